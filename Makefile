@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# epitaph: one makefile, nothing recursive but the sanitizer runs of `check`. Everything goes to build/ (see `make help`).
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+SAN     ?=
+CC      ?= cc
+BUILD   ?= build$(if $(SAN),/$(subst $(comma),-,$(SAN)))
+comma   := ,
+
+.DEFAULT_GOAL := all
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+
+# ---- flags ----------------------------------------------------------------------------------------------------------
+
+WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+CFLAGS   ?= -O2 -g
+BASE     := -std=gnu11 -I. -D_GNU_SOURCE -DEP_VERSION='"$(VERSION)"' $(WARN) -MMD -MP
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+LIBS     := -ldw -lelf -ldwarf -liberty -lz -lpthread
+
+# The runtime runs inside somebody else's program: no tracing flags, no sanitizer, no vector registers, no libc memcpy
+# that the program might have replaced by an instrumented one.
+TRACING       := -pg -mfentry -finstrument% -minstrument% -fsanitize% -flto%
+RUNTIME_FLAGS := $(filter-out $(TRACING),$(CFLAGS)) $(BASE) -fvisibility=hidden -fno-stack-protector \
+	-mgeneral-regs-only -fno-tree-loop-distribute-patterns -fcf-protection=branch -fasynchronous-unwind-tables
+
+# ---- sources: a new file in a folder is part of it -------------------------------------------------------------------
+
+RUNTIME_C := $(wildcard runtime/*.c runtime/x86_64/*.c)
+RUNTIME_S := $(wildcard runtime/x86_64/*.S)
+TOOL_C    := $(wildcard coredump/*.c decoder/*.c funcount/*.c cli/*.c)
+WRAPPER_C := $(wildcard cli/wrapper/*.c)
+UNIT_C    := $(wildcard tests/unit/check_*.c)
+UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
+
+RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/a/%.o)
+RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/so/%.o)
+TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
+WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
+UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)
+UNIT_BIN       := $(UNIT_C:tests/unit/%.c=$(BUILD)/tests/%)
+
+# ---- what `make` gives ------------------------------------------------------------------------------------------------
+
+.PHONY: all
+all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
+	$(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so $(BUILD)/lib/pkgconfig/epitaph.pc \
+	$(BUILD)/gdb-ext/epitaph.py
+
+# Static: for executables (local-exec TLS). One object, its hidden names made local, so that nothing of it can clash.
+$(BUILD)/obj/a/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(RUNTIME_FLAGS) -fPIE -ftls-model=local-exec -c $< -o $@
+$(BUILD)/obj/a/%.o: %.S
+	@mkdir -p $(@D)
+	$(CC) $(RUNTIME_FLAGS) -fPIE -c $< -o $@
+$(BUILD)/lib/libepitaph.a: $(RUNTIME_A_OBJ)
+	@mkdir -p $(@D)
+	ld -r -o $(BUILD)/obj/epitaph.o $^
+	objcopy --localize-hidden $(BUILD)/obj/epitaph.o
+	rm -f $@ && ar rcsD $@ $(BUILD)/obj/epitaph.o
+
+# The same objects unmerged, for unit tests that call inside.
+$(BUILD)/obj/runtime-parts.a: $(RUNTIME_A_OBJ)
+	rm -f $@ && ar rcsD $@ $^
+
+# Shared: for shared libraries, plug-ins and LD_PRELOAD (initial-exec TLS).
+$(BUILD)/obj/so/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -ftls-model=initial-exec -c $< -o $@
+$(BUILD)/obj/so/%.o: %.S
+	@mkdir -p $(@D)
+	$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -c $< -o $@
+$(BUILD)/lib/libepitaph.so: $(RUNTIME_SO_OBJ) runtime/epitaph.map
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-soname,libepitaph.so.0 -Wl,--version-script=runtime/epitaph.map -Wl,-z,now -Wl,-z,noexecstack \
+		-Wl,-z,defs -Wl,--build-id -Wl,-z,nodelete $(RUNTIME_SO_OBJ) -o $@
+	ln -sf libepitaph.so $(@D)/libepitaph.so.0
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -o $@
+$(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcsD $@ $^
+$(BUILD)/bin/epitaph: $(BUILD)/obj/cli/main/main.o $(BUILD)/lib/libepitaph-tools.a
+	@mkdir -p $(@D)
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+$(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(SANFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/bin/epitaph-c++: $(BUILD)/bin/epitaph-cc
+	ln -sf epitaph-cc $@
+
+$(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
+	@mkdir -p $(@D)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
+
+# gdb's Python gets its constants from format.h, by the compiler's own reckoning.
+$(BUILD)/gdb-ext/constants: gdb-ext/constants.c runtime/format.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) $< -o $@
+$(BUILD)/gdb-ext/epitaph.py: gdb-ext/epitaph.py $(BUILD)/gdb-ext/constants
+	$(BUILD)/gdb-ext/constants >$(@D)/epitaph_format.py
+	cp $< $@
+
+# ---- tests ------------------------------------------------------------------------------------------------------------
+
+$(BUILD)/tests/check_%: tests/unit/check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
+		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lm -lrt $(LIBS) -o $@
+
+.PHONY: unit deps check bench demo real fuzz
+unit: $(UNIT_BIN)
+
+deps:
+	@ci/install-deps
+
+check: deps
+	@$(MAKE) --no-print-directory all unit
+	@$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/sanitized all unit
+	@tests/run
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@tests/demo/run
+
+real: deps
+	@$(MAKE) --no-print-directory all
+	@tests/real/lua
+
+bench: deps
+	@$(MAKE) --no-print-directory all
+	@tests/bench/run
+
+fuzz: deps
+	@tests/fuzz/run
+
+# ---- install ----------------------------------------------------------------------------------------------------------
+
+.PHONY: install uninstall
+install: all
+	$(BUILD)/bin/epitaph help --man-pages $(BUILD)/man
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+		$(DESTDIR)$(PREFIX)/share/epitaph/gdb $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(DESTDIR)$(PREFIX)/bin/
+	ln -sf epitaph-cc $(DESTDIR)$(PREFIX)/bin/epitaph-c++
+	install -m 644 $(BUILD)/lib/libepitaph.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(BUILD)/lib/libepitaph.so $(DESTDIR)$(PREFIX)/lib/libepitaph.so.0
+	ln -sf libepitaph.so.0 $(DESTDIR)$(PREFIX)/lib/libepitaph.so
+	install -m 644 $(BUILD)/lib/pkgconfig/epitaph.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	install -m 644 runtime/epitaph.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(BUILD)/gdb-ext/*.py $(DESTDIR)$(PREFIX)/share/epitaph/gdb/
+	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	$(BUILD)/bin/epitaph help --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/epitaph
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/epitaph bin/epitaph-cc bin/epitaph-c++ lib/libepitaph.a \
+		lib/libepitaph.so lib/libepitaph.so.0 lib/pkgconfig/epitaph.pc include/epitaph.h \
+		share/man/man1/epitaph*.1 share/bash-completion/completions/epitaph)
+	rm -rf $(DESTDIR)$(PREFIX)/share/epitaph
+
+.PHONY: clean help format
+clean:
+	rm -rf build
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+help:
+	@echo 'make            build/bin/{epitaph,epitaph-cc,epitaph-c++} build/lib/libepitaph.{a,so}'
+	@echo 'make check      every test, also under the address and undefined sanitizers'
+	@echo 'make demo       crash a small server under load and print its report'
+	@echo 'make real       trace and crash Lua, compare the trace with uftrace'
+	@echo 'make bench      what tracing costs, interleaved with its peers'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'variables       SAN=address|thread|undefined, CC, CFLAGS, BUILD'
+
+# A changed flag in this file rebuilds; a changed header rebuilds what includes it.
+$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(BUILD)/obj/cli/main/main.o: Makefile
+-include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ)) \
+	$(BUILD)/obj/cli/main/main.d $(addsuffix .d,$(UNIT_BIN))

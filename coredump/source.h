@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * source.h: the memory and the facts of a process, wherever they lie: a core, a
+ * snapshot (a core too), a live process. One interface; nobody above it knows
+ * which. A *fault* is its own answer, never zeroes: not mapped (EP_E_UNMAPPED),
+ * mapped but not saved (EP_E_UNSAVED: file-backed, filtered, p_filesz <
+ * p_memsz), promised by the core's headers but cut off (EP_E_TRUNCATED),
+ * nonsense (EP_E_CORRUPT).
+ *
+ * Not thread safe: one source, one thread.
+ */
+#ifndef EPITAPH_SOURCE_H
+#define EPITAPH_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "coredump/error.h"
+
+struct ep_source;
+
+enum ep_source_kind { EP_SOURCE_CORE, EP_SOURCE_SNAPSHOT, EP_SOURCE_LIVE };
+
+/* A piece of the address space: a PT_LOAD, or a line of /proc/PID/maps. */
+struct ep_segment {
+	uint64_t address;     /* process virtual */
+	uint64_t memory_size; /* bytes mapped */
+	uint64_t saved_size; /* bytes from `address` on that the headers say can
+				be read; memory_size in a live process */
+	uint64_t present_size; /* bytes of those that the file really holds:
+				  less than saved_size in a truncated core */
+	uint64_t file_offset;  /* where they lie in the core; 0 live */
+	uint32_t flags;        /* PF_R PF_W PF_X */
+};
+
+/* An ELF note of the core. `desc` is borrowed until the source is closed. */
+struct ep_note {
+	const char *name; /* NUL-terminated, "" if absent */
+	uint32_t type;    /* NT_ */
+	uint32_t desc_size;
+	const uint8_t *desc;
+	uint64_t file_offset; /* of desc */
+};
+
+/* A file mapping: NT_FILE of a core, or /proc/PID/maps. */
+struct ep_mapping {
+	uint64_t start, end;  /* process virtual, end exclusive */
+	uint64_t file_offset; /* bytes */
+	const char *path;     /* borrowed; not necessarily UTF-8 */
+};
+
+/* The registers that everybody needs; all others are in the NT_PRSTATUS note.
+ */
+struct ep_registers {
+	uint64_t pc, sp, fp;
+};
+
+/* A thread of the process. The first is the one that took the signal, in a core
+ * by the kernel. */
+struct ep_source_thread {
+	uint32_t tid;
+	bool has_registers; /* false in a live process, which is not stopped */
+	struct ep_registers registers;
+	int signal; /* pr_cursig */
+	const uint8_t
+		*prstatus; /* borrowed: whole NT_PRSTATUS descriptor, or NULL */
+	uint32_t prstatus_size;
+	char name[17]; /* comm; live only, else "" (a core does not hold it) */
+};
+
+/* What killed it. */
+struct ep_death {
+	int signal;       /* 0 unknown or alive */
+	int code;         /* si_code; valid when has_siginfo */
+	int error;        /* si_errno */
+	uint64_t address; /* si_addr; valid for SIGSEGV SIGBUS SIGILL SIGFPE
+			     SIGTRAP */
+	uint32_t sender_pid,
+		sender_uid; /* valid for SI_USER, SI_TKILL, SI_QUEUE */
+	bool has_siginfo;
+	uint32_t tid; /* the thread that took it; 0 unknown */
+};
+
+/*
+ * Opens what the user named: an existing file, `pid:N`, or digits that name no
+ * file: a pid. On failure *out is untouched and err says what to do next (not a
+ * core: what it is; permission: which one).
+ */
+int ep_source_open(struct ep_source **out, const char *name,
+		   struct ep_err *err);
+int ep_source_open_core(struct ep_source **out, const char *path,
+			struct ep_err *err);
+int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err);
+void ep_source_close(struct ep_source *source); /* NULL is allowed */
+
+enum ep_source_kind ep_source_kind(const struct ep_source *source);
+const char *ep_source_name(
+	const struct ep_source *source); /* as the user gave it; borrowed */
+pid_t ep_source_pid(const struct ep_source *source); /* 0 unknown */
+const char *ep_source_path(
+	const struct ep_source *source); /* the core's path, NULL for a live
+					    process; borrowed */
+
+/*
+ * Reads `size` bytes of process memory at `address`. EP_OK: all of them.
+ * Otherwise the reason why byte *done could not be read; the *done bytes before
+ * it are good and the rest of `out` is untouched. `done` and `err` may be NULL.
+ */
+int ep_source_read(struct ep_source *source, uint64_t address, void *out,
+		   size_t size, size_t *done, struct ep_err *err);
+
+/* Reads a NUL-terminated string of at most `size` - 1 bytes; always terminates
+ * `out`. */
+int ep_source_read_string(struct ep_source *source, uint64_t address, char *out,
+			  size_t size, struct ep_err *err);
+
+/* Lists in the order of the core, segments by ascending address; all borrowed
+ * until close; *count 0 is possible. */
+const struct ep_segment *ep_source_segments(const struct ep_source *source,
+					    size_t *count);
+const struct ep_note *ep_source_notes(const struct ep_source *source,
+				      size_t *count); /* 0 live */
+const struct ep_mapping *ep_source_mappings(const struct ep_source *source,
+					    size_t *count);
+const struct ep_source_thread *ep_source_threads(const struct ep_source *source,
+						 size_t *count);
+void ep_source_death(const struct ep_source *source, struct ep_death *out);
+
+/* Value of an auxv entry (AT_PHDR …); EP_END when absent. */
+int ep_source_auxv(const struct ep_source *source, uint64_t type,
+		   uint64_t *value);
+const uint8_t *ep_source_auxv_bytes(const struct ep_source *source,
+				    size_t *size); /* NULL when absent */
+
+/* Damage that did not stop the opening: "core truncated: 12 of 30 segments …".
+ * One line each; NULL at the end. Borrowed. */
+const char *ep_source_warning(const struct ep_source *source, size_t index);
+
+#endif
