@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arena.h: the one address range that a post-mortem needs (DESIGN section 1):
+ * reserved whole, opened from its start as rings are wanted, never moved.
+ * Nothing here allocates with malloc or takes a lock; all calls are raw system
+ * calls, so that they work in constructors, signal handlers and clones.
+ */
+#ifndef EPITAPH_ARENA_H
+#define EPITAPH_ARENA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/format.h"
+
+/* The well-known symbol; alone in its page. */
+extern struct ep_root epitaph_root;
+
+/* NULL until ep_arena_start; then constant. Its address never changes, also not
+ * in a forked child. */
+extern struct ep_arena *ep_arena;
+
+/*
+ * Maps the arena by ep_settings, lays out its sections and publishes the root.
+ * Idempotent, safe when two threads race for it. False: tracing is off for
+ * good, epitaph_root.off_reason says why.
+ */
+bool ep_arena_start(void);
+
+/* A section's first byte (never NULL after start) and size in bytes. */
+void *ep_arena_section(uint32_t type, uint64_t *size);
+
+/*
+ * Opens `size` more bytes (a multiple of 4 KiB) at the end of what is open and
+ * populates them. Returns their offset from the arena's start, 0 when the
+ * memory is exhausted. Thread and signal safe, lock free.
+ */
+uint64_t ep_arena_grow(uint64_t size);
+
+/* Bytes that ep_arena_grow could still open. */
+uint64_t ep_arena_free(void);
+
+/*
+ * True once in a child process that shares nothing with the recording parent
+ * (told by the MADV_WIPEONFORK word; also after _Fork and raw clone).
+ */
+bool ep_arena_forked(void);
+
+/*
+ * In a forked child: empties the arena in place and starts the next
+ * generation: new pid, identity, root. The caller is the only thread.
+ */
+void ep_arena_restart(void);
+
+/* Recomputes the CRC of root and copy after a change. */
+void ep_arena_publish(void);
+
+/* Stops tracing for good with EP_OFF_ `reason`; recording ends at each
+ * thread's next block boundary. */
+void ep_arena_stop(uint32_t reason);
+
+#endif

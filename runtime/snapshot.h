@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * snapshot.h: the process writes its own snapshot, an ELF core as `epitaph
+ * extract` writes it (format.h, ep_snapshot_note). Other threads go on:
+ * blocks are validated after copying, by whoever reads.
+ */
+#ifndef EPITAPH_SNAPSHOT_H
+#define EPITAPH_SNAPSHOT_H
+
+/*
+ * `path` NULL: ep_settings.output, expanded. `context`: the ucontext_t of a
+ * signal handler whose registers describe the calling thread, or NULL: here.
+ * 0, or a negative errno. Async-signal-safe: raw system calls, no malloc.
+ */
+int ep_snapshot_write(const char *path, const void *context);
+
+#endif
