@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * calls.h: records → calls. Pairs calls and returns of one thread, in a single
+ * pass, oldest first. It never invents a return: what was still open at the end
+ * stays open. A call that is left without a return of its own (longjmp, an
+ * exception, lost records) ends with ABANDONED where its caller is seen to go
+ * on; a return without a call (it began before the history, or a thunk) pops
+ * nothing.
+ */
+#ifndef EPITAPH_CALLS_H
+#define EPITAPH_CALLS_H
+
+#include "decoder/names.h"
+#include "decoder/records.h"
+
+enum ep_event_kind {
+	EP_EVENT_BEGIN, /* a call begins */
+	EP_EVENT_END,   /* a call ends; every END has had its BEGIN, or is
+			   BEFORE */
+	EP_EVENT_GAP,   /* history is missing here */
+};
+
+#define EP_CALL_BEFORE                                                    \
+	1u                   /* END only: began before the history; begin \
+				unknown */
+#define EP_CALL_ABANDONED 2u /* END only: left without a return of its own */
+#define EP_CALL_STRAY                                                            \
+	4u                    /* END only: a return that belongs to no call,     \
+				 though calls are open (a thunk's): its depth is \
+				 that of the innermost open call */
+#define EP_CALL_ACROSS_GAP 8u /* END: history is missing inside the call */
+
+/* A time as an interval of TSC, and the best single number for it. */
+struct ep_time {
+	uint64_t low, high; /* high may be EP_TIME_UNKNOWN */
+	uint64_t best;
+	bool exact;
+};
+
+struct ep_event {
+	enum ep_event_kind kind;
+	const struct ep_trace_thread *thread;
+	const struct ep_function *function; /* NULL for GAP */
+	uint64_t address; /* as recorded by the hook at begin or end */
+	uint32_t depth;   /* 0 outermost known; callers from before the history
+			     whose returns are still to come are counted */
+	uint32_t flags;   /* EP_CALL_ */
+	uint64_t call;    /* number of the call in its thread, from 0; BEGIN and
+			     END of one call have the same */
+	struct ep_time begin; /* of the call; low = 0 when BEFORE */
+	struct ep_time end;   /* END; GAP: begin..end is what is missing */
+	uint32_t gap;         /* GAP: EP_GAP_ */
+	uint64_t lost;        /* GAP: as in struct ep_record */
+};
+
+struct ep_calls;
+
+/* Iterates one thread. A first pass over its records counts the returns of
+ * calls from before the history, so that depths are right from the start. */
+int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
+		    const struct ep_trace_thread *thread,
+		    struct ep_names *names, struct ep_err *err);
+void ep_calls_destroy(struct ep_calls *calls);
+
+/* EP_OK and *out (borrowed until the next call), or EP_END. */
+int ep_calls_next(struct ep_calls *calls, const struct ep_event **out);
+
+/*
+ * Calls open right now, outermost first; after EP_END: those that did not
+ * return. Each is the BEGIN event of that call. Borrowed until the next call.
+ */
+const struct ep_event *ep_calls_open(const struct ep_calls *calls,
+				     size_t *count);
+
+/* True when nothing can be outside of the outermost open call: the thread's
+ * history is whole. */
+bool ep_calls_outermost_known(const struct ep_calls *calls);
+
+/* All threads (or those that `want` names) merged by time, ties by serial. */
+struct ep_merge;
+int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace,
+		    struct ep_names *names,
+		    bool (*want)(const struct ep_trace_thread *, void *),
+		    void *context, struct ep_err *err);
+void ep_merge_destroy(struct ep_merge *merge);
+int ep_merge_next(struct ep_merge *merge, const struct ep_event **out);
+/* The calls of one thread of the merge, for ep_calls_open after EP_END. */
+const struct ep_calls *ep_merge_calls(const struct ep_merge *merge,
+				      const struct ep_trace_thread *thread);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * json.h: a small streaming writer, for every JSON that epitaph prints. Strings
+ * that are not UTF-8 come out with U+FFFD in place of each bad byte; numbers
+ * never depend on the locale. The first write error sticks and is told by
+ * ep_json_finish.
+ */
+#ifndef EPITAPH_JSON_H
+#define EPITAPH_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct ep_json {
+	FILE *file; /* borrowed */
+	unsigned depth;
+	uint64_t has_items; /* a bit a level: a comma is due */
+	bool after_key;
+	bool failed;
+};
+
+void ep_json_init(struct ep_json *json, FILE *file);
+int ep_json_finish(struct ep_json *json); /* 0, or -1 with errno; flushes */
+
+void ep_json_object(struct ep_json *json); /* { */
+void ep_json_object_end(struct ep_json *json);
+void ep_json_array(struct ep_json *json); /* [ */
+void ep_json_array_end(struct ep_json *json);
+void ep_json_key(struct ep_json *json, const char *key);
+void ep_json_string(struct ep_json *json, const char *text);
+void ep_json_bytes(struct ep_json *json, const char *text, size_t size);
+void ep_json_uint(struct ep_json *json, uint64_t value);
+void ep_json_int(struct ep_json *json, int64_t value);
+/* value / 1000 with three decimals: ns → us, exactly. */
+void ep_json_thousandth(struct ep_json *json, int64_t value);
+void ep_json_bool(struct ep_json *json, bool value);
+void ep_json_null(struct ep_json *json);
+void ep_json_newline(struct ep_json *json); /* white space between items */
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * records.h: blocks → records of one thread, oldest first, each with the
+ * interval in which it happened. The one place that knows stamps and escapes.
+ */
+#ifndef EPITAPH_RECORDS_H
+#define EPITAPH_RECORDS_H
+
+#include "decoder/trace.h"
+
+enum ep_record_kind {
+	EP_RECORD_CALL,
+	EP_RECORD_RETURN,
+	EP_RECORD_GAP, /* something is missing between its neighbours */
+};
+
+/* Why there is a gap. */
+#define EP_GAP_LOST_BLOCKS    1u /* overwritten or unreadable blocks */
+#define EP_GAP_PAUSED         2u /* tracing was paused */
+#define EP_GAP_HOLE           4u /* zero words: a signal handler's lost records */
+#define EP_GAP_UNKNOWN_ESCAPE 8u /* written by a newer minor version */
+
+#define EP_TIME_UNKNOWN UINT64_MAX
+
+struct ep_record {
+	enum ep_record_kind kind;
+	uint64_t address; /* code address (process virtual) */
+	uint64_t low;     /* TSC: not before */
+	uint64_t high; /* TSC: not after; EP_TIME_UNKNOWN after the last anchor
+			*/
+	uint64_t time; /* TSC: best single number, in order between its anchors
+			*/
+	bool exact;    /* low == high == time */
+	uint32_t gap;  /* EP_GAP_ */
+	uint64_t lost; /* records (hole) or blocks (lost blocks) missing */
+};
+
+/* Iterates one thread's records. About 16 KiB; no allocation. */
+struct ep_records {
+	const struct ep_trace *trace;
+	const struct ep_trace_thread *thread;
+	size_t next_block;
+	unsigned count, at; /* of the decoded block below */
+	uint64_t holes;     /* met so far */
+	struct ep_record decoded[EP_BLOCK_RECORDS + 2];
+};
+
+void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
+		     const struct ep_trace_thread *thread);
+
+/* EP_OK and *out (borrowed until the next call), or EP_END. */
+int ep_records_next(struct ep_records *records, const struct ep_record **out);
+
+/* Starts at the last block that begins at or before `tsc`. */
+void ep_records_seek(struct ep_records *records, uint64_t tsc);
+
+#endif
