@@ -43,8 +43,10 @@ struct ep_names_options {
 	bool no_demangle;
 };
 
-/* `trace` must outlive the names. NULL options: defaults. */
-int ep_names_create(struct ep_names **out, const struct ep_trace *trace,
+/* `modules` (a trace's, or made from a source's mappings) must outlive the
+ * names. NULL options: defaults. */
+int ep_names_create(struct ep_names **out,
+		    const struct ep_trace_module *modules, size_t count,
 		    const struct ep_names_options *options, struct ep_err *err);
 void ep_names_destroy(struct ep_names *names);
 
