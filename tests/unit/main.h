@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * main.h: main() of a unit test. libcheck's summary line ("100%: Checks: 3,
+ * Failures: 0, Errors: 0") is what tests/run adds up; every failed test is
+ * printed with its file, line and message. Each test runs in a process of its
+ * own, so a crash or a leak is that test's failure.
+ */
+#ifndef EPITAPH_TESTS_MAIN_H
+#define EPITAPH_TESTS_MAIN_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Runs all of `suite` and frees it. The exit status of main(): a suite without
+ * tests fails. */
+static inline int ep_test_main(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int run, failed;
+
+	setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds; libcheck's own is 4,
+						  too few on a busy machine */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	srunner_run_all(runner, CK_NORMAL);
+	run = srunner_ntests_run(runner);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return run > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif
