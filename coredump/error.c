@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* error.c: fills struct ep_err. The text is always one line. */
+#include "coredump/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *ep_error_text(int code)
+{
+	switch (code) {
+	case EP_OK:
+		return "done";
+	case EP_END:
+		return "nothing more";
+#define EP_ERROR_CASE(name, value, text) \
+	case name:                       \
+		return text;
+		EP_ERRORS(EP_ERROR_CASE)
+#undef EP_ERROR_CASE
+	}
+	return "unknown error";
+}
+
+/* Names of files and of processes get into the text: a newline or an escape
+ * sequence in one must not forge a line of the report. */
+static void text_tame(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+void ep_err_set(struct ep_err *err, int code, uint64_t offset,
+		const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return;
+	err->code = code;
+	err->offset = offset;
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	text_tame(err->text);
+}
+
+void ep_err_prefix(struct ep_err *err, const char *format, ...)
+{
+	char before[sizeof(err->text)], whole[2 * sizeof(err->text)];
+	va_list args;
+
+	if (!err)
+		return;
+	va_start(args, format);
+	vsnprintf(before, sizeof(before), format, args);
+	va_end(args);
+	snprintf(whole, sizeof(whole), "%s: %s", before, err->text);
+	memcpy(err->text, whole, sizeof(err->text) - 1);
+	err->text[sizeof(err->text) - 1] = '\0';
+	text_tame(err->text);
+}
