@@ -23,9 +23,11 @@ LIBS     := -ldw -lelf -ldwarf -liberty -lz -lpthread
 
 # The runtime runs inside somebody else's program: no tracing flags, no sanitizer, no vector registers, no libc memcpy
 # that the program might have replaced by an instrumented one.
+CLANG         := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+NO_LIBC_CALLS := $(if $(CLANG),-fno-builtin,-fno-tree-loop-distribute-patterns)
 TRACING       := -pg -mfentry -finstrument% -minstrument% -fsanitize% -flto%
 RUNTIME_FLAGS := $(filter-out $(TRACING),$(CFLAGS)) $(BASE) -fvisibility=hidden -fno-stack-protector \
-	-mgeneral-regs-only -fno-tree-loop-distribute-patterns -fcf-protection=branch -fasynchronous-unwind-tables
+	-mgeneral-regs-only $(NO_LIBC_CALLS) -fcf-protection=branch -fasynchronous-unwind-tables
 
 # ---- sources: a new file in a folder is part of it -------------------------------------------------------------------
 
@@ -39,6 +41,8 @@ UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
+KIT            := $(BUILD)/lib/epitaph/dso.o $(BUILD)/lib/epitaph/stub.o $(BUILD)/lib/epitaph/pg.specs \
+	$(BUILD)/include/epitaph/epitaph.h
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)
 UNIT_BIN       := $(UNIT_C:tests/unit/%.c=$(BUILD)/tests/%)
@@ -47,7 +51,7 @@ UNIT_BIN       := $(UNIT_C:tests/unit/%.c=$(BUILD)/tests/%)
 
 .PHONY: all
 all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
-	$(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so $(BUILD)/lib/pkgconfig/epitaph.pc \
+	$(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so $(BUILD)/lib/pkgconfig/epitaph.pc $(KIT) \
 	$(BUILD)/gdb-ext/epitaph.py
 
 # Static: for executables (local-exec TLS). One object, its hidden names made local, so that nothing of it can clash.
@@ -95,6 +99,22 @@ $(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ)
 $(BUILD)/bin/epitaph-c++: $(BUILD)/bin/epitaph-cc
 	ln -sf epitaph-cc $@
 
+# What the wrapper finds beside itself: an object that registers each traced shared library, empty hooks, gcc's specs, and
+# epitaph.h in a folder of its own.
+$(BUILD)/lib/epitaph/dso.o: runtime/dso/registrar.c
+	@mkdir -p $(@D)
+	$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/dso.d -c $< -o $@
+$(BUILD)/lib/epitaph/stub.o: cli/wrapper/kit/stub.S
+	@mkdir -p $(@D) $(BUILD)/obj
+	$(CC) $(RUNTIME_FLAGS) -MF $(BUILD)/obj/stub.d -c $< -o $@
+$(BUILD)/lib/epitaph/pg.specs: cli/wrapper/kit/pg.specs
+	@mkdir -p $(@D)
+	cp $< $@
+$(BUILD)/include/epitaph/epitaph.h: runtime/epitaph.h
+	@mkdir -p $(@D)
+	cp $< $@
+	ln -sf epitaph/epitaph.h $(BUILD)/include/epitaph.h
+
 $(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
 	@mkdir -p $(@D)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
@@ -120,21 +140,26 @@ unit: $(UNIT_BIN)
 deps:
 	@ci/install-deps
 
+# Two at a time, unless make was told otherwise.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j2)
+
 check: deps
-	@$(MAKE) --no-print-directory all unit
-	@$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/sanitized all unit
-	@tests/run
+	@$(MAKE) --no-print-directory $(PARALLEL) all unit
+	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized all unit
+	@BUILD=$(BUILD) tests/run
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@tests/demo/run
 
-real: deps
-	@$(MAKE) --no-print-directory all
+real:
+	@ci/install-deps real
+	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@tests/real/lua
 
-bench: deps
-	@$(MAKE) --no-print-directory all
+bench:
+	@ci/install-deps bench
+	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@tests/bench/run
 
 fuzz: deps
@@ -145,7 +170,8 @@ fuzz: deps
 .PHONY: install uninstall
 install: all
 	$(BUILD)/bin/epitaph help --man-pages $(BUILD)/man
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/epitaph \
+		$(DESTDIR)$(PREFIX)/include/epitaph \
 		$(DESTDIR)$(PREFIX)/share/epitaph/gdb $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(DESTDIR)$(PREFIX)/bin/
@@ -153,16 +179,20 @@ install: all
 	install -m 644 $(BUILD)/lib/libepitaph.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(BUILD)/lib/libepitaph.so $(DESTDIR)$(PREFIX)/lib/libepitaph.so.0
 	ln -sf libepitaph.so.0 $(DESTDIR)$(PREFIX)/lib/libepitaph.so
-	install -m 644 $(BUILD)/lib/pkgconfig/epitaph.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
-	install -m 644 runtime/epitaph.h $(DESTDIR)$(PREFIX)/include/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' runtime/epitaph.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/epitaph.pc
+	install -m 644 $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o pg.specs) $(DESTDIR)$(PREFIX)/lib/epitaph/
+	install -m 644 runtime/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph/
+	ln -sf epitaph/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph.h
 	install -m 644 $(BUILD)/gdb-ext/*.py $(DESTDIR)$(PREFIX)/share/epitaph/gdb/
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(BUILD)/bin/epitaph help --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/epitaph
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/epitaph bin/epitaph-cc bin/epitaph-c++ lib/libepitaph.a \
-		lib/libepitaph.so lib/libepitaph.so.0 lib/pkgconfig/epitaph.pc include/epitaph.h \
+		lib/libepitaph.so lib/libepitaph.so.0 lib/pkgconfig/epitaph.pc include/epitaph.h include/epitaph/epitaph.h \
 		share/man/man1/epitaph*.1 share/bash-completion/completions/epitaph)
-	rm -rf $(DESTDIR)$(PREFIX)/share/epitaph
+	rm -rf $(DESTDIR)$(PREFIX)/share/epitaph $(DESTDIR)$(PREFIX)/lib/epitaph
+	rmdir $(DESTDIR)$(PREFIX)/include/epitaph 2>/dev/null || true
 
 .PHONY: clean help format
 clean:
@@ -180,6 +210,6 @@ help:
 	@echo 'variables       SAN=address|thread|undefined, CC, CFLAGS, BUILD'
 
 # A changed flag in this file rebuilds; a changed header rebuilds what includes it.
-$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(BUILD)/obj/cli/main/main.o: Makefile
+$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(BUILD)/obj/cli/main/main.o $(KIT): Makefile
 -include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ)) \
-	$(BUILD)/obj/cli/main/main.d $(addsuffix .d,$(UNIT_BIN))
+	$(BUILD)/obj/cli/main/main.d $(BUILD)/obj/dso.d $(addsuffix .d,$(UNIT_BIN))

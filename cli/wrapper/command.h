@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * command.h: what a compiler command line is going to do, told from its words
+ * alone by the rules that gcc and clang share (gcc manual, "Overall Options";
+ * clang's driver takes the same).
+ */
+#ifndef EPITAPH_WRAPPER_COMMAND_H
+#define EPITAPH_WRAPPER_COMMAND_H
+
+#include <stdbool.h>
+
+#include "cli/wrapper/words.h"
+
+struct ep_command {
+	bool query;         /* asks the compiler about itself */
+	bool preprocess;    /* -E, -M, -MM: ends after the preprocessor */
+	bool check;         /* -fsyntax-only, clang's --analyze */
+	bool assemble_only; /* -S */
+	bool compile_only;  /* -c */
+	bool relocatable;   /* -r */
+	bool shared;        /* -shared */
+	bool static_;       /* -static */
+	bool static_pie;    /* -static-pie */
+	bool no_libc;       /* -nostdlib, -nodefaultlibs, -nolibc */
+	bool freestanding;  /* -ffreestanding, -mkernel: no hooks in there */
+	bool other_machine; /* -m32, -mx32, -m16, --target: not x86-64 */
+	bool instrumented;  /* has -finstrument-functions… of its own */
+	bool unwanted;      /* -fno-instrument-functions */
+	unsigned c_sources; /* inputs that the C or C++ compiler takes */
+	unsigned headers;   /* inputs that become precompiled headers */
+	unsigned inputs;    /* all of them, libraries too */
+};
+
+/* Reads `words`, the command line with its response files expanded and without
+ * the compiler's own name. */
+void ep_command_read(struct ep_command *command, const struct ep_words *words);
+
+/* It compiles C or C++ to code. */
+bool ep_command_compiles(const struct ep_command *command);
+
+/* It ends with an executable or a shared library. */
+bool ep_command_links(const struct ep_command *command);
+
+#endif

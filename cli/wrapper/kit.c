@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kit.c: where the wrapper's own files are. */
+#include "cli/wrapper/kit.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/wrapper/say.h"
+
+/* The directory above the one that holds this program. */
+static void find_root(char root[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);
+	char *slash;
+
+	if (length <= 0)
+		ep_die("/proc/self/exe cannot be read: %m");
+	root[length] = 0;
+	for (int i = 0; i < 2; i++) {
+		slash = strrchr(root, '/');
+		if (slash)
+			*slash = 0;
+	}
+}
+
+static char *under(const char *root, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", root, name) < 0)
+		ep_die("out of memory");
+	if (access(path, R_OK))
+		ep_die("%s: %m (the wrapper finds its files beside itself)",
+		       path);
+	return path;
+}
+
+void ep_kit_find(struct ep_kit *kit)
+{
+	char root[PATH_MAX];
+
+	find_root(root);
+	kit->lib = under(root, "lib");
+	kit->archive = under(root, "lib/libepitaph.a");
+	kit->shared = under(root, "lib/libepitaph.so");
+	kit->registrar = under(root, "lib/epitaph/dso.o");
+	kit->stub = under(root, "lib/epitaph/stub.o");
+	kit->pg_specs = under(root, "lib/epitaph/pg.specs");
+	kit->include = under(root, "include/epitaph");
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kit.h: where the wrapper's own files are: beside its binary, found through
+ * /proc/self/exe, in a build tree (build/bin, build/lib, build/include) as in
+ * an installed one (PREFIX/bin, …).
+ */
+#ifndef EPITAPH_WRAPPER_KIT_H
+#define EPITAPH_WRAPPER_KIT_H
+
+struct ep_kit {
+	char *lib;       /* directory of libepitaph.so, for a run path */
+	char *archive;   /* libepitaph.a */
+	char *shared;    /* libepitaph.so */
+	char *registrar; /* object for traced shared libraries */
+	char *stub;     /* object with empty hooks, for programs without libc */
+	char *pg_specs; /* gcc specs file of the method pg */
+	char *include;  /* directory that holds epitaph.h and nothing else */
+};
+
+/* Fills *kit; ends the wrapper with a message when a file isn't there. */
+void ep_kit_find(struct ep_kit *kit);
+
+#endif

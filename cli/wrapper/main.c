@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * main.c: epitaph-cc and epitaph-c++ run a compiler so that what it makes is
+ * traced. The wrapper adds words to the command line and becomes the compiler:
+ * diagnostics, exit status and death are the compiler's own.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/wrapper/response.h"
+#include "cli/wrapper/say.h"
+#include "cli/wrapper/tracing.h"
+
+static bool is_cxx(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length >= 2 && !strcmp(name + length - 2, "++");
+}
+
+/* The user's words without ours. */
+static void take_options(struct ep_options *options, int argc, char **argv,
+			 struct ep_words *user)
+{
+	for (int i = 1; i < argc; i++)
+		if (!ep_options_take(options, argv[i]))
+			ep_words_add(user, argv[i]);
+}
+
+static void add_all(struct ep_words *words, const struct ep_words *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		ep_words_add(words, more->list[i]);
+}
+
+int main(int argc, char **argv)
+{
+	struct ep_tracing tracing = {0};
+	struct ep_words user = {0}, flat = {0}, words = {0};
+	bool cxx = argc > 0 && is_cxx(argv[0]);
+
+	ep_tool = cxx ? "epitaph-c++" : "epitaph-cc";
+	take_options(&tracing.options, argc, argv, &user);
+	ep_compiler_words(cxx, &words);
+	ep_response_expand(&user, &flat);
+	ep_command_read(&tracing.command, &flat);
+	if (!tracing.command.query) {
+		ep_kit_find(&tracing.kit);
+		tracing.family = ep_compiler_family(&words);
+	}
+	ep_tracing_before(&tracing, &words);
+	add_all(&words, &user);
+	ep_tracing_after(&tracing, &words);
+	if (ep_verbose)
+		ep_words_print(&words);
+	execvp(words.list[0], words.list);
+	fprintf(stderr, "%s: error: %s: %s\n", ep_tool, words.list[0],
+		strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tracing.c: the words that make a compiler command one of a traced build.
+ *
+ * gcc's -pg must not be seen by the driver: it would link gprof's start-up
+ * (gcrt1.o writes gmon.out) and refuse -fomit-frame-pointer. A specs file hands
+ * it to the compiler proper alone, also when the link step compiles (-flto).
+ */
+#include "cli/wrapper/tracing.h"
+
+#include "cli/wrapper/say.h"
+
+/* What an executable offers to the shared libraries that it loads: the hooks,
+ * the public functions, and the interposers, which the dynamic linker must
+ * find before the C library's. */
+static const char *const exported[] = {"__fentry__",
+				       "__return__",
+				       "__cyg_profile_func_enter",
+				       "__cyg_profile_func_exit",
+				       "epitaph_*",
+				       "dlopen",
+				       "dlmopen",
+				       "dlclose",
+				       "pthread_setname_np",
+				       "__cxa_throw",
+				       "__cxa_rethrow",
+				       "__cxa_begin_catch"};
+
+static enum ep_method method_of(const struct ep_tracing *tracing)
+{
+	enum ep_method method = tracing->options.method;
+
+	if (method == EP_METHOD_DEFAULT) {
+		static const enum ep_method defaults[] = {
+			[EP_FAMILY_GCC] = EP_METHOD_PG,
+			[EP_FAMILY_CLANG] = EP_METHOD_AFTER_INLINING,
+			[EP_FAMILY_OTHER] = EP_METHOD_FINSTRUMENT,
+		};
+		return defaults[tracing->family];
+	}
+	if (method == EP_METHOD_PG && tracing->family != EP_FAMILY_GCC)
+		ep_die("-epitaph-method=pg needs gcc: clang has no hook at "
+		       "returns with it");
+	if (method == EP_METHOD_AFTER_INLINING &&
+	    tracing->family != EP_FAMILY_CLANG)
+		ep_die("-epitaph-method=after-inlining needs clang; gcc's "
+		       "method pg is after inlining too");
+	return method;
+}
+
+/* Whether code may be given hooks at all. */
+static bool may_trace(const struct ep_command *command)
+{
+	if (command->other_machine)
+		ep_note("not traced: the target is not x86-64");
+	else if (command->freestanding)
+		ep_note("not traced: freestanding");
+	else if (command->unwanted)
+		ep_note("not traced: -fno-instrument-functions");
+	else
+		return true;
+	return false;
+}
+
+void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
+{
+	const struct ep_command *command = &tracing->command;
+	enum ep_method method;
+
+	if (command->query)
+		return;
+	if (command->c_sources || command->headers) {
+		ep_words_add(words, "-idirafter");
+		ep_words_add(words, tracing->kit.include);
+	}
+	if (command->preprocess || command->check || !may_trace(command))
+		return;
+	method = method_of(tracing);
+	if (command->instrumented) {
+		ep_note("the command has -finstrument-functions already");
+		return;
+	}
+	/* Also at a link: with -flto that is where gcc makes the code. */
+	if (method == EP_METHOD_PG)
+		ep_words_addf(words, "-specs=%s", tracing->kit.pg_specs);
+	else if (!command->c_sources && !command->headers)
+		return; /* clang would warn that the flag is unused */
+	else if (method == EP_METHOD_AFTER_INLINING)
+		ep_words_add(words, "-finstrument-functions-after-inlining");
+	else
+		ep_words_add(words, "-finstrument-functions");
+}
+
+/* A word for the linker as it is: -Wl, would split it at commas. */
+static void add_linker_word(struct ep_words *words, const char *word)
+{
+	ep_words_add(words, "-Xlinker");
+	ep_words_add(words, word);
+}
+
+static void add_exports(struct ep_words *words)
+{
+	for (size_t i = 0; i < sizeof exported / sizeof *exported; i++)
+		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s",
+			      exported[i]);
+}
+
+static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
+{
+	add_linker_word(words, "--whole-archive");
+	add_linker_word(words, tracing->kit.archive);
+	add_linker_word(words, "--no-whole-archive");
+	if (!tracing->command.static_ && !tracing->command.static_pie)
+		add_exports(words);
+}
+
+/* By its full path, and with that in the run path: the program runs from where
+ * it was built, and elsewhere with the library installed. */
+static void add_shared(const struct ep_tracing *tracing, struct ep_words *words)
+{
+	add_linker_word(words, "--push-state");
+	add_linker_word(words, "--no-as-needed");
+	add_linker_word(words, tracing->kit.shared);
+	add_linker_word(words, "--pop-state");
+	add_linker_word(words, "-rpath");
+	add_linker_word(words, tracing->kit.lib);
+}
+
+static void add_runtime(const struct ep_tracing *tracing,
+			struct ep_words *words)
+{
+	const struct ep_command *command = &tracing->command;
+	enum ep_runtime runtime = tracing->options.runtime;
+
+	if (command->no_libc && !command->shared) {
+		ep_note("no runtime: linked without the C library");
+		add_linker_word(words, tracing->kit.stub);
+		return;
+	}
+	if (runtime == EP_RUNTIME_SHARED && !command->static_ &&
+	    !command->static_pie)
+		add_shared(tracing, words);
+	else if (runtime != EP_RUNTIME_NONE && !command->shared)
+		add_static(tracing, words);
+	else
+		ep_note("no runtime in this %s",
+			command->shared ? "shared library" : "executable");
+	if (command->shared)
+		add_linker_word(words, tracing->kit.registrar);
+}
+
+void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)
+{
+	if (!ep_command_links(&tracing->command) ||
+	    tracing->command.other_machine || tracing->command.freestanding)
+		return;
+	add_runtime(tracing, words);
+	/* A hook bound at its first call would come back through the dynamic
+	 * linker, which clobbers r10: a live register at __return__. */
+	add_linker_word(words, "-z");
+	add_linker_word(words, "now");
+}

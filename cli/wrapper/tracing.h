@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tracing.h: the words that make a compiler command one of a traced build. */
+#ifndef EPITAPH_WRAPPER_TRACING_H
+#define EPITAPH_WRAPPER_TRACING_H
+
+#include "cli/wrapper/command.h"
+#include "cli/wrapper/compiler.h"
+#include "cli/wrapper/kit.h"
+#include "cli/wrapper/options.h"
+
+/* Everything that decides. */
+struct ep_tracing {
+	struct ep_command command;
+	struct ep_options options;
+	struct ep_kit kit;
+	enum ep_family family;
+};
+
+/* Words that go before the user's: a later flag of the user's wins. Ends the
+ * wrapper when the compiler doesn't have the method. */
+void ep_tracing_before(const struct ep_tracing *tracing,
+		       struct ep_words *words);
+
+/* Words that go behind the user's: what is linked. */
+void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words);
+
+#endif
