@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * utf8.h: is it UTF-8? Names and paths come from outside and may be anything;
+ * what epitaph prints is always valid.
+ */
+#ifndef EPITAPH_UTF8_H
+#define EPITAPH_UTF8_H
+
+#include <stddef.h>
+
+/*
+ * Bytes (1-4) of the well-formed character that `text` begins with, as the
+ * Unicode standard has it (table 3-7: no overlong forms, no surrogates, nothing
+ * above U+10FFFF); 0 when the first byte begins none in these `size` bytes.
+ */
+size_t ep_utf8_length(const char *text, size_t size);
+
+/*
+ * A copy that is valid UTF-8 and free of control characters (a symbol's name
+ * must not steer a terminal): each byte that is neither comes out as \xNN. The
+ * caller frees it; NULL when memory is out.
+ */
+char *ep_utf8_escape(const char *text, size_t size);
+
+#endif
