@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * settings.c: one table row per EPITAPH_ variable. A setting either takes
+ * effect as it was written or is named on stderr, once, with the reason and
+ * what is used instead; an empty one counts as absent.
+ */
+#include "runtime/settings.h"
+
+#include <signal.h>
+
+#include "runtime/syscalls.h"
+#include "runtime/text.h"
+
+#define OUTPUT_DEFAULT "epitaph.%p.%n.core"
+
+struct ep_settings ep_settings = {
+	.on = true,
+	.ring_size = 1u << 20,
+	.memory_size = 64u << 20,
+	.clock_budget = 50000,
+	.output = OUTPUT_DEFAULT,
+	.snapshot_signal = SIGTRAP,
+};
+
+/* The program may overwrite its environment (setproctitle): a copy. */
+static char output_bytes[4096];
+
+/* A number with an optional fraction, in units of 1 / scale. */
+struct quantity {
+	uint64_t whole;
+	uint64_t fraction; /* below scale */
+	uint64_t scale;    /* 10^digits */
+};
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit size_units[] = {
+	{"", 1},
+	{"K", 1ull << 10},
+	{"KB", 1ull << 10},
+	{"KiB", 1ull << 10},
+	{"M", 1ull << 20},
+	{"MB", 1ull << 20},
+	{"MiB", 1ull << 20},
+	{"G", 1ull << 30},
+	{"GB", 1ull << 30},
+	{"GiB", 1ull << 30},
+	{"B", 1},
+	{"k", 1ull << 10},
+	{"m", 1ull << 20},
+	{"g", 1ull << 30},
+	{NULL, 0},
+};
+
+static const struct unit time_units[] = {
+	{"ns", 1},       {"us", 1000},      {"\302\265s", 1000},
+	{"ms", 1000000}, {"s", 1000000000}, {NULL, 0},
+};
+
+/* Parts per million. A bare number is per cent. */
+static const struct unit share_units[] = {
+	{"%", 10000}, {"", 10000}, {" %", 10000}, {"ppm", 1}, {NULL, 0},
+};
+
+static bool take_fraction(const char **at, const char *end, struct quantity *q)
+{
+	const char *digits;
+	bool good;
+
+	q->fraction = 0;
+	q->scale = 1;
+	if (*at == end || **at != '.')
+		return true;
+	digits = ++*at;
+	good = ep_text_number(at, end, 10, &q->fraction);
+	if (!good || *at - digits > 9)
+		return false;
+	for (; digits < *at; digits++)
+		q->scale *= 10;
+	return true;
+}
+
+/* `value` as a number of the unit that it ends in. A remainder below one is
+ * refused: what takes effect is what was written. */
+static bool parse_quantity(const char *value, const struct unit *units,
+			   uint64_t *result)
+{
+	const char *end = value + ep_string_length(value);
+	struct quantity q;
+	uint64_t part;
+
+	if (!ep_text_number(&value, end, 10, &q.whole) ||
+	    !take_fraction(&value, end, &q))
+		return false;
+	while (units->name && !ep_string_equal(units->name, value))
+		units++;
+	if (!units->name)
+		return false;
+	part = q.fraction * units->factor; /* < 10^9 * 2^30: fits */
+	if (part % q.scale)
+		return false;
+	return !__builtin_mul_overflow(q.whole, units->factor, result) &&
+	       !__builtin_add_overflow(*result, part / q.scale, result);
+}
+
+/* Each of these takes a value over into ep_settings, or says why not. */
+
+static const char *set_on(const char *value)
+{
+	if (!ep_string_equal(value, "on") && !ep_string_equal(value, "off"))
+		return "not on or off";
+	ep_settings.on = ep_string_equal(value, "on");
+	return NULL;
+}
+
+static bool power_of_two(uint64_t number)
+{
+	return number && !(number & (number - 1));
+}
+
+static const char *set_ring(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (!power_of_two(size) || size < 4096 || size > 1ull << 30)
+		return "not a power of two from 4K to 1G";
+	ep_settings.ring_size = size;
+	return NULL;
+}
+
+static const char *set_memory(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (size < 512u << 10 || size > 32ull << 30)
+		return "not from 512K to 32G";
+	ep_settings.memory_size = (size + 4095) & ~UINT64_C(4095);
+	return NULL;
+}
+
+static const char *set_timestamp_every(const char *value)
+{
+	const char *end = value + ep_string_length(value);
+	uint64_t every;
+
+	if (ep_string_equal(value, "auto")) {
+		ep_settings.timestamp_every = 0;
+		return NULL;
+	}
+	if (!ep_text_number(&value, end, 10, &every) || value != end ||
+	    !power_of_two(every) || every > 64)
+		return "not auto, 1, 2, 4, 8, 16, 32 or 64";
+	ep_settings.timestamp_every = (uint32_t)every;
+	return NULL;
+}
+
+static const char *set_clock_budget(const char *value)
+{
+	uint64_t share;
+
+	if (!parse_quantity(value, share_units, &share))
+		return "not a percentage";
+	if (share < 100 || share > 1000000)
+		return "not from 0.01% to 100%";
+	ep_settings.clock_budget = (uint32_t)share;
+	return NULL;
+}
+
+static const char *set_min_duration(const char *value)
+{
+	uint64_t time;
+
+	if (ep_string_equal(value, "0")) {
+		ep_settings.min_duration = 0;
+		return NULL;
+	}
+	if (!parse_quantity(value, time_units, &time))
+		return "not a time with its unit (ns us ms s)";
+	if (time > UINT64_C(3600) * 1000000000)
+		return "more than an hour";
+	ep_settings.min_duration = time;
+	return NULL;
+}
+
+/* Shared with the snapshot writer's expansion: %p %e %h %t %n %%. */
+static bool good_pattern(const char *pattern)
+{
+	for (; *pattern; pattern++) {
+		if (*pattern != '%')
+			continue;
+		pattern++;
+		if (!*pattern ||
+		    (*pattern != 'p' && *pattern != 'e' && *pattern != 'h' &&
+		     *pattern != 't' && *pattern != 'n' && *pattern != '%'))
+			return false;
+	}
+	return true;
+}
+
+static const char *set_output(const char *value)
+{
+	size_t length = ep_string_length(value);
+
+	if (length >= sizeof output_bytes)
+		return "longer than 4095 bytes";
+	if (!good_pattern(value))
+		return "only %p %e %h %t %n %% have a meaning";
+	ep_bytes_copy(output_bytes, value, length + 1);
+	ep_settings.output = output_bytes;
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {
+	{"HUP", SIGHUP},   {"INT", SIGINT},     {"QUIT", SIGQUIT},
+	{"ILL", SIGILL},   {"TRAP", SIGTRAP},   {"ABRT", SIGABRT},
+	{"BUS", SIGBUS},   {"FPE", SIGFPE},     {"USR1", SIGUSR1},
+	{"SEGV", SIGSEGV}, {"USR2", SIGUSR2},   {"PIPE", SIGPIPE},
+	{"ALRM", SIGALRM}, {"TERM", SIGTERM},   {"STKFLT", SIGSTKFLT},
+	{"CHLD", SIGCHLD}, {"CONT", SIGCONT},   {"TSTP", SIGTSTP},
+	{"TTIN", SIGTTIN}, {"TTOU", SIGTTOU},   {"URG", SIGURG},
+	{"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ},   {"VTALRM", SIGVTALRM},
+	{"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"IO", SIGIO},
+	{"PWR", SIGPWR},   {"SYS", SIGSYS},
+};
+
+/* glibc keeps 32 and 33 for itself, and 34 is the program's first. */
+#define RTMIN 34
+#define RTMAX 64
+
+static bool realtime_signal(const char *name, uint64_t *number)
+{
+	const char *end = name + ep_string_length(name);
+	const char *at = name + 6;
+	uint64_t n = 0;
+
+	if (!ep_string_starts(name, "RTMIN") &&
+	    !ep_string_starts(name, "RTMAX"))
+		return false;
+	if (name[5] &&
+	    (!ep_text_number(&at, end, 10, &n) || at != end || n > 30))
+		return false;
+	if (name[4] == 'N' && (!name[5] || name[5] == '+'))
+		*number = RTMIN + n;
+	else if (name[4] == 'X' && (!name[5] || name[5] == '-'))
+		*number = RTMAX - n;
+	else
+		return false;
+	return true;
+}
+
+static bool named_signal(const char *name, uint64_t *number)
+{
+	if (ep_string_starts(name, "SIG"))
+		name += 3;
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		if (ep_string_equal(signals[i].name, name)) {
+			*number = (uint64_t)signals[i].number;
+			return true;
+		}
+	}
+	return realtime_signal(name, number);
+}
+
+static const char *set_signal(const char *value)
+{
+	const char *at = value;
+	const char *end = value + ep_string_length(value);
+	uint64_t number = 0;
+
+	if (ep_string_equal(value, "none")) {
+		ep_settings.snapshot_signal = 0;
+		return NULL;
+	}
+	if (!named_signal(value, &number) &&
+	    (!ep_text_number(&at, end, 10, &number) || at != end))
+		return "not a signal or none";
+	if (number < 1 || number > RTMAX || number == 32 || number == 33 ||
+	    number == SIGKILL || number == SIGSTOP)
+		return "not a signal that can be handled";
+	ep_settings.snapshot_signal = (int)number;
+	return NULL;
+}
+
+static const struct setting {
+	const char *name;
+	const char *(*set)(const char *value);
+	const char *otherwise; /* the default, as one would write it */
+	bool privileged; /* ignored where the user is not the program's own */
+} settings[] = {
+	{"EPITAPH", set_on, "on", false},
+	{"EPITAPH_RING", set_ring, "1M", false},
+	{"EPITAPH_MEMORY", set_memory, "64M", false},
+	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto", false},
+	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "5%", false},
+	{"EPITAPH_MIN_DURATION", set_min_duration, "0", false},
+	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT, true},
+	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP", true},
+};
+
+static void refuse(const char *name, const char *value, const char *reason,
+		   const char *otherwise)
+{
+	char line[512];
+	struct ep_text text;
+	size_t length = ep_string_length(value);
+
+	ep_text_init(&text, line, sizeof line);
+	ep_text_add(&text, "epitaph: ");
+	ep_text_add(&text, name);
+	ep_text_add(&text, "=");
+	ep_text_add_bytes(&text, value, length > 200 ? 200 : length);
+	ep_text_add(&text, length > 200 ? "...: " : ": ");
+	ep_text_add(&text, reason);
+	ep_text_add(&text, "; using ");
+	ep_text_add(&text, otherwise);
+	ep_text_add(&text, "\n");
+	ep_text_complain(&text);
+	ep_settings.refused++;
+}
+
+/* As getenv: the first of that name counts. NULL: absent or empty. */
+static const char *look_up(char *const *environment, const char *name)
+{
+	size_t length = ep_string_length(name);
+
+	for (; environment && *environment; environment++) {
+		const char *entry = *environment;
+
+		if (ep_string_starts(entry, name) && entry[length] == '=')
+			return entry[length + 1] ? entry + length + 1 : NULL;
+	}
+	return NULL;
+}
+
+/*
+ * True where the environment comes from somebody with fewer rights than the
+ * program has: set-uid, set-gid, file capabilities. Those leave the process
+ * undumpable at exec (kernel: begin_new_exec, commit_creds).
+ */
+static bool secure(void)
+{
+	return ep_syscall0(SYS_getuid) != ep_syscall0(SYS_geteuid) ||
+	       ep_syscall0(SYS_getgid) != ep_syscall0(SYS_getegid) ||
+	       ep_syscall5(SYS_prctl, 3 /* PR_GET_DUMPABLE */, 0, 0, 0, 0) != 1;
+}
+
+/* To drop short calls each record needs its time. */
+static void settle_timestamps(const char *asked)
+{
+	if (!ep_settings.min_duration)
+		return;
+	if (ep_settings.timestamp_every > 1)
+		refuse("EPITAPH_TIMESTAMP_EVERY", asked,
+		       "EPITAPH_MIN_DURATION needs every time", "1");
+	ep_settings.timestamp_every = 1;
+}
+
+void ep_settings_read(char *const *environment)
+{
+	bool foreign = secure();
+
+	/* A root whom someone else's environment reached must not be made to
+	 * write files: not where it says, and not when it says. */
+	if (foreign)
+		ep_settings.snapshot_signal = 0;
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		const struct setting *setting = &settings[i];
+		const char *value = look_up(environment, setting->name);
+		const char *reason;
+
+		if (!value || (setting->privileged && foreign))
+			continue;
+		reason = setting->set(value);
+		if (reason)
+			refuse(setting->name, value, reason,
+			       setting->otherwise);
+	}
+	settle_timestamps(look_up(environment, "EPITAPH_TIMESTAMP_EVERY"));
+}
