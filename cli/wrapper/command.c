@@ -126,6 +126,8 @@ static void count_input(struct ep_command *command, const char *word,
 {
 	const char *dot = strrchr(word, '.');
 
+	if (word[0] == '@') /* a response file that isn't there */
+		return;
 	command->inputs++;
 	if (language) {
 		if (strstr(language, "-header"))
@@ -161,6 +163,9 @@ static void read_linker_words(struct ep_command *command, const char *words)
 		    (length == 2 && begins(words, "-i")) ||
 		    (length == 13 && begins(words, "--relocatable")))
 			command->relocatable = true;
+		command->no_undefined |= begins(words, "--no-undefined") ||
+					 begins(words, "-no-undefined") ||
+					 begins(words, "defs");
 		words += length + (words[length] == ',');
 	}
 }
@@ -183,6 +188,10 @@ static void read_option(struct ep_command *command, const char *word,
 		read_linker_words(command, word + 13);
 	else if (begins(word, "--target="))
 		command->other_machine = machine_is_other(word + 9);
+	else if (begins(word, "-fuse-ld="))
+		command->bfd = !strcmp(word + 9, "bfd");
+	else if (!strcmp(word, "-z"))
+		command->no_undefined |= !strcmp(next, "defs");
 	else if (!strcmp(word, "-target"))
 		command->other_machine = machine_is_other(next);
 	else if (begins(word, "-l") && (word[2] || *next))

@@ -13,6 +13,8 @@
 /* What an executable offers to the shared libraries that it loads: the hooks,
  * the public functions, and the interposers, which the dynamic linker must
  * find before the C library's. */
+#define HOOKS 4 /* the first of them are the hooks */
+
 static const char *const exported[] = {"__fentry__",
 				       "__return__",
 				       "__cyg_profile_func_enter",
@@ -126,6 +128,22 @@ static void add_shared(const struct ep_tracing *tracing, struct ep_words *words)
 	add_linker_word(words, tracing->kit.lib);
 }
 
+/* The hooks are in the program that will load this library. Only GNU ld can be
+ * told so by name. */
+static void allow_undefined_hooks(const struct ep_command *command,
+				  struct ep_words *words)
+{
+	if (!command->bfd) {
+		ep_note("-z defs is off: the hooks are in the program");
+		add_linker_word(words, "-z");
+		add_linker_word(words, "undefs");
+		return;
+	}
+	for (size_t i = 0; i < HOOKS; i++)
+		ep_words_addf(words, "-Wl,--ignore-unresolved-symbol=%s",
+			      exported[i]);
+}
+
 static void add_runtime(const struct ep_tracing *tracing,
 			struct ep_words *words)
 {
@@ -145,8 +163,11 @@ static void add_runtime(const struct ep_tracing *tracing,
 	else
 		ep_note("no runtime in this %s",
 			command->shared ? "shared library" : "executable");
-	if (command->shared)
-		add_linker_word(words, tracing->kit.registrar);
+	if (!command->shared)
+		return;
+	add_linker_word(words, tracing->kit.registrar);
+	if (command->no_undefined && runtime != EP_RUNTIME_SHARED)
+		allow_undefined_hooks(command, words);
 }
 
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)
