@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# ci/install-deps asks dpkg once, installs exactly what is missing, and elsewhere names it.
+set -euo pipefail
+
+mkdir fake
+cat >fake/dpkg-query <<'FAKE'
+#!/bin/bash
+echo asked >>"$ASKED"
+for package; do
+	case $package in -* | '${'*) ;; gdb | check) echo "not-installed $package" ;; *) echo "installed $package" ;; esac
+done
+FAKE
+cat >fake/apt-get <<'FAKE'
+#!/bin/bash
+echo "$*" >>"$RAN"
+exit "${APT_STATUS:-0}"
+FAKE
+cat >fake/id <<'FAKE'
+#!/bin/bash
+echo "${FAKE_UID:-0}"
+FAKE
+cat >fake/sudo <<'FAKE'
+#!/bin/bash
+echo "sudo" >>"$RAN"
+exec "$@"
+FAKE
+chmod +x fake/*
+export RAN=$PWD/ran ASKED=$PWD/asked
+
+if [ -e /etc/debian_version ]; then
+	PATH=$PWD/fake:$PATH "$TOP/ci/install-deps" >out
+	[ "$(cat out)" = "ci/install-deps: installing check gdb" ]
+	[ "$(wc -l <asked)" -eq 1 ]
+	diff - ran <<'EXPECTED'
+-q update
+-q -y --no-install-recommends install check gdb
+EXPECTED
+	rm ran
+	FAKE_UID=1000 PATH=$PWD/fake:$PATH "$TOP/ci/install-deps" >out
+	[ "$(grep -c sudo ran)" -eq 2 ]
+	! APT_STATUS=100 PATH=$PWD/fake:$PATH "$TOP/ci/install-deps" >out 2>err
+	grep -q 'apt-get failed' err
+	# Nothing missing: silent, and apt-get isn't run.
+	printf '#!/bin/bash\nfor p; do echo "installed $p"; done\n' >fake/dpkg-query
+	rm -f ran
+	[ -z "$(PATH=$PWD/fake:$PATH "$TOP/ci/install-deps" 2>&1)" ]
+	[ ! -e ran ]
+fi
+
+# Another system: a path without apt-get, gdb and eu-stack, and a compiler that finds no check.h.
+mkdir other
+for tool in bash awk sed env gcc g++ make ld objcopy readelf nm c++filt clang ld.lld llvm-ar clang-format pkg-config \
+	eu-readelf eu-elflint python3 file man groff xz flock setsid ps id cat rm mktemp sort comm dirname; do
+	ln -s "$(command -v $tool)" other/
+done
+cat >other/cc <<'FAKE'
+#!/bin/bash
+read -r line
+[[ $line != *check.h* && $line != *nothing* ]]
+FAKE
+chmod +x other/cc
+status=0
+PATH=$PWD/other CC=cc "$TOP/ci/install-deps" >out 2>err || status=$?
+[ "$status" -eq 1 ]
+[ ! -s out ]
+grep -qx '  tool gdb (Debian: gdb)' err
+grep -qx '  tool eu-stack (Debian: elfutils)' err
+! grep -q 'tool gcc' err
