@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * files.h: small files of /proc and /sys, and the process's own memory, read by
+ * raw system calls. Async-signal-safe; nothing here can fault.
+ */
+#ifndef EPITAPH_FILES_H
+#define EPITAPH_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A descriptor that exec closes, or a negative errno. */
+long ep_file_open(const char *path);
+void ep_file_close(long fd);
+
+/* Up to `size` bytes from where the file stands; fewer only at its end.
+ * Negative errno when the first read fails. */
+long ep_file_read(long fd, void *out, size_t size);
+
+/* The first `size` bytes of a file: how many, or a negative errno. */
+long ep_file_load(const char *path, void *out, size_t size);
+
+/*
+ * Copies `size` bytes of this process's memory at `address`. False when not all
+ * of it could be read, also because it is not mapped or lies past the end of
+ * its file (where a plain load would raise SIGBUS); `out` is then undefined.
+ */
+bool ep_memory_read(uint64_t address, void *out, size_t size);
+
+/* The value of an auxv entry (AT_PHDR …); 0 when there is none. */
+uint64_t ep_auxv(uint64_t type);
+
+#endif
