@@ -150,7 +150,7 @@ check: deps
 
 demo: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) all
-	@tests/demo/run
+	@BUILD=$(abspath $(BUILD)) tests/demo/run
 
 real:
 	@ci/install-deps real
