@@ -40,6 +40,7 @@ int main(int argc, char **argv)
 	struct ep_tracing tracing = {0};
 	struct ep_words user = {0}, flat = {0}, words = {0};
 	bool cxx = argc > 0 && is_cxx(argv[0]);
+	int failed;
 
 	ep_tool = cxx ? "epitaph-c++" : "epitaph-cc";
 	take_options(&tracing.options, argc, argv, &user);
@@ -56,7 +57,8 @@ int main(int argc, char **argv)
 	if (ep_verbose)
 		ep_words_print(&words);
 	execvp(words.list[0], words.list);
+	failed = errno;
 	fprintf(stderr, "%s: error: %s: %s\n", ep_tool, words.list[0],
-		strerror(errno));
-	return errno == ENOENT ? 127 : 126;
+		strerror(failed));
+	_exit(failed == ENOENT ? 127 : 126); /* as a shell has it */
 }

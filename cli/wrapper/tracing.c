@@ -135,8 +135,7 @@ static void allow_undefined_hooks(const struct ep_command *command,
 {
 	if (!command->bfd) {
 		ep_note("-z defs is off: the hooks are in the program");
-		add_linker_word(words, "-z");
-		add_linker_word(words, "undefs");
+		add_linker_word(words, "--unresolved-symbols=ignore-all");
 		return;
 	}
 	for (size_t i = 0; i < HOOKS; i++)
