@@ -35,6 +35,7 @@ RUNTIME_C := $(wildcard runtime/*.c runtime/x86_64/*.c)
 RUNTIME_S := $(wildcard runtime/x86_64/*.S)
 TOOL_C    := $(wildcard coredump/*.c decoder/*.c funcount/*.c cli/*.c)
 WRAPPER_C := $(wildcard cli/wrapper/*.c)
+GDB_PY    := $(wildcard gdb-ext/*.py)
 UNIT_C    := $(wildcard tests/unit/check_*.c)
 UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
 
@@ -123,9 +124,9 @@ $(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
 $(BUILD)/gdb-ext/constants: gdb-ext/constants.c runtime/format.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) $< -o $@
-$(BUILD)/gdb-ext/epitaph.py: gdb-ext/epitaph.py $(BUILD)/gdb-ext/constants
+$(BUILD)/gdb-ext/epitaph.py: $(GDB_PY) $(BUILD)/gdb-ext/constants
 	$(BUILD)/gdb-ext/constants >$(@D)/epitaph_format.py
-	cp $< $@
+	cp $(GDB_PY) $(@D)/
 
 # ---- tests ------------------------------------------------------------------------------------------------------------
 
