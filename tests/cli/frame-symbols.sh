@@ -22,6 +22,10 @@ done
 missing=$(comm -23 shared static)
 [ -z "$missing" ] || { echo "a traced executable doesn't export: $missing"; exit 1; }
 
+# A program that was linked without us asks for the C library's __cyg_profile_func_enter@GLIBC_2.2.5; under LD_PRELOAD ours
+# answers only if our names have no version of their own.
+! readelf -VW "$LIB/libepitaph.so" | grep -q 'Version definition'
+
 # Nothing internal gets out, and nothing that could clash with the program's names.
 internal=$(grep -E '^ep_|^EP_' shared || true)
 [ -z "$internal" ] || { echo "internal names are exported: $internal"; exit 1; }
