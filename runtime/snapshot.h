@@ -10,8 +10,12 @@
 /*
  * `path` NULL: ep_settings.output, expanded. `context`: the ucontext_t of a
  * signal handler whose registers describe the calling thread, or NULL: here.
- * 0, or a negative errno. Async-signal-safe: raw system calls, no malloc.
+ * 0, or a negative errno: -EBUSY while another snapshot is being written,
+ * -ENODEV without an arena. Async-signal-safe: raw system calls, no malloc.
  */
 int ep_snapshot_write(const char *path, const void *context);
+
+/* In a forked child: what a thread of the parent was writing is not ours. */
+void ep_snapshot_reset(void);
 
 #endif

@@ -10,9 +10,20 @@
 
 #include <stdbool.h>
 
-/* Idempotent and cheap when done. False: tracing is off for good. A thread
- * that meets another one starting (or itself, in a signal handler) gets false
- * for this once and tries again at its next event. */
+/*
+ * Idempotent and cheap when done (two loads). False: tracing is off for good,
+ * or a thread met another one starting (or itself, in a signal handler): that
+ * gets false for this once and tries again at its next event. In a forked child
+ * the first call starts the next generation, as ep_start_child does.
+ */
 bool ep_start(void);
+
+/*
+ * In a forked child that shares no memory with its parent: forgets the caller's
+ * ring, empties the arena and fills process facts, clock and load map anew.
+ * Does nothing in any other process, a vfork child included. Called by the fork
+ * handler; the slow path calls it (or ep_start) too, for _Fork and raw clone.
+ */
+void ep_start_child(void);
 
 #endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* environment.h: the environment, also before libc has found it. */
+#ifndef EPITAPH_ENVIRONMENT_H
+#define EPITAPH_ENVIRONMENT_H
+
+/* NULL-terminated, as environ; libc's own, or those of its entries that begin
+ * with EPITAPH, taken from the kernel. Called once. */
+char *const *ep_environment(void);
+
+#endif

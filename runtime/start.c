@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* start.c: the runtime comes to life once per process, at the first hook or at
+ * its constructor, whichever is first. */
+#include "runtime/start.h"
+
+#include <stdatomic.h>
+
+#include "runtime/arena.h"
+#include "runtime/clock.h"
+#include "runtime/environment.h"
+#include "runtime/interpose.h"
+#include "runtime/loadmap.h"
+#include "runtime/process.h"
+#include "runtime/settings.h"
+#include "runtime/snapshot.h"
+#include "runtime/thread.h"
+#include "runtime/trigger.h"
+#include "runtime/x86_64/tsc.h"
+
+enum { NEW, STARTING, ON, OFF };
+
+static atomic_int state = NEW;
+
+/* What the arena's readers want to know of the settings, and what needs the
+ * clock. */
+static void note_settings(void)
+{
+	ep_arena->settings_refused = ep_settings.refused;
+	ep_arena->min_duration = ep_clock_cycles(ep_settings.min_duration);
+	if (!ep_settings.on)
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_OFF,
+				  __ATOMIC_RELAXED);
+}
+
+static void fill_arena(void)
+{
+	ep_clock_start();
+	ep_process_start();
+	ep_loadmap_start();
+	/* All that took a while, so this anchor gives a usable rate. */
+	ep_clock_refresh(UINT64_MAX);
+	note_settings();
+}
+
+static bool start_slow(void)
+{
+	int expected = NEW;
+
+	if (!atomic_compare_exchange_strong(&state, &expected, STARTING))
+		return expected == ON;
+	ep_settings_read(ep_environment());
+	if (!ep_arena_start()) {
+		atomic_store(&state, OFF);
+		return false;
+	}
+	fill_arena();
+	atomic_store(&state, ON);
+	return true;
+}
+
+bool ep_start(void)
+{
+	if (atomic_load_explicit(&state, memory_order_acquire) != ON)
+		return start_slow();
+	ep_start_child();
+	return true;
+}
+
+/* A handler's hook meanwhile finds no ring, and the runtime starting. */
+static void restart(void)
+{
+	atomic_store(&state, STARTING);
+	ep_thread_reset();
+	ep_arena_restart();
+	ep_snapshot_reset();
+	fill_arena();
+	atomic_store(&state, ON);
+}
+
+void ep_start_child(void)
+{
+	if (atomic_load_explicit(&state, memory_order_acquire) == ON &&
+	    ep_arena_forked())
+		restart();
+}
+
+/*
+ * Registers a fork handler. Not pthread_atfork, which before glibc 2.34 lies in
+ * a library of its own; weak, so that a static program without fork does
+ * without.
+ */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
+			     void (*child)(void), void *object)
+	__attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+/* Before the program's own constructors, as far as those have no lower
+ * priority, and after the C library's: what needs libc is done here. */
+__attribute__((constructor(101))) static void start_early(void)
+{
+	if (__register_atfork)
+		__register_atfork(NULL, NULL, ep_start_child, &__dso_handle);
+	ep_interpose_start();
+	if (ep_start())
+		ep_trigger_start();
+}
