@@ -137,7 +137,8 @@ struct ep_arena {
 	uint64_t rings_reused;
 	uint64_t settings_refused; /* bad values in the environment */
 	uint64_t snapshots_written;
-	uint64_t unused[8];
+	uint64_t pauses; /* times the gate was shut, told by whoever shuts it */
+	uint64_t unused[7];
 	struct ep_section sections[EP_SECTION_MAX];
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
@@ -218,6 +219,8 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 #define EP_THREAD_IGNORED      1u /* flags: asked not to be traced */
 #define EP_THREAD_WITHOUT_RING 2u /* flags: memory was exhausted */
 #define EP_THREAD_MAIN         4u
+#define EP_THREAD_RING_GIVEN \
+	8u /* flags: dead, and a later thread has its ring */
 
 struct ep_thread {
 	uint32_t state; /* EP_THREAD_; written last */

@@ -25,12 +25,13 @@ struct ep_tls {
 	uint64_t last_tsc;        /* time of the last timed record */
 	const uint32_t *gate;     /* 0 there: recording may go on */
 	struct ep_thread *thread; /* its entry in the arena; NULL: none */
-	uint64_t sequence;        /* of the block being written */
-	uint64_t spare[2];
+	uint64_t pauses;          /* arena.pauses when last seen recording */
+	uint64_t gap_at; /* cursor at the last gap seen (pace.c); 0 none */
+	struct ep_shortcalls *shortcalls; /* NULL: none */
 };
 static_assert(sizeof(struct ep_tls) <= 64, "more does not fit under dlopen");
 
-extern __thread struct ep_tls ep_tls;
+extern __thread struct ep_tls ep_tls __attribute__((visibility("hidden")));
 
 /* Gives the caller a table entry and a ring. Called by the first hook. */
 void ep_thread_start(void);
@@ -38,7 +39,7 @@ void ep_thread_start(void);
 /* The caller is about to end: its ring may be reused. */
 void ep_thread_end(void);
 
-/* Takes the kernel's name of the caller again (after pthread_setname_np). */
+/* The caller's name in the table; NULL: take the kernel's again. */
 void ep_thread_rename(const char *name);
 
 /* Forgets the caller's ring and entry: a forked child starts anew. */

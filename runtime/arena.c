@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arena.c: reserves the arena, lays out its sections, opens it as it grows and
+ * publishes the root. The arena's address is decided once; a forked child
+ * empties it in place.
+ */
+#include "runtime/arena.h"
+
+#include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "runtime/settings.h"
+#include "runtime/syscalls.h"
+#include "runtime/x86_64/tsc.h"
+
+#define PAGE      4096ull
+#define KIB       1024ull
+#define GIB       (KIB * KIB * KIB)
+#define SMALLEST  (256 * KIB)
+#define LOW_TRIES 32
+/* A non-PIE program and its heap begin at 4 MiB: below that there is room. */
+#define NON_PIE_PLACE 0x100000ull
+#define NON_PIE_ROOM  (3 * KIB * KIB)
+
+/* Alone in its page, so that no other data makes it dirty or moves it. */
+static struct {
+	struct ep_root root;
+	char rest[PAGE - sizeof(struct ep_root)];
+} root_page __attribute__((aligned(PAGE), section(".data.epitaph"), used)) = {
+	{.magic = EP_ROOT_MAGIC},
+	{0},
+};
+extern struct ep_root epitaph_root
+	__attribute__((alias("root_page"), visibility("default")));
+
+/* The note that leads a reader to the root in a stripped object. */
+__asm__(".pushsection .note.epitaph, \"a\", @note\n"
+	"	.balign 4\n"
+	"	.long 8, 8, 1\n" /* namesz, descsz, EP_NOTE_ROOT */
+	"	.asciz \"EPITAPH\"\n"
+	"1:	.quad root_page - 1b\n"
+	"	.popsection\n");
+
+struct ep_arena *ep_arena;
+
+/* A page that the kernel empties in a forked child, however it forked. */
+static uint32_t *parent_word;
+
+static uint32_t crc32_of(const void *bytes, uint64_t size)
+{
+	const uint8_t *at = bytes;
+	uint32_t crc = ~0u;
+
+	while (size--) {
+		crc ^= *at++;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
+	}
+	return ~crc;
+}
+
+static uint64_t random_word(void)
+{
+	uint64_t word = 0;
+
+	/* GRND_NONBLOCK: early in boot there may be no entropy. */
+	if (ep_syscall3(SYS_getrandom, (long)&word, sizeof(word), 1) !=
+	    sizeof(word)) {
+		word = ep_tsc() * 0x9e3779b97f4a7c15ull;
+		word ^= word >> 29 ^ (uintptr_t)&word;
+	}
+	return word;
+}
+
+static uint64_t map_at(uint64_t address, uint64_t size)
+{
+	long got = ep_syscall6(SYS_mmap, (long)address, (long)size, PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				       (address ? MAP_FIXED_NOREPLACE : 0),
+			       -1, 0);
+
+	if (got < 0 && got > -4096)
+		return 0;
+	if (address && (uint64_t)got != address) {
+		/* A kernel before 4.17 takes the address for a hint. */
+		ep_syscall2(SYS_munmap, got, (long)size);
+		return 0;
+	}
+	return (uint64_t)got;
+}
+
+/* Low, so that a core cut short still has it; at random, so that its address
+ * tells nothing about the code's. */
+static uint64_t reserve(uint64_t size)
+{
+	uint64_t got = 0;
+
+	if (size <= NON_PIE_ROOM && getauxval(AT_PHDR) < GIB)
+		got = map_at(NON_PIE_PLACE, size);
+	for (int i = 0; i < LOW_TRIES && !got; i++)
+		got = map_at(4 * GIB + random_word() % (60 * GIB / PAGE) * PAGE,
+			     size);
+	return got ? got : map_at(0, size);
+}
+
+static bool open_bytes(uint64_t offset, uint64_t size)
+{
+	char *at = (char *)ep_arena + offset;
+
+	return ep_syscall3(SYS_mprotect, (long)at, (long)size,
+			   PROT_READ | PROT_WRITE) == 0;
+}
+
+static void root_fill(struct ep_root *root, const char *magic)
+{
+	__builtin_memcpy(root->magic, magic, EP_MAGIC_SIZE);
+	root->self = (uint64_t)root;
+	root->crc = crc32_of(root, offsetof(struct ep_root, crc));
+}
+
+void ep_arena_publish(void)
+{
+	if (ep_arena) {
+		ep_arena->root = epitaph_root;
+		root_fill(&ep_arena->root, EP_ARENA_MAGIC);
+	}
+	root_fill(&epitaph_root, EP_ROOT_MAGIC);
+}
+
+/* What changes from one generation to the next. */
+static void identify(void)
+{
+	epitaph_root.pid = (uint32_t)ep_syscall0(SYS_getpid);
+	epitaph_root.identity = random_word();
+	ep_arena_publish();
+}
+
+static uint64_t add_section(uint32_t type, uint32_t entry_size, uint64_t offset,
+			    uint64_t size)
+{
+	ep_arena->sections[ep_arena->section_count++] =
+		(struct ep_section){type, entry_size, offset, size};
+	return offset + size;
+}
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+	value = value < low ? low : value > high ? high : value;
+	return (value + PAGE - 1) & -PAGE;
+}
+
+/* Sizes in proportion to the memory; rings take what is left, at the end. */
+static uint64_t lay_out(void)
+{
+	uint64_t all = epitaph_root.arena_size, at = PAGE;
+	uint64_t threads = clamp(all / (16 * KIB) * sizeof(struct ep_thread),
+				 2 * PAGE, KIB * KIB);
+
+	ep_arena->section_count = 0;
+	at = add_section(EP_SECTION_PROCESS, sizeof(struct ep_process), at,
+			 clamp(all / 512, PAGE, 16 * PAGE));
+	at = add_section(EP_SECTION_CLOCK, sizeof(struct ep_clock), at, PAGE);
+	at = add_section(EP_SECTION_THREADS, sizeof(struct ep_thread), at,
+			 threads);
+	at = add_section(EP_SECTION_MODULES, sizeof(struct ep_module), at,
+			 clamp(all / 64, 4 * PAGE, 1024 * KIB));
+	add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, all - at);
+	return at;
+}
+
+static void record_settings(void)
+{
+	ep_arena->block_size = EP_BLOCK_SIZE;
+	ep_arena->timestamp_every = ep_settings.timestamp_every;
+	ep_arena->ring_size = ep_settings.ring_size;
+	ep_arena->memory_size = ep_settings.memory_size;
+	ep_arena->clock_budget = ep_settings.clock_budget;
+	ep_arena->settings_refused = ep_settings.refused;
+	ep_arena->gate = ep_settings.on ? 0 : EP_GATE_OFF;
+}
+
+static void watch_for_forks(void)
+{
+	long page = ep_syscall6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page < 0 && page > -4096)
+		return;
+	if (ep_syscall3(SYS_madvise, page, PAGE, MADV_WIPEONFORK) != 0) {
+		ep_syscall2(SYS_munmap, page, PAGE);
+		return;
+	}
+	*(uint32_t *)page = 1;
+	parent_word = (uint32_t *)page;
+}
+
+/* The head of the arena is always opened whole: its pages cost nothing until
+ * they are touched. */
+static bool open_head(void)
+{
+	uint64_t head;
+
+	if (!open_bytes(0, PAGE))
+		return false;
+	head = lay_out();
+	if (!open_bytes(0, head))
+		return false;
+	ep_arena->committed = head;
+	record_settings();
+	return true;
+}
+
+bool ep_arena_start(void)
+{
+	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE, got = 0;
+
+	for (; size >= SMALLEST && !got; size = got ? size : size / 2 & -PAGE)
+		got = reserve(size);
+	epitaph_root.major = EP_FORMAT_MAJOR;
+	epitaph_root.minor = EP_FORMAT_MINOR;
+	epitaph_root.size = sizeof(epitaph_root);
+	epitaph_root.arch = EP_ARCH_X86_64;
+	ep_arena = (struct ep_arena *)got;
+	epitaph_root.arena_address = got;
+	epitaph_root.arena_size = got ? size : 0;
+	if (!got || !open_head()) {
+		ep_arena = NULL;
+		epitaph_root.arena_address = 0;
+		epitaph_root.off_reason = EP_OFF_NO_MEMORY;
+	} else {
+		watch_for_forks();
+	}
+	identify();
+	return ep_arena != NULL;
+}
+
+void *ep_arena_section(uint32_t type, uint64_t *size)
+{
+	const struct ep_section *section = ep_arena->sections;
+
+	while (section->type != type)
+		section++;
+	if (size)
+		*size = section->size;
+	return (char *)ep_arena + section->offset;
+}
+
+uint64_t ep_arena_free(void)
+{
+	uint64_t committed =
+		__atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+
+	return epitaph_root.arena_size - committed;
+}
+
+uint64_t ep_arena_grow(uint64_t size)
+{
+	uint64_t at = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+
+	do {
+		if (size > epitaph_root.arena_size - at)
+			return 0;
+	} while (!__atomic_compare_exchange_n(
+		&ep_arena->committed, &at, at + size, false, __ATOMIC_RELAXED,
+		__ATOMIC_RELAXED));
+	if (!open_bytes(at, size)) {
+		/* Give it back, unless somebody has grown past it. */
+		uint64_t end = at + size;
+		__atomic_compare_exchange_n(&ep_arena->committed, &end, at,
+					    false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+		return 0;
+	}
+	/* Now, so that no hook ever takes a page fault (Linux 5.14). */
+	ep_syscall3(SYS_madvise, (long)ep_arena + (long)at, (long)size,
+		    23 /* MADV_POPULATE_WRITE */);
+	return at;
+}
+
+bool ep_arena_forked(void)
+{
+	return parent_word && *parent_word == 0;
+}
+
+void ep_arena_restart(void)
+{
+	/* Fresh zero pages in place of the parent's, at the same address. */
+	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed,
+		    MADV_DONTNEED);
+	if (parent_word)
+		*parent_word = 1;
+	ep_arena->committed = lay_out();
+	record_settings();
+	epitaph_root.generation++;
+	identify();
+}
+
+void ep_arena_stop(uint32_t reason)
+{
+	epitaph_root.off_reason = reason;
+	if (ep_arena) {
+		ep_arena->off_reason = reason;
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED,
+				  __ATOMIC_SEQ_CST);
+	}
+	ep_arena_publish();
+}

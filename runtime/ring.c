@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ring.c: everything rare about recording. Invariants: only the owner writes
+ * its ring and its TLS; a block's check word is right only while its header and
+ * its cleared data are; a signal handler may run, and record, between any two
+ * instructions here, and whoever finds the cursor moved gives way to it.
+ */
+#include "runtime/ring.h"
+
+#include <stdbool.h>
+
+#include "runtime/arena.h"
+#include "runtime/clock.h"
+#include "runtime/loadmap.h"
+#include "runtime/pace.h"
+#include "runtime/settings.h"
+#include "runtime/shortcalls.h"
+#include "runtime/start.h"
+#include "runtime/thread.h"
+#include "runtime/x86_64/local.h"
+#include "runtime/x86_64/tsc.h"
+
+#define BOUNDARY_MASK ((EP_BLOCK_SIZE - 1) & ~7u)
+#define CLEAR_WORDS   8 /* 64 bytes between two looks at the cursor */
+
+static struct ep_block *block_of(uint64_t cursor)
+{
+	return (struct ep_block *)(cursor & -(uint64_t)EP_BLOCK_SIZE);
+}
+
+/* The block after the one being written; cursor at a page start means that the
+ * one before it is full, and may be one past the ring. */
+static struct ep_block *next_block(const struct ep_tls *tls, uint64_t cursor)
+{
+	uint64_t ring = (uint64_t)ep_arena + tls->thread->ring_offset;
+	uint64_t next = (cursor + EP_BLOCK_SIZE - 1) & -(uint64_t)EP_BLOCK_SIZE;
+
+	if (next >= ring + tls->thread->ring_size)
+		next = ring;
+	return (struct ep_block *)next;
+}
+
+/* Clears the data; false when a signal handler has moved the cursor. */
+static bool clear_block(const struct ep_tls *tls, uint64_t cursor,
+			struct ep_block *block)
+{
+	const volatile uint64_t *now = &tls->cursor;
+
+	for (unsigned i = 0; i < EP_BLOCK_RECORDS; i++) {
+		if (i % CLEAR_WORDS == 0 && *now != cursor)
+			return false;
+		block->records[i] = 0;
+	}
+	return true;
+}
+
+/*
+ * The number of the block that follows the cursor's. Taken from the block
+ * before, not from a counter: a signal handler that enters the same block
+ * first computes the same number, so none is skipped and none given twice.
+ */
+static uint64_t next_sequence(const struct ep_tls *tls, uint64_t cursor)
+{
+	return tls->thread->blocks ? block_of(cursor - 1)->sequence + 1 : 1;
+}
+
+/*
+ * Enters the next block at time `tsc`. False: a signal handler that ran in
+ * between has moved the cursor; look again. Until the check word is written,
+ * last, the block does not count.
+ */
+static bool enter_block(struct ep_tls *tls, uint64_t tsc, uint8_t flags)
+{
+	uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
+	struct ep_block *block = next_block(tls, cursor);
+	uint64_t sequence = next_sequence(tls, cursor), check = block->check;
+
+	if (check && !ep_cmpxchg_local(&block->check, check, 0))
+		return false;
+	if (!clear_block(tls, cursor, block))
+		return false;
+	unsigned every = ep_pace_next(tls, tsc);
+	block->sequence = sequence;
+	if (!ep_cmpxchg_local(&tls->cursor, cursor,
+			      (uint64_t)&block->records[0]))
+		return false;
+	tls->last_tsc = tsc;
+	tls->thread->blocks = sequence;
+	block->tsc = tsc;
+	block->owner = tls->thread->serial;
+	block->every = (uint8_t)every;
+	block->flags = sequence == 1 ? EP_BLOCK_FIRST : flags;
+	block->reserved = 0;
+	uint64_t offset = (uint64_t)block - (uint64_t)ep_arena;
+	check = ep_block_check(block, offset, epitaph_root.identity);
+	__atomic_store_n(&block->check, check, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags)
+{
+	uint64_t at = cursor % EP_BLOCK_SIZE;
+
+	return at == 0 || flags || gap >= EP_LONG_GAP_CYCLES ||
+	       (gap > EP_GAP_CYCLES && at == EP_BLOCK_SIZE - 8);
+}
+
+static uint64_t stamp(uint64_t tsc)
+{
+	uint64_t bits = tsc >> EP_TICK_SHIFT & 0xffff;
+
+	return (bits ? bits : 1) << EP_STAMP_SHIFT;
+}
+
+/* Appends the record, and before it the escape that a large gap needs. */
+static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
+		   uint64_t word)
+{
+	bool escape = tsc - tls->last_tsc > EP_GAP_CYCLES;
+	uint64_t *slot = (uint64_t *)cursor;
+
+	if (!ep_cmpxchg_local(&tls->cursor, cursor, cursor + (escape ? 16 : 8)))
+		return false;
+	if (escape) {
+		*slot++ =
+			ep_escape_make(EP_ESCAPE_TIME,
+				       tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
+		ep_pace_gap(tls, cursor);
+	}
+	*slot = word | stamp(tsc);
+	tls->last_tsc = tsc;
+	return true;
+}
+
+void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
+{
+	for (;;) {
+		uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
+		uint64_t last = tls->last_tsc, tsc = ep_tsc();
+
+		/* Two processors' counters may differ by a little. */
+		if (tsc < last)
+			tsc = last;
+		if (needs_block(cursor, tsc - last, flags)) {
+			if (tsc - last >= EP_LONG_GAP_CYCLES)
+				flags |= EP_BLOCK_LONG_GAP;
+			if (enter_block(tls, tsc, flags))
+				flags = 0;
+		} else if (append(tls, cursor, tsc, word)) {
+			return;
+		}
+	}
+}
+
+/* What is due once a block: cheap unless something has happened. */
+static void housekeeping(uint64_t blocks)
+{
+	ep_clock_refresh(ep_tsc());
+	ep_loadmap_refresh();
+	/* The creator often names a thread after its first events. */
+	if ((blocks & (blocks - 1)) == 0 || blocks % 64 == 0)
+		ep_thread_rename(NULL);
+}
+
+/* The owner's half of a pause: first the boundary mask, so that a handler in
+ * between finds a boundary, never an untimed record. */
+static void stop_here(struct ep_tls *tls)
+{
+	*(volatile uint32_t *)&tls->boundary_mask = 0;
+	*(volatile uint32_t *)&tls->timing_mask = 0;
+}
+
+void ep_ring_pause_here(void)
+{
+	if (ep_tls.gate)
+		stop_here(&ep_tls);
+}
+
+static void start_here(struct ep_tls *tls)
+{
+	*(volatile uint32_t *)&tls->timing_mask = ep_pace_mask(tls);
+	*(volatile uint32_t *)&tls->boundary_mask = BOUNDARY_MASK;
+	/* The gate may have been shut between our look and the masks. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (*(volatile const uint32_t *)tls->gate)
+		stop_here(tls);
+}
+
+/* The first event of a thread, or of a forked child at its next block. */
+static bool begin(struct ep_tls *tls)
+{
+	if (!ep_start())
+		return false;
+	if (!tls->gate)
+		ep_thread_start();
+	return tls->gate != NULL;
+}
+
+/* Recording goes on after a pause: the calls in between are missing, so that
+ * what follows gets a block of its own that says so. */
+static uint8_t resume(struct ep_tls *tls)
+{
+	bool missing = tls->pauses != ep_arena->pauses || !tls->boundary_mask;
+
+	tls->pauses = ep_arena->pauses;
+	if (!tls->boundary_mask)
+		start_here(tls);
+	return missing && tls->thread->blocks ? EP_BLOCK_RESUMED : 0;
+}
+
+/* The gate was open when the hook looked, or this is the first event. */
+void ep_hook_slow(uint64_t word, uint64_t sp)
+{
+	struct ep_tls *tls = &ep_tls;
+	bool boundary = tls->cursor % EP_BLOCK_SIZE == 0;
+
+	if ((!tls->gate || (boundary && ep_arena_forked())) && !begin(tls))
+		return;
+	if (*(volatile const uint32_t *)tls->gate)
+		return;
+	if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT ||
+	    word >> EP_STAMP_SHIFT) {
+		ep_arena_stop(EP_OFF_ADDRESS);
+		return;
+	}
+	if (boundary && tls->thread->blocks)
+		housekeeping(tls->thread->blocks);
+	if (ep_shortcalls_on())
+		ep_shortcalls_record(tls, word, sp);
+	else
+		ep_ring_record(tls, word, resume(tls));
+	if (*(volatile const uint32_t *)tls->gate)
+		stop_here(tls);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ring.h: the slow half of the hooks: entering blocks, escapes, pausing and
+ * resuming, a thread's first event. The fast half is x86_64/hooks.S.
+ */
+#ifndef EPITAPH_RING_H
+#define EPITAPH_RING_H
+
+#include <stdint.h>
+
+#include "runtime/thread.h"
+
+/*
+ * Records `word` (address | EP_RETURN_BIT, no stamp) of a function whose frame
+ * begins at `sp` (the address that holds its return address). Called by the
+ * hooks with all registers kept. Signal safe, keeps errno.
+ */
+void ep_hook_slow(uint64_t word, uint64_t sp);
+
+/* Appends a timed record; EP_BLOCK_ `flags` other than 0 begin a new block. */
+void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags);
+
+/* The caller's own pause takes effect at once, not at its next block. */
+void ep_ring_pause_here(void);
+
+#endif

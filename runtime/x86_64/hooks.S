@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hooks.S: the hooks that compilers call, and their way into C.
+ *
+ * What they may change (System V psABI AMD64, 3.2.3, and what compilers emit):
+ * __fentry__ r10, r11, xmm8-15 and flags (al counts vector arguments of a
+ * variadic call); __return__ only xmm8-15 and flags (r10 and r11 may hold the
+ * target of a tail call). __cyg_profile_* are ordinary calls.
+ *
+ * The three ways through a hook, by the thread's own cursor and masks:
+ *	cursor & timing != 0			untimed: advance, store
+ *	else cursor & boundary != 0		timed: read the TSC as well
+ *	else					slow: C (ring.c)
+ */
+#include "runtime/x86_64/offsets.h"
+
+#define GAP_CYCLES 0x40000 /* EP_GAP_CYCLES */
+
+/*
+ * Where the thread's struct lies. In an executable it is a link-time constant
+ * (local-exec); a shared library loads the offset (initial-exec) into \scratch.
+ */
+#ifdef EP_SHARED
+#define TLS(field, scratch) %fs:field(scratch)
+	.macro tls_base scratch
+	movq	ep_tls@gottpoff(%rip), \scratch
+	.endm
+#else
+#define TLS(field, scratch) %fs:ep_tls@tpoff+field
+	.macro tls_base scratch
+	.endm
+#endif
+
+	.text
+
+/*
+ * The timed way, common to all hooks. In: cursor in \cursor (kept for the
+ * retry), the record without its stamp in \word (a vector register).
+ * Clobbers rax, rdx, \cursor and \tsc. The cursor advances by an unlocked
+ * cmpxchg: a signal handler that recorded in between makes it fail, and the
+ * clock is read again, so that times never run backwards in a ring.
+ */
+	.macro timed_record cursor, base, word, tsc, retry, slow
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, \tsc
+	movq	%rax, %rdx
+	subq	TLS(TLS_LAST, \base), %rdx
+	cmpq	$GAP_CYCLES, %rdx
+	ja	\slow			/* also when time ran backwards */
+	shrq	$3, %rax
+	movzwl	%ax, %edx
+	cmpl	$1, %edx		/* 0 means untimed: take 1 */
+	adcl	$0, %edx
+	shlq	$48, %rdx
+	movq	\cursor, %rax
+	addq	$8, \cursor
+	cmpxchgq \cursor, TLS(TLS_CURSOR, \base)
+	jne	\retry
+	movq	\word, %rax
+	orq	%rdx, %rax
+	movq	%rax, -8(\cursor)
+	movq	\tsc, %rax
+	movq	%rax, TLS(TLS_LAST, \base)
+	.endm
+
+/*
+ * Not on the fast ways: the gate is shut (then on to \paused, at once: a paused
+ * hook should cost what an empty one costs), or C has to look (falls through).
+ * The gate is NULL before a thread's first event. Clobbers \scratch and flags.
+ */
+	.macro paused_or_slow scratch, base, paused
+	movq	TLS(TLS_GATE, \base), \scratch
+	testq	\scratch, \scratch
+	jz	9f
+	cmpl	$0, (\scratch)
+	jne	\paused
+9:
+	.endm
+
+/* ---- __fentry__: the traced function's first instruction ---------------- */
+
+	.globl	__fentry__
+	.type	__fentry__, @function
+	.p2align 6
+__fentry__:
+	.cfi_startproc
+	endbr64
+	tls_base %r11
+	movq	TLS(TLS_CURSOR, %r11), %r10
+	testl	%r10d, TLS(TLS_TIMING, %r11)
+	jz	1f
+	movq	(%rsp), %xmm8
+	addq	$8, %r10
+	movq	%r10, TLS(TLS_CURSOR, %r11)
+	movq	%xmm8, -8(%r10)
+	ret
+1:	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
+	jz	4f
+	movq	%rax, %xmm9
+	movq	%rdx, %xmm10
+	movq	(%rsp), %xmm8
+2:	timed_record %r10, %r11, %xmm8, %xmm11, 5f, 3f
+	movq	%xmm9, %rax
+	movq	%xmm10, %rdx
+	ret
+3:	movq	%xmm9, %rax
+	movq	%xmm10, %rdx
+4:	paused_or_slow %r10, %r11, 6f
+	jmp	slow_at_entry
+5:	movq	%rax, %r10		/* what cmpxchg found: the cursor now */
+	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
+	jnz	2b
+	jmp	3b
+6:	ret
+	.cfi_endproc
+	.size	__fentry__, . - __fentry__
+
+/* ---- __return__: after the epilogue, before ret or a tail call's jmp ---- */
+
+	.globl	__return__
+	.type	__return__, @function
+	.p2align 6
+__return__:
+	.cfi_startproc
+	endbr64
+	movq	%r10, %xmm9
+#ifdef EP_SHARED
+	movq	%r11, %xmm10
+#endif
+	tls_base %r11
+	movq	TLS(TLS_CURSOR, %r11), %r10
+	testl	%r10d, TLS(TLS_TIMING, %r11)
+	jz	1f
+	movq	(%rsp), %xmm8
+	por	return_bit(%rip), %xmm8
+	addq	$8, %r10
+	movq	%r10, TLS(TLS_CURSOR, %r11)
+	movq	%xmm8, -8(%r10)
+6:	movq	%xmm9, %r10
+#ifdef EP_SHARED
+	movq	%xmm10, %r11
+#endif
+	ret
+1:	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
+	jz	4f
+	movq	%rax, %xmm11
+	movq	%rdx, %xmm12
+	movq	(%rsp), %xmm8
+	por	return_bit(%rip), %xmm8
+2:	timed_record %r10, %r11, %xmm8, %xmm13, 5f, 3f
+	movq	%xmm11, %rax
+	movq	%xmm12, %rdx
+	jmp	6b
+3:	movq	%xmm11, %rax
+	movq	%xmm12, %rdx
+4:	paused_or_slow %r10, %r11, 6b
+	movq	%xmm9, %r10
+#ifdef EP_SHARED
+	movq	%xmm10, %r11
+#endif
+	jmp	slow_at_return
+5:	movq	%rax, %r10
+	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
+	jnz	2b
+	jmp	3b
+	.cfi_endproc
+	.size	__return__, . - __return__
+
+/* ---- -finstrument-functions: ordinary calls with the function in rdi ---- */
+
+	.macro cyg_hook name, return
+	.globl	\name
+	.type	\name, @function
+	.p2align 6
+\name:
+	.cfi_startproc
+	endbr64
+	.if	\return
+	btsq	$47, %rdi
+	.endif
+	tls_base %r11
+	movq	TLS(TLS_CURSOR, %r11), %r10
+	testl	%r10d, TLS(TLS_TIMING, %r11)
+	jz	1f
+	addq	$8, %r10
+	movq	%r10, TLS(TLS_CURSOR, %r11)
+	movq	%rdi, -8(%r10)
+6:	ret
+1:	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
+	jz	4f
+2:	timed_record %r10, %r11, %rdi, %rcx, 5f, 4f
+	ret
+5:	movq	%rax, %r10
+	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
+	jnz	2b
+4:	paused_or_slow %r10, %r11, 6b
+	leaq	8(%rsp), %rsi
+	pushq	%rbp			/* aligns the stack for C */
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
+	call	ep_hook_slow
+	popq	%rbp
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbp
+	ret
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	cyg_hook __cyg_profile_func_enter, 0
+	cyg_hook __cyg_profile_func_exit, 1
+
+/*
+ * Into C with every register kept that a call may clobber: ep_hook_slow is
+ * compiled for general registers only, so vector and x87 state stay untouched.
+ * The stack is aligned here: a nested function has pushed r10 before the hook.
+ */
+	.macro slow_hook name, return
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	movq	8(%rbp), %rdi
+	.if	\return
+	btsq	$47, %rdi
+	.endif
+	leaq	16(%rbp), %rsi
+	andq	$-16, %rsp
+	cld
+	call	ep_hook_slow
+	leaq	-72(%rbp), %rsp
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	popq	%rbp
+	.cfi_def_cfa %rsp, 8
+	.cfi_restore %rbp
+	ret
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	slow_hook slow_at_entry, 0
+	slow_hook slow_at_return, 1
+
+	.section .rodata.cst16, "aM", @progbits, 16
+	.balign 16
+return_bit:
+	.quad	0x800000000000		/* EP_RETURN_BIT */
+	.quad	0
+
+	.section .note.GNU-stack, "", @progbits

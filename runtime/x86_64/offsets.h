@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * offsets.h: struct ep_tls and the arena's gate as assembly sees them. Checked
+ * against the C layout in thread.c.
+ */
+#ifndef EPITAPH_OFFSETS_H
+#define EPITAPH_OFFSETS_H
+
+#define TLS_CURSOR   0
+#define TLS_TIMING   8
+#define TLS_BOUNDARY 12
+#define TLS_LAST     16
+#define TLS_GATE     24
+
+#endif
