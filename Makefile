@@ -156,7 +156,7 @@ demo: deps
 real:
 	@ci/install-deps real
 	@$(MAKE) --no-print-directory $(PARALLEL) all
-	@tests/real/lua
+	@BUILD=$(abspath $(BUILD)) tests/real/lua
 
 bench:
 	@ci/install-deps bench
