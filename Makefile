@@ -25,7 +25,7 @@ LIBS     := -ldw -lelf -ldwarf -liberty -lz -lpthread
 # that the program might have replaced by an instrumented one.
 CLANG         := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
 NO_LIBC_CALLS := $(if $(CLANG),-fno-builtin,-fno-tree-loop-distribute-patterns)
-TRACING       := -pg -mfentry -finstrument% -minstrument% -fsanitize% -flto%
+TRACING       := -p -pg -mfentry -finstrument% -minstrument% -fsanitize% -flto% -fprofile% -ftest-coverage --coverage
 RUNTIME_FLAGS := $(filter-out $(TRACING),$(CFLAGS)) $(BASE) -fvisibility=hidden -fno-stack-protector \
 	-mgeneral-regs-only $(NO_LIBC_CALLS) -fcf-protection=branch -fasynchronous-unwind-tables
 
@@ -42,7 +42,7 @@ UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
-KIT            := $(BUILD)/lib/epitaph/dso.o $(BUILD)/lib/epitaph/stub.o $(BUILD)/lib/epitaph/pg.specs \
+KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)
@@ -100,14 +100,14 @@ $(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ)
 $(BUILD)/bin/epitaph-c++: $(BUILD)/bin/epitaph-cc
 	ln -sf epitaph-cc $@
 
-# What the wrapper finds beside itself: an object that registers each traced shared library, empty hooks, gcc's specs, and
-# epitaph.h in a folder of its own.
+# What the wrapper finds beside itself: an object that registers each traced shared library, hooks that are empty or wait,
+# gcc's specs, and epitaph.h in a folder of its own.
 $(BUILD)/lib/epitaph/dso.o: runtime/dso/registrar.c
 	@mkdir -p $(@D)
 	$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/dso.d -c $< -o $@
-$(BUILD)/lib/epitaph/stub.o: cli/wrapper/kit/stub.S
+$(BUILD)/lib/epitaph/%.o: cli/wrapper/kit/%.S
 	@mkdir -p $(@D) $(BUILD)/obj
-	$(CC) $(RUNTIME_FLAGS) -MF $(BUILD)/obj/stub.d -c $< -o $@
+	$(CC) $(RUNTIME_FLAGS) -MF $(BUILD)/obj/$*.d -c $< -o $@
 $(BUILD)/lib/epitaph/pg.specs: cli/wrapper/kit/pg.specs
 	@mkdir -p $(@D)
 	cp $< $@
@@ -182,7 +182,7 @@ install: all
 	ln -sf libepitaph.so.0 $(DESTDIR)$(PREFIX)/lib/libepitaph.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' runtime/epitaph.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/epitaph.pc
-	install -m 644 $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o pg.specs) $(DESTDIR)$(PREFIX)/lib/epitaph/
+	install -m 644 $(filter $(BUILD)/lib/%,$(KIT)) $(DESTDIR)$(PREFIX)/lib/epitaph/
 	install -m 644 runtime/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph/
 	ln -sf epitaph/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph.h
 	install -m 644 $(BUILD)/gdb-ext/*.py $(DESTDIR)$(PREFIX)/share/epitaph/gdb/

@@ -13,6 +13,7 @@ struct ep_kit {
 	char *shared;    /* libepitaph.so */
 	char *registrar; /* object for traced shared libraries */
 	char *stub;     /* object with empty hooks, for programs without libc */
+	char *early;    /* object with hooks for static programs */
 	char *pg_specs; /* gcc specs file of the method pg */
 	char *include;  /* directory that holds epitaph.h and nothing else */
 };

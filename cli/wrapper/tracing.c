@@ -9,24 +9,21 @@
 #include "cli/wrapper/tracing.h"
 
 #include "cli/wrapper/say.h"
+#include "runtime/interpose.h"
 
-/* What an executable offers to the shared libraries that it loads: the hooks,
- * the public functions, and the interposers, which the dynamic linker must
- * find before the C library's. */
-#define HOOKS 4 /* the first of them are the hooks */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const exported[] = {"__fentry__",
-				       "__return__",
-				       "__cyg_profile_func_enter",
-				       "__cyg_profile_func_exit",
-				       "epitaph_*",
-				       "dlopen",
-				       "dlmopen",
-				       "dlclose",
-				       "pthread_setname_np",
-				       "__cxa_throw",
-				       "__cxa_rethrow",
-				       "__cxa_begin_catch"};
+static const char *const hooks[] = {"__fentry__", "__return__",
+				    "__cyg_profile_func_enter",
+				    "__cyg_profile_func_exit"};
+
+/* Functions of libc that the runtime stands in front of, in programs that the
+ * dynamic linker starts (runtime/interpose.h). */
+static const char *const interposed[] = {
+#define EP_NAME(name) #name,
+	EP_INTERPOSED(EP_NAME)
+#undef EP_NAME
+};
 
 static enum ep_method method_of(const struct ep_tracing *tracing)
 {
@@ -100,11 +97,29 @@ static void add_linker_word(struct ep_words *words, const char *word)
 	ep_words_add(words, word);
 }
 
+/* What an executable offers to the shared libraries that it loads: the hooks,
+ * the public functions, and the interposers, which the dynamic linker must find
+ * before the C library's. */
 static void add_exports(struct ep_words *words)
 {
-	for (size_t i = 0; i < sizeof exported / sizeof *exported; i++)
+	for (size_t i = 0; i < COUNT(hooks); i++)
 		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s",
-			      exported[i]);
+			      hooks[i]);
+	ep_words_add(words, "-Wl,--export-dynamic-symbol=epitaph_*");
+	for (size_t i = 0; i < COUNT(interposed); i++) {
+		ep_words_addf(words, "-Wl,--defsym=%s=epitaph_%s",
+			      interposed[i], interposed[i]);
+		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s",
+			      interposed[i]);
+	}
+}
+
+/* Nothing is loaded later, but IFUNC resolvers run before hooks can work. */
+static void add_early(const struct ep_tracing *tracing, struct ep_words *words)
+{
+	add_linker_word(words, tracing->kit.early);
+	for (size_t i = 0; i < COUNT(hooks); i++)
+		ep_words_addf(words, "-Wl,--wrap=%s", hooks[i]);
 }
 
 static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
@@ -112,7 +127,9 @@ static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 	add_linker_word(words, "--whole-archive");
 	add_linker_word(words, tracing->kit.archive);
 	add_linker_word(words, "--no-whole-archive");
-	if (!tracing->command.static_ && !tracing->command.static_pie)
+	if (tracing->command.static_ || tracing->command.static_pie)
+		add_early(tracing, words);
+	else
 		add_exports(words);
 }
 
@@ -138,9 +155,9 @@ static void allow_undefined_hooks(const struct ep_command *command,
 		add_linker_word(words, "--unresolved-symbols=ignore-all");
 		return;
 	}
-	for (size_t i = 0; i < HOOKS; i++)
+	for (size_t i = 0; i < COUNT(hooks); i++)
 		ep_words_addf(words, "-Wl,--ignore-unresolved-symbol=%s",
-			      exported[i]);
+			      hooks[i]);
 }
 
 static void add_runtime(const struct ep_tracing *tracing,

@@ -259,6 +259,30 @@ cpp_exceptions() {
 		"${plaincxx[@]}" $how throws.cc -o p2 && same_run ./t ./p2
 	done
 }
+resolvers() { # run before thread-local memory exists in a static program; target_clones makes gcc write one itself
+	cat >resolver.c <<'SRC'
+#include <stdio.h>
+static int add_one(int x) { return x + 1; }
+static int (*resolve(void))(int) { return add_one; }
+int chosen(int) __attribute__((ifunc("resolve")));
+#ifndef __clang__
+__attribute__((target_clones("avx2", "default")))
+#endif
+int cloned(int x);
+int cloned(int x) { return x * 3; }
+int main(void)
+{
+	printf("%d %d\n", chosen(1), cloned(4));
+	return 0;
+}
+SRC
+	"${plaincc[@]}" -O1 resolver.c -o plainresolver
+	local how
+	for how in "" "-static" "-static-pie" "-static -epitaph-method=finstrument" "-static -O2 -flto ${lto[*]}"; do
+		# shellcheck disable=SC2086
+		"$wrapper" -O1 $how resolver.c -o t && has_hooks t && same_run ./t ./plainresolver || { echo "$how"; return 1; }
+	done
+}
 sanitized_program() { "$wrapper" -O1 -fsanitize=address main.c twice.c -o t && has_hooks t && ASAN_OPTIONS= same_run ./t ./p; }
 covered_program() { rm -rf cov && mkdir cov && cd cov && "$wrapper" -O1 --coverage ../main.c ../twice.c -o t && { ./t || true; } && ls ./*.gcda >/dev/null && has_hooks t; }
 profiled_program() { rm -rf prof && mkdir prof && cd prof && "$wrapper" -O2 -fprofile-generate ../main.c ../twice.c -o t && { ./t || true; } && { ls ./*.gcda || ls ./*.profraw; }; }
@@ -320,7 +344,7 @@ wrapper_modes() { # gcc|clang
 		without_frame_pointer unwanted no_instrument_attribute response_files precompiled_header own_header \
 		program_runs_the_same objects_only default_name no_gprof positions garbage_collected relocatable \
 		link_time_optimized immediate_binding only_libc_needed executable_stack runtime_inside shared_library \
-		shared_runtime without_libc other_machine cpp_exceptions sanitized_program covered_program \
+		shared_runtime without_libc other_machine cpp_exceptions resolvers sanitized_program covered_program \
 		profiled_program parallel_make queries diagnostics link_errors wrapped_words asked_family \
 		killed_compiler missing_compiler itself bad_option verbose method_finstrument method_default \
 		method_of_the_other runtime_none; do

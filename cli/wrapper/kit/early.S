@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * early.S: hooks of static programs. There IFUNC resolvers (gcc's own, of
+ * target_clones, among them) run before the C library has set up thread-local
+ * memory, which the real hooks use. Linked with --wrap=HOOK: until the first
+ * function of .preinit_array ran, a hook does nothing. Touches flags only.
+ */
+	.text
+	.macro	guarded hook
+	.globl	__wrap_\hook
+	.type	__wrap_\hook, @function
+	.p2align 4
+__wrap_\hook:
+	.cfi_startproc
+	endbr64
+	cmpb	$0, begun(%rip)
+	je	1f
+	jmp	__real_\hook
+1:	ret
+	.cfi_endproc
+	.size	__wrap_\hook, . - __wrap_\hook
+	.endm
+
+	guarded	__fentry__
+	guarded	__return__
+	guarded	__cyg_profile_func_enter
+	guarded	__cyg_profile_func_exit
+
+	.type	begin, @function
+begin:
+	.cfi_startproc
+	endbr64
+	movb	$1, begun(%rip)
+	ret
+	.cfi_endproc
+	.size	begin, . - begin
+
+	.local	begun
+	.comm	begun, 1, 1
+
+	.section .preinit_array, "aw", @preinit_array
+	.p2align 3
+	.quad	begin
+	.section .note.GNU-stack, "", @progbits
