@@ -89,7 +89,8 @@ static bool enter_block(struct ep_tls *tls, uint64_t tsc, uint8_t flags)
 	block->tsc = tsc;
 	block->owner = tls->thread->serial;
 	block->every = (uint8_t)every;
-	block->flags = sequence == 1 ? EP_BLOCK_FIRST : flags;
+	block->flags = flags | (sequence == 1 ? EP_BLOCK_FIRST : 0) |
+		       (ep_shortcalls_on() ? EP_BLOCK_SHORT_CALLS_DROPPED : 0);
 	block->reserved = 0;
 	uint64_t offset = (uint64_t)block - (uint64_t)ep_arena;
 	check = ep_block_check(block, offset, epitaph_root.identity);
@@ -200,10 +201,11 @@ static bool begin(struct ep_tls *tls)
  * what follows gets a block of its own that says so. */
 static uint8_t resume(struct ep_tls *tls)
 {
-	bool missing = tls->pauses != ep_arena->pauses || !tls->boundary_mask;
+	bool stopped = !tls->boundary_mask && !ep_shortcalls_on();
+	bool missing = stopped || tls->pauses != ep_arena->pauses;
 
 	tls->pauses = ep_arena->pauses;
-	if (!tls->boundary_mask)
+	if (stopped)
 		start_here(tls);
 	return missing && tls->thread->blocks ? EP_BLOCK_RESUMED : 0;
 }
@@ -225,10 +227,11 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 	}
 	if (boundary && tls->thread->blocks)
 		housekeeping(tls->thread->blocks);
+	uint8_t flags = resume(tls);
 	if (ep_shortcalls_on())
-		ep_shortcalls_record(tls, word, sp);
+		ep_shortcalls_record(tls, word, sp, flags);
 	else
-		ep_ring_record(tls, word, resume(tls));
+		ep_ring_record(tls, word, flags);
 	if (*(volatile const uint32_t *)tls->gate)
 		stop_here(tls);
 }

@@ -51,12 +51,12 @@ static struct ep_shortcalls *stack_of(struct ep_tls *tls)
 }
 
 static void record_call(struct ep_tls *tls, struct ep_shortcalls *stack,
-			uint64_t word, uint64_t sp)
+			uint64_t word, uint64_t sp, uint8_t flags)
 {
 	uint64_t previous = tls->last_tsc;
 	struct entry *entry;
 
-	ep_ring_record(tls, word, 0);
+	ep_ring_record(tls, word, flags);
 	if (stack->count == DEPTH)
 		return;
 	entry = &stack->entries[stack->count];
@@ -80,12 +80,13 @@ static bool take_back(struct ep_tls *tls, const struct entry *entry)
 	return true;
 }
 
-void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp)
+void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp,
+			  uint8_t flags)
 {
 	struct ep_shortcalls *stack = stack_of(tls);
 
 	if (!stack) {
-		ep_ring_record(tls, word, 0);
+		ep_ring_record(tls, word, flags);
 		return;
 	}
 	/* Frames below this one are gone, however they were left; at a call,
@@ -96,7 +97,7 @@ void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp)
 		(!is_return && stack->entries[stack->count - 1].sp == sp)))
 		stack->count--;
 	if (!is_return) {
-		record_call(tls, stack, word, sp);
+		record_call(tls, stack, word, sp, flags);
 		return;
 	}
 	if (stack->count && stack->entries[stack->count - 1].sp == sp) {
@@ -104,5 +105,5 @@ void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp)
 		if (take_back(tls, &stack->entries[stack->count]))
 			return;
 	}
-	ep_ring_record(tls, word, 0);
+	ep_ring_record(tls, word, flags);
 }

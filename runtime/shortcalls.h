@@ -16,7 +16,8 @@
 bool ep_shortcalls_on(void);
 
 /* Records `word`, or takes the call back that it returns from. `sp` as in
- * ep_hook_slow. Signal safe. */
-void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp);
+ * ep_hook_slow, `flags` as in ep_ring_record. Signal safe. */
+void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp,
+			  uint8_t flags);
 
 #endif

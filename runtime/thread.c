@@ -63,19 +63,23 @@ static uint64_t ring_size_wanted(uint32_t serial)
 {
 	uint64_t free = ep_arena_free(), all = epitaph_root.arena_size;
 	uint64_t size = free > all / 4 ? (free - all / 4) / 16 : 0;
+	uint64_t smallest = ep_settings.ring_size < RING_SMALLEST
+				    ? ep_settings.ring_size
+				    : RING_SMALLEST;
 
 	if (serial == 1)
 		size = all / 2;
 	size = power_of_two_below(size);
 	if (size > ep_settings.ring_size)
 		size = ep_settings.ring_size;
-	return size > RING_SMALLEST ? size : RING_SMALLEST;
+	return size > smallest ? size : smallest;
 }
 
+/* By tkill, not tgkill: a clone that shares the memory may be a process of its
+ * own. A tid that somebody else has by now counts as alive. */
 static bool is_gone(const struct ep_thread *thread)
 {
-	return ep_syscall3(SYS_tgkill, epitaph_root.pid, thread->tid, 0) ==
-	       -ESRCH;
+	return ep_syscall2(SYS_tkill, thread->tid, 0) == -ESRCH;
 }
 
 /* A live entry whose thread ended unseen (a raw clone, _exit of a thread). */
@@ -274,30 +278,38 @@ void ep_thread_reset(void)
 
 /* ---- the start ----------------------------------------------------------- */
 
-void ep_thread_start(void)
+static void start_entry(struct ep_thread *thread, uint32_t serial)
 {
-	uint32_t serial;
-	struct ep_thread *thread = claim_entry(&serial);
-
-	if (!thread) {
-		__atomic_fetch_add(&ep_arena->threads_untold, 1,
-				   __ATOMIC_RELAXED);
-		ep_tls.gate = &shut_for_good;
-		return;
-	}
 	fill_entry(thread, serial);
 	find_ring(thread);
 	ep_tls.thread = thread;
 	ep_thread_rename(NULL);
 	if (thread->ring_offset) {
 		ep_tls.cursor = (uint64_t)ep_arena + thread->ring_offset;
-		ep_tls.gate = &ep_arena->gate;
+		ep_tls.pauses = ep_arena->pauses;
 	} else {
 		thread->flags |= EP_THREAD_WITHOUT_RING;
 		__atomic_fetch_add(&ep_arena->threads_without_ring, 1,
 				   __ATOMIC_RELAXED);
-		ep_tls.gate = &shut_for_good;
 	}
 	__atomic_store_n(&thread->state, EP_THREAD_LIVE, __ATOMIC_RELEASE);
+}
+
+void ep_thread_start(void)
+{
+	uint32_t serial;
+	struct ep_thread *thread;
+
+	/* A signal handler that is traced meanwhile goes unrecorded: the
+	 * thread must not start twice. */
+	*(const uint32_t *volatile *)&ep_tls.gate = &shut_for_good;
+	thread = claim_entry(&serial);
+	if (thread)
+		start_entry(thread, serial);
+	else
+		__atomic_fetch_add(&ep_arena->threads_untold, 1,
+				   __ATOMIC_RELAXED);
 	ask_for_end();
+	if (thread && thread->ring_offset)
+		*(const uint32_t *volatile *)&ep_tls.gate = &ep_arena->gate;
 }
