@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * names.c: which module, then which function of its file. A module's file is
+ * opened when the first address of it is asked for; modules that are the same
+ * file share it, and those at the same place too share their functions.
+ */
+#include "decoder/names.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/lines.h"
+#include "decoder/module_file.h"
+#include "decoder/symbols.h"
+#include "decoder/utf8.h"
+
+#define CACHE_SIZE 16384 /* addresses, direct mapped */
+/* Functions without a name, at most: a trace of noise must not eat all memory.
+ */
+#define UNKNOWN_MAX ((size_t)1 << 20)
+
+/* A file on disk, shared by the modules that were loaded from it. */
+struct file {
+	struct ep_module_file found;
+	struct ep_symbols *symbols; /* NULL: none */
+	struct ep_lines *lines;     /* NULL: none, or not asked for */
+	bool opened, lines_asked;
+};
+
+struct module {
+	const struct ep_trace_module *facts;
+	char *name;       /* base name, valid UTF-8 */
+	size_t file;      /* index into files */
+	size_t canonical; /* index of the first module of the same file at the
+			     same place */
+	uint64_t reach;   /* the highest end of this and all before it */
+};
+
+struct function {
+	struct ep_function public; /* first: the two are cast to each other */
+	struct function *next;     /* in its bucket */
+	size_t module;             /* canonical; SIZE_MAX outside */
+	uint64_t key; /* start, or the address when bounds are unknown */
+	struct ep_line line;
+	bool line_asked;
+};
+
+struct cached {
+	uint64_t address;
+	const struct ep_function *function;
+};
+
+struct ep_names {
+	struct module *modules; /* ascending start */
+	size_t module_count;
+	struct file *files;
+	size_t file_count;
+	struct ep_names_options options;
+	struct function **buckets; /* of functions, by module and key */
+	size_t bucket_count;       /* a power of two */
+	size_t function_count, unknown_count;
+	char **warnings;
+	size_t warning_count;
+	struct cached cache[CACHE_SIZE];
+};
+
+/* What is answered when memory is out, or too much is unknown. */
+static struct function nothing = {
+	.public = {.id = UINT32_MAX, .name = "?", .symbol = "", .module = ""},
+	.line_asked = true,
+};
+
+/* ---- modules ---- */
+
+static int compare_modules(const void *a, const void *b)
+{
+	const struct module *x = a, *y = b;
+
+	if (x->facts->start != y->facts->start)
+		return x->facts->start < y->facts->start ? -1 : 1;
+	return (x->facts->load_tsc > y->facts->load_tsc) -
+	       (x->facts->load_tsc < y->facts->load_tsc);
+}
+
+static bool same_file(const struct ep_trace_module *a,
+		      const struct ep_trace_module *b)
+{
+	return a->flags == b->flags && a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+/* By what makes two modules the same file, then by place. */
+static int compare_identity(const void *a, const void *b)
+{
+	const struct module *x = *(void *const *)a, *y = *(void *const *)b;
+	const struct ep_trace_module *m = x->facts, *n = y->facts;
+	int order = strcmp(m->path, n->path);
+
+	if (order == 0)
+		order = memcmp(m->build_id, n->build_id, EP_BUILD_ID_MAX);
+	if (order != 0)
+		return order;
+	if (m->bias != n->bias)
+		return m->bias < n->bias ? -1 : 1;
+	if (m->start != n->start)
+		return m->start < n->start ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Numbers the files, and finds each module's first self. */
+static int identify_modules(struct ep_names *names)
+{
+	struct module **sorted =
+		calloc(names->module_count + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < names->module_count; i++)
+		sorted[i] = &names->modules[i];
+	qsort(sorted, names->module_count, sizeof(*sorted), compare_identity);
+	for (size_t i = 0; i < names->module_count; i++) {
+		struct module *one = sorted[i],
+			      *before = i ? sorted[i - 1] : NULL;
+		bool same = before && same_file(one->facts, before->facts);
+
+		one->file = same ? before->file : names->file_count++;
+		one->canonical = (size_t)(one - names->modules);
+		if (same && before->facts->bias == one->facts->bias &&
+		    before->facts->start == one->facts->start)
+			one->canonical = before->canonical;
+	}
+	free(sorted);
+	names->files = calloc(names->file_count + 1, sizeof(*names->files));
+	return names->files ? EP_OK : EP_E_MEMORY;
+}
+
+static int take_modules(struct ep_names *names,
+			const struct ep_trace_module *modules, size_t count)
+{
+	uint64_t reach = 0;
+
+	names->modules = calloc(count + 1, sizeof(*names->modules));
+	if (!names->modules)
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		names->modules[i].facts = &modules[i];
+	names->module_count = count;
+	qsort(names->modules, count, sizeof(*names->modules), compare_modules);
+	for (size_t i = 0; i < count; i++) {
+		struct module *one = &names->modules[i];
+		const char *base = ep_path_base(one->facts->path);
+
+		if (one->facts->end > reach)
+			reach = one->facts->end;
+		one->reach = reach;
+		one->name = ep_utf8_escape(base, strlen(base));
+		if (!one->name)
+			return EP_E_MEMORY;
+	}
+	return identify_modules(names);
+}
+
+/* Is `a` the better answer for `tsc` than `b`? A module is first seen some time
+ * after it was loaded, so one that was seen later beats one that had gone. */
+static bool fits_better(const struct ep_trace_module *a,
+			const struct ep_trace_module *b, uint64_t tsc)
+{
+	bool a_gone = a->unload_tsc != 0 && a->unload_tsc <= tsc;
+	bool b_gone = b->unload_tsc != 0 && b->unload_tsc <= tsc;
+	bool a_later = a->load_tsc > tsc, b_later = b->load_tsc > tsc;
+
+	if (a_gone != b_gone)
+		return b_gone;
+	if (a_gone)
+		return a->unload_tsc > b->unload_tsc;
+	if (a_later != b_later)
+		return b_later;
+	return a_later ? a->load_tsc < b->load_tsc : a->load_tsc > b->load_tsc;
+}
+
+/* *alone: no other module was ever at this address. */
+static struct module *find_module(struct ep_names *names, uint64_t address,
+				  uint64_t tsc, bool *alone)
+{
+	size_t low = 0, high = names->module_count;
+	struct module *found = NULL;
+
+	if (tsc == 0)
+		tsc = UINT64_MAX;
+	*alone = true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (names->modules[middle].facts->start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- > 0 && names->modules[low].reach > address) {
+		struct module *one = &names->modules[low];
+
+		if (address >= one->facts->end)
+			continue;
+		*alone = !found;
+		if (!found || fits_better(one->facts, found->facts, tsc))
+			found = one;
+	}
+	return found;
+}
+
+/* ---- files ---- */
+
+static void add_warning(struct ep_names *names, const char *text)
+{
+	char *copy = ep_utf8_escape(text, strlen(text));
+	char **grown = realloc(names->warnings,
+			       (names->warning_count + 1) * sizeof(*grown));
+
+	if (grown)
+		names->warnings = grown;
+	if (!grown || !copy) {
+		free(copy);
+		return;
+	}
+	names->warnings[names->warning_count++] = copy;
+}
+
+static struct file *open_file(struct ep_names *names,
+			      const struct module *module)
+{
+	struct file *file = &names->files[module->file];
+	struct ep_module_file *found = &file->found;
+	struct ep_err err;
+	char text[sizeof(err.text) + 300];
+
+	if (file->opened)
+		return file;
+	file->opened = true;
+	ep_module_file_open(found, module->facts, &names->options);
+	if (found->warning[0])
+		add_warning(names, found->warning);
+	if (!found->elf && !found->debug)
+		return file;
+	if (ep_symbols_create(&file->symbols, found->elf, found->debug, &err) !=
+	    EP_OK)
+		file->symbols = NULL;
+	if (err.code != EP_OK) {
+		snprintf(text, sizeof(text), "%.250s: %s", module->name,
+			 err.text);
+		add_warning(names, text);
+	}
+	return file;
+}
+
+static struct ep_lines *open_lines(struct ep_names *names,
+				   const struct module *module)
+{
+	struct file *file = open_file(names, module);
+	Elf *elf;
+
+	if (file->lines_asked)
+		return file->lines;
+	file->lines_asked = true;
+	elf = ep_module_file_lines(&file->found);
+	if (!elf || file->found.memory)
+		return NULL;
+	if (ep_lines_create(&file->lines,
+			    elf == file->found.debug ? file->found.debug_fd
+						     : file->found.fd,
+			    NULL) != EP_OK)
+		file->lines = NULL;
+	return file->lines;
+}
+
+static void close_file(struct file *file)
+{
+	ep_lines_destroy(file->lines);
+	ep_symbols_destroy(file->symbols);
+	if (file->opened)
+		ep_module_file_close(&file->found);
+}
+
+/* ---- functions ---- */
+
+static size_t hash_function(size_t module, uint64_t key)
+{
+	uint64_t x =
+		(key ^ (uint64_t)module << 48) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(x ^ x >> 29);
+}
+
+static void rehash(struct ep_names *names)
+{
+	size_t count = names->bucket_count ? 2 * names->bucket_count : 1024;
+	struct function **buckets = calloc(count, sizeof(*buckets));
+
+	if (!buckets)
+		return;
+	for (size_t i = 0; i < names->bucket_count; i++) {
+		struct function *one = names->buckets[i], *next;
+
+		for (; one; one = next) {
+			size_t at = hash_function(one->module, one->key) &
+				    (count - 1);
+
+			next = one->next;
+			one->next = buckets[at];
+			buckets[at] = one;
+		}
+	}
+	free(names->buckets);
+	names->buckets = buckets;
+	names->bucket_count = count;
+}
+
+static struct function *known_function(const struct ep_names *names,
+				       size_t module, uint64_t key)
+{
+	struct function *one;
+
+	if (names->bucket_count == 0)
+		return NULL;
+	one = names->buckets[hash_function(module, key) &
+			     (names->bucket_count - 1)];
+	while (one && (one->module != module || one->key != key))
+		one = one->next;
+	return one;
+}
+
+static char *__attribute__((format(printf, 1, 2)))
+formatted(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	return length < 0 ? NULL : text;
+}
+
+/* What people read: demangled, valid UTF-8. */
+static char *readable(const struct ep_names *names,
+		      const struct ep_symbol *symbol)
+{
+	char *plain =
+		names->options.no_demangle ? NULL : ep_demangle(symbol->name);
+	const char *text = plain ? plain : symbol->name;
+	char *whole, *name = ep_utf8_escape(text, strlen(text));
+
+	free(plain);
+	if (!name || !symbol->plt)
+		return name;
+	whole = formatted("%s@plt", name);
+	free(name);
+	return whole;
+}
+
+static char *unknown_name(const struct module *module, uint64_t address)
+{
+	if (!module)
+		return formatted("0x%" PRIx64, address);
+	return formatted("%s+0x%" PRIx64, module->name,
+			 address - module->facts->bias);
+}
+
+static void free_function(struct function *function)
+{
+	free((char *)function->public.name);
+	free(function);
+}
+
+/* Enters a function; `symbol` NULL: nothing is known but the address. */
+static struct function *add_function(struct ep_names *names, size_t index,
+				     const struct ep_symbol *symbol,
+				     uint64_t key)
+{
+	const struct module *module =
+		index == SIZE_MAX ? NULL : &names->modules[index];
+	struct function *function = calloc(1, sizeof(*function));
+	struct ep_function *public;
+	bool known = symbol && symbol->name;
+	size_t at;
+
+	if (!function)
+		return NULL;
+	public = &function->public;
+	public->name =
+		known ? readable(names, symbol) : unknown_name(module, key);
+	if (names->function_count >= names->bucket_count)
+		rehash(names);
+	if (!public->name || names->bucket_count == 0) {
+		free_function(function);
+		return NULL;
+	}
+	public->id = (uint32_t)names->function_count++;
+	public->symbol = known ? symbol->name : "";
+	public->module = module ? module->name : "";
+	public->in = module ? module->facts : NULL;
+	public->start = symbol ? symbol->start + module->facts->bias : key;
+	public->end = symbol ? symbol->end + module->facts->bias : key;
+	public->known = known;
+	public->exported_guess = symbol && symbol->inexact;
+	function->module = index;
+	function->key = key;
+	at = hash_function(index, key) & (names->bucket_count - 1);
+	function->next = names->buckets[at];
+	names->buckets[at] = function;
+	return function;
+}
+
+static struct function *function_at(struct ep_names *names,
+				    const struct module *module,
+				    uint64_t address)
+{
+	const struct ep_symbol *symbol = NULL;
+	size_t index = module ? module->canonical : SIZE_MAX;
+	struct function *function;
+	struct file *file;
+	uint64_t key = address;
+
+	if (module) {
+		file = open_file(names, module);
+		if (file->symbols)
+			symbol = ep_symbols_find(file->symbols,
+						 address - module->facts->bias);
+		if (symbol)
+			key = symbol->start + module->facts->bias;
+	}
+	function = known_function(names, index, key);
+	if (function)
+		return function;
+	if (!symbol && names->unknown_count >= UNKNOWN_MAX)
+		return &nothing;
+	function = add_function(names, index, symbol, key);
+	if (function && !symbol)
+		names->unknown_count++;
+	return function ? function : &nothing;
+}
+
+const struct ep_function *ep_names_find(struct ep_names *names,
+					uint64_t address, uint64_t tsc)
+{
+	struct cached *cached =
+		&names->cache[(address ^ address >> 14) % CACHE_SIZE];
+	const struct module *module;
+	const struct ep_function *function;
+	bool alone;
+
+	if (cached->function && cached->address == address)
+		return cached->function;
+	module = find_module(names, address, tsc, &alone);
+	function = &function_at(names, module, address)->public;
+	if (alone)
+		*cached = (struct cached){address, function};
+	return function;
+}
+
+/* ---- lines ---- */
+
+struct ep_line ep_names_function_line(struct ep_names *names,
+				      const struct ep_function *public)
+{
+	/* Every function that we answered lies inside one of ours. */
+	struct function *function = (struct function *)(uintptr_t) public;
+	const struct module *module;
+	struct ep_lines *lines;
+
+	if (function->line_asked || function->module == SIZE_MAX ||
+	    public->start == public->end)
+		return function->line;
+	function->line_asked = true;
+	module = &names->modules[function->module];
+	lines = open_lines(names, module);
+	if (lines)
+		function->line = ep_lines_find(
+			lines, public->start - module->facts->bias, true);
+	return function->line;
+}
+
+struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address,
+				     uint64_t tsc)
+{
+	bool alone;
+	const struct module *module = find_module(names, address, tsc, &alone);
+	struct ep_lines *lines = module ? open_lines(names, module) : NULL;
+
+	if (!lines)
+		return (struct ep_line){0};
+	return ep_lines_find(lines, address - module->facts->bias, false);
+}
+
+/* ---- the whole ---- */
+
+static int copy_options(struct ep_names *names,
+			const struct ep_names_options *options)
+{
+	char **paths;
+
+	if (!options)
+		return EP_OK;
+	names->options = *options;
+	names->options.debug_path_count = 0;
+	paths = calloc(options->debug_path_count + 1, sizeof(*paths));
+	names->options.debug_paths = (const char *const *)paths;
+	if (options->executable)
+		names->options.executable = strdup(options->executable);
+	if (!paths || (options->executable && !names->options.executable))
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < options->debug_path_count; i++) {
+		paths[i] = strdup(options->debug_paths[i]);
+		if (!paths[i])
+			return EP_E_MEMORY;
+		names->options.debug_path_count++;
+	}
+	return EP_OK;
+}
+
+int ep_names_create(struct ep_names **out,
+		    const struct ep_trace_module *modules, size_t count,
+		    const struct ep_names_options *options, struct ep_err *err)
+{
+	struct ep_names *names = calloc(1, sizeof(*names));
+
+	if (!names || copy_options(names, options) != EP_OK ||
+	    take_modules(names, modules, count) != EP_OK) {
+		ep_names_destroy(names);
+		return ep_fail(err, EP_E_MEMORY, 0, "names: out of memory");
+	}
+	*out = names;
+	return EP_OK;
+}
+
+static void free_functions(struct ep_names *names)
+{
+	for (size_t i = 0; i < names->bucket_count; i++) {
+		struct function *one = names->buckets[i], *next;
+
+		for (; one; one = next) {
+			next = one->next;
+			free_function(one);
+		}
+	}
+	free(names->buckets);
+}
+
+void ep_names_destroy(struct ep_names *names)
+{
+	if (!names)
+		return;
+	free_functions(names);
+	for (size_t i = 0; names->files && i < names->file_count; i++)
+		close_file(&names->files[i]);
+	for (size_t i = 0; i < names->module_count; i++)
+		free(names->modules[i].name);
+	for (size_t i = 0; i < names->warning_count; i++)
+		free(names->warnings[i]);
+	for (size_t i = 0; i < names->options.debug_path_count; i++)
+		free((char *)names->options.debug_paths[i]);
+	free((void *)names->options.debug_paths);
+	free((char *)names->options.executable);
+	free(names->warnings);
+	free(names->files);
+	free(names->modules);
+	free(names);
+}
+
+const char *ep_names_warning(const struct ep_names *names, size_t index)
+{
+	return index < names->warning_count ? names->warnings[index] : NULL;
+}
