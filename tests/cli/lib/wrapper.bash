@@ -161,7 +161,7 @@ response_files() {
 	"$wrapper" @nested.rsp && has_hooks 'from rsp.o'
 	echo "-shared -fPIC -O1 twice.c -o rsp.so" >dso.rsp && "$wrapper" @dso.rsp && has_hooks rsp.so
 	echo "main.c twice.c -o rsp-program" >link.rsp && "$wrapper" -O1 @link.rsp && has_hooks rsp-program
-	same_words @missing.rsp
+	same_words @missing.rsp && echo @endless.rsp >endless.rsp && same_words @endless.rsp
 }
 
 precompiled_header() {
