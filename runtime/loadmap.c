@@ -345,6 +345,7 @@ void ep_loadmap_refresh(void)
 	atomic_flag_clear_explicit(&busy, memory_order_release);
 }
 
+/* The arena is fresh, so all entries are free already. */
 static void lay_out(void)
 {
 	uint64_t capacity = (section_size - sizeof *modules) / BYTES_PER_MODULE;
@@ -358,8 +359,6 @@ static void lay_out(void)
 	modules->strings_end = modules->strings;
 	modules->refreshed_tsc = 0;
 	modules->stale = 0;
-	for (uint64_t i = 0; i < capacity; i++)
-		entries[i].state = EP_MODULE_FREE;
 }
 
 void ep_loadmap_start(void)
@@ -371,4 +370,19 @@ void ep_loadmap_start(void)
 	atomic_store(&look_at, 0);
 	compare();
 	atomic_flag_clear(&busy);
+}
+
+bool ep_loadmap_path(uint64_t address, struct ep_text *text)
+{
+	for (uint32_t i = 0; modules && i < modules->count; i++) {
+		const struct ep_module *module = &entries[i];
+
+		if (module->unload_tsc || address < module->start ||
+		    address >= module->end)
+			continue;
+		ep_text_add_bytes(text, (char *)modules + module->path.offset,
+				  module->path.length);
+		return true;
+	}
+	return false;
 }

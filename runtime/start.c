@@ -10,6 +10,7 @@
 #include "runtime/environment.h"
 #include "runtime/interpose.h"
 #include "runtime/loadmap.h"
+#include "runtime/pause.h"
 #include "runtime/process.h"
 #include "runtime/settings.h"
 #include "runtime/snapshot.h"
@@ -30,6 +31,7 @@ static void note_settings(void)
 	if (!ep_settings.on)
 		__atomic_fetch_or(&ep_arena->gate, EP_GATE_OFF,
 				  __ATOMIC_RELAXED);
+	ep_pause_apply();
 }
 
 static void fill_arena(void)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* api.c: the functions of epitaph.h, and those that a traced shared library's
+ * registrar calls. */
+#include "runtime/epitaph.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime/arena.h"
+#include "runtime/clock.h"
+#include "runtime/dso/registrar.h"
+#include "runtime/loadmap.h"
+#include "runtime/pause.h"
+#include "runtime/ring.h"
+#include "runtime/snapshot.h"
+#include "runtime/start.h"
+#include "runtime/text.h"
+#include "runtime/x86_64/tsc.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* ---- pausing ---- */
+
+static atomic_uint pauses; /* epitaph_pause calls not yet resumed */
+
+/* Two threads may shut and open at once: whoever wrote looks again, so that the
+ * last write agrees with the count. */
+void ep_pause_apply(void)
+{
+	bool shut;
+
+	if (!ep_arena)
+		return;
+	do {
+		shut = atomic_load(&pauses) != 0;
+		if (shut)
+			__atomic_fetch_or(&ep_arena->gate, EP_GATE_API,
+					  __ATOMIC_SEQ_CST);
+		else
+			__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_API,
+					   __ATOMIC_SEQ_CST);
+	} while (shut != (atomic_load(&pauses) != 0));
+}
+
+PUBLIC void epitaph_pause(void)
+{
+	ep_start();
+	atomic_fetch_add(&pauses, 1);
+	if (!ep_arena)
+		return;
+	__atomic_fetch_add(&ep_arena->pauses, 1, __ATOMIC_RELAXED);
+	ep_pause_apply();
+	ep_ring_pause_here();
+}
+
+PUBLIC void epitaph_resume(void)
+{
+	unsigned count = atomic_load(&pauses);
+
+	do {
+		if (!count)
+			return;
+	} while (!atomic_compare_exchange_weak(&pauses, &count, count - 1));
+	ep_pause_apply();
+}
+
+/* ---- time ---- */
+
+PUBLIC uint64_t epitaph_time(void)
+{
+	return ep_tsc();
+}
+
+PUBLIC uint64_t epitaph_ticks_per_second(void)
+{
+	return ep_start() ? ep_clock_cycles(UINT64_C(1000000000)) : 0;
+}
+
+/* ---- snapshots ---- */
+
+PUBLIC int epitaph_snapshot_write(const char *path)
+{
+	int result;
+
+	ep_start();
+	result = ep_snapshot_write(path, NULL);
+	if (result < 0) {
+		errno = -result;
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- traced shared libraries ---- */
+
+extern const char own_start[] __asm__("__ehdr_start")
+	__attribute__((visibility("hidden")));
+extern const char own_end[] __asm__("_end")
+	__attribute__((visibility("hidden")));
+
+static bool ours(const void *hook)
+{
+	return (const char *)hook >= own_start && (const char *)hook < own_end;
+}
+
+/* glibc has empty hooks of the same names. A library that found those first
+ * runs, untraced, and nobody would know why. */
+static void warn(const void *in_library)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	char line[512];
+	struct ep_text text;
+
+	if (atomic_flag_test_and_set(&said))
+		return;
+	ep_text_init(&text, line, sizeof line);
+	ep_text_add(&text, "epitaph: ");
+	if (!ep_loadmap_path((uint64_t)in_library, &text))
+		ep_text_add(&text, "a traced library");
+	ep_text_add(&text, " calls the C library's empty hooks and leaves no "
+			   "trace: link the program with the runtime, or "
+			   "preload it\n");
+	ep_text_complain(&text);
+}
+
+PUBLIC void epitaph_dso_loaded(const void *const *hooks, unsigned count)
+{
+	ep_start();
+	ep_loadmap_stale();
+	ep_loadmap_refresh();
+	for (unsigned i = 0; i < count; i++) {
+		if (hooks[i] && !ours(hooks[i]))
+			warn(hooks);
+	}
+}
+
+PUBLIC void epitaph_dso_unloading(void)
+{
+	ep_loadmap_stale();
+}

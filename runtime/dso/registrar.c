@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * registrar.c: linked into every traced shared library, not into the runtime.
+ * Tells the runtime of the process, if there is one, that the library came and
+ * that it goes. Everything is weak: the library works without a runtime.
+ */
+#include "runtime/dso/registrar.h"
+
+#pragma weak epitaph_dso_loaded
+#pragma weak epitaph_dso_unloading
+
+extern void fentry(void) __asm__("__fentry__") __attribute__((weak));
+extern void cyg_enter(void) __asm__("__cyg_profile_func_enter")
+	__attribute__((weak));
+
+/* Filled by the dynamic linker, in the library's own scope. */
+static const void *const hooks[] = {(const void *)fentry,
+				    (const void *)cyg_enter};
+
+__attribute__((constructor(101))) static void loaded(void)
+{
+	if (epitaph_dso_loaded)
+		epitaph_dso_loaded(hooks, sizeof hooks / sizeof *hooks);
+}
+
+__attribute__((destructor(101))) static void unloading(void)
+{
+	if (epitaph_dso_unloading)
+		epitaph_dso_unloading();
+}

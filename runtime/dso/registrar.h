@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* registrar.h: what a traced shared library tells the runtime, if there is one
+ * in the process. */
+#ifndef EPITAPH_DSO_REGISTRAR_H
+#define EPITAPH_DSO_REGISTRAR_H
+
+/* The library is mapped and relocated. `hooks`: the addresses that its hooks
+ * were bound to; the array itself lies in the library. */
+void epitaph_dso_loaded(const void *const *hooks, unsigned count)
+	__attribute__((visibility("default")));
+
+/* It is about to be unmapped. */
+void epitaph_dso_unloading(void) __attribute__((visibility("default")));
+
+#endif
