@@ -127,6 +127,8 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 			ep_escape_make(EP_ESCAPE_TIME,
 				       tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
 		ep_pace_gap(tls, cursor);
+		/* Rare, so there is time to look for a new name. */
+		ep_thread_rename(NULL);
 	}
 	*slot = word | stamp(tsc);
 	tls->last_tsc = tsc;
