@@ -40,5 +40,5 @@ for file in "$LIB/libepitaph.so" traced; do
 done
 
 # Thread-local memory of the shared runtime must fit where dlopen keeps room.
-tls=$(readelf -lW "$LIB/libepitaph.so" | awk '$1 == "TLS" { print strtonum($6) }')
-[ "${tls:-0}" -le 64 ] || { echo "thread-local memory: $tls bytes"; exit 1; }
+tls=$(readelf -lW "$LIB/libepitaph.so" | awk '$1 == "TLS" { print $6 }')
+[ $((${tls:-0})) -le 64 ] || { echo "thread-local memory: $tls bytes"; exit 1; }
