@@ -8,6 +8,7 @@
 
 #include <signal.h>
 
+#include "runtime/pattern.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
 
@@ -189,28 +190,13 @@ static const char *set_min_duration(const char *value)
 	return NULL;
 }
 
-/* Shared with the snapshot writer's expansion: %p %e %h %t %n %%. */
-static bool good_pattern(const char *pattern)
-{
-	for (; *pattern; pattern++) {
-		if (*pattern != '%')
-			continue;
-		pattern++;
-		if (!*pattern ||
-		    (*pattern != 'p' && *pattern != 'e' && *pattern != 'h' &&
-		     *pattern != 't' && *pattern != 'n' && *pattern != '%'))
-			return false;
-	}
-	return true;
-}
-
 static const char *set_output(const char *value)
 {
 	size_t length = ep_string_length(value);
 
 	if (length >= sizeof output_bytes)
 		return "longer than 4095 bytes";
-	if (!good_pattern(value))
+	if (!ep_pattern_good(value))
 		return "only %p %e %h %t %n %% have a meaning";
 	ep_bytes_copy(output_bytes, value, length + 1);
 	ep_settings.output = output_bytes;

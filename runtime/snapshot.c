@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * snapshot.c: the process writes an ELF core of what matters. One at a time;
+ * everything larger than a few words is static, as the caller may be a handler
+ * on a small stack.
+ *
+ *   ELF header · program headers · notes · pages, by ascending address
+ */
+#include "runtime/snapshot.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <ucontext.h>
+
+#include "runtime/arena.h"
+#include "runtime/clock.h"
+#include "runtime/files.h"
+#include "runtime/format.h"
+#include "runtime/loadmap.h"
+#include "runtime/maps.h"
+#include "runtime/notes.h"
+#include "runtime/output.h"
+#include "runtime/pattern.h"
+#include "runtime/ranges.h"
+#include "runtime/settings.h"
+#include "runtime/syscalls.h"
+#include "runtime/text.h"
+#include "runtime/x86_64/registers.h"
+#include "runtime/x86_64/tsc.h"
+
+#define PAGE        UINT64_C(4096)
+#define STACK_BYTES (UINT64_C(64) << 10)
+#define RED_ZONE    256     /* bytes below sp that may be in use: psABI, 128 */
+#define NUMBERS     1000000 /* names that %n tries */
+
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+static struct {
+	struct ep_output output;
+	struct ep_ranges ranges;
+	Elf64_Phdr segments[EP_RANGES + 1];
+	struct user_regs_struct registers;
+	const void *floating; /* of the handler's context, or NULL */
+	struct ep_snapshot_note note;
+	struct ep_snapshot_thread thread;
+	struct ep_image executable;
+	char maps[EP_MAPS_BUFFER];
+	char path[EP_PATH_MAX];
+} shot;
+
+/* ---- what goes into it ---- */
+
+static void add_page(uint64_t address)
+{
+	ep_ranges_add(&shot.ranges, address, address + 1, EP_RANGE_PAGE);
+}
+
+static bool starts_with_elf(uint64_t address)
+{
+	char magic[SELFMAG];
+
+	return ep_memory_read(address, magic, sizeof magic) &&
+	       ep_bytes_equal(magic, ELFMAG, SELFMAG);
+}
+
+static void add_stack(const struct ep_map_line *line)
+{
+	uint64_t start = shot.registers.rsp - RED_ZONE;
+	uint64_t end = shot.registers.rsp + STACK_BYTES;
+
+	if (shot.registers.rsp < line->start || shot.registers.rsp >= line->end)
+		return;
+	if (start < line->start)
+		start = line->start;
+	if (end > line->end)
+		end = line->end;
+	shot.thread.stack_wanted = end - shot.registers.rsp;
+	ep_ranges_add(&shot.ranges, start, end, EP_RANGE_STACK);
+}
+
+static void take_line(const struct ep_map_line *line, uint64_t headers)
+{
+	add_stack(line);
+	if (ep_string_equal(line->path, "[vdso]"))
+		ep_ranges_add(&shot.ranges, line->start, line->end,
+			      EP_RANGE_PAGE);
+	if (!line->inode || line->file_offset || !(line->flags & EP_MAP_READ) ||
+	    !starts_with_elf(line->start))
+		return;
+	add_page(line->start);
+	if (headers >= line->start && headers < line->end &&
+	    !ep_image_read(line->start, &shot.executable))
+		shot.executable.dynamic_size = 0;
+}
+
+static int choose_pages(void)
+{
+	uint64_t headers = ep_auxv(AT_PHDR);
+	struct ep_map_line line;
+	struct ep_maps maps;
+
+	shot.executable.dynamic_size = 0;
+	if (!ep_maps_open(&maps, shot.maps))
+		return (int)maps.fd;
+	while (ep_maps_next(&maps, &line))
+		take_line(&line, headers);
+	ep_maps_close(&maps);
+	if (headers)
+		add_page(headers);
+	if (shot.executable.dynamic_size)
+		ep_ranges_add_link_maps(&shot.ranges, &shot.executable);
+	return 0;
+}
+
+static int choose(void)
+{
+	uint64_t arena = (uint64_t)ep_arena;
+
+	shot.ranges.count = 0;
+	shot.ranges.left_out = 0;
+	ep_bytes_zero(&shot.note, sizeof shot.note);
+	ep_bytes_zero(&shot.thread, sizeof shot.thread);
+	shot.note.arena_size = ep_arena->committed;
+	ep_ranges_add(&shot.ranges, arena, arena + shot.note.arena_size,
+		      EP_RANGE_ARENA);
+	add_page((uint64_t)&epitaph_root);
+	return choose_pages();
+}
+
+/* ---- the file ---- */
+
+static void count_saved(const struct ep_range *range, uint64_t saved)
+{
+	uint64_t wanted = range->end - range->start;
+	uint64_t sp = shot.registers.rsp;
+
+	if (range->kind & EP_RANGE_ARENA) {
+		shot.note.arena_saved += saved;
+		return;
+	}
+	if (range->kind & EP_RANGE_PAGE) {
+		shot.note.pages_wanted += wanted / PAGE;
+		shot.note.pages_saved += saved / PAGE;
+	}
+	if (range->kind & EP_RANGE_STACK && range->start + saved > sp)
+		shot.thread.stack_saved = range->start + saved - sp;
+	if (shot.thread.stack_saved > shot.thread.stack_wanted)
+		shot.thread.stack_saved = shot.thread.stack_wanted;
+}
+
+/* What turns out to be unreadable is left out of the file and counted. */
+static int write_range(const struct ep_range *range, Elf64_Phdr *segment,
+		       uint64_t *at)
+{
+	int64_t saved =
+		ep_output_write(&shot.output, *at, (const void *)range->start,
+				range->end - range->start);
+
+	if (saved < 0)
+		return (int)saved;
+	saved &= ~(int64_t)(PAGE - 1);
+	*segment = (Elf64_Phdr){
+		.p_type = saved ? PT_LOAD : PT_NULL,
+		.p_flags = PF_R | PF_W,
+		.p_offset = *at,
+		.p_vaddr = range->start,
+		.p_filesz = (uint64_t)saved,
+		.p_memsz = (uint64_t)saved,
+		.p_align = PAGE,
+	};
+	count_saved(range, (uint64_t)saved);
+	*at += (uint64_t)saved;
+	return 0;
+}
+
+static int write_pages(uint64_t at)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < shot.ranges.count && !error; i++)
+		error = write_range(&shot.ranges.list[i], &shot.segments[i + 1],
+				    &at);
+	return error;
+}
+
+/* Where our note begins, at its place after the kernel's. */
+static uint64_t write_notes(struct ep_notes *notes)
+{
+	uint64_t ours;
+
+	ep_notes_add_thread(notes, &shot.registers, shot.floating);
+	ep_notes_add_process(notes);
+	ep_notes_add_auxv(notes);
+	ep_notes_add_files(notes, shot.maps);
+	ours = notes->at;
+	ep_notes_add_snapshot(notes, &shot.note, &shot.thread);
+	return ours;
+}
+
+static void fill_note(uint64_t tsc)
+{
+	shot.note.major = EP_FORMAT_MAJOR;
+	shot.note.minor = EP_FORMAT_MINOR;
+	shot.note.size = sizeof shot.note;
+	shot.note.arena_address = (uint64_t)ep_arena;
+	shot.note.root_address = (uint64_t)&epitaph_root;
+	shot.note.pages_wanted += shot.ranges.left_out;
+	shot.note.taken_tsc = tsc;
+	shot.note.found = EP_FOUND_SELF;
+	shot.note.thread_count = 1;
+	shot.thread.tid = (uint32_t)ep_syscall0(SYS_gettid);
+	shot.thread.stack_pointer = shot.registers.rsp;
+}
+
+static int write_headers(uint64_t notes_from, uint64_t notes_to)
+{
+	Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_CORE,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof header,
+		.e_ehsize = sizeof header,
+		.e_phentsize = sizeof *shot.segments,
+		.e_phnum = (uint16_t)(shot.ranges.count + 1),
+	};
+	int64_t done;
+
+	shot.segments[0] = (Elf64_Phdr){
+		.p_type = PT_NOTE,
+		.p_offset = notes_from,
+		.p_filesz = notes_to - notes_from,
+		.p_align = 4,
+	};
+	done = ep_output_write(&shot.output, 0, &header, sizeof header);
+	if (done < 0)
+		return (int)done;
+	done = ep_output_write(&shot.output, sizeof header, shot.segments,
+			       header.e_phnum * sizeof *shot.segments);
+	return done < 0 ? (int)done : 0;
+}
+
+/* The pages last of what may change, the headers when all is known. */
+static int write_core(uint64_t tsc)
+{
+	uint64_t from = sizeof(Elf64_Ehdr) +
+			(shot.ranges.count + 1) * sizeof *shot.segments;
+	struct ep_notes notes = {&shot.output, from, 0};
+	uint64_t ours = write_notes(&notes), to = notes.at;
+	int error = notes.error;
+
+	if (!error)
+		error = write_pages((to + PAGE - 1) & ~(PAGE - 1));
+	fill_note(tsc);
+	notes.at = ours;
+	ep_notes_add_snapshot(&notes, &shot.note, &shot.thread);
+	if (!error)
+		error = notes.error;
+	return error ? error : write_headers(from, to);
+}
+
+/* ---- its name ---- */
+
+static bool exists(const char *path)
+{
+	return !ep_syscall4(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, 0,
+			    0);
+}
+
+static int expand(const char *pattern, uint64_t number)
+{
+	struct ep_text text;
+
+	ep_text_init(&text, shot.path, sizeof shot.path);
+	ep_pattern_expand(pattern, number, &text);
+	return text.cut ? -ENAMETOOLONG : text.used ? 0 : -ENOENT;
+}
+
+/* The smallest number from *number on whose file does not exist yet. */
+static int expand_fresh(const char *pattern, uint64_t *number)
+{
+	int error = expand(pattern, *number);
+
+	while (!error && exists(shot.path) && *number < NUMBERS)
+		error = expand(pattern, ++*number);
+	return error;
+}
+
+/* Somebody may take the name between the look and the renaming. */
+static int name_numbered(const char *pattern, uint64_t number)
+{
+	int error;
+
+	do {
+		error = expand_fresh(pattern, &number);
+		if (!error)
+			error = ep_output_name(&shot.output, shot.path, true);
+	} while (error == -EEXIST && number < NUMBERS);
+	return error;
+}
+
+static int choose_path(const char *path, const char *pattern)
+{
+	uint64_t first = 1;
+	struct ep_text text;
+
+	if (!path)
+		return ep_pattern_numbered(pattern)
+			       ? expand_fresh(pattern, &first)
+			       : expand(pattern, first);
+	ep_text_init(&text, shot.path, sizeof shot.path);
+	ep_text_add(&text, path);
+	return text.cut ? -ENAMETOOLONG : text.used ? 0 : -ENOENT;
+}
+
+static int write_file(const char *path, uint64_t tsc)
+{
+	const char *pattern = ep_settings.output;
+	int error = choose_path(path, pattern);
+
+	if (!error)
+		error = ep_output_begin(&shot.output, shot.path);
+	if (error)
+		return error;
+	error = write_core(tsc);
+	if (!error && !path && ep_pattern_numbered(pattern))
+		error = name_numbered(pattern, 1);
+	else if (!error)
+		error = ep_output_name(&shot.output, shot.path, false);
+	ep_output_end(&shot.output);
+	return error;
+}
+
+static int take(const char *path)
+{
+	uint64_t tsc;
+	int error;
+
+	ep_clock_refresh(UINT64_MAX);
+	ep_loadmap_stale();
+	ep_loadmap_refresh();
+	tsc = ep_tsc();
+	error = choose();
+	if (error)
+		return error;
+	ep_ranges_settle(&shot.ranges);
+	error = write_file(path, tsc);
+	if (!error)
+		__atomic_fetch_add(&ep_arena->snapshots_written, 1,
+				   __ATOMIC_RELAXED);
+	return error;
+}
+
+static void take_context(const ucontext_t *context)
+{
+	ep_registers_from(&shot.registers, context);
+	shot.floating = context->uc_mcontext.fpregs;
+}
+
+/* Not inlined: the registers noted here are this function's own, and its frame
+ * is there until the stack has been copied. */
+__attribute__((noinline)) int ep_snapshot_write(const char *path,
+						const void *context)
+{
+	int error;
+
+	if (!ep_arena)
+		return -ENODEV;
+	if (atomic_flag_test_and_set(&busy))
+		return -EBUSY;
+	ep_bytes_zero(&shot.registers, sizeof shot.registers);
+	shot.floating = NULL;
+	if (context)
+		take_context(context);
+	else
+		EP_REGISTERS_HERE(&shot.registers);
+	ep_registers_complete(&shot.registers);
+	error = take(path);
+	atomic_flag_clear(&busy);
+	return error;
+}
+
+void ep_snapshot_reset(void)
+{
+	atomic_flag_clear(&busy);
+}
