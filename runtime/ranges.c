@@ -16,7 +16,7 @@ static bool contained(const struct ep_ranges *ranges, uint64_t start,
 		const struct ep_range *range = &ranges->list[i - 1];
 
 		if (range->start <= start && end <= range->end &&
-		    range->kind & kind)
+		    (range->kind & kind) == kind)
 			return true;
 	}
 	return false;
@@ -36,6 +36,12 @@ void ep_ranges_add(struct ep_ranges *ranges, uint64_t start, uint64_t end,
 	ranges->list[ranges->count++] = (struct ep_range){start, end, kind};
 }
 
+/* By start; of those that start together the largest comes first. */
+static bool before(const struct ep_range *a, const struct ep_range *b)
+{
+	return a->start < b->start || (a->start == b->start && a->end > b->end);
+}
+
 /* By insertion: most come in order. */
 static void sort(struct ep_ranges *ranges)
 {
@@ -43,10 +49,31 @@ static void sort(struct ep_ranges *ranges)
 		struct ep_range range = ranges->list[i];
 		uint32_t at = i;
 
-		for (; at && ranges->list[at - 1].start > range.start; at--)
+		for (; at && before(&range, &ranges->list[at - 1]); at--)
 			ranges->list[at] = ranges->list[at - 1];
 		ranges->list[at] = range;
 	}
+}
+
+static bool join(struct ep_range *last, const struct ep_range *next)
+{
+	if ((last->kind | next->kind) & EP_RANGE_ARENA ||
+	    next->start > last->end ||
+	    (next->kind & EP_RANGE_HEAD && next->start != last->start))
+		return false;
+	if (next->end > last->end)
+		last->end = next->end;
+	last->kind |= next->kind;
+	return true;
+}
+
+/* A header begins inside of `last`: the rest of it goes to the new one. */
+static void split(struct ep_range *last, struct ep_range *next)
+{
+	if (next->end < last->end)
+		next->end = last->end;
+	next->kind |= last->kind;
+	last->end = next->start;
 }
 
 void ep_ranges_settle(struct ep_ranges *ranges)
@@ -58,17 +85,11 @@ void ep_ranges_settle(struct ep_ranges *ranges)
 		struct ep_range range = ranges->list[i];
 		struct ep_range *last = kept ? &ranges->list[kept - 1] : NULL;
 
-		if (last && range.start <= last->end &&
-		    !((last->kind | range.kind) & EP_RANGE_ARENA)) {
-			if (range.end > last->end)
-				last->end = range.end;
-			last->kind |= range.kind;
+		if (last && join(last, &range))
 			continue;
-		}
 		if (last && range.start < last->end)
-			range.start = last->end; /* a page of the arena's */
-		if (range.start < range.end)
-			ranges->list[kept++] = range;
+			split(last, &range);
+		ranges->list[kept++] = range;
 	}
 	ranges->count = kept;
 }

@@ -14,6 +14,9 @@
 #define EP_RANGE_ARENA 1u
 #define EP_RANGE_PAGE  2u /* of a module or the dynamic linker */
 #define EP_RANGE_STACK 4u
+/* It starts with an ELF header: libdwfl finds a module only where a segment
+ * begins with it, so it is never joined to what is before it. */
+#define EP_RANGE_HEAD 8u
 
 struct ep_range {
 	uint64_t start, end; /* process virtual, whole pages */
@@ -30,8 +33,8 @@ struct ep_ranges {
 void ep_ranges_add(struct ep_ranges *ranges, uint64_t start, uint64_t end,
 		   uint32_t kind);
 
-/* Sorts by address; no two overlap afterwards, and neighbours are joined, but
- * never to the arena. */
+/* Sorts by address; no two overlap afterwards. Neighbours are joined where
+ * nobody minds: not to the arena, and no ELF header to what is before it. */
 void ep_ranges_settle(struct ep_ranges *ranges);
 
 /*

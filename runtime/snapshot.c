@@ -42,7 +42,7 @@ static struct {
 	struct ep_ranges ranges;
 	Elf64_Phdr segments[EP_RANGES + 1];
 	struct user_regs_struct registers;
-	const void *floating; /* of the handler's context, or NULL */
+	const void *floating; /* fxsave's 512 bytes */
 	struct ep_snapshot_note note;
 	struct ep_snapshot_thread thread;
 	struct ep_image executable;
@@ -85,11 +85,12 @@ static void take_line(const struct ep_map_line *line, uint64_t headers)
 	add_stack(line);
 	if (ep_string_equal(line->path, "[vdso]"))
 		ep_ranges_add(&shot.ranges, line->start, line->end,
-			      EP_RANGE_PAGE);
+			      EP_RANGE_PAGE | EP_RANGE_HEAD);
 	if (!line->inode || line->file_offset || !(line->flags & EP_MAP_READ) ||
 	    !starts_with_elf(line->start))
 		return;
-	add_page(line->start);
+	ep_ranges_add(&shot.ranges, line->start, line->start + 1,
+		      EP_RANGE_PAGE | EP_RANGE_HEAD);
 	if (headers >= line->start && headers < line->end &&
 	    !ep_image_read(line->start, &shot.executable))
 		shot.executable.dynamic_size = 0;
@@ -360,6 +361,14 @@ static void take_context(const ucontext_t *context)
 	shot.floating = context->uc_mcontext.fpregs;
 }
 
+static void take_floating(void)
+{
+	static uint8_t state[512] __attribute__((aligned(16)));
+
+	__asm__ volatile("fxsave64 %0" : "=m"(state));
+	shot.floating = state;
+}
+
 /* Not inlined: the registers noted here are this function's own, and its frame
  * is there until the stack has been copied. */
 __attribute__((noinline)) int ep_snapshot_write(const char *path,
@@ -372,11 +381,12 @@ __attribute__((noinline)) int ep_snapshot_write(const char *path,
 	if (atomic_flag_test_and_set(&busy))
 		return -EBUSY;
 	ep_bytes_zero(&shot.registers, sizeof shot.registers);
-	shot.floating = NULL;
 	if (context)
 		take_context(context);
 	else
 		EP_REGISTERS_HERE(&shot.registers);
+	if (!context)
+		take_floating();
 	ep_registers_complete(&shot.registers);
 	error = take(path);
 	atomic_flag_clear(&busy);
