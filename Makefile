@@ -19,7 +19,7 @@ WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing
 CFLAGS   ?= -O2 -g
 BASE     := -std=gnu11 -I. -D_GNU_SOURCE -DEP_VERSION='"$(VERSION)"' $(WARN) -MMD -MP
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-LIBS     := -ldw -lelf -ldwarf -liberty -lz -lpthread
+LIBS     := -ldw -lelf -liberty -lz -lpthread
 
 # The runtime runs inside somebody else's program: no tracing flags, no sanitizer, no vector registers, no libc memcpy
 # that the program might have replaced by an instrumented one.
@@ -42,7 +42,7 @@ UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
-KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o pg.specs) \
+KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o interpose.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)
@@ -88,6 +88,14 @@ $(BUILD)/lib/libepitaph.so: $(RUNTIME_SO_OBJ) runtime/epitaph.map
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -o $@
+# libdw and libdwarf share 34 names (dwarf_attr, dwarf_tag …) that mean different things, and each calls its own through
+# the PLT: in one process, whichever is found second calls the first. So the one file that uses libdwarf takes it in from
+# the archive and hides it.
+$(BUILD)/obj/decoder/lines.o: decoder/lines.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -MT $@ -MF $(@:.o=.d) -o $(@:.o=_alone.o)
+	ld -r -o $@ $(@:.o=_alone.o) $$($(CC) -print-file-name=libdwarf.a)
+	objcopy --wildcard --keep-global-symbol='ep_*' $@
 $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
 	@mkdir -p $(@D)
 	rm -f $@ && ar rcsD $@ $^

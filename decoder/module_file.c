@@ -461,6 +461,7 @@ static void search_init(struct search *search, struct ep_module_file *file,
 	size_t tail = strlen(DELETED);
 
 	search->file = file;
+	search->asked_refused = false;
 	search->module = module;
 	search->options = options ? options : &defaults;
 	search->deleted = length > tail &&
