@@ -12,10 +12,11 @@ struct ep_kit {
 	char *archive;   /* libepitaph.a */
 	char *shared;    /* libepitaph.so */
 	char *registrar; /* object for traced shared libraries */
-	char *stub;     /* object with empty hooks, for programs without libc */
-	char *early;    /* object with hooks for static programs */
-	char *pg_specs; /* gcc specs file of the method pg */
-	char *include;  /* directory that holds epitaph.h and nothing else */
+	char *stub;  /* object with empty hooks, for programs without libc */
+	char *early; /* object with hooks for static programs */
+	char *interpose; /* object with what stands before libc's functions */
+	char *pg_specs;  /* gcc specs file of the method pg */
+	char *include;   /* directory that holds epitaph.h and nothing else */
 };
 
 /* Fills *kit; ends the wrapper with a message when a file isn't there. */

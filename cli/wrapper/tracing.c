@@ -100,18 +100,17 @@ static void add_linker_word(struct ep_words *words, const char *word)
 /* What an executable offers to the shared libraries that it loads: the hooks,
  * the public functions, and the interposers, which the dynamic linker must find
  * before the C library's. */
-static void add_exports(struct ep_words *words)
+static void add_exports(const struct ep_tracing *tracing,
+			struct ep_words *words)
 {
+	add_linker_word(words, tracing->kit.interpose);
 	for (size_t i = 0; i < COUNT(hooks); i++)
 		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s",
 			      hooks[i]);
 	ep_words_add(words, "-Wl,--export-dynamic-symbol=epitaph_*");
-	for (size_t i = 0; i < COUNT(interposed); i++) {
-		ep_words_addf(words, "-Wl,--defsym=%s=epitaph_%s",
-			      interposed[i], interposed[i]);
+	for (size_t i = 0; i < COUNT(interposed); i++)
 		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s",
 			      interposed[i]);
-	}
 }
 
 /* Nothing is loaded later, but IFUNC resolvers run before hooks can work. */
@@ -130,7 +129,7 @@ static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 	if (tracing->command.static_ || tracing->command.static_pie)
 		add_early(tracing, words);
 	else
-		add_exports(words);
+		add_exports(tracing, words);
 }
 
 /* By its full path, and with that in the run path: the program runs from where

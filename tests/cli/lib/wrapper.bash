@@ -191,7 +191,7 @@ positions() { local how; for how in -no-pie "-fPIE -pie" -static -static-pie "-f
 	# shellcheck disable=SC2086
 	"$wrapper" -O1 $how main.c twice.c -o t && has_hooks t && same_run ./t ./p || { echo "$how"; return 1; }
 done; }
-garbage_collected() { "$wrapper" -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections main.c twice.c -o t && nm t | grep -q epitaph_root && same_run ./t ./p; }
+garbage_collected() { "$wrapper" -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections main.c twice.c -o t && nm t | grep -q epitaph_root && nm -D t | grep -q ' dlopen$' && readelf -n t | grep -q EPITAPH && same_run ./t ./p; }
 relocatable() { "$wrapper" -O1 -c main.c twice.c && "$wrapper" -r main.o twice.o -o r.o && ! nm r.o | grep epitaph && "$wrapper" r.o -o t && same_run ./t ./p &&
 	"$wrapper" -nostdlib -no-pie -Wl,-r main.o twice.o -o r.o && ! nm r.o | grep epitaph; }
 link_time_optimized() {
@@ -225,6 +225,25 @@ SRC
 	"$wrapper" -O1 loads.c -o loads && [ "$(./loads ./libtwice.so)" = 42 ]
 	"$wrapper" -O1 main.c -o linked -L. -ltwice -Wl,-rpath,. && { ./linked || [ $? -eq 3 ]; }
 	"$wrapper" -O1 -c -fPIC twice.c -o pic.o && "$wrapper" -shared -Wl,-z,defs pic.o -o libdefs.so && [ "$(./loads ./libdefs.so)" = 42 ]
+}
+own_functions_stay() { # a program's own function isn't replaced by one of ours
+	cat >own.c <<'SRC'
+#include <stdio.h>
+int pthread_setname_np(unsigned long thread, const char *name);
+int pthread_setname_np(unsigned long thread, const char *name) { return printf("own %lu %s\n", thread, name); }
+void *dlopen(const char *path, int mode);
+void *dlopen(const char *path, int mode) { printf("own %s %d\n", path, mode); return NULL; }
+int main(void)
+{
+	return dlopen("x", 1) != NULL || pthread_setname_np(3, "y") != 8;
+}
+SRC
+	"${plaincc[@]}" own.c -o plainown
+	local how
+	for how in "" -static -epitaph-runtime=shared -Wl,--gc-sections; do
+		# shellcheck disable=SC2086
+		"$wrapper" $how own.c -o t && same_run ./t ./plainown || { echo "$how"; return 1; }
+	done
 }
 shared_runtime() {
 	"$wrapper" -epitaph-runtime=shared -O1 main.c twice.c -o t && readelf -d t | grep -q 'NEEDED.*libepitaph.so.0' &&
@@ -344,7 +363,7 @@ wrapper_modes() { # gcc|clang
 		without_frame_pointer unwanted no_instrument_attribute response_files precompiled_header own_header \
 		program_runs_the_same objects_only default_name no_gprof positions garbage_collected relocatable \
 		link_time_optimized immediate_binding only_libc_needed executable_stack runtime_inside shared_library \
-		shared_runtime without_libc other_machine cpp_exceptions resolvers sanitized_program covered_program \
+		own_functions_stay shared_runtime without_libc other_machine cpp_exceptions resolvers sanitized_program covered_program \
 		profiled_program parallel_make queries diagnostics link_errors wrapped_words asked_family \
 		killed_compiler missing_compiler itself bad_option verbose method_finstrument method_default \
 		method_of_the_other runtime_none; do
