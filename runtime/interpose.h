@@ -3,10 +3,10 @@
  * interpose.h: the few functions of libc that the runtime stands in front of.
  *
  * The shared runtime exports them under their own names. The static one holds
- * them as epitaph_NAME only, so that a static program keeps libc's; for a
- * dynamically linked executable the linker is told, for each NAME,
- *
- *     --defsym=NAME=epitaph_NAME --export-dynamic-symbol=NAME
+ * them as epitaph_NAME only, so that a static program keeps libc's; into a
+ * dynamically linked executable epitaph-cc puts, for each NAME, a weak and
+ * exported jump to epitaph_NAME (cli/wrapper/kit/interpose.S): a program's own
+ * function of that name stays. (--defsym would replace it without a word.)
  */
 #ifndef EPITAPH_INTERPOSE_H
 #define EPITAPH_INTERPOSE_H
