@@ -48,16 +48,17 @@ void ep_err_set(struct ep_err *err, int code, uint64_t offset,
 
 void ep_err_prefix(struct ep_err *err, const char *format, ...)
 {
-	char before[sizeof(err->text)], whole[2 * sizeof(err->text)];
+	char old[sizeof(err->text)];
 	va_list args;
+	size_t used;
 
 	if (!err)
 		return;
+	memcpy(old, err->text, sizeof(old));
 	va_start(args, format);
-	vsnprintf(before, sizeof(before), format, args);
+	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
-	snprintf(whole, sizeof(whole), "%s: %s", before, err->text);
-	memcpy(err->text, whole, sizeof(err->text) - 1);
-	err->text[sizeof(err->text) - 1] = '\0';
+	used = strlen(err->text);
+	snprintf(err->text + used, sizeof(err->text) - used, ": %s", old);
 	text_tame(err->text);
 }

@@ -24,6 +24,11 @@ struct ep_image {
  * pages are missing. */
 int ep_image_read(struct ep_image *image, struct ep_source *source,
 		  const struct ep_root_found *found, struct ep_err *err);
+/* Bytes that ep_image_read would take: arena.committed where it can be
+ * believed, else what is mapped of the arena (live) or held by the core; 0:
+ * nothing. */
+uint64_t ep_image_wanted(struct ep_source *source,
+			 const struct ep_root_found *found);
 /* From bytes in memory, for tests and fuzzing: copies them, all present.
  * Validates the root (magic, crc, version). */
 int ep_image_from_bytes(struct ep_image *image, const void *bytes, size_t size,

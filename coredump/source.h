@@ -32,8 +32,11 @@ struct ep_segment {
 	uint64_t present_size; /* bytes of those that the file really holds:
 				  less than saved_size in a truncated core */
 	uint64_t file_offset;  /* where they lie in the core; 0 live */
-	uint32_t flags;        /* PF_R PF_W PF_X */
+	uint32_t flags;        /* PF_R PF_W PF_X EP_SEGMENT_CORRUPT */
 };
+/* The program header makes no sense (offset + size overflows): reading what it
+ * promises answers EP_E_CORRUPT. A bit of PF_MASKOS that Linux does not use. */
+#define EP_SEGMENT_CORRUPT 0x00100000u
 
 /* An ELF note of the core. `desc` is borrowed until the source is closed. */
 struct ep_note {
@@ -95,6 +98,14 @@ int ep_source_open_core(struct ep_source **out, const char *path,
 int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err);
 void ep_source_close(struct ep_source *source); /* NULL is allowed */
 
+/*
+ * Where to look for the files that the process had mapped: `executable` in
+ * place of the one that the core names, `sysroot` before every path. Either may
+ * be NULL. EP_E_MEMORY, or EP_OK.
+ */
+int ep_source_set_files(struct ep_source *source, const char *executable,
+			const char *sysroot, struct ep_err *err);
+
 enum ep_source_kind ep_source_kind(const struct ep_source *source);
 const char *ep_source_name(
 	const struct ep_source *source); /* as the user gave it; borrowed */
@@ -112,7 +123,7 @@ int ep_source_read(struct ep_source *source, uint64_t address, void *out,
 		   size_t size, size_t *done, struct ep_err *err);
 
 /* Reads a NUL-terminated string of at most `size` - 1 bytes; always terminates
- * `out`. */
+ * `out`. EP_E_LIMIT when it is longer: `out` then holds its beginning. */
 int ep_source_read_string(struct ep_source *source, uint64_t address, char *out,
 			  size_t size, struct ep_err *err);
 

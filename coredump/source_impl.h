@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * source_impl.h: what a kind of source fills in. Only the files that implement
+ * source.h include it. Everything a source owns hangs on struct ep_source and
+ * goes with ep_source_close.
+ */
+#ifndef EPITAPH_SOURCE_IMPL_H
+#define EPITAPH_SOURCE_IMPL_H
+
+#include <libelf.h>
+
+#include "coredump/source.h"
+
+#define EP_PAGE         4096u
+#define EP_WARNINGS_MAX 32 /* a hostile file must not make a flood */
+
+struct ep_source_ops {
+	/* As ep_source_read; `done` and `err` are never NULL. */
+	int (*read)(struct ep_source *source, uint64_t address, void *out,
+		    size_t size, size_t *done, struct ep_err *err);
+	/* The first address from `address` to `limit` where something other
+	 * than a hole of the file lies; `limit` when there is nothing. */
+	uint64_t (*next_data)(struct ep_source *source, uint64_t address,
+			      uint64_t limit);
+};
+
+struct ep_source {
+	const struct ep_source_ops *ops;
+	enum ep_source_kind kind;
+	char *name;
+	char *path;       /* the core's; NULL live */
+	char *executable; /* ep_source_set_files; NULL: as the core says */
+	char *sysroot;
+	pid_t pid;
+	int fd; /* the core, or /proc/PID/mem; -1: none */
+	uint64_t file_size;
+	Elf *elf; /* NULL live */
+	struct ep_segment *segments;
+	size_t segment_count;
+	struct ep_note *notes;
+	size_t note_count, note_capacity;
+	struct ep_mapping *mappings;
+	size_t mapping_count, mapping_capacity;
+	char *mapping_text; /* live: the bytes that paths borrow */
+	struct ep_source_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct ep_death death;
+	const uint8_t *auxv; /* borrowed from a note, or owned_auxv */
+	size_t auxv_size;
+	uint8_t *owned_auxv;
+	char *warnings[EP_WARNINGS_MAX];
+	size_t warning_count;
+};
+
+/* A zeroed source of that kind with `name`; NULL: out of memory. */
+struct ep_source *ep_source_new(enum ep_source_kind kind,
+				const struct ep_source_ops *ops,
+				const char *name);
+
+void ep_source_warn(struct ep_source *source, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Makes room for one more in *array of `count` items of `size` bytes. False:
+ * out of memory, nothing changed. */
+bool ep_list_grow(void *array, size_t count, size_t *capacity, size_t size);
+
+/* The segment that covers `address`, or NULL. Segments must be sorted. */
+const struct ep_segment *ep_source_segment_at(const struct ep_source *source,
+					      uint64_t address);
+
+/* Reads exactly `size` bytes of the file, or tells why not: EP_E_TRUNCATED at
+ * the end, EP_E_IO. *got (may be NULL) is how many bytes came. */
+int ep_file_read(int fd, const char *path, uint64_t offset, void *out,
+		 size_t size, size_t *got, struct ep_err *err);
+
+/* notes.c: takes the notes in `elf`'s bytes [offset, offset + size), which lie
+ * in the file, into source->notes. Damage is a warning. EP_E_MEMORY only. */
+int ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size,
+		  uint64_t align, struct ep_err *err);
+/* Threads, mappings, auxv and death from source->notes. */
+int ep_notes_digest(struct ep_source *source, struct ep_err *err);
+
+/*
+ * identify.c: says what the file is that is not an x86-64 ELF core, and what to
+ * do next. EP_OK: it has the header of one. `fd` is a regular file of
+ * `size` bytes.
+ */
+int ep_identify_core(int fd, const char *path, uint64_t size,
+		     struct ep_err *err);
+
+#endif
