@@ -207,16 +207,17 @@ static const struct {
 	const char *name;
 	int number;
 } signals[] = {
-	{"HUP", SIGHUP},   {"INT", SIGINT},     {"QUIT", SIGQUIT},
-	{"ILL", SIGILL},   {"TRAP", SIGTRAP},   {"ABRT", SIGABRT},
-	{"BUS", SIGBUS},   {"FPE", SIGFPE},     {"USR1", SIGUSR1},
-	{"SEGV", SIGSEGV}, {"USR2", SIGUSR2},   {"PIPE", SIGPIPE},
-	{"ALRM", SIGALRM}, {"TERM", SIGTERM},   {"STKFLT", SIGSTKFLT},
-	{"CHLD", SIGCHLD}, {"CONT", SIGCONT},   {"TSTP", SIGTSTP},
-	{"TTIN", SIGTTIN}, {"TTOU", SIGTTOU},   {"URG", SIGURG},
-	{"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ},   {"VTALRM", SIGVTALRM},
-	{"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"IO", SIGIO},
-	{"PWR", SIGPWR},   {"SYS", SIGSYS},
+	{"HUP", SIGHUP},     {"INT", SIGINT},       {"QUIT", SIGQUIT},
+	{"ILL", SIGILL},     {"TRAP", SIGTRAP},     {"ABRT", SIGABRT},
+	{"BUS", SIGBUS},     {"FPE", SIGFPE},       {"USR1", SIGUSR1},
+	{"SEGV", SIGSEGV},   {"KILL", SIGKILL},     {"STOP", SIGSTOP},
+	{"USR2", SIGUSR2},   {"PIPE", SIGPIPE},     {"ALRM", SIGALRM},
+	{"TERM", SIGTERM},   {"STKFLT", SIGSTKFLT}, {"CHLD", SIGCHLD},
+	{"CONT", SIGCONT},   {"TSTP", SIGTSTP},     {"TTIN", SIGTTIN},
+	{"TTOU", SIGTTOU},   {"URG", SIGURG},       {"XCPU", SIGXCPU},
+	{"XFSZ", SIGXFSZ},   {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF},
+	{"WINCH", SIGWINCH}, {"IO", SIGIO},         {"PWR", SIGPWR},
+	{"SYS", SIGSYS},
 };
 
 /* glibc keeps 32 and 33 for itself, and 34 is the program's first. */
