@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * unwind.c: libdwfl's unwinder with our own modules, files and memory: a file
+ * is used only when its build-id is the process's, and memory that the core
+ * does not hold is a fault with an address, never the bytes of another segment
+ * (libdwfl's own core reader goes by p_memsz).
+ */
+#include "decoder/unwind.h"
+
+#include <elf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+#include <unistd.h>
+
+#include "decoder/module_file.h"
+#include "decoder/modules.h"
+
+/* DWARF register numbers (psABI x86-64, figure 3.36). */
+#define REGISTER_RSP   7
+#define REGISTER_RIP   16
+#define REGISTER_COUNT 17
+
+struct module {
+	struct ep_unwinder *unwinder;
+	const struct ep_trace_module *facts;
+	struct ep_module_file file;
+	void *memory;  /* behind its image, when there is one */
+	bool asked;    /* for its file */
+	bool has_file; /* or an image */
+};
+
+struct ep_unwinder {
+	struct ep_source *source;
+	const struct ep_names_options *options;
+	struct ep_trace_module *facts;
+	struct module *modules; /* beside the facts */
+	size_t count;
+	Dwfl *dwfl;
+	Elf *core;
+	int core_fd;
+	/* of the stack being unwound */
+	const struct ep_source_thread *thread;
+	struct ep_stack *stack;
+	size_t room, limit;
+	bool no_memory, limited;
+	bool returned; /* the first frame was left by hand */
+	int fault;     /* EP_E_ since the last frame, 0 none */
+	uint64_t fault_address;
+};
+
+/* ---- modules ---- */
+
+static int keep_file(int fd, const char *path, char **file_name)
+{
+	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	if (copy >= 0 && path)
+		*file_name = strdup(path); /* libdwfl frees both */
+	return copy;
+}
+
+static int find_elf(Dwfl_Module *dwfl_module, void **userdata, const char *name,
+		    Dwarf_Addr base, char **file_name, Elf **elf)
+{
+	struct module *module = *userdata;
+	int fd = -1;
+
+	(void)dwfl_module;
+	(void)name;
+	(void)base;
+	if (!module || module->asked)
+		return -1;
+	module->asked = true;
+	if (!(module->facts->flags & EP_MODULE_VDSO)) {
+		ep_module_file_open(&module->file, module->facts,
+				    module->unwinder->options);
+		fd = keep_file(module->file.fd, module->file.path, file_name);
+	}
+	if (fd < 0)
+		*elf = ep_module_image(module->facts, module->unwinder->source,
+				       &module->memory);
+	module->has_file = fd >= 0 || *elf;
+	return fd;
+}
+
+static int find_debuginfo(Dwfl_Module *dwfl_module, void **userdata,
+			  const char *name, Dwarf_Addr base,
+			  const char *file_name, const char *link,
+			  GElf_Word crc, char **debug_name)
+{
+	struct module *module = *userdata;
+
+	(void)dwfl_module;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	(void)link;
+	(void)crc;
+	if (!module || !module->asked)
+		return -1;
+	return keep_file(module->file.debug_fd, module->file.debug_path,
+			 debug_name);
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+static int report_modules(struct ep_unwinder *unwinder, struct ep_err *err)
+{
+	uint64_t end = 0;
+
+	dwfl_report_begin(unwinder->dwfl);
+	for (size_t i = 0; i < unwinder->count; i++) {
+		struct ep_trace_module *facts = &unwinder->facts[i];
+		struct module *module = &unwinder->modules[i];
+		Dwfl_Module *dwfl_module;
+		void **userdata;
+
+		*module = (struct module){.unwinder = unwinder,
+					  .facts = facts,
+					  .file = {.fd = -1, .debug_fd = -1}};
+		/* libdwfl wants them apart. */
+		if (facts->start < end || facts->end <= facts->start)
+			continue;
+		dwfl_module = dwfl_report_module(unwinder->dwfl, facts->path,
+						 facts->start, facts->end);
+		if (!dwfl_module)
+			continue;
+		end = facts->end;
+		dwfl_module_info(dwfl_module, &userdata, NULL, NULL, NULL, NULL,
+				 NULL, NULL);
+		*userdata = module;
+	}
+	if (dwfl_report_end(unwinder->dwfl, NULL, NULL) != 0)
+		return ep_fail(err, EP_E_CORRUPT, 0, "unwinder: %s",
+			       dwfl_errmsg(-1));
+	return EP_OK;
+}
+
+static const struct module *module_at(const struct ep_unwinder *unwinder,
+				      uint64_t address)
+{
+	for (size_t i = 0; i < unwinder->count; i++)
+		if (address >= unwinder->facts[i].start &&
+		    address < unwinder->facts[i].end)
+			return &unwinder->modules[i];
+	return NULL;
+}
+
+/* ---- the process, for libdwfl ---- */
+
+static const struct ep_source_thread *thread_of(
+	const struct ep_unwinder *unwinder, uint32_t tid)
+{
+	size_t count;
+	const struct ep_source_thread *list =
+		ep_source_threads(unwinder->source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].tid == tid)
+			return &list[i];
+	return NULL;
+}
+
+/* Threads are asked for by number only. */
+static pid_t next_thread(Dwfl *dwfl, void *context, void **thread_context)
+{
+	(void)dwfl;
+	(void)context;
+	(void)thread_context;
+	return 0;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *context,
+		       void **thread_context)
+{
+	struct ep_unwinder *unwinder = context;
+
+	(void)dwfl;
+	*thread_context = unwinder;
+	return unwinder->thread && unwinder->thread->tid == (uint32_t)tid;
+}
+
+static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result,
+			void *context)
+{
+	struct ep_unwinder *unwinder = context;
+	uint64_t value;
+	int code = ep_source_read(unwinder->source, address, &value,
+				  sizeof(value), NULL, NULL);
+
+	(void)dwfl;
+	if (code != EP_OK) {
+		unwinder->fault = code;
+		unwinder->fault_address = address;
+		return false;
+	}
+	*result = value;
+	return true;
+}
+
+/* NT_PRSTATUS in the order of DWARF. */
+static bool take_registers(const struct ep_source_thread *thread,
+			   Dwarf_Word out[REGISTER_COUNT])
+{
+	/* Indices into the kernel's user_regs_struct. */
+	static const uint8_t order[REGISTER_COUNT] = {
+		10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16,
+	};
+	size_t at = offsetof(struct elf_prstatus, pr_reg);
+	uint64_t registers[ELF_NGREG];
+
+	if (!thread->prstatus || thread->prstatus_size < at + sizeof(registers))
+		return false;
+	memcpy(registers, thread->prstatus + at, sizeof(registers));
+	for (size_t i = 0; i < REGISTER_COUNT; i++)
+		out[i] = registers[order[i]];
+	return true;
+}
+
+/* A call through a bad pointer leaves pc where no code is, and the caller's
+ * address on the stack: no unwind information can know that, the fault does. */
+static bool called_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
+{
+	struct ep_death death;
+
+	if (module_at(unwinder, pc))
+		return false;
+	ep_source_death(unwinder->source, &death);
+	return pc < 4096 ||
+	       (death.signal == SIGSEGV && death.has_siginfo &&
+		death.tid == unwinder->thread->tid && death.address == pc);
+}
+
+static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp,
+		      bool activation)
+{
+	struct ep_stack *stack = unwinder->stack;
+	struct ep_frame *grown;
+
+	unwinder->limited = stack->count >= unwinder->limit;
+	if (unwinder->limited)
+		return false;
+	if (stack->count == unwinder->room) {
+		unwinder->room = unwinder->room ? 2 * unwinder->room : 64;
+		grown = realloc(stack->frames, unwinder->room * sizeof(*grown));
+		unwinder->no_memory = !grown;
+		if (!grown)
+			return false;
+		stack->frames = grown;
+	}
+	stack->frames[stack->count++] =
+		(struct ep_frame){.pc = pc, .sp = sp, .activation = activation};
+	return true;
+}
+
+/* Leaves the frame of a call to nowhere, as `ret` would. */
+static void return_by_hand(struct ep_unwinder *unwinder,
+			   Dwarf_Word registers[REGISTER_COUNT])
+{
+	Dwarf_Word caller;
+
+	if (!memory_read(unwinder->dwfl, registers[REGISTER_RSP], &caller,
+			 unwinder) ||
+	    !module_at(unwinder, caller - 1) ||
+	    !add_frame(unwinder, registers[REGISTER_RIP],
+		       registers[REGISTER_RSP], true))
+		return;
+	registers[REGISTER_RIP] = caller;
+	registers[REGISTER_RSP] += 8;
+	unwinder->returned = true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *context)
+{
+	struct ep_unwinder *unwinder = context;
+	Dwarf_Word registers[REGISTER_COUNT];
+
+	if (!take_registers(unwinder->thread, registers))
+		return false;
+	if (called_nowhere(unwinder, registers[REGISTER_RIP]))
+		return_by_hand(unwinder, registers);
+	return dwfl_thread_state_registers(thread, 0, REGISTER_COUNT,
+					   registers);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+	.next_thread = next_thread,
+	.get_thread = get_thread,
+	.memory_read = memory_read,
+	.set_initial_registers = set_registers,
+};
+
+/* ---- stacks ---- */
+
+static int take_frame(Dwfl_Frame *frame, void *context)
+{
+	struct ep_unwinder *unwinder = context;
+	Dwarf_Word sp = 0;
+	Dwarf_Addr pc;
+	bool activation;
+
+	if (!dwfl_frame_pc(frame, &pc, &activation))
+		return DWARF_CB_ABORT;
+	if (dwfl_frame_reg(frame, REGISTER_RSP, &sp) != 0)
+		sp = 0;
+	/* libdwfl takes its first frame for the innermost. */
+	if (unwinder->returned && unwinder->stack->count == 1)
+		activation = false;
+	unwinder->fault = 0;
+	return add_frame(unwinder, pc, sp, activation) ? DWARF_CB_OK
+						       : DWARF_CB_ABORT;
+}
+
+/* Why no frame came after the last one. */
+static void explain(const struct ep_unwinder *unwinder, struct ep_stack *stack,
+		    const char *message)
+{
+	const struct ep_frame *last =
+		stack->count ? &stack->frames[stack->count - 1] : NULL;
+	uint64_t pc = !last ? 0 : last->activation ? last->pc : last->pc - 1;
+	const struct module *module = last ? module_at(unwinder, pc) : NULL;
+	const char *name = module ? ep_path_base(module->facts->path) : "";
+	size_t size = sizeof(stack->why);
+
+	if (unwinder->limited)
+		snprintf(stack->why, size, "limit of %zu frames reached",
+			 unwinder->limit);
+	else if (unwinder->fault)
+		snprintf(stack->why, size, "memory at 0x%" PRIx64 ": %s",
+			 unwinder->fault_address,
+			 ep_error_text(unwinder->fault));
+	else if (!last)
+		snprintf(stack->why, size, "no registers in the core (%s)",
+			 message);
+	else if (!module)
+		snprintf(stack->why, size, "pc 0x%" PRIx64 " is in no module",
+			 last->pc);
+	else if (!module->has_file)
+		snprintf(stack->why, size, "pc 0x%" PRIx64 ": %.200s", last->pc,
+			 module->file.warning[0] ? module->file.warning
+						 : "no file of its module");
+	else
+		snprintf(stack->why, size,
+			 "no unwind information for pc 0x%" PRIx64
+			 " in %s (%s)",
+			 last->pc, name, message);
+}
+
+int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit,
+	      struct ep_stack *out, struct ep_err *err)
+{
+	struct ep_stack stack = {0};
+	const char *message = NULL;
+	int result;
+
+	unwinder->thread = thread_of(unwinder, tid);
+	if (!unwinder->thread)
+		return EP_END;
+	unwinder->stack = &stack;
+	unwinder->limit = limit;
+	unwinder->room = 0;
+	unwinder->fault = 0;
+	unwinder->no_memory = unwinder->limited = unwinder->returned = false;
+	result = dwfl_getthread_frames(unwinder->dwfl, (pid_t)tid, take_frame,
+				       unwinder);
+	if (result != 0)
+		message = dwfl_errmsg(-1);
+	if (unwinder->no_memory) {
+		ep_stack_deinit(&stack);
+		return ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
+	}
+	stack.complete = result == 0 && unwinder->fault == 0;
+	if (!stack.complete)
+		explain(unwinder, &stack, message ? message : "no reason told");
+	*out = stack;
+	return EP_OK;
+}
+
+void ep_stack_deinit(struct ep_stack *stack)
+{
+	free(stack->frames);
+	*stack = (struct ep_stack){0};
+}
+
+/* ---- the whole ---- */
+
+/* libdwfl wants a file to learn the architecture from: the core itself. */
+static int attach(struct ep_unwinder *unwinder, struct ep_err *err)
+{
+	const char *path = ep_source_path(unwinder->source);
+	pid_t pid = ep_source_pid(unwinder->source);
+
+	unwinder->core_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (unwinder->core_fd < 0)
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
+	elf_version(EV_CURRENT);
+	unwinder->core = elf_begin(unwinder->core_fd, ELF_C_READ, NULL);
+	if (!unwinder->core ||
+	    !dwfl_attach_state(unwinder->dwfl, unwinder->core,
+			       pid > 0 ? pid : 1, &thread_callbacks, unwinder))
+		return ep_fail(err, EP_E_CORRUPT, 0, "%s: unwinder: %s", path,
+			       dwfl_errmsg(-1));
+	return EP_OK;
+}
+
+int ep_unwinder_create(struct ep_unwinder **out, struct ep_source *source,
+		       const struct ep_names_options *options,
+		       struct ep_err *err)
+{
+	struct ep_unwinder *unwinder;
+	int code;
+
+	if (!ep_source_path(source))
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "stacks need a core: a live process is not "
+			       "stopped");
+	unwinder = calloc(1, sizeof(*unwinder));
+	if (!unwinder)
+		return ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
+	unwinder->core_fd = -1;
+	unwinder->source = source;
+	unwinder->options = options;
+	code = ep_modules_from_source(&unwinder->facts, &unwinder->count,
+				      source, err);
+	if (code == EP_OK) {
+		unwinder->modules =
+			calloc(unwinder->count + 1, sizeof(*unwinder->modules));
+		unwinder->dwfl = dwfl_begin(&callbacks);
+		if (!unwinder->modules || !unwinder->dwfl)
+			code = ep_fail(err, EP_E_MEMORY, 0,
+				       "unwinder: out of memory");
+	}
+	if (code == EP_OK)
+		code = report_modules(unwinder, err);
+	if (code == EP_OK)
+		code = attach(unwinder, err);
+	if (code != EP_OK) {
+		ep_unwinder_destroy(unwinder);
+		return code;
+	}
+	*out = unwinder;
+	return EP_OK;
+}
+
+void ep_unwinder_destroy(struct ep_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	if (unwinder->dwfl)
+		dwfl_end(unwinder->dwfl);
+	elf_end(unwinder->core);
+	if (unwinder->core_fd >= 0)
+		close(unwinder->core_fd);
+	for (size_t i = 0; unwinder->modules && i < unwinder->count; i++) {
+		ep_module_file_close(&unwinder->modules[i].file);
+		free(unwinder->modules[i].memory);
+	}
+	free(unwinder->modules);
+	free(unwinder->facts);
+	free(unwinder);
+}
