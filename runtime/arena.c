@@ -23,23 +23,26 @@
 #define NON_PIE_PLACE 0x100000ull
 #define NON_PIE_ROOM  (3 * KIB * KIB)
 
-/* Alone in its page, so that no other data makes it dirty or moves it. */
-static struct {
+/* Alone in its page, so that no other data makes it dirty or moves it. Hidden,
+ * not static: clang would keep the alias's name only, and the note below needs
+ * this one. */
+struct {
 	struct ep_root root;
 	char rest[PAGE - sizeof(struct ep_root)];
-} root_page __attribute__((aligned(PAGE), section(".data.epitaph"), used)) = {
-	{.magic = EP_ROOT_MAGIC},
-	{0},
+} ep_root_page
+	__attribute__((aligned(PAGE), section(".data.epitaph"), used)) = {
+		{.magic = EP_ROOT_MAGIC},
+		{0},
 };
 extern struct ep_root epitaph_root
-	__attribute__((alias("root_page"), visibility("default")));
+	__attribute__((alias("ep_root_page"), visibility("default")));
 
 /* The note that leads a reader to the root in a stripped object. */
 __asm__(".pushsection .note.epitaph, \"a\", @note\n"
 	"	.balign 4\n"
 	"	.long 8, 8, 1\n" /* namesz, descsz, EP_NOTE_ROOT */
 	"	.asciz \"EPITAPH\"\n"
-	"1:	.quad root_page - 1b\n"
+	"1:	.quad ep_root_page - 1b\n"
 	"	.popsection\n");
 
 struct ep_arena *ep_arena;
