@@ -28,48 +28,58 @@
  */
 #define LONGEST 4 /* s */
 
-/* The first reads meet cold caches and are wide. */
-#define TRIES 8
+/* The first reads meet cold caches and are wide. Each takes about 0.1 us. */
+#define TRIES 24
 
 static struct ep_clock *clocks;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static _Atomic uint64_t due;  /* TSC from which another anchor is wanted */
 static struct ep_anchor base; /* the rate counts from here */
 static struct ep_anchor last;
-static uint64_t narrowest;
+static uint64_t narrowest; /* width so far, TSC cycles */
 
-static struct ep_anchor read_once(void)
+struct reading {
+	struct ep_anchor anchor;
+	uint64_t whole; /* TSC cycles that all of it took */
+};
+
+/* Only the raw clock stands between the two: on it depends the rate. */
+static struct reading read_once(void)
 {
-	struct ep_anchor anchor = {0};
-	uint64_t before = ep_tsc_ordered();
-	uint64_t after;
+	struct reading reading = {{0}, 0};
+	struct ep_anchor *anchor = &reading.anchor;
+	uint64_t before = ep_tsc(); /* the kernel's own read waits for it */
 
-	anchor.monotonic_raw = ep_clock_read(CLOCK_MONOTONIC_RAW);
-	anchor.realtime = ep_clock_read(CLOCK_REALTIME);
-	after = ep_tsc_ordered();
-	anchor.width = after - before;
-	anchor.tsc = before + anchor.width / 2;
-	anchor.check = anchor.tsc ^ anchor.monotonic_raw ^ anchor.realtime ^
-		       anchor.width ^ EP_ANCHOR_KEY;
-	return anchor;
+	anchor->monotonic_raw = ep_clock_read(CLOCK_MONOTONIC_RAW);
+	anchor->width = ep_tsc_after() - before;
+	anchor->realtime = ep_clock_read(CLOCK_REALTIME);
+	reading.whole = ep_tsc_after() - before;
+	anchor->tsc = before + anchor->width / 2;
+	anchor->check = anchor->tsc ^ anchor->monotonic_raw ^ anchor->realtime ^
+			anchor->width ^ EP_ANCHOR_KEY;
+	return reading;
 }
 
-/* The narrowest of a few; content with what is about as good as the best yet.
- */
+/* Narrower, and not by way of an interruption before realtime was read. */
+static bool better(const struct reading *a, const struct reading *b)
+{
+	return a->anchor.width < b->anchor.width && a->whole < b->whole + 200;
+}
+
+/* The narrowest of a few; content with the best width so far. */
 static struct ep_anchor read_anchor(void)
 {
-	struct ep_anchor best = read_once();
+	struct reading best = read_once();
 
-	for (int i = 1; i < TRIES && best.width > narrowest + narrowest / 4;
-	     i++) {
-		struct ep_anchor next = read_once();
+	for (int i = 1; i < TRIES && best.anchor.width > narrowest; i++) {
+		struct reading next = read_once();
 
-		if (next.width < best.width)
+		if (better(&next, &best))
 			best = next;
 	}
-	if (!narrowest || best.width < narrowest)
-		narrowest = best.width;
-	return best;
+	if (!narrowest || best.anchor.width < narrowest)
+		narrowest = best.anchor.width;
+	return best.anchor;
 }
 
 struct rate {
@@ -78,10 +88,20 @@ struct rate {
 };
 
 /*
- * An anchor lies anywhere in its bracket: half the width; the other half is for
- * the steps of a coarse kernel clock (HPET, ACPI), which are shorter than its
- * reading takes.
+ * The kernel read its clock anywhere in the bracket: half the width off at
+ * most, and 2 ns for whole nanoseconds. One that reads slower than this is no
+ * TSC but a device (HPET, ACPI), which counts in steps of up to a quarter of
+ * what its reading takes.
  */
+#define SLOW 1024 /* TSC cycles */
+
+static uint64_t doubt(const struct ep_anchor *anchor)
+{
+	uint64_t width = anchor->width;
+
+	return width / 2 + (width < SLOW ? 10 : width / 4);
+}
+
 static struct rate rate_between(const struct ep_anchor *from,
 				const struct ep_anchor *to)
 {
@@ -92,7 +112,7 @@ static struct rate rate_between(const struct ep_anchor *from,
 	if (to->tsc <= from->tsc || to->monotonic_raw <= from->monotonic_raw)
 		return rate;
 	rate.hz = ep_mul_div(cycles, NS, ns);
-	rate.ppb = ep_mul_div(from->width + to->width, NS, cycles);
+	rate.ppb = ep_mul_div(doubt(from) + doubt(to), NS, cycles);
 	if (rate.ppb < UINT64_MAX)
 		rate.ppb++; /* for rounding down */
 	return rate;

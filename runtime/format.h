@@ -185,9 +185,9 @@ static_assert(sizeof(struct ep_process) == 160, "format");
 struct ep_anchor {
 	uint64_t tsc;           /* middle of the bracketing reads */
 	uint64_t monotonic_raw; /* ns */
-	uint64_t realtime;      /* ns since 1970, UTC */
-	uint64_t width; /* TSC cycles between the bracketing reads: the anchor
-			   is right to +- half of it */
+	uint64_t realtime;      /* ns since 1970, UTC; read right after */
+	uint64_t width; /* TSC cycles between the bracketing reads: tsc is when
+			   monotonic_raw was read, to +- half of it */
 	uint64_t check;
 	uint64_t unused[3];
 };

@@ -28,6 +28,18 @@ static inline uint64_t ep_tsc_ordered(void)
 	return (uint64_t)high << 32 | low;
 }
 
+/* Not before what stands before it. */
+static inline uint64_t ep_tsc_after(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("lfence\n\trdtsc"
+			 : "=a"(low), "=d"(high)
+			 :
+			 : "memory");
+	return (uint64_t)high << 32 | low;
+}
+
 /* a * b / c, rounded down; UINT64_MAX where that needs more than 64 bits.
  * Without
  * __int128, whose division is a call into libgcc. */
