@@ -6,7 +6,7 @@ import datetime
 import gdb
 
 import epitaph_format as fmt
-from epitaph_root import FOUND_TEXT, OFF_TEXT, find
+from epitaph_root import FOUND_TEXT, OFF_TEXT, find, unpack
 from epitaph_snapshot import save
 from epitaph_source import open_source
 from epitaph_trace import Trace
@@ -73,23 +73,40 @@ def info_rows(source, found):
     yield "source", source.name
     for warning in source.warnings:
         yield "", warning
-    yield from arena_rows(source, found)
+    saved = sum(len(piece.data) for piece in source.salvage(
+        found.arena_address, found.arena_address + found.committed))
+    yield from arena_rows(source, found, saved)
+    yield from snapshot_rows(source)
     yield from process_rows(trace)
     yield from thread_rows(trace)
-    yield from history_rows(trace)
+    yield from history_rows(trace, saved == found.committed)
     yield "settings", settings_text(trace)
     yield "tracing", state_text(trace.arena)
 
 
-def arena_rows(source, found):
-    saved = sum(len(piece.data) for piece in source.salvage(
-        found.arena_address, found.arena_address + found.committed))
+def arena_rows(source, found, saved):
     yield "arena", "0x%x, %s in use of %s reserved; %s of that %s" % (
         found.arena_address, size_text(found.committed),
         size_text(found.root["arena_size"]),
         "all" if saved == found.committed else size_text(saved),
         "can be read" if source.live else "was saved")
     yield "found by", "%s (%s)" % (FOUND_TEXT[found.how], found.where)
+
+
+def snapshot_rows(source):
+    """What the snapshot's own note says of how it was taken."""
+    data = source.snapshot_note(fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT)
+    note = unpack(fmt.SNAPSHOT_NOTE, data or b"")
+    if note["thread_count"] is None:
+        return
+    size = fmt.SNAPSHOT_THREAD[0]
+    threads = [unpack(fmt.SNAPSHOT_THREAD, data, at) for at in range(
+        note["size"], len(data) - size + 1, size)]
+    whole = sum(t["stack_saved"] >= t["stack_wanted"] for t in threads)
+    yield "snapshot", "%s of %s of the arena, %d of %s, %d of %s" % (
+        size_text(note["arena_saved"]), size_text(note["arena_size"]), whole,
+        plural(len(threads), "stack"), note["pages_saved"],
+        plural(note["pages_wanted"], "module page"))
 
 
 def process_rows(trace):
@@ -125,10 +142,11 @@ def thread_rows(trace):
             yield "", "%d × %s" % (count, what)
 
 
-def history_rows(trace):
+def history_rows(trace, whole):
     blocks = sum(thread.blocks for thread in trace.threads)
     if not blocks:
-        yield "history", "none: no thread has recorded anything"
+        yield "history", ("none: no thread has recorded anything" if whole
+                          else "none of it was saved")
     else:
         first, last = trace.first_tsc(), trace.last_tsc()
         yield "history", "%s in %s; the last timed record at %s" % (

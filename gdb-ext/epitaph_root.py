@@ -209,7 +209,9 @@ def measure(source, found):
     head = source.read(found.arena_address, PAGE)
     if not head:
         return False
-    found.arena = unpack(fmt.ARENA, head)
+    # All of its fields or none: a page that is cut off tells nothing.
+    found.arena = unpack(fmt.ARENA,
+                         head if len(head) >= fmt.ARENA[0] else b"")
     committed = found.arena["committed"]
     segment = source.segment_at(found.arena_address)
     mapped = segment.address + segment.memory_size - found.arena_address

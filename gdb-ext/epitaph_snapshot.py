@@ -13,8 +13,8 @@ import time
 import gdb
 
 import epitaph_format as fmt
-from epitaph_source import (AT_PHDR, AT_PHENT, AT_PHNUM, PAGE, PT_LOAD,
-                            PT_NOTE, Note)
+from epitaph_source import (AT_PHDR, AT_PHENT, AT_PHNUM, AT_SYSINFO_EHDR, PAGE,
+                            PT_LOAD, PT_NOTE, Note)
 from epitaph_trace import Trace
 
 DEFAULT_NAME = "epitaph.%p.%n.core"
@@ -91,6 +91,13 @@ def add_modules(wanted, source):
         if segment.flags & 4 and source.read(
                 segment.address, 4) == b"\x7fELF":
             wanted.add_page(segment.address)
+
+
+def add_vdso(wanted, source):
+    """All of it (two pages): no file of it exists that a debugger could read."""
+    segment = source.segment_at(source.auxv(AT_SYSINFO_EHDR) or 0)
+    if segment and segment.memory_size <= 16 * PAGE:
+        wanted.add_bytes(segment.address, segment.memory_size)
 
 
 def add_link_maps(wanted, source):
@@ -228,6 +235,7 @@ def save(source, found, path, force):
     start, end = found.arena_address, found.arena_address + found.committed
     wanted.add(start, end)
     add_modules(wanted, source)
+    add_vdso(wanted, source)
     add_link_maps(wanted, source)
     add_stacks(wanted, source)
     pieces = wanted.pieces()

@@ -187,7 +187,8 @@ class Core(Source):
         except (OSError, ValueError) as error:
             raise gdb.GdbError(
                 "epitaph: %s: cannot read the core again (%s). If it was moved,"
-                " open it where it is now with `core-file`." % (path, error))
+                " open it where it is now with `core-file`."
+                % (path, getattr(error, "strerror", None) or error))
         self._size = len(self._file)
         self.warnings = []
         self.notes = []
@@ -504,10 +505,11 @@ def deadly(siginfo):
 # ---- which of them ---------------------------------------------------------
 
 
-# `info target` of gdb 12 to 16: "\t`PATH', file type elf64-x86-64.". The words
-# are translated, the quotes differ by version, and a path may hold either.
-TARGET_FILE = re.compile(r"\n\t[`'\u2018](.*?)['\u2019], [^\n]* elf64-x86-64\.\n",
-                         re.DOTALL)
+# `info target` of gdb 12 to 16 says "\t`PATH', file type elf64-x86-64.". The
+# words are translated, quotes differ by version, and a path may hold all that.
+PATH_BEGIN = re.compile("\n\t[`'\u2018]")
+PATH_END = re.compile("['\u2019], [^\n]* elf64-x86-64\\.\n")
+ENDS = 16  # tried for each beginning: a path may look like the end of one
 
 
 def core_path():
@@ -517,11 +519,22 @@ def core_path():
         return core.filename
     # Before, no attribute tells. The executable is listed in the same form.
     text = gdb.execute("info target", to_string=True)
-    paths = TARGET_FILE.findall(text)
+    paths = list(quoted_paths(text))
     for path in paths:
         if is_core(path):
             return path
     return paths[0] if paths else None
+
+
+def quoted_paths(text):
+    for begin in PATH_BEGIN.finditer(text):
+        at = begin.end()
+        for _ in range(ENDS):
+            end = PATH_END.search(text, at)
+            if end is None:
+                break
+            yield text[begin.end():end.start()]
+            at = end.start() + 1
 
 
 def is_core(path):

@@ -49,13 +49,14 @@ for at in range(table, table + 56 * count, 56):
     kind, _, offset, address, _, saved, _, _ = struct.unpack_from("<IIQQQQQQ", data, at)
     low, high = max(start, address), min(start + size, address + saved)
     if kind == 1 and low < high:
-        out[low - start:high - start] = data[offset + low - address:offset + high - address]
+        part = data[offset + low - address:offset + high - address]
+        out[low - start:low - start + len(part)] = part
 sys.stdout.buffer.write(out)
 EOF
 }
 
-# "ADDRESS COMMITTED": the segment whose first bytes are the arena's magic, and how much of it is in use (format.h:
-# ep_arena.committed is the eight bytes at 128).
+# "ADDRESS COMMITTED OFFSET": the segment whose first bytes are the arena's magic, and how much of it is in use (format.h:
+# ep_arena.committed is the eight bytes at 128); where it lies in the file.
 arena_of() { # CORE
 	python3 - "$1" <<'EOF'
 import struct, sys
@@ -65,13 +66,13 @@ count, = struct.unpack_from("<H", data, 56)
 for at in range(table, table + 56 * count, 56):
     kind, _, offset, address, _, saved, _, _ = struct.unpack_from("<IIQQQQQQ", data, at)
     if kind == 1 and saved and data[offset:offset + 8] == b"EPITARNA":
-        print("0x%x" % address, struct.unpack_from("<Q", data, offset + 128)[0])
+        print("0x%x" % address, struct.unpack_from("<Q", data, offset + 128)[0], offset)
 EOF
 }
 
 same_arena() { # CORE SNAPSHOT: byte for byte, and not empty
 	local arena
-	arena=$(arena_of "$1")
+	arena=$(arena_of "$1" | cut -d ' ' -f 1,2)
 	[ -n "$arena" ] || { echo "no arena in $1"; return 1; }
 	# shellcheck disable=SC2086
 	core_bytes "$1" $arena >arena.1

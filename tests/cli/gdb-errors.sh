@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What gdb's epitaph commands cannot do they say in one line, with the file and what to do next; and they leave nothing behind.
+set -euo pipefail
+source "$TOP/tests/cli/lib/gdb.bash"
+
+refuses() { # WORDS GDB-ARGUMENTS...: one line of ours that holds WORDS (a pattern), status not 0, no new file
+	local words=$1 before
+	shift
+	before=$(ls -A | grep -v '^gone')
+	if in_gdb "$@" >told; then say "no failure: $*"; fi
+	[ "$(grep -c '^epitaph' gdb.err)" -eq 1 ] || say "not one line for $*: $(cat gdb.err)"
+	grep -Eq "^epitaph.*$words" gdb.err || say "for $* not '$words' but: $(cat gdb.err)"
+	grep -q Traceback gdb.err && say "a traceback: $(cat gdb.err)"
+	[ "$(ls -A | grep -v '^gone')" = "$before" ] || say "new files by $*: $(ls -A)"
+}
+
+touch gdb.err told
+traced waiters
+# Names that look like the end of what `info target` prints, with blanks, quotes and a new line.
+dir="it's a \`dir', file
+type"
+mkdir "$dir"
+core="$dir/core of 'x', file type elf64-x86-64."
+crash ./waiters abort "$core"
+
+in_gdb -ex 'epitaph save' -ex 'epitaph save "with  blanks.%p"' -ex 'epitaph save esc\ aped' -ex "epitaph save 'it\"s'" \
+	-ex 'epitaph save %%n.%n' -ex 'epitaph save %%n.%n' -ex 'epitaph save -- -f' -c "$core" >told || say "names: $(cat gdb.err)"
+pid=$(eu-readelf -n "$core" 2>/dev/null | sed -n 's/^ *uid: .* pid: \([0-9]*\),.*/\1/p')
+for name in "epitaph.$pid.1.core" "with  blanks.$pid" 'esc aped' 'it"s' %n.1 %n.2 -f; do
+	same_arena "$core" "./$name" || say "no snapshot '$name': $(ls -A)"
+	rm -f "./$name"
+done
+
+# Loading says nothing, may be repeated, and leaves nothing in the user's Python.
+in_gdb -ex "source $BUILD/gdb-ext/epitaph.py" -ex 'python print("epitaph" in str(dir()), "_load" in dir())' -ex 'help epitaph save' >told
+[ "$(head -n 1 told)" = 'False False' ] || say "loaded twice: $(cat told)"
+[ -s gdb.err ] && say "loading complains: $(cat gdb.err)"
+[ ! -e "$BUILD/gdb-ext/__pycache__" ] || say "loading writes"
+
+echo precious >here
+refuses 'here exists: `epitaph save -f FILE`' -ex 'epitaph save here' -c "$core"
+[ "$(cat here)" = precious ] || say "an existing file was written over"
+in_gdb -ex 'epitaph save -f here' -c "$core" >told || say "-f: $(cat gdb.err)"
+same_arena "$core" here || say "-f did not write"
+rm here
+ln "$core" 'same core'
+refuses 'same core: this is the core itself' -ex 'epitaph save -f "same core"' -c "$core"
+refuses '/dev/null: not a regular file' -ex 'epitaph save -f /dev/null' -c "$core"
+refuses 'no/such/x: cannot be written: No such file' -ex 'epitaph save no/such/x' -c "$core"
+refuses 'one FILE, not 2: .*quotes' -ex 'epitaph save a b' -c "$core"
+refuses 'no option -z' -ex 'epitaph save -z' -c "$core"
+refuses 'FILE is empty' -ex 'epitaph save ""' -c "$core"
+refuses '%z is no pattern' -ex 'epitaph save %z' -c "$core"
+refuses '`nonsense` is no subcommand' -ex 'epitaph nonsense' -c "$core"
+refuses 'takes no argument' -ex 'epitaph info all' -c "$core"
+refuses 'core-file FILE.*attach PID' -ex 'epitaph info'
+refuses 'no room' -ex "python import os; exec('def f(*a): raise OSError(28, \"no room\")'); os.link = f" -ex 'epitaph save x' -c "$core"
+
+# Interrupted at the last moment: gdb says so, nothing is left.
+before=$(ls -A)
+in_gdb -ex "python import os; exec('def f(*a): raise KeyboardInterrupt'); os.link = f" -ex 'epitaph save x' -c "$core" >told || true
+[ "$(ls -A)" = "$before" ] || say "an interrupted save leaves: $(ls -A)"
+
+# A program that was never traced; one whose core holds no memory; a core that is gone.
+gcc -g "$TOP/tests/programs/waiters.c" -lpthread -o plain
+crash ./plain abort plain.core
+refuses 'plain.core: no trace in it.*epitaph-cc' -ex 'epitaph info' -c plain.core
+crash ./waiters unsaved unsaved.core
+refuses 'unsaved.core: .*(not saved in the core|no trace in it).*coredump_filter' -ex 'epitaph info' -c unsaved.core
+refuses 'unsaved.core: .*(not saved in the core|no trace in it).*coredump_filter' -ex 'epitaph save x' ./waiters unsaved.core
+cp "$core" gone.core
+refuses 'gone.core: cannot read the core again .*core-file' -ex 'shell mv gone.core gone.elsewhere' -ex 'epitaph save x' -c gone.core
+
+# Cut anywhere: a message or a part of it, never a part that calls itself whole.
+read -r address size offset < <(arena_of "$core")
+for cut in 100 4000 $((offset - 1)) $((offset + 100)) $((offset + 4096)) $((offset + size / 2)) $((offset + size - 1)); do
+	head -c "$cut" "$core" >cut.core
+	if in_gdb -ex 'epitaph info' -ex 'epitaph threads' -ex 'epitaph save part' -c cut.core >told; then
+		[ "$cut" -gt "$offset" ] || say "cut at $cut: a trace of nothing: $(cat told)"
+		grep -q 'core truncated' told || say "cut at $cut: not said: $(cat told)"
+		grep -q 'arena [0-9.]* [KMG]*iB of\|arena [0-9]* bytes of' told || say "cut at $cut: not a part: $(cat told)"
+		core_bytes cut.core "$address" "$size" >arena.1
+		core_bytes part "$address" "$size" >arena.2
+		cmp arena.1 arena.2 || say "cut at $cut: not what was left"
+	else
+		[ "$cut" -le $((offset + 128)) ] || say "cut at $cut: $(cat gdb.err)"
+	fi
+	grep -q Traceback gdb.err && say "cut at $cut: $(cat gdb.err)"
+	rm -f part
+done
+exit $((failures > 0))
