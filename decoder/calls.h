@@ -24,11 +24,17 @@ enum ep_event_kind {
 	1u                   /* END only: began before the history; begin \
 				unknown */
 #define EP_CALL_ABANDONED 2u /* END only: left without a return of its own */
-#define EP_CALL_STRAY                                                            \
-	4u                    /* END only: a return that belongs to no call,     \
-				 though calls are open (a thunk's): its depth is \
-				 that of the innermost open call */
-#define EP_CALL_ACROSS_GAP 8u /* END: history is missing inside the call */
+#define EP_CALL_STRAY                                         \
+	4u /* END only: a return that belongs to no call,     \
+	      though calls are open (a thunk's): its depth is \
+	      that of the innermost open call */
+#define EP_CALL_ACROSS_GAP                                                \
+	8u /* history is missing inside the call: END, and calls that are \
+	      open. Perhaps it is another call of the same function. With \
+	      BEFORE: it began where history is missing, or before */
+#define EP_CALL_AMBIGUOUS                                                \
+	16u /* END: several calls of this function were open, and others \
+	       above the innermost of them: that one was taken */
 
 /* A time as an interval of TSC, and the best single number for it. */
 struct ep_time {
@@ -47,7 +53,8 @@ struct ep_event {
 	uint32_t flags;   /* EP_CALL_ */
 	uint64_t call;    /* number of the call in its thread, from 0; BEGIN and
 			     END of one call have the same */
-	struct ep_time begin; /* of the call; low = 0 when BEFORE */
+	struct ep_time begin; /* of the call; when BEFORE: low 0, high and best
+				 the oldest time that is known of it */
 	struct ep_time end;   /* END; GAP: begin..end is what is missing */
 	uint32_t gap;         /* GAP: EP_GAP_ */
 	uint64_t lost;        /* GAP: as in struct ep_record */
@@ -56,13 +63,15 @@ struct ep_event {
 struct ep_calls;
 
 /* Iterates one thread. A first pass over its records counts the returns of
- * calls from before the history, so that depths are right from the start. */
+ * calls from before the history, so that depths are right from the start.
+ * EP_E_MEMORY is all that can go wrong. */
 int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
 		    const struct ep_trace_thread *thread,
 		    struct ep_names *names, struct ep_err *err);
 void ep_calls_destroy(struct ep_calls *calls);
 
-/* EP_OK and *out (borrowed until the next call), or EP_END. */
+/* EP_OK and *out (borrowed until the next call), EP_END, or EP_E_MEMORY, which
+ * stays. */
 int ep_calls_next(struct ep_calls *calls, const struct ep_event **out);
 
 /*
@@ -83,8 +92,10 @@ int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace,
 		    bool (*want)(const struct ep_trace_thread *, void *),
 		    void *context, struct ep_err *err);
 void ep_merge_destroy(struct ep_merge *merge);
+/* As ep_calls_next. */
 int ep_merge_next(struct ep_merge *merge, const struct ep_event **out);
-/* The calls of one thread of the merge, for ep_calls_open after EP_END. */
+/* The calls of one thread of the merge, for ep_calls_open after EP_END; NULL:
+ * it is not among them. */
 const struct ep_calls *ep_merge_calls(const struct ep_merge *merge,
 				      const struct ep_trace_thread *thread);
 

@@ -27,21 +27,26 @@ struct ep_record {
 	uint64_t address; /* code address (process virtual) */
 	uint64_t low;     /* TSC: not before */
 	uint64_t high; /* TSC: not after; EP_TIME_UNKNOWN after the last anchor
-			*/
-	uint64_t time; /* TSC: best single number, in order between its anchors
-			*/
+			  of all */
+	uint64_t time; /* TSC: best single number, in order between its anchors;
+			  low where nothing is known of what came after, or
+			  something is missing there. Never less than the record
+			  before has */
 	bool exact;    /* low == high == time */
 	uint32_t gap;  /* EP_GAP_ */
 	uint64_t lost; /* records (hole) or blocks (lost blocks) missing */
 };
 
-/* Iterates one thread's records. About 16 KiB; no allocation. */
+/* Iterates one thread's records. About 32 KiB; no allocation. */
 struct ep_records {
 	const struct ep_trace *trace;
 	const struct ep_trace_thread *thread;
 	size_t next_block;
 	unsigned count, at; /* of the decoded block below */
-	uint64_t holes;     /* met so far */
+	uint64_t holes;     /* words met so far */
+	uint64_t last;      /* time of the last anchor so far */
+	bool started;       /* a gap before the first block is not told: the
+			       history begins there */
 	struct ep_record decoded[EP_BLOCK_RECORDS + 2];
 };
 
@@ -51,7 +56,13 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 /* EP_OK and *out (borrowed until the next call), or EP_END. */
 int ep_records_next(struct ep_records *records, const struct ep_record **out);
 
-/* Starts at the last block that begins at or before `tsc`. */
+/* Starts at the last block that begins at or before `tsc`, else at the first.
+ * What is missing before that block is not told. */
 void ep_records_seek(struct ep_records *records, uint64_t tsc);
+
+/* The last time known of a thread that has blocks: of its last timed record, or
+ * its last block's beginning. */
+uint64_t ep_records_last_time(const struct ep_trace *trace,
+			      const struct ep_trace_thread *thread);
 
 #endif

@@ -39,6 +39,7 @@ struct ep_trace_block {
 	const struct ep_block *block; /* borrowed from the image */
 	uint64_t tsc, sequence;
 	uint64_t lost_before; /* blocks of this thread missing just before it */
+	uint32_t words;       /* records up to the last that is not zero */
 };
 
 struct ep_trace_thread {
@@ -70,13 +71,17 @@ struct ep_trace_clock {
 
 struct ep_trace_damage {
 	uint64_t pages_missing;  /* of the arena, not saved or unreadable */
-	uint64_t blocks_torn;    /* non-zero, but the check word fails */
+	uint64_t blocks_torn;    /* non-zero, but the check word fails; those
+				    being entered are not among them */
 	uint64_t blocks_text;    /* of those: look like text was written over */
 	uint64_t blocks_foreign; /* valid, of an earlier generation */
 	uint64_t blocks_duplicate;
 	uint64_t threads_corrupt;
 	uint64_t modules_corrupt;
-	uint64_t holes; /* zero records inside blocks, filled while iterating */
+	uint64_t holes; /* zero words before the last record of a block */
+	uint64_t blocks_entering; /* header written, check word still 0: at most
+				     one per live thread is normal */
+	uint64_t blocks_backward; /* begin before their predecessor's begin */
 };
 
 struct ep_trace {
@@ -93,11 +98,17 @@ struct ep_trace {
 	uint64_t block_count;
 	char **warnings; /* one line each */
 	size_t warning_count;
+	/* private */
+	struct ep_trace_block *all_blocks; /* the threads' blocks lie in it */
+	struct ep_trace_text *texts;       /* the strings above */
+	bool starved;                      /* memory ran out while reading */
 };
 
 /*
- * EP_OK also with damage; EP_E_CORRUPT when the arena's first page makes no
- * sense, EP_E_VERSION for another major. Memory is bounded by the image's size.
+ * EP_OK also with damage. Without a first page that makes sense, the blocks
+ * that are left are taken, with a warning; EP_E_CORRUPT when there is none
+ * either. EP_E_VERSION for another major, EP_E_MEMORY. Memory is bounded by
+ * the image's size.
  */
 int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
 		    struct ep_err *err);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * calls.c: what pairing.c decides, as events with times. One return may end
+ * several calls: each gets an event of its own, innermost first.
+ */
+#include "decoder/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/pairing.h"
+
+#define FIRST_CAPACITY 64u
+
+struct ep_calls {
+	const struct ep_trace_thread *thread;
+	struct ep_records records;
+	struct ep_pairing pairing;
+	struct ep_event *open; /* one for each call of pairing.stack */
+	size_t capacity;
+	uint64_t calls;        /* numbers given so far */
+	uint64_t known_at;     /* TSC: history since the last gap begins here */
+	bool missing;          /* there was a gap, or a call from before */
+	int failed;            /* EP_E_MEMORY, once it came */
+	struct ep_event event; /* END or GAP that is handed out */
+	/* a return that is being worked off */
+	bool busy;
+	struct ep_judgement judgement;
+	struct ep_record back; /* its record */
+	uint64_t alive_at;     /* TSC: the calls that were left were all alive
+				  then */
+};
+
+static struct ep_time time_of(const struct ep_record *record)
+{
+	return (struct ep_time){record->low, record->high, record->time,
+				record->exact};
+}
+
+static uint32_t depth_at(const struct ep_calls *calls, size_t height)
+{
+	uint64_t depth = ep_pairing_base(&calls->pairing) + height;
+
+	return depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
+}
+
+/* ---- calls ---- */
+
+static struct ep_event *slot_for(struct ep_calls *calls, size_t index)
+{
+	size_t capacity =
+		calls->capacity ? 2 * calls->capacity : FIRST_CAPACITY;
+	struct ep_event *grown;
+
+	if (index < calls->capacity)
+		return &calls->open[index];
+	grown = realloc(calls->open, capacity * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	calls->open = grown;
+	calls->capacity = capacity;
+	return &calls->open[index];
+}
+
+static int begin(struct ep_calls *calls, const struct ep_record *record,
+		 const struct ep_event **out)
+{
+	size_t index = calls->pairing.height;
+	struct ep_event *event = slot_for(calls, index);
+	const struct ep_function *function;
+
+	if (!event ||
+	    ep_pairing_call(&calls->pairing, record, &function) != EP_OK)
+		return EP_E_MEMORY;
+	*event = (struct ep_event){
+		.kind = EP_EVENT_BEGIN,
+		.thread = calls->thread,
+		.function = function,
+		.address = record->address,
+		.depth = depth_at(calls, index),
+		.call = calls->calls++,
+		.begin = time_of(record),
+	};
+	*out = event;
+	return EP_OK;
+}
+
+/* ---- returns ---- */
+
+/* The innermost open call was left without a return: after it was last known
+ * to be alive, and before the return that showed it. */
+static void end_abandoned(struct ep_calls *calls)
+{
+	const struct ep_record *back = &calls->back;
+	size_t index = calls->pairing.height - 1;
+
+	calls->event = calls->open[index];
+	calls->event.kind = EP_EVENT_END;
+	calls->event.flags |= EP_CALL_ABANDONED;
+	calls->event.end = (struct ep_time){calls->alive_at, back->high,
+					    back->time, false};
+	ep_pairing_cut(&calls->pairing, index);
+}
+
+static void end_matched(struct ep_calls *calls)
+{
+	calls->event = calls->open[calls->judgement.index];
+	calls->event.kind = EP_EVENT_END;
+	calls->event.address = calls->back.address;
+	calls->event.end = time_of(&calls->back);
+	if (calls->judgement.ambiguous)
+		calls->event.flags |= EP_CALL_AMBIGUOUS;
+	ep_pairing_cut(&calls->pairing, calls->judgement.index);
+}
+
+static void end_unseen(struct ep_calls *calls)
+{
+	bool stray = calls->judgement.verdict == EP_PAIR_STRAY;
+	size_t height = calls->pairing.height;
+
+	calls->event = (struct ep_event){
+		.kind = EP_EVENT_END,
+		.thread = calls->thread,
+		.function = calls->judgement.function,
+		.address = calls->back.address,
+		.depth = depth_at(calls, height),
+		.flags = stray ? EP_CALL_STRAY : EP_CALL_BEFORE,
+		.call = calls->calls++,
+		.begin = {0, calls->known_at, calls->known_at, false},
+		.end = time_of(&calls->back),
+	};
+	if (stray) {
+		calls->event.begin = calls->event.end;
+		calls->event.depth = height ? calls->open[height - 1].depth
+					    : calls->event.depth;
+		return;
+	}
+	if (calls->pairing.segment > 0)
+		calls->event.flags |= EP_CALL_ACROSS_GAP;
+	calls->missing = true;
+}
+
+/* The next event of the return in hand. */
+static void end(struct ep_calls *calls, const struct ep_event **out)
+{
+	bool match = calls->judgement.verdict == EP_PAIR_MATCH;
+
+	*out = &calls->event;
+	if (calls->pairing.height > calls->judgement.index + match) {
+		end_abandoned(calls);
+		return;
+	}
+	calls->busy = false;
+	if (match)
+		end_matched(calls);
+	else
+		end_unseen(calls);
+}
+
+static int take_return(struct ep_calls *calls, const struct ep_record *record,
+		       const struct ep_event **out)
+{
+	size_t height = calls->pairing.height;
+
+	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) !=
+	    EP_OK)
+		return EP_E_MEMORY;
+	calls->back = *record;
+	calls->busy = true;
+	/* When the innermost call began, all the others were open. */
+	calls->alive_at = height ? calls->open[height - 1].begin.low : 0;
+	end(calls, out);
+	return EP_OK;
+}
+
+/* ---- gaps ---- */
+
+static int take_gap(struct ep_calls *calls, const struct ep_record *record,
+		    const struct ep_event **out)
+{
+	size_t marked = calls->pairing.floor;
+	/* A hole lies among the records; the rest is all of the time from the
+	 * last one before it to the first one after it. */
+	bool hole = !(record->gap & (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED));
+
+	if (ep_pairing_gap(&calls->pairing, record) != EP_OK)
+		return EP_E_MEMORY;
+	if (ep_gap_is_loss(record)) {
+		/* Those below were marked by earlier gaps. */
+		for (size_t i = marked; i < calls->pairing.height; i++)
+			calls->open[i].flags |= EP_CALL_ACROSS_GAP;
+		calls->known_at = hole ? record->time : record->high;
+		calls->missing = true;
+	}
+	calls->event = (struct ep_event){
+		.kind = EP_EVENT_GAP,
+		.thread = calls->thread,
+		.depth = depth_at(calls, calls->pairing.height),
+		.begin = time_of(record),
+		.end = time_of(record),
+		.gap = record->gap,
+		.lost = record->lost,
+	};
+	if (!hole)
+		calls->event.end.best = record->high;
+	*out = &calls->event;
+	return EP_OK;
+}
+
+/* ---- iterating ---- */
+
+static int take_next(struct ep_calls *calls, const struct ep_event **out)
+{
+	const struct ep_record *record;
+
+	if (ep_records_next(&calls->records, &record) != EP_OK)
+		return EP_END;
+	if (record->kind == EP_RECORD_CALL)
+		return begin(calls, record, out);
+	if (record->kind == EP_RECORD_RETURN)
+		return take_return(calls, record, out);
+	return take_gap(calls, record, out);
+}
+
+int ep_calls_next(struct ep_calls *calls, const struct ep_event **out)
+{
+	int result;
+
+	if (calls->failed)
+		return calls->failed;
+	if (calls->busy) {
+		end(calls, out);
+		return EP_OK;
+	}
+	result = take_next(calls, out);
+	if (result < 0)
+		calls->failed = result;
+	return result;
+}
+
+const struct ep_event *ep_calls_open(const struct ep_calls *calls,
+				     size_t *count)
+{
+	*count = calls->pairing.height;
+	return calls->open;
+}
+
+bool ep_calls_outermost_known(const struct ep_calls *calls)
+{
+	return calls->pairing.whole && !calls->missing &&
+	       calls->thread->lost_records == 0 &&
+	       ep_pairing_base(&calls->pairing) == 0;
+}
+
+int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
+		    const struct ep_trace_thread *thread,
+		    struct ep_names *names, struct ep_err *err)
+{
+	struct ep_calls *calls = calloc(1, sizeof(*calls));
+
+	if (!calls)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	calls->thread = thread;
+	calls->known_at = thread->first_tsc;
+	ep_records_init(&calls->records, trace, thread);
+	if (ep_pairing_init(&calls->pairing, trace, thread, names) != EP_OK ||
+	    ep_pairing_plan(&calls->pairing, &calls->records) != EP_OK) {
+		ep_calls_destroy(calls);
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	}
+	ep_records_init(&calls->records, trace, thread);
+	*out = calls;
+	return EP_OK;
+}
+
+void ep_calls_destroy(struct ep_calls *calls)
+{
+	if (!calls)
+		return;
+	ep_pairing_deinit(&calls->pairing);
+	free(calls->open);
+	free(calls);
+}

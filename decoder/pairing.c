@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pairing.c: which call does a return of function F end?
+ *
+ * F is open: the innermost open call of F. What is open above it was left
+ * without a return of its own (longjmp, an exception, a lost record). In a
+ * recursion that an outer level ends by catching an exception the trace alone
+ * cannot tell which level it was; the innermost is taken and said to be
+ * ambiguous when calls lie above it. When the innermost is on top there is no
+ * sign at all; the outer levels then end as left with their caller.
+ *
+ * F is not open. Then its call was never seen, and there are these reasons:
+ *  - F is a thunk: gcc emits the return hook in one, but never the call hook.
+ *    Its symbol says so. STRAY.
+ *  - F began before the history, or where history is missing (a gap: lost
+ *    blocks, a pause, a hole). When no call has been seen since that is still
+ *    open, nothing contradicts: BEFORE. Calls that were open when the gap came
+ *    stay open, for F may well be inside of them; whether they are still alive
+ *    is not known until one of their returns comes, so all of them are marked.
+ *  - calls are open that were seen since. F may be outside of them all, and
+ *    they were left by an exception or longjmp that ended in F; or F's own call
+ *    was lost without a trace, or it is a thunk without a symbol, and they are
+ *    alive. What comes later tells: as soon as one of them returns, they were
+ *    alive, and F is STRAY. If none ever does, F was OUTSIDE; only that reading
+ *    explains that they never return. A call in flight at a crash does not
+ *    return either, but then F's own caller must be among those in flight, and
+ *    F's record have been lost silently just then.
+ *    Where F is nothing but an address (no file to name it), it may be a thunk:
+ *    STRAY. The same when the thread's history is whole: there is no place
+ *    where F could have begun.
+ *
+ * The first pass therefore takes each such return for a stray one, and keeps
+ * those in mind that nothing contradicts. With these for OUTSIDE a second one
+ * counts the callers that are known only by their returns; it is the same code
+ * that then runs for good, so the counts are exact.
+ */
+#include "decoder/pairing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY 64u
+
+/* ---- doubts ---- */
+
+static int add_doubt(struct ep_doubts *doubts, const struct ep_doubt *doubt)
+{
+	size_t capacity =
+		doubts->capacity ? 2 * doubts->capacity : FIRST_CAPACITY;
+	struct ep_doubt *grown;
+
+	if (doubts->count == doubts->capacity) {
+		grown = realloc(doubts->list, capacity * sizeof(*grown));
+		if (!grown)
+			return EP_E_MEMORY;
+		doubts->list = grown;
+		doubts->capacity = capacity;
+	}
+	doubts->list[doubts->count++] = *doubt;
+	return EP_OK;
+}
+
+/*
+ * The call at `index` returned: it was alive all the time. Doubts that had it
+ * among the calls seen since the gap are settled: stray. Where it was older
+ * than the gap, the calls above it are gone for good without a return: outside.
+ *
+ * The stack gets lower only by a return, which settles all doubts above it; so
+ * those that are left ascend by height.
+ */
+static int settle(struct ep_pairing *pairing, size_t index)
+{
+	struct ep_doubts *pending = &pairing->pending;
+
+	while (pending->count &&
+	       pending->list[pending->count - 1].height > index) {
+		const struct ep_doubt *doubt = &pending->list[--pending->count];
+
+		if (doubt->floor > index &&
+		    add_doubt(&pairing->outside, doubt) != EP_OK)
+			return EP_E_MEMORY;
+	}
+	return EP_OK;
+}
+
+static int compare_doubts(const void *a, const void *b)
+{
+	const struct ep_doubt *x = a, *y = b;
+
+	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+/* The first pass is over: what is still in doubt was outside. */
+static int settle_all(struct ep_pairing *pairing)
+{
+	struct ep_doubts *pending = &pairing->pending;
+
+	while (pending->count)
+		if (add_doubt(&pairing->outside,
+			      &pending->list[--pending->count]) != EP_OK)
+			return EP_E_MEMORY;
+	if (pairing->outside.count)
+		qsort(pairing->outside.list, pairing->outside.count,
+		      sizeof(*pairing->outside.list), compare_doubts);
+	return EP_OK;
+}
+
+static bool is_outside(struct ep_pairing *pairing)
+{
+	const struct ep_doubts *outside = &pairing->outside;
+
+	while (pairing->next_outside < outside->count &&
+	       outside->list[pairing->next_outside].ordinal < pairing->ordinal)
+		pairing->next_outside++;
+	return pairing->next_outside < outside->count &&
+	       outside->list[pairing->next_outside].ordinal == pairing->ordinal;
+}
+
+/* ---- callers that are known by their returns only ---- */
+
+/* Room for the present segment's number. */
+static int grow_inner(struct ep_pairing *pairing)
+{
+	uint64_t capacity = pairing->inner_capacity
+				    ? 2 * pairing->inner_capacity
+				    : FIRST_CAPACITY;
+	uint64_t *grown;
+
+	if (pairing->segment < pairing->inner_capacity)
+		return EP_OK;
+	grown = realloc(pairing->inner, capacity * sizeof(*grown));
+	if (!grown)
+		return EP_E_MEMORY;
+	memset(grown + pairing->inner_capacity, 0,
+	       (capacity - pairing->inner_capacity) * sizeof(*grown));
+	pairing->inner = grown;
+	pairing->inner_capacity = capacity;
+	return EP_OK;
+}
+
+/*
+ * One of them has returned. When nothing is open it is a caller of all that
+ * came before, unless the history is whole: then it began in the last gap, as
+ * those do that return inside of older calls.
+ */
+static void count_before(struct ep_pairing *pairing, size_t height)
+{
+	bool outer = height == 0 && !pairing->whole;
+	uint64_t *left = outer ? &pairing->outer_left : &pairing->inner_left;
+
+	if (pairing->pass == EP_PASS_FINAL)
+		*left -= *left > 0;
+	else if (outer)
+		pairing->outer_all++;
+	else
+		pairing->inner[pairing->segment]++;
+}
+
+/* ---- judging ---- */
+
+static struct ep_identity *identity(struct ep_pairing *pairing, uint32_t number)
+{
+	return &pairing->identities.list[number];
+}
+
+/* A return that names nothing (its function's entry was not seen, as that of a
+ * cold part) is its module's innermost open call's, if that is on top. */
+static bool may_be_top(struct ep_pairing *pairing,
+		       const struct ep_identity_site *site)
+{
+	const struct ep_identity *top;
+
+	if (!site->lonely || pairing->height == 0)
+		return false;
+	top = identity(pairing, pairing->stack[pairing->height - 1]);
+	return top->flags & EP_IDENTITY_UNBOUND &&
+	       top->function->in == site->function->in;
+}
+
+static int judge_unseen(struct ep_pairing *pairing,
+			const struct ep_identity_site *site,
+			struct ep_judgement *out)
+{
+	struct ep_doubt doubt = {pairing->ordinal, pairing->floor,
+				 pairing->height};
+	const struct ep_identity *one = identity(pairing, site->identity);
+
+	out->index = pairing->height;
+	out->verdict = EP_PAIR_STRAY;
+	if (one->flags & EP_IDENTITY_THUNK)
+		return EP_OK;
+	if (pairing->height == pairing->floor) {
+		out->verdict = EP_PAIR_BEFORE;
+		return EP_OK;
+	}
+	if (one->flags & EP_IDENTITY_UNBOUND ||
+	    (pairing->whole && pairing->segment == 0))
+		return EP_OK;
+	if (is_outside(pairing)) {
+		out->verdict = EP_PAIR_OUTSIDE;
+		out->index = pairing->floor;
+	} else if (pairing->pass == EP_PASS_LOOK) {
+		return add_doubt(&pairing->pending, &doubt);
+	}
+	return EP_OK;
+}
+
+static int judge(struct ep_pairing *pairing,
+		 const struct ep_identity_site *site, struct ep_judgement *out)
+{
+	uint32_t open = identity(pairing, site->identity)->open;
+	size_t index = pairing->height;
+
+	out->function = site->function;
+	out->ambiguous = false;
+	if (open == 0 && !may_be_top(pairing, site))
+		return judge_unseen(pairing, site, out);
+	/* Each step down is paid for by the call that it ends. */
+	do
+		index--;
+	while (open != 0 && pairing->stack[index] != site->identity);
+	out->verdict = EP_PAIR_MATCH;
+	out->index = index;
+	out->ambiguous = open > 1 && index + 1 != pairing->height;
+	return EP_OK;
+}
+
+int ep_pairing_return(struct ep_pairing *pairing,
+		      const struct ep_record *record, struct ep_judgement *out)
+{
+	const struct ep_identity_site *site;
+	int result = ep_identities_find(&pairing->identities, record->address,
+					true, record->time, &site);
+
+	if (result == EP_OK)
+		result = judge(pairing, site, out);
+	if (result == EP_OK && out->verdict == EP_PAIR_MATCH &&
+	    pairing->pass == EP_PASS_LOOK)
+		result = settle(pairing, out->index);
+	if (result != EP_OK)
+		return result;
+	if (out->verdict == EP_PAIR_BEFORE || out->verdict == EP_PAIR_OUTSIDE)
+		count_before(pairing, out->index);
+	pairing->ordinal++;
+	return EP_OK;
+}
+
+/* ---- the stack ---- */
+
+static int push(struct ep_pairing *pairing, uint32_t number)
+{
+	size_t capacity =
+		pairing->capacity ? 2 * pairing->capacity : FIRST_CAPACITY;
+	uint32_t *grown;
+
+	if (pairing->height == pairing->capacity) {
+		grown = realloc(pairing->stack, capacity * sizeof(*grown));
+		if (!grown)
+			return EP_E_MEMORY;
+		pairing->stack = grown;
+		pairing->capacity = capacity;
+	}
+	pairing->stack[pairing->height++] = number;
+	identity(pairing, number)->open++;
+	return EP_OK;
+}
+
+int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
+		    const struct ep_function **function)
+{
+	const struct ep_identity_site *site;
+
+	if (ep_identities_find(&pairing->identities, record->address, false,
+			       record->time, &site) != EP_OK ||
+	    push(pairing, site->identity) != EP_OK)
+		return EP_E_MEMORY;
+	*function = site->function;
+	pairing->ordinal++;
+	return EP_OK;
+}
+
+void ep_pairing_cut(struct ep_pairing *pairing, size_t height)
+{
+	while (pairing->height > height)
+		identity(pairing, pairing->stack[--pairing->height])->open--;
+	if (pairing->floor > pairing->height)
+		pairing->floor = pairing->height;
+}
+
+int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
+{
+	pairing->ordinal++;
+	if (!ep_gap_is_loss(record))
+		return EP_OK;
+	pairing->floor = pairing->height;
+	pairing->segment++;
+	if (grow_inner(pairing) != EP_OK)
+		return EP_E_MEMORY;
+	pairing->inner_left = pairing->inner[pairing->segment];
+	return EP_OK;
+}
+
+/* ---- passes ---- */
+
+static void forget_counts(struct ep_pairing *pairing)
+{
+	pairing->outer_all = 0;
+	memset(pairing->inner, 0,
+	       pairing->inner_capacity * sizeof(*pairing->inner));
+}
+
+static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass,
+			  bool *news)
+{
+	pairing->height = pairing->floor = 0;
+	pairing->pass = pass;
+	pairing->ordinal = pairing->segment = 0;
+	pairing->next_outside = 0;
+	if (pass == EP_PASS_LOOK)
+		forget_counts(pairing);
+	pairing->outer_left = pairing->outer_all;
+	pairing->inner_left = pairing->inner[0];
+	return ep_identities_rewind(&pairing->identities, news);
+}
+
+static int take_return(struct ep_pairing *pairing,
+		       const struct ep_record *record)
+{
+	struct ep_judgement judgement;
+	int result = ep_pairing_return(pairing, record, &judgement);
+
+	if (result == EP_OK)
+		ep_pairing_cut(pairing, judgement.index);
+	return result;
+}
+
+static int run_through(struct ep_pairing *pairing, struct ep_records *records)
+{
+	const struct ep_function *function;
+	const struct ep_record *record;
+	int result = EP_OK;
+
+	ep_records_init(records, records->trace, records->thread);
+	while (result == EP_OK && ep_records_next(records, &record) == EP_OK) {
+		if (record->kind == EP_RECORD_CALL)
+			result = ep_pairing_call(pairing, record, &function);
+		else if (record->kind == EP_RECORD_RETURN)
+			result = take_return(pairing, record);
+		else
+			result = ep_pairing_gap(pairing, record);
+	}
+	return result;
+}
+
+/* One pass more when the first met functions without bounds: now all their
+ * entries are known. */
+static int look(struct ep_pairing *pairing, struct ep_records *records)
+{
+	bool news;
+
+	do {
+		pairing->pending.count = pairing->outside.count = 0;
+		if (run_through(pairing, records) != EP_OK ||
+		    rewind_pairing(pairing, EP_PASS_COUNT, &news) != EP_OK)
+			return EP_E_MEMORY;
+		if (news &&
+		    rewind_pairing(pairing, EP_PASS_LOOK, &news) != EP_OK)
+			return EP_E_MEMORY;
+	} while (pairing->pass == EP_PASS_LOOK);
+	return settle_all(pairing);
+}
+
+int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records)
+{
+	bool news;
+
+	if (look(pairing, records) != EP_OK)
+		return EP_E_MEMORY;
+	/* Without any doubt the first pass has counted right. */
+	if (pairing->outside.count) {
+		forget_counts(pairing);
+		if (run_through(pairing, records) != EP_OK)
+			return EP_E_MEMORY;
+	}
+	return rewind_pairing(pairing, EP_PASS_FINAL, &news);
+}
+
+int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
+		    const struct ep_trace_thread *thread,
+		    struct ep_names *names)
+{
+	memset(pairing, 0, sizeof(*pairing));
+	pairing->whole = thread->from_start && thread->block_count &&
+			 !(thread->blocks[0].block->flags & EP_BLOCK_RESUMED);
+	pairing->pass = EP_PASS_LOOK;
+	if (ep_identities_init(&pairing->identities, trace, names) != EP_OK ||
+	    grow_inner(pairing) != EP_OK)
+		return EP_E_MEMORY;
+	return EP_OK;
+}
+
+void ep_pairing_deinit(struct ep_pairing *pairing)
+{
+	ep_identities_deinit(&pairing->identities);
+	free(pairing->stack);
+	free(pairing->pending.list);
+	free(pairing->outside.list);
+	free(pairing->inner);
+}

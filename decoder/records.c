@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * records.c: stamps and escapes → times. A block is decoded at once: timed
+ * records are anchors, what lies between two of them is bounded by both and
+ * placed in order. Times never go backwards within a thread.
+ */
+#include "decoder/records.h"
+
+#include <string.h>
+
+#define STAMPS   UINT64_C(0x10000) /* values of a stamp */
+#define PAYLOADS (UINT64_C(1) << 26)
+/* The writer leaves at most EP_GAP_CYCLES, half of the stamps, between two
+ * timed records. A step of more than three quarters is one backwards: two
+ * processors' counters differ by a little. */
+#define STEP_BACK (STAMPS - STAMPS / 4)
+
+/* Decoding one block. */
+struct decoding {
+	struct ep_records *records;
+	const struct ep_trace_block *block;
+	uint64_t ticks;   /* from which the next stamp counts: TSC >> 3 */
+	uint64_t anchor;  /* TSC of the last anchor */
+	bool escaped;     /* the next stamp's upper bits are known: */
+	uint64_t upper;   /* from bit 16 up */
+	unsigned pending; /* first decoded record after it, still unplaced */
+};
+
+/* ---- placing untimed records ---- */
+
+/*
+ * Records `pending` … count - 1 happened between the last anchor and `high`.
+ * `spread`: in even steps; without it nothing is known of where in between, and
+ * the time is the lower bound.
+ */
+static void place(struct decoding *d, uint64_t high, bool spread)
+{
+	struct ep_record *decoded = d->records->decoded;
+	unsigned end = d->records->count;
+	uint64_t parts = end - d->pending + 1, step = 0, rest = 0, carry = 0;
+	uint64_t time = d->anchor;
+
+	if (end == d->pending)
+		return;
+	if (spread) {
+		step = (high - d->anchor) / parts;
+		rest = (high - d->anchor) % parts;
+	}
+	for (unsigned i = d->pending; i < end; i++) {
+		time += step;
+		carry += rest;
+		if (carry >= parts) {
+			carry -= parts;
+			time++;
+		}
+		decoded[i].low = d->anchor;
+		decoded[i].high = high;
+		decoded[i].time = time;
+		decoded[i].exact = d->anchor == high;
+	}
+	d->pending = end;
+}
+
+/* ---- words ---- */
+
+static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
+{
+	struct ep_record *record = &d->records->decoded[d->records->count++];
+
+	record->kind = kind;
+	record->address = 0;
+	record->gap = 0;
+	record->lost = 0;
+	return record;
+}
+
+/* Words that say nothing: consecutive ones of a kind make one gap. */
+static void add_gap(struct decoding *d, uint32_t why)
+{
+	struct ep_records *records = d->records;
+	struct ep_record *last = records->count > d->pending
+					 ? &records->decoded[records->count - 1]
+					 : NULL;
+
+	if (!last || last->kind != EP_RECORD_GAP || last->gap != why) {
+		last = add(d, EP_RECORD_GAP);
+		last->gap = why;
+	}
+	last->lost++;
+	records->holes += why == EP_GAP_HOLE;
+}
+
+/* The time that a stamp means, not before the last anchor. */
+static uint64_t unwrap(struct decoding *d, uint64_t stamp)
+{
+	uint64_t step = (stamp - d->ticks) & (STAMPS - 1), time;
+
+	if (d->escaped) {
+		uint64_t ticks = d->upper * STAMPS + stamp;
+
+		step = ticks > d->ticks ? ticks - d->ticks : 0;
+	} else if (step >= STEP_BACK) {
+		step = 0;
+	}
+	d->escaped = false;
+	d->ticks += step;
+	time = d->ticks << EP_TICK_SHIFT;
+	return time > d->anchor ? time : d->anchor;
+}
+
+/* The next stamp's upper bits: the first that are not before the last time. */
+static void take_escape(struct decoding *d, uint64_t word)
+{
+	uint64_t upper = d->ticks / STAMPS;
+
+	if (word % EP_ESCAPE_TYPES != EP_ESCAPE_TIME) {
+		add_gap(d, EP_GAP_UNKNOWN_ESCAPE);
+		return;
+	}
+	d->upper = upper + ((ep_escape_payload(word) - upper) & (PAYLOADS - 1));
+	d->escaped = true;
+}
+
+static void take_event(struct decoding *d, uint64_t word)
+{
+	uint64_t stamp = word >> EP_STAMP_SHIFT, time;
+	struct ep_record *record;
+
+	if (stamp != 0) {
+		time = unwrap(d, stamp);
+		place(d, time, true);
+		d->anchor = time;
+	}
+	record = add(d,
+		     word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
+	record->address = word & EP_ADDRESS_MASK;
+	if (stamp != 0) {
+		record->low = record->high = record->time = d->anchor;
+		record->exact = true;
+		d->pending = d->records->count;
+	}
+}
+
+static void take_word(struct decoding *d, uint64_t word)
+{
+	if (word == 0)
+		add_gap(d, EP_GAP_HOLE);
+	else if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT)
+		take_escape(d, word);
+	else
+		take_event(d, word);
+}
+
+/* ---- blocks ---- */
+
+/* What is missing between this block and the one before it. */
+static void tell_gap(struct decoding *d)
+{
+	const struct ep_trace_block *block = d->block;
+	bool paused = block->block->flags & EP_BLOCK_RESUMED;
+	struct ep_record *gap;
+
+	if (!d->records->started || (!paused && block->lost_before == 0))
+		return;
+	gap = add(d, EP_RECORD_GAP);
+	gap->gap = (paused ? EP_GAP_PAUSED : 0) |
+		   (block->lost_before ? EP_GAP_LOST_BLOCKS : 0);
+	gap->lost = block->lost_before;
+	gap->low = gap->time = d->records->last;
+	gap->high = d->anchor;
+	gap->exact = gap->low == gap->high;
+	d->pending = d->records->count;
+}
+
+/* The block's tail lies before the next block's beginning. What came between
+ * is only known to be events of this thread when nothing is missing there and
+ * no long silence made the next block. */
+static void place_tail(struct decoding *d)
+{
+	const struct ep_trace_thread *thread = d->records->thread;
+	const struct ep_trace_block *next = d->block + 1;
+	uint64_t high;
+
+	if (next == thread->blocks + thread->block_count) {
+		place(d, EP_TIME_UNKNOWN, false);
+		return;
+	}
+	high = next->tsc > d->anchor ? next->tsc : d->anchor;
+	place(d, high,
+	      next->lost_before == 0 &&
+		      !(next->block->flags &
+			(EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)));
+}
+
+static void decode(struct ep_records *records)
+{
+	const struct ep_trace_block *block =
+		&records->thread->blocks[records->next_block++];
+	uint64_t begin =
+		block->tsc > records->last ? block->tsc : records->last;
+	struct decoding d = {
+		.records = records,
+		.block = block,
+		.ticks = block->tsc >> EP_TICK_SHIFT,
+		.anchor = begin,
+	};
+
+	records->count = records->at = 0;
+	tell_gap(&d);
+	for (uint32_t i = 0; i < block->words; i++)
+		take_word(&d, block->block->records[i]);
+	place_tail(&d);
+	records->last = d.anchor;
+	records->started = true;
+}
+
+void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
+		     const struct ep_trace_thread *thread)
+{
+	records->trace = trace;
+	records->thread = thread;
+	records->next_block = 0;
+	records->count = records->at = 0;
+	records->holes = 0;
+	records->last = 0;
+	records->started = false;
+}
+
+int ep_records_next(struct ep_records *records, const struct ep_record **out)
+{
+	while (records->at == records->count) {
+		if (records->next_block == records->thread->block_count)
+			return EP_END;
+		decode(records);
+	}
+	*out = &records->decoded[records->at++];
+	return EP_OK;
+}
+
+void ep_records_seek(struct ep_records *records, uint64_t tsc)
+{
+	const struct ep_trace_thread *thread = records->thread;
+	size_t low = 0, high = thread->block_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thread->blocks[middle].tsc <= tsc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	ep_records_init(records, records->trace, thread);
+	records->next_block = low ? low - 1 : 0;
+}
+
+uint64_t ep_records_last_time(const struct ep_trace *trace,
+			      const struct ep_trace_thread *thread)
+{
+	struct ep_records records;
+
+	ep_records_init(&records, trace, thread);
+	records.next_block = thread->block_count - 1;
+	decode(&records);
+	return records.last;
+}
