@@ -24,7 +24,8 @@ OFF_TEXT = {
     fmt.EP_OFF_ADDRESS: "a code address needs more than 47 bits",
     fmt.EP_OFF_OTHER_RUNTIME: "another runtime in the process came first",
 }
-HEADERS = 64  # program headers and notes of one module that are looked at
+HEADERS = 64  # program headers of one module that are looked at
+NOTES = 64 << 10  # bytes of one PT_NOTE that are looked at
 
 
 def unpack(layout, data, offset=0):
@@ -70,11 +71,16 @@ class Finder:
         if (root["magic"] not in (fmt.EP_ROOT_MAGIC, fmt.EP_ARENA_MAGIC)
                 or root["self"] != address):
             return None
-        crc = zlib.crc32(data[:fmt.ROOT[1]["crc"][1]])
-        if root["size"] != fmt.ROOT[0] or root["crc"] != crc:
-            return None
         if root["major"] != fmt.EP_FORMAT_MAJOR:
             self.version = root
+            return None
+        if root["crc"] != zlib.crc32(data[:fmt.ROOT[1]["crc"][1]]):
+            return None
+        # A later minor may have made it longer.
+        if (not fmt.ROOT[0] <= root["size"] <= PAGE
+                or root["arch"] != fmt.EP_ARCH_X86_64
+                or (root["arena_address"] | root["arena_size"]) % PAGE
+                or root["arena_address"] + root["arena_size"] > 1 << 64):
             return None
         if root["magic"] == fmt.EP_ROOT_MAGIC and not root["arena_address"]:
             self.off = root
@@ -105,12 +111,17 @@ class Finder:
             yield found
 
     def by_segment(self):
+        """Of two arenas the one of this very process is meant: the other came
+        with memory that it shares."""
+        found = []
         for segment in self.source.segments:
-            head = self.source.read(segment.address, 8)
-            if head in (fmt.EP_ARENA_MAGIC, fmt.EP_ROOT_MAGIC):
-                yield self.candidate(
+            if self.source.read(segment.address, 8) == fmt.EP_ARENA_MAGIC:
+                found.append(self.candidate(
                     segment.address, fmt.EP_FOUND_SEGMENT,
-                    "segment at 0x%x" % segment.address)
+                    "segment at 0x%x" % segment.address))
+        yield from sorted(
+            (one for one in found if one),
+            key=lambda one: one.root["pid"] != self.source.own_pid())
 
     def by_note(self):
         for segment in self.source.segments:
@@ -167,7 +178,7 @@ def module_roots(source, start):
         if kind != PT_NOTE:
             continue
         address = address + bias & (1 << 64) - 1
-        yield from note_roots(source.read(address, min(size, PAGE)), address,
+        yield from note_roots(source.read(address, min(size, NOTES)), address,
                               8 if alignment == 8 else 4)
 
 
@@ -197,11 +208,22 @@ def find(source):
             if found is None:
                 continue
             if measure(source, found):
+                look_for_root(finder, found)
                 return found
             unsaved = unsaved or found
         if unsaved:  # a root is proof: a scan would find nothing more
             break
     complain(source, finder, unsaved)
+
+
+def look_for_root(finder, found):
+    """Where the root in the runtime's data lies: a snapshot wants its page."""
+    if found.root_address:
+        return
+    for other in finder.by_note():
+        if other and other.arena_address == found.arena_address:
+            found.root_address = other.root_address
+            return
 
 
 def measure(source, found):

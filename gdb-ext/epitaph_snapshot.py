@@ -234,6 +234,8 @@ def save(source, found, path, force):
     wanted = Wanted(source)
     start, end = found.arena_address, found.arena_address + found.committed
     wanted.add(start, end)
+    if found.root_address:
+        wanted.add_page(found.root_address)
     add_modules(wanted, source)
     add_vdso(wanted, source)
     add_link_maps(wanted, source)

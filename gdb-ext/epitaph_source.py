@@ -214,6 +214,9 @@ class Core(Source):
                 return struct.unpack_from("<I", note.desc, 24)[0]
         return self.threads[0].tid if self.threads else 0
 
+    def own_pid(self):
+        return self.pid
+
     def executable(self):
         """Base name of the program's file, as far as a core knows it."""
         for note in self.notes:
@@ -440,6 +443,9 @@ class Live(Source):
             key, _, value = line.partition(b":")
             status[key] = value.split()
         return status
+
+    def own_pid(self):
+        return self.own_id(self.pid)
 
     def own_id(self, tid):
         """A thread's id as the process itself knows it (pid namespaces)."""
