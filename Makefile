@@ -88,14 +88,6 @@ $(BUILD)/lib/libepitaph.so: $(RUNTIME_SO_OBJ) runtime/epitaph.map
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -o $@
-# libdw and libdwarf share 34 names (dwarf_attr, dwarf_tag …) that mean different things, and each calls its own through
-# the PLT: in one process, whichever is found second calls the first. So the one file that uses libdwarf takes it in from
-# the archive and hides it.
-$(BUILD)/obj/decoder/lines.o: decoder/lines.c
-	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -MT $@ -MF $(@:.o=.d) -o $(@:.o=_alone.o)
-	ld -r -o $@ $(@:.o=_alone.o) $$($(CC) -print-file-name=libdwarf.a)
-	objcopy --wildcard --keep-global-symbol='ep_*' $@
 $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
 	@mkdir -p $(@D)
 	rm -f $@ && ar rcsD $@ $^

@@ -1,38 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lines.c: units by address range, read once; rows of a unit when first asked
- * for, reduced to what an answer needs, so that libdwarf's own copy can go.
+ * lines.c: units by address range, read once; then libdw's sorted rows of the
+ * unit. By libdw and not libdwarf: the two export the same names and cannot
+ * live in one process, and libdwarf 20210528 begins a DWARF 5 line table with
+ * file 0 where the standard says 1 (table 6.4), so that it names wrong files.
  */
 #include "decoder/lines.h"
 
 #include <dwarf.h>
-#include <libdwarf/libdwarf.h>
+#include <elfutils/libdw.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "decoder/utf8.h"
 
 #define UNITS_MAX  ((size_t)1 << 22)
 #define RANGES_MAX ((size_t)1 << 24)
-#define FILES_MAX  65536 /* of one unit */
-#define TRIES      32    /* units that claim the same address */
-#define NO_FILE    UINT32_MAX
+#define TRIES      32 /* units that claim the same address */
 
-struct row {
-	uint64_t address;
-	uint32_t line;
-	uint32_t file;       /* index into the unit's files, or NO_FILE */
-	uint32_t order : 31; /* in the table */
-	uint32_t ends : 1;   /* first address after a sequence: no code */
+/* A file's name as libdw has it, and as we tell it. */
+struct name {
+	const char *source; /* borrowed from libdw; the key */
+	char *text;
 };
 
 struct unit {
-	Dwarf_Off offset; /* of its DIE */
-	struct row *rows; /* ascending address */
+	Dwarf_Die die;
+	Dwarf_Lines *rows; /* sorted by libdw; NULL: none, or not read */
 	size_t row_count;
-	char **files;
-	size_t file_count;
+	struct name *names;
+	size_t name_count;
 	bool read;
 };
 
@@ -43,25 +41,14 @@ struct range {
 };
 
 struct ep_lines {
-	Dwarf_Debug dwarf;
-	int fd;
+	Dwarf *dwarf;
 	struct unit *units;
 	size_t unit_count, unit_room;
 	struct range *ranges; /* ascending start */
 	size_t range_count, range_room;
 };
 
-/* libdwarf's answer, its error object freed: true for DW_DLV_OK. */
-static bool fine(struct ep_lines *lines, int answer, Dwarf_Error *error)
-{
-	if (answer == DW_DLV_ERROR && *error) {
-		dwarf_dealloc_error(lines->dwarf, *error);
-		*error = NULL;
-	}
-	return answer == DW_DLV_OK;
-}
-
-/* ---- ranges ---- */
+/* ---- units and their ranges ---- */
 
 /* Code that the linker threw away lies at 0 or 1, or wraps around. */
 static void add_range(struct ep_lines *lines, uint64_t start, uint64_t end)
@@ -86,121 +73,7 @@ static void add_range(struct ep_lines *lines, uint64_t start, uint64_t end)
 	};
 }
 
-/* DWARF 2-4: .debug_ranges, counted from `base`. */
-static void add_ranges(struct ep_lines *lines, Dwarf_Die die, Dwarf_Off offset,
-		       uint64_t base)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Ranges *list;
-	Dwarf_Signed count;
-	Dwarf_Unsigned bytes;
-	Dwarf_Off real;
-
-	if (!fine(lines,
-		  dwarf_get_ranges_b(lines->dwarf, offset, die, &real, &list,
-				     &count, &bytes, &error),
-		  &error))
-		return;
-	for (Dwarf_Signed i = 0; i < count; i++) {
-		if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
-			base = list[i].dwr_addr2;
-		else if (list[i].dwr_type == DW_RANGES_ENTRY)
-			add_range(lines, base + list[i].dwr_addr1,
-				  base + list[i].dwr_addr2);
-	}
-	dwarf_ranges_dealloc(lines->dwarf, list, count);
-}
-
-static void add_rnglists_entry(struct ep_lines *lines, Dwarf_Rnglists_Head head,
-			       Dwarf_Unsigned index)
-{
-	Dwarf_Unsigned raw1, raw2, start, end;
-	Dwarf_Error error = NULL;
-	Dwarf_Bool unavailable;
-	unsigned length, kind;
-
-	if (!fine(lines,
-		  dwarf_get_rnglists_entry_fields_a(head, index, &length, &kind,
-						    &raw1, &raw2, &unavailable,
-						    &start, &end, &error),
-		  &error))
-		return;
-	if (!unavailable && kind != DW_RLE_end_of_list &&
-	    kind != DW_RLE_base_address && kind != DW_RLE_base_addressx)
-		add_range(lines, start, end);
-}
-
-/* DWARF 5: .debug_rnglists. */
-static void add_rnglists(struct ep_lines *lines, Dwarf_Attribute attribute,
-			 Dwarf_Half form, Dwarf_Unsigned value)
-{
-	Dwarf_Rnglists_Head head;
-	Dwarf_Unsigned count, offset;
-	Dwarf_Error error = NULL;
-
-	if (!fine(lines,
-		  dwarf_rnglists_get_rle_head(attribute, form, value, &head,
-					      &count, &offset, &error),
-		  &error))
-		return;
-	for (Dwarf_Unsigned i = 0; i < count; i++)
-		add_rnglists_entry(lines, head, i);
-	dwarf_dealloc_rnglists_head(head);
-}
-
-static void add_attribute_ranges(struct ep_lines *lines, Dwarf_Die die,
-				 Dwarf_Half version, uint64_t base)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned value;
-	Dwarf_Off offset;
-	Dwarf_Half form;
-
-	if (!fine(lines, dwarf_attr(die, DW_AT_ranges, &attribute, &error),
-		  &error))
-		return;
-	if (fine(lines, dwarf_whatform(attribute, &form, &error), &error)) {
-		if (form == DW_FORM_rnglistx) {
-			if (fine(lines,
-				 dwarf_formudata(attribute, &value, &error),
-				 &error))
-				add_rnglists(lines, attribute, form, value);
-		} else if (fine(lines,
-				dwarf_global_formref(attribute, &offset,
-						     &error),
-				&error)) {
-			if (version >= 5)
-				add_rnglists(lines, attribute, form, offset);
-			else
-				add_ranges(lines, die, offset, base);
-		}
-	}
-	dwarf_dealloc_attribute(attribute);
-}
-
-static void add_unit_ranges(struct ep_lines *lines, Dwarf_Die die,
-			    Dwarf_Half version)
-{
-	Dwarf_Addr low = 0, high = 0;
-	enum Dwarf_Form_Class class = DW_FORM_CLASS_UNKNOWN;
-	Dwarf_Error error = NULL;
-	Dwarf_Half form;
-
-	if (fine(lines, dwarf_lowpc(die, &low, &error), &error) &&
-	    fine(lines, dwarf_highpc_b(die, &high, &form, &class, &error),
-		 &error)) {
-		if (class == DW_FORM_CLASS_CONSTANT)
-			high += low;
-		add_range(lines, low, high);
-		return;
-	}
-	add_attribute_ranges(lines, die, version, low);
-}
-
-/* ---- units ---- */
-
-static bool add_unit(struct ep_lines *lines, Dwarf_Off offset)
+static bool add_unit(struct ep_lines *lines, const Dwarf_Die *die)
 {
 	struct unit *grown;
 
@@ -215,48 +88,29 @@ static bool add_unit(struct ep_lines *lines, Dwarf_Off offset)
 		lines->units = grown;
 		lines->unit_room = room;
 	}
-	lines->units[lines->unit_count++] = (struct unit){.offset = offset};
+	lines->units[lines->unit_count++] = (struct unit){.die = *die};
 	return true;
-}
-
-static bool take_unit(struct ep_lines *lines, Dwarf_Half version)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Off offset;
-	Dwarf_Half tag;
-	Dwarf_Die die;
-	bool room = true;
-
-	if (!fine(lines, dwarf_siblingof_b(lines->dwarf, NULL, 1, &die, &error),
-		  &error))
-		return true;
-	if (fine(lines, dwarf_tag(die, &tag, &error), &error) &&
-	    (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) &&
-	    fine(lines, dwarf_dieoffset(die, &offset, &error), &error)) {
-		room = add_unit(lines, offset);
-		if (room)
-			add_unit_ranges(lines, die, version);
-	}
-	dwarf_dealloc_die(die);
-	return room;
 }
 
 static void read_units(struct ep_lines *lines)
 {
-	Dwarf_Unsigned length, type_offset, next;
-	Dwarf_Half version, address, word, extension, kind;
-	Dwarf_Error error = NULL;
-	Dwarf_Off abbreviations;
-	Dwarf_Sig8 signature;
+	Dwarf_Addr base = 0, start, end;
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint8_t kind;
+	ptrdiff_t at;
 
-	while (fine(lines,
-		    dwarf_next_cu_header_d(lines->dwarf, 1, &length, &version,
-					   &abbreviations, &address, &word,
-					   &extension, &signature, &type_offset,
-					   &next, &kind, &error),
-		    &error))
-		if (!take_unit(lines, version))
+	while (dwarf_get_units(lines->dwarf, unit, &unit, NULL, &kind, &die,
+			       NULL) == 0) {
+		if (kind != DW_UT_compile && kind != DW_UT_skeleton)
+			continue;
+		if (!add_unit(lines, &die))
 			return;
+		at = 0;
+		while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0 &&
+		       lines->range_count < RANGES_MAX)
+			add_range(lines, start, end);
+	}
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -282,7 +136,7 @@ static void sort_ranges(struct ep_lines *lines)
 	}
 }
 
-/* ---- the rows of a unit ---- */
+/* ---- file names ---- */
 
 /* Drops `.`, empty and `name/..` components, in place. */
 static void normalise(char *path)
@@ -317,179 +171,126 @@ static void normalise(char *path)
 	*to = '\0';
 }
 
-/* Every file number of a unit's table, asked for once. */
-struct numbers {
-	uint32_t *file; /* number → index of its file, plus 1; 0: not seen */
-	size_t room;
-};
-
-static uint32_t add_file(struct ep_lines *lines, struct unit *unit,
-			 Dwarf_Line line)
+/* With the directory of the compilation in front, when it is relative. */
+static char *whole_path(struct unit *unit, const char *source)
 {
-	char **grown =
-		realloc(unit->files, (unit->file_count + 1) * sizeof(*grown));
-	Dwarf_Error error = NULL;
-	char *source, *name;
+	Dwarf_Attribute attribute;
+	const char *directory = NULL;
+	char *path, *text;
 
-	if (!grown)
-		return NO_FILE;
-	unit->files = grown;
-	if (!fine(lines, dwarf_linesrc(line, &source, &error), &error))
-		return NO_FILE;
-	name = ep_utf8_escape(source, strlen(source));
-	dwarf_dealloc(lines->dwarf, source, DW_DLA_STRING);
-	if (!name)
-		return NO_FILE;
-	normalise(name);
-	unit->files[unit->file_count] = name;
-	return (uint32_t)unit->file_count++;
+	if (source[0] != '/')
+		directory = dwarf_formstring(
+			dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+	if (asprintf(&path, "%s%s%s", directory ? directory : "",
+		     directory ? "/" : "", source) < 0)
+		return NULL;
+	text = ep_utf8_escape(path, strlen(path));
+	free(path);
+	if (text)
+		normalise(text);
+	return text;
 }
 
-static uint32_t file_of(struct ep_lines *lines, struct unit *unit,
-			Dwarf_Line line, struct numbers *numbers)
+static const char *tell(struct unit *unit, const char *source)
 {
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned number;
-	uint32_t file;
+	struct name *grown;
+	char *text;
 
-	if (!fine(lines, dwarf_line_srcfileno(line, &number, &error), &error) ||
-	    number >= FILES_MAX)
-		return NO_FILE;
-	if (number >= numbers->room) {
-		size_t room = (size_t)number + 64;
-		uint32_t *grown = realloc(numbers->file, room * sizeof(*grown));
-
-		if (!grown)
-			return NO_FILE;
-		memset(grown + numbers->room, 0,
-		       (room - numbers->room) * sizeof(*grown));
-		numbers->file = grown;
-		numbers->room = room;
+	for (size_t i = 0; i < unit->name_count; i++)
+		if (unit->names[i].source == source)
+			return unit->names[i].text;
+	text = source ? whole_path(unit, source) : NULL;
+	grown = realloc(unit->names, (unit->name_count + 1) * sizeof(*grown));
+	if (grown)
+		unit->names = grown;
+	if (!grown || !text) {
+		free(text);
+		return NULL;
 	}
-	if (numbers->file[number])
-		return numbers->file[number] - 1;
-	file = add_file(lines, unit, line);
-	numbers->file[number] = file + 1; /* NO_FILE becomes 0: asked again */
-	return file;
+	unit->names[unit->name_count++] = (struct name){source, text};
+	return text;
 }
 
-static bool take_row(struct ep_lines *lines, struct unit *unit, Dwarf_Line line,
-		     struct numbers *numbers, struct row *out)
-{
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned number;
-	Dwarf_Addr address;
-	Dwarf_Bool ends;
+/* ---- rows ---- */
 
-	if (!fine(lines, dwarf_lineaddr(line, &address, &error), &error) ||
-	    !fine(lines, dwarf_lineno(line, &number, &error), &error) ||
-	    !fine(lines, dwarf_lineendsequence(line, &ends, &error), &error))
-		return false;
-	out->address = address;
-	out->line = number <= UINT32_MAX ? (uint32_t)number : 0;
-	out->ends = ends != 0;
-	out->file = ends ? NO_FILE : file_of(lines, unit, line, numbers);
-	return true;
+/* libdw keeps them; where a sequence ends and another begins at the same
+ * address, the end comes first. */
+static uint64_t row_address(const struct unit *unit, size_t index)
+{
+	Dwarf_Addr address = UINT64_MAX;
+
+	dwarf_lineaddr(dwarf_onesrcline(unit->rows, index), &address);
+	return address;
 }
 
-static int compare_rows(const void *a, const void *b)
+static bool row_ends(const struct unit *unit, size_t index)
 {
-	const struct row *x = a, *y = b;
+	bool ends = true;
 
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	/* A sequence may begin where another one ends. */
-	if (x->ends != y->ends)
-		return x->ends ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
+	dwarf_lineendsequence(dwarf_onesrcline(unit->rows, index), &ends);
+	return ends;
 }
 
-static void take_rows(struct ep_lines *lines, struct unit *unit,
-		      Dwarf_Line_Context context)
+static int row_line(const struct unit *unit, size_t index)
 {
-	struct numbers numbers = {0};
-	Dwarf_Error error = NULL;
-	Dwarf_Signed count = 0;
-	Dwarf_Line *list;
+	int line = 0;
 
-	if (!fine(lines,
-		  dwarf_srclines_from_linecontext(context, &list, &count,
-						  &error),
-		  &error) ||
-	    count <= 0)
-		return;
-	unit->rows = calloc((size_t)count, sizeof(*unit->rows));
-	for (Dwarf_Signed i = 0; unit->rows && i < count; i++) {
-		struct row *row = &unit->rows[unit->row_count];
-
-		row->order = (uint32_t)i & INT32_MAX;
-		if (take_row(lines, unit, list[i], &numbers, row))
-			unit->row_count++;
-	}
-	if (unit->row_count)
-		qsort(unit->rows, unit->row_count, sizeof(*unit->rows),
-		      compare_rows);
-	free(numbers.file);
+	dwarf_lineno(dwarf_onesrcline(unit->rows, index), &line);
+	return line;
 }
 
-static void read_rows(struct ep_lines *lines, struct unit *unit)
+static void read_rows(struct unit *unit)
 {
-	Dwarf_Line_Context context;
-	Dwarf_Error error = NULL;
-	Dwarf_Unsigned version;
-	Dwarf_Small tables;
-	Dwarf_Die die;
-
 	unit->read = true;
-	if (!fine(lines,
-		  dwarf_offdie_b(lines->dwarf, unit->offset, 1, &die, &error),
-		  &error))
-		return;
-	if (fine(lines,
-		 dwarf_srclines_b(die, &version, &tables, &context, &error),
-		 &error)) {
-		take_rows(lines, unit, context);
-		dwarf_srclines_dealloc_b(context);
-	}
-	dwarf_dealloc_die(die);
+	if (dwarf_getsrclines(&unit->die, &unit->rows, &unit->row_count) != 0)
+		unit->row_count = 0;
 }
 
-/* ---- answers ---- */
-
-/* The row of `address`, or NULL. */
-static const struct row *find_row(const struct unit *unit, uint64_t address,
-				  bool entry)
+/* *row: the row of `address`. False: none. */
+static bool find_row(const struct unit *unit, uint64_t address, bool entry,
+		     size_t *row)
 {
 	size_t low = 0, high = unit->row_count, first;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (unit->rows[middle].address <= address)
+		if (row_address(unit, middle) <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0 || unit->rows[low - 1].ends)
-		return NULL;
-	if (!entry || unit->rows[low - 1].address != address)
-		return &unit->rows[low - 1];
-	for (first = low; first > 0; first--) {
-		const struct row *row = &unit->rows[first - 1];
-
-		if (row->address != address || row->ends)
-			break;
-	}
-	while (first < low - 1 && unit->rows[first].line == 0)
+	if (low == 0 || row_ends(unit, low - 1))
+		return false;
+	*row = low - 1;
+	if (!entry || row_address(unit, low - 1) != address)
+		return true;
+	for (first = low - 1;
+	     first > 0 && row_address(unit, first - 1) == address &&
+	     !row_ends(unit, first - 1);
+	     first--)
+		;
+	while (first < low - 1 && row_line(unit, first) == 0)
 		first++;
-	return &unit->rows[first];
+	*row = first;
+	return true;
+}
+
+static struct ep_line answer(struct unit *unit, size_t row)
+{
+	Dwarf_Line *line = dwarf_onesrcline(unit->rows, row);
+	int number = row_line(unit, row);
+
+	return (struct ep_line){
+		.file = tell(unit, dwarf_linesrc(line, NULL, NULL)),
+		.line = number > 0 ? (uint32_t)number : 0,
+	};
 }
 
 struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address,
 			     bool entry)
 {
-	size_t low = 0, high = lines->range_count;
-	const struct row *row;
+	size_t low = 0, high = lines->range_count, row;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -508,37 +309,24 @@ struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address,
 		if (range->end <= address)
 			continue;
 		if (!unit->read)
-			read_rows(lines, unit);
-		row = find_row(unit, address, entry);
-		if (row)
-			return (struct ep_line){
-				row->file == NO_FILE ? NULL
-						     : unit->files[row->file],
-				row->line};
+			read_rows(unit);
+		if (find_row(unit, address, entry, &row))
+			return answer(unit, row);
 	}
 	return (struct ep_line){0};
 }
 
 /* ---- the whole ---- */
 
-int ep_lines_create(struct ep_lines **out, int fd, struct ep_err *err)
+int ep_lines_create(struct ep_lines **out, Elf *elf, struct ep_err *err)
 {
 	struct ep_lines *lines = calloc(1, sizeof(*lines));
-	Dwarf_Error error = NULL;
-	int answer;
 
 	if (!lines)
 		return ep_fail(err, EP_E_MEMORY, 0, "lines: out of memory");
-	lines->fd = dup(fd);
-	answer = lines->fd < 0 ? DW_DLV_NO_ENTRY
-			       : dwarf_init_b(lines->fd, DW_DLC_READ,
-					      DW_GROUPNUMBER_ANY, NULL, NULL,
-					      &lines->dwarf, &error);
-	if (answer != DW_DLV_OK) {
-		if (answer == DW_DLV_ERROR)
-			dwarf_dealloc_error(NULL, error);
-		lines->dwarf = NULL;
-		ep_lines_destroy(lines);
+	lines->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!lines->dwarf) {
+		free(lines);
 		return EP_END;
 	}
 	read_units(lines);
@@ -547,26 +335,18 @@ int ep_lines_create(struct ep_lines **out, int fd, struct ep_err *err)
 	return EP_OK;
 }
 
-static void free_unit(struct unit *unit)
-{
-	for (size_t i = 0; i < unit->file_count; i++)
-		free(unit->files[i]);
-	free(unit->files);
-	free(unit->rows);
-}
-
 void ep_lines_destroy(struct ep_lines *lines)
 {
-	Dwarf_Error error = NULL;
-
 	if (!lines)
 		return;
-	if (lines->dwarf)
-		dwarf_finish(lines->dwarf, &error);
-	for (size_t i = 0; i < lines->unit_count; i++)
-		free_unit(&lines->units[i]);
-	if (lines->fd >= 0)
-		close(lines->fd);
+	for (size_t i = 0; i < lines->unit_count; i++) {
+		struct unit *unit = &lines->units[i];
+
+		for (size_t k = 0; k < unit->name_count; k++)
+			free(unit->names[k].text);
+		free(unit->names);
+	}
+	dwarf_end(lines->dwarf);
 	free(lines->units);
 	free(lines->ranges);
 	free(lines);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lines.h: address in a file → source file and line, from the line tables of
- * DWARF 2-5, by libdwarf. The compilation units' address ranges are read once;
- * a unit's line table when the first address of it is asked for, and kept.
- * Split DWARF answers from the skeleton's line table; a unit that libdwarf
- * cannot read answers nothing.
+ * DWARF 2-5, by libdw. The compilation units' address ranges are read once
+ * (.debug_aranges is optional, and clang writes none); a unit's line table when
+ * the first address of it is asked for. Split DWARF answers from the skeleton's
+ * line table; a unit that libdw cannot read answers nothing.
  */
 #ifndef EPITAPH_LINES_H
 #define EPITAPH_LINES_H
+
+#include <libelf.h>
 
 #include "decoder/names.h"
 
 struct ep_lines;
 
-/* Reads from a copy of `fd`, so that it is the very file that was checked.
- * EP_END: no debug information. */
-int ep_lines_create(struct ep_lines **out, int fd, struct ep_err *err);
+/* `elf` must outlive the lines. EP_END: no debug information. */
+int ep_lines_create(struct ep_lines **out, Elf *elf, struct ep_err *err);
 void ep_lines_destroy(struct ep_lines *lines); /* NULL is allowed */
 
 /*

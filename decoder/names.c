@@ -44,6 +44,7 @@ struct function {
 	struct function *next;     /* in its bucket */
 	size_t module;             /* canonical; SIZE_MAX outside */
 	uint64_t key; /* start, or the address when bounds are unknown */
+	char *raw;    /* the symbol; NULL unknown */
 	struct ep_line line;
 	bool line_asked;
 };
@@ -266,12 +267,7 @@ static struct ep_lines *open_lines(struct ep_names *names,
 		return file->lines;
 	file->lines_asked = true;
 	elf = ep_module_file_lines(&file->found);
-	if (!elf || file->found.memory)
-		return NULL;
-	if (ep_lines_create(&file->lines,
-			    elf == file->found.debug ? file->found.debug_fd
-						     : file->found.fd,
-			    NULL) != EP_OK)
+	if (!elf || ep_lines_create(&file->lines, elf, NULL) != EP_OK)
 		file->lines = NULL;
 	return file->lines;
 }
@@ -345,17 +341,25 @@ formatted(const char *format, ...)
 	return length < 0 ? NULL : text;
 }
 
-/* What people read: demangled, valid UTF-8. */
-static char *readable(const struct ep_names *names,
-		      const struct ep_symbol *symbol)
+/* As in the symbol table, less its version (memcpy@@GLIBC_2.14). */
+static char *raw_name(const struct ep_symbol *symbol)
 {
-	char *plain =
-		names->options.no_demangle ? NULL : ep_demangle(symbol->name);
-	const char *text = plain ? plain : symbol->name;
+	const char *version = strchr(symbol->name, '@');
+
+	if (!version || version == symbol->name)
+		return strdup(symbol->name);
+	return strndup(symbol->name, (size_t)(version - symbol->name));
+}
+
+/* What people read: demangled, valid UTF-8. */
+static char *readable(const struct ep_names *names, const char *raw, bool plt)
+{
+	char *plain = names->options.no_demangle ? NULL : ep_demangle(raw);
+	const char *text = plain ? plain : raw;
 	char *whole, *name = ep_utf8_escape(text, strlen(text));
 
 	free(plain);
-	if (!name || !symbol->plt)
+	if (!name || !plt)
 		return name;
 	whole = formatted("%s@plt", name);
 	free(name);
@@ -373,10 +377,42 @@ static char *unknown_name(const struct module *module, uint64_t address)
 static void free_function(struct function *function)
 {
 	free((char *)function->public.name);
+	free(function->raw);
 	free(function);
 }
 
-/* Enters a function; `symbol` NULL: nothing is known but the address. */
+/* `symbol` NULL: nothing is known but the address. False: no memory. */
+static bool name_function(const struct ep_names *names,
+			  struct function *function,
+			  const struct module *module,
+			  const struct ep_symbol *symbol)
+{
+	struct ep_function *public = &function->public;
+
+	public->symbol = "";
+	if (!symbol || !symbol->name) {
+		public->name = unknown_name(module, function->key);
+		return public->name != NULL;
+	}
+	function->raw = raw_name(symbol);
+	if (!function->raw)
+		return false;
+	public->symbol = function->raw;
+	public->name = readable(names, function->raw, symbol->plt);
+	public->known = true;
+	return public->name != NULL;
+}
+
+static void enter_function(struct ep_names *names, struct function *function)
+{
+	size_t at = hash_function(function->module, function->key) &
+		    (names->bucket_count - 1);
+
+	function->public.id = (uint32_t)names->function_count++;
+	function->next = names->buckets[at];
+	names->buckets[at] = function;
+}
+
 static struct function *add_function(struct ep_names *names, size_t index,
 				     const struct ep_symbol *symbol,
 				     uint64_t key)
@@ -385,33 +421,25 @@ static struct function *add_function(struct ep_names *names, size_t index,
 		index == SIZE_MAX ? NULL : &names->modules[index];
 	struct function *function = calloc(1, sizeof(*function));
 	struct ep_function *public;
-	bool known = symbol && symbol->name;
-	size_t at;
 
 	if (!function)
 		return NULL;
 	public = &function->public;
-	public->name =
-		known ? readable(names, symbol) : unknown_name(module, key);
+	function->module = index;
+	function->key = key;
 	if (names->function_count >= names->bucket_count)
 		rehash(names);
-	if (!public->name || names->bucket_count == 0) {
+	if (names->bucket_count == 0 ||
+	    !name_function(names, function, module, symbol)) {
 		free_function(function);
 		return NULL;
 	}
-	public->id = (uint32_t)names->function_count++;
-	public->symbol = known ? symbol->name : "";
 	public->module = module ? module->name : "";
 	public->in = module ? module->facts : NULL;
 	public->start = symbol ? symbol->start + module->facts->bias : key;
 	public->end = symbol ? symbol->end + module->facts->bias : key;
-	public->known = known;
 	public->exported_guess = symbol && symbol->inexact;
-	function->module = index;
-	function->key = key;
-	at = hash_function(index, key) & (names->bucket_count - 1);
-	function->next = names->buckets[at];
-	names->buckets[at] = function;
+	enter_function(names, function);
 	return function;
 }
 
