@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* extract_impl.h: what one extraction wants to save, gathered before anything
+ * is written. */
+#ifndef EPITAPH_EXTRACT_IMPL_H
+#define EPITAPH_EXTRACT_IMPL_H
+
+#include "coredump/elfcore.h"
+#include "coredump/extract.h"
+#include "coredump/ranges.h"
+
+struct ep_extraction {
+	struct ep_source *source;
+	const struct ep_root_found *found;
+	struct ep_extract_options options;
+	struct ep_ranges all;   /* everything that is wanted */
+	struct ep_ranges pages; /* of modules: headers, .dynamic, link maps */
+	struct ep_snapshot_thread *threads; /* one for each of the source */
+	size_t thread_count;
+	struct ep_snapshot_note note;
+	struct ep_snapshot_note before; /* of the snapshot that we read; size 0:
+					   none */
+	const uint8_t *before_threads;  /* borrowed; before.thread_count */
+	struct ep_elfcore_note *notes;
+	size_t note_count, note_capacity;
+	uint8_t *made; /* bytes of notes that were made of /proc; owned */
+	struct ep_elfcore_piece *pieces;
+	size_t piece_count, piece_capacity;
+	uint8_t *captured; /* a running process's bytes; owned */
+};
+
+/* extract_stacks.c: the tops of the stacks into `all`, what could not be had
+ * into `threads`. */
+int ep_extract_stacks(struct ep_extraction *x, struct ep_err *err);
+/* extract_modules.c: pages by which debuggers find modules, into `pages`. */
+int ep_extract_modules(struct ep_extraction *x, struct ep_err *err);
+/* extract_live.c: the notes that a kernel would write, registers zero; into
+ * `notes`. */
+int ep_extract_live_notes(struct ep_extraction *x, struct ep_err *err);
+
+/* Appends a note that borrows all its bytes. */
+int ep_extract_note(struct ep_extraction *x, const char *name, uint32_t type,
+		    const void *desc, uint32_t size, struct ep_err *err);
+
+#endif
