@@ -7,7 +7,7 @@ import gdb
 
 import epitaph_format as fmt
 from epitaph_root import FOUND_TEXT, OFF_TEXT, find, unpack
-from epitaph_snapshot import save
+from epitaph_snapshot import Before, save
 from epitaph_source import open_source
 from epitaph_trace import Trace
 
@@ -99,9 +99,7 @@ def snapshot_rows(source):
     note = unpack(fmt.SNAPSHOT_NOTE, data or b"")
     if note["thread_count"] is None:
         return
-    size = fmt.SNAPSHOT_THREAD[0]
-    threads = [unpack(fmt.SNAPSHOT_THREAD, data, at) for at in range(
-        note["size"], len(data) - size + 1, size)]
+    threads = Before(source).threads
     whole = sum(t["stack_saved"] >= t["stack_wanted"] for t in threads)
     yield "snapshot", "%s of %s of the arena, %d of %s, %d of %s" % (
         size_text(note["arena_saved"]), size_text(note["arena_size"]), whole,
@@ -329,7 +327,7 @@ An existing file is only written over with -f."""
 
     @staticmethod
     def tell(result):
-        whole = sum(saved >= wanted for _, _, wanted, saved in result.threads)
+        whole = sum(t.saved >= t.wanted for t in result.threads)
         gdb.write("%s: %s, arena %s, %d of %s\n" % (
             result.path, size_text(result.size),
             "whole" if result.arena_saved == result.arena_wanted else

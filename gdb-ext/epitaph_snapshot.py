@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """epitaph_snapshot.py: writes the snapshot, a small ELF core: all notes, one of
-ours, the arena, the tops of the stacks, and the pages that a debugger needs to
-find modules. As coredump/extract.c does. Appears whole or not at all."""
+ours, and the pages of epitaph_wishes.py. Of a core it is the very file that
+`epitaph extract` writes. It appears whole or not at all."""
 
 import os
 import socket
@@ -13,145 +13,53 @@ import time
 import gdb
 
 import epitaph_format as fmt
-from epitaph_source import (AT_PHDR, AT_PHENT, AT_PHNUM, AT_SYSINFO_EHDR, PAGE,
-                            PT_LOAD, PT_NOTE, Note)
+from epitaph_root import unpack
+from epitaph_source import PAGE, PT_LOAD, PT_NOTE, Note
 from epitaph_trace import Trace
+from epitaph_wishes import Wishes, joined
 
 DEFAULT_NAME = "epitaph.%p.%n.core"
-RED_ZONE = 256  # below the stack pointer: the psABI's 128 bytes and then some
-STACK_BYTES = 64 << 10  # of each thread
-STACKS_BYTES = 64 << 20  # of all threads
-PT_DYNAMIC, DT_NULL, DT_DEBUG = 2, 0, 21
-LINK_MAPS = 65536  # more than a process has: a list may be a loop
 
 
-class Wanted:
-    """Address ranges that should be saved, by the reason why."""
+class Before:
+    """What an earlier snapshot's note says, if the source is a snapshot."""
 
     def __init__(self, source):
-        self.source = source
-        self.ranges = []
-        self.pages_wanted = 0
-        self.pages_saved = 0
-        self.threads = []  # (tid, sp, wanted, saved)
-
-    def add(self, start, end):
-        self.ranges.append((start, end))
-
-    def add_page(self, address):
-        page = address - address % PAGE
-        if (page, page + PAGE) in self.ranges:
+        data = source.snapshot_note(fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT)
+        note = unpack(fmt.SNAPSHOT_NOTE, data or b"")
+        self.found = note["found"]
+        self.taken_tsc = note["taken_tsc"] or 0
+        self.threads = []
+        if note["thread_count"] is None:
             return
-        self.pages_wanted += 1
-        if self.source.read(page, PAGE):
-            self.pages_saved += 1
-            self.add(page, page + PAGE)
+        size = fmt.SNAPSHOT_THREAD[0]
+        for at in range(note["size"], len(data) - size + 1, size):
+            if len(self.threads) < note["thread_count"]:
+                self.threads.append(unpack(fmt.SNAPSHOT_THREAD, data, at))
 
-    def add_bytes(self, address, size):
-        for page in range(address - address % PAGE, address + size, PAGE):
-            self.add_page(page)
+    def wanted(self):
+        return {thread["tid"]: thread["stack_wanted"]
+                for thread in reversed(self.threads)}
 
-    def pieces(self):
-        """The ranges' bytes, each once, ascending."""
-        merged = []
-        for start, end in sorted(self.ranges):
-            if merged and start <= merged[-1][1]:
-                merged[-1][1] = max(merged[-1][1], end)
+
+def pieces_of(source, ranges):
+    """What there is of the ranges; what follows another becomes one piece."""
+    pieces = []
+    for start, end in ranges:
+        for piece in source.salvage(start, end):
+            last = pieces[-1] if pieces else None
+            if (last and last.flags == piece.flags
+                    and last.address + len(last.data) == piece.address):
+                last.data += piece.data
             else:
-                merged.append([start, end])
-        return [piece for start, end in merged
-                for piece in self.source.salvage(start, end)]
+                pieces.append(piece)
+    return pieces
 
 
-def add_stacks(wanted, source):
-    total = 0
-    for thread in source.threads:
-        segment = source.segment_at(thread.sp)
-        if segment is None:
-            wanted.threads.append((thread.tid, thread.sp, STACK_BYTES, 0))
-            continue
-        start = max(segment.address, thread.sp - RED_ZONE)
-        start -= start % PAGE
-        end = min(segment.address + segment.memory_size,
-                  thread.sp - RED_ZONE + STACK_BYTES)
-        end += -end % PAGE
-        size = end - thread.sp
-        saved = 0
-        if total + end - start <= STACKS_BYTES:
-            total += end - start
-            saved = max(0, len(source.read(start, end - start))
-                        - (thread.sp - start))
-            wanted.add(start, end)
-        wanted.threads.append((thread.tid, thread.sp, size, saved))
-
-
-def add_modules(wanted, source):
-    """The first page of each ELF mapping."""
-    for segment in source.segments:
-        if segment.flags & 4 and source.read(
-                segment.address, 4) == b"\x7fELF":
-            wanted.add_page(segment.address)
-
-
-def add_vdso(wanted, source):
-    """All of it (two pages): no file of it exists that a debugger could read."""
-    segment = source.segment_at(source.auxv(AT_SYSINFO_EHDR) or 0)
-    if segment and segment.memory_size <= 16 * PAGE:
-        wanted.add_bytes(segment.address, segment.memory_size)
-
-
-def add_link_maps(wanted, source):
-    """The executable's program headers and .dynamic, r_debug, and every
-    link_map with its name: by these a debugger finds the libraries."""
-    headers = source.auxv(AT_PHDR)
-    size, count = source.auxv(AT_PHENT), source.auxv(AT_PHNUM)
-    if not headers or size != 56 or not count or count > 1024:
-        return
-    wanted.add_bytes(headers, size * count)
-    table = source.read(headers, size * count)
-    bias, dynamic = None, None
-    for at in range(0, len(table) - size + 1, size):
-        kind, _, _, address, _, _, length, _ = struct.unpack_from(
-            "<IIQQQQQQ", table, at)
-        if kind == 6:  # PT_PHDR
-            bias = headers - address
-        elif kind == PT_DYNAMIC:
-            dynamic = (address, length)
-    if dynamic is None:
-        return
-    start = dynamic[0] + (bias or 0) & (1 << 64) - 1
-    wanted.add_bytes(start, min(dynamic[1], 16 * PAGE))
-    debug = find_debug(source.read(start, min(dynamic[1], 16 * PAGE)))
-    if debug:
-        wanted.add_bytes(debug, 40)
-        add_chain(wanted, source, source.read_exactly(debug + 8, 8))
-
-
-def find_debug(dynamic):
-    for at in range(0, len(dynamic) - 15, 16):
-        tag, value = struct.unpack_from("<QQ", dynamic, at)
-        if tag == DT_DEBUG:
-            return value
-        if tag == DT_NULL:
-            break
-    return 0
-
-
-def add_chain(wanted, source, head):
-    node = struct.unpack("<Q", head)[0] if head else 0
-    for _ in range(LINK_MAPS):
-        if not node:
-            break
-        wanted.add_bytes(node, 40)
-        data = source.read_exactly(node, 40)
-        if data is None:
-            break
-        _, name, dynamic, node, _ = struct.unpack("<QQQQQ", data)
-        text = source.read_string(name) if name else None
-        if name:
-            wanted.add_bytes(name, len(text) if text else 1)
-        if dynamic:
-            wanted.add_page(dynamic)
+def within(pieces, start, end):
+    """Bytes of the pieces that lie in [start, end)."""
+    return sum(max(0, min(end, piece.address + len(piece.data))
+                   - max(start, piece.address)) for piece in pieces)
 
 
 # ---- the file --------------------------------------------------------------
@@ -160,14 +68,12 @@ def add_chain(wanted, source, head):
 class Result:
     """What was saved, in bytes and counts."""
 
-    def __init__(self, path, size, arena_wanted, arena_saved, wanted):
+    def __init__(self, path, size, arena_wanted, arena_saved, threads):
         self.path = path
         self.size = size
         self.arena_wanted = arena_wanted
         self.arena_saved = arena_saved
-        self.threads = wanted.threads
-        self.pages_wanted = wanted.pages_wanted
-        self.pages_saved = wanted.pages_saved
+        self.threads = threads
 
 
 def pack(layout, fields, size=None):
@@ -178,20 +84,25 @@ def pack(layout, fields, size=None):
     return bytes(data)
 
 
-def our_note(found, arena_saved, wanted, now):
+def our_note(source, found, wishes, before, pieces):
+    saved = within(pieces, found.arena_address,
+                   found.arena_address + found.committed)
     data = pack(fmt.SNAPSHOT_NOTE, {
         "major": fmt.EP_FORMAT_MAJOR, "minor": fmt.EP_FORMAT_MINOR,
         "size": fmt.SNAPSHOT_NOTE[0], "arena_address": found.arena_address,
-        "arena_size": found.committed, "arena_saved": arena_saved,
+        "arena_size": found.committed, "arena_saved": saved,
         "root_address": found.root_address,
-        "pages_wanted": wanted.pages_wanted,
-        "pages_saved": wanted.pages_saved, "taken_tsc": now,
-        "found": found.how, "thread_count": len(wanted.threads)})
-    for tid, sp, size, saved in wanted.threads:
+        "pages_wanted": len(wishes.modules),
+        "pages_saved": sum(within(pieces, page, page + PAGE)
+                           for page in wishes.modules) // PAGE,
+        "taken_tsc": tsc_now(source, found) or before.taken_tsc,
+        "found": before.found or found.how,
+        "thread_count": len(wishes.threads)})
+    for thread in wishes.threads:
         data += pack(fmt.SNAPSHOT_THREAD, {
-            "tid": tid, "stack_pointer": sp, "stack_wanted": size,
-            "stack_saved": saved})
-    return Note(fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT, data)
+            "tid": thread.tid, "stack_pointer": thread.sp,
+            "stack_wanted": thread.wanted, "stack_saved": thread.saved})
+    return Note(fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT, data), saved
 
 
 def elf_header(count):
@@ -213,16 +124,14 @@ def file_parts(notes, pieces):
     parts = [header, struct.pack("<IIQQQQQQ", PT_NOTE, 4, offset, 0, 0,
                                  len(notes), 0, 4)]
     offset += len(notes)
-    gap = -offset % PAGE
-    tail = [section, notes, bytes(gap)]
-    offset += gap
+    tail = [section, notes]
     for piece in pieces:
         size = len(piece.data)
         gap = (piece.address - offset) % PAGE
         offset += gap
         parts.append(struct.pack(
-            "<IIQQQQQQ", PT_LOAD, piece.flags, offset, piece.address, 0, size,
-            size, PAGE))
+            "<IIQQQQQQ", PT_LOAD, piece.flags & 7, offset, piece.address, 0,
+            size, size, PAGE))
         tail += [bytes(gap), piece.data]
         offset += size
     return parts + tail
@@ -231,31 +140,20 @@ def file_parts(notes, pieces):
 def save(source, found, path, force):
     """Writes the snapshot to `path`; a Result, or gdb.GdbError."""
     path = target(source, path, force)
-    wanted = Wanted(source)
-    start, end = found.arena_address, found.arena_address + found.committed
-    wanted.add(start, end)
-    if found.root_address:
-        wanted.add_page(found.root_address)
-    add_modules(wanted, source)
-    add_vdso(wanted, source)
-    add_link_maps(wanted, source)
-    add_stacks(wanted, source)
-    pieces = wanted.pieces()
-    arena_saved = sum(overlap(piece, start, end) for piece in pieces)
-    notes = [note for note in source.notes
-             if (note.name, note.kind) != (fmt.EP_NOTE_NAME,
-                                           fmt.EP_NOTE_SNAPSHOT)]
-    notes.append(our_note(found, arena_saved, wanted, tsc_now(source, found)))
-    parts = file_parts(b"".join(note.raw() for note in notes),
-                       pieces)
+    before = Before(source)
+    wishes = Wishes(source, found, before.wanted())
+    pieces = pieces_of(source, joined(wishes.all))
+    notes = [note for note in source.notes if
+             (note.name, note.kind) != (fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT)]
+    own, saved = our_note(source, found, wishes, before, pieces)
+    if not saved:
+        raise gdb.GdbError("epitaph: %s: nothing of the arena at 0x%x can be"
+                           " read" % (source.name, found.arena_address))
+    notes.append(own)
+    parts = file_parts(b"".join(note.raw() for note in notes), pieces)
     write_aside(path, parts, force)
-    return Result(path, sum(map(len, parts)), found.committed, arena_saved,
-                  wanted)
-
-
-def overlap(piece, start, end):
-    return max(0, min(end, piece.address + len(piece.data))
-               - max(start, piece.address))
+    return Result(path, sum(map(len, parts)), found.committed, saved,
+                  wishes.threads)
 
 
 def tsc_now(source, found):

@@ -6,6 +6,7 @@ A core is read from its file, never through gdb: for memory that a core does not
 hold gdb hands back zeroes without an error. What read() returns is there."""
 
 import bisect
+import itertools
 import mmap
 import os
 import re
@@ -50,17 +51,18 @@ class Note:
         self.desc = desc
 
     def raw(self):
-        name = self.name + b"\0"
+        name = self.name + b"\0" if self.name else b""
         return (struct.pack("<III", len(name), len(self.desc), self.kind)
                 + padded(name) + padded(self.desc))
 
 
 class Thread:
-    """A thread with registers; `sp` is its stack pointer."""
+    """A thread; `sp` is its stack pointer."""
 
-    def __init__(self, tid, sp):
+    def __init__(self, tid, sp, has_registers=True):
         self.tid = tid
         self.sp = sp
+        self.has_registers = has_registers
 
 
 def padded(data):
@@ -102,6 +104,20 @@ class Source:
         if address - segment.address >= segment.memory_size:
             return None
         return segment
+
+    def segments_from(self, address):
+        """Those that begin above `address`, ascending."""
+        at = bisect.bisect_right(self._starts, address)
+        return itertools.islice(self.segments, at, None)
+
+    def present(self, start, end):
+        """Bytes of [start, end) that should be readable."""
+        size = 0
+        for segment in self.segments:
+            low = max(start, segment.address)
+            high = min(end, segment.address + segment.present_size)
+            size += max(0, high - low)
+        return size
 
     def read(self, address, size):
         """The bytes from `address` on that can be read, at most `size`; across
@@ -200,19 +216,39 @@ class Core(Source):
             if note.kind == NT_PRSTATUS and note.name == b"CORE"
             and len(note.desc) >= PRSTATUS_SIZE]
         self.pid = self._pid()
+        self.mappings = self._mappings()
 
     def _prstatus(self, note):
         tid, = struct.unpack_from("<I", note.desc, PRSTATUS_TID)
-        sp, = struct.unpack_from(
-            "<Q", note.desc,
-            PRSTATUS_REGISTERS + 8 * REGISTERS.index("rsp"))
-        return tid, sp
+        registers = struct.unpack_from("<%dQ" % len(REGISTERS), note.desc,
+                                       PRSTATUS_REGISTERS)
+        sp = registers[REGISTERS.index("rsp")]
+        # A snapshot of a process that was not stopped has zeroes there.
+        return tid, sp, bool(sp or registers[REGISTERS.index("rip")])
 
     def _pid(self):
         for note in self.notes:
             if note.kind == NT_PRPSINFO and len(note.desc) >= 28:
                 return struct.unpack_from("<I", note.desc, 24)[0]
         return self.threads[0].tid if self.threads else 0
+
+    def _mappings(self):
+        """(start, end, offset in the file, path) by NT_FILE, as the kernel's
+        fs/binfmt_elf.c lays it out."""
+        note = next((n for n in self.notes if n.kind == NT_FILE
+                     and n.name == b"CORE" and len(n.desc) >= 16), None)
+        if note is None:
+            return []
+        count, unit = struct.unpack_from("<QQ", note.desc)
+        if count > (len(note.desc) - 16) // 24:
+            return []
+        names = note.desc[16 + 24 * count:].split(b"\0")
+        found = []
+        for at in range(min(count, len(names))):
+            start, end, offset = struct.unpack_from("<QQQ", note.desc,
+                                                    16 + 24 * at)
+            found.append((start, end, offset * unit, names[at]))
+        return found
 
     def own_pid(self):
         return self.pid
@@ -333,7 +369,7 @@ class Live(Source):
         self.start()
         self._selected = gdb.selected_thread()
         self._registers = self._read_registers()
-        self.threads = [Thread(tid, registers["rsp"])
+        self.threads = [Thread(self.own_id(tid), registers["rsp"])
                         for tid, registers, _ in self._registers]
 
     def proc(self, name):
