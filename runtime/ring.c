@@ -75,6 +75,11 @@ static bool enter_block(struct ep_tls *tls, uint64_t tsc, uint8_t flags)
 	struct ep_block *block = next_block(tls, cursor);
 	uint64_t sequence = next_sequence(tls, cursor), check = block->check;
 
+	/* Only a check word read before a handler entered this very block may
+	 * be wiped: so look at the cursor between reading and wiping it. */
+	__asm__ volatile("" : : : "memory");
+	if (*(volatile uint64_t *)&tls->cursor != cursor)
+		return false;
 	if (check && !ep_cmpxchg_local(&block->check, check, 0))
 		return false;
 	if (!clear_block(tls, cursor, block))
