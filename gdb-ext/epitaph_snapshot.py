@@ -121,7 +121,7 @@ def file_parts(notes, pieces):
     """The whole file as a list of byte strings."""
     header, section = elf_header(1 + len(pieces))
     offset = len(header) + 56 * (1 + len(pieces)) + len(section)
-    parts = [header, struct.pack("<IIQQQQQQ", PT_NOTE, 4, offset, 0, 0,
+    parts = [header, struct.pack("<IIQQQQQQ", PT_NOTE, 0, offset, 0, 0,
                                  len(notes), 0, 4)]
     offset += len(notes)
     tail = [section, notes]
