@@ -160,7 +160,10 @@ static const char *section_fault(const struct ep_trace *trace,
 	if (end > trace->image->root.arena_size &&
 	    trace->image->root.arena_size)
 		return "it ends beyond the arena";
-	if (section->offset >= trace->image->size)
+	/* Before the first thread has a ring, the rings begin at the end. */
+	if (section->offset >= trace->image->size &&
+	    !(section->type == EP_SECTION_RINGS &&
+	      section->offset == trace->image->size))
 		return "it lies beyond what was saved";
 	if (section->entry_size < smallest_entry(section->type))
 		return "its entries are too small";

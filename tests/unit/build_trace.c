@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* build_trace.c: images for tests, and the rules that every trace obeys. */
+#include "tests/unit/build_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 4096u
+
+#define RULE(holds)                                                   \
+	do {                                                          \
+		if (!(holds)) {                                       \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", \
+				__FILE__, __LINE__, #holds);          \
+			abort();                                      \
+		}                                                     \
+	} while (0)
+
+void build_image(struct ep_image *image, const void *bytes, size_t size)
+{
+	size_t pages = (size + PAGE - 1) / PAGE;
+
+	memset(image, 0, sizeof(*image));
+	/* posix_memalign, unlike aligned_alloc, takes any size: a sanitizer
+	 * then sees the very first byte too many. */
+	RULE(posix_memalign((void **)&image->bytes, PAGE, size ? size : 1) ==
+	     0);
+	image->present = malloc(pages + 1);
+	RULE(image->present != NULL);
+	memset(image->present, 1, pages);
+	memcpy(image->bytes, bytes, size);
+	image->size = size;
+	if (size >= sizeof(image->root))
+		memcpy(&image->root, bytes, sizeof(image->root));
+	image->address = image->root.arena_address;
+}
+
+void build_image_of(struct ep_image *image, struct build_arena *b)
+{
+	build_arena_seal(b);
+	build_image(image, b->bytes, b->committed);
+}
+
+void build_image_lose(struct ep_image *image, size_t page)
+{
+	image->present[page] = 0;
+	image->pages_missing++;
+	memset(image->bytes + page * PAGE, 0, PAGE);
+}
+
+void build_image_free(struct ep_image *image)
+{
+	free(image->bytes);
+	free(image->present);
+	memset(image, 0, sizeof(*image));
+}
+
+/* ---- records ---- */
+
+static void check_records(const struct ep_trace *trace,
+			  const struct ep_trace_thread *thread)
+{
+	struct ep_records records;
+	const struct ep_record *record;
+	uint64_t time = thread->block_count ? thread->blocks[0].tsc : 0;
+	uint64_t words = 0, count = 0;
+
+	for (size_t i = 0; i < thread->block_count; i++)
+		words += thread->blocks[i].words;
+	ep_records_init(&records, trace, thread);
+	while (ep_records_next(&records, &record) == EP_OK) {
+		RULE(record->low <= record->time);
+		RULE(record->time <= record->high);
+		RULE(record->time >= time);
+		RULE(!record->exact || record->low == record->high);
+		RULE((record->kind == EP_RECORD_GAP) == (record->gap != 0));
+		RULE((record->kind == EP_RECORD_GAP) ==
+		     (record->address < EP_ESCAPE_LIMIT));
+		time = record->time;
+		count++;
+	}
+	RULE(count <= words + thread->block_count);
+}
+
+/* ---- calls ---- */
+
+struct open_call {
+	uint64_t call;
+	uint32_t depth;
+	const struct ep_function *function;
+	uint64_t begin;
+};
+
+struct follower {
+	struct open_call *open;
+	size_t count, capacity;
+	uint64_t time, events;
+};
+
+static void push(struct follower *f, const struct ep_event *event)
+{
+	if (f->count == f->capacity) {
+		f->capacity = f->capacity ? 2 * f->capacity : 64;
+		f->open = realloc(f->open, f->capacity * sizeof(*f->open));
+		RULE(f->open != NULL);
+	}
+	RULE(!f->count || event->depth > f->open[f->count - 1].depth);
+	f->open[f->count++] = (struct open_call){
+		event->call, event->depth, event->function, event->begin.best};
+}
+
+static void check_time(const struct ep_time *time)
+{
+	RULE(time->low <= time->best);
+	RULE(time->best <= time->high);
+	RULE(!time->exact || time->low == time->high);
+}
+
+static void check_end(struct follower *f, const struct ep_event *event)
+{
+	const struct open_call *top;
+
+	check_time(&event->end);
+	RULE(event->end.best >= event->begin.best);
+	if (event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)) {
+		RULE(!(event->flags & EP_CALL_ABANDONED));
+		RULE(!(event->flags & EP_CALL_BEFORE) || event->begin.low == 0);
+		return;
+	}
+	RULE(f->count > 0);
+	top = &f->open[--f->count];
+	RULE(top->call == event->call);
+	RULE(top->depth == event->depth);
+	RULE(top->function == event->function);
+	RULE(top->begin == event->begin.best);
+}
+
+static void follow(struct follower *f, const struct ep_event *event)
+{
+	uint64_t time = event->kind == EP_EVENT_END ? event->end.best
+						    : event->begin.best;
+
+	check_time(&event->begin);
+	RULE(time >= f->time);
+	f->time = time;
+	f->events++;
+	if (event->kind == EP_EVENT_BEGIN)
+		push(f, event);
+	else if (event->kind == EP_EVENT_END)
+		check_end(f, event);
+	else
+		RULE(event->gap != 0 && event->function == NULL);
+}
+
+static void check_open(const struct follower *f, const struct ep_calls *calls)
+{
+	size_t count;
+	const struct ep_event *open = ep_calls_open(calls, &count);
+
+	RULE(count == f->count);
+	for (size_t i = 0; i < count; i++) {
+		RULE(open[i].kind == EP_EVENT_BEGIN);
+		RULE(open[i].call == f->open[i].call);
+		RULE(open[i].depth == f->open[i].depth);
+	}
+	/* Whoever is said to be outermost is. */
+	RULE(!ep_calls_outermost_known(calls) || !count || !open[0].depth);
+}
+
+static void check_calls(const struct ep_trace *trace,
+			const struct ep_trace_thread *thread,
+			struct ep_names *names, struct follower *f)
+{
+	const struct ep_event *event;
+	struct ep_calls *calls;
+
+	RULE(ep_calls_create(&calls, trace, thread, names, NULL) == EP_OK);
+	while (ep_calls_next(calls, &event) == EP_OK) {
+		RULE(event->thread == thread);
+		follow(f, event);
+	}
+	RULE(ep_calls_next(calls, &event) == EP_END);
+	check_open(f, calls);
+	ep_calls_destroy(calls);
+}
+
+/* ---- all threads ---- */
+
+static void check_merge(const struct ep_trace *trace, struct ep_names *names,
+			const struct follower *alone)
+{
+	struct follower *merged =
+		calloc(trace->thread_count + 1, sizeof(*merged));
+	const struct ep_event *event;
+	struct ep_merge *merge;
+	uint64_t time = 0;
+
+	RULE(merged != NULL);
+	RULE(ep_merge_create(&merge, trace, names, NULL, NULL, NULL) == EP_OK);
+	while (ep_merge_next(merge, &event) == EP_OK) {
+		size_t index = (size_t)(event->thread - trace->threads);
+
+		follow(&merged[index], event);
+		RULE(merged[index].time >= time);
+		time = merged[index].time;
+	}
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		RULE(merged[i].events == alone[i].events);
+		check_open(&merged[i],
+			   ep_merge_calls(merge, &trace->threads[i]));
+		free(merged[i].open);
+	}
+	ep_merge_destroy(merge);
+	free(merged);
+}
+
+uint64_t build_trace_check(const struct ep_trace *trace, struct ep_names *names)
+{
+	struct follower *alone =
+		calloc(trace->thread_count + 1, sizeof(*alone));
+	uint64_t events = 0;
+
+	RULE(alone != NULL);
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		RULE(i == 0 ||
+		     trace->threads[i].serial > trace->threads[i - 1].serial);
+		check_records(trace, &trace->threads[i]);
+		check_calls(trace, &trace->threads[i], names, &alone[i]);
+		events += alone[i].events;
+	}
+	check_merge(trace, names, alone);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		free(alone[i].open);
+	free(alone);
+	return events;
+}
