@@ -41,12 +41,13 @@ struct build {
 
 /* ---- order ---- */
 
-/* Underscores before the name proper; those of a mangling are none. */
+/* Underscores before the name proper; those of a mangling are none, and glibc's
+ * internal aliases (__GI_) come after all others. */
 static size_t underscores(const char *name)
 {
-	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0
-		       ? 0
-		       : strspn(name, "_");
+	if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
+		return 0;
+	return strncmp(name, "__GI_", 5) == 0 ? SIZE_MAX : strspn(name, "_");
 }
 
 static int compare_names(const struct ep_raw_symbol *x,
@@ -343,8 +344,9 @@ static void fill_gaps(struct build *build)
 				 i + same < count ? list[i + same].symbol.start
 						  : UINT64_MAX);
 		}
-		qsort(build->out->ranges, build->out->range_count,
-		      sizeof(*ranges), compare_ranges);
+		if (build->out->range_count)
+			qsort(build->out->ranges, build->out->range_count,
+			      sizeof(*ranges), compare_ranges);
 	}
 	free(list);
 	free(ranges);
