@@ -64,14 +64,16 @@ any_fn ep_interpose_dlmopen(void)
 PUBLIC int NAME(dlclose)(void *handle);
 PUBLIC int NAME(pthread_setname_np)(pthread_t thread, const char *name);
 
-/* At once, not at the next block: what is mapped there next is not to be taken
- * for what went. */
+/* Looks before and after, at once and not at the next block: what came lately
+ * is noted before it goes, and what is mapped there next is not taken for it.
+ */
 int NAME(dlclose)(void *handle)
 {
 	int result;
 
 	if (!find((any_fn *)&real_dlclose, "dlclose") || !real_dlclose)
 		return -1;
+	ep_loadmap_refresh();
 	result = real_dlclose(handle);
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
