@@ -135,8 +135,10 @@ void build_core_memory(struct build_core *core, uint64_t address,
 {
 	struct build_core_load *load;
 
-	core->loads = realloc(core->loads,
-			      (core->load_count + 1) * sizeof(*core->loads));
+	/* doubling: a sanitizer's realloc always moves */
+	if ((core->load_count & (core->load_count - 1)) == 0)
+		core->loads = realloc(core->loads, (2 * core->load_count + 1) *
+							   sizeof(*load));
 	must(core->loads != NULL, "out of memory");
 	load = &core->loads[core->load_count++];
 	*load = (struct build_core_load){address, filesz, memsz, flags, NULL};

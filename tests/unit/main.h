@@ -12,6 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* libcheck reads it when a test case is made, so before main(). Seconds; its
+ * own 4 are too few on a busy machine. */
+__attribute__((constructor)) static void ep_test_timeout(void)
+{
+	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+}
+
 /* Runs all of `suite` and frees it. The exit status of main(): a suite without
  * tests fails. */
 static inline int ep_test_main(Suite *suite)
@@ -19,8 +26,6 @@ static inline int ep_test_main(Suite *suite)
 	SRunner *runner = srunner_create(suite);
 	int run, failed;
 
-	setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds; libcheck's own is 4,
-						  too few on a busy machine */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	srunner_run_all(runner, CK_NORMAL);
 	run = srunner_ntests_run(runner);
