@@ -19,10 +19,10 @@
 struct decoding {
 	struct ep_records *records;
 	const struct ep_trace_block *block;
-	uint64_t ticks;   /* from which the next stamp counts: TSC >> 3 */
-	uint64_t anchor;  /* TSC of the last anchor */
-	bool escaped;     /* the next stamp's upper bits are known: */
-	uint64_t upper;   /* from bit 16 up */
+	uint64_t ticks;  /* from which the next stamp counts: TSC >> 3 */
+	uint64_t anchor; /* TSC of the last anchor */
+	bool escaped;    /* 26 bits above the next stamp are known: */
+	uint64_t upper;
 	unsigned pending; /* first decoded record after it, still unplaced */
 };
 
@@ -95,29 +95,24 @@ static uint64_t unwrap(struct decoding *d, uint64_t stamp)
 {
 	uint64_t step = (stamp - d->ticks) & (STAMPS - 1), time;
 
-	if (d->escaped) {
-		uint64_t ticks = d->upper * STAMPS + stamp;
-
-		step = ticks > d->ticks ? ticks - d->ticks : 0;
-	} else if (step >= STEP_BACK) {
+	if (d->escaped)
+		step = (d->upper * STAMPS + stamp - d->ticks) &
+		       (STAMPS * PAYLOADS - 1);
+	else if (step >= STEP_BACK)
 		step = 0;
-	}
 	d->escaped = false;
 	d->ticks += step;
 	time = d->ticks << EP_TICK_SHIFT;
 	return time > d->anchor ? time : d->anchor;
 }
 
-/* The next stamp's upper bits: the first that are not before the last time. */
 static void take_escape(struct decoding *d, uint64_t word)
 {
-	uint64_t upper = d->ticks / STAMPS;
-
 	if (word % EP_ESCAPE_TYPES != EP_ESCAPE_TIME) {
 		add_gap(d, EP_GAP_UNKNOWN_ESCAPE);
 		return;
 	}
-	d->upper = upper + ((ep_escape_payload(word) - upper) & (PAYLOADS - 1));
+	d->upper = ep_escape_payload(word);
 	d->escaped = true;
 }
 
