@@ -96,15 +96,27 @@ static void take_line(const struct ep_map_line *line, uint64_t headers)
 		shot.executable.dynamic_size = 0;
 }
 
-static int choose_pages(void)
+/* Without /proc, the stack as far as it turns out to be readable. */
+static void guess_stack(void)
+{
+	uint64_t sp = shot.registers.rsp;
+
+	shot.thread.stack_wanted = STACK_BYTES;
+	ep_ranges_add(&shot.ranges, sp - RED_ZONE, sp + STACK_BYTES,
+		      EP_RANGE_STACK);
+}
+
+static void choose_pages(void)
 {
 	uint64_t headers = ep_auxv(AT_PHDR);
 	struct ep_map_line line;
 	struct ep_maps maps;
 
 	shot.executable.dynamic_size = 0;
-	if (!ep_maps_open(&maps, shot.maps))
-		return (int)maps.fd;
+	if (!ep_maps_open(&maps, shot.maps)) {
+		guess_stack();
+		return;
+	}
 	while (ep_maps_next(&maps, &line))
 		take_line(&line, headers);
 	ep_maps_close(&maps);
@@ -112,10 +124,9 @@ static int choose_pages(void)
 		add_page(headers);
 	if (shot.executable.dynamic_size)
 		ep_ranges_add_link_maps(&shot.ranges, &shot.executable);
-	return 0;
 }
 
-static int choose(void)
+static void choose(void)
 {
 	uint64_t arena = (uint64_t)ep_arena;
 
@@ -127,7 +138,7 @@ static int choose(void)
 	ep_ranges_add(&shot.ranges, arena, arena + shot.note.arena_size,
 		      EP_RANGE_ARENA);
 	add_page((uint64_t)&epitaph_root);
-	return choose_pages();
+	choose_pages();
 }
 
 /* ---- the file ---- */
@@ -344,9 +355,7 @@ static int take(const char *path)
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
 	tsc = ep_tsc();
-	error = choose();
-	if (error)
-		return error;
+	choose();
 	ep_ranges_settle(&shot.ranges);
 	error = write_file(path, tsc);
 	if (!error)
