@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# gdb's `epitaph save` of a core writes the file that `epitaph extract` writes, to the byte: of whole cores and cut ones, of stacks
+# that overflowed and handlers on a stack of their own, and of snapshots. Of a live process the arena is the same.
+set -euo pipefail
+source "$TOP/tests/cli/lib/gdb.bash"
+trap 'kill -9 $process 2>/dev/null || true' EXIT
+process=
+
+both() { # CORE: into by-gdb and by-us
+	local status=0
+	rm -f by-gdb by-us
+	in_gdb -ex 'epitaph save by-gdb' -c "$1" >told || say "$1: gdb: $(cat gdb.err)"
+	"$EPITAPH" extract -q -o by-us "$1" 2>us.err || status=$?
+	[ $status -le 1 ] || say "$1: extract: status $status: $(cat us.err)"
+	cmp by-gdb by-us || say "$1: two different snapshots"
+}
+
+for variant in pie: no-pie:-no-pie static:-static static-pie:-static-pie; do
+	# shellcheck disable=SC2086
+	traced waiters ${variant#*:}
+	crash ./waiters abort "${variant%%:*}.core"
+	both "${variant%%:*}.core"
+done
+mv by-us first
+both first
+cmp first by-us || say "a snapshot's snapshot is another one"
+
+read -r _ size offset < <(arena_of pie.core)
+for cut in $((offset + 5000)) $((offset + size / 2)) $((offset + size + 9000)); do
+	head -c $cut pie.core >cut.core
+	both cut.core
+done
+
+gcc -g -O1 -pg -mfentry -minstrument-return=call -c "$TOP/tests/programs/overflow.c" -o overflow.o
+gcc overflow.o "$LIB/libepitaph.a" -Wl,-z,now -o overflow
+for mode in handler overflow overflow-handler; do
+	crash ./overflow $mode $mode.core
+	both $mode.core
+done
+
+traced waiters
+starts ./waiters
+in_gdb -ex 'epitaph save by-gdb.live' -ex "shell '$EPITAPH' extract -q -o by-us.live $process" -p "$process" >told || say "live: $(cat gdb.err)"
+same_arena by-gdb.live by-us.live || say "live: two different arenas"
+exit $((failures > 0))
