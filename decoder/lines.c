@@ -9,6 +9,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,6 +319,38 @@ struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address,
 
 /* ---- the whole ---- */
 
+/* libdw 0.188 looks for the end of a string past the end of its section: a
+ * table that does not end in NUL is refused. After dwarf_begin_elf, which
+ * unpacks. */
+static bool strings_end(Elf *elf)
+{
+	static const char *const tables[] = {".debug_str", ".debug_line_str"};
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name;
+
+		if (!gelf_getshdr(section, &header) ||
+		    header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || (strcmp(name, tables[0]) != 0 &&
+			      strcmp(name, tables[1]) != 0))
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_size > 0 &&
+		    (!data->d_buf ||
+		     ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
+			return false;
+	}
+	return true;
+}
+
 int ep_lines_create(struct ep_lines **out, Elf *elf, struct ep_err *err)
 {
 	struct ep_lines *lines = calloc(1, sizeof(*lines));
@@ -325,8 +358,8 @@ int ep_lines_create(struct ep_lines **out, Elf *elf, struct ep_err *err)
 	if (!lines)
 		return ep_fail(err, EP_E_MEMORY, 0, "lines: out of memory");
 	lines->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!lines->dwarf) {
-		free(lines);
+	if (!lines->dwarf || !strings_end(elf)) {
+		ep_lines_destroy(lines);
 		return EP_END;
 	}
 	read_units(lines);
