@@ -95,16 +95,6 @@ PUBLIC int epitaph_snapshot_write(const char *path)
 
 /* ---- traced shared libraries ---- */
 
-extern const char own_start[] __asm__("__ehdr_start")
-	__attribute__((visibility("hidden")));
-extern const char own_end[] __asm__("_end")
-	__attribute__((visibility("hidden")));
-
-static bool ours(const void *hook)
-{
-	return (const char *)hook >= own_start && (const char *)hook < own_end;
-}
-
 /* glibc has empty hooks of the same names. A library that found those first
  * runs, untraced, and nobody would know why. */
 static void warn(const void *in_library)
@@ -131,7 +121,7 @@ PUBLIC void epitaph_dso_loaded(const void *const *hooks, unsigned count)
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
 	for (unsigned i = 0; i < count; i++) {
-		if (hooks[i] && !ours(hooks[i]))
+		if (hooks[i] && !ep_is_own(hooks[i]))
 			warn(hooks);
 	}
 }

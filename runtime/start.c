@@ -44,12 +44,33 @@ static void fill_arena(void)
 	note_settings();
 }
 
+/* The linker's names for where the object's image begins and ends. */
+extern const char own_start[] __asm__("__ehdr_start")
+	__attribute__((visibility("hidden")));
+extern const char own_end[] __asm__("_end")
+	__attribute__((visibility("hidden")));
+
+bool ep_is_own(const void *address)
+{
+	return (const char *)address >= own_start &&
+	       (const char *)address < own_end;
+}
+
 static bool start_slow(void)
 {
 	int expected = NEW;
 
 	if (!atomic_compare_exchange_strong(&state, &expected, STARTING))
 		return expected == ON;
+	/*
+	 * Two runtimes in one process: epitaph_root is that of the one whose
+	 * hooks the dynamic linker finds first. The other is never called, and
+	 * must not write there.
+	 */
+	if (!ep_is_own(&epitaph_root)) {
+		atomic_store(&state, OFF);
+		return false;
+	}
 	ep_settings_read(ep_environment());
 	if (!ep_arena_start()) {
 		atomic_store(&state, OFF);

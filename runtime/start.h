@@ -26,4 +26,8 @@ bool ep_start(void);
  */
 void ep_start_child(void);
 
+/* Whether an address lies in the object that this runtime is part of: the
+ * executable, or the shared runtime. */
+bool ep_is_own(const void *address);
+
 #endif

@@ -141,6 +141,37 @@ LD_PRELOAD=$LIB/libepitaph.so ./bare >out 2>err
 ./bare >out 2>err
 [ ! -s out ] && [ ! -s err ]
 
+# Two runtimes in one process, the executable's and that of a library: the one whose hooks are found records, and the
+# other leaves its root alone, whichever of them starts first.
+"$BIN/epitaph-cc" -epitaph-runtime=shared -shared -fPIC traced.c -o libtraced.so
+cat >two.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+extern unsigned long epitaph_root[]; /* magic, version and size, self, arena */
+#ifdef LINKED
+int traced(void);
+#else
+static int traced(void)
+{
+	return ((int (*)(void))dlsym(dlopen("./libtraced.so", RTLD_NOW), "traced"))();
+}
+#endif
+int main(void)
+{
+	unsigned long arena = epitaph_root[3];
+	int result = traced();
+
+	printf("%d %d %d\n", result, arena && arena == epitaph_root[3], epitaph_root[2] == (unsigned long)epitaph_root);
+	return 0;
+}
+END
+"$BIN/epitaph-cc" two.c -o two-opened
+"$BIN/epitaph-cc" -DLINKED two.c -o two-linked -L. -ltraced -Wl,-rpath,"$PWD"
+for program in two-opened two-linked; do
+	[ "$(./$program)" = "1 1 1" ]
+	[ "$(LD_PRELOAD=$LIB/libepitaph.so ./$program)" = "1 1 1" ]
+done
+
 # Without any runtime in the process the library is just a library.
 "$BIN/epitaph-cc" -epitaph-method=finstrument -epitaph-runtime=none -shared -fPIC traced.c -o libtraced.so
 gcc bare.c -o bare -L. -ltraced -Wl,-rpath,"$PWD"
