@@ -253,7 +253,7 @@ static int mapping_next(struct file_note *note, struct ep_mapping *out)
 static int mappings_take(struct ep_source *source, const struct ep_note *note,
 			 struct ep_err *err)
 {
-	struct file_note files;
+	struct file_note files = {0};
 	struct ep_mapping mapping;
 	uint64_t bad = 0;
 
