@@ -335,6 +335,10 @@ static void explain(const struct ep_unwinder *unwinder, struct ep_stack *stack,
 	if (unwinder->limited)
 		snprintf(stack->why, size, "limit of %zu frames reached",
 			 unwinder->limit);
+	else if (module && module->asked && !module->has_file)
+		snprintf(stack->why, size, "pc 0x%" PRIx64 ": %.200s", last->pc,
+			 module->file.warning[0] ? module->file.warning
+						 : "no file of its module");
 	else if (unwinder->fault)
 		snprintf(stack->why, size, "memory at 0x%" PRIx64 ": %s",
 			 unwinder->fault_address,
@@ -345,10 +349,6 @@ static void explain(const struct ep_unwinder *unwinder, struct ep_stack *stack,
 	else if (!module)
 		snprintf(stack->why, size, "pc 0x%" PRIx64 " is in no module",
 			 last->pc);
-	else if (!module->has_file)
-		snprintf(stack->why, size, "pc 0x%" PRIx64 ": %.200s", last->pc,
-			 module->file.warning[0] ? module->file.warning
-						 : "no file of its module");
 	else
 		snprintf(stack->why, size,
 			 "no unwind information for pc 0x%" PRIx64
