@@ -42,9 +42,17 @@ uint64_t epitaph_time(void);
 uint64_t epitaph_ticks_per_second(void);
 
 /*
- * Writes a snapshot of the trace to `path`; NULL: the pattern EPITAPH_OUTPUT.
- * Other threads go on. The file appears whole or not at all.
- * Returns 0, or -1 with errno. Async-signal-safe.
+ * Writes a snapshot of the trace, an ELF core of a few megabytes that gdb,
+ * eu-stack and epitaph read, to `path`; NULL: to the pattern EPITAPH_OUTPUT
+ * (%p pid, %e executable, %h host, %t time, %n a number that makes it new).
+ * Other threads go on meanwhile; it takes some milliseconds. The file has mode
+ * 0600 and appears whole or not at all; an older one of that name is replaced.
+ * The runtime also does this when somebody sends the signal EPITAPH_SIGNAL.
+ *
+ * Returns 0, or -1 with errno: EBUSY while another is being written, ENODEV
+ * when the runtime is off, ENAMETOOLONG, or what the kernel said (EACCES,
+ * ENOSPC, EFBIG, EROFS …); a file size limit does not raise SIGXFSZ.
+ * Async-signal-safe, also on an alternate stack of 8 KiB.
  */
 int epitaph_snapshot_write(const char *path);
 
