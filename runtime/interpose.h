@@ -4,10 +4,9 @@
  *
  * The shared runtime exports them under their own names. The static one holds
  * them as epitaph_NAME only, so that a static program keeps libc's; into a
- * dynamically linked executable the wrapper links a weak NAME that jumps there
- * (cli/wrapper/kit/interpose.S) and exports it to the libraries. By hand:
- *
- *     --defsym=NAME=epitaph_NAME --export-dynamic-symbol=NAME
+ * dynamically linked executable epitaph-cc puts, for each NAME, a weak and
+ * exported jump to epitaph_NAME (cli/wrapper/kit/interpose.S): a program's own
+ * function of that name stays. (--defsym would replace it without a word.)
  */
 #ifndef EPITAPH_INTERPOSE_H
 #define EPITAPH_INTERPOSE_H
