@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* choose.h: the options that choose threads, calls and times. */
+#ifndef EPITAPH_CHOOSE_H
+#define EPITAPH_CHOOSE_H
+
+#include "cli/option.h"
+#include "decoder/selection.h"
+
+/* For a command's table. */
+#define EP_CHOOSE_OPTIONS                                                     \
+	{"thread", 't', "THREAD",                                             \
+	 "only this one: its tid, #serial, or a pattern (*, ?) of its name"}, \
+		{"last", 'n', "N|TIME",                                       \
+		 "only the last N calls of each listing, or the last TIME "   \
+		 "(5ms)"},                                                    \
+		{"since", 0, "TIME",                                          \
+		 "from TIME on: -10ms counts from the end, +1.5s from the "   \
+		 "start"},                                                    \
+		{"until", 0, "TIME", "up to TIME"},                           \
+		{"function", 'F', "PATTERN",                                  \
+		 "only functions whose name the shell pattern matches"},      \
+		{"depth", 'd', "N", "only the N outermost levels"},           \
+	{                                                                     \
+		"min-duration", 0, "TIME",                                    \
+			"only calls that took at least TIME, or did not "     \
+			"return"                                              \
+	}
+
+/* 0, or EP_EXIT_USAGE with a message told. */
+int ep_choose(struct ep_selection *selection,
+	      const struct ep_arguments *arguments);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* commands.c: the table of commands, the options that they share, and the way
+ * from argv to one of them. */
+#include "cli/commands.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/help.h"
+#include "cli/say.h"
+
+const struct ep_option ep_name_options[] = {
+	{"debug-path", 0, "DIR",
+	 "also look for debug files below DIR (.build-id/xx/yyyy.debug, and "
+	 "the "
+	 "module's path); may be given several times"},
+	{"executable", 'e', "FILE",
+	 "the program's file, when it is not where the core says"},
+	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
+	{"force", 'f', NULL,
+	 "use files whose build-id differs from the core's"},
+	{"no-demangle", 0, NULL,
+	 "show C++ and Rust names as the linker has them"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_option ep_common_options[] = {
+	{"color", 0, "WHEN", "auto, always or never; auto obeys NO_COLOR"},
+	{"help", 'h', NULL, "show this help"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command *const ep_commands[] = {
+	&ep_command_report,
+	&ep_command_extract,
+	&ep_command_info,
+	&ep_command_replay,
+	
+	&ep_command_help,
+	NULL,
+};
+
+static int run(const struct ep_command *command, int argc, char *argv[])
+{
+	struct ep_arguments arguments;
+	int result = ep_arguments_parse(&arguments, command, argc, argv);
+
+	if (result)
+		return result;
+	if (ep_argument_given(&arguments, "help")) {
+		ep_help_command(command);
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE
+					  : EP_EXIT_UNREADABLE;
+	}
+	if (!ep_color_choose(ep_argument(&arguments, "color"))) {
+		ep_say("--color takes auto, always or never");
+		return EP_EXIT_USAGE;
+	}
+	result = command->run(&arguments);
+	return ep_stdout_finish() ? result : EP_EXIT_UNREADABLE;
+}
+
+int ep_main(int argc, char *argv[])
+{
+	const struct ep_command *command;
+
+	setlocale(LC_CTYPE, "");
+	/* Writing to a pager that was quit is no reason to die noisily. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		ep_help_all(stderr);
+		return EP_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		ep_help_all(stdout);
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE
+					  : EP_EXIT_UNREADABLE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("epitaph %s\n", EP_VERSION);
+		return EP_EXIT_COMPLETE;
+	}
+	command = ep_command_find(argv[1]);
+	if (!command) {
+		ep_say("there is no command %s; see epitaph --help", argv[1]);
+		return EP_EXIT_USAGE;
+	}
+	return run(command, argc - 1, argv + 1);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* commands.h: the commands, each in a file of its own name. */
+#ifndef EPITAPH_COMMANDS_H
+#define EPITAPH_COMMANDS_H
+
+#include "cli/option.h"
+
+extern const struct ep_command ep_command_report;
+extern const struct ep_command ep_command_extract;
+extern const struct ep_command ep_command_info;
+extern const struct ep_command ep_command_replay;
+extern const struct ep_command ep_command_export;
+extern const struct ep_command ep_command_help;
+
+#endif

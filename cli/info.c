@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* info.c: epitaph info: what is in a source, and how whole it is. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "decoder/json.h"
+#include "decoder/timetext.h"
+
+static const char *state_text(const struct ep_trace_thread *thread)
+{
+	if (!thread->known)
+		return "unknown";
+	if (thread->flags & EP_THREAD_IGNORED)
+		return "ignored";
+	return thread->state == EP_THREAD_DEAD ? "ended" : "live";
+}
+
+static void hex(char *out, const uint8_t *bytes, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+	out[2 * size] = 0;
+}
+
+/* ---- for people -----------------------------------------------------------
+ */
+
+static void print_process(const struct ep_session *session)
+{
+	const struct ep_trace *trace = session->trace;
+	const struct ep_trace_process *process = &trace->process;
+	char text[EP_TIMETEXT_SIZE + 16];
+
+	printf("program    %s\n", process->executable);
+	if (*process->command_line)
+		printf("command    %s\n", process->command_line);
+	printf("process    pid %u, parent %u, uid %u, on %s (Linux %s)\n",
+	       process->pid, process->parent_pid, process->uid, process->host,
+	       process->kernel);
+	if (process->start_realtime)
+		printf("started    %s\n",
+		       ep_timetext_clock(text, process->start_realtime));
+	if (ep_trace_realtime(trace, trace->last_tsc))
+		printf("last event %s\n",
+		       ep_timetext_clock(
+			       text,
+			       ep_trace_realtime(trace, trace->last_tsc)));
+}
+
+static void print_arena(const struct ep_session *session)
+{
+	const struct ep_trace *trace = session->trace;
+	const struct ep_arena *arena = &trace->arena;
+
+	printf("arena      %zu bytes at 0x%" PRIx64 ", found by %s%s%s%s\n",
+	       session->image.size, session->image.address,
+	       ep_found_text(session->found.how),
+	       session->found.where[0] ? " (" : "", session->found.where,
+	       session->found.where[0] ? ")" : "");
+	printf("format     %u.%u, runtime %s\n", arena->root.major,
+	       arena->root.minor, trace->process.runtime);
+	printf("settings   memory %" PRIu64 " KiB, rings up to %" PRIu64
+	       " KiB, time stamps ",
+	       arena->memory_size / 1024, arena->ring_size / 1024);
+	if (arena->timestamp_every)
+		printf("one in %u", arena->timestamp_every);
+	else
+		printf("auto (clock budget %.1f %%)",
+		       arena->clock_budget / 1e4);
+	if (arena->min_duration)
+		printf(", calls below %" PRIu64 " cycles dropped",
+		       arena->min_duration);
+	printf("%s\n", arena->gate ? ", paused" : "");
+	if (trace->clock.known)
+		printf("clock      %.6f ns per tick, right to %.3f ppm, %u "
+		       "anchors\n",
+		       trace->clock.ns_per_tick,
+		       (double)trace->clock.error_ppb / 1000,
+		       trace->clock.anchors);
+	else
+		printf("clock      unknown: times are not to be had\n");
+}
+
+struct loss {
+	const char *name, *text;
+	uint64_t count;
+};
+
+#define LOSSES 16
+
+static size_t losses(const struct ep_trace *trace, struct loss out[LOSSES])
+{
+	const struct ep_trace_damage *damage = &trace->damage;
+	const struct ep_arena *arena = &trace->arena;
+	const struct loss all[] = {
+		{"pages_missing", "pages of the arena were not saved",
+		 damage->pages_missing},
+		{"blocks_torn", "blocks were damaged", damage->blocks_torn},
+		{"blocks_text", "of these look like text was written over them",
+		 damage->blocks_text},
+		{"blocks_entering", "blocks were just being entered",
+		 damage->blocks_entering},
+		{"blocks_foreign", "blocks are of an earlier generation",
+		 damage->blocks_foreign},
+		{"blocks_duplicate", "blocks came twice",
+		 damage->blocks_duplicate},
+		{"blocks_backward", "blocks run backwards in time",
+		 damage->blocks_backward},
+		{"threads_corrupt", "thread entries make no sense",
+		 damage->threads_corrupt},
+		{"modules_corrupt", "modules make no sense",
+		 damage->modules_corrupt},
+		{"holes", "records were lost to signal handlers",
+		 damage->holes},
+		{"threads_without_ring",
+		 "threads got no ring: EPITAPH_MEMORY "
+		 "was too small",
+		 arena->threads_without_ring},
+		{"threads_untold", "threads did not fit into the table",
+		 arena->threads_untold},
+		{"modules_untold", "modules did not fit into the load map",
+		 arena->modules_untold},
+		{"settings_refused", "settings were not understood",
+		 arena->settings_refused},
+	};
+	size_t count = sizeof(all) / sizeof(*all);
+
+	static_assert(sizeof(all) / sizeof(*all) <= LOSSES, "room");
+	for (size_t i = 0; i < count; i++)
+		out[i] = all[i];
+	return count;
+}
+
+static void print_losses(const struct ep_trace *trace)
+{
+	struct loss list[LOSSES];
+	size_t count = losses(trace, list);
+	const char *head = "lost      ";
+
+	for (size_t i = 0; i < count; i++) {
+		if (!list[i].count)
+			continue;
+		printf("%s %" PRIu64 " %s\n", head, list[i].count,
+		       list[i].text);
+		head = "          ";
+	}
+	if (*head == 'l')
+		printf("lost       nothing\n");
+}
+
+static void print_threads(const struct ep_trace *trace)
+{
+	char back[EP_TIMETEXT_SIZE], span[EP_TIMETEXT_SIZE];
+
+	printf("\n%-8s %-16s %-8s %8s %14s %14s\n", "tid", "thread", "state",
+	       "blocks", "history", "last event");
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		const struct ep_trace_thread *thread = &trace->threads[i];
+
+		if (!thread->block_count) {
+			printf("%-8u %-16s %-8s %8s\n", thread->tid,
+			       thread->name, state_text(thread), "-");
+			continue;
+		}
+		printf("%-8u %-16s %-8s %8zu %14s %14s%s\n", thread->tid,
+		       thread->name, state_text(thread), thread->block_count,
+		       ep_timetext(span, ep_trace_ns(trace, thread->first_tsc,
+						     thread->last_tsc)),
+		       ep_timetext(back, ep_trace_ns(trace, trace->last_tsc,
+						     thread->last_tsc)),
+		       thread->from_start ? "  whole" : "");
+	}
+}
+
+static void print_modules(const struct ep_trace *trace)
+{
+	char id[2 * EP_BUILD_ID_MAX + 1];
+
+	printf("\n%-34s %-40s %s\n", "addresses", "build-id", "module");
+	for (size_t i = 0; i < trace->module_count; i++) {
+		const struct ep_trace_module *module = &trace->modules[i];
+
+		hex(id, module->build_id, module->build_id_size);
+		printf("0x%014" PRIx64 "-0x%014" PRIx64 " %-40s %s%s\n",
+		       module->start, module->end, *id ? id : "none",
+		       module->path, module->unload_tsc ? " (unloaded)" : "");
+	}
+}
+
+/* ---- for programs ---------------------------------------------------------
+ */
+
+static void text_member(struct ep_json *json, const char *key, const char *text)
+{
+	ep_json_key(json, key);
+	ep_json_string(json, text);
+}
+
+static void uint_member(struct ep_json *json, const char *key, uint64_t value)
+{
+	ep_json_key(json, key);
+	ep_json_uint(json, value);
+}
+
+static void bool_member(struct ep_json *json, const char *key, bool value)
+{
+	ep_json_key(json, key);
+	ep_json_bool(json, value);
+}
+
+static void json_thread(struct ep_json *json, const struct ep_trace *trace,
+			const struct ep_trace_thread *thread)
+{
+	ep_json_object(json);
+	uint_member(json, "tid", thread->tid);
+	uint_member(json, "serial", thread->serial);
+	text_member(json, "name", thread->name);
+	text_member(json, "state", state_text(thread));
+	uint_member(json, "blocks", thread->block_count);
+	bool_member(json, "whole", thread->from_start);
+	ep_json_key(json, "history_ns");
+	ep_json_int(json,
+		    ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
+	ep_json_key(json, "last_event_ns");
+	ep_json_int(json, thread->block_count
+				  ? ep_trace_ns(trace, trace->last_tsc,
+						thread->last_tsc)
+				  : 0);
+	/* One record in how many was to be timed, block by block. */
+	ep_json_key(json, "every");
+	ep_json_array(json);
+	for (size_t i = 0; i < thread->block_count; i++)
+		ep_json_uint(json, thread->blocks[i].block->every);
+	ep_json_array_end(json);
+	ep_json_object_end(json);
+}
+
+static void json_module(struct ep_json *json,
+			const struct ep_trace_module *module)
+{
+	char id[2 * EP_BUILD_ID_MAX + 1];
+
+	hex(id, module->build_id, module->build_id_size);
+	ep_json_object(json);
+	text_member(json, "path", module->path);
+	text_member(json, "build_id", id);
+	uint_member(json, "start", module->start);
+	uint_member(json, "end", module->end);
+	uint_member(json, "bias", module->bias);
+	bool_member(json, "unloaded", module->unload_tsc != 0);
+	ep_json_object_end(json);
+}
+
+static void json_process(struct ep_json *json, const struct ep_session *session)
+{
+	const struct ep_trace *trace = session->trace;
+
+	uint_member(json, "version", 1);
+	text_member(json, "found", ep_found_text(session->found.how));
+	uint_member(json, "arena_address", session->image.address);
+	uint_member(json, "arena_bytes", session->image.size);
+	uint_member(json, "pid", trace->process.pid);
+	text_member(json, "executable", trace->process.executable);
+	text_member(json, "command_line", trace->process.command_line);
+	text_member(json, "host", trace->process.host);
+	uint_member(json, "start_realtime_ns", trace->process.start_realtime);
+	uint_member(json, "last_realtime_ns",
+		    ep_trace_realtime(trace, trace->last_tsc));
+	uint_member(json, "clock_error_ppb", trace->clock.error_ppb);
+	bool_member(json, "paused", trace->arena.gate != 0);
+}
+
+static int print_json(const struct ep_session *session)
+{
+	const struct ep_trace *trace = session->trace;
+	struct loss list[LOSSES];
+	size_t count = losses(trace, list);
+	struct ep_json json;
+
+	ep_json_init(&json, stdout);
+	ep_json_object(&json);
+	json_process(&json, session);
+	ep_json_key(&json, "lost");
+	ep_json_object(&json);
+	for (size_t i = 0; i < count; i++)
+		uint_member(&json, list[i].name, list[i].count);
+	ep_json_object_end(&json);
+	ep_json_key(&json, "threads");
+	ep_json_array(&json);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		json_thread(&json, trace, &trace->threads[i]);
+	ep_json_array_end(&json);
+	ep_json_key(&json, "modules");
+	ep_json_array(&json);
+	for (size_t i = 0; i < trace->module_count; i++)
+		json_module(&json, &trace->modules[i]);
+	ep_json_array_end(&json);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+	return ep_json_finish(&json) ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	struct ep_session session;
+	int result = ep_session_open(&session, arguments,
+				     arguments->operands[0], true);
+	int status = EP_EXIT_COMPLETE;
+
+	if (result > EP_EXIT_PARTIAL)
+		return result;
+	if (ep_argument_given(arguments, "json")) {
+		status = print_json(&session);
+	} else {
+		print_process(&session);
+		print_arena(&session);
+		print_losses(session.trace);
+		print_threads(session.trace);
+		if (ep_argument_given(arguments, "modules"))
+			print_modules(session.trace);
+	}
+	ep_session_warn(&session);
+	ep_session_close(&session);
+	return status ? status : result;
+}
+
+static const struct ep_option options[] = {
+	{"modules", 'm', NULL, "list the modules with their build-ids"},
+	{"json", 'j', NULL, "for programs; its \"version\" is 1"},
+	{"executable", 'e', "FILE",
+	 "the program's file, when it is not where the core says"},
+	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_info = {
+	.name = "info",
+	.operands = "SOURCE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.summary = "what is in it, how complete, how far back",
+	.description =
+		"Tells what a core, a snapshot or a running process holds: the "
+		"program, the settings of the trace, each thread with how far "
+		"back its history goes, how exact the clock is, and everything "
+		"that was lost.\n\n"
+		"A thread whose history is \"whole\" is known from its first "
+		"event on; of the others the beginning was overwritten.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* option.c: command lines, by getopt_long fed from the table. */
+#include "cli/option.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/say.h"
+
+/* getopt's values for options without a letter begin here. */
+#define LONG_ONLY 256
+
+const struct ep_command *ep_command_find(const char *name)
+{
+	for (size_t i = 0; ep_commands[i]; i++)
+		if (!strcmp(ep_commands[i]->name, name))
+			return ep_commands[i];
+	return NULL;
+}
+
+const struct ep_option *ep_command_option(const struct ep_command *command,
+					  size_t index)
+{
+	const struct ep_option *tables[] = {
+		command->options,
+		command->names ? ep_name_options : NULL,
+		ep_common_options,
+	};
+
+	for (size_t t = 0; t < sizeof(tables) / sizeof(*tables); t++)
+		for (size_t i = 0; tables[t] && tables[t][i].name; i++)
+			if (index-- == 0)
+				return &tables[t][i];
+	return NULL;
+}
+
+/* How many letters must change to make one word of the other. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], length = strlen(b);
+
+	if (length >= 63)
+		return 99;
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 1; *a; i++, a++) {
+		size_t before = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= length; j++) {
+			size_t best = before + (*a != b[j - 1]);
+
+			before = row[j];
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			row[j] = best;
+		}
+	}
+	return row[length];
+}
+
+static int refuse_option(const struct ep_command *command, const char *given)
+{
+	const char *nearest = NULL;
+	size_t least = 4;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given, "="), given);
+	for (size_t i = 0; ep_command_option(command, i); i++) {
+		char text[64];
+		size_t apart;
+
+		snprintf(text, sizeof(text), "--%s",
+			 ep_command_option(command, i)->name);
+		apart = distance(name, text);
+		if (apart < least) {
+			least = apart;
+			nearest = ep_command_option(command, i)->name;
+		}
+	}
+	if (nearest)
+		ep_say("%s: there is no option %s; did you mean --%s?",
+		       command->name, name, nearest);
+	else
+		ep_say("%s: there is no option %s; see epitaph %s --help",
+		       command->name, name, command->name);
+	return EP_EXIT_USAGE;
+}
+
+static const struct ep_option *option_of(const struct ep_command *command,
+					 int value)
+{
+	const struct ep_option *option;
+
+	if (value >= LONG_ONLY)
+		return ep_command_option(command, (size_t)value - LONG_ONLY);
+	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
+		if (option->letter == value)
+			return option;
+	return NULL;
+}
+
+static void fill_tables(const struct ep_command *command, struct option *longs,
+			char *letters)
+{
+	const struct ep_option *option;
+
+	*letters++ = ':'; /* a missing value is told apart */
+	for (size_t i = 0; (option = ep_command_option(command, i)); i++) {
+		longs[i] = (struct option){option->name,
+					   option->metavar ? required_argument
+							   : no_argument,
+					   NULL, LONG_ONLY + (int)i};
+		if (option->letter) {
+			*letters++ = option->letter;
+			if (option->metavar)
+				*letters++ = ':';
+		}
+	}
+	*letters = 0;
+}
+
+static int take(struct ep_arguments *out, int value, char *argv[])
+{
+	const struct ep_command *command = out->command;
+
+	if (value == '?')
+		return refuse_option(command, argv[optind - 1]);
+	if (value == ':') {
+		ep_say("%s: %s needs a value", command->name, argv[optind - 1]);
+		return EP_EXIT_USAGE;
+	}
+	if (out->given_count == EP_VALUES_MAX) {
+		ep_say("%s: too many options", command->name);
+		return EP_EXIT_USAGE;
+	}
+	out->given[out->given_count++] = (struct ep_given){
+		option_of(command, value), optarg ? optarg : ""};
+	return 0;
+}
+
+int ep_arguments_parse(struct ep_arguments *out,
+		       const struct ep_command *command, int argc, char *argv[])
+{
+	struct option longs[EP_OPTIONS_MAX + 1] = {{0}};
+	char letters[2 * EP_OPTIONS_MAX + 2];
+	int value, result;
+
+	*out = (struct ep_arguments){.command = command};
+	fill_tables(command, longs, letters);
+	opterr = 0;
+	optind = 0;
+	while ((value = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		result = take(out, value, argv);
+		if (result)
+			return result;
+	}
+	out->operands = argv + optind;
+	out->operand_count = argc - optind;
+	if (ep_argument(out, "help"))
+		return 0;
+	if (out->operand_count < command->operands_min ||
+	    out->operand_count > command->operands_max) {
+		ep_say("usage: epitaph %s [options] %s (see epitaph %s --help)",
+		       command->name, command->operands, command->name);
+		return EP_EXIT_USAGE;
+	}
+	return 0;
+}
+
+const char *ep_argument(const struct ep_arguments *arguments, const char *name)
+{
+	for (size_t i = arguments->given_count; i > 0; i--)
+		if (!strcmp(arguments->given[i - 1].option->name, name))
+			return arguments->given[i - 1].value;
+	return NULL;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * option.h: the one table of commands and options. Parsing (getopt_long),
+ * --help, man pages and completions all come from it.
+ */
+#ifndef EPITAPH_OPTION_H
+#define EPITAPH_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit statuses of the whole program (docs/design.md). */
+#define EP_EXIT_COMPLETE   0
+#define EP_EXIT_PARTIAL    1
+#define EP_EXIT_NOTHING    2
+#define EP_EXIT_UNREADABLE 3
+#define EP_EXIT_USAGE      64
+
+struct ep_option {
+	const char *name;    /* long name, without dashes; NULL ends a table */
+	char letter;         /* 0: none */
+	const char *metavar; /* NULL: takes no value */
+	const char *help;    /* one sentence, no full stop */
+};
+
+#define EP_OPTIONS_MAX 32
+#define EP_VALUES_MAX  64 /* options given on one command line */
+
+struct ep_arguments;
+
+struct ep_command {
+	const char *name;
+	const char *operands; /* as shown in the usage line */
+	int operands_min, operands_max;
+	const char *summary;     /* one line, no full stop */
+	const char *description; /* paragraphs, separated by an empty line */
+	const struct ep_option
+		*options; /* its own; the common ones come after */
+	bool names; /* also takes the options of how functions are named */
+	int (*run)(const struct ep_arguments *arguments); /* an exit status */
+};
+
+struct ep_given {
+	const struct ep_option *option;
+	const char *value; /* "" for an option without one */
+};
+
+struct ep_arguments {
+	const struct ep_command *command;
+	struct ep_given given[EP_VALUES_MAX]; /* as they came */
+	size_t given_count;
+	char *const *operands; /* borrowed from argv */
+	int operand_count;
+};
+
+extern const struct ep_command *const ep_commands[]; /* NULL at the end */
+extern const struct ep_option ep_name_options[];     /* of .names commands */
+extern const struct ep_option ep_common_options[];   /* of all commands */
+
+const struct ep_command *ep_command_find(const char *name);
+
+/* The options of a command, its own first; *index runs from 0. NULL: no more.
+ */
+const struct ep_option *ep_command_option(const struct ep_command *command,
+					  size_t index);
+
+/* argv[0] is the command's name. 0, or EP_EXIT_USAGE with a message told. */
+int ep_arguments_parse(struct ep_arguments *out,
+		       const struct ep_command *command, int argc,
+		       char *argv[]);
+
+/* The last value given for a long name; NULL: not given. */
+const char *ep_argument(const struct ep_arguments *arguments, const char *name);
+static inline bool ep_argument_given(const struct ep_arguments *arguments,
+				     const char *name)
+{
+	return ep_argument(arguments, name) != NULL;
+}
+
+/* The whole program. */
+int ep_main(int argc, char *argv[]);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* replay.c: epitaph replay: the calls, newest last. */
+#include "decoder/replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/choose.h"
+#include "cli/commands.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "decoder/timetext.h"
+
+enum layout { TREE, TSV };
+
+struct replay {
+	struct ep_session session;
+	struct ep_selection selection;
+	enum layout layout;
+	bool merged;
+	const struct ep_trace_thread *only; /* NULL: all that are selected */
+	size_t shown;                       /* calls, in all */
+	bool headed; /* the first listing has been printed */
+};
+
+static bool wants(const struct ep_trace_thread *thread, void *context)
+{
+	const struct replay *replay = context;
+
+	return (!replay->only || replay->only == thread) &&
+	       ep_selection_wants_thread(&replay->selection, thread);
+}
+
+static void print_head(const struct replay *replay)
+{
+	const struct ep_trace_thread *thread = replay->only;
+	const struct ep_trace *trace = replay->session.trace;
+	char text[EP_TIMETEXT_SIZE];
+
+	if (replay->layout == TSV || !thread)
+		return;
+	printf("%s%sthread %u %s%s: %zu blocks, the last %s",
+	       replay->headed ? "\n" : "", ep_color(EP_BOLD), thread->tid,
+	       thread->name[0] ? thread->name : "(no name)", ep_color(EP_PLAIN),
+	       thread->block_count,
+	       ep_timetext(text, ep_trace_ns(trace, thread->first_tsc,
+					     thread->last_tsc)));
+	printf("%s%s\n",
+	       thread->from_start ? ", from its first event on"
+				  : "; what came before was overwritten",
+	       thread->state == EP_THREAD_DEAD ? "; it has ended" : "");
+}
+
+static void print_list(struct replay *replay, const struct ep_call_list *list,
+		       const uint8_t *shown)
+{
+	const struct ep_trace *trace = replay->session.trace;
+	struct ep_replay_style style = {ep_color(EP_PLAIN), ep_color(EP_DIM),
+					ep_color(EP_YELLOW), ep_color(EP_CYAN),
+					replay->merged};
+
+	print_head(replay);
+	replay->headed = true;
+	if (replay->layout == TSV)
+		ep_replay_tsv(stdout, trace, list, shown);
+	else
+		ep_replay_tree(stdout, trace, list, shown, &style);
+}
+
+/* One listing: of one thread, or of all. */
+static int replay_once(struct replay *replay)
+{
+	struct ep_call_list list;
+	struct ep_err err = {0};
+	uint8_t *shown;
+	size_t count;
+
+	if (ep_call_list_create(&list, replay->session.trace,
+				replay->session.names, wants, replay, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	shown = ep_selection_apply(&replay->selection, replay->session.trace,
+				   &list, &count);
+	if (shown && count)
+		print_list(replay, &list, shown);
+	replay->shown += count;
+	free(shown);
+	ep_call_list_deinit(&list);
+	if (!shown)
+		ep_say("out of memory");
+	return shown ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
+}
+
+static int replay_all(struct replay *replay)
+{
+	const struct ep_trace *trace = replay->session.trace;
+	int result = EP_EXIT_COMPLETE;
+
+	if (replay->merged || replay->layout == TSV)
+		return replay_once(replay);
+	for (size_t i = 0; i < trace->thread_count && !result; i++) {
+		replay->only = &trace->threads[i];
+		if (replay->only->block_count &&
+		    ep_selection_wants_thread(&replay->selection, replay->only))
+			result = replay_once(replay);
+	}
+	return result;
+}
+
+static int choose_layout(struct replay *replay,
+			 const struct ep_arguments *arguments)
+{
+	const char *format = ep_argument(arguments, "format");
+
+	replay->merged = ep_argument_given(arguments, "merged");
+	if (!format || !strcmp(format, "tree"))
+		replay->layout = TREE;
+	else if (!strcmp(format, "tsv"))
+		replay->layout = TSV;
+	else {
+		ep_say("--format=%s: tree or tsv", format);
+		return EP_EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	static struct replay replay;
+	int result = choose_layout(&replay, arguments);
+
+	if (!result)
+		result = ep_choose(&replay.selection, arguments);
+	if (result)
+		return result;
+	result = ep_session_open(&replay.session, arguments,
+				 arguments->operands[0], true);
+	if (result > EP_EXIT_PARTIAL)
+		return result;
+	int status = replay_all(&replay);
+	ep_session_warn(&replay.session);
+	if (!status && !replay.shown) {
+		ep_say("%s: no call fits", arguments->operands[0]);
+		status = EP_EXIT_NOTHING;
+	}
+	ep_session_close(&replay.session);
+	return status ? status : result;
+}
+
+static const struct ep_option options[] = {
+	EP_CHOOSE_OPTIONS,
+	{"merged", 'm', NULL, "all threads in one listing, in order of time"},
+	{"format", 0, "FORMAT",
+	 "tree (default), or tsv: tab-separated, one line an event, all "
+	 "threads merged"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_replay = {
+	.name = "replay",
+	.operands = "SOURCE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.summary = "the calls of each thread as a tree, newest last",
+	.description =
+		"Prints what each thread called, with times in seconds before "
+		"the last record of the trace, and how long each call took. A "
+		"~ marks a time that is known within an interval only, because "
+		"no clock was read at that call.\n\n"
+		"A call that did not return is left open. A return whose call "
+		"came before the history, a call that was left by longjmp or "
+		"an exception, and places where history is missing are marked "
+		"so.",
+	.options = options,
+	.names = true,
+	.run = run,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* say.c: messages, colours, and whether stdout took all of it. */
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool colors;
+
+void ep_say(const char *format, ...)
+{
+	va_list list;
+
+	fflush(stdout);
+	fputs("epitaph: ", stderr);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
+}
+
+bool ep_color_choose(const char *when)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if (!when || !strcmp(when, "auto"))
+		colors = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+	else if (!strcmp(when, "always"))
+		colors = true;
+	else if (!strcmp(when, "never"))
+		colors = false;
+	else
+		return false;
+	return true;
+}
+
+const char *ep_color(enum ep_color color)
+{
+	static const char *const codes[] = {
+		[EP_PLAIN] = "\033[0m",   [EP_BOLD] = "\033[1m",
+		[EP_DIM] = "\033[2m",     [EP_RED] = "\033[31m",
+		[EP_YELLOW] = "\033[33m", [EP_CYAN] = "\033[36m",
+	};
+
+	return colors ? codes[color] : "";
+}
+
+bool ep_stdout_finish(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	if (errno == EPIPE)
+		return true;
+	ep_say("stdout: %s", strerror(errno));
+	return false;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* session.c: from a SOURCE's name to a trace with names. */
+#include "cli/session.h"
+
+#include <string.h>
+
+#include "cli/say.h"
+
+static void take_naming(struct ep_session *session,
+			const struct ep_arguments *arguments)
+{
+	struct ep_names_options *naming = &session->naming;
+
+	for (size_t i = 0; i < arguments->given_count; i++)
+		if (!strcmp(arguments->given[i].option->name, "debug-path"))
+			session->debug_paths[naming->debug_path_count++] =
+				arguments->given[i].value;
+	naming->debug_paths = session->debug_paths;
+	naming->executable = ep_argument(arguments, "executable");
+	naming->force = ep_argument_given(arguments, "force");
+	naming->no_demangle = ep_argument_given(arguments, "no-demangle");
+}
+
+/* What an error of a reader is to the user. */
+static int status_of(int code)
+{
+	return code == EP_END || code == EP_E_UNSAVED ? EP_EXIT_NOTHING
+						      : EP_EXIT_UNREADABLE;
+}
+
+int ep_session_open_source(struct ep_session *session,
+			   const struct ep_arguments *arguments,
+			   const char *name)
+{
+	struct ep_err err = {0};
+	int result;
+
+	memset(session, 0, sizeof(*session));
+	take_naming(session, arguments);
+	result = ep_source_open(&session->source, name, &err);
+	if (result) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	result =
+		ep_source_set_files(session->source, session->naming.executable,
+				    ep_argument(arguments, "sysroot"), &err);
+	if (!result)
+		result = ep_root_find(session->source, &session->found,
+				      &session->missing);
+	if (result && !session->missing.text[0])
+		ep_err_set(&session->missing, result, 0, "%s: no trace found",
+			   name);
+	if (ep_source_warning(session->source, 0))
+		session->status = EP_EXIT_PARTIAL;
+	return result ? status_of(result) : session->status;
+}
+
+static int open_trace(struct ep_session *session)
+{
+	struct ep_err *err = &session->missing;
+	int result = ep_image_read(&session->image, session->source,
+				   &session->found, err);
+
+	if (!result)
+		result = ep_trace_create(&session->trace, &session->image, err);
+	if (!result)
+		result = ep_names_create(
+			&session->names, session->trace->modules,
+			session->trace->module_count, &session->naming, err);
+	return result;
+}
+
+/* Lost pieces make a result partial; the overwriting of old history does not.
+ */
+static bool is_whole(const struct ep_trace *trace)
+{
+	const struct ep_trace_damage *damage = &trace->damage;
+
+	return !damage->pages_missing && !damage->blocks_torn &&
+	       !damage->threads_corrupt && !damage->modules_corrupt &&
+	       !damage->blocks_duplicate && !damage->blocks_backward &&
+	       !trace->warning_count;
+}
+
+int ep_session_open(struct ep_session *session,
+		    const struct ep_arguments *arguments, const char *name,
+		    bool trace_needed)
+{
+	int result = ep_session_open_source(session, arguments, name);
+
+	if (!session->source)
+		return result;
+	if (result <= EP_EXIT_PARTIAL) {
+		result = open_trace(session);
+		if (!result) {
+			if (!is_whole(session->trace))
+				session->status = EP_EXIT_PARTIAL;
+			return session->status;
+		}
+		result = status_of(result);
+	}
+	if (!trace_needed) {
+		session->status = EP_EXIT_PARTIAL;
+		return session->status;
+	}
+	ep_say("%s", session->missing.text);
+	ep_session_close(session);
+	return result;
+}
+
+void ep_session_close(struct ep_session *session)
+{
+	ep_names_destroy(session->names);
+	ep_trace_destroy(session->trace);
+	ep_image_deinit(&session->image);
+	ep_source_close(session->source);
+	memset(session, 0, sizeof(*session));
+}
+
+void ep_session_warn(const struct ep_session *session)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = ep_source_warning(session->source, i)); i++)
+		ep_say("%s", text);
+	if (!session->trace)
+		return;
+	for (size_t i = 0; i < session->trace->warning_count; i++)
+		ep_say("%s", session->trace->warnings[i]);
+	for (size_t i = 0; (text = ep_names_warning(session->names, i)); i++)
+		ep_say("%s", text);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * session.h: SOURCE as a command wants it: the source, the arena, the trace and
+ * the names, opened one after the other, with each failure told to the user.
+ */
+#ifndef EPITAPH_SESSION_H
+#define EPITAPH_SESSION_H
+
+#include "cli/option.h"
+#include "coredump/image.h"
+#include "decoder/calls.h"
+
+struct ep_session {
+	struct ep_source *source;
+	struct ep_root_found found;
+	struct ep_image image;
+	struct ep_trace *trace; /* NULL: there is none, and that was told */
+	struct ep_names *names; /* NULL without a trace */
+	struct ep_names_options naming;
+	const char *debug_paths[EP_VALUES_MAX];
+	struct ep_err missing; /* why there is no trace */
+	int status; /* EP_EXIT_: what is known so far of how whole it is */
+};
+
+/*
+ * Opens `name`. EP_EXIT_COMPLETE or EP_EXIT_PARTIAL: use it. Anything else was
+ * told, and is the command's exit status; nothing is to be closed then.
+ * `trace_needed` false: a source without a trace is EP_EXIT_PARTIAL.
+ */
+int ep_session_open(struct ep_session *session,
+		    const struct ep_arguments *arguments, const char *name,
+		    bool trace_needed);
+void ep_session_close(struct ep_session *session);
+
+/* Only the source and the arena's place, for extract. */
+int ep_session_open_source(struct ep_session *session,
+			   const struct ep_arguments *arguments,
+			   const char *name);
+
+/* Tells on stderr what the source, the trace and the names complain about. */
+void ep_session_warn(const struct ep_session *session);
+
+#endif

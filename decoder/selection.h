@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* selection.h: which calls of a list the user asked for. */
+#ifndef EPITAPH_SELECTION_H
+#define EPITAPH_SELECTION_H
+
+#include "decoder/calllist.h"
+
+/* A point in time as the user gives it: from the end (-10ms), from the start
+ * (+1.5s). */
+struct ep_when {
+	bool given;
+	bool from_end;
+	int64_t ns;
+};
+
+struct ep_selection {
+	const char *thread;   /* tid, serial as #N, or name pattern; NULL all */
+	const char *function; /* glob on the name; NULL all */
+	uint32_t depth;       /* show depths below it; 0: all */
+	int64_t min_duration; /* ns; 0: all. Calls that are open always pass */
+	uint64_t last_calls;  /* 0: all */
+	int64_t last_ns;      /* 0: all */
+	struct ep_when since, until;
+};
+
+/* "-10ms", "+1.5s". False: neither. */
+bool ep_when_parse(const char *text, struct ep_when *out);
+/* "200" → calls, "5ms" → time. False: neither. */
+bool ep_selection_parse_last(struct ep_selection *selection, const char *text);
+
+bool ep_selection_wants_thread(const struct ep_selection *selection,
+			       const struct ep_trace_thread *thread);
+
+/* A byte per call of the list: 1 shown. Gaps are shown where they fall into the
+ * window. From malloc; NULL: out of memory. */
+uint8_t *ep_selection_apply(const struct ep_selection *selection,
+			    const struct ep_trace *trace,
+			    const struct ep_call_list *list, size_t *shown);
+
+#endif
