@@ -4,16 +4,22 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+__extension__ typedef __int128 wide;
 
 static const struct {
 	const char *name;
 	int64_t ns;
 } units[] = {
-	{"ns", 1},          {"us", 1000},         {"\302\265s", 1000},
-	{"ms", 1000000},    {"s", 1000000000},    {"min", 60000000000},
+	{"ns", 1},
+	{"us", 1000},
+	{"\302\265s", 1000},
+	{"\316\274s", 1000},
+	{"ms", 1000000},
+	{"s", 1000000000},
+	{"min", 60000000000},
 	{"h", 3600000000000},
 };
 
@@ -52,25 +58,83 @@ const char *ep_timetext_clock(char out[EP_TIMETEXT_SIZE + 16], uint64_t ns)
 	return out;
 }
 
+/* ---- back ---- */
+
+/* Digits from *text on, which is moved behind them. */
+static bool digits_take(const char **text, uint64_t *value)
+{
+	*value = 0;
+	for (; **text >= '0' && **text <= '9'; (*text)++)
+		if (__builtin_mul_overflow(*value, UINT64_C(10), value) ||
+		    __builtin_add_overflow(*value, (uint64_t)(**text - '0'),
+					   value))
+			return false;
+	return true;
+}
+
+/* ".25": 25 of 100. Digits beyond the 15th don't matter. */
+static void fraction_take(const char **text, int64_t *value, int64_t *scale)
+{
+	*value = 0;
+	*scale = 1;
+	if (**text != '.')
+		return;
+	for ((*text)++; **text >= '0' && **text <= '9'; (*text)++)
+		if (*scale < INT64_C(1000000000000000)) {
+			*value = *value * 10 + (**text - '0');
+			*scale *= 10;
+		}
+}
+
+static bool starts_number(const char *text)
+{
+	return (text[0] >= '0' && text[0] <= '9') ||
+	       (text[0] == '.' && text[1] >= '0' && text[1] <= '9');
+}
+
+static int64_t unit_find(const char *text)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(text, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
+/* Integers throughout: 0.1s is 100000000 ns and nothing beside it. */
 bool ep_timetext_parse(const char *text, int64_t *ns)
 {
-	char *end;
-	double value = strtod(text, &end);
+	bool negative = *text == '-';
+	int64_t unit, value, scale;
+	uint64_t whole;
+	wide total;
 
-	/* strtod also takes hexadecimal, infinities and NaNs. */
-	if (end == text || strspn(text, "+-.0123456789eE") < (size_t)(end - text))
+	text += *text == '-' || *text == '+';
+	if (!starts_number(text) || !digits_take(&text, &whole))
 		return false;
-	while (*end == ' ')
-		end++;
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		double result = value * (double)units[i].ns;
+	fraction_take(&text, &value, &scale);
+	while (*text == ' ')
+		text++;
+	unit = unit_find(text);
+	total = (wide)whole * unit + (wide)value * unit / scale;
+	if (unit == 0 || total > INT64_MAX)
+		return false;
+	*ns = negative ? -(int64_t)total : (int64_t)total;
+	return true;
+}
 
-		if (strcmp(end, units[i].name))
-			continue;
-		if (result > 9e18 || result < -9e18)
-			return false;
-		*ns = (int64_t)(result + (result < 0 ? -0.5 : 0.5));
-		return true;
+/* ---- counts ---- */
+
+const char *ep_counttext(char out[EP_TIMETEXT_SIZE], uint64_t count)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	char *to = out;
+
+	for (int i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
 	}
-	return false;
+	*to = '\0';
+	return out;
 }

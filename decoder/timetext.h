@@ -20,4 +20,7 @@ const char *ep_timetext_clock(char out[EP_TIMETEXT_SIZE + 16], uint64_t ns);
  * text must be one; without a unit it is none. */
 bool ep_timetext_parse(const char *text, int64_t *ns);
 
+/* "12,345". Returns `out`. */
+const char *ep_counttext(char out[EP_TIMETEXT_SIZE], uint64_t count);
+
 #endif
