@@ -302,23 +302,61 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* ---- stacks ---- */
 
+static bool has_frame(Dwarf_CFI *cfi, uint64_t address)
+{
+	Dwarf_Frame *frame;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0)
+		return false;
+	free(frame);
+	return true;
+}
+
+/* Does unwind information say where the caller of this frame is? If not,
+ * libdwfl follows %rbp. */
+static bool has_unwind_information(const struct ep_unwinder *unwinder,
+				   const struct ep_frame *frame)
+{
+	uint64_t pc = frame->activation ? frame->pc : frame->pc - 1;
+	Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, pc);
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi;
+
+	if (!module)
+		return false;
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	if (has_frame(cfi, pc - bias))
+		return true;
+	cfi = dwfl_module_dwarf_cfi(module, &bias);
+	return has_frame(cfi, pc - bias);
+}
+
 static int take_frame(Dwfl_Frame *frame, void *context)
 {
 	struct ep_unwinder *unwinder = context;
+	struct ep_stack *stack = unwinder->stack;
+	size_t own = unwinder->returned; /* frames that libdwfl did not see */
 	Dwarf_Word sp = 0;
 	Dwarf_Addr pc;
 	bool activation;
 
+	/* This looks for the next frame already: what fails here is why there
+	 * is none. */
+	unwinder->fault = 0;
 	if (!dwfl_frame_pc(frame, &pc, &activation))
 		return DWARF_CB_ABORT;
 	if (dwfl_frame_reg(frame, REGISTER_RSP, &sp) != 0)
 		sp = 0;
 	/* libdwfl takes its first frame for the innermost. */
-	if (unwinder->returned && unwinder->stack->count == 1)
+	if (own && stack->count == own)
 		activation = false;
-	unwinder->fault = 0;
-	return add_frame(unwinder, pc, sp, activation) ? DWARF_CB_OK
-						       : DWARF_CB_ABORT;
+	if (!add_frame(unwinder, pc, sp, activation))
+		return DWARF_CB_ABORT;
+	if (stack->count > own + 1)
+		stack->frames[stack->count - 1].guessed =
+			!has_unwind_information(
+				unwinder, &stack->frames[stack->count - 2]);
+	return DWARF_CB_OK;
 }
 
 /* Why no frame came after the last one. */

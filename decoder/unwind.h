@@ -14,6 +14,8 @@ struct ep_frame {
 	uint64_t sp;     /* 0 unknown */
 	bool activation; /* pc is exact (innermost, or below a signal frame);
 			    else it is a return address: look up pc - 1 */
+	bool guessed;    /* found by the frame pointer alone, where the frame
+			    before it has no unwind information: may be wrong */
 };
 
 struct ep_stack {
