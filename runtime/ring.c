@@ -65,13 +65,13 @@ static uint64_t next_sequence(const struct ep_tls *tls, uint64_t cursor)
 }
 
 /*
- * Enters the next block at time `tsc`. False: a signal handler that ran in
- * between has moved the cursor; look again. Until the check word is written,
- * last, the block does not count.
+ * Enters the next block at time `tsc`, which was read after `cursor`. False: a
+ * signal handler that ran since has moved the cursor; look again. Until the
+ * check word is written, last, the block does not count.
  */
-static bool enter_block(struct ep_tls *tls, uint64_t tsc, uint8_t flags)
+static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
+			uint8_t flags)
 {
-	uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
 	struct ep_block *block = next_block(tls, cursor);
 	uint64_t sequence = next_sequence(tls, cursor), check = block->check;
 
@@ -152,7 +152,7 @@ void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
 		if (needs_block(cursor, tsc - last, flags)) {
 			if (tsc - last >= EP_LONG_GAP_CYCLES)
 				flags |= EP_BLOCK_LONG_GAP;
-			if (enter_block(tls, tsc, flags))
+			if (enter_block(tls, cursor, tsc, flags))
 				flags = 0;
 		} else if (append(tls, cursor, tsc, word)) {
 			return;
