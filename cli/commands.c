@@ -19,7 +19,7 @@ const struct ep_option ep_name_options[] = {
 	{"executable", 'e', "FILE",
 	 "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
-	{"force", 'f', NULL,
+	{"force", 0, NULL,
 	 "use files whose build-id differs from the core's"},
 	{"no-demangle", 0, NULL,
 	 "show C++ and Rust names as the linker has them"},
@@ -36,6 +36,7 @@ const struct ep_command *const ep_commands[] = {
 	&ep_command_extract,
 	&ep_command_info,
 	&ep_command_replay,
+	&ep_command_export,
 	&ep_command_help,
 	NULL,
 };
