@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/ranges.h"
 #include "coredump/root_impl.h"
 #include "coredump/source_impl.h"
 
-/* More than this is only believed as far as the source holds bytes. */
-#define BELIEVED_SIZE (UINT64_C(1) << 30)
+/* Bytes that an arena may take on its own word: the default EPITAPH_MEMORY.
+ * More is believed as far as the source holds bytes: a few lying ones in a
+ * small file must not cost gigabytes. */
+#define BELIEVED_SIZE (UINT64_C(64) << 20)
 
 static uint64_t page_up(uint64_t size)
 {
@@ -68,12 +71,9 @@ static uint64_t range_end(struct ep_source *source, uint64_t address,
 	return end < limit ? end : limit;
 }
 
-/*
- * A snapshot has no segment where a page is missing, so there the promise is
- * kept up to the last segment inside it.
- */
-static uint64_t last_segment_end(struct ep_source *source, uint64_t address,
-				 uint64_t limit)
+/* End of the last byte that the source holds of [address, limit). */
+static uint64_t last_byte_end(struct ep_source *source, uint64_t address,
+			      uint64_t limit)
 {
 	uint64_t end = address;
 
@@ -106,18 +106,29 @@ static uint64_t committed_of(struct ep_source *source,
 uint64_t ep_image_wanted(struct ep_source *source,
 			 const struct ep_root_found *found)
 {
-	uint64_t start = found->arena_address, size, end;
+	uint64_t start = found->arena_address;
 	uint64_t committed = committed_of(source, found);
 
-	if (committed == 0)
-		return range_end(source, start, start + found->root.arena_size,
-				 source->kind != EP_SOURCE_LIVE) -
-		       start;
-	if (committed <= BELIEVED_SIZE)
+	if (committed)
 		return committed;
-	end = last_segment_end(source, start, start + committed);
-	size = end - start;
-	return size < EP_PAGE ? EP_PAGE : size;
+	return range_end(source, start, start + found->root.arena_size,
+			 source->kind != EP_SOURCE_LIVE) -
+	       start;
+}
+
+/* Of the bytes that are wanted, those worth making room for. */
+static uint64_t believed(struct ep_source *source, uint64_t start,
+			 uint64_t wanted)
+{
+	uint64_t end;
+
+	if (wanted <= BELIEVED_SIZE)
+		return wanted;
+	end = last_byte_end(source, start, start + wanted);
+	if (end - start > BELIEVED_SIZE &&
+	    ep_range_present(source, start, end) < (end - start) / 2)
+		end = range_end(source, start, end, true);
+	return end - start > BELIEVED_SIZE ? end - start : BELIEVED_SIZE;
 }
 
 /* ---- reading ---- */
@@ -151,7 +162,8 @@ static int pages_read(struct ep_image *image, struct ep_source *source,
 int ep_image_read(struct ep_image *image, struct ep_source *source,
 		  const struct ep_root_found *found, struct ep_err *err)
 {
-	uint64_t size = ep_image_wanted(source, found);
+	uint64_t wanted = ep_image_wanted(source, found);
+	uint64_t size = believed(source, found->arena_address, wanted);
 	struct ep_image new;
 	int rc;
 
@@ -176,6 +188,7 @@ int ep_image_read(struct ep_image *image, struct ep_source *source,
 		ep_image_deinit(&new);
 		return rc;
 	}
+	new.pages_missing += (wanted - size) / EP_PAGE;
 	*image = new;
 	return EP_OK;
 }

@@ -12,12 +12,13 @@
 struct ep_image {
 	uint8_t *bytes; /* `size` bytes, page aligned; owned */
 	size_t size; /* bytes: arena.committed, or what the segment holds when
-			that is not readable */
-	uint8_t *present; /* one byte a page: 1 read, 0 not; owned */
-	size_t pages_missing;
-	uint64_t address;    /* process virtual address of bytes[0] */
-	struct ep_root root; /* validated */
-	uint32_t how;        /* EP_FOUND_ */
+			that is not readable; less when most of an arena of over
+			64 MiB is not there */
+	uint8_t *present;     /* one byte a page: 1 read, 0 not; owned */
+	size_t pages_missing; /* of what should be there, also behind `size` */
+	uint64_t address;     /* process virtual address of bytes[0] */
+	struct ep_root root;  /* validated */
+	uint32_t how;         /* EP_FOUND_ */
 };
 
 /* Copies the arena that was found. Keeps what can be read; EP_OK also when

@@ -115,7 +115,7 @@ int ep_output_open(struct ep_output *output, const char *path, bool force,
 		return open_direct(output, err);
 	if (!force && lstat(path, &st) == 0)
 		return ep_fail(err, EP_E_USAGE, 0,
-			       "%s: exists; --force writes over it", path);
+			       "%s: exists; --overwrite replaces it", path);
 	return open_aside(output, err);
 }
 
@@ -186,7 +186,7 @@ int ep_output_commit(struct ep_output *output, struct ep_err *err)
 	if (!output->direct && name_settle(output) != 0) {
 		rc = errno == EEXIST
 			     ? ep_fail(err, EP_E_USAGE, 0,
-				       "%s: exists; --force writes over it",
+				       "%s: exists; --overwrite replaces it",
 				       output->path)
 			     : ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
 		ep_output_abandon(output);

@@ -425,7 +425,7 @@ START_TEST(an_existing_file_is_refused_and_untouched)
 	fclose(file);
 	ck_assert_int_eq(extract(build_core_path(core), in_dir("s"), NULL),
 			 EP_E_USAGE);
-	ck_assert_ptr_nonnull(strstr(err.text, "--force"));
+	ck_assert_ptr_nonnull(strstr(err.text, "--overwrite"));
 	ck_assert_int_eq(stat(in_dir("s"), &st), 0);
 	ck_assert_int_eq(st.st_size, 4);
 	ck_assert_uint_eq(files_in_dir(), 1);
