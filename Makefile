@@ -13,6 +13,10 @@ comma   := ,
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 
+# `make V=1` shows the commands, else what is made.
+Q   := $(if $(V),,@)
+SAY  = $(if $(V),,; echo '  $@')
+
 # ---- flags ----------------------------------------------------------------------------------------------------------
 
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
@@ -57,82 +61,82 @@ all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
 
 # Static: for executables (local-exec TLS). One object, its hidden names made local, so that nothing of it can clash.
 $(BUILD)/obj/a/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(RUNTIME_FLAGS) -fPIE -ftls-model=local-exec -c $< -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -ftls-model=local-exec -c $< -o $@
 $(BUILD)/obj/a/%.o: %.S
-	@mkdir -p $(@D)
-	$(CC) $(RUNTIME_FLAGS) -fPIE -c $< -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -c $< -o $@
 $(BUILD)/lib/libepitaph.a: $(RUNTIME_A_OBJ)
-	@mkdir -p $(@D)
-	ld -r -o $(BUILD)/obj/epitaph.o $^
-	objcopy --localize-hidden $(BUILD)/obj/epitaph.o
-	rm -f $@ && ar rcsD $@ $(BUILD)/obj/epitaph.o
+	@mkdir -p $(@D)$(SAY)
+	$(Q)ld -r -o $(BUILD)/obj/epitaph.o $^
+	$(Q)objcopy --localize-hidden $(BUILD)/obj/epitaph.o
+	$(Q)rm -f $@ && ar rcsD $@ $(BUILD)/obj/epitaph.o
 
 # The same objects unmerged, for unit tests that call inside.
 $(BUILD)/obj/runtime-parts.a: $(RUNTIME_A_OBJ)
-	rm -f $@ && ar rcsD $@ $^
+	$(Q)rm -f $@ && ar rcsD $@ $^
 
 # Shared: for shared libraries, plug-ins and LD_PRELOAD (initial-exec TLS).
 $(BUILD)/obj/so/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -ftls-model=initial-exec -c $< -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -ftls-model=initial-exec -c $< -o $@
 $(BUILD)/obj/so/%.o: %.S
-	@mkdir -p $(@D)
-	$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -c $< -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -c $< -o $@
 $(BUILD)/lib/libepitaph.so: $(RUNTIME_SO_OBJ) runtime/epitaph.map
-	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,libepitaph.so.0 -Wl,--version-script=runtime/epitaph.map -Wl,-z,now -Wl,-z,noexecstack \
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) -shared -Wl,-soname,libepitaph.so.0 -Wl,--version-script=runtime/epitaph.map -Wl,-z,now -Wl,-z,noexecstack \
 		-Wl,-z,defs -Wl,--build-id -Wl,-z,nodelete $(RUNTIME_SO_OBJ) -o $@
-	ln -sf libepitaph.so $(@D)/libepitaph.so.0
+	$(Q)ln -sf libepitaph.so $(@D)/libepitaph.so.0
 
 $(BUILD)/obj/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -o $@
 $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
-	@mkdir -p $(@D)
-	rm -f $@ && ar rcsD $@ $^
+	@mkdir -p $(@D)$(SAY)
+	$(Q)rm -f $@ && ar rcsD $@ $^
 $(BUILD)/bin/epitaph: $(BUILD)/obj/cli/main/main.o $(BUILD)/lib/libepitaph-tools.a
-	@mkdir -p $(@D)
-	$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 $(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ)
-	@mkdir -p $(@D)
-	$(CC) $(SANFLAGS) $(LDFLAGS) $^ -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ -o $@
 $(BUILD)/bin/epitaph-c++: $(BUILD)/bin/epitaph-cc
-	ln -sf epitaph-cc $@
+	$(Q)ln -sf epitaph-cc $@
 
 # What the wrapper finds beside itself: an object that registers each traced shared library, hooks that are empty or wait,
 # gcc's specs, and epitaph.h in a folder of its own.
 $(BUILD)/lib/epitaph/dso.o: runtime/dso/registrar.c
-	@mkdir -p $(@D)
-	$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/dso.d -c $< -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/dso.d -c $< -o $@
 $(BUILD)/lib/epitaph/%.o: cli/wrapper/kit/%.S
-	@mkdir -p $(@D) $(BUILD)/obj
-	$(CC) $(RUNTIME_FLAGS) -MF $(BUILD)/obj/$*.d -c $< -o $@
+	@mkdir -p $(@D) $(BUILD)/obj$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -MF $(BUILD)/obj/$*.d -c $< -o $@
 $(BUILD)/lib/epitaph/pg.specs: cli/wrapper/kit/pg.specs
-	@mkdir -p $(@D)
-	cp $< $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)cp $< $@
 $(BUILD)/include/epitaph/epitaph.h: runtime/epitaph.h
-	@mkdir -p $(@D)
-	cp $< $@
-	ln -sf epitaph/epitaph.h $(BUILD)/include/epitaph.h
+	@mkdir -p $(@D)$(SAY)
+	$(Q)cp $< $@
+	$(Q)ln -sf epitaph/epitaph.h $(BUILD)/include/epitaph.h
 
 $(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
-	@mkdir -p $(@D)
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 # gdb's Python gets its constants from format.h, by the compiler's own reckoning.
 $(BUILD)/gdb-ext/constants: gdb-ext/constants.c runtime/format.h
-	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) $< -o $@
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $< -o $@
 $(BUILD)/gdb-ext/epitaph.py: $(GDB_PY) $(BUILD)/gdb-ext/constants
-	$(BUILD)/gdb-ext/constants >$(@D)/epitaph_format.py
-	cp $(GDB_PY) $(@D)/
+	$(Q)$(BUILD)/gdb-ext/constants >$(@D)/epitaph_format.py
+	$(Q)cp $(GDB_PY) $(@D)/
 
 # ---- tests ------------------------------------------------------------------------------------------------------------
 
 $(BUILD)/tests/check_%: tests/unit/check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a
-	@mkdir -p $(@D)
-	$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
 		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lm -lrt $(LIBS) -o $@
 
 .PHONY: unit deps check bench demo real fuzz
@@ -208,7 +212,7 @@ help:
 	@echo 'make real       trace and crash Lua, compare the trace with uftrace'
 	@echo 'make bench      what tracing costs, interleaved with its peers'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
-	@echo 'variables       SAN=address|thread|undefined, CC, CFLAGS, BUILD'
+	@echo 'variables       V=1 SAN=address|thread|undefined, CC, CFLAGS, BUILD'
 
 # A changed flag in this file rebuilds; a changed header rebuilds what includes it.
 $(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(BUILD)/obj/cli/main/main.o $(KIT): Makefile
