@@ -28,7 +28,8 @@ struct search {
 	struct ep_module_file *file;
 	const struct ep_trace_module *module;
 	const struct ep_names_options *options;
-	char path[PATH_MAX]; /* the module's, without " (deleted)" */
+	char path[PATH_MAX];   /* the module's, without " (deleted)" */
+	char rooted[PATH_MAX]; /* /usr/lib/debug below the sysroot; "" none */
 	bool deleted;
 	bool asked_refused; /* the file that the user named is not the one */
 };
@@ -207,7 +208,10 @@ static const char *debug_directory(const struct search *search, size_t index)
 
 	if (index < options->debug_path_count)
 		return options->debug_paths[index];
-	return index == options->debug_path_count ? DEBUG_DIRECTORY : NULL;
+	index -= options->debug_path_count;
+	if (search->rooted[0] && index-- == 0)
+		return search->rooted;
+	return index == 0 ? DEBUG_DIRECTORY : NULL;
 }
 
 /* DIR/.build-id/xx/yyyy + suffix; false: no build-id, or too long. */
@@ -245,7 +249,10 @@ static bool find_own(struct search *search)
 			return true;
 		search->asked_refused = true;
 	}
-	if (search->path[0] == '/' && try_own(search, search->path, false))
+	if (search->path[0] == '/' &&
+	    join(path, search->options->sysroot ? search->options->sysroot : "",
+		 search->path, "", "") &&
+	    try_own(search, path, false))
 		return true;
 	for (size_t i = 0; (directory = debug_directory(search, i)); i++) {
 		if (build_id_path(path, directory, module->build_id,
@@ -464,6 +471,11 @@ static void search_init(struct search *search, struct ep_module_file *file,
 	search->asked_refused = false;
 	search->module = module;
 	search->options = options ? options : &defaults;
+	search->rooted[0] = '\0';
+	if (search->options->sysroot &&
+	    !join(search->rooted, search->options->sysroot, DEBUG_DIRECTORY, "",
+		  ""))
+		search->rooted[0] = '\0';
 	search->deleted = length > tail &&
 			  strcmp(module->path + length - tail, DELETED) == 0;
 	if (search->deleted)

@@ -22,12 +22,13 @@ struct ep_module_file {
 
 /*
  * Looks for the module's file in this order: options->executable (for the
- * program), its path, DIR/.build-id/xx/yyyy and DIR + path of each debug path;
- * then for its debug file, when the own file has no .symtab or no .debug_info:
- * DIR/.build-id/xx/yyyy.debug, DIR + path + .debug, .gnu_debuglink (beside the
- * file, in .debug/ there, in DIR + folder). DIR: options->debug_paths, then
- * /usr/lib/debug. `options` NULL: defaults. Never fails: what is missing stays
- * NULL and `warning` says so. Reads regular files only.
+ * program), its path (below options->sysroot), DIR/.build-id/xx/yyyy and DIR +
+ * path of each debug path; then for its debug file, when the own file has no
+ * .symtab or no .debug_info: DIR/.build-id/xx/yyyy.debug, DIR + path + .debug,
+ * .gnu_debuglink (beside the file, in .debug/ there, in DIR + folder). DIR:
+ * options->debug_paths, then /usr/lib/debug. `options` NULL: defaults. Never
+ * fails: what is missing stays NULL and `warning` says so. Reads regular files
+ * only.
  */
 void ep_module_file_open(struct ep_module_file *file,
 			 const struct ep_trace_module *module,

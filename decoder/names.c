@@ -539,7 +539,10 @@ static int copy_options(struct ep_names *names,
 	names->options.debug_paths = (const char *const *)paths;
 	if (options->executable)
 		names->options.executable = strdup(options->executable);
-	if (!paths || (options->executable && !names->options.executable))
+	if (options->sysroot)
+		names->options.sysroot = strdup(options->sysroot);
+	if (!paths || (options->executable && !names->options.executable) ||
+	    (options->sysroot && !names->options.sysroot))
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < options->debug_path_count; i++) {
 		paths[i] = strdup(options->debug_paths[i]);
@@ -593,6 +596,7 @@ void ep_names_destroy(struct ep_names *names)
 		free((char *)names->options.debug_paths[i]);
 	free((void *)names->options.debug_paths);
 	free((char *)names->options.executable);
+	free((char *)names->options.sysroot);
 	free(names->warnings);
 	free(names->files);
 	free(names->modules);

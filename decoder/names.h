@@ -39,6 +39,8 @@ struct ep_names_options {
 					   NULL; /usr/lib/debug comes last */
 	size_t debug_path_count;
 	const char *executable; /* use this file for the program; NULL */
+	const char *sysroot;    /* in front of every module's path, and of
+				   /usr/lib/debug; NULL */
 	bool force;             /* use files whose build-id differs */
 	bool no_demangle;
 };

@@ -405,6 +405,23 @@ START_TEST(the_executable_that_is_named_is_used_when_it_is_the_one)
 }
 END_TEST
 
+START_TEST(a_sysroot_stands_before_every_path)
+{
+	const char *root = here("root");
+	struct ep_names_options options = {.sysroot = root};
+	struct ep_trace_module module;
+	uint64_t work;
+
+	make_program("prog", "work");
+	work = address_of("prog", "work");
+	module = module_of(here("prog"), BIAS);
+	shell("mkdir -p root/\"$PWD\" && mv prog root/\"$PWD\"/prog");
+	create(&module, 1, &options);
+	expect(work, 0, "work");
+	ck_assert_ptr_null(ep_names_warning(names, 0));
+}
+END_TEST
+
 START_TEST(a_deleted_file_is_used_only_when_it_is_the_same_one)
 {
 	struct ep_trace_module module;
@@ -549,6 +566,7 @@ static void add_files(TCase *tests)
 	tcase_add_loop_test(tests,
 			    a_deleted_file_is_used_only_when_it_is_the_same_one,
 			    0, 2);
+	tcase_add_test(tests, a_sysroot_stands_before_every_path);
 	tcase_add_test(tests, without_a_build_id_the_path_is_taken_with_a_word);
 	tcase_add_loop_test(
 		tests, what_is_no_elf_file_is_told_and_never_waited_for, 0, 5);
