@@ -27,8 +27,6 @@ struct ep_calls {
 	bool busy;
 	struct ep_judgement judgement;
 	struct ep_record back; /* its record */
-	uint64_t alive_at;     /* TSC: the calls that were left were all alive
-				  then */
 };
 
 static struct ep_time time_of(const struct ep_record *record)
@@ -87,8 +85,9 @@ static int begin(struct ep_calls *calls, const struct ep_record *record,
 
 /* ---- returns ---- */
 
-/* The innermost open call was left without a return: after it was last known
- * to be alive, and before the return that showed it. */
+/* The innermost open call was left without a return: some time after it began,
+ * and before the return that showed it. That others were called or returned on
+ * top of it says nothing: it may have been left before. */
 static void end_abandoned(struct ep_calls *calls)
 {
 	const struct ep_record *back = &calls->back;
@@ -97,7 +96,7 @@ static void end_abandoned(struct ep_calls *calls)
 	calls->event = calls->open[index];
 	calls->event.kind = EP_EVENT_END;
 	calls->event.flags |= EP_CALL_ABANDONED;
-	calls->event.end = (struct ep_time){calls->alive_at, back->high,
+	calls->event.end = (struct ep_time){calls->event.begin.low, back->high,
 					    back->time, false};
 	ep_pairing_cut(&calls->pairing, index);
 }
@@ -160,15 +159,11 @@ static void end(struct ep_calls *calls, const struct ep_event **out)
 static int take_return(struct ep_calls *calls, const struct ep_record *record,
 		       const struct ep_event **out)
 {
-	size_t height = calls->pairing.height;
-
 	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) !=
 	    EP_OK)
 		return EP_E_MEMORY;
 	calls->back = *record;
 	calls->busy = true;
-	/* When the innermost call began, all the others were open. */
-	calls->alive_at = height ? calls->open[height - 1].begin.low : 0;
 	end(calls, out);
 	return EP_OK;
 }

@@ -218,15 +218,62 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 	records->count = records->at = 0;
 	records->holes = 0;
 	records->last = 0;
-	records->started = false;
+	records->started = records->ended = false;
+}
+
+/* Blocks that were entered and are not there. One that is just being entered
+ * has nothing in it yet. */
+static uint64_t lost_at_end(const struct ep_records *records)
+{
+	const struct ep_trace_thread *thread = records->thread;
+	uint64_t last = thread->blocks[thread->block_count - 1].sequence;
+
+	if (thread->blocks_entered <= last)
+		return 0;
+	if (thread->blocks_entered == last + 1 &&
+	    records->trace->damage.blocks_entering)
+		return 0;
+	return thread->blocks_entered - last;
+}
+
+/* What is missing after the last block: a pause that was not over, or the
+ * newest blocks. */
+static int tell_end(struct ep_records *records)
+{
+	const struct ep_trace_thread *thread = records->thread;
+	bool live = thread->known && thread->state == EP_THREAD_LIVE;
+	bool paused =
+		live && (thread->gate != 0 || records->trace->arena.gate != 0);
+	struct ep_record *gap = &records->decoded[0];
+	uint64_t lost;
+
+	if (records->ended || thread->block_count == 0)
+		return EP_END;
+	records->ended = true;
+	lost = lost_at_end(records);
+	if (!paused && lost == 0)
+		return EP_END;
+	*gap = (struct ep_record){
+		.kind = EP_RECORD_GAP,
+		.low = records->last,
+		.high = EP_TIME_UNKNOWN,
+		.time = records->last,
+		.gap = (paused ? EP_GAP_PAUSED : 0) |
+		       (lost ? EP_GAP_LOST_BLOCKS : 0),
+		.lost = lost,
+	};
+	records->count = 1;
+	records->at = 0;
+	return EP_OK;
 }
 
 int ep_records_next(struct ep_records *records, const struct ep_record **out)
 {
 	while (records->at == records->count) {
-		if (records->next_block == records->thread->block_count)
+		if (records->next_block < records->thread->block_count)
+			decode(records);
+		else if (tell_end(records) != EP_OK)
 			return EP_END;
-		decode(records);
 	}
 	*out = &records->decoded[records->at++];
 	return EP_OK;

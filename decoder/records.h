@@ -14,7 +14,8 @@ enum ep_record_kind {
 	EP_RECORD_GAP, /* something is missing between its neighbours */
 };
 
-/* Why there is a gap. */
+/* Why there is a gap. Also told after the last record, when blocks that were
+ * entered since are not there, or tracing was paused and the thread alive. */
 #define EP_GAP_LOST_BLOCKS    1u /* overwritten or unreadable blocks */
 #define EP_GAP_PAUSED         2u /* tracing was paused */
 #define EP_GAP_HOLE           4u /* zero words: a signal handler's lost records */
@@ -47,6 +48,7 @@ struct ep_records {
 	uint64_t last;      /* time of the last anchor so far */
 	bool started;       /* a gap before the first block is not told: the
 			       history begins there */
+	bool ended;         /* what is missing at the end was told */
 	struct ep_record decoded[EP_BLOCK_RECORDS + 2];
 };
 

@@ -50,6 +50,7 @@ struct ep_trace_thread {
 	uint32_t flags; /* EP_THREAD_ */
 	char name[33];  /* "" unknown */
 	uint64_t start_tsc, end_tsc;
+	uint32_t gate;           /* its own pause; 0: none */
 	uint64_t lost_records;   /* said by the runtime */
 	uint64_t blocks_entered; /* since its start, said by the runtime */
 	struct ep_trace_block *blocks; /* ascending sequence */

@@ -28,6 +28,7 @@ static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 	static_assert(sizeof(to->name) == sizeof(from->name) + 1, "a NUL");
 	to->start_tsc = from->start_tsc;
 	to->end_tsc = from->end_tsc;
+	to->gate = from->gate;
 	to->lost_records = from->lost;
 	to->blocks_entered = from->blocks;
 }

@@ -448,6 +448,41 @@ START_TEST(a_thread_whose_history_begins_with_a_resume_is_not_whole)
 }
 END_TEST
 
+START_TEST(a_pause_that_was_not_over_is_told_at_the_end)
+{
+	arena->arena->gate = EP_GATE_API;
+	run("main( a(", "main( a( #");
+	expect_open("main(- a(-");
+	ck_assert(!ep_calls_outermost_known(calls));
+}
+END_TEST
+
+START_TEST(a_dead_thread_was_not_paused)
+{
+	thread->state = EP_THREAD_DEAD;
+	arena->arena->gate = EP_GATE_API;
+	run("main( main)", "main( main)");
+}
+END_TEST
+
+START_TEST(the_loss_of_the_newest_block_is_told_at_the_end)
+{
+	write_records("main( a(");
+	lose_a_block();
+	run("", "main( a( #");
+	expect_open("main(- a(-");
+}
+END_TEST
+
+START_TEST(a_block_that_was_just_being_entered_is_no_loss)
+{
+	write_records("main( a(");
+	build_block(arena, thread, tsc)->check = 0;
+	run("", "main( a(");
+	expect_open("main( a(");
+}
+END_TEST
+
 /* ---- nothing but addresses ---- */
 
 START_TEST(functions_without_bounds_pair_by_the_nearest_entry)
@@ -593,6 +628,10 @@ static TCase *gaps(void)
 	tcase_add_test(
 		tests,
 		a_thread_whose_history_begins_with_a_resume_is_not_whole);
+	tcase_add_test(tests, a_pause_that_was_not_over_is_told_at_the_end);
+	tcase_add_test(tests, a_dead_thread_was_not_paused);
+	tcase_add_test(tests, the_loss_of_the_newest_block_is_told_at_the_end);
+	tcase_add_test(tests, a_block_that_was_just_being_entered_is_no_loss);
 	return tests;
 }
 
