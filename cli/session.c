@@ -2,6 +2,7 @@
 /* session.c: from a SOURCE's name to a trace with names. */
 #include "cli/session.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/say.h"
@@ -118,16 +119,31 @@ void ep_session_close(struct ep_session *session)
 	memset(session, 0, sizeof(*session));
 }
 
+/* Damage that no warning told yet. */
+static void damage_tell(const char *name, const struct ep_trace_damage *damage)
+{
+	if (damage->pages_missing)
+		ep_say("%s: %" PRIu64 " pages of the arena are missing", name,
+		       damage->pages_missing);
+	if (damage->blocks_torn)
+		ep_say("%s: %" PRIu64 " damaged blocks are left out", name,
+		       damage->blocks_torn);
+	if (damage->blocks_duplicate)
+		ep_say("%s: %" PRIu64 " blocks are there twice", name,
+		       damage->blocks_duplicate);
+}
+
 void ep_session_warn(const struct ep_session *session)
 {
-	const char *text;
+	const char *text, *name = ep_source_name(session->source);
 
 	for (size_t i = 0; (text = ep_source_warning(session->source, i)); i++)
 		ep_say("%s", text);
 	if (!session->trace)
 		return;
+	damage_tell(name, &session->trace->damage);
 	for (size_t i = 0; i < session->trace->warning_count; i++)
-		ep_say("%s", session->trace->warnings[i]);
+		ep_say("%s: %s", name, session->trace->warnings[i]);
 	for (size_t i = 0; (text = ep_names_warning(session->names, i)); i++)
 		ep_say("%s", text);
 }
