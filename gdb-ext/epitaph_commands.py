@@ -143,8 +143,12 @@ def thread_rows(trace):
 def history_rows(trace, whole):
     blocks = sum(thread.blocks for thread in trace.threads)
     if not blocks:
-        yield "history", ("none: no thread has recorded anything" if whole
-                          else "none of it was saved")
+        entered = sum(t.fields["blocks"] for t in trace.threads if t.fields)
+        yield "history", (
+            "none of it was saved" if not whole else
+            "none is left of the %s that threads say they filled"
+            % plural(entered, "block") if entered else
+            "none: no thread has recorded anything")
     else:
         first, last = trace.first_tsc(), trace.last_tsc()
         yield "history", "%s in %s; the last timed record at %s" % (
