@@ -51,16 +51,16 @@ static void ask_kernel(void)
 {
 	struct filter filter = {0};
 	char chunk[512];
-	long fd = ep_file_open("/proc/self/environ");
+	long fd = ep_fd_open("/proc/self/environ");
 	long got;
 
 	if (fd < 0)
 		return;
-	while ((got = ep_file_read(fd, chunk, sizeof chunk)) > 0) {
+	while ((got = ep_fd_read(fd, chunk, sizeof chunk)) > 0) {
 		for (long i = 0; i < got; i++)
 			take_byte(&filter, chunk[i]);
 	}
-	ep_file_close(fd);
+	ep_fd_close(fd);
 }
 
 char *const *ep_environment(void)

@@ -9,18 +9,18 @@
 
 #include "runtime/syscalls.h"
 
-long ep_file_open(const char *path)
+long ep_fd_open(const char *path)
 {
 	return ep_syscall4(SYS_openat, AT_FDCWD, (long)path,
 			   O_RDONLY | O_CLOEXEC, 0);
 }
 
-void ep_file_close(long fd)
+void ep_fd_close(long fd)
 {
 	ep_syscall1(SYS_close, fd);
 }
 
-long ep_file_read(long fd, void *out, size_t size)
+long ep_fd_read(long fd, void *out, size_t size)
 {
 	size_t done = 0;
 
@@ -39,29 +39,29 @@ long ep_file_read(long fd, void *out, size_t size)
 	return (long)done;
 }
 
-long ep_file_load(const char *path, void *out, size_t size)
+long ep_fd_load(const char *path, void *out, size_t size)
 {
-	long fd = ep_file_open(path);
+	long fd = ep_fd_open(path);
 	long got;
 
 	if (fd < 0)
 		return fd;
-	got = ep_file_read(fd, out, size);
-	ep_file_close(fd);
+	got = ep_fd_read(fd, out, size);
+	ep_fd_close(fd);
 	return got;
 }
 
 /* Containers' system call filters often refuse process_vm_readv. */
 static bool read_by_file(uint64_t address, void *out, size_t size)
 {
-	long fd = ep_file_open("/proc/self/mem");
+	long fd = ep_fd_open("/proc/self/mem");
 	long got;
 
 	if (fd < 0)
 		return false;
 	got = ep_syscall4(SYS_pread64, fd, (long)out, (long)size,
 			  (long)address);
-	ep_file_close(fd);
+	ep_fd_close(fd);
 	return got == (long)size;
 }
 
@@ -81,7 +81,7 @@ bool ep_memory_read(uint64_t address, void *out, size_t size)
 uint64_t ep_auxv(uint64_t type)
 {
 	uint64_t entries[64][2];
-	long got = ep_file_load("/proc/self/auxv", entries, sizeof entries);
+	long got = ep_fd_load("/proc/self/auxv", entries, sizeof entries);
 
 	for (long i = 0; i < got / (long)sizeof entries[0]; i++) {
 		if (entries[i][0] == type)

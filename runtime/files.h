@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 /* A descriptor that exec closes, or a negative errno. */
-long ep_file_open(const char *path);
-void ep_file_close(long fd);
+long ep_fd_open(const char *path);
+void ep_fd_close(long fd);
 
 /* Up to `size` bytes from where the file stands; fewer only at its end.
  * Negative errno when the first read fails. */
-long ep_file_read(long fd, void *out, size_t size);
+long ep_fd_read(long fd, void *out, size_t size);
 
 /* The first `size` bytes of a file: how many, or a negative errno. */
-long ep_file_load(const char *path, void *out, size_t size);
+long ep_fd_load(const char *path, void *out, size_t size);
 
 /*
  * Copies `size` bytes of this process's memory at `address`. False when not all

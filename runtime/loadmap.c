@@ -216,7 +216,7 @@ static void begin(struct scan *scan, const struct ep_map_line *line)
 	scan->pending = false;
 	if (!known) {
 		if (!(line->flags & EP_MAP_READ) ||
-		    !ep_image_read(line->start, &scan->image))
+		    !ep_mapped_image_read(line->start, &scan->image))
 			return;
 		known = find_loaded(scan->image.start, line);
 	}

@@ -10,7 +10,7 @@
 
 bool ep_maps_open(struct ep_maps *maps, char *buffer)
 {
-	maps->fd = ep_file_open("/proc/self/maps");
+	maps->fd = ep_fd_open("/proc/self/maps");
 	maps->buffer = buffer;
 	maps->from = maps->to = 0;
 	maps->failed = maps->fd < 0;
@@ -19,7 +19,7 @@ bool ep_maps_open(struct ep_maps *maps, char *buffer)
 
 void ep_maps_close(struct ep_maps *maps)
 {
-	ep_file_close(maps->fd);
+	ep_fd_close(maps->fd);
 	maps->fd = -1;
 }
 
@@ -40,8 +40,8 @@ static bool fill(struct ep_maps *maps)
 	ep_bytes_copy(maps->buffer, maps->buffer + maps->from, unread);
 	maps->from = 0;
 	maps->to = unread;
-	got = ep_file_read(maps->fd, maps->buffer + unread,
-			   EP_MAPS_BUFFER - unread);
+	got = ep_fd_read(maps->fd, maps->buffer + unread,
+			 EP_MAPS_BUFFER - unread);
 	if (got < 0)
 		maps->failed = true;
 	if (got <= 0)
@@ -276,7 +276,7 @@ static bool take_segments(uint64_t address, const Elf64_Ehdr *header,
 	return image->start < image->end;
 }
 
-bool ep_image_read(uint64_t address, struct ep_image *image)
+bool ep_mapped_image_read(uint64_t address, struct ep_image *image)
 {
 	Elf64_Ehdr header;
 

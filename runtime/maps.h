@@ -58,6 +58,6 @@ struct ep_image {
 };
 
 /* False: no readable ELF header and program headers at `address`. */
-bool ep_image_read(uint64_t address, struct ep_image *image);
+bool ep_mapped_image_read(uint64_t address, struct ep_image *image);
 
 #endif

@@ -9,7 +9,7 @@
 #include "runtime/syscalls.h"
 #include "runtime/vdso.h"
 
-bool ep_pattern_good(const char *pattern)
+bool ep_path_pattern_good(const char *pattern)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern != '%')
@@ -22,7 +22,7 @@ bool ep_pattern_good(const char *pattern)
 	return true;
 }
 
-bool ep_pattern_numbered(const char *pattern)
+bool ep_path_pattern_numbered(const char *pattern)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern != '%')
@@ -78,8 +78,8 @@ static void add_meaning(char letter, uint64_t number, struct ep_text *out)
 	}
 }
 
-void ep_pattern_expand(const char *pattern, uint64_t number,
-		       struct ep_text *out)
+void ep_path_pattern_expand(const char *pattern, uint64_t number,
+			    struct ep_text *out)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern != '%')

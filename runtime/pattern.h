@@ -9,15 +9,15 @@
 
 #include "runtime/text.h"
 
-/* Whether ep_pattern_expand knows every % of it. */
-bool ep_pattern_good(const char *pattern);
+/* Whether ep_path_pattern_expand knows every % of it. */
+bool ep_path_pattern_good(const char *pattern);
 
 /* Whether it has a %n. */
-bool ep_pattern_numbered(const char *pattern);
+bool ep_path_pattern_numbered(const char *pattern);
 
 /* Appends the name with `number` for %n; facts come from the arena. Check
  * out->cut. Async-signal-safe. */
-void ep_pattern_expand(const char *pattern, uint64_t number,
-		       struct ep_text *out);
+void ep_path_pattern_expand(const char *pattern, uint64_t number,
+			    struct ep_text *out);
 
 #endif

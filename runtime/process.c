@@ -72,7 +72,7 @@ static void keep_first_line(struct area *area, struct ep_string *out,
 {
 	const char *at = area->base + area->used;
 	uint32_t most = room(area) < 512 ? room(area) : 512;
-	long got = ep_file_load(path, area->base + area->used, most);
+	long got = ep_fd_load(path, area->base + area->used, most);
 	long length = 0;
 
 	while (length < got && at[length] != '\n')
@@ -83,7 +83,7 @@ static void keep_first_line(struct area *area, struct ep_string *out,
 static void keep_command_line(struct area *area, struct ep_string *out)
 {
 	char *at = area->base + area->used;
-	long got = ep_file_load("/proc/self/cmdline", at, room(area));
+	long got = ep_fd_load("/proc/self/cmdline", at, room(area));
 
 	if (got > 0 && !at[got - 1])
 		got--; /* separated by NUL bytes, not ended by them */
@@ -114,8 +114,8 @@ static uint64_t count_list(const char *at, const char *end)
 static uint64_t online_cpus(void)
 {
 	char list[1024];
-	long got = ep_file_load("/sys/devices/system/cpu/online", list,
-				sizeof list);
+	long got =
+		ep_fd_load("/sys/devices/system/cpu/online", list, sizeof list);
 
 	return got > 0 ? count_list(list, list + got) : 0;
 }

@@ -196,7 +196,7 @@ static const char *set_output(const char *value)
 
 	if (length >= sizeof output_bytes)
 		return "longer than 4095 bytes";
-	if (!ep_pattern_good(value))
+	if (!ep_path_pattern_good(value))
 		return "only %p %e %h %t %n %% have a meaning";
 	ep_bytes_copy(output_bytes, value, length + 1);
 	ep_settings.output = output_bytes;

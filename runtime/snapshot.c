@@ -23,7 +23,7 @@
 #include "runtime/notes.h"
 #include "runtime/output.h"
 #include "runtime/pattern.h"
-#include "runtime/ranges.h"
+#include "runtime/spans.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
@@ -39,7 +39,7 @@ static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 static struct {
 	struct ep_output output;
-	struct ep_ranges ranges;
+	struct ep_spans ranges;
 	Elf64_Phdr segments[EP_RANGES + 1];
 	struct user_regs_struct registers;
 	const void *floating; /* fxsave's 512 bytes */
@@ -54,7 +54,7 @@ static struct {
 
 static void add_page(uint64_t address)
 {
-	ep_ranges_add(&shot.ranges, address, address + 1, EP_RANGE_PAGE);
+	ep_spans_add(&shot.ranges, address, address + 1, EP_RANGE_PAGE);
 }
 
 static bool starts_with_elf(uint64_t address)
@@ -77,22 +77,22 @@ static void add_stack(const struct ep_map_line *line)
 	if (end > line->end)
 		end = line->end;
 	shot.thread.stack_wanted = end - shot.registers.rsp;
-	ep_ranges_add(&shot.ranges, start, end, EP_RANGE_STACK);
+	ep_spans_add(&shot.ranges, start, end, EP_RANGE_STACK);
 }
 
 static void take_line(const struct ep_map_line *line, uint64_t headers)
 {
 	add_stack(line);
 	if (ep_string_equal(line->path, "[vdso]"))
-		ep_ranges_add(&shot.ranges, line->start, line->end,
-			      EP_RANGE_PAGE | EP_RANGE_HEAD);
+		ep_spans_add(&shot.ranges, line->start, line->end,
+			     EP_RANGE_PAGE | EP_RANGE_HEAD);
 	if (!line->inode || line->file_offset || !(line->flags & EP_MAP_READ) ||
 	    !starts_with_elf(line->start))
 		return;
-	ep_ranges_add(&shot.ranges, line->start, line->start + 1,
-		      EP_RANGE_PAGE | EP_RANGE_HEAD);
+	ep_spans_add(&shot.ranges, line->start, line->start + 1,
+		     EP_RANGE_PAGE | EP_RANGE_HEAD);
 	if (headers >= line->start && headers < line->end &&
-	    !ep_image_read(line->start, &shot.executable))
+	    !ep_mapped_image_read(line->start, &shot.executable))
 		shot.executable.dynamic_size = 0;
 }
 
@@ -102,8 +102,8 @@ static void guess_stack(void)
 	uint64_t sp = shot.registers.rsp;
 
 	shot.thread.stack_wanted = STACK_BYTES;
-	ep_ranges_add(&shot.ranges, sp - RED_ZONE, sp + STACK_BYTES,
-		      EP_RANGE_STACK);
+	ep_spans_add(&shot.ranges, sp - RED_ZONE, sp + STACK_BYTES,
+		     EP_RANGE_STACK);
 }
 
 static void choose_pages(void)
@@ -123,7 +123,7 @@ static void choose_pages(void)
 	if (headers)
 		add_page(headers);
 	if (shot.executable.dynamic_size)
-		ep_ranges_add_link_maps(&shot.ranges, &shot.executable);
+		ep_spans_add_link_maps(&shot.ranges, &shot.executable);
 }
 
 static void choose(void)
@@ -135,8 +135,8 @@ static void choose(void)
 	ep_bytes_zero(&shot.note, sizeof shot.note);
 	ep_bytes_zero(&shot.thread, sizeof shot.thread);
 	shot.note.arena_size = ep_arena->committed;
-	ep_ranges_add(&shot.ranges, arena, arena + shot.note.arena_size,
-		      EP_RANGE_ARENA);
+	ep_spans_add(&shot.ranges, arena, arena + shot.note.arena_size,
+		     EP_RANGE_ARENA);
 	add_page((uint64_t)&epitaph_root);
 	choose_pages();
 }
@@ -287,7 +287,7 @@ static int expand(const char *pattern, uint64_t number)
 	struct ep_text text;
 
 	ep_text_init(&text, shot.path, sizeof shot.path);
-	ep_pattern_expand(pattern, number, &text);
+	ep_path_pattern_expand(pattern, number, &text);
 	return text.cut ? -ENAMETOOLONG : text.used ? 0 : -ENOENT;
 }
 
@@ -320,7 +320,7 @@ static int choose_path(const char *path, const char *pattern)
 	struct ep_text text;
 
 	if (!path)
-		return ep_pattern_numbered(pattern)
+		return ep_path_pattern_numbered(pattern)
 			       ? expand_fresh(pattern, &first)
 			       : expand(pattern, first);
 	ep_text_init(&text, shot.path, sizeof shot.path);
@@ -338,7 +338,7 @@ static int write_file(const char *path, uint64_t tsc)
 	if (error)
 		return error;
 	error = write_core(tsc);
-	if (!error && !path && ep_pattern_numbered(pattern))
+	if (!error && !path && ep_path_pattern_numbered(pattern))
 		error = name_numbered(pattern, 1);
 	else if (!error)
 		error = ep_output_name(&shot.output, shot.path, false);
@@ -356,7 +356,7 @@ static int take(const char *path)
 	ep_loadmap_refresh();
 	tsc = ep_tsc();
 	choose();
-	ep_ranges_settle(&shot.ranges);
+	ep_spans_settle(&shot.ranges);
 	error = write_file(path, tsc);
 	if (!error)
 		__atomic_fetch_add(&ep_arena->snapshots_written, 1,

@@ -21,7 +21,7 @@
 #include "runtime/arena.h"
 #include "runtime/epitaph.h"
 #include "runtime/pattern.h"
-#include "runtime/ranges.h"
+#include "runtime/spans.h"
 #include "runtime/settings.h"
 #include "runtime/snapshot.h"
 #include "runtime/start.h"
@@ -431,7 +431,7 @@ static const char *expanded(const char *pattern)
 	struct ep_text text;
 
 	ep_text_init(&text, bytes, sizeof bytes);
-	ep_pattern_expand(pattern, 7, &text);
+	ep_path_pattern_expand(pattern, 7, &text);
 	ck_assert(!text.cut);
 	return bytes;
 }
@@ -480,16 +480,16 @@ END_TEST
 
 START_TEST(ranges_are_joined_but_not_across_headers)
 {
-	static struct ep_ranges ranges;
+	static struct ep_spans ranges;
 
-	ep_ranges_add(&ranges, 0x9000, 0x9001, EP_RANGE_PAGE);
-	ep_ranges_add(&ranges, 0x5010, 0x6020, EP_RANGE_PAGE);
-	ep_ranges_add(&ranges, 0x1000, 0x3000, EP_RANGE_ARENA);
-	ep_ranges_add(&ranges, 0x3000, 0x4000, EP_RANGE_PAGE);
-	ep_ranges_add(&ranges, 0x4000, 0x5000, EP_RANGE_PAGE | EP_RANGE_HEAD);
-	ep_ranges_add(&ranges, 0x5fff, 0x6000, EP_RANGE_PAGE);
-	ep_ranges_add(&ranges, 0x8000, 0xa000, EP_RANGE_STACK);
-	ep_ranges_settle(&ranges);
+	ep_spans_add(&ranges, 0x9000, 0x9001, EP_RANGE_PAGE);
+	ep_spans_add(&ranges, 0x5010, 0x6020, EP_RANGE_PAGE);
+	ep_spans_add(&ranges, 0x1000, 0x3000, EP_RANGE_ARENA);
+	ep_spans_add(&ranges, 0x3000, 0x4000, EP_RANGE_PAGE);
+	ep_spans_add(&ranges, 0x4000, 0x5000, EP_RANGE_PAGE | EP_RANGE_HEAD);
+	ep_spans_add(&ranges, 0x5fff, 0x6000, EP_RANGE_PAGE);
+	ep_spans_add(&ranges, 0x8000, 0xa000, EP_RANGE_STACK);
+	ep_spans_settle(&ranges);
 	ck_assert_uint_eq(ranges.count, 4);
 	ck_assert_uint_eq(ranges.list[0].end, 0x3000);
 	ck_assert_uint_eq(ranges.list[1].start, 0x3000);
@@ -504,11 +504,11 @@ END_TEST
 
 START_TEST(a_header_inside_a_range_splits_it)
 {
-	static struct ep_ranges ranges;
+	static struct ep_spans ranges;
 
-	ep_ranges_add(&ranges, 0x1000, 0x9000, EP_RANGE_STACK);
-	ep_ranges_add(&ranges, 0x4000, 0x5000, EP_RANGE_PAGE | EP_RANGE_HEAD);
-	ep_ranges_settle(&ranges);
+	ep_spans_add(&ranges, 0x1000, 0x9000, EP_RANGE_STACK);
+	ep_spans_add(&ranges, 0x4000, 0x5000, EP_RANGE_PAGE | EP_RANGE_HEAD);
+	ep_spans_settle(&ranges);
 	ck_assert_uint_eq(ranges.count, 2);
 	ck_assert_uint_eq(ranges.list[0].end, 0x4000);
 	ck_assert_uint_eq(ranges.list[1].end, 0x9000);
@@ -517,11 +517,11 @@ END_TEST
 
 START_TEST(too_many_ranges_are_counted)
 {
-	static struct ep_ranges ranges;
+	static struct ep_spans ranges;
 
 	for (uint64_t i = 0; i < EP_RANGES + 5; i++)
-		ep_ranges_add(&ranges, i * 0x2000, i * 0x2000 + 1,
-			      EP_RANGE_PAGE);
+		ep_spans_add(&ranges, i * 0x2000, i * 0x2000 + 1,
+			     EP_RANGE_PAGE);
 	ck_assert_uint_eq(ranges.count, EP_RANGES);
 	ck_assert_uint_eq(ranges.left_out, 5);
 }

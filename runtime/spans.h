@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ranges.h: which pages of its own memory a process puts into a snapshot. */
-#ifndef EPITAPH_RANGES_H
-#define EPITAPH_RANGES_H
+/* spans.h: which pages of its own memory a process puts into a snapshot. */
+#ifndef EPITAPH_SPANS_H
+#define EPITAPH_SPANS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,19 +23,19 @@ struct ep_range {
 	uint32_t kind;
 };
 
-struct ep_ranges {
+struct ep_spans {
 	uint32_t count;
 	uint64_t left_out;
 	struct ep_range list[EP_RANGES];
 };
 
 /* Adds the pages that [start, end) touches. */
-void ep_ranges_add(struct ep_ranges *ranges, uint64_t start, uint64_t end,
-		   uint32_t kind);
+void ep_spans_add(struct ep_spans *ranges, uint64_t start, uint64_t end,
+		  uint32_t kind);
 
 /* Sorts by address; no two overlap afterwards. Neighbours are joined where
  * nobody minds: not to the arena, and no ELF header to what is before it. */
-void ep_ranges_settle(struct ep_ranges *ranges);
+void ep_spans_settle(struct ep_spans *ranges);
 
 /*
  * Adds what a debugger needs to list the libraries: the dynamic section of the
@@ -43,7 +43,7 @@ void ep_ranges_settle(struct ep_ranges *ranges);
  * DT_DEBUG; glibc's link.h). The list may change meanwhile: all of it is read
  * so that it cannot fault or go on for ever.
  */
-void ep_ranges_add_link_maps(struct ep_ranges *ranges,
-			     const struct ep_image *executable);
+void ep_spans_add_link_maps(struct ep_spans *ranges,
+			    const struct ep_image *executable);
 
 #endif

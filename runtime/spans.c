@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ranges.c: a bounded list of address ranges. */
-#include "runtime/ranges.h"
+/* spans.c: a bounded list of address ranges. */
+#include "runtime/spans.h"
 
 #include <elf.h>
 
@@ -8,7 +8,7 @@
 
 #define PAGE UINT64_C(4096)
 
-static bool contained(const struct ep_ranges *ranges, uint64_t start,
+static bool contained(const struct ep_spans *ranges, uint64_t start,
 		      uint64_t end, uint32_t kind)
 {
 	/* Neighbours in time are neighbours in space: from the newest. */
@@ -22,8 +22,8 @@ static bool contained(const struct ep_ranges *ranges, uint64_t start,
 	return false;
 }
 
-void ep_ranges_add(struct ep_ranges *ranges, uint64_t start, uint64_t end,
-		   uint32_t kind)
+void ep_spans_add(struct ep_spans *ranges, uint64_t start, uint64_t end,
+		  uint32_t kind)
 {
 	start &= ~(PAGE - 1);
 	end = (end + PAGE - 1) & ~(PAGE - 1);
@@ -43,7 +43,7 @@ static bool before(const struct ep_range *a, const struct ep_range *b)
 }
 
 /* By insertion: most come in order. */
-static void sort(struct ep_ranges *ranges)
+static void sort(struct ep_spans *ranges)
 {
 	for (uint32_t i = 1; i < ranges->count; i++) {
 		struct ep_range range = ranges->list[i];
@@ -76,7 +76,7 @@ static void split(struct ep_range *last, struct ep_range *next)
 	last->end = next->start;
 }
 
-void ep_ranges_settle(struct ep_ranges *ranges)
+void ep_spans_settle(struct ep_spans *ranges)
 {
 	uint32_t kept = 0;
 
@@ -138,7 +138,7 @@ static uint64_t find_debug(const struct ep_image *executable)
 
 /* In pieces that end at multiples of their size, so that none reaches into a
  * page which the string does not. */
-static void add_name(struct ep_ranges *ranges, uint64_t address)
+static void add_name(struct ep_spans *ranges, uint64_t address)
 {
 	uint64_t end = address + NAME_BYTES;
 	char bytes[64];
@@ -148,7 +148,7 @@ static void add_name(struct ep_ranges *ranges, uint64_t address)
 
 		if (!ep_memory_read(address, bytes, part))
 			return;
-		ep_ranges_add(ranges, address, address + part, EP_RANGE_PAGE);
+		ep_spans_add(ranges, address, address + part, EP_RANGE_PAGE);
 		for (uint64_t i = 0; i < part; i++) {
 			if (!bytes[i])
 				return;
@@ -157,34 +157,34 @@ static void add_name(struct ep_ranges *ranges, uint64_t address)
 	}
 }
 
-static void add_nodes(struct ep_ranges *ranges, uint64_t address)
+static void add_nodes(struct ep_spans *ranges, uint64_t address)
 {
 	struct link_node node;
 
 	for (int i = 0; i < NODES && address; i++, address = node.next) {
 		if (!ep_memory_read(address, &node, sizeof node))
 			return;
-		ep_ranges_add(ranges, address, address + sizeof node,
-			      EP_RANGE_PAGE);
+		ep_spans_add(ranges, address, address + sizeof node,
+			     EP_RANGE_PAGE);
 		if (node.name)
 			add_name(ranges, node.name);
 	}
 }
 
-void ep_ranges_add_link_maps(struct ep_ranges *ranges,
-			     const struct ep_image *executable)
+void ep_spans_add_link_maps(struct ep_spans *ranges,
+			    const struct ep_image *executable)
 {
 	uint64_t address = find_debug(executable);
 	struct debug_head head;
 
-	ep_ranges_add(ranges, executable->dynamic,
-		      executable->dynamic + executable->dynamic_size,
-		      EP_RANGE_PAGE);
+	ep_spans_add(ranges, executable->dynamic,
+		     executable->dynamic + executable->dynamic_size,
+		     EP_RANGE_PAGE);
 	for (int i = 0; i < NAMESPACES && address; i++) {
 		if (!ep_memory_read(address, &head, sizeof head))
 			return;
-		ep_ranges_add(ranges, address, address + sizeof head,
-			      EP_RANGE_PAGE);
+		ep_spans_add(ranges, address, address + sizeof head,
+			     EP_RANGE_PAGE);
 		add_nodes(ranges, head.map);
 		address = head.version >= 2 ? head.next : 0;
 	}
