@@ -12,7 +12,7 @@
 #include "coredump/elfimage.h"
 #include "coredump/source_impl.h"
 
-#define LINK_MAPS_MAX  65536u /* a list that goes round ends here */
+#define LINK_MAPS_MAX  65536u /* far more than any process has */
 #define DYNAMIC_MAX    (64u << 10)
 #define VDSO_MAX       (64u << 10)
 #define NAME_MAX_BYTES 4096u
@@ -102,12 +102,30 @@ static uint64_t dynamic_value(struct ep_source *source, uint64_t address,
 	return 0;
 }
 
+/* Tells a list that goes round (Brent): a node is compared with one that was
+ * passed before and is moved up at each power of two. */
+struct walk {
+	uint64_t anchor, steps, until;
+};
+
+static bool walk_goes_on(struct walk *walk, uint64_t node)
+{
+	if (node == 0 || node == walk->anchor)
+		return false;
+	if (walk->steps++ == walk->until) {
+		walk->anchor = node;
+		walk->until = 2 * walk->until + 1;
+	}
+	return true;
+}
+
 static int link_maps(struct ep_extraction *x, uint64_t node, uint32_t *budget,
 		     struct ep_err *err)
 {
+	struct walk walk = {0};
 	int rc = EP_OK;
 
-	while (node && *budget && rc == EP_OK) {
+	while (walk_goes_on(&walk, node) && *budget && rc == EP_OK) {
 		char name[NAME_MAX_BYTES];
 		struct ep_err ignored;
 		struct link_map map;
@@ -134,9 +152,10 @@ static int linker_lists(struct ep_extraction *x, uint64_t address,
 			struct ep_err *err)
 {
 	uint32_t budget = LINK_MAPS_MAX;
+	struct walk walk = {0};
 	int rc = EP_OK;
 
-	while (address && budget && rc == EP_OK) {
+	while (walk_goes_on(&walk, address) && budget && rc == EP_OK) {
 		struct r_debug_extended debug = {0};
 		struct ep_err ignored;
 
