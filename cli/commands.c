@@ -33,6 +33,7 @@ const struct ep_option ep_common_options[] = {
 };
 
 const struct ep_command *const ep_commands[] = {
+	&ep_command_report,
 	&ep_command_extract,
 	&ep_command_info,
 	&ep_command_replay,

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report.c: epitaph report: the crash on one page. */
+#include "decoder/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "decoder/modules.h"
+
+#define CRASH_CALLS 24 /* of the thread that died */
+#define OTHER_CALLS 3
+#define THREADS     16
+#define FRAMES      80
+
+struct page {
+	struct ep_session session;
+	struct ep_report report;
+	struct ep_trace_module *modules;
+	struct ep_err no_unwinder;
+};
+
+static bool parse_count(const char *text, uint64_t *out)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	*out = strtoull(text, &end, 10);
+	return *end == '\0';
+}
+
+static int take_count(const struct ep_arguments *arguments, const char *name,
+		      uint64_t *out)
+{
+	const char *value = ep_argument(arguments, name);
+
+	if (!value || parse_count(value, out))
+		return 0;
+	ep_say("--%s=%s: a number", name, value);
+	return EP_EXIT_USAGE;
+}
+
+static int take_arguments(struct ep_report *report,
+			  const struct ep_arguments *arguments)
+{
+	uint64_t last = UINT64_MAX, threads = THREADS;
+
+	if (take_count(arguments, "last", &last) ||
+	    take_count(arguments, "threads", &threads))
+		return EP_EXIT_USAGE;
+	report->crash_calls = last == UINT64_MAX ? CRASH_CALLS : last;
+	report->other_calls = last == UINT64_MAX ? OTHER_CALLS : last;
+	report->threads = threads;
+	report->frames = FRAMES;
+	if (ep_argument_given(arguments, "all"))
+		report->threads = report->frames = SIZE_MAX;
+	report->style = (struct ep_replay_style){
+		ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
+		ep_color(EP_CYAN), false};
+	report->bold = ep_color(EP_BOLD);
+	return 0;
+}
+
+/* The modules as the memory shows them, and names by them. What fails is no
+ * more than missing names. */
+static void take_modules(struct page *page)
+{
+	struct ep_report *report = &page->report;
+	struct ep_session *session = &page->session;
+
+	if (ep_modules_from_source(&page->modules, &report->module_count,
+				   session->source, NULL))
+		return;
+	report->modules = page->modules;
+	if (ep_names_create(&report->others, page->modules,
+			    report->module_count, &session->naming, NULL))
+		report->others = NULL;
+}
+
+static int fill(struct page *page)
+{
+	struct ep_report *report = &page->report;
+	struct ep_session *session = &page->session;
+	struct ep_err err = {0};
+
+	report->out = stdout;
+	report->source = session->source;
+	report->trace = session->trace;
+	report->missing = session->missing.text;
+	take_modules(page);
+	report->names = session->names ? session->names : report->others;
+	/* Not even mappings: names without modules. */
+	if (!report->names &&
+	    ep_names_create(&report->others, NULL, 0, &session->naming, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	if (!report->names)
+		report->names = report->others;
+	if (ep_source_kind(session->source) == EP_SOURCE_LIVE)
+		report->no_unwinder = "a running process is not stopped";
+	else if (ep_unwinder_create(&report->unwinder, session->source,
+				    &session->naming, &page->no_unwinder))
+		report->no_unwinder = page->no_unwinder.text;
+	return EP_EXIT_COMPLETE;
+}
+
+static void page_close(struct page *page)
+{
+	ep_unwinder_destroy(page->report.unwinder);
+	ep_names_destroy(page->report.others);
+	free(page->modules);
+	ep_session_close(&page->session);
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	struct page page = {0};
+	struct ep_err err = {0};
+	int result = take_arguments(&page.report, arguments);
+
+	if (result)
+		return result;
+	result = ep_session_open(&page.session, arguments,
+				 arguments->operands[0], false);
+	if (result > EP_EXIT_PARTIAL)
+		return result;
+	if (fill(&page)) {
+		result = EP_EXIT_UNREADABLE;
+	} else if (ep_report_write(&page.report, &err)) {
+		ep_say("%s", err.text);
+		result = EP_EXIT_UNREADABLE;
+	} else if (page.report.partial) {
+		result = EP_EXIT_PARTIAL;
+	}
+	page_close(&page);
+	return result;
+}
+
+static const struct ep_option options[] = {
+	{"last", 'n', "N",
+	 "show the last N calls of each thread (24 of the one that died, 3 of "
+	 "the others)"},
+	{"threads", 't', "N", "show N other threads, the latest first (16)"},
+	{"all", 'a', NULL, "all threads and all frames"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_report = {
+	.name = "report",
+	.operands = "SOURCE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.summary = "the crash on one page: what killed it, and what every "
+		   "thread was doing",
+	.description =
+		"Tells what died and of what, the stack of the thread that "
+		"died with each frame's call in the trace beside it, its last "
+		"calls, and then the same in short for the other threads. What "
+		"cannot be trusted is said at the end.\n\n"
+		"The stack comes from the core, the calls come from the trace. "
+		"Calls that began before the trace's history are known by the "
+		"stack only, and a line says where that begins. Without a "
+		"trace in it, the core's death and stacks are told, with "
+		"status 1. A running process is not stopped: its calls in "
+		"flight are told, and no stacks.",
+	.options = options,
+	.names = true,
+	.run = run,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * report.h: the crash on one page: who died of what, where, and the last
+ * moments of every thread; then what of it cannot be trusted. Works with what
+ * is there: without a trace it tells the death and the stacks.
+ */
+#ifndef EPITAPH_REPORT_H
+#define EPITAPH_REPORT_H
+
+#include <stdio.h>
+
+#include "decoder/replay.h"
+#include "decoder/unwind.h"
+
+struct ep_report {
+	FILE *out;
+	struct ep_source *source;
+	const struct ep_trace *trace; /* NULL: none */
+	const char *missing;          /* why there is none; NULL */
+	struct ep_names *names;  /* of the trace's modules, or, without a trace,
+				    of the source's */
+	struct ep_names *others; /* of the source's modules, for what the trace
+				    does not know; NULL */
+	const struct ep_trace_module *modules; /* the source's; NULL none */
+	size_t module_count;
+	struct ep_unwinder *unwinder; /* NULL: live process, or no_unwinder */
+	const char *no_unwinder;      /* why not; NULL */
+	struct ep_replay_style style;
+	const char *bold;     /* escape sequence, "" none */
+	uint64_t crash_calls; /* last calls of the thread that died; 0 none */
+	uint64_t other_calls; /* and of each other thread */
+	size_t threads;       /* other threads told; SIZE_MAX all */
+	size_t frames;        /* of the thread that died; SIZE_MAX all */
+	/* out */
+	bool partial; /* something that should have been there was not */
+	bool ghosts;  /* approximate times were printed */
+};
+
+/* EP_OK or EP_E_MEMORY. The caller checks `out` for write errors. */
+int ep_report_write(struct ep_report *report, struct ep_err *err);
+
+#endif

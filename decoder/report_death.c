@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report_death.c: signals and codes as sigaction(2) has them; what an address
+ * is, by the core's segments, mappings and stack pointers. */
+#include "decoder/report_death.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "decoder/module_file.h"
+
+/* ---- tables ---- */
+
+static const struct {
+	int signal;
+	const char *name, *words;
+} signals[] = {
+	{SIGHUP, "SIGHUP", "hangup"},
+	{SIGINT, "SIGINT", "interrupt"},
+	{SIGQUIT, "SIGQUIT", "quit, with a core"},
+	{SIGILL, "SIGILL", "illegal instruction"},
+	{SIGTRAP, "SIGTRAP", "trap"},
+	{SIGABRT, "SIGABRT", "abort"},
+	{SIGBUS, "SIGBUS", "bus error"},
+	{SIGFPE, "SIGFPE", "arithmetic error"},
+	{SIGKILL, "SIGKILL", "kill"},
+	{SIGUSR1, "SIGUSR1", "user's signal 1"},
+	{SIGSEGV, "SIGSEGV", "segmentation fault"},
+	{SIGUSR2, "SIGUSR2", "user's signal 2"},
+	{SIGPIPE, "SIGPIPE", "nobody reads the pipe"},
+	{SIGALRM, "SIGALRM", "alarm"},
+	{SIGTERM, "SIGTERM", "terminate"},
+	{SIGXCPU, "SIGXCPU", "limit of processor time"},
+	{SIGXFSZ, "SIGXFSZ", "limit of file size"},
+	{SIGSYS, "SIGSYS", "bad system call"},
+};
+
+static const struct {
+	int signal, code;
+	const char *name, *words;
+} codes[] = {
+	{SIGSEGV, SEGV_MAPERR, "SEGV_MAPERR", "the address is not mapped"},
+	{SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR",
+	 "the mapping does not allow that access"},
+	{SIGSEGV, 3, "SEGV_BNDERR", "out of bounds"},
+	{SIGSEGV, 4, "SEGV_PKUERR", "denied by a protection key"},
+	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "the address is not aligned"},
+	{SIGBUS, BUS_ADRERR, "BUS_ADRERR",
+	 "no memory behind the mapping (a file that was cut?)"},
+	{SIGBUS, BUS_OBJERR, "BUS_OBJERR", "hardware error"},
+	{SIGBUS, 4, "BUS_MCEERR_AR", "broken memory was read"},
+	{SIGFPE, FPE_INTDIV, "FPE_INTDIV",
+	 "integer division by zero, or a quotient that does not fit"},
+	{SIGFPE, FPE_INTOVF, "FPE_INTOVF", "integer overflow"},
+	{SIGFPE, FPE_FLTDIV, "FPE_FLTDIV", "floating-point division by zero"},
+	{SIGFPE, FPE_FLTOVF, "FPE_FLTOVF", "floating-point overflow"},
+	{SIGFPE, FPE_FLTUND, "FPE_FLTUND", "floating-point underflow"},
+	{SIGFPE, FPE_FLTRES, "FPE_FLTRES", "floating-point result is inexact"},
+	{SIGFPE, FPE_FLTINV, "FPE_FLTINV", "invalid floating-point operation"},
+	{SIGILL, ILL_ILLOPC, "ILL_ILLOPC", "illegal opcode"},
+	{SIGILL, ILL_ILLOPN, "ILL_ILLOPN",
+	 "illegal operand (ud2: __builtin_trap, a sanitizer, or a path that "
+	 "the compiler took for unreachable)"},
+	{SIGILL, ILL_ILLADR, "ILL_ILLADR", "illegal addressing mode"},
+	{SIGILL, ILL_ILLTRP, "ILL_ILLTRP", "illegal trap"},
+	{SIGILL, ILL_PRVOPC, "ILL_PRVOPC", "privileged opcode"},
+	{SIGTRAP, TRAP_BRKPT, "TRAP_BRKPT", "breakpoint"},
+	{SIGTRAP, TRAP_TRACE, "TRAP_TRACE", "single step"},
+	{SIGSYS, 1, "SYS_SECCOMP", "denied by a seccomp filter"},
+};
+
+void ep_death_signal_text(char *out, size_t size, int signal)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (signals[i].signal == signal) {
+			snprintf(out, size, "%s (%s)", signals[i].name,
+				 signals[i].words);
+			return;
+		}
+	snprintf(out, size, "signal %d", signal);
+}
+
+/* ---- addresses ---- */
+
+static const struct ep_segment *segment_at(const struct ep_source *source,
+					   uint64_t address)
+{
+	size_t count;
+	const struct ep_segment *list = ep_source_segments(source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (address >= list[i].address &&
+		    address - list[i].address < list[i].memory_size)
+			return &list[i];
+	return NULL;
+}
+
+static const struct ep_mapping *mapping_at(const struct ep_source *source,
+					   uint64_t address)
+{
+	size_t count;
+	const struct ep_mapping *list = ep_source_mappings(source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (address >= list[i].start && address < list[i].end)
+			return &list[i];
+	return NULL;
+}
+
+/* The thread whose stack pointer lies in this segment; NULL: none. */
+static const struct ep_source_thread *stack_owner(
+	const struct ep_source *source, const struct ep_segment *segment)
+{
+	size_t count;
+	const struct ep_source_thread *list = ep_source_threads(source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].has_registers &&
+		    list[i].registers.sp >= segment->address &&
+		    list[i].registers.sp - segment->address <
+			    segment->memory_size)
+			return &list[i];
+	return NULL;
+}
+
+static const char *access_text(const struct ep_segment *segment)
+{
+	switch (segment->flags & (PF_R | PF_W | PF_X)) {
+	case 0:
+		return "no access allowed (a guard page?)";
+	case PF_R:
+		return "read-only";
+	case PF_R | PF_W:
+		return "readable and writable, not executable";
+	case PF_R | PF_X:
+		return "code, not writable";
+	case PF_R | PF_W | PF_X:
+		return "readable, writable and executable";
+	}
+	return "of unusual access rights";
+}
+
+static void mapped_text(char *out, size_t size, const struct ep_source *source,
+			const struct ep_segment *segment, uint64_t address)
+{
+	const struct ep_mapping *mapping = mapping_at(source, address);
+	const struct ep_source_thread *owner = stack_owner(source, segment);
+
+	if (mapping)
+		snprintf(out, size, "in %s, offset 0x%" PRIx64 ", %s",
+			 mapping->path,
+			 address - mapping->start + mapping->file_offset,
+			 access_text(segment));
+	else if (owner)
+		snprintf(out, size, "in the stack of thread %" PRIu32 ", %s",
+			 owner->tid, access_text(segment));
+	else
+		snprintf(out, size, "in memory without a file, %s",
+			 access_text(segment));
+}
+
+/* The nearest thing below, when it is close enough to mean something. */
+#define NEAR (UINT64_C(1) << 20)
+
+static void unmapped_text(char *out, size_t size,
+			  const struct ep_source *source, uint64_t address)
+{
+	size_t count;
+	const struct ep_segment *list = ep_source_segments(source, &count);
+	const struct ep_segment *below = NULL;
+	const struct ep_mapping *mapping;
+	uint64_t end;
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].address + list[i].memory_size <= address)
+			below = &list[i];
+	end = below ? below->address + below->memory_size : 0;
+	if (!below || address - end >= NEAR) {
+		snprintf(out, size, "not mapped");
+		return;
+	}
+	mapping = mapping_at(source, end - 1);
+	snprintf(out, size, "not mapped, %" PRIu64 " bytes above the end of %s",
+		 address - end,
+		 mapping ? mapping->path : "memory without a file");
+}
+
+void ep_death_place_text(char *out, size_t size, const struct ep_source *source,
+			 uint64_t address)
+{
+	const struct ep_segment *segment = segment_at(source, address);
+
+	if (segment)
+		mapped_text(out, size, source, segment, address);
+	else
+		unmapped_text(out, size, source, address);
+}
+
+/* ---- faults ---- */
+
+#define NULL_PAGES UINT64_C(65536) /* vm.mmap_min_addr's usual value */
+/* How far below the stack pointer one instruction may reach: a frame of 1 MiB
+ * is rare, a guard page is next to it. */
+#define STACK_REACH (UINT64_C(1) << 20)
+
+static bool is_stack_overflow(const struct ep_source *source,
+			      const struct ep_death *death,
+			      const struct ep_source_thread *thread)
+{
+	const struct ep_segment *segment = segment_at(source, death->address);
+	const struct ep_segment *stack;
+	uint64_t sp;
+
+	if (!thread || !thread->has_registers)
+		return false;
+	sp = thread->registers.sp;
+	stack = segment_at(source, sp);
+	/* The address is where nothing can be: a gap, or a guard. */
+	if (segment && (segment->flags & (PF_R | PF_W | PF_X)))
+		return false;
+	if (death->address > sp + 4096 || sp - death->address > STACK_REACH)
+		return false;
+	/* And the stack has come to its lower end. */
+	return !stack || !(stack->flags & PF_W) ||
+	       sp - stack->address < STACK_REACH;
+}
+
+static void fault_text(char *out, size_t size, const struct ep_source *source,
+		       const struct ep_death *death,
+		       const struct ep_source_thread *thread)
+{
+	bool jump = thread && thread->has_registers &&
+		    thread->registers.pc == death->address;
+	char place[512];
+
+	ep_death_place_text(place, sizeof(place), source, death->address);
+	if (death->address < NULL_PAGES && jump)
+		snprintf(out, size,
+			 "call of a null function pointer (0x%" PRIx64 ")",
+			 death->address);
+	else if (death->address < NULL_PAGES)
+		snprintf(out, size,
+			 "null pointer dereference, likely: address 0x%" PRIx64
+			 ", %s",
+			 death->address, place);
+	else if (jump)
+		snprintf(out, size,
+			 "jump to 0x%" PRIx64 ", where no code is: %s",
+			 death->address, place);
+	else if (is_stack_overflow(source, death, thread))
+		snprintf(out, size,
+			 "stack overflow, likely: address 0x%" PRIx64
+			 " is at the stack pointer 0x%" PRIx64
+			 ", below the end of the stack",
+			 death->address, thread->registers.sp);
+	else
+		snprintf(out, size, "address 0x%" PRIx64 ", %s", death->address,
+			 place);
+}
+
+/* ---- senders ---- */
+
+static void sender_text(char *out, size_t size, const struct ep_source *source,
+			const struct ep_death *death)
+{
+	pid_t self = ep_source_pid(source);
+
+	if (death->sender_pid == 0)
+		snprintf(out, size,
+			 "sent by the kernel, or from another pid "
+			 "namespace");
+	else if (self && death->sender_pid == (uint32_t)self &&
+		 death->signal == SIGABRT)
+		snprintf(out, size,
+			 "the process aborted itself: abort(), a "
+			 "failed assertion, an uncaught exception "
+			 "or a check of the C library");
+	else if (self && death->sender_pid == (uint32_t)self)
+		snprintf(out, size, "the process sent it to itself");
+	else
+		snprintf(out, size, "sent by pid %" PRIu32 " of uid %" PRIu32,
+			 death->sender_pid, death->sender_uid);
+}
+
+static const char *code_words(const struct ep_death *death, const char **name)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		if (codes[i].signal == death->signal &&
+		    codes[i].code == death->code) {
+			*name = codes[i].name;
+			return codes[i].words;
+		}
+	*name = NULL;
+	return NULL;
+}
+
+static bool has_address(const struct ep_death *death)
+{
+	return (death->signal == SIGSEGV || death->signal == SIGBUS) &&
+	       death->code > 0 && death->code != SI_KERNEL;
+}
+
+void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
+			 const struct ep_death *death,
+			 const struct ep_source_thread *thread)
+{
+	const char *name, *words;
+	char fault[768] = "";
+
+	out[0] = '\0';
+	if (!death->has_siginfo) {
+		snprintf(out, size, "the core does not say why (no siginfo)");
+		return;
+	}
+	if (death->code <= 0) {
+		sender_text(out, size, source, death);
+		return;
+	}
+	if (death->code == SI_KERNEL) {
+		snprintf(out, size,
+			 death->signal == SIGSEGV
+				 ? "the processor does not say which address: "
+				   "a pointer that is none (non-canonical), "
+				   "likely"
+				 : "sent by the kernel");
+		return;
+	}
+	words = code_words(death, &name);
+	if (has_address(death))
+		fault_text(fault, sizeof(fault), source, death, thread);
+	/* What the place says already is not said twice. */
+	if (words && *fault && death->signal == SIGSEGV &&
+	    death->code == SEGV_MAPERR)
+		snprintf(out, size, "%s (%s)", fault, name);
+	else if (words)
+		snprintf(out, size, "%s%s%s (%s)", fault, *fault ? "; " : "",
+			 words, name);
+	else
+		snprintf(out, size, "%s%scode %d", fault, *fault ? "; " : "",
+			 death->code);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report_impl.h: the parts of a report, for each other. */
+#ifndef EPITAPH_REPORT_IMPL_H
+#define EPITAPH_REPORT_IMPL_H
+
+#include "decoder/report.h"
+#include "decoder/timetext.h"
+
+#define EP_REPORT_OTHER_FRAMES 12
+
+/* One thread, as the core and the trace know it; either may be NULL. */
+struct ep_report_thread {
+	const struct ep_source_thread *core;
+	const struct ep_trace_thread *trace;
+};
+
+/* Calls that were in flight: copies, outermost first. */
+struct ep_report_flight {
+	struct ep_event *calls;
+	size_t count;
+	bool outermost_known; /* nothing was outside of calls[0] */
+	bool known;           /* the trace has records of the thread */
+};
+int ep_report_flight_init(struct ep_report_flight *flight,
+			  const struct ep_report *report,
+			  const struct ep_trace_thread *thread,
+			  struct ep_err *err);
+void ep_report_flight_deinit(struct ep_report_flight *flight);
+
+/* The function at a frame's pc, in whichever names know it. Never NULL. */
+const struct ep_function *ep_report_function(const struct ep_report *report,
+					     const struct ep_frame *frame);
+
+/* "#0 …" lines, each beside its call of the trace. */
+void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
+		     const struct ep_report_flight *flight);
+/* One line: "read < serve_connection < worker_main". */
+void ep_report_stack_line(struct ep_report *report,
+			  const struct ep_stack *stack);
+/* Lines: calls in flight, innermost first. `head` goes before. */
+void ep_report_flight(struct ep_report *report,
+		      const struct ep_report_flight *flight, const char *head);
+
+/* "~1.234 us", "" with a NULL thread; how long before the end. */
+const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
+			  char out[EP_TIMETEXT_SIZE + 2]);
+
+#endif
