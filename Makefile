@@ -23,7 +23,7 @@ WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing
 CFLAGS   ?= -O2 -g
 BASE     := -std=gnu11 -I. -D_GNU_SOURCE -DEP_VERSION='"$(VERSION)"' $(WARN) -MMD -MP
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-LIBS     := -ldw -lelf -liberty -lz -lpthread
+LIBS     := -ldw -lelf -liberty -lz -lm -lpthread
 
 # The runtime runs inside somebody else's program: no tracing flags, no sanitizer, no vector registers, no libc memcpy
 # that the program might have replaced by an instrumented one.
@@ -137,7 +137,7 @@ $(BUILD)/gdb-ext/epitaph.py: $(GDB_PY) $(BUILD)/gdb-ext/constants
 $(BUILD)/tests/check_%: tests/unit/check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
-		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lm -lrt $(LIBS) -o $@
+		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lrt $(LIBS) -o $@
 
 .PHONY: unit deps check bench demo real fuzz
 unit: $(UNIT_BIN)
