@@ -11,6 +11,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "coredump/elfcore.h"
 #include "coredump/extract.h"
 #include "coredump/image.h"
 #include "tests/unit/build_core.h"
@@ -278,6 +279,38 @@ START_TEST(without_stacks_only_the_arena_is_saved)
 	dir_remove();
 	build_core_destroy(core);
 	build_arena_destroy(arena);
+}
+END_TEST
+
+START_TEST(more_than_65534_segments_are_written_and_read)
+{
+	enum { COUNT = 70000 };
+	struct ep_elfcore_piece *pieces = calloc(COUNT, sizeof(*pieces));
+	struct ep_elfcore core = {NULL, 0, pieces, COUNT};
+	uint64_t written, word;
+	size_t count;
+	int fd;
+	const char *path = build_file("", 0, &fd);
+
+	/* each at its own place in a page, so that the file stays small */
+	for (uint64_t i = 0; i < COUNT; i++)
+		pieces[i] = (struct ep_elfcore_piece){
+			0x100000 + i * 0x10000 + i * 8 % 4096, 8, PF_R,
+			(const uint8_t *)&pieces[i].address};
+	ck_assert_int_eq(
+		ep_elfcore_write(&core, NULL, fd, path, &written, &err), EP_OK);
+	ck_assert_int_eq(ep_source_open_core(&source, path, &err), EP_OK);
+	ep_source_segments(source, &count);
+	ck_assert_uint_eq(count, COUNT);
+	for (size_t i = 0; i < COUNT; i += 999) {
+		ck_assert_int_eq(ep_source_read(source, pieces[i].address,
+						&word, 8, NULL, &err),
+				 EP_OK);
+		ck_assert_uint_eq(word, pieces[i].address);
+	}
+	ep_source_close(source);
+	close(fd);
+	free(pieces);
 }
 END_TEST
 
@@ -669,6 +702,7 @@ int main(void)
 	tcase_add_test(whole, a_snapshot_of_a_snapshot_is_the_same);
 	tcase_add_test(whole, what_was_lost_is_counted_and_kept_in_the_note);
 	tcase_add_test(whole, without_stacks_only_the_arena_is_saved);
+	tcase_add_test(whole, more_than_65534_segments_are_written_and_read);
 	tcase_add_test(stacks, each_stack_gives_64_kib_from_its_pointer_up);
 	tcase_add_test(stacks, a_thousand_stacks_stay_within_the_bound);
 	tcase_add_test(stacks,

@@ -200,6 +200,18 @@ START_TEST(another_major_is_told_and_refused)
 }
 END_TEST
 
+START_TEST(a_root_whose_crc_is_wrong_is_refused)
+{
+	struct build_core *core = build_core_usual(NULL, 1);
+	uint8_t *arena = core->bytes + build_core_phdr(core, 1)->p_offset;
+
+	((struct ep_root *)arena)->pid ^= 1;
+	ck_assert_int_eq(find_in(core), EP_E_CORRUPT);
+	ck_assert_ptr_nonnull(strstr(err.text, "CRC"));
+	build_core_destroy(core);
+}
+END_TEST
+
 START_TEST(a_newer_minor_is_read)
 {
 	struct build_core *core = build_core_usual(NULL, 1);
@@ -573,6 +585,7 @@ int main(void)
 		       copies_of_root_and_arena_in_a_buffer_are_not_believed);
 	tcase_add_test(hand, of_two_arenas_the_processs_own_is_taken);
 	tcase_add_test(hand, another_major_is_told_and_refused);
+	tcase_add_test(hand, a_root_whose_crc_is_wrong_is_refused);
 	tcase_add_test(hand, a_newer_minor_is_read);
 	tcase_add_test(hand,
 		       an_arena_that_was_filtered_out_names_coredump_filter);
