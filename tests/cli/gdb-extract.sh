@@ -22,6 +22,12 @@ for variant in pie: no-pie:-no-pie static:-static static-pie:-static-pie; do
 	crash ./waiters abort "${variant%%:*}.core"
 	both "${variant%%:*}.core"
 done
+# They see the same threads, names and blocks in it.
+in_gdb -ex 'epitaph threads' -c pie.core | awk '$NF != "record" && /live/ { sub(/^\*/, " "); print $2, $3, $5 }' | sort >by-gdb.threads
+"$EPITAPH" info pie.core | sed -n '/^tid/,$p' | awk '$1 ~ /^[0-9]+$/ { print $1, $2, $4 }' | sort >by-us.threads
+[ "$(wc -l <by-us.threads)" -eq 4 ] || say "not four threads: $(cat by-us.threads)"
+diff by-gdb.threads by-us.threads || say "two different lists of threads"
+
 mv by-us first
 both first
 cmp first by-us || say "a snapshot's snapshot is another one"
