@@ -18,6 +18,7 @@ static void take_naming(struct ep_session *session,
 				arguments->given[i].value;
 	naming->debug_paths = session->debug_paths;
 	naming->executable = ep_argument(arguments, "executable");
+	naming->sysroot = ep_argument(arguments, "sysroot");
 	naming->force = ep_argument_given(arguments, "force");
 	naming->no_demangle = ep_argument_given(arguments, "no-demangle");
 }

@@ -97,10 +97,18 @@ static const char *how_it_ended(const struct ep_call *call)
 	return "";
 }
 
+/* C++ names have their parameters; the others get the parentheses that make
+ * them look like calls. */
+static const char *parentheses(const struct ep_function *function)
+{
+	return strchr(function->name, '(') ? "" : "()";
+}
+
 static void print_line(FILE *out, const struct ep_trace *trace,
 		       const struct ep_call *call, bool end, bool leaf,
 		       const struct ep_replay_style *style)
 {
+	const char *parens = parentheses(call->function);
 	bool duration = end || leaf;
 
 	print_time(out, trace, end ? &call->end : &call->begin, style);
@@ -108,12 +116,12 @@ static void print_line(FILE *out, const struct ep_trace *trace,
 	print_duration(out, trace, duration ? call : NULL);
 	print_indent(out, call);
 	if (leaf && call->flags & EP_CALL_ABANDONED)
-		fprintf(out, "%s%s%s(); %s/* left without a return */%s",
-			style->name, call->function->name, style->plain,
+		fprintf(out, "%s%s%s%s; %s/* left without a return */%s",
+			style->name, call->function->name, style->plain, parens,
 			style->warn, style->plain);
 	else if (leaf)
-		fprintf(out, "%s%s%s();", style->name, call->function->name,
-			style->plain);
+		fprintf(out, "%s%s%s%s;", style->name, call->function->name,
+			style->plain, parens);
 	else if (end)
 		fprintf(out, "%s} /* %s%s */%s", style->dim,
 			call->function->name, how_it_ended(call), style->plain);
@@ -122,8 +130,8 @@ static void print_line(FILE *out, const struct ep_trace *trace,
 			call->function->name, style->plain, style->warn,
 			style->plain);
 	else
-		fprintf(out, "%s%s%s() {", style->name, call->function->name,
-			style->plain);
+		fprintf(out, "%s%s%s%s {", style->name, call->function->name,
+			style->plain, parens);
 	fputc('\n', out);
 }
 
