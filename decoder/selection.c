@@ -100,6 +100,38 @@ static bool passes(const struct ep_selection *selection,
 	       !fnmatch(selection->function, call->function->name, 0);
 }
 
+/* A call that ends after the first marked call of its thread began, and began
+ * before it, is around it: a line without its callers would stand at a depth
+ * that nothing explains. */
+static int mark_callers(const struct ep_selection *selection,
+			const struct ep_trace *trace,
+			const struct ep_call_list *list, uint8_t *marks,
+			size_t *shown)
+{
+	/* by index of the thread: its first marked call + 1 */
+	uint32_t *first = calloc(trace->thread_count + 1, sizeof(*first));
+	struct window window = window_of(selection, trace);
+
+	if (!first)
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < list->moment_count; i++) {
+		uint32_t index = list->moments[i].call;
+		const struct ep_call *call = &list->calls[index];
+		uint32_t *slot = &first[call->thread - trace->threads];
+
+		if (!*slot && marks[index] && call->function && call->ended)
+			*slot = index + 1;
+		if (*slot && list->moments[i].end && !marks[index] &&
+		    index + 1 < *slot &&
+		    passes(selection, trace, call, window)) {
+			marks[index] = 1;
+			++*shown;
+		}
+	}
+	free(first);
+	return EP_OK;
+}
+
 uint8_t *ep_selection_apply(const struct ep_selection *selection,
 			    const struct ep_trace *trace,
 			    const struct ep_call_list *list, size_t *shown)
@@ -130,5 +162,10 @@ uint8_t *ep_selection_apply(const struct ep_selection *selection,
 			marks[i] = 1;
 			++*shown;
 		}
+	if (selection->last_calls &&
+	    mark_callers(selection, trace, list, marks, shown)) {
+		free(marks);
+		return NULL;
+	}
 	return marks;
 }

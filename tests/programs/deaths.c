@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * deaths.c: dies in the way that it is told, three calls deep, after a few
+ * calls that return. deaths HOW [thread]: with "thread" it is a second thread
+ * that dies while main waits in join_it.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define KEPT __attribute__((noinline, noclone))
+
+struct node {
+	char pad[24];
+	int value;
+};
+
+static volatile int sink, zero, joining;
+static struct node *volatile nobody;
+static void (*volatile no_function)(void);
+static const char text[] = "read-only";
+static const char *how;
+
+KEPT static void warm_up(void)
+{
+	sink++;
+}
+
+KEPT static int overflow_stack(int depth)
+{
+	volatile char page[4096];
+
+	page[0] = (char)depth;
+	return overflow_stack(depth + 1) + page[0];
+}
+
+KEPT static void die_null(void)
+{
+	nobody->value = 1; /* 24 bytes into nothing */
+}
+
+KEPT static void die_call(void)
+{
+	no_function();
+	sink++;
+}
+
+KEPT static void die_divide(void)
+{
+	sink = 7 / zero; /* 1 / x needs no division */
+}
+
+KEPT static void die_abort(void)
+{
+	abort();
+}
+
+KEPT static void die_readonly(void)
+{
+	*(volatile char *)(uintptr_t)text = 'R';
+}
+
+KEPT static void die_beyond(void)
+{
+	long size = sysconf(_SC_PAGESIZE);
+	volatile char *page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect((void *)page, (size_t)size, PROT_NONE);
+	page[0] = 1;
+}
+
+KEPT static void die_wild(void)
+{
+	*(volatile char *)(uintptr_t)0xdead000000000000 = 1;
+}
+
+KEPT static void die_trap(void)
+{
+	__builtin_trap();
+}
+
+KEPT static void die_waiting(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{"null", die_null},         {"call", die_call},
+	{"divide", die_divide},     {"abort", die_abort},
+	{"readonly", die_readonly}, {"guard", die_beyond},
+	{"wild", die_wild},         {"trap", die_trap},
+	{"wait", die_waiting},
+};
+
+KEPT static void choose(void)
+{
+	if (!strcmp(how, "overflow"))
+		sink = overflow_stack(0);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(how, ways[i].name))
+			ways[i].run();
+	sink++;
+}
+
+KEPT static void *second_thread(void *unused)
+{
+	pthread_setname_np(pthread_self(), "second");
+	while (!joining)
+		usleep(1000);
+	for (int i = 0; i < 3; i++)
+		warm_up();
+	choose();
+	return unused;
+}
+
+KEPT static void join_it(pthread_t thread)
+{
+	joining = 1;
+	pthread_join(thread, NULL);
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	if (argc < 2)
+		return 64;
+	how = argv[1];
+	if (argc > 2) {
+		pthread_create(&thread, NULL, second_thread, NULL);
+		join_it(thread);
+		return 0;
+	}
+	for (int i = 0; i < 3; i++)
+		warm_up();
+	choose();
+	return 0;
+}
