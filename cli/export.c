@@ -131,7 +131,7 @@ static int run(const struct ep_arguments *arguments)
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	status = write_calls(&export);
-	ep_session_warn(&export.session);
+	result = ep_session_warn(&export.session);
 	if (status == EP_EXIT_NOTHING)
 		ep_say("%s: no call fits", arguments->operands[0]);
 	ep_session_close(&export.session);

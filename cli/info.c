@@ -322,7 +322,7 @@ static int run(const struct ep_arguments *arguments)
 		if (ep_argument_given(arguments, "modules"))
 			print_modules(session.trace);
 	}
-	ep_session_warn(&session);
+	result = ep_session_warn(&session);
 	ep_session_close(&session);
 	return status ? status : result;
 }

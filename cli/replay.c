@@ -140,7 +140,7 @@ static int run(const struct ep_arguments *arguments)
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	int status = replay_all(&replay);
-	ep_session_warn(&replay.session);
+	result = ep_session_warn(&replay.session);
 	if (!status && !replay.shown) {
 		ep_say("%s: no call fits", arguments->operands[0]);
 		status = EP_EXIT_NOTHING;

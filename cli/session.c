@@ -134,17 +134,20 @@ static void damage_tell(const char *name, const struct ep_trace_damage *damage)
 		       damage->blocks_duplicate);
 }
 
-void ep_session_warn(const struct ep_session *session)
+int ep_session_warn(struct ep_session *session)
 {
 	const char *text, *name = ep_source_name(session->source);
 
 	for (size_t i = 0; (text = ep_source_warning(session->source, i)); i++)
 		ep_say("%s", text);
 	if (!session->trace)
-		return;
+		return session->status;
 	damage_tell(name, &session->trace->damage);
 	for (size_t i = 0; i < session->trace->warning_count; i++)
 		ep_say("%s: %s", name, session->trace->warnings[i]);
 	for (size_t i = 0; (text = ep_names_warning(session->names, i)); i++)
 		ep_say("%s", text);
+	if (ep_names_warning(session->names, 0))
+		session->status = EP_EXIT_PARTIAL;
+	return session->status;
 }

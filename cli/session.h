@@ -37,7 +37,8 @@ int ep_session_open_source(struct ep_session *session,
 			   const struct ep_arguments *arguments,
 			   const char *name);
 
-/* Tells on stderr what the source, the trace and the names complain about. */
-void ep_session_warn(const struct ep_session *session);
+/* Tells on stderr what the source, the trace and the names complain about.
+ * Returns the status: modules that could not be named make it partial. */
+int ep_session_warn(struct ep_session *session);
 
 #endif
