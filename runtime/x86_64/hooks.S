@@ -7,8 +7,9 @@
  * variadic call); __return__ only xmm8-15 and flags (r10 and r11 may hold the
  * target of a tail call). __cyg_profile_* are ordinary calls.
  *
- * The three ways through a hook, by the thread's own cursor and masks:
+ * The four ways through a hook, by the thread's own cursor and masks:
  *	cursor & timing != 0			untimed: advance, store
+ *	else the gate is shut			paused: nothing
  *	else cursor & boundary != 0		timed: read the TSC as well
  *	else					slow: C (ring.c)
  */
@@ -66,17 +67,20 @@
 	.endm
 
 /*
- * Not on the fast ways: the gate is shut (then on to \paused, at once: a paused
- * hook should cost what an empty one costs), or C has to look (falls through).
- * The gate is NULL before a thread's first event. Clobbers \scratch and flags.
+ * No untimed record: is the gate open? Shut: on to \paused, at once, for a
+ * paused hook should cost what an empty one costs; so this comes before the
+ * boundary, which a pause leaves alone. NULL: the thread's first event. Leaves
+ * the cursor in \cursor when a timed record is due, else goes to \slow.
  */
-	.macro paused_or_slow scratch, base, paused
-	movq	TLS(TLS_GATE, \base), \scratch
-	testq	\scratch, \scratch
-	jz	9f
-	cmpl	$0, (\scratch)
+	.macro timed_or_slow cursor, base, paused, slow
+	movq	TLS(TLS_GATE, \base), \cursor
+	testq	\cursor, \cursor
+	jz	\slow
+	cmpl	$0, (\cursor)
 	jne	\paused
-9:
+	movq	TLS(TLS_CURSOR, \base), \cursor
+	testl	\cursor\()d, TLS(TLS_BOUNDARY, \base)
+	jz	\slow
 	.endm
 
 /* ---- __fentry__: the traced function's first instruction ---------------- */
@@ -96,8 +100,7 @@ __fentry__:
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	%xmm8, -8(%r10)
 	ret
-1:	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
-	jz	4f
+1:	timed_or_slow %r10, %r11, 6f, 4f
 	movq	%rax, %xmm9
 	movq	%rdx, %xmm10
 	movq	(%rsp), %xmm8
@@ -107,8 +110,7 @@ __fentry__:
 	ret
 3:	movq	%xmm9, %rax
 	movq	%xmm10, %rdx
-4:	paused_or_slow %r10, %r11, 6f
-	jmp	slow_at_entry
+4:	jmp	slow_at_entry
 5:	movq	%rax, %r10		/* what cmpxchg found: the cursor now */
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
 	jnz	2b
@@ -143,8 +145,7 @@ __return__:
 	movq	%xmm10, %r11
 #endif
 	ret
-1:	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
-	jz	4f
+1:	timed_or_slow %r10, %r11, 6b, 4f
 	movq	%rax, %xmm11
 	movq	%rdx, %xmm12
 	movq	(%rsp), %xmm8
@@ -155,8 +156,7 @@ __return__:
 	jmp	6b
 3:	movq	%xmm11, %rax
 	movq	%xmm12, %rdx
-4:	paused_or_slow %r10, %r11, 6b
-	movq	%xmm9, %r10
+4:	movq	%xmm9, %r10
 #ifdef EP_SHARED
 	movq	%xmm10, %r11
 #endif
@@ -188,15 +188,13 @@ __return__:
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	%rdi, -8(%r10)
 6:	ret
-1:	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
-	jz	4f
+1:	timed_or_slow %r10, %r11, 6b, 4f
 2:	timed_record %r10, %r11, %rdi, %rcx, 5f, 4f
 	ret
 5:	movq	%rax, %r10
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
 	jnz	2b
-4:	paused_or_slow %r10, %r11, 6b
-	leaq	8(%rsp), %rsi
+4:	leaq	8(%rsp), %rsi
 	pushq	%rbp			/* aligns the stack for C */
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %rbp, 0
