@@ -196,7 +196,7 @@ static int take_gap(struct ep_calls *calls, const struct ep_record *record,
 		.gap = record->gap,
 		.lost = record->lost,
 	};
-	if (!hole)
+	if (!hole && record->high != EP_TIME_UNKNOWN)
 		calls->event.end.best = record->high;
 	*out = &calls->event;
 	return EP_OK;
@@ -242,8 +242,11 @@ const struct ep_event *ep_calls_open(const struct ep_calls *calls,
 
 bool ep_calls_outermost_known(const struct ep_calls *calls)
 {
+	/* A pause before a thread's first event hides the calls around it, and
+	 * leaves no trace but the count. */
 	return calls->pairing.whole && !calls->missing &&
-	       calls->thread->lost_records == 0 &&
+	       calls->thread->known && calls->thread->lost_records == 0 &&
+	       calls->records.trace->arena.pauses == 0 &&
 	       ep_pairing_base(&calls->pairing) == 0;
 }
 

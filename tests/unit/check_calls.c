@@ -457,6 +457,14 @@ START_TEST(a_pause_that_was_not_over_is_told_at_the_end)
 }
 END_TEST
 
+START_TEST(after_a_pause_nobody_is_known_to_be_outermost)
+{
+	arena->arena->pauses = 1;
+	run("a( b(", "a( b(");
+	ck_assert(!ep_calls_outermost_known(calls));
+}
+END_TEST
+
 START_TEST(a_dead_thread_was_not_paused)
 {
 	thread->state = EP_THREAD_DEAD;
@@ -629,6 +637,7 @@ static TCase *gaps(void)
 		tests,
 		a_thread_whose_history_begins_with_a_resume_is_not_whole);
 	tcase_add_test(tests, a_pause_that_was_not_over_is_told_at_the_end);
+	tcase_add_test(tests, after_a_pause_nobody_is_known_to_be_outermost);
 	tcase_add_test(tests, a_dead_thread_was_not_paused);
 	tcase_add_test(tests, the_loss_of_the_newest_block_is_told_at_the_end);
 	tcase_add_test(tests, a_block_that_was_just_being_entered_is_no_loss);
