@@ -126,8 +126,8 @@ static void print_line(FILE *out, const struct ep_trace *trace,
 		fprintf(out, "%s} /* %s%s */%s", style->dim,
 			call->function->name, how_it_ended(call), style->plain);
 	else if (!call->ended)
-		fprintf(out, "%s%s%s() { %s/* did not return */%s", style->name,
-			call->function->name, style->plain, style->warn,
+		fprintf(out, "%s%s%s%s { %s/* did not return */%s", style->name,
+			call->function->name, style->plain, parens, style->warn,
 			style->plain);
 	else
 		fprintf(out, "%s%s%s%s {", style->name, call->function->name,
