@@ -79,12 +79,11 @@ int ep_main(int argc, char *argv[])
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("epitaph %s\n", EP_VERSION);
-		return EP_EXIT_COMPLETE;
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE
+					  : EP_EXIT_UNREADABLE;
 	}
 	command = ep_command_find(argv[1]);
-	if (!command) {
-		ep_say("there is no command %s; see epitaph --help", argv[1]);
-		return EP_EXIT_USAGE;
-	}
+	if (!command)
+		return ep_command_refuse(argv[1]);
 	return run(command, argc - 1, argv + 1);
 }

@@ -72,7 +72,8 @@ static int extract(struct ep_session *session,
 	if (ep_extract(session->source, &session->found, path, &options,
 		       &result, &err)) {
 		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
+		return err.code == EP_E_USAGE ? EP_EXIT_USAGE
+					      : EP_EXIT_UNREADABLE;
 	}
 	if (!ep_argument_given(arguments, "quiet"))
 		tell(path, &result);

@@ -132,10 +132,8 @@ static int run_help(const struct ep_arguments *arguments)
 		return EP_EXIT_COMPLETE;
 	}
 	command = ep_command_find(arguments->operands[0]);
-	if (!command) {
-		ep_say("there is no command %s", arguments->operands[0]);
-		return EP_EXIT_USAGE;
-	}
+	if (!command)
+		return ep_command_refuse(arguments->operands[0]);
 	ep_help_command(command);
 	return EP_EXIT_COMPLETE;
 }

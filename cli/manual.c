@@ -81,6 +81,38 @@ static void command_page(FILE *out, const struct ep_command *command)
 	      out);
 }
 
+/* What a traced program obeys; the commands here obey NO_COLOR only. */
+static const struct {
+	const char *name, *text;
+} settings[] = {
+	{"EPITAPH", "on (default), or off: start paused"},
+	{"EPITAPH_RING", "the most memory for one thread's history (1M)"},
+	{"EPITAPH_MEMORY", "memory for all histories (64M)"},
+	{"EPITAPH_TIMESTAMP_EVERY",
+	 "auto (default), or one time stamp in 1 to 64 records: 1 times every "
+	 "call and costs most"},
+	{"EPITAPH_CLOCK_BUDGET",
+	 "with auto, the part of a thread's time that reading the clock may "
+	 "take (5%)"},
+	{"EPITAPH_MIN_DURATION",
+	 "drop calls that returned sooner and called nothing that was kept"},
+	{"EPITAPH_OUTPUT",
+	 "name of snapshots that the process writes (epitaph.%p.%n.core)"},
+	{"EPITAPH_SIGNAL",
+	 "the signal that makes the process write one (SIGTRAP), or none"},
+};
+
+static void environment(FILE *out)
+{
+	fputs(".SH ENVIRONMENT\nOf the traced program:\n", out);
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		fprintf(out, ".TP\n.B %s\n", settings[i].name);
+		roff(out, settings[i].text);
+	}
+	fputs(".PP\nOf these commands:\n.TP\n.B NO_COLOR\n", out);
+	roff(out, "no colours, when it is not empty");
+}
+
 static void main_page(FILE *out)
 {
 	head(out, "EPITAPH");
@@ -100,7 +132,9 @@ static void main_page(FILE *out)
 			ep_commands[i]->name);
 		roff(out, ep_commands[i]->summary);
 	}
+	environment(out);
 	roff_statuses(out);
+	fputs(".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n", out);
 }
 
 static int write_page(const char *directory, const char *name,

@@ -62,6 +62,26 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
+int ep_command_refuse(const char *name)
+{
+	const char *nearest = NULL;
+	size_t least = 3, apart;
+
+	for (size_t i = 0; ep_commands[i]; i++) {
+		apart = distance(name, ep_commands[i]->name);
+		if (apart < least) {
+			least = apart;
+			nearest = ep_commands[i]->name;
+		}
+	}
+	if (nearest)
+		ep_say("there is no command %s; did you mean %s?", name,
+		       nearest);
+	else
+		ep_say("there is no command %s; see epitaph --help", name);
+	return EP_EXIT_USAGE;
+}
+
 static int refuse_option(const struct ep_command *command, const char *given)
 {
 	const char *nearest = NULL;

@@ -59,6 +59,10 @@ extern const struct ep_option ep_common_options[];   /* of all commands */
 
 const struct ep_command *ep_command_find(const char *name);
 
+/* Tells that there is no such command, and which one was meant, likely.
+ * EP_EXIT_USAGE. */
+int ep_command_refuse(const char *name);
+
 /* The options of a command, its own first; *index runs from 0. NULL: no more.
  */
 const struct ep_option *ep_command_option(const struct ep_command *command,

@@ -172,7 +172,19 @@ const struct ep_command ep_command_replay = {
 		"A call that did not return is left open. A return whose call "
 		"came before the history, a call that was left by longjmp or "
 		"an exception, and places where history is missing are marked "
-		"so.",
+		"so. The callers of what --last, --since and --until choose "
+		"are shown too.\n\n"
+		"--format=tsv is for programs. The first line, which begins "
+		"with #, names the columns: event (B a call begins, E it "
+		"ends, S a return that belongs to no call, G history is "
+		"missing); time_ns, earliest_ns and latest_ns, nanoseconds "
+		"since the first record of the trace (the time is exact when "
+		"they are equal; latest_ns is - when nothing is known); tid "
+		"and thread; depth, 0 being the outermost call known; "
+		"function, module, address; flags, comma-separated or -: "
+		"approximate, did-not-return, began-before, abandoned, "
+		"across-gap, ambiguous, lost-blocks, paused, hole, "
+		"newer-version.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -145,7 +145,7 @@ static const struct ep_option options[] = {
 	{"last", 'n', "N",
 	 "show the last N calls of each thread (24 of the one that died, 3 of "
 	 "the others)"},
-	{"threads", 't', "N", "show N other threads, the latest first (16)"},
+	{"threads", 0, "N", "show N other threads, the latest first (16)"},
 	{"all", 'a', NULL, "all threads and all frames"},
 	{NULL, 0, NULL, NULL},
 };

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# --help, man pages and completions come from one table: each names every command and every option of it, groff finds
+# nothing to say of the pages, and bash completes what there is.
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+
+gives 0 "$EPITAPH" --version
+grep -qE '^epitaph [0-9]+\.[0-9]+\.[0-9]+$' out || say 'no version'
+gives 0 "$EPITAPH" --help
+mv out help
+commands=$(sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p' help)
+[ "$(wc -w <<<"$commands")" -ge 6 ] || say "commands: $commands"
+for status in 0 1 2 3 64; do grep -qE "^  $status +[a-z]" help || say "status $status is not explained"; done
+gives 0 "$EPITAPH" help
+cmp -s out help || say 'help and --help differ'
+
+gives 3 "$EPITAPH" help --man-pages no/such/folder
+has err no/such/folder
+gives 0 "$EPITAPH" help --man-pages man
+gives 0 "$EPITAPH" help --completion bash
+mv out completion
+bash -n completion || say "bash does not read its completion"
+for command in $commands; do
+	grep -q "epitaph..$command" man/epitaph.1 || say "epitaph.1 has no $command"
+	gives 0 "$EPITAPH" "$command" --help
+	mv out "help.$command"
+	gives 0 "$EPITAPH" help "$command"
+	cmp -s out "help.$command" || say "help $command and $command --help differ"
+	options=$(grep -oE '^ +(-[a-zA-Z], +)?--[a-z-]+' "help.$command" | grep -oE -- '--[a-z-]+')
+	[ -n "$options" ] || say "$command has no options"
+	for option in $options; do
+		tr -d '\\' <"man/epitaph-$command.1" >plain
+		grep -q -- "$option" plain || say "epitaph-$command.1 has no $option"
+		(
+			source ./completion
+			compopt() { :; }
+			COMP_WORDS=(epitaph "$command" "${option:0:4}") COMP_CWORD=2
+			_epitaph
+			printf '%s\n' "${COMPREPLY[@]}"
+		) >completed
+		grep -q -- "$option" completed || say "$command $option is not completed"
+	done
+	# Lines fit a terminal.
+	awk -v command="$command" 'length($0) > 80 { print command ": " $0; exit 1 }' "help.$command" || say 'a line is too long'
+done
+for page in man/*.1; do
+	groff -man -ww -Tutf8 -z "$page" 2>warnings >/dev/null || say "groff refuses $page"
+	[ ! -s warnings ] || { say "groff on $page:"; cat warnings; }
+	MANWIDTH=80 man -l "$page" >text 2>warnings
+	[ ! -s warnings ] || { say "man on $page:"; cat warnings; }
+	grep -q 'EXIT STATUS' text || say "$page has no exit statuses"
+done
+for shell in zsh fish; do
+	gives 0 "$EPITAPH" help --completion $shell
+	grep -q replay out || say "the completion for $shell has no commands"
+done
+
+# Words that are not understood: 64, on stderr, with the nearest one.
+gives 64 "$EPITAPH"
+[ ! -s out ] || say 'usage goes to stderr'
+gives 64 "$EPITAPH" repotr core
+has err 'did you mean report?'
+gives 64 "$EPITAPH" help repotr
+gives 64 "$EPITAPH" flowers
+gives 64 "$EPITAPH" replay --lsat=3 core
+has err 'did you mean --last?'
+gives 64 "$EPITAPH" replay --last
+has err 'needs a value'
+gives 64 "$EPITAPH" replay
+gives 64 "$EPITAPH" replay one two
+gives 64 "$EPITAPH" replay --merged=3 core
+gives 64 "$EPITAPH" replay -Q core
+has err '-Q'
+gives 64 "$EPITAPH" replay --color=blue core
+gives 64 "$EPITAPH" help --completion tcsh
+for bad in --last=x --last=-3 --last=5 --since=10ms --since=-10 --until=x --depth=0 --depth=x --min-duration=5 --format=x; do
+	[ $bad = --last=5 ] && continue
+	gives 64 "$EPITAPH" replay $bad core
+	has err "${bad%%=*}"
+done
+# They need no source to be refused; one that is not there is another thing.
+gives 3 "$EPITAPH" replay --last=5 core
+has err core
+exit $((failures != 0))
