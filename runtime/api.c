@@ -14,6 +14,7 @@
 #include "runtime/loadmap.h"
 #include "runtime/pause.h"
 #include "runtime/ring.h"
+#include "runtime/settings.h"
 #include "runtime/snapshot.h"
 #include "runtime/start.h"
 #include "runtime/text.h"
@@ -55,13 +56,26 @@ PUBLIC void epitaph_pause(void)
 	ep_ring_pause_here();
 }
 
+/* A program that was started with EPITAPH=off is switched on, for good: also a
+ * child that it forks later starts recording. */
+static void switch_on(void)
+{
+	ep_settings.on = true;
+	if (ep_start())
+		__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_OFF,
+				   __ATOMIC_SEQ_CST);
+}
+
 PUBLIC void epitaph_resume(void)
 {
 	unsigned count = atomic_load(&pauses);
 
+	ep_start();
 	do {
-		if (!count)
+		if (!count) {
+			switch_on();
 			return;
+		}
 	} while (!atomic_compare_exchange_weak(&pauses, &count, count - 1));
 	ep_pause_apply();
 }

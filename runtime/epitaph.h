@@ -26,7 +26,8 @@ extern "C" {
 /*
  * Pauses recording in the whole process: at once for the caller, within one
  * block (508 records) for each other thread. Calls nest: the last resume
- * resumes, at each thread's next hook. A resume too many is ignored.
+ * resumes, at each thread's next hook. A resume without a pause switches on a
+ * program that was started with EPITAPH=off, and is ignored in any other.
  * Async-signal-safe.
  */
 void epitaph_pause(void);

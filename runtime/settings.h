@@ -23,7 +23,8 @@ struct ep_settings {
 	uint32_t refused;         /* bad values met */
 };
 
-extern struct ep_settings ep_settings; /* constant after ep_settings_read */
+/* Constant after ep_settings_read, but for `on`: epitaph_resume sets it. */
+extern struct ep_settings ep_settings;
 
 /* Fills ep_settings from `environment` (NULL-terminated, as environ). */
 void ep_settings_read(char *const *environment);

@@ -28,9 +28,6 @@ static void note_settings(void)
 {
 	ep_arena->settings_refused = ep_settings.refused;
 	ep_arena->min_duration = ep_clock_cycles(ep_settings.min_duration);
-	if (!ep_settings.on)
-		__atomic_fetch_or(&ep_arena->gate, EP_GATE_OFF,
-				  __ATOMIC_RELAXED);
 	ep_pause_apply();
 }
 
