@@ -14,7 +14,7 @@
 #define CRASH_CALLS 24 /* of the thread that died */
 #define OTHER_CALLS 3
 #define THREADS     16
-#define FRAMES      80
+#define FRAMES      40
 
 struct page {
 	struct ep_session session;
@@ -117,6 +117,15 @@ static void page_close(struct page *page)
 	ep_session_close(&page->session);
 }
 
+/* Neither trace nor threads: a page would only be guesses. */
+static bool is_empty(const struct ep_session *session)
+{
+	size_t count;
+
+	ep_source_threads(session->source, &count);
+	return !session->trace && count == 0;
+}
+
 static int run(const struct ep_arguments *arguments)
 {
 	struct page page = {0};
@@ -129,7 +138,11 @@ static int run(const struct ep_arguments *arguments)
 				 arguments->operands[0], false);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
-	if (fill(&page)) {
+	if (is_empty(&page.session)) {
+		ep_session_warn(&page.session);
+		ep_say("%s", page.session.missing.text);
+		result = EP_EXIT_NOTHING;
+	} else if (fill(&page)) {
 		result = EP_EXIT_UNREADABLE;
 	} else if (ep_report_write(&page.report, &err)) {
 		ep_say("%s", err.text);

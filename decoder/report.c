@@ -16,6 +16,8 @@
 
 /* Frames that are unwound: enough for any stack that ends by itself. */
 #define FRAMES_MAX 100000
+/* Calls in flight that a listing of last calls has at most. */
+#define OPEN_MAX 12
 
 /* ---- the head ---- */
 
@@ -134,11 +136,18 @@ static void head_of_death(struct ep_report *report,
 			  const struct ep_death *death)
 {
 	char text[128], cause[1024], *tame;
+	size_t threads;
 
+	ep_source_threads(report->source, &threads);
 	if (ep_source_kind(report->source) == EP_SOURCE_LIVE) {
 		field(report, "state",
 		      "is running; it was not stopped, so its "
 		      "threads went on while it was read");
+		return;
+	}
+	if (death->signal == 0 && threads == 0) {
+		field(report, "state",
+		      "unknown: the core's notes on its threads are lost");
 		return;
 	}
 	if (death->signal == 0) {
@@ -224,6 +233,45 @@ static bool is_thread(const struct ep_trace_thread *thread, void *context)
 	return thread == context;
 }
 
+/* Calls in flight are part of every listing; of a deep recursion only the
+ * innermost stay. Returns how many were left out. */
+static size_t thin_out(const struct ep_call_list *list, uint8_t *shown)
+{
+	size_t open = 0, left = 0;
+
+	for (size_t i = list->count; i-- > 0;) {
+		if (!shown[i] || list->calls[i].ended)
+			continue;
+		if (++open <= OPEN_MAX)
+			continue;
+		shown[i] = 0;
+		left++;
+	}
+	return left;
+}
+
+static bool is_approximate(const struct ep_call *call)
+{
+	return !call->begin.exact || (call->ended && !call->end.exact);
+}
+
+static void print_tree(struct ep_report *report,
+		       const struct ep_call_list *list, uint8_t *shown)
+{
+	size_t left = thin_out(list, shown);
+
+	fprintf(report->out, "  last calls (seconds before the end of the "
+			     "trace, duration, call)\n");
+	if (left)
+		fprintf(report->out,
+			"       … %zu outer calls in flight are left out …\n",
+			left);
+	ep_replay_tree(report->out, report->trace, list, shown, &report->style);
+	for (size_t i = 0; i < list->count; i++)
+		if (shown[i] && is_approximate(&list->calls[i]))
+			report->ghosts = true;
+}
+
 /* Its last calls as a tree. */
 static int print_last(struct ep_report *report,
 		      const struct ep_trace_thread *thread, uint64_t calls,
@@ -242,18 +290,8 @@ static int print_last(struct ep_report *report,
 	if (rc)
 		return rc;
 	shown = ep_selection_apply(&selection, report->trace, &list, &count);
-	if (shown && count) {
-		fprintf(report->out,
-			"  last calls (seconds before the end of the trace, "
-			"duration, call)\n");
-		ep_replay_tree(report->out, report->trace, &list, shown,
-			       &report->style);
-	}
-	for (size_t i = 0; shown && i < list.count; i++)
-		if (shown[i] &&
-		    (!list.calls[i].begin.exact ||
-		     (list.calls[i].ended && !list.calls[i].end.exact)))
-			report->ghosts = true;
+	if (shown && count)
+		print_tree(report, &list, shown);
 	free(shown);
 	ep_call_list_deinit(&list);
 	return shown ? EP_OK : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
