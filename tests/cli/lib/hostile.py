@@ -175,6 +175,8 @@ class Judge:
         elif status == 0 and cut:
             self.say(what, command, "a core that is cut off is called complete",
                      err)
+        elif cut and b"did not die" in out:
+            self.say(what, command, "says that it did not die", out)
         elif status and name.encode() not in err and not (
                 status == 1 and ON_THE_PAGE in out):
             self.say(what, command, "status %d without the file's name"
