@@ -181,6 +181,8 @@ static void record_settings(void)
 	ep_arena->clock_budget = ep_settings.clock_budget;
 	ep_arena->settings_refused = ep_settings.refused;
 	ep_arena->gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	/* A pause like any other: calls before its end are unknown. */
+	ep_arena->pauses = !ep_settings.on;
 }
 
 static void watch_for_forks(void)
