@@ -255,10 +255,25 @@ static bool is_approximate(const struct ep_call *call)
 	return !call->begin.exact || (call->ended && !call->end.exact);
 }
 
+/* The outermost that is left stands at the margin. */
+static void move_left(const struct ep_call_list *list, const uint8_t *shown)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (shown[i] && list->calls[i].depth < least)
+			least = list->calls[i].depth;
+	for (size_t i = 0; i < list->count; i++)
+		if (shown[i])
+			list->calls[i].depth -= least;
+}
+
 static void print_tree(struct ep_report *report,
 		       const struct ep_call_list *list, uint8_t *shown)
 {
 	size_t left = thin_out(list, shown);
+
+	move_left(list, shown);
 
 	fprintf(report->out, "  last calls (seconds before the end of the "
 			     "trace, duration, call)\n");

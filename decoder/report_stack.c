@@ -15,6 +15,9 @@
 /* Both sides are paired over this many innermost ones. */
 #define PAIRED_MAX 1024
 #define UNPAIRED   SIZE_MAX
+/* Calls without a frame that are told, of each end. */
+#define ALONE_INNER 16u
+#define ALONE_OUTER 4u
 
 /* ---- in flight ---- */
 
@@ -102,7 +105,23 @@ static void pair_up(const struct ep_function *const *functions, size_t frames,
 			j++;
 }
 
-/* NULL: out of memory, or nothing to pair. */
+/* Beyond what the table holds, in lockstep: the frames of a runaway recursion
+ * and those that it began in. */
+static void pair_rest(const struct ep_function *const *functions, size_t frames,
+		      const struct ep_report_flight *flight, size_t paired,
+		      size_t *pairs)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < paired; i++)
+		if (pairs[i] != UNPAIRED)
+			j = pairs[i] + 1;
+	for (size_t i = paired; i < frames && j < flight->count; i++)
+		if (functions[i] == flight_from_inner(flight, j)->function)
+			pairs[i] = j++;
+}
+
+/* NULL: out of memory. */
 static size_t *pairs_make(const struct ep_function *const *functions,
 			  size_t frames, const struct ep_report_flight *flight)
 {
@@ -115,6 +134,8 @@ static size_t *pairs_make(const struct ep_function *const *functions,
 		pairs[i] = UNPAIRED;
 	if (pairs && table)
 		pair_up(functions, paired, flight, calls, table, pairs);
+	if (pairs && table && frames > paired)
+		pair_rest(functions, frames, flight, paired, pairs);
 	free(table);
 	return pairs;
 }
@@ -162,6 +183,19 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 
 /* ---- lines ---- */
 
+/* A signal may find the thread in a hook: that is us, not the program. */
+static bool is_hook(const struct ep_function *function)
+{
+	static const char *const hooks[] = {"__fentry__", "__return__",
+					    "__cyg_profile_func_enter",
+					    "__cyg_profile_func_exit"};
+
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
+		if (strcmp(function->symbol, hooks[i]) == 0)
+			return true;
+	return false;
+}
+
 static void print_frame(struct ep_report *report, size_t number,
 			const struct ep_frame *frame,
 			const struct ep_function *function)
@@ -176,9 +210,11 @@ static void print_frame(struct ep_report *report, size_t number,
 			 offset);
 	else
 		snprintf(name, sizeof(name), "%s", function->name);
-	fprintf(report->out, "  #%-3zu %s%-28s%s ", number, report->style.name,
+	fprintf(report->out, "  #%-4zu %s%-28s%s ", number, report->style.name,
 		name, report->style.plain);
-	if (line.file && line.line)
+	if (is_hook(function))
+		fprintf(report->out, " epitaph's own hook");
+	else if (line.file && line.line)
 		fprintf(report->out, " %s:%" PRIu32, line.file, line.line);
 	else if (function->known)
 		fprintf(report->out, " %s", function->module);
@@ -249,46 +285,58 @@ static void print_frames(struct ep_report *report, const struct ep_stack *stack,
 		    !flight->outermost_known)
 			print_edge(report);
 	}
+	if (edge == UNPAIRED && flight->known && !flight->outermost_known)
+		fprintf(report->out,
+			"       %s-- none of these calls is in the trace's "
+			"history --%s\n",
+			report->style.dim, report->style.plain);
 }
 
-/* Calls in flight that have no frame. */
+static void print_flying(struct ep_report *report, const struct ep_event *call)
+{
+	char ago[EP_TIMETEXT_SIZE + 2];
+
+	fprintf(report->out, "       %s%s%s  %s[called %s before the end]%s\n",
+		report->style.name, call->function->name, report->style.plain,
+		report->style.dim, ep_report_ago(report, &call->begin, ago),
+		report->style.plain);
+}
+
+/* Calls in flight that have no frame; of many, both ends. */
 static void print_frameless(struct ep_report *report,
 			    const struct ep_stack *stack,
 			    const struct ep_report_flight *flight,
 			    const size_t *pairs)
 {
-	size_t shown = 0, left = 0;
-	char ago[EP_TIMETEXT_SIZE + 2];
+	size_t alone = 0, at = 0;
+	bool *has_frame = calloc(flight->count + 1, sizeof(*has_frame));
 
-	for (size_t j = 0, i = 0; j < flight->count && j < PAIRED_MAX; j++) {
-		const struct ep_event *call = flight_from_inner(flight, j);
-
-		while (i < stack->count &&
-		       (pairs[i] == UNPAIRED || pairs[i] < j))
-			i++;
-		if (i < stack->count && pairs[i] == j)
-			continue;
-		if (shown == 0)
-			fprintf(report->out,
-				"  in flight by the trace, but not on this "
-				"stack (%s):\n",
-				stack->complete
-					? "a tail call, or the stack is damaged"
-					: "which ends too early");
-		if (++shown > 2 * EP_REPORT_OTHER_FRAMES) {
-			left++;
-			continue;
-		}
+	if (!has_frame)
+		return;
+	for (size_t i = 0; i < stack->count; i++)
+		if (pairs[i] != UNPAIRED)
+			has_frame[pairs[i]] = true;
+	for (size_t j = 0; j < flight->count; j++)
+		alone += !has_frame[j];
+	if (alone)
 		fprintf(report->out,
-			"       %s%s%s  %s[called %s before the "
-			"end]%s\n",
-			report->style.name, call->function->name,
-			report->style.plain, report->style.dim,
-			ep_report_ago(report, &call->begin, ago),
-			report->style.plain);
+			"  in flight by the trace, but not on this stack "
+			"(%s):\n",
+			stack->complete ? "a tail call, or the stack is damaged"
+					: "which ends too early");
+	for (size_t j = 0; j < flight->count; j++) {
+		if (has_frame[j])
+			continue;
+		if (at < ALONE_INNER || at + ALONE_OUTER >= alone)
+			print_flying(report, flight_from_inner(flight, j));
+		else if (at == ALONE_INNER)
+			fprintf(report->out, "       … %zu more …\n",
+				alone - ALONE_INNER - ALONE_OUTER);
+		at++;
 	}
-	if (left)
-		fprintf(report->out, "       … and %zu more\n", left);
+	if (alone && !stack->complete && !flight->outermost_known)
+		print_edge(report);
+	free(has_frame);
 }
 
 void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,

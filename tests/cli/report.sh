@@ -69,8 +69,20 @@ diff whole out || say 'the snapshot tells another story than its core'
 crash core.short env EPITAPH_RING=4K "$PWD/deaths" overflow
 gives 0 "$EPITAPH" report --all core.short
 has out 'the trace does not reach back to the calls below'
+grep -qE '#[0-9]+ +overflow_stack.*\[called' out || say 'the innermost calls are in the trace'
 awk '/does not reach back/ { below = 1 } / main\+0x/ { exit !below }' out || say 'main stands above the edge of the history'
 hasnt out 'main() {'
+
+# Of a core that ends behind the arena no stack is left: the trace is the only backtrace, from main to the last call.
+crash core.deep env EPITAPH_RING=64K "$PWD/deaths" overflow
+end=$(readelf -lW core.deep | awk '$1 == "LOAD" { print $2 " + " $5; exit }')
+head -c $((end + 4096)) core.deep >core.cut
+gives 1 "$EPITAPH" report core.cut
+has out 'SIGSEGV'
+has out 'could not be followed further'
+awk '/which ends too early/ { on = 1 } on && /^ +overflow_stack +\[called/ { n++ } on && /^ +choose +\[called/ { c = n }
+	on && /^ +main +\[called/ { exit !(c > 3) }' out || { say 'the calls in flight of a cut core'; cat out; }
+has out 'truncated'
 
 # A core without a trace: the death and the stacks, with status 1; for a command that needs the trace, 2.
 gcc -g -O1 "$TOP/tests/programs/deaths.c" -lpthread -o plain
