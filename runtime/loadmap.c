@@ -284,6 +284,19 @@ static void mark_unloaded(void)
 	}
 }
 
+/*
+ * A record has 47 bits for an address, and the hooks do not look: code above
+ * that (5-level paging, on request only: Documentation/arch/x86/x86_64/
+ * 5level-paging.rst) ends tracing before it can be truncated. The vsyscall page
+ * lies in the kernel's half and is no code of the program's.
+ */
+static void check_reach(const struct ep_map_line *line)
+{
+	if (line->flags & EP_MAP_EXEC && line->end > EP_RETURN_BIT &&
+	    line->end <= INT64_MAX)
+		ep_arena_stop(EP_OFF_ADDRESS);
+}
+
 static void compare(void)
 {
 	struct scan scan = {.end = 0};
@@ -293,8 +306,10 @@ static void compare(void)
 	if (!ep_maps_open(&maps, buffer))
 		return;
 	ep_bytes_zero(seen, sizeof seen);
-	while (ep_maps_next(&maps, &line))
+	while (ep_maps_next(&maps, &line)) {
+		check_reach(&line);
 		take_line(&scan, &line);
+	}
 	ep_maps_close(&maps);
 	/* Who stands in what could not be read is not gone. */
 	if (!maps.failed)
