@@ -594,7 +594,7 @@ static void print_doubts(struct ep_report *report)
 	if (report->ghosts)
 		doubt(&doubts,
 		      "~ marks a time that is known within an interval only: "
-		      "no clock was read at that call (its place in the order "
+		      "no clock was read at that moment (its place in the order "
 		      "is exact)");
 }
 
