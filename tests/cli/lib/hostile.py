@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""hostile.py EPITAPH CORE cut|flip: feeds damaged copies of a core to the
+"""hostile.py EPITAPH CORE cut|flip COUNT: feeds damaged copies of a core to the
 readers. Each must end by itself with a status of its own, within 20 seconds and
 500 MB, with a message that names the file; it may call nothing complete that is
 cut off, and leaves no half-written file. Prints what is not so; status 1."""
@@ -61,10 +61,10 @@ class Core:
             yield at + 12 + name + -name % 4
             at += 12 + name + -name % 4 + desc + -desc % 4
 
-    def cuts(self):
-        """Each 1/200 of the whole and 1/50 of the arena, each header."""
+    def cuts(self, parts):
+        """Each 1/parts of the whole and 1/50 of the arena, each header."""
         size = len(self.data)
-        found = {size * n // 200 for n in range(200)}
+        found = {size * n // parts for n in range(parts)}
         found |= {self.arena + self.arena_size * n // 50 for n in range(51)}
         found |= {at + off for at in range(self.table, self.table + 56 * (
             self.count + 1), 56) for off in (0, 1)}
@@ -185,10 +185,10 @@ class Judge:
             self.say(what, command, "status %d and a file" % status, err)
 
 
-def cut(core, judge):
+def cut(core, judge, parts):
     with open("cut.core", "wb") as out:
         out.write(core.data)
-    for size in core.cuts():
+    for size in core.cuts(parts):
         os.truncate("cut.core", size)
         judge.try_all("cut.core", "cut at %d" % size, True)
 
@@ -222,7 +222,7 @@ def main():
         core = Core(file.read())
     judge = Judge(reader)
     if mode == "cut":
-        cut(core, judge)
+        cut(core, judge, int(sys.argv[4]))
     else:
         flip(core, judge, int(sys.argv[4]))
     for key, count in sorted(judge.runs.items()):
