@@ -201,9 +201,9 @@ void ep_death_place_text(char *out, size_t size, const struct ep_source *source,
 /* ---- faults ---- */
 
 #define NULL_PAGES UINT64_C(65536) /* vm.mmap_min_addr's usual value */
-/* How far below the stack pointer one instruction may reach: a frame of 1 MiB
- * is rare, a guard page is next to it. */
-#define STACK_REACH (UINT64_C(1) << 20)
+/* How far below the stack pointer one instruction may reach, and how near to
+ * the stack's lower end it must be: frames are small, guards are next to it. */
+#define STACK_REACH UINT64_C(65536)
 
 static bool is_stack_overflow(const struct ep_source *source,
 			      const struct ep_death *death,
