@@ -220,7 +220,8 @@ static bool is_stack_overflow(const struct ep_source *source,
 	/* The address is where nothing can be: a gap, or a guard. */
 	if (segment && (segment->flags & (PF_R | PF_W | PF_X)))
 		return false;
-	if (death->address > sp + 4096 || sp - death->address > STACK_REACH)
+	if (death->address > sp ? death->address - sp > STACK_REACH
+				: sp - death->address > STACK_REACH)
 		return false;
 	/* And the stack has come to its lower end. */
 	return !stack || !(stack->flags & PF_W) ||

@@ -125,6 +125,9 @@ START_TEST(a_guard_under_the_stack_is_an_overflow)
 	/* The push that went over: sp is in the guard already. */
 	SAYS(fault_at(0x200f00, SEGV_ACCERR, 0x100010, 0x200f00),
 	     "stack overflow");
+	/* And what it writes lies above it, in the frame that did not fit. */
+	SAYS(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x200800),
+	     "stack overflow");
 	/* The same guard, far from any stack pointer. */
 	NOT(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x7000000),
 	    "stack overflow");
