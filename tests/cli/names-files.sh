@@ -44,9 +44,9 @@ cp work full
 
 # The functions in the order of their calls, without times.
 names() {
-	sed -nE 's/^ *[-+]?[0-9.]+ +([0-9.]+ +[mnu]?s +)?([^ }].*)\(\)( \{.*|;.*)$/\2/p'
+	"$EPITAPH" replay --format=tsv "$@" 2>warnings | grep -v '^#' | awk -F '\t' '$1 == "B" { print $8 }'
 }
-replay() { "$EPITAPH" replay core "$@" 2>warnings | names; }
+replay() { names core "$@"; }
 expect() { # WORDS FILE: some line has the words
 	grep -qF -- "$1" "$2" || { echo "no \"$1\" in $2:"; cat "$2"; exit 1; }
 }
@@ -111,6 +111,6 @@ expect "$id" warnings
 expect "$(readelf -n work | sed -n 's/.*Build ID: //p')" warnings
 
 echo "another one, forced"
-replay --force >forced
+replay --force >forced || [ $? -eq 1 ] # names of another build: usable
 expect shop forced
 expect "used all the same" warnings

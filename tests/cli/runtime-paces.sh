@@ -7,12 +7,22 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 
 "$BIN/epitaph-cc" -O2 "$TOP/tests/programs/paces.c" -o paces
-export EPITAPH_RING=8M EPITAPH_MEMORY=512M
-crash 134 ./paces
-unset EPITAPH_RING EPITAPH_MEMORY
-[ "$(info 'set(threads["quiet"]["every"])')" = "{1}" ] ||
-	fail "the quiet thread: $(info 'threads["quiet"]["every"]')"
-"$EPITAPH" replay --format=tsv core >tsv
+run() {
+	export EPITAPH_RING=8M EPITAPH_MEMORY=512M
+	crash 134 ./paces
+	unset EPITAPH_RING EPITAPH_MEMORY
+	[ "$(info 'set(threads["quiet"]["every"])')" = "{1}" ] ||
+		fail "the quiet thread: $(info 'threads["quiet"]["every"]')"
+	"$EPITAPH" replay --format=tsv core >tsv
+}
+
+# A thread that another one has just pushed off its processor is fully timed for
+# the rest of the block, and may then wait with exact times: once in a while the
+# machine is that busy, five times in a row it is not.
+for _ in 1 2 3 4 5; do
+	run
+	grep 'wait_for_it' tsv | grep -q approximate && break
+done
 python3 - <<'PYTHON'
 import json
 
