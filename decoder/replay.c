@@ -44,7 +44,10 @@ static void print_time(FILE *out, const struct ep_trace *trace,
 	if (ns < 0)
 		ns = 0;
 	snprintf(text, sizeof(text), "%s-%" PRId64 ".%09" PRId64,
-		 time->exact ? "" : "~", ns / 1000000000, ns % 1000000000);
+		 time->exact                     ? ""
+		 : time->high == EP_TIME_UNKNOWN ? ">"
+						 : "~",
+		 ns / 1000000000, ns % 1000000000);
 	fprintf(out, "%s%15s%s ", style->dim, text, style->plain);
 }
 
@@ -58,9 +61,13 @@ static void print_duration(FILE *out, const struct ep_trace *trace,
 		fprintf(out, "%13s ", "");
 		return;
 	}
-	snprintf(mark, sizeof(mark), "%s%s",
-		 ep_call_approximate(call) ? "~" : "",
-		 ep_timetext(text, ep_call_duration(trace, call)));
+	/* After the last clock read a time is only known not to be earlier. */
+	if (call->end.high == EP_TIME_UNKNOWN)
+		snprintf(mark, sizeof(mark), "?");
+	else
+		snprintf(mark, sizeof(mark), "%s%s",
+			 ep_call_approximate(call) ? "~" : "",
+			 ep_timetext(text, ep_call_duration(trace, call)));
 	fprintf(out, "%13s ", mark);
 }
 

@@ -17,7 +17,8 @@ struct ep_replay_style {
 };
 
 /* The moments of `list` whose call is marked in `shown`. Times count from the
- * trace's last moment; ~ marks those known within an interval only. */
+ * trace's last moment; ~ marks those known within an interval only, >
+ * those known not to be earlier. */
 void ep_replay_tree(FILE *out, const struct ep_trace *trace,
 		    const struct ep_call_list *list, const uint8_t *shown,
 		    const struct ep_replay_style *style);
