@@ -196,6 +196,8 @@ static void print_history(struct ep_report *report,
 				? " (it asked not to be traced)"
 			: thread && thread->flags & EP_THREAD_WITHOUT_RING
 				? " (EPITAPH_MEMORY was used up)"
+			: thread && thread->state == EP_THREAD_DEAD
+				? " is left (another thread got its ring)"
 				: "");
 		return;
 	}
@@ -594,7 +596,8 @@ static void print_doubts(struct ep_report *report)
 	if (report->ghosts)
 		doubt(&doubts,
 		      "~ marks a time that is known within an interval only: "
-		      "no clock was read at that moment (its place in the order "
+		      "no clock was read at that moment (its place in the "
+		      "order "
 		      "is exact)");
 }
 
