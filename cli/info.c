@@ -113,7 +113,10 @@ static size_t losses(const struct ep_trace *trace, struct loss out[LOSSES])
 		 damage->threads_corrupt},
 		{"modules_corrupt", "modules make no sense",
 		 damage->modules_corrupt},
-		{"holes", "records were lost to signal handlers",
+		{"holes",
+		 "records are missing inside of blocks (a signal handler in a "
+		 "hook, or "
+		 "a process that went on while it was read)",
 		 damage->holes},
 		{"threads_without_ring",
 		 "threads got no ring: EPITAPH_MEMORY "

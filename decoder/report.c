@@ -549,7 +549,9 @@ static void doubt_trace(struct doubts *doubts, const struct ep_trace *trace)
 		"modules did not fit into the load map");
 	if (damage->holes)
 		doubt(doubts,
-		      "%" PRIu64 " records were lost to signal handlers",
+		      "%" PRIu64 " records are missing inside of blocks: a "
+		      "signal handler interrupted a hook, or the process went "
+		      "on while it was read",
 		      damage->holes);
 	if (trace->arena.gate)
 		doubt(doubts, "tracing was paused at the end: calls since then "
@@ -595,10 +597,11 @@ static void print_doubts(struct ep_report *report)
 		doubt_names(&doubts, report->others);
 	if (report->ghosts)
 		doubt(&doubts,
-		      "~ marks a time that is known within an interval only: "
-		      "no clock was read at that moment (its place in the "
-		      "order "
-		      "is exact)");
+		      "~ marks a time that is known within an "
+		      "interval only: no clock was read at that moment "
+		      "(its place in the order is exact); > and ? one "
+		      "of which only the earliest moment is known, "
+		      "after the thread's last clock read");
 }
 
 /* ---- the page ---- */

@@ -41,7 +41,7 @@ void ep_report_stack_line(struct ep_report *report,
 void ep_report_flight(struct ep_report *report,
 		      const struct ep_report_flight *flight, const char *head);
 
-/* "~1.234 us", "" with a NULL thread; how long before the end. */
+/* "~1.234 us": how long before the end; "?" when that is not known. */
 const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 			  char out[EP_TIMETEXT_SIZE + 2]);
 

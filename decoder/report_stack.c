@@ -176,6 +176,10 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 
 	if (!time->exact)
 		report->ghosts = true;
+	if (time->high == EP_TIME_UNKNOWN) {
+		snprintf(out, EP_TIMETEXT_SIZE + 2, "?");
+		return out;
+	}
 	snprintf(out, EP_TIMETEXT_SIZE + 2, "%s%s", time->exact ? "" : "~",
 		 ep_timetext(text, ns > 0 ? ns : 0));
 	return out;
@@ -220,15 +224,31 @@ static void print_frame(struct ep_report *report, size_t number,
 		fprintf(report->out, " %s", function->module);
 }
 
+/* "called 3.1 us before the end"; after the thread's last clock read only the
+ * earliest moment is known. */
+static void print_called(struct ep_report *report, const struct ep_time *time)
+{
+	char text[EP_TIMETEXT_SIZE + 2];
+	int64_t most =
+		ep_trace_ns(report->trace, time->low, report->trace->last_tsc);
+
+	if (time->high != EP_TIME_UNKNOWN)
+		fprintf(report->out, "called %s before the end",
+			ep_report_ago(report, time, text));
+	else if (most > 0)
+		fprintf(report->out, "called at most %s before the end",
+			ep_timetext(text, most));
+	else
+		fprintf(report->out, "called after the last clock read");
+}
+
 static void print_beside(struct ep_report *report, const struct ep_event *call)
 {
-	char ago[EP_TIMETEXT_SIZE + 2];
-
-	if (call)
-		fprintf(report->out, "  %s[called %s before the end]%s",
-			report->style.dim,
-			ep_report_ago(report, &call->begin, ago),
-			report->style.plain);
+	if (call) {
+		fprintf(report->out, "  %s[", report->style.dim);
+		print_called(report, &call->begin);
+		fprintf(report->out, "]%s", report->style.plain);
+	}
 	fputc('\n', report->out);
 }
 
@@ -294,12 +314,9 @@ static void print_frames(struct ep_report *report, const struct ep_stack *stack,
 
 static void print_flying(struct ep_report *report, const struct ep_event *call)
 {
-	char ago[EP_TIMETEXT_SIZE + 2];
-
-	fprintf(report->out, "       %s%s%s  %s[called %s before the end]%s\n",
-		report->style.name, call->function->name, report->style.plain,
-		report->style.dim, ep_report_ago(report, &call->begin, ago),
-		report->style.plain);
+	fprintf(report->out, "       %s%s%s", report->style.name,
+		call->function->name, report->style.plain);
+	print_beside(report, call);
 }
 
 /* Calls in flight that have no frame; of many, both ends. */
