@@ -218,9 +218,12 @@ static void print_frame(struct ep_report *report, size_t number,
 		name, report->style.plain);
 	if (is_hook(function))
 		fprintf(report->out, " epitaph's own hook");
+	else if (strcmp(function->symbol, "__restore_rt") == 0)
+		fprintf(report->out,
+			" a signal came here, its handler is above");
 	else if (line.file && line.line)
 		fprintf(report->out, " %s:%" PRIu32, line.file, line.line);
-	else if (function->known)
+	else if (function->known && function->module[0])
 		fprintf(report->out, " %s", function->module);
 }
 

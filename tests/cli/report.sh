@@ -25,12 +25,16 @@ report readonly 'does not allow that access (SEGV_ACCERR)' "in $PWD/deaths, offs
 report guard 'no access allowed' 'die_beyond+0x'
 report wild 'non-canonical' 'die_wild+0x'
 report trap 'SIGILL (illegal instruction)' 'ud2' 'die_trap+0x'
+report handled 'SIGABRT' 'handle_fault+0x' 'a signal came here' 'die_handled+0x'
 report overflow 'stack overflow, likely' 'overflow_stack+0x' 'frames are left out' 'main+0x'
 
 # Beside its frame each call says when it began, and they are in flight in that order.
 grep -E '^  #[0-9]+ +(die_null|choose|main)\+' report.null >frames
 [ "$(grep -c 'called .* before the end' frames)" -eq 3 ] || { say "frames without calls:"; cat frames; }
 [ "$(awk '{ sub(/\+.*/, "", $2); printf "%s ", $2 }' frames)" = 'die_null choose main ' ] || { say "order:"; cat frames; }
+# Also through a signal frame.
+[ "$(grep -cE '(handle_fault|die_handled|choose|main)\+.*called .* before the end' report.handled)" -eq 4 ] ||
+	{ say 'a handled signal'; cat report.handled; }
 # The history is whole, so nothing was before it; what returned is told as such.
 hasnt report.null 'does not reach back'
 [ "$(grep -c 'warm_up();' report.null)" -eq 3 ] || say "warm_up was called three times"

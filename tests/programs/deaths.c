@@ -95,6 +95,18 @@ KEPT static void die_waiting(void)
 		pause();
 }
 
+KEPT static void handle_fault(int signal)
+{
+	sink = signal;
+	abort();
+}
+
+KEPT static void die_handled(void)
+{
+	signal(SIGSEGV, handle_fault);
+	nobody->value = 1;
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -103,7 +115,7 @@ static const struct {
 	{"divide", die_divide},     {"abort", die_abort},
 	{"readonly", die_readonly}, {"guard", die_beyond},
 	{"wild", die_wild},         {"trap", die_trap},
-	{"wait", die_waiting},
+	{"wait", die_waiting},      {"handled", die_handled},
 };
 
 KEPT static void choose(void)
