@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* local.h: atomic against the thread's own signal handlers only. */
+/* local.h: what a hook may do that C cannot say: atomic against the thread's
+ * own signal handlers only, and vector stores. */
 #ifndef EPITAPH_X86_64_LOCAL_H
 #define EPITAPH_X86_64_LOCAL_H
 
@@ -21,6 +22,21 @@ static inline bool ep_cmpxchg_local(uint64_t *at, uint64_t expected,
 			 : "r"(wanted)
 			 : "memory");
 	return done;
+}
+
+/*
+ * Zeroes 32 bytes at a 16-byte boundary. In xmm8: it is free at every hook
+ * (hooks.S), and the C code in between is compiled for general registers only,
+ * which is also why it cannot be named as clobbered.
+ */
+static inline void ep_clear_32(void *at)
+{
+	__asm__ volatile("pxor %%xmm8, %%xmm8\n\t"
+			 "movaps %%xmm8, (%0)\n\t"
+			 "movaps %%xmm8, 16(%0)"
+			 :
+			 : "r"(at)
+			 : "memory");
 }
 
 #endif
