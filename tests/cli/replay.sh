@@ -149,6 +149,23 @@ assert 20_000_000 <= slow[1] - slow[0] < 20_000_000_000, slow
 assert all(r["module"] == "story" and r["thread"] == "story" for r in rows)
 END
 
+# Two threads: apart, each under its own head; merged, each line with its thread, in order of time.
+traced deaths deaths
+crash core.two "$PWD/deaths" null thread
+gives 0 "$EPITAPH" replay core.two
+[ "$(grep -c '^thread [0-9]* ' out)" -eq 2 ] || say 'two threads have two heads'
+awk '/^thread .* second/ { second = 1 } / join_it\(\)/ && second { exit 1 }' out || say "main's calls stand below second's head"
+gives 0 "$EPITAPH" replay --merged core.two
+hasnt out 'blocks, the last'
+grep -qE '^ *[~>]?-[0-9.]+ +[0-9]+ deaths .* join_it\(\)' out || { say 'a merged line names its thread'; cat out; }
+grep -qE '^ *[~>]?-[0-9.]+ +[0-9]+ second .* die_null\(\)' out || { say 'a merged line names its thread'; cat out; }
+tr -d '~>' <out | awk '{ t = -$1; if (NR > 1 && t > before + 1e-9) exit 1; before = t }' || { say 'merged lines are in order of time'; cat out; }
+gives 0 "$EPITAPH" replay --thread=second core.two
+hasnt out 'main()'
+has out 'die_null()'
+gives 0 "$EPITAPH" replay --format=tsv core.two
+awk -F '\t' 'NR > 1 && $2 + 0 < before { exit 1 } NR > 1 { before = $2 + 0 }' out || say 'tab-separated lines are in order of time'
+
 # Colours are for terminals, or on demand.
 "$EPITAPH" replay --color=always core.story | grep -q $'\033\[' || say 'no colours with --color=always'
 "$EPITAPH" replay --color=never core.story | grep -q $'\033' && say 'colours with --color=never'
