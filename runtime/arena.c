@@ -269,7 +269,9 @@ uint64_t ep_arena_grow(uint64_t size)
 	} while (!__atomic_compare_exchange_n(
 		&ep_arena->committed, &at, at + size, false, __ATOMIC_RELAXED,
 		__ATOMIC_RELAXED));
-	if (!open_bytes(at, size)) {
+	/* From the start: opened piece by piece, two threads' pieces in the
+	 * wrong order would stay two mappings, and two segments of a core. */
+	if (!open_bytes(0, at + size)) {
 		/* Give it back, unless somebody has grown past it. */
 		uint64_t end = at + size;
 		__atomic_compare_exchange_n(&ep_arena->committed, &end, at,
