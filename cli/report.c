@@ -2,6 +2,7 @@
 /* report.c: epitaph report: the crash on one page. */
 #include "decoder/report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,9 @@ static bool parse_count(const char *text, uint64_t *out)
 
 	if (*text < '0' || *text > '9')
 		return false;
+	errno = 0;
 	*out = strtoull(text, &end, 10);
-	return *end == '\0';
+	return *end == '\0' && errno == 0;
 }
 
 static int take_count(const struct ep_arguments *arguments, const char *name,

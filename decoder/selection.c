@@ -2,6 +2,7 @@
 /* selection.c: the user's filters, applied to a list of calls. */
 #include "decoder/selection.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,11 @@ bool ep_selection_parse_last(struct ep_selection *selection, const char *text)
 
 	if (*text < '0' || *text > '9')
 		return false;
+	errno = 0;
 	calls = strtoull(text, &end, 10);
 	if (!*end) {
+		if (errno)
+			return false;
 		selection->last_calls = calls;
 		return calls != 0;
 	}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check_selection.c: which calls of a list are chosen. One tick is 1 ns; the
+ * list, by time:
+ *
+ *   0 main      0 ..........................................  (open)
+ *   1   early     100 - 200
+ *   2   outer     300 - 900
+ *   3     inner     400 - 500
+ *   4     deep      600 - 800
+ *   5       leaf      650 - 700
+ *   6   last      1000 ......................................  (open)
+ */
+#include "decoder/selection.h"
+
+#include <stdlib.h>
+
+#include "main.h"
+
+static struct ep_trace_thread thread = {
+	.serial = 3, .known = true, .tid = 42, .name = "worker-1"};
+static struct ep_trace trace = {
+	.clock = {.known = true, .ns_per_tick = 1},
+	.threads = &thread,
+	.thread_count = 1,
+	.first_tsc = 0,
+	.last_tsc = 1000,
+};
+
+static const char *const names[] = {"main", "early", "outer", "inner",
+				    "deep", "leaf",  "last"};
+static const struct {
+	uint32_t depth;
+	uint64_t begin, end; /* 0: open */
+} facts[] = {{0, 0, 0},     {1, 100, 200}, {1, 300, 900}, {2, 400, 500},
+	     {2, 600, 800}, {3, 650, 700}, {1, 1000, 0}};
+#define CALLS 7
+
+static struct ep_function functions[CALLS];
+static struct ep_call calls[CALLS];
+static struct ep_moment moments[] = {
+	{0, false}, {1, false}, {1, true}, {2, false}, {3, false}, {3, true},
+	{4, false}, {5, false}, {5, true}, {4, true},  {2, true},  {6, false},
+};
+static struct ep_call_list list = {calls, CALLS, moments,
+				   sizeof(moments) / sizeof(moments[0])};
+
+static struct ep_time at(uint64_t tsc)
+{
+	return (struct ep_time){tsc, tsc, tsc, true};
+}
+
+static void set_up(void)
+{
+	for (uint32_t i = 0; i < CALLS; i++) {
+		functions[i] = (struct ep_function){
+			.id = i, .name = names[i], .symbol = names[i]};
+		calls[i] = (struct ep_call){.thread = &thread,
+					    .function = &functions[i],
+					    .depth = facts[i].depth,
+					    .ended = facts[i].end != 0,
+					    .begin = at(facts[i].begin),
+					    .end = at(facts[i].end)};
+	}
+}
+
+/* The chosen ones as digits. */
+static const char *chosen(struct ep_selection selection)
+{
+	static char text[CALLS + 1];
+	size_t count, length = 0;
+	uint8_t *shown = ep_selection_apply(&selection, &trace, &list, &count);
+
+	ck_assert_ptr_nonnull(shown);
+	for (size_t i = 0; i < CALLS; i++)
+		if (shown[i])
+			text[length++] = (char)('0' + i);
+	text[length] = '\0';
+	ck_assert_uint_eq(length, count);
+	free(shown);
+	return text;
+}
+
+#define CHOSEN(...) chosen((struct ep_selection){__VA_ARGS__})
+
+static struct ep_when when(const char *text)
+{
+	struct ep_when result = {0};
+
+	ck_assert(ep_when_parse(text, &result));
+	return result;
+}
+
+START_TEST(nothing_asked_for_is_all)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.thread = NULL), "0123456");
+}
+END_TEST
+
+START_TEST(the_last_calls_keep_their_callers)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.last_calls = 1), "06");
+	/* leaf, inside of deep, inside of outer, inside of main */
+	ck_assert_str_eq(CHOSEN(.last_calls = 2), "02456");
+	ck_assert_str_eq(CHOSEN(.last_calls = 4), "023456");
+	ck_assert_str_eq(CHOSEN(.last_calls = 100), "0123456");
+}
+END_TEST
+
+START_TEST(windows_keep_what_overlaps_them)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.since = when("-250ns")), "0246");
+	ck_assert_str_eq(CHOSEN(.since = when("+750ns")), "0246");
+	ck_assert_str_eq(CHOSEN(.until = when("+350ns")), "012");
+	ck_assert_str_eq(
+		CHOSEN(.since = when("+550ns"), .until = when("-400ns")),
+		"024");
+	ck_assert_str_eq(CHOSEN(.last_ns = 250), "0246");
+	/* Both bounds of the end hold. */
+	ck_assert_str_eq(CHOSEN(.last_ns = 250, .since = when("+850ns")),
+			 "026");
+}
+END_TEST
+
+START_TEST(names_depths_and_durations_choose)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.function = "*er"), "23");
+	ck_assert_str_eq(CHOSEN(.function = "l[ae]*"), "56");
+	ck_assert_str_eq(CHOSEN(.function = "ma"), "");
+	ck_assert_str_eq(CHOSEN(.depth = 1), "0");
+	ck_assert_str_eq(CHOSEN(.depth = 2), "0126");
+	/* What is open may last for long yet. */
+	ck_assert_str_eq(CHOSEN(.min_duration = 150), "0246");
+	ck_assert_str_eq(CHOSEN(.min_duration = 100), "012346");
+}
+END_TEST
+
+START_TEST(threads_go_by_tid_serial_and_name)
+{
+	static const char *const yes[] = {"42", "#3", "worker-1", "work*", "*"};
+	static const char *const no[] = {"4", "3", "#42", "work", "", "42 "};
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		ck_assert_msg(ep_selection_wants_thread(
+				      &(struct ep_selection){.thread = yes[i]},
+				      &thread),
+			      "%s", yes[i]);
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		ck_assert_msg(!ep_selection_wants_thread(
+				      &(struct ep_selection){.thread = no[i]},
+				      &thread),
+			      "%s", no[i]);
+}
+END_TEST
+
+START_TEST(last_and_moments_are_parsed_or_refused)
+{
+	struct ep_selection selection = {0};
+	struct ep_when moment;
+
+	ck_assert(ep_selection_parse_last(&selection, "200"));
+	ck_assert_uint_eq(selection.last_calls, 200);
+	ck_assert(ep_selection_parse_last(&selection, "5ms"));
+	ck_assert_int_eq(selection.last_ns, 5000000);
+	ck_assert(!ep_selection_parse_last(&selection, "0"));
+	ck_assert(!ep_selection_parse_last(&selection, "-1"));
+	ck_assert(!ep_selection_parse_last(&selection, "many"));
+	ck_assert(!ep_selection_parse_last(&selection,
+					   "99999999999999999999999"));
+	ck_assert(!ep_when_parse("10ms", &moment));
+	ck_assert(!ep_when_parse("+-10ms", &moment));
+	ck_assert(ep_when_parse("-10ms", &moment) && moment.from_end);
+	ck_assert(ep_when_parse("+10ms", &moment) && !moment.from_end);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("selection");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_test(tests, nothing_asked_for_is_all);
+	tcase_add_test(tests, the_last_calls_keep_their_callers);
+	tcase_add_test(tests, windows_keep_what_overlaps_them);
+	tcase_add_test(tests, names_depths_and_durations_choose);
+	tcase_add_test(tests, threads_go_by_tid_serial_and_name);
+	tcase_add_test(tests, last_and_moments_are_parsed_or_refused);
+	suite_add_tcase(suite, tests);
+	return ep_test_main(suite);
+}
