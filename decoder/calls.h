@@ -18,6 +18,17 @@ enum ep_event_kind {
 	EP_EVENT_END,   /* a call ends; every END has had its BEGIN, or is
 			   BEFORE */
 	EP_EVENT_GAP,   /* history is missing here */
+	EP_EVENT_POINT, /* something happened inside the innermost open call */
+};
+
+/* What happened at a POINT, and what its `text` says. */
+enum ep_point {
+	EP_POINT_THROW,   /* the type thrown, demangled */
+	EP_POINT_RETHROW, /* "" */
+	EP_POINT_CATCH,   /* "" */
+	EP_POINT_LONGJMP, /* "" */
+	EP_POINT_STACK,   /* "": execution went on upon another stack (a
+			     fiber's), where other calls are open */
 };
 
 #define EP_CALL_BEFORE                                                    \
@@ -46,7 +57,8 @@ struct ep_time {
 struct ep_event {
 	enum ep_event_kind kind;
 	const struct ep_trace_thread *thread;
-	const struct ep_function *function; /* NULL for GAP */
+	const struct ep_function *function; /* NULL for GAP, and for a POINT
+					      whose place is unknown */
 	uint64_t address; /* as recorded by the hook at begin or end */
 	uint32_t depth;   /* 0 outermost known; callers from before the history
 			     whose returns are still to come are counted */
@@ -58,6 +70,9 @@ struct ep_event {
 	struct ep_time end;   /* END; GAP: begin..end is what is missing */
 	uint32_t gap;         /* GAP: EP_GAP_ */
 	uint64_t lost;        /* GAP: as in struct ep_record */
+	enum ep_point point;  /* POINT: begin is when; `address` is where, and
+				 `function` the one that it lies in */
+	const char *text;     /* POINT: see enum ep_point; valid UTF-8 */
 };
 
 struct ep_calls;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sink.h: the one way from calls to an output. The stream (stream.h) pushes
+ * the selected events of all threads in order of time; an output is one file
+ * that takes them. Nothing holds all calls: a sink's memory is bounded by what
+ * is open and by the number of functions.
+ */
+#ifndef EPITAPH_SINK_H
+#define EPITAPH_SINK_H
+
+#include "decoder/calls.h"
+
+struct ep_sink {
+	void *context; /* handed to each of the functions */
+	/*
+	 * BEGIN, END, GAP or POINT. An END comes after its BEGIN, except BEFORE
+	 * and STRAY ones, which have none; both ends of a call are selected or
+	 * neither is. The event is borrowed until the function returns.
+	 */
+	int (*event)(void *context, const struct ep_event *event,
+		     struct ep_err *err);
+	/*
+	 * After the last event: each selected call that did not return, by
+	 * thread, outermost first. `event` is its BEGIN, with the flags that
+	 * were learned since. May be NULL.
+	 */
+	int (*open)(void *context, const struct ep_event *event,
+		    struct ep_err *err);
+};
+
+#endif
