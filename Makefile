@@ -46,7 +46,7 @@ UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
-KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o interpose.o pg.specs) \
+KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o interpose.o wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)

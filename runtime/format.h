@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 0
+#define EP_FORMAT_MINOR 1
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -375,7 +375,42 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 #define EP_ESCAPE_TIME                                                       \
 	1 /* payload: bits 16-41 of TSC >> EP_TICK_SHIFT of the next record, \
 	     which is timed */
+#define EP_ESCAPE_MARK                                                        \
+	2 /* payload: bits 0-4 EP_MARK_, 5-9 the number of data words that    \
+	     follow, 10-25 the stamp (never 0), which so has its usual place; \
+	     it counts like a record's, also of a mark that is unknown */
+#define EP_ESCAPE_DATA                                                   \
+	3 /* payload: 26 bits for the mark before it; a value takes two, \
+	     the lower half first, a text one for each three bytes */
 #define EP_ESCAPE_TYPES 8
+
+#define EP_MARK_DATA_MAX   31 /* data words of one mark */
+#define EP_MARK_VALUE_BITS 52
+
+/*
+ * Marks: what is neither call nor return, from functions that the runtime
+ * stands in front of. A mark and its data lie in one block. "At": an address in
+ * the calling function, that of its call instruction or its end.
+ */
+#define EP_MARK_THROW                                                       \
+	1 /* an exception is thrown: at, then the type's name as typeid has \
+	     it (mangled, without a leading *), cut off after 87 bytes */
+#define EP_MARK_RETHROW 2 /* … once more: at */
+#define EP_MARK_LEFT                                                      \
+	3 /* frames that the unwinder leaves, innermost first: an address \
+	     inside of the function of each, traced or not. Before one of \
+	     the next two; as many of these as it takes */
+#define EP_MARK_LANDED 4 /* clean-up code goes on there: address */
+#define EP_MARK_CAUGHT 5 /* a handler goes on there: address */
+#define EP_MARK_SAVE                                                         \
+	6 /* setjmp, getcontext: address of the buffer; control returns here \
+	   */
+#define EP_MARK_RESUME 7 /* longjmp, setcontext: buffer, at */
+#define EP_MARK_SWAP   8 /* swapcontext: buffer saved, buffer resumed, at */
+#define EP_MARK_FRESH                                                    \
+	9 /* makecontext: buffer, the one to go on with after it (0: the \
+	     thread ends), function that runs there */
+#define EP_MARKS 32
 
 static inline uint64_t ep_escape_make(unsigned type, uint32_t payload)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* interpose.c: what stands in front of libc's functions. Each does what libc's
- * does, with its results, its errno and its dlerror(). */
+/* interpose.c: what stands in front of others' functions. Each does what the
+ * real one does, with its results, its errno and its dlerror(). */
 #include "runtime/interpose.h"
 
 #include <dlfcn.h>
@@ -17,78 +17,142 @@
 #define NAME(name) epitaph_##name
 #endif
 
-/* A static program has none. */
 #pragma weak dlsym
 
-typedef void *(*any_fn)(void);
+/* In a static program, from kit/early.S; libc.a may have a dlsym there, for its
+ * own use. */
+extern const char epitaph_static __attribute__((weak));
 
-static any_fn real_dlopen, real_dlmopen;
-static int (*real_dlclose)(void *handle);
-static int (*real_setname)(pthread_t thread, const char *name);
+static ep_any_fn real[EP_REAL_COUNT];
+
+static const char *const names[EP_REAL_COUNT] = {
+#define EP_NAME(name) [EP_REAL_##name] = #name,
+	EP_INTERPOSED(EP_NAME)
+#undef EP_NAME
+};
+
+/* In a static program, from kit/wrapped.S: what --wrap calls __real_NAME. */
+extern const ep_any_fn epitaph_wrapped[EP_REAL_pthread_setname_np]
+	__attribute__((weak));
 
 static void *absent(void)
 {
 	return NULL;
 }
 
-static void *next(const char *name)
+static bool has_linker(void)
 {
-	return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+	return dlsym && !&epitaph_static;
+}
+
+/*
+ * In the scope of the library that holds `place`. What is found there stays
+ * loaded, unless it is that very library, which its user may want to unload:
+ * then it is not kept.
+ */
+static ep_any_fn in_scope_of(ep_any_fn *cache, const char *name, uint64_t place)
+{
+	__typeof__(&dladdr) locate = dlsym(RTLD_NEXT, "dladdr");
+	__typeof__(&dlopen) load = dlsym(RTLD_NEXT, "dlopen");
+	__typeof__(&dlclose) unload = dlsym(RTLD_NEXT, "dlclose");
+	Dl_info at, there;
+	void *library, *found;
+
+	if (!locate || !load || !unload || !locate((void *)place, &at))
+		return NULL;
+	library = load(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	found = library ? dlsym(library, name) : NULL;
+	if (found && locate(found, &there) && there.dli_fbase != at.dli_fbase &&
+	    load(there.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
+		*cache = (ep_any_fn)found;
+	if (library)
+		unload(library);
+	return (ep_any_fn)found;
+}
+
+ep_any_fn ep_interpose_find(ep_any_fn *cache, const char *name, uint64_t place)
+{
+	if (*cache || !has_linker())
+		return *cache;
+	*cache = (ep_any_fn)dlsym(RTLD_NEXT, name);
+	return *cache ? *cache : in_scope_of(cache, name, place);
+}
+
+bool ep_interpose_own_unwinder(void)
+{
+	return epitaph_wrapped && epitaph_wrapped[EP_REAL__Unwind_SetIP];
 }
 
 /* Another library's constructor may call before ours ran: then it is looked up
  * here, in a place that is about to call the dynamic linker anyway. */
-static any_fn find(any_fn *real, const char *name)
+ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place)
 {
-	if (!*real)
-		*real = (any_fn)next(name);
-	return *real ? *real : absent;
+	ep_any_fn found;
+
+	if (ep_interpose_own_unwinder() && which <= EP_REAL__Unwind_SetIP)
+		return epitaph_wrapped[which];
+	if (real[which])
+		return real[which];
+	if (epitaph_wrapped && which <= EP_REAL_makecontext)
+		return epitaph_wrapped[which];
+	found = ep_interpose_find(&real[which], names[which], place);
+	return found ? found : absent;
 }
+
+/* ---- modules come and go ------------------------------------------------- */
 
 /* Called by interpose.S. */
-any_fn ep_interpose_dlopen(void);
-any_fn ep_interpose_dlmopen(void);
+ep_any_fn ep_before_dlopen(uint64_t a, uint64_t b, uint64_t place);
+ep_any_fn ep_before_dlmopen(uint64_t a, uint64_t b, uint64_t place);
 
-any_fn ep_interpose_dlopen(void)
+ep_any_fn ep_before_dlopen(uint64_t a, uint64_t b, uint64_t place)
 {
+	(void)a, (void)b;
 	ep_loadmap_stale();
-	return find(&real_dlopen, "dlopen");
+	return ep_interpose_real(EP_REAL_dlopen, place);
 }
 
-any_fn ep_interpose_dlmopen(void)
+ep_any_fn ep_before_dlmopen(uint64_t a, uint64_t b, uint64_t place)
 {
+	(void)a, (void)b;
 	ep_loadmap_stale();
-	return find(&real_dlmopen, "dlmopen");
+	return ep_interpose_real(EP_REAL_dlmopen, place);
 }
 
 PUBLIC int NAME(dlclose)(void *handle);
 PUBLIC int NAME(pthread_setname_np)(pthread_t thread, const char *name);
+
+#define HERE ((uint64_t)__builtin_return_address(0))
 
 /* Looks before and after, at once and not at the next block: what came lately
  * is noted before it goes, and what is mapped there next is not taken for it.
  */
 int NAME(dlclose)(void *handle)
 {
+	ep_any_fn found = ep_interpose_real(EP_REAL_dlclose, HERE);
 	int result;
 
-	if (!find((any_fn *)&real_dlclose, "dlclose") || !real_dlclose)
+	if (found == absent)
 		return -1;
 	ep_loadmap_refresh();
-	result = real_dlclose(handle);
+	result = ((int (*)(void *))(void (*)(void))found)(handle);
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
 	return result;
 }
 
+/* ---- a thread's name ----------------------------------------------------- */
+
 /* Only the caller's own name: another thread's entry is that thread's, which
  * takes its name again from time to time. */
 int NAME(pthread_setname_np)(pthread_t thread, const char *name)
 {
+	ep_any_fn found = ep_interpose_real(EP_REAL_pthread_setname_np, HERE);
 	int result = ENOSYS;
 
-	find((any_fn *)&real_setname, "pthread_setname_np");
-	if (real_setname)
-		result = real_setname(thread, name);
+	if (found != absent)
+		result = ((int (*)(pthread_t, const char *))(
+			void (*)(void))found)(thread, name);
 	if (!result && thread == pthread_self())
 		ep_thread_rename(name);
 	return result;
@@ -96,8 +160,6 @@ int NAME(pthread_setname_np)(pthread_t thread, const char *name)
 
 void ep_interpose_start(void)
 {
-	find(&real_dlopen, "dlopen");
-	find(&real_dlmopen, "dlmopen");
-	find((any_fn *)&real_dlclose, "dlclose");
-	find((any_fn *)&real_setname, "pthread_setname_np");
+	for (unsigned i = 0; i < EP_REAL_COUNT && has_linker(); i++)
+		real[i] = (ep_any_fn)dlsym(RTLD_NEXT, names[i]);
 }

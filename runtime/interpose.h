@@ -1,23 +1,77 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * interpose.h: the few functions of libc that the runtime stands in front of.
+ * interpose.h: the few functions that the runtime stands in front of.
  *
  * The shared runtime exports them under their own names. The static one holds
- * them as epitaph_NAME only, so that a static program keeps libc's; into a
- * dynamically linked executable epitaph-cc puts, for each NAME, a weak and
- * exported jump to epitaph_NAME (cli/wrapper/kit/interpose.S): a program's own
- * function of that name stays. (--defsym would replace it without a word.)
+ * them as epitaph_NAME only, so that a program chooses; into a dynamically
+ * linked executable epitaph-cc puts, for each NAME, a weak and exported jump to
+ * epitaph_NAME (cli/wrapper/kit/interpose.S): a program's own function of that
+ * name stays. (--defsym would replace it without a word.) Into a static one it
+ * puts __wrap_NAME (kit/wrapped.S) and links with --wrap=NAME.
+ *
+ * Only names whose definition always comes along with what calls them: a weak
+ * one in the program keeps the linker from taking the real one out of an
+ * archive, so __cxa_throw of a static libstdc++ would be missing.
  */
 #ifndef EPITAPH_INTERPOSE_H
 #define EPITAPH_INTERPOSE_H
 
-/* dlopen, dlmopen: modules come. dlclose: they go. pthread_setname_np: the name
- * that a report shows changes. */
-#define EP_INTERPOSED(X) \
-	X(dlopen)        \
-	X(dlmopen)       \
-	X(dlclose)       \
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Modules come and go; a thread's name changes. Of no use in a static program.
+ */
+#define EP_INTERPOSED_DYNAMIC(X) \
+	X(dlopen)                \
+	X(dlmopen)               \
+	X(dlclose)               \
 	X(pthread_setname_np)
+
+/* Calls are left without a return, or others go on (unwinding.c, contexts.c).
+ * In the order of the table in kit/wrapped.S. */
+#define EP_INTERPOSED_JUMPS(X)       \
+	X(_Unwind_RaiseException)    \
+	X(_Unwind_Resume_or_Rethrow) \
+	X(_Unwind_SetIP)             \
+	X(setjmp)                    \
+	X(_setjmp)                   \
+	X(__sigsetjmp)               \
+	X(longjmp)                   \
+	X(_longjmp)                  \
+	X(siglongjmp)                \
+	X(__longjmp_chk)             \
+	X(getcontext)                \
+	X(setcontext)                \
+	X(swapcontext)               \
+	X(makecontext)
+
+#define EP_INTERPOSED(X)       \
+	EP_INTERPOSED_JUMPS(X) \
+	EP_INTERPOSED_DYNAMIC(X)
+
+enum ep_interposed {
+#define EP_NUMBER(name) EP_REAL_##name,
+	EP_INTERPOSED(EP_NUMBER)
+#undef EP_NUMBER
+		EP_REAL_COUNT
+};
+
+typedef void *(*ep_any_fn)(void);
+
+/*
+ * The real function; one that returns NULL when there is none. `place` is where
+ * it is called from: a library that was loaded for itself has it in its own
+ * scope only. Once it was found: async-signal-safe.
+ */
+ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place);
+
+/* Any function by its name, as `place` would find it after us, kept in *cache;
+ * NULL: there is none, or no dynamic linker. As above. */
+ep_any_fn ep_interpose_find(ep_any_fn *cache, const char *name, uint64_t place);
+
+/* The unwinder is the program's own (-static, -static-libgcc): none that the
+ * dynamic linker knows must be mixed with it. */
+bool ep_interpose_own_unwinder(void);
 
 /* Looks up the real ones while that is safe. Not signal safe; once. */
 void ep_interpose_start(void);

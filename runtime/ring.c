@@ -106,12 +106,15 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 	return true;
 }
 
-static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags)
+/* Whether `count` words go into another block than the cursor's. */
+static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags,
+			unsigned count)
 {
 	uint64_t at = cursor % EP_BLOCK_SIZE;
+	uint64_t escape = gap > EP_GAP_CYCLES;
 
 	return at == 0 || flags || gap >= EP_LONG_GAP_CYCLES ||
-	       (gap > EP_GAP_CYCLES && at == EP_BLOCK_SIZE - 8);
+	       at + (count + escape) * 8 > EP_BLOCK_SIZE;
 }
 
 static uint64_t stamp(uint64_t tsc)
@@ -121,14 +124,16 @@ static uint64_t stamp(uint64_t tsc)
 	return (bits ? bits : 1) << EP_STAMP_SHIFT;
 }
 
-/* Appends the record, and before it the escape that a large gap needs. */
+/* Appends a record or mark, whose first word gets the stamp, and before it the
+ * escape that a large gap needs. */
 static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
-		   uint64_t word)
+		   const uint64_t *words, unsigned count)
 {
 	bool escape = tsc - tls->last_tsc > EP_GAP_CYCLES;
 	uint64_t *slot = (uint64_t *)cursor;
 
-	if (!ep_cmpxchg_local(&tls->cursor, cursor, cursor + (escape ? 16 : 8)))
+	if (!ep_cmpxchg_local(&tls->cursor, cursor,
+			      cursor + (count + escape) * 8))
 		return false;
 	if (escape) {
 		*slot++ =
@@ -138,12 +143,15 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 		/* Rare, so there is time to look for a new name. */
 		ep_thread_rename(NULL);
 	}
-	*slot = word | stamp(tsc);
+	*slot = words[0] | stamp(tsc);
+	for (unsigned i = 1; i < count; i++)
+		slot[i] = words[i];
 	tls->last_tsc = tsc;
 	return true;
 }
 
-void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
+static void record(struct ep_tls *tls, const uint64_t *words, unsigned count,
+		   uint8_t flags)
 {
 	for (;;) {
 		uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
@@ -152,15 +160,20 @@ void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
 		/* Two processors' counters may differ by a little. */
 		if (tsc < last)
 			tsc = last;
-		if (needs_block(cursor, tsc - last, flags)) {
+		if (needs_block(cursor, tsc - last, flags, count)) {
 			if (tsc - last >= EP_LONG_GAP_CYCLES)
 				flags |= EP_BLOCK_LONG_GAP;
 			if (enter_block(tls, cursor, tsc, flags))
 				flags = 0;
-		} else if (append(tls, cursor, tsc, word)) {
+		} else if (append(tls, cursor, tsc, words, count)) {
 			return;
 		}
 	}
+}
+
+void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
+{
+	record(tls, &word, 1, flags);
 }
 
 /* What is due once a block: cheap unless something has happened. */
@@ -222,6 +235,19 @@ static uint8_t resume(struct ep_tls *tls)
 	if (stopped)
 		start_here(tls);
 	return missing && tls->thread->blocks ? EP_BLOCK_RESUMED : 0;
+}
+
+void ep_ring_mark(const uint64_t *words, unsigned count)
+{
+	struct ep_tls *tls = &ep_tls;
+
+	/* A forked child's ring is its own from its next hook on. */
+	if (!tls->gate || *(volatile const uint32_t *)tls->gate ||
+	    ep_arena_forked())
+		return;
+	record(tls, words, count, resume(tls));
+	if (*(volatile const uint32_t *)tls->gate)
+		stop_here(tls);
 }
 
 /* The gate was open when the hook looked, or this is the first event. */

@@ -20,6 +20,13 @@ void ep_hook_slow(uint64_t word, uint64_t sp);
 /* Appends a timed record; EP_BLOCK_ `flags` other than 0 begin a new block. */
 void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags);
 
+/*
+ * Appends a mark for the calling thread: `words` are its head, still without a
+ * stamp, and its data, at most 1 + EP_MARK_DATA_MAX. All of them lie in one
+ * block. Does nothing when the thread isn't recording. Signal safe.
+ */
+void ep_ring_mark(const uint64_t *words, unsigned count);
+
 /* The caller's own pause takes effect at once, not at its next block. */
 void ep_ring_pause_here(void);
 

@@ -64,6 +64,7 @@ static const struct flag flags[] = {
 	FLAG("-static", static_, true),
 	FLAG("--static", static_, true),
 	FLAG("-static-pie", static_pie, true),
+	FLAG("-static-libgcc", static_libgcc, true),
 	FLAG("-nostdlib", no_libc, true),
 	FLAG("--no-standard-libraries", no_libc, true),
 	FLAG("-nodefaultlibs", no_libc, true),

@@ -21,6 +21,7 @@ struct ep_command {
 	bool shared;        /* -shared */
 	bool static_;       /* -static */
 	bool static_pie;    /* -static-pie */
+	bool static_libgcc; /* -static-libgcc */
 	bool no_undefined;  /* -z defs: every symbol must be found at link */
 	bool bfd;           /* GNU ld, as far as the words say */
 	bool no_libc;       /* -nostdlib, -nodefaultlibs, -nolibc */

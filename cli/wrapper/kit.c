@@ -49,6 +49,7 @@ void ep_kit_find(struct ep_kit *kit)
 	kit->stub = under(root, "lib/epitaph/stub.o");
 	kit->early = under(root, "lib/epitaph/early.o");
 	kit->interpose = under(root, "lib/epitaph/interpose.o");
+	kit->wrapped = under(root, "lib/epitaph/wrapped.o");
 	kit->pg_specs = under(root, "lib/epitaph/pg.specs");
 	kit->include = under(root, "include/epitaph");
 }

@@ -14,7 +14,8 @@ struct ep_kit {
 	char *registrar; /* object for traced shared libraries */
 	char *stub;  /* object with empty hooks, for programs without libc */
 	char *early; /* object with hooks for static programs */
-	char *interpose; /* object with what stands before libc's functions */
+	char *interpose; /* object with what stands before others' functions */
+	char *wrapped;   /* … in static programs */
 	char *pg_specs;  /* gcc specs file of the method pg */
 	char *include;   /* directory that holds epitaph.h and nothing else */
 };

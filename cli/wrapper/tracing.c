@@ -17,13 +17,13 @@ static const char *const hooks[] = {"__fentry__", "__return__",
 				    "__cyg_profile_func_enter",
 				    "__cyg_profile_func_exit"};
 
-/* Functions of libc that the runtime stands in front of, in programs that the
- * dynamic linker starts (runtime/interpose.h). */
+/* Functions that the runtime stands in front of (runtime/interpose.h). */
 static const char *const interposed[] = {
 #define EP_NAME(name) #name,
 	EP_INTERPOSED(EP_NAME)
 #undef EP_NAME
 };
+#define JUMPS (EP_REAL_makecontext + 1)
 
 static enum ep_method method_of(const struct ep_tracing *tracing)
 {
@@ -113,6 +113,15 @@ static void add_exports(const struct ep_tracing *tracing,
 			      interposed[i]);
 }
 
+/* What comes from archives is not there for the dynamic linker to find. */
+static void add_wrapped(const struct ep_tracing *tracing,
+			struct ep_words *words)
+{
+	add_linker_word(words, tracing->kit.wrapped);
+	for (size_t i = 0; i < JUMPS; i++)
+		ep_words_addf(words, "-Wl,--wrap=%s", interposed[i]);
+}
+
 /* Nothing is loaded later, but IFUNC resolvers run before hooks can work. */
 static void add_early(const struct ep_tracing *tracing, struct ep_words *words)
 {
@@ -126,10 +135,14 @@ static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 	add_linker_word(words, "--whole-archive");
 	add_linker_word(words, tracing->kit.archive);
 	add_linker_word(words, "--no-whole-archive");
-	if (tracing->command.static_ || tracing->command.static_pie)
+	if (tracing->command.static_ || tracing->command.static_pie) {
 		add_early(tracing, words);
-	else
-		add_exports(tracing, words);
+		add_wrapped(tracing, words);
+		return;
+	}
+	add_exports(tracing, words);
+	if (tracing->command.static_libgcc)
+		add_wrapped(tracing, words);
 }
 
 /* By its full path, and with that in the run path: the program runs from where

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * interpose.S: dlopen and dlmopen, ended by a jump, so that the real one sees
- * its caller's return address: by that the dynamic linker knows whose RUNPATH
- * and whose namespace to use.
+ * interpose.S: what comes before a function of somebody else's, ended by a jump
+ * to it, so that it sees its own caller: by that the dynamic linker knows whose
+ * RUNPATH to use, the unwinder where to begin, and setjmp where to return
+ * twice. Called as NAME is, so all argument registers are kept (System V psABI
+ * AMD64, 3.2.3; al too, for makecontext has variable arguments).
  */
 #ifdef EP_SHARED
 #define PUBLIC(name) name
@@ -12,6 +14,17 @@
 
 	.text
 
+	.macro	keep register
+	pushq	\register
+	.cfi_adjust_cfa_offset 8
+	.endm
+	.macro	restore register
+	popq	\register
+	.cfi_adjust_cfa_offset -8
+	.endm
+
+	/* \before gets the first two arguments and the place of the call, and
+	 * returns the real one's address. */
 	.macro	interposer name, before
 	.globl	\name
 	.type	\name, @function
@@ -19,25 +32,45 @@
 \name:
 	.cfi_startproc
 	endbr64
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	call	\before			/* the real one's address */
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	jmp	*%rax
+	keep	%rdi
+	keep	%rsi
+	keep	%rdx
+	keep	%rcx
+	keep	%r8
+	keep	%r9
+	keep	%rax
+	movq	56(%rsp), %rdx
+	call	\before
+	movq	%rax, %r11
+	restore	%rax
+	restore	%r9
+	restore	%r8
+	restore	%rcx
+	restore	%rdx
+	restore	%rsi
+	restore	%rdi
+	jmp	*%r11
 	.cfi_endproc
 	.size	\name, . - \name
 	.endm
 
-	interposer PUBLIC(dlopen), ep_interpose_dlopen
-	interposer PUBLIC(dlmopen), ep_interpose_dlmopen
+	interposer PUBLIC(dlopen), ep_before_dlopen
+	interposer PUBLIC(dlmopen), ep_before_dlmopen
+
+	interposer PUBLIC(_Unwind_RaiseException), ep_before_raise
+	interposer PUBLIC(_Unwind_Resume_or_Rethrow), ep_before_rethrow
+	interposer PUBLIC(_Unwind_SetIP), ep_before_landing
+
+	interposer PUBLIC(setjmp), ep_before_setjmp
+	interposer PUBLIC(_setjmp), ep_before__setjmp
+	interposer PUBLIC(__sigsetjmp), ep_before_sigsetjmp
+	interposer PUBLIC(longjmp), ep_before_longjmp
+	interposer PUBLIC(_longjmp), ep_before__longjmp
+	interposer PUBLIC(siglongjmp), ep_before_siglongjmp
+	interposer PUBLIC(__longjmp_chk), ep_before_longjmp_chk
+	interposer PUBLIC(getcontext), ep_before_getcontext
+	interposer PUBLIC(setcontext), ep_before_setcontext
+	interposer PUBLIC(swapcontext), ep_before_swapcontext
+	interposer PUBLIC(makecontext), ep_before_makecontext
 
 	.section .note.GNU-stack, "", @progbits

@@ -35,6 +35,15 @@ begin:
 	.cfi_endproc
 	.size	begin, . - begin
 
+	/* This is a static program (runtime/interpose.c). */
+	.globl	epitaph_static
+	.hidden	epitaph_static
+	.type	epitaph_static, @object
+	.section .rodata
+epitaph_static:
+	.byte	1
+	.size	epitaph_static, 1
+
 	.local	begun
 	.comm	begun, 1, 1
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * interpose.S: in a dynamic executable with the static runtime, the functions
- * of libc that the runtime stands in front of (runtime/interpose.h has the
+ * that the runtime stands in front of (runtime/interpose.h has the
  * list, and frame-symbols.sh compares). Weak: a program that has its own
  * function of that name keeps it. A jump, not a call: dlopen looks at its
  * return address.
@@ -23,4 +23,19 @@
 	interpose dlmopen
 	interpose dlclose
 	interpose pthread_setname_np
+
+	interpose _Unwind_RaiseException
+	interpose _Unwind_Resume_or_Rethrow
+	interpose _Unwind_SetIP
+	interpose setjmp
+	interpose _setjmp
+	interpose __sigsetjmp
+	interpose longjmp
+	interpose _longjmp
+	interpose siglongjmp
+	interpose __longjmp_chk
+	interpose getcontext
+	interpose setcontext
+	interpose swapcontext
+	interpose makecontext
 	.section .note.GNU-stack, "", @progbits

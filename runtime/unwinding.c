@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * unwinding.c: exceptions, of any language whose personality routines use the
+ * unwinder of the Itanium C++ ABI (level I): it says which frames are left
+ * before each landing pad is entered, while they are all still there.
+ *
+ * Called by x86_64/interpose.S before the real functions. Nothing here is
+ * compiled for vectors, and nothing is looked up in a signal handler that was
+ * not when the first exception flew.
+ */
+#include <unwind.h>
+
+#include "runtime/interpose.h"
+#include "runtime/mark.h"
+
+/* The unwinder's functions that are needed here, of the same library as the
+ * interposed ones. A static program has them, or has no exceptions. */
+#define UNWINDER(X)                      \
+	X(_Unwind_Backtrace)             \
+	X(_Unwind_GetIPInfo)             \
+	X(_Unwind_GetCFA)                \
+	X(_Unwind_GetGR)                 \
+	X(_Unwind_FindEnclosingFunction) \
+	X(_Unwind_Resume)                \
+	X(_Unwind_ForcedUnwind)
+
+#define DECLARE(name) static __typeof__(&(name)) own##name;
+UNWINDER(DECLARE)
+#pragma weak _Unwind_Backtrace
+#pragma weak _Unwind_GetIPInfo
+#pragma weak _Unwind_GetCFA
+#pragma weak _Unwind_GetGR
+#pragma weak _Unwind_FindEnclosingFunction
+#pragma weak _Unwind_Resume
+#pragma weak _Unwind_ForcedUnwind
+
+static bool find_unwinder(uint64_t place)
+{
+	bool all = true;
+
+#define FIND(name)                                                     \
+	if (!ep_interpose_find((ep_any_fn *)&own##name, #name, place)) \
+		own##name = name;                                      \
+	all &= own##name != NULL;
+	UNWINDER(FIND)
+#undef FIND
+	return all;
+}
+
+/* ---- what is thrown ------------------------------------------------------ */
+
+/* Itanium C++ ABI: Exception Handling 2.2.1: the header before the unwinder's
+ * begins with the type, 80 bytes in front of it in 64-bit programs; the class
+ * is vendor and language, its last byte 1 when the object is another's. */
+#define CLASS_GNU      UINT64_C(0x474e5543432b2b00) /* GNUCC++\0 */
+#define CLASS_CLANG    UINT64_C(0x434c4e47432b2b00) /* CLNGC++\0 */
+#define TYPE_OFFSET    80
+#define PRIMARY_OFFSET 112
+
+static const char *type_name(const struct _Unwind_Exception *exception)
+{
+	const char *header = (const char *)exception - TYPE_OFFSET;
+	uint64_t class = exception->exception_class;
+	const char *const *type;
+
+	if ((class & ~UINT64_C(1)) != CLASS_GNU &&
+	    (class & ~UINT64_C(1)) != CLASS_CLANG)
+		return "";
+	if (class & 1)
+		header = *(const char *const *)header - PRIMARY_OFFSET;
+	type = *(const char *const *const *)header;
+	if (!type || !type[1])
+		return "";
+	/* A * says that addresses of names are to be compared. */
+	return type[1] + (*type[1] == '*');
+}
+
+/* ---- frames -------------------------------------------------------------- */
+
+/* The frame after the one that goes on at `place`. */
+struct next {
+	uint64_t place;
+	bool met;
+	uint64_t address;
+};
+
+static uint64_t address_of(struct _Unwind_Context *context)
+{
+	int before = 0;
+	uint64_t ip = own_Unwind_GetIPInfo(context, &before);
+
+	/* A call's return address may lie beyond its function. */
+	return before ? ip : ip - 1;
+}
+
+static _Unwind_Reason_Code look_for_next(struct _Unwind_Context *context,
+					 void *argument)
+{
+	struct next *next = argument;
+	uint64_t address = address_of(context);
+
+	if (next->met) {
+		next->address = address;
+		return _URC_NORMAL_STOP;
+	}
+	next->met = address == next->place - 1;
+	return _URC_NO_REASON;
+}
+
+/* The traced function that throws: it called the language's runtime, which
+ * called the unwinder at `place`. 0 unknown. */
+static uint64_t thrower(uint64_t place)
+{
+	struct next next = {.place = place};
+
+	if (find_unwinder(place))
+		own_Unwind_Backtrace(look_for_next, &next);
+	return next.address;
+}
+
+ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception,
+			  uint64_t unused, uint64_t place);
+ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception,
+			    uint64_t unused, uint64_t place);
+ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad,
+			    uint64_t place);
+
+ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception,
+			  uint64_t unused, uint64_t place)
+{
+	struct ep_mark mark;
+
+	(void)unused;
+	ep_mark_init(&mark, EP_MARK_THROW);
+	ep_mark_value(&mark, thrower(place));
+	ep_mark_text(&mark, type_name(exception));
+	ep_mark_record(&mark);
+	return ep_interpose_real(EP_REAL__Unwind_RaiseException, place);
+}
+
+ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception,
+			    uint64_t unused, uint64_t place)
+{
+	struct ep_mark mark;
+
+	(void)exception, (void)unused;
+	ep_mark_init(&mark, EP_MARK_RETHROW);
+	ep_mark_value(&mark, thrower(place));
+	ep_mark_record(&mark);
+	return ep_interpose_real(EP_REAL__Unwind_Resume_or_Rethrow, place);
+}
+
+/* ---- landing ------------------------------------------------------------- */
+
+/* From the thrower, or the clean-up code that has ended, outwards. */
+struct walk {
+	uint64_t until; /* CFA of the frame that is landed in */
+	uint64_t cfa;   /* of the frame before */
+	bool begun;     /* the unwinder's own frames are passed */
+	struct ep_mark mark;
+};
+
+static bool is_unwinder(uint64_t address)
+{
+	const void *function =
+		own_Unwind_FindEnclosingFunction((void *)address);
+	uint64_t place = address;
+
+	return function == (void *)own_Unwind_Resume ||
+	       function == (void *)own_Unwind_ForcedUnwind ||
+	       function == (void *)ep_interpose_real(
+				   EP_REAL__Unwind_RaiseException, place) ||
+	       function == (void *)ep_interpose_real(
+				   EP_REAL__Unwind_Resume_or_Rethrow, place);
+}
+
+static void flush(struct walk *walk)
+{
+	if (walk->mark.count)
+		ep_mark_record(&walk->mark);
+	walk->mark.count = 0;
+}
+
+static _Unwind_Reason_Code leave_frame(struct _Unwind_Context *context,
+				       void *argument)
+{
+	struct walk *walk = argument;
+	uint64_t cfa = own_Unwind_GetCFA(context), address;
+
+	/* Equal but for an unwinder that counts otherwise; an alternate stack
+	 * may lie anywhere. */
+	if (cfa == walk->until ||
+	    (walk->cfa < walk->until && walk->cfa && cfa > walk->until))
+		return _URC_NORMAL_STOP;
+	walk->cfa = cfa;
+	address = address_of(context);
+	if (!walk->begun) {
+		walk->begun = is_unwinder(address);
+	} else if (!ep_mark_value(&walk->mark, address)) {
+		flush(walk);
+		ep_mark_value(&walk->mark, address);
+	}
+	return _URC_NO_REASON;
+}
+
+static void leave_frames(uint64_t until)
+{
+	struct walk walk = {.until = until};
+
+	ep_mark_init(&walk.mark, EP_MARK_LEFT);
+	own_Unwind_Backtrace(leave_frame, &walk);
+	flush(&walk);
+}
+
+/*
+ * A personality routine has chosen where to go on, and sets that last (both of
+ * gcc and of LLVM). The second register for landing pads is 0 for clean-up
+ * code, else it selects the handler.
+ */
+ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad,
+			    uint64_t place)
+{
+	struct ep_mark mark;
+
+	if (find_unwinder(place)) {
+		leave_frames(own_Unwind_GetCFA(context));
+		ep_mark_init(&mark,
+			     own_Unwind_GetGR(context,
+					      __builtin_eh_return_data_regno(1))
+				     ? EP_MARK_CAUGHT
+				     : EP_MARK_LANDED);
+		ep_mark_value(&mark, pad);
+		ep_mark_record(&mark);
+	}
+	return ep_interpose_real(EP_REAL__Unwind_SetIP, place);
+}
