@@ -17,6 +17,9 @@ claim() { # WORDS COMMAND...: the command holds
 	fi
 }
 
+# In all that comes through a pipe: grep -q would leave early, and the writer die of SIGPIPE.
+seen() { grep "$@" >/dev/null; }
+
 hooks_in() { # FILE: how many calls of hooks its code has (relocations in an object, calls in a program)
 	objdump -dr "$1" | grep -Ec '(call|R_X86_64_[A-Z0-9]+)[[:space:]].*(__fentry__|__return__|__cyg_profile_func_)' || true
 }
@@ -175,7 +178,7 @@ int main(void) { return one() - 1; }' >pch/use.c
 own_header() {
 	echo '#include <epitaph.h>
 uint64_t f(void); uint64_t f(void) { return epitaph_time(); }' >header.c
-	"$wrapper" -Wall -Werror -c header.c && "$wrapper" -E header.c | grep -q epitaph_resume
+	"$wrapper" -Wall -Werror -c header.c && "$wrapper" -E header.c | seen epitaph_resume
 	mkdir -p mine && echo '#define MINE 1' >mine/epitaph.h
 	echo '#include <epitaph.h>
 int f = MINE;' >mine.c && "$wrapper" -Imine -c mine.c && "$wrapper" -isystem mine -c mine.c && CPATH=mine "$wrapper" -c mine.c
@@ -191,7 +194,7 @@ positions() { local how; for how in -no-pie "-fPIE -pie" -static -static-pie "-f
 	# shellcheck disable=SC2086
 	"$wrapper" -O1 $how main.c twice.c -o t && has_hooks t && same_run ./t ./p || { echo "$how"; return 1; }
 done; }
-garbage_collected() { "$wrapper" -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections main.c twice.c -o t && nm t | grep -q epitaph_root && nm -D t | grep -q ' dlopen$' && readelf -n t | grep -q EPITAPH && same_run ./t ./p; }
+garbage_collected() { "$wrapper" -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections main.c twice.c -o t && nm t | seen epitaph_root && nm -D t | seen ' dlopen$' && readelf -n t | seen EPITAPH && same_run ./t ./p; }
 relocatable() { "$wrapper" -O1 -c main.c twice.c && "$wrapper" -r main.o twice.o -o r.o && ! nm r.o | grep epitaph && "$wrapper" r.o -o t && same_run ./t ./p &&
 	"$wrapper" -nostdlib -no-pie -Wl,-r main.o twice.o -o r.o && ! nm r.o | grep epitaph; }
 link_time_optimized() {
@@ -201,8 +204,8 @@ link_time_optimized() {
 }
 immediate_binding() { "$wrapper" main.c twice.c -o t && readelf -d t | grep -Eq 'NOW|BIND_NOW' && "$wrapper" -shared -fPIC twice.c -o t.so && readelf -d t.so | grep -Eq 'NOW'; }
 only_libc_needed() { "$wrapper" main.c twice.c -o t && diff <(readelf -d t | grep -o 'NEEDED.*') <("${plaincc[@]}" main.c twice.c -o p && readelf -d p | grep -o 'NEEDED.*'); }
-executable_stack() { "$wrapper" main.c twice.c -o t && readelf -lW t | grep GNU_STACK | grep -q 'RW ' && ! readelf -lW t | grep -q 'RWE'; }
-runtime_inside() { "$wrapper" main.c twice.c -o t && nm t | grep -q ' epitaph_root$' && nm -D t | grep -qE 'T __cyg_profile_func_enter$'; }
+executable_stack() { "$wrapper" main.c twice.c -o t && readelf -lW t | grep GNU_STACK | seen 'RW ' && ! readelf -lW t | seen 'RWE'; }
+runtime_inside() { "$wrapper" main.c twice.c -o t && nm t | seen ' epitaph_root$' && nm -D t | seen -E 'T __cyg_profile_func_enter$'; }
 shared_library() {
 	cat >loads.c <<'SRC'
 #include <dlfcn.h>
@@ -246,10 +249,10 @@ SRC
 	done
 }
 shared_runtime() {
-	"$wrapper" -epitaph-runtime=shared -O1 main.c twice.c -o t && readelf -d t | grep -q 'NEEDED.*libepitaph.so.0' &&
+	"$wrapper" -epitaph-runtime=shared -O1 main.c twice.c -o t && readelf -d t | seen 'NEEDED.*libepitaph.so.0' &&
 		(unset LD_LIBRARY_PATH && same_run ./t ./p) && ! nm t | grep ' epitaph_root$'
 	"$wrapper" -epitaph-runtime=shared -shared -fPIC -O1 twice.c -o libplug.so && "${plaincc[@]}" loads.c -o plainloads && [ "$(./plainloads ./libplug.so)" = 42 ]
-	"$wrapper" -epitaph-runtime=shared -Wl,--as-needed -O1 main.c twice.c -o t && readelf -d t | grep -q 'NEEDED.*libepitaph.so.0'
+	"$wrapper" -epitaph-runtime=shared -Wl,--as-needed -O1 main.c twice.c -o t && readelf -d t | seen 'NEEDED.*libepitaph.so.0'
 }
 without_libc() {
 	cat >bare.c <<'SRC'
@@ -342,8 +345,8 @@ missing_compiler() { local status=0; EPITAPH_CC=./nowhere-gcc "$wrapper" -c twic
 itself() { local status=0; EPITAPH_CC=$wrapper "$wrapper" -c twice.c 2>err || status=$?; [ $status -eq 64 ] && grep -q itself err; }
 bad_option() { local status=0; "$wrapper" -epitaph-method=magic -c twice.c 2>err || status=$?; [ $status -eq 64 ] && grep -q finstrument err; }
 verbose() { "$wrapper" -epitaph-verbose -c "twice.c" -o 'a b.o' 2>err && grep -q "'a b.o'" err && eval "$(tail -n 1 err)"; }
-method_finstrument() { "$wrapper" -epitaph-method=finstrument -O2 -c twice.c -o t.o && nm t.o | grep -q __cyg_profile_func_enter; }
-method_default() { "$wrapper" -O2 -c twice.c -o t.o && nm t.o | grep -q "$default_hook"; }
+method_finstrument() { "$wrapper" -epitaph-method=finstrument -O2 -c twice.c -o t.o && nm t.o | seen __cyg_profile_func_enter; }
+method_default() { "$wrapper" -O2 -c twice.c -o t.o && nm t.o | seen "$default_hook"; }
 method_of_the_other() { local status=0; "$wrapper" "-epitaph-method=$foreign" -c twice.c 2>err || status=$?; [ $status -eq 64 ] && grep -q "needs" err; }
 runtime_none() { "$wrapper" -epitaph-runtime=none -epitaph-method=finstrument main.c twice.c -o t && ! nm t | grep epitaph_root; }
 
