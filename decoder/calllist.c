@@ -107,6 +107,8 @@ static bool take(struct gathering *g, const struct ep_event *event)
 		return begin_call(g, open, event);
 	if (event->kind == EP_EVENT_END)
 		return end_call(g, open, event);
+	if (event->kind == EP_EVENT_POINT)
+		return true;
 	return add_call(g, event) && add_moment(g, g->list->count - 1, false);
 }
 

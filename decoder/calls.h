@@ -47,6 +47,10 @@ enum ep_point {
 	16u /* END: several calls of this function were open, and others \
 	       above the innermost of them: that one was taken */
 
+#define EP_CALL_UNWOUND                                              \
+	32u /* END, with ABANDONED: an exception or longjmp is known \
+	       to have left it, at this time */
+
 /* A time as an interval of TSC, and the best single number for it. */
 struct ep_time {
 	uint64_t low, high; /* high may be EP_TIME_UNKNOWN */
@@ -95,6 +99,11 @@ int ep_calls_next(struct ep_calls *calls, const struct ep_event **out);
  */
 const struct ep_event *ep_calls_open(const struct ep_calls *calls,
 				     size_t *count);
+
+/* The same of the stacks that the thread left to go on upon another one
+ * (swapcontext), `index` from 0. NULL: there are no more. */
+const struct ep_event *ep_calls_suspended(const struct ep_calls *calls,
+					  size_t index, size_t *count);
 
 /* True when nothing can be outside of the outermost open call: the thread's
  * history is whole. */

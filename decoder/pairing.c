@@ -73,7 +73,7 @@ static int add_doubt(struct ep_doubts *doubts, const struct ep_doubt *doubt)
  * The stack gets lower only by a return, which settles all doubts above it; so
  * those that are left ascend by height.
  */
-static int settle(struct ep_pairing *pairing, size_t index)
+int ep_pairing_settle(struct ep_pairing *pairing, size_t index)
 {
 	struct ep_doubts *pending = &pairing->pending;
 
@@ -150,13 +150,14 @@ static int grow_inner(struct ep_pairing *pairing)
  */
 static void count_before(struct ep_pairing *pairing, size_t height)
 {
-	bool outer = height == 0 && !pairing->whole;
-	uint64_t *left = outer ? &pairing->outer_left : &pairing->inner_left;
+	bool outer = height == 0 && !pairing->now->whole;
+	uint64_t *left =
+		outer ? &pairing->now->outer_left : &pairing->inner_left;
 
 	if (pairing->pass == EP_PASS_FINAL)
 		*left -= *left > 0;
 	else if (outer)
-		pairing->outer_all++;
+		pairing->now->outer_all++;
 	else
 		pairing->inner[pairing->segment]++;
 }
@@ -175,9 +176,9 @@ static bool may_be_top(struct ep_pairing *pairing,
 {
 	const struct ep_identity *top;
 
-	if (!site->lonely || pairing->height == 0)
+	if (!site->lonely || pairing->now->height == 0)
 		return false;
-	top = identity(pairing, pairing->stack[pairing->height - 1]);
+	top = identity(pairing, pairing->now->stack[pairing->now->height - 1]);
 	return top->flags & EP_IDENTITY_UNBOUND &&
 	       top->function->in == site->function->in;
 }
@@ -186,24 +187,24 @@ static int judge_unseen(struct ep_pairing *pairing,
 			const struct ep_identity_site *site,
 			struct ep_judgement *out)
 {
-	struct ep_doubt doubt = {pairing->ordinal, pairing->floor,
-				 pairing->height};
+	struct ep_doubt doubt = {pairing->ordinal, pairing->now->floor,
+				 pairing->now->height};
 	const struct ep_identity *one = identity(pairing, site->identity);
 
-	out->index = pairing->height;
+	out->index = pairing->now->height;
 	out->verdict = EP_PAIR_STRAY;
 	if (one->flags & EP_IDENTITY_THUNK)
 		return EP_OK;
-	if (pairing->height == pairing->floor) {
+	if (pairing->now->height == pairing->now->floor) {
 		out->verdict = EP_PAIR_BEFORE;
 		return EP_OK;
 	}
 	if (one->flags & EP_IDENTITY_UNBOUND ||
-	    (pairing->whole && pairing->segment == 0))
+	    (pairing->now->whole && pairing->segment == 0))
 		return EP_OK;
 	if (is_outside(pairing)) {
 		out->verdict = EP_PAIR_OUTSIDE;
-		out->index = pairing->floor;
+		out->index = pairing->now->floor;
 	} else if (pairing->pass == EP_PASS_LOOK) {
 		return add_doubt(&pairing->pending, &doubt);
 	}
@@ -214,7 +215,7 @@ static int judge(struct ep_pairing *pairing,
 		 const struct ep_identity_site *site, struct ep_judgement *out)
 {
 	uint32_t open = identity(pairing, site->identity)->open;
-	size_t index = pairing->height;
+	size_t index = pairing->now->height;
 
 	out->function = site->function;
 	out->ambiguous = false;
@@ -223,11 +224,22 @@ static int judge(struct ep_pairing *pairing,
 	/* Each step down is paid for by the call that it ends. */
 	do
 		index--;
-	while (open != 0 && pairing->stack[index] != site->identity);
+	while (open != 0 && pairing->now->stack[index] != site->identity);
 	out->verdict = EP_PAIR_MATCH;
 	out->index = index;
-	out->ambiguous = open > 1 && index + 1 != pairing->height;
+	out->ambiguous = open > 1 && index + 1 != pairing->now->height;
 	return EP_OK;
+}
+
+/* Clean-up code that called the return hook; a fiber's function. */
+static void note_match(struct ep_pairing *pairing, uint32_t identity,
+		       size_t index)
+{
+	if (pairing->landing_count &&
+	    pairing->landings[pairing->landing_count - 1].index == index)
+		pairing->landings[pairing->landing_count - 1].returned = true;
+	if (index == 0 && identity == pairing->now->function)
+		pairing->now->over = true;
 }
 
 int ep_pairing_return(struct ep_pairing *pairing,
@@ -237,15 +249,19 @@ int ep_pairing_return(struct ep_pairing *pairing,
 	int result = ep_identities_find(&pairing->identities, record->address,
 					true, record->time, &site);
 
+	if (result == EP_OK && pairing->now->height == 0 && pairing->now->link)
+		result = ep_pairing_try_link(pairing, site->identity);
 	if (result == EP_OK)
 		result = judge(pairing, site, out);
 	if (result == EP_OK && out->verdict == EP_PAIR_MATCH &&
 	    pairing->pass == EP_PASS_LOOK)
-		result = settle(pairing, out->index);
+		result = ep_pairing_settle(pairing, out->index);
 	if (result != EP_OK)
 		return result;
 	if (out->verdict == EP_PAIR_BEFORE || out->verdict == EP_PAIR_OUTSIDE)
 		count_before(pairing, out->index);
+	if (out->verdict == EP_PAIR_MATCH)
+		note_match(pairing, site->identity, out->index);
 	pairing->ordinal++;
 	return EP_OK;
 }
@@ -254,18 +270,8 @@ int ep_pairing_return(struct ep_pairing *pairing,
 
 static int push(struct ep_pairing *pairing, uint32_t number)
 {
-	size_t capacity =
-		pairing->capacity ? 2 * pairing->capacity : FIRST_CAPACITY;
-	uint32_t *grown;
-
-	if (pairing->height == pairing->capacity) {
-		grown = realloc(pairing->stack, capacity * sizeof(*grown));
-		if (!grown)
-			return EP_E_MEMORY;
-		pairing->stack = grown;
-		pairing->capacity = capacity;
-	}
-	pairing->stack[pairing->height++] = number;
+	if (ep_fiber_push(pairing->now, number) != EP_OK)
+		return EP_E_MEMORY;
 	identity(pairing, number)->open++;
 	return EP_OK;
 }
@@ -286,10 +292,11 @@ int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
 
 void ep_pairing_cut(struct ep_pairing *pairing, size_t height)
 {
-	while (pairing->height > height)
-		identity(pairing, pairing->stack[--pairing->height])->open--;
-	if (pairing->floor > pairing->height)
-		pairing->floor = pairing->height;
+	while (pairing->now->height > height)
+		identity(pairing, pairing->now->stack[--pairing->now->height])
+			->open--;
+	if (pairing->now->floor > pairing->now->height)
+		pairing->now->floor = pairing->now->height;
 }
 
 int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
@@ -297,7 +304,9 @@ int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 	pairing->ordinal++;
 	if (!ep_gap_is_loss(record))
 		return EP_OK;
-	pairing->floor = pairing->height;
+	for (uint32_t i = 0; i < pairing->fibers.count; i++)
+		pairing->fibers.list[i]->floor =
+			pairing->fibers.list[i]->height;
 	pairing->segment++;
 	if (grow_inner(pairing) != EP_OK)
 		return EP_E_MEMORY;
@@ -309,7 +318,8 @@ int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 
 static void forget_counts(struct ep_pairing *pairing)
 {
-	pairing->outer_all = 0;
+	for (uint32_t i = 0; i < pairing->fibers.made; i++)
+		pairing->fibers.list[i]->outer_all = 0;
 	memset(pairing->inner, 0,
 	       pairing->inner_capacity * sizeof(*pairing->inner));
 }
@@ -317,13 +327,16 @@ static void forget_counts(struct ep_pairing *pairing)
 static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass,
 			  bool *news)
 {
-	pairing->height = pairing->floor = 0;
 	pairing->pass = pass;
 	pairing->ordinal = pairing->segment = 0;
 	pairing->next_outside = 0;
+	pairing->landing_count = 0;
+	pairing->leaving = false;
 	if (pass == EP_PASS_LOOK)
 		forget_counts(pairing);
-	pairing->outer_left = pairing->outer_all;
+	ep_fibers_rewind(&pairing->fibers);
+	pairing->now = ep_fibers_add(&pairing->fibers);
+	pairing->now->whole = pairing->whole;
 	pairing->inner_left = pairing->inner[0];
 	return ep_identities_rewind(&pairing->identities, news);
 }
@@ -339,21 +352,39 @@ static int take_return(struct ep_pairing *pairing,
 	return result;
 }
 
-static int run_through(struct ep_pairing *pairing, struct ep_records *records)
+static int take_jump(struct ep_pairing *pairing, const struct ep_record *record)
+{
+	struct ep_judgement judgement;
+	int result = ep_pairing_jump(pairing, record, &judgement);
+
+	if (result == EP_OK)
+		ep_pairing_cut(pairing, judgement.index);
+	return result;
+}
+
+static int take(struct ep_pairing *pairing, const struct ep_record *record)
 {
 	const struct ep_function *function;
+
+	if (ep_pairing_over(pairing) && ep_pairing_go_on(pairing) != EP_OK)
+		return EP_E_MEMORY;
+	if (record->kind == EP_RECORD_CALL)
+		return ep_pairing_call(pairing, record, &function);
+	if (record->kind == EP_RECORD_RETURN)
+		return take_return(pairing, record);
+	if (record->kind == EP_RECORD_GAP)
+		return ep_pairing_gap(pairing, record);
+	return take_jump(pairing, record);
+}
+
+static int run_through(struct ep_pairing *pairing, struct ep_records *records)
+{
 	const struct ep_record *record;
 	int result = EP_OK;
 
 	ep_records_init(records, records->trace, records->thread);
-	while (result == EP_OK && ep_records_next(records, &record) == EP_OK) {
-		if (record->kind == EP_RECORD_CALL)
-			result = ep_pairing_call(pairing, record, &function);
-		else if (record->kind == EP_RECORD_RETURN)
-			result = take_return(pairing, record);
-		else
-			result = ep_pairing_gap(pairing, record);
-	}
+	while (result == EP_OK && ep_records_next(records, &record) == EP_OK)
+		result = take(pairing, record);
 	return result;
 }
 
@@ -401,13 +432,17 @@ int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
 	if (ep_identities_init(&pairing->identities, trace, names) != EP_OK ||
 	    grow_inner(pairing) != EP_OK)
 		return EP_E_MEMORY;
+	pairing->now = ep_fibers_add(&pairing->fibers);
+	if (!pairing->now)
+		return EP_E_MEMORY;
+	pairing->now->whole = pairing->whole;
 	return EP_OK;
 }
 
 void ep_pairing_deinit(struct ep_pairing *pairing)
 {
 	ep_identities_deinit(&pairing->identities);
-	free(pairing->stack);
+	ep_fibers_deinit(&pairing->fibers);
 	free(pairing->pending.list);
 	free(pairing->outside.list);
 	free(pairing->inner);

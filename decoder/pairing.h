@@ -7,6 +7,7 @@
 #ifndef EPITAPH_PAIRING_H
 #define EPITAPH_PAIRING_H
 
+#include "decoder/fibers.h"
 #include "decoder/identity.h"
 #include "decoder/records.h"
 
@@ -16,6 +17,7 @@ enum ep_verdict {
 	EP_PAIR_STRAY,   /* of no call; what is open stays open */
 	EP_PAIR_OUTSIDE, /* as BEFORE, and the calls from `index` up, which are
 			    inside of it, were left */
+	EP_PAIR_LEFT,    /* a jump: the calls from `index` up were left then */
 };
 
 enum ep_pass {
@@ -36,26 +38,34 @@ struct ep_doubts {
 	size_t count, capacity;
 };
 
+/* Clean-up code that an exception runs in a frame. */
+struct ep_landing {
+	uint32_t identity;
+	size_t index;  /* of its call in the stack; SIZE_MAX: not open */
+	bool returned; /* and that has ended since */
+};
+
+#define EP_LANDINGS_MAX 16 /* exceptions within clean-up code */
+
 struct ep_pairing {
 	struct ep_identities identities;
-	/* open calls, outermost first: numbers of identities */
-	uint32_t *stack;
-	size_t height, capacity;
-	size_t floor; /* calls below it were open when history was missing */
-	bool whole;   /* the thread's history begins with its first event */
+	struct ep_fibers fibers;
+	struct ep_fiber *now; /* the one that runs */
+	bool whole; /* the thread's history begins with its first event */
 	enum ep_pass pass;
 	uint64_t ordinal; /* of the next record */
 	uint64_t segment; /* pieces of history between gaps, from 0 */
+	struct ep_landing landings[EP_LANDINGS_MAX];
+	unsigned landing_count;
+	bool leaving; /* the record before told a frame that was left */
 	/* the plan */
 	struct ep_doubts pending; /* ascending height */
 	struct ep_doubts outside; /* ascending ordinal once planned */
 	size_t next_outside;
-	uint64_t outer_all; /* callers from before the history, by returns */
-	uint64_t *inner;    /* callers from a gap, by segment that they return
-			       in */
+	uint64_t *inner; /* callers from a gap, by segment that they return
+			    in */
 	uint64_t inner_capacity;
-	/* of those, the ones still to return */
-	uint64_t outer_left, inner_left;
+	uint64_t inner_left; /* of those, the ones still to return */
 };
 
 int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
@@ -76,10 +86,24 @@ struct ep_judgement {
 	size_t index;
 	const struct ep_function *function; /* as the return's address says */
 	bool ambiguous; /* MATCH: several calls of it were open, not on top */
+	bool switched;  /* LEFT: another fiber goes on, and the calls are its */
 };
 int ep_pairing_return(struct ep_pairing *pairing,
 		      const struct ep_record *record, struct ep_judgement *out);
 int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record);
+
+/* Any other record. As after a return, the caller does ep_pairing_cut. */
+int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
+		    struct ep_judgement *out);
+
+/* A fiber's function has returned, and its link goes on with the next record:
+ * that is to be done before it is handed in. */
+bool ep_pairing_over(const struct ep_pairing *pairing);
+int ep_pairing_go_on(struct ep_pairing *pairing);
+
+/* Between pairing.c and jumps.c. */
+int ep_pairing_settle(struct ep_pairing *pairing, size_t index);
+int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
 
 /* Ends the open calls from `height` up. */
 void ep_pairing_cut(struct ep_pairing *pairing, size_t height);
@@ -88,7 +112,7 @@ void ep_pairing_cut(struct ep_pairing *pairing, size_t height);
  * come. */
 static inline uint64_t ep_pairing_base(const struct ep_pairing *pairing)
 {
-	return pairing->outer_left + pairing->inner_left;
+	return pairing->now->outer_left + pairing->inner_left;
 }
 
 /* History is missing at this record (an escape of a newer version is not a

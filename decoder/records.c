@@ -23,7 +23,9 @@ struct decoding {
 	uint64_t anchor; /* TSC of the last anchor */
 	bool escaped;    /* 26 bits above the next stamp are known: */
 	uint64_t upper;
-	unsigned pending; /* first decoded record after it, still unplaced */
+	unsigned pending;    /* first decoded record after it, still unplaced */
+	uint32_t at;         /* word in hand */
+	unsigned text_bytes; /* of the block's texts so far */
 };
 
 /* ---- placing untimed records ---- */
@@ -71,6 +73,7 @@ static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
 	record->address = 0;
 	record->gap = 0;
 	record->lost = 0;
+	record->other = 0;
 	return record;
 }
 
@@ -106,26 +109,142 @@ static uint64_t unwrap(struct decoding *d, uint64_t stamp)
 	return time > d->anchor ? time : d->anchor;
 }
 
-static void take_escape(struct decoding *d, uint64_t word)
+/* ---- marks ---- */
+
+#define DATA_BITS 26
+
+/* A mark's data words: payloads, as many as there are. */
+struct data {
+	unsigned count, at;
+	uint32_t payloads[EP_MARK_DATA_MAX];
+};
+
+/* False: some are missing, as when the process died writing them. */
+static bool take_data(struct decoding *d, unsigned count, struct data *data)
 {
-	if (word % EP_ESCAPE_TYPES != EP_ESCAPE_TIME) {
-		add_gap(d, EP_GAP_UNKNOWN_ESCAPE);
+	data->count = data->at = 0;
+	while (data->count < count && d->at + 1 < d->block->words) {
+		uint64_t word = d->block->block->records[d->at + 1];
+
+		if ((word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT ||
+		    word % EP_ESCAPE_TYPES != EP_ESCAPE_DATA)
+			break;
+		data->payloads[data->count++] = ep_escape_payload(word);
+		d->at++;
+	}
+	return data->count == count;
+}
+
+static uint64_t next_value(struct data *data)
+{
+	uint64_t low, high;
+
+	if (data->at + 2 > data->count)
+		return 0;
+	low = data->payloads[data->at++];
+	high = data->payloads[data->at++];
+	return low | high << DATA_BITS;
+}
+
+static const char *take_text(struct decoding *d, struct data *data)
+{
+	char *text = d->records->texts + d->text_bytes, *end = text;
+
+	for (; data->at < data->count; data->at++)
+		for (unsigned i = 0; i < 3; i++)
+			*end++ = (char)(data->payloads[data->at] >> 8 * i);
+	*end = 0;
+	d->text_bytes += (unsigned)(end - text) + 1;
+	return text;
+}
+
+/* What each kind is made of; THROW and LEFT have more to them. */
+static const struct {
+	enum ep_record_kind kind;
+	unsigned values;
+	enum { NONE, ADDRESS, BUFFER, OTHER } order[3];
+} marks[EP_MARKS] = {
+	[EP_MARK_THROW] = {EP_RECORD_THROW, 1, {ADDRESS}},
+	[EP_MARK_RETHROW] = {EP_RECORD_RETHROW, 1, {ADDRESS}},
+	[EP_MARK_LEFT] = {EP_RECORD_LEFT, 1, {ADDRESS}},
+	[EP_MARK_LANDED] = {EP_RECORD_LANDED, 1, {ADDRESS}},
+	[EP_MARK_CAUGHT] = {EP_RECORD_CAUGHT, 1, {ADDRESS}},
+	[EP_MARK_SAVE] = {EP_RECORD_SAVE, 1, {BUFFER}},
+	[EP_MARK_RESUME] = {EP_RECORD_RESUME, 2, {BUFFER, ADDRESS}},
+	[EP_MARK_SWAP] = {EP_RECORD_SWAP, 3, {BUFFER, OTHER, ADDRESS}},
+	[EP_MARK_FRESH] = {EP_RECORD_FRESH, 3, {BUFFER, OTHER, ADDRESS}},
+};
+
+static struct ep_record *add_marked(struct decoding *d, unsigned kind,
+				    struct data *data)
+{
+	struct ep_record *record = add(d, marks[kind].kind);
+
+	record->low = record->high = record->time = d->anchor;
+	record->exact = true;
+	for (unsigned i = 0; i < marks[kind].values; i++) {
+		uint64_t value = next_value(data);
+
+		if (marks[kind].order[i] == ADDRESS)
+			record->address = value & EP_ADDRESS_MASK;
+		else if (marks[kind].order[i] == BUFFER)
+			record->buffer = value;
+		else
+			record->other = value;
+	}
+	return record;
+}
+
+static void take_stamp(struct decoding *d, uint64_t stamp)
+{
+	uint64_t time = unwrap(d, stamp);
+
+	place(d, time, true);
+	d->anchor = time;
+}
+
+static void take_mark(struct decoding *d, uint64_t word)
+{
+	uint32_t payload = ep_escape_payload(word);
+	unsigned kind = payload % EP_MARKS;
+	struct ep_record *record;
+	struct data data;
+	bool whole = take_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
+
+	take_stamp(d, word >> EP_STAMP_SHIFT);
+	if (!marks[kind].values || data.count < 2 * marks[kind].values) {
+		add_gap(d, whole ? EP_GAP_UNKNOWN_ESCAPE : EP_GAP_HOLE);
 		return;
 	}
-	d->upper = ep_escape_payload(word);
-	d->escaped = true;
+	do
+		record = add_marked(d, kind, &data);
+	while (kind == EP_MARK_LEFT && data.at + 2 <= data.count);
+	if (kind == EP_MARK_THROW)
+		record->text = take_text(d, &data);
+	d->pending = d->records->count;
+}
+
+static void take_escape(struct decoding *d, uint64_t word)
+{
+	unsigned type = word % EP_ESCAPE_TYPES;
+
+	if (type == EP_ESCAPE_TIME) {
+		d->upper = ep_escape_payload(word);
+		d->escaped = true;
+	} else if (type == EP_ESCAPE_MARK && word >> EP_STAMP_SHIFT) {
+		take_mark(d, word);
+	} else {
+		add_gap(d, EP_GAP_UNKNOWN_ESCAPE);
+	}
 }
 
 static void take_event(struct decoding *d, uint64_t word)
 {
-	uint64_t stamp = word >> EP_STAMP_SHIFT, time;
+	uint64_t stamp = word >> EP_STAMP_SHIFT;
 	struct ep_record *record;
 
-	if (stamp != 0) {
-		time = unwrap(d, stamp);
-		place(d, time, true);
-		d->anchor = time;
-	}
+	if (stamp != 0)
+		take_stamp(d, stamp);
 	record = add(d,
 		     word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
 	record->address = word & EP_ADDRESS_MASK;
@@ -202,8 +321,8 @@ static void decode(struct ep_records *records)
 
 	records->count = records->at = 0;
 	tell_gap(&d);
-	for (uint32_t i = 0; i < block->words; i++)
-		take_word(&d, block->block->records[i]);
+	for (; d.at < block->words; d.at++)
+		take_word(&d, block->block->records[d.at]);
 	place_tail(&d);
 	records->last = d.anchor;
 	records->started = true;

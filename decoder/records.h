@@ -12,6 +12,16 @@ enum ep_record_kind {
 	EP_RECORD_CALL,
 	EP_RECORD_RETURN,
 	EP_RECORD_GAP, /* something is missing between its neighbours */
+	/* What marks tell (format.h): exact, each with the address "at". */
+	EP_RECORD_THROW, /* text: the type's mangled name, "" unknown */
+	EP_RECORD_RETHROW,
+	EP_RECORD_LEFT,   /* one frame is left: address inside of it */
+	EP_RECORD_LANDED, /* address of the landing pad */
+	EP_RECORD_CAUGHT, /* the same */
+	EP_RECORD_SAVE,   /* buffer */
+	EP_RECORD_RESUME, /* buffer */
+	EP_RECORD_SWAP,   /* buffer: saved; other: resumed */
+	EP_RECORD_FRESH,  /* address of the function; other: link, 0 none */
 };
 
 /* Why there is a gap. Also told after the last record, when blocks that were
@@ -35,8 +45,18 @@ struct ep_record {
 			  before has */
 	bool exact;    /* low == high == time */
 	uint32_t gap;  /* EP_GAP_ */
-	uint64_t lost; /* records (hole) or blocks (lost blocks) missing */
+	union {
+		uint64_t lost;   /* GAP: records (hole) or blocks (lost blocks)
+				    missing */
+		uint64_t buffer; /* SAVE to FRESH: address of a jmp_buf or
+				    ucontext_t, 52 bits */
+	};
+	union {
+		uint64_t other;
+		const char *text; /* THROW: borrowed until the next block */
+	};
 };
+static_assert(sizeof(struct ep_record) == 64, "one line of the cache");
 
 /* Iterates one thread's records. About 32 KiB; no allocation. */
 struct ep_records {
@@ -49,6 +69,7 @@ struct ep_records {
 	bool started;       /* a gap before the first block is not told: the
 			       history begins there */
 	bool ended;         /* what is missing at the end was told */
+	char texts[EP_BLOCK_RECORDS * 3 + 1]; /* of the block's marks */
 	struct ep_record decoded[EP_BLOCK_RECORDS + 2];
 };
 
