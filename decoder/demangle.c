@@ -25,6 +25,8 @@ static void append(const char *text, size_t size, void *opaque)
 {
 	struct output *output = opaque;
 
+	if (size == 0) /* libiberty may hand over NULL then */
+		return;
 	if (size > NAME_MAX_SIZE || output->size + size > NAME_MAX_SIZE)
 		longjmp(output->too_long, 1);
 	if (output->size + size >= output->room) {
