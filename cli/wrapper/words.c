@@ -55,7 +55,9 @@ static void unquote_one(const char **text, char *to)
 	char quote = 0;
 
 	for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
-		if (*from == '\\' && from[1])
+		if (*from == '\\' && !from[1])
+			continue; /* nothing is left to quote: gcc drops it */
+		if (*from == '\\')
 			*to++ = *++from;
 		else if (quote && *from == quote)
 			quote = 0;
