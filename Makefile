@@ -139,8 +139,20 @@ $(BUILD)/tests/check_%: tests/unit/check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph
 	$(Q)$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
 		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lrt $(LIBS) -o $@
 
-.PHONY: unit deps check bench demo real fuzz
+.PHONY: unit deps check bench demo real fuzz fuzz-targets coverage
 unit: $(UNIT_BIN)
+
+# Fuzz targets: with libFuzzer when SAN says so, else with tests/fuzz/replay.c, which takes files as inputs.
+FUZZ_BIN  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuzz/seeds_% tests/fuzz/replay.c, \
+	$(wildcard tests/fuzz/*.c)) $(wildcard tests/unit/build_*.c))
+FUZZ_MAIN := $(if $(findstring fuzzer,$(SAN)),-fsanitize=fuzzer,$(BUILD)/obj/tests/fuzz/replay.o)
+$(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(FUZZ_OBJ) $(filter %.o,$(FUZZ_MAIN)) $(BUILD)/lib/libepitaph-tools.a \
+		$(BUILD)/obj/runtime-parts.a
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(FUZZ_OBJ) $(FUZZ_MAIN) \
+		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a $(LIBS) -o $@
+fuzz-targets: $(FUZZ_BIN)
 
 deps:
 	@ci/install-deps
@@ -150,7 +162,7 @@ PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j2)
 
 check: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) all unit
-	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized all unit
+	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized all unit fuzz-targets
 	@BUILD=$(BUILD) tests/run
 
 demo: deps
@@ -215,6 +227,7 @@ help:
 	@echo 'variables       V=1 SAN=address|thread|undefined, CC, CFLAGS, BUILD'
 
 # A changed flag in this file rebuilds; a changed header rebuilds what includes it.
-$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(BUILD)/obj/cli/main/main.o $(KIT): Makefile
--include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ)) \
-	$(BUILD)/obj/cli/main/main.d $(BUILD)/obj/dso.d $(addsuffix .d,$(UNIT_BIN))
+$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) \
+	$(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/obj/cli/main/main.o $(KIT): Makefile
+-include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ)) \
+	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main/main.d $(BUILD)/obj/dso.d $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN))

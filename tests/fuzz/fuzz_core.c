@@ -9,32 +9,13 @@
  * snapshot of what was found can be opened again and holds the same arena.
  */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "coredump/extract.h"
 #include "coredump/image.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-#define MUST(holds)                                                      \
-	do {                                                             \
-		if (!(holds)) {                                          \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, \
-				__LINE__, #holds);                       \
-			abort();                                         \
-		}                                                        \
-	} while (0)
-
-static void check_failure(int rc, const struct ep_err *err)
-{
-	MUST(rc >= EP_E_USAGE && rc <= EP_END && rc != EP_OK);
-	MUST(err->text[0] != '\0');
-	MUST(strchr(err->text, '\n') == NULL);
-}
+#include "tests/fuzz/arena.h"
+#include "tests/fuzz/fuzz.h"
 
 static void check_read(struct ep_source *source, uint64_t address)
 {
@@ -48,7 +29,7 @@ static void check_read(struct ep_source *source, uint64_t address)
 	MUST(done <= sizeof(out));
 	MUST((rc == EP_OK) == (done == sizeof(out)));
 	if (rc)
-		check_failure(rc, &err);
+		fuzz_check_failure(rc, &err);
 	for (size_t i = done; i < sizeof(out); i++)
 		MUST(out[i] == 0xee);
 }
@@ -151,7 +132,7 @@ static void check_extract(struct ep_source *source,
 	snprintf(path, sizeof(path), "%s/s", dir);
 	rc = ep_extract(source, found, path, &options, &result, &err);
 	if (rc) {
-		check_failure(rc, &err);
+		fuzz_check_failure(rc, &err);
 		MUST(access(path, F_OK) != 0);
 	} else {
 		MUST(result.arena_saved <= result.arena_wanted);
@@ -175,14 +156,14 @@ static void check_root(struct ep_source *source, size_t size)
 	int rc = ep_root_find(source, &found, &err);
 
 	if (rc) {
-		check_failure(rc, &err);
+		fuzz_check_failure(rc, &err);
 		return;
 	}
 	MUST(found.arena_address % 4096 == 0 && found.arena_address != 0);
 	MUST(found.where[0] && found.how);
 	rc = ep_image_read(&image, source, &found, &err);
 	if (rc) {
-		check_failure(rc, &err);
+		fuzz_check_failure(rc, &err);
 		return;
 	}
 	MUST(image.size <= (64u << 20) + 4 * size);
@@ -202,7 +183,7 @@ static void check_bytes(const uint8_t *bytes, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	rc = ep_source_open_core(&source, path, &err);
 	if (rc) {
-		check_failure(rc, &err);
+		fuzz_check_failure(rc, &err);
 	} else {
 		check_segments(source);
 		check_facts(source);
@@ -214,20 +195,16 @@ static void check_bytes(const uint8_t *bytes, size_t size)
 	if (rc == EP_OK)
 		ep_image_deinit(&image);
 	else
-		check_failure(rc, &err);
+		fuzz_check_failure(rc, &err);
 }
 
+/* The CRCs of all roots in it. */
 static void repair(uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; at + sizeof(struct ep_root) <= size; at += 8) {
-		uint32_t crc;
-
-		if (memcmp(bytes + at, EP_ROOT_MAGIC, 8) != 0 &&
-		    memcmp(bytes + at, EP_ARENA_MAGIC, 8) != 0)
-			continue;
-		crc = ep_crc32(bytes + at, offsetof(struct ep_root, crc));
-		memcpy(bytes + at + offsetof(struct ep_root, crc), &crc,
-		       sizeof(crc));
+		if (memcmp(bytes + at, EP_ROOT_MAGIC, 8) == 0 ||
+		    memcmp(bytes + at, EP_ARENA_MAGIC, 8) == 0)
+			fuzz_repair_root(bytes + at);
 	}
 }
 
@@ -243,4 +220,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		check_bytes(copy, size);
 	free(copy);
 	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
+			       unsigned seed)
+{
+	return fuzz_mutate(bytes, size, max_size, seed,
+			   seed % 4 ? repair : NULL);
 }

@@ -8,89 +8,22 @@
  * Invariants: those of build_trace_check, and that everything told is inside of
  * what was there.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "decoder/calls.h"
+#include "tests/fuzz/arena.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/unit/build_trace.h"
 #include "tests/unit/fake_names.h"
 
 #define PAGE 4096u
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-#define MUST(holds)                                                      \
-	do {                                                             \
-		if (!(holds)) {                                          \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, \
-				__LINE__, #holds);                       \
-			abort();                                         \
-		}                                                        \
-	} while (0)
-
 static struct ep_names names;
-
-static struct ep_section section_of(const struct ep_image *image, uint32_t type)
-{
-	struct ep_arena arena;
-
-	memcpy(&arena, image->bytes, sizeof(arena));
-	for (unsigned i = 0; i < EP_SECTION_MAX; i++)
-		if (arena.sections[i].type == type)
-			return arena.sections[i];
-	return (struct ep_section){0};
-}
-
-static void repair_anchors(struct ep_image *image)
-{
-	uint64_t offset = section_of(image, EP_SECTION_CLOCK).offset;
-	struct ep_clock clock;
-
-	if (offset % 64 || offset > image->size ||
-	    image->size - offset < sizeof(clock))
-		return;
-	memcpy(&clock, image->bytes + offset, sizeof(clock));
-	for (unsigned i = 0; i < EP_ANCHORS; i++) {
-		struct ep_anchor *a = &clock.anchors[i];
-
-		a->check = a->tsc ^ a->monotonic_raw ^ a->realtime ^ a->width ^
-			   EP_ANCHOR_KEY;
-	}
-	memcpy(image->bytes + offset, &clock, sizeof(clock));
-}
-
-static void repair_blocks(struct ep_image *image)
-{
-	uint64_t offset = section_of(image, EP_SECTION_RINGS).offset;
-
-	if (offset % PAGE)
-		offset = PAGE;
-	for (; offset < image->size && image->size - offset >= PAGE;
-	     offset += PAGE) {
-		struct ep_block *block =
-			(struct ep_block *)(void *)(image->bytes + offset);
-
-		if (block->tsc || block->sequence)
-			block->check = ep_block_check(block, offset,
-						      image->root.identity);
-	}
-}
 
 static void repair(struct ep_image *image)
 {
-	struct ep_arena arena;
-
 	if (image->size < PAGE)
 		return;
-	memcpy(&arena, image->bytes, sizeof(arena));
-	memcpy(arena.root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE);
-	arena.root.major = EP_FORMAT_MAJOR;
-	arena.block_size = EP_BLOCK_SIZE;
-	image->root = arena.root;
-	memcpy(image->bytes, &arena, sizeof(arena));
-	repair_anchors(image);
-	repair_blocks(image);
+	fuzz_repair_arena(image->bytes, image->size);
+	memcpy(&image->root, image->bytes, sizeof(image->root));
 }
 
 static void check_blocks(const struct ep_trace *trace)
@@ -182,4 +115,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fake_names_free(&names);
 	names.count = 0;
 	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
+			       unsigned seed)
+{
+	return fuzz_mutate(bytes, size, max_size, seed,
+			   seed % 4 ? fuzz_repair_arena : NULL);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * replay.c: runs a fuzz target over the files and folders named, with any
- * compiler. -m N: also over N changed copies of each (bytes flipped, cut, words
- * replaced), always the same ones; the one at work is kept in replay.last.
+ * compiler. -m N: also over N changed copies of each (by the target's own way
+ * of changing, or bytes flipped, cut, words replaced), always the same ones;
+ * the one at work is kept in replay.last.
  */
 #include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+#include "tests/fuzz/fuzz.h"
+
+#pragma weak LLVMFuzzerCustomMutator
 
 static unsigned long changes, runs;
 static uint64_t state = 88172645463325252u;
@@ -55,6 +54,21 @@ static size_t change(uint8_t *bytes, size_t size)
 	return next() % 8 ? size : next() % (size + 1);
 }
 
+/* For targets that change inputs themselves. */
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t max_size)
+{
+	(void)max_size;
+	return change(bytes, size);
+}
+
+static size_t changed(uint8_t *bytes, size_t size, size_t room)
+{
+	if (LLVMFuzzerCustomMutator && next() % 4)
+		return LLVMFuzzerCustomMutator(bytes, size, room,
+					       (unsigned)next());
+	return change(bytes, size);
+}
+
 static void keep(const uint8_t *bytes, size_t size)
 {
 	FILE *file = fopen("replay.last", "w");
@@ -76,13 +90,14 @@ static void replay_file(const char *path, size_t size)
 	}
 	fclose(file);
 	fprintf(stderr, "%s\n", path);
+	keep(bytes, size);
 	LLVMFuzzerTestOneInput(bytes, size);
 	runs++;
 	for (unsigned long i = 0; i < changes; i++) {
 		size_t left;
 
 		memcpy(copy, bytes, size);
-		left = change(copy, size);
+		left = changed(copy, size, size);
 		keep(copy, left);
 		LLVMFuzzerTestOneInput(copy, left);
 		runs++;
