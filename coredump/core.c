@@ -119,7 +119,10 @@ static uint64_t core_next_data(struct ep_source *source, uint64_t address,
 	return limit;
 }
 
-static const struct ep_source_ops core_ops = {core_read, core_next_data};
+static const struct ep_source_ops core_ops = {
+	.read = core_read,
+	.next_data = core_next_data,
+};
 
 /* ---- segments ---- */
 

@@ -141,7 +141,10 @@ static uint64_t live_next_data(struct ep_source *source, uint64_t address,
 	return address < limit ? address : limit;
 }
 
-static const struct ep_source_ops live_ops = {live_read, live_next_data};
+static const struct ep_source_ops live_ops = {
+	.read = live_read,
+	.next_data = live_next_data,
+};
 
 /* ---- maps ---- */
 

@@ -305,6 +305,9 @@ static int by_segment(struct ep_root_search *search)
 		snprintf(where, sizeof(where), "%s at 0x%" PRIx64,
 			 source->kind == EP_SOURCE_LIVE ? "mapping" : "PT_LOAD",
 			 segment->address);
+		if (source->kind == EP_SOURCE_FUNTRACE)
+			snprintf(where, sizeof(where),
+				 "made from a funtrace.raw");
 		if (ep_root_try_arena(search, segment->address,
 				      EP_FOUND_SEGMENT, where))
 			continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* source.c: what all sources have in common, and which kind a name means. */
+#include "coredump/funtrace.h"
 #include "coredump/source_impl.h"
 
 #include <errno.h>
@@ -42,6 +43,8 @@ void ep_source_close(struct ep_source *source)
 	for (size_t i = 0; i < source->warning_count; i++)
 		free(source->warnings[i]);
 	free(source->owned_auxv);
+	free(source->arena);
+	free(source->funtrace);
 	free(source->threads);
 	free(source->mapping_text);
 	free(source->mappings);
@@ -89,7 +92,19 @@ int ep_source_open(struct ep_source **out, const char *name, struct ep_err *err)
 			       "to a file first");
 	if (pid_parse(name, &pid) && stat(name, &st) != 0)
 		return ep_source_open_live(out, pid, err);
+	if (ep_funtrace_file_is(name))
+		return ep_source_open_funtrace(out, name, EP_FUNTRACE_NEWEST,
+					       err);
 	return ep_source_open_core(out, name, err);
+}
+
+int ep_source_open_sample(struct ep_source **out, const char *name,
+			  size_t sample, struct ep_err *err)
+{
+	if (ep_funtrace_file_is(name))
+		return ep_source_open_funtrace(out, name, sample, err);
+	return ep_fail(err, EP_E_USAGE, 0,
+		       "%s: not a funtrace.raw, which alone has samples", name);
 }
 
 static int string_replace(char **slot, const char *value, struct ep_err *err)
@@ -108,7 +123,10 @@ int ep_source_set_files(struct ep_source *source, const char *executable,
 {
 	int rc = string_replace(&source->executable, executable, err);
 
-	return rc ? rc : string_replace(&source->sysroot, sysroot, err);
+	rc = rc ? rc : string_replace(&source->sysroot, sysroot, err);
+	if (!rc && source->ops->files_set)
+		source->ops->files_set(source);
+	return rc;
 }
 
 /* ---- reading ---- */

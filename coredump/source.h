@@ -21,7 +21,12 @@
 
 struct ep_source;
 
-enum ep_source_kind { EP_SOURCE_CORE, EP_SOURCE_SNAPSHOT, EP_SOURCE_LIVE };
+enum ep_source_kind {
+	EP_SOURCE_CORE,
+	EP_SOURCE_SNAPSHOT,
+	EP_SOURCE_LIVE,
+	EP_SOURCE_FUNTRACE, /* made of a funtrace.raw: nothing but a trace */
+};
 
 /* A piece of the address space: a PT_LOAD, or a line of /proc/PID/maps. */
 struct ep_segment {
@@ -93,6 +98,10 @@ struct ep_death {
  */
 int ep_source_open(struct ep_source **out, const char *name,
 		   struct ep_err *err);
+/* The same; of a funtrace.raw that sample, counted from 0. EP_E_USAGE for any
+ * other file. */
+int ep_source_open_sample(struct ep_source **out, const char *name,
+			  size_t sample, struct ep_err *err);
 int ep_source_open_core(struct ep_source **out, const char *path,
 			struct ep_err *err);
 int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err);

@@ -22,7 +22,11 @@ struct ep_source_ops {
 	 * than a hole of the file lies; `limit` when there is nothing. */
 	uint64_t (*next_data)(struct ep_source *source, uint64_t address,
 			      uint64_t limit);
+	/* After ep_source_set_files; may be NULL. */
+	void (*files_set)(struct ep_source *source);
 };
+
+struct ep_funtrace_facts;
 
 struct ep_source {
 	const struct ep_source_ops *ops;
@@ -50,6 +54,9 @@ struct ep_source {
 	uint8_t *owned_auxv;
 	char *warnings[EP_WARNINGS_MAX];
 	size_t warning_count;
+	uint8_t *arena; /* of a funtrace.raw: the segment's bytes */
+	bool arena_placed; /* its modules were looked for on disk */
+	struct ep_funtrace_facts *funtrace;
 };
 
 /* A zeroed source of that kind with `name`; NULL: out of memory. */
