@@ -128,7 +128,7 @@ static int choose_layout(struct replay *replay,
 
 static int run(const struct ep_arguments *arguments)
 {
-	static struct replay replay;
+	struct replay replay = {0};
 	int result = choose_layout(&replay, arguments);
 
 	if (!result)
