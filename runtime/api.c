@@ -11,10 +11,10 @@
 #include "runtime/arena.h"
 #include "runtime/clock.h"
 #include "runtime/dso/registrar.h"
+#include "runtime/kept.h"
 #include "runtime/loadmap.h"
 #include "runtime/pause.h"
 #include "runtime/ring.h"
-#include "runtime/settings.h"
 #include "runtime/snapshot.h"
 #include "runtime/start.h"
 #include "runtime/text.h"
@@ -56,11 +56,9 @@ PUBLIC void epitaph_pause(void)
 	ep_ring_pause_here();
 }
 
-/* A program that was started with EPITAPH=off is switched on, for good: also a
- * child that it forks later starts recording. */
+/* A program that was started with EPITAPH=off is switched on, for good. */
 static void switch_on(void)
 {
-	ep_settings.on = true;
 	if (ep_start())
 		__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_OFF,
 				   __ATOMIC_SEQ_CST);
@@ -94,17 +92,53 @@ PUBLIC uint64_t epitaph_ticks_per_second(void)
 
 /* ---- snapshots ---- */
 
+static int told(int result)
+{
+	if (result >= 0)
+		return 0;
+	errno = -result;
+	return -1;
+}
+
 PUBLIC int epitaph_snapshot_write(const char *path)
 {
-	int result;
-
 	ep_start();
-	result = ep_snapshot_write(path, NULL);
-	if (result < 0) {
-		errno = -result;
-		return -1;
-	}
-	return 0;
+	return told(ep_snapshot_write(path, NULL));
+}
+
+/* What the program holds is a number in the guise of a pointer: nothing lies
+ * there, and one that is stale means nothing else. */
+static struct epitaph_snapshot *take(uint64_t since)
+{
+	int64_t number = ep_start() ? ep_kept_take(since) : -ENODEV;
+
+	return told((int)(number < 0 ? number : 0))
+		       ? NULL
+		       : (struct epitaph_snapshot *)number;
+}
+
+PUBLIC struct epitaph_snapshot *epitaph_snapshot_take(void)
+{
+	return take(0);
+}
+
+PUBLIC struct epitaph_snapshot *epitaph_snapshot_take_since(uint64_t since)
+{
+	return take(since);
+}
+
+PUBLIC int epitaph_snapshot_save(const struct epitaph_snapshot *snapshot,
+				 const char *path)
+{
+	if (!ep_start())
+		return told(-EINVAL);
+	return told(ep_snapshot_save((uint64_t)snapshot, path));
+}
+
+PUBLIC void epitaph_snapshot_free(struct epitaph_snapshot *snapshot)
+{
+	if (snapshot && ep_start())
+		ep_kept_free((uint64_t)snapshot);
 }
 
 /* ---- traced shared libraries ---- */

@@ -95,7 +95,7 @@ static uint64_t map_at(uint64_t address, uint64_t size)
 
 /* Low, so that a core cut short still has it; at random, so that its address
  * tells nothing about the code's. */
-static uint64_t reserve(uint64_t size)
+uint64_t ep_arena_reserve(uint64_t size)
 {
 	uint64_t got = 0;
 
@@ -115,10 +115,10 @@ static bool open_bytes(uint64_t offset, uint64_t size)
 			   PROT_READ | PROT_WRITE) == 0;
 }
 
-static void root_fill(struct ep_root *root, const char *magic)
+void ep_root_fill(struct ep_root *root, const char *magic, uint64_t self)
 {
 	__builtin_memcpy(root->magic, magic, EP_MAGIC_SIZE);
-	root->self = (uint64_t)root;
+	root->self = self;
 	root->crc = crc32_of(root, offsetof(struct ep_root, crc));
 }
 
@@ -126,9 +126,10 @@ void ep_arena_publish(void)
 {
 	if (ep_arena) {
 		ep_arena->root = epitaph_root;
-		root_fill(&ep_arena->root, EP_ARENA_MAGIC);
+		ep_root_fill(&ep_arena->root, EP_ARENA_MAGIC,
+			     (uint64_t)ep_arena);
 	}
-	root_fill(&epitaph_root, EP_ROOT_MAGIC);
+	ep_root_fill(&epitaph_root, EP_ROOT_MAGIC, (uint64_t)&epitaph_root);
 }
 
 /* What changes from one generation to the next. */
@@ -168,21 +169,25 @@ static uint64_t lay_out(void)
 			 threads);
 	at = add_section(EP_SECTION_MODULES, sizeof(struct ep_module), at,
 			 clamp(all / 64, 4 * PAGE, 1024 * KIB));
+	at = add_section(EP_SECTION_KEPT, sizeof(struct ep_kept), at, PAGE);
 	add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, all - at);
 	return at;
 }
 
-static void record_settings(void)
+/* `gate` and `timestamp_every` may have changed since the start: a forked child
+ * begins with its parent's. */
+static void record_settings(uint32_t gate, uint32_t timestamp_every)
 {
 	ep_arena->block_size = EP_BLOCK_SIZE;
-	ep_arena->timestamp_every = ep_settings.timestamp_every;
+	ep_arena->timestamp_every = timestamp_every;
 	ep_arena->ring_size = ep_settings.ring_size;
 	ep_arena->memory_size = ep_settings.memory_size;
+	ep_arena->keep_size = ep_settings.keep_size;
 	ep_arena->clock_budget = ep_settings.clock_budget;
 	ep_arena->settings_refused = ep_settings.refused;
-	ep_arena->gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	ep_arena->gate = gate;
 	/* A pause like any other: calls before its end are unknown. */
-	ep_arena->pauses = !ep_settings.on;
+	ep_arena->pauses = gate != 0;
 }
 
 static void watch_for_forks(void)
@@ -212,7 +217,8 @@ static bool open_head(void)
 	if (!open_bytes(0, head))
 		return false;
 	ep_arena->committed = head;
-	record_settings();
+	record_settings(ep_settings.on ? 0 : EP_GATE_OFF,
+			ep_settings.timestamp_every);
 	return true;
 }
 
@@ -221,7 +227,7 @@ bool ep_arena_start(void)
 	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE, got = 0;
 
 	for (; size >= SMALLEST && !got; size = got ? size : size / 2 & -PAGE)
-		got = reserve(size);
+		got = ep_arena_reserve(size);
 	epitaph_root.major = EP_FORMAT_MAJOR;
 	epitaph_root.minor = EP_FORMAT_MINOR;
 	epitaph_root.size = sizeof(epitaph_root);
@@ -292,13 +298,16 @@ bool ep_arena_forked(void)
 
 void ep_arena_restart(void)
 {
+	uint32_t gate = ep_arena->gate & (EP_GATE_OFF | EP_GATE_CONTROL);
+	uint32_t every = ep_arena->timestamp_every;
+
 	/* Fresh zero pages in place of the parent's, at the same address. */
 	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed,
 		    MADV_DONTNEED);
 	if (parent_word)
 		*parent_word = 1;
 	ep_arena->committed = lay_out();
-	record_settings();
+	record_settings(gate, every);
 	epitaph_root.generation++;
 	identify();
 }

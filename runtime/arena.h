@@ -48,9 +48,20 @@ bool ep_arena_forked(void);
 
 /*
  * In a forked child: empties the arena in place and starts the next
- * generation: new pid, identity, root. The caller is the only thread.
+ * generation: new pid, identity, root. It is as paused by EPITAPH=off and by
+ * `epitaph control` as its parent was. The caller is the only thread.
  */
 void ep_arena_restart(void);
+
+/*
+ * `size` bytes (whole pages) of address space that nobody may touch yet, low as
+ * the arena, where there is room. The address; 0: there is none.
+ */
+uint64_t ep_arena_reserve(uint64_t size);
+
+/* Makes a filled root, or a copy of one, valid at address `self`: magic, self,
+ * CRC. */
+void ep_root_fill(struct ep_root *root, const char *magic, uint64_t self);
 
 /* Recomputes the CRC of root and copy after a change. */
 void ep_arena_publish(void);

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 1
+#define EP_FORMAT_MINOR 2
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -91,8 +91,9 @@ static_assert(sizeof(struct ep_root_note) == 8, "format");
 #define EP_SECTION_MODULES 4 /* struct ep_modules */
 #define EP_SECTION_RINGS \
 	5 /* struct ep_block [], a block never straddles a page */
+#define EP_SECTION_KEPT 6 /* struct ep_kept [] */
 #define EP_SECTION_MAX                                                      \
-	16 /* types above 5 are for later minors; a reader ignores those it \
+	16 /* types above 6 are for later minors; a reader ignores those it \
 	      does not know */
 
 struct ep_section {
@@ -106,12 +107,17 @@ struct ep_section {
 };
 static_assert(sizeof(struct ep_section) == 24, "format");
 
-/* arena.gate: 0 runs. Each bit is somebody's pause; hooks record when all are
- * clear. */
-#define EP_GATE_API     1u /* epitaph_pause() */
-#define EP_GATE_OFF     2u /* started with EPITAPH=off */
-#define EP_GATE_CONTROL 4u /* paused from outside (epitaph control) */
-#define EP_GATE_STOPPED 8u /* off for good: off_reason says why */
+/*
+ * arena.gate: 0 runs. Each bit is somebody's pause; hooks record when all are
+ * clear. Bytes 1 and 2 are also written from outside, by stores of one byte
+ * that nobody else's bits lie in: the process itself changes those two only by
+ * atomic operations on the whole word.
+ */
+#define EP_GATE_API     1u       /* epitaph_pause() */
+#define EP_GATE_OLD_OFF 2u       /* EP_GATE_OFF of the versions 1.0 and 1.1 */
+#define EP_GATE_STOPPED 8u       /* off for good: off_reason says why */
+#define EP_GATE_CONTROL 0x100u   /* byte 1: `epitaph control PID pause` */
+#define EP_GATE_OFF     0x10000u /* byte 2: started with EPITAPH=off */
 
 struct ep_arena {
 	struct ep_root root; /* copy: magic is EP_ARENA_MAGIC, self is the
@@ -121,7 +127,8 @@ struct ep_arena {
 	uint32_t gate;     /* EP_GATE_ bits */
 	uint32_t off_reason;      /* EP_OFF_ */
 	uint32_t block_size;      /* bytes: EP_BLOCK_SIZE */
-	uint32_t timestamp_every; /* setting: 0 auto, else 1..64 */
+	uint32_t timestamp_every; /* setting: 0 auto, else 1..64; its first
+				     byte is also written from outside */
 	uint64_t ring_size;   /* setting: bytes, the most that one thread's ring
 				 may take */
 	uint64_t memory_size; /* setting: bytes, EPITAPH_MEMORY as asked for
@@ -137,8 +144,16 @@ struct ep_arena {
 	uint64_t rings_reused;
 	uint64_t settings_refused; /* bad values in the environment */
 	uint64_t snapshots_written;
-	uint64_t pauses; /* times the gate was shut, told by whoever shuts it */
-	uint64_t unused[7];
+	uint64_t pauses;         /* times the process shut the gate */
+	uint64_t control_pauses; /* times that it was shut from outside; written
+				    from there only */
+	uint64_t kept_refused;   /* kept snapshots that there was no room for */
+	/* in the arena of a kept snapshot only, else 0 */
+	uint64_t kept_tsc;   /* when it was taken */
+	uint64_t kept_since; /* whole blocks that ended before are left out; 0:
+				none */
+	uint64_t keep_size;  /* setting: bytes, EPITAPH_KEEP */
+	uint64_t unused[2];
 	struct ep_section sections[EP_SECTION_MAX];
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
@@ -221,6 +236,7 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 #define EP_THREAD_MAIN         4u
 #define EP_THREAD_RING_GIVEN \
 	8u /* flags: dead, and a later thread has its ring */
+#define EP_THREAD_OWN_RING 16u /* flags: it asked for a ring of this size */
 
 struct ep_thread {
 	uint32_t state; /* EP_THREAD_; written last */
@@ -231,12 +247,13 @@ struct ep_thread {
 	uint64_t start_tsc;   /* first event */
 	uint64_t end_tsc;     /* 0 while live */
 	uint64_t ring_offset; /* bytes from the arena's start; stays after
-				 death, though others may have the ring then */
+				 death, though others may have the ring then;
+				 0: none, it has not recorded yet */
 	uint64_t ring_size; /* bytes, a power of two, at least EP_BLOCK_SIZE */
 	uint64_t blocks;    /* blocks entered so far */
 	uint64_t lost;      /* records known to be lost (hook interrupted while
 			       entering a block, …) */
-	uint32_t gate;      /* this thread's own pause: 0 runs */
+	uint32_t gate;      /* this thread's own pauses, counted: 0 runs */
 	uint32_t timing; /* setting of its own: 0 the process's, else 1..64 */
 	char name[32]; /* UTF-8 not guaranteed; NUL-padded (kernel: 15 bytes) */
 	uint64_t stack_low; /* [low, high) of its stack when known, else 0 */
@@ -244,6 +261,34 @@ struct ep_thread {
 	uint64_t unused[1];
 };
 static_assert(sizeof(struct ep_thread) == 128, "format");
+
+/* ---- kept snapshots ---- */
+
+#define EP_KEPT_FREE  0
+#define EP_KEPT_TAKEN 1 /* being filled, or given back just now */
+#define EP_KEPT_VALID 2
+
+/*
+ * A snapshot that the process keeps in its memory, outside of the arena. At
+ * `address` lies an arena of its own, laid out like any: first page, process,
+ * clock, threads, modules, rings; blocks have other places than they had, and
+ * check words for these. Only its magic is another, so that nobody takes it
+ * for the process's arena: EP_KEPT_MAGIC, under the same CRC rule. `self` and
+ * `arena_address` are `address`, `arena_size` and `committed` are `size`.
+ */
+#define EP_KEPT_MAGIC "EPITKEPT"
+
+struct ep_kept {
+	uint32_t state;   /* EP_KEPT_; EP_KEPT_VALID is written last */
+	uint32_t tid;     /* who took it */
+	uint64_t number;  /* 1, 2, 3 … in the order of taking */
+	uint64_t address; /* process virtual, page aligned */
+	uint64_t size;    /* bytes, whole pages */
+	uint64_t tsc;     /* when it was taken */
+	uint64_t since;   /* as asked for; 0: everything */
+	uint64_t unused[2];
+};
+static_assert(sizeof(struct ep_kept) == 64, "format");
 
 /* ---- the load map ---- */
 
@@ -436,6 +481,7 @@ static inline uint32_t ep_escape_payload(uint64_t word)
 #define EP_FOUND_SCAN     4 /* scan of the memory that was saved */
 #define EP_FOUND_SNAPSHOT 5 /* this note, in a snapshot */
 #define EP_FOUND_SELF     6 /* written by the process itself */
+#define EP_FOUND_KEPT     7 /* a snapshot that the process kept in memory */
 
 /* What could not be saved for one thread of the core. */
 struct ep_snapshot_thread {

@@ -44,14 +44,14 @@ static void put_note(struct ep_notes *notes, const char *name, uint32_t type,
 	notes->at = (notes->at + 3) & ~UINT64_C(3);
 }
 
-void ep_notes_add_thread(struct ep_notes *notes,
+void ep_notes_add_thread(struct ep_notes *notes, uint32_t tid,
 			 const struct user_regs_struct *registers,
 			 const void *floating)
 {
 	static struct elf_prstatus status;
 
 	ep_bytes_zero(&status, sizeof status);
-	status.pr_pid = (int)ep_syscall0(SYS_gettid);
+	status.pr_pid = (int)tid;
 	status.pr_ppid = (int)ep_syscall0(SYS_getppid);
 	status.pr_pgrp = (int)ep_syscall1(SYS_getpgid, 0);
 	status.pr_sid = (int)ep_syscall1(SYS_getsid, 0);

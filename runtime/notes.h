@@ -20,9 +20,9 @@ struct ep_notes {
 	int error;   /* the first negative errno, 0 none */
 };
 
-/* Registers of the calling thread, and its floating point state (512 bytes as
- * fxsave has it; NULL unknown). */
-void ep_notes_add_thread(struct ep_notes *notes,
+/* Registers of thread `tid`, and its floating point state (512 bytes as fxsave
+ * has it; NULL unknown). */
+void ep_notes_add_thread(struct ep_notes *notes, uint32_t tid,
 			 const struct user_regs_struct *registers,
 			 const void *floating);
 void ep_notes_add_process(struct ep_notes *notes);

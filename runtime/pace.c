@@ -16,11 +16,15 @@ static uint32_t mask_of(unsigned every)
 	return (every - 1) * 8;
 }
 
-/* What the thread or the process asked for; 0 is auto. */
+/* What the thread or the process asked for; 0 is auto. The process's is also
+ * written from outside: a number that is none is taken for auto. */
 static unsigned fixed_every(const struct ep_tls *tls)
 {
-	return tls->thread->timing ? tls->thread->timing
-				   : ep_settings.timestamp_every;
+	unsigned every = *(volatile const uint8_t *)&ep_arena->timestamp_every;
+
+	if (tls->thread->timing)
+		every = tls->thread->timing;
+	return every <= EVERY_MAX && !(every & (every - 1)) ? every : 0;
 }
 
 unsigned ep_pace_choose(uint64_t cycles, unsigned records, unsigned reads,

@@ -13,6 +13,7 @@
 #include "runtime/clock.h"
 #include "runtime/loadmap.h"
 #include "runtime/pace.h"
+#include "runtime/pause.h"
 #include "runtime/settings.h"
 #include "runtime/shortcalls.h"
 #include "runtime/start.h"
@@ -210,12 +211,13 @@ static void start_here(struct ep_tls *tls)
 		stop_here(tls);
 }
 
-/* The first event of a thread, or of a forked child at its next block. */
+/* The first event of a thread, or the first that no pause keeps out; or a
+ * forked child at its next block. */
 static bool begin(struct ep_tls *tls)
 {
 	if (!ep_start())
 		return false;
-	if (!tls->gate) {
+	if (!tls->gate || (!tls->cursor && !*tls->gate)) {
 		ep_thread_start();
 		/* A ring takes a while to make: far enough from the start's
 		 * anchors for a rate that is right to 100 ppm. */
@@ -229,12 +231,15 @@ static bool begin(struct ep_tls *tls)
 static uint8_t resume(struct ep_tls *tls)
 {
 	bool stopped = !tls->boundary_mask && !ep_shortcalls_on();
-	bool missing = stopped || tls->pauses != ep_arena->pauses;
+	uint64_t pauses = ep_pause_count();
+	/* A thread that has just begun was not running either. */
+	bool missing =
+		(stopped && tls->thread->blocks) || tls->pauses != pauses;
 
-	tls->pauses = ep_arena->pauses;
+	tls->pauses = pauses;
 	if (stopped)
 		start_here(tls);
-	return missing && tls->thread->blocks ? EP_BLOCK_RESUMED : 0;
+	return missing ? EP_BLOCK_RESUMED : 0;
 }
 
 void ep_ring_mark(const uint64_t *words, unsigned count)
@@ -242,8 +247,8 @@ void ep_ring_mark(const uint64_t *words, unsigned count)
 	struct ep_tls *tls = &ep_tls;
 
 	/* A forked child's ring is its own from its next hook on. */
-	if (!tls->gate || *(volatile const uint32_t *)tls->gate ||
-	    ep_arena_forked())
+	if (!tls->gate || !tls->cursor ||
+	    *(volatile const uint32_t *)tls->gate || ep_arena_forked())
 		return;
 	record(tls, words, count, resume(tls));
 	if (*(volatile const uint32_t *)tls->gate)
@@ -256,7 +261,8 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 	struct ep_tls *tls = &ep_tls;
 	bool boundary = tls->cursor % EP_BLOCK_SIZE == 0;
 
-	if ((!tls->gate || (boundary && ep_arena_forked())) && !begin(tls))
+	if ((!tls->gate || !tls->cursor || (boundary && ep_arena_forked())) &&
+	    !begin(tls))
 		return;
 	if (*(volatile const uint32_t *)tls->gate)
 		return;

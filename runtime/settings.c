@@ -18,6 +18,7 @@ struct ep_settings ep_settings = {
 	.on = true,
 	.ring_size = 1u << 20,
 	.memory_size = 64u << 20,
+	.keep_size = 64u << 20,
 	.clock_budget = 50000,
 	.output = OUTPUT_DEFAULT,
 	.snapshot_signal = SIGTRAP,
@@ -143,6 +144,18 @@ static const char *set_memory(const char *value)
 	if (size < 512u << 10 || size > 32ull << 30)
 		return "not from 512K to 32G";
 	ep_settings.memory_size = (size + 4095) & ~UINT64_C(4095);
+	return NULL;
+}
+
+static const char *set_keep(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (size > 32ull << 30)
+		return "more than 32G";
+	ep_settings.keep_size = (size + 4095) & ~UINT64_C(4095);
 	return NULL;
 }
 
@@ -287,6 +300,7 @@ static const struct setting {
 	{"EPITAPH", set_on, "on", false},
 	{"EPITAPH_RING", set_ring, "1M", false},
 	{"EPITAPH_MEMORY", set_memory, "64M", false},
+	{"EPITAPH_KEEP", set_keep, "64M", false},
 	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto", false},
 	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "5%", false},
 	{"EPITAPH_MIN_DURATION", set_min_duration, "0", false},

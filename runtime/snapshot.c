@@ -18,6 +18,7 @@
 #include "runtime/clock.h"
 #include "runtime/files.h"
 #include "runtime/format.h"
+#include "runtime/kept.h"
 #include "runtime/loadmap.h"
 #include "runtime/maps.h"
 #include "runtime/notes.h"
@@ -46,6 +47,7 @@ static struct {
 	struct ep_snapshot_note note;
 	struct ep_snapshot_thread thread;
 	struct ep_image executable;
+	const struct ep_kept *kept; /* NULL: of the arena itself */
 	char maps[EP_MAPS_BUFFER];
 	char path[EP_PATH_MAX];
 } shot;
@@ -126,6 +128,19 @@ static void choose_pages(void)
 		ep_spans_add_link_maps(&shot.ranges, &shot.executable);
 }
 
+/* One that is given back meanwhile may be overwritten: its blocks tell. */
+static void add_kept(void)
+{
+	uint64_t size;
+	const struct ep_kept *kept = ep_arena_section(EP_SECTION_KEPT, &size);
+
+	for (uint64_t i = 0; i < size / sizeof *kept; i++)
+		if (kept[i].state == EP_KEPT_VALID)
+			ep_spans_add(&shot.ranges, kept[i].address,
+				     kept[i].address + kept[i].size,
+				     EP_RANGE_KEPT);
+}
+
 static void choose(void)
 {
 	uint64_t arena = (uint64_t)ep_arena;
@@ -134,9 +149,11 @@ static void choose(void)
 	shot.ranges.left_out = 0;
 	ep_bytes_zero(&shot.note, sizeof shot.note);
 	ep_bytes_zero(&shot.thread, sizeof shot.thread);
+	shot.thread.tid = (uint32_t)ep_syscall0(SYS_gettid);
 	shot.note.arena_size = ep_arena->committed;
 	ep_spans_add(&shot.ranges, arena, arena + shot.note.arena_size,
 		     EP_RANGE_ARENA);
+	add_kept();
 	add_page((uint64_t)&epitaph_root);
 	choose_pages();
 }
@@ -187,14 +204,29 @@ static int write_range(const struct ep_range *range, Elf64_Phdr *segment,
 	return 0;
 }
 
+/* Outside of this process a kept arena is an arena as any. */
+static int write_root(uint64_t at)
+{
+	struct ep_root root;
+	int64_t done;
+
+	if (!shot.kept)
+		return 0;
+	root = ((const struct ep_arena *)shot.kept->address)->root;
+	ep_root_fill(&root, EP_ARENA_MAGIC, shot.kept->address);
+	done = ep_output_write(&shot.output, at, &root, sizeof root);
+	return done < 0 ? (int)done : 0;
+}
+
 static int write_pages(uint64_t at)
 {
+	uint64_t first = at;
 	int error = 0;
 
 	for (uint32_t i = 0; i < shot.ranges.count && !error; i++)
 		error = write_range(&shot.ranges.list[i], &shot.segments[i + 1],
 				    &at);
-	return error;
+	return error ? error : write_root(first);
 }
 
 /* Where our note begins, at its place after the kernel's. */
@@ -202,10 +234,15 @@ static uint64_t write_notes(struct ep_notes *notes)
 {
 	uint64_t ours;
 
-	ep_notes_add_thread(notes, &shot.registers, shot.floating);
+	ep_notes_add_thread(notes, shot.thread.tid, &shot.registers,
+			    shot.floating);
 	ep_notes_add_process(notes);
-	ep_notes_add_auxv(notes);
-	ep_notes_add_files(notes, shot.maps);
+	/* The libraries of then are in the load map; those of now are not what
+	 * a kept snapshot is about. */
+	if (!shot.kept) {
+		ep_notes_add_auxv(notes);
+		ep_notes_add_files(notes, shot.maps);
+	}
 	ours = notes->at;
 	ep_notes_add_snapshot(notes, &shot.note, &shot.thread);
 	return ours;
@@ -213,16 +250,17 @@ static uint64_t write_notes(struct ep_notes *notes)
 
 static void fill_note(uint64_t tsc)
 {
+	const struct ep_kept *kept = shot.kept;
+
 	shot.note.major = EP_FORMAT_MAJOR;
 	shot.note.minor = EP_FORMAT_MINOR;
 	shot.note.size = sizeof shot.note;
-	shot.note.arena_address = (uint64_t)ep_arena;
-	shot.note.root_address = (uint64_t)&epitaph_root;
+	shot.note.arena_address = kept ? kept->address : (uint64_t)ep_arena;
+	shot.note.root_address = kept ? 0 : (uint64_t)&epitaph_root;
 	shot.note.pages_wanted += shot.ranges.left_out;
 	shot.note.taken_tsc = tsc;
-	shot.note.found = EP_FOUND_SELF;
+	shot.note.found = kept ? EP_FOUND_KEPT : EP_FOUND_SELF;
 	shot.note.thread_count = 1;
-	shot.thread.tid = (uint32_t)ep_syscall0(SYS_gettid);
 	shot.thread.stack_pointer = shot.registers.rsp;
 }
 
@@ -364,6 +402,38 @@ static int take(const char *path)
 	return error;
 }
 
+/* Nothing but the kept arena, which nobody changes any more. */
+static int save(const struct ep_kept *kept, const char *path)
+{
+	shot.kept = kept;
+	shot.ranges.count = 0;
+	shot.ranges.left_out = 0;
+	ep_bytes_zero(&shot.registers, sizeof shot.registers);
+	ep_bytes_zero(&shot.note, sizeof shot.note);
+	ep_bytes_zero(&shot.thread, sizeof shot.thread);
+	shot.floating = NULL;
+	shot.thread.tid = kept->tid;
+	shot.note.arena_size = kept->size;
+	ep_spans_add(&shot.ranges, kept->address, kept->address + kept->size,
+		     EP_RANGE_ARENA);
+	return write_file(path, kept->tsc);
+}
+
+int ep_snapshot_save(uint64_t number, const char *path)
+{
+	const struct ep_kept *kept = ep_kept_find(number);
+	int error;
+
+	if (!kept)
+		return -EINVAL;
+	if (atomic_flag_test_and_set(&busy))
+		return -EBUSY;
+	error = save(kept, path);
+	shot.kept = NULL;
+	atomic_flag_clear(&busy);
+	return error;
+}
+
 static void take_context(const ucontext_t *context)
 {
 	ep_registers_from(&shot.registers, context);
@@ -404,5 +474,6 @@ __attribute__((noinline)) int ep_snapshot_write(const char *path,
 
 void ep_snapshot_reset(void)
 {
+	shot.kept = NULL;
 	atomic_flag_clear(&busy);
 }

@@ -17,6 +17,7 @@
 /* It starts with an ELF header: libdwfl finds a module only where a segment
  * begins with it, so it is never joined to what is before it. */
 #define EP_RANGE_HEAD 8u
+#define EP_RANGE_KEPT 16u /* kept snapshots */
 
 struct ep_range {
 	uint64_t start, end; /* process virtual, whole pages */

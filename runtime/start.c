@@ -9,6 +9,7 @@
 #include "runtime/clock.h"
 #include "runtime/environment.h"
 #include "runtime/interpose.h"
+#include "runtime/kept.h"
 #include "runtime/loadmap.h"
 #include "runtime/pause.h"
 #include "runtime/process.h"
@@ -93,7 +94,9 @@ static void restart(void)
 	ep_thread_reset();
 	ep_arena_restart();
 	ep_snapshot_reset();
+	ep_kept_reset();
 	fill_arena();
+	ep_thread_restore();
 	atomic_store(&state, ON);
 }
 

@@ -10,9 +10,11 @@
 #include <sys/prctl.h>
 
 #include "runtime/arena.h"
+#include "runtime/pause.h"
 #include "runtime/ring.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
+#include "runtime/x86_64/local.h"
 #include "runtime/x86_64/offsets.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -21,6 +23,7 @@
 #define LOOKS         64 /* live entries asked for a sign of life per new thread */
 #define ESRCH         3
 #define ROUNDS        4
+#define LOOSE_RINGS   64
 
 __thread struct ep_tls ep_tls;
 
@@ -45,6 +48,15 @@ static struct ep_thread *table(uint32_t *count)
 
 	*count = (uint32_t)(size / sizeof(*threads));
 	return threads;
+}
+
+uint32_t ep_thread_count(void)
+{
+	uint32_t count, used;
+
+	table(&count);
+	used = __atomic_load_n(&last_serial, __ATOMIC_RELAXED);
+	return used < count ? used : count;
 }
 
 /* ---- rings --------------------------------------------------------------- */
@@ -111,6 +123,7 @@ static bool has_ring_to_give(const struct ep_thread *thread)
 {
 	return __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) ==
 		       EP_THREAD_DEAD &&
+	       thread->ring_offset &&
 	       !(thread->flags &
 		 (EP_THREAD_RING_GIVEN | EP_THREAD_WITHOUT_RING));
 }
@@ -120,7 +133,7 @@ static struct ep_thread *inherit(uint64_t size)
 {
 	uint32_t count;
 	struct ep_thread *threads = table(&count), *oldest = NULL;
-	uint32_t used = last_serial < count ? last_serial : count;
+	uint32_t used = ep_thread_count();
 
 	look_for_the_dead(threads, used);
 	for (uint32_t i = 0; i < used; i++)
@@ -136,32 +149,91 @@ static struct ep_thread *inherit(uint64_t size)
 	return before & EP_THREAD_RING_GIVEN ? NULL : oldest;
 }
 
+struct ring {
+	uint64_t offset, size; /* offset 0: none */
+};
+
+/* Rings whose owners asked for other ones. An offset is LOOSE_BUSY while its
+ * entry changes hands. */
+#define LOOSE_BUSY 1
+static struct ring loose[LOOSE_RINGS];
+
+static struct ring *loose_entry(void)
+{
+	for (unsigned i = 0; i < LOOSE_RINGS; i++) {
+		uint64_t none = 0;
+
+		if (__atomic_compare_exchange_n(
+			    &loose[i].offset, &none, LOOSE_BUSY, false,
+			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return &loose[i];
+	}
+	return NULL;
+}
+
+static bool take_loose(uint64_t size, struct ring *ring)
+{
+	for (unsigned i = 0; i < LOOSE_RINGS; i++) {
+		uint64_t offset =
+			__atomic_load_n(&loose[i].offset, __ATOMIC_ACQUIRE);
+
+		*ring = (struct ring){offset, loose[i].size};
+		if (offset <= LOOSE_BUSY || ring->size < size)
+			continue;
+		if (__atomic_compare_exchange_n(&loose[i].offset, &offset, 0,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+bool ep_thread_loose_ring(unsigned index, uint64_t *offset, uint64_t *size)
+{
+	if (index >= LOOSE_RINGS)
+		return false;
+	*offset = __atomic_load_n(&loose[index].offset, __ATOMIC_ACQUIRE);
+	*size = *offset > LOOSE_BUSY ? loose[index].size : 0;
+	return true;
+}
+
+/* One that a thread has left, at least `size` bytes. */
+static bool take_used(uint64_t size, struct ring *ring)
+{
+	struct ep_thread *dead;
+
+	if (!take_loose(size, ring)) {
+		dead = inherit(size);
+		if (!dead)
+			return false;
+		*ring = (struct ring){dead->ring_offset, dead->ring_size};
+	}
+	__atomic_fetch_add(&ep_arena->rings_reused, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool take_new(uint64_t size, struct ring *ring)
+{
+	*ring = (struct ring){ep_arena_grow(size), size};
+	return ring->offset != 0;
+}
+
 /* Memory first while there is plenty: the dead then keep their last moments.
  * After that their rings, and what is left of memory last. */
-static void find_ring(struct ep_thread *thread)
+static bool find_ring(uint64_t size, struct ring *ring)
 {
-	uint64_t size = ring_size_wanted(thread->serial), at = 0;
-	struct ep_thread *dead = NULL;
-
-	if (ep_arena_free() >= epitaph_root.arena_size / 2)
-		at = ep_arena_grow(size);
-	if (!at)
-		dead = inherit(size);
-	if (!at && !dead)
-		at = ep_arena_grow(size);
-	if (!at && !dead)
-		dead = inherit(0);
-	if (dead) {
-		at = dead->ring_offset;
-		size = dead->ring_size;
-		__atomic_fetch_add(&ep_arena->rings_reused, 1,
-				   __ATOMIC_RELAXED);
-	}
-	thread->ring_offset = at;
-	thread->ring_size = at ? size : 0;
+	if (ep_arena_free() >= epitaph_root.arena_size / 2 &&
+	    take_new(size, ring))
+		return true;
+	return take_used(size, ring) || take_new(size, ring);
 }
 
 /* ---- entries ------------------------------------------------------------- */
+
+static bool has_history(const struct ep_thread *thread)
+{
+	return thread->ring_offset && !(thread->flags & EP_THREAD_RING_GIVEN);
+}
 
 /* A full table takes entries back whose ring, and so whose history, is gone. */
 static struct ep_thread *recycle(struct ep_thread *threads, uint32_t count)
@@ -169,8 +241,7 @@ static struct ep_thread *recycle(struct ep_thread *threads, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t dead = EP_THREAD_DEAD;
 
-		if ((threads[i].flags &
-		     (EP_THREAD_RING_GIVEN | EP_THREAD_WITHOUT_RING)) &&
+		if (!has_history(&threads[i]) &&
 		    __atomic_compare_exchange_n(
 			    &threads[i].state, &dead, EP_THREAD_FREE, false,
 			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -267,42 +338,89 @@ void ep_thread_end(void)
 	__atomic_store_n(&thread->state, EP_THREAD_DEAD, __ATOMIC_RELEASE);
 }
 
+/* What a thread that forks had asked for itself. */
+static struct {
+	uint32_t gate, flags, timing;
+	uint64_t ring_size;
+} kept;
+
 void ep_thread_reset(void)
 {
-	struct ep_shortcalls *kept = ep_tls.shortcalls;
+	struct ep_shortcalls *shortcalls = ep_tls.shortcalls;
+	const struct ep_thread *thread = ep_tls.thread;
 
+	__builtin_memset(&kept, 0, sizeof(kept));
+	if (thread) {
+		kept.gate = thread->gate;
+		kept.flags = thread->flags &
+			     (EP_THREAD_IGNORED | EP_THREAD_OWN_RING);
+		kept.timing = thread->timing;
+		kept.ring_size = thread->ring_size;
+	}
 	__builtin_memset(&ep_tls, 0, sizeof(ep_tls));
-	ep_tls.shortcalls = kept;
+	ep_tls.shortcalls = shortcalls;
 	last_serial = 0;
+	__builtin_memset(loose, 0, sizeof(loose));
+}
+
+void ep_thread_restore(void)
+{
+	struct ep_thread *thread;
+
+	if (!kept.gate && !kept.flags && !kept.timing)
+		return;
+	thread = ep_thread_enter();
+	if (!thread)
+		return;
+	thread->gate = kept.gate;
+	thread->timing = kept.timing;
+	thread->flags |= kept.flags;
+	if (kept.flags & EP_THREAD_OWN_RING)
+		ep_thread_set_ring(kept.ring_size);
+	if (kept.gate)
+		ep_tls.pauses = EP_PAUSES_UNKNOWN;
+	ep_thread_gate();
 }
 
 /* ---- the start ----------------------------------------------------------- */
 
+static void set_gate(const uint32_t *gate)
+{
+	*(const uint32_t *volatile *)&ep_tls.gate = gate;
+}
+
+void ep_thread_gate(void)
+{
+	const struct ep_thread *thread = ep_tls.thread;
+
+	if (!thread ||
+	    thread->flags & (EP_THREAD_IGNORED | EP_THREAD_WITHOUT_RING))
+		set_gate(&shut_for_good);
+	else if (thread->gate)
+		set_gate(&thread->gate);
+	else
+		set_gate(&ep_arena->gate);
+}
+
 static void start_entry(struct ep_thread *thread, uint32_t serial)
 {
 	fill_entry(thread, serial);
-	find_ring(thread);
 	ep_tls.thread = thread;
+	ep_tls.pauses = ep_pause_count();
 	ep_thread_rename(NULL);
-	if (thread->ring_offset) {
-		ep_tls.cursor = (uint64_t)ep_arena + thread->ring_offset;
-		ep_tls.pauses = ep_arena->pauses;
-	} else {
-		thread->flags |= EP_THREAD_WITHOUT_RING;
-		__atomic_fetch_add(&ep_arena->threads_without_ring, 1,
-				   __ATOMIC_RELAXED);
-	}
 	__atomic_store_n(&thread->state, EP_THREAD_LIVE, __ATOMIC_RELEASE);
 }
 
-void ep_thread_start(void)
+struct ep_thread *ep_thread_enter(void)
 {
 	uint32_t serial;
 	struct ep_thread *thread;
 
-	/* A signal handler that is traced meanwhile goes unrecorded: the
-	 * thread must not start twice. */
-	*(const uint32_t *volatile *)&ep_tls.gate = &shut_for_good;
+	/* One that is ending, or that a signal handler finds starting, has a
+	 * gate, shut: it must not start twice. */
+	if (!ep_cmpxchg_local((uint64_t *)&ep_tls.gate, 0,
+			      (uint64_t)&shut_for_good))
+		return ep_tls.thread;
 	thread = claim_entry(&serial);
 	if (thread)
 		start_entry(thread, serial);
@@ -310,6 +428,106 @@ void ep_thread_start(void)
 		__atomic_fetch_add(&ep_arena->threads_untold, 1,
 				   __ATOMIC_RELAXED);
 	ask_for_end();
-	if (thread && thread->ring_offset)
-		*(const uint32_t *volatile *)&ep_tls.gate = &ep_arena->gate;
+	ep_thread_gate();
+	return thread;
+}
+
+/* The block before the first of a new ring: where the next one looks for its
+ * number. Not valid, as its check word says. */
+static void continue_from(struct ep_thread *thread, const struct ring *ring)
+{
+	char *end = (char *)ep_arena + ring->offset + ring->size;
+	struct ep_block *last = (struct ep_block *)end - 1;
+	const struct ep_block *now =
+		(const struct ep_block *)((ep_tls.cursor - 1) &
+					  -(uint64_t)EP_BLOCK_SIZE);
+
+	__atomic_store_n(&last->check, 0, __ATOMIC_RELAXED);
+	last->sequence = now->sequence;
+	last->every = 0;
+	thread->ring_offset = ring->offset;
+	thread->ring_size = ring->size;
+	*(volatile uint64_t *)&ep_tls.cursor = (uint64_t)end;
+}
+
+static void begin_in(struct ep_thread *thread, const struct ring *ring)
+{
+	thread->ring_offset = ring->offset;
+	thread->ring_size = ring->size;
+	/* Nothing came before, so nothing is a long gap after. */
+	ep_tls.last_tsc = ep_tsc();
+	ep_tls.cursor = (uint64_t)ep_arena + ring->offset;
+}
+
+/* From the old ring to the new one; nothing is recorded meanwhile. */
+static void change_ring(struct ep_thread *thread, const struct ring *ring,
+			struct ring *left)
+{
+	struct ring old = {thread->ring_offset, thread->ring_size};
+
+	if (thread->blocks)
+		continue_from(thread, ring);
+	else
+		begin_in(thread, ring);
+	left->size = old.size;
+	__atomic_store_n(&left->offset, old.offset, __ATOMIC_RELEASE);
+}
+
+bool ep_thread_set_ring(uint64_t size)
+{
+	struct ep_thread *thread = ep_tls.thread;
+	const uint32_t *gate = ep_tls.gate;
+	uint32_t timing = ep_tls.timing_mask, boundary = ep_tls.boundary_mask;
+	struct ring ring, *left;
+	bool found;
+
+	if (thread->ring_offset && thread->ring_size == size)
+		return true;
+	left = loose_entry();
+	if (!left)
+		return false;
+	/* A signal handler that is traced meanwhile goes unrecorded. */
+	set_gate(&shut_for_good);
+	ep_ring_pause_here();
+	found = take_new(size, &ring) || take_used(size, &ring);
+	if (found)
+		change_ring(thread, &ring, left);
+	else
+		__atomic_store_n(&left->offset, 0, __ATOMIC_RELEASE);
+	set_gate(gate);
+	/* The cursor is at a boundary now, or where it was. */
+	*(volatile uint32_t *)&ep_tls.timing_mask = timing;
+	*(volatile uint32_t *)&ep_tls.boundary_mask = boundary;
+	return found;
+}
+
+static void give_ring(struct ep_thread *thread)
+{
+	struct ring ring;
+
+	if (thread->ring_offset)
+		return;
+	if (find_ring(ring_size_wanted(thread->serial), &ring) ||
+	    take_used(0, &ring)) {
+		begin_in(thread, &ring);
+		return;
+	}
+	thread->flags |= EP_THREAD_WITHOUT_RING;
+	__atomic_fetch_add(&ep_arena->threads_without_ring, 1,
+			   __ATOMIC_RELAXED);
+}
+
+void ep_thread_start(void)
+{
+	struct ep_thread *thread = ep_thread_enter();
+
+	if (!thread)
+		return;
+	if (*(volatile const uint32_t *)ep_tls.gate) {
+		ep_tls.pauses = EP_PAUSES_UNKNOWN;
+		return;
+	}
+	set_gate(&shut_for_good);
+	give_ring(thread);
+	ep_thread_gate();
 }

@@ -33,8 +33,29 @@ static_assert(sizeof(struct ep_tls) <= 64, "more does not fit under dlopen");
 
 extern __thread struct ep_tls ep_tls __attribute__((visibility("hidden")));
 
-/* Gives the caller a table entry and a ring. Called by the first hook. */
+#define EP_PAUSES_UNKNOWN UINT64_MAX /* tls.pauses: a pause came between */
+
+/*
+ * The caller's first event, or the first after pauses: gives it a table entry
+ * and, when nothing pauses it, a ring. Called by the hooks.
+ */
 void ep_thread_start(void);
+
+/* The caller's table entry, made if need be, also without a ring. NULL: the
+ * table is full, the thread is ending, or a signal handler interrupted its
+ * start. After ep_start. Signal safe. */
+struct ep_thread *ep_thread_enter(void);
+
+/* Lets tls.gate say what applies to the caller by its entry: never recorded,
+ * paused by itself, or as the process. */
+void ep_thread_gate(void);
+
+/*
+ * Gives the caller, which has an entry, a ring of `size` bytes (a power of two,
+ * at least EP_BLOCK_SIZE) in place of its present one, if any. False, nothing
+ * changed: there is no room. Signal safe.
+ */
+bool ep_thread_set_ring(uint64_t size);
 
 /* The caller is about to end: its ring may be reused. */
 void ep_thread_end(void);
@@ -42,7 +63,21 @@ void ep_thread_end(void);
 /* The caller's name in the table; NULL: take the kernel's again. */
 void ep_thread_rename(const char *name);
 
-/* Forgets the caller's ring and entry: a forked child starts anew. */
+/*
+ * A forked child starts anew: forgets the caller's ring and entry, before the
+ * arena is emptied; what the caller had asked for itself (pauses, to be
+ * ignored, ring, timing) holds on after ep_thread_restore.
+ */
 void ep_thread_reset(void);
+void ep_thread_restore(void);
+
+/* Entries of the table, from its first, that may be in use. */
+uint32_t ep_thread_count(void);
+
+/*
+ * Rings that threads left for others, by ep_thread_set_ring: *offset and *size
+ * of number `index`, from 0. False: no more. They may hold blocks of anybody.
+ */
+bool ep_thread_loose_ring(unsigned index, uint64_t *offset, uint64_t *size);
 
 #endif
