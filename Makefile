@@ -188,7 +188,7 @@ fuzz: deps
 install: all
 	$(BUILD)/bin/epitaph help --man-pages $(BUILD)/man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/epitaph \
-		$(DESTDIR)$(PREFIX)/include/epitaph \
+		$(DESTDIR)$(PREFIX)/include/epitaph/compat \
 		$(DESTDIR)$(PREFIX)/share/epitaph/gdb $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(DESTDIR)$(PREFIX)/bin/
@@ -201,6 +201,7 @@ install: all
 	install -m 644 $(filter $(BUILD)/lib/%,$(KIT)) $(DESTDIR)$(PREFIX)/lib/epitaph/
 	install -m 644 runtime/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph/
 	ln -sf epitaph/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph.h
+	install -m 644 compat/funtrace.h $(DESTDIR)$(PREFIX)/include/epitaph/compat/
 	install -m 644 $(BUILD)/gdb-ext/*.py $(DESTDIR)$(PREFIX)/share/epitaph/gdb/
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(BUILD)/bin/epitaph help --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/epitaph
@@ -209,6 +210,7 @@ uninstall:
 		lib/libepitaph.so lib/libepitaph.so.0 lib/pkgconfig/epitaph.pc include/epitaph.h include/epitaph/epitaph.h \
 		share/man/man1/epitaph*.1 share/bash-completion/completions/epitaph)
 	rm -rf $(DESTDIR)$(PREFIX)/share/epitaph $(DESTDIR)$(PREFIX)/lib/epitaph
+	rm -rf $(DESTDIR)$(PREFIX)/include/epitaph/compat
 	rmdir $(DESTDIR)$(PREFIX)/include/epitaph 2>/dev/null || true
 
 .PHONY: clean help format
