@@ -311,8 +311,8 @@ static uint64_t stamp_of(uint64_t tsc)
 	return stamp ? stamp : 1;
 }
 
-int ep_funtrace_write(struct ep_funtrace_writer *writer, uint64_t address,
-		      bool is_return, uint64_t tsc)
+int ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address,
+		    bool is_return, uint64_t tsc)
 {
 	if (!reserve(writer, 1, tsc))
 		return EP_E_MEMORY;
@@ -322,8 +322,8 @@ int ep_funtrace_write(struct ep_funtrace_writer *writer, uint64_t address,
 	return EP_OK;
 }
 
-int ep_funtrace_write_mark(struct ep_funtrace_writer *writer, unsigned mark,
-			   uint64_t address, uint64_t tsc)
+int ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark,
+			 uint64_t address, uint64_t tsc)
 {
 	const uint32_t half = 26, mask = (1u << half) - 1;
 	uint64_t *words;

@@ -207,13 +207,13 @@ static int take_catch(struct events *events, uint64_t address, uint64_t tsc)
 
 		if (left->unwound)
 			break;
-		rc = ep_funtrace_write_mark(&events->writer, EP_MARK_LEFT,
-					    left->address, tsc);
+		rc = ep_funtrace_put_mark(&events->writer, EP_MARK_LEFT,
+					  left->address, tsc);
 		events->height--;
 	}
 	return rc ? rc
-		  : ep_funtrace_write_mark(&events->writer, EP_MARK_CAUGHT,
-					   address, tsc);
+		  : ep_funtrace_put_mark(&events->writer, EP_MARK_CAUGHT,
+					 address, tsc);
 }
 
 /* `into`: an address in the function that goes on. The one that ends is the
@@ -234,7 +234,7 @@ static int take_return_into(struct events *events, uint64_t into, uint64_t tsc)
 		}
 	}
 	if (ends)
-		return ep_funtrace_write(&events->writer, ends, true, tsc);
+		return ep_funtrace_put(&events->writer, ends, true, tsc);
 	events->facts->returns_unknown++;
 	return EP_OK;
 }
@@ -269,8 +269,7 @@ static int take(struct events *events, const struct ep_funtrace_entry *entry)
 	if (flags == EP_FUNTRACE_RETURN_INTO)
 		return take_return_into(events, address, entry->tsc);
 	note(events, entry, address, is_return);
-	return ep_funtrace_write(&events->writer, address, is_return,
-				 entry->tsc);
+	return ep_funtrace_put(&events->writer, address, is_return, entry->tsc);
 }
 
 int ep_funtrace_events(struct ep_funtrace_arena *arena,

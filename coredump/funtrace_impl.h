@@ -103,10 +103,10 @@ void ep_funtrace_writer_init(struct ep_funtrace_writer *writer,
 			     struct ep_funtrace_arena *arena, uint32_t serial,
 			     bool whole);
 /* Records of ascending `tsc`; `address` has 47 bits. EP_E_MEMORY only. */
-int ep_funtrace_write(struct ep_funtrace_writer *writer, uint64_t address,
-		      bool is_return, uint64_t tsc);
-int ep_funtrace_write_mark(struct ep_funtrace_writer *writer, unsigned mark,
-			   uint64_t address, uint64_t tsc);
+int ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address,
+		    bool is_return, uint64_t tsc);
+int ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark,
+			 uint64_t address, uint64_t tsc);
 void ep_funtrace_writer_end(struct ep_funtrace_writer *writer,
 			    const struct ep_funtrace_id *id);
 
