@@ -11,8 +11,8 @@
 #include "cli/say.h"
 
 const char ep_help_source[] =
-	"SOURCE is a core, a snapshot, a process id of a running process, or "
-	"pid:N where a file of that name exists.";
+	"SOURCE is a core, a snapshot, a funtrace.raw, a process id of a "
+	"running process, or pid:N where a file of that name exists.";
 
 const char *const ep_help_statuses[] = {
 	"0",  "complete",

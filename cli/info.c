@@ -2,12 +2,17 @@
 /* info.c: epitaph info: what is in a source, and how whole it is. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "coredump/kept.h"
+#include "coredump/funtrace.h"
 #include "decoder/json.h"
 #include "decoder/timetext.h"
+#include "decoder/utf8.h"
 
 static const char *state_text(const struct ep_trace_thread *thread)
 {
@@ -37,9 +42,13 @@ static void print_process(const struct ep_session *session)
 	printf("program    %s\n", process->executable);
 	if (*process->command_line)
 		printf("command    %s\n", process->command_line);
-	printf("process    pid %u, parent %u, uid %u, on %s (Linux %s)\n",
-	       process->pid, process->parent_pid, process->uid, process->host,
-	       process->kernel);
+	if (ep_source_funtrace(session->source))
+		printf("process    pid %u\n", process->pid);
+	else
+		printf("process    pid %u, parent %u, uid %u, on %s (Linux "
+		       "%s)\n",
+		       process->pid, process->parent_pid, process->uid,
+		       process->host, process->kernel);
 	if (process->start_realtime)
 		printf("started    %s\n",
 		       ep_timetext_clock(text, process->start_realtime));
@@ -50,11 +59,45 @@ static void print_process(const struct ep_session *session)
 			       ep_trace_realtime(trace, trace->last_tsc)));
 }
 
+static void print_clock(const struct ep_trace *trace)
+{
+	if (!trace->clock.known)
+		printf("clock      unknown: times are not to be had\n");
+	else if (trace->clock.anchors)
+		printf("clock      %.6f ns per tick, right to %.3f ppm, %u "
+		       "anchors\n",
+		       trace->clock.ns_per_tick,
+		       (double)trace->clock.error_ppb / 1000,
+		       trace->clock.anchors);
+	else
+		printf("clock      %.6f ns per tick, right to %.3f ppm\n",
+		       trace->clock.ns_per_tick,
+		       (double)trace->clock.error_ppb / 1000);
+}
+
+/* There is no arena in it, nor settings of ours. */
+static void print_funtrace(const struct ep_funtrace_facts *facts,
+			   const struct ep_trace *trace)
+{
+	printf("format     funtrace.raw, sample %zu of %zu (from 0 on): "
+	       "%" PRIu64 " entries\n",
+	       facts->sample, facts->samples, facts->entries);
+	if (facts->scheduling)
+		printf("not read   %" PRIu64 " bytes of the kernel's "
+		       "scheduling events\n",
+		       facts->scheduling);
+	print_clock(trace);
+}
+
 static void print_arena(const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
 	const struct ep_arena *arena = &trace->arena;
 
+	if (ep_source_funtrace(session->source)) {
+		print_funtrace(ep_source_funtrace(session->source), trace);
+		return;
+	}
 	printf("arena      %zu bytes at 0x%" PRIx64 ", found by %s%s%s%s\n",
 	       session->image.size, session->image.address,
 	       ep_found_text(session->found.how),
@@ -74,14 +117,7 @@ static void print_arena(const struct ep_session *session)
 		printf(", calls below %" PRIu64 " cycles dropped",
 		       arena->min_duration);
 	printf("%s\n", arena->gate ? ", paused" : "");
-	if (trace->clock.known)
-		printf("clock      %.6f ns per tick, right to %.3f ppm, %u "
-		       "anchors\n",
-		       trace->clock.ns_per_tick,
-		       (double)trace->clock.error_ppb / 1000,
-		       trace->clock.anchors);
-	else
-		printf("clock      unknown: times are not to be had\n");
+	print_clock(trace);
 }
 
 struct loss {
@@ -126,6 +162,9 @@ static size_t losses(const struct ep_trace *trace, struct loss out[LOSSES])
 		 arena->threads_untold},
 		{"modules_untold", "modules did not fit into the load map",
 		 arena->modules_untold},
+		{"kept_refused",
+		 "snapshots to be kept had no room: EPITAPH_KEEP was too small",
+		 arena->kept_refused},
 		{"settings_refused", "settings were not understood",
 		 arena->settings_refused},
 	};
@@ -154,6 +193,62 @@ static void print_losses(const struct ep_trace *trace)
 		printf("lost       nothing\n");
 }
 
+/* ---- kept snapshots ---- */
+
+static const char *taker(const struct ep_trace *trace, uint32_t tid)
+{
+	const char *name = "";
+
+	for (size_t i = 0; i < trace->thread_count; i++)
+		if (trace->threads[i].tid == tid)
+			name = trace->threads[i].name;
+	return name;
+}
+
+static void print_kept_one(const struct ep_trace *trace,
+			   const struct ep_kept_found *found)
+{
+	const struct ep_kept *kept = &found->kept;
+	char when[EP_TIMETEXT_SIZE + 16], span[EP_TIMETEXT_SIZE];
+
+	printf("kept       %" PRIu64 ": %" PRIu64 " KiB, taken by %u %s",
+	       kept->number, kept->size / 1024, kept->tid,
+	       taker(trace, kept->tid));
+	if (ep_trace_realtime(trace, kept->tsc))
+		printf(" at %s",
+		       ep_timetext_clock(when,
+					 ep_trace_realtime(trace, kept->tsc)));
+	if (kept->since)
+		printf(", from %s before on",
+		       ep_timetext(span,
+				   ep_trace_ns(trace, kept->since, kept->tsc)));
+	if (found->present < kept->size)
+		printf(", %" PRIu64 " KiB not saved",
+		       (kept->size - found->present) / 1024);
+	printf("\n");
+}
+
+static void print_kept(const struct ep_session *session)
+{
+	const struct ep_arena *arena = &session->trace->arena;
+	char when[EP_TIMETEXT_SIZE + 16];
+	struct ep_kept_list kept;
+
+	if (arena->kept_tsc)
+		printf("kept       this is a snapshot that the program kept in "
+		       "memory, taken at %s\n",
+		       ep_timetext_clock(when,
+					 ep_trace_realtime(session->trace,
+							   arena->kept_tsc)));
+	if (ep_kept_list(&kept, session->source, &session->found, NULL))
+		return;
+	for (size_t i = 0; i < kept.count; i++)
+		print_kept_one(session->trace, &kept.list[i]);
+	if (kept.corrupt)
+		printf("kept       %zu entries make no sense\n", kept.corrupt);
+	ep_kept_list_deinit(&kept);
+}
+
 static void print_threads(const struct ep_trace *trace)
 {
 	char back[EP_TIMETEXT_SIZE], span[EP_TIMETEXT_SIZE];
@@ -180,16 +275,19 @@ static void print_threads(const struct ep_trace *trace)
 
 static void print_modules(const struct ep_trace *trace)
 {
-	char id[2 * EP_BUILD_ID_MAX + 1];
+	char id[2 * EP_BUILD_ID_MAX + 1], *shown;
 
 	printf("\n%-34s %-40s %s\n", "addresses", "build-id", "module");
 	for (size_t i = 0; i < trace->module_count; i++) {
 		const struct ep_trace_module *module = &trace->modules[i];
 
 		hex(id, module->build_id, module->build_id_size);
+		shown = ep_utf8_escape(module->path, strlen(module->path));
 		printf("0x%014" PRIx64 "-0x%014" PRIx64 " %-40s %s%s\n",
 		       module->start, module->end, *id ? id : "none",
-		       module->path, module->unload_tsc ? " (unloaded)" : "");
+		       shown ? shown : "?",
+		       module->unload_tsc ? " (unloaded)" : "");
+		free(shown);
 	}
 }
 
@@ -257,6 +355,23 @@ static void json_module(struct ep_json *json,
 	ep_json_object_end(json);
 }
 
+/* Only for a funtrace.raw. */
+static void json_funtrace(struct ep_json *json,
+			  const struct ep_funtrace_facts *facts)
+{
+	if (!facts)
+		return;
+	ep_json_key(json, "funtrace");
+	ep_json_object(json);
+	uint_member(json, "samples", facts->samples);
+	uint_member(json, "sample", facts->sample);
+	uint_member(json, "entries", facts->entries);
+	uint_member(json, "entries_refused", facts->entries_refused);
+	uint_member(json, "returns_unknown", facts->returns_unknown);
+	uint_member(json, "scheduling_bytes", facts->scheduling);
+	ep_json_object_end(json);
+}
+
 static void json_process(struct ep_json *json, const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
@@ -276,6 +391,39 @@ static void json_process(struct ep_json *json, const struct ep_session *session)
 	bool_member(json, "paused", trace->arena.gate != 0);
 }
 
+static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
+			  const struct ep_kept_found *found)
+{
+	const struct ep_kept *kept = &found->kept;
+
+	ep_json_object(json);
+	uint_member(json, "number", kept->number);
+	uint_member(json, "tid", kept->tid);
+	uint_member(json, "bytes", kept->size);
+	uint_member(json, "saved_bytes", found->present);
+	uint_member(json, "realtime_ns", ep_trace_realtime(trace, kept->tsc));
+	if (kept->since) {
+		ep_json_key(json, "span_ns");
+		ep_json_int(json, ep_trace_ns(trace, kept->since, kept->tsc));
+	}
+	ep_json_object_end(json);
+}
+
+static void json_kept(struct ep_json *json, const struct ep_session *session)
+{
+	struct ep_kept_list kept;
+
+	bool_member(json, "is_kept", session->trace->arena.kept_tsc != 0);
+	if (ep_kept_list(&kept, session->source, &session->found, NULL))
+		return;
+	ep_json_key(json, "kept");
+	ep_json_array(json);
+	for (size_t i = 0; i < kept.count; i++)
+		json_kept_one(json, session->trace, &kept.list[i]);
+	ep_json_array_end(json);
+	ep_kept_list_deinit(&kept);
+}
+
 static int print_json(const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
@@ -286,11 +434,13 @@ static int print_json(const struct ep_session *session)
 	ep_json_init(&json, stdout);
 	ep_json_object(&json);
 	json_process(&json, session);
+	json_funtrace(&json, ep_source_funtrace(session->source));
 	ep_json_key(&json, "lost");
 	ep_json_object(&json);
 	for (size_t i = 0; i < count; i++)
 		uint_member(&json, list[i].name, list[i].count);
 	ep_json_object_end(&json);
+	json_kept(&json, session);
 	ep_json_key(&json, "threads");
 	ep_json_array(&json);
 	for (size_t i = 0; i < trace->thread_count; i++)
@@ -321,6 +471,7 @@ static int run(const struct ep_arguments *arguments)
 		print_process(&session);
 		print_arena(&session);
 		print_losses(session.trace);
+		print_kept(&session);
 		print_threads(session.trace);
 		if (ep_argument_given(arguments, "modules"))
 			print_modules(session.trace);
@@ -336,6 +487,8 @@ static const struct ep_option options[] = {
 	{"executable", 'e', "FILE",
 	 "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
+	{"sample", 0, "N",
+	 "of a funtrace.raw the Nth sample, from 0 on; default the last"},
 	{NULL, 0, NULL, NULL},
 };
 

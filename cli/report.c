@@ -105,6 +105,8 @@ static int fill(struct page *page)
 		report->names = report->others;
 	if (ep_source_kind(session->source) == EP_SOURCE_LIVE)
 		report->no_unwinder = "a running process is not stopped";
+	else if (ep_source_kind(session->source) == EP_SOURCE_FUNTRACE)
+		report->no_unwinder = "a funtrace.raw has no stacks";
 	else if (ep_unwinder_create(&report->unwinder, session->source,
 				    &session->naming, &page->no_unwinder))
 		report->no_unwinder = page->no_unwinder.text;

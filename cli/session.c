@@ -3,9 +3,11 @@
 #include "cli/session.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/say.h"
+#include "coredump/funtrace.h"
 
 static void take_naming(struct ep_session *session,
 			const struct ep_arguments *arguments)
@@ -30,6 +32,51 @@ static int status_of(int code)
 						      : EP_EXIT_UNREADABLE;
 }
 
+/* EP_OK, or what the user is told, as an exit status. */
+static int open_named(struct ep_session *session,
+		      const struct ep_arguments *arguments, const char *name)
+{
+	const char *text = ep_argument(arguments, "sample");
+	struct ep_err err = {0};
+	uint64_t sample = 0;
+	char *end;
+	int result;
+
+	if (!text) {
+		result = ep_source_open(&session->source, name, &err);
+	} else {
+		sample = strtoull(text, &end, 10);
+		if (*text < '0' || *text > '9' || *end ||
+		    sample >= UINT32_MAX) {
+			ep_say("--sample=%s: a number from 0 on", text);
+			return EP_EXIT_USAGE;
+		}
+		result = ep_source_open_sample(&session->source, name,
+					       (size_t)sample, &err);
+	}
+	if (!result)
+		return EP_EXIT_COMPLETE;
+	ep_say("%s", err.text);
+	return result == EP_END               ? EP_EXIT_NOTHING
+	       : text && result == EP_E_USAGE ? EP_EXIT_USAGE
+					      : EP_EXIT_UNREADABLE;
+}
+
+/* Of several samples the newest was taken: not in silence. */
+static void tell_sample(const struct ep_session *session,
+			const struct ep_arguments *arguments)
+{
+	const struct ep_funtrace_facts *facts =
+		ep_source_funtrace(session->source);
+
+	if (facts && facts->samples > 1 &&
+	    !ep_argument_given(arguments, "sample"))
+		ep_say("%s: sample %zu, the last of %zu; --sample takes "
+		       "another, from 0 on",
+		       ep_source_name(session->source), facts->sample,
+		       facts->samples);
+}
+
 int ep_session_open_source(struct ep_session *session,
 			   const struct ep_arguments *arguments,
 			   const char *name)
@@ -39,11 +86,10 @@ int ep_session_open_source(struct ep_session *session,
 
 	memset(session, 0, sizeof(*session));
 	take_naming(session, arguments);
-	result = ep_source_open(&session->source, name, &err);
-	if (result) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
+	result = open_named(session, arguments, name);
+	if (result)
+		return result;
+	tell_sample(session, arguments);
 	result =
 		ep_source_set_files(session->source, session->naming.executable,
 				    ep_argument(arguments, "sysroot"), &err);

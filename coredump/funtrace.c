@@ -158,7 +158,7 @@ static int choose(struct ep_source *source, size_t *sample, size_t count,
 	if (*sample == EP_FUNTRACE_NEWEST)
 		*sample = count - 1;
 	if (*sample >= count)
-		return ep_fail(err, EP_E_USAGE, 0,
+		return ep_fail(err, EP_END, 0,
 			       "%s: there is no sample %zu, only 0 to %zu",
 			       source->path, *sample, count - 1);
 	source->funtrace->sample = *sample;

@@ -99,7 +99,7 @@ struct ep_death {
 int ep_source_open(struct ep_source **out, const char *name,
 		   struct ep_err *err);
 /* The same; of a funtrace.raw that sample, counted from 0. EP_E_USAGE for any
- * other file. */
+ * other file, EP_END when there is no such sample. */
 int ep_source_open_sample(struct ep_source **out, const char *name,
 			  size_t sample, struct ep_err *err);
 int ep_source_open_core(struct ep_source **out, const char *path,

@@ -75,8 +75,12 @@ static void head_of_trace(struct ep_report *report)
 		return;
 	field_bytes(report, "command", process->command_line);
 	host = ep_utf8_escape(process->host, strlen(process->host));
-	field(report, "process", "pid %" PRIu32 ", uid %" PRIu32 ", on %s",
-	      process->pid, process->uid, host && *host ? host : "?");
+	if (ep_source_kind(report->source) == EP_SOURCE_FUNTRACE)
+		field(report, "process", "pid %" PRIu32, process->pid);
+	else
+		field(report, "process",
+		      "pid %" PRIu32 ", uid %" PRIu32 ", on %s", process->pid,
+		      process->uid, host && *host ? host : "?");
 	free(host);
 	if (end)
 		field(report, "last seen", "%s, %s after its start",
@@ -143,6 +147,12 @@ static void head_of_death(struct ep_report *report,
 		field(report, "state",
 		      "is running; it was not stopped, so its "
 		      "threads went on while it was read");
+		return;
+	}
+	if (ep_source_kind(report->source) == EP_SOURCE_FUNTRACE) {
+		field(report, "state",
+		      "unknown: a funtrace.raw tells neither how it ended nor "
+		      "its stacks, but calls only");
 		return;
 	}
 	if (death->signal == 0 && threads == 0) {
@@ -586,7 +596,8 @@ static void print_doubts(struct ep_report *report)
 		      report->missing ? report->missing : "unknown why");
 	}
 	if (report->no_unwinder &&
-	    ep_source_kind(report->source) != EP_SOURCE_LIVE) {
+	    ep_source_kind(report->source) != EP_SOURCE_LIVE &&
+	    ep_source_kind(report->source) != EP_SOURCE_FUNTRACE) {
 		report->partial = true;
 		doubt(&doubts, "no stacks: %s", report->no_unwinder);
 	}
