@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * chrome.c: the Trace Event Format, as its document "Trace Event Format"
+ * (Google, linked from chrome://tracing) has it. Calls are B and E events: of
+ * these the order in the file counts where times are equal, so nesting is right
+ * also where many calls share one approximate time; X events, which would have
+ * to come at a call's end, are nested by their times alone. A call that did not
+ * return has no E: viewers show it as unfinished, none is invented.
+ */
+#include "decoder/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "decoder/json.h"
+
+struct chrome {
+	struct ep_outbuf out;
+	const struct ep_export *export;
+	FILE *file;
+	struct ep_texts texts; /* what an event has of its function */
+	struct ep_text *heads; /* by thread: of every event */
+	uint32_t *tids;
+	bool begun;
+};
+
+/* ---- what is made once ---- */
+
+/* ,"name":"f","cat":"call","args":{"file":"f.c","line":1,"module":"m",
+ * "address":"0x1" */
+static char *function_text(void *context, const struct ep_function *function)
+{
+	struct chrome *chrome = context;
+	struct ep_line line =
+		ep_names_function_line(chrome->export->names, function);
+	char *name = ep_export_quote(function->name);
+	char *file = line.file ? ep_export_quote(line.file) : NULL;
+	char *module = ep_export_quote(function->module);
+	char *text = NULL, where[32] = "";
+
+	if (line.file && line.line)
+		snprintf(where, sizeof(where), ",\"line\":%" PRIu32, line.line);
+	if (!name || !module || (line.file && !file) ||
+	    asprintf(&text,
+		     ",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
+		     "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
+		     name, file ? "\"file\":" : "", file ? file : "",
+		     file ? where : "", file ? "," : "", module,
+		     function->start) < 0)
+		text = NULL;
+	free(name);
+	free(file);
+	free(module);
+	return text;
+}
+
+/* "pid":1,"tid":2,"ts": */
+static int heads_make(struct chrome *chrome)
+{
+	const struct ep_trace *trace = chrome->export->trace;
+
+	chrome->tids = ep_export_tids(trace);
+	chrome->heads = calloc(trace->thread_count + 1, sizeof(*chrome->heads));
+	if (!chrome->tids || !chrome->heads)
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		int size = asprintf(&chrome->heads[i].bytes,
+				    "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+				    ",\"ts\":",
+				    trace->process.pid, chrome->tids[i]);
+
+		if (size < 0) {
+			chrome->heads[i].bytes = NULL;
+			return EP_E_MEMORY;
+		}
+		chrome->heads[i].size = (size_t)size;
+	}
+	return EP_OK;
+}
+
+/* ---- the beginning and the end of the file ---- */
+
+static void metadata(struct ep_json *json, const struct chrome *chrome,
+		     const char *what, size_t thread)
+{
+	ep_json_newline(json);
+	ep_json_object(json);
+	ep_json_key(json, "ph");
+	ep_json_string(json, "M");
+	ep_json_key(json, "pid");
+	ep_json_uint(json, chrome->export->trace->process.pid);
+	ep_json_key(json, "tid");
+	ep_json_uint(json, chrome->tids[thread]);
+	ep_json_key(json, "name");
+	ep_json_string(json, what);
+	ep_json_key(json, "args");
+	ep_json_object(json);
+}
+
+static void metadata_end(struct ep_json *json)
+{
+	ep_json_object_end(json);
+	ep_json_object_end(json);
+}
+
+/* A thread's name, and its place: in the order in which they were started. */
+static void write_thread(struct ep_json *json, const struct chrome *chrome,
+			 size_t index)
+{
+	const struct ep_trace_thread *thread =
+		&chrome->export->trace->threads[index];
+
+	metadata(json, chrome, "thread_name", index);
+	ep_json_key(json, "name");
+	ep_json_string(json, thread->name[0] ? thread->name : "thread");
+	metadata_end(json);
+	metadata(json, chrome, "thread_sort_index", index);
+	ep_json_key(json, "sort_index");
+	ep_json_uint(json, thread->serial);
+	metadata_end(json);
+}
+
+/* By the writer that looks after every text; later events go around it. */
+static void write_head(struct chrome *chrome)
+{
+	const struct ep_export *export = chrome->export;
+	const struct ep_trace *trace = export->trace;
+	struct ep_json json;
+
+	chrome->begun = true;
+	ep_json_init(&json, chrome->file);
+	ep_json_object(&json);
+	ep_json_key(&json, "traceEvents");
+	ep_json_array(&json);
+	metadata(&json, chrome, "process_name", 0);
+	ep_json_key(&json, "name");
+	ep_json_string(&json, ep_export_program(trace));
+	metadata_end(&json);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		if (trace->threads[i].block_count &&
+		    (!export->selection ||
+		     ep_selection_wants_thread(export->selection,
+					       &trace->threads[i])))
+			write_thread(&json, chrome, i);
+}
+
+static void write_tail(struct chrome *chrome)
+{
+	const struct ep_trace *trace = chrome->export->trace;
+	struct ep_json json;
+
+	ep_outbuf_text(&chrome->out, "\n],\n\"displayTimeUnit\":\"ns\",\n"
+				     "\"otherData\":");
+	/* The buffer is empty from here on. */
+	if (ep_outbuf_finish(&chrome->out) != 0)
+		return;
+	ep_json_init(&json, chrome->file);
+	ep_json_object(&json);
+	ep_json_key(&json, "producer");
+	ep_json_string(&json, "epitaph " EP_VERSION);
+	ep_json_key(&json, "program");
+	ep_json_string(&json, ep_export_program(trace));
+	ep_json_key(&json, "command_line");
+	ep_json_string(&json, trace->process.command_line);
+	ep_json_key(&json, "host");
+	ep_json_string(&json, trace->process.host);
+	ep_json_key(&json, "zero_realtime_ns");
+	ep_json_uint(&json, ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_object_end(&json);
+	fputs("}\n", chrome->file);
+}
+
+/* ---- events ---- */
+
+static void event_head(struct chrome *chrome, char phase,
+		       const struct ep_nest_thread *thread)
+{
+	const struct ep_text *head = &chrome->heads[thread->index];
+	char start[] = ",\n{\"ph\":\"B\",";
+
+	start[9] = phase;
+	ep_outbuf_put(&chrome->out, start, sizeof(start) - 1);
+	ep_outbuf_put(&chrome->out, head->bytes, head->size);
+	ep_outbuf_thousandth(&chrome->out, thread->now);
+}
+
+/* The member of args so far, comma included, for a time that is an interval:
+ * ,"begin":"approximate","begin_earliest_us":1.000,"begin_latest_us":2.000 */
+static void approximate(struct chrome *chrome, const char *which,
+			const struct ep_time *time)
+{
+	const struct ep_trace *trace = chrome->export->trace;
+	struct ep_outbuf *out = &chrome->out;
+
+	ep_outbuf_text(out, "\"");
+	ep_outbuf_text(out, which);
+	ep_outbuf_text(out, "\":\"approximate\",\"");
+	ep_outbuf_text(out, which);
+	ep_outbuf_text(out, "_earliest_us\":");
+	ep_outbuf_thousandth(out,
+			     ep_trace_ns(trace, trace->first_tsc, time->low));
+	if (time->high == EP_TIME_UNKNOWN)
+		return;
+	ep_outbuf_text(out, ",\"");
+	ep_outbuf_text(out, which);
+	ep_outbuf_text(out, "_latest_us\":");
+	ep_outbuf_thousandth(out,
+			     ep_trace_ns(trace, trace->first_tsc, time->high));
+}
+
+static int begin(void *context, const struct ep_nest_thread *thread,
+		 struct ep_frame *frame, enum ep_nest_why why,
+		 const struct ep_event *event, struct ep_err *err)
+{
+	struct chrome *chrome = context;
+	const struct ep_text *text =
+		ep_texts_get(&chrome->texts, frame->function);
+	struct ep_outbuf *out = &chrome->out;
+
+	(void)event;
+	if (!text)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	if (!chrome->begun)
+		write_head(chrome);
+	event_head(chrome, 'B', thread);
+	ep_outbuf_put(out, text->bytes, text->size);
+	if (why == EP_NEST_BEFORE) {
+		ep_outbuf_text(out, ",\"begin\":\"before the history\"");
+	} else if (why == EP_NEST_SWITCH) {
+		ep_outbuf_text(out, ",\"begin\":\"resumed on this stack\"");
+	} else if (!frame->begin.exact) {
+		ep_outbuf_text(out, ",");
+		approximate(chrome, "begin", &frame->begin);
+	}
+	ep_outbuf_text(out, "}}");
+	return out->failed ? ep_export_finish(out, EP_OK, err) : EP_OK;
+}
+
+/* Why a call is over, where it did not just return. */
+static const char *ending(enum ep_nest_why why, uint32_t flags)
+{
+	if (why == EP_NEST_SWITCH)
+		return "suspended: execution went on upon another stack";
+	if (flags & EP_CALL_UNWOUND)
+		return "left by an exception or longjmp";
+	if (flags & EP_CALL_ABANDONED)
+		return "left without a return";
+	return NULL;
+}
+
+static void end_args(struct chrome *chrome, const struct ep_frame *frame,
+		     enum ep_nest_why why, const struct ep_event *event)
+{
+	struct ep_outbuf *out = &chrome->out;
+	uint32_t flags = event ? frame->flags : 0;
+	const char *how = ending(why, flags), *comma = "";
+
+	ep_outbuf_text(out, ",\"args\":{");
+	if (how) {
+		ep_outbuf_text(out, "\"ended\":\"");
+		ep_outbuf_text(out, how);
+		ep_outbuf_text(out, "\"");
+		comma = ",";
+	}
+	if (flags & EP_CALL_ACROSS_GAP) {
+		ep_outbuf_text(out, comma);
+		ep_outbuf_text(out, "\"gap\":\"history is missing inside\"");
+		comma = ",";
+	}
+	if (flags & EP_CALL_AMBIGUOUS) {
+		ep_outbuf_text(out, comma);
+		ep_outbuf_text(out, "\"ambiguous\":\"the return may be of an "
+				    "outer call of it\"");
+		comma = ",";
+	}
+	if (event && !event->end.exact) {
+		ep_outbuf_text(out, comma);
+		approximate(chrome, "end", &event->end);
+	}
+	ep_outbuf_text(out, "}");
+}
+
+static int end(void *context, const struct ep_nest_thread *thread,
+	       struct ep_frame *frame, enum ep_nest_why why,
+	       const struct ep_event *event, struct ep_err *err)
+{
+	struct chrome *chrome = context;
+	struct ep_outbuf *out = &chrome->out;
+	const uint32_t told =
+		EP_CALL_ABANDONED | EP_CALL_ACROSS_GAP | EP_CALL_AMBIGUOUS;
+
+	if (why == EP_NEST_OPEN || why == EP_NEST_LEFT)
+		return EP_OK;
+	event_head(chrome, 'E', thread);
+	if (!event || frame->flags & told || !event->end.exact)
+		end_args(chrome, frame, why, event);
+	ep_outbuf_text(out, "}");
+	return out->failed ? ep_export_finish(out, EP_OK, err) : EP_OK;
+}
+
+/* Instants, on the thread's track. */
+static int point(struct chrome *chrome, const struct ep_event *event)
+{
+	struct ep_outbuf *out = &chrome->out;
+	char *name = NULL, *quoted;
+
+	if (asprintf(&name, "%s%s%s", ep_export_point(event->point),
+		     event->text && *event->text ? " " : "",
+		     event->text ? event->text : "") < 0)
+		return EP_E_MEMORY;
+	quoted = ep_export_quote(name);
+	free(name);
+	if (!quoted)
+		return EP_E_MEMORY;
+	ep_outbuf_text(out, ",\"name\":");
+	ep_outbuf_text(out, quoted);
+	free(quoted);
+	ep_outbuf_text(out, ",\"cat\":\"point\",\"args\":{\"address\":\"");
+	ep_outbuf_hex(out, event->address);
+	ep_outbuf_text(out, "\"");
+	if (!event->begin.exact) {
+		ep_outbuf_text(out, ",");
+		approximate(chrome, "time", &event->begin);
+	}
+	ep_outbuf_text(out, "}}");
+	return EP_OK;
+}
+
+static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
+	       const struct ep_event *event)
+{
+	char text[160];
+
+	ep_outbuf_text(&chrome->out,
+		       ",\"name\":\"history is missing\",\"cat\":\"gap\","
+		       "\"args\":{\"why\":\"");
+	ep_outbuf_text(&chrome->out, ep_export_gap(text, sizeof(text), event));
+	ep_outbuf_text(&chrome->out, "\",\"missing_us\":");
+	ep_outbuf_thousandth(&chrome->out, thread->gap);
+	ep_outbuf_text(&chrome->out, "}}");
+	return EP_OK;
+}
+
+static int stray(struct chrome *chrome, const struct ep_event *event)
+{
+	const struct ep_text *text =
+		ep_texts_get(&chrome->texts, event->function);
+
+	if (!text)
+		return EP_E_MEMORY;
+	ep_outbuf_put(&chrome->out, text->bytes, text->size);
+	ep_outbuf_text(&chrome->out,
+		       ",\"stray\":\"a return that belongs to no call\"}}");
+	return EP_OK;
+}
+
+static int moment(void *context, const struct ep_nest_thread *thread,
+		  const struct ep_event *event, struct ep_err *err)
+{
+	struct chrome *chrome = context;
+	int rc;
+
+	if (!chrome->begun)
+		write_head(chrome);
+	event_head(chrome, 'i', thread);
+	ep_outbuf_text(&chrome->out, ",\"s\":\"t\"");
+	if (event->kind == EP_EVENT_GAP)
+		rc = gap(chrome, thread, event);
+	else if (event->kind == EP_EVENT_POINT)
+		rc = point(chrome, event);
+	else
+		rc = stray(chrome, event);
+	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
+}
+
+/* ---- the whole ---- */
+
+static void chrome_deinit(struct chrome *chrome)
+{
+	size_t count = chrome->export->trace->thread_count;
+
+	ep_texts_deinit(&chrome->texts);
+	for (size_t i = 0; chrome->heads && i < count; i++)
+		free(chrome->heads[i].bytes);
+	free(chrome->heads);
+	free(chrome->tids);
+	free(chrome);
+}
+
+int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown,
+		    struct ep_err *err)
+{
+	struct chrome *chrome = calloc(1, sizeof(*chrome));
+	struct ep_nest_sink sink = {chrome, begin, end, moment};
+	int rc;
+
+	if (!chrome)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	chrome->export = export;
+	chrome->file = out;
+	chrome->texts.make = function_text;
+	chrome->texts.context = chrome;
+	ep_outbuf_init(&chrome->out, out);
+	if (heads_make(chrome))
+		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	else
+		rc = ep_nest_stream(export->trace, export->names,
+				    export->selection, false, &sink, shown,
+				    err);
+	if (!rc && chrome->begun)
+		write_tail(chrome);
+	rc = ep_export_finish(&chrome->out, rc, err);
+	chrome_deinit(chrome);
+	return rc;
+}
