@@ -9,6 +9,7 @@
 
 #include "coredump/extract_impl.h"
 #include "coredump/image.h"
+#include "coredump/kept.h"
 #include "coredump/output.h"
 #include "coredump/source_impl.h"
 
@@ -74,6 +75,20 @@ static int threads_fill(struct ep_extraction *x, struct ep_err *err)
 	return EP_OK;
 }
 
+/* What the process kept is part of the trace; what is not there is left out. */
+static int kept_add(struct ep_extraction *x, struct ep_err *err)
+{
+	struct ep_kept_list kept;
+	int rc = ep_kept_list(&kept, x->source, x->found, err);
+
+	for (size_t i = 0; i < kept.count && rc == EP_OK; i++)
+		if (kept.list[i].present)
+			rc = ep_ranges_add(&x->all, kept.list[i].kept.address,
+					   kept.list[i].kept.size, err);
+	ep_kept_list_deinit(&kept);
+	return rc;
+}
+
 static int wishes_gather(struct ep_extraction *x, struct ep_err *err)
 {
 	uint64_t arena = ep_image_wanted(x->source, x->found);
@@ -82,6 +97,7 @@ static int wishes_gather(struct ep_extraction *x, struct ep_err *err)
 	x->note.arena_size = arena;
 	rc = rc ? rc
 		: ep_ranges_add(&x->all, x->found->arena_address, arena, err);
+	rc = rc ? rc : kept_add(x, err);
 	rc = rc ? rc : ep_extract_stacks(x, err);
 	return rc ? rc : ep_extract_modules(x, err);
 }

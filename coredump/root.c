@@ -37,6 +37,8 @@ const char *ep_found_text(uint32_t how)
 		return "note of a snapshot";
 	case EP_FOUND_SELF:
 		return "written by the process itself";
+	case EP_FOUND_KEPT:
+		return "kept by the process in its memory";
 	}
 	return "unknown way";
 }
