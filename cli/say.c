@@ -9,18 +9,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "decoder/utf8.h"
+
 static bool colors;
 
 void ep_say(const char *format, ...)
 {
+	char *text = NULL, *shown = NULL;
 	va_list list;
 
 	fflush(stdout);
-	fputs("epitaph: ", stderr);
 	va_start(list, format);
-	vfprintf(stderr, format, list);
+	if (vasprintf(&text, format, list) < 0)
+		text = NULL;
 	va_end(list);
-	fputc('\n', stderr);
+	if (text)
+		shown = ep_utf8_escape(text, strlen(text));
+	fprintf(stderr, "epitaph: %s\n", shown ? shown : "out of memory");
+	free(shown);
+	free(text);
 }
 
 bool ep_color_choose(const char *when)

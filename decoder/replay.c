@@ -85,7 +85,7 @@ static void print_indent(FILE *out, const struct ep_call *call)
 static void print_thread(FILE *out, const struct ep_trace_thread *thread,
 			 const struct ep_replay_style *style)
 {
-	char text[64];
+	char text[16 + sizeof(thread->name)];
 
 	if (!style->threads)
 		return;

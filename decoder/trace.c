@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "decoder/trace_parts.h"
+#include "decoder/utf8.h"
 
 #define PAGE           4096u
 #define SECTION_ALIGN  64u
@@ -69,6 +70,18 @@ char *ep_trace_keep(struct ep_trace *trace, const void *bytes, size_t length)
 	text->next = trace->texts;
 	trace->texts = text;
 	return text->bytes;
+}
+
+char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes,
+			 size_t length)
+{
+	char *shown = ep_utf8_escape(bytes, length);
+	char *kept = ep_trace_keep(trace, shown, shown ? strlen(shown) : 0);
+
+	if (!shown)
+		trace->starved = true;
+	free(shown);
+	return kept;
 }
 
 void *ep_trace_alloc(struct ep_trace *trace, uint64_t count, size_t size)

@@ -14,7 +14,8 @@
 
 #include "coredump/image.h"
 
-/* Strings are NUL-terminated copies; not necessarily UTF-8. */
+/* Strings are copies, valid UTF-8 without control characters: bytes that are
+ * neither came out as \xNN (the traced program chooses them). */
 struct ep_trace_process {
 	bool known; /* false: the section could not be read */
 	uint32_t pid, parent_pid, uid, gid;
@@ -29,7 +30,7 @@ struct ep_trace_module {
 	uint64_t bias;       /* address in the process - address in the file */
 	uint64_t load_tsc, unload_tsc; /* unload 0: still loaded */
 	uint32_t flags;                /* EP_MODULE_ */
-	const char *path;
+	const char *path;              /* as it is: not necessarily UTF-8 */
 	uint8_t build_id[EP_BUILD_ID_MAX];
 	uint32_t build_id_size;
 };
@@ -46,9 +47,9 @@ struct ep_trace_thread {
 	uint32_t serial;
 	bool known;   /* false: blocks of it exist, its table entry does not */
 	uint32_t tid; /* 0 unknown */
-	uint32_t state; /* EP_THREAD_ */
-	uint32_t flags; /* EP_THREAD_ */
-	char name[33];  /* "" unknown */
+	uint32_t state;        /* EP_THREAD_ */
+	uint32_t flags;        /* EP_THREAD_ */
+	char name[4 * 32 + 1]; /* as the process's strings; "" unknown */
 	uint64_t start_tsc, end_tsc;
 	uint32_t gate;           /* its own pause; 0: none */
 	uint64_t lost_records;   /* said by the runtime */

@@ -33,6 +33,10 @@ void ep_trace_warn(struct ep_trace *trace, const char *format, ...)
  * memory: "", and the trace is starved. */
 char *ep_trace_keep(struct ep_trace *trace, const void *bytes, size_t length);
 
+/* The same made fit to be shown: ep_utf8_escape's. */
+char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes,
+			 size_t length);
+
 /* Memory for `count` items, zeroed; NULL, and the trace is starved. */
 void *ep_trace_alloc(struct ep_trace *trace, uint64_t count, size_t size);
 

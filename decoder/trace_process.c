@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace_process.c: the process section: facts and strings. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "decoder/trace_parts.h"
@@ -14,7 +15,7 @@ static const char *text(struct ep_trace *trace,
 		return "";
 	bytes = ep_trace_string(trace, section, string);
 	if (bytes)
-		return ep_trace_keep(trace, bytes, string.length);
+		return ep_trace_keep_text(trace, bytes, string.length);
 	ep_trace_warn(trace,
 		      "process section: the string of the %s lies "
 		      "outside of what was saved",
@@ -28,19 +29,22 @@ static const char *words(struct ep_trace *trace,
 			 struct ep_string string)
 {
 	const uint8_t *bytes = ep_trace_string(trace, section, string);
-	char *copy;
+	char *copy, *kept;
 
 	while (bytes && string.length && bytes[string.length - 1] == '\0')
 		string.length--;
 	if (!bytes || string.length == 0)
 		return text(trace, section, string, "command line");
-	copy = ep_trace_keep(trace, bytes, string.length);
-	if (trace->starved)
-		return copy;
+	copy = malloc(string.length);
+	if (!copy) {
+		trace->starved = true;
+		return "";
+	}
 	for (size_t i = 0; i < string.length; i++)
-		if (copy[i] == '\0')
-			copy[i] = ' ';
-	return copy;
+		copy[i] = bytes[i] ? (char)bytes[i] : ' ';
+	kept = ep_trace_keep_text(trace, copy, string.length);
+	free(copy);
+	return kept;
 }
 
 static void take_strings(struct ep_trace *trace,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decoder/trace_parts.h"
+#include "decoder/utf8.h"
 
 static const char *thread_fault(const struct ep_thread *from)
 {
@@ -13,6 +14,20 @@ static const char *thread_fault(const struct ep_thread *from)
 	if (from->serial == 0)
 		return "it has no serial number";
 	return NULL;
+}
+
+static void take_name(struct ep_trace *trace, struct ep_trace_thread *to,
+		      const struct ep_thread *from)
+{
+	char *shown = ep_utf8_escape(from->name,
+				     strnlen(from->name, sizeof(from->name)));
+
+	static_assert(sizeof(to->name) == 4 * sizeof(from->name) + 1, "fits");
+	if (shown)
+		strcpy(to->name, shown);
+	else
+		trace->starved = true;
+	free(shown);
 }
 
 static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
@@ -24,8 +39,7 @@ static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 	to->tid = from->tid;
 	to->state = from->state;
 	to->flags = from->flags;
-	memcpy(to->name, from->name, sizeof(from->name));
-	static_assert(sizeof(to->name) == sizeof(from->name) + 1, "a NUL");
+	take_name(trace, to, from);
 	to->start_tsc = from->start_tsc;
 	to->end_tsc = from->end_tsc;
 	to->gate = from->gate;

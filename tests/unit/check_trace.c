@@ -92,12 +92,20 @@ START_TEST(a_whole_arena_is_read_without_a_warning)
 }
 END_TEST
 
-START_TEST(arguments_are_separated_by_blanks_and_need_not_be_utf8)
+START_TEST(a_threads_name_steers_no_terminal)
+{
+	memcpy(build_arena_thread(arena, 7, "x", 1)->name, "a\033[2J\xc3", 7);
+	ck_assert_int_eq(read_arena(), EP_OK);
+	ck_assert_str_eq(trace->threads[0].name, "a\\x1b[2J\\xc3");
+}
+END_TEST
+
+START_TEST(arguments_are_separated_by_blanks_and_fit_to_be_shown)
 {
 	arena->process->command_line =
-		build_arena_string(arena, "a\0b\xff\0c\0", 7);
+		build_arena_string(arena, "a\0b\xff\0c\033[\0", 9);
 	ck_assert_int_eq(read_arena(), EP_OK);
-	ck_assert_str_eq(trace->process.command_line, "a b\xff c");
+	ck_assert_str_eq(trace->process.command_line, "a b\\xff c\\x1b[");
 }
 END_TEST
 
@@ -670,7 +678,8 @@ static TCase *whole_arenas(void)
 
 	tcase_add_test(tests, a_whole_arena_is_read_without_a_warning);
 	tcase_add_test(tests,
-		       arguments_are_separated_by_blanks_and_need_not_be_utf8);
+		       arguments_are_separated_by_blanks_and_fit_to_be_shown);
+	tcase_add_test(tests, a_threads_name_steers_no_terminal);
 	tcase_add_test(
 		tests,
 		larger_entries_of_a_later_minor_are_taken_by_their_known_part);
