@@ -458,6 +458,10 @@ static struct function *function_at(struct ep_names *names,
 		if (file->symbols)
 			symbol = ep_symbols_find(file->symbols,
 						 address - module->facts->bias);
+		/* A made-up size may reach around the address space. */
+		if (symbol && symbol->end - symbol->start >
+				      ~(symbol->start + module->facts->bias))
+			symbol = NULL;
 		if (symbol)
 			key = symbol->start + module->facts->bias;
 	}
