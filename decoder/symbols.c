@@ -100,10 +100,15 @@ static int compare_ranges(const void *a, const void *b)
 
 static void *grow(void *list, size_t count, size_t *room, size_t size)
 {
+	size_t wanted = *room ? 2 * *room : 1024;
+	void *grown;
+
 	if (count < *room)
 		return list;
-	*room = *room ? 2 * *room : 1024;
-	return realloc(list, *room * size);
+	grown = realloc(list, wanted * size);
+	if (grown)
+		*room = wanted;
+	return grown;
 }
 
 static uint32_t add_symbol(struct build *build, const struct ep_symbol *symbol)
