@@ -39,6 +39,7 @@ const struct ep_command *const ep_commands[] = {
 	&ep_command_info,
 	&ep_command_replay,
 	&ep_command_export,
+	&ep_command_control,
 	&ep_command_help,
 	NULL,
 };

@@ -88,6 +88,8 @@ static const struct {
 	{"EPITAPH", "on (default), or off: start paused"},
 	{"EPITAPH_RING", "the most memory for one thread's history (1M)"},
 	{"EPITAPH_MEMORY", "memory for all histories (64M)"},
+	{"EPITAPH_KEEP",
+	 "memory for the snapshots that the program keeps (64M)"},
 	{"EPITAPH_TIMESTAMP_EVERY",
 	 "auto (default), or one time stamp in 1 to 64 records: 1 times every "
 	 "call and costs most"},

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-#include "coredump/elfcore.h"
+#include "coredump/extract_impl.h"
 #include "coredump/output.h"
 #include "coredump/ranges.h"
 #include "coredump/root_impl.h"
@@ -210,27 +210,20 @@ static int make_arena(struct copy *copy, struct ep_source *source,
 struct own_notes {
 	struct elf_prstatus status;
 	elf_fpregset_t floating;
-	struct elf_prpsinfo process;
 	struct ep_snapshot_note snapshot;
-	struct ep_snapshot_thread thread;
+	struct ep_snapshot_thread thread; /* follows it in the file */
 };
+static_assert(offsetof(struct own_notes, thread) -
+			      offsetof(struct own_notes, snapshot) ==
+		      sizeof(struct ep_snapshot_note),
+	      "one note");
 
-static void notes_fill(struct own_notes *notes, struct ep_source *source,
-		       const struct copy *copy)
+static void own_notes_fill(struct own_notes *notes, const struct copy *copy)
 {
 	const struct ep_kept *kept = copy->kept;
-	const struct ep_root *root = (const struct ep_root *)copy->bytes;
-	size_t count;
-	const struct ep_note *list = ep_source_notes(source, &count);
 
 	memset(notes, 0, sizeof(*notes));
 	notes->status.pr_pid = (pid_t)kept->tid;
-	notes->process.pr_pid = (pid_t)root->pid;
-	for (size_t i = 0; i < count; i++)
-		if (list[i].type == NT_PRPSINFO &&
-		    list[i].desc_size == sizeof(notes->process))
-			memcpy(&notes->process, list[i].desc,
-			       sizeof(notes->process));
 	notes->snapshot = (struct ep_snapshot_note){
 		.major = EP_FORMAT_MAJOR,
 		.minor = EP_FORMAT_MINOR,
@@ -245,32 +238,73 @@ static void notes_fill(struct own_notes *notes, struct ep_source *source,
 	notes->thread.tid = kept->tid;
 }
 
-static int copy_write(const struct copy *copy, struct ep_source *source,
+/* Those of the process, not of its threads: what mapped which file may have
+ * changed since, but the kept arena has a load map of its own. */
+static int process_notes(struct ep_extraction *x, const struct own_notes *own,
+			 struct ep_err *err)
+{
+	size_t count;
+	const struct ep_note *list = ep_source_notes(x->source, &count);
+	int rc;
+
+	if (ep_source_kind(x->source) == EP_SOURCE_LIVE)
+		return ep_extract_live_notes(x, err);
+	rc = ep_extract_note(x, "CORE", NT_PRSTATUS, &own->status,
+			     sizeof(own->status), err);
+	rc = rc ? rc
+		: ep_extract_note(x, "CORE", NT_FPREGSET, &own->floating,
+				  sizeof(own->floating), err);
+	for (size_t i = 0; i < count && rc == EP_OK; i++) {
+		const struct ep_note *note = &list[i];
+
+		if (strcmp(note->name, "CORE") == 0 &&
+		    (note->type == NT_PRPSINFO || note->type == NT_AUXV ||
+		     note->type == NT_FILE))
+			rc = ep_extract_note(x, note->name, note->type,
+					     note->desc, note->desc_size, err);
+	}
+	return rc;
+}
+
+static int file_write(const struct ep_elfcore *core, struct ep_source *source,
 		      const char *path, bool force, uint64_t *written,
 		      struct ep_err *err)
 {
-	struct own_notes own;
-	struct ep_elfcore_note notes[] = {
-		{"CORE", NT_PRSTATUS, sizeof(own.status), &own.status},
-		{"CORE", NT_FPREGSET, sizeof(own.floating), &own.floating},
-		{"CORE", NT_PRPSINFO, sizeof(own.process), &own.process},
-		{EP_NOTE_NAME, EP_NOTE_SNAPSHOT,
-		 sizeof(own.snapshot) + sizeof(own.thread), &own.snapshot},
-	};
-	struct ep_elfcore core = {notes, sizeof(notes) / sizeof(*notes),
-				  copy->pieces, copy->piece_count};
 	struct ep_output output;
-	int rc;
+	int rc = ep_output_open(&output, path, force, err);
 
-	notes_fill(&own, source, copy);
-	rc = ep_output_open(&output, path, force, err);
 	if (rc)
 		return rc;
-	rc = ep_elfcore_write(&core, source, output.fd, output.path, written,
+	rc = ep_elfcore_write(core, source, output.fd, output.path, written,
 			      err);
 	if (rc == EP_OK)
 		return ep_output_commit(&output, err);
 	ep_output_abandon(&output);
+	return rc;
+}
+
+static int copy_write(const struct copy *copy, struct ep_source *source,
+		      const char *path, bool force, uint64_t *written,
+		      struct ep_err *err)
+{
+	struct ep_extraction x = {.source = source};
+	struct own_notes own;
+	int rc;
+
+	own_notes_fill(&own, copy);
+	rc = process_notes(&x, &own, err);
+	rc = rc ? rc
+		: ep_extract_note(
+			  &x, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, &own.snapshot,
+			  sizeof(own.snapshot) + sizeof(own.thread), err);
+	if (rc == EP_OK) {
+		struct ep_elfcore core = {x.notes, x.note_count, copy->pieces,
+					  copy->piece_count};
+
+		rc = file_write(&core, source, path, force, written, err);
+	}
+	free(x.notes);
+	free(x.made);
 	return rc;
 }
 

@@ -43,7 +43,7 @@ const char *ep_found_text(uint32_t how)
 	return "unknown way";
 }
 
-static const char *off_text(uint32_t reason)
+const char *ep_off_text(uint32_t reason)
 {
 	switch (reason) {
 	case EP_OFF_NONE:
@@ -200,7 +200,7 @@ static int root_follow(struct ep_root_search *search)
 			   "%s: the program has the runtime (%s), but was not "
 			   "traced: %s",
 			   search->source->name, found->where,
-			   off_text(found->root.off_reason));
+			   ep_off_text(found->root.off_reason));
 		remember(search, EP_END, found, &err);
 		return EP_END;
 	}

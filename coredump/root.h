@@ -33,6 +33,9 @@ int ep_root_find(struct ep_source *source, struct ep_root_found *out,
 const char *ep_found_text(
 	uint32_t how); /* "magic at the start of a segment", … Static. */
 
+/* Why tracing is off for good (EP_OFF_). Static. */
+const char *ep_off_text(uint32_t reason);
+
 /* CRC-32 (IEEE 802.3) */
 uint32_t ep_crc32(const void *bytes, size_t size);
 

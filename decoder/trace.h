@@ -51,7 +51,8 @@ struct ep_trace_thread {
 	uint32_t flags;        /* EP_THREAD_ */
 	char name[4 * 32 + 1]; /* as the process's strings; "" unknown */
 	uint64_t start_tsc, end_tsc;
-	uint32_t gate;           /* its own pause; 0: none */
+	uint32_t gate;           /* its own pauses, counted; 0: none */
+	uint32_t timing;         /* setting of its own; 0: the process's */
 	uint64_t lost_records;   /* said by the runtime */
 	uint64_t blocks_entered; /* since its start, said by the runtime */
 	struct ep_trace_block *blocks; /* ascending sequence */

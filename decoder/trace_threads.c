@@ -43,6 +43,7 @@ static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 	to->start_tsc = from->start_tsc;
 	to->end_tsc = from->end_tsc;
 	to->gate = from->gate;
+	to->timing = from->timing;
 	to->lost_records = from->lost;
 	to->blocks_entered = from->blocks;
 }

@@ -237,12 +237,8 @@ static uint64_t write_notes(struct ep_notes *notes)
 	ep_notes_add_thread(notes, shot.thread.tid, &shot.registers,
 			    shot.floating);
 	ep_notes_add_process(notes);
-	/* The libraries of then are in the load map; those of now are not what
-	 * a kept snapshot is about. */
-	if (!shot.kept) {
-		ep_notes_add_auxv(notes);
-		ep_notes_add_files(notes, shot.maps);
-	}
+	ep_notes_add_auxv(notes);
+	ep_notes_add_files(notes, shot.maps);
 	ours = notes->at;
 	ep_notes_add_snapshot(notes, &shot.note, &shot.thread);
 	return ours;
