@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * chrome.c: the Trace Event Format, as its document "Trace Event Format"
- * (Google, linked from chrome://tracing) has it. Calls are B and E events: of
- * these the order in the file counts where times are equal, so nesting is right
- * also where many calls share one approximate time; X events, which would have
- * to come at a call's end, are nested by their times alone. A call that did not
- * return has no E: viewers show it as unfinished, none is invented.
+ * (Google, linked from chrome://tracing) has it. A call is an X event, written
+ * when it ends; the viewers sort, and nest by the times alone. So no two events
+ * of a thread may share a time: where they do (times known within an interval,
+ * several calls left at once), the later one is moved by 1 or 2 ns, which is
+ * less than the clock can tell apart. Not B and E: with them Perfetto, which
+ * draws 512 levels, ends the wrong calls above a deep recursion, and speedscope
+ * wants all args twice. A call that did not return is a B without an E: the
+ * viewers show it as unfinished.
  */
 #include "decoder/export.h"
 
@@ -21,6 +24,7 @@ struct chrome {
 	struct ep_texts texts; /* what an event has of its function */
 	struct ep_text *heads; /* by thread: of every event */
 	uint32_t *tids;
+	int64_t *last; /* by thread: ns of its last event */
 	bool begun;
 };
 
@@ -61,7 +65,8 @@ static int heads_make(struct chrome *chrome)
 
 	chrome->tids = ep_export_tids(trace);
 	chrome->heads = calloc(trace->thread_count + 1, sizeof(*chrome->heads));
-	if (!chrome->tids || !chrome->heads)
+	chrome->last = calloc(trace->thread_count + 1, sizeof(*chrome->last));
+	if (!chrome->tids || !chrome->heads || !chrome->last)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		int size = asprintf(&chrome->heads[i].bytes,
@@ -172,19 +177,34 @@ static void write_tail(struct chrome *chrome)
 
 /* ---- events ---- */
 
+/* A time of its own for an event, at least `apart` ns after the one before. */
+static int64_t stamp(struct chrome *chrome, const struct ep_nest_thread *thread,
+		     int64_t apart)
+{
+	int64_t *last = &chrome->last[thread->index];
+
+	if (thread->now >= *last + apart)
+		*last = thread->now;
+	else
+		*last += apart;
+	return *last;
+}
+
 static void event_head(struct chrome *chrome, char phase,
-		       const struct ep_nest_thread *thread)
+		       const struct ep_nest_thread *thread, int64_t ns)
 {
 	const struct ep_text *head = &chrome->heads[thread->index];
-	char start[] = ",\n{\"ph\":\"B\",";
+	char start[] = ",\n{\"ph\":\"X\",";
 
+	if (!chrome->begun)
+		write_head(chrome);
 	start[9] = phase;
 	ep_outbuf_put(&chrome->out, start, sizeof(start) - 1);
 	ep_outbuf_put(&chrome->out, head->bytes, head->size);
-	ep_outbuf_thousandth(&chrome->out, thread->now);
+	ep_outbuf_thousandth(&chrome->out, ns);
 }
 
-/* The member of args so far, comma included, for a time that is an interval:
+/* A time that is an interval, as members of args:
  * ,"begin":"approximate","begin_earliest_us":1.000,"begin_latest_us":2.000 */
 static void approximate(struct chrome *chrome, const char *which,
 			const struct ep_time *time)
@@ -192,7 +212,7 @@ static void approximate(struct chrome *chrome, const char *which,
 	const struct ep_trace *trace = chrome->export->trace;
 	struct ep_outbuf *out = &chrome->out;
 
-	ep_outbuf_text(out, "\"");
+	ep_outbuf_text(out, ",\"");
 	ep_outbuf_text(out, which);
 	ep_outbuf_text(out, "\":\"approximate\",\"");
 	ep_outbuf_text(out, which);
@@ -208,94 +228,97 @@ static void approximate(struct chrome *chrome, const char *which,
 			     ep_trace_ns(trace, trace->first_tsc, time->high));
 }
 
+/* Its time is taken now, in order; it is written when all is known of it. The
+ * mark of a frame is that time, doubled, + 1 when it was resumed. */
 static int begin(void *context, const struct ep_nest_thread *thread,
 		 struct ep_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *event, struct ep_err *err)
 {
 	struct chrome *chrome = context;
+
+	(void)event;
+	(void)err;
+	frame->mark = (uint64_t)stamp(chrome, thread, 1) * 2 +
+		      (why == EP_NEST_SWITCH);
+	return EP_OK;
+}
+
+static void word(struct chrome *chrome, bool on, const char *key_and_text)
+{
+	if (on)
+		ep_outbuf_text(&chrome->out, key_and_text);
+}
+
+/* What the numbers don't tell. */
+static void flags(struct chrome *chrome, const struct ep_frame *frame,
+		  enum ep_nest_why why, const struct ep_event *event)
+{
+	uint32_t known = frame->flags;
+	bool unwound = known & EP_CALL_UNWOUND;
+
+	word(chrome, known & EP_CALL_BEFORE,
+	     ",\"began\":\"before the history: begin unknown\"");
+	word(chrome, frame->mark & 1,
+	     ",\"resumed\":\"execution came back to this stack\"");
+	word(chrome, why == EP_NEST_SWITCH,
+	     ",\"suspended\":\"execution went on upon another stack\"");
+	word(chrome, why == EP_NEST_OPEN, ",\"unfinished\":\"did not return\"");
+	word(chrome, event && unwound,
+	     ",\"ended\":\"left by an exception or longjmp\"");
+	word(chrome, event && !unwound && known & EP_CALL_ABANDONED,
+	     ",\"ended\":\"left without a return\"");
+	word(chrome, known & EP_CALL_ACROSS_GAP,
+	     ",\"gap\":\"history is missing inside\"");
+	word(chrome, event && known & EP_CALL_AMBIGUOUS,
+	     ",\"ambiguous\":\"the return may be of an outer call of it\"");
+	if (!frame->begin.exact && !(known & EP_CALL_BEFORE))
+		approximate(chrome, "begin", &frame->begin);
+	if (event && !event->end.exact)
+		approximate(chrome, "end", &event->end);
+}
+
+static int write_call(struct chrome *chrome,
+		      const struct ep_nest_thread *thread,
+		      const struct ep_frame *frame, enum ep_nest_why why,
+		      const struct ep_event *event, struct ep_err *err)
+{
 	const struct ep_text *text =
 		ep_texts_get(&chrome->texts, frame->function);
 	struct ep_outbuf *out = &chrome->out;
+	int64_t began = (int64_t)(frame->mark / 2);
 
-	(void)event;
 	if (!text)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	if (!chrome->begun)
-		write_head(chrome);
-	event_head(chrome, 'B', thread);
-	ep_outbuf_put(out, text->bytes, text->size);
-	if (why == EP_NEST_BEFORE) {
-		ep_outbuf_text(out, ",\"begin\":\"before the history\"");
-	} else if (why == EP_NEST_SWITCH) {
-		ep_outbuf_text(out, ",\"begin\":\"resumed on this stack\"");
-	} else if (!frame->begin.exact) {
-		ep_outbuf_text(out, ",");
-		approximate(chrome, "begin", &frame->begin);
+	event_head(chrome, why == EP_NEST_OPEN ? 'B' : 'X', thread, began);
+	if (why != EP_NEST_OPEN) {
+		ep_outbuf_text(out, ",\"dur\":");
+		ep_outbuf_thousandth(out, stamp(chrome, thread, 2) - began);
 	}
+	ep_outbuf_put(out, text->bytes, text->size);
+	flags(chrome, frame, why, event);
 	ep_outbuf_text(out, "}}");
 	return out->failed ? ep_export_finish(out, EP_OK, err) : EP_OK;
-}
-
-/* Why a call is over, where it did not just return. */
-static const char *ending(enum ep_nest_why why, uint32_t flags)
-{
-	if (why == EP_NEST_SWITCH)
-		return "suspended: execution went on upon another stack";
-	if (flags & EP_CALL_UNWOUND)
-		return "left by an exception or longjmp";
-	if (flags & EP_CALL_ABANDONED)
-		return "left without a return";
-	return NULL;
-}
-
-static void end_args(struct chrome *chrome, const struct ep_frame *frame,
-		     enum ep_nest_why why, const struct ep_event *event)
-{
-	struct ep_outbuf *out = &chrome->out;
-	uint32_t flags = event ? frame->flags : 0;
-	const char *how = ending(why, flags), *comma = "";
-
-	ep_outbuf_text(out, ",\"args\":{");
-	if (how) {
-		ep_outbuf_text(out, "\"ended\":\"");
-		ep_outbuf_text(out, how);
-		ep_outbuf_text(out, "\"");
-		comma = ",";
-	}
-	if (flags & EP_CALL_ACROSS_GAP) {
-		ep_outbuf_text(out, comma);
-		ep_outbuf_text(out, "\"gap\":\"history is missing inside\"");
-		comma = ",";
-	}
-	if (flags & EP_CALL_AMBIGUOUS) {
-		ep_outbuf_text(out, comma);
-		ep_outbuf_text(out, "\"ambiguous\":\"the return may be of an "
-				    "outer call of it\"");
-		comma = ",";
-	}
-	if (event && !event->end.exact) {
-		ep_outbuf_text(out, comma);
-		approximate(chrome, "end", &event->end);
-	}
-	ep_outbuf_text(out, "}");
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
 	       struct ep_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
 {
-	struct chrome *chrome = context;
-	struct ep_outbuf *out = &chrome->out;
-	const uint32_t told =
-		EP_CALL_ABANDONED | EP_CALL_ACROSS_GAP | EP_CALL_AMBIGUOUS;
+	size_t open = thread->count;
+	int rc = EP_OK;
 
-	if (why == EP_NEST_OPEN || why == EP_NEST_LEFT)
+	if (why == EP_NEST_LEFT)
 		return EP_OK;
-	event_head(chrome, 'E', thread);
-	if (!event || frame->flags & told || !event->end.exact)
-		end_args(chrome, frame, why, event);
-	ep_outbuf_text(out, "}");
-	return out->failed ? ep_export_finish(out, EP_OK, err) : EP_OK;
+	if (why != EP_NEST_OPEN)
+		return write_call(context, thread, frame, why, event, err);
+	/* B events must come in order, so all of a thread when the innermost
+	 * is handed out; the mark of the others says that it is done. */
+	for (size_t i = 0; !rc && frame->mark != UINT64_MAX && i < open; i++) {
+		rc = write_call(context, thread, &thread->frames[i], why, NULL,
+				err);
+		thread->frames[i].mark = UINT64_MAX;
+	}
+	return rc;
 }
 
 /* Instants, on the thread's track. */
@@ -318,10 +341,8 @@ static int point(struct chrome *chrome, const struct ep_event *event)
 	ep_outbuf_text(out, ",\"cat\":\"point\",\"args\":{\"address\":\"");
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\"");
-	if (!event->begin.exact) {
-		ep_outbuf_text(out, ",");
+	if (!event->begin.exact)
 		approximate(chrome, "time", &event->begin);
-	}
 	ep_outbuf_text(out, "}}");
 	return EP_OK;
 }
@@ -360,9 +381,7 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 	struct chrome *chrome = context;
 	int rc;
 
-	if (!chrome->begun)
-		write_head(chrome);
-	event_head(chrome, 'i', thread);
+	event_head(chrome, 'i', thread, stamp(chrome, thread, 1));
 	ep_outbuf_text(&chrome->out, ",\"s\":\"t\"");
 	if (event->kind == EP_EVENT_GAP)
 		rc = gap(chrome, thread, event);
@@ -384,6 +403,7 @@ static void chrome_deinit(struct chrome *chrome)
 		free(chrome->heads[i].bytes);
 	free(chrome->heads);
 	free(chrome->tids);
+	free(chrome->last);
 	free(chrome);
 }
 
