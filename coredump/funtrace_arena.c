@@ -289,10 +289,12 @@ static bool reserve(struct ep_funtrace_writer *writer, unsigned words,
 		    uint64_t tsc)
 {
 	uint64_t gap = writer->blocks ? tsc - writer->last : 0;
-	uint8_t flags = gap > EP_LONG_GAP_CYCLES ? EP_BLOCK_LONG_GAP : 0;
+	/* In ticks it may be one more: an escape has room for less. */
+	bool is_long = gap >= EP_LONG_GAP_CYCLES - (2u << EP_TICK_SHIFT);
+	uint8_t flags = is_long ? EP_BLOCK_LONG_GAP : 0;
 
 	words += gap > EP_GAP_CYCLES;
-	if ((!writer->blocks || flags ||
+	if ((!writer->blocks || is_long ||
 	     writer->next + words > EP_BLOCK_RECORDS) &&
 	    !block_begin(writer, tsc, flags))
 		return false;

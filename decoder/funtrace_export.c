@@ -26,6 +26,7 @@ struct track {
 	struct open_call *open; /* outermost first */
 	size_t open_count, open_capacity;
 	bool begins; /* the first entry is the thread's first event */
+	bool lost;   /* history is missing in between */
 };
 
 struct writer {
@@ -127,6 +128,8 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 		return take_begin(track, event, err);
 	if (event->kind == EP_EVENT_END)
 		return take_end(track, event, err);
+	if (event->kind == EP_EVENT_GAP && event->gap & ~EP_GAP_UNKNOWN_ESCAPE)
+		track->lost = true;
 	if (event->kind == EP_EVENT_POINT && event->point == EP_POINT_CATCH &&
 	    event->function)
 		return take_catch(track, event, err);
@@ -278,17 +281,18 @@ static void put_thread(struct ep_outbuf *out, const struct ep_trace *trace,
 	put_chunk(out, "THREADID", &id, sizeof(id));
 }
 
-/* An entry of zeroes, which readers skip, says that the ring never wrapped. */
+/* An entry of zeroes, which readers skip, says that nothing was overwritten. */
 static void put_track(struct ep_outbuf *out, const struct track *track)
 {
 	static const struct ep_funtrace_entry unused;
-	uint64_t size = (track->count + track->begins) * sizeof(unused);
+	bool whole = track->begins && !track->lost;
+	uint64_t size = (track->count + whole) * sizeof(unused);
 
 	ep_outbuf_put(out, "TRACEBUF", EP_FUNTRACE_MAGIC_SIZE);
 	ep_outbuf_put(out, (const char *)&size, sizeof(size));
 	ep_outbuf_put(out, (const char *)track->list,
 		      track->count * sizeof(*track->list));
-	if (track->begins)
+	if (whole)
 		ep_outbuf_put(out, (const char *)&unused, sizeof(unused));
 }
 
