@@ -107,6 +107,15 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 	return true;
 }
 
+void ep_ring_enter(void)
+{
+	struct ep_tls *tls = &ep_tls;
+
+	while (!enter_block(tls, *(volatile uint64_t *)&tls->cursor, ep_tsc(),
+			    0))
+		;
+}
+
 /* Whether `count` words go into another block than the cursor's. */
 static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags,
 			unsigned count)

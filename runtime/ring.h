@@ -27,6 +27,10 @@ void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags);
  */
 void ep_ring_mark(const uint64_t *words, unsigned count);
 
+/* Enters the next block of the caller's ring now, and leaves it empty. The
+ * caller's gate is shut. */
+void ep_ring_enter(void);
+
 /* The caller's own pause takes effect at once, not at its next block. */
 void ep_ring_pause_here(void);
 

@@ -14,6 +14,7 @@
 #include "runtime/ring.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
+#include "runtime/text.h"
 #include "runtime/x86_64/local.h"
 #include "runtime/x86_64/offsets.h"
 #include "runtime/x86_64/tsc.h"
@@ -432,9 +433,12 @@ struct ep_thread *ep_thread_enter(void)
 	return thread;
 }
 
-/* The block before the first of a new ring: where the next one looks for its
- * number. Not valid, as its check word says. */
-static void continue_from(struct ep_thread *thread, const struct ring *ring)
+/*
+ * Where the next block looks for its number is the block before it: here the
+ * ring's last one, which has it as long as that takes. The first block is
+ * entered now, so that no reader sees the other.
+ */
+static void continue_in(struct ep_thread *thread, const struct ring *ring)
 {
 	char *end = (char *)ep_arena + ring->offset + ring->size;
 	struct ep_block *last = (struct ep_block *)end - 1;
@@ -443,11 +447,14 @@ static void continue_from(struct ep_thread *thread, const struct ring *ring)
 					  -(uint64_t)EP_BLOCK_SIZE);
 
 	__atomic_store_n(&last->check, 0, __ATOMIC_RELAXED);
+	ep_bytes_zero(last, sizeof(*last));
 	last->sequence = now->sequence;
-	last->every = 0;
 	thread->ring_offset = ring->offset;
 	thread->ring_size = ring->size;
 	*(volatile uint64_t *)&ep_tls.cursor = (uint64_t)end;
+	ep_ring_enter();
+	if (ring->size > sizeof(*last))
+		last->sequence = 0;
 }
 
 static void begin_in(struct ep_thread *thread, const struct ring *ring)
@@ -466,7 +473,7 @@ static void change_ring(struct ep_thread *thread, const struct ring *ring,
 	struct ring old = {thread->ring_offset, thread->ring_size};
 
 	if (thread->blocks)
-		continue_from(thread, ring);
+		continue_in(thread, ring);
 	else
 		begin_in(thread, ring);
 	left->size = old.size;
@@ -490,14 +497,15 @@ bool ep_thread_set_ring(uint64_t size)
 	set_gate(&shut_for_good);
 	ep_ring_pause_here();
 	found = take_new(size, &ring) || take_used(size, &ring);
-	if (found)
-		change_ring(thread, &ring, left);
-	else
-		__atomic_store_n(&left->offset, 0, __ATOMIC_RELEASE);
-	set_gate(gate);
-	/* The cursor is at a boundary now, or where it was. */
-	*(volatile uint32_t *)&ep_tls.timing_mask = timing;
+	/* Entering a block chooses its timing where this is not 0. */
 	*(volatile uint32_t *)&ep_tls.boundary_mask = boundary;
+	if (found) {
+		change_ring(thread, &ring, left);
+	} else {
+		__atomic_store_n(&left->offset, 0, __ATOMIC_RELEASE);
+		*(volatile uint32_t *)&ep_tls.timing_mask = timing;
+	}
+	set_gate(gate);
 	return found;
 }
 

@@ -6,6 +6,7 @@
  * told to, by its own lines, and tells its pid), pause and resume (itself),
  * crash.
  */
+#define _GNU_SOURCE
 #include <epitaph.h>
 #include <pthread.h>
 #include <stdio.h>

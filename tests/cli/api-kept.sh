@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A snapshot kept in memory comes out of a core, out of a snapshot of it, and out
+# of the program's own file, and is the same each time: the request that the
+# rings have forgotten, and what another thread was waiting in at that moment.
+set -euo pipefail
+source "$TOP/tests/cli/lib/core.bash"
+
+"$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/slowest.c" -o slowest
+EPITAPH_RING=16K crash 139 ./slowest saved.core
+
+"$EPITAPH" replay --format=tsv core >events
+grep -q '	slow_step	' events && fail "the ring was to forget the slow request"
+[ "$(info 'len(info["kept"])')" = 1 ] || fail "$(info 'info["kept"]')"
+number=$(info 'info["kept"][0]["number"]')
+[ "$(info 'info["kept"][0]["saved_bytes"] == info["kept"][0]["bytes"]')" = True ]
+[ "$(info 'info["kept"][0]["tid"] == info["pid"]')" = True ]
+[ "$(info 'info["is_kept"]')" = False ]
+"$EPITAPH" info core >text
+grep -q "^kept  *$number: " text || { cat text; fail "info does not list it"; }
+
+"$EPITAPH" extract --quiet --kept "$number" -o one.core core
+"$EPITAPH" extract --quiet --kept all core
+mv "epitaph.$(info 'info["pid"]').kept-$number.core" all.core
+"$EPITAPH" extract --quiet -o small.core core
+"$EPITAPH" extract --quiet --kept "$number" -o two.core small.core
+"$EPITAPH" extract --quiet -o again.core one.core
+for file in one saved all two again; do
+	"$EPITAPH" replay --format=tsv $file.core >$file.tsv
+	cmp one.tsv $file.tsv || fail "$file.core tells another story"
+done
+[ "$(grep -c '^B.*	slow_step	' one.tsv)" = 5 ] || { cat one.tsv; fail "slow_step"; }
+grep -q '	later_step	' one.tsv && fail "what came later is in it"
+# The thread that waits is in flight, there as in the core.
+[ "$(grep -c '^[BE].*	wait_for_ever	' one.tsv)" = 1 ] || fail "the other thread"
+[ "$(info 'info["is_kept"]' one.core)" = True ]
+[ "$(info 'sum(info["lost"].values())' one.core)" = 0 ] || fail "$(info 'info["lost"]')"
+"$EPITAPH" report one.core >report || fail "report: status $?"
+grep -q 'did not die' report || { cat report; fail "a kept snapshot has no death"; }
+
+gdb -q -batch -nx -ex 'info threads' -c one.core ./slowest >gdb.txt 2>&1
+grep -q 'LWP' gdb.txt || { cat gdb.txt; fail "gdb does not open it"; }
+
+# What is not there.
+status=0
+"$EPITAPH" extract --kept 9999 -o no.core core 2>err || status=$?
+[ $status = 2 ] || fail "status $status for a number that is not kept"
+grep -q 'info lists' err
+status=0
+"$EPITAPH" extract --kept x -o no.core core 2>err || status=$?
+[ $status = 64 ] || fail "status $status for no number"
+status=0
+"$EPITAPH" extract --kept all -o no.core one.core 2>err || status=$?
+[ $status = 2 ] || fail "status $status where nothing is kept"
+[ ! -e no.core ]
+
+# No memory for it: the program is told, and so is the reader.
+status=0
+EPITAPH_KEEP=0 ./slowest saved.core 2>err || status=$?
+[ $status = 1 ] && grep -q 'no room' err || fail "EPITAPH_KEEP=0: $status, $(cat err)"
