@@ -366,7 +366,8 @@ static int extraction_run(struct ep_extraction *x, const char *path,
 			     " can be read",
 			     x->source->name, x->found->arena_address);
 	rc = rc ? rc : snapshot_write(x, path, &result->bytes_written, err);
-	result_fill(x, result);
+	if (rc == EP_OK)
+		result_fill(x, result);
 	free(own);
 	return rc;
 }

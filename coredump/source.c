@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A warning that there was no memory for: whoever reads it must not take the
+ * source for whole. */
+static char starved[] = "damage that is not told: out of memory";
+
 /* ---- life ---- */
 
 struct ep_source *ep_source_new(enum ep_source_kind kind,
@@ -41,7 +45,8 @@ void ep_source_close(struct ep_source *source)
 	if (source->fd >= 0)
 		close(source->fd);
 	for (size_t i = 0; i < source->warning_count; i++)
-		free(source->warnings[i]);
+		if (source->warnings[i] != starved)
+			free(source->warnings[i]);
 	free(source->owned_auxv);
 	free(source->arena);
 	free(source->funtrace);
@@ -243,7 +248,7 @@ bool ep_list_grow(void *array, size_t count, size_t *capacity, size_t size)
 void ep_source_warn(struct ep_source *source, const char *format, ...)
 {
 	struct ep_err line; /* for its size, and for taming the text */
-	char text[sizeof(line.text)];
+	char text[sizeof(line.text)], *copy;
 	va_list args;
 
 	if (source->warning_count == EP_WARNINGS_MAX)
@@ -254,9 +259,8 @@ void ep_source_warn(struct ep_source *source, const char *format, ...)
 	if (source->warning_count == EP_WARNINGS_MAX - 1)
 		snprintf(text, sizeof(text), "more damage, not listed");
 	ep_err_set(&line, 0, 0, "%s", text);
-	source->warnings[source->warning_count] = strdup(line.text);
-	if (source->warnings[source->warning_count])
-		source->warning_count++;
+	copy = strdup(line.text);
+	source->warnings[source->warning_count++] = copy ? copy : starved;
 }
 
 enum ep_source_kind ep_source_kind(const struct ep_source *source)
