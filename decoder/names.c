@@ -65,13 +65,9 @@ struct ep_names {
 	size_t function_count, unknown_count;
 	char **warnings;
 	size_t warning_count;
+	struct function nothing; /* answered when memory is out, or too much is
+				    unknown; its name is NULL until then */
 	struct cached cache[CACHE_SIZE];
-};
-
-/* What is answered when memory is out, or too much is unknown. */
-static struct function nothing = {
-	.public = {.id = UINT32_MAX, .name = "?", .symbol = "", .module = ""},
-	.line_asked = true,
 };
 
 /* ---- modules ---- */
@@ -443,6 +439,20 @@ static struct function *add_function(struct ep_names *names, size_t index,
 	return function;
 }
 
+/* Its id is the next one, too: whoever keeps a list by ids has room for it. */
+static struct function *nothing_of(struct ep_names *names)
+{
+	if (!names->nothing.public.name)
+		names->nothing = (struct function){
+			.public = {.id = (uint32_t)names->function_count++,
+				   .name = "?",
+				   .symbol = "",
+				   .module = ""},
+			.line_asked = true,
+		};
+	return &names->nothing;
+}
+
 static struct function *function_at(struct ep_names *names,
 				    const struct module *module,
 				    uint64_t address)
@@ -469,11 +479,11 @@ static struct function *function_at(struct ep_names *names,
 	if (function)
 		return function;
 	if (!symbol && names->unknown_count >= UNKNOWN_MAX)
-		return &nothing;
+		return nothing_of(names);
 	function = add_function(names, index, symbol, key);
 	if (function && !symbol)
 		names->unknown_count++;
-	return function ? function : &nothing;
+	return function ? function : nothing_of(names);
 }
 
 const struct ep_function *ep_names_find(struct ep_names *names,

@@ -35,10 +35,20 @@ field(struct ep_report *report, const char *name, const char *format, ...)
 }
 
 /* Bytes from the process, fit for a terminal. "" when memory is out. */
+/* Fit to be shown; the caller frees it. NULL: the report is starved. */
+static char *tamed(struct ep_report *report, const char *text)
+{
+	char *copy = ep_utf8_escape(text, strlen(text));
+
+	if (!copy)
+		report->starved = true;
+	return copy;
+}
+
 static void field_bytes(struct ep_report *report, const char *name,
 			const char *text)
 {
-	char *tame = ep_utf8_escape(text, strlen(text));
+	char *tame = tamed(report, text);
 
 	if (tame && *tame)
 		field(report, name, "%s", tame);
@@ -74,7 +84,7 @@ static void head_of_trace(struct ep_report *report)
 	if (!process->known)
 		return;
 	field_bytes(report, "command", process->command_line);
-	host = ep_utf8_escape(process->host, strlen(process->host));
+	host = tamed(report, process->host);
 	if (ep_source_kind(report->source) == EP_SOURCE_FUNTRACE)
 		field(report, "process", "pid %" PRIu32, process->pid);
 	else
@@ -172,7 +182,7 @@ static void head_of_death(struct ep_report *report,
 		death->tid);
 	ep_death_cause_text(cause, sizeof(cause), report->source, death,
 			    core_thread(report, death->tid));
-	tame = ep_utf8_escape(cause, strlen(cause));
+	tame = tamed(report, cause);
 	if (tame && *tame)
 		field(report, "because", "%s", tame);
 	free(tame);
@@ -229,7 +239,7 @@ static void print_thread_head(struct ep_report *report,
 				   ? thread->trace->name
 			   : thread->core ? thread->core->name
 					  : "";
-	char *tame = ep_utf8_escape(name, strlen(name));
+	char *tame = tamed(report, name);
 
 	fprintf(report->out, "\n%sthread %" PRIu32 "%s%s%s%s", report->bold,
 		tid, tame && *tame ? " " : "", tame ? tame : "", words,
@@ -518,7 +528,7 @@ doubt(struct doubts *doubts, const char *format, ...)
 			"\n%swhat to know before you believe it%s\n",
 			doubts->report->bold, doubts->report->style.plain);
 	doubts->any = true;
-	tame = ep_utf8_escape(text, strlen(text));
+	tame = tamed(doubts->report, text);
 	fprintf(doubts->report->out, "  - %s\n", tame ? tame : "");
 	free(tame);
 }
@@ -631,5 +641,7 @@ int ep_report_write(struct ep_report *report, struct ep_err *err)
 	rc = print_threads(report, &death, err);
 	if (!rc)
 		print_doubts(report);
+	if (!rc && report->starved)
+		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	return rc;
 }

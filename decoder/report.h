@@ -34,6 +34,7 @@ struct ep_report {
 	/* out */
 	bool partial; /* something that should have been there was not */
 	bool ghosts;  /* approximate times were printed */
+	bool starved; /* memory ran out, something is left out */
 };
 
 /* EP_OK or EP_E_MEMORY. The caller checks `out` for write errors. */
