@@ -13,9 +13,7 @@
 #include "decoder/records.h"
 #include "decoder/utf8.h"
 
-/* Deeper frames are one frame: a line is as long as its stack is deep, and no
- * screen shows more. */
-#define DEPTH_MAX 1000u
+#define DEPTH_MAX EP_EXPORT_DEPTH_MAX
 #define NONE      UINT32_MAX
 
 enum kind { ROOT, FUNCTION, BRACKET };
@@ -26,7 +24,7 @@ static const char *const brackets[] = {
 	[OLDER] = "[began before the history]",
 	[MISSING] = "[history is missing]",
 	[PAUSED] = "[tracing was paused]",
-	[DEEPER] = "[deeper than 1000 frames]",
+	[DEEPER] = EP_EXPORT_TOO_DEEP,
 };
 
 struct node {

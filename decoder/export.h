@@ -44,6 +44,12 @@ int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 
 /* ---- what they share ---- */
 
+/* collapsed and speedscope: deeper frames are one, with the words. A folded
+ * line is as long as its stack is deep, and speedscope's own recursion breaks
+ * down between 4,000 and 6,000; no screen shows as many. */
+#define EP_EXPORT_DEPTH_MAX 1000u
+#define EP_EXPORT_TOO_DEEP  "[deeper than 1000 frames]"
+
 /* One text for each function, made when it is first asked for. */
 struct ep_texts {
 	/* From malloc; NULL: out of memory. */

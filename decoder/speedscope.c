@@ -34,8 +34,8 @@ struct speedscope {
 	uint32_t frame_count, frame_room;
 	uint32_t *numbers; /* by id * VARIANTS + variant */
 	size_t number_count;
-	uint32_t missing, paused; /* frames of gaps, or NONE */
-	bool begun;               /* the file */
+	uint32_t missing, paused, deeper; /* frames of words, or NONE */
+	bool begun;                       /* the file */
 	/* the profile at hand */
 	bool profile;
 	bool approximate;
@@ -94,17 +94,21 @@ static uint32_t frame_of(struct speedscope *scope, const struct ep_frame *frame)
 	return scope->numbers[at];
 }
 
+static uint32_t frame_of_words(struct speedscope *scope, uint32_t *frame,
+			       const char *words)
+{
+	if (*frame == NONE)
+		*frame = frame_add(scope, NULL, words);
+	return *frame;
+}
+
 static uint32_t frame_of_gap(struct speedscope *scope,
 			     const struct ep_event *event)
 {
-	bool paused = event->gap & EP_GAP_PAUSED;
-	uint32_t *frame = paused ? &scope->paused : &scope->missing;
-
-	if (*frame == NONE)
-		*frame = frame_add(scope, NULL,
-				   paused ? "[tracing was paused]"
-					  : "[history is missing]");
-	return *frame;
+	if (event->gap & EP_GAP_PAUSED)
+		return frame_of_words(scope, &scope->paused,
+				      "[tracing was paused]");
+	return frame_of_words(scope, &scope->missing, "[history is missing]");
 }
 
 /* ---- events ---- */
@@ -172,10 +176,17 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 		 const struct ep_event *begun, struct ep_err *err)
 {
 	struct speedscope *scope = context;
-	uint32_t number = frame_of(scope, frame);
+	size_t above = thread->count - 1;
+	uint32_t number;
 
 	(void)why;
 	(void)begun;
+	if (above > EP_EXPORT_DEPTH_MAX)
+		return EP_OK;
+	number = above < EP_EXPORT_DEPTH_MAX
+			 ? frame_of(scope, frame)
+			 : frame_of_words(scope, &scope->deeper,
+					  EP_EXPORT_TOO_DEEP);
 	if (number == NONE)
 		return out_of_memory(err);
 	frame->mark = number;
@@ -222,6 +233,8 @@ static int end(void *context, const struct ep_nest_thread *thread,
 			return out_of_memory(err);
 	}
 	scope->approximate |= ended && !ended->end.exact;
+	if (thread->count - 1 > EP_EXPORT_DEPTH_MAX)
+		return EP_OK;
 	close_event(scope, (uint32_t)frame->mark, thread->now);
 	return status(scope, err);
 }
@@ -396,7 +409,7 @@ int ep_speedscope_write(FILE *out, const struct ep_export *export,
 		return out_of_memory(err);
 	scope->export = export;
 	scope->file = out;
-	scope->missing = scope->paused = NONE;
+	scope->missing = scope->paused = scope->deeper = NONE;
 	ep_outbuf_init(&scope->out, out);
 	rc = write_all(scope, shown, err);
 	rc = ep_export_finish(&scope->out, rc, err);
