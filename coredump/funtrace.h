@@ -69,8 +69,8 @@ bool ep_funtrace_file_is(const char *path);
  * segment with an arena that holds the records of one sample, counted from 0 as
  * funtrace2viz does; EP_FUNTRACE_NEWEST: the last one. There are no registers,
  * stacks or notes. Damage is told by warnings, and what was readable is kept.
- * EP_E_FORMAT: not a funtrace.raw; EP_E_TRUNCATED: it has no sample; EP_END: not
- * this one.
+ * EP_E_FORMAT: not a funtrace.raw; EP_E_TRUNCATED: it has no sample; EP_END:
+ * not this one.
  */
 int ep_source_open_funtrace(struct ep_source **out, const char *path,
 			    size_t sample, struct ep_err *err);

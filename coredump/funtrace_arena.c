@@ -17,6 +17,11 @@
  * over 100 ms of sleep (funtrace.cpp, cpu_cycles_per_second). */
 #define RATE_ERROR_PPB 10000000u
 
+/* Blocks may take 64 MiB and 8 times the bytes of the entries: 5 are needed at
+ * worst when few entries lie hours apart. */
+#define LIMIT_LEAST (UINT64_C(64) << 20)
+#define LIMIT_SHARE 8u
+
 #define WRITER "funtrace" /* in place of the runtime's version */
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
@@ -200,7 +205,10 @@ int ep_funtrace_arena_begin(struct ep_funtrace_arena *arena,
 {
 	size_t program = program_of(sample, modules, module_count);
 	struct ep_arena *head;
-	uint64_t rings;
+	uint64_t rings, entries = 0;
+
+	for (size_t i = 0; i < sample->buffer_count; i++)
+		entries += ep_cursor_left(&sample->buffers[i].entries);
 
 	memset(arena, 0, sizeof(*arena));
 	arena->identity = EP_ANCHOR_KEY ^ sample->hz;
@@ -219,6 +227,7 @@ int ep_funtrace_arena_begin(struct ep_funtrace_arena *arena,
 	rings = section(arena, EP_SECTION_RINGS, EP_BLOCK_SIZE, 0, EP_PAGE);
 	if (!rings)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	arena->limit = arena->size + LIMIT_LEAST + LIMIT_SHARE * entries;
 	head = header(arena);
 	head->block_size = EP_BLOCK_SIZE;
 	head->timestamp_every = 1;
@@ -261,14 +270,18 @@ static struct ep_block *block_of(const struct ep_funtrace_writer *writer)
 	return (struct ep_block *)(void *)(writer->arena->bytes + writer->at);
 }
 
-static bool block_begin(struct ep_funtrace_writer *writer, uint64_t tsc,
-			uint8_t flags)
+static int block_begin(struct ep_funtrace_writer *writer, uint64_t tsc,
+		       uint8_t flags)
 {
-	uint64_t at = room(writer->arena, EP_BLOCK_SIZE, EP_PAGE);
+	struct ep_funtrace_arena *arena = writer->arena;
 	struct ep_block *block;
+	uint64_t at;
 
+	if (arena->size > arena->limit)
+		return EP_E_LIMIT;
+	at = room(arena, EP_BLOCK_SIZE, EP_PAGE);
 	if (!at)
-		return false;
+		return EP_E_MEMORY;
 	writer->at = at;
 	writer->next = 0;
 	writer->last = tsc;
@@ -280,30 +293,33 @@ static bool block_begin(struct ep_funtrace_writer *writer, uint64_t tsc,
 	block->every = 1;
 	block->flags =
 		(uint8_t)(flags | (writer->sequence == 1 ? EP_BLOCK_FIRST : 0));
-	block->check = ep_block_check(block, at, writer->arena->identity);
-	return true;
+	block->check = ep_block_check(block, at, arena->identity);
+	return EP_OK;
 }
 
 /* Room for `words` at `tsc`, with the escape that they need. */
-static bool reserve(struct ep_funtrace_writer *writer, unsigned words,
-		    uint64_t tsc)
+static int reserve(struct ep_funtrace_writer *writer, unsigned words,
+		   uint64_t tsc)
 {
 	uint64_t gap = writer->blocks ? tsc - writer->last : 0;
 	/* In ticks it may be one more: an escape has room for less. */
 	bool is_long = gap >= EP_LONG_GAP_CYCLES - (2u << EP_TICK_SHIFT);
 	uint8_t flags = is_long ? EP_BLOCK_LONG_GAP : 0;
 
+	int rc = EP_OK;
+
 	words += gap > EP_GAP_CYCLES;
-	if ((!writer->blocks || is_long ||
-	     writer->next + words > EP_BLOCK_RECORDS) &&
-	    !block_begin(writer, tsc, flags))
-		return false;
+	if (!writer->blocks || is_long ||
+	    writer->next + words > EP_BLOCK_RECORDS)
+		rc = block_begin(writer, tsc, flags);
+	if (rc)
+		return rc;
 	if (tsc - writer->last > EP_GAP_CYCLES)
 		block_of(writer)->records[writer->next++] = ep_escape_make(
 			EP_ESCAPE_TIME,
 			(uint32_t)(tsc >> EP_TICK_SHIFT >> 16 & 0x3ffffff));
 	writer->last = tsc;
-	return true;
+	return EP_OK;
 }
 
 static uint64_t stamp_of(uint64_t tsc)
@@ -316,8 +332,10 @@ static uint64_t stamp_of(uint64_t tsc)
 int ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address,
 		    bool is_return, uint64_t tsc)
 {
-	if (!reserve(writer, 1, tsc))
-		return EP_E_MEMORY;
+	int rc = reserve(writer, 1, tsc);
+
+	if (rc)
+		return rc;
 	block_of(writer)->records[writer->next++] =
 		stamp_of(tsc) << EP_STAMP_SHIFT |
 		(is_return ? EP_RETURN_BIT : 0) | address;
@@ -328,10 +346,11 @@ int ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark,
 			 uint64_t address, uint64_t tsc)
 {
 	const uint32_t half = 26, mask = (1u << half) - 1;
+	int rc = reserve(writer, 3, tsc);
 	uint64_t *words;
 
-	if (!reserve(writer, 3, tsc))
-		return EP_E_MEMORY;
+	if (rc)
+		return rc;
 	words = block_of(writer)->records + writer->next;
 	words[0] =
 		ep_escape_make(EP_ESCAPE_MARK, (uint32_t)(mark | 2u << 5 |

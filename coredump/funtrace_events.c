@@ -287,8 +287,14 @@ int ep_funtrace_events(struct ep_funtrace_arena *arena,
 		if (sort(&events) && follow(&events))
 			rc = EP_OK;
 	}
-	for (size_t i = 0; rc == EP_OK && i < events.count; i++)
+	for (size_t i = 0; rc == EP_OK && i < events.count; i++) {
 		rc = take(&events, &events.list[i]);
+		if (rc == EP_E_LIMIT) {
+			facts->entries_refused++;
+			facts->entries--;
+			rc = EP_OK;
+		}
+	}
 	if (rc == EP_OK)
 		ep_funtrace_writer_end(&events.writer, &buffer->id);
 	free(events.stack);

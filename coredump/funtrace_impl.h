@@ -77,7 +77,9 @@ void ep_funtrace_place_modules(struct ep_source *source);
 struct ep_funtrace_arena {
 	uint8_t *bytes;
 	size_t size, capacity; /* bytes; all up to `size` are in use */
-	uint64_t threads;      /* offset of the thread table */
+	size_t limit; /* bytes: entries hours apart take a block each, but not
+			 all of memory */
+	uint64_t threads; /* offset of the thread table */
 	uint64_t identity;
 };
 
@@ -102,7 +104,8 @@ void ep_funtrace_arena_end(struct ep_funtrace_arena *arena);
 void ep_funtrace_writer_init(struct ep_funtrace_writer *writer,
 			     struct ep_funtrace_arena *arena, uint32_t serial,
 			     bool whole);
-/* Records of ascending `tsc`; `address` has 47 bits. EP_E_MEMORY only. */
+/* Records of ascending `tsc`; `address` has 47 bits. EP_E_MEMORY; EP_E_LIMIT:
+ * it is left out, the arena is full. */
 int ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address,
 		    bool is_return, uint64_t tsc);
 int ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark,

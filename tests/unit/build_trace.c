@@ -149,6 +149,8 @@ static void follow(struct follower *f, const struct ep_event *event)
 		push(f, event);
 	else if (event->kind == EP_EVENT_END)
 		check_end(f, event);
+	else if (event->kind == EP_EVENT_POINT)
+		RULE(event->gap == 0 && event->text != NULL);
 	else
 		RULE(event->gap != 0 && event->function == NULL);
 }
