@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A funtrace.raw, written here by its format's description, is a SOURCE of every command: names from the files on disk however
+# the map has them, several samples, files cut anywhere.
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+
+cat >prog.c <<'END'
+volatile int n;
+__attribute__((noinline)) void leaf(void) { n++; }
+__attribute__((noinline)) void middle(void) { leaf(); n++; }
+__attribute__((noinline)) void catches(void) { middle(); n++; }
+int main(void) { catches(); return 0; }
+END
+gcc -g -O1 -fno-optimize-sibling-calls -pie -fPIE prog.c -o prog
+gcc -g -O1 -fno-optimize-sibling-calls -no-pie prog.c -o fixed
+
+cat >write.py <<'END'
+# write.py PROGRAM STYLE OUT: one or more samples in the style of a map: funtrace, kernel, gdb.
+import struct, subprocess, sys
+program, style, out = sys.argv[1:4]
+def chunk(magic, data):
+    assert len(magic) == 8
+    return magic + struct.pack("<Q", len(data)) + data
+symbols = {}
+for line in subprocess.check_output(["nm", program], text=True).splitlines():
+    words = line.split()
+    if len(words) == 3 and words[1] in "tT":
+        symbols[words[2]] = int(words[0], 16)
+segments = []
+kind = None
+for line in subprocess.check_output(["readelf", "-lW", program], text=True).splitlines():
+    words = line.split()
+    if line.startswith("Elf file type"):
+        kind = words[4]
+    if words[:1] == ["LOAD"]:
+        segments.append([int(w, 16) for w in words[1:6]] + ["E" in "".join(words[6:-1])])
+bias = 0 if kind == "EXEC" else 0x555555000000
+import os
+path = os.path.realpath(program)
+maps = ""
+for offset, vaddr, _, filesz, memsz, executable in segments:
+    start, end = bias + vaddr, bias + vaddr + memsz
+    low, high = start & ~0xfff, (end + 0xfff) & ~0xfff
+    if style == "funtrace" and executable:
+        maps += "%x-%x r-xp %x 0:0 0 %s\n" % (start, end, vaddr, path)
+    elif style == "kernel":
+        maps += "%x-%x r-xp %08x 08:01 77                 %s\n" % (low, high, offset & ~0xfff, path)
+    elif style == "gdb":
+        maps += "%10x-%10x r-xp %08x 0:0 0 %s\n" % (low, high, offset & ~0xfff, path)
+RETURN, INTO = 1 << 63, 1 << 62
+CATCH = RETURN | INTO
+T = 10**12
+def at(name, offset=0):
+    return bias + symbols[name] + offset
+# 2.5 GHz: a call of 1000 ns takes 2500.
+main = [(at("main", 4), T), (at("catches"), T + 100), (at("middle"), T + 200), (at("leaf"), T + 300),
+        (at("leaf", 1) | RETURN, T + 2800), (at("middle", 1) | RETURN, T + 5200)]
+catching = [(at("catches"), T), (at("middle"), T + 100), (at("leaf"), T + 200), (at("catches", 3) | CATCH, T + 300),
+            (at("leaf"), T + 400), (at("leaf") | RETURN, T + 500), (at("catches") | RETURN, T + 600)]
+xray = [(at("catches"), T), (at("middle"), T + 100), (at("leaf"), T + 200), (at("middle", 3) | INTO, T + 300),
+        (at("catches", 3) | INTO, T + 400), (at("main", 5) | INTO, T + 500)]
+def sample(*threads):
+    data = chunk(b"PROCMAPS", maps.encode()) + chunk(b"FUNTRACE", struct.pack("<Q", 2500000000))
+    data += chunk(b"CMD LINE", (path + " one two").encode())
+    for tid, name, entries in threads:
+        data += chunk(b"THREADID", struct.pack("<QQ16s", 77, tid, name))
+        data += chunk(b"TRACEBUF", b"".join(struct.pack("<QQ", *e) for e in entries))
+    return data + chunk(b"FTRACETX", b"a scheduling event\n") + chunk(b"ENDTRACE", b"")
+wrapped = main[3:] + main[:3]
+open(out, "wb").write(sample((77, b"first", main[:1])) + sample((77, b"main", main), (78, b"wrapped", wrapped),
+    (79, b"catching", catching), (80, b"xray", xray)))
+END
+
+for program in prog fixed; do
+	for style in funtrace kernel gdb; do
+		python3 write.py $program $style a.raw
+		# No build-ids: that is said, and the result is not called whole.
+		gives 1 "$EPITAPH" replay a.raw
+		has err 'sample 1, the last of 2'
+		has err 'no build-id to check'
+		for thread in main wrapped; do
+			"$EPITAPH" replay --thread=$thread a.raw 2>err | grep -E '^ ' >got || true
+			grep -E '(99[5-9] ns|1\.00[0-5] us) +leaf\(\)' got >/dev/null || say "$program, $style, $thread: leaf takes 1000 ns"
+			grep -E '(1\.99[5-9]|2\.00[0-5]) us +\} /\* middle' got >/dev/null || say "$program, $style, $thread: middle takes 2000 ns"
+			grep -E 'catches\(\) \{ /\* did not return \*/' got >/dev/null || say "$program, $style, $thread: catches stays open"
+			[ "$(grep -c 'did not return' got)" -eq 2 ] || say "$program, $style, $thread: main and catches are open"
+		done
+		"$EPITAPH" replay --thread=catching a.raw >out 2>err || true
+		grep -E '^ +-?[0-9.]+ .*\} /\* catches \*/' out >/dev/null || { say "$program, $style: catches returns"; cat out; }
+		[ "$(grep -c 'leaf' out)" -ge 2 ] || say "$program, $style: leaf is called again after the catch"
+		"$EPITAPH" replay --thread=xray a.raw >out 2>err || true
+		hasnt out 'did not return'
+		grep -E 'leaf\(\);' out >/dev/null && grep -E '\} /\* middle \*/' out >/dev/null && grep -E '\} /\* catches \*/' out >/dev/null ||
+			{ say "$program, $style: xray's returns end their calls"; cat out; }
+	done
+done
+
+# Every command takes it.
+gives 0 "$EPITAPH" info a.raw
+has out "program    $PWD/fixed"
+has out "command    $PWD/fixed one two"
+has out 'sample 1 of 2'
+has out 'bytes of the kernel'
+grep -E '^78 +wrapped ' out >/dev/null || say 'info lists the threads'
+gives 0 "$EPITAPH" info --json a.raw
+python3 - <<'END' || say 'the JSON of info'
+import json
+info = json.load(open("out"))
+assert info["funtrace"] == {"samples": 2, "sample": 1, "entries": 25, "entries_refused": 0, "returns_unknown": 0,
+                            "scheduling_bytes": 19}, info["funtrace"]
+assert [t["tid"] for t in info["threads"]] == [77, 78, 79, 80]
+assert info["modules"][0]["bias"] == 0
+END
+gives 0 "$EPITAPH" info --sample=0 a.raw
+hasnt err sample
+grep -E '^77 +first ' out >/dev/null || say 'sample 0 has a thread first'
+gives 2 "$EPITAPH" info --sample=2 a.raw
+has err 'only 0 to 1'
+gives 64 "$EPITAPH" info --sample=-1 a.raw
+gives 64 "$EPITAPH" replay --sample=0 prog
+gives 1 "$EPITAPH" report a.raw
+has out 'a funtrace.raw tells neither how it ended'
+has out 'leaf()'
+hasnt out 'no stacks:'
+gives 1 "$EPITAPH" export -f viztracer a.raw
+python3 -c 'import json; assert len([e for e in json.load(open("out"))["traceEvents"] if e["ph"] in "XB"]) == 4 + 4 + 4 + 3'
+# A snapshot made of it is a core that has the same to say.
+gives 0 "$EPITAPH" extract -o snapshot a.raw
+"$EPITAPH" replay a.raw 2>err >one || true
+"$EPITAPH" replay snapshot 2>err >other || true
+diff one other || say 'the snapshot says something else'
+
+# Below another root, and not there at all.
+mkdir -p "root$PWD" && mv fixed "root$PWD/"
+gives 1 "$EPITAPH" replay a.raw
+hasnt out 'leaf()'
+gives 1 "$EPITAPH" replay --sysroot="$PWD/root" a.raw
+has out 'leaf()'
+gives 1 "$EPITAPH" replay --executable="root$PWD/fixed" a.raw
+has out 'leaf()'
+mv "root$PWD/fixed" .
+# A program that was built again since.
+touch -d '+1 day' fixed
+"$EPITAPH" replay a.raw >out 2>err || true
+has err 'was changed after'
+
+# Cut anywhere: an error that says why, or what is left and what is missing, and nothing that was not there.
+size=$(stat -c %s a.raw)
+for ((cut = 0; cut < size; cut += 61)); do
+	head -c $cut a.raw >cut.raw
+	status=0
+	"$EPITAPH" replay cut.raw >out 2>err || status=$?
+	case $status in
+	1)
+		[ -s err ] || say "cut at $cut: nothing is said"
+		! grep -E '^ .*[a-z]\(' out | grep -vE ' (main|catches|middle|leaf)\(' || say "cut at $cut: what is this?"
+		;;
+	[23]) [ -s err ] && [ ! -s out ] || say "cut at $cut: no reason" ;; # 2: cut before a sample's first entry
+	*) say "cut at $cut: status $status" ;;
+	esac
+done
+exit $((failures != 0))
