@@ -133,8 +133,8 @@ struct epitaph_snapshot;
  * full at `since`, a value of epitaph_time(): at least each live thread's
  * present one, and up to 507 older records per thread come along. Other threads
  * go on; what they overwrite while it is copied is left out, never torn. No
- * system call in general: it costs about a quarter of a microsecond per block,
- * more when memory is used for the first time.
+ * system call in general: about 2 us, and 0.1 us per block, more where memory
+ * is used for the first time.
  *
  * NULL with errno: ENOMEM when it does not fit into EPITAPH_KEEP (64 MiB, less
  * what is kept) or 64 are kept; EBUSY when a signal handler interrupted another
