@@ -480,6 +480,24 @@ static void change_ring(struct ep_thread *thread, const struct ring *ring,
 	__atomic_store_n(&left->offset, old.offset, __ATOMIC_RELEASE);
 }
 
+/* A ring and a place for the one that is left: many that were left serve again
+ * rather than that their number grows. */
+static bool find_other_ring(uint64_t size, struct ring *ring,
+			    struct ring **left)
+{
+	*left = loose_entry();
+	if (*left && find_ring(size, ring))
+		return true;
+	if (*left) {
+		__atomic_store_n(&(*left)->offset, 0, __ATOMIC_RELEASE);
+		return false;
+	}
+	if (!take_loose(size, ring))
+		return false;
+	*left = loose_entry();
+	return *left != NULL;
+}
+
 bool ep_thread_set_ring(uint64_t size)
 {
 	struct ep_thread *thread = ep_tls.thread;
@@ -490,21 +508,16 @@ bool ep_thread_set_ring(uint64_t size)
 
 	if (thread->ring_offset && thread->ring_size == size)
 		return true;
-	left = loose_entry();
-	if (!left)
-		return false;
 	/* A signal handler that is traced meanwhile goes unrecorded. */
 	set_gate(&shut_for_good);
 	ep_ring_pause_here();
-	found = take_new(size, &ring) || take_used(size, &ring);
+	found = find_other_ring(size, &ring, &left);
 	/* Entering a block chooses its timing where this is not 0. */
 	*(volatile uint32_t *)&ep_tls.boundary_mask = boundary;
-	if (found) {
+	if (found)
 		change_ring(thread, &ring, left);
-	} else {
-		__atomic_store_n(&left->offset, 0, __ATOMIC_RELEASE);
+	else
 		*(volatile uint32_t *)&ep_tls.timing_mask = timing;
-	}
 	set_gate(gate);
 	return found;
 }
