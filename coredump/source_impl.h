@@ -54,7 +54,7 @@ struct ep_source {
 	uint8_t *owned_auxv;
 	char *warnings[EP_WARNINGS_MAX];
 	size_t warning_count;
-	uint8_t *arena; /* of a funtrace.raw: the segment's bytes */
+	uint8_t *arena;    /* of a funtrace.raw: the segment's bytes */
 	bool arena_placed; /* its modules were looked for on disk */
 	struct ep_funtrace_facts *funtrace;
 };
