@@ -148,7 +148,8 @@ int ep_session_open(struct ep_session *session,
 		}
 		result = status_of(result);
 	}
-	if (!trace_needed) {
+	/* Without memory nothing is known of whether there is a trace. */
+	if (!trace_needed && session->missing.code != EP_E_MEMORY) {
 		session->status = EP_EXIT_PARTIAL;
 		return session->status;
 	}

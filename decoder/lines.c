@@ -47,6 +47,7 @@ struct ep_lines {
 	size_t unit_count, unit_room;
 	struct range *ranges; /* ascending start */
 	size_t range_count, range_room;
+	bool starved;
 };
 
 /* ---- units and their ranges ---- */
@@ -62,8 +63,10 @@ static void add_range(struct ep_lines *lines, uint64_t start, uint64_t end)
 		size_t room = lines->range_room ? 2 * lines->range_room : 256;
 
 		grown = realloc(lines->ranges, room * sizeof(*grown));
-		if (!grown)
+		if (!grown) {
+			lines->starved = true;
 			return;
+		}
 		lines->ranges = grown;
 		lines->range_room = room;
 	}
@@ -84,8 +87,10 @@ static bool add_unit(struct ep_lines *lines, const Dwarf_Die *die)
 		size_t room = lines->unit_room ? 2 * lines->unit_room : 64;
 
 		grown = realloc(lines->units, room * sizeof(*grown));
-		if (!grown)
+		if (!grown) {
+			lines->starved = true;
 			return false;
+		}
 		lines->units = grown;
 		lines->unit_room = room;
 	}
@@ -192,7 +197,8 @@ static char *whole_path(struct unit *unit, const char *source)
 	return text;
 }
 
-static const char *tell(struct unit *unit, const char *source)
+static const char *tell(struct ep_lines *lines, struct unit *unit,
+			const char *source)
 {
 	struct name *grown;
 	char *text;
@@ -205,6 +211,7 @@ static const char *tell(struct unit *unit, const char *source)
 	if (grown)
 		unit->names = grown;
 	if (!grown || !text) {
+		lines->starved |= source != NULL;
 		free(text);
 		return NULL;
 	}
@@ -277,15 +284,21 @@ static bool find_row(const struct unit *unit, uint64_t address, bool entry,
 	return true;
 }
 
-static struct ep_line answer(struct unit *unit, size_t row)
+static struct ep_line answer(struct ep_lines *lines, struct unit *unit,
+			     size_t row)
 {
 	Dwarf_Line *line = dwarf_onesrcline(unit->rows, row);
 	int number = row_line(unit, row);
 
 	return (struct ep_line){
-		.file = tell(unit, dwarf_linesrc(line, NULL, NULL)),
+		.file = tell(lines, unit, dwarf_linesrc(line, NULL, NULL)),
 		.line = number > 0 ? (uint32_t)number : 0,
 	};
+}
+
+bool ep_lines_starved(const struct ep_lines *lines)
+{
+	return lines->starved;
 }
 
 struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address,
@@ -312,7 +325,7 @@ struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address,
 		if (!unit->read)
 			read_rows(unit);
 		if (find_row(unit, address, entry, &row))
-			return answer(unit, row);
+			return answer(lines, unit, row);
 	}
 	return (struct ep_line){0};
 }

@@ -29,4 +29,7 @@ void ep_lines_destroy(struct ep_lines *lines); /* NULL is allowed */
 struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address,
 			     bool entry);
 
+/* Memory ran out once: some answers may be missing. */
+bool ep_lines_starved(const struct ep_lines *lines);
+
 #endif

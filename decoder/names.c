@@ -65,6 +65,7 @@ struct ep_names {
 	size_t function_count, unknown_count;
 	char **warnings;
 	size_t warning_count;
+	bool starved;            /* memory ran out once: something is missing */
 	struct function nothing; /* answered when memory is out, or too much is
 				    unknown; its name is NULL until then */
 	struct cached cache[CACHE_SIZE];
@@ -220,6 +221,7 @@ static void add_warning(struct ep_names *names, const char *text)
 	if (grown)
 		names->warnings = grown;
 	if (!grown || !copy) {
+		names->starved = true;
 		free(copy);
 		return;
 	}
@@ -258,13 +260,16 @@ static struct ep_lines *open_lines(struct ep_names *names,
 {
 	struct file *file = open_file(names, module);
 	Elf *elf;
+	int rc;
 
 	if (file->lines_asked)
 		return file->lines;
 	file->lines_asked = true;
 	elf = ep_module_file_lines(&file->found);
-	if (!elf || ep_lines_create(&file->lines, elf, NULL) != EP_OK)
+	rc = elf ? ep_lines_create(&file->lines, elf, NULL) : EP_END;
+	if (rc != EP_OK)
 		file->lines = NULL;
+	names->starved |= rc == EP_E_MEMORY;
 	return file->lines;
 }
 
@@ -442,6 +447,7 @@ static struct function *add_function(struct ep_names *names, size_t index,
 /* Its id is the next one, too: whoever keeps a list by ids has room for it. */
 static struct function *nothing_of(struct ep_names *names)
 {
+	names->starved = true;
 	if (!names->nothing.public.name)
 		names->nothing = (struct function){
 			.public = {.id = (uint32_t)names->function_count++,
@@ -617,7 +623,22 @@ void ep_names_destroy(struct ep_names *names)
 	free(names);
 }
 
+bool ep_names_starved(const struct ep_names *names)
+{
+	bool starved = names->starved;
+
+	for (size_t i = 0; i < names->file_count; i++)
+		starved = starved || (names->files[i].lines &&
+				      ep_lines_starved(names->files[i].lines));
+	return starved;
+}
+
 const char *ep_names_warning(const struct ep_names *names, size_t index)
 {
-	return index < names->warning_count ? names->warnings[index] : NULL;
+	if (index < names->warning_count)
+		return names->warnings[index];
+	if (index > names->warning_count || !ep_names_starved(names))
+		return NULL;
+	return "some names and lines are missing: out of memory, or more than "
+	       "a million addresses are unknown";
 }

@@ -70,6 +70,10 @@ struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address,
  * could not be named properly, NULL at the end. */
 const char *ep_names_warning(const struct ep_names *names, size_t index);
 
+/* Memory ran out once, or too much is unknown: a warning says so, and names or
+ * lines may be missing. */
+bool ep_names_starved(const struct ep_names *names);
+
 /* The demangled form in a buffer that the caller frees, or NULL: not mangled.
  */
 char *ep_demangle(const char *symbol);

@@ -339,10 +339,13 @@ static int unwind(struct ep_report *report,
 		  const struct ep_report_thread *thread, size_t limit,
 		  struct ep_stack *stack, struct ep_err *err)
 {
+	int rc;
+
 	if (!report->unwinder || !thread->core || !thread->core->has_registers)
 		return EP_END;
-	return ep_unwind(report->unwinder, thread->core->tid, limit, stack,
-			 err);
+	rc = ep_unwind(report->unwinder, thread->core->tid, limit, stack, err);
+	report->starved |= rc == EP_E_MEMORY;
+	return rc;
 }
 
 static int print_crashed(struct ep_report *report,
@@ -616,6 +619,8 @@ static void print_doubts(struct ep_report *report)
 	doubt_names(&doubts, report->names);
 	if (report->others != report->names && !report->trace)
 		doubt_names(&doubts, report->others);
+	if (report->others && ep_names_starved(report->others))
+		report->starved = true;
 	if (report->ghosts)
 		doubt(&doubts,
 		      "~ marks a time that is known within an "

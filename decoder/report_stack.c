@@ -130,11 +130,15 @@ static size_t *pairs_make(const struct ep_function *const *functions,
 	uint16_t *table = calloc((paired + 1) * (calls + 1), sizeof(*table));
 	size_t *pairs = calloc(frames + 1, sizeof(*pairs));
 
-	for (size_t i = 0; pairs && i < frames; i++)
+	if (!table || !pairs) {
+		free(table);
+		free(pairs);
+		return NULL;
+	}
+	for (size_t i = 0; i < frames; i++)
 		pairs[i] = UNPAIRED;
-	if (pairs && table)
-		pair_up(functions, paired, flight, calls, table, pairs);
-	if (pairs && table && frames > paired)
+	pair_up(functions, paired, flight, calls, table, pairs);
+	if (frames > paired)
 		pair_rest(functions, frames, flight, paired, pairs);
 	free(table);
 	return pairs;
@@ -331,8 +335,10 @@ static void print_frameless(struct ep_report *report,
 	size_t alone = 0, at = 0;
 	bool *has_frame = calloc(flight->count + 1, sizeof(*has_frame));
 
-	if (!has_frame)
+	if (!has_frame) {
+		report->starved = true;
 		return;
+	}
 	for (size_t i = 0; i < stack->count; i++)
 		if (pairs[i] != UNPAIRED)
 			has_frame[pairs[i]] = true;
@@ -366,8 +372,10 @@ void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 		calloc(stack->count + 1, sizeof(*functions));
 	size_t *pairs;
 
-	if (!functions)
+	if (!functions) {
+		report->starved = true;
 		return;
+	}
 	for (size_t i = 0; i < stack->count; i++)
 		functions[i] = ep_report_function(report, &stack->frames[i]);
 	pairs = pairs_make(functions, stack->count, flight);
@@ -380,6 +388,8 @@ void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 				report->style.warn, stack->why,
 				report->style.plain);
 		print_frameless(report, stack, flight, pairs);
+	} else {
+		report->starved = true;
 	}
 	free(pairs);
 	free(functions);

@@ -303,8 +303,9 @@ static void write_events(struct writer *writer)
 
 /* ---- sources ---- */
 
-/* The whole text of a regular file; NULL: cannot be had. The caller frees. */
-static char *source_read(const char *path, size_t *size)
+/* The whole text of a regular file; NULL: cannot be had, or *starved. The
+ * caller frees. */
+static char *source_read(const char *path, size_t *size, bool *starved)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -315,8 +316,10 @@ static char *source_read(const char *path, size_t *size)
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size <= SOURCE_MAX)
+	    st.st_size <= SOURCE_MAX) {
 		text = malloc((size_t)st.st_size + 1);
+		*starved = !text;
+	}
 	while (text && *size < (size_t)st.st_size &&
 	       (got = read(fd, text + *size, (size_t)st.st_size - *size)) > 0)
 		*size += (size_t)got;
@@ -328,13 +331,14 @@ static char *source_read(const char *path, size_t *size)
 	return text;
 }
 
-static void write_file(struct writer *writer, const char *path)
+static int write_file(struct writer *writer, const char *path)
 {
 	size_t size, lines = 0;
-	char *text = source_read(path, &size);
+	bool starved = false;
+	char *text = source_read(path, &size, &starved);
 
 	if (!text)
-		return;
+		return starved ? EP_E_MEMORY : EP_OK;
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
 	ep_json_newline(&writer->json);
@@ -344,6 +348,7 @@ static void write_file(struct writer *writer, const char *path)
 	ep_json_uint(&writer->json, lines);
 	ep_json_array_end(&writer->json);
 	free(text);
+	return EP_OK;
 }
 
 static int compare_files(const void *a, const void *b)
@@ -355,6 +360,7 @@ static int write_files(struct writer *writer)
 {
 	const char **files = calloc(writer->label_count + 1, sizeof(*files));
 	size_t count = 0;
+	int rc = EP_OK;
 
 	if (!files)
 		return EP_E_MEMORY;
@@ -363,11 +369,11 @@ static int write_files(struct writer *writer)
 		    writer->labels[i].line.line)
 			files[count++] = writer->labels[i].line.file;
 	qsort(files, count, sizeof(*files), compare_files);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && rc == EP_OK; i++)
 		if (i == 0 || strcmp(files[i], files[i - 1]) != 0)
-			write_file(writer, files[i]);
+			rc = write_file(writer, files[i]);
 	free(files);
-	return EP_OK;
+	return rc;
 }
 
 static int compare_labels(const void *a, const void *b)
