@@ -317,6 +317,24 @@ static int not_permitted(const struct ep_source *source, struct ep_err *err)
 		       source->name);
 }
 
+/* False also where the executable may not be read. */
+static bool is_32_bit(pid_t pid)
+{
+	char path[64];
+	unsigned char ident[EI_NIDENT];
+	int fd;
+	bool narrow;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	narrow = read(fd, ident, sizeof(ident)) == sizeof(ident) &&
+		 ident[EI_CLASS] == ELFCLASS32;
+	close(fd);
+	return narrow;
+}
+
 static int process_check(struct ep_source *source, struct ep_err *err)
 {
 	char state = 0;
@@ -339,6 +357,11 @@ static int process_check(struct ep_source *source, struct ep_err *err)
 			"%s: a thread of the kernel, it has no memory of "
 			"its own",
 			source->name);
+	if (is_32_bit(source->pid))
+		return ep_fail(err, EP_E_FORMAT, 0,
+			       "%s: a 32-bit program; only 64-bit ones of "
+			       "x86-64 are traced",
+			       source->name);
 	return EP_OK;
 }
 

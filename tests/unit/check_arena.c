@@ -17,6 +17,13 @@
 #define PAGE UINT64_C(4096)
 #define GIB  (UINT64_C(1) << 30)
 
+/* A sanitizer has that range for itself: the arena then lies anywhere. */
+#ifdef __SANITIZE_ADDRESS__
+#define LOW_END UINT64_MAX
+#else
+#define LOW_END (64 * GIB)
+#endif
+
 static bool is_open(uint64_t offset)
 {
 	unsigned char there;
@@ -40,7 +47,7 @@ START_TEST(the_arena_lies_low_and_is_as_large_as_asked_for)
 	ck_assert(ep_start());
 	ck_assert_uint_eq((uint64_t)ep_arena % PAGE, 0);
 	ck_assert_uint_ge((uint64_t)ep_arena, 4 * GIB);
-	ck_assert_uint_lt((uint64_t)ep_arena, 64 * GIB);
+	ck_assert_uint_lt((uint64_t)ep_arena, LOW_END);
 	ck_assert_uint_eq(epitaph_root.arena_size, ep_settings.memory_size);
 	ck_assert(is_open(epitaph_root.arena_size - PAGE));
 }
@@ -201,7 +208,7 @@ START_TEST(reserved_address_space_is_low_and_free)
 	ck_assert_uint_ne(a, 0);
 	ck_assert_uint_ne(b, 0);
 	ck_assert(a + (1 << 20) <= b || b + (1 << 20) <= a);
-	ck_assert_uint_lt(a, 64 * GIB);
+	ck_assert_uint_lt(a, LOW_END);
 	/* More than there is. */
 	ck_assert_uint_eq(ep_arena_reserve(UINT64_C(1) << 60), 0);
 }
