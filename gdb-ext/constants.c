@@ -57,9 +57,12 @@ static void print_constants(void)
 	NUMBER(EP_SECTION_THREADS);
 	NUMBER(EP_SECTION_MODULES);
 	NUMBER(EP_SECTION_RINGS);
+	NUMBER(EP_SECTION_KEPT);
+	NUMBER(EP_KEPT_VALID);
 	NUMBER(EP_SECTION_MAX);
 	NUMBER(EP_GATE_API);
 	NUMBER(EP_GATE_OFF);
+	NUMBER(EP_GATE_OLD_OFF);
 	NUMBER(EP_GATE_CONTROL);
 	NUMBER(EP_GATE_STOPPED);
 	NUMBER(EP_ANCHOR_KEY);
@@ -86,6 +89,7 @@ static void print_constants(void)
 	NUMBER(EP_FOUND_SCAN);
 	NUMBER(EP_FOUND_SNAPSHOT);
 	NUMBER(EP_FOUND_SELF);
+	NUMBER(EP_FOUND_KEPT);
 }
 
 static void print_root(void)
@@ -187,6 +191,12 @@ static void print_threads(void)
 	FIELD(struct ep_thread, gate);
 	FIELD(struct ep_thread, timing);
 	FIELD(struct ep_thread, name);
+	END();
+	BEGIN("KEPT", struct ep_kept);
+	FIELD(struct ep_kept, state);
+	FIELD(struct ep_kept, number);
+	FIELD(struct ep_kept, address);
+	FIELD(struct ep_kept, size);
 	END();
 	BEGIN("BLOCK", struct ep_block);
 	FIELD(struct ep_block, tsc);

@@ -14,7 +14,8 @@ from epitaph_trace import Trace
 STATES = {fmt.EP_THREAD_LIVE: "live", fmt.EP_THREAD_DEAD: "ended"}
 GATES = (
     (fmt.EP_GATE_STOPPED, "stopped for good"),
-    (fmt.EP_GATE_OFF, "paused: started with EPITAPH=off"),
+    (fmt.EP_GATE_OFF | fmt.EP_GATE_OLD_OFF,
+     "paused: started with EPITAPH=off"),
     (fmt.EP_GATE_API, "paused by epitaph_pause()"),
     (fmt.EP_GATE_CONTROL, "paused by epitaph control"),
 )

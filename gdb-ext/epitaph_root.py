@@ -18,6 +18,7 @@ FOUND_TEXT = {
     fmt.EP_FOUND_SCAN: "scan of the memory that was saved",
     fmt.EP_FOUND_SNAPSHOT: "the snapshot's own note",
     fmt.EP_FOUND_SELF: "written by the process itself",
+    fmt.EP_FOUND_KEPT: "kept by the process in its memory",
 }
 OFF_TEXT = {
     fmt.EP_OFF_NO_MEMORY: "no arena could be mapped",

@@ -5,6 +5,8 @@ same pages as coredump/extract_stacks.c and extract_modules.c choose."""
 
 import struct
 
+import epitaph_format as fmt
+from epitaph_root import unpack
 from epitaph_source import (AT_PHDR, AT_PHENT, AT_PHNUM, AT_SYSINFO_EHDR, PAGE,
                             PT_LOAD)
 
@@ -16,6 +18,7 @@ GUARD = 1 << 20  # a stack that has overflowed ends this far above its pointer
 PT_DYNAMIC, PT_PHDR, DT_NULL, DT_DEBUG = 2, 6, 0, 21
 HEADERS = 64
 DYNAMIC_BYTES = VDSO_BYTES = 64 << 10
+KEPT_BYTES = 64 << 10  # of the table of kept snapshots: more than there are
 LINK_MAPS = 65536  # a list that goes round ends here
 
 
@@ -59,6 +62,7 @@ class Wishes:
         self.modules = set()
         self.threads = []
         self._add(self.all, found.arena_address, found.committed)
+        self._kept()
         self._stacks()
         self._first_pages()
         self._vdso()
@@ -79,6 +83,29 @@ class Wishes:
         self._add(ranges, address, size)
         for start, end in ranges:
             self.modules.update(range(start, end, PAGE))
+
+    # ---- snapshots that the process keeps in memory ----
+
+    def _kept(self):
+        sections = (self.found.arena or {}).get("sections") or b""
+        for at in range(0, len(sections), fmt.SECTION[0]):
+            section = unpack(fmt.SECTION, sections, at)
+            if section["type"] == fmt.EP_SECTION_KEPT:
+                self._kept_of(section)
+
+    def _kept_of(self, section):
+        step = section["entry_size"]
+        if step < fmt.KEPT[0]:
+            return
+        table = self.source.read(self.found.arena_address + section["offset"],
+                                 min(section["size"], KEPT_BYTES))
+        for at in range(0, len(table) - step + 1, step):
+            kept = unpack(fmt.KEPT, table, at)
+            address, size = kept["address"], kept["size"]
+            if (kept["state"] == fmt.EP_KEPT_VALID and address and size
+                    and not address % PAGE and not size % PAGE
+                    and self.source.segment_at(address)):
+                self._add(self.all, address, size)
 
     # ---- stacks ----
 

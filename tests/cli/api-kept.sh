@@ -41,6 +41,11 @@ grep -q 'did not die' report || { cat report; fail "a kept snapshot has no death
 gdb -q -batch -nx -ex 'info threads' -c one.core ./slowest >gdb.txt 2>&1
 grep -q 'LWP' gdb.txt || { cat gdb.txt; fail "gdb does not open it"; }
 
+gdb -q -batch -nx -x "$BUILD/gdb-ext/epitaph.py" -ex "epitaph save gdb.core" -c core ./slowest >gdb.txt 2>&1 ||
+	{ cat gdb.txt; fail "gdb saves no snapshot"; }
+"$EPITAPH" extract --quiet --kept "$number" -o three.core gdb.core
+"$EPITAPH" replay --format=tsv three.core | cmp one.tsv - || fail "the snapshot that gdb saves has another"
+
 # What is not there.
 status=0
 "$EPITAPH" extract --kept 9999 -o no.core core 2>err || status=$?
