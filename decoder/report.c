@@ -35,8 +35,7 @@ field(struct ep_report *report, const char *name, const char *format, ...)
 }
 
 /* Bytes from the process, fit for a terminal. "" when memory is out. */
-/* Fit to be shown; the caller frees it. NULL: the report is starved. */
-static char *tamed(struct ep_report *report, const char *text)
+char *ep_report_tamed(struct ep_report *report, const char *text)
 {
 	char *copy = ep_utf8_escape(text, strlen(text));
 
@@ -48,7 +47,7 @@ static char *tamed(struct ep_report *report, const char *text)
 static void field_bytes(struct ep_report *report, const char *name,
 			const char *text)
 {
-	char *tame = tamed(report, text);
+	char *tame = ep_report_tamed(report, text);
 
 	if (tame && *tame)
 		field(report, name, "%s", tame);
@@ -84,7 +83,7 @@ static void head_of_trace(struct ep_report *report)
 	if (!process->known)
 		return;
 	field_bytes(report, "command", process->command_line);
-	host = tamed(report, process->host);
+	host = ep_report_tamed(report, process->host);
 	if (ep_source_kind(report->source) == EP_SOURCE_FUNTRACE)
 		field(report, "process", "pid %" PRIu32, process->pid);
 	else
@@ -182,7 +181,7 @@ static void head_of_death(struct ep_report *report,
 		death->tid);
 	ep_death_cause_text(cause, sizeof(cause), report->source, death,
 			    core_thread(report, death->tid));
-	tame = tamed(report, cause);
+	tame = ep_report_tamed(report, cause);
 	if (tame && *tame)
 		field(report, "because", "%s", tame);
 	free(tame);
@@ -239,7 +238,7 @@ static void print_thread_head(struct ep_report *report,
 				   ? thread->trace->name
 			   : thread->core ? thread->core->name
 					  : "";
-	char *tame = tamed(report, name);
+	char *tame = ep_report_tamed(report, name);
 
 	fprintf(report->out, "\n%sthread %" PRIu32 "%s%s%s%s", report->bold,
 		tid, tame && *tame ? " " : "", tame ? tame : "", words,
@@ -355,6 +354,7 @@ static int print_crashed(struct ep_report *report,
 	struct ep_report_flight flight;
 	struct ep_stack stack = {0};
 	struct ep_err why = {0};
+	char *tame;
 	int rc = ep_report_flight_init(&flight, report, thread->trace, err);
 
 	if (rc)
@@ -367,13 +367,15 @@ static int print_crashed(struct ep_report *report,
 		ep_stack_deinit(&stack);
 	} else {
 		report->partial = true;
+		tame = ep_report_tamed(
+			report, why.text[0]           ? why.text
+				: report->no_unwinder ? report->no_unwinder
+				: !thread->core ? "it does not hold the thread"
+						: "no registers");
 		fprintf(report->out, "  %sno stack from the core: %s%s\n",
-			report->style.warn,
-			why.text[0]           ? why.text
-			: report->no_unwinder ? report->no_unwinder
-			: !thread->core       ? "it does not hold the thread"
-					      : "no registers",
+			report->style.warn, tame ? tame : "",
 			report->style.plain);
+		free(tame);
 		ep_report_flight(report, &flight, "  in flight  ");
 	}
 	ep_report_flight_deinit(&flight);
@@ -531,7 +533,7 @@ doubt(struct doubts *doubts, const char *format, ...)
 			"\n%swhat to know before you believe it%s\n",
 			doubts->report->bold, doubts->report->style.plain);
 	doubts->any = true;
-	tame = tamed(doubts->report, text);
+	tame = ep_report_tamed(doubts->report, text);
 	fprintf(doubts->report->out, "  - %s\n", tame ? tame : "");
 	free(tame);
 }

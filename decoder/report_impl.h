@@ -14,6 +14,9 @@ struct ep_report_thread {
 	const struct ep_trace_thread *trace;
 };
 
+/* Fit to be shown; the caller frees it. NULL: the report is starved. */
+char *ep_report_tamed(struct ep_report *report, const char *text);
+
 /* Calls that were in flight: copies, outermost first. */
 struct ep_report_flight {
 	struct ep_event *calls;

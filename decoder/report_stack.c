@@ -365,6 +365,17 @@ static void print_frameless(struct ep_report *report,
 	free(has_frame);
 }
 
+/* The reason may have the name of a file in it. */
+static void print_why(struct ep_report *report, const char *why)
+{
+	char *tame = ep_report_tamed(report, why);
+
+	fprintf(report->out,
+		"       %sthe stack could not be followed further: %s%s\n",
+		report->style.warn, tame ? tame : "", report->style.plain);
+	free(tame);
+}
+
 void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 		     const struct ep_report_flight *flight)
 {
@@ -382,11 +393,7 @@ void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 	if (pairs) {
 		print_frames(report, stack, functions, flight, pairs);
 		if (!stack->complete)
-			fprintf(report->out,
-				"       %sthe stack could not be followed "
-				"further: %s%s\n",
-				report->style.warn, stack->why,
-				report->style.plain);
+			print_why(report, stack->why);
 		print_frameless(report, stack, flight, pairs);
 	} else {
 		report->starved = true;
@@ -398,6 +405,8 @@ void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 void ep_report_stack_line(struct ep_report *report,
 			  const struct ep_stack *stack)
 {
+	char *tame;
+
 	fprintf(report->out, "  stack      ");
 	for (size_t i = 0; i < stack->count; i++) {
 		if (i == EP_REPORT_OTHER_FRAMES) {
@@ -407,8 +416,11 @@ void ep_report_stack_line(struct ep_report *report,
 		fprintf(report->out, "%s%s", i ? " < " : "",
 			ep_report_function(report, &stack->frames[i])->name);
 	}
-	if (!stack->complete && stack->count < EP_REPORT_OTHER_FRAMES)
-		fprintf(report->out, " < ? (%s)", stack->why);
+	if (!stack->complete && stack->count < EP_REPORT_OTHER_FRAMES) {
+		tame = ep_report_tamed(report, stack->why);
+		fprintf(report->out, " < ? (%s)", tame ? tame : "");
+		free(tame);
+	}
 	fputc('\n', report->out);
 }
 
