@@ -167,11 +167,34 @@ static bool follow(struct events *events)
 
 /* ---- following ---- */
 
-/* The call address of the function that `address` lies in, as far as calls
- * tell: the nearest at or below it. 0: none. */
+/* Where the module begins that `address` lies in; 0: unknown. */
+static uint64_t module_start(const struct ep_funtrace_arena *arena,
+			     uint64_t address)
+{
+	size_t low = 0, high = arena->module_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (arena->modules[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < arena->modules[low - 1].end
+		       ? arena->modules[low - 1].start
+		       : 0;
+}
+
+/*
+ * The call address of the function that `address` lies in, as far as calls
+ * tell: the nearest at or below it in its module. 0: none, as for the cold
+ * parts of functions, which lie before all others.
+ */
 static uint64_t owner(const struct events *events, uint64_t address)
 {
 	size_t low = 0, high = events->function_count;
+	uint64_t least = module_start(events->writer.arena, address);
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -181,7 +204,9 @@ static uint64_t owner(const struct events *events, uint64_t address)
 		else
 			high = middle;
 	}
-	return low ? events->functions[low - 1] : 0;
+	return low && events->functions[low - 1] >= least
+		       ? events->functions[low - 1]
+		       : 0;
 }
 
 /* Height at which the innermost open call of `function` is on top; 0: none. */

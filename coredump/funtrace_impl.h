@@ -80,6 +80,8 @@ struct ep_funtrace_arena {
 	size_t limit; /* bytes: entries hours apart take a block each, but not
 			 all of memory */
 	uint64_t threads; /* offset of the thread table */
+	const struct ep_funtrace_module *modules; /* borrowed */
+	size_t module_count;
 	uint64_t identity;
 };
 

@@ -162,7 +162,6 @@ int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity)
 /* Clean-up code begins in a frame whose call is at `index`, if any. */
 static void land(struct ep_pairing *pairing, uint32_t identity)
 {
-	struct ep_landing *landing;
 	size_t index = pairing->now->height;
 
 	pairing->leaving = false;
@@ -173,26 +172,24 @@ static void land(struct ep_pairing *pairing, uint32_t identity)
 	else
 		while (pairing->now->stack[--index] != identity)
 			;
-	landing = &pairing->landings[pairing->landing_count++];
-	*landing = (struct ep_landing){identity, index, false};
+	pairing->landings[pairing->landing_count++] =
+		(struct ep_landing){identity, index, false};
 }
 
-/* The first frame that is left after clean-up code is the one that it ran in.
- * True: its call has ended already. */
+/* The first frame that is left after clean-up code is the one that it ran in;
+ * what landed above that, within it, is over. True: its call has ended already.
+ */
 static bool take_off(struct ep_pairing *pairing, uint32_t identity)
 {
 	bool first = !pairing->leaving;
+	unsigned at = pairing->landing_count;
 
 	pairing->leaving = true;
-	if (!first)
-		return false;
-	while (pairing->landing_count) {
-		const struct ep_landing *landing =
-			&pairing->landings[--pairing->landing_count];
-
-		if (landing->identity == identity)
-			return landing->returned;
-	}
+	while (first && at-- > 0)
+		if (pairing->landings[at].identity == identity) {
+			pairing->landing_count = at;
+			return pairing->landings[at].returned;
+		}
 	return false;
 }
 
@@ -208,6 +205,24 @@ static int leave(struct ep_pairing *pairing, uint32_t identity,
 	while (pairing->now->stack[--index] != identity)
 		;
 	out->index = index;
+	return EP_OK;
+}
+
+/* Where neither the throw nor a frame that was left was told (the trace is
+ * funtrace's), what is open above the call that catches is over. */
+static int caught(struct ep_pairing *pairing, uint32_t identity,
+		  struct ep_judgement *out)
+{
+	const struct ep_identity *one = &pairing->identities.list[identity];
+	size_t index = pairing->now->height;
+	bool told = pairing->leaving;
+
+	pairing->leaving = false;
+	if (told || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
+		return EP_OK;
+	while (pairing->now->stack[--index] != identity)
+		;
+	out->index = index + 1;
 	return EP_OK;
 }
 
@@ -227,7 +242,10 @@ static int take_place(struct ep_pairing *pairing,
 	if (record->kind == EP_RECORD_LANDED)
 		land(pairing, site->identity);
 	else if (record->kind == EP_RECORD_CAUGHT)
-		pairing->leaving = false;
+		return caught(pairing, site->identity, out);
+	else if (record->kind == EP_RECORD_THROW ||
+		 record->kind == EP_RECORD_RETHROW)
+		pairing->leaving = true; /* by a frame that is none of these */
 	else if (record->kind == EP_RECORD_RESUME)
 		return resume(pairing, record, out);
 	else if (record->kind == EP_RECORD_SWAP)

@@ -96,6 +96,46 @@ for program in prog fixed; do
 	done
 done
 
+# A handler in a function's cold part is that function's.
+cat >cold.cc <<'END'
+#define NI __attribute__((noinline))
+extern "C" {
+volatile int n;
+NI void after() { n++; }
+NI void thrower() { if (n == 0) throw 1; }
+NI int catcher() { n = 0; try { thrower(); n++; } catch (int) { after(); } return n; }
+}
+int main() { return catcher(); }
+END
+g++ -O2 -g cold.cc -o cold
+cat >cold.py <<'END'
+import struct, subprocess, os
+symbols = {w[2]: int(w[0], 16) for w in (l.split() for l in subprocess.check_output(["nm", "cold"], text=True).splitlines()) if len(w) == 3}
+assert symbols["catcher.cold"] < symbols["catcher"]
+bias, T = 0x555555000000, 10**12
+def chunk(magic, data):
+    return magic + struct.pack("<Q", len(data)) + data
+entries = [("catcher", 0, T), ("thrower", 0, T + 1000), ("catcher.cold", 3 << 62, T + 2000), ("after", 0, T + 3000),
+           ("after", 1 << 63, T + 4000), ("catcher", 1 << 63, T + 5000)]
+maps = "%x-%x r-xp 0 0:0 0 %s\n" % (bias, bias + 0x4000, os.path.realpath("cold"))
+open("cold.raw", "wb").write(chunk(b"PROCMAPS", maps.encode()) + chunk(b"FUNTRACE", struct.pack("<Q", 10**9)) +
+    chunk(b"THREADID", struct.pack("<QQ16s", 1, 1, b"c")) +
+    chunk(b"TRACEBUF", b"".join(struct.pack("<QQ", bias + symbols[s] + 1 | f, t) for s, f, t in entries)) + chunk(b"ENDTRACE", b""))
+END
+python3 cold.py
+gives 1 "$EPITAPH" replay --format=tsv cold.raw
+has out after
+"$EPITAPH" export -f viztracer --no-sources cold.raw >cold.json 2>err || [ $? -eq 1 ]
+python3 - <<'END' || say 'thrower is left where it is caught'
+import json
+events = {e["name"].split()[0].split("(")[0]: e for e in json.load(open("cold.json"))["traceEvents"] if e["ph"] == "X"}
+assert set(events) == {"catcher", "thrower", "after"}, events
+thrower, after = events["thrower"], events["after"]
+assert "left without a return" in thrower["args"]["ended"], thrower
+assert thrower["ts"] + thrower["dur"] <= after["ts"], (thrower, after)
+assert abs(thrower["dur"] - 1) < 0.02, thrower
+END
+
 # Every command takes it.
 gives 0 "$EPITAPH" info a.raw
 has out "program    $PWD/fixed"

@@ -353,6 +353,25 @@ START_TEST(a_catch_by_an_unknown_function_leaves_nothing)
 }
 END_TEST
 
+/* Cold parts come before all functions: what lies below is another module. */
+START_TEST(a_catch_in_a_cold_part_is_not_taken_for_another_functions)
+{
+	build_funtrace_begin(b,
+			     "400000-402000 r-xp 0 0:0 0 /nowhere/lower\n"
+			     "402800-500000 r-xp 0 0:0 0 /nowhere/b\n",
+			     HZ);
+	build_funtrace_thread(b, 7, 7, "main");
+	build_funtrace_entry(b, A, T);
+	build_funtrace_entry(b, C, T + 100);
+	build_funtrace_entry(b, D, T + 200);
+	build_funtrace_entry(b, UINT64_C(0x402900) | BUILD_CATCH, T + 300);
+	build_funtrace_end(b);
+	open_well();
+	EXPECT(0, CALL(A, T), CALL(C, T + 100), CALL(D, T + 200),
+	       CAUGHT(0x402900, T + 300));
+}
+END_TEST
+
 START_TEST(xray_returns_are_of_the_innermost_call)
 {
 	begin();
@@ -654,6 +673,8 @@ int main(void)
 	tcase_add_test(t, a_catch_leaves_the_calls_above_the_one_that_catches);
 	tcase_add_test(t, a_catch_stops_at_calls_that_tell_themselves);
 	tcase_add_test(t, a_catch_by_an_unknown_function_leaves_nothing);
+	tcase_add_test(
+		t, a_catch_in_a_cold_part_is_not_taken_for_another_functions);
 	tcase_add_test(t, xray_returns_are_of_the_innermost_call);
 	tcase_add_test(t, an_xray_return_further_out_ends_what_a_longjmp_left);
 	tcase_add_test(t, xray_returns_from_before_the_history_tell_each_other);
