@@ -105,6 +105,7 @@ KEPT static void deep(int n)
 
 static void *thread(void *)
 {
+	pthread_setname_np(pthread_self(), "w;x \"\xff\\ y");
 	odd();
 	return NULL;
 }
@@ -113,10 +114,8 @@ int main(int argc, char *argv[])
 {
 	pthread_t threads[2];
 
-	for (pthread_t &one : threads) {
+	for (pthread_t &one : threads)
 		pthread_create(&one, NULL, thread, NULL);
-		pthread_setname_np(one, "w;x \"\xff\\ y");
-	}
 	for (pthread_t &one : threads)
 		pthread_join(one, NULL);
 	operators();

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# exports.bash: what the tests of exports share: readers that others wrote, where ci/install-deps put them. Sourced after
+# traced.bash.
+
+NPM=$TOP/build/npm/node_modules
+EXPORTS=$TOP/tests/cli/lib/exports.py
+
+need_npm() { # PACKAGE...: skips the test when one is not there
+	local package
+	for package; do
+		[ -f "$NPM/$package/package.json" ] && continue
+		echo "npm package $package is not there (ci/install-deps gets it where a registry is in reach)"
+		exit 77
+	done
+}
+
+fits() { # SCHEMA FILE: the file is what the schema says
+	local schema=$TOP/tests/cli/lib/schemas/$1.json
+	[ "$1" != speedscope ] || schema=$NPM/speedscope/dist/release/file-format-schema.json
+	node "$TOP/tests/cli/lib/validate.js" "$NPM" "$schema" "$2" >unfit || { say "$2 is no $1:"; sed 's/^/	/' unfit; }
+}
+
+import() { # FILE OUTPUT: by speedscope
+	node "$TOP/tests/cli/lib/speedscope.js" "$NPM" "$1" >"$2" || { say "speedscope does not import $1:"; tail -n 3 "$2"; }
+}
+
+agrees() { # FORMAT TSV FILE...: the same calls as replay's
+	python3 "$EXPORTS" "$@" >difference || { say "$*:"; sed 's/^/	/' difference; }
+}
+
+# A program whose functions have names that writers trip over: a semicolon, quotes, bytes that are no UTF-8, a newline.
+odd_program() { # OUTPUT
+	"$BIN/epitaph-c++" -g -O1 -fno-optimize-sibling-calls -c "$TOP/tests/programs/oddnames.cc" -o "$1.o"
+	objcopy --redefine-sym 'odd_semicolon=semi;colon;' --redefine-sym 'odd_quote=quo"te\back' \
+		--redefine-sym $'odd_bytes=by\xff\xfetes\ttab' --redefine-sym $'odd_blank=blank and\nnewline 7' "$1.o"
+	"$BIN/epitaph-c++" "$1.o" -o "$1" -lpthread
+}
