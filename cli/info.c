@@ -218,8 +218,8 @@ static void print_kept_one(const struct ep_trace *trace,
 		printf(" at %s",
 		       ep_timetext_clock(when,
 					 ep_trace_realtime(trace, kept->tsc)));
-	if (kept->since)
-		printf(", from %s before on",
+	if (kept->since && kept->since < kept->tsc)
+		printf(", going back %s",
 		       ep_timetext(span,
 				   ep_trace_ns(trace, kept->since, kept->tsc)));
 	if (found->present < kept->size)

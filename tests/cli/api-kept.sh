@@ -46,6 +46,24 @@ gdb -q -batch -nx -x "$BUILD/gdb-ext/epitaph.py" -ex "epitaph save gdb.core" -c 
 "$EPITAPH" extract --quiet --kept "$number" -o three.core gdb.core
 "$EPITAPH" replay --format=tsv three.core | cmp one.tsv - || fail "the snapshot that gdb saves has another"
 
+# Out of the running process.
+mkfifo in out
+./slowest live.core wait <in >out 2>/dev/null &
+pid=$!
+trap 'kill -9 $pid 2>/dev/null || true' EXIT
+exec 5>in 6<out
+read -r word <&6
+[ "$word" = ready ]
+"$EPITAPH" extract --quiet --kept "$number" -o five.core "$pid"
+cmp <("$EPITAPH" replay --format=tsv live.core) <("$EPITAPH" replay --format=tsv five.core) ||
+	fail "the running process tells another story"
+kill -TRAP "$pid"
+until [ -e "epitaph.$pid.1.core" ]; do sleep 0.01; done
+"$EPITAPH" extract --quiet --kept "$number" -o six.core "epitaph.$pid.1.core"
+cmp <("$EPITAPH" replay --format=tsv live.core) <("$EPITAPH" replay --format=tsv six.core) ||
+	fail "the process's own snapshot tells another story"
+kill -9 "$pid"
+
 # What is not there.
 status=0
 "$EPITAPH" extract --kept 9999 -o no.core core 2>err || status=$?

@@ -2,7 +2,8 @@
 /*
  * slowest.c: keeps a snapshot of the slowest of many requests, which its ring
  * has long forgotten when it crashes. Another thread waits all the time. What
- * was kept is also saved, to the file named by the first argument.
+ * was kept is also saved, to the file named by the first argument; with a
+ * second one it says "ready" and waits for a line before it crashes.
  */
 #define _GNU_SOURCE
 #include <epitaph.h>
@@ -15,7 +16,7 @@
 #define SLOW     70 /* decided by number, not by a clock */
 
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
-static volatile int waiting;
+static int waiting;
 static int *volatile nowhere;
 
 KEPT void quick_step(void)
@@ -47,7 +48,7 @@ KEPT void request(int number)
 
 KEPT void wait_for_ever(void)
 {
-	waiting = 1;
+	__atomic_store_n(&waiting, 1, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&held);
 }
 
@@ -74,7 +75,7 @@ int main(int argc, char *argv[])
 
 	pthread_mutex_lock(&held);
 	must(!pthread_create(&thread, NULL, waiter, NULL), "a thread");
-	while (!waiting)
+	while (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE))
 		;
 	for (int i = 0; i < REQUESTS; i++) {
 		uint64_t begun = epitaph_time();
@@ -90,5 +91,10 @@ int main(int argc, char *argv[])
 	}
 	if (argc > 1)
 		must(!epitaph_snapshot_save(slowest, argv[1]), "not saved");
+	if (argc > 2) {
+		puts("ready");
+		fflush(stdout);
+		getchar();
+	}
 	*nowhere = argc;
 }
