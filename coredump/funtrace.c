@@ -60,6 +60,27 @@ static const struct ep_source_ops ops = {
 
 /* ---- what the source tells ---- */
 
+static int compare_tids(const void *a, const void *b)
+{
+	const struct ep_source_thread *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void drop_twins(struct ep_source *source)
+{
+	struct ep_source_thread *list = source->threads;
+	size_t kept = 0;
+
+	if (source->thread_count)
+		qsort(list, source->thread_count, sizeof(*list), compare_tids);
+	for (size_t i = 0; i < source->thread_count; i++)
+		if (!kept || list[kept - 1].tid != list[i].tid)
+			list[kept++] = list[i];
+	source->thread_count = kept;
+}
+
+/* Each tid once, though it may have been given to several, or be unknown. */
 static int take_threads(struct ep_source *source,
 			const struct ep_funtrace *sample, struct ep_err *err)
 {
@@ -69,14 +90,18 @@ static int take_threads(struct ep_source *source,
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	for (size_t i = 0; i < sample->buffer_count; i++) {
 		const struct ep_funtrace_id *id = &sample->buffers[i].id;
-		struct ep_source_thread *thread = &source->threads[i];
+		struct ep_source_thread *thread =
+			&source->threads[source->thread_count];
 
-		thread->tid = (uint32_t)id->tid;
-		memcpy(thread->name, id->name, sizeof(id->name));
 		if (id->pid && !source->pid)
 			source->pid = (pid_t)id->pid;
+		if ((uint32_t)id->tid == 0)
+			continue;
+		thread->tid = (uint32_t)id->tid;
+		memcpy(thread->name, id->name, sizeof(id->name));
+		source->thread_count++;
 	}
-	source->thread_count = sample->buffer_count;
+	drop_twins(source);
 	return EP_OK;
 }
 

@@ -164,6 +164,29 @@ START_TEST(a_sample_is_calls_and_returns_with_their_times)
 }
 END_TEST
 
+START_TEST(threads_without_a_tid_or_with_anothers_are_threads)
+{
+	size_t count;
+
+	begin();
+	build_funtrace_entry(b, A, T);
+	build_funtrace_thread(b, 7, 7, "main");
+	build_funtrace_entry(b, B, T);
+	b->thread = b->size;
+	build_funtrace_chunk(b, "TRACEBUF", NULL, 0);
+	build_funtrace_entry(b, C, T);
+	build_funtrace_end(b);
+	open_well();
+	ck_assert_uint_eq(trace->thread_count, 3);
+	EXPECT(0, CALL(A, T));
+	EXPECT(1, CALL(B, T));
+	EXPECT(2, CALL(C, T));
+	ck_assert_uint_eq(trace->threads[2].tid, 0);
+	ck_assert_uint_eq(ep_source_threads(source, &count)[0].tid, 7);
+	ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
 START_TEST(the_process_and_the_clock_are_as_the_file_says)
 {
 	begin();
@@ -662,6 +685,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, a_sample_is_calls_and_returns_with_their_times);
+	tcase_add_test(t, threads_without_a_tid_or_with_anothers_are_threads);
 	tcase_add_test(t, the_process_and_the_clock_are_as_the_file_says);
 	tcase_add_test(t, a_ring_that_wrapped_is_put_in_order);
 	tcase_add_test(t, any_order_is_put_in_order);
