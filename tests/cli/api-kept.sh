@@ -77,6 +77,29 @@ status=0
 [ $status = 2 ] || fail "status $status where nothing is kept"
 [ ! -e no.core ]
 
+# Several: each gets a file.
+cat >several.c <<'C'
+#include <epitaph.h>
+#include <stdlib.h>
+int main(void)
+{
+	epitaph_snapshot_take();
+	epitaph_snapshot_free(epitaph_snapshot_take());
+	epitaph_snapshot_take();
+	abort();
+}
+C
+"$BIN/epitaph-cc" several.c -o several
+crash 134 ./several
+[ "$(info '[k["number"] for k in info["kept"]]')" = "[1, 3]" ] || fail "$(info 'info["kept"]')"
+status=0
+"$EPITAPH" extract --kept all -o same.core core 2>err || status=$?
+[ $status = 64 ] && grep -q '%n' err && [ ! -e same.core ] || fail "two files of one name: $status, $(cat err)"
+"$EPITAPH" extract --quiet --kept all -o 'each.%n.core' core
+[ "$(echo each.*.core)" = "each.1.core each.2.core" ] || fail "$(echo each.*)"
+"$EPITAPH" extract --quiet --kept all core
+[ "$(ls | grep -c '\.kept-[13]\.core$')" = 2 ] || fail "$(ls)"
+
 # No memory for it: the program is told, and so is the reader.
 status=0
 EPITAPH_KEEP=0 ./slowest saved.core 2>err || status=$?

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "coredump/image.h"
+#include "coredump/kept.h"
 #include "decoder/trace.h"
 #include "main.h"
 #include "runtime/arena.h"
@@ -466,12 +467,168 @@ START_TEST(a_saved_one_replaces_a_file_and_stays_kept)
 }
 END_TEST
 
+/* ---- readers, on a table that somebody has written over ---- */
+
+static struct ep_source *source;
+static struct ep_root_found found;
+static struct ep_kept_list list;
+static struct ep_err err;
+static struct ep_kept *entry; /* of the one that was taken, to be damaged */
+
+static void self_open(void)
+{
+	call(1);
+	entry = (struct ep_kept *)kept_of(epitaph_snapshot_take());
+	ck_assert_int_eq(ep_source_open_live(&source, getpid(), &err), EP_OK);
+	ck_assert_int_eq(ep_root_find(source, &found, &err), EP_OK);
+	ck_assert_uint_eq(found.arena_address, (uint64_t)ep_arena);
+}
+
+static void self_close(void)
+{
+	ep_kept_list_deinit(&list);
+	ep_source_close(source);
+}
+
+static void list_again(void)
+{
+	ep_kept_list_deinit(&list);
+	ck_assert_int_eq(ep_kept_list(&list, source, &found, &err), EP_OK);
+}
+
+static int extract_first(void)
+{
+	struct ep_kept_result result;
+
+	return ep_kept_extract(source, &found, &list.list[0], "/no/such/x.core",
+			       true, &result, &err);
+}
+
+START_TEST(entries_that_make_no_sense_are_counted_and_left_out)
+{
+	const struct ep_kept bad[] = {
+		{.state = EP_KEPT_VALID,
+		 .number = 0,
+		 .address = 4096,
+		 .size = 4096},
+		{.state = EP_KEPT_VALID,
+		 .number = 1,
+		 .address = 0,
+		 .size = 4096},
+		{.state = EP_KEPT_VALID,
+		 .number = 1,
+		 .address = 4097,
+		 .size = 4096},
+		{.state = EP_KEPT_VALID,
+		 .number = 1,
+		 .address = 4096,
+		 .size = 0},
+		{.state = EP_KEPT_VALID,
+		 .number = 1,
+		 .address = 4096,
+		 .size = 4095},
+		{.state = EP_KEPT_VALID,
+		 .number = 1,
+		 .address = 8192,
+		 .size = -UINT64_C(4096)},
+	};
+	struct ep_kept good;
+
+	self_open();
+	good = *entry;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		*entry = bad[i];
+		list_again();
+		ck_assert_uint_eq(list.count, 0);
+		ck_assert_uint_eq(list.corrupt, 1);
+	}
+	for (uint32_t state = 0; state < 5; state++) {
+		*entry = good;
+		entry->state = state;
+		list_again();
+		ck_assert_uint_eq(list.count, state == EP_KEPT_VALID);
+		ck_assert_uint_eq(list.corrupt, 0);
+	}
+	self_close();
+}
+END_TEST
+
+START_TEST(a_table_that_lies_about_its_size_is_read_as_far_as_it_is_one)
+{
+	struct ep_section *section = ep_arena->sections;
+
+	self_open();
+	while (section->type != EP_SECTION_KEPT)
+		section++;
+	section->size = UINT64_MAX;
+	list_again();
+	ck_assert_uint_eq(list.count, 0);
+	section->size = epitaph_root.arena_size - section->offset;
+	list_again();
+	ck_assert_uint_ge(list.count, 1);
+	section->size = 4096;
+	section->entry_size = 8;
+	list_again();
+	ck_assert_uint_eq(list.count, 0);
+	section->entry_size = 0;
+	list_again();
+	ck_assert_uint_eq(list.count, 0);
+	self_close();
+}
+END_TEST
+
+START_TEST(one_that_is_not_there_is_not_saved)
+{
+	self_open();
+	entry->address = 4096; /* nobody has memory there */
+	list_again();
+	ck_assert_uint_eq(list.count, 1);
+	ck_assert_uint_eq(list.list[0].present, 0);
+	ck_assert_int_eq(extract_first(), EP_E_UNSAVED);
+	self_close();
+}
+END_TEST
+
+START_TEST(a_damaged_first_page_is_told)
+{
+	struct ep_root *root;
+
+	self_open();
+	list_again();
+	root = (struct ep_root *)entry->address;
+	root->pid ^= 1;
+	ck_assert_int_eq(extract_first(), EP_E_CORRUPT);
+	root->pid ^= 1;
+	root->magic[0] ^= 1;
+	ck_assert_int_eq(extract_first(), EP_E_CORRUPT);
+	root->magic[0] ^= 1;
+	root->major++;
+	ck_assert_int_eq(extract_first(), EP_E_VERSION);
+	root->major--;
+	/* As it was: only the folder is missing now. */
+	ck_assert_int_eq(extract_first(), EP_E_IO);
+	self_close();
+}
+END_TEST
+
+START_TEST(one_that_is_given_back_while_it_is_read_is_told)
+{
+	self_open();
+	list_again();
+	entry->number += 1000;
+	ck_assert_int_eq(extract_first(), EP_END);
+	ck_assert_ptr_nonnull(strstr(err.text, "given back"));
+	self_close();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kept");
 	TCase *what = tcase_create("what is in it");
 	TCase *memory = tcase_create("memory");
 	TCase *who = tcase_create("who takes it");
+	TCase *readers = tcase_create("readers");
 
 	tcase_add_test(
 		what,
@@ -494,5 +651,15 @@ int main(void)
 	suite_add_tcase(suite, what);
 	suite_add_tcase(suite, memory);
 	suite_add_tcase(suite, who);
+	tcase_add_test(readers,
+		       entries_that_make_no_sense_are_counted_and_left_out);
+	tcase_add_test(
+		readers,
+		a_table_that_lies_about_its_size_is_read_as_far_as_it_is_one);
+	tcase_add_test(readers, one_that_is_not_there_is_not_saved);
+	tcase_add_test(readers, a_damaged_first_page_is_told);
+	tcase_add_test(readers,
+		       one_that_is_given_back_while_it_is_read_is_told);
+	suite_add_tcase(suite, readers);
 	return ep_test_main(suite);
 }

@@ -36,6 +36,7 @@ START_TEST(defaults_are_the_documented_ones)
 	ck_assert(ep_settings.on);
 	ck_assert_uint_eq(ep_settings.ring_size, 1048576);
 	ck_assert_uint_eq(ep_settings.memory_size, 67108864);
+	ck_assert_uint_eq(ep_settings.keep_size, 67108864);
 	ck_assert_uint_eq(ep_settings.timestamp_every, 0);
 	ck_assert_uint_eq(ep_settings.clock_budget, 50000);
 	ck_assert_uint_eq(ep_settings.min_duration, 0);
@@ -48,11 +49,13 @@ END_TEST
 START_TEST(every_setting_takes_effect)
 {
 	READ("EPITAPH=off", "EPITAPH_RING=256K", "EPITAPH_MEMORY=8MiB",
-	     "EPITAPH_TIMESTAMP_EVERY=8", "EPITAPH_CLOCK_BUDGET=2.5%",
-	     "EPITAPH_OUTPUT=/var/%h/%e.%t", "EPITAPH_SIGNAL=SIGUSR2");
+	     "EPITAPH_KEEP=5000", "EPITAPH_TIMESTAMP_EVERY=8",
+	     "EPITAPH_CLOCK_BUDGET=2.5%", "EPITAPH_OUTPUT=/var/%h/%e.%t",
+	     "EPITAPH_SIGNAL=SIGUSR2");
 	ck_assert(!ep_settings.on);
 	ck_assert_uint_eq(ep_settings.ring_size, 262144);
 	ck_assert_uint_eq(ep_settings.memory_size, 8388608);
+	ck_assert_uint_eq(ep_settings.keep_size, 8192); /* whole pages */
 	ck_assert_uint_eq(ep_settings.timestamp_every, 8);
 	ck_assert_uint_eq(ep_settings.clock_budget, 25000);
 	ck_assert_str_eq(ep_settings.output, "/var/%h/%e.%t");
@@ -140,6 +143,8 @@ static const char *const bad[][3] = {
 	{"EPITAPH_RING=.5M", "not a size", "1M"},
 	{"EPITAPH_MEMORY=1", "not from 512K to 32G", "64M"},
 	{"EPITAPH_MEMORY=33G", "not from 512K to 32G", "64M"},
+	{"EPITAPH_KEEP=some", "not a size", "64M"},
+	{"EPITAPH_KEEP=33G", "more than 32G", "64M"},
 	{"EPITAPH_TIMESTAMP_EVERY=3", "not auto, 1, 2, 4, 8, 16, 32 or 64",
 	 "auto"},
 	{"EPITAPH_TIMESTAMP_EVERY=128", "not auto, 1, 2, 4, 8, 16, 32 or 64",
