@@ -19,6 +19,9 @@ done
 printf '#include <epitaph.h>\n#include <iostream>\nint main() { std::cout << "ran\\n"; return !epitaph_ticks_per_second(); }\n' >main.cc
 "$root/bin/epitaph-c++" -Wall -Wextra -pedantic -Werror main.cc -o traced
 [ "$(./traced)" = ran ]
+printf '#include "funtrace.h"\nint main() { return funtrace_ticks_per_second() == 0; }\n' >compat.cc
+"$root/bin/epitaph-c++" -Wall -Wextra -pedantic -Werror -I"$root/include/epitaph/compat" compat.cc -o traced
+./traced
 "$root/bin/epitaph" --version | grep -q epitaph
 for page in "$root"/share/man/man1/*.1; do
 	man -l "$page" >/dev/null
