@@ -297,12 +297,17 @@ static volatile sig_atomic_t signals;
 
 static void on_signal(int signal)
 {
+	int before = errno;
+
 	(void)signal;
 	epitaph_thread_pause();
 	call(666);
-	epitaph_set_thread_ring(signals++ % 2 ? 65536 : 32768);
+	/* Refused once memory is used up. */
+	epitaph_set_thread_ring(signals % 2 ? 65536 : 32768);
 	epitaph_thread_resume();
 	call(7);
+	signals++;
+	errno = before;
 }
 
 static void *send(void *target)
@@ -321,7 +326,6 @@ THREAD_TEST(handlers_may_pause_and_change_rings_anywhere)
 	pthread_t self = pthread_self(), sender;
 	struct sigaction action = {.sa_handler = on_signal};
 
-	ep_tls.shortcalls = NULL;
 	sigaction(SIGUSR1, &action, NULL);
 	call(1);
 	pthread_create(&sender, NULL, send, &self);
