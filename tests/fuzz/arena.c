@@ -75,3 +75,33 @@ void fuzz_repair_arena(uint8_t *bytes, size_t size)
 	repair_anchors(bytes, size);
 	repair_blocks(bytes, size, arena.root.identity);
 }
+
+void fuzz_put_marks(uint8_t *bytes, size_t size, unsigned seed)
+{
+	uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+	uint64_t words[8];
+	uint64_t value = 0;
+	size_t at, from;
+	unsigned data = random >> 20 & 7, kind = (random >> 24) % 11;
+
+	if (size < 2 * PAGE)
+		return;
+	at = PAGE + (random >> 32) % (size - PAGE - sizeof(words)) / 8 * 8;
+	if (data > 6)
+		data = 6;
+	words[0] = ep_escape_make(
+		EP_ESCAPE_MARK,
+		kind | data << 5 | (uint32_t)(random >> 5 & 0xffff) << 10);
+	for (unsigned i = 0; i < data; i++) {
+		if (i % 2 == 0) {
+			from = at ^ (random >> (i + 3) & 0x1f8);
+			from = from + 8 > size ? 0 : from;
+			memcpy(&value, bytes + from, 8);
+			value &= EP_ADDRESS_MASK;
+		}
+		words[1 + i] =
+			ep_escape_make(EP_ESCAPE_DATA, value & 0x3ffffff);
+		value >>= 26;
+	}
+	memcpy(bytes + at, words, 8 * (1 + data));
+}

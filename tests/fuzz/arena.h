@@ -13,4 +13,8 @@ void fuzz_repair_root(uint8_t *bytes);
  * with bytes[0]. */
 void fuzz_repair_arena(uint8_t *bytes, size_t size);
 
+/* Puts marks (exceptions, jumps, fibers) over some records of its rings, their
+ * addresses being those of other records. */
+void fuzz_put_marks(uint8_t *bytes, size_t size, unsigned seed);
+
 #endif

@@ -14,6 +14,8 @@
 
 #include "coredump/extract.h"
 #include "coredump/image.h"
+#include "coredump/kept.h"
+#include "decoder/modules.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_read(struct ep_source *source, uint64_t address)
@@ -147,6 +149,59 @@ static void check_extract(struct ep_source *source,
 	rmdir(dir);
 }
 
+static void check_kept(struct ep_source *source,
+		       const struct ep_root_found *found)
+{
+	char dir[] = "/tmp/epitaph-fuzz.XXXXXX", path[64];
+	struct ep_kept_result result;
+	struct ep_kept_list kept;
+	struct ep_err err = {0};
+
+	MUST(ep_kept_list(&kept, source, found, &err) == EP_OK);
+	MUST(kept.count <= EP_KEPT_MAX);
+	for (size_t i = 0; i < kept.count && i < 2; i++) {
+		int rc;
+
+		MUST(kept.list[i].kept.size % 4096 == 0);
+		MUST(kept.list[i].present <= kept.list[i].kept.size);
+		MUST(ep_kept_at(&kept, kept.list[i].kept.number) != NULL);
+		MUST(mkdtemp(dir) != NULL);
+		snprintf(path, sizeof(path), "%s/s", dir);
+		rc = ep_kept_extract(source, found, &kept.list[i], path, false,
+				     &result, &err);
+		if (rc)
+			fuzz_check_failure(rc, &err);
+		else
+			MUST(result.saved <= result.wanted);
+		MUST((access(path, F_OK) == 0) == (rc == EP_OK));
+		unlink(path);
+		rmdir(dir);
+		memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
+	}
+	ep_kept_list_deinit(&kept);
+}
+
+static void check_modules(struct ep_source *source)
+{
+	struct ep_trace_module *modules;
+	struct ep_err err = {0};
+	size_t count;
+
+	MUST(ep_modules_from_source(&modules, &count, source, &err) == EP_OK);
+	for (size_t i = 0; i < count && i < 16; i++) {
+		void *memory = NULL;
+		Elf *elf;
+
+		MUST(modules[i].start < modules[i].end && modules[i].path);
+		MUST(i == 0 || modules[i - 1].start <= modules[i].start);
+		MUST(modules[i].build_id_size <= EP_BUILD_ID_MAX);
+		elf = ep_module_image(&modules[i], source, &memory);
+		elf_end(elf);
+		free(memory);
+	}
+	free(modules);
+}
+
 static void check_root(struct ep_source *source, size_t size)
 {
 	struct ep_root_found found;
@@ -167,6 +222,7 @@ static void check_root(struct ep_source *source, size_t size)
 	}
 	MUST(image.size <= (64u << 20) + 4 * size);
 	check_extract(source, &found, &image, size);
+	check_kept(source, &found);
 	ep_image_deinit(&image);
 }
 
@@ -186,6 +242,7 @@ void fuzz_check_core(const uint8_t *bytes, size_t size)
 	} else {
 		check_segments(source);
 		check_facts(source);
+		check_modules(source);
 		check_root(source, size);
 		ep_source_close(source);
 	}

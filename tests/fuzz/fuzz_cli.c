@@ -230,6 +230,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
 		return LLVMFuzzerMutate(bytes, size, max_size);
 	if (seed % 4 == 0)
 		LLVMFuzzerMutate(bytes, 4, 4);
+	if (seed % 8 == 1)
+		fuzz_put_marks(bytes + 4, size - 4, seed / 8);
 	/* Aligned words stay aligned in what is after the four. */
 	return 4 +
 	       fuzz_mutate(bytes + 4, size - 4, max_size - 4, seed / 4, NULL);

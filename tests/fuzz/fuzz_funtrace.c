@@ -51,7 +51,7 @@ static void check_facts(const struct ep_source *source, size_t sample,
 	MUST(facts && facts->sample < facts->samples);
 	MUST(sample == EP_FUNTRACE_NEWEST ? facts->sample + 1 == facts->samples
 					  : facts->sample == sample);
-	MUST(facts->samples <= size / 32);
+	MUST(facts->samples <= size / 16);
 	MUST(facts->entries + facts->entries_refused <= size / 16);
 	MUST(facts->returns_unknown <= facts->entries);
 	MUST(facts->scheduling <= size);

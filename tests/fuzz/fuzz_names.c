@@ -40,6 +40,8 @@ static void check_names(const struct ep_trace_module *module,
 	const char *text;
 
 	MUST(ep_names_create(&names, module, 1, options, &err) == EP_OK);
+	for (uint64_t at = 0x200; at < 0x600; at += 16)
+		check_function(names, BIAS + at); /* the seeds' code */
 	for (uint64_t at = 0; at < REACH; at += size < 8192 ? 251 : 1021)
 		check_function(names, BIAS + at);
 	check_function(names, BIAS + 0x1000);

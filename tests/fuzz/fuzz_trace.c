@@ -120,6 +120,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
 			       unsigned seed)
 {
+	if (seed % 8 == 1)
+		fuzz_put_marks(bytes, size, seed / 8);
 	return fuzz_mutate(bytes, size, max_size, seed,
 			   seed % 4 ? fuzz_repair_arena : NULL);
 }

@@ -102,6 +102,114 @@ static void save_damaged(void)
 	save(b, "damaged");
 }
 
+/* ---- marks (EP_ESCAPE_MARK) ---- */
+
+static void put(struct build_arena *b, struct ep_thread *thread, uint64_t word)
+{
+	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
+
+	if (cursor->next == EP_BLOCK_RECORDS)
+		build_block(b, thread, cursor->last_tsc);
+	cursor->block->records[cursor->next++] = word;
+}
+
+/* A mark with up to three values, or with `text`. */
+static void mark(struct build_arena *b, struct ep_thread *thread, unsigned kind,
+		 unsigned count, const uint64_t *values, const char *text)
+{
+	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
+	uint64_t tsc = cursor->last_tsc + 80;
+	unsigned letters = text ? (unsigned)strlen(text) : 0;
+	unsigned data = 2 * count + (letters + 2) / 3;
+	uint32_t stamp = (uint32_t)(tsc >> EP_TICK_SHIFT & 0xffff);
+
+	put(b, thread,
+	    ep_escape_make(EP_ESCAPE_MARK,
+			   kind | data << 5 | (stamp ? stamp : 1) << 10));
+	for (unsigned i = 0; i < count; i++) {
+		put(b, thread,
+		    ep_escape_make(EP_ESCAPE_DATA, values[i] & 0x3ffffff));
+		put(b, thread,
+		    ep_escape_make(EP_ESCAPE_DATA,
+				   values[i] >> 26 & 0x3ffffff));
+	}
+	for (unsigned i = 0; i < letters; i += 3) {
+		uint32_t three = 0;
+
+		for (unsigned k = 0; k < 3 && i + k < letters; k++)
+			three |= (uint32_t)(uint8_t)text[i + k] << 8 * k;
+		put(b, thread, ep_escape_make(EP_ESCAPE_DATA, three));
+	}
+	cursor->last_tsc = tsc;
+}
+
+#define MARK(kind, ...)                                              \
+	mark(b, thread, kind, sizeof((uint64_t[]){__VA_ARGS__}) / 8, \
+	     (const uint64_t[]){__VA_ARGS__}, NULL)
+
+/* f0 calls f1 calls f2, which throws; f0 catches. */
+static void exception(struct build_arena *b, struct ep_thread *thread,
+		      uint64_t *tsc, bool rethrown)
+{
+	const uint64_t f = FAKE_KNOWN, at = f + 2 * FAKE_STEP + 9;
+
+	for (unsigned i = 0; i < 3; i++)
+		build_call(b, thread, f + i * FAKE_STEP, *tsc += 400);
+	mark(b, thread, EP_MARK_THROW, 1, &at, "St13runtime_error");
+	MARK(EP_MARK_LEFT, f + 2 * FAKE_STEP + 9, f + FAKE_STEP + 9);
+	if (rethrown) {
+		MARK(EP_MARK_LANDED, f + FAKE_STEP + 20);
+		MARK(EP_MARK_RETHROW, f + FAKE_STEP + 30);
+		MARK(EP_MARK_LEFT, f + FAKE_STEP + 30);
+	}
+	MARK(EP_MARK_CAUGHT, f + 50);
+	build_return(b, thread, f + 60, *tsc += 4000);
+}
+
+static void jump(struct build_arena *b, struct ep_thread *thread, uint64_t *tsc)
+{
+	const uint64_t f = FAKE_KNOWN;
+
+	build_call(b, thread, f, *tsc += 400);
+	MARK(EP_MARK_SAVE, 0x7000, f + 5);
+	build_call(b, thread, f + FAKE_STEP, *tsc += 400);
+	build_call(b, thread, f + 2 * FAKE_STEP, *tsc += 400);
+	MARK(EP_MARK_RESUME, 0x7000, f + 2 * FAKE_STEP + 9);
+	build_return(b, thread, f + 60, *tsc += 4000);
+}
+
+static void fibers(struct build_arena *b, struct ep_thread *thread,
+		   uint64_t *tsc)
+{
+	const uint64_t f = FAKE_KNOWN;
+
+	build_call(b, thread, f, *tsc += 400);
+	MARK(EP_MARK_FRESH, 0x8000, 0x9000, f + 3 * FAKE_STEP);
+	MARK(EP_MARK_SWAP, 0x9000, 0x8000, f + 9);
+	build_call(b, thread, f + 3 * FAKE_STEP, *tsc += 4000);
+	MARK(EP_MARK_SWAP, 0x8000, 0x9000, f + 3 * FAKE_STEP + 9);
+	build_call(b, thread, f + FAKE_STEP, *tsc += 4000);
+	build_return(b, thread, f + FAKE_STEP + 4, *tsc += 400);
+	MARK(EP_MARK_SWAP, 0x9000, 0x8000, f + 9);
+	build_return(b, thread, f + 3 * FAKE_STEP + 20, *tsc += 4000);
+	build_return(b, thread, f + 60, *tsc += 400);
+}
+
+static void save_marks(void)
+{
+	struct build_arena *b = new_arena();
+	struct ep_thread *thread = build_arena_thread(b, 101, "main", 2);
+	uint64_t tsc = START;
+
+	build_call(b, thread, FAKE_KNOWN + 7 * FAKE_STEP, tsc);
+	for (int i = 0; i < 4; i++) {
+		exception(b, thread, &tsc, i & 1);
+		jump(b, thread, &tsc);
+		fibers(b, thread, &tsc);
+	}
+	save(b, "marks");
+}
+
 int main(int count, char **words)
 {
 	if (count != 2)
@@ -110,5 +218,6 @@ int main(int count, char **words)
 	save_whole();
 	save_cut();
 	save_damaged();
+	save_marks();
 	return 0;
 }
