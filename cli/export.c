@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* export.c: epitaph export: the calls as a file for another program. */
+/* export.c: epitaph export: the calls as a file for another program. A format
+ * is a row of a table. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,120 +9,293 @@
 
 #include "cli/choose.h"
 #include "cli/commands.h"
+#include "cli/gzip.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "coredump/output.h"
+#include "decoder/export.h"
 #include "decoder/viztracer.h"
+
+#define MIN_PERCENT 0.5 /* --min-percent, when it is not given */
 
 struct export
 {
 	struct ep_session session;
 	struct ep_selection selection;
-	struct ep_viztracer_options options;
+	struct ep_export what; /* set when the session is open */
+	struct ep_viztracer_options viztracer;
+	const struct format *format;
 	const char *path; /* NULL: stdout */
+	bool gzip;
 };
+
+struct format {
+	const char *name;
+	const char *extensions[3]; /* of -o FILE, when --format is not given */
+	const char *options;       /* that only some have: words, by blanks */
+	int (*write)(FILE *out, const struct ep_export *export, uint64_t *shown,
+		     struct ep_err *err);
+};
+
+/* NULL: viztracer's, which is not like the others yet. */
+static const struct format formats[] = {
+	{"viztracer", {NULL}, "no-sources", NULL},
+	{"chrome", {NULL}, "", ep_chrome_write},
+	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write},
+	{"collapsed",
+	 {".collapsed", ".folded"},
+	 "weight merge-threads",
+	 ep_collapsed_write},
+	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write},
+	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write},
+};
+
+#define FORMATS (sizeof(formats) / sizeof(*formats))
+
+/* ---- writing ---- */
 
 static bool wants(const struct ep_trace_thread *thread, void *context)
 {
 	return ep_selection_wants_thread(context, thread);
 }
 
-/* The calls that were asked for, and how many; *shown from malloc. */
-static int select_calls(struct export *export, struct ep_call_list *list,
-			uint8_t **shown, size_t *count, struct ep_err *err)
+static int write_viztracer(FILE *out, struct export *export, uint64_t *shown,
+			   struct ep_err *err)
 {
-	int rc = ep_call_list_create(list, export->session.trace,
-				     export->session.names, wants,
-				     &export->selection, err);
+	struct ep_session *session = &export->session;
+	struct ep_call_list list;
+	uint8_t *marks;
+	size_t count = 0;
+	int rc = ep_call_list_create(&list, session->trace, session->names,
+				     wants, &export->selection, err);
 
 	if (rc)
 		return rc;
-	*shown = ep_selection_apply(&export->selection, export->session.trace,
-				    list, count);
-	if (*shown)
-		return EP_OK;
-	ep_call_list_deinit(list);
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	marks = ep_selection_apply(&export->selection, session->trace, &list,
+				   &count);
+	*shown = count;
+	if (!marks)
+		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	else if (count)
+		rc = ep_viztracer_write(out, session->trace, session->names,
+					&list, marks, &export->viztracer, err);
+	free(marks);
+	ep_call_list_deinit(&list);
+	return rc;
 }
 
-static int write_to(FILE *out, struct export *export,
-		    const struct ep_call_list *list, const uint8_t *shown,
+static int write_to(FILE *out, struct export *export, uint64_t *shown,
 		    struct ep_err *err)
 {
-	return ep_viztracer_write(out, export->session.trace,
-				  export->session.names, list, shown,
-				  &export->options, err);
+	if (!export->format->write)
+		return write_viztracer(out, export, shown, err);
+	return export->format->write(out, &export->what, shown, err);
 }
 
-static int write_aside(struct export *export, const struct ep_call_list *list,
-		       const uint8_t *shown, struct ep_err *err)
+/* Into `fd`, compressed or not; `fd` stays open. */
+static int write_fd(int fd, struct export *export, uint64_t *shown,
+		    struct ep_err *err)
+{
+	FILE *out = export->gzip ? ep_gzip_open(fd) : fdopen(dup(fd), "w");
+	int rc;
+
+	if (!out)
+		return ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
+	rc = write_to(out, export, shown, err);
+	if (fclose(out) && !rc)
+		rc = ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
+	return rc;
+}
+
+static int write_aside(struct export *export, uint64_t *shown,
+		       struct ep_err *err)
 {
 	struct ep_output output;
-	FILE *out;
 	int rc = ep_output_open(&output, export->path, true, err);
 
 	if (rc)
 		return rc;
-	out = fdopen(dup(output.fd), "w");
-	rc = out ? write_to(out, export, list, shown, err)
-		 : ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
-	if (out && fclose(out) && !rc)
-		rc = ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
-	if (!rc)
+	rc = write_fd(output.fd, export, shown, err);
+	if (!rc && *shown)
 		return ep_output_commit(&output, err);
-	ep_err_prefix(err, "%s", export->path);
+	if (rc)
+		ep_err_prefix(err, "%s", export->path);
 	ep_output_abandon(&output);
+	return rc;
+}
+
+static int write_stdout(struct export *export, uint64_t *shown,
+			struct ep_err *err)
+{
+	int rc;
+
+	if (!export->gzip) {
+		rc = write_to(stdout, export, shown, err);
+		/* Why stdout failed is told once, at the end. */
+		return rc == EP_E_IO ? EP_OK : rc;
+	}
+	if (isatty(STDOUT_FILENO))
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "compressed data is no text for a terminal: "
+			       "name a file, or redirect");
+	rc = write_fd(STDOUT_FILENO, export, shown, err);
+	if (rc == EP_E_IO && errno == EPIPE)
+		return EP_OK; /* a reader that has gone away */
+	if (rc)
+		ep_err_prefix(err, "stdout");
 	return rc;
 }
 
 /* An exit status. */
 static int write_calls(struct export *export)
 {
-	struct ep_call_list list;
 	struct ep_err err = {0};
-	uint8_t *shown = NULL;
-	size_t count = 0;
-	int rc = select_calls(export, &list, &shown, &count, &err);
+	uint64_t shown = 0;
+	int rc;
 
-	if (!rc && count) {
-		rc = export->path
-			     ? write_aside(export, &list, shown, &err)
-			     : write_to(stdout, export, &list, shown, &err);
-		/* Why stdout failed is told once, at the end. */
-		if (rc == EP_E_IO && !export->path)
-			rc = EP_OK;
-	}
-	if (shown)
-		ep_call_list_deinit(&list);
-	free(shown);
+	export->what.trace = export->session.trace;
+	export->what.names = export->session.names;
+	export->what.selection = &export->selection;
+	rc = export->path ? write_aside(export, &shown, &err)
+			  : write_stdout(export, &shown, &err);
 	if (rc) {
 		ep_say("%s", err.text);
 		return rc == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
 	}
-	return count ? EP_EXIT_COMPLETE : EP_EXIT_NOTHING;
+	return shown || (!export->path && ferror(stdout)) ? EP_EXIT_COMPLETE
+							  : EP_EXIT_NOTHING;
+}
+
+/* ---- the command line ---- */
+
+static int refuse_format(const char *given)
+{
+	char names[256] = "";
+
+	for (size_t i = 0; i < FORMATS; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names),
+			 "%s%s", i ? ", " : "", formats[i].name);
+	if (given)
+		ep_say("--format=%s: there is no such format", given);
+	else
+		ep_say("--format is missing, and the file's name does not tell "
+		       "it");
+	ep_say("formats are: %s", names);
+	return EP_EXIT_USAGE;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), wanted = strlen(end);
+
+	return length > wanted && !strcmp(text + length - wanted, end);
+}
+
+static const struct format *format_of(const char *name, const char *path)
+{
+	char plain[PATH_MAX] = "";
+
+	if (path)
+		snprintf(plain, sizeof(plain), "%s", path);
+	if (ends_with(plain, ".gz"))
+		plain[strlen(plain) - 3] = 0;
+	for (size_t i = 0; i < FORMATS; i++) {
+		const char *const *ends = formats[i].extensions;
+
+		if (name && !strcmp(name, formats[i].name))
+			return &formats[i];
+		for (size_t j = 0; !name && ends[j]; j++)
+			if (ends_with(plain, ends[j]))
+				return &formats[i];
+	}
+	return NULL;
+}
+
+static bool is_word_of(const char *word, const char *words)
+{
+	size_t length = strlen(word);
+	const char *found = strstr(words, word);
+
+	return found && (found == words || found[-1] == ' ') &&
+	       (found[length] == ' ' || !found[length]);
+}
+
+/* Options of single formats, given for another. */
+static int refuse_foreign(const struct format *format,
+			  const struct ep_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->given_count; i++) {
+		const char *name = arguments->given[i].option->name;
+
+		for (size_t j = 0; j < FORMATS; j++) {
+			if (&formats[j] == format ||
+			    is_word_of(name, format->options) ||
+			    !is_word_of(name, formats[j].options))
+				continue;
+			ep_say("--%s is for --format=%s only", name,
+			       formats[j].name);
+			return EP_EXIT_USAGE;
+		}
+	}
+	return 0;
+}
+
+static int take_weight(struct export *export, const char *weight)
+{
+	export->what.count_calls = weight && !strcmp(weight, "calls");
+	if (!weight || export->what.count_calls || !strcmp(weight, "self-time"))
+		return 0;
+	ep_say("--weight=%s: self-time or calls", weight);
+	return EP_EXIT_USAGE;
+}
+
+static int take_percent(struct export *export, const char *percent)
+{
+	char *end = NULL;
+
+	export->what.min_percent = MIN_PERCENT;
+	if (!percent)
+		return 0;
+	export->what.min_percent = strtod(percent, &end);
+	if (end != percent && !strcmp(end, "%"))
+		end++;
+	if (end != percent && !*end && export->what.min_percent >= 0 &&
+	    export->what.min_percent <= 100)
+		return 0;
+	ep_say("--min-percent=%s: a number from 0 to 100", percent);
+	return EP_EXIT_USAGE;
 }
 
 static int take_arguments(struct export *export,
 			  const struct ep_arguments *arguments)
 {
-	const char *format = ep_argument(arguments, "format");
+	const char *name = ep_argument(arguments, "format");
+	int result;
 
-	if (!format || strcmp(format, "viztracer") != 0) {
-		ep_say("%s%s", format ? "--format=" : "--format is missing",
-		       format ? format : "");
-		ep_say("formats are: viztracer");
-		return EP_EXIT_USAGE;
-	}
 	export->path = ep_argument(arguments, "output");
 	if (export->path && !strcmp(export->path, "-"))
 		export->path = NULL;
-	export->options.no_sources = ep_argument_given(arguments, "no-sources");
-	return ep_choose(&export->selection, arguments);
+	export->format = format_of(name, export->path);
+	if (!export->format)
+		return refuse_format(name);
+	export->gzip = ep_argument_given(arguments, "gzip") ||
+		       (export->path && ends_with(export->path, ".gz"));
+	export->viztracer.no_sources =
+		ep_argument_given(arguments, "no-sources");
+	export->what.merge_threads =
+		ep_argument_given(arguments, "merge-threads");
+	result = refuse_foreign(export->format, arguments);
+	if (!result)
+		result = take_weight(export, ep_argument(arguments, "weight"));
+	if (!result)
+		result = take_percent(export,
+				      ep_argument(arguments, "min-percent"));
+	return result ? result : ep_choose(&export->selection, arguments);
 }
 
 static int run(const struct ep_arguments *arguments)
 {
-	struct export export = {0};
+	static struct export export;
 	int result = take_arguments(&export, arguments), status;
 
 	if (result)
@@ -139,10 +313,22 @@ static int run(const struct ep_arguments *arguments)
 }
 
 static const struct ep_option options[] = {
-	{"format", 'f', "FORMAT", "viztracer: for vizviewer, with the sources"},
+	{"format", 'f', "FORMAT",
+	 "viztracer, chrome, jsonl, collapsed, speedscope or dot; see below"},
 	{"output", 'o', "FILE",
 	 "write FILE, which appears whole or not at all; default stdout"},
-	{"no-sources", 0, NULL, "leave the text of the source files out"},
+	{"gzip", 'z', NULL,
+	 "compress; also when FILE ends in .gz, which Perfetto and speedscope "
+	 "open as it is"},
+	{"no-sources", 0, NULL,
+	 "viztracer: leave the text of the source files out"},
+	{"weight", 0, "WHAT",
+	 "collapsed: self-time (default; in ns) or calls (how many)"},
+	{"merge-threads", 0, NULL,
+	 "collapsed: threads that have one name are one"},
+	{"min-percent", 0, "N",
+	 "dot: leave out functions and edges below N % of the time; default "
+	 "0.5"},
 	EP_CHOOSE_OPTIONS,
 	{NULL, 0, NULL, NULL},
 };
@@ -154,16 +340,51 @@ const struct ep_command ep_command_export = {
 	.operands_max = 1,
 	.summary = "the calls as a file for another program's viewer",
 	.description =
-		"Writes the calls in the format of another program. "
-		"--format=viztracer is JSON for vizviewer (pip install "
-		"viztracer), which shows the threads on a time line and the "
-		"source of the call that is selected; ui.perfetto.dev and "
-		"chrome://tracing open it too.\n\n"
-		"Times are microseconds since the first record. A call that "
-		"did not return begins (B) and has no end (E). Calls whose "
-		"times are known within an interval only, calls that began "
-		"before the history, and calls that were left without a return "
-		"say so in their args.",
+		"Writes the calls in the format of another program. Without "
+		"--format, a FILE that ends in .jsonl, .ndjson, .collapsed, "
+		".folded, .speedscope.json, .dot or .gv tells it. What a "
+		"format has no place for is left out of it; jsonl has all.\n\n"
+		"viztracer: JSON for vizviewer (pip install viztracer): the "
+		"threads on a time line, and the source of the call that is "
+		"selected. ui.perfetto.dev and chrome://tracing open it "
+		"too.\n\n"
+		"chrome: the Trace Event Format, for ui.perfetto.dev, "
+		"chrome://tracing and speedscope, without the sources, with "
+		"file, line, module and address of each call. Throws, catches, "
+		"longjmps, changes of the stack and places where history is "
+		"missing are instants.\n\n"
+		"jsonl: one JSON object a line, for jq, DuckDB and pandas. The "
+		"first line is a header with the version of the fields, the "
+		"threads, and the time of day of zero; the last one tells how "
+		"many came between. A call's line comes when it ends, with its "
+		"number in its thread and its parent's. Times are "
+		"nanoseconds.\n\n"
+		"collapsed: folded stacks for flame graphs (flamegraph.pl, "
+		"inferno, d3-flame-graph, speedscope): thread, functions and a "
+		"number, the nanoseconds in just that stack, or the calls. A "
+		"call that did not return counts up to the end of the trace. "
+		"With --since, --until and --last=TIME only what lies within "
+		"counts.\n\n"
+		"speedscope: for www.speedscope.app, a profile for each "
+		"thread.\n\n"
+		"dot: who called whom, for Graphviz (dot -Tsvg): calls and "
+		"time "
+		"of functions and edges, a box for each module, warmer colours "
+		"for more time of its own. A dashed edge goes past calls that "
+		"were not selected.\n\n"
+		"Times count from the first record of the trace: microseconds "
+		"in viztracer and chrome, nanoseconds elsewhere. A call that "
+		"did not return begins and has no end (viztracer, chrome), has "
+		"the flag did-not-return (jsonl), is in the profile's name "
+		"(speedscope), or has a bold frame (dot). Times known within "
+		"an "
+		"interval only have both of its ends in the args (chrome), in "
+		"fields of their own (jsonl), or a ~ (dot); the profile's name "
+		"tells that there are some (speedscope); collapsed takes the "
+		"best number. A call from before the history begins where the "
+		"history does, and its args, flags or name say so. Where "
+		"history is missing, collapsed and speedscope have a frame "
+		"[history is missing].",
 	.options = options,
 	.names = true,
 	.run = run,

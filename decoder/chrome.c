@@ -327,7 +327,10 @@ static int point(struct chrome *chrome, const struct ep_event *event)
 	struct ep_outbuf *out = &chrome->out;
 	char *name = NULL, *quoted;
 
-	if (asprintf(&name, "%s%s%s", ep_export_point(event->point),
+	if (asprintf(&name, "%s%s%s",
+		     event->point == EP_POINT_STACK
+			     ? "another stack"
+			     : ep_export_point(event->point),
 		     event->text && *event->text ? " " : "",
 		     event->text ? event->text : "") < 0)
 		return EP_E_MEMORY;

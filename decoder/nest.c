@@ -511,23 +511,17 @@ static int finish(struct nest *nest, struct strand *strand, struct ep_err *err)
 
 static int nest_init(struct nest *nest, bool clip, struct ep_err *err)
 {
-	const struct ep_selection *wanted = nest->selection;
 	const struct ep_trace *trace = nest->trace;
-	int64_t total = ep_trace_ns(trace, trace->first_tsc, trace->last_tsc);
+	struct ep_window window = {0, UINT64_MAX};
 
-	nest->low = 0;
+	if (clip && nest->selection)
+		window = ep_selection_window(nest->selection, trace);
+	nest->low = window.since > trace->first_tsc
+			    ? ep_trace_ns(trace, trace->first_tsc, window.since)
+			    : 0;
 	nest->high = INT64_MAX;
-	if (clip && wanted && wanted->since.given)
-		nest->low =
-			(wanted->since.from_end ? total : 0) + wanted->since.ns;
-	if (clip && wanted && wanted->last_ns &&
-	    total - wanted->last_ns > nest->low)
-		nest->low = total - wanted->last_ns;
-	if (clip && wanted && wanted->until.given)
-		nest->high =
-			(wanted->until.from_end ? total : 0) + wanted->until.ns;
-	if (nest->low < 0)
-		nest->low = 0;
+	if (window.until != UINT64_MAX)
+		nest->high = ep_trace_ns(trace, trace->first_tsc, window.until);
 	if (nest->high < nest->low)
 		nest->high = nest->low;
 	nest->strands = calloc(trace->thread_count + 1, sizeof(*nest->strands));

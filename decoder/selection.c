@@ -68,17 +68,14 @@ static uint64_t tsc_of(const struct ep_trace *trace, const struct ep_when *when,
 	return from + (uint64_t)ticks;
 }
 
-struct window {
-	uint64_t since, until;
-};
-
-static struct window window_of(const struct ep_selection *selection,
-			       const struct ep_trace *trace)
+struct ep_window ep_selection_window(const struct ep_selection *selection,
+				     const struct ep_trace *trace)
 {
 	struct ep_when last = {selection->last_ns != 0, true,
 			       -selection->last_ns};
-	struct window window = {tsc_of(trace, &selection->since, 0),
-				tsc_of(trace, &selection->until, UINT64_MAX)};
+	struct ep_window window = {
+		tsc_of(trace, &selection->since, 0),
+		tsc_of(trace, &selection->until, UINT64_MAX)};
 	uint64_t also = tsc_of(trace, &last, 0);
 
 	if (also > window.since)
@@ -88,7 +85,7 @@ static struct window window_of(const struct ep_selection *selection,
 
 static bool passes(const struct ep_selection *selection,
 		   const struct ep_trace *trace, const struct ep_call *call,
-		   struct window window)
+		   struct ep_window window)
 {
 	if (call->begin.best > window.until ||
 	    (call->ended && call->end.best < window.since))
@@ -114,7 +111,7 @@ static int mark_callers(const struct ep_selection *selection,
 {
 	/* by index of the thread: its first marked call + 1 */
 	uint32_t *first = calloc(trace->thread_count + 1, sizeof(*first));
-	struct window window = window_of(selection, trace);
+	struct ep_window window = ep_selection_window(selection, trace);
 
 	if (!first)
 		return EP_E_MEMORY;
@@ -141,7 +138,7 @@ uint8_t *ep_selection_apply(const struct ep_selection *selection,
 			    const struct ep_call_list *list, size_t *shown)
 {
 	uint8_t *marks = calloc(list->count + 1, 1);
-	struct window window = window_of(selection, trace);
+	struct ep_window window = ep_selection_window(selection, trace);
 	uint64_t left =
 		selection->last_calls ? selection->last_calls : UINT64_MAX;
 

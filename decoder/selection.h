@@ -31,6 +31,13 @@ bool ep_selection_parse_last(struct ep_selection *selection, const char *text);
 bool ep_selection_wants_thread(const struct ep_selection *selection,
 			       const struct ep_trace_thread *thread);
 
+/* The times that it asks for, as TSC, both inclusive. */
+struct ep_window {
+	uint64_t since, until;
+};
+struct ep_window ep_selection_window(const struct ep_selection *selection,
+				     const struct ep_trace *trace);
+
 /* A byte per call of the list: 1 shown. Gaps are shown where they fall into the
  * window. From malloc; NULL: out of memory. */
 uint8_t *ep_selection_apply(const struct ep_selection *selection,
