@@ -348,7 +348,10 @@ static int prepare(struct nest *nest, struct strand *strand,
 
 	if (event->kind == EP_EVENT_GAP)
 		return EP_OK;
-	if (strand->fresh && event->depth > 0 && !nest->looked)
+	/* Depths count them, unless their callees are not selected. */
+	if (!nest->looked &&
+	    ((strand->fresh && event->depth > 0) ||
+	     (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE)))
 		rc = look_before(nest, err);
 	strand->fresh = false;
 	while (!rc && strand->before_next < strand->before_count) {

@@ -268,6 +268,21 @@ START_TEST(calls_from_before_are_outside_of_all_they_called)
 }
 END_TEST
 
+/* One that is over when others are looked for does not begin again. */
+START_TEST(a_call_from_before_ends_once)
+{
+	const struct step steps_of[] = {
+		{BEFORE, 'a', 0, 0, 0, 10, 0}, {BEGIN, 'b', 1, 0, 20, 0, 0},
+		{END, 'b', 1, 0, 20, 25, 0},   {BEGIN, 'x', 0, 1, 30, 0, 1},
+		{END, 'x', 0, 1, 30, 35, 1},   {BEFORE, 'y', 1, 0, 0, 40, 1},
+		{BEGIN, 'c', 2, 0, 50, 0, 0},  {END, 'c', 2, 0, 50, 60, 0},
+	};
+
+	EXPECT(steps_of, "a<( a) b( b) 2:y<( 2:x( 2:x) 2:y) c( c)");
+	ck_assert_uint_eq(runs, 2);
+}
+END_TEST
+
 START_TEST(calls_from_inside_of_a_gap_begin_after_it)
 {
 	const struct step steps_of[] = {
@@ -419,6 +434,7 @@ int main(void)
 	tcase_add_test(tcase, calls_pass_as_they_are);
 	tcase_add_test(tcase, open_calls_last_to_the_end_innermost_first);
 	tcase_add_test(tcase, calls_from_before_are_outside_of_all_they_called);
+	tcase_add_test(tcase, a_call_from_before_ends_once);
 	tcase_add_test(tcase, calls_from_inside_of_a_gap_begin_after_it);
 	tcase_add_test(tcase, a_stack_that_is_left_is_suspended);
 	tcase_add_test(tcase, stacks_that_nobody_came_back_to_are_told);
