@@ -431,7 +431,9 @@ static int take_point(struct nest *nest, struct strand *strand,
 {
 	int rc = moment(nest, strand, event, err);
 
-	if (rc || event->point != EP_POINT_STACK)
+	/* With words it is a suspicion, and nothing is known to be left. */
+	if (rc || event->point != EP_POINT_STACK ||
+	    (event->text && *event->text))
 		return rc;
 	strand->undecided = true;
 	return leave_stack(nest, strand, err);

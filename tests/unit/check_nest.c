@@ -37,7 +37,7 @@ static char names[26][2];
 
 /* ---- the stream ---- */
 
-enum { BEGIN, END, BEFORE, STRAY, GAP, SWITCH, THROW };
+enum { BEGIN, END, BEFORE, STRAY, GAP, SWITCH, UNSEEN, THROW };
 
 struct step {
 	int what;
@@ -60,11 +60,10 @@ static struct ep_time at(uint64_t ns)
 static struct ep_event event_of(const struct step *step)
 {
 	struct ep_event event = {
-		.kind = step->what == BEGIN ? EP_EVENT_BEGIN
-			: step->what == GAP ? EP_EVENT_GAP
-			: step->what == SWITCH || step->what == THROW
-				? EP_EVENT_POINT
-				: EP_EVENT_END,
+		.kind = step->what == BEGIN    ? EP_EVENT_BEGIN
+			: step->what == GAP    ? EP_EVENT_GAP
+			: step->what >= SWITCH ? EP_EVENT_POINT
+					       : EP_EVENT_END,
 		.thread = &threads[step->thread],
 		.function = step->function ? &functions[step->function - 'a']
 					   : NULL,
@@ -73,8 +72,8 @@ static struct ep_event event_of(const struct step *step)
 		.begin = at(step->from),
 		.end = at(step->to),
 		.gap = step->what == GAP ? EP_GAP_LOST_BLOCKS : 0,
-		.point = step->what == SWITCH ? EP_POINT_STACK : EP_POINT_THROW,
-		.text = "",
+		.point = step->what == THROW ? EP_POINT_THROW : EP_POINT_STACK,
+		.text = step->what == UNSEEN ? "unseen" : "",
 		.flags = step->what == BEFORE  ? EP_CALL_BEFORE
 			 : step->what == STRAY ? EP_CALL_STRAY
 					       : 0,
@@ -323,6 +322,18 @@ START_TEST(a_stack_that_is_left_is_suspended)
 }
 END_TEST
 
+START_TEST(points_change_nothing)
+{
+	const struct step steps_of[] = {
+		{BEGIN, 'm', 0, 0, 0, 0, 0},  {BEGIN, 'a', 1, 1, 10, 0, 0},
+		{THROW, 0, 0, 2, 20, 0, 0},   {UNSEEN, 0, 0, 2, 21, 0, 0},
+		{STRAY, 'z', 2, 1, 0, 25, 0}, {END, 'a', 1, 1, 10, 30, 0},
+	};
+
+	EXPECT(steps_of, "m( a( * * ~ a) m!)");
+}
+END_TEST
+
 START_TEST(stacks_that_nobody_came_back_to_are_told)
 {
 	const struct step steps_of[] = {
@@ -437,6 +448,7 @@ int main(void)
 	tcase_add_test(tcase, a_call_from_before_ends_once);
 	tcase_add_test(tcase, calls_from_inside_of_a_gap_begin_after_it);
 	tcase_add_test(tcase, a_stack_that_is_left_is_suspended);
+	tcase_add_test(tcase, points_change_nothing);
 	tcase_add_test(tcase, stacks_that_nobody_came_back_to_are_told);
 	tcase_add_test(tcase,
 		       a_call_that_begins_after_a_switch_finds_its_caller);
