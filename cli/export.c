@@ -14,6 +14,7 @@
 #include "cli/session.h"
 #include "coredump/output.h"
 #include "decoder/export.h"
+#include "decoder/funtrace_export.h"
 #include "decoder/viztracer.h"
 
 #define MIN_PERCENT 0.5 /* --min-percent, when it is not given */
@@ -35,19 +36,22 @@ struct format {
 	const char *options;       /* that only some have: words, by blanks */
 	int (*write)(FILE *out, const struct ep_export *export, uint64_t *shown,
 		     struct ep_err *err);
+	bool binary;
 };
 
 /* NULL: viztracer's, which is not like the others yet. */
 static const struct format formats[] = {
-	{"viztracer", {NULL}, "no-sources", NULL},
-	{"chrome", {NULL}, "", ep_chrome_write},
-	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write},
+	{"viztracer", {NULL}, "no-sources", NULL, false},
+	{"chrome", {NULL}, "", ep_chrome_write, false},
+	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write, false},
 	{"collapsed",
 	 {".collapsed", ".folded"},
 	 "weight merge-threads",
-	 ep_collapsed_write},
-	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write},
-	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write},
+	 ep_collapsed_write,
+	 false},
+	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write, false},
+	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write, false},
+	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(*formats))
@@ -129,15 +133,16 @@ static int write_stdout(struct export *export, uint64_t *shown,
 {
 	int rc;
 
+	if ((export->gzip || export->format->binary) && isatty(STDOUT_FILENO))
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "%s data is no text for a terminal: name a "
+			       "file, or redirect",
+			       export->gzip ? "compressed" : "binary");
 	if (!export->gzip) {
 		rc = write_to(stdout, export, shown, err);
 		/* Why stdout failed is told once, at the end. */
 		return rc == EP_E_IO ? EP_OK : rc;
 	}
-	if (isatty(STDOUT_FILENO))
-		return ep_fail(err, EP_E_USAGE, 0,
-			       "compressed data is no text for a terminal: "
-			       "name a file, or redirect");
 	rc = write_fd(STDOUT_FILENO, export, shown, err);
 	if (rc == EP_E_IO && errno == EPIPE)
 		return EP_OK; /* a reader that has gone away */
@@ -314,7 +319,8 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"format", 'f', "FORMAT",
-	 "viztracer, chrome, jsonl, collapsed, speedscope or dot; see below"},
+	 "viztracer, chrome, jsonl, collapsed, speedscope, dot or funtrace: "
+	 "see below"},
 	{"output", 'o', "FILE",
 	 "write FILE, which appears whole or not at all; default stdout"},
 	{"gzip", 'z', NULL,
@@ -342,7 +348,7 @@ const struct ep_command ep_command_export = {
 	.description =
 		"Writes the calls in the format of another program. Without "
 		"--format, a FILE that ends in .jsonl, .ndjson, .collapsed, "
-		".folded, .speedscope.json, .dot or .gv tells it. What a "
+		".folded, .speedscope.json, .dot, .gv or .raw tells it. What a "
 		"format has no place for is left out of it; jsonl has all.\n\n"
 		"viztracer: JSON for vizviewer (pip install viztracer): the "
 		"threads on a time line, and the source of the call that is "
@@ -372,8 +378,13 @@ const struct ep_command ep_command_export = {
 		"of functions and edges, a box for each module, warmer colours "
 		"for more time of its own. A dashed edge goes past calls that "
 		"were not selected.\n\n"
+		"funtrace: a funtrace.raw with one sample, for funtrace2viz. "
+		"It is binary: calls, returns and catches, each with one time "
+		"in TSC cycles. What did not return has no return, and where "
+		"history is missing it cannot tell.\n\n"
 		"Times count from the first record of the trace: microseconds "
-		"in viztracer and chrome, nanoseconds elsewhere. A call that "
+		"in viztracer and chrome, nanoseconds in the others. A call "
+		"that "
 		"did not return begins and has no end (viztracer, chrome), has "
 		"the flag did-not-return (jsonl), is in the profile's name "
 		"(speedscope), or has a bold frame (dot). Times known within "
