@@ -14,7 +14,8 @@ static void repair(uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0; at + sizeof(struct ep_root) <= size; at += 8) {
 		if (memcmp(bytes + at, EP_ROOT_MAGIC, 8) == 0 ||
-		    memcmp(bytes + at, EP_ARENA_MAGIC, 8) == 0)
+		    memcmp(bytes + at, EP_ARENA_MAGIC, 8) == 0 ||
+		    memcmp(bytes + at, EP_KEPT_MAGIC, 8) == 0)
 			fuzz_repair_root(bytes + at);
 	}
 }

@@ -76,6 +76,51 @@ static struct build_core *small_core(bool many)
 	return core;
 }
 
+/* A core with a snapshot that the process kept: the arena's own bytes under the
+ * other magic. */
+static void save_kept(void)
+{
+	const uint64_t kept_at = UINT64_C(0x300000000);
+	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
+	struct build_core *core = build_core_create();
+	struct build_arena *arena, *kept;
+
+	options.thread_capacity = options.module_capacity = 2;
+	options.size = 64 << 10;
+	arena = build_arena_create(&options);
+	options.address = kept_at;
+	kept = build_arena_create(&options);
+	build_call(kept, build_arena_thread(kept, 100, "main", 1), 0x500000,
+		   2000000);
+	build_arena_seal(kept);
+	memcpy(kept->arena->root.magic, EP_KEPT_MAGIC, EP_MAGIC_SIZE);
+	kept->arena->root.arena_size = kept->committed;
+	build_root_seal(&kept->arena->root);
+	*(struct ep_kept *)(void *)(arena->bytes + 3072) =
+		(struct ep_kept){.state = EP_KEPT_VALID,
+				 .number = 1,
+				 .address = kept_at,
+				 .size = kept->committed};
+	for (unsigned i = 0; i < EP_SECTION_MAX; i++)
+		if (!arena->arena->sections[i].type) {
+			arena->arena->sections[i] = (struct ep_section){
+				EP_SECTION_KEPT, sizeof(struct ep_kept), 3072,
+				64};
+			arena->arena->section_count = i + 1;
+			break;
+		}
+	build_arena_seal(arena);
+	build_core_thread(core, 100, 0x500010, 0x7ff000000800, 0, SIGSEGV);
+	build_core_arena(core, arena);
+	build_core_memory(core, kept_at, kept->bytes, kept->committed,
+			  kept->committed, PF_R | PF_W);
+	build_core_finish(core);
+	save("kept", core->bytes, core->size);
+	build_core_destroy(core);
+	build_arena_destroy(arena);
+	build_arena_destroy(kept);
+}
+
 static void save_snapshot(struct build_core *core)
 {
 	struct ep_source *source;
@@ -102,6 +147,7 @@ int main(int count, char **words)
 	if (count != 2)
 		return 64;
 	folder = words[1];
+	save_kept();
 	core = small_core(true);
 	save("many-segments", core->bytes, core->size);
 	build_core_destroy(core);
