@@ -77,7 +77,8 @@ EPITAPH_FUNCTION void epitaph_ignore_thread(void);
  *
  * Returns 0, or -1 with errno, the thread's ring being as before: EINVAL out of
  * range, ENOMEM when EPITAPH_MEMORY has no room for it, ENODEV when the runtime
- * is off or the thread cannot be traced. Async-signal-safe.
+ * is off or the thread cannot be traced. Not to be called by a signal handler,
+ * which may have interrupted a hook that is writing to the ring.
  */
 EPITAPH_FUNCTION int epitaph_set_thread_ring(size_t bytes);
 

@@ -36,7 +36,9 @@ static struct ep_block *next_block(const struct ep_tls *tls, uint64_t cursor)
 	uint64_t ring = (uint64_t)ep_arena + tls->thread->ring_offset;
 	uint64_t next = (cursor + EP_BLOCK_SIZE - 1) & -(uint64_t)EP_BLOCK_SIZE;
 
-	if (next >= ring + tls->thread->ring_size)
+	/* Below it: an untimed hook was interrupted by a handler in which the
+	 * ring changed, and has put its cursor back. */
+	if (next < ring || next >= ring + tls->thread->ring_size)
 		next = ring;
 	return (struct ep_block *)next;
 }

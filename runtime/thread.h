@@ -53,7 +53,7 @@ void ep_thread_gate(void);
 /*
  * Gives the caller, which has an entry, a ring of `size` bytes (a power of two,
  * at least EP_BLOCK_SIZE) in place of its present one, if any. False, nothing
- * changed: there is no room. Signal safe.
+ * changed: there is no room. Signals may come, but not call this.
  */
 bool ep_thread_set_ring(uint64_t size);
 
