@@ -36,6 +36,7 @@ struct ep_calls {
 	struct ep_judgement judgement;
 	struct ep_record back; /* its record */
 	char *text;            /* of the last exception; NULL */
+	bool told;             /* stacks that nothing tells of */
 };
 
 static struct ep_time time_of(const struct ep_record *record)
@@ -121,6 +122,11 @@ static int begin(struct ep_calls *calls, const struct ep_record *record,
 
 /* ---- returns ---- */
 
+static uint32_t guess(const struct ep_calls *calls)
+{
+	return calls->told ? EP_CALL_AMBIGUOUS : 0;
+}
+
 /* The innermost open call was left without a return: some time after it began,
  * and before the return that showed it. That others were called or returned on
  * top of it says nothing: it may have been left before. */
@@ -131,14 +137,15 @@ static void end_abandoned(struct ep_calls *calls)
 
 	calls->event = *open_at(calls, index);
 	calls->event.kind = EP_EVENT_END;
-	calls->event.flags |= EP_CALL_ABANDONED;
+	calls->event.flags |= EP_CALL_ABANDONED | guess(calls);
 	calls->event.end = (struct ep_time){calls->event.begin.low, back->high,
 					    back->time, false};
 	if (calls->judgement.verdict == EP_PAIR_LEFT) {
 		calls->event.flags |= EP_CALL_UNWOUND;
 		calls->event.end = time_of(back);
 	}
-	ep_pairing_cut(&calls->pairing, index);
+	ep_pairing_cut(&calls->pairing, index,
+		       calls->judgement.verdict != EP_PAIR_LEFT);
 }
 
 static void end_matched(struct ep_calls *calls)
@@ -149,7 +156,8 @@ static void end_matched(struct ep_calls *calls)
 	calls->event.end = time_of(&calls->back);
 	if (calls->judgement.ambiguous)
 		calls->event.flags |= EP_CALL_AMBIGUOUS;
-	ep_pairing_cut(&calls->pairing, calls->judgement.index);
+	calls->event.flags |= guess(calls);
+	ep_pairing_cut(&calls->pairing, calls->judgement.index, false);
 }
 
 static void end_unseen(struct ep_calls *calls)
@@ -163,7 +171,8 @@ static void end_unseen(struct ep_calls *calls)
 		.function = calls->judgement.function,
 		.address = calls->back.address,
 		.depth = depth_at(calls, height),
-		.flags = stray ? EP_CALL_STRAY : EP_CALL_BEFORE,
+		.flags =
+			guess(calls) | (stray ? EP_CALL_STRAY : EP_CALL_BEFORE),
 		.call = calls->calls++,
 		.begin = {0, calls->known_at, calls->known_at, false},
 		.end = time_of(&calls->back),
@@ -197,18 +206,6 @@ static void end(struct ep_calls *calls, const struct ep_event **out)
 		end_matched(calls);
 	else
 		end_unseen(calls);
-}
-
-static int take_return(struct ep_calls *calls, const struct ep_record *record,
-		       const struct ep_event **out)
-{
-	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) !=
-	    EP_OK)
-		return EP_E_MEMORY;
-	calls->back = *record;
-	calls->busy = true;
-	end(calls, out);
-	return EP_OK;
 }
 
 /* ---- gaps ---- */
@@ -312,6 +309,10 @@ static void make_point(struct ep_calls *calls, enum ep_point point,
 
 #define NO_EVENT 2
 
+#define UNSEEN_TEXT                                                    \
+	"the thread goes on upon other stacks (fibers) by means that " \
+	"leave no mark: what is inside of what is not certain from here on"
+
 /* The point comes first, then the calls that it ended. */
 static int take_jump(struct ep_calls *calls, const struct ep_record *record,
 		     const struct ep_event **out)
@@ -348,6 +349,33 @@ static int take_link(struct ep_calls *calls, const struct ep_event **out)
 	calls->back.address = 0;
 	make_point(calls, EP_POINT_STACK, depth);
 	*out = &calls->event;
+	return EP_OK;
+}
+
+/* ---- stacks that nothing tells of ---- */
+
+static void tell_unseen(struct ep_calls *calls, const struct ep_event **out)
+{
+	make_point(calls, EP_POINT_STACK,
+		   depth_at(calls, calls->pairing.now->height));
+	calls->event.text = UNSEEN_TEXT;
+	*out = &calls->event;
+}
+
+static int take_return(struct ep_calls *calls, const struct ep_record *record,
+		       const struct ep_event **out)
+{
+	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) !=
+	    EP_OK)
+		return EP_E_MEMORY;
+	calls->back = *record;
+	calls->busy = true;
+	if (ep_pairing_unseen(&calls->pairing) && !calls->told) {
+		calls->told = true;
+		tell_unseen(calls, out);
+		return EP_OK;
+	}
+	end(calls, out);
 	return EP_OK;
 }
 

@@ -28,7 +28,9 @@ enum ep_point {
 	EP_POINT_CATCH,   /* "" */
 	EP_POINT_LONGJMP, /* "" */
 	EP_POINT_STACK,   /* "": execution went on upon another stack (a
-			     fiber's), where other calls are open */
+			     fiber's), where other calls are open. Else words:
+			     it does so unseen, and from here on nothing is
+			     certain of what is inside of what */
 };
 
 #define EP_CALL_BEFORE                                                    \
@@ -43,9 +45,10 @@ enum ep_point {
 	8u /* history is missing inside the call: END, and calls that are \
 	      open. Perhaps it is another call of the same function. With \
 	      BEFORE: it began where history is missing, or before */
-#define EP_CALL_AMBIGUOUS                                                \
-	16u /* END: several calls of this function were open, and others \
-	       above the innermost of them: that one was taken */
+#define EP_CALL_AMBIGUOUS                                                  \
+	16u /* END: several calls of this function were open, and others   \
+	       above the innermost of them: that one was taken. Or the end \
+	       is a guess in a thread that switches stacks unseen */
 
 #define EP_CALL_UNWOUND                                              \
 	32u /* END, with ABANDONED: an exception or longjmp is known \

@@ -23,6 +23,7 @@ struct ep_identity {
 	const struct ep_function *function;
 	uint32_t flags; /* EP_IDENTITY_ */
 	uint32_t open;  /* calls of it that are open: the user's to count */
+	uint32_t left;  /* … that seemed to be left without a return */
 };
 
 /* What is known of one address of one kind (call or return). */

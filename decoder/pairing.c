@@ -34,6 +34,10 @@
  *    STRAY. The same when the thread's history is whole: there is no place
  *    where F could have begun.
  *
+ * A call that was thought to be left may return all the same. Then the thread
+ * has gone on upon other stacks in between, by means that leave no mark
+ * (assembly of its own); from there on what is inside of what is a guess.
+ *
  * The first pass therefore takes each such return for a stray one, and keeps
  * those in mind that nothing contradicts. With these for OUTSIDE a second one
  * counts the callers that are known only by their returns; it is the same code
@@ -189,12 +193,16 @@ static int judge_unseen(struct ep_pairing *pairing,
 {
 	struct ep_doubt doubt = {pairing->ordinal, pairing->now->floor,
 				 pairing->now->height};
-	const struct ep_identity *one = identity(pairing, site->identity);
+	struct ep_identity *one = identity(pairing, site->identity);
 
 	out->index = pairing->now->height;
 	out->verdict = EP_PAIR_STRAY;
 	if (one->flags & EP_IDENTITY_THUNK)
 		return EP_OK;
+	if (one->left && !(one->flags & EP_IDENTITY_UNBOUND)) {
+		one->left--;
+		pairing->returned++;
+	}
 	if (pairing->now->height == pairing->now->floor) {
 		out->verdict = EP_PAIR_BEFORE;
 		return EP_OK;
@@ -290,13 +298,26 @@ int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
 	return EP_OK;
 }
 
-void ep_pairing_cut(struct ep_pairing *pairing, size_t height)
+void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left)
 {
-	while (pairing->now->height > height)
-		identity(pairing, pairing->now->stack[--pairing->now->height])
-			->open--;
-	if (pairing->now->floor > pairing->now->height)
-		pairing->now->floor = pairing->now->height;
+	struct ep_fiber *now = pairing->now;
+
+	while (now->height > height) {
+		struct ep_identity *one =
+			identity(pairing, now->stack[--now->height]);
+
+		one->open--;
+		/* Of an older one, others may have been called since. */
+		one->left += left && now->height >= now->floor;
+	}
+	if (now->floor > now->height)
+		now->floor = now->height;
+}
+
+static void forget_left(struct ep_pairing *pairing)
+{
+	for (uint32_t i = 0; i < pairing->identities.count; i++)
+		pairing->identities.list[i].left = 0;
 }
 
 int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
@@ -308,6 +329,7 @@ int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 		pairing->fibers.list[i]->floor =
 			pairing->fibers.list[i]->height;
 	pairing->segment++;
+	forget_left(pairing);
 	if (grow_inner(pairing) != EP_OK)
 		return EP_E_MEMORY;
 	pairing->inner_left = pairing->inner[pairing->segment];
@@ -332,6 +354,8 @@ static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass,
 	pairing->next_outside = 0;
 	pairing->landing_count = 0;
 	pairing->leaving = false;
+	pairing->returned = 0;
+	forget_left(pairing);
 	if (pass == EP_PASS_LOOK)
 		forget_counts(pairing);
 	ep_fibers_rewind(&pairing->fibers);
@@ -341,6 +365,16 @@ static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass,
 	return ep_identities_rewind(&pairing->identities, news);
 }
 
+/* The matched call has returned, those above it were left. */
+static void cut_after_return(struct ep_pairing *pairing,
+			     const struct ep_judgement *judgement)
+{
+	bool match = judgement->verdict == EP_PAIR_MATCH;
+
+	ep_pairing_cut(pairing, judgement->index + match, true);
+	ep_pairing_cut(pairing, judgement->index, false);
+}
+
 static int take_return(struct ep_pairing *pairing,
 		       const struct ep_record *record)
 {
@@ -348,7 +382,7 @@ static int take_return(struct ep_pairing *pairing,
 	int result = ep_pairing_return(pairing, record, &judgement);
 
 	if (result == EP_OK)
-		ep_pairing_cut(pairing, judgement.index);
+		cut_after_return(pairing, &judgement);
 	return result;
 }
 
@@ -358,7 +392,7 @@ static int take_jump(struct ep_pairing *pairing, const struct ep_record *record)
 	int result = ep_pairing_jump(pairing, record, &judgement);
 
 	if (result == EP_OK)
-		ep_pairing_cut(pairing, judgement.index);
+		ep_pairing_cut(pairing, judgement.index, false);
 	return result;
 }
 

@@ -47,6 +47,10 @@ struct ep_landing {
 
 #define EP_LANDINGS_MAX 16 /* exceptions within clean-up code */
 
+/* As many returns of calls that seemed left are no accident (a record that a
+ * signal handler lost). */
+#define EP_UNSEEN_STACKS 2
+
 struct ep_pairing {
 	struct ep_identities identities;
 	struct ep_fibers fibers;
@@ -57,7 +61,8 @@ struct ep_pairing {
 	uint64_t segment; /* pieces of history between gaps, from 0 */
 	struct ep_landing landings[EP_LANDINGS_MAX];
 	unsigned landing_count;
-	bool leaving; /* the record before told a frame that was left */
+	bool leaving;      /* the record before told a frame that was left */
+	unsigned returned; /* calls that seemed left and have returned */
 	/* the plan */
 	struct ep_doubts pending; /* ascending height */
 	struct ep_doubts outside; /* ascending ordinal once planned */
@@ -101,12 +106,19 @@ int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
 bool ep_pairing_over(const struct ep_pairing *pairing);
 int ep_pairing_go_on(struct ep_pairing *pairing);
 
+/* The thread goes on upon stacks that nothing tells of. */
+static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
+{
+	return pairing->returned >= EP_UNSEEN_STACKS;
+}
+
 /* Between pairing.c and jumps.c. */
 int ep_pairing_settle(struct ep_pairing *pairing, size_t index);
 int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
 
-/* Ends the open calls from `height` up. */
-void ep_pairing_cut(struct ep_pairing *pairing, size_t height);
+/* Ends the open calls from `height` up. `left`: the trace does not tell their
+ * ends, they are only thought to be over. */
+void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left);
 
 /* Callers of the outermost open call that are known only by their returns to
  * come. */

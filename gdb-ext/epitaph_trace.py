@@ -34,7 +34,9 @@ def last_time(tsc, records):
         if not word & fmt.EP_ADDRESS_MASK & ~(fmt.EP_ESCAPE_LIMIT - 1):
             if word & 7 == fmt.EP_ESCAPE_TIME:
                 escape = escape_payload(word)
-            continue
+            # A mark has its stamp where a record has it.
+            if word & 7 != fmt.EP_ESCAPE_MARK:
+                continue
         stamp = word >> fmt.EP_STAMP_SHIFT
         if not stamp:
             continue
