@@ -187,6 +187,9 @@ bench:
 fuzz: deps
 	@tests/fuzz/run
 
+coverage: deps
+	@tests/fuzz/coverage
+
 # ---- install ----------------------------------------------------------------------------------------------------------
 
 .PHONY: install uninstall
@@ -230,6 +233,8 @@ help:
 	@echo 'make demo       crash a small server under load and print its report'
 	@echo 'make real       trace and crash Lua, compare the trace with uftrace'
 	@echo 'make bench      what tracing costs, interleaved with its peers'
+	@echo 'make fuzz       libFuzzer on each reader, FUZZ_SECONDS=60'
+	@echo 'make coverage   lines of the readers that the corpus reaches, and the unit tests'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'variables       V=1 SAN=address|thread|undefined, CC, CFLAGS, BUILD'
 
