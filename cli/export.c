@@ -24,7 +24,6 @@ struct export
 	struct ep_session session;
 	struct ep_selection selection;
 	struct ep_export what; /* set when the session is open */
-	struct ep_viztracer_options viztracer;
 	const struct format *format;
 	const char *path; /* NULL: stdout */
 	bool gzip;
@@ -39,9 +38,8 @@ struct format {
 	bool binary;
 };
 
-/* NULL: viztracer's, which is not like the others yet. */
 static const struct format formats[] = {
-	{"viztracer", {NULL}, "no-sources", NULL, false},
+	{"viztracer", {NULL}, "no-sources", ep_viztracer_write, false},
 	{"chrome", {NULL}, "", ep_chrome_write, false},
 	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write, false},
 	{"collapsed",
@@ -58,41 +56,9 @@ static const struct format formats[] = {
 
 /* ---- writing ---- */
 
-static bool wants(const struct ep_trace_thread *thread, void *context)
-{
-	return ep_selection_wants_thread(context, thread);
-}
-
-static int write_viztracer(FILE *out, struct export *export, uint64_t *shown,
-			   struct ep_err *err)
-{
-	struct ep_session *session = &export->session;
-	struct ep_call_list list;
-	uint8_t *marks;
-	size_t count = 0;
-	int rc = ep_call_list_create(&list, session->trace, session->names,
-				     wants, &export->selection, err);
-
-	if (rc)
-		return rc;
-	marks = ep_selection_apply(&export->selection, session->trace, &list,
-				   &count);
-	*shown = count;
-	if (!marks)
-		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	else if (count)
-		rc = ep_viztracer_write(out, session->trace, session->names,
-					&list, marks, &export->viztracer, err);
-	free(marks);
-	ep_call_list_deinit(&list);
-	return rc;
-}
-
 static int write_to(FILE *out, struct export *export, uint64_t *shown,
 		    struct ep_err *err)
 {
-	if (!export->format->write)
-		return write_viztracer(out, export, shown, err);
 	return export->format->write(out, &export->what, shown, err);
 }
 
@@ -285,8 +251,7 @@ static int take_arguments(struct export *export,
 		return refuse_format(name);
 	export->gzip = ep_argument_given(arguments, "gzip") ||
 		       (export->path && ends_with(export->path, ".gz"));
-	export->viztracer.no_sources =
-		ep_argument_given(arguments, "no-sources");
+	export->what.no_sources = ep_argument_given(arguments, "no-sources");
 	export->what.merge_threads =
 		ep_argument_given(arguments, "merge-threads");
 	result = refuse_foreign(export->format, arguments);
@@ -356,46 +321,46 @@ const struct ep_command ep_command_export = {
 		"too.\n\n"
 		"chrome: the Trace Event Format, for ui.perfetto.dev, "
 		"chrome://tracing and speedscope, without the sources, with "
-		"file, line, module and address of each call. Throws, catches, "
-		"longjmps, changes of the stack and places where history is "
-		"missing are instants.\n\n"
+		"file, line, module and address of each call. In both, throws, "
+		"catches, longjmps, changes of the stack and places where "
+		"history is missing are instants. Viewers nest calls by their "
+		"times: those that share one are drawn 1 or 2 ns apart. "
+		"Perfetto draws 512 levels.\n\n"
 		"jsonl: one JSON object a line, for jq, DuckDB and pandas. The "
 		"first line is a header with the version of the fields, the "
 		"threads, and the time of day of zero; the last one tells how "
 		"many came between. A call's line comes when it ends, with its "
-		"number in its thread and its parent's. Times are "
-		"nanoseconds.\n\n"
+		"number in its thread and its parent's. docs/jsonl.md has the "
+		"fields.\n\n"
 		"collapsed: folded stacks for flame graphs (flamegraph.pl, "
 		"inferno, d3-flame-graph, speedscope): thread, functions and a "
 		"number, the nanoseconds in just that stack, or the calls. A "
 		"call that did not return counts up to the end of the trace. "
 		"With --since, --until and --last=TIME only what lies within "
-		"counts.\n\n"
+		"counts. A semicolon in a name is \\x3b.\n\n"
 		"speedscope: for www.speedscope.app, a profile for each "
 		"thread.\n\n"
 		"dot: who called whom, for Graphviz (dot -Tsvg): calls and "
-		"time "
-		"of functions and edges, a box for each module, warmer colours "
-		"for more time of its own. A dashed edge goes past calls that "
-		"were not selected.\n\n"
-		"funtrace: a funtrace.raw with one sample, for funtrace2viz. "
-		"It is binary: calls, returns and catches, each with one time "
-		"in TSC cycles. What did not return has no return, and where "
-		"history is missing it cannot tell.\n\n"
+		"time of functions and edges, a box for each module, warmer "
+		"colours for more time of its own. A dashed edge goes past "
+		"calls that were not selected.\n\n"
+		"funtrace: a funtrace.raw with one sample, for funtrace2viz; "
+		"binary. Calls, returns and catches, each with one time, in "
+		"TSC cycles; where history is missing it cannot tell.\n\n"
 		"Times count from the first record of the trace: microseconds "
 		"in viztracer and chrome, nanoseconds in the others. A call "
-		"that "
-		"did not return begins and has no end (viztracer, chrome), has "
-		"the flag did-not-return (jsonl), is in the profile's name "
-		"(speedscope), or has a bold frame (dot). Times known within "
-		"an "
-		"interval only have both of its ends in the args (chrome), in "
-		"fields of their own (jsonl), or a ~ (dot); the profile's name "
-		"tells that there are some (speedscope); collapsed takes the "
-		"best number. A call from before the history begins where the "
-		"history does, and its args, flags or name say so. Where "
-		"history is missing, collapsed and speedscope have a frame "
-		"[history is missing].",
+		"that did not return begins and has no end (viztracer, chrome, "
+		"funtrace), has the flag did-not-return (jsonl), is in the "
+		"profile's name (speedscope), or has a bold frame (dot). Times "
+		"known within an interval only have both of its ends in the "
+		"args (viztracer, chrome), in fields of their own (jsonl), or "
+		"a ~ (dot); the profile's name tells that there are some "
+		"(speedscope); collapsed and funtrace take the best number. A "
+		"call from before the history begins where the history does, "
+		"and its args, flags or name say so. Where history is missing, "
+		"collapsed and speedscope have a frame [history is missing]. "
+		"Both show 1,000 frames of a stack; what is deeper is one "
+		"frame.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -10,16 +10,15 @@
  * wants all args twice. A call that did not return is a B without an E: the
  * viewers show it as unfinished.
  */
-#include "decoder/export.h"
+#include "decoder/chrome.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "decoder/json.h"
-
 struct chrome {
 	struct ep_outbuf out;
 	const struct ep_export *export;
+	const struct ep_chrome_style *style;
 	FILE *file;
 	struct ep_texts texts; /* what an event has of its function */
 	struct ep_text *heads; /* by thread: of every event */
@@ -29,34 +28,6 @@ struct chrome {
 };
 
 /* ---- what is made once ---- */
-
-/* ,"name":"f","cat":"call","args":{"file":"f.c","line":1,"module":"m",
- * "address":"0x1" */
-static char *function_text(void *context, const struct ep_function *function)
-{
-	struct chrome *chrome = context;
-	struct ep_line line =
-		ep_names_function_line(chrome->export->names, function);
-	char *name = ep_export_quote(function->name);
-	char *file = line.file ? ep_export_quote(line.file) : NULL;
-	char *module = ep_export_quote(function->module);
-	char *text = NULL, where[32] = "";
-
-	if (line.file && line.line)
-		snprintf(where, sizeof(where), ",\"line\":%" PRIu32, line.line);
-	if (!name || !module || (line.file && !file) ||
-	    asprintf(&text,
-		     ",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
-		     "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
-		     name, file ? "\"file\":" : "", file ? file : "",
-		     file ? where : "", file ? "," : "", module,
-		     function->start) < 0)
-		text = NULL;
-	free(name);
-	free(file);
-	free(module);
-	return text;
-}
 
 /* "pid":1,"tid":2,"ts": */
 static int heads_make(struct chrome *chrome)
@@ -119,6 +90,8 @@ static void write_thread(struct ep_json *json, const struct chrome *chrome,
 	ep_json_key(json, "name");
 	ep_json_string(json, thread->name[0] ? thread->name : "thread");
 	metadata_end(json);
+	if (!chrome->style->sort_index)
+		return;
 	metadata(json, chrome, "thread_sort_index", index);
 	ep_json_key(json, "sort_index");
 	ep_json_uint(json, thread->serial);
@@ -149,30 +122,22 @@ static void write_head(struct chrome *chrome)
 			write_thread(&json, chrome, i);
 }
 
-static void write_tail(struct chrome *chrome)
+static int write_tail(struct chrome *chrome, struct ep_err *err)
 {
-	const struct ep_trace *trace = chrome->export->trace;
 	struct ep_json json;
+	int rc;
 
-	ep_outbuf_text(&chrome->out, "\n],\n\"displayTimeUnit\":\"ns\",\n"
-				     "\"otherData\":");
+	ep_outbuf_text(&chrome->out, "\n]");
 	/* The buffer is empty from here on. */
 	if (ep_outbuf_finish(&chrome->out) != 0)
-		return;
+		return EP_OK; /* told when all is done */
 	ep_json_init(&json, chrome->file);
-	ep_json_object(&json);
-	ep_json_key(&json, "producer");
-	ep_json_string(&json, "epitaph " EP_VERSION);
-	ep_json_key(&json, "program");
-	ep_json_string(&json, ep_export_program(trace));
-	ep_json_key(&json, "command_line");
-	ep_json_string(&json, trace->process.command_line);
-	ep_json_key(&json, "host");
-	ep_json_string(&json, trace->process.host);
-	ep_json_key(&json, "zero_realtime_ns");
-	ep_json_uint(&json, ep_trace_realtime(trace, trace->first_tsc));
+	json.depth = 1; /* inside of the object, which has a member */
+	json.has_items = 1u << 1;
+	rc = chrome->style->tail(chrome->style->context, &json);
 	ep_json_object_end(&json);
-	fputs("}\n", chrome->file);
+	ep_json_newline(&json);
+	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
 }
 
 /* ---- events ---- */
@@ -264,7 +229,8 @@ static void flags(struct chrome *chrome, const struct ep_frame *frame,
 	     ",\"suspended\":\"execution went on upon another stack\"");
 	word(chrome, why == EP_NEST_OPEN, ",\"unfinished\":\"did not return\"");
 	word(chrome, event && unwound,
-	     ",\"ended\":\"left by an exception or longjmp\"");
+	     ",\"ended\":\"left without a return, by an exception or "
+	     "longjmp\"");
 	word(chrome, event && !unwound && known & EP_CALL_ABANDONED,
 	     ",\"ended\":\"left without a return\"");
 	word(chrome, known & EP_CALL_ACROSS_GAP,
@@ -410,8 +376,9 @@ static void chrome_deinit(struct chrome *chrome)
 	free(chrome);
 }
 
-int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown,
-		    struct ep_err *err)
+int ep_chrome_stream(FILE *out, const struct ep_export *export,
+		     const struct ep_chrome_style *style, uint64_t *shown,
+		     struct ep_err *err)
 {
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
 	struct ep_nest_sink sink = {chrome, begin, end, moment};
@@ -420,9 +387,10 @@ int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 	if (!chrome)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	chrome->export = export;
+	chrome->style = style;
 	chrome->file = out;
-	chrome->texts.make = function_text;
-	chrome->texts.context = chrome;
+	chrome->texts.make = style->function;
+	chrome->texts.context = style->context;
 	ep_outbuf_init(&chrome->out, out);
 	if (heads_make(chrome))
 		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
@@ -431,8 +399,75 @@ int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 				    export->selection, false, &sink, shown,
 				    err);
 	if (!rc && chrome->begun)
-		write_tail(chrome);
+		rc = write_tail(chrome, err);
 	rc = ep_export_finish(&chrome->out, rc, err);
 	chrome_deinit(chrome);
 	return rc;
+}
+
+/* ---- for viewers of no special wishes ---- */
+
+/* ,"name":"f","cat":"call","args":{"file":"f.c","line":1,"module":"m",
+ * "address":"0x1" */
+static char *function_text(void *context, const struct ep_function *function)
+{
+	const struct ep_export *export = context;
+	struct ep_line line = ep_names_function_line(export->names, function);
+	char *name = ep_export_quote(function->name);
+	char *file = line.file ? ep_export_quote(line.file) : NULL;
+	char *module = ep_export_quote(function->module);
+	char *text = NULL, where[32] = "";
+
+	if (line.file && line.line)
+		snprintf(where, sizeof(where), ",\"line\":%" PRIu32, line.line);
+	if (!name || !module || (line.file && !file) ||
+	    asprintf(&text,
+		     ",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
+		     "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
+		     name, file ? "\"file\":" : "", file ? file : "",
+		     file ? where : "", file ? "," : "", module,
+		     function->start) < 0)
+		text = NULL;
+	free(name);
+	free(file);
+	free(module);
+	return text;
+}
+
+static int plain_tail(void *context, struct ep_json *json)
+{
+	const struct ep_export *export = context;
+	const struct ep_trace *trace = export->trace;
+
+	ep_json_newline(json);
+	ep_json_key(json, "displayTimeUnit");
+	ep_json_string(json, "ns");
+	ep_json_newline(json);
+	ep_json_key(json, "otherData");
+	ep_json_object(json);
+	ep_json_key(json, "producer");
+	ep_json_string(json, "epitaph " EP_VERSION);
+	ep_json_key(json, "program");
+	ep_json_string(json, ep_export_program(trace));
+	ep_json_key(json, "command_line");
+	ep_json_string(json, trace->process.command_line);
+	ep_json_key(json, "host");
+	ep_json_string(json, trace->process.host);
+	ep_json_key(json, "zero_realtime_ns");
+	ep_json_uint(json, ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_object_end(json);
+	return EP_OK;
+}
+
+int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown,
+		    struct ep_err *err)
+{
+	const struct ep_chrome_style plain = {
+		.context = (void *)export,
+		.function = function_text,
+		.tail = plain_tail,
+		.sort_index = true,
+	};
+
+	return ep_chrome_stream(out, export, &plain, shown, err);
 }

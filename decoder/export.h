@@ -21,6 +21,7 @@ struct ep_export {
 	const struct ep_trace *trace;
 	struct ep_names *names;
 	const struct ep_selection *selection; /* NULL: all */
+	bool no_sources;    /* viztracer: leave the files' texts out */
 	bool count_calls;   /* collapsed: weights are calls, else self ns */
 	bool merge_threads; /* collapsed: those of one name are one */
 	double min_percent; /* dot: of the time; less is left out */

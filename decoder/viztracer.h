@@ -8,25 +8,14 @@
 #ifndef EPITAPH_VIZTRACER_H
 #define EPITAPH_VIZTRACER_H
 
-#include <stdio.h>
-
-#include "decoder/calllist.h"
-
-struct ep_viztracer_options {
-	bool no_sources; /* leave the files' texts out */
-};
+#include "decoder/export.h"
 
 /*
- * Writes the calls of `list` that are marked in `shown`. Times are microseconds
- * since the trace's first record, with all nanoseconds. A call that did not
- * return is a B without an E. Sources that cannot be read are left out; bytes
- * that are no UTF-8 become U+FFFD. EP_E_MEMORY, EP_E_IO (errno is in the text),
- * or EP_OK.
+ * As the others of export.h. A call that did not return is a B without an E.
+ * Sources that cannot be read are left out (no_sources: all texts); bytes that
+ * are no UTF-8 become U+FFFD.
  */
-int ep_viztracer_write(FILE *out, const struct ep_trace *trace,
-		       struct ep_names *names, const struct ep_call_list *list,
-		       const uint8_t *shown,
-		       const struct ep_viztracer_options *options,
-		       struct ep_err *err);
+int ep_viztracer_write(FILE *out, const struct ep_export *export,
+		       uint64_t *shown, struct ep_err *err);
 
 #endif

@@ -22,6 +22,7 @@ all_formats() {
 	mv out tsv
 	gives 0 "$EPITAPH" export -f viztracer -o viztracer.json "$core"
 	fits viztracer viztracer.json
+	agrees viztracer tsv viztracer.json
 	gives 0 "$EPITAPH" export -f chrome -o chrome.json "$core"
 	fits chrome chrome.json
 	agrees chrome tsv chrome.json
@@ -44,7 +45,7 @@ traced story story
 crash core.story "$PWD/story"
 all_formats core.story
 # What they say beyond the numbers.
-grep -q '"name":"thrower".*"ended":"left by' chrome.json || say 'chrome: thrower was left'
+grep -q '"name":"thrower".*"ended":"left without a return, by' chrome.json || say 'chrome: thrower was left'
 grep -q '"name":"longjmp","cat":"point"' chrome.json || say 'chrome: no longjmp'
 grep -q '"type":"point".*"function":"thrower".*"point":"longjmp"' calls.jsonl || say 'jsonl: no longjmp'
 grep -q '"function":"fall".*"end_ns":null.*did-not-return' calls.jsonl || say 'jsonl: fall returned'

@@ -49,7 +49,9 @@ for name, (path, line) in functions.items():
         function = name[:-len(f" ({path}:{line})")]
         # gcc's line tables begin a function at its opening brace.
         assert function in "".join(files[path][0].splitlines()[line - 2:line]), (name, line)
-calls = [e for e in trace["traceEvents"] if e["ph"] in "XB"]
+# An X comes when the call ends, as VizTracer itself writes it; viewers sort. No two of a thread begin at one time.
+calls = sorted((e for e in trace["traceEvents"] if e["ph"] in "XB"), key=lambda e: e["ts"])
+assert len({(e["tid"], e["ts"]) for e in calls}) == len(calls)
 exec(sys.argv[2])
 END
 }
@@ -71,6 +73,7 @@ def inside(a, b):
     return b["ts"] <= a["ts"] and a["ts"] + a["dur"] <= b["ts"] + b["dur"] + 1e-6
 first = [e for e, (_, n) in zip(calls, short) if n == "leaf"][0]
 assert inside(first, by["first"]) and not inside(first, by["second"])
+assert all(e["args"]["module"] == "story" for e in calls)
 names = {e["name"]: e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"}
 assert names["process_name"].endswith("/story") and names["thread_name"] == "story", names
 '
@@ -90,9 +93,7 @@ EPITAPH_TIMESTAMP_EVERY=64 crash core.sparse "$PWD/story"
 gives 0 "$EPITAPH" export -f viztracer core.sparse
 check out '
 assert len(calls) == 15
-assert any(e.get("args", {}).get("times") == "approximate" for e in calls)
-stamps = [e["ts"] for e in calls]
-assert stamps == sorted(stamps)
+assert any("approximate" in (e["args"].get("begin"), e["args"].get("end")) for e in calls)
 '
 # Threads have tracks of their own.
 traced deaths deaths

@@ -98,8 +98,25 @@ def read_tsv(path):
     return calls, last
 
 
-def chrome(calls, last, path):
+def viztracer(calls, last, path):
+    """As for chrome; and each event's name is a key of file_info, which leads to a file whose text is there."""
     trace = json.load(open(path, encoding="utf-8"))
+    functions, files = trace["file_info"]["functions"], trace["file_info"]["files"]
+    for event in trace["traceEvents"]:
+        if event["ph"] not in "XB":
+            continue
+        file, line = functions[event["name"]]
+        text, count = files[file]
+        if not 1 <= line <= count:
+            differ(event["name"], "is in line", line, "of", count)
+        suffix = f" ({file}:{line})"
+        assert event["name"].endswith(suffix), event
+        event["name"] = event["name"][:-len(suffix)]
+    chrome(calls, last, path, trace)
+
+
+def chrome(calls, last, path, trace=None):
+    trace = trace or json.load(open(path, encoding="utf-8"))
     events, names = defaultdict(list), {}
     for event in trace["traceEvents"]:
         if event["name"] == "thread_name":
