@@ -13,8 +13,11 @@
 
 #define TSC_MAX (UINT64_C(1) << 62) /* as the reader of arenas has it */
 
+#define NO_FUNCTION SIZE_MAX
+
 struct call {
 	uint64_t address;
+	size_t function;
 	bool unwound; /* logs a return of its own when an exception leaves it */
 };
 
@@ -26,6 +29,7 @@ struct events {
 	/* only where it is needed: */
 	bool followed;
 	uint64_t *functions; /* ascending addresses of calls, each once */
+	size_t *open;        /* calls of each that are open */
 	size_t function_count;
 	struct call *stack; /* outermost first; room for all calls */
 	size_t height;
@@ -150,8 +154,9 @@ static bool follow(struct events *events)
 		return true;
 	list = malloc((events->count + 1) * sizeof(*list));
 	events->functions = list;
+	events->open = calloc(events->count + 1, sizeof(*events->open));
 	events->stack = malloc((events->count + 1) * sizeof(*events->stack));
-	if (!list || !events->stack)
+	if (!list || !events->open || !events->stack)
 		return false;
 	for (size_t i = 0; i < events->count; i++)
 		if (!(events->list[i].code & EP_FUNTRACE_CATCH))
@@ -187,11 +192,11 @@ static uint64_t module_start(const struct ep_funtrace_arena *arena,
 }
 
 /*
- * The call address of the function that `address` lies in, as far as calls
- * tell: the nearest at or below it in its module. 0: none, as for the cold
+ * The function that `address` lies in, as far as calls tell: that of the
+ * nearest call address at or below it in its module. There is none for the cold
  * parts of functions, which lie before all others.
  */
-static uint64_t owner(const struct events *events, uint64_t address)
+static size_t owner(const struct events *events, uint64_t address)
 {
 	size_t low = 0, high = events->function_count;
 	uint64_t least = module_start(events->writer.arena, address);
@@ -204,19 +209,36 @@ static uint64_t owner(const struct events *events, uint64_t address)
 		else
 			high = middle;
 	}
-	return low && events->functions[low - 1] >= least
-		       ? events->functions[low - 1]
-		       : 0;
+	return low && events->functions[low - 1] >= least ? low - 1
+							  : NO_FUNCTION;
 }
 
-/* Height at which the innermost open call of `function` is on top; 0: none. */
-static size_t height_of(const struct events *events, uint64_t function)
+static bool is_open(const struct events *events, size_t function)
 {
-	size_t height = events->height;
+	return function != NO_FUNCTION && events->open[function] != 0;
+}
 
-	while (height > 0 && events->stack[height - 1].address != function)
-		height--;
-	return height;
+static void push(struct events *events, uint64_t address, bool unwound)
+{
+	size_t function = owner(events, address);
+
+	events->open[function]++;
+	events->stack[events->height++] =
+		(struct call){address, function, unwound};
+}
+
+/* Borrowed until the next push. */
+static const struct call *pop(struct events *events)
+{
+	const struct call *call = &events->stack[--events->height];
+
+	events->open[call->function]--;
+	return call;
+}
+
+static const struct call *top(const struct events *events)
+{
+	return &events->stack[events->height - 1];
 }
 
 /* Above the call that catches, those are left that do not tell so themselves
@@ -224,18 +246,14 @@ static size_t height_of(const struct events *events, uint64_t function)
  * among them, nothing is known. */
 static int take_catch(struct events *events, uint64_t address, uint64_t tsc)
 {
-	size_t height = height_of(events, owner(events, address));
+	size_t function = owner(events, address);
+	bool known = is_open(events, function);
 	int rc = EP_OK;
 
-	while (height && events->height > height && rc == EP_OK) {
-		struct call *left = &events->stack[events->height - 1];
-
-		if (left->unwound)
-			break;
+	while (known && rc == EP_OK && top(events)->function != function &&
+	       !top(events)->unwound)
 		rc = ep_funtrace_put_mark(&events->writer, EP_MARK_LEFT,
-					  left->address, tsc);
-		events->height--;
-	}
+					  pop(events)->address, tsc);
 	return rc ? rc
 		  : ep_funtrace_put_mark(&events->writer, EP_MARK_CAUGHT,
 					 address, tsc);
@@ -246,18 +264,14 @@ static int take_catch(struct events *events, uint64_t address, uint64_t tsc)
  * further out: a longjmp left what is between. */
 static int take_return_into(struct events *events, uint64_t into, uint64_t tsc)
 {
+	size_t function = owner(events, into);
 	uint64_t ends = events->expected;
-	size_t height;
 
 	events->expected = into;
-	if (events->height) {
-		ends = events->stack[--events->height].address;
-		height = height_of(events, owner(events, into));
-		if (height && height < events->height) {
-			ends = events->stack[height].address;
-			events->height = height;
-		}
-	}
+	if (events->height)
+		ends = pop(events)->address;
+	while (is_open(events, function) && top(events)->function != function)
+		ends = pop(events)->address;
 	if (ends)
 		return ep_funtrace_put(&events->writer, ends, true, tsc);
 	events->facts->returns_unknown++;
@@ -269,18 +283,19 @@ static int take_return_into(struct events *events, uint64_t into, uint64_t tsc)
 static void note(struct events *events, const struct ep_funtrace_entry *entry,
 		 uint64_t address, bool is_return)
 {
-	size_t height;
+	size_t function;
 
 	if (!events->followed)
 		return;
 	if (!is_return) {
-		events->stack[events->height++] = (struct call){
-			address, entry->code & EP_FUNTRACE_UNWOUND};
+		push(events, address, entry->code & EP_FUNTRACE_UNWOUND);
 		return;
 	}
-	height = height_of(events, owner(events, address));
-	if (height)
-		events->height = height - 1;
+	function = owner(events, address);
+	if (!is_open(events, function))
+		return;
+	while (pop(events)->function != function)
+		;
 }
 
 static int take(struct events *events, const struct ep_funtrace_entry *entry)
@@ -323,6 +338,7 @@ int ep_funtrace_events(struct ep_funtrace_arena *arena,
 	if (rc == EP_OK)
 		ep_funtrace_writer_end(&events.writer, &buffer->id);
 	free(events.stack);
+	free(events.open);
 	free(events.functions);
 	free(events.list);
 	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
