@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "coredump/kept.h"
 #include "decoder/modules.h"
 
 #define CRASH_CALLS 24 /* of the thread that died */
@@ -130,6 +131,21 @@ static bool is_empty(const struct ep_session *session)
 	return !session->trace && count == 0;
 }
 
+/* What the program thought worth keeping is worth a line. */
+static void tell_kept(const struct ep_session *session)
+{
+	struct ep_kept_list kept;
+
+	if (!session->trace ||
+	    ep_kept_list(&kept, session->source, &session->found, NULL))
+		return;
+	if (kept.count)
+		printf("\nkept in memory by the program: %zu snapshot%s "
+		       "(epitaph info lists, epitaph extract --kept saves)\n",
+		       kept.count, kept.count == 1 ? "" : "s");
+	ep_kept_list_deinit(&kept);
+}
+
 static int run(const struct ep_arguments *arguments)
 {
 	struct page page = {0};
@@ -151,8 +167,10 @@ static int run(const struct ep_arguments *arguments)
 	} else if (ep_report_write(&page.report, &err)) {
 		ep_say("%s", err.text);
 		result = EP_EXIT_UNREADABLE;
-	} else if (page.report.partial) {
-		result = EP_EXIT_PARTIAL;
+	} else {
+		tell_kept(&page.session);
+		if (page.report.partial)
+			result = EP_EXIT_PARTIAL;
 	}
 	page_close(&page);
 	return result;

@@ -19,6 +19,8 @@ number=$(info 'info["kept"][0]["number"]')
 "$EPITAPH" info core >text
 grep -q "^kept  *$number: " text || { cat text; fail "info does not list it"; }
 
+"$EPITAPH" report core >report || [ $? -eq 1 ]
+grep -q '^kept in memory by the program: 1 snapshot ' report || { cat report; fail "report does not tell of it"; }
 "$EPITAPH" extract --quiet --kept "$number" -o one.core core
 "$EPITAPH" extract --quiet --kept all core
 mv "epitaph.$(info 'info["pid"]').kept-$number.core" all.core
