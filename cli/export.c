@@ -3,6 +3,7 @@
  * is a row of a table. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,18 +63,22 @@ static int write_to(FILE *out, struct export *export, uint64_t *shown,
 	return export->format->write(out, &export->what, shown, err);
 }
 
-/* Into `fd`, compressed or not; `fd` stays open. */
+/* Into `fd`, compressed or not; `fd` stays open. EP_E_IO: errno tells. */
 static int write_fd(int fd, struct export *export, uint64_t *shown,
 		    struct ep_err *err)
 {
 	FILE *out = export->gzip ? ep_gzip_open(fd) : fdopen(dup(fd), "w");
-	int rc;
+	int rc, reason;
 
 	if (!out)
 		return ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
 	rc = write_to(out, export, shown, err);
-	if (fclose(out) && !rc)
+	reason = errno;
+	if (fclose(out) && !rc) {
+		reason = errno;
 		rc = ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
+	}
+	errno = reason;
 	return rc;
 }
 
@@ -97,24 +102,29 @@ static int write_aside(struct export *export, uint64_t *shown,
 static int write_stdout(struct export *export, uint64_t *shown,
 			struct ep_err *err)
 {
-	int rc;
+	int rc, reason;
 
 	if ((export->gzip || export->format->binary) && isatty(STDOUT_FILENO))
 		return ep_fail(err, EP_E_USAGE, 0,
 			       "%s data is no text for a terminal: name a "
 			       "file, or redirect",
 			       export->gzip ? "compressed" : "binary");
-	if (!export->gzip) {
+	if (export->gzip)
+		rc = write_fd(STDOUT_FILENO, export, shown, err);
+	else
 		rc = write_to(stdout, export, shown, err);
-		/* Why stdout failed is told once, at the end. */
-		return rc == EP_E_IO ? EP_OK : rc;
-	}
-	rc = write_fd(STDOUT_FILENO, export, shown, err);
-	if (rc == EP_E_IO && errno == EPIPE)
-		return EP_OK; /* a reader that has gone away */
-	if (rc)
+	if (rc != EP_E_IO)
+		return rc;
+	reason = errno;
+	/* It is told here, and not once more at the end. */
+	clearerr(stdout);
+	__fpurge(stdout);
+	if (reason != EPIPE) {
 		ep_err_prefix(err, "stdout");
-	return rc;
+		return rc;
+	}
+	*shown = 1; /* A reader that has gone away had seen enough. */
+	return EP_OK;
 }
 
 /* An exit status. */
@@ -133,8 +143,7 @@ static int write_calls(struct export *export)
 		ep_say("%s", err.text);
 		return rc == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
 	}
-	return shown || (!export->path && ferror(stdout)) ? EP_EXIT_COMPLETE
-							  : EP_EXIT_NOTHING;
+	return shown ? EP_EXIT_COMPLETE : EP_EXIT_NOTHING;
 }
 
 /* ---- the command line ---- */

@@ -12,6 +12,7 @@
  */
 #include "decoder/chrome.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -137,6 +138,8 @@ static int write_tail(struct chrome *chrome, struct ep_err *err)
 	rc = chrome->style->tail(chrome->style->context, &json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
+	if (ep_json_finish(&json) != 0)
+		chrome->out.failed = errno;
 	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
 }
 

@@ -141,9 +141,9 @@ const char *ep_export_point(enum ep_point point)
 
 int ep_export_finish(struct ep_outbuf *out, int rc, struct ep_err *err)
 {
-	if (rc)
-		return rc;
-	if (ep_outbuf_finish(out) != 0)
-		return ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
-	return EP_OK;
+	if (!rc && ep_outbuf_finish(out) != 0)
+		rc = ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
+	if (rc == EP_E_IO && out->failed)
+		errno = out->failed;
+	return rc;
 }

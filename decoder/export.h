@@ -85,7 +85,7 @@ const char *ep_export_gap(char *out, size_t size, const struct ep_event *gap);
 /* "throw", "rethrow", "catch", "longjmp", "stack". Static. */
 const char *ep_export_point(enum ep_point point);
 
-/* EP_OK, or EP_E_IO when the buffer's file failed. */
+/* `rc`, or EP_E_IO when the buffer's file failed, which errno then says. */
 int ep_export_finish(struct ep_outbuf *out, int rc, struct ep_err *err);
 
 #endif

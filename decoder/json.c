@@ -15,10 +15,16 @@
 /* Levels whose comma is remembered: bits of has_items. */
 #define DEPTH_MAX 64
 
+static void fail(struct ep_json *json, int error)
+{
+	json->failed = true;
+	json->error = error ? error : EIO;
+}
+
 static void put(struct ep_json *json, const char *text, size_t size)
 {
 	if (!json->failed && fwrite(text, 1, size, json->file) != size)
-		json->failed = true;
+		fail(json, errno);
 }
 
 static void put_char(struct ep_json *json, char c)
@@ -46,8 +52,7 @@ static void open_level(struct ep_json *json, char bracket)
 	put_char(json, bracket);
 	json->depth++;
 	if (json->depth >= DEPTH_MAX) {
-		json->failed = true;
-		errno = EOVERFLOW;
+		fail(json, EOVERFLOW);
 		return;
 	}
 	json->has_items &= ~(UINT64_C(1) << json->depth);
@@ -67,8 +72,10 @@ void ep_json_init(struct ep_json *json, FILE *file)
 
 int ep_json_finish(struct ep_json *json)
 {
-	if (fflush(json->file) != 0 || ferror(json->file))
-		json->failed = true;
+	if (!json->failed && (fflush(json->file) != 0 || ferror(json->file)))
+		fail(json, errno);
+	if (json->failed)
+		errno = json->error;
 	return json->failed ? -1 : 0;
 }
 

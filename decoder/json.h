@@ -19,6 +19,7 @@ struct ep_json {
 	uint64_t has_items; /* a bit a level: a comma is due */
 	bool after_key;
 	bool failed;
+	int error; /* errno of the first failure */
 };
 
 void ep_json_init(struct ep_json *json, FILE *file);

@@ -8,6 +8,7 @@
  */
 #include "decoder/export.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -365,13 +366,17 @@ static int write_tail(struct speedscope *scope, struct ep_err *err)
 	struct ep_json json;
 	int rc = EP_OK;
 
-	ep_outbuf_text(&scope->out, "\n],\n\"name\":");
+	ep_outbuf_text(&scope->out, "\n]");
 	if (ep_outbuf_finish(&scope->out) != 0)
 		return EP_OK; /* told when all is done */
 	ep_json_init(&json, scope->file);
+	json.depth = 1; /* inside of the object, which has members */
+	json.has_items = 1u << 1;
+	ep_json_newline(&json);
+	ep_json_key(&json, "name");
 	ep_json_string(&json, ep_export_program(scope->export->trace));
-	fputs(",\n\"shared\":", scope->file);
-	ep_json_init(&json, scope->file);
+	ep_json_newline(&json);
+	ep_json_key(&json, "shared");
 	ep_json_object(&json);
 	ep_json_key(&json, "frames");
 	ep_json_array(&json);
@@ -379,7 +384,10 @@ static int write_tail(struct speedscope *scope, struct ep_err *err)
 		rc = write_shared(scope, &json, &scope->frames[i]);
 	ep_json_array_end(&json);
 	ep_json_object_end(&json);
-	fputs("}\n", scope->file);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+	if (ep_json_finish(&json) != 0)
+		scope->out.failed = errno;
 	return rc ? out_of_memory(err) : EP_OK;
 }
 
