@@ -47,7 +47,6 @@ BEFORE(longjmp, longjmp, resume(a, place))
 BEFORE(_longjmp, _longjmp, resume(a, place))
 BEFORE(siglongjmp, siglongjmp, resume(a, place))
 BEFORE(longjmp_chk, __longjmp_chk, resume(a, place))
-BEFORE(setcontext, setcontext, resume(a, place))
 
 static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 {
@@ -61,6 +60,7 @@ static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 }
 
 BEFORE(swapcontext, swapcontext, swap(a, b, place))
+BEFORE(setcontext, setcontext, swap(0, a, place))
 
 /* `function` runs in the context; uc_link, which must be set by now (POSIX), is
  * gone on with when it returns. */

@@ -450,8 +450,9 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 #define EP_MARK_SAVE                                                         \
 	6 /* setjmp, getcontext: address of the buffer; control returns here \
 	   */
-#define EP_MARK_RESUME 7 /* longjmp, setcontext: buffer, at */
-#define EP_MARK_SWAP   8 /* swapcontext: buffer saved, buffer resumed, at */
+#define EP_MARK_RESUME 7 /* longjmp: buffer, at */
+#define EP_MARK_SWAP \
+	8 /* swapcontext, setcontext: buffer saved (0: none), resumed, at */
 #define EP_MARK_FRESH                                                    \
 	9 /* makecontext: buffer, the one to go on with after it (0: the \
 	     thread ends), function that runs there */

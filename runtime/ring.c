@@ -253,13 +253,20 @@ static uint8_t resume(struct ep_tls *tls)
 	return missing ? EP_BLOCK_RESUMED : 0;
 }
 
+bool ep_ring_recording(void)
+{
+	const struct ep_tls *tls = &ep_tls;
+
+	/* A forked child's ring is its own from its next hook on. */
+	return tls->gate && tls->cursor &&
+	       !*(volatile const uint32_t *)tls->gate && !ep_arena_forked();
+}
+
 void ep_ring_mark(const uint64_t *words, unsigned count)
 {
 	struct ep_tls *tls = &ep_tls;
 
-	/* A forked child's ring is its own from its next hook on. */
-	if (!tls->gate || !tls->cursor ||
-	    *(volatile const uint32_t *)tls->gate || ep_arena_forked())
+	if (!ep_ring_recording())
 		return;
 	record(tls, words, count, resume(tls));
 	if (*(volatile const uint32_t *)tls->gate)

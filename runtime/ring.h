@@ -6,6 +6,7 @@
 #ifndef EPITAPH_RING_H
 #define EPITAPH_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/thread.h"
@@ -30,6 +31,9 @@ void ep_ring_mark(const uint64_t *words, unsigned count);
 /* Enters the next block of the caller's ring now, and leaves it empty. The
  * caller's gate is shut. */
 void ep_ring_enter(void);
+
+/* A mark of the calling thread would be recorded: worth making one. */
+bool ep_ring_recording(void);
 
 /* The caller's own pause takes effect at once, not at its next block. */
 void ep_ring_pause_here(void);

@@ -12,6 +12,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/mark.h"
+#include "runtime/ring.h"
 
 /* The unwinder's functions that are needed here, of the same library as the
  * interposed ones. A static program has them, or has no exceptions. */
@@ -38,9 +39,15 @@ static bool find_unwinder(uint64_t place)
 {
 	bool all = true;
 
-#define FIND(name)                                                     \
-	if (!ep_interpose_find((ep_any_fn *)&own##name, #name, place)) \
-		own##name = name;                                      \
+	/* The last to be found. */
+	if (own_Unwind_ForcedUnwind)
+		return true;
+
+#define FIND(name)                                                        \
+	if (ep_interpose_own_unwinder())                                  \
+		own##name = name;                                         \
+	else                                                              \
+		ep_interpose_find((ep_any_fn *)&own##name, #name, place); \
 	all &= own##name != NULL;
 	UNWINDER(FIND)
 #undef FIND
@@ -131,10 +138,12 @@ ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception,
 	struct ep_mark mark;
 
 	(void)unused;
-	ep_mark_init(&mark, EP_MARK_THROW);
-	ep_mark_value(&mark, thrower(place));
-	ep_mark_text(&mark, type_name(exception));
-	ep_mark_record(&mark);
+	if (ep_ring_recording()) {
+		ep_mark_init(&mark, EP_MARK_THROW);
+		ep_mark_value(&mark, thrower(place));
+		ep_mark_text(&mark, type_name(exception));
+		ep_mark_record(&mark);
+	}
 	return ep_interpose_real(EP_REAL__Unwind_RaiseException, place);
 }
 
@@ -144,9 +153,11 @@ ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception,
 	struct ep_mark mark;
 
 	(void)exception, (void)unused;
-	ep_mark_init(&mark, EP_MARK_RETHROW);
-	ep_mark_value(&mark, thrower(place));
-	ep_mark_record(&mark);
+	if (ep_ring_recording()) {
+		ep_mark_init(&mark, EP_MARK_RETHROW);
+		ep_mark_value(&mark, thrower(place));
+		ep_mark_record(&mark);
+	}
 	return ep_interpose_real(EP_REAL__Unwind_Resume_or_Rethrow, place);
 }
 
@@ -160,7 +171,7 @@ struct walk {
 	struct ep_mark mark;
 };
 
-static bool is_unwinder(uint64_t address)
+static bool is_unwinder_slow(uint64_t address)
 {
 	const void *function =
 		own_Unwind_FindEnclosingFunction((void *)address);
@@ -172,6 +183,24 @@ static bool is_unwinder(uint64_t address)
 				   EP_REAL__Unwind_RaiseException, place) ||
 	       function == (void *)ep_interpose_real(
 				   EP_REAL__Unwind_Resume_or_Rethrow, place);
+}
+
+/*
+ * The frames between here and the thrower are the same few each time, and a
+ * look-up takes as long as unwinding a frame. The cache has address * 2, and 1
+ * for the unwinder's own; any thread may write it, a word at a time.
+ */
+static bool is_unwinder(uint64_t address)
+{
+	static uint64_t cache[16];
+	uint64_t *slot = &cache[address * UINT64_C(0x9e3779b97f4a7c15) >> 60];
+	uint64_t known = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	if (known / 2 != address) {
+		known = address * 2 + is_unwinder_slow(address);
+		__atomic_store_n(slot, known, __ATOMIC_RELAXED);
+	}
+	return known % 2;
 }
 
 static void flush(struct walk *walk)
@@ -222,7 +251,7 @@ ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad,
 {
 	struct ep_mark mark;
 
-	if (find_unwinder(place)) {
+	if (ep_ring_recording() && find_unwinder(place)) {
 		leave_frames(own_Unwind_GetCFA(context));
 		ep_mark_init(&mark,
 			     own_Unwind_GetGR(context,

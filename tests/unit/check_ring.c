@@ -12,6 +12,7 @@
 #include "main.h"
 #include "runtime/arena.h"
 #include "runtime/epitaph.h"
+#include "runtime/mark.h"
 #include "runtime/thread.h"
 
 void __cyg_profile_func_enter(void *function, void *site);
@@ -136,6 +137,82 @@ static void *a_pause(void *unused)
 	return unused;
 }
 
+/* A mark's words as they should be: 7 and a text of 4 letters, timed. */
+static void expect_mark(const uint64_t *words)
+{
+	uint32_t head = ep_escape_payload(words[0]);
+
+	ck_assert_uint_eq(words[0] % EP_ESCAPE_TYPES, EP_ESCAPE_MARK);
+	ck_assert_uint_lt(words[0] & EP_ADDRESS_MASK, EP_ESCAPE_LIMIT);
+	ck_assert_uint_eq(head % EP_MARKS, EP_MARK_THROW);
+	ck_assert_uint_eq(head >> 5 & EP_MARK_DATA_MAX, 4);
+	ck_assert_uint_ne(words[0] >> EP_STAMP_SHIFT, 0);
+	for (unsigned i = 1; i <= 4; i++)
+		ck_assert_uint_eq(words[i] % EP_ESCAPE_TYPES, EP_ESCAPE_DATA);
+	ck_assert_uint_eq(ep_escape_payload(words[1]), 0x3000007);
+	ck_assert_uint_eq(ep_escape_payload(words[2]), 0x2abcdef);
+	ck_assert_uint_eq(ep_escape_payload(words[3]), 0x636261);
+	ck_assert_uint_eq(ep_escape_payload(words[4]), 0x64);
+}
+
+static void make_mark(void)
+{
+	struct ep_mark mark;
+
+	ep_mark_init(&mark, EP_MARK_THROW);
+	ck_assert(
+		ep_mark_value(&mark, (UINT64_C(0x2abcdef) << 26) + 0x3000007));
+	ep_mark_text(&mark, "abcd");
+	ep_mark_record(&mark);
+}
+
+static void *marks(void *unused)
+{
+	make_mark();
+	ck_assert_uint_eq(ep_tls.cursor, 0);
+	call(1);
+	make_mark();
+	back(1);
+	expect_mark(&block()->records[1]);
+	ck_assert_uint_eq(block()->records[6] & EP_ADDRESS_MASK, CODE + 1);
+	epitaph_pause();
+	make_mark();
+	ck_assert_uint_eq(block()->records[7], 0);
+	epitaph_resume();
+	return unused;
+}
+
+static void *a_mark_at_the_end(void *unused)
+{
+	for (unsigned i = 0; i < EP_BLOCK_RECORDS - 4; i++)
+		call(i);
+	const struct ep_block *first = block();
+	make_mark();
+	ck_assert_ptr_eq(block(), first + 1);
+	ck_assert(is_valid(block()));
+	expect_mark(&block()->records[0]);
+	for (unsigned i = 1; i <= 4; i++)
+		ck_assert_uint_eq(first->records[EP_BLOCK_RECORDS - i], 0);
+	return unused;
+}
+
+static void *a_full_mark(void *unused)
+{
+	struct ep_mark mark;
+	unsigned values = 0;
+
+	call(1);
+	ep_mark_init(&mark, EP_MARK_LEFT);
+	while (ep_mark_value(&mark, 5))
+		values++;
+	ck_assert_uint_eq(values, EP_MARK_DATA_MAX / 2);
+	ep_mark_text(&mark, "a text that is longer than what is left");
+	ck_assert_uint_eq(mark.count, EP_MARK_DATA_MAX);
+	ep_mark_record(&mark);
+	ck_assert_uint_eq(ep_escape_payload(block()->records[1]) >> 5 & 31, 31);
+	return unused;
+}
+
 static void run(void *(*test)(void *))
 {
 	pthread_t thread;
@@ -174,6 +251,24 @@ START_TEST(after_a_pause_a_new_block_says_so)
 }
 END_TEST
 
+START_TEST(a_mark_is_recorded_while_its_thread_is)
+{
+	run(marks);
+}
+END_TEST
+
+START_TEST(a_mark_lies_in_one_block)
+{
+	run(a_mark_at_the_end);
+}
+END_TEST
+
+START_TEST(a_mark_takes_what_fits)
+{
+	run(a_full_mark);
+}
+END_TEST
+
 /* The dead keep their history while memory is plenty; their entries say dead.
  */
 START_TEST(an_ended_thread_is_told_as_dead)
@@ -203,6 +298,9 @@ int main(void)
 	tcase_add_test(tcase, a_gap_is_told_by_an_escape);
 	tcase_add_test(tcase, after_a_pause_a_new_block_says_so);
 	tcase_add_test(tcase, an_ended_thread_is_told_as_dead);
+	tcase_add_test(tcase, a_mark_is_recorded_while_its_thread_is);
+	tcase_add_test(tcase, a_mark_lies_in_one_block);
+	tcase_add_test(tcase, a_mark_takes_what_fits);
 	suite_add_tcase(suite, tcase);
 	return ep_test_main(suite);
 }
