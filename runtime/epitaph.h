@@ -163,7 +163,7 @@ EPITAPH_FUNCTION void epitaph_snapshot_free(struct epitaph_snapshot *snapshot);
 
 /* True when the program was linked or started with the runtime, on or off;
  * always, without EPITAPH_OPTIONAL. */
-static inline int epitaph_present(void)
+NOFUNTRACE static inline int epitaph_present(void)
 {
 #ifdef EPITAPH_OPTIONAL
 	return epitaph_time != NULL;
