@@ -4,48 +4,59 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 
 cat >calls.py <<'END'
-# calls.py TSV JSONL: both have the same calls, by thread, name, depth, begin and end.
-import json, sys
+# calls.py: in each folder, tsv and jsonl have the same calls, by thread, name, depth, begin and end.
+import json, os, sys
 from collections import Counter, defaultdict
-tsv, jsonl, gaps = Counter(), Counter(), [0, 0]
-open_ = defaultdict(list)
-lines = open(sys.argv[1], encoding="utf-8")
-columns = next(lines).lstrip("# ").rstrip("\n").split("\t")
-for line in lines:
-    row = dict(zip(columns, line.rstrip("\n").split("\t")))
-    if row["event"] == "G":
-        gaps[0] += 1
-    if row["event"] not in "BE":
-        continue
-    key = (int(row["tid"]), row["function"], int(row["depth"]))
-    if row["event"] == "B":
-        open_[key].append(int(row["time_ns"]))
-    else:
-        begin = None if "began-before" in row["flags"] else open_[key].pop()
-        tsv[key + (begin, int(row["time_ns"]))] += 1
-for key, begins in open_.items():
-    for begin in begins:
-        tsv[key + (begin, None)] += 1
-for line in open(sys.argv[2], encoding="utf-8"):
-    call = json.loads(line)
-    gaps[1] += call["type"] == "gap"
-    if call["type"] == "call":
-        jsonl[call["tid"], call["function"], call["depth"], call["begin_ns"], call["end_ns"]] += 1
-missing, more = list((tsv - jsonl).elements()), list((jsonl - tsv).elements())
-print(sum(tsv.values()), "calls; missing:", missing[:5], "more:", more[:5], "gaps:", gaps)
-sys.exit(bool(missing or more or gaps[0] != gaps[1]))
+
+
+def compare(folder):
+    tsv, jsonl, gaps = Counter(), Counter(), [0, 0]
+    open_ = defaultdict(list)
+    lines = open(folder + "/tsv", encoding="utf-8")
+    columns = next(lines).lstrip("# ").rstrip("\n").split("\t")
+    for line in lines:
+        row = dict(zip(columns, line.rstrip("\n").split("\t")))
+        if row["event"] == "G":
+            gaps[0] += 1
+        if row["event"] not in "BE":
+            continue
+        key = (int(row["tid"]), row["function"], int(row["depth"]))
+        if row["event"] == "B":
+            open_[key].append(int(row["time_ns"]))
+        else:
+            begin = None if "began-before" in row["flags"] else open_[key].pop()
+            tsv[key + (begin, int(row["time_ns"]))] += 1
+    for key, begins in open_.items():
+        for begin in begins:
+            tsv[key + (begin, None)] += 1
+    for line in open(folder + "/jsonl", encoding="utf-8"):
+        call = json.loads(line)
+        gaps[1] += call["type"] == "gap"
+        if call["type"] == "call":
+            jsonl[call["tid"], call["function"], call["depth"], call["begin_ns"], call["end_ns"]] += 1
+    missing, more = list((tsv - jsonl).elements()), list((jsonl - tsv).elements())
+    if missing or more or gaps[0] != gaps[1]:
+        print(open(folder + "/options").read(), "missing:", missing[:5], "more:", more[:5], "gaps:", gaps)
+
+
+for folder in sorted(os.listdir("choices")):
+    compare("choices/" + folder)
 END
 
 compared=0
-chooses() { # CORE OPTIONS...: the same calls, or none, in both
-	local core=$1 status=0
+chooses() { # CORE OPTIONS...: the same calls, or none, in both; compared at the end
+	local core=$1 status=0 folder
 	shift
 	"$EPITAPH" replay --format=tsv "$@" "$core" >tsv 2>err || status=$?
 	gives $status "$EPITAPH" export -f jsonl "$@" "$core"
 	[ $status -ne 2 ] || return 0 # times depend on the machine
 	[ $status -eq 0 ] || say "$core $*: status $status"
 	compared=$((compared + 1))
-	python3 calls.py tsv out >difference || { say "$core $*:"; sed 's/^/	/' difference; }
+	folder=choices/$compared
+	mkdir -p $folder
+	echo "$core $*:" >$folder/options
+	mv tsv $folder/tsv
+	mv out $folder/jsonl
 }
 
 # Thread after thread, deep and shallow, waiting and not; with and without a beginning.
@@ -90,5 +101,7 @@ for core in core.mixed core.wrapped; do
 done
 chooses core.pauses
 chooses core.pauses --last=2
+python3 calls.py >differences
+[ ! -s differences ] || say "$(cat differences)"
 [ $compared -ge 30 ] || say "only $compared of 50 choices had calls"
 exit $((failures != 0))
