@@ -321,6 +321,8 @@ class Core(Source):
 
     def find(self, segment, needle):
         """Addresses in a segment where `needle` lies, 8-aligned."""
+        if not segment.present_size:
+            return  # its offset may be any number
         begin = segment.offset
         end = begin + segment.present_size
         at = self._file.find(needle, begin, end)

@@ -127,7 +127,11 @@ class ThreadTrace:
             at = self._newest[1]
             block = unpack(fmt.BLOCK, trace.source.read(
                 trace.address + at, fmt.EP_BLOCK_SIZE))
-            self.last_tsc = last_time(block["tsc"], block["records"])
+            # Where segments overlap, its bytes may be others' by now.
+            if block["records"] is None:
+                self.last_tsc = self.first_tsc
+            else:
+                self.last_tsc = last_time(block["tsc"], block["records"])
 
     @property
     def name(self):

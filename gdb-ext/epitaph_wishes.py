@@ -229,20 +229,23 @@ class Wishes:
     def _linker_lists(self, debug):
         """<link.h>'s r_debug, and those of dlmopen: r_next, since version 2."""
         left = LINK_MAPS
-        while debug and left:
+        seen = set()  # a damaged list may lead in a circle
+        while debug and left and debug not in seen:
+            seen.add(debug)
             self._page(debug, 48)
             data = self.source.read_exactly(debug, 40)
             if data is None:
                 return
             version, node = struct.unpack_from("<i4xQ", data)
-            left = self._link_maps(node, left - 1)
+            left = self._link_maps(node, left - 1, seen)
             more = self.source.read_exactly(debug + 40, 8)
             if version < 2 or more is None:
                 return
             debug, = struct.unpack("<Q", more)
 
-    def _link_maps(self, node, left):
-        while node and left:
+    def _link_maps(self, node, left, seen):
+        while node and left and node not in seen:
+            seen.add(node)
             left -= 1
             self._page(node, 40)
             data = self.source.read_exactly(node, 40)
