@@ -20,6 +20,9 @@ for corpus in "$TOP"/tests/fuzz/corpus/*/; do
 	# Each file once, and its copies.
 	[ "$count" -eq $((files * (1 + ${changes[$name]:-20}))) ] || { echo "$name: $count inputs of $files files"; exit 1; }
 done
+# gdb's readers are Python, and judged without gdb.
+python3 "$TOP/tests/fuzz/gdb_readers.py" "$BUILD/gdb-ext" 10 1 "$TOP"/tests/fuzz/corpus/core/* >said 2>last ||
+	{ tail -n 20 last; echo "gdb_readers.py: the input is in gdb.last"; exit 1; }
 for target in "$TOP"/tests/fuzz/fuzz_*.c; do
 	name=${target##*/fuzz_}
 	[ -d "$TOP/tests/fuzz/corpus/${name%.c}" ] || { echo "no inputs for $name"; exit 1; }
