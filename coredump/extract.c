@@ -12,6 +12,7 @@
 #include "coredump/kept.h"
 #include "coredump/output.h"
 #include "coredump/source_impl.h"
+#include "coredump/steady.h"
 
 static void extraction_deinit(struct ep_extraction *x)
 {
@@ -164,7 +165,7 @@ static uint32_t flags_at(const struct ep_source *source, uint64_t address)
  * cannot be read are left out before sizes are written. */
 static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 {
-	uint64_t size = ep_ranges_size(&x->all), used = 0;
+	uint64_t size = ep_ranges_size(&x->all), used = 0, until = 0;
 	int rc = EP_OK;
 
 	x->captured = malloc(size + 1);
@@ -177,8 +178,9 @@ static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 		while (at < end && rc == EP_OK) {
 			size_t got;
 
-			rc = ep_source_read(x->source, at, x->captured + used,
-					    end - at, &got, err);
+			rc = ep_steady_read(x->source, x->found, at,
+					    x->captured + used, end - at, &got,
+					    &until, err);
 			got = rc ? got & ~(size_t)(EP_PAGE - 1) : got;
 			if (rc == EP_E_IO)
 				return rc;

@@ -10,6 +10,7 @@
 #include "coredump/ranges.h"
 #include "coredump/root_impl.h"
 #include "coredump/source_impl.h"
+#include "coredump/steady.h"
 
 /* Bytes that an arena may take on its own word: the default EPITAPH_MEMORY.
  * More is believed as far as the source holds bytes: a few lying ones in a
@@ -136,13 +137,17 @@ static uint64_t believed(struct ep_source *source, uint64_t start,
 /* Reads what can be read of [at, end), which lies in the image; a page that
  * cannot be read whole is zero. */
 static int pages_read(struct ep_image *image, struct ep_source *source,
-		      uint64_t at, uint64_t end, struct ep_err *err)
+		      const struct ep_root_found *found, uint64_t at,
+		      uint64_t end, struct ep_err *err)
 {
+	uint64_t until = 0;
+
 	while (at < end) {
 		uint64_t next;
 		size_t got;
-		int rc = ep_source_read(source, image->address + at,
-					image->bytes + at, end - at, &got, err);
+		int rc = ep_steady_read(source, found, image->address + at,
+					image->bytes + at, end - at, &got,
+					&until, err);
 
 		next = rc ? (at + got) & ~(uint64_t)(EP_PAGE - 1) : end;
 		memset(image->present + at / EP_PAGE, 1,
@@ -178,7 +183,7 @@ int ep_image_read(struct ep_image *image, struct ep_source *source,
 	new.address = found->arena_address;
 	new.root = found->root;
 	new.how = found->how;
-	rc = pages_read(&new, source, 0, size, err);
+	rc = pages_read(&new, source, found, 0, size, err);
 	if (rc == EP_OK && new.pages_missing * EP_PAGE >= page_up(size))
 		rc = ep_fail(err, EP_E_UNSAVED, found->arena_address,
 			     "%s: nothing of the arena at 0x%" PRIx64
