@@ -15,8 +15,10 @@
 
 #define QUIET   __attribute__((no_instrument_function, always_inline)) inline
 #define OUTLINE __attribute__((noinline))
-#define EVENTS  60000
 #define THREADS 4
+#ifndef EVENTS
+#define EVENTS 60000
+#endif
 
 struct entry {
 	char kind;
