@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "runtime/arena.h"
+#include "runtime/blockcopy.h"
 #include "runtime/clock.h"
 #include "runtime/loadmap.h"
 #include "runtime/settings.h"
@@ -173,50 +174,17 @@ struct taking {
 	struct ep_thread *entry;   /* whose blocks are being copied */
 };
 
-static bool holds(const struct taking *t, const struct ep_block *block)
-{
-	uint64_t check = __atomic_load_n(&block->check, __ATOMIC_ACQUIRE);
-
-	return check &&
-	       check == ep_block_check(block,
-				       (uint64_t)block - (uint64_t)ep_arena,
-				       t->identity) &&
-	       block->tsc <= t->until;
-}
-
 static struct ep_block *next_place(const struct taking *t)
 {
 	return (struct ep_block *)(t->base + t->rings +
 				   t->blocks * EP_BLOCK_SIZE);
 }
 
-/*
- * The records up to the last that is written: found from the end, so that none
- * before it is still on its way; the copy goes forward meanwhile, and would
- * see holes.
- */
-static void copy_records(struct ep_block *to, const struct ep_block *from)
-{
-	uint32_t used = EP_BLOCK_RECORDS;
-
-	while (used && !*(const volatile uint64_t *)&from->records[used - 1])
-		used--;
-	ep_bytes_copy(to->records, from->records, used * sizeof(uint64_t));
-	ep_bytes_zero(&to->records[used],
-		      (EP_BLOCK_RECORDS - used) * sizeof(uint64_t));
-}
-
 static void copy_block(struct taking *t, const struct ep_block *from)
 {
 	struct ep_block *to = next_place(t);
-	uint64_t check = __atomic_load_n(&from->check, __ATOMIC_ACQUIRE);
 
-	ep_bytes_copy(to, from, offsetof(struct ep_block, check));
-	copy_records(to, from);
-	/* Its owner wipes the check word before anything else of it. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!check || to->tsc > t->until ||
-	    __atomic_load_n(&from->check, __ATOMIC_RELAXED) != check)
+	if (!ep_block_copy(to, from, t->until))
 		return;
 	to->check = ep_block_check(to, (uint64_t)to - (uint64_t)t->base,
 				   t->identity);
@@ -242,7 +210,8 @@ static int64_t newest(const struct taking *t, const struct ep_thread *thread,
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t ahead = entered - ring[i].sequence;
 
-		if (ring[i].owner != thread->serial || !holds(t, &ring[i]))
+		if (ring[i].owner != thread->serial ||
+		    !ep_block_holds(&ring[i], t->until))
 			continue;
 		if (ahead > entered)
 			ahead = 0;
@@ -265,7 +234,8 @@ static void take_ring(struct taking *t, const struct ep_thread *thread)
 		const struct ep_block *block =
 			&ring[((uint64_t)at + count - back) % count];
 
-		if (block->owner != thread->serial || !holds(t, block))
+		if (block->owner != thread->serial ||
+		    !ep_block_holds(block, t->until))
 			continue;
 		take_block(t, block);
 		if (block->tsc < t->since || block->sequence == 1)
@@ -314,7 +284,8 @@ static void take_loose(struct taking *t)
 			(const struct ep_block *)((char *)ep_arena + offset);
 
 		for (uint64_t k = 0; k < size / EP_BLOCK_SIZE; k++)
-			if (holds(t, &ring[k]) && ring[k].tsc >= t->since)
+			if (ep_block_holds(&ring[k], t->until) &&
+			    ring[k].tsc >= t->since)
 				take_block(t, &ring[k]);
 	}
 }

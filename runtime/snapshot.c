@@ -15,6 +15,7 @@
 #include <ucontext.h>
 
 #include "runtime/arena.h"
+#include "runtime/blockcopy.h"
 #include "runtime/clock.h"
 #include "runtime/files.h"
 #include "runtime/format.h"
@@ -34,6 +35,7 @@
 #define PAGE        UINT64_C(4096)
 #define STACK_BYTES (UINT64_C(64) << 10)
 #define RED_ZONE    256     /* bytes below sp that may be in use: psABI, 128 */
+#define BLOCKS      16      /* copied at once */
 #define NUMBERS     1000000 /* names that %n tries */
 
 static atomic_flag busy = ATOMIC_FLAG_INIT;
@@ -48,6 +50,7 @@ static struct {
 	struct ep_snapshot_thread thread;
 	struct ep_image executable;
 	const struct ep_kept *kept; /* NULL: of the arena itself */
+	struct ep_block blocks[BLOCKS];
 	char maps[EP_MAPS_BUFFER];
 	char path[EP_PATH_MAX];
 } shot;
@@ -179,13 +182,73 @@ static void count_saved(const struct ep_range *range, uint64_t saved)
 		shot.thread.stack_saved = shot.thread.stack_wanted;
 }
 
+/* As readers of a running process do it: coredump/steady.h. */
+static void copy_page(struct ep_block *to, const struct ep_block *from,
+		      uint64_t until)
+{
+	bool whole = ep_block_holds(from, UINT64_MAX);
+
+	if (whole) {
+		whole = ep_block_copy(to, from, until);
+	} else {
+		ep_bytes_copy(to, from, sizeof *to);
+		/* Unless it has become one just now. */
+		whole = !ep_block_holds(from, UINT64_MAX);
+	}
+	if (!whole)
+		ep_bytes_zero(to, sizeof *to);
+}
+
+static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
+{
+	uint64_t until = ep_tsc(), from = start;
+
+	while (from < end) {
+		uint64_t count = (end - from) / EP_BLOCK_SIZE;
+		int64_t done;
+
+		if (count > BLOCKS)
+			count = BLOCKS;
+		for (uint64_t i = 0; i < count; i++)
+			copy_page(&shot.blocks[i],
+				  (const struct ep_block *)from + i, until);
+		done = ep_output_write(&shot.output, at + (from - start),
+				       shot.blocks, count * EP_BLOCK_SIZE);
+		if (done < 0)
+			return done;
+		from += count * EP_BLOCK_SIZE;
+	}
+	return (int64_t)(end - start);
+}
+
+/* Rings change while they are written; the rest of the arena comes first, so
+ * that no thread has entered more blocks by then than by its table. */
+static int64_t write_arena(uint64_t at, const struct ep_range *range)
+{
+	uint64_t rings = (uint64_t)ep_arena_section(EP_SECTION_RINGS, NULL);
+	uint64_t head = rings - range->start;
+	int64_t done = ep_output_write(&shot.output, at,
+				       (const void *)range->start, head);
+
+	if (done < 0 || (uint64_t)done < head)
+		return done;
+	done = write_blocks(at + head, rings, range->end);
+	return done < 0 ? done : (int64_t)head + done;
+}
+
+static int64_t write_bytes(uint64_t at, const struct ep_range *range)
+{
+	if (range->kind & EP_RANGE_ARENA && !shot.kept)
+		return write_arena(at, range);
+	return ep_output_write(&shot.output, at, (const void *)range->start,
+			       range->end - range->start);
+}
+
 /* What turns out to be unreadable is left out of the file and counted. */
 static int write_range(const struct ep_range *range, Elf64_Phdr *segment,
 		       uint64_t *at)
 {
-	int64_t saved =
-		ep_output_write(&shot.output, *at, (const void *)range->start,
-				range->end - range->start);
+	int64_t saved = write_bytes(*at, range);
 
 	if (saved < 0)
 		return (int)saved;

@@ -143,6 +143,37 @@ START_TEST(of_a_process_that_stands_still_all_is_read)
 }
 END_TEST
 
+START_TEST(what_a_process_writes_of_itself_was_there_at_one_time)
+{
+	char path[] = "/tmp/check_steady.XXXXXX";
+	struct ep_root_found found;
+	pthread_t threads[2];
+	uint64_t seen = 0;
+
+	close(mkstemp(path));
+	ck_assert(ep_start());
+	ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ep_settings.ring_size = 64 << 10;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, record, NULL);
+	while (*ready < 2)
+		usleep(100);
+	for (int i = 0; i < 300; i++) {
+		struct ep_source *source;
+
+		ck_assert_int_eq(epitaph_snapshot_write(path), 0);
+		ck_assert_int_eq(ep_source_open_core(&source, path, NULL),
+				 EP_OK);
+		ck_assert_int_eq(ep_root_find(source, &found, NULL), EP_OK);
+		seen += look(source, &found);
+		ep_source_close(source);
+	}
+	unlink(path);
+	ck_assert_uint_ge(seen, 300 * EP_BLOCK_RECORDS);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("steady");
@@ -151,6 +182,8 @@ int main(void)
 	tcase_add_test(tcase,
 		       what_is_read_of_a_running_process_was_there_at_one_time);
 	tcase_add_test(tcase, of_a_process_that_stands_still_all_is_read);
+	tcase_add_test(tcase,
+		       what_a_process_writes_of_itself_was_there_at_one_time);
 	suite_add_tcase(suite, tcase);
 	return ep_test_main(suite);
 }
