@@ -20,80 +20,79 @@ struct replay {
 	enum layout layout;
 	bool merged;
 	const struct ep_trace_thread *only; /* NULL: all that are selected */
-	size_t shown;                       /* calls, in all */
-	bool headed; /* the first listing has been printed */
+	uint64_t shown;                     /* calls, in all */
+	bool headed;                        /* of the listing in hand */
+	bool first;                         /* no listing came before it */
+	struct ep_replay_style style;
+	struct ep_outbuf out;
+	struct ep_replay printer;
 };
 
-static bool wants(const struct ep_trace_thread *thread, void *context)
-{
-	const struct replay *replay = context;
-
-	return (!replay->only || replay->only == thread) &&
-	       ep_selection_wants_thread(&replay->selection, thread);
-}
-
-static void print_head(const struct replay *replay)
+static void print_head(struct replay *replay)
 {
 	const struct ep_trace_thread *thread = replay->only;
-	const struct ep_trace *trace = replay->session.trace;
-	char text[EP_TIMETEXT_SIZE];
+	char text[EP_TIMETEXT_SIZE], line[256];
 
+	if (replay->layout == TSV)
+		ep_replay_tsv_head(&replay->out);
 	if (replay->layout == TSV || !thread)
 		return;
-	printf("%s%sthread %u %s%s: %zu blocks, the last %s",
-	       replay->headed ? "\n" : "", ep_color(EP_BOLD), thread->tid,
-	       thread->name[0] ? thread->name : "(no name)", ep_color(EP_PLAIN),
-	       thread->block_count,
-	       ep_timetext(text, ep_trace_ns(trace, thread->first_tsc,
-					     thread->last_tsc)));
-	printf("%s%s\n",
-	       thread->from_start ? ", from its first event on"
-				  : "; what came before was overwritten",
-	       thread->state == EP_THREAD_DEAD ? "; it has ended" : "");
+	snprintf(line, sizeof(line),
+		 "%s%sthread %u %s%s: %zu blocks, the last %s%s%s\n",
+		 replay->first ? "" : "\n", ep_color(EP_BOLD), thread->tid,
+		 thread->name[0] ? thread->name : "(no name)",
+		 ep_color(EP_PLAIN), thread->block_count,
+		 ep_timetext(text,
+			     ep_trace_ns(replay->session.trace,
+					 thread->first_tsc, thread->last_tsc)),
+		 thread->from_start ? ", from its first event on"
+				    : "; what came before was overwritten",
+		 thread->state == EP_THREAD_DEAD ? "; it has ended" : "");
+	ep_outbuf_text(&replay->out, line);
 }
 
-static void print_list(struct replay *replay, const struct ep_call_list *list,
-		       const uint8_t *shown)
+static int take(void *context, const struct ep_event *event, struct ep_err *err)
 {
-	const struct ep_trace *trace = replay->session.trace;
-	struct ep_replay_style style = {ep_color(EP_PLAIN), ep_color(EP_DIM),
-					ep_color(EP_YELLOW), ep_color(EP_CYAN),
-					replay->merged};
+	struct replay *replay = context;
 
-	print_head(replay);
+	if (!replay->headed)
+		print_head(replay);
 	replay->headed = true;
-	if (replay->layout == TSV)
-		ep_replay_tsv(stdout, trace, list, shown);
-	else
-		ep_replay_tree(stdout, trace, list, shown, &style);
+	replay->first = false;
+	return replay->layout == TSV
+		       ? ep_replay_tsv_event(&replay->printer, event, err)
+		       : ep_replay_event(&replay->printer, event, err);
 }
 
 /* One listing: of one thread, or of all. */
 static int replay_once(struct replay *replay)
 {
-	struct ep_call_list list;
+	struct ep_selection selection = replay->selection;
+	const struct ep_sink sink = {
+		.context = replay, .event = take, .foresee = true};
+	const struct ep_trace *trace = replay->session.trace;
 	struct ep_err err = {0};
-	uint8_t *shown;
-	size_t count;
+	uint64_t shown = 0;
+	char serial[16];
+	int result;
 
-	if (ep_call_list_create(&list, replay->session.trace,
-				replay->session.names, wants, replay, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
+	if (replay->only) {
+		snprintf(serial, sizeof(serial), "#%u", replay->only->serial);
+		selection.thread = serial;
 	}
-	shown = ep_selection_apply(&replay->selection, replay->session.trace,
-				   &list, &count);
-	if (shown && count)
-		print_list(replay, &list, shown);
-	replay->shown += count;
-	free(shown);
-	ep_call_list_deinit(&list);
-	if (!shown)
-		ep_say("out of memory");
-	return shown ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
+	replay->headed = false;
+	ep_replay_init(&replay->printer, &replay->out, trace, &replay->style);
+	result = ep_stream(trace, replay->session.names, &selection, &sink,
+			   &shown, &err);
+	ep_replay_end(&replay->printer);
+	replay->shown += shown;
+	if (!result)
+		return EP_EXIT_COMPLETE;
+	ep_say("%s", err.text);
+	return EP_EXIT_UNREADABLE;
 }
 
-static int replay_all(struct replay *replay)
+static int replay_threads(struct replay *replay)
 {
 	const struct ep_trace *trace = replay->session.trace;
 	int result = EP_EXIT_COMPLETE;
@@ -106,6 +105,21 @@ static int replay_all(struct replay *replay)
 		    ep_selection_wants_thread(&replay->selection, replay->only))
 			result = replay_once(replay);
 	}
+	return result;
+}
+
+static int replay_all(struct replay *replay)
+{
+	int result;
+
+	replay->style = (struct ep_replay_style){
+		ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
+		ep_color(EP_CYAN), replay->merged};
+	replay->first = true;
+	ep_outbuf_init(&replay->out, stdout);
+	result = replay_threads(replay);
+	/* Why stdout failed is told once, at the end. */
+	ep_outbuf_finish(&replay->out);
 	return result;
 }
 
@@ -128,7 +142,7 @@ static int choose_layout(struct replay *replay,
 
 static int run(const struct ep_arguments *arguments)
 {
-	struct replay replay = {0};
+	static struct replay replay;
 	int result = choose_layout(&replay, arguments);
 
 	if (!result)
@@ -179,14 +193,17 @@ const struct ep_command ep_command_replay = {
 		"--format=tsv is for programs. The first line, which begins "
 		"with #, names the columns: event (B a call begins, E it "
 		"ends, S a return that belongs to no call, G history is "
-		"missing); time_ns, earliest_ns and latest_ns, nanoseconds "
+		"missing, P something happened in a call); time_ns, "
+		"earliest_ns and latest_ns, nanoseconds "
 		"since the first record of the trace (the time is exact when "
 		"they are equal; latest_ns is - when nothing is known); tid "
 		"and thread; depth, 0 being the outermost call known; "
 		"function, module, address; flags, comma-separated or -: "
-		"approximate, did-not-return, began-before, abandoned, "
-		"across-gap, ambiguous, lost-blocks, paused, hole, "
-		"newer-version.",
+		"approximate, did-not-return, began-before, abandoned (left "
+		"without a return), unwound (by an exception or longjmp, which "
+		"the trace tells), across-gap, ambiguous, lost-blocks, paused, "
+		"hole, newer-version. Of a P they are what happened: throw and "
+		"the type, rethrow, catch, longjmp, new-stack.",
 	.options = options,
 	.names = true,
 	.run = run,

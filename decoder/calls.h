@@ -54,6 +54,8 @@ enum ep_point {
 	32u /* END, with ABANDONED: an exception or longjmp is known \
 	       to have left it, at this time */
 
+#define EP_CALL_OPEN 64u /* BEGIN: it does not return; see sink.h */
+
 /* A time as an interval of TSC, and the best single number for it. */
 struct ep_time {
 	uint64_t low, high; /* high may be EP_TIME_UNKNOWN */

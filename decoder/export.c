@@ -122,9 +122,7 @@ const char *ep_export_program(const struct ep_trace *trace)
 
 const char *ep_export_gap(char *out, size_t size, const struct ep_event *gap)
 {
-	struct ep_call call = {.gap = gap->gap, .lost = gap->lost};
-
-	return ep_replay_gap(out, size, &call);
+	return ep_replay_gap(out, size, gap->gap, gap->lost);
 }
 
 const char *ep_export_point(enum ep_point point)

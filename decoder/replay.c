@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* replay.c: a list of calls as text. */
+/* replay.c: events as text, one at a time. */
 #include "decoder/replay.h"
 
 #include <inttypes.h>
@@ -10,34 +10,73 @@
 #define INDENT     2
 #define INDENT_MAX 120 /* columns; deeper calls say their depth */
 
-const char *ep_replay_gap(char *out, size_t size, const struct ep_call *gap)
+/* ---- words ---- */
+
+const char *ep_replay_gap(char *out, size_t size, uint32_t gap, uint64_t lost)
 {
 	size_t at = 0;
 
 	out[0] = 0;
-	if (gap->gap & EP_GAP_LOST_BLOCKS)
+	if (gap & EP_GAP_LOST_BLOCKS)
 		at += (size_t)snprintf(out + at, size - at,
 				       "%" PRIu64 " blocks of history are gone",
-				       gap->lost);
-	if (gap->gap & EP_GAP_HOLE && at < size)
+				       lost);
+	if (gap & EP_GAP_HOLE && at < size)
 		at += (size_t)snprintf(out + at, size - at,
 				       "%s%" PRIu64
 				       " records lost to a signal handler",
-				       at ? ", " : "", gap->lost);
-	if (gap->gap & EP_GAP_PAUSED && at < size)
+				       at ? ", " : "", lost);
+	if (gap & EP_GAP_PAUSED && at < size)
 		at += (size_t)snprintf(out + at, size - at,
 				       "%stracing was paused", at ? ", " : "");
-	if (gap->gap & EP_GAP_UNKNOWN_ESCAPE && at < size)
+	if (gap & EP_GAP_UNKNOWN_ESCAPE && at < size)
 		snprintf(out + at, size - at, "%sa record of a newer version",
 			 at ? ", " : "");
 	return out;
 }
 
-/* Seconds before the end of the trace. */
-static void print_time(FILE *out, const struct ep_trace *trace,
-		       const struct ep_time *time,
-		       const struct ep_replay_style *style)
+static const char *const point_words[] = {
+	[EP_POINT_THROW] = "throw",     [EP_POINT_RETHROW] = "rethrow",
+	[EP_POINT_CATCH] = "catch",     [EP_POINT_LONGJMP] = "longjmp",
+	[EP_POINT_STACK] = "new-stack",
+};
+
+const char *ep_replay_point(char *out, size_t size,
+			    const struct ep_event *event)
 {
+	snprintf(out, size, "%s%s%s", point_words[event->point],
+		 *event->text ? " " : "", event->text);
+	return out;
+}
+
+bool ep_replay_approximate(const struct ep_event *event)
+{
+	return !event->begin.exact ||
+	       (event->kind == EP_EVENT_END && !event->end.exact);
+}
+
+/* ---- the tree ---- */
+
+static void put(struct ep_replay *replay, const char *text)
+{
+	ep_outbuf_text(replay->out, text);
+}
+
+/* `text` at the right of `width` columns, and a blank. */
+static void put_right(struct ep_replay *replay, const char *text, size_t width)
+{
+	static const char blanks[] = "                        ";
+	size_t length = strlen(text);
+
+	if (length < width)
+		ep_outbuf_put(replay->out, blanks, width - length);
+	ep_outbuf_put(replay->out, text, length);
+}
+
+/* Seconds before the end of the trace. */
+static void print_time(struct ep_replay *replay, const struct ep_time *time)
+{
+	const struct ep_trace *trace = replay->trace;
 	int64_t ns = ep_trace_ns(trace, time->best, trace->last_tsc);
 	char text[48];
 
@@ -48,214 +87,322 @@ static void print_time(FILE *out, const struct ep_trace *trace,
 		 : time->high == EP_TIME_UNKNOWN ? ">"
 						 : "~",
 		 ns / 1000000000, ns % 1000000000);
-	fprintf(out, "%s%15s%s ", style->dim, text, style->plain);
+	put(replay, replay->style->dim);
+	put_right(replay, text, 15);
+	put(replay, replay->style->plain);
+	put(replay, " ");
 }
 
-static void print_duration(FILE *out, const struct ep_trace *trace,
-			   const struct ep_call *call)
+/* Of an END that has a begin; else room for it. */
+static void print_duration(struct ep_replay *replay,
+			   const struct ep_event *event)
 {
-	char text[EP_TIMETEXT_SIZE], mark[EP_TIMETEXT_SIZE + 2];
+	char text[EP_TIMETEXT_SIZE], mark[EP_TIMETEXT_SIZE + 2] = "";
 
-	if (!call || !call->ended ||
-	    call->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)) {
-		fprintf(out, "%13s ", "");
-		return;
-	}
 	/* After the last clock read a time is only known not to be earlier. */
-	if (call->end.high == EP_TIME_UNKNOWN)
+	if (!event || event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY))
+		mark[0] = 0;
+	else if (event->end.high == EP_TIME_UNKNOWN)
 		snprintf(mark, sizeof(mark), "?");
 	else
 		snprintf(mark, sizeof(mark), "%s%s",
-			 ep_call_approximate(call) ? "~" : "",
-			 ep_timetext(text, ep_call_duration(trace, call)));
-	fprintf(out, "%13s ", mark);
+			 ep_replay_approximate(event) ? "~" : "",
+			 ep_timetext(text, ep_trace_ns(replay->trace,
+						       event->begin.best,
+						       event->end.best)));
+	put_right(replay, mark, 13);
+	put(replay, " ");
 }
 
-static void print_indent(FILE *out, const struct ep_call *call)
+static void print_indent(struct ep_replay *replay, uint32_t depth)
 {
-	uint32_t depth = call->depth;
+	char text[INDENT_MAX + 16];
 
-	if (depth * INDENT > INDENT_MAX) {
-		fprintf(out, "%*s[%u] ", INDENT_MAX - 8, "", depth);
-		return;
-	}
-	fprintf(out, "%*s", (int)(depth * INDENT), "");
+	depth -= depth < replay->outdent ? depth : replay->outdent;
+	if (depth * INDENT > INDENT_MAX)
+		snprintf(text, sizeof(text), "%*s[%u] ", INDENT_MAX - 8, "",
+			 depth);
+	else
+		snprintf(text, sizeof(text), "%*s", (int)(depth * INDENT), "");
+	put(replay, text);
 }
 
-static void print_thread(FILE *out, const struct ep_trace_thread *thread,
-			 const struct ep_replay_style *style)
+static void print_thread(struct ep_replay *replay,
+			 const struct ep_trace_thread *thread)
 {
-	char text[16 + sizeof(thread->name)];
+	char text[16 + sizeof(thread->name)], column[sizeof(text) + 24];
 
-	if (!style->threads)
+	if (!replay->style->threads)
 		return;
 	snprintf(text, sizeof(text), "%u %s", thread->tid, thread->name);
-	fprintf(out, "%-22s ", text);
+	snprintf(column, sizeof(column), "%-22s ", text);
+	put(replay, column);
 }
 
-static const char *how_it_ended(const struct ep_call *call)
+static const char *how_it_ended(uint32_t flags)
 {
-	if (call->flags & EP_CALL_BEFORE)
+	if (flags & EP_CALL_BEFORE)
 		return ": began before the history";
-	if (call->flags & EP_CALL_STRAY)
+	if (flags & EP_CALL_STRAY)
 		return ": a return without a call";
-	if (call->flags & EP_CALL_ABANDONED)
+	if (flags & EP_CALL_UNWOUND)
+		return ": left by an exception or longjmp";
+	if (flags & EP_CALL_ABANDONED)
 		return ": left without a return";
 	return "";
 }
 
-/* C++ names have their parameters; the others get the parentheses that make
- * them look like calls. */
-static const char *parentheses(const struct ep_function *function)
+/* "name()": C++ names have their parameters, the others get parentheses that
+ * make them look like calls. */
+static void print_name(struct ep_replay *replay, const struct ep_event *event)
 {
-	return strchr(function->name, '(') ? "" : "()";
+	const char *name = event->function->name;
+
+	put(replay, replay->style->name);
+	put(replay, name);
+	put(replay, replay->style->plain);
+	put(replay, strchr(name, '(') ? "" : "()");
 }
 
-static void print_line(FILE *out, const struct ep_trace *trace,
-		       const struct ep_call *call, bool end, bool leaf,
-		       const struct ep_replay_style *style)
+static void print_warning(struct ep_replay *replay, const char *before,
+			  const char *words, const char *after)
 {
-	const char *parens = parentheses(call->function);
-	bool duration = end || leaf;
+	put(replay, replay->style->warn);
+	put(replay, before);
+	put(replay, words);
+	put(replay, after);
+	put(replay, replay->style->plain);
+	put(replay, "\n");
+}
 
-	print_time(out, trace, end ? &call->end : &call->begin, style);
-	print_thread(out, call->thread, style);
-	print_duration(out, trace, duration ? call : NULL);
-	print_indent(out, call);
-	if (leaf && call->flags & EP_CALL_ABANDONED)
-		fprintf(out, "%s%s%s%s; %s/* left without a return */%s",
-			style->name, call->function->name, style->plain, parens,
-			style->warn, style->plain);
-	else if (leaf)
-		fprintf(out, "%s%s%s%s;", style->name, call->function->name,
-			style->plain, parens);
-	else if (end)
-		fprintf(out, "%s} /* %s%s */%s", style->dim,
-			call->function->name, how_it_ended(call), style->plain);
-	else if (!call->ended)
-		fprintf(out, "%s%s%s%s { %s/* did not return */%s", style->name,
-			call->function->name, style->plain, parens, style->warn,
-			style->plain);
+static void print_head(struct ep_replay *replay, const struct ep_event *event,
+		       const struct ep_time *time,
+		       const struct ep_event *duration)
+{
+	print_time(replay, time);
+	print_thread(replay, event->thread);
+	print_duration(replay, duration);
+	print_indent(replay, event->depth);
+}
+
+static void print_begin(struct ep_replay *replay, const struct ep_event *event)
+{
+	print_head(replay, event, &event->begin, NULL);
+	print_name(replay, event);
+	if (event->flags & EP_CALL_OPEN)
+		print_warning(replay, " { ", "/* did not return */", "");
 	else
-		fprintf(out, "%s%s%s%s {", style->name, call->function->name,
-			style->plain, parens);
-	fputc('\n', out);
+		put(replay, " {\n");
 }
 
-static void print_gap(FILE *out, const struct ep_trace *trace,
-		      const struct ep_call *gap,
-		      const struct ep_replay_style *style)
+static void print_end(struct ep_replay *replay, const struct ep_event *event)
+{
+	print_head(replay, event, &event->end, event);
+	put(replay, replay->style->dim);
+	put(replay, "} /* ");
+	put(replay, event->function->name);
+	put(replay, how_it_ended(event->flags));
+	put(replay, " */");
+	put(replay, replay->style->plain);
+	put(replay, "\n");
+}
+
+/* A call that called nothing that is shown. */
+static void print_leaf(struct ep_replay *replay, const struct ep_event *event)
+{
+	print_head(replay, event, &event->begin, event);
+	print_name(replay, event);
+	if (event->flags & EP_CALL_ABANDONED)
+		print_warning(replay, "; /* ", how_it_ended(event->flags) + 2,
+			      " */");
+	else
+		put(replay, ";\n");
+}
+
+static void print_gap(struct ep_replay *replay, const struct ep_event *event)
 {
 	char text[160];
 
-	print_time(out, trace, &gap->begin, style);
-	print_thread(out, gap->thread, style);
-	fprintf(out, "%13s %s--- %s ---%s\n", "", style->warn,
-		ep_replay_gap(text, sizeof(text), gap), style->plain);
+	print_time(replay, &event->begin);
+	print_thread(replay, event->thread);
+	print_duration(replay, NULL);
+	print_warning(
+		replay, "--- ",
+		ep_replay_gap(text, sizeof(text), event->gap, event->lost),
+		" ---");
 }
 
-/* The next moment that is shown; moment_count: none. */
-static size_t next_shown(const struct ep_call_list *list, const uint8_t *shown,
-			 size_t at)
+static void print_point(struct ep_replay *replay, const struct ep_event *event)
 {
-	while (at < list->moment_count && !shown[list->moments[at].call])
-		at++;
-	return at;
+	static const char *const words[] = {
+		[EP_POINT_THROW] = "throws ",
+		[EP_POINT_RETHROW] = "throws again",
+		[EP_POINT_CATCH] = "catches",
+		[EP_POINT_LONGJMP] = "jumps (longjmp)",
+		[EP_POINT_STACK] = "goes on upon another stack",
+	};
+	bool unseen = event->point == EP_POINT_STACK && *event->text;
+
+	print_head(replay, event, &event->begin, NULL);
+	put(replay, replay->style->warn);
+	put(replay, "-- ");
+	if (event->function && !unseen) {
+		put(replay, event->function->name);
+		put(replay, " ");
+	}
+	put(replay, unseen ? "" : words[event->point]);
+	put(replay, event->text);
+	if (event->point == EP_POINT_THROW && !*event->text)
+		put(replay, "something foreign");
+	put(replay, replay->style->plain);
+	put(replay, "\n");
 }
 
-void ep_replay_tree(FILE *out, const struct ep_trace *trace,
-		    const struct ep_call_list *list, const uint8_t *shown,
+/* ---- one after the other ---- */
+
+void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
+		    const struct ep_trace *trace,
 		    const struct ep_replay_style *style)
 {
-	size_t at = next_shown(list, shown, 0), next;
+	*replay =
+		(struct ep_replay){.out = out, .trace = trace, .style = style};
+}
 
-	for (; at < list->moment_count; at = next) {
-		const struct ep_moment *moment = &list->moments[at];
-		const struct ep_call *call = &list->calls[moment->call];
-		bool leaf;
+void ep_replay_end(struct ep_replay *replay)
+{
+	if (replay->waits)
+		print_begin(replay, &replay->begin);
+	replay->waits = false;
+}
 
-		next = next_shown(list, shown, at + 1);
-		if (!call->function) {
-			print_gap(out, trace, call, style);
-			continue;
-		}
-		leaf = !moment->end && next < list->moment_count &&
-		       list->moments[next].call == moment->call;
-		print_line(out, trace, call, moment->end, leaf, style);
-		if (leaf)
-			next = next_shown(list, shown, next + 1);
+int ep_replay_event(void *context, const struct ep_event *event,
+		    struct ep_err *err)
+{
+	struct ep_replay *replay = context;
+
+	(void)err;
+	if (event->kind == EP_EVENT_END && replay->waits &&
+	    replay->begin.thread == event->thread &&
+	    replay->begin.call == event->call) {
+		replay->waits = false;
+		print_leaf(replay, event);
+		return EP_OK;
 	}
+	ep_replay_end(replay);
+	if (event->kind == EP_EVENT_BEGIN) {
+		replay->begin = *event;
+		replay->waits = true;
+	} else if (event->kind == EP_EVENT_END) {
+		print_end(replay, event);
+	} else if (event->kind == EP_EVENT_GAP) {
+		print_gap(replay, event);
+	} else {
+		print_point(replay, event);
+	}
+	return EP_OK;
 }
 
 /* ---- for programs -------------------------------------------------------- */
 
-static const char *kind_of(const struct ep_call *call, bool end)
+void ep_replay_tsv_head(struct ep_outbuf *out)
 {
-	if (!call->function)
+	ep_outbuf_text(out,
+		       "# event\ttime_ns\tearliest_ns\tlatest_ns\ttid\tthread\t"
+		       "depth\tfunction\tmodule\taddress\tflags\n");
+}
+
+static const char *kind_of(const struct ep_event *event)
+{
+	if (event->kind == EP_EVENT_GAP)
 		return "G";
-	if (call->flags & EP_CALL_STRAY)
+	if (event->kind == EP_EVENT_POINT)
+		return "P";
+	if (event->flags & EP_CALL_STRAY)
 		return "S";
-	return end ? "E" : "B";
+	return event->kind == EP_EVENT_END ? "E" : "B";
 }
 
 /* Words for the flags column, comma-separated; "-" for none. */
-static void print_flags(FILE *out, const struct ep_call *call, bool end,
-			const struct ep_time *time)
+static void print_flags(struct ep_outbuf *out, const struct ep_event *event,
+			bool exact)
 {
+	uint32_t f = event->flags;
+	bool end = event->kind == EP_EVENT_END;
 	const struct {
 		bool on;
 		const char *word;
 	} words[] = {
-		{!time->exact, "approximate"},
-		{!end && call->function && !call->ended, "did-not-return"},
-		{call->flags & EP_CALL_BEFORE, "began-before"},
-		{end && call->flags & EP_CALL_ABANDONED, "abandoned"},
-		{end && call->flags & EP_CALL_ACROSS_GAP, "across-gap"},
-		{end && call->flags & EP_CALL_AMBIGUOUS, "ambiguous"},
-		{call->gap & EP_GAP_LOST_BLOCKS, "lost-blocks"},
-		{call->gap & EP_GAP_PAUSED, "paused"},
-		{call->gap & EP_GAP_HOLE, "hole"},
-		{call->gap & EP_GAP_UNKNOWN_ESCAPE, "newer-version"},
+		{!exact, "approximate"},
+		{f & EP_CALL_OPEN, "did-not-return"},
+		{f & EP_CALL_BEFORE, "began-before"},
+		{end && f & EP_CALL_ABANDONED, "abandoned"},
+		{end && f & EP_CALL_UNWOUND, "unwound"},
+		{end && f & EP_CALL_ACROSS_GAP, "across-gap"},
+		{end && f & EP_CALL_AMBIGUOUS, "ambiguous"},
+		{event->gap & EP_GAP_LOST_BLOCKS, "lost-blocks"},
+		{event->gap & EP_GAP_PAUSED, "paused"},
+		{event->gap & EP_GAP_HOLE, "hole"},
+		{event->gap & EP_GAP_UNKNOWN_ESCAPE, "newer-version"},
 	};
 	const char *comma = "";
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (words[i].on) {
-			fprintf(out, "%s%s", comma, words[i].word);
+			ep_outbuf_text(out, comma);
+			ep_outbuf_text(out, words[i].word);
 			comma = ",";
 		}
-	fputs(*comma ? "\n" : "-\n", out);
+	ep_outbuf_text(out, *comma ? "\n" : "-\n");
 }
 
-void ep_replay_tsv(FILE *out, const struct ep_trace *trace,
-		   const struct ep_call_list *list, const uint8_t *shown)
+static void print_times(struct ep_outbuf *out, const struct ep_trace *trace,
+			const struct ep_time *time)
 {
-	fputs("# event\ttime_ns\tearliest_ns\tlatest_ns\ttid\tthread\tdepth\t"
-	      "function\tmodule\taddress\tflags\n",
-	      out);
-	for (size_t i = 0; i < list->moment_count; i++) {
-		const struct ep_moment *moment = &list->moments[i];
-		const struct ep_call *call = &list->calls[moment->call];
-		const struct ep_time *time =
-			moment->end ? &call->end : &call->begin;
-		uint64_t zero = trace->first_tsc;
+	uint64_t zero = trace->first_tsc;
 
-		if (!shown[moment->call])
-			continue;
-		fprintf(out, "%s\t%" PRId64 "\t%" PRId64 "\t",
-			kind_of(call, moment->end),
-			ep_trace_ns(trace, zero, time->best),
-			ep_trace_ns(trace, zero, time->low));
-		if (time->high == EP_TIME_UNKNOWN)
-			fputs("-", out);
-		else
-			fprintf(out, "%" PRId64,
-				ep_trace_ns(trace, zero, time->high));
-		fprintf(out, "\t%u\t%s\t%u\t%s\t%s\t0x%" PRIx64 "\t",
-			call->thread->tid, call->thread->name, call->depth,
-			call->function ? call->function->name : "-",
-			call->function ? call->function->module : "-",
-			call->address);
-		print_flags(out, call, moment->end, time);
+	ep_outbuf_int(out, ep_trace_ns(trace, zero, time->best));
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_int(out, ep_trace_ns(trace, zero, time->low));
+	ep_outbuf_text(out, "\t");
+	if (time->high == EP_TIME_UNKNOWN)
+		ep_outbuf_text(out, "-");
+	else
+		ep_outbuf_int(out, ep_trace_ns(trace, zero, time->high));
+}
+
+int ep_replay_tsv_event(void *context, const struct ep_event *event,
+			struct ep_err *err)
+{
+	const struct ep_function *function = event->function;
+	struct ep_replay *replay = context;
+	struct ep_outbuf *out = replay->out;
+	const struct ep_time *time =
+		event->kind == EP_EVENT_END ? &event->end : &event->begin;
+	char point[512];
+
+	(void)err;
+	ep_outbuf_text(out, kind_of(event));
+	ep_outbuf_text(out, "\t");
+	print_times(out, replay->trace, time);
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_uint(out, event->thread->tid);
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_text(out, event->thread->name);
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_uint(out, event->depth);
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_text(out, function ? function->name : "-");
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_text(out, function ? function->module : "-");
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_hex(out, event->address);
+	ep_outbuf_text(out, "\t");
+	if (event->kind == EP_EVENT_POINT) {
+		ep_outbuf_text(out,
+			       ep_replay_point(point, sizeof(point), event));
+		ep_outbuf_text(out, "\n");
+	} else {
+		print_flags(out, event, time->exact);
 	}
+	return EP_OK;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * replay.h: calls as an indented tree, for people, and as tab-separated lines,
- * for programs.
+ * for programs, written as they come out of a stream whose sink foresees.
  */
 #ifndef EPITAPH_REPLAY_H
 #define EPITAPH_REPLAY_H
 
-#include <stdio.h>
-
-#include "decoder/calllist.h"
+#include "decoder/outbuf.h"
+#include "decoder/stream.h"
 
 /* Escape sequences, "" for none. */
 struct ep_replay_style {
@@ -16,18 +15,43 @@ struct ep_replay_style {
 	bool threads; /* a column that names the thread */
 };
 
-/* The moments of `list` whose call is marked in `shown`. Times count from the
- * trace's last moment; ~ marks those known within an interval only, >
- * those known not to be earlier. */
-void ep_replay_tree(FILE *out, const struct ep_trace *trace,
-		    const struct ep_call_list *list, const uint8_t *shown,
+/*
+ * A tree being printed. Times count from the trace's last moment; ~ marks those
+ * known within an interval only, > those known not to be earlier. A call that
+ * is followed by its own end becomes one line, so that the last event waits.
+ */
+struct ep_replay {
+	struct ep_outbuf *out; /* borrowed, as the next two */
+	const struct ep_trace *trace;
+	const struct ep_replay_style *style;
+	uint32_t outdent; /* depths that are not printed */
+	bool waits;
+	struct ep_event begin; /* that waits */
+};
+
+void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
+		    const struct ep_trace *trace,
 		    const struct ep_replay_style *style);
+/* A sink's `event`; context is a struct ep_replay. Always EP_OK. */
+int ep_replay_event(void *context, const struct ep_event *event,
+		    struct ep_err *err);
+/* After the last event. */
+void ep_replay_end(struct ep_replay *replay);
 
-/* One line a moment; the first, which begins with #, names the columns. */
-void ep_replay_tsv(FILE *out, const struct ep_trace *trace,
-		   const struct ep_call_list *list, const uint8_t *shown);
+/* One line an event; the first, which begins with #, names the columns. */
+void ep_replay_tsv_head(struct ep_outbuf *out);
+/* A sink's `event`; context is a struct ep_replay that was initialised. */
+int ep_replay_tsv_event(void *context, const struct ep_event *event,
+			struct ep_err *err);
 
-/* "3 blocks of history were overwritten", … of a gap. Returns `out`. */
-const char *ep_replay_gap(char *out, size_t size, const struct ep_call *gap);
+/* "3 blocks of history were overwritten", … of EP_GAP_. Returns `out`. */
+const char *ep_replay_gap(char *out, size_t size, uint32_t gap, uint64_t lost);
+
+/* "throw std::runtime_error", "catch", … in `out`, which it returns. */
+const char *ep_replay_point(char *out, size_t size,
+			    const struct ep_event *event);
+
+/* The event's duration is only known to lie within an interval. */
+bool ep_replay_approximate(const struct ep_event *event);
 
 #endif

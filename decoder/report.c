@@ -17,7 +17,6 @@
 /* Frames that are unwound: enough for any stack that ends by itself. */
 #define FRAMES_MAX 100000
 /* Calls in flight that a listing of last calls has at most. */
-#define OPEN_MAX 12
 
 /* ---- the head ---- */
 
@@ -249,90 +248,6 @@ static void print_thread_head(struct ep_report *report,
 	fputc('\n', report->out);
 }
 
-static bool is_thread(const struct ep_trace_thread *thread, void *context)
-{
-	return thread == context;
-}
-
-/* Calls in flight are part of every listing; of a deep recursion only the
- * innermost stay. Returns how many were left out. */
-static size_t thin_out(const struct ep_call_list *list, uint8_t *shown)
-{
-	size_t open = 0, left = 0;
-
-	for (size_t i = list->count; i-- > 0;) {
-		if (!shown[i] || list->calls[i].ended)
-			continue;
-		if (++open <= OPEN_MAX)
-			continue;
-		shown[i] = 0;
-		left++;
-	}
-	return left;
-}
-
-static bool is_approximate(const struct ep_call *call)
-{
-	return !call->begin.exact || (call->ended && !call->end.exact);
-}
-
-/* The outermost that is left stands at the margin. */
-static void move_left(const struct ep_call_list *list, const uint8_t *shown)
-{
-	uint32_t least = UINT32_MAX;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (shown[i] && list->calls[i].depth < least)
-			least = list->calls[i].depth;
-	for (size_t i = 0; i < list->count; i++)
-		if (shown[i])
-			list->calls[i].depth -= least;
-}
-
-static void print_tree(struct ep_report *report,
-		       const struct ep_call_list *list, uint8_t *shown)
-{
-	size_t left = thin_out(list, shown);
-
-	move_left(list, shown);
-
-	fprintf(report->out, "  last calls (seconds before the end of the "
-			     "trace, duration, call)\n");
-	if (left)
-		fprintf(report->out,
-			"       … %zu outer calls in flight are left out …\n",
-			left);
-	ep_replay_tree(report->out, report->trace, list, shown, &report->style);
-	for (size_t i = 0; i < list->count; i++)
-		if (shown[i] && is_approximate(&list->calls[i]))
-			report->ghosts = true;
-}
-
-/* Its last calls as a tree. */
-static int print_last(struct ep_report *report,
-		      const struct ep_trace_thread *thread, uint64_t calls,
-		      struct ep_err *err)
-{
-	struct ep_selection selection = {.last_calls = calls};
-	struct ep_call_list list;
-	uint8_t *shown;
-	size_t count;
-	int rc;
-
-	if (!report->trace || !thread || !thread->block_count || !calls)
-		return EP_OK;
-	rc = ep_call_list_create(&list, report->trace, report->names, is_thread,
-				 (void *)(uintptr_t)thread, err);
-	if (rc)
-		return rc;
-	shown = ep_selection_apply(&selection, report->trace, &list, &count);
-	if (shown && count)
-		print_tree(report, &list, shown);
-	free(shown);
-	ep_call_list_deinit(&list);
-	return shown ? EP_OK : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
-
 /* EP_END: there is nothing to unwind. */
 static int unwind(struct ep_report *report,
 		  const struct ep_report_thread *thread, size_t limit,
@@ -379,7 +294,7 @@ static int print_crashed(struct ep_report *report,
 		ep_report_flight(report, &flight, "  in flight  ");
 	}
 	ep_report_flight_deinit(&flight);
-	return print_last(report, thread->trace, report->crash_calls, err);
+	return ep_report_last(report, thread->trace, report->crash_calls, err);
 }
 
 static int print_other(struct ep_report *report,
@@ -403,7 +318,7 @@ static int print_other(struct ep_report *report,
 	if (!ended || flight.count)
 		ep_report_flight(report, &flight, "  in flight  ");
 	ep_report_flight_deinit(&flight);
-	return print_last(report, thread->trace, report->other_calls, err);
+	return ep_report_last(report, thread->trace, report->other_calls, err);
 }
 
 /* ---- which threads, in which order ---- */

@@ -44,6 +44,11 @@ void ep_report_stack_line(struct ep_report *report,
 void ep_report_flight(struct ep_report *report,
 		      const struct ep_report_flight *flight, const char *head);
 
+/* Its last calls as a tree; `thread` may be NULL. EP_OK or EP_E_MEMORY. */
+int ep_report_last(struct ep_report *report,
+		   const struct ep_trace_thread *thread, uint64_t calls,
+		   struct ep_err *err);
+
 /* "~1.234 us": how long before the end; "?" when that is not known. */
 const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 			  char out[EP_TIMETEXT_SIZE + 2]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* selection.h: which calls of a list the user asked for. */
+/* selection.h: which calls the user asked for (stream.h chooses). */
 #ifndef EPITAPH_SELECTION_H
 #define EPITAPH_SELECTION_H
 
-#include "decoder/calllist.h"
+#include "decoder/calls.h"
 
 /* A point in time as the user gives it: from the end (-10ms), from the start
  * (+1.5s). */
@@ -14,6 +14,7 @@ struct ep_when {
 };
 
 struct ep_selection {
+	const struct ep_trace_thread *only; /* NULL: `thread` says which */
 	const char *thread;   /* tid, serial as #N, or name pattern; NULL all */
 	const char *function; /* glob on the name; NULL all */
 	uint32_t depth;       /* show depths below it; 0: all */
@@ -37,11 +38,5 @@ struct ep_window {
 };
 struct ep_window ep_selection_window(const struct ep_selection *selection,
 				     const struct ep_trace *trace);
-
-/* A byte per call of the list: 1 shown. Gaps are shown where they fall into the
- * window. From malloc; NULL: out of memory. */
-uint8_t *ep_selection_apply(const struct ep_selection *selection,
-			    const struct ep_trace *trace,
-			    const struct ep_call_list *list, size_t *shown);
 
 #endif

@@ -26,6 +26,9 @@ struct ep_sink {
 	 */
 	int (*open)(void *context, const struct ep_event *event,
 		    struct ep_err *err);
+	/* The BEGIN of a call that does not return is to say so (EP_CALL_OPEN):
+	 * the trace is read once more for it. */
+	bool foresee;
 };
 
 #endif

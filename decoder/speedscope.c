@@ -305,15 +305,13 @@ static int write_thread(struct speedscope *scope,
 	const struct ep_export *export = scope->export;
 	struct ep_nest_sink sink = {scope, begin, end, moment};
 	struct ep_selection selection = {0};
-	char serial[16];
 	int rc;
 
 	if (export->selection)
 		selection = *export->selection;
 	if (!ep_selection_wants_thread(&selection, thread))
 		return EP_OK;
-	snprintf(serial, sizeof(serial), "#%" PRIu32, thread->serial);
-	selection.thread = serial;
+	selection.only = thread;
 	rc = ep_nest_stream(export->trace, export->names, &selection, false,
 			    &sink, shown, err);
 	if (!rc && scope->profile && profile_end(scope, thread))

@@ -327,7 +327,7 @@ static int prepare(struct stream *stream, struct ep_err *err)
 	int rc;
 
 	stream->one_run = !selection->last_calls && !selection->min_duration &&
-			  stream->window.since == 0;
+			  stream->window.since == 0 && !stream->sink->foresee;
 	if (stream->one_run)
 		return EP_OK;
 	rc = run(stream, judge, err);
@@ -366,6 +366,18 @@ static bool point_shown(const struct stream *stream,
 		    : !selection->function && !selection->last_calls;
 }
 
+static int hand_out_begin(struct stream *stream, const struct ep_event *event,
+			  const struct open_call *call, struct ep_err *err)
+{
+	const struct ep_sink *sink = stream->sink;
+	struct ep_event open = *event;
+
+	if (!sink->foresee || bit(&stream->ended, call->item))
+		return sink->event(sink->context, event, err);
+	open.flags |= EP_CALL_OPEN;
+	return sink->event(sink->context, &open, err);
+}
+
 static int hand_out(struct stream *stream, const struct ep_event *event,
 		    struct open_call *call, struct ep_err *err)
 {
@@ -383,7 +395,11 @@ static int hand_out(struct stream *stream, const struct ep_event *event,
 		call->shown = shown;
 		stream->shown += shown && event->kind != EP_EVENT_GAP;
 	}
-	return call->shown ? sink->event(sink->context, event, err) : EP_OK;
+	if (!call->shown)
+		return EP_OK;
+	return event->kind == EP_EVENT_BEGIN
+		       ? hand_out_begin(stream, event, call, err)
+		       : sink->event(sink->context, event, err);
 }
 
 static int hand_out_open(struct stream *stream, struct strand *strand,
