@@ -34,11 +34,4 @@ EPITAPH_CXX=clang++ try told -O2 -static
 EPITAPH_TIMESTAMP_EVERY=8 try told -O3
 EPITAPH_TIMESTAMP_EVERY=64 try told -O2
 
-# What was thrown and caught is told, by name and place.
-thrown=$(grep -c '^P.*	flow::plain(int)	jumps	.*	throw flow::odd$' tsv || true)
-[ "$thrown" -gt 100 ] || say "flow::plain threw flow::odd $thrown times"
-caught=$(grep -c '^P.*	flow::catches(int)	jumps	.*	catch$' tsv || true)
-[ "$caught" -gt 100 ] || say "flow::catches caught $caught times"
-jumped=$(grep -c '^P.*	flow::handler(int)	jumps	.*	longjmp$' tsv || true)
-[ "$jumped" -gt 100 ] || say "flow::handler jumped $jumped times"
 [ $failures -eq 0 ]

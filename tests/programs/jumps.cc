@@ -4,7 +4,8 @@
  * left by exceptions and longjmp, with a log of their own. Unlike in truth.cc
  * the same few functions recurse, so that no name tells which level it was
  * that caught. The log is written to the file "truth" before main aborts: one
- * line an event, tid, B (call), E (return) or U (left), name.
+ * line an event, tid, B (call), E (return), U (left), T (throws), R (throws
+ * again), C (catches) or J (longjmp), name.
  */
 #include <csetjmp>
 #include <csignal>
@@ -71,9 +72,18 @@ QUIET static bool go_on(int n)
 struct scope {
 	bool returns = false;
 
-	QUIET scope(const char *name) { enter(name); }
-	QUIET ~scope() { leave(returns ? 'E' : 'U'); }
-	QUIET void done() { returns = true; }
+	QUIET scope(const char *name)
+	{
+		enter(name);
+	}
+	QUIET ~scope()
+	{
+		leave(returns ? 'E' : 'U');
+	}
+	QUIET void done()
+	{
+		returns = true;
+	}
 };
 
 namespace flow
@@ -81,7 +91,7 @@ namespace flow
 struct odd : std::runtime_error {
 	int n;
 	__attribute__((no_instrument_function)) odd(int n)
-		: std::runtime_error("odd"), n(n)
+	    : std::runtime_error("odd"), n(n)
 	{
 	}
 };
@@ -107,10 +117,13 @@ cleaner::~cleaner()
 	leaf();
 	if (n % 3 == 0) {
 		try {
-			if (n % 2 == 0)
+			if (n % 2 == 0) {
+				note('T', "clean");
 				throw n;
+			}
 			leaf();
 		} catch (int) {
+			note('C', "clean");
 			leaf();
 		}
 	}
@@ -120,8 +133,10 @@ cleaner::~cleaner()
 OUTLINE void plain(int n)
 {
 	scope s("plain");
-	if (go_on(n) && chance(12) == 0)
+	if (go_on(n) && chance(12) == 0) {
+		note('T', "plain");
 		throw odd(n);
+	}
 	any(n - 1);
 	s.done();
 }
@@ -130,8 +145,10 @@ OUTLINE void cleans(int n)
 {
 	scope s("cleans");
 	cleaner c(n);
-	if (go_on(n) && chance(15) == 0)
+	if (go_on(n) && chance(15) == 0) {
+		note('T', "cleans");
 		throw n;
+	}
 	any(n - 1);
 	s.done();
 }
@@ -142,6 +159,7 @@ OUTLINE void catches(int n)
 	try {
 		any(n - 1);
 	} catch (const odd &) {
+		note('C', "catches");
 		leaf();
 	}
 	s.done();
@@ -154,6 +172,7 @@ OUTLINE void catches_all(int n)
 		any(n - 1);
 		any(n - 2);
 	} catch (...) {
+		note('C', "catches_all");
 		leaf();
 	}
 	s.done();
@@ -165,9 +184,12 @@ OUTLINE void rethrows(int n)
 	try {
 		any(n - 1);
 	} catch (...) {
+		note('C', "rethrows");
 		leaf();
-		if (n % 4)
+		if (n % 4) {
+			note('R', "rethrows");
 			throw;
+		}
 	}
 	s.done();
 }
@@ -178,6 +200,7 @@ __attribute__((noinline, no_instrument_function)) void unseen(int n)
 	try {
 		any(n - 1);
 	} catch (const std::exception &) {
+		note('C', "unseen");
 		leaf();
 	}
 }
@@ -188,8 +211,10 @@ OUTLINE void jumps(int n, jmp_buf *to)
 {
 	enter("jumps");
 	leaf();
-	if (n == 0)
+	if (n == 0) {
+		note('J', "jumps");
 		longjmp(*to, 1);
+	}
 	jumps(n - 1, to);
 	leaf();
 	leave('E');
@@ -221,6 +246,7 @@ OUTLINE void handler(int)
 {
 	enter("handler");
 	leaf();
+	note('J', "handler");
 	siglongjmp(*target, 1);
 }
 
@@ -253,15 +279,34 @@ OUTLINE void any(int n)
 	scope s("any");
 	if (go_on(n)) {
 		switch (chance(9)) {
-		case 0: plain(n); break;
-		case 1: cleans(n); break;
-		case 2: catches(n); break;
-		case 3: catches_all(n); break;
-		case 4: rethrows(n); break;
-		case 5: unseen(n); break;
-		case 6: sets(n); break;
-		case 7: interrupted(n); break;
-		default: leaf(); any(n - 1); break;
+		case 0:
+			plain(n);
+			break;
+		case 1:
+			cleans(n);
+			break;
+		case 2:
+			catches(n);
+			break;
+		case 3:
+			catches_all(n);
+			break;
+		case 4:
+			rethrows(n);
+			break;
+		case 5:
+			unseen(n);
+			break;
+		case 6:
+			sets(n);
+			break;
+		case 7:
+			interrupted(n);
+			break;
+		default:
+			leaf();
+			any(n - 1);
+			break;
 		}
 	}
 	s.done();
@@ -274,6 +319,7 @@ OUTLINE void run(unsigned until)
 		try {
 			any(DEEPEST);
 		} catch (...) {
+			note('C', "run");
 			leaf();
 		}
 	}
@@ -292,7 +338,7 @@ OUTLINE void last()
 	fclose(file);
 	abort();
 }
-}
+} // namespace flow
 
 static void *worker(void *argument)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Compares a program's own log, the file "truth" (tid, B call, E return or U left, name), with the tab-separated replay in
+# Compares a program's own log, the file "truth" (tid, kind, name), with the tab-separated replay in
 # the file "tsv". ENDS: "told" when ends by exception or longjmp must be flagged as such and no others; "any" where compilers
 # call the return hook in clean-up code.
 import re
@@ -8,6 +8,8 @@ from collections import defaultdict
 
 ENDS = sys.argv[1]
 SPECIAL = {"cleaner::~cleaner": "clean"}
+POINTS = {"throw": "T", "rethrow": "R", "catch": "C", "longjmp": "J"}
+TYPES = {"plain": "flow::odd", "cleans": "int", "clean": "int"}
 
 
 def read_truth():
@@ -24,12 +26,18 @@ def read_told():
         columns = line.rstrip("\n").split("\t")
         kind, tid, function, flags = columns[0], columns[4], columns[7], columns[10].split(",")
         found = re.match(r"flow(?:::|_)([\w:~]+)", function)
-        if kind not in "BES" or not found or found[1].startswith("odd"):
+        if kind not in "BESP" or not found or found[1].startswith("odd"):
             continue
         assert kind != "S" and "ambiguous" not in flags, line
+        name = SPECIAL.get(found[1], found[1])
         if kind == "E" and "abandoned" in flags:
+            assert "unwound" in flags, line
             kind = "U"
-        told[tid].append((kind, SPECIAL.get(found[1], found[1])))
+        if kind == "P":
+            what, _, text = columns[10].partition(" ")
+            kind = POINTS[what]
+            assert text == (TYPES[name] if kind == "T" else ""), line
+        told[tid].append((kind, name))
     return told
 
 
