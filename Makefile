@@ -142,7 +142,7 @@ $(BUILD)/tests/check_%: tests/unit/check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph
 # Memory that runs out where the test wants it: our own objects' calls of the allocator go through the test.
 STARVED := malloc calloc realloc reallocarray aligned_alloc strdup strndup realpath fopen fdopen open_memstream \
 	vasprintf asprintf
-$(BUILD)/tests/check_starved: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(STARVED))
+$(BUILD)/tests/check_starved: override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(STARVED))
 
 .PHONY: unit deps check bench demo real fuzz fuzz-targets coverage
 unit: $(UNIT_BIN)
