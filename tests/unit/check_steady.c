@@ -22,7 +22,8 @@
 
 void __cyg_profile_func_enter(void *function, void *site);
 
-#define CODE UINT64_C(0x100000000000)
+#define CODE  UINT64_C(0x100000000000)
+#define LOOKS 100
 
 static volatile int *ready; /* shared with the child */
 
@@ -112,10 +113,10 @@ START_TEST(what_is_read_of_a_running_process_was_there_at_one_time)
 
 	ck_assert_int_eq(ep_source_open_live(&source, child, NULL), EP_OK);
 	ck_assert_int_eq(ep_root_find(source, &found, NULL), EP_OK);
-	for (int i = 0; i < 500; i++)
+	for (int i = 0; i < LOOKS; i++)
 		seen += look(source, &found);
 	/* Most of both rings is there, mostly. */
-	ck_assert_uint_ge(seen, 500 * EP_BLOCK_RECORDS);
+	ck_assert_uint_ge(seen, LOOKS * EP_BLOCK_RECORDS);
 	ep_source_close(source);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -159,7 +160,7 @@ START_TEST(what_a_process_writes_of_itself_was_there_at_one_time)
 		pthread_create(&threads[i], NULL, record, NULL);
 	while (*ready < 2)
 		usleep(100);
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < LOOKS; i++) {
 		struct ep_source *source;
 
 		ck_assert_int_eq(epitaph_snapshot_write(path), 0);
@@ -170,7 +171,7 @@ START_TEST(what_a_process_writes_of_itself_was_there_at_one_time)
 		ep_source_close(source);
 	}
 	unlink(path);
-	ck_assert_uint_ge(seen, 300 * EP_BLOCK_RECORDS);
+	ck_assert_uint_ge(seen, LOOKS * EP_BLOCK_RECORDS);
 }
 END_TEST
 
