@@ -47,14 +47,16 @@ instrumented() {
 }
 
 # crash SIGNAL SECONDS PROGRAM WORDS...: kills it in the middle of its work. The
-# report has gdb's backtrace, and calls decode.
+# report has gdb's backtrace, and calls decode. "libraries", if set, is a folder
+# of shared libraries for it alone: file and gdb would take them as well.
 crash() {
 	local signal=$1 seconds=$2 child status=0 calls core
 	shift 2
 	core_prepare
 	rm -rf crash && mkdir crash
 	cd crash
-	"$@" >stdout.txt 2>stderr.txt &
+	env ${libraries:+LD_LIBRARY_PATH="$libraries"} "$@" \
+		>stdout.txt 2>stderr.txt &
 	child=$!
 	sleep "$seconds"
 	kill -"$signal" "$child" || fail "it ended before $seconds s"
