@@ -34,10 +34,9 @@ const struct ep_option ep_common_options[] = {
 };
 
 const struct ep_command *const ep_commands[] = {
-	&ep_command_report, &ep_command_extract,
-	&ep_command_info,   &ep_command_replay,
-	&ep_command_export, &ep_command_control,
-	&ep_command_help,   NULL,
+	&ep_command_report,  &ep_command_extract, &ep_command_info,
+	&ep_command_replay,  &ep_command_stats,   &ep_command_export,
+	&ep_command_control, &ep_command_help,    NULL,
 };
 
 static int run(const struct ep_command *command, int argc, char *argv[])

@@ -9,6 +9,7 @@ extern const struct ep_command ep_command_report;
 extern const struct ep_command ep_command_extract;
 extern const struct ep_command ep_command_info;
 extern const struct ep_command ep_command_replay;
+extern const struct ep_command ep_command_stats;
 extern const struct ep_command ep_command_export;
 extern const struct ep_command ep_command_control;
 extern const struct ep_command ep_command_help;

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stats.c: epitaph stats: a table of functions, for people, CSV and JSON. */
+#include "decoder/stats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/choose.h"
+#include "cli/commands.h"
+#include "cli/say.h"
+#include "cli/session.h"
+#include "decoder/json.h"
+#include "decoder/timetext.h"
+
+enum layout { TEXT, CSV, JSON };
+
+struct table {
+	struct ep_session session;
+	struct ep_selection selection;
+	struct ep_call_stats stats;
+	enum layout layout;
+	enum ep_stats_key key;
+	bool reverse, by_thread;
+	uint64_t limit; /* 0: all */
+};
+
+static const struct {
+	const char *word;
+	enum ep_stats_key key;
+} keys[] = {
+	{"self", EP_STATS_SELF},     {"total", EP_STATS_TOTAL},
+	{"calls", EP_STATS_CALLS},   {"min", EP_STATS_MIN},
+	{"median", EP_STATS_MEDIAN}, {"p90", EP_STATS_P90},
+	{"p99", EP_STATS_P99},       {"max", EP_STATS_MAX},
+	{"name", EP_STATS_NAME},
+};
+#define KEYS (sizeof(keys) / sizeof(*keys))
+
+/* The columns of durations. */
+static const enum ep_stats_key spread[] = {EP_STATS_MIN, EP_STATS_MEDIAN,
+					   EP_STATS_P90, EP_STATS_P99,
+					   EP_STATS_MAX};
+#define SPREAD (sizeof(spread) / sizeof(*spread))
+
+static size_t rows(const struct table *table)
+{
+	size_t count = table->stats.count;
+
+	return table->limit && table->limit < count ? table->limit : count;
+}
+
+/* ---- for people ---------------------------------------------------------- */
+
+static void print_thread(const struct table *table, const struct ep_stat *stat)
+{
+	char text[64];
+
+	if (!table->by_thread)
+		return;
+	snprintf(text, sizeof(text), "%u %s", stat->thread->tid,
+		 stat->thread->name);
+	printf("%-22s ", text);
+}
+
+/* What a plain count and a name don't say. */
+static void print_notes(const struct ep_stat *stat)
+{
+	const struct {
+		uint64_t count;
+		const char *words;
+	} notes[] = {
+		{stat->open, "did not return"},
+		{stat->before, "began before the history"},
+		{stat->left, "left without a return"},
+	};
+	const char *before = "  (";
+
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
+		if (notes[i].count) {
+			printf("%s%s%" PRIu64 " %s", ep_color(EP_DIM), before,
+			       notes[i].count, notes[i].words);
+			before = ", ";
+		}
+	printf("%s%s\n", *before == ',' ? ")" : "", ep_color(EP_PLAIN));
+}
+
+static void print_row(const struct table *table, const struct ep_stat *stat)
+{
+	uint64_t timed = stat->durations.count;
+	char text[EP_TIMETEXT_SIZE];
+
+	print_thread(table, stat);
+	printf("%10" PRIu64 " %10" PRIu64 " ", stat->calls, timed);
+	printf("%12s ", ep_timetext(text, stat->total));
+	printf("%12s ", ep_timetext(text, stat->self));
+	for (size_t i = 0; i < SPREAD; i++)
+		printf("%11s ",
+		       timed ? ep_timetext(text, ep_stat_value(stat, spread[i]))
+			     : "-");
+	printf(" %s%s%s", ep_color(EP_CYAN), stat->function->name,
+	       ep_color(EP_PLAIN));
+	print_notes(stat);
+}
+
+static void print_text(const struct table *table)
+{
+	const struct ep_call_stats *stats = &table->stats;
+	char calls[EP_TIMETEXT_SIZE], timed[EP_TIMETEXT_SIZE];
+
+	printf("%s%s%10s %10s %12s %12s %11s %11s %11s %11s %11s  %s%s\n",
+	       ep_color(EP_BOLD),
+	       table->by_thread ? "thread                 " : "", "calls",
+	       "timed", "total", "self", "min", "median", "p90", "p99", "max",
+	       "function", ep_color(EP_PLAIN));
+	for (size_t i = 0; i < rows(table); i++)
+		print_row(table, stats->list[i]);
+	if (rows(table) < stats->count)
+		printf("… %zu more\n", stats->count - rows(table));
+	printf("\n%s calls; %s of them have exact times at both ends: min to "
+	       "max are theirs.\n",
+	       ep_counttext(calls, stats->calls),
+	       ep_counttext(timed, stats->timed));
+	if (stats->gaps)
+		printf("History is missing in %s places; calls in it are not "
+		       "counted.\n",
+		       ep_counttext(calls, stats->gaps));
+}
+
+/* ---- for programs -------------------------------------------------------- */
+
+/* RFC 4180: quotes are doubled. */
+static void print_field(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_csv(const struct table *table)
+{
+	printf("%sfunction,module,address,calls,timed,open,before,left,"
+	       "total_ns,self_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns\n",
+	       table->by_thread ? "tid,thread," : "");
+	for (size_t i = 0; i < rows(table); i++) {
+		const struct ep_stat *stat = table->stats.list[i];
+
+		if (table->by_thread) {
+			printf("%u,", stat->thread->tid);
+			print_field(stat->thread->name);
+			putchar(',');
+		}
+		print_field(stat->function->name);
+		putchar(',');
+		print_field(stat->function->module);
+		printf(",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		       ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64,
+		       stat->function->start, stat->calls,
+		       stat->durations.count, stat->open, stat->before,
+		       stat->left, stat->total, stat->self);
+		for (size_t k = 0; k < SPREAD; k++)
+			if (stat->durations.count)
+				printf(",%" PRId64,
+				       ep_stat_value(stat, spread[k]));
+			else
+				putchar(',');
+		putchar('\n');
+	}
+}
+
+static void json_number(struct ep_json *json, const char *key, int64_t value)
+{
+	ep_json_key(json, key);
+	ep_json_int(json, value);
+}
+
+static void json_spread(struct ep_json *json, const struct ep_stat *stat)
+{
+	static const char *const names[] = {"min_ns", "median_ns", "p90_ns",
+					    "p99_ns", "max_ns"};
+
+	for (size_t i = 0; i < SPREAD; i++) {
+		ep_json_key(json, names[i]);
+		if (stat->durations.count)
+			ep_json_int(json, ep_stat_value(stat, spread[i]));
+		else
+			ep_json_null(json);
+	}
+}
+
+static void json_row(struct ep_json *json, const struct ep_stat *stat)
+{
+	char address[24];
+
+	ep_json_object(json);
+	if (stat->thread) {
+		json_number(json, "tid", stat->thread->tid);
+		ep_json_key(json, "thread");
+		ep_json_string(json, stat->thread->name);
+	}
+	ep_json_key(json, "function");
+	ep_json_string(json, stat->function->name);
+	ep_json_key(json, "module");
+	ep_json_string(json, stat->function->module);
+	snprintf(address, sizeof(address), "0x%" PRIx64, stat->function->start);
+	ep_json_key(json, "address");
+	ep_json_string(json, address);
+	json_number(json, "calls", (int64_t)stat->calls);
+	json_number(json, "timed", (int64_t)stat->durations.count);
+	json_number(json, "open", (int64_t)stat->open);
+	json_number(json, "before", (int64_t)stat->before);
+	json_number(json, "left", (int64_t)stat->left);
+	json_number(json, "total_ns", stat->total);
+	json_number(json, "self_ns", stat->self);
+	json_spread(json, stat);
+	ep_json_object_end(json);
+	ep_json_newline(json);
+}
+
+static void print_json(const struct table *table)
+{
+	struct ep_json json;
+
+	ep_json_init(&json, stdout);
+	ep_json_object(&json);
+	ep_json_key(&json, "format");
+	ep_json_string(&json, "epitaph-stats");
+	json_number(&json, "version", 1);
+	json_number(&json, "calls", (int64_t)table->stats.calls);
+	json_number(&json, "timed", (int64_t)table->stats.timed);
+	json_number(&json, "gaps", (int64_t)table->stats.gaps);
+	ep_json_key(&json, "functions");
+	ep_json_array(&json);
+	ep_json_newline(&json);
+	for (size_t i = 0; i < rows(table); i++)
+		json_row(&json, table->stats.list[i]);
+	ep_json_array_end(&json);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+	/* Why stdout failed is told once, at the end. */
+	ep_json_finish(&json);
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+static int choose_key(struct table *table, const char *word)
+{
+	for (size_t i = 0; word && i < KEYS; i++)
+		if (!strcmp(word, keys[i].word)) {
+			table->key = keys[i].key;
+			return 0;
+		}
+	if (!word)
+		return 0;
+	ep_say("--sort=%s: self, total, calls, min, median, p90, p99, max or "
+	       "name",
+	       word);
+	return EP_EXIT_USAGE;
+}
+
+static int choose_limit(struct table *table, const char *text)
+{
+	char *end = NULL;
+
+	if (!text)
+		return 0;
+	table->limit = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && table->limit)
+		return 0;
+	ep_say("--limit=%s: a number of functions, from 1", text);
+	return EP_EXIT_USAGE;
+}
+
+static int take_arguments(struct table *table,
+			  const struct ep_arguments *arguments)
+{
+	bool csv = ep_argument_given(arguments, "csv");
+	bool json = ep_argument_given(arguments, "json");
+	int result = choose_key(table, ep_argument(arguments, "sort"));
+
+	if (!result)
+		result = choose_limit(table, ep_argument(arguments, "limit"));
+	if (!result && csv && json) {
+		ep_say("--csv or --json, not both");
+		result = EP_EXIT_USAGE;
+	}
+	table->layout = csv ? CSV : json ? JSON : TEXT;
+	table->reverse = ep_argument_given(arguments, "reverse");
+	table->by_thread = ep_argument_given(arguments, "by-thread");
+	return result ? result : ep_choose(&table->selection, arguments);
+}
+
+/* An exit status. */
+static int print(struct table *table)
+{
+	struct ep_err err = {0};
+
+	if (ep_call_stats_create(&table->stats, table->session.trace,
+				 table->session.names, &table->selection,
+				 table->by_thread, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	if (!table->stats.count)
+		return EP_EXIT_NOTHING;
+	ep_stats_sort(&table->stats, table->key, table->reverse);
+	if (table->layout == TEXT)
+		print_text(table);
+	else if (table->layout == CSV)
+		print_csv(table);
+	else
+		print_json(table);
+	return EP_EXIT_COMPLETE;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	struct table table = {0};
+	int result = take_arguments(&table, arguments), status;
+
+	if (result)
+		return result;
+	result = ep_session_open(&table.session, arguments,
+				 arguments->operands[0], true);
+	if (result > EP_EXIT_PARTIAL)
+		return result;
+	status = print(&table);
+	result = ep_session_warn(&table.session);
+	if (status == EP_EXIT_NOTHING)
+		ep_say("%s: no call fits", arguments->operands[0]);
+	ep_stats_deinit(&table.stats);
+	ep_session_close(&table.session);
+	return status ? status : result;
+}
+
+static const struct ep_option options[] = {
+	{"sort", 's', "KEY",
+	 "self (default), total, calls, min, median, p90, p99, max: greatest "
+	 "first; name"},
+	{"reverse", 'r', NULL, "the other way round"},
+	{"limit", 'l', "N", "only the first N"},
+	{"by-thread", 0, NULL, "each thread's functions for themselves"},
+	{"csv", 0, NULL, "comma-separated values, times in nanoseconds"},
+	{"json", 0, NULL, "JSON, times in nanoseconds"},
+	EP_CHOOSE_OPTIONS,
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_stats = {
+	.name = "stats",
+	.operands = "SOURCE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.summary = "a table of functions: how often, how long",
+	.description =
+		"Prints for each function how often it was called, how long it "
+		"ran in total (of a recursion the outermost call counts) and "
+		"itself, that is, without what it called that is traced, and "
+		"how long single calls took: min, median, p90, p99, max.\n\n"
+		"A time that is known within an interval only is placed in its "
+		"middle for total and self. Min to max are of the calls whose "
+		"begin and return have times of their own, counted as timed; "
+		"up to 64 of them they are exact, of more the three in the "
+		"middle are right to 0.4 %. With EPITAPH_TIMESTAMP_EVERY=1 "
+		"every call is timed.\n\n"
+		"Calls that did not return, that began before the history or "
+		"were left by an exception or longjmp count in calls, total "
+		"and self with what is known of them, and are said behind the "
+		"name. With --since, --until or --last only the time in that "
+		"window counts.",
+	.options = options,
+	.names = true,
+	.run = run,
+};

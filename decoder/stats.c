@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stats.c: each frame that ends adds to its function. Whether it was the
+ * outermost of its function is known by a count for each function and thread.
+ */
+#include "decoder/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/nest.h"
+
+/* By id of the function. */
+struct slot {
+	struct ep_stat *stat; /* NULL: not met */
+	uint32_t active;      /* frames of it on the thread's present stack */
+};
+
+struct table {
+	struct slot *slots;
+	size_t count;
+};
+
+struct counting {
+	struct ep_call_stats *stats;
+	const struct ep_trace *trace;
+	size_t room;
+	bool by_thread;
+	struct table *threads; /* as the trace's */
+	struct table all;
+};
+
+static int out_of_memory(struct ep_err *err)
+{
+	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+}
+
+/* NULL: out of memory. */
+static struct slot *slot_of(struct table *table, uint32_t id)
+{
+	size_t count = table->count ? table->count : 64;
+	struct slot *grown;
+
+	if (id < table->count)
+		return &table->slots[id];
+	while (count <= id)
+		count *= 2;
+	grown = realloc(table->slots, count * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	memset(grown + table->count, 0,
+	       (count - table->count) * sizeof(*grown));
+	table->slots = grown;
+	table->count = count;
+	return &table->slots[id];
+}
+
+static struct ep_stat *add_stat(struct counting *c,
+				const struct ep_function *function,
+				const struct ep_trace_thread *thread)
+{
+	struct ep_call_stats *stats = c->stats;
+	size_t room = c->room ? 2 * c->room : 256;
+	struct ep_stat **grown, *stat;
+
+	if (stats->count == c->room) {
+		grown = realloc(stats->list, room * sizeof(struct ep_stat *));
+		if (!grown)
+			return NULL;
+		stats->list = grown;
+		c->room = room;
+	}
+	stat = calloc(1, sizeof(*stat));
+	if (!stat)
+		return NULL;
+	stat->function = function;
+	stat->thread = c->by_thread ? thread : NULL;
+	stats->list[stats->count++] = stat;
+	return stat;
+}
+
+/* Where the function's frames of this thread are counted, and what they add
+ * to; NULL: out of memory. */
+static struct slot *find(struct counting *c,
+			 const struct ep_nest_thread *thread,
+			 const struct ep_function *function,
+			 struct ep_stat **stat)
+{
+	struct slot *own = slot_of(&c->threads[thread->index], function->id);
+	struct slot *shared =
+		c->by_thread ? own : slot_of(&c->all, function->id);
+
+	if (!own || !shared)
+		return NULL;
+	if (!shared->stat)
+		shared->stat = add_stat(c, function, thread->thread);
+	*stat = shared->stat;
+	return *stat ? own : NULL;
+}
+
+static int begin(void *context, const struct ep_nest_thread *thread,
+		 struct ep_frame *frame, enum ep_nest_why why,
+		 const struct ep_event *event, struct ep_err *err)
+{
+	struct ep_stat *stat;
+	struct slot *slot = find(context, thread, frame->function, &stat);
+
+	(void)why, (void)event;
+	if (!slot)
+		return out_of_memory(err);
+	slot->active++;
+	return EP_OK;
+}
+
+/* A duration counts when both of its ends have times of their own, and nothing
+ * says that they may be those of two calls. */
+static bool is_timed(const struct ep_event *event)
+{
+	return event && event->begin.exact && event->end.exact &&
+	       !(event->flags &
+		 (EP_CALL_BEFORE | EP_CALL_STRAY | EP_CALL_ABANDONED |
+		  EP_CALL_ACROSS_GAP | EP_CALL_AMBIGUOUS));
+}
+
+static int add_duration(struct counting *c, struct ep_stat *stat,
+			const struct ep_event *event, struct ep_err *err)
+{
+	int64_t ns;
+
+	if (!is_timed(event))
+		return EP_OK;
+	ns = ep_trace_ns(c->trace, event->begin.best, event->end.best);
+	c->stats->timed++;
+	return ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0)
+		       ? out_of_memory(err)
+		       : EP_OK;
+}
+
+static int end(void *context, const struct ep_nest_thread *thread,
+	       struct ep_frame *frame, enum ep_nest_why why,
+	       const struct ep_event *event, struct ep_err *err)
+{
+	struct counting *c = context;
+	struct ep_stat *stat;
+	struct slot *slot = find(c, thread, frame->function, &stat);
+	bool suspended = why == EP_NEST_LEFT;
+
+	if (!slot)
+		return out_of_memory(err);
+	/* One that is suspended already is on no stack. */
+	slot->active -= !suspended && slot->active > 0;
+	if (why == EP_NEST_SWITCH)
+		return EP_OK;
+	stat->calls++;
+	c->stats->calls++;
+	stat->open += why == EP_NEST_OPEN || why == EP_NEST_LEFT;
+	stat->before += (frame->flags & EP_CALL_BEFORE) != 0;
+	stat->left += event && event->flags & EP_CALL_ABANDONED;
+	if (slot->active == 0)
+		stat->total += frame->ran;
+	stat->self += frame->ran - frame->inner;
+	return add_duration(c, stat, event, err);
+}
+
+static int moment(void *context, const struct ep_nest_thread *thread,
+		  const struct ep_event *event, struct ep_err *err)
+{
+	struct counting *c = context;
+
+	(void)thread, (void)err;
+	c->stats->gaps += event->kind == EP_EVENT_GAP;
+	return EP_OK;
+}
+
+static void counting_deinit(struct counting *c)
+{
+	for (size_t i = 0; c->threads && i < c->trace->thread_count; i++)
+		free(c->threads[i].slots);
+	free(c->threads);
+	free(c->all.slots);
+}
+
+int ep_call_stats_create(struct ep_call_stats *stats,
+			 const struct ep_trace *trace, struct ep_names *names,
+			 const struct ep_selection *selection, bool by_thread,
+			 struct ep_err *err)
+{
+	struct counting c = {
+		.stats = stats, .trace = trace, .by_thread = by_thread};
+	const struct ep_nest_sink sink = {&c, begin, end, moment};
+	uint64_t shown;
+	int rc;
+
+	*stats = (struct ep_call_stats){0};
+	c.threads = calloc(trace->thread_count + 1, sizeof(*c.threads));
+	rc = c.threads ? ep_nest_stream(trace, names, selection, true, &sink,
+					&shown, err)
+		       : out_of_memory(err);
+	counting_deinit(&c);
+	if (rc)
+		ep_stats_deinit(stats);
+	return rc;
+}
+
+void ep_stats_deinit(struct ep_call_stats *stats)
+{
+	for (size_t i = 0; i < stats->count; i++) {
+		ep_quantiles_deinit(&stats->list[i]->durations);
+		free(stats->list[i]);
+	}
+	free(stats->list);
+	*stats = (struct ep_call_stats){0};
+}
+
+/* ---- order ---- */
+
+int64_t ep_stat_value(const struct ep_stat *stat, enum ep_stats_key key)
+{
+	const struct ep_quantiles *durations = &stat->durations;
+
+	switch (key) {
+	case EP_STATS_SELF:
+		return stat->self;
+	case EP_STATS_TOTAL:
+		return stat->total;
+	case EP_STATS_CALLS:
+		return (int64_t)stat->calls;
+	case EP_STATS_MIN:
+		return durations->count ? (int64_t)durations->min : 0;
+	case EP_STATS_MEDIAN:
+		return (int64_t)ep_quantiles_at(durations, 500);
+	case EP_STATS_P90:
+		return (int64_t)ep_quantiles_at(durations, 900);
+	case EP_STATS_P99:
+		return (int64_t)ep_quantiles_at(durations, 990);
+	case EP_STATS_MAX:
+		return durations->count ? (int64_t)durations->max : 0;
+	case EP_STATS_NAME:
+		return 0;
+	}
+	return 0;
+}
+
+struct order {
+	enum ep_stats_key key;
+	bool reverse;
+};
+
+static int compare_names(const struct ep_stat *x, const struct ep_stat *y)
+{
+	int order = strcmp(x->function->name, y->function->name);
+
+	if (!order)
+		order = strcmp(x->function->module, y->function->module);
+	if (!order && x->function->start != y->function->start)
+		order = x->function->start < y->function->start ? -1 : 1;
+	if (!order && x->thread && y->thread)
+		order = x->thread->serial < y->thread->serial ? -1 : 1;
+	return order;
+}
+
+static int compare_stats(const void *a, const void *b, void *context)
+{
+	const struct ep_stat *x = *(struct ep_stat *const *)a;
+	const struct ep_stat *y = *(struct ep_stat *const *)b;
+	const struct order *order = context;
+	int64_t p = ep_stat_value(x, order->key);
+	int64_t q = ep_stat_value(y, order->key);
+	int by = (p < q) - (p > q);
+
+	if (order->key == EP_STATS_NAME)
+		by = compare_names(x, y);
+	if (order->reverse)
+		by = -by;
+	return by ? by : compare_names(x, y);
+}
+
+void ep_stats_sort(struct ep_call_stats *stats, enum ep_stats_key key,
+		   bool reverse)
+{
+	struct order order = {key, reverse};
+
+	if (stats->count)
+		qsort_r(stats->list, stats->count, sizeof(struct ep_stat *),
+			compare_stats, &order);
+}

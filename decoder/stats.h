@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stats.h: calls → a table of functions: how often, how long. Memory is bounded
+ * by functions, threads and open calls.
+ */
+#ifndef EPITAPH_CALL_STATS_H
+#define EPITAPH_CALL_STATS_H
+
+#include "decoder/quantiles.h"
+#include "decoder/stream.h"
+
+/* One function, in one thread or in all. Times are nanoseconds. */
+struct ep_stat {
+	const struct ep_function *function;
+	const struct ep_trace_thread *thread; /* NULL: all */
+	uint64_t calls;  /* that began, or ended, in what is selected */
+	uint64_t open;   /* of them: did not return */
+	uint64_t before; /* of them: began before the history */
+	uint64_t left;   /* of them: left without a return */
+	/*
+	 * While it ran, on the thread's stack: of a recursion the outermost
+	 * call counts. self: without what it called that was traced. Both count
+	 * what is known of open calls and of those from before.
+	 */
+	int64_t total, self;
+	/* Durations of the calls whose begin and return have times of their
+	 * own. */
+	struct ep_quantiles durations;
+};
+
+enum ep_stats_key {
+	EP_STATS_SELF,
+	EP_STATS_TOTAL,
+	EP_STATS_CALLS,
+	EP_STATS_MIN,
+	EP_STATS_MEDIAN,
+	EP_STATS_P90,
+	EP_STATS_P99,
+	EP_STATS_MAX,
+	EP_STATS_NAME,
+};
+
+struct ep_call_stats {
+	struct ep_stat **list;
+	size_t count;
+	uint64_t calls, timed; /* in all */
+	uint64_t gaps;         /* places where history is missing */
+};
+
+/* EP_OK or EP_E_MEMORY. NULL selection: all. */
+int ep_call_stats_create(struct ep_call_stats *stats,
+			 const struct ep_trace *trace, struct ep_names *names,
+			 const struct ep_selection *selection, bool by_thread,
+			 struct ep_err *err);
+void ep_stats_deinit(struct ep_call_stats *stats);
+
+/* Greatest first, names from A; `reverse`: the other way round. Equal ones by
+ * name, module and thread. */
+void ep_stats_sort(struct ep_call_stats *stats, enum ep_stats_key key,
+		   bool reverse);
+
+/* The number that it is sorted by; 0 for the name. */
+int64_t ep_stat_value(const struct ep_stat *stat, enum ep_stats_key key);
+
+#endif
