@@ -35,6 +35,18 @@ static void add_all(struct ep_words *words, const struct ep_words *more)
 		ep_words_add(words, more->list[i]);
 }
 
+/* The runtime stands on glibc: with musl a program would link, and record
+ * nothing. */
+static void refuse_musl(const struct ep_words *compiler)
+{
+	const char *last = compiler->list[compiler->count - 1];
+	const char *base = strrchr(last, '/');
+
+	if (strstr(base ? base + 1 : last, "musl"))
+		ep_die("%s: the runtime needs glibc, it can't work with musl",
+		       last);
+}
+
 int main(int argc, char **argv)
 {
 	struct ep_tracing tracing = {0};
@@ -48,6 +60,7 @@ int main(int argc, char **argv)
 	ep_response_expand(&user, &flat);
 	ep_command_read(&tracing.command, &flat);
 	if (!tracing.command.query) {
+		refuse_musl(&words);
 		ep_kit_find(&tracing.kit);
 		tracing.family = ep_compiler_family(&words);
 	}
