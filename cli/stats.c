@@ -18,7 +18,7 @@ enum layout { TEXT, CSV, JSON };
 struct table {
 	struct ep_session session;
 	struct ep_selection selection;
-	struct ep_call_stats stats;
+	struct ep_stats stats;
 	enum layout layout;
 	enum ep_stats_key key;
 	bool reverse, by_thread;
@@ -54,7 +54,7 @@ static size_t rows(const struct table *table)
 
 static void print_thread(const struct table *table, const struct ep_stat *stat)
 {
-	char text[64];
+	char text[160];
 
 	if (!table->by_thread)
 		return;
@@ -105,7 +105,7 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 
 static void print_text(const struct table *table)
 {
-	const struct ep_call_stats *stats = &table->stats;
+	const struct ep_stats *stats = &table->stats;
 	char calls[EP_TIMETEXT_SIZE], timed[EP_TIMETEXT_SIZE];
 
 	printf("%s%s%10s %10s %12s %12s %11s %11s %11s %11s %11s  %s%s\n",
@@ -291,7 +291,13 @@ static int take_arguments(struct table *table,
 	table->layout = csv ? CSV : json ? JSON : TEXT;
 	table->reverse = ep_argument_given(arguments, "reverse");
 	table->by_thread = ep_argument_given(arguments, "by-thread");
-	return result ? result : ep_choose(&table->selection, arguments);
+	if (!result)
+		result = ep_choose(&table->selection, arguments);
+	if (result || !table->selection.last_calls)
+		return result;
+	ep_say("--last takes a time here (5ms): what are the last calls of a "
+	       "function?");
+	return EP_EXIT_USAGE;
 }
 
 /* An exit status. */
@@ -299,9 +305,9 @@ static int print(struct table *table)
 {
 	struct ep_err err = {0};
 
-	if (ep_call_stats_create(&table->stats, table->session.trace,
-				 table->session.names, &table->selection,
-				 table->by_thread, &err)) {
+	if (ep_stats_create(&table->stats, table->session.trace,
+			    table->session.names, &table->selection,
+			    table->by_thread, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}

@@ -22,7 +22,7 @@ struct table {
 };
 
 struct counting {
-	struct ep_call_stats *stats;
+	struct ep_stats *stats;
 	const struct ep_trace *trace;
 	size_t room;
 	bool by_thread;
@@ -59,7 +59,7 @@ static struct ep_stat *add_stat(struct counting *c,
 				const struct ep_function *function,
 				const struct ep_trace_thread *thread)
 {
-	struct ep_call_stats *stats = c->stats;
+	struct ep_stats *stats = c->stats;
 	size_t room = c->room ? 2 * c->room : 256;
 	struct ep_stat **grown, *stat;
 
@@ -116,10 +116,14 @@ static int begin(void *context, const struct ep_nest_thread *thread,
  * says that they may be those of two calls. */
 static bool is_timed(const struct ep_event *event)
 {
-	return event && event->begin.exact && event->end.exact &&
-	       !(event->flags &
-		 (EP_CALL_BEFORE | EP_CALL_STRAY | EP_CALL_ABANDONED |
-		  EP_CALL_ACROSS_GAP | EP_CALL_AMBIGUOUS));
+	uint32_t doubts = EP_CALL_BEFORE | EP_CALL_STRAY | EP_CALL_ACROSS_GAP |
+			  EP_CALL_AMBIGUOUS;
+
+	if (!event || !event->begin.exact || !event->end.exact)
+		return false;
+	if (event->flags & EP_CALL_ABANDONED)
+		return event->flags & EP_CALL_UNWOUND;
+	return !(event->flags & doubts);
 }
 
 static int add_duration(struct counting *c, struct ep_stat *stat,
@@ -180,10 +184,10 @@ static void counting_deinit(struct counting *c)
 	free(c->all.slots);
 }
 
-int ep_call_stats_create(struct ep_call_stats *stats,
-			 const struct ep_trace *trace, struct ep_names *names,
-			 const struct ep_selection *selection, bool by_thread,
-			 struct ep_err *err)
+int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
+		    struct ep_names *names,
+		    const struct ep_selection *selection, bool by_thread,
+		    struct ep_err *err)
 {
 	struct counting c = {
 		.stats = stats, .trace = trace, .by_thread = by_thread};
@@ -191,7 +195,7 @@ int ep_call_stats_create(struct ep_call_stats *stats,
 	uint64_t shown;
 	int rc;
 
-	*stats = (struct ep_call_stats){0};
+	*stats = (struct ep_stats){0};
 	c.threads = calloc(trace->thread_count + 1, sizeof(*c.threads));
 	rc = c.threads ? ep_nest_stream(trace, names, selection, true, &sink,
 					&shown, err)
@@ -202,14 +206,14 @@ int ep_call_stats_create(struct ep_call_stats *stats,
 	return rc;
 }
 
-void ep_stats_deinit(struct ep_call_stats *stats)
+void ep_stats_deinit(struct ep_stats *stats)
 {
 	for (size_t i = 0; i < stats->count; i++) {
 		ep_quantiles_deinit(&stats->list[i]->durations);
 		free(stats->list[i]);
 	}
 	free(stats->list);
-	*stats = (struct ep_call_stats){0};
+	*stats = (struct ep_stats){0};
 }
 
 /* ---- order ---- */
@@ -275,8 +279,7 @@ static int compare_stats(const void *a, const void *b, void *context)
 	return by ? by : compare_names(x, y);
 }
 
-void ep_stats_sort(struct ep_call_stats *stats, enum ep_stats_key key,
-		   bool reverse)
+void ep_stats_sort(struct ep_stats *stats, enum ep_stats_key key, bool reverse)
 {
 	struct order order = {key, reverse};
 

@@ -3,8 +3,8 @@
  * stats.h: calls → a table of functions: how often, how long. Memory is bounded
  * by functions, threads and open calls.
  */
-#ifndef EPITAPH_CALL_STATS_H
-#define EPITAPH_CALL_STATS_H
+#ifndef EPITAPH_STATS_H
+#define EPITAPH_STATS_H
 
 #include "decoder/quantiles.h"
 #include "decoder/stream.h"
@@ -40,7 +40,7 @@ enum ep_stats_key {
 	EP_STATS_NAME,
 };
 
-struct ep_call_stats {
+struct ep_stats {
 	struct ep_stat **list;
 	size_t count;
 	uint64_t calls, timed; /* in all */
@@ -48,16 +48,15 @@ struct ep_call_stats {
 };
 
 /* EP_OK or EP_E_MEMORY. NULL selection: all. */
-int ep_call_stats_create(struct ep_call_stats *stats,
-			 const struct ep_trace *trace, struct ep_names *names,
-			 const struct ep_selection *selection, bool by_thread,
-			 struct ep_err *err);
-void ep_stats_deinit(struct ep_call_stats *stats);
+int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
+		    struct ep_names *names,
+		    const struct ep_selection *selection, bool by_thread,
+		    struct ep_err *err);
+void ep_stats_deinit(struct ep_stats *stats);
 
 /* Greatest first, names from A; `reverse`: the other way round. Equal ones by
  * name, module and thread. */
-void ep_stats_sort(struct ep_call_stats *stats, enum ep_stats_key key,
-		   bool reverse);
+void ep_stats_sort(struct ep_stats *stats, enum ep_stats_key key, bool reverse);
 
 /* The number that it is sorted by; 0 for the name. */
 int64_t ep_stat_value(const struct ep_stat *stat, enum ep_stats_key key);
