@@ -365,11 +365,20 @@ static void tell_unseen(struct ep_calls *calls, const struct ep_event **out)
 static int take_return(struct ep_calls *calls, const struct ep_record *record,
 		       const struct ep_event **out)
 {
+	const struct ep_fiber *before = calls->pairing.now;
+	uint32_t depth = depth_at(calls, before->height);
+
 	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) !=
 	    EP_OK)
 		return EP_E_MEMORY;
 	calls->back = *record;
 	calls->busy = true;
+	/* What it ran in has ended unseen, and the link goes on. */
+	if (calls->pairing.now != before) {
+		make_point(calls, EP_POINT_STACK, depth);
+		*out = &calls->event;
+		return EP_OK;
+	}
 	if (ep_pairing_unseen(&calls->pairing) && !calls->told) {
 		calls->told = true;
 		tell_unseen(calls, out);

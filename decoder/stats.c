@@ -135,7 +135,7 @@ static int add_duration(struct counting *c, struct ep_stat *stat,
 		return EP_OK;
 	ns = ep_trace_ns(c->trace, event->begin.best, event->end.best);
 	c->stats->timed++;
-	return ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0)
+	return ep_spread_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0)
 		       ? out_of_memory(err)
 		       : EP_OK;
 }
@@ -176,6 +176,15 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
+static void finish(struct ep_stat *stat)
+{
+	struct ep_spread *durations = &stat->durations;
+
+	stat->median = (int64_t)ep_spread_quantile(durations, 50);
+	stat->p90 = (int64_t)ep_spread_quantile(durations, 90);
+	stat->p99 = (int64_t)ep_spread_quantile(durations, 99);
+}
+
 static void counting_deinit(struct counting *c)
 {
 	for (size_t i = 0; c->threads && i < c->trace->thread_count; i++)
@@ -201,6 +210,8 @@ int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
 					&shown, err)
 		       : out_of_memory(err);
 	counting_deinit(&c);
+	for (size_t i = 0; i < stats->count; i++)
+		finish(stats->list[i]);
 	if (rc)
 		ep_stats_deinit(stats);
 	return rc;
@@ -209,7 +220,7 @@ int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
 void ep_stats_deinit(struct ep_stats *stats)
 {
 	for (size_t i = 0; i < stats->count; i++) {
-		ep_quantiles_deinit(&stats->list[i]->durations);
+		ep_spread_deinit(&stats->list[i]->durations);
 		free(stats->list[i]);
 	}
 	free(stats->list);
@@ -220,7 +231,7 @@ void ep_stats_deinit(struct ep_stats *stats)
 
 int64_t ep_stat_value(const struct ep_stat *stat, enum ep_stats_key key)
 {
-	const struct ep_quantiles *durations = &stat->durations;
+	const struct ep_spread *durations = &stat->durations;
 
 	switch (key) {
 	case EP_STATS_SELF:
@@ -232,11 +243,11 @@ int64_t ep_stat_value(const struct ep_stat *stat, enum ep_stats_key key)
 	case EP_STATS_MIN:
 		return durations->count ? (int64_t)durations->min : 0;
 	case EP_STATS_MEDIAN:
-		return (int64_t)ep_quantiles_at(durations, 500);
+		return stat->median;
 	case EP_STATS_P90:
-		return (int64_t)ep_quantiles_at(durations, 900);
+		return stat->p90;
 	case EP_STATS_P99:
-		return (int64_t)ep_quantiles_at(durations, 990);
+		return stat->p99;
 	case EP_STATS_MAX:
 		return durations->count ? (int64_t)durations->max : 0;
 	case EP_STATS_NAME:

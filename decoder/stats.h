@@ -6,7 +6,7 @@
 #ifndef EPITAPH_STATS_H
 #define EPITAPH_STATS_H
 
-#include "decoder/quantiles.h"
+#include "decoder/spread.h"
 #include "decoder/stream.h"
 
 /* One function, in one thread or in all. Times are nanoseconds. */
@@ -25,7 +25,8 @@ struct ep_stat {
 	int64_t total, self;
 	/* Durations of the calls whose begin and return have times of their
 	 * own. */
-	struct ep_quantiles durations;
+	struct ep_spread durations;
+	int64_t median, p90, p99; /* 0 when there is none */
 };
 
 enum ep_stats_key {

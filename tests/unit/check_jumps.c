@@ -297,7 +297,7 @@ END_TEST
 
 START_TEST(a_link_is_seen_also_when_the_function_is_not_traced)
 {
-	run("m( %1u ~91 a( a) m)", "m( stack a( a) m)");
+	run("m( %1u ~91 a( a) m)", "m( stack a( a) stack m)");
 }
 END_TEST
 
