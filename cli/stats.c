@@ -2,6 +2,7 @@
 /* stats.c: epitaph stats: a table of functions, for people, CSV and JSON. */
 #include "decoder/stats.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,9 @@ struct table {
 	enum layout layout;
 	enum ep_stats_key key;
 	bool reverse, by_thread;
-	uint64_t limit; /* 0: all */
+	uint64_t limit;       /* 0: all */
+	const char *function; /* pattern of the rows; NULL: all */
+	size_t rows;          /* that fit it: the first of the list */
 };
 
 static const struct {
@@ -45,7 +48,7 @@ static const enum ep_stats_key spread[] = {EP_STATS_MIN, EP_STATS_MEDIAN,
 
 static size_t rows(const struct table *table)
 {
-	size_t count = table->stats.count;
+	size_t count = table->rows;
 
 	return table->limit && table->limit < count ? table->limit : count;
 }
@@ -115,8 +118,8 @@ static void print_text(const struct table *table)
 	       "function", ep_color(EP_PLAIN));
 	for (size_t i = 0; i < rows(table); i++)
 		print_row(table, stats->list[i]);
-	if (rows(table) < stats->count)
-		printf("… %zu more\n", stats->count - rows(table));
+	if (rows(table) < table->rows)
+		printf("… %zu more\n", table->rows - rows(table));
 	printf("\n%s calls; %s of them have exact times at both ends: min to "
 	       "max are theirs.\n",
 	       ep_counttext(calls, stats->calls),
@@ -293,11 +296,31 @@ static int take_arguments(struct table *table,
 	table->by_thread = ep_argument_given(arguments, "by-thread");
 	if (!result)
 		result = ep_choose(&table->selection, arguments);
+	/* All calls count, else a caller's own time would hold its callees'. */
+	table->function = table->selection.function;
+	table->selection.function = NULL;
 	if (result || !table->selection.last_calls)
 		return result;
 	ep_say("--last takes a time here (5ms): what are the last calls of a "
 	       "function?");
 	return EP_EXIT_USAGE;
+}
+
+/* Drops the functions that were not asked for. */
+static void choose_rows(struct table *table)
+{
+	struct ep_stats *stats = &table->stats;
+	size_t kept = 0;
+
+	for (size_t i = 0; table->function && i < stats->count; i++) {
+		struct ep_stat *stat = stats->list[i];
+
+		if (fnmatch(table->function, stat->function->name, 0))
+			continue;
+		stats->list[i] = stats->list[kept];
+		stats->list[kept++] = stat;
+	}
+	table->rows = table->function ? kept : stats->count;
 }
 
 /* An exit status. */
@@ -311,9 +334,10 @@ static int print(struct table *table)
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	if (!table->stats.count)
-		return EP_EXIT_NOTHING;
 	ep_stats_sort(&table->stats, table->key, table->reverse);
+	choose_rows(table);
+	if (!table->rows)
+		return EP_EXIT_NOTHING;
 	if (table->layout == TEXT)
 		print_text(table);
 	else if (table->layout == CSV)
@@ -352,7 +376,14 @@ static const struct ep_option options[] = {
 	{"by-thread", 0, NULL, "each thread's functions for themselves"},
 	{"csv", 0, NULL, "comma-separated values, times in nanoseconds"},
 	{"json", 0, NULL, "JSON, times in nanoseconds"},
-	EP_CHOOSE_OPTIONS,
+	{"function", 'F', "PATTERN",
+	 "only functions whose name the shell pattern matches"},
+	{"thread", 't', "THREAD",
+	 "only this one: its tid, #serial, or a pattern (*, ?) of its name"},
+	{"last", 'n', "TIME", "only the last TIME (5ms)"},
+	{"since", 0, "TIME",
+	 "from TIME on: -10ms counts from the end, +1.5s from the start"},
+	{"until", 0, "TIME", "up to TIME"},
 	{NULL, 0, NULL, NULL},
 };
 
