@@ -90,7 +90,7 @@ static void head_of_trace(struct ep_report *report)
 		      "pid %" PRIu32 ", uid %" PRIu32 ", on %s", process->pid,
 		      process->uid, host && *host ? host : "?");
 	free(host);
-	if (end)
+	if (end && trace->last_tsc)
 		field(report, "last seen", "%s, %s after its start",
 		      ep_timetext_clock(text, end),
 		      ep_timetext(span, ep_trace_ns(trace, process->start_tsc,
