@@ -440,9 +440,97 @@ static int look(struct ep_pairing *pairing, struct ep_records *records)
 	return settle_all(pairing);
 }
 
+/* ---- plans that are kept ---- */
+
+/* What reading ahead has told of one thread. */
+struct plan {
+	const struct ep_names *names; /* by which functions were told apart */
+	uint64_t outer_all;
+	size_t inner_count, outside_count;
+	/* The doubts that turned out to be OUTSIDE lie behind the counts of
+	 * callers from gaps. */
+	uint64_t inner[];
+};
+
+static struct ep_doubt *plan_outside(struct plan *plan)
+{
+	return (struct ep_doubt *)&plan->inner[plan->inner_count];
+}
+
+static void **plan_of(const struct ep_records *records)
+{
+	const struct ep_trace *trace = records->trace;
+
+	return trace->plans ? &trace->plans[records->thread - trace->threads]
+			    : NULL;
+}
+
+/* Not where entries without bounds were met, which a pass must have seen, nor
+ * of several stacks. Without memory there is none. */
+static void keep_plan(const struct ep_pairing *pairing,
+		      const struct ep_records *records)
+{
+	const struct ep_doubts *outside = &pairing->outside;
+	void **kept = plan_of(records);
+	struct plan *plan;
+
+	if (!kept || *kept || pairing->identities.entry_count ||
+	    pairing->fibers.made != 1)
+		return;
+	plan = malloc(sizeof(*plan) +
+		      pairing->inner_capacity * sizeof(*pairing->inner) +
+		      outside->count * sizeof(*outside->list));
+	if (!plan)
+		return;
+	plan->names = pairing->identities.names;
+	plan->outer_all = pairing->fibers.list[0]->outer_all;
+	plan->inner_count = pairing->inner_capacity;
+	plan->outside_count = outside->count;
+	memcpy(plan->inner, pairing->inner,
+	       plan->inner_count * sizeof(*plan->inner));
+	if (outside->count)
+		memcpy(plan_outside(plan), outside->list,
+		       outside->count * sizeof(*outside->list));
+	*kept = plan;
+}
+
+/* True when there was a plan, and it is the pairing's now. */
+static bool take_plan(struct ep_pairing *pairing,
+		      const struct ep_records *records)
+{
+	void **kept = plan_of(records);
+	struct plan *plan = kept ? *kept : NULL;
+	struct ep_doubt *outside;
+	uint64_t *inner;
+
+	if (!plan || plan->names != pairing->identities.names)
+		return false;
+	inner = calloc(plan->inner_count, sizeof(*inner));
+	outside = calloc(plan->outside_count + 1, sizeof(*outside));
+	if (!inner || !outside) {
+		free(inner);
+		free(outside);
+		return false;
+	}
+	memcpy(inner, plan->inner, plan->inner_count * sizeof(*inner));
+	memcpy(outside, plan_outside(plan),
+	       plan->outside_count * sizeof(*outside));
+	free(pairing->inner);
+	free(pairing->outside.list);
+	pairing->inner = inner;
+	pairing->inner_capacity = plan->inner_count;
+	pairing->outside = (struct ep_doubts){outside, plan->outside_count,
+					      plan->outside_count + 1};
+	pairing->fibers.list[0]->outer_all = plan->outer_all;
+	return true;
+}
+
 int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records)
 {
 	bool news;
+
+	if (take_plan(pairing, records))
+		return rewind_pairing(pairing, EP_PASS_FINAL, &news);
 
 	if (look(pairing, records) != EP_OK)
 		return EP_E_MEMORY;
@@ -452,6 +540,7 @@ int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records)
 		if (run_through(pairing, records) != EP_OK)
 			return EP_E_MEMORY;
 	}
+	keep_plan(pairing, records);
 	return rewind_pairing(pairing, EP_PASS_FINAL, &news);
 }
 

@@ -310,6 +310,8 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
 		read_all(trace, header);
 	starved = trace->starved;
 	if (!starved && (header || trace->block_count)) {
+		trace->plans =
+			calloc(trace->thread_count + 1, sizeof(*trace->plans));
 		*out = trace;
 		return EP_OK;
 	}
@@ -334,6 +336,9 @@ void ep_trace_destroy(struct ep_trace *trace)
 	for (size_t i = 0; i < trace->warning_count; i++)
 		free(trace->warnings[i]);
 	free(trace->warnings);
+	for (size_t i = 0; trace->plans && i < trace->thread_count; i++)
+		free(trace->plans[i]);
+	free(trace->plans);
 	free(trace->threads);
 	free(trace->modules);
 	free(trace->all_blocks);

@@ -104,7 +104,9 @@ struct ep_trace {
 	/* private */
 	struct ep_trace_block *all_blocks; /* the threads' blocks lie in it */
 	struct ep_trace_text *texts;       /* the strings above */
-	bool starved;                      /* memory ran out while reading */
+	void **plans; /* by thread, from malloc: pairing.c's, so that it
+			 reads a thread ahead but once; NULL: none are kept */
+	bool starved; /* memory ran out while reading */
 };
 
 /*
