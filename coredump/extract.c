@@ -23,6 +23,7 @@ static void extraction_deinit(struct ep_extraction *x)
 	free(x->made);
 	free(x->pieces);
 	free(x->captured);
+	ep_steady_deinit(&x->steady);
 }
 
 /* ---- the snapshot that we read, if it is one ---- */
@@ -165,7 +166,7 @@ static uint32_t flags_at(const struct ep_source *source, uint64_t address)
  * cannot be read are left out before sizes are written. */
 static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 {
-	uint64_t size = ep_ranges_size(&x->all), used = 0, until = 0;
+	uint64_t size = ep_ranges_size(&x->all), used = 0;
 	int rc = EP_OK;
 
 	x->captured = malloc(size + 1);
@@ -178,11 +179,11 @@ static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 		while (at < end && rc == EP_OK) {
 			size_t got;
 
-			rc = ep_steady_read(x->source, x->found, at,
+			rc = ep_steady_read(&x->steady, x->source, x->found, at,
 					    x->captured + used, end - at, &got,
-					    &until, err);
+					    err);
 			got = rc ? got & ~(size_t)(EP_PAGE - 1) : got;
-			if (rc == EP_E_IO)
+			if (rc == EP_E_IO || rc == EP_E_MEMORY)
 				return rc;
 			used += got;
 			rc = piece_add(x, at, at + got, flags_at(x->source, at),

@@ -7,6 +7,7 @@
 #include "coredump/elfcore.h"
 #include "coredump/extract.h"
 #include "coredump/ranges.h"
+#include "coredump/steady.h"
 
 struct ep_extraction {
 	struct ep_source *source;
@@ -26,6 +27,7 @@ struct ep_extraction {
 	struct ep_elfcore_piece *pieces;
 	size_t piece_count, piece_capacity;
 	uint8_t *captured; /* a running process's bytes; owned */
+	struct ep_steady steady;
 };
 
 /* extract_stacks.c: the tops of the stacks into `all`, what could not be had

@@ -136,18 +136,17 @@ static uint64_t believed(struct ep_source *source, uint64_t start,
 
 /* Reads what can be read of [at, end), which lies in the image; a page that
  * cannot be read whole is zero. */
-static int pages_read(struct ep_image *image, struct ep_source *source,
-		      const struct ep_root_found *found, uint64_t at,
-		      uint64_t end, struct ep_err *err)
+static int pages_read_by(struct ep_steady *steady, struct ep_image *image,
+			 struct ep_source *source,
+			 const struct ep_root_found *found, uint64_t at,
+			 uint64_t end, struct ep_err *err)
 {
-	uint64_t until = 0;
-
 	while (at < end) {
 		uint64_t next;
 		size_t got;
-		int rc = ep_steady_read(source, found, image->address + at,
-					image->bytes + at, end - at, &got,
-					&until, err);
+		int rc = ep_steady_read(steady, source, found,
+					image->address + at, image->bytes + at,
+					end - at, &got, err);
 
 		next = rc ? (at + got) & ~(uint64_t)(EP_PAGE - 1) : end;
 		memset(image->present + at / EP_PAGE, 1,
@@ -162,6 +161,17 @@ static int pages_read(struct ep_image *image, struct ep_source *source,
 		at = next + EP_PAGE;
 	}
 	return EP_OK;
+}
+
+static int pages_read(struct ep_image *image, struct ep_source *source,
+		      const struct ep_root_found *found, uint64_t at,
+		      uint64_t end, struct ep_err *err)
+{
+	struct ep_steady steady = {0};
+	int rc = pages_read_by(&steady, image, source, found, at, end, err);
+
+	ep_steady_deinit(&steady);
+	return rc;
 }
 
 int ep_image_read(struct ep_image *image, struct ep_source *source,

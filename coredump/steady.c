@@ -3,12 +3,14 @@
  * steady.c: reads each piece of a running process's arena twice, and the
  * headers of its blocks a third time. A check word that is the same before and
  * after says whose records lie between: its owner wipes it before anything else
- * of the block. What the first look found written is so by the second. Blocks
- * that were entered after the first of all looks are left out: the one before
- * them may have been read when it was not full yet, and nobody would know.
+ * of the block. What the first look found written is so by the second. A
+ * thread's blocks that were entered after the first look at any of them are
+ * left out: the one before may have been read when it was not full yet, and
+ * nobody would know.
  */
 #include "coredump/steady.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "coredump/source_impl.h"
@@ -48,11 +50,21 @@ static void settle(struct ep_block *first, const struct ep_block *second,
 		       words * sizeof(first->records[0]));
 }
 
+/* When the block's thread was first met: `begun`, if it is now. */
+static uint64_t until_of(struct ep_steady *steady, const struct ep_block *block,
+			 uint64_t begun)
+{
+	uint64_t *until = &steady->until[block->owner % EP_STEADY_OWNERS];
+
+	if (*until == 0)
+		*until = begun;
+	return *until;
+}
+
 /* `begun`: TSC before the piece was read. */
-static void settle_piece(struct ep_source *source,
+static void settle_piece(struct ep_steady *steady, struct ep_source *source,
 			 const struct ep_root_found *found, uint64_t address,
-			 uint8_t *bytes, size_t size, uint64_t begun,
-			 uint64_t *until)
+			 uint8_t *bytes, size_t size, uint64_t begun)
 {
 	static struct ep_block again[PIECE / EP_BLOCK_SIZE];
 	const size_t count = size / EP_BLOCK_SIZE;
@@ -69,19 +81,24 @@ static void settle_piece(struct ep_source *source,
 		memcpy(&first, bytes + i * EP_BLOCK_SIZE, sizeof(first));
 		if (!is_block(&first, at - found->arena_address, found))
 			continue;
-		if (*until == 0)
-			*until = begun;
 		check = 0;
 		ep_source_read(source, at + offsetof(struct ep_block, check),
 			       &check, sizeof(check), NULL, NULL);
-		settle(&first, &again[i], check, *until);
+		settle(&first, &again[i], check,
+		       until_of(steady, &first, begun));
 		memcpy(bytes + i * EP_BLOCK_SIZE, &first, sizeof(first));
 	}
 }
 
-int ep_steady_read(struct ep_source *source, const struct ep_root_found *found,
-		   uint64_t address, void *out, size_t size, size_t *done,
-		   uint64_t *until, struct ep_err *err)
+void ep_steady_deinit(struct ep_steady *steady)
+{
+	free(steady->until);
+	steady->until = NULL;
+}
+
+int ep_steady_read(struct ep_steady *steady, struct ep_source *source,
+		   const struct ep_root_found *found, uint64_t address,
+		   void *out, size_t size, size_t *done, struct ep_err *err)
 {
 	uint8_t *bytes = out;
 	int rc = EP_OK;
@@ -89,6 +106,11 @@ int ep_steady_read(struct ep_source *source, const struct ep_root_found *found,
 	if (source->kind != EP_SOURCE_LIVE || address % EP_PAGE)
 		return ep_source_read(source, address, out, size, done, err);
 	*done = 0;
+	if (!steady->until)
+		steady->until =
+			calloc(EP_STEADY_OWNERS, sizeof(*steady->until));
+	if (!steady->until)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	while (*done < size && rc == EP_OK) {
 		size_t piece = size - *done < PIECE ? size - *done : PIECE;
 		uint64_t begun = __builtin_ia32_rdtsc();
@@ -96,8 +118,8 @@ int ep_steady_read(struct ep_source *source, const struct ep_root_found *found,
 
 		rc = ep_source_read(source, address + *done, bytes + *done,
 				    piece, &got, err);
-		settle_piece(source, found, address + *done, bytes + *done, got,
-			     begun, until);
+		settle_piece(steady, source, found, address + *done,
+			     bytes + *done, got, begun);
 		*done += got;
 	}
 	return rc;

@@ -5,17 +5,26 @@
 
 #include "coredump/root.h"
 
+#define EP_STEADY_OWNERS 65536u /* threads; more share an entry */
+
+/* One look at an arena. All zero before it. */
+struct ep_steady {
+	uint64_t *until; /* TSC when a thread's blocks were first met, by serial
+			    modulo EP_STEADY_OWNERS; from malloc */
+};
+
+void ep_steady_deinit(struct ep_steady *steady);
+
 /*
  * ep_source_read, of the arena that was found, by ascending addresses. In a
  * running process a block that was entered anew while it was read, or later
- * than the first one was read, is zero in `out`, as if it had never been there;
- * of one that is being written, only the records before the first look's last
- * are taken. So none is missing between two that are there. *until is 0 before
- * the first call for an arena, then left alone (TSC); *done counts as there,
- * and must not be NULL.
+ * than the first one of its thread was read, is zero in `out`, as if it had
+ * never been there; of one that is being written, only the records before the
+ * first look's last are taken. So none of a thread is missing between two that
+ * are there. *done counts as there, and must not be NULL.
  */
-int ep_steady_read(struct ep_source *source, const struct ep_root_found *found,
-		   uint64_t address, void *out, size_t size, size_t *done,
-		   uint64_t *until, struct ep_err *err);
+int ep_steady_read(struct ep_steady *steady, struct ep_source *source,
+		   const struct ep_root_found *found, uint64_t address,
+		   void *out, size_t size, size_t *done, struct ep_err *err);
 
 #endif
