@@ -187,10 +187,13 @@ static void print_head(struct ep_replay *replay, const struct ep_event *event,
 
 static void print_begin(struct ep_replay *replay, const struct ep_event *event)
 {
+	bool ended = event->thread->state == EP_THREAD_DEAD;
+
 	print_head(replay, event, &event->begin, NULL);
 	print_name(replay, event);
 	if (event->flags & EP_CALL_OPEN)
-		print_warning(replay, " { ", "/* did not return */", "");
+		print_warning(replay, " { /* did not return",
+			      ended ? ": its thread ended" : "", " */");
 	else
 		put(replay, " {\n");
 }

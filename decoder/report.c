@@ -316,7 +316,8 @@ static int print_other(struct ep_report *report,
 		ep_stack_deinit(&stack);
 	}
 	if (!ended || flight.count)
-		ep_report_flight(report, &flight, "  in flight  ");
+		ep_report_flight(report, &flight,
+				 ended ? "  ended in   " : "  in flight  ");
 	ep_report_flight_deinit(&flight);
 	return ep_report_last(report, thread->trace, report->other_calls, err);
 }
