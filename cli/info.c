@@ -321,6 +321,7 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	text_member(json, "name", thread->name);
 	text_member(json, "state", state_text(thread));
 	uint_member(json, "blocks", thread->block_count);
+	uint_member(json, "blocks_entered", thread->blocks_entered);
 	bool_member(json, "whole", thread->from_start);
 	ep_json_key(json, "history_ns");
 	ep_json_int(json,
