@@ -22,6 +22,8 @@ const struct ep_option ep_name_options[] = {
 	{"sample", 0, "N",
 	 "of a funtrace.raw the Nth sample, from 0 on; default the last"},
 	{"force", 0, NULL, "use files whose build-id differs from the core's"},
+	{"no-debuginfod", 0, NULL,
+	 "don't ask the servers that DEBUGINFOD_URLS names"},
 	{"no-demangle", 0, NULL,
 	 "show C++ and Rust names as the linker has them"},
 	{NULL, 0, NULL, NULL},

@@ -4,10 +4,36 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/say.h"
 #include "coredump/funtrace.h"
+
+/* Of a download that takes longer than a second; the line is wiped at its end.
+ */
+static void tell_progress(const char *module, long done, long total)
+{
+	static const char *last;
+	static time_t begun;
+	time_t now = time(NULL);
+
+	if (module != last) {
+		last = module;
+		begun = now;
+	}
+	if (now - begun < 2)
+		return;
+	fprintf(stderr, "\repitaph: debuginfod: %s: %.1f", module,
+		(double)done / 1e6);
+	if (total > 0)
+		fprintf(stderr, " of %.1f", (double)total / 1e6);
+	fputs(" MB\033[K", stderr);
+	if (total > 0 && done >= total)
+		fputs("\r\033[K", stderr);
+}
 
 static void take_naming(struct ep_session *session,
 			const struct ep_arguments *arguments)
@@ -23,6 +49,8 @@ static void take_naming(struct ep_session *session,
 	naming->sysroot = ep_argument(arguments, "sysroot");
 	naming->force = ep_argument_given(arguments, "force");
 	naming->no_demangle = ep_argument_given(arguments, "no-demangle");
+	naming->debuginfod = !ep_argument_given(arguments, "no-debuginfod");
+	naming->progress = isatty(STDERR_FILENO) ? tell_progress : NULL;
 }
 
 /* What an error of a reader is to the user. */

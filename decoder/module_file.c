@@ -237,6 +237,21 @@ static bool join(char out[PATH_MAX], const char *a, const char *b,
 	return length > 0 && length < PATH_MAX;
 }
 
+static bool ask_servers(struct search *search, char path[PATH_MAX],
+			enum ep_debuginfod_kind kind, const void *id,
+			size_t id_size)
+{
+	const char *why = "";
+	bool found = search->options->debuginfod &&
+		     ep_debuginfod_find(path, kind, id, id_size,
+					ep_path_base(search->path),
+					search->options->progress, &why);
+
+	if (*why)
+		warn(search, "%s", why);
+	return found;
+}
+
 static bool find_own(struct search *search)
 {
 	const struct ep_trace_module *module = search->module;
@@ -263,7 +278,9 @@ static bool find_own(struct search *search)
 		    try_own(search, path, true))
 			return true;
 	}
-	return false;
+	return ask_servers(search, path, EP_DEBUGINFOD_EXECUTABLE,
+			   module->build_id, module->build_id_size) &&
+	       try_own(search, path, true);
 }
 
 /* ---- the debug file ---- */
@@ -420,6 +437,10 @@ static void find_debug(struct search *search)
 			return;
 	}
 	find_debug_by_link(search);
+	if (!search->file->debug &&
+	    ask_servers(search, path, EP_DEBUGINFOD_DEBUGINFO, id,
+			(size_t)size))
+		try_debug(search, path, NULL);
 }
 
 /* ---- the vdso: the kernel's, which we have too when it is the same kernel */

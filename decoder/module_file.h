@@ -26,7 +26,8 @@ struct ep_module_file {
  * path of each debug path; then for its debug file, when the own file has no
  * .symtab or no .debug_info: DIR/.build-id/xx/yyyy.debug, DIR + path + .debug,
  * .gnu_debuglink (beside the file, in .debug/ there, in DIR + folder). DIR:
- * options->debug_paths, then /usr/lib/debug. `options` NULL: defaults. Never
+ * options->debug_paths, then /usr/lib/debug. Either is asked of debuginfod
+ * servers last, when options->debuginfod. `options` NULL: defaults. Never
  * fails: what is missing stays NULL and `warning` says so. Reads regular files
  * only.
  */

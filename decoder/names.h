@@ -11,6 +11,7 @@
 #ifndef EPITAPH_NAMES_H
 #define EPITAPH_NAMES_H
 
+#include "decoder/debuginfod.h"
 #include "decoder/trace.h"
 
 struct ep_names;
@@ -43,6 +44,8 @@ struct ep_names_options {
 				   /usr/lib/debug; NULL */
 	bool force;             /* use files whose build-id differs */
 	bool no_demangle;
+	bool debuginfod; /* ask the servers that DEBUGINFOD_URLS names */
+	ep_debuginfod_progress_fn progress; /* of that; may be NULL */
 };
 
 /* `modules` (a trace's, or made from a source's mappings) must outlive the
