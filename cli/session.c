@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/say.h"
+#include "decoder/path_map.h"
 #include "coredump/funtrace.h"
 
 /* Of a download that takes longer than a second; the line is wiped at its end.
@@ -40,11 +41,18 @@ static void take_naming(struct ep_session *session,
 {
 	struct ep_names_options *naming = &session->naming;
 
-	for (size_t i = 0; i < arguments->given_count; i++)
-		if (!strcmp(arguments->given[i].option->name, "debug-path"))
+	for (size_t i = 0; i < arguments->given_count; i++) {
+		const struct ep_given *given = &arguments->given[i];
+
+		if (!strcmp(given->option->name, "debug-path"))
 			session->debug_paths[naming->debug_path_count++] =
-				arguments->given[i].value;
+				given->value;
+		else if (!strcmp(given->option->name, "path-map"))
+			session->path_maps[naming->path_map_count++] =
+				given->value;
+	}
 	naming->debug_paths = session->debug_paths;
+	naming->path_maps = session->path_maps;
 	naming->executable = ep_argument(arguments, "executable");
 	naming->sysroot = ep_argument(arguments, "sysroot");
 	naming->force = ep_argument_given(arguments, "force");
@@ -114,6 +122,12 @@ int ep_session_open_source(struct ep_session *session,
 
 	memset(session, 0, sizeof(*session));
 	take_naming(session, arguments);
+	for (size_t i = 0; i < session->naming.path_map_count; i++)
+		if (!ep_path_rule_valid(session->path_maps[i])) {
+			ep_say("--path-map=%s: it takes OLD=NEW",
+			       session->path_maps[i]);
+			return EP_EXIT_USAGE;
+		}
 	result = open_named(session, arguments, name);
 	if (result)
 		return result;

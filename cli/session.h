@@ -17,7 +17,7 @@ struct ep_session {
 	struct ep_trace *trace; /* NULL: there is none, and that was told */
 	struct ep_names *names; /* NULL without a trace */
 	struct ep_names_options naming;
-	const char *debug_paths[EP_VALUES_MAX];
+	const char *debug_paths[EP_VALUES_MAX], *path_maps[EP_VALUES_MAX];
 	struct ep_err missing; /* why there is no trace */
 	int status; /* EP_EXIT_: what is known so far of how whole it is */
 };

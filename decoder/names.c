@@ -14,6 +14,7 @@
 
 #include "decoder/lines.h"
 #include "decoder/module_file.h"
+#include "decoder/path_map.h"
 #include "decoder/symbols.h"
 #include "decoder/utf8.h"
 
@@ -60,6 +61,7 @@ struct ep_names {
 	struct file *files;
 	size_t file_count;
 	struct ep_names_options options;
+	struct ep_path_map path_map;
 	struct function **buckets; /* of functions, by module and key */
 	size_t bucket_count;       /* a power of two */
 	size_t function_count, unknown_count;
@@ -529,6 +531,8 @@ struct ep_line ep_names_function_line(struct ep_names *names,
 	if (lines)
 		function->line = ep_lines_find(
 			lines, public->start - module->facts->bias, true);
+	function->line.file =
+		ep_path_map_find(&names->path_map, function->line.file);
 	return function->line;
 }
 
@@ -538,10 +542,13 @@ struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address,
 	bool alone;
 	const struct module *module = find_module(names, address, tsc, &alone);
 	struct ep_lines *lines = module ? open_lines(names, module) : NULL;
+	struct ep_line line = {0};
 
 	if (!lines)
-		return (struct ep_line){0};
-	return ep_lines_find(lines, address - module->facts->bias, false);
+		return line;
+	line = ep_lines_find(lines, address - module->facts->bias, false);
+	line.file = ep_path_map_find(&names->path_map, line.file);
+	return line;
 }
 
 /* ---- the whole ---- */
@@ -564,6 +571,10 @@ static int copy_options(struct ep_names *names,
 	if (!paths || (options->executable && !names->options.executable) ||
 	    (options->sysroot && !names->options.sysroot))
 		return EP_E_MEMORY;
+	names->options.path_maps = NULL;
+	for (size_t i = 0; i < options->path_map_count; i++)
+		if (ep_path_map_add(&names->path_map, options->path_maps[i]))
+			return EP_E_MEMORY;
 	for (size_t i = 0; i < options->debug_path_count; i++) {
 		paths[i] = strdup(options->debug_paths[i]);
 		if (!paths[i])
@@ -617,6 +628,7 @@ void ep_names_destroy(struct ep_names *names)
 	free((void *)names->options.debug_paths);
 	free((char *)names->options.executable);
 	free((char *)names->options.sysroot);
+	ep_path_map_deinit(&names->path_map);
 	free(names->warnings);
 	free(names->files);
 	free(names->modules);

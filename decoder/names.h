@@ -30,15 +30,18 @@ struct ep_function {
 };
 
 struct ep_line {
-	const char
-		*file; /* path as the debug info gives it, normalised; NULL */
-	uint32_t line; /* 0 unknown */
+	const char *file; /* path as the debug info gives it, normalised, and
+			     then mapped; NULL */
+	uint32_t line;    /* 0 unknown */
 };
 
 struct ep_names_options {
 	const char *const *debug_paths; /* directories, tried in order; may be
 					   NULL; /usr/lib/debug comes last */
 	size_t debug_path_count;
+	const char *const *path_maps; /* OLD=NEW, valid (path_map.h): beginnings
+					 of source files' paths; may be NULL */
+	size_t path_map_count;
 	const char *executable; /* use this file for the program; NULL */
 	const char *sysroot;    /* in front of every module's path, and of
 				   /usr/lib/debug; NULL */
