@@ -144,18 +144,6 @@ static void print_all(const struct ep_session *session,
 
 /* ---- for programs ---- */
 
-static void text_member(struct ep_json *json, const char *key, const char *text)
-{
-	ep_json_key(json, key);
-	ep_json_string(json, text);
-}
-
-static void uint_member(struct ep_json *json, const char *key, uint64_t value)
-{
-	ep_json_key(json, key);
-	ep_json_uint(json, value);
-}
-
 static void json_gate(struct ep_json *json, const struct ep_arena *arena)
 {
 	ep_json_key(json, "recording");
@@ -167,21 +155,22 @@ static void json_gate(struct ep_json *json, const struct ep_arena *arena)
 			ep_json_string(json, gates[i].name);
 	ep_json_array_end(json);
 	if (arena->gate & EP_GATE_STOPPED)
-		text_member(json, "stopped", ep_off_text(arena->off_reason));
-	uint_member(json, "pauses", arena->pauses);
-	uint_member(json, "control_pauses", arena->control_pauses);
+		ep_json_member_text(json, "stopped",
+				    ep_off_text(arena->off_reason));
+	ep_json_member_uint(json, "pauses", arena->pauses);
+	ep_json_member_uint(json, "control_pauses", arena->control_pauses);
 }
 
 static void json_settings(struct ep_json *json, const struct ep_arena *arena)
 {
-	uint_member(json, "timestamp_every", arena->timestamp_every);
-	uint_member(json, "clock_budget_ppm", arena->clock_budget);
-	uint_member(json, "min_duration_cycles", arena->min_duration);
-	uint_member(json, "memory_bytes", arena->root.arena_size);
-	uint_member(json, "memory_used_bytes", arena->committed);
-	uint_member(json, "ring_bytes", arena->ring_size);
-	uint_member(json, "keep_bytes", arena->keep_size);
-	uint_member(json, "kept_refused", arena->kept_refused);
+	ep_json_member_uint(json, "timestamp_every", arena->timestamp_every);
+	ep_json_member_uint(json, "clock_budget_ppm", arena->clock_budget);
+	ep_json_member_uint(json, "min_duration_cycles", arena->min_duration);
+	ep_json_member_uint(json, "memory_bytes", arena->root.arena_size);
+	ep_json_member_uint(json, "memory_used_bytes", arena->committed);
+	ep_json_member_uint(json, "ring_bytes", arena->ring_size);
+	ep_json_member_uint(json, "keep_bytes", arena->keep_size);
+	ep_json_member_uint(json, "kept_refused", arena->kept_refused);
 }
 
 static void json_kept(struct ep_json *json, const struct ep_kept_list *kept)
@@ -190,8 +179,8 @@ static void json_kept(struct ep_json *json, const struct ep_kept_list *kept)
 
 	for (size_t i = 0; i < kept->count; i++)
 		bytes += kept->list[i].kept.size;
-	uint_member(json, "kept", kept->count);
-	uint_member(json, "kept_bytes", bytes);
+	ep_json_member_uint(json, "kept", kept->count);
+	ep_json_member_uint(json, "kept_bytes", bytes);
 }
 
 static void json_thread(struct ep_json *json, const struct ep_trace *trace,
@@ -200,13 +189,13 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	bool any = thread->block_count != 0;
 
 	ep_json_object(json);
-	uint_member(json, "tid", thread->tid);
-	text_member(json, "name", thread->name);
-	text_member(json, "state", state_text(trace, thread));
-	uint_member(json, "timing", thread->timing);
-	uint_member(json, "own_pauses", thread->gate);
-	uint_member(json, "blocks", thread->block_count);
-	uint_member(json, "blocks_entered", thread->blocks_entered);
+	ep_json_member_uint(json, "tid", thread->tid);
+	ep_json_member_text(json, "name", thread->name);
+	ep_json_member_text(json, "state", state_text(trace, thread));
+	ep_json_member_uint(json, "timing", thread->timing);
+	ep_json_member_uint(json, "own_pauses", thread->gate);
+	ep_json_member_uint(json, "blocks", thread->block_count);
+	ep_json_member_uint(json, "blocks_entered", thread->blocks_entered);
 	ep_json_key(json, "whole");
 	ep_json_bool(json, thread->from_start);
 	ep_json_key(json, "history_ns");
@@ -228,10 +217,11 @@ static int json_all(const struct ep_session *session,
 
 	ep_json_init(&json, stdout);
 	ep_json_object(&json);
-	uint_member(&json, "version", 1);
-	uint_member(&json, "pid", (uint64_t)ep_source_pid(session->source));
-	uint_member(&json, "own_pid", trace->process.pid);
-	text_member(&json, "executable", trace->process.executable);
+	ep_json_member_uint(&json, "version", 1);
+	ep_json_member_uint(&json, "pid",
+			    (uint64_t)ep_source_pid(session->source));
+	ep_json_member_uint(&json, "own_pid", trace->process.pid);
+	ep_json_member_text(&json, "executable", trace->process.executable);
 	json_gate(&json, &trace->arena);
 	json_settings(&json, &trace->arena);
 	json_kept(&json, kept);

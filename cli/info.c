@@ -294,35 +294,17 @@ static void print_modules(const struct ep_trace *trace)
 /* ---- for programs ---------------------------------------------------------
  */
 
-static void text_member(struct ep_json *json, const char *key, const char *text)
-{
-	ep_json_key(json, key);
-	ep_json_string(json, text);
-}
-
-static void uint_member(struct ep_json *json, const char *key, uint64_t value)
-{
-	ep_json_key(json, key);
-	ep_json_uint(json, value);
-}
-
-static void bool_member(struct ep_json *json, const char *key, bool value)
-{
-	ep_json_key(json, key);
-	ep_json_bool(json, value);
-}
-
 static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 			const struct ep_trace_thread *thread)
 {
 	ep_json_object(json);
-	uint_member(json, "tid", thread->tid);
-	uint_member(json, "serial", thread->serial);
-	text_member(json, "name", thread->name);
-	text_member(json, "state", state_text(thread));
-	uint_member(json, "blocks", thread->block_count);
-	uint_member(json, "blocks_entered", thread->blocks_entered);
-	bool_member(json, "whole", thread->from_start);
+	ep_json_member_uint(json, "tid", thread->tid);
+	ep_json_member_uint(json, "serial", thread->serial);
+	ep_json_member_text(json, "name", thread->name);
+	ep_json_member_text(json, "state", state_text(thread));
+	ep_json_member_uint(json, "blocks", thread->block_count);
+	ep_json_member_uint(json, "blocks_entered", thread->blocks_entered);
+	ep_json_member_bool(json, "whole", thread->from_start);
 	ep_json_key(json, "history_ns");
 	ep_json_int(json,
 		    ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
@@ -347,12 +329,12 @@ static void json_module(struct ep_json *json,
 
 	hex(id, module->build_id, module->build_id_size);
 	ep_json_object(json);
-	text_member(json, "path", module->path);
-	text_member(json, "build_id", id);
-	uint_member(json, "start", module->start);
-	uint_member(json, "end", module->end);
-	uint_member(json, "bias", module->bias);
-	bool_member(json, "unloaded", module->unload_tsc != 0);
+	ep_json_member_text(json, "path", module->path);
+	ep_json_member_text(json, "build_id", id);
+	ep_json_member_uint(json, "start", module->start);
+	ep_json_member_uint(json, "end", module->end);
+	ep_json_member_uint(json, "bias", module->bias);
+	ep_json_member_bool(json, "unloaded", module->unload_tsc != 0);
 	ep_json_object_end(json);
 }
 
@@ -364,12 +346,12 @@ static void json_funtrace(struct ep_json *json,
 		return;
 	ep_json_key(json, "funtrace");
 	ep_json_object(json);
-	uint_member(json, "samples", facts->samples);
-	uint_member(json, "sample", facts->sample);
-	uint_member(json, "entries", facts->entries);
-	uint_member(json, "entries_refused", facts->entries_refused);
-	uint_member(json, "returns_unknown", facts->returns_unknown);
-	uint_member(json, "scheduling_bytes", facts->scheduling);
+	ep_json_member_uint(json, "samples", facts->samples);
+	ep_json_member_uint(json, "sample", facts->sample);
+	ep_json_member_uint(json, "entries", facts->entries);
+	ep_json_member_uint(json, "entries_refused", facts->entries_refused);
+	ep_json_member_uint(json, "returns_unknown", facts->returns_unknown);
+	ep_json_member_uint(json, "scheduling_bytes", facts->scheduling);
 	ep_json_object_end(json);
 }
 
@@ -377,19 +359,20 @@ static void json_process(struct ep_json *json, const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
 
-	uint_member(json, "version", 1);
-	text_member(json, "found", ep_found_text(session->found.how));
-	uint_member(json, "arena_address", session->image.address);
-	uint_member(json, "arena_bytes", session->image.size);
-	uint_member(json, "pid", trace->process.pid);
-	text_member(json, "executable", trace->process.executable);
-	text_member(json, "command_line", trace->process.command_line);
-	text_member(json, "host", trace->process.host);
-	uint_member(json, "start_realtime_ns", trace->process.start_realtime);
-	uint_member(json, "last_realtime_ns",
-		    ep_trace_realtime(trace, trace->last_tsc));
-	uint_member(json, "clock_error_ppb", trace->clock.error_ppb);
-	bool_member(json, "paused", trace->arena.gate != 0);
+	ep_json_member_uint(json, "version", 1);
+	ep_json_member_text(json, "found", ep_found_text(session->found.how));
+	ep_json_member_uint(json, "arena_address", session->image.address);
+	ep_json_member_uint(json, "arena_bytes", session->image.size);
+	ep_json_member_uint(json, "pid", trace->process.pid);
+	ep_json_member_text(json, "executable", trace->process.executable);
+	ep_json_member_text(json, "command_line", trace->process.command_line);
+	ep_json_member_text(json, "host", trace->process.host);
+	ep_json_member_uint(json, "start_realtime_ns",
+			    trace->process.start_realtime);
+	ep_json_member_uint(json, "last_realtime_ns",
+			    ep_trace_realtime(trace, trace->last_tsc));
+	ep_json_member_uint(json, "clock_error_ppb", trace->clock.error_ppb);
+	ep_json_member_bool(json, "paused", trace->arena.gate != 0);
 }
 
 static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
@@ -398,11 +381,12 @@ static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
 	const struct ep_kept *kept = &found->kept;
 
 	ep_json_object(json);
-	uint_member(json, "number", kept->number);
-	uint_member(json, "tid", kept->tid);
-	uint_member(json, "bytes", kept->size);
-	uint_member(json, "saved_bytes", found->present);
-	uint_member(json, "realtime_ns", ep_trace_realtime(trace, kept->tsc));
+	ep_json_member_uint(json, "number", kept->number);
+	ep_json_member_uint(json, "tid", kept->tid);
+	ep_json_member_uint(json, "bytes", kept->size);
+	ep_json_member_uint(json, "saved_bytes", found->present);
+	ep_json_member_uint(json, "realtime_ns",
+			    ep_trace_realtime(trace, kept->tsc));
 	if (kept->since) {
 		ep_json_key(json, "span_ns");
 		ep_json_int(json, ep_trace_ns(trace, kept->since, kept->tsc));
@@ -414,7 +398,8 @@ static void json_kept(struct ep_json *json, const struct ep_session *session)
 {
 	struct ep_kept_list kept;
 
-	bool_member(json, "is_kept", session->trace->arena.kept_tsc != 0);
+	ep_json_member_bool(json, "is_kept",
+			    session->trace->arena.kept_tsc != 0);
 	if (ep_kept_list(&kept, session->source, &session->found, NULL))
 		return;
 	ep_json_key(json, "kept");
@@ -439,7 +424,7 @@ static int print_json(const struct ep_session *session)
 	ep_json_key(&json, "lost");
 	ep_json_object(&json);
 	for (size_t i = 0; i < count; i++)
-		uint_member(&json, list[i].name, list[i].count);
+		ep_json_member_uint(&json, list[i].name, list[i].count);
 	ep_json_object_end(&json);
 	json_kept(&json, session);
 	ep_json_key(&json, "threads");

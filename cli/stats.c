@@ -175,12 +175,6 @@ static void print_csv(const struct table *table)
 	}
 }
 
-static void json_number(struct ep_json *json, const char *key, int64_t value)
-{
-	ep_json_key(json, key);
-	ep_json_int(json, value);
-}
-
 static void json_spread(struct ep_json *json, const struct ep_stat *stat)
 {
 	static const char *const names[] = {"min_ns", "median_ns", "p90_ns",
@@ -201,7 +195,7 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat)
 
 	ep_json_object(json);
 	if (stat->thread) {
-		json_number(json, "tid", stat->thread->tid);
+		ep_json_member_int(json, "tid", stat->thread->tid);
 		ep_json_key(json, "thread");
 		ep_json_string(json, stat->thread->name);
 	}
@@ -212,13 +206,13 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat)
 	snprintf(address, sizeof(address), "0x%" PRIx64, stat->function->start);
 	ep_json_key(json, "address");
 	ep_json_string(json, address);
-	json_number(json, "calls", (int64_t)stat->calls);
-	json_number(json, "timed", (int64_t)stat->durations.count);
-	json_number(json, "open", (int64_t)stat->open);
-	json_number(json, "before", (int64_t)stat->before);
-	json_number(json, "left", (int64_t)stat->left);
-	json_number(json, "total_ns", stat->total);
-	json_number(json, "self_ns", stat->self);
+	ep_json_member_int(json, "calls", (int64_t)stat->calls);
+	ep_json_member_int(json, "timed", (int64_t)stat->durations.count);
+	ep_json_member_int(json, "open", (int64_t)stat->open);
+	ep_json_member_int(json, "before", (int64_t)stat->before);
+	ep_json_member_int(json, "left", (int64_t)stat->left);
+	ep_json_member_int(json, "total_ns", stat->total);
+	ep_json_member_int(json, "self_ns", stat->self);
 	json_spread(json, stat);
 	ep_json_object_end(json);
 	ep_json_newline(json);
@@ -232,10 +226,10 @@ static void print_json(const struct table *table)
 	ep_json_object(&json);
 	ep_json_key(&json, "format");
 	ep_json_string(&json, "epitaph-stats");
-	json_number(&json, "version", 1);
-	json_number(&json, "calls", (int64_t)table->stats.calls);
-	json_number(&json, "timed", (int64_t)table->stats.timed);
-	json_number(&json, "gaps", (int64_t)table->stats.gaps);
+	ep_json_member_int(&json, "version", 1);
+	ep_json_member_int(&json, "calls", (int64_t)table->stats.calls);
+	ep_json_member_int(&json, "timed", (int64_t)table->stats.timed);
+	ep_json_member_int(&json, "gaps", (int64_t)table->stats.gaps);
 	ep_json_key(&json, "functions");
 	ep_json_array(&json);
 	ep_json_newline(&json);
@@ -398,8 +392,10 @@ const struct ep_command ep_command_stats = {
 		"ran in total (of a recursion the outermost call counts) and "
 		"itself, that is, without what it called that is traced, and "
 		"how long single calls took: min, median, p90, p99, max.\n\n"
-		"A time that is known within an interval only is placed in its "
-		"middle for total and self. Min to max are of the calls whose "
+		"A time that is known within an interval only is placed in "
+		"order, between the "
+		"exact ones around it, for total and self. Min to max are of "
+		"the calls whose "
 		"begin and return have times of their own, counted as timed; "
 		"up to 64 of them they are exact, of more the three in the "
 		"middle are right to 0.4 %. With EPITAPH_TIMESTAMP_EVERY=1 "

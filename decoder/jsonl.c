@@ -82,25 +82,13 @@ static int heads_make(struct jsonl *jsonl)
 
 /* ---- the first line ---- */
 
-static void text_member(struct ep_json *json, const char *key, const char *text)
-{
-	ep_json_key(json, key);
-	ep_json_string(json, text);
-}
-
-static void uint_member(struct ep_json *json, const char *key, uint64_t value)
-{
-	ep_json_key(json, key);
-	ep_json_uint(json, value);
-}
-
 static void head_thread(struct ep_json *json, const struct ep_trace *trace,
 			const struct ep_trace_thread *thread)
 {
 	ep_json_object(json);
-	uint_member(json, "thread", thread->serial);
-	uint_member(json, "tid", thread->tid);
-	text_member(json, "name", thread->name);
+	ep_json_member_uint(json, "thread", thread->serial);
+	ep_json_member_uint(json, "tid", thread->tid);
+	ep_json_member_text(json, "name", thread->name);
 	ep_json_key(json, "ended");
 	ep_json_bool(json, thread->state == EP_THREAD_DEAD);
 	ep_json_key(json, "whole");
@@ -123,22 +111,22 @@ static void write_head(struct jsonl *jsonl)
 	jsonl->begun = true;
 	ep_json_init(&json, jsonl->file);
 	ep_json_object(&json);
-	text_member(&json, "type", "header");
-	text_member(&json, "format", "epitaph-jsonl");
-	uint_member(&json, "version", VERSION);
-	text_member(&json, "producer", "epitaph " EP_VERSION);
-	text_member(&json, "program", ep_export_program(trace));
-	text_member(&json, "command_line", trace->process.command_line);
-	text_member(&json, "host", trace->process.host);
-	uint_member(&json, "pid", trace->process.pid);
-	uint_member(&json, "zero_realtime_ns",
-		    ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_member_text(&json, "type", "header");
+	ep_json_member_text(&json, "format", "epitaph-jsonl");
+	ep_json_member_uint(&json, "version", VERSION);
+	ep_json_member_text(&json, "producer", "epitaph " EP_VERSION);
+	ep_json_member_text(&json, "program", ep_export_program(trace));
+	ep_json_member_text(&json, "command_line", trace->process.command_line);
+	ep_json_member_text(&json, "host", trace->process.host);
+	ep_json_member_uint(&json, "pid", trace->process.pid);
+	ep_json_member_uint(&json, "zero_realtime_ns",
+			    ep_trace_realtime(trace, trace->first_tsc));
 	ep_json_key(&json, "last_ns");
 	ep_json_int(&json,
 		    ep_trace_ns(trace, trace->first_tsc, trace->last_tsc));
 	ep_json_key(&json, "clock_known");
 	ep_json_bool(&json, trace->clock.known);
-	uint_member(&json, "clock_error_ppb", trace->clock.error_ppb);
+	ep_json_member_uint(&json, "clock_error_ppb", trace->clock.error_ppb);
 	ep_json_key(&json, "threads");
 	ep_json_array(&json);
 	for (size_t i = 0; i < trace->thread_count; i++)

@@ -51,9 +51,9 @@ END_TEST
 START_TEST(slashes_at_the_ends_mean_nothing)
 {
 	ck_assert_int_eq(ep_path_map_add(&map, "/a/=/b//"), 0);
-	ck_assert_int_eq(ep_path_map_add(&map, "/=/root"), 0);
+	ck_assert_int_eq(ep_path_map_add(&map, "/=/elsewhere"), 0);
 	ck_assert_str_eq(mapped("/a/f"), "/b/f");
-	ck_assert_str_eq(mapped("/c/f"), "/root/c/f");
+	ck_assert_str_eq(mapped("/c/f"), "/elsewhere/c/f");
 	ck_assert_str_eq(mapped("c/f"), "c/f");
 }
 END_TEST
