@@ -23,7 +23,7 @@ WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing
 CFLAGS   ?= -O2 -g
 BASE     := -std=gnu11 -I. -D_GNU_SOURCE -DEP_VERSION='"$(VERSION)"' $(WARN) -MMD -MP
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-LIBS     := -ldw -lelf -liberty -lz -lm -lpthread
+LIBS     := -ltraceevent -ldw -lelf -lcapstone -liberty -lz -lm -lpthread
 
 # The runtime runs inside somebody else's program: no tracing flags, no sanitizer, no vector registers, no libc memcpy
 # that the program might have replaced by an instrumented one.
@@ -35,9 +35,10 @@ RUNTIME_FLAGS := $(filter-out $(TRACING),$(CFLAGS)) $(BASE) -fvisibility=hidden 
 
 # ---- sources: a new file in a folder is part of it -------------------------------------------------------------------
 
-RUNTIME_C := $(wildcard runtime/*.c runtime/x86_64/*.c)
+RUNTIME_C := $(wildcard runtime/*.c runtime/x86_64/*.c funcount/runtime/*.c)
 RUNTIME_S := $(wildcard runtime/x86_64/*.S)
-TOOL_C    := $(wildcard coredump/*.c decoder/*.c funcount/*.c cli/*.c)
+FILTER_C  := $(wildcard funcount/filter/*.c)
+TOOL_C    := $(wildcard coredump/*.c decoder/*.c funcount/*.c cli/*.c) $(FILTER_C)
 WRAPPER_C := $(wildcard cli/wrapper/*.c)
 GDB_PY    := $(wildcard gdb-ext/*.py)
 UNIT_C    := $(wildcard tests/unit/check_*.c)
@@ -48,7 +49,9 @@ RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
 KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o interpose.o wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
+FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/coredump/error.o
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
+AS_OBJ         := $(patsubst %,$(BUILD)/obj/cli/wrapper/%.o,as/main filtering compiler command words say) $(FILTER_OBJ)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)
 UNIT_BIN       := $(UNIT_C:tests/unit/%.c=$(BUILD)/tests/%)
 
@@ -57,7 +60,7 @@ UNIT_BIN       := $(UNIT_C:tests/unit/%.c=$(BUILD)/tests/%)
 .PHONY: all
 all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
 	$(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so $(BUILD)/lib/pkgconfig/epitaph.pc $(KIT) \
-	$(BUILD)/gdb-ext/epitaph.py
+	$(BUILD)/lib/epitaph/calibrate $(BUILD)/lib/epitaph/filter/as $(BUILD)/gdb-ext/epitaph.py
 
 # Static: for executables (local-exec TLS). One object, its hidden names made local, so that nothing of it can clash.
 $(BUILD)/obj/a/%.o: %.c
@@ -92,13 +95,23 @@ $(BUILD)/lib/libepitaph.so: $(RUNTIME_SO_OBJ) runtime/epitaph.map
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -o $@
+# Names of system calls, by the kernel's header.
+$(BUILD)/obj/decoder/systemcall_names.h:
+	@mkdir -p $(@D)$(SAY)
+	$(Q)echo '#include <asm/unistd_64.h>' | $(CC) -E -dM -x c - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -t[ -k2n >$@.new && mv $@.new $@
+$(BUILD)/obj/decoder/systemcall.o: $(BUILD)/obj/decoder/systemcall_names.h
+$(BUILD)/obj/decoder/systemcall.o: override CFLAGS += -I$(BUILD)/obj/decoder
 $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)rm -f $@ && ar rcsD $@ $^
 $(BUILD)/bin/epitaph: $(BUILD)/obj/cli/main/main.o $(BUILD)/lib/libepitaph-tools.a
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
-$(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ)
+$(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ) $(FILTER_OBJ)
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ -o $@
+$(BUILD)/lib/epitaph/filter/as: $(AS_OBJ)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ -o $@
 $(BUILD)/bin/epitaph-c++: $(BUILD)/bin/epitaph-cc
@@ -120,6 +133,23 @@ $(BUILD)/include/epitaph/epitaph.h: runtime/epitaph.h
 	$(Q)cp $< $@
 	$(Q)ln -sf epitaph/epitaph.h $(BUILD)/include/epitaph.h
 
+# What `epitaph calibrate` times: the same code three times, once with hooks, by our own wrapper; never sanitized.
+CALIBRATION := $(addprefix $(BUILD)/obj/calibration/,main.o plain.o excluded.o traced.o)
+EPITAPH_CC  := EPITAPH_CC='$(CC)' $(BUILD)/bin/epitaph-cc
+$(BUILD)/obj/calibration/main.o: funcount/calibration/main.c
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) -O2 -c $< -o $@
+$(BUILD)/obj/calibration/plain.o $(BUILD)/obj/calibration/excluded.o: funcount/calibration/shapes.c
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) -O2 -DCOPY=_$(basename $(@F)) -c $< -o $@
+$(BUILD)/obj/calibration/traced.o: funcount/calibration/shapes.c $(BUILD)/bin/epitaph-cc $(KIT) \
+		| $(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(EPITAPH_CC) $(BASE) -O2 -DCOPY=_traced -c $< -o $@
+$(BUILD)/lib/epitaph/calibrate: $(CALIBRATION) $(BUILD)/lib/libepitaph.a | $(BUILD)/lib/libepitaph.so
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(EPITAPH_CC) $(CALIBRATION) -o $@
+
 $(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
 	@mkdir -p $(@D)$(SAY)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
@@ -139,13 +169,20 @@ $(BUILD)/tests/check_%: tests/unit/check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph
 	$(Q)$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
 		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lrt $(LIBS) -o $@
 
-# Memory that runs out where the test wants it: our own objects' calls of the allocator go through the test.
+# Memory that runs out where a test wants it (tests/unit/starve.h): our own objects' calls of the allocator go through the test.
 STARVED := malloc calloc realloc reallocarray aligned_alloc strdup strndup realpath fopen fdopen open_memstream \
 	vasprintf asprintf
-$(BUILD)/tests/check_starved: override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(STARVED))
+$(filter $(BUILD)/tests/check_starved%,$(UNIT_BIN)): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(STARVED))
+
+# What we say of addresses, for comparison with others; and the commands, each in a forked process.
+$(BUILD)/tests/addresses: tests/real/addresses.c
+$(BUILD)/tests/readers: tests/cli/lib/readers.c
+$(BUILD)/tests/addresses $(BUILD)/tests/readers: $(BUILD)/lib/libepitaph-tools.a
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) -MF $@.d $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $(filter %.c,$^) $(BUILD)/lib/libepitaph-tools.a $(LIBS) -o $@
 
 .PHONY: unit deps check bench demo real fuzz fuzz-targets coverage
-unit: $(UNIT_BIN)
+unit: $(UNIT_BIN) $(BUILD)/tests/addresses $(BUILD)/tests/readers
 
 # Fuzz targets: with libFuzzer when SAN says so, else with tests/fuzz/replay.c, which takes files as inputs.
 FUZZ_BIN  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -196,7 +233,7 @@ coverage: deps
 install: all
 	$(BUILD)/bin/epitaph help --man-pages $(BUILD)/man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/epitaph \
-		$(DESTDIR)$(PREFIX)/include/epitaph/compat \
+		$(DESTDIR)$(PREFIX)/lib/epitaph/filter $(DESTDIR)$(PREFIX)/include/epitaph/compat \
 		$(DESTDIR)$(PREFIX)/share/epitaph/gdb $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(DESTDIR)$(PREFIX)/bin/
@@ -207,15 +244,18 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' runtime/epitaph.pc.in \
 		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/epitaph.pc
 	install -m 644 $(filter $(BUILD)/lib/%,$(KIT)) $(DESTDIR)$(PREFIX)/lib/epitaph/
+	install $(BUILD)/lib/epitaph/calibrate $(DESTDIR)$(PREFIX)/lib/epitaph/
+	install $(BUILD)/lib/epitaph/filter/as $(DESTDIR)$(PREFIX)/lib/epitaph/filter/
 	install -m 644 runtime/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph/
 	ln -sf epitaph/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph.h
 	install -m 644 compat/funtrace.h $(DESTDIR)$(PREFIX)/include/epitaph/compat/
 	install -m 644 $(BUILD)/gdb-ext/*.py $(DESTDIR)$(PREFIX)/share/epitaph/gdb/
+	sed -e 's|@PREFIX@|$(PREFIX)|' gdb-ext/autoload.py.in >$(DESTDIR)$(PREFIX)/lib/libepitaph.so.0-gdb.py
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(BUILD)/bin/epitaph help --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/epitaph
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/epitaph bin/epitaph-cc bin/epitaph-c++ lib/libepitaph.a \
-		lib/libepitaph.so lib/libepitaph.so.0 lib/pkgconfig/epitaph.pc include/epitaph.h include/epitaph/epitaph.h \
+		lib/libepitaph.so lib/libepitaph.so.0 lib/libepitaph.so.0-gdb.py lib/pkgconfig/epitaph.pc include/epitaph.h include/epitaph/epitaph.h \
 		share/man/man1/epitaph*.1 share/bash-completion/completions/epitaph)
 	rm -rf $(DESTDIR)$(PREFIX)/share/epitaph $(DESTDIR)$(PREFIX)/lib/epitaph
 	rm -rf $(DESTDIR)$(PREFIX)/include/epitaph/compat
@@ -231,7 +271,7 @@ help:
 	@echo 'make            build/bin/{epitaph,epitaph-cc,epitaph-c++} build/lib/libepitaph.{a,so}'
 	@echo 'make check      every test, also under the address and undefined sanitizers'
 	@echo 'make demo       crash a small server under load and print its report'
-	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp and SQLite (ONLY=xz)'
+	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp and SQLite (ONLY=xz); compare names'
 	@echo 'make bench      what tracing costs, interleaved with its peers'
 	@echo 'make fuzz       libFuzzer on each reader, FUZZ_SECONDS=60'
 	@echo 'make coverage   lines of the readers that the corpus reaches, and the unit tests'
@@ -239,7 +279,7 @@ help:
 	@echo 'variables       V=1 SAN=address|thread|undefined, CC, CFLAGS, BUILD'
 
 # A changed flag in this file rebuilds; a changed header rebuilds what includes it.
-$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) \
-	$(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/obj/cli/main/main.o $(KIT): Makefile
--include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ)) \
-	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main/main.d $(BUILD)/obj/dso.d $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN))
+$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) \
+	$(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/obj/cli/main/main.o $(KIT) $(CALIBRATION): Makefile
+-include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ)) \
+	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main/main.d $(BUILD)/obj/dso.d $(CALIBRATION:.o=.d) $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/tests/readers)

@@ -38,11 +38,32 @@ const struct ep_option ep_common_options[] = {
 	{NULL, 0, NULL, NULL},
 };
 
+/* clang-format off */
 const struct ep_command *const ep_commands[] = {
-	&ep_command_report,  &ep_command_extract, &ep_command_info,
-	&ep_command_replay,  &ep_command_stats,   &ep_command_export,
-	&ep_command_control, &ep_command_help,    NULL,
+	&ep_command_report,
+	&ep_command_extract,
+	&ep_command_info,
+	&ep_command_replay,
+	&ep_command_stats,
+	&ep_command_export,
+	&ep_command_diff,
+	&ep_command_catch,
+	&ep_command_list,
+	&ep_command_doctor,
+	&ep_command_control,
+	&ep_command_count_report,
+	&ep_command_count_merge,
+	&ep_command_count_diff,
+	&ep_command_calibrate,
+	&ep_command_exclude,
+	&ep_command_strip_hooks,
+	&ep_command_budget_check,
+	&ep_command_budget_update,
+	&ep_command_budget_run,
+	&ep_command_run, &ep_command_help,
+	NULL,
 };
+/* clang-format on */
 
 static int run(const struct ep_command *command, int argc, char *argv[])
 {
@@ -67,6 +88,7 @@ static int run(const struct ep_command *command, int argc, char *argv[])
 int ep_main(int argc, char *argv[])
 {
 	const struct ep_command *command;
+	int words;
 
 	setlocale(LC_CTYPE, "");
 	/* Writing to a pager that was quit is no reason to die noisily. */
@@ -85,8 +107,8 @@ int ep_main(int argc, char *argv[])
 		return ep_stdout_finish() ? EP_EXIT_COMPLETE
 					  : EP_EXIT_UNREADABLE;
 	}
-	command = ep_command_find(argv[1]);
+	command = ep_command_take(argc - 1, argv + 1, &words);
 	if (!command)
-		return ep_command_refuse(argv[1]);
-	return run(command, argc - 1, argv + 1);
+		return EP_EXIT_USAGE;
+	return run(command, argc - words, argv + words);
 }

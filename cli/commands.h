@@ -11,7 +11,21 @@ extern const struct ep_command ep_command_info;
 extern const struct ep_command ep_command_replay;
 extern const struct ep_command ep_command_stats;
 extern const struct ep_command ep_command_export;
+extern const struct ep_command ep_command_diff;
+extern const struct ep_command ep_command_catch;
+extern const struct ep_command ep_command_list;
+extern const struct ep_command ep_command_doctor;
 extern const struct ep_command ep_command_control;
+extern const struct ep_command ep_command_count_report;
+extern const struct ep_command ep_command_count_merge;
+extern const struct ep_command ep_command_count_diff;
+extern const struct ep_command ep_command_calibrate;
+extern const struct ep_command ep_command_exclude;
+extern const struct ep_command ep_command_strip_hooks;
+extern const struct ep_command ep_command_budget_check;
+extern const struct ep_command ep_command_budget_run;
+extern const struct ep_command ep_command_budget_update;
+extern const struct ep_command ep_command_run;
 extern const struct ep_command ep_command_help;
 
 #endif

@@ -22,6 +22,7 @@ static const struct {
 	{EP_GATE_OFF, "start", "started paused (EPITAPH=off)"},
 	{EP_GATE_OLD_OFF, "start", "started paused (EPITAPH=off)"},
 	{EP_GATE_STOPPED, "stopped", "off for good"},
+	{EP_GATE_COUNTING, "counting", "none: it counts calls"},
 };
 #define GATES (sizeof(gates) / sizeof(*gates))
 

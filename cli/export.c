@@ -370,7 +370,13 @@ const struct ep_command ep_command_export = {
 		"and its args, flags or name say so. Where history is missing, "
 		"collapsed and speedscope have a frame [history is missing]. "
 		"Both show 1,000 frames of a stack; what is deeper is one "
-		"frame.",
+		"frame.\n\n"
+		"Notes (epitaph_note) are instants in viztracer and chrome, "
+		"spans (epitaph_mark_begin) slices on tracks of their own, for "
+		"they may overlap calls; jsonl has a line for each note and "
+		"each end of a span. The others have calls and their times "
+		"only: adding spans to collapsed and dot would count time "
+		"twice, speedscope has no instants, and funtrace neither.",
 	.options = options,
 	.names = true,
 	.run = run,

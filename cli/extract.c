@@ -14,6 +14,8 @@
 #include "coredump/extract.h"
 #include "coredump/kept.h"
 #include "coredump/pattern.h"
+#include "coredump/redact.h"
+#include "runtime/format.h"
 
 static int expand(struct ep_source *source, const char *pattern, char *path,
 		  size_t size)
@@ -42,6 +44,31 @@ static int expand(struct ep_source *source, const char *pattern, char *path,
 	return EP_E_USAGE;
 }
 
+int ep_extract_take_redact(const struct ep_arguments *arguments, uint32_t *bits)
+{
+	const char *words = ep_argument(arguments, "redact");
+	struct ep_err err = {0};
+
+	*bits = 0;
+	if (words && ep_redact_parse(words, bits, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_USAGE;
+	}
+	if (ep_argument_given(arguments, "no-stacks"))
+		*bits |= EP_REDACTED_STACKS;
+	return 0;
+}
+
+/* An exit status. */
+static int take_options(const struct ep_arguments *arguments,
+			struct ep_extract_options *options)
+{
+	*options = EP_EXTRACT_DEFAULTS;
+	options->arena_only = ep_argument_given(arguments, "arena-only");
+	options->force = ep_argument_given(arguments, "overwrite");
+	return ep_extract_take_redact(arguments, &options->redact);
+}
+
 static void tell(const char *path, const struct ep_extract_result *result)
 {
 	fprintf(stderr,
@@ -58,16 +85,14 @@ static void tell(const char *path, const struct ep_extract_result *result)
 int ep_extract_run(struct ep_session *session,
 		   const struct ep_arguments *arguments, FILE *tell_path)
 {
-	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
+	struct ep_extract_options options;
 	struct ep_extract_result result;
 	const char *pattern = ep_argument(arguments, "output");
 	struct ep_err err = {0};
 	char path[4096];
 
-	if (ep_argument_given(arguments, "no-stacks"))
-		options.stack_bytes = 0;
-	options.arena_only = ep_argument_given(arguments, "arena-only");
-	options.force = ep_argument_given(arguments, "overwrite");
+	if (take_options(arguments, &options))
+		return EP_EXIT_USAGE;
 	if (expand(session->source, pattern ? pattern : "epitaph.%p.%n.core",
 		   path, sizeof(path)))
 		return EP_EXIT_USAGE;
@@ -93,18 +118,20 @@ static int kept_extract_one(struct ep_session *session,
 			    const struct ep_kept_found *which)
 {
 	const char *pattern = ep_argument(arguments, "output");
+	struct ep_extract_options options;
 	struct ep_kept_result result;
 	struct ep_err err = {0};
 	char path[4096], usual[64];
 
+	if (take_options(arguments, &options))
+		return EP_EXIT_USAGE;
 	snprintf(usual, sizeof(usual), "epitaph.%%p.kept-%" PRIu64 ".core",
 		 which->kept.number);
 	if (expand(session->source, pattern ? pattern : usual, path,
 		   sizeof(path)))
 		return EP_EXIT_USAGE;
 	if (ep_kept_extract(session->source, &session->found, which, path,
-			    ep_argument_given(arguments, "overwrite"), &result,
-			    &err)) {
+			    &options, &result, &err)) {
 		ep_say("%s", err.text);
 		if (err.code == EP_E_USAGE)
 			return EP_EXIT_USAGE;
@@ -196,10 +223,14 @@ static int kept_extract(struct ep_session *session,
 static int run(const struct ep_arguments *arguments)
 {
 	const char *kept = ep_argument(arguments, "kept");
+	struct ep_extract_options ignored;
 	struct ep_session session;
-	int result = ep_session_open_source(&session, arguments,
-					    arguments->operands[0]);
+	int result = take_options(arguments, &ignored);
 
+	if (result)
+		return result;
+	result = ep_session_open_source(&session, arguments,
+					arguments->operands[0]);
 	if (!session.source)
 		return result;
 	if (result > EP_EXIT_PARTIAL) {
@@ -221,6 +252,9 @@ static const struct ep_option options[] = {
 	 "a snapshot of the one, or of each, that the program kept in memory "
 	 "(epitaph.%p.kept-N.core); epitaph info lists them"},
 	{"no-stacks", 0, NULL, "leave the stacks out: they may hold secrets"},
+	{"redact", 0, "WORDS",
+	 "leave out what the words name: cmdline, paths, notes, stacks, "
+	 "registers, several with commas between them, or all"},
 	{"arena-only", 0, NULL, "nothing but the trace and the notes"},
 	{"overwrite", 0, NULL, "replace FILE if it exists"},
 	{"executable", 'e', "FILE",
@@ -245,6 +279,11 @@ const struct ep_command ep_command_extract = {
 		"the core it was taken from.\n\n"
 		"A running process is not stopped. What could not be saved is "
 		"counted, told and kept in the snapshot.\n\n"
+		"It may hold what is not for everybody: --redact leaves out "
+		"the command line, paths, what the program said in notes and "
+		"names of spans and threads, stacks and registers. Function "
+		"names and build-ids work all the same, and the snapshot says "
+		"what is not in it (docs/privacy.md).\n\n"
 		"Snapshots that the program itself kept in memory "
 		"(epitaph_snapshot_take) are part of the snapshot; with --kept "
 		"one of them becomes a file of its own, to be read like any "

@@ -8,6 +8,11 @@
 
 #include "cli/session.h"
 
+/* --redact and --no-stacks into EP_REDACTED_ bits. An exit status: 0, or usage,
+ * which it has told. */
+int ep_extract_take_redact(const struct ep_arguments *arguments,
+			   uint32_t *bits);
+
 /*
  * Writes the snapshot of an open session by the options --output, --no-stacks,
  * --arena-only, --overwrite and --quiet of `arguments`; those that a command

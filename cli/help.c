@@ -11,14 +11,18 @@
 #include "cli/say.h"
 
 const char ep_help_source[] =
-	"SOURCE is a core, a snapshot, a funtrace.raw, a process id of a "
-	"running process, or pid:N where a file of that name exists.";
+	"SOURCE is a core, a snapshot, the file of EPITAPH_FILE, a "
+	"funtrace.raw, a process id of a "
+	"running process, or pid:N where a file of that name exists; - is a "
+	"core on standard input. Cores may be compressed (zstd, xz, lz4, gzip, "
+	"bzip2).";
 
 const char *const ep_help_statuses[] = {
 	"0",  "complete",
 	"1",  "partial, but usable: something was lost or not saved",
 	"2",  "nothing found: no trace, or nothing that was asked for",
 	"3",  "the input cannot be read, or the output not written",
+	"4",  "a budget is exceeded",
 	"64", "the command line is not understood",
 	NULL,
 };
@@ -64,7 +68,7 @@ void ep_help_all(FILE *out)
 {
 	fputs("usage: epitaph COMMAND [options] SOURCE\n\n", out);
 	for (size_t i = 0; ep_commands[i]; i++)
-		fprintf(out, "  %-9s %s\n", ep_commands[i]->name,
+		fprintf(out, "  %-12s  %s\n", ep_commands[i]->name,
 			ep_commands[i]->summary);
 	fputc('\n', out);
 	wrap(out, 0, 0, ep_help_source);
@@ -115,6 +119,7 @@ static int run_help(const struct ep_arguments *arguments)
 	const char *directory = ep_argument(arguments, "man-pages");
 	const char *shell = ep_argument(arguments, "completion");
 	const struct ep_command *command;
+	int words;
 
 	if (directory)
 		return ep_help_man_pages(directory) ? EP_EXIT_UNREADABLE
@@ -131,11 +136,15 @@ static int run_help(const struct ep_arguments *arguments)
 		ep_help_all(stdout);
 		return EP_EXIT_COMPLETE;
 	}
-	command = ep_command_find(arguments->operands[0]);
-	if (!command)
-		return ep_command_refuse(arguments->operands[0]);
-	ep_help_command(command);
-	return EP_EXIT_COMPLETE;
+	command = ep_command_take(arguments->operand_count, arguments->operands,
+				  &words);
+	if (command && words == arguments->operand_count) {
+		ep_help_command(command);
+		return EP_EXIT_COMPLETE;
+	}
+	if (command)
+		ep_say("help takes one command");
+	return EP_EXIT_USAGE;
 }
 
 static const struct ep_option options[] = {
@@ -148,7 +157,7 @@ static const struct ep_option options[] = {
 const struct ep_command ep_command_help = {
 	.name = "help",
 	.operands = "[COMMAND]",
-	.operands_max = 1,
+	.operands_max = 2,
 	.summary = "help on a command, man pages, shell completions",
 	.description = "Shows a command's help, or writes the man pages and "
 		       "completions that all come from the same table.",

@@ -6,13 +6,17 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/info_sched.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "coredump/kept.h"
 #include "coredump/funtrace.h"
+#include "coredump/redact.h"
 #include "decoder/json.h"
+#include "decoder/report_life.h"
 #include "decoder/timetext.h"
 #include "decoder/utf8.h"
+#include "runtime/format_watchdogs.h"
 
 static const char *state_text(const struct ep_trace_thread *thread)
 {
@@ -33,15 +37,36 @@ static void hex(char *out, const uint8_t *bytes, uint32_t size)
 /* ---- for people -----------------------------------------------------------
  */
 
+static void print_life(const struct ep_session *session)
+{
+	const struct ep_arena_file *file =
+		ep_source_arena_file(session->source);
+	char text[512];
+
+	if (!file)
+		return;
+	ep_life_state_text(text, sizeof(text), file, session->trace, 0);
+	printf("state      %s\n", text);
+	ep_life_cause_text(text, sizeof(text), file);
+	if (text[0])
+		printf("           %s\n", text);
+}
+
 static void print_process(const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
 	const struct ep_trace_process *process = &trace->process;
-	char text[EP_TIMETEXT_SIZE + 16];
+	char text[EP_TIMETEXT_SIZE + 16], words[EP_REDACTED_TEXT_MAX];
+	uint32_t redacted = ep_source_redacted(session->source);
 
-	printf("program    %s\n", process->executable);
+	if (*process->executable || !(redacted & EP_REDACTED_PATHS))
+		printf("program    %s\n", process->executable);
 	if (*process->command_line)
 		printf("command    %s\n", process->command_line);
+	if (redacted)
+		printf("left out   %s, when the snapshot was made, as it was "
+		       "asked for\n",
+		       ep_redact_text(words, sizeof(words), redacted));
 	if (ep_source_funtrace(session->source))
 		printf("process    pid %u\n", process->pid);
 	else
@@ -52,6 +77,7 @@ static void print_process(const struct ep_session *session)
 	if (process->start_realtime)
 		printf("started    %s\n",
 		       ep_timetext_clock(text, process->start_realtime));
+	print_life(session);
 	if (ep_trace_realtime(trace, trace->last_tsc))
 		printf("last event %s\n",
 		       ep_timetext_clock(
@@ -116,7 +142,12 @@ static void print_arena(const struct ep_session *session)
 	if (arena->min_duration)
 		printf(", calls below %" PRIu64 " cycles dropped",
 		       arena->min_duration);
-	printf("%s\n", arena->gate ? ", paused" : "");
+	printf("%s\n", arena->gate & EP_GATE_COUNTING ? ", counting"
+		       : arena->gate                  ? ", paused"
+						      : "");
+	if (arena->blind & EP_BLIND_EXCEPTIONS)
+		printf("unseen     exceptions of shared libraries: the program "
+		       "has an unwinder of its own (-static-libgcc)\n");
 	print_clock(trace);
 }
 
@@ -125,7 +156,7 @@ struct loss {
 	uint64_t count;
 };
 
-#define LOSSES 16
+#define LOSSES 24
 
 static size_t losses(const struct ep_trace *trace, struct loss out[LOSSES])
 {
@@ -137,6 +168,8 @@ static size_t losses(const struct ep_trace *trace, struct loss out[LOSSES])
 		{"blocks_torn", "blocks were damaged", damage->blocks_torn},
 		{"blocks_text", "of these look like text was written over them",
 		 damage->blocks_text},
+		{"records_text", "records look like text was written over them",
+		 damage->records_text},
 		{"blocks_entering", "blocks were just being entered",
 		 damage->blocks_entering},
 		{"blocks_foreign", "blocks are of an earlier generation",
@@ -167,6 +200,14 @@ static size_t losses(const struct ep_trace *trace, struct loss out[LOSSES])
 		 arena->kept_refused},
 		{"settings_refused", "settings were not understood",
 		 arena->settings_refused},
+		{"file_full",
+		 "times the file system of EPITAPH_FILE had no room",
+		 trace->process.file_full},
+		{"file_lost", "times somebody cut off the file of EPITAPH_FILE",
+		 trace->process.file_lost},
+		{"two_writers",
+		 "blocks have records of a child too (_Fork, clone)",
+		 trace->process.two_writers},
 	};
 	size_t count = sizeof(all) / sizeof(*all);
 
@@ -191,6 +232,64 @@ static void print_losses(const struct ep_trace *trace)
 	}
 	if (*head == 'l')
 		printf("lost       nothing\n");
+}
+
+/* ---- watchdogs ---- */
+
+static void print_watchdogs(const struct ep_trace *trace)
+{
+	char deadline[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE];
+
+	for (size_t i = 0; i < trace->watchdog_count; i++) {
+		const struct ep_trace_watchdog *one = &trace->watchdogs[i];
+		int64_t fed = ep_trace_ns(trace, one->fed_tsc, trace->last_tsc);
+
+		printf("watchdog   %s: deadline %s, %sfed last by thread %u, "
+		       "%s before the end; %" PRIu64 " misses%s\n",
+		       one->name, ep_timetext(deadline, one->deadline),
+		       one->paused ? "paused, " : "", one->fed_by,
+		       ep_timetext(ago, fed > 0 ? fed : 0), one->misses,
+		       ep_trace_watchdog_late(trace, one) ? ", it is late"
+							  : "");
+	}
+	if (trace->stacks_tsc)
+		printf("stacks     of %zu threads, taken at the last miss; "
+		       "%" PRIu64 " threads did not answer\n",
+		       trace->stack_count, trace->stacks_missing);
+}
+
+static void json_watchdog(struct ep_json *json, const struct ep_trace *trace,
+			  const struct ep_trace_watchdog *one)
+{
+	static const char *const actions[] = {"unknown", "abort", "snapshot",
+					      "call"};
+
+	ep_json_object(json);
+	ep_json_member_text(json, "name", one->name);
+	ep_json_member_int(json, "deadline_ns", one->deadline);
+	ep_json_member_text(
+		json, "action",
+		actions[one->action <= EP_WATCHDOG_CALL ? one->action : 0]);
+	ep_json_member_bool(json, "paused", one->paused);
+	ep_json_member_uint(json, "created_by", one->created_by);
+	ep_json_member_uint(json, "fed_by", one->fed_by);
+	ep_json_member_int(json, "fed_ago_ns",
+			   ep_trace_ns(trace, one->fed_tsc, trace->last_tsc));
+	ep_json_member_int(json, "late_ns", ep_trace_watchdog_late(trace, one));
+	ep_json_member_uint(json, "misses", one->misses);
+	ep_json_member_uint(json, "missed_by", one->missed_by);
+	ep_json_object_end(json);
+}
+
+static void json_watchdogs(struct ep_json *json, const struct ep_trace *trace)
+{
+	ep_json_key(json, "watchdogs");
+	ep_json_array(json);
+	for (size_t i = 0; i < trace->watchdog_count; i++)
+		json_watchdog(json, trace, &trace->watchdogs[i]);
+	ep_json_array_end(json);
+	ep_json_key(json, "stacks_taken");
+	ep_json_uint(json, trace->stack_count);
 }
 
 /* ---- kept snapshots ---- */
@@ -355,6 +454,19 @@ static void json_funtrace(struct ep_json *json,
 	ep_json_object_end(json);
 }
 
+static void json_redacted(struct ep_json *json, uint32_t redacted)
+{
+	char words[EP_REDACTED_TEXT_MAX], *save = NULL, *word;
+
+	ep_redact_words(words, sizeof(words), redacted);
+	ep_json_key(json, "left_out");
+	ep_json_array(json);
+	for (word = strtok_r(words, ",", &save); word;
+	     word = strtok_r(NULL, ",", &save))
+		ep_json_string(json, word);
+	ep_json_array_end(json);
+}
+
 static void json_process(struct ep_json *json, const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
@@ -366,13 +478,17 @@ static void json_process(struct ep_json *json, const struct ep_session *session)
 	ep_json_member_uint(json, "pid", trace->process.pid);
 	ep_json_member_text(json, "executable", trace->process.executable);
 	ep_json_member_text(json, "command_line", trace->process.command_line);
+	json_redacted(json, ep_source_redacted(session->source));
 	ep_json_member_text(json, "host", trace->process.host);
 	ep_json_member_uint(json, "start_realtime_ns",
 			    trace->process.start_realtime);
 	ep_json_member_uint(json, "last_realtime_ns",
 			    ep_trace_realtime(trace, trace->last_tsc));
 	ep_json_member_uint(json, "clock_error_ppb", trace->clock.error_ppb);
-	ep_json_member_bool(json, "paused", trace->arena.gate != 0);
+	ep_json_member_bool(json, "paused",
+			    (trace->arena.gate & ~EP_GATE_COUNTING) != 0);
+	ep_json_member_bool(json, "counting",
+			    (trace->arena.gate & EP_GATE_COUNTING) != 0);
 }
 
 static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
@@ -392,6 +508,22 @@ static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
 		ep_json_int(json, ep_trace_ns(trace, kept->since, kept->tsc));
 	}
 	ep_json_object_end(json);
+}
+
+/* Only for an arena file. */
+static void json_life(struct ep_json *json, const struct ep_arena_file *file)
+{
+	static const char *const words[] = {
+		[EP_LIFE_UNKNOWN] = "unknown",
+		[EP_LIFE_RUNS] = "running",
+		[EP_LIFE_ENDED] = "ended",
+	};
+
+	if (!file)
+		return;
+	ep_json_member_text(json, "state", words[file->life]);
+	if (file->oom_known)
+		ep_json_member_uint(json, "oom_kills", file->oom_kills);
 }
 
 static void json_kept(struct ep_json *json, const struct ep_session *session)
@@ -421,12 +553,15 @@ static int print_json(const struct ep_session *session)
 	ep_json_object(&json);
 	json_process(&json, session);
 	json_funtrace(&json, ep_source_funtrace(session->source));
+	json_life(&json, ep_source_arena_file(session->source));
 	ep_json_key(&json, "lost");
 	ep_json_object(&json);
 	for (size_t i = 0; i < count; i++)
 		ep_json_member_uint(&json, list[i].name, list[i].count);
 	ep_json_object_end(&json);
+	json_watchdogs(&json, trace);
 	json_kept(&json, session);
+	ep_info_json_schedule(&json, session->trace);
 	ep_json_key(&json, "threads");
 	ep_json_array(&json);
 	for (size_t i = 0; i < trace->thread_count; i++)
@@ -456,7 +591,9 @@ static int run(const struct ep_arguments *arguments)
 	} else {
 		print_process(&session);
 		print_arena(&session);
+		ep_info_print_schedule(session.trace);
 		print_losses(session.trace);
+		print_watchdogs(session.trace);
 		print_kept(&session);
 		print_threads(session.trace);
 		if (ep_argument_given(arguments, "modules"))
@@ -490,7 +627,8 @@ const struct ep_command ep_command_info = {
 		"back its history goes, how exact the clock is, and everything "
 		"that was lost.\n\n"
 		"A thread whose history is \"whole\" is known from its first "
-		"event on; of the others the beginning was overwritten.",
+		"event on; of the others the beginning was overwritten, or is "
+		"in the trace of the process that was forked.",
 	.options = options,
 	.run = run,
 };

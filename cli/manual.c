@@ -56,14 +56,25 @@ static void head(FILE *out, const char *title)
 		EP_VERSION);
 }
 
+/* "count merge" → "count-merge", as man pages are called. */
+static const char *dashed(const struct ep_command *command)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s", command->name);
+	for (char *at = name; *at; at++)
+		*at = *at == ' ' ? '-' : *at;
+	return name;
+}
+
 static void command_page(FILE *out, const struct ep_command *command)
 {
 	const struct ep_option *option;
-	char title[64];
+	char title[80];
 
-	snprintf(title, sizeof(title), "EPITAPH\\-%s", command->name);
+	snprintf(title, sizeof(title), "EPITAPH\\-%s", dashed(command));
 	head(out, title);
-	fprintf(out, ".SH NAME\nepitaph\\-%s \\- ", command->name);
+	fprintf(out, ".SH NAME\nepitaph\\-%s \\- ", dashed(command));
 	roff(out, command->summary);
 	fprintf(out, ".SH SYNOPSIS\n.B epitaph %s\n[options] ", command->name);
 	roff(out, command->operands);
@@ -86,6 +97,8 @@ static const struct {
 	const char *name, *text;
 } settings[] = {
 	{"EPITAPH", "on (default), or off: start paused"},
+	{"EPITAPH_MODE",
+	 "trace (default), or count: how often each function is called"},
 	{"EPITAPH_RING", "the most memory for one thread's history (1M)"},
 	{"EPITAPH_MEMORY", "memory for all histories (64M)"},
 	{"EPITAPH_KEEP",
@@ -99,7 +112,8 @@ static const struct {
 	{"EPITAPH_MIN_DURATION",
 	 "drop calls that returned sooner and called nothing that was kept"},
 	{"EPITAPH_OUTPUT",
-	 "name of snapshots that the process writes (epitaph.%p.%n.core)"},
+	 "name of snapshots that the process writes (epitaph.%p.%n.core), or, "
+	 "when it counts, of its counts (epitaph.%p.counts)"},
 	{"EPITAPH_SIGNAL",
 	 "the signal that makes the process write one (SIGTRAP), or none"},
 };
@@ -131,7 +145,7 @@ static void main_page(FILE *out)
 	fputs(".SH COMMANDS\n", out);
 	for (size_t i = 0; ep_commands[i]; i++) {
 		fprintf(out, ".TP\n.BR epitaph\\-%s (1)\n",
-			ep_commands[i]->name);
+			dashed(ep_commands[i]));
 		roff(out, ep_commands[i]->summary);
 	}
 	environment(out);
@@ -167,10 +181,10 @@ int ep_help_man_pages(const char *directory)
 	if (write_page(directory, "epitaph", NULL))
 		return -1;
 	for (size_t i = 0; ep_commands[i]; i++) {
-		char name[64];
+		char name[80];
 
 		snprintf(name, sizeof(name), "epitaph-%s",
-			 ep_commands[i]->name);
+			 dashed(ep_commands[i]));
 		if (write_page(directory, name, ep_commands[i]))
 			return -1;
 	}
@@ -189,15 +203,60 @@ static void bash_options(const struct ep_command *command)
 		       option->metavar ? "=" : "");
 }
 
+/* First words, each once; with `first`, the second ones behind it. */
+static void bash_words(const char *first)
+{
+	const char *before = "";
+
+	for (size_t i = 0; ep_commands[i]; i++) {
+		const char *name = ep_commands[i]->name;
+		size_t length = strcspn(name, " ");
+
+		if (first) {
+			if (strncmp(name, first, length) || !name[length] ||
+			    first[length])
+				continue;
+			printf(" %s", name + length + 1);
+		} else if (strlen(before) < length ||
+			   strncmp(before, name, length)) {
+			printf(" %.*s", (int)length, name);
+		}
+		before = name;
+	}
+}
+
+/* What may follow each first word of commands of two. */
+static void bash_seconds(void)
+{
+	char last[64] = "";
+
+	for (size_t i = 0; ep_commands[i]; i++) {
+		const char *name = ep_commands[i]->name;
+		char first[64];
+
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, " "),
+			 name);
+		if (!strchr(name, ' ') || !strcmp(first, last))
+			continue;
+		printf("\t%s) seconds='", first);
+		bash_words(first);
+		puts("' ;;");
+		strcpy(last, first);
+	}
+}
+
 static void complete_bash(void)
 {
 	puts("# bash completion for epitaph, from its option table\n"
 	     "_epitaph() {\n"
-	     "\tlocal word=${COMP_WORDS[COMP_CWORD]} options=\n"
+	     "\tlocal word=${COMP_WORDS[COMP_CWORD]} options= seconds=\n"
 	     "\tcompopt -o filenames -o nospace 2>/dev/null\n"
 	     "\tcase ${COMP_WORDS[1]} in");
+	bash_seconds();
+	puts("\tesac\n"
+	     "\tcase \"${COMP_WORDS[1]}${seconds:+ ${COMP_WORDS[2]}}\" in");
 	for (size_t i = 0; ep_commands[i]; i++) {
-		printf("\t%s) options='", ep_commands[i]->name);
+		printf("\t'%s') options='", ep_commands[i]->name);
 		bash_options(ep_commands[i]);
 		puts("' ;;");
 	}
@@ -205,9 +264,10 @@ static void complete_bash(void)
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W '--help --version",
 	      stdout);
-	for (size_t i = 0; ep_commands[i]; i++)
-		printf(" %s", ep_commands[i]->name);
+	bash_words(NULL);
 	puts("' -S ' ' -- \"$word\"))\n"
+	     "\telif [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$seconds\" ]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$seconds\" -S ' ' -- \"$word\"))\n"
 	     "\telif [[ $word == -* ]]; then\n"
 	     "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
 	     "\telse\n"
@@ -236,6 +296,41 @@ static void quoted(const char *text)
 	putchar('\'');
 }
 
+static const char *last_word(const struct ep_command *command)
+{
+	const char *blank = strchr(command->name, ' ');
+
+	return blank ? blank + 1 : command->name;
+}
+
+static void fish_seen(const struct ep_command *command)
+{
+	int length = (int)strcspn(command->name, " ");
+
+	printf("'__fish_seen_subcommand_from %.*s", length, command->name);
+	if (command->name[length])
+		printf("; and __fish_seen_subcommand_from %s",
+		       last_word(command));
+	putchar('\'');
+}
+
+/* A command of two words is offered by the first, then by the second. */
+static void fish_command(const struct ep_command *command)
+{
+	int length = (int)strcspn(command->name, " ");
+
+	printf("complete -c epitaph -n __fish_use_subcommand -a %.*s -d ",
+	       length, command->name);
+	quoted(command->summary);
+	if (command->name[length]) {
+		printf("\ncomplete -c epitaph -n "
+		       "'__fish_seen_subcommand_from %.*s' -a %s -d ",
+		       length, command->name, last_word(command));
+		quoted(command->summary);
+	}
+	putchar('\n');
+}
+
 static void complete_fish(void)
 {
 	const struct ep_option *option;
@@ -244,15 +339,12 @@ static void complete_fish(void)
 	for (size_t i = 0; ep_commands[i]; i++) {
 		const struct ep_command *command = ep_commands[i];
 
-		printf("complete -c epitaph -n __fish_use_subcommand -a %s -d ",
-		       command->name);
-		quoted(command->summary);
-		putchar('\n');
+		fish_command(command);
 		for (size_t j = 0; (option = ep_command_option(command, j));
 		     j++) {
-			printf("complete -c epitaph -n "
-			       "'__fish_seen_subcommand_from %s' -l %s",
-			       command->name, option->name);
+			fputs("complete -c epitaph -n ", stdout);
+			fish_seen(command);
+			printf(" -l %s", option->name);
 			if (option->letter)
 				printf(" -s %c", option->letter);
 			fputs(option->metavar ? " -r -d " : " -d ", stdout);

@@ -62,24 +62,76 @@ static size_t distance(const char *a, const char *b)
 	return row[length];
 }
 
-int ep_command_refuse(const char *name)
+/* The second word of a command whose first is `word`; NULL: no such. */
+static const char *second_word(const struct ep_command *command,
+			       const char *word)
 {
-	const char *nearest = NULL;
-	size_t least = 3, apart;
+	size_t length = strlen(word);
+
+	return !strncmp(command->name, word, length) &&
+			       command->name[length] == ' '
+		       ? command->name + length + 1
+		       : NULL;
+}
+
+/* "count takes report, merge or diff"; false: no command begins so. */
+static bool tell_seconds(const char *word)
+{
+	char text[256] = "";
+	size_t used = 0;
 
 	for (size_t i = 0; ep_commands[i]; i++) {
-		apart = distance(name, ep_commands[i]->name);
+		const char *second = second_word(ep_commands[i], word);
+
+		if (second && used < sizeof(text))
+			used += (size_t)snprintf(text + used,
+						 sizeof(text) - used, "%s%s",
+						 used ? ", " : "", second);
+	}
+	if (used)
+		ep_say("%s takes one of: %s; see epitaph %s WORD --help", word,
+		       text, word);
+	return used != 0;
+}
+
+/* `words`: the first two, of which the second may belong to the first. */
+static void refuse(const char *first, const char *words)
+{
+	const char *nearest = NULL;
+	size_t least = 3, apart, other;
+
+	for (size_t i = 0; ep_commands[i]; i++) {
+		apart = distance(first, ep_commands[i]->name);
+		other = distance(words, ep_commands[i]->name);
+		apart = other < apart ? other : apart;
 		if (apart < least) {
 			least = apart;
 			nearest = ep_commands[i]->name;
 		}
 	}
 	if (nearest)
-		ep_say("there is no command %s; did you mean %s?", name,
+		ep_say("there is no command %s; did you mean %s?", first,
 		       nearest);
 	else
-		ep_say("there is no command %s; see epitaph --help", name);
-	return EP_EXIT_USAGE;
+		ep_say("there is no command %s; see epitaph --help", first);
+}
+
+const struct ep_command *ep_command_take(int argc, char *const argv[],
+					 int *words)
+{
+	const struct ep_command *command;
+	char both[64];
+
+	snprintf(both, sizeof(both), "%s %s", argv[0], argc > 1 ? argv[1] : "");
+	*words = 2;
+	command = ep_command_find(both);
+	if (command)
+		return command;
+	*words = 1;
+	command = ep_command_find(argv[0]);
+	if (!command && !tell_seconds(argv[0]))
+		refuse(argv[0], both);
+	return command;
 }
 
 static int refuse_option(const struct ep_command *command, const char *given)
@@ -128,6 +180,8 @@ static void fill_tables(const struct ep_command *command, struct option *longs,
 {
 	const struct ep_option *option;
 
+	if (command->rest)
+		*letters++ = '+';
 	*letters++ = ':'; /* a missing value is told apart */
 	for (size_t i = 0; (option = ep_command_option(command, i)); i++) {
 		longs[i] = (struct option){option->name,
@@ -166,7 +220,7 @@ int ep_arguments_parse(struct ep_arguments *out,
 		       const struct ep_command *command, int argc, char *argv[])
 {
 	struct option longs[EP_OPTIONS_MAX + 1] = {{0}};
-	char letters[2 * EP_OPTIONS_MAX + 2];
+	char letters[2 * EP_OPTIONS_MAX + 3];
 	int value, result;
 
 	*out = (struct ep_arguments){.command = command};

@@ -14,6 +14,7 @@
 #define EP_EXIT_PARTIAL    1
 #define EP_EXIT_NOTHING    2
 #define EP_EXIT_UNREADABLE 3
+#define EP_EXIT_EXCEEDED   4
 #define EP_EXIT_USAGE      64
 
 struct ep_option {
@@ -29,7 +30,7 @@ struct ep_option {
 struct ep_arguments;
 
 struct ep_command {
-	const char *name;
+	const char *name;     /* one word, or two: "count merge" */
 	const char *operands; /* as shown in the usage line */
 	int operands_min, operands_max;
 	const char *summary;     /* one line, no full stop */
@@ -37,6 +38,7 @@ struct ep_command {
 	const struct ep_option
 		*options; /* its own; the common ones come after */
 	bool names; /* also takes the options of how functions are named */
+	bool rest;  /* what follows the first operand is operands, too */
 	int (*run)(const struct ep_arguments *arguments); /* an exit status */
 };
 
@@ -59,9 +61,10 @@ extern const struct ep_option ep_common_options[];   /* of all commands */
 
 const struct ep_command *ep_command_find(const char *name);
 
-/* Tells that there is no such command, and which one was meant, likely.
- * EP_EXIT_USAGE. */
-int ep_command_refuse(const char *name);
+/* The command that the first words of argv name, one or two; *words: how many.
+ * NULL: none, which is told, and which one was meant, likely. */
+const struct ep_command *ep_command_take(int argc, char *const argv[],
+					 int *words);
 
 /* The options of a command, its own first; *index runs from 0. NULL: no more.
  */

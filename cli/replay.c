@@ -46,6 +46,7 @@ static void print_head(struct replay *replay)
 			     ep_trace_ns(replay->session.trace,
 					 thread->first_tsc, thread->last_tsc)),
 		 thread->from_start ? ", from its first event on"
+		 : thread->forked   ? ", from the fork on"
 				    : "; what came before was overwritten",
 		 thread->state == EP_THREAD_DEAD ? "; it has ended" : "");
 	ep_outbuf_text(&replay->out, line);
@@ -64,12 +65,28 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 		       : ep_replay_event(&replay->printer, event, err);
 }
 
+static int take_open(void *context, const struct ep_event *event,
+		     struct ep_err *err)
+{
+	struct replay *replay = context;
+
+	if (event->kind != EP_EVENT_POINT || replay->layout == TSV)
+		return EP_OK;
+	if (!replay->headed)
+		print_head(replay);
+	replay->headed = true;
+	replay->first = false;
+	return ep_replay_open(&replay->printer, event, err);
+}
+
 /* One listing: of one thread, or of all. */
 static int replay_once(struct replay *replay)
 {
 	struct ep_selection selection = replay->selection;
-	const struct ep_sink sink = {
-		.context = replay, .event = take, .foresee = true};
+	const struct ep_sink sink = {.context = replay,
+				     .event = take,
+				     .open = take_open,
+				     .foresee = true};
 	const struct ep_trace *trace = replay->session.trace;
 	struct ep_err err = {0};
 	uint64_t shown = 0;
@@ -143,8 +160,10 @@ static int choose_layout(struct replay *replay,
 static int run(const struct ep_arguments *arguments)
 {
 	static struct replay replay;
-	int result = choose_layout(&replay, arguments);
+	int result;
 
+	replay = (struct replay){0};
+	result = choose_layout(&replay, arguments);
 	if (!result)
 		result = ep_choose(&replay.selection, arguments);
 	if (result)
@@ -199,11 +218,16 @@ const struct ep_command ep_command_replay = {
 		"they are equal; latest_ns is - when nothing is known); tid "
 		"and thread; depth, 0 being the outermost call known; "
 		"function, module, address; flags, comma-separated or -: "
-		"approximate, did-not-return, began-before, abandoned (left "
+		"approximate, by-switches (the best guess leaves out the time "
+		"in which the thread was not on a CPU), did-not-return, "
+		"began-before, abandoned (left "
 		"without a return), unwound (by an exception or longjmp, which "
 		"the trace tells), across-gap, ambiguous, lost-blocks, paused, "
 		"hole, newer-version. Of a P they are what happened: throw and "
-		"the type, rethrow, catch, longjmp, new-stack.",
+		"the type, rethrow, catch, longjmp, new-stack. on_cpu_ns and "
+		"waiting_ns, of an E whose whole time scheduling events cover "
+		"(else -): how long it ran, and how long it waited, for "
+		"anything or for a CPU.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -47,6 +47,24 @@ static int take_count(const struct ep_arguments *arguments, const char *name,
 	return EP_EXIT_USAGE;
 }
 
+/* Seconds since 1970, with nine digits behind the point or without. */
+static int take_ended(struct ep_report *report, const char *text)
+{
+	unsigned long long seconds, ns = 0;
+	int used = 0;
+
+	if (!text)
+		return 0;
+	if ((sscanf(text, "%11llu.%9llu%n", &seconds, &ns, &used) == 2 &&
+	     !text[used]) ||
+	    (sscanf(text, "%11llu%n", &seconds, &used) == 1 && !text[used])) {
+		report->ended = seconds * 1000000000 + ns;
+		return 0;
+	}
+	ep_say("--ended=%s: seconds since 1970", text);
+	return EP_EXIT_USAGE;
+}
+
 static int take_arguments(struct ep_report *report,
 			  const struct ep_arguments *arguments)
 {
@@ -59,6 +77,10 @@ static int take_arguments(struct ep_report *report,
 	report->other_calls = last == UINT64_MAX ? OTHER_CALLS : last;
 	report->threads = threads;
 	report->frames = FRAMES;
+	if (take_ended(report, ep_argument(arguments, "ended")))
+		return EP_EXIT_USAGE;
+	report->inlines = ep_argument_given(arguments, "inlines");
+	report->as_json = ep_argument_given(arguments, "json");
 	if (ep_argument_given(arguments, "all"))
 		report->threads = report->frames = SIZE_MAX;
 	report->style = (struct ep_replay_style){
@@ -76,12 +98,26 @@ static void take_modules(struct page *page)
 	struct ep_session *session = &page->session;
 
 	if (ep_modules_from_source(&page->modules, &report->module_count,
-				   session->source, NULL))
+				   session->source, session->trace, NULL))
 		return;
 	report->modules = page->modules;
 	if (ep_names_create(&report->others, page->modules,
 			    report->module_count, &session->naming, NULL))
 		report->others = NULL;
+}
+
+/* What the program thought worth keeping is worth a line. */
+static size_t count_kept(const struct ep_session *session)
+{
+	struct ep_kept_list kept;
+	size_t count;
+
+	if (!session->trace ||
+	    ep_kept_list(&kept, session->source, &session->found, NULL))
+		return 0;
+	count = kept.count;
+	ep_kept_list_deinit(&kept);
+	return count;
 }
 
 static int fill(struct page *page)
@@ -91,6 +127,7 @@ static int fill(struct page *page)
 	struct ep_err err = {0};
 
 	report->out = stdout;
+	report->kept = count_kept(session);
 	report->source = session->source;
 	report->trace = session->trace;
 	report->missing = session->missing.text;
@@ -108,9 +145,15 @@ static int fill(struct page *page)
 		report->no_unwinder = "a running process is not stopped";
 	else if (ep_source_kind(session->source) == EP_SOURCE_FUNTRACE)
 		report->no_unwinder = "a funtrace.raw has no stacks";
+	else if (ep_source_kind(session->source) == EP_SOURCE_ARENA)
+		report->no_unwinder = "an arena file has no stacks";
 	else if (ep_unwinder_create(&report->unwinder, session->source,
-				    &session->naming, &page->no_unwinder))
+				    session->trace, &session->naming,
+				    &page->no_unwinder))
 		report->no_unwinder = page->no_unwinder.text;
+	if (report->unwinder && session->trace)
+		ep_unwinder_add_taken(report->unwinder, session->trace->stacks,
+				      session->trace->stack_count);
 	return EP_EXIT_COMPLETE;
 }
 
@@ -131,19 +174,24 @@ static bool is_empty(const struct ep_session *session)
 	return !session->trace && count == 0;
 }
 
-/* What the program thought worth keeping is worth a line. */
-static void tell_kept(const struct ep_session *session)
+/* "SIGSEGV-0123456789abcdef parse < serve < main" */
+static int print_signature(struct ep_report *report)
 {
-	struct ep_kept_list kept;
+	char key[EP_SIGNATURE_KEY_MAX];
+	struct ep_signature signature;
+	struct ep_err err = {0};
+	int rc = ep_report_signature(report, &signature, &err);
 
-	if (!session->trace ||
-	    ep_kept_list(&kept, session->source, &session->found, NULL))
-		return;
-	if (kept.count)
-		printf("\nkept in memory by the program: %zu snapshot%s "
-		       "(epitaph info lists, epitaph extract --kept saves)\n",
-		       kept.count, kept.count == 1 ? "" : "s");
-	ep_kept_list_deinit(&kept);
+	if (rc) {
+		ep_say("%s", err.text);
+		return rc == EP_END ? EP_EXIT_NOTHING : EP_EXIT_UNREADABLE;
+	}
+	ep_signature_key(&signature, key);
+	printf("%s", key);
+	for (unsigned i = 0; i < signature.count; i++)
+		printf("%s%s", i ? " < " : " ", signature.functions[i]->name);
+	putchar('\n');
+	return signature.count ? EP_EXIT_COMPLETE : EP_EXIT_PARTIAL;
 }
 
 static int run(const struct ep_arguments *arguments)
@@ -164,13 +212,13 @@ static int run(const struct ep_arguments *arguments)
 		result = EP_EXIT_NOTHING;
 	} else if (fill(&page)) {
 		result = EP_EXIT_UNREADABLE;
+	} else if (ep_argument_given(arguments, "signature")) {
+		result = print_signature(&page.report);
 	} else if (ep_report_write(&page.report, &err)) {
 		ep_say("%s", err.text);
 		result = EP_EXIT_UNREADABLE;
-	} else {
-		tell_kept(&page.session);
-		if (page.report.partial)
-			result = EP_EXIT_PARTIAL;
+	} else if (page.report.partial) {
+		result = EP_EXIT_PARTIAL;
 	}
 	page_close(&page);
 	return result;
@@ -182,6 +230,18 @@ static const struct ep_option options[] = {
 	 "the others)"},
 	{"threads", 0, "N", "show N other threads, the latest first (16)"},
 	{"all", 'a', NULL, "all threads and all frames"},
+	{"ended", 0, "SECONDS",
+	 "when the process of an arena file ended, since 1970, which the file "
+	 "does not tell"},
+	{"inlines", 'i', NULL,
+	 "also show the calls that the compiler inlined into each frame"},
+	{"json", 0, NULL,
+	 "one JSON object with all that the text says, and every frame of the "
+	 "thread that died; docs/report.schema.json says what is in it"},
+	{"signature", 0, NULL,
+	 "print nothing but a key by which equal crashes group: the signal and "
+	 "the innermost functions, whatever the addresses, the host and the "
+	 "depth of a recursion"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -201,7 +261,11 @@ const struct ep_command ep_command_report = {
 		"Calls that began before the trace's history are known by the "
 		"stack only, and a line says where that begins. Without a "
 		"trace in it, the core's death and stacks are told, with "
-		"status 1. A running process is not stopped: its calls in "
+		"status 1. With --inlines a frame is preceded by the calls "
+		"that were inlined where it stands, by the debug information; "
+		"of the calls in the trace nothing but the function's entry is "
+		"known, so none are told there. A running process is not "
+		"stopped: its calls in "
 		"flight are told, and no stacks.",
 	.options = options,
 	.names = true,

@@ -3,6 +3,7 @@
 #include "cli/session.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,30 +11,71 @@
 #include <unistd.h>
 
 #include "cli/say.h"
+#include "decoder/modules.h"
+#include "coredump/remains.h"
+#include "decoder/schedule.h"
 #include "decoder/path_map.h"
 #include "coredump/funtrace.h"
 
-/* Of a download that takes longer than a second; the line is wiped at its end.
- */
-static void tell_progress(const char *module, long done, long total)
-{
-	static const char *last;
-	static time_t begun;
-	time_t now = time(NULL);
+static volatile sig_atomic_t cancelled;
 
-	if (module != last) {
-		last = module;
-		begun = now;
-	}
-	if (now - begun < 2)
-		return;
+static void cancel(int signal)
+{
+	(void)signal;
+	cancelled = 1;
+}
+
+/* Ctrl-C ends a download and not the program, which can do without; a second
+ * one ends both. */
+static void take_interrupts(bool take)
+{
+	static struct sigaction before;
+	static bool taken;
+	struct sigaction ours = {.sa_handler = cancel,
+				 .sa_flags = SA_RESETHAND};
+
+	if (take && !taken)
+		sigaction(SIGINT, &ours, &before);
+	else if (!take && taken)
+		sigaction(SIGINT, &before, NULL);
+	taken = take;
+}
+
+static void print_progress(const char *module, long done, long total)
+{
 	fprintf(stderr, "\repitaph: debuginfod: %s: %.1f", module,
 		(double)done / 1e6);
 	if (total > 0)
 		fprintf(stderr, " of %.1f", (double)total / 1e6);
-	fputs(" MB\033[K", stderr);
-	if (total > 0 && done >= total)
-		fputs("\r\033[K", stderr);
+	fputs(" MB (Ctrl-C goes on without)\033[K", stderr);
+}
+
+/* Of a download that takes longer than a second; the line is wiped at its end.
+ */
+static bool tell_progress(const char *module, long done, long total)
+{
+	static const char *last;
+	static time_t begun;
+	static bool shown;
+	time_t now = time(NULL);
+
+	take_interrupts(done >= 0);
+	if (done < 0) {
+		if (shown)
+			fputs("\r\033[K", stderr);
+		shown = false;
+		last = NULL;
+		return true;
+	}
+	if (module != last) {
+		last = module;
+		begun = now;
+	}
+	if (now - begun >= 2) {
+		print_progress(module, done, total);
+		shown = true;
+	}
+	return !cancelled;
 }
 
 static void take_naming(struct ep_session *session,
@@ -62,7 +104,7 @@ static void take_naming(struct ep_session *session,
 }
 
 /* What an error of a reader is to the user. */
-static int status_of(int code)
+int ep_session_status(int code)
 {
 	return code == EP_END || code == EP_E_UNSAVED ? EP_EXIT_NOTHING
 						      : EP_EXIT_UNREADABLE;
@@ -113,6 +155,19 @@ static void tell_sample(const struct ep_session *session,
 		       facts->samples);
 }
 
+int ep_session_naming(struct ep_session *session,
+		      const struct ep_arguments *arguments)
+{
+	take_naming(session, arguments);
+	for (size_t i = 0; i < session->naming.path_map_count; i++)
+		if (!ep_path_rule_valid(session->path_maps[i])) {
+			ep_say("--path-map=%s: it takes OLD=NEW",
+			       session->path_maps[i]);
+			return EP_EXIT_USAGE;
+		}
+	return 0;
+}
+
 int ep_session_open_source(struct ep_session *session,
 			   const struct ep_arguments *arguments,
 			   const char *name)
@@ -121,13 +176,9 @@ int ep_session_open_source(struct ep_session *session,
 	int result;
 
 	memset(session, 0, sizeof(*session));
-	take_naming(session, arguments);
-	for (size_t i = 0; i < session->naming.path_map_count; i++)
-		if (!ep_path_rule_valid(session->path_maps[i])) {
-			ep_say("--path-map=%s: it takes OLD=NEW",
-			       session->path_maps[i]);
-			return EP_EXIT_USAGE;
-		}
+	result = ep_session_naming(session, arguments);
+	if (result)
+		return result;
 	result = open_named(session, arguments, name);
 	if (result)
 		return result;
@@ -138,12 +189,29 @@ int ep_session_open_source(struct ep_session *session,
 	if (!result)
 		result = ep_root_find(session->source, &session->found,
 				      &session->missing);
+	if (!result)
+		ep_remains_add(session->source, &session->found);
 	if (result && !session->missing.text[0])
 		ep_err_set(&session->missing, result, 0, "%s: no trace found",
 			   name);
 	if (ep_source_warning(session->source, 0))
 		session->status = EP_EXIT_PARTIAL;
-	return result ? status_of(result) : session->status;
+	return result ? ep_session_status(result) : session->status;
+}
+
+/* Where /proc is not mounted, as in a chroot, the program could not see what it
+ * had loaded; the core tells. */
+static void modules_from_source(struct ep_session *session)
+{
+	struct ep_trace_module *modules;
+	size_t count;
+
+	if (ep_modules_from_source(&modules, &count, session->source, NULL,
+				   NULL))
+		return;
+	free(session->trace->modules);
+	session->trace->modules = modules;
+	session->trace->module_count = count;
 }
 
 static int open_trace(struct ep_session *session)
@@ -154,6 +222,17 @@ static int open_trace(struct ep_session *session)
 
 	if (!result)
 		result = ep_trace_create(&session->trace, &session->image, err);
+	if (!result && session->trace->module_count == 0)
+		modules_from_source(session);
+	if (!result && session->trace->arena.gate & EP_GATE_COUNTING)
+		ep_say("%s: this process counted its calls and recorded none; "
+		       "read the counts with epitaph count report",
+		       ep_source_name(session->source));
+	session->naming.memory = session->source;
+	if (!result && session->trace->schedule &&
+	    session->trace->schedule->head.tid)
+		ep_source_leave_out(session->source,
+				    session->trace->schedule->head.tid);
 	if (!result)
 		result = ep_names_create(
 			&session->names, session->trace->modules,
@@ -188,7 +267,7 @@ int ep_session_open(struct ep_session *session,
 				session->status = EP_EXIT_PARTIAL;
 			return session->status;
 		}
-		result = status_of(result);
+		result = ep_session_status(result);
 	}
 	/* Without memory nothing is known of whether there is a trace. */
 	if (!trace_needed && session->missing.code != EP_E_MEMORY) {

@@ -32,10 +32,19 @@ int ep_session_open(struct ep_session *session,
 		    bool trace_needed);
 void ep_session_close(struct ep_session *session);
 
+/* What an error of a reader is to the user, as an exit status. */
+int ep_session_status(int code);
+
 /* Only the source and the arena's place, for extract. */
 int ep_session_open_source(struct ep_session *session,
 			   const struct ep_arguments *arguments,
 			   const char *name);
+
+/* How functions are named, by the options of .names commands, for those that
+ * need no trace for it: fills session->naming and what it borrows. 0, or
+ * EP_EXIT_USAGE with a message told. */
+int ep_session_naming(struct ep_session *session,
+		      const struct ep_arguments *arguments);
 
 /* Tells on stderr what the source, the trace and the names complain about.
  * Returns the status: modules that could not be named make it partial. */

@@ -11,7 +11,9 @@
 #include "cli/commands.h"
 #include "cli/say.h"
 #include "cli/session.h"
+#include "cli/stats_waits.h"
 #include "decoder/json.h"
+#include "decoder/schedule.h"
 #include "decoder/timetext.h"
 
 enum layout { TEXT, CSV, JSON };
@@ -22,7 +24,7 @@ struct table {
 	struct ep_stats stats;
 	enum layout layout;
 	enum ep_stats_key key;
-	bool reverse, by_thread;
+	bool reverse, by_thread, with_module, waits;
 	uint64_t limit;       /* 0: all */
 	const char *function; /* pattern of the rows; NULL: all */
 	size_t rows;          /* that fit it: the first of the list */
@@ -32,10 +34,11 @@ static const struct {
 	const char *word;
 	enum ep_stats_key key;
 } keys[] = {
-	{"self", EP_STATS_SELF},     {"total", EP_STATS_TOTAL},
-	{"calls", EP_STATS_CALLS},   {"min", EP_STATS_MIN},
-	{"median", EP_STATS_MEDIAN}, {"p90", EP_STATS_P90},
-	{"p99", EP_STATS_P99},       {"max", EP_STATS_MAX},
+	{"self", EP_STATS_SELF},       {"total", EP_STATS_TOTAL},
+	{"calls", EP_STATS_CALLS},     {"min", EP_STATS_MIN},
+	{"median", EP_STATS_MEDIAN},   {"p90", EP_STATS_P90},
+	{"p99", EP_STATS_P99},         {"max", EP_STATS_MAX},
+	{"running", EP_STATS_RUNNING}, {"waiting", EP_STATS_WAITING},
 	{"name", EP_STATS_NAME},
 };
 #define KEYS (sizeof(keys) / sizeof(*keys))
@@ -46,11 +49,21 @@ static const enum ep_stats_key spread[] = {EP_STATS_MIN, EP_STATS_MEDIAN,
 					   EP_STATS_MAX};
 #define SPREAD (sizeof(spread) / sizeof(*spread))
 
+#define MODULE_WIDTH 24
+
 static size_t rows(const struct table *table)
 {
 	size_t count = table->rows;
 
 	return table->limit && table->limit < count ? table->limit : count;
+}
+
+/* Whether it is known who ran when. */
+static bool has_schedule(const struct table *table)
+{
+	const struct ep_schedule *schedule = table->session.trace->schedule;
+
+	return schedule && schedule->first < schedule->last;
 }
 
 /* ---- for people ---------------------------------------------------------- */
@@ -96,13 +109,21 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 	print_thread(table, stat);
 	printf("%10" PRIu64 " %10" PRIu64 " ", stat->calls, timed);
 	printf("%12s ", ep_timetext(text, stat->total));
-	printf("%12s ", ep_timetext(text, stat->self));
+	printf("%12s ",
+	       stat->function->span ? "-" : ep_timetext(text, stat->self));
 	for (size_t i = 0; i < SPREAD; i++)
 		printf("%11s ",
 		       timed ? ep_timetext(text, ep_stat_value(stat, spread[i]))
 			     : "-");
-	printf(" %s%s%s", ep_color(EP_CYAN), stat->function->name,
-	       ep_color(EP_PLAIN));
+	if (has_schedule(table)) {
+		printf("%12s ", ep_timetext(text, stat->running));
+		printf("%12s ", ep_timetext(text, stat->waiting));
+	}
+	putchar(' ');
+	if (table->with_module)
+		printf("%-*s ", MODULE_WIDTH, stat->function->module);
+	printf("%s%s%s%s", stat->function->span ? "span " : "",
+	       ep_color(EP_CYAN), stat->function->name, ep_color(EP_PLAIN));
 	print_notes(stat);
 }
 
@@ -111,11 +132,15 @@ static void print_text(const struct table *table)
 	const struct ep_stats *stats = &table->stats;
 	char calls[EP_TIMETEXT_SIZE], timed[EP_TIMETEXT_SIZE];
 
-	printf("%s%s%10s %10s %12s %12s %11s %11s %11s %11s %11s  %s%s\n",
+	printf("%s%s%10s %10s %12s %12s %11s %11s %11s %11s %11s  ",
 	       ep_color(EP_BOLD),
 	       table->by_thread ? "thread                 " : "", "calls",
-	       "timed", "total", "self", "min", "median", "p90", "p99", "max",
-	       "function", ep_color(EP_PLAIN));
+	       "timed", "total", "self", "min", "median", "p90", "p99", "max");
+	if (has_schedule(table))
+		printf("%12s %12s ", "on CPU", "waiting");
+	if (table->with_module)
+		printf("%-*s ", MODULE_WIDTH, "module");
+	printf("function%s\n", ep_color(EP_PLAIN));
 	for (size_t i = 0; i < rows(table); i++)
 		print_row(table, stats->list[i]);
 	if (rows(table) < table->rows)
@@ -147,7 +172,8 @@ static void print_field(const char *text)
 static void print_csv(const struct table *table)
 {
 	printf("%sfunction,module,address,calls,timed,open,before,left,"
-	       "total_ns,self_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns\n",
+	       "total_ns,self_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns,"
+	       "on_cpu_ns,waiting_ns\n",
 	       table->by_thread ? "tid,thread," : "");
 	for (size_t i = 0; i < rows(table); i++) {
 		const struct ep_stat *stat = table->stats.list[i];
@@ -159,7 +185,8 @@ static void print_csv(const struct table *table)
 		}
 		print_field(stat->function->name);
 		putchar(',');
-		print_field(stat->function->module);
+		print_field(stat->function->span ? "(span)"
+						 : stat->function->module);
 		printf(",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 		       ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64,
 		       stat->function->start, stat->calls,
@@ -171,7 +198,11 @@ static void print_csv(const struct table *table)
 				       ep_stat_value(stat, spread[k]));
 			else
 				putchar(',');
-		putchar('\n');
+		if (has_schedule(table))
+			printf(",%" PRId64 ",%" PRId64 "\n", stat->running,
+			       stat->waiting);
+		else
+			printf(",,\n");
 	}
 }
 
@@ -189,7 +220,9 @@ static void json_spread(struct ep_json *json, const struct ep_stat *stat)
 	}
 }
 
-static void json_row(struct ep_json *json, const struct ep_stat *stat)
+/* `spent`: it is known on what. */
+static void json_row(struct ep_json *json, const struct ep_stat *stat,
+		     bool spent)
 {
 	char address[24];
 
@@ -203,6 +236,10 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat)
 	ep_json_string(json, stat->function->name);
 	ep_json_key(json, "module");
 	ep_json_string(json, stat->function->module);
+	if (stat->function->span) {
+		ep_json_key(json, "kind");
+		ep_json_string(json, "span");
+	}
 	snprintf(address, sizeof(address), "0x%" PRIx64, stat->function->start);
 	ep_json_key(json, "address");
 	ep_json_string(json, address);
@@ -214,6 +251,10 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat)
 	ep_json_member_int(json, "total_ns", stat->total);
 	ep_json_member_int(json, "self_ns", stat->self);
 	json_spread(json, stat);
+	if (spent) {
+		ep_json_member_int(json, "on_cpu_ns", stat->running);
+		ep_json_member_int(json, "waiting_ns", stat->waiting);
+	}
 	ep_json_object_end(json);
 	ep_json_newline(json);
 }
@@ -234,7 +275,7 @@ static void print_json(const struct table *table)
 	ep_json_array(&json);
 	ep_json_newline(&json);
 	for (size_t i = 0; i < rows(table); i++)
-		json_row(&json, table->stats.list[i]);
+		json_row(&json, table->stats.list[i], has_schedule(table));
 	ep_json_array_end(&json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
@@ -288,6 +329,8 @@ static int take_arguments(struct table *table,
 	table->layout = csv ? CSV : json ? JSON : TEXT;
 	table->reverse = ep_argument_given(arguments, "reverse");
 	table->by_thread = ep_argument_given(arguments, "by-thread");
+	table->with_module = ep_argument_given(arguments, "module");
+	table->waits = ep_argument_given(arguments, "waits");
 	if (!result)
 		result = ep_choose(&table->selection, arguments);
 	/* All calls count, else a caller's own time would hold its callees'. */
@@ -318,6 +361,34 @@ static void choose_rows(struct table *table)
 }
 
 /* An exit status. */
+static int print_waits(struct table *table)
+{
+	static const enum ep_waits_layout layouts[] = {
+		[TEXT] = EP_WAITS_TEXT,
+		[CSV] = EP_WAITS_CSV,
+		[JSON] = EP_WAITS_JSON,
+	};
+	const struct ep_trace *trace = table->session.trace;
+	struct ep_waits waits;
+	struct ep_err err = {0};
+
+	if (!has_schedule(table)) {
+		ep_say("%s: no scheduling events were recorded: who waited is "
+		       "not known (EPITAPH_SCHED)",
+		       ep_source_name(table->session.source));
+		return EP_EXIT_NOTHING;
+	}
+	if (ep_waits_create(&waits, trace, table->session.names,
+			    &table->selection, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	ep_waits_print(&waits, trace, layouts[table->layout], table->limit,
+		       table->function);
+	ep_waits_deinit(&waits);
+	return EP_EXIT_COMPLETE;
+}
+
 static int print(struct table *table)
 {
 	struct ep_err err = {0};
@@ -352,9 +423,9 @@ static int run(const struct ep_arguments *arguments)
 				 arguments->operands[0], true);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
-	status = print(&table);
+	status = table.waits ? print_waits(&table) : print(&table);
 	result = ep_session_warn(&table.session);
-	if (status == EP_EXIT_NOTHING)
+	if (status == EP_EXIT_NOTHING && !table.waits)
 		ep_say("%s: no call fits", arguments->operands[0]);
 	ep_stats_deinit(&table.stats);
 	ep_session_close(&table.session);
@@ -363,11 +434,16 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"sort", 's', "KEY",
-	 "self (default), total, calls, min, median, p90, p99, max: greatest "
-	 "first; name"},
+	 "self (default), total, calls, min, median, p90, p99, max, running, "
+	 "waiting: greatest first; name"},
 	{"reverse", 'r', NULL, "the other way round"},
 	{"limit", 'l', "N", "only the first N"},
 	{"by-thread", 0, NULL, "each thread's functions for themselves"},
+	{"module", 'm', NULL,
+	 "also the file that each function lies in; --csv and --json always "
+	 "have it"},
+	{"waits", 'w', NULL,
+	 "calls that waited instead: how often, how long, and who ended it"},
 	{"csv", 0, NULL, "comma-separated values, times in nanoseconds"},
 	{"json", 0, NULL, "JSON, times in nanoseconds"},
 	{"function", 'F', "PATTERN",
@@ -400,11 +476,21 @@ const struct ep_command ep_command_stats = {
 		"up to 64 of them they are exact, of more the three in the "
 		"middle are right to 0.4 %. With EPITAPH_TIMESTAMP_EVERY=1 "
 		"every call is timed.\n\n"
+		"Spans (epitaph_mark_begin) have rows of their own, without a "
+		"self time; in CSV their module is (span), in JSON their kind "
+		"is span.\n\n"
 		"Calls that did not return, that began before the history or "
 		"were left by an exception or longjmp count in calls, total "
 		"and self with what is known of them, and are said behind the "
 		"name. With --since, --until or --last only the time in that "
-		"window counts.",
+		"window counts.\n\n"
+		"Where scheduling events were recorded (EPITAPH_SCHED), two "
+		"columns say how much of the total was spent on a CPU and how "
+		"much waiting, for anything or for a CPU.\n\n"
+		"--waits lists the calls in which threads waited: the "
+		"innermost traced call that was open, and who called it; how "
+		"often, how long in all, the longest; and who ended it: a "
+		"thread, or an interrupt (only ftrace knows).",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -11,11 +11,14 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coredump/bytestream.h"
+#include "coredump/spool.h"
 #include "runtime/format.h"
 
 /* Program headers are 56 bytes, so a file can promise no more than it holds;
@@ -45,6 +48,12 @@ static int fault(const struct ep_source *source,
 			       ": the program header of its segment makes no "
 			       "sense",
 			       source->name, at);
+	if (segment->flags & EP_SEGMENT_UNKEPT)
+		return ep_fail(err, EP_E_UNSAVED, at,
+			       "%s: 0x%" PRIx64
+			       " was not kept as the core came by: save it to "
+			       "a file, decompressed, and name that",
+			       source->name, at);
 	if (at - segment->address >= segment->saved_size)
 		return ep_fail(err, EP_E_UNSAVED, at,
 			       "%s: 0x%" PRIx64
@@ -56,6 +65,42 @@ static int fault(const struct ep_source *source,
 		       source->name, at,
 		       segment->file_offset + (at - segment->address),
 		       source->file_size);
+}
+
+/* Of a process that the kernel holds while it dumps it: nothing of it changes
+ * any more. */
+static int held_read(struct ep_source *source, uint64_t address, void *out,
+		     size_t size, size_t *got)
+{
+	ssize_t n = 1;
+
+	*got = 0;
+	while (*got < size && n > 0) {
+		n = pread(source->memory_fd, (char *)out + *got, size - *got,
+			  (off_t)(address + *got));
+		if (n > 0)
+			*got += (size_t)n;
+	}
+	return *got == size ? EP_OK : EP_E_UNSAVED;
+}
+
+/* `size` bytes that the headers say are there. */
+static int bytes_read(struct ep_source *source,
+		      const struct ep_segment *segment, uint64_t at, void *out,
+		      size_t size, size_t *got, struct ep_err *err)
+{
+	bool aside = segment->flags & EP_SEGMENT_ARENA_FILE;
+
+	if (source->memory_fd < 0 || aside)
+		return ep_file_read(
+			aside ? source->arena_fd : source->fd, source->path,
+			segment->file_offset + (at - segment->address), out,
+			size, got, err);
+	if (held_read(source, at, out, size, got) == EP_OK)
+		return EP_OK;
+	return ep_fail(err, EP_E_UNSAVED, at + *got,
+		       "%s: 0x%" PRIx64 " cannot be read in the process",
+		       source->name, at + *got);
 }
 
 static int core_read(struct ep_source *source, uint64_t address, void *out,
@@ -77,9 +122,8 @@ static int core_read(struct ep_source *source, uint64_t address, void *out,
 		n = segment->present_size - within;
 		if (n > size - *done)
 			n = size - *done;
-		rc = ep_file_read(source->fd, source->path,
-				  segment->file_offset + within,
-				  (char *)out + *done, n, &got, err);
+		rc = bytes_read(source, segment, at, (char *)out + *done, n,
+				&got, err);
 		*done += got;
 		if (rc)
 			return rc;
@@ -92,13 +136,13 @@ static int core_read(struct ep_source *source, uint64_t address, void *out,
 static uint64_t core_next_data(struct ep_source *source, uint64_t address,
 			       uint64_t limit)
 {
-	while (address < limit) {
+	while (address < limit && source->memory_fd < 0) {
 		const struct ep_segment *segment =
 			ep_source_segment_at(source, address);
 		uint64_t within, offset;
 		off_t data;
 
-		if (!segment)
+		if (!segment || segment->flags & EP_SEGMENT_ARENA_FILE)
 			return address; /* let the read tell */
 		within = address - segment->address;
 		if (within < segment->present_size) {
@@ -116,7 +160,7 @@ static uint64_t core_next_data(struct ep_source *source, uint64_t address,
 			return limit;
 		address += segment->memory_size - within;
 	}
-	return limit;
+	return address < limit ? address : limit;
 }
 
 static const struct ep_source_ops core_ops = {
@@ -271,19 +315,9 @@ static void segments_part(struct ep_source *source)
 			       source->path, overlaps);
 }
 
+/* kernel.core_sort_vma=1 writes them by size: nothing is wrong with that. */
 static void segments_sort(struct ep_source *source)
 {
-	size_t descending = 0;
-
-	for (size_t i = 1; i < source->segment_count; i++)
-		if (source->segments[i].address <
-		    source->segments[i - 1].address)
-			descending++;
-	if (descending)
-		ep_source_warn(source,
-			       "%s: segments are not in ascending order (%zu "
-			       "times); sorted",
-			       source->path, descending);
 	if (source->segment_count)
 		qsort(source->segments, source->segment_count,
 		      sizeof(source->segments[0]), segment_compare);
@@ -330,10 +364,13 @@ static uint64_t headers_guess(struct ep_source *source, uint64_t offset)
 			 sizeof(first), NULL, NULL) ||
 	    first.p_type != PT_NOTE || first.p_offset <= offset)
 		return PN_XNUM - 1;
-	ep_source_warn(source,
-		       "%s: the number of segments is lost with the end of the "
-		       "file; taken from where the notes begin",
-		       source->path);
+	/* A stream has not come to its end yet. */
+	if (!source->spool)
+		ep_source_warn(source,
+			       "%s: the number of segments is lost with the "
+			       "end of the file; taken from where the notes "
+			       "begin",
+			       source->path);
 	return (first.p_offset - offset) / sizeof(first);
 }
 
@@ -387,13 +424,17 @@ static int note_segment(struct ep_source *source, const Elf64_Phdr *header,
 			       " of %" PRIu64 " bytes of notes are left",
 			       source->path, source->file_size, left, size);
 	size = at_most(size, left);
-	if (size > NOTES_MAX)
+	/* Many headers may name the same notes. */
+	left = at_most(NOTES_MAX, source->file_size) - source->note_bytes;
+	if (size > left)
 		ep_source_warn(source,
 			       "%s: notes of %" PRIu64
 			       " bytes; the first %" PRIu64 " are read",
-			       source->path, size, NOTES_MAX);
-	return ep_notes_read(source, header->p_offset, at_most(size, NOTES_MAX),
-			     header->p_align, err);
+			       source->path, size, left);
+	size = at_most(size, left);
+	source->note_bytes += size;
+	return ep_notes_read(source, header->p_offset, size, header->p_align,
+			     err);
 }
 
 static int headers_read(struct ep_source *source, const Elf64_Ehdr *header,
@@ -435,34 +476,67 @@ static int headers_read(struct ep_source *source, const Elf64_Ehdr *header,
 
 /* ---- opening ---- */
 
-static const char *file_kind(mode_t mode)
+static bool is_stdin(const char *path)
 {
-	if (S_ISDIR(mode))
-		return "a directory; name a core in it";
-	if (S_ISFIFO(mode) || S_ISSOCK(mode))
-		return "a pipe; save the core to a file first";
-	return "a device; name a core, or a pid";
+	return strcmp(path, "-") == 0;
+}
+
+static int input_open(const struct ep_source *source, int *fd, struct stat *st,
+		      struct ep_err *err)
+{
+	/* Not to be caught by a FIFO without a writer. */
+	*fd = is_stdin(source->name)
+		      ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+		      : open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (*fd < 0 && (errno == EACCES || errno == EPERM))
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: %m; cores are readable by their owner and "
+			       "root",
+			       source->path);
+	if (*fd >= 0 && fstat(*fd, st) == 0)
+		return EP_OK;
+	if (*fd >= 0)
+		close(*fd);
+	return ep_fail(err, EP_E_IO, 0, "%s: %m", source->path);
+}
+
+static int refuse(const struct ep_source *source, int fd, mode_t mode,
+		  struct ep_err *err)
+{
+	bool terminal = isatty(fd);
+
+	close(fd);
+	return ep_fail(err, EP_E_FORMAT, 0, "%s: %s", source->path,
+		       S_ISDIR(mode) ? "a directory; name a core in it"
+		       : terminal    ? "a terminal; pipe a core into it"
+				     : "a device; name a core, or a pid");
 }
 
 static int file_open(struct ep_source *source, struct ep_err *err)
 {
 	struct stat st;
+	int fd, rc = input_open(source, &fd, &st, err);
 
-	/* Not to be caught by a FIFO without a writer. */
-	source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (source->fd < 0 && (errno == EACCES || errno == EPERM))
-		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: %m; cores are readable by their owner and "
-			       "root",
-			       source->path);
-	if (source->fd < 0 || fstat(source->fd, &st) != 0)
-		return ep_fail(err, EP_E_IO, 0, "%s: %m", source->path);
-	if (!S_ISREG(st.st_mode))
-		return ep_fail(err, EP_E_FORMAT, 0, "%s: %s", source->path,
-			       file_kind(st.st_mode));
-	source->file_size = (uint64_t)st.st_size;
-	return ep_identify_core(source->fd, source->path, source->file_size,
-				err);
+	if (rc)
+		return rc;
+	if (S_ISREG(st.st_mode) && !ep_bytestream_compressed(fd)) {
+		source->fd = fd;
+		source->file_size = (uint64_t)st.st_size;
+	} else if (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||
+		   S_ISSOCK(st.st_mode)) {
+		if (S_ISREG(st.st_mode))
+			lseek(fd, 0, SEEK_SET);
+		if (!is_stdin(source->name))
+			fcntl(fd, F_SETFL, 0);
+		rc = ep_spool_open(source, fd, err);
+	} else {
+		return refuse(source, fd, st.st_mode, err);
+	}
+	source->origin_device = st.st_dev;
+	source->origin_inode = st.st_ino;
+	return rc ? rc
+		  : ep_identify_core(source->fd, source->path,
+				     source->file_size, err);
 }
 
 static void kind_settle(struct ep_source *source)
@@ -476,10 +550,8 @@ static void kind_settle(struct ep_source *source)
 static int core_load(struct ep_source *source, struct ep_err *err)
 {
 	GElf_Ehdr header;
-	int rc = file_open(source, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	elf_version(EV_CURRENT);
 	source->elf = elf_begin(source->fd, ELF_C_READ, NULL);
 	if (!source->elf || !gelf_getehdr(source->elf, &header))
@@ -490,10 +562,12 @@ static int core_load(struct ep_source *source, struct ep_err *err)
 		return rc;
 	kind_settle(source);
 	segments_sort(source);
-	segments_tell_truncation(source);
 	rc = ep_notes_digest(source, err);
+	if (rc == EP_OK && source->spool && source->memory_fd < 0)
+		rc = ep_spool_gather(source, err);
 	if (rc)
 		return rc;
+	segments_tell_truncation(source);
 	if (source->segment_count == 0 && source->note_count == 0)
 		return ep_fail(
 			err, EP_E_CORRUPT, header.e_phoff,
@@ -503,23 +577,57 @@ static int core_load(struct ep_source *source, struct ep_err *err)
 	return EP_OK;
 }
 
+static struct ep_source *source_of(const char *name, const char *path)
+{
+	struct ep_source *source =
+		ep_source_new(EP_SOURCE_CORE, &core_ops, name);
+
+	if (source)
+		source->path = strdup(path);
+	if (source && source->path)
+		return source;
+	ep_source_close(source);
+	return NULL;
+}
+
 int ep_source_open_core(struct ep_source **out, const char *path,
 			struct ep_err *err)
 {
 	struct ep_source *source =
-		ep_source_new(EP_SOURCE_CORE, &core_ops, path);
+		source_of(path, is_stdin(path) ? "standard input" : path);
 	int rc;
 
-	if (source)
-		source->path = strdup(path);
-	if (!source || !source->path) {
-		ep_source_close(source);
+	if (!source)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
-	rc = core_load(source, err);
+	rc = file_open(source, err);
+	rc = rc ? rc : core_load(source, err);
 	if (rc)
 		ep_source_close(source);
 	else
 		*out = source;
+	return rc;
+}
+
+int ep_source_open_held(struct ep_source **out, int stream, pid_t pid,
+			struct ep_err *err)
+{
+	char path[64];
+	struct ep_source *source;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	source = source_of(path, path);
+	if (!source) {
+		close(stream);
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	}
+	source->memory_fd = open(path, O_RDONLY | O_CLOEXEC);
+	rc = ep_spool_open_head(source, stream, err);
+	if (rc == EP_OK && source->memory_fd < 0)
+		rc = ep_fail(err, EP_E_IO, 0, "%s: %m", path);
+	rc = rc ? rc
+		: ep_identify_core(source->fd, path, source->file_size, err);
+	rc = rc ? rc : core_load(source, err);
+	*out = source;
 	return rc;
 }

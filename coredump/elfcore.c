@@ -13,32 +13,54 @@
 #include "coredump/source_impl.h"
 
 #define COPY_CHUNK (1u << 20)
+#define HELD_MAX   (32u << 10) /* bytes: headers and notes are small */
 
 struct sink {
 	int fd;
 	const char *path;
-	uint64_t at; /* bytes written */
+	uint64_t at; /* bytes put, held ones too */
 	struct ep_err *err;
+	size_t held_size;
+	uint8_t held[HELD_MAX]; /* not yet written */
 };
 
-static int put(struct sink *sink, const void *bytes, size_t size)
+static int write_all(const struct sink *sink, const uint8_t *bytes, size_t size)
 {
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = write(sink->fd, (const char *)bytes + done,
-				  size - done);
+	while (size) {
+		ssize_t n = write(sink->fd, bytes, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return ep_fail(sink->err, EP_E_IO, sink->at,
-				       "%s: writing at offset 0x%" PRIx64
+				       "%s: writing before offset 0x%" PRIx64
 				       ": %m",
 				       sink->path, sink->at);
-		done += (size_t)n;
-		sink->at += (size_t)n;
+		bytes += n;
+		size -= (size_t)n;
 	}
+	return EP_OK;
+}
+
+static int flush(struct sink *sink)
+{
+	size_t size = sink->held_size;
+
+	sink->held_size = 0;
+	return write_all(sink, sink->held, size);
+}
+
+static int put(struct sink *sink, const void *bytes, size_t size)
+{
+	int rc = EP_OK;
+
+	if (size > HELD_MAX - sink->held_size)
+		rc = flush(sink);
+	sink->at += size;
+	if (rc || size > HELD_MAX)
+		return rc ? rc : write_all(sink, bytes, size);
+	memcpy(sink->held + sink->held_size, bytes, size);
+	sink->held_size += size;
 	return EP_OK;
 }
 
@@ -203,12 +225,13 @@ int ep_elfcore_write(const struct ep_elfcore *core, struct ep_source *source,
 		     int fd, const char *path, uint64_t *written,
 		     struct ep_err *err)
 {
-	struct sink sink = {fd, path, 0, err};
+	struct sink sink = {.fd = fd, .path = path, .err = err};
 	int rc = put_headers(&sink, core);
 
 	for (size_t i = 0; i < core->note_count && rc == EP_OK; i++)
 		rc = put_note(&sink, &core->notes[i]);
 	rc = rc ? rc : put_pieces(&sink, source, core);
+	rc = rc ? rc : flush(&sink);
 	*written = sink.at;
 	return rc;
 }

@@ -14,15 +14,24 @@
 #include "coredump/source_impl.h"
 #include "coredump/steady.h"
 
+void ep_extract_deinit_notes(struct ep_extraction *x)
+{
+	free(x->notes);
+	free(x->made);
+	for (size_t i = 0; i < x->remade_count; i++)
+		free(x->remade[i]);
+	free(x->remade);
+}
+
 static void extraction_deinit(struct ep_extraction *x)
 {
+	ep_extract_deinit_notes(x);
 	ep_ranges_deinit(&x->all);
 	ep_ranges_deinit(&x->pages);
 	free(x->threads);
-	free(x->notes);
-	free(x->made);
 	free(x->pieces);
 	free(x->captured);
+	free(x->exact);
 	ep_steady_deinit(&x->steady);
 }
 
@@ -105,6 +114,8 @@ static int wishes_gather(struct ep_extraction *x, struct ep_err *err)
 }
 
 /* ---- pieces: what of it there is ---- */
+
+#define CAPTURE (UINT64_C(1) << 20) /* bytes that are read at once */
 
 static int piece_add(struct ep_extraction *x, uint64_t start, uint64_t end,
 		     uint32_t flags, struct ep_err *err)
@@ -199,12 +210,74 @@ static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 	return rc;
 }
 
+/* The bytes of a piece that holds still; holes of the source's stay untouched
+ * memory. */
+static int piece_capture(struct ep_extraction *x,
+			 const struct ep_elfcore_piece *piece, uint8_t *out,
+			 struct ep_err *err)
+{
+	uint64_t at = piece->address, end = at + piece->size;
+	int rc = EP_OK;
+
+	while (rc == EP_OK &&
+	       (at = x->source->ops->next_data(x->source, at, end)) < end) {
+		uint64_t next = (at | (CAPTURE - 1)) + 1;
+
+		next = next < end ? next : end;
+		rc = ep_source_read(x->source, at, out + (at - piece->address),
+				    next - at, NULL, err);
+		at = next;
+	}
+	return rc;
+}
+
+/* For what is to be redacted. Bytes have the place in a page that they have in
+ * the process, so that what is aligned there is so here. */
+static int pieces_capture(struct ep_extraction *x, struct ep_err *err)
+{
+	uint64_t size = 0, used = 0;
+	int rc = EP_OK;
+
+	for (size_t i = 0; i < x->piece_count; i++)
+		size += x->pieces[i].size + EP_PAGE;
+	x->captured = calloc(1, size + 1);
+	if (!x->captured)
+		return ep_fail(err, EP_E_MEMORY, 0,
+			       "out of memory for %" PRIu64 " bytes", size);
+	for (size_t i = 0; i < x->piece_count && rc == EP_OK; i++) {
+		struct ep_elfcore_piece *piece = &x->pieces[i];
+
+		used += (piece->address - used) % EP_PAGE;
+		piece->bytes = x->captured + used;
+		rc = piece_capture(x, piece, x->captured + used, err);
+		used += piece->size;
+	}
+	return rc;
+}
+
+size_t ep_extract_piece_behind(const struct ep_extraction *x, uint64_t address)
+{
+	size_t low = 0, high = x->piece_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (x->pieces[middle].address + x->pieces[middle].size <=
+		    address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static uint64_t pieces_within(const struct ep_extraction *x, uint64_t start,
 			      uint64_t end)
 {
 	uint64_t size = 0;
 
-	for (size_t i = 0; i < x->piece_count; i++) {
+	for (size_t i = ep_extract_piece_behind(x, start);
+	     i < x->piece_count && x->pieces[i].address < end; i++) {
 		uint64_t low = x->pieces[i].address;
 		uint64_t high = low + x->pieces[i].size;
 
@@ -266,12 +339,13 @@ static void note_fill(struct ep_extraction *x)
 	note->pages_saved = pages_saved / EP_PAGE;
 	note->found = found->how;
 	note->thread_count = (uint32_t)x->thread_count;
+	note->redacted = x->options.redact | x->before.redacted;
 	/* A snapshot of a snapshot says how the first one came to be. */
 	if (x->before.size) {
 		note->found = x->before.found;
 		note->taken_tsc = x->before.taken_tsc;
 	}
-	if (x->source->kind == EP_SOURCE_LIVE)
+	if (x->source->changing)
 		note->taken_tsc = __builtin_ia32_rdtsc();
 }
 
@@ -298,11 +372,11 @@ static int own_note(struct ep_extraction *x, uint8_t **bytes,
 static int refuse_self(const struct ep_source *source, const char *path,
 		       struct ep_err *err)
 {
-	struct stat core, out;
+	struct stat out;
 
-	if (source->path && fstat(source->fd, &core) == 0 &&
-	    stat(path, &out) == 0 && core.st_dev == out.st_dev &&
-	    core.st_ino == out.st_ino)
+	if (source->origin_inode && stat(path, &out) == 0 &&
+	    source->origin_device == out.st_dev &&
+	    source->origin_inode == out.st_ino)
 		return ep_fail(err, EP_E_USAGE, 0,
 			       "%s: is what the snapshot is taken from", path);
 	return EP_OK;
@@ -359,9 +433,14 @@ static int extraction_run(struct ep_extraction *x, const char *path,
 	rc = wishes_gather(x, err);
 	ep_ranges_join(&x->all);
 	if (rc == EP_OK)
-		rc = x->source->kind == EP_SOURCE_LIVE ? pieces_of_live(x, err)
-						       : pieces_of_core(x, err);
+		rc = x->source->changing ? pieces_of_live(x, err)
+					 : pieces_of_core(x, err);
+	if (rc == EP_OK && x->options.redact && !x->source->changing)
+		rc = pieces_capture(x, err);
 	rc = rc ? rc : original_notes(x, err);
+	rc = rc ? rc
+		: ep_redact(x, x->found->arena_address, x->note.arena_size,
+			    x->found->root.identity, err);
 	rc = rc ? rc : own_note(x, &own, err);
 	if (rc == EP_OK && x->note.arena_saved == 0)
 		rc = ep_fail(err, EP_E_UNSAVED, x->found->arena_address,
@@ -384,6 +463,8 @@ int ep_extract(struct ep_source *source, const struct ep_root_found *found,
 	int rc;
 
 	x.options = options ? *options : EP_EXTRACT_DEFAULTS;
+	if (x.options.redact & EP_REDACTED_STACKS)
+		x.options.stack_bytes = 0;
 	rc = extraction_run(&x, path, &own, err);
 	extraction_deinit(&x);
 	if (rc == EP_OK && result)

@@ -16,9 +16,10 @@ struct ep_extract_options {
 	uint64_t stack_bytes_total; /* bound over all threads; default 64 MiB */
 	bool arena_only;            /* neither stacks nor module pages */
 	bool force;                 /* write over an existing file */
+	uint32_t redact;            /* EP_REDACTED_: what to leave out */
 };
 #define EP_EXTRACT_DEFAULTS \
-	((struct ep_extract_options){65536, 64u << 20, false, false})
+	((struct ep_extract_options){65536, 64u << 20, false, false, 0})
 
 struct ep_extract_result {
 	uint64_t bytes_written;

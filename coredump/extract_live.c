@@ -47,23 +47,25 @@ static void process_facts(pid_t pid, struct elf_prpsinfo *out)
 
 /* NT_FILE: count, page size, ranges, paths (fs/binfmt_elf.c, fill_files_note).
  */
-static size_t file_note_size(const struct ep_source *source)
+size_t ep_extract_files_size(const struct ep_source *source,
+			     const struct ep_mapping *mappings)
 {
 	size_t size = 16 + 24 * source->mapping_count;
 
 	for (size_t i = 0; i < source->mapping_count; i++)
-		size += strlen(source->mappings[i].path) + 1;
+		size += strlen(mappings[i].path) + 1;
 	return size;
 }
 
-static void file_note_fill(const struct ep_source *source, uint8_t *out)
+void ep_extract_files_fill(const struct ep_source *source,
+			   const struct ep_mapping *mappings, uint8_t *out)
 {
 	uint64_t head[2] = {source->mapping_count, EP_PAGE};
 	uint8_t *text = out + 16 + 24 * source->mapping_count;
 
 	memcpy(out, head, sizeof(head));
 	for (size_t i = 0; i < source->mapping_count; i++) {
-		const struct ep_mapping *mapping = &source->mappings[i];
+		const struct ep_mapping *mapping = &mappings[i];
 		uint64_t range[3] = {mapping->start, mapping->end,
 				     mapping->file_offset / EP_PAGE};
 		size_t length = strlen(mapping->path) + 1;
@@ -92,7 +94,7 @@ static int thread_notes(struct ep_extraction *x, uint32_t tid, uint8_t *at,
 int ep_extract_live_notes(struct ep_extraction *x, struct ep_err *err)
 {
 	const struct ep_source *source = x->source;
-	size_t files = file_note_size(source), threads;
+	size_t files = ep_extract_files_size(source, source->mappings), threads;
 	struct elf_prpsinfo process = {0};
 	uint8_t *at;
 	int rc = EP_OK;
@@ -115,7 +117,7 @@ int ep_extract_live_notes(struct ep_extraction *x, struct ep_err *err)
 	if (rc == EP_OK && source->auxv)
 		rc = ep_extract_note(x, "CORE", NT_AUXV, source->auxv,
 				     (uint32_t)source->auxv_size, err);
-	file_note_fill(source, at);
+	ep_extract_files_fill(source, source->mappings, at);
 	return rc ? rc
 		  : ep_extract_note(x, "CORE", NT_FILE, at, (uint32_t)files,
 				    err);

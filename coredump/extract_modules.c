@@ -9,6 +9,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "coredump/abortmessage.h"
 #include "coredump/elfimage.h"
 #include "coredump/source_impl.h"
 
@@ -27,44 +28,91 @@ static bool is_elf(struct ep_source *source, uint64_t address)
 	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* An object whose first page was not saved: told by its code. */
-static bool has_code(const struct ep_source *source, size_t index)
+static bool is_code(const struct ep_source *source, uint64_t address)
 {
-	const struct ep_mapping *first = &source->mappings[index];
+	const struct ep_segment *segment =
+		ep_source_segment_at(source, address);
 
-	for (size_t i = index; i < source->mapping_count; i++) {
-		const struct ep_mapping *mapping = &source->mappings[i];
-		const struct ep_segment *segment =
-			ep_source_segment_at(source, mapping->start);
-
-		if (strcmp(mapping->path, first->path) != 0)
-			break;
-		if (segment && segment->flags & PF_X)
-			return true;
-	}
-	return false;
+	return segment && segment->flags & PF_X;
 }
 
+/* These bytes stay when something is redacted. */
+static int exact_add(struct ep_extraction *x, uint64_t start, uint64_t end,
+		     struct ep_err *err)
+{
+	if (!x->options.redact)
+		return EP_OK;
+	if (!ep_list_grow(&x->exact, x->exact_count, &x->exact_capacity,
+			  sizeof(*x->exact)))
+		return ep_fail(err, EP_E_MEMORY, start, "out of memory");
+	x->exact[x->exact_count++] = (struct ep_extent){start, end};
+	return EP_OK;
+}
+
+/* Pages with these bytes; of the rest of them nothing is wanted. */
+static int pages_add(struct ep_extraction *x, uint64_t address, uint64_t size,
+		     struct ep_err *err)
+{
+	int rc = exact_add(x, address, address + size, err);
+
+	return rc ? rc : ep_ranges_add(&x->pages, address, size, err);
+}
+
+/* An object's first page. Without paths, its headers and notes: behind them may
+ * be an interpreter, RUNPATHs, names of libraries. */
+static int first_page(struct ep_extraction *x, uint64_t start,
+		      struct ep_err *err)
+{
+	uint64_t end = start + EP_PAGE;
+	struct ep_elf_image image;
+	int rc;
+
+	if (!(x->options.redact & EP_REDACTED_PATHS))
+		return pages_add(x, start, EP_PAGE, err);
+	rc = ep_ranges_add(&x->pages, start, EP_PAGE, err);
+	if (rc || ep_elf_image_read(&image, x->source, start, NULL))
+		return rc;
+	rc = pages_add(x, start,
+		       sizeof(Elf64_Ehdr) + image.count * sizeof(Elf64_Phdr),
+		       err);
+	for (uint32_t i = 0; i < image.count && rc == EP_OK; i++) {
+		const Elf64_Phdr *one = &image.headers[i];
+		uint64_t at = image.bias + one->p_vaddr;
+
+		if (one->p_type == PT_NOTE && at >= start && at < end)
+			rc = pages_add(x, at,
+				       one->p_filesz < end - at ? one->p_filesz
+								: end - at,
+				       err);
+	}
+	return rc;
+}
+
+/* An object whose first page was not saved is told by its code: by a mapping of
+ * the same file that follows it. So they are looked at from the last on. */
 static int first_pages(struct ep_extraction *x, struct ep_err *err)
 {
 	struct ep_source *source = x->source;
+	const char *path = "";
+	bool code = false;
 	int rc = EP_OK;
 
-	for (size_t i = 0; i < source->mapping_count && rc == EP_OK; i++) {
-		uint64_t start = source->mappings[i].start;
+	for (size_t i = source->mapping_count; i-- && rc == EP_OK;) {
+		const struct ep_mapping *mapping = &source->mappings[i];
 
-		if (source->mappings[i].file_offset == 0 &&
-		    (is_elf(source, start) || has_code(source, i)))
-			rc = ep_ranges_add(&x->pages, start, EP_PAGE, err);
+		code = is_code(source, mapping->start) ||
+		       (code && strcmp(mapping->path, path) == 0);
+		path = mapping->path;
+		if (mapping->file_offset == 0 &&
+		    (code || is_elf(source, mapping->start)))
+			rc = first_page(x, mapping->start, err);
 	}
 	/* Without a list of files every segment may begin an object. */
 	for (size_t i = 0;
 	     !source->mapping_count && i < source->segment_count && rc == EP_OK;
 	     i++)
 		if (is_elf(source, source->segments[i].address))
-			rc = ep_ranges_add(&x->pages,
-					   source->segments[i].address, EP_PAGE,
-					   err);
+			rc = first_page(x, source->segments[i].address, err);
 	return rc;
 }
 
@@ -78,8 +126,7 @@ static int vdso(struct ep_extraction *x, struct ep_err *err)
 	segment = ep_source_segment_at(x->source, address);
 	if (!segment || segment->memory_size > VDSO_MAX)
 		return EP_OK;
-	return ep_ranges_add(&x->pages, segment->address, segment->memory_size,
-			     err);
+	return pages_add(x, segment->address, segment->memory_size, err);
 }
 
 /* ---- the dynamic linker's list ---- */
@@ -131,17 +178,16 @@ static int link_maps(struct ep_extraction *x, uint64_t node, uint32_t *budget,
 		struct link_map map;
 
 		(*budget)--;
-		rc = ep_ranges_add(&x->pages, node, sizeof(map), err);
+		rc = pages_add(x, node, sizeof(map), err);
 		if (rc || ep_source_read(x->source, node, &map, sizeof(map),
 					 NULL, &ignored))
 			return rc;
 		ep_source_read_string(x->source,
 				      (uint64_t)(uintptr_t)map.l_name, name,
 				      sizeof(name), &ignored);
-		if (map.l_name)
-			rc = ep_ranges_add(&x->pages,
-					   (uint64_t)(uintptr_t)map.l_name,
-					   strlen(name) + 1, err);
+		if (map.l_name && !(x->options.redact & EP_REDACTED_PATHS))
+			rc = pages_add(x, (uint64_t)(uintptr_t)map.l_name,
+				       strlen(name) + 1, err);
 		node = (uint64_t)(uintptr_t)map.l_next;
 	}
 	return rc;
@@ -160,7 +206,7 @@ static int linker_lists(struct ep_extraction *x, uint64_t address,
 		struct ep_err ignored;
 
 		budget--;
-		rc = ep_ranges_add(&x->pages, address, sizeof(debug), err);
+		rc = pages_add(x, address, sizeof(debug), err);
 		if (rc || ep_source_read(x->source, address, &debug.base,
 					 sizeof(debug.base), NULL, &ignored))
 			return rc;
@@ -184,20 +230,48 @@ static int executable(struct ep_extraction *x, struct ep_err *err)
 	int rc = EP_OK;
 
 	if (ep_source_auxv(x->source, AT_PHDR, &address) == EP_OK)
-		rc = ep_ranges_add(&x->pages, address, sizeof(image.headers[0]),
-				   err);
+		rc = pages_add(x, address, sizeof(image.headers[0]), err);
 	if (rc || ep_elf_image_executable(&image, x->source, &ignored))
 		return rc;
 	if (image.start)
-		rc = ep_ranges_add(&x->pages, image.start, EP_PAGE, err);
+		rc = first_page(x, image.start, err);
 	dynamic = ep_elf_image_header(&image, PT_DYNAMIC);
 	if (rc || !dynamic)
 		return rc;
 	address = image.bias + dynamic->p_vaddr;
 	size = dynamic->p_memsz < DYNAMIC_MAX ? dynamic->p_memsz : DYNAMIC_MAX;
-	rc = ep_ranges_add(&x->pages, address, size, err);
+	rc = pages_add(x, address, size, err);
 	debug = dynamic_value(x->source, address, size, DT_DEBUG);
 	return rc ? rc : linker_lists(x, debug, err);
+}
+
+/* What the C library said last: a page or two. */
+static int last_words(struct ep_extraction *x, struct ep_err *err)
+{
+	struct ep_abort_message message;
+	int rc = ep_abort_message_find(&message, x->source);
+
+	if (rc)
+		return rc == EP_E_MEMORY ? ep_fail(err, rc, 0, "out of memory")
+					 : EP_OK;
+	if (x->options.redact & EP_REDACTED_NOTES)
+		return EP_OK;
+	rc = pages_add(x, message.pointer, sizeof(message.pointer), err);
+	return rc ? rc : pages_add(x, message.address, message.size, err);
+}
+
+/* The root, and behind it the path of the arena's file. */
+static int root_page(struct ep_extraction *x, struct ep_err *err)
+{
+	const struct ep_root *root = &x->found->root;
+	uint64_t address = x->found->root_address;
+	int rc = pages_add(x, address, sizeof(*root), err);
+
+	if (rc || x->options.redact & EP_REDACTED_PATHS ||
+	    root->file_path > EP_PAGE || root->file_path_size > EP_PAGE)
+		return rc;
+	return exact_add(x, address + root->file_path,
+			 address + root->file_path + root->file_path_size, err);
 }
 
 int ep_extract_modules(struct ep_extraction *x, struct ep_err *err)
@@ -209,9 +283,13 @@ int ep_extract_modules(struct ep_extraction *x, struct ep_err *err)
 	rc = first_pages(x, err);
 	rc = rc ? rc : vdso(x, err);
 	rc = rc ? rc : executable(x, err);
+	rc = rc ? rc : last_words(x, err);
 	if (rc == EP_OK && x->found->root_address)
-		rc = ep_ranges_add(&x->pages, x->found->root_address,
-				   sizeof(struct ep_root), err);
+		rc = root_page(x, err);
+	/* What is wanted for other reasons may share a page. */
+	for (size_t i = 0; i < x->all.count && rc == EP_OK; i++)
+		rc = exact_add(x, x->all.list[i].start, x->all.list[i].end,
+			       err);
 	ep_ranges_join(&x->pages);
 	return rc ? rc : ep_ranges_add_all(&x->all, &x->pages, err);
 }

@@ -202,12 +202,14 @@ static bool head_is(int fd)
 
 bool ep_funtrace_file_is(const char *path)
 {
-	/* Not to be caught by a FIFO without a writer. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
-	bool is = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		  head_is(fd);
+	int fd = -1;
+	bool is;
 
+	/* To open a pipe and close it again would end who writes into it. */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	is = fd >= 0 && head_is(fd);
 	if (fd >= 0)
 		close(fd);
 	return is;
@@ -225,6 +227,8 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 		return ep_fail(err, EP_E_FORMAT, 0, "%s: not a regular file",
 			       source->path);
 	source->file_size = (uint64_t)st.st_size;
+	source->origin_device = st.st_dev;
+	source->origin_inode = st.st_ino;
 	if (head_is(source->fd))
 		return EP_OK;
 	return ep_fail(err, EP_E_FORMAT, 0, "%s: not a funtrace.raw",

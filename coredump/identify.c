@@ -12,15 +12,6 @@ static const struct {
 	const char *what;
 	const char *next;
 } known[] = {
-	{"\x28\xb5\x2f\xfd", 4, "compressed with zstd",
-	 "decompress it first: zstd -d"},
-	{"\x1f\x8b", 2, "compressed with gzip", "decompress it first: gzip -d"},
-	{"\xfd"
-	 "7zXZ",
-	 6, "compressed with xz", "decompress it first: xz -d"},
-	{"\x04\x22\x4d\x18", 4, "compressed with lz4",
-	 "decompress it first: lz4 -d"},
-	{"BZh", 3, "compressed with bzip2", "decompress it first: bzip2 -d"},
 	{"PK\x03\x04", 4, "a zip archive", "unpack it first"},
 	{"MDMP", 4, "a minidump", "only ELF cores are read"},
 	{"KDUMP   ", 8, "a dump of a kernel",
@@ -28,7 +19,6 @@ static const struct {
 	{"!<arch>\n", 8, "a static library", "name the core, or a pid"},
 	{"ProblemType:", 12, "an apport report",
 	 "take its CoreDump out: apport-unpack"},
-	{"EPITARNA", 8, "a bare arena", "name the core, or a snapshot"},
 };
 
 static const struct {

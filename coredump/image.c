@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coredump/ranges.h"
+#include "coredump/redact.h"
 #include "coredump/root_impl.h"
 #include "coredump/source_impl.h"
 #include "coredump/steady.h"
@@ -193,6 +194,7 @@ int ep_image_read(struct ep_image *image, struct ep_source *source,
 	new.address = found->arena_address;
 	new.root = found->root;
 	new.how = found->how;
+	new.redacted = ep_source_redacted(source);
 	rc = pages_read(&new, source, found, 0, size, err);
 	if (rc == EP_OK && new.pages_missing * EP_PAGE >= page_up(size))
 		rc = ep_fail(err, EP_E_UNSAVED, found->arena_address,

@@ -19,6 +19,7 @@ struct ep_image {
 	uint64_t address;     /* process virtual address of bytes[0] */
 	struct ep_root root;  /* validated */
 	uint32_t how;         /* EP_FOUND_ */
+	uint32_t redacted;    /* EP_REDACTED_: what was left out on purpose */
 };
 
 /* Copies the arena that was found. Keeps what can be read; EP_OK also when

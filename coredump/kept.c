@@ -13,6 +13,7 @@
 
 #include "coredump/extract_impl.h"
 #include "coredump/output.h"
+#include "coredump/redact.h"
 #include "coredump/ranges.h"
 #include "coredump/root_impl.h"
 #include "coredump/source_impl.h"
@@ -218,7 +219,8 @@ static_assert(offsetof(struct own_notes, thread) -
 		      sizeof(struct ep_snapshot_note),
 	      "one note");
 
-static void own_notes_fill(struct own_notes *notes, const struct copy *copy)
+static void own_notes_fill(struct own_notes *notes, const struct copy *copy,
+			   uint32_t redacted)
 {
 	const struct ep_kept *kept = copy->kept;
 
@@ -234,6 +236,7 @@ static void own_notes_fill(struct own_notes *notes, const struct copy *copy)
 		.taken_tsc = kept->tsc,
 		.found = EP_FOUND_KEPT,
 		.thread_count = 1,
+		.redacted = redacted,
 	};
 	notes->thread.tid = kept->tid;
 }
@@ -284,15 +287,25 @@ static int file_write(const struct ep_elfcore *core, struct ep_source *source,
 }
 
 static int copy_write(const struct copy *copy, struct ep_source *source,
-		      const char *path, bool force, uint64_t *written,
-		      struct ep_err *err)
+		      const char *path,
+		      const struct ep_extract_options *options,
+		      uint64_t *written, struct ep_err *err)
 {
-	struct ep_extraction x = {.source = source};
+	struct ep_extraction x = {.source = source,
+				  .options = *options,
+				  .pieces = copy->pieces,
+				  .piece_count = copy->piece_count};
 	struct own_notes own;
+	struct ep_root root;
 	int rc;
 
-	own_notes_fill(&own, copy);
+	memcpy(&root, copy->bytes, sizeof(root));
+	own_notes_fill(&own, copy,
+		       options->redact | ep_source_redacted(source));
 	rc = process_notes(&x, &own, err);
+	rc = rc ? rc
+		: ep_redact(&x, copy->kept->address, copy->kept->size,
+			    root.identity, err);
 	rc = rc ? rc
 		: ep_extract_note(
 			  &x, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, &own.snapshot,
@@ -301,10 +314,10 @@ static int copy_write(const struct copy *copy, struct ep_source *source,
 		struct ep_elfcore core = {x.notes, x.note_count, copy->pieces,
 					  copy->piece_count};
 
-		rc = file_write(&core, source, path, force, written, err);
+		rc = file_write(&core, source, path, options->force, written,
+				err);
 	}
-	free(x.notes);
-	free(x.made);
+	ep_extract_deinit_notes(&x);
 	return rc;
 }
 
@@ -331,8 +344,8 @@ static int still_kept(struct ep_source *source,
 
 int ep_kept_extract(struct ep_source *source, const struct ep_root_found *found,
 		    const struct ep_kept_found *which, const char *path,
-		    bool force, struct ep_kept_result *result,
-		    struct ep_err *err)
+		    const struct ep_extract_options *options,
+		    struct ep_kept_result *result, struct ep_err *err)
 {
 	struct copy copy = {.kept = &which->kept};
 	uint64_t written = 0;
@@ -347,7 +360,7 @@ int ep_kept_extract(struct ep_source *source, const struct ep_root_found *found,
 		rc = copy_read(&copy, source, err);
 	rc = rc ? rc : make_arena(&copy, source, err);
 	rc = rc ? rc : still_kept(source, found, copy.kept, err);
-	rc = rc ? rc : copy_write(&copy, source, path, force, &written, err);
+	rc = rc ? rc : copy_write(&copy, source, path, options, &written, err);
 	if (rc == EP_OK)
 		*result = (struct ep_kept_result){written, copy.kept->size,
 						  copy.saved};

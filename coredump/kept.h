@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "coredump/extract.h"
 #include "coredump/root.h"
 
 #define EP_KEPT_MAX 1024 /* more than any runtime keeps: 64 */
@@ -43,14 +44,14 @@ struct ep_kept_result {
 
 /*
  * Writes it as a snapshot without stacks and registers to `path` ("-" is
- * stdout), whole or not at all; `force` over an existing file. EP_E_UNSAVED:
+ * stdout), whole or not at all, by the options' force and redact. EP_E_UNSAVED:
  * the source has less than half of it, or not its first page; EP_E_CORRUPT:
  * that page is damaged; EP_E_VERSION. A running process may have given it back
  * meanwhile: EP_END.
  */
 int ep_kept_extract(struct ep_source *source, const struct ep_root_found *found,
 		    const struct ep_kept_found *which, const char *path,
-		    bool force, struct ep_kept_result *result,
-		    struct ep_err *err);
+		    const struct ep_extract_options *options,
+		    struct ep_kept_result *result, struct ep_err *err);
 
 #endif

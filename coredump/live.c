@@ -288,6 +288,24 @@ static int ptrace_scope(void)
 	return scope;
 }
 
+/* The effective user id of the process, from /proc/PID/status: the folder
+ * itself is root's when the process is not dumpable. (uid_t)-1: not told. */
+static uid_t user_of(pid_t pid)
+{
+	char path[64], line[128];
+	unsigned user = (unsigned)-1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Uid: %*u %u", &user) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return user;
+}
+
 static int not_permitted(const struct ep_source *source, struct ep_err *err)
 {
 	int scope = ptrace_scope();
@@ -311,9 +329,16 @@ static int not_permitted(const struct ep_source *source, struct ep_err *err)
 			"%s: permission denied: kernel.yama.ptrace_scope "
 			"is %d; run as root",
 			source->name, scope);
+	if (user_of(source->pid) == geteuid())
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied, though it is yours: it "
+			       "has privileges (setuid, file capabilities) or "
+			       "is not dumpable (prctl); run as root, or with "
+			       "CAP_SYS_PTRACE",
+			       source->name);
 	return ep_fail(err, EP_E_PERMISSION, 0,
 		       "%s: permission denied; run as the user of the process, "
-		       "or as root",
+		       "or as root, or with CAP_SYS_PTRACE",
 		       source->name);
 }
 
@@ -408,6 +433,7 @@ int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err)
 	if (!source)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	source->pid = pid;
+	source->changing = true;
 	rc = live_load(source, err);
 	if (rc)
 		ep_source_close(source);

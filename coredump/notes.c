@@ -324,6 +324,9 @@ static bool seen_before(struct ep_source *source, const struct ep_note *note,
 static void tell_absence(struct ep_source *source, const struct ep_note *auxv,
 			 const struct ep_note *files)
 {
+	/* An arena file has neither of these. */
+	if (ep_source_snapshot_found(source) == EP_FOUND_FILE)
+		return;
 	if (source->thread_count == 0)
 		ep_source_warn(source,
 			       "%s: no thread in it (no NT_PRSTATUS note)",
@@ -333,8 +336,12 @@ static void tell_absence(struct ep_source *source, const struct ep_note *auxv,
 			       source->path);
 	if (!files)
 		ep_source_warn(source,
-			       "%s: no list of mapped files (NT_FILE note)",
-			       source->path);
+			       "%s: no list of mapped files (NT_FILE note)%s",
+			       source->path,
+			       source->segment_count >= PN_XNUM
+				       ? ": the kernel leaves out one of more "
+					 "than kernel.core_file_note_size_limit"
+				       : "");
 }
 
 int ep_notes_digest(struct ep_source *source, struct ep_err *err)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/arena_file.h"
 #include "coredump/cursor.h"
 #include "coredump/elfimage.h"
 #include "coredump/source_impl.h"
@@ -39,6 +40,10 @@ const char *ep_found_text(uint32_t how)
 		return "written by the process itself";
 	case EP_FOUND_KEPT:
 		return "kept by the process in its memory";
+	case EP_FOUND_FILE:
+		return "file of EPITAPH_FILE";
+	case EP_FOUND_CRASH:
+		return "written by the process while it died";
 	}
 	return "unknown way";
 }
@@ -173,6 +178,14 @@ static int arena_missing(struct ep_root_search *search, int why,
 			       "truncated before the trace (arena at 0x%" PRIx64
 			       "): raise ulimit -c or make room on the disk",
 			       name, root->arena_address);
+	if (root->file_inode && search->source->kind == EP_SOURCE_CORE)
+		return ep_fail(err, EP_E_UNSAVED, root->arena_address,
+			       "%s: the program was traced, and its trace lay "
+			       "in the file of EPITAPH_FILE (inode %" PRIu64
+			       "), which is not there any more under that "
+			       "name; if you have it, name it instead of the "
+			       "core",
+			       name, root->file_inode);
 	if (search->source->kind == EP_SOURCE_LIVE)
 		return ep_fail(err, EP_E_UNSAVED, root->arena_address,
 			       "%s: the program is traced, but its arena at "
@@ -211,6 +224,14 @@ static int root_follow(struct ep_root_search *search)
 	}
 	if (arena_is_there(search->source, &found->root, &why))
 		return EP_OK;
+	if (ep_source_follow_arena(search->source, found->root_address,
+				   &found->root, &err) == EP_OK &&
+	    root_read(search->source, found->arena_address, EP_ARENA_MAGIC,
+		      &copy, &err) == EP_OK) {
+		found->root = copy;
+		found->how = EP_FOUND_FILE;
+		return EP_OK;
+	}
 	why = arena_missing(search, why, &err);
 	remember(search, why, found, &err);
 	return EP_END;
@@ -292,6 +313,12 @@ static int by_snapshot(struct ep_root_search *search)
 
 /* ---- by magic at the start of a segment ---- */
 
+static uint32_t how_by_segment(const struct ep_source *source)
+{
+	return source->kind == EP_SOURCE_ARENA ? EP_FOUND_FILE
+					       : EP_FOUND_SEGMENT;
+}
+
 /* Of two arenas the one of this very process is meant: the other came with
  * memory that it shares. */
 static int by_segment(struct ep_root_search *search)
@@ -307,13 +334,15 @@ static int by_segment(struct ep_root_search *search)
 		    !(segment->flags & PF_R))
 			continue;
 		snprintf(where, sizeof(where), "%s at 0x%" PRIx64,
-			 source->kind == EP_SOURCE_LIVE ? "mapping" : "PT_LOAD",
+			 source->kind == EP_SOURCE_LIVE    ? "mapping"
+			 : source->kind == EP_SOURCE_ARENA ? "mapped"
+							   : "PT_LOAD",
 			 segment->address);
 		if (source->kind == EP_SOURCE_FUNTRACE)
 			snprintf(where, sizeof(where),
 				 "made from a funtrace.raw");
 		if (ep_root_try_arena(search, segment->address,
-				      EP_FOUND_SEGMENT, where))
+				      how_by_segment(source), where))
 			continue;
 		if (best.how == 0)
 			best = search->found;

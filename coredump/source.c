@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* source.c: what all sources have in common, and which kind a name means. */
+#include "coredump/arena_file.h"
 #include "coredump/funtrace.h"
 #include "coredump/source_impl.h"
+#include "coredump/spool.h"
+#include "runtime/format.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +32,7 @@ struct ep_source *ep_source_new(enum ep_source_kind kind,
 		return NULL;
 	source->kind = kind;
 	source->ops = ops;
-	source->fd = -1;
+	source->fd = source->memory_fd = source->arena_fd = -1;
 	source->name = strdup(name);
 	if (!source->name) {
 		free(source);
@@ -42,14 +46,21 @@ void ep_source_close(struct ep_source *source)
 	if (!source)
 		return;
 	elf_end(source->elf);
+	ep_spool_close(source->spool);
 	if (source->fd >= 0)
 		close(source->fd);
+	if (source->memory_fd >= 0)
+		close(source->memory_fd);
+	if (source->arena_fd >= 0)
+		close(source->arena_fd);
 	for (size_t i = 0; i < source->warning_count; i++)
 		if (source->warnings[i] != starved)
 			free(source->warnings[i]);
 	free(source->owned_auxv);
+	free(source->over);
 	free(source->arena);
 	free(source->funtrace);
+	free(source->arena_file);
 	free(source->threads);
 	free(source->mapping_text);
 	free(source->mappings);
@@ -91,15 +102,13 @@ int ep_source_open(struct ep_source **out, const char *name, struct ep_err *err)
 				       "%s: a pid is a number from 1 on", name);
 		return ep_source_open_live(out, pid, err);
 	}
-	if (strcmp(name, "-") == 0)
-		return ep_fail(err, EP_E_USAGE, 0,
-			       "-: cores are not read from a stream; save it "
-			       "to a file first");
 	if (pid_parse(name, &pid) && stat(name, &st) != 0)
 		return ep_source_open_live(out, pid, err);
 	if (ep_funtrace_file_is(name))
 		return ep_source_open_funtrace(out, name, EP_FUNTRACE_NEWEST,
 					       err);
+	if (ep_arena_file_is(name))
+		return ep_source_open_arena(out, name, err);
 	return ep_source_open_core(out, name, err);
 }
 
@@ -155,18 +164,44 @@ const struct ep_segment *ep_source_segment_at(const struct ep_source *source,
 	return NULL;
 }
 
+/* What was read at `address` is replaced where something lies over it. */
+static void read_over(const struct ep_source *source, uint64_t address,
+		      void *out, size_t size)
+{
+	uint64_t from = source->over_address, end = from + source->over_size;
+	uint64_t low = address > from ? address : from;
+	uint64_t high = address + size < end ? address + size : end;
+
+	if (low < high)
+		memcpy((uint8_t *)out + (low - address),
+		       source->over + (low - from), high - low);
+}
+
 int ep_source_read(struct ep_source *source, uint64_t address, void *out,
 		   size_t size, size_t *done, struct ep_err *err)
 {
 	struct ep_err own_err;
 	size_t own_done;
+	int rc;
 
 	done = done ? done : &own_done;
 	*done = 0;
 	if (size == 0)
 		return EP_OK;
-	return source->ops->read(source, address, out, size, done,
-				 err ? err : &own_err);
+	rc = source->ops->read(source, address, out, size, done,
+			       err ? err : &own_err);
+	if (source->over)
+		read_over(source, address, out, *done);
+	return rc;
+}
+
+void ep_source_lay_over(struct ep_source *source, uint64_t address,
+			uint8_t *bytes, uint64_t size)
+{
+	free(source->over);
+	source->over = bytes;
+	source->over_address = address;
+	source->over_size = size;
 }
 
 int ep_source_read_string(struct ep_source *source, uint64_t address, char *out,
@@ -283,6 +318,13 @@ const char *ep_source_path(const struct ep_source *source)
 	return source->path;
 }
 
+int ep_source_file(const struct ep_source *source)
+{
+	if (!source->elf)
+		return -1;
+	return fcntl(source->fd, F_DUPFD_CLOEXEC, 3);
+}
+
 const struct ep_segment *ep_source_segments(const struct ep_source *source,
 					    size_t *count)
 {
@@ -309,6 +351,16 @@ const struct ep_source_thread *ep_source_threads(const struct ep_source *source,
 {
 	*count = source->thread_count;
 	return source->threads;
+}
+
+void ep_source_leave_out(struct ep_source *source, uint32_t tid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < source->thread_count; i++)
+		if (source->threads[i].tid != tid)
+			source->threads[kept++] = source->threads[i];
+	source->thread_count = kept;
 }
 
 void ep_source_death(const struct ep_source *source, struct ep_death *out)
@@ -338,6 +390,22 @@ const uint8_t *ep_source_auxv_bytes(const struct ep_source *source,
 {
 	*size = source->auxv_size;
 	return source->auxv;
+}
+
+uint32_t ep_source_snapshot_found(const struct ep_source *source)
+{
+	for (size_t i = 0; i < source->note_count; i++) {
+		const struct ep_note *note = &source->notes[i];
+		struct ep_snapshot_note head;
+
+		if (strcmp(note->name, EP_NOTE_NAME) != 0 ||
+		    note->type != EP_NOTE_SNAPSHOT ||
+		    note->desc_size < sizeof(head))
+			continue;
+		memcpy(&head, note->desc, sizeof(head));
+		return head.found;
+	}
+	return 0;
 }
 
 const char *ep_source_warning(const struct ep_source *source, size_t index)

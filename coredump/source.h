@@ -26,6 +26,7 @@ enum ep_source_kind {
 	EP_SOURCE_SNAPSHOT,
 	EP_SOURCE_LIVE,
 	EP_SOURCE_FUNTRACE, /* made of a funtrace.raw: nothing but a trace */
+	EP_SOURCE_ARENA,    /* the file of EPITAPH_FILE (arena_file.h) */
 };
 
 /* A piece of the address space: a PT_LOAD, or a line of /proc/PID/maps. */
@@ -42,6 +43,10 @@ struct ep_segment {
 /* The program header makes no sense (offset + size overflows): reading what it
  * promises answers EP_E_CORRUPT. A bit of PF_MASKOS that Linux does not use. */
 #define EP_SEGMENT_CORRUPT 0x00100000u
+/* Its bytes lie in the arena's file, from its start on, not in the core. */
+#define EP_SEGMENT_ARENA_FILE 0x00200000u
+/* A core that came as a stream held it, but it was not kept (spool.h). */
+#define EP_SEGMENT_UNKEPT 0x00200000u
 
 /* An ELF note of the core. `desc` is borrowed until the source is closed. */
 struct ep_note {
@@ -93,8 +98,9 @@ struct ep_death {
 
 /*
  * Opens what the user named: an existing file, `pid:N`, or digits that name no
- * file: a pid. On failure *out is untouched and err says what to do next (not a
- * core: what it is; permission: which one).
+ * file: a pid; `-`: standard input. Pipes and compressed files are cores that
+ * come as streams (spool.h). On failure *out is untouched and err says what to
+ * do next (not a core: what it is; permission: which one).
  */
 int ep_source_open(struct ep_source **out, const char *name,
 		   struct ep_err *err);
@@ -105,6 +111,14 @@ int ep_source_open_sample(struct ep_source **out, const char *name,
 int ep_source_open_core(struct ep_source **out, const char *path,
 			struct ep_err *err);
 int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err);
+/*
+ * A process that the kernel dumps into the pipe `stream` (taken over): headers
+ * and notes come from there, memory from /proc/PID/mem, so all of it can be
+ * read before the stream goes on (ep_spool_forward). *out is set whatever comes
+ * of it, unless it is EP_E_MEMORY: the stream is to go on all the same.
+ */
+int ep_source_open_held(struct ep_source **out, int stream, pid_t pid,
+			struct ep_err *err);
 void ep_source_close(struct ep_source *source); /* NULL is allowed */
 
 /*
@@ -122,6 +136,10 @@ pid_t ep_source_pid(const struct ep_source *source); /* 0 unknown */
 const char *ep_source_path(
 	const struct ep_source *source); /* the core's path, NULL for a live
 					    process; borrowed */
+
+/* The ELF core's headers and notes, for libraries: a descriptor of the caller's
+ * own; -1: there is none. Memory is read by ep_source_read only. */
+int ep_source_file(const struct ep_source *source);
 
 /*
  * Reads `size` bytes of process memory at `address`. EP_OK: all of them.
@@ -146,6 +164,9 @@ const struct ep_mapping *ep_source_mappings(const struct ep_source *source,
 					    size_t *count);
 const struct ep_source_thread *ep_source_threads(const struct ep_source *source,
 						 size_t *count);
+/* From now on there is no thread of that id: one of the runtime's own. */
+void ep_source_leave_out(struct ep_source *source, uint32_t tid);
+
 void ep_source_death(const struct ep_source *source, struct ep_death *out);
 
 /* Value of an auxv entry (AT_PHDR …); EP_END when absent. */
@@ -153,6 +174,10 @@ int ep_source_auxv(const struct ep_source *source, uint64_t type,
 		   uint64_t *value);
 const uint8_t *ep_source_auxv_bytes(const struct ep_source *source,
 				    size_t *size); /* NULL when absent */
+
+/* How the root was found by whoever took the snapshot (EP_FOUND_); 0: it is
+ * none. */
+uint32_t ep_source_snapshot_found(const struct ep_source *source);
 
 /* Damage that did not stop the opening: "core truncated: 12 of 30 segments …".
  * One line each; NULL at the end. Borrowed. */

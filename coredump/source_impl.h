@@ -27,6 +27,8 @@ struct ep_source_ops {
 };
 
 struct ep_funtrace_facts;
+struct ep_spool;
+struct ep_arena_file;
 
 struct ep_source {
 	const struct ep_source_ops *ops;
@@ -36,13 +38,18 @@ struct ep_source {
 	char *executable; /* ep_source_set_files; NULL: as the core says */
 	char *sysroot;
 	pid_t pid;
-	int fd; /* the core, or /proc/PID/mem; -1: none */
+	int fd;        /* the core, or /proc/PID/mem; -1: none */
+	int memory_fd; /* ep_source_open_held: /proc/PID/mem; -1: none */
+	struct ep_spool *spool; /* NULL: the core did not come as a stream */
+	dev_t origin_device;    /* of the file that was opened */
+	ino_t origin_inode;
 	uint64_t file_size;
 	Elf *elf; /* NULL live */
 	struct ep_segment *segments;
 	size_t segment_count;
 	struct ep_note *notes;
 	size_t note_count, note_capacity;
+	uint64_t note_bytes; /* read so far */
 	struct ep_mapping *mappings;
 	size_t mapping_count, mapping_capacity;
 	char *mapping_text; /* live: the bytes that paths borrow */
@@ -52,11 +59,16 @@ struct ep_source {
 	const uint8_t *auxv; /* borrowed from a note, or owned_auxv */
 	size_t auxv_size;
 	uint8_t *owned_auxv;
+	uint8_t *over; /* bytes that lie over what the source holds; NULL */
+	uint64_t over_address, over_size;
 	char *warnings[EP_WARNINGS_MAX];
 	size_t warning_count;
 	uint8_t *arena;    /* of a funtrace.raw: the segment's bytes */
 	bool arena_placed; /* its modules were looked for on disk */
 	struct ep_funtrace_facts *funtrace;
+	struct ep_arena_file *arena_file;
+	int arena_fd;  /* of a core's arena that lies in a file; -1: none */
+	bool changing; /* somebody may be writing to what is read */
 };
 
 /* A zeroed source of that kind with `name`; NULL: out of memory. */
@@ -94,5 +106,10 @@ int ep_notes_digest(struct ep_source *source, struct ep_err *err);
  */
 int ep_identify_core(int fd, const char *path, uint64_t size,
 		     struct ep_err *err);
+
+/* From now on reads yield `bytes`, from malloc, in place of what the source
+ * holds there; they are the source's. One piece only. */
+void ep_source_lay_over(struct ep_source *source, uint64_t address,
+			uint8_t *bytes, uint64_t size);
 
 #endif

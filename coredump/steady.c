@@ -103,7 +103,7 @@ int ep_steady_read(struct ep_steady *steady, struct ep_source *source,
 	uint8_t *bytes = out;
 	int rc = EP_OK;
 
-	if (source->kind != EP_SOURCE_LIVE || address % EP_PAGE)
+	if (!source->changing || address % EP_PAGE)
 		return ep_source_read(source, address, out, size, done, err);
 	*done = 0;
 	if (!steady->until)

@@ -5,11 +5,16 @@
  */
 #include "decoder/calls.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/note_text.h"
+#include "decoder/open_spans.h"
 #include "decoder/pairing.h"
+#include "decoder/schedule.h"
+#include "decoder/timetext.h"
 #include "decoder/utf8.h"
 
 #define FIRST_CAPACITY 64u
@@ -26,23 +31,23 @@ struct ep_calls {
 	struct ep_pairing pairing;
 	struct open_calls *stacks; /* of each fiber, by number */
 	uint32_t stack_count;
-	uint64_t calls;        /* numbers given so far */
-	uint64_t known_at;     /* TSC: history since the last gap begins here */
 	bool missing;          /* there was a gap, or a call from before */
 	int failed;            /* EP_E_MEMORY, once it came */
-	struct ep_event event; /* END or GAP that is handed out */
+	struct ep_event event; /* one that is handed out, of no open call */
 	/* a return that is being worked off */
 	bool busy;
 	struct ep_judgement judgement;
 	struct ep_record back; /* its record */
-	char *text;            /* of the last exception; NULL */
-	bool told;             /* stacks that nothing tells of */
+	char *text;            /* of the last point that has one; NULL */
+	struct ep_open_spans spans;
+	struct ep_names *names;
+	bool told; /* stacks that nothing tells of */
 };
 
 static struct ep_time time_of(const struct ep_record *record)
 {
 	return (struct ep_time){record->low, record->high, record->time,
-				record->exact};
+				record->exact, record->refined};
 }
 
 static uint32_t depth_at(const struct ep_calls *calls, size_t height)
@@ -113,7 +118,8 @@ static int begin(struct ep_calls *calls, const struct ep_record *record,
 		.function = function,
 		.address = record->address,
 		.depth = depth_at(calls, index),
-		.call = calls->calls++,
+		.stack = calls->pairing.now->number,
+		.call = calls->pairing.calls - 1,
 		.begin = time_of(record),
 	};
 	*out = event;
@@ -130,34 +136,37 @@ static uint32_t guess(const struct ep_calls *calls)
 /* The innermost open call was left without a return: some time after it began,
  * and before the return that showed it. That others were called or returned on
  * top of it says nothing: it may have been left before. */
-static void end_abandoned(struct ep_calls *calls)
+static struct ep_event *end_abandoned(struct ep_calls *calls)
 {
 	const struct ep_record *back = &calls->back;
 	size_t index = calls->pairing.now->height - 1;
+	struct ep_event *event = open_at(calls, index);
 
-	calls->event = *open_at(calls, index);
-	calls->event.kind = EP_EVENT_END;
-	calls->event.flags |= EP_CALL_ABANDONED | guess(calls);
-	calls->event.end = (struct ep_time){calls->event.begin.low, back->high,
-					    back->time, false};
+	event->kind = EP_EVENT_END;
+	event->flags |= EP_CALL_ABANDONED | guess(calls);
+	event->end = (struct ep_time){event->begin.low, back->high, back->time,
+				      false, back->refined};
 	if (calls->judgement.verdict == EP_PAIR_LEFT) {
-		calls->event.flags |= EP_CALL_UNWOUND;
-		calls->event.end = time_of(back);
+		event->flags |= EP_CALL_UNWOUND;
+		event->end = time_of(back);
 	}
 	ep_pairing_cut(&calls->pairing, index,
 		       calls->judgement.verdict != EP_PAIR_LEFT);
+	return event;
 }
 
-static void end_matched(struct ep_calls *calls)
+static struct ep_event *end_matched(struct ep_calls *calls)
 {
-	calls->event = *open_at(calls, calls->judgement.index);
-	calls->event.kind = EP_EVENT_END;
-	calls->event.address = calls->back.address;
-	calls->event.end = time_of(&calls->back);
+	struct ep_event *event = open_at(calls, calls->judgement.index);
+
+	event->kind = EP_EVENT_END;
+	event->address = calls->back.address;
+	event->end = time_of(&calls->back);
 	if (calls->judgement.ambiguous)
-		calls->event.flags |= EP_CALL_AMBIGUOUS;
-	calls->event.flags |= guess(calls);
+		event->flags |= EP_CALL_AMBIGUOUS;
+	event->flags |= guess(calls);
 	ep_pairing_cut(&calls->pairing, calls->judgement.index, false);
+	return event;
 }
 
 static void end_unseen(struct ep_calls *calls)
@@ -173,8 +182,10 @@ static void end_unseen(struct ep_calls *calls)
 		.depth = depth_at(calls, height),
 		.flags =
 			guess(calls) | (stray ? EP_CALL_STRAY : EP_CALL_BEFORE),
-		.call = calls->calls++,
-		.begin = {0, calls->known_at, calls->known_at, false},
+		.stack = calls->pairing.now->number,
+		.call = calls->pairing.calls - 1,
+		.begin = {.high = calls->pairing.known_at,
+			  .best = calls->pairing.known_at},
 		.end = time_of(&calls->back),
 	};
 	if (stray) {
@@ -188,24 +199,26 @@ static void end_unseen(struct ep_calls *calls)
 	calls->missing = true;
 }
 
-/* The next event of the return or jump in hand. */
+/* The next event of the return or jump in hand: the call's own place serves,
+ * until another call takes it. */
 static void end(struct ep_calls *calls, const struct ep_event **out)
 {
 	bool match = calls->judgement.verdict == EP_PAIR_MATCH;
 
-	*out = &calls->event;
 	if (calls->pairing.now->height > calls->judgement.index + match) {
-		end_abandoned(calls);
+		*out = end_abandoned(calls);
 		if (calls->judgement.verdict == EP_PAIR_LEFT)
 			calls->busy = calls->pairing.now->height >
 				      calls->judgement.index;
 		return;
 	}
 	calls->busy = false;
-	if (match)
-		end_matched(calls);
-	else
+	if (match) {
+		*out = end_matched(calls);
+	} else {
 		end_unseen(calls);
+		*out = &calls->event;
+	}
 }
 
 /* ---- gaps ---- */
@@ -214,9 +227,7 @@ static int take_gap(struct ep_calls *calls, const struct ep_record *record,
 		    const struct ep_event **out)
 {
 	size_t marked = calls->pairing.now->floor;
-	/* A hole lies among the records; the rest is all of the time from the
-	 * last one before it to the first one after it. */
-	bool hole = !(record->gap & (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED));
+	bool hole = ep_gap_is_hole(record);
 
 	if (ep_pairing_gap(&calls->pairing, record) != EP_OK)
 		return EP_E_MEMORY;
@@ -224,13 +235,14 @@ static int take_gap(struct ep_calls *calls, const struct ep_record *record,
 		/* Those below were marked by earlier gaps. */
 		for (size_t i = marked; i < calls->pairing.now->height; i++)
 			open_at(calls, i)->flags |= EP_CALL_ACROSS_GAP;
-		calls->known_at = hole ? record->time : record->high;
 		calls->missing = true;
+		ep_open_spans_gap(&calls->spans);
 	}
 	calls->event = (struct ep_event){
 		.kind = EP_EVENT_GAP,
 		.thread = calls->thread,
 		.depth = depth_at(calls, calls->pairing.now->height),
+		.stack = calls->pairing.now->number,
 		.begin = time_of(record),
 		.end = time_of(record),
 		.gap = record->gap,
@@ -248,16 +260,17 @@ static int take_gap(struct ep_calls *calls, const struct ep_record *record,
 
 /* The type's name from typeid, demangled; "" unknown. By way of the symbol of
  * the name itself: demanglers know symbols. */
-static int make_text(struct ep_calls *calls, const char *type)
+static int make_type(struct ep_calls *calls, const char *type)
 {
-	char *symbol = NULL, *name;
+	char *symbol = NULL, *name = NULL;
+	int rc;
 
-	free(calls->text);
-	calls->text = NULL;
 	if (asprintf(&symbol, "_ZTS%s", type) < 0)
 		return EP_E_MEMORY;
-	name = *type ? ep_demangle(symbol) : NULL;
+	rc = *type ? ep_demangle(&name, symbol) : EP_END;
 	free(symbol);
+	if (rc < 0)
+		return rc;
 	if (name && !strncmp(name, TYPE_PREFIX, strlen(TYPE_PREFIX)))
 		calls->text =
 			ep_utf8_escape(name + strlen(TYPE_PREFIX),
@@ -266,6 +279,61 @@ static int make_text(struct ep_calls *calls, const char *type)
 		calls->text = ep_utf8_escape(type, strlen(type));
 	free(name);
 	return calls->text ? EP_OK : EP_E_MEMORY;
+}
+
+static int make_note(struct ep_calls *calls, const struct ep_record *record)
+{
+	const struct ep_function *in;
+	const char *format =
+		ep_names_literal(calls->names, record->buffer, record->time);
+	char place[512] = "";
+
+	if (!format) {
+		in = ep_names_find(calls->names, record->buffer, record->time);
+		snprintf(place, sizeof(place), "%s", in->name);
+	}
+	calls->text = ep_note_text(format, place, record->arguments + 1,
+				   record->arguments[0]);
+	return calls->text ? EP_OK : EP_E_MEMORY;
+}
+
+static int make_miss(struct ep_calls *calls, const struct ep_record *record)
+{
+	char late[EP_TIMETEXT_SIZE];
+	char *name = ep_utf8_escape(record->text, strlen(record->text));
+
+	if (!name || asprintf(&calls->text, "%s: %s too late", name,
+			      ep_timetext(late, (int64_t)record->buffer)) < 0)
+		calls->text = NULL;
+	free(name);
+	return calls->text ? EP_OK : EP_E_MEMORY;
+}
+
+static void forget_text(struct ep_calls *calls)
+{
+	free(calls->text);
+	calls->text = NULL;
+}
+
+/* Of a point, "" when it has none. */
+static int make_text(struct ep_calls *calls, const struct ep_record *record)
+{
+	forget_text(calls);
+	switch (record->kind) {
+	case EP_RECORD_THROW:
+		return make_type(calls, record->text);
+	case EP_RECORD_NOTE:
+		return make_note(calls, record);
+	case EP_RECORD_SPAN_BEGIN:
+	case EP_RECORD_SPAN_END:
+		calls->text =
+			ep_utf8_escape(record->text, strlen(record->text));
+		return calls->text ? EP_OK : EP_E_MEMORY;
+	case EP_RECORD_WATCHDOG:
+		return make_miss(calls, record);
+	default:
+		return EP_OK;
+	}
 }
 
 static bool is_point(const struct ep_calls *calls, enum ep_point *point)
@@ -286,6 +354,18 @@ static bool is_point(const struct ep_calls *calls, enum ep_point *point)
 	case EP_RECORD_SWAP:
 		*point = switched ? EP_POINT_STACK : EP_POINT_LONGJMP;
 		return true;
+	case EP_RECORD_NOTE:
+		*point = EP_POINT_NOTE;
+		return true;
+	case EP_RECORD_SPAN_BEGIN:
+		*point = EP_POINT_SPAN_BEGIN;
+		return true;
+	case EP_RECORD_SPAN_END:
+		*point = EP_POINT_SPAN_END;
+		return true;
+	case EP_RECORD_WATCHDOG:
+		*point = EP_POINT_WATCHDOG;
+		return true;
 	default:
 		return false;
 	}
@@ -300,11 +380,22 @@ static void make_point(struct ep_calls *calls, enum ep_point point,
 		.function = calls->judgement.function,
 		.address = calls->back.address,
 		.depth = depth,
+		.stack = calls->pairing.now->number,
 		.begin = time_of(&calls->back),
 		.end = time_of(&calls->back),
 		.point = point,
-		.text = point == EP_POINT_THROW ? calls->text : "",
+		.text = calls->text ? calls->text : "",
 	};
+}
+
+/* A span's two ends are told which they are. */
+static int match_span(struct ep_calls *calls, enum ep_point point)
+{
+	if (point == EP_POINT_SPAN_BEGIN)
+		return ep_open_spans_begin(&calls->spans, &calls->event);
+	if (point == EP_POINT_SPAN_END)
+		ep_open_spans_end(&calls->spans, &calls->event);
+	return EP_OK;
 }
 
 #define NO_EVENT 2
@@ -325,13 +416,14 @@ static int take_jump(struct ep_calls *calls, const struct ep_record *record,
 		return EP_E_MEMORY;
 	calls->back = *record;
 	calls->busy = calls->pairing.now->height > calls->judgement.index;
-	if (record->kind == EP_RECORD_THROW &&
-	    make_text(calls, record->text) != EP_OK)
+	if (make_text(calls, record) != EP_OK)
 		return EP_E_MEMORY;
 	*out = &calls->event;
-	if (is_point(calls, &point))
+	if (is_point(calls, &point)) {
 		make_point(calls, point, depth);
-	else if (calls->busy)
+		return match_span(calls, point);
+	}
+	if (calls->busy)
 		end(calls, out);
 	else
 		return NO_EVENT;
@@ -347,6 +439,7 @@ static int take_link(struct ep_calls *calls, const struct ep_event **out)
 		return EP_E_MEMORY;
 	calls->judgement.function = NULL;
 	calls->back.address = 0;
+	forget_text(calls);
 	make_point(calls, EP_POINT_STACK, depth);
 	*out = &calls->event;
 	return EP_OK;
@@ -375,6 +468,7 @@ static int take_return(struct ep_calls *calls, const struct ep_record *record,
 	calls->busy = true;
 	/* What it ran in has ended unseen, and the link goes on. */
 	if (calls->pairing.now != before) {
+		forget_text(calls);
 		make_point(calls, EP_POINT_STACK, depth);
 		*out = &calls->event;
 		return EP_OK;
@@ -450,6 +544,13 @@ const struct ep_event *ep_calls_suspended(const struct ep_calls *calls,
 	return *count ? calls->stacks[index].list : &none;
 }
 
+const struct ep_event *ep_calls_spans(const struct ep_calls *calls,
+				      size_t *count)
+{
+	*count = calls->spans.count;
+	return calls->spans.list;
+}
+
 bool ep_calls_outermost_known(const struct ep_calls *calls)
 {
 	/* A pause before a thread's first event hides the calls around it, and
@@ -460,25 +561,61 @@ bool ep_calls_outermost_known(const struct ep_calls *calls)
 	       ep_pairing_base(&calls->pairing) == 0;
 }
 
-int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
-		    const struct ep_trace_thread *thread,
-		    struct ep_names *names, struct ep_err *err)
+static int create(struct ep_calls **out, const struct ep_trace *trace,
+		  const struct ep_trace_thread *thread, struct ep_names *names,
+		  bool once, struct ep_err *err)
 {
 	struct ep_calls *calls = calloc(1, sizeof(*calls));
+	int rc;
 
 	if (!calls)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	calls->thread = thread;
-	calls->known_at = thread->first_tsc;
+	calls->names = names;
 	ep_records_init(&calls->records, trace, thread);
-	if (ep_pairing_init(&calls->pairing, trace, thread, names) != EP_OK ||
-	    ep_pairing_plan(&calls->pairing, &calls->records) != EP_OK) {
+	rc = ep_pairing_init(&calls->pairing, trace, thread, names);
+	if (!rc && once)
+		ep_pairing_once(&calls->pairing);
+	else if (!rc)
+		rc = ep_pairing_plan(&calls->pairing, &calls->records);
+	if (rc) {
 		ep_calls_destroy(calls);
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	}
 	ep_records_init(&calls->records, trace, thread);
 	*out = calls;
 	return EP_OK;
+}
+
+int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
+		    const struct ep_trace_thread *thread,
+		    struct ep_names *names, struct ep_err *err)
+{
+	return create(out, trace, thread, names, false, err);
+}
+
+int ep_calls_create_once(struct ep_calls **out, const struct ep_trace *trace,
+			 const struct ep_trace_thread *thread,
+			 struct ep_names *names, struct ep_err *err)
+{
+	return create(out, trace, thread, names, true, err);
+}
+
+bool ep_calls_once_held(struct ep_calls *calls, uint32_t *too_deep)
+{
+	uint64_t outer;
+
+	if (!ep_pairing_once_held(&calls->pairing, &calls->records, &outer))
+		return false;
+	*too_deep = (uint32_t)(EP_ONCE_BASE - outer);
+	for (size_t i = 0; i < calls->pairing.now->height; i++)
+		open_at(calls, i)->depth -= *too_deep;
+	return true;
+}
+
+size_t ep_calls_blocks_left(const struct ep_calls *calls)
+{
+	return calls->thread->block_count - calls->records.next_block;
 }
 
 void ep_calls_destroy(struct ep_calls *calls)
@@ -489,6 +626,19 @@ void ep_calls_destroy(struct ep_calls *calls)
 	for (uint32_t i = 0; i < calls->stack_count; i++)
 		free(calls->stacks[i].list);
 	free(calls->stacks);
+	ep_open_spans_deinit(&calls->spans);
 	free(calls->text);
 	free(calls);
+}
+
+bool ep_event_times(const struct ep_trace *trace, const struct ep_event *event,
+		    struct ep_slice_times *out)
+{
+	const struct ep_task *task =
+		ep_schedule_task(trace->schedule, event->thread->tid);
+
+	return event->kind == EP_EVENT_END &&
+	       !(event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)) &&
+	       ep_task_times(trace, task, event->begin.best, event->end.best,
+			     out);
 }

@@ -26,11 +26,17 @@ enum ep_point {
 	EP_POINT_THROW,   /* the type thrown, demangled */
 	EP_POINT_RETHROW, /* "" */
 	EP_POINT_CATCH,   /* "" */
-	EP_POINT_LONGJMP, /* "" */
-	EP_POINT_STACK,   /* "": execution went on upon another stack (a
-			     fiber's), where other calls are open. Else words:
-			     it does so unseen, and from here on nothing is
-			     certain of what is inside of what */
+	EP_POINT_LONGJMP,
+	/* "" */ EP_POINT_STACK, /* "": execution went on upon another stack (a
+    fiber's), where other calls are open. Else words:
+    it does so unseen, and from here on nothing is
+    certain of what is inside of what */
+	EP_POINT_NOTE,           /* what epitaph_note would have printed */
+	EP_POINT_SPAN_BEGIN,     /* the span's name */
+	EP_POINT_SPAN_END, /* the same; EP_CALL_BEFORE: its begin is not among
+			      what is left */
+	EP_POINT_WATCHDOG, /* which one had not been fed for how much too
+			      long, in words */
 };
 
 #define EP_CALL_BEFORE                                                    \
@@ -61,6 +67,7 @@ struct ep_time {
 	uint64_t low, high; /* high may be EP_TIME_UNKNOWN */
 	uint64_t best;
 	bool exact;
+	bool refined; /* as in struct ep_record */
 };
 
 struct ep_event {
@@ -72,8 +79,11 @@ struct ep_event {
 	uint32_t depth;   /* 0 outermost known; callers from before the history
 			     whose returns are still to come are counted */
 	uint32_t flags;   /* EP_CALL_ */
+	uint32_t stack;   /* which of the thread's stacks it happens on, 0 its
+			     own; of EP_POINT_STACK: the one that goes on */
 	uint64_t call;    /* number of the call in its thread, from 0; BEGIN and
-			     END of one call have the same */
+			     END of one call have the same; likewise, counted
+			     for themselves, SPAN_BEGIN and SPAN_END */
 	struct ep_time begin; /* of the call; when BEFORE: low 0, high and best
 				 the oldest time that is known of it */
 	struct ep_time end;   /* END; GAP: begin..end is what is missing */
@@ -82,7 +92,15 @@ struct ep_event {
 	enum ep_point point;  /* POINT: begin is when; `address` is where, and
 				 `function` the one that it lies in */
 	const char *text;     /* POINT: see enum ep_point; valid UTF-8 */
+	struct ep_time since; /* SPAN_END, not BEFORE: of its begin */
 };
+
+struct ep_slice_times;
+
+/* What the time of a call that ended was spent on. False: it has no begin, or
+ * nothing is known of it. */
+bool ep_event_times(const struct ep_trace *trace, const struct ep_event *event,
+		    struct ep_slice_times *out);
 
 struct ep_calls;
 
@@ -93,6 +111,21 @@ int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
 		    const struct ep_trace_thread *thread,
 		    struct ep_names *names, struct ep_err *err);
 void ep_calls_destroy(struct ep_calls *calls);
+
+/*
+ * The same without the first pass, in half the time, for those who take in
+ * what comes and can begin again. All depths are too large by one number,
+ * which is known after EP_END: ep_calls_once_held corrects those of open calls
+ * and says how much is to be taken from the others. False: what came cannot be
+ * relied on, and the thread is to be read again, by ep_calls_create.
+ */
+int ep_calls_create_once(struct ep_calls **out, const struct ep_trace *trace,
+			 const struct ep_trace_thread *thread,
+			 struct ep_names *names, struct ep_err *err);
+bool ep_calls_once_held(struct ep_calls *calls, uint32_t *too_deep);
+
+/* Blocks of the thread that are not yet being read. */
+size_t ep_calls_blocks_left(const struct ep_calls *calls);
 
 /* EP_OK and *out (borrowed until the next call), EP_END, or EP_E_MEMORY, which
  * stays. */
@@ -109,6 +142,11 @@ const struct ep_event *ep_calls_open(const struct ep_calls *calls,
  * (swapcontext), `index` from 0. NULL: there are no more. */
 const struct ep_event *ep_calls_suspended(const struct ep_calls *calls,
 					  size_t index, size_t *count);
+
+/* Spans that are open right now, the oldest first: their SPAN_BEGIN events.
+ * Borrowed until the next call. */
+const struct ep_event *ep_calls_spans(const struct ep_calls *calls,
+				      size_t *count);
 
 /* True when nothing can be outside of the outermost open call: the thread's
  * history is whole. */

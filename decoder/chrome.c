@@ -11,6 +11,8 @@
  * viewers show it as unfinished.
  */
 #include "decoder/chrome.h"
+#include "decoder/happenings.h"
+#include "decoder/systrace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -121,6 +123,7 @@ static void write_head(struct chrome *chrome)
 		     ep_selection_wants_thread(export->selection,
 					       &trace->threads[i])))
 			write_thread(&json, chrome, i);
+	ep_happenings_write(&json, trace);
 }
 
 static int write_tail(struct chrome *chrome, struct ep_err *err)
@@ -136,6 +139,8 @@ static int write_tail(struct chrome *chrome, struct ep_err *err)
 	json.depth = 1; /* inside of the object, which has a member */
 	json.has_items = 1u << 1;
 	rc = chrome->style->tail(chrome->style->context, &json);
+	if (!rc)
+		rc = ep_systrace_write(&json, chrome->export->trace);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
 	if (ep_json_finish(&json) != 0)
@@ -290,31 +295,73 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	return rc;
 }
 
+/* What an instant is called: the words of the program alone. */
+static char *point_name(const struct ep_event *event)
+{
+	bool own_words = event->point == EP_POINT_NOTE && *event->text;
+	char *name = NULL;
+
+	if (asprintf(&name, "%s%s%s",
+		     own_words                        ? ""
+		     : event->point == EP_POINT_STACK ? "another stack"
+		     : event->point == EP_POINT_SPAN_END
+			     ? "end of a span that began before:"
+			     : ep_export_point(event->point),
+		     !own_words && *event->text ? " " : "", event->text) < 0)
+		return NULL;
+	return name;
+}
+
 /* Instants, on the thread's track. */
 static int point(struct chrome *chrome, const struct ep_event *event)
 {
 	struct ep_outbuf *out = &chrome->out;
-	char *name = NULL, *quoted;
+	char *name = point_name(event);
+	char *quoted = name ? ep_export_quote(name) : NULL;
 
-	if (asprintf(&name, "%s%s%s",
-		     event->point == EP_POINT_STACK
-			     ? "another stack"
-			     : ep_export_point(event->point),
-		     event->text && *event->text ? " " : "",
-		     event->text ? event->text : "") < 0)
-		return EP_E_MEMORY;
-	quoted = ep_export_quote(name);
 	free(name);
 	if (!quoted)
 		return EP_E_MEMORY;
 	ep_outbuf_text(out, ",\"name\":");
 	ep_outbuf_text(out, quoted);
 	free(quoted);
-	ep_outbuf_text(out, ",\"cat\":\"point\",\"args\":{\"address\":\"");
+	ep_outbuf_text(out, ",\"cat\":\"");
+	ep_outbuf_text(out, event->point < EP_POINT_NOTE
+				    ? "point"
+				    : ep_export_point(event->point));
+	ep_outbuf_text(out, "\",\"args\":{\"address\":\"");
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\"");
 	if (!event->begin.exact)
 		approximate(chrome, "time", &event->begin);
+	ep_outbuf_text(out, "}}");
+	return EP_OK;
+}
+
+/* Spans are none of the calls', and may overlap: asynchronous events, each of
+ * which the viewers draw on a track of its own beside the thread's. */
+static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
+		const struct ep_event *event)
+{
+	bool begins = event->point == EP_POINT_SPAN_BEGIN;
+	struct ep_outbuf *out = &chrome->out;
+	char *quoted = ep_export_quote(event->text), id[64];
+
+	if (!quoted)
+		return EP_E_MEMORY;
+	event_head(chrome, begins ? 'b' : 'e', thread, thread->now);
+	snprintf(id, sizeof(id),
+		 ",\"cat\":\"span\",\"id\":\"0x%" PRIx32 "%08" PRIx32
+		 "\",\"name\":",
+		 thread->thread->serial, (uint32_t)event->call);
+	ep_outbuf_text(out, id);
+	ep_outbuf_text(out, quoted);
+	free(quoted);
+	ep_outbuf_text(out, ",\"args\":{\"address\":\"");
+	ep_outbuf_hex(out, event->address);
+	ep_outbuf_text(out, "\"");
+	word(chrome, event->flags & EP_CALL_ACROSS_GAP,
+	     ",\"gap\":\"history is missing inside\"");
 	ep_outbuf_text(out, "}}");
 	return EP_OK;
 }
@@ -347,12 +394,25 @@ static int stray(struct chrome *chrome, const struct ep_event *event)
 	return EP_OK;
 }
 
+/* One end of a span whose begin is known. */
+static bool is_span(const struct ep_event *event)
+{
+	return event->kind == EP_EVENT_POINT &&
+	       (event->point == EP_POINT_SPAN_BEGIN ||
+		(event->point == EP_POINT_SPAN_END &&
+		 !(event->flags & EP_CALL_BEFORE)));
+}
+
 static int moment(void *context, const struct ep_nest_thread *thread,
 		  const struct ep_event *event, struct ep_err *err)
 {
 	struct chrome *chrome = context;
 	int rc;
 
+	if (is_span(event))
+		return span(chrome, thread, event)
+			       ? ep_fail(err, EP_E_MEMORY, 0, "out of memory")
+			       : EP_OK;
 	event_head(chrome, 'i', thread, stamp(chrome, thread, 1));
 	ep_outbuf_text(&chrome->out, ",\"s\":\"t\"");
 	if (event->kind == EP_EVENT_GAP)
@@ -384,7 +444,7 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export,
 		     struct ep_err *err)
 {
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
-	struct ep_nest_sink sink = {chrome, begin, end, moment};
+	struct ep_nest_sink sink = {chrome, begin, end, moment, NULL};
 	int rc;
 
 	if (!chrome)

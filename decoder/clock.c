@@ -183,6 +183,16 @@ int64_t ep_trace_ns(const struct ep_trace *trace, uint64_t from, uint64_t to)
 	return to >= from ? (int64_t)(ns + 0.5) : -(int64_t)(ns + 0.5);
 }
 
+uint64_t ep_trace_tsc(const struct ep_trace *trace, int64_t ns)
+{
+	double rate = trace->clock.known ? trace->clock.ns_per_tick : 1;
+	double ticks = (double)(ns > 0 ? ns : 0) / rate;
+
+	if (ticks >= (double)(UINT64_MAX - trace->first_tsc))
+		return UINT64_MAX;
+	return trace->first_tsc + (uint64_t)(ticks + 0.5);
+}
+
 uint64_t ep_trace_realtime(const struct ep_trace *trace, uint64_t tsc)
 {
 	const struct ep_trace_clock *clock = &trace->clock;

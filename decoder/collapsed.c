@@ -338,7 +338,7 @@ int ep_collapsed_write(FILE *out, const struct ep_export *export,
 		       uint64_t *shown, struct ep_err *err)
 {
 	struct collapsed *collapsed = calloc(1, sizeof(*collapsed));
-	struct ep_nest_sink sink = {collapsed, begin, end, moment};
+	struct ep_nest_sink sink = {collapsed, begin, end, moment, NULL};
 	int rc;
 
 	if (!collapsed)

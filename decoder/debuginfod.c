@@ -28,15 +28,17 @@ static struct {
 struct question {
 	const char *module;
 	ep_debuginfod_progress_fn progress;
+	bool cancelled;
 };
 
 static int progress(debuginfod_client *client, long done, long total)
 {
-	const struct question *question = library.get_user_data(client);
+	struct question *question = library.get_user_data(client);
 
-	if (question && question->progress)
-		question->progress(question->module, done, total);
-	return 0;
+	if (question && question->progress &&
+	    !question->progress(question->module, done < 0 ? 0 : done, total))
+		question->cancelled = true;
+	return question && question->cancelled;
 }
 
 static void *function(void *handle, const char *name)
@@ -91,10 +93,12 @@ static bool is_ready(void)
 }
 
 /* No server answers: the next question would wait as long. */
-static const char *give_up(int error)
+static const char *give_up(int error, bool cancelled)
 {
 	library.state = OFF;
 	library.why = "";
+	if (cancelled)
+		return "cancelled, debuginfod servers are not asked any more";
 	if (error == -ETIME || error == -ETIMEDOUT)
 		return "no debuginfod server answered in time "
 		       "(DEBUGINFOD_TIMEOUT)";
@@ -106,7 +110,7 @@ bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind,
 			const char *module, ep_debuginfod_progress_fn told,
 			const char **why)
 {
-	struct question question = {module, told};
+	struct question question = {module, told, false};
 	char *path = NULL;
 	int fd;
 
@@ -123,9 +127,11 @@ bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind,
 					      : library.find_executable)(
 		library.client, build_id, (int)build_id_size, &path);
 	library.set_user_data(library.client, NULL);
+	if (told)
+		told(module, -1, 0);
 	if (fd < 0) {
-		if (fd != -ENOENT)
-			*why = give_up(fd);
+		if (fd != -ENOENT || question.cancelled)
+			*why = give_up(fd, question.cancelled);
 		return false;
 	}
 	close(fd);

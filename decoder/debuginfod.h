@@ -13,8 +13,12 @@
 
 enum ep_debuginfod_kind { EP_DEBUGINFOD_DEBUGINFO, EP_DEBUGINFOD_EXECUTABLE };
 
-/* What is going on, "1.2 of 3.4 MB": called now and then while a file comes. */
-typedef void (*ep_debuginfod_progress_fn)(const char *module, long done,
+/*
+ * What is going on, "1.2 of 3.4 MB": called now and then while a file comes,
+ * and once with `done` below 0 when that is over. False: it shall not go on,
+ * and no server is asked any more.
+ */
+typedef bool (*ep_debuginfod_progress_fn)(const char *module, long done,
 					  long total);
 
 /*

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "decoder/names.h"
+#include "decoder/utf8.h"
 
 #define NAME_MAX_SIZE ((size_t)1 << 20)
 #define OPTIONS       (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)
@@ -18,7 +19,8 @@
 struct output {
 	char *text;
 	size_t size, room;
-	jmp_buf too_long;
+	bool starved;
+	jmp_buf give_up;
 };
 
 static void append(const char *text, size_t size, void *opaque)
@@ -28,13 +30,15 @@ static void append(const char *text, size_t size, void *opaque)
 	if (size == 0) /* libiberty may hand over NULL then */
 		return;
 	if (size > NAME_MAX_SIZE || output->size + size > NAME_MAX_SIZE)
-		longjmp(output->too_long, 1);
+		longjmp(output->give_up, 1);
 	if (output->size + size >= output->room) {
 		size_t room = 2 * (output->size + size) + 64;
 		char *grown = realloc(output->text, room);
 
-		if (!grown)
-			longjmp(output->too_long, 1);
+		if (!grown) {
+			output->starved = true;
+			longjmp(output->give_up, 1);
+		}
 		output->text = grown;
 		output->room = room;
 	}
@@ -45,27 +49,45 @@ static void append(const char *text, size_t size, void *opaque)
 
 static bool demangle_rust(const char *symbol, struct output *output)
 {
-	return setjmp(output->too_long) == 0 &&
+	return setjmp(output->give_up) == 0 &&
 	       rust_demangle_callback(symbol, OPTIONS, append, output);
 }
 
 static bool demangle_cplus(const char *symbol, struct output *output)
 {
-	return setjmp(output->too_long) == 0 &&
+	return setjmp(output->give_up) == 0 &&
 	       cplus_demangle_v3_callback(symbol, OPTIONS, append, output);
 }
 
-char *ep_demangle(const char *symbol)
+int ep_demangle(char **out, const char *symbol)
 {
 	struct output output = {0};
+	bool done;
 
 	if (symbol[0] != '_')
-		return NULL;
-	if (demangle_rust(symbol, &output) && output.text)
-		return output.text;
-	output.size = 0;
-	if (demangle_cplus(symbol, &output) && output.text)
-		return output.text;
+		return EP_END;
+	done = demangle_rust(symbol, &output);
+	if (!done) {
+		output.size = 0;
+		done = demangle_cplus(symbol, &output);
+	}
+	if (done && output.text && !output.starved) {
+		*out = output.text;
+		return EP_OK;
+	}
 	free(output.text);
-	return NULL;
+	return output.starved ? EP_E_MEMORY : EP_END;
+}
+
+char *ep_demangle_shown(const char *symbol, bool raw)
+{
+	char *plain = NULL, *shown;
+	const char *text;
+
+	if (!raw && ep_demangle(&plain, symbol) == EP_E_MEMORY)
+		return NULL;
+	text = plain ? plain : symbol;
+	shown = ep_utf8_escape(text, strlen(text));
+	free(plain);
+	return shown;
 }

@@ -477,7 +477,7 @@ int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 		 struct ep_err *err)
 {
 	struct dot *dot = calloc(1, sizeof(*dot));
-	struct ep_nest_sink sink = {dot, begin, end, NULL};
+	struct ep_nest_sink sink = {dot, begin, end, NULL, NULL};
 	int rc;
 
 	if (!dot)

@@ -128,9 +128,15 @@ const char *ep_export_gap(char *out, size_t size, const struct ep_event *gap)
 const char *ep_export_point(enum ep_point point)
 {
 	static const char *const words[] = {
-		[EP_POINT_THROW] = "throw", [EP_POINT_RETHROW] = "rethrow",
-		[EP_POINT_CATCH] = "catch", [EP_POINT_LONGJMP] = "longjmp",
+		[EP_POINT_THROW] = "throw",
+		[EP_POINT_RETHROW] = "rethrow",
+		[EP_POINT_CATCH] = "catch",
+		[EP_POINT_LONGJMP] = "longjmp",
 		[EP_POINT_STACK] = "stack",
+		[EP_POINT_NOTE] = "note",
+		[EP_POINT_SPAN_BEGIN] = "span-begin",
+		[EP_POINT_SPAN_END] = "span-end",
+		[EP_POINT_WATCHDOG] = "watchdog",
 	};
 
 	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point]

@@ -82,7 +82,8 @@ const char *ep_export_program(const struct ep_trace *trace);
 /* "3 blocks of history are gone, tracing was paused". Returns `out`. */
 const char *ep_export_gap(char *out, size_t size, const struct ep_event *gap);
 
-/* "throw", "rethrow", "catch", "longjmp", "stack". Static. */
+/* "throw", "rethrow", "catch", "longjmp", "stack", "note", "span-begin",
+ * "span-end", "watchdog". Static. */
 const char *ep_export_point(enum ep_point point);
 
 /* `rc`, or EP_E_IO when the buffer's file failed, which errno then says. */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coredump/error.h"
-
 #define FIRST_CAPACITY 64u
 
 /* ---- fibers ---- */
@@ -78,20 +76,16 @@ void ep_fibers_deinit(struct ep_fibers *fibers)
 	memset(fibers, 0, sizeof(*fibers));
 }
 
-int ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
+int ep_fiber_grow(struct ep_fiber *fiber)
 {
 	size_t capacity =
 		fiber->capacity ? 2 * fiber->capacity : FIRST_CAPACITY;
-	uint32_t *grown;
+	uint32_t *grown = realloc(fiber->stack, capacity * sizeof(*grown));
 
-	if (fiber->height == fiber->capacity) {
-		grown = realloc(fiber->stack, capacity * sizeof(*grown));
-		if (!grown)
-			return EP_E_MEMORY;
-		fiber->stack = grown;
-		fiber->capacity = capacity;
-	}
-	fiber->stack[fiber->height++] = identity;
+	if (!grown)
+		return EP_E_MEMORY;
+	fiber->stack = grown;
+	fiber->capacity = capacity;
 	return EP_OK;
 }
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coredump/error.h"
+
 struct ep_fiber {
 	uint32_t number; /* 0 is the thread's own stack */
 	/* open calls, outermost first: numbers of identities */
@@ -55,7 +57,14 @@ void ep_fibers_rewind(struct ep_fibers *fibers);
 /* The next fiber of this pass; NULL: out of memory. */
 struct ep_fiber *ep_fibers_add(struct ep_fibers *fibers);
 
-int ep_fiber_push(struct ep_fiber *fiber, uint32_t identity);
+int ep_fiber_grow(struct ep_fiber *fiber);
+static inline int ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
+{
+	if (fiber->height == fiber->capacity && ep_fiber_grow(fiber) != EP_OK)
+		return EP_E_MEMORY;
+	fiber->stack[fiber->height++] = identity;
+	return EP_OK;
+}
 
 /* Keeps *place under its buffer, in place of what that held. */
 int ep_fibers_save(struct ep_fibers *fibers, const struct ep_place *place);

@@ -8,12 +8,6 @@
 #define FIRST_CAPACITY 64u
 #define LOOK_BACK      64u /* entries of other modules that are passed over */
 
-static size_t spread(uint64_t x)
-{
-	x *= UINT64_C(0x9e3779b97f4a7c15);
-	return (size_t)(x >> 32);
-}
-
 /* ---- when an address may change its meaning ---- */
 
 static int compare_starts(const void *a, const void *b)
@@ -117,7 +111,7 @@ static uint32_t *function_slot(struct ep_identities *identities,
 			       const struct ep_function *function)
 {
 	size_t mask = identities->by_function_capacity - 1;
-	size_t at = spread((uintptr_t)function) & mask;
+	size_t at = ep_identities_spread((uintptr_t)function) & mask;
 
 	while (identities->by_function[at] != 0 &&
 	       identities->list[identities->by_function[at] - 1].function !=
@@ -275,7 +269,7 @@ static struct ep_identity_site *site_slot(struct ep_identities *identities,
 					  uint64_t key)
 {
 	size_t mask = identities->site_capacity - 1;
-	size_t at = spread(key) & mask;
+	size_t at = ep_identities_spread(key) & mask;
 
 	while (identities->sites[at].key != 0 &&
 	       identities->sites[at].key != key)
@@ -324,9 +318,9 @@ static int fill_site(struct ep_identities *identities,
 	return EP_OK;
 }
 
-static int find_slow(struct ep_identities *identities, uint64_t address,
-		     bool is_return, uint64_t tsc,
-		     const struct ep_identity_site **out)
+static int add_site(struct ep_identities *identities, uint64_t address,
+		    bool is_return, uint64_t tsc,
+		    const struct ep_identity_site **out)
 {
 	uint64_t key = address << 1 | is_return;
 	struct ep_identity_site fresh, *site;
@@ -344,9 +338,9 @@ static int find_slow(struct ep_identities *identities, uint64_t address,
 	return EP_OK;
 }
 
-int ep_identities_find(struct ep_identities *identities, uint64_t address,
-		       bool is_return, uint64_t tsc,
-		       const struct ep_identity_site **out)
+int ep_identities_find_slow(struct ep_identities *identities, uint64_t address,
+			    bool is_return, uint64_t tsc,
+			    const struct ep_identity_site **out)
 {
 	uint64_t key = address << 1 | is_return;
 	struct ep_identity_site *site;
@@ -360,7 +354,7 @@ int ep_identities_find(struct ep_identities *identities, uint64_t address,
 			return EP_OK;
 		}
 	}
-	return find_slow(identities, address, is_return, tsc, out);
+	return add_site(identities, address, is_return, tsc, out);
 }
 
 int ep_identities_init(struct ep_identities *identities,

@@ -64,8 +64,32 @@ int ep_identities_rewind(struct ep_identities *identities, bool *news);
 
 /* EP_OK, or EP_E_MEMORY. *out is borrowed until the next call. Times must not
  * go backwards within a pass. */
-int ep_identities_find(struct ep_identities *identities, uint64_t address,
-		       bool is_return, uint64_t tsc,
-		       const struct ep_identity_site **out);
+int ep_identities_find_slow(struct ep_identities *identities, uint64_t address,
+			    bool is_return, uint64_t tsc,
+			    const struct ep_identity_site **out);
+
+/* Where the search for a key begins. */
+static inline size_t ep_identities_spread(uint64_t key)
+{
+	return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static inline int ep_identities_find(struct ep_identities *identities,
+				     uint64_t address, bool is_return,
+				     uint64_t tsc,
+				     const struct ep_identity_site **out)
+{
+	uint64_t key = address << 1 | is_return;
+
+	if (identities->site_count &&
+	    identities->epoch == identities->epoch_count) {
+		*out = &identities->sites[ep_identities_spread(key) &
+					  (identities->site_capacity - 1)];
+		if ((*out)->key == key)
+			return EP_OK;
+	}
+	return ep_identities_find_slow(identities, address, is_return, tsc,
+				       out);
+}
 
 #endif

@@ -333,6 +333,21 @@ static void time_of_moment(struct jsonl *jsonl, const struct ep_time *time)
 	interval(jsonl, ",\"earliest_ns\":", ",\"latest_ns\":", time);
 }
 
+/* Of a span's ends: its number in the thread; of the second, since when. */
+static void span_fields(struct jsonl *jsonl, const struct ep_event *event)
+{
+	int_field(jsonl, ",\"span\":", (int64_t)event->call);
+	if (event->point == EP_POINT_SPAN_BEGIN)
+		return;
+	if (event->flags & EP_CALL_BEFORE) {
+		ep_outbuf_text(&jsonl->out, ",\"begin_ns\":null");
+		return;
+	}
+	int_field(jsonl, ",\"begin_ns\":", ns_of(jsonl, event->since.best));
+	if (event->flags & EP_CALL_ACROSS_GAP)
+		ep_outbuf_text(&jsonl->out, ",\"flags\":[\"across-gap\"]");
+}
+
 static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
 {
 	char *quoted;
@@ -348,6 +363,9 @@ static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
 		ep_outbuf_text(&jsonl->out, quoted);
 		free(quoted);
 	}
+	if (event->point == EP_POINT_SPAN_BEGIN ||
+	    event->point == EP_POINT_SPAN_END)
+		span_fields(jsonl, event);
 	time_of_moment(jsonl, &event->begin);
 	return EP_OK;
 }
@@ -395,7 +413,7 @@ int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 		   struct ep_err *err)
 {
 	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
-	struct ep_nest_sink sink = {jsonl, begin, end, moment};
+	struct ep_nest_sink sink = {jsonl, begin, end, moment, NULL};
 	int rc;
 
 	if (!jsonl)

@@ -124,11 +124,6 @@ static int resume(struct ep_pairing *pairing, const struct ep_record *record,
 	return EP_OK;
 }
 
-bool ep_pairing_over(const struct ep_pairing *pairing)
-{
-	return pairing->now->over && pairing->now->link;
-}
-
 int ep_pairing_go_on(struct ep_pairing *pairing)
 {
 	struct ep_judgement unused = {.index = SIZE_MAX};
@@ -226,6 +221,17 @@ static int caught(struct ep_pairing *pairing, uint32_t identity,
 	return EP_OK;
 }
 
+/* ---- what the program says ---- */
+
+/* It changes nothing that is open. */
+static int say(struct ep_pairing *pairing, const struct ep_record *record,
+	       struct ep_judgement *out)
+{
+	out->function = ep_names_find(pairing->identities.names,
+				      record->address, record->time);
+	return EP_OK;
+}
+
 /* ---- all of them ---- */
 
 static int take_place(struct ep_pairing *pairing,
@@ -262,7 +268,9 @@ int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
 		.verdict = EP_PAIR_LEFT,
 		.index = pairing->now->height,
 	};
-	if (record->kind == EP_RECORD_SAVE)
+	if (record->kind >= EP_RECORD_NOTE)
+		result = say(pairing, record, out);
+	else if (record->kind == EP_RECORD_SAVE)
 		result = save(pairing, record->buffer);
 	else if (record->kind == EP_RECORD_FRESH)
 		result = fresh(pairing, record);

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * lines.c: units by address range, read once; then libdw's sorted rows of the
- * unit. By libdw and not libdwarf: the two export the same names and cannot
- * live in one process, and libdwarf 20210528 begins a DWARF 5 line table with
- * file 0 where the standard says 1 (table 6.4), so that it names wrong files.
- */
+/* lines.c: the unit, then libdw's sorted rows of it, read when they are first
+ * asked for. */
 #include "decoder/lines.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decoder/utf8.h"
-
-#define UNITS_MAX  ((size_t)1 << 22)
-#define RANGES_MAX ((size_t)1 << 24)
-#define TRIES      32 /* units that claim the same address */
 
 /* A file's name as libdw has it, and as we tell it. */
 struct name {
@@ -27,7 +18,7 @@ struct name {
 };
 
 struct unit {
-	Dwarf_Die die;
+	Dwarf_Die *die;    /* borrowed from the units */
 	Dwarf_Lines *rows; /* sorted by libdw; NULL: none, or not read */
 	size_t row_count;
 	struct name *names;
@@ -35,112 +26,11 @@ struct unit {
 	bool read;
 };
 
-struct range {
-	uint64_t start, end;
-	uint64_t reach; /* the highest end of this and all before it */
-	uint32_t unit;
-};
-
 struct ep_lines {
-	Dwarf *dwarf;
-	struct unit *units;
-	size_t unit_count, unit_room;
-	struct range *ranges; /* ascending start */
-	size_t range_count, range_room;
+	struct ep_units *units; /* borrowed */
+	struct unit *list;      /* beside the units */
 	bool starved;
 };
-
-/* ---- units and their ranges ---- */
-
-/* Code that the linker threw away lies at 0 or 1, or wraps around. */
-static void add_range(struct ep_lines *lines, uint64_t start, uint64_t end)
-{
-	struct range *grown;
-
-	if (start <= 1 || end <= start || lines->range_count >= RANGES_MAX)
-		return;
-	if (lines->range_count == lines->range_room) {
-		size_t room = lines->range_room ? 2 * lines->range_room : 256;
-
-		grown = realloc(lines->ranges, room * sizeof(*grown));
-		if (!grown) {
-			lines->starved = true;
-			return;
-		}
-		lines->ranges = grown;
-		lines->range_room = room;
-	}
-	lines->ranges[lines->range_count++] = (struct range){
-		.start = start,
-		.end = end,
-		.unit = (uint32_t)(lines->unit_count - 1),
-	};
-}
-
-static bool add_unit(struct ep_lines *lines, const Dwarf_Die *die)
-{
-	struct unit *grown;
-
-	if (lines->unit_count >= UNITS_MAX)
-		return false;
-	if (lines->unit_count == lines->unit_room) {
-		size_t room = lines->unit_room ? 2 * lines->unit_room : 64;
-
-		grown = realloc(lines->units, room * sizeof(*grown));
-		if (!grown) {
-			lines->starved = true;
-			return false;
-		}
-		lines->units = grown;
-		lines->unit_room = room;
-	}
-	lines->units[lines->unit_count++] = (struct unit){.die = *die};
-	return true;
-}
-
-static void read_units(struct ep_lines *lines)
-{
-	Dwarf_Addr base = 0, start, end;
-	Dwarf_CU *unit = NULL;
-	Dwarf_Die die;
-	uint8_t kind;
-	ptrdiff_t at;
-
-	while (dwarf_get_units(lines->dwarf, unit, &unit, NULL, &kind, &die,
-			       NULL) == 0) {
-		if (kind != DW_UT_compile && kind != DW_UT_skeleton)
-			continue;
-		if (!add_unit(lines, &die))
-			return;
-		at = 0;
-		while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0 &&
-		       lines->range_count < RANGES_MAX)
-			add_range(lines, start, end);
-	}
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return (x->end < y->end) - (x->end > y->end);
-}
-
-static void sort_ranges(struct ep_lines *lines)
-{
-	uint64_t reach = 0;
-
-	if (lines->range_count)
-		qsort(lines->ranges, lines->range_count, sizeof(struct range),
-		      compare_ranges);
-	for (size_t i = 0; i < lines->range_count; i++) {
-		if (lines->ranges[i].end > reach)
-			reach = lines->ranges[i].end;
-		lines->ranges[i].reach = reach;
-	}
-}
 
 /* ---- file names ---- */
 
@@ -186,7 +76,7 @@ static char *whole_path(struct unit *unit, const char *source)
 
 	if (source[0] != '/')
 		directory = dwarf_formstring(
-			dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute));
+			dwarf_attr(unit->die, DW_AT_comp_dir, &attribute));
 	if (asprintf(&path, "%s%s%s", directory ? directory : "",
 		     directory ? "/" : "", source) < 0)
 		return NULL;
@@ -250,15 +140,14 @@ static int row_line(const struct unit *unit, size_t index)
 static void read_rows(struct unit *unit)
 {
 	unit->read = true;
-	if (dwarf_getsrclines(&unit->die, &unit->rows, &unit->row_count) != 0)
+	if (dwarf_getsrclines(unit->die, &unit->rows, &unit->row_count) != 0)
 		unit->row_count = 0;
 }
 
-/* *row: the row of `address`. False: none. */
-static bool find_row(const struct unit *unit, uint64_t address, bool entry,
-		     size_t *row)
+/* *row: the last at or before `address`. False: none. */
+static bool find_row(const struct unit *unit, uint64_t address, size_t *row)
 {
-	size_t low = 0, high = unit->row_count, first;
+	size_t low = 0, high = unit->row_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -271,29 +160,75 @@ static bool find_row(const struct unit *unit, uint64_t address, bool entry,
 	if (low == 0 || row_ends(unit, low - 1))
 		return false;
 	*row = low - 1;
-	if (!entry || row_address(unit, low - 1) != address)
-		return true;
-	for (first = low - 1;
-	     first > 0 && row_address(unit, first - 1) == address &&
-	     !row_ends(unit, first - 1);
-	     first--)
-		;
-	while (first < low - 1 && row_line(unit, first) == 0)
-		first++;
-	*row = first;
 	return true;
+}
+
+/* The first of the rows at the address of `last`, but for those of no line. */
+static size_t first_row(const struct unit *unit, size_t last)
+{
+	uint64_t address = row_address(unit, last);
+	size_t first = last;
+
+	while (first > 0 && row_address(unit, first - 1) == address &&
+	       !row_ends(unit, first - 1))
+		first--;
+	while (first < last && row_line(unit, first) == 0)
+		first++;
+	return first;
+}
+
+static const char *row_source(const struct unit *unit, size_t index)
+{
+	return dwarf_linesrc(dwarf_onesrcline(unit->rows, index), NULL, NULL);
+}
+
+/* How far behind the function's name; UINT64_MAX: not at all. */
+static uint64_t lines_behind(const struct unit *unit, size_t index,
+			     const struct ep_declared *declared)
+{
+	const char *source = row_source(unit, index);
+	uint64_t line = (uint64_t)row_line(unit, index);
+
+	if (!source || line < declared->line ||
+	    strcmp(source, declared->source) != 0)
+		return UINT64_MAX;
+	return line - declared->line;
+}
+
+static size_t begin_row(const struct unit *unit, size_t last,
+			const struct ep_declared *declared)
+{
+	size_t first = first_row(unit, last), best = first;
+	uint64_t least = UINT64_MAX;
+
+	if (!declared || !declared->source)
+		return first;
+	for (size_t i = first; i <= last; i++) {
+		uint64_t behind = lines_behind(unit, i, declared);
+
+		if (behind >= least)
+			continue;
+		least = behind;
+		best = i;
+	}
+	return best;
 }
 
 static struct ep_line answer(struct ep_lines *lines, struct unit *unit,
 			     size_t row)
 {
-	Dwarf_Line *line = dwarf_onesrcline(unit->rows, row);
 	int number = row_line(unit, row);
 
 	return (struct ep_line){
-		.file = tell(lines, unit, dwarf_linesrc(line, NULL, NULL)),
+		.file = tell(lines, unit, row_source(unit, row)),
 		.line = number > 0 ? (uint32_t)number : 0,
 	};
+}
+
+const char *ep_lines_file(struct ep_lines *lines, size_t unit,
+			  const char *source)
+{
+	return tell(lines, &lines->list[unit], source);
 }
 
 bool ep_lines_starved(const struct ep_lines *lines)
@@ -301,82 +236,75 @@ bool ep_lines_starved(const struct ep_lines *lines)
 	return lines->starved;
 }
 
-struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address,
-			     bool entry)
+/* NULL: no unit has rows there. */
+static struct unit *find_unit(struct ep_lines *lines, uint64_t address,
+			      size_t *row)
 {
-	size_t low = 0, high = lines->range_count, row;
+	struct ep_units_walk walk = ep_units_walk(lines->units, address);
+	size_t index;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	while (ep_units_next(lines->units, &walk, &index)) {
+		struct unit *unit = &lines->list[index];
 
-		if (lines->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (unsigned tries = 0; low > 0 && tries < TRIES; low--, tries++) {
-		const struct range *range = &lines->ranges[low - 1];
-		struct unit *unit = &lines->units[range->unit];
-
-		if (range->reach <= address)
-			break;
-		if (range->end <= address)
-			continue;
 		if (!unit->read)
 			read_rows(unit);
-		if (find_row(unit, address, entry, &row))
-			return answer(lines, unit, row);
+		if (find_row(unit, address, row))
+			return unit;
 	}
-	return (struct ep_line){0};
+	return NULL;
+}
+
+struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address)
+{
+	size_t row;
+	struct unit *unit = find_unit(lines, address, &row);
+
+	return unit ? answer(lines, unit, row) : (struct ep_line){0};
+}
+
+struct ep_line ep_lines_begin(struct ep_lines *lines, uint64_t address,
+			      const struct ep_declared *declared)
+{
+	size_t row;
+	struct unit *unit = find_unit(lines, address, &row);
+
+	if (!unit)
+		return (struct ep_line){0};
+	if (row_address(unit, row) == address)
+		row = begin_row(unit, row, declared);
+	return answer(lines, unit, row);
+}
+
+bool ep_lines_vary(struct ep_lines *lines, uint64_t address)
+{
+	size_t row, first;
+	struct unit *unit = find_unit(lines, address, &row);
+
+	if (!unit || row_address(unit, row) != address)
+		return false;
+	first = first_row(unit, row);
+	while (first < row && row_line(unit, first) == row_line(unit, row))
+		first++;
+	return first < row;
 }
 
 /* ---- the whole ---- */
 
-/* libdw 0.188 looks for the end of a string past the end of its section: a
- * table that does not end in NUL is refused. After dwarf_begin_elf, which
- * unpacks. */
-static bool strings_end(Elf *elf)
-{
-	static const char *const tables[] = {".debug_str", ".debug_line_str"};
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	Elf_Data *data;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name;
-
-		if (!gelf_getshdr(section, &header) ||
-		    header.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || (strcmp(name, tables[0]) != 0 &&
-			      strcmp(name, tables[1]) != 0))
-			continue;
-		data = elf_rawdata(section, NULL);
-		if (data && data->d_size > 0 &&
-		    (!data->d_buf ||
-		     ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
-			return false;
-	}
-	return true;
-}
-
-int ep_lines_create(struct ep_lines **out, Elf *elf, struct ep_err *err)
+int ep_lines_create(struct ep_lines **out, struct ep_units *units,
+		    struct ep_err *err)
 {
 	struct ep_lines *lines = calloc(1, sizeof(*lines));
+	size_t count = ep_units_count(units);
 
-	if (!lines)
+	if (lines)
+		lines->list = calloc(count + 1, sizeof(*lines->list));
+	if (!lines || !lines->list) {
+		free(lines);
 		return ep_fail(err, EP_E_MEMORY, 0, "lines: out of memory");
-	lines->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!lines->dwarf || !strings_end(elf)) {
-		ep_lines_destroy(lines);
-		return EP_END;
 	}
-	read_units(lines);
-	sort_ranges(lines);
+	lines->units = units;
+	for (size_t i = 0; i < count; i++)
+		lines->list[i].die = ep_units_die(units, i);
 	*out = lines;
 	return EP_OK;
 }
@@ -385,15 +313,13 @@ void ep_lines_destroy(struct ep_lines *lines)
 {
 	if (!lines)
 		return;
-	for (size_t i = 0; i < lines->unit_count; i++) {
-		struct unit *unit = &lines->units[i];
+	for (size_t i = 0; i < ep_units_count(lines->units); i++) {
+		struct unit *unit = &lines->list[i];
 
 		for (size_t k = 0; k < unit->name_count; k++)
 			free(unit->names[k].text);
 		free(unit->names);
 	}
-	dwarf_end(lines->dwarf);
-	free(lines->units);
-	free(lines->ranges);
+	free(lines->list);
 	free(lines);
 }

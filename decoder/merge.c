@@ -144,7 +144,7 @@ static int step(struct ep_merge *merge)
 	merge->due = false;
 	if (result == EP_END)
 		merge->heap[0] = merge->heap[--merge->heap_count];
-	if (result >= 0 && merge->heap_count)
+	if (result >= 0 && merge->heap_count > 1)
 		sink(merge, 0);
 	return result < 0 ? result : EP_OK;
 }

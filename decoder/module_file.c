@@ -22,6 +22,7 @@
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 #define DELETED         " (deleted)"
+#define NOT_ITS_FILE    "%s, from a debuginfod server, is damaged or not its file"
 
 /* What is looked for, and what was found wrong on the way. */
 struct search {
@@ -278,9 +279,13 @@ static bool find_own(struct search *search)
 		    try_own(search, path, true))
 			return true;
 	}
-	return ask_servers(search, path, EP_DEBUGINFOD_EXECUTABLE,
-			   module->build_id, module->build_id_size) &&
-	       try_own(search, path, true);
+	if (!ask_servers(search, path, EP_DEBUGINFOD_EXECUTABLE,
+			 module->build_id, module->build_id_size))
+		return false;
+	if (try_own(search, path, true))
+		return true;
+	warn(search, NOT_ITS_FILE, path);
+	return false;
 }
 
 /* ---- the debug file ---- */
@@ -327,6 +332,21 @@ static bool file_crc(int fd, uint32_t *out)
 	return got == 0;
 }
 
+/* Does it have all the bytes that its headers promise? */
+static bool is_whole(const struct candidate *candidate)
+{
+	struct stat status;
+	GElf_Ehdr header;
+	size_t names;
+
+	return fstat(candidate->fd, &status) == 0 &&
+	       gelf_getehdr(candidate->elf, &header) &&
+	       elf_getshdrstrndx(candidate->elf, &names) == 0 &&
+	       header.e_shoff <= (uint64_t)status.st_size &&
+	       (uint64_t)header.e_shnum * header.e_shentsize <=
+		       (uint64_t)status.st_size - header.e_shoff;
+}
+
 /* Takes the debug file when its build-id is the module's, or, where there is
  * none to compare, when the CRC of the link is its own. */
 static bool try_debug(struct search *search, const char *path,
@@ -342,6 +362,10 @@ static bool try_debug(struct search *search, const char *path,
 
 	if (candidate_open(&candidate, path) != 0)
 		return false;
+	if (!is_whole(&candidate)) {
+		candidate_close(&candidate);
+		return false;
+	}
 	/* It belongs to the file that was taken, forced or not. */
 	size = file->elf ? dwelf_elf_gnu_build_id(file->elf, &id) : 0;
 	if (size > 0 && size <= EP_BUILD_ID_MAX) {
@@ -439,8 +463,9 @@ static void find_debug(struct search *search)
 	find_debug_by_link(search);
 	if (!search->file->debug &&
 	    ask_servers(search, path, EP_DEBUGINFOD_DEBUGINFO, id,
-			(size_t)size))
-		try_debug(search, path, NULL);
+			(size_t)size) &&
+	    !try_debug(search, path, NULL))
+		warn(search, NOT_ITS_FILE, path);
 }
 
 /* ---- the vdso: the kernel's, which we have too when it is the same kernel */
@@ -539,6 +564,36 @@ void ep_module_file_close(struct ep_module_file *file)
 	free(file->debug_path);
 	free(file->memory);
 	*file = (struct ep_module_file){.fd = -1, .debug_fd = -1};
+}
+
+size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address,
+			   void *out, size_t size)
+{
+	size_t count;
+
+	if (!file->elf || elf_getphdrnum(file->elf, &count) != 0)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+		Elf_Data *data;
+		uint64_t within;
+
+		if (!gelf_getphdr(file->elf, (int)i, &header) ||
+		    header.p_type != PT_LOAD || address < header.p_vaddr ||
+		    address - header.p_vaddr >= header.p_filesz)
+			continue;
+		within = address - header.p_vaddr;
+		if (size > header.p_filesz - within)
+			size = header.p_filesz - within;
+		data = elf_getdata_rawchunk(file->elf,
+					    (int64_t)(header.p_offset + within),
+					    size, ELF_T_BYTE);
+		if (!data || !data->d_buf)
+			return 0;
+		memcpy(out, data->d_buf, size);
+		return size;
+	}
+	return 0;
 }
 
 Elf *ep_module_file_lines(const struct ep_module_file *file)

@@ -36,6 +36,11 @@ void ep_module_file_open(struct ep_module_file *file,
 			 const struct ep_names_options *options);
 void ep_module_file_close(struct ep_module_file *file); /* zeroed is allowed */
 
+/* `size` bytes of the program at `address` (in the file), as it was linked: how
+ * many of them the file has. Not what the process wrote over them. */
+size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address,
+			   void *out, size_t size);
+
 /* The file that holds .debug_line: `elf`, `debug`, or NULL. Borrowed. */
 Elf *ep_module_file_lines(const struct ep_module_file *file);
 

@@ -140,27 +140,38 @@ struct list {
 	size_t count;
 	struct ep_source *source;
 	uint64_t program; /* an address inside of the program's file */
+	const struct ep_segment **code; /* the executable ones */
+	size_t code_count;
+	bool last_runs; /* the last module's code is where it says */
 };
 
-static void add(struct list *list, struct ep_trace_module *module)
+static void add(struct list *list, const struct ep_trace_module *module)
 {
-	if (list->program >= module->start && list->program < module->end)
-		module->flags |= EP_MODULE_EXECUTABLE;
-	list->modules[list->count++] = *module;
+	struct ep_trace_module *to = &list->modules[list->count];
+
+	if (list->count == EP_MODULES_MAX)
+		return;
+	*to = *module;
+	if (list->program >= to->start && list->program < to->end)
+		to->flags |= EP_MODULE_EXECUTABLE;
+	list->count++;
 }
 
 /* Is any of it executable? Data files are mapped, too. */
-static bool has_code(struct ep_source *source, uint64_t start, uint64_t end)
+static bool has_code(const struct list *list, uint64_t start, uint64_t end)
 {
-	size_t count;
-	const struct ep_segment *list = ep_source_segments(source, &count);
+	size_t low = 0, high = list->code_count;
 
-	for (size_t i = 0; i < count; i++)
-		if ((list[i].flags & PF_X) && list[i].address < end &&
-		    list[i].memory_size > 0 &&
-		    list[i].address + (list[i].memory_size - 1) >= start)
-			return true;
-	return false;
+	while (low < high) { /* the first that ends behind `start` */
+		size_t middle = low + (high - low) / 2;
+		const struct ep_segment *one = list->code[middle];
+
+		if (one->address + (one->memory_size - 1) < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->code_count && list->code[low]->address < end;
 }
 
 /* The mappings from `mapping` on that are of the same file. */
@@ -177,8 +188,48 @@ static uint64_t same_file_end(const struct ep_mapping *mapping, size_t count)
 	return end;
 }
 
+static bool runs(const struct list *list, const struct headers *headers)
+{
+	for (size_t i = 0; i < headers->count; i++) {
+		const Elf64_Phdr *one = &headers->list[i];
+		uint64_t start = headers->bias + one->p_vaddr;
+
+		if (one->p_type == PT_LOAD && one->p_flags & PF_X)
+			return has_code(list, start, start + 1);
+	}
+	return false;
+}
+
+/*
+ * The header of a file that is mapped to be read tells of segments that are not
+ * there: `other` is where the next file's mapping begins. Of two headers of one
+ * file at most one is the object's, the lower one if that cannot be told. They
+ * come from the highest on.
+ */
+static void add_object(struct list *list, struct ep_trace_module *module,
+		       const struct headers *headers, uint64_t other)
+{
+	bool here = runs(list, headers);
+	const struct ep_trace_module *last =
+		list->count ? &list->modules[list->count - 1] : NULL;
+
+	module->bias = headers->bias;
+	module->end = headers->end;
+	if (other > module->start && other < module->end)
+		module->end = other;
+	if (last && last->start >= module->start && last->start < module->end &&
+	    strcmp(last->path, module->path) == 0) {
+		if (list->last_runs && !here)
+			return;
+		list->count--;
+	}
+	list->last_runs = here;
+	read_build_id(module, headers, list->source);
+	add(list, module);
+}
+
 static void add_mapping(struct list *list, const struct ep_mapping *mapping,
-			size_t left)
+			size_t left, uint64_t other)
 {
 	struct ep_trace_module module = {.start = mapping->start,
 					 .path = mapping->path};
@@ -189,16 +240,26 @@ static void add_mapping(struct list *list, const struct ep_mapping *mapping,
 		return;
 	code = read_headers(&headers, list->source, mapping->start);
 	if (code == EP_OK) {
-		module.bias = headers.bias;
-		module.end = headers.end;
-		read_build_id(&module, &headers, list->source);
-		add(list, &module);
+		add_object(list, &module, &headers, other);
 	} else if (code != EP_E_FORMAT) {
 		module.bias = mapping->start;
 		module.end = same_file_end(mapping, left);
 		module.flags = EP_MODULE_NO_HEADER;
-		if (has_code(list->source, module.start, module.end))
+		if (has_code(list, module.start, module.end))
 			add(list, &module);
+	}
+}
+
+static void add_mappings(struct list *list, const struct ep_mapping *mappings,
+			 size_t count)
+{
+	uint64_t other = UINT64_MAX;
+
+	for (size_t i = count; i-- && list->count < EP_MODULES_MAX;) {
+		if (i + 1 < count &&
+		    strcmp(mappings[i].path, mappings[i + 1].path) != 0)
+			other = mappings[i + 1].start;
+		add_mapping(list, &mappings[i], count - i, other);
 	}
 }
 
@@ -225,22 +286,59 @@ static int compare_modules(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-int ep_modules_from_source(struct ep_trace_module **out, size_t *count,
-			   struct ep_source *source, struct ep_err *err)
+/* What the trace saw, and saw no end of. */
+static void add_traced(struct list *list, const struct ep_trace *trace)
 {
-	struct list list = {.source = source};
-	const struct ep_mapping *mappings;
-	size_t mapping_count;
+	for (size_t i = 0; i < trace->module_count; i++)
+		if (trace->modules[i].unload_tsc == 0 &&
+		    !(trace->modules[i].flags & EP_MODULE_VDSO))
+			add(list, &trace->modules[i]);
+}
 
-	mappings = ep_source_mappings(source, &mapping_count);
-	list.modules = calloc(mapping_count + 1, sizeof(*list.modules));
-	if (!list.modules)
+static int list_init(struct list *list, struct ep_source *source,
+		     size_t capacity, struct ep_err *err)
+{
+	size_t count;
+	const struct ep_segment *segments = ep_source_segments(source, &count);
+
+	if (capacity > EP_MODULES_MAX)
+		capacity = EP_MODULES_MAX;
+	*list = (struct list){
+		.modules = calloc(capacity, sizeof(*list->modules)),
+		.source = source,
+		.code = calloc(count + 1, sizeof(*list->code)),
+	};
+	if (!list->modules || !list->code) {
+		free(list->modules);
+		free(list->code);
 		return ep_fail(err, EP_E_MEMORY, 0, "modules: out of memory");
-	if (ep_source_auxv(source, AT_PHDR, &list.program) != EP_OK)
-		list.program = 0;
-	for (size_t i = 0; i < mapping_count; i++)
-		add_mapping(&list, &mappings[i], mapping_count - i);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (segments[i].flags & PF_X)
+			list->code[list->code_count++] = &segments[i];
+	if (ep_source_auxv(source, AT_PHDR, &list->program) != EP_OK)
+		list->program = 0;
+	return EP_OK;
+}
+
+int ep_modules_from_source(struct ep_trace_module **out, size_t *count,
+			   struct ep_source *source,
+			   const struct ep_trace *trace, struct ep_err *err)
+{
+	const struct ep_mapping *mappings;
+	size_t mapped, traced = trace ? trace->module_count : 0;
+	struct list list;
+	int rc;
+
+	mappings = ep_source_mappings(source, &mapped);
+	rc = list_init(&list, source, (mapped ? mapped : traced) + 1, err);
+	if (rc)
+		return rc;
+	add_mappings(&list, mappings, mapped);
+	if (mapped == 0 && trace)
+		add_traced(&list, trace);
 	add_vdso(&list);
+	free(list.code);
 	qsort(list.modules, list.count, sizeof(*list.modules), compare_modules);
 	*out = list.modules;
 	*count = list.count;

@@ -12,24 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/lines.h"
-#include "decoder/module_file.h"
+#include "decoder/literals.h"
+#include "decoder/named_file.h"
 #include "decoder/path_map.h"
-#include "decoder/symbols.h"
 #include "decoder/utf8.h"
 
 #define CACHE_SIZE 16384 /* addresses, direct mapped */
 /* Functions without a name, at most: a trace of noise must not eat all memory.
  */
 #define UNKNOWN_MAX ((size_t)1 << 20)
-
-/* A file on disk, shared by the modules that were loaded from it. */
-struct file {
-	struct ep_module_file found;
-	struct ep_symbols *symbols; /* NULL: none */
-	struct ep_lines *lines;     /* NULL: none, or not asked for */
-	bool opened, lines_asked;
-};
 
 struct module {
 	const struct ep_trace_module *facts;
@@ -58,7 +49,7 @@ struct cached {
 struct ep_names {
 	struct module *modules; /* ascending start */
 	size_t module_count;
-	struct file *files;
+	struct ep_named_file *files; /* shared by modules of the same file */
 	size_t file_count;
 	struct ep_names_options options;
 	struct ep_path_map path_map;
@@ -70,6 +61,7 @@ struct ep_names {
 	bool starved;            /* memory ran out once: something is missing */
 	struct function nothing; /* answered when memory is out, or too much is
 				    unknown; its name is NULL until then */
+	struct ep_literals literals; /* by canonical module, SIZE_MAX: memory */
 	struct cached cache[CACHE_SIZE];
 };
 
@@ -230,57 +222,34 @@ static void add_warning(struct ep_names *names, const char *text)
 	names->warnings[names->warning_count++] = copy;
 }
 
-static struct file *open_file(struct ep_names *names,
-			      const struct module *module)
+static struct ep_named_file *open_file(struct ep_names *names,
+				       const struct module *module)
 {
-	struct file *file = &names->files[module->file];
+	struct ep_named_file *file = &names->files[module->file];
 	struct ep_module_file *found = &file->found;
 	struct ep_err err;
 	char text[sizeof(err.text) + 300];
+	int rc;
 
 	if (file->opened)
 		return file;
 	file->opened = true;
+	file->raw = names->options.no_demangle;
 	ep_module_file_open(found, module->facts, &names->options);
 	if (found->warning[0])
 		add_warning(names, found->warning);
 	if (!found->elf && !found->debug)
 		return file;
-	if (ep_symbols_create(&file->symbols, found->elf, found->debug, &err) !=
-	    EP_OK)
+	rc = ep_symbols_create(&file->symbols, found->elf, found->debug, &err);
+	if (rc)
 		file->symbols = NULL;
+	file->starved |= rc == EP_E_MEMORY;
 	if (err.code != EP_OK) {
 		snprintf(text, sizeof(text), "%.250s: %s", module->name,
 			 err.text);
 		add_warning(names, text);
 	}
 	return file;
-}
-
-static struct ep_lines *open_lines(struct ep_names *names,
-				   const struct module *module)
-{
-	struct file *file = open_file(names, module);
-	Elf *elf;
-	int rc;
-
-	if (file->lines_asked)
-		return file->lines;
-	file->lines_asked = true;
-	elf = ep_module_file_lines(&file->found);
-	rc = elf ? ep_lines_create(&file->lines, elf, NULL) : EP_END;
-	if (rc != EP_OK)
-		file->lines = NULL;
-	names->starved |= rc == EP_E_MEMORY;
-	return file->lines;
-}
-
-static void close_file(struct file *file)
-{
-	ep_lines_destroy(file->lines);
-	ep_symbols_destroy(file->symbols);
-	if (file->opened)
-		ep_module_file_close(&file->found);
 }
 
 /* ---- functions ---- */
@@ -357,11 +326,8 @@ static char *raw_name(const struct ep_symbol *symbol)
 /* What people read: demangled, valid UTF-8. */
 static char *readable(const struct ep_names *names, const char *raw, bool plt)
 {
-	char *plain = names->options.no_demangle ? NULL : ep_demangle(raw);
-	const char *text = plain ? plain : raw;
-	char *whole, *name = ep_utf8_escape(text, strlen(text));
+	char *whole, *name = ep_demangle_shown(raw, names->options.no_demangle);
 
-	free(plain);
 	if (!name || !plt)
 		return name;
 	whole = formatted("%s@plt", name);
@@ -468,7 +434,7 @@ static struct function *function_at(struct ep_names *names,
 	const struct ep_symbol *symbol = NULL;
 	size_t index = module ? module->canonical : SIZE_MAX;
 	struct function *function;
-	struct file *file;
+	struct ep_named_file *file;
 	uint64_t key = address;
 
 	if (module) {
@@ -520,17 +486,14 @@ struct ep_line ep_names_function_line(struct ep_names *names,
 	/* Every function that we answered lies inside one of ours. */
 	struct function *function = (struct function *)(uintptr_t) public;
 	const struct module *module;
-	struct ep_lines *lines;
 
 	if (function->line_asked || function->module == SIZE_MAX ||
 	    public->start == public->end)
 		return function->line;
 	function->line_asked = true;
 	module = &names->modules[function->module];
-	lines = open_lines(names, module);
-	if (lines)
-		function->line = ep_lines_find(
-			lines, public->start - module->facts->bias, true);
+	function->line = ep_named_file_beginning(
+		open_file(names, module), public->start - module->facts->bias);
 	function->line.file =
 		ep_path_map_find(&names->path_map, function->line.file);
 	return function->line;
@@ -541,14 +504,114 @@ struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address,
 {
 	bool alone;
 	const struct module *module = find_module(names, address, tsc, &alone);
-	struct ep_lines *lines = module ? open_lines(names, module) : NULL;
+	struct ep_lines *lines =
+		module ? ep_named_file_lines(open_file(names, module)) : NULL;
 	struct ep_line line = {0};
 
 	if (!lines)
 		return line;
-	line = ep_lines_find(lines, address - module->facts->bias, false);
+	line = ep_lines_find(lines, address - module->facts->bias);
 	line.file = ep_path_map_find(&names->path_map, line.file);
 	return line;
+}
+
+size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
+			struct ep_inlined out[EP_INLINED_MAX])
+{
+	bool alone;
+	const struct module *module = find_module(names, address, tsc, &alone);
+	struct ep_inlines *inlines =
+		module ? ep_named_file_inlines(open_file(names, module)) : NULL;
+	size_t count;
+
+	if (!inlines)
+		return 0;
+	count = ep_inlines_find(inlines, address - module->facts->bias, out);
+	for (size_t i = 0; i < count; i++)
+		out[i].call.file =
+			ep_path_map_find(&names->path_map, out[i].call.file);
+	return count;
+}
+
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
+		     size_t size)
+{
+	bool alone;
+	const struct module *module = find_module(names, address, 0, &alone);
+
+	if (!module)
+		return 0;
+	return ep_module_file_read(&open_file(names, module)->found,
+				   address - module->facts->bias, out, size);
+}
+
+const char *ep_names_literal(struct ep_names *names, uint64_t address,
+			     uint64_t tsc)
+{
+	bool alone;
+	const struct module *module = find_module(names, address, tsc, &alone);
+	const char *text = NULL;
+
+	if (module)
+		text = ep_literals_of_file(&names->literals, module->canonical,
+					   &open_file(names, module)->found,
+					   address - module->facts->bias);
+	return text ? text
+		    : ep_literals_of_memory(&names->literals,
+					    names->options.memory, address);
+}
+
+/* ---- spans ---- */
+
+/* Under a module of their own, by a number made of the name; of two names with
+ * one number the second gets the next. */
+#define SPANS (SIZE_MAX - 1)
+
+static uint64_t number_of(const char *name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static struct function *add_span(struct ep_names *names, const char *name,
+				 uint64_t key)
+{
+	struct function *function = calloc(1, sizeof(*function));
+
+	if (!function)
+		return NULL;
+	if (names->function_count >= names->bucket_count)
+		rehash(names);
+	function->public.name = strdup(name);
+	if (names->bucket_count == 0 || !function->public.name) {
+		free_function(function);
+		return NULL;
+	}
+	function->public.symbol = function->public.module = "";
+	function->public.known = function->public.span = true;
+	function->line_asked = true;
+	function->module = SPANS;
+	function->key = key;
+	enter_function(names, function);
+	names->unknown_count++;
+	return function;
+}
+
+const struct ep_function *ep_names_span(struct ep_names *names,
+					const char *name)
+{
+	uint64_t key = number_of(name);
+	struct function *function;
+
+	while ((function = known_function(names, SPANS, key)) != NULL &&
+	       strcmp(function->public.name, name) != 0)
+		key++;
+	if (!function && names->unknown_count < UNKNOWN_MAX)
+		function = add_span(names, name, key);
+	return function ? &function->public : &nothing_of(names)->public;
 }
 
 /* ---- the whole ---- */
@@ -617,8 +680,9 @@ void ep_names_destroy(struct ep_names *names)
 	if (!names)
 		return;
 	free_functions(names);
+	ep_literals_deinit(&names->literals);
 	for (size_t i = 0; names->files && i < names->file_count; i++)
-		close_file(&names->files[i]);
+		ep_named_file_deinit(&names->files[i]);
 	for (size_t i = 0; i < names->module_count; i++)
 		free(names->modules[i].name);
 	for (size_t i = 0; i < names->warning_count; i++)
@@ -640,8 +704,7 @@ bool ep_names_starved(const struct ep_names *names)
 	bool starved = names->starved;
 
 	for (size_t i = 0; i < names->file_count; i++)
-		starved = starved || (names->files[i].lines &&
-				      ep_lines_starved(names->files[i].lines));
+		starved = starved || ep_named_file_starved(&names->files[i]);
 	return starved;
 }
 

@@ -11,6 +11,7 @@
 #ifndef EPITAPH_NAMES_H
 #define EPITAPH_NAMES_H
 
+#include "coredump/source.h"
 #include "decoder/debuginfod.h"
 #include "decoder/trace.h"
 
@@ -25,6 +26,7 @@ struct ep_function {
 	uint64_t start, end; /* process virtual; of the hot part; end exclusive;
 				equal when the bounds are unknown */
 	bool known;          /* false: name is module+0x1234 */
+	bool span;           /* no function, but spans of that name */
 	bool exported_guess; /* from .dynsym or .eh_frame only: may be inexact
 			      */
 };
@@ -34,6 +36,15 @@ struct ep_line {
 			     then mapped; NULL */
 	uint32_t line;    /* 0 unknown */
 };
+
+/* A call that the compiler inlined. */
+struct ep_inlined {
+	const char *name;    /* of the function: as c++filt has it; valid UTF-8;
+				what has no linkage name is without parameters */
+	struct ep_line call; /* where it was called */
+};
+
+#define EP_INLINED_MAX 128 /* at one address */
 
 struct ep_names_options {
 	const char *const *debug_paths; /* directories, tried in order; may be
@@ -49,6 +60,8 @@ struct ep_names_options {
 	bool no_demangle;
 	bool debuginfod; /* ask the servers that DEBUGINFOD_URLS names */
 	ep_debuginfod_progress_fn progress; /* of that; may be NULL */
+	struct ep_source *memory; /* for texts that are in no file; NULL; must
+				     outlive the names */
 };
 
 /* `modules` (a trace's, or made from a source's mappings) must outlive the
@@ -72,6 +85,34 @@ struct ep_line ep_names_function_line(struct ep_names *names,
 struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address,
 				     uint64_t tsc);
 
+/*
+ * The calls inlined at `address`, innermost first; of more than EP_INLINED_MAX
+ * the innermost. Returns how many. `address` itself lies in the first of them;
+ * the function that ep_names_find answers made the last call. Borrowed until
+ * destroy.
+ */
+size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
+			struct ep_inlined out[EP_INLINED_MAX]);
+
+/* `size` bytes of code at `address`, from the module's file: how many it has.
+ */
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
+		     size_t size);
+
+/*
+ * The text that lies in the process at `address`, such as a note's format: from
+ * the module's file, where the program could not write to it, else from saved
+ * memory. At most 4095 bytes of it, any bytes. NULL: unknown. Borrowed until
+ * destroy.
+ */
+const char *ep_names_literal(struct ep_names *names, uint64_t address,
+			     uint64_t tsc);
+
+/* What stands for spans of that name (epitaph_mark_begin) where functions are
+ * counted: its `span` is true, its module "". Never NULL. */
+const struct ep_function *ep_names_span(struct ep_names *names,
+					const char *name);
+
 /* "libfoo.so: build-id of /usr/lib/libfoo.so differs (…)": one per module that
  * could not be named properly, NULL at the end. */
 const char *ep_names_warning(const struct ep_names *names, size_t index);
@@ -80,8 +121,11 @@ const char *ep_names_warning(const struct ep_names *names, size_t index);
  * lines may be missing. */
 bool ep_names_starved(const struct ep_names *names);
 
-/* The demangled form in a buffer that the caller frees, or NULL: not mangled.
- */
-char *ep_demangle(const char *symbol);
+/* *out: the demangled form, which the caller frees. EP_END: it is not mangled,
+ * or too long; EP_E_MEMORY. */
+int ep_demangle(char **out, const char *symbol);
+/* What people read: demangled, unless it cannot be or `raw` says not to; valid
+ * UTF-8. The caller frees it; NULL when memory is out. */
+char *ep_demangle_shown(const char *symbol, bool raw);
 
 #endif

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * nest.c: the stacks of each thread, as the stream's events change them. Which
- * stack a thread went on upon is told by what happens there next: the call that
- * ends, or the depth of the one that begins.
- */
+/* nest.c: the stacks of each thread, as the stream's events change them. Each
+ * event says which stack it happens on. */
 #include "decoder/nest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/pairing.h"
+
 /* A call from before the history, known by its return. */
 struct before {
 	struct ep_frame frame;
-	uint64_t segment; /* gaps before it */
+	uint64_t segment; /* gaps before it, but what a newer version wrote */
 };
 
 struct stack {
-	struct ep_frame *frames;
+	struct ep_frame *frames; /* outermost first, open or suspended */
 	size_t count, room;
-};
-
-struct strand {                       /* a thread */
-	struct ep_nest_thread public; /* frames, count: as current */
-	struct stack current;
-	struct stack *left; /* other stacks, the one left last at the end */
-	size_t left_count, left_room;
-	bool undecided; /* it went on upon another stack; which? */
-	bool fresh;     /* no event since the start, or since a gap */
-	uint64_t segment;
 	struct before *before; /* as they returned */
 	size_t before_count, before_room, before_next;
+	uint64_t segments; /* that it had events in, the present one's number +
+			      1 */
+};
+
+struct strand { /* a thread */
+	struct ep_nest_thread public;
+	struct stack *stacks; /* as in struct ep_event */
+	size_t stack_room;
+	uint32_t now; /* the one that runs */
+	uint64_t segment;
 };
 
 struct nest {
@@ -89,30 +88,50 @@ static void go_on(struct strand *strand, int64_t ns)
 		strand->public.now = ns;
 }
 
+static bool is_loss(const struct ep_event *event)
+{
+	return event->kind == EP_EVENT_GAP &&
+	       event->gap & ~EP_GAP_UNKNOWN_ESCAPE;
+}
+
 /* ---- frames ---- */
+
+static struct stack *running(struct strand *strand)
+{
+	return &strand->stacks[strand->now];
+}
 
 static void show(struct strand *strand)
 {
-	strand->public.frames = strand->current.frames;
-	strand->public.count = strand->current.count;
+	strand->public.frames = running(strand)->frames;
+	strand->public.count = running(strand)->count;
 }
 
+/* The first frame that does not run begins, or is resumed. */
 static int frame_begin(struct nest *nest, struct strand *strand,
-		       const struct ep_frame *frame, enum ep_nest_why why,
-		       const struct ep_event *event, struct ep_err *err)
+		       enum ep_nest_why why, const struct ep_event *event,
+		       struct ep_err *err)
 {
-	struct stack *stack = &strand->current;
-	struct ep_frame *slot;
+	struct stack *stack = running(strand);
+	struct ep_frame *frame = &stack->frames[stack->count++];
+
+	frame->since = strand->public.now;
+	show(strand);
+	return nest->sink->begin(nest->sink->context, &strand->public, frame,
+				 why, event, err);
+}
+
+static int frame_add(struct nest *nest, struct strand *strand,
+		     const struct ep_frame *frame, enum ep_nest_why why,
+		     const struct ep_event *event, struct ep_err *err)
+{
+	struct stack *stack = running(strand);
 
 	if (!make_room((void **)&stack->frames, stack->count, &stack->room,
 		       sizeof(*stack->frames)))
 		return out_of_memory(err);
-	slot = &stack->frames[stack->count++];
-	*slot = *frame;
-	slot->since = strand->public.now;
-	show(strand);
-	return nest->sink->begin(nest->sink->context, &strand->public, slot,
-				 why, event, err);
+	stack->frames[stack->count] = *frame;
+	return frame_begin(nest, strand, why, event, err);
 }
 
 /* The innermost one ends, or is suspended. What it took counts for the one that
@@ -121,7 +140,7 @@ static int frame_end(struct nest *nest, struct strand *strand,
 		     enum ep_nest_why why, const struct ep_event *event,
 		     struct ep_err *err)
 {
-	struct stack *stack = &strand->current;
+	struct stack *stack = running(strand);
 	struct ep_frame *frame = &stack->frames[stack->count - 1];
 	int64_t ran = strand->public.now - frame->since;
 	int rc;
@@ -136,44 +155,28 @@ static int frame_end(struct nest *nest, struct strand *strand,
 	return rc;
 }
 
-/* Suspends the frames from `index` on, into *out. */
-static int suspend(struct nest *nest, struct strand *strand, size_t index,
-		   struct stack *out, struct ep_err *err)
+/* Suspends the frames down to `count`; they stay where they are. */
+static int suspend(struct nest *nest, struct strand *strand, size_t count,
+		   struct ep_err *err)
 {
-	struct stack *stack = &strand->current;
-	size_t count = stack->count;
 	int rc = EP_OK;
 
-	while (!rc && stack->count > index)
+	while (!rc && running(strand)->count > count)
 		rc = frame_end(nest, strand, EP_NEST_SWITCH, NULL, err);
-	if (rc)
-		return rc;
-	*out = (struct stack){0};
-	out->frames = malloc((count - index + 1) * sizeof(*out->frames));
-	if (!out->frames)
-		return out_of_memory(err);
-	memcpy(out->frames, stack->frames + index,
-	       (count - index) * sizeof(*out->frames));
-	out->count = count - index;
-	out->room = out->count + 1;
-	return EP_OK;
+	return rc;
 }
 
-/* Puts them back, and frees the stack that they were kept in. */
-static int resume(struct nest *nest, struct strand *strand, struct stack *from,
+static int resume(struct nest *nest, struct strand *strand, size_t count,
 		  struct ep_err *err)
 {
 	int rc = EP_OK;
 
-	for (size_t i = 0; !rc && i < from->count; i++)
-		rc = frame_begin(nest, strand, &from->frames[i], EP_NEST_SWITCH,
-				 NULL, err);
-	free(from->frames);
-	*from = (struct stack){0};
+	while (!rc && running(strand)->count < count)
+		rc = frame_begin(nest, strand, EP_NEST_SWITCH, NULL, err);
 	return rc;
 }
 
-/* ---- other stacks ---- */
+/* ---- stacks ---- */
 
 /* Index of the call in the stack, or -1. */
 static ssize_t find_in(const struct stack *stack, uint64_t call)
@@ -184,81 +187,50 @@ static ssize_t find_in(const struct stack *stack, uint64_t call)
 	return -1;
 }
 
-static int leave_stack(struct nest *nest, struct strand *strand,
-		       struct ep_err *err)
+/* NULL: out of memory. Borrowed until the next one. */
+static struct stack *stack_at(struct strand *strand, uint32_t number)
 {
-	struct stack left;
+	size_t room = strand->stack_room, wanted = (size_t)number + 1;
+	struct stack *grown;
+
+	if (number < room)
+		return &strand->stacks[number];
+	wanted = wanted > 2 * room ? wanted : 2 * room;
+	grown = realloc(strand->stacks, wanted * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	memset(grown + room, 0, (wanted - room) * sizeof(*grown));
+	strand->stacks = grown;
+	strand->stack_room = wanted;
+	return &grown[number];
+}
+
+/* The thread goes on upon the stack of `number`. */
+static int enter_slow(struct nest *nest, struct strand *strand, uint32_t number,
+		      struct ep_err *err)
+{
+	size_t count;
 	int rc;
 
-	if (strand->current.count == 0)
-		return EP_OK;
-	rc = suspend(nest, strand, 0, &left, err);
+	if (!stack_at(strand, number))
+		return out_of_memory(err);
+	count = running(strand)->count;
+	rc = suspend(nest, strand, 0, err);
+	running(strand)->count = count;
 	if (rc)
 		return rc;
-	if (make_room((void **)&strand->left, strand->left_count,
-		      &strand->left_room, sizeof(*strand->left))) {
-		strand->left[strand->left_count++] = left;
-		return EP_OK;
-	}
-	free(left.frames);
-	return out_of_memory(err);
+	strand->now = number;
+	count = running(strand)->count;
+	running(strand)->count = 0;
+	return resume(nest, strand, count, err);
 }
 
-static int enter_stack(struct nest *nest, struct strand *strand, size_t index,
-		       struct ep_err *err)
+static int enter(struct nest *nest, struct strand *strand, uint32_t number,
+		 struct ep_err *err)
 {
-	struct stack entered = strand->left[index];
-
-	strand->left_count--;
-	memmove(&strand->left[index], &strand->left[index + 1],
-		(strand->left_count - index) * sizeof(*strand->left));
-	return resume(nest, strand, &entered, err);
-}
-
-/* The stack in which `event` happens; left_count: a new one. The one that was
- * left last is the least likely. */
-static size_t stack_of(const struct strand *strand,
-		       const struct ep_event *event)
-{
-	size_t count = strand->left_count;
-	bool ends = event->kind == EP_EVENT_END;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t index = (count - 2 - i + count) % count;
-		const struct stack *stack = &strand->left[index];
-
-		if (ends ? find_in(stack, event->call) >= 0
-			 : stack->frames[stack->count - 1].depth + 1 ==
-				    event->depth)
-			return index;
-	}
-	return count;
-}
-
-/* The thread is on the stack where `event` happens. */
-static int decide(struct nest *nest, struct strand *strand,
-		  const struct ep_event *event, struct ep_err *err)
-{
-	bool known = event->kind == EP_EVENT_BEGIN ||
-		     (event->kind == EP_EVENT_END &&
-		      !(event->flags & (EP_CALL_STRAY | EP_CALL_BEFORE)));
-	size_t index;
-	int rc;
-
-	if (!known || strand->left_count == 0)
+	if (number == strand->now)
 		return EP_OK;
-	if (!strand->undecided && event->kind == EP_EVENT_BEGIN)
-		return EP_OK;
-	if (event->kind == EP_EVENT_END &&
-	    find_in(&strand->current, event->call) >= 0)
-		return EP_OK;
-	strand->undecided = false;
-	index = stack_of(strand, event);
-	if (index == strand->left_count)
-		return EP_OK;
-	/* Leaving puts another stack behind those that are there. */
-	rc = leave_stack(nest, strand, err);
-	return rc ? rc : enter_stack(nest, strand, index, err);
+	return enter_slow(nest, strand, number, err);
 }
 
 /* ---- calls from before the history ---- */
@@ -281,29 +253,93 @@ static int look_at(void *context, const struct ep_event *event,
 {
 	struct nest *nest = context;
 	struct strand *strand = strand_of(nest, event);
+	struct stack *stack;
 
-	if (event->kind == EP_EVENT_GAP)
-		strand->segment++;
+	strand->segment += is_loss(event);
 	if (event->kind != EP_EVENT_END || !(event->flags & EP_CALL_BEFORE))
 		return EP_OK;
-	if (!make_room((void **)&strand->before, strand->before_count,
-		       &strand->before_room, sizeof(*strand->before)))
+	stack = stack_at(strand, event->stack);
+	if (!stack || !make_room((void **)&stack->before, stack->before_count,
+				 &stack->before_room, sizeof(*stack->before)))
 		return out_of_memory(err);
-	strand->before[strand->before_count++] =
+	stack->before[stack->before_count++] =
 		(struct before){frame_of(event), strand->segment};
 	return EP_OK;
+}
+
+static struct ep_frame frame_of_caller(const struct ep_caller *caller)
+{
+	uint32_t gap = caller->segment ? EP_CALL_ACROSS_GAP : 0;
+
+	return (struct ep_frame){
+		.function = caller->function,
+		.call = caller->call,
+		.address = caller->address,
+		.depth = caller->depth,
+		.flags = EP_CALL_BEFORE | gap,
+		.begin = {0, caller->since, caller->since, false, false},
+	};
+}
+
+/* Of one thread, by what pairing keeps. EP_END: that is nothing. */
+static int take_kept(struct nest *nest, struct strand *strand)
+{
+	struct stack *stack = &strand->stacks[0];
+	const struct ep_caller *callers;
+	size_t count;
+
+	if (!ep_selection_wants_thread(nest->selection, strand->public.thread))
+		return EP_OK;
+	if (!ep_pairing_callers(nest->trace, strand->public.thread, nest->names,
+				&callers, &count))
+		return EP_END;
+	stack->before = calloc(count + 1, sizeof(*stack->before));
+	if (!stack->before)
+		return EP_E_MEMORY;
+	stack->before_room = count + 1;
+	for (; stack->before_count < count; stack->before_count++)
+		stack->before[stack->before_count] = (struct before){
+			frame_of_caller(&callers[stack->before_count]),
+			callers[stack->before_count].segment};
+	return EP_OK;
+}
+
+/* All calls of the threads that are. */
+static bool all_are_selected(const struct ep_selection *selection)
+{
+	return !selection->function && !selection->depth &&
+	       !selection->min_duration && !selection->last_calls &&
+	       !selection->last_ns && !selection->since.given &&
+	       !selection->until.given;
+}
+
+/* EP_END: they must be looked for. */
+static int take_all_kept(struct nest *nest)
+{
+	int rc = all_are_selected(nest->selection) ? EP_OK : EP_END;
+
+	for (size_t i = 0; !rc && i < nest->trace->thread_count; i++)
+		rc = take_kept(nest, &nest->strands[i]);
+	for (size_t i = 0; rc == EP_END && i < nest->trace->thread_count; i++)
+		nest->strands[i].stacks[0].before_count = 0;
+	return rc;
 }
 
 static int look_before(struct nest *nest, struct ep_err *err)
 {
 	struct ep_sink sink = {.context = nest, .event = look_at};
 	size_t count = nest->trace->thread_count;
-	uint64_t *segments = calloc(count + 1, sizeof(*segments)), shown;
-	int rc;
+	uint64_t *segments, shown;
+	int rc = take_all_kept(nest);
 
-	if (!segments)
-		return out_of_memory(err);
 	nest->looked = true;
+	if (rc == EP_OK)
+		return EP_OK;
+	segments = calloc(count + 1, sizeof(*segments));
+	if (rc < 0 || !segments) {
+		free(segments);
+		return out_of_memory(err);
+	}
 	for (size_t i = 0; i < count; i++) {
 		segments[i] = nest->strands[i].segment;
 		nest->strands[i].segment = 0;
@@ -316,52 +352,46 @@ static int look_before(struct nest *nest, struct ep_err *err)
 	return rc;
 }
 
-/* Those that were open where the history, or what is left of it after a gap,
- * begins; the last to return is the outermost. */
+/* Those of the stack that were open where the history, or what is left of it
+ * after a gap, begins; the last to return is the outermost. */
 static int begin_before(struct nest *nest, struct strand *strand,
-			const struct ep_event *event, struct ep_err *err)
+			struct ep_err *err)
 {
-	const struct before *all = strand->before;
-	size_t first = strand->before_next, end = first;
+	const struct stack *stack = running(strand);
+	const struct before *all = stack->before;
+	size_t first = stack->before_next, end = first;
+	uint64_t segment = strand->segment;
 	int rc = EP_OK;
 
-	if (all[first].segment > strand->segment ||
-	    (all[first].segment == strand->segment &&
-	     all[first].frame.begin.best > time_of(event)))
-		return EP_OK;
-	while (end < strand->before_count &&
-	       all[end].segment == all[first].segment &&
-	       all[end].frame.begin.best == all[first].frame.begin.best)
+	while (first < stack->before_count && all[first].segment < segment)
+		end = ++first;
+	while (end < stack->before_count && all[end].segment == segment)
 		end++;
-	strand->before_next = end;
-	go_on(strand, ns_of(nest, all[first].frame.begin.best));
+	running(strand)->before_next = end;
+	if (first < end)
+		go_on(strand, ns_of(nest, all[first].frame.begin.best));
 	for (size_t i = end; !rc && i > first; i--)
-		rc = frame_begin(nest, strand, &all[i - 1].frame,
-				 EP_NEST_BEFORE, NULL, err);
+		rc = frame_add(nest, strand, &all[i - 1].frame, EP_NEST_BEFORE,
+			       NULL, err);
 	return rc;
 }
 
+/* The stack's first event since the start, or since a gap. Depths count calls
+ * from before, unless their callees are not selected. */
 static int prepare(struct nest *nest, struct strand *strand,
 		   const struct ep_event *event, struct ep_err *err)
 {
+	bool fresh = running(strand)->segments <= strand->segment;
 	int rc = EP_OK;
 
-	if (event->kind == EP_EVENT_GAP)
-		return EP_OK;
-	/* Depths count them, unless their callees are not selected. */
 	if (!nest->looked &&
-	    ((strand->fresh && event->depth > 0) ||
-	     (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE)))
+	    ((fresh && event->depth > 0) ||
+	     (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE))) {
 		rc = look_before(nest, err);
-	strand->fresh = false;
-	while (!rc && strand->before_next < strand->before_count) {
-		size_t next = strand->before_next;
-
-		rc = begin_before(nest, strand, event, err);
-		if (next == strand->before_next)
-			break;
+		fresh = true;
 	}
-	return rc;
+	running(strand)->segments = strand->segment + 1;
+	return rc || !fresh ? rc : begin_before(nest, strand, err);
 }
 
 /* ---- events ---- */
@@ -381,37 +411,45 @@ static int end_unseen(struct nest *nest, struct strand *strand,
 		      const struct ep_event *event, struct ep_err *err)
 {
 	struct ep_frame frame = frame_of(event);
-	int rc = frame_begin(nest, strand, &frame, EP_NEST_BEFORE, NULL, err);
+	int rc = frame_add(nest, strand, &frame, EP_NEST_BEFORE, NULL, err);
 
 	return rc ? rc : frame_end(nest, strand, EP_NEST_CALL, event, err);
+}
+
+/* Not the innermost: those inside of it go on, on a stack that nothing tells
+ * of. */
+static int end_outer(struct nest *nest, struct strand *strand, size_t index,
+		     const struct ep_event *event, struct ep_err *err)
+{
+	struct stack *stack = running(strand);
+	size_t count = stack->count;
+	int rc = suspend(nest, strand, index + 1, err);
+
+	rc = rc ? rc : frame_end(nest, strand, EP_NEST_CALL, event, err);
+	memmove(&stack->frames[index], &stack->frames[index + 1],
+		(count - index - 1) * sizeof(*stack->frames));
+	return rc ? rc : resume(nest, strand, count - 1, err);
 }
 
 static int end_call(struct nest *nest, struct strand *strand,
 		    const struct ep_event *event, struct ep_err *err)
 {
-	ssize_t index = find_in(&strand->current, event->call);
-	struct stack above = {0};
-	int rc = EP_OK;
+	struct stack *stack = running(strand);
+	ssize_t index = find_in(stack, event->call);
 
 	if (index < 0)
 		return end_unseen(nest, strand, event, err);
-	/* Calls inside of it that go on: on another stack, unseen. */
-	if ((size_t)index + 1 < strand->current.count)
-		rc = suspend(nest, strand, (size_t)index + 1, &above, err);
-	strand->current.frames[index].flags |= event->flags;
-	if (!rc)
-		rc = frame_end(nest, strand, EP_NEST_CALL, event, err);
-	if (!rc)
-		return resume(nest, strand, &above, err);
-	free(above.frames);
-	return rc;
+	stack->frames[index].flags |= event->flags;
+	if ((size_t)index + 1 < stack->count)
+		return end_outer(nest, strand, (size_t)index, event, err);
+	return frame_end(nest, strand, EP_NEST_CALL, event, err);
 }
 
 static int take_gap(struct nest *nest, struct strand *strand,
 		    const struct ep_event *event, struct ep_err *err)
 {
 	int64_t end = ns_of(nest, event->end.best);
-	struct stack *stack = &strand->current;
+	struct stack *stack = running(strand);
 	int rc;
 
 	strand->public.gap =
@@ -421,22 +459,25 @@ static int take_gap(struct nest *nest, struct strand *strand,
 		stack->frames[stack->count - 1].inner += strand->public.gap;
 	go_on(strand, end);
 	strand->public.gap = 0;
-	strand->segment++;
-	strand->fresh = true;
+	strand->segment += is_loss(event);
 	return rc;
 }
 
-static int take_point(struct nest *nest, struct strand *strand,
-		      const struct ep_event *event, struct ep_err *err)
+static int take_call(struct nest *nest, struct strand *strand,
+		     const struct ep_event *event, struct ep_err *err)
 {
-	int rc = moment(nest, strand, event, err);
+	struct ep_frame frame;
+	int rc = prepare(nest, strand, event, err);
 
-	/* With words it is a suspicion, and nothing is known to be left. */
-	if (rc || event->point != EP_POINT_STACK ||
-	    (event->text && *event->text))
+	if (rc)
 		return rc;
-	strand->undecided = true;
-	return leave_stack(nest, strand, err);
+	go_on(strand, ns_of(nest, time_of(event)));
+	if (event->kind == EP_EVENT_END)
+		return event->flags & EP_CALL_STRAY
+			       ? moment(nest, strand, event, err)
+			       : end_call(nest, strand, event, err);
+	frame = frame_of(event);
+	return frame_add(nest, strand, &frame, EP_NEST_CALL, event, err);
 }
 
 /* A sink, for the run that counts. */
@@ -444,45 +485,41 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct nest *nest = context;
 	struct strand *strand = strand_of(nest, event);
-	struct ep_frame frame;
-	int rc = prepare(nest, strand, event, err);
+	bool call =
+		event->kind == EP_EVENT_BEGIN || event->kind == EP_EVENT_END;
+	int rc = EP_OK;
 
-	go_on(strand, ns_of(nest, time_of(event)));
-	rc = rc ? rc : decide(nest, strand, event, err);
-	if (rc)
+	if (!call)
+		go_on(strand, ns_of(nest, time_of(event)));
+	/* A switch is told by the stack that it leaves. */
+	if (event->kind == EP_EVENT_POINT)
+		rc = moment(nest, strand, event, err);
+	rc = rc ? rc : enter(nest, strand, event->stack, err);
+	if (rc || event->kind == EP_EVENT_POINT)
 		return rc;
-	switch (event->kind) {
-	case EP_EVENT_BEGIN:
-		frame = frame_of(event);
-		return frame_begin(nest, strand, &frame, EP_NEST_CALL, event,
-				   err);
-	case EP_EVENT_END:
-		return event->flags & EP_CALL_STRAY
-			       ? moment(nest, strand, event, err)
-			       : end_call(nest, strand, event, err);
-	case EP_EVENT_GAP:
-		return take_gap(nest, strand, event, err);
-	default:
-		return take_point(nest, strand, event, err);
-	}
+	return call ? take_call(nest, strand, event, err)
+		    : take_gap(nest, strand, event, err);
 }
 
 /* What was learned of a call that did not return. */
 static int learn(void *context, const struct ep_event *event,
 		 struct ep_err *err)
 {
-	struct strand *strand = strand_of(context, event);
-	ssize_t index = find_in(&strand->current, event->call);
+	struct nest *nest = context;
+	struct strand *strand = strand_of(nest, event);
+	struct stack *stack;
+	ssize_t index;
 
-	(void)err;
+	if (event->kind == EP_EVENT_POINT)
+		return nest->sink->span
+			       ? nest->sink->span(nest->sink->context,
+						  &strand->public, event, err)
+			       : EP_OK;
+	stack = stack_at(strand, event->stack);
+	index = stack ? find_in(stack, event->call) : -1;
 	if (index >= 0)
-		strand->current.frames[index].flags |= event->flags;
-	for (size_t i = 0; index < 0 && i < strand->left_count; i++) {
-		index = find_in(&strand->left[i], event->call);
-		if (index >= 0)
-			strand->left[i].frames[index].flags |= event->flags;
-	}
-	return EP_OK;
+		stack->frames[index].flags |= event->flags;
+	return stack ? EP_OK : out_of_memory(err);
 }
 
 /* ---- the whole ---- */
@@ -500,17 +537,17 @@ static int64_t end_of(const struct nest *nest,
 
 static int finish(struct nest *nest, struct strand *strand, struct ep_err *err)
 {
+	const struct ep_nest_sink *sink = nest->sink;
 	int rc = EP_OK;
 
 	go_on(strand, end_of(nest, strand->public.thread));
-	while (!rc && strand->current.count)
+	while (!rc && running(strand)->count)
 		rc = frame_end(nest, strand, EP_NEST_OPEN, NULL, err);
-	for (size_t i = 0; i < strand->left_count; i++)
-		for (size_t j = strand->left[i].count; !rc && j > 0; j--)
-			rc = nest->sink->end(nest->sink->context,
-					     &strand->public,
-					     &strand->left[i].frames[j - 1],
-					     EP_NEST_LEFT, NULL, err);
+	for (size_t i = 0; i < strand->stack_room; i++)
+		for (size_t j = strand->stacks[i].count; !rc && j > 0; j--)
+			rc = sink->end(sink->context, &strand->public,
+				       &strand->stacks[i].frames[j - 1],
+				       EP_NEST_LEFT, NULL, err);
 	return rc;
 }
 
@@ -519,7 +556,7 @@ static int nest_init(struct nest *nest, bool clip, struct ep_err *err)
 	const struct ep_trace *trace = nest->trace;
 	struct ep_window window = {0, UINT64_MAX};
 
-	if (clip && nest->selection)
+	if (clip)
 		window = ep_selection_window(nest->selection, trace);
 	nest->low = window.since > trace->first_tsc
 			    ? ep_trace_ns(trace, trace->first_tsc, window.since)
@@ -535,7 +572,8 @@ static int nest_init(struct nest *nest, bool clip, struct ep_err *err)
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		nest->strands[i].public.thread = &trace->threads[i];
 		nest->strands[i].public.index = i;
-		nest->strands[i].fresh = true;
+		if (!stack_at(&nest->strands[i], 0))
+			return out_of_memory(err);
 	}
 	return EP_OK;
 }
@@ -546,11 +584,11 @@ static void nest_deinit(struct nest *nest)
 	     i++) {
 		struct strand *strand = &nest->strands[i];
 
-		for (size_t j = 0; j < strand->left_count; j++)
-			free(strand->left[j].frames);
-		free(strand->left);
-		free(strand->current.frames);
-		free(strand->before);
+		for (size_t j = 0; j < strand->stack_room; j++) {
+			free(strand->stacks[j].frames);
+			free(strand->stacks[j].before);
+		}
+		free(strand->stacks);
 	}
 	free(nest->strands);
 }
@@ -560,16 +598,18 @@ int ep_nest_stream(const struct ep_trace *trace, struct ep_names *names,
 		   const struct ep_nest_sink *sink, uint64_t *shown,
 		   struct ep_err *err)
 {
+	const struct ep_selection all = {0};
 	struct nest nest = {.trace = trace,
 			    .names = names,
-			    .selection = selection,
+			    .selection = selection ? selection : &all,
 			    .sink = sink};
 	struct ep_sink events = {
 		.context = &nest, .event = take, .open = learn};
 	int rc = nest_init(&nest, clip, err);
 
 	if (!rc)
-		rc = ep_stream(trace, names, selection, &events, shown, err);
+		rc = ep_stream(trace, names, nest.selection, &events, shown,
+			       err);
 	for (size_t i = 0; !rc && i < trace->thread_count; i++)
 		rc = finish(&nest, &nest.strands[i], err);
 	nest_deinit(&nest);

@@ -66,6 +66,9 @@ struct ep_nest_sink {
 	/* A GAP, a POINT, or the END of a STRAY return. */
 	int (*moment)(void *context, const struct ep_nest_thread *thread,
 		      const struct ep_event *event, struct ep_err *err);
+	/* A span that did not end: its SPAN_BEGIN, after all events. */
+	int (*span)(void *context, const struct ep_nest_thread *thread,
+		    const struct ep_event *event, struct ep_err *err);
 };
 
 /* As ep_stream. `clip`: times outside of the selection's window count as its

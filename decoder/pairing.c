@@ -49,6 +49,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 64u
+#define CALLERS_KEPT   4096u
 
 /* ---- doubts ---- */
 
@@ -147,6 +148,40 @@ static int grow_inner(struct ep_pairing *pairing)
 	return EP_OK;
 }
 
+/* Without room for it they are not whole, which is no failure. Depths are not
+ * known before all have returned: what is kept is how many less it will be. */
+static void keep_caller(struct ep_pairing *pairing,
+			const struct ep_record *record,
+			const struct ep_function *function, size_t height)
+{
+	struct ep_callers *callers = &pairing->callers;
+	size_t capacity =
+		callers->capacity ? 2 * callers->capacity : FIRST_CAPACITY;
+	uint64_t less =
+		pairing->now->outer_all + pairing->inner[pairing->segment];
+	struct ep_caller *grown;
+
+	if (callers->count == callers->capacity && callers->whole) {
+		grown = capacity <= CALLERS_KEPT
+				? realloc(callers->list,
+					  capacity * sizeof(*grown))
+				: NULL;
+		callers->list = grown ? grown : callers->list;
+		callers->capacity = grown ? capacity : callers->capacity;
+		callers->whole = grown != NULL;
+	}
+	if (!callers->whole)
+		return;
+	callers->list[callers->count++] = (struct ep_caller){
+		.function = function,
+		.address = record->address,
+		.call = pairing->calls - 1,
+		.since = pairing->known_at,
+		.segment = pairing->segment,
+		.depth = (uint32_t)height - (uint32_t)less,
+	};
+}
+
 /*
  * One of them has returned. When nothing is open it is a caller of all that
  * came before, unless the history is whole: then it began in the last gap, as
@@ -158,9 +193,11 @@ static void count_before(struct ep_pairing *pairing, size_t height)
 	uint64_t *left =
 		outer ? &pairing->now->outer_left : &pairing->inner_left;
 
-	if (pairing->pass == EP_PASS_FINAL)
+	if (pairing->pass == EP_PASS_FINAL || pairing->once)
 		*left -= *left > 0;
-	else if (outer)
+	if (pairing->pass == EP_PASS_FINAL)
+		return;
+	if (outer)
 		pairing->now->outer_all++;
 	else
 		pairing->inner[pairing->segment]++;
@@ -266,11 +303,17 @@ int ep_pairing_return(struct ep_pairing *pairing,
 		result = ep_pairing_settle(pairing, out->index);
 	if (result != EP_OK)
 		return result;
-	if (out->verdict == EP_PAIR_BEFORE || out->verdict == EP_PAIR_OUTSIDE)
-		count_before(pairing, out->index);
-	if (out->verdict == EP_PAIR_MATCH)
-		note_match(pairing, site->identity, out->index);
 	pairing->ordinal++;
+	if (out->verdict == EP_PAIR_MATCH) {
+		note_match(pairing, site->identity, out->index);
+		return EP_OK;
+	}
+	pairing->calls++;
+	if (out->verdict == EP_PAIR_STRAY)
+		return EP_OK;
+	count_before(pairing, out->index);
+	if (pairing->pass != EP_PASS_FINAL)
+		keep_caller(pairing, record, site->function, out->index);
 	return EP_OK;
 }
 
@@ -295,6 +338,7 @@ int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
 		return EP_E_MEMORY;
 	*function = site->function;
 	pairing->ordinal++;
+	pairing->calls++;
 	return EP_OK;
 }
 
@@ -325,6 +369,8 @@ int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 	pairing->ordinal++;
 	if (!ep_gap_is_loss(record))
 		return EP_OK;
+	pairing->known_at =
+		ep_gap_is_hole(record) ? record->time : record->high;
 	for (uint32_t i = 0; i < pairing->fibers.count; i++)
 		pairing->fibers.list[i]->floor =
 			pairing->fibers.list[i]->height;
@@ -340,6 +386,8 @@ int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 
 static void forget_counts(struct ep_pairing *pairing)
 {
+	pairing->callers.count = 0;
+	pairing->callers.whole = true;
 	for (uint32_t i = 0; i < pairing->fibers.made; i++)
 		pairing->fibers.list[i]->outer_all = 0;
 	memset(pairing->inner, 0,
@@ -350,7 +398,8 @@ static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass,
 			  bool *news)
 {
 	pairing->pass = pass;
-	pairing->ordinal = pairing->segment = 0;
+	pairing->ordinal = pairing->segment = pairing->calls = 0;
+	pairing->known_at = pairing->start;
 	pairing->next_outside = 0;
 	pairing->landing_count = 0;
 	pairing->leaving = false;
@@ -371,8 +420,10 @@ static void cut_after_return(struct ep_pairing *pairing,
 {
 	bool match = judgement->verdict == EP_PAIR_MATCH;
 
-	ep_pairing_cut(pairing, judgement->index + match, true);
-	ep_pairing_cut(pairing, judgement->index, false);
+	if (pairing->now->height > judgement->index + match)
+		ep_pairing_cut(pairing, judgement->index + match, true);
+	if (match)
+		ep_pairing_cut(pairing, judgement->index, false);
 }
 
 static int take_return(struct ep_pairing *pairing,
@@ -446,9 +497,10 @@ static int look(struct ep_pairing *pairing, struct ep_records *records)
 struct plan {
 	const struct ep_names *names; /* by which functions were told apart */
 	uint64_t outer_all;
-	size_t inner_count, outside_count;
-	/* The doubts that turned out to be OUTSIDE lie behind the counts of
-	 * callers from gaps. */
+	size_t inner_count, outside_count, caller_count;
+	bool callers_whole;
+	/* Behind the counts of callers from gaps lie the doubts that turned out
+	 * to be OUTSIDE, then the callers. */
 	uint64_t inner[];
 };
 
@@ -457,12 +509,38 @@ static struct ep_doubt *plan_outside(struct plan *plan)
 	return (struct ep_doubt *)&plan->inner[plan->inner_count];
 }
 
-static void **plan_of(const struct ep_records *records)
+static struct ep_caller *plan_callers(struct plan *plan)
 {
-	const struct ep_trace *trace = records->trace;
+	return (struct ep_caller *)&plan_outside(plan)[plan->outside_count];
+}
 
-	return trace->plans ? &trace->plans[records->thread - trace->threads]
-			    : NULL;
+static struct plan **plan_of(const struct ep_trace *trace,
+			     const struct ep_trace_thread *thread)
+{
+	return trace->plans
+		       ? (struct plan **)&trace->plans[thread - trace->threads]
+		       : NULL;
+}
+
+static struct plan *make_plan(const struct ep_pairing *pairing)
+{
+	size_t callers = pairing->callers.whole ? pairing->callers.count : 0;
+	struct plan *plan =
+		malloc(sizeof(*plan) +
+		       pairing->inner_capacity * sizeof(*pairing->inner) +
+		       pairing->outside.count * sizeof(struct ep_doubt) +
+		       callers * sizeof(struct ep_caller));
+
+	if (plan)
+		*plan = (struct plan){
+			.names = pairing->identities.names,
+			.outer_all = pairing->fibers.list[0]->outer_all,
+			.inner_count = pairing->inner_capacity,
+			.outside_count = pairing->outside.count,
+			.caller_count = callers,
+			.callers_whole = pairing->callers.whole,
+		};
+	return plan;
 }
 
 /* Not where entries without bounds were met, which a pass must have seen, nor
@@ -470,35 +548,49 @@ static void **plan_of(const struct ep_records *records)
 static void keep_plan(const struct ep_pairing *pairing,
 		      const struct ep_records *records)
 {
-	const struct ep_doubts *outside = &pairing->outside;
-	void **kept = plan_of(records);
-	struct plan *plan;
+	struct plan **kept = plan_of(records->trace, records->thread), *plan;
+	struct ep_caller *callers;
 
 	if (!kept || *kept || pairing->identities.entry_count ||
 	    pairing->fibers.made != 1)
 		return;
-	plan = malloc(sizeof(*plan) +
-		      pairing->inner_capacity * sizeof(*pairing->inner) +
-		      outside->count * sizeof(*outside->list));
+	plan = make_plan(pairing);
 	if (!plan)
 		return;
-	plan->names = pairing->identities.names;
-	plan->outer_all = pairing->fibers.list[0]->outer_all;
-	plan->inner_count = pairing->inner_capacity;
-	plan->outside_count = outside->count;
 	memcpy(plan->inner, pairing->inner,
 	       plan->inner_count * sizeof(*plan->inner));
-	if (outside->count)
-		memcpy(plan_outside(plan), outside->list,
-		       outside->count * sizeof(*outside->list));
+	if (plan->outside_count)
+		memcpy(plan_outside(plan), pairing->outside.list,
+		       plan->outside_count * sizeof(struct ep_doubt));
+	callers = plan_callers(plan);
+	for (size_t i = 0; i < plan->caller_count; i++) {
+		callers[i] = pairing->callers.list[i];
+		callers[i].depth += (uint32_t)(plan->outer_all +
+					       plan->inner[callers[i].segment]);
+	}
 	*kept = plan;
+}
+
+bool ep_pairing_callers(const struct ep_trace *trace,
+			const struct ep_trace_thread *thread,
+			const struct ep_names *names,
+			const struct ep_caller **out, size_t *count)
+{
+	struct plan **kept = plan_of(trace, thread);
+
+	if (!kept || !*kept || (*kept)->names != names ||
+	    !(*kept)->callers_whole)
+		return false;
+	*out = plan_callers(*kept);
+	*count = (*kept)->caller_count;
+	return true;
 }
 
 /* True when there was a plan, and it is the pairing's now. */
 static bool take_plan(struct ep_pairing *pairing,
 		      const struct ep_records *records)
 {
-	void **kept = plan_of(records);
+	struct plan **kept = plan_of(records->trace, records->thread);
 	struct plan *plan = kept ? *kept : NULL;
 	struct ep_doubt *outside;
 	uint64_t *inner;
@@ -544,6 +636,36 @@ int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records)
 	return rewind_pairing(pairing, EP_PASS_FINAL, &news);
 }
 
+void ep_pairing_once(struct ep_pairing *pairing)
+{
+	pairing->once = true;
+	pairing->now->outer_left = EP_ONCE_BASE;
+}
+
+/* True when no call of a gap was told by its return alone. */
+static bool none_inner(const struct ep_pairing *pairing)
+{
+	for (uint64_t i = 0; i < pairing->inner_capacity; i++)
+		if (pairing->inner[i])
+			return false;
+	return true;
+}
+
+bool ep_pairing_once_held(struct ep_pairing *pairing,
+			  const struct ep_records *records, uint64_t *outer)
+{
+	struct ep_fiber *only = pairing->fibers.list[0];
+
+	if (pairing->fibers.made != 1 || pairing->identities.entry_count ||
+	    pairing->pending.count || pairing->outside.count ||
+	    only->outer_all >= EP_ONCE_BASE || !none_inner(pairing))
+		return false;
+	*outer = only->outer_all;
+	only->outer_left = 0;
+	keep_plan(pairing, records);
+	return true;
+}
+
 int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
 		    const struct ep_trace_thread *thread,
 		    struct ep_names *names)
@@ -551,6 +673,8 @@ int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
 	memset(pairing, 0, sizeof(*pairing));
 	pairing->whole = thread->from_start && thread->block_count &&
 			 !(thread->blocks[0].block->flags & EP_BLOCK_RESUMED);
+	pairing->start = pairing->known_at = thread->first_tsc;
+	pairing->callers.whole = true;
 	pairing->pass = EP_PASS_LOOK;
 	if (ep_identities_init(&pairing->identities, trace, names) != EP_OK ||
 	    grow_inner(pairing) != EP_OK)
@@ -569,4 +693,5 @@ void ep_pairing_deinit(struct ep_pairing *pairing)
 	free(pairing->pending.list);
 	free(pairing->outside.list);
 	free(pairing->inner);
+	free(pairing->callers.list);
 }

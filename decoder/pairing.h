@@ -51,14 +51,36 @@ struct ep_landing {
  * signal handler lost). */
 #define EP_UNSEEN_STACKS 2
 
+/* A call of which only the return is known, from before the history or from a
+ * gap. */
+struct ep_caller {
+	const struct ep_function *function;
+	uint64_t address; /* of the return */
+	uint64_t call;    /* number in its thread */
+	uint64_t since;   /* TSC: it is known from then on */
+	uint64_t segment; /* that it returned in */
+	uint32_t depth;   /* as in struct ep_event */
+};
+
+struct ep_callers {
+	struct ep_caller *list; /* as they returned */
+	size_t count, capacity;
+	bool whole; /* false: there are more */
+};
+
 struct ep_pairing {
 	struct ep_identities identities;
 	struct ep_fibers fibers;
 	struct ep_fiber *now; /* the one that runs */
-	bool whole; /* the thread's history begins with its first event */
+	bool whole;     /* the thread's history begins with its first event */
+	uint64_t start; /* TSC of the first that is left */
 	enum ep_pass pass;
-	uint64_t ordinal; /* of the next record */
-	uint64_t segment; /* pieces of history between gaps, from 0 */
+	bool once;         /* the first pass is to be the last */
+	uint64_t ordinal;  /* of the next record */
+	uint64_t calls;    /* numbers given so far: to calls, and to returns of
+			      none that is open */
+	uint64_t known_at; /* TSC: history since the last gap begins here */
+	uint64_t segment;  /* pieces of history between gaps, from 0 */
 	struct ep_landing landings[EP_LANDINGS_MAX];
 	unsigned landing_count;
 	bool leaving;      /* the record before told a frame that was left */
@@ -70,7 +92,8 @@ struct ep_pairing {
 	uint64_t *inner; /* callers from a gap, by segment that they return
 			    in */
 	uint64_t inner_capacity;
-	uint64_t inner_left; /* of those, the ones still to return */
+	uint64_t inner_left;       /* of those, the ones still to return */
+	struct ep_callers callers; /* of the first fiber */
 };
 
 int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
@@ -81,6 +104,30 @@ void ep_pairing_deinit(struct ep_pairing *pairing);
 /* Reads all of the thread and makes the plan. `records` may be used again
  * after ep_records_init. EP_OK or EP_E_MEMORY, as all below. */
 int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records);
+
+/*
+ * In place of the plan: the pass to come is the only one. Nothing is known of
+ * what comes later, so all heights lie upon EP_ONCE_BASE callers, and it may
+ * turn out at the end that a plan is needed after all: then
+ * ep_pairing_once_held is false. Where it is true, the judgements were those
+ * that a plan would have led to, *outer is what the callers truly were, and the
+ * plan is kept for others that read the thread.
+ */
+#define EP_ONCE_BASE (UINT64_C(1) << 24)
+void ep_pairing_once(struct ep_pairing *pairing);
+bool ep_pairing_once_held(struct ep_pairing *pairing,
+			  const struct ep_records *records, uint64_t *outer);
+
+/*
+ * What planning has found in a thread whose calls were read before, by the same
+ * names: the calls of which only returns are known, as the events will have
+ * them. Borrowed from the trace. False: it was not kept, as of a thread of
+ * several stacks, or of which no file is known.
+ */
+bool ep_pairing_callers(const struct ep_trace *trace,
+			const struct ep_trace_thread *thread,
+			const struct ep_names *names,
+			const struct ep_caller **out, size_t *count);
 
 /* The records in order, each to its function. A call is pushed at once; after
  * ep_pairing_return the caller does ep_pairing_cut for what it ends. */
@@ -103,7 +150,10 @@ int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
 
 /* A fiber's function has returned, and its link goes on with the next record:
  * that is to be done before it is handed in. */
-bool ep_pairing_over(const struct ep_pairing *pairing);
+static inline bool ep_pairing_over(const struct ep_pairing *pairing)
+{
+	return pairing->now->over && pairing->now->link;
+}
 int ep_pairing_go_on(struct ep_pairing *pairing);
 
 /* The thread goes on upon stacks that nothing tells of. */
@@ -125,6 +175,13 @@ void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left);
 static inline uint64_t ep_pairing_base(const struct ep_pairing *pairing)
 {
 	return pairing->now->outer_left + pairing->inner_left;
+}
+
+/* A hole lies among the records; what else is missing is all of the time from
+ * the last one before it to the first one after it. */
+static inline bool ep_gap_is_hole(const struct ep_record *record)
+{
+	return !(record->gap & (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED));
 }
 
 /* History is missing at this record (an escape of a newer version is not a

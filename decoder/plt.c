@@ -41,8 +41,7 @@ static const char *symbol_name(Elf *elf, size_t link, Elf_Data *symbols,
 	return elf_strptr(elf, header.sh_link, symbol.st_name);
 }
 
-static void add_slots(struct slots *slots, Elf *elf, Elf_Data *data,
-		      size_t link)
+static int add_slots(struct slots *slots, Elf *elf, Elf_Data *data, size_t link)
 {
 	Elf_Scn *section = elf_getscn(elf, link);
 	Elf_Data *symbols = section ? elf_getdata(section, NULL) : NULL;
@@ -55,14 +54,14 @@ static void add_slots(struct slots *slots, Elf *elf, Elf_Data *data,
 	grown = realloc(slots->list,
 			(slots->count + count + 1) * sizeof(*grown));
 	if (!grown)
-		return;
+		return EP_E_MEMORY;
 	slots->list = grown;
 	for (size_t i = 0; i < count; i++) {
 		unsigned type;
 		const char *name;
 
 		if (!gelf_getrela(data, (int)i, &entry))
-			return;
+			break;
 		type = GELF_R_TYPE(entry.r_info);
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
@@ -72,6 +71,7 @@ static void add_slots(struct slots *slots, Elf *elf, Elf_Data *data,
 			slots->list[slots->count++] =
 				(struct slot){entry.r_offset, name};
 	}
+	return EP_OK;
 }
 
 static const char *slot_name(const struct slots *slots, uint64_t address)
@@ -98,9 +98,9 @@ static uint64_t stub_slot(const uint8_t *bytes, size_t size, uint64_t address)
 	return 0;
 }
 
-static size_t read_stubs(struct ep_plt_stub **out, size_t count,
-			 const struct slots *slots, Elf_Data *data,
-			 const GElf_Shdr *header)
+static int read_stubs(struct ep_plt_stub **out, size_t *count,
+		      const struct slots *slots, Elf_Data *data,
+		      const GElf_Shdr *header)
 {
 	size_t size = header->sh_entsize == 8 ? 8 : 16;
 	size_t most = data->d_size / size;
@@ -108,9 +108,9 @@ static size_t read_stubs(struct ep_plt_stub **out, size_t count,
 
 	if (most > STUBS_MAX)
 		most = STUBS_MAX;
-	grown = realloc(*out, (count + most + 1) * sizeof(*grown));
+	grown = realloc(*out, (*count + most + 1) * sizeof(*grown));
 	if (!grown)
-		return count;
+		return EP_E_MEMORY;
 	*out = grown;
 	for (size_t i = 0; i < most; i++) {
 		uint64_t start = header->sh_addr + i * size;
@@ -119,10 +119,10 @@ static size_t read_stubs(struct ep_plt_stub **out, size_t count,
 			slot_name(slots, stub_slot(bytes, size, start));
 
 		if (name)
-			grown[count++] =
+			grown[(*count)++] =
 				(struct ep_plt_stub){start, start + size, name};
 	}
-	return count;
+	return EP_OK;
 }
 
 static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header)
@@ -135,7 +135,7 @@ static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header)
 	return data && data->d_buf ? data : NULL;
 }
 
-static void read_slots(struct slots *slots, Elf *elf)
+static int read_slots(struct slots *slots, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -148,28 +148,24 @@ static void read_slots(struct slots *slots, Elf *elf)
 		    !(header.sh_flags & SHF_ALLOC))
 			continue;
 		data = section_data(section, &header);
-		if (data)
-			add_slots(slots, elf, data, header.sh_link);
+		if (data && add_slots(slots, elf, data, header.sh_link))
+			return EP_E_MEMORY;
 		tables++;
 	}
 	if (slots->count)
 		qsort(slots->list, slots->count, sizeof(*slots->list),
 		      compare_slots);
+	return EP_OK;
 }
 
-size_t ep_plt_read(struct ep_plt_stub **out, Elf *elf)
+static int read_all_stubs(struct ep_plt_stub **out, size_t *count, Elf *elf,
+			  const struct slots *slots, size_t names)
 {
-	struct slots slots = {0};
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	Elf_Data *data;
-	size_t count = 0, names;
 	unsigned tables = 0;
 
-	*out = NULL;
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return 0;
-	read_slots(&slots, elf);
 	while ((section = elf_nextscn(elf, section)) && tables < 16) {
 		const char *name;
 
@@ -180,10 +176,31 @@ size_t ep_plt_read(struct ep_plt_stub **out, Elf *elf)
 		if (!name || strncmp(name, ".plt", 4) != 0)
 			continue;
 		data = section_data(section, &header);
-		if (data)
-			count = read_stubs(out, count, &slots, data, &header);
+		if (data && read_stubs(out, count, slots, data, &header))
+			return EP_E_MEMORY;
 		tables++;
 	}
+	return EP_OK;
+}
+
+int ep_plt_read(struct ep_plt_stub **out, size_t *count, Elf *elf)
+{
+	struct ep_plt_stub *stubs = NULL;
+	struct slots slots = {0};
+	size_t found = 0, names;
+	int rc = EP_OK;
+
+	if (elf_getshdrstrndx(elf, &names) == 0) {
+		rc = read_slots(&slots, elf);
+		if (!rc)
+			rc = read_all_stubs(&stubs, &found, elf, &slots, names);
+	}
 	free(slots.list);
-	return count;
+	if (rc) {
+		free(stubs);
+		return rc;
+	}
+	*out = stubs;
+	*count = found;
+	return EP_OK;
 }

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "decoder/schedule.h"
+
 #define STAMPS   UINT64_C(0x10000) /* values of a stamp */
 #define PAYLOADS (UINT64_C(1) << 26)
 /* The writer leaves at most EP_GAP_CYCLES, half of the stamps, between two
@@ -26,9 +28,31 @@ struct decoding {
 	unsigned pending;    /* first decoded record after it, still unplaced */
 	uint32_t at;         /* word in hand */
 	unsigned text_bytes; /* of the block's texts so far */
+	unsigned argument_words; /* of its notes, likewise */
 };
 
 /* ---- placing untimed records ---- */
+
+/* A thread records only while it is on a CPU: even steps of that time. */
+static void refine(struct decoding *d, uint64_t high)
+{
+	const struct ep_task *task = d->records->task;
+	struct ep_record *decoded = d->records->decoded;
+	uint64_t parts = d->records->count - d->pending + 1;
+	uint64_t off = ep_task_off(task, d->anchor, high), on;
+
+	if (!off || off > high - d->anchor)
+		return;
+	on = high - d->anchor - off;
+	for (unsigned i = d->pending; i < d->records->count; i++) {
+		uint64_t part = i - d->pending + 1;
+
+		decoded[i].time = ep_task_on(task, d->anchor,
+					     on / parts * part +
+						     on % parts * part / parts);
+		decoded[i].refined = true;
+	}
+}
 
 /*
  * Records `pending` … count - 1 happened between the last anchor and `high`.
@@ -42,8 +66,6 @@ static void place(struct decoding *d, uint64_t high, bool spread)
 	uint64_t parts = end - d->pending + 1, step = 0, rest = 0, carry = 0;
 	uint64_t time = d->anchor;
 
-	if (end == d->pending)
-		return;
 	if (spread) {
 		step = (high - d->anchor) / parts;
 		rest = (high - d->anchor) % parts;
@@ -60,6 +82,8 @@ static void place(struct decoding *d, uint64_t high, bool spread)
 		decoded[i].time = time;
 		decoded[i].exact = d->anchor == high;
 	}
+	if (spread)
+		refine(d, high);
 	d->pending = end;
 }
 
@@ -72,6 +96,7 @@ static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
 	record->kind = kind;
 	record->address = 0;
 	record->gap = 0;
+	record->refined = false;
 	record->lost = 0;
 	record->other = 0;
 	return record;
@@ -158,21 +183,26 @@ static const char *take_text(struct decoding *d, struct data *data)
 	return text;
 }
 
-/* What each kind is made of; THROW and LEFT have more to them. */
+/* What each kind is made of; LEFT and NOTE have more to them. */
 static const struct {
 	enum ep_record_kind kind;
 	unsigned values;
 	enum { NONE, ADDRESS, BUFFER, OTHER } order[3];
+	bool text;
 } marks[EP_MARKS] = {
-	[EP_MARK_THROW] = {EP_RECORD_THROW, 1, {ADDRESS}},
-	[EP_MARK_RETHROW] = {EP_RECORD_RETHROW, 1, {ADDRESS}},
-	[EP_MARK_LEFT] = {EP_RECORD_LEFT, 1, {ADDRESS}},
-	[EP_MARK_LANDED] = {EP_RECORD_LANDED, 1, {ADDRESS}},
-	[EP_MARK_CAUGHT] = {EP_RECORD_CAUGHT, 1, {ADDRESS}},
-	[EP_MARK_SAVE] = {EP_RECORD_SAVE, 1, {BUFFER}},
-	[EP_MARK_RESUME] = {EP_RECORD_RESUME, 2, {BUFFER, ADDRESS}},
-	[EP_MARK_SWAP] = {EP_RECORD_SWAP, 3, {BUFFER, OTHER, ADDRESS}},
-	[EP_MARK_FRESH] = {EP_RECORD_FRESH, 3, {BUFFER, OTHER, ADDRESS}},
+	[EP_MARK_THROW] = {EP_RECORD_THROW, 1, {ADDRESS}, true},
+	[EP_MARK_RETHROW] = {EP_RECORD_RETHROW, 1, {ADDRESS}, false},
+	[EP_MARK_LEFT] = {EP_RECORD_LEFT, 1, {ADDRESS}, false},
+	[EP_MARK_LANDED] = {EP_RECORD_LANDED, 1, {ADDRESS}, false},
+	[EP_MARK_CAUGHT] = {EP_RECORD_CAUGHT, 1, {ADDRESS}, false},
+	[EP_MARK_SAVE] = {EP_RECORD_SAVE, 1, {BUFFER}, false},
+	[EP_MARK_RESUME] = {EP_RECORD_RESUME, 2, {BUFFER, ADDRESS}, false},
+	[EP_MARK_SWAP] = {EP_RECORD_SWAP, 3, {BUFFER, OTHER, ADDRESS}, false},
+	[EP_MARK_FRESH] = {EP_RECORD_FRESH, 3, {BUFFER, OTHER, ADDRESS}, false},
+	[EP_MARK_NOTE] = {EP_RECORD_NOTE, 2, {BUFFER, ADDRESS}, false},
+	[EP_MARK_SPAN_BEGIN] = {EP_RECORD_SPAN_BEGIN, 1, {ADDRESS}, true},
+	[EP_MARK_SPAN_END] = {EP_RECORD_SPAN_END, 1, {ADDRESS}, true},
+	[EP_MARK_WATCHDOG] = {EP_RECORD_WATCHDOG, 2, {ADDRESS, BUFFER}, true},
 };
 
 static struct ep_record *add_marked(struct decoding *d, unsigned kind,
@@ -199,8 +229,45 @@ static void take_stamp(struct decoding *d, uint64_t stamp)
 {
 	uint64_t time = unwrap(d, stamp);
 
-	place(d, time, true);
+	if (d->pending != d->records->count)
+		place(d, time, true);
 	d->anchor = time;
+}
+
+/* What is left of the data, behind the arguments that are there. */
+static void add_arguments(struct decoding *d, uint32_t *arguments,
+			  struct data *data)
+{
+	while (data->at < data->count) {
+		arguments[++arguments[0]] = data->payloads[data->at++];
+		d->argument_words++;
+	}
+}
+
+static void take_arguments(struct decoding *d, struct ep_record *record,
+			   struct data *data)
+{
+	uint32_t *arguments = d->records->arguments + d->argument_words++;
+
+	arguments[0] = 0;
+	record->arguments = arguments;
+	add_arguments(d, arguments, data);
+}
+
+/* A NOTE whose format is 0 goes on with the one before it. */
+static bool continues_note(struct decoding *d, unsigned kind, struct data *data)
+{
+	struct ep_records *records = d->records;
+	struct ep_record *last =
+		records->count ? &records->decoded[records->count - 1] : NULL;
+
+	if (kind != EP_MARK_NOTE || data->count < 2 || data->payloads[0] ||
+	    data->payloads[1])
+		return false;
+	data->at = 2;
+	if (last && last->kind == EP_RECORD_NOTE)
+		add_arguments(d, (uint32_t *)(uintptr_t)last->arguments, data);
+	return true;
 }
 
 static void take_mark(struct decoding *d, uint64_t word)
@@ -212,6 +279,8 @@ static void take_mark(struct decoding *d, uint64_t word)
 	bool whole = take_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
 
 	take_stamp(d, word >> EP_STAMP_SHIFT);
+	if (continues_note(d, kind, &data))
+		return;
 	if (!marks[kind].values || data.count < 2 * marks[kind].values) {
 		add_gap(d, whole ? EP_GAP_UNKNOWN_ESCAPE : EP_GAP_HOLE);
 		return;
@@ -219,8 +288,10 @@ static void take_mark(struct decoding *d, uint64_t word)
 	do
 		record = add_marked(d, kind, &data);
 	while (kind == EP_MARK_LEFT && data.at + 2 <= data.count);
-	if (kind == EP_MARK_THROW)
+	if (marks[kind].text)
 		record->text = take_text(d, &data);
+	else if (kind == EP_MARK_NOTE)
+		take_arguments(d, record, &data);
 	d->pending = d->records->count;
 }
 
@@ -333,6 +404,7 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 {
 	records->trace = trace;
 	records->thread = thread;
+	records->task = ep_schedule_task(trace->schedule, thread->tid);
 	records->next_block = 0;
 	records->count = records->at = 0;
 	records->holes = 0;
@@ -386,7 +458,8 @@ static int tell_end(struct ep_records *records)
 	return EP_OK;
 }
 
-int ep_records_next(struct ep_records *records, const struct ep_record **out)
+int ep_records_next_slow(struct ep_records *records,
+			 const struct ep_record **out)
 {
 	while (records->at == records->count) {
 		if (records->next_block < records->thread->block_count)

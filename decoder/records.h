@@ -22,6 +22,11 @@ enum ep_record_kind {
 	EP_RECORD_RESUME, /* buffer */
 	EP_RECORD_SWAP,   /* buffer: saved; other: resumed */
 	EP_RECORD_FRESH,  /* address of the function; other: link, 0 none */
+	/* What the program says. */
+	EP_RECORD_NOTE,       /* buffer: address of the format; arguments */
+	EP_RECORD_SPAN_BEGIN, /* text: the name */
+	EP_RECORD_SPAN_END,   /* the same */
+	EP_RECORD_WATCHDOG,   /* buffer: how many ns too late; text: its name */
 };
 
 /* Why there is a gap. Also told after the last record, when blocks that were
@@ -44,6 +49,7 @@ struct ep_record {
 			  something is missing there. Never less than the record
 			  before has */
 	bool exact;    /* low == high == time */
+	bool refined;  /* time leaves out when the thread was not on a CPU */
 	uint32_t gap;  /* EP_GAP_ */
 	union {
 		uint64_t lost;   /* GAP: records (hole) or blocks (lost blocks)
@@ -53,15 +59,19 @@ struct ep_record {
 	};
 	union {
 		uint64_t other;
-		const char *text; /* THROW: borrowed until the next block */
+		/* borrowed until the next block: */
+		const char *text;          /* THROW, SPAN_*, WATCHDOG */
+		const uint32_t *arguments; /* NOTE: payloads (note_text.h), the
+					      first says how many follow */
 	};
 };
 static_assert(sizeof(struct ep_record) == 64, "one line of the cache");
 
-/* Iterates one thread's records. About 32 KiB; no allocation. */
+/* Iterates one thread's records. About 36 KiB; no allocation. */
 struct ep_records {
 	const struct ep_trace *trace;
 	const struct ep_trace_thread *thread;
+	const struct ep_task *task; /* NULL: when it ran is not known */
 	size_t next_block;
 	unsigned count, at; /* of the decoded block below */
 	uint64_t holes;     /* words met so far */
@@ -70,6 +80,7 @@ struct ep_records {
 			       history begins there */
 	bool ended;         /* what is missing at the end was told */
 	char texts[EP_BLOCK_RECORDS * 3 + 1]; /* of the block's marks */
+	uint32_t arguments[EP_BLOCK_RECORDS]; /* of its notes */
 	struct ep_record decoded[EP_BLOCK_RECORDS + 2];
 };
 
@@ -77,7 +88,16 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 		     const struct ep_trace_thread *thread);
 
 /* EP_OK and *out (borrowed until the next call), or EP_END. */
-int ep_records_next(struct ep_records *records, const struct ep_record **out);
+int ep_records_next_slow(struct ep_records *records,
+			 const struct ep_record **out);
+static inline int ep_records_next(struct ep_records *records,
+				  const struct ep_record **out)
+{
+	if (records->at == records->count)
+		return ep_records_next_slow(records, out);
+	*out = &records->decoded[records->at++];
+	return EP_OK;
+}
 
 /* Starts at the last block that begins at or before `tsc`, else at the first.
  * What is missing before that block is not told. */

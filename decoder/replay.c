@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "decoder/happenings.h"
 #include "decoder/timetext.h"
 
 #define INDENT     2
@@ -36,18 +37,12 @@ const char *ep_replay_gap(char *out, size_t size, uint32_t gap, uint64_t lost)
 }
 
 static const char *const point_words[] = {
-	[EP_POINT_THROW] = "throw",     [EP_POINT_RETHROW] = "rethrow",
-	[EP_POINT_CATCH] = "catch",     [EP_POINT_LONGJMP] = "longjmp",
-	[EP_POINT_STACK] = "new-stack",
+	[EP_POINT_THROW] = "throw",           [EP_POINT_RETHROW] = "rethrow",
+	[EP_POINT_CATCH] = "catch",           [EP_POINT_LONGJMP] = "longjmp",
+	[EP_POINT_STACK] = "new-stack",       [EP_POINT_NOTE] = "note",
+	[EP_POINT_SPAN_BEGIN] = "span-begin", [EP_POINT_SPAN_END] = "span-end",
+	[EP_POINT_WATCHDOG] = "watchdog",
 };
-
-const char *ep_replay_point(char *out, size_t size,
-			    const struct ep_event *event)
-{
-	snprintf(out, size, "%s%s%s", point_words[event->point],
-		 *event->text ? " " : "", event->text);
-	return out;
-}
 
 bool ep_replay_approximate(const struct ep_event *event)
 {
@@ -185,6 +180,31 @@ static void print_head(struct ep_replay *replay, const struct ep_event *event,
 	print_indent(replay, event->depth);
 }
 
+/* What a call that ended waited, if it did. */
+static void print_waiting(struct ep_replay *replay,
+			  const struct ep_event *event)
+{
+	char text[EP_TIMETEXT_SIZE], words[128];
+	struct ep_slice_times times;
+	int64_t waited;
+
+	if (!ep_event_times(replay->trace, event, &times))
+		return;
+	waited = times.ready + times.blocked;
+	if (!waited)
+		return;
+	snprintf(words, sizeof(words), "  waited %s%s",
+		 times.unknown ? "at least " : "", ep_timetext(text, waited));
+	put(replay, replay->style->dim);
+	put(replay, words);
+	if (times.ready >= times.blocked) {
+		snprintf(words, sizeof(words), ", %s of it for a CPU",
+			 ep_timetext(text, times.ready));
+		put(replay, words);
+	}
+	put(replay, replay->style->plain);
+}
+
 static void print_begin(struct ep_replay *replay, const struct ep_event *event)
 {
 	bool ended = event->thread->state == EP_THREAD_DEAD;
@@ -207,6 +227,7 @@ static void print_end(struct ep_replay *replay, const struct ep_event *event)
 	put(replay, how_it_ended(event->flags));
 	put(replay, " */");
 	put(replay, replay->style->plain);
+	print_waiting(replay, event);
 	put(replay, "\n");
 }
 
@@ -215,11 +236,14 @@ static void print_leaf(struct ep_replay *replay, const struct ep_event *event)
 {
 	print_head(replay, event, &event->begin, event);
 	print_name(replay, event);
-	if (event->flags & EP_CALL_ABANDONED)
+	if (event->flags & EP_CALL_ABANDONED) {
 		print_warning(replay, "; /* ", how_it_ended(event->flags) + 2,
 			      " */");
-	else
-		put(replay, ";\n");
+		return;
+	}
+	put(replay, ";");
+	print_waiting(replay, event);
+	put(replay, "\n");
 }
 
 static void print_gap(struct ep_replay *replay, const struct ep_event *event)
@@ -233,6 +257,34 @@ static void print_gap(struct ep_replay *replay, const struct ep_event *event)
 		replay, "--- ",
 		ep_replay_gap(text, sizeof(text), event->gap, event->lost),
 		" ---");
+}
+
+/* What the program said: its own words, at their place. */
+static void print_remark(struct ep_replay *replay, const struct ep_event *event)
+{
+	bool before = event->flags & EP_CALL_BEFORE;
+	char text[EP_TIMETEXT_SIZE];
+
+	print_head(replay, event, &event->begin, NULL);
+	put(replay, replay->style->name);
+	put(replay, "-- ");
+	if (event->point == EP_POINT_WATCHDOG)
+		put(replay, "missed deadline: ");
+	else if (event->point != EP_POINT_NOTE)
+		put(replay, "span ");
+	put(replay, event->text);
+	if (event->point == EP_POINT_SPAN_BEGIN)
+		put(replay, " begins");
+	if (event->point == EP_POINT_SPAN_END && before)
+		put(replay, " ends: it began before the history, or never");
+	if (event->point == EP_POINT_SPAN_END && !before) {
+		put(replay, " ends after ");
+		put(replay, ep_timetext(text, ep_trace_ns(replay->trace,
+							  event->since.best,
+							  event->begin.best)));
+	}
+	put(replay, replay->style->plain);
+	put(replay, "\n");
 }
 
 static void print_point(struct ep_replay *replay, const struct ep_event *event)
@@ -261,6 +313,62 @@ static void print_point(struct ep_replay *replay, const struct ep_event *event)
 	put(replay, "\n");
 }
 
+/* ---- system calls ---- */
+
+static void print_happening(struct ep_replay *replay,
+			    const struct ep_trace_thread *thread,
+			    const struct ep_happening *call)
+{
+	const struct ep_happening *end =
+		ep_happening_end(replay->trace->schedule, call);
+	const struct ep_time time = {call->tsc, call->tsc, call->tsc, true,
+				     false};
+	char text[EP_HAPPENING_TEXT], took[EP_TIMETEXT_SIZE];
+
+	print_time(replay, &time);
+	print_thread(replay, thread);
+	put_right(replay,
+		  end ? ep_timetext(took, ep_trace_ns(replay->trace, call->tsc,
+						      end->tsc))
+		      : "",
+		  13);
+	put(replay, " ");
+	print_indent(replay, replay->depth);
+	put(replay, replay->style->dim);
+	put(replay, ep_happening_text(text, call));
+	if (end && call->kind == EP_HAPPENED_SYSCALL) {
+		snprintf(text, sizeof(text), " = %" PRId64, (int64_t)end->what);
+		put(replay, text);
+	}
+	put(replay, replay->style->plain);
+	put(replay, "\n");
+}
+
+/* Those of the event's thread that came before it; in a listing of one thread
+ * only. */
+static void tell_happenings(struct ep_replay *replay,
+			    const struct ep_event *event)
+{
+	const struct ep_schedule *schedule = replay->trace->schedule;
+	uint64_t until = event->kind == EP_EVENT_END ? event->end.best
+						     : event->begin.best;
+
+	if (!schedule || replay->style->threads)
+		return;
+	while (replay->happening < schedule->happening_count &&
+	       schedule->happenings[replay->happening].tsc < until) {
+		const struct ep_happening *one =
+			&schedule->happenings[replay->happening++];
+
+		if (one->tid != event->thread->tid || !ep_happening_begins(one))
+			continue;
+		if (replay->waits)
+			replay->depth = replay->begin.depth + 1;
+		ep_replay_end(replay);
+		print_happening(replay, event->thread, one);
+	}
+}
+
 /* ---- one after the other ---- */
 
 void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
@@ -269,6 +377,12 @@ void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
 {
 	*replay =
 		(struct ep_replay){.out = out, .trace = trace, .style = style};
+	/* Before the first record nothing is told. */
+	while (trace->schedule &&
+	       replay->happening < trace->schedule->happening_count &&
+	       trace->schedule->happenings[replay->happening].tsc <
+		       trace->first_tsc)
+		replay->happening++;
 }
 
 void ep_replay_end(struct ep_replay *replay)
@@ -284,6 +398,8 @@ int ep_replay_event(void *context, const struct ep_event *event,
 	struct ep_replay *replay = context;
 
 	(void)err;
+	tell_happenings(replay, event);
+	replay->depth = event->depth + (event->kind == EP_EVENT_BEGIN);
 	if (event->kind == EP_EVENT_END && replay->waits &&
 	    replay->begin.thread == event->thread &&
 	    replay->begin.call == event->call) {
@@ -299,9 +415,26 @@ int ep_replay_event(void *context, const struct ep_event *event,
 		print_end(replay, event);
 	} else if (event->kind == EP_EVENT_GAP) {
 		print_gap(replay, event);
+	} else if (event->point >= EP_POINT_NOTE) {
+		print_remark(replay, event);
 	} else {
 		print_point(replay, event);
 	}
+	return EP_OK;
+}
+
+int ep_replay_open(void *context, const struct ep_event *event,
+		   struct ep_err *err)
+{
+	struct ep_replay *replay = context;
+
+	(void)err;
+	if (event->kind != EP_EVENT_POINT)
+		return EP_OK;
+	ep_replay_end(replay);
+	print_head(replay, event, &event->begin, NULL);
+	print_warning(replay, "-- span ", event->text,
+		      " began here and did not end");
 	return EP_OK;
 }
 
@@ -311,7 +444,8 @@ void ep_replay_tsv_head(struct ep_outbuf *out)
 {
 	ep_outbuf_text(out,
 		       "# event\ttime_ns\tearliest_ns\tlatest_ns\ttid\tthread\t"
-		       "depth\tfunction\tmodule\taddress\tflags\n");
+		       "depth\tfunction\tmodule\taddress\tflags\t"
+		       "on_cpu_ns\twaiting_ns\n");
 }
 
 static const char *kind_of(const struct ep_event *event)
@@ -327,7 +461,7 @@ static const char *kind_of(const struct ep_event *event)
 
 /* Words for the flags column, comma-separated; "-" for none. */
 static void print_flags(struct ep_outbuf *out, const struct ep_event *event,
-			bool exact)
+			bool exact, bool refined)
 {
 	uint32_t f = event->flags;
 	bool end = event->kind == EP_EVENT_END;
@@ -336,6 +470,7 @@ static void print_flags(struct ep_outbuf *out, const struct ep_event *event,
 		const char *word;
 	} words[] = {
 		{!exact, "approximate"},
+		{refined, "by-switches"},
 		{f & EP_CALL_OPEN, "did-not-return"},
 		{f & EP_CALL_BEFORE, "began-before"},
 		{end && f & EP_CALL_ABANDONED, "abandoned"},
@@ -355,7 +490,24 @@ static void print_flags(struct ep_outbuf *out, const struct ep_event *event,
 			ep_outbuf_text(out, words[i].word);
 			comma = ",";
 		}
-	ep_outbuf_text(out, *comma ? "\n" : "-\n");
+	ep_outbuf_text(out, *comma ? "" : "-");
+}
+
+/* The last two columns. */
+static void print_spent(struct ep_outbuf *out, const struct ep_trace *trace,
+			const struct ep_event *event)
+{
+	struct ep_slice_times times;
+
+	if (!ep_event_times(trace, event, &times) || times.unknown) {
+		ep_outbuf_text(out, "\t-\t-\n");
+		return;
+	}
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_int(out, times.running);
+	ep_outbuf_text(out, "\t");
+	ep_outbuf_int(out, times.ready + times.blocked);
+	ep_outbuf_text(out, "\n");
 }
 
 static void print_times(struct ep_outbuf *out, const struct ep_trace *trace,
@@ -381,7 +533,6 @@ int ep_replay_tsv_event(void *context, const struct ep_event *event,
 	struct ep_outbuf *out = replay->out;
 	const struct ep_time *time =
 		event->kind == EP_EVENT_END ? &event->end : &event->begin;
-	char point[512];
 
 	(void)err;
 	ep_outbuf_text(out, kind_of(event));
@@ -401,11 +552,12 @@ int ep_replay_tsv_event(void *context, const struct ep_event *event,
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\t");
 	if (event->kind == EP_EVENT_POINT) {
-		ep_outbuf_text(out,
-			       ep_replay_point(point, sizeof(point), event));
-		ep_outbuf_text(out, "\n");
+		ep_outbuf_text(out, point_words[event->point]);
+		ep_outbuf_text(out, *event->text ? " " : "");
+		ep_outbuf_text(out, event->text);
 	} else {
-		print_flags(out, event, time->exact);
+		print_flags(out, event, time->exact, time->refined);
 	}
+	print_spent(out, replay->trace, event);
 	return EP_OK;
 }

@@ -27,6 +27,8 @@ struct ep_replay {
 	uint32_t outdent; /* depths that are not printed */
 	bool waits;
 	struct ep_event begin; /* that waits */
+	uint32_t depth;        /* at which something would happen now */
+	size_t happening;      /* of the schedule: the next to be told */
 };
 
 void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
@@ -35,6 +37,10 @@ void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
 /* A sink's `event`; context is a struct ep_replay. Always EP_OK. */
 int ep_replay_event(void *context, const struct ep_event *event,
 		    struct ep_err *err);
+/* Its `open`: spans that did not end are told after the last event; calls were,
+ * where they began. */
+int ep_replay_open(void *context, const struct ep_event *event,
+		   struct ep_err *err);
 /* After the last event. */
 void ep_replay_end(struct ep_replay *replay);
 
@@ -46,10 +52,6 @@ int ep_replay_tsv_event(void *context, const struct ep_event *event,
 
 /* "3 blocks of history were overwritten", … of EP_GAP_. Returns `out`. */
 const char *ep_replay_gap(char *out, size_t size, uint32_t gap, uint64_t lost);
-
-/* "throw std::runtime_error", "catch", … in `out`, which it returns. */
-const char *ep_replay_point(char *out, size_t size,
-			    const struct ep_event *event);
 
 /* The event's duration is only known to lie within an interval. */
 bool ep_replay_approximate(const struct ep_event *event);

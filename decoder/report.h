@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "decoder/replay.h"
+#include "decoder/signature.h"
 #include "decoder/unwind.h"
 
 struct ep_report {
@@ -30,14 +31,27 @@ struct ep_report {
 	uint64_t crash_calls; /* last calls of the thread that died; 0 none */
 	uint64_t other_calls; /* and of each other thread */
 	size_t threads;       /* other threads told; SIZE_MAX all */
+	bool inlines;         /* calls inlined into frames are told, too */
 	size_t frames;        /* of the thread that died; SIZE_MAX all */
+	uint64_t ended;       /* when it ended, ns since 1970; 0 unknown */
+	size_t kept;  /* snapshots that the program keeps in its memory */
+	bool as_json; /* docs/report.schema.json, instead of text */
 	/* out */
 	bool partial; /* something that should have been there was not */
 	bool ghosts;  /* approximate times were printed */
 	bool starved; /* memory ran out, something is left out */
+	struct ep_json *json; /* private */
 };
 
 /* EP_OK or EP_E_MEMORY. The caller checks `out` for write errors. */
 int ep_report_write(struct ep_report *report, struct ep_err *err);
+
+/*
+ * What the crash is known by (signature.h); count is 0 where neither the stack
+ * nor the trace names a function. EP_END: it did not die of a signal.
+ * EP_E_MEMORY.
+ */
+int ep_report_signature(struct ep_report *report, struct ep_signature *out,
+			struct ep_err *err);
 
 #endif

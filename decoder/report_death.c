@@ -71,6 +71,14 @@ static const struct {
 	{SIGSYS, 1, "SYS_SECCOMP", "denied by a seccomp filter"},
 };
 
+const char *ep_death_signal_name(int signal)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (signals[i].signal == signal)
+			return signals[i].name;
+	return NULL;
+}
+
 void ep_death_signal_text(char *out, size_t size, int signal)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
@@ -297,7 +305,28 @@ static const char *code_words(const struct ep_death *death, const char **name)
 	return NULL;
 }
 
-static bool has_address(const struct ep_death *death)
+const char *ep_death_code_name(const struct ep_death *death)
+{
+	/* For any signal: siginfo.h. */
+	static const struct {
+		int code;
+		const char *name;
+	} senders[] = {
+		{SI_USER, "SI_USER"},   {SI_KERNEL, "SI_KERNEL"},
+		{SI_QUEUE, "SI_QUEUE"}, {SI_TIMER, "SI_TIMER"},
+		{SI_MESGQ, "SI_MESGQ"}, {SI_ASYNCIO, "SI_ASYNCIO"},
+		{SI_SIGIO, "SI_SIGIO"}, {SI_TKILL, "SI_TKILL"},
+	};
+	const char *name;
+
+	code_words(death, &name);
+	for (size_t i = 0; !name && i < sizeof(senders) / sizeof(*senders); i++)
+		if (senders[i].code == death->code)
+			name = senders[i].name;
+	return name;
+}
+
+bool ep_death_has_address(const struct ep_death *death)
 {
 	return (death->signal == SIGSEGV || death->signal == SIGBUS) &&
 	       death->code > 0 && death->code != SI_KERNEL;
@@ -329,7 +358,7 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 		return;
 	}
 	words = code_words(death, &name);
-	if (has_address(death))
+	if (ep_death_has_address(death))
 		fault_text(fault, sizeof(fault), source, death, thread);
 	/* What the place says already is not said twice. */
 	if (words && *fault && death->signal == SIGSEGV &&

@@ -12,6 +12,12 @@
 /* "SIGSEGV (segmentation fault)"; "signal 77" for one without a name. */
 void ep_death_signal_text(char *out, size_t size, int signal);
 
+/* "SIGSEGV", "SEGV_MAPERR"; NULL for one without a name. */
+const char *ep_death_signal_name(int signal);
+const char *ep_death_code_name(const struct ep_death *death);
+/* Is `address` one that was accessed? */
+bool ep_death_has_address(const struct ep_death *death);
+
 /*
  * One line: why the signal came. `thread`: the one that took it, NULL unknown.
  * "" when there is nothing to add.

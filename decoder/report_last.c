@@ -12,15 +12,9 @@
 
 #define OPEN_MAX 12
 
-struct last {
-	struct ep_event *events;
-	size_t count, room;
-	size_t open; /* calls in flight among them */
-};
-
 static int keep(void *context, const struct ep_event *event, struct ep_err *err)
 {
-	struct last *last = context;
+	struct ep_report_last *last = context;
 	size_t room = last->room ? 2 * last->room : 64;
 	struct ep_event *grown, *kept;
 
@@ -42,30 +36,32 @@ static int keep(void *context, const struct ep_event *event, struct ep_err *err)
 	return EP_OK;
 }
 
-static void last_deinit(struct last *last)
+void ep_report_last_deinit(struct ep_report_last *last)
 {
 	for (size_t i = 0; i < last->count; i++)
 		free((char *)last->events[i].text);
 	free(last->events);
+	*last = (struct ep_report_last){0};
 }
 
-/* Leaves the outer calls in flight out; returns how many. */
-static size_t thin_out(struct last *last)
+/* Leaves the outer calls in flight out. */
+static void thin_out(struct ep_report_last *last)
 {
 	size_t left = last->open > OPEN_MAX ? last->open - OPEN_MAX : 0;
 	size_t out = 0, kept = 0;
 
 	for (size_t i = 0; i < last->count; i++) {
+		/* A call that is open has no text. */
 		if (last->events[i].flags & EP_CALL_OPEN && out < left)
 			out++;
 		else
 			last->events[kept++] = last->events[i];
 	}
 	last->count = kept;
-	return left;
+	last->left = left;
 }
 
-static uint32_t least_depth(const struct last *last)
+static uint32_t least_depth(const struct ep_report_last *last)
 {
 	uint32_t least = UINT32_MAX;
 
@@ -76,18 +72,23 @@ static uint32_t least_depth(const struct last *last)
 	return least == UINT32_MAX ? 0 : least;
 }
 
-static void print(struct ep_report *report, struct last *last,
-		  struct ep_outbuf *out)
+int ep_report_last_print(struct ep_report *report,
+			 const struct ep_report_last *last, struct ep_err *err)
 {
-	size_t left = thin_out(last);
+	struct ep_outbuf *out;
 	struct ep_replay replay;
 
+	if (!last->count)
+		return EP_OK;
+	out = malloc(sizeof(*out));
+	if (!out)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	fprintf(report->out, "  last calls (seconds before the end of the "
 			     "trace, duration, call)\n");
-	if (left)
+	if (last->left)
 		fprintf(report->out,
 			"       … %zu outer calls in flight are left out …\n",
-			left);
+			last->left);
 	ep_outbuf_init(out, report->out);
 	ep_replay_init(&replay, out, report->trace, &report->style);
 	replay.outdent = least_depth(last);
@@ -97,31 +98,32 @@ static void print(struct ep_report *report, struct last *last,
 	}
 	ep_replay_end(&replay);
 	ep_outbuf_finish(out);
+	free(out);
+	return EP_OK;
 }
 
-int ep_report_last(struct ep_report *report,
-		   const struct ep_trace_thread *thread, uint64_t calls,
-		   struct ep_err *err)
+int ep_report_last_init(struct ep_report_last *last, struct ep_report *report,
+			const struct ep_flight *flight, uint64_t calls,
+			struct ep_err *err)
 {
-	char serial[16];
-	struct ep_selection selection = {.thread = serial, .last_calls = calls};
-	struct last last = {0};
+	struct ep_selection selection = {.only = flight->thread,
+					 .last_calls = calls};
 	const struct ep_sink sink = {
-		.context = &last, .event = keep, .foresee = true};
-	struct ep_outbuf *out;
+		.context = last, .event = keep, .foresee = true};
 	uint64_t shown = 0;
 	int rc;
 
-	if (!report->trace || !thread || !thread->block_count || !calls)
+	*last = (struct ep_report_last){0};
+	if (!flight->known || !calls)
 		return EP_OK;
-	snprintf(serial, sizeof(serial), "#%u", thread->serial);
-	out = malloc(sizeof(*out));
-	rc = out ? ep_stream(report->trace, report->names, &selection, &sink,
-			     &shown, err)
-		 : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	if (!rc && shown)
-		print(report, &last, out);
-	last_deinit(&last);
-	free(out);
+	rc = ep_tail_holds(&flight->tail, calls)
+		     ? ep_stream_tail(report->trace, report->names, &selection,
+				      &flight->tail, &sink, &shown, err)
+		     : ep_stream(report->trace, report->names, &selection,
+				 &sink, &shown, err);
+	if (rc || !shown)
+		ep_report_last_deinit(last);
+	else
+		thin_out(last);
 	return rc;
 }

@@ -22,7 +22,8 @@ struct ep_sink {
 	/*
 	 * After the last event: each selected call that did not return, by
 	 * thread, outermost first. `event` is its BEGIN, with the flags that
-	 * were learned since. May be NULL.
+	 * were learned since. Then each span that did not end, likewise: a
+	 * SPAN_BEGIN, also when that was not selected. May be NULL.
 	 */
 	int (*open)(void *context, const struct ep_event *event,
 		    struct ep_err *err);

@@ -303,7 +303,7 @@ static int write_thread(struct speedscope *scope,
 			struct ep_err *err)
 {
 	const struct ep_export *export = scope->export;
-	struct ep_nest_sink sink = {scope, begin, end, moment};
+	struct ep_nest_sink sink = {scope, begin, end, moment, NULL};
 	struct ep_selection selection = {0};
 	int rc;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "decoder/nest.h"
+#include "decoder/schedule.h"
 
 /* By id of the function. */
 struct slot {
@@ -26,6 +27,8 @@ struct counting {
 	const struct ep_trace *trace;
 	size_t room;
 	bool by_thread;
+	struct ep_names *names;
+	struct ep_window window;
 	struct table *threads; /* as the trace's */
 	struct table all;
 };
@@ -35,14 +38,11 @@ static int out_of_memory(struct ep_err *err)
 	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 }
 
-/* NULL: out of memory. */
-static struct slot *slot_of(struct table *table, uint32_t id)
+static struct slot *slot_of_slow(struct table *table, uint32_t id)
 {
 	size_t count = table->count ? table->count : 64;
 	struct slot *grown;
 
-	if (id < table->count)
-		return &table->slots[id];
 	while (count <= id)
 		count *= 2;
 	grown = realloc(table->slots, count * sizeof(*grown));
@@ -53,6 +53,12 @@ static struct slot *slot_of(struct table *table, uint32_t id)
 	table->slots = grown;
 	table->count = count;
 	return &table->slots[id];
+}
+
+/* NULL: out of memory. */
+static inline struct slot *slot_of(struct table *table, uint32_t id)
+{
+	return id < table->count ? &table->slots[id] : slot_of_slow(table, id);
 }
 
 static struct ep_stat *add_stat(struct counting *c,
@@ -141,6 +147,27 @@ static int add_duration(struct counting *c, struct ep_stat *stat,
 		       : EP_OK;
 }
 
+/* The outermost frame of its function ended. One that was suspended meanwhile
+ * has nothing added: others ran on its thread. */
+static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
+		      const struct ep_frame *frame, struct ep_stat *stat)
+{
+	const struct ep_trace *trace = c->trace;
+	struct ep_slice_times times;
+	const struct ep_task *task =
+		ep_schedule_task(trace->schedule, thread->thread->tid);
+	uint64_t begin, end;
+
+	if (!task || thread->now - frame->ran < frame->since)
+		return;
+	end = ep_trace_tsc(trace, thread->now);
+	begin = ep_trace_tsc(trace, thread->now - frame->ran);
+	if (!ep_task_times(trace, task, begin, end, &times))
+		return;
+	stat->running += times.running;
+	stat->waiting += times.ready + times.blocked;
+}
+
 static int end(void *context, const struct ep_nest_thread *thread,
 	       struct ep_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
@@ -161,10 +188,57 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	stat->open += why == EP_NEST_OPEN || why == EP_NEST_LEFT;
 	stat->before += (frame->flags & EP_CALL_BEFORE) != 0;
 	stat->left += event && event->flags & EP_CALL_ABANDONED;
-	if (slot->active == 0)
+	if (slot->active == 0) {
 		stat->total += frame->ran;
+		add_spent(c, thread, frame, stat);
+	}
 	stat->self += frame->ran - frame->inner;
 	return add_duration(c, stat, event, err);
+}
+
+/* ---- spans --------------------------------------------------------------- */
+
+/* What lies outside of the window that is asked for does not count. */
+static int64_t span_ns(const struct counting *c, uint64_t from, uint64_t to)
+{
+	if (from < c->window.since)
+		from = c->window.since;
+	if (to > c->window.until)
+		to = c->window.until;
+	return to > from ? ep_trace_ns(c->trace, from, to) : 0;
+}
+
+static struct ep_stat *stat_of_span(struct counting *c,
+				    const struct ep_nest_thread *thread,
+				    const char *name)
+{
+	struct ep_stat *stat = NULL;
+
+	find(c, thread, ep_names_span(c->names, name), &stat);
+	return stat;
+}
+
+/* Of a span that has ended; or that has not, when the trace ends. */
+static int add_span(struct counting *c, const struct ep_nest_thread *thread,
+		    const struct ep_event *event, struct ep_err *err)
+{
+	struct ep_stat *stat = stat_of_span(c, thread, event->text);
+	bool before = event->flags & EP_CALL_BEFORE;
+	int64_t ns;
+
+	if (!stat)
+		return out_of_memory(err);
+	stat->calls++;
+	stat->before += before;
+	ns = span_ns(c, before ? thread->thread->first_tsc : event->since.best,
+		     event->begin.best);
+	stat->total += ns;
+	if (before || event->flags & EP_CALL_ACROSS_GAP)
+		return EP_OK;
+	ns = ep_trace_ns(c->trace, event->since.best, event->begin.best);
+	return ep_spread_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0)
+		       ? out_of_memory(err)
+		       : EP_OK;
 }
 
 static int moment(void *context, const struct ep_nest_thread *thread,
@@ -172,8 +246,23 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 {
 	struct counting *c = context;
 
-	(void)thread, (void)err;
 	c->stats->gaps += event->kind == EP_EVENT_GAP;
+	if (event->kind == EP_EVENT_POINT && event->point == EP_POINT_SPAN_END)
+		return add_span(c, thread, event, err);
+	return EP_OK;
+}
+
+static int open_span(void *context, const struct ep_nest_thread *thread,
+		     const struct ep_event *event, struct ep_err *err)
+{
+	struct counting *c = context;
+	struct ep_stat *stat = stat_of_span(c, thread, event->text);
+
+	if (!stat)
+		return out_of_memory(err);
+	stat->calls++;
+	stat->open++;
+	stat->total += span_ns(c, event->begin.best, c->trace->last_tsc);
 	return EP_OK;
 }
 
@@ -200,12 +289,19 @@ int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
 		    struct ep_err *err)
 {
 	struct counting c = {
-		.stats = stats, .trace = trace, .by_thread = by_thread};
-	const struct ep_nest_sink sink = {&c, begin, end, moment};
+		.stats = stats,
+		.trace = trace,
+		.by_thread = by_thread,
+		.names = names,
+		.window = {0, UINT64_MAX},
+	};
+	const struct ep_nest_sink sink = {&c, begin, end, moment, open_span};
 	uint64_t shown;
 	int rc;
 
 	*stats = (struct ep_stats){0};
+	if (selection)
+		c.window = ep_selection_window(selection, trace);
 	c.threads = calloc(trace->thread_count + 1, sizeof(*c.threads));
 	rc = c.threads ? ep_nest_stream(trace, names, selection, true, &sink,
 					&shown, err)
@@ -251,6 +347,10 @@ int64_t ep_stat_value(const struct ep_stat *stat, enum ep_stats_key key)
 		return stat->p99;
 	case EP_STATS_MAX:
 		return durations->count ? (int64_t)durations->max : 0;
+	case EP_STATS_RUNNING:
+		return stat->running;
+	case EP_STATS_WAITING:
+		return stat->waiting;
 	case EP_STATS_NAME:
 		return 0;
 	}

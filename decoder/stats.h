@@ -9,7 +9,8 @@
 #include "decoder/spread.h"
 #include "decoder/stream.h"
 
-/* One function, in one thread or in all. Times are nanoseconds. */
+/* One function, or all spans of one name (function->span), in one thread or in
+ * all. Times are nanoseconds. */
 struct ep_stat {
 	const struct ep_function *function;
 	const struct ep_trace_thread *thread; /* NULL: all */
@@ -22,7 +23,10 @@ struct ep_stat {
 	 * call counts. self: without what it called that was traced. Both count
 	 * what is known of open calls and of those from before.
 	 */
-	int64_t total, self;
+	int64_t total, self; /* of spans: self is 0 */
+	/* Of `total`, as far as scheduling events tell: on a CPU, and waiting
+	 * for anything or for a CPU. */
+	int64_t running, waiting;
 	/* Durations of the calls whose begin and return have times of their
 	 * own. */
 	struct ep_spread durations;
@@ -38,13 +42,15 @@ enum ep_stats_key {
 	EP_STATS_P90,
 	EP_STATS_P99,
 	EP_STATS_MAX,
+	EP_STATS_RUNNING,
+	EP_STATS_WAITING,
 	EP_STATS_NAME,
 };
 
 struct ep_stats {
 	struct ep_stat **list;
 	size_t count;
-	uint64_t calls, timed; /* in all */
+	uint64_t calls, timed; /* in all; spans are not counted */
 	uint64_t gaps;         /* places where history is missing */
 };
 

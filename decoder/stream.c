@@ -18,12 +18,16 @@ struct bits {
 
 struct open_call {
 	uint64_t call, item;
+	uint32_t stack;
 	bool shown;
 };
+
+#define ALONE UINT64_MAX /* as a call's number: a point in none */
 
 struct strand { /* a thread */
 	struct open_call *open;
 	size_t count, room;
+	uint32_t stack; /* that it runs on */
 	uint64_t first; /* item + 1: see find_callers */
 };
 
@@ -32,6 +36,8 @@ struct stream {
 	struct ep_names *names;
 	const struct ep_selection *selection;
 	struct ep_window window;
+	const struct ep_tail *tail; /* NULL: the threads are read, and merged */
+	size_t tail_at;
 	struct ep_merge *merge;
 	struct strand *strands; /* as the trace's threads */
 	uint64_t items;         /* so far, in this run */
@@ -139,6 +145,12 @@ static bool end_passes(const struct stream *stream,
 				      event->end.best) >= least);
 }
 
+static bool in_window(const struct stream *stream, const struct ep_event *event)
+{
+	return event->begin.best >= stream->window.since &&
+	       event->begin.best <= stream->window.until;
+}
+
 static bool gap_passes(const struct stream *stream,
 		       const struct ep_event *event)
 {
@@ -162,6 +174,16 @@ static struct open_call *find_open(struct strand *strand, uint64_t call)
 	return NULL;
 }
 
+/* The call that a point lies in: a switch happens on the stack that it leaves.
+ */
+static struct open_call *innermost(struct strand *strand)
+{
+	for (size_t i = strand->count; i > 0; i--)
+		if (strand->open[i - 1].stack == strand->stack)
+			return &strand->open[i - 1];
+	return NULL;
+}
+
 static struct open_call *push_open(struct stream *stream, struct strand *strand,
 				   uint64_t call)
 {
@@ -175,8 +197,8 @@ static struct open_call *push_open(struct stream *stream, struct strand *strand,
 		strand->open = grown;
 		strand->room = room;
 	}
-	strand->open[strand->count] =
-		(struct open_call){.call = call, .item = stream->items++};
+	strand->open[strand->count] = (struct open_call){
+		.call = call, .item = stream->items++, .stack = strand->stack};
 	return &strand->open[strand->count++];
 }
 
@@ -187,6 +209,22 @@ static void pop_open(struct strand *strand, struct open_call *call)
 	memmove(call, call + 1, (size_t)(end - call) * sizeof(*call));
 }
 
+/* A point belongs to the call that it happened in. What the program says where
+ * no call is open is an item of its own. */
+static int step_point(struct stream *stream, const struct ep_event *event,
+		      struct strand *strand, visit_fn visit, struct ep_err *err)
+{
+	struct open_call alone = {.call = ALONE}, *call = innermost(strand);
+
+	strand->stack = event->stack;
+	if (call)
+		return visit(stream, event, call, err);
+	if (event->point < EP_POINT_NOTE)
+		return visit(stream, event, NULL, err);
+	alone.item = stream->items++;
+	return visit(stream, event, &alone, err);
+}
+
 static int step(struct stream *stream, const struct ep_event *event,
 		visit_fn visit, struct ep_err *err)
 {
@@ -195,14 +233,13 @@ static int step(struct stream *stream, const struct ep_event *event,
 	struct open_call one = {.call = event->call}, *call;
 	int rc;
 
+	if (event->kind == EP_EVENT_POINT)
+		return step_point(stream, event, strand, visit, err);
+	strand->stack = event->stack;
 	if (event->kind == EP_EVENT_BEGIN) {
 		call = push_open(stream, strand, event->call);
 		return call ? visit(stream, event, call, err)
 			    : out_of_memory(err);
-	}
-	if (event->kind == EP_EVENT_POINT) {
-		call = strand->count ? &strand->open[strand->count - 1] : NULL;
-		return visit(stream, event, call, err);
 	}
 	call = event->kind == EP_EVENT_END && !is_whole_end(event)
 		       ? find_open(strand, event->call)
@@ -216,21 +253,38 @@ static int step(struct stream *stream, const struct ep_event *event,
 	return visit(stream, event, &one, err);
 }
 
+static int begin_run(struct stream *stream, struct ep_err *err)
+{
+	stream->items = stream->tail_at = 0;
+	for (size_t i = 0; i < stream->trace->thread_count; i++)
+		stream->strands[i].count = stream->strands[i].stack = 0;
+	if (stream->tail)
+		return EP_OK;
+	ep_merge_destroy(stream->merge);
+	stream->merge = NULL;
+	return ep_merge_create(&stream->merge, stream->trace, stream->names,
+			       wants, stream, err);
+}
+
+/* EP_OK, EP_END or EP_E_MEMORY. */
+static int next_event(struct stream *stream, const struct ep_event **out)
+{
+	if (!stream->tail)
+		return ep_merge_next(stream->merge, out);
+	if (stream->tail_at == stream->tail->count)
+		return EP_END;
+	*out = &stream->tail->events[stream->tail_at++];
+	return EP_OK;
+}
+
 /* Leaves the merge at its end, for what is open then. */
 static int run(struct stream *stream, visit_fn visit, struct ep_err *err)
 {
 	const struct ep_event *event;
-	int rc;
+	int rc = begin_run(stream, err);
 
-	ep_merge_destroy(stream->merge);
-	stream->merge = NULL;
-	stream->items = 0;
-	for (size_t i = 0; i < stream->trace->thread_count; i++)
-		stream->strands[i].count = 0;
-	rc = ep_merge_create(&stream->merge, stream->trace, stream->names,
-			     wants, stream, err);
 	while (!rc) {
-		rc = ep_merge_next(stream->merge, &event);
+		rc = next_event(stream, &event);
 		if (rc < 0)
 			return ep_fail(err, rc, 0, "%s", ep_error_text(rc));
 		if (rc == EP_END)
@@ -257,6 +311,16 @@ static int judge_end(struct stream *stream, const struct ep_event *event,
 	return bit_set(&stream->passes, item, passes);
 }
 
+static int judge_alone(struct stream *stream, const struct ep_event *event,
+		       uint64_t item)
+{
+	bool passes = in_window(stream, event) && !stream->selection->function;
+
+	if (bit_set(&stream->ended, item, true))
+		return EP_E_MEMORY;
+	return bit_set(&stream->passes, item, passes);
+}
+
 static int judge(struct stream *stream, const struct ep_event *event,
 		 struct open_call *call, struct ep_err *err)
 {
@@ -274,6 +338,8 @@ static int judge(struct stream *stream, const struct ep_event *event,
 		rc = rc ? rc
 			: bit_set(&stream->passes, call->item,
 				  gap_passes(stream, event));
+	} else if (call && call->call == ALONE) {
+		rc = judge_alone(stream, event, call->item);
 	}
 	return rc ? out_of_memory(err) : EP_OK;
 }
@@ -359,8 +425,13 @@ static bool point_shown(const struct stream *stream,
 {
 	const struct ep_selection *selection = stream->selection;
 
-	if (event->begin.best < stream->window.since ||
-	    event->begin.best > stream->window.until)
+	if (call && call->call == ALONE && !stream->one_run)
+		return bit(selection->last_calls ? &stream->marked
+						 : &stream->passes,
+			   call->item);
+	if (call && call->call == ALONE)
+		call = NULL;
+	if (!in_window(stream, event))
 		return false;
 	return call ? call->shown
 		    : !selection->function && !selection->last_calls;
@@ -378,6 +449,17 @@ static int hand_out_begin(struct stream *stream, const struct ep_event *event,
 	return sink->event(sink->context, &open, err);
 }
 
+static int hand_out_point(struct stream *stream, const struct ep_event *event,
+			  const struct open_call *call, struct ep_err *err)
+{
+	const struct ep_sink *sink = stream->sink;
+
+	if (!point_shown(stream, event, call))
+		return EP_OK;
+	stream->shown += call && call->call == ALONE;
+	return sink->event(sink->context, event, err);
+}
+
 static int hand_out(struct stream *stream, const struct ep_event *event,
 		    struct open_call *call, struct ep_err *err)
 {
@@ -385,9 +467,7 @@ static int hand_out(struct stream *stream, const struct ep_event *event,
 	int shown;
 
 	if (event->kind == EP_EVENT_POINT)
-		return point_shown(stream, event, call)
-			       ? sink->event(sink->context, event, err)
-			       : EP_OK;
+		return hand_out_point(stream, event, call, err);
 	if (event->kind != EP_EVENT_END || is_whole_end(event)) {
 		shown = is_shown(stream, event, call);
 		if (shown < 0)
@@ -418,6 +498,22 @@ static int hand_out_open(struct stream *stream, struct strand *strand,
 	return rc;
 }
 
+static int hand_out_spans(struct stream *stream, const struct ep_calls *calls,
+			  struct ep_err *err)
+{
+	const struct ep_sink *sink = stream->sink;
+	size_t count;
+	const struct ep_event *spans = ep_calls_spans(calls, &count);
+	int rc = EP_OK;
+
+	if (stream->selection->function || stream->selection->last_calls)
+		return EP_OK;
+	for (size_t i = 0; !rc && i < count; i++)
+		if (spans[i].begin.best <= stream->window.until)
+			rc = sink->open(sink->context, &spans[i], err);
+	return rc;
+}
+
 static int finish(struct stream *stream, struct ep_err *err)
 {
 	const struct ep_trace *trace = stream->trace;
@@ -440,6 +536,8 @@ static int finish(struct stream *stream, struct ep_err *err)
 		if (!rc)
 			rc = hand_out_open(stream, &stream->strands[i], events,
 					   count, err);
+		if (!rc)
+			rc = hand_out_spans(stream, calls, err);
 	}
 	return rc;
 }
@@ -458,28 +556,50 @@ static void stream_deinit(struct stream *stream)
 	free(stream->matches);
 }
 
+static int stream_all(struct stream *stream, uint64_t *shown,
+		      struct ep_err *err)
+{
+	const struct ep_selection all = {0};
+	const struct ep_trace *trace = stream->trace;
+	int rc;
+
+	if (!stream->selection)
+		stream->selection = &all;
+	stream->window = ep_selection_window(stream->selection, trace);
+	stream->strands =
+		calloc(trace->thread_count + 1, sizeof(*stream->strands));
+	rc = stream->strands ? prepare(stream, err) : out_of_memory(err);
+	if (!rc)
+		rc = run(stream, hand_out, err);
+	if (!rc && stream->sink->open && !stream->tail)
+		rc = finish(stream, err);
+	*shown = stream->shown;
+	stream_deinit(stream);
+	return rc;
+}
+
 int ep_stream(const struct ep_trace *trace, struct ep_names *names,
 	      const struct ep_selection *selection, const struct ep_sink *sink,
 	      uint64_t *shown, struct ep_err *err)
 {
-	const struct ep_selection all = {0};
-	struct stream stream = {
-		.trace = trace,
-		.names = names,
-		.selection = selection ? selection : &all,
-		.sink = sink,
-	};
-	int rc;
+	struct stream stream = {.trace = trace,
+				.names = names,
+				.selection = selection,
+				.sink = sink};
 
-	stream.window = ep_selection_window(stream.selection, trace);
-	stream.strands =
-		calloc(trace->thread_count + 1, sizeof(*stream.strands));
-	rc = stream.strands ? prepare(&stream, err) : out_of_memory(err);
-	if (!rc)
-		rc = run(&stream, hand_out, err);
-	if (!rc && sink->open)
-		rc = finish(&stream, err);
-	*shown = stream.shown;
-	stream_deinit(&stream);
-	return rc;
+	return stream_all(&stream, shown, err);
+}
+
+int ep_stream_tail(const struct ep_trace *trace, struct ep_names *names,
+		   const struct ep_selection *selection,
+		   const struct ep_tail *tail, const struct ep_sink *sink,
+		   uint64_t *shown, struct ep_err *err)
+{
+	struct stream stream = {.trace = trace,
+				.names = names,
+				.selection = selection,
+				.tail = tail,
+				.sink = sink};
+
+	return stream_all(&stream, shown, err);
 }

@@ -9,6 +9,7 @@
 
 #include "decoder/selection.h"
 #include "decoder/sink.h"
+#include "decoder/tail.h"
 
 /*
  * EP_OK and the number of calls that were shown (gaps are not counted), or
@@ -17,5 +18,12 @@
 int ep_stream(const struct ep_trace *trace, struct ep_names *names,
 	      const struct ep_selection *selection, const struct ep_sink *sink,
 	      uint64_t *shown, struct ep_err *err);
+
+/* The same of a thread's tail, which holds as many calls as are asked for
+ * (selection->last_calls). The sink's `open` is not called. */
+int ep_stream_tail(const struct ep_trace *trace, struct ep_names *names,
+		   const struct ep_selection *selection,
+		   const struct ep_tail *tail, const struct ep_sink *sink,
+		   uint64_t *shown, struct ep_err *err);
 
 #endif

@@ -570,9 +570,11 @@ static void build_all(struct build *build, Elf *elf, Elf *debug,
 		      sizeof(*build->raw.list), compare_raw);
 	if (elf) {
 		read_frames(build, elf, err);
-		build->stub_count = ep_plt_read(&build->stubs, elf);
+		build->failed |=
+			ep_plt_read(&build->stubs, &build->stub_count, elf);
 	}
-	lay_out_sized(build);
+	if (!build->failed)
+		lay_out_sized(build);
 	if (!build->failed)
 		fill_gaps(build);
 	if (!build->failed && has_parts(&build->raw))

@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/schedule.h"
 #include "decoder/trace_parts.h"
 #include "decoder/utf8.h"
 
 #define PAGE           4096u
 #define SECTION_ALIGN  64u
 #define WARNINGS_MAX   64u /* then one that says so */
-#define SECTIONS_KNOWN (EP_SECTION_RINGS + 1)
+#define SECTIONS_KNOWN (EP_SECTION_SCHED + 1)
 #define ENTRY_SIZE_MAX (1u << 20)
 #define ANY_ENTRY_SIZE 0u
 
@@ -138,6 +139,7 @@ static uint32_t smallest_entry(uint32_t type)
 		[EP_SECTION_THREADS] = sizeof(struct ep_thread),
 		[EP_SECTION_MODULES] = sizeof(struct ep_module),
 		[EP_SECTION_RINGS] = ANY_ENTRY_SIZE,
+		[EP_SECTION_SCHED] = sizeof(struct ep_sched),
 	};
 
 	return sizes[type];
@@ -151,6 +153,7 @@ static const char *section_name(uint32_t type)
 		[EP_SECTION_THREADS] = "threads",
 		[EP_SECTION_MODULES] = "modules",
 		[EP_SECTION_RINGS] = "rings",
+		[EP_SECTION_SCHED] = "sched",
 	};
 
 	return names[type];
@@ -252,11 +255,11 @@ static void read_sections(struct ep_trace *trace, struct ep_trace_section *out)
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t type = trace->arena.sections[i].type;
 
-		/* Types above ours belong to a later minor version. */
-		if (type != 0 && type < SECTIONS_KNOWN)
+		/* Others are somebody else's, or of a later minor version. */
+		if (type < SECTIONS_KNOWN && section_name(type))
 			take_section(trace, i, &taken, out);
 	}
-	for (uint32_t type = 1; type < SECTIONS_KNOWN; type++)
+	for (uint32_t type = 1; type <= EP_SECTION_RINGS; type++)
 		if (!out[type].there)
 			ep_trace_warn(trace, "there is no section %s",
 				      section_name(type));
@@ -275,6 +278,22 @@ static uint64_t pages_missing(const struct ep_trace *trace, bool header)
 	return missing;
 }
 
+static void read_schedule(struct ep_trace *trace,
+			  const struct ep_trace_section *section)
+{
+	struct ep_err err = {0};
+	int rc;
+
+	if (!section->there)
+		return;
+	rc = ep_schedule_create(&trace->schedule, trace, section->offset,
+				section->size, &err);
+	if (rc == EP_E_MEMORY)
+		trace->starved = true;
+	else if (rc)
+		ep_trace_warn(trace, "%s", err.text);
+}
+
 static void read_all(struct ep_trace *trace, bool header)
 {
 	struct ep_trace_section sections[SECTIONS_KNOWN] = {0};
@@ -286,7 +305,9 @@ static void read_all(struct ep_trace *trace, bool header)
 	ep_trace_read_clock(trace, &sections[EP_SECTION_CLOCK]);
 	ep_trace_read_modules(trace, &sections[EP_SECTION_MODULES]);
 	ep_trace_read_threads(trace, &sections[EP_SECTION_THREADS]);
+	ep_trace_read_watchdogs(trace);
 	ep_trace_read_blocks(trace, &sections[EP_SECTION_RINGS]);
+	read_schedule(trace, &sections[EP_SECTION_SCHED]);
 }
 
 int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
@@ -339,8 +360,11 @@ void ep_trace_destroy(struct ep_trace *trace)
 	for (size_t i = 0; trace->plans && i < trace->thread_count; i++)
 		free(trace->plans[i]);
 	free(trace->plans);
+	ep_schedule_destroy(trace->schedule);
 	free(trace->threads);
 	free(trace->modules);
+	free(trace->watchdogs);
+	free(trace->stacks);
 	free(trace->all_blocks);
 	free(trace);
 }

@@ -23,6 +23,7 @@ struct ep_trace_process {
 	uint64_t start_realtime; /* ns since 1970 */
 	const char *executable, *directory, *host, *kernel, *cgroup, *runtime;
 	const char *command_line; /* words separated by blanks, for people */
+	uint32_t file_full, file_lost, two_writers; /* struct ep_process */
 };
 
 struct ep_trace_module {
@@ -57,8 +58,34 @@ struct ep_trace_thread {
 	uint64_t blocks_entered; /* since its start, said by the runtime */
 	struct ep_trace_block *blocks; /* ascending sequence */
 	size_t block_count;
-	bool from_start; /* history is whole: its first block is among them */
+	bool from_start; /* history is whole: its first block is among them,
+			    and it began with the thread */
+	bool forked;     /* its first block is among them, and it began with a
+			    fork: the calls it was in are in the parent's trace */
 	uint64_t first_tsc, last_tsc; /* of what is left; 0 when no block is */
+};
+
+struct ep_trace_watchdog {
+	uint64_t id;
+	const char *name;
+	bool paused;
+	uint32_t action;             /* EP_WATCHDOG_ABORT … */
+	int64_t deadline;            /* ns */
+	uint32_t created_by, fed_by; /* tids; 0 unknown */
+	uint64_t fed_tsc;
+	uint64_t misses;
+	uint64_t missed_tsc; /* the last one was seen then; 0: none */
+	uint64_t missed_fed; /* … when it had been fed then … */
+	uint32_t missed_by;  /* … by whom */
+};
+
+/* Of a thread, taken by itself at a miss. */
+struct ep_trace_stack {
+	uint32_t tid;
+	uint64_t tsc;
+	uint64_t address, size; /* of the bytes, process virtual */
+	const uint8_t *bytes;   /* borrowed from the image */
+	uint64_t registers[27]; /* as in NT_PRSTATUS */
 };
 
 /* TSC ↔ time. */
@@ -77,6 +104,8 @@ struct ep_trace_damage {
 	uint64_t blocks_torn;    /* non-zero, but the check word fails; those
 				    being entered are not among them */
 	uint64_t blocks_text;    /* of those: look like text was written over */
+	uint64_t records_text;   /* of other blocks: the same */
+	char text[33];           /* some of it, up to 32 bytes; "" */
 	uint64_t blocks_foreign; /* valid, of an earlier generation */
 	uint64_t blocks_duplicate;
 	uint64_t threads_corrupt;
@@ -96,6 +125,16 @@ struct ep_trace {
 	size_t thread_count;
 	struct ep_trace_module *modules; /* as loaded */
 	size_t module_count;
+	struct ep_schedule *schedule; /* NULL: there is no such section */
+	struct ep_trace_watchdog *watchdogs; /* those that there were at the end
+					      */
+	size_t watchdog_count;
+	struct ep_trace_stack *stacks; /* at the last miss */
+	size_t stack_count;
+	uint32_t drain;      /* tid of the runtime's other thread; 0 none */
+	uint64_t stacks_tsc; /* 0: none were taken */
+	uint64_t stacks_watchdog; /* its id */
+	uint64_t stacks_missing;  /* threads that did not answer */
 	struct ep_trace_damage damage;
 	uint64_t first_tsc, last_tsc; /* of all records that are left; 0 none */
 	uint64_t block_count;
@@ -124,8 +163,18 @@ const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace,
 						 uint64_t address,
 						 uint64_t tsc);
 
+/* A thread of the runtime's own, which is no part of the program. */
+bool ep_trace_is_helper(const struct ep_trace *trace, uint32_t tid);
+
+/* By how many ns it is late, at the end of the trace or when that was seen; 0:
+ * it is not. */
+int64_t ep_trace_watchdog_late(const struct ep_trace *trace,
+			       const struct ep_trace_watchdog *watchdog);
+
 /* Nanoseconds between two times, signed; exact to the clock's error bound. */
 int64_t ep_trace_ns(const struct ep_trace *trace, uint64_t from, uint64_t to);
+/* The TSC `ns` after the trace's first record. */
+uint64_t ep_trace_tsc(const struct ep_trace *trace, int64_t ns);
 /* ns since 1970 of a TSC; 0 unknown. */
 uint64_t ep_trace_realtime(const struct ep_trace *trace, uint64_t tsc);
 

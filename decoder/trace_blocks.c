@@ -10,10 +10,7 @@
 #include "decoder/records.h"
 #include "decoder/trace_parts.h"
 
-#define TSC_MAX      (UINT64_C(1) << 62) /* 48 years at 3 GHz */
-#define TEXT_LOOK    256u /* bytes of a torn block that are looked at */
-#define TEXT_ENOUGH  16u  /* of those that are not NUL, and */
-#define TEXT_PERCENT 90u  /* of these that a terminal could show */
+#define TSC_MAX (UINT64_C(1) << 62) /* 48 years at 3 GHz */
 
 /* A block whose check word fails, and the identities that would make it hold
  * (its lowest bit is not kept, so there are two). */
@@ -38,20 +35,6 @@ static bool is_zero(const struct ep_block *block)
 		if (words[i] != 0)
 			return false;
 	return true;
-}
-
-static bool looks_like_text(const struct ep_block *block)
-{
-	const uint8_t *bytes = (const uint8_t *)block;
-	unsigned shown = 0, all = 0;
-
-	for (unsigned i = 0; i < TEXT_LOOK; i++) {
-		uint8_t c = bytes[i];
-
-		all += c != 0;
-		shown += (c >= ' ' && c < 0x7f) || (c >= '\t' && c <= '\r');
-	}
-	return all >= TEXT_ENOUGH && shown * 100 >= all * TEXT_PERCENT;
 }
 
 /* Inverse of an odd number modulo 2^64, by Newton's iteration: each step
@@ -90,7 +73,7 @@ static void take_torn(struct scan *scan, const struct ep_block *block,
 		return;
 	}
 	damage->blocks_torn++;
-	damage->blocks_text += looks_like_text(block);
+	damage->blocks_text += ep_trace_text_in_torn(scan->trace, block);
 	if (!(block->check & 1))
 		return;
 	for (uint64_t low = 0; low < 2; low++)
@@ -313,7 +296,11 @@ static void add_unknown_threads(struct ep_trace *trace)
 
 static void note_times(struct ep_trace *trace, struct ep_trace_thread *thread)
 {
-	thread->from_start = thread->blocks[0].sequence == 1;
+	bool first = thread->blocks[0].sequence == 1;
+
+	thread->forked = first && trace->arena.root.generation > 0 &&
+			 thread->flags & EP_THREAD_MAIN;
+	thread->from_start = first && !thread->forked;
 	thread->first_tsc = thread->blocks[0].tsc;
 	thread->last_tsc = ep_records_last_time(trace, thread);
 	if (trace->first_tsc == 0 || thread->first_tsc < trace->first_tsc)
@@ -353,6 +340,7 @@ void ep_trace_read_blocks(struct ep_trace *trace,
 		      sizeof(*trace->all_blocks), compare_blocks);
 	drop_duplicates(trace);
 	count_lost(trace);
+	ep_trace_find_text(trace);
 	add_unknown_threads(trace);
 	if (!trace->starved)
 		give_blocks(trace);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "coredump/redact.h"
 #include "decoder/trace_parts.h"
 
 #define PATH_LIMIT 4096u /* PATH_MAX of Linux: longer is nonsense */
@@ -63,6 +64,7 @@ static void take_module(struct ep_trace *trace,
 {
 	struct ep_trace_module *to = &trace->modules[trace->module_count++];
 	const uint8_t *path = ep_trace_string(trace, section, from->path);
+	char named[EP_REDACTED_PATH_MAX];
 
 	to->start = from->start;
 	to->end = from->end;
@@ -73,7 +75,13 @@ static void take_module(struct ep_trace *trace,
 	to->build_id_size = from->build_id_size;
 	memcpy(to->build_id, from->build_id, from->build_id_size);
 	to->path = path ? ep_trace_keep(trace, path, from->path.length) : "";
-	if (!path && from->path.length)
+	if (trace->image->redacted & EP_REDACTED_PATHS && !*to->path) {
+		ep_redacted_path(named, to->build_id, to->build_id_size,
+				 trace->module_count);
+		to->path = from->flags & EP_MODULE_VDSO
+				   ? "[vdso]"
+				   : ep_trace_keep(trace, named, strlen(named));
+	} else if (!path && from->path.length)
 		ep_trace_warn(trace,
 			      "module at 0x%" PRIx64 ": its path was not saved",
 			      from->start);

@@ -53,9 +53,17 @@ void ep_trace_read_modules(struct ep_trace *trace,
 			   const struct ep_trace_section *section);
 void ep_trace_read_threads(struct ep_trace *trace,
 			   const struct ep_trace_section *section);
+/* Also the stacks that were taken at a miss. */
+void ep_trace_read_watchdogs(struct ep_trace *trace);
 /* After the threads: gives them their blocks. Without a section every page of
  * the image is looked at. */
 void ep_trace_read_blocks(struct ep_trace *trace,
 			  const struct ep_trace_section *section);
+
+/* Does a block whose check word fails begin like text? */
+bool ep_trace_text_in_torn(struct ep_trace *trace,
+			   const struct ep_block *block);
+/* Text over the records of blocks that hold, once there are blocks. */
+void ep_trace_find_text(struct ep_trace *trace);
 
 #endif

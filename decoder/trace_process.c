@@ -77,6 +77,9 @@ void ep_trace_read_process(struct ep_trace *trace,
 		return;
 	memcpy(&from, bytes, sizeof(from));
 	to->known = true;
+	to->file_full = from.file_full;
+	to->file_lost = from.file_lost;
+	to->two_writers = from.two_writers;
 	to->pid = from.pid;
 	to->parent_pid = from.parent_pid;
 	to->uid = from.uid;

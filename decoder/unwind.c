@@ -18,6 +18,7 @@
 #include <sys/procfs.h>
 #include <unistd.h>
 
+#include "coredump/redact.h"
 #include "decoder/module_file.h"
 #include "decoder/modules.h"
 
@@ -44,7 +45,13 @@ struct ep_unwinder {
 	Dwfl *dwfl;
 	Elf *core;
 	int core_fd;
+	const struct ep_trace_stack *taken; /* by the threads themselves */
+	size_t taken_count;
+	bool prefer_taken;
 	/* of the stack being unwound */
+	const struct ep_trace_stack *from; /* NULL: the core */
+	struct ep_source_thread made;      /* of it, and its note: */
+	struct elf_prstatus status;
 	const struct ep_source_thread *thread;
 	struct ep_stack *stack;
 	size_t room, limit;
@@ -194,11 +201,20 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result,
 			void *context)
 {
 	struct ep_unwinder *unwinder = context;
+	const struct ep_trace_stack *from = unwinder->from;
 	uint64_t value;
-	int code = ep_source_read(unwinder->source, address, &value,
-				  sizeof(value), NULL, NULL);
+	int code;
 
 	(void)dwfl;
+	/* Later than the stack was taken, its memory is another. */
+	if (from && from->size >= sizeof(value) && address >= from->address &&
+	    address - from->address <= from->size - sizeof(value)) {
+		memcpy(result, from->bytes + (address - from->address),
+		       sizeof(value));
+		return true;
+	}
+	code = ep_source_read(unwinder->source, address, &value, sizeof(value),
+			      NULL, NULL);
 	if (code != EP_OK) {
 		unwinder->fault = code;
 		unwinder->fault_address = address;
@@ -241,6 +257,20 @@ static bool called_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
 		death.tid == unwinder->thread->tid && death.address == pc);
 }
 
+/* A snapshot does not have all segments, but all modules. */
+static bool is_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
+{
+	size_t count;
+	const struct ep_segment *list =
+		ep_source_segments(unwinder->source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (pc >= list[i].address &&
+		    pc - list[i].address < list[i].memory_size)
+			return !(list[i].flags & PF_X);
+	return !module_at(unwinder, pc);
+}
+
 static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp,
 		      bool activation)
 {
@@ -258,8 +288,12 @@ static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp,
 			return false;
 		stack->frames = grown;
 	}
-	stack->frames[stack->count++] =
-		(struct ep_frame){.pc = pc, .sp = sp, .activation = activation};
+	stack->frames[stack->count++] = (struct ep_frame){
+		.pc = pc,
+		.sp = sp,
+		.activation = activation,
+		.nowhere = is_nowhere(unwinder, pc - !activation),
+	};
 	return true;
 }
 
@@ -359,39 +393,108 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 	return DWARF_CB_OK;
 }
 
+static uint64_t last_pc(const struct ep_stack *stack)
+{
+	const struct ep_frame *last = &stack->frames[stack->count - 1];
+
+	return last->activation ? last->pc : last->pc - 1;
+}
+
+static enum ep_stack_end end_of(const struct ep_unwinder *unwinder,
+				const struct ep_stack *stack)
+{
+	const struct module *module;
+
+	if (unwinder->limited)
+		return EP_STACK_LIMIT;
+	if (!stack->count)
+		return unwinder->fault ? EP_STACK_UNSAVED : EP_STACK_REGISTERS;
+	if (stack->frames[stack->count - 1].nowhere)
+		return EP_STACK_NOWHERE;
+	module = module_at(unwinder, last_pc(stack));
+	if (!module || (module->asked && !module->has_file))
+		return EP_STACK_UNREADABLE;
+	if (unwinder->fault == EP_E_UNMAPPED)
+		return EP_STACK_NOWHERE;
+	return unwinder->fault ? EP_STACK_UNSAVED : EP_STACK_UNREADABLE;
+}
+
 /* Why no frame came after the last one. */
 static void explain(const struct ep_unwinder *unwinder, struct ep_stack *stack,
 		    const char *message)
 {
-	const struct ep_frame *last =
-		stack->count ? &stack->frames[stack->count - 1] : NULL;
-	uint64_t pc = !last ? 0 : last->activation ? last->pc : last->pc - 1;
-	const struct module *module = last ? module_at(unwinder, pc) : NULL;
+	uint64_t pc = stack->count ? last_pc(stack) : 0;
+	const struct module *module =
+		stack->count ? module_at(unwinder, pc) : NULL;
 	const char *name = module ? ep_path_base(module->facts->path) : "";
 	size_t size = sizeof(stack->why);
 
-	if (unwinder->limited)
+	pc += stack->count && !stack->frames[stack->count - 1].activation;
+	if (stack->end == EP_STACK_LIMIT)
 		snprintf(stack->why, size, "limit of %zu frames reached",
 			 unwinder->limit);
+	else if (ep_source_redacted(unwinder->source) & EP_REDACTED_STACKS)
+		snprintf(stack->why, size,
+			 "the stacks were left out when the snapshot was made");
 	else if (module && module->asked && !module->has_file)
-		snprintf(stack->why, size, "pc 0x%" PRIx64 ": %.200s", last->pc,
+		snprintf(stack->why, size, "pc 0x%" PRIx64 ": %.200s", pc,
 			 module->file.warning[0] ? module->file.warning
 						 : "no file of its module");
+	else if (stack->count && !module)
+		snprintf(stack->why, size, "pc 0x%" PRIx64 " is in no module",
+			 pc);
 	else if (unwinder->fault)
 		snprintf(stack->why, size, "memory at 0x%" PRIx64 ": %s",
 			 unwinder->fault_address,
 			 ep_error_text(unwinder->fault));
-	else if (!last)
+	else if (!stack->count)
 		snprintf(stack->why, size, "no registers in the core (%s)",
 			 message);
-	else if (!module)
-		snprintf(stack->why, size, "pc 0x%" PRIx64 " is in no module",
-			 last->pc);
 	else
 		snprintf(stack->why, size,
 			 "no unwind information for pc 0x%" PRIx64
 			 " in %s (%s)",
-			 last->pc, name, message);
+			 pc, name, message);
+}
+
+void ep_unwinder_add_taken(struct ep_unwinder *unwinder,
+			   const struct ep_trace_stack *stacks, size_t count)
+{
+	unwinder->taken = stacks;
+	unwinder->taken_count = count;
+}
+
+void ep_unwinder_prefer_taken(struct ep_unwinder *unwinder, bool prefer)
+{
+	unwinder->prefer_taken = prefer;
+}
+
+/* Chooses where the thread's registers and stack come from. */
+static void choose_thread(struct ep_unwinder *unwinder, uint32_t tid)
+{
+	const struct ep_trace_stack *from = NULL;
+
+	unwinder->thread = thread_of(unwinder, tid);
+	if (unwinder->thread && !unwinder->thread->has_registers)
+		unwinder->thread = NULL;
+	unwinder->from = NULL;
+	if (unwinder->thread && !unwinder->prefer_taken)
+		return;
+	for (size_t i = 0; i < unwinder->taken_count; i++)
+		if (unwinder->taken[i].tid == tid)
+			from = &unwinder->taken[i];
+	if (!from)
+		return;
+	memcpy(unwinder->status.pr_reg, from->registers,
+	       sizeof(from->registers));
+	unwinder->made = (struct ep_source_thread){
+		.tid = tid,
+		.has_registers = true,
+		.prstatus = (const uint8_t *)&unwinder->status,
+		.prstatus_size = sizeof(unwinder->status),
+	};
+	unwinder->thread = &unwinder->made;
+	unwinder->from = from;
 }
 
 int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit,
@@ -401,7 +504,7 @@ int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit,
 	const char *message = NULL;
 	int result;
 
-	unwinder->thread = thread_of(unwinder, tid);
+	choose_thread(unwinder, tid);
 	if (!unwinder->thread)
 		return EP_END;
 	unwinder->stack = &stack;
@@ -418,8 +521,10 @@ int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit,
 		return ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
 	}
 	stack.complete = result == 0 && unwinder->fault == 0;
-	if (!stack.complete)
+	if (!stack.complete) {
+		stack.end = end_of(unwinder, &stack);
 		explain(unwinder, &stack, message ? message : "no reason told");
+	}
 	*out = stack;
 	return EP_OK;
 }
@@ -438,7 +543,7 @@ static int attach(struct ep_unwinder *unwinder, struct ep_err *err)
 	const char *path = ep_source_path(unwinder->source);
 	pid_t pid = ep_source_pid(unwinder->source);
 
-	unwinder->core_fd = open(path, O_RDONLY | O_CLOEXEC);
+	unwinder->core_fd = ep_source_file(unwinder->source);
 	if (unwinder->core_fd < 0)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
 	elf_version(EV_CURRENT);
@@ -452,6 +557,7 @@ static int attach(struct ep_unwinder *unwinder, struct ep_err *err)
 }
 
 int ep_unwinder_create(struct ep_unwinder **out, struct ep_source *source,
+		       const struct ep_trace *trace,
 		       const struct ep_names_options *options,
 		       struct ep_err *err)
 {
@@ -469,7 +575,7 @@ int ep_unwinder_create(struct ep_unwinder **out, struct ep_source *source,
 	unwinder->source = source;
 	unwinder->options = options;
 	code = ep_modules_from_source(&unwinder->facts, &unwinder->count,
-				      source, err);
+				      source, trace, err);
 	if (code == EP_OK) {
 		unwinder->modules =
 			calloc(unwinder->count + 1, sizeof(*unwinder->modules));

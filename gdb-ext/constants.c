@@ -91,6 +91,7 @@ static void print_constants(void)
 	NUMBER(EP_FOUND_SNAPSHOT);
 	NUMBER(EP_FOUND_SELF);
 	NUMBER(EP_FOUND_KEPT);
+	NUMBER(EP_FOUND_FILE);
 }
 
 static void print_root(void)
@@ -108,6 +109,9 @@ static void print_root(void)
 	FIELD(struct ep_root, identity);
 	FIELD(struct ep_root, arch);
 	FIELD(struct ep_root, off_reason);
+	FIELD(struct ep_root, file_inode);
+	FIELD(struct ep_root, file_path);
+	FIELD(struct ep_root, file_path_size);
 	FIELD(struct ep_root, crc);
 	END();
 	BEGIN("ROOT_NOTE", struct ep_root_note);
@@ -226,6 +230,7 @@ static void print_snapshot(void)
 	FIELD(struct ep_snapshot_note, taken_tsc);
 	FIELD(struct ep_snapshot_note, found);
 	FIELD(struct ep_snapshot_note, thread_count);
+	FIELD(struct ep_snapshot_note, redacted);
 	END();
 	BEGIN("SNAPSHOT_THREAD", struct ep_snapshot_thread);
 	FIELD(struct ep_snapshot_thread, tid);

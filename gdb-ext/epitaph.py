@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""epitaph.py: gdb's `epitaph save`, `epitaph info` and `epitaph threads`.
+"""epitaph.py: gdb's `epitaph save`, `epitaph info`, `epitaph threads`, and by
+the program epitaph, `epitaph report`, `stack`, `replay` and `stats`.
 
     (gdb) source .../epitaph.py
 

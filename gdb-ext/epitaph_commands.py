@@ -6,6 +6,7 @@ import datetime
 import gdb
 
 import epitaph_format as fmt
+import epitaph_reader
 from epitaph_root import FOUND_TEXT, OFF_TEXT, find, unpack
 from epitaph_snapshot import Before, save
 from epitaph_source import open_source
@@ -277,7 +278,11 @@ class Prefix(gdb.Command):
 
 epitaph save [-f] [FILE]  write a snapshot: a small core with trace and stacks
 epitaph info              where the trace is, how it was found, how complete
-epitaph threads           the traced threads, and how far back each is known"""
+epitaph threads           the traced threads, and how far back each is known
+epitaph report [OPTIONS]  the crash on one page (by the program `epitaph`)
+epitaph stack             its stack, beside the calls in the trace
+epitaph replay [OPTIONS]  the calls as a tree, newest last
+epitaph stats [OPTIONS]   per function: calls, total, self, min to max"""
 
     def __init__(self):
         super().__init__("epitaph", gdb.COMMAND_DATA, prefix=True)
@@ -285,7 +290,8 @@ epitaph threads           the traced threads, and how far back each is known"""
     def invoke(self, argument, from_tty):
         if argument:
             raise gdb.GdbError("epitaph: `%s` is no subcommand; there are save,"
-                               " info and threads" % argument)
+                               " info, threads, report, stack, replay and"
+                               " stats" % argument)
         gdb.execute("help epitaph")
 
 
@@ -377,3 +383,4 @@ def register():
     Save()
     Info()
     Threads()
+    epitaph_reader.register()

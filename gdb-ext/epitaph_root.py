@@ -8,6 +8,7 @@ import zlib
 
 import gdb
 
+import epitaph_file
 import epitaph_format as fmt
 from epitaph_source import PAGE, PT_LOAD, PT_NOTE
 
@@ -19,6 +20,7 @@ FOUND_TEXT = {
     fmt.EP_FOUND_SNAPSHOT: "the snapshot's own note",
     fmt.EP_FOUND_SELF: "written by the process itself",
     fmt.EP_FOUND_KEPT: "kept by the process in its memory",
+    fmt.EP_FOUND_FILE: "the arena's file, that the core's root names",
 }
 OFF_TEXT = {
     fmt.EP_OFF_NO_MEMORY: "no arena could be mapped",
@@ -208,7 +210,9 @@ def find(source):
         for found in way():
             if found is None:
                 continue
-            if measure(source, found):
+            if measure(source, found) or (
+                    epitaph_file.follow(finder, found)
+                    and measure(source, found)):
                 look_for_root(finder, found)
                 return found
             unsaved = unsaved or found
@@ -248,6 +252,9 @@ def measure(source, found):
 def complain(source, finder, unsaved):
     if unsaved:
         address = unsaved.arena_address
+        words = epitaph_file.complaint(source, unsaved)
+        if words:
+            raise gdb.GdbError(words)
         raise gdb.GdbError(
             "epitaph: %s: the program was traced (%s), but its arena at 0x%x is"
             " %s. A core needs private anonymous memory: coredump_filter with"

@@ -3,6 +3,7 @@
 ours, and the pages of epitaph_wishes.py. Of a core it is the very file that
 `epitaph extract` writes. It appears whole or not at all."""
 
+import bisect
 import os
 import socket
 import stat
@@ -29,6 +30,7 @@ class Before:
         note = unpack(fmt.SNAPSHOT_NOTE, data or b"")
         self.found = note["found"]
         self.taken_tsc = note["taken_tsc"] or 0
+        self.redacted = note["redacted"] or 0
         self.threads = []
         if note["thread_count"] is None:
             return
@@ -56,10 +58,13 @@ def pieces_of(source, ranges):
     return pieces
 
 
-def within(pieces, start, end):
-    """Bytes of the pieces that lie in [start, end)."""
+def within(pieces, starts, start, end):
+    """Bytes of the pieces, which ascend from `starts`, that lie in [start,
+    end)."""
+    low = max(0, bisect.bisect_right(starts, start) - 1)
+    high = bisect.bisect_left(starts, end)
     return sum(max(0, min(end, piece.address + len(piece.data))
-                   - max(start, piece.address)) for piece in pieces)
+                   - max(start, piece.address)) for piece in pieces[low:high])
 
 
 # ---- the file --------------------------------------------------------------
@@ -85,7 +90,8 @@ def pack(layout, fields, size=None):
 
 
 def our_note(source, found, wishes, before, pieces):
-    saved = within(pieces, found.arena_address,
+    starts = [piece.address for piece in pieces]
+    saved = within(pieces, starts, found.arena_address,
                    found.arena_address + found.committed)
     data = pack(fmt.SNAPSHOT_NOTE, {
         "major": fmt.EP_FORMAT_MAJOR, "minor": fmt.EP_FORMAT_MINOR,
@@ -93,11 +99,12 @@ def our_note(source, found, wishes, before, pieces):
         "arena_size": found.committed, "arena_saved": saved,
         "root_address": found.root_address,
         "pages_wanted": len(wishes.modules),
-        "pages_saved": sum(within(pieces, page, page + PAGE)
+        "pages_saved": sum(within(pieces, starts, page, page + PAGE)
                            for page in wishes.modules) // PAGE,
         "taken_tsc": tsc_now(source, found) or before.taken_tsc,
         "found": before.found or found.how,
-        "thread_count": len(wishes.threads)})
+        "thread_count": len(wishes.threads),
+        "redacted": before.redacted})
     for thread in wishes.threads:
         data += pack(fmt.SNAPSHOT_THREAD, {
             "tid": thread.tid, "stack_pointer": thread.sp,

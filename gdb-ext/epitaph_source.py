@@ -33,13 +33,14 @@ class Segment:
     """A piece of the address space. All sizes in bytes."""
 
     def __init__(self, address, memory_size, saved_size, present_size, offset,
-                 flags):
+                 flags, fd=None):
         self.address = address
         self.memory_size = memory_size
         self.saved_size = saved_size  # that the headers say can be read
         self.present_size = present_size  # that the file really holds
         self.offset = offset
         self.flags = flags  # PF_R PF_W PF_X
+        self.fd = fd  # of another file than the core, that holds it
 
 
 class Note:
@@ -110,10 +111,17 @@ class Source:
         at = bisect.bisect_right(self._starts, address)
         return itertools.islice(self.segments, at, None)
 
+    def segments_within(self, start, end):
+        """Those that have something of [start, end), ascending; perhaps one
+        more before them."""
+        low = max(0, bisect.bisect_right(self._starts, start) - 1)
+        high = bisect.bisect_left(self._starts, end)
+        return itertools.islice(self.segments, low, high)
+
     def present(self, start, end):
         """Bytes of [start, end) that should be readable."""
         size = 0
-        for segment in self.segments:
+        for segment in self.segments_within(start, end):
             low = max(start, segment.address)
             high = min(end, segment.address + segment.present_size)
             size += max(0, high - low)
@@ -142,7 +150,7 @@ class Source:
     def salvage(self, start, end):
         """What can be read of [start, end), as ascending pieces, one a segment
         at least. A page that cannot be read ends a piece."""
-        for segment in self.segments:
+        for segment in self.segments_within(start, end):
             low = max(start, segment.address)
             high = min(end, segment.address + segment.present_size)
             while low < high:
@@ -315,13 +323,42 @@ class Core(Source):
             self.notes.append(Note(name, kind, data[desc:after]))
             at = after + -desc_size % 4
 
+    def lay_file(self, address, memory_size, size, fd):
+        """Memory at `address` is in a file from its first byte on. The core's
+        own segments there hold nothing."""
+        self.segments = sorted(
+            [s for s in self.segments if s.address + s.memory_size <= address
+             or s.address >= address + memory_size]
+            + [Segment(address, size, size, size, 0, 6, fd)],
+            key=lambda s: s.address)
+        self.start()
+
     def read_segment(self, segment, within, size):
         at = segment.offset + within
+        if segment.fd is not None:
+            return self._read_file(segment.fd, at, size)
         return self._file[at:at + size]
+
+    @staticmethod
+    def _read_file(fd, at, size):
+        """Not mapped: its process may run, and whoever cuts it off would kill
+        gdb."""
+        parts = []
+        while size:
+            try:
+                part = os.pread(fd, size, at)
+            except OSError:
+                break
+            if not part:
+                break
+            parts.append(part)
+            at += len(part)
+            size -= len(part)
+        return b"".join(parts)
 
     def find(self, segment, needle):
         """Addresses in a segment where `needle` lies, 8-aligned."""
-        if not segment.present_size:
+        if not segment.present_size or segment.fd is not None:
             return  # its offset may be any number
         begin = segment.offset
         end = begin + segment.present_size

@@ -6,6 +6,7 @@ same pages as coredump/extract_stacks.c and extract_modules.c choose."""
 import struct
 
 import epitaph_format as fmt
+import epitaph_lastwords
 from epitaph_root import unpack
 from epitaph_source import (AT_PHDR, AT_PHENT, AT_PHNUM, AT_SYSINFO_EHDR, PAGE,
                             PT_LOAD)
@@ -67,6 +68,8 @@ class Wishes:
         self._first_pages()
         self._vdso()
         self._executable()
+        for address, size in epitaph_lastwords.pages(source):
+            self._page(address, size)
         if found.root_address:
             self._page(found.root_address, 128)
         self.all += [(page, page + PAGE) for page in self.modules]
@@ -164,20 +167,18 @@ class Wishes:
     def _is_elf(self, address):
         return self.source.read(address, 4) == b"\x7fELF"
 
-    def _has_code(self, at):
-        """An object whose first page was not saved is told by its code."""
-        path = self.source.mappings[at][3]
-        for start, _, _, other in self.source.mappings[at:]:
-            if other != path:
-                break
-            segment = self.source.segment_at(start)
-            if segment and segment.flags & 1:
-                return True
-        return False
+    def _is_code(self, address):
+        segment = self.source.segment_at(address)
+        return bool(segment and segment.flags & 1)
 
     def _first_pages(self):
-        for at, (start, _, offset, _) in enumerate(self.source.mappings):
-            if offset == 0 and (self._is_elf(start) or self._has_code(at)):
+        """An object whose first page was not saved is told by its code: by a
+        mapping of the same file that follows it."""
+        path, code = None, False
+        for start, _, offset, name in reversed(self.source.mappings):
+            code = self._is_code(start) or (code and name == path)
+            path = name
+            if offset == 0 and (code or self._is_elf(start)):
                 self._page(start, PAGE)
         if self.source.mappings:
             return

@@ -10,11 +10,13 @@
 
 #include "runtime/arena.h"
 #include "runtime/clock.h"
+#include "runtime/counting.h"
 #include "runtime/dso/registrar.h"
 #include "runtime/kept.h"
 #include "runtime/loadmap.h"
 #include "runtime/pause.h"
 #include "runtime/ring.h"
+#include "runtime/settings.h"
 #include "runtime/snapshot.h"
 #include "runtime/start.h"
 #include "runtime/text.h"
@@ -177,4 +179,6 @@ PUBLIC void epitaph_dso_loaded(const void *const *hooks, unsigned count)
 PUBLIC void epitaph_dso_unloading(void)
 {
 	ep_loadmap_stale();
+	if (ep_settings.counting)
+		ep_counting_library_ends();
 }

@@ -10,15 +10,22 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "runtime/backing.h"
+#include "runtime/format_watchdogs.h"
+#include "runtime/process.h"
+#include "runtime/sched.h"
+#include "runtime/rescue.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
 #include "runtime/x86_64/tsc.h"
 
-#define PAGE      4096ull
-#define KIB       1024ull
-#define GIB       (KIB * KIB * KIB)
-#define SMALLEST  (256 * KIB)
-#define LOW_TRIES 32
+#define PAGE 4096ull
+#define KIB  1024ull
+/* An arena that is smaller has no room for stacks. */
+#define STACKS_FROM (8 * 1024 * KIB)
+#define GIB         (KIB * KIB * KIB)
+#define SMALLEST    (256 * KIB)
+#define LOW_TRIES   32
 /* A non-PIE program and its heap begin at 4 MiB: below that there is room. */
 #define NON_PIE_PLACE 0x100000ull
 #define NON_PIE_ROOM  (3 * KIB * KIB)
@@ -76,12 +83,14 @@ static uint64_t random_word(void)
 	return word;
 }
 
-static uint64_t map_at(uint64_t address, uint64_t size)
+/* Of a file, where fd is one. */
+static uint64_t map_at(uint64_t address, uint64_t size, int fd, int flags)
 {
-	long got = ep_syscall6(SYS_mmap, (long)address, (long)size, PROT_NONE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-				       (address ? MAP_FIXED_NOREPLACE : 0),
-			       -1, 0);
+	long got = ep_syscall6(
+		SYS_mmap, (long)address, (long)size, PROT_NONE,
+		(fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) |
+			MAP_NORESERVE | flags,
+		fd, 0);
 
 	if (got < 0 && got > -4096)
 		return 0;
@@ -95,16 +104,31 @@ static uint64_t map_at(uint64_t address, uint64_t size)
 
 /* Low, so that a core cut short still has it; at random, so that its address
  * tells nothing about the code's. */
-uint64_t ep_arena_reserve(uint64_t size)
+static uint64_t place(uint64_t size, int fd)
 {
 	uint64_t got = 0;
 
 	if (size <= NON_PIE_ROOM && getauxval(AT_PHDR) < GIB)
-		got = map_at(NON_PIE_PLACE, size);
+		got = map_at(NON_PIE_PLACE, size, fd, MAP_FIXED_NOREPLACE);
 	for (int i = 0; i < LOW_TRIES && !got; i++)
 		got = map_at(4 * GIB + random_word() % (60 * GIB / PAGE) * PAGE,
-			     size);
-	return got ? got : map_at(0, size);
+			     size, fd, MAP_FIXED_NOREPLACE);
+	return got ? got : map_at(0, size, fd, 0);
+}
+
+uint64_t ep_arena_reserve(uint64_t size)
+{
+	return place(size, -1);
+}
+
+char *ep_root_rest(void)
+{
+	return ep_root_page.rest;
+}
+
+bool ep_root_crc_holds(const struct ep_root *root)
+{
+	return root->crc == crc32_of(root, offsetof(struct ep_root, crc));
 }
 
 static bool open_bytes(uint64_t offset, uint64_t size)
@@ -135,6 +159,7 @@ void ep_arena_publish(void)
 /* What changes from one generation to the next. */
 static void identify(void)
 {
+	ep_backing_publish();
 	epitaph_root.pid = (uint32_t)ep_syscall0(SYS_getpid);
 	epitaph_root.identity = random_word();
 	ep_arena_publish();
@@ -170,8 +195,25 @@ static uint64_t lay_out(void)
 	at = add_section(EP_SECTION_MODULES, sizeof(struct ep_module), at,
 			 clamp(all / 64, 4 * PAGE, 1024 * KIB));
 	at = add_section(EP_SECTION_KEPT, sizeof(struct ep_kept), at, PAGE);
-	add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, all - at);
-	return at;
+	at = add_section(EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), at,
+			 2 * PAGE);
+	if (all >= STACKS_FROM)
+		at = add_section(EP_SECTION_STACKS,
+				 sizeof(struct ep_stack_taken), at,
+				 clamp(all / 128, 64 * KIB, 2048 * KIB));
+	if (ep_sched_section_size(all))
+		at = add_section(EP_SECTION_SCHED, sizeof(struct ep_sched), at,
+				 ep_sched_section_size(all));
+	if (!ep_settings.counting) {
+		add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at,
+			    all - at);
+		return at;
+	}
+	/* Readers of older versions look for rings. */
+	add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, 0);
+	add_section(EP_SECTION_COUNTS, sizeof(struct ep_counts_extent), at,
+		    all - at);
+	return at + PAGE;
 }
 
 /* `gate` and `timestamp_every` may have changed since the start: a forked child
@@ -185,7 +227,7 @@ static void record_settings(uint32_t gate, uint32_t timestamp_every)
 	ep_arena->keep_size = ep_settings.keep_size;
 	ep_arena->clock_budget = ep_settings.clock_budget;
 	ep_arena->settings_refused = ep_settings.refused;
-	ep_arena->gate = gate;
+	ep_arena->gate = gate | (ep_settings.counting ? EP_GATE_COUNTING : 0);
 	/* A pause like any other: calls before its end are unknown. */
 	ep_arena->pauses = gate != 0;
 }
@@ -206,44 +248,92 @@ static void watch_for_forks(void)
 }
 
 /* The head of the arena is always opened whole: its pages cost nothing until
- * they are touched. */
-static bool open_head(void)
+ * they are touched, but those of a file must be there by then. */
+static bool open_head(uint32_t gate, uint32_t timestamp_every)
 {
 	uint64_t head;
 
-	if (!open_bytes(0, PAGE))
+	if (!open_bytes(0, PAGE) ||
+	    (ep_backing_on() && !ep_backing_allocate((uint64_t)ep_arena, PAGE)))
 		return false;
 	head = lay_out();
-	if (!open_bytes(0, head))
+	if (!open_bytes(0, head) ||
+	    (ep_backing_on() && !ep_backing_allocate((uint64_t)ep_arena, head)))
 		return false;
 	ep_arena->committed = head;
-	record_settings(ep_settings.on ? 0 : EP_GATE_OFF,
-			ep_settings.timestamp_every);
+	record_settings(gate, timestamp_every);
+	identify();
 	return true;
+}
+
+static void take_place(uint64_t address, uint64_t size)
+{
+	ep_arena = (struct ep_arena *)address;
+	epitaph_root.arena_address = address;
+	epitaph_root.arena_size = address ? size : 0;
+}
+
+/* Opens what is mapped at [address, address + size). A file is given its name
+ * when it has a header, so that nobody takes it for one that is left over. */
+static bool begin_at(uint64_t address, uint64_t size, uint32_t gate,
+		     uint32_t timestamp_every)
+{
+	take_place(address, size);
+	if (address && open_head(gate, timestamp_every)) {
+		ep_process_incarnation(
+			ep_arena_section(EP_SECTION_PROCESS, NULL));
+		if (!ep_backing_on() || ep_backing_name()) {
+			ep_backing_publish(); /* %n is known by now */
+			ep_arena_publish();
+			ep_rescue_prepare();
+			return true;
+		}
+	}
+	take_place(0, 0);
+	return false;
+}
+
+static bool start_in_file(uint64_t size)
+{
+	uint32_t gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	int fd = ep_backing_create(size);
+	uint64_t got = fd < 0 ? 0 : place(size, fd);
+
+	if (fd < 0)
+		return false;
+	if (begin_at(got, size, gate, ep_settings.timestamp_every))
+		return true;
+	ep_backing_drop();
+	if (got)
+		ep_syscall2(SYS_munmap, (long)got, (long)size);
+	return false;
+}
+
+static bool start_private(uint64_t size)
+{
+	uint32_t gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	uint64_t got = 0;
+
+	for (; size >= SMALLEST && !got; size = got ? size : size / 2 & -PAGE)
+		got = place(size, -1);
+	return begin_at(got, size, gate, ep_settings.timestamp_every);
 }
 
 bool ep_arena_start(void)
 {
-	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE, got = 0;
+	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE;
 
-	for (; size >= SMALLEST && !got; size = got ? size : size / 2 & -PAGE)
-		got = ep_arena_reserve(size);
 	epitaph_root.major = EP_FORMAT_MAJOR;
 	epitaph_root.minor = EP_FORMAT_MINOR;
 	epitaph_root.size = sizeof(epitaph_root);
 	epitaph_root.arch = EP_ARCH_X86_64;
-	ep_arena = (struct ep_arena *)got;
-	epitaph_root.arena_address = got;
-	epitaph_root.arena_size = got ? size : 0;
-	if (!got || !open_head()) {
-		ep_arena = NULL;
-		epitaph_root.arena_address = 0;
-		epitaph_root.off_reason = EP_OFF_NO_MEMORY;
-	} else {
+	if (start_in_file(size) || start_private(size)) {
 		watch_for_forks();
+		return true;
 	}
+	epitaph_root.off_reason = EP_OFF_NO_MEMORY;
 	identify();
-	return ep_arena != NULL;
+	return false;
 }
 
 void *ep_arena_section(uint32_t type, uint64_t *size)
@@ -265,7 +355,35 @@ uint64_t ep_arena_free(void)
 	return epitaph_root.arena_size - committed;
 }
 
-uint64_t ep_arena_grow(uint64_t size)
+/* Gives back what was grown, unless somebody has grown past it. */
+static uint64_t shrink(uint64_t at, uint64_t size)
+{
+	uint64_t end = at + size;
+
+	__atomic_compare_exchange_n(&ep_arena->committed, &end, at, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* Now, so that no hook ever takes a page fault (Linux 5.14). */
+static bool populate(uint64_t at, uint64_t size)
+{
+	uint64_t address = (uint64_t)ep_arena + at;
+	struct ep_process *facts;
+
+	if (!ep_backing_on()) {
+		ep_syscall3(SYS_madvise, (long)address, (long)size,
+			    23 /* MADV_POPULATE_WRITE */);
+		return true;
+	}
+	if (ep_backing_allocate(address, size))
+		return true;
+	facts = ep_arena_section(EP_SECTION_PROCESS, NULL);
+	__atomic_fetch_add(&facts->file_full, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static uint64_t grow(uint64_t size)
 {
 	uint64_t at = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
 
@@ -277,17 +395,26 @@ uint64_t ep_arena_grow(uint64_t size)
 		__ATOMIC_RELAXED));
 	/* From the start: opened piece by piece, two threads' pieces in the
 	 * wrong order would stay two mappings, and two segments of a core. */
-	if (!open_bytes(0, at + size)) {
-		/* Give it back, unless somebody has grown past it. */
-		uint64_t end = at + size;
-		__atomic_compare_exchange_n(&ep_arena->committed, &end, at,
-					    false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
-		return 0;
+	ep_rescue_grown(at + size);
+	if (!open_bytes(0, at + size) || !populate(at, size))
+		return shrink(at, size);
+	return at;
+}
+
+uint64_t ep_arena_grow(uint64_t size)
+{
+	uint64_t at;
+
+	ep_rescue_hold();
+	at = grow(size);
+	ep_rescue_release();
+	/* Nobody has touched what is missing, so no signal came. */
+	if (!at && ep_backing_on() && ep_backing_cut(epitaph_root.arena_size) &&
+	    ep_rescue((uint64_t)ep_arena)) {
+		ep_rescue_hold();
+		at = grow(size);
+		ep_rescue_release();
 	}
-	/* Now, so that no hook ever takes a page fault (Linux 5.14). */
-	ep_syscall3(SYS_madvise, (long)ep_arena + (long)at, (long)size,
-		    23 /* MADV_POPULATE_WRITE */);
 	return at;
 }
 
@@ -296,19 +423,38 @@ bool ep_arena_forked(void)
 	return parent_word && *parent_word == 0;
 }
 
+/* Nothing may be written to the parent's file, so what comes in its place is
+ * there before anything else. */
+static void leave_parents_file(uint32_t gate, uint32_t every)
+{
+	uint64_t at = (uint64_t)ep_arena, size = epitaph_root.arena_size;
+	int fd = ep_backing_forget() ? ep_backing_create(size) : -1;
+
+	map_at(at, size, fd, MAP_FIXED);
+	if (begin_at(at, size, gate, every))
+		return;
+	ep_backing_drop();
+	map_at(at, size, -1, MAP_FIXED);
+	begin_at(at, size, gate, every);
+}
+
 void ep_arena_restart(void)
 {
 	uint32_t gate = ep_arena->gate & (EP_GATE_OFF | EP_GATE_CONTROL);
 	uint32_t every = ep_arena->timestamp_every;
 
+	if (parent_word)
+		*parent_word = 1;
+	epitaph_root.generation++;
+	if (ep_backing_on()) {
+		leave_parents_file(gate, every);
+		return;
+	}
 	/* Fresh zero pages in place of the parent's, at the same address. */
 	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed,
 		    MADV_DONTNEED);
-	if (parent_word)
-		*parent_word = 1;
 	ep_arena->committed = lay_out();
 	record_settings(gate, every);
-	epitaph_root.generation++;
 	identify();
 }
 

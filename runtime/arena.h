@@ -47,7 +47,8 @@ uint64_t ep_arena_free(void);
 bool ep_arena_forked(void);
 
 /*
- * In a forked child: empties the arena in place and starts the next
+ * In a forked child: empties the arena in place (one in a file is the parent's:
+ * the child gets a file of its own, or private memory) and starts the next
  * generation: new pid, identity, root. It is as paused by EPITAPH=off and by
  * `epitaph control` as its parent was. The caller is the only thread.
  */
@@ -58,6 +59,13 @@ void ep_arena_restart(void);
  * the arena, where there is room. The address; 0: there is none.
  */
 uint64_t ep_arena_reserve(uint64_t size);
+
+/* The root's page behind the root: a path may lie there. */
+#define EP_ROOT_REST (4096 - sizeof(struct ep_root))
+char *ep_root_rest(void);
+
+/* The CRC of a root is right. */
+bool ep_root_crc_holds(const struct ep_root *root);
 
 /* Makes a filled root, or a copy of one, valid at address `self`: magic, self,
  * CRC. */

@@ -16,6 +16,7 @@
 #ifndef EPITAPH_H
 #define EPITAPH_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -91,6 +92,141 @@ EPITAPH_FUNCTION int epitaph_set_thread_ring(size_t bytes);
  */
 EPITAPH_FUNCTION int epitaph_set_thread_timing(unsigned every);
 
+/* ---- notes and spans ----------------------------------------------------- */
+
+/*
+ * epitaph_note("cache %s resized to %d", name, n): a remark in the calling
+ * thread's history, at its place among the calls, checked like printf. What is
+ * recorded are the time, the format's address and the raw arguments; the text
+ * is made when the trace is read, from the format in the program's file (or in
+ * the core, when it lies there). All conversions of printf and glibc: strings
+ * are copied, together up to 300 bytes, %m takes errno as it is, %n stores
+ * nothing. Up to 15 arguments.
+ *
+ * Takes about as long as a call and its return that are timed. Nothing is
+ * recorded where calls are not: while paused, in a thread that is ignored,
+ * without the runtime (EPITAPH_OPTIONAL; the arguments are not evaluated then).
+ * A call with a note in it is not dropped by EPITAPH_MIN_DURATION.
+ * Async-signal-safe.
+ */
+#if !defined(__cplusplus) || __cplusplus >= 201103L
+#define epitaph_note(...)                                                \
+	__extension__({                                                  \
+		static struct epitaph_note_site epitaph_site_;           \
+		if (epitaph_present())                                   \
+			epitaph_note_at(                                 \
+				__builtin_constant_p(                    \
+					EPITAPH_FIRST(__VA_ARGS__))      \
+					? &epitaph_site_                 \
+					: (struct epitaph_note_site *)0, \
+				__VA_ARGS__);                            \
+	})
+#endif
+
+/* For functions that take a format themselves; the format must outlive the
+ * process, as literals do. Async-signal-safe. */
+EPITAPH_FUNCTION void epitaph_vnote(const char *format, va_list arguments)
+	__attribute__((format(printf, 1, 0)));
+
+/*
+ * A span of time that is no function's: from epitaph_mark_begin to the
+ * epitaph_mark_end of the same name in the same thread. Spans may be nested,
+ * overlap, and begin and end in different functions; an end belongs to the
+ * innermost open span of its name. The name is copied: 87 bytes of it.
+ * Otherwise as epitaph_note. Async-signal-safe.
+ */
+EPITAPH_FUNCTION void epitaph_mark_begin(const char *name);
+EPITAPH_FUNCTION void epitaph_mark_end(const char *name);
+
+/* What epitaph_note is made of: what is known of one place in the program. */
+struct epitaph_note_site {
+	const char *format;
+	uint64_t arguments;
+};
+EPITAPH_FUNCTION void epitaph_note_at(struct epitaph_note_site *site,
+				      const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+#if !defined(__cplusplus) || __cplusplus >= 201103L
+#define EPITAPH_FIRST(...)           EPITAPH_FIRST_OF(__VA_ARGS__, 0)
+#define EPITAPH_FIRST_OF(first, ...) first
+#else
+/* C++98 has no variadic macros: the arguments are evaluated in any case, and
+ * each note costs a look at its format. */
+NOFUNTRACE static inline int epitaph_present(void);
+NOFUNTRACE __attribute__((format(printf, 1, 2))) static inline void
+epitaph_note(const char *format, ...)
+{
+	va_list arguments;
+
+	if (!epitaph_present())
+		return;
+	va_start(arguments, format);
+	epitaph_vnote(format, arguments);
+	va_end(arguments);
+}
+#endif
+
+/* ---- watchdogs ----------------------------------------------------------- */
+
+/*
+ * A watchdog wants to be fed before its deadline has passed, again and again.
+ * The first one brings a thread of the runtime into being, which looks at all
+ * of them; it has no part in what the program sees, holds no descriptor of it,
+ * takes no signal, and sleeps until something may be late.
+ *
+ * A miss is seen at once (within a millisecond, on an idle machine), and once
+ * until the watchdog is fed again. The thread that fed it last is interrupted
+ * by a real-time signal that was free, with SA_RESTART: its history gets a mark
+ * that says how late it is, and then it does what the action says. The stacks
+ * of all threads are taken the same way. System calls that SA_RESTART does not
+ * restart (signal(7): sleeps, poll, epoll_wait, timeouts) may end with EINTR
+ * then; without a miss nothing is ever interrupted. One that has blocked all
+ * signals goes on: then only SIGABRT of the action is sent, to the process.
+ *
+ * While the process was stopped or the machine asleep nobody is late.
+ */
+struct epitaph_watchdog;
+
+/* What is known of a miss: the watchdog, its name, how long ago it was fed and
+ * its deadline, both in ns. Borrowed until the action returns. */
+struct epitaph_miss {
+	struct epitaph_watchdog *watchdog;
+	const char *name;
+	uint64_t unfed_ns, deadline_ns;
+};
+
+/*
+ * Called in a signal handler of the thread that fed it last, when it has missed
+ * its deadline. Two that are ready to be used: abort, for a core (SIGABRT,
+ * which the program may handle), and write a snapshot, as
+ * epitaph_snapshot_write(NULL) does, and go on. These two are not meant to be
+ * called.
+ */
+typedef void (*epitaph_watchdog_action)(const struct epitaph_miss *miss);
+EPITAPH_FUNCTION void epitaph_watchdog_abort(const struct epitaph_miss *miss);
+EPITAPH_FUNCTION void epitaph_watchdog_snapshot(
+	const struct epitaph_miss *miss);
+
+/*
+ * Makes one, fed just now. 39 bytes of the name are kept. NULL with errno:
+ * EINVAL for a deadline below a millisecond or above an hour, or no action;
+ * ENOMEM when there are 64, or no thread can be made; ENODEV when the runtime
+ * is off. A forked child has none. Not for signal handlers.
+ */
+EPITAPH_FUNCTION struct epitaph_watchdog *epitaph_watchdog_create(
+	const char *name, uint64_t deadline_ns, epitaph_watchdog_action action);
+
+/* In time. By any thread: the one that does is the one to blame later. Takes
+ * about as long as reading the clock. Async-signal-safe. A watchdog that does
+ * not exist (any more) is ignored, by the next two as well. */
+EPITAPH_FUNCTION void epitaph_watchdog_feed(struct epitaph_watchdog *watchdog);
+
+/* Until it is fed again nothing is late: the thread waits for work.
+ * Async-signal-safe. */
+EPITAPH_FUNCTION void epitaph_watchdog_pause(struct epitaph_watchdog *watchdog);
+EPITAPH_FUNCTION void epitaph_watchdog_destroy(
+	struct epitaph_watchdog *watchdog);
+
 /* ---- time ---------------------------------------------------------------- */
 
 /* The time stamp counter that records are stamped with. Async-signal-safe. */
@@ -113,7 +249,8 @@ EPITAPH_FUNCTION uint64_t epitaph_ticks_per_second(void);
  * The runtime also does this when somebody sends the signal EPITAPH_SIGNAL.
  *
  * Returns 0, or -1 with errno: EBUSY while another is being written, ENODEV
- * when the runtime is off, ENAMETOOLONG, or what the kernel said (EACCES,
+ * when the runtime is off, EINVAL when `path` is a device, a pipe or a socket
+ * (it is never replaced), ENAMETOOLONG, or what the kernel said (EACCES,
  * ENOSPC, EFBIG, EROFS …); a file size limit does not raise SIGXFSZ.
  * Async-signal-safe, also on an alternate stack of 8 KiB.
  */

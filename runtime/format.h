@@ -13,10 +13,12 @@
  * fields are ignored by a reader.
  *
  *   arena: one address range, opened from its start up to `committed`
- *   ┌──────────┬─────────┬───────┬─────────┬─────────┬──────────────────┐
- *   │ ep_arena │ PROCESS │ CLOCK │ THREADS │ MODULES │ RINGS: 4 KiB     │
- *   │ (1 page) │         │       │         │ strings │ blocks, aligned  │
- *   └──────────┴─────────┴───────┴─────────┴─────────┴──────────────────┘
+ *   ┌──────────┬─────────┬───────┬─────────┬─────────┬───────┬──────────────┐
+ *   │ ep_arena │ PROCESS │ CLOCK │ THREADS │ MODULES │ SCHED │ RINGS: 4 KiB │
+ *   │ (1 page) │         │       │         │ strings │       │ blocks       │
+ *   └──────────┴─────────┴───────┴─────────┴─────────┴───────┴──────────────┘
+ * In a process that counts calls, COUNTS lies there instead, and RINGS is
+ * empty.
  */
 #ifndef EPITAPH_FORMAT_H
 #define EPITAPH_FORMAT_H
@@ -26,7 +28,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 2
+#define EP_FORMAT_MINOR 4
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -56,7 +58,16 @@ struct ep_root {
 				after a fork */
 	uint32_t arch;       /* EP_ARCH_ */
 	uint32_t off_reason; /* EP_OFF_: why there is no arena */
-	uint8_t unused[60];
+	/* EPITAPH_FILE: the file that the arena is a shared mapping of, from
+	 * its first byte on; such memory is not in a default core. All 0: none
+	 */
+	uint64_t file_device;    /* st_dev */
+	uint64_t file_inode;     /* st_ino */
+	uint32_t file_path;      /* bytes from the root's first byte to the
+				    absolute path, in the same page; not in the
+				    arena's copy */
+	uint32_t file_path_size; /* bytes, no NUL counted; 0: did not fit */
+	uint8_t unused[36];
 	uint32_t
 		crc; /* CRC-32 (IEEE 802.3, as zlib's) of the bytes before it */
 };
@@ -91,9 +102,15 @@ static_assert(sizeof(struct ep_root_note) == 8, "format");
 #define EP_SECTION_MODULES 4 /* struct ep_modules */
 #define EP_SECTION_RINGS \
 	5 /* struct ep_block [], a block never straddles a page */
-#define EP_SECTION_KEPT 6 /* struct ep_kept [] */
+#define EP_SECTION_KEPT      6 /* struct ep_kept [] */
+#define EP_SECTION_COUNTS    7 /* struct ep_counts_head, then extents */
+#define EP_SECTION_SCHED     8 /* struct ep_sched; absent: none were wanted */
+#define EP_SECTION_WATCHDOGS 9 /* struct ep_watchdog [] */
+#define EP_SECTION_STACKS                                  \
+	10 /* struct ep_stacks (likewise); absent: no room \
+	    */
 #define EP_SECTION_MAX                                                      \
-	16 /* types above 6 are for later minors; a reader ignores those it \
+	16 /* types above 7 are for later minors; a reader ignores those it \
 	      does not know */
 
 struct ep_section {
@@ -118,6 +135,9 @@ static_assert(sizeof(struct ep_section) == 24, "format");
 #define EP_GATE_STOPPED 8u       /* off for good: off_reason says why */
 #define EP_GATE_CONTROL 0x100u   /* byte 1: `epitaph control PID pause` */
 #define EP_GATE_OFF     0x10000u /* byte 2: started with EPITAPH=off */
+/* No pause: the process counts its calls (EPITAPH_MODE=count) while no other
+ * bit is set, and records nothing. Never changes. */
+#define EP_GATE_COUNTING 0x80000000u
 
 struct ep_arena {
 	struct ep_root root; /* copy: magic is EP_ARENA_MAGIC, self is the
@@ -153,13 +173,20 @@ struct ep_arena {
 	uint64_t kept_since; /* whole blocks that ended before are left out; 0:
 				none */
 	uint64_t keep_size;  /* setting: bytes, EPITAPH_KEEP */
-	uint64_t unused[2];
+	uint32_t blind;      /* EP_BLIND_: what the runtime cannot see here */
+	uint32_t watcher;    /* tid of the runtime's thread that looks after the
+				watchdogs, no part of the program; 0: none */
+	uint64_t unused[1];
 	struct ep_section sections[EP_SECTION_MAX];
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
 static_assert(offsetof(struct ep_arena, gate) == 136,
 	      "assembly and `epitaph control` rely on it");
 static_assert(sizeof(struct ep_arena) <= 4096, "one page");
+
+#define EP_BLIND_EXCEPTIONS                                              \
+	1u /* arena.blind: shared libraries call an unwinder that nobody \
+	      stands in front of, so that their exceptions leave no marks */
 
 /* ---- process facts ---- */
 
@@ -187,7 +214,19 @@ struct ep_process {
 	struct ep_string cgroup;  /* /proc/self/cgroup's first line, for finding
 				     the container */
 	struct ep_string runtime; /* the runtime's own version */
-	uint8_t unused[56];
+	/* who it was, so that one can tell whether it still runs */
+	uint8_t boot_id[16];       /* /proc/sys/kernel/random/boot_id */
+	uint64_t start_ticks;      /* /proc/PID/stat, field 22 */
+	uint64_t pid_namespace;    /* inode of /proc/self/ns/pid; 0 unknown */
+	struct ep_string oom_file; /* where the kernel counts the processes of
+				      this memory cgroup that it killed */
+	uint64_t oom_kills;        /* that count when started */
+	/* of an arena in a file; counts since start */
+	uint32_t file_full;   /* times that its file system had no room */
+	uint16_t file_lost;   /* times that somebody cut the file off, and the
+				 arena went on in private memory */
+	uint16_t two_writers; /* children that wrote into the rest of a block
+				 of their parent's, as no fork handler ran */
 };
 static_assert(sizeof(struct ep_process) == 160, "format");
 
@@ -237,6 +276,12 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 #define EP_THREAD_RING_GIVEN \
 	8u /* flags: dead, and a later thread has its ring */
 #define EP_THREAD_OWN_RING 16u /* flags: it asked for a ring of this size */
+#define EP_THREAD_TWO_WRITERS \
+	32u /* flags: the rest of a block has records of a child, too */
+#define EP_THREAD_BORROWED                                                  \
+	64u /* flags: made by a thread that libc did not make, perhaps by a \
+	       clone in its maker's thread-local memory: `tid` may be the   \
+	       clone's, until its maker enters a block */
 
 struct ep_thread {
 	uint32_t state; /* EP_THREAD_; written last */
@@ -289,6 +334,108 @@ struct ep_kept {
 	uint64_t unused[2];
 };
 static_assert(sizeof(struct ep_kept) == 64, "format");
+
+/* ---- scheduling events ---- */
+
+/*
+ * What the kernel recorded of the process's threads, as the kernel wrote it,
+ * copied from its buffers from time to time.
+ *
+ *   ┌──────────┬─────────┬──────────────┬──────────────┬─
+ *   │ ep_sched │ formats │ segment      │ segment      │ …
+ *   │ (1 page) │         │ chunk chunk… │ chunk chunk… │
+ *   └──────────┴─────────┴──────────────┴──────────────┴─
+ *
+ * Segments are used in turn. In each, chunks follow each other from its first
+ * byte to the first one whose check word is wrong.
+ */
+#define EP_SCHED_OFF      0
+#define EP_SCHED_STARTING 1
+#define EP_SCHED_ON       2
+#define EP_SCHED_STOPPED  3 /* what was copied before is still there */
+#define EP_SCHED_REFUSED  4 /* ftrace_error and perf_error say why */
+
+#define EP_SCHED_NONE   0
+#define EP_SCHED_FTRACE 1 /* pages of an ftrace instance; clock: TSC */
+#define EP_SCHED_PERF \
+	2 /* records of perf_event_open(2); clock: CLOCK_MONOTONIC_RAW, ns */
+
+#define EP_SCHED_SYSCALLS 1u /* events: raw_syscalls */
+#define EP_SCHED_IRQ      2u
+#define EP_SCHED_FAULTS   4u /* page faults */
+
+#define EP_SCHED_SEGMENT 32768u
+
+struct ep_sched {
+	uint32_t state;        /* EP_SCHED_OFF … REFUSED */
+	uint32_t source;       /* EP_SCHED_NONE, FTRACE, PERF: the latest */
+	uint32_t machine;      /* 1: all threads of the machine; 0: its own */
+	uint32_t events;       /* EP_SCHED_SYSCALLS … that were added */
+	uint32_t tid;          /* of the thread that copies; 0: none now. It is
+				  no part of the program */
+	uint32_t cpus;         /* whose buffers are copied */
+	uint32_t ftrace_error; /* errno, 0: none, or not tried */
+	uint32_t perf_error;
+	uint64_t kernel_bytes; /* of the kernel's buffers, all CPUs together */
+	uint64_t formats_offset; /* from the section's start … */
+	uint64_t formats_size;
+	uint64_t formats_used; /* bytes of it that hold formats */
+	uint64_t pool_offset;  /* the segments */
+	uint64_t pool_size;    /* a multiple of segment_size */
+	uint64_t segment_size; /* EP_SCHED_SEGMENT */
+	uint64_t start_tsc;    /* recorded from then on; 0: never */
+	uint64_t stop_tsc;     /* … until then; 0: still */
+	uint64_t drained_tsc;  /* when the kernel's buffers were last read */
+	uint64_t drains;       /* how often */
+	uint64_t chunks;       /* copied so far */
+	uint64_t refused;      /* chunks that did not fit a segment */
+	char instance[64]; /* name of the ftrace instance, NUL-padded; "": none
+			    */
+	uint64_t unused[8];
+};
+static_assert(sizeof(struct ep_sched) == 264, "format");
+
+/* The formats section: entries of this head and a text, 8-aligned, of the
+ * files header_page (kind 1) and format (kind 2, one for each event). */
+#define EP_SCHED_HEADER_PAGE 1
+#define EP_SCHED_EVENT       2
+
+struct ep_sched_format {
+	uint32_t kind;
+	uint32_t size; /* bytes of text that follow */
+};
+static_assert(sizeof(struct ep_sched_format) == 8, "format");
+
+/* One piece of one CPU's buffer; `size` bytes follow, then padding to the next
+ * multiple of 8. FTRACE: a page of trace_pipe_raw, cut behind its data. PERF:
+ * whole records. Those of a CPU follow each other in order of sequence. */
+struct ep_sched_chunk {
+	uint64_t check;    /* ep_sched_check(); 0: none, or being written */
+	uint64_t sequence; /* 1, 2, 3 … of all chunks */
+	uint32_t size;
+	uint16_t cpu;
+	uint16_t source; /* EP_SCHED_FTRACE or PERF */
+	uint64_t tsc;    /* when it was copied */
+};
+static_assert(sizeof(struct ep_sched_chunk) == 32, "format");
+
+/* Check word of a chunk at `offset` from the section's start and of the bytes
+ * that follow it; the padding is zero and counts. */
+static inline uint64_t ep_sched_check(const struct ep_sched_chunk *chunk,
+				      uint64_t offset, uint64_t identity)
+{
+	const uint64_t *words = (const uint64_t *)(chunk + 1);
+	uint64_t x = identity ^ offset ^ chunk->sequence, y = chunk->tsc;
+
+	x ^= (uint64_t)chunk->size << 32 | (uint64_t)chunk->cpu << 16 |
+	     chunk->source;
+	for (uint64_t i = 0; i < ((uint64_t)chunk->size + 7) / 8; i++) {
+		x = (x ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		y = (y >> 29 | y << 35) ^ x;
+	}
+	x = (x ^ x >> 32 ^ y) * UINT64_C(0xff51afd7ed558ccd);
+	return (x ^ x >> 29) | 1; /* never 0 */
+}
 
 /* ---- the load map ---- */
 
@@ -456,19 +603,118 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 #define EP_MARK_FRESH                                                    \
 	9 /* makecontext: buffer, the one to go on with after it (0: the \
 	     thread ends), function that runs there */
+/* 10 to 12 come from epitaph.h's functions: what the program says. */
+#define EP_MARK_NOTE                                                        \
+	10 /* epitaph_note: address of the format, at, then its arguments,  \
+	      each from a new data word on: EP_NOTE_ in its bits 0-3, 22    \
+	      bits of data above, the rest in the words that follow. A NOTE \
+	      whose format is 0 has no at, and more arguments of the NOTE   \
+	      before, right behind it */
+#define EP_MARK_SPAN_BEGIN                                                  \
+	11 /* epitaph_mark_begin: at, then the name, cut off after 87 bytes \
+	    */
+#define EP_MARK_SPAN_END 12 /* epitaph_mark_end: likewise */
+#define EP_MARK_WATCHDOG                                                   \
+	13 /* the thread fed it last, and its deadline has passed: at, by  \
+	      how many ns (clipped to 52 bits), its name, cut off after 81 \
+	      bytes */
 #define EP_MARKS 32
+
+/* Arguments of a note: by how they were passed, not by what is made of them. */
+#define EP_NOTE_INT         1 /* 32 bits */
+#define EP_NOTE_LONG        2 /* 64 bits: three words */
+#define EP_NOTE_POINTER     3 /* the same */
+#define EP_NOTE_DOUBLE      4 /* the same: its bits */
+#define EP_NOTE_LONG_DOUBLE 5 /* 80 bits: four words */
+#define EP_NOTE_STRING                                                       \
+	6 /* bits 4-19 are its bytes, three of which are in each word behind \
+	     it; bit 20: it is longer, bit 21: the pointer was null */
+#define EP_NOTE_WIDE  7 /* of wchar_t: the same, as UTF-8 */
+#define EP_NOTE_ERRNO 8 /* for %m, which takes no argument: as INT */
+#define EP_NOTE_MORE  9 /* there were more, for which there is no room */
+
+#define EP_NOTE_SHIFT     4
+#define EP_NOTE_TRUNCATED (1u << 20)
+#define EP_NOTE_NULL      (1u << 21)
+#define EP_NOTE_MARKS     4 /* at most, for one note */
 
 static inline uint64_t ep_escape_make(unsigned type, uint32_t payload)
 {
-	return (uint64_t)(payload >> 10 & 0xffff) << 48 |
-	       (uint64_t)(payload >> 9 & 1) << 47 |
-	       (uint64_t)(payload & 0x1ff) << 3 | type;
+	return (uint64_t)payload >> 9 << 47 | (uint64_t)(payload & 0x1ff) << 3 |
+	       type;
 }
 
 static inline uint32_t ep_escape_payload(uint64_t word)
 {
 	return (uint32_t)(word >> 48) << 10 | (uint32_t)(word >> 47 & 1) << 9 |
 	       (uint32_t)(word >> 3 & 0x1ff);
+}
+
+/* ---- counts ---- */
+
+/*
+ * EP_SECTION_COUNTS is there when EPITAPH_MODE=count. Each code address that
+ * called a hook got a number, 0, 1, 2 … ("site"); each thread has counters of
+ * its own by these numbers, which a later thread goes on with. A call count is
+ * the sum of all counters of its number. After the head's page come extents,
+ * each of whole pages, in any order: lists of sites, and lists of counters.
+ * None leads to another: a reader looks at each page for a header whose check
+ * word holds.
+ */
+struct ep_counts_head {
+	uint64_t sites;    /* numbers given */
+	uint64_t lost;     /* calls that found no memory for a number or a
+			      counter */
+	uint64_t threads;  /* that had counters of their own */
+	uint64_t map_size; /* bytes of memory, outside of the arena, that lead
+			      from addresses to numbers */
+	uint64_t start_monotonic; /* ns, CLOCK_MONOTONIC */
+	/* when the process last wrote its counts; 0 not yet */
+	uint64_t duration;  /* ns since the start */
+	uint64_t cpu;       /* ns of all threads together, since the start */
+	uint64_t start_cpu; /* ns at the start */
+	uint64_t family;    /* random, the same in forked children */
+	uint64_t unused[7];
+};
+static_assert(sizeof(struct ep_counts_head) == 128, "format");
+
+#define EP_EXTENT_SITES    1 /* struct ep_count_site [] */
+#define EP_EXTENT_COUNTERS 2 /* uint64_t [] */
+
+struct ep_counts_extent {
+	uint32_t kind;     /* EP_EXTENT_ */
+	uint32_t owner;    /* serial of the thread that counted here last; 0:
+			      several at once, or sites */
+	uint64_t size;     /* bytes with this header, whole pages */
+	uint64_t first;    /* number of its first entry */
+	uint64_t capacity; /* entries */
+	uint64_t used;     /* sites begun, may exceed capacity; else 0 */
+	uint64_t check;    /* ep_extent_check(), written last */
+	uint64_t unused[2];
+};
+static_assert(sizeof(struct ep_counts_extent) == 64, "format");
+
+struct ep_count_site {
+	uint64_t address; /* as in a record; written last; 0: not there yet */
+	uint64_t tsc;     /* of its first call: which module lay there */
+};
+static_assert(sizeof(struct ep_count_site) == 16, "format");
+
+/* Check word of an extent that lies at `offset` from the arena's start. */
+static inline uint64_t ep_extent_check(const struct ep_counts_extent *extent,
+				       uint64_t offset, uint64_t identity)
+{
+	uint64_t x = identity ^ offset;
+
+	x = (x ^ extent->kind) * UINT64_C(0xff51afd7ed558ccd);
+	x ^= x >> 32;
+	x = (x ^ extent->size) * UINT64_C(0xc4ceb9fe1a85ec53);
+	x ^= x >> 32;
+	x = (x ^ extent->first) * UINT64_C(0x9e3779b97f4a7c15);
+	x ^= x >> 29;
+	x = (x ^ extent->capacity) * UINT64_C(0xff51afd7ed558ccd);
+	x ^= x >> 31;
+	return x | 1; /* never 0 */
 }
 
 /* ---- the note in a snapshot (name EP_NOTE_NAME, type EP_NOTE_SNAPSHOT) ----
@@ -483,6 +729,16 @@ static inline uint32_t ep_escape_payload(uint64_t word)
 #define EP_FOUND_SNAPSHOT 5 /* this note, in a snapshot */
 #define EP_FOUND_SELF     6 /* written by the process itself */
 #define EP_FOUND_KEPT     7 /* a snapshot that the process kept in memory */
+#define EP_FOUND_FILE     8 /* the file of EPITAPH_FILE, named or followed */
+#define EP_FOUND_CRASH    9 /* written by the process while it died */
+
+/* snapshot_note.redacted. What each covers: docs/privacy.md. */
+#define EP_REDACTED_CMDLINE   1u
+#define EP_REDACTED_PATHS     2u
+#define EP_REDACTED_NOTES     4u
+#define EP_REDACTED_STACKS    8u
+#define EP_REDACTED_REGISTERS 16u
+#define EP_REDACTED_ALL       31u
 
 /* What could not be saved for one thread of the core. */
 struct ep_snapshot_thread {
@@ -511,7 +767,10 @@ struct ep_snapshot_note {
 		taken_tsc; /* TSC when a live process was read; 0 from a core */
 	uint32_t found;    /* EP_FOUND_ */
 	uint32_t thread_count; /* struct ep_snapshot_thread that follow */
-	uint64_t unused[3];
+	uint32_t redacted;     /* EP_REDACTED_: left out because somebody
+				  wanted it so, which is no damage */
+	uint32_t unused_word;
+	uint64_t unused[2];
 };
 static_assert(sizeof(struct ep_snapshot_note) == 96, "format");
 

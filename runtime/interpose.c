@@ -32,8 +32,7 @@ static const char *const names[EP_REAL_COUNT] = {
 };
 
 /* In a static program, from kit/wrapped.S: what --wrap calls __real_NAME. */
-extern const ep_any_fn epitaph_wrapped[EP_REAL_pthread_setname_np]
-	__attribute__((weak));
+extern const ep_any_fn epitaph_wrapped[EP_REAL_WRAPPED] __attribute__((weak));
 
 static void *absent(void)
 {
@@ -85,17 +84,21 @@ bool ep_interpose_own_unwinder(void)
 
 /* Another library's constructor may call before ours ran: then it is looked up
  * here, in a place that is about to call the dynamic linker anyway. */
-ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place)
+ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place)
 {
-	ep_any_fn found;
-
 	if (ep_interpose_own_unwinder() && which <= EP_REAL__Unwind_SetIP)
 		return epitaph_wrapped[which];
 	if (real[which])
 		return real[which];
-	if (epitaph_wrapped && which <= EP_REAL_makecontext)
+	if (epitaph_wrapped && which < EP_REAL_WRAPPED)
 		return epitaph_wrapped[which];
-	found = ep_interpose_find(&real[which], names[which], place);
+	return ep_interpose_find(&real[which], names[which], place);
+}
+
+ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place)
+{
+	ep_any_fn found = ep_interpose_known(which, place);
+
 	return found ? found : absent;
 }
 
@@ -162,4 +165,11 @@ void ep_interpose_start(void)
 {
 	for (unsigned i = 0; i < EP_REAL_COUNT && has_linker(); i++)
 		real[i] = (ep_any_fn)dlsym(RTLD_NEXT, names[i]);
+}
+
+/* What all objects find first is what comes after us. */
+bool ep_interpose_blind(enum ep_interposed which)
+{
+	return has_linker() && real[which] &&
+	       (ep_any_fn)dlsym(RTLD_DEFAULT, names[which]) == real[which];
 }

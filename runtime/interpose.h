@@ -19,16 +19,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Modules come and go; a thread's name changes. Of no use in a static program.
- */
+/* Modules come and go; a thread's name changes. Of no use in a static program,
+ * or, initgroups, there by way of setgroups. */
 #define EP_INTERPOSED_DYNAMIC(X) \
 	X(dlopen)                \
 	X(dlmopen)               \
 	X(dlclose)               \
-	X(pthread_setname_np)
+	X(pthread_setname_np)    \
+	X(initgroups)
 
 /* Calls are left without a return, or others go on (unwinding.c, contexts.c).
- * In the order of the table in kit/wrapped.S. */
+ * In the order of the table in kit/wrapped.S, as the next. */
 #define EP_INTERPOSED_JUMPS(X)       \
 	X(_Unwind_RaiseException)    \
 	X(_Unwind_Resume_or_Rethrow) \
@@ -45,15 +46,66 @@
 	X(swapcontext)               \
 	X(makecontext)
 
-#define EP_INTERPOSED(X)       \
-	EP_INTERPOSED_JUMPS(X) \
+/* No thread of the runtime's own may be there meanwhile (rights.c). */
+#define EP_INTERPOSED_ALONE(X) \
+	X(unshare)             \
+	X(setns)               \
+	X(setuid)              \
+	X(setgid)              \
+	X(seteuid)             \
+	X(setegid)             \
+	X(setreuid)            \
+	X(setregid)            \
+	X(setresuid)           \
+	X(setresgid)           \
+	X(setgroups)           \
+	X(capset)
+
+/* The same by other ways. */
+#define EP_INTERPOSED_RIGHTS(X) \
+	EP_INTERPOSED_ALONE(X)  \
+	X(prctl)                \
+	X(syscall)
+
+/* What the program does of signals that we have handlers for (fatal.c). The
+ * table in kit/wrapped.S goes on with them. */
+#define EP_INTERPOSED_SIGNALS(X) \
+	X(sigaction)             \
+	X(signal)                \
+	X(bsd_signal)            \
+	X(ssignal)               \
+	X(sysv_signal)           \
+	X(__sysv_signal)
+
+/* The process is about to end, or to become another: what it counted is written
+ * (funcount/runtime/ending.c). */
+#define EP_INTERPOSED_ENDS(X) \
+	X(_exit)              \
+	X(_Exit)              \
+	X(execve)             \
+	X(execv)              \
+	X(execvp)             \
+	X(execvpe)            \
+	X(execl)              \
+	X(execle)             \
+	X(execlp)             \
+	X(fexecve)            \
+	X(execveat)
+
+#define EP_INTERPOSED(X)         \
+	EP_INTERPOSED_JUMPS(X)   \
+	EP_INTERPOSED_RIGHTS(X)  \
+	EP_INTERPOSED_SIGNALS(X) \
+	EP_INTERPOSED_ENDS(X)    \
 	EP_INTERPOSED_DYNAMIC(X)
 
 enum ep_interposed {
 #define EP_NUMBER(name) EP_REAL_##name,
 	EP_INTERPOSED(EP_NUMBER)
 #undef EP_NUMBER
-		EP_REAL_COUNT
+		EP_REAL_COUNT,
+	/* Those that kit/wrapped.S has in a static program. */
+	EP_REAL_WRAPPED = EP_REAL_execveat + 1
 };
 
 typedef void *(*ep_any_fn)(void);
@@ -65,6 +117,9 @@ typedef void *(*ep_any_fn)(void);
  */
 ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place);
 
+/* The same; NULL when there is none. */
+ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place);
+
 /* Any function by its name, as `place` would find it after us, kept in *cache;
  * NULL: there is none, or no dynamic linker. As above. */
 ep_any_fn ep_interpose_find(ep_any_fn *cache, const char *name, uint64_t place);
@@ -75,5 +130,8 @@ bool ep_interpose_own_unwinder(void);
 
 /* Looks up the real ones while that is safe. Not signal safe; once. */
 void ep_interpose_start(void);
+
+/* After that: shared libraries call the real one, past us. Not signal safe. */
+bool ep_interpose_blind(enum ep_interposed which);
 
 #endif

@@ -14,9 +14,11 @@
 
 #include "runtime/arena.h"
 #include "runtime/clock.h"
+#include "runtime/counting.h"
 #include "runtime/files.h"
 #include "runtime/format.h"
 #include "runtime/maps.h"
+#include "runtime/settings.h"
 #include "runtime/text.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -188,6 +190,7 @@ struct scan {
 	uint64_t device, inode;
 	uint64_t end;          /* one past its last address */
 	bool pending;          /* it is ELF, but has not shown code yet */
+	bool gone;             /* unmapped since its line was read */
 	struct ep_image image; /* when pending */
 };
 
@@ -213,11 +216,14 @@ static void begin(struct scan *scan, const struct ep_map_line *line)
 	scan->device = line->device;
 	scan->inode = line->inode;
 	scan->end = 0;
-	scan->pending = false;
+	scan->pending = scan->gone = false;
 	if (!known) {
-		if (!(line->flags & EP_MAP_READ) ||
-		    !ep_mapped_image_read(line->start, &scan->image))
+		if (!(line->flags & EP_MAP_READ))
 			return;
+		if (!ep_mapped_image_read(line->start, &scan->image)) {
+			scan->gone = scan->image.gone;
+			return;
+		}
 		known = find_loaded(scan->image.start, line);
 	}
 	if (known) {
@@ -238,6 +244,8 @@ static void admit(const struct ep_map_line *line, const struct ep_image *image,
 		return;
 	}
 	note_seen(returned);
+	if (ep_settings.counting)
+		ep_counting_recall(returned);
 	returned->unload_tsc = 0;
 }
 
@@ -266,6 +274,10 @@ static void take_line(struct scan *scan, const struct ep_map_line *line)
 		begin(scan, line);
 	if (!(line->flags & EP_MAP_EXEC))
 		return;
+	/* Another thread unloads it: what is left of it here is no module. */
+	if (scan->gone && line->device == scan->device &&
+	    line->inode == scan->inode)
+		return;
 	if (!continues(scan, line)) {
 		take_headless(line);
 	} else if (scan->pending) {
@@ -279,8 +291,11 @@ static void mark_unloaded(void)
 	uint64_t now = ep_tsc();
 
 	for (uint32_t i = 0; i < modules->count; i++) {
-		if (!was_seen(i) && !entries[i].unload_tsc)
-			entries[i].unload_tsc = now;
+		if (was_seen(i) || entries[i].unload_tsc)
+			continue;
+		entries[i].unload_tsc = now;
+		if (ep_settings.counting)
+			ep_counting_forget(&entries[i]);
 	}
 }
 

@@ -146,6 +146,7 @@ bool ep_maps_next(struct ep_maps *maps, struct ep_map_line *line)
 #define SEGMENTS   128 /* more program headers than any linker makes */
 #define BATCH      8   /* of them read at once: the stack may be small */
 #define NOTE_BYTES 512
+#define ATTEMPTS   4
 
 static bool good_header(const Elf64_Ehdr *header)
 {
@@ -184,16 +185,20 @@ static void take_build_id(const uint8_t *bytes, size_t size,
 	}
 }
 
-static void read_notes(const Elf64_Phdr *segment, struct ep_image *image)
+/* False: there is nothing to read. */
+static bool read_notes(const Elf64_Phdr *segment, struct ep_image *image)
 {
 	uint8_t bytes[NOTE_BYTES];
 	uint64_t size = segment->p_memsz;
 
 	if (size > sizeof bytes)
 		size = sizeof bytes;
-	if (!image->build_id_size &&
-	    ep_memory_read(image->bias + segment->p_vaddr, bytes, size))
-		take_build_id(bytes, size, image);
+	if (image->build_id_size)
+		return true;
+	if (!ep_memory_read(image->bias + segment->p_vaddr, bytes, size))
+		return false;
+	take_build_id(bytes, size, image);
+	return true;
 }
 
 /* The segment that holds the file's first bytes, which lie at `address`, tells
@@ -207,13 +212,14 @@ static bool take_bias(const Elf64_Phdr *segment, uint64_t address,
 	return true;
 }
 
-static void take_segment(const Elf64_Phdr *segment, struct ep_image *image)
+/* False: its notes could not be read. */
+static bool take_segment(const Elf64_Phdr *segment, struct ep_image *image)
 {
 	uint64_t start = image->bias + segment->p_vaddr;
 	uint64_t end = start + segment->p_memsz;
 
 	if (segment->p_type == PT_NOTE) {
-		read_notes(segment, image);
+		return read_notes(segment, image);
 	} else if (segment->p_type == PT_DYNAMIC) {
 		image->dynamic = start;
 		image->dynamic_size = segment->p_memsz;
@@ -225,21 +231,21 @@ static void take_segment(const Elf64_Phdr *segment, struct ep_image *image)
 		if (end > image->end)
 			image->end = end;
 	}
+	return true;
 }
 
 /* Program headers from `first` on: how many were read, 0 on failure. */
 static int read_batch(uint64_t address, const Elf64_Ehdr *header, int first,
-		      Elf64_Phdr batch[BATCH])
+		      Elf64_Phdr batch[BATCH], struct ep_image *image)
 {
 	int count = header->e_phnum - first;
 
 	if (count > BATCH)
 		count = BATCH;
-	return ep_memory_read(address + header->e_phoff +
-				      (uint64_t)first * sizeof *batch,
-			      batch, (size_t)count * sizeof *batch)
-		       ? count
-		       : 0;
+	image->gone = !ep_memory_read(address + header->e_phoff +
+					      (uint64_t)first * sizeof *batch,
+				      batch, (size_t)count * sizeof *batch);
+	return image->gone ? 0 : count;
 }
 
 static bool find_bias(uint64_t address, const Elf64_Ehdr *header,
@@ -249,7 +255,7 @@ static bool find_bias(uint64_t address, const Elf64_Ehdr *header,
 	int count;
 
 	for (int at = 0; at < header->e_phnum; at += count) {
-		count = read_batch(address, header, at, batch);
+		count = read_batch(address, header, at, batch, image);
 		for (int i = 0; i < count; i++) {
 			if (take_bias(&batch[i], address, image))
 				return true;
@@ -260,32 +266,49 @@ static bool find_bias(uint64_t address, const Elf64_Ehdr *header,
 	return false;
 }
 
+/* *whole: no notes were missing. */
 static bool take_segments(uint64_t address, const Elf64_Ehdr *header,
-			  struct ep_image *image)
+			  struct ep_image *image, bool *whole)
 {
 	Elf64_Phdr batch[BATCH];
 	int count;
 
+	*whole = true;
 	for (int at = 0; at < header->e_phnum; at += count) {
-		count = read_batch(address, header, at, batch);
+		count = read_batch(address, header, at, batch, image);
 		for (int i = 0; i < count; i++)
-			take_segment(&batch[i], image);
+			*whole &= take_segment(&batch[i], image);
 		if (!count)
 			return false;
 	}
 	return image->start < image->end;
 }
 
-bool ep_mapped_image_read(uint64_t address, struct ep_image *image)
+static bool read_image(uint64_t address, struct ep_image *image, bool *whole)
 {
 	Elf64_Ehdr header;
 
-	if (!ep_memory_read(address, &header, sizeof header) ||
-	    !good_header(&header) || !find_bias(address, &header, image))
+	image->gone = !ep_memory_read(address, &header, sizeof header);
+	if (image->gone || !good_header(&header) ||
+	    !find_bias(address, &header, image))
 		return false;
 	image->start = UINT64_MAX;
 	image->end = 0;
 	image->dynamic = image->dynamic_size = 0;
 	image->build_id_size = 0;
-	return take_segments(address, &header, image);
+	return take_segments(address, &header, image, whole);
+}
+
+/* Another thread may unload the library meanwhile, and load it to the same
+ * place: its module would have no build-id then, for as long as it stays. */
+bool ep_mapped_image_read(uint64_t address, struct ep_image *image)
+{
+	bool read = false, whole = false;
+
+	for (int i = 0; i < ATTEMPTS && !whole; i++) {
+		read = read_image(address, image, &whole);
+		if (!read)
+			return false;
+	}
+	return read;
 }

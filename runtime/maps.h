@@ -55,9 +55,11 @@ struct ep_image {
 	uint64_t dynamic_size; /* bytes */
 	uint32_t build_id_size; /* bytes, 0 none */
 	uint8_t build_id[EP_BUILD_ID_MAX];
+	bool gone; /* nothing could be read there: it was unmapped meanwhile */
 };
 
-/* False: no readable ELF header and program headers at `address`. */
+/* False: no ELF header and program headers at `address`; image->gone tells
+ * why, the rest of it is unknown. */
 bool ep_mapped_image_read(uint64_t address, struct ep_image *image);
 
 #endif

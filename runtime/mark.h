@@ -25,6 +25,9 @@ bool ep_mark_value(struct ep_mark *mark, uint64_t value);
 /* As much of the text as fits. */
 void ep_mark_text(struct ep_mark *mark, const char *text);
 
+/* Its head: words[0] to words[count] are the mark then. */
+void ep_mark_finish(struct ep_mark *mark);
+
 /* Into the caller's ring, with the present time. Nothing happens while tracing
  * is paused, or before the thread's first call. */
 void ep_mark_record(struct ep_mark *mark);

@@ -46,7 +46,7 @@ static void put_note(struct ep_notes *notes, const char *name, uint32_t type,
 
 void ep_notes_add_thread(struct ep_notes *notes, uint32_t tid,
 			 const struct user_regs_struct *registers,
-			 const void *floating)
+			 const void *floating, int signal)
 {
 	static struct elf_prstatus status;
 
@@ -56,10 +56,18 @@ void ep_notes_add_thread(struct ep_notes *notes, uint32_t tid,
 	status.pr_pgrp = (int)ep_syscall1(SYS_getpgid, 0);
 	status.pr_sid = (int)ep_syscall1(SYS_getsid, 0);
 	status.pr_fpvalid = floating != NULL;
-	ep_bytes_copy(&status.pr_reg, registers, sizeof status.pr_reg);
+	status.pr_cursig = (short)signal;
+	status.pr_info.si_signo = signal;
+	if (registers)
+		ep_bytes_copy(&status.pr_reg, registers, sizeof status.pr_reg);
 	put_note(notes, "CORE", NT_PRSTATUS, &status, sizeof status);
 	if (floating)
 		put_note(notes, "CORE", NT_FPREGSET, floating, 512);
+}
+
+void ep_notes_add_siginfo(struct ep_notes *notes, const void *info)
+{
+	put_note(notes, "CORE", NT_SIGINFO, info, 128);
 }
 
 void ep_notes_add_process(struct ep_notes *notes)

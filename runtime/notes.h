@@ -20,11 +20,13 @@ struct ep_notes {
 	int error;   /* the first negative errno, 0 none */
 };
 
-/* Registers of thread `tid`, and its floating point state (512 bytes as fxsave
- * has it; NULL unknown). */
+/* Registers of thread `tid`, NULL unknown, its floating point state (512 bytes
+ * as fxsave has it; NULL unknown), and the signal that it dies of, 0 none. */
 void ep_notes_add_thread(struct ep_notes *notes, uint32_t tid,
 			 const struct user_regs_struct *registers,
-			 const void *floating);
+			 const void *floating, int signal);
+/* `info`: a siginfo_t, of the thread before. */
+void ep_notes_add_siginfo(struct ep_notes *notes, const void *info);
 void ep_notes_add_process(struct ep_notes *notes);
 void ep_notes_add_auxv(struct ep_notes *notes);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "runtime/syscalls.h"
@@ -98,8 +99,21 @@ static long open_aside(struct ep_output *output, const char *path)
 	return fd;
 }
 
+/* /dev/null, a pipe, /dev/stderr: renaming a file over it, as root may, would
+ * take it from everybody. */
+static bool is_special(const char *path)
+{
+	struct stat status;
+
+	return !ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status,
+			    0) &&
+	       !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 int ep_output_begin(struct ep_output *output, const char *path)
 {
+	if (is_special(path))
+		return -EINVAL;
 	hold_signal(output);
 	output->fd = open_aside(output, path);
 	if (output->fd >= 0)
@@ -129,8 +143,8 @@ int64_t ep_output_write(struct ep_output *output, uint64_t offset,
 	return (int64_t)done;
 }
 
-/* rename that never replaces; file systems without it have links. */
-static long rename_fresh(const char *from, const char *to)
+/* File systems without such a rename have links. */
+long ep_rename_fresh(const char *from, const char *to)
 {
 	long result = ep_syscall5(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD,
 				  (long)to, RENAME_NOREPLACE);
@@ -147,13 +161,24 @@ static long rename_fresh(const char *from, const char *to)
 int ep_output_name(struct ep_output *output, const char *path, bool fresh)
 {
 	long result =
-		fresh ? rename_fresh(output->aside, path)
+		fresh ? ep_rename_fresh(output->aside, path)
 		      : ep_syscall4(SYS_renameat, AT_FDCWD, (long)output->aside,
 				    AT_FDCWD, (long)path);
 
 	if (!result)
 		output->aside[0] = '\0';
 	return (int)result;
+}
+
+void ep_output_tell(struct ep_text *text, int error)
+{
+	if (error == -EINVAL) {
+		ep_text_add(text, "EPITAPH_OUTPUT is there and is no regular "
+				  "file");
+		return;
+	}
+	ep_text_add(text, "error ");
+	ep_text_add_number(text, (uint64_t)-error);
 }
 
 void ep_output_end(struct ep_output *output)

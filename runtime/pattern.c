@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pattern.c: names of snapshots. What is put in never adds a directory. */
+/* pattern.c: names of snapshots and arena files. What is put in never adds a
+ * directory. */
 #include "runtime/pattern.h"
 
+#include <sys/utsname.h>
 #include <time.h>
 
-#include "runtime/arena.h"
-#include "runtime/format.h"
 #include "runtime/syscalls.h"
 #include "runtime/vdso.h"
 
@@ -22,13 +22,13 @@ bool ep_path_pattern_good(const char *pattern)
 	return true;
 }
 
-bool ep_path_pattern_numbered(const char *pattern)
+bool ep_path_pattern_has(const char *pattern, char letter)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern != '%')
 			continue;
 		pattern++;
-		if (*pattern == 'n')
+		if (*pattern == letter)
 			return true;
 		if (!*pattern)
 			return false;
@@ -36,35 +36,52 @@ bool ep_path_pattern_numbered(const char *pattern)
 	return false;
 }
 
-/* The part of a process fact after its last slash. */
-static void add_fact(const struct ep_process *process, struct ep_string fact,
-		     struct ep_text *out)
-{
-	const char *bytes = (const char *)process + fact.offset;
-	uint32_t from = fact.length;
+/* Known before there is an arena, as its file's name may hold them. */
+static char executable[256];
+static char host[65];
 
-	while (from && bytes[from - 1] != '/')
+/* The part after the last slash. */
+static void keep_name(const char *path, size_t length, char *out, size_t size)
+{
+	struct ep_text text;
+	size_t from = length;
+
+	while (from && path[from - 1] != '/')
 		from--;
-	if (from == fact.length)
-		ep_text_add(out, "unknown");
-	else
-		ep_text_add_bytes(out, bytes + from, fact.length - from);
+	ep_text_init(&text, out, size);
+	ep_text_add_bytes(&text, path + from, length - from);
+}
+
+void ep_path_pattern_start(void)
+{
+	static char path[4096];
+	static struct utsname name;
+	long got = ep_syscall4(SYS_readlinkat, -100 /* AT_FDCWD */,
+			       (long)"/proc/self/exe", (long)path, sizeof path);
+
+	keep_name(path, got > 0 ? (size_t)got : 0, executable,
+		  sizeof executable);
+	if (!ep_syscall1(SYS_uname, (long)&name))
+		keep_name(name.nodename, ep_string_length(name.nodename), host,
+			  sizeof host);
+}
+
+static void add_fact(const char *fact, struct ep_text *out)
+{
+	ep_text_add(out, fact[0] ? fact : "unknown");
 }
 
 static void add_meaning(char letter, uint64_t number, struct ep_text *out)
 {
-	const struct ep_process *process =
-		ep_arena_section(EP_SECTION_PROCESS, NULL);
-
 	switch (letter) {
 	case 'p':
 		ep_text_add_number(out, (uint64_t)ep_syscall0(SYS_getpid));
 		break;
 	case 'e':
-		add_fact(process, process->executable, out);
+		add_fact(executable, out);
 		break;
 	case 'h':
-		add_fact(process, process->host, out);
+		add_fact(host, out);
 		break;
 	case 't':
 		ep_text_add_number(out,

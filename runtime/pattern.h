@@ -9,13 +9,16 @@
 
 #include "runtime/text.h"
 
+/* Asks the kernel for what %e and %h mean; once, before the first expansion. */
+void ep_path_pattern_start(void);
+
 /* Whether ep_path_pattern_expand knows every % of it. */
 bool ep_path_pattern_good(const char *pattern);
 
-/* Whether it has a %n. */
-bool ep_path_pattern_numbered(const char *pattern);
+/* Whether it has a % and that letter, 'n' or 'p' for instance. */
+bool ep_path_pattern_has(const char *pattern, char letter);
 
-/* Appends the name with `number` for %n; facts come from the arena. Check
+/* Appends the name with `number` for %n; check
  * out->cut. Async-signal-safe. */
 void ep_path_pattern_expand(const char *pattern, uint64_t number,
 			    struct ep_text *out);

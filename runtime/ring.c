@@ -11,9 +11,11 @@
 
 #include "runtime/arena.h"
 #include "runtime/clock.h"
+#include "runtime/counting.h"
 #include "runtime/loadmap.h"
 #include "runtime/pace.h"
 #include "runtime/pause.h"
+#include "runtime/sched.h"
 #include "runtime/settings.h"
 #include "runtime/shortcalls.h"
 #include "runtime/start.h"
@@ -33,9 +35,12 @@ static struct ep_block *block_of(uint64_t cursor)
  * one before it is full, and may be one past the ring. */
 static struct ep_block *next_block(const struct ep_tls *tls, uint64_t cursor)
 {
-	uint64_t ring = (uint64_t)ep_arena + tls->thread->ring_offset;
+	uint64_t offset = *(volatile const uint64_t *)&tls->thread->ring_offset;
+	uint64_t ring = (uint64_t)ep_arena + offset;
 	uint64_t next = (cursor + EP_BLOCK_SIZE - 1) & -(uint64_t)EP_BLOCK_SIZE;
 
+	if (!offset) /* lost by a rescue, just now */
+		return NULL;
 	/* Below it: an untimed hook was interrupted by a handler in which the
 	 * ring changed, and has put its cursor back. */
 	if (next < ring || next >= ring + tls->thread->ring_size)
@@ -79,8 +84,12 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 			uint8_t flags)
 {
 	struct ep_block *block = next_block(tls, cursor);
-	uint64_t sequence = next_sequence(tls, cursor), check = block->check;
+	uint64_t sequence, check;
 
+	if (!block)
+		return false;
+	sequence = next_sequence(tls, cursor);
+	check = block->check;
 	/* Only a check word read before a handler entered this very block may
 	 * be wiped: so look at the cursor between reading and wiping it. */
 	__asm__ volatile("" : : : "memory");
@@ -136,7 +145,12 @@ static uint64_t stamp(uint64_t tsc)
 	return (bits ? bits : 1) << EP_STAMP_SHIFT;
 }
 
-/* Appends a record or mark, whose first word gets the stamp, and before it the
+static bool is_head(uint64_t word)
+{
+	return word % EP_ESCAPE_TYPES == EP_ESCAPE_MARK;
+}
+
+/* Appends a record or marks, whose first word gets the stamp, and before it the
  * escape that a large gap needs. */
 static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 		   const uint64_t *words, unsigned count)
@@ -157,7 +171,7 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 	}
 	*slot = words[0] | stamp(tsc);
 	for (unsigned i = 1; i < count; i++)
-		slot[i] = words[i];
+		slot[i] = words[i] | (is_head(words[i]) ? stamp(tsc) : 0);
 	tls->last_tsc = tsc;
 	return true;
 }
@@ -165,7 +179,7 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 static void record(struct ep_tls *tls, const uint64_t *words, unsigned count,
 		   uint8_t flags)
 {
-	for (;;) {
+	while (!ep_thread_lost(tls)) {
 		uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
 		uint64_t last = tls->last_tsc, tsc = ep_tsc();
 
@@ -191,8 +205,13 @@ void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
 /* What is due once a block: cheap unless something has happened. */
 static void housekeeping(uint64_t blocks)
 {
-	ep_clock_refresh(ep_tsc());
+	uint64_t tsc = ep_tsc();
+
+	ep_start_refill();
+	ep_clock_refresh(tsc);
+	ep_sched_look(tsc);
 	ep_loadmap_refresh();
+	ep_thread_settle();
 	/* The creator often names a thread after its first events. */
 	if ((blocks & (blocks - 1)) == 0 || blocks % 64 == 0)
 		ep_thread_rename(NULL);
@@ -229,10 +248,13 @@ static bool begin(struct ep_tls *tls)
 	if (!ep_start())
 		return false;
 	if (!tls->gate || (!tls->cursor && !*tls->gate)) {
+		ep_start_refill();
 		ep_thread_start();
 		/* A ring takes a while to make: far enough from the start's
 		 * anchors for a rate that is right to 100 ppm. */
 		ep_clock_refresh(ep_tsc());
+		if (tls->cursor)
+			ep_sched_look(ep_tsc());
 	}
 	return tls->gate != NULL;
 }
@@ -262,26 +284,82 @@ bool ep_ring_recording(void)
 	       !*(volatile const uint32_t *)tls->gate && !ep_arena_forked();
 }
 
-void ep_ring_mark(const uint64_t *words, unsigned count)
+static void add_marks(struct ep_tls *tls, const uint64_t *words, unsigned count)
 {
-	struct ep_tls *tls = &ep_tls;
-
-	if (!ep_ring_recording())
-		return;
 	record(tls, words, count, resume(tls));
 	if (*(volatile const uint32_t *)tls->gate)
 		stop_here(tls);
+}
+
+void ep_ring_mark(const uint64_t *words, unsigned count)
+{
+	if (ep_ring_recording())
+		add_marks(&ep_tls, words, count);
+}
+
+/* ---- what the program says ---- */
+
+bool ep_ring_ready(void)
+{
+	struct ep_tls *tls = &ep_tls;
+
+	if ((!tls->gate || !tls->cursor || ep_arena_forked()) && !begin(tls))
+		return false;
+	return !*(volatile const uint32_t *)tls->gate;
+}
+
+uint64_t *ep_ring_reserve(unsigned count, uint64_t *stamped)
+{
+	struct ep_tls *tls = &ep_tls;
+	uint64_t cursor = tls->cursor, tsc;
+
+	/* Paused, not begun, at a block's start: all that is rare. */
+	if (!tls->boundary_mask || *tls->gate || cursor % EP_BLOCK_SIZE == 0 ||
+	    cursor % EP_BLOCK_SIZE + count * 8 > EP_BLOCK_SIZE ||
+	    tls->pauses != ep_pause_count() || ep_arena_forked())
+		return NULL;
+	tsc = ep_tsc();
+	if (tsc - tls->last_tsc > EP_GAP_CYCLES ||
+	    !ep_cmpxchg_local(&tls->cursor, cursor, cursor + count * 8))
+		return NULL;
+	tls->last_tsc = tsc;
+	*stamped = stamp(tsc);
+	return (uint64_t *)cursor;
+}
+
+void ep_ring_say(const uint64_t *words, unsigned count)
+{
+	struct ep_tls *tls = &ep_tls;
+	uint64_t stamped, *slot;
+
+	/* A thread may do nothing else but say something. */
+	if (tls->cursor % EP_BLOCK_SIZE == 0 && tls->thread->blocks)
+		housekeeping(tls->thread->blocks);
+	slot = ep_ring_reserve(count, &stamped);
+	if (!slot) {
+		add_marks(tls, words, count);
+		return;
+	}
+	for (unsigned i = 0; i < count; i++)
+		slot[i] = words[i] | (is_head(words[i]) ? stamped : 0);
 }
 
 /* The gate was open when the hook looked, or this is the first event. */
 void ep_hook_slow(uint64_t word, uint64_t sp)
 {
 	struct ep_tls *tls = &ep_tls;
-	bool boundary = tls->cursor % EP_BLOCK_SIZE == 0;
+	bool boundary;
 
+	if (ep_thread_lost(tls))
+		ep_thread_lose();
+	boundary = tls->cursor % EP_BLOCK_SIZE == 0;
 	if ((!tls->gate || !tls->cursor || (boundary && ep_arena_forked())) &&
 	    !begin(tls))
 		return;
+	if (ep_settings.counting) {
+		ep_counting_hook(tls, word);
+		return;
+	}
 	if (*(volatile const uint32_t *)tls->gate)
 		return;
 	if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT ||

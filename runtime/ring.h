@@ -28,6 +28,23 @@ void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags);
  */
 void ep_ring_mark(const uint64_t *words, unsigned count);
 
+/*
+ * The calling thread records, also if this is the first that it does: what it
+ * says itself (a note) begins its history as a call does.
+ */
+bool ep_ring_ready(void);
+
+/*
+ * The frequent case of ep_ring_say, for the caller to write at once: `count`
+ * slots, the first of which is to be a mark's head with *stamp. NULL: use
+ * ep_ring_ready and ep_ring_say.
+ */
+uint64_t *ep_ring_reserve(unsigned count, uint64_t *stamp);
+
+/* After ep_ring_ready: as ep_ring_mark, of several marks, which lie in one
+ * block; each head gets the stamp. At most EP_BLOCK_RECORDS / 2 words. */
+void ep_ring_say(const uint64_t *words, unsigned count);
+
 /* Enters the next block of the caller's ring now, and leaves it empty. The
  * caller's gate is shut. */
 void ep_ring_enter(void);

@@ -8,11 +8,13 @@
 
 #include <signal.h>
 
+#include "runtime/format.h"
 #include "runtime/pattern.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
 
 #define OUTPUT_DEFAULT "epitaph.%p.%n.core"
+#define COUNTS_DEFAULT "epitaph.%p.counts"
 
 struct ep_settings ep_settings = {
 	.on = true,
@@ -21,11 +23,16 @@ struct ep_settings ep_settings = {
 	.keep_size = 64u << 20,
 	.clock_budget = 50000,
 	.output = OUTPUT_DEFAULT,
+	.counts_output = COUNTS_DEFAULT,
 	.snapshot_signal = SIGTRAP,
+	.file_keep = 8,
+	.file_keep_size = 256u << 20,
+	.sched = EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF,
+	.sched_memory = 8u << 20,
 };
 
 /* The program may overwrite its environment (setproctitle): a copy. */
-static char output_bytes[4096];
+static char output_bytes[4096], file_bytes[4096];
 
 /* A number with an optional fraction, in units of 1 / scale. */
 struct quantity {
@@ -118,6 +125,15 @@ static const char *set_on(const char *value)
 	return NULL;
 }
 
+static const char *set_mode(const char *value)
+{
+	if (!ep_string_equal(value, "trace") &&
+	    !ep_string_equal(value, "count"))
+		return "not trace or count";
+	ep_settings.counting = ep_string_equal(value, "count");
+	return NULL;
+}
+
 static bool power_of_two(uint64_t number)
 {
 	return number && !(number & (number - 1));
@@ -203,7 +219,8 @@ static const char *set_min_duration(const char *value)
 	return NULL;
 }
 
-static const char *set_output(const char *value)
+static const char *set_pattern(const char *value, char bytes[4096],
+			       const char **out)
 {
 	size_t length = ep_string_length(value);
 
@@ -211,8 +228,135 @@ static const char *set_output(const char *value)
 		return "longer than 4095 bytes";
 	if (!ep_path_pattern_good(value))
 		return "only %p %e %h %t %n %% have a meaning";
-	ep_bytes_copy(output_bytes, value, length + 1);
-	ep_settings.output = output_bytes;
+	ep_bytes_copy(bytes, value, length + 1);
+	*out = bytes;
+	return NULL;
+}
+
+static const char *set_output(const char *value)
+{
+	return set_pattern(value, output_bytes, &ep_settings.output);
+}
+
+static const char *set_file(const char *value)
+{
+	return set_pattern(value, file_bytes, &ep_settings.file);
+}
+
+static const char *set_file_keep(const char *value)
+{
+	const char *end = value + ep_string_length(value);
+	uint64_t count;
+
+	if (!ep_text_number(&value, end, 10, &count) || value != end ||
+	    count > 10000)
+		return "not a number up to 10000";
+	ep_settings.file_keep = count;
+	return NULL;
+}
+
+static const char *set_file_keep_size(const char *value)
+{
+	return parse_quantity(value, size_units, &ep_settings.file_keep_size)
+		       ? NULL
+		       : "not a size";
+}
+
+/* A word and what it stands for. */
+struct choice {
+	const char *name;
+	unsigned bits;
+};
+
+static const struct choice sched_sources[] = {
+	{"auto", EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF},
+	{"ftrace", EP_SCHED_WANT_FTRACE},
+	{"perf", EP_SCHED_WANT_PERF},
+	{"off", 0},
+	{NULL, 0},
+};
+
+static const struct choice sched_scopes[] = {
+	{"process", 0}, {"machine", 1}, {NULL, 0}};
+
+static const struct choice sched_extras[] = {
+	{"raw_syscalls", EP_SCHED_SYSCALLS},
+	{"irq", EP_SCHED_IRQ},
+	{"page_faults", EP_SCHED_FAULTS},
+	{NULL, 0},
+};
+
+static bool choose(const struct choice *choices, const char *word,
+		   size_t length, unsigned *bits)
+{
+	for (; choices->name; choices++)
+		if (ep_string_length(choices->name) == length &&
+		    ep_bytes_equal(choices->name, word, length)) {
+			*bits = choices->bits;
+			return true;
+		}
+	return false;
+}
+
+static const char *set_sched(const char *value)
+{
+	if (!choose(sched_sources, value, ep_string_length(value),
+		    &ep_settings.sched))
+		return "not auto, ftrace, perf or off";
+	ep_settings.sched_asked = true;
+	return NULL;
+}
+
+static const char *set_sched_scope(const char *value)
+{
+	unsigned machine;
+
+	if (!choose(sched_scopes, value, ep_string_length(value), &machine))
+		return "not process or machine";
+	ep_settings.sched_machine = machine != 0;
+	return NULL;
+}
+
+static const char *set_sched_events(const char *value)
+{
+	uint32_t events = 0;
+
+	for (;;) {
+		size_t length = 0;
+		unsigned bits;
+
+		while (value[length] && value[length] != ',')
+			length++;
+		if (!choose(sched_extras, value, length, &bits))
+			return "only raw_syscalls, irq and page_faults can be "
+			       "added, separated by commas";
+		events |= bits;
+		if (!value[length])
+			break;
+		value += length + 1;
+	}
+	ep_settings.sched_events = events;
+	return NULL;
+}
+
+static const char *set_sched_memory(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (size < 256u << 10 || size > 4ull << 30)
+		return "not from 256K to 4G";
+	ep_settings.sched_memory = (size + 8191) & ~UINT64_C(8191);
+	return NULL;
+}
+
+static const char *set_on_crash(const char *value)
+{
+	if (!ep_string_equal(value, "snapshot") &&
+	    !ep_string_equal(value, "none"))
+		return "not snapshot or none";
+	ep_settings.crash_snapshot = ep_string_equal(value, "snapshot");
 	return NULL;
 }
 
@@ -298,6 +442,7 @@ static const struct setting {
 	bool privileged; /* ignored where the user is not the program's own */
 } settings[] = {
 	{"EPITAPH", set_on, "on", false},
+	{"EPITAPH_MODE", set_mode, "trace", false},
 	{"EPITAPH_RING", set_ring, "1M", false},
 	{"EPITAPH_MEMORY", set_memory, "64M", false},
 	{"EPITAPH_KEEP", set_keep, "64M", false},
@@ -306,6 +451,14 @@ static const struct setting {
 	{"EPITAPH_MIN_DURATION", set_min_duration, "0", false},
 	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT, true},
 	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP", true},
+	{"EPITAPH_FILE", set_file, "private memory", true},
+	{"EPITAPH_FILE_KEEP", set_file_keep, "8", true},
+	{"EPITAPH_FILE_KEEP_SIZE", set_file_keep_size, "256M", true},
+	{"EPITAPH_SCHED", set_sched, "auto", true},
+	{"EPITAPH_SCHED_SCOPE", set_sched_scope, "process", true},
+	{"EPITAPH_SCHED_EVENTS", set_sched_events, "none", true},
+	{"EPITAPH_SCHED_MEMORY", set_sched_memory, "8M", true},
+	{"EPITAPH_ON_CRASH", set_on_crash, "none", true},
 };
 
 static void refuse(const char *name, const char *value, const char *reason,
@@ -366,14 +519,29 @@ static void settle_timestamps(const char *asked)
 	ep_settings.timestamp_every = 1;
 }
 
+/* Counts need no scheduling events; and the one file that was asked for is that
+ * of the counts. */
+static void settle_counting(void)
+{
+	if (ep_settings.counting)
+		ep_settings.sched = 0;
+	if (!ep_settings.counting || ep_settings.output != output_bytes)
+		return;
+	ep_settings.counts_output = ep_settings.output;
+	ep_settings.output = OUTPUT_DEFAULT;
+}
+
 void ep_settings_read(char *const *environment)
 {
 	bool foreign = secure();
 
 	/* A root whom someone else's environment reached must not be made to
-	 * write files: not where it says, and not when it says. */
-	if (foreign)
+	 * write files: not where it says, and not when it says. Nor does it
+	 * trace the kernel for him. */
+	if (foreign) {
 		ep_settings.snapshot_signal = 0;
+		ep_settings.sched = 0;
+	}
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		const struct setting *setting = &settings[i];
 		const char *value = look_up(environment, setting->name);
@@ -387,4 +555,5 @@ void ep_settings_read(char *const *environment)
 			       setting->otherwise);
 	}
 	settle_timestamps(look_up(environment, "EPITAPH_TIMESTAMP_EVERY"));
+	settle_counting();
 }

@@ -11,8 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define EP_SCHED_WANT_FTRACE 1u
+#define EP_SCHED_WANT_PERF   2u
+
 struct ep_settings {
 	bool on;              /* EPITAPH=on|off; off starts paused */
+	bool counting;        /* EPITAPH_MODE=count */
 	uint64_t ring_size;   /* EPITAPH_RING: bytes, power of two >= 4 KiB */
 	uint64_t memory_size; /* EPITAPH_MEMORY: bytes */
 	uint64_t keep_size;   /* EPITAPH_KEEP: bytes for kept snapshots, 0 none
@@ -21,8 +25,20 @@ struct ep_settings {
 	uint32_t clock_budget;    /* EPITAPH_CLOCK_BUDGET: parts per million */
 	uint64_t min_duration;    /* EPITAPH_MIN_DURATION: ns, 0 none */
 	const char *output;       /* EPITAPH_OUTPUT: snapshot pattern */
-	int snapshot_signal;      /* EPITAPH_SIGNAL: 0 none, default SIGTRAP */
-	uint32_t refused;         /* bad values met */
+	const char *counts_output; /* … in count mode: of the counts; then
+				      snapshots have their default */
+	int snapshot_signal;       /* EPITAPH_SIGNAL: 0 none, default SIGTRAP */
+	const char *file;          /* EPITAPH_FILE: pattern; NULL: no file */
+	uint64_t file_keep;        /* EPITAPH_FILE_KEEP: files of the dead */
+	uint64_t file_keep_size;   /* EPITAPH_FILE_KEEP_SIZE: bytes, of those */
+	bool crash_snapshot;       /* EPITAPH_ON_CRASH=snapshot */
+	unsigned sched;            /* EPITAPH_SCHED: EP_SCHED_WANT_ */
+	bool sched_asked;      /* … was there: at once, and not in silence */
+	bool sched_machine;    /* EPITAPH_SCHED_SCOPE=process|machine */
+	uint32_t sched_events; /* EPITAPH_SCHED_EVENTS: EP_SCHED_SYSCALLS … */
+	uint64_t sched_memory; /* EPITAPH_SCHED_MEMORY: bytes, half of them in
+				  the arena, half in the kernel */
+	uint32_t refused;      /* bad values met */
 };
 
 /* Constant after ep_settings_read. What may change later, the gate and one time

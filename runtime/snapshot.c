@@ -10,6 +10,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <ucontext.h>
@@ -29,16 +30,20 @@
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
+#include "runtime/thread.h"
 #include "runtime/x86_64/registers.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE        UINT64_C(4096)
 #define STACK_BYTES (UINT64_C(64) << 10)
-#define RED_ZONE    256     /* bytes below sp that may be in use: psABI, 128 */
-#define BLOCKS      16      /* copied at once */
-#define NUMBERS     1000000 /* names that %n tries */
+#define RED_ZONE    256 /* bytes below sp that may be in use: psABI, 128 */
+#define OVERFLOW    STACK_BYTES /* how far beyond its end an sp may be */
+#define BLOCKS      16          /* copied at once */
+#define NUMBERS     1000000     /* names that %n tries */
+#define YIELDS      1000000     /* while another thread writes */
 
 static atomic_flag busy = ATOMIC_FLAG_INIT;
+static const void *_Atomic holder; /* whose TLS, while busy */
 
 static struct {
 	struct ep_output output;
@@ -50,6 +55,9 @@ static struct {
 	struct ep_snapshot_thread thread;
 	struct ep_image executable;
 	const struct ep_kept *kept; /* NULL: of the arena itself */
+	ep_snapshot_name_fn name;   /* of the arena alone, with holes; NULL */
+	const siginfo_t *info;      /* NULL: nobody dies */
+	bool stack_found;
 	struct ep_block blocks[BLOCKS];
 	char maps[EP_MAPS_BUFFER];
 	char path[EP_PATH_MAX];
@@ -75,13 +83,19 @@ static void add_stack(const struct ep_map_line *line)
 	uint64_t start = shot.registers.rsp - RED_ZONE;
 	uint64_t end = shot.registers.rsp + STACK_BYTES;
 
-	if (shot.registers.rsp < line->start || shot.registers.rsp >= line->end)
+	/* One that has overflown is at or below its lower end. */
+	if (shot.stack_found || !(line->flags & EP_MAP_READ) ||
+	    shot.registers.rsp >= line->end ||
+	    (shot.registers.rsp < line->start &&
+	     line->start - shot.registers.rsp > OVERFLOW))
 		return;
+	shot.stack_found = true;
 	if (start < line->start)
 		start = line->start;
 	if (end > line->end)
 		end = line->end;
-	shot.thread.stack_wanted = end - shot.registers.rsp;
+	shot.thread.stack_wanted =
+		end - (shot.registers.rsp > start ? shot.registers.rsp : start);
 	ep_spans_add(&shot.ranges, start, end, EP_RANGE_STACK);
 }
 
@@ -118,6 +132,7 @@ static void choose_pages(void)
 	struct ep_maps maps;
 
 	shot.executable.dynamic_size = 0;
+	shot.stack_found = false;
 	if (!ep_maps_open(&maps, shot.maps)) {
 		guess_stack();
 		return;
@@ -176,7 +191,9 @@ static void count_saved(const struct ep_range *range, uint64_t saved)
 		shot.note.pages_wanted += wanted / PAGE;
 		shot.note.pages_saved += saved / PAGE;
 	}
-	if (range->kind & EP_RANGE_STACK && range->start + saved > sp)
+	if (range->kind & EP_RANGE_STACK && sp < range->start)
+		shot.thread.stack_saved = saved;
+	else if (range->kind & EP_RANGE_STACK && range->start + saved > sp)
 		shot.thread.stack_saved = range->start + saved - sp;
 	if (shot.thread.stack_saved > shot.thread.stack_wanted)
 		shot.thread.stack_saved = shot.thread.stack_wanted;
@@ -199,6 +216,25 @@ static void copy_page(struct ep_block *to, const struct ep_block *from,
 		ep_bytes_zero(to, sizeof *to);
 }
 
+static bool is_empty(const struct ep_block *blocks, uint64_t count)
+{
+	const uint64_t *words = (const void *)blocks;
+
+	for (uint64_t i = 0; i < count * EP_BLOCK_SIZE / sizeof(*words); i++)
+		if (words[i])
+			return false;
+	return true;
+}
+
+/* Holes where there is nothing, but not at the end. */
+static int64_t write_copied(uint64_t at, uint64_t count, bool last)
+{
+	if (shot.name && !last && is_empty(shot.blocks, count))
+		return (int64_t)(count * EP_BLOCK_SIZE);
+	return ep_output_write(&shot.output, at, shot.blocks,
+			       count * EP_BLOCK_SIZE);
+}
+
 static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
 {
 	uint64_t until = ep_tsc(), from = start;
@@ -209,11 +245,13 @@ static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
 
 		if (count > BLOCKS)
 			count = BLOCKS;
+		if (shot.name)
+			count = 1;
 		for (uint64_t i = 0; i < count; i++)
 			copy_page(&shot.blocks[i],
 				  (const struct ep_block *)from + i, until);
-		done = ep_output_write(&shot.output, at + (from - start),
-				       shot.blocks, count * EP_BLOCK_SIZE);
+		done = write_copied(at + (from - start), count,
+				    from + count * EP_BLOCK_SIZE == end);
 		if (done < 0)
 			return done;
 		from += count * EP_BLOCK_SIZE;
@@ -227,8 +265,12 @@ static int64_t write_arena(uint64_t at, const struct ep_range *range)
 {
 	uint64_t rings = (uint64_t)ep_arena_section(EP_SECTION_RINGS, NULL);
 	uint64_t head = rings - range->start;
-	int64_t done = ep_output_write(&shot.output, at,
-				       (const void *)range->start, head);
+	int64_t done;
+
+	if (shot.name)
+		return write_blocks(at, range->start, range->end);
+	done = ep_output_write(&shot.output, at, (const void *)range->start,
+			       head);
 
 	if (done < 0 || (uint64_t)done < head)
 		return done;
@@ -292,16 +334,33 @@ static int write_pages(uint64_t at)
 	return error ? error : write_root(first);
 }
 
+/* Their registers are not to be had from inside. */
+static void add_others(struct ep_notes *notes)
+{
+	const struct ep_thread *list =
+		ep_arena_section(EP_SECTION_THREADS, NULL);
+	uint32_t count = ep_thread_count();
+
+	for (uint32_t i = 0; i < count; i++)
+		if (list[i].state == EP_THREAD_LIVE &&
+		    list[i].tid != shot.thread.tid)
+			ep_notes_add_thread(notes, list[i].tid, NULL, NULL, 0);
+}
+
 /* Where our note begins, at its place after the kernel's. */
 static uint64_t write_notes(struct ep_notes *notes)
 {
 	uint64_t ours;
 
 	ep_notes_add_thread(notes, shot.thread.tid, &shot.registers,
-			    shot.floating);
+			    shot.floating, shot.info ? shot.info->si_signo : 0);
+	if (shot.info)
+		ep_notes_add_siginfo(notes, shot.info);
 	ep_notes_add_process(notes);
 	ep_notes_add_auxv(notes);
 	ep_notes_add_files(notes, shot.maps);
+	if (shot.info)
+		add_others(notes);
 	ours = notes->at;
 	ep_notes_add_snapshot(notes, &shot.note, &shot.thread);
 	return ours;
@@ -318,7 +377,9 @@ static void fill_note(uint64_t tsc)
 	shot.note.root_address = kept ? 0 : (uint64_t)&epitaph_root;
 	shot.note.pages_wanted += shot.ranges.left_out;
 	shot.note.taken_tsc = tsc;
-	shot.note.found = kept ? EP_FOUND_KEPT : EP_FOUND_SELF;
+	shot.note.found = kept        ? EP_FOUND_KEPT
+			  : shot.info ? EP_FOUND_CRASH
+				      : EP_FOUND_SELF;
 	shot.note.thread_count = 1;
 	shot.thread.stack_pointer = shot.registers.rsp;
 }
@@ -417,7 +478,7 @@ static int choose_path(const char *path, const char *pattern)
 	struct ep_text text;
 
 	if (!path)
-		return ep_path_pattern_numbered(pattern)
+		return ep_path_pattern_has(pattern, 'n')
 			       ? expand_fresh(pattern, &first)
 			       : expand(pattern, first);
 	ep_text_init(&text, shot.path, sizeof shot.path);
@@ -435,7 +496,9 @@ static int write_file(const char *path, uint64_t tsc)
 	if (error)
 		return error;
 	error = write_core(tsc);
-	if (!error && !path && ep_path_pattern_numbered(pattern))
+	if (!error && shot.name)
+		error = shot.name(&shot.output);
+	else if (!error && !path && ep_path_pattern_has(pattern, 'n'))
 		error = name_numbered(pattern, 1);
 	else if (!error)
 		error = ep_output_name(&shot.output, shot.path, false);
@@ -461,20 +524,25 @@ static int take(const char *path)
 	return error;
 }
 
-/* Nothing but the kept arena, which nobody changes any more. */
-static int save(const struct ep_kept *kept, const char *path)
+/* One range, neither stacks nor registers. */
+static void choose_only(uint32_t tid, uint64_t address, uint64_t size)
 {
-	shot.kept = kept;
 	shot.ranges.count = 0;
 	shot.ranges.left_out = 0;
 	ep_bytes_zero(&shot.registers, sizeof shot.registers);
 	ep_bytes_zero(&shot.note, sizeof shot.note);
 	ep_bytes_zero(&shot.thread, sizeof shot.thread);
 	shot.floating = NULL;
-	shot.thread.tid = kept->tid;
-	shot.note.arena_size = kept->size;
-	ep_spans_add(&shot.ranges, kept->address, kept->address + kept->size,
-		     EP_RANGE_ARENA);
+	shot.thread.tid = tid;
+	shot.note.arena_size = size;
+	ep_spans_add(&shot.ranges, address, address + size, EP_RANGE_ARENA);
+}
+
+/* Nothing but the kept arena, which nobody changes any more. */
+static int save(const struct ep_kept *kept, const char *path)
+{
+	shot.kept = kept;
+	choose_only(kept->tid, kept->address, kept->size);
 	return write_file(path, kept->tsc);
 }
 
@@ -493,6 +561,35 @@ int ep_snapshot_save(uint64_t number, const char *path)
 	return error;
 }
 
+/* Not for ever: the process is about to end, and should. */
+static bool wait_for_turn(void)
+{
+	for (int i = 0; atomic_flag_test_and_set(&busy); i++) {
+		if (holder == &ep_tls || i == YIELDS)
+			return false;
+		ep_syscall0(SYS_sched_yield);
+	}
+	holder = &ep_tls;
+	return true;
+}
+
+int ep_snapshot_arena(const char *path, ep_snapshot_name_fn name)
+{
+	int error;
+
+	if (!wait_for_turn())
+		return -EBUSY;
+	ep_clock_refresh(UINT64_MAX);
+	shot.name = name;
+	choose_only((uint32_t)ep_syscall0(SYS_gettid), (uint64_t)ep_arena,
+		    ep_arena->committed);
+	error = write_file(path, ep_tsc());
+	shot.name = NULL;
+	holder = NULL;
+	atomic_flag_clear(&busy);
+	return error;
+}
+
 static void take_context(const ucontext_t *context)
 {
 	ep_registers_from(&shot.registers, context);
@@ -507,10 +604,11 @@ static void take_floating(void)
 	shot.floating = state;
 }
 
-/* Not inlined: the registers noted here are this function's own, and its frame
- * is there until the stack has been copied. */
-__attribute__((noinline)) int ep_snapshot_write(const char *path,
-						const void *context)
+/* Part of a function that is not inlined: the registers noted here are that
+ * one's, and its frame is there until the stack has been copied. */
+static inline __attribute__((always_inline)) int write_as(const char *path,
+							  const void *context,
+							  const siginfo_t *info)
 {
 	int error;
 
@@ -518,6 +616,7 @@ __attribute__((noinline)) int ep_snapshot_write(const char *path,
 		return -ENODEV;
 	if (atomic_flag_test_and_set(&busy))
 		return -EBUSY;
+	shot.info = info;
 	ep_bytes_zero(&shot.registers, sizeof shot.registers);
 	if (context)
 		take_context(context);
@@ -527,12 +626,27 @@ __attribute__((noinline)) int ep_snapshot_write(const char *path,
 		take_floating();
 	ep_registers_complete(&shot.registers);
 	error = take(path);
+	shot.info = NULL;
 	atomic_flag_clear(&busy);
 	return error;
+}
+
+__attribute__((noinline)) int ep_snapshot_write(const char *path,
+						const void *context)
+{
+	return write_as(path, context, NULL);
+}
+
+int ep_snapshot_crash(const void *info, const void *context)
+{
+	return write_as(NULL, context, info);
 }
 
 void ep_snapshot_reset(void)
 {
 	shot.kept = NULL;
+	shot.name = NULL;
+	holder = NULL;
+	shot.info = NULL;
 	atomic_flag_clear(&busy);
 }

@@ -6,17 +6,24 @@
 #include <stdatomic.h>
 
 #include "runtime/arena.h"
+#include "runtime/backing.h"
 #include "runtime/clock.h"
+#include "runtime/counting.h"
 #include "runtime/environment.h"
+#include "runtime/fatal.h"
 #include "runtime/interpose.h"
 #include "runtime/kept.h"
 #include "runtime/loadmap.h"
+#include "runtime/pattern.h"
 #include "runtime/pause.h"
 #include "runtime/process.h"
+#include "runtime/sched.h"
+#include "runtime/rescue.h"
 #include "runtime/settings.h"
 #include "runtime/snapshot.h"
 #include "runtime/thread.h"
 #include "runtime/trigger.h"
+#include "runtime/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
 enum { NEW, STARTING, ON, OFF };
@@ -32,14 +39,18 @@ static void note_settings(void)
 	ep_pause_apply();
 }
 
-static void fill_arena(void)
+static void fill_arena(bool child)
 {
 	ep_clock_start();
 	ep_process_start();
 	ep_loadmap_start();
+	if (ep_settings.counting)
+		ep_counting_start();
 	/* All that took a while, so this anchor gives a usable rate. */
 	ep_clock_refresh(UINT64_MAX);
 	note_settings();
+	ep_sched_begin(child);
+	ep_watchdog_begin();
 }
 
 /* The linker's names for where the object's image begins and ends. */
@@ -70,13 +81,22 @@ static bool start_slow(void)
 		return false;
 	}
 	ep_settings_read(ep_environment());
+	ep_path_pattern_start();
 	if (!ep_arena_start()) {
 		atomic_store(&state, OFF);
 		return false;
 	}
-	fill_arena();
+	fill_arena(false);
 	atomic_store(&state, ON);
 	return true;
+}
+
+void ep_start_refill(void)
+{
+	if (!ep_rescue_lost_facts())
+		return;
+	ep_sched_leave();
+	fill_arena(false);
 }
 
 bool ep_start(void)
@@ -88,23 +108,36 @@ bool ep_start(void)
 }
 
 /* A handler's hook meanwhile finds no ring, and the runtime starting. */
-static void restart(void)
+static void restart(bool recorded)
 {
 	atomic_store(&state, STARTING);
+	if (recorded && ep_backing_on())
+		ep_thread_shared();
 	ep_thread_reset();
 	ep_arena_restart();
 	ep_snapshot_reset();
 	ep_kept_reset();
-	fill_arena();
+	fill_arena(true);
 	ep_thread_restore();
 	atomic_store(&state, ON);
 }
 
-void ep_start_child(void)
+static void start_child(bool recorded)
 {
 	if (atomic_load_explicit(&state, memory_order_acquire) == ON &&
 	    ep_arena_forked())
-		restart();
+		restart(recorded);
+}
+
+void ep_start_child(void)
+{
+	start_child(true);
+}
+
+/* The first code of ours that runs in the child: it has recorded nothing. */
+static void after_fork(void)
+{
+	start_child(false);
 }
 
 /*
@@ -122,8 +155,19 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
 __attribute__((constructor(101))) static void start_early(void)
 {
 	if (__register_atfork)
-		__register_atfork(NULL, NULL, ep_start_child, &__dso_handle);
+		__register_atfork(NULL, NULL, after_fork, &__dso_handle);
 	ep_interpose_start();
-	if (ep_start())
-		ep_trigger_start();
+	if (!ep_start())
+		return;
+	if (ep_interpose_blind(EP_REAL__Unwind_SetIP))
+		ep_arena->blind |= EP_BLIND_EXCEPTIONS;
+	ep_trigger_start();
+	ep_fatal_start();
+}
+
+/* After those of the program. */
+__attribute__((destructor(101))) static void end_late(void)
+{
+	if (atomic_load(&state) == ON && !ep_arena_forked())
+		ep_sched_end();
 }

@@ -26,6 +26,10 @@ bool ep_start(void);
  */
 void ep_start_child(void);
 
+/* Notes process facts, clock and load map anew that a rescue lost (rescue.h).
+ * Signal safe. */
+void ep_start_refill(void);
+
 /* Whether an address lies in the object that this runtime is part of: the
  * executable, or the shared runtime. */
 bool ep_is_own(const void *address);

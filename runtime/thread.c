@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 
 #include "runtime/arena.h"
+#include "runtime/backing.h"
+#include "runtime/crash.h"
 #include "runtime/pause.h"
 #include "runtime/ring.h"
 #include "runtime/settings.h"
@@ -34,6 +36,8 @@ static_assert(offsetof(struct ep_tls, boundary_mask) == TLS_BOUNDARY,
 	      "offsets.h");
 static_assert(offsetof(struct ep_tls, last_tsc) == TLS_LAST, "offsets.h");
 static_assert(offsetof(struct ep_tls, gate) == TLS_GATE, "offsets.h");
+static_assert(offsetof(struct ep_tls, counters) == TLS_COUNTERS, "offsets.h");
+static_assert(offsetof(struct ep_tls, counter_limit) == TLS_LIMIT, "offsets.h");
 
 /* The gate of a thread that is never to record. */
 static const uint32_t shut_for_good = EP_GATE_STOPPED;
@@ -100,7 +104,8 @@ static void bury(struct ep_thread *thread)
 {
 	uint32_t live = EP_THREAD_LIVE;
 
-	if (!is_gone(thread))
+	/* Of a borrowed entry the clone is gone, perhaps not its maker. */
+	if (thread->flags & EP_THREAD_BORROWED || !is_gone(thread))
 		return;
 	thread->end_tsc = thread->start_tsc; /* unknown: the longest dead */
 	__atomic_compare_exchange_n(&thread->state, &live, EP_THREAD_DEAD,
@@ -213,6 +218,17 @@ static bool take_used(uint64_t size, struct ring *ring)
 	return true;
 }
 
+bool ep_thread_inherit(uint64_t *offset, uint64_t *size)
+{
+	struct ring ring;
+
+	if (!take_used(0, &ring))
+		return false;
+	*offset = ring.offset;
+	*size = ring.size;
+	return true;
+}
+
 static bool take_new(uint64_t size, struct ring *ring)
 {
 	*ring = (struct ring){ep_arena_grow(size), size};
@@ -280,6 +296,28 @@ void ep_thread_rename(const char *name)
 	}
 }
 
+/* glibc registers a list with the kernel in each thread that it makes. */
+static bool made_by_libc(void)
+{
+	uint64_t head = 0, size;
+
+	return !ep_syscall3(SYS_get_robust_list, 0, (long)&head, (long)&size) &&
+	       head;
+}
+
+static bool libc_registers; /* it is such a libc */
+
+/* A clone that shares its maker's thread-local memory (as a vfork child does)
+ * has its first event there before its maker. */
+void ep_thread_settle_slow(struct ep_thread *thread)
+{
+	if (!made_by_libc())
+		return;
+	thread->tid = (uint32_t)ep_syscall0(SYS_gettid);
+	thread->flags |= thread->tid == epitaph_root.pid ? EP_THREAD_MAIN : 0;
+	thread->flags &= ~EP_THREAD_BORROWED;
+}
+
 static void fill_entry(struct ep_thread *thread, uint32_t serial)
 {
 	__builtin_memset(thread, 0, sizeof(*thread));
@@ -287,6 +325,8 @@ static void fill_entry(struct ep_thread *thread, uint32_t serial)
 	thread->tid = (uint32_t)ep_syscall0(SYS_gettid);
 	thread->flags = thread->tid == epitaph_root.pid ? EP_THREAD_MAIN : 0;
 	thread->start_tsc = ep_tsc();
+	if (!thread->flags && libc_registers && !made_by_libc())
+		thread->flags = EP_THREAD_BORROWED;
 }
 
 /* ---- the end ------------------------------------------------------------- */
@@ -307,6 +347,7 @@ static void end_of_thread(void *rounds)
 __attribute__((constructor(102))) static void make_end_key(void)
 {
 	end_key_made = pthread_key_create(&end_key, end_of_thread) == 0;
+	libc_registers = made_by_libc();
 }
 
 /*
@@ -335,8 +376,25 @@ void ep_thread_end(void)
 	ep_tls.gate = &shut_for_good;
 	ep_ring_pause_here();
 	ep_tls.thread = NULL;
+	if (ep_settings.crash_snapshot)
+		ep_crash_stack_end();
+	if (!thread->serial) /* lost by a rescue: it says nothing any more */
+		return;
 	thread->end_tsc = ep_tsc();
 	__atomic_store_n(&thread->state, EP_THREAD_DEAD, __ATOMIC_RELEASE);
+}
+
+/* The block that it was in has no header any more. */
+void ep_thread_lose(void)
+{
+	struct ep_shortcalls *shortcalls = ep_tls.shortcalls;
+	uint64_t block = (ep_tls.cursor - 1) & -(uint64_t)EP_BLOCK_SIZE;
+
+	if (ep_tls.cursor)
+		ep_bytes_zero((void *)block, EP_BLOCK_SIZE);
+	ep_bytes_zero(ep_tls.thread, sizeof(*ep_tls.thread));
+	__builtin_memset(&ep_tls, 0, sizeof(ep_tls));
+	ep_tls.shortcalls = shortcalls;
 }
 
 /* What a thread that forks had asked for itself. */
@@ -362,6 +420,18 @@ void ep_thread_reset(void)
 	ep_tls.shortcalls = shortcalls;
 	last_serial = 0;
 	__builtin_memset(loose, 0, sizeof(loose));
+}
+
+void ep_thread_shared(void)
+{
+	struct ep_process *facts = ep_arena_section(EP_SECTION_PROCESS, NULL);
+	struct ep_thread *thread = ep_tls.thread;
+
+	if (!thread || !ep_tls.cursor)
+		return;
+	__atomic_fetch_or(&thread->flags, EP_THREAD_TWO_WRITERS,
+			  __ATOMIC_RELAXED);
+	__atomic_fetch_add(&facts->two_writers, 1, __ATOMIC_RELAXED);
 }
 
 void ep_thread_restore(void)
@@ -394,8 +464,11 @@ void ep_thread_gate(void)
 {
 	const struct ep_thread *thread = ep_tls.thread;
 
-	if (!thread ||
-	    thread->flags & (EP_THREAD_IGNORED | EP_THREAD_WITHOUT_RING))
+	/* Whoever has no entry counts in what several threads share. */
+	if (!thread && ep_settings.counting)
+		set_gate(&ep_arena->gate);
+	else if (!thread ||
+		 thread->flags & (EP_THREAD_IGNORED | EP_THREAD_WITHOUT_RING))
 		set_gate(&shut_for_good);
 	else if (thread->gate)
 		set_gate(&thread->gate);
@@ -418,9 +491,12 @@ struct ep_thread *ep_thread_enter(void)
 	struct ep_thread *thread;
 
 	/* One that is ending, or that a signal handler finds starting, has a
-	 * gate, shut: it must not start twice. */
+	 * gate, shut: it must not start twice. The handler's calls are counted
+	 * all the same. */
 	if (!ep_cmpxchg_local((uint64_t *)&ep_tls.gate, 0,
-			      (uint64_t)&shut_for_good))
+			      (uint64_t)(ep_settings.counting
+						 ? &ep_arena->gate
+						 : &shut_for_good)))
 		return ep_tls.thread;
 	thread = claim_entry(&serial);
 	if (thread)
@@ -429,6 +505,8 @@ struct ep_thread *ep_thread_enter(void)
 		__atomic_fetch_add(&ep_arena->threads_untold, 1,
 				   __ATOMIC_RELAXED);
 	ask_for_end();
+	if (ep_settings.crash_snapshot)
+		ep_crash_stack();
 	ep_thread_gate();
 	return thread;
 }
@@ -506,7 +584,8 @@ bool ep_thread_set_ring(uint64_t size)
 	struct ring ring, *left;
 	bool found;
 
-	if (thread->ring_offset && thread->ring_size == size)
+	if (ep_settings.counting ||
+	    (thread->ring_offset && thread->ring_size == size))
 		return true;
 	/* A signal handler that is traced meanwhile goes unrecorded. */
 	set_gate(&shut_for_good);
@@ -522,14 +601,25 @@ bool ep_thread_set_ring(uint64_t size)
 	return found;
 }
 
+/* The file system may have room for less. */
+static bool find_any_ring(uint64_t size, struct ring *ring)
+{
+	bool found = find_ring(size, ring);
+
+	while (!found && ep_backing_on() && size > RING_SMALLEST) {
+		size /= 2;
+		found = find_ring(size, ring);
+	}
+	return found || take_used(0, ring);
+}
+
 static void give_ring(struct ep_thread *thread)
 {
 	struct ring ring;
 
 	if (thread->ring_offset)
 		return;
-	if (find_ring(ring_size_wanted(thread->serial), &ring) ||
-	    take_used(0, &ring)) {
+	if (find_any_ring(ring_size_wanted(thread->serial), &ring)) {
 		begin_in(thread, &ring);
 		return;
 	}

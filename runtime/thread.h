@@ -20,13 +20,24 @@
  */
 struct ep_tls {
 	uint64_t cursor; /* address of the next record; 0 before the first */
-	uint32_t timing_mask;     /* cursor & mask == 0: timed, or slow */
-	uint32_t boundary_mask;   /* … and cursor & mask == 0: slow */
-	uint64_t last_tsc;        /* time of the last timed record */
+	uint32_t timing_mask;   /* cursor & mask == 0: timed, or slow */
+	uint32_t boundary_mask; /* … and cursor & mask == 0: slow */
+	union {
+		uint64_t last_tsc;  /* time of the last timed record */
+		uint64_t *counters; /* counting: of this thread, by number */
+	};
 	const uint32_t *gate;     /* 0 there: recording may go on */
 	struct ep_thread *thread; /* its entry in the arena; NULL: none */
 	uint64_t pauses;          /* arena.pauses when last seen recording */
-	uint64_t gap_at; /* cursor at the last gap seen (pace.c); 0 none */
+	union {
+		uint64_t gap_at; /* cursor at the last gap seen (pace.c); 0
+				    none */
+		struct {
+			uint32_t counter_limit; /* numbers below it have a
+						   counter */
+			uint32_t counters_busy; /* they are being changed */
+		};
+	};
 	struct ep_shortcalls *shortcalls; /* NULL: none */
 };
 static_assert(sizeof(struct ep_tls) <= 64, "more does not fit under dlopen");
@@ -60,8 +71,29 @@ bool ep_thread_set_ring(uint64_t size);
 /* The caller is about to end: its ring may be reused. */
 void ep_thread_end(void);
 
+/* Once a block: the caller's tid, where another's may stand. */
+void ep_thread_settle_slow(struct ep_thread *thread);
+static inline void ep_thread_settle(void)
+{
+	struct ep_thread *thread = ep_tls.thread;
+
+	if (thread && thread->flags & EP_THREAD_BORROWED)
+		ep_thread_settle_slow(thread);
+}
+
 /* The caller's name in the table; NULL: take the kernel's again. */
 void ep_thread_rename(const char *name);
+
+/*
+ * The caller's entry went with the arena's file (rescue.h): forgets it and the
+ * ring, so that the next hook begins anew.
+ */
+void ep_thread_lose(void);
+
+static inline bool ep_thread_lost(const struct ep_tls *tls)
+{
+	return tls->thread && !*(volatile const uint32_t *)&tls->thread->serial;
+}
 
 /*
  * A forked child starts anew: forgets the caller's ring and entry, before the
@@ -71,8 +103,16 @@ void ep_thread_rename(const char *name);
 void ep_thread_reset(void);
 void ep_thread_restore(void);
 
+/* A forked child recorded before it knew that it is one, and its arena is the
+ * parent's file: notes there which thread's block has records of both. */
+void ep_thread_shared(void);
+
 /* Entries of the table, from its first, that may be in use. */
 uint32_t ep_thread_count(void);
+
+/* Counting: the counters of a thread that has ended, as its ring would be
+ * handed on; false: none is free. */
+bool ep_thread_inherit(uint64_t *offset, uint64_t *size);
 
 /*
  * Rings that threads left for others, by ep_thread_set_ring: *offset and *size

@@ -5,60 +5,22 @@
  */
 #include "runtime/trigger.h"
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "runtime/counting.h"
+#include "runtime/crash.h"
+#include "runtime/output.h"
 #include "runtime/settings.h"
+#include "runtime/signals.h"
 #include "runtime/snapshot.h"
-#include "runtime/syscalls.h"
 #include "runtime/text.h"
 
-/* The kernel's, not libc's: that one may be the program's own. */
-struct kernel_action {
-	void *handler;
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
-};
-
-#define FLAG_RESTORER 0x04000000ul
-
-void ep_restorer(void); /* x86_64/restorer.S */
-
-static long action(int signal, const struct kernel_action *new,
-		   struct kernel_action *old)
-{
-	return ep_syscall4(SYS_rt_sigaction, signal, (long)new, (long)old,
-			   sizeof new->mask);
-}
-
-static bool is_fault(int signal, const siginfo_t *info)
-{
-	return info->si_code > 0 &&
-	       (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS ||
-		signal == SIGFPE || signal == SIGILL || signal == SIGSYS);
-}
-
-/* The same signal again, with its siginfo and the default action; it is
- * delivered when the handler returns to the interrupted registers. */
-static void die_of(int signal, siginfo_t *info)
-{
-	struct kernel_action none = {SIG_DFL, FLAG_RESTORER, ep_restorer, 0};
-
-	action(signal, &none, NULL);
-	ep_syscall4(SYS_rt_tgsigqueueinfo, ep_syscall0(SYS_getpid),
-		    ep_syscall0(SYS_gettid), signal, (long)info);
-}
-
-static void complain(long error)
+static void complain(int error)
 {
 	char line[128];
 	struct ep_text text;
 
 	ep_text_init(&text, line, sizeof line);
-	ep_text_add(&text, "epitaph: no snapshot: error ");
-	ep_text_add_number(&text, (uint64_t)-error);
+	ep_text_add(&text, "epitaph: no snapshot: ");
+	ep_output_tell(&text, error);
 	ep_text_add(&text, "\n");
 	ep_text_complain(&text);
 }
@@ -67,8 +29,12 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	int result;
 
-	if (is_fault(signal, info)) {
-		die_of(signal, info);
+	if (ep_signal_is_fault(signal, info)) {
+		if (ep_settings.crash_snapshot)
+			ep_crash(signal, info, context, true);
+		if (ep_settings.counting)
+			ep_counting_write();
+		ep_signal_die(signal, info);
 		return;
 	}
 	result = ep_snapshot_write(NULL, context);
@@ -78,12 +44,14 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
 void ep_trigger_start(void)
 {
-	struct kernel_action ours = {
-		on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | FLAG_RESTORER,
-		ep_restorer, 0};
-	struct kernel_action old;
+	struct ep_kernel_action ours = {on_signal,
+					SA_SIGINFO | SA_ONSTACK | SA_RESTART |
+						EP_SA_RESTORER,
+					ep_restorer, 0};
+	struct ep_kernel_action old;
 	int signal = ep_settings.snapshot_signal;
 
-	if (signal && !action(signal, NULL, &old) && old.handler == SIG_DFL)
-		action(signal, &ours, NULL);
+	if (signal && !ep_signal_action(signal, NULL, &old) &&
+	    old.handler == SIG_DFL)
+		ep_signal_action(signal, &ours, NULL);
 }

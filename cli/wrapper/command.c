@@ -78,6 +78,10 @@ static const struct flag flags[] = {
 	FLAG("-mx32", other_machine, true),
 	FLAG("-m16", other_machine, true),
 	FLAG("-m64", other_machine, false),
+	FLAG("-flto", lto, true),
+	FLAG("-fno-lto", lto, false),
+	FLAG("-ffat-lto-objects", fat_lto, true),
+	FLAG("-fno-fat-lto-objects", fat_lto, false),
 	FLAG("-finstrument-functions", instrumented, true),
 	FLAG("-finstrument-functions", unwanted, false),
 	FLAG("-finstrument-functions-after-inlining", instrumented, true),
@@ -121,6 +125,12 @@ static void set_flag(struct ep_command *command, const char *word)
 				flags[i].value;
 }
 
+static void add_source(struct ep_command *command, const char *word)
+{
+	command->c_sources++;
+	ep_words_add(&command->sources, word);
+}
+
 /* What -x says, or what the name's end says when -x says nothing. */
 static void count_input(struct ep_command *command, const char *word,
 			const char *language)
@@ -135,12 +145,13 @@ static void count_input(struct ep_command *command, const char *word,
 			command->headers++;
 		else if (begins(language, "c") || begins(language, "obj") ||
 			 !strcmp(language, "ir"))
-			command->c_sources++;
+			add_source(command, word);
 		return;
 	}
 	if (!dot || strchr(dot, '/'))
 		return;
-	command->c_sources += in(dot + 1, c_suffixes, COUNT(c_suffixes));
+	if (in(dot + 1, c_suffixes, COUNT(c_suffixes)))
+		add_source(command, word);
 	command->headers +=
 		in(dot + 1, header_suffixes, COUNT(header_suffixes));
 }
@@ -189,12 +200,24 @@ static void read_option(struct ep_command *command, const char *word,
 		read_linker_words(command, word + 13);
 	else if (begins(word, "--target="))
 		command->other_machine = machine_is_other(word + 9);
+	else if (begins(word, "-flto="))
+		command->lto = true;
 	else if (begins(word, "-fuse-ld="))
 		command->bfd = !strcmp(word + 9, "bfd");
 	else if (!strcmp(word, "-z"))
 		command->no_undefined |= !strcmp(next, "defs");
 	else if (!strcmp(word, "-target"))
 		command->other_machine = machine_is_other(next);
+	else if (!strcmp(word, "-o") || !strcmp(word, "--output"))
+		command->output = next;
+	else if (begins(word, "--output="))
+		command->output = word + 9;
+	else if (begins(word, "-o") && word[2])
+		command->output = word + 2;
+	else if (begins(word, "-masm="))
+		command->intel = !strcmp(word + 6, "intel");
+	else if (begins(word, "-mfunction-return="))
+		command->thunks = strcmp(word + 18, "keep") != 0;
 	else if (begins(word, "-l") && (word[2] || *next))
 		command->inputs++;
 	else

@@ -28,10 +28,16 @@ struct ep_command {
 	bool freestanding;  /* -ffreestanding, -mkernel: no hooks in there */
 	bool other_machine; /* -m32, -mx32, -m16, --target: not x86-64 */
 	bool instrumented;  /* has -finstrument-functions… of its own */
+	bool lto;           /* -flto: code is made at the link */
+	bool fat_lto;       /* -ffat-lto-objects: also at the compilation */
 	bool unwanted;      /* -fno-instrument-functions */
-	unsigned c_sources; /* inputs that the C or C++ compiler takes */
-	unsigned headers;   /* inputs that become precompiled headers */
-	unsigned inputs;    /* all of them, libraries too */
+	bool intel;         /* -masm=intel */
+	bool thunks;        /* -mfunction-return=: no plain `ret` */
+	const char *output; /* -o; NULL: the compiler's own name */
+	struct ep_words sources; /* C and C++ inputs; "-": standard input */
+	unsigned c_sources;      /* inputs that the C or C++ compiler takes */
+	unsigned headers;        /* inputs that become precompiled headers */
+	unsigned inputs;         /* all of them, libraries too */
 };
 
 /* Reads `words`, the command line with its response files expanded and without

@@ -70,8 +70,9 @@ static bool named(const char *name, const char *stem)
 	return !at[length + strspn(at + length, "-.0123456789")];
 }
 
-/* What the compiler answers to --version, at most `size` - 1 bytes. */
-static void ask_version(const struct ep_words *words, char *text, size_t size)
+/* What the compiler answers to `question`, at most `size` - 1 bytes. */
+static void ask(const struct ep_words *words, const char *question, char *text,
+		size_t size)
 {
 	struct ep_words command = {0};
 	posix_spawn_file_actions_t actions;
@@ -83,7 +84,7 @@ static void ask_version(const struct ep_words *words, char *text, size_t size)
 	text[0] = 0;
 	for (size_t i = 0; i < words->count; i++)
 		ep_words_add(&command, words->list[i]);
-	ep_words_add(&command, "--version");
+	ep_words_add(&command, question);
 	if (pipe2(ends, O_CLOEXEC))
 		return;
 	posix_spawn_file_actions_init(&actions);
@@ -112,10 +113,17 @@ enum ep_family ep_compiler_family(const struct ep_words *words)
 		return EP_FAMILY_CLANG;
 	if (named(last, "gcc") || named(last, "g++"))
 		return EP_FAMILY_GCC;
-	ask_version(words, text, sizeof text);
+	ask(words, "--version", text, sizeof text);
 	if (strstr(text, "clang"))
 		return EP_FAMILY_CLANG;
 	if (strstr(text, "Free Software Foundation"))
 		return EP_FAMILY_GCC;
 	return EP_FAMILY_OTHER;
+}
+
+void ep_compiler_ask(const struct ep_words *words, const char *question,
+		     char *line, size_t size)
+{
+	ask(words, question, line, size);
+	line[strcspn(line, "\n")] = 0;
 }

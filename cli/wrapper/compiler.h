@@ -19,4 +19,9 @@ void ep_compiler_words(bool cxx, struct ep_words *words);
  */
 enum ep_family ep_compiler_family(const struct ep_words *words);
 
+/* The first line of what the compiler answers when it is asked `question`, at
+ * most `size` - 1 bytes; "" when it says nothing. */
+void ep_compiler_ask(const struct ep_words *words, const char *question,
+		     char *line, size_t size);
+
 #endif

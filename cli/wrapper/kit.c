@@ -51,5 +51,9 @@ void ep_kit_find(struct ep_kit *kit)
 	kit->interpose = under(root, "lib/epitaph/interpose.o");
 	kit->wrapped = under(root, "lib/epitaph/wrapped.o");
 	kit->pg_specs = under(root, "lib/epitaph/pg.specs");
+	if (asprintf(&kit->epitaph, "%s/bin/epitaph", root) < 0)
+		ep_die("out of memory");
+	under(root, "lib/epitaph/filter/as");
+	kit->assembler = under(root, "lib/epitaph/filter");
 	kit->include = under(root, "include/epitaph");
 }

@@ -17,6 +17,8 @@ struct ep_kit {
 	char *interpose; /* object with what stands before others' functions */
 	char *wrapped;   /* … in static programs */
 	char *pg_specs;  /* gcc specs file of the method pg */
+	char *epitaph;   /* the command, for what it knows of linked files */
+	char *assembler; /* directory that holds our `as` and nothing else */
 	char *include;   /* directory that holds epitaph.h and nothing else */
 };
 

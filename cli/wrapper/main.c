@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/wrapper/followup.h"
 #include "cli/wrapper/response.h"
 #include "cli/wrapper/say.h"
 #include "cli/wrapper/tracing.h"
@@ -50,14 +51,17 @@ static void refuse_musl(const struct ep_words *compiler)
 int main(int argc, char **argv)
 {
 	struct ep_tracing tracing = {0};
-	struct ep_words user = {0}, flat = {0}, words = {0};
+	struct ep_words user = {0}, flat = {0}, words = {0}, compiler = {0};
 	bool cxx = argc > 0 && is_cxx(argv[0]);
 	int failed;
 
 	ep_tool = cxx ? "epitaph-c++" : "epitaph-cc";
 	take_options(&tracing.options, argc, argv, &user);
 	ep_compiler_words(cxx, &words);
+	compiler = words;
+	tracing.compiler = &compiler;
 	ep_response_expand(&user, &flat);
+	tracing.user = &flat;
 	ep_command_read(&tracing.command, &flat);
 	if (!tracing.command.query) {
 		refuse_musl(&words);
@@ -69,6 +73,8 @@ int main(int argc, char **argv)
 	ep_tracing_after(&tracing, &words);
 	if (ep_verbose)
 		ep_words_print(&words);
+	if (ep_followup_wanted(&tracing))
+		ep_followup_run(&tracing, &words);
 	execvp(words.list[0], words.list);
 	failed = errno;
 	fprintf(stderr, "%s: error: %s: %s\n", ep_tool, words.list[0],

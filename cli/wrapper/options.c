@@ -36,14 +36,43 @@ static const char *after(const char *word, const char *prefix)
 	return strncmp(word, prefix, length) ? NULL : word + length;
 }
 
+/* What funtrace's -funtrace-NAME has in common with ours. */
+static const char *const filtering[] = {
+	"no-trace=", "do-trace=", "instr-thresh=", "ignore-loops"};
+
+static bool take_filtering(struct ep_options *options, const char *word)
+{
+	const char *name = after(word, "-epitaph-");
+	size_t count = sizeof filtering / sizeof *filtering;
+
+	if (!name)
+		name = after(word, "-funtrace-");
+	for (size_t i = 0; i < count; i++) {
+		const char *value = after(name, filtering[i]);
+
+		if (!value)
+			continue;
+		if (!*value != (i == count - 1))
+			ep_die(i == count - 1 ? "%s: takes no value"
+					      : "%s: the value is missing",
+			       word);
+		ep_words_addf(&options->filter, "--epitaph-%s", name);
+		return true;
+	}
+	return false;
+}
+
 bool ep_options_take(struct ep_options *options, const char *word)
 {
 	const char *value;
 	int found;
 
-	if (!after(word, "-epitaph-"))
+	if (!after(word, "-epitaph-") && !after(word, "-funtrace-"))
 		return false;
-	if (!strcmp(word, "-epitaph-verbose")) {
+	if (take_filtering(options, word))
+		return true;
+	if (!strcmp(word, "-epitaph-verbose") ||
+	    !strcmp(word, "-funtrace-verbose")) {
 		ep_verbose = true;
 		return true;
 	}
@@ -64,7 +93,8 @@ bool ep_options_take(struct ep_options *options, const char *word)
 		options->runtime = (enum ep_runtime)found;
 		return true;
 	}
-	ep_die("%s: no such option; there are -epitaph-method=, "
-	       "-epitaph-runtime= and -epitaph-verbose",
+	ep_die("%s: no such option; there are -epitaph-method=, -runtime=, "
+	       "-no-trace=, -do-trace=, -instr-thresh=, -ignore-loops and "
+	       "-verbose",
 	       word);
 }

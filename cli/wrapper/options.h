@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.h: the wrapper's own options, all of the form -epitaph-NAME[=VALUE],
- * on the command line itself: a response file goes to the compiler as it is. */
+ * on the command line itself: a response file goes to the compiler as it is.
+ * Those of the assembly filter also as the funtrace project spells them. */
 #ifndef EPITAPH_WRAPPER_OPTIONS_H
 #define EPITAPH_WRAPPER_OPTIONS_H
 
 #include <stdbool.h>
+
+#include "cli/wrapper/words.h"
 
 enum ep_method {
 	EP_METHOD_DEFAULT, /* pg with gcc, after-inlining with clang */
@@ -22,6 +25,7 @@ enum ep_runtime {
 struct ep_options {
 	enum ep_method method;
 	enum ep_runtime runtime;
+	struct ep_words filter; /* for our assembler (filtering.h) */
 };
 
 /* True when `word` is one of ours; then it is in *options (or ep_verbose). An

@@ -8,6 +8,7 @@
  */
 #include "cli/wrapper/tracing.h"
 
+#include "cli/wrapper/filtering.h"
 #include "cli/wrapper/say.h"
 #include "runtime/interpose.h"
 
@@ -23,7 +24,6 @@ static const char *const interposed[] = {
 	EP_INTERPOSED(EP_NAME)
 #undef EP_NAME
 };
-#define JUMPS (EP_REAL_makecontext + 1)
 
 static enum ep_method method_of(const struct ep_tracing *tracing)
 {
@@ -74,6 +74,7 @@ void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
 	}
 	if (command->preprocess || command->check || !may_trace(command))
 		return;
+	ep_filtering_before(tracing, words);
 	method = method_of(tracing);
 	if (command->instrumented) {
 		ep_note("the command has -finstrument-functions already");
@@ -118,7 +119,7 @@ static void add_wrapped(const struct ep_tracing *tracing,
 			struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.wrapped);
-	for (size_t i = 0; i < JUMPS; i++)
+	for (size_t i = 0; i < EP_REAL_WRAPPED; i++)
 		ep_words_addf(words, "-Wl,--wrap=%s", interposed[i]);
 }
 
@@ -200,6 +201,7 @@ static void add_runtime(const struct ep_tracing *tracing,
 
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)
 {
+	ep_filtering_after(tracing, words);
 	if (!ep_command_links(&tracing->command) ||
 	    tracing->command.other_machine || tracing->command.freestanding)
 		return;

@@ -14,6 +14,8 @@ struct ep_tracing {
 	struct ep_options options;
 	struct ep_kit kit;
 	enum ep_family family;
+	const struct ep_words *compiler; /* how it is called */
+	const struct ep_words *user; /* its words, response files expanded */
 };
 
 /* Words that go before the user's: a later flag of the user's wins. Ends the

@@ -9,13 +9,15 @@
  *
  * The four ways through a hook, by the thread's own cursor and masks:
  *	cursor & timing != 0			untimed: advance, store
- *	else the gate is shut			paused: nothing
+ *	else the gate is shut			paused: nothing; or this process
+ *						counts: a call adds one
  *	else cursor & boundary != 0		timed: read the TSC as well
  *	else					slow: C (ring.c)
  */
 #include "runtime/x86_64/offsets.h"
 
-#define GAP_CYCLES 0x40000 /* EP_GAP_CYCLES */
+#define GAP_CYCLES 0x40000    /* EP_GAP_CYCLES */
+#define COUNTING   0x80000000 /* EP_GATE_COUNTING: no pause */
 
 /*
  * Where the thread's struct lies. In an executable it is a link-time constant
@@ -83,6 +85,32 @@
 	jz	\slow
 	.endm
 
+/*
+ * Adds one to this thread's counter of an address, whose bits 32-46 are in
+ * \table. \rest loads its next 16 bits into \table, \last the lowest 16.
+ * Clobbers \at, \table and flags. The tables: runtime/counting.h.
+ */
+	.macro count_call at, table, rest, last, slow
+	cmpl	$0x7fff, \table\()d
+	ja	\slow
+	movq	ep_counting_root(%rip), \at
+	movq	(\at,\table,8), \at
+	testq	\at, \at
+	jz	\slow
+	\rest
+	movq	(\at,\table,8), \at
+	testq	\at, \at
+	jz	\slow
+	\last
+	movl	(\at,\table,4), \table\()d
+	tls_base \at
+	decl	\table\()d		/* no number: the greatest */
+	cmpl	TLS(TLS_LIMIT, \at), \table\()d
+	jae	\slow
+	movq	TLS(TLS_COUNTERS, \at), \at
+	incq	(\at,\table,8)
+	.endm
+
 /* ---- __fentry__: the traced function's first instruction ---------------- */
 
 	.globl	__fentry__
@@ -115,7 +143,12 @@ __fentry__:
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
 	jnz	2b
 	jmp	3b
-6:	ret
+6:	cmpl	$COUNTING, (%r10)
+	jne	7f
+	movl	4(%rsp), %r10d
+	count_call %r11, %r10, "movzwl 2(%rsp), %r10d", \
+		"movzwl (%rsp), %r10d", 4b
+7:	ret
 	.cfi_endproc
 	.size	__fentry__, . - __fentry__
 
@@ -214,9 +247,23 @@ __return__:
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	%rdi, -8(%r10)
 6:	ret
+	.if	\return
 1:	timed_or_slow %r10, %r11, 6b, 4f
+	.else
+1:	timed_or_slow %r10, %r11, 7f, 4f
+	.endif
 2:	timed_record %r10, %r11, %rdi, %rcx, 5f, 4f
 	ret
+	.if	!\return
+7:	cmpl	$COUNTING, (%r10)
+	jne	6b
+	movq	%rdi, %r8
+	shrq	$32, %r8
+	movl	%edi, %ecx
+	shrl	$16, %ecx
+	count_call %r11, %r8, "movl %ecx, %r8d", "movzwl %di, %r8d", 4f
+	ret
+	.endif
 5:	movq	%rax, %r10
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
 	jnz	2b

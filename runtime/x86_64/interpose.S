@@ -73,4 +73,19 @@
 	interposer PUBLIC(swapcontext), ep_before_swapcontext
 	interposer PUBLIC(makecontext), ep_before_makecontext
 
+	interposer PUBLIC(prctl), ep_before_prctl
+	interposer PUBLIC(syscall), ep_before_syscall
+
+	interposer PUBLIC(_exit), ep_before__exit
+	interposer PUBLIC(_Exit), ep_before__Exit
+	interposer PUBLIC(execve), ep_before_execve
+	interposer PUBLIC(execv), ep_before_execv
+	interposer PUBLIC(execvp), ep_before_execvp
+	interposer PUBLIC(execvpe), ep_before_execvpe
+	interposer PUBLIC(execl), ep_before_execl
+	interposer PUBLIC(execle), ep_before_execle
+	interposer PUBLIC(execlp), ep_before_execlp
+	interposer PUBLIC(fexecve), ep_before_fexecve
+	interposer PUBLIC(execveat), ep_before_execveat
+
 	.section .note.GNU-stack, "", @progbits

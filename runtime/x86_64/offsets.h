@@ -11,5 +11,7 @@
 #define TLS_BOUNDARY 12
 #define TLS_LAST     16
 #define TLS_GATE     24
+#define TLS_COUNTERS 16 /* of a thread that counts */
+#define TLS_LIMIT    48 /* of a thread that counts */
 
 #endif

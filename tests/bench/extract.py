@@ -23,7 +23,7 @@ def make_core(program, folder, touched, hole):
     """The core of a crash; None where the system writes none here."""
     status = subprocess.run(
         [program, str(touched), str(hole)], cwd=folder, check=False,
-        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)).returncode
     if status != -6:
@@ -36,8 +36,8 @@ def make_core(program, folder, touched, hole):
     return path
 
 
-def timed(command, output, cold):
-    """Seconds. `cold`: this file is read from disk."""
+def timed(command, output, cold, allowed=(0,)):
+    """Seconds. `cold`: this file is read from disk. `allowed`: statuses."""
     if os.path.exists(output):
         os.remove(output)
     if cold:
@@ -46,22 +46,26 @@ def timed(command, output, cold):
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(fd)
     start = time.monotonic()
-    child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
     status = child.wait()
     wall = time.monotonic() - start
-    if status:
+    if status not in allowed:
         sys.exit(f"{command}: status {status}")
     return wall
 
 
-def peak_memory(command, folder):
+def peak_memory(command, folder, allowed=(0,)):
     """KiB, by GNU time: a child of this process would be charged with its
     parent's pages."""
     report = os.path.join(folder, "time")
-    subprocess.run(["/usr/bin/time", "-f", "%M", "-o", report, *command],
-                   check=True)
+    status = subprocess.run(
+        ["/usr/bin/time", "-f", "%M", "-o", report, *command], check=False,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    if status not in allowed:
+        sys.exit(f"{command}: status {status}")
     with open(report, encoding="ascii") as said:
-        return int(said.read())
+        return int(said.read().split()[-1])  # a status stands before it
 
 
 def one_size(epitaph, core, folder, rounds, cold):

@@ -102,6 +102,51 @@ status=0
 "$EPITAPH" extract --quiet --kept all core
 [ "$(ls | grep -c '\.kept-[13]\.core$')" = 2 ] || fail "$(ls)"
 
+# What the program said, and a deadline that was missed, are in it when the ring has forgotten them.
+cat >told.c <<'C'
+#include <epitaph.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((noinline)) void later(void) { __asm__ volatile(""); }
+static volatile int misses;
+static void missed(const struct epitaph_miss *miss) { (void)miss; misses++; }
+int main(void)
+{
+	struct epitaph_watchdog *dog = epitaph_watchdog_create("guard", 20000000, missed);
+
+	epitaph_note("resized %s to %d of %.1f", "users", 7, 8.5);
+	epitaph_mark_begin("request");
+	epitaph_watchdog_feed(dog);
+	while (!misses)
+		usleep(1000);
+	epitaph_mark_begin("inner");
+	epitaph_mark_end("inner");
+	epitaph_snapshot_take();
+	epitaph_mark_end("request");
+	for (int i = 0; i < 100000; i++)
+		later();
+	epitaph_watchdog_destroy(dog);
+	abort();
+}
+C
+"$BIN/epitaph-cc" -O1 told.c -o told
+EPITAPH_RING=16K crash 134 ./told
+"$EPITAPH" replay --format=tsv core | grep -q resized && fail "the ring was to forget the note"
+"$EPITAPH" extract --quiet --kept all -o told.core core
+"$EPITAPH" replay told.core >tree
+for words in '-- resized users to 7 of 8.5' '-- span request begins' '-- missed deadline: guard: ' '-- span inner ends after' \
+	'-- span request began here and did not end'; do
+	grep -qF -- "$words" tree || { cat tree; fail "no $words"; }
+done
+grep -q later tree && fail "what came later is in it"
+for format in jsonl chrome viztracer; do
+	"$EPITAPH" export --format=$format told.core -o told.$format
+	for words in 'resized users to 7 of 8.5' request guard inner; do
+		grep -qF "$words" told.$format || { cat told.$format; fail "$format: no $words"; }
+	done
+done
+[ "$(info 'sum(info["lost"].values())' told.core)" = 0 ] || fail "$(info 'info["lost"]')"
+
 # No memory for it: the program is told, and so is the reader.
 status=0
 EPITAPH_KEEP=0 ./slowest saved.core 2>err || status=$?

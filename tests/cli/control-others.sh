@@ -40,12 +40,32 @@ if [ "$(id -u)" = 0 ]; then
 	[ $got = 3 ] || fail "another user: status $got, $(cat said err)"
 	grep -q 'permission denied' err || fail "another user: $(cat err)"
 	grep -Eq 'run as|yama' err || fail "it does not say what to do: $(cat err)"
+	for command in "extract -o $open/none.core" report stats "control $pid"; do
+		got=0
+		# shellcheck disable=SC2086
+		setpriv --reuid 65533 --regid 65533 --clear-groups "$open/epitaph" ${command% "$pid"} "$pid" \
+			$([[ $command == control* ]] && echo status) >said 2>err || got=$?
+		[ $got = 3 ] && grep -Eq 'permission denied.*(CAP_SYS_PTRACE|ptrace_scope)' err ||
+			fail "$command of another user's: status $got: $(cat err)"
+	done
 	control 0 "$pid" pause
 	control 0 "$pid" resume
 	if [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" = 0 ]; then
 		setpriv --reuid 65534 --regid 65534 --clear-groups "$open/epitaph" control "$pid" pause >said 2>err ||
 			fail "the same user: $(cat err)"
 	fi
+	kill -9 "$pid"
+fi
+
+# ---- one's own, but with privileges: the kernel keeps it from its user, and that is said
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" = 0 ]; then
+	cp "$open/controlled" "$open/privileged"
+	chgrp 1 "$open/privileged"
+	chmod 2755 "$open/privileged"
+	start setpriv --reuid 65534 --regid 65534 --clear-groups "$open/privileged"
+	got=0
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$open/epitaph" report "$pid" >said 2>err || got=$?
+	[ $got = 3 ] && grep -q 'though it is yours.*setuid.*CAP_SYS_PTRACE' err || fail "setgid: status $got: $(cat err)"
 	kill -9 "$pid"
 fi
 

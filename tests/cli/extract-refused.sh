@@ -22,12 +22,13 @@ refused 'a directory' 3 folder
 refused 'not an ELF core' 3 zeroes
 refused 'an executable, not a core' 3 "$epitaph"
 refused 'No such file' 3 absent
-gzip -k words.txt
-refused 'gzip -d' 3 words.txt.gz
-if command -v xz >/dev/null; then
-	xz -k words.txt
-	refused 'xz -d' 3 words.txt.xz
-fi
+# Inside of a compressed file too.
+for tool in gzip xz zstd; do
+	"$tool" -qk words.txt zeroes
+	end=$(sed 's/gzip/gz/;s/zstd/zst/' <<<"$tool")
+	refused 'a text file' 3 "words.txt.$end"
+	refused 'not an ELF core' 3 "zeroes.$end"
+done
 
 # A core of a program that was not traced.
 cat >plain.c <<'END'

@@ -42,6 +42,7 @@ for level in -O0 -O2; do
 	try $level
 	try $level -epitaph-method=finstrument
 	EPITAPH_CC=clang try $level
+	EPITAPH_CC=clang try $level -epitaph-method=finstrument
 done
 try -O2 -static
 [ $failures -eq 0 ]

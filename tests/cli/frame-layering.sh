@@ -6,7 +6,7 @@ set -euo pipefail
 
 breach() { # FILE LINE: the check names the file
 	rm -rf copy && mkdir copy
-	(cd "$TOP" && find runtime coredump decoder gdb-ext cli tests -name '*.[ch]' -print0 | tar cf - --null -T -) | tar xf - -C copy
+	(cd "$TOP" && find runtime coredump decoder funcount gdb-ext cli tests -name '*.[ch]' -print0 | tar cf - --null -T -) | tar xf - -C copy
 	mkdir -p "copy/${1%/*}" && echo "$2" >>"copy/$1"
 	if "$TOP/ci/layering" copy >out; then
 		echo "not found: $1 with $2"
@@ -19,5 +19,6 @@ breach runtime/new.c '#include <libelf.h>'
 breach coredump/error.c '#include "decoder/json.h"'
 breach decoder/json.c '#  include "cli/wrapper/words.h"'
 breach cli/new.c '#include "tests/unit/main.h"'
-breach cli/wrapper/words.c '#include "coredump/error.h"'
+breach cli/wrapper/words.c '#include "coredump/source.h"'
+breach funcount/filter/list.c '#include "coredump/source.h"'
 breach coredump/error.c '#include <decoder/json.h>'

@@ -22,6 +22,19 @@ for variant in pie: no-pie:-no-pie static:-static static-pie:-static-pie; do
 	crash ./waiters abort "${variant%%:*}.core"
 	both "${variant%%:*}.core"
 done
+# What the C library said is in both.
+cat >said.c <<'END'
+#include <stdlib.h>
+int main(void) { void *volatile p = malloc(64); free(p); free(p); }
+END
+for variant in dynamic: static:-static; do
+	# shellcheck disable=SC2086
+	"$BIN/epitaph-cc" ${variant#*:} -w said.c -o said
+	crash ./said abort "said-${variant%%:*}.core"
+	both "said-${variant%%:*}.core"
+	"$EPITAPH" report by-gdb >out || true
+	grep -q "it said    free(): double free detected" out || say "$variant: what glibc said is lost"
+done
 # They see the same threads, names and blocks in it.
 in_gdb -ex 'epitaph threads' -c pie.core | awk '$NF != "record" && /live/ { sub(/^\*/, " "); print $2, $3, $5 }' | sort >by-gdb.threads
 "$EPITAPH" info pie.core | sed -n '/^tid/,$p' | awk '$1 ~ /^[0-9]+$/ { print $1, $2, $4 }' | sort >by-us.threads

@@ -8,8 +8,9 @@ gives 0 "$EPITAPH" --version
 grep -qE '^epitaph [0-9]+\.[0-9]+\.[0-9]+$' out || say 'no version'
 gives 0 "$EPITAPH" --help
 mv out help
-commands=$(sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p' help)
-[ "$(wc -w <<<"$commands")" -ge 6 ] || say "commands: $commands"
+# A name is one word or two; two blanks end it.
+commands=$(sed -n 's/^  \([a-z][a-z ]*[a-z]\)  .*/\1/p' help)
+[ "$(wc -l <<<"$commands")" -ge 6 ] || say "commands: $commands"
 for status in 0 1 2 3 64; do grep -qE "^  $status +[a-z]" help || say "status $status is not explained"; done
 gives 0 "$EPITAPH" help
 cmp -s out help || say 'help and --help differ'
@@ -20,21 +21,23 @@ gives 0 "$EPITAPH" help --man-pages man
 gives 0 "$EPITAPH" help --completion bash
 mv out completion
 bash -n completion || say "bash does not read its completion"
-for command in $commands; do
-	grep -q "epitaph..$command" man/epitaph.1 || say "epitaph.1 has no $command"
-	gives 0 "$EPITAPH" "$command" --help
+while read -r command; do
+	read -ra words <<<"$command"
+	page=epitaph-${command// /-}.1
+	grep -q "epitaph..${command// /-}" man/epitaph.1 || say "epitaph.1 has no $command"
+	gives 0 "$EPITAPH" "${words[@]}" --help
 	mv out "help.$command"
-	gives 0 "$EPITAPH" help "$command"
+	gives 0 "$EPITAPH" help "${words[@]}"
 	cmp -s out "help.$command" || say "help $command and $command --help differ"
 	options=$(grep -oE '^ +(-[a-zA-Z], +)?--[a-z-]+' "help.$command" | grep -oE -- '--[a-z-]+')
 	[ -n "$options" ] || say "$command has no options"
 	for option in $options; do
-		tr -d '\\' <"man/epitaph-$command.1" >plain
-		grep -q -- "$option" plain || say "epitaph-$command.1 has no $option"
+		tr -d '\\' <"man/$page" >plain
+		grep -q -- "$option" plain || say "$page has no $option"
 		(
 			source ./completion
 			compopt() { :; }
-			COMP_WORDS=(epitaph "$command" "${option:0:4}") COMP_CWORD=2
+			COMP_WORDS=(epitaph "${words[@]}" "${option:0:4}") COMP_CWORD=$((${#words[@]} + 1))
 			_epitaph
 			printf '%s\n' "${COMPREPLY[@]}"
 		) >completed
@@ -42,7 +45,7 @@ for command in $commands; do
 	done
 	# Lines fit a terminal.
 	awk -v command="$command" 'length($0) > 80 { print command ": " $0; exit 1 }' "help.$command" || say 'a line is too long'
-done
+done <<<"$commands"
 for page in man/*.1; do
 	groff -man -ww -Tutf8 -z "$page" 2>warnings >/dev/null || say "groff refuses $page"
 	[ ! -s warnings ] || { say "groff on $page:"; cat warnings; }
@@ -61,6 +64,12 @@ gives 64 "$EPITAPH"
 gives 64 "$EPITAPH" repotr core
 has err 'did you mean report?'
 gives 64 "$EPITAPH" help repotr
+gives 64 "$EPITAPH" count
+has err 'report, merge, diff'
+gives 64 "$EPITAPH" count reprot file
+has err 'report, merge, diff'
+gives 64 "$EPITAPH" help count
+gives 64 "$EPITAPH" help report core
 gives 64 "$EPITAPH" flowers
 gives 64 "$EPITAPH" replay --lsat=3 core
 has err 'did you mean --last?'

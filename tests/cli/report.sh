@@ -45,7 +45,7 @@ crash core.second "$PWD/deaths" null thread
 gives 0 "$EPITAPH" report core.second
 grep -E -A1 '^thread [0-9]+ second died' out | grep -q '#0 *die_null+0x' || { say 'second is not told as the dead one'; cat out; }
 has out 'second_thread+0x'
-grep -A2 -E '^thread [0-9]+ deaths:' out | grep -qE 'in flight +join_it \[.*\] < main \[' || { say 'main waits in join_it'; cat out; }
+grep -A3 -E '^thread [0-9]+ deaths:' out | grep -qE 'in flight +join_it \[.*\] < main \[' || { say 'main waits in join_it'; cat out; }
 
 # Killed from outside: by whom, and no blame on an address. A live process: no death, its calls in flight.
 rm -rf crash.dir && mkdir crash.dir && mkfifo ready
@@ -84,8 +84,9 @@ head -c $((end + 4096)) core.deep >core.cut
 gives 1 "$EPITAPH" report core.cut
 has out 'SIGSEGV'
 has out 'could not be followed further'
-awk '/which ends too early/ { on = 1 } on && /^ +overflow_stack +\[called/ { n++ } on && /^ +choose +\[called/ { c = n }
-	on && /^ +main +\[called/ { exit !(c > 3) }' out || { say 'the calls in flight of a cut core'; cat out; }
+awk '/from here on by the trace alone/ { on = 1 } on && /^ +overflow_stack +\[called/ { n++ } on && /^ +choose +\[called/ { c = n }
+	on && /^ +main +\[called/ { m = c } END { exit !(m > 3) }' out || { say 'the calls in flight of a cut core'; cat out; }
+hasnt out 'overwritten from here'
 has out 'truncated'
 
 # A core without a trace: the death and the stacks, with status 1; for a command that needs the trace, 2.

@@ -53,7 +53,7 @@ status=0
 (ulimit -c 16384 && exec ./heap) 2>stderr || status=$?
 [ $status -eq 134 ] || fail "heap ended with $status"
 [ -f core ] || mv core.* core
-[ "$(stat -c %s core)" -lt 20000000 ] || fail "the core was not cut"
+[ "$(stat -c %s core)" -lt 30000000 ] || fail "the core was not cut"
 [ "$(info 'info["lost"]["pages_missing"]')" -eq 0 ] || fail "the arena was cut"
 "$EPITAPH" replay --format=tsv core >tsv || [ $? -eq 1 ]
 grep -q 'last_words.*did-not-return' tsv || fail "the last call is missing"

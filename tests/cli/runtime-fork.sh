@@ -11,6 +11,8 @@ for how in fork raw; do
 	pid=$(eu-readelf --notes core | sed -nE 's/.* pid: ([0-9]+),.*/\1/p' | head -n 1)
 	[ "$(info 'info["pid"]')" = "$pid" ] ||
 		fail "$how: the core is of $pid, the trace of $(info 'info["pid"]')"
+	[ "$(info 'threads["forks"]["whole"]')" = False ] ||
+		fail "$how: the calls that the child was forked in are no part of its trace"
 	"$EPITAPH" replay --format=tsv core >tsv || [ $? -eq 1 ]
 	grep -q 'in_child' tsv || fail "$how: the child's calls are missing"
 	! grep -q 'in_parent' tsv || fail "$how: the parent's calls are in the child's trace"

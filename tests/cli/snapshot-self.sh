@@ -92,6 +92,10 @@ status=0
 rm -f core core.*
 [ "$(EPITAPH_OUTPUT=/no/such/%p ./gcc-pie signal 2>err)" = "went on, errno kept" ]
 grep -qx 'epitaph: no snapshot: error 2' err
+mkfifo pipe
+[ "$(EPITAPH_OUTPUT=pipe ./gcc-pie signal 2>err)" = "went on, errno kept" ]
+grep -q 'no snapshot: .* no regular file' err
+[ -p pipe ]
 
 # The program's own disposition wins, also one that it inherited.
 (trap '' TRAP; [ "$(EPITAPH_OUTPUT=none.%n ./gcc-pie signal)" = "went on, errno kept" ])

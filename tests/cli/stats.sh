@@ -94,4 +94,12 @@ status=0
 "$EPITAPH" stats core 2>err >/dev/full || status=$?
 [ $status = 3 ] || say "a full disk: status $status"
 has err 'No space left'
+# The file that each function lies in, when asked: that of --csv.
+gives 0 "$EPITAPH" stats core
+hasnt out ' module '
+gives 0 "$EPITAPH" stats --module --function=recursive core
+[ "$(awk '{ print $10, $11; exit }' out)" = "module function" ] || { say "no column for modules"; cat out; }
+[ "$(awk '$NF == "recursive" { print $(NF - 1) }' out)" = story ] || { say "recursive lies in story"; cat out; }
+gives 0 "$EPITAPH" stats --csv --function=recursive core
+grep -q '^"recursive","story",' out || { say "the same in --csv"; cat out; }
 [ "$failures" = 0 ]

@@ -82,7 +82,7 @@ void fuzz_put_marks(uint8_t *bytes, size_t size, unsigned seed)
 	uint64_t words[8];
 	uint64_t value = 0;
 	size_t at, from;
-	unsigned data = random >> 20 & 7, kind = (random >> 24) % 11;
+	unsigned data = random >> 20 & 7, kind = (random >> 24) % 14;
 
 	if (size < 2 * PAGE)
 		return;

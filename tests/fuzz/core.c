@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core.c: a core opened, read, searched for a root, copied and extracted.
+ * core.c: a core, or the file of an arena, opened, read, searched for a root,
+ * copied and extracted.
  *
  * Invariants: segments ascend and are disjoint; a read says how much it did and
  * leaves the rest alone; a failure has words; an image is accounted for; a
@@ -12,9 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "coredump/arena_file.h"
 #include "coredump/extract.h"
 #include "coredump/image.h"
 #include "coredump/kept.h"
+#include "coredump/redact.h"
 #include "decoder/modules.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -80,7 +83,8 @@ static void check_facts(struct ep_source *source)
 	}
 	threads = ep_source_threads(source, &count);
 	for (size_t i = 0; i < count; i++) {
-		MUST(threads[i].prstatus_size != 0);
+		MUST((threads[i].prstatus_size == 0) ==
+		     (ep_source_kind(source) == EP_SOURCE_ARENA));
 		ep_source_read_string(source, threads[i].registers.sp, text,
 				      sizeof(text), NULL);
 		sum += strlen(text);
@@ -119,6 +123,32 @@ static void check_snapshot(int fd, const struct ep_image *image)
 	ep_source_close(source);
 }
 
+/* Whatever the core is, what is redacted comes out as a snapshot, too. */
+static void check_redacted(struct ep_source *source,
+			   const struct ep_root_found *found)
+{
+	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
+	char dir[] = "/tmp/epitaph-fuzz.XXXXXX", path[64];
+	struct ep_err err = {0};
+	struct ep_source *again;
+	int rc;
+
+	options.redact = EP_REDACTED_ALL;
+	MUST(mkdtemp(dir) != NULL);
+	snprintf(path, sizeof(path), "%s/s", dir);
+	rc = ep_extract(source, found, path, &options, NULL, &err);
+	if (rc) {
+		fuzz_check_failure(rc, &err);
+	} else {
+		MUST(ep_source_open_core(&again, path, &err) == EP_OK);
+		MUST((ep_source_redacted(again) & EP_REDACTED_ALL) ==
+		     EP_REDACTED_ALL);
+		ep_source_close(again);
+	}
+	unlink(path);
+	rmdir(dir);
+}
+
 static void check_extract(struct ep_source *source,
 			  const struct ep_root_found *found,
 			  const struct ep_image *image, size_t size)
@@ -153,6 +183,7 @@ static void check_kept(struct ep_source *source,
 		       const struct ep_root_found *found)
 {
 	char dir[] = "/tmp/epitaph-fuzz.XXXXXX", path[64];
+	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
 	struct ep_kept_result result;
 	struct ep_kept_list kept;
 	struct ep_err err = {0};
@@ -167,8 +198,9 @@ static void check_kept(struct ep_source *source,
 		MUST(ep_kept_at(&kept, kept.list[i].kept.number) != NULL);
 		MUST(mkdtemp(dir) != NULL);
 		snprintf(path, sizeof(path), "%s/s", dir);
-		rc = ep_kept_extract(source, found, &kept.list[i], path, false,
-				     &result, &err);
+		options.redact = i ? EP_REDACTED_ALL : 0;
+		rc = ep_kept_extract(source, found, &kept.list[i], path,
+				     &options, &result, &err);
 		if (rc)
 			fuzz_check_failure(rc, &err);
 		else
@@ -187,7 +219,8 @@ static void check_modules(struct ep_source *source)
 	struct ep_err err = {0};
 	size_t count;
 
-	MUST(ep_modules_from_source(&modules, &count, source, &err) == EP_OK);
+	MUST(ep_modules_from_source(&modules, &count, source, NULL, &err) ==
+	     EP_OK);
 	for (size_t i = 0; i < count && i < 16; i++) {
 		void *memory = NULL;
 		Elf *elf;
@@ -222,13 +255,29 @@ static void check_root(struct ep_source *source, size_t size)
 	}
 	MUST(image.size <= (64u << 20) + 4 * size);
 	check_extract(source, &found, &image, size);
+	check_redacted(source, &found);
 	check_kept(source, &found);
 	ep_image_deinit(&image);
 }
 
+/* `rc`: what opening it gave. */
+static void check_source(int rc, struct ep_source *source, size_t size,
+			 const struct ep_err *err)
+{
+	if (rc) {
+		fuzz_check_failure(rc, err);
+		return;
+	}
+	check_segments(source);
+	check_facts(source);
+	check_modules(source);
+	check_root(source, size);
+	ep_source_close(source);
+}
+
 void fuzz_check_core(const uint8_t *bytes, size_t size)
 {
-	struct ep_source *source;
+	struct ep_source *source = NULL;
 	struct ep_image image;
 	struct ep_err err = {0};
 	char path[64];
@@ -237,15 +286,9 @@ void fuzz_check_core(const uint8_t *bytes, size_t size)
 	MUST(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	rc = ep_source_open_core(&source, path, &err);
-	if (rc) {
-		fuzz_check_failure(rc, &err);
-	} else {
-		check_segments(source);
-		check_facts(source);
-		check_modules(source);
-		check_root(source, size);
-		ep_source_close(source);
-	}
+	check_source(rc, source, size, &err);
+	rc = ep_source_open_arena(&source, path, &err);
+	check_source(rc, source, size, &err);
 	close(fd);
 	rc = ep_image_from_bytes(&image, bytes, size, &err);
 	if (rc == EP_OK)

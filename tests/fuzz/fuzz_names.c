@@ -7,6 +7,7 @@
  */
 #include <unistd.h>
 
+#include "decoder/literals.h"
 #include "decoder/names.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -32,6 +33,31 @@ static void check_function(struct ep_names *names, uint64_t address)
 		fuzz_check_text(line.file, strlen(line.file), "");
 }
 
+static void check_inlined(struct ep_names *names, uint64_t address)
+{
+	struct ep_inlined inlined[EP_INLINED_MAX];
+	size_t count = ep_names_inlined(names, address, 0, inlined);
+
+	MUST(count <= EP_INLINED_MAX);
+	for (size_t i = 0; i < count; i++) {
+		fuzz_check_text(inlined[i].name, strlen(inlined[i].name), "");
+		if (inlined[i].call.file)
+			fuzz_check_text(inlined[i].call.file,
+					strlen(inlined[i].call.file), "");
+	}
+}
+
+/* Formats of notes are bounded, and the same each time. */
+static void check_literals(struct ep_names *names)
+{
+	for (uint64_t at = 0; at <= REACH; at += 251) {
+		const char *text = ep_names_literal(names, BIAS + at, 0);
+
+		MUST(!text || strlen(text) <= EP_LITERAL_MAX);
+		MUST(ep_names_literal(names, BIAS + at, 0) == text);
+	}
+}
+
 static void check_names(const struct ep_trace_module *module,
 			const struct ep_names_options *options, size_t size)
 {
@@ -42,11 +68,14 @@ static void check_names(const struct ep_trace_module *module,
 	MUST(ep_names_create(&names, module, 1, options, &err) == EP_OK);
 	for (uint64_t at = 0x200; at < 0x600; at += 16)
 		check_function(names, BIAS + at); /* the seeds' code */
+	for (uint64_t at = 0x200; at < 0x600; at += 16)
+		check_inlined(names, BIAS + at);
 	for (uint64_t at = 0; at < REACH; at += size < 8192 ? 251 : 1021)
 		check_function(names, BIAS + at);
 	check_function(names, BIAS + 0x1000);
 	check_function(names, BIAS + REACH - 1);
 	check_function(names, BIAS + REACH);
+	check_literals(names);
 	for (size_t i = 0; (text = ep_names_warning(names, i)); i++)
 		MUST(i < 2 && text[0] && !strchr(text, '\n'));
 	ep_names_destroy(names);

@@ -152,7 +152,7 @@ static void try_command(struct fuzz_bytes *bytes)
 	char *words[EP_VALUES_MAX + 9], *owned[EP_VALUES_MAX + 9];
 	struct ep_arguments arguments;
 	struct ep_selection selection;
-	int count = 1;
+	int count = 1, taken = 0;
 
 	while (ep_commands[commands])
 		commands++;
@@ -173,8 +173,9 @@ static void try_command(struct fuzz_bytes *bytes)
 			MUST(arguments.given[i].option &&
 			     arguments.given[i].value);
 		ep_choose(&selection, &arguments);
-	} else {
-		ep_command_refuse(count > 1 ? owned[1] : "");
+	} else if (count > 1) {
+		ep_command_take(count - 1, owned + 1, &taken);
+		MUST(taken == 1 || taken == 2);
 	}
 	stderr = told;
 	while (count > 1)
@@ -211,9 +212,9 @@ static void try_pattern(struct fuzz_bytes *bytes)
 
 static void try_name(struct fuzz_bytes *bytes)
 {
-	char *text = fuzz_take_text(bytes, 1500), *name, *escaped;
+	char *text = fuzz_take_text(bytes, 1500), *name = NULL, *escaped;
 
-	name = ep_demangle(text);
+	MUST(ep_demangle(&name, text) != EP_E_MEMORY);
 	if (name)
 		MUST(strcmp(name, text) != 0);
 	escaped =

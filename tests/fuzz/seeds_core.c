@@ -121,6 +121,25 @@ static void save_kept(void)
 	build_arena_destroy(kept);
 }
 
+/* The file of an arena, cut off behind its threads: one thread lives, one
+ * ended. */
+static void save_arena_file(void)
+{
+	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
+	struct build_arena *arena;
+
+	options.thread_capacity = options.module_capacity = 2;
+	arena = build_arena_create(&options);
+	build_call(arena, build_arena_thread(arena, 100, "main", 1), 0x500000,
+		   2000000);
+	build_arena_thread(arena, 101, "ended", 1)->state = EP_THREAD_DEAD;
+	arena->process->start_ticks = 1;
+	arena->process->oom_file = build_arena_string(arena, "/dev/tty", 8);
+	build_arena_seal(arena);
+	save("arena-file", arena->bytes, 24832);
+	build_arena_destroy(arena);
+}
+
 static void save_snapshot(struct build_core *core)
 {
 	struct ep_source *source;
@@ -148,6 +167,7 @@ int main(int count, char **words)
 		return 64;
 	folder = words[1];
 	save_kept();
+	save_arena_file();
 	core = small_core(true);
 	save("many-segments", core->bytes, core->size);
 	build_core_destroy(core);

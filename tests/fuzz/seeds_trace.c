@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/build_arena.h"
+#include "tests/unit/build_watchdogs.h"
 #include "tests/unit/fake_names.h"
 
 #define START UINT64_C(5000000000)
@@ -210,6 +210,166 @@ static void save_marks(void)
 	save(b, "marks");
 }
 
+/* ---- notes, spans, watchdogs ---- */
+
+/* A note's arguments. */
+struct arguments {
+	uint32_t words[EP_MARK_DATA_MAX];
+	unsigned count;
+};
+
+/* A value with `more` words behind its first. */
+static void add_value(struct arguments *to, unsigned kind, unsigned more,
+		      uint64_t value)
+{
+	to->words[to->count++] = kind | (uint32_t)(value & 0x3fffff)
+						<< EP_NOTE_SHIFT;
+	value >>= 22;
+	for (; more > 0; more--, value >>= 26)
+		to->words[to->count++] = value & 0x3ffffff;
+}
+
+static void add_text(struct arguments *to, unsigned kind, const char *text)
+{
+	size_t length = strlen(text);
+
+	to->words[to->count++] = kind | (uint32_t)length << EP_NOTE_SHIFT;
+	for (size_t i = 0; i < length; i++) {
+		uint32_t byte = (uint32_t)(uint8_t)text[i] << 8 * (i % 3);
+
+		if (i % 3)
+			to->words[to->count - 1] |= byte;
+		else
+			to->words[to->count++] = byte;
+	}
+}
+
+/* `format` 0: more of the one before. The arguments are taken. */
+static void note(struct build_arena *b, struct ep_thread *thread,
+		 uint64_t format, struct arguments *of)
+{
+	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
+	uint64_t at = format ? FAKE_KNOWN + 9 : 0;
+	unsigned addresses = format ? 4 : 2;
+
+	cursor->last_tsc += 80;
+	put(b, thread,
+	    ep_escape_make(
+		    EP_ESCAPE_MARK,
+		    EP_MARK_NOTE | (addresses + of->count) << 5 |
+			    (uint32_t)(cursor->last_tsc >> EP_TICK_SHIFT &
+				       0xffff)
+				    << 10));
+	for (unsigned i = 0; i < addresses; i++) {
+		uint64_t address = i < 2 ? format : at;
+
+		put(b, thread,
+		    ep_escape_make(EP_ESCAPE_DATA,
+				   address >> (i % 2 ? 26 : 0) & 0x3ffffff));
+	}
+	for (unsigned i = 0; i < of->count; i++)
+		put(b, thread, ep_escape_make(EP_ESCAPE_DATA, of->words[i]));
+	of->count = 0;
+}
+
+/* What the format (of fake_names.h) takes; or anything, where it is none. */
+static void fitting_notes(struct build_arena *b, struct ep_thread *thread,
+			  const uint64_t *formats)
+{
+	struct arguments of = {.count = 0};
+
+	add_text(&of, EP_NOTE_STRING, "users");
+	add_value(&of, EP_NOTE_INT, 1, (uint32_t)-300);
+	add_value(&of, EP_NOTE_INT, 1, 2);
+	add_text(&of, EP_NOTE_STRING, "\303\244bc");
+	add_value(&of, EP_NOTE_DOUBLE, 2, UINT64_C(0x3ff8000000000000));
+	add_value(&of, EP_NOTE_ERRNO, 1, 2);
+	note(b, thread, formats[0], &of);
+	for (unsigned i = 0; i < 5; i++)
+		add_value(&of, EP_NOTE_INT, 1, 70000 * i);
+	add_value(&of, EP_NOTE_LONG, 2, UINT64_C(0x123456789abcdef0));
+	add_value(&of, EP_NOTE_INT, 1, 'x');
+	add_value(&of, EP_NOTE_INT, 1, 0x20ac);
+	add_value(&of, EP_NOTE_POINTER, 2, FAKE_KNOWN);
+	note(b, thread, formats[1], &of);
+	add_value(&of, EP_NOTE_INT, 1, 9);
+	add_text(&of, EP_NOTE_STRING, "right");
+	add_value(&of, EP_NOTE_INT, 1, (uint32_t)-9);
+	add_value(&of, EP_NOTE_INT, 1, 3);
+	add_text(&of, EP_NOTE_STRING, "left, cut off");
+	note(b, thread, formats[2], &of);
+	add_text(&of, EP_NOTE_WIDE, "wide");
+	add_value(&of, EP_NOTE_LONG_DOUBLE, 3, UINT64_C(1) << 63);
+	of.words[of.count - 1] |= 0x3fff << 6; /* 1.0 */
+	add_value(&of, EP_NOTE_DOUBLE, 2, UINT64_C(0x4000000000000000));
+	add_value(&of, EP_NOTE_ERRNO, 1, 4);
+	add_value(&of, EP_NOTE_MORE, 0, 0);
+	note(b, thread, 0, &of);
+	add_value(&of, EP_NOTE_LONG, 2, 255);
+	add_value(&of, EP_NOTE_INT, 1, 'y');
+	add_value(&of, EP_NOTE_STRING, 0, 0);
+	of.words[of.count - 1] |= EP_NOTE_NULL;
+	note(b, thread, formats[3], &of);
+	add_text(&of, EP_NOTE_STRING, "abc");
+	of.words[0] |= EP_NOTE_TRUNCATED;
+	add_value(&of, EP_NOTE_INT, 1, 1);
+	note(b, thread, formats[0], &of);
+}
+
+static void notes(struct build_arena *b, struct ep_thread *thread)
+{
+	const uint64_t f = FAKE_KNOWN, bare = FAKE_BARE;
+	const uint64_t fit[] = {f, f + FAKE_STEP, f + 2 * FAKE_STEP,
+				f + 3 * FAKE_STEP};
+	const uint64_t unfit[] = {fit[1], fit[2], fit[3], fit[0]};
+	const uint64_t none[] = {bare, bare, bare, bare};
+
+	fitting_notes(b, thread, fit);
+	fitting_notes(b, thread, unfit);
+	fitting_notes(b, thread, none);
+}
+
+static void span(struct build_arena *b, struct ep_thread *thread, unsigned kind,
+		 const char *name)
+{
+	const uint64_t at = FAKE_KNOWN + 7;
+
+	mark(b, thread, kind, 1, &at, name);
+}
+
+static void spans(struct build_arena *b, struct ep_thread *thread)
+{
+	static const char *const names[] = {"request", "frame", "frame"};
+	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
+
+	for (unsigned i = 0; i < 3; i++)
+		span(b, thread, EP_MARK_SPAN_BEGIN, names[i]);
+	span(b, thread, EP_MARK_SPAN_END, "frame");
+	span(b, thread, EP_MARK_SPAN_END, "request");
+	span(b, thread, EP_MARK_SPAN_END, "never");
+	cursor->next++; /* a hole */
+	span(b, thread, EP_MARK_SPAN_END, "frame");
+	span(b, thread, EP_MARK_SPAN_BEGIN, "open");
+}
+
+static void save_notes(void)
+{
+	struct build_arena *b = new_arena();
+	const uint64_t miss[] = {FAKE_KNOWN + 5, 2000000};
+	struct ep_thread *thread;
+	uint64_t tsc = START;
+
+	build_watchdogs(b, 3)[1].state = EP_WATCHDOG_PAUSED;
+	build_stacks(b, 2, 256);
+	thread = build_arena_thread(b, 101, "main", 2);
+	build_call(b, thread, FAKE_KNOWN, tsc);
+	notes(b, thread);
+	spans(b, thread);
+	mark(b, thread, EP_MARK_WATCHDOG, 2, miss, "dog");
+	build_return(b, thread, FAKE_KNOWN + 9, tsc += 40000);
+	save(b, "notes");
+}
+
 int main(int count, char **words)
 {
 	if (count != 2)
@@ -219,5 +379,6 @@ int main(int count, char **words)
 	save_cut();
 	save_damaged();
 	save_marks();
+	save_notes();
 	return 0;
 }

@@ -107,15 +107,106 @@ KEPT static void die_handled(void)
 	nobody->value = 1;
 }
 
+/* The caller's frames are above what is here. */
+KEPT static void overwrite(volatile char *bytes, int value)
+{
+	for (int i = 0; i < 200; i++)
+		bytes[i] = (char)value;
+	sink++;
+}
+
+KEPT static void die_smashed(void)
+{
+	volatile char small[16];
+
+	overwrite(small, 'A');
+	nobody->value = small[3];
+}
+
+KEPT static void die_erased(void)
+{
+	volatile char small[16];
+
+	overwrite(small, 0);
+	nobody->value = small[3];
+}
+
+KEPT static void die_returning(void)
+{
+	volatile char small[16];
+
+	overwrite(small, 'A');
+	sink += small[3];
+}
+
+KEPT static int descend(int depth)
+{
+	if (depth == 0)
+		nobody->value = 1;
+	return depth ? descend(depth - 1) + sink : 0;
+}
+
+KEPT static void die_deep(void)
+{
+	sink = descend(3);
+}
+
+static jmp_buf out;
+
+KEPT static void jump_out(void)
+{
+	sink++;
+	longjmp(out, 1);
+}
+
+KEPT static void leave(void)
+{
+	jump_out();
+	sink++;
+}
+
+KEPT static void die_jumped(void)
+{
+	if (!setjmp(out))
+		leave();
+	nobody->value = 1;
+}
+
+/* A jump where the compiler is asked for those: then its frame is gone. */
+KEPT static void die_tail(void)
+{
+	sink++;
+	die_null();
+}
+
+static int compare(const void *a, const void *b)
+{
+	nobody->value = *(const char *)a - *(const char *)b;
+	return sink;
+}
+
+/* Through a function that has no hooks. */
+KEPT static void die_sorting(void)
+{
+	char list[] = "wrong";
+
+	qsort(list, 5, 1, compare);
+	sink++;
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{"null", die_null},         {"call", die_call},
-	{"divide", die_divide},     {"abort", die_abort},
-	{"readonly", die_readonly}, {"guard", die_beyond},
-	{"wild", die_wild},         {"trap", die_trap},
-	{"wait", die_waiting},      {"handled", die_handled},
+	{"null", die_null},           {"call", die_call},
+	{"divide", die_divide},       {"abort", die_abort},
+	{"readonly", die_readonly},   {"guard", die_beyond},
+	{"wild", die_wild},           {"trap", die_trap},
+	{"wait", die_waiting},        {"handled", die_handled},
+	{"smashed", die_smashed},     {"erased", die_erased},
+	{"returning", die_returning}, {"deep", die_deep},
+	{"jumped", die_jumped},       {"tail", die_tail},
+	{"sorting", die_sorting},
 };
 
 KEPT static void choose(void)

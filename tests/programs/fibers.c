@@ -18,7 +18,9 @@
 #define FLOW  __attribute__((noinline))
 
 #define FIBERS 5
+#ifndef EVENTS
 #define EVENTS 20000
+#endif
 
 struct fiber {
 	ucontext_t context;

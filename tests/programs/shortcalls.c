@@ -13,7 +13,7 @@ KEPT void quick(void)
 
 KEPT void lengthy(void)
 {
-	nanosleep(&(struct timespec){0, 3000000}, NULL);
+	nanosleep(&(struct timespec){0, 150000000}, NULL);
 	__asm__ volatile("");
 }
 

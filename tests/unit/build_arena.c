@@ -168,6 +168,23 @@ void build_arena_seal(struct build_arena *b)
 	build_root_seal(&b->arena->root);
 }
 
+void *build_arena_section(struct build_arena *b, uint32_t type,
+			  uint32_t entry_size, uint64_t size)
+{
+	struct ep_section *rings = b->arena->sections;
+	uint64_t at = b->committed, whole = ALIGN_UP(size, PAGE);
+
+	while (rings->type != EP_SECTION_RINGS)
+		rings++;
+	must(rings->offset == at && whole <= b->size - at,
+	     "no room for a section");
+	rings->offset += whole;
+	rings->size -= whole;
+	section_add(b, type, entry_size, at, size);
+	b->committed += whole;
+	return b->bytes + at;
+}
+
 struct ep_root build_arena_root(const struct build_arena *b, uint64_t self)
 {
 	struct ep_root root = b->arena->root;

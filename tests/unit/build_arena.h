@@ -87,6 +87,10 @@ void build_root_seal(struct ep_root *root);
 /* Puts `text` into the process section. */
 struct ep_string build_arena_string(struct build_arena *b, const void *text,
 				    size_t length);
+/* A section of zeroes, behind the others. Before the first thread has a ring.
+ */
+void *build_arena_section(struct build_arena *b, uint32_t type,
+			  uint32_t entry_size, uint64_t size);
 /* Writes a valid anchor into slot `slot`. */
 void build_arena_anchor(struct build_arena *b, unsigned slot, uint64_t tsc,
 			uint64_t monotonic_raw, uint64_t realtime,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/pairing.h"
+
 #define PAGE 4096u
 
 #define RULE(holds)                                                   \
@@ -193,18 +195,53 @@ static void check_open(const struct follower *f, const struct ep_calls *calls)
 	RULE(!ep_calls_outermost_known(calls) || !count || !open[0].depth);
 }
 
+/* What planning kept of calls from before are those that the events have. */
+struct kept {
+	const struct ep_caller *list;
+	size_t count;
+	uint64_t segment;
+	bool there;
+};
+
+static void check_kept(struct kept *kept, const struct ep_event *event)
+{
+	const struct ep_caller *caller = kept->list;
+
+	if (!kept->there)
+		return;
+	RULE(event->stack == 0);
+	kept->segment += event->kind == EP_EVENT_GAP &&
+			 event->gap & ~EP_GAP_UNKNOWN_ESCAPE;
+	if (event->kind != EP_EVENT_END || !(event->flags & EP_CALL_BEFORE))
+		return;
+	RULE(kept->count > 0);
+	RULE(caller->call == event->call && caller->depth == event->depth);
+	RULE(caller->function == event->function);
+	RULE(caller->address == event->address);
+	RULE(caller->since == event->begin.best);
+	RULE(caller->segment == kept->segment);
+	RULE(!!(event->flags & EP_CALL_ACROSS_GAP) == (caller->segment > 0));
+	kept->list++;
+	kept->count--;
+}
+
 static void check_calls(const struct ep_trace *trace,
 			const struct ep_trace_thread *thread,
 			struct ep_names *names, struct follower *f)
 {
 	const struct ep_event *event;
 	struct ep_calls *calls;
+	struct kept kept = {0};
 
 	RULE(ep_calls_create(&calls, trace, thread, names, NULL) == EP_OK);
+	kept.there = ep_pairing_callers(trace, thread, names, &kept.list,
+					&kept.count);
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		RULE(event->thread == thread);
 		follow(f, event, calls);
+		check_kept(&kept, event);
 	}
+	RULE(kept.count == 0);
 	RULE(ep_calls_next(calls, &event) == EP_END);
 	check_open(f, calls);
 	ep_calls_destroy(calls);

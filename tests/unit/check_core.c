@@ -199,7 +199,7 @@ START_TEST(segments_in_descending_order_are_sorted)
 	ck_assert_uint_eq(ep_source_segments(source, &count)[0].address,
 			  0x10000);
 	ck_assert_uint_eq(count, 3);
-	ck_assert(warned("not in ascending order"));
+	ck_assert(!warned("order"));
 	ep_source_close(source);
 	build_core_destroy(core);
 	free(bytes);
@@ -489,10 +489,12 @@ START_TEST(other_files_are_called_by_their_name)
 {
 	refused("", 0, EP_E_FORMAT, "empty");
 	refused("hello world\n", 12, EP_E_FORMAT, "a text file");
-	refused("\x28\xb5\x2f\xfd....", 8, EP_E_FORMAT, "zstd -d");
-	refused("\x1f\x8b.......", 8, EP_E_FORMAT, "gzip -d");
-	refused("\xfd\x37zXZ\0...", 9, EP_E_FORMAT, "xz -d");
-	refused("\x04\x22\x4d\x18...", 7, EP_E_FORMAT, "lz4 -d");
+	refused("\x28\xb5\x2f\xfd....", 8, EP_E_CORRUPT, "damaged");
+	refused("\x1f\x8b\x08\0\0\0\0\0\0\3........", 18, EP_E_CORRUPT,
+		"damaged");
+	refused("\xfd\x37zXZ\0\0\4........", 16, EP_E_CORRUPT, "damaged");
+	refused("\x04\x22\x4d\x18\x64\x70........", 14, EP_E_CORRUPT,
+		"damaged");
 	refused("\x01\x02\x03\x04...", 7, EP_E_FORMAT, "01 02 03 04");
 	refused("ProblemType: Crash\n", 19, EP_E_FORMAT, "apport-unpack");
 	refused("\x7f"
@@ -534,7 +536,7 @@ START_TEST(elf_files_of_other_kinds_are_called_by_their_name)
 }
 END_TEST
 
-START_TEST(directories_pipes_and_absent_files_are_told)
+START_TEST(directories_devices_and_absent_files_are_told)
 {
 	struct ep_source *none = NULL;
 	char fifo[] = "/tmp/epitaph-fifo.XXXXXX";
@@ -549,7 +551,7 @@ START_TEST(directories_pipes_and_absent_files_are_told)
 	ck_assert_int_eq(rmdir(fifo), 0);
 	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
 	ck_assert_int_eq(ep_source_open(&none, fifo, &err), EP_E_FORMAT);
-	ck_assert_ptr_nonnull(strstr(err.text, "a pipe"));
+	ck_assert_ptr_nonnull(strstr(err.text, "empty")); /* has no writer */
 	unlink(fifo);
 	ck_assert_ptr_null(none);
 }
@@ -765,7 +767,7 @@ int main(void)
 	tcase_add_test(notes, a_flood_of_warnings_is_bounded);
 	tcase_add_test(bad, other_files_are_called_by_their_name);
 	tcase_add_test(bad, elf_files_of_other_kinds_are_called_by_their_name);
-	tcase_add_test(bad, directories_pipes_and_absent_files_are_told);
+	tcase_add_test(bad, directories_devices_and_absent_files_are_told);
 	tcase_add_test(bad,
 		       every_truncation_keeps_what_is_left_or_says_why_not);
 	tcase_add_test(bad,

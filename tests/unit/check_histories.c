@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/calls.h"
+#include "decoder/stream.h"
 #include "tests/unit/build_trace.h"
 #include "tests/unit/fake_names.h"
 #include "tests/unit/main.h"
@@ -239,16 +239,16 @@ struct check {
 
 static const struct note *next_note(struct check *c, bool is_return)
 {
-	ck_assert_uint_lt(c->note, c->p->note_count);
-	ck_assert_int_eq(c->p->notes[c->note].is_return, is_return);
+	must(c->note < c->p->note_count);
+	must(c->p->notes[c->note].is_return == is_return);
 	return &c->p->notes[c->note++];
 }
 
 static void check_time(const struct ep_time *time, uint64_t tsc)
 {
-	ck_assert_uint_le(time->low, tsc + GRAIN);
+	must(time->low <= tsc + GRAIN);
 	if (time->high != EP_TIME_UNKNOWN)
-		ck_assert_uint_le(tsc, time->high + GRAIN);
+		must(tsc <= time->high + GRAIN);
 }
 
 static bool damaged(const struct world *w)
@@ -265,7 +265,7 @@ static void check_depth(struct check *c, const struct ep_event *event,
 	 * in a gap anything may have begun. */
 	if (damaged(c->p->world))
 		return;
-	ck_assert(!c->have_offset || offset == c->offset);
+	must(!c->have_offset || offset == c->offset);
 	c->have_offset = true;
 	c->offset = offset;
 }
@@ -275,7 +275,7 @@ static void check_begin(struct check *c, const struct ep_event *event)
 	const struct note *n = next_note(c, false);
 
 	check_time(&event->begin, n->tsc);
-	ck_assert(event->begin.exact || !n->timed);
+	must(event->begin.exact || !n->timed);
 	check_depth(c, event, &c->p->calls[n->call]);
 	c->call_of_number[event->call] = n->call;
 }
@@ -292,18 +292,18 @@ static void check_abandoned(struct check *c, const struct ep_event *event)
 		return;
 	if (c->p->world->recursion && c->p->world->throws)
 		return; /* the trace cannot tell which level it was */
-	ck_assert(call->thrown);
+	must(call->thrown);
 	check_time(&event->end, call->end);
 }
 
 static void check_before(struct check *c, const struct ep_event *event,
 			 const struct note *n)
 {
-	ck_assert_uint_ne(n->call, NONE);
+	must(n->call != NONE);
 	if (event->flags & EP_CALL_ACROSS_GAP ||
 	    (c->p->world->recursion && damaged(c->p->world)))
 		return;
-	ck_assert(!c->p->calls[n->call].recorded);
+	must(!c->p->calls[n->call].recorded);
 	check_depth(c, event, &c->p->calls[n->call]);
 }
 
@@ -311,9 +311,8 @@ static void check_stray(struct check *c, const struct note *n)
 {
 	/* A real function's return is stray only where its call was lost. */
 	if (n->call != NONE)
-		ck_assert(damaged(c->p->world) &&
-			  (!c->p->calls[n->call].recorded ||
-			   c->p->world->recursion));
+		must(damaged(c->p->world) && (!c->p->calls[n->call].recorded ||
+					      c->p->world->recursion));
 }
 
 static void check_matched(struct check *c, const struct ep_event *event,
@@ -322,8 +321,8 @@ static void check_matched(struct check *c, const struct ep_event *event,
 	const struct call *mine = &c->p->calls[c->call_of_number[event->call]];
 	const struct call *other = &c->p->calls[n->call];
 
-	ck_assert_uint_ne(n->call, NONE);
-	ck_assert_uint_eq(mine->function, other->function);
+	must(n->call != NONE);
+	must(mine->function == other->function);
 	if (event->flags) {
 		c->flagged++;
 		return;
@@ -331,7 +330,7 @@ static void check_matched(struct check *c, const struct ep_event *event,
 	/* Recursion and an exception: another level of the same function. */
 	if (c->p->world->recursion && c->p->world->throws)
 		return;
-	ck_assert_ptr_eq(mine, other);
+	must(mine == other);
 	c->clean++;
 }
 
@@ -345,7 +344,7 @@ static void check_end(struct check *c, const struct ep_event *event)
 	}
 	n = next_note(c, true);
 	check_time(&event->end, n->tsc);
-	ck_assert(event->end.exact || !n->timed);
+	must(event->end.exact || !n->timed);
 	if (event->flags & EP_CALL_STRAY)
 		check_stray(c, n);
 	else if (event->flags & EP_CALL_BEFORE)
@@ -366,7 +365,7 @@ static void check_open(struct check *c, const struct ep_calls *calls)
 			&p->calls[c->call_of_number[open[i].call]];
 
 		if (!open[i].flags && !p->world->throws)
-			ck_assert_uint_eq(call->end, 0);
+			must(call->end == 0);
 	}
 	/* And what is open in truth is there, when its call was recorded. */
 	for (uint32_t d = 0; d < p->depth; d++) {
@@ -374,7 +373,7 @@ static void check_open(struct check *c, const struct ep_calls *calls)
 
 		for (size_t i = 0; i < count && !found; i++)
 			found = c->call_of_number[open[i].call] == p->stack[d];
-		ck_assert(found || damaged(p->world));
+		must(found || damaged(p->world));
 	}
 }
 
@@ -382,10 +381,10 @@ static void check_open(struct check *c, const struct ep_calls *calls)
 static void check_whole(const struct program *p, const struct ep_calls *calls)
 {
 	if (ep_calls_outermost_known(calls))
-		ck_assert(p->notes[0].block == 1 && !p->world->pauses &&
-			  !p->world->holes && !p->world->lost_percent);
+		must(p->notes[0].block == 1 && !p->world->pauses &&
+		     !p->world->holes && !p->world->lost_percent);
 	else
-		ck_assert(damaged(p->world) || p->notes[0].block != 1);
+		must(damaged(p->world) || p->notes[0].block != 1);
 }
 
 static void check_events(const struct program *p, const struct ep_trace *trace)
@@ -395,23 +394,126 @@ static void check_events(const struct program *p, const struct ep_trace *trace)
 	struct ep_calls *calls;
 
 	c.call_of_number = calloc(3 * EVENTS, sizeof(*c.call_of_number));
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	must(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL) ==
+	     EP_OK);
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		if (event->kind == EP_EVENT_BEGIN)
 			check_begin(&c, event);
 		else if (event->kind == EP_EVENT_END)
 			check_end(&c, event);
 	}
-	ck_assert_uint_eq(c.note, p->note_count);
+	must(c.note == p->note_count);
 	check_open(&c, calls);
 	check_whole(p, calls);
 	/* A test that judges nothing would pass: most ends are plain. */
 	if (!p->world->recursion || !p->world->throws)
-		ck_assert_uint_gt(c.clean, p->note_count / 8);
+		must(c.clean > p->note_count / 8);
 	ep_calls_destroy(calls);
 	free(c.call_of_number);
+}
+
+/* ---- the tail ---- */
+
+struct shown {
+	struct ep_event list[4096];
+	size_t count;
+};
+
+static int show(void *context, const struct ep_event *event, struct ep_err *err)
+{
+	struct shown *shown = context;
+
+	(void)err;
+	must(shown->count < 4096);
+	shown->list[shown->count++] = *event;
+	return EP_OK;
+}
+
+static void must_be_the_same(const struct ep_event *a, const struct ep_event *b)
+{
+	must(a->kind == b->kind);
+	must(a->function == b->function);
+	must(a->flags == b->flags);
+	must(a->depth == b->depth);
+	must(a->gap == b->gap);
+	must(a->begin.best == b->begin.best);
+	must(a->end.best == b->end.best);
+	if (a->kind != EP_EVENT_GAP)
+		must(a->call == b->call);
+}
+
+/* One pass over the thread, and its tail; false: it takes more than one. */
+static bool read_once(const struct ep_trace *trace, struct ep_tail *tail)
+{
+	const struct ep_event *event, *open[2];
+	struct ep_calls *once, *planned;
+	size_t count[2];
+	uint32_t too_deep;
+	bool held;
+
+	must(ep_calls_create_once(&once, trace, &trace->threads[0], &names,
+				  NULL) == EP_OK);
+	while (ep_calls_next(once, &event) == EP_OK)
+		must(ep_tail_take(tail, once, event) == EP_OK);
+	held = ep_calls_once_held(once, &too_deep);
+	if (held) {
+		must(ep_tail_finish(tail, once, too_deep) == EP_OK);
+		must(ep_calls_create(&planned, trace, &trace->threads[0],
+				     &names, NULL) == EP_OK);
+		while (ep_calls_next(planned, &event) == EP_OK)
+			;
+		open[0] = ep_calls_open(once, &count[0]);
+		open[1] = ep_calls_open(planned, &count[1]);
+		must(count[0] == count[1]);
+		for (size_t i = 0; i < count[0]; i++)
+			must_be_the_same(&open[0][i], &open[1][i]);
+		must(ep_calls_outermost_known(once) ==
+		     ep_calls_outermost_known(planned));
+		ep_calls_destroy(planned);
+	}
+	ep_calls_destroy(once);
+	return held;
+}
+
+static void check_tail(const struct ep_trace *trace, const struct ep_tail *tail,
+		       uint64_t calls)
+{
+	struct ep_selection selection = {.last_calls = calls};
+	struct shown *whole = calloc(1, sizeof(*whole));
+	struct shown *last = calloc(1, sizeof(*last));
+	struct ep_sink sink = {
+		.context = whole, .event = show, .foresee = true};
+	uint64_t shown[2];
+
+	must(ep_stream(trace, &names, &selection, &sink, &shown[0], NULL) ==
+	     EP_OK);
+	sink.context = last;
+	must(ep_stream_tail(trace, &names, &selection, tail, &sink, &shown[1],
+			    NULL) == EP_OK);
+	must(shown[0] == shown[1]);
+	must(whole->count == last->count);
+	for (size_t i = 0; i < whole->count; i++)
+		must_be_the_same(&whole->list[i], &last->list[i]);
+	free(whole);
+	free(last);
+}
+
+/* How often a history was told by its tail. */
+static int check_tails(const struct ep_trace *trace)
+{
+	static const uint64_t calls[] = {1, 300};
+	struct ep_tail tail;
+	int told = 0;
+
+	ep_tail_init(&tail);
+	if (read_once(trace, &tail))
+		for (int i = 0; i < 2; i++)
+			if (ep_tail_holds(&tail, calls[i])) {
+				check_tail(trace, &tail, calls[i]);
+				told++;
+			}
+	ep_tail_deinit(&tail);
+	return told;
 }
 
 /* ---- worlds ---- */
@@ -462,8 +564,9 @@ static const struct world worlds[] = {
 	 .every = 8},
 };
 
-#define WORLDS ((int)(sizeof(worlds) / sizeof(worlds[0])))
-#define SEEDS  6
+#define WORLDS     ((int)(sizeof(worlds) / sizeof(worlds[0])))
+#define SEEDS      6
+#define TAIL_SEEDS 2 /* each is read many times */
 
 static void run_program(struct program *p)
 {
@@ -478,26 +581,58 @@ static void run_program(struct program *p)
 		step(p);
 }
 
+static void make_trace(struct program *p, struct ep_image *image,
+		       struct ep_trace **trace, int number)
+{
+	p->world = &worlds[number % WORLDS];
+	srand(1000 + (unsigned)number);
+	run_program(p);
+	lose(p);
+	keep_what_is_left(p);
+	build_image_of(image, p->arena);
+	must(ep_trace_create(trace, image, NULL) == EP_OK);
+	build_trace_check(*trace, &names);
+}
+
+static void free_trace(struct program *p, struct ep_image *image,
+		       struct ep_trace *trace)
+{
+	ep_trace_destroy(trace);
+	build_image_free(image);
+	build_arena_destroy(p->arena);
+	free(p->calls);
+	free(p->notes);
+	fake_names_free(&names);
+}
+
 START_TEST(what_comes_out_is_the_truth_or_flagged)
 {
-	struct program p = {.world = &worlds[_i % WORLDS]};
+	struct program p = {0};
 	struct ep_trace *trace;
 	struct ep_image image;
 
-	srand(1000 + (unsigned)_i);
-	run_program(&p);
-	lose(&p);
-	keep_what_is_left(&p);
-	build_image_of(&image, p.arena);
-	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
-	build_trace_check(trace, &names);
+	make_trace(&p, &image, &trace, _i);
 	check_events(&p, trace);
-	ep_trace_destroy(trace);
-	build_image_free(&image);
-	build_arena_destroy(p.arena);
-	free(p.calls);
-	free(p.notes);
-	fake_names_free(&names);
+	free_trace(&p, &image, trace);
+}
+END_TEST
+
+START_TEST(a_tail_tells_what_the_whole_history_does)
+{
+	struct ep_trace *trace;
+	struct ep_image image;
+	int told = 0;
+
+	for (int seed = 0; seed < TAIL_SEEDS; seed++) {
+		struct program p = {0};
+
+		make_trace(&p, &image, &trace, _i + seed * WORLDS);
+		told += check_tails(trace);
+		free_trace(&p, &image, trace);
+	}
+	/* Plain histories are always told so, cut ones too. */
+	if (_i < 3)
+		must(told == 2 * TAIL_SEEDS);
 }
 END_TEST
 
@@ -508,6 +643,8 @@ int main(void)
 
 	tcase_add_loop_test(tests, what_comes_out_is_the_truth_or_flagged, 0,
 			    WORLDS * SEEDS);
+	tcase_add_loop_test(tests, a_tail_tells_what_the_whole_history_does, 0,
+			    WORLDS);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
 }

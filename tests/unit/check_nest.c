@@ -45,8 +45,10 @@ struct step {
 	uint64_t call;
 	uint32_t depth;
 	uint64_t from, to; /* ns; from: of the call, or gap */
-	int thread;
+	unsigned where;    /* thread, + STACK(n) of its stacks but the first */
 };
+
+#define STACK(n) (2 * (n))
 
 static const struct step *script;
 static size_t steps;
@@ -54,7 +56,8 @@ static unsigned runs;
 
 static struct ep_time at(uint64_t ns)
 {
-	return (struct ep_time){START + ns, START + ns, START + ns, true};
+	return (struct ep_time){START + ns, START + ns, START + ns, true,
+				false};
 }
 
 static struct ep_event event_of(const struct step *step)
@@ -64,10 +67,11 @@ static struct ep_event event_of(const struct step *step)
 			: step->what == GAP    ? EP_EVENT_GAP
 			: step->what >= SWITCH ? EP_EVENT_POINT
 					       : EP_EVENT_END,
-		.thread = &threads[step->thread],
+		.thread = &threads[step->where % 2],
 		.function = step->function ? &functions[step->function - 'a']
 					   : NULL,
 		.depth = step->depth,
+		.stack = step->where / 2,
 		.call = step->call,
 		.begin = at(step->from),
 		.end = at(step->to),
@@ -181,7 +185,7 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 static int run_script(const struct step *of, size_t count,
 		      const struct ep_selection *selection, bool clip)
 {
-	struct ep_nest_sink sink = {NULL, begin, end, moment};
+	struct ep_nest_sink sink = {NULL, begin, end, moment, NULL};
 	uint64_t shown;
 
 	script = of;
@@ -304,21 +308,28 @@ START_TEST(a_stack_that_is_left_is_suspended)
 	/* m calls a, which switches to a new stack with f > g; g switches
 	 * back, a returns, m goes on with g. */
 	const struct step steps_of[] = {
-		{BEGIN, 'm', 0, 0, 0, 0, 0},  {BEGIN, 'a', 1, 1, 10, 0, 0},
-		{SWITCH, 0, 0, 2, 20, 0, 0},  {BEGIN, 'f', 2, 0, 21, 0, 0},
-		{BEGIN, 'g', 3, 1, 22, 0, 0}, {SWITCH, 0, 0, 2, 30, 0, 0},
-		{END, 'a', 1, 1, 10, 40, 0},  {SWITCH, 0, 0, 1, 50, 0, 0},
-		{END, 'g', 3, 1, 22, 60, 0},  {END, 'f', 2, 0, 21, 70, 0},
-		{SWITCH, 0, 0, 0, 80, 0, 0},  {END, 'm', 0, 0, 0, 90, 0},
+		{BEGIN, 'm', 0, 0, 0, 0, 0},
+		{BEGIN, 'a', 1, 1, 10, 0, 0},
+		{SWITCH, 0, 0, 2, 20, 0, STACK(1)},
+		{BEGIN, 'f', 2, 0, 21, 0, STACK(1)},
+		{BEGIN, 'g', 3, 1, 22, 0, STACK(1)},
+		{SWITCH, 0, 0, 2, 30, 0, 0},
+		{END, 'a', 1, 1, 10, 40, 0},
+		{SWITCH, 0, 0, 1, 50, 0, STACK(1)},
+		{END, 'g', 3, 1, 22, 60, STACK(1)},
+		{END, 'f', 2, 0, 21, 70, STACK(1)},
+		{SWITCH, 0, 0, 0, 80, 0, 0},
+		{END, 'm', 0, 0, 0, 90, 0},
 	};
 
 	EXPECT(steps_of, "m( a( * a^) m^) f( g( * g^) f^) m^( a^( a) * m^) "
 			 "f^( g^( g) f) * m^( m)");
+	ck_assert_uint_eq(runs, 1);
 	with_times = true;
 	EXPECT(steps_of,
 	       "m(0 a(10 *20 a^)10@20 m^)10@20 f(21 g(22 *30 g^)8@30 f^)1@30 "
-	       "m^(40 a^(40 a)10@40 *50 m^)20@50 f^(60 g^(60 g)8@60 f)11@70 "
-	       "*80 m^(90 m)20@90");
+	       "m^(30 a^(30 a)20@40 *50 m^)20@50 f^(50 g^(50 g)18@60 f)11@70 "
+	       "*80 m^(80 m)30@90");
 }
 END_TEST
 
@@ -339,25 +350,48 @@ START_TEST(stacks_that_nobody_came_back_to_are_told)
 	const struct step steps_of[] = {
 		{BEGIN, 'm', 0, 0, 0, 0, 0},
 		{BEGIN, 'a', 1, 1, 10, 0, 0},
-		{SWITCH, 0, 0, 2, 20, 0, 0},
-		{BEGIN, 'f', 2, 0, 21, 0, 0},
+		{SWITCH, 0, 0, 2, 20, 0, STACK(7)},
+		{BEGIN, 'f', 2, 0, 21, 0, STACK(7)},
 	};
 
 	EXPECT(steps_of, "m( a( * a^) m^) f( f!) a?) m?)");
 }
 END_TEST
 
-/* A begin tells its stack by its depth: the one whose top is its caller. */
-START_TEST(a_call_that_begins_after_a_switch_finds_its_caller)
+/* A depth that several stacks have is no doubt: the event says which it is;
+ * also where the switch is not shown. */
+START_TEST(a_call_begins_on_the_stack_that_it_says)
 {
 	const struct step steps_of[] = {
-		{BEGIN, 'm', 0, 0, 0, 0, 0},  {SWITCH, 0, 0, 1, 10, 0, 0},
-		{BEGIN, 'f', 1, 0, 11, 0, 0}, {BEGIN, 'g', 2, 1, 12, 0, 0},
-		{SWITCH, 0, 0, 2, 20, 0, 0},  {BEGIN, 'h', 3, 1, 21, 0, 0},
-		{END, 'h', 3, 1, 21, 22, 0},
+		{BEGIN, 'm', 0, 0, 0, 0, 0},
+		{SWITCH, 0, 0, 1, 10, 0, STACK(1)},
+		{BEGIN, 'f', 1, 0, 11, 0, STACK(1)},
+		{SWITCH, 0, 0, 1, 12, 0, STACK(2)},
+		{BEGIN, 'g', 2, 0, 13, 0, STACK(2)},
+		{BEGIN, 'h', 3, 1, 21, 0, STACK(1)},
+		{END, 'h', 3, 1, 21, 22, STACK(1)},
+		{BEGIN, 'h', 4, 1, 23, 0, 0},
 	};
 
-	EXPECT(steps_of, "m( * m^) f( g( * g^) f^) m^( h( h) m!) g?) f?)");
+	EXPECT(steps_of, "m( * m^) f( * f^) g( g^) f^( h( h) f^) m^( h( h!) "
+			 "m!) f?) g?)");
+}
+END_TEST
+
+/* A stack of which the end only is known has its callers to itself. */
+START_TEST(calls_from_before_are_of_their_own_stack)
+{
+	const struct step steps_of[] = {
+		{BEGIN, 'm', 0, 0, 5, 0, 0},
+		{SWITCH, 0, 0, 1, 10, 0, STACK(1)},
+		{BEGIN, 'b', 1, 1, 12, 0, STACK(1)},
+		{END, 'b', 1, 1, 12, 14, STACK(1)},
+		{BEFORE, 'a', 2, 0, 0, 20, STACK(1)},
+		{SWITCH, 0, 0, 0, 30, 0, 0},
+		{END, 'm', 0, 0, 5, 40, 0},
+	};
+
+	EXPECT(steps_of, "m( * m^) a<( b( b) a) * m^( m)");
 }
 END_TEST
 
@@ -418,10 +452,14 @@ END_TEST
 START_TEST(a_sink_that_fails_ends_the_stream)
 {
 	const struct step steps_of[] = {
-		{BEGIN, 'm', 0, 1, 0, 0, 0},   {BEGIN, 'a', 1, 2, 10, 0, 0},
-		{SWITCH, 0, 0, 2, 20, 0, 0},   {BEGIN, 'f', 2, 0, 21, 0, 0},
-		{GAP, 0, 0, 0, 22, 24, 0},     {STRAY, 'g', 3, 1, 25, 25, 0},
-		{BEFORE, 'o', 4, 0, 0, 30, 0}, {END, 'a', 1, 2, 10, 40, 0},
+		{BEGIN, 'm', 0, 1, 0, 0, 0},
+		{BEGIN, 'a', 1, 2, 10, 0, 0},
+		{SWITCH, 0, 0, 2, 20, 0, STACK(1)},
+		{BEGIN, 'f', 2, 0, 21, 0, STACK(1)},
+		{GAP, 0, 0, 0, 22, 24, STACK(1)},
+		{STRAY, 'g', 3, 1, 25, 25, STACK(1)},
+		{BEFORE, 'o', 4, 0, 0, 30, STACK(1)},
+		{END, 'a', 1, 2, 10, 40, 0},
 	};
 	int calls = 1;
 
@@ -450,8 +488,8 @@ int main(void)
 	tcase_add_test(tcase, a_stack_that_is_left_is_suspended);
 	tcase_add_test(tcase, points_change_nothing);
 	tcase_add_test(tcase, stacks_that_nobody_came_back_to_are_told);
-	tcase_add_test(tcase,
-		       a_call_that_begins_after_a_switch_finds_its_caller);
+	tcase_add_test(tcase, a_call_begins_on_the_stack_that_it_says);
+	tcase_add_test(tcase, calls_from_before_are_of_their_own_stack);
 	tcase_add_test(tcase, what_does_not_nest_is_made_to);
 	tcase_add_test(tcase, times_never_go_back);
 	tcase_add_test(tcase, clipped_times_stay_in_the_window);

@@ -55,7 +55,7 @@ struct ep_merge {
 
 static struct ep_time at(uint64_t tsc)
 {
-	return (struct ep_time){tsc, tsc, tsc, true};
+	return (struct ep_time){tsc, tsc, tsc, true, false};
 }
 
 int ep_merge_create(struct ep_merge **out, const struct ep_trace *of,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "main.h"
+#include "runtime/format.h"
 #include "runtime/settings.h"
 
 /* Reads settings from entries; what came on stderr goes to `said`. */
@@ -42,7 +43,41 @@ START_TEST(defaults_are_the_documented_ones)
 	ck_assert_uint_eq(ep_settings.min_duration, 0);
 	ck_assert_str_eq(ep_settings.output, "epitaph.%p.%n.core");
 	ck_assert_int_eq(ep_settings.snapshot_signal, SIGTRAP);
+	ck_assert_uint_eq(ep_settings.sched,
+			  EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF);
+	ck_assert(!ep_settings.sched_asked);
+	ck_assert(!ep_settings.sched_machine);
+	ck_assert_uint_eq(ep_settings.sched_events, 0);
+	ck_assert_uint_eq(ep_settings.sched_memory, 8388608);
 	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(scheduling_settings_take_effect)
+{
+	READ("EPITAPH_SCHED=perf", "EPITAPH_SCHED_SCOPE=machine",
+	     "EPITAPH_SCHED_EVENTS=irq,page_faults", "EPITAPH_SCHED_MEMORY=1M");
+	ck_assert_uint_eq(ep_settings.sched, EP_SCHED_WANT_PERF);
+	ck_assert(ep_settings.sched_asked);
+	ck_assert(ep_settings.sched_machine);
+	ck_assert_uint_eq(ep_settings.sched_events,
+			  EP_SCHED_IRQ | EP_SCHED_FAULTS);
+	ck_assert_uint_eq(ep_settings.sched_memory, 1048576);
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(bad_scheduling_settings_change_nothing)
+{
+	READ("EPITAPH_SCHED=on",
+	     "EPITAPH_SCHED_SCOPE=", "EPITAPH_SCHED_EVENTS=irq,",
+	     "EPITAPH_SCHED_MEMORY=4K");
+	ck_assert_uint_eq(ep_settings.sched,
+			  EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF);
+	ck_assert(!ep_settings.sched_asked);
+	ck_assert_uint_eq(ep_settings.sched_events, 0);
+	ck_assert_uint_eq(ep_settings.sched_memory, 8388608);
+	ck_assert_uint_eq(ep_settings.refused, 3);
 }
 END_TEST
 
@@ -161,6 +196,12 @@ static const char *const bad[][3] = {
 	 "epitaph.%p.%n.core"},
 	{"EPITAPH_OUTPUT=50%", "only %p %e %h %t %n %% have a meaning",
 	 "epitaph.%p.%n.core"},
+	{"EPITAPH_FILE=/dev/shm/%x", "only %p %e %h %t %n %% have a meaning",
+	 "private memory"},
+	{"EPITAPH_ON_CRASH=core", "not snapshot or none", "none"},
+	{"EPITAPH_FILE_KEEP=-1", "not a number up to 10000", "8"},
+	{"EPITAPH_FILE_KEEP=10001", "not a number up to 10000", "8"},
+	{"EPITAPH_FILE_KEEP_SIZE=much", "not a size", "256M"},
 	{"EPITAPH_SIGNAL=KILL", "not a signal that can be handled", "SIGTRAP"},
 	{"EPITAPH_SIGNAL=33", "not a signal that can be handled", "SIGTRAP"},
 	{"EPITAPH_SIGNAL=65", "not a signal that can be handled", "SIGTRAP"},
@@ -235,6 +276,8 @@ static Suite *suite(void)
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 	tcase_add_test(one, defaults_are_the_documented_ones);
 	tcase_add_test(one, every_setting_takes_effect);
+	tcase_add_test(one, scheduling_settings_take_effect);
+	tcase_add_test(one, bad_scheduling_settings_change_nothing);
 	tcase_add_loop_test(one, sizes_take_units, 0, COUNT(sizes));
 	tcase_add_loop_test(one, times_take_units_and_full_time_stamps, 0,
 			    COUNT(times));

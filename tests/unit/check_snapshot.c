@@ -476,6 +476,28 @@ START_TEST(a_pattern_without_number_is_one_name)
 }
 END_TEST
 
+START_TEST(a_device_or_a_pipe_is_never_replaced)
+{
+	static const char *const paths[] = {"pipe", "link"};
+	struct stat status;
+
+	ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+	ck_assert_int_eq(symlink("/dev/null", "link"), 0);
+	for (int i = 0; i < 2; i++) {
+		errno = 0;
+		ck_assert_int_eq(epitaph_snapshot_write(paths[i]), -1);
+		ck_assert_int_eq(errno, EINVAL);
+		ep_settings.output = paths[i];
+		ck_assert_int_eq(epitaph_snapshot_write(NULL), -1);
+	}
+	ck_assert_int_eq(lstat("pipe", &status), 0);
+	ck_assert(S_ISFIFO(status.st_mode));
+	ck_assert_int_eq(lstat("link", &status), 0);
+	ck_assert(S_ISLNK(status.st_mode));
+	ck_assert_int_eq(files(), 2);
+}
+END_TEST
+
 /* ---- ranges ---- */
 
 START_TEST(ranges_are_joined_but_not_across_headers)
@@ -551,6 +573,7 @@ static Suite *suite(void)
 	tcase_add_test(one, patterns_are_expanded);
 	tcase_add_test(one, numbers_make_names_new);
 	tcase_add_test(one, a_pattern_without_number_is_one_name);
+	tcase_add_test(one, a_device_or_a_pipe_is_never_replaced);
 	tcase_add_test(one, ranges_are_joined_but_not_across_headers);
 	tcase_add_test(one, a_header_inside_a_range_splits_it);
 	tcase_add_test(one, too_many_ranges_are_counted);

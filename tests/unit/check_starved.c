@@ -1,97 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_starved.c: memory runs out at the Nth allocation, for each N that there
- * is; once only, and from then on. What is asked then fails with EP_E_MEMORY
- * and leaves its outputs alone, or it answers as if nothing had happened (or,
- * where its header says so, with less); nothing crashes, nothing is left behind
- * (the leak sanitizer of the sanitized build is the judge of that).
- *
- * The linker's --wrap (see the Makefile) puts what is below between our objects
- * and the allocator. Allocations inside libdw, libelf and libc are not made to
- * fail: libdw 0.188 crashes by itself then.
+ * check_starved.c: memory runs out (starve.h) in the extractor, the decoder and
+ * the commands that read a trace of calls.
  */
-#include "main.h"
+#include "tests/unit/starve.h"
 
-#include <errno.h>
+#include <glob.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "cli/option.h"
 #include "coredump/extract.h"
 #include "decoder/calls.h"
+#include "funcount/filter/list.h"
 #include "tests/unit/build_core.h"
-
-/* ---- the allocator that fails ---- */
-
-static bool counting;
-static uint64_t seen;      /* allocations while counting */
-static uint64_t fail_from; /* 0: none fails */
-static bool fail_once;
-
-static bool starved(void)
-{
-	if (!counting)
-		return false;
-	seen++;
-	return fail_from && (fail_once ? seen == fail_from : seen >= fail_from);
-}
-
-#define WRAP(type, name, parameters, arguments, none) \
-	type __real_##name parameters;                \
-	type __wrap_##name parameters;                \
-	type __wrap_##name parameters                 \
-	{                                             \
-		if (starved()) {                      \
-			errno = ENOMEM;               \
-			return none;                  \
-		}                                     \
-		return __real_##name arguments;       \
-	}
-
-WRAP(void *, malloc, (size_t size), (size), NULL)
-WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
-WRAP(void *, realloc, (void *old, size_t size), (old, size), NULL)
-WRAP(void *, reallocarray, (void *old, size_t count, size_t size),
-     (old, count, size), NULL)
-WRAP(void *, aligned_alloc, (size_t unit, size_t size), (unit, size), NULL)
-WRAP(char *, strdup, (const char *text), (text), NULL)
-WRAP(char *, strndup, (const char *text, size_t size), (text, size), NULL)
-WRAP(char *, realpath, (const char *path, char *out), (path, out), NULL)
-WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL)
-WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL)
-WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size), NULL)
-WRAP(int, vasprintf, (char **out, const char *format, va_list list),
-     (out, format, list), -1)
-
-int __wrap_asprintf(char **out, const char *format, ...);
-int __wrap_asprintf(char **out, const char *format, ...)
-{
-	va_list list;
-	int length;
-
-	va_start(list, format);
-	length = __wrap_vasprintf(out, format, list);
-	va_end(list);
-	return length;
-}
-
-static void starve(uint64_t from, bool once)
-{
-	seen = 0;
-	fail_from = from;
-	fail_once = once;
-	counting = true;
-}
-
-/* True: memory did run out. */
-static bool fed(void)
-{
-	counting = false;
-	return fail_from && seen >= fail_from;
-}
 
 /* ---- what is asked ---- */
 
@@ -102,15 +22,17 @@ static const char *core_path;
 #define INNER UINT64_C(0x401004)
 #define OUTER UINT64_C(0x401104)
 
-/* A real object, so that names have symbols and lines. */
+/* A real object, so that names have symbols, lines and inlined calls. */
 static void make_object(void)
 {
 	FILE *file = fopen("object.c", "w");
 
 	ck_assert_ptr_nonnull(file);
 	fputs("int other(int);\n"
-	      "__attribute__((noinline, aligned(256))) int inner(int n)"
+	      "static inline __attribute__((always_inline)) int thrice(int n)"
 	      " { return other(n) * 3; }\n"
+	      "__attribute__((noinline, aligned(256))) int inner(int n)"
+	      " { return thrice(n); }\n"
 	      "__attribute__((aligned(256))) int outer(int n)"
 	      " { return inner(n) + inner(n + 1); }\n",
 	      file);
@@ -170,38 +92,14 @@ static void setup(void)
 	build_core_memory(core, 0x7ffff0000000, stack, sizeof(stack),
 			  sizeof(stack), 6);
 	build_core_finish(core);
-	core_path = build_core_path(core);
+	core_path = "core";
+	write_file(core_path, core->bytes, core->size);
 	build_arena_destroy(arena);
 }
 
 static void teardown(void)
 {
 	build_core_destroy(core);
-}
-
-/* Asks with the Nth allocation failing, for all N. */
-static void sweep(void (*ask)(void))
-{
-	for (int once = 0; once < 2; once++) {
-		uint64_t n = 1;
-
-		for (;; n++) {
-			starve(n, once);
-			ask();
-			if (!fed())
-				break;
-		}
-		ck_assert_uint_gt(n, 1); /* it does allocate */
-		if (getenv("STARVED_COUNT"))
-			printf("%lu allocations\n", n - 1);
-	}
-}
-
-static void check_failed(int rc, const struct ep_err *err)
-{
-	ck_assert_msg(rc == EP_E_MEMORY, "%d: %s", rc, err->text);
-	ck_assert(strstr(err->text, "memory") != NULL);
-	ck_assert(fail_from && seen >= fail_from);
 }
 
 /* ---- the extractor ---- */
@@ -239,8 +137,6 @@ static struct ep_root_found found;
 static struct ep_image image;
 static struct ep_trace *trace;
 static struct ep_names *names;
-static char *whole; /* what is answered with all memory */
-static size_t whole_size;
 
 static void ask_root(void)
 {
@@ -308,19 +204,6 @@ START_TEST(copying_the_arena)
 	close_image();
 }
 END_TEST
-
-static char *read_all(const char *path, size_t *size)
-{
-	FILE *file = fopen(path, "r");
-	char *bytes = malloc(1 << 20);
-
-	ck_assert_ptr_nonnull(file);
-	ck_assert_ptr_nonnull(bytes);
-	*size = fread(bytes, 1, 1 << 20, file);
-	ck_assert_uint_lt(*size, 1 << 20);
-	fclose(file);
-	return bytes;
-}
 
 static void ask_extract(void)
 {
@@ -410,7 +293,7 @@ static void ask_names(void)
 	struct ep_err err = {0};
 	int rc = ep_names_create(&here, trace->modules, trace->module_count,
 				 NULL, &err);
-
+	struct ep_inlined inlined[EP_INLINED_MAX];
 	bool good = true;
 
 	for (uint64_t at = INNER; !rc && at < OUTER + 256; at += 16) {
@@ -419,6 +302,7 @@ static void ask_names(void)
 		good = good && f && f->name && f->symbol && f->module;
 		ep_names_function_line(here, f);
 		ep_names_address_line(here, at, 0);
+		ep_names_inlined(here, at, 0, inlined);
 	}
 	fed();
 	ck_assert(good);
@@ -522,95 +406,136 @@ END_TEST
 
 /* ---- the commands ---- */
 
-static const char *const commands[][4] = {
-	{"info"},
-	{"info", "--json"},
-	{"replay"},
-	{"replay", "--merged", "--last=5"},
-	{"replay", "--format=tsv", "--function=o*"},
-	{"report"},
-	{"export", "--format=viztracer"},
-	{"export", "--format=chrome"},
-	{"export", "--format=jsonl"},
-	{"export", "--format=collapsed"},
-	{"export", "--format=speedscope"},
-	{"export", "--format=dot"},
-	{"export", "--format=viztracer", "--last=9", "--output=out"},
-	{"stats"},
-	{"stats", "--format=json"},
+static const struct {
+	const char *words[6], *wanted;
+} commands[] = {
+	{{"info", "core"}, "worker"},
+	{{"info", "--json", "core"}, "worker"},
+	{{"replay", "core"}, "outer"},
+	{{"replay", "--merged", "--last=5", "core"}, "outer"},
+	{{"replay", "--format=tsv", "--function=o*", "core"}, "outer"},
+	{{"report", "core"}, "outer"},
+	{{"export", "--format=viztracer", "core"}, "outer"},
+	{{"export", "--format=chrome", "core"}, "outer"},
+	{{"export", "--format=jsonl", "core"}, "outer"},
+	{{"export", "--format=collapsed", "core"}, "outer"},
+	{{"export", "--format=speedscope", "core"}, "outer"},
+	{{"export", "--format=dot", "core"}, "outer"},
+	{{"export", "--format=viztracer", "--last=9", "--output=out", "core"},
+	 "outer"},
+	{{"stats", "core"}, "outer"},
+	{{"stats", "--json", "core"}, "outer"},
+	{{"extract", "--output=out", "core"}, "EPITAPH"},
 };
 
-static const char *const *command;
-static int whole_status;
-
-/* Runs it; what it printed is in *text. */
-static int ask_main(char **text, size_t *size, char **complaint)
+START_TEST(a_command)
 {
-	char *words[8] = {(char *)"epitaph"};
-	FILE *out = stdout, *err = stderr;
-	size_t said;
-	int count = 1, status;
+	sweep_command(commands[_i].words, commands[_i].wanted);
+}
+END_TEST
+
+/* ---- lists, and a linked file without its hooks ---- */
+
+static void ask_list(void)
+{
+	struct ep_list list = {0};
+	struct ep_err err = {0};
+	int rc = ep_list_read(&list, "list", &err);
 
 	fed();
-	for (int i = 0; i < 4 && command[i]; i++)
-		words[count++] = (char *)command[i];
-	words[count++] = (char *)core_path;
-	stdout = __real_open_memstream(text, size);
-	stderr = __real_open_memstream(complaint, &said);
-	ck_assert(stdout && stderr);
-	starve(fail_from, fail_once);
-	status = ep_main(count, words);
-	fed();
-	fclose(stdout);
-	fclose(stderr);
-	stdout = out;
-	stderr = err;
-	return status;
+	if (rc) {
+		ck_assert_uint_eq(list.count, 0);
+		check_failed(rc, &err);
+	} else {
+		ck_assert_uint_eq(list.count, 3);
+		ck_assert_ptr_nonnull(ep_list_find(&list, "outer"));
+	}
+	ep_list_deinit(&list);
 }
 
-/* An answer is what it would have been, or says by its status that it is less.
- */
-static void ask_command(void)
+static void make_hooked(void)
 {
-	char *text, *complaint;
-	size_t size;
-	int status = ask_main(&text, &size, &complaint);
-	bool same = whole && size == whole_size && !memcmp(text, whole, size);
+	FILE *list = fopen("list", "w");
 
-	if (!whole) {
-		whole = text;
-		whole_size = size;
-		whole_status = status;
-		/* by names and lines, where there are any */
-		if (size && strcmp(command[0], "info") != 0)
-			ck_assert_ptr_nonnull(strstr(whole, "outer"));
-		free(complaint);
-		return;
-	}
-	ck_assert_msg((same && status == whole_status) ||
-			      (status > EP_EXIT_COMPLETE &&
-			       (complaint[0] || strstr(text, "out of memory"))),
-		      "%s %s, allocation %lu%s: status %d, said %s", command[0],
-		      command[1] ? command[1] : "", fail_from,
-		      fail_once ? "" : " and all after", status, complaint);
-	if (access("out", F_OK) == 0)
+	ck_assert_ptr_nonnull(list);
+	fputs("outer # all of them\nin*\nother", list);
+	fclose(list);
+	ck_assert_int_eq(system("gcc -O1 -shared -nostdlib -fPIC "
+				"-finstrument-functions object.c -o hooked.so "
+				"&& cp hooked.so whole.so"),
+			 0);
+}
+
+START_TEST(reading_a_list)
+{
+	make_hooked();
+	sweep(ask_list);
+}
+END_TEST
+
+/* The whole file or none, and nothing beside it. */
+static void ask_strip(void)
+{
+	char *text, *complaint, *bytes;
+	size_t said, size;
+	int status = ask_main(&text, &said, &complaint);
+	bool there = access("out", F_OK) == 0;
+	glob_t left;
+
+	ck_assert_msg(there == (status == EP_EXIT_COMPLETE) &&
+			      (there || strstr(complaint, "memory")),
+		      "allocation %lu: status %d, said %s", fail_from, status,
+		      complaint);
+	if (there) {
+		bytes = read_all("out", &size);
 		ck_assert_int_eq(unlink("out"), 0);
+		if (whole) {
+			ck_assert_uint_eq(size, whole_size);
+			ck_assert_mem_eq(bytes, whole, size);
+			free(bytes);
+		} else {
+			whole = bytes;
+			whole_size = size;
+		}
+	}
+	ck_assert_int_eq(glob("*out*", GLOB_PERIOD, NULL, &left), GLOB_NOMATCH);
 	free(text);
 	free(complaint);
 }
 
-START_TEST(a_command)
+static void sweep_strip(const char *const *words)
 {
-	command = commands[_i];
+	command = words;
 	starve(0, false);
-	ask_command();
-	/* a command that this build does not have */
-	if (whole_status != EP_EXIT_USAGE) {
-		ck_assert_int_le(whole_status, EP_EXIT_PARTIAL);
-		sweep(ask_command);
-	}
+	ask_strip();
+	ck_assert_ptr_nonnull(whole);
+	sweep(ask_strip);
 	free(whole);
 	whole = NULL;
+}
+
+START_TEST(stripping_hooks_and_putting_them_back)
+{
+	static const char *const strip[] = {"strip-hooks", "--no-trace=list",
+					    "--output=out", "hooked.so", NULL},
+				 *const back[] = {"strip-hooks", "--restore",
+						  "--output=out", "hooked.so",
+						  NULL},
+				 *const place[] = {"strip-hooks",
+						   "--no-trace=list",
+						   "hooked.so", NULL};
+	char *text, *complaint;
+	size_t size;
+
+	make_hooked();
+	sweep_strip(strip);
+	command = place;
+	fail_from = 0;
+	ck_assert_int_eq(ask_main(&text, &size, &complaint), EP_EXIT_COMPLETE);
+	free(text);
+	free(complaint);
+	ck_assert_int_ne(system("cmp -s hooked.so whole.so"), 0);
+	sweep_strip(back);
 }
 END_TEST
 
@@ -630,6 +555,8 @@ int main(void)
 	tcase_add_test(tests, merging_threads);
 	tcase_add_loop_test(tests, a_command, 0,
 			    sizeof(commands) / sizeof(*commands));
+	tcase_add_test(tests, reading_a_list);
+	tcase_add_test(tests, stripping_hooks_and_putting_them_back);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
 }

@@ -98,8 +98,8 @@ static void open_core(const struct ep_names_options *options)
 {
 	ck_assert_msg(ep_source_open(&source, "core", &err) == EP_OK, "%s",
 		      err.text);
-	ck_assert_msg(ep_unwinder_create(&unwinder, source, options, &err) ==
-			      EP_OK,
+	ck_assert_msg(ep_unwinder_create(&unwinder, source, NULL, options,
+					 &err) == EP_OK,
 		      "%s", err.text);
 }
 
@@ -185,8 +185,9 @@ static void expect_names(uint32_t tid, const char *wanted)
 	char text[512] = "";
 	size_t count;
 
-	ck_assert_int_eq(ep_modules_from_source(&modules, &count, source, &err),
-			 EP_OK);
+	ck_assert_int_eq(
+		ep_modules_from_source(&modules, &count, source, NULL, &err),
+		EP_OK);
 	ck_assert_int_eq(ep_names_create(&names, modules, count, NULL, &err),
 			 EP_OK);
 	unwind(tid, &stack);
@@ -358,8 +359,9 @@ START_TEST(modules_of_a_core_are_those_that_eu_unstrip_lists)
 
 	crash("-O1", "deep");
 	open_core(NULL);
-	ck_assert_int_eq(ep_modules_from_source(&modules, &count, source, &err),
-			 EP_OK);
+	ck_assert_int_eq(
+		ep_modules_from_source(&modules, &count, source, NULL, &err),
+		EP_OK);
 	pipe = popen("eu-unstrip -n --core core", "r");
 	while (fgets(line, sizeof(line), pipe)) {
 		ck_assert_int_eq(sscanf(line, "%lx+%lx %79[0-9a-f]@%*s %2047s",

@@ -79,4 +79,27 @@ const struct ep_function *ep_names_find(struct ep_names *names,
 	return &one->public;
 }
 
+/* Formats are where functions are, too: one after the other. */
+const char *ep_names_literal(struct ep_names *names, uint64_t address,
+			     uint64_t tsc)
+{
+	static const char *const formats[] = {
+		"%s %d %.*s %f %m",
+		"%5d|%-8.3d|%+i|%hhd|%hu|%lx|%c|%lc|%p\n",
+		"%*s|%-*.*s|%ls|%Lf|%-9g|%#m|%.3m|%%|%n",
+		"%3$s %1$#x %2$-5c %1$y",
+	};
+
+	(void)names, (void)tsc;
+	return address >= FAKE_KNOWN && address < FAKE_BARE
+		       ? formats[address / FAKE_STEP % 4]
+		       : NULL;
+}
+
+const struct ep_function *ep_names_span(struct ep_names *names,
+					const char *name)
+{
+	return ep_names_find(names, FAKE_BARE + (unsigned char)*name, 0);
+}
+
 #endif

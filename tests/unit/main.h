@@ -12,6 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ck_assert of what is asked a million times: libcheck's own write into a file
+ * each time, also when they hold. */
+#define must(holds)                                            \
+	do {                                                   \
+		if (!(holds))                                  \
+			ck_abort_msg("must hold: %s", #holds); \
+	} while (0)
+
 /* libcheck reads it when a test case is made, so before main(). Seconds; its
  * own 4 are too few on a busy machine. */
 __attribute__((constructor)) static void ep_test_timeout(void)

@@ -38,4 +38,38 @@
 	interpose setcontext
 	interpose swapcontext
 	interpose makecontext
+
+	interpose unshare
+	interpose setns
+	interpose setuid
+	interpose setgid
+	interpose seteuid
+	interpose setegid
+	interpose setreuid
+	interpose setregid
+	interpose setresuid
+	interpose setresgid
+	interpose setgroups
+	interpose capset
+	interpose prctl
+	interpose syscall
+
+	interpose _exit
+	interpose _Exit
+	interpose execve
+	interpose execv
+	interpose execvp
+	interpose execvpe
+	interpose execl
+	interpose execle
+	interpose execlp
+	interpose fexecve
+	interpose execveat
+	interpose initgroups
+	interpose sigaction
+	interpose signal
+	interpose bsd_signal
+	interpose ssignal
+	interpose sysv_signal
+	interpose __sysv_signal
 	.section .note.GNU-stack, "", @progbits

@@ -46,6 +46,45 @@ __wrap_\name:
 	wrap	setcontext
 	wrap	swapcontext
 	wrap	makecontext
+	wrap	unshare
+	wrap	setns
+	wrap	setuid
+	wrap	setgid
+	wrap	seteuid
+	wrap	setegid
+	wrap	setreuid
+	wrap	setregid
+	wrap	setresuid
+	wrap	setresgid
+	wrap	setgroups
+	wrap	capset
+	wrap	prctl
+	wrap	syscall
+
+	/* Those that only the program would bring along. */
+	.weak	__real_signal
+	.weak	__real_bsd_signal
+	.weak	__real_ssignal
+	.weak	__real_sysv_signal
+	.weak	__real___sysv_signal
+	wrap	sigaction
+	wrap	signal
+	wrap	bsd_signal
+	wrap	ssignal
+	wrap	sysv_signal
+	wrap	__sysv_signal
+
+	wrap	_exit
+	wrap	_Exit
+	wrap	execve
+	wrap	execv
+	wrap	execvp
+	wrap	execvpe
+	wrap	execl
+	wrap	execle
+	wrap	execlp
+	wrap	fexecve
+	wrap	execveat
 
 	.section .data.rel.ro
 	.size	epitaph_wrapped, . - epitaph_wrapped

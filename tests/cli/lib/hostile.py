@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""hostile.py EPITAPH CORE cut|flip COUNT: feeds damaged copies of a core to the
-readers. Each must end by itself with a status of its own, within 20 seconds and
-500 MB, with a message that names the file; it may call nothing complete that is
-cut off, and leaves no half-written file. Prints what is not so; status 1."""
+"""hostile.py READERS CORE cut|flip COUNT [SHARE]: feeds damaged copies of a core
+to the readers (readers.c). Each must end by itself with a status of its own,
+within 20 seconds and 500 MB, with a message that names the file; it may call
+nothing complete that is cut off, and leaves no half-written file. Prints what is
+not so; status 1. SHARE 2: every other cut."""
 
 import os
 import random
-import resource
 import struct
 import subprocess
 import sys
 import zlib
 
 SECONDS = 20
+LATE = 124  # the status of what took longer
 MEGABYTES = 500
-COMMANDS = (("info",), ("report",), ("replay",), ("extract", "-o", "out.snap"),
-            ("export", "-f", "viztracer", "-o", "out.json"))
+DEBUG = "--debug-path=debug"  # hostile.bash
+COMMANDS = (("info",), ("report", DEBUG), ("replay", DEBUG),
+            ("extract", "-o", "out.snap"),
+            ("export", DEBUG, "-f", "viztracer", "-o", "out.json"))
 OUTPUTS = ("out.snap", "out.json")
 ON_THE_PAGE = b"what to know before you believe it"  # report tells it there
 SAID = ("said.out", "said.err")
@@ -114,26 +117,30 @@ class Core:
             lambda: self.arena + chance.randrange(self.arena_size)))()
 
 
-def run(command):
-    """(status, stdout, stderr, peak MB), or None after too long a time."""
-    with open(SAID[0], "w+b") as out, open(SAID[1], "w+b") as err:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=err)
-        try:
-            child.wait(SECONDS)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+class Readers:
+    """tests/cli/lib/readers.c: the reader's commands, each in a process."""
+
+    def __init__(self, path):
+        self.child = subprocess.Popen([path, str(SECONDS)], text=True,
+                                      stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE)
+
+    def run(self, words):
+        """(status, stdout, stderr, peak MB, CPU seconds), or None after too
+        long a time."""
+        self.child.stdin.write("\t".join(words) + "\n")
+        self.child.stdin.flush()
+        status, peak, cpu = map(int, self.child.stdout.readline().split())
+        if status == LATE:
             return None
-        out.seek(0)
-        err.seek(0)
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-        return child.returncode, out.read(), err.read(), peak
+        with open(SAID[0], "rb") as out, open(SAID[1], "rb") as err:
+            return (status, out.read(), err.read(), peak // 1024,
+                    cpu / 1e6)
 
 
 class Judge:
-    def __init__(self, reader):
-        self.reader = reader
+    def __init__(self, readers):
+        self.readers = readers
         self.bad = 0
         self.runs = {}
 
@@ -150,7 +157,7 @@ class Judge:
                 if os.path.exists(output):
                     os.unlink(output)
             before = set(os.listdir())
-            result = run([self.reader, *command, name])
+            result = self.readers.run([*command, name])
             if result is None:
                 self.say(what, command, "longer than %d s" % SECONDS)
                 continue
@@ -161,7 +168,7 @@ class Judge:
                 for output in left:
                     os.unlink(output)
 
-    def judge(self, what, command, name, cut, status, out, err, peak):
+    def judge(self, what, command, name, cut, status, out, err, peak, _):
         self.runs[command[0], status] = self.runs.get((command[0], status), 0) + 1
         wrote = any(os.path.exists(output) and os.path.getsize(output)
                     for output in OUTPUTS) or (out and command[0] not in (
@@ -185,10 +192,10 @@ class Judge:
             self.say(what, command, "status %d and a file" % status, err)
 
 
-def cut(core, judge, parts):
+def cut(core, judge, parts, share=1):
     with open("cut.core", "wb") as out:
         out.write(core.data)
-    for size in core.cuts(parts):
+    for size in core.cuts(parts)[::share]:
         os.truncate("cut.core", size)
         judge.try_all("cut.core", "cut at %d" % size, True)
 
@@ -217,12 +224,12 @@ def flip(core, judge, count, seed=1):
 
 
 def main():
-    reader, path, mode = sys.argv[1:4]
+    readers, path, mode = sys.argv[1:4]
     with open(path, "rb") as file:
         core = Core(file.read())
-    judge = Judge(reader)
+    judge = Judge(Readers(readers))
     if mode == "cut":
-        cut(core, judge, int(sys.argv[4]))
+        cut(core, judge, *map(int, sys.argv[4:]))
     else:
         flip(core, judge, int(sys.argv[4]))
     for key, count in sorted(judge.runs.items()):
@@ -234,4 +241,5 @@ def main():
     return 1 if judge.bad else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

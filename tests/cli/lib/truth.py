@@ -27,7 +27,7 @@ for line in open("truth"):
         truth[tid].append((kind, name))
 
 for line in open("tsv"):
-    kind, _, low, high, tid, _, _, function, _, _, flags = line.rstrip("\n").split("\t")
+    kind, _, low, high, tid, _, _, function, _, _, flags, *_ = line.rstrip("\n").split("\t")
     name = short(function)
     if kind not in "BE" or not name:
         assert kind != "S" or "thunk" in function, line

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* checks.c: one function a question. core(5), proc(5), systemd-coredump(8). */
+#include "cli/checks.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/catch.h"
+#include "coredump/root.h"
+#include "coredump/store.h"
+
+#define LEAST_CORE       (UINT64_C(1) << 20) /* bytes: notes and a first ring */
+#define FILTER_ANONYMOUS 1u                  /* coredump_filter, bit 0 */
+
+static bool __attribute__((format(printf, 3, 4)))
+say(struct ep_finding *out, enum ep_verdict verdict, const char *format, ...)
+{
+	va_list list;
+
+	out->verdict = verdict;
+	out->remedy[0] = '\0';
+	va_start(list, format);
+	vsnprintf(out->text, sizeof(out->text), format, list);
+	va_end(list);
+	return true;
+}
+
+static bool __attribute__((format(printf, 2, 3)))
+advise(struct ep_finding *out, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(out->remedy, sizeof(out->remedy), format, list);
+	va_end(list);
+	return true;
+}
+
+static bool is_pipe(const struct ep_patient *patient)
+{
+	return patient->pattern[0] == '|';
+}
+
+/* epitaph catch takes its snapshot whatever becomes of the core. */
+static bool is_caught(const struct ep_patient *patient)
+{
+	return is_pipe(patient) && strstr(patient->pattern, "/epitaph catch ");
+}
+
+/* Another way than a core for the trace to come out. */
+static bool has_other_way(const struct ep_patient *patient)
+{
+	return patient->has_file || patient->on_crash || is_caught(patient);
+}
+
+/* ---- the program ---- */
+
+static bool look_traced(const struct ep_patient *patient,
+			struct ep_finding *out)
+{
+	if (!patient->program[0])
+		return false;
+	if (patient->pid && !patient->traced && patient->off_reason)
+		return say(out, EP_LOST, "tracing is off for good: %s",
+			   ep_off_text(patient->off_reason));
+	if (patient->pid && !patient->traced) {
+		say(out, EP_LOST, "the process has no trace in its memory");
+		return advise(out,
+			      "build it with epitaph-cc, or start it with "
+			      "LD_PRELOAD=libepitaph.so if only its libraries "
+			      "are traced");
+	}
+	if (patient->pid)
+		return say(out, EP_WELL, "the process is traced");
+	if (!patient->readable)
+		return say(out, EP_DOUBT,
+			   "%s is no program that can be read (a script?): "
+			   "what it starts is not known",
+			   patient->program);
+	if (patient->has_runtime)
+		return say(out, EP_WELL, "it has epitaph's runtime");
+	if (patient->has_hooks) {
+		say(out, EP_DOUBT,
+		    "it calls hooks, but the runtime is elsewhere");
+		return advise(out,
+			      "it is traced if it links libepitaph.so or is "
+			      "started with LD_PRELOAD=libepitaph.so");
+	}
+	say(out, EP_LOST, "it is not traced: no runtime, no hooks");
+	return advise(out, "build it with epitaph-cc");
+}
+
+static bool look_off(const struct ep_patient *patient, struct ep_finding *out)
+{
+	if (!patient->off)
+		return false;
+	say(out, EP_LOST,
+	    patient->pid ? "tracing is paused"
+			 : "EPITAPH=off: it starts paused");
+	return patient->pid ? advise(out, "epitaph control %d resume",
+				     (int)patient->pid)
+			    : advise(out, "unset EPITAPH, or epitaph control "
+					  "PID resume");
+}
+
+static bool look_names(const struct ep_patient *patient, struct ep_finding *out)
+{
+	if (!patient->program[0] || !patient->readable)
+		return false;
+	if (!patient->has_build_id) {
+		say(out, EP_DOUBT,
+		    "the program has no build-id: that a file is the one that "
+		    "ran cannot be told");
+		return advise(out, "link with -Wl,--build-id");
+	}
+	if (!patient->has_symbols && !patient->has_debug) {
+		say(out, EP_DOUBT,
+		    "the program is stripped: functions have no names unless "
+		    "its debug file is found by build-id");
+		return advise(out, "keep the debug file (below "
+				   "/usr/lib/debug/.build-id, or on a "
+				   "debuginfod server)");
+	}
+	if (!patient->has_debug) {
+		say(out, EP_DOUBT, "no debug information: names, but no lines");
+		return advise(out, "compile with -g, and strip what is shipped "
+				   "only");
+	}
+	return say(out, EP_WELL, "names, lines and a build-id are there");
+}
+
+/* ---- will there be a core ---- */
+
+static bool look_pattern_program(const struct ep_patient *patient,
+				 struct ep_finding *out)
+{
+	char program[256];
+
+	sscanf(patient->pattern + 1, "%255s", program);
+	if (access(program, X_OK) != 0) {
+		say(out, EP_LOST,
+		    "kernel.core_pattern names a handler that is not there: "
+		    "%s",
+		    program);
+		return advise(out, "install it, or sysctl -w "
+				   "kernel.core_pattern=core");
+	}
+	if (is_caught(patient))
+		return say(out, EP_WELL,
+			   "epitaph catch takes a snapshot of each crash");
+	if (strstr(program, "systemd-coredump")) {
+		say(out, EP_WELL, "cores go to systemd-coredump");
+		return advise(out, "coredumpctl dump PID -o core; see that "
+				   "ProcessSizeMax and ExternalSizeMax in "
+				   "coredump.conf are larger than the process");
+	}
+	if (strstr(program, "apport")) {
+		say(out, EP_DOUBT,
+		    "cores go to apport, which keeps those of packaged "
+		    "programs only");
+		return advise(out, "epitaph catch --install");
+	}
+	say(out, EP_DOUBT, "cores go to %s, which is not known here", program);
+	return advise(out, "see that it keeps them; or epitaph catch "
+			   "--install, which goes before it");
+}
+
+/* "@/path", or "@@/path": the kernel drops cores that nobody takes. */
+static bool look_pattern_socket(const struct ep_patient *patient,
+				struct ep_finding *out)
+{
+	const char *path = patient->pattern + strspn(patient->pattern, "@");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (ep_catch_is_served(&address))
+		return say(out, EP_WELL, "cores go to the socket %s", path);
+	say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
+	    "cores go to the socket %s, where nobody listens", path);
+	return advise(out,
+		      "start its server (epitaph catch --listen=%s), or "
+		      "sysctl -w kernel.core_pattern=core",
+		      path);
+}
+
+static bool look_pattern(const struct ep_patient *patient,
+			 struct ep_finding *out)
+{
+	if (is_pipe(patient))
+		return look_pattern_program(patient, out);
+	if (patient->pattern[0] == '\0') {
+		say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
+		    "kernel.core_pattern is empty: no cores");
+		return advise(out, "sysctl -w kernel.core_pattern=core");
+	}
+	if (patient->pattern[0] == '@')
+		return look_pattern_socket(patient, out);
+	return say(out, EP_WELL, "cores go to files (%s)", patient->pattern);
+}
+
+static bool is_file_pattern(const struct ep_patient *patient)
+{
+	return patient->pattern[0] && !is_pipe(patient) &&
+	       patient->pattern[0] != '@';
+}
+
+static bool look_limit(const struct ep_patient *patient, struct ep_finding *out)
+{
+	enum ep_verdict bad = has_other_way(patient) ? EP_DOUBT : EP_LOST;
+
+	if (!is_file_pattern(patient))
+		return false;
+	if (patient->core_limit < LEAST_CORE) {
+		say(out, bad, "RLIMIT_CORE is %" PRIu64 " bytes: no core",
+		    patient->core_limit);
+		return patient->pid
+			       ? advise(out,
+					"prlimit --core=unlimited -p %d; for "
+					"services LimitCORE=infinity",
+					(int)patient->pid)
+			       : advise(out, "ulimit -c unlimited; for "
+					     "services LimitCORE=infinity");
+	}
+	if (patient->core_limit < patient->memory) {
+		say(out, EP_DOUBT,
+		    "RLIMIT_CORE is %" PRIu64 " MiB, and the trace alone may "
+		    "take %" PRIu64 ": the newest threads' history would be "
+		    "cut off",
+		    patient->core_limit >> 20, patient->memory >> 20);
+		return advise(out, "ulimit -c unlimited, or a smaller "
+				   "EPITAPH_MEMORY");
+	}
+	return say(out, EP_WELL, "RLIMIT_CORE leaves room for the trace");
+}
+
+static bool look_filter(const struct ep_patient *patient,
+			struct ep_finding *out)
+{
+	if (patient->filter & FILTER_ANONYMOUS)
+		return say(out, EP_WELL,
+			   "coredump_filter 0x%x keeps private memory",
+			   patient->filter);
+	say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
+	    "coredump_filter is 0x%x: private memory, and so the trace, is "
+	    "left out of cores",
+	    patient->filter);
+	return patient->pid
+		       ? advise(out, "echo 0x33 > /proc/%d/coredump_filter",
+				(int)patient->pid)
+		       : advise(out, "echo 0x33 > "
+				     "/proc/self/coredump_filter before it "
+				     "is started");
+}
+
+static bool look_dumpable(const struct ep_patient *patient,
+			  struct ep_finding *out)
+{
+	bool special = !patient->dumpable || patient->has_rights;
+
+	if (!special)
+		return false;
+	if (patient->suid_dumpable == 2 &&
+	    (is_pipe(patient) || patient->pattern[0] == '/'))
+		return say(out, EP_WELL,
+			   "it has rights of its own; its cores are root's");
+	say(out, EP_LOST,
+	    patient->dumpable
+		    ? "it is set-user-id or has capabilities: the kernel "
+		      "writes no core of it"
+		    : "the process is not dumpable: the kernel writes no core "
+		      "of it");
+	return advise(out,
+		      "sysctl -w fs.suid_dumpable=2 with a pipe or an absolute "
+		      "path in kernel.core_pattern; or "
+		      "prctl(PR_SET_DUMPABLE, 1) in the program");
+}
+
+static bool look_space(const struct ep_patient *patient, struct ep_finding *out)
+{
+	if (!is_file_pattern(patient))
+		return false;
+	if (patient->pattern[0] != '/' && !patient->pid &&
+	    access(patient->directory, W_OK) != 0) {
+		say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
+		    "the working directory cannot be written to: no core");
+		return advise(out, "start it elsewhere, or an absolute path in "
+				   "kernel.core_pattern");
+	}
+	if (patient->free_bytes < LEAST_CORE) {
+		say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
+		    "no room where the core would go: %" PRIu64 " KiB",
+		    patient->free_bytes >> 10);
+		return advise(out, "make room, or epitaph catch --install");
+	}
+	if (patient->free_bytes < 2 * patient->memory) {
+		say(out, EP_DOUBT,
+		    "%" PRIu64 " MiB are free where the core would go: it may "
+		    "be cut off",
+		    patient->free_bytes >> 20);
+		return advise(out, "make room, or epitaph catch --install");
+	}
+	return say(out, EP_WELL, "%" PRIu64 " MiB are free for a core",
+		   patient->free_bytes >> 20);
+}
+
+static bool look_container(const struct ep_patient *patient,
+			   struct ep_finding *out)
+{
+	if (!patient->contained)
+		return false;
+	if (is_pipe(patient)) {
+		say(out, EP_DOUBT,
+		    "it runs in a container, and the handler in the host's "
+		    "namespaces: the core goes there, and modules are found by "
+		    "build-id");
+		return advise(out, "epitaph report --sysroot=ROOT, with the "
+				   "container's root");
+	}
+	say(out, EP_DOUBT,
+	    "it runs in a container: the core goes to the "
+	    "container's file system, and ends with it");
+	return advise(out, "a volume for cores, or epitaph catch --install on "
+			   "the host");
+}
+
+/* ---- how good will it be ---- */
+
+static bool look_clock(const struct ep_patient *patient, struct ep_finding *out)
+{
+	char line[4096] = "", flags[4096] = "";
+	FILE *file = fopen("/proc/cpuinfo", "re");
+
+	(void)patient;
+	while (file && fgets(line, sizeof(line), file) && !*flags)
+		if (strncmp(line, "flags", 5) == 0)
+			snprintf(flags, sizeof(flags), "%s", line);
+	if (file)
+		fclose(file);
+	if (!*flags ||
+	    (strstr(flags, " constant_tsc") && strstr(flags, " nonstop_tsc")))
+		return say(out, EP_WELL, "the processor's clock is steady");
+	say(out, EP_DOUBT,
+	    "the processor's clock (TSC) may change its rate: times are "
+	    "approximate, their order is exact");
+	return advise(out, "nothing; a newer processor or hypervisor");
+}
+
+static bool look_sched(const struct ep_patient *patient, struct ep_finding *out)
+{
+	char paranoid[16] = "";
+	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+
+	(void)patient;
+	if (file && !fgets(paranoid, sizeof(paranoid), file))
+		paranoid[0] = '\0';
+	if (file)
+		fclose(file);
+	if (access("/sys/kernel/tracing/instances", W_OK) == 0 ||
+	    access("/sys/kernel/debug/tracing/instances", W_OK) == 0)
+		return say(out, EP_WELL, "scheduling events come from ftrace");
+	if (*paranoid && (geteuid() == 0 || paranoid[0] == '-' ||
+			  (paranoid[0] >= '0' && paranoid[0] <= '2')))
+		return say(out, EP_WELL, "scheduling events come from perf");
+	say(out, EP_DOUBT,
+	    "no scheduling events: neither ftrace nor perf may "
+	    "be used");
+	return advise(out, "sysctl -w kernel.perf_event_paranoid=2, or mount "
+			   "tracefs and run as root");
+}
+
+static bool look_ways(const struct ep_patient *patient, struct ep_finding *out)
+{
+	if (patient->has_file)
+		return say(out, EP_WELL,
+			   "EPITAPH_FILE: the trace outlives "
+			   "also SIGKILL");
+	if (patient->on_crash)
+		return say(out, EP_WELL,
+			   "EPITAPH_ON_CRASH=snapshot: it writes "
+			   "a snapshot itself");
+	return false;
+}
+
+const struct ep_check ep_checks[] = {
+	{"traced", look_traced},
+	{"paused", look_off},
+	{"core_pattern", look_pattern},
+	{"core limit", look_limit},
+	{"filter", look_filter},
+	{"dumpable", look_dumpable},
+	{"disk", look_space},
+	{"container", look_container},
+	{"other ways", look_ways},
+	{"names", look_names},
+	{"clock", look_clock},
+	{"scheduling", look_sched},
+	{NULL, NULL},
+};

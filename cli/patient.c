@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* patient.c: facts from /proc, the file, and the environment. What cannot be
+ * learnt is as if all were well: doctor only says what it has seen. */
+#include "cli/patient.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "coredump/root.h"
+#include "coredump/source.h"
+#include "decoder/trace.h"
+
+#define MEMORY_DEFAULT (UINT64_C(64) << 20) /* EPITAPH_MEMORY */
+
+/* ---- small files ---- */
+
+static bool text_read(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, out, size - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	out[n > 0 ? n : 0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return n >= 0;
+}
+
+/* A file of the process, or of ours where it does not run yet. */
+static void own_path(const struct ep_patient *patient, const char *name,
+		     char *out, size_t size)
+{
+	if (patient->pid)
+		snprintf(out, size, "/proc/%d/%s", (int)patient->pid, name);
+	else
+		snprintf(out, size, "/proc/self/%s", name);
+}
+
+/* ---- the file ---- */
+
+static void symbols_look(struct ep_patient *patient, Elf *elf, Elf_Scn *section,
+			 const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *name =
+			elf_strptr(elf, header->sh_link, symbol.st_name);
+
+		if (!name)
+			continue;
+		if (strcmp(name, "epitaph_root") == 0 &&
+		    symbol.st_shndx != SHN_UNDEF)
+			patient->has_runtime = true;
+		if (symbol.st_shndx == SHN_UNDEF &&
+		    (strcmp(name, "__fentry__") == 0 ||
+		     strcmp(name, "__return__") == 0 ||
+		     strcmp(name, "__cyg_profile_func_enter") == 0))
+			patient->has_hooks = true;
+	}
+}
+
+/* In a stripped program the note is all that is left of the runtime. */
+static void notes_look(struct ep_patient *patient, Elf_Scn *section)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t at = 0, name, desc, next;
+	GElf_Nhdr note;
+
+	while (data && (next = gelf_getnote(data, at, &note, &name, &desc))) {
+		const char *text = (const char *)data->d_buf + name;
+
+		if (note.n_namesz == sizeof(EP_NOTE_NAME) &&
+		    memcmp(text, EP_NOTE_NAME, sizeof(EP_NOTE_NAME)) == 0)
+			patient->has_runtime = true;
+		if (note.n_namesz == 4 && memcmp(text, "GNU", 4) == 0 &&
+		    note.n_type == NT_GNU_BUILD_ID)
+			patient->has_build_id = true;
+		at = next;
+	}
+}
+
+static void sections_look(struct ep_patient *patient, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name && strcmp(name, ".debug_info") == 0)
+			patient->has_debug = true;
+		if (header.sh_type == SHT_SYMTAB)
+			patient->has_symbols = true;
+		if (header.sh_type == SHT_SYMTAB ||
+		    header.sh_type == SHT_DYNSYM)
+			symbols_look(patient, elf, section, &header);
+		if (header.sh_type == SHT_NOTE)
+			notes_look(patient, section);
+	}
+}
+
+static void file_look(struct ep_patient *patient)
+{
+	int fd = open(patient->program, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	Elf *elf;
+
+	if (fd < 0)
+		return;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	patient->readable = elf && elf_kind(elf) == ELF_K_ELF;
+	if (patient->readable)
+		sections_look(patient, elf);
+	elf_end(elf);
+	patient->has_rights =
+		(fstat(fd, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID))) ||
+		fgetxattr(fd, "security.capability", NULL, 0) > 0;
+	close(fd);
+}
+
+/* As a shell finds it. */
+static int program_find(struct ep_patient *patient, const char *name,
+			struct ep_err *err)
+{
+	const char *path = getenv("PATH");
+	char *copy = strdup(path ? path : "/usr/bin:/bin"), *save = NULL;
+	bool found = strchr(name, '/') != NULL;
+
+	snprintf(patient->program, PATH_MAX, "%s", name);
+	for (char *dir = copy ? strtok_r(copy, ":", &save) : NULL;
+	     dir && !found; dir = strtok_r(NULL, ":", &save)) {
+		snprintf(patient->program, PATH_MAX, "%s/%s", dir, name);
+		found = access(patient->program, X_OK) == 0;
+	}
+	free(copy);
+	if (found && access(patient->program, R_OK) == 0)
+		return EP_OK;
+	return ep_fail(err,
+		       found && errno == EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
+		       "%s: %s", name,
+		       found ? strerror(errno) : "no such program in PATH");
+}
+
+/* ---- what it has, or would inherit ---- */
+
+static void limit_look(struct ep_patient *patient)
+{
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+
+	prlimit(patient->pid, RLIMIT_CORE, NULL, &limit);
+	patient->core_limit =
+		limit.rlim_cur == RLIM_INFINITY ? EP_UNLIMITED : limit.rlim_cur;
+}
+
+static uint64_t size_parse(const char *text)
+{
+	static const char units[] = "KMG";
+	char *end;
+	uint64_t value = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+
+	return unit ? value << 10 * (unit - units + 1) : value;
+}
+
+static void setting_take(struct ep_patient *patient, const char *setting)
+{
+	if (strncmp(setting, "EPITAPH_MEMORY=", 15) == 0)
+		patient->memory = size_parse(setting + 15);
+	else if (strcmp(setting, "EPITAPH=off") == 0)
+		patient->off = true;
+	else if (strncmp(setting, "EPITAPH_FILE=", 13) == 0)
+		patient->has_file = setting[13] != '\0';
+	else if (strcmp(setting, "EPITAPH_ON_CRASH=snapshot") == 0)
+		patient->on_crash = true;
+}
+
+static void environment_look(struct ep_patient *patient)
+{
+	char path[64], *text = NULL;
+	size_t room = 0;
+	ssize_t n;
+	FILE *file;
+
+	own_path(patient, "environ", path, sizeof(path));
+	file = fopen(path, "re");
+	while (file && (n = getdelim(&text, &room, '\0', file)) > 0)
+		setting_take(patient, text);
+	free(text);
+	if (file)
+		fclose(file);
+}
+
+static bool same_namespace(const struct ep_patient *patient, const char *kind)
+{
+	char path[96], name[32], mine[64] = "", init[64] = "";
+
+	snprintf(name, sizeof(name), "ns/%s", kind);
+	own_path(patient, name, path, sizeof(path));
+	if (readlink(path, mine, sizeof(mine) - 1) < 0)
+		return true;
+	/* Who may not look at init's compares with his own. */
+	snprintf(path, sizeof(path), "/proc/1/ns/%s", kind);
+	if (readlink(path, init, sizeof(init) - 1) < 0) {
+		snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+		if (readlink(path, init, sizeof(init) - 1) < 0)
+			return true;
+	}
+	return strcmp(mine, init) == 0;
+}
+
+/* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes
+ * it cannot be told. */
+static bool is_dumpable(pid_t pid)
+{
+	char path[64], line[256];
+	unsigned real, effective = 0;
+	struct stat st;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Uid: %u %u", &real, &effective) == 2)
+			break;
+	if (file)
+		fclose(file);
+	return stat(path, &st) != 0 || st.st_uid == effective;
+}
+
+static void process_look(struct ep_patient *patient)
+{
+	char path[64], text[64];
+
+	own_path(patient, "coredump_filter", path, sizeof(path));
+	patient->filter = text_read(path, text, sizeof(text)) && *text
+				  ? (uint32_t)strtoul(text, NULL, 16)
+				  : 0x33;
+	own_path(patient, "cwd", path, sizeof(path));
+	if (patient->pid)
+		snprintf(patient->directory, PATH_MAX, "%s", path);
+	else if (!getcwd(patient->directory, PATH_MAX))
+		patient->directory[0] = '\0';
+	patient->dumpable = !patient->pid || is_dumpable(patient->pid);
+	patient->contained = !same_namespace(patient, "pid") ||
+			     !same_namespace(patient, "mnt");
+	limit_look(patient);
+	environment_look(patient);
+}
+
+static void arena_look(struct ep_patient *patient)
+{
+	struct ep_source *source;
+	struct ep_root_found found;
+	struct ep_arena arena;
+	struct ep_thread thread;
+
+	if (ep_source_open_live(&source, patient->pid, NULL))
+		return;
+	if (ep_root_find(source, &found, NULL) == EP_OK &&
+	    ep_source_read(source, found.arena_address, &arena, sizeof(arena),
+			   NULL, NULL) == EP_OK) {
+		patient->traced = true;
+		patient->has_runtime = true;
+		patient->off = arena.gate != 0;
+		patient->off_reason = arena.off_reason;
+		patient->memory = found.root.arena_size;
+		for (unsigned i = 0; i < EP_SECTION_MAX; i++)
+			if (arena.sections[i].type == EP_SECTION_THREADS &&
+			    ep_source_read(source,
+					   found.arena_address +
+						   arena.sections[i].offset,
+					   &thread, sizeof(thread), NULL,
+					   NULL) == EP_OK)
+				patient->seen_events =
+					thread.state != EP_THREAD_FREE;
+	}
+	ep_source_close(source);
+}
+
+/* ---- the system ---- */
+
+static void system_look(struct ep_patient *patient)
+{
+	char number[32], folder[PATH_MAX];
+	struct statvfs space;
+	char *slash;
+
+	if (!text_read("/proc/sys/kernel/core_pattern", patient->pattern,
+		       sizeof(patient->pattern)))
+		patient->pattern[0] = '\0';
+	text_read("/proc/sys/fs/suid_dumpable", number, sizeof(number));
+	patient->suid_dumpable = strtoull(number, NULL, 10);
+	snprintf(folder, sizeof(folder), "%s",
+		 patient->pattern[0] == '/' ? patient->pattern
+					    : patient->directory);
+	slash = strrchr(folder, '/');
+	if (patient->pattern[0] == '/' && slash)
+		slash[slash == folder] = '\0';
+	patient->free_bytes = EP_UNLIMITED;
+	if (statvfs(folder, &space) == 0)
+		patient->free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
+}
+
+int ep_patient_examine(struct ep_patient *patient, const char *name,
+		       struct ep_err *err)
+{
+	char *end = NULL, path[64];
+	int rc = EP_OK;
+
+	memset(patient, 0, sizeof(*patient));
+	patient->memory = MEMORY_DEFAULT;
+	if (name && access(name, F_OK) != 0 && *name >= '1' && *name <= '9')
+		patient->pid = (pid_t)strtol(name, &end, 10);
+	if (patient->pid && *end)
+		patient->pid = 0;
+	if (patient->pid) {
+		snprintf(path, sizeof(path), "/proc/%d/stat",
+			 (int)patient->pid);
+		if (access(path, F_OK) != 0)
+			return ep_fail(err, EP_E_IO, 0,
+				       "%s: no such process, and no such file",
+				       name);
+		own_path(patient, "exe", patient->program, PATH_MAX);
+	} else if (name) {
+		rc = program_find(patient, name, err);
+	}
+	if (rc)
+		return rc;
+	if (patient->program[0])
+		file_look(patient);
+	process_look(patient);
+	system_look(patient);
+	if (patient->pid)
+		arena_look(patient);
+	return EP_OK;
+}

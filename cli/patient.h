@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * patient.h: what epitaph doctor looks at: a program that would be started here
+ * and now, or a process that runs. All facts are gathered first, so that a
+ * check only judges.
+ */
+#ifndef EPITAPH_PATIENT_H
+#define EPITAPH_PATIENT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "coredump/error.h"
+
+#define EP_UNLIMITED UINT64_MAX
+
+struct ep_patient {
+	pid_t pid;              /* 0: a program that does not run yet */
+	char program[PATH_MAX]; /* its file, to be opened here; "" none named */
+	char directory[PATH_MAX]; /* where a relative core would go */
+	bool readable;            /* the file can be read, and is an ELF file */
+
+	/* of the file */
+	bool has_runtime; /* epitaph's root is in it */
+	bool has_hooks;   /* it calls hooks that a library must bring */
+	bool has_build_id;
+	bool has_symbols; /* .symtab */
+	bool has_debug;   /* .debug_info */
+	bool has_rights;  /* set-user-id, set-group-id, or capabilities */
+
+	/* of the process: its own, or what it would inherit from us */
+	uint64_t core_limit; /* RLIMIT_CORE, soft: bytes, EP_UNLIMITED */
+	uint32_t filter;     /* coredump_filter */
+	bool dumpable;
+	bool contained;  /* in other pid or mount namespaces than init */
+	uint64_t memory; /* EPITAPH_MEMORY: bytes */
+	bool off;        /* EPITAPH=off, or paused */
+	bool has_file;   /* EPITAPH_FILE */
+	bool on_crash;   /* EPITAPH_ON_CRASH=snapshot */
+
+	/* of the process's arena, pid only */
+	bool traced;         /* an arena was found */
+	bool seen_events;    /* threads have recorded */
+	uint32_t off_reason; /* EP_OFF_ */
+
+	/* of the system */
+	char pattern[256]; /* kernel.core_pattern */
+	uint64_t suid_dumpable;
+	uint64_t free_bytes; /* where a core would go, for its user */
+};
+
+/* `name`: a pid, a program (looked for in PATH when it has no slash), NULL:
+ * only the system. EP_E_IO, EP_E_PERMISSION, EP_E_USAGE. */
+int ep_patient_examine(struct ep_patient *patient, const char *name,
+		       struct ep_err *err);
+
+#endif

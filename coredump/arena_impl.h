@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* arena_impl.h: what the files that read an arena file share. */
+#ifndef EPITAPH_ARENA_IMPL_H
+#define EPITAPH_ARENA_IMPL_H
+
+#include "coredump/arena_file.h"
+
+/*
+ * Fills `out` for the arena file open as `fd`, which its process had mapped at
+ * `address`. `oom_file`: the path in process->oom_file, "" none.
+ */
+void ep_arena_life(struct ep_arena_file *out, int fd,
+		   const struct ep_process *process, uint64_t address,
+		   const char *oom_file);
+
+/* A regular file, for reading; -1 with errno. */
+int ep_arena_file_open(const char *path);
+
+#endif

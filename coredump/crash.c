@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* crash.c: see crash.h. */
+#include "coredump/crash.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* ---- the process ---- */
+
+static bool number(const char *text, uint64_t most, uint64_t *out)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return *end == '\0' && errno == 0 && *out <= most;
+}
+
+/* The last number of a line of /proc/PID/status: the innermost namespace's. */
+static void status_take(struct ep_crash *crash, const char *line)
+{
+	const char *last = strrchr(line, '\t');
+	unsigned real;
+
+	if (strncmp(line, "NSpid:", 6) == 0 && last)
+		crash->inner_pid = (pid_t)atoi(last + 1);
+	else if (sscanf(line, "Uid: %u", &real) == 1)
+		crash->uid = real;
+	else if (sscanf(line, "Gid: %u", &real) == 1)
+		crash->gid = real;
+}
+
+static int status_read(struct ep_crash *crash, struct ep_err *err)
+{
+	char path[64], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)crash->pid);
+	file = fopen(path, "re");
+	if (!file)
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
+	while (fgets(line, sizeof(line), file))
+		status_take(crash, line);
+	fclose(file);
+	return EP_OK;
+}
+
+static void thread_read(struct ep_crash *crash)
+{
+	char path[96], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)crash->pid,
+		 (int)crash->tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "NSpid:", 6) == 0 && strrchr(line, '\t'))
+			crash->inner_tid = (pid_t)atoi(strrchr(line, '\t') + 1);
+	}
+	if (file)
+		fclose(file);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)crash->pid,
+		 (int)crash->tid);
+	file = fopen(path, "re");
+	if (file && fgets(crash->comm, sizeof(crash->comm), file))
+		crash->comm[strcspn(crash->comm, "\n")] = '\0';
+	if (file)
+		fclose(file);
+}
+
+static void names_read(struct ep_crash *crash)
+{
+	static const char deleted[] = " (deleted)";
+	char path[64];
+	struct utsname name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)crash->pid);
+	n = readlink(path, crash->path, sizeof(crash->path) - 1);
+	crash->path[n > 0 ? n : 0] = '\0';
+	if (n > (ssize_t)strlen(deleted) &&
+	    strcmp(crash->path + n - strlen(deleted), deleted) == 0)
+		crash->path[(size_t)n - strlen(deleted)] = '\0';
+	if (uname(&name) == 0)
+		snprintf(crash->host, sizeof(crash->host), "%s", name.nodename);
+}
+
+int ep_crash_of(struct ep_crash *crash, struct ep_err *err)
+{
+	int rc = status_read(crash, err);
+
+	if (rc)
+		return rc;
+	if (crash->tid)
+		thread_read(crash);
+	names_read(crash);
+	return EP_OK;
+}
+
+int ep_crash_read(struct ep_crash *crash, char *const *words, int count,
+		  struct ep_err *err)
+{
+	uint64_t values[7] = {0};
+
+	memset(crash, 0, sizeof(*crash));
+	for (int i = 0; i < 7 && i < count; i++)
+		if (!number(words[i], i == 5 || i == 3 ? UINT64_MAX : INT32_MAX,
+			    &values[i]) &&
+		    i < 5)
+			return ep_fail(err, EP_E_USAGE, 0,
+				       "\"%s\" is not what the kernel gives a "
+				       "handler",
+				       words[i]);
+	if (count < 5 || values[0] == 0)
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "too few words: the kernel gives PID, TID, "
+			       "signal, time, dumpable and limit");
+	crash->pid = crash->inner_pid = (pid_t)values[0];
+	crash->tid = crash->inner_tid = (pid_t)values[1];
+	crash->signal = (int)values[2];
+	crash->time = values[3];
+	crash->dumpable = (unsigned)values[4];
+	crash->limit = count > 5 ? values[5] : UINT64_MAX;
+	crash->cpu = count > 6 ? (int)values[6] : -1;
+	return ep_crash_of(crash, err);
+}
+
+/* Of the thread that is called so in the innermost namespace. */
+static pid_t thread_find(const struct ep_crash *crash)
+{
+	struct ep_crash one = *crash;
+	struct dirent *entry;
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)crash->pid);
+	folder = opendir(path);
+	one.tid = 0;
+	while (folder && (entry = readdir(folder)) != NULL) {
+		one.tid = (pid_t)atoi(entry->d_name);
+		one.inner_tid = 0;
+		if (one.tid)
+			thread_read(&one);
+		if (one.inner_tid == crash->inner_tid)
+			break;
+		one.tid = 0;
+	}
+	if (folder)
+		closedir(folder);
+	return one.tid;
+}
+
+void ep_crash_settle(struct ep_crash *crash, struct ep_source *core)
+{
+	struct ep_death death;
+	size_t count;
+	const struct ep_source_thread *threads =
+		ep_source_threads(core, &count);
+
+	if (crash->tid || count == 0)
+		return;
+	ep_source_death(core, &death);
+	crash->signal = death.signal;
+	crash->inner_tid = (pid_t)threads[0].tid;
+	crash->tid = thread_find(crash);
+	if (crash->tid)
+		thread_read(crash);
+	else
+		crash->tid = crash->inner_tid;
+}
+
+/* ---- patterns ---- */
+
+struct text {
+	char *out;
+	size_t used, size;
+	bool full;
+};
+
+static void put(struct text *text, const char *bytes, bool tame)
+{
+	for (; *bytes; bytes++) {
+		if (text->used + 1 >= text->size) {
+			text->full = true;
+			return;
+		}
+		text->out[text->used++] = tame && *bytes == '/' ? '!' : *bytes;
+	}
+}
+
+static void put_number(struct text *text, uint64_t value)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	put(text, digits, false);
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A name that is . or .. would lead elsewhere: the kernel has ! for the dot. */
+static void put_name(struct text *text, const char *name)
+{
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		put(text, "!", false);
+		name++;
+	}
+	put(text, name, true);
+}
+
+static void put_word(struct text *text, const struct ep_crash *crash, char word)
+{
+	switch (word) {
+	case '%':
+		put(text, "%", false);
+		break;
+	case 'p':
+		put_number(text, (uint64_t)crash->inner_pid);
+		break;
+	case 'P':
+		put_number(text, (uint64_t)crash->pid);
+		break;
+	case 'i':
+		put_number(text, (uint64_t)crash->inner_tid);
+		break;
+	case 'I':
+		put_number(text, (uint64_t)crash->tid);
+		break;
+	case 'u':
+		put_number(text, crash->uid);
+		break;
+	case 'g':
+		put_number(text, crash->gid);
+		break;
+	case 'd':
+		put_number(text, crash->dumpable);
+		break;
+	case 's':
+		put_number(text, (uint64_t)crash->signal);
+		break;
+	case 't':
+		put_number(text, crash->time);
+		break;
+	case 'c':
+		put_number(text, crash->limit);
+		break;
+	case 'C':
+		if (crash->cpu >= 0)
+			put_number(text, (uint64_t)crash->cpu);
+		break;
+	case 'h':
+		put_name(text, crash->host);
+		break;
+	case 'e':
+		put_name(text, crash->comm);
+		break;
+	case 'f':
+		put_name(text, base_of(crash->path));
+		break;
+	case 'E':
+		put(text, crash->path, true);
+		break;
+	}
+}
+
+int ep_crash_expand(const struct ep_crash *crash, const char *pattern,
+		    char *out, size_t size, struct ep_err *err)
+{
+	struct text text = {.out = out, .size = size};
+
+	for (; *pattern && !text.full; pattern++) {
+		char one[2] = {*pattern, '\0'};
+
+		if (*pattern != '%')
+			put(&text, one, false);
+		else if (*++pattern)
+			put_word(&text, crash, *pattern);
+		else
+			break;
+	}
+	if (text.full || size == 0)
+		return ep_fail(err, EP_E_LIMIT, 0,
+			       "the name that core_pattern gives is too long");
+	out[text.used] = '\0';
+	return EP_OK;
+}
+
+bool ep_crash_names_pid(const char *pattern)
+{
+	for (; *pattern; pattern++)
+		if (*pattern == '%' && *++pattern == 'p')
+			return true;
+		else if (*pattern == '\0')
+			break;
+	return false;
+}

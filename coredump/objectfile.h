@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * objectfile.h: the file on disk of an object that the process had mapped, for
+ * the few symbols that extraction needs. Naming is decoder/'s, with its own
+ * ways to a file; here a file is looked for at its path only.
+ */
+#ifndef EPITAPH_OBJECTFILE_H
+#define EPITAPH_OBJECTFILE_H
+
+#include <libelf.h>
+
+#include "coredump/source.h"
+
+struct ep_object_file {
+	Elf *elf;
+	int fd;
+	uint64_t start; /* process virtual, where the ELF header lies */
+	uint64_t bias;  /* address in the process - address in the file */
+	char path[4352];
+};
+
+/*
+ * The file of `mapping`, whose file offset is 0: ep_source_set_files's
+ * executable, the path below its sysroot, or in a live process's own root. Only
+ * a regular file. Which build it is, is not checked. EP_END: there is none.
+ */
+int ep_object_file_open(struct ep_object_file *file,
+			const struct ep_source *source,
+			const struct ep_mapping *mapping);
+/* The same of any path, for an object whose ELF header lies at `start`. */
+int ep_object_file_open_path(struct ep_object_file *file, const char *path,
+			     uint64_t start);
+void ep_object_file_close(struct ep_object_file *file);
+
+/* EP_OK: it is the file that ran: the build-ids of file and memory are there
+ * and the same. EP_END: not so; EP_E_MEMORY. */
+int ep_object_file_matches(const struct ep_object_file *file,
+			   struct ep_source *source);
+
+/* Process address of the symbol that .symtab or .dynsym defines; EP_END. */
+int ep_object_file_symbol(const struct ep_object_file *file, const char *name,
+			  uint64_t *address);
+
+#endif

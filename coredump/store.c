@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* store.c: see store.h. */
+#include "coredump/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "coredump/redact.h"
+
+#define SUFFIX   ".core"
+#define LOG_MOST (UINT64_C(1) << 20) /* bytes; then it begins anew */
+
+/* ---- settings ---- */
+
+static int path_join(char out[PATH_MAX], const char *folder, const char *name,
+		     struct ep_err *err)
+{
+	if (snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
+		return ep_fail(err, EP_E_LIMIT, 0, "%.200s/…: too long",
+			       folder);
+	return EP_OK;
+}
+
+static void setting_take(struct ep_store *store, const char *name,
+			 const char *value)
+{
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} numbers[] = {
+		{"pipe-limit", &store->pipe_limit},
+		{"max-files", &store->most_files},
+		{"max-size", &store->most_bytes},
+	};
+
+	if (strcmp(name, "previous") == 0)
+		snprintf(store->previous, sizeof(store->previous), "%s", value);
+	if (strcmp(name, "socket") == 0)
+		snprintf(store->socket, sizeof(store->socket), "%s", value);
+	if (strcmp(name, "uses-pid") == 0)
+		store->uses_pid = *value == '1';
+	if (strcmp(name, "timeout") == 0)
+		store->seconds = (unsigned)strtoul(value, NULL, 10);
+	if (strcmp(name, "redact") == 0 && *value &&
+	    ep_redact_parse(value, &store->redact, NULL))
+		store->redact = EP_REDACTED_ALL; /* rather too much */
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (strcmp(name, numbers[i].name) == 0)
+			*numbers[i].value = strtoull(value, NULL, 10);
+}
+
+int ep_store_load(struct ep_store *store, const char *path, struct ep_err *err)
+{
+	char name[PATH_MAX], line[512];
+	FILE *file;
+	int rc;
+
+	*store = EP_STORE_INIT;
+	snprintf(store->path, sizeof(store->path), "%s", path);
+	rc = path_join(name, path, "settings", err);
+	if (rc)
+		return rc;
+	file = fopen(name, "re");
+	if (!file)
+		return ep_fail(err, EP_END, 0, "%s: %m", name);
+	while (fgets(line, sizeof(line), file)) {
+		char *equals = strchr(line, '=');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!equals || *line == '#')
+			continue;
+		*equals = '\0';
+		setting_take(store, line, equals + 1);
+	}
+	fclose(file);
+	return EP_OK;
+}
+
+static int settings_write(const struct ep_store *store, const char *name,
+			  struct ep_err *err)
+{
+	FILE *file = fopen(name, "we");
+	char words[EP_REDACTED_TEXT_MAX];
+
+	if (!file)
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
+	fprintf(file,
+		"# written by epitaph catch --install\n"
+		"previous=%s\nuses-pid=%d\npipe-limit=%" PRIu64
+		"\nmax-files=%" PRIu64 "\nmax-size=%" PRIu64
+		"\ntimeout=%u\nredact=%s\nsocket=%s\n",
+		store->previous, store->uses_pid, store->pipe_limit,
+		store->most_files, store->most_bytes, store->seconds,
+		ep_redact_words(words, sizeof(words), store->redact),
+		store->socket);
+	if (fflush(file) != 0 || fsync(fileno(file)) != 0) {
+		fclose(file);
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
+	}
+	fclose(file);
+	return EP_OK;
+}
+
+int ep_store_save(const struct ep_store *store, struct ep_err *err)
+{
+	char aside[PATH_MAX], name[PATH_MAX];
+	int rc = path_join(aside, store->path, "settings.new", err);
+
+	rc = rc ? rc : path_join(name, store->path, "settings", err);
+	if (rc)
+		return rc;
+	if (mkdir(store->path, 0755) != 0 && errno != EEXIST)
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", store->path);
+	rc = settings_write(store, aside, err);
+	if (rc == EP_OK && rename(aside, name) != 0)
+		rc = ep_fail(err, EP_E_IO, 0, "%s: %m", name);
+	return rc;
+}
+
+/* ---- snapshots ---- */
+
+int ep_store_name(const struct ep_store *store, const struct ep_crash *crash,
+		  char out[PATH_MAX], struct ep_err *err)
+{
+	time_t seconds = (time_t)crash->time;
+	char name[NAME_MAX + 1], when[32], program[128];
+	struct tm utc;
+
+	gmtime_r(&seconds, &utc);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
+	ep_crash_expand(crash, crash->path[0] ? "%f" : "%e", program,
+			sizeof(program), NULL);
+	if (store->redact & (EP_REDACTED_PATHS | EP_REDACTED_CMDLINE))
+		snprintf(program, sizeof(program), "snapshot");
+	for (char *c = program; *c; c++)
+		if (*c < ' ' || *c == '\x7f')
+			*c = '_';
+	snprintf(name, sizeof(name), "%.100s.%d.%s" SUFFIX,
+		 program[0] ? program : "unknown", (int)crash->pid, when);
+	return path_join(out, store->path, name, err);
+}
+
+static bool is_snapshot(const char *name)
+{
+	size_t length = strlen(name), suffix = strlen(SUFFIX);
+
+	return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct ep_stored *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static int stored_add(struct ep_stored **list, size_t *count,
+		      const struct dirent *entry, int folder)
+{
+	struct ep_stored *grown;
+	struct stat st;
+
+	if (!is_snapshot(entry->d_name) ||
+	    fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    !S_ISREG(st.st_mode))
+		return EP_OK;
+	grown = reallocarray(*list, *count + 1, sizeof(*grown));
+	if (!grown)
+		return EP_E_MEMORY;
+	*list = grown;
+	grown += (*count)++;
+	snprintf(grown->name, sizeof(grown->name), "%s", entry->d_name);
+	grown->size = (uint64_t)st.st_size;
+	grown->time = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+		      (uint64_t)st.st_mtim.tv_nsec;
+	return EP_OK;
+}
+
+int ep_store_list(const char *path, struct ep_stored **out, size_t *count,
+		  struct ep_err *err)
+{
+	struct ep_stored *list = NULL;
+	const struct dirent *entry;
+	DIR *folder = opendir(path);
+	int rc = EP_OK;
+
+	*count = 0;
+	if (!folder)
+		return ep_fail(err, errno == EACCES ? EP_E_PERMISSION : EP_E_IO,
+			       0, "%s: %m", path);
+	while (rc == EP_OK && (entry = readdir(folder)))
+		rc = stored_add(&list, count, entry, dirfd(folder));
+	closedir(folder);
+	if (rc) {
+		free(list);
+		return ep_fail(err, rc, 0, "out of memory");
+	}
+	if (*count)
+		qsort(list, *count, sizeof(*list), by_time);
+	*out = list;
+	return EP_OK;
+}
+
+static int limits_hold(const struct ep_store *store, const char *keep,
+		       struct ep_err *err)
+{
+	const char *base = strrchr(keep, '/') + 1;
+	struct ep_stored *list = NULL;
+	uint64_t bytes = 0;
+	size_t count;
+	int rc = ep_store_list(store->path, &list, &count, err);
+	size_t left = rc ? 0 : count;
+
+	for (size_t i = 0; i < left; i++)
+		bytes += list[i].size;
+	for (size_t i = 0;
+	     i < count && rc == EP_OK &&
+	     (left > store->most_files || bytes > store->most_bytes);
+	     i++) {
+		char name[PATH_MAX];
+
+		if (strcmp(list[i].name, base) == 0)
+			continue;
+		left--;
+		bytes -= list[i].size;
+		rc = path_join(name, store->path, list[i].name, err);
+		if (rc == EP_OK)
+			unlink(name);
+	}
+	free(list);
+	return rc;
+}
+
+int ep_store_keep(const struct ep_store *store, const struct ep_crash *crash,
+		  const char *path, struct ep_err *err)
+{
+	/* Of a program that had rights of its own, the user must not see the
+	 * memory. */
+	if (crash->dumpable == 1 && chown(path, crash->uid, crash->gid) != 0)
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
+	return limits_hold(store, path, err);
+}
+
+void ep_store_log(const struct ep_store *store, const struct ep_crash *crash,
+		  const char *words)
+{
+	char path[PATH_MAX], line[1024];
+	struct stat st;
+	int fd, length;
+
+	if (path_join(path, store->path, "log", NULL))
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+		  0600);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size > LOG_MOST &&
+	    ftruncate(fd, 0) != 0)
+		st.st_size = 0;
+	length = snprintf(line, sizeof(line), "%" PRIu64 " pid %d %s: %.800s\n",
+			  crash->time, (int)crash->pid, crash->comm, words);
+	if (length > 0 && write(fd, line, (size_t)length) != length)
+		length = 0;
+	close(fd);
+}

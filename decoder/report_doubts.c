@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report_doubts.c: what of a report cannot be trusted, and what is not in it.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "decoder/modules.h"
+#include "decoder/report_impl.h"
+#include "decoder/utf8.h"
+
+struct gather {
+	struct ep_report *report;
+	struct ep_report_doubts *out;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+doubt(struct gather *doubts, const char *code, const char *format, ...)
+{
+	struct ep_report_doubts *out = doubts->out;
+	struct ep_report_doubt *grown;
+	char text[1400], *tame;
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (out->count == out->room) {
+		size_t room = out->room ? 2 * out->room : 16;
+
+		grown = realloc(out->list, room * sizeof(*grown));
+		if (!grown) {
+			out->starved = true;
+			return;
+		}
+		out->list = grown;
+		out->room = room;
+	}
+	tame = ep_report_tamed(doubts->report, text);
+	out->starved |= !tame;
+	if (tame)
+		out->list[out->count++] = (struct ep_report_doubt){code, tame};
+}
+
+static void serious(struct gather *doubts, const char *code, uint64_t count,
+		    const char *text)
+{
+	if (!count)
+		return;
+	doubts->report->partial = true;
+	doubt(doubts, code, "%" PRIu64 " %s", count, text);
+}
+
+static void doubt_trace(struct gather *doubts, const struct ep_trace *trace)
+{
+	const struct ep_trace_damage *damage = &trace->damage;
+
+	for (size_t i = 0; i < trace->warning_count; i++) {
+		doubts->report->partial = true;
+		doubt(doubts, "trace", "%s", trace->warnings[i]);
+	}
+	if (trace->arena.blind & EP_BLIND_EXCEPTIONS)
+		doubt(doubts, "blind-exceptions",
+		      "exceptions of shared libraries left no marks "
+		      "(-static-libgcc?): calls that they left are "
+		      "found by what happened next");
+	serious(doubts, "pages-missing", damage->pages_missing,
+		"pages of the trace were not saved in the core");
+	serious(doubts, "torn-blocks", damage->blocks_torn,
+		"blocks of records are damaged");
+	serious(doubts, "text-over-blocks", damage->blocks_text,
+		"of these look as if text was written over them");
+	serious(doubts, "text-over-records", damage->records_text,
+		"records look as if text was written over them: calls at "
+		"addresses that make no sense are no calls");
+	if (damage->text[0])
+		doubt(doubts, "text",
+		      "text that was written over the trace: \"%s\"",
+		      damage->text);
+	serious(doubts, "duplicate-blocks", damage->blocks_duplicate,
+		"blocks came twice");
+	serious(doubts, "backward-blocks", damage->blocks_backward,
+		"blocks run backwards in time");
+	serious(doubts, "corrupt-threads", damage->threads_corrupt,
+		"entries of the thread table make no sense");
+	serious(doubts, "corrupt-modules", damage->modules_corrupt,
+		"entries of the load map make no sense");
+	serious(doubts, "threads-without-ring",
+		trace->arena.threads_without_ring,
+		"threads had no room for a history (EPITAPH_MEMORY)");
+	serious(doubts, "file-full", trace->process.file_full,
+		"times there was no room on the file system of EPITAPH_FILE");
+	serious(doubts, "file-cut", trace->process.file_lost,
+		"times somebody cut off the file of EPITAPH_FILE: what was in "
+		"it then is lost");
+	serious(doubts, "threads-untold", trace->arena.threads_untold,
+		"threads did not fit into the thread table");
+	serious(doubts, "modules-untold", trace->arena.modules_untold,
+		"modules did not fit into the load map");
+	if (damage->holes)
+		doubt(doubts, "holes",
+		      "%" PRIu64 " records are missing inside of blocks: a "
+		      "signal handler interrupted a hook, or the process went "
+		      "on while it was read",
+		      damage->holes);
+	if (trace->process.two_writers)
+		doubt(doubts, "two-writers",
+		      "%u times a child that was forked past the C library "
+		      "(_Fork, clone) wrote to the rest of a block of its "
+		      "parent: some calls of these blocks are its own",
+		      trace->process.two_writers);
+	if (trace->arena.gate)
+		doubt(doubts, "paused",
+		      "tracing was paused at the end: calls since then "
+		      "are not in it");
+	if (trace->arena.min_duration)
+		doubt(doubts, "min-duration",
+		      "EPITAPH_MIN_DURATION was set: short calls are "
+		      "not in it");
+}
+
+static void doubt_names(struct gather *doubts, const struct ep_names *names)
+{
+	const char *text;
+
+	for (size_t i = 0; names && (text = ep_names_warning(names, i)); i++) {
+		doubts->report->partial = true;
+		doubt(doubts, "names", "%s", text);
+	}
+}
+
+/* Who writes a snapshot while it dies knows its own registers only. */
+static void doubt_others(struct gather *doubts)
+{
+	const struct ep_source *source = doubts->report->source;
+	size_t threads;
+
+	ep_source_threads(source, &threads);
+	if (ep_source_snapshot_found(source) == EP_FOUND_CRASH && threads > 1)
+		doubt(doubts, "no-other-stacks",
+		      "the process wrote this while it died: the registers "
+		      "and stacks of %zu other threads are not in it, but "
+		      "their calls are",
+		      threads - 1);
+}
+
+static void gather(struct gather *doubts)
+{
+	struct ep_report *report = doubts->report;
+	const char *text;
+
+	for (size_t i = 0; (text = ep_source_warning(report->source, i)); i++) {
+		report->partial = true;
+		doubt(doubts, "source", "%s", text);
+	}
+	if (report->module_count == EP_MODULES_MAX) {
+		report->partial = true;
+		doubt(doubts, "many-objects",
+		      "%u objects or more are mapped: stacks through those "
+		      "at low addresses are not followed",
+		      EP_MODULES_MAX);
+	}
+	if (!report->trace) {
+		report->partial = true;
+		doubt(doubts, "no-trace", "no trace: %s",
+		      report->missing ? report->missing : "unknown why");
+	}
+	if (report->no_unwinder &&
+	    ep_source_kind(report->source) != EP_SOURCE_LIVE &&
+	    ep_source_kind(report->source) != EP_SOURCE_ARENA &&
+	    ep_source_kind(report->source) != EP_SOURCE_FUNTRACE) {
+		report->partial = true;
+		doubt(doubts, "no-stacks", "no stacks: %s",
+		      report->no_unwinder);
+	}
+	doubt_others(doubts);
+	if (report->trace)
+		doubt_trace(doubts, report->trace);
+	doubt_names(doubts, report->names);
+	if (report->others != report->names && !report->trace)
+		doubt_names(doubts, report->others);
+	if (report->others && ep_names_starved(report->others))
+		report->starved = true;
+	if (report->ghosts && !report->as_json)
+		doubt(doubts, "approximate",
+		      "~ marks a time that is known within an "
+		      "interval only: no clock was read at that moment "
+		      "(its place in the order is exact); > and ? one "
+		      "of which only the earliest moment is known, "
+		      "after the thread's last clock read");
+}
+
+int ep_report_doubts_init(struct ep_report_doubts *doubts,
+			  struct ep_report *report, struct ep_err *err)
+{
+	struct gather work = {report, doubts};
+
+	*doubts = (struct ep_report_doubts){0};
+	gather(&work);
+	if (!doubts->starved)
+		return EP_OK;
+	ep_report_doubts_deinit(doubts);
+	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+}
+
+void ep_report_doubts_deinit(struct ep_report_doubts *doubts)
+{
+	for (size_t i = 0; i < doubts->count; i++)
+		free(doubts->list[i].text);
+	free(doubts->list);
+	*doubts = (struct ep_report_doubts){0};
+}

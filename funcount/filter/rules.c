@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rules.c: which functions lose their hooks. */
+#include "funcount/filter/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By its whole name, else by what stands before the first dot. */
+static const struct ep_pattern *find_one(struct ep_list *list, const char *name)
+{
+	const char *dot = name[0] ? strchr(name + 1, '.') : NULL;
+	const struct ep_pattern *found = ep_list_find(list, name);
+	char base[4096];
+
+	if (found || !dot || (size_t)(dot - name) >= sizeof base)
+		return found;
+	memcpy(base, name, (size_t)(dot - name));
+	base[dot - name] = 0;
+	return ep_list_find(list, base);
+}
+
+static const struct ep_pattern *find(struct ep_list *list,
+				     const struct ep_subject *subject)
+{
+	const struct ep_pattern *found = NULL;
+
+	if (list->count == 0)
+		return NULL;
+	for (size_t i = 0; i < subject->name_count; i++) {
+		const struct ep_pattern *one =
+			find_one(list, subject->names[i]);
+
+		found = found ? found : one;
+	}
+	return found;
+}
+
+static struct ep_verdict by_length(const struct ep_rules *rules,
+				   const struct ep_subject *subject)
+{
+	struct ep_verdict verdict = {EP_REASON_UNLISTED, false, NULL, NULL};
+
+	if (!rules->threshold)
+		return verdict;
+	if (!subject->measured) {
+		verdict.reason = EP_REASON_UNMEASURED;
+	} else if (subject->instructions < rules->threshold) {
+		verdict.strip = !subject->loop || rules->ignore_loops;
+		verdict.reason =
+			verdict.strip ? EP_REASON_SHORT : EP_REASON_LOOP;
+	}
+	return verdict;
+}
+
+struct ep_verdict ep_rules_judge(struct ep_rules *rules,
+				 const struct ep_subject *subject)
+{
+	const struct ep_pattern *keep = find(&rules->do_trace, subject);
+	const struct ep_pattern *strip = find(&rules->no_trace, subject);
+
+	if (keep)
+		return (struct ep_verdict){EP_REASON_DO_TRACE, false, keep,
+					   &rules->do_trace};
+	if (strip)
+		return (struct ep_verdict){EP_REASON_NO_TRACE, true, strip,
+					   &rules->no_trace};
+	return by_length(rules, subject);
+}
+
+void ep_rules_deinit(struct ep_rules *rules)
+{
+	ep_list_deinit(&rules->no_trace);
+	ep_list_deinit(&rules->do_trace);
+	*rules = (struct ep_rules){0};
+}
+
+bool ep_rules_given(const struct ep_rules *rules)
+{
+	return rules->threshold || rules->no_trace.file_count ||
+	       rules->do_trace.file_count;
+}
+
+void ep_verdict_text(const struct ep_verdict *verdict,
+		     const struct ep_rules *rules,
+		     const struct ep_subject *subject, char *text, size_t size)
+{
+	switch (verdict->reason) {
+	case EP_REASON_DO_TRACE:
+	case EP_REASON_NO_TRACE:
+		snprintf(text, size, "%s:%u says %s",
+			 ep_list_file(verdict->list, verdict->pattern),
+			 verdict->pattern->line, verdict->pattern->text);
+		break;
+	case EP_REASON_SHORT:
+		snprintf(text, size, "%u instructions, the threshold is %u",
+			 subject->instructions, rules->threshold);
+		break;
+	case EP_REASON_LOOP:
+		snprintf(text, size, "%u instructions, but it has a loop",
+			 subject->instructions);
+		break;
+	case EP_REASON_UNMEASURED:
+		snprintf(text, size, "its instructions cannot be counted");
+		break;
+	case EP_REASON_UNLISTED:
+		snprintf(text, size, "nothing is said of it");
+		break;
+	}
+}

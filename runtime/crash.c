@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* crash.c: one snapshot at a time, bounded in time by a helper thread, and the
+ * stacks that it runs on. */
+#include "runtime/crash.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "runtime/output.h"
+#include "runtime/signals.h"
+#include "runtime/snapshot.h"
+#include "runtime/syscalls.h"
+#include "runtime/text.h"
+#include "runtime/x86_64/helper.h"
+
+#define STACK_SIZE  (UINT64_C(64) << 10)
+#define GUARD       UINT64_C(4096)
+#define STACK_MAGIC UINT64_C(0x6b63617473207065)
+#define LOOK        10 /* ms between two looks at somebody else's snapshot */
+
+static uint64_t all_signals = UINT64_MAX;
+
+/* ---- time ---- */
+
+static struct {
+	uint32_t done; /* futex */
+	uint32_t tid;  /* the helper's, 0: it is gone; futex */
+	int seconds, signal;
+	siginfo_t *info;
+	uint8_t stack[8192] __attribute__((aligned(16)));
+} watch;
+
+/* From a thread of its own, so that it works also where the one that writes
+ * hangs with all signals blocked. */
+static void die_late(void)
+{
+	uint64_t others = ~(UINT64_C(1) << (watch.signal - 1));
+
+	ep_signal_die(watch.signal, watch.info);
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&others, 0, 8);
+}
+
+static void helper(void)
+{
+	struct timespec left = {watch.seconds, 0};
+	long result = 0;
+
+	while (!__atomic_load_n(&watch.done, __ATOMIC_ACQUIRE) &&
+	       result != -ETIMEDOUT)
+		result = ep_syscall4(SYS_futex, (long)&watch.done,
+				     FUTEX_WAIT_PRIVATE, 0, (long)&left);
+	if (!__atomic_load_n(&watch.done, __ATOMIC_ACQUIRE))
+		die_late();
+	for (;;)
+		ep_syscall1(SYS_exit, 0);
+}
+
+/* The helper is gone when this returns: nobody sees it in a core. */
+static void end_watch(void)
+{
+	uint32_t tid;
+
+	__atomic_store_n(&watch.done, 1, __ATOMIC_RELEASE);
+	ep_syscall3(SYS_futex, (long)&watch.done, FUTEX_WAKE_PRIVATE, 1);
+	while ((tid = __atomic_load_n(&watch.tid, __ATOMIC_ACQUIRE)))
+		ep_syscall4(SYS_futex, (long)&watch.tid, FUTEX_WAIT, tid, 0);
+}
+
+void ep_crash_bounded(void (*work)(void), int seconds, int signal,
+		      siginfo_t *info)
+{
+	uint64_t mask;
+	long tid;
+
+	watch.done = 0;
+	watch.seconds = seconds;
+	watch.signal = signal;
+	watch.info = info;
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all_signals,
+		    (long)&mask, 8);
+	tid = ep_helper_begin(helper, watch.stack + sizeof watch.stack,
+			      &watch.tid);
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
+	work();
+	if (tid > 0)
+		end_watch();
+}
+
+static void nap(void)
+{
+	struct timespec time = {0, LOOK * 1000000};
+
+	ep_syscall2(SYS_nanosleep, (long)&time, 0);
+}
+
+/* ---- one at a time ---- */
+
+static uint32_t writer; /* tid; 0 nobody */
+static uint32_t written;
+
+static struct {
+	const siginfo_t *info;
+	const void *context;
+} crash;
+
+static void complain(int error)
+{
+	char line[128];
+	struct ep_text text;
+
+	ep_text_init(&text, line, sizeof line);
+	ep_text_add(&text, "epitaph: no snapshot of the crash: ");
+	ep_output_tell(&text, error);
+	ep_text_add(&text, "\n");
+	ep_text_complain(&text);
+}
+
+/* One that another thread asked for may be on its way. */
+static void write_snapshot(void)
+{
+	int error = -EBUSY;
+
+	for (int i = 0; i < 1000 / LOOK && error == -EBUSY; i++) {
+		error = ep_snapshot_crash(crash.info, crash.context);
+		if (error == -EBUSY)
+			nap();
+	}
+	if (error)
+		complain(error);
+}
+
+/* False: the caller is writing already, or others took too long. */
+static bool become_writer(uint32_t tid)
+{
+	for (int i = 0; i < (EP_CRASH_SECONDS + 1) * 1000 / LOOK; i++) {
+		uint32_t nobody = 0;
+
+		if (__atomic_compare_exchange_n(&writer, &nobody, tid, false,
+						__ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return true;
+		if (nobody == tid)
+			return false;
+		nap();
+	}
+	return false;
+}
+
+void ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
+{
+	if (!become_writer((uint32_t)ep_syscall0(SYS_gettid)))
+		return;
+	if (written++ < EP_CRASHES) {
+		crash.info = info;
+		crash.context = context;
+		ep_crash_bounded(write_snapshot, EP_CRASH_SECONDS, signal,
+				 info);
+	}
+	if (!dies)
+		__atomic_store_n(&writer, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- stacks ---- */
+
+void ep_crash_stack(void)
+{
+	stack_t own = {.ss_flags = 0, .ss_size = STACK_SIZE}, old;
+	long got;
+
+	if (ep_syscall2(SYS_sigaltstack, 0, (long)&old) ||
+	    !(old.ss_flags & SS_DISABLE))
+		return;
+	got = ep_syscall6(SYS_mmap, 0, GUARD + STACK_SIZE, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ep_syscall_failed(got))
+		return;
+	ep_syscall3(SYS_mprotect, got + (long)GUARD, STACK_SIZE,
+		    PROT_READ | PROT_WRITE);
+	own.ss_sp = (void *)(got + (long)GUARD);
+	*(uint64_t *)own.ss_sp = STACK_MAGIC ^ (uint64_t)own.ss_sp;
+	if (ep_syscall2(SYS_sigaltstack, (long)&own, 0))
+		ep_syscall2(SYS_munmap, got, GUARD + STACK_SIZE);
+}
+
+void ep_crash_stack_end(void)
+{
+	stack_t none = {.ss_flags = SS_DISABLE}, now;
+
+	if (ep_syscall2(SYS_sigaltstack, 0, (long)&now) || now.ss_flags ||
+	    now.ss_size != STACK_SIZE ||
+	    *(uint64_t *)now.ss_sp != (STACK_MAGIC ^ (uint64_t)now.ss_sp))
+		return;
+	ep_syscall2(SYS_sigaltstack, (long)&none, 0);
+	ep_syscall2(SYS_munmap, (long)now.ss_sp - (long)GUARD,
+		    GUARD + STACK_SIZE);
+}

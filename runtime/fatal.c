@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fatal.c: the program's actions for signals that we have handlers for. The
+ * kernel gets the program's flags and mask with our handler, so that it blocks,
+ * restarts and chooses the stack as it would for the program's own.
+ */
+#include "runtime/fatal.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "runtime/arena.h"
+#include "runtime/backing.h"
+#include "runtime/counting.h"
+#include "runtime/crash.h"
+#include "runtime/interpose.h"
+#include "runtime/rescue.h"
+#include "runtime/settings.h"
+#include "runtime/signals.h"
+#include "runtime/syscalls.h"
+#include "runtime/text.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+#ifdef EP_SHARED
+#define NAME(name) name
+#else
+#define NAME(name) epitaph_##name
+#endif
+#define HERE ((uint64_t)__builtin_return_address(0))
+
+#define MIRRORED (SA_ONSTACK | SA_NODEFER | SA_RESTART)
+
+static struct {
+	uint32_t lock;
+	bool owned[EP_SIGNALS];
+	bool by_default[EP_SIGNALS]; /* wanted while the action is SIG_DFL */
+	struct ep_kernel_action program[EP_SIGNALS];
+} fatal;
+
+/* Held with all signals blocked, for a few instructions. */
+static void lock(uint64_t *mask)
+{
+	uint64_t all = UINT64_MAX;
+
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)mask, 8);
+	while (__atomic_exchange_n(&fatal.lock, 1, __ATOMIC_ACQUIRE))
+		ep_syscall0(SYS_sched_yield);
+}
+
+static void unlock(const uint64_t *mask)
+{
+	__atomic_store_n(&fatal.lock, 0, __ATOMIC_RELEASE);
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, 0, 8);
+}
+
+static bool is_handler(const struct ep_kernel_action *action)
+{
+	return action->handler != SIG_DFL && action->handler != SIG_IGN;
+}
+
+/* ---- a signal came ---- */
+
+/* The program's action at this moment, which SA_RESETHAND then ends. */
+static struct ep_kernel_action take_action(int signal)
+{
+	struct ep_kernel_action action;
+	uint64_t mask;
+
+	lock(&mask);
+	action = fatal.program[signal];
+	if (is_handler(&action) && action.flags & SA_RESETHAND)
+		fatal.program[signal].handler = SIG_DFL;
+	unlock(&mask);
+	return action;
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	bool fault = ep_signal_is_fault(signal, info);
+	struct ep_kernel_action action;
+
+	if (signal == SIGBUS && fault && ep_rescue((uint64_t)info->si_addr))
+		return;
+	action = take_action(signal);
+	if (action.handler == SIG_IGN && !fault)
+		return;
+	if (ep_settings.crash_snapshot)
+		ep_crash(signal, info, context, !is_handler(&action));
+	if (ep_settings.counting && !is_handler(&action))
+		ep_counting_write();
+	if (is_handler(&action))
+		((void (*)(int, siginfo_t *, void *))action.handler)(
+			signal, info, context);
+	else
+		ep_signal_die(signal, info);
+}
+
+/* Nobody in between: an ignored signal stays ignored also after exec. */
+static void install_program(int signal)
+{
+	struct ep_kernel_action action = fatal.program[signal];
+
+	action.flags |= EP_SA_RESTORER;
+	action.restorer = ep_restorer;
+	ep_signal_action(signal, &action, NULL);
+}
+
+static void install(int signal)
+{
+	const struct ep_kernel_action *program = &fatal.program[signal];
+	struct ep_kernel_action ours = {on_signal,
+					SA_SIGINFO | SA_ONSTACK | SA_RESTART,
+					ep_restorer, 0};
+
+	if (fatal.by_default[signal] && program->handler != SIG_DFL) {
+		install_program(signal);
+		return;
+	}
+	if (is_handler(program)) {
+		ours.flags = SA_SIGINFO | (program->flags & MIRRORED);
+		ours.mask = program->mask;
+	}
+	/* A stack that has overflown has no room for us. */
+	if (ep_settings.crash_snapshot)
+		ours.flags |= SA_ONSTACK;
+	ours.flags |= EP_SA_RESTORER;
+	ep_signal_action(signal, &ours, NULL);
+}
+
+static void own(int signal)
+{
+	if (fatal.owned[signal] || signal == ep_settings.snapshot_signal ||
+	    ep_signal_action(signal, NULL, &fatal.program[signal]))
+		return;
+	fatal.owned[signal] = true;
+	install(signal);
+}
+
+/* Not those that end no process, that no handler can have, or that glibc has
+ * for itself. */
+static bool is_deadly(int signal)
+{
+	static const uint8_t harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,
+					   SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,
+					   32,      33,      SIGWINCH};
+
+	for (unsigned i = 0; i < sizeof harmless; i++)
+		if (signal == harmless[i])
+			return false;
+	return true;
+}
+
+static void own_deadly(void)
+{
+	for (int signal = 1; signal < EP_SIGNALS; signal++) {
+		if (!is_deadly(signal) || fatal.owned[signal])
+			continue;
+		fatal.by_default[signal] = true;
+		own(signal);
+	}
+	ep_crash_stack();
+}
+
+void ep_fatal_start(void)
+{
+	static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
+				      SIGABRT, SIGSYS, SIGTRAP};
+
+	if (ep_backing_on())
+		own(SIGBUS);
+	for (unsigned i = 0;
+	     ep_settings.crash_snapshot && i < sizeof crashes / sizeof *crashes;
+	     i++)
+		own(crashes[i]);
+	if (ep_settings.counting)
+		own_deadly();
+	else if (ep_settings.crash_snapshot)
+		ep_crash_stack();
+}
+
+/* ---- what the program asks for ---- */
+
+/* In a vfork child, whose actions are its own while its memory is not, the
+ * kernel is asked as ever. */
+bool ep_fatal_owns(int signal)
+{
+	return signal > 0 && signal < EP_SIGNALS && fatal.owned[signal] &&
+	       (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid;
+}
+
+static void to_program(struct sigaction *out,
+		       const struct ep_kernel_action *from)
+{
+	ep_bytes_zero(out, sizeof *out);
+	out->sa_sigaction = (void (*)(int, siginfo_t *, void *))from->handler;
+	ep_bytes_copy(&out->sa_mask, &from->mask, sizeof from->mask);
+	out->sa_flags = (int)from->flags;
+	out->sa_restorer = from->restorer;
+}
+
+void ep_fatal_action(int signal, const struct sigaction *new,
+		     struct sigaction *old)
+{
+	struct ep_kernel_action before, after = {0};
+	uint64_t mask;
+
+	if (new) {
+		after.handler = (void *)new->sa_sigaction;
+		/* libc sets that bit, and shows it. */
+		after.flags = (unsigned long)new->sa_flags | EP_SA_RESTORER;
+		ep_bytes_copy(&after.mask, &new->sa_mask, sizeof after.mask);
+	}
+	lock(&mask);
+	before = fatal.program[signal];
+	if (new) {
+		fatal.program[signal] = after;
+		install(signal);
+	}
+	unlock(&mask);
+	if (old)
+		to_program(old, &before);
+}
+
+/* ---- interposers ---- */
+
+typedef void (*handler_fn)(int);
+
+PUBLIC int NAME(sigaction)(int signal, const struct sigaction *new,
+			   struct sigaction *old);
+PUBLIC handler_fn NAME(signal)(int signal, handler_fn handler);
+PUBLIC handler_fn NAME(bsd_signal)(int signal, handler_fn handler);
+PUBLIC handler_fn NAME(ssignal)(int signal, handler_fn handler);
+PUBLIC handler_fn NAME(sysv_signal)(int signal, handler_fn handler);
+PUBLIC handler_fn NAME(__sysv_signal)(int signal, handler_fn handler);
+
+int NAME(sigaction)(int signal, const struct sigaction *new,
+		    struct sigaction *old)
+{
+	ep_any_fn real;
+
+	if (ep_fatal_owns(signal)) {
+		ep_fatal_action(signal, new, old);
+		return 0;
+	}
+	real = ep_interpose_known(EP_REAL_sigaction, HERE);
+	if (real)
+		return ((int (*)(int, const struct sigaction *,
+				 struct sigaction *))(void (*)(void))real)(
+			signal, new, old);
+	errno = ENOSYS;
+	return -1;
+}
+
+/* As libc makes them of sigaction. */
+static handler_fn set_handler(int signal, handler_fn handler, int flags)
+{
+	struct sigaction new = {.sa_flags = flags}, old;
+	uint64_t mask = flags & (int)SA_RESETHAND || signal < 1
+				? 0
+				: UINT64_C(1) << ((signal - 1) & 63);
+
+	new.sa_handler = handler;
+	ep_bytes_copy(&new.sa_mask, &mask, sizeof mask);
+	return NAME(sigaction)(signal, &new, &old) ? SIG_ERR : old.sa_handler;
+}
+
+/* libc's own where it may be asked: it knows of siginterrupt. */
+static handler_fn set_by(enum ep_interposed which, int signal,
+			 handler_fn handler, int flags, uint64_t place)
+{
+	ep_any_fn real = NULL;
+
+	if (!ep_fatal_owns(signal) || handler == SIG_ERR)
+		real = ep_interpose_known(which, place);
+	if (real)
+		return ((handler_fn(*)(int, handler_fn))(void (*)(void))real)(
+			signal, handler);
+	return set_handler(signal, handler, flags);
+}
+
+#define SETTER(name, flags)                                                    \
+	handler_fn NAME(name)(int signal, handler_fn handler)                  \
+	{                                                                      \
+		return set_by(EP_REAL_##name, signal, handler, (flags), HERE); \
+	}
+
+SETTER(signal, SA_RESTART)
+SETTER(bsd_signal, SA_RESTART)
+SETTER(ssignal, SA_RESTART)
+SETTER(sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
+SETTER(__sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))

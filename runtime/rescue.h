@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rescue.h: the arena's file was cut off by somebody, or its file system cannot
+ * keep what it promised: an access raises SIGBUS. Private memory takes its
+ * place, with all that can still be read, and the thread goes on.
+ */
+#ifndef EPITAPH_RESCUE_H
+#define EPITAPH_RESCUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Keeps what it takes to make a first page anew, which is constant from now on.
+ * When the arena has been made. */
+void ep_rescue_prepare(void);
+
+/* The arena is open up to here: bytes from its start. */
+void ep_rescue_grown(uint64_t committed);
+
+/* Around a growth of the arena, which a rescue waits for and keeps out. Pairs,
+ * also in a signal handler that interrupts one. */
+void ep_rescue_hold(void);
+void ep_rescue_release(void);
+
+/*
+ * False: `address` is not in an arena that lies, or lay, in a file. True: try
+ * the access again. Signal safe; threads that fault at once wait for the first.
+ */
+bool ep_rescue(uint64_t address);
+
+/* True once after a rescue that lost process facts, clock or load map: the
+ * caller notes them again. */
+bool ep_rescue_lost_facts(void);
+
+#endif

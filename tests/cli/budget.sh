@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# budget run leaves a command as it is and files what its processes counted; update keeps what people wrote; check gives the
+# verdict that arithmetic gives, in four formats that their readers take; parallel writers lose nothing; damage is refused.
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+traced records records
+mkdir tmp
+export TMPDIR=$PWD/tmp
+
+cat >costs <<'EOF'
+[costs]
+full = 20 ns
+one-in-8 = 20 ns
+one-in-64 = 20 ns
+counting = 0 ns
+clock-budget = 0%
+EOF
+
+# The command's own streams, status and death. 1,000 records: 4,001 calls and main; with a child's twice as many but main.
+echo input >stdin
+"$EPITAPH" budget run --test=echo -- cat <stdin >out 2>err || true
+[ "$(cat out)" = input ] || say 'stdin or stdout is not its own'
+has err 'no process counted'
+gives 3 "$EPITAPH" budget run --test='parse/all [x] 100%' -- ./records 1000 3
+[ "$(cat out)" = "$(./records 1000)" ] || say 'it printed something else'
+gives 5 "$EPITAPH" budget run --test=forks -- ./records 1000 fork 5
+gives 134 "$EPITAPH" budget run --test=dies -- ./records 1000 abort
+# One that nobody can see die, too; its child ended well.
+gives 137 "$EPITAPH" budget run --test=killed -- ./records 1000 fork kill
+gives 127 "$EPITAPH" budget run --test=none -- ./nosuch
+gives 126 "$EPITAPH" budget run --test=none -- ./costs
+gives 64 "$EPITAPH" budget run -- ./records 1
+gives 64 "$EPITAPH" budget run --test=x
+gives 64 "$EPITAPH" budget run --test=x --units=0 -- ./records 1
+[ -z "$(ls tmp)" ] || say 'a folder stayed behind'
+# It can be stopped: the signal goes to the command.
+"$EPITAPH" budget run --test=slow -- sleep 60 2>err & run=$!
+while ! pgrep -P $run sleep >/dev/null; do sleep 0.05; done
+kill -TERM $run
+stopped=0; wait $run || stopped=$?
+[ $stopped = 143 ] || say "stopped with $stopped"
+
+# The reference of what ran.
+gives 2 "$EPITAPH" budget check
+has err 'budget update makes one'
+gives 0 "$EPITAPH" budget update --costs=costs
+gives 0 "$EPITAPH" budget check
+has out 'parse/all [x] 100%: good: calls per run 4,002, limit 4,002 + 5.0 %'
+has out 'forks: good: calls per run 8,003'
+has out 'dies: good: calls per run 4,002'
+has out 'killed: good: calls per run 8,003'
+cp epitaph.budget before
+gives 0 "$EPITAPH" budget update
+# Nothing but the times may differ.
+diff <(grep -v reference-cpu before) <(grep -v reference-cpu epitaph.budget) || say 'update changed what did not change'
+
+# Run traced, it files what was seen beside the counts, and no verdict changes. 1,000,000 records overwrite a ring of 64 KiB;
+# eight children that were killed left theirs.
+gives 0 "$EPITAPH" budget run --traced --test=echo -- cat
+has err 'no process left a trace'
+gives 3 "$EPITAPH" budget run --traced --test='parse/all [x] 100%' -- ./records 100 3
+gives 0 "$EPITAPH" budget check
+has out 'parse/all [x] 100%: good: calls per run 4,002, limit 4,002 + 5.0 %'
+has out 'traced: no ring was written over; nothing was lost'
+EPITAPH_RING=64K gives 3 "$EPITAPH" budget run --traced --add --test='parse/all [x] 100%' -- ./records 1000000 3
+gives 0 "$EPITAPH" budget check --format=json
+python3 - <<'PYTHON' || { say 'what was traced'; cat out; }
+import json
+test = {test["test"]: test for test in json.load(open("out"))["tests"]}["parse/all [x] 100%"]
+traced = test["traced"]
+assert test["calls"] == 4002 and (traced["runs"], traced["processes"], traced["lost"]) == (2, 2, 0), test
+# 16 blocks of 507 records: 8,000 records of a nanosecond at least, and of a millisecond at most.
+assert 8 < traced["history_us"] < 8e6, traced
+PYTHON
+cat >killed.sh <<'EOF'
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ./records 1000 fork kill; done; true
+EOF
+gives 0 "$EPITAPH" budget run --traced --test=dies -- sh killed.sh
+has epitaph-results/dies.traced 'processes = 24'
+gives 0 "$EPITAPH" budget run --test=twelve --results=twelve -- sh killed.sh
+has twelve/twelve.run 'processes = 24'
+sed -i 's/^history = .*/history = long/' epitaph-results/*x*.traced
+gives 3 "$EPITAPH" budget check
+has out 'not a number of seconds'
+rm epitaph-results/*.traced
+
+# What people write stays, and is obeyed. 40,002 calls in 1 ms of 20 ns: 80 %; a MiB holds 65,024 calls: 2.93 ms.
+cat >epitaph.budget <<'EOF'
+# Ours: ask before raising a limit.
+version = 1
+tolerance = 0%
+timestamp-every = 1
+
+[test parse]      # the parser
+max-calls = 40002
+max-calls-per-unit = 4.001 # a record: parse, and its digits
+unit = parse
+max-overhead = 81%
+min-history = 2.9ms
+reference-cpu = 1 ms
+
+[costs]
+full = 20 ns
+EOF
+cp epitaph.budget ours
+gives 0 "$EPITAPH" budget run --test=parse --results=res -- ./records 10000
+gives 0 "$EPITAPH" budget check --results=res
+for words in 'calls per run 40,002' 'calls per unit 4.00' 'predicted overhead 80.0 %' 'per MiB of ring 2.9'; do has out "$words"; done
+for limit in 's/40002/40001/' 's/4.001/3.999/' 's/81%/79%/' 's/2.9ms/3ms/'; do
+	sed "$limit" ours >epitaph.budget
+	gives 4 "$EPITAPH" budget check --results=res
+	has out 'parse: exceeded'
+	has out 'to exclude: digit'
+done
+EPITAPH_BUDGET_RESULTS=res gives 4 "$EPITAPH" budget check
+# Two runs added come to the same per run; units that are told.
+gives 0 "$EPITAPH" budget run --test=parse --results=res --add -- ./records 10000
+cp ours epitaph.budget
+gives 0 "$EPITAPH" budget check --results=res
+has out 'calls per run 40,002'
+sed '/^unit/d; s/4.001/5/' ours >epitaph.budget
+gives 1 "$EPITAPH" budget check --results=res
+has out 'calls per unit not known'
+gives 0 "$EPITAPH" budget run --test=parse --results=res --units=10000 -- ./records 10000
+gives 0 "$EPITAPH" budget check --results=res
+cp ours epitaph.budget
+gives 0 "$EPITAPH" budget update --results=res
+diff <(grep -v '^reference' ours) <(grep -v '^reference' epitaph.budget) || say 'update changed what people wrote'
+
+# The formats, by those who read them.
+sed 's/40002/100/' ours >epitaph.budget
+"$EPITAPH" budget run --results=res --test='new <&"> test' -- ./records 5 >/dev/null
+printf '\n[test never "run"]\nmax-calls = 5\n' >>epitaph.budget
+gives 4 "$EPITAPH" budget check --results=res
+has out 'new <&"> test: unknown'
+has out 'never "run": not run'
+gives 4 "$EPITAPH" budget check --results=res --format=junit -o report.xml
+xmllint --noout --schema "$TOP/tests/cli/lib/schemas/junit.xsd" report.xml 2>err || { say 'not valid JUnit'; cat err report.xml; }
+/usr/bin/python3 - <<'PYTHON' || say 'junitparser reads something else'
+import junitparser
+suites = junitparser.JUnitXml.fromfile("report.xml")
+cases = {case.name: case for suite in suites for case in suite}
+assert set(cases) == {"parse", 'never "run"', 'new <&"> test'}, cases
+assert isinstance(cases["parse"].result[0], junitparser.Failure)
+assert "limit 100" in cases["parse"].result[0].message and "digit" in cases["parse"].result[0].text
+assert isinstance(cases['never "run"'].result[0], junitparser.Skipped)
+assert (suites.tests, suites.failures, suites.errors) == (3, 1, 0)
+PYTHON
+gives 4 "$EPITAPH" budget check --results=res --format=json
+python3 - <<'PYTHON' || say 'the JSON'
+import json
+data = json.load(open("out"))
+assert data["format"] == "epitaph-budget" and data["version"] == 1
+tests = {test["test"]: test for test in data["tests"]}
+assert {name: test["state"] for name, test in tests.items()} == {
+    "parse": "exceeded", 'never "run"': "not run", 'new <&"> test': "unknown"}
+assert tests["parse"]["limits"]["calls"]["exceeded"] and not tests["parse"]["limits"]["overhead_percent"]["exceeded"]
+assert tests["parse"]["exclude"][0]["symbol"] == "digit" and tests["parse"]["lost"] == 0
+PYTHON
+gives 4 "$EPITAPH" budget check --results=res --format=github
+line=$(grep -n '^\[test parse\]' epitaph.budget | cut -d: -f1)
+grep -qE "^::error file=epitaph.budget,line=$line,title=budget of parse%3A exceeded::calls per run 40,002, limit 100 .*%25%0Ato exclude: digit" out ||
+	{ say 'no annotation'; cat out; }
+# gcc's line of a function is that of its brace.
+line=$(($(grep -n '^__attribute__.*int digit' "$TOP/tests/programs/records.c" | cut -d: -f1) + 1))
+grep -qE "^::warning file=[^:]*records.c,line=$line,title=most calls::digit" out || { say 'no annotation of the source'; cat out; }
+[ "$(grep -vc '^::' out)" = 0 ] || say 'a line that is no annotation'
+gives 64 "$EPITAPH" budget check --format=x
+gives 2 "$EPITAPH" budget check --results=res --test=nobody
+
+# Eight at once, then four updates at once: nothing is lost, nothing half-written.
+rm -rf par par.budget
+for i in 1 2 3 4 5 6 7 8; do "$EPITAPH" budget run --results=par --test="t$((i % 4))" --add -- ./records 100 >/dev/null & done
+wait
+for i in 0 1 2 3; do
+	has "par/t$i.run" 'runs = 2'
+	has "par/t$i.run" 'calls = 804'
+done
+for i in 0 1 2 3; do "$EPITAPH" budget update --results=par --test="t$i" --costs=costs par.budget >/dev/null & done
+wait
+gives 0 "$EPITAPH" budget check --results=par par.budget
+[ "$(grep -c 'good' out)" = 4 ] || { say 'an update was lost'; cat out; }
+[ "$(ls -A par | wc -l)" = 8 ] || { say 'something stayed behind'; ls -A par; }
+
+# Damage: told with its place; nothing is written over it.
+printf '[test t0]\nmax-calls = lots\n' >bad.budget
+cp bad.budget before
+gives 3 "$EPITAPH" budget check --results=par bad.budget
+has err 'bad.budget:2:13:'
+gives 3 "$EPITAPH" budget update --results=par bad.budget
+cmp -s before bad.budget || say 'a damaged budget file was changed'
+sed -i 's/^runs = 2/runs = x/' par/t0.run
+gives 3 "$EPITAPH" budget check --results=par par.budget
+has out 't0: damaged'
+has out 't0.run:3:8:'
+head -c 100 par/t1.counts >cut && cp cut par/t1.counts
+gives 3 "$EPITAPH" budget check --results=par --test=t1 par.budget
+cp par/t3.counts par/t2.counts
+sed -i 's/calls = 804/calls = 805/' par/t2.run
+gives 3 "$EPITAPH" budget check --results=par --test=t2 par.budget
+has out 'run the test again'
+gives 2 "$EPITAPH" budget update --results=nowhere new.budget
+[ ! -e new.budget ] || say 'a budget file of nothing was made'
+gives 3 "$EPITAPH" budget update --results=res no/such/folder/budget
+gives 3 "$EPITAPH" budget check --results=res -o no/such/folder/out
+
+# Of another build the verdict is the same; the names are told to be missing.
+cp ours epitaph.budget && sed -i 's/40002/100/; /unit/d' epitaph.budget
+mv records gone
+gives 4 "$EPITAPH" budget check --results=res --test=parse
+has out 'calls per run 40,002'
+has err records
+[ "$failures" = 0 ]

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# gdb's gcore of a process, the kernel's core of the same state, and one with its segments sorted by size (kernel.core_sort_vma):
+# the same calls, the same stacks.
+# alone
+set -euo pipefail
+source "$TOP/tests/cli/lib/gdb.bash"
+sorted=/proc/sys/kernel/core_sort_vma
+before=$(cat $sorted 2>/dev/null || true)
+process=
+trap '[ -z "$before" ] || echo "$before" >$sorted; kill -9 $process 2>/dev/null || true' EXIT
+trap 'exit 130' INT TERM
+export EPITAPH_SCHED=off # how long it waited is another time in each
+traced waiters
+
+told() { # CORE: its calls, and its stacks
+	"$EPITAPH" replay "$1" >"$1.calls"
+	"$EPITAPH" report --all "$1" | grep -E '^  #|^  stack|^thread' >"$1.stacks"
+	grep -q wait_for_ever "$1.stacks" || { cat "$1.stacks"; say "$1: no stack"; }
+}
+taken() { # NAME: of one process by gcore, then by the kernel
+	starts ./waiters
+	in_gdb -iex 'set debuginfod enabled off' -p "$process" -ex "gcore $1.gcore" >gdb.out || say "gcore: $(cat gdb.out gdb.err)"
+	rm -f core
+	kill -ABRT "$process"
+	wait "$process" 2>/dev/null || true
+	mv core* "$1.kernel" || say "no core"
+	told "$1.gcore"
+	told "$1.kernel"
+	cmp "$1.gcore.calls" "$1.kernel.calls" || say "$1: other calls"
+	# The kernel's first thread is the one that took the signal, gdb's the one that it stopped.
+	diff <(grep '^  ' "$1.gcore.stacks" | sort) <(grep '^  ' "$1.kernel.stacks" | sort) || say "$1: other stacks"
+}
+taken usual
+if [ -n "$before" ] && [ -w $sorted ]; then
+	echo 1 >$sorted
+	taken sorted
+	echo "$before" >$sorted
+	"$EPITAPH" extract -q -o snapshot sorted.kernel
+	"$EPITAPH" replay snapshot | cmp - sorted.kernel.calls || say "the snapshot's calls"
+fi
+exit $((failures > 0))
