@@ -121,7 +121,8 @@ int ep_counting_name(struct ep_functions *functions,
 	}
 	for (size_t i = 0; i < functions->warning_count; i++)
 		ep_say("%s", functions->warnings[i]);
-	return functions->unnamed ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
+	return functions->unnamed || functions->codeless ? EP_EXIT_PARTIAL
+							 : EP_EXIT_COMPLETE;
 }
 
 void ep_counting_csv(const char *text)

@@ -6,10 +6,11 @@
  */
 #include "decoder/hooks.h"
 
-#include <capstone/capstone.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "decoder/disassembler.h"
 
 #define CODE_MAX 65536u
 
@@ -100,12 +101,13 @@ static void look_at(struct sweep *sweep, const cs_insn *insn)
 static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code,
 		       size_t size, uint64_t address)
 {
-	cs_insn *insn = cs_malloc(handle);
+	cs_insn *insn = ep_disassembler.cs_malloc(handle);
 
 	if (!insn)
 		return false;
 	while (size) {
-		if (cs_disasm_iter(handle, &code, &size, &address, insn)) {
+		if (ep_disassembler.cs_disasm_iter(handle, &code, &size,
+						   &address, insn)) {
 			look_at(sweep, insn);
 			continue;
 		}
@@ -114,7 +116,7 @@ static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code,
 		address++;
 		size--;
 	}
-	cs_free(insn, 1);
+	ep_disassembler.cs_free(insn, 1);
 	return true;
 }
 
@@ -172,15 +174,14 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 	struct sweep sweep = {.source = source, .names = names, .pc = pc};
 	enum ep_hooks result;
 	csh handle;
+	int rc;
 
 	if (function->end <= function->start)
 		return EP_HOOKS_UNKNOWN;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
-		return EP_HOOKS_STARVED;
-	if (cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
-		result = look(&sweep, function, handle);
-	else
-		result = EP_HOOKS_STARVED;
-	cs_close(&handle);
+	rc = ep_disassembler_open(&handle, NULL);
+	if (rc)
+		return rc == EP_E_MEMORY ? EP_HOOKS_STARVED : EP_HOOKS_UNKNOWN;
+	result = look(&sweep, function, handle);
+	ep_disassembler.cs_close(&handle);
 	return result;
 }

@@ -2,7 +2,6 @@
 /* instruction.c: see instruction.h. */
 #include "decoder/instruction.h"
 
-#include <capstone/capstone.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <sys/user.h>
 
 #include "coredump/redact.h"
+#include "decoder/disassembler.h"
 
 /* ---- its bytes ---- */
 
@@ -66,8 +66,8 @@ static void registers_tell(struct ep_instruction *out, csh handle,
 	cs_regs reads, writes;
 	uint8_t read_count, write_count;
 
-	if (cs_regs_access(handle, insn, reads, &read_count, writes,
-			   &write_count) != CS_ERR_OK)
+	if (ep_disassembler.cs_regs_access(handle, insn, reads, &read_count,
+					   writes, &write_count) != CS_ERR_OK)
 		return;
 	for (uint8_t i = 0; i < read_count; i++) {
 		int at = general_find(reads[i]);
@@ -112,12 +112,11 @@ int ep_instruction_read(struct ep_instruction *out, struct ep_source *source,
 	cs_insn *insn;
 	csh handle;
 
-	if (size == 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+	if (size == 0 || ep_disassembler_open(&handle, NULL))
 		return EP_END;
-	cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-	if (cs_disasm(handle, bytes, size, pc, 1, &insn) != 1) {
-		cs_close(&handle);
+	ep_disassembler.cs_option(handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	if (ep_disassembler.cs_disasm(handle, bytes, size, pc, 1, &insn) != 1) {
+		ep_disassembler.cs_close(&handle);
 		return EP_END;
 	}
 	memset(out, 0, sizeof(*out));
@@ -126,7 +125,7 @@ int ep_instruction_read(struct ep_instruction *out, struct ep_source *source,
 		 insn->op_str[0] ? " " : "", insn->op_str);
 	if (!(ep_source_redacted(source) & EP_REDACTED_REGISTERS))
 		registers_of(out, handle, insn, thread);
-	cs_free(insn, 1);
-	cs_close(&handle);
+	ep_disassembler.cs_free(insn, 1);
+	ep_disassembler.cs_close(&handle);
 	return EP_OK;
 }

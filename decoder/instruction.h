@@ -25,7 +25,8 @@ struct ep_instruction {
  * The instruction at `pc` of a thread whose NT_PRSTATUS is `prstatus` (NULL: no
  * registers are told). Its bytes come from the process's memory, and where that
  * was not saved, as code seldom is, from the module's file. EP_END: there are
- * no bytes, or they are no instruction.
+ * no bytes, they are no instruction, or there is no disassembler
+ * (disassembler.h).
  */
 int ep_instruction_read(struct ep_instruction *out, struct ep_source *source,
 			struct ep_names *names, uint64_t pc,

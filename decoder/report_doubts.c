@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "decoder/disassembler.h"
 #include "decoder/modules.h"
 #include "decoder/report_impl.h"
 #include "decoder/utf8.h"
@@ -172,6 +173,11 @@ static void gather(struct gather *doubts)
 		report->partial = true;
 		doubt(doubts, "no-stacks", "no stacks: %s",
 		      report->no_unwinder);
+	}
+	if (ep_disassembler_missing()) {
+		report->partial = true;
+		doubt(doubts, "no-disassembler", "%s",
+		      ep_disassembler_missing());
 	}
 	doubt_others(doubts);
 	if (report->trace)

@@ -2,10 +2,11 @@
 /* code.c: one instruction after the other, from the function's first byte. */
 #include "funcount/code.h"
 
-#include <capstone/capstone.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "decoder/disassembler.h"
 
 #define LOOPS_MAX 4096 /* of one function, told apart by where they begin */
 
@@ -22,13 +23,15 @@ struct ep_code {
 int ep_code_create(struct ep_code **out, Elf *elf, struct ep_err *err)
 {
 	struct ep_code *code = calloc(1, sizeof(*code));
+	int rc = code ? ep_disassembler_open(&code->handle, err) : EP_E_MEMORY;
 
-	if (code &&
-	    cs_open(CS_ARCH_X86, CS_MODE_64, &code->handle) == CS_ERR_OK) {
-		cs_option(code->handle, CS_OPT_DETAIL, CS_OPT_ON);
-		code->one = cs_malloc(code->handle);
+	if (!rc)
+		code->one = ep_disassembler.cs_malloc(code->handle);
+	if (rc == EP_E_VERSION) {
+		ep_code_destroy(code);
+		return rc;
 	}
-	if (!code || !code->one) {
+	if (rc || !code->one) {
 		ep_code_destroy(code);
 		return ep_fail(err, EP_E_MEMORY, 0, "no memory to read code");
 	}
@@ -42,9 +45,9 @@ void ep_code_destroy(struct ep_code *code)
 	if (!code)
 		return;
 	if (code->one)
-		cs_free(code->one, 1);
+		ep_disassembler.cs_free(code->one, 1);
 	if (code->handle)
-		cs_close(&code->handle);
+		ep_disassembler.cs_close(&code->handle);
 	free(code);
 }
 
@@ -97,7 +100,8 @@ static bool is_jump(const struct ep_code *code, uint64_t *target)
 {
 	const cs_x86 *x86 = &code->one->detail->x86;
 
-	if (!cs_insn_group(code->handle, code->one, X86_GRP_JUMP) ||
+	if (!ep_disassembler.cs_insn_group(code->handle, code->one,
+					   X86_GRP_JUMP) ||
 	    x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM)
 		return false;
 	*target = (uint64_t)x86->operands[0].imm;
@@ -125,8 +129,8 @@ int ep_code_look(struct ep_code *code, uint64_t start, uint64_t end,
 
 	if (!at)
 		return EP_END;
-	while (left &&
-	       cs_disasm_iter(code->handle, &at, &left, &address, code->one)) {
+	while (left && ep_disassembler.cs_disasm_iter(code->handle, &at, &left,
+						      &address, code->one)) {
 		facts.instructions++;
 		if (is_jump(code, &target) && target >= start &&
 		    target <= code->one->address)

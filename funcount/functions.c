@@ -95,6 +95,20 @@ static bool lines_starved(const struct work *work)
 	       (work->lines && ep_lines_starved(work->lines));
 }
 
+/* Without a disassembler sizes in instructions are not known: told once. */
+static int open_code(struct work *work)
+{
+	struct ep_err missing;
+	int result = EP_OK;
+
+	if (!work->functions->codeless)
+		result = ep_code_create(&work->code, work->file.elf, &missing);
+	if (result != EP_E_VERSION)
+		return result;
+	work->functions->codeless = true;
+	return warn(work, missing.text);
+}
+
 static int open_parts(struct work *work)
 {
 	Elf *lines = ep_module_file_lines(&work->file);
@@ -105,7 +119,7 @@ static int open_parts(struct work *work)
 		result = ep_symbols_create(&work->symbols, work->file.elf,
 					   work->file.debug, &damage);
 	if (!result && work->file.elf)
-		result = ep_code_create(&work->code, work->file.elf, NULL);
+		result = open_code(work);
 	if (!result && lines)
 		result = ep_units_create(&work->units, lines,
 					 lines == work->file.elf

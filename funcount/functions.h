@@ -30,7 +30,9 @@ struct ep_functions {
 	size_t count;
 	char **warnings; /* one line each */
 	size_t warning_count;
-	bool unnamed; /* a module's file is missing or is another build's */
+	bool unnamed;  /* a module's file is missing or is another build's */
+	bool codeless; /* there is no disassembler (disassembler.h): sizes in
+			  instructions are not known */
 	/* private */
 	size_t capacity;
 };

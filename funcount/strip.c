@@ -3,13 +3,13 @@
  * other (libcapstone), and what is to become of those that call hooks. */
 #include "funcount/strip.h"
 
-#include <capstone/capstone.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/disassembler.h"
 #include "decoder/symbol_table.h"
 #include "funcount/strip_targets.h"
 
@@ -348,8 +348,8 @@ static int look_at_part(struct file *file, struct ep_strip_function *function,
 	while (!rc && left) {
 		uint64_t here = (uint64_t)(at - file->bytes);
 
-		if (!cs_disasm_iter(file->capstone, &at, &left, &address,
-				    file->insn)) {
+		if (!ep_disassembler.cs_disasm_iter(file->capstone, &at, &left,
+						    &address, file->insn)) {
 			refuse(function, "no instruction at 0x%" PRIx64,
 			       address);
 			break;
@@ -464,6 +464,7 @@ static int decide(struct ep_strip *strip, struct file *file,
 static int open_file(struct file *file, struct ep_err *err)
 {
 	GElf_Ehdr header;
+	int rc;
 
 	elf_version(EV_CURRENT);
 	/* libelf writes nothing, but its interface knows no const. */
@@ -479,11 +480,12 @@ static int open_file(struct file *file, struct ep_err *err)
 			       "neither an executable nor a shared library "
 			       "(objects: compile them with "
 			       "epitaph-cc -epitaph-no-trace=)");
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &file->capstone) != CS_ERR_OK ||
-	    cs_option(file->capstone, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK ||
-	    !(file->insn = cs_malloc(file->capstone)))
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	return EP_OK;
+	rc = ep_disassembler_open(&file->capstone, err);
+	if (rc)
+		return rc;
+	file->insn = ep_disassembler.cs_malloc(file->capstone);
+	return file->insn ? EP_OK
+			  : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 }
 
 static int read_file(struct ep_strip *strip, struct file *file,
@@ -511,9 +513,9 @@ static int read_file(struct ep_strip *strip, struct file *file,
 static void close_file(struct file *file)
 {
 	if (file->insn)
-		cs_free(file->insn, 1);
+		ep_disassembler.cs_free(file->insn, 1);
 	if (file->capstone)
-		cs_close(&file->capstone);
+		ep_disassembler.cs_close(&file->capstone);
 	free(file->parts);
 	free(file->by_name);
 	free(file->by_owner);
