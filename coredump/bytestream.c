@@ -22,25 +22,19 @@
 #define INPUT_BLOCK (256u << 10) /* bytes asked for at once */
 
 /*
- * A core that is nothing but zeroes compresses 30,000 times with zstd. One that
- * expands so far beyond any real one is a bomb, and is ended: the sooner, the
- * further it goes. bzip2, with which 100 kB may be 100 GB, is also slow.
+ * Memory that was in use does not compress this many times; pages that never
+ * were, do: 1,000 times with gzip, 30,000 with zstd, 45,000 with bzip2. So a
+ * stream that expands so is believed as far as its reader says that it should
+ * go, and then taken for a bomb.
  */
-static const struct {
-	const char *filter; /* NULL: any */
-	uint64_t size;
-	unsigned ratio;
-} bombs[] = {
-	{"bzip2", UINT64_C(256) << 20, 500},
-	{NULL, UINT64_C(4) << 30, 10000},
-	{NULL, UINT64_C(64) << 20, 100000},
-};
+#define RATIO 200
 
 struct ep_bytestream {
 	struct archive *archive; /* NULL: plain */
 	int fd;                  /* plain; borrowed */
 	const char *path;        /* borrowed */
 	uint64_t position;
+	uint64_t patience;
 	bool ended;
 };
 
@@ -185,6 +179,7 @@ int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path,
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	}
 	stream->path = path;
+	stream->patience = UINT64_MAX;
 	if (library.archive_read_open_fd(stream->archive, fd, INPUT_BLOCK) ==
 	    ARCHIVE_OK)
 		answer = library.archive_read_next_header(stream->archive,
@@ -230,22 +225,19 @@ const char *ep_bytestream_filter(const struct ep_bytestream *stream)
 
 /* ---- reading ---- */
 
-/* How many times it expands, if that is more than a core can; else 0. */
-static unsigned bomb_ratio(const struct ep_bytestream *stream)
+void ep_bytestream_expect(struct ep_bytestream *stream, uint64_t bytes)
 {
-	const char *filter;
+	stream->patience = bytes;
+}
+
+static bool is_bomb(const struct ep_bytestream *stream)
+{
 	int64_t input;
 
-	if (!stream->archive)
-		return 0;
-	filter = ep_bytestream_filter(stream);
+	if (!stream->archive || stream->position < stream->patience)
+		return false;
 	input = library.archive_filter_bytes(stream->archive, -1);
-	for (size_t i = 0; i < sizeof(bombs) / sizeof(bombs[0]); i++)
-		if (input > 0 && stream->position >= bombs[i].size &&
-		    (!bombs[i].filter || !strcmp(bombs[i].filter, filter)) &&
-		    stream->position / (uint64_t)input > bombs[i].ratio)
-			return bombs[i].ratio;
-	return 0;
+	return input > 0 && stream->position / (uint64_t)input > RATIO;
 }
 
 static int plain_read(struct ep_bytestream *stream, void *out, size_t size,
@@ -269,8 +261,6 @@ static int plain_read(struct ep_bytestream *stream, void *out, size_t size,
 int ep_bytestream_read(struct ep_bytestream *stream, void *out, size_t size,
 		       size_t *got, struct ep_err *err)
 {
-	unsigned ratio;
-
 	*got = 0;
 	if (!stream->archive)
 		return plain_read(stream, out, size, got, err);
@@ -285,12 +275,11 @@ int ep_bytestream_read(struct ep_bytestream *stream, void *out, size_t size,
 		*got += (size_t)n;
 		stream->position += (uint64_t)n;
 	}
-	ratio = bomb_ratio(stream);
-	if (!ratio)
+	if (!is_bomb(stream))
 		return EP_OK;
 	stream->ended = true;
 	return ep_fail(err, EP_E_LIMIT, stream->position,
 		       "%s: expands more than %u times: ended after %" PRIu64
 		       " bytes; if it is a core, decompress it first",
-		       stream->path, ratio, stream->position);
+		       stream->path, RATIO, stream->position);
 }

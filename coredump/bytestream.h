@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "coredump/error.h"
 
@@ -37,6 +38,12 @@ void ep_bytestream_close(struct ep_bytestream *stream); /* NULL is allowed */
  */
 int ep_bytestream_read(struct ep_bytestream *stream, void *out, size_t size,
 		       size_t *got, struct ep_err *err);
+
+/*
+ * What expands more than 200 times is read up to `bytes` of the core; then it
+ * ends with EP_E_LIMIT. Any number of them, unless it is told.
+ */
+void ep_bytestream_expect(struct ep_bytestream *stream, uint64_t bytes);
 
 /* "zstd", …; "none" for a plain pipe. Borrowed. */
 const char *ep_bytestream_filter(const struct ep_bytestream *stream);

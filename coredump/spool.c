@@ -11,9 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD_SIZE   EP_PAGE              /* memory begins on a later page */
-#define WHOLE_MAX   (UINT64_C(64) << 20) /* bytes; more is picked from */
-#define HEADERS_MAX (1u << 20)           /* as in core.c */
+#define HEAD_SIZE   EP_PAGE               /* memory begins on a later page */
+#define WHOLE_MAX   (UINT64_C(64) << 20)  /* bytes; more is picked from */
+#define HEADERS_MAX (1u << 20)            /* as in core.c */
+#define NOTES_MAX   (UINT64_C(256) << 20) /* bytes; as in core.c */
 
 /* ---- the file ---- */
 
@@ -164,6 +165,7 @@ static int keep_to(struct ep_source *source, uint64_t offset,
 
 struct layout {
 	uint64_t memory;   /* offset of the first byte of memory */
+	uint64_t headers;  /* end of the program headers */
 	uint64_t notes;    /* end of the last note */
 	uint64_t promised; /* end of everything */
 };
@@ -181,6 +183,16 @@ static void layout_add(struct layout *layout, const Elf64_Phdr *header)
 		layout->memory = header->p_offset;
 	if (header->p_type == PT_NOTE && end > layout->notes)
 		layout->notes = end;
+}
+
+/* Where what is kept for its own sake ends: more notes are not read. */
+static uint64_t layout_head(const struct layout *layout)
+{
+	uint64_t end = layout->notes;
+
+	if (end > layout->headers && end - layout->headers > NOTES_MAX)
+		end = layout->headers + NOTES_MAX;
+	return end < layout->memory ? end : layout->memory;
 }
 
 /* With 65,535 segments or more, their number comes with the stream's end; but
@@ -210,6 +222,12 @@ static int layout_read(struct ep_source *source, const Elf64_Ehdr *header,
 	if (__builtin_add_overflow(header->e_phoff, count * sizeof(Elf64_Phdr),
 				   &end))
 		return EP_OK;
+	/* The number of headers may lie behind all else. */
+	out->headers = end;
+	out->promised = end;
+	if (header->e_shoff < INT64_MAX - sizeof(Elf64_Shdr) &&
+	    header->e_phnum == PN_XNUM)
+		out->promised = header->e_shoff + sizeof(Elf64_Shdr);
 	rc = keep_to(source, end, err);
 	for (uint64_t i = 0; i < count && rc == EP_OK; i++) {
 		Elf64_Phdr one;
@@ -228,22 +246,26 @@ static int head_read(struct ep_source *source, struct ep_err *err)
 	struct ep_spool *spool = source->spool;
 	struct layout layout;
 	Elf64_Ehdr header;
+	uint64_t end;
 	int rc = keep_to(source, HEAD_SIZE, err);
 
 	/* What is no core is told by who looks at its first bytes. */
 	source->file_size = spool->position;
 	if (rc || spool->ended ||
+	    ep_identify_core(source->fd, source->path, spool->position, NULL) ||
 	    ep_file_read(source->fd, source->path, 0, &header, sizeof(header),
-			 NULL, NULL) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_phentsize != sizeof(Elf64_Phdr))
+			 NULL, NULL))
 		return rc;
 	rc = layout_read(source, &header, &layout, err);
 	if (rc)
 		return rc;
 	spool->whole = !spool->head && (layout.promised <= WHOLE_MAX ||
 					layout.notes > layout.memory);
-	rc = keep_to(source, spool->whole ? UINT64_MAX : layout.memory, err);
+	if (spool->whole)
+		end = layout.promised < WHOLE_MAX ? WHOLE_MAX : layout.promised;
+	else
+		end = layout_head(&layout);
+	rc = keep_to(source, end, err);
 	source->file_size = spool->whole || spool->ended ? spool->position
 							 : layout.promised;
 	return rc;
@@ -274,7 +296,10 @@ static int spool_open(struct ep_source *source, int input, bool head,
 	else if (rc == EP_OK)
 		rc = ep_bytestream_open(&spool->stream, input, source->path,
 					err);
-	return rc ? rc : head_read(source, err);
+	if (rc)
+		return rc;
+	ep_bytestream_expect(spool->stream, EP_DOUBTED_MAX);
+	return head_read(source, err);
 }
 
 int ep_spool_open(struct ep_source *source, int input, struct ep_err *err)

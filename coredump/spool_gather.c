@@ -279,6 +279,8 @@ int ep_spool_gather(struct ep_source *source, struct ep_err *err)
 
 	if (source->spool->whole || source->segment_count == 0)
 		return EP_OK;
+	if (source->thread_count && source->file_size <= EP_SPARSE_MAX)
+		ep_bytestream_expect(source->spool->stream, EP_SPARSE_MAX);
 	rc = stacks_note(&gathering, err);
 	rc = rc ? rc : segments_sift(&gathering, err);
 	rc = rc ? rc : file_end(&gathering, err);

@@ -8,6 +8,15 @@
 
 #define EP_SPOOL_CHUNK (1u << 20) /* bytes of `buffer` */
 
+/*
+ * How far a stream is followed that expands as memory in use does not: all of a
+ * core that has large mappings with little in them; but not what says nothing
+ * of a process, or promises more than would be read. A GiB of zeroes takes 0.25
+ * s with zstd, 0.7 with lz4, 2 to 3 with gzip, xz and bzip2.
+ */
+#define EP_SPARSE_MAX  (UINT64_C(16) << 30)
+#define EP_DOUBTED_MAX (UINT64_C(512) << 20)
+
 struct ep_spool {
 	struct ep_bytestream *stream;
 	int input;         /* what it reads; owned */

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -18,6 +19,7 @@
 struct feed {
 	const uint8_t *bytes;
 	size_t size;
+	uint64_t taken; /* bytes that the pipe took */
 	int ends[2];
 	pthread_t writer;
 };
@@ -37,23 +39,34 @@ static void *feed_write(void *argument)
 			break;
 		at += (size_t)n;
 	}
+	feed->taken = at;
 	close(feed->ends[1]);
 	return NULL;
+}
+
+/* The source has a descriptor of its own: the writer may go on until it is
+ * closed, and is to be joined then. */
+static int feed_open(struct ep_source **out, struct feed *feed,
+		     struct ep_err *err)
+{
+	char path[64];
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	ck_assert_int_eq(pipe(feed->ends), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", feed->ends[0]);
+	pthread_create(&feed->writer, NULL, feed_write, feed);
+	rc = ep_source_open_core(out, path, err);
+	close(feed->ends[0]);
+	return rc;
 }
 
 static int open_piped(struct ep_source **out, const void *bytes, size_t size,
 		      struct ep_err *err)
 {
 	struct feed feed = {.bytes = bytes, .size = size};
-	char path[64];
-	int rc;
+	int rc = feed_open(out, &feed, err);
 
-	signal(SIGPIPE, SIG_IGN);
-	ck_assert_int_eq(pipe(feed.ends), 0);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", feed.ends[0]);
-	pthread_create(&feed.writer, NULL, feed_write, &feed);
-	rc = ep_source_open_core(out, path, err);
-	close(feed.ends[0]);
 	pthread_join(feed.writer, NULL);
 	return rc;
 }
@@ -361,6 +374,81 @@ START_TEST(a_stream_of_something_else_is_called_by_its_name)
 }
 END_TEST
 
+/* Bytes of a plain stream that are read: these, and `more` zeroes. */
+static uint64_t bytes_read_of(const void *bytes, size_t size, uint64_t more,
+			      int wanted)
+{
+	struct feed feed = {.size = size + more};
+	uint8_t *all = calloc(1, feed.size);
+	struct ep_source *stream;
+	struct ep_err err;
+
+	memcpy(all, bytes, size);
+	feed.bytes = all;
+	ck_assert_int_eq(feed_open(&stream, &feed, &err), wanted);
+	if (wanted == EP_OK)
+		ep_source_close(stream);
+	pthread_join(feed.writer, NULL);
+	free(all);
+	return feed.taken;
+}
+
+START_TEST(a_stream_is_read_no_further_than_its_headers_say)
+{
+	const uint64_t spare = 2 * MIB; /* of a pipe, and read ahead */
+	struct build_core *core = build_core_usual(NULL, 4);
+	struct build_core *large = large_core();
+	uint64_t end = build_core_phdr(large, 3)->p_offset + 100 * MIB;
+	Elf64_Phdr *notes = build_core_phdr(core, 0);
+
+	/* Small ones are read to their end, as far as that is near. */
+	ck_assert_uint_lt(
+		bytes_read_of(core->bytes, core->size, 200 * MIB, EP_OK),
+		64 * MIB + spare);
+	ck_assert_uint_lt(
+		bytes_read_of(large->bytes, large->size, 200 * MIB, EP_OK),
+		end + spare);
+	/* Notes that come last, and are not there. */
+	notes->p_offset = 100 * MIB;
+	ck_assert_uint_lt(
+		bytes_read_of(core->bytes, core->size, 200 * MIB, EP_OK),
+		100 * MIB + notes->p_filesz + spare);
+	/* No core. */
+	build_core_ehdr(large)->e_type = ET_EXEC;
+	ck_assert_uint_lt(bytes_read_of(large->bytes, large->size, 200 * MIB,
+					EP_E_FORMAT),
+			  spare);
+	ck_assert_uint_lt(bytes_read_of("zeroes", 0, 200 * MIB, EP_E_FORMAT),
+			  spare);
+	build_core_destroy(core);
+	build_core_destroy(large);
+}
+END_TEST
+
+START_TEST(notes_and_gaps_without_end_are_not_kept)
+{
+	struct build_core *core = build_core_usual(NULL, 4);
+	const uint64_t gap = 600 * MIB;
+	struct stat st;
+	struct ep_source *stream;
+	struct ep_err err;
+	uint8_t *all = malloc(core->size + gap);
+
+	/* Memory begins far behind the notes. */
+	for (int i = 1; i <= 3; i++)
+		build_core_phdr(core, (size_t)i)->p_offset += gap;
+	memcpy(all, core->bytes, core->size);
+	memset(all + core->size, 0x5a, gap);
+	ck_assert_msg(open_piped(&stream, all, core->size + gap, &err) == EP_OK,
+		      "%s", err.text);
+	ck_assert_int_eq(fstat(ep_source_file(stream), &st), 0);
+	ck_assert_uint_lt((uint64_t)st.st_blocks * 512, 300 * MIB);
+	ep_source_close(stream);
+	build_core_destroy(core);
+	free(all);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("spool");
@@ -370,6 +458,8 @@ int main(void)
 	tcase_add_test(kept, of_a_large_core_the_arena_and_the_stacks_are_kept);
 	tcase_add_test(kept, what_was_not_kept_is_told_and_never_zero);
 	tcase_add_test(kept, notes_that_come_last_keep_all_of_it);
+	tcase_add_test(bad, a_stream_is_read_no_further_than_its_headers_say);
+	tcase_add_test(bad, notes_and_gaps_without_end_are_not_kept);
 	tcase_add_loop_test(bad, a_stream_that_is_cut_answers_as_the_cut_file,
 			    0, 2);
 	tcase_add_test(bad, a_compressed_core_is_read_and_a_damaged_one_told);

@@ -345,20 +345,57 @@ def lz4(data):
                           check=True).stdout
 
 
-def streams(core):
-    """Names of compressed cores that expand far beyond what they are."""
-    core.list[-1][5] = core.list[-1][6] = 100 << 30  # as they promise
+def promising(core, size):
+    """The core, whose last segment has `size` bytes that are still to come."""
+    core.list[-1][5] = core.list[-1][6] = size
     core.save("promise")
     with open("promise", "rb") as file:
-        data = file.read()
-    inner = zstd(data) + zeroes(zstd, 100 << 30)
-    inner = zstd(data) + zeroes(zstd, 100 << 30)
-    kinds = {"zst": inner, "twice.zst": zstd(inner),
-             "bz2": bz2.compress(data) + zeroes(bz2.compress, 100 << 30),
-             "gz": gzip.compress(data, 1) + zeroes(gzip.compress, 1 << 27),
-             "xz": lzma.compress(data) + zeroes(lzma.compress, 1 << 28),
-             "lz4": lz4(data) + zeroes(lz4, 1 << 29),
-             "zeroes.zst": zeroes(zstd, 100 << 30)}
+        return file.read()
+
+
+def nameless(core):
+    """A core with 8 GiB of memory and no notes."""
+    head = bytearray(core.data[:64])
+    struct.pack_into("<Q", head, 32, 64)
+    struct.pack_into("<H", head, 56, 1)
+    head += struct.pack("<IIQQQQQQ", LOAD, 6, 4096, 1 << 40, 0, 8 << 30,
+                        8 << 30, 4096)
+    return bytes(head) + bytes(4096 - len(head))
+
+
+def executable(core):
+    head = bytearray(nameless(core))
+    struct.pack_into("<H", head, 16, 2)
+    return bytes(head)
+
+
+def notes_last(core):
+    """Notes at 8 GiB."""
+    head = bytearray(nameless(core))
+    struct.pack_into("<H", head, 56, 2)
+    struct.pack_into("<IIQQQQQQ", head, 120, NOTE, 0, 8 << 30, 0, 0, 4096, 0, 4)
+    return bytes(head)
+
+
+PACKERS = {"zst": zstd, "lz4": lz4, "gz": gzip.compress, "xz": lzma.compress,
+           "bz2": bz2.compress}
+
+
+def streams(core):
+    """Names of compressed cores that expand far beyond what they are."""
+    data = promising(core, 100 << 30)
+    kinds = {end: pack(data) + zeroes(pack, 8 << 30)
+             for end, pack in PACKERS.items()}
+    kinds["far.zst"] = zstd(data) + zeroes(zstd, 100 << 30)
+    kinds["twice.zst"] = zstd(kinds["far.zst"])
+    kinds["petabytes.gz"] = gzip.compress(promising(core, 1 << 50)) + zeroes(
+        gzip.compress, 8 << 30)
+    for made in nameless, executable, notes_last:
+        kinds[made.__name__ + ".gz"] = gzip.compress(made(core)) + zeroes(
+            gzip.compress, 8 << 30)
+    kinds["ones.gz"] = gzip.compress(notes_last(core)) + gzip.compress(
+        b"\1" * (64 << 20)) * 128
+    kinds["zeroes.zst"] = zeroes(zstd, 100 << 30)
     nested = data
     for _ in range(200):
         nested = gzip.compress(nested)
