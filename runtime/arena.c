@@ -139,21 +139,29 @@ static bool open_bytes(uint64_t offset, uint64_t size)
 			   PROT_READ | PROT_WRITE) == 0;
 }
 
-void ep_root_fill(struct ep_root *root, const char *magic, uint64_t self)
+void ep_root_fill(struct ep_root *root, const struct ep_root *from,
+		  const char *magic, uint64_t self)
 {
-	__builtin_memcpy(root->magic, magic, EP_MAGIC_SIZE);
-	root->self = self;
-	root->crc = crc32_of(root, offsetof(struct ep_root, crc));
+	struct ep_root made = *from;
+
+	__builtin_memcpy(made.magic, magic, EP_MAGIC_SIZE);
+	made.self = self;
+	made.crc = crc32_of(&made, offsetof(struct ep_root, crc));
+	*root = made;
 }
 
+/* The path is left out of the copy: a file has its name from then on, and may
+ * be all that is left at any moment after. */
 void ep_arena_publish(void)
 {
-	if (ep_arena) {
-		ep_arena->root = epitaph_root;
-		ep_root_fill(&ep_arena->root, EP_ARENA_MAGIC,
+	struct ep_root copy = epitaph_root;
+
+	copy.file_path = copy.file_path_size = 0;
+	if (ep_arena)
+		ep_root_fill(&ep_arena->root, &copy, EP_ARENA_MAGIC,
 			     (uint64_t)ep_arena);
-	}
-	ep_root_fill(&epitaph_root, EP_ROOT_MAGIC, (uint64_t)&epitaph_root);
+	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC,
+		     (uint64_t)&epitaph_root);
 }
 
 /* What changes from one generation to the next. */

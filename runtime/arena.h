@@ -67,9 +67,10 @@ char *ep_root_rest(void);
 /* The CRC of a root is right. */
 bool ep_root_crc_holds(const struct ep_root *root);
 
-/* Makes a filled root, or a copy of one, valid at address `self`: magic, self,
- * CRC. */
-void ep_root_fill(struct ep_root *root, const char *magic, uint64_t self);
+/* Makes `root` a copy of `from` that is valid at address `self`: magic, self,
+ * CRC. Where that changes no byte, it is valid all the while. */
+void ep_root_fill(struct ep_root *root, const struct ep_root *from,
+		  const char *magic, uint64_t self);
 
 /* Recomputes the CRC of root and copy after a change. */
 void ep_arena_publish(void);

@@ -423,7 +423,7 @@ static uint64_t finish_head(const struct taking *t)
 	to->kept_since = t->since;
 	to->root.arena_address = (uint64_t)to;
 	to->root.arena_size = to->committed;
-	ep_root_fill(&to->root, EP_KEPT_MAGIC, (uint64_t)to);
+	ep_root_fill(&to->root, &to->root, EP_KEPT_MAGIC, (uint64_t)to);
 	return to->committed;
 }
 

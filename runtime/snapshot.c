@@ -317,8 +317,9 @@ static int write_root(uint64_t at)
 
 	if (!shot.kept)
 		return 0;
-	root = ((const struct ep_arena *)shot.kept->address)->root;
-	ep_root_fill(&root, EP_ARENA_MAGIC, shot.kept->address);
+	ep_root_fill(&root,
+		     &((const struct ep_arena *)shot.kept->address)->root,
+		     EP_ARENA_MAGIC, shot.kept->address);
 	done = ep_output_write(&shot.output, at, &root, sizeof root);
 	return done < 0 ? (int)done : 0;
 }
