@@ -12,7 +12,6 @@
 
 #include "runtime/backing.h"
 #include "runtime/format_watchdogs.h"
-#include "runtime/process.h"
 #include "runtime/sched.h"
 #include "runtime/rescue.h"
 #include "runtime/settings.h"
@@ -53,6 +52,9 @@ __asm__(".pushsection .note.epitaph, \"a\", @note\n"
 	"	.popsection\n");
 
 struct ep_arena *ep_arena;
+
+/* Fills a new arena. */
+static void (*describe)(void);
 
 /* A page that the kernel empties in a forked child, however it forked. */
 static uint32_t *parent_word;
@@ -282,14 +284,14 @@ static void take_place(uint64_t address, uint64_t size)
 }
 
 /* Opens what is mapped at [address, address + size). A file is given its name
- * when it has a header, so that nobody takes it for one that is left over. */
+ * when all that readers want is in it: whenever the process is killed, what is
+ * left is whole, and nobody takes it for one that is left over. */
 static bool begin_at(uint64_t address, uint64_t size, uint32_t gate,
 		     uint32_t timestamp_every)
 {
 	take_place(address, size);
 	if (address && open_head(gate, timestamp_every)) {
-		ep_process_incarnation(
-			ep_arena_section(EP_SECTION_PROCESS, NULL));
+		describe();
 		if (!ep_backing_on() || ep_backing_name()) {
 			ep_backing_publish(); /* %n is known by now */
 			ep_arena_publish();
@@ -327,10 +329,11 @@ static bool start_private(uint64_t size)
 	return begin_at(got, size, gate, ep_settings.timestamp_every);
 }
 
-bool ep_arena_start(void)
+bool ep_arena_start(void (*fill)(void))
 {
 	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE;
 
+	describe = fill;
 	epitaph_root.major = EP_FORMAT_MAJOR;
 	epitaph_root.minor = EP_FORMAT_MINOR;
 	epitaph_root.size = sizeof(epitaph_root);
@@ -464,6 +467,7 @@ void ep_arena_restart(void)
 	ep_arena->committed = lay_out();
 	record_settings(gate, every);
 	identify();
+	describe();
 }
 
 void ep_arena_stop(uint32_t reason)

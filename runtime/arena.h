@@ -22,10 +22,11 @@ extern struct ep_arena *ep_arena;
 
 /*
  * Maps the arena by ep_settings, lays out its sections and publishes the root.
- * Idempotent, safe when two threads race for it. False: tracing is off for
- * good, epitaph_root.off_reason says why.
+ * `fill` writes what is known of the process: for each new arena, also
+ * that of a forked child, before a file of it has the name by which others see
+ * it. False: tracing is off for good, epitaph_root.off_reason says why.
  */
-bool ep_arena_start(void);
+bool ep_arena_start(void (*fill)(void));
 
 /* A section's first byte (never NULL after start) and size in bytes. */
 void *ep_arena_section(uint32_t type, uint64_t *size);

@@ -39,7 +39,7 @@ static void note_settings(void)
 	ep_pause_apply();
 }
 
-static void fill_arena(bool child)
+static void describe(void)
 {
 	ep_clock_start();
 	ep_process_start();
@@ -49,6 +49,10 @@ static void fill_arena(bool child)
 	/* All that took a while, so this anchor gives a usable rate. */
 	ep_clock_refresh(UINT64_MAX);
 	note_settings();
+}
+
+static void begin(bool child)
+{
 	ep_sched_begin(child);
 	ep_watchdog_begin();
 }
@@ -82,11 +86,11 @@ static bool start_slow(void)
 	}
 	ep_settings_read(ep_environment());
 	ep_path_pattern_start();
-	if (!ep_arena_start()) {
+	if (!ep_arena_start(describe)) {
 		atomic_store(&state, OFF);
 		return false;
 	}
-	fill_arena(false);
+	begin(false);
 	atomic_store(&state, ON);
 	return true;
 }
@@ -96,7 +100,8 @@ void ep_start_refill(void)
 	if (!ep_rescue_lost_facts())
 		return;
 	ep_sched_leave();
-	fill_arena(false);
+	describe();
+	begin(false);
 }
 
 bool ep_start(void)
@@ -117,7 +122,7 @@ static void restart(bool recorded)
 	ep_arena_restart();
 	ep_snapshot_reset();
 	ep_kept_reset();
-	fill_arena(true);
+	begin(true);
 	ep_thread_restore();
 	atomic_store(&state, ON);
 }

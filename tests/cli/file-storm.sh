@@ -40,6 +40,25 @@ PY
 python3 compare.py "$BIN/epitaph" || failures=$((failures + 1))
 rm -f storm.*
 
+# Killed the moment its file has its name: whole already, though there is not one record yet, or hardly one.
+cat >early.py <<'PY'
+import os, signal, subprocess, sys
+
+for _ in range(40):
+    if os.path.exists("early.file"):
+        os.unlink("early.file")
+    run = subprocess.Popen(["./lasting", "wait"], env=dict(os.environ, EPITAPH_FILE="early.file"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    while not os.path.exists("early.file"):
+        if run.poll() is not None:
+            sys.exit("it ended with %d" % run.returncode)
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    info = subprocess.run([sys.argv[1], "info", "early.file"], capture_output=True, text=True)
+    if info.returncode or info.stderr:
+        sys.exit("killed early: status %d, %s" % (info.returncode, info.stderr))
+PY
+python3 early.py "$BIN/epitaph" || failures=$((failures + 1))
+
 # The same storms as in private memory.
 clean() { # FILE WORDS...: no damage of these kinds
 	local file=$1 got
