@@ -60,7 +60,8 @@ static void take_name(struct ep_scheduling *s, const struct raw *raw,
 	const uint8_t *bytes = field_bytes(raw, field);
 
 	if (bytes && tid)
-		ep_scheduling_name(s, (uint32_t)tid, bytes, field.size);
+		ep_scheduling_name(s, (uint32_t)tid, raw->tsc, bytes,
+				   field.size);
 }
 
 static void take_switch(struct ep_scheduling *s, const struct raw *raw)

@@ -58,7 +58,8 @@ static void take_record(struct ep_scheduling *s,
 		break;
 	case PERF_RECORD_COMM:
 		if (size > 8)
-			ep_scheduling_name(s, ending->tid, body + 8, size - 8);
+			ep_scheduling_name(s, ending->tid, event.tsc, body + 8,
+					   size - 8);
 		break;
 	default:
 		break;

@@ -122,7 +122,7 @@ struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid)
 	return &list[to->task_count - 1];
 }
 
-void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid,
+void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 			const uint8_t *name, size_t size)
 {
 	struct ep_task *task = ep_scheduling_task(s, tid);
@@ -130,9 +130,11 @@ void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid,
 
 	size = size < NAME_MAX_BYTES ? size : NAME_MAX_BYTES;
 	size = strnlen((const char *)name, size);
+	if (!task || tsc < task->named)
+		return;
+	task->named = tsc;
 	/* Nearly always it is what it was. */
-	if (!task ||
-	    (strlen(task->name) == size && memcmp(task->name, name, size) == 0))
+	if (strlen(task->name) == size && memcmp(task->name, name, size) == 0)
 		return;
 	shown = ep_utf8_escape((const char *)name, size);
 	if (shown)

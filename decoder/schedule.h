@@ -47,7 +47,9 @@ struct ep_slice {
 
 struct ep_task {
 	uint32_t tid;
-	char name[4 * 16 + 1];   /* the kernel's, fit to be shown; "" unknown */
+	char name[4 * 16 + 1];   /* the kernel's last, fit to be shown; "":
+				    unknown */
+	uint64_t named;          /* private: time stamp of that name */
 	struct ep_slice *slices; /* ascending, one ends where the next begins */
 	size_t count;
 	struct ep_slice_sum *sums; /* private */

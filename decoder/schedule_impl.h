@@ -81,8 +81,9 @@ void ep_scheduling_add(struct ep_scheduling *s,
 		       const struct ep_sched_event *event);
 void ep_scheduling_happen(struct ep_scheduling *s,
 			  const struct ep_happening *happening);
-/* The thread's name from now on: at most 16 bytes, NUL-padded. */
-void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid,
+/* The thread's name at `tsc`: at most 16 bytes, NUL-padded. In any order: the
+ * latest is kept. */
+void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 			const uint8_t *name, size_t size);
 /* Made if need be; NULL: starved. */
 struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid);

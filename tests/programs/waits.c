@@ -2,8 +2,8 @@
 /*
  * waits.c: calls whose waits are known. Arguments are done in order, by main:
  *   nap      waits_nap: sleeps 40 ms
- *   spin     waits_spin: computes for 30 ms
- *   lock     waits_lock: gets a mutex that waits_holder gives back after 50 ms
+ *   spin     waits_spin: computes for 30 ms, 5 ms or more of them on a CPU
+ *   lock     waits_lock: gets a mutex that waits_hold gives back 50 ms later
  *   pingN    N rounds of waits_ping: writes to a pipe and reads the answer
  *   turnN    N calls of waits_turn, which computes a little
  *   settle   sleeps 60 ms outside of all calls, so that all is copied
@@ -19,6 +19,7 @@
 #include <grp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,14 +34,20 @@
 static int there[2], back[2];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t held;
+static atomic_int wanted; /* the mutex, by waits_lock */
 
 /* Called all the time: not traced. */
-__attribute__((no_instrument_function)) static long now(void)
+__attribute__((no_instrument_function)) static long time_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+__attribute__((no_instrument_function)) static long now(void)
+{
+	return time_of(CLOCK_MONOTONIC);
 }
 
 __attribute__((no_instrument_function)) static void sleep_ms(long ms)
@@ -58,8 +65,9 @@ CALL void waits_nap(void)
 CALL void waits_spin(void)
 {
 	long until = now() + 30000000;
+	long spent = time_of(CLOCK_THREAD_CPUTIME_ID) + 5000000;
 
-	while (now() < until)
+	while (now() < until || time_of(CLOCK_THREAD_CPUTIME_ID) < spent)
 		;
 }
 
@@ -67,6 +75,8 @@ CALL void waits_hold(void)
 {
 	pthread_mutex_lock(&mutex);
 	pthread_barrier_wait(&held);
+	while (!wanted)
+		sleep_ms(1);
 	sleep_ms(50);
 	pthread_mutex_unlock(&mutex);
 }
@@ -80,6 +90,7 @@ static void *holder(void *nothing)
 
 CALL void waits_lock(void)
 {
+	wanted = 1;
 	pthread_mutex_lock(&mutex);
 	pthread_mutex_unlock(&mutex);
 }

@@ -79,6 +79,7 @@ void build_sched_init(struct build_sched *s, struct build_arena *b,
 {
 	memset(s, 0, sizeof(*s));
 	s->arena = b;
+	s->name = "task";
 	s->head = build_sched_attach(b, NULL, BUILD_SCHED_SIZE);
 	*s->head = (struct ep_sched){
 		.state = EP_SCHED_ON,
@@ -150,8 +151,10 @@ void build_sched_switch(struct build_sched *s, uint64_t tsc, uint32_t prev,
 		   .state = state,
 		   .next = next};
 
-	snprintf(event.prev_comm, sizeof(event.prev_comm), "task-%u", prev);
-	snprintf(event.next_comm, sizeof(event.next_comm), "task-%u", next);
+	snprintf(event.prev_comm, sizeof(event.prev_comm), "%s-%u", s->name,
+		 prev);
+	snprintf(event.next_comm, sizeof(event.next_comm), "%s-%u", s->name,
+		 next);
 	put(s, tsc, &event, sizeof(event));
 }
 
@@ -169,7 +172,7 @@ void build_sched_waking(struct build_sched *s, uint64_t tsc, uint32_t waker,
 		   .pid = waker,
 		   .tid = tid};
 
-	snprintf(event.comm, sizeof(event.comm), "task-%u", tid);
+	snprintf(event.comm, sizeof(event.comm), "%s-%u", s->name, tid);
 	put(s, tsc, &event, sizeof(event));
 }
 

@@ -19,6 +19,7 @@ struct build_sched {
 	struct ep_sched *head;
 	uint64_t at; /* where the next chunk goes, from the section's start */
 	uint64_t sequence;
+	const char *name; /* threads are called "name-tid" ("task") */
 	/* the page in hand */
 	_Alignas(8) uint8_t page[4096];
 	uint32_t used;

@@ -99,6 +99,25 @@ START_TEST(a_thread_runs_waits_is_woken_and_is_preempted)
 }
 END_TEST
 
+/* Each CPU's events are a stream of their own, told one after the other. */
+START_TEST(a_thread_has_the_last_of_its_names)
+{
+	const struct ep_schedule *schedule;
+
+	sched.name = "later";
+	build_sched_switch(&sched, START + 5000, MAIN, 1, WORKER);
+	build_sched_flush(&sched, 0, false);
+	sched.name = "earlier";
+	build_sched_page(&sched, START);
+	build_sched_switch(&sched, START + 1000, WORKER, 1, MAIN);
+	build_sched_waking(&sched, START + 1500, MAIN, 0, WORKER);
+	build_sched_flush(&sched, 1, false);
+	schedule = read_back();
+	ck_assert_str_eq(ep_schedule_task(schedule, MAIN)->name, "later-101");
+	ck_assert_str_eq(ep_schedule_task(schedule, WORKER)->name, "later-102");
+}
+END_TEST
+
 START_TEST(an_interrupt_may_end_a_wait)
 {
 	const struct ep_task *task;
@@ -423,6 +442,7 @@ static Suite *suite(void)
 
 	tcase_add_checked_fixture(one, set_up, tear_down);
 	tcase_add_test(one, a_thread_runs_waits_is_woken_and_is_preempted);
+	tcase_add_test(one, a_thread_has_the_last_of_its_names);
 	tcase_add_test(
 		one,
 		a_text_that_lies_elsewhere_is_no_reason_to_refuse_an_event);
