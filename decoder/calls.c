@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/balanced.h"
 #include "decoder/note_text.h"
 #include "decoder/open_spans.h"
 #include "decoder/pairing.h"
@@ -41,7 +42,10 @@ struct ep_calls {
 	char *text;            /* of the last point that has one; NULL */
 	struct ep_open_spans spans;
 	struct ep_names *names;
-	bool told; /* stacks that nothing tells of */
+	bool told;   /* stacks that nothing tells of */
+	bool passes; /* over calls that return, before the last `in_full` */
+	size_t in_full;
+	struct ep_balanced balanced;
 };
 
 static struct ep_time time_of(const struct ep_record *record)
@@ -482,6 +486,51 @@ static int take_return(struct ep_calls *calls, const struct ep_record *record,
 	return EP_OK;
 }
 
+/* ---- passing over ---- */
+
+/* The record at hand begins a call that returns, and is not the last of its
+ * block: on to what comes then. */
+static int pass_over(struct ep_calls *calls, const struct ep_record **record)
+{
+	struct ep_records *records = &calls->records;
+	unsigned at = records->at - 1, end;
+
+	if (calls->balanced.block != records->next_block &&
+	    ep_balanced_look(&calls->balanced, &calls->pairing.identities,
+			     records) != EP_OK)
+		return EP_E_MEMORY;
+	while ((end = calls->balanced.end[at]) && end + 1 < records->count) {
+		ep_pairing_pass(&calls->pairing, (end - at + 1) / 2);
+		at = end + 1;
+	}
+	*record = &records->decoded[at];
+	records->at = at + 1;
+	return EP_OK;
+}
+
+static bool may_pass(const struct ep_calls *calls)
+{
+	return calls->passes && ep_calls_blocks_left(calls) >= calls->in_full &&
+	       ep_pairing_may_pass(&calls->pairing);
+}
+
+void ep_calls_pass_over(struct ep_calls *calls, size_t in_full)
+{
+	calls->passes = true;
+	calls->in_full = in_full;
+}
+
+const struct ep_function *ep_calls_called(const struct ep_calls *calls,
+					  size_t *next)
+{
+	const struct ep_identities *met = &calls->pairing.identities;
+
+	while (*next < met->count)
+		if (met->list[(*next)++].flags & EP_IDENTITY_CALLED)
+			return met->list[*next - 1].function;
+	return NULL;
+}
+
 /* ---- iterating ---- */
 
 static int take_next(struct ep_calls *calls, const struct ep_event **out)
@@ -492,6 +541,9 @@ static int take_next(struct ep_calls *calls, const struct ep_event **out)
 		return take_link(calls, out);
 	if (ep_records_next(&calls->records, &record) != EP_OK)
 		return EP_END;
+	if (record->kind == EP_RECORD_CALL && may_pass(calls) &&
+	    pass_over(calls, &record) != EP_OK)
+		return EP_E_MEMORY;
 	if (record->kind == EP_RECORD_CALL)
 		return begin(calls, record, out);
 	if (record->kind == EP_RECORD_RETURN)

@@ -83,18 +83,10 @@ static int note_event(struct ep_flight *flight, const struct ep_event *event)
 		     !(event->flags & EP_CALL_ABANDONED);
 
 	flight->returned = ended ? event->function : NULL;
-	switch (event->kind) {
-	case EP_EVENT_BEGIN:
-		return see(flight, event->function);
-	case EP_EVENT_END:
-		return EP_OK;
-	case EP_EVENT_GAP:
+	if (event->kind == EP_EVENT_GAP)
 		note_gap(flight, event);
-		return EP_OK;
-	case EP_EVENT_POINT:
-		return note_point(flight, event);
-	}
-	return EP_OK;
+	return event->kind == EP_EVENT_POINT ? note_point(flight, event)
+					     : EP_OK;
 }
 
 /* ---- what is open at the end ---- */
@@ -137,12 +129,18 @@ static int copy_spans(struct ep_flight *flight, const struct ep_calls *calls)
 
 static int read_events(struct ep_flight *flight, struct ep_calls *calls)
 {
+	const struct ep_function *called;
 	const struct ep_event *event;
+	size_t next = 0;
 	int rc;
 
+	ep_calls_pass_over(calls, EP_TAIL_BLOCKS);
 	while ((rc = ep_calls_next(calls, &event)) == EP_OK)
 		if (note_event(flight, event) ||
 		    ep_tail_take(&flight->tail, calls, event))
+			return EP_E_MEMORY;
+	while ((called = ep_calls_called(calls, &next)))
+		if (see(flight, called))
 			return EP_E_MEMORY;
 	return rc == EP_END ? EP_OK : rc;
 }

@@ -17,6 +17,7 @@
 
 #define EP_IDENTITY_THUNK   1u /* returns without ever being called */
 #define EP_IDENTITY_UNBOUND 2u /* nothing but an address is known */
+#define EP_IDENTITY_CALLED  4u /* a call of it was met, in any pass */
 
 /* One function, as far as pairing needs it. */
 struct ep_identity {
@@ -83,8 +84,14 @@ static inline int ep_identities_find(struct ep_identities *identities,
 
 	if (identities->site_count &&
 	    identities->epoch == identities->epoch_count) {
-		*out = &identities->sites[ep_identities_spread(key) &
-					  (identities->site_capacity - 1)];
+		size_t mask = identities->site_capacity - 1;
+		size_t at = ep_identities_spread(key) & mask;
+
+		*out = &identities->sites[at];
+		if ((*out)->key == key)
+			return EP_OK;
+		/* Of two that meet, one is here. */
+		*out = &identities->sites[(at + 1) & mask];
 		if ((*out)->key == key)
 			return EP_OK;
 	}

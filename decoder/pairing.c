@@ -324,6 +324,7 @@ static int push(struct ep_pairing *pairing, uint32_t number)
 	if (ep_fiber_push(pairing->now, number) != EP_OK)
 		return EP_E_MEMORY;
 	identity(pairing, number)->open++;
+	identity(pairing, number)->flags |= EP_IDENTITY_CALLED;
 	return EP_OK;
 }
 

@@ -162,6 +162,26 @@ static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
 	return pairing->returned >= EP_UNSEEN_STACKS;
 }
 
+/*
+ * Calls that return, with all that is inside of them, may be passed over now:
+ * they would change nothing but the numbers given. Not where something has to
+ * be told of a return, nor where addresses change their meaning, as they must
+ * be asked for in order of time.
+ */
+static inline bool ep_pairing_may_pass(const struct ep_pairing *pairing)
+{
+	const struct ep_fiber *now = pairing->now;
+
+	return !pairing->landing_count && !pairing->leaving && !now->over &&
+	       (now->height || now->function == EP_FIBER_NONE) &&
+	       !pairing->identities.epoch_count;
+}
+static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
+{
+	pairing->ordinal += 2 * calls;
+	pairing->calls += calls;
+}
+
 /* Between pairing.c and jumps.c. */
 int ep_pairing_settle(struct ep_pairing *pairing, size_t index);
 int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);

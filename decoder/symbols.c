@@ -13,6 +13,7 @@
 
 #include "decoder/frames_table.h"
 #include "decoder/plt.h"
+#include "decoder/sort.h"
 #include "decoder/symbol_table.h"
 
 /* [start, end) belongs to list[symbol]. */
@@ -342,7 +343,7 @@ static void fill_gaps(struct build *build)
 			memcpy(ranges, build->out->ranges,
 			       sized * sizeof(*ranges));
 		count = collect_fillers(build, list);
-		qsort(list, count, sizeof(*list), compare_fillers);
+		ep_sort_by_address(list, count, sizeof(*list), compare_fillers);
 		for (size_t i = 0; i < count && !build->failed; i += same) {
 			same = merge_fillers(list + i, count - i);
 			fill_one(build, &list[i], &gaps,
@@ -350,8 +351,9 @@ static void fill_gaps(struct build *build)
 						  : UINT64_MAX);
 		}
 		if (build->out->range_count)
-			qsort(build->out->ranges, build->out->range_count,
-			      sizeof(*ranges), compare_ranges);
+			ep_sort_by_address(build->out->ranges,
+					   build->out->range_count,
+					   sizeof(*ranges), compare_ranges);
 	}
 	free(list);
 	free(ranges);
@@ -553,8 +555,8 @@ static void read_frames(struct build *build, Elf *elf, struct ep_err *err)
 		break;
 	}
 	if (build->frame_count)
-		qsort(build->frames, build->frame_count, sizeof(*build->frames),
-		      compare_frames);
+		ep_sort_by_address(build->frames, build->frame_count,
+				   sizeof(*build->frames), compare_frames);
 }
 
 static void build_all(struct build *build, Elf *elf, Elf *debug,
@@ -566,8 +568,8 @@ static void build_all(struct build *build, Elf *elf, Elf *debug,
 		return;
 	}
 	if (build->raw.count)
-		qsort(build->raw.list, build->raw.count,
-		      sizeof(*build->raw.list), compare_raw);
+		ep_sort_by_address(build->raw.list, build->raw.count,
+				   sizeof(*build->raw.list), compare_raw);
 	if (elf) {
 		read_frames(build, elf, err);
 		build->failed |=

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCKS_KEPT    2u /* beside the one that is being read: 1,500 records */
 #define FIRST_CAPACITY 256u
 
 void ep_tail_init(struct ep_tail *tail)
@@ -51,7 +50,7 @@ int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls,
 
 	if (event->stack)
 		tail->usable = false;
-	if (ep_calls_blocks_left(calls) > BLOCKS_KEPT) {
+	if (ep_calls_blocks_left(calls) >= EP_TAIL_BLOCKS) {
 		tail->whole = false;
 		return EP_OK;
 	}

@@ -9,6 +9,8 @@
 
 #include "decoder/calls.h"
 
+#define EP_TAIL_BLOCKS 3u /* of records: about 1,500 */
+
 struct ep_tail {
 	struct ep_event *events; /* texts are the tail's own */
 	size_t count, room;
@@ -22,7 +24,8 @@ struct ep_tail {
 void ep_tail_init(struct ep_tail *tail);
 void ep_tail_deinit(struct ep_tail *tail);
 
-/* Each event of the thread, in order. EP_OK or EP_E_MEMORY. */
+/* Each event of the thread, in order; all of the last EP_TAIL_BLOCKS blocks.
+ * EP_OK or EP_E_MEMORY. */
 int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls,
 		 const struct ep_event *event);
 
