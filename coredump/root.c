@@ -95,7 +95,7 @@ int ep_root_check(const struct ep_root *root, const char *magic,
 				   &end) ||
 	    (root->arena_address && root->arena_size == 0) ||
 	    (memcmp(magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE) == 0 &&
-	     root->arena_address != address))
+	     (address == 0 || root->arena_address != address)))
 		return ep_fail(err, EP_E_CORRUPT, address,
 			       "root at 0x%" PRIx64
 			       ": size %u, architecture %u, arena 0x%" PRIx64
