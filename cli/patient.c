@@ -17,6 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "coredump/objectfile.h"
 #include "coredump/root.h"
 #include "coredump/source.h"
 #include "decoder/trace.h"
@@ -120,7 +121,7 @@ static void sections_look(struct ep_patient *patient, Elf *elf)
 
 static void file_look(struct ep_patient *patient)
 {
-	int fd = open(patient->program, O_RDONLY | O_CLOEXEC);
+	int fd = ep_object_file_descriptor(patient->program);
 	struct stat st;
 	Elf *elf;
 
@@ -145,6 +146,7 @@ static int program_find(struct ep_patient *patient, const char *name,
 	const char *path = getenv("PATH");
 	char *copy = strdup(path ? path : "/usr/bin:/bin"), *save = NULL;
 	bool found = strchr(name, '/') != NULL;
+	int fd;
 
 	snprintf(patient->program, PATH_MAX, "%s", name);
 	for (char *dir = copy ? strtok_r(copy, ":", &save) : NULL;
@@ -153,8 +155,15 @@ static int program_find(struct ep_patient *patient, const char *name,
 		found = access(patient->program, X_OK) == 0;
 	}
 	free(copy);
-	if (found && access(patient->program, R_OK) == 0)
+	fd = found ? ep_object_file_descriptor(patient->program) : -1;
+	if (fd >= 0) {
+		close(fd);
 		return EP_OK;
+	}
+	if (found && (errno == EINVAL || errno == EFBIG))
+		return ep_fail(err, EP_E_FORMAT, 0, "%s: %s", name,
+			       errno == EFBIG ? "a file that is all holes"
+					      : "not a regular file");
 	return ep_fail(err,
 		       found && errno == EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
 		       "%s: %s", name,

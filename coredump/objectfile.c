@@ -3,6 +3,7 @@
  * regular file is never read, and nothing in a file is believed. */
 #include "coredump/objectfile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #define NOTES_MAX    (64u << 10) /* bytes of one PT_NOTE; usual is 0.2 KiB */
 #define BUILD_ID_MAX 64u
+#define SPARSE_MAX   (256 << 20) /* bytes; no smaller one costs much */
 
 /* ---- which file ---- */
 
@@ -46,17 +48,28 @@ static void path_on_disk(const struct ep_source *source,
 		snprintf(out, size, "%s", mapping->path);
 }
 
-/* A name in a core may be that of a FIFO or a device by now. */
-static int regular_open(const char *path)
+/* A name in a core may be that of a FIFO or a device by now. Of a section that
+ * lies in a hole libelf makes as many zeroes in memory. Files are not sparse as
+ * linkers and strip write them, nor 64 times smaller where the file system
+ * compresses. */
+int ep_object_file_descriptor(const char *path)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int error = 0;
 
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
+	if (fd < 0)
 		return -1;
-	}
-	return fd;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		error = EINVAL;
+	else if (st.st_size > SPARSE_MAX &&
+		 st.st_size / 64 > (off_t)st.st_blocks * 512)
+		error = EFBIG;
+	if (error == 0)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
 }
 
 static bool bias_of(Elf *elf, uint64_t start, uint64_t *bias)
@@ -84,7 +97,7 @@ int ep_object_file_open_path(struct ep_object_file *file, const char *path,
 	file->start = start;
 	if (path != file->path)
 		snprintf(file->path, sizeof(file->path), "%s", path);
-	file->fd = regular_open(file->path);
+	file->fd = ep_object_file_descriptor(file->path);
 	if (file->fd < 0)
 		return EP_END;
 	elf_version(EV_CURRENT);

@@ -19,6 +19,10 @@ struct ep_object_file {
 	char path[4352];
 };
 
+/* A descriptor to read from; -1 and errno: EINVAL for what is no regular file,
+ * EFBIG for one that is all but empty for its size. Does not block. */
+int ep_object_file_descriptor(const char *path);
+
 /*
  * The file of `mapping`, whose file offset is 0: ep_source_set_files's
  * executable, the path below its sysroot, or in a live process's own root. Only

@@ -20,6 +20,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "coredump/objectfile.h"
+
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 #define DELETED         " (deleted)"
 #define NOT_ITS_FILE    "%s, from a debuginfod server, is damaged or not its file"
@@ -61,16 +63,11 @@ static bool is_loadable_x86_64(Elf *elf)
 /* 0, or an errno; ENOEXEC: not an ELF file of this machine. */
 static int candidate_open(struct candidate *out, const char *path)
 {
-	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = ep_object_file_descriptor(path);
 	Elf *elf;
 
 	if (fd < 0)
 		return errno;
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return EINVAL;
-	}
 	elf_version(EV_CURRENT);
 	/* Not mapped: a file that shrinks meanwhile must not kill us. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -197,6 +194,8 @@ static bool try_own(struct search *search, const char *path, bool sure)
 		warn(search, "%s is not an ELF file for x86-64", path);
 	else if (!sure && error == EINVAL)
 		warn(search, "%s is not a regular file", path);
+	else if (!sure && error == EFBIG)
+		warn(search, "%s is all holes", path);
 	else if (!sure)
 		warn(search, "%s: %s", path, strerror(error));
 	return false;

@@ -434,7 +434,7 @@ class Judge:
             self.say(what, "%.1f s of processor time" % cpu)
         if peak > self.megabytes:
             self.say(what, "%d MB" % peak)
-        if status and not err and command[0] != "report":
+        if status and not err and not out:
             self.say(what, "status %d without a word" % status)
 
     def judge_all(self, name):
