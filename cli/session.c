@@ -247,9 +247,9 @@ static bool is_whole(const struct ep_trace *trace)
 	const struct ep_trace_damage *damage = &trace->damage;
 
 	return !damage->pages_missing && !damage->blocks_torn &&
-	       !damage->threads_corrupt && !damage->modules_corrupt &&
-	       !damage->blocks_duplicate && !damage->blocks_backward &&
-	       !trace->warning_count;
+	       !damage->records_text && !damage->threads_corrupt &&
+	       !damage->modules_corrupt && !damage->blocks_duplicate &&
+	       !damage->blocks_backward && !trace->warning_count;
 }
 
 int ep_session_open(struct ep_session *session,
@@ -297,6 +297,10 @@ static void damage_tell(const char *name, const struct ep_trace_damage *damage)
 	if (damage->blocks_torn)
 		ep_say("%s: %" PRIu64 " damaged blocks are left out", name,
 		       damage->blocks_torn);
+	if (damage->records_text)
+		ep_say("%s: %" PRIu64 " records are left out: text lies over "
+		       "them: \"%s\"",
+		       name, damage->records_text, damage->text);
 	if (damage->blocks_duplicate)
 		ep_say("%s: %" PRIu64 " blocks are there twice", name,
 		       damage->blocks_duplicate);

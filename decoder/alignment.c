@@ -50,6 +50,7 @@ static const char *const reasons[EP_REASON_COUNT][2] = {
 	[EP_REASON_HOLE] = {"hole", "records are lost there"},
 	[EP_REASON_ESCAPE] = {"unknown-record",
 			      "records of an unknown kind are there"},
+	[EP_REASON_TEXT] = {"text", "text was written over the records there"},
 	[EP_REASON_NO_HISTORY] = {"no-history",
 				  "nothing of this thread is in the trace"},
 	[EP_REASON_UNTOLD] = {"untold", "it has hooks, but no call is open"},
@@ -351,10 +352,8 @@ static enum ep_reason missing_since(const struct ep_flight *flight,
 				    uint64_t since)
 {
 	static const enum ep_reason kinds[EP_FLIGHT_GAPS] = {
-		EP_REASON_LOST_BLOCKS,
-		EP_REASON_PAUSED,
-		EP_REASON_HOLE,
-		EP_REASON_ESCAPE,
+		EP_REASON_LOST_BLOCKS, EP_REASON_PAUSED, EP_REASON_HOLE,
+		EP_REASON_ESCAPE,      EP_REASON_TEXT,
 	};
 	size_t latest = 0;
 

@@ -225,40 +225,7 @@ static void end(struct ep_calls *calls, const struct ep_event **out)
 	}
 }
 
-/* ---- gaps ---- */
-
-static int take_gap(struct ep_calls *calls, const struct ep_record *record,
-		    const struct ep_event **out)
-{
-	size_t marked = calls->pairing.now->floor;
-	bool hole = ep_gap_is_hole(record);
-
-	if (ep_pairing_gap(&calls->pairing, record) != EP_OK)
-		return EP_E_MEMORY;
-	if (ep_gap_is_loss(record)) {
-		/* Those below were marked by earlier gaps. */
-		for (size_t i = marked; i < calls->pairing.now->height; i++)
-			open_at(calls, i)->flags |= EP_CALL_ACROSS_GAP;
-		calls->missing = true;
-		ep_open_spans_gap(&calls->spans);
-	}
-	calls->event = (struct ep_event){
-		.kind = EP_EVENT_GAP,
-		.thread = calls->thread,
-		.depth = depth_at(calls, calls->pairing.now->height),
-		.stack = calls->pairing.now->number,
-		.begin = time_of(record),
-		.end = time_of(record),
-		.gap = record->gap,
-		.lost = record->lost,
-	};
-	if (!hole && record->high != EP_TIME_UNKNOWN)
-		calls->event.end.best = record->high;
-	*out = &calls->event;
-	return EP_OK;
-}
-
-/* ---- jumps ---- */
+/* ---- texts ---- */
 
 #define TYPE_PREFIX "typeinfo name for "
 
@@ -313,6 +280,18 @@ static int make_miss(struct ep_calls *calls, const struct ep_record *record)
 	return calls->text ? EP_OK : EP_E_MEMORY;
 }
 
+static int make_over(struct ep_calls *calls, const struct ep_record *gap)
+{
+	const char *text;
+	size_t size;
+
+	if (!gap->over)
+		return EP_OK;
+	text = ep_records_text(&calls->records, gap, &size);
+	calls->text = ep_utf8_escape(text, size);
+	return calls->text ? EP_OK : EP_E_MEMORY;
+}
+
 static void forget_text(struct ep_calls *calls)
 {
 	free(calls->text);
@@ -335,10 +314,49 @@ static int make_text(struct ep_calls *calls, const struct ep_record *record)
 		return calls->text ? EP_OK : EP_E_MEMORY;
 	case EP_RECORD_WATCHDOG:
 		return make_miss(calls, record);
+	case EP_RECORD_GAP:
+		return make_over(calls, record);
 	default:
 		return EP_OK;
 	}
 }
+
+/* ---- gaps ---- */
+
+static int take_gap(struct ep_calls *calls, const struct ep_record *record,
+		    const struct ep_event **out)
+{
+	size_t marked = calls->pairing.now->floor;
+	bool hole = ep_gap_is_hole(record);
+
+	if (make_text(calls, record) != EP_OK ||
+	    ep_pairing_gap(&calls->pairing, record) != EP_OK)
+		return EP_E_MEMORY;
+	if (ep_gap_is_loss(record)) {
+		/* Those below were marked by earlier gaps. */
+		for (size_t i = marked; i < calls->pairing.now->height; i++)
+			open_at(calls, i)->flags |= EP_CALL_ACROSS_GAP;
+		calls->missing = true;
+		ep_open_spans_gap(&calls->spans);
+	}
+	calls->event = (struct ep_event){
+		.kind = EP_EVENT_GAP,
+		.thread = calls->thread,
+		.depth = depth_at(calls, calls->pairing.now->height),
+		.stack = calls->pairing.now->number,
+		.begin = time_of(record),
+		.end = time_of(record),
+		.gap = record->gap,
+		.lost = record->lost,
+		.text = calls->text,
+	};
+	if (!hole && record->high != EP_TIME_UNKNOWN)
+		calls->event.end.best = record->high;
+	*out = &calls->event;
+	return EP_OK;
+}
+
+/* ---- jumps ---- */
 
 static bool is_point(const struct ep_calls *calls, enum ep_point *point)
 {

@@ -91,7 +91,9 @@ struct ep_event {
 	uint64_t lost;        /* GAP: as in struct ep_record */
 	enum ep_point point;  /* POINT: begin is when; `address` is where, and
 				 `function` the one that it lies in */
-	const char *text;     /* POINT: see enum ep_point; valid UTF-8 */
+	const char *text;     /* POINT: see enum ep_point; GAP: the beginning of
+				 the text that lies over records, else NULL;
+				 valid UTF-8 */
 	struct ep_time since; /* SPAN_END, not BEFORE: of its begin */
 };
 

@@ -369,13 +369,16 @@ static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
 static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
 	       const struct ep_event *event)
 {
-	char text[160];
+	char *why = ep_export_gap(event);
 
+	if (!why)
+		return EP_E_MEMORY;
 	ep_outbuf_text(&chrome->out,
 		       ",\"name\":\"history is missing\",\"cat\":\"gap\","
-		       "\"args\":{\"why\":\"");
-	ep_outbuf_text(&chrome->out, ep_export_gap(text, sizeof(text), event));
-	ep_outbuf_text(&chrome->out, "\",\"missing_us\":");
+		       "\"args\":{\"why\":");
+	ep_outbuf_text(&chrome->out, why);
+	free(why);
+	ep_outbuf_text(&chrome->out, ",\"missing_us\":");
 	ep_outbuf_thousandth(&chrome->out, thread->gap);
 	ep_outbuf_text(&chrome->out, "}}");
 	return EP_OK;

@@ -120,9 +120,11 @@ const char *ep_export_program(const struct ep_trace *trace)
 	return program && *program ? program : "unknown";
 }
 
-const char *ep_export_gap(char *out, size_t size, const struct ep_event *gap)
+char *ep_export_gap(const struct ep_event *gap)
 {
-	return ep_replay_gap(out, size, gap->gap, gap->lost);
+	char text[EP_REPLAY_GAP_SIZE];
+
+	return ep_export_quote(ep_replay_gap(text, gap));
 }
 
 const char *ep_export_point(enum ep_point point)

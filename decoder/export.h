@@ -79,8 +79,9 @@ uint32_t *ep_export_tids(const struct ep_trace *trace);
 /* The executable's path, or "unknown". */
 const char *ep_export_program(const struct ep_trace *trace);
 
-/* "3 blocks of history are gone, tracing was paused". Returns `out`. */
-const char *ep_export_gap(char *out, size_t size, const struct ep_event *gap);
+/* "3 blocks of history are gone, tracing was paused", in quotes as JSON has
+ * them, from malloc; NULL: out of memory. */
+char *ep_export_gap(const struct ep_event *gap);
 
 /* "throw", "rethrow", "catch", "longjmp", "stack", "note", "span-begin",
  * "span-end", "watchdog". Static. */

@@ -23,7 +23,7 @@ struct ep_flight_span {
 	struct ep_time since;
 };
 
-#define EP_FLIGHT_GAPS 4 /* kinds: bits of EP_GAP_ */
+#define EP_FLIGHT_GAPS 5 /* kinds: bits of EP_GAP_ */
 
 struct ep_flight {
 	const struct ep_trace_thread *thread; /* NULL: not in the trace */

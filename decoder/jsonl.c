@@ -315,16 +315,20 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	return line_end(jsonl, err);
 }
 
-static void gap_fields(struct jsonl *jsonl, const struct ep_event *event)
+static int gap_fields(struct jsonl *jsonl, const struct ep_event *event)
 {
-	char text[160];
+	char *why = ep_export_gap(event);
+
+	if (!why)
+		return EP_E_MEMORY;
 
 	int_field(jsonl, ",\"begin_ns\":", ns_of(jsonl, event->begin.best));
 	int_field(jsonl, ",\"end_ns\":", ns_of(jsonl, event->end.best));
 	int_field(jsonl, ",\"lost\":", (int64_t)event->lost);
-	ep_outbuf_text(&jsonl->out, ",\"why\":\"");
-	ep_outbuf_text(&jsonl->out, ep_export_gap(text, sizeof(text), event));
-	ep_outbuf_text(&jsonl->out, "\"");
+	ep_outbuf_text(&jsonl->out, ",\"why\":");
+	ep_outbuf_text(&jsonl->out, why);
+	free(why);
+	return EP_OK;
 }
 
 static void time_of_moment(struct jsonl *jsonl, const struct ep_time *time)
@@ -386,7 +390,7 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 	if (event->kind != EP_EVENT_GAP)
 		address_field(jsonl, event->address);
 	if (event->kind == EP_EVENT_GAP)
-		gap_fields(jsonl, event);
+		rc = rc ? rc : gap_fields(jsonl, event);
 	else if (event->kind == EP_EVENT_END)
 		time_of_moment(jsonl, &event->end);
 	else

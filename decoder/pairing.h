@@ -201,7 +201,8 @@ static inline uint64_t ep_pairing_base(const struct ep_pairing *pairing)
  * the last one before it to the first one after it. */
 static inline bool ep_gap_is_hole(const struct ep_record *record)
 {
-	return !(record->gap & (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED));
+	return !(record->gap &
+		 (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED | EP_GAP_TEXT));
 }
 
 /* History is missing at this record (an escape of a newer version is not a

@@ -12,6 +12,9 @@
 
 #define STAMPS   UINT64_C(0x10000) /* values of a stamp */
 #define PAYLOADS (UINT64_C(1) << 26)
+#define TICK     (UINT64_C(1) << EP_TICK_SHIFT)
+#define WRAP     (STAMPS * TICK)
+#define UNSET    UINT32_MAX
 /* The writer leaves at most EP_GAP_CYCLES, half of the stamps, between two
  * timed records. A step of more than three quarters is one backwards: two
  * processors' counters differ by a little. */
@@ -25,9 +28,14 @@ struct decoding {
 	uint64_t anchor; /* TSC of the last anchor */
 	bool escaped;    /* 26 bits above the next stamp are known: */
 	uint64_t upper;
-	unsigned pending;    /* first decoded record after it, still unplaced */
-	uint32_t at;         /* word in hand */
-	unsigned text_bytes; /* of the block's texts so far */
+	unsigned pending; /* first decoded record after it, still unplaced */
+	unsigned missing; /* first decoded gap of text since it */
+	unsigned adrift;  /* first decoded record from which on times may be
+			     too low by times that stamps have no bits for */
+	const struct ep_trace_over *over; /* the next stretch of text */
+	uint32_t overs;                   /* left, with that one */
+	uint32_t at, end;        /* word in hand, and up to where they hold */
+	unsigned text_bytes;     /* of the block's texts so far */
 	unsigned argument_words; /* of its notes, likewise */
 };
 
@@ -55,6 +63,28 @@ static void refine(struct decoding *d, uint64_t high)
 }
 
 /*
+ * Records `pending` … count - 1, and text lies over some: those before it are
+ * nearer to the last anchor, the others to `high`, where that is the next
+ * moment of a history that goes on.
+ */
+static void place_around(struct decoding *d, uint64_t high, bool goes_on)
+{
+	struct ep_record *decoded = d->records->decoded;
+	uint64_t after = goes_on ? high : d->anchor;
+
+	for (unsigned i = d->pending; i < d->records->count; i++) {
+		bool gap = decoded[i].kind == EP_RECORD_GAP;
+
+		decoded[i].low = d->anchor;
+		decoded[i].high = gap ? after : high;
+		decoded[i].time = i > d->missing ? after : d->anchor;
+		decoded[i].exact = d->anchor == high;
+	}
+	d->pending = d->records->count;
+	d->missing = UNSET;
+}
+
+/*
  * Records `pending` … count - 1 happened between the last anchor and `high`.
  * `spread`: in even steps; without it nothing is known of where in between, and
  * the time is the lower bound.
@@ -66,6 +96,10 @@ static void place(struct decoding *d, uint64_t high, bool spread)
 	uint64_t parts = end - d->pending + 1, step = 0, rest = 0, carry = 0;
 	uint64_t time = d->anchor;
 
+	if (d->missing != UNSET) {
+		place_around(d, high, spread);
+		return;
+	}
 	if (spread) {
 		step = (high - d->anchor) / parts;
 		rest = (high - d->anchor) % parts;
@@ -103,7 +137,8 @@ static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
 }
 
 /* Words that say nothing: consecutive ones of a kind make one gap. */
-static void add_gap(struct decoding *d, uint32_t why)
+static struct ep_record *add_gap(struct decoding *d, uint32_t why,
+				 uint64_t words)
 {
 	struct ep_records *records = d->records;
 	struct ep_record *last = records->count > d->pending
@@ -114,8 +149,35 @@ static void add_gap(struct decoding *d, uint32_t why)
 		last = add(d, EP_RECORD_GAP);
 		last->gap = why;
 	}
-	last->lost++;
+	last->lost += words;
 	records->holes += why == EP_GAP_HOLE;
+	return last;
+}
+
+/*
+ * Behind text a stamp may count from one that is lost, and more than all its
+ * bits hold may lie between them. All records since are too low by the same
+ * number of cycles then, whatever fits before `limit`, which is known again.
+ */
+static void end_drift(struct decoding *d, uint64_t limit)
+{
+	struct ep_records *records = d->records;
+	uint64_t most = limit > d->anchor ? limit - d->anchor : 0;
+
+	/* unwrap() may have taken a step of nearly all for one backwards. */
+	most = most / WRAP * WRAP +
+	       (most % WRAP >= STEP_BACK * TICK ? WRAP : 0);
+	for (; most && d->adrift < records->count; d->adrift++) {
+		struct ep_record *record = &records->decoded[d->adrift];
+
+		if (record->kind == EP_RECORD_GAP)
+			continue;
+		record->high = record->high > limit - most
+				       ? limit
+				       : record->high + most;
+		record->exact = false;
+	}
+	d->adrift = UNSET;
 }
 
 /* The time that a stamp means, not before the last anchor. */
@@ -128,10 +190,13 @@ static uint64_t unwrap(struct decoding *d, uint64_t stamp)
 		       (STAMPS * PAYLOADS - 1);
 	else if (step >= STEP_BACK)
 		step = 0;
-	d->escaped = false;
 	d->ticks += step;
 	time = d->ticks << EP_TICK_SHIFT;
-	return time > d->anchor ? time : d->anchor;
+	time = time > d->anchor ? time : d->anchor;
+	if (d->escaped)
+		end_drift(d, time);
+	d->escaped = false;
+	return time;
 }
 
 /* ---- marks ---- */
@@ -148,7 +213,7 @@ struct data {
 static bool take_data(struct decoding *d, unsigned count, struct data *data)
 {
 	data->count = data->at = 0;
-	while (data->count < count && d->at + 1 < d->block->words) {
+	while (data->count < count && d->at + 1 < d->end) {
 		uint64_t word = d->block->block->records[d->at + 1];
 
 		if ((word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT ||
@@ -279,10 +344,14 @@ static void take_mark(struct decoding *d, uint64_t word)
 	bool whole = take_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
 
 	take_stamp(d, word >> EP_STAMP_SHIFT);
+	if (!whole && d->overs && d->at + 1 == d->end) {
+		add_gap(d, EP_GAP_TEXT, 1 + data.count);
+		return;
+	}
 	if (continues_note(d, kind, &data))
 		return;
 	if (!marks[kind].values || data.count < 2 * marks[kind].values) {
-		add_gap(d, whole ? EP_GAP_UNKNOWN_ESCAPE : EP_GAP_HOLE);
+		add_gap(d, whole ? EP_GAP_UNKNOWN_ESCAPE : EP_GAP_HOLE, 1);
 		return;
 	}
 	do
@@ -305,7 +374,7 @@ static void take_escape(struct decoding *d, uint64_t word)
 	} else if (type == EP_ESCAPE_MARK && word >> EP_STAMP_SHIFT) {
 		take_mark(d, word);
 	} else {
-		add_gap(d, EP_GAP_UNKNOWN_ESCAPE);
+		add_gap(d, EP_GAP_UNKNOWN_ESCAPE, 1);
 	}
 }
 
@@ -314,6 +383,8 @@ static void take_event(struct decoding *d, uint64_t word)
 	uint64_t stamp = word >> EP_STAMP_SHIFT;
 	struct ep_record *record;
 
+	if (d->overs && d->over->stamp && d->at + 1 == d->over->from)
+		stamp = 0;
 	if (stamp != 0)
 		take_stamp(d, stamp);
 	record = add(d,
@@ -329,11 +400,38 @@ static void take_event(struct decoding *d, uint64_t word)
 static void take_word(struct decoding *d, uint64_t word)
 {
 	if (word == 0)
-		add_gap(d, EP_GAP_HOLE);
+		add_gap(d, EP_GAP_HOLE, 1);
 	else if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT)
 		take_escape(d, word);
 	else
 		take_event(d, word);
+}
+
+/* The next stretch of text, which is all that is known of what happened. */
+static void take_over(struct decoding *d)
+{
+	const struct ep_trace_over *over = d->over++;
+
+	d->overs--;
+	add_gap(d, EP_GAP_TEXT, over->end - over->from)->over = over;
+	d->escaped = false;
+	if (d->missing == UNSET)
+		d->missing = d->records->count - 1;
+	if (d->adrift == UNSET)
+		d->adrift = d->pending;
+	d->at = over->end;
+}
+
+static void take_words(struct decoding *d)
+{
+	for (;;) {
+		d->end = d->overs ? d->over->from : d->block->words;
+		for (; d->at < d->end; d->at++)
+			take_word(d, d->block->block->records[d->at]);
+		if (!d->overs)
+			return;
+		take_over(d);
+	}
 }
 
 /* ---- blocks ---- */
@@ -367,10 +465,12 @@ static void place_tail(struct decoding *d)
 	uint64_t high;
 
 	if (next == thread->blocks + thread->block_count) {
+		end_drift(d, EP_TIME_UNKNOWN);
 		place(d, EP_TIME_UNKNOWN, false);
 		return;
 	}
 	high = next->tsc > d->anchor ? next->tsc : d->anchor;
+	end_drift(d, high);
 	place(d, high,
 	      next->lost_before == 0 &&
 		      !(next->block->flags &
@@ -388,12 +488,17 @@ static void decode(struct ep_records *records)
 		.block = block,
 		.ticks = block->tsc >> EP_TICK_SHIFT,
 		.anchor = begin,
+		.missing = UNSET,
+		.adrift = UNSET,
+		.over = block->over_count
+				? &records->trace->overs[block->first_over]
+				: NULL,
+		.overs = block->over_count,
 	};
 
 	records->count = records->at = 0;
 	tell_gap(&d);
-	for (; d.at < block->words; d.at++)
-		take_word(&d, block->block->records[d.at]);
+	take_words(&d);
 	place_tail(&d);
 	records->last = d.anchor;
 	records->started = true;
@@ -469,6 +574,16 @@ int ep_records_next_slow(struct ep_records *records,
 	}
 	*out = &records->decoded[records->at++];
 	return EP_OK;
+}
+
+const char *ep_records_text(const struct ep_records *records,
+			    const struct ep_record *gap, size_t *size)
+{
+	const struct ep_trace_block *block =
+		&records->thread->blocks[records->next_block - 1];
+
+	*size = gap->over->size;
+	return (const char *)block->block + gap->over->at;
 }
 
 void ep_records_seek(struct ep_records *records, uint64_t tsc)

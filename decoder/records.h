@@ -34,7 +34,8 @@ enum ep_record_kind {
 #define EP_GAP_LOST_BLOCKS    1u /* overwritten or unreadable blocks */
 #define EP_GAP_PAUSED         2u /* tracing was paused */
 #define EP_GAP_HOLE           4u /* zero words: a signal handler's lost records */
-#define EP_GAP_UNKNOWN_ESCAPE 8u /* written by a newer minor version */
+#define EP_GAP_UNKNOWN_ESCAPE 8u  /* written by a newer minor version */
+#define EP_GAP_TEXT           16u /* text was written over records */
 
 #define EP_TIME_UNKNOWN UINT64_MAX
 
@@ -52,8 +53,8 @@ struct ep_record {
 	bool refined;  /* time leaves out when the thread was not on a CPU */
 	uint32_t gap;  /* EP_GAP_ */
 	union {
-		uint64_t lost;   /* GAP: records (hole) or blocks (lost blocks)
-				    missing */
+		uint64_t lost;   /* GAP: records (hole, text) or blocks (lost
+				    blocks) missing */
 		uint64_t buffer; /* SAVE to FRESH: address of a jmp_buf or
 				    ucontext_t, 52 bits */
 	};
@@ -63,9 +64,16 @@ struct ep_record {
 		const char *text;          /* THROW, SPAN_*, WATCHDOG */
 		const uint32_t *arguments; /* NOTE: payloads (note_text.h), the
 					      first says how many follow */
+		const struct ep_trace_over *over; /* GAP: of text, else NULL */
 	};
 };
 static_assert(sizeof(struct ep_record) == 64, "one line of the cache");
+
+/* The beginning of the text of such a gap that follows what was handed out
+ * last: *size bytes, borrowed from the image. */
+struct ep_records;
+const char *ep_records_text(const struct ep_records *records,
+			    const struct ep_record *gap, size_t *size);
 
 /* Iterates one thread's records. About 36 KiB; no allocation. */
 struct ep_records {

@@ -13,8 +13,12 @@
 
 /* ---- words ---- */
 
-const char *ep_replay_gap(char *out, size_t size, uint32_t gap, uint64_t lost)
+const char *ep_replay_gap(char out[EP_REPLAY_GAP_SIZE],
+			  const struct ep_event *event)
 {
+	const size_t size = EP_REPLAY_GAP_SIZE;
+	uint64_t lost = event->lost;
+	uint32_t gap = event->gap;
 	size_t at = 0;
 
 	out[0] = 0;
@@ -27,6 +31,12 @@ const char *ep_replay_gap(char *out, size_t size, uint32_t gap, uint64_t lost)
 				       "%s%" PRIu64
 				       " records lost to a signal handler",
 				       at ? ", " : "", lost);
+	if (gap & EP_GAP_TEXT && at < size)
+		at += (size_t)snprintf(
+			out + at, size - at,
+			"%s%" PRIu64 " records lost: overwritten by text "
+			"\"%s\"",
+			at ? ", " : "", lost, event->text ? event->text : "");
 	if (gap & EP_GAP_PAUSED && at < size)
 		at += (size_t)snprintf(out + at, size - at,
 				       "%stracing was paused", at ? ", " : "");
@@ -248,15 +258,12 @@ static void print_leaf(struct ep_replay *replay, const struct ep_event *event)
 
 static void print_gap(struct ep_replay *replay, const struct ep_event *event)
 {
-	char text[160];
+	char text[EP_REPLAY_GAP_SIZE];
 
 	print_time(replay, &event->begin);
 	print_thread(replay, event->thread);
 	print_duration(replay, NULL);
-	print_warning(
-		replay, "--- ",
-		ep_replay_gap(text, sizeof(text), event->gap, event->lost),
-		" ---");
+	print_warning(replay, "--- ", ep_replay_gap(text, event), " ---");
 }
 
 /* What the program said: its own words, at their place. */
@@ -480,6 +487,7 @@ static void print_flags(struct ep_outbuf *out, const struct ep_event *event,
 		{event->gap & EP_GAP_LOST_BLOCKS, "lost-blocks"},
 		{event->gap & EP_GAP_PAUSED, "paused"},
 		{event->gap & EP_GAP_HOLE, "hole"},
+		{event->gap & EP_GAP_TEXT, "text"},
 		{event->gap & EP_GAP_UNKNOWN_ESCAPE, "newer-version"},
 	};
 	const char *comma = "";

@@ -50,8 +50,10 @@ void ep_replay_tsv_head(struct ep_outbuf *out);
 int ep_replay_tsv_event(void *context, const struct ep_event *event,
 			struct ep_err *err);
 
-/* "3 blocks of history were overwritten", … of EP_GAP_. Returns `out`. */
-const char *ep_replay_gap(char *out, size_t size, uint32_t gap, uint64_t lost);
+/* "3 blocks of history are gone", … of a GAP. Returns `out`. */
+#define EP_REPLAY_GAP_SIZE 320
+const char *ep_replay_gap(char out[EP_REPLAY_GAP_SIZE],
+			  const struct ep_event *event);
 
 /* The event's duration is only known to lie within an interval. */
 bool ep_replay_approximate(const struct ep_event *event);

@@ -72,8 +72,8 @@ static void doubt_trace(struct gather *doubts, const struct ep_trace *trace)
 	serious(doubts, "text-over-blocks", damage->blocks_text,
 		"of these look as if text was written over them");
 	serious(doubts, "text-over-records", damage->records_text,
-		"records look as if text was written over them: calls at "
-		"addresses that make no sense are no calls");
+		"records look as if text was written over them: they are "
+		"left out, and the calls around them are marked");
 	if (damage->text[0])
 		doubt(doubts, "text",
 		      "text that was written over the trace: \"%s\"",

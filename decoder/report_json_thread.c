@@ -270,7 +270,7 @@ static void write_gap(const struct ep_report *report,
 		      const struct ep_event *gap)
 {
 	static const char *const names[] = {"lost-blocks", "paused", "hole",
-					    "unknown-record"};
+					    "unknown-record", "text"};
 	struct ep_json *json = report->json;
 
 	ep_json_object(json);
@@ -282,6 +282,8 @@ static void write_gap(const struct ep_report *report,
 			ep_json_string(json, names[i]);
 	ep_json_array_end(json);
 	ep_json_member_uint(json, "lost", gap->lost);
+	if (gap->text)
+		ep_json_member_text(json, "text", gap->text);
 	ep_report_json_time(report, "begun", &gap->begin);
 	ep_report_json_time(report, "over", &gap->end);
 	ep_json_object_end(json);

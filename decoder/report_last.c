@@ -27,9 +27,9 @@ static int keep(void *context, const struct ep_event *event, struct ep_err *err)
 	}
 	kept = &last->events[last->count];
 	*kept = *event;
-	/* A point's text is borrowed. */
-	kept->text = event->kind == EP_EVENT_POINT ? strdup(event->text) : NULL;
-	if (event->kind == EP_EVENT_POINT && !kept->text)
+	/* An event's text is borrowed. */
+	kept->text = event->text ? strdup(event->text) : NULL;
+	if (event->text && !kept->text)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	last->count++;
 	last->open += (event->flags & EP_CALL_OPEN) != 0;

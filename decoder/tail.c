@@ -54,7 +54,7 @@ int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls,
 		tail->whole = false;
 		return EP_OK;
 	}
-	if (event->kind == EP_EVENT_POINT && !(text = strdup(event->text)))
+	if (event->text && !(text = strdup(event->text)))
 		return EP_E_MEMORY;
 	kept = add(tail);
 	if (!kept) {

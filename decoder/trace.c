@@ -366,5 +366,6 @@ void ep_trace_destroy(struct ep_trace *trace)
 	free(trace->watchdogs);
 	free(trace->stacks);
 	free(trace->all_blocks);
+	free(trace->overs);
 	free(trace);
 }

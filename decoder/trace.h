@@ -42,6 +42,17 @@ struct ep_trace_block {
 	uint64_t tsc, sequence;
 	uint64_t lost_before; /* blocks of this thread missing just before it */
 	uint32_t words;       /* records up to the last that is not zero */
+	uint32_t over_count;  /* stretches of them that text lies over … */
+	uint64_t first_over;  /* … in the trace's list */
+};
+
+/* Text that was written over records of one block: from somewhere in the first
+ * to somewhere in the last of them. */
+struct ep_trace_over {
+	uint32_t from, end; /* records, end exclusive */
+	bool stamp;         /* the stamp of the one before may be text, too */
+	uint32_t at, size;  /* of some of the text: bytes from the block's
+			       start */
 };
 
 struct ep_trace_thread {
@@ -104,7 +115,7 @@ struct ep_trace_damage {
 	uint64_t blocks_torn;    /* non-zero, but the check word fails; those
 				    being entered are not among them */
 	uint64_t blocks_text;    /* of those: look like text was written over */
-	uint64_t records_text;   /* of other blocks: the same */
+	uint64_t records_text;   /* of other blocks: text lies over them */
 	char text[33];           /* some of it, up to 32 bytes; "" */
 	uint64_t blocks_foreign; /* valid, of an earlier generation */
 	uint64_t blocks_duplicate;
@@ -142,7 +153,9 @@ struct ep_trace {
 	size_t warning_count;
 	/* private */
 	struct ep_trace_block *all_blocks; /* the threads' blocks lie in it */
-	struct ep_trace_text *texts;       /* the strings above */
+	struct ep_trace_over *overs;       /* by block, ascending in it */
+	uint64_t over_count, over_room;
+	struct ep_trace_text *texts; /* the strings above */
 	void **plans; /* by thread, from malloc: pairing.c's, so that it
 			 reads a thread ahead but once; NULL: none are kept */
 	bool starved; /* memory ran out while reading */

@@ -63,7 +63,8 @@ void ep_trace_read_blocks(struct ep_trace *trace,
 /* Does a block whose check word fails begin like text? */
 bool ep_trace_text_in_torn(struct ep_trace *trace,
 			   const struct ep_block *block);
-/* Text over the records of blocks that hold, once there are blocks. */
+/* Text over the records of blocks that hold: once these are in order and have
+ * modules to be compared with, before anybody reads records. */
 void ep_trace_find_text(struct ep_trace *trace);
 
 #endif
