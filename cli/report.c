@@ -68,15 +68,16 @@ static int take_ended(struct ep_report *report, const char *text)
 static int take_arguments(struct ep_report *report,
 			  const struct ep_arguments *arguments)
 {
-	uint64_t last = UINT64_MAX, threads = THREADS;
+	uint64_t last = UINT64_MAX, threads = THREADS, frames = FRAMES;
 
 	if (take_count(arguments, "last", &last) ||
-	    take_count(arguments, "threads", &threads))
+	    take_count(arguments, "threads", &threads) ||
+	    take_count(arguments, "frames", &frames))
 		return EP_EXIT_USAGE;
 	report->crash_calls = last == UINT64_MAX ? CRASH_CALLS : last;
 	report->other_calls = last == UINT64_MAX ? OTHER_CALLS : last;
 	report->threads = threads;
-	report->frames = FRAMES;
+	report->frames = frames ? frames : 1;
 	if (take_ended(report, ep_argument(arguments, "ended")))
 		return EP_EXIT_USAGE;
 	report->inlines = ep_argument_given(arguments, "inlines");
@@ -229,6 +230,9 @@ static const struct ep_option options[] = {
 	 "show the last N calls of each thread (24 of the one that died, 3 of "
 	 "the others)"},
 	{"threads", 0, "N", "show N other threads, the latest first (16)"},
+	{"frames", 0, "N",
+	 "show N frames of each stack (40): of the thread that died, of both "
+	 "ends; of the others the inner ones"},
 	{"all", 'a', NULL, "all threads and all frames"},
 	{"ended", 0, "SECONDS",
 	 "when the process of an arena file ended, since 1970, which the file "

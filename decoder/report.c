@@ -9,7 +9,8 @@
 #include "decoder/report_impl.h"
 
 /* Frames that are unwound: enough for any stack that ends by itself. */
-#define FRAMES_MAX 100000
+#define FRAMES_MAX     100000
+#define FRAMES_COUNTED 200 /* of those that are not shown */
 
 /* ---- threads, by number ---- */
 
@@ -42,6 +43,31 @@ const struct ep_trace_thread *ep_report_trace_thread(
 
 /* ---- one thread ---- */
 
+/* Of other threads the outer frames are counted only: following a stack costs
+ * little, names and lines do. */
+static size_t frames_wanted(const struct ep_report *report, bool died)
+{
+	return died || report->frames > FRAMES_MAX - FRAMES_COUNTED
+		       ? FRAMES_MAX
+		       : report->frames + FRAMES_COUNTED;
+}
+
+static void cut_stack(const struct ep_report *report,
+		      struct ep_report_story *story)
+{
+	struct ep_stack *stack = &story->stack;
+
+	if (story->died || stack->count <= report->frames)
+		return;
+	story->more = stack->count - report->frames;
+	story->uncounted = stack->end == EP_STACK_LIMIT;
+	stack->count = report->frames;
+	stack->end = EP_STACK_LIMIT;
+	stack->complete = false;
+	snprintf(stack->why, sizeof(stack->why), "limit of %zu frames reached",
+		 stack->count);
+}
+
 static int unwind(struct ep_report *report, struct ep_report_story *story)
 {
 	struct ep_err why = {0};
@@ -49,12 +75,13 @@ static int unwind(struct ep_report *report, struct ep_report_story *story)
 
 	if (report->unwinder)
 		rc = ep_unwind(report->unwinder, story->tid,
-			       story->died ? FRAMES_MAX
-					   : EP_REPORT_OTHER_FRAMES + 1,
+			       frames_wanted(report, story->died),
 			       &story->stack, &why);
 	report->starved |= rc == EP_E_MEMORY;
 	story->unwound = rc == EP_OK;
-	if (!story->unwound)
+	if (story->unwound)
+		cut_stack(report, story);
+	else
 		snprintf(story->stackless, sizeof(story->stackless), "%s",
 			 why.text[0]           ? why.text
 			 : report->no_unwinder ? report->no_unwinder

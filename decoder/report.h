@@ -32,7 +32,7 @@ struct ep_report {
 	uint64_t other_calls; /* and of each other thread */
 	size_t threads;       /* other threads told; SIZE_MAX all */
 	bool inlines;         /* calls inlined into frames are told, too */
-	size_t frames;        /* of the thread that died; SIZE_MAX all */
+	size_t frames;        /* of each stack, at least 1; SIZE_MAX all */
 	uint64_t ended;       /* when it ended, ns since 1970; 0 unknown */
 	size_t kept;  /* snapshots that the program keeps in its memory */
 	bool as_json; /* docs/report.schema.json, instead of text */

@@ -18,8 +18,6 @@
 #include "decoder/systemcall.h"
 #include "decoder/timetext.h"
 
-#define EP_REPORT_OTHER_FRAMES 12
-
 /* ---- the head ---- */
 
 enum ep_report_end {
@@ -146,6 +144,10 @@ struct ep_report_story {
 	struct ep_flight flight;
 	bool unwound;
 	struct ep_stack stack; /* when unwound */
+	size_t more;           /* frames that are left out of it, outside of
+				  those, as far as they were counted; 0 of the
+				  thread that died */
+	bool uncounted;        /* there are more than these */
 	char stackless[600];   /* else: why not; "" nobody asked */
 	struct ep_alignment alignment;
 	struct ep_report_last last;
@@ -208,8 +210,7 @@ void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 		     const struct ep_alignment *alignment);
 /* One line: "read < serve_connection < worker_main". */
 void ep_report_stack_line(struct ep_report *report,
-			  const struct ep_stack *stack,
-			  const struct ep_alignment *alignment);
+			  const struct ep_report_story *story);
 /* Lines: calls in flight, innermost first; `head` goes before. Spans that did
  * not end, if any. */
 void ep_report_flight(struct ep_report *report, const struct ep_flight *flight,

@@ -134,6 +134,8 @@ static void write_stack(struct ep_json *json, const struct ep_report *report,
 	ep_report_json_text(json, "end_text",
 			    story->unwound ? story->stack.why
 					   : story->stackless);
+	if (story->more)
+		ep_json_member_uint(json, "frames_left_out", story->more);
 	index_or_null(json, "overwritten_from", alignment->overwritten);
 	index_or_null(json, "history_ends_at", alignment->edge);
 	ep_json_member_bool(json, "outermost_known",

@@ -242,7 +242,6 @@ void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 
 /* ---- in one line ---- */
 
-/* Frames beyond those that are told are not looked up. */
 static void print_line(struct ep_report *report,
 		       const struct ep_alignment *alignment)
 {
@@ -254,10 +253,6 @@ static void print_line(struct ep_report *report,
 		if (!row->frame)
 			continue;
 		fputs(between, report->out);
-		if (row->number == EP_REPORT_OTHER_FRAMES) {
-			fputs("…", report->out);
-			return;
-		}
 		if (row->inlined)
 			fprintf(report->out, "%s (inlined)", row->inlined);
 		else
@@ -267,14 +262,18 @@ static void print_line(struct ep_report *report,
 }
 
 void ep_report_stack_line(struct ep_report *report,
-			  const struct ep_stack *stack,
-			  const struct ep_alignment *alignment)
+			  const struct ep_report_story *story)
 {
+	const struct ep_alignment *alignment = &story->alignment;
+	const struct ep_stack *stack = &story->stack;
 	char *tame;
 
 	fprintf(report->out, "  stack      ");
 	print_line(report, alignment);
-	if (!stack->complete && stack->count < EP_REPORT_OTHER_FRAMES) {
+	if (story->more) {
+		fprintf(report->out, " < … %s%zu more (--all shows them)",
+			story->uncounted ? "more than " : "", story->more);
+	} else if (!stack->complete) {
 		tame = ep_report_tamed(report, stack->why);
 		fprintf(report->out, " < ? (%s)", tame ? tame : "");
 		free(tame);
@@ -296,7 +295,7 @@ void ep_report_flight(struct ep_report *report, const struct ep_flight *flight,
 	for (size_t i = 0; i < flight->count; i++) {
 		const struct ep_event *call = ep_flight_inner(flight, i);
 
-		if (i == EP_REPORT_OTHER_FRAMES) {
+		if (i == report->frames) {
 			fprintf(report->out, " < … %zu more",
 				flight->count - i);
 			break;

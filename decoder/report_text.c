@@ -375,7 +375,7 @@ static int print_thread(struct ep_report *report,
 	if (story->died)
 		print_died(report, story);
 	else if (story->unwound)
-		ep_report_stack_line(report, &story->stack, &story->alignment);
+		ep_report_stack_line(report, story);
 	if (!story->died && (!story->ended || story->flight.count))
 		ep_report_flight(report, &story->flight,
 				 story->ended ? "  ended in   "
