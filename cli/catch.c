@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * catch.c: epitaph catch, the kernel's handler of crashes: first the snapshot,
- * while the kernel holds the process, then the stream to whom it went before.
- * Whatever happens to one of the two, the other is whole.
+ * catch.c: epitaph catch, the kernel's handler of crashes: a process takes the
+ * snapshot, while the kernel holds the one that crashed, and another passes the
+ * stream on to whom it went before. Whatever happens to one of the two, the
+ * other is whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,19 +62,41 @@ static void snapshot_run(const struct ep_store *store,
 	_exit(rc != EP_OK);
 }
 
-static void snapshot_take(const struct ep_store *store,
-			  const struct ep_crash *crash, struct ep_source *held)
+static pid_t snapshot_begin(const struct ep_store *store,
+			    const struct ep_crash *crash,
+			    struct ep_source *held)
 {
-	int status = 0;
 	pid_t child = fork();
 
 	if (child == 0)
 		snapshot_run(store, crash, held);
+	return child;
+}
+
+static void snapshot_await(const struct ep_store *store,
+			   const struct ep_crash *crash, pid_t child)
+{
+	int status = 0;
+
 	if (child > 0)
 		waitpid(child, &status, 0);
 	if (child < 0 || !WIFEXITED(status))
 		ep_store_log(store, crash,
 			     "no snapshot: it took too long, or too much");
+}
+
+/* With a limit of handlers (core(5)) the kernel holds the process until nobody
+ * has the stream open any more. Without, only while there is more to write. */
+static bool is_held_to_the_end(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/core_pipe_limit", "re");
+	unsigned limit = 0;
+
+	if (file && fscanf(file, "%u", &limit) != 1)
+		limit = 0;
+	if (file)
+		fclose(file);
+	return limit > 0;
 }
 
 /* ---- the handler ---- */
@@ -95,6 +118,8 @@ void ep_catch_crash(const struct ep_store *store, struct ep_crash *crash,
 {
 	struct ep_source *held = NULL;
 	struct ep_err err = {0};
+	bool together = is_held_to_the_end();
+	pid_t child = 0;
 	int rc = ep_source_open_held(&held, stream, crash->pid, &err);
 
 	if (rc)
@@ -104,10 +129,14 @@ void ep_catch_crash(const struct ep_store *store, struct ep_crash *crash,
 	if (rc == EP_OK)
 		ep_crash_settle(crash, held);
 	if (rc == EP_OK)
-		snapshot_take(store, crash, held);
+		child = snapshot_begin(store, crash, held);
+	if (rc == EP_OK && !together)
+		snapshot_await(store, crash, child);
 	if (ep_onward(held, crash, store->previous, store->uses_pid,
 		      store->seconds, &err))
 		ep_store_log(store, crash, err.text);
+	if (rc == EP_OK && together)
+		snapshot_await(store, crash, child);
 	ep_source_close(held);
 }
 
@@ -169,13 +198,13 @@ const struct ep_command ep_command_catch = {
 	.operands = "[DIR PID TID SIGNAL TIME DUMPABLE LIMIT]",
 	.operands_min = 0,
 	.operands_max = 8,
-	.summary = "the kernel's handler of crashes: a snapshot of each, then "
+	.summary = "the kernel's handler of crashes: a snapshot of each, and "
 		   "the handler before",
 	.description =
 		"With --install it becomes the handler that the kernel starts "
 		"when a process dies with a core (kernel.core_pattern). It "
 		"takes a snapshot from the process itself, which the kernel "
-		"holds meanwhile, and then passes the core on, unchanged, to "
+		"holds meanwhile, and passes the core on, unchanged, to "
 		"the handler, socket or file that was there before. A core "
 		"that is refused or cut (ulimit -c, disk full) does not cost "
 		"the snapshot.\n\n"

@@ -42,6 +42,14 @@ dies() { # HOW [COMMAND...]: its only snapshot is then "snapshot"; there may be 
 	(cd here && ulimit -c unlimited && exec "$@" "$room/deaths" "$how") >/dev/null 2>&1 || true
 	snapshot=$(ls "$store"/*.core 2>/dev/null | tail -n 1) || true
 }
+soon() { # COMMAND...: within 5 s it succeeds
+	local i
+	for ((i = 0; i < 100; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
 snapshot_is_of() { # CORE
 	[ -n "$snapshot" ] || { cat "$store/log" || true; fail "no snapshot"; }
 	rm -f wanted
@@ -108,6 +116,27 @@ installed "|$room/saver %s %e %u"
 dies null
 [ "$(cat words)" = "11 deaths 0" ] || fail "its words: $(cat words)"
 snapshot_is_of saved
+# It does not wait for the snapshot: here that process waits for who reads its line in the log, until all of the core is there. Where
+# the kernel would not hold the process to the end, the snapshot comes first.
+for limit in 64 0; do
+	installed "|$room/saver"
+	echo $limit >$limit_file
+	mkfifo "$store/log"
+	rm -f saved
+	(ulimit -c unlimited && exec bash -c 'kill -SEGV $$') >/dev/null 2>&1 &
+	if [ $limit -eq 64 ]; then
+		soon test -s saved || { timeout 20 cat "$store/log" || true; fail "the stream waits for the snapshot"; }
+		timeout 20 cat "$store/log" >logged
+	else
+		timeout 20 cat "$store/log" >logged
+	fi
+	wait $! || true
+	grep -q 'no trace: ' logged || { cat logged; fail "core_pipe_limit $limit: nothing in the log"; }
+	readelf -hW saved >/dev/null || fail "core_pipe_limit $limit: no core"
+	rm "$store/log"
+	dies null
+	[ -n "$snapshot" ] && "$EPITAPH" report "$snapshot" >/dev/null || fail "core_pipe_limit $limit: no snapshot"
+done
 # Missing, dying, slow: the snapshot is whole.
 installed "|$room/nobody %p"
 dies null
