@@ -4,10 +4,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -76,11 +79,57 @@ static void thread_read(struct ep_crash *crash)
 		fclose(file);
 }
 
+/* The kernel names the executable as the process does, below its own root. */
+static void path_inside(struct ep_crash *crash)
+{
+	char link[64], root[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/root", (int)crash->pid);
+	n = readlink(link, root, sizeof(root) - 1);
+	root[n > 0 ? n : 0] = '\0';
+	if (n > 1 && strncmp(crash->path, root, (size_t)n) == 0 &&
+	    crash->path[n] == '/')
+		memmove(crash->path, crash->path + n,
+			strlen(crash->path + n) + 1);
+}
+
+static void host_take(struct ep_crash *crash)
+{
+	struct utsname name;
+
+	if (uname(&name) == 0)
+		snprintf(crash->host, sizeof(crash->host), "%s", name.nodename);
+}
+
+/* As the process calls it, which may be in a UTS namespace of its own. Where it
+ * cannot be entered, the host's name stands. */
+static void host_read(struct ep_crash *crash)
+{
+	struct stat own, others;
+	char path[64];
+	int home, there;
+
+	host_take(crash);
+	snprintf(path, sizeof(path), "/proc/%d/ns/uts", (int)crash->pid);
+	home = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
+	there = open(path, O_RDONLY | O_CLOEXEC);
+	if (home >= 0 && there >= 0 && fstat(home, &own) == 0 &&
+	    fstat(there, &others) == 0 && own.st_ino != others.st_ino &&
+	    setns(there, CLONE_NEWUTS) == 0) {
+		host_take(crash);
+		setns(home, CLONE_NEWUTS);
+	}
+	if (home >= 0)
+		close(home);
+	if (there >= 0)
+		close(there);
+}
+
 static void names_read(struct ep_crash *crash)
 {
 	static const char deleted[] = " (deleted)";
 	char path[64];
-	struct utsname name;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)crash->pid);
@@ -89,8 +138,8 @@ static void names_read(struct ep_crash *crash)
 	if (n > (ssize_t)strlen(deleted) &&
 	    strcmp(crash->path + n - strlen(deleted), deleted) == 0)
 		crash->path[(size_t)n - strlen(deleted)] = '\0';
-	if (uname(&name) == 0)
-		snprintf(crash->host, sizeof(crash->host), "%s", name.nodename);
+	path_inside(crash);
+	host_read(crash);
 }
 
 int ep_crash_of(struct ep_crash *crash, struct ep_err *err)

@@ -197,7 +197,10 @@ static bool try_own(struct search *search, const char *path, bool sure)
 	else if (!sure && error == EFBIG)
 		warn(search, "%s is all holes", path);
 	else if (!sure)
-		warn(search, "%s: %s", path, strerror(error));
+		warn(search, "%s: %s%s", path, strerror(error),
+		     error == ENOENT && !search->options->sysroot
+			     ? " (elsewhere? --sysroot, --debug-path)"
+			     : "");
 	return false;
 }
 

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# catch.bash: the kernel's real core_pattern, for tests that source this: one at a time, for root only (else the test is skipped),
+# and put back at the end. They are in $room then, which others may enter, with a "deaths" and the epitaph that the kernel starts.
+. "$TOP/tests/cli/lib/core.bash"
+
+pattern_file=/proc/sys/kernel/core_pattern
+limit_file=/proc/sys/kernel/core_pipe_limit
+[ "$(id -u)" -eq 0 ] && [ -w $pattern_file ] || { echo "only root may set kernel.core_pattern"; exit 77; }
+exec 9>"${TMPDIR:-/tmp}/epitaph-core_pattern.lock"
+flock 9
+pattern_before=$(cat $pattern_file) limit_before=$(cat $limit_file)
+# With a short name: core_pattern has 127 bytes.
+room=$(mktemp -d "${TMPDIR:-/tmp}/epc.XXXXXX")
+server= # its process group, if there is one
+put_back() {
+	printf '%s\n' "$pattern_before" >$pattern_file
+	echo "$limit_before" >$limit_file
+	# Who waits there to write a line goes on.
+	[ ! -p "$store/log" ] || exec 7<>"$store/log"
+	[ -z "$server" ] || kill -9 -- "-$server" 2>/dev/null || true
+	rm -rf "$room"
+}
+trap put_back EXIT
+trap 'exit 130' INT TERM
+chmod 755 "$room"
+# Not the sanitized one: its address space is no measure.
+cp "$BIN/epitaph" "$room/epitaph"
+catch=$room/epitaph store=$room/store
+"$BIN/epitaph-cc" -O1 -g "$TOP/tests/programs/deaths.c" -o "$room/deaths" -lpthread
+cd "$room"
+
+soon() { # COMMAND...: within 5 s it succeeds
+	local i
+	for ((i = 0; i < 100; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+installed() { # PREVIOUS [OPTIONS...]: our handler in front of it, as a program; at $socket with --listen among the options
+	local previous=$1
+	shift
+	printf '%s\n' "$previous" >$pattern_file
+	echo 0 >$limit_file
+	# A process of a server's may be writing its last line.
+	soon rm -rf "$store" 2>/dev/null
+	"$catch" catch --install --store="$store" "$@" >said
+	grep -qE "^(\|$catch catch $store |@@?$room/socket\$)" $pattern_file || fail "not installed: $(cat $pattern_file)"
+}
+dies() { # HOW [COMMAND...]: its core is in here, its snapshot, the latest, is then "snapshot"; there may be none
+	local how=$1
+	shift
+	rm -rf here && mkdir -m 777 here
+	# shellcheck disable=SC2086
+	(cd here && ulimit -c unlimited && exec 9>&- "$@" "$room/deaths" $how) >/dev/null 2>&1 || true
+	# shellcheck disable=SC2012
+	snapshot=$(ls -t "$store"/deaths.*.core 2>/dev/null | head -n 1) || true
+}
+snapshot_is_of() { # CORE
+	[ -n "$snapshot" ] || { cat "$store/log" || true; fail "no snapshot"; }
+	rm -f wanted
+	"$EPITAPH" extract -q -o wanted "$1" || [ $? -eq 1 ]
+	cmp wanted "$snapshot" || fail "the snapshot is not that of the core"
+}
