@@ -17,6 +17,12 @@ void ep_catch_settle(void);
 
 /* `path` of --listen as an address; an exit status, told. */
 int ep_catch_address(const char *path, struct sockaddr_un *out);
+/*
+ * Is core_pattern's value epitaph catch, as a program, or by the socket that
+ * the settings in `store` name? Then `store`, of PATH_MAX bytes, is the folder
+ * that it uses: that of the program's own words, if it has any.
+ */
+bool ep_catch_owns(const char *pattern, char *store);
 /* Does somebody listen there? */
 bool ep_catch_is_served(const struct sockaddr_un *address);
 

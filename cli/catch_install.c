@@ -69,19 +69,25 @@ static bool is_our_pipe(const char *pattern, char store[PATH_MAX])
 
 /* A socket says nothing of the folder: the folder of --store, or the usual one,
  * knows the socket. */
-static bool is_ours(const char *pattern, const struct ep_arguments *arguments,
-		    char folder[PATH_MAX])
+bool ep_catch_owns(const char *pattern, char *folder)
 {
-	const char *asked = ep_argument(arguments, "store");
 	struct ep_store store;
 
 	if (is_our_pipe(pattern, folder))
 		return true;
-	snprintf(folder, PATH_MAX, "%s", asked ? asked : EP_STORE_DEFAULT);
 	return *pattern == '@' &&
 	       ep_store_load(&store, folder, NULL) == EP_OK &&
 	       store.socket[0] &&
 	       strcmp(pattern + strspn(pattern, "@"), store.socket) == 0;
+}
+
+static bool is_ours(const char *pattern, const struct ep_arguments *arguments,
+		    char folder[PATH_MAX])
+{
+	const char *asked = ep_argument(arguments, "store");
+
+	snprintf(folder, PATH_MAX, "%s", asked ? asked : EP_STORE_DEFAULT);
+	return ep_catch_owns(pattern, folder);
 }
 
 /* ---- installing ---- */

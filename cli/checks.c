@@ -46,10 +46,29 @@ static bool is_pipe(const struct ep_patient *patient)
 	return patient->pattern[0] == '|';
 }
 
+static bool is_socket(const struct ep_patient *patient)
+{
+	return patient->pattern[0] == '@';
+}
+
+static const char *socket_path(const struct ep_patient *patient)
+{
+	return patient->pattern + strspn(patient->pattern, "@");
+}
+
+static bool is_served(const struct ep_patient *patient)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s",
+		 socket_path(patient));
+	return ep_catch_is_served(&address);
+}
+
 /* epitaph catch takes its snapshot whatever becomes of the core. */
 static bool is_caught(const struct ep_patient *patient)
 {
-	return is_pipe(patient) && strstr(patient->pattern, "/epitaph catch ");
+	return patient->caught && (is_pipe(patient) || is_served(patient));
 }
 
 /* Another way than a core for the trace to come out. */
@@ -174,12 +193,26 @@ static bool look_pattern_program(const struct ep_patient *patient,
 static bool look_pattern_socket(const struct ep_patient *patient,
 				struct ep_finding *out)
 {
-	const char *path = patient->pattern + strspn(patient->pattern, "@");
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = socket_path(patient);
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	if (ep_catch_is_served(&address))
+	if (is_served(patient) && patient->caught)
+		return say(out, EP_WELL,
+			   "epitaph catch takes a snapshot of each crash, at "
+			   "the socket %s",
+			   path);
+	if (is_served(patient))
 		return say(out, EP_WELL, "cores go to the socket %s", path);
+	if (patient->caught) {
+		say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
+		    "epitaph catch is installed at the socket %s, where nobody "
+		    "listens: neither a core nor a snapshot is left",
+		    path);
+		return advise(out,
+			      "start it (epitaph catch --listen=%s --store=%s, "
+			      "or its unit: docs/catch.md), or epitaph catch "
+			      "--uninstall --store=%s",
+			      path, patient->store, patient->store);
+	}
 	say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
 	    "cores go to the socket %s, where nobody listens", path);
 	return advise(out,
@@ -198,15 +231,14 @@ static bool look_pattern(const struct ep_patient *patient,
 		    "kernel.core_pattern is empty: no cores");
 		return advise(out, "sysctl -w kernel.core_pattern=core");
 	}
-	if (patient->pattern[0] == '@')
+	if (is_socket(patient))
 		return look_pattern_socket(patient, out);
 	return say(out, EP_WELL, "cores go to files (%s)", patient->pattern);
 }
 
 static bool is_file_pattern(const struct ep_patient *patient)
 {
-	return patient->pattern[0] && !is_pipe(patient) &&
-	       patient->pattern[0] != '@';
+	return patient->pattern[0] && !is_pipe(patient) && !is_socket(patient);
 }
 
 static bool look_limit(const struct ep_patient *patient, struct ep_finding *out)
@@ -265,7 +297,8 @@ static bool look_dumpable(const struct ep_patient *patient,
 	if (!special)
 		return false;
 	if (patient->suid_dumpable == 2 &&
-	    (is_pipe(patient) || patient->pattern[0] == '/'))
+	    (is_pipe(patient) || is_socket(patient) ||
+	     patient->pattern[0] == '/'))
 		return say(out, EP_WELL,
 			   "it has rights of its own; its cores are root's");
 	say(out, EP_LOST,
@@ -274,10 +307,10 @@ static bool look_dumpable(const struct ep_patient *patient,
 		      "writes no core of it"
 		    : "the process is not dumpable: the kernel writes no core "
 		      "of it");
-	return advise(out,
-		      "sysctl -w fs.suid_dumpable=2 with a pipe or an absolute "
-		      "path in kernel.core_pattern; or "
-		      "prctl(PR_SET_DUMPABLE, 1) in the program");
+	return advise(
+		out, "sysctl -w fs.suid_dumpable=2 with a pipe, a socket or an "
+		     "absolute path in kernel.core_pattern; or "
+		     "prctl(PR_SET_DUMPABLE, 1) in the program");
 }
 
 static bool look_space(const struct ep_patient *patient, struct ep_finding *out)
@@ -313,7 +346,7 @@ static bool look_container(const struct ep_patient *patient,
 {
 	if (!patient->contained)
 		return false;
-	if (is_pipe(patient)) {
+	if (is_pipe(patient) || is_socket(patient)) {
 		say(out, EP_DOUBT,
 		    "it runs in a container, and the handler in the host's "
 		    "namespaces: the core goes there, and modules are found by "

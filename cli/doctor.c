@@ -5,6 +5,7 @@
 #include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/say.h"
+#include "coredump/store.h"
 #include "decoder/json.h"
 
 static const char *const marks[] = {"ok", "doubt", "lost"};
@@ -46,6 +47,7 @@ static int run(const struct ep_arguments *arguments)
 {
 	bool as_json = ep_argument_given(arguments, "json");
 	enum ep_verdict worst = EP_WELL;
+	const char *store = ep_argument(arguments, "store");
 	struct ep_patient patient;
 	struct ep_err err = {0};
 	struct ep_json json;
@@ -53,7 +55,7 @@ static int run(const struct ep_arguments *arguments)
 	if (ep_patient_examine(&patient,
 			       arguments->operand_count ? arguments->operands[0]
 							: NULL,
-			       &err)) {
+			       store ? store : EP_STORE_DEFAULT, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
@@ -85,6 +87,9 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"json", 0, NULL, "JSON: an array of findings"},
+	{"store", 0, "DIR",
+	 "where epitaph catch --listen keeps snapshots (" EP_STORE_DEFAULT
+	 "): it tells which socket is its own"},
 	{NULL, 0, NULL, NULL},
 };
 

@@ -17,6 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "cli/catch.h"
 #include "coredump/objectfile.h"
 #include "coredump/root.h"
 #include "coredump/source.h"
@@ -317,6 +318,7 @@ static void system_look(struct ep_patient *patient)
 	if (!text_read("/proc/sys/kernel/core_pattern", patient->pattern,
 		       sizeof(patient->pattern)))
 		patient->pattern[0] = '\0';
+	patient->caught = ep_catch_owns(patient->pattern, patient->store);
 	text_read("/proc/sys/fs/suid_dumpable", number, sizeof(number));
 	patient->suid_dumpable = strtoull(number, NULL, 10);
 	snprintf(folder, sizeof(folder), "%s",
@@ -331,13 +333,14 @@ static void system_look(struct ep_patient *patient)
 }
 
 int ep_patient_examine(struct ep_patient *patient, const char *name,
-		       struct ep_err *err)
+		       const char *store, struct ep_err *err)
 {
 	char *end = NULL, path[64];
 	int rc = EP_OK;
 
 	memset(patient, 0, sizeof(*patient));
 	patient->memory = MEMORY_DEFAULT;
+	snprintf(patient->store, sizeof(patient->store), "%s", store);
 	if (name && access(name, F_OK) != 0 && *name >= '1' && *name <= '9')
 		patient->pid = (pid_t)strtol(name, &end, 10);
 	if (patient->pid && *end)

@@ -46,14 +46,18 @@ struct ep_patient {
 	uint32_t off_reason; /* EP_OFF_ */
 
 	/* of the system */
-	char pattern[256]; /* kernel.core_pattern */
+	char pattern[256];    /* kernel.core_pattern */
+	bool caught;          /* it names epitaph catch, as a program or by the
+				 socket that the store knows */
+	char store[PATH_MAX]; /* of epitaph catch */
 	uint64_t suid_dumpable;
 	uint64_t free_bytes; /* where a core would go, for its user */
 };
 
 /* `name`: a pid, a program (looked for in PATH when it has no slash), NULL:
- * only the system. EP_E_IO, EP_E_PERMISSION, EP_E_USAGE. */
+ * only the system; `store`: the folder of epitaph catch. EP_E_IO,
+ * EP_E_PERMISSION, EP_E_USAGE. */
 int ep_patient_examine(struct ep_patient *patient, const char *name,
-		       struct ep_err *err);
+		       const char *store, struct ep_err *err);
 
 #endif

@@ -6,24 +6,8 @@
 # alone
 # timeout: 240
 set -euo pipefail
-. "$TOP/tests/cli/lib/core.bash"
-
-pattern_file=/proc/sys/kernel/core_pattern
-limit_file=/proc/sys/kernel/core_pipe_limit
-[ "$(id -u)" -eq 0 ] && [ -w $pattern_file ] || { echo "only root may set kernel.core_pattern"; exit 77; }
-exec 9>"${TMPDIR:-/tmp}/epitaph-core_pattern.lock"
-flock 9
-pattern_before=$(cat $pattern_file) limit_before=$(cat $limit_file) server=
-room=$(mktemp -d "${TMPDIR:-/tmp}/eps.XXXXXX")
-trap 'printf "%s\n" "$pattern_before" >$pattern_file; echo "$limit_before" >$limit_file
-	[ -z "$server" ] || kill -9 -- -$server 2>/dev/null || true; rm -rf "$room"' EXIT
-trap 'exit 130' INT TERM
-chmod 755 "$room"
-# Not the sanitized one: its address space is no measure.
-cp "$BIN/epitaph" "$room/epitaph"
-catch=$room/epitaph store=$room/store socket=$room/socket
-"$BIN/epitaph-cc" -O1 -g "$TOP/tests/programs/deaths.c" -o "$room/deaths" -lpthread
-cd "$room"
+. "$TOP/tests/cli/lib/catch.bash"
+socket=$room/socket
 
 # A kernel that does not send cores to sockets (before 6.16): a clear word, and nothing else to test.
 if ! printf '@%s\n' "$socket" >$pattern_file 2>/dev/null; then
@@ -35,14 +19,6 @@ fi
 printf '%s\n' "$pattern_before" >$pattern_file
 
 served() { python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$socket" 2>/dev/null; }
-soon() {
-	local i
-	for ((i = 0; i < 100; i++)); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	return 1
-}
 start() { # the server, in a process group of its own
 	setsid "$catch" catch --listen="$socket" --store="$store" 9>&- &
 	server=$!
@@ -53,31 +29,6 @@ stop() {
 	wait "$server" || fail "the server ends with $?"
 	server=
 }
-installed() { # PREVIOUS [OPTIONS...]
-	local previous=$1
-	shift
-	printf '%s\n' "$previous" >$pattern_file
-	echo 0 >$limit_file
-	# A process of the server's may be writing its last line.
-	soon rm -rf "$store" 2>/dev/null
-	"$catch" catch --install --listen="$socket" --store="$store" "$@" >said
-	grep -qE "^@@?$socket\$" $pattern_file || fail "not installed: $(cat $pattern_file)"
-}
-dies() { # HOW [COMMAND...]: its core is in here, its only snapshot is then "snapshot"
-	local how=$1
-	shift
-	rm -rf here && mkdir -m 777 here
-	# shellcheck disable=SC2086
-	(cd here && ulimit -c unlimited && exec 9>&- "$@" "$room/deaths" $how) >/dev/null 2>&1 || true
-	snapshot=$(ls "$store"/deaths.*.core 2>/dev/null | tail -n 1) || true
-}
-snapshot_is_of() { # CORE
-	[ -n "$snapshot" ] || { cat "$store/log" || true; fail "no snapshot"; }
-	rm -f wanted
-	"$EPITAPH" extract -q -o wanted "$1" || [ $? -eq 1 ]
-	cmp wanted "$snapshot" || fail "the snapshot is not that of the core"
-}
-
 # Nobody listens: it is not installed, as crashes would leave nothing.
 status=0
 "$catch" catch --install --listen="$socket" --store="$store" 2>said || status=$?
@@ -99,7 +50,7 @@ status=0
 for form in @ @@; do
 	printf '%s%s\n' "$form" "$socket" >$pattern_file 2>/dev/null || continue
 	for how in null abort overflow 'null thread'; do
-		installed core
+		installed core --listen="$socket"
 		printf '%s%s\n' "$form" "$socket" >$pattern_file
 		dies "$how"
 		[ -f here/core ] || { cat "$store/log"; fail "$form $how: no core"; }
@@ -110,25 +61,28 @@ done
 grep -q 'SIGSEGV' report || fail "no report of the snapshot"
 "$catch" catch --store="$store" >said
 grep -q "by the socket $socket, which is served" said || fail "$(cat said)"
+# Of a socket the store tells whose it is.
 "$EPITAPH" doctor ./deaths >said || true
 grep -q "cores go to the socket $socket\$" said || fail "doctor: $(cat said)"
+prlimit --core=0 "$EPITAPH" doctor --store="$store" ./deaths >said || [ $? -eq 1 ]
+grep -q "^ok .*epitaph catch takes a snapshot of each crash, at the socket $socket\$" said || fail "doctor: $(cat said)"
 
 # As the pipe's: words of patterns, users, ulimit -c 0, a program that comes next.
-installed "$room/here/%e-%p-%s"
+installed "$room/here/%e-%p-%s" --listen="$socket"
 dies null
 [ -f here/deaths-*-11 ] || fail "the pattern's words: $(ls here)"
 snapshot_is_of here/deaths-*-11
-installed core
+installed core --listen="$socket"
 dies null setpriv --reuid=65534 --regid=65534 --clear-groups
 [ "$(stat -c %u:%a here/core)" = 65534:600 ] || fail "the core is of $(stat -c %u:%a here/core)"
 [ "$(stat -c %u:%a "$snapshot")" = 65534:600 ] || fail "the snapshot is of $(stat -c %u:%a "$snapshot")"
-installed core
+installed core --listen="$socket"
 rm -rf here && mkdir here
 (cd here && ulimit -c 0 && exec ../deaths null) >/dev/null 2>&1 || true
 [ ! -e here/core ] && compgen -G "$store/deaths.*.core" >/dev/null || fail "ulimit -c 0: $(ls here "$store")"
 printf '#!/bin/bash\necho "$*" >%s/words\ncat >%s/saved\n' "$room" "$room" >saver
 chmod +x saver
-installed "|$room/saver %s %e %u"
+installed "|$room/saver %s %e %u" --listen="$socket"
 dies null
 [ "$(cat words)" = "11 deaths 0" ] || fail "its words: $(cat words)"
 snapshot_is_of saved
@@ -155,7 +109,7 @@ except (ConnectionResetError, BrokenPipeError):
     left = b""
 sys.exit(0 if left == b"" and time.monotonic() - begun < 5 else 1)
 END
-installed core
+installed core --listen="$socket"
 for how in silent core; do python3 client.py "$socket" $how || fail "a client that is $how is not turned away"; done
 grep -q 'connected without crashing' "$store/log" || fail "nothing in the log: $(cat "$store/log")"
 status=0
@@ -169,7 +123,7 @@ kill $client
 snapshot_is_of here/core
 
 # Two, and thirty, at once.
-installed "$room/here/%p" --max-files=100
+installed "$room/here/%p" --max-files=100 --listen="$socket"
 rm -rf here && mkdir here
 for _ in $(seq 30); do (ulimit -c unlimited && exec ./deaths abort) >/dev/null 2>&1 9>&- & done
 wait $(jobs -p | grep -vx "$server") || true
@@ -179,7 +133,7 @@ wait $(jobs -p | grep -vx "$server") || true
 # The server is killed while a handler keeps the core waiting: what it was serving goes on. With all of its processes: the crashed
 # one goes, too.
 printf '#!/bin/bash\n[ -e %s/go ] || { touch %s/begun; sleep 3; }\nexec cat >%s/saved\n' "$room" "$room" "$room" >saver
-installed "|$room/saver"
+installed "|$room/saver" --listen="$socket"
 rm -f begun saved go
 (ulimit -c unlimited && exec ./deaths null) >/dev/null 2>&1 9>&- &
 crashed=$!
@@ -212,6 +166,10 @@ grep -q 'nobody listens' said || fail "$(cat said)"
 status=0
 "$EPITAPH" doctor ./deaths >said || status=$?
 [ $status -eq 2 ] && grep -q "the socket $socket, where nobody listens" said || fail "doctor: $status, $(cat said)"
+status=0
+"$EPITAPH" doctor --store="$store" ./deaths >said || status=$?
+[ $status -eq 2 ] && grep -q "epitaph catch is installed at the socket $socket, where nobody listens" said &&
+	grep -q "→ .*epitaph catch --listen=$socket --store=$store.*--uninstall --store=$store" said || fail "doctor: $status, $(cat said)"
 
 # A socket that was made by somebody else, as systemd passes it; a server that is told to end takes its own away.
 start
@@ -230,7 +188,7 @@ END
 setsid python3 pass.py "$socket" 1 "$catch" catch --listen="$socket" --store="$store" 9>&- &
 server=$!
 soon served || fail "the passed socket is not served"
-installed core
+installed core --listen="$socket"
 dies null
 snapshot_is_of here/core
 "$catch" catch --uninstall --store="$store" >said
