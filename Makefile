@@ -250,6 +250,7 @@ install: all
 	ln -sf epitaph/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph.h
 	install -m 644 compat/funtrace.h $(DESTDIR)$(PREFIX)/include/epitaph/compat/
 	install -m 644 $(BUILD)/gdb-ext/*.py $(DESTDIR)$(PREFIX)/share/epitaph/gdb/
+	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/epitaph/
 	sed -e 's|@PREFIX@|$(PREFIX)|' gdb-ext/autoload.py.in >$(DESTDIR)$(PREFIX)/lib/libepitaph.so.0-gdb.py
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(BUILD)/bin/epitaph help --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/epitaph
