@@ -117,9 +117,11 @@ def copied(snapshot, folder):
     return 1e9 * timed(["cp", "--reflink=never", snapshot, copy], copy, None)
 
 
-def newest(store):
+def newest(store, program):
+    """Others may crash meanwhile."""
+    start = os.path.basename(program) + "."
     paths = [f"{store}/{name}" for name in os.listdir(store)
-             if name.endswith(".core")]
+             if name.startswith(start) and name.endswith(".core")]
     return max(paths, key=os.path.getmtime)
 
 
@@ -138,14 +140,17 @@ def handlers(program, taker, epitaph, rounds, say):
                             f"--store={store}"], check=True,
                            stdout=subprocess.DEVNULL)
             behind.append(crashed(program, folder, 2048))
-            copies.append(copied(newest(store), folder))
+            copies.append(copied(newest(store, program), folder))
             say(f"round {number + 1} of {rounds}")
     held = [b[0] - a[0] for a, b in zip(alone, behind)]
     return [
         ["held before the first byte, ms", spread([h / 1e6 for h in held])],
         ["the same, times cp of the snapshot", spread(ratios(held, copies))],
         ["the stream itself, times the handler alone",
-         spread(ratios([b[1] for b in behind], [a[1] for a in alone]))]]
+         spread(ratios([b[1] for b in behind], [a[1] for a in alone]))],
+        ["held until the last byte, times the handler alone",
+         spread(ratios([b[0] + b[1] for b in behind],
+                       [a[0] + a[1] for a in alone]))]]
 
 
 # ---- streams ----------------------------------------------------------------
