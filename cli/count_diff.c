@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/counting.h"
+#include "cli/layout.h"
 #include "cli/say.h"
 #include "decoder/json.h"
 #include "decoder/timetext.h"
@@ -148,11 +149,11 @@ static void print_csv(const struct diff *diff, size_t shown)
 	for (size_t i = 0; i < shown; i++) {
 		const struct pair *pair = &diff->pairs[i];
 
-		ep_counting_csv(either(pair)->name);
+		ep_csv_field(either(pair)->name);
 		putchar(',');
-		ep_counting_csv(either(pair)->symbol);
+		ep_csv_field(either(pair)->symbol);
 		putchar(',');
-		ep_counting_csv(either(pair)->module_name);
+		ep_csv_field(either(pair)->module_name);
 		printf(",%" PRIu64 ",%" PRIu64 "\n", calls_of(pair->before),
 		       calls_of(pair->after));
 	}

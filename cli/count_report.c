@@ -9,11 +9,10 @@
 
 #include "cli/commands.h"
 #include "cli/counting.h"
+#include "cli/layout.h"
 #include "cli/say.h"
 #include "decoder/json.h"
 #include "decoder/timetext.h"
-
-enum layout { TEXT, CSV, JSON };
 
 struct table {
 	struct ep_counts *counts;
@@ -21,8 +20,7 @@ struct table {
 	int (*order)(const void *a, const void *b);
 	bool reverse;
 	const char *function, *module; /* patterns; NULL: all */
-	uint64_t limit;                /* 0: all */
-	enum layout layout;
+	struct ep_table_form form;
 };
 
 /* ---- rows -----------------------------------------------------------------
@@ -199,18 +197,18 @@ static void print_csv(const struct table *table, size_t shown)
 	for (size_t i = 0; i < shown; i++) {
 		const struct ep_counted *one = &table->functions.list[i];
 
-		ep_counting_csv(one->name);
+		ep_csv_field(one->name);
 		putchar(',');
-		ep_counting_csv(one->symbol);
+		ep_csv_field(one->symbol);
 		printf(",%" PRIu64 ",", one->calls);
 		csv_optional(one->size, one->size != 0);
 		csv_optional(one->instructions, one->instructions != 0);
 		csv_optional(one->loops, one->instructions != 0);
-		ep_counting_csv(one->module->path);
+		ep_csv_field(one->module->path);
 		build_id_text(one->module, id);
 		printf(",%s,0x%" PRIx64 ",", id, one->address);
 		if (one->file)
-			ep_counting_csv(one->file);
+			ep_csv_field(one->file);
 		putchar(',');
 		if (one->file)
 			printf("%u", one->line);
@@ -315,33 +313,13 @@ static int choose_key(struct table *table, const char *word)
 	return EP_EXIT_USAGE;
 }
 
-static int choose_limit(struct table *table, const char *text)
-{
-	char *end = NULL;
-
-	if (!text)
-		return 0;
-	table->limit = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && table->limit)
-		return 0;
-	ep_say("--limit=%s: a number of functions, from 1", text);
-	return EP_EXIT_USAGE;
-}
-
 static int take_arguments(struct table *table,
 			  const struct ep_arguments *arguments)
 {
-	bool csv = ep_argument_given(arguments, "csv");
-	bool json = ep_argument_given(arguments, "json");
 	int result = choose_key(table, ep_argument(arguments, "sort"));
 
 	if (!result)
-		result = choose_limit(table, ep_argument(arguments, "limit"));
-	if (!result && csv && json) {
-		ep_say("--csv or --json, not both");
-		result = EP_EXIT_USAGE;
-	}
-	table->layout = csv ? CSV : json ? JSON : TEXT;
+		result = ep_choose_form(&table->form, arguments);
 	table->reverse = ep_argument_given(arguments, "reverse");
 	table->function = ep_argument(arguments, "function");
 	table->module = ep_argument(arguments, "module");
@@ -355,15 +333,14 @@ static int print(struct table *table)
 
 	sort(table);
 	rows = choose(table);
-	shown = table->limit && table->limit < rows ? (size_t)table->limit
-						    : rows;
+	shown = ep_form_rows(&table->form, rows);
 	if (!rows) {
 		ep_say("no call was counted that fits");
 		return EP_EXIT_NOTHING;
 	}
-	if (table->layout == TEXT)
+	if (table->form.layout == EP_LAYOUT_TEXT)
 		print_text(table, rows, shown);
-	else if (table->layout == CSV)
+	else if (table->form.layout == EP_LAYOUT_CSV)
 		print_csv(table, shown);
 	else
 		print_json(table, shown);

@@ -124,14 +124,3 @@ int ep_counting_name(struct ep_functions *functions,
 	return functions->unnamed || functions->codeless ? EP_EXIT_PARTIAL
 							 : EP_EXIT_COMPLETE;
 }
-
-void ep_counting_csv(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
-		putchar(*text);
-	}
-	putchar('"');
-}

@@ -26,7 +26,4 @@ int ep_counting_name(struct ep_functions *functions,
 		     const struct ep_counts *counts,
 		     const struct ep_arguments *arguments);
 
-/* As text, RFC 4180: in quotes, which are doubled. */
-void ep_counting_csv(const char *text);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include "cli/choose.h"
 #include "cli/commands.h"
+#include "cli/layout.h"
 #include "cli/say.h"
 #include "cli/session.h"
 #include "cli/stats_waits.h"
@@ -16,16 +17,13 @@
 #include "decoder/schedule.h"
 #include "decoder/timetext.h"
 
-enum layout { TEXT, CSV, JSON };
-
 struct table {
 	struct ep_session session;
 	struct ep_selection selection;
 	struct ep_stats stats;
-	enum layout layout;
+	struct ep_table_form form;
 	enum ep_stats_key key;
 	bool reverse, by_thread, with_module, waits;
-	uint64_t limit;       /* 0: all */
 	const char *function; /* pattern of the rows; NULL: all */
 	size_t rows;          /* that fit it: the first of the list */
 };
@@ -53,9 +51,7 @@ static const enum ep_stats_key spread[] = {EP_STATS_MIN, EP_STATS_MEDIAN,
 
 static size_t rows(const struct table *table)
 {
-	size_t count = table->rows;
-
-	return table->limit && table->limit < count ? table->limit : count;
+	return ep_form_rows(&table->form, table->rows);
 }
 
 /* Whether it is known who ran when. */
@@ -157,18 +153,6 @@ static void print_text(const struct table *table)
 
 /* ---- for programs -------------------------------------------------------- */
 
-/* RFC 4180: quotes are doubled. */
-static void print_field(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
-		putchar(*text);
-	}
-	putchar('"');
-}
-
 static void print_csv(const struct table *table)
 {
 	printf("%sfunction,module,address,calls,timed,open,before,left,"
@@ -180,13 +164,13 @@ static void print_csv(const struct table *table)
 
 		if (table->by_thread) {
 			printf("%u,", stat->thread->tid);
-			print_field(stat->thread->name);
+			ep_csv_field(stat->thread->name);
 			putchar(',');
 		}
-		print_field(stat->function->name);
+		ep_csv_field(stat->function->name);
 		putchar(',');
-		print_field(stat->function->span ? "(span)"
-						 : stat->function->module);
+		ep_csv_field(stat->function->span ? "(span)"
+						  : stat->function->module);
 		printf(",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 		       ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64,
 		       stat->function->start, stat->calls,
@@ -300,33 +284,13 @@ static int choose_key(struct table *table, const char *word)
 	return EP_EXIT_USAGE;
 }
 
-static int choose_limit(struct table *table, const char *text)
-{
-	char *end = NULL;
-
-	if (!text)
-		return 0;
-	table->limit = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && table->limit)
-		return 0;
-	ep_say("--limit=%s: a number of functions, from 1", text);
-	return EP_EXIT_USAGE;
-}
-
 static int take_arguments(struct table *table,
 			  const struct ep_arguments *arguments)
 {
-	bool csv = ep_argument_given(arguments, "csv");
-	bool json = ep_argument_given(arguments, "json");
 	int result = choose_key(table, ep_argument(arguments, "sort"));
 
 	if (!result)
-		result = choose_limit(table, ep_argument(arguments, "limit"));
-	if (!result && csv && json) {
-		ep_say("--csv or --json, not both");
-		result = EP_EXIT_USAGE;
-	}
-	table->layout = csv ? CSV : json ? JSON : TEXT;
+		result = ep_choose_form(&table->form, arguments);
 	table->reverse = ep_argument_given(arguments, "reverse");
 	table->by_thread = ep_argument_given(arguments, "by-thread");
 	table->with_module = ep_argument_given(arguments, "module");
@@ -363,11 +327,6 @@ static void choose_rows(struct table *table)
 /* An exit status. */
 static int print_waits(struct table *table)
 {
-	static const enum ep_waits_layout layouts[] = {
-		[TEXT] = EP_WAITS_TEXT,
-		[CSV] = EP_WAITS_CSV,
-		[JSON] = EP_WAITS_JSON,
-	};
 	const struct ep_trace *trace = table->session.trace;
 	struct ep_waits waits;
 	struct ep_err err = {0};
@@ -383,8 +342,7 @@ static int print_waits(struct table *table)
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	ep_waits_print(&waits, trace, layouts[table->layout], table->limit,
-		       table->function);
+	ep_waits_print(&waits, trace, &table->form, table->function);
 	ep_waits_deinit(&waits);
 	return EP_EXIT_COMPLETE;
 }
@@ -403,9 +361,9 @@ static int print(struct table *table)
 	choose_rows(table);
 	if (!table->rows)
 		return EP_EXIT_NOTHING;
-	if (table->layout == TEXT)
+	if (table->form.layout == EP_LAYOUT_TEXT)
 		print_text(table);
-	else if (table->layout == CSV)
+	else if (table->form.layout == EP_LAYOUT_CSV)
 		print_csv(table);
 	else
 		print_json(table);

@@ -68,18 +68,6 @@ static void print_text_end(const struct ep_waits *waits)
 	       ep_timetext(ready, waits->ready));
 }
 
-/* RFC 4180: quotes are doubled. */
-static void print_field(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
-		putchar(*text);
-	}
-	putchar('"');
-}
-
 static const char *kind_text(const struct ep_slice *slice)
 {
 	static const char *const words[] = {
@@ -99,13 +87,13 @@ static void csv_row(const struct ep_trace *trace, const struct ep_wait *wait)
 
 	if (wait->waker_count)
 		ep_waker_text(text, sizeof(text), trace->schedule, by);
-	print_field(name_of(wait->function));
+	ep_csv_field(name_of(wait->function));
 	putchar(',');
-	print_field(name_of(wait->caller));
+	ep_csv_field(name_of(wait->caller));
 	printf(",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%s,",
 	       wait->count, wait->open, wait->total, wait->longest,
 	       wait->waker_count ? kind_text(by) : "");
-	print_field(text);
+	ep_csv_field(text);
 	putchar('\n');
 }
 
@@ -168,15 +156,15 @@ static void json_end(struct ep_json *json)
 }
 
 void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
-		    enum ep_waits_layout layout, uint64_t limit,
-		    const char *pattern)
+		    const struct ep_table_form *form, const char *pattern)
 {
+	const enum ep_layout layout = form->layout;
 	struct ep_json json;
 	uint64_t told = 0;
 
-	if (layout == EP_WAITS_JSON)
+	if (layout == EP_LAYOUT_JSON)
 		json_head(&json, waits);
-	else if (layout == EP_WAITS_CSV)
+	else if (layout == EP_LAYOUT_CSV)
 		printf("function,caller,waits,open,total_ns,longest_ns,"
 		       "ended_by,by\n");
 	else
@@ -186,17 +174,17 @@ void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 
 		if (pattern && fnmatch(pattern, name_of(wait->function), 0))
 			continue;
-		if (limit && told++ == limit)
+		if (form->limit && told++ == form->limit)
 			break;
-		if (layout == EP_WAITS_JSON)
+		if (layout == EP_LAYOUT_JSON)
 			json_row(&json, trace, wait);
-		else if (layout == EP_WAITS_CSV)
+		else if (layout == EP_LAYOUT_CSV)
 			csv_row(trace, wait);
 		else
 			print_row(waits, trace, wait);
 	}
-	if (layout == EP_WAITS_JSON)
+	if (layout == EP_LAYOUT_JSON)
 		json_end(&json);
-	else if (layout == EP_WAITS_TEXT)
+	else if (layout == EP_LAYOUT_TEXT)
 		print_text_end(waits);
 }
