@@ -61,6 +61,24 @@ static uint32_t depth_at(const struct ep_calls *calls, size_t height)
 	return depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
 }
 
+const char *ep_point_word(enum ep_point point)
+{
+	static const char *const words[] = {
+		[EP_POINT_THROW] = "throw",
+		[EP_POINT_RETHROW] = "rethrow",
+		[EP_POINT_CATCH] = "catch",
+		[EP_POINT_LONGJMP] = "longjmp",
+		[EP_POINT_STACK] = "stack",
+		[EP_POINT_NOTE] = "note",
+		[EP_POINT_SPAN_BEGIN] = "span-begin",
+		[EP_POINT_SPAN_END] = "span-end",
+		[EP_POINT_WATCHDOG] = "watchdog",
+	};
+
+	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point]
+							      : "unknown";
+}
+
 /* ---- calls ---- */
 
 /* The calls of the fiber that runs; NULL: out of memory. */

@@ -39,6 +39,10 @@ enum ep_point {
 			      long, in words */
 };
 
+/* "throw", "rethrow", "catch", "longjmp", "stack", "note", "span-begin",
+ * "span-end", "watchdog". Static. */
+const char *ep_point_word(enum ep_point point);
+
 #define EP_CALL_BEFORE                                                    \
 	1u                   /* END only: began before the history; begin \
 				unknown */

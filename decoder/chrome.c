@@ -204,7 +204,7 @@ static void approximate(struct chrome *chrome, const char *which,
 /* Its time is taken now, in order; it is written when all is known of it. The
  * mark of a frame is that time, doubled, + 1 when it was resumed. */
 static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_frame *frame, enum ep_nest_why why,
+		 struct ep_nest_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *event, struct ep_err *err)
 {
 	struct chrome *chrome = context;
@@ -223,7 +223,7 @@ static void word(struct chrome *chrome, bool on, const char *key_and_text)
 }
 
 /* What the numbers don't tell. */
-static void flags(struct chrome *chrome, const struct ep_frame *frame,
+static void flags(struct chrome *chrome, const struct ep_nest_frame *frame,
 		  enum ep_nest_why why, const struct ep_event *event)
 {
 	uint32_t known = frame->flags;
@@ -253,7 +253,7 @@ static void flags(struct chrome *chrome, const struct ep_frame *frame,
 
 static int write_call(struct chrome *chrome,
 		      const struct ep_nest_thread *thread,
-		      const struct ep_frame *frame, enum ep_nest_why why,
+		      const struct ep_nest_frame *frame, enum ep_nest_why why,
 		      const struct ep_event *event, struct ep_err *err)
 {
 	const struct ep_text *text =
@@ -275,7 +275,7 @@ static int write_call(struct chrome *chrome,
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_frame *frame, enum ep_nest_why why,
+	       struct ep_nest_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
 {
 	size_t open = thread->count;
@@ -306,7 +306,7 @@ static char *point_name(const struct ep_event *event)
 		     : event->point == EP_POINT_STACK ? "another stack"
 		     : event->point == EP_POINT_SPAN_END
 			     ? "end of a span that began before:"
-			     : ep_export_point(event->point),
+			     : ep_point_word(event->point),
 		     !own_words && *event->text ? " " : "", event->text) < 0)
 		return NULL;
 	return name;
@@ -328,7 +328,7 @@ static int point(struct chrome *chrome, const struct ep_event *event)
 	ep_outbuf_text(out, ",\"cat\":\"");
 	ep_outbuf_text(out, event->point < EP_POINT_NOTE
 				    ? "point"
-				    : ep_export_point(event->point));
+				    : ep_point_word(event->point));
 	ep_outbuf_text(out, "\",\"args\":{\"address\":\"");
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\"");

@@ -210,7 +210,7 @@ static int out_of_memory(struct ep_err *err)
 }
 
 static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_frame *frame, enum ep_nest_why why,
+		 struct ep_nest_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *event, struct ep_err *err)
 {
 	struct collapsed *collapsed = context;
@@ -238,7 +238,7 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_frame *frame, enum ep_nest_why why,
+	       struct ep_nest_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
 {
 	struct collapsed *collapsed = context;

@@ -134,10 +134,10 @@ static int out_of_memory(struct ep_err *err)
 /* The edge to `frame`, the innermost, from the one that called it; NONE in
  * *edge: from nowhere known. */
 static int edge_begin(struct dot *dot, const struct ep_nest_thread *thread,
-		      struct ep_frame *frame, bool call, uint32_t *edge)
+		      struct ep_nest_frame *frame, bool call, uint32_t *edge)
 {
 	struct active *active = &dot->active[thread->index];
-	const struct ep_frame *caller = frame - 1;
+	const struct ep_nest_frame *caller = frame - 1;
 
 	*edge = NONE;
 	if (thread->count < 2)
@@ -153,7 +153,7 @@ static int edge_begin(struct dot *dot, const struct ep_nest_thread *thread,
 }
 
 static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_frame *frame, enum ep_nest_why why,
+		 struct ep_nest_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *event, struct ep_err *err)
 {
 	struct dot *dot = context;
@@ -177,7 +177,7 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_frame *frame, enum ep_nest_why why,
+	       struct ep_nest_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
 {
 	struct dot *dot = context;

@@ -127,24 +127,6 @@ char *ep_export_gap(const struct ep_event *gap)
 	return ep_export_quote(ep_replay_gap(text, gap));
 }
 
-const char *ep_export_point(enum ep_point point)
-{
-	static const char *const words[] = {
-		[EP_POINT_THROW] = "throw",
-		[EP_POINT_RETHROW] = "rethrow",
-		[EP_POINT_CATCH] = "catch",
-		[EP_POINT_LONGJMP] = "longjmp",
-		[EP_POINT_STACK] = "stack",
-		[EP_POINT_NOTE] = "note",
-		[EP_POINT_SPAN_BEGIN] = "span-begin",
-		[EP_POINT_SPAN_END] = "span-end",
-		[EP_POINT_WATCHDOG] = "watchdog",
-	};
-
-	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point]
-							      : "unknown";
-}
-
 int ep_export_finish(struct ep_outbuf *out, int rc, struct ep_err *err)
 {
 	if (!rc && ep_outbuf_finish(out) != 0)

@@ -83,10 +83,6 @@ const char *ep_export_program(const struct ep_trace *trace);
  * them, from malloc; NULL: out of memory. */
 char *ep_export_gap(const struct ep_event *gap);
 
-/* "throw", "rethrow", "catch", "longjmp", "stack", "note", "span-begin",
- * "span-end", "watchdog". Static. */
-const char *ep_export_point(enum ep_point point);
-
 /* `rc`, or EP_E_IO when the buffer's file failed, which errno then says. */
 int ep_export_finish(struct ep_outbuf *out, int rc, struct ep_err *err);
 

@@ -207,7 +207,7 @@ static void address_field(struct jsonl *jsonl, uint64_t address)
 }
 
 /* ,"flags":["one","two"], the words that replay --format=tsv has. */
-static void flags_field(struct jsonl *jsonl, const struct ep_frame *frame,
+static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 			const struct ep_event *end)
 {
 	const struct {
@@ -242,7 +242,7 @@ static void flags_field(struct jsonl *jsonl, const struct ep_frame *frame,
 /* ---- lines ---- */
 
 static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_frame *frame, enum ep_nest_why why,
+		 struct ep_nest_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *event, struct ep_err *err)
 {
 	(void)context;
@@ -255,7 +255,7 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-static void time_fields(struct jsonl *jsonl, const struct ep_frame *frame,
+static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 			const struct ep_event *end)
 {
 	struct ep_outbuf *out = &jsonl->out;
@@ -287,7 +287,7 @@ static void time_fields(struct jsonl *jsonl, const struct ep_frame *frame,
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_frame *frame, enum ep_nest_why why,
+	       struct ep_nest_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
 {
 	struct jsonl *jsonl = context;
@@ -357,7 +357,7 @@ static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
 	char *quoted;
 
 	ep_outbuf_text(&jsonl->out, ",\"point\":\"");
-	ep_outbuf_text(&jsonl->out, ep_export_point(event->point));
+	ep_outbuf_text(&jsonl->out, ep_point_word(event->point));
 	ep_outbuf_text(&jsonl->out, "\"");
 	if (event->text && *event->text) {
 		quoted = ep_export_quote(event->text);

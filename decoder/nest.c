@@ -10,12 +10,12 @@
 
 /* A call from before the history, known by its return. */
 struct before {
-	struct ep_frame frame;
+	struct ep_nest_frame frame;
 	uint64_t segment; /* gaps before it, but what a newer version wrote */
 };
 
 struct stack {
-	struct ep_frame *frames; /* outermost first, open or suspended */
+	struct ep_nest_frame *frames; /* outermost first, open or suspended */
 	size_t count, room;
 	struct before *before; /* as they returned */
 	size_t before_count, before_room, before_next;
@@ -113,7 +113,7 @@ static int frame_begin(struct nest *nest, struct strand *strand,
 		       struct ep_err *err)
 {
 	struct stack *stack = running(strand);
-	struct ep_frame *frame = &stack->frames[stack->count++];
+	struct ep_nest_frame *frame = &stack->frames[stack->count++];
 
 	frame->since = strand->public.now;
 	show(strand);
@@ -122,7 +122,7 @@ static int frame_begin(struct nest *nest, struct strand *strand,
 }
 
 static int frame_add(struct nest *nest, struct strand *strand,
-		     const struct ep_frame *frame, enum ep_nest_why why,
+		     const struct ep_nest_frame *frame, enum ep_nest_why why,
 		     const struct ep_event *event, struct ep_err *err)
 {
 	struct stack *stack = running(strand);
@@ -141,7 +141,7 @@ static int frame_end(struct nest *nest, struct strand *strand,
 		     struct ep_err *err)
 {
 	struct stack *stack = running(strand);
-	struct ep_frame *frame = &stack->frames[stack->count - 1];
+	struct ep_nest_frame *frame = &stack->frames[stack->count - 1];
 	int64_t ran = strand->public.now - frame->since;
 	int rc;
 
@@ -235,9 +235,9 @@ static int enter(struct nest *nest, struct strand *strand, uint32_t number,
 
 /* ---- calls from before the history ---- */
 
-static struct ep_frame frame_of(const struct ep_event *event)
+static struct ep_nest_frame frame_of(const struct ep_event *event)
 {
-	return (struct ep_frame){
+	return (struct ep_nest_frame){
 		.function = event->function,
 		.call = event->call,
 		.address = event->address,
@@ -267,11 +267,11 @@ static int look_at(void *context, const struct ep_event *event,
 	return EP_OK;
 }
 
-static struct ep_frame frame_of_caller(const struct ep_caller *caller)
+static struct ep_nest_frame frame_of_caller(const struct ep_caller *caller)
 {
 	uint32_t gap = caller->segment ? EP_CALL_ACROSS_GAP : 0;
 
-	return (struct ep_frame){
+	return (struct ep_nest_frame){
 		.function = caller->function,
 		.call = caller->call,
 		.address = caller->address,
@@ -410,7 +410,7 @@ static int moment(struct nest *nest, struct strand *strand,
 static int end_unseen(struct nest *nest, struct strand *strand,
 		      const struct ep_event *event, struct ep_err *err)
 {
-	struct ep_frame frame = frame_of(event);
+	struct ep_nest_frame frame = frame_of(event);
 	int rc = frame_add(nest, strand, &frame, EP_NEST_BEFORE, NULL, err);
 
 	return rc ? rc : frame_end(nest, strand, EP_NEST_CALL, event, err);
@@ -466,7 +466,7 @@ static int take_gap(struct nest *nest, struct strand *strand,
 static int take_call(struct nest *nest, struct strand *strand,
 		     const struct ep_event *event, struct ep_err *err)
 {
-	struct ep_frame frame;
+	struct ep_nest_frame frame;
 	int rc = prepare(nest, strand, event, err);
 
 	if (rc)

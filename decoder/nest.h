@@ -17,7 +17,7 @@
 
 #include "decoder/stream.h"
 
-struct ep_frame {
+struct ep_nest_frame {
 	const struct ep_function *function;
 	uint64_t call;        /* number in its thread */
 	uint64_t address;     /* as recorded at its begin (its end: BEFORE) */
@@ -33,9 +33,9 @@ struct ep_frame {
 
 struct ep_nest_thread {
 	const struct ep_trace_thread *thread;
-	size_t index;            /* of the thread in the trace */
-	struct ep_frame *frames; /* open now, outermost first; the one begun or
-				    ended is the last of them */
+	size_t index;                 /* of the thread in the trace */
+	struct ep_nest_frame *frames; /* open now, outermost first; the one
+				    begun or ended is the last of them */
 	size_t count;
 	int64_t now; /* ns since the trace's first record, never back; what
 			lies before counts as 0 */
@@ -58,10 +58,10 @@ enum ep_nest_why {
 struct ep_nest_sink {
 	void *context;
 	int (*begin)(void *context, const struct ep_nest_thread *thread,
-		     struct ep_frame *frame, enum ep_nest_why why,
+		     struct ep_nest_frame *frame, enum ep_nest_why why,
 		     const struct ep_event *event, struct ep_err *err);
 	int (*end)(void *context, const struct ep_nest_thread *thread,
-		   struct ep_frame *frame, enum ep_nest_why why,
+		   struct ep_nest_frame *frame, enum ep_nest_why why,
 		   const struct ep_event *event, struct ep_err *err);
 	/* A GAP, a POINT, or the END of a STRAY return. */
 	int (*moment)(void *context, const struct ep_nest_thread *thread,

@@ -46,14 +46,6 @@ const char *ep_replay_gap(char out[EP_REPLAY_GAP_SIZE],
 	return out;
 }
 
-static const char *const point_words[] = {
-	[EP_POINT_THROW] = "throw",           [EP_POINT_RETHROW] = "rethrow",
-	[EP_POINT_CATCH] = "catch",           [EP_POINT_LONGJMP] = "longjmp",
-	[EP_POINT_STACK] = "new-stack",       [EP_POINT_NOTE] = "note",
-	[EP_POINT_SPAN_BEGIN] = "span-begin", [EP_POINT_SPAN_END] = "span-end",
-	[EP_POINT_WATCHDOG] = "watchdog",
-};
-
 bool ep_replay_approximate(const struct ep_event *event)
 {
 	return !event->begin.exact ||
@@ -560,7 +552,9 @@ int ep_replay_tsv_event(void *context, const struct ep_event *event,
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\t");
 	if (event->kind == EP_EVENT_POINT) {
-		ep_outbuf_text(out, point_words[event->point]);
+		ep_outbuf_text(out, event->point == EP_POINT_STACK
+					    ? "new-stack"
+					    : ep_point_word(event->point));
 		ep_outbuf_text(out, *event->text ? " " : "");
 		ep_outbuf_text(out, event->text);
 	} else {

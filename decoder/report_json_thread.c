@@ -294,22 +294,11 @@ static void write_gap(const struct ep_report *report,
 static void write_point(const struct ep_report *report,
 			const struct ep_event *event)
 {
-	static const char *const names[] = {
-		[EP_POINT_THROW] = "throw",
-		[EP_POINT_RETHROW] = "rethrow",
-		[EP_POINT_CATCH] = "catch",
-		[EP_POINT_LONGJMP] = "longjmp",
-		[EP_POINT_STACK] = "stack",
-		[EP_POINT_NOTE] = "note",
-		[EP_POINT_SPAN_BEGIN] = "span-begin",
-		[EP_POINT_SPAN_END] = "span-end",
-		[EP_POINT_WATCHDOG] = "watchdog",
-	};
 	struct ep_json *json = report->json;
 
 	ep_json_object(json);
 	ep_json_member_text(json, "type", "point");
-	ep_json_member_text(json, "point", names[event->point]);
+	ep_json_member_text(json, "point", ep_point_word(event->point));
 	ep_report_json_text(json, "text", event->text);
 	if (event->function)
 		ep_report_json_function(json, event->function);

@@ -81,7 +81,8 @@ static int numbers_grow(struct speedscope *scope, size_t wanted)
 }
 
 /* NONE: out of memory. */
-static uint32_t frame_of(struct speedscope *scope, const struct ep_frame *frame)
+static uint32_t frame_of(struct speedscope *scope,
+			 const struct ep_nest_frame *frame)
 {
 	enum variant variant = frame->flags & EP_CALL_BEFORE ? BEFORE : PLAIN;
 	size_t at = (size_t)frame->function->id * VARIANTS + variant;
@@ -173,7 +174,7 @@ static int status(struct speedscope *scope, struct ep_err *err)
 }
 
 static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_frame *frame, enum ep_nest_why why,
+		 struct ep_nest_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *begun, struct ep_err *err)
 {
 	struct speedscope *scope = context;
@@ -221,7 +222,7 @@ static char *chain_of(const struct ep_nest_thread *thread)
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_frame *frame, enum ep_nest_why why,
+	       struct ep_nest_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *ended, struct ep_err *err)
 {
 	struct speedscope *scope = context;

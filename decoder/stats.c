@@ -105,7 +105,7 @@ static struct slot *find(struct counting *c,
 }
 
 static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_frame *frame, enum ep_nest_why why,
+		 struct ep_nest_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *event, struct ep_err *err)
 {
 	struct counting *c = context;
@@ -150,7 +150,7 @@ static int add_duration(struct counting *c, struct ep_stat *stat,
 /* The outermost frame of its function ended. One that was suspended meanwhile
  * has nothing added: others ran on its thread. */
 static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
-		      const struct ep_frame *frame, struct ep_stat *stat)
+		      const struct ep_nest_frame *frame, struct ep_stat *stat)
 {
 	const struct ep_trace *trace = c->trace;
 	struct ep_slice_times times;
@@ -169,7 +169,7 @@ static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_frame *frame, enum ep_nest_why why,
+	       struct ep_nest_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
 {
 	struct counting *c = context;

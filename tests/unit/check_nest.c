@@ -132,7 +132,7 @@ static int tell(const struct ep_nest_thread *thread, const char *format, ...)
 }
 
 static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_frame *frame, enum ep_nest_why why,
+		 struct ep_nest_frame *frame, enum ep_nest_why why,
 		 const struct ep_event *event, struct ep_err *err)
 {
 	(void)context;
@@ -149,7 +149,7 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_frame *frame, enum ep_nest_why why,
+	       struct ep_nest_frame *frame, enum ep_nest_why why,
 	       const struct ep_event *event, struct ep_err *err)
 {
 	static const char *const marks[] = {[EP_NEST_CALL] = "",
