@@ -102,6 +102,86 @@ wants fast deep "descend=agree die_deep=agree $outside" EPITAPH_MIN_DURATION=1ms
 wants fast overflow 'overflow_stack=agree EDGE overflow_stack=trace-lost choose=trace-lost main=trace-lost libc=no-hook' EPITAPH_RING=4K
 has page 'trace lost: older than the history'
 
+# Why the trace lacks a call that is on the stack: it was called in a pause, before a fork, or where a block of records is lost.
+cat >lost.c <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <epitaph.h>
+#include "runtime/format.h"
+
+extern struct ep_root epitaph_root;
+static volatile int sink;
+static volatile int *nowhere;
+__attribute__((noinline)) static void leaf(void) { sink++; }
+
+/* More than a block of records. */
+__attribute__((noinline)) static void fill(void)
+{
+	for (int i = 0; i < 600; i++)
+		leaf();
+}
+
+/* Of the only thread, which has used a few: the one before its last. */
+NOFUNTRACE static void lose_block(void)
+{
+	const struct ep_arena *arena = (const void *)(uintptr_t)epitaph_root.arena_address;
+	struct ep_block *blocks = NULL, *last;
+
+	for (unsigned i = 0; i < EP_SECTION_MAX; i++)
+		if (arena->sections[i].type == EP_SECTION_RINGS)
+			blocks = (void *)(uintptr_t)(epitaph_root.arena_address + arena->sections[i].offset);
+	for (last = blocks; last[1].check;)
+		last++;
+	for (; last->sequence != 2; last--)
+		continue;
+	memset(last, 0x55, EP_BLOCK_HEADER);
+}
+
+__attribute__((noinline)) static int inner(void) { return *nowhere + 1; }
+
+__attribute__((noinline)) static int between(const char *how)
+{
+	if (!strcmp(how, "paused"))
+		epitaph_thread_resume();
+	fill();
+	if (!strcmp(how, "blocks"))
+		lose_block();
+	return inner() + 1;
+}
+
+__attribute__((noinline)) static int outer(const char *how)
+{
+	if (!strcmp(how, "fork")) {
+		pid_t child = fork();
+
+		if (child) {
+			waitpid(child, NULL, 0);
+			return 0;
+		}
+	}
+	if (!strcmp(how, "paused"))
+		epitaph_thread_pause();
+	/* `between` begins in the second block. */
+	if (!strcmp(how, "blocks"))
+		for (int i = 0; i < 300; i++)
+			leaf();
+	return between(how) + 1;
+}
+
+int main(int count, char **words) { (void)count; return outer(words[1]) + 1; }
+END
+"$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls -I"$TOP" lost.c -o lost
+# Where history is missing nothing is known of what was outside of all.
+wants lost paused 'inner=agree between=trace-lost outer=agree main=agree EDGE libc=no-hook'
+grep -qE 'between\+.*\[trace lost: tracing was paused\]' page || { say 'the reason: paused'; cat page; }
+wants lost blocks 'inner=agree between=trace-lost outer=agree main=agree EDGE libc=no-hook'
+grep -qE 'between\+.*\[trace lost: blocks of records are lost there\]' page || { say 'the reason: lost blocks'; cat page; }
+wants lost fork 'inner=agree between=agree EDGE outer=trace-lost main=trace-lost libc=no-hook'
+[ "$(grep -cE '(outer|main)\+.*\[trace lost: called before the fork: the parent.s\]' page)" = 2 ] || { say 'the reason: fork'; cat page; }
+
 # A function that was inlined has hooks of its own: its call stands where the debug information has it.
 cat >inlined.c <<'END'
 static volatile int *nowhere;
