@@ -111,8 +111,10 @@ warn(struct search *search, const char *format, ...)
  * worth a word. */
 static void forget_warning(struct search *search)
 {
-	if (!search->asked_refused)
-		search->file->warning[0] = '\0';
+	if (search->asked_refused)
+		return;
+	search->file->warning[0] = '\0';
+	search->file->other_build = false;
 }
 
 static const char *hex(char *out, const void *bytes, size_t size)
@@ -149,6 +151,7 @@ static void warn_mismatch(struct search *search, Elf *elf, const char *path)
 
 	hex(ours, module->build_id, module->build_id_size);
 	hex(theirs, id, size > 0 ? (size_t)size : 0);
+	search->file->other_build = true;
 	warn(search,
 	     "build-id of %s differs (%s in the process, %s in the file)%s",
 	     path, ours, size > 0 ? theirs : "none",

@@ -18,6 +18,7 @@ struct ep_module_file {
 	char *path, *debug_path; /* NULL none */
 	void *memory;            /* behind `elf` when it is not a file */
 	char warning[1024];      /* "" when all is well */
+	bool other_build;        /* it says that a file was of another build */
 };
 
 /*

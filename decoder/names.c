@@ -46,6 +46,13 @@ struct cached {
 	const struct ep_function *function;
 };
 
+struct warning {
+	const char *code; /* static */
+	char *text;
+};
+
+#define OTHER_WARNING "names"
+
 struct ep_names {
 	struct module *modules; /* ascending start */
 	size_t module_count;
@@ -56,7 +63,7 @@ struct ep_names {
 	struct function **buckets; /* of functions, by module and key */
 	size_t bucket_count;       /* a power of two */
 	size_t function_count, unknown_count;
-	char **warnings;
+	struct warning *warnings;
 	size_t warning_count;
 	bool starved;            /* memory ran out once: something is missing */
 	struct function nothing; /* answered when memory is out, or too much is
@@ -206,11 +213,12 @@ static struct module *find_module(struct ep_names *names, uint64_t address,
 
 /* ---- files ---- */
 
-static void add_warning(struct ep_names *names, const char *text)
+static void add_warning(struct ep_names *names, const char *code,
+			const char *text)
 {
 	char *copy = ep_utf8_escape(text, strlen(text));
-	char **grown = realloc(names->warnings,
-			       (names->warning_count + 1) * sizeof(*grown));
+	struct warning *grown = realloc(
+		names->warnings, (names->warning_count + 1) * sizeof(*grown));
 
 	if (grown)
 		names->warnings = grown;
@@ -219,7 +227,7 @@ static void add_warning(struct ep_names *names, const char *text)
 		free(copy);
 		return;
 	}
-	names->warnings[names->warning_count++] = copy;
+	names->warnings[names->warning_count++] = (struct warning){code, copy};
 }
 
 static struct ep_named_file *open_file(struct ep_names *names,
@@ -237,7 +245,11 @@ static struct ep_named_file *open_file(struct ep_names *names,
 	file->raw = names->options.no_demangle;
 	ep_module_file_open(found, module->facts, &names->options);
 	if (found->warning[0])
-		add_warning(names, found->warning);
+		add_warning(names,
+			    found->other_build             ? "other-build-id"
+			    : !found->elf && !found->debug ? "no-file"
+							   : OTHER_WARNING,
+			    found->warning);
 	if (!found->elf && !found->debug)
 		return file;
 	rc = ep_symbols_create(&file->symbols, found->elf, found->debug, &err);
@@ -247,7 +259,7 @@ static struct ep_named_file *open_file(struct ep_names *names,
 	if (err.code != EP_OK) {
 		snprintf(text, sizeof(text), "%.250s: %s", module->name,
 			 err.text);
-		add_warning(names, text);
+		add_warning(names, OTHER_WARNING, text);
 	}
 	return file;
 }
@@ -686,7 +698,7 @@ void ep_names_destroy(struct ep_names *names)
 	for (size_t i = 0; i < names->module_count; i++)
 		free(names->modules[i].name);
 	for (size_t i = 0; i < names->warning_count; i++)
-		free(names->warnings[i]);
+		free(names->warnings[i].text);
 	for (size_t i = 0; i < names->options.debug_path_count; i++)
 		free((char *)names->options.debug_paths[i]);
 	free((void *)names->options.debug_paths);
@@ -711,9 +723,15 @@ bool ep_names_starved(const struct ep_names *names)
 const char *ep_names_warning(const struct ep_names *names, size_t index)
 {
 	if (index < names->warning_count)
-		return names->warnings[index];
+		return names->warnings[index].text;
 	if (index > names->warning_count || !ep_names_starved(names))
 		return NULL;
 	return "some names and lines are missing: out of memory, or more than "
 	       "a million addresses are unknown";
+}
+
+const char *ep_names_warning_code(const struct ep_names *names, size_t index)
+{
+	return index < names->warning_count ? names->warnings[index].code
+					    : OTHER_WARNING;
 }

@@ -116,6 +116,9 @@ const struct ep_function *ep_names_span(struct ep_names *names,
 /* "libfoo.so: build-id of /usr/lib/libfoo.so differs (…)": one per module that
  * could not be named properly, NULL at the end. */
 const char *ep_names_warning(const struct ep_names *names, size_t index);
+/* What it is about, for programs: "other-build-id", "no-file" (of any kind, or
+ * it could not be read), else "names". Static. */
+const char *ep_names_warning_code(const struct ep_names *names, size_t index);
 
 /* Memory ran out once, or too much is unknown: a warning says so, and names or
  * lines may be missing. */

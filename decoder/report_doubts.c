@@ -126,7 +126,7 @@ static void doubt_names(struct gather *doubts, const struct ep_names *names)
 
 	for (size_t i = 0; names && (text = ep_names_warning(names, i)); i++) {
 		doubts->report->partial = true;
-		doubt(doubts, "names", "%s", text);
+		doubt(doubts, ep_names_warning_code(names, i), "%s", text);
 	}
 }
 

@@ -155,4 +155,14 @@ is 'any(e["type"] == "point" and e["point"] == "throw" for e in dead["last_calls
 crash core.watched "$PWD/watched" deadlock dog
 json 0 core.watched
 is 'r["watchdogs"][0]["misses"] >= 1 and r["end"]["missed_watchdog"] == r["watchdogs"][0]["name"] and r["hang"]["threads"]'
+# The program's file is another build, or is gone: each has a code of its own.
+mkdir moved
+cp deaths moved/deaths
+crash core.moved "$PWD/moved/deaths" null
+cp "$BIN/epitaph" moved/deaths
+json 1 core.moved
+is '[w["code"] for w in r["warnings"] if "build-id of" in w["text"]] == ["other-build-id"]'
+rm moved/deaths
+json 1 core.moved
+is '[w["code"] for w in r["warnings"] if w["text"].startswith("deaths: ")] == ["no-file"]'
 exit $((failures != 0))

@@ -381,6 +381,7 @@ START_TEST(another_build_id_is_refused_unless_forced)
 	ck_assert_ptr_null(
 		_i ? NULL : ep_names_address_line(names, BIAS + work, 0).file);
 	ck_assert_ptr_nonnull(strstr(ep_names_warning(names, 0), "differs"));
+	ck_assert_str_eq(ep_names_warning_code(names, 0), "other-build-id");
 	ep_names_find(names, BIAS + work + 1, 0);
 	ck_assert_ptr_null(ep_names_warning(names, 1));
 }
@@ -454,6 +455,7 @@ START_TEST(without_a_build_id_the_path_is_taken_with_a_word)
 	expect(work, 0, "work");
 	ck_assert_ptr_nonnull(
 		strstr(ep_names_warning(names, 0), "no build-id"));
+	ck_assert_str_eq(ep_names_warning_code(names, 0), "names");
 }
 END_TEST
 
@@ -470,6 +472,7 @@ START_TEST(what_is_no_elf_file_is_told_and_never_waited_for)
 	create(&module, 1, NULL);
 	expect(0x1234, 0, "prog+0x1234");
 	ck_assert_ptr_nonnull(ep_names_warning(names, 0));
+	ck_assert_str_eq(ep_names_warning_code(names, 0), "no-file");
 	ck_assert_ptr_null(ep_names_warning(names, 1));
 	shell("rm -rf prog");
 }
