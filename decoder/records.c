@@ -383,8 +383,6 @@ static void take_event(struct decoding *d, uint64_t word)
 	uint64_t stamp = word >> EP_STAMP_SHIFT;
 	struct ep_record *record;
 
-	if (d->overs && d->over->stamp && d->at + 1 == d->over->from)
-		stamp = 0;
 	if (stamp != 0)
 		take_stamp(d, stamp);
 	record = add(d,
@@ -422,16 +420,24 @@ static void take_over(struct decoding *d)
 	d->at = over->end;
 }
 
+/* Words up to `end`, of which `mask` is to be believed. */
+static void take_until(struct decoding *d, uint32_t end, uint64_t mask)
+{
+	const uint64_t *records = d->block->block->records;
+
+	for (; d->at < end; d->at++)
+		take_word(d, records[d->at] & mask);
+}
+
 static void take_words(struct decoding *d)
 {
-	for (;;) {
-		d->end = d->overs ? d->over->from : d->block->words;
-		for (; d->at < d->end; d->at++)
-			take_word(d, d->block->block->records[d->at]);
-		if (!d->overs)
-			return;
-		take_over(d);
+	for (; d->overs; take_over(d)) {
+		d->end = d->over->from;
+		take_until(d, d->end - d->over->stamp, UINT64_MAX);
+		take_until(d, d->end, EP_RETURN_BIT | EP_ADDRESS_MASK);
 	}
+	d->end = d->block->words;
+	take_until(d, d->end, UINT64_MAX);
 }
 
 /* ---- blocks ---- */

@@ -92,10 +92,16 @@ struct look {
 	struct hood hoods[HOODS];
 };
 
+/* Most are sorted out by a byte that ASCII does not have, or by having no
+ * stamp. */
+static inline bool may_be_text(uint64_t word)
+{
+	return !(word & UINT64_C(0x8080808080808080)) && word >> 56;
+}
+
 static bool all_text(uint64_t word)
 {
-	/* Most are sorted out by a byte that ASCII does not have. */
-	if (word & UINT64_C(0x8080808080808080))
+	if (!may_be_text(word))
 		return false;
 	for (unsigned i = 0; i < sizeof(word); i++)
 		if (!is_text(byte_of(word, i)))
@@ -208,11 +214,11 @@ static void find_begin(struct look *look, struct ep_trace_over *over,
 		if (word == 0 || !is_texty(byte_of(word, 7)))
 			return;
 		if (is_likely(look, word)) {
-			bool may_be_text = is_text(byte_of(word, 7));
+			bool letter = is_text(byte_of(word, 7));
 
 			/* Of an escape, nothing tells then what it was. */
-			over->from -= may_be_text && is_escape(word);
-			over->stamp = may_be_text && !is_escape(word);
+			over->from -= letter && is_escape(word);
+			over->stamp = letter && !is_escape(word);
 			return;
 		}
 		over->from--;
@@ -353,6 +359,8 @@ static void look_at_block(struct ep_trace *trace, struct ep_trace_block *taken)
 	for (uint32_t i = 0; i < look.words; i++) {
 		uint32_t run = i;
 
+		if (!may_be_text(look.records[i]))
+			continue;
 		while (i < look.words && is_text_word(&look, look.records[i]))
 			i++;
 		if (i - run >= RUN)
