@@ -24,9 +24,12 @@ static uint8_t *bytes_of(const struct ep_elfcore_piece *piece, uint64_t address)
 uint8_t *ep_redact_at(struct ep_redaction *r, uint64_t address, uint64_t size)
 {
 	size_t at = ep_extract_piece_behind(r->x, address);
-	const struct ep_elfcore_piece *piece = &r->x->pieces[at];
+	const struct ep_elfcore_piece *piece;
 
-	if (at == r->x->piece_count || address < piece->address ||
+	if (at == r->x->piece_count)
+		return NULL;
+	piece = &r->x->pieces[at];
+	if (address < piece->address ||
 	    size > piece->size - (address - piece->address))
 		return NULL;
 	return bytes_of(piece, address);
