@@ -118,7 +118,8 @@ static void redact_data(const struct ep_redaction *r, unsigned kind,
 		kind == EP_MARK_WATCHDOG || kind == EP_MARK_NOTE ? 4 : 2;
 
 	/* What is thrown is a type of the program's, as its functions are. */
-	if (kind >= EP_MARK_THROW && kind <= EP_MARK_FRESH)
+	if ((kind >= EP_MARK_THROW && kind <= EP_MARK_FRESH) ||
+	    kind == EP_MARK_PARENT)
 		return;
 	if (kind != EP_MARK_NOTE && kind != EP_MARK_SPAN_BEGIN &&
 	    kind != EP_MARK_SPAN_END && kind != EP_MARK_WATCHDOG)

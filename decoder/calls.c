@@ -169,7 +169,8 @@ static struct ep_event *end_abandoned(struct ep_calls *calls)
 	event->end = (struct ep_time){event->begin.low, back->high, back->time,
 				      false, back->refined};
 	if (calls->judgement.verdict == EP_PAIR_LEFT) {
-		event->flags |= EP_CALL_UNWOUND;
+		event->flags |=
+			back->kind == EP_RECORD_PARENT ? 0 : EP_CALL_UNWOUND;
 		event->end = time_of(back);
 	}
 	ep_pairing_cut(&calls->pairing, index,

@@ -16,6 +16,9 @@
  * history, or lies where history is missing, belongs to a caller of all calls
  * that were seen since: these were left. (In a thread whose history is whole
  * there is no such place, and nothing is concluded.)
+ *
+ * vfork: what the child called has ended with it; the parent goes on as after a
+ * longjmp.
  */
 #include "decoder/pairing.h"
 
@@ -272,6 +275,8 @@ int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
 		result = say(pairing, record, out);
 	else if (record->kind == EP_RECORD_SAVE)
 		result = save(pairing, record->buffer);
+	else if (record->kind == EP_RECORD_PARENT)
+		result = resume(pairing, record, out);
 	else if (record->kind == EP_RECORD_FRESH)
 		result = fresh(pairing, record);
 	else

@@ -21,6 +21,7 @@ enum ep_record_kind {
 	EP_RECORD_SAVE,   /* buffer */
 	EP_RECORD_RESUME, /* buffer */
 	EP_RECORD_SWAP,   /* buffer: saved; other: resumed */
+	EP_RECORD_PARENT, /* buffer */
 	EP_RECORD_FRESH,  /* address of the function; other: link, 0 none */
 	/* What the program says. */
 	EP_RECORD_NOTE,       /* buffer: address of the format; arguments */

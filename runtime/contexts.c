@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * contexts.c: setjmp and ucontext: a place in a call is saved, and gone on with
- * later. The buffer's address tells which was which; what is in it is libc's.
- * Called by x86_64/interpose.S before the real function; async-signal-safe as
- * that one is.
+ * contexts.c: setjmp, ucontext and vfork: a place in a call is saved, and gone
+ * on with later. The buffer's address tells which was which; what is in it is
+ * libc's. Called by x86_64/interpose.S before the real function;
+ * async-signal-safe as that one is.
  */
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
 #include <ucontext.h>
 
 #include "runtime/interpose.h"
@@ -77,3 +80,69 @@ static void fresh(uint64_t buffer, uint64_t function)
 }
 
 BEFORE(makecontext, makecontext, fresh(a, b))
+
+/* ---- vfork --------------------------------------------------------------- */
+
+/*
+ * What a parent needs to go on, while its child writes on its stack: of each
+ * that waits, in whatever thread. Not thread-local: what is, has no room.
+ */
+#define PARENTS 32
+
+struct parent {
+	uint64_t place; /* return address */
+	uint64_t rbx;
+	uint32_t taken;
+};
+static_assert(offsetof(struct parent, place) == 0 &&
+		      offsetof(struct parent, rbx) == 8,
+	      "interpose.S");
+
+static struct parent parents[PARENTS];
+
+struct vfork_call {
+	ep_any_fn real;
+	struct parent *parent; /* NULL: as if we were not there */
+};
+
+static void *no_vfork(void)
+{
+	errno = ENOSYS;
+	return (void *)-1L;
+}
+
+static struct parent *parent_take(void)
+{
+	for (unsigned i = 0; i < PARENTS; i++)
+		if (!__atomic_exchange_n(&parents[i].taken, 1,
+					 __ATOMIC_ACQUIRE))
+			return &parents[i];
+	return NULL;
+}
+
+struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place);
+void ep_after_vfork(struct parent *parent, uint64_t stack);
+
+/* In the parent. The child's calls are recorded as this thread's own. */
+struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place)
+{
+	ep_any_fn real = ep_interpose_known(EP_REAL_vfork, place);
+	struct vfork_call call = {real, real ? parent_take() : NULL};
+
+	if (!real)
+		call.real = no_vfork;
+	if (call.parent)
+		save(stack);
+	return call;
+}
+
+/* In the parent again, or for the first time: it failed. */
+void ep_after_vfork(struct parent *parent, uint64_t stack)
+{
+	struct ep_mark mark;
+
+	__atomic_store_n(&parent->taken, 0, __ATOMIC_RELEASE);
+	ep_mark_init(&mark, EP_MARK_PARENT);
+	ep_mark_value(&mark, stack);
+	ep_mark_record(&mark);
+}

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 4
+#define EP_FORMAT_MINOR 5
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -594,8 +594,9 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 	     the next two; as many of these as it takes */
 #define EP_MARK_LANDED 4 /* clean-up code goes on there: address */
 #define EP_MARK_CAUGHT 5 /* a handler goes on there: address */
-#define EP_MARK_SAVE                                                         \
-	6 /* setjmp, getcontext: address of the buffer; control returns here \
+#define EP_MARK_SAVE                                                           \
+	6 /* setjmp, getcontext, vfork: address of the buffer; control returns \
+	   * here                                                              \
 	   */
 #define EP_MARK_RESUME 7 /* longjmp: buffer, at */
 #define EP_MARK_SWAP \
@@ -618,6 +619,8 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 	13 /* the thread fed it last, and its deadline has passed: at, by  \
 	      how many ns (clipped to 52 bits), its name, cut off after 81 \
 	      bytes */
+#define EP_MARK_PARENT \
+	14 /* vfork has returned in the parent, or failed: as 7, without at */
 #define EP_MARKS 32
 
 /* Arguments of a note: by how they were passed, not by what is made of them. */

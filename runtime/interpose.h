@@ -44,7 +44,8 @@
 	X(getcontext)                \
 	X(setcontext)                \
 	X(swapcontext)               \
-	X(makecontext)
+	X(makecontext)               \
+	X(vfork)
 
 /* No thread of the runtime's own may be there meanwhile (rights.c). */
 #define EP_INTERPOSED_ALONE(X) \

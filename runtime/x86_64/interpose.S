@@ -88,4 +88,53 @@
 	interposer PUBLIC(fexecve), ep_before_fexecve
 	interposer PUBLIC(execveat), ep_before_execveat
 
+	/*
+	 * vfork returns twice upon one stack, on which the child goes on first:
+	 * what the parent needs lies elsewhere, and %rbx, which each has for
+	 * itself, knows where. The real one may be another's wrapper, which does
+	 * the same. With shadow stacks the child, which shares the parent's, jumps
+	 * back, as from the C library's vfork: it must not pop what the parent will.
+	 */
+	.globl	PUBLIC(vfork)
+	.type	PUBLIC(vfork), @function
+	.p2align 4
+PUBLIC(vfork):
+	.cfi_startproc
+	endbr64
+	movq	%rsp, %rdi
+	movq	(%rsp), %rsi
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	ep_before_vfork
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	testq	%rdx, %rdx
+	jnz	1f
+	jmp	*%rax
+1:	popq	(%rdx)
+	.cfi_adjust_cfa_offset -8
+	.cfi_undefined %rip
+	movq	%rbx, 8(%rdx)
+	movq	%rdx, %rbx
+	call	*%rax
+	movq	(%rbx), %rcx
+	testl	%eax, %eax
+	jnz	2f
+	movq	8(%rbx), %rbx
+	notrack	jmp *%rcx
+2:	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	.cfi_restore %rip
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	movq	%rbx, %rdi
+	leaq	8(%rsp), %rsi
+	movq	8(%rbx), %rbx
+	call	ep_after_vfork
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	PUBLIC(vfork), . - PUBLIC(vfork)
+
 	.section .note.GNU-stack, "", @progbits

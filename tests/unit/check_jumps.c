@@ -122,6 +122,8 @@ static void write_word(const char *w)
 	else if (w[0] == '^')
 		mark(EP_MARK_RESUME,
 		     (uint64_t[]){buffer(w[1]), code('z', 0x20)}, 2, NULL);
+	else if (w[0] == '|')
+		mark(EP_MARK_PARENT, (uint64_t[]){buffer(w[1])}, 1, NULL);
 	else if (w[0] == '~')
 		mark(EP_MARK_SWAP,
 		     (uint64_t[]){buffer(w[1]), buffer(w[2]), code('z', 0x20)},
@@ -259,6 +261,22 @@ START_TEST(longjmp_goes_back_to_the_call_that_saved)
 }
 END_TEST
 
+START_TEST(a_parent_goes_on_where_it_called_vfork)
+{
+	static const char *const flows[][2] = {
+		/* Without the mark the innermost f returns. */
+		{"f( f( @1 f( f( |1 f) f)", "f( f( f( f( f)? f)? f) f)"},
+		/* One in a child, and one that failed. */
+		{"f( @1 f( @2 f( |2 x( |1 @1 |1 f)",
+		 "f( f( f( f)? x( x)? f)? f)"},
+		/* One whose vfork lies before the history. */
+		{"f( # a( b( |1 f)", "f( # a( b( b)? a)? f)"},
+	};
+
+	run(flows[_i][0], flows[_i][1]);
+}
+END_TEST
+
 START_TEST(the_last_save_of_a_buffer_counts)
 {
 	run("f( @1 f( @1 f( ^1 f) f)", "f( f( f( jump f)! f) f)");
@@ -372,6 +390,8 @@ int main(void)
 	tcase_add_test(tests, an_exception_within_cleanup_code_is_its_own);
 	tcase_add_test(tests, what_is_thrown_again_leaves_the_catcher);
 	tcase_add_test(tests, longjmp_goes_back_to_the_call_that_saved);
+	tcase_add_loop_test(tests, a_parent_goes_on_where_it_called_vfork, 0,
+			    3);
 	tcase_add_test(tests, the_last_save_of_a_buffer_counts);
 	tcase_add_test(
 		tests,

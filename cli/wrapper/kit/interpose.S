@@ -38,6 +38,7 @@
 	interpose setcontext
 	interpose swapcontext
 	interpose makecontext
+	interpose vfork
 
 	interpose unshare
 	interpose setns

@@ -46,6 +46,7 @@ __wrap_\name:
 	wrap	setcontext
 	wrap	swapcontext
 	wrap	makecontext
+	wrap	vfork
 	wrap	unshare
 	wrap	setns
 	wrap	setuid
