@@ -130,6 +130,9 @@ static uint64_t believed(struct ep_source *source, uint64_t start,
 	if (end - start > BELIEVED_SIZE &&
 	    ep_range_present(source, start, end) < (end - start) / 2)
 		end = range_end(source, start, end, true);
+	/* Segments that hold next to nothing of what they span. */
+	if (ep_range_present(source, start, end) < (end - start) / 2)
+		end = start;
 	return end - start > BELIEVED_SIZE ? end - start : BELIEVED_SIZE;
 }
 
