@@ -9,6 +9,7 @@ import fcntl
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,7 +74,9 @@ def reports(program, epitaph, rounds, say):
 
 @contextlib.contextmanager
 def patterns():
-    """core_pattern is ours, and is put back."""
+    """core_pattern is ours, and is put back, also when somebody ends us."""
+    for number in signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, lambda by, _: sys.exit(128 + by))
     lock_path = os.path.join(tempfile.gettempdir(),
                              "epitaph-core_pattern.lock")
     with open(lock_path, "a", encoding="ascii") as lock:
