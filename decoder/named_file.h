@@ -17,6 +17,7 @@ struct ep_named_file {
 	struct ep_units *units;     /* these: NULL: none, or not asked for */
 	struct ep_lines *lines;
 	struct ep_inlines *inlines;
+	size_t nameless; /* functions that were asked for and have no symbol */
 	bool opened, lines_asked, inlines_asked;
 	bool raw; /* names of inlined functions as they are */
 	bool starved;

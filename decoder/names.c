@@ -469,6 +469,8 @@ static struct function *function_at(struct ep_names *names,
 	function = add_function(names, index, symbol, key);
 	if (function && !symbol)
 		names->unknown_count++;
+	if (module && !(symbol && symbol->name))
+		names->files[module->file].nameless++;
 	return function ? function : nothing_of(names);
 }
 
@@ -728,6 +730,23 @@ const char *ep_names_warning(const struct ep_names *names, size_t index)
 		return NULL;
 	return "some names and lines are missing: out of memory, or more than "
 	       "a million addresses are unknown";
+}
+
+const struct ep_trace_module *ep_names_stripped(const struct ep_names *names,
+						size_t index, size_t *count)
+{
+	for (size_t i = 0; i < names->module_count; i++) {
+		const struct module *module = &names->modules[i];
+		const struct ep_named_file *file = &names->files[module->file];
+
+		if (module->canonical != i || !file->nameless ||
+		    !file->symbols || !ep_symbols_stripped(file->symbols) ||
+		    index-- > 0)
+			continue;
+		*count = file->nameless;
+		return module->facts;
+	}
+	return NULL;
 }
 
 const char *ep_names_warning_code(const struct ep_names *names, size_t index)

@@ -120,6 +120,12 @@ const char *ep_names_warning(const struct ep_names *names, size_t index);
  * it could not be read), else "names". Static. */
 const char *ep_names_warning_code(const struct ep_names *names, size_t index);
 
+/* The modules whose file is stripped (it has no .symtab, and no debug file is
+ * at hand) and of which functions were asked for that have no name: *count of
+ * them. NULL: no more. */
+const struct ep_trace_module *ep_names_stripped(const struct ep_names *names,
+						size_t index, size_t *count);
+
 /* Memory ran out once, or too much is unknown: a warning says so, and names or
  * lines may be missing. */
 bool ep_names_starved(const struct ep_names *names);

@@ -130,6 +130,21 @@ static void doubt_names(struct gather *doubts, const struct ep_names *names)
 	}
 }
 
+/* Nothing is wrong with it, but a file is to be had that says more. */
+static void doubt_stripped(struct gather *doubts, const struct ep_names *names)
+{
+	const struct ep_trace_module *module;
+	size_t count;
+
+	for (size_t i = 0;
+	     names && (module = ep_names_stripped(names, i, &count)); i++)
+		doubt(doubts, "no-symbols",
+		      "%s is stripped: %zu of its functions are told by "
+		      "address; its debug file, by build-id below "
+		      "--debug-path=DIR or from debuginfod, has their names",
+		      module->path, count);
+}
+
 /* Who writes a snapshot while it dies knows its own registers only. */
 static void doubt_others(struct gather *doubts)
 {
@@ -183,8 +198,11 @@ static void gather(struct gather *doubts)
 	if (report->trace)
 		doubt_trace(doubts, report->trace);
 	doubt_names(doubts, report->names);
-	if (report->others != report->names && !report->trace)
+	doubt_stripped(doubts, report->names);
+	if (report->others != report->names && !report->trace) {
 		doubt_names(doubts, report->others);
+		doubt_stripped(doubts, report->others);
+	}
 	if (report->others && ep_names_starved(report->others))
 		report->starved = true;
 	if (report->ghosts && !report->as_json)

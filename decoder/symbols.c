@@ -23,6 +23,7 @@ struct range {
 };
 
 struct ep_symbols {
+	bool stripped;
 	struct ep_symbol *list;
 	size_t count, list_room;
 	struct range *ranges; /* ascending, disjoint */
@@ -595,6 +596,7 @@ int ep_symbols_create(struct ep_symbols **out, Elf *elf, Elf *debug,
 	if (!build.out)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	build_all(&build, elf, debug, err);
+	build.out->stripped = !build.raw.has_symtab;
 	ep_raw_symbols_deinit(&build.raw);
 	free(build.frames);
 	free(build.stubs);
@@ -621,6 +623,11 @@ const struct ep_symbol *ep_symbols_find(const struct ep_symbols *symbols,
 	uint32_t index = symbol_at(symbols, address);
 
 	return index == UINT32_MAX ? NULL : &symbols->list[index];
+}
+
+bool ep_symbols_stripped(const struct ep_symbols *symbols)
+{
+	return symbols->stripped;
 }
 
 const struct ep_symbol *ep_symbols_all(const struct ep_symbols *symbols,

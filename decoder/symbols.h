@@ -45,6 +45,9 @@ void ep_symbols_destroy(struct ep_symbols *symbols); /* NULL is allowed */
 const struct ep_symbol *ep_symbols_find(const struct ep_symbols *symbols,
 					uint64_t address);
 
+/* None of the files has a .symtab: only what is exported has a name. */
+bool ep_symbols_stripped(const struct ep_symbols *symbols);
+
 /* All functions, for tests and listings: ascending start. Borrowed. */
 const struct ep_symbol *ep_symbols_all(const struct ep_symbols *symbols,
 				       size_t *count);
