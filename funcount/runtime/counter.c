@@ -18,6 +18,7 @@
 #include "runtime/loadmap.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
+#include "runtime/text.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE       4096ull
@@ -85,8 +86,9 @@ static struct ep_counts_extent *more_sites(struct ep_counts_extent *full)
 					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return more;
 	/* Somebody was faster: sites that nobody gets would have the same
-	 * numbers as others. */
+	 * numbers as others. Their pages are as if nobody had taken them. */
 	more->check = 0;
+	ep_bytes_zero(more, sizeof(*more));
 	return full;
 }
 

@@ -55,6 +55,39 @@ gives 0 "$EPITAPH" count report --csv epitaph.*.counts
 handled=$(calls on_signal)
 [ "$handled" -ge 100000 ] || say "$what: $handled signals"
 are in_handler "$handled" leaf $((2 * $(calls outer) + handled))
+# Two threads whose first calls come at once: one list of sites is made twice, and one of the two is left.
+what=race
+cat >race.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#define QUIET __attribute__((no_instrument_function))
+#define KEPT __attribute__((noinline))
+static pthread_barrier_t both;
+KEPT void one(void) { __asm__ volatile(""); }
+KEPT void two(void) { __asm__ volatile(""); }
+QUIET static void *begin(void *second)
+{
+	pthread_barrier_wait(&both);
+	second ? two() : one();
+	return NULL;
+}
+QUIET int main(void)
+{
+	pthread_t thread;
+	pthread_barrier_init(&both, NULL, 2);
+	if (pthread_create(&thread, NULL, begin, NULL))
+		return 1;
+	begin(&thread);
+	return pthread_join(thread, NULL);
+}
+END
+"$BIN/epitaph-cc" -O1 race.c -o race -lpthread
+for _ in {1..60}; do
+	rm -f ./*.counts
+	EPITAPH_MODE=count ./race
+	gives 0 "$EPITAPH" count report --csv epitaph.*.counts
+	are one 1 two 1
+done
 what=pause
 run pause
 are pauses 1 paused 0 resumed 2
