@@ -64,18 +64,34 @@ static void record_call(struct ep_tls *tls, struct ep_shortcalls *stack,
 	stack->count++;
 }
 
+/* Where the call's words begin: a long time after the last record, an escape
+ * stands before it, and is its own. */
+static uint64_t first_word(uint64_t slot)
+{
+	uint64_t before;
+
+	if (slot % EP_BLOCK_SIZE == EP_BLOCK_HEADER)
+		return slot;
+	before = *(const uint64_t *)(slot - 8);
+	return (before & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT &&
+			       before % EP_ESCAPE_TYPES == EP_ESCAPE_TIME
+		       ? slot - 8
+		       : slot;
+}
+
 /* True when the call was the last record, was short, and is gone again. */
 static bool take_back(struct ep_tls *tls, const struct entry *entry)
 {
-	uint64_t now = ep_tsc();
+	uint64_t now = ep_tsc(), first = first_word(entry->slot);
 
 	if (now - entry->begin >= ep_clock_cycles(ep_settings.min_duration) ||
-	    entry->slot % EP_BLOCK_SIZE == EP_BLOCK_HEADER)
+	    first % EP_BLOCK_SIZE == EP_BLOCK_HEADER)
 		return false;
 	/* A handler that recorded after the call keeps it. */
-	if (!ep_cmpxchg_local(&tls->cursor, entry->slot + 8, entry->slot))
+	if (!ep_cmpxchg_local(&tls->cursor, entry->slot + 8, first))
 		return false;
 	*(uint64_t *)entry->slot = 0;
+	*(uint64_t *)first = 0;
 	tls->last_tsc = entry->previous;
 	return true;
 }
