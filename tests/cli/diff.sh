@@ -89,7 +89,8 @@ has 'in A good is called by turn'
 has 'in B bad is called by turn'
 grep -A1 'functions that only B called' out | grep -qE '^ +1 +bad$' || { cat out; fail "bad is B's alone"; }
 grep -A1 'calls that differ' out | grep -qE '^ +100 +99 +good$' || { cat out; fail "good: 100 and 99"; }
-differs 1 same.1 odd --json
+# A busy machine moves the durations of the shortest calls.
+differs 1 same.1 odd --json --moved=1000000
 python3 - <<'END'
 import json
 d = json.load(open("out"))
@@ -97,7 +98,7 @@ assert d["format"] == "epitaph-diff" and d["version"] == 1 and d["different"] is
 rows = {f["function"]: f for f in d["functions"]}
 assert rows["bad"]["a"] is None and rows["bad"]["b"]["calls"] == 1, rows
 assert rows["good"]["a"]["calls"] == 100 and rows["good"]["b"]["calls"] == 99, rows
-assert set(rows) <= {"bad", "good", "nap"}, rows
+assert set(rows) == {"bad", "good"}, rows
 thread, = d["threads"]
 assert thread["result"] == "parted" and thread["next_b"]["function"] == "bad" and thread["next_b"]["what"] == "call", thread
 assert thread["next_b"]["inside"] == "turn", thread
