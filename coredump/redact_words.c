@@ -89,18 +89,10 @@ const char *ep_redact_text(char *out, size_t size, uint32_t bits)
 uint32_t ep_source_redacted(const struct ep_source *source)
 {
 	struct ep_snapshot_note head;
+	size_t next = 0;
 
-	for (size_t i = 0; i < source->note_count; i++) {
-		const struct ep_note *note = &source->notes[i];
-
-		if (strcmp(note->name, EP_NOTE_NAME) != 0 ||
-		    note->type != EP_NOTE_SNAPSHOT ||
-		    note->desc_size < sizeof(head))
-			continue;
-		memcpy(&head, note->desc, sizeof(head));
-		return head.redacted;
-	}
-	return 0;
+	return ep_source_snapshot_note(source, &next, &head) ? head.redacted
+							     : 0;
 }
 
 void ep_redacted_path(char out[EP_REDACTED_PATH_MAX], const uint8_t *build_id,

@@ -286,15 +286,9 @@ static int by_snapshot(struct ep_root_search *search)
 {
 	struct ep_source *source = search->source;
 	struct ep_snapshot_note head;
+	size_t next = 0;
 
-	for (size_t i = 0; i < source->note_count; i++) {
-		const struct ep_note *note = &source->notes[i];
-
-		if (strcmp(note->name, EP_NOTE_NAME) != 0 ||
-		    note->type != EP_NOTE_SNAPSHOT ||
-		    note->desc_size < sizeof(head))
-			continue;
-		memcpy(&head, note->desc, sizeof(head));
+	while (ep_source_snapshot_note(source, &next, &head)) {
 		if (head.major == EP_FORMAT_MAJOR &&
 		    ep_root_try_arena(search, head.arena_address,
 				      EP_FOUND_SNAPSHOT,

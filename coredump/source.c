@@ -394,18 +394,10 @@ const uint8_t *ep_source_auxv_bytes(const struct ep_source *source,
 
 uint32_t ep_source_snapshot_found(const struct ep_source *source)
 {
-	for (size_t i = 0; i < source->note_count; i++) {
-		const struct ep_note *note = &source->notes[i];
-		struct ep_snapshot_note head;
+	struct ep_snapshot_note head;
+	size_t next = 0;
 
-		if (strcmp(note->name, EP_NOTE_NAME) != 0 ||
-		    note->type != EP_NOTE_SNAPSHOT ||
-		    note->desc_size < sizeof(head))
-			continue;
-		memcpy(&head, note->desc, sizeof(head));
-		return head.found;
-	}
-	return 0;
+	return ep_source_snapshot_note(source, &next, &head) ? head.found : 0;
 }
 
 const char *ep_source_warning(const struct ep_source *source, size_t index)

@@ -8,8 +8,10 @@
 #define EPITAPH_SOURCE_IMPL_H
 
 #include <libelf.h>
+#include <string.h>
 
 #include "coredump/source.h"
+#include "runtime/format.h"
 
 #define EP_PAGE         4096u
 #define EP_WARNINGS_MAX 32 /* a hostile file must not make a flood */
@@ -96,6 +98,26 @@ int ep_file_read(int fd, const char *path, uint64_t offset, void *out,
  * in the file, into source->notes. Damage is a warning. EP_E_MEMORY only. */
 int ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size,
 		  uint64_t align, struct ep_err *err);
+
+/* The next note of a snapshot among them, from *next on, which begins with 0.
+ * False: no more. */
+static inline bool ep_source_snapshot_note(const struct ep_source *source,
+					   size_t *next,
+					   struct ep_snapshot_note *out)
+{
+	while (*next < source->note_count) {
+		const struct ep_note *note = &source->notes[(*next)++];
+
+		if (strcmp(note->name, EP_NOTE_NAME) != 0 ||
+		    note->type != EP_NOTE_SNAPSHOT ||
+		    note->desc_size < sizeof(*out))
+			continue;
+		memcpy(out, note->desc, sizeof(*out));
+		return true;
+	}
+	return false;
+}
+
 /* Threads, mappings, auxv and death from source->notes. */
 int ep_notes_digest(struct ep_source *source, struct ep_err *err);
 
