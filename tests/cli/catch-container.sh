@@ -32,7 +32,7 @@ mkfifo go
 contained() {
 	local crashed process
 	rm -rf root/cores/*
-	(ulimit -c unlimited && exec 9>&- "$@" bash -c '{ hostname inside; } 2>/dev/null
+	(ulimit -c unlimited && exec "$@" bash -c '{ hostname inside; } 2>/dev/null
 		LD_LIBRARY_PATH=/libraries '"$enter"' /app; true' <go) >/dev/null 2>&1 &
 	crashed=$!
 	exec 8>go # until somebody reads

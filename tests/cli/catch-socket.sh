@@ -20,7 +20,7 @@ printf '%s\n' "$pattern_before" >$pattern_file
 
 served() { python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$socket" 2>/dev/null; }
 start() { # the server, in a process group of its own
-	setsid "$catch" catch --listen="$socket" --store="$store" 9>&- &
+	setsid "$catch" catch --listen="$socket" --store="$store" &
 	server=$!
 	soon served || fail "the server does not listen"
 }
@@ -125,7 +125,7 @@ snapshot_is_of here/core
 # Two, and thirty, at once.
 installed "$room/here/%p" --max-files=100 --listen="$socket"
 rm -rf here && mkdir here
-for _ in $(seq 30); do (ulimit -c unlimited && exec ./deaths abort) >/dev/null 2>&1 9>&- & done
+for _ in $(seq 30); do (ulimit -c unlimited && exec ./deaths abort) >/dev/null 2>&1 & done
 wait $(jobs -p | grep -vx "$server") || true
 [ "$(ls "$store"/deaths.*.core | wc -l)" = 30 ] && [ "$(ls here | wc -l)" -ge 30 ] ||
 	{ cat "$store/log"; fail "of 30 crashes $(ls "$store"/deaths.*.core | wc -l) snapshots, $(ls here | wc -l) cores"; }
@@ -135,7 +135,7 @@ wait $(jobs -p | grep -vx "$server") || true
 printf '#!/bin/bash\n[ -e %s/go ] || { touch %s/begun; sleep 3; }\nexec cat >%s/saved\n' "$room" "$room" "$room" >saver
 installed "|$room/saver" --listen="$socket"
 rm -f begun saved go
-(ulimit -c unlimited && exec ./deaths null) >/dev/null 2>&1 9>&- &
+(ulimit -c unlimited && exec ./deaths null) >/dev/null 2>&1 &
 crashed=$!
 soon test -e begun || fail "the handler was not begun"
 kill -9 "$server"
@@ -148,7 +148,7 @@ snapshot_is_of saved
 start
 printf '#!/bin/bash\ntouch %s/begun\nexec sleep 100\n' "$room" >saver
 rm -f begun
-(ulimit -c unlimited && exec ./deaths null) >/dev/null 2>&1 9>&- &
+(ulimit -c unlimited && exec ./deaths null) >/dev/null 2>&1 &
 crashed=$!
 soon test -e begun || fail "the handler was not begun"
 begun=$SECONDS
@@ -185,7 +185,7 @@ os.set_inheritable(3, True)
 os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=sys.argv[2])
 os.execv(sys.argv[3], sys.argv[3:])
 END
-setsid python3 pass.py "$socket" 1 "$catch" catch --listen="$socket" --store="$store" 9>&- &
+setsid python3 pass.py "$socket" 1 "$catch" catch --listen="$socket" --store="$store" &
 server=$!
 soon served || fail "the passed socket is not served"
 installed core --listen="$socket"

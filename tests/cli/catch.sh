@@ -20,7 +20,7 @@ installed core
 for how in null abort overflow 'null thread'; do
 	rm -rf "$store"/*.core here && mkdir here
 	# shellcheck disable=SC2086
-	(cd here && ulimit -c unlimited && exec 9>&- ../deaths $how) >/dev/null 2>&1 || true
+	(cd here && ulimit -c unlimited && exec ../deaths $how) >/dev/null 2>&1 || true
 	snapshot=$(ls "$store"/*.core)
 	[ -f here/core ] || fail "$how: no core"
 	snapshot_is_of here/core
@@ -41,7 +41,7 @@ dies null
 snapshot_is_of here/deaths-*-11
 installed core
 rm -rf here "$store"/*.core && mkdir here
-(cd here && ulimit -c 0 && exec 9>&- ../deaths null) >/dev/null 2>&1 || true
+(cd here && ulimit -c 0 && exec ../deaths null) >/dev/null 2>&1 || true
 [ ! -e here/core ] || fail "a core in spite of ulimit -c 0"
 ls "$store"/*.core >/dev/null || fail "ulimit -c 0 has cost the snapshot"
 
@@ -51,7 +51,7 @@ dies null setpriv --reuid=65534 --regid=65534 --clear-groups
 [ "$(stat -c %u:%a here/core)" = 65534:600 ] || fail "the core is of $(stat -c %u:%a here/core)"
 [ "$(stat -c %u:%a "$snapshot")" = 65534:600 ] || fail "the snapshot is of $(stat -c %u:%a "$snapshot")"
 rm -rf "$store"/*.core here && mkdir -m 755 here
-(cd here && ulimit -c unlimited && exec 9>&- setpriv --reuid=65534 --regid=65534 --clear-groups ../deaths null) >/dev/null 2>&1 || true
+(cd here && ulimit -c unlimited && exec setpriv --reuid=65534 --regid=65534 --clear-groups ../deaths null) >/dev/null 2>&1 || true
 [ ! -e here/core ] && ls "$store"/*.core >/dev/null || fail "a folder of root's"
 grep -q 'did not take all of the core' "$store/log" || fail "nothing in the log"
 
@@ -73,7 +73,7 @@ for limit in 64 0; do
 	echo $limit >$limit_file
 	mkfifo "$store/log"
 	rm -f saved
-	(ulimit -c unlimited && exec 9>&- bash -c 'kill -SEGV $$') >/dev/null 2>&1 &
+	(ulimit -c unlimited && exec bash -c 'kill -SEGV $$') >/dev/null 2>&1 &
 	[ $limit -eq 0 ] || soon test -s saved || fail "the stream waits for the snapshot"
 	exec 7<>"$store/log"
 	read -r -t 60 logged <&7 || fail "core_pipe_limit $limit: nothing in the log"
@@ -121,7 +121,7 @@ with open(out, "wb") as file:
 END
 for kind in plain asks; do
 	rm -f "$room/socket" ready saved && mkfifo ready
-	python3 server.py "$room/socket" $kind "$room/saved" >ready 9>&- &
+	python3 server.py "$room/socket" $kind "$room/saved" >ready &
 	read -r _ <ready
 	at=@
 	[ $kind = plain ] || at=@@
@@ -136,7 +136,7 @@ done
 # A program that is not traced: its core, as ever, and a line in the log.
 installed core
 rm -rf here && mkdir here
-(cd here && ulimit -c unlimited && exec 9>&- bash -c 'kill -SEGV $$') >/dev/null 2>&1 || true
+(cd here && ulimit -c unlimited && exec bash -c 'kill -SEGV $$') >/dev/null 2>&1 || true
 [ -f here/core ] && ! ls "$store"/*.core 2>/dev/null || fail "an untraced program"
 grep -q 'no trace: ' "$store/log" || { cat "$store/log"; fail "an untraced program is not in the log"; }
 
@@ -163,7 +163,7 @@ status=0
 # Of many the latest; two at once.
 installed core --max-files=2
 for _ in 1 2 3; do dies null; done
-for _ in 1 2; do (mkdir -p here."$BASHPID" && cd here."$BASHPID" && ulimit -c unlimited && exec 9>&- ../deaths abort) >/dev/null 2>&1 & done
+for _ in 1 2; do (mkdir -p here."$BASHPID" && cd here."$BASHPID" && ulimit -c unlimited && exec ../deaths abort) >/dev/null 2>&1 & done
 wait || true
 [ "$(ls "$store"/*.core | wc -l)" -eq 2 ] || fail "--max-files=2: $(ls "$store")"
 for file in "$store"/*.core; do

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# catch.bash: the kernel's real core_pattern, for tests that source this: one at a time, for root only (else the test is skipped),
+# catch.bash: the kernel's real core_pattern, for tests that source this (they are "# alone"): for root only (else the test is skipped),
 # and put back at the end. They are in $room then, which others may enter, with a "deaths" and the epitaph that the kernel starts.
 . "$TOP/tests/cli/lib/core.bash"
 
 pattern_file=/proc/sys/kernel/core_pattern
 limit_file=/proc/sys/kernel/core_pipe_limit
 [ "$(id -u)" -eq 0 ] && [ -w $pattern_file ] || { echo "only root may set kernel.core_pattern"; exit 77; }
-exec 9>"${TMPDIR:-/tmp}/epitaph-core_pattern.lock"
-flock 9
 pattern_before=$(cat $pattern_file) limit_before=$(cat $limit_file)
 # With a short name: core_pattern has 127 bytes.
 room=$(mktemp -d "${TMPDIR:-/tmp}/epc.XXXXXX")
@@ -52,7 +50,7 @@ dies() { # HOW [COMMAND...]: its core is in here, its snapshot, the latest, is t
 	shift
 	rm -rf here && mkdir -m 777 here
 	# shellcheck disable=SC2086
-	(cd here && ulimit -c unlimited && exec 9>&- "$@" "$room/deaths" $how) >/dev/null 2>&1 || true
+	(cd here && ulimit -c unlimited && exec "$@" "$room/deaths" $how) >/dev/null 2>&1 || true
 	# shellcheck disable=SC2012
 	snapshot=$(ls -t "$store"/deaths.*.core 2>/dev/null | head -n 1) || true
 }
