@@ -12,6 +12,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/mark.h"
+#include "runtime/syscalls.h"
 
 static void save(uint64_t buffer)
 {
@@ -92,7 +93,7 @@ BEFORE(makecontext, makecontext, fresh(a, b))
 struct parent {
 	uint64_t place; /* return address */
 	uint64_t rbx;
-	uint32_t taken;
+	uint32_t taken; /* tid of whom; 0: free */
 };
 static_assert(offsetof(struct parent, place) == 0 &&
 		      offsetof(struct parent, rbx) == 8,
@@ -113,11 +114,24 @@ static void *no_vfork(void)
 
 static struct parent *parent_take(void)
 {
-	for (unsigned i = 0; i < PARENTS; i++)
-		if (!__atomic_exchange_n(&parents[i].taken, 1,
-					 __ATOMIC_ACQUIRE))
+	uint32_t tid = (uint32_t)ep_syscall0(SYS_gettid);
+
+	for (unsigned i = 0; i < PARENTS; i++) {
+		uint32_t nobody = 0;
+
+		if (__atomic_compare_exchange_n(&parents[i].taken, &nobody, tid,
+						false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
 			return &parents[i];
+	}
 	return NULL;
+}
+
+void ep_vfork_reset(uint32_t except)
+{
+	for (unsigned i = 0; i < PARENTS; i++)
+		if (parents[i].taken != except)
+			parents[i].taken = 0;
 }
 
 struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place);

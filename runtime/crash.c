@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "runtime/inherit.h"
 #include "runtime/output.h"
 #include "runtime/signals.h"
 #include "runtime/snapshot.h"
@@ -159,8 +160,14 @@ void ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
 		ep_crash_bounded(write_snapshot, EP_CRASH_SECONDS, signal,
 				 info);
 	}
-	if (!dies)
+	/* A vfork child dies alone. */
+	if (!dies || ep_inherit() == EP_INHERIT_SHARED)
 		__atomic_store_n(&writer, 0, __ATOMIC_RELEASE);
+}
+
+void ep_crash_reset(void)
+{
+	writer = written = watch.tid = 0;
 }
 
 /* ---- stacks ---- */

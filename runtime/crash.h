@@ -23,6 +23,9 @@
 #define EP_CRASHES 8
 void ep_crash(int signal, siginfo_t *info, const void *context, bool dies);
 
+/* In a forked child: what a thread of the parent was writing is not ours. */
+void ep_crash_reset(void);
+
 /* A stack for signal handlers, for the calling thread, unless it has one; and
  * its end. Signal safe. */
 void ep_crash_stack(void);

@@ -13,6 +13,7 @@
 #include "runtime/backing.h"
 #include "runtime/counting.h"
 #include "runtime/crash.h"
+#include "runtime/inherit.h"
 #include "runtime/interpose.h"
 #include "runtime/rescue.h"
 #include "runtime/settings.h"
@@ -68,7 +69,8 @@ static struct ep_kernel_action take_action(int signal)
 
 	lock(&mask);
 	action = fatal.program[signal];
-	if (is_handler(&action) && action.flags & SA_RESETHAND)
+	if (is_handler(&action) && action.flags & SA_RESETHAND &&
+	    ep_inherit() != EP_INHERIT_SHARED)
 		fatal.program[signal].handler = SIG_DFL;
 	unlock(&mask);
 	return action;
@@ -178,6 +180,11 @@ void ep_fatal_start(void)
 		ep_crash_stack();
 }
 
+void ep_fatal_reset(void)
+{
+	fatal.lock = 0;
+}
+
 /* ---- what the program asks for ---- */
 
 /* In a vfork child, whose actions are its own while its memory is not, the
@@ -185,7 +192,7 @@ void ep_fatal_start(void)
 bool ep_fatal_owns(int signal)
 {
 	return signal > 0 && signal < EP_SIGNALS && fatal.owned[signal] &&
-	       (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid;
+	       ep_inherit() != EP_INHERIT_SHARED;
 }
 
 static void to_program(struct sigaction *out,

@@ -18,6 +18,9 @@
 /* Installs the handler for what the settings ask for. After ep_start, once. */
 void ep_fatal_start(void);
 
+/* In a forked child: no thread is in the middle of a change. */
+void ep_fatal_reset(void);
+
 /* The runtime stands between the kernel and the program's action for it. */
 bool ep_fatal_owns(int signal);
 

@@ -11,6 +11,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/files.h"
+#include "runtime/inherit.h"
 #include "runtime/syscalls.h"
 
 #define STACK (64 * 1024l)
@@ -38,11 +39,6 @@ static uint64_t block_signals(void)
 static void restore_signals(uint64_t mask)
 {
 	ep_syscall4(SYS_rt_sigprocmask, 2, (long)&mask, 0, sizeof(mask));
-}
-
-static bool is_ours(void)
-{
-	return (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid;
 }
 
 static bool make_stack(struct ep_helper *helper)
@@ -82,7 +78,7 @@ int ep_helper_start(struct ep_helper *helper, void (*run)(void))
 	uint64_t mask;
 	long made = 0;
 
-	if (!is_ours())
+	if (!ep_inherits_nothing())
 		return -ENODEV;
 	mask = block_signals();
 	while (atomic_flag_test_and_set(&helper->busy))
@@ -117,7 +113,7 @@ bool ep_helper_stop(struct ep_helper *helper)
 	uint64_t mask;
 	bool was;
 
-	if (!helper->tid || !is_ours())
+	if (!helper->tid || !ep_inherits_nothing())
 		return false;
 	mask = block_signals();
 	while (atomic_flag_test_and_set(&helper->busy))

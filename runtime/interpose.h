@@ -129,6 +129,13 @@ ep_any_fn ep_interpose_find(ep_any_fn *cache, const char *name, uint64_t place);
  * dynamic linker knows must be mixed with it. */
 bool ep_interpose_own_unwinder(void);
 
+/*
+ * In a forked child: threads that waited in vfork are not here. But for the
+ * caller: it was forked by a signal handler, or by a vfork child, whose maker
+ * had the tid `except`.
+ */
+void ep_vfork_reset(uint32_t except);
+
 /* Looks up the real ones while that is safe. Not signal safe; once. */
 void ep_interpose_start(void);
 

@@ -33,6 +33,11 @@ void ep_rescue_prepare(void)
 	done = 0;
 }
 
+void ep_rescue_reset(void)
+{
+	busy = facts_lost = growing = 0;
+}
+
 void ep_rescue_grown(uint64_t committed)
 {
 	uint64_t before = __atomic_load_n(&opened, __ATOMIC_RELAXED);

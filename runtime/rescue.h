@@ -14,6 +14,9 @@
  * When the arena has been made. */
 void ep_rescue_prepare(void);
 
+/* In a forked child: no thread is in the middle of a rescue or a growth. */
+void ep_rescue_reset(void);
+
 /* The arena is open up to here: bytes from its start. */
 void ep_rescue_grown(uint64_t committed);
 

@@ -13,12 +13,14 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "runtime/arena.h"
 #include "runtime/backing.h"
 #include "runtime/clock.h"
 #include "runtime/files.h"
+#include "runtime/inherit.h"
 #include "runtime/sched_impl.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
@@ -49,7 +51,7 @@
 #define GONE_TRIES 10000
 
 #define STACK        (64 * 1024l)
-#define HELPER_STACK (16 * 1024l) /* of it, at its low end */
+#define HELPER_STACK (8 * 1024l) /* of it, at its low end; another above */
 
 long ep_clone(unsigned long flags, void *stack_end, uint32_t *clear,
 	      void (*run)(void)); /* x86_64/clone.S */
@@ -62,9 +64,14 @@ static atomic_flag busy = ATOMIC_FLAG_INIT;
 static _Atomic uint64_t due = UINT64_MAX; /* TSC */
 static struct ep_sched spare; /* for when the arena's file is cut off */
 static uint32_t control;      /* a futex: RUN or STOP */
-static uint32_t alive; /* not 0 until the kernel has let go of the drain */
-static uint32_t drain; /* its tid; 0: none */
+static uint32_t alive;   /* not 0 until the kernel has let go of the drain */
+static uint32_t drain;   /* its tid; 0: none */
+static uint32_t remover; /* not 0 until the last one is gone */
+static long zombie;      /* pid of one that nobody has waited for; 0: none */
 static bool complained;
+/* Nobody waits for its drain, which comes late anyway; and what it says might
+ * land in a file that it has opened in place of its parent's stderr. */
+static bool in_child;
 static char *stack;
 
 static struct {
@@ -164,15 +171,25 @@ uint64_t ep_sched_section_size(uint64_t all)
 	return size < LEAST ? 0 : size;
 }
 
+/* Of another drain: the parent's, or one that went with the arena's file. */
+static void forget(bool child)
+{
+	ep_sched = NULL;
+	drain = alive = remover = 0;
+	zombie = 0;
+	pool.segment = pool.at = pool.sequence = 0;
+	atomic_flag_clear(&busy);
+	atomic_store(&due, UINT64_MAX);
+	in_child = child;
+	ep_ftrace_forget();
+	ep_perf_forget();
+}
+
 void ep_sched_begin(bool child)
 {
 	uint64_t size, wait = ep_clock_cycles(GROWN_UP);
 
-	ep_sched = NULL;
-	drain = alive = 0;
-	pool.segment = pool.at = pool.sequence = 0;
-	atomic_flag_clear(&busy);
-	atomic_store(&due, UINT64_MAX);
+	forget(child);
 	if (!ep_sched_section_size(epitaph_root.arena_size))
 		return;
 	ep_sched = ep_arena_section(EP_SECTION_SCHED, &size);
@@ -317,16 +334,62 @@ static void remove_instance(void)
 	ep_syscall1(SYS_exit_group, 0);
 }
 
+/* Its child goes on without it, and is waited for by whoever adopts orphans:
+ * else it would stay a zombie of the program's. */
+static void make_remover(void)
+{
+	if (!ep_syscall_failed(ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID,
+					stack + HELPER_STACK, &remover,
+					remove_instance)))
+		ep_syscall1(SYS_exit_group, 0);
+	remover = 0;
+	remove_instance();
+}
+
+/* The program adopts orphans itself: it must not meet one of ours. */
+static bool adopts_orphans(void)
+{
+	int adopts = 0;
+
+	ep_syscall2(SYS_prctl, PR_GET_CHILD_SUBREAPER, (long)&adopts);
+	return adopts || ep_syscall0(SYS_getpid) == 1;
+}
+
 /* A process of its own that shares the memory and nothing else: it outlives
- * this one by the time that it takes, and is no child that anybody waits for
- * (no signal at its end: wait(2) wants __WCLONE). */
+ * this one by the time that it takes. Nobody but us waits for it: without a
+ * signal at its end wait(2) wants __WCLONE. */
 static void remove_later(void)
 {
-	long helper = ep_clone(CLONE_VM, stack + HELPER_STACK, &alive,
-			       remove_instance);
+	bool adopts = adopts_orphans();
+	long child;
 
-	if (ep_syscall_failed(helper))
+	if (__atomic_load_n(&remover, __ATOMIC_ACQUIRE)) {
 		ep_ftrace_remove();
+		return;
+	}
+	remover = 1;
+	if (adopts)
+		child = ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID,
+				 stack + HELPER_STACK, &remover,
+				 remove_instance);
+	else
+		child = ep_clone(CLONE_VM, stack + 2 * HELPER_STACK, &remover,
+				 make_remover);
+	if (ep_syscall_failed(child)) {
+		remover = 0;
+		ep_ftrace_remove();
+	} else if (adopts) {
+		zombie = child;
+	} else {
+		ep_syscall4(SYS_wait4, child, 0, __WCLONE, 0);
+	}
+}
+
+/* What the drain before this one left. */
+static void bury(void)
+{
+	if (zombie && ep_syscall4(SYS_wait4, zombie, 0, __WCLONE | WNOHANG, 0))
+		zombie = 0;
 }
 
 static void close_source(void)
@@ -347,6 +410,7 @@ static void run_drain(void)
 {
 	ep_sched->tid = (uint32_t)ep_syscall0(SYS_gettid);
 	close_everything();
+	bury();
 	ep_syscall2(SYS_prctl, PR_SET_NAME, (long)"epitaph-sched");
 	if (open_source() < 0) {
 		set_state(EP_SCHED_REFUSED);
@@ -381,11 +445,9 @@ static void restore_signals(uint64_t mask)
 	ep_syscall4(SYS_rt_sigprocmask, 2, (long)&mask, 0, sizeof(mask));
 }
 
-/* A clone that shares the memory, after vfork for one, is another process. */
 static bool is_ours(void)
 {
-	return ep_sched &&
-	       (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid;
+	return ep_sched && ep_inherits_nothing();
 }
 
 static bool make_stack(void)
@@ -480,7 +542,7 @@ static void wait_for_drain(void)
 		       EP_SCHED_STARTING &&
 	       ep_tsc() < until)
 		sleep_on(&ep_sched->state, state, WAIT_MOST, 0);
-	if (state == EP_SCHED_REFUSED && !complained)
+	if (state == EP_SCHED_REFUSED && !complained && !in_child)
 		complain();
 }
 
@@ -512,7 +574,7 @@ static void start_now(void)
 	if (mine)
 		atomic_flag_clear(&busy);
 	restore_signals(mask);
-	if (!ep_settings.sched_asked)
+	if (!ep_settings.sched_asked || in_child)
 		return;
 	wait_for_drain();
 	if (ep_sched->state == EP_SCHED_REFUSED)
@@ -541,8 +603,16 @@ void ep_sched_return_later(void)
 		atomic_store(&due, ep_tsc() + ep_clock_cycles(GROWN_UP));
 }
 
+void ep_sched_before_exec(void)
+{
+	if (ep_sched_leave())
+		ep_sched_return_later();
+}
+
 void ep_sched_end(void)
 {
+	if (!is_ours())
+		return;
 	atomic_store(&due, UINT64_MAX);
 	ep_sched_leave();
 }

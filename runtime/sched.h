@@ -49,6 +49,10 @@ void ep_sched_return_later(void);
 struct ep_sched;
 void ep_sched_mend(struct ep_sched *section);
 
+/* Another program takes the process's place, which gets no events of ours; if
+ * it does not, the drain comes again. */
+void ep_sched_before_exec(void);
+
 /* The process exits: copies what is left, removes the ftrace instance (another
  * process does, as it takes 50 ms). */
 void ep_sched_end(void);

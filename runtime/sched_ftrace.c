@@ -440,6 +440,12 @@ void ep_ftrace_close(void)
 	instance = -1;
 }
 
+void ep_ftrace_forget(void)
+{
+	instances = instance = -1;
+	cpu_end = 0;
+}
+
 bool ep_ftrace_remove(void)
 {
 	return ep_syscall3(SYS_unlinkat, instances, (long)ep_sched->instance,

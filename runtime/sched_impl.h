@@ -44,6 +44,11 @@ int ep_perf_open(uint64_t bytes);
 unsigned ep_perf_drain(void);
 void ep_perf_close(void);
 
+/* In a forked child: nothing of what the parent's drain had opened is here, and
+ * nothing of it is to be given back. */
+void ep_ftrace_forget(void);
+void ep_perf_forget(void);
+
 /* Calls for each thread of the process but the drain. */
 void ep_sched_each_thread(void (*call)(uint32_t tid));
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -26,6 +27,7 @@ static struct {
 static unsigned cpu_end; /* one past the highest that is there */
 static uint64_t data_size;
 static int failure;
+static bool threads_only = true; /* the kernel knows how: Linux 5.13 */
 
 static struct perf_event_attr attributes(void)
 {
@@ -39,6 +41,10 @@ static struct perf_event_attr attributes(void)
 	attr.sample_id_all = 1;
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.inherit = !ep_settings.sched_machine;
+#ifdef PERF_ATTR_SIZE_VER7
+	/* Forked children's events would push ours out. */
+	attr.inherit_thread = attr.inherit && threads_only;
+#endif
 	attr.context_switch = attr.task = attr.comm = 1;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC_RAW;
@@ -49,9 +55,13 @@ static struct perf_event_attr attributes(void)
 static long open_event(long tid, unsigned cpu)
 {
 	struct perf_event_attr attr = attributes();
+	long fd = ep_syscall5(SYS_perf_event_open, (long)&attr, tid, cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
 
-	return ep_syscall5(SYS_perf_event_open, (long)&attr, tid, cpu, -1,
-			   PERF_FLAG_FD_CLOEXEC);
+	if (fd != -EINVAL || !threads_only)
+		return fd;
+	threads_only = false;
+	return open_event(tid, cpu);
 }
 
 /* The kernel's bound on locked memory may want less. */
@@ -203,6 +213,14 @@ unsigned ep_perf_drain(void)
 			most = full;
 	}
 	return most;
+}
+
+/* The kernel doesn't copy such mappings: something else may be there now. */
+void ep_perf_forget(void)
+{
+	for (unsigned cpu = 0; cpu < cpu_end; cpu++)
+		cpus[cpu].page = NULL;
+	cpu_end = 0;
 }
 
 /* Other threads' descriptors go with the drain's table. */

@@ -123,3 +123,9 @@ void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp,
 	}
 	ep_ring_record(tls, word, flags);
 }
+
+void ep_shortcalls_reset(struct ep_tls *tls)
+{
+	if (tls->shortcalls)
+		tls->shortcalls->count = 0;
+}

@@ -20,4 +20,7 @@ bool ep_shortcalls_on(void);
 void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp,
 			  uint8_t flags);
 
+/* In a forked child: the open calls' records are not in its ring. */
+void ep_shortcalls_reset(struct ep_tls *tls);
+
 #endif

@@ -9,6 +9,7 @@
 #include "runtime/backing.h"
 #include "runtime/clock.h"
 #include "runtime/counting.h"
+#include "runtime/crash.h"
 #include "runtime/environment.h"
 #include "runtime/fatal.h"
 #include "runtime/interpose.h"
@@ -118,7 +119,12 @@ static void restart(bool recorded)
 	atomic_store(&state, STARTING);
 	if (recorded && ep_backing_on())
 		ep_thread_shared();
+	if (ep_tls.thread)
+		ep_vfork_reset(ep_tls.thread->tid);
 	ep_thread_reset();
+	ep_rescue_reset();
+	ep_fatal_reset();
+	ep_crash_reset();
 	ep_arena_restart();
 	ep_snapshot_reset();
 	ep_kept_reset();
@@ -173,6 +179,6 @@ __attribute__((constructor(101))) static void start_early(void)
 /* After those of the program. */
 __attribute__((destructor(101))) static void end_late(void)
 {
-	if (atomic_load(&state) == ON && !ep_arena_forked())
+	if (atomic_load(&state) == ON)
 		ep_sched_end();
 }

@@ -15,6 +15,7 @@
 #include "runtime/pause.h"
 #include "runtime/ring.h"
 #include "runtime/settings.h"
+#include "runtime/shortcalls.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
 #include "runtime/x86_64/local.h"
@@ -418,6 +419,7 @@ void ep_thread_reset(void)
 	}
 	__builtin_memset(&ep_tls, 0, sizeof(ep_tls));
 	ep_tls.shortcalls = shortcalls;
+	ep_shortcalls_reset(&ep_tls);
 	last_serial = 0;
 	__builtin_memset(loose, 0, sizeof(loose));
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ending.c: when and where a process writes what it counted. It may be about to
- * end several times (exec may fail; libraries' destructors come after the
- * program's): each time the file is written anew, whole, in place of the one
- * before. A file that another process of the same run wrote is never replaced.
+ * ending.c: the ways to a process's end, and what it writes of its counts then.
+ * It may be about to end several times (exec may fail; libraries' destructors
+ * come after the program's): each time the file is written anew, whole, in
+ * place of the one before. A file that another process of the same run wrote is
+ * never replaced.
  */
 #include <elf.h>
 #include <errno.h>
@@ -15,9 +16,11 @@
 #include "funcount/runtime/counter.h"
 #include "runtime/arena.h"
 #include "runtime/files.h"
+#include "runtime/inherit.h"
 #include "runtime/interpose.h"
 #include "runtime/output.h"
 #include "runtime/pattern.h"
+#include "runtime/sched.h"
 #include "runtime/settings.h"
 #include "runtime/snapshot.h"
 #include "runtime/start.h"
@@ -261,8 +264,7 @@ static int write_first(void)
 static bool is_ours(void)
 {
 	return ep_settings.counting && ep_counter_head() && ep_arena &&
-	       (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid &&
-	       !ep_arena_forked();
+	       ep_inherits_nothing();
 }
 
 static void write_counts(uint64_t total)
@@ -315,26 +317,27 @@ __attribute__((destructor(101))) static void at_exit(void)
 }
 
 /* Called by interpose.S, before the real one. */
-#define BEFORE(name)                                                        \
+#define BEFORE(name, end_events)                                            \
 	ep_any_fn ep_before_##name(uint64_t a, uint64_t b, uint64_t place); \
 	ep_any_fn ep_before_##name(uint64_t a, uint64_t b, uint64_t place)  \
 	{                                                                   \
 		(void)a, (void)b;                                           \
 		ep_counting_write();                                        \
+		end_events();                                               \
 		return ep_interpose_real(EP_REAL_##name, place);            \
 	}
 
-BEFORE(_exit)
-BEFORE(_Exit)
-BEFORE(execve)
-BEFORE(execv)
-BEFORE(execvp)
-BEFORE(execvpe)
-BEFORE(execl)
-BEFORE(execle)
-BEFORE(execlp)
-BEFORE(fexecve)
-BEFORE(execveat)
+BEFORE(_exit, ep_sched_end)
+BEFORE(_Exit, ep_sched_end)
+BEFORE(execve, ep_sched_before_exec)
+BEFORE(execv, ep_sched_before_exec)
+BEFORE(execvp, ep_sched_before_exec)
+BEFORE(execvpe, ep_sched_before_exec)
+BEFORE(execl, ep_sched_before_exec)
+BEFORE(execle, ep_sched_before_exec)
+BEFORE(execlp, ep_sched_before_exec)
+BEFORE(fexecve, ep_sched_before_exec)
+BEFORE(execveat, ep_sched_before_exec)
 
 /* quick_exit runs these, the first one last. */
 extern int __cxa_at_quick_exit(void (*function)(void *), void *object)
@@ -345,6 +348,7 @@ static void on_quick_exit(void *unused)
 {
 	(void)unused;
 	ep_counting_write();
+	ep_sched_end();
 }
 
 __attribute__((constructor(101))) static void ask_for_the_end(void)

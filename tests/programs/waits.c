@@ -15,6 +15,7 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -244,6 +245,8 @@ static void alone(void)
 	in_child("unshare", new_user);
 	printf("setns %d\n", enter_mount());
 	printf("setgid %d\n", setgid(65534));
+	printf("child %d", waitpid(-1, NULL, __WALL | WNOHANG));
+	printf(" errno %d\n", errno);
 	printf("setuid %d\n", setuid(65534));
 	printf("raw unshare %d\n", raw_unshare());
 }
