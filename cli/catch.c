@@ -21,6 +21,7 @@
 #include "cli/say.h"
 #include "coredump/extract.h"
 #include "coredump/onward.h"
+#include "coredump/procfile.h"
 #include "coredump/remains.h"
 #include "coredump/store.h"
 
@@ -94,14 +95,11 @@ static void snapshot_await(const struct ep_store *store,
  * has the stream open any more. Without, only while there is more to write. */
 static bool is_held_to_the_end(void)
 {
-	FILE *file = fopen("/proc/sys/kernel/core_pipe_limit", "re");
-	unsigned limit = 0;
+	char limit[16];
 
-	if (file && fscanf(file, "%u", &limit) != 1)
-		limit = 0;
-	if (file)
-		fclose(file);
-	return limit > 0;
+	ep_procfile_line("/proc/sys/kernel/core_pipe_limit", limit,
+			 sizeof(limit));
+	return strtoul(limit, NULL, 10) > 0;
 }
 
 /* ---- the handler ---- */

@@ -11,6 +11,7 @@
 #include "cli/catch.h"
 #include "cli/extract.h"
 #include "cli/say.h"
+#include "coredump/procfile.h"
 
 #define PATTERN_FILE "/proc/sys/kernel/core_pattern"
 #define LIMIT_FILE   "/proc/sys/kernel/core_pipe_limit"
@@ -23,16 +24,10 @@
 
 static int kernel_read(const char *path, char *out, size_t size)
 {
-	FILE *file = fopen(path, "re");
-	bool read = file && fgets(out, (int)size, file);
-
-	if (file)
-		fclose(file);
-	if (!read) {
+	if (!ep_procfile_line(path, out, size)) {
 		ep_say("%s: %s", path, strerror(errno));
 		return EP_EXIT_UNREADABLE;
 	}
-	out[strcspn(out, "\n")] = '\0';
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/catch.h"
+#include "coredump/procfile.h"
 #include "coredump/root.h"
 #include "coredump/store.h"
 
@@ -365,17 +366,20 @@ static bool look_container(const struct ep_patient *patient,
 
 static bool look_clock(const struct ep_patient *patient, struct ep_finding *out)
 {
-	char line[4096] = "", flags[4096] = "";
-	FILE *file = fopen("/proc/cpuinfo", "re");
+	struct ep_procfile file;
+	const char *flags = NULL;
 
 	(void)patient;
-	while (file && fgets(line, sizeof(line), file) && !*flags)
-		if (strncmp(line, "flags", 5) == 0)
-			snprintf(flags, sizeof(flags), "%s", line);
-	if (file)
-		fclose(file);
-	if (!*flags ||
-	    (strstr(flags, " constant_tsc") && strstr(flags, " nonstop_tsc")))
+	ep_procfile_open(&file, "/proc/cpuinfo");
+	while ((flags = ep_procfile_next(&file, '\n')))
+		if (strncmp(flags, "flags", 5) == 0)
+			break;
+	ep_procfile_close(&file);
+	if (!flags)
+		return say(out, EP_DOUBT,
+			   "whether the processor's clock (TSC) is steady is "
+			   "not known: /proc/cpuinfo cannot be read");
+	if (strstr(flags, " constant_tsc") && strstr(flags, " nonstop_tsc"))
 		return say(out, EP_WELL, "the processor's clock is steady");
 	say(out, EP_DOUBT,
 	    "the processor's clock (TSC) may change its rate: times are "
@@ -386,13 +390,10 @@ static bool look_clock(const struct ep_patient *patient, struct ep_finding *out)
 static bool look_sched(const struct ep_patient *patient, struct ep_finding *out)
 {
 	char paranoid[16] = "";
-	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 
 	(void)patient;
-	if (file && !fgets(paranoid, sizeof(paranoid), file))
-		paranoid[0] = '\0';
-	if (file)
-		fclose(file);
+	ep_procfile_line("/proc/sys/kernel/perf_event_paranoid", paranoid,
+			 sizeof(paranoid));
 	if (access("/sys/kernel/tracing/instances", W_OK) == 0 ||
 	    access("/sys/kernel/debug/tracing/instances", W_OK) == 0)
 		return say(out, EP_WELL, "scheduling events come from ftrace");

@@ -19,25 +19,12 @@
 
 #include "cli/catch.h"
 #include "coredump/objectfile.h"
+#include "coredump/procfile.h"
 #include "coredump/root.h"
 #include "coredump/source.h"
 #include "decoder/trace.h"
 
 #define MEMORY_DEFAULT (UINT64_C(64) << 20) /* EPITAPH_MEMORY */
-
-/* ---- small files ---- */
-
-static bool text_read(const char *path, char *out, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, out, size - 1) : -1;
-
-	if (fd >= 0)
-		close(fd);
-	out[n > 0 ? n : 0] = '\0';
-	out[strcspn(out, "\n")] = '\0';
-	return n >= 0;
-}
 
 /* A file of the process, or of ours where it does not run yet. */
 static void own_path(const struct ep_patient *patient, const char *name,
@@ -206,18 +193,14 @@ static void setting_take(struct ep_patient *patient, const char *setting)
 
 static void environment_look(struct ep_patient *patient)
 {
-	char path[64], *text = NULL;
-	size_t room = 0;
-	ssize_t n;
-	FILE *file;
+	struct ep_procfile file;
+	char path[64], *text;
 
 	own_path(patient, "environ", path, sizeof(path));
-	file = fopen(path, "re");
-	while (file && (n = getdelim(&text, &room, '\0', file)) > 0)
+	ep_procfile_open(&file, path);
+	while ((text = ep_procfile_next(&file, '\0')))
 		setting_take(patient, text);
-	free(text);
-	if (file)
-		fclose(file);
+	ep_procfile_close(&file);
 }
 
 static bool same_namespace(const struct ep_patient *patient, const char *kind)
@@ -242,18 +225,17 @@ static bool same_namespace(const struct ep_patient *patient, const char *kind)
  * it cannot be told. */
 static bool is_dumpable(pid_t pid)
 {
-	char path[64], line[256];
+	struct ep_procfile file;
+	char path[64], *line;
 	unsigned real, effective = 0;
 	struct stat st;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
+	ep_procfile_open(&file, path);
+	while ((line = ep_procfile_next(&file, '\n')))
 		if (sscanf(line, "Uid: %u %u", &real, &effective) == 2)
 			break;
-	if (file)
-		fclose(file);
+	ep_procfile_close(&file);
 	return stat(path, &st) != 0 || st.st_uid == effective;
 }
 
@@ -262,7 +244,7 @@ static void process_look(struct ep_patient *patient)
 	char path[64], text[64];
 
 	own_path(patient, "coredump_filter", path, sizeof(path));
-	patient->filter = text_read(path, text, sizeof(text)) && *text
+	patient->filter = ep_procfile_line(path, text, sizeof(text)) && *text
 				  ? (uint32_t)strtoul(text, NULL, 16)
 				  : 0x33;
 	own_path(patient, "cwd", path, sizeof(path));
@@ -315,11 +297,11 @@ static void system_look(struct ep_patient *patient)
 	struct statvfs space;
 	char *slash;
 
-	if (!text_read("/proc/sys/kernel/core_pattern", patient->pattern,
-		       sizeof(patient->pattern)))
+	if (!ep_procfile_line("/proc/sys/kernel/core_pattern", patient->pattern,
+			      sizeof(patient->pattern)))
 		patient->pattern[0] = '\0';
 	patient->caught = ep_catch_owns(patient->pattern, patient->store);
-	text_read("/proc/sys/fs/suid_dumpable", number, sizeof(number));
+	ep_procfile_line("/proc/sys/fs/suid_dumpable", number, sizeof(number));
 	patient->suid_dumpable = strtoull(number, NULL, 10);
 	snprintf(folder, sizeof(folder), "%s",
 		 patient->pattern[0] == '/' ? patient->pattern

@@ -20,6 +20,7 @@
 
 #include "cli/commands.h"
 #include "cli/say.h"
+#include "coredump/procfile.h"
 #include "coredump/source.h"
 
 #define STATUS_NOT_FOUND 127 /* as a shell has them */
@@ -112,13 +113,7 @@ static void make_directory(struct run *run)
 
 static void read_pattern(char *out, size_t size)
 {
-	FILE *file = fopen("/proc/sys/kernel/core_pattern", "re");
-
-	out[0] = '\0';
-	if (file && fgets(out, (int)size, file))
-		out[strcspn(out, "\n")] = '\0';
-	if (file)
-		fclose(file);
+	ep_procfile_line("/proc/sys/kernel/core_pattern", out, size);
 }
 
 /* Cores where they can be had, else a snapshot; and always a file, for what

@@ -12,6 +12,7 @@
 
 #include "coredump/arena_impl.h"
 #include "coredump/live.h"
+#include "coredump/procfile.h"
 
 static void say(struct ep_arena_file *out, enum ep_life life, const char *how)
 {
@@ -29,13 +30,13 @@ static bool is_locked(int fd)
 
 static bool same_boot(const struct ep_process *process)
 {
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char text[64];
 	uint8_t id[16] = {0};
-	int c, digits = 0;
+	int digits = 0;
 
-	if (!file)
-		return false;
-	while (digits < 32 && (c = fgetc(file)) != EOF && c != '\n') {
+	ep_procfile_line("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	for (const char *at = text; digits < 32 && *at; at++) {
+		char c = *at;
 		int digit = c >= '0' && c <= '9'   ? c - '0'
 			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
 						   : -1;
@@ -45,7 +46,6 @@ static bool same_boot(const struct ep_process *process)
 		id[digits / 2] |= (uint8_t)(digit << (digits % 2 ? 0 : 4));
 		digits++;
 	}
-	fclose(file);
 	return digits == 32 && memcmp(id, process->boot_id, sizeof(id)) == 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* crash.c: see crash.h. */
 #include "coredump/crash.h"
+#include "coredump/procfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -43,40 +44,34 @@ static void status_take(struct ep_crash *crash, const char *line)
 
 static int status_read(struct ep_crash *crash, struct ep_err *err)
 {
-	char path[64], line[512];
-	FILE *file;
+	struct ep_procfile file;
+	char path[64], *line;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)crash->pid);
-	file = fopen(path, "re");
-	if (!file)
+	if (!ep_procfile_open(&file, path))
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
-	while (fgets(line, sizeof(line), file))
+	while ((line = ep_procfile_next(&file, '\n')))
 		status_take(crash, line);
-	fclose(file);
+	ep_procfile_close(&file);
 	return EP_OK;
 }
 
 static void thread_read(struct ep_crash *crash)
 {
-	char path[96], line[512];
-	FILE *file;
+	struct ep_procfile file;
+	char path[96], *line;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)crash->pid,
 		 (int)crash->tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
+	ep_procfile_open(&file, path);
+	while ((line = ep_procfile_next(&file, '\n'))) {
 		if (strncmp(line, "NSpid:", 6) == 0 && strrchr(line, '\t'))
 			crash->inner_tid = (pid_t)atoi(strrchr(line, '\t') + 1);
 	}
-	if (file)
-		fclose(file);
+	ep_procfile_close(&file);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)crash->pid,
 		 (int)crash->tid);
-	file = fopen(path, "re");
-	if (file && fgets(crash->comm, sizeof(crash->comm), file))
-		crash->comm[strcspn(crash->comm, "\n")] = '\0';
-	if (file)
-		fclose(file);
+	ep_procfile_line(path, crash->comm, sizeof(crash->comm));
 }
 
 /* The kernel names the executable as the process does, below its own root. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "coredump/live.h"
+#include "coredump/procfile.h"
 
 #define PROC_FILE_MAX (256u << 20) /* bytes of maps: 2 million lines */
 #define PF_KTHREAD    0x00200000u  /* linux/sched.h, in /proc/PID/stat */
@@ -277,32 +278,27 @@ static int threads_read(struct ep_source *source, struct ep_err *err)
 
 static int ptrace_scope(void)
 {
-	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = 0;
+	char text[16];
 
-	if (!file)
-		return 0;
-	if (fscanf(file, "%d", &scope) != 1)
-		scope = 0;
-	fclose(file);
-	return scope;
+	ep_procfile_line("/proc/sys/kernel/yama/ptrace_scope", text,
+			 sizeof(text));
+	return atoi(text);
 }
 
 /* The effective user id of the process, from /proc/PID/status: the folder
  * itself is root's when the process is not dumpable. (uid_t)-1: not told. */
 static uid_t user_of(pid_t pid)
 {
-	char path[64], line[128];
+	struct ep_procfile file;
+	char path[64], *line;
 	unsigned user = (unsigned)-1;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
+	ep_procfile_open(&file, path);
+	while ((line = ep_procfile_next(&file, '\n')))
 		if (sscanf(line, "Uid: %*u %u", &user) == 1)
 			break;
-	if (file)
-		fclose(file);
+	ep_procfile_close(&file);
 	return user;
 }
 

@@ -2,6 +2,7 @@
 /* calibrate.c: see calibrate.h. The reader itself is never traced: what runs
  * hooks is another program. */
 #include "funcount/calibrate.h"
+#include "coredump/procfile.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -192,16 +193,16 @@ static double drift_of(const struct series *plain, unsigned shapes)
 
 static void machine_name(char *out, size_t size)
 {
-	FILE *file = fopen("/proc/cpuinfo", "re");
-	char line[256];
+	struct ep_procfile file;
+	char name[200], *line;
 
 	*out = '\0';
-	while (file && !*out && fgets(line, sizeof(line), file))
-		if (sscanf(line, "model name : %199[^\n]", line) == 1)
-			snprintf(out, size, "%.*s", (int)strcspn(line, "#"),
-				 line);
-	if (file)
-		fclose(file);
+	ep_procfile_open(&file, "/proc/cpuinfo");
+	while (!*out && (line = ep_procfile_next(&file, '\n')))
+		if (sscanf(line, "model name : %199[^\n]", name) == 1)
+			snprintf(out, size, "%.*s", (int)strcspn(name, "#"),
+				 name);
+	ep_procfile_close(&file);
 }
 
 static void append(struct series *series, const double *values, unsigned count)

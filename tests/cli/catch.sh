@@ -21,7 +21,7 @@ for how in null abort overflow 'null thread'; do
 	rm -rf "$store"/*.core here && mkdir here
 	# shellcheck disable=SC2086
 	(cd here && ulimit -c unlimited && exec ../deaths $how) >/dev/null 2>&1 || true
-	snapshot=$(ls "$store"/*.core)
+	snapshot=$(ls "$store"/deaths.*.core)
 	[ -f here/core ] || fail "$how: no core"
 	snapshot_is_of here/core
 	gdb -nx -batch -iex 'set debuginfod enabled off' -ex bt ./deaths here/core >bt 2>&1

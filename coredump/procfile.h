@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * procfile.h: small text files of the kernel's (proc(5)), read without
+ * allocating, so that want of memory is never taken for a file that is not
+ * there.
+ */
+#ifndef EPITAPH_PROCFILE_H
+#define EPITAPH_PROCFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The first line, without its end, cut to `size`. False: it cannot be read
+ * (errno); `out` is empty then. */
+bool ep_procfile_line(const char *path, char *out, size_t size);
+
+/* All lines, one after the other. Those longer than the buffer are cut. */
+struct ep_procfile {
+	int fd;
+	size_t begin, end; /* of what is read and not given yet */
+	bool skipping;     /* the rest of a line that was cut */
+	char bytes[4096];
+};
+
+/* False: it cannot be read (errno). */
+bool ep_procfile_open(struct ep_procfile *file, const char *path);
+/* The next line, which ends with `delimiter` ('\n', or '\0' as in environ),
+ * without it; borrowed until the next call. NULL: there is none. */
+char *ep_procfile_next(struct ep_procfile *file, char delimiter);
+void ep_procfile_close(struct ep_procfile *file);
+
+#endif
