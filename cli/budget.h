@@ -18,6 +18,9 @@ const char *ep_budget_path(const struct ep_arguments *arguments);
 /* --results, or $EPITAPH_BUDGET_RESULTS, or EP_BUDGET_RESULTS. */
 const char *ep_budget_folder(const struct ep_arguments *arguments);
 
+/* By --test, which may be given several times; without it: every test. */
+bool ep_budget_wants(const struct ep_arguments *arguments, const char *name);
+
 enum ep_budget_state {
 	EP_BUDGET_GOOD,
 	EP_BUDGET_EXCEEDED,

@@ -17,6 +17,17 @@ const char *ep_budget_path(const struct ep_arguments *arguments)
 					: EP_BUDGET_FILE;
 }
 
+bool ep_budget_wants(const struct ep_arguments *arguments, const char *name)
+{
+	const char *wanted[EP_VALUES_MAX];
+	size_t count = ep_argument_values(arguments, "test", wanted);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(wanted[i], name))
+			return true;
+	return count == 0;
+}
+
 const char *ep_budget_folder(const struct ep_arguments *arguments)
 {
 	const char *given = ep_argument(arguments, "results");
@@ -154,7 +165,7 @@ static void items_deinit(struct ep_budget_items *items)
 
 /* Those of the file in its order, then results that it does not know. */
 static int gather(struct ep_budget_items *items, const char *folder,
-		  const char *only, struct ep_err *err)
+		  const struct ep_arguments *arguments, struct ep_err *err)
 {
 	const struct ep_budget *budget = items->budget;
 	char **names;
@@ -165,11 +176,11 @@ static int gather(struct ep_budget_items *items, const char *folder,
 		return rc;
 	rc = EP_OK;
 	for (size_t i = 0; !rc && i < budget->count; i++)
-		if (!only || !strcmp(only, budget->tests[i].name))
+		if (ep_budget_wants(arguments, budget->tests[i].name))
 			rc = add_item(items, budget->tests[i].name);
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!ep_budget_find(budget, names[i]) &&
-		    (!only || !strcmp(only, names[i])))
+		    ep_budget_wants(arguments, names[i]))
 			rc = add_item(items, names[i]);
 	ep_results_names_free(names, count);
 	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
@@ -222,6 +233,27 @@ static void warn_names(const struct ep_budget_items *items)
 	}
 }
 
+/* Tests that --test names, and that are neither in the file nor have a result:
+ * told. */
+static bool names_missing(const struct ep_budget_items *items,
+			  const struct ep_arguments *arguments)
+{
+	const char *wanted[EP_VALUES_MAX];
+	size_t count = ep_argument_values(arguments, "test", wanted), at;
+	bool missing = false;
+
+	for (size_t i = 0; i < count; i++) {
+		for (at = 0; at < items->count; at++)
+			if (!strcmp(items->list[at].name, wanted[i]))
+				break;
+		if (at < items->count)
+			continue;
+		ep_say("%s: no test %s", items->path, wanted[i]);
+		missing = true;
+	}
+	return missing;
+}
+
 static int check(const struct ep_arguments *arguments,
 		 const struct ep_budget *budget,
 		 const struct ep_names_options *options)
@@ -229,15 +261,16 @@ static int check(const struct ep_arguments *arguments,
 	const char *folder = ep_budget_folder(arguments);
 	struct ep_budget_items items = {.budget = budget,
 					.path = ep_budget_path(arguments)};
-	const char *only = ep_argument(arguments, "test");
 	struct ep_err err = {0};
 	int result = EP_EXIT_UNREADABLE;
 
-	if (gather(&items, folder, only, &err)) {
+	if (gather(&items, folder, arguments, &err)) {
 		ep_say("%s", err.text);
+	} else if (names_missing(&items, arguments)) {
+		result = EP_EXIT_NOTHING;
 	} else if (!items.count) {
-		ep_say("%s: %s%s", items.path, only ? "no test " : "no tests",
-		       only ? only : "; epitaph budget update adds them");
+		ep_say("%s: no tests; epitaph budget update adds them",
+		       items.path);
 		result = EP_EXIT_NOTHING;
 	} else {
 		for (size_t i = 0; i < items.count; i++)
@@ -285,7 +318,7 @@ static const struct ep_option options[] = {
 	{"results", 'r', "DIR",
 	 "the folder that budget run filled (epitaph-results, or "
 	 "$EPITAPH_BUDGET_RESULTS)"},
-	{"test", 't', "NAME", "only this one"},
+	{"test", 't', "NAME", "only this one; may be given several times"},
 	{"format", 'f', "FORMAT",
 	 "text (default), json, junit (XML), github (annotations)"},
 	{"output", 'o', "FILE", "write to FILE"},

@@ -26,22 +26,6 @@ static int failed(const struct ep_err *err)
 	return err->code == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
 }
 
-static bool is_wanted(const struct ep_arguments *arguments, const char *name)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < arguments->given_count; i++) {
-		const struct ep_given *given = &arguments->given[i];
-
-		if (strcmp(given->option->name, "test") != 0)
-			continue;
-		any = true;
-		if (!strcmp(given->value, name))
-			return true;
-	}
-	return !any;
-}
-
 /* ---- costs --------------------------------------------------------------- */
 
 /* Those of --costs; else the file's own stay; else another machine's, told. */
@@ -99,7 +83,7 @@ static int update_test(struct update *update, const char *folder, char *name)
 	};
 	int result;
 
-	if (!is_wanted(update->arguments, name))
+	if (!ep_budget_wants(update->arguments, name))
 		return 0;
 	if (ep_results_get(folder, name, &item.result, &item.err))
 		return failed(&item.err);

@@ -2,6 +2,7 @@
 /* choose.c: the options that choose threads, calls and times. */
 #include "cli/choose.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "cli/say.h"
@@ -24,15 +25,22 @@ static bool parse_depth(const char *text, uint32_t *out)
 	return true;
 }
 
+void ep_choose_patterns(struct ep_patterns *patterns,
+			const struct ep_arguments *arguments, const char *name)
+{
+	static_assert(EP_PATTERNS_MAX >= EP_VALUES_MAX, "each has a place");
+
+	patterns->count = ep_argument_values(arguments, name, patterns->list);
+}
+
 int ep_choose(struct ep_selection *selection,
 	      const struct ep_arguments *arguments)
 {
 	const char *value;
 
-	*selection = (struct ep_selection){
-		.thread = ep_argument(arguments, "thread"),
-		.function = ep_argument(arguments, "function"),
-	};
+	*selection = (struct ep_selection){0};
+	ep_choose_patterns(&selection->threads, arguments, "thread");
+	ep_choose_patterns(&selection->functions, arguments, "function");
 	value = ep_argument(arguments, "last");
 	if (value && !ep_selection_parse_last(selection, value))
 		return refuse("last", value,

@@ -102,6 +102,11 @@ int ep_main(int argc, char *argv[])
 		return ep_stdout_finish() ? EP_EXIT_COMPLETE
 					  : EP_EXIT_UNREADABLE;
 	}
+	if (argc == 3 &&
+	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) &&
+	    ep_help_group(argv[1]))
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE
+					  : EP_EXIT_UNREADABLE;
 	if (!strcmp(argv[1], "--version")) {
 		printf("epitaph %s\n", EP_VERSION);
 		return ep_stdout_finish() ? EP_EXIT_COMPLETE

@@ -231,13 +231,12 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"output", 'o', "FILE",
-	 "snapshot: its name (epitaph.%p.%n.core): %p pid, %t time, %n a "
-	 "number that makes it new; - for stdout"},
+	 "snapshot: its name, replaced if it exists (epitaph.%p.%n.core): %p "
+	 "pid, %t time, %n a number that makes it new; - for stdout"},
 	{"no-stacks", 0, NULL,
 	 "snapshot: leave the stacks out: they may hold secrets"},
 	{"redact", 0, "WORDS",
 	 "snapshot: leave out what the words name, as extract does"},
-	{"overwrite", 0, NULL, "snapshot: replace FILE if it exists"},
 	{"json", 'j', NULL, "status: for programs; its \"version\" is 1"},
 	{"quiet", 'q', NULL, "do not tell what was done"},
 	{NULL, 0, NULL, NULL},

@@ -31,12 +31,11 @@ static int write_file(struct ep_output *output, const struct ep_counts *counts,
 			      strerror(errno));
 }
 
-static int write_named(const char *path, bool force,
-		       const struct ep_counts *counts)
+static int write_named(const char *path, const struct ep_counts *counts)
 {
 	struct ep_output output;
 	struct ep_err err = {0};
-	int result = ep_output_open(&output, path, force, &err);
+	int result = ep_output_open(&output, path, true, &err);
 
 	if (!result) {
 		result = write_file(&output, counts, &err);
@@ -65,16 +64,16 @@ static int run(const struct ep_arguments *arguments)
 				  arguments->operand_count);
 	if (result)
 		return result;
-	status = write_named(path, ep_argument_given(arguments, "overwrite"),
-			     counts);
+	status = write_named(path, counts);
 	result = ep_counting_warn(counts);
 	ep_counts_destroy(counts);
 	return status ? status : result;
 }
 
 static const struct ep_option options[] = {
-	{"output", 'o', "FILE", "where to; - is stdout"},
-	{"overwrite", 0, NULL, "replace FILE when it exists"},
+	{"output", 'o', "FILE",
+	 "where to, replaced if it exists, also if it is a SOURCE; - is "
+	 "stdout"},
 	{NULL, 0, NULL, NULL},
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* count_report.c: functions by how often they were called. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/choose.h"
 #include "cli/commands.h"
 #include "cli/counting.h"
 #include "cli/layout.h"
@@ -19,7 +19,7 @@ struct table {
 	struct ep_functions functions;
 	int (*order)(const void *a, const void *b);
 	bool reverse;
-	const char *function, *module; /* patterns; NULL: all */
+	struct ep_patterns wanted, modules; /* functions of these modules */
 	struct ep_table_form form;
 };
 
@@ -89,9 +89,9 @@ static void sort(struct table *table)
 
 static bool wanted(const struct table *table, const struct ep_counted *one)
 {
-	return (!table->function || !fnmatch(table->function, one->name, 0) ||
-		!fnmatch(table->function, one->symbol, 0)) &&
-	       (!table->module || !fnmatch(table->module, one->module_name, 0));
+	return (ep_patterns_match(&table->wanted, one->name) ||
+		ep_patterns_match(&table->wanted, one->symbol)) &&
+	       ep_patterns_match(&table->modules, one->module_name);
 }
 
 /* The wanted ones come first; how many. */
@@ -321,8 +321,8 @@ static int take_arguments(struct table *table,
 	if (!result)
 		result = ep_choose_form(&table->form, arguments);
 	table->reverse = ep_argument_given(arguments, "reverse");
-	table->function = ep_argument(arguments, "function");
-	table->module = ep_argument(arguments, "module");
+	ep_choose_patterns(&table->wanted, arguments, "function");
+	ep_choose_patterns(&table->modules, arguments, "module");
 	return result;
 }
 
@@ -375,9 +375,11 @@ static const struct ep_option options[] = {
 	{"reverse", 'r', NULL, "the other way round"},
 	{"limit", 'l', "N", "only the first N"},
 	{"function", 'F', "PATTERN",
-	 "only functions whose name, or raw name, the shell pattern matches"},
+	 "only functions whose name, or raw name, the shell pattern matches; "
+	 "may be given several times"},
 	{"module", 'm', "PATTERN",
-	 "only functions of modules whose base name the pattern matches"},
+	 "only functions of modules whose base name the pattern matches; may "
+	 "be given several times"},
 	{"csv", 0, NULL, "comma-separated values, with raw names too"},
 	{"json", 0, NULL, "JSON, with raw names and who counted"},
 	{NULL, 0, NULL, NULL},

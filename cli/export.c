@@ -86,8 +86,9 @@ static int write_aside(struct export *export, uint64_t *shown,
 		       struct ep_err *err)
 {
 	struct ep_output output;
-	int rc = ep_output_open(&output, export->path, true, err);
+	int rc = ep_source_spare(export->session.source, export->path, err);
 
+	rc = rc ? rc : ep_output_open(&output, export->path, true, err);
 	if (rc)
 		return rc;
 	rc = write_fd(output.fd, export, shown, err);

@@ -65,7 +65,7 @@ static int take_options(const struct ep_arguments *arguments,
 {
 	*options = EP_EXTRACT_DEFAULTS;
 	options->arena_only = ep_argument_given(arguments, "arena-only");
-	options->force = ep_argument_given(arguments, "overwrite");
+	options->force = ep_argument_given(arguments, "output");
 	return ep_extract_take_redact(arguments, &options->redact);
 }
 
@@ -246,8 +246,8 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"output", 'o', "FILE",
-	 "the snapshot's name (epitaph.%p.%n.core): %p pid, %t time, %n a "
-	 "number that makes it new; - for stdout"},
+	 "the snapshot's name, replaced if it exists (epitaph.%p.%n.core): %p "
+	 "pid, %t time, %n a number that makes it new; - for stdout"},
 	{"kept", 'k', "N|all",
 	 "a snapshot of the one, or of each, that the program kept in memory "
 	 "(epitaph.%p.kept-N.core); epitaph info lists them"},
@@ -256,7 +256,6 @@ static const struct ep_option options[] = {
 	 "leave out what the words name: cmdline, paths, notes, stacks, "
 	 "registers, several with commas between them, or all"},
 	{"arena-only", 0, NULL, "nothing but the trace and the notes"},
-	{"overwrite", 0, NULL, "replace FILE if it exists"},
 	{"executable", 'e', "FILE",
 	 "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},

@@ -15,7 +15,7 @@ int ep_extract_take_redact(const struct ep_arguments *arguments,
 
 /*
  * Writes the snapshot of an open session by the options --output, --no-stacks,
- * --arena-only, --overwrite and --quiet of `arguments`; those that a command
+ * --arena-only and --quiet of `arguments`; those that a command
  * does not have are not given. Tells on stderr what was saved; its path, once
  * it is there, also as a line on `tell_path` (NULL: no). An exit status.
  */

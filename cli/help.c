@@ -114,6 +114,20 @@ void ep_help_command(const struct ep_command *command)
 	}
 }
 
+bool ep_help_group(const char *word)
+{
+	const struct ep_command *list[16];
+	size_t count = ep_command_group(word, list, 16);
+
+	if (!count)
+		return false;
+	printf("usage: epitaph %s WORD [options]\n\n", word);
+	for (size_t i = 0; i < count; i++)
+		printf("  %-14s  %s\n", list[i]->name, list[i]->summary);
+	printf("\nepitaph %s WORD --help tells more.\n", word);
+	return true;
+}
+
 static int run_help(const struct ep_arguments *arguments)
 {
 	const char *directory = ep_argument(arguments, "man-pages");
@@ -136,6 +150,9 @@ static int run_help(const struct ep_arguments *arguments)
 		ep_help_all(stdout);
 		return EP_EXIT_COMPLETE;
 	}
+	if (arguments->operand_count == 1 &&
+	    ep_help_group(arguments->operands[0]))
+		return EP_EXIT_COMPLETE;
 	command = ep_command_take(arguments->operand_count, arguments->operands,
 				  &words);
 	if (command && words == arguments->operand_count) {

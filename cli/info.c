@@ -13,6 +13,7 @@
 #include "coredump/funtrace.h"
 #include "coredump/redact.h"
 #include "decoder/json.h"
+#include "decoder/losses.h"
 #include "decoder/report_life.h"
 #include "decoder/timetext.h"
 #include "decoder/utf8.h"
@@ -151,76 +152,10 @@ static void print_arena(const struct ep_session *session)
 	print_clock(trace);
 }
 
-struct loss {
-	const char *name, *text;
-	uint64_t count;
-};
-
-#define LOSSES 24
-
-static size_t losses(const struct ep_trace *trace, struct loss out[LOSSES])
-{
-	const struct ep_trace_damage *damage = &trace->damage;
-	const struct ep_arena *arena = &trace->arena;
-	const struct loss all[] = {
-		{"pages_missing", "pages of the arena were not saved",
-		 damage->pages_missing},
-		{"blocks_torn", "blocks were damaged", damage->blocks_torn},
-		{"blocks_text", "of these look like text was written over them",
-		 damage->blocks_text},
-		{"records_text", "records look like text was written over them",
-		 damage->records_text},
-		{"blocks_entering", "blocks were just being entered",
-		 damage->blocks_entering},
-		{"blocks_foreign", "blocks are of an earlier generation",
-		 damage->blocks_foreign},
-		{"blocks_duplicate", "blocks came twice",
-		 damage->blocks_duplicate},
-		{"blocks_backward", "blocks run backwards in time",
-		 damage->blocks_backward},
-		{"threads_corrupt", "thread entries make no sense",
-		 damage->threads_corrupt},
-		{"modules_corrupt", "modules make no sense",
-		 damage->modules_corrupt},
-		{"holes",
-		 "records are missing inside of blocks (a signal handler in a "
-		 "hook, or "
-		 "a process that went on while it was read)",
-		 damage->holes},
-		{"threads_without_ring",
-		 "threads got no ring: EPITAPH_MEMORY "
-		 "was too small",
-		 arena->threads_without_ring},
-		{"threads_untold", "threads did not fit into the table",
-		 arena->threads_untold},
-		{"modules_untold", "modules did not fit into the load map",
-		 arena->modules_untold},
-		{"kept_refused",
-		 "snapshots to be kept had no room: EPITAPH_KEEP was too small",
-		 arena->kept_refused},
-		{"settings_refused", "settings were not understood",
-		 arena->settings_refused},
-		{"file_full",
-		 "times the file system of EPITAPH_FILE had no room",
-		 trace->process.file_full},
-		{"file_lost", "times somebody cut off the file of EPITAPH_FILE",
-		 trace->process.file_lost},
-		{"two_writers",
-		 "blocks have records of a child too (_Fork, clone)",
-		 trace->process.two_writers},
-	};
-	size_t count = sizeof(all) / sizeof(*all);
-
-	static_assert(sizeof(all) / sizeof(*all) <= LOSSES, "room");
-	for (size_t i = 0; i < count; i++)
-		out[i] = all[i];
-	return count;
-}
-
 static void print_losses(const struct ep_trace *trace)
 {
-	struct loss list[LOSSES];
-	size_t count = losses(trace, list);
+	struct ep_loss list[EP_LOSSES_MAX];
+	size_t count = ep_losses(trace, list);
 	const char *head = "lost      ";
 
 	for (size_t i = 0; i < count; i++) {
@@ -545,8 +480,8 @@ static void json_kept(struct ep_json *json, const struct ep_session *session)
 static int print_json(const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
-	struct loss list[LOSSES];
-	size_t count = losses(trace, list);
+	struct ep_loss list[EP_LOSSES_MAX];
+	size_t count = ep_losses(trace, list);
 	struct ep_json json;
 
 	ep_json_init(&json, stdout);
@@ -591,7 +526,8 @@ static int run(const struct ep_arguments *arguments)
 	} else {
 		print_process(&session);
 		print_arena(&session);
-		ep_info_print_schedule(session.trace);
+		if (!ep_source_funtrace(session.source))
+			ep_info_print_schedule(session.trace);
 		print_losses(session.trace);
 		print_watchdogs(session.trace);
 		print_kept(&session);

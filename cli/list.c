@@ -114,7 +114,14 @@ static int run(const struct ep_arguments *arguments)
 	size_t count;
 	int result;
 
-	if (ep_store_list(folder, &list, &count, &err)) {
+	result = ep_store_list(folder, &list, &count, &err);
+	/* Before the first installation there is no such folder. */
+	if (result == EP_END && !arguments->operand_count && !as_json) {
+		ep_say("no snapshots: sudo epitaph catch --install has one "
+		       "taken of every crash from then on");
+		return EP_EXIT_NOTHING;
+	}
+	if (result && (result != EP_END || arguments->operand_count)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}

@@ -94,6 +94,17 @@ static bool tell_seconds(const char *word)
 	return used != 0;
 }
 
+size_t ep_command_group(const char *word, const struct ep_command **list,
+			size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; ep_commands[i] && count < most; i++)
+		if (second_word(ep_commands[i], word))
+			list[count++] = ep_commands[i];
+	return count;
+}
+
 /* `words`: the first two, of which the second may belong to the first. */
 static void refuse(const char *first, const char *words)
 {
@@ -251,4 +262,15 @@ const char *ep_argument(const struct ep_arguments *arguments, const char *name)
 		if (!strcmp(arguments->given[i - 1].option->name, name))
 			return arguments->given[i - 1].value;
 	return NULL;
+}
+
+size_t ep_argument_values(const struct ep_arguments *arguments,
+			  const char *name, const char *values[EP_VALUES_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < arguments->given_count; i++)
+		if (!strcmp(arguments->given[i].option->name, name))
+			values[count++] = arguments->given[i].value;
+	return count;
 }

@@ -66,6 +66,10 @@ const struct ep_command *ep_command_find(const char *name);
 const struct ep_command *ep_command_take(int argc, char *const argv[],
 					 int *words);
 
+/* The commands of two words whose first is `word`; how many. */
+size_t ep_command_group(const char *word, const struct ep_command **list,
+			size_t most);
+
 /* The options of a command, its own first; *index runs from 0. NULL: no more.
  */
 const struct ep_option *ep_command_option(const struct ep_command *command,
@@ -78,6 +82,10 @@ int ep_arguments_parse(struct ep_arguments *out,
 
 /* The last value given for a long name; NULL: not given. */
 const char *ep_argument(const struct ep_arguments *arguments, const char *name);
+/* All values given for a long name, which may be given several times, in their
+ * order; how many. They are borrowed from argv. */
+size_t ep_argument_values(const struct ep_arguments *arguments,
+			  const char *name, const char *values[EP_VALUES_MAX]);
 static inline bool ep_argument_given(const struct ep_arguments *arguments,
 				     const char *name)
 {

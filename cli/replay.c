@@ -90,13 +90,10 @@ static int replay_once(struct replay *replay)
 	const struct ep_trace *trace = replay->session.trace;
 	struct ep_err err = {0};
 	uint64_t shown = 0;
-	char serial[16];
 	int result;
 
-	if (replay->only) {
-		snprintf(serial, sizeof(serial), "#%u", replay->only->serial);
-		selection.thread = serial;
-	}
+	if (replay->only)
+		selection.only = replay->only;
 	replay->headed = false;
 	ep_replay_init(&replay->printer, &replay->out, trace, &replay->style);
 	result = ep_stream(trace, replay->session.names, &selection, &sink,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/say.h"
+#include "decoder/losses.h"
 #include "decoder/modules.h"
 #include "coredump/remains.h"
 #include "decoder/schedule.h"
@@ -83,16 +84,10 @@ static void take_naming(struct ep_session *session,
 {
 	struct ep_names_options *naming = &session->naming;
 
-	for (size_t i = 0; i < arguments->given_count; i++) {
-		const struct ep_given *given = &arguments->given[i];
-
-		if (!strcmp(given->option->name, "debug-path"))
-			session->debug_paths[naming->debug_path_count++] =
-				given->value;
-		else if (!strcmp(given->option->name, "path-map"))
-			session->path_maps[naming->path_map_count++] =
-				given->value;
-	}
+	naming->debug_path_count = ep_argument_values(arguments, "debug-path",
+						      session->debug_paths);
+	naming->path_map_count =
+		ep_argument_values(arguments, "path-map", session->path_maps);
 	naming->debug_paths = session->debug_paths;
 	naming->path_maps = session->path_maps;
 	naming->executable = ep_argument(arguments, "executable");
@@ -240,18 +235,6 @@ static int open_trace(struct ep_session *session)
 	return result;
 }
 
-/* Lost pieces make a result partial; the overwriting of old history does not.
- */
-static bool is_whole(const struct ep_trace *trace)
-{
-	const struct ep_trace_damage *damage = &trace->damage;
-
-	return !damage->pages_missing && !damage->blocks_torn &&
-	       !damage->records_text && !damage->threads_corrupt &&
-	       !damage->modules_corrupt && !damage->blocks_duplicate &&
-	       !damage->blocks_backward && !trace->warning_count;
-}
-
 int ep_session_open(struct ep_session *session,
 		    const struct ep_arguments *arguments, const char *name,
 		    bool trace_needed)
@@ -263,7 +246,7 @@ int ep_session_open(struct ep_session *session,
 	if (result <= EP_EXIT_PARTIAL) {
 		result = open_trace(session);
 		if (!result) {
-			if (!is_whole(session->trace))
+			if (ep_losses_partial(session->trace))
 				session->status = EP_EXIT_PARTIAL;
 			return session->status;
 		}
@@ -288,22 +271,18 @@ void ep_session_close(struct ep_session *session)
 	memset(session, 0, sizeof(*session));
 }
 
-/* Damage that no warning told yet. */
-static void damage_tell(const char *name, const struct ep_trace_damage *damage)
+static void print_losses(const char *name, const struct ep_trace *trace)
 {
-	if (damage->pages_missing)
-		ep_say("%s: %" PRIu64 " pages of the arena are missing", name,
-		       damage->pages_missing);
-	if (damage->blocks_torn)
-		ep_say("%s: %" PRIu64 " damaged blocks are left out", name,
-		       damage->blocks_torn);
-	if (damage->records_text)
-		ep_say("%s: %" PRIu64 " records are left out: text lies over "
-		       "them: \"%s\"",
-		       name, damage->records_text, damage->text);
-	if (damage->blocks_duplicate)
-		ep_say("%s: %" PRIu64 " blocks are there twice", name,
-		       damage->blocks_duplicate);
+	struct ep_loss list[EP_LOSSES_MAX];
+	size_t count = ep_losses(trace, list);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].partial && list[i].count)
+			ep_say("%s: %" PRIu64 " %s", name, list[i].count,
+			       list[i].text);
+	if (trace->damage.text[0])
+		ep_say("%s: text that was written over it: \"%s\"", name,
+		       trace->damage.text);
 }
 
 int ep_session_warn(struct ep_session *session)
@@ -314,7 +293,7 @@ int ep_session_warn(struct ep_session *session)
 		ep_say("%s", text);
 	if (!session->trace)
 		return session->status;
-	damage_tell(name, &session->trace->damage);
+	print_losses(name, session->trace);
 	for (size_t i = 0; i < session->trace->warning_count; i++)
 		ep_say("%s: %s", name, session->trace->warnings[i]);
 	for (size_t i = 0; (text = ep_names_warning(session->names, i)); i++)

@@ -2,7 +2,6 @@
 /* stats.c: epitaph stats: a table of functions, for people, CSV and JSON. */
 #include "decoder/stats.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,8 @@ struct table {
 	struct ep_table_form form;
 	enum ep_stats_key key;
 	bool reverse, by_thread, with_module, waits;
-	const char *function; /* pattern of the rows; NULL: all */
-	size_t rows;          /* that fit it: the first of the list */
+	struct ep_patterns functions; /* of the rows */
+	size_t rows;                  /* that fit it: the first of the list */
 };
 
 static const struct {
@@ -298,8 +297,8 @@ static int take_arguments(struct table *table,
 	if (!result)
 		result = ep_choose(&table->selection, arguments);
 	/* All calls count, else a caller's own time would hold its callees'. */
-	table->function = table->selection.function;
-	table->selection.function = NULL;
+	table->functions = table->selection.functions;
+	table->selection.functions.count = 0;
 	if (result || !table->selection.last_calls)
 		return result;
 	ep_say("--last takes a time here (5ms): what are the last calls of a "
@@ -313,15 +312,15 @@ static void choose_rows(struct table *table)
 	struct ep_stats *stats = &table->stats;
 	size_t kept = 0;
 
-	for (size_t i = 0; table->function && i < stats->count; i++) {
+	for (size_t i = 0; i < stats->count; i++) {
 		struct ep_stat *stat = stats->list[i];
 
-		if (fnmatch(table->function, stat->function->name, 0))
+		if (!ep_patterns_match(&table->functions, stat->function->name))
 			continue;
 		stats->list[i] = stats->list[kept];
 		stats->list[kept++] = stat;
 	}
-	table->rows = table->function ? kept : stats->count;
+	table->rows = kept;
 }
 
 /* An exit status. */
@@ -342,7 +341,7 @@ static int print_waits(struct table *table)
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	ep_waits_print(&waits, trace, &table->form, table->function);
+	ep_waits_print(&waits, trace, &table->form, &table->functions);
 	ep_waits_deinit(&waits);
 	return EP_EXIT_COMPLETE;
 }
@@ -405,9 +404,11 @@ static const struct ep_option options[] = {
 	{"csv", 0, NULL, "comma-separated values, times in nanoseconds"},
 	{"json", 0, NULL, "JSON, times in nanoseconds"},
 	{"function", 'F', "PATTERN",
-	 "only functions whose name the shell pattern matches"},
+	 "only functions whose name the shell pattern matches; may be given "
+	 "several times"},
 	{"thread", 't', "THREAD",
-	 "only this one: its tid, #serial, or a pattern (*, ?) of its name"},
+	 "only this one: its tid, #serial, or a pattern (*, ?) of its name; "
+	 "may be given several times"},
 	{"last", 'n', "TIME", "only the last TIME (5ms)"},
 	{"since", 0, "TIME",
 	 "from TIME on: -10ms counts from the end, +1.5s from the start"},

@@ -2,7 +2,6 @@
 /* stats_waits.c: calls that waited, most time first, and who ended it. */
 #include "cli/stats_waits.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,7 +155,8 @@ static void json_end(struct ep_json *json)
 }
 
 void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
-		    const struct ep_table_form *form, const char *pattern)
+		    const struct ep_table_form *form,
+		    const struct ep_patterns *functions)
 {
 	const enum ep_layout layout = form->layout;
 	struct ep_json json;
@@ -172,7 +172,7 @@ void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct ep_wait *wait = waits->list[i];
 
-		if (pattern && fnmatch(pattern, name_of(wait->function), 0))
+		if (!ep_patterns_match(functions, name_of(wait->function)))
 			continue;
 		if (form->limit && told++ == form->limit)
 			break;

@@ -4,10 +4,12 @@
 #define EPITAPH_CLI_STATS_WAITS_H
 
 #include "cli/layout.h"
+#include "decoder/patterns.h"
 #include "decoder/waits.h"
 
-/* Those of functions that `pattern` names, NULL all. */
+/* Those of the functions that match. */
 void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
-		    const struct ep_table_form *form, const char *pattern);
+		    const struct ep_table_form *form,
+		    const struct ep_patterns *functions);
 
 #endif

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "coredump/extract_impl.h"
 #include "coredump/image.h"
@@ -368,27 +367,13 @@ static int own_note(struct ep_extraction *x, uint8_t **bytes,
 
 /* ---- writing ---- */
 
-/* The core must not be replaced by its own snapshot. */
-static int refuse_self(const struct ep_source *source, const char *path,
-		       struct ep_err *err)
-{
-	struct stat out;
-
-	if (source->origin_inode && stat(path, &out) == 0 &&
-	    source->origin_device == out.st_dev &&
-	    source->origin_inode == out.st_ino)
-		return ep_fail(err, EP_E_USAGE, 0,
-			       "%s: is what the snapshot is taken from", path);
-	return EP_OK;
-}
-
 static int snapshot_write(struct ep_extraction *x, const char *path,
 			  uint64_t *written, struct ep_err *err)
 {
 	struct ep_output output;
 	struct ep_elfcore core = {x->notes, x->note_count, x->pieces,
 				  x->piece_count};
-	int rc = refuse_self(x->source, path, err);
+	int rc = ep_source_spare(x->source, path, err);
 
 	rc = rc ? rc : ep_output_open(&output, path, x->options.force, err);
 	if (rc)

@@ -15,7 +15,7 @@ struct ep_extract_options {
 				 no stacks */
 	uint64_t stack_bytes_total; /* bound over all threads; default 64 MiB */
 	bool arena_only;            /* neither stacks nor module pages */
-	bool force;                 /* write over an existing file */
+	bool force;                 /* replace an existing file */
 	uint32_t redact;            /* EP_REDACTED_: what to leave out */
 };
 #define EP_EXTRACT_DEFAULTS \

@@ -274,7 +274,9 @@ static int file_write(const struct ep_elfcore *core, struct ep_source *source,
 		      struct ep_err *err)
 {
 	struct ep_output output;
-	int rc = ep_output_open(&output, path, force, err);
+	int rc = ep_source_spare(source, path, err);
+
+	rc = rc ? rc : ep_output_open(&output, path, force, err);
 
 	if (rc)
 		return rc;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,22 @@ static int ptrace_scope(void)
 	return atoi(text);
 }
 
+/* Has this process CAP_SYS_PTRACE? It may still be that of another user
+ * namespace (user_namespaces(7)). */
+static bool may_trace(void)
+{
+	char line[128];
+	unsigned long long effective = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return effective >> CAP_SYS_PTRACE & 1;
+}
+
 /* The effective user id of the process, from /proc/PID/status: the folder
  * itself is root's when the process is not dumpable. (uid_t)-1: not told. */
 static uid_t user_of(pid_t pid)
@@ -313,6 +330,14 @@ static int not_permitted(const struct ep_source *source, struct ep_err *err)
 			"kernel.yama.ptrace_scope is 3, nobody may read "
 			"another process until the next boot; take a core",
 			source->name);
+	if (may_trace())
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied, in spite of "
+			       "CAP_SYS_PTRACE: the process is in another user "
+			       "namespace (lsns -t user), or a security module "
+			       "(SELinux, AppArmor, Landlock) keeps it; read "
+			       "it from where it runs, or take a core",
+			       source->name);
 	if (geteuid() == 0)
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "%s: permission denied, though root: this "

@@ -114,8 +114,7 @@ int ep_output_open(struct ep_output *output, const char *path, bool force,
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return open_direct(output, err);
 	if (!force && lstat(path, &st) == 0)
-		return ep_fail(err, EP_E_USAGE, 0,
-			       "%s: exists; --overwrite replaces it", path);
+		return ep_fail(err, EP_E_USAGE, 0, "%s: exists already", path);
 	return open_aside(output, err);
 }
 
@@ -185,8 +184,7 @@ int ep_output_commit(struct ep_output *output, struct ep_err *err)
 
 	if (!output->direct && name_settle(output) != 0) {
 		rc = errno == EEXIST
-			     ? ep_fail(err, EP_E_USAGE, 0,
-				       "%s: exists; --overwrite replaces it",
+			     ? ep_fail(err, EP_E_USAGE, 0, "%s: exists already",
 				       output->path)
 			     : ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
 		ep_output_abandon(output);

@@ -308,6 +308,21 @@ const char *ep_source_name(const struct ep_source *source)
 	return source->name;
 }
 
+int ep_source_spare(const struct ep_source *source, const char *path,
+		    struct ep_err *err)
+{
+	struct stat out;
+
+	if (source->origin_inode && stat(path, &out) == 0 &&
+	    source->origin_device == out.st_dev &&
+	    source->origin_inode == out.st_ino)
+		return ep_fail(
+			err, EP_E_USAGE, 0,
+			"%s: is what it is made from; choose another name",
+			path);
+	return EP_OK;
+}
+
 pid_t ep_source_pid(const struct ep_source *source)
 {
 	return source->pid;

@@ -38,15 +38,23 @@ struct ep_segment {
 	uint64_t present_size; /* bytes of those that the file really holds:
 				  less than saved_size in a truncated core */
 	uint64_t file_offset;  /* where they lie in the core; 0 live */
-	uint32_t flags;        /* PF_R PF_W PF_X EP_SEGMENT_CORRUPT */
+	uint32_t flags;        /* PF_R PF_W PF_X, and EP_SEGMENT_ below */
+};
+/* Bits of PF_MASKOS that Linux does not use; one after the other, so that no
+ * two can be the same. */
+enum {
+	EP_SEGMENT_BEFORE_FIRST = 19,
+	EP_SEGMENT_CORRUPT_BIT,
+	EP_SEGMENT_ARENA_FILE_BIT,
+	EP_SEGMENT_UNKEPT_BIT,
 };
 /* The program header makes no sense (offset + size overflows): reading what it
- * promises answers EP_E_CORRUPT. A bit of PF_MASKOS that Linux does not use. */
-#define EP_SEGMENT_CORRUPT 0x00100000u
+ * promises answers EP_E_CORRUPT. */
+#define EP_SEGMENT_CORRUPT (1u << EP_SEGMENT_CORRUPT_BIT)
 /* Its bytes lie in the arena's file, from its start on, not in the core. */
-#define EP_SEGMENT_ARENA_FILE 0x00200000u
+#define EP_SEGMENT_ARENA_FILE (1u << EP_SEGMENT_ARENA_FILE_BIT)
 /* A core that came as a stream held it, but it was not kept (spool.h). */
-#define EP_SEGMENT_UNKEPT 0x00200000u
+#define EP_SEGMENT_UNKEPT (1u << EP_SEGMENT_UNKEPT_BIT)
 
 /* An ELF note of the core. `desc` is borrowed until the source is closed. */
 struct ep_note {
@@ -133,6 +141,10 @@ enum ep_source_kind ep_source_kind(const struct ep_source *source);
 const char *ep_source_name(
 	const struct ep_source *source); /* as the user gave it; borrowed */
 pid_t ep_source_pid(const struct ep_source *source); /* 0 unknown */
+/* EP_E_USAGE: `path` is the file that the source is read from, which no output
+ * may replace. */
+int ep_source_spare(const struct ep_source *source, const char *path,
+		    struct ep_err *err);
 const char *ep_source_path(
 	const struct ep_source *source); /* the core's path, NULL for a live
 					    process; borrowed */

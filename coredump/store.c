@@ -197,7 +197,10 @@ int ep_store_list(const char *path, struct ep_stored **out, size_t *count,
 
 	*count = 0;
 	if (!folder)
-		return ep_fail(err, errno == EACCES ? EP_E_PERMISSION : EP_E_IO,
+		return ep_fail(err,
+			       errno == ENOENT   ? EP_END
+			       : errno == EACCES ? EP_E_PERMISSION
+						 : EP_E_IO,
 			       0, "%s: %m", path);
 	while (rc == EP_OK && (entry = readdir(folder)))
 		rc = stored_add(&list, count, entry, dirfd(folder));

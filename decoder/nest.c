@@ -307,7 +307,7 @@ static int take_kept(struct nest *nest, struct strand *strand)
 /* All calls of the threads that are. */
 static bool all_are_selected(const struct ep_selection *selection)
 {
-	return !selection->function && !selection->depth &&
+	return !selection->functions.count && !selection->depth &&
 	       !selection->min_duration && !selection->last_calls &&
 	       !selection->last_ns && !selection->since.given &&
 	       !selection->until.given;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "decoder/disassembler.h"
+#include "decoder/losses.h"
 #include "decoder/modules.h"
 #include "decoder/report_impl.h"
 #include "decoder/utf8.h"
@@ -43,73 +44,32 @@ doubt(struct gather *doubts, const char *code, const char *format, ...)
 		out->list[out->count++] = (struct ep_report_doubt){code, tame};
 }
 
-static void serious(struct gather *doubts, const char *code, uint64_t count,
-		    const char *text)
+static void doubt_losses(struct gather *doubts, const struct ep_trace *trace)
 {
-	if (!count)
-		return;
-	doubts->report->partial = true;
-	doubt(doubts, code, "%" PRIu64 " %s", count, text);
+	struct ep_loss list[EP_LOSSES_MAX];
+	size_t count = ep_losses(trace, list);
+
+	doubts->report->partial |= ep_losses_partial(trace);
+	for (size_t i = 0; i < count; i++)
+		if (list[i].count && list[i].code)
+			doubt(doubts, list[i].code, "%" PRIu64 " %s",
+			      list[i].count, list[i].text);
+	if (trace->damage.text[0])
+		doubt(doubts, "text",
+		      "text that was written over the trace: \"%s\"",
+		      trace->damage.text);
 }
 
 static void doubt_trace(struct gather *doubts, const struct ep_trace *trace)
 {
-	const struct ep_trace_damage *damage = &trace->damage;
-
-	for (size_t i = 0; i < trace->warning_count; i++) {
-		doubts->report->partial = true;
+	for (size_t i = 0; i < trace->warning_count; i++)
 		doubt(doubts, "trace", "%s", trace->warnings[i]);
-	}
 	if (trace->arena.blind & EP_BLIND_EXCEPTIONS)
 		doubt(doubts, "blind-exceptions",
 		      "exceptions of shared libraries left no marks "
 		      "(-static-libgcc?): calls that they left are "
 		      "found by what happened next");
-	serious(doubts, "pages-missing", damage->pages_missing,
-		"pages of the trace were not saved in the core");
-	serious(doubts, "torn-blocks", damage->blocks_torn,
-		"blocks of records are damaged");
-	serious(doubts, "text-over-blocks", damage->blocks_text,
-		"of these look as if text was written over them");
-	serious(doubts, "text-over-records", damage->records_text,
-		"records look as if text was written over them: they are "
-		"left out, and the calls around them are marked");
-	if (damage->text[0])
-		doubt(doubts, "text",
-		      "text that was written over the trace: \"%s\"",
-		      damage->text);
-	serious(doubts, "duplicate-blocks", damage->blocks_duplicate,
-		"blocks came twice");
-	serious(doubts, "backward-blocks", damage->blocks_backward,
-		"blocks run backwards in time");
-	serious(doubts, "corrupt-threads", damage->threads_corrupt,
-		"entries of the thread table make no sense");
-	serious(doubts, "corrupt-modules", damage->modules_corrupt,
-		"entries of the load map make no sense");
-	serious(doubts, "threads-without-ring",
-		trace->arena.threads_without_ring,
-		"threads had no room for a history (EPITAPH_MEMORY)");
-	serious(doubts, "file-full", trace->process.file_full,
-		"times there was no room on the file system of EPITAPH_FILE");
-	serious(doubts, "file-cut", trace->process.file_lost,
-		"times somebody cut off the file of EPITAPH_FILE: what was in "
-		"it then is lost");
-	serious(doubts, "threads-untold", trace->arena.threads_untold,
-		"threads did not fit into the thread table");
-	serious(doubts, "modules-untold", trace->arena.modules_untold,
-		"modules did not fit into the load map");
-	if (damage->holes)
-		doubt(doubts, "holes",
-		      "%" PRIu64 " records are missing inside of blocks: a "
-		      "signal handler interrupted a hook, or the process went "
-		      "on while it was read",
-		      damage->holes);
-	if (trace->process.two_writers)
-		doubt(doubts, "two-writers",
-		      "%u times a child that was forked past the C library "
-		      "(_Fork, clone) wrote to the rest of a block of its "
-		      "parent: some calls of these blocks are its own",
-		      trace->process.two_writers);
+	doubt_losses(doubts, trace);
 	if (trace->arena.gate)
 		doubt(doubts, "paused",
 		      "tracing was paused at the end: calls since then "

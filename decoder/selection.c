@@ -3,7 +3,6 @@
 #include "decoder/selection.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,18 +41,18 @@ bool ep_selection_parse_last(struct ep_selection *selection, const char *text)
 bool ep_selection_wants_thread(const struct ep_selection *selection,
 			       const struct ep_trace_thread *thread)
 {
-	char number[16];
+	const struct ep_patterns *threads = &selection->threads;
+	char tid[16], serial[16];
 
 	if (selection->only)
 		return selection->only == thread;
-	if (!selection->thread)
-		return true;
-	snprintf(number, sizeof(number), "%u", thread->tid);
-	if (!strcmp(selection->thread, number))
-		return true;
-	snprintf(number, sizeof(number), "#%u", thread->serial);
-	return !strcmp(selection->thread, number) ||
-	       !fnmatch(selection->thread, thread->name, 0);
+	snprintf(tid, sizeof(tid), "%u", thread->tid);
+	snprintf(serial, sizeof(serial), "#%u", thread->serial);
+	for (size_t i = 0; i < threads->count; i++)
+		if (!strcmp(threads->list[i], tid) ||
+		    !strcmp(threads->list[i], serial))
+			return true;
+	return ep_patterns_match(threads, thread->name);
 }
 
 static uint64_t tsc_of(const struct ep_trace *trace, const struct ep_when *when,

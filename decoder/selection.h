@@ -4,6 +4,7 @@
 #define EPITAPH_SELECTION_H
 
 #include "decoder/calls.h"
+#include "decoder/patterns.h"
 
 /* A point in time as the user gives it: from the end (-10ms), from the start
  * (+1.5s). */
@@ -14,9 +15,10 @@ struct ep_when {
 };
 
 struct ep_selection {
-	const struct ep_trace_thread *only; /* NULL: `thread` says which */
-	const char *thread;   /* tid, serial as #N, or name pattern; NULL all */
-	const char *function; /* glob on the name; NULL all */
+	const struct ep_trace_thread *only; /* NULL: `threads` says which */
+	struct ep_patterns
+		threads; /* each a tid, a serial as #N, or of names */
+	struct ep_patterns functions;
 	uint32_t depth;       /* show depths below it; 0: all */
 	int64_t min_duration; /* ns; 0: all. Calls that are open always pass */
 	uint64_t last_calls;  /* 0: all */

@@ -7,7 +7,6 @@
  */
 #include "decoder/stream.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +101,7 @@ static int matches(struct stream *stream, const struct ep_function *function)
 	size_t count = stream->match_count ? stream->match_count : 256;
 	char *grown;
 
-	if (!stream->selection->function)
+	if (!stream->selection->functions.count)
 		return 1;
 	if (function->id >= stream->match_count) {
 		while (count <= function->id)
@@ -117,9 +116,10 @@ static int matches(struct stream *stream, const struct ep_function *function)
 	}
 	if (!stream->matches[function->id])
 		stream->matches[function->id] =
-			fnmatch(stream->selection->function, function->name, 0)
-				? 'n'
-				: 'y';
+			ep_patterns_match(&stream->selection->functions,
+					  function->name)
+				? 'y'
+				: 'n';
 	return stream->matches[function->id] == 'y';
 }
 
@@ -314,7 +314,8 @@ static int judge_end(struct stream *stream, const struct ep_event *event,
 static int judge_alone(struct stream *stream, const struct ep_event *event,
 		       uint64_t item)
 {
-	bool passes = in_window(stream, event) && !stream->selection->function;
+	bool passes =
+		in_window(stream, event) && !stream->selection->functions.count;
 
 	if (bit_set(&stream->ended, item, true))
 		return EP_E_MEMORY;
@@ -434,7 +435,7 @@ static bool point_shown(const struct stream *stream,
 	if (!in_window(stream, event))
 		return false;
 	return call ? call->shown
-		    : !selection->function && !selection->last_calls;
+		    : !selection->functions.count && !selection->last_calls;
 }
 
 static int hand_out_begin(struct stream *stream, const struct ep_event *event,
@@ -506,7 +507,7 @@ static int hand_out_spans(struct stream *stream, const struct ep_calls *calls,
 	const struct ep_event *spans = ep_calls_spans(calls, &count);
 	int rc = EP_OK;
 
-	if (stream->selection->function || stream->selection->last_calls)
+	if (stream->selection->functions.count || stream->selection->last_calls)
 		return EP_OK;
 	for (size_t i = 0; !rc && i < count; i++)
 		if (spans[i].begin.best <= stream->window.until)

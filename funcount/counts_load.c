@@ -110,7 +110,7 @@ static int load_source(struct ep_counts **out, const char *name,
 		return result;
 	result = read_source(out, source, err);
 	if (result)
-		ep_err_prefix(err, "%s: ", name);
+		ep_err_prefix(err, "%s", name);
 	ep_source_close(source);
 	return result;
 }

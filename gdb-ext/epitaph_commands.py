@@ -276,7 +276,7 @@ def ago_text(trace, thread, end):
 class Prefix(gdb.Command):
     """The program's last moments as epitaph recorded them.
 
-epitaph save [-f] [FILE]  write a snapshot: a small core with trace and stacks
+epitaph save [FILE]  write a snapshot: a small core with trace and stacks
 epitaph info              where the trace is, how it was found, how complete
 epitaph threads           the traced threads, and how far back each is known
 epitaph report [OPTIONS]  the crash on one page (by the program `epitaph`)
@@ -298,35 +298,33 @@ epitaph stats [OPTIONS]   per function: calls, total, self, min to max"""
 class Save(gdb.Command):
     """Write a snapshot of the trace to FILE.
 
-epitaph save [-f] [FILE]
+epitaph save [FILE]
 
 The snapshot is a small core: the trace, the registers and stacks of all
 threads. `epitaph report FILE` reads it, on any machine; gdb opens it too.
 FILE may hold %p pid, %e executable, %h host, %t time and %n, a number that
 makes it new; without FILE it is epitaph.%p.%n.core. Quote a name with spaces.
-An existing file is only written over with -f."""
+An existing FILE is replaced, but never the core itself."""
 
     def __init__(self):
         super().__init__("epitaph save", gdb.COMMAND_DATA,
                          gdb.COMPLETE_FILENAME)
 
     def invoke(self, argument, from_tty):
-        force, path = self.parse(gdb.string_to_argv(argument or ""))
+        path = self.parse(gdb.string_to_argv(argument or ""))
         source = open_source()
-        result = save(source, find(source), path, force)
+        result = save(source, find(source), path)
         self.tell(result)
 
     @staticmethod
     def parse(words):
-        force, names, options = False, [], True
+        names, options = [], True
         for word in words:
             if options and word == "--":
                 options = False
-            elif options and word in ("-f", "--force"):
-                force = True
             elif options and word.startswith("-") and word != "-":
                 raise gdb.GdbError("epitaph save: no option %s; usage: epitaph"
-                                   " save [-f] [FILE]" % word)
+                                   " save [FILE]" % word)
             else:
                 names.append(word)
         if len(names) > 1:
@@ -334,7 +332,7 @@ An existing file is only written over with -f."""
                                " spaces into quotes" % len(names))
         if names and not names[0]:
             raise gdb.GdbError("epitaph save: FILE is empty")
-        return force, names[0] if names else None
+        return names[0] if names else None
 
     @staticmethod
     def tell(result):

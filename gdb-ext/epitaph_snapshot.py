@@ -144,9 +144,10 @@ def file_parts(notes, pieces):
     return parts + tail
 
 
-def save(source, found, path, force):
+def save(source, found, path):
     """Writes the snapshot to `path`; a Result, or gdb.GdbError."""
-    path = target(source, path, force)
+    replace = bool(path)
+    path = target(source, path)
     before = Before(source)
     wishes = Wishes(source, found, before.wanted())
     pieces = pieces_of(source, joined(wishes.all))
@@ -158,7 +159,7 @@ def save(source, found, path, force):
                            " read" % (source.name, found.arena_address))
     notes.append(own)
     parts = file_parts(b"".join(note.raw() for note in notes), pieces)
-    write_aside(path, parts, force)
+    write_aside(path, parts, replace)
     return Result(path, sum(map(len, parts)), found.committed, saved,
                   wishes.threads)
 
@@ -172,7 +173,7 @@ def tsc_now(source, found):
     return clock.tsc_at(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
 
 
-def target(source, path, force):
+def target(source, path):
     """The path to write to, before any work is done for it."""
     path = expand(os.path.expanduser(path or DEFAULT_NAME), source)
     try:
@@ -184,13 +185,10 @@ def target(source, path, force):
     if not source.live and os.path.samefile(path, source.name):
         raise gdb.GdbError("epitaph: %s: this is the core itself; choose"
                            " another name" % path)
-    if not force:
-        raise gdb.GdbError("epitaph: %s exists: `epitaph save -f FILE` writes"
-                           " over it" % path)
     return path
 
 
-def write_aside(path, parts, force):
+def write_aside(path, parts, replace):
     aside = None
     try:
         try:
@@ -199,15 +197,14 @@ def write_aside(path, parts, force):
             with os.fdopen(file, "wb") as out:
                 for part in parts:
                     out.write(part)
-            if force:
+            if replace:
                 os.rename(aside, path)
             else:
                 os.link(aside, path)
                 os.unlink(aside)
             aside = None
         except FileExistsError:
-            raise gdb.GdbError("epitaph: %s exists: `epitaph save -f FILE`"
-                               " writes over it" % path)
+            raise gdb.GdbError("epitaph: %s: exists already" % path)
         except OSError as error:
             raise gdb.GdbError("epitaph: %s: cannot be written: %s"
                                % (path, error.strerror))

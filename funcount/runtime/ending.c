@@ -249,6 +249,22 @@ static void complain(int error)
 	ep_text_complain(&text);
 }
 
+/* EPITAPH_OUTPUT=/dev/null: nobody wants them. */
+static bool is_device(const char *path)
+{
+	struct stat status;
+
+	return ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status,
+			   0) == 0 &&
+	       S_ISCHR(status.st_mode);
+}
+
+static int write_named(int (*name)(struct ep_output *output))
+{
+	return is_device(written.path) ? 0
+				       : ep_snapshot_arena(written.path, name);
+}
+
 static int write_first(void)
 {
 	int error;
@@ -256,7 +272,7 @@ static int write_first(void)
 	if (ep_path_pattern_has(ep_settings.counts_output, 'n'))
 		return write_numbered();
 	error = expand(1);
-	return error ? error : ep_snapshot_arena(written.path, name_new);
+	return error ? error : write_named(name_new);
 }
 
 /* The process itself, and not one that shares its memory for a while or has
@@ -274,8 +290,7 @@ static void write_counts(uint64_t total)
 	int error;
 
 	ep_counter_note_times();
-	error = again ? ep_snapshot_arena(written.path, name_again)
-		      : write_first();
+	error = again ? write_named(name_again) : write_first();
 	if (!error) {
 		written.total = total;
 		written.generation = epitaph_root.generation;

@@ -113,6 +113,9 @@ for limit in 's/40002/40001/' 's/4.001/3.999/' 's/81%/79%/' 's/2.9ms/3ms/'; do
 	has out 'to exclude: digit'
 done
 EPITAPH_BUDGET_RESULTS=res gives 4 "$EPITAPH" budget check
+gives 4 "$EPITAPH" budget check --results=res --test=parse --test=parse
+gives 2 "$EPITAPH" budget check --results=res --test=nowhere --test=parse
+has err 'no test nowhere'
 # Two runs added come to the same per run; units that are told.
 gives 0 "$EPITAPH" budget run --test=parse --results=res --add -- ./records 10000
 cp ours epitaph.budget

@@ -28,6 +28,7 @@ PYTHON
 has costs '[costs]'
 grep -qE '^full = [0-9.]+ ns, [0-9.]+ to [0-9.]+ ns, [0-9.]+ cycles$' costs || { say 'no cost of full'; cat costs; }
 partial "$EPITAPH" calibrate --rounds=1
+[ "$(grep -vcE 'busy|differ' err)" = 0 ] || say "calibrate complains: $(cat err)"
 for words in 'every record timed' 'one record in 64' 'auto' 'paused' 'no hooks' 'EPITAPH_MODE=count'; do has out "$words"; done
 
 # The settings of whoever calls mean nothing.

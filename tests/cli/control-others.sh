@@ -69,6 +69,15 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null
 	kill -9 "$pid"
 fi
 
+# ---- out of a user namespace: it has all capabilities, but none over the process
+if unshare -Ur true 2>/dev/null; then
+	start "$open/controlled"
+	got=0
+	unshare -Ur "$open/epitaph" report "$pid" >said 2>err || got=$?
+	[ $got = 3 ] && grep -q 'in spite of CAP_SYS_PTRACE.*user namespace' err || fail "a user namespace: status $got: $(cat err)"
+	kill -9 "$pid"
+fi
+
 # ---- several at once: whoever is last says what holds, and nothing is torn
 start "$open/controlled"
 for n in 1 2 3; do

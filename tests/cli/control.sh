@@ -85,7 +85,7 @@ assert all(b - a <= 1 for a, b in zip(before, after)), (before, after)' "$before
 last=$(status '[t["blocks_entered"] for t in s["threads"]]')
 [ "$after" = "$last" ] || fail "it goes on: $after, $last"
 ask step
-control 0 "$pid" snapshot -o paused.core --overwrite
+control 0 "$pid" snapshot -o paused.core
 [ "$(steps paused.core)" = 1 ] || fail "recorded while paused"
 control 0 "$pid" pause
 grep -q already said

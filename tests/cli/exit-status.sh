@@ -74,11 +74,62 @@ status=0
 "$EPITAPH" --version >/dev/full 2>err || status=$?
 [ $status -eq 3 ] || say "--version >/dev/full: status $status"
 
-# extract: the file appears whole or not at all, and what is there stays.
+# What is missing is missing for every command: threads that found no room for a history.
+cat >many.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_barrier_t all;
+static __attribute__((noinline)) void work(void) { __asm__ volatile(""); }
+static void *thread(void *arg) { work(); pthread_barrier_wait(&all); pthread_barrier_wait(&all); return arg; }
+int main(void)
+{
+	pthread_t id;
+	pthread_barrier_init(&all, NULL, 61);
+	for (int i = 0; i < 60; i++)
+		pthread_create(&id, NULL, thread, NULL);
+	pthread_barrier_wait(&all);
+	abort();
+}
+EOF
+"$BIN/epitaph-cc" -O1 many.c -o many -lpthread
+EPITAPH_RING=256K EPITAPH_MEMORY=1M EPITAPH_SCHED=off crash core.crowded "$PWD/many"
+gives 1 "$EPITAPH" info core.crowded
+has out 'threads had no room for a history'
+for command in report replay stats 'export -f jsonl' 'export -f chrome' 'info --json'; do
+	# shellcheck disable=SC2086
+	gives 1 "$EPITAPH" $command core.crowded
+done
+
+# Before anything was ever caught there is no folder: an answer, which says what to do, and no error.
+there() { # COMMAND...: where no such folder is
+	if [ ! -e /var/lib/epitaph ]; then
+		"$@"
+	elif [ "$(id -u)" = 0 ]; then
+		unshare -m sh -c 'mount -t tmpfs none /var/lib && exec "$@"' sh "$@"
+	else
+		unshare -Urm sh -c 'mount -t tmpfs none /var/lib && exec "$@"' sh "$@"
+	fi
+}
+gives 2 there "$EPITAPH" list
+has err 'epitaph catch --install'
+hasnt err 'No such file'
+gives 0 there "$EPITAPH" list --json
+[ "$(xargs <out)" = '[]' ] || say "list --json: $(cat out)"
+gives 3 "$EPITAPH" list no/such/folder
+
+# Whatever -o names appears whole or not at all: what was there is replaced or stays, and is never what it is made from.
 echo mine >there
-gives 64 "$EPITAPH" extract -o there core.whole
-[ "$(cat there)" = mine ] || say 'extract wrote over a file'
-gives 0 "$EPITAPH" extract --overwrite -o there core.whole
+gives 3 "$EPITAPH" extract -o there nothing.core
+gives 3 "$EPITAPH" export -f jsonl -o there nothing.core
+[ "$(cat there)" = mine ] || say 'a failure cost a file'
+ln core.whole same.core
+gives 64 "$EPITAPH" extract -o same.core core.whole
+gives 64 "$EPITAPH" export -f jsonl -o same.core core.whole
+has err 'same.core: is what it is made from'
+cmp -s core.whole same.core || say 'a core was replaced by what was made from it'
+gives 0 "$EPITAPH" export -f jsonl -o there core.whole
+head -c 1 there | grep -q '{' || say 'export did not replace a file'
+gives 0 "$EPITAPH" extract -o there core.whole
 gives 0 "$EPITAPH" info there
 gives 3 "$EPITAPH" extract -o no/such/there core.whole
 (ulimit -f 64 && trap '' XFSZ && exec "$EPITAPH" extract -o small core.whole) >out 2>err && say 'a limit of 64 KiB was enough'

@@ -98,7 +98,7 @@ gdb -q -batch -nx -ex 'info threads' -ex 'p $sp' "${secrets[0]}" redacted >gdb.t
 spans() { { "$EPITAPH" replay "$1" || true; } 2>/dev/null | grep -o 'span ~[^ ]* \(begins\|ends\)'; }
 spans redacted >spans
 [ "$(sort -u spans | wc -l)" = 4 ] && [ "$(cut -d' ' -f2 spans | sort -u | wc -l)" = 2 ] || say "spans: $(cat spans)"
-"$EPITAPH" extract -q -o again --overwrite --redact all core
+"$EPITAPH" extract -q -o again --redact all core
 ! cmp -s spans <(spans again) || say "the key of the names is always the same"
 
 # ---- sources: a stream, a compressed core, a snapshot, a redacted one, what was kept, an arena's file, a process ----
@@ -115,12 +115,12 @@ redact paths,notes,stacks half
 "$EPITAPH" info redacted | grep -q 'left out   the command line, paths, what the program said and the stacks, when' ||
 	say "what was left out before is forgotten"
 tells redacted "Gpr" "a snapshot in two steps"
-"$EPITAPH" extract -q -o again --overwrite redacted
+"$EPITAPH" extract -q -o again redacted
 "$EPITAPH" info again | grep -q 'left out   the command line, paths' || say "a copy forgets what was left out"
 
 gives 0 "$EPITAPH" extract -q -k 1 -o kept core
 shows kept "Argv Cwd Exe Prg Lib So Thr Span Note" "what was kept"
-gives 0 "$EPITAPH" extract -q -k 1 -o redacted --overwrite --redact all core
+gives 0 "$EPITAPH" extract -q -k 1 -o redacted --redact all core
 tells redacted "" "what was kept, redacted,"
 has <("$EPITAPH" info redacted) "left out   the command line"
 
@@ -147,10 +147,10 @@ mkfifo ready
 process=$!
 read -r line <ready
 [ "$line" = ready ]
-gives 0 "$EPITAPH" extract -q -o plain --overwrite "$process"
+gives 0 "$EPITAPH" extract -q -o plain "$process"
 shows plain "Argv Env Cwd Exe Prg Lib So Run Thr Heap Span Note Dog" "a process"
 redact all "$process"
 tells redacted "" "a process, redacted,"
-gives 0 "$EPITAPH" control -q -o redacted --overwrite --redact all "$process" snapshot
+gives 0 "$EPITAPH" control -q -o redacted --redact all "$process" snapshot
 tells redacted "" "by epitaph control"
 exit $((failures != 0))

@@ -126,7 +126,7 @@ if mkdir small && mount -t tmpfs -o size=400k tmpfs small 2>/dev/null; then
 	EPITAPH_RING=1M EPITAPH_MEMORY=4M dies small/a die 100000
 	has err 'no more room'
 	"$EPITAPH" info small/a >info || [ $? -eq 1 ]
-	has info 'had no room'
+	has info 'there was no room'
 	[ "$(calls small/a in_parent)" -gt 2000 ] || say "full: few calls are left"
 	umount small
 fi

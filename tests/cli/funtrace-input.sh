@@ -143,6 +143,7 @@ has out "command    $PWD/fixed one two"
 has out 'sample 1 of 2'
 has out 'bytes of the kernel'
 grep -E '^78 +wrapped ' out >/dev/null || say 'info lists the threads'
+grep -q EPITAPH_ out && say 'info names settings that such a file knows nothing of'
 gives 0 "$EPITAPH" info --json a.raw
 python3 - <<'END' || say 'the JSON of info'
 import json

@@ -38,15 +38,19 @@ in_gdb -ex "source $BUILD/gdb-ext/epitaph.py" -ex 'python print("epitaph" in str
 [ -s gdb.err ] && say "loading complains: $(cat gdb.err)"
 [ ! -e "$BUILD/gdb-ext/__pycache__" ] || say "loading writes"
 
+# The source does as well as what was built of it, and says what to do where nothing was built.
+in_gdb -ex "source $TOP/gdb-ext/epitaph.py" -ex 'help epitaph save' >told 2>gdb.err || say "the source: $(cat gdb.err)"
+mkdir -p unbuilt/gdb-ext && cp "$TOP"/gdb-ext/*.py unbuilt/gdb-ext/
+timeout 60 gdb -nx -batch -ex 'source unbuilt/gdb-ext/epitaph.py' >told 2>&1 || true
+grep -q 'run make, then source build/gdb-ext/epitaph.py' told && [ "$(wc -l <told)" = 1 ] || say "not built: $(cat told)"
+
 echo precious >here
-refuses 'here exists: `epitaph save -f FILE`' -ex 'epitaph save here' -c "$core"
-[ "$(cat here)" = precious ] || say "an existing file was written over"
-in_gdb -ex 'epitaph save -f here' -c "$core" >told || say "-f: $(cat gdb.err)"
-same_arena "$core" here || say "-f did not write"
+in_gdb -ex 'epitaph save here' -c "$core" >told || say "an existing file: $(cat gdb.err)"
+same_arena "$core" here || say "an existing file was not replaced"
 rm here
 ln "$core" 'same core'
-refuses 'same core: this is the core itself' -ex 'epitaph save -f "same core"' -c "$core"
-refuses '/dev/null: not a regular file' -ex 'epitaph save -f /dev/null' -c "$core"
+refuses 'same core: this is the core itself' -ex 'epitaph save "same core"' -c "$core"
+refuses '/dev/null: not a regular file' -ex 'epitaph save /dev/null' -c "$core"
 refuses 'no/such/x: cannot be written: No such file' -ex 'epitaph save no/such/x' -c "$core"
 refuses 'one FILE, not 2: .*quotes' -ex 'epitaph save a b' -c "$core"
 refuses 'no option -z' -ex 'epitaph save -z' -c "$core"
@@ -55,11 +59,11 @@ refuses '%z is no pattern' -ex 'epitaph save %z' -c "$core"
 refuses '`nonsense` is no subcommand' -ex 'epitaph nonsense' -c "$core"
 refuses 'takes no argument' -ex 'epitaph info all' -c "$core"
 refuses 'core-file FILE.*attach PID' -ex 'epitaph info'
-refuses 'no room' -ex "python import os; exec('def f(*a): raise OSError(28, \"no room\")'); os.link = f" -ex 'epitaph save x' -c "$core"
+refuses 'no room' -ex "python import os; exec('def f(*a): raise OSError(28, \"no room\")'); os.link = os.rename = f" -ex 'epitaph save x' -c "$core"
 
 # Interrupted at the last moment: gdb says so, nothing is left.
 before=$(ls -A)
-in_gdb -ex "python import os; exec('def f(*a): raise KeyboardInterrupt'); os.link = f" -ex 'epitaph save x' -c "$core" >told || true
+in_gdb -ex "python import os; exec('def f(*a): raise KeyboardInterrupt'); os.link = os.rename = f" -ex 'epitaph save x' -c "$core" >told || true
 [ "$(ls -A)" = "$before" ] || say "an interrupted save leaves: $(ls -A)"
 
 # A program that was never traced; one whose core holds no memory; a core that is gone.

@@ -46,6 +46,13 @@ while read -r command; do
 	# Lines fit a terminal.
 	awk -v command="$command" 'length($0) > 80 { print command ": " $0; exit 1 }' "help.$command" || say 'a line is too long'
 done <<<"$commands"
+for words in 'count --help' 'budget -h' 'help count'; do
+	# shellcheck disable=SC2086
+	gives 0 "$EPITAPH" $words
+	grep -qE '^  (count|budget) (merge|run) ' out && [ ! -s err ] || say "$words: $(cat out err)"
+done
+gives 64 "$EPITAPH" count
+gives 64 "$EPITAPH" count --help more
 for page in man/*.1; do
 	groff -man -ww -Tutf8 -z "$page" 2>warnings >/dev/null || say "groff refuses $page"
 	[ ! -s warnings ] || { say "groff on $page:"; cat warnings; }
@@ -68,7 +75,6 @@ gives 64 "$EPITAPH" count
 has err 'report, merge, diff'
 gives 64 "$EPITAPH" count reprot file
 has err 'report, merge, diff'
-gives 64 "$EPITAPH" help count
 gives 64 "$EPITAPH" help report core
 gives 64 "$EPITAPH" flowers
 gives 64 "$EPITAPH" replay --lsat=3 core

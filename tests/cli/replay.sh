@@ -122,6 +122,12 @@ tree --last=10ms >got
 grep -q '^recursive' got && ! grep -q '^second' got || say '--last=10ms is the end'
 gives 2 "$EPITAPH" replay --thread=nobody core.story
 gives 2 "$EPITAPH" replay --function='no_such_*' core.story
+for commands in 'replay --format=tsv' 'stats --csv'; do
+	# shellcheck disable=SC2086
+	gives 0 "$EPITAPH" $commands --function=leaf --function=nothing --function='seco*' core.story
+	grep -q leaf out && grep -q second out && ! grep -q slow out || say "$commands: several --function"
+done
+gives 0 "$EPITAPH" replay -t nobody -t 'sto*' core.story
 tid=$("$EPITAPH" replay --format=tsv core.story | awk -F '\t' 'NR == 2 { print $5 }')
 for thread in "$tid" '#1' 'sto*'; do
 	tree --thread="$thread" >got

@@ -57,7 +57,7 @@ grep -qE 'main\+.*called' out || say 'main is in flight all the same'
 gives 1 "$EPITAPH" replay core.records
 [ "$(grep -c -- '--- 38 records lost: overwritten by text ".*GET /' out)" = 1 ] || { say 'the gap in replay'; grep -n -- --- out; }
 [ "$(grep -c 'step();' out)" = 3981 ] || say "replay: $(grep -c 'step();' out) calls of step"
-has err '38 records are left out: text lies over them'
+has err '38 records look as if text was written over them'
 gives 1 "$EPITAPH" replay --format=tsv core.records
 [ "$(cut -f8 out | sort -u | tr '\n' ' ')" = '- function main run_away step ' ] || { say 'functions'; cut -f8 out | sort | uniq -c; }
 gives 1 "$EPITAPH" stats core.records

@@ -13,11 +13,11 @@ scheduling() { # FILE
 # What the kernel still holds of the dead changes: it may not have put them away yet, and the next traced program, of another
 # test, takes what is left of them away. So the plain snapshot is made again when the others have been.
 extracted() {
-	"$EPITAPH" extract -q -o plain --overwrite --redact stacks core
-	"$EPITAPH" extract -q -o redacted --overwrite --redact notes,stacks core
-	"$EPITAPH" extract -q -o paths --overwrite --redact paths,cmdline,stacks core
-	"$EPITAPH" extract -q -o everything --overwrite --redact all core
-	"$EPITAPH" extract -q -o again --overwrite --redact stacks core
+	"$EPITAPH" extract -q -o plain --redact stacks core
+	"$EPITAPH" extract -q -o redacted --redact notes,stacks core
+	"$EPITAPH" extract -q -o paths --redact paths,cmdline,stacks core
+	"$EPITAPH" extract -q -o everything --redact all core
+	"$EPITAPH" extract -q -o again --redact stacks core
 	[ "$(scheduling plain)" = "$(scheduling again)" ]
 }
 

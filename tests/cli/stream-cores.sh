@@ -90,6 +90,6 @@ done
 
 # The file that it is read from is not written over.
 status=0
-"$EPITAPH" extract -q --overwrite -o core.zst core.zst 2>said || status=$?
+"$EPITAPH" extract -q -o core.zst core.zst 2>said || status=$?
 [ $status -ne 0 ] && zstd -tq core.zst || fail "a compressed core was replaced by its own snapshot"
 rm -f core*

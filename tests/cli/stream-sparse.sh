@@ -26,7 +26,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 same() { # KIND
 	local kib
 	python3 "$TOP/tests/cli/lib/pack.py" "$1" core "core.$1"
-	kib=$(peak "$EPITAPH" extract -q --overwrite -o out.core "core.$1")
+	kib=$(peak "$EPITAPH" extract -q -o out.core "core.$1")
 	cmp wanted.core out.core || fail "$1: another snapshot"
 	# A sanitizer's own does not count.
 	[ "$EPITAPH" != "$BIN/epitaph" ] || [ "$kib" -lt 60000 ] || fail "$1: $kib KiB for $(stat -c %s core) bytes"
@@ -58,6 +58,6 @@ with open(sys.argv[2], "wb") as out:
     out.write(gzip.compress(bytes(data)) + gzip.compress(bytes(64 << 20)) * 16)
 END
 status=0
-"$EPITAPH" extract -q --overwrite -o out.core promise.gz 2>said || status=$?
+"$EPITAPH" extract -q -o out.core promise.gz 2>said || status=$?
 [ $status -eq 1 ] && grep -q "expands more than 200 times: ended after 53" said || { cat said; fail "a bomb of 2^50 bytes: status $status"; }
 rm -f core* wanted.core

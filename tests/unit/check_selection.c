@@ -184,7 +184,7 @@ static struct ep_when when(const char *text)
 START_TEST(nothing_asked_for_is_all)
 {
 	set_up();
-	ck_assert_str_eq(CHOSEN(.thread = NULL), "0123456");
+	ck_assert_str_eq(CHOSEN(.depth = 0), "0123456");
 }
 END_TEST
 
@@ -218,9 +218,11 @@ END_TEST
 START_TEST(names_depths_and_durations_choose)
 {
 	set_up();
-	ck_assert_str_eq(CHOSEN(.function = "*er"), "23");
-	ck_assert_str_eq(CHOSEN(.function = "l[ae]*"), "56");
-	ck_assert_str_eq(CHOSEN(.function = "ma"), "");
+	ck_assert_str_eq(CHOSEN(.functions = {{"*er"}, 1}), "23");
+	ck_assert_str_eq(CHOSEN(.functions = {{"l[ae]*"}, 1}), "56");
+	ck_assert_str_eq(CHOSEN(.functions = {{"ma"}, 1}), "");
+	ck_assert_str_eq(CHOSEN(.functions = {{"ma", "l[ae]*", "*er"}, 3}),
+			 "2356");
 	ck_assert_str_eq(CHOSEN(.depth = 1), "0");
 	ck_assert_str_eq(CHOSEN(.depth = 2), "0126");
 	/* What is open may last for long yet. */
@@ -236,12 +238,14 @@ START_TEST(threads_go_by_tid_serial_and_name)
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
 		ck_assert_msg(ep_selection_wants_thread(
-				      &(struct ep_selection){.thread = yes[i]},
+				      &(struct ep_selection){
+					      .threads = {{"no", yes[i]}, 2}},
 				      &thread),
 			      "%s", yes[i]);
 	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
 		ck_assert_msg(!ep_selection_wants_thread(
-				      &(struct ep_selection){.thread = no[i]},
+				      &(struct ep_selection){
+					      .threads = {{no[i], "no"}, 2}},
 				      &thread),
 			      "%s", no[i]);
 }

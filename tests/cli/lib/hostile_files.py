@@ -15,7 +15,7 @@ from hostile_made import Judge, sections
 
 COMMANDS = (("report", DEBUG, "--inlines"), ("report", DEBUG, "--all", "--json"),
             ("replay", DEBUG), ("stats", DEBUG),
-            ("extract", "--overwrite", "-o", "out.snap"))
+            ("extract", "-o", "out.snap"))
 HOLLOW = (".note.gnu.build-id", ".dynstr", ".eh_frame", ".debug_info",
           ".debug_line", ".symtab", ".shstrtab")
 KEPT = (".note.gnu.build-id",)

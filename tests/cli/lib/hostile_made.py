@@ -19,7 +19,7 @@ PRSTATUS, PRPSINFO, AUXV, FILE = 1, 3, 6, 0x46494c45
 LOAD, NOTE = 1, 4
 WORD = (1 << 64) - 1
 COMMANDS = (("info",), ("report",), ("replay",), ("stats",),
-            ("extract", "--overwrite", "-o", "out.snap"), ("diff", "core.whole"))
+            ("extract", "-o", "out.snap"), ("diff", "core.whole"))
 MADE = {}
 
 
