@@ -3,6 +3,7 @@
 # A snapshot kept in memory comes out of a core, out of a snapshot of it, and out
 # of the program's own file, and is the same each time: the request that the
 # rings have forgotten, and what another thread was waiting in at that moment.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # budget run leaves a command as it is and files what its processes counted; update keeps what people wrote; check gives the
 # verdict that arithmetic gives, in four formats that their readers take; parallel writers lose nothing; damage is refused.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 traced records records

@@ -3,6 +3,7 @@
 # epitaph catch --listen, by real crashes through the real core_pattern, in both of its socket forms: the snapshot is that of
 # the core, which goes on as before. Clients that do not crash, stall, or are somebody else's, two crashes at once, and a server
 # that is killed: no process hangs for it.
+# sanitized only
 # alone
 # timeout: 240
 set -euo pipefail

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # epitaph catch as the kernel's real handler: the snapshot is the one that extract takes of the core, and the core goes on as
 # before, to a file, a program, a socket; missing, slow and dying ones, no room, limits and other users do not cost it.
+# sanitized only
 # alone
 # timeout: 240
 set -euo pipefail

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # epitaph control on processes of other users, on a 32-bit one, on one that
 # starts another program; and several of it at once.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 epitaph=$EPITAPH

@@ -4,6 +4,7 @@
 # and its resume is hidden, each other is there, each pause is a gap, and nothing
 # in any thread is torn. A pause is looked at where a record is timed: with every
 # record timed it holds from the next one on.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 epitaph=$EPITAPH

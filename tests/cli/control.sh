@@ -3,6 +3,7 @@
 # epitaph control on a running process: switched on after EPITAPH=off, paused and
 # resumed, timed, looked at, photographed; each told by its trace. Children begin
 # as paused as their parent was. What cannot be is refused with a reason.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 epitaph=$EPITAPH

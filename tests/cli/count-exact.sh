@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # EPITAPH_MODE=count counts each call that would be traced, and no other: before main, in destructors, in 2,000 threads, in
 # signal handlers, around pauses; under every method, compiler and runtime, in the same binary that traces.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

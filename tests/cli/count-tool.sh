@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # epitaph count: as many calls as callgrind counts; libraries that take each other's place; merge and diff; what is refused,
 # and what is told to be incomplete.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

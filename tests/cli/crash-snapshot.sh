@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # EPITAPH_ON_CRASH=snapshot: whatever a program dies of, it leaves a snapshot with the stack of the thread that crashed, and dies
 # as it does without: of the same signal, with the same core, its own handlers having run.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A program that keeps its own log of what it did, with exceptions, recursion and thunks in several threads: what is decoded
 # from its core is that log, call by call and in order; of a ring that was overwritten, the log's end.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

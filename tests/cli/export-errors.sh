@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # export: what is not understood gets 64 and a word that helps; a file appears whole or not at all, whatever the format; a
 # reader that goes away is no error, a full disk is.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 traced story story

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Folded stacks as a flame graph: read by speedscope's importer, drawn by d3-flame-graph in a browser without a screen. The
 # page then has a frame for each distinct stack, as wide as its share, with its name.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/exports.bash"

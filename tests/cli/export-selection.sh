@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The options that choose calls choose the same ones for an export as for replay, alone and together.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

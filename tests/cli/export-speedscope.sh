@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # speedscope imports what export writes for it, for Chrome's viewer and for flame graphs: the same calls, nested as they
 # were, with the same weights, as replay has.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/exports.bash"

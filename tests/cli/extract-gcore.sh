@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # gdb's gcore of a process, the kernel's core of the same state, and one with its segments sorted by size (kernel.core_sort_vma):
 # the same calls, the same stacks.
+# sanitized only
 # alone
 set -euo pipefail
 source "$TOP/tests/cli/lib/gdb.bash"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # extract --redact: of a program with a secret in every place that a snapshot takes bytes from, none is left, whatever the source;
 # the snapshot says what is missing, and calls, build-ids and function names are as before.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/secrets.bash"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # EPITAPH_FILE: the trace of a killed process is in its file; nothing that a dead process left is overwritten, nothing that a
 # living one has is taken; whatever the file system says, the program runs.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export EPITAPH_MEMORY=2M EPITAPH_RING=64K

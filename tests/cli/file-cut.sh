@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Somebody cuts off the file of EPITAPH_FILE while threads record in it: the program goes on, so does the trace, in private
 # memory that a core has; one line says so. Its own SIGBUS goes to its own handler, installed later.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export EPITAPH_RING=64K EPITAPH_MEMORY=4M

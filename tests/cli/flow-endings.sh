@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Threads that end by return, pthread_exit, cancellation, thrd_exit and the exit system call: each has exactly the calls that
 # tests/programs/endings.c says, those it ended in are told as such and not as in flight at the crash.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Stacks that a thread goes on with in turn: by ucontext, by longjmp between stacks, ended by their link. Each has calls of
 # its own, at depths of its own, compared with the program's log. Switches that nobody can see are noticed and said.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

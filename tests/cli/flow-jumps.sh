@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Exceptions and longjmp among functions that recurse: which level caught, what was left and when, under every method, both
 # compilers and all kinds of program, compared with the program's own log event by event.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Rings that were written over 1,000 times before the crash: the calls that lie outside of the history come from the unwinder
 # and are said to be out of the trace's reach; the oldest call known is never shown as the outermost.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # tests/run counts each single test, and neither a crash, a hang, an unexpected skip nor a wrong output passes it.
+# sanitized only
 set -euo pipefail
 
 mkdir -p top/tests/{unit,cli} top/build/{bin,tests} top/build/sanitized/{bin,tests}
@@ -27,6 +28,10 @@ unit three 'echo "100%: Checks: 3, Failures: 0, Errors: 0"'
 says 0 "6 passed, 0 failed, 0 skipped"
 script good 'echo fine; [ "$PWD" != "$TOP" ] && [ -x "$EPITAPH" ] && [ -z "$(ls)" ]'
 says 0 "8 passed, 0 failed, 0 skipped" # it names the reader: run with both
+script good '# sanitized only' '[[ $EPITAPH == */sanitized/* ]]'
+says 0 "7 passed, 0 failed, 0 skipped"
+says 0 "1 passed, 0 failed, 0 skipped" good # by its plain name as well
+says 0 "1 passed, 0 failed, 0 skipped" cli/good
 script good 'true'
 says 0 "7 passed, 0 failed, 0 skipped"
 

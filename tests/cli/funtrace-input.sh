@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A funtrace.raw, written here by its format's description, is a SOURCE of every command: names from the files on disk however
 # the map has them, several samples, files cut anywhere.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

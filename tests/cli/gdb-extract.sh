@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # gdb's `epitaph save` of a core writes the file that `epitaph extract` writes, to the byte: of whole cores and cut ones, of stacks
 # that overflowed and handlers on a stack of their own, and of snapshots. Of a live process the arena is the same.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/gdb.bash"
 trap 'kill -9 $process 2>/dev/null || true' EXIT

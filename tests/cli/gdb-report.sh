@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # gdb's epitaph report, stack, replay and stats print what the program prints of the core; of a live process too; without the program
 # they say what to do; and the commands load by themselves with the installed library.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/gdb.bash"
 trap 'kill -9 $process 2>/dev/null || true' EXIT

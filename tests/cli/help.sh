@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # --help, man pages and completions come from one table: each names every command and every option of it, groff finds
 # nothing to say of the pages, and bash completes what there is.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

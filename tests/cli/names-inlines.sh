@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # report --inlines: the calls that were inlined into the frames of the crashed stack, and where each was called, are gdb's, however
 # the program and its debug information were built. Without the option nothing of them is told.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source=$TOP/tests/programs/inlined.cc

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A debuginfod server that sends another file, half of one, or nothing: told in one line, within the time allowed, with the same
 # calls as without. Ctrl-C ends a download that takes too long, and the report comes all the same.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

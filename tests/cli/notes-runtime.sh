@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Notes of the runtime: the compiler checks them, they need no tracing and no runtime, a call with a note in it is kept, and
 # neither 100,000 signals nor forks while others note tear one.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

@@ -2,6 +2,7 @@
 # timeout: 300
 # report --json of every kind of source is what docs/report.schema.json says, by a validator that is not ours, and has what the
 # text has.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 python3 -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null ||

@@ -2,6 +2,7 @@
 # timeout: 300
 # Stack and trace side by side: each frame and each call in flight has its verdict, however the program was built and dies: also
 # where the stack was overwritten, where a return was under way, and where either of the two knows less than the other.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The report's first lines have what the program itself said (glibc's last words, the type of an exception that nobody caught) and
 # the instruction that failed, which is gdb's; from the core, a snapshot of it, dynamic and static, gcc and clang.
+# sanitized only
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
 

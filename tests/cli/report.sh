@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Each way to die is told in its own words, with the stack beside the calls in flight; in the main thread and in another.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 traced deaths deaths

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # epitaph run: the program runs as it would without it, with its exit status; when it dies of a signal the report comes on
 # stderr, from a core, from a snapshot where there are no cores, or from the arena's file; nothing is left behind.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export TMPDIR=$PWD/tmp

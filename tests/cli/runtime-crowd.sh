@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # With the default memory, 1,000 live threads each keep their last moments, and
 # 2,000 more that come and go reuse the rings of the dead.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

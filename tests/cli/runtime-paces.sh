@@ -3,6 +3,7 @@
 # The regulator of time stamps: a quiet thread is fully timed; a thread that
 # storms and rests by turns changes its mask both ways within 10 blocks; a storm
 # that ends in a wait is told as approximate, and the wait lies in the interval.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # 100,000 signals into threads that do nothing but call, the handlers traced:
 # not one block is torn or missing, and few records are lost.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # vfork in traced programs of every kind, from several threads, nested: parents find their registers, stack and errno as they were,
 # and the trace tells that each of them returned and that what children called did not.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export ASAN_OPTIONS=detect_leaks=0:disable_coredump=0 TSAN_OPTIONS=disable_coredump=0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # extract --redact: names of threads, the program's and others', are taken out of scheduling events too; the events stay.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
 need_tracefs

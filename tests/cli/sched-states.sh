@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What a thread that did not die was doing: in which system call, by its registers alone (gdb says the same), and with
 # scheduling events since when; and the events in exports for viewers, as trace-cmd's own reader of the text wants them.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
 need_tracefs

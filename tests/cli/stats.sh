@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What stats says of tests/programs/story.c is what awk works out from replay's columns; recursion counts once in total, open
 # calls are told, and each option does what it says.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 traced story story

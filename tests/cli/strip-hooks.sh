@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # epitaph strip-hooks: on executables of every kind and shared libraries of every linker, the functions of a list call no hook
 # afterwards (objdump), all others as before, the program prints the same, and --restore gives back the very bytes.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/filter.bash"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs that hang as real ones do: the first screen of the report names the watchdog that was not fed, or who ended them,
 # and for each thread the call that it waits or spins in.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 
