@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "runtime/inherit.h"
@@ -15,6 +16,7 @@
 #include "runtime/snapshot.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
+#include "runtime/thread.h"
 #include "runtime/x86_64/helper.h"
 
 #define STACK_SIZE  (UINT64_C(64) << 10)
@@ -99,7 +101,7 @@ static void nap(void)
 
 /* ---- one at a time ---- */
 
-static uint32_t writer; /* tid; 0 nobody */
+static const void *writer; /* its thread-local memory; NULL nobody */
 static uint32_t written;
 
 static struct {
@@ -120,7 +122,7 @@ static void complain(int error)
 }
 
 /* One that another thread asked for may be on its way. */
-static void write_snapshot(void)
+static void write_one(void)
 {
 	int error = -EBUSY;
 
@@ -133,17 +135,34 @@ static void write_snapshot(void)
 		complain(error);
 }
 
+/* What the program may write is not what its snapshot may. */
+static void write_snapshot(void)
+{
+	struct rlimit old, all;
+	bool raised = false;
+
+	if (!ep_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&old) &&
+	    old.rlim_cur != old.rlim_max) {
+		all = (struct rlimit){old.rlim_max, old.rlim_max};
+		raised = !ep_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE,
+				      (long)&all, 0);
+	}
+	write_one();
+	if (raised)
+		ep_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, (long)&old, 0);
+}
+
 /* False: the caller is writing already, or others took too long. */
-static bool become_writer(uint32_t tid)
+static bool become_writer(void)
 {
 	for (int i = 0; i < (EP_CRASH_SECONDS + 1) * 1000 / LOOK; i++) {
-		uint32_t nobody = 0;
+		const void *nobody = NULL;
 
-		if (__atomic_compare_exchange_n(&writer, &nobody, tid, false,
-						__ATOMIC_ACQUIRE,
+		if (__atomic_compare_exchange_n(&writer, &nobody, &ep_tls,
+						false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
 			return true;
-		if (nobody == tid)
+		if (nobody == &ep_tls)
 			return false;
 		nap();
 	}
@@ -152,7 +171,7 @@ static bool become_writer(uint32_t tid)
 
 void ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
 {
-	if (!become_writer((uint32_t)ep_syscall0(SYS_gettid)))
+	if (!become_writer())
 		return;
 	if (written++ < EP_CRASHES) {
 		crash.info = info;
@@ -162,12 +181,18 @@ void ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
 	}
 	/* A vfork child dies alone. */
 	if (!dies || ep_inherit() == EP_INHERIT_SHARED)
-		__atomic_store_n(&writer, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&writer, NULL, __ATOMIC_RELEASE);
+}
+
+bool ep_crash_writing(void)
+{
+	return __atomic_load_n(&writer, __ATOMIC_RELAXED) == &ep_tls;
 }
 
 void ep_crash_reset(void)
 {
-	writer = written = watch.tid = 0;
+	writer = NULL;
+	written = watch.tid = 0;
 }
 
 /* ---- stacks ---- */

@@ -26,6 +26,9 @@ void ep_crash(int signal, siginfo_t *info, const void *context, bool dies);
 /* In a forked child: what a thread of the parent was writing is not ours. */
 void ep_crash_reset(void);
 
+/* The calling thread is in ep_crash. Makes no system call. */
+bool ep_crash_writing(void);
+
 /* A stack for signal handlers, for the calling thread, unless it has one; and
  * its end. Signal safe. */
 void ep_crash_stack(void);

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <sys/ucontext.h>
 
+#include "runtime/abortmessage.h"
 #include "runtime/arena.h"
 #include "runtime/backing.h"
 #include "runtime/counting.h"
@@ -76,12 +78,24 @@ static struct ep_kernel_action take_action(int signal)
 	return action;
 }
 
+/* A filter of the program's denies what the snapshot asks for: it goes without.
+ */
+static bool deny(int signal, ucontext_t *context)
+{
+	if (signal != SIGSYS || !ep_crash_writing())
+		return false;
+	context->uc_mcontext.gregs[REG_RAX] = -ENOSYS;
+	return true;
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	bool fault = ep_signal_is_fault(signal, info);
 	struct ep_kernel_action action;
 
 	if (signal == SIGBUS && fault && ep_rescue((uint64_t)info->si_addr))
+		return;
+	if (fault && deny(signal, context))
 		return;
 	action = take_action(signal);
 	if (action.handler == SIG_IGN && !fault)
@@ -125,6 +139,8 @@ static void install(int signal)
 	/* A stack that has overflown has no room for us. */
 	if (ep_settings.crash_snapshot)
 		ours.flags |= SA_ONSTACK;
+	if (ep_settings.crash_snapshot && signal == SIGSYS)
+		ours.flags |= SA_NODEFER;
 	ours.flags |= EP_SA_RESTORER;
 	ep_signal_action(signal, &ours, NULL);
 }
@@ -174,10 +190,10 @@ void ep_fatal_start(void)
 	     ep_settings.crash_snapshot && i < sizeof crashes / sizeof *crashes;
 	     i++)
 		own(crashes[i]);
-	if (ep_settings.counting)
+	if (ep_settings.crash_snapshot)
+		ep_abort_message_start();
+	if (ep_settings.counting || ep_settings.crash_snapshot)
 		own_deadly();
-	else if (ep_settings.crash_snapshot)
-		ep_crash_stack();
 }
 
 void ep_fatal_reset(void)

@@ -23,7 +23,10 @@ void ep_signal_die(int signal, siginfo_t *info)
 {
 	struct ep_kernel_action none = {SIG_DFL, EP_SA_RESTORER, ep_restorer,
 					0};
+	uint64_t mask = UINT64_C(1) << (signal - 1);
 
+	/* Not before the handler has returned to where the signal came. */
+	ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8);
 	ep_signal_action(signal, &none, NULL);
 	ep_syscall4(SYS_rt_tgsigqueueinfo, ep_syscall0(SYS_getpid),
 		    ep_syscall0(SYS_gettid), signal, (long)info);

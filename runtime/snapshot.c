@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
+#include "runtime/abortmessage.h"
 #include "runtime/arena.h"
 #include "runtime/blockcopy.h"
 #include "runtime/clock.h"
@@ -159,6 +160,11 @@ static void add_kept(void)
 				     EP_RANGE_KEPT);
 }
 
+static void add_range(uint64_t start, uint64_t end)
+{
+	ep_spans_add(&shot.ranges, start, end, EP_RANGE_PAGE);
+}
+
 static void choose(void)
 {
 	uint64_t arena = (uint64_t)ep_arena;
@@ -173,6 +179,8 @@ static void choose(void)
 		     EP_RANGE_ARENA);
 	add_kept();
 	add_page((uint64_t)&epitaph_root);
+	if (shot.info)
+		ep_abort_message_ranges(add_range);
 	choose_pages();
 }
 

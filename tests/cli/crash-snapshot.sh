@@ -51,7 +51,7 @@ tells 'SIGTRAP' 'die_by'
 dies crashes fpe 136 1
 tells 'SIGFPE' 'FPE_INTDIV' 'die_by'
 dies crashes raise 139 1
-tells 'SIGSEGV' 'the process sent it to itself'
+tells 'SIGSEGV' 'die_by sent it to its own process: raise()'
 dies crashes together 139 1
 tells "SIGSEGV" "#0    segv" "crash_together"
 dies crashes others 139 1

@@ -5,14 +5,21 @@
  * that dies while main waits in join_it.
  */
 #define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define KEPT __attribute__((noinline, noclone))
@@ -194,19 +201,132 @@ KEPT static void die_sorting(void)
 	sink++;
 }
 
+/* A file that is mapped becomes shorter. */
+KEPT static void die_cut(void)
+{
+	char name[] = "cut.XXXXXX";
+	int file = mkstemp(name);
+	volatile char *bytes;
+
+	unlink(name);
+	if (ftruncate(file, 8192))
+		return;
+	bytes = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	bytes[5000] = 1;
+	if (ftruncate(file, 100))
+		return;
+	sink = bytes[5000];
+}
+
+/* Its return address, exactly. */
+#define RETURN_TO(address)                                 \
+	do {                                               \
+		void **frame = __builtin_frame_address(0); \
+		sink++;                                    \
+		frame[1] = (void *)(uintptr_t)(address);   \
+		__asm__ volatile("" ::: "memory");         \
+	} while (0)
+
+KEPT static void return_low(void)
+{
+	RETURN_TO(0x4242);
+}
+
+KEPT static void return_text(void)
+{
+	RETURN_TO(0x4242424242424242);
+}
+
+KEPT static void return_heap(void)
+{
+	RETURN_TO(memset(malloc(16), 0x90, 16));
+}
+
+KEPT static void return_zero(void)
+{
+	RETURN_TO(0);
+}
+
+KEPT static void die_cpu(void)
+{
+	struct rlimit limit = {1, 10};
+
+	setrlimit(RLIMIT_CPU, &limit);
+	for (;;)
+		sink++;
+}
+
+KEPT static void die_long(void)
+{
+	char name[] = "long.XXXXXX", bytes[2000] = {0};
+	struct rlimit limit = {1000, RLIM_INFINITY};
+	int file = mkstemp(name);
+
+	unlink(name);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	for (int i = 0; i < 3; i++)
+		sink = (int)write(file, bytes, sizeof(bytes));
+}
+
+KEPT static void die_pipe(void)
+{
+	int ends[2];
+
+	sink = pipe(ends);
+	close(ends[0]);
+	sink = (int)write(ends[1], "x", 1);
+}
+
+KEPT static void die_alarm(void)
+{
+	struct itimerval soon = {.it_value = {.tv_usec = 1000}};
+
+	setitimer(ITIMER_REAL, &soon, NULL);
+	for (;;)
+		pause();
+}
+
+/* Asks the system for what is denied, as a snapshot does, too. */
+KEPT static void die_denied(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {4, filter};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	sink = getppid();
+}
+
+KEPT static void die_terminated(void)
+{
+	raise(SIGTERM);
+	sink++;
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{"null", die_null},           {"call", die_call},
-	{"divide", die_divide},       {"abort", die_abort},
-	{"readonly", die_readonly},   {"guard", die_beyond},
-	{"wild", die_wild},           {"trap", die_trap},
-	{"wait", die_waiting},        {"handled", die_handled},
-	{"smashed", die_smashed},     {"erased", die_erased},
-	{"returning", die_returning}, {"deep", die_deep},
-	{"jumped", die_jumped},       {"tail", die_tail},
-	{"sorting", die_sorting},
+	{"cut", die_cut},         {"low", return_low},
+	{"text", return_text},    {"heap", return_heap},
+	{"zero", return_zero},    {"cpu", die_cpu},
+	{"long", die_long},       {"pipe", die_pipe},
+	{"alarm", die_alarm},     {"denied", die_denied},
+	{"term", die_terminated}, {"null", die_null},
+	{"call", die_call},       {"divide", die_divide},
+	{"abort", die_abort},     {"readonly", die_readonly},
+	{"guard", die_beyond},    {"wild", die_wild},
+	{"trap", die_trap},       {"wait", die_waiting},
+	{"handled", die_handled}, {"smashed", die_smashed},
+	{"erased", die_erased},   {"returning", die_returning},
+	{"deep", die_deep},       {"jumped", die_jumped},
+	{"tail", die_tail},       {"sorting", die_sorting},
 };
 
 KEPT static void choose(void)
