@@ -196,6 +196,8 @@ static void death_take(struct ep_source *source, const struct ep_note *note)
 		death->sender_uid = info.si_uid;
 	} else if (has_address(info.si_signo)) {
 		death->address = (uint64_t)(uintptr_t)info.si_addr;
+	} else if (info.si_signo == SIGSYS) {
+		death->call = (uint32_t)info.si_syscall;
 	}
 }
 

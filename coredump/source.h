@@ -100,6 +100,7 @@ struct ep_death {
 			     SIGTRAP */
 	uint32_t sender_pid,
 		sender_uid; /* valid for SI_USER, SI_TKILL, SI_QUEUE */
+	uint32_t call;      /* the system call; valid for SIGSYS by a filter */
 	bool has_siginfo;
 	uint32_t tid; /* the thread that took it; 0 unknown */
 };

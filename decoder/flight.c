@@ -70,14 +70,24 @@ static void note_gap(struct ep_flight *flight, const struct ep_event *gap)
 			flight->gaps[kind] = gap->end.best;
 }
 
-static int note_point(struct ep_flight *flight, const struct ep_event *event)
+static const struct ep_function *innermost(const struct ep_calls *calls)
+{
+	size_t count;
+	const struct ep_event *open = ep_calls_open(calls, &count);
+
+	return count ? open[count - 1].function : NULL;
+}
+
+static int note_point(struct ep_flight *flight, const struct ep_calls *calls,
+		      const struct ep_event *event)
 {
 	if (event->point == EP_POINT_STACK && *event->text)
 		flight->other_stacks = true;
-	return ep_thrown_note(&flight->thrown, event);
+	return ep_thrown_note(&flight->thrown, event, innermost(calls));
 }
 
-static int note_event(struct ep_flight *flight, const struct ep_event *event)
+static int note_event(struct ep_flight *flight, const struct ep_calls *calls,
+		      const struct ep_event *event)
 {
 	bool ended = event->kind == EP_EVENT_END &&
 		     !(event->flags & EP_CALL_ABANDONED);
@@ -85,7 +95,7 @@ static int note_event(struct ep_flight *flight, const struct ep_event *event)
 	flight->returned = ended ? event->function : NULL;
 	if (event->kind == EP_EVENT_GAP)
 		note_gap(flight, event);
-	return event->kind == EP_EVENT_POINT ? note_point(flight, event)
+	return event->kind == EP_EVENT_POINT ? note_point(flight, calls, event)
 					     : EP_OK;
 }
 
@@ -136,7 +146,7 @@ static int read_events(struct ep_flight *flight, struct ep_calls *calls)
 
 	ep_calls_pass_over(calls, EP_TAIL_BLOCKS);
 	while ((rc = ep_calls_next(calls, &event)) == EP_OK)
-		if (note_event(flight, event) ||
+		if (note_event(flight, calls, event) ||
 		    ep_tail_take(&flight->tail, calls, event))
 			return EP_E_MEMORY;
 	while ((called = ep_calls_called(calls, &next)))

@@ -11,11 +11,13 @@
 
 /* The exception that a thread threw last. */
 struct ep_thrown {
-	bool flying; /* nobody caught it, but for the C++ library's own last
-			handler */
-	char *type;  /* owned; NULL unknown */
+	bool flying;      /* nobody caught it */
+	bool terminating; /* and std::terminate is at it */
+	bool rethrown;    /* private: just now */
+	char *type;       /* owned; NULL unknown */
 	struct ep_time when;
 	const struct ep_function *where; /* NULL unknown */
+	const struct ep_function *from;  /* the innermost call then; NULL */
 };
 
 struct ep_flight_span {
@@ -68,7 +70,9 @@ static inline const struct ep_event *ep_flight_inner(
 	return &flight->calls[flight->count - 1 - index];
 }
 
-/* Takes a POINT into account. EP_OK or EP_E_MEMORY. */
-int ep_thrown_note(struct ep_thrown *thrown, const struct ep_event *point);
+/* Takes a POINT into account; `from`: the innermost call then, NULL unknown.
+ * EP_OK or EP_E_MEMORY. */
+int ep_thrown_note(struct ep_thrown *thrown, const struct ep_event *point,
+		   const struct ep_function *from);
 
 #endif

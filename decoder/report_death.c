@@ -10,6 +10,10 @@
 #include <string.h>
 
 #include "decoder/module_file.h"
+#include "decoder/systemcall.h"
+
+#define REALTIME_MIN 32 /* the kernel's: signal(7) */
+#define REALTIME_MAX 64
 
 /* ---- tables ---- */
 
@@ -32,8 +36,13 @@ static const struct {
 	{SIGPIPE, "SIGPIPE", "nobody reads the pipe"},
 	{SIGALRM, "SIGALRM", "alarm"},
 	{SIGTERM, "SIGTERM", "terminate"},
+	{SIGSTKFLT, "SIGSTKFLT", "stack fault of a coprocessor"},
 	{SIGXCPU, "SIGXCPU", "limit of processor time"},
 	{SIGXFSZ, "SIGXFSZ", "limit of file size"},
+	{SIGVTALRM, "SIGVTALRM", "timer of its own processor time"},
+	{SIGPROF, "SIGPROF", "profiling timer"},
+	{SIGIO, "SIGIO", "input or output is possible"},
+	{SIGPWR, "SIGPWR", "power failure"},
 	{SIGSYS, "SIGSYS", "bad system call"},
 };
 
@@ -47,8 +56,7 @@ static const struct {
 	{SIGSEGV, 3, "SEGV_BNDERR", "out of bounds"},
 	{SIGSEGV, 4, "SEGV_PKUERR", "denied by a protection key"},
 	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "the address is not aligned"},
-	{SIGBUS, BUS_ADRERR, "BUS_ADRERR",
-	 "no memory behind the mapping (a file that was cut?)"},
+	{SIGBUS, BUS_ADRERR, "BUS_ADRERR", "no memory is behind the mapping"},
 	{SIGBUS, BUS_OBJERR, "BUS_OBJERR", "hardware error"},
 	{SIGBUS, 4, "BUS_MCEERR_AR", "broken memory was read"},
 	{SIGFPE, FPE_INTDIV, "FPE_INTDIV",
@@ -87,7 +95,10 @@ void ep_death_signal_text(char *out, size_t size, int signal)
 				 signals[i].words);
 			return;
 		}
-	snprintf(out, size, "signal %d", signal);
+	if (signal >= REALTIME_MIN && signal <= REALTIME_MAX)
+		snprintf(out, size, "signal %d (real-time)", signal);
+	else
+		snprintf(out, size, "signal %d", signal);
 }
 
 /* ---- addresses ---- */
@@ -181,6 +192,9 @@ static void unmapped_text(char *out, size_t size,
 	const struct ep_mapping *mapping;
 	uint64_t end;
 
+	/* A snapshot has few of the process's segments. */
+	if (ep_source_kind(source) == EP_SOURCE_SNAPSHOT)
+		count = 0;
 	for (size_t i = 0; i < count; i++)
 		if (list[i].address + list[i].memory_size <= address)
 			below = &list[i];
@@ -196,12 +210,18 @@ static void unmapped_text(char *out, size_t size,
 }
 
 void ep_death_place_text(char *out, size_t size, const struct ep_source *source,
-			 uint64_t address)
+			 uint64_t address, bool mapped)
 {
 	const struct ep_segment *segment = segment_at(source, address);
+	const struct ep_mapping *mapping = mapping_at(source, address);
 
 	if (segment)
 		mapped_text(out, size, source, segment, address);
+	else if (mapping)
+		snprintf(out, size, "in %s, offset 0x%" PRIx64, mapping->path,
+			 address - mapping->start + mapping->file_offset);
+	else if (mapped)
+		snprintf(out, size, "in memory without a file");
 	else
 		unmapped_text(out, size, source, address);
 }
@@ -236,6 +256,19 @@ static bool is_stack_overflow(const struct ep_source *source,
 	       sp - stack->address < STACK_REACH;
 }
 
+static void cut_text(char *out, size_t size, const struct ep_source *source,
+		     uint64_t address)
+{
+	const struct ep_mapping *mapping = mapping_at(source, address);
+
+	snprintf(out, size,
+		 "address 0x%" PRIx64 ", in %s, offset 0x%" PRIx64
+		 ", beyond the end of that file: it was cut, or never was so "
+		 "long",
+		 address, mapping->path,
+		 address - mapping->start + mapping->file_offset);
+}
+
 static void fault_text(char *out, size_t size, const struct ep_source *source,
 		       const struct ep_death *death,
 		       const struct ep_source_thread *thread)
@@ -244,7 +277,15 @@ static void fault_text(char *out, size_t size, const struct ep_source *source,
 		    thread->registers.pc == death->address;
 	char place[512];
 
-	ep_death_place_text(place, sizeof(place), source, death->address);
+	if (death->signal == SIGBUS && death->code == BUS_ADRERR &&
+	    mapping_at(source, death->address)) {
+		cut_text(out, size, source, death->address);
+		return;
+	}
+	/* The kernel has found a mapping, if it does not say otherwise. */
+	ep_death_place_text(place, sizeof(place), source, death->address,
+			    death->signal != SIGSEGV ||
+				    death->code != SEGV_MAPERR);
 	if (death->address < NULL_PAGES && jump)
 		snprintf(out, size,
 			 "call of a null function pointer (0x%" PRIx64 ")",
@@ -271,12 +312,54 @@ static void fault_text(char *out, size_t size, const struct ep_source *source,
 
 /* ---- senders ---- */
 
+/* What the kernel sends, by signal(7), setrlimit(2), setitimer(2), tty_io.c. It
+ * names the process itself as the sender of some (kernel/signal.c,
+ * SEND_SIG_NOINFO). */
+static const struct {
+	int signal, code;
+	const char *words;
+} by_kernel[] = {
+	{SIGPIPE, SI_USER, "it wrote to a pipe or socket that nobody reads"},
+	{SIGXFSZ, SI_USER,
+	 "it wrote beyond its limit of file size (RLIMIT_FSIZE)"},
+	{SIGXCPU, SI_KERNEL,
+	 "its limit of processor time was reached (RLIMIT_CPU, or "
+	 "RLIMIT_RTTIME)"},
+	{SIGALRM, SI_KERNEL,
+	 "a timer that it had set ran out (alarm, "
+	 "setitimer)"},
+	{SIGVTALRM, SI_KERNEL, "a timer that it had set ran out (setitimer)"},
+	{SIGPROF, SI_KERNEL, "a timer that it had set ran out (setitimer)"},
+	{SIGINT, SI_KERNEL, "from its terminal (Ctrl-C)"},
+	{SIGQUIT, SI_KERNEL, "from its terminal (Ctrl-\\)"},
+	{SIGHUP, SI_KERNEL, "its terminal was closed, or hung up"},
+	{SIGKILL, SI_KERNEL, "by the kernel: memory ran out, likely"},
+};
+
+static const char *kernel_words(const struct ep_source *source,
+				const struct ep_death *death)
+{
+	pid_t self = ep_source_pid(source);
+
+	if (death->code == SI_USER &&
+	    (!self || death->sender_pid != (uint32_t)self))
+		return NULL;
+	for (size_t i = 0; i < sizeof(by_kernel) / sizeof(*by_kernel); i++)
+		if (by_kernel[i].signal == death->signal &&
+		    by_kernel[i].code == death->code)
+			return by_kernel[i].words;
+	return NULL;
+}
+
 static void sender_text(char *out, size_t size, const struct ep_source *source,
 			const struct ep_death *death)
 {
 	pid_t self = ep_source_pid(source);
 
-	if (death->sender_pid == 0)
+	if (death->code == SI_TIMER)
+		snprintf(out, size,
+			 "a timer that it had made ran out (timer_create)");
+	else if (death->sender_pid == 0)
 		snprintf(out, size,
 			 "sent by the kernel, or from another pid "
 			 "namespace");
@@ -291,6 +374,14 @@ static void sender_text(char *out, size_t size, const struct ep_source *source,
 	else
 		snprintf(out, size, "sent by pid %" PRIu32 " of uid %" PRIu32,
 			 death->sender_pid, death->sender_uid);
+}
+
+static void call_text(char *out, size_t size, uint32_t call)
+{
+	const char *name = ep_systemcall_name(call);
+
+	snprintf(out, size, "system call %" PRIu32 "%s%s%s", call,
+		 name ? " (" : "", name ? name : "", name ? ")" : "");
 }
 
 static const char *code_words(const struct ep_death *death, const char **name)
@@ -344,6 +435,10 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 		snprintf(out, size, "the core does not say why (no siginfo)");
 		return;
 	}
+	if (kernel_words(source, death)) {
+		snprintf(out, size, "%s", kernel_words(source, death));
+		return;
+	}
 	if (death->code <= 0) {
 		sender_text(out, size, source, death);
 		return;
@@ -358,11 +453,16 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 		return;
 	}
 	words = code_words(death, &name);
+	if (death->signal == SIGSYS && words)
+		call_text(fault, sizeof(fault), death->call);
 	if (ep_death_has_address(death))
 		fault_text(fault, sizeof(fault), source, death, thread);
 	/* What the place says already is not said twice. */
-	if (words && *fault && death->signal == SIGSEGV &&
-	    death->code == SEGV_MAPERR)
+	if (words && *fault &&
+	    (death->signal == SIGBUS
+		     ? death->code == BUS_ADRERR &&
+			       mapping_at(source, death->address)
+		     : death->code == SEGV_MAPERR && death->signal == SIGSEGV))
 		snprintf(out, size, "%s (%s)", fault, name);
 	else if (words)
 		snprintf(out, size, "%s%s%s (%s)", fault, *fault ? "; " : "",

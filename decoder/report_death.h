@@ -27,8 +27,9 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 			 const struct ep_source_thread *thread);
 
 /* Where `address` lies: "in the stack of thread 12, writable", "not mapped, 24
- * bytes above /usr/lib/libc.so.6", … */
+ * bytes above /usr/lib/libc.so.6", …; `mapped`: it is known that it was
+ * mapped, also where the source does not have the segment. */
 void ep_death_place_text(char *out, size_t size, const struct ep_source *source,
-			 uint64_t address);
+			 uint64_t address, bool mapped);
 
 #endif

@@ -149,6 +149,14 @@ static void tell_death(struct ep_report_head *head, struct ep_report *report)
 	head->thread = ep_report_core_thread(report, head->death.tid);
 	ep_death_cause_text(head->because, sizeof(head->because),
 			    report->source, &head->death, head->thread);
+	rc = ep_abort_message_find(&head->said, report->source);
+	head->has_said = rc == EP_OK;
+	report->starved |= rc == EP_E_MEMORY;
+	ep_report_cause_init(&head->cause, report, &head->death, head->thread,
+			     head->has_said ? head->said.text : NULL);
+	if (head->cause.code)
+		snprintf(head->because, sizeof(head->because), "%s",
+			 head->cause.text);
 	head->missed = ep_report_missed(report, &head->death);
 	if (head->missed)
 		snprintf(head->because, sizeof(head->because),
@@ -156,9 +164,6 @@ static void tell_death(struct ep_report_head *head, struct ep_report *report)
 			 head->missed->name,
 			 ep_timetext(text, head->missed->deadline));
 	take_instruction(head, report);
-	rc = ep_abort_message_find(&head->said, report->source);
-	head->has_said = rc == EP_OK;
-	report->starved |= rc == EP_E_MEMORY;
 }
 
 void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)

@@ -13,6 +13,7 @@
 #include "decoder/instruction.h"
 #include "decoder/machine.h"
 #include "decoder/report.h"
+#include "decoder/report_cause.h"
 #include "decoder/report_death.h"
 #include "decoder/schedule.h"
 #include "decoder/systemcall.h"
@@ -53,6 +54,7 @@ struct ep_report_head {
 	struct ep_instruction instruction;
 	bool has_said;
 	struct ep_abort_message said;
+	struct ep_report_cause cause;
 	/* private */
 	char words[88];
 };

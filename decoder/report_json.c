@@ -5,6 +5,7 @@
  * within a version.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +182,8 @@ static void write_signal(struct ep_json *json,
 	}
 	if (death->has_siginfo && ep_death_has_address(death))
 		ep_report_json_address(json, "address", death->address);
+	if (death->has_siginfo && death->signal == SIGSYS && death->code > 0)
+		ep_json_member_uint(json, "system_call", death->call);
 	if (death->has_siginfo && death->code <= 0) {
 		ep_json_member_uint(json, "sender_pid", death->sender_pid);
 		ep_json_member_uint(json, "sender_uid", death->sender_uid);
@@ -235,6 +238,11 @@ static void write_end(struct ep_json *json, const struct ep_report *report,
 	ep_report_json_text(json, "because", head->because);
 	if (head->end == EP_REPORT_DIED)
 		write_signal(json, head);
+	if (head->cause.code)
+		ep_json_member_text(json, "cause", head->cause.code);
+	if (head->cause.code && head->cause.function)
+		ep_json_member_text(json, "cause_function",
+				    head->cause.function->name);
 	if (head->missed)
 		ep_json_member_text(json, "missed_watchdog",
 				    head->missed->name);

@@ -172,6 +172,8 @@ static void write_uncaught(struct ep_json *json, const struct ep_report *report,
 	ep_report_json_text(json, "type", thrown->type);
 	ep_report_json_text(json, "thrown_in",
 			    thrown->where ? thrown->where->name : NULL);
+	if (thrown->where && thrown->from && thrown->from != thrown->where)
+		ep_json_member_text(json, "thrown_for", thrown->from->name);
 	ep_report_json_time(report, "thrown", &thrown->when);
 	ep_json_object_end(json);
 }

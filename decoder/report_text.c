@@ -340,6 +340,8 @@ static void print_uncaught(struct ep_report *report,
 		thrown->type ? thrown->type : "", report->style.plain);
 	if (thrown->where)
 		fprintf(report->out, ", thrown in %s", thrown->where->name);
+	if (thrown->where && thrown->from && thrown->from != thrown->where)
+		fprintf(report->out, ", called by %s,", thrown->from->name);
 	fprintf(report->out, " %s before the end\n",
 		ep_report_ago(report, &thrown->when, ago));
 }

@@ -84,7 +84,7 @@ static size_t stem(const struct ep_function *function, const char **out)
 					: strlen(*out);
 }
 
-static bool counts(const struct ep_function *function)
+bool ep_signature_counts(const struct ep_function *function)
 {
 	const char *name;
 	size_t size = stem(function, &name);
@@ -119,7 +119,7 @@ void ep_signature_add(struct ep_signature *signature,
 	const char *name;
 	size_t size;
 
-	if (signature->full || !counts(function))
+	if (signature->full || !ep_signature_counts(function))
 		return;
 	for (unsigned i = 0; i < signature->count; i++)
 		if (same(signature->functions[i], function))

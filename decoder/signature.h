@@ -31,6 +31,10 @@ void ep_signature_init(struct ep_signature *signature, int signal);
 void ep_signature_add(struct ep_signature *signature,
 		      const struct ep_function *function);
 
+/* Is it the program's own, and not of the libraries that lie below a crash and
+ * above main? */
+bool ep_signature_counts(const struct ep_function *function);
+
 /* "SIGSEGV-0123456789abcdef"; the text is cut where it does not fit. */
 #define EP_SIGNATURE_KEY_MAX 40
 void ep_signature_key(const struct ep_signature *signature,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * thrown.c: which exception is on its way. libstdc++'s terminate handler throws
- * it once more and catches it, to print its what(): that is not the program's
- * doing.
+ * thrown.c: which exception is on its way. Where nobody catches it the handler
+ * of std::terminate may throw it once more and catch it, to print its what(),
+ * as libstdc++'s own does: it is on its way all the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +14,40 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* The C++ library throws again in that handler only. */
 static bool is_library(const struct ep_function *function)
 {
-	return function && (begins(function->module, "libstdc++.so") ||
-			    begins(function->module, "libc++abi.so") ||
-			    begins(function->symbol,
-				   "_ZN9__gnu_cxx27__verbose_terminate") ||
-			    strcmp(function->symbol, "__cxa_rethrow") == 0);
+	return function &&
+	       (begins(function->module, "libstdc++.so") ||
+		begins(function->module, "libc++abi.so") ||
+		begins(function->symbol, "_ZN9__gnu_cxx27__verbose_terminate"));
 }
 
-int ep_thrown_note(struct ep_thrown *thrown, const struct ep_event *point)
+/* libgcc throws again by throwing: one after the other. */
+static bool is_echo(struct ep_thrown *thrown, const struct ep_event *point)
 {
-	if (is_library(point->function))
+	bool rethrown = thrown->rethrown;
+
+	thrown->rethrown = point->point == EP_POINT_RETHROW;
+	return rethrown && point->point == EP_POINT_THROW;
+}
+
+static bool is_terminating(const struct ep_thrown *thrown,
+			   const struct ep_event *point)
+{
+	/* A program throws again what it has caught. */
+	return point->point == EP_POINT_RETHROW &&
+	       (thrown->flying || is_library(point->function));
+}
+
+int ep_thrown_note(struct ep_thrown *thrown, const struct ep_event *point,
+		   const struct ep_function *from)
+{
+	if (is_echo(thrown, point))
+		return EP_OK;
+	if (is_terminating(thrown, point))
+		thrown->terminating = true;
+	if (thrown->terminating)
 		return EP_OK;
 	if (point->point == EP_POINT_CATCH)
 		thrown->flying = false;
@@ -34,6 +56,7 @@ int ep_thrown_note(struct ep_thrown *thrown, const struct ep_event *point)
 	thrown->flying = true;
 	thrown->when = point->begin;
 	thrown->where = point->function;
+	thrown->from = from;
 	/* What is thrown again is what was thrown last. */
 	if (point->point == EP_POINT_RETHROW)
 		return EP_OK;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "coredump/redact.h"
+#include "decoder/callsite.h"
 #include "decoder/module_file.h"
 #include "decoder/modules.h"
 
@@ -26,6 +27,8 @@
 #define REGISTER_RSP   7
 #define REGISTER_RIP   16
 #define REGISTER_COUNT 17
+
+#define ADDRESS_BITS 47 /* of a process: psABI x86-64, figure 3.4 */
 
 struct module {
 	struct ep_unwinder *unwinder;
@@ -57,6 +60,7 @@ struct ep_unwinder {
 	size_t room, limit;
 	bool no_memory, limited;
 	bool returned; /* the first frame was left by hand */
+	bool astray;   /* the last frame is where no code can be */
 	int fault;     /* EP_E_ since the last frame, 0 none */
 	uint64_t fault_address;
 };
@@ -297,6 +301,60 @@ static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp,
 	return true;
 }
 
+/* Code that the core did not save is in the module's file. */
+static bool code_read(struct ep_unwinder *unwinder, uint64_t address,
+		      uint8_t *code, size_t size)
+{
+	Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, address);
+	size_t count = 0;
+	GElf_Addr bias;
+	Elf *elf;
+
+	if (ep_source_read(unwinder->source, address, code, size, NULL, NULL) ==
+	    EP_OK)
+		return true;
+	elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+	if (!elf || elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr phdr;
+		Elf_Data *data;
+
+		if (!gelf_getphdr(elf, (int)i, &phdr) ||
+		    phdr.p_type != PT_LOAD || address - bias < phdr.p_vaddr ||
+		    address - bias - phdr.p_vaddr > phdr.p_filesz ||
+		    phdr.p_filesz - (address - bias - phdr.p_vaddr) < size)
+			continue;
+		data = elf_getdata_rawchunk(
+			elf,
+			(int64_t)(phdr.p_offset +
+				  (address - bias - phdr.p_vaddr)),
+			size, ELF_T_BYTE);
+		if (data && data->d_buf)
+			memcpy(code, data->d_buf, size);
+		return data && data->d_buf;
+	}
+	return false;
+}
+
+/* A `ret` that took its address from a stack that was overwritten leaves it
+ * below the stack pointer, where a call leaves nothing. Zero lies everywhere.
+ */
+static bool was_return(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp,
+		       uint64_t caller)
+{
+	uint8_t code[EP_CALLSITE_SIZE];
+	Dwarf_Word below;
+
+	return pc &&
+	       memory_read(unwinder->dwfl, sp - sizeof(below), &below,
+			   unwinder) &&
+	       below == pc &&
+	       code_read(unwinder, caller - sizeof(code), code, sizeof(code)) &&
+	       ep_callsite_look(code, sizeof(code), caller, pc) !=
+		       EP_CALLSITE_INDIRECT;
+}
+
 /* Leaves the frame of a call to nowhere, as `ret` would. */
 static void return_by_hand(struct ep_unwinder *unwinder,
 			   Dwarf_Word registers[REGISTER_COUNT])
@@ -305,9 +363,12 @@ static void return_by_hand(struct ep_unwinder *unwinder,
 
 	if (!memory_read(unwinder->dwfl, registers[REGISTER_RSP], &caller,
 			 unwinder) ||
-	    !module_at(unwinder, caller - 1) ||
-	    !add_frame(unwinder, registers[REGISTER_RIP],
-		       registers[REGISTER_RSP], true))
+	    !module_at(unwinder, caller - 1))
+		return;
+	unwinder->astray = was_return(unwinder, registers[REGISTER_RIP],
+				      registers[REGISTER_RSP], caller);
+	if (unwinder->astray || !add_frame(unwinder, registers[REGISTER_RIP],
+					   registers[REGISTER_RSP], true))
 		return;
 	registers[REGISTER_RIP] = caller;
 	registers[REGISTER_RSP] += 8;
@@ -385,6 +446,10 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 	if (own && stack->count == own)
 		activation = false;
 	if (!add_frame(unwinder, pc, sp, activation))
+		return DWARF_CB_ABORT;
+	/* Nothing is known of what is outside of it. */
+	unwinder->astray |= pc >> ADDRESS_BITS != 0;
+	if (unwinder->astray)
 		return DWARF_CB_ABORT;
 	if (stack->count > own + 1)
 		stack->frames[stack->count - 1].guessed =
@@ -512,6 +577,7 @@ int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit,
 	unwinder->room = 0;
 	unwinder->fault = 0;
 	unwinder->no_memory = unwinder->limited = unwinder->returned = false;
+	unwinder->astray = false;
 	result = dwfl_getthread_frames(unwinder->dwfl, (pid_t)tid, take_frame,
 				       unwinder);
 	if (result != 0)

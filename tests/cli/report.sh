@@ -21,7 +21,7 @@ report() {
 report null 'SIGSEGV (segmentation fault)' 'null pointer dereference, likely: address 0x18, not mapped (SEGV_MAPERR)' 'die_null+0x'
 report call 'call of a null function pointer (0x0)' 'die_call+0x'
 report divide 'SIGFPE (arithmetic error)' 'integer division by zero' '(FPE_INTDIV)' 'die_divide+0x'
-report abort 'SIGABRT (abort)' 'the process aborted itself' 'die_abort+0x'
+report abort 'SIGABRT (abort)' 'because    die_abort called abort()' 'die_abort+0x'
 report readonly 'does not allow that access (SEGV_ACCERR)' "in $PWD/deaths, offset 0x" 'read-only' 'die_readonly+0x'
 report guard 'no access allowed' 'die_beyond+0x'
 report wild 'non-canonical' 'die_wild+0x'

@@ -151,6 +151,43 @@ START_TEST(senders_are_named)
 }
 END_TEST
 
+START_TEST(what_the_kernel_sends_is_told)
+{
+	SAYS(sent(SIGPIPE, SI_USER, 7, 0), "nobody reads");
+	SAYS(sent(SIGPIPE, SI_USER, 4242, 0), "sent by pid 4242");
+	SAYS(sent(SIGXFSZ, SI_USER, 7, 0), "RLIMIT_FSIZE");
+	SAYS(sent(SIGXCPU, SI_KERNEL, 0, 0), "RLIMIT_CPU");
+	SAYS(sent(SIGALRM, SI_KERNEL, 0, 0), "timer that it had set");
+	SAYS(sent(SIGALRM, SI_TIMER, 0, 0), "timer_create");
+	SAYS(sent(SIGINT, SI_KERNEL, 0, 0), "Ctrl-C");
+	SAYS(sent(SIGUSR1, SI_KERNEL, 0, 0), "sent by the kernel");
+}
+END_TEST
+
+START_TEST(a_bus_error_beyond_a_file_names_it)
+{
+	siginfo_t info = {.si_signo = SIGBUS, .si_code = BUS_ADRERR};
+
+	info.si_addr = (void *)(uintptr_t)0x101020;
+	open_core(&info, SIGBUS, 0x100010, SP);
+	SAYS(cause(), "in /bin/prog, offset 0x1020, beyond the end of that");
+	/* No file is there. */
+	info.si_addr = (void *)(uintptr_t)0x300008;
+	open_core(&info, SIGBUS, 0x100010, SP);
+	SAYS(cause(), "no memory is behind the mapping");
+}
+END_TEST
+
+START_TEST(a_denied_system_call_is_named)
+{
+	siginfo_t info = {.si_signo = SIGSYS, .si_code = 1};
+
+	info.si_syscall = 101;
+	open_core(&info, SIGSYS, 0x100010, SP);
+	SAYS(cause(), "system call 101 (ptrace)");
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_not_made_up)
 {
 	open_core(NULL, SIGSEGV, 0x100010, SP);
@@ -188,6 +225,9 @@ int main(void)
 	tcase_add_test(tests, an_address_is_placed_by_the_map);
 	tcase_add_test(tests, a_guard_under_the_stack_is_an_overflow);
 	tcase_add_test(tests, senders_are_named);
+	tcase_add_test(tests, what_the_kernel_sends_is_told);
+	tcase_add_test(tests, a_bus_error_beyond_a_file_names_it);
+	tcase_add_test(tests, a_denied_system_call_is_named);
 	tcase_add_test(tests, what_is_not_known_is_not_made_up);
 	tcase_add_test(tests, every_signal_has_a_text);
 	suite_add_tcase(suite, tests);
