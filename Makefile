@@ -19,7 +19,9 @@ SAY  = $(if $(V),,; echo '  $@')
 
 # ---- flags ----------------------------------------------------------------------------------------------------------
 
-WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+WERROR   ?=
+WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef \
+	$(if $(WERROR),-Werror)
 CFLAGS   ?= -O2 -g
 BASE     := -std=gnu11 -I. -D_GNU_SOURCE -DEP_VERSION='"$(VERSION)"' $(WARN) -MMD -MP
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -142,7 +144,7 @@ $(BUILD)/obj/calibration/main.o: funcount/calibration/main.c
 $(BUILD)/obj/calibration/plain.o $(BUILD)/obj/calibration/excluded.o: funcount/calibration/shapes.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -O2 -DCOPY=_$(basename $(@F)) -c $< -o $@
-$(BUILD)/obj/calibration/traced.o: funcount/calibration/shapes.c $(BUILD)/bin/epitaph-cc $(KIT) \
+$(BUILD)/obj/calibration/traced.o: funcount/calibration/shapes.c $(BUILD)/bin/epitaph-cc $(BUILD)/lib/epitaph/filter/as $(KIT) \
 		| $(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(EPITAPH_CC) $(BASE) -O2 -DCOPY=_traced -c $< -o $@
@@ -203,7 +205,7 @@ deps:
 PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j2)
 
 check: deps
-	@$(MAKE) --no-print-directory $(PARALLEL) all unit
+	@$(MAKE) --no-print-directory $(PARALLEL) WERROR=1 all unit
 	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized all unit fuzz-targets
 	@BUILD=$(BUILD) tests/run
 
