@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * contexts.c: setjmp, ucontext and vfork: a place in a call is saved, and gone
- * on with later. The buffer's address tells which was which; what is in it is
- * libc's. Called by x86_64/interpose.S before the real function;
- * async-signal-safe as that one is.
+ * contexts.c: setjmp, ucontext, vfork and forks that no handler of forks hears
+ * of: a place in a call is saved, and gone on with later. The buffer's address
+ * tells which was which; what is in it is libc's. Called by x86_64/interpose.S
+ * before the real function; async-signal-safe as that one is.
  */
 #include <assert.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 
 #include "runtime/interpose.h"
 #include "runtime/mark.h"
+#include "runtime/ring.h"
 #include "runtime/syscalls.h"
 
 static void save(uint64_t buffer)
@@ -159,4 +160,25 @@ void ep_after_vfork(struct parent *parent, uint64_t stack)
 	ep_mark_init(&mark, EP_MARK_PARENT);
 	ep_mark_value(&mark, stack);
 	ep_mark_record(&mark);
+}
+
+/* ---- forks that call no handlers ----------------------------------------- */
+
+ep_any_fn ep_before__Fork(uint64_t a, uint64_t b, uint64_t place);
+ep_any_fn ep_before_clone(uint64_t a, uint64_t b, uint64_t place);
+
+ep_any_fn ep_before__Fork(uint64_t a, uint64_t b, uint64_t place)
+{
+	ep_any_fn real = ep_interpose_known(EP_REAL__Fork, place);
+
+	(void)a, (void)b;
+	ep_ring_look_soon();
+	return real ? real : no_vfork;
+}
+
+ep_any_fn ep_before_clone(uint64_t a, uint64_t b, uint64_t place)
+{
+	(void)a, (void)b;
+	ep_ring_look_soon();
+	return ep_interpose_real(EP_REAL_clone, place);
 }

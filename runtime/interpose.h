@@ -26,7 +26,9 @@
 	X(dlmopen)               \
 	X(dlclose)               \
 	X(pthread_setname_np)    \
-	X(initgroups)
+	X(initgroups)            \
+	X(_Fork)                 \
+	X(clone)
 
 /* Calls are left without a return, or others go on (unwinding.c, contexts.c).
  * In the order of the table in kit/wrapped.S, as the next. */

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
+#include "runtime/ring.h"
 #include "runtime/sched.h"
 #include "runtime/watchdog.h"
 
@@ -99,6 +100,9 @@ static bool wants_to_be_alone(long number)
 ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place)
 {
 	(void)b;
+	if ((long)a == SYS_clone || (long)a == SYS_fork ||
+	    (long)a == SYS_clone3)
+		ep_ring_look_soon();
 	if ((long)a == SYS_seccomp) {
 		ep_sched_leave();
 		leave_watchdogs();

@@ -231,6 +231,30 @@ void ep_ring_pause_here(void)
 		stop_here(&ep_tls);
 }
 
+/*
+ * A mask that the cursor has nothing of, and that no block's end has either:
+ * the next hook takes the slow way, and no earlier or later one misses it.
+ */
+void ep_ring_look_soon(void)
+{
+	struct ep_tls *tls = &ep_tls;
+	uint64_t cursor = tls->cursor;
+	uint32_t mask = BOUNDARY_MASK & ~(uint32_t)cursor;
+
+	if (!tls->gate || !mask || tls->boundary_mask != BOUNDARY_MASK)
+		return;
+	*(volatile uint32_t *)&tls->boundary_mask = mask;
+	ep_pace_gap(tls, cursor);
+	*(volatile uint32_t *)&tls->timing_mask = 0;
+}
+
+bool ep_ring_is_to_look(void)
+{
+	uint32_t mask = ep_tls.boundary_mask;
+
+	return mask && mask != BOUNDARY_MASK;
+}
+
 static void start_here(struct ep_tls *tls)
 {
 	*(volatile uint32_t *)&tls->timing_mask = ep_pace_mask(tls);
@@ -353,9 +377,12 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 	if (ep_thread_lost(tls))
 		ep_thread_lose();
 	boundary = tls->cursor % EP_BLOCK_SIZE == 0;
-	if ((!tls->gate || !tls->cursor || (boundary && ep_arena_forked())) &&
+	if ((!tls->gate || !tls->cursor ||
+	     ((boundary || ep_ring_is_to_look()) && ep_arena_forked())) &&
 	    !begin(tls))
 		return;
+	if (ep_ring_is_to_look())
+		start_here(tls);
 	if (ep_settings.counting) {
 		ep_counting_hook(tls, word);
 		return;

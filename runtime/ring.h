@@ -52,6 +52,12 @@ void ep_ring_enter(void);
 /* A mark of the calling thread would be recorded: worth making one. */
 bool ep_ring_recording(void);
 
+/* A fork that nobody tells of may follow: the caller's next hook looks whether
+ * it is in the child. Signal safe. */
+void ep_ring_look_soon(void);
+/* It has had no hook since. */
+bool ep_ring_is_to_look(void);
+
 /* The caller's own pause takes effect at once, not at its next block. */
 void ep_ring_pause_here(void);
 

@@ -18,6 +18,7 @@
 #include "runtime/pattern.h"
 #include "runtime/pause.h"
 #include "runtime/process.h"
+#include "runtime/ring.h"
 #include "runtime/sched.h"
 #include "runtime/rescue.h"
 #include "runtime/settings.h"
@@ -142,7 +143,7 @@ static void start_child(bool recorded)
 
 void ep_start_child(void)
 {
-	start_child(true);
+	start_child(!ep_ring_is_to_look());
 }
 
 /* The first code of ours that runs in the child: it has recorded nothing. */

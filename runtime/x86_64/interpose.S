@@ -76,6 +76,9 @@
 	interposer PUBLIC(prctl), ep_before_prctl
 	interposer PUBLIC(syscall), ep_before_syscall
 
+	interposer PUBLIC(_Fork), ep_before__Fork
+	interposer PUBLIC(clone), ep_before_clone
+
 	interposer PUBLIC(_exit), ep_before__exit
 	interposer PUBLIC(_Exit), ep_before__Exit
 	interposer PUBLIC(execve), ep_before_execve

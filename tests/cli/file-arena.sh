@@ -76,14 +76,19 @@ dies image exec ./lasting die 50
 [ "$(calls image in_parent) $(calls image.1 in_parent)" = "50 1000" ] || say "after exec: $(ls image*)"
 
 # Each process its own; without %p the child has private memory.
-for how in fork _Fork raw; do
+for how in fork _Fork raw assembly; do
 	dies "child.%p" forks $how
 	read -r parent child <out
 	[ "$(calls child.$parent in_child)" -le 508 ] || say "$how: the child's calls are in the parent's file"
 	[ "$(calls child.$child in_parent)" = 0 ] || say "$how: the parent's calls are in the child's file"
 	[ "$(calls child.$child in_child)" -gt 2400 ] || say "$how: the child's calls are missing"
 	"$EPITAPH" info child.$parent >info || [ $? -eq 1 ]
-	if [ $how = fork ]; then hasnt info 'of a child'; else has info 'blocks have records of a child too'; fi
+	if [ $how = assembly ]; then
+		has info 'blocks have records of a child too'
+	else
+		hasnt info 'of a child'
+		[ "$(calls child.$parent in_child) $(calls child.$child in_child)" = "0 3000" ] || say "$how: calls of the child's went astray"
+	fi
 	rm child.*
 	dies one forks $how
 	read -r parent child <out

@@ -6,8 +6,8 @@
  * lasting die [N]     N calls (1000), then SIGKILL
  * lasting wait        calls, says "ready", ends when stdin does
  * lasting exec P [A]  calls, then exec
- * lasting forks HOW   fork, _Fork or raw: the child calls in_child and is
- *                     killed, the parent calls in_parent and is too
+ * lasting forks HOW   fork, _Fork, raw or assembly: the child calls in_child
+ *                     and is killed, as is the parent, that calls in_parent
  * lasting goon        three threads call in_child until stdin ends; there are
  *                     SIGBUS of the program's own meanwhile; then abort
  * lasting storm N     N children, each killed at a random moment; prints for
@@ -100,10 +100,24 @@ static void storm(int count)
 	}
 }
 
+/* Past all that could be told of it. */
+static pid_t fork_by_assembly(void)
+{
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(SYS_fork)
+			 : "rcx", "r11", "memory");
+	return (pid_t)result;
+}
+
 static pid_t fork_by(const char *how)
 {
 	if (!strcmp(how, "raw"))
 		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (!strcmp(how, "assembly"))
+		return fork_by_assembly();
 	return strcmp(how, "_Fork") ? fork() : _Fork();
 }
 

@@ -67,6 +67,8 @@
 	interpose fexecve
 	interpose execveat
 	interpose initgroups
+	interpose _Fork
+	interpose clone
 	interpose sigaction
 	interpose signal
 	interpose bsd_signal
