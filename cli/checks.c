@@ -362,6 +362,26 @@ static bool look_container(const struct ep_patient *patient,
 			   "the host");
 }
 
+/* They take the fatal signals and exit, and allow no core. */
+static bool look_sanitizer(const struct ep_patient *patient,
+			   struct ep_finding *out)
+{
+	const struct ep_sanitizer *sanitizer = patient->sanitizer;
+
+	if (!sanitizer)
+		return false;
+	if (patient->sanitizer_leaves_core)
+		return say(out, EP_WELL, "%s is told to leave a core",
+			   sanitizer->name);
+	say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
+	    "%s leaves no core: by default it takes the signal, exits, and "
+	    "sets the core limit to 0",
+	    sanitizer->name);
+	return advise(out,
+		      "start it with %sdisable_coredump=0:abort_on_error=1",
+		      sanitizer->variable);
+}
+
 /* ---- how good will it be ---- */
 
 static bool look_clock(const struct ep_patient *patient, struct ep_finding *out)
@@ -421,17 +441,11 @@ static bool look_ways(const struct ep_patient *patient, struct ep_finding *out)
 }
 
 const struct ep_check ep_checks[] = {
-	{"traced", look_traced},
-	{"paused", look_off},
-	{"core_pattern", look_pattern},
-	{"core limit", look_limit},
-	{"filter", look_filter},
-	{"dumpable", look_dumpable},
-	{"disk", look_space},
-	{"container", look_container},
-	{"other ways", look_ways},
-	{"names", look_names},
-	{"clock", look_clock},
-	{"scheduling", look_sched},
-	{NULL, NULL},
+	{"traced", look_traced},        {"paused", look_off},
+	{"core_pattern", look_pattern}, {"core limit", look_limit},
+	{"filter", look_filter},        {"dumpable", look_dumpable},
+	{"disk", look_space},           {"container", look_container},
+	{"sanitizer", look_sanitizer},  {"other ways", look_ways},
+	{"names", look_names},          {"clock", look_clock},
+	{"scheduling", look_sched},     {NULL, NULL},
 };

@@ -23,9 +23,9 @@ static const char *state_text(const struct ep_trace_thread *thread)
 {
 	if (!thread->known)
 		return "unknown";
-	if (thread->flags & EP_THREAD_IGNORED)
-		return "ignored";
-	return thread->state == EP_THREAD_DEAD ? "ended" : "live";
+	if (thread->state == EP_THREAD_DEAD)
+		return "ended";
+	return thread->flags & EP_THREAD_IGNORED ? "ignored" : "live";
 }
 
 static void hex(char *out, const uint8_t *bytes, uint32_t size)

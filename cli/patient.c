@@ -38,6 +38,17 @@ static void own_path(const struct ep_patient *patient, const char *name,
 
 /* ---- the file ---- */
 
+/* The first of the table counts: that of addresses has the others' symbols. */
+static void look_sanitizer(struct ep_patient *patient, const char *symbol,
+			   bool defined)
+{
+	const struct ep_sanitizer *seen =
+		ep_sanitizer_of_symbol(symbol, defined);
+
+	if (seen && (!patient->sanitizer || seen < patient->sanitizer))
+		patient->sanitizer = seen;
+}
+
 static void symbols_look(struct ep_patient *patient, Elf *elf, Elf_Scn *section,
 			 const GElf_Shdr *header)
 {
@@ -53,6 +64,7 @@ static void symbols_look(struct ep_patient *patient, Elf *elf, Elf_Scn *section,
 		if (strcmp(name, "epitaph_root") == 0 &&
 		    symbol.st_shndx != SHN_UNDEF)
 			patient->has_runtime = true;
+		look_sanitizer(patient, name, symbol.st_shndx != SHN_UNDEF);
 		if (symbol.st_shndx == SHN_UNDEF &&
 		    (strcmp(name, "__fentry__") == 0 ||
 		     strcmp(name, "__return__") == 0 ||
@@ -189,6 +201,11 @@ static void setting_take(struct ep_patient *patient, const char *setting)
 		patient->has_file = setting[13] != '\0';
 	else if (strcmp(setting, "EPITAPH_ON_CRASH=snapshot") == 0)
 		patient->on_crash = true;
+	else if (patient->sanitizer &&
+		 strncmp(setting, patient->sanitizer->variable,
+			 strlen(patient->sanitizer->variable)) == 0)
+		patient->sanitizer_leaves_core = ep_sanitizer_leaves_core(
+			setting + strlen(patient->sanitizer->variable));
 }
 
 static void environment_look(struct ep_patient *patient)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/sanitizer.h"
 #include "coredump/error.h"
 
 #define EP_UNLIMITED UINT64_MAX
@@ -26,9 +27,10 @@ struct ep_patient {
 	bool has_runtime; /* epitaph's root is in it */
 	bool has_hooks;   /* it calls hooks that a library must bring */
 	bool has_build_id;
-	bool has_symbols; /* .symtab */
-	bool has_debug;   /* .debug_info */
-	bool has_rights;  /* set-user-id, set-group-id, or capabilities */
+	bool has_symbols;                     /* .symtab */
+	bool has_debug;                       /* .debug_info */
+	const struct ep_sanitizer *sanitizer; /* NULL: none was seen */
+	bool has_rights; /* set-user-id, set-group-id, or capabilities */
 
 	/* of the process: its own, or what it would inherit from us */
 	uint64_t core_limit; /* RLIMIT_CORE, soft: bytes, EP_UNLIMITED */
@@ -39,6 +41,7 @@ struct ep_patient {
 	bool off;        /* EPITAPH=off, or paused */
 	bool has_file;   /* EPITAPH_FILE */
 	bool on_crash;   /* EPITAPH_ON_CRASH=snapshot */
+	bool sanitizer_leaves_core; /* by its options */
 
 	/* of the process's arena, pid only */
 	bool traced;         /* an arena was found */

@@ -542,8 +542,7 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 static void kind_settle(struct ep_source *source)
 {
 	for (size_t i = 0; i < source->note_count; i++)
-		if (strcmp(source->notes[i].name, EP_NOTE_NAME) == 0 &&
-		    source->notes[i].type == EP_NOTE_SNAPSHOT)
+		if (ep_note_is_snapshot(&source->notes[i]))
 			source->kind = EP_SOURCE_SNAPSHOT;
 }
 

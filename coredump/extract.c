@@ -36,12 +36,6 @@ static void extraction_deinit(struct ep_extraction *x)
 
 /* ---- the snapshot that we read, if it is one ---- */
 
-static bool is_ours(const struct ep_note *note)
-{
-	return strcmp(note->name, EP_NOTE_NAME) == 0 &&
-	       note->type == EP_NOTE_SNAPSHOT;
-}
-
 static void before_take(struct ep_extraction *x)
 {
 	const struct ep_source *source = x->source;
@@ -50,7 +44,8 @@ static void before_take(struct ep_extraction *x)
 		const struct ep_note *note = &source->notes[i];
 		size_t room;
 
-		if (!is_ours(note) || note->desc_size < sizeof(x->before))
+		if (!ep_note_is_snapshot(note) ||
+		    note->desc_size < sizeof(x->before))
 			continue;
 		memcpy(&x->before, note->desc, sizeof(x->before));
 		if (x->before.size < sizeof(x->before) ||
@@ -310,7 +305,7 @@ static int original_notes(struct ep_extraction *x, struct ep_err *err)
 	for (size_t i = 0; i < source->note_count && rc == EP_OK; i++) {
 		const struct ep_note *note = &source->notes[i];
 
-		if (!is_ours(note))
+		if (!ep_note_is_snapshot(note))
 			rc = ep_extract_note(x, note->name, note->type,
 					     note->desc, note->desc_size, err);
 	}

@@ -15,9 +15,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "coredump/error.h"
+#include "runtime/format.h"
 
 struct ep_source;
 
@@ -90,6 +92,14 @@ struct ep_source_thread {
 	uint32_t prstatus_size;
 	char name[17]; /* comm; live only, else "" (a core does not hold it) */
 };
+
+/* The note of a snapshot, of any version? */
+static inline bool ep_note_is_snapshot(const struct ep_note *note)
+{
+	return (note->type == EP_NOTE_SNAPSHOT ||
+		note->type == EP_NOTE_SNAPSHOT_1_5) &&
+	       strcmp(note->name, EP_NOTE_NAME) == 0;
+}
 
 /* What killed it. */
 struct ep_death {

@@ -108,8 +108,7 @@ static inline bool ep_source_snapshot_note(const struct ep_source *source,
 	while (*next < source->note_count) {
 		const struct ep_note *note = &source->notes[(*next)++];
 
-		if (strcmp(note->name, EP_NOTE_NAME) != 0 ||
-		    note->type != EP_NOTE_SNAPSHOT ||
+		if (!ep_note_is_snapshot(note) ||
 		    note->desc_size < sizeof(*out))
 			continue;
 		memcpy(out, note->desc, sizeof(*out));

@@ -102,6 +102,41 @@ static void head_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_object_end(json);
 }
 
+/* The columns of all other lines, so that a reader which takes them and their
+ * types from a file's first lines (DuckDB from 20,480) knows each. Those of a
+ * call are null: a sum or a mean over all lines is that of the calls. */
+static void head_columns(struct ep_json *json)
+{
+	static const char *const of_calls[] = {
+		"call",     "parent", "depth",       "function",
+		"module",   "file",   "line",        "address",
+		"begin_ns", "end_ns", "duration_ns", "self_ns"};
+	static const char *const numbers[] = {"begin_earliest_ns",
+					      "begin_latest_ns",
+					      "end_earliest_ns",
+					      "end_latest_ns",
+					      "time_ns",
+					      "earliest_ns",
+					      "latest_ns",
+					      "span",
+					      "lost",
+					      "lines"};
+	static const char *const texts[] = {"point", "text", "why"};
+
+	for (size_t i = 0; i < sizeof(of_calls) / sizeof(*of_calls); i++) {
+		ep_json_key(json, of_calls[i]);
+		ep_json_null(json);
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		ep_json_member_uint(json, numbers[i], 0);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		ep_json_member_text(json, texts[i], "");
+	ep_json_key(json, "flags");
+	ep_json_array(json);
+	ep_json_string(json, "");
+	ep_json_array_end(json);
+}
+
 /* By the writer that looks after every text; the lines go around it. */
 static void write_head(struct jsonl *jsonl)
 {
@@ -133,6 +168,7 @@ static void write_head(struct jsonl *jsonl)
 		if (trace->threads[i].block_count)
 			head_thread(&json, trace, &trace->threads[i]);
 	ep_json_array_end(&json);
+	head_columns(&json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
 }

@@ -209,13 +209,17 @@ static void print_waiting(struct ep_replay *replay,
 
 static void print_begin(struct ep_replay *replay, const struct ep_event *event)
 {
-	bool ended = event->thread->state == EP_THREAD_DEAD;
+	const struct ep_trace_thread *thread = event->thread;
+	const char *why = thread->flags & EP_THREAD_IGNORED
+				  ? " before its thread asked to be ignored"
+			  : thread->state == EP_THREAD_DEAD
+				  ? ": its thread ended"
+				  : "";
 
 	print_head(replay, event, &event->begin, NULL);
 	print_name(replay, event);
 	if (event->flags & EP_CALL_OPEN)
-		print_warning(replay, " { /* did not return",
-			      ended ? ": its thread ended" : "", " */");
+		print_warning(replay, " { /* did not return", why, " */");
 	else
 		put(replay, " {\n");
 }

@@ -185,6 +185,14 @@ int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace)
 	told = put_all(&lines);
 	failed = ferror(lines.out) | fclose(lines.out);
 	if (!failed && told) {
+		/* Catapult's viewer takes such lines for times of this clock,
+		 * and refuses a file whose other times are of no known one. */
+		ep_json_newline(json);
+		ep_json_key(json, "metadata");
+		ep_json_object(json);
+		ep_json_member_text(json, "clock-domain",
+				    "LINUX_FTRACE_GLOBAL");
+		ep_json_object_end(json);
 		ep_json_newline(json);
 		ep_json_key(json, "systemTraceEvents");
 		ep_json_bytes(json, text, size);

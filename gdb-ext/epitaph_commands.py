@@ -97,7 +97,7 @@ def arena_rows(source, found, saved):
 
 def snapshot_rows(source):
     """What the snapshot's own note says of how it was taken."""
-    data = source.snapshot_note(fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT)
+    data = source.snapshot_note()
     note = unpack(fmt.SNAPSHOT_NOTE, data or b"")
     if note["thread_count"] is None:
         return

@@ -102,8 +102,7 @@ class Finder:
         return Found(root, address, how, where)
 
     def by_snapshot(self):
-        desc = self.source.snapshot_note(
-            fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT)
+        desc = self.source.snapshot_note()
         note = unpack(fmt.SNAPSHOT_NOTE, desc or b"")
         if note["arena_address"] is None:
             return

@@ -26,7 +26,7 @@ class Before:
     """What an earlier snapshot's note says, if the source is a snapshot."""
 
     def __init__(self, source):
-        data = source.snapshot_note(fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT)
+        data = source.snapshot_note()
         note = unpack(fmt.SNAPSHOT_NOTE, data or b"")
         self.found = note["found"]
         self.taken_tsc = note["taken_tsc"] or 0
@@ -152,7 +152,7 @@ def save(source, found, path):
     wishes = Wishes(source, found, before.wanted())
     pieces = pieces_of(source, joined(wishes.all))
     notes = [note for note in source.notes if
-             (note.name, note.kind) != (fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT)]
+             not note.is_snapshot()]
     own, saved = our_note(source, found, wishes, before, pieces)
     if not saved:
         raise gdb.GdbError("epitaph: %s: nothing of the arena at 0x%x can be"

@@ -14,6 +14,8 @@ import struct
 
 import gdb
 
+import epitaph_format as fmt
+
 PAGE = 4096
 PT_LOAD, PT_NOTE = 1, 4
 NT_PRSTATUS, NT_PRPSINFO, NT_AUXV = 1, 3, 6
@@ -50,6 +52,10 @@ class Note:
         self.name = name
         self.kind = kind
         self.desc = desc
+
+    def is_snapshot(self):
+        return (self.name == fmt.EP_NOTE_NAME and self.kind in
+                (fmt.EP_NOTE_SNAPSHOT, fmt.EP_NOTE_SNAPSHOT_1_5))
 
     def raw(self):
         name = self.name + b"\0" if self.name else b""
@@ -374,9 +380,9 @@ class Core(Source):
                 return note.desc
         return b""
 
-    def snapshot_note(self, name, kind):
+    def snapshot_note(self):
         for note in self.notes:
-            if note.name == name and note.kind == kind:
+            if note.is_snapshot():
                 return note.desc
         return None
 
@@ -494,7 +500,7 @@ class Live(Source):
     def auxv_bytes(self):
         return self.proc("auxv")
 
-    def snapshot_note(self, name, kind):
+    def snapshot_note(self):
         return None
 
     @property

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 5
+#define EP_FORMAT_MINOR 6
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -84,9 +84,12 @@ static_assert(offsetof(struct ep_root, crc) == 124, "format");
 
 /* The ELF note in every object that holds a runtime: name "EPITAPH", descriptor
  * struct ep_root_note. */
-#define EP_NOTE_NAME     "EPITAPH" /* with its NUL: namesz 8 */
-#define EP_NOTE_ROOT     1
-#define EP_NOTE_SNAPSHOT 2
+#define EP_NOTE_NAME "EPITAPH" /* with its NUL: namesz 8 */
+#define EP_NOTE_ROOT 1
+/* Since 1.6 "EPIT", which nobody takes for a type of theirs; 2 before, which
+ * eu-readelf shows as NT_FPREGSET whatever the name. */
+#define EP_NOTE_SNAPSHOT     0x45504954
+#define EP_NOTE_SNAPSHOT_1_5 2
 
 struct ep_root_note {
 	int64_t root_offset; /* bytes from this descriptor's own first byte to

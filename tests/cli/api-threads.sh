@@ -22,7 +22,7 @@ calls() { # THREAD FUNCTION: calls in the trace
 "$EPITAPH" replay --thread selfish core >tree
 [ "$(grep -c 'paused' tree)" -ge 2 ] || { cat tree; fail "pauses are not shown as gaps"; }
 
-[ "$(info 'threads["ignored"]["state"]')" = ignored ]
+[ "$(info 'threads["ignored"]["state"]')" = ended ]
 [ "$(info 'threads["ignored"]["blocks"]')" = 0 ]
 [ "$(info 'threads["large"]["whole"]')" = True ]
 [ "$(info 'set(threads["timed-1"]["every"])')" = "{1}" ]

@@ -98,6 +98,23 @@ if [ "$(id -u)" -eq 0 ]; then
 	runs 1 'runs in a container' unshare --mount /tmp/waits.$$
 fi
 
+# Sanitizers leave no core by their defaults; what doctor advises makes them leave one.
+cat >shy.c <<'EOF'
+int main(void) { *(volatile int *)0 = 1; }
+EOF
+for kind in address:ASAN thread:TSAN; do
+	gcc -g -fsanitize=${kind%:*} shy.c -o shy 2>/dev/null || { echo "gcc has no -fsanitize=${kind%:*} here"; continue; }
+	rm -rf crash && mkdir crash
+	(cd crash && ulimit -c unlimited && exec ../shy) >/dev/null 2>&1 || true
+	[ -z "$(ls crash)" ] || fail "$kind left a core: $(ls crash)"
+	"$EPITAPH" doctor ./shy >out || true
+	advice=$(grep -o "${kind#*:}_OPTIONS=[a-z_0-9=:]*" out) || { cat out; fail "no advice for $kind"; }
+	(cd crash && ulimit -c unlimited && exec env "$advice" ../shy) >/dev/null 2>&1 || true
+	[ -n "$(ls crash)" ] || fail "$advice leaves no core"
+	env "$advice" "$EPITAPH" doctor ./shy >out || true
+	grep -q 'is told to leave a core' out || { cat out; fail "$advice is not seen"; }
+done
+
 # JSON, and what there is nothing of.
 "$EPITAPH" doctor --json ./deaths >out || [ $? -eq 1 ]
 python3 -c '
