@@ -6,8 +6,8 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/hostile.bash"
 readers=$(dirname "$EPITAPH")/../tests/readers
 small_core
-share=1
-[ "$EPITAPH" = "$BIN/epitaph" ] || share=2 # sanitized: the cuts that the other run judges too
-python3 "$TOP/tests/cli/lib/hostile.py" "$readers" core.whole cut 150 $share
+whose=plain
+[ "$EPITAPH" = "$BIN/epitaph" ] || whose=sanitized
+python3 "$TOP/tests/cli/lib/hostile.py" "$readers" core.whole cut 150 $whose
 "$EPITAPH" extract -q -o snapshot.whole core.whole
-python3 "$TOP/tests/cli/lib/hostile.py" "$readers" snapshot.whole cut 40 $share
+python3 "$TOP/tests/cli/lib/hostile.py" "$readers" snapshot.whole cut 40 $whose

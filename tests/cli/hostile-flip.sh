@@ -6,4 +6,6 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/hostile.bash"
 readers=$(dirname "$EPITAPH")/../tests/readers
 small_core
-python3 "$TOP/tests/cli/lib/hostile.py" "$readers" core.whole flip 250
+whose=plain
+[ "$EPITAPH" = "$BIN/epitaph" ] || whose=sanitized
+python3 "$TOP/tests/cli/lib/hostile.py" "$readers" core.whole flip 250 $whose

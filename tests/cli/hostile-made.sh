@@ -7,6 +7,6 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/hostile.bash"
 readers=$(dirname "$EPITAPH")/../tests/readers
 small_core
-seconds=5 megabytes=200
-[ "$EPITAPH" = "$BIN/epitaph" ] || seconds=15 megabytes=1000 # a sanitizer's own
-python3 "$TOP/tests/cli/lib/hostile_made.py" "$readers" core.whole ./waiters $seconds $megabytes
+seconds=5 megabytes=200 whose=plain
+[ "$EPITAPH" = "$BIN/epitaph" ] || seconds=15 megabytes=1000 whose=sanitized # a sanitizer's own
+python3 "$TOP/tests/cli/lib/hostile_made.py" "$readers" core.whole ./waiters $seconds $megabytes $whose
