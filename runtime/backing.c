@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -266,11 +267,23 @@ bool ep_backing_name(void)
 	return !error;
 }
 
+/* A clone may share its maker's table of descriptors, and not its memory. */
+static bool shares_table(void)
+{
+	return !ep_syscall5(SYS_kcmp, ep_syscall0(SYS_getpid), epitaph_root.pid,
+			    KCMP_FILES, 0, 0);
+}
+
 bool ep_backing_forget(void)
 {
 	bool own = backing.on && (ep_path_pattern_has(backing.pattern, 'p') ||
 				  ep_path_pattern_has(backing.pattern, 'n'));
 
+	/* A file of ours would be open there, too. */
+	if (shares_table()) {
+		backing.fd = -1;
+		own = false;
+	}
 	close_own();
 	backing.on = false;
 	backing.named = false;

@@ -7,6 +7,7 @@
 #include "runtime/sched.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -255,7 +256,32 @@ struct entry {
 	char name[];
 };
 
-void ep_sched_each_thread(void (*call)(uint32_t tid))
+/* A child in a pid namespace of its own may see its parent's /proc still, where
+ * its threads have other tids. */
+static bool proc_is_ours(void)
+{
+	char link[20];
+	const char *at = link;
+	uint64_t pid = 0;
+	long got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self",
+			       (long)link, sizeof(link));
+
+	return got > 0 && ep_text_number(&at, link + got, 10, &pid) &&
+	       pid == (uint64_t)ep_syscall0(SYS_getpid);
+}
+
+static void each_known_thread(void (*call)(uint32_t tid))
+{
+	uint64_t size;
+	const struct ep_thread *list =
+		ep_arena_section(EP_SECTION_THREADS, &size);
+
+	for (uint64_t i = 0; i < size / sizeof(*list); i++)
+		if (list[i].state == EP_THREAD_LIVE)
+			call(list[i].tid);
+}
+
+static void each_task(void (*call)(uint32_t tid))
 {
 	uint64_t buffer[256]; /* aligned */
 	long fd = ep_fd_open("/proc/self/task"), got;
@@ -274,6 +300,14 @@ void ep_sched_each_thread(void (*call)(uint32_t tid))
 		}
 	if (fd >= 0)
 		ep_fd_close(fd);
+}
+
+void ep_sched_each_thread(void (*call)(uint32_t tid))
+{
+	if (proc_is_ours())
+		each_task(call);
+	else
+		each_known_thread(call);
 }
 
 /* 0, or -1: nobody lets us. */

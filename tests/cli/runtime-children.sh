@@ -9,6 +9,7 @@ all="fork thread raw raw-files _Fork clone clone-vm clone-vfork vfork vfork-exec
 some="fork thread raw vfork exec exec-untraced daemon"
 user="$(id -un)"
 nobody=()
+alone=(unshare --pid --fork --kill-child --mount-proc) # as pid 1
 
 # Where an ordinary user may write, and nobody else's core_pattern or umask is in the way.
 place=$(mktemp -d)
@@ -25,13 +26,18 @@ try() {
 	local source=$1 who=$2 kind events=$1 as=()
 	shift 2
 	[ "$source" != off ] || events=
-	[ "$who" = root ] || as=("${nobody[@]}")
+	case $who in
+	root) ;;
+	init) as=("${alone[@]}") ;;
+	*) as=("${nobody[@]}") ;;
+	esac
 	for kind; do
 		mkdir -m 777 "$place/$source.$who.$kind"
 		(
 			cd "$place/$source.$who.$kind"
 			# The words of a shell that reports a death are not the program's.
-			EPITAPH_SCHED=$source EVENTS=$events EPITAPH_MEMORY=1M timeout 60 "${as[@]}" ../children $kind 200 >out 2>&1 ||
+			export EPITAPH_SCHED=$source EVENTS=$events EPITAPH_MEMORY=1M
+			timeout -s KILL 60 "${as[@]}" ../children $kind 200 >out 2>&1 ||
 				echo "status $?" >>out
 		) &
 	done
@@ -48,9 +54,11 @@ may_perf=off
 
 try $may_perf "$user" $all
 try off "$user" raw thread double
+EPITAPH_FILE=arena.%p try off root raw-files fork _Fork
 if [ "$(id -u)" -eq 0 ]; then
 	try perf root $some
 	[ ! -w $tracing/instances ] || try ftrace root $some
+	! "${alone[@]}" true 2>/dev/null || try perf init init
 fi
 wait
 
