@@ -31,7 +31,8 @@
 /* ---- the snapshot ---- */
 
 static int snapshot_write(const struct ep_store *store, struct ep_source *held,
-			  pid_t pid, const char *path, struct ep_err *err)
+			  const struct ep_crash *crash, const char *path,
+			  struct ep_err *err)
 {
 	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
 	struct ep_root_found found;
@@ -39,13 +40,14 @@ static int snapshot_write(const struct ep_store *store, struct ep_source *held,
 	int rc;
 
 	/* Its paths are those of its own root, which ends with it. */
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)crash->pid);
 	rc = ep_source_set_files(held, NULL, root, err);
 	rc = rc ? rc : ep_root_find(held, &found, err);
 	if (rc)
 		return rc;
 	ep_remains_add(held, &found);
 	options.redact = store->redact;
+	options.ended = crash->seen;
 	return ep_extract(held, &found, path, &options, NULL, err);
 }
 
@@ -61,7 +63,7 @@ static void snapshot_run(const struct ep_store *store,
 	alarm(SNAPSHOT_SECONDS);
 	setrlimit(RLIMIT_AS, &memory);
 	rc = ep_store_name(store, crash, path, &err);
-	rc = rc ? rc : snapshot_write(store, held, crash->pid, path, &err);
+	rc = rc ? rc : snapshot_write(store, held, crash, path, &err);
 	rc = rc ? rc : ep_store_keep(store, crash, path, &err);
 	if (rc)
 		ep_store_log(store, crash, err.text);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the process ---- */
@@ -139,8 +140,12 @@ static void names_read(struct ep_crash *crash)
 
 int ep_crash_of(struct ep_crash *crash, struct ep_err *err)
 {
-	int rc = status_read(crash, err);
+	struct timespec now;
+	int rc;
 
+	clock_gettime(CLOCK_REALTIME, &now);
+	crash->seen = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	rc = status_read(crash, err);
 	if (rc)
 		return rc;
 	if (crash->tid)

@@ -21,6 +21,7 @@ struct ep_crash {
 	gid_t gid;
 	int signal;
 	uint64_t time;       /* seconds since 1970 */
+	uint64_t seen;       /* ns since 1970, when we were told */
 	unsigned dumpable;   /* prctl PR_GET_DUMPABLE: 1 the user's, 2 root's */
 	uint64_t limit;      /* RLIMIT_CORE, soft: bytes */
 	int cpu;             /* -1 unknown */

@@ -334,10 +334,12 @@ static void note_fill(struct ep_extraction *x)
 	note->found = found->how;
 	note->thread_count = (uint32_t)x->thread_count;
 	note->redacted = x->options.redact | x->before.redacted;
+	note->ended = x->options.ended;
 	/* A snapshot of a snapshot says how the first one came to be. */
 	if (x->before.size) {
 		note->found = x->before.found;
 		note->taken_tsc = x->before.taken_tsc;
+		note->ended = x->before.ended;
 	}
 	if (x->source->changing)
 		note->taken_tsc = __builtin_ia32_rdtsc();

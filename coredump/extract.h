@@ -17,9 +17,11 @@ struct ep_extract_options {
 	bool arena_only;            /* neither stacks nor module pages */
 	bool force;                 /* replace an existing file */
 	uint32_t redact;            /* EP_REDACTED_: what to leave out */
+	uint64_t ended; /* ns since 1970 when the caller saw the process's end;
+			   0: it did not */
 };
 #define EP_EXTRACT_DEFAULTS \
-	((struct ep_extract_options){65536, 64u << 20, false, false, 0})
+	((struct ep_extract_options){65536, 64u << 20, false, false, 0, 0})
 
 struct ep_extract_result {
 	uint64_t bytes_written;

@@ -415,6 +415,23 @@ uint32_t ep_source_snapshot_found(const struct ep_source *source)
 	return ep_source_snapshot_note(source, &next, &head) ? head.found : 0;
 }
 
+uint64_t ep_source_snapshot_taken(const struct ep_source *source)
+{
+	struct ep_snapshot_note head;
+	size_t next = 0;
+
+	return ep_source_snapshot_note(source, &next, &head) ? head.taken_tsc
+							     : 0;
+}
+
+uint64_t ep_source_snapshot_ended(const struct ep_source *source)
+{
+	struct ep_snapshot_note head;
+	size_t next = 0;
+
+	return ep_source_snapshot_note(source, &next, &head) ? head.ended : 0;
+}
+
 const char *ep_source_warning(const struct ep_source *source, size_t index)
 {
 	return index < source->warning_count ? source->warnings[index] : NULL;

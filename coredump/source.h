@@ -201,6 +201,10 @@ const uint8_t *ep_source_auxv_bytes(const struct ep_source *source,
 /* How the root was found by whoever took the snapshot (EP_FOUND_); 0: it is
  * none. */
 uint32_t ep_source_snapshot_found(const struct ep_source *source);
+/* TSC when it was taken of a process that ran, or died; ns since 1970 when
+ * whoever took it saw the process's end. 0 unknown. */
+uint64_t ep_source_snapshot_taken(const struct ep_source *source);
+uint64_t ep_source_snapshot_ended(const struct ep_source *source);
 
 /* Damage that did not stop the opening: "core truncated: 12 of 30 segments …".
  * One line each; NULL at the end. Borrowed. */

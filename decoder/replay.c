@@ -70,11 +70,11 @@ static void put_right(struct ep_replay *replay, const char *text, size_t width)
 	ep_outbuf_put(replay->out, text, length);
 }
 
-/* Seconds before the end of the trace. */
+/* Seconds before the end. */
 static void print_time(struct ep_replay *replay, const struct ep_time *time)
 {
 	const struct ep_trace *trace = replay->trace;
-	int64_t ns = ep_trace_ns(trace, time->best, trace->last_tsc);
+	int64_t ns = ep_trace_ns(trace, time->best, replay->end_tsc);
 	char text[48];
 
 	if (ns < 0)
@@ -378,8 +378,10 @@ void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
 		    const struct ep_trace *trace,
 		    const struct ep_replay_style *style)
 {
-	*replay =
-		(struct ep_replay){.out = out, .trace = trace, .style = style};
+	*replay = (struct ep_replay){.out = out,
+				     .trace = trace,
+				     .style = style,
+				     .end_tsc = trace->last_tsc};
 	/* Before the first record nothing is told. */
 	while (trace->schedule &&
 	       replay->happening < trace->schedule->happening_count &&

@@ -24,6 +24,7 @@ struct ep_replay {
 	struct ep_outbuf *out; /* borrowed, as the next two */
 	const struct ep_trace *trace;
 	const struct ep_replay_style *style;
+	uint64_t end_tsc; /* times count back from it: the last record's */
 	uint32_t outdent; /* depths that are not printed */
 	bool waits;
 	struct ep_event begin; /* that waits */

@@ -186,6 +186,8 @@ void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)
 	};
 
 	memset(head, 0, sizeof(*head));
+	if (report->trace)
+		ep_report_silence_init(&head->silence, report);
 	head->program = head->command = head->host = head->kernel = "";
 	if (report->trace)
 		process_of_trace(head, report);

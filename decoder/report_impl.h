@@ -15,6 +15,7 @@
 #include "decoder/report.h"
 #include "decoder/report_cause.h"
 #include "decoder/report_death.h"
+#include "decoder/report_silence.h"
 #include "decoder/schedule.h"
 #include "decoder/systemcall.h"
 #include "decoder/timetext.h"
@@ -55,6 +56,7 @@ struct ep_report_head {
 	bool has_said;
 	struct ep_abort_message said;
 	struct ep_report_cause cause;
+	struct ep_report_silence silence;
 	/* private */
 	char words[88];
 };

@@ -20,8 +20,7 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 			  char out[EP_TIMETEXT_SIZE + 2])
 {
 	char text[EP_TIMETEXT_SIZE];
-	int64_t ns =
-		ep_trace_ns(report->trace, time->best, report->trace->last_tsc);
+	int64_t ns = ep_trace_ns(report->trace, time->best, report->end_tsc);
 
 	if (!time->exact)
 		report->ghosts = true;
@@ -39,8 +38,7 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 static void print_called(struct ep_report *report, const struct ep_time *time)
 {
 	char text[EP_TIMETEXT_SIZE + 2];
-	int64_t most =
-		ep_trace_ns(report->trace, time->low, report->trace->last_tsc);
+	int64_t most = ep_trace_ns(report->trace, time->low, report->end_tsc);
 
 	if (time->high != EP_TIME_UNKNOWN)
 		fprintf(report->out, "called %s before the end",
@@ -332,7 +330,7 @@ void ep_report_spans(const struct ep_report *report,
 			ep_timetext(ago,
 				    ep_trace_ns(trace,
 						flight->spans[i].since.best,
-						trace->last_tsc)));
+						report->end_tsc)));
 	if (flight->span_count > SPANS_TOLD)
 		fprintf(report->out, ", … %zu more",
 			flight->span_count - SPANS_TOLD);

@@ -24,11 +24,13 @@ static const struct ep_slice *last_slice(const struct ep_report *report,
 }
 
 static void take_slice(struct ep_report_state *state,
-		       const struct ep_trace *trace, const struct ep_task *task)
+		       const struct ep_report *report,
+		       const struct ep_task *task)
 {
+	const struct ep_trace *trace = report->trace;
 	const struct ep_slice *before = state->slice;
-	uint64_t end = trace->last_tsc > trace->schedule->last
-			       ? trace->last_tsc
+	uint64_t end = report->end_tsc > trace->schedule->last
+			       ? report->end_tsc
 			       : trace->schedule->last;
 
 	state->ns = ep_trace_ns(trace, state->slice->begin, end);
@@ -52,7 +54,7 @@ void ep_report_state_init(struct ep_report_state *state,
 		task = ep_schedule_task(trace->schedule, thread->trace->tid);
 		state->slice = last_slice(report, task, thread->trace);
 		if (state->slice)
-			take_slice(state, trace, task);
+			take_slice(state, report, task);
 	}
 	state->inside =
 		thread->core &&

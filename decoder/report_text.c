@@ -138,7 +138,7 @@ static void print_watchdog(struct ep_report *report,
 	char deadline[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE];
 	char late_text[EP_TIMETEXT_SIZE];
 	int64_t late = ep_trace_watchdog_late(trace, one);
-	int64_t fed = ep_trace_ns(trace, one->fed_tsc, trace->last_tsc);
+	int64_t fed = ep_trace_ns(trace, one->fed_tsc, report->end_tsc);
 
 	fprintf(report->out, "%swatchdog  %s %s: %s", report->style.dim,
 		report->style.plain, one->name,
@@ -197,6 +197,8 @@ static void print_death(struct ep_report *report,
 static void print_head(struct ep_report *report,
 		       const struct ep_report_head *head)
 {
+	char silence[256];
+
 	print_process(report, head);
 	print_redaction(report, head);
 	if (head->end == EP_REPORT_DIED) {
@@ -206,6 +208,8 @@ static void print_head(struct ep_report *report,
 		if (head->because[0])
 			field(report, "because", "%s", head->because);
 	}
+	if (ep_report_silence_text(&head->silence, silence, sizeof(silence)))
+		field(report, "silence", "%s", silence);
 	print_watchdogs(report);
 }
 
@@ -230,7 +234,7 @@ static void print_hung(struct ep_report *report,
 			hung->has_call ? "," : "",
 			ep_timetext(text,
 				    ep_trace_ns(report->trace, trace->last_tsc,
-						report->trace->last_tsc)));
+						report->end_tsc)));
 	for (size_t i = 0; i < hung->function_count; i++)
 		fprintf(report->out, "%s%s", i ? " < " : " (",
 			hung->functions[i]->name);
@@ -268,7 +272,7 @@ static void print_history(struct ep_report *report,
 	}
 	fprintf(report->out, ": last record %s before the end, ",
 		ep_timetext(ago, ep_trace_ns(trace, thread->last_tsc,
-					     trace->last_tsc)));
+					     report->end_tsc)));
 	fprintf(report->out, "history of %s%s",
 		ep_timetext(span, ep_trace_ns(trace, thread->first_tsc,
 					      thread->last_tsc)),

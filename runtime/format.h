@@ -776,7 +776,9 @@ struct ep_snapshot_note {
 	uint32_t redacted;     /* EP_REDACTED_: left out because somebody
 				  wanted it so, which is no damage */
 	uint32_t unused_word;
-	uint64_t unused[2];
+	uint64_t ended; /* ns since 1970 when whoever took it saw the process's
+			   end; 0: nobody did (1.6) */
+	uint64_t unused[1];
 };
 static_assert(sizeof(struct ep_snapshot_note) == 96, "format");
 

@@ -30,6 +30,9 @@ for how in null abort overflow 'null thread'; do
 done
 "$EPITAPH" report "$snapshot" >report || [ $? -eq 1 ]
 grep -q 'SIGSEGV' report || fail "no report of the snapshot"
+# It knows when the process died, and the core does not: what it waited before is known.
+"$EPITAPH" report --json "$snapshot" | grep -q '"silence":{"source":"catch","at_least_ns":\([0-9]*\),"at_most_ns":\1}' ||
+	fail "no time of death: $("$EPITAPH" report "$snapshot")"
 "$catch" list "$store" >list
 grep -qE "SIGSEGV .*$store/deaths\.[0-9]+\.[0-9TZ]+\.core$" list || { cat list; fail "list"; }
 "$catch" catch >said

@@ -11,7 +11,11 @@ crash 134 ./bulk 200 1
 "$EPITAPH" extract -q -o wanted.core core
 "$EPITAPH" report core >wanted.report
 
+# A stream has no time of its own, so nothing bounds the silence before the end.
+sed -i '/^silence /d' wanted.report
+
 same() { # WORDS: the files report and core.out are those of the core
+	sed -i '/^silence /d' report
 	cmp wanted.report report || fail "$1: another report"
 	cmp wanted.core out.core || fail "$1: another snapshot"
 	rm -f report out.core

@@ -32,6 +32,7 @@ same() { # KIND
 	[ "$EPITAPH" != "$BIN/epitaph" ] || [ "$kib" -lt 60000 ] || fail "$1: $kib KiB for $(stat -c %s core) bytes"
 	"$EPITAPH" report "core.$1" >report 2>said || { cat said; fail "$1: report ends with $?"; }
 	[ ! -s said ] || { cat said; fail "$1: something was said"; }
+	sed -i '/^silence /d' wanted.report report # by the time of the file, which is another
 	cmp wanted.report report || fail "$1: another report"
 }
 

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A program that calls nothing has no records: what is known of the time from its last one to its end is told with its source, and
+# the ages on the page count back from there.
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+
+cat >silent.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static volatile int *nobody;
+static volatile int sink;
+__attribute__((noinline)) static void leaf(void) { sink++; }
+__attribute__((noinline)) static void wait_and_die(const char *how)
+{
+	leaf();
+	usleep(300000);
+	if (!strcmp(how, "kill"))
+		kill(getpid(), SIGKILL);
+	if (!strcmp(how, "snapshot"))
+		kill(getpid(), SIGTRAP);
+	*nobody = sink;
+}
+int main(int count, char **words) { wait_and_die(count > 1 ? words[1] : ""); return sink; }
+END
+"$BIN/epitaph-cc" -g -O1 silent.c -o silent
+
+# silence FILE SOURCES: its bounds in ms are then $least and $most, "-" unknown; $age of the call that waited
+silence() {
+	gives 0 "$EPITAPH" report --json "$1"
+	read -r least most age source < <(python3 -c '
+import json
+r = json.load(open("out"))
+s = r["end"].get("silence", {})
+ms = lambda ns: "-" if ns is None else ns // 10**6
+age = next(x["called"]["ago_ns"] for x in r["threads"][0]["stack"]["rows"] if x["function"] == "wait_and_die")
+print(ms(s.get("at_least_ns")), ms(s.get("at_most_ns")), ms(age), s.get("source"))')
+	[[ $2 == *$source* ]] || say "$1: silence by $source, not $2"
+	gives 0 "$EPITAPH" report "$1"
+}
+
+# The snapshot of the death has its clock; so has one of a process that goes on; the core of the same death has not.
+crash core.dead env EPITAPH_SCHED=off EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=shot.%n "$PWD/silent" snapshot
+for shot in crash.dir/shot.1 crash.dir/shot.2; do
+	[ -f $shot ] || { say "no $shot"; continue; }
+	silence $shot snapshot
+	[ "$least" = "$most" ] && [ "$least" -ge 300 ] && [ "$age" -ge 300 ] || say "$shot: $least to $most ms, called $age ms before"
+	has out 'silence    no record in the last '
+	has out ", by the snapshot's clock"
+	grep -qE '^thread [0-9]+ silent.*: last record [0-9.]+ (ms|s) before the end' out || say "$shot: $(grep ^thread out)"
+done
+# The bound is the file's time; ages do not count from it.
+silence core.dead core-file
+[ "$least" = - ] && [ "$most" -ge 300 ] && [ "$age" -lt 300 ] || say "core: $least to $most ms, called $age ms before"
+has out ' at most, by the time of the core file'
+# A file that claims to be older than the last record bounds nothing.
+touch -d 2001-01-01 core.dead
+gives 0 "$EPITAPH" report core.dead
+hasnt out 'silence '
+
+# Scheduling events, where they are to be had, prove that it lived.
+crash core.dead env EPITAPH_SCHED=auto "$PWD/silent"
+silence core.dead 'scheduling core-file'
+[ "$least" = - ] || [ "$age" -ge "$least" ] || say "with events: called $age ms before, and silent for $least"
+[ "$most" -ge 300 ] || say "with events: $most ms at most"
+
+# Nobody but run saw when it was killed.
+EPITAPH_SCHED=off "$EPITAPH" run -- ./silent kill >said 2>page || true
+has page 'silence    no record in the last '
+has page ', by the clock when run saw its end'
+exit $((failures != 0))
