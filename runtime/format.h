@@ -179,13 +179,22 @@ struct ep_arena {
 	uint32_t blind;      /* EP_BLIND_: what the runtime cannot see here */
 	uint32_t watcher;    /* tid of the runtime's thread that looks after the
 				watchdogs, no part of the program; 0: none */
-	uint64_t unused[1];
+	/* TSC until which threads wait where they would enter a block, as their
+	 * rings are being copied; 0: nobody copies. Also written from outside;
+	 * one that lies behind, or EP_HOLD_CYCLES ahead, holds nobody */
+	uint64_t hold;
 	struct ep_section sections[EP_SECTION_MAX];
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
 static_assert(offsetof(struct ep_arena, gate) == 136,
 	      "assembly and `epitaph control` rely on it");
+static_assert(offsetof(struct ep_arena, hold) == 288, "written from outside");
 static_assert(sizeof(struct ep_arena) <= 4096, "one page");
+
+/* How far ahead a hold may lie: 70 to 130 ms. Whoever copies for longer sets it
+ * anew; when he dies, threads go on by themselves after that. */
+#define EP_HOLD_CYCLES      (UINT64_C(1) << 28)
+#define EP_HOLD_SINCE_MINOR 6 /* runtimes before do not know it */
 
 #define EP_BLIND_EXCEPTIONS                                              \
 	1u /* arena.blind: shared libraries call an unwinder that nobody \
@@ -306,7 +315,8 @@ struct ep_thread {
 	char name[32]; /* UTF-8 not guaranteed; NUL-padded (kernel: 15 bytes) */
 	uint64_t stack_low; /* [low, high) of its stack when known, else 0 */
 	uint64_t stack_high;
-	uint64_t unused[1];
+	uint64_t ring_first; /* the number of the block with which its present
+				ring began; 0 and 1: all are in it */
 };
 static_assert(sizeof(struct ep_thread) == 128, "format");
 

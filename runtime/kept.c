@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * kept.c: takes a snapshot into memory: first counts what there is, gets room
- * for it, then copies. Other threads go on recording; a block counts when its
- * check word held before and after it was copied.
- *
- *   region: kept arenas in any order, each in whole pages
- *   ┌────────┬─────────┬───────┬─────────┬─────────┬────────┬─────┐
- *   │ first  │ PROCESS │ CLOCK │ THREADS │ MODULES │ RINGS  │ …   │
- *   │ page   │         │       │         │ strings │ blocks │     │
- *   └────────┴─────────┴───────┴─────────┴─────────┴────────┴─────┘
- */
+/* kept.c: copies of the arena (arena_copy.h) in one region of memory, in any
+ * order, each in whole pages. */
 #include "runtime/kept.h"
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/mman.h>
 
 #include "runtime/arena.h"
-#include "runtime/blockcopy.h"
+#include "runtime/arena_copy.h"
 #include "runtime/clock.h"
 #include "runtime/loadmap.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
-#include "runtime/text.h"
 #include "runtime/thread.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -159,313 +148,52 @@ static struct ep_kept *claim(uint64_t size)
 	return &list[slot];
 }
 
-/* ---- which blocks ---- */
+/* ---- taking ---- */
 
-struct taking {
-	uint64_t since, until; /* TSC */
-	uint64_t identity;
-	/* counted first, then copied, at most as many */
-	uint64_t threads, blocks;
-	uint64_t room_threads, room_blocks;
-	/* of the copy; NULL while counting */
-	char *base;
-	struct ep_thread *entries; /* THREADS there */
-	uint64_t rings;            /* offset of RINGS there */
-	struct ep_thread *entry;   /* whose blocks are being copied */
-};
-
-static struct ep_block *next_place(const struct taking *t)
+static void fill(struct ep_kept *kept, struct ep_arena_copy *copy,
+		 struct ep_hold *hold)
 {
-	return (struct ep_block *)(t->base + t->rings +
-				   t->blocks * EP_BLOCK_SIZE);
-}
-
-static void copy_block(struct taking *t, const struct ep_block *from)
-{
-	struct ep_block *to = next_place(t);
-
-	if (!ep_block_copy(to, from, t->until))
-		return;
-	to->check = ep_block_check(to, (uint64_t)to - (uint64_t)t->base,
-				   t->identity);
-	t->blocks++;
-	if (t->entry && t->entry->blocks < to->sequence)
-		t->entry->blocks = to->sequence;
-}
-
-static void take_block(struct taking *t, const struct ep_block *block)
-{
-	if (!t->base)
-		t->blocks++;
-	else if (t->blocks < t->room_blocks)
-		copy_block(t, block);
-}
-
-/* Where the thread's newest block should be; -1: it has none there. */
-static int64_t newest(const struct taking *t, const struct ep_thread *thread,
-		      const struct ep_block *ring, uint64_t count)
-{
-	uint64_t entered = __atomic_load_n(&thread->blocks, __ATOMIC_RELAXED);
-
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t ahead = entered - ring[i].sequence;
-
-		if (ring[i].owner != thread->serial ||
-		    !ep_block_holds(&ring[i], t->until))
-			continue;
-		if (ahead > entered)
-			ahead = 0;
-		return (int64_t)((i + ahead) % count);
-	}
-	return -1;
-}
-
-/* Back in time until a block was entered before `since`: that one is the last
- * that may hold something of after it. */
-static void take_ring(struct taking *t, const struct ep_thread *thread)
-{
-	const struct ep_block *ring =
-		(const struct ep_block *)((char *)ep_arena +
-					  thread->ring_offset);
-	uint64_t count = thread->ring_size / EP_BLOCK_SIZE;
-	int64_t at = thread->ring_offset ? newest(t, thread, ring, count) : -1;
-
-	for (uint64_t back = 0; at >= 0 && back < count; back++) {
-		const struct ep_block *block =
-			&ring[((uint64_t)at + count - back) % count];
-
-		if (block->owner != thread->serial ||
-		    !ep_block_holds(block, t->until))
-			continue;
-		take_block(t, block);
-		if (block->tsc < t->since || block->sequence == 1)
-			break;
-	}
-}
-
-/* A thread that ended before: nothing of it is wanted. One whose end nobody saw
- * has the time of its start there. */
-static bool is_wanted(const struct taking *t, const struct ep_thread *thread)
-{
-	uint32_t state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
-
-	if (state == EP_THREAD_FREE || !thread->serial)
-		return false;
-	return state != EP_THREAD_DEAD || thread->end_tsc >= t->since ||
-	       thread->end_tsc == thread->start_tsc;
-}
-
-static void take_thread(struct taking *t, const struct ep_thread *thread)
-{
-	if (!is_wanted(t, thread))
-		return;
-	if (t->base) {
-		if (t->threads == t->room_threads)
-			return;
-		t->entry = &t->entries[t->threads];
-		*t->entry = *thread;
-		t->entry->blocks = 0;
-		t->entry->ring_offset = t->rings + t->blocks * EP_BLOCK_SIZE;
-	}
-	t->threads++;
-	take_ring(t, thread);
-	if (t->base && !t->entry->blocks)
-		t->entry->ring_offset = 0;
-}
-
-/* What threads recorded before they asked for another ring. */
-static void take_loose(struct taking *t)
-{
-	uint64_t offset, size;
-
-	t->entry = NULL;
-	for (unsigned i = 0; ep_thread_loose_ring(i, &offset, &size); i++) {
-		const struct ep_block *ring =
-			(const struct ep_block *)((char *)ep_arena + offset);
-
-		for (uint64_t k = 0; k < size / EP_BLOCK_SIZE; k++)
-			if (ep_block_holds(&ring[k], t->until) &&
-			    ring[k].tsc >= t->since)
-				take_block(t, &ring[k]);
-	}
-}
-
-static void take_history(struct taking *t)
-{
-	uint32_t count = ep_thread_count();
-	const struct ep_thread *threads =
-		ep_arena_section(EP_SECTION_THREADS, NULL);
-
-	t->threads = t->blocks = 0;
-	for (uint32_t i = 0; i < count; i++)
-		take_thread(t, &threads[i]);
-	take_loose(t);
-}
-
-/* ---- the rest of an arena ---- */
-
-#define STRINGS 7 /* of struct ep_process, one after the other */
-
-static_assert(offsetof(struct ep_process, runtime) -
-			      offsetof(struct ep_process, executable) ==
-		      (STRINGS - 1) * sizeof(struct ep_string),
-	      "all strings");
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-	return (value + to - 1) / to * to;
-}
-
-static uint64_t process_size(const struct ep_process *process)
-{
-	const struct ep_string *string = &process->executable;
-	uint64_t size = sizeof(*process);
-
-	for (int i = 0; i < STRINGS; i++, string++)
-		if (size < (uint64_t)string->offset + string->length)
-			size = (uint64_t)string->offset + string->length;
-	return round_up(size, 64);
-}
-
-/* Sizes of everything; the load map may grow later, but not here. */
-struct plan {
-	uint64_t process, threads, modules, size;
-	uint32_t module_count, strings;
-};
-
-static void plan_make(struct plan *plan, const struct taking *t)
-{
-	const struct ep_modules *modules =
-		ep_arena_section(EP_SECTION_MODULES, NULL);
-
-	plan->process =
-		process_size(ep_arena_section(EP_SECTION_PROCESS, NULL));
-	plan->threads = t->room_threads * sizeof(struct ep_thread);
-	plan->module_count = __atomic_load_n(&modules->count, __ATOMIC_ACQUIRE);
-	plan->strings = modules->strings_end - modules->strings;
-	plan->modules =
-		round_up(sizeof(*modules) + plan->strings +
-				 plan->module_count * sizeof(struct ep_module),
-			 64);
-	plan->size = round_up(PAGE + plan->process + sizeof(struct ep_clock) +
-				      plan->threads + plan->modules,
-			      PAGE) +
-		     t->room_blocks * EP_BLOCK_SIZE;
-}
-
-static uint64_t add_section(struct ep_arena *to, uint32_t type,
-			    uint32_t entry_size, uint64_t offset, uint64_t size)
-{
-	to->sections[to->section_count++] =
-		(struct ep_section){type, entry_size, offset, size};
-	return offset + size;
-}
-
-/* Entries without the room for more, strings right behind them. */
-static void copy_modules(struct ep_modules *to, const struct plan *plan)
-{
-	const struct ep_modules *from =
-		ep_arena_section(EP_SECTION_MODULES, NULL);
-	const struct ep_module *entry = (const struct ep_module *)(from + 1);
-	struct ep_module *place = (struct ep_module *)(to + 1);
-	uint32_t count = plan->module_count;
-
-	*to = *from;
-	to->count = to->capacity = count;
-	to->strings = (uint32_t)(sizeof(*to) + count * sizeof(*entry));
-	to->strings_end = to->strings + plan->strings;
-	for (; count; count--, entry++, place++) {
-		*place = *entry;
-		place->path.offset -= from->strings - to->strings;
-	}
-	ep_bytes_copy((char *)to + to->strings,
-		      (const char *)from + from->strings, plan->strings);
-}
-
-static void copy_head(struct taking *t, const struct plan *plan)
-{
-	struct ep_arena *to = (struct ep_arena *)t->base;
-	uint64_t at = PAGE;
-
-	ep_bytes_zero(to, PAGE);
-	*to = *ep_arena;
-	to->section_count = 0;
-	ep_bytes_zero(to->sections, sizeof(to->sections));
-	ep_bytes_copy(t->base + at, ep_arena_section(EP_SECTION_PROCESS, NULL),
-		      plan->process);
-	at = add_section(to, EP_SECTION_PROCESS, sizeof(struct ep_process), at,
-			 plan->process);
-	ep_bytes_copy(t->base + at, ep_arena_section(EP_SECTION_CLOCK, NULL),
-		      sizeof(struct ep_clock));
-	at = add_section(to, EP_SECTION_CLOCK, sizeof(struct ep_clock), at,
-			 sizeof(struct ep_clock));
-	t->entries = (struct ep_thread *)(t->base + at);
-	ep_bytes_zero(t->entries, plan->threads);
-	at = add_section(to, EP_SECTION_THREADS, sizeof(struct ep_thread), at,
-			 plan->threads);
-	copy_modules((struct ep_modules *)(t->base + at), plan);
-	at = add_section(to, EP_SECTION_MODULES, sizeof(struct ep_module), at,
-			 plan->modules);
-	t->rings = round_up(at, PAGE);
-	ep_bytes_zero(t->base + at, t->rings - at);
-}
-
-/* All but the first page is there: that one makes it an arena. */
-static uint64_t finish_head(const struct taking *t)
-{
-	struct ep_arena *to = (struct ep_arena *)t->base;
-	uint64_t blocks = t->blocks * EP_BLOCK_SIZE;
-
-	add_section(to, EP_SECTION_RINGS, sizeof(struct ep_block), t->rings,
-		    blocks);
-	to->committed = t->rings + blocks;
-	to->kept_tsc = t->until;
-	to->kept_since = t->since;
-	to->root.arena_address = (uint64_t)to;
-	to->root.arena_size = to->committed;
-	ep_root_fill(&to->root, &to->root, EP_KEPT_MAGIC, (uint64_t)to);
-	return to->committed;
-}
-
-static void fill(struct taking *t, struct ep_kept *kept,
-		 const struct plan *plan)
-{
-	t->base = (char *)kept->address;
-	copy_head(t, plan);
-	take_history(t);
+	ep_arena_copy_head(copy, (char *)kept->address);
+	ep_arena_copy_history(copy, hold);
 	kept->tid = (uint32_t)ep_syscall0(SYS_gettid);
-	kept->tsc = t->until;
-	kept->since = t->since;
-	/* What was lost since it was counted frees the end. */
-	kept->size = finish_head(t);
+	kept->tsc = copy->until;
+	kept->since = copy->since;
+	/* What was counted and is missed frees the end. */
+	kept->size = ep_arena_copy_finish(copy, EP_KEPT_MAGIC, kept->address);
 	set_state(kept, EP_KEPT_VALID);
 }
 
-int64_t ep_kept_take(uint64_t since)
+static int64_t take(struct ep_arena_copy *copy, struct ep_hold *hold)
 {
-	struct taking t = {.since = since};
 	struct ep_kept *kept;
-	struct plan plan;
 
-	ep_loadmap_refresh();
-	t.until = ep_tsc();
-	ep_clock_refresh(t.until);
-	t.identity = epitaph_root.identity;
-	take_history(&t);
-	t.room_threads = t.threads;
-	t.room_blocks = t.blocks;
-	plan_make(&plan, &t);
+	ep_arena_copy_measure(copy);
 	if (!lock())
 		return -EBUSY;
-	kept = claim(plan.size);
+	kept = claim(copy->head + copy->room_blocks * EP_BLOCK_SIZE);
 	unlock();
 	if (!kept) {
 		__atomic_fetch_add(&ep_arena->kept_refused, 1,
 				   __ATOMIC_RELAXED);
 		return -ENOMEM;
 	}
-	fill(&t, kept, &plan);
+	fill(kept, copy, hold);
 	return (int64_t)kept->number;
+}
+
+int64_t ep_kept_take(uint64_t since)
+{
+	struct ep_arena_copy copy = {.since = since, .kept = true};
+	struct ep_hold hold;
+	int64_t number;
+
+	ep_loadmap_refresh();
+	ep_clock_refresh(ep_tsc());
+	ep_hold_begin(&hold);
+	copy.until = ep_tsc();
+	number = take(&copy, &hold);
+	ep_hold_end(&hold);
+	return number;
 }
 
 /* ---- by number ---- */

@@ -12,6 +12,7 @@
 #include "runtime/arena.h"
 #include "runtime/clock.h"
 #include "runtime/counting.h"
+#include "runtime/hold.h"
 #include "runtime/loadmap.h"
 #include "runtime/pace.h"
 #include "runtime/pause.h"
@@ -77,15 +78,19 @@ static uint64_t next_sequence(const struct ep_tls *tls, uint64_t cursor)
 
 /*
  * Enters the next block at time `tsc`, which was read after `cursor`. False: a
- * signal handler that ran since has moved the cursor; look again. Until the
- * check word is written, last, the block does not count.
+ * signal handler that ran since has moved the cursor, or somebody who copies
+ * the ring had to be waited for; look again. Until the check word is written,
+ * last, the block does not count.
  */
 static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 			uint8_t flags)
 {
-	struct ep_block *block = next_block(tls, cursor);
+	struct ep_block *block;
 	uint64_t sequence, check;
 
+	if (ep_hold_wait())
+		return false;
+	block = next_block(tls, cursor);
 	if (!block)
 		return false;
 	sequence = next_sequence(tls, cursor);

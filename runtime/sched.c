@@ -138,6 +138,11 @@ void ep_sched_commit(uint64_t size, unsigned cpu, unsigned source)
 	ep_sched->chunks++;
 }
 
+uint64_t ep_sched_segment(void)
+{
+	return __atomic_load_n(&pool.segment, __ATOMIC_RELAXED);
+}
+
 void ep_sched_add_format(uint32_t kind, const char *path)
 {
 	char *base = (char *)ep_sched + ep_sched->formats_offset;

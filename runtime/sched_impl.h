@@ -23,6 +23,9 @@ void *ep_sched_reserve(uint64_t size);
 /* `size` bytes were written there; 0: none. */
 void ep_sched_commit(uint64_t size, unsigned cpu, unsigned source);
 
+/* The segment of the pool, from 0, that is being filled. */
+uint64_t ep_sched_segment(void);
+
 /* Appends to the formats; what does not fit is left out. */
 void ep_sched_add_format(uint32_t kind, const char *path);
 

@@ -19,6 +19,7 @@
 #include "runtime/arena.h"
 #include "runtime/blockcopy.h"
 #include "runtime/clock.h"
+#include "runtime/copy_memory.h"
 #include "runtime/files.h"
 #include "runtime/format.h"
 #include "runtime/kept.h"
@@ -55,6 +56,7 @@ static struct {
 	struct ep_snapshot_note note;
 	struct ep_snapshot_thread thread;
 	struct ep_image executable;
+	struct ep_copy_memory copy; /* of the arena; none: of itself */
 	const struct ep_kept *kept; /* NULL: of the arena itself */
 	ep_snapshot_name_fn name;   /* of the arena alone, with holes; NULL */
 	const siginfo_t *info;      /* NULL: nobody dies */
@@ -174,7 +176,8 @@ static void choose(void)
 	ep_bytes_zero(&shot.note, sizeof shot.note);
 	ep_bytes_zero(&shot.thread, sizeof shot.thread);
 	shot.thread.tid = (uint32_t)ep_syscall0(SYS_gettid);
-	shot.note.arena_size = ep_arena->committed;
+	shot.note.arena_size =
+		shot.copy.size ? shot.copy.size : ep_arena->committed;
 	ep_spans_add(&shot.ranges, arena, arena + shot.note.arena_size,
 		     EP_RANGE_ARENA);
 	add_kept();
@@ -286,8 +289,37 @@ static int64_t write_arena(uint64_t at, const struct ep_range *range)
 	return done < 0 ? done : (int64_t)head + done;
 }
 
+/* The copy, with holes for what is empty. */
+static int64_t write_copy(uint64_t at)
+{
+	const struct ep_block *page =
+		(const struct ep_block *)shot.copy.address;
+	uint64_t count = shot.copy.size / PAGE, from = 0, to;
+	int64_t done;
+
+	while (from < count) {
+		for (to = from; to < count && !is_empty(&page[to], 1); to++)
+			;
+		/* Not at the end: a file is as long as what is written. */
+		if (to == from && to + 1 < count) {
+			from++;
+			continue;
+		}
+		if (to == from)
+			to++;
+		done = ep_output_write(&shot.output, at + from * PAGE,
+				       &page[from], (to - from) * PAGE);
+		if (done < 0)
+			return done;
+		from = to;
+	}
+	return (int64_t)shot.copy.size;
+}
+
 static int64_t write_bytes(uint64_t at, const struct ep_range *range)
 {
+	if (range->kind & EP_RANGE_ARENA && shot.copy.size)
+		return write_copy(at);
 	if (range->kind & EP_RANGE_ARENA && !shot.kept)
 		return write_arena(at, range);
 	return ep_output_write(&shot.output, at, (const void *)range->start,
@@ -524,9 +556,13 @@ static int take(const char *path)
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
 	tsc = ep_tsc();
+	/* Counts are where they are. */
+	if (!ep_settings.counting && ep_copy_memory_take(&shot.copy))
+		tsc = shot.copy.until;
 	choose();
 	ep_spans_settle(&shot.ranges);
 	error = write_file(path, tsc);
+	ep_copy_memory_free(&shot.copy);
 	if (!error)
 		__atomic_fetch_add(&ep_arena->snapshots_written, 1,
 				   __ATOMIC_RELAXED);
@@ -653,6 +689,7 @@ int ep_snapshot_crash(const void *info, const void *context)
 
 void ep_snapshot_reset(void)
 {
+	ep_copy_memory_free(&shot.copy);
 	shot.kept = NULL;
 	shot.name = NULL;
 	holder = NULL;

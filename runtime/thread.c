@@ -531,6 +531,7 @@ static void continue_in(struct ep_thread *thread, const struct ring *ring)
 	last->sequence = now->sequence;
 	thread->ring_offset = ring->offset;
 	thread->ring_size = ring->size;
+	thread->ring_first = now->sequence + 1;
 	*(volatile uint64_t *)&ep_tls.cursor = (uint64_t)end;
 	ep_ring_enter();
 	if (ring->size > sizeof(*last))
