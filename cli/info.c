@@ -167,6 +167,12 @@ static void print_losses(const struct ep_trace *trace)
 	}
 	if (*head == 'l')
 		printf("lost       nothing\n");
+	for (size_t i = 0; i < trace->thread_count; i++)
+		if (trace->threads[i].blocks_missed)
+			printf("           %" PRIu64 " of them of thread %u "
+			       "%s\n",
+			       trace->threads[i].blocks_missed,
+			       trace->threads[i].tid, trace->threads[i].name);
 }
 
 /* ---- watchdogs ---- */
@@ -338,6 +344,7 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_text(json, "state", state_text(thread));
 	ep_json_member_uint(json, "blocks", thread->block_count);
 	ep_json_member_uint(json, "blocks_entered", thread->blocks_entered);
+	ep_json_member_uint(json, "blocks_missed", thread->blocks_missed);
 	ep_json_member_bool(json, "whole", thread->from_start);
 	ep_json_key(json, "history_ns");
 	ep_json_int(json,

@@ -29,6 +29,11 @@ size_t ep_losses(const struct ep_trace *trace,
 		 damage->blocks_duplicate, true},
 		{"blocks_backward", "backward-blocks",
 		 "blocks run backwards in time", damage->blocks_backward, true},
+		/* The report tells it by thread. */
+		{"blocks_missed", NULL,
+		 "blocks were overwritten before they were copied, as the "
+		 "process went on",
+		 damage->blocks_missed, true},
 		{"threads_corrupt", "corrupt-threads",
 		 "entries of the thread table make no sense",
 		 damage->threads_corrupt, true},

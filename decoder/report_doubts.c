@@ -60,6 +60,24 @@ static void doubt_losses(struct gather *doubts, const struct ep_trace *trace)
 		      trace->damage.text);
 }
 
+/* By thread: the last moments of the others are whole. */
+static void doubt_missed(struct gather *doubts, const struct ep_trace *trace)
+{
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		const struct ep_trace_thread *thread = &trace->threads[i];
+
+		if (!thread->blocks_missed)
+			continue;
+		doubt(doubts, "missed-blocks",
+		      "%" PRIu64 " of %" PRIu64 " blocks of thread %u %s were "
+		      "overwritten before they were copied, as the process "
+		      "went on meanwhile",
+		      thread->blocks_missed,
+		      thread->blocks_missed + thread->block_count, thread->tid,
+		      thread->name);
+	}
+}
+
 static void doubt_trace(struct gather *doubts, const struct ep_trace *trace)
 {
 	for (size_t i = 0; i < trace->warning_count; i++)
@@ -70,6 +88,7 @@ static void doubt_trace(struct gather *doubts, const struct ep_trace *trace)
 		      "(-static-libgcc?): calls that they left are "
 		      "found by what happened next");
 	doubt_losses(doubts, trace);
+	doubt_missed(doubts, trace);
 	if (trace->arena.gate)
 		doubt(doubts, "paused",
 		      "tracing was paused at the end: calls since then "

@@ -67,6 +67,10 @@ struct ep_trace_thread {
 	uint32_t timing;         /* setting of its own; 0: the process's */
 	uint64_t lost_records;   /* said by the runtime */
 	uint64_t blocks_entered; /* since its start, said by the runtime */
+	uint64_t ring_blocks;    /* that its ring has room for; 0 unknown */
+	uint64_t ring_first;     /* number of the first in its present ring */
+	uint64_t blocks_missed;  /* were in its ring and are not here: entered
+				    anew before they could be copied */
 	struct ep_trace_block *blocks; /* ascending sequence */
 	size_t block_count;
 	bool from_start; /* history is whole: its first block is among them,
@@ -125,6 +129,8 @@ struct ep_trace_damage {
 	uint64_t blocks_entering; /* header written, check word still 0: at most
 				     one per live thread is normal */
 	uint64_t blocks_backward; /* begin before their predecessor's begin */
+	uint64_t blocks_missed;   /* of all threads: entered anew before they
+				     could be copied */
 };
 
 struct ep_trace {

@@ -309,6 +309,43 @@ static void note_times(struct ep_trace *trace, struct ep_trace_thread *thread)
 		trace->last_tsc = thread->last_tsc;
 }
 
+/* What a ring holds is known: the last blocks that were entered. One less is
+ * what is left while the next is being entered. */
+static uint64_t missed(const struct ep_trace_thread *thread)
+{
+	uint64_t entered = thread->blocks_entered, wanted, there = 0;
+
+	/* The table may have been read before the blocks. */
+	if (thread->block_count &&
+	    thread->blocks[thread->block_count - 1].sequence > entered)
+		entered = thread->blocks[thread->block_count - 1].sequence;
+	if (!thread->ring_blocks || entered < thread->ring_first)
+		return 0;
+	wanted = entered - thread->ring_first + 1;
+	if (wanted > thread->ring_blocks)
+		wanted = thread->ring_blocks;
+	for (size_t i = 0; i < thread->block_count; i++)
+		there += thread->blocks[i].sequence > entered - wanted;
+	return there + 1 < wanted ? wanted - there : 0;
+}
+
+/* Blocks that are damaged, or in pages that are not there, are told as such,
+ * and nobody knows whose they were. */
+static void count_missed(struct ep_trace *trace)
+{
+	const struct ep_trace_damage *damage = &trace->damage;
+
+	if (damage->pages_missing || damage->blocks_torn ||
+	    damage->blocks_foreign || trace->arena.gate & EP_GATE_COUNTING)
+		return;
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		struct ep_trace_thread *thread = &trace->threads[i];
+
+		thread->blocks_missed = missed(thread);
+		trace->damage.blocks_missed += thread->blocks_missed;
+	}
+}
+
 /* Both lists ascend by serial, and each owner has a thread. */
 static void give_blocks(struct ep_trace *trace)
 {
@@ -342,6 +379,8 @@ void ep_trace_read_blocks(struct ep_trace *trace,
 	count_lost(trace);
 	ep_trace_find_text(trace);
 	add_unknown_threads(trace);
-	if (!trace->starved)
-		give_blocks(trace);
+	if (trace->starved)
+		return;
+	give_blocks(trace);
+	count_missed(trace);
 }

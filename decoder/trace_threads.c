@@ -30,6 +30,17 @@ static void take_name(struct ep_trace *trace, struct ep_trace_thread *to,
 	free(shown);
 }
 
+/* Unknown where another thread may have it, and of one that changed rings under
+ * a runtime that did not note when. */
+static void take_ring(struct ep_trace_thread *to, const struct ep_thread *from)
+{
+	if (!from->ring_offset || from->flags & EP_THREAD_RING_GIVEN ||
+	    (from->flags & EP_THREAD_OWN_RING && !from->ring_first))
+		return;
+	to->ring_blocks = from->ring_size / EP_BLOCK_SIZE;
+	to->ring_first = from->ring_first ? from->ring_first : 1;
+}
+
 static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 {
 	struct ep_trace_thread *to = &trace->threads[trace->thread_count++];
@@ -46,6 +57,7 @@ static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 	to->timing = from->timing;
 	to->lost_records = from->lost;
 	to->blocks_entered = from->blocks;
+	take_ring(to, from);
 }
 
 static void read_entry(struct ep_trace *trace, uint64_t offset, uint64_t index)
