@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * control.c: writes single words of a running process's arena, each by one
- * store that can overwrite nothing else: bytes of their own, or a counter that
- * only we count. Whose memory it is, is checked before and after.
+ * store that can overwrite nothing else: bytes of their own, a counter that
+ * only we count, or a time that holds nobody for long, whatever becomes of it.
+ * Whose memory it is, is checked before and after.
  */
 #include "coredump/control.h"
 
@@ -185,4 +186,30 @@ int ep_control_timing(struct ep_control *control, unsigned every,
 			       (int)control->pid);
 	return put_byte(control, offsetof(struct ep_arena, timestamp_every),
 			(uint8_t)every, err);
+}
+
+/* Its minor is known to the caller. Of two at once the later time counts. */
+int ep_control_hold(struct ep_control *control, uint64_t *hold)
+{
+	uint64_t now = __builtin_ia32_rdtsc();
+	/* Its processor's counter may be a little behind ours. */
+	uint64_t until = now + EP_HOLD_CYCLES - EP_HOLD_CYCLES / 16;
+	int rc = put(control, offsetof(struct ep_arena, hold), &until,
+		     sizeof(until), NULL);
+
+	if (rc == EP_OK)
+		*hold = until;
+	return rc;
+}
+
+void ep_control_release(struct ep_control *control, uint64_t hold)
+{
+	const uint64_t none = 0;
+	uint64_t now;
+
+	if (get(control, offsetof(struct ep_arena, hold), &now, sizeof(now),
+		NULL) == EP_OK &&
+	    now == hold)
+		put(control, offsetof(struct ep_arena, hold), &none,
+		    sizeof(none), NULL);
 }

@@ -47,4 +47,12 @@ int ep_control_resume(struct ep_control *control, struct ep_err *err);
 int ep_control_timing(struct ep_control *control, unsigned every,
 		      struct ep_err *err);
 
+/*
+ * Holds all threads where they would enter a block (runtime/hold.h), from now
+ * on for some 100 ms; *hold is what ep_control_release takes, and was set by
+ * the call before, or is 0. Nothing has to be undone by who is killed.
+ */
+int ep_control_hold(struct ep_control *control, uint64_t *hold);
+void ep_control_release(struct ep_control *control, uint64_t hold);
+
 #endif

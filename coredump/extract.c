@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/compact.h"
 #include "coredump/extract_impl.h"
 #include "coredump/image.h"
 #include "coredump/kept.h"
@@ -202,6 +203,38 @@ static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 		used += x->pieces[i].size;
 	}
 	return rc;
+}
+
+/* Of the arena what is in use, if all of it was there; what lies behind it
+ * becomes a piece of its own. */
+static int arena_compact(struct ep_extraction *x, struct ep_err *err)
+{
+	size_t at = ep_extract_piece_behind(x, x->found->arena_address);
+	uint64_t size = x->note.arena_size;
+	struct ep_elfcore_piece *piece, rest;
+
+	if (at == x->piece_count ||
+	    x->pieces[at].address != x->found->arena_address ||
+	    x->pieces[at].size < size)
+		return EP_OK;
+	if (!ep_list_grow(&x->pieces, x->piece_count, &x->piece_capacity,
+			  sizeof(*x->pieces)))
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	piece = &x->pieces[at];
+	rest = *piece;
+	rest.address += size;
+	rest.size -= size;
+	rest.bytes += size;
+	x->note.arena_size = piece->size =
+		ep_arena_compact(x->captured + (piece->bytes - x->captured),
+				 size, x->found->root.identity);
+	if (!rest.size)
+		return EP_OK;
+	memmove(piece + 2, piece + 1,
+		(x->piece_count - at - 1) * sizeof(*piece));
+	piece[1] = rest;
+	x->piece_count++;
+	return EP_OK;
 }
 
 /* The bytes of a piece that holds still; holes of the source's stay untouched
@@ -419,6 +452,8 @@ static int extraction_run(struct ep_extraction *x, const char *path,
 					 : pieces_of_core(x, err);
 	if (rc == EP_OK && x->options.redact && !x->source->changing)
 		rc = pieces_capture(x, err);
+	if (rc == EP_OK && x->source->changing)
+		rc = arena_compact(x, err);
 	rc = rc ? rc : original_notes(x, err);
 	rc = rc ? rc
 		: ep_redact(x, x->found->arena_address, x->note.arena_size,
