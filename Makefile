@@ -209,7 +209,8 @@ check: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized all unit fuzz-targets
 	@BUILD=$(BUILD) tests/run
 
-demo: deps
+demo:
+	@ci/install-deps demo
 	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@BUILD=$(abspath $(BUILD)) tests/demo/run
 

@@ -46,6 +46,12 @@ EXPECTED
 	rm -f ran
 	[ -z "$(PATH=$PWD/fake:$PATH "$TOP/ci/install-deps" 2>&1)" ]
 	[ ! -e ran ]
+	# The demo needs no browser, and nothing that only tests use.
+	printf '#!/bin/bash\nexit 1\n' >fake/dpkg-query
+	PATH=$PWD/fake:$PATH "$TOP/ci/install-deps" demo >/dev/null
+	grep -q ' gdb ' ran
+	! grep -Eq 'chromium|nodejs|clang|valgrind| check' ran
+	grep -A1 '^demo:' "$TOP/Makefile" | grep -q 'ci/install-deps demo'
 fi
 
 # Another system: a path without apt-get, gdb and eu-stack, and a compiler that finds no check.h.

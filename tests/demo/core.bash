@@ -2,11 +2,10 @@
 # core.bash: crash a program and have its core, whatever this machine does with cores. Sourced.
 #
 # core_pattern is one for the whole machine. A pattern that leaves the core in the working directory is left alone;
-# another one is changed only when we may, under a lock that other users of this file take too, and put back on the way
-# out, also when interrupted.
+# another one is changed only when we may, and put back on the way out, also when interrupted. The file is the lock as well, as
+# in tests/run: shared by who needs cores, taken alone by who changes it.
 
 core_pattern_file=/proc/sys/kernel/core_pattern
-core_lock=${TMPDIR:-/tmp}/epitaph-core-pattern.lock
 core_pattern_before=
 
 core_restore() {
@@ -16,11 +15,16 @@ core_restore() {
 	fi
 }
 
+core_lock() { # --shared | --exclusive: held until this shell ends; tests/run holds it for what it runs
+	[ -z "${EPITAPH_TESTS_LOCKED:-}" ] || return 0
+	[ -n "${core_lock_fd:-}" ] || exec {core_lock_fd}<"$core_pattern_file"
+	flock "$1" -w 600 "$core_lock_fd" || { echo "another run holds $core_pattern_file" >&2; return 1; }
+}
+
 # Makes cores of processes started from here land in their working directory. Status 1, and why, when it can't be had.
 core_prepare() {
 	local pattern
-	exec {core_lock_fd}>>"$core_lock"
-	flock -w 600 "$core_lock_fd" || { echo "another run holds $core_lock" >&2; return 1; }
+	core_lock --shared || return 1
 	pattern=$(cat "$core_pattern_file")
 	case $pattern in
 	'|'* | */* | '')
@@ -30,6 +34,8 @@ core_prepare() {
 			echo "this can be shown" >&2
 			return 1
 		fi
+		core_lock --exclusive || return 1
+		pattern=$(cat "$core_pattern_file") # nobody else changes it now
 		trap core_restore EXIT
 		trap 'exit 130' INT TERM
 		core_pattern_before=$pattern
@@ -42,8 +48,9 @@ core_prepare() {
 # core_of DIR: the core in a directory that held none.
 core_of() {
 	local file
-	for file in "$1"/*; do
-		[ "$(file -b --mime-type "$file" 2>/dev/null)" = application/x-coredump ] && { echo "$file"; return 0; }
+	for file in "$1"/*; do # ELF, and its type is ET_CORE
+		[[ $(od -An -v -tx1 -N18 "$file" | tr -d ' \n') == 7f454c46????????????????????????0400 ]] &&
+			{ echo "$file"; return 0; }
 	done
 	echo "no core in $1" >&2
 	return 1
