@@ -61,6 +61,15 @@ static bool has_schedule(const struct table *table)
 	return schedule && schedule->first < schedule->last;
 }
 
+/* Some waits are not known well enough. */
+static bool has_inside(const struct table *table)
+{
+	for (size_t i = 0; i < table->stats.count; i++)
+		if (table->stats.list[i]->inside)
+			return true;
+	return false;
+}
+
 /* ---- for people ---------------------------------------------------------- */
 
 static void print_thread(const struct table *table, const struct ep_stat *stat)
@@ -114,6 +123,9 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 		printf("%12s ", ep_timetext(text, stat->running));
 		printf("%12s ", ep_timetext(text, stat->waiting));
 	}
+	if (has_inside(table))
+		printf("%12s ",
+		       stat->inside ? ep_timetext(text, stat->inside) : "-");
 	putchar(' ');
 	if (table->with_module)
 		printf("%-*s ", MODULE_WIDTH, stat->function->module);
@@ -133,6 +145,8 @@ static void print_text(const struct table *table)
 	       "timed", "total", "self", "min", "median", "p90", "p99", "max");
 	if (has_schedule(table))
 		printf("%12s %12s ", "on CPU", "waiting");
+	if (has_inside(table))
+		printf("%12s ", "inside");
 	if (table->with_module)
 		printf("%-*s ", MODULE_WIDTH, "module");
 	printf("function%s\n", ep_color(EP_PLAIN));
@@ -144,6 +158,14 @@ static void print_text(const struct table *table)
 	       "max are theirs.\n",
 	       ep_counttext(calls, stats->calls),
 	       ep_counttext(timed, stats->timed));
+	if (has_inside(table))
+		printf("inside: of waiting, in the function or in what it "
+		       "called; in which is not known, as not every call has a "
+		       "time of its own.\n");
+	if (stats->unplaced)
+		printf("Threads were off their CPUs for another %s: in which "
+		       "calls is not known.\n",
+		       ep_timetext(calls, stats->unplaced));
 	if (stats->gaps)
 		printf("History is missing in %s places; calls in it are not "
 		       "counted.\n",
@@ -156,7 +178,7 @@ static void print_csv(const struct table *table)
 {
 	printf("%sfunction,module,address,calls,timed,open,before,left,"
 	       "total_ns,self_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns,"
-	       "on_cpu_ns,waiting_ns\n",
+	       "on_cpu_ns,waiting_ns,inside_ns\n",
 	       table->by_thread ? "tid,thread," : "");
 	for (size_t i = 0; i < rows(table); i++) {
 		const struct ep_stat *stat = table->stats.list[i];
@@ -182,10 +204,10 @@ static void print_csv(const struct table *table)
 			else
 				putchar(',');
 		if (has_schedule(table))
-			printf(",%" PRId64 ",%" PRId64 "\n", stat->running,
-			       stat->waiting);
+			printf(",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
+			       stat->running, stat->waiting, stat->inside);
 		else
-			printf(",,\n");
+			printf(",,,\n");
 	}
 }
 
@@ -237,6 +259,7 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat,
 	if (spent) {
 		ep_json_member_int(json, "on_cpu_ns", stat->running);
 		ep_json_member_int(json, "waiting_ns", stat->waiting);
+		ep_json_member_int(json, "inside_ns", stat->inside);
 	}
 	ep_json_object_end(json);
 	ep_json_newline(json);
@@ -254,6 +277,8 @@ static void print_json(const struct table *table)
 	ep_json_member_int(&json, "calls", (int64_t)table->stats.calls);
 	ep_json_member_int(&json, "timed", (int64_t)table->stats.timed);
 	ep_json_member_int(&json, "gaps", (int64_t)table->stats.gaps);
+	if (has_schedule(table))
+		ep_json_member_int(&json, "unplaced_ns", table->stats.unplaced);
 	ep_json_key(&json, "functions");
 	ep_json_array(&json);
 	ep_json_newline(&json);
@@ -445,11 +470,17 @@ const struct ep_command ep_command_stats = {
 		"window counts.\n\n"
 		"Where scheduling events were recorded (EPITAPH_SCHED), two "
 		"columns say how much of the total was spent on a CPU and how "
-		"much waiting, for anything or for a CPU.\n\n"
+		"much waiting, for anything or for a CPU. A wait is given to "
+		"the calls that were open all the while for certain. Where "
+		"calls have no times of their own, the innermost of them may "
+		"not be the one that waited: a column \"inside\" says how much "
+		"was in the function or in what it called, not known which; "
+		"that is nobody's self time.\n\n"
 		"--waits lists the calls in which threads waited: the "
 		"innermost traced call that was open, and who called it; how "
 		"often, how long in all, the longest; and who ended it: a "
-		"thread, or an interrupt (only ftrace knows).",
+		"thread, or an interrupt (only ftrace knows). \"somewhere "
+		"inside\": in that call or in one that it called.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -11,6 +11,7 @@
 #include "decoder/timetext.h"
 
 #define OUTSIDE "(outside of all known calls)"
+#define UNKNOWN "(in which call is not known)"
 
 static const char *name_of(const struct ep_function *function)
 {
@@ -38,10 +39,14 @@ static void print_row(const struct ep_waits *waits,
 {
 	char total[EP_TIMETEXT_SIZE], longest[EP_TIMETEXT_SIZE];
 
-	printf("%10" PRIu64 " %12s %12s  %s%s%s", wait->count,
+	printf("%10" PRIu64 " %12s %12s  %s%s%s%s", wait->count,
 	       ep_timetext(total, wait->total),
-	       ep_timetext(longest, wait->longest), ep_color(EP_CYAN),
-	       wait->function ? wait->function->name : OUTSIDE,
+	       ep_timetext(longest, wait->longest),
+	       wait->inside && wait->function ? "somewhere inside " : "",
+	       ep_color(EP_CYAN),
+	       wait->function ? wait->function->name
+	       : wait->inside ? UNKNOWN
+			      : OUTSIDE,
 	       ep_color(EP_PLAIN));
 	if (wait->caller)
 		printf(" < %s", wait->caller->name);
@@ -65,6 +70,11 @@ static void print_text_end(const struct ep_waits *waits)
 	       "CPU.\n",
 	       ep_timetext(total, waits->total),
 	       ep_timetext(ready, waits->ready));
+	if (waits->inside)
+		printf("Of it %s somewhere inside of the calls named: in which "
+		       "is not known, as not every call has a time of its "
+		       "own.\n",
+		       ep_timetext(total, waits->inside));
 }
 
 static const char *kind_text(const struct ep_slice *slice)
@@ -93,7 +103,7 @@ static void csv_row(const struct ep_trace *trace, const struct ep_wait *wait)
 	       wait->count, wait->open, wait->total, wait->longest,
 	       wait->waker_count ? kind_text(by) : "");
 	ep_csv_field(text);
-	putchar('\n');
+	printf(",%d\n", wait->inside);
 }
 
 static void json_waker(struct ep_json *json, const struct ep_trace *trace,
@@ -119,6 +129,7 @@ static void json_row(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_object(json);
 	ep_json_member_text(json, "function", name_of(wait->function));
 	ep_json_member_text(json, "caller", name_of(wait->caller));
+	ep_json_member_bool(json, "inside", wait->inside);
 	ep_json_member_uint(json, "waits", wait->count);
 	ep_json_member_uint(json, "open", wait->open);
 	ep_json_member_int(json, "total_ns", wait->total);
@@ -140,6 +151,7 @@ static void json_head(struct ep_json *json, const struct ep_waits *waits)
 	ep_json_member_uint(json, "version", 1);
 	ep_json_member_int(json, "waited_ns", waits->total);
 	ep_json_member_int(json, "waited_for_cpu_ns", waits->ready);
+	ep_json_member_int(json, "waited_inside_ns", waits->inside);
 	ep_json_key(json, "waits");
 	ep_json_array(json);
 	ep_json_newline(json);
@@ -166,7 +178,7 @@ void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 		json_head(&json, waits);
 	else if (layout == EP_LAYOUT_CSV)
 		printf("function,caller,waits,open,total_ns,longest_ns,"
-		       "ended_by,by\n");
+		       "ended_by,by,inside\n");
 	else
 		print_text_head();
 	for (size_t i = 0; i < waits->count; i++) {

@@ -14,7 +14,7 @@
 #include "decoder/note_text.h"
 #include "decoder/open_spans.h"
 #include "decoder/pairing.h"
-#include "decoder/schedule.h"
+#include "decoder/placing.h"
 #include "decoder/timetext.h"
 #include "decoder/utf8.h"
 
@@ -46,6 +46,8 @@ struct ep_calls {
 	bool passes; /* over calls that return, before the last `in_full` */
 	size_t in_full;
 	struct ep_balanced balanced;
+	struct ep_placing placing;
+	bool tells; /* waits */
 };
 
 static struct ep_time time_of(const struct ep_record *record)
@@ -54,29 +56,16 @@ static struct ep_time time_of(const struct ep_record *record)
 				record->exact, record->refined};
 }
 
+static uint32_t unsure(const struct ep_record *record)
+{
+	return record->unsure ? EP_CALL_UNSURE_WAIT : 0;
+}
+
 static uint32_t depth_at(const struct ep_calls *calls, size_t height)
 {
 	uint64_t depth = ep_pairing_base(&calls->pairing) + height;
 
 	return depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
-}
-
-const char *ep_point_word(enum ep_point point)
-{
-	static const char *const words[] = {
-		[EP_POINT_THROW] = "throw",
-		[EP_POINT_RETHROW] = "rethrow",
-		[EP_POINT_CATCH] = "catch",
-		[EP_POINT_LONGJMP] = "longjmp",
-		[EP_POINT_STACK] = "stack",
-		[EP_POINT_NOTE] = "note",
-		[EP_POINT_SPAN_BEGIN] = "span-begin",
-		[EP_POINT_SPAN_END] = "span-end",
-		[EP_POINT_WATCHDOG] = "watchdog",
-	};
-
-	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point]
-							      : "unknown";
 }
 
 /* ---- calls ---- */
@@ -140,6 +129,7 @@ static int begin(struct ep_calls *calls, const struct ep_record *record,
 		.function = function,
 		.address = record->address,
 		.depth = depth_at(calls, index),
+		.flags = unsure(record),
 		.stack = calls->pairing.now->number,
 		.call = calls->pairing.calls - 1,
 		.begin = time_of(record),
@@ -187,7 +177,7 @@ static struct ep_event *end_matched(struct ep_calls *calls)
 	event->end = time_of(&calls->back);
 	if (calls->judgement.ambiguous)
 		event->flags |= EP_CALL_AMBIGUOUS;
-	event->flags |= guess(calls);
+	event->flags |= guess(calls) | unsure(&calls->back);
 	ep_pairing_cut(&calls->pairing, calls->judgement.index, false);
 	return event;
 }
@@ -568,16 +558,98 @@ const struct ep_function *ep_calls_called(const struct ep_calls *calls,
 	return NULL;
 }
 
+/* ---- waits ---- */
+
+static const struct ep_event *open_call(void *context, size_t index)
+{
+	return open_at(context, index);
+}
+
+/* The thread was off its CPU here: told in `event`. Of the calls that are open
+ * only those up to the place's own were so for certain. */
+static void take_wait(struct ep_calls *calls)
+{
+	size_t height = calls->pairing.now->height;
+	const struct ep_wait_place *place = ep_placing_take(
+		&calls->placing,
+		height ? open_at(calls, height - 1)->call : EP_NO_CALL);
+	const struct ep_slice *slice = place->slice;
+	struct ep_event *owner = NULL;
+
+	for (; height > 0; height--) {
+		owner = open_at(calls, height - 1);
+		if (place->call != EP_NO_CALL && owner->call <= place->call)
+			break;
+		owner->astray += slice->end - slice->begin;
+		owner->flags |= EP_CALL_UNSURE_WAIT;
+	}
+	calls->event = (struct ep_event){
+		.kind = EP_EVENT_WAIT,
+		.thread = calls->thread,
+		.function = height ? owner->function : NULL,
+		.depth = depth_at(calls, height ? height - 1 : 0),
+		.stack = calls->pairing.now->number,
+		.call = place->call,
+		.begin = {slice->begin, slice->begin, slice->begin, true,
+			  false},
+		.end = {slice->end, slice->end, slice->end, true, false},
+		.place = place,
+	};
+}
+
+/* Those before the record at hand, which is put back behind one that is told.
+ */
+static int take_waits(struct ep_calls *calls, const struct ep_record *record,
+		      const struct ep_event **out)
+{
+	for (;;) {
+		if (ep_placing_look(&calls->placing, &calls->pairing,
+				    &calls->records, calls->records.at - 1,
+				    calls->passes, open_call, calls) != EP_OK)
+			return EP_E_MEMORY;
+		if (calls->placing.next >= record->time)
+			return NO_EVENT;
+		take_wait(calls);
+		if (calls->tells)
+			break;
+	}
+	calls->records.at--;
+	*out = &calls->event;
+	return EP_OK;
+}
+
+static int take_last_waits(struct ep_calls *calls, const struct ep_event **out)
+{
+	uint64_t end = calls->thread->end_tsc;
+
+	if (calls->placing.next >= (end ? end : UINT64_MAX))
+		return EP_END;
+	take_wait(calls);
+	*out = &calls->event;
+	return calls->tells ? EP_OK : NO_EVENT;
+}
+
+void ep_calls_tell_waits(struct ep_calls *calls)
+{
+	calls->tells = true;
+}
+
 /* ---- iterating ---- */
 
 static int take_next(struct ep_calls *calls, const struct ep_event **out)
 {
 	const struct ep_record *record;
+	int rc;
 
 	if (ep_pairing_over(&calls->pairing))
 		return take_link(calls, out);
 	if (ep_records_next(&calls->records, &record) != EP_OK)
-		return EP_END;
+		return take_last_waits(calls, out);
+	if (record->high > calls->placing.next) {
+		rc = take_waits(calls, record, out);
+		if (rc != NO_EVENT)
+			return rc;
+	}
 	if (record->kind == EP_RECORD_CALL && may_pass(calls) &&
 	    pass_over(calls, &record) != EP_OK)
 		return EP_E_MEMORY;
@@ -672,6 +744,7 @@ static int create(struct ep_calls **out, const struct ep_trace *trace,
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	}
 	ep_records_init(&calls->records, trace, thread);
+	ep_placing_init(&calls->placing, trace, thread, names);
 	*out = calls;
 	return EP_OK;
 }
@@ -716,18 +789,7 @@ void ep_calls_destroy(struct ep_calls *calls)
 		free(calls->stacks[i].list);
 	free(calls->stacks);
 	ep_open_spans_deinit(&calls->spans);
+	ep_placing_deinit(&calls->placing);
 	free(calls->text);
 	free(calls);
-}
-
-bool ep_event_times(const struct ep_trace *trace, const struct ep_event *event,
-		    struct ep_slice_times *out)
-{
-	const struct ep_task *task =
-		ep_schedule_task(trace->schedule, event->thread->tid);
-
-	return event->kind == EP_EVENT_END &&
-	       !(event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)) &&
-	       ep_task_times(trace, task, event->begin.best, event->end.best,
-			     out);
 }

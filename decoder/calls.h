@@ -19,6 +19,8 @@ enum ep_event_kind {
 			   BEFORE */
 	EP_EVENT_GAP,   /* history is missing here */
 	EP_EVENT_POINT, /* something happened inside the innermost open call */
+	EP_EVENT_WAIT,  /* the thread was off its CPU from begin to end, in
+			   `call`: see `place`. Only where it is asked for */
 };
 
 /* What happened at a POINT, and what its `text` says. */
@@ -64,6 +66,10 @@ const char *ep_point_word(enum ep_point point);
 	32u /* END, with ABANDONED: an exception or longjmp is known \
 	       to have left it, at this time */
 
+#define EP_CALL_UNSURE_WAIT                                             \
+	128u /* it may have waited, or a call near it: when it began or \
+		ended is not known as well as that (placing.h) */
+
 #define EP_CALL_OPEN 64u /* BEGIN: it does not return; see sink.h */
 
 /* A time as an interval of TSC, and the best single number for it. */
@@ -92,7 +98,13 @@ struct ep_event {
 				 the oldest time that is known of it */
 	struct ep_time end;   /* END; GAP: begin..end is what is missing */
 	uint32_t gap;         /* GAP: EP_GAP_ */
-	uint64_t lost;        /* GAP: as in struct ep_record */
+	union {
+		uint64_t lost;   /* GAP: as in struct ep_record */
+		uint64_t astray; /* BEGIN, END: cycles within its times in which
+				    the thread was off its CPU, in it or in a
+				    call near it */
+		const struct ep_wait_place *place; /* WAIT: borrowed */
+	};
 	enum ep_point point;  /* POINT: begin is when; `address` is where, and
 				 `function` the one that it lies in */
 	const char *text;     /* POINT: see enum ep_point; GAP: the beginning of
@@ -101,10 +113,12 @@ struct ep_event {
 	struct ep_time since; /* SPAN_END, not BEFORE: of its begin */
 };
 
+struct ep_wait_place;
 struct ep_slice_times;
 
-/* What the time of a call that ended was spent on. False: it has no begin, or
- * nothing is known of it. */
+/* What the time of a call that ended was spent on, as far as that is certain;
+ * what is not counts as unknown, and is at least 1 ns where EP_CALL_UNSURE_WAIT
+ * is set. False: it has no begin, or nothing is known of it. */
 bool ep_event_times(const struct ep_trace *trace, const struct ep_event *event,
 		    struct ep_slice_times *out);
 
@@ -117,6 +131,9 @@ int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
 		    const struct ep_trace_thread *thread,
 		    struct ep_names *names, struct ep_err *err);
 void ep_calls_destroy(struct ep_calls *calls);
+
+/* WAIT events are told, too. Before the first event. */
+void ep_calls_tell_waits(struct ep_calls *calls);
 
 /*
  * The same without the first pass, in half the time, for those who take in
@@ -177,6 +194,11 @@ int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace,
 		    struct ep_names *names,
 		    bool (*want)(const struct ep_trace_thread *, void *),
 		    void *context, struct ep_err *err);
+/* With WAIT events. */
+int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *trace,
+			  struct ep_names *names,
+			  bool (*want)(const struct ep_trace_thread *, void *),
+			  void *context, struct ep_err *err);
 void ep_merge_destroy(struct ep_merge *merge);
 /* As ep_calls_next. */
 int ep_merge_next(struct ep_merge *merge, const struct ep_event **out);

@@ -10,6 +10,7 @@
  * wants all args twice. A call that did not return is a B without an E: the
  * viewers show it as unfinished.
  */
+#include "decoder/placing.h"
 #include "decoder/chrome.h"
 #include "decoder/happenings.h"
 #include "decoder/systrace.h"
@@ -245,6 +246,9 @@ static void flags(struct chrome *chrome, const struct ep_nest_frame *frame,
 	     ",\"gap\":\"history is missing inside\"");
 	word(chrome, event && known & EP_CALL_AMBIGUOUS,
 	     ",\"ambiguous\":\"the return may be of an outer call of it\"");
+	word(chrome, known & EP_CALL_UNSURE_WAIT,
+	     ",\"wait\":\"it may have waited, or a call near it: not known "
+	     "which\"");
 	if (!frame->begin.exact && !(known & EP_CALL_BEFORE))
 		approximate(chrome, "begin", &frame->begin);
 	if (event && !event->end.exact)
@@ -427,6 +431,54 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
 }
 
+/* "main > work", as far as it is certain. From malloc, quoted. */
+static char *certain_chain(const struct ep_nest_thread *thread, size_t own,
+			   const struct ep_wait_place *place)
+{
+	const char *outer = own ? thread->frames[own - 1].function->name : "";
+	char *text = NULL, *quoted;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	fputs(outer, file);
+	for (unsigned i = 0; i < place->path_count; i++)
+		fprintf(file, "%s%s", own || i ? " > " : "",
+			place->path[i]->name);
+	quoted = fclose(file) == 0 ? ep_export_quote(text) : NULL;
+	free(text);
+	return quoted;
+}
+
+/* A slice of its own covers what may not be a wait of the call that it is drawn
+ * in. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
+		int64_t ns, const struct ep_event *event, struct ep_err *err)
+{
+	struct chrome *chrome = context;
+	int64_t began;
+	char *chain;
+
+	if (ep_place_is_certain(event->place))
+		return EP_OK;
+	chain = certain_chain(thread, own, event->place);
+	if (!chain)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	began = stamp(chrome, thread, 1);
+	event_head(chrome, 'X', thread, began);
+	ep_outbuf_text(&chrome->out, ",\"dur\":");
+	ep_outbuf_thousandth(&chrome->out, ns);
+	ep_outbuf_text(&chrome->out,
+		       ",\"name\":\"" EP_EXPORT_INSIDE
+		       "\",\"cat\":\"wait\",\"args\":{\"certain\":");
+	ep_outbuf_text(&chrome->out, chain);
+	ep_outbuf_text(&chrome->out, "}}");
+	chrome->last[thread->index] = began + ns;
+	free(chain);
+	return EP_OK;
+}
+
 /* ---- the whole ---- */
 
 static void chrome_deinit(struct chrome *chrome)
@@ -447,7 +499,7 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export,
 		     struct ep_err *err)
 {
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
-	struct ep_nest_sink sink = {chrome, begin, end, moment, NULL};
+	struct ep_nest_sink sink = {chrome, begin, end, moment, NULL, wait};
 	int rc;
 
 	if (!chrome)

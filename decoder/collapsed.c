@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "decoder/placing.h"
 #include "decoder/records.h"
 #include "decoder/utf8.h"
 
@@ -18,13 +19,14 @@
 
 enum kind { ROOT, FUNCTION, BRACKET };
 
-enum bracket { OLDER, MISSING, PAUSED, DEEPER, BRACKETS };
+enum bracket { OLDER, MISSING, PAUSED, DEEPER, INSIDE, BRACKETS };
 
 static const char *const brackets[] = {
 	[OLDER] = "[began before the history]",
 	[MISSING] = "[history is missing]",
 	[PAUSED] = "[tracing was paused]",
 	[DEEPER] = EP_EXPORT_TOO_DEEP,
+	[INSIDE] = EP_EXPORT_INSIDE,
 };
 
 struct node {
@@ -272,6 +274,35 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
+/* A wait of which it is not known in which call it was has the functions of
+ * which that is certain, and a frame that says the rest. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
+		int64_t ns, const struct ep_event *event, struct ep_err *err)
+{
+	struct collapsed *collapsed = context;
+	const struct ep_wait_place *place = event->place;
+	const struct ep_selection *selection = collapsed->export->selection;
+	bool selected = ep_selection_leaves_out(selection);
+	uint32_t node;
+
+	if (ep_place_is_certain(place) || collapsed->export->count_calls)
+		return EP_OK;
+	node = node_below(collapsed, thread, thread->count - own);
+	for (unsigned i = 0; node != NONE && i < place->path_count; i++) {
+		if (selected || collapsed->nodes[node].depth >= DEPTH_MAX)
+			break;
+		node = child(collapsed, node, FUNCTION, place->path[i]->id);
+		if (!ep_texts_get(&collapsed->texts, place->path[i]))
+			node = NONE;
+	}
+	if (node != NONE && (!place->whole || selected))
+		node = child(collapsed, node, BRACKET, INSIDE);
+	if (node == NONE)
+		return out_of_memory(err);
+	collapsed->nodes[node].weight += (uint64_t)ns;
+	return EP_OK;
+}
+
 /* ---- writing ---- */
 
 static int write_frame(struct collapsed *collapsed, const struct node *node)
@@ -338,7 +369,7 @@ int ep_collapsed_write(FILE *out, const struct ep_export *export,
 		       uint64_t *shown, struct ep_err *err)
 {
 	struct collapsed *collapsed = calloc(1, sizeof(*collapsed));
-	struct ep_nest_sink sink = {collapsed, begin, end, moment, NULL};
+	struct ep_nest_sink sink = {collapsed, begin, end, moment, NULL, wait};
 	int rc;
 
 	if (!collapsed)

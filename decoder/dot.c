@@ -5,6 +5,7 @@
  * outermost is. What is small is left out, and how much that is, the graph
  * says. Warmer colours have more time of their own.
  */
+#include "decoder/placing.h"
 #include "decoder/export.h"
 
 #include <inttypes.h>
@@ -184,7 +185,7 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	struct active *active = &dot->active[thread->index];
 	struct node *node = &dot->nodes[frame->function->id];
 	uint32_t edge = (uint32_t)frame->mark;
-	int64_t ran = thread->now - frame->since;
+	int64_t ran = thread->now - frame->since - frame->left_out;
 	bool approximate = !frame->begin.exact || (event && !event->end.exact);
 
 	(void)err;
@@ -203,6 +204,20 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	dot->edges[edge].approximate |= approximate;
 	if (--active->edges[edge] == 0)
 		dot->edges[edge].total += ran;
+	return EP_OK;
+}
+
+/* A wait of which it is not known in which call it was is in the totals of
+ * those that it was in for certain, and nobody's own. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
+		int64_t ns, const struct ep_event *event, struct ep_err *err)
+{
+	struct dot *dot = context;
+
+	(void)ns, (void)err;
+	if (own && !ep_place_is_certain(event->place))
+		dot->nodes[thread->frames[own - 1].function->id].approximate =
+			true;
 	return EP_OK;
 }
 
@@ -477,7 +492,7 @@ int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 		 struct ep_err *err)
 {
 	struct dot *dot = calloc(1, sizeof(*dot));
-	struct ep_nest_sink sink = {dot, begin, end, NULL, NULL};
+	struct ep_nest_sink sink = {dot, begin, end, NULL, NULL, wait};
 	int rc;
 
 	if (!dot)

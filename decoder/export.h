@@ -51,6 +51,10 @@ int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 #define EP_EXPORT_DEPTH_MAX 1000u
 #define EP_EXPORT_TOO_DEEP  "[deeper than 1000 frames]"
 
+/* A wait in the call that has this frame, or in one that it called: not known
+ * which (placing.h). */
+#define EP_EXPORT_INSIDE "[waited somewhere inside]"
+
 /* One text for each function, made when it is first asked for. */
 struct ep_texts {
 	/* From malloc; NULL: out of memory. */

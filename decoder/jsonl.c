@@ -259,6 +259,7 @@ static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 		{end && frame->flags & EP_CALL_UNWOUND, "unwound"},
 		{frame->flags & EP_CALL_ACROSS_GAP, "across-gap"},
 		{end && frame->flags & EP_CALL_AMBIGUOUS, "ambiguous"},
+		{frame->flags & EP_CALL_UNSURE_WAIT, "unsure-wait"},
 	};
 	const char *comma = "";
 
@@ -347,6 +348,8 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	time_fields(jsonl, frame, event);
 	if (event && !(frame->flags & EP_CALL_BEFORE))
 		int_field(jsonl, ",\"self_ns\":", frame->ran - frame->inner);
+	if (frame->astray)
+		int_field(jsonl, ",\"unsure_wait_ns\":", frame->astray);
 	flags_field(jsonl, frame, event);
 	return line_end(jsonl, err);
 }
@@ -436,6 +439,15 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 	return line_end(jsonl, err);
 }
 
+/* Told with the calls that it is drawn in. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
+		int64_t ns, const struct ep_event *event, struct ep_err *err)
+{
+	(void)context, (void)thread, (void)own, (void)ns, (void)event;
+	(void)err;
+	return EP_OK;
+}
+
 /* ---- the whole ---- */
 
 static void jsonl_deinit(struct jsonl *jsonl)
@@ -453,7 +465,7 @@ int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 		   struct ep_err *err)
 {
 	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
-	struct ep_nest_sink sink = {jsonl, begin, end, moment, NULL};
+	struct ep_nest_sink sink = {jsonl, begin, end, moment, NULL, wait};
 	int rc;
 
 	if (!jsonl)

@@ -20,7 +20,8 @@ struct ep_merge {
 	size_t count;
 	struct source **heap; /* those that have a next event, first on top */
 	size_t heap_count;
-	bool due; /* the top's event was handed out: it is to go on */
+	bool waits; /* are told */
+	bool due;   /* the top's event was handed out: it is to go on */
 	int failed;
 };
 
@@ -75,6 +76,8 @@ static int add_source(struct ep_merge *merge, const struct ep_trace *trace,
 
 	if (result != EP_OK)
 		return result;
+	if (merge->waits)
+		ep_calls_tell_waits(source->calls);
 	source->thread = thread;
 	merge->count++;
 	result = advance(source);
@@ -106,22 +109,39 @@ static int fill(struct ep_merge *merge, const struct ep_trace *trace,
 	return result;
 }
 
-int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace,
-		    struct ep_names *names,
-		    bool (*want)(const struct ep_trace_thread *, void *),
-		    void *context, struct ep_err *err)
+static int create(struct ep_merge **out, const struct ep_trace *trace,
+		  struct ep_names *names,
+		  bool (*want)(const struct ep_trace_thread *, void *),
+		  void *context, bool waits, struct ep_err *err)
 {
 	struct ep_merge *merge = calloc(1, sizeof(*merge));
 	int result;
 
 	if (!merge)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	merge->waits = waits;
 	result = fill(merge, trace, names, want, context, err);
 	if (result != EP_OK)
 		ep_merge_destroy(merge);
 	else
 		*out = merge;
 	return result;
+}
+
+int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace,
+		    struct ep_names *names,
+		    bool (*want)(const struct ep_trace_thread *, void *),
+		    void *context, struct ep_err *err)
+{
+	return create(out, trace, names, want, context, false, err);
+}
+
+int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *trace,
+			  struct ep_names *names,
+			  bool (*want)(const struct ep_trace_thread *, void *),
+			  void *context, struct ep_err *err)
+{
+	return create(out, trace, names, want, context, true, err);
 }
 
 void ep_merge_destroy(struct ep_merge *merge)

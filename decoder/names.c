@@ -559,6 +559,14 @@ size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
 				   address - module->facts->bias, out, size);
 }
 
+bool ep_names_word(const struct ep_names *names, uint64_t address,
+		   uint64_t *out)
+{
+	return names->options.memory &&
+	       ep_source_read(names->options.memory, address, out, sizeof(*out),
+			      NULL, NULL) == EP_OK;
+}
+
 const char *ep_names_literal(struct ep_names *names, uint64_t address,
 			     uint64_t tsc)
 {

@@ -99,6 +99,11 @@ size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
 		     size_t size);
 
+/* The eight bytes at `address` of saved memory, such as a slot of the global
+ * offset table. False: they are not known. */
+bool ep_names_word(const struct ep_names *names, uint64_t address,
+		   uint64_t *out);
+
 /*
  * The text that lies in the process at `address`, such as a note's format: from
  * the module's file, where the program could not write to it, else from saved

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/pairing.h"
+#include "decoder/placing.h"
 
 /* A call from before the history, known by its return. */
 struct before {
@@ -142,15 +142,20 @@ static int frame_end(struct nest *nest, struct strand *strand,
 {
 	struct stack *stack = running(strand);
 	struct ep_nest_frame *frame = &stack->frames[stack->count - 1];
-	int64_t ran = strand->public.now - frame->since;
+	int64_t ran = strand->public.now - frame->since - frame->left_out;
 	int rc;
 
+	/* Two clocks may differ by a little. */
+	ran = ran > 0 ? ran : 0;
 	frame->ran += ran;
 	show(strand);
 	rc = nest->sink->end(nest->sink->context, &strand->public, frame, why,
 			     event, err);
-	if (--stack->count > 0)
+	frame->left_out = 0;
+	if (--stack->count > 0) {
 		frame[-1].inner += ran;
+		frame[-1].waited += why == EP_NEST_SWITCH ? 0 : frame->waited;
+	}
 	show(strand);
 	return rc;
 }
@@ -480,6 +485,58 @@ static int take_call(struct nest *nest, struct strand *strand,
 	return frame_add(nest, strand, &frame, EP_NEST_CALL, event, err);
 }
 
+/* ---- waits ---- */
+
+/* Calls from before the history are outside of all others. */
+static size_t own_frames(const struct stack *stack,
+			 const struct ep_wait_place *place)
+{
+	size_t count = stack->count;
+
+	while (count > 0 &&
+	       (place->lost ||
+		(!(stack->frames[count - 1].flags & EP_CALL_BEFORE) &&
+		 (place->call == EP_NO_CALL ||
+		  stack->frames[count - 1].call > place->call))))
+		count--;
+	return count;
+}
+
+/* A sink. Where it is not certain that it lies in frames that are open, it is
+ * left out of their time, and nobody's own. */
+static int take_wait(void *context, const struct ep_event *event,
+		     struct ep_err *err)
+{
+	struct nest *nest = context;
+	struct strand *strand = strand_of(nest, event);
+	int64_t begin = ns_of(nest, event->begin.best);
+	int64_t ns = ns_of(nest, event->end.best) - begin;
+	struct stack *stack;
+	size_t own;
+	int rc = enter(nest, strand, event->stack, err);
+
+	if (rc)
+		return rc;
+	go_on(strand, begin);
+	stack = running(strand);
+	own = own_frames(stack, event->place);
+	for (size_t i = own; i < stack->count; i++) {
+		stack->frames[i].left_out += ns;
+		stack->frames[i].astray += ns;
+	}
+	if (own)
+		stack->frames[own - 1].waited += ns;
+	if (own && !ep_place_is_certain(event->place))
+		stack->frames[own - 1].inner += ns;
+	show(strand);
+	strand->public.gap = ns;
+	rc = nest->sink->wait(nest->sink->context, &strand->public, own, ns,
+			      event, err);
+	strand->public.gap = 0;
+	go_on(strand, begin + ns);
+	return rc;
+}
+
 /* A sink, for the run that counts. */
 static int take(void *context, const struct ep_event *event, struct ep_err *err)
 {
@@ -607,6 +664,8 @@ int ep_nest_stream(const struct ep_trace *trace, struct ep_names *names,
 		.context = &nest, .event = take, .open = learn};
 	int rc = nest_init(&nest, clip, err);
 
+	if (sink->wait)
+		events.wait = take_wait;
 	if (!rc)
 		rc = ep_stream(trace, names, nest.selection, &events, shown,
 			       err);

@@ -27,8 +27,14 @@ struct ep_nest_frame {
 	int64_t since;        /* when it was begun or resumed last */
 	int64_t ran;   /* ns in it and in what it called, while suspended: up to
 			  then; from `end` on: in all */
-	int64_t inner; /* ns of these in what it called, and in gaps */
-	uint64_t mark; /* the sink's own; 0 at begin */
+	int64_t inner; /* ns of these in what it called, in gaps, and in waits
+			  of which it is not known whose they are */
+	int64_t astray; /* ns of waits that are drawn inside of it, though it is
+			   not certain that they are its: no part of `ran` */
+	int64_t waited; /* ns, and certain; up to its end: without what it
+			   called */
+	int64_t left_out; /* of astray: since `since` */
+	uint64_t mark;    /* the sink's own; 0 at begin */
 };
 
 struct ep_nest_thread {
@@ -39,7 +45,7 @@ struct ep_nest_thread {
 	size_t count;
 	int64_t now; /* ns since the trace's first record, never back; what
 			lies before counts as 0 */
-	int64_t gap; /* ns that are missing, at a GAP */
+	int64_t gap; /* ns that are missing, at a GAP; of a WAIT */
 };
 
 enum ep_nest_why {
@@ -69,6 +75,11 @@ struct ep_nest_sink {
 	/* A span that did not end: its SPAN_BEGIN, after all events. */
 	int (*span)(void *context, const struct ep_nest_thread *thread,
 		    const struct ep_event *event, struct ep_err *err);
+	/* The thread was off its CPU: a WAIT, for `ns`. It was in the first
+	 * `own` of the frames for certain; see `place`. */
+	int (*wait)(void *context, const struct ep_nest_thread *thread,
+		    size_t own, int64_t ns, const struct ep_event *event,
+		    struct ep_err *err);
 };
 
 /* As ep_stream. `clip`: times outside of the selection's window count as its

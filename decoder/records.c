@@ -131,6 +131,7 @@ static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
 	record->address = 0;
 	record->gap = 0;
 	record->refined = false;
+	record->unsure = false;
 	record->lost = 0;
 	record->other = 0;
 	return record;

@@ -52,6 +52,7 @@ struct ep_record {
 			  before has */
 	bool exact;    /* low == high == time */
 	bool refined;  /* time leaves out when the thread was not on a CPU */
+	bool unsure;   /* its call may have waited, or another (placing.h) */
 	uint32_t gap;  /* EP_GAP_ */
 	union {
 		uint64_t lost;   /* GAP: records (hole, text) or blocks (lost

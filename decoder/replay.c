@@ -193,12 +193,16 @@ static void print_waiting(struct ep_replay *replay,
 	if (!ep_event_times(replay->trace, event, &times))
 		return;
 	waited = times.ready + times.blocked;
-	if (!waited)
+	if (!waited && !(event->flags & EP_CALL_UNSURE_WAIT))
 		return;
 	snprintf(words, sizeof(words), "  waited %s%s",
 		 times.unknown ? "at least " : "", ep_timetext(text, waited));
 	put(replay, replay->style->dim);
-	put(replay, words);
+	put(replay, waited ? words : "  may have waited, or a call near it");
+	if (!waited) {
+		put(replay, replay->style->plain);
+		return;
+	}
 	if (times.ready >= times.blocked) {
 		snprintf(words, sizeof(words), ", %s of it for a CPU",
 			 ep_timetext(text, times.ready));
@@ -482,6 +486,7 @@ static void print_flags(struct ep_outbuf *out, const struct ep_event *event,
 		{end && f & EP_CALL_UNWOUND, "unwound"},
 		{end && f & EP_CALL_ACROSS_GAP, "across-gap"},
 		{end && f & EP_CALL_AMBIGUOUS, "ambiguous"},
+		{end && f & EP_CALL_UNSURE_WAIT, "unsure-wait"},
 		{event->gap & EP_GAP_LOST_BLOCKS, "lost-blocks"},
 		{event->gap & EP_GAP_PAUSED, "paused"},
 		{event->gap & EP_GAP_HOLE, "hole"},

@@ -235,6 +235,7 @@ static void write_flags(struct ep_json *json, uint32_t flags)
 		{EP_CALL_UNWOUND, "unwound"},
 		{EP_CALL_ACROSS_GAP, "across-gap"},
 		{EP_CALL_AMBIGUOUS, "ambiguous"},
+		{EP_CALL_UNSURE_WAIT, "unsure-wait"},
 	};
 
 	ep_json_key(json, "flags");

@@ -26,6 +26,13 @@ struct ep_selection {
 	struct ep_when since, until;
 };
 
+/* Of calls that are open at one time some may be left out. NULL: none. */
+static inline bool ep_selection_leaves_out(const struct ep_selection *selection)
+{
+	return selection && (selection->functions.count || selection->depth ||
+			     selection->min_duration || selection->last_calls);
+}
+
 /* "-10ms", "+1.5s". False: neither. */
 bool ep_when_parse(const char *text, struct ep_when *out);
 /* "200" → calls, "5ms" → time. False: neither. */

@@ -27,6 +27,10 @@ struct ep_sink {
 	 */
 	int (*open)(void *context, const struct ep_event *event,
 		    struct ep_err *err);
+	/* As `event`: WAIT events that reach into the selection's window, of
+	 * the selected threads, whatever calls are selected. May be NULL. */
+	int (*wait)(void *context, const struct ep_event *event,
+		    struct ep_err *err);
 	/* The BEGIN of a call that does not return is to say so (EP_CALL_OPEN):
 	 * the trace is read once more for it. */
 	bool foresee;

@@ -6,6 +6,7 @@
  * the other. What a frame cannot say, its name or the profile's does: both are
  * written when all is known, behind the events.
  */
+#include "decoder/placing.h"
 #include "decoder/export.h"
 
 #include <errno.h>
@@ -35,8 +36,8 @@ struct speedscope {
 	uint32_t frame_count, frame_room;
 	uint32_t *numbers; /* by id * VARIANTS + variant */
 	size_t number_count;
-	uint32_t missing, paused, deeper; /* frames of words, or NONE */
-	bool begun;                       /* the file */
+	uint32_t missing, paused, deeper, inside; /* frames of words, or NONE */
+	bool begun;                               /* the file */
 	/* the profile at hand */
 	bool profile;
 	bool approximate;
@@ -257,6 +258,39 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 	return status(scope, err);
 }
 
+/* The frames that it is not certain to lie in are closed meanwhile. */
+static void interrupt(struct speedscope *scope,
+		      const struct ep_nest_thread *thread, size_t own)
+{
+	for (size_t i = thread->count; i > own; i--)
+		if (i <= EP_EXPORT_DEPTH_MAX + 1)
+			close_event(scope, (uint32_t)thread->frames[i - 1].mark,
+				    thread->now);
+}
+
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
+		int64_t ns, const struct ep_event *event, struct ep_err *err)
+{
+	struct speedscope *scope = context;
+	struct ep_nest_thread then = *thread;
+	uint32_t frame;
+
+	if (ep_place_is_certain(event->place))
+		return EP_OK;
+	frame = frame_of_words(scope, &scope->inside, EP_EXPORT_INSIDE);
+	if (frame == NONE)
+		return out_of_memory(err);
+	then.now += ns;
+	interrupt(scope, thread, own);
+	if (own <= EP_EXPORT_DEPTH_MAX) {
+		open_event(scope, thread, frame);
+		close_event(scope, frame, then.now);
+	}
+	for (size_t i = own; i < thread->count && i <= EP_EXPORT_DEPTH_MAX; i++)
+		open_event(scope, &then, (uint32_t)thread->frames[i].mark);
+	return status(scope, err);
+}
+
 /* ---- profiles ---- */
 
 /* "worker (4711); did not return: a > b; some times are approximate" */
@@ -304,7 +338,7 @@ static int write_thread(struct speedscope *scope,
 			struct ep_err *err)
 {
 	const struct ep_export *export = scope->export;
-	struct ep_nest_sink sink = {scope, begin, end, moment, NULL};
+	struct ep_nest_sink sink = {scope, begin, end, moment, NULL, wait};
 	struct ep_selection selection = {0};
 	int rc;
 
@@ -417,6 +451,7 @@ int ep_speedscope_write(FILE *out, const struct ep_export *export,
 	scope->export = export;
 	scope->file = out;
 	scope->missing = scope->paused = scope->deeper = NONE;
+	scope->inside = NONE;
 	ep_outbuf_init(&scope->out, out);
 	rc = write_all(scope, shown, err);
 	rc = ep_export_finish(&scope->out, rc, err);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "decoder/nest.h"
-#include "decoder/schedule.h"
+#include "decoder/placing.h"
 
 /* By id of the function. */
 struct slot {
@@ -29,6 +29,7 @@ struct counting {
 	bool by_thread;
 	struct ep_names *names;
 	struct ep_window window;
+	bool selected;         /* not all calls are counted */
 	struct table *threads; /* as the trace's */
 	struct table all;
 };
@@ -158,14 +159,13 @@ static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
 		ep_schedule_task(trace->schedule, thread->thread->tid);
 	uint64_t begin, end;
 
-	if (!task || thread->now - frame->ran < frame->since)
+	stat->waiting += frame->waited;
+	if (!task || thread->now - frame->ran - frame->astray < frame->since)
 		return;
 	end = ep_trace_tsc(trace, thread->now);
-	begin = ep_trace_tsc(trace, thread->now - frame->ran);
-	if (!ep_task_times(trace, task, begin, end, &times))
-		return;
-	stat->running += times.running;
-	stat->waiting += times.ready + times.blocked;
+	begin = ep_trace_tsc(trace, frame->since);
+	if (ep_task_times(trace, task, begin, end, &times))
+		stat->running += times.running;
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,
@@ -266,6 +266,86 @@ static int open_span(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
+/* ---- waits --------------------------------------------------------------- */
+
+static bool is_open(const struct ep_nest_thread *thread, size_t own,
+		    const struct ep_wait_place *place, unsigned step,
+		    const struct ep_function *function)
+{
+	for (unsigned i = 0; i < step; i++)
+		if (place->path[i] == function)
+			return true;
+	while (own > 0)
+		if (thread->frames[--own].function == function)
+			return true;
+	return false;
+}
+
+/* A wait in a function of which it is not known in which call: its total, and
+ * where it is the last, its own. */
+static int add_to_path(struct counting *c, const struct ep_nest_thread *thread,
+		       size_t own, int64_t ns,
+		       const struct ep_wait_place *place, struct ep_err *err)
+{
+	struct ep_stat *stat = NULL;
+
+	for (unsigned i = 0; i < place->path_count; i++) {
+		if (!find(c, thread, place->path[i], &stat))
+			return out_of_memory(err);
+		if (!is_open(thread, own, place, i, place->path[i])) {
+			stat->total += ns;
+			stat->waiting += ns;
+		}
+	}
+	if (!place->innermost)
+		stat->inside += ns;
+	return EP_OK;
+}
+
+/* A wait in a function, by whatever way it was called: its own; and its total,
+ * where that does not have it yet. */
+static int add_own(struct counting *c, const struct ep_nest_thread *thread,
+		   size_t own, int64_t ns, const struct ep_wait_place *place,
+		   struct ep_err *err)
+{
+	struct ep_stat *stat = NULL;
+
+	if (!find(c, thread, place->innermost, &stat))
+		return out_of_memory(err);
+	stat->self += ns;
+	if (!is_open(thread, own, place, place->path_count, place->innermost)) {
+		stat->total += ns;
+		stat->waiting += ns;
+	}
+	return EP_OK;
+}
+
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
+		int64_t ns, const struct ep_event *event, struct ep_err *err)
+{
+	struct counting *c = context;
+	const struct ep_wait_place *place = event->place;
+	struct ep_stat *stat;
+	int rc = EP_OK;
+
+	if (ep_place_is_certain(place))
+		return EP_OK;
+	if (place->path_count && !c->selected)
+		rc = add_to_path(c, thread, own, ns, place, err);
+	if (!rc && place->innermost && !c->selected)
+		return add_own(c, thread, own, ns, place, err);
+	if (rc || (place->path_count && !c->selected))
+		return rc;
+	if (own == 0) {
+		c->stats->unplaced += ns;
+		return EP_OK;
+	}
+	if (!find(c, thread, thread->frames[own - 1].function, &stat))
+		return out_of_memory(err);
+	stat->inside += ns;
+	return EP_OK;
+}
+
 static void finish(struct ep_stat *stat)
 {
 	struct ep_spread *durations = &stat->durations;
@@ -295,13 +375,15 @@ int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
 		.names = names,
 		.window = {0, UINT64_MAX},
 	};
-	const struct ep_nest_sink sink = {&c, begin, end, moment, open_span};
+	const struct ep_nest_sink sink = {&c,     begin,     end,
+					  moment, open_span, wait};
 	uint64_t shown;
 	int rc;
 
 	*stats = (struct ep_stats){0};
 	if (selection)
 		c.window = ep_selection_window(selection, trace);
+	c.selected = ep_selection_leaves_out(selection);
 	c.threads = calloc(trace->thread_count + 1, sizeof(*c.threads));
 	rc = c.threads ? ep_nest_stream(trace, names, selection, true, &sink,
 					&shown, err)

@@ -25,8 +25,11 @@ struct ep_stat {
 	 */
 	int64_t total, self; /* of spans: self is 0 */
 	/* Of `total`, as far as scheduling events tell: on a CPU, and waiting
-	 * for anything or for a CPU. */
-	int64_t running, waiting;
+	 * for anything or for a CPU. inside: of `waiting`, somewhere inside of
+	 * it, in it or in what it called: in which is not known, and in no
+	 * row's self. What may have been a wait of another call is in none of
+	 * them. */
+	int64_t running, waiting, inside;
 	/* Durations of the calls whose begin and return have times of their
 	 * own. */
 	struct ep_spread durations;
@@ -52,6 +55,8 @@ struct ep_stats {
 	size_t count;
 	uint64_t calls, timed; /* in all; spans are not counted */
 	uint64_t gaps;         /* places where history is missing */
+	int64_t unplaced;      /* ns that threads were off their CPUs where no
+				  call is known to have been open */
 };
 
 /* EP_OK or EP_E_MEMORY. NULL selection: all. */

@@ -53,6 +53,16 @@ struct stream {
 typedef int (*visit_fn)(struct stream *stream, const struct ep_event *event,
 			struct open_call *call, struct ep_err *err);
 
+static int hand_out(struct stream *stream, const struct ep_event *event,
+		    struct open_call *call, struct ep_err *err);
+
+static bool gap_passes(const struct stream *stream,
+		       const struct ep_event *event)
+{
+	return event->begin.best <= stream->window.until &&
+	       event->end.best >= stream->window.since;
+}
+
 static int out_of_memory(struct ep_err *err)
 {
 	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
@@ -149,13 +159,6 @@ static bool in_window(const struct stream *stream, const struct ep_event *event)
 {
 	return event->begin.best >= stream->window.since &&
 	       event->begin.best <= stream->window.until;
-}
-
-static bool gap_passes(const struct stream *stream,
-		       const struct ep_event *event)
-{
-	return event->begin.best <= stream->window.until &&
-	       event->end.best >= stream->window.since;
 }
 
 /* ---- a run over the trace ---- */
@@ -262,8 +265,9 @@ static int begin_run(struct stream *stream, struct ep_err *err)
 		return EP_OK;
 	ep_merge_destroy(stream->merge);
 	stream->merge = NULL;
-	return ep_merge_create(&stream->merge, stream->trace, stream->names,
-			       wants, stream, err);
+	return (stream->sink->wait ? ep_merge_create_waits : ep_merge_create)(
+		&stream->merge, stream->trace, stream->names, wants, stream,
+		err);
 }
 
 /* EP_OK, EP_END or EP_E_MEMORY. */
@@ -275,6 +279,16 @@ static int next_event(struct stream *stream, const struct ep_event **out)
 		return EP_END;
 	*out = &stream->tail->events[stream->tail_at++];
 	return EP_OK;
+}
+
+/* It belongs to a call, and is no item of its own: told in the run that counts.
+ */
+static int step_wait(struct stream *stream, const struct ep_event *event,
+		     visit_fn visit, struct ep_err *err)
+{
+	return visit == hand_out && gap_passes(stream, event)
+		       ? stream->sink->wait(stream->sink->context, event, err)
+		       : EP_OK;
 }
 
 /* Leaves the merge at its end, for what is open then. */
@@ -289,7 +303,9 @@ static int run(struct stream *stream, visit_fn visit, struct ep_err *err)
 			return ep_fail(err, rc, 0, "%s", ep_error_text(rc));
 		if (rc == EP_END)
 			return EP_OK;
-		rc = step(stream, event, visit, err);
+		rc = event->kind == EP_EVENT_WAIT
+			     ? step_wait(stream, event, visit, err)
+			     : step(stream, event, visit, err);
 	}
 	return rc;
 }

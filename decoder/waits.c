@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waits.c: goes through calls and slices side by side: a slice belongs to the
- * call that was innermost when it began.
+ * waits.c: adds up what placing.c decides: a slice belongs to the innermost
+ * call that is selected among those that were certainly open.
  */
 #include "decoder/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/placing.h"
 #include "decoder/selection.h"
 
 struct frame {
@@ -18,14 +19,13 @@ struct frame {
 struct strand { /* a thread */
 	struct frame *frames;
 	size_t count, room;
-	size_t next; /* slice that is not told yet */
-	bool met;
 };
 
 struct waiting {
 	struct ep_waits *waits;
 	const struct ep_trace *trace;
 	struct ep_window window;
+	bool all;               /* calls are selected */
 	struct strand *strands; /* as the trace's threads */
 	size_t room;
 };
@@ -39,7 +39,7 @@ static int out_of_memory(struct ep_err *err)
 
 static struct ep_wait *site_of(struct waiting *w,
 			       const struct ep_function *function,
-			       const struct ep_function *caller)
+			       const struct ep_function *caller, bool inside)
 {
 	struct ep_waits *waits = w->waits;
 	size_t room = w->room ? 2 * w->room : 64;
@@ -47,7 +47,8 @@ static struct ep_wait *site_of(struct waiting *w,
 
 	for (size_t i = 0; i < waits->count; i++)
 		if (waits->list[i]->function == function &&
-		    waits->list[i]->caller == caller)
+		    waits->list[i]->caller == caller &&
+		    waits->list[i]->inside == inside)
 			return waits->list[i];
 	if (waits->count == w->room) {
 		grown = reallocarray(waits->list, room, sizeof(*grown));
@@ -61,6 +62,7 @@ static struct ep_wait *site_of(struct waiting *w,
 		return NULL;
 	wait->function = function;
 	wait->caller = caller;
+	wait->inside = inside;
 	return waits->list[waits->count++] = wait;
 }
 
@@ -96,11 +98,51 @@ static void add_waker(struct ep_wait *wait, const struct ep_slice *slice,
 	}
 }
 
-static int add_slice(struct waiting *w, const struct strand *strand,
-		     const struct ep_slice *slice, struct ep_err *err)
+/* The call that it belongs to, or is somewhere inside of: a function and its
+ * caller, among what is selected. */
+struct owner {
+	const struct ep_function *function, *caller;
+	bool inside;
+};
+
+static void go_inside(struct owner *owner, const struct ep_function *function)
 {
-	const struct frame *top =
-		strand->count ? &strand->frames[strand->count - 1] : NULL;
+	owner->caller = owner->function;
+	owner->function = function;
+}
+
+/* The calls that are open are in order of their numbers, but for those of
+ * which only the return is known, and these are not among them. */
+static struct owner owner_of(const struct waiting *w,
+			     const struct strand *strand,
+			     const struct ep_wait_place *place)
+{
+	struct owner owner = {.inside = !place->whole};
+	size_t count = strand->count;
+
+	while (count > 0 && (place->call == EP_NO_CALL ||
+			     strand->frames[count - 1].call > place->call))
+		count--;
+	if (count > 1)
+		go_inside(&owner, strand->frames[count - 2].function);
+	if (count > 0)
+		go_inside(&owner, strand->frames[count - 1].function);
+	for (unsigned i = 0; w->all && i < place->path_count; i++)
+		go_inside(&owner, place->path[i]);
+	/* In this function, by whatever way it was called. */
+	if (w->all && owner.inside && place->innermost)
+		return (struct owner){.function = place->innermost};
+	/* What is not selected is not told apart. */
+	if (!w->all)
+		owner.inside |= place->path_count > 0;
+	return owner;
+}
+
+static int add_slice(struct waiting *w, const struct strand *strand,
+		     const struct ep_wait_place *place, struct ep_err *err)
+{
+	const struct ep_slice *slice = place->slice;
+	struct owner owner = owner_of(w, strand, place);
 	int64_t ns = ep_trace_ns(w->trace, slice->begin, slice->end);
 	struct ep_wait *wait;
 
@@ -108,44 +150,19 @@ static int add_slice(struct waiting *w, const struct strand *strand,
 		w->waits->ready += ns;
 	if (slice->state != EP_SLICE_BLOCKED)
 		return EP_OK;
-	wait = site_of(w, top ? top->function : NULL,
-		       strand->count > 1 ? top[-1].function : NULL);
+	wait = site_of(w, owner.function, owner.caller, owner.inside);
 	if (!wait)
 		return out_of_memory(err);
 	wait->count++;
 	wait->open += slice->open;
 	wait->total += ns;
 	w->waits->total += ns;
+	w->waits->inside += owner.inside ? ns : 0;
 	if (ns > wait->longest)
 		wait->longest = ns;
 	if (slice->waker_kind != EP_WAKER_UNKNOWN)
 		add_waker(wait, slice, ns);
 	return EP_OK;
-}
-
-/* Slices that began before `tsc` belong to the calls that are open now. */
-static int catch_up(struct waiting *w, const struct ep_trace_thread *thread,
-		    uint64_t tsc, struct ep_err *err)
-{
-	const struct ep_task *task =
-		ep_schedule_task(w->trace->schedule, thread->tid);
-	struct strand *strand = &w->strands[thread - w->trace->threads];
-	int rc = EP_OK;
-
-	while (task && !rc && strand->next < task->count &&
-	       task->slices[strand->next].begin < tsc) {
-		const struct ep_slice *slice = &task->slices[strand->next++];
-
-		/* A tid may have been another thread's before; and a process
-		 * may wait for the drain to begin. */
-		if (slice->begin >= w->window.since &&
-		    slice->begin <= w->window.until &&
-		    slice->begin >= thread->start_tsc &&
-		    (!slice->waker ||
-		     slice->waker != w->trace->schedule->head.tid))
-			rc = add_slice(w, strand, slice, err);
-	}
-	return rc;
 }
 
 /* ---- the sink ---- */
@@ -183,18 +200,26 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct waiting *w = context;
 	struct strand *strand = &w->strands[event->thread - w->trace->threads];
-	bool ends = event->kind == EP_EVENT_END;
-	int rc;
 
-	strand->met = true;
-	if (event->kind != EP_EVENT_BEGIN && !ends)
-		return EP_OK;
-	rc = catch_up(w, event->thread,
-		      ends ? event->end.best : event->begin.best, err);
-	if (!rc && !ends)
+	if (event->kind == EP_EVENT_BEGIN)
 		return push(strand, event, err);
-	pop(strand, event->call);
-	return rc;
+	if (event->kind == EP_EVENT_END)
+		pop(strand, event->call);
+	return EP_OK;
+}
+
+static int take_wait(void *context, const struct ep_event *event,
+		     struct ep_err *err)
+{
+	struct waiting *w = context;
+	const struct ep_slice *slice = event->place->slice;
+
+	/* A process may wait for the drain to begin. */
+	if (slice->begin < w->window.since ||
+	    (slice->waker && slice->waker == w->trace->schedule->head.tid))
+		return EP_OK;
+	return add_slice(w, &w->strands[event->thread - w->trace->threads],
+			 event->place, err);
 }
 
 static int compare(const void *a, const void *b)
@@ -215,24 +240,19 @@ int ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace,
 {
 	const struct ep_selection all = {0};
 	struct waiting w = {.waits = waits, .trace = trace};
-	const struct ep_sink sink = {.context = &w, .event = take};
+	const struct ep_sink sink = {
+		.context = &w, .event = take, .wait = take_wait};
 	uint64_t shown;
 	int rc;
 
 	*waits = (struct ep_waits){0};
 	w.window = ep_selection_window(selection ? selection : &all, trace);
+	w.all = !ep_selection_leaves_out(selection);
 	w.strands = calloc(trace->thread_count + 1, sizeof(*w.strands));
 	rc = w.strands ? ep_stream(trace, names, selection, &sink, &shown, err)
 		       : out_of_memory(err);
-	for (size_t i = 0; w.strands && i < trace->thread_count; i++) {
-		if (!rc && w.strands[i].met)
-			rc = catch_up(&w, &trace->threads[i],
-				      trace->threads[i].end_tsc
-					      ? trace->threads[i].end_tsc
-					      : UINT64_MAX,
-				      err);
+	for (size_t i = 0; w.strands && i < trace->thread_count; i++)
 		free(w.strands[i].frames);
-	}
 	free(w.strands);
 	if (rc)
 		ep_waits_deinit(waits);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * waits.h: waits by the call that waited: the innermost traced call that was
- * open when its thread left the CPU, and the one that called it. Memory is
+ * open when its thread left the CPU, and the one that called it; or the
+ * innermost of which that is certain (placing.h). Memory is
  * bounded by such pairs, threads that woke others, and open calls.
  */
 #ifndef EPITAPH_WAITS_H
@@ -23,6 +24,7 @@ struct ep_wait {
 	const struct ep_function *function; /* NULL: outside of all calls that
 					       are known */
 	const struct ep_function *caller;   /* NULL: not known */
+	bool inside; /* in the call or in one that it called: not known which */
 	uint64_t count;
 	uint64_t open;          /* of them: had not ended */
 	int64_t total, longest; /* ns */
@@ -33,8 +35,9 @@ struct ep_wait {
 struct ep_waits {
 	struct ep_wait **list; /* most time first */
 	size_t count;
-	int64_t total; /* ns, of all */
-	int64_t ready; /* ns that threads waited for a CPU */
+	int64_t total;  /* ns, of all */
+	int64_t inside; /* of that: somewhere inside of the calls named */
+	int64_t ready;  /* ns that threads waited for a CPU */
 };
 
 /* EP_OK or EP_E_MEMORY. NULL selection: all. */

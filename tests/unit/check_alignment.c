@@ -82,6 +82,20 @@ const struct ep_function *ep_names_span(struct ep_names *names,
 	return NULL;
 }
 
+bool ep_names_word(const struct ep_names *names, uint64_t address,
+		   uint64_t *out)
+{
+	(void)names, (void)address, (void)out;
+	return false;
+}
+
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
+		     size_t size)
+{
+	(void)names, (void)address, (void)out, (void)size;
+	return 0;
+}
+
 enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 			    const struct ep_function *function, uint64_t pc)
 {

@@ -103,6 +103,13 @@ const char *ep_names_literal(struct ep_names *names, uint64_t address,
 	return NULL;
 }
 
+bool ep_names_word(const struct ep_names *names, uint64_t address,
+		   uint64_t *out)
+{
+	(void)names, (void)address, (void)out;
+	return false;
+}
+
 const struct ep_function *ep_names_span(struct ep_names *names,
 					const char *name)
 {

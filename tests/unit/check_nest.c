@@ -185,7 +185,7 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 static int run_script(const struct step *of, size_t count,
 		      const struct ep_selection *selection, bool clip)
 {
-	struct ep_nest_sink sink = {NULL, begin, end, moment, NULL};
+	struct ep_nest_sink sink = {NULL, begin, end, moment, NULL, NULL};
 	uint64_t shown;
 
 	script = of;

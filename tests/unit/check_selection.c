@@ -71,6 +71,14 @@ int ep_merge_create(struct ep_merge **out, const struct ep_trace *of,
 	return EP_OK;
 }
 
+int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *of,
+			  struct ep_names *names_of,
+			  bool (*want)(const struct ep_trace_thread *, void *),
+			  void *context, struct ep_err *err)
+{
+	return ep_merge_create(out, of, names_of, want, context, err);
+}
+
 void ep_merge_destroy(struct ep_merge *merge)
 {
 	free(merge);

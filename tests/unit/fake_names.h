@@ -5,6 +5,7 @@
  * is then not taken from the archive). The address tells all:
  *
  *	FAKE_KNOWN   + n * FAKE_STEP: function n, bounds known
+ *	FAKE_WAITS   + n * FAKE_STEP: the same, and its code makes a system call
  *	FAKE_THUNK   + n * FAKE_STEP: the same, and its symbol is a thunk's
  *	elsewhere: nothing but the address is known
  */
@@ -13,10 +14,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "decoder/names.h"
 
 #define FAKE_KNOWN UINT64_C(0x400000)
+#define FAKE_WAITS UINT64_C(0x500000)
 #define FAKE_THUNK UINT64_C(0x600000)
 #define FAKE_BARE  UINT64_C(0x800000)
 #define FAKE_STEP  UINT64_C(0x100)
@@ -77,6 +80,29 @@ const struct ep_function *ep_names_find(struct ep_names *names,
 		.known = known,
 	};
 	return &one->public;
+}
+
+/* It does nothing and returns, or makes a system call before. */
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
+		     size_t size)
+{
+	static const uint8_t call[] = {0x0f, 0x05};
+
+	(void)names;
+	if (address < FAKE_KNOWN || address >= FAKE_BARE || size != FAKE_STEP)
+		return 0;
+	memset(out, 0x90, size);
+	if (address >= FAKE_WAITS && address < FAKE_THUNK)
+		memcpy(out, call, sizeof(call));
+	((uint8_t *)out)[size - 1] = 0xc3;
+	return size;
+}
+
+bool ep_names_word(const struct ep_names *names, uint64_t address,
+		   uint64_t *out)
+{
+	(void)names, (void)address, (void)out;
+	return false;
 }
 
 /* Formats are where functions are, too: one after the other. */

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# waiting.py FOLDER: what epitaph tells of tests/programs/waiting.c (stats.json, waits.json, collapsed) against what the
+# program measured itself (stdout). All figures are of one run, so that load changes them alike.
+import json
+import os
+import sys
+
+folder = sys.argv[1]
+every_call_is_timed = folder.endswith("-1")
+# function: the functions that it may be somewhere inside of
+outer = {
+    "book": ["locks"], "reserve": ["locks_too"], "doze": ["sleeps"], "fetch": ["reads"], "listen_for": ["polls"],
+    "await": ["signalled"], "decrease": ["counts"], "pick": ["selects"], "first": ["alternates"],
+    "second": ["alternates"], "leaf": ["branch", "nests"], "bottom": ["recurses"], "itself": [],
+}
+
+
+def read(name):
+    with open(os.path.join(folder, name)) as file:
+        return json.load(file)
+
+
+stats = read("stats.json")
+rows = {row["function"]: row for row in stats["functions"]}
+waits = read("waits.json")
+with open(os.path.join(folder, "stdout")) as file:
+    measured = {name: int(ns) for name, ns in (line.split() for line in file)}
+with open(os.path.join(folder, "collapsed")) as file:
+    folded = [line.rsplit(" ", 1) for line in file]
+
+
+def check(holds, words):
+    if not holds:
+        sys.exit(f"{folder}: {words}\n{json.dumps(rows, indent=1)}\n{waits}\n{measured}")
+
+
+def value(name, key):
+    return rows.get(name, {}).get(key, 0)
+
+
+nobodys = stats["unplaced_ns"]
+check(set(measured) == set(outer), measured)
+for name, ns in measured.items():
+    told = value(name, "waiting_ns")
+    marked = sum(value(where, "inside_ns") for where in outer[name])
+    check(told <= ns * 1.05 + 50_000, f"{name} waited {ns}, {told} told")
+    check(told + marked + nobodys >= ns * 0.95, f"{name} waited {ns}, {told} told, {marked} marked, {nobodys} nobody's")
+    # A flame graph has the same, and what is marked apart.
+    own = sum(int(n) for stack, n in folded if stack.split(";")[-1] == name)
+    check(own <= ns * 1.05 + value(name, "on_cpu_ns") * 1.05 + 100_000, f"{name}: {own} in collapsed, {ns} measured")
+    if every_call_is_timed:
+        check(told >= ns * 0.95, f"{name} waited {ns}, {told} told, though every call is timed")
+if every_call_is_timed:
+    check(nobodys == 0 and not any(row["inside_ns"] for row in rows.values()), "marks, though every call is timed")
+else:
+    check(any("[waited somewhere inside]" in stack for stack, _ in folded), "no mark in collapsed")
+    # What has one call only that can wait is given to it.
+    for name in "book", "doze", "fetch", "listen_for", "pick", "leaf":
+        mine = sum(w["total_ns"] for w in waits["waits"] if w["function"] == name and not w["inside"])
+        all_of_it = mine + sum(w["total_ns"] for w in waits["waits"] if w["function"] in outer[name])
+        check(mine >= all_of_it * 0.9, f"{name}: {mine} of {all_of_it}")
+
+# What computes does not wait, but for a CPU, or for memory.
+check(sum(w["total_ns"] for w in waits["waits"] if w["function"] == "fib") <= waits["waited_ns"] * 0.01, "fib waits")
+check(value("fib", "total_ns") - value("fib", "waiting_ns") <= sum(row["on_cpu_ns"] for row in rows.values()),
+      "fib takes longer than all threads ran")
