@@ -43,7 +43,7 @@ def read(command, words):
     source = open_source()
     with tempfile.TemporaryDirectory(prefix="epitaph-gdb.") as folder:
         snapshot = os.path.join(folder, "snapshot.core")
-        save(source, find(source), snapshot, False)
+        save(source, find(source), snapshot)
         done = subprocess.run(
             [path, command, *executable(), *words, snapshot],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
