@@ -192,7 +192,7 @@ static int print_signature(struct ep_report *report)
 	for (unsigned i = 0; i < signature.count; i++)
 		printf("%s%s", i ? " < " : " ", signature.functions[i]->name);
 	putchar('\n');
-	return signature.count ? EP_EXIT_COMPLETE : EP_EXIT_PARTIAL;
+	return EP_EXIT_COMPLETE;
 }
 
 static int run(const struct ep_arguments *arguments)

@@ -8,6 +8,10 @@
 #include "coredump/source_impl.h"
 
 #define BELOW_SP 256u /* the red zone is 128 (psABI 3.2.2) */
+/* The thread that died may have raised the signal in a handler, to take it when
+ * that had returned: below is then the frame of the first signal, with the
+ * state of the floating point unit. */
+#define BELOW_FIRST (20u << 10)
 /* A stack that has overflowed ends above its pointer: how far to look. */
 #define GUARD_MAX (1u << 20)
 
@@ -32,12 +36,12 @@ static const struct ep_segment *stack_segment(const struct ep_source *source,
 	return segment;
 }
 
-/* The pages from sp - 256 up, `bytes` of stack, within the segment. */
+/* The pages from sp - below up, `bytes` of stack, within the segment. */
 static struct ep_range stack_range(const struct ep_source *source, uint64_t sp,
-				   uint64_t bytes)
+				   uint64_t bytes, uint64_t below)
 {
 	const struct ep_segment *segment = stack_segment(source, sp);
-	uint64_t low = sp > BELOW_SP ? sp - BELOW_SP : 0, high, end;
+	uint64_t low = sp > below ? sp - below : 0, high, end;
 
 	if (!segment) {
 		low &= ~(uint64_t)(EP_PAGE - 1);
@@ -47,7 +51,8 @@ static struct ep_range stack_range(const struct ep_source *source, uint64_t sp,
 		low = segment->address;
 	low &= ~(uint64_t)(EP_PAGE - 1);
 	end = segment->address + segment->memory_size;
-	high = end - low > bytes + EP_PAGE ? low + bytes + EP_PAGE : end;
+	bytes += EP_PAGE + (below & ~(uint64_t)(EP_PAGE - 1));
+	high = end - low > bytes ? low + bytes : end;
 	return (struct ep_range){low, high & ~(uint64_t)(EP_PAGE - 1)};
 }
 
@@ -128,10 +133,11 @@ static int stack_add(struct ep_extraction *x, uint64_t sp, uint64_t bytes,
 		     struct ep_snapshot_thread *thread, struct ep_range *out,
 		     struct ep_err *err)
 {
+	uint64_t below = thread == x->threads ? BELOW_FIRST : BELOW_SP;
 	struct ep_range whole =
-		stack_range(x->source, sp, x->options.stack_bytes);
+		stack_range(x->source, sp, x->options.stack_bytes, below);
 
-	*out = stack_range(x->source, sp, bytes);
+	*out = stack_range(x->source, sp, bytes, below);
 	thread->stack_wanted += whole.end > whole.start
 					? whole.end - whole.start
 					: x->options.stack_bytes;

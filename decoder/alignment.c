@@ -412,7 +412,7 @@ static struct finding find_hooks(const struct ep_alignment_of *of,
 
 	if (ep_is_hook(function))
 		return not_instrumented(EP_REASON_OWN_HOOK);
-	if (strcmp(function->symbol, "__restore_rt") == 0)
+	if (row->frame->signal)
 		return not_instrumented(EP_REASON_SIGNAL);
 	if (row->frame->nowhere)
 		return not_instrumented(EP_REASON_NOWHERE);

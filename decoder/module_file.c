@@ -253,8 +253,10 @@ static bool ask_servers(struct search *search, char path[PATH_MAX],
 					ep_path_base(search->path),
 					search->options->progress, &why);
 
-	if (*why)
+	if (*why) {
+		search->file->unanswered = why;
 		warn(search, "%s", why);
+	}
 	return found;
 }
 

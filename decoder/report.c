@@ -151,7 +151,11 @@ static int story_init(struct ep_report_story *story, struct ep_report *report,
 	if (!rc)
 		rc = ep_report_last_init(
 			&story->last, report, &story->flight,
-			died ? report->crash_calls : report->other_calls, err);
+			died ? report->crash_calls : report->other_calls,
+			died ? ep_report_handler_call(report, &story->alignment,
+						      &story->flight)
+			     : NULL,
+			err);
 	if (rc)
 		story_deinit(story);
 	return rc;
@@ -302,8 +306,10 @@ static int tell(struct ep_report *report, struct ep_report_head *head,
 		struct ep_err *err)
 {
 	struct ep_report_hang hang;
-	int rc;
+	int rc = ep_report_find_first(report, err);
 
+	if (rc)
+		return rc;
 	ep_report_head_init(head, report);
 	rc = ep_report_hang_init(&hang, report, &head->death, err);
 	if (rc)

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "decoder/first_fault.h"
 #include "decoder/replay.h"
 #include "decoder/signature.h"
 #include "decoder/unwind.h"
@@ -42,16 +43,18 @@ struct ep_report {
 			     later, where the end is known */
 	bool ghosts;      /* approximate times were printed */
 	bool starved;     /* memory ran out, something is left out */
-	struct ep_json *json; /* private */
+	/* private */
+	struct ep_json *json;
+	struct ep_first_fault first;
+	bool first_known;
 };
 
 /* EP_OK or EP_E_MEMORY. The caller checks `out` for write errors. */
 int ep_report_write(struct ep_report *report, struct ep_err *err);
 
 /*
- * What the crash is known by (signature.h); count is 0 where neither the stack
- * nor the trace names a function. EP_END: it did not die of a signal.
- * EP_E_MEMORY.
+ * What the crash is known by (signature.h). EP_END: it did not die of a signal,
+ * or neither the stack nor the trace names a function. EP_E_MEMORY.
  */
 int ep_report_signature(struct ep_report *report, struct ep_signature *out,
 			struct ep_err *err);

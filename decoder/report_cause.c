@@ -380,10 +380,11 @@ static bool by_itself(const struct ep_report *report,
 
 static void look_at_stack(struct ep_report_cause *cause,
 			  struct ep_report *report,
-			  const struct ep_death *death, const char *said)
+			  const struct ep_death *death, size_t from,
+			  const char *said)
 {
 	struct way way = {.report = report};
-	struct ep_stack stack;
+	struct ep_stack stack, own;
 	int rc = report->unwinder ? ep_unwind(report->unwinder, death->tid,
 					      FRAMES_MAX, &stack, NULL)
 				  : EP_END;
@@ -391,7 +392,11 @@ static void look_at_stack(struct ep_report_cause *cause,
 	report->starved |= rc == EP_E_MEMORY;
 	if (rc)
 		return;
-	way.stack = &stack;
+	own = stack;
+	from = from < stack.count ? from : stack.count;
+	own.frames += from;
+	own.count -= from;
+	way.stack = &own;
 	walk(&way);
 	if (met(&way, PART_RAISE) ||
 	    (met(&way, PART_ABORT) && death->signal == SIGABRT))
@@ -402,12 +407,12 @@ static void look_at_stack(struct ep_report_cause *cause,
 void ep_report_cause_init(struct ep_report_cause *cause,
 			  struct ep_report *report,
 			  const struct ep_death *death,
-			  const struct ep_source_thread *thread,
+			  const struct ep_source_thread *thread, size_t from,
 			  const char *said)
 {
 	*cause = (struct ep_report_cause){0};
 	if (by_itself(report, death))
-		look_at_stack(cause, report, death, said);
+		look_at_stack(cause, report, death, from, said);
 	else if (thread && thread->has_registers)
 		ep_report_return_init(cause, report, death, thread);
 }

@@ -15,11 +15,12 @@ struct ep_report_cause {
 	char text[1024];
 };
 
-/* `said`: the C library's last words, NULL none. */
+/* `from`: the first of the frames of the thread's stack that belong to this
+ * death. `said`: the C library's last words, NULL none. */
 void ep_report_cause_init(struct ep_report_cause *cause,
 			  struct ep_report *report,
 			  const struct ep_death *death,
-			  const struct ep_source_thread *thread,
+			  const struct ep_source_thread *thread, size_t from,
 			  const char *said);
 
 #endif

@@ -109,6 +109,20 @@ static void doubt_names(struct gather *doubts, const struct ep_names *names)
 	}
 }
 
+/* It may look for a file before the names do. */
+static void doubt_unwinder(struct gather *doubts)
+{
+	const struct ep_unwinder *unwinder = doubts->report->unwinder;
+	const char *module, *why = NULL;
+
+	if (unwinder)
+		why = ep_unwinder_unanswered(unwinder, &module);
+	if (!why)
+		return;
+	doubts->report->partial = true;
+	doubt(doubts, "names", "%s: %s", module, why);
+}
+
 /* Nothing is wrong with it, but a file is to be had that says more. */
 static void doubt_stripped(struct gather *doubts, const struct ep_names *names)
 {
@@ -177,6 +191,7 @@ static void gather(struct gather *doubts)
 	if (report->trace)
 		doubt_trace(doubts, report->trace);
 	doubt_names(doubts, report->names);
+	doubt_unwinder(doubts);
 	doubt_stripped(doubts, report->names);
 	if (report->others != report->names && !report->trace) {
 		doubt_names(doubts, report->others);

@@ -141,19 +141,44 @@ static void take_instruction(struct ep_report_head *head,
 				     thread) == EP_OK);
 }
 
+static void tell_then(struct ep_report_head *head, struct ep_report *report,
+		      const char *said)
+{
+	const struct ep_source_thread *thread;
+	struct ep_report_cause cause;
+
+	head->has_then = true;
+	ep_source_death(report->source, &head->then);
+	thread = ep_report_core_thread(report, head->then.tid);
+	ep_death_cause_text(head->then_because, sizeof(head->then_because),
+			    report->source, &head->then, thread);
+	ep_report_cause_init(&cause, report, &head->then, thread, 0, said);
+	if (cause.code)
+		snprintf(head->then_because, sizeof(head->then_because), "%s",
+			 cause.text);
+}
+
 static void tell_death(struct ep_report_head *head, struct ep_report *report)
 {
 	char text[EP_TIMETEXT_SIZE];
+	const char *said;
 	int rc;
 
-	head->thread = ep_report_core_thread(report, head->death.tid);
+	head->thread = report->first.found
+			       ? &report->first.thread
+			       : ep_report_core_thread(report, head->death.tid);
 	ep_death_cause_text(head->because, sizeof(head->because),
 			    report->source, &head->death, head->thread);
 	rc = ep_abort_message_find(&head->said, report->source);
 	head->has_said = rc == EP_OK;
 	report->starved |= rc == EP_E_MEMORY;
+	said = head->has_said ? head->said.text : NULL;
+	if (report->first.found)
+		tell_then(head, report, said);
+	/* What was said last is the last one's. */
 	ep_report_cause_init(&head->cause, report, &head->death, head->thread,
-			     head->has_said ? head->said.text : NULL);
+			     report->first.frame,
+			     report->first.found ? NULL : said);
 	if (head->cause.code)
 		snprintf(head->because, sizeof(head->because), "%s",
 			 head->cause.text);
@@ -196,7 +221,7 @@ void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)
 	ep_machine_read(&head->machine, report->source, report->modules,
 			report->module_count);
 	head->redacted = ep_source_redacted(report->source);
-	ep_source_death(report->source, &head->death);
+	ep_report_death(report, &head->death);
 	head->end = end_of(report, &head->death);
 	snprintf(head->state, sizeof(head->state), "%s", words[head->end]);
 	if (head->end == EP_REPORT_ARENA)

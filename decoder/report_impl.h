@@ -46,9 +46,12 @@ struct ep_report_head {
 	uint32_t redacted; /* EP_REDACTED_ */
 	/* its end */
 	enum ep_report_end end;
-	char state[512];    /* in words, unless it died */
-	char because[1024]; /* "" */
-	struct ep_death death;
+	char state[512];       /* in words, unless it died */
+	char because[1024];    /* "" */
+	struct ep_death death; /* the first */
+	bool has_then;         /* the core tells another one, which */
+	struct ep_death then;  /* its handler brought about */
+	char then_because[1024];
 	const struct ep_source_thread *thread;  /* that died; NULL */
 	const struct ep_trace_watchdog *missed; /* and aborted it; NULL */
 	bool has_instruction;
@@ -61,6 +64,18 @@ struct ep_report_head {
 	char words[88];
 };
 void ep_report_head_init(struct ep_report_head *head, struct ep_report *report);
+
+/* ---- the first fault ---- */
+
+/* Finds report->first, once. EP_OK or EP_E_MEMORY. */
+int ep_report_find_first(struct ep_report *report, struct ep_err *err);
+/* Of the first fault, which is the core's death where none came before. */
+void ep_report_death(const struct ep_report *report, struct ep_death *out);
+/* The call of the handler of the first fault, or the first of what it called;
+ * NULL: the trace has none. */
+const struct ep_event *ep_report_handler_call(
+	const struct ep_report *report, const struct ep_alignment *alignment,
+	const struct ep_flight *flight);
 
 /* ---- watchdogs, and a process that hung ---- */
 
@@ -130,10 +145,14 @@ struct ep_report_last {
 	size_t left; /* outer calls in flight that were left out */
 	/* private */
 	size_t room, open;
+	const struct ep_event *until;
+	bool past;      /* it */
+	uint64_t after; /* calls from it on */
 };
+/* `until`: the BEGIN of the first call that does not belong to them; NULL. */
 int ep_report_last_init(struct ep_report_last *last, struct ep_report *report,
 			const struct ep_flight *flight, uint64_t calls,
-			struct ep_err *err);
+			const struct ep_event *until, struct ep_err *err);
 void ep_report_last_deinit(struct ep_report_last *last);
 
 /* All of one thread. */

@@ -165,13 +165,8 @@ static void write_machine(struct ep_json *json,
 
 /* ---- its end ---- */
 
-static void write_signal(struct ep_json *json,
-			 const struct ep_report_head *head)
+static void write_signal(struct ep_json *json, const struct ep_death *death)
 {
-	const struct ep_death *death = &head->death;
-
-	ep_json_key(json, "signal");
-	ep_json_object(json);
 	ep_json_member_int(json, "number", death->signal);
 	ep_report_json_text(json, "name", ep_death_signal_name(death->signal));
 	ep_json_member_uint(json, "thread", death->tid);
@@ -188,6 +183,20 @@ static void write_signal(struct ep_json *json,
 		ep_json_member_uint(json, "sender_pid", death->sender_pid);
 		ep_json_member_uint(json, "sender_uid", death->sender_uid);
 	}
+}
+
+static void write_death(struct ep_json *json, const struct ep_report_head *head)
+{
+	ep_json_key(json, "signal");
+	ep_json_object(json);
+	write_signal(json, &head->death);
+	ep_json_object_end(json);
+	if (!head->has_then)
+		return;
+	ep_json_key(json, "then");
+	ep_json_object(json);
+	write_signal(json, &head->then);
+	ep_report_json_text(json, "because", head->then_because);
 	ep_json_object_end(json);
 }
 
@@ -252,7 +261,7 @@ static void write_end(struct ep_json *json, const struct ep_report *report,
 	ep_report_json_text(json, "text", head->state);
 	ep_report_json_text(json, "because", head->because);
 	if (head->end == EP_REPORT_DIED)
-		write_signal(json, head);
+		write_death(json, head);
 	if (head->cause.code)
 		ep_json_member_text(json, "cause", head->cause.code);
 	if (head->cause.code && head->cause.function)

@@ -63,6 +63,14 @@ static void write_history(struct ep_json *json, const struct ep_report *report,
 
 /* ---- stack and calls ---- */
 
+static void write_signal_frame(struct ep_json *json,
+			       const struct ep_function *function)
+{
+	ep_json_member_text(json, "function", EP_SIGNAL_FRAME_NAME);
+	ep_report_json_text(json, "symbol", function->symbol);
+	ep_report_json_text(json, "module", function->module);
+}
+
 static void write_row(struct ep_json *json, const struct ep_report *report,
 		      const struct ep_row *row)
 {
@@ -74,6 +82,8 @@ static void write_row(struct ep_json *json, const struct ep_report *report,
 	/* No code is there, so nothing is looked up but pc itself. */
 	if (row->frame && row->frame->nowhere)
 		ep_report_json_address(json, "function", row->frame->pc);
+	else if (row->frame && row->frame->signal)
+		write_signal_frame(json, row->function);
 	else
 		ep_report_json_function(json, row->function);
 	if (row->inlined)

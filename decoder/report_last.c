@@ -12,12 +12,54 @@
 
 #define OPEN_MAX 12
 
+/* What a handler of the program's called after the fault is another's. */
+static bool is_past(struct ep_report_last *last, const struct ep_event *event)
+{
+	last->past |= last->until && event->kind == EP_EVENT_BEGIN &&
+		      event->call >= last->until->call;
+	return last->past;
+}
+
+static int count_past(void *context, const struct ep_event *event,
+		      struct ep_err *err)
+{
+	struct ep_report_last *last = context;
+
+	(void)err;
+	last->after += is_past(last, event) &&
+		       (event->kind == EP_EVENT_BEGIN ||
+			(event->kind == EP_EVENT_END &&
+			 event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)));
+	return EP_OK;
+}
+
+/* How many calls the handler made: in the tail, else in all of the history. */
+static int count_after(struct ep_report_last *last, struct ep_report *report,
+		       const struct ep_flight *flight, struct ep_err *err)
+{
+	const struct ep_tail *tail = &flight->tail;
+	const struct ep_selection selection = {.only = flight->thread};
+	const struct ep_sink sink = {.context = last, .event = count_past};
+	uint64_t shown;
+	int rc = EP_OK;
+
+	for (size_t i = tail->callers; tail->usable && i < tail->count; i++)
+		count_past(last, &tail->events[i], err);
+	if (!last->past)
+		rc = ep_stream(report->trace, report->names, &selection, &sink,
+			       &shown, err);
+	last->past = false;
+	return rc;
+}
+
 static int keep(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct ep_report_last *last = context;
 	size_t room = last->room ? 2 * last->room : 64;
 	struct ep_event *grown, *kept;
 
+	if (is_past(last, event))
+		return EP_OK;
 	if (last->count == last->room) {
 		grown = realloc(last->events, room * sizeof(*grown));
 		if (!grown)
@@ -107,19 +149,24 @@ int ep_report_last_print(struct ep_report *report,
 
 int ep_report_last_init(struct ep_report_last *last, struct ep_report *report,
 			const struct ep_flight *flight, uint64_t calls,
-			struct ep_err *err)
+			const struct ep_event *until, struct ep_err *err)
 {
 	struct ep_selection selection = {.only = flight->thread,
 					 .last_calls = calls};
 	const struct ep_sink sink = {
 		.context = last, .event = keep, .foresee = true};
 	uint64_t shown = 0;
-	int rc;
+	int rc = EP_OK;
 
-	*last = (struct ep_report_last){0};
+	*last = (struct ep_report_last){.until = until};
 	if (!flight->known || !calls)
 		return EP_OK;
-	rc = ep_tail_holds(&flight->tail, calls)
+	if (until)
+		rc = count_after(last, report, flight, err);
+	if (rc)
+		return rc;
+	selection.last_calls += last->after;
+	rc = ep_tail_holds(&flight->tail, selection.last_calls)
 		     ? ep_stream_tail(report->trace, report->names, &selection,
 				      &flight->tail, &sink, &shown, err)
 		     : ep_stream(report->trace, report->names, &selection,

@@ -144,6 +144,7 @@ void ep_report_return_init(struct ep_report_cause *cause,
 			   const struct ep_source_thread *thread)
 {
 	const struct ep_registers *registers = &thread->registers;
+	const struct ep_function *returned;
 	struct ep_flight flight;
 	struct jump jump = {0};
 	bool found;
@@ -163,9 +164,10 @@ void ep_report_return_init(struct ep_report_cause *cause,
 		report->starved = true;
 		return;
 	}
-	found = behind_return(&jump, report, registers,
-			      flight.returned != NULL);
+	/* What a handler called is later. */
+	returned = report->first.found ? NULL : flight.returned;
+	found = behind_return(&jump, report, registers, returned != NULL);
 	if (found)
-		tell(cause, &jump, flight.returned);
+		tell(cause, &jump, returned);
 	ep_flight_deinit(&flight);
 }

@@ -24,50 +24,87 @@ static void add_stack(const struct ep_report *report,
 		      struct ep_signature *signature,
 		      const struct ep_stack *stack)
 {
-	for (size_t i = 0; i < stack->count; i++)
+	for (size_t i = report->first.frame; i < stack->count; i++)
 		ep_signature_add(signature,
 				 ep_frame_function(report->names,
 						   report->others,
 						   &stack->frames[i]));
 }
 
+/* The call from which on they are a handler's; NULL: none is. */
+static int find_handler(const struct ep_report *report,
+			const struct ep_stack *stack,
+			const struct ep_flight *flight,
+			const struct ep_event **out, struct ep_err *err)
+{
+	const struct ep_alignment_of of = {
+		.source = report->source,
+		.names = report->names,
+		.others = report->others,
+		.stack = stack,
+		.flight = flight,
+	};
+	struct ep_alignment alignment;
+	int rc;
+
+	*out = NULL;
+	if (!report->first.found || !report->first.frame || !flight->count)
+		return EP_OK;
+	rc = ep_alignment_init(&alignment, &of, err);
+	if (rc)
+		return rc;
+	*out = ep_report_handler_call(report, &alignment, flight);
+	ep_alignment_deinit(&alignment);
+	return EP_OK;
+}
+
 static int add_flight(const struct ep_report *report,
 		      struct ep_signature *signature, uint32_t tid,
-		      struct ep_err *err)
+		      const struct ep_stack *stack, struct ep_err *err)
 {
+	const struct ep_event *handler;
 	struct ep_flight flight;
 	int rc = ep_flight_init(&flight, report->trace,
 				thread_of(report->trace, tid), report->names,
 				err);
 
+	if (rc)
+		return rc;
+	rc = find_handler(report, stack, &flight, &handler, err);
 	for (size_t i = rc ? 0 : flight.count; i-- > 0;)
-		ep_signature_add(signature, flight.calls[i].function);
-	if (!rc)
-		ep_flight_deinit(&flight);
+		if (!handler || flight.calls[i].call < handler->call)
+			ep_signature_add(signature, flight.calls[i].function);
+	ep_flight_deinit(&flight);
 	return rc;
 }
 
-/* EP_OK: by the stack; EP_END: not so, but *in_flight has the frame at which
- * the thread is. */
+/* By the stack; where that is cut off or damaged, by the frame at which the
+ * thread was, which is known in any case, and what was in flight. */
 static int by_stack(const struct ep_report *report, uint32_t tid,
-		    struct ep_signature *out, struct ep_signature *in_flight,
-		    struct ep_err *err)
+		    struct ep_signature *out, struct ep_err *err)
 {
-	struct ep_stack stack;
+	struct ep_signature in_flight = *out;
+	size_t at = report->first.frame;
+	struct ep_stack stack = {0};
 	int rc = report->unwinder ? ep_unwind(report->unwinder, tid, FRAMES_MAX,
 					      &stack, err)
 				  : EP_END;
 
-	if (rc)
-		return rc == EP_E_MEMORY ? rc : EP_END;
+	if (rc == EP_E_MEMORY)
+		return rc;
 	add_stack(report, out, &stack);
-	/* Where it is, is known in any case. */
-	if (stack.count)
-		ep_signature_add(in_flight,
+	if (stack.complete && out->count) {
+		ep_stack_deinit(&stack);
+		return EP_OK;
+	}
+	if (at < stack.count)
+		ep_signature_add(&in_flight,
 				 ep_frame_function(report->names,
 						   report->others,
-						   &stack.frames[0]));
-	rc = stack.complete && out->count ? EP_OK : EP_END;
+						   &stack.frames[at]));
+	rc = add_flight(report, &in_flight, tid, &stack, err);
+	if (in_flight.count)
+		*out = in_flight;
 	ep_stack_deinit(&stack);
 	return rc;
 }
@@ -82,25 +119,26 @@ static bool starved(const struct ep_report *report)
 int ep_report_signature(struct ep_report *report, struct ep_signature *out,
 			struct ep_err *err)
 {
-	struct ep_signature in_flight;
 	struct ep_death death;
-	int rc;
+	int rc = ep_report_find_first(report, err);
 
-	ep_source_death(report->source, &death);
+	if (rc)
+		return rc;
+	ep_report_death(report, &death);
 	if (death.signal == 0)
 		return ep_fail(err, EP_END, 0,
 			       "%s: it did not die of a signal, so there is "
 			       "nothing to know it by",
 			       ep_source_name(report->source));
 	ep_signature_init(out, death.signal);
-	ep_signature_init(&in_flight, death.signal);
-	rc = by_stack(report, death.tid, out, &in_flight, err);
-	if (rc == EP_END) {
-		rc = add_flight(report, &in_flight, death.tid, err);
-		if (rc == EP_OK && in_flight.count)
-			*out = in_flight;
-	}
+	rc = by_stack(report, death.tid, out, err);
 	if (rc == EP_OK && starved(report))
-		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	/* A key of the signal alone would be that of every such crash. */
+	if (rc == EP_OK && out->count == 0)
+		return ep_fail(err, EP_END, 0,
+			       "%s: neither its stack nor its trace names a "
+			       "function, so there is nothing to know it by",
+			       ep_source_name(report->source));
 	return rc;
 }

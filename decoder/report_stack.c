@@ -60,6 +60,8 @@ static void name_row(const struct ep_row *row, char *out, size_t size)
 
 	if (row->inlined)
 		snprintf(out, size, "%s (inlined)", row->inlined);
+	else if (row->frame && row->frame->signal)
+		snprintf(out, size, "%s", EP_SIGNAL_FRAME_NAME);
 	else if (row->frame && row->frame->nowhere)
 		snprintf(out, size, "0x%" PRIx64, pc);
 	else if (function->known && function->start && pc >= function->start)
@@ -253,6 +255,8 @@ static void print_line(struct ep_report *report,
 		fputs(between, report->out);
 		if (row->inlined)
 			fprintf(report->out, "%s (inlined)", row->inlined);
+		else if (row->frame->signal)
+			fputs(EP_SIGNAL_FRAME_NAME, report->out);
 		else
 			fputs(row->function->name, report->out);
 		between = " < ";

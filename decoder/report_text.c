@@ -173,6 +173,19 @@ static void print_watchdogs(struct ep_report *report)
 			told - WATCHDOGS_TOLD);
 }
 
+/* What the handler made of it, in one line. */
+static void print_then(struct ep_report *report,
+		       const struct ep_report_head *head)
+{
+	char name[128], where[48] = "its handler";
+
+	ep_death_signal_text(name, sizeof(name), head->then.signal);
+	if (head->then.tid != head->death.tid)
+		snprintf(where, sizeof(where), "thread %" PRIu32,
+			 head->then.tid);
+	field(report, "then", "%s in %s: %s", name, where, head->then_because);
+}
+
 static void print_death(struct ep_report *report,
 			const struct ep_report_head *head)
 {
@@ -190,6 +203,8 @@ static void print_death(struct ep_report *report,
 		      head->thread->registers.pc, instruction->text,
 		      *registers ? "  (" : "", registers,
 		      *registers ? ")" : "");
+	if (head->has_then)
+		print_then(report, head);
 	if (head->has_said)
 		field_bytes(report, "it said", head->said.text);
 }

@@ -22,6 +22,7 @@
 #include "decoder/callsite.h"
 #include "decoder/module_file.h"
 #include "decoder/modules.h"
+#include "decoder/signal_frame.h"
 
 /* DWARF register numbers (psABI x86-64, figure 3.36). */
 #define REGISTER_RSP   7
@@ -61,7 +62,10 @@ struct ep_unwinder {
 	bool no_memory, limited;
 	bool returned; /* the first frame was left by hand */
 	bool astray;   /* the last frame is where no code can be */
-	int fault;     /* EP_E_ since the last frame, 0 none */
+	size_t base;   /* frames before those of this run of libdwfl's */
+	struct ep_signal_frame resumed; /* and where it began; context 0: with
+					   the thread's registers */
+	int fault;                      /* EP_E_ since the last frame, 0 none */
 	uint64_t fault_address;
 };
 
@@ -255,6 +259,8 @@ static bool called_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
 
 	if (module_at(unwinder, pc))
 		return false;
+	if (unwinder->resumed.context)
+		return pc < 4096 || unwinder->resumed.fetched == pc;
 	ep_source_death(unwinder->source, &death);
 	return pc < 4096 ||
 	       (death.signal == SIGSEGV && death.has_siginfo &&
@@ -378,9 +384,13 @@ static void return_by_hand(struct ep_unwinder *unwinder,
 static bool set_registers(Dwfl_Thread *thread, void *context)
 {
 	struct ep_unwinder *unwinder = context;
+	struct ep_source_thread interrupted =
+		ep_signal_frame_thread(&unwinder->resumed, 0);
 	Dwarf_Word registers[REGISTER_COUNT];
 
-	if (!take_registers(unwinder->thread, registers))
+	if (!take_registers(unwinder->resumed.context ? &interrupted
+						      : unwinder->thread,
+			    registers))
 		return false;
 	if (called_nowhere(unwinder, registers[REGISTER_RIP]))
 		return_by_hand(unwinder, registers);
@@ -430,7 +440,8 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 {
 	struct ep_unwinder *unwinder = context;
 	struct ep_stack *stack = unwinder->stack;
-	size_t own = unwinder->returned; /* frames that libdwfl did not see */
+	/* Frames that libdwfl did not see. */
+	size_t own = unwinder->base + unwinder->returned;
 	Dwarf_Word sp = 0;
 	Dwarf_Addr pc;
 	bool activation;
@@ -443,7 +454,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 	if (dwfl_frame_reg(frame, REGISTER_RSP, &sp) != 0)
 		sp = 0;
 	/* libdwfl takes its first frame for the innermost. */
-	if (own && stack->count == own)
+	if (unwinder->returned && stack->count == own)
 		activation = false;
 	if (!add_frame(unwinder, pc, sp, activation))
 		return DWARF_CB_ABORT;
@@ -456,6 +467,56 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 			!has_unwind_information(
 				unwinder, &stack->frames[stack->count - 2]);
 	return DWARF_CB_OK;
+}
+
+/* ---- signal frames ---- */
+
+/* libdwfl takes both a signal frame and what was interrupted for activations.
+ */
+static void mark_signals(struct ep_unwinder *unwinder)
+{
+	struct ep_stack *stack = unwinder->stack;
+	struct ep_signal_frame signal;
+
+	for (size_t i = 1; i < stack->count; i++) {
+		struct ep_frame *frame = &stack->frames[i], *next = frame + 1;
+
+		frame->signal = frame->activation && !frame[-1].signal;
+		if (frame->signal && !unwinder->from &&
+		    ep_signal_frame_read(&signal, unwinder->source,
+					 frame->sp) == EP_OK &&
+		    (i + 1 == stack->count ||
+		     (next->pc == signal.pc && next->sp == signal.sp)))
+			frame->context = frame->sp;
+	}
+}
+
+/* Where libdwfl does not come through a signal frame: no unwind information is
+ * behind the handler's return address, or the signal came where no code is. */
+static bool resume(struct ep_unwinder *unwinder)
+{
+	struct ep_stack *stack = unwinder->stack;
+	struct ep_signal_frame signal;
+	struct ep_frame *last;
+	bool nowhere;
+
+	if (unwinder->from || stack->count < 2 || unwinder->limited)
+		return false;
+	last = &stack->frames[stack->count - 1];
+	nowhere = last[-1].context && !module_at(unwinder, last->pc);
+	if (ep_signal_frame_read(&signal, unwinder->source,
+				 nowhere ? last[-1].context : last->sp) ||
+	    signal.context == unwinder->resumed.context)
+		return false;
+	if (nowhere)
+		stack->count--;
+	else
+		last->signal = last->activation = true;
+	unwinder->resumed = signal;
+	unwinder->base = stack->count;
+	unwinder->returned = false;
+	unwinder->fault = 0;
+	return true;
 }
 
 static uint64_t last_pc(const struct ep_stack *stack)
@@ -529,6 +590,17 @@ void ep_unwinder_add_taken(struct ep_unwinder *unwinder,
 	unwinder->taken_count = count;
 }
 
+const char *ep_unwinder_unanswered(const struct ep_unwinder *unwinder,
+				   const char **module)
+{
+	for (size_t i = 0; i < unwinder->count; i++)
+		if (unwinder->modules[i].file.unanswered) {
+			*module = ep_path_base(unwinder->facts[i].path);
+			return unwinder->modules[i].file.unanswered;
+		}
+	return NULL;
+}
+
 void ep_unwinder_prefer_taken(struct ep_unwinder *unwinder, bool prefer)
 {
 	unwinder->prefer_taken = prefer;
@@ -578,10 +650,14 @@ int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit,
 	unwinder->fault = 0;
 	unwinder->no_memory = unwinder->limited = unwinder->returned = false;
 	unwinder->astray = false;
-	result = dwfl_getthread_frames(unwinder->dwfl, (pid_t)tid, take_frame,
-				       unwinder);
-	if (result != 0)
-		message = dwfl_errmsg(-1);
+	unwinder->base = 0;
+	unwinder->resumed.context = 0;
+	do {
+		result = dwfl_getthread_frames(unwinder->dwfl, (pid_t)tid,
+					       take_frame, unwinder);
+		message = result ? dwfl_errmsg(-1) : NULL;
+		mark_signals(unwinder);
+	} while (!unwinder->no_memory && resume(unwinder));
 	if (unwinder->no_memory) {
 		ep_stack_deinit(&stack);
 		return ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");

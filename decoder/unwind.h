@@ -9,6 +9,9 @@
 #include "coredump/source.h"
 #include "decoder/names.h"
 
+/* As in gdb. */
+#define EP_SIGNAL_FRAME_NAME "<signal handler called>"
+
 struct ep_frame {
 	uint64_t pc;     /* process virtual */
 	uint64_t sp;     /* 0 unknown */
@@ -18,6 +21,10 @@ struct ep_frame {
 			    before it has no unwind information: may be wrong */
 	bool nowhere;    /* no code is at its pc: it is in no module, and not in
 			    executable memory either */
+	bool signal;     /* the kernel's: a handler was called here, and the
+			    frame outside of it is what was interrupted */
+	uint64_t context; /* of a signal frame: where its ucontext is
+			     (signal_frame.h); 0 unknown */
 };
 
 /* Where the unwinder stopped. */
@@ -59,6 +66,12 @@ void ep_unwinder_add_taken(struct ep_unwinder *unwinder,
 			   const struct ep_trace_stack *stacks, size_t count);
 /* Takes them instead of what the core has, or no longer. */
 void ep_unwinder_prefer_taken(struct ep_unwinder *unwinder, bool prefer);
+
+/* Why debuginfod servers are asked no more, if the unwinder was the first to
+ * learn it, for nobody else is told; *module: of which file it asked then.
+ * NULL: it was not. */
+const char *ep_unwinder_unanswered(const struct ep_unwinder *unwinder,
+				   const char **module);
 
 /* At most `limit` frames. EP_OK also with a partial stack; EP_END: no such
  * thread in the core. */

@@ -13,6 +13,7 @@ from epitaph_source import (AT_PHDR, AT_PHENT, AT_PHNUM, AT_SYSINFO_EHDR, PAGE,
 
 MASK = (1 << 64) - 1
 RED_ZONE = 256  # bytes below the stack pointer; the psABI's is 128
+RED_ZONE_FIRST = 20 << 10  # of the first thread: coredump/extract_stacks.c
 STACK_BYTES = 64 << 10  # of each thread
 STACKS_BYTES = 64 << 20  # of all threads
 GUARD = 1 << 20  # a stack that has overflowed ends this far above its pointer
@@ -134,22 +135,23 @@ class Wishes:
             self._stack_add(wish, second, size)
 
     def _stack_add(self, wish, sp, size):
-        low, high = self._stack_range(sp, STACK_BYTES)
+        below = RED_ZONE_FIRST if wish is self.threads[0] else RED_ZONE
+        low, high = self._stack_range(sp, STACK_BYTES, below)
         wish.wanted += high - low or STACK_BYTES
-        low, high = self._stack_range(sp, size)
+        low, high = self._stack_range(sp, size, below)
         wish.saved += self.source.present(low, high)
         self._add(self.all, low, high - low)
         return low, high
 
-    def _stack_range(self, sp, size):
+    def _stack_range(self, sp, size, below):
         """The pages from the red zone up, within the stack's mapping."""
         segment = self._stack_segment(sp)
-        low = max(0, sp - RED_ZONE)
+        low = max(0, sp - below)
         if segment is None:
             return page_down(low), page_down(low)
         low = page_down(max(low, segment.address))
         end = segment.address + segment.memory_size
-        return low, page_down(min(end, low + size + PAGE))
+        return low, page_down(min(end, low + size + PAGE + page_down(below)))
 
     def _stack_segment(self, sp):
         """After an overflow it is the one above the guard."""

@@ -58,7 +58,7 @@ wants() {
 
 outside='choose=agree main=agree libc=no-hook'
 some_ways() { # PROGRAM
-	wants "$1" handled "libc=no-hook handle_fault=agree __restore_rt=signal die_handled=agree $outside"
+	wants "$1" handled "libc=no-hook handle_fault=agree <signal=signal die_handled=agree $outside"
 	wants "$1" smashed 'die_smashed=agree OVERWRITTEN nowhere=not-believed TRACE choose=call main=call'
 	wants "$1" returning 'die_returning=returning OVERWRITTEN nowhere=not-believed TRACE choose=call main=call'
 }

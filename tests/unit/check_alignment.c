@@ -33,7 +33,7 @@ static const struct ep_function *function_of(char letter)
 	*one = (struct ep_function){
 		.id = (unsigned char)letter,
 		.name = letters[(unsigned char)letter],
-		.symbol = letter == 'S' ? "__restore_rt" : "",
+		.symbol = "",
 		.in = letter == 'N'   ? NULL
 		      : letter == 'Q' ? &modules[1]
 				      : &modules[0],
@@ -175,7 +175,8 @@ static void take_stack(const char *words)
 			frames[stack.count++] = (struct ep_frame){
 				.pc = *at == '!' ? 1000 : (uint64_t)*at,
 				.activation = true,
-				.nowhere = *at == '!'};
+				.nowhere = *at == '!',
+				.signal = *at == 'S'};
 	for (size_t i = 1; i < stack.count; i++) {
 		frames[i].activation = false;
 		frames[i].pc++;
