@@ -49,7 +49,8 @@ UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
-KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o interpose.o wrapped.o pg.specs) \
+KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o hooks.o jumps.a interpose.o \
+	wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
 FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/coredump/error.o
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
@@ -124,9 +125,20 @@ $(BUILD)/bin/epitaph-c++: $(BUILD)/bin/epitaph-cc
 $(BUILD)/lib/epitaph/dso.o: runtime/dso/registrar.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/dso.d -c $< -o $@
+# Without debug information: of a __wrap_NAME in it ld 2.40 looks for NAME, and dies where nobody has one.
 $(BUILD)/lib/epitaph/%.o: cli/wrapper/kit/%.S
 	@mkdir -p $(@D) $(BUILD)/obj$(SAY)
-	$(Q)$(CC) $(RUNTIME_FLAGS) -MF $(BUILD)/obj/$*.d -c $< -o $@
+	$(Q)$(CC) $(RUNTIME_FLAGS) -g0 -MF $(BUILD)/obj/$*.d -c $< -o $@
+# A member for each name, for the linker to take those that are called.
+JUMPS := setjmp _setjmp __sigsetjmp longjmp _longjmp siglongjmp __longjmp_chk getcontext setcontext swapcontext makecontext vfork \
+	pthread_setname_np __cxa_throw __cxa_rethrow _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE \
+	__gxx_personality_v0 __gcc_personality_v0
+$(BUILD)/obj/jumps/%.o: cli/wrapper/kit/jumps.S Makefile
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(RUNTIME_FLAGS)) -g0 -DNAME=$* -c $< -o $@
+$(BUILD)/lib/epitaph/jumps.a: $(JUMPS:%=$(BUILD)/obj/jumps/%.o)
+	@mkdir -p $(@D)$(SAY)
+	$(Q)rm -f $@ && ar rcsD $@ $^
 $(BUILD)/lib/epitaph/pg.specs: cli/wrapper/kit/pg.specs
 	@mkdir -p $(@D)$(SAY)
 	$(Q)cp $< $@

@@ -66,7 +66,8 @@ static void symbols_look(struct ep_patient *patient, Elf *elf, Elf_Scn *section,
 			patient->has_runtime = true;
 		look_sanitizer(patient, name, symbol.st_shndx != SHN_UNDEF);
 		if (symbol.st_shndx == SHN_UNDEF &&
-		    (strcmp(name, "__fentry__") == 0 ||
+		    (strcmp(name, "epitaph___fentry__") == 0 ||
+		     strcmp(name, "__fentry__") == 0 ||
 		     strcmp(name, "__return__") == 0 ||
 		     strcmp(name, "__cyg_profile_func_enter") == 0))
 			patient->has_hooks = true;

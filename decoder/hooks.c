@@ -27,16 +27,20 @@ struct sweep {
 
 /* ---- names ---- */
 
-/* Static programs are linked with --wrap for them. */
-#define WRAP "__wrap_"
+/* What the wrapper links puts others before them: by --wrap, and by names of
+ * the runtime's own. */
+static const char *const prefixes[] = {"__wrap_", "epitaph_"};
 
 static bool is_named(const struct ep_function *function,
 		     const char *const names[2])
 {
 	const char *symbol = function->symbol;
 
-	if (strncmp(symbol, WRAP, strlen(WRAP)) == 0)
-		symbol += strlen(WRAP);
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (strncmp(symbol, prefixes[i], strlen(prefixes[i])) == 0) {
+			symbol += strlen(prefixes[i]);
+			break;
+		}
 	return strcmp(symbol, names[0]) == 0 || strcmp(symbol, names[1]) == 0;
 }
 

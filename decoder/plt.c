@@ -10,6 +10,10 @@
 
 #define STUBS_MAX ((size_t)1 << 20)
 
+/* Stubs that the wrapper links (cli/wrapper/kit/hooks.S). */
+#define OURS      ".epitaph.plt"
+#define OURS_SIZE 32
+
 struct slot {
 	uint64_t address;
 	const char *name;
@@ -100,9 +104,8 @@ static uint64_t stub_slot(const uint8_t *bytes, size_t size, uint64_t address)
 
 static int read_stubs(struct ep_plt_stub **out, size_t *count,
 		      const struct slots *slots, Elf_Data *data,
-		      const GElf_Shdr *header)
+		      const GElf_Shdr *header, size_t size)
 {
-	size_t size = header->sh_entsize == 8 ? 8 : 16;
 	size_t most = data->d_size / size;
 	struct ep_plt_stub *grown;
 
@@ -123,6 +126,13 @@ static int read_stubs(struct ep_plt_stub **out, size_t *count,
 				(struct ep_plt_stub){start, start + size, name};
 	}
 	return EP_OK;
+}
+
+static size_t stub_size(const char *section, const GElf_Shdr *header)
+{
+	if (strcmp(section, OURS) == 0)
+		return OURS_SIZE;
+	return header->sh_entsize == 8 ? 8 : 16;
 }
 
 static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header)
@@ -173,10 +183,12 @@ static int read_all_stubs(struct ep_plt_stub **out, size_t *count, Elf *elf,
 		    !(header.sh_flags & SHF_EXECINSTR))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || strncmp(name, ".plt", 4) != 0)
+		if (!name ||
+		    (strncmp(name, ".plt", 4) != 0 && strcmp(name, OURS) != 0))
 			continue;
 		data = section_data(section, &header);
-		if (data && read_stubs(out, count, slots, data, &header))
+		if (data && read_stubs(out, count, slots, data, &header,
+				       stub_size(name, &header)))
 			return EP_E_MEMORY;
 		tables++;
 	}

@@ -85,7 +85,8 @@ static void doubt_trace(struct gather *doubts, const struct ep_trace *trace)
 	if (trace->arena.blind & EP_BLIND_EXCEPTIONS)
 		doubt(doubts, "blind-exceptions",
 		      "exceptions of shared libraries left no marks "
-		      "(-static-libgcc?): calls that they left are "
+		      "(-static-libgcc?), but in those with "
+		      "-epitaph-runtime=shared: calls that they left are "
 		      "found by what happened next");
 	doubt_losses(doubts, trace);
 	doubt_missed(doubts, trace);

@@ -79,6 +79,15 @@ bool ep_addresses_have(const struct ep_addresses *addresses, uint64_t address)
 	return ep_addresses_between(addresses, address, address + 1);
 }
 
+/* Of ours, too (the wrapper's kit/hooks.S). */
+static bool is_stub_named(const char *name)
+{
+	static const char ours[] = "epitaph_";
+	bool is_ours = !strncmp(name, ours, sizeof ours - 1);
+
+	return ep_strip_hook_named(name + (is_ours ? sizeof ours - 1 : 0));
+}
+
 static int add_code(struct ep_strip_targets *targets, Elf *elf,
 		    const struct ep_raw_symbols *symbols)
 {
@@ -90,7 +99,7 @@ static int add_code(struct ep_strip_targets *targets, Elf *elf,
 		if (ep_strip_hook_named(symbols->list[i].name))
 			rc = add(&targets->code, symbols->list[i].start);
 	for (size_t i = 0; !rc && i < count; i++)
-		if (ep_strip_hook_named(stubs[i].name))
+		if (is_stub_named(stubs[i].name))
 			rc = add(&targets->code, stubs[i].start);
 	free(stubs);
 	sort(&targets->code);

@@ -19,7 +19,6 @@
 #include "runtime/settings.h"
 #include "runtime/snapshot.h"
 #include "runtime/start.h"
-#include "runtime/text.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -145,35 +144,11 @@ PUBLIC void epitaph_snapshot_free(struct epitaph_snapshot *snapshot)
 
 /* ---- traced shared libraries ---- */
 
-/* glibc has empty hooks of the same names. A library that found those first
- * runs, untraced, and nobody would know why. */
-static void warn(const void *in_library)
-{
-	static atomic_flag said = ATOMIC_FLAG_INIT;
-	char line[512];
-	struct ep_text text;
-
-	if (atomic_flag_test_and_set(&said))
-		return;
-	ep_text_init(&text, line, sizeof line);
-	ep_text_add(&text, "epitaph: ");
-	if (!ep_loadmap_path((uint64_t)in_library, &text))
-		ep_text_add(&text, "a traced library");
-	ep_text_add(&text, " calls the C library's empty hooks and leaves no "
-			   "trace: link the program with the runtime, or "
-			   "preload it\n");
-	ep_text_complain(&text);
-}
-
-PUBLIC void epitaph_dso_loaded(const void *const *hooks, unsigned count)
+PUBLIC void epitaph_dso_loaded(void)
 {
 	ep_start();
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
-	for (unsigned i = 0; i < count; i++) {
-		if (hooks[i] && !ep_is_own(hooks[i]))
-			warn(hooks);
-	}
 }
 
 PUBLIC void epitaph_dso_unloading(void)

@@ -135,13 +135,17 @@ void ep_vfork_reset(uint32_t except)
 			parents[i].taken = 0;
 }
 
-struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place);
+struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place,
+				  ep_any_fn given);
 void ep_after_vfork(struct parent *parent, uint64_t stack);
 
-/* In the parent. The child's calls are recorded as this thread's own. */
-struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place)
+/* In the parent. The child's calls are recorded as this thread's own. `given`:
+ * the real one, NULL as elsewhere. */
+struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place,
+				  ep_any_fn given)
 {
-	ep_any_fn real = ep_interpose_known(EP_REAL_vfork, place);
+	ep_any_fn real =
+		given ? given : ep_interpose_known(EP_REAL_vfork, place);
 	struct vfork_call call = {real, real ? parent_take() : NULL};
 
 	if (!real)

@@ -44,16 +44,26 @@ static bool has_linker(void)
 	return dlsym && !&epitaph_static;
 }
 
+/* Of the dynamic linker's own. A program that is linked with a traced library,
+ * and not traced, has the C library before us, and then nothing comes next. */
+static void *linkers(const char *name)
+{
+	void *next = dlsym(RTLD_NEXT, name);
+
+	return next ? next : dlsym(RTLD_DEFAULT, name);
+}
+
 /*
  * In the scope of the library that holds `place`. What is found there stays
- * loaded, unless it is that very library, which its user may want to unload:
- * then it is not kept.
+ * loaded, unless it is that very library and `own` does not say so: its user
+ * may want to unload it. Then it is not kept.
  */
-static ep_any_fn in_scope_of(ep_any_fn *cache, const char *name, uint64_t place)
+static ep_any_fn in_scope_of(ep_any_fn *cache, const char *name, uint64_t place,
+			     bool own)
 {
-	__typeof__(&dladdr) locate = dlsym(RTLD_NEXT, "dladdr");
-	__typeof__(&dlopen) load = dlsym(RTLD_NEXT, "dlopen");
-	__typeof__(&dlclose) unload = dlsym(RTLD_NEXT, "dlclose");
+	__typeof__(&dladdr) locate = linkers("dladdr");
+	__typeof__(&dlopen) load = linkers("dlopen");
+	__typeof__(&dlclose) unload = linkers("dlclose");
 	Dl_info at, there;
 	void *library, *found;
 
@@ -61,7 +71,8 @@ static ep_any_fn in_scope_of(ep_any_fn *cache, const char *name, uint64_t place)
 		return NULL;
 	library = load(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	found = library ? dlsym(library, name) : NULL;
-	if (found && locate(found, &there) && there.dli_fbase != at.dli_fbase &&
+	if (found && locate(found, &there) &&
+	    (own || there.dli_fbase != at.dli_fbase) &&
 	    load(there.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
 		*cache = (ep_any_fn)found;
 	if (library)
@@ -74,7 +85,14 @@ ep_any_fn ep_interpose_find(ep_any_fn *cache, const char *name, uint64_t place)
 	if (*cache || !has_linker())
 		return *cache;
 	*cache = (ep_any_fn)dlsym(RTLD_NEXT, name);
-	return *cache ? *cache : in_scope_of(cache, name, place);
+	return *cache ? *cache : in_scope_of(cache, name, place, false);
+}
+
+void ep_interpose_keep(ep_any_fn *cache, const char *name, uint64_t place)
+{
+	if (!ep_interpose_find(cache, name, place) || *cache)
+		return;
+	in_scope_of(cache, name, place, true);
 }
 
 bool ep_interpose_own_unwinder(void)
@@ -100,6 +118,15 @@ ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place)
 	ep_any_fn found = ep_interpose_known(which, place);
 
 	return found ? found : absent;
+}
+
+ep_any_fn ep_interpose_beside(enum ep_interposed which, uint64_t neighbour)
+{
+	ep_any_fn unkept = NULL, found = NULL;
+
+	if (has_linker() && !ep_interpose_own_unwinder())
+		found = in_scope_of(&unkept, names[which], neighbour, false);
+	return found ? found : ep_interpose_real(which, neighbour);
 }
 
 /* ---- modules come and go ------------------------------------------------- */
@@ -146,19 +173,29 @@ int NAME(dlclose)(void *handle)
 
 /* ---- a thread's name ----------------------------------------------------- */
 
+typedef int (*setname_fn)(pthread_t thread, const char *name);
+
+/* Called by interpose.S, too. */
+int ep_setname(pthread_t thread, const char *name, setname_fn real_one);
+
 /* Only the caller's own name: another thread's entry is that thread's, which
  * takes its name again from time to time. */
-int NAME(pthread_setname_np)(pthread_t thread, const char *name)
+int ep_setname(pthread_t thread, const char *name, setname_fn real_one)
 {
-	ep_any_fn found = ep_interpose_real(EP_REAL_pthread_setname_np, HERE);
-	int result = ENOSYS;
+	int result = real_one(thread, name);
 
-	if (found != absent)
-		result = ((int (*)(pthread_t, const char *))(
-			void (*)(void))found)(thread, name);
 	if (!result && thread == pthread_self())
 		ep_thread_rename(name);
 	return result;
+}
+
+int NAME(pthread_setname_np)(pthread_t thread, const char *name)
+{
+	ep_any_fn found = ep_interpose_real(EP_REAL_pthread_setname_np, HERE);
+
+	return found == absent ? ENOSYS
+			       : ep_setname(thread, name,
+					    (setname_fn)(void (*)(void))found);
 }
 
 void ep_interpose_start(void)

@@ -30,24 +30,39 @@
 	X(_Fork)                 \
 	X(clone)
 
-/* Calls are left without a return, or others go on (unwinding.c, contexts.c).
- * In the order of the table in kit/wrapped.S, as the next. */
-#define EP_INTERPOSED_JUMPS(X)       \
+/* Calls are left without a return (unwinding.c). In the order of the table in
+ * kit/wrapped.S, as the next. */
+#define EP_INTERPOSED_UNWINDING(X)   \
 	X(_Unwind_RaiseException)    \
 	X(_Unwind_Resume_or_Rethrow) \
-	X(_Unwind_SetIP)             \
-	X(setjmp)                    \
-	X(_setjmp)                   \
-	X(__sigsetjmp)               \
-	X(longjmp)                   \
-	X(_longjmp)                  \
-	X(siglongjmp)                \
-	X(__longjmp_chk)             \
-	X(getcontext)                \
-	X(setcontext)                \
-	X(swapcontext)               \
-	X(makecontext)               \
+	X(_Unwind_SetIP)
+
+/* The same, or others go on (contexts.c). What is linked where ours are not
+ * found first has a stub of each (kit/jumps.S): it hands the real one to
+ * epitaph_given_NAME (x86_64/interpose.S). */
+#define EP_INTERPOSED_CONTEXTS(X) \
+	X(setjmp)                 \
+	X(_setjmp)                \
+	X(__sigsetjmp)            \
+	X(longjmp)                \
+	X(_longjmp)               \
+	X(siglongjmp)             \
+	X(__longjmp_chk)          \
+	X(getcontext)             \
+	X(setcontext)             \
+	X(swapcontext)            \
+	X(makecontext)            \
 	X(vfork)
+
+/* Others whose real one such a stub hands over: what comes from libraries that
+ * were there before us, or with their own way of doing it. */
+#define EP_INTERPOSED_GIVEN(X) X(pthread_setname_np)
+#define EP_INTERPOSED_LANGUAGES(X)                                     \
+	X(__cxa_throw)                                                 \
+	X(__cxa_rethrow)                                               \
+	X(_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE) \
+	X(__gxx_personality_v0)                                        \
+	X(__gcc_personality_v0)
 
 /* No thread of the runtime's own may be there meanwhile (rights.c). */
 #define EP_INTERPOSED_ALONE(X) \
@@ -95,11 +110,12 @@
 	X(fexecve)            \
 	X(execveat)
 
-#define EP_INTERPOSED(X)         \
-	EP_INTERPOSED_JUMPS(X)   \
-	EP_INTERPOSED_RIGHTS(X)  \
-	EP_INTERPOSED_SIGNALS(X) \
-	EP_INTERPOSED_ENDS(X)    \
+#define EP_INTERPOSED(X)           \
+	EP_INTERPOSED_UNWINDING(X) \
+	EP_INTERPOSED_CONTEXTS(X)  \
+	EP_INTERPOSED_RIGHTS(X)    \
+	EP_INTERPOSED_SIGNALS(X)   \
+	EP_INTERPOSED_ENDS(X)      \
 	EP_INTERPOSED_DYNAMIC(X)
 
 enum ep_interposed {
@@ -126,6 +142,15 @@ ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place);
 /* Any function by its name, as `place` would find it after us, kept in *cache;
  * NULL: there is none, or no dynamic linker. As above. */
 ep_any_fn ep_interpose_find(ep_any_fn *cache, const char *name, uint64_t place);
+
+/* The same, always kept, if there is one: also of the library that holds
+ * `place`, which stays loaded. */
+void ep_interpose_keep(ep_any_fn *cache, const char *name, uint64_t place);
+
+/* The one of the library that holds `neighbour`, past all that stand in front
+ * of it; where that library is not known or has none, the real one. Not signal
+ * safe. */
+ep_any_fn ep_interpose_beside(enum ep_interposed which, uint64_t neighbour);
 
 /* The unwinder is the program's own (-static, -static-libgcc): none that the
  * dynamic linker knows must be mixed with it. */

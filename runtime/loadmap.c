@@ -401,18 +401,3 @@ void ep_loadmap_start(void)
 	compare();
 	atomic_flag_clear(&busy);
 }
-
-bool ep_loadmap_path(uint64_t address, struct ep_text *text)
-{
-	for (uint32_t i = 0; modules && i < modules->count; i++) {
-		const struct ep_module *module = &entries[i];
-
-		if (module->unload_tsc || address < module->start ||
-		    address >= module->end)
-			continue;
-		ep_text_add_bytes(text, (char *)modules + module->path.offset,
-				  module->path.length);
-		return true;
-	}
-	return false;
-}

@@ -8,10 +8,7 @@
 #ifndef EPITAPH_LOADMAP_H
 #define EPITAPH_LOADMAP_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
-#include "runtime/text.h"
 
 /* Lays out the MODULES section and fills it. After the arena. */
 void ep_loadmap_start(void);
@@ -23,9 +20,5 @@ void ep_loadmap_stale(void);
  * boundaries, after dlopen, before a snapshot. One at a time: a caller that
  * finds another in it goes on. Signal safe. */
 void ep_loadmap_refresh(void);
-
-/* Appends the path of the module that is loaded at `address`; false: none is
- * known. Signal safe. */
-bool ep_loadmap_path(uint64_t address, struct ep_text *text);
 
 #endif

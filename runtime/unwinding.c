@@ -35,22 +35,39 @@ UNWINDER(DECLARE)
 #pragma weak _Unwind_Resume
 #pragma weak _Unwind_ForcedUnwind
 
+/*
+ * Those that are interposed, as the unwinder itself has them. What the next in
+ * line has by that name may be another's wrapper (libasan's) that ends in a
+ * jump, and so is on no stack.
+ */
+static ep_any_fn own_raise, own_rethrow;
+
+static void find_entries(void)
+{
+	own_raise = ep_interpose_beside(EP_REAL__Unwind_RaiseException,
+					(uint64_t)own_Unwind_GetCFA);
+	own_rethrow = ep_interpose_beside(EP_REAL__Unwind_Resume_or_Rethrow,
+					  (uint64_t)own_Unwind_GetCFA);
+}
+
 static bool find_unwinder(uint64_t place)
 {
 	bool all = true;
 
 	/* The last to be found. */
-	if (own_Unwind_ForcedUnwind)
+	if (own_Unwind_ForcedUnwind && own_rethrow)
 		return true;
 
 #define FIND(name)                                                        \
 	if (ep_interpose_own_unwinder())                                  \
 		own##name = name;                                         \
 	else                                                              \
-		ep_interpose_find((ep_any_fn *)&own##name, #name, place); \
+		ep_interpose_keep((ep_any_fn *)&own##name, #name, place); \
 	all &= own##name != NULL;
 	UNWINDER(FIND)
 #undef FIND
+	if (all && !own_rethrow)
+		find_entries();
 	return all;
 }
 
@@ -64,22 +81,26 @@ static bool find_unwinder(uint64_t place)
 #define TYPE_OFFSET    80
 #define PRIMARY_OFFSET 112
 
+/* By a std::type_info: what it inherits comes first, then its name. */
+static const char *name_of(const char *const *type)
+{
+	if (!type || !type[1])
+		return "";
+	/* A * says that addresses of names are to be compared. */
+	return type[1] + (*type[1] == '*');
+}
+
 static const char *type_name(const struct _Unwind_Exception *exception)
 {
 	const char *header = (const char *)exception - TYPE_OFFSET;
 	uint64_t class = exception->exception_class;
-	const char *const *type;
 
 	if ((class & ~UINT64_C(1)) != CLASS_GNU &&
 	    (class & ~UINT64_C(1)) != CLASS_CLANG)
 		return "";
 	if (class & 1)
 		header = *(const char *const *)header - PRIMARY_OFFSET;
-	type = *(const char *const *const *)header;
-	if (!type || !type[1])
-		return "";
-	/* A * says that addresses of names are to be compared. */
-	return type[1] + (*type[1] == '*');
+	return name_of(*(const char *const *const *)header);
 }
 
 /* ---- frames -------------------------------------------------------------- */
@@ -125,6 +146,10 @@ static uint64_t thrower(uint64_t place)
 	return next.address;
 }
 
+void ep_before_throw(uint64_t object, const char *const *type, uint64_t place);
+void ep_before_throw_kept(const uint64_t *kept, uint64_t unused,
+			  uint64_t place);
+void ep_before_throw_again(uint64_t a, uint64_t b, uint64_t place);
 ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception,
 			  uint64_t unused, uint64_t place);
 ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception,
@@ -132,13 +157,93 @@ ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception,
 ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad,
 			    uint64_t place);
 
+/*
+ * What stubs of __cxa_throw and the like (the wrapper's kit/jumps.S) have told
+ * of: the unwinder may come here as well, or by another's way. By the object
+ * that is thrown, or, where there is none yet, by the thread. An entry that was
+ * lost to another has one exception told twice.
+ */
+static uint64_t noted[64];
+
+static uint64_t *note_of(uint64_t key)
+{
+	return &noted[key * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+}
+
+static void note(uint64_t key)
+{
+	__atomic_store_n(note_of(key), key, __ATOMIC_RELAXED);
+}
+
+static bool was_noted(uint64_t key)
+{
+	return __atomic_compare_exchange_n(note_of(key), &key, 0, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+enum again { RETHROWS = 1, THROWS_KEPT };
+
+/* The thread's own place, which no object has. */
+static uint64_t thread_key(enum again again)
+{
+	return (uint64_t)__builtin_thread_pointer() + again;
+}
+
+static void throws(const char *const *type, uint64_t place, uint64_t key)
+{
+	struct ep_mark mark;
+
+	if (!ep_ring_recording())
+		return;
+	ep_mark_init(&mark, EP_MARK_THROW);
+	ep_mark_value(&mark, place - 1);
+	ep_mark_text(&mark, name_of(type));
+	ep_mark_record(&mark);
+	note(key);
+}
+
+void ep_before_throw(uint64_t object, const char *const *type, uint64_t place)
+{
+	throws(type, place, object);
+}
+
+/* std::rethrow_exception: a std::exception_ptr is an object's address. */
+void ep_before_throw_kept(const uint64_t *kept, uint64_t unused, uint64_t place)
+{
+	const uint64_t *header = (const uint64_t *)(*kept - PRIMARY_OFFSET);
+
+	(void)unused;
+	if (*kept)
+		throws((const char *const *)*header, place,
+		       thread_key(THROWS_KEPT));
+}
+
+static void rethrows(uint64_t thrower_address)
+{
+	struct ep_mark mark;
+
+	ep_mark_init(&mark, EP_MARK_RETHROW);
+	ep_mark_value(&mark, thrower_address);
+	ep_mark_record(&mark);
+}
+
+void ep_before_throw_again(uint64_t a, uint64_t b, uint64_t place)
+{
+	(void)a, (void)b;
+	if (!ep_ring_recording())
+		return;
+	rethrows(place - 1);
+	note(thread_key(RETHROWS));
+}
+
 ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception,
 			  uint64_t unused, uint64_t place)
 {
 	struct ep_mark mark;
 
 	(void)unused;
-	if (ep_ring_recording()) {
+	if (!was_noted((uint64_t)(exception + 1)) &&
+	    !was_noted(thread_key(THROWS_KEPT)) && ep_ring_recording()) {
 		ep_mark_init(&mark, EP_MARK_THROW);
 		ep_mark_value(&mark, thrower(place));
 		ep_mark_text(&mark, type_name(exception));
@@ -150,14 +255,9 @@ ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception,
 ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception,
 			    uint64_t unused, uint64_t place)
 {
-	struct ep_mark mark;
-
 	(void)exception, (void)unused;
-	if (ep_ring_recording()) {
-		ep_mark_init(&mark, EP_MARK_RETHROW);
-		ep_mark_value(&mark, thrower(place));
-		ep_mark_record(&mark);
-	}
+	if (!was_noted(thread_key(RETHROWS)) && ep_ring_recording())
+		rethrows(thrower(place));
 	return ep_interpose_real(EP_REAL__Unwind_Resume_or_Rethrow, place);
 }
 
@@ -175,14 +275,10 @@ static bool is_unwinder_slow(uint64_t address)
 {
 	const void *function =
 		own_Unwind_FindEnclosingFunction((void *)address);
-	uint64_t place = address;
 
 	return function == (void *)own_Unwind_Resume ||
 	       function == (void *)own_Unwind_ForcedUnwind ||
-	       function == (void *)ep_interpose_real(
-				   EP_REAL__Unwind_RaiseException, place) ||
-	       function == (void *)ep_interpose_real(
-				   EP_REAL__Unwind_Resume_or_Rethrow, place);
+	       function == (void *)own_raise || function == (void *)own_rethrow;
 }
 
 /*
@@ -241,13 +337,10 @@ static void leave_frames(uint64_t until)
 	flush(&walk);
 }
 
-/*
- * A personality routine has chosen where to go on, and sets that last (both of
- * gcc and of LLVM). The second register for landing pads is 0 for clean-up
- * code, else it selects the handler.
- */
-ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad,
-			    uint64_t place)
+/* The second register for landing pads is 0 for clean-up code, else it selects
+ * the handler. */
+static void note_landing(struct _Unwind_Context *context, uint64_t pad,
+			 uint64_t place)
 {
 	struct ep_mark mark;
 
@@ -261,5 +354,46 @@ ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad,
 		ep_mark_value(&mark, pad);
 		ep_mark_record(&mark);
 	}
+}
+
+static unsigned landings; /* how many came by way of _Unwind_SetIP */
+
+/* A personality routine has chosen where to go on, and sets that last (both of
+ * gcc and of LLVM). */
+ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad,
+			    uint64_t place)
+{
+	__atomic_fetch_add(&landings, 1, __ATOMIC_RELAXED);
+	note_landing(context, pad, place);
 	return ep_interpose_real(EP_REAL__Unwind_SetIP, place);
+}
+
+/*
+ * In front of the personality routine of code whose language runtime calls
+ * _Unwind_SetIP past us, as it was loaded before we were (kit/jumps.S). All
+ * frames are there until this returns. Does it call ours, ours has told.
+ */
+_Unwind_Reason_Code ep_personality(int version, _Unwind_Action actions,
+				   _Unwind_Exception_Class class,
+				   struct _Unwind_Exception *exception,
+				   struct _Unwind_Context *context,
+				   _Unwind_Personality_Fn real);
+
+_Unwind_Reason_Code ep_personality(int version, _Unwind_Action actions,
+				   _Unwind_Exception_Class class,
+				   struct _Unwind_Exception *exception,
+				   struct _Unwind_Context *context,
+				   _Unwind_Personality_Fn real)
+{
+	uint64_t place = (uint64_t)__builtin_return_address(0);
+	unsigned before = __atomic_load_n(&landings, __ATOMIC_RELAXED);
+	_Unwind_Reason_Code code =
+		real(version, actions, class, exception, context);
+	int ignored;
+
+	if (code == _URC_INSTALL_CONTEXT && find_unwinder(place) &&
+	    before == __atomic_load_n(&landings, __ATOMIC_RELAXED))
+		note_landing(context, own_Unwind_GetIPInfo(context, &ignored),
+			     place);
+	return code;
 }

@@ -175,9 +175,6 @@ static void read_linker_words(struct ep_command *command, const char *words)
 		    (length == 2 && begins(words, "-i")) ||
 		    (length == 13 && begins(words, "--relocatable")))
 			command->relocatable = true;
-		command->no_undefined |= begins(words, "--no-undefined") ||
-					 begins(words, "-no-undefined") ||
-					 begins(words, "defs");
 		words += length + (words[length] == ',');
 	}
 }
@@ -202,10 +199,8 @@ static void read_option(struct ep_command *command, const char *word,
 		command->other_machine = machine_is_other(word + 9);
 	else if (begins(word, "-flto="))
 		command->lto = true;
-	else if (begins(word, "-fuse-ld="))
-		command->bfd = !strcmp(word + 9, "bfd");
-	else if (!strcmp(word, "-z"))
-		command->no_undefined |= !strcmp(next, "defs");
+	else if (begins(word, "-fsanitize="))
+		command->sanitized = true;
 	else if (!strcmp(word, "-target"))
 		command->other_machine = machine_is_other(next);
 	else if (!strcmp(word, "-o") || !strcmp(word, "--output"))

@@ -22,8 +22,7 @@ struct ep_command {
 	bool static_;       /* -static */
 	bool static_pie;    /* -static-pie */
 	bool static_libgcc; /* -static-libgcc */
-	bool no_undefined;  /* -z defs: every symbol must be found at link */
-	bool bfd;           /* GNU ld, as far as the words say */
+	bool sanitized;     /* -fsanitize= of any kind */
 	bool no_libc;       /* -nostdlib, -nodefaultlibs, -nolibc */
 	bool freestanding;  /* -ffreestanding, -mkernel: no hooks in there */
 	bool other_machine; /* -m32, -mx32, -m16, --target: not x86-64 */

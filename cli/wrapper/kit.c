@@ -48,6 +48,8 @@ void ep_kit_find(struct ep_kit *kit)
 	kit->registrar = under(root, "lib/epitaph/dso.o");
 	kit->stub = under(root, "lib/epitaph/stub.o");
 	kit->early = under(root, "lib/epitaph/early.o");
+	kit->hooks = under(root, "lib/epitaph/hooks.o");
+	kit->jumps = under(root, "lib/epitaph/jumps.a");
 	kit->interpose = under(root, "lib/epitaph/interpose.o");
 	kit->wrapped = under(root, "lib/epitaph/wrapped.o");
 	kit->pg_specs = under(root, "lib/epitaph/pg.specs");

@@ -14,6 +14,8 @@ struct ep_kit {
 	char *registrar; /* object for traced shared libraries */
 	char *stub;  /* object with empty hooks, for programs without libc */
 	char *early; /* object with hooks for static programs */
+	char *hooks; /* object with hooks that lead to the process's runtime */
+	char *jumps; /* archive with setjmp and the like, the same */
 	char *interpose; /* object with what stands before others' functions */
 	char *wrapped;   /* … in static programs */
 	char *pg_specs;  /* gcc specs file of the method pg */

@@ -25,6 +25,18 @@ static const char *const interposed[] = {
 #undef EP_NAME
 };
 
+static const char *const contexts[] = {
+#define EP_NAME(name) #name,
+	EP_INTERPOSED_CONTEXTS(EP_NAME) EP_INTERPOSED_GIVEN(EP_NAME)
+#undef EP_NAME
+};
+
+static const char *const languages[] = {
+#define EP_NAME(name) #name,
+	EP_INTERPOSED_LANGUAGES(EP_NAME)
+#undef EP_NAME
+};
+
 static enum ep_method method_of(const struct ep_tracing *tracing)
 {
 	enum ep_method method = tracing->options.method;
@@ -114,21 +126,38 @@ static void add_exports(const struct ep_tracing *tracing,
 			      interposed[i]);
 }
 
+static void add_wraps(struct ep_words *words, const char *const *names,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		ep_words_addf(words, "-Wl,--wrap=%s", names[i]);
+}
+
 /* What comes from archives is not there for the dynamic linker to find. */
 static void add_wrapped(const struct ep_tracing *tracing,
 			struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.wrapped);
-	for (size_t i = 0; i < EP_REAL_WRAPPED; i++)
-		ep_words_addf(words, "-Wl,--wrap=%s", interposed[i]);
+	add_wraps(words, interposed, EP_REAL_WRAPPED);
 }
 
 /* Nothing is loaded later, but IFUNC resolvers run before hooks can work. */
 static void add_early(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.early);
-	for (size_t i = 0; i < COUNT(hooks); i++)
-		ep_words_addf(words, "-Wl,--wrap=%s", hooks[i]);
+	add_wraps(words, hooks, COUNT(hooks));
+}
+
+/* What others may have put in front of ours: the C library of an untraced
+ * program, a sanitizer that is linked statically. */
+static void add_contexts(const struct ep_tracing *tracing,
+			 struct ep_words *words)
+{
+	add_linker_word(words, tracing->kit.jumps);
+	add_wraps(words, contexts, COUNT(contexts));
+	/* An unwinder of its own is not the one that we know. */
+	if (!tracing->command.static_libgcc)
+		add_wraps(words, languages, COUNT(languages));
 }
 
 static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
@@ -144,6 +173,8 @@ static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 	add_exports(tracing, words);
 	if (tracing->command.static_libgcc)
 		add_wrapped(tracing, words);
+	else if (tracing->command.sanitized)
+		add_contexts(tracing, words);
 }
 
 /* By its full path, and with that in the run path: the program runs from where
@@ -156,21 +187,14 @@ static void add_shared(const struct ep_tracing *tracing, struct ep_words *words)
 	add_linker_word(words, "--pop-state");
 	add_linker_word(words, "-rpath");
 	add_linker_word(words, tracing->kit.lib);
+	add_contexts(tracing, words);
 }
 
-/* The hooks are in the program that will load this library. Only GNU ld can be
- * told so by name. */
-static void allow_undefined_hooks(const struct ep_command *command,
-				  struct ep_words *words)
+/* The hooks are in another file of the process. */
+static void add_hooks(const struct ep_tracing *tracing, struct ep_words *words)
 {
-	if (!command->bfd) {
-		ep_note("-z defs is off: the hooks are in the program");
-		add_linker_word(words, "--unresolved-symbols=ignore-all");
-		return;
-	}
-	for (size_t i = 0; i < COUNT(hooks); i++)
-		ep_words_addf(words, "-Wl,--ignore-unresolved-symbol=%s",
-			      hooks[i]);
+	add_linker_word(words, tracing->kit.hooks);
+	add_wraps(words, hooks, COUNT(hooks));
 }
 
 static void add_runtime(const struct ep_tracing *tracing,
@@ -185,18 +209,20 @@ static void add_runtime(const struct ep_tracing *tracing,
 		return;
 	}
 	if (runtime == EP_RUNTIME_SHARED && !command->static_ &&
-	    !command->static_pie)
+	    !command->static_pie) {
+		add_hooks(tracing, words);
 		add_shared(tracing, words);
-	else if (runtime != EP_RUNTIME_NONE && !command->shared)
+	} else if (runtime != EP_RUNTIME_NONE && !command->shared) {
 		add_static(tracing, words);
-	else
+	} else {
 		ep_note("no runtime in this %s",
 			command->shared ? "shared library" : "executable");
+	}
 	if (!command->shared)
 		return;
 	add_linker_word(words, tracing->kit.registrar);
-	if (command->no_undefined && runtime != EP_RUNTIME_SHARED)
-		allow_undefined_hooks(command, words);
+	if (runtime != EP_RUNTIME_SHARED)
+		add_hooks(tracing, words);
 }
 
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)

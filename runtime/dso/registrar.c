@@ -9,18 +9,10 @@
 #pragma weak epitaph_dso_loaded
 #pragma weak epitaph_dso_unloading
 
-extern void fentry(void) __asm__("__fentry__") __attribute__((weak));
-extern void cyg_enter(void) __asm__("__cyg_profile_func_enter")
-	__attribute__((weak));
-
-/* Filled by the dynamic linker, in the library's own scope. */
-static const void *const hooks[] = {(const void *)fentry,
-				    (const void *)cyg_enter};
-
 __attribute__((constructor(101))) static void loaded(void)
 {
 	if (epitaph_dso_loaded)
-		epitaph_dso_loaded(hooks, sizeof hooks / sizeof *hooks);
+		epitaph_dso_loaded();
 }
 
 __attribute__((destructor(101))) static void unloading(void)

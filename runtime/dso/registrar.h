@@ -4,10 +4,8 @@
 #ifndef EPITAPH_DSO_REGISTRAR_H
 #define EPITAPH_DSO_REGISTRAR_H
 
-/* The library is mapped and relocated. `hooks`: the addresses that its hooks
- * were bound to; the array itself lies in the library. */
-void epitaph_dso_loaded(const void *const *hooks, unsigned count)
-	__attribute__((visibility("default")));
+/* The library is mapped and relocated. */
+void epitaph_dso_loaded(void) __attribute__((visibility("default")));
 
 /* It is about to be unmapped. */
 void epitaph_dso_unloading(void) __attribute__((visibility("default")));

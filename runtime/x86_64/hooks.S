@@ -111,10 +111,18 @@
 	incq	(\at,\table,8)
 	.endm
 
+/* By this name, which no C library has, libraries find the hook (the wrapper's
+ * kit/hooks.S). */
+	.macro	also hook
+	.globl	epitaph_\hook
+	.set	epitaph_\hook, \hook
+	.endm
+
 /* ---- __fentry__: the traced function's first instruction ---------------- */
 
 	.globl	__fentry__
 	.type	__fentry__, @function
+	also	__fentry__
 	.p2align 6
 __fentry__:
 	.cfi_startproc
@@ -187,6 +195,7 @@ __fentry__:
 
 	.globl	__return__
 	.type	__return__, @function
+	also	__return__
 	.p2align 6
 __return__:
 	.cfi_startproc
@@ -232,6 +241,7 @@ __return__:
 	.macro cyg_hook name, return
 	.globl	\name
 	.type	\name, @function
+	also	\name
 	.p2align 6
 \name:
 	.cfi_startproc

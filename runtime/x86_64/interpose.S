@@ -54,6 +54,70 @@
 	.size	\name, . - \name
 	.endm
 
+	/* The same; %r11 is where to go on, 0: where \before says. */
+	.macro	go_on before
+	keep	%rdi
+	keep	%rsi
+	keep	%rdx
+	keep	%rcx
+	keep	%r8
+	keep	%r9
+	keep	%rax
+	keep	%r11
+	keep	%r11			/* aligns the stack for C */
+	movq	72(%rsp), %rdx
+	call	\before
+	restore	%r11
+	restore	%r11
+	testq	%r11, %r11
+	cmovzq	%rax, %r11
+	restore	%rax
+	restore	%r9
+	restore	%r8
+	restore	%rcx
+	restore	%rdx
+	restore	%rsi
+	restore	%rdi
+	jmp	*%r11
+	.endm
+
+	/*
+	 * The same, and epitaph_given_\jump, which has the real one in %r11 (the
+	 * wrapper's kit/jumps.S): it is another's that ours was not found before,
+	 * or ours.
+	 */
+	.macro	interposer_given name, jump, before
+	.globl	\name
+	.type	\name, @function
+	.globl	epitaph_given_\jump
+	.type	epitaph_given_\jump, @function
+	.p2align 4
+epitaph_given_\jump:
+	.cfi_startproc
+	endbr64
+	is_ours	\jump
+	jne	2f
+.Lown_\jump:
+\name:
+	endbr64
+	xorl	%r11d, %r11d
+2:	go_on	\before
+	.cfi_endproc
+	.size	\name, . - \name
+	.size	epitaph_given_\jump, . - epitaph_given_\jump
+	.endm
+
+	/* Whether %r11 is what we put in front of \jump. Clobbers r10. */
+	.macro	is_ours jump
+#ifdef EP_SHARED
+	leaq	.Lown_\jump(%rip), %r10
+#else
+	.weak	epitaph_plain_\jump	/* the wrapper's kit/interpose.S */
+	movq	epitaph_plain_\jump@GOTPCREL(%rip), %r10
+#endif
+	cmpq	%r10, %r11
+	.endm
+
 	interposer PUBLIC(dlopen), ep_before_dlopen
 	interposer PUBLIC(dlmopen), ep_before_dlmopen
 
@@ -61,17 +125,17 @@
 	interposer PUBLIC(_Unwind_Resume_or_Rethrow), ep_before_rethrow
 	interposer PUBLIC(_Unwind_SetIP), ep_before_landing
 
-	interposer PUBLIC(setjmp), ep_before_setjmp
-	interposer PUBLIC(_setjmp), ep_before__setjmp
-	interposer PUBLIC(__sigsetjmp), ep_before_sigsetjmp
-	interposer PUBLIC(longjmp), ep_before_longjmp
-	interposer PUBLIC(_longjmp), ep_before__longjmp
-	interposer PUBLIC(siglongjmp), ep_before_siglongjmp
-	interposer PUBLIC(__longjmp_chk), ep_before_longjmp_chk
-	interposer PUBLIC(getcontext), ep_before_getcontext
-	interposer PUBLIC(setcontext), ep_before_setcontext
-	interposer PUBLIC(swapcontext), ep_before_swapcontext
-	interposer PUBLIC(makecontext), ep_before_makecontext
+	interposer_given PUBLIC(setjmp), setjmp, ep_before_setjmp
+	interposer_given PUBLIC(_setjmp), _setjmp, ep_before__setjmp
+	interposer_given PUBLIC(__sigsetjmp), __sigsetjmp, ep_before_sigsetjmp
+	interposer_given PUBLIC(longjmp), longjmp, ep_before_longjmp
+	interposer_given PUBLIC(_longjmp), _longjmp, ep_before__longjmp
+	interposer_given PUBLIC(siglongjmp), siglongjmp, ep_before_siglongjmp
+	interposer_given PUBLIC(__longjmp_chk), __longjmp_chk, ep_before_longjmp_chk
+	interposer_given PUBLIC(getcontext), getcontext, ep_before_getcontext
+	interposer_given PUBLIC(setcontext), setcontext, ep_before_setcontext
+	interposer_given PUBLIC(swapcontext), swapcontext, ep_before_swapcontext
+	interposer_given PUBLIC(makecontext), makecontext, ep_before_makecontext
 
 	interposer PUBLIC(prctl), ep_before_prctl
 	interposer PUBLIC(syscall), ep_before_syscall
@@ -100,12 +164,21 @@
 	 */
 	.globl	PUBLIC(vfork)
 	.type	PUBLIC(vfork), @function
+	.globl	epitaph_given_vfork
+	.type	epitaph_given_vfork, @function
 	.p2align 4
-PUBLIC(vfork):
+epitaph_given_vfork:
 	.cfi_startproc
 	endbr64
-	movq	%rsp, %rdi
+	is_ours	vfork
+	jne	3f
+.Lown_vfork:
+PUBLIC(vfork):
+	endbr64
+	xorl	%r11d, %r11d
+3:	movq	%rsp, %rdi
 	movq	(%rsp), %rsi
+	movq	%r11, %rdx
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
 	call	ep_before_vfork
@@ -139,5 +212,28 @@ PUBLIC(vfork):
 	ret
 	.cfi_endproc
 	.size	PUBLIC(vfork), . - PUBLIC(vfork)
+	.size	epitaph_given_vfork, . - epitaph_given_vfork
+
+	/* Only given: \code, with what is in %r11. */
+	.macro	given name, code:vararg
+	.globl	epitaph_given_\name
+	.type	epitaph_given_\name, @function
+	.p2align 4
+epitaph_given_\name:
+	.cfi_startproc
+	endbr64
+	\code
+	.cfi_endproc
+	.size	epitaph_given_\name, . - epitaph_given_\name
+	.endm
+
+	given	__cxa_throw, go_on ep_before_throw
+	given	__cxa_rethrow, go_on ep_before_throw_again
+	given	_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE, \
+		go_on ep_before_throw_kept
+	/* The sixth argument, the third; C calls the real one. */
+	given	__gxx_personality_v0, movq %r11, %r9; jmp ep_personality
+	given	__gcc_personality_v0, movq %r11, %r9; jmp ep_personality
+	given	pthread_setname_np, movq %r11, %rdx; jmp ep_setname
 
 	.section .note.GNU-stack, "", @progbits

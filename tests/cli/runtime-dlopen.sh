@@ -125,7 +125,8 @@ for program in static shared; do
 	grep -q "^module $PWD/plug/libouter.so gone" map
 done
 
-# A traced library in a program that has no runtime: glibc's hooks are empty, and that is said once, with the name.
+# A traced library in a program that has no runtime brings one along, or finds the preloaded one, or the program's: nothing
+# is said (builds-plugins.sh: what is recorded).
 cat >bare.c <<'END'
 int traced(void);
 int main(void) { return traced() - 1; }
@@ -133,8 +134,7 @@ END
 "$BIN/epitaph-cc" -epitaph-method=finstrument -epitaph-runtime=shared -shared -fPIC traced.c -o libtraced.so
 gcc bare.c -o bare -L. -ltraced -Wl,-rpath,"$PWD"
 ./bare >out 2>err
-[ ! -s out ]
-[ "$(wc -l <err)" -eq 1 ] && grep -q "^epitaph: $PWD/libtraced.so calls the C library's empty hooks" err
+[ ! -s out ] && [ ! -s err ]
 LD_PRELOAD=$LIB/libepitaph.so ./bare >out 2>err
 [ ! -s out ] && [ ! -s err ]
 "$BIN/epitaph-cc" bare.c -o bare -L. -ltraced -Wl,-rpath,"$PWD"

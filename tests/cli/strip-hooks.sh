@@ -111,7 +111,7 @@ echo "ext missing mis*ing" >bad
 cmp whole prog
 "$wrapper" -O2 -shared -fPIC f.c -o libf.so && strip libf.so && cp libf.so bare.so
 "$EPITAPH" strip-hooks bare.so -n list 2>err >said && grep -q 'no .symtab' err && grep -q 'local is no function' err
-[ "$(objdump -d --no-show-raw-insn bare.so | grep -Ec 'call.*(__fentry__|__return__)')" -lt "$(objdump -d --no-show-raw-insn libf.so | grep -Ec 'call.*(__fentry__|__return__)')" ]
+[ "$(objdump -d --no-show-raw-insn bare.so | grep -c "call ")" -lt "$(objdump -d --no-show-raw-insn libf.so | grep -c "call ")" ] # hooks have no names there
 
 fails() { # STATUS WORDS ARGUMENTS...
 	local want=$1 words=$2 status=0

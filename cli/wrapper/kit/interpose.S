@@ -4,13 +4,16 @@
  * that the runtime stands in front of (runtime/interpose.h has the
  * list, and frame-symbols.sh compares). Weak: a program that has its own
  * function of that name keeps it. A jump, not a call: dlopen looks at its
- * return address.
+ * return address. epitaph_plain_NAME: the same, whoever defines NAME.
  */
 	.text
 	.macro	interpose name
 	.weak	\name
 	.type	\name, @function
+	.globl	epitaph_plain_\name
+	.hidden	epitaph_plain_\name
 	.p2align 4
+epitaph_plain_\name:
 \name:
 	.cfi_startproc
 	endbr64
