@@ -244,6 +244,17 @@ static void nap(long ns)
 	ep_syscall2(SYS_nanosleep, (long)&wait, 0);
 }
 
+bool ep_sched_wanted(void)
+{
+	return __atomic_load_n(&control, __ATOMIC_ACQUIRE) == RUN;
+}
+
+bool ep_sched_wait(long ns)
+{
+	sleep_on(&control, RUN, 0, ns);
+	return ep_sched_wanted();
+}
+
 /* The drain's table is a copy: what the program closes must be closed. */
 static void close_everything(void)
 {
@@ -353,7 +364,7 @@ static void drain_until_stopped(void)
 {
 	long period = PERIOD_LEAST;
 
-	while (__atomic_load_n(&control, __ATOMIC_ACQUIRE) == RUN) {
+	while (ep_sched_wanted()) {
 		unsigned full;
 
 		sleep_on(&control, RUN, 0, period);
@@ -373,16 +384,30 @@ static void remove_instance(void)
 	ep_syscall1(SYS_exit_group, 0);
 }
 
+/* The drain is killed in the middle of making it. */
+static void remove_unfinished(void)
+{
+	close_everything();
+	for (int i = 0; i < 1000 && __atomic_load_n(&alive, __ATOMIC_ACQUIRE);
+	     i++)
+		nap(1000000);
+	if (ep_sched->instance[0] && ep_ftrace_find())
+		remove_instance();
+	ep_syscall1(SYS_exit_group, 0);
+}
+
+static void (*removal)(void); /* what the remover does */
+
 /* Its child goes on without it, and is waited for by whoever adopts orphans:
  * else it would stay a zombie of the program's. */
 static void make_remover(void)
 {
 	if (!ep_syscall_failed(ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID,
 					stack + HELPER_STACK, &remover,
-					remove_instance)))
+					removal)))
 		ep_syscall1(SYS_exit_group, 0);
 	remover = 0;
-	remove_instance();
+	removal();
 }
 
 /* The program adopts orphans itself: it must not meet one of ours. */
@@ -396,32 +421,33 @@ static bool adopts_orphans(void)
 
 /* A process of its own that shares the memory and nothing else: it outlives
  * this one by the time that it takes. Nobody but us waits for it: without a
- * signal at its end wait(2) wants __WCLONE. */
-static void remove_later(void)
+ * signal at its end wait(2) wants __WCLONE. False: there is one, or can be
+ * none. */
+static bool remove_later(void (*run)(void))
 {
 	bool adopts = adopts_orphans();
+	uint32_t none = 0;
 	long child;
 
-	if (__atomic_load_n(&remover, __ATOMIC_ACQUIRE)) {
-		ep_ftrace_remove();
-		return;
-	}
-	remover = 1;
+	if (!__atomic_compare_exchange_n(&remover, &none, 1, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	removal = run;
 	if (adopts)
 		child = ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID,
-				 stack + HELPER_STACK, &remover,
-				 remove_instance);
+				 stack + HELPER_STACK, &remover, run);
 	else
 		child = ep_clone(CLONE_VM, stack + 2 * HELPER_STACK, &remover,
 				 make_remover);
 	if (ep_syscall_failed(child)) {
 		remover = 0;
-		ep_ftrace_remove();
-	} else if (adopts) {
-		zombie = child;
-	} else {
-		ep_syscall4(SYS_wait4, child, 0, __WCLONE, 0);
+		return false;
 	}
+	if (adopts)
+		zombie = child;
+	else
+		ep_syscall4(SYS_wait4, child, 0, __WCLONE, 0);
+	return true;
 }
 
 /* What the drain before this one left. */
@@ -439,7 +465,8 @@ static void close_source(void)
 	ep_sched->stop_tsc = ep_tsc();
 	if (ep_sched->source == EP_SCHED_FTRACE) {
 		ep_ftrace_close();
-		remove_later();
+		if (!remove_later(remove_instance))
+			ep_ftrace_remove();
 	} else {
 		ep_perf_close();
 	}
@@ -648,10 +675,30 @@ void ep_sched_before_exec(void)
 		ep_sched_return_later();
 }
 
+/* It takes 55 ms to begin, which the process's end need not wait for: the
+ * kernel kills it. False: it has begun. */
+static bool abandon(void)
+{
+	uint64_t mask;
+	bool left;
+
+	if (!drain || __atomic_load_n(&ep_sched->state, __ATOMIC_ACQUIRE) !=
+			      EP_SCHED_STARTING)
+		return false;
+	mask = block_signals();
+	left = remove_later(remove_unfinished);
+	/* If the end is not as near as it seems. */
+	if (left)
+		__atomic_store_n(&control, STOP, __ATOMIC_RELEASE);
+	restore_signals(mask);
+	return left;
+}
+
 void ep_sched_end(void)
 {
 	if (!is_ours())
 		return;
 	atomic_store(&due, UINT64_MAX);
-	ep_sched_leave();
+	if (!abandon())
+		ep_sched_leave();
 }

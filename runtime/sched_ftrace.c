@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "runtime/arena.h"
@@ -145,6 +146,26 @@ struct entry {
 	char name[];
 };
 
+/*
+ * The kernel makes and removes one instance of the machine's at a time, in 50
+ * ms, and whoever waits for that cannot even be killed. Twenty children a
+ * second, and all of them end late. So ours take turns, which can be given up.
+ */
+#define TURN 5000000L /* ns, between two looks whether it has come */
+
+static long lock(int how)
+{
+	return ep_syscall2(SYS_flock, instances, how);
+}
+
+static bool wait_for_turn(void)
+{
+	while (lock(LOCK_EX | LOCK_NB) == -EWOULDBLOCK)
+		if (!ep_sched_wait(TURN))
+			return false;
+	return true;
+}
+
 static void remove_left(void)
 {
 	uint64_t buffer[512];
@@ -157,7 +178,7 @@ static void remove_left(void)
 		     at += ((struct entry *)at)->size) {
 			const char *name = ((struct entry *)at)->name;
 
-			if (is_left(name))
+			if (is_left(name) && ep_sched_wanted())
 				ep_syscall3(SYS_unlinkat, instances, (long)name,
 					    AT_REMOVEDIR);
 		}
@@ -343,8 +364,12 @@ static int choose_threads(void)
 
 static int set_up(uint64_t bytes)
 {
-	int error = make_instance();
+	int error;
 
+	if (!wait_for_turn())
+		return EINTR;
+	error = make_instance();
+	lock(LOCK_UN);
 	if (error)
 		return error;
 	open_pages();
@@ -369,10 +394,12 @@ int ep_ftrace_open(uint64_t bytes)
 	error = open_folder();
 	if (!error)
 		error = set_up(bytes);
-	if (!error) {
+	if (!error && lock(LOCK_EX | LOCK_NB) != -EWOULDBLOCK) {
 		remove_left();
-		return 0;
+		lock(LOCK_UN);
 	}
+	if (!error)
+		return 0;
 	ep_ftrace_close();
 	if (instances >= 0)
 		ep_ftrace_remove();
@@ -446,8 +473,18 @@ void ep_ftrace_forget(void)
 	cpu_end = 0;
 }
 
+bool ep_ftrace_find(void)
+{
+	return open_folder() == 0;
+}
+
 bool ep_ftrace_remove(void)
 {
-	return ep_syscall3(SYS_unlinkat, instances, (long)ep_sched->instance,
-			   AT_REMOVEDIR) != -EBUSY;
+	long error;
+
+	lock(LOCK_EX);
+	error = ep_syscall3(SYS_unlinkat, instances, (long)ep_sched->instance,
+			    AT_REMOVEDIR);
+	lock(LOCK_UN);
+	return error != -EBUSY;
 }

@@ -29,6 +29,10 @@ uint64_t ep_sched_segment(void);
 /* Appends to the formats; what does not fit is left out. */
 void ep_sched_add_format(uint32_t kind, const char *path);
 
+/* Waits; false: the drain is to end. */
+bool ep_sched_wait(long ns);
+bool ep_sched_wanted(void);
+
 /* ---- the sources: 0 or an errno; descriptors are the drain's ---- */
 
 int ep_ftrace_open(uint64_t bytes);
@@ -39,6 +43,8 @@ unsigned ep_ftrace_drain(void);
 void ep_ftrace_stop(void);
 /* Lets go of it: nothing else keeps it from being removed. */
 void ep_ftrace_close(void);
+/* For one who has not the drain's descriptors: where the instance is. */
+bool ep_ftrace_find(void);
 /* Removes the instance; false: somebody uses it still. In any process that
  * shares the memory. */
 bool ep_ftrace_remove(void);

@@ -5,7 +5,7 @@
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
 
-all="fork thread raw raw-files _Fork clone clone-vm clone-vfork vfork vfork-exec spawn exec exec-untraced double orphan daemon storm"
+all="fork thread raw raw-files _Fork clone clone-vm clone-vfork vfork vfork-exec spawn exec exec-untraced double orphan daemon storm young"
 some="fork thread raw vfork exec exec-untraced daemon"
 user="$(id -un)"
 nobody=()
@@ -57,7 +57,7 @@ try off "$user" raw thread double
 EPITAPH_FILE=arena.%p try off root raw-files fork _Fork
 if [ "$(id -u)" -eq 0 ]; then
 	try perf root $some
-	[ ! -w $tracing/instances ] || try ftrace root $some
+	[ ! -w $tracing/instances ] || try ftrace root $some young
 	! "${alone[@]}" true 2>/dev/null || try perf init init
 fi
 wait

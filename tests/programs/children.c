@@ -475,6 +475,26 @@ UNTRACED static pid_t by_storm(void)
 	return bad ? -1 : by_fork();
 }
 
+/* Their drains are about to begin. */
+UNTRACED static pid_t by_young(void)
+{
+	int status, bad = 0;
+	pid_t pids[8];
+
+	for (int i = 0; i < 8; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			note_pid();
+			busy(in_child, 95 + i * 8);
+			_exit(DONE);
+		}
+	}
+	for (int i = 0; i < 8; i++)
+		bad += waitpid(pids[i], &status, 0) != pids[i] ||
+		       status != DONE << 8;
+	return bad ? -1 : by_fork();
+}
+
 static const struct {
 	const char *name;
 	pid_t (*make)(void);
@@ -497,6 +517,7 @@ static const struct {
 	{"orphan", by_orphan},
 	{"daemon", by_daemon},
 	{"storm", by_storm},
+	{"young", by_young},
 };
 
 UNTRACED static pid_t make(const char *kind)
