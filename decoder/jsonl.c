@@ -118,6 +118,7 @@ static void head_columns(struct ep_json *json)
 					      "time_ns",
 					      "earliest_ns",
 					      "latest_ns",
+					      "unsure_wait_ns",
 					      "span",
 					      "lost",
 					      "lines"};

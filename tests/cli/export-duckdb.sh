@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # DuckDB reads a jsonl file as it is: all columns, with their types, also those of lines that come after its sample of 20,480.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/exports.bash"
