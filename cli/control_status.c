@@ -66,9 +66,12 @@ static void print_gate(const struct ep_arena *arena)
 		printf("%s%s", separator, gates[i].text);
 		separator = "; ";
 	}
-	if (arena->gate & EP_GATE_STOPPED)
-		printf(": %s", ep_off_text(arena->off_reason));
-	printf("%s\n", arena->gate ? "" : "on");
+	if (arena->off_reason)
+		printf("%s: %s", arena->gate ? "" : "off for good",
+		       ep_off_text(arena->off_reason));
+	else if (!arena->gate)
+		printf("on");
+	printf("\n");
 	if (arena->pauses || arena->control_pauses)
 		printf("pauses     %" PRIu64 " by the program or its start, "
 		       "%" PRIu64 " by epitaph control\n",
@@ -148,14 +151,14 @@ static void print_all(const struct ep_session *session,
 static void json_gate(struct ep_json *json, const struct ep_arena *arena)
 {
 	ep_json_key(json, "recording");
-	ep_json_bool(json, arena->gate == 0);
+	ep_json_bool(json, arena->gate == 0 && !arena->off_reason);
 	ep_json_key(json, "paused_by");
 	ep_json_array(json);
 	for (size_t i = 0; i < GATES; i++)
 		if (arena->gate & gates[i].bit)
 			ep_json_string(json, gates[i].name);
 	ep_json_array_end(json);
-	if (arena->gate & EP_GATE_STOPPED)
+	if (arena->off_reason)
 		ep_json_member_text(json, "stopped",
 				    ep_off_text(arena->off_reason));
 	ep_json_member_uint(json, "pauses", arena->pauses);

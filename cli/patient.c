@@ -289,10 +289,11 @@ static void arena_look(struct ep_patient *patient)
 	if (ep_root_find(source, &found, NULL) == EP_OK &&
 	    ep_source_read(source, found.arena_address, &arena, sizeof(arena),
 			   NULL, NULL) == EP_OK) {
-		patient->traced = true;
+		patient->traced = found.off_reason != EP_OFF_OVERWRITTEN;
 		patient->has_runtime = true;
 		patient->off = arena.gate != 0;
-		patient->off_reason = arena.off_reason;
+		patient->off_reason =
+			found.off_reason ? found.off_reason : arena.off_reason;
 		patient->memory = found.root.arena_size;
 		for (unsigned i = 0; i < EP_SECTION_MAX; i++)
 			if (arena.sections[i].type == EP_SECTION_THREADS &&

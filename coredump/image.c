@@ -197,6 +197,7 @@ int ep_image_read(struct ep_image *image, struct ep_source *source,
 	new.address = found->arena_address;
 	new.root = found->root;
 	new.how = found->how;
+	new.off_reason = found->off_reason;
 	new.redacted = ep_source_redacted(source);
 	rc = pages_read(&new, source, found, 0, size, err);
 	if (rc == EP_OK && new.pages_missing * EP_PAGE >= page_up(size))

@@ -19,6 +19,7 @@ struct ep_image {
 	uint64_t address;     /* process virtual address of bytes[0] */
 	struct ep_root root;  /* validated */
 	uint32_t how;         /* EP_FOUND_ */
+	uint32_t off_reason;  /* EP_OFF_, by the root; 0 also when not seen */
 	uint32_t redacted;    /* EP_REDACTED_: what was left out on purpose */
 };
 

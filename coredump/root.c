@@ -59,6 +59,8 @@ const char *ep_off_text(uint32_t reason)
 		return "code lies above 2^47 (5-level page tables)";
 	case EP_OFF_OTHER_RUNTIME:
 		return "another runtime in the process came first";
+	case EP_OFF_OVERWRITTEN:
+		return "the program wrote over the memory that holds the trace";
 	}
 	return "of a reason that this version does not know";
 }
@@ -584,6 +586,20 @@ static void root_address_look(struct ep_root_search *search)
 		search->found.root_address = other.found.root_address;
 }
 
+/* The arena's copy may have been made before tracing ended. */
+static void off_reason_look(struct ep_root_search *search)
+{
+	struct ep_root_found *found = &search->found;
+	struct ep_err ignored;
+	struct ep_root root;
+
+	if (found->root_address &&
+	    root_read(search->source, found->root_address, EP_ROOT_MAGIC, &root,
+		      &ignored) == EP_OK &&
+	    root.identity == found->root.identity)
+		found->off_reason = root.off_reason;
+}
+
 int ep_root_find(struct ep_source *source, struct ep_root_found *out,
 		 struct ep_err *err)
 {
@@ -595,6 +611,7 @@ int ep_root_find(struct ep_source *source, struct ep_root_found *out,
 		if (ways[i](&search))
 			continue;
 		root_address_look(&search);
+		off_reason_look(&search);
 		*out = search.found;
 		return EP_OK;
 	}

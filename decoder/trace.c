@@ -113,6 +113,10 @@ static bool read_header(struct ep_trace *trace)
 	const struct ep_image *image = trace->image;
 	const void *page = ep_trace_view(trace, 0, PAGE);
 
+	if (image->off_reason == EP_OFF_OVERWRITTEN)
+		ep_trace_warn(trace, "the program wrote over the memory that "
+				     "holds the trace: tracing ended there");
+
 	if (!page) {
 		ep_trace_warn(trace, "the arena's first page was not saved: "
 				     "only blocks can be read");
@@ -122,8 +126,11 @@ static bool read_header(struct ep_trace *trace)
 	if (memcmp(trace->arena.root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE) ==
 		    0 &&
 	    trace->arena.root.identity == image->root.identity &&
-	    trace->arena.block_size == EP_BLOCK_SIZE)
+	    trace->arena.block_size == EP_BLOCK_SIZE) {
+		if (!trace->arena.off_reason)
+			trace->arena.off_reason = image->off_reason;
 		return true;
+	}
 	ep_trace_warn(trace, "the arena's first page is damaged: only blocks "
 			     "can be read");
 	memset(&trace->arena, 0, sizeof(trace->arena));
@@ -341,7 +348,10 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	return ep_fail(err, EP_E_CORRUPT, 0,
 		       "the arena's first page is missing or damaged, and no "
-		       "block of it is whole");
+		       "block of it is whole%s",
+		       image->off_reason == EP_OFF_OVERWRITTEN
+			       ? ": the program wrote over it"
+			       : "");
 }
 
 void ep_trace_destroy(struct ep_trace *trace)

@@ -83,7 +83,7 @@ def info_rows(source, found):
     yield from thread_rows(trace)
     yield from history_rows(trace, saved == found.committed)
     yield "settings", settings_text(trace)
-    yield "tracing", state_text(trace.arena)
+    yield "tracing", state_text(trace.arena, trace.found.off_reason)
 
 
 def arena_rows(source, found, saved):
@@ -181,14 +181,14 @@ def settings_text(trace):
     return ", ".join(words).replace(", (", " (")
 
 
-def state_text(arena):
+def state_text(arena, off_reason):
     gate = arena["gate"]
     if gate is None:
         return "unknown"
     words = [text for bit, text in GATES if gate & bit]
-    if arena["off_reason"]:
-        words.append(OFF_TEXT.get(arena["off_reason"],
-                                  "reason %d" % arena["off_reason"]))
+    reason = off_reason or arena["off_reason"]
+    if reason:
+        words.append(OFF_TEXT.get(reason, "reason %d" % reason))
     return ", ".join(words) or "on"
 
 

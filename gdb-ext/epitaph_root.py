@@ -26,6 +26,8 @@ OFF_TEXT = {
     fmt.EP_OFF_NO_MEMORY: "no arena could be mapped",
     fmt.EP_OFF_ADDRESS: "a code address needs more than 47 bits",
     fmt.EP_OFF_OTHER_RUNTIME: "another runtime in the process came first",
+    fmt.EP_OFF_OVERWRITTEN: "the program wrote over the memory that holds the"
+                            " trace",
 }
 HEADERS = 64  # program headers of one module that are looked at
 NOTES = 64 << 10  # bytes of one PT_NOTE that are looked at
@@ -53,6 +55,7 @@ class Found:
         self.arena_address = root["arena_address"]
         self.how = how
         self.where = where
+        self.off_reason = 0  # EP_OFF_, by the root; 0 also when not seen
         self.arena = None  # fields of struct ep_arena; None: not readable
         self.committed = 0  # bytes that should be there
 
@@ -213,6 +216,7 @@ def find(source):
                     epitaph_file.follow(finder, found)
                     and measure(source, found)):
                 look_for_root(finder, found)
+                look_for_end(finder, found)
                 return found
             unsaved = unsaved or found
         if unsaved:  # a root is proof: a scan would find nothing more
@@ -228,6 +232,13 @@ def look_for_root(finder, found):
         if other and other.arena_address == found.arena_address:
             found.root_address = other.root_address
             return
+
+
+def look_for_end(finder, found):
+    """The arena's copy may have been made before tracing ended."""
+    root = found.root_address and finder.root_at(found.root_address)
+    if root:
+        found.off_reason = root["off_reason"]
 
 
 def measure(source, found):

@@ -11,6 +11,7 @@
 #include "runtime/arena.h"
 #include "runtime/clock.h"
 #include "runtime/counting.h"
+#include "runtime/integrity.h"
 #include "runtime/dso/registrar.h"
 #include "runtime/kept.h"
 #include "runtime/loadmap.h"
@@ -33,7 +34,7 @@ void ep_pause_apply(void)
 {
 	bool shut;
 
-	if (!ep_arena)
+	if (!ep_arena || ep_overwritten())
 		return;
 	do {
 		shut = atomic_load(&pauses) != 0;
@@ -50,7 +51,7 @@ PUBLIC void epitaph_pause(void)
 {
 	ep_start();
 	atomic_fetch_add(&pauses, 1);
-	if (!ep_arena)
+	if (!ep_arena || ep_overwritten())
 		return;
 	__atomic_fetch_add(&ep_arena->pauses, 1, __ATOMIC_RELAXED);
 	ep_pause_apply();

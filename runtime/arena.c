@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 
 #include "runtime/backing.h"
+#include "runtime/faults.h"
 #include "runtime/format_watchdogs.h"
+#include "runtime/integrity.h"
 #include "runtime/sched.h"
 #include "runtime/rescue.h"
 #include "runtime/settings.h"
@@ -57,7 +59,7 @@ struct ep_arena *ep_arena;
 static void (*describe)(void);
 
 /* A page that the kernel empties in a forked child, however it forked. */
-static uint32_t *parent_word;
+static uint32_t *parent_word EP_IN_DATA;
 
 static uint32_t crc32_of(const void *bytes, uint64_t size)
 {
@@ -178,8 +180,16 @@ static void identify(void)
 static uint64_t add_section(uint32_t type, uint32_t entry_size, uint64_t offset,
 			    uint64_t size)
 {
-	ep_arena->sections[ep_arena->section_count++] =
-		(struct ep_section){type, entry_size, offset, size};
+	struct ep_section section = {type, entry_size, offset, size};
+
+	ep_truth.section[ep_truth.sections++] = section;
+	if (type == EP_SECTION_THREADS) {
+		ep_truth.threads = ep_truth.arena + offset;
+		ep_truth.threads_size = size;
+	}
+	if (type == EP_SECTION_RINGS)
+		ep_truth.rings = ep_truth.arena + offset;
+	ep_arena->sections[ep_arena->section_count++] = section;
 	return offset + size;
 }
 
@@ -196,7 +206,7 @@ static uint64_t lay_out(void)
 	uint64_t threads = clamp(all / (16 * KIB) * sizeof(struct ep_thread),
 				 2 * PAGE, KIB * KIB);
 
-	ep_arena->section_count = 0;
+	ep_arena->section_count = ep_truth.sections = 0;
 	at = add_section(EP_SECTION_PROCESS, sizeof(struct ep_process), at,
 			 clamp(all / 512, PAGE, 16 * PAGE));
 	at = add_section(EP_SECTION_CLOCK, sizeof(struct ep_clock), at, PAGE);
@@ -281,6 +291,8 @@ static void take_place(uint64_t address, uint64_t size)
 	ep_arena = (struct ep_arena *)address;
 	epitaph_root.arena_address = address;
 	epitaph_root.arena_size = address ? size : 0;
+	ep_truth.arena = address;
+	ep_truth.size = epitaph_root.arena_size;
 }
 
 /* Opens what is mapped at [address, address + size). A file is given its name
@@ -349,13 +361,13 @@ bool ep_arena_start(void (*fill)(void))
 
 void *ep_arena_section(uint32_t type, uint64_t *size)
 {
-	const struct ep_section *section = ep_arena->sections;
+	const struct ep_section *section = ep_truth.section;
 
 	while (section->type != type)
 		section++;
 	if (size)
 		*size = section->size;
-	return (char *)ep_arena + section->offset;
+	return (char *)ep_truth.arena + section->offset;
 }
 
 uint64_t ep_arena_free(void)
@@ -399,7 +411,8 @@ static uint64_t grow(uint64_t size)
 	uint64_t at = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
 
 	do {
-		if (size > epitaph_root.arena_size - at)
+		if (at > epitaph_root.arena_size ||
+		    size > epitaph_root.arena_size - at)
 			return 0;
 	} while (!__atomic_compare_exchange_n(
 		&ep_arena->committed, &at, at + size, false, __ATOMIC_RELAXED,
@@ -431,7 +444,11 @@ uint64_t ep_arena_grow(uint64_t size)
 
 bool ep_arena_forked(void)
 {
-	return parent_word && *parent_word == 0;
+	if (!parent_word || *parent_word)
+		return false;
+	/* A handler of a fault may have written there. */
+	return !ep_faults_run() ||
+	       (uint32_t)ep_syscall0(SYS_getpid) != epitaph_root.pid;
 }
 
 /* Nothing may be written to the parent's file, so what comes in its place is

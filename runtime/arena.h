@@ -28,7 +28,8 @@ extern struct ep_arena *ep_arena;
  */
 bool ep_arena_start(void (*fill)(void));
 
-/* A section's first byte (never NULL after start) and size in bytes. */
+/* A section's first byte (never NULL after start) and size in bytes: one that
+ * was laid out. Not by what the arena says, which may be written over. */
 void *ep_arena_section(uint32_t type, uint64_t *size);
 
 /*

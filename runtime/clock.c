@@ -12,6 +12,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/format.h"
+#include "runtime/integrity.h"
 #include "runtime/text.h"
 #include "runtime/vdso.h"
 #include "runtime/x86_64/tsc.h"
@@ -228,7 +229,8 @@ void ep_clock_start(void)
 
 void ep_clock_refresh(uint64_t tsc)
 {
-	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !clocks)
+	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !clocks ||
+	    ep_overwritten())
 		return;
 	if (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
 		return;

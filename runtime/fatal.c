@@ -16,6 +16,8 @@
 #include "runtime/counting.h"
 #include "runtime/crash.h"
 #include "runtime/inherit.h"
+#include "runtime/faults.h"
+#include "runtime/front.h"
 #include "runtime/interpose.h"
 #include "runtime/rescue.h"
 #include "runtime/settings.h"
@@ -145,11 +147,16 @@ static void install(int signal)
 	ep_signal_action(signal, &ours, NULL);
 }
 
+/* A library's constructor may have set a handler before ours ran. */
 static void own(int signal)
 {
+	struct ep_kernel_action *program = &fatal.program[signal];
+
 	if (fatal.owned[signal] || signal == ep_settings.snapshot_signal ||
-	    ep_signal_action(signal, NULL, &fatal.program[signal]))
+	    ep_signal_action(signal, NULL, program))
 		return;
+	if (program->handler == (void *)ep_front)
+		program->handler = ep_front_handler(signal);
 	fatal.owned[signal] = true;
 	install(signal);
 }
@@ -256,6 +263,47 @@ PUBLIC handler_fn NAME(ssignal)(int signal, handler_fn handler);
 PUBLIC handler_fn NAME(sysv_signal)(int signal, handler_fn handler);
 PUBLIC handler_fn NAME(__sysv_signal)(int signal, handler_fn handler);
 
+typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
+
+static bool fronted(int signal, void *handler)
+{
+	return signal > 0 && signal < EP_SIGNALS && handler == (void *)ep_front;
+}
+
+/* libc's, with ep_front in front of a handler that wants it. */
+static int act_fronted(sigaction_fn real, int signal,
+		       const struct sigaction *new, struct sigaction *old)
+{
+	void *handler = new ? (void *)new->sa_sigaction : NULL;
+	struct sigaction ours, before;
+	uint64_t mask;
+	void *kept;
+	int result;
+
+	if (!ep_front_wanted(signal, handler)) {
+		result = real(signal, new, old);
+		if (!result && old &&
+		    fronted(signal, (void *)old->sa_sigaction))
+			old->sa_sigaction = ep_front_handler(signal);
+		return result;
+	}
+	lock(&mask);
+	kept = ep_front_handler(signal);
+	ep_bytes_copy(&ours, new, sizeof ours);
+	ours.sa_sigaction = ep_front;
+	ep_front_set(signal, handler);
+	result = real(signal, &ours, &before);
+	if (result)
+		ep_front_set(signal, kept);
+	unlock(&mask);
+	if (result || !old)
+		return result;
+	ep_bytes_copy(old, &before, sizeof before);
+	if (fronted(signal, (void *)old->sa_sigaction))
+		old->sa_sigaction = kept;
+	return 0;
+}
+
 int NAME(sigaction)(int signal, const struct sigaction *new,
 		    struct sigaction *old)
 {
@@ -267,9 +315,8 @@ int NAME(sigaction)(int signal, const struct sigaction *new,
 	}
 	real = ep_interpose_known(EP_REAL_sigaction, HERE);
 	if (real)
-		return ((int (*)(int, const struct sigaction *,
-				 struct sigaction *))(void (*)(void))real)(
-			signal, new, old);
+		return act_fronted((sigaction_fn)(void (*)(void))real, signal,
+				   new, old);
 	errno = ENOSYS;
 	return -1;
 }
@@ -287,6 +334,32 @@ static handler_fn set_handler(int signal, handler_fn handler, int flags)
 	return NAME(sigaction)(signal, &new, &old) ? SIG_ERR : old.sa_handler;
 }
 
+typedef handler_fn (*signal_fn)(int, handler_fn);
+
+/* As act_fronted. */
+static handler_fn set_fronted(signal_fn real, int signal, handler_fn handler)
+{
+	bool wanted = ep_front_wanted(signal, (void *)handler);
+	void *kept = NULL;
+	handler_fn before;
+	uint64_t mask;
+
+	if (!wanted) {
+		before = real(signal, handler);
+		return fronted(signal, (void *)before)
+			       ? (handler_fn)ep_front_handler(signal)
+			       : before;
+	}
+	lock(&mask);
+	kept = ep_front_handler(signal);
+	ep_front_set(signal, (void *)handler);
+	before = real(signal, (handler_fn)(void (*)(void))ep_front);
+	if (before == SIG_ERR)
+		ep_front_set(signal, kept);
+	unlock(&mask);
+	return fronted(signal, (void *)before) ? (handler_fn)kept : before;
+}
+
 /* libc's own where it may be asked: it knows of siginterrupt. */
 static handler_fn set_by(enum ep_interposed which, int signal,
 			 handler_fn handler, int flags, uint64_t place)
@@ -296,8 +369,8 @@ static handler_fn set_by(enum ep_interposed which, int signal,
 	if (!ep_fatal_owns(signal) || handler == SIG_ERR)
 		real = ep_interpose_known(which, place);
 	if (real)
-		return ((handler_fn(*)(int, handler_fn))(void (*)(void))real)(
-			signal, handler);
+		return set_fronted((signal_fn)(void (*)(void))real, signal,
+				   handler);
 	return set_handler(signal, handler, flags);
 }
 

@@ -81,6 +81,10 @@ static_assert(offsetof(struct ep_root, crc) == 124, "format");
 #define EP_OFF_OTHER_RUNTIME                            \
 	3 /* another runtime in this process came first \
 	   */
+#define EP_OFF_OVERWRITTEN                                                    \
+	4 /* the program wrote over the runtime's memory, and tracing ended   \
+	     there; in the root only, as nothing is written to the arena then \
+	   */
 
 /* The ELF note in every object that holds a runtime: name "EPITAPH", descriptor
  * struct ep_root_note. */

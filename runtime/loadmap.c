@@ -17,6 +17,7 @@
 #include "runtime/counting.h"
 #include "runtime/files.h"
 #include "runtime/format.h"
+#include "runtime/integrity.h"
 #include "runtime/maps.h"
 #include "runtime/settings.h"
 #include "runtime/text.h"
@@ -29,6 +30,7 @@
 static struct ep_modules *modules;
 static struct ep_module *entries;
 static uint64_t section_size;
+static uint32_t capacity;
 static uint64_t program; /* an address inside the main program, 0 unknown */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
@@ -54,10 +56,23 @@ static bool was_seen(uint32_t index)
 	return seen[index / 8] & 1u << index % 8;
 }
 
+/* What the section says is bounded by what it was laid out for: somebody may
+ * have written over it. */
+static uint32_t known_count(void)
+{
+	return modules->count < capacity ? modules->count : capacity;
+}
+
+static bool path_holds(const struct ep_module *module)
+{
+	return module->path.offset <= section_size &&
+	       module->path.length <= section_size - module->path.offset;
+}
+
 static bool same_path(const struct ep_module *module,
 		      const struct ep_map_line *line)
 {
-	return module->path.length == line->path_length &&
+	return path_holds(module) && module->path.length == line->path_length &&
 	       ep_bytes_equal((char *)modules + module->path.offset, line->path,
 			      line->path_length);
 }
@@ -73,7 +88,7 @@ static bool same_file(const struct ep_module *module,
 static struct ep_module *find_loaded(uint64_t start,
 				     const struct ep_map_line *line)
 {
-	for (uint32_t i = 0; i < modules->count; i++) {
+	for (uint32_t i = 0; i < known_count(); i++) {
 		struct ep_module *module = &entries[i];
 
 		if (!module->unload_tsc && module->start == start &&
@@ -86,7 +101,7 @@ static struct ep_module *find_loaded(uint64_t start,
 /* Has any other module been where this one was, since it was unloaded? */
 static bool overlaid(const struct ep_module *gone)
 {
-	for (uint32_t i = 0; i < modules->count; i++) {
+	for (uint32_t i = 0; i < known_count(); i++) {
 		const struct ep_module *module = &entries[i];
 
 		if (module != gone && module->start < gone->end &&
@@ -116,7 +131,7 @@ static bool same_image(const struct ep_module *module,
 static struct ep_module *find_returned(const struct ep_map_line *line,
 				       const struct ep_image *image)
 {
-	for (uint32_t i = 0; i < modules->count; i++) {
+	for (uint32_t i = 0; i < known_count(); i++) {
 		struct ep_module *module = &entries[i];
 
 		if (module->unload_tsc && same_image(module, image) &&
@@ -131,13 +146,13 @@ static bool keep_path(const struct ep_map_line *line, struct ep_string *out)
 {
 	uint32_t end = modules->strings_end;
 
-	for (uint32_t i = 0; i < modules->count; i++) {
+	for (uint32_t i = 0; i < known_count(); i++) {
 		if (same_path(&entries[i], line)) {
 			*out = entries[i].path;
 			return true;
 		}
 	}
-	if (line->path_length > section_size - end)
+	if (end > section_size || line->path_length > section_size - end)
 		return false;
 	ep_bytes_copy((char *)modules + end, line->path, line->path_length);
 	out->offset = end;
@@ -161,10 +176,10 @@ static uint32_t flags_of(const struct ep_map_line *line,
 static void add(const struct ep_map_line *line, const struct ep_image *image,
 		bool header)
 {
-	struct ep_module *module = &entries[modules->count];
+	uint32_t count = known_count();
+	struct ep_module *module = &entries[count];
 
-	if (modules->count == modules->capacity ||
-	    !keep_path(line, &module->path)) {
+	if (count == capacity || !keep_path(line, &module->path)) {
 		ep_arena->modules_untold++;
 		return;
 	}
@@ -180,7 +195,7 @@ static void add(const struct ep_map_line *line, const struct ep_image *image,
 	ep_bytes_copy(module->build_id, image->build_id, image->build_id_size);
 	note_seen(module);
 	__atomic_store_n(&module->state, EP_MODULE_VALID, __ATOMIC_RELEASE);
-	__atomic_store_n(&modules->count, modules->count + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&modules->count, count + 1, __ATOMIC_RELEASE);
 }
 
 /* ---- the kernel's map ---- */
@@ -290,7 +305,7 @@ static void mark_unloaded(void)
 {
 	uint64_t now = ep_tsc();
 
-	for (uint32_t i = 0; i < modules->count; i++) {
+	for (uint32_t i = 0; i < known_count(); i++) {
 		if (was_seen(i) || entries[i].unload_tsc)
 			continue;
 		entries[i].unload_tsc = now;
@@ -353,7 +368,7 @@ void ep_loadmap_stale(void)
 {
 	uint64_t now = ep_tsc();
 
-	if (!modules)
+	if (!modules || ep_overwritten())
 		return;
 	__atomic_store_n(&modules->stale, 1, __ATOMIC_RELAXED);
 	atomic_store(&announced, now);
@@ -365,7 +380,7 @@ void ep_loadmap_refresh(void)
 	uint64_t at = atomic_load_explicit(&look_at, memory_order_relaxed);
 	uint64_t now, since;
 
-	if (!at || (now = ep_tsc()) < at)
+	if (!at || (now = ep_tsc()) < at || !ep_arena_intact())
 		return;
 	if (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
 		return;
@@ -378,14 +393,13 @@ void ep_loadmap_refresh(void)
 /* The arena is fresh, so all entries are free already. */
 static void lay_out(void)
 {
-	uint64_t capacity = (section_size - sizeof *modules) / BYTES_PER_MODULE;
+	uint64_t most = (section_size - sizeof *modules) / BYTES_PER_MODULE;
 
-	if (capacity > CAPACITY_MOST)
-		capacity = CAPACITY_MOST;
+	capacity = most < CAPACITY_MOST ? (uint32_t)most : CAPACITY_MOST;
 	modules->count = 0;
-	modules->capacity = (uint32_t)capacity;
-	modules->strings =
-		(uint32_t)(sizeof *modules + capacity * sizeof *entries);
+	modules->capacity = capacity;
+	modules->strings = (uint32_t)(sizeof *modules +
+				      (uint64_t)capacity * sizeof *entries);
 	modules->strings_end = modules->strings;
 	modules->refreshed_tsc = 0;
 	modules->stale = 0;

@@ -13,6 +13,7 @@
 #include "runtime/arena.h"
 #include "runtime/backing.h"
 #include "runtime/files.h"
+#include "runtime/integrity.h"
 #include "runtime/sched.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
@@ -22,14 +23,13 @@
 #define YIELDS 1000
 
 static struct ep_arena spare; /* the first page, for when it is lost */
-static uint64_t opened;       /* most bytes that were ever committed */
 static uint32_t busy, facts_lost, done;
 static uint32_t growing; /* threads between hold and release */
 
 void ep_rescue_prepare(void)
 {
 	ep_bytes_copy(&spare, ep_arena, sizeof spare);
-	opened = ep_arena->committed;
+	ep_truth.opened = ep_arena->committed;
 	done = 0;
 }
 
@@ -40,11 +40,12 @@ void ep_rescue_reset(void)
 
 void ep_rescue_grown(uint64_t committed)
 {
-	uint64_t before = __atomic_load_n(&opened, __ATOMIC_RELAXED);
+	uint64_t before = __atomic_load_n(&ep_truth.opened, __ATOMIC_RELAXED);
 
 	while (before < committed &&
-	       !__atomic_compare_exchange_n(&opened, &before, committed, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(&ep_truth.opened, &before,
+					    committed, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
 		;
 }
 
@@ -71,6 +72,11 @@ static void wait_for_growing(void)
 	for (int i = 0;
 	     i < YIELDS && __atomic_load_n(&growing, __ATOMIC_SEQ_CST); i++)
 		ep_syscall0(SYS_sched_yield);
+}
+
+bool ep_rescue_happened(void)
+{
+	return done || ep_backing_on();
 }
 
 bool ep_rescue_lost_facts(void)
@@ -122,7 +128,7 @@ static void complete(struct ep_arena *arena)
 	if (!ep_bytes_equal(arena->root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE) ||
 	    !ep_root_crc_holds(&arena->root)) {
 		ep_bytes_copy(arena, &spare, sizeof spare);
-		arena->committed = opened;
+		arena->committed = ep_truth.opened;
 	}
 	sched = section_of(arena, EP_SECTION_SCHED);
 	if (sched)
@@ -137,7 +143,7 @@ static void drop_stale_blocks(uint64_t twin)
 	uint64_t rings = (uint64_t)ep_arena_section(EP_SECTION_RINGS, NULL) -
 			 (uint64_t)ep_arena;
 
-	for (uint64_t at = rings; at < opened; at += EP_BLOCK_SIZE) {
+	for (uint64_t at = rings; at < ep_truth.opened; at += EP_BLOCK_SIZE) {
 		struct ep_block *block =
 			(struct ep_block *)((uint64_t)ep_arena + at);
 		uint64_t check = block->check, now;
@@ -160,11 +166,11 @@ static bool failed(long result)
 /* Private memory in place of the rest, which nobody has touched. */
 static void replace_rest(void)
 {
-	uint64_t rest = epitaph_root.arena_size - opened;
+	uint64_t rest = epitaph_root.arena_size - ep_truth.opened;
 
 	if (rest)
-		ep_syscall6(SYS_mmap, (long)ep_arena + (long)opened, (long)rest,
-			    PROT_NONE,
+		ep_syscall6(SYS_mmap, (long)ep_arena + (long)ep_truth.opened,
+			    (long)rest, PROT_NONE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 				    MAP_FIXED,
 			    -1, 0);
@@ -173,25 +179,27 @@ static void replace_rest(void)
 static bool replace(void)
 {
 	uint64_t arena = (uint64_t)ep_arena;
-	long fresh =
-		ep_syscall6(SYS_mmap, 0, (long)opened, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long fresh = ep_syscall6(SYS_mmap, 0, (long)ep_truth.opened,
+				 PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	/* Of a shared mapping, an old size of 0 makes another one of the same
 	 * pages (man 2 mremap). */
-	long twin = ep_syscall5(SYS_mremap, (long)arena, 0, (long)opened,
-				MREMAP_MAYMOVE, 0);
+	long twin = ep_syscall5(SYS_mremap, (long)arena, 0,
+				(long)ep_truth.opened, MREMAP_MAYMOVE, 0);
 
 	if (failed(fresh))
 		return false;
-	copy((uint64_t)fresh, failed(twin) ? arena : (uint64_t)twin, opened);
+	copy((uint64_t)fresh, failed(twin) ? arena : (uint64_t)twin,
+	     ep_truth.opened);
 	complete((struct ep_arena *)fresh);
-	if (failed(ep_syscall5(SYS_mremap, fresh, (long)opened, (long)opened,
+	if (failed(ep_syscall5(SYS_mremap, fresh, (long)ep_truth.opened,
+			       (long)ep_truth.opened,
 			       MREMAP_MAYMOVE | MREMAP_FIXED, (long)arena)))
 		return false;
 	replace_rest();
 	if (!failed(twin)) {
 		drop_stale_blocks((uint64_t)twin);
-		ep_syscall2(SYS_munmap, twin, (long)opened);
+		ep_syscall2(SYS_munmap, twin, (long)ep_truth.opened);
 	}
 	return true;
 }

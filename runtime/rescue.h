@@ -31,6 +31,9 @@ void ep_rescue_release(void);
  */
 bool ep_rescue(uint64_t address);
 
+/* Parts of the arena may be empty: there was a rescue, or may be one. */
+bool ep_rescue_happened(void);
+
 /* True once after a rescue that lost process facts, clock or load map: the
  * caller notes them again. */
 bool ep_rescue_lost_facts(void);

@@ -12,7 +12,9 @@
 #include "runtime/arena.h"
 #include "runtime/clock.h"
 #include "runtime/counting.h"
+#include "runtime/faults.h"
 #include "runtime/hold.h"
+#include "runtime/integrity.h"
 #include "runtime/loadmap.h"
 #include "runtime/pace.h"
 #include "runtime/pause.h"
@@ -246,7 +248,8 @@ void ep_ring_look_soon(void)
 	uint64_t cursor = tls->cursor;
 	uint32_t mask = BOUNDARY_MASK & ~(uint32_t)cursor;
 
-	if (!tls->gate || !mask || tls->boundary_mask != BOUNDARY_MASK)
+	if (!tls->gate || !mask || tls->boundary_mask != BOUNDARY_MASK ||
+	    !ep_intact(tls))
 		return;
 	*(volatile uint32_t *)&tls->boundary_mask = mask;
 	ep_pace_gap(tls, cursor);
@@ -270,11 +273,27 @@ static void start_here(struct ep_tls *tls)
 		stop_here(tls);
 }
 
+void ep_ring_resume_here(void)
+{
+	if (!ep_shortcalls_on() && !*(volatile const uint32_t *)ep_tls.gate)
+		start_here(&ep_tls);
+}
+
+/* What keeps the thread from recording. In a handler of a fault its gate is
+ * open, whatever the thread's and the process's say. */
+static uint32_t gate_of(const struct ep_tls *tls)
+{
+	if (tls->gate != &ep_faults_gate)
+		return *(volatile const uint32_t *)tls->gate;
+	return *(volatile const uint32_t *)&tls->thread->gate |
+	       *(volatile const uint32_t *)&ep_arena->gate;
+}
+
 /* The first event of a thread, or the first that no pause keeps out; or a
  * forked child at its next block. */
 static bool begin(struct ep_tls *tls)
 {
-	if (!ep_start())
+	if (!ep_start() || !ep_arena_intact())
 		return false;
 	if (!tls->gate || (!tls->cursor && !*tls->gate)) {
 		ep_start_refill();
@@ -292,7 +311,8 @@ static bool begin(struct ep_tls *tls)
  * what follows gets a block of its own that says so. */
 static uint8_t resume(struct ep_tls *tls)
 {
-	bool stopped = !tls->boundary_mask && !ep_shortcalls_on();
+	bool stopped = !tls->boundary_mask && !ep_shortcalls_on() &&
+		       tls->gate != &ep_faults_gate;
 	uint64_t pauses = ep_pause_count();
 	/* A thread that has just begun was not running either. */
 	bool missing =
@@ -309,8 +329,8 @@ bool ep_ring_recording(void)
 	const struct ep_tls *tls = &ep_tls;
 
 	/* A forked child's ring is its own from its next hook on. */
-	return tls->gate && tls->cursor &&
-	       !*(volatile const uint32_t *)tls->gate && !ep_arena_forked();
+	return ep_intact(tls) && tls->gate && tls->cursor && !gate_of(tls) &&
+	       !ep_arena_forked();
 }
 
 static void add_marks(struct ep_tls *tls, const uint64_t *words, unsigned count)
@@ -332,9 +352,11 @@ bool ep_ring_ready(void)
 {
 	struct ep_tls *tls = &ep_tls;
 
+	if (!ep_intact(tls))
+		return false;
 	if ((!tls->gate || !tls->cursor || ep_arena_forked()) && !begin(tls))
 		return false;
-	return !*(volatile const uint32_t *)tls->gate;
+	return !gate_of(tls);
 }
 
 uint64_t *ep_ring_reserve(unsigned count, uint64_t *stamped)
@@ -343,7 +365,9 @@ uint64_t *ep_ring_reserve(unsigned count, uint64_t *stamped)
 	uint64_t cursor = tls->cursor, tsc;
 
 	/* Paused, not begun, at a block's start: all that is rare. */
-	if (!tls->boundary_mask || *tls->gate || cursor % EP_BLOCK_SIZE == 0 ||
+	if (ep_overwritten() || !tls->boundary_mask ||
+	    tls->gate != &ep_arena->gate || *tls->gate ||
+	    cursor % EP_BLOCK_SIZE == 0 ||
 	    cursor % EP_BLOCK_SIZE + count * 8 > EP_BLOCK_SIZE ||
 	    tls->pauses != ep_pause_count() || ep_arena_forked())
 		return NULL;
@@ -379,11 +403,15 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 	struct ep_tls *tls = &ep_tls;
 	bool boundary;
 
+	if (!ep_intact(tls))
+		return;
 	if (ep_thread_lost(tls))
 		ep_thread_lose();
 	boundary = tls->cursor % EP_BLOCK_SIZE == 0;
 	if ((!tls->gate || !tls->cursor ||
-	     ((boundary || ep_ring_is_to_look()) && ep_arena_forked())) &&
+	     ((boundary || ep_ring_is_to_look() ||
+	       tls->gate == &ep_faults_gate) &&
+	      ep_arena_forked())) &&
 	    !begin(tls))
 		return;
 	if (ep_ring_is_to_look())
@@ -392,7 +420,9 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 		ep_counting_hook(tls, word);
 		return;
 	}
-	if (*(volatile const uint32_t *)tls->gate)
+	if (tls->gate == &ep_faults_gate)
+		ep_faults_look(tls, sp);
+	if (gate_of(tls))
 		return;
 	if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT ||
 	    word >> EP_STAMP_SHIFT) {

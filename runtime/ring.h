@@ -58,7 +58,9 @@ void ep_ring_look_soon(void);
 /* It has had no hook since. */
 bool ep_ring_is_to_look(void);
 
-/* The caller's own pause takes effect at once, not at its next block. */
+/* The caller's own pause takes effect at once, not at its next block; and its
+ * end, where no call went by unseen. */
 void ep_ring_pause_here(void);
+void ep_ring_resume_here(void);
 
 #endif

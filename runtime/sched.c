@@ -20,8 +20,10 @@
 #include "runtime/arena.h"
 #include "runtime/backing.h"
 #include "runtime/clock.h"
+#include "runtime/faults.h"
 #include "runtime/files.h"
 #include "runtime/inherit.h"
+#include "runtime/integrity.h"
 #include "runtime/sched_impl.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
@@ -57,14 +59,16 @@
 long ep_clone(unsigned long flags, void *stack_end, uint32_t *clear,
 	      void (*run)(void)); /* x86_64/clone.S */
 
-enum { RUN, STOP };
+/* `control`: it runs while that bit is clear; the rest counts wakings. */
+#define STOP  1u
+#define WAKEN 2u
 
 struct ep_sched *ep_sched;
 
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static _Atomic uint64_t due = UINT64_MAX; /* TSC */
 static struct ep_sched spare; /* for when the arena's file is cut off */
-static uint32_t control;      /* a futex: RUN or STOP */
+static uint32_t control;      /* a futex */
 static uint32_t alive;   /* not 0 until the kernel has let go of the drain */
 static uint32_t drain;   /* its tid; 0: none */
 static uint32_t remover; /* not 0 until the last one is gone */
@@ -246,12 +250,15 @@ static void nap(long ns)
 
 bool ep_sched_wanted(void)
 {
-	return __atomic_load_n(&control, __ATOMIC_ACQUIRE) == RUN;
+	return !(__atomic_load_n(&control, __ATOMIC_ACQUIRE) & STOP);
 }
 
 bool ep_sched_wait(long ns)
 {
-	sleep_on(&control, RUN, 0, ns);
+	uint32_t now = __atomic_load_n(&control, __ATOMIC_ACQUIRE);
+
+	if (!(now & STOP))
+		sleep_on(&control, now, 0, ns);
 	return ep_sched_wanted();
 }
 
@@ -360,14 +367,56 @@ static unsigned drain_source(void)
 	return full;
 }
 
+/* What is followed is what it was when the drain began. */
+static bool sched_intact(void)
+{
+	if (!ep_arena_intact())
+		return false;
+	if (ep_sched->pool_offset == spare.pool_offset &&
+	    ep_sched->pool_size == spare.pool_size &&
+	    ep_sched->source == spare.source)
+		return true;
+	ep_integrity_end();
+	return false;
+}
+
+/* Until somebody wakes it: its stack may be written over meanwhile. */
+static void rest(uint32_t now)
+{
+	ep_faults_rest(true);
+	ep_syscall4(SYS_futex, (long)&control, FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+		    (long)now, 0);
+	ep_faults_rest(false);
+}
+
+bool ep_sched_wake(void)
+{
+	uint32_t now = __atomic_load_n(&control, __ATOMIC_ACQUIRE);
+
+	if (!drain || now & STOP)
+		return false;
+	__atomic_compare_exchange_n(&control, &now, now + WAKEN, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	ep_syscall3(SYS_futex, (long)&control, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
+		    1);
+	return true;
+}
+
 static void drain_until_stopped(void)
 {
 	long period = PERIOD_LEAST;
+	uint32_t now;
 
-	while (ep_sched_wanted()) {
+	while (!((now = __atomic_load_n(&control, __ATOMIC_ACQUIRE)) & STOP)) {
 		unsigned full;
 
-		sleep_on(&control, RUN, 0, period);
+		if (ep_faults_run() || ep_overwritten()) {
+			rest(now);
+			continue;
+		}
+		sleep_on(&control, now, 0, period);
+		if (ep_faults_run() || !sched_intact())
+			continue;
 		full = drain_source();
 		if (full >= FULL && period > PERIOD_LEAST)
 			period /= 2;
@@ -459,11 +508,13 @@ static void bury(void)
 
 static void close_source(void)
 {
-	if (ep_sched->source == EP_SCHED_FTRACE)
+	if (spare.source == EP_SCHED_FTRACE)
 		ep_ftrace_stop();
-	drain_source();
-	ep_sched->stop_tsc = ep_tsc();
-	if (ep_sched->source == EP_SCHED_FTRACE) {
+	if (!ep_overwritten()) {
+		drain_source();
+		ep_sched->stop_tsc = ep_tsc();
+	}
+	if (spare.source == EP_SCHED_FTRACE) {
 		ep_ftrace_close();
 		if (!remove_later(remove_instance))
 			ep_ftrace_remove();
@@ -546,7 +597,7 @@ static void start_drain(void)
 {
 	long tid;
 
-	control = RUN;
+	control = 0;
 	alive = 1;
 	set_state(EP_SCHED_STARTING);
 	tid = make_drain();

@@ -44,6 +44,9 @@ void ep_sched_return(void);
 /* … at a block's start, when the call is over. */
 void ep_sched_return_later(void);
 
+/* Wakes the drain, which looks at what has changed. False: there is none. */
+bool ep_sched_wake(void);
+
 /* The section's head, when it was lost with the arena's file: as it was when
  * the drain began, so that this can end. */
 struct ep_sched;

@@ -12,6 +12,7 @@
 #include "runtime/crash.h"
 #include "runtime/environment.h"
 #include "runtime/fatal.h"
+#include "runtime/integrity.h"
 #include "runtime/interpose.h"
 #include "runtime/kept.h"
 #include "runtime/loadmap.h"
@@ -108,6 +109,8 @@ void ep_start_refill(void)
 
 bool ep_start(void)
 {
+	if (ep_overwritten())
+		return false;
 	if (atomic_load_explicit(&state, memory_order_acquire) != ON)
 		return start_slow();
 	ep_start_child();
@@ -137,7 +140,7 @@ static void restart(bool recorded)
 static void start_child(bool recorded)
 {
 	if (atomic_load_explicit(&state, memory_order_acquire) == ON &&
-	    ep_arena_forked())
+	    !ep_overwritten() && ep_arena_forked())
 		restart(recorded);
 }
 

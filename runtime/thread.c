@@ -12,6 +12,8 @@
 #include "runtime/arena.h"
 #include "runtime/backing.h"
 #include "runtime/crash.h"
+#include "runtime/faults.h"
+#include "runtime/integrity.h"
 #include "runtime/pause.h"
 #include "runtime/ring.h"
 #include "runtime/settings.h"
@@ -41,7 +43,7 @@ static_assert(offsetof(struct ep_tls, counters) == TLS_COUNTERS, "offsets.h");
 static_assert(offsetof(struct ep_tls, counter_limit) == TLS_LIMIT, "offsets.h");
 
 /* The gate of a thread that is never to record. */
-static const uint32_t shut_for_good = EP_GATE_STOPPED;
+const uint32_t ep_shut_for_good = EP_GATE_STOPPED;
 
 static uint32_t last_serial;
 static pthread_key_t end_key;
@@ -284,7 +286,7 @@ void ep_thread_rename(const char *name)
 	struct ep_thread *thread = ep_tls.thread;
 	char taken[16] = "";
 
-	if (!thread)
+	if (!thread || ep_overwritten())
 		return;
 	if (!name) {
 		if (ep_syscall2(SYS_prctl, PR_GET_NAME, (long)taken) != 0)
@@ -372,9 +374,10 @@ void ep_thread_end(void)
 {
 	struct ep_thread *thread = ep_tls.thread;
 
-	if (!thread)
+	if (!thread || !ep_intact(&ep_tls))
 		return;
-	ep_tls.gate = &shut_for_good;
+	ep_faults_leave(&ep_tls);
+	ep_tls.gate = &ep_shut_for_good;
 	ep_ring_pause_here();
 	ep_tls.thread = NULL;
 	if (ep_settings.crash_snapshot)
@@ -391,6 +394,7 @@ void ep_thread_lose(void)
 	struct ep_shortcalls *shortcalls = ep_tls.shortcalls;
 	uint64_t block = (ep_tls.cursor - 1) & -(uint64_t)EP_BLOCK_SIZE;
 
+	ep_faults_leave(&ep_tls);
 	if (ep_tls.cursor)
 		ep_bytes_zero((void *)block, EP_BLOCK_SIZE);
 	ep_bytes_zero(ep_tls.thread, sizeof(*ep_tls.thread));
@@ -420,6 +424,7 @@ void ep_thread_reset(void)
 	__builtin_memset(&ep_tls, 0, sizeof(ep_tls));
 	ep_tls.shortcalls = shortcalls;
 	ep_shortcalls_reset(&ep_tls);
+	ep_faults_reset();
 	last_serial = 0;
 	__builtin_memset(loose, 0, sizeof(loose));
 }
@@ -465,17 +470,20 @@ static void set_gate(const uint32_t *gate)
 void ep_thread_gate(void)
 {
 	const struct ep_thread *thread = ep_tls.thread;
+	bool left = ep_faults_leave(&ep_tls);
 
 	/* Whoever has no entry counts in what several threads share. */
 	if (!thread && ep_settings.counting)
 		set_gate(&ep_arena->gate);
 	else if (!thread ||
 		 thread->flags & (EP_THREAD_IGNORED | EP_THREAD_WITHOUT_RING))
-		set_gate(&shut_for_good);
+		set_gate(&ep_shut_for_good);
 	else if (thread->gate)
 		set_gate(&thread->gate);
 	else
 		set_gate(&ep_arena->gate);
+	if (left)
+		ep_ring_resume_here();
 }
 
 static void start_entry(struct ep_thread *thread, uint32_t serial)
@@ -498,7 +506,7 @@ struct ep_thread *ep_thread_enter(void)
 	if (!ep_cmpxchg_local((uint64_t *)&ep_tls.gate, 0,
 			      (uint64_t)(ep_settings.counting
 						 ? &ep_arena->gate
-						 : &shut_for_good)))
+						 : &ep_shut_for_good)))
 		return ep_tls.thread;
 	thread = claim_entry(&serial);
 	if (thread)
@@ -591,7 +599,7 @@ bool ep_thread_set_ring(uint64_t size)
 	    (thread->ring_offset && thread->ring_size == size))
 		return true;
 	/* A signal handler that is traced meanwhile goes unrecorded. */
-	set_gate(&shut_for_good);
+	set_gate(&ep_shut_for_good);
 	ep_ring_pause_here();
 	found = find_other_ring(size, &ring, &left);
 	/* Entering a block chooses its timing where this is not 0. */
@@ -641,7 +649,7 @@ void ep_thread_start(void)
 		ep_tls.pauses = EP_PAUSES_UNKNOWN;
 		return;
 	}
-	set_gate(&shut_for_good);
+	set_gate(&ep_shut_for_good);
 	give_ring(thread);
 	ep_thread_gate();
 }

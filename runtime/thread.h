@@ -44,6 +44,9 @@ static_assert(sizeof(struct ep_tls) <= 64, "more does not fit under dlopen");
 
 extern __thread struct ep_tls ep_tls __attribute__((visibility("hidden")));
 
+/* The gate of a thread that is never to record. */
+extern const uint32_t ep_shut_for_good;
+
 #define EP_PAUSES_UNKNOWN UINT64_MAX /* tls.pauses: a pause came between */
 
 /*

@@ -17,6 +17,7 @@
 #include "runtime/epitaph.h"
 #include "runtime/format_watchdogs.h"
 #include "runtime/helper.h"
+#include "runtime/integrity.h"
 #include "runtime/mark.h"
 #include "runtime/ring.h"
 #include "runtime/snapshot.h"
@@ -51,7 +52,7 @@ static struct ep_watchdog *entry_of(const struct epitaph_watchdog *watchdog)
 	uint64_t id = (uint64_t)watchdog;
 	struct ep_watchdog *entry;
 
-	if (!id || !table)
+	if (!id || !table || ep_overwritten())
 		return NULL;
 	entry = &table[id % EP_WATCHDOGS];
 	return __atomic_load_n(&entry->id, __ATOMIC_RELAXED) == id &&
@@ -313,7 +314,7 @@ static void watch(void)
 	ep_helper_begin(&watcher, "epitaph-watch");
 	ep_arena->watcher = (uint32_t)ep_syscall0(SYS_gettid);
 	while ((wanted = ep_helper_wanted(&watcher)) != 0) {
-		sleep = look(since);
+		sleep = ep_arena_intact() ? look(since) : SLEEP_MOST;
 		before = ep_tsc();
 		ep_helper_sleep(&watcher, wanted, sleep);
 		if (ep_tsc() - before > ep_clock_cycles(sleep + ASLEEP))
@@ -355,7 +356,8 @@ void ep_watchdog_begin(void)
 
 static uint32_t own_tid(void)
 {
-	const struct ep_thread *thread = ep_tls.thread;
+	const struct ep_thread *thread =
+		ep_intact(&ep_tls) ? ep_tls.thread : NULL;
 
 	return thread ? thread->tid : (uint32_t)ep_syscall0(SYS_gettid);
 }

@@ -10,7 +10,9 @@
  * The four ways through a hook, by the thread's own cursor and masks:
  *	cursor & timing != 0			untimed: advance, store
  *	else the gate is shut			paused: nothing; or this process
- *						counts: a call adds one
+ *						counts: a call adds one; or it
+ *						is written over: C, which sees
+ *						that
  *	else cursor & boundary != 0		timed: read the TSC as well
  *	else					slow: C (ring.c)
  */
@@ -18,6 +20,8 @@
 
 #define GAP_CYCLES 0x40000    /* EP_GAP_CYCLES */
 #define COUNTING   0x80000000 /* EP_GATE_COUNTING: no pause */
+#define PAUSES     0xffff0b   /* EP_GATE_: all that pause */
+#define NONSENSE   0x7f0000f4 /* what no gate has: written over */
 
 /*
  * Where the thread's struct lies. In an executable it is a link-time constant
@@ -35,6 +39,12 @@
 #endif
 
 	.text
+
+/* Of this runtime's own hooks, which hookcode.c ends. */
+	.macro local_name name
+	.globl	\name
+	.hidden	\name
+	.endm
 
 /*
  * The timed way, common to all hooks. In: cursor in \cursor (kept for the
@@ -120,11 +130,15 @@
 
 /* ---- __fentry__: the traced function's first instruction ---------------- */
 
+	local_name ep_hooks_begin
+ep_hooks_begin:
 	.globl	__fentry__
 	.type	__fentry__, @function
 	also	__fentry__
+	local_name ep_hook_entry
 	.p2align 6
 __fentry__:
+ep_hook_entry:
 	.cfi_startproc
 	endbr64
 	tls_base %r11
@@ -151,12 +165,17 @@ __fentry__:
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
 	jnz	2b
 	jmp	3b
-6:	cmpl	$COUNTING, (%r10)
-	jne	7f
+6:	cmpl	$PAUSES, (%r10)
+	ja	8f
+7:	ret
+8:	testl	$NONSENSE, (%r10)
+	jnz	4b
+	cmpl	$COUNTING, (%r10)
+	jne	7b
 	movl	4(%rsp), %r10d
 	count_call %r11, %r10, "movzwl 2(%rsp), %r10d", \
 		"movzwl (%rsp), %r10d", 4b
-7:	ret
+	ret
 	.cfi_endproc
 	.size	__fentry__, . - __fentry__
 
@@ -196,8 +215,10 @@ __fentry__:
 	.globl	__return__
 	.type	__return__, @function
 	also	__return__
+	local_name ep_hook_return
 	.p2align 6
 __return__:
+ep_hook_return:
 	.cfi_startproc
 	endbr64
 	keep_registers
@@ -238,12 +259,14 @@ __return__:
 
 /* ---- -finstrument-functions: ordinary calls with the function in rdi ---- */
 
-	.macro cyg_hook name, return
+	.macro cyg_hook name, own, return
 	.globl	\name
 	.type	\name, @function
 	also	\name
+	local_name \own
 	.p2align 6
 \name:
+\own:
 	.cfi_startproc
 	endbr64
 	.if	\return
@@ -265,7 +288,11 @@ __return__:
 2:	timed_record %r10, %r11, %rdi, %rcx, 5f, 4f
 	ret
 	.if	!\return
-7:	cmpl	$COUNTING, (%r10)
+7:	cmpl	$PAUSES, (%r10)
+	jbe	6b
+	testl	$NONSENSE, (%r10)
+	jnz	4f
+	cmpl	$COUNTING, (%r10)
 	jne	6b
 	movq	%rdi, %r8
 	shrq	$32, %r8
@@ -290,8 +317,10 @@ __return__:
 	.size	\name, . - \name
 	.endm
 
-	cyg_hook __cyg_profile_func_enter, 0
-	cyg_hook __cyg_profile_func_exit, 1
+	cyg_hook __cyg_profile_func_enter, ep_hook_enter, 0
+	cyg_hook __cyg_profile_func_exit, ep_hook_exit, 1
+	local_name ep_hooks_end_here
+ep_hooks_end_here:
 
 /*
  * Into C with every register kept that a call may clobber: ep_hook_slow is

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hookcode.h: the hooks' own code, as something that can be changed. */
+#ifndef EPITAPH_HOOKCODE_H
+#define EPITAPH_HOOKCODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Makes each hook return at once, for good: a `ret` over its first byte. A
+ * thread that is inside of one goes on. False: the kernel refuses writable
+ * code. Signal safe.
+ */
+bool ep_hooks_end(void);
+
+/* `address` lies in the code of a hook. */
+bool ep_hooks_contain(uint64_t address);
+
+#endif
