@@ -61,6 +61,20 @@ static bool has_schedule(const struct table *table)
 	return schedule && schedule->first < schedule->last;
 }
 
+/* A part that counts is not known: ">" in front of the rest. */
+static const char *at_least(const struct ep_stat *stat)
+{
+	return stat->unknown > stat->total / 200 ? ">" : "";
+}
+
+static bool has_unknown(const struct table *table)
+{
+	for (size_t i = 0; i < rows(table); i++)
+		if (*at_least(table->stats.list[i]))
+			return has_schedule(table);
+	return false;
+}
+
 /* Some waits are not known well enough. */
 static bool has_inside(const struct table *table)
 {
@@ -108,7 +122,7 @@ static void print_notes(const struct ep_stat *stat)
 static void print_row(const struct table *table, const struct ep_stat *stat)
 {
 	uint64_t timed = stat->durations.count;
-	char text[EP_TIMETEXT_SIZE];
+	char text[EP_TIMETEXT_SIZE], least[EP_TIMETEXT_SIZE + 1];
 
 	print_thread(table, stat);
 	printf("%10" PRIu64 " %10" PRIu64 " ", stat->calls, timed);
@@ -121,7 +135,9 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 			     : "-");
 	if (has_schedule(table)) {
 		printf("%12s ", ep_timetext(text, stat->running));
-		printf("%12s ", ep_timetext(text, stat->waiting));
+		snprintf(least, sizeof(least), "%s%s", at_least(stat),
+			 ep_timetext(text, stat->waiting));
+		printf("%12s ", least);
 	}
 	if (has_inside(table))
 		printf("%12s ",
@@ -158,6 +174,9 @@ static void print_text(const struct table *table)
 	       "max are theirs.\n",
 	       ep_counttext(calls, stats->calls),
 	       ep_counttext(timed, stats->timed));
+	if (has_unknown(table))
+		printf(">: at least; scheduling events do not tell of all of "
+		       "the function's time.\n");
 	if (has_inside(table))
 		printf("inside: of waiting, in the function or in what it "
 		       "called; in which is not known, as not every call has a "
@@ -178,7 +197,7 @@ static void print_csv(const struct table *table)
 {
 	printf("%sfunction,module,address,calls,timed,open,before,left,"
 	       "total_ns,self_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns,"
-	       "on_cpu_ns,waiting_ns,inside_ns\n",
+	       "on_cpu_ns,waiting_ns,inside_ns,unknown_ns\n",
 	       table->by_thread ? "tid,thread," : "");
 	for (size_t i = 0; i < rows(table); i++) {
 		const struct ep_stat *stat = table->stats.list[i];
@@ -204,10 +223,12 @@ static void print_csv(const struct table *table)
 			else
 				putchar(',');
 		if (has_schedule(table))
-			printf(",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
-			       stat->running, stat->waiting, stat->inside);
+			printf(",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+			       "\n",
+			       stat->running, stat->waiting, stat->inside,
+			       stat->unknown);
 		else
-			printf(",,,\n");
+			printf(",,,,\n");
 	}
 }
 
@@ -260,6 +281,7 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat,
 		ep_json_member_int(json, "on_cpu_ns", stat->running);
 		ep_json_member_int(json, "waiting_ns", stat->waiting);
 		ep_json_member_int(json, "inside_ns", stat->inside);
+		ep_json_member_int(json, "unknown_ns", stat->unknown);
 	}
 	ep_json_object_end(json);
 	ep_json_newline(json);
@@ -475,7 +497,8 @@ const struct ep_command ep_command_stats = {
 		"calls have no times of their own, the innermost of them may "
 		"not be the one that waited: a column \"inside\" says how much "
 		"was in the function or in what it called, not known which; "
-		"that is nobody's self time.\n\n"
+		"that is nobody's self time. \">\": at least, as events do not "
+		"tell of all of the total (JSON and CSV: unknown_ns).\n\n"
 		"--waits lists the calls in which threads waited: the "
 		"innermost traced call that was open, and who called it; how "
 		"often, how long in all, the longest; and who ended it: a "

@@ -160,12 +160,14 @@ static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
 	uint64_t begin, end;
 
 	stat->waiting += frame->waited;
-	if (!task || thread->now - frame->ran - frame->astray < frame->since)
+	if (thread->now - frame->ran - frame->astray < frame->since)
 		return;
 	end = ep_trace_tsc(trace, thread->now);
 	begin = ep_trace_tsc(trace, frame->since);
-	if (ep_task_times(trace, task, begin, end, &times))
-		stat->running += times.running;
+	if (!ep_task_times(trace, task, begin, end, &times))
+		times = (struct ep_slice_times){.unknown = frame->ran};
+	stat->running += times.running;
+	stat->unknown += times.unknown;
 }
 
 static int end(void *context, const struct ep_nest_thread *thread,

@@ -30,6 +30,8 @@ struct ep_stat {
 	 * row's self. What may have been a wait of another call is in none of
 	 * them. */
 	int64_t running, waiting, inside;
+	/* Of `total`: no scheduling events tell of it. */
+	int64_t unknown;
 	/* Durations of the calls whose begin and return have times of their
 	 * own. */
 	struct ep_spread durations;

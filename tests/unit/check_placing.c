@@ -11,6 +11,7 @@
 #include "build_sched.h"
 #include "decoder/calls.h"
 #include "decoder/placing.h"
+#include "decoder/stats.h"
 #include "fake_names.h"
 #include "main.h"
 
@@ -32,6 +33,7 @@ static struct build_sched sched;
 static struct ep_image image;
 static struct ep_trace *trace;
 static struct ep_names names;
+static uint64_t recorded_from = START;
 static struct truth truths[MANY];
 static unsigned truth_count, told_count;
 static uint64_t waited[MANY]; /* by call: cycles within it */
@@ -77,7 +79,7 @@ static void build(const char *script, uint32_t blocks)
 
 	options.size = 2u << 20;
 	arena = build_arena_create(&options);
-	build_sched_init(&sched, arena, START);
+	build_sched_init(&sched, arena, recorded_from);
 	build_sched_page(&sched, START);
 	thread = build_arena_thread(arena, MAIN, "main", blocks);
 	switch_at(START + 1, false, false);
@@ -256,6 +258,35 @@ START_TEST(what_is_certain_is_told_and_no_more)
 }
 END_TEST
 
+/* What no events tell of is no time without waits. */
+START_TEST(time_that_is_not_recorded_is_unknown)
+{
+	struct ep_stats stats;
+	bool met = false;
+
+	recorded_from = START + 2 * LONG;
+	build("|m|B_|)|B_|)|B_|)|B_|)|)", 4);
+	recorded_from = START;
+	ck_assert_int_eq(
+		ep_stats_create(&stats, trace, &names, NULL, false, NULL),
+		EP_OK);
+	for (size_t i = 0; i < stats.count; i++) {
+		const struct ep_stat *stat = stats.list[i];
+
+		met |= name_of(stat->function) == 'B';
+		ck_assert_int_gt(stat->unknown,
+				 ep_trace_ns(trace, 0, LONG / 2));
+		ck_assert_int_gt(stat->waiting, ep_trace_ns(trace, 0, LONG));
+		ck_assert_int_le(labs(stat->running + stat->waiting +
+				      stat->unknown - stat->total),
+				 20);
+	}
+	ck_assert(met);
+	ep_stats_deinit(&stats);
+	tear_down();
+}
+END_TEST
+
 /* ---- by chance ---- */
 
 static unsigned seed;
@@ -363,6 +394,7 @@ static Suite *suite(void)
 	TCase *tcase = tcase_create("placing");
 
 	tcase_add_test(tcase, what_is_certain_is_told_and_no_more);
+	tcase_add_test(tcase, time_that_is_not_recorded_is_unknown);
 	tcase_add_test(tcase, nothing_is_certain_that_is_not_true);
 	tcase_add_test(tcase, nor_where_the_beginning_is_gone);
 	suite_add_tcase(suite, tcase);

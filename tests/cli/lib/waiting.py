@@ -44,12 +44,14 @@ for name, ns in measured.items():
     told = value(name, "waiting_ns")
     marked = sum(value(where, "inside_ns") for where in outer[name])
     check(told <= ns * 1.05 + 50_000, f"{name} waited {ns}, {told} told")
-    check(told + marked + nobodys >= ns * 0.95, f"{name} waited {ns}, {told} told, {marked} marked, {nobodys} nobody's")
+    unknown = value(name, "unknown_ns")  # recording may have begun late
+    check(told + marked + nobodys + unknown >= ns * 0.95,
+          f"{name} waited {ns}, {told} told, {marked} marked, {nobodys} nobody's, {unknown} unknown")
     # A flame graph has the same, and what is marked apart.
     own = sum(int(n) for stack, n in folded if stack.split(";")[-1] == name)
     check(own <= ns * 1.05 + value(name, "on_cpu_ns") * 1.05 + 100_000, f"{name}: {own} in collapsed, {ns} measured")
     if every_call_is_timed:
-        check(told >= ns * 0.95, f"{name} waited {ns}, {told} told, though every call is timed")
+        check(told + unknown >= ns * 0.95, f"{name} waited {ns}, {told} told, though every call is timed")
 if every_call_is_timed:
     check(nobodys == 0 and not any(row["inside_ns"] for row in rows.values()), "marks, though every call is timed")
 else:
