@@ -14,8 +14,9 @@
 #define ADDRESS UINT64_C(0x200000000)
 
 /* The file gives a rate without a bound for its error. At worst it was measured
- * over 100 ms of sleep (funtrace.cpp, cpu_cycles_per_second). */
-#define RATE_ERROR_PPB 10000000u
+ * over 100 ms of sleep (funtrace.cpp, cpu_cycles_per_second), which a loaded
+ * machine stretches between two looks at a clock: 3.4 % were seen. */
+#define RATE_ERROR_PPB 50000000u
 
 /* Blocks may take 64 MiB and 8 times the bytes of the entries: 5 are needed at
  * worst when few entries lie hours apart. */

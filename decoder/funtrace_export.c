@@ -63,8 +63,9 @@ static int entry_add(struct track *track, uint64_t address, uint64_t flags,
 	if (!list)
 		return out_of_memory(err);
 	track->list = list;
+	/* funtrace2viz nests calls by their times: no two share one. */
 	if (track->count)
-		least = list[track->count - 1].tsc;
+		least = list[track->count - 1].tsc + 1;
 	list[track->count++] = (struct ep_funtrace_entry){
 		address | flags, when->best > least ? when->best : least};
 	return EP_OK;

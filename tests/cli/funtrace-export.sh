@@ -41,6 +41,7 @@ class Raw:
             elif magic == b"TRACEBUF":
                 assert size % 16 == 0 and who
                 entries = [e for e in struct.iter_unpack("<QQ", body) if e != (0, 0)]
+                assert all(a[1] < b[1] for a, b in zip(entries, entries[1:])), "two at one time"
                 self.threads.append((who, entries, size // 16 - len(entries)))
                 who = None
             elif magic == b"ENDTRACE":
