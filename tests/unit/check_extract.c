@@ -349,9 +349,11 @@ START_TEST(each_stack_gives_64_kib_from_its_pointer_up)
 	ck_assert_int_eq(ep_source_open(&source, in_dir("s"), &err), EP_OK);
 	list = ep_source_segments(source, &count);
 	ck_assert_uint_eq(count, 2);
-	ck_assert_uint_eq(list[1].address, UINT64_C(0x7f0000001000));
+	/* What lies below in the stack of who died, where a first fault's frame
+	 * may be, comes with it. */
+	ck_assert_uint_eq(list[1].address, UINT64_C(0x7f0000000000));
 	ck_assert_uint_ge(list[1].memory_size, 65536 + 512);
-	ck_assert_uint_le(list[1].memory_size, 65536 + 4096);
+	ck_assert_uint_le(list[1].memory_size, 65536 + 4096 + (20 << 10));
 	ep_source_close(source);
 	dir_remove();
 	build_core_destroy(core);
@@ -458,7 +460,7 @@ START_TEST(an_existing_file_is_refused_and_untouched)
 	fclose(file);
 	ck_assert_int_eq(extract(build_core_path(core), in_dir("s"), NULL),
 			 EP_E_USAGE);
-	ck_assert_ptr_nonnull(strstr(err.text, "--overwrite"));
+	ck_assert_ptr_nonnull(strstr(err.text, "exists"));
 	ck_assert_int_eq(stat(in_dir("s"), &st), 0);
 	ck_assert_int_eq(st.st_size, 4);
 	ck_assert_uint_eq(files_in_dir(), 1);

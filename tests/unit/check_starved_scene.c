@@ -277,7 +277,8 @@ START_TEST(extracting_an_arenas_file)
 	static const char *const words[] = {"extract", "--output=out", "arena",
 					    NULL};
 
-	whole_dated = true;
+	/* ep_arena_compact() leaves it as it lies. */
+	whole_dated = whole_least = true;
 	sweep_command(words, "EPITAPH");
 }
 END_TEST
