@@ -25,10 +25,11 @@ static void add_stack(const struct ep_report *report,
 		      const struct ep_stack *stack)
 {
 	for (size_t i = report->first.frame; i < stack->count; i++)
-		ep_signature_add(signature,
-				 ep_frame_function(report->names,
-						   report->others,
-						   &stack->frames[i]));
+		if (!stack->frames[i].signal)
+			ep_signature_add(signature,
+					 ep_frame_function(report->names,
+							   report->others,
+							   &stack->frames[i]));
 }
 
 /* The call from which on they are a handler's; NULL: none is. */

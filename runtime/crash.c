@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "runtime/inherit.h"
+#include "runtime/handled.h"
 #include "runtime/output.h"
 #include "runtime/signals.h"
 #include "runtime/snapshot.h"
@@ -107,6 +108,7 @@ static uint32_t written;
 static struct {
 	const siginfo_t *info;
 	const void *context;
+	bool failed;
 } crash;
 
 static void complain(int error)
@@ -126,11 +128,14 @@ static void write_one(void)
 {
 	int error = -EBUSY;
 
+	crash.failed = true;
+
 	for (int i = 0; i < 1000 / LOOK && error == -EBUSY; i++) {
 		error = ep_snapshot_crash(crash.info, crash.context);
 		if (error == -EBUSY)
 			nap();
 	}
+	crash.failed = error != 0;
 	if (error)
 		complain(error);
 }
@@ -169,19 +174,24 @@ static bool become_writer(void)
 	return false;
 }
 
-void ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
+int ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
 {
-	if (!become_writer())
-		return;
-	if (written++ < EP_CRASHES) {
+	int number = EP_HANDLED_NONE;
+
+	if (ep_handled_repeats(info, context) || !become_writer())
+		return number;
+	if (written++ < EP_CRASHES || dies) {
 		crash.info = info;
 		crash.context = context;
 		ep_crash_bounded(write_snapshot, EP_CRASH_SECONDS, signal,
 				 info);
+		if (!dies && !crash.failed)
+			number = ep_handled_begin(info, context);
 	}
 	/* A vfork child dies alone. */
 	if (!dies || ep_inherit() == EP_INHERIT_SHARED)
 		__atomic_store_n(&writer, NULL, __ATOMIC_RELEASE);
+	return number;
 }
 
 bool ep_crash_writing(void)
@@ -193,6 +203,7 @@ void ep_crash_reset(void)
 {
 	writer = NULL;
 	written = watch.tid = 0;
+	ep_handled_reset();
 }
 
 /* ---- stacks ---- */

@@ -15,13 +15,15 @@
 /*
  * Writes the snapshot for a signal of the calling thread; `dies`: the process
  * ends by it right after, so that nobody need write another. Does nothing in
- * the thread that is writing already, and after EP_CRASHES of them: a program
- * may live on signals that it handles. Of several threads that crash at once
- * one writes, the others wait for it. Does not return when it takes too long:
- * then the process dies of that signal.
+ * the thread that is writing already, for what belongs to a death that has its
+ * snapshot (handled.h), and, unless it dies, after EP_CRASHES of them: a
+ * program may live on signals that it handles. Of several threads that crash at
+ * once one writes, the others wait for it. Does not return when it takes too
+ * long: then the process dies of that signal. What it answers is for
+ * ep_handled_end.
  */
 #define EP_CRASHES 8
-void ep_crash(int signal, siginfo_t *info, const void *context, bool dies);
+int ep_crash(int signal, siginfo_t *info, const void *context, bool dies);
 
 /* In a forked child: what a thread of the parent was writing is not ours. */
 void ep_crash_reset(void);

@@ -15,6 +15,7 @@
 #include "runtime/backing.h"
 #include "runtime/counting.h"
 #include "runtime/crash.h"
+#include "runtime/handled.h"
 #include "runtime/inherit.h"
 #include "runtime/faults.h"
 #include "runtime/front.h"
@@ -94,6 +95,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	bool fault = ep_signal_is_fault(signal, info);
 	struct ep_kernel_action action;
+	int number = EP_HANDLED_NONE;
 
 	if (signal == SIGBUS && fault && ep_rescue((uint64_t)info->si_addr))
 		return;
@@ -103,7 +105,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	if (action.handler == SIG_IGN && !fault)
 		return;
 	if (ep_settings.crash_snapshot)
-		ep_crash(signal, info, context, !is_handler(&action));
+		number = ep_crash(signal, info, context, !is_handler(&action));
 	if (ep_settings.counting && !is_handler(&action))
 		ep_counting_write();
 	if (is_handler(&action))
@@ -111,6 +113,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 			signal, info, context);
 	else
 		ep_signal_die(signal, info);
+	ep_handled_end(number);
 }
 
 /* Nobody in between: an ignored signal stays ignored also after exec. */
