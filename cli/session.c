@@ -212,6 +212,7 @@ static void modules_from_source(struct ep_session *session)
 static int open_trace(struct ep_session *session)
 {
 	struct ep_err *err = &session->missing;
+	struct ep_death death;
 	int result = ep_image_read(&session->image, session->source,
 				   &session->found, err);
 
@@ -224,8 +225,11 @@ static int open_trace(struct ep_session *session)
 		       "read the counts with epitaph count report",
 		       ep_source_name(session->source));
 	session->naming.memory = session->source;
+	ep_source_death(session->source, &death);
+	/* Unless it is the one that died. */
 	if (!result && session->trace->schedule &&
-	    session->trace->schedule->head.tid)
+	    session->trace->schedule->head.tid &&
+	    session->trace->schedule->head.tid != death.tid)
 		ep_source_leave_out(session->source,
 				    session->trace->schedule->head.tid);
 	if (!result)

@@ -175,13 +175,16 @@ static int roll_init(struct roll *roll, const struct ep_report *report)
 	size_t core_count, more = trace ? trace->thread_count : 0;
 	const struct ep_source_thread *core =
 		ep_source_threads(report->source, &core_count);
+	struct ep_death death;
 
+	ep_report_death(report, &death);
 	roll->count = 0;
 	roll->threads = calloc(core_count + more + 1, sizeof(*roll->threads));
 	if (!roll->threads)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < core_count; i++)
-		if (!trace || !ep_trace_is_helper(trace, core[i].tid))
+		if (!trace || core[i].tid == death.tid ||
+		    !ep_trace_is_helper(trace, core[i].tid))
 			roll->threads[roll->count++] =
 				(struct ep_report_thread){
 					&core[i], ep_report_trace_thread(

@@ -42,6 +42,33 @@ static void take_slice(struct ep_report_state *state,
 	state->ran_ns = ep_trace_ns(trace, before->begin, before->end);
 }
 
+/*
+ * A signal that ends the process wakes all of its threads (kernel/signal.c,
+ * zap_threads): one that was woken by the thread that died, when that recorded
+ * nothing any more, waited until then.
+ */
+static void take_back_waking(struct ep_report_state *state,
+			     const struct ep_report *report,
+			     const struct ep_report_thread *thread)
+{
+	const struct ep_trace *trace = report->trace;
+	const struct ep_slice *ready = state->slice, *waited = ready - 1;
+	const struct ep_trace_thread *died;
+	const struct ep_task *task;
+	struct ep_death death;
+
+	ep_source_death(report->source, &death);
+	died = death.signal ? ep_report_trace_thread(trace, death.tid) : NULL;
+	task = ep_schedule_task(trace->schedule, thread->trace->tid);
+	if (!died || died == thread->trace || ready->state != EP_SLICE_READY ||
+	    ready == task->slices || waited->state != EP_SLICE_BLOCKED ||
+	    waited->waker_kind != EP_WAKER_THREAD ||
+	    waited->waker != death.tid || ready->begin < died->last_tsc)
+		return;
+	state->slice = waited;
+	state->ns = ep_trace_ns(trace, waited->begin, waited->end);
+}
+
 void ep_report_state_init(struct ep_report_state *state,
 			  struct ep_report *report,
 			  const struct ep_report_thread *thread)
@@ -56,6 +83,8 @@ void ep_report_state_init(struct ep_report_state *state,
 		if (state->slice)
 			take_slice(state, report, task);
 	}
+	if (state->slice)
+		take_back_waking(state, report, thread);
 	state->inside =
 		thread->core &&
 		ep_systemcall_of(report->source, thread->core, &state->call);
