@@ -201,9 +201,17 @@ static void judge_passed(struct ep_places *places,
 		bool last = returned && place->row.function == returned;
 		enum ep_hooks hooks;
 
-		if (place->row.inlined ||
+		if (place->row.inlined || ep_is_hook(place->row.function) ||
 		    (!place->row.frame->activation && !last))
 			continue;
+		/* The hook that is at work has told it. */
+		if (last && i &&
+		    ep_is_exit_hook(places->list[i - 1].row.function)) {
+			place->passed = true;
+			place->row.verdict = EP_VERDICT_RETURNING;
+			returned = NULL;
+			continue;
+		}
 		hooks = hooks_of(of, &place->row, &places->starved);
 		/* Of the innermost frame what was told last is enough. */
 		place->passed = hooks == EP_HOOKS_ENTERING ||
@@ -403,9 +411,11 @@ static struct finding not_instrumented(enum ep_reason reason)
 	return (struct finding){EP_VERDICT_NOT_INSTRUMENTED, reason};
 }
 
-/* Whether it has hooks; EP_VERDICT_COUNT: it has. */
+/* Whether it has hooks; EP_VERDICT_COUNT: it has. `hooked`: a hook of its own
+ * is at work. */
 static struct finding find_hooks(const struct ep_alignment_of *of,
-				 const struct ep_row *row, bool *starved)
+				 const struct ep_row *row, bool hooked,
+				 bool *starved)
 {
 	const struct ep_function *function = row->function;
 	enum ep_hooks hooks;
@@ -418,11 +428,11 @@ static struct finding find_hooks(const struct ep_alignment_of *of,
 		return not_instrumented(EP_REASON_NOWHERE);
 	if (!function->in)
 		return not_instrumented(EP_REASON_NO_FILE);
-	if (names_of(of, row) == of->names &&
+	if (!hooked && names_of(of, row) == of->names &&
 	    ep_flight_saw(of->flight, function))
 		return (struct finding){EP_VERDICT_COUNT, EP_REASON_NONE};
 	hooks = hooks_of(of, row, starved);
-	if (hooks == EP_HOOKS_ENTERING && row->number == 0)
+	if (hooks == EP_HOOKS_ENTERING && (row->number == 0 || hooked))
 		return (struct finding){EP_VERDICT_ENTERING, EP_REASON_NONE};
 	if (hooks == EP_HOOKS_NONE)
 		return not_instrumented(EP_REASON_NO_HOOK);
@@ -447,7 +457,8 @@ static void judge_frames(struct ep_alignment *alignment,
 			outer = row;
 		if (row->verdict != EP_VERDICT_COUNT)
 			continue;
-		found = find_hooks(of, row, &alignment->starved);
+		found = find_hooks(of, row, i && ep_is_hook(row[-1].function),
+				   &alignment->starved);
 		if (found.verdict == EP_VERDICT_COUNT)
 			found = (struct finding){EP_VERDICT_TRACE_LOST,
 						 why_lost(of->flight, outer)};

@@ -55,6 +55,11 @@ bool ep_is_hook(const struct ep_function *function)
 	       is_named(function, exit_hooks);
 }
 
+bool ep_is_exit_hook(const struct ep_function *function)
+{
+	return is_named(function, exit_hooks);
+}
+
 /* ---- one instruction ---- */
 
 /* Where a call or jump goes; 0: that is not written in it. */

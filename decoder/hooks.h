@@ -29,5 +29,7 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 
 /* One of the hooks itself, by its name. */
 bool ep_is_hook(const struct ep_function *function);
+/* The hook of the return? */
+bool ep_is_exit_hook(const struct ep_function *function);
 
 #endif

@@ -22,6 +22,7 @@
 #include "decoder/callsite.h"
 #include "decoder/module_file.h"
 #include "decoder/modules.h"
+#include "decoder/unwind_code.h"
 #include "decoder/signal_frame.h"
 
 /* DWARF register numbers (psABI x86-64, figure 3.36). */
@@ -60,9 +61,10 @@ struct ep_unwinder {
 	struct ep_stack *stack;
 	size_t room, limit;
 	bool no_memory, limited;
-	bool returned; /* the first frame was left by hand */
-	bool astray;   /* the last frame is where no code can be */
-	size_t base;   /* frames before those of this run of libdwfl's */
+	size_t own;  /* frames that were left by hand, and libdwfl does not
+			see */
+	bool astray; /* the last frame is where no code can be */
+	size_t base; /* frames before those of this run of libdwfl's */
 	struct ep_signal_frame resumed; /* and where it began; context 0: with
 					   the thread's registers */
 	int fault;                      /* EP_E_ since the last frame, 0 none */
@@ -311,36 +313,9 @@ static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp,
 static bool code_read(struct ep_unwinder *unwinder, uint64_t address,
 		      uint8_t *code, size_t size)
 {
-	Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, address);
-	size_t count = 0;
-	GElf_Addr bias;
-	Elf *elf;
-
-	if (ep_source_read(unwinder->source, address, code, size, NULL, NULL) ==
-	    EP_OK)
-		return true;
-	elf = module ? dwfl_module_getelf(module, &bias) : NULL;
-	if (!elf || elf_getphdrnum(elf, &count))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr phdr;
-		Elf_Data *data;
-
-		if (!gelf_getphdr(elf, (int)i, &phdr) ||
-		    phdr.p_type != PT_LOAD || address - bias < phdr.p_vaddr ||
-		    address - bias - phdr.p_vaddr > phdr.p_filesz ||
-		    phdr.p_filesz - (address - bias - phdr.p_vaddr) < size)
-			continue;
-		data = elf_getdata_rawchunk(
-			elf,
-			(int64_t)(phdr.p_offset +
-				  (address - bias - phdr.p_vaddr)),
-			size, ELF_T_BYTE);
-		if (data && data->d_buf)
-			memcpy(code, data->d_buf, size);
-		return data && data->d_buf;
-	}
-	return false;
+	return ep_source_read(unwinder->source, address, code, size, NULL,
+			      NULL) == EP_OK ||
+	       ep_unwind_code(unwinder->dwfl, address, code, size);
 }
 
 /* A `ret` that took its address from a stack that was overwritten leaves it
@@ -378,7 +353,35 @@ static void return_by_hand(struct ep_unwinder *unwinder,
 		return;
 	registers[REGISTER_RIP] = caller;
 	registers[REGISTER_RSP] += 8;
-	unwinder->returned = true;
+	unwinder->own = 1;
+}
+
+/*
+ * The hook of the return is called behind the epilogue, where gcc still has it
+ * that registers lie below the stack pointer, as nothing but `ret` was to come;
+ * the call has written over the first of them. All of them are back in their
+ * places by then, so the function is left as `ret` would.
+ */
+static void leave_hook(struct ep_unwinder *unwinder,
+		       Dwarf_Word registers[REGISTER_COUNT])
+{
+	Dwarf_Word cfa, hooked, caller;
+
+	if (!ep_unwind_hook_cfa(unwinder->dwfl, registers[REGISTER_RIP],
+				registers[REGISTER_RSP], &cfa) ||
+	    !memory_read(unwinder->dwfl, cfa - 8, &hooked, unwinder) ||
+	    !memory_read(unwinder->dwfl, cfa, &caller, unwinder) ||
+	    !module_at(unwinder, hooked - 1) ||
+	    !module_at(unwinder, caller - 1) ||
+	    !add_frame(unwinder, registers[REGISTER_RIP],
+		       registers[REGISTER_RSP], true))
+		return;
+	unwinder->own = 1;
+	if (!add_frame(unwinder, hooked, cfa, false))
+		return;
+	unwinder->own = 2;
+	registers[REGISTER_RIP] = caller;
+	registers[REGISTER_RSP] = cfa + 8;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *context)
@@ -394,6 +397,8 @@ static bool set_registers(Dwfl_Thread *thread, void *context)
 		return false;
 	if (called_nowhere(unwinder, registers[REGISTER_RIP]))
 		return_by_hand(unwinder, registers);
+	else
+		leave_hook(unwinder, registers);
 	return dwfl_thread_state_registers(thread, 0, REGISTER_COUNT,
 					   registers);
 }
@@ -440,8 +445,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 {
 	struct ep_unwinder *unwinder = context;
 	struct ep_stack *stack = unwinder->stack;
-	/* Frames that libdwfl did not see. */
-	size_t own = unwinder->base + unwinder->returned;
+	size_t own = unwinder->base + unwinder->own;
 	Dwarf_Word sp = 0;
 	Dwarf_Addr pc;
 	bool activation;
@@ -454,7 +458,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 	if (dwfl_frame_reg(frame, REGISTER_RSP, &sp) != 0)
 		sp = 0;
 	/* libdwfl takes its first frame for the innermost. */
-	if (unwinder->returned && stack->count == own)
+	if (unwinder->own && stack->count == own)
 		activation = false;
 	if (!add_frame(unwinder, pc, sp, activation))
 		return DWARF_CB_ABORT;
@@ -514,7 +518,7 @@ static bool resume(struct ep_unwinder *unwinder)
 		last->signal = last->activation = true;
 	unwinder->resumed = signal;
 	unwinder->base = stack->count;
-	unwinder->returned = false;
+	unwinder->own = 0;
 	unwinder->fault = 0;
 	return true;
 }
@@ -648,7 +652,8 @@ int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit,
 	unwinder->limit = limit;
 	unwinder->room = 0;
 	unwinder->fault = 0;
-	unwinder->no_memory = unwinder->limited = unwinder->returned = false;
+	unwinder->no_memory = unwinder->limited = false;
+	unwinder->own = 0;
 	unwinder->astray = false;
 	unwinder->base = 0;
 	unwinder->resumed.context = 0;

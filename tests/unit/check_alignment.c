@@ -119,6 +119,12 @@ bool ep_is_hook(const struct ep_function *function)
 	return function->id == 'H';
 }
 
+bool ep_is_exit_hook(const struct ep_function *function)
+{
+	(void)function;
+	return false;
+}
+
 bool ep_flight_saw(const struct ep_flight *flight,
 		   const struct ep_function *function)
 {

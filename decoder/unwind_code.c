@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* unwind_code.c: see unwind_code.h. */
+#include "decoder/unwind_code.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETURN_HOOK  "__return__" /* or with the runtime's prefix: */
+#define PREFIX       "epitaph_"
+#define REGISTER_RSP 7 /* psABI x86-64, figure 3.36 */
+
+bool ep_unwind_code(Dwfl *dwfl, uint64_t address, uint8_t *code, size_t size)
+{
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
+	size_t count = 0;
+	GElf_Addr bias;
+	Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+
+	if (!elf || elf_getphdrnum(elf, &count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at = address - bias;
+		GElf_Phdr phdr;
+		Elf_Data *data;
+
+		if (!gelf_getphdr(elf, (int)i, &phdr) ||
+		    phdr.p_type != PT_LOAD || at < phdr.p_vaddr ||
+		    at - phdr.p_vaddr > phdr.p_filesz ||
+		    phdr.p_filesz - (at - phdr.p_vaddr) < size)
+			continue;
+		at += phdr.p_offset - phdr.p_vaddr;
+		data = elf_getdata_rawchunk(elf, (int64_t)at, size, ELF_T_BYTE);
+		if (data && data->d_buf)
+			memcpy(code, data->d_buf, size);
+		return data && data->d_buf;
+	}
+	return false;
+}
+
+bool ep_unwind_hook_cfa(Dwfl *dwfl, uint64_t pc, uint64_t sp, uint64_t *cfa)
+{
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, pc);
+	const char *name = module ? dwfl_module_addrname(module, pc) : NULL;
+	Dwarf_Frame *frame;
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi;
+	Dwarf_Op *ops;
+	size_t count;
+	bool known;
+
+	if (name && strncmp(name, PREFIX, strlen(PREFIX)) == 0)
+		name += strlen(PREFIX);
+	if (!name || strcmp(name, RETURN_HOOK) != 0)
+		return false;
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame) != 0)
+		return false;
+	known = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 &&
+		ops[0].atom == DW_OP_bregx && ops[0].number == REGISTER_RSP;
+	if (known)
+		*cfa = sp + ops[0].number2;
+	free(frame);
+	return known;
+}

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A death inside of a hook: its stack is whole, and each frame has the right verdict, before and after the hook has told its event.
+# gdb stops the program at the instruction and lets it die there. With frame pointers (-O0): the hook's return address lies where
+# gcc, behind the epilogue, still has the caller's.
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+
+cat >hooked.c <<'SRC'
+#define KEPT __attribute__((noinline))
+static volatile int sink;
+KEPT int leaf(int x) { sink += x; return sink; }
+KEPT int middle(int x) { return leaf(x) + 1; }
+KEPT int outer(int x) { return middle(x) + middle(x + 1); }
+int main(void) { return outer(1) > 100; }
+SRC
+"$BIN/epitaph-cc" -g -O0 hooked.c -o static
+"$BIN/epitaph-cc" -g -O0 -epitaph-runtime=shared hooked.c -o shared
+
+# dies PROGRAM HOOK WHICH TIMES: at the first instruction of HOOK that objdump prints with WHICH, met TIMES times in leaf
+dies() {
+	local program=$1 hook=$2 which=$3 at library=$1
+	[ "$program" = static ] || library=$BUILD/lib/libepitaph.so
+	at=$(objdump -d --no-show-raw-insn --disassemble="$hook" "$library" |
+		awk -v hook="<$hook>:" -v which="$which" '$2 == hook { print $1 } /^ / && $0 ~ which { print $1; exit }' | tr -d :)
+	[[ $at == *$'\n'* ]] || { say "$program: no $which in $hook"; return 1; }
+	at=$((16#${at#*$'\n'} - 16#${at%$'\n'*}))
+	rm -f core*
+	EPITAPH_SCHED=off EPITAPH_TIMESTAMP_EVERY=$4 timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' -ex 'break hooked.c:3' -ex run \
+		-ex delete -ex "break *((char *)&$hook + $at)" -ex continue -ex delete -ex 'signal SIGSEGV' ./$program >said 2>&1 || true
+	mv core* core.dead 2>/dev/null || { say "no core of $program in $hook: $(tail -n 3 said)"; return 1; }
+}
+# wants PROGRAM HOOK WHICH EVERY ROWS
+wants() {
+	local got
+	dies "$@" || return 0
+	"$EPITAPH" report --last=0 core.dead >page || [ $? -eq 1 ]
+	got=$(sed -nE 's/^  #[0-9]+ +([a-z_]+)\+?[^ ]* .*\[(.*)\]$/\1=\2/p' page | sed -E 's/^epitaph_//; s/=called.*/=agree/; s/=.*own hook/=hook/; s/=its hook told.*/=returning/; s/=its hook had.*/=entering/' |
+		grep -v libc | head -n 5 | tr '\n' ' ')
+	[ "$got" = "$5 " ] || { say "$*: $got"; cat page; }
+}
+outside='middle=agree outer=agree main=agree'
+for program in static shared; do
+	for which in endbr64 'push +%r10' 'test'; do
+		wants $program __return__ "$which" 64 "__return__=hook leaf=agree $outside"
+	done
+	wants $program __return__ 'ret *$' 64 "__return__=hook leaf=returning $outside"
+	wants $program __return__ 'rdtsc' 1 "__return__=hook leaf=agree $outside"
+done
+# The second call, of a function that was called before.
+wants static __fentry__ endbr64 64 "__fentry__=hook leaf=entering $outside"
+exit $((failures != 0))
