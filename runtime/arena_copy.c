@@ -438,11 +438,9 @@ void ep_arena_copy_head(struct ep_arena_copy *copy, char *base)
 	copy_section(copy, EP_SECTION_STACKS, sizeof(struct ep_stack_taken),
 		     copy->stacks);
 	if (copy->schedule.size)
-		ep_sched_copy_fill(&copy->schedule,
-				   add_section(copy, EP_SECTION_SCHED,
-					       sizeof(struct ep_sched),
-					       copy->schedule.size),
-				   copy->kept);
+		copy->events = add_section(copy, EP_SECTION_SCHED,
+					   sizeof(struct ep_sched),
+					   copy->schedule.size);
 	copy->rings = copy->head;
 }
 
@@ -453,6 +451,8 @@ uint64_t ep_arena_copy_finish(struct ep_arena_copy *copy, const char *magic,
 	uint64_t size = copy->head + copy->blocks * EP_BLOCK_SIZE;
 	struct ep_root root = ep_arena->root;
 
+	if (copy->schedule.size)
+		ep_sched_copy_fill(&copy->schedule, copy->events, copy->kept);
 	to->sections[to->section_count++] =
 		(struct ep_section){EP_SECTION_RINGS, sizeof(struct ep_block),
 				    copy->rings, copy->blocks * EP_BLOCK_SIZE};

@@ -36,6 +36,7 @@ struct ep_arena_copy {
 	uint64_t watchdogs, stacks; /* bytes */
 	uint64_t kept_ones;         /* bytes of the table */
 	struct ep_sched_copy schedule;
+	char *events; /* its place in the copy */
 	/* by the rest */
 	uint64_t until; /* TSC of the moment that it shows */
 	char *base;
@@ -52,15 +53,18 @@ void ep_arena_copy_measure(struct ep_arena_copy *copy);
 /* The most blocks that there may be, whatever happens until then. */
 uint64_t ep_arena_copy_most_blocks(const struct ep_arena_copy *copy);
 
-/* All but blocks and threads, to `base` (page aligned, copy->head bytes). */
+/* All but blocks, threads and scheduling events, to `base` (page aligned,
+ * copy->head bytes). */
 void ep_arena_copy_head(struct ep_arena_copy *copy, char *base);
 
 /* Threads and their blocks, as they were at `copy->until`, behind the head, at
  * most copy->room_blocks. The caller has begun `hold`. */
 void ep_arena_copy_history(struct ep_arena_copy *copy, struct ep_hold *hold);
 
-/* Makes an arena of it, by its magic, as one that lies at `address`. Returns
- * its size in bytes. */
+/* When nobody is held any more: adds the scheduling events, and makes an arena
+ * of it, by its magic, as one that lies at `address`. Returns its size in
+ * bytes.
+ */
 uint64_t ep_arena_copy_finish(struct ep_arena_copy *copy, const char *magic,
 			      uint64_t address);
 

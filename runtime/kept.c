@@ -150,11 +150,8 @@ static struct ep_kept *claim(uint64_t size)
 
 /* ---- taking ---- */
 
-static void fill(struct ep_kept *kept, struct ep_arena_copy *copy,
-		 struct ep_hold *hold)
+static void finish(struct ep_kept *kept, struct ep_arena_copy *copy)
 {
-	ep_arena_copy_head(copy, (char *)kept->address);
-	ep_arena_copy_history(copy, hold);
 	kept->tid = (uint32_t)ep_syscall0(SYS_gettid);
 	kept->tsc = copy->until;
 	kept->since = copy->since;
@@ -163,37 +160,41 @@ static void fill(struct ep_kept *kept, struct ep_arena_copy *copy,
 	set_state(kept, EP_KEPT_VALID);
 }
 
-static int64_t take(struct ep_arena_copy *copy, struct ep_hold *hold)
+/* A place for what there is. */
+static int make_room(struct ep_arena_copy *copy, struct ep_kept **kept)
 {
-	struct ep_kept *kept;
-
 	ep_arena_copy_measure(copy);
 	if (!lock())
 		return -EBUSY;
-	kept = claim(copy->head + copy->room_blocks * EP_BLOCK_SIZE);
+	*kept = claim(copy->head + copy->room_blocks * EP_BLOCK_SIZE);
 	unlock();
-	if (!kept) {
-		__atomic_fetch_add(&ep_arena->kept_refused, 1,
-				   __ATOMIC_RELAXED);
-		return -ENOMEM;
-	}
-	fill(kept, copy, hold);
-	return (int64_t)kept->number;
+	if (*kept)
+		return 0;
+	__atomic_fetch_add(&ep_arena->kept_refused, 1, __ATOMIC_RELAXED);
+	return -ENOMEM;
 }
 
 int64_t ep_kept_take(uint64_t since)
 {
 	struct ep_arena_copy copy = {.since = since, .kept = true};
+	struct ep_kept *kept = NULL;
 	struct ep_hold hold;
-	int64_t number;
+	int error;
 
 	ep_loadmap_refresh();
 	ep_clock_refresh(ep_tsc());
 	ep_hold_begin(&hold);
 	copy.until = ep_tsc();
-	number = take(&copy, &hold);
+	error = make_room(&copy, &kept);
+	if (!error) {
+		ep_arena_copy_head(&copy, (char *)kept->address);
+		ep_arena_copy_history(&copy, &hold);
+	}
 	ep_hold_end(&hold);
-	return number;
+	if (error)
+		return error;
+	finish(kept, &copy);
+	return (int64_t)kept->number;
 }
 
 /* ---- by number ---- */

@@ -105,6 +105,18 @@ printf c >&5
 wait $pid 2>/dev/null || true
 whole "a snapshot of a crash" crash.core
 
+# Scheduling events are in a kept one as in others, where there are any.
+start EPITAPH_OUTPUT=sched.%n.core EPITAPH_SCHED=auto
+sleep 0.3
+ask r round
+ask k done
+ask w done
+printf q >&5
+wait $pid
+events() { query '(info.get("scheduling") or {}).get("switches", 0) > 0' "$1"; }
+[ "$(events sched.1.core)" = "$(events sched.2.core)" ] || fail "a kept snapshot has no scheduling events"
+whole "a kept snapshot with scheduling events" sched.1.core
+
 # What a snapshot holds is what there is: little, of a program that did little.
 cat >little.c <<'C'
 #include <epitaph.h>
