@@ -108,11 +108,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		number = ep_crash(signal, info, context, !is_handler(&action));
 	if (ep_settings.counting && !is_handler(&action))
 		ep_counting_write();
-	if (is_handler(&action))
+	if (is_handler(&action)) {
+		ep_faults_begin(context);
 		((void (*)(int, siginfo_t *, void *))action.handler)(
 			signal, info, context);
-	else
+	} else {
 		ep_signal_die(signal, info);
+	}
 	ep_handled_end(number);
 }
 

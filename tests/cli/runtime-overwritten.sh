@@ -48,6 +48,8 @@ for traced in dynamic static shared; do
 	done
 done
 EPITAPH_SCHED=off alike dynamic tested
+EPITAPH_ON_CRASH=snapshot alike dynamic tested alt
+overwritten 'last_words() { /* did not return */'
 EPITAPH_MIN_DURATION=1us alike dynamic tested
 
 # Without a signal, each hook that looks at the clock sees it.
