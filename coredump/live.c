@@ -290,15 +290,15 @@ static int ptrace_scope(void)
  * namespace (user_namespaces(7)). */
 static bool may_trace(void)
 {
-	char line[128];
 	unsigned long long effective = 0;
-	FILE *file = fopen("/proc/self/status", "re");
+	struct ep_procfile file;
+	const char *line;
 
-	while (file && fgets(line, sizeof(line), file))
+	ep_procfile_open(&file, "/proc/self/status");
+	while ((line = ep_procfile_next(&file, '\n')))
 		if (sscanf(line, "CapEff: %llx", &effective) == 1)
 			break;
-	if (file)
-		fclose(file);
+	ep_procfile_close(&file);
 	return effective >> CAP_SYS_PTRACE & 1;
 }
 

@@ -182,7 +182,7 @@ check_server() {
 	import json
 	info = json.load(open("info.json"))
 	threads = {t["name"]: t for t in info["threads"]}
-	assert threads["ignored"]["state"] == threads["none"]["state"] == "ignored", threads
+	assert threads["ignored"]["state"] == threads["none"]["state"] == "ended", threads
 	assert threads["small"]["blocks"] <= 2, threads
 	PY
 	replays recent.raw
