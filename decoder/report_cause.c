@@ -396,6 +396,9 @@ static void look_at_stack(struct ep_report_cause *cause,
 	from = from < stack.count ? from : stack.count;
 	own.frames += from;
 	own.count -= from;
+	/* The handler's own frames, up to the signal frame. */
+	if (from < report->first.frame && report->first.frame <= stack.count)
+		own.count = report->first.frame - 1 - from;
 	way.stack = &own;
 	walk(&way);
 	if (met(&way, PART_RAISE) ||

@@ -57,6 +57,7 @@ null='SIGSEGV: null pointer dereference, likely: address 0x0'
 aborts='SIGABRT: handle_abort called abort()'
 dies raise culprit "$itself" small
 dies redis culprit "SIGSEGV: handle_raise sent it to its own process: raise()" gdb+small
+dies direct culprit "$itself"
 dies kill culprit "$itself" small
 dies kill-others culprit "$itself"
 dies abort culprit "$aborts" gdb

@@ -209,6 +209,8 @@ static const struct {
 	{"raise", handle_raise, 0, culprit, SIGSEGV, "0x1230"},
 	{"redis", handle_raise, (int)(SA_NODEFER | SA_RESETHAND | SA_SIGINFO),
 	 culprit, SIGSEGV, "0x1230"},
+	{"direct", (void (*)(int))(void (*)(void))raise,
+	 (int)(SA_NODEFER | SA_RESETHAND), culprit, SIGSEGV, "0x1230"},
 	{"kill", handle_kill, SA_SIGINFO, culprit, SIGSEGV, "0x1230"},
 	{"kill-others", handle_kill_and_wait, SA_SIGINFO, culprit, SIGSEGV,
 	 "0x1230"},
