@@ -40,8 +40,12 @@ struct format {
 };
 
 static const struct format formats[] = {
-	{"viztracer", {NULL}, "no-sources", ep_viztracer_write, false},
-	{"chrome", {NULL}, "", ep_chrome_write, false},
+	{"viztracer",
+	 {NULL},
+	 "no-sources raw-timestamps",
+	 ep_viztracer_write,
+	 false},
+	{"chrome", {NULL}, "raw-timestamps", ep_chrome_write, false},
 	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write, false},
 	{"collapsed",
 	 {".collapsed", ".folded"},
@@ -201,6 +205,20 @@ static bool is_word_of(const char *word, const char *words)
 	       (found[length] == ' ' || !found[length]);
 }
 
+/* `name` is not of the format that was asked for: of which is it? */
+static void tell_formats(const char *name)
+{
+	char list[128] = "";
+
+	for (size_t i = 0; i < FORMATS; i++)
+		if (is_word_of(name, formats[i].options))
+			snprintf(list + strlen(list),
+				 sizeof(list) - strlen(list), "%s%s",
+				 *list ? " and --format=" : "",
+				 formats[i].name);
+	ep_say("--%s is for --format=%s only", name, list);
+}
+
 /* Options of single formats, given for another. */
 static int refuse_foreign(const struct format *format,
 			  const struct ep_arguments *arguments)
@@ -213,8 +231,7 @@ static int refuse_foreign(const struct format *format,
 			    is_word_of(name, format->options) ||
 			    !is_word_of(name, formats[j].options))
 				continue;
-			ep_say("--%s is for --format=%s only", name,
-			       formats[j].name);
+			tell_formats(name);
 			return EP_EXIT_USAGE;
 		}
 	}
@@ -262,6 +279,7 @@ static int take_arguments(struct export *export,
 	export->gzip = ep_argument_given(arguments, "gzip") ||
 		       (export->path && ends_with(export->path, ".gz"));
 	export->what.no_sources = ep_argument_given(arguments, "no-sources");
+	export->what.raw_times = ep_argument_given(arguments, "raw-timestamps");
 	export->what.merge_threads =
 		ep_argument_given(arguments, "merge-threads");
 	result = refuse_foreign(export->format, arguments);
@@ -303,6 +321,9 @@ static const struct ep_option options[] = {
 	 "open as it is"},
 	{"no-sources", 0, NULL,
 	 "viztracer: leave the text of the source files out"},
+	{"raw-timestamps", 0, NULL,
+	 "viztracer, chrome: times of the TSC itself, not since the first "
+	 "record"},
 	{"weight", 0, "WHAT",
 	 "collapsed: self-time (default; in ns) or calls (how many)"},
 	{"merge-threads", 0, NULL,
@@ -359,7 +380,10 @@ const struct ep_command ep_command_export = {
 		"binary. Calls, returns and catches, each with one time, in "
 		"TSC cycles; where history is missing it cannot tell.\n\n"
 		"Times count from the first record of the trace: microseconds "
-		"in viztracer and chrome, nanoseconds in the others. A call "
+		"in viztracer and chrome, nanoseconds in the others. With "
+		"--raw-timestamps viztracer and chrome have microseconds of "
+		"the TSC, since it began to count: those of several files of "
+		"one machine can be compared. A call "
 		"that did not return begins and has no end (viztracer, chrome, "
 		"funtrace), has the flag did-not-return (jsonl), is in the "
 		"profile's name (speedscope), or has a bold frame (dot). Times "

@@ -28,6 +28,7 @@ struct chrome {
 	struct ep_text *heads; /* by thread: of every event */
 	uint32_t *tids;
 	int64_t *last; /* by thread: ns of its last event */
+	int64_t zero;  /* ns, of the first record */
 	bool begun;
 };
 
@@ -124,7 +125,7 @@ static void write_head(struct chrome *chrome)
 		     ep_selection_wants_thread(export->selection,
 					       &trace->threads[i])))
 			write_thread(&json, chrome, i);
-	ep_happenings_write(&json, trace);
+	ep_happenings_write(&json, trace, chrome->zero);
 }
 
 static int write_tail(struct chrome *chrome, struct ep_err *err)
@@ -141,7 +142,8 @@ static int write_tail(struct chrome *chrome, struct ep_err *err)
 	json.has_items = 1u << 1;
 	rc = chrome->style->tail(chrome->style->context, &json);
 	if (!rc)
-		rc = ep_systrace_write(&json, chrome->export->trace);
+		rc = ep_systrace_write(&json, chrome->export->trace,
+				       chrome->zero);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
 	if (ep_json_finish(&json) != 0)
@@ -175,7 +177,7 @@ static void event_head(struct chrome *chrome, char phase,
 	start[9] = phase;
 	ep_outbuf_put(&chrome->out, start, sizeof(start) - 1);
 	ep_outbuf_put(&chrome->out, head->bytes, head->size);
-	ep_outbuf_thousandth(&chrome->out, ns);
+	ep_outbuf_thousandth(&chrome->out, chrome->zero + ns);
 }
 
 /* A time that is an interval, as members of args:
@@ -191,15 +193,17 @@ static void approximate(struct chrome *chrome, const char *which,
 	ep_outbuf_text(out, "\":\"approximate\",\"");
 	ep_outbuf_text(out, which);
 	ep_outbuf_text(out, "_earliest_us\":");
-	ep_outbuf_thousandth(out,
-			     ep_trace_ns(trace, trace->first_tsc, time->low));
+	ep_outbuf_thousandth(
+		out,
+		chrome->zero + ep_trace_ns(trace, trace->first_tsc, time->low));
 	if (time->high == EP_TIME_UNKNOWN)
 		return;
 	ep_outbuf_text(out, ",\"");
 	ep_outbuf_text(out, which);
 	ep_outbuf_text(out, "_latest_us\":");
 	ep_outbuf_thousandth(out,
-			     ep_trace_ns(trace, trace->first_tsc, time->high));
+			     chrome->zero + ep_trace_ns(trace, trace->first_tsc,
+							time->high));
 }
 
 /* Its time is taken now, in order; it is written when all is known of it. The
@@ -505,6 +509,7 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export,
 	if (!chrome)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	chrome->export = export;
+	chrome->zero = ep_export_zero(export);
 	chrome->style = style;
 	chrome->file = out;
 	chrome->texts.make = style->function;

@@ -84,6 +84,13 @@ static int compare_tids(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
+int64_t ep_export_zero(const struct ep_export *export)
+{
+	return export->raw_times
+		       ? ep_trace_ns(export->trace, 0, export->trace->first_tsc)
+		       : 0;
+}
+
 uint32_t *ep_export_tids(const struct ep_trace *trace)
 {
 	size_t count = trace->thread_count;

@@ -22,6 +22,8 @@ struct ep_export {
 	struct ep_names *names;
 	const struct ep_selection *selection; /* NULL: all */
 	bool no_sources;    /* viztracer: leave the files' texts out */
+	bool raw_times;     /* viztracer, chrome: the TSC's own, not since the
+			       first record */
 	bool count_calls;   /* collapsed: weights are calls, else self ns */
 	bool merge_threads; /* collapsed: those of one name are one */
 	double min_percent; /* dot: of the time; less is left out */
@@ -79,6 +81,9 @@ char *ep_export_quote(const char *text);
 /* The threads' ids as viewers want them: no two are equal, though the system
  * gave one twice, or none. By index of the thread, from malloc. */
 uint32_t *ep_export_tids(const struct ep_trace *trace);
+
+/* What viztracer and chrome add to times since the first record: ns. */
+int64_t ep_export_zero(const struct ep_export *export);
 
 /* The executable's path, or "unknown". */
 const char *ep_export_program(const struct ep_trace *trace);

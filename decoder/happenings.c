@@ -132,7 +132,7 @@ static void write_microseconds(struct ep_json *json, const char *key,
 }
 
 static void write_happening(struct ep_json *json, const struct ep_trace *trace,
-			    const struct ep_happening *one)
+			    const struct ep_happening *one, int64_t zero)
 {
 	const struct ep_happening *end = ep_happening_end(trace->schedule, one);
 	int64_t took = end ? ep_trace_ns(trace, one->tsc, end->tsc) : 0;
@@ -144,8 +144,9 @@ static void write_happening(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_text(json, "ph", slice ? "X" : "i");
 	ep_json_member_uint(json, "pid", cpu ? 0 : trace->process.pid);
 	ep_json_member_uint(json, "tid", cpu ? one->cpu : one->tid);
-	write_microseconds(json, "ts",
-			   ep_trace_ns(trace, trace->first_tsc, one->tsc));
+	write_microseconds(
+		json, "ts",
+		zero + ep_trace_ns(trace, trace->first_tsc, one->tsc));
 	if (slice)
 		write_microseconds(json, "dur", took);
 	else
@@ -172,7 +173,8 @@ static bool is_own(const struct ep_trace *trace, uint32_t tid)
 	return false;
 }
 
-void ep_happenings_write(struct ep_json *json, const struct ep_trace *trace)
+void ep_happenings_write(struct ep_json *json, const struct ep_trace *trace,
+			 int64_t zero)
 {
 	const struct ep_schedule *schedule = trace->schedule;
 
@@ -184,6 +186,6 @@ void ep_happenings_write(struct ep_json *json, const struct ep_trace *trace)
 
 		if (one->tsc >= trace->first_tsc && ep_happening_begins(one) &&
 		    (is_interrupt(one) || is_own(trace, one->tid)))
-			write_happening(json, trace, one);
+			write_happening(json, trace, one, zero);
 	}
 }

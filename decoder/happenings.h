@@ -32,8 +32,9 @@ const char *ep_softirq_name(uint64_t vector);
  * Members of traceEvents: system calls and page faults as instants in their
  * threads, for they must not cut calls whose times are known less well;
  * interrupts as slices of a process "CPUs" (pid 0), a thread for each CPU.
- * Nothing without such events.
+ * Nothing without such events. `zero` ns are added to the times.
  */
-void ep_happenings_write(struct ep_json *json, const struct ep_trace *trace);
+void ep_happenings_write(struct ep_json *json, const struct ep_trace *trace,
+			 int64_t zero);
 
 #endif

@@ -15,6 +15,7 @@
 struct lines {
 	const struct ep_trace *trace;
 	FILE *out;
+	int64_t zero;           /* ns */
 	uint32_t running[1024]; /* by CPU: who runs there */
 };
 
@@ -32,7 +33,8 @@ static const char *name_of(const struct lines *lines, uint32_t tid)
 static void begin_line(const struct lines *lines, uint64_t tsc, unsigned cpu,
 		       uint32_t tid, const char *what)
 {
-	int64_t ns = ep_trace_ns(lines->trace, lines->trace->first_tsc, tsc);
+	int64_t ns = lines->zero +
+		     ep_trace_ns(lines->trace, lines->trace->first_tsc, tsc);
 
 	fprintf(lines->out,
 		"%16s-%-7" PRIu32 " [%03u] d..3 %5" PRId64 ".%09" PRId64
@@ -168,10 +170,11 @@ static size_t put_all(struct lines *lines)
 	return told;
 }
 
-int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace)
+int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace,
+		      int64_t zero)
 {
 	const struct ep_schedule *schedule = trace->schedule;
-	struct lines lines = {.trace = trace};
+	struct lines lines = {.trace = trace, .zero = zero};
 	char *text = NULL;
 	size_t size = 0, told = 0;
 	int failed;

@@ -2,7 +2,7 @@
 /*
  * systrace.h: scheduling events as the text that ftrace shows, in the member
  * systemTraceEvents that viewers of Chrome's trace format look for. Times count
- * as those of the calls do, from the trace's first record.
+ * as those of the calls do.
  */
 #ifndef EPITAPH_SYSTRACE_H
 #define EPITAPH_SYSTRACE_H
@@ -11,7 +11,9 @@
 #include "decoder/trace.h"
 
 /* Writes the member where there are events from the first record on, else
- * nothing. EP_OK or EP_E_MEMORY. */
-int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace);
+ * nothing. `zero` ns are added to times since that record. EP_OK or
+ * EP_E_MEMORY. */
+int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace,
+		      int64_t zero);
 
 #endif

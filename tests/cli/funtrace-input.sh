@@ -167,6 +167,20 @@ has out 'leaf()'
 hasnt out 'no stacks:'
 gives 1 "$EPITAPH" export -f viztracer a.raw
 python3 -c 'import json; assert len([e for e in json.load(open("out"))["traceEvents"] if e["ph"] in "XB"]) == 4 + 4 + 4 + 3'
+# Times as the file has them: TSC cycles at 2.5 GHz from 10^12 on, in microseconds.
+for format in viztracer chrome; do
+	gives 1 "$EPITAPH" export -f $format a.raw
+	mv out since
+	gives 1 "$EPITAPH" export -f $format --raw-timestamps a.raw
+	python3 - <<-'PY' || say "$format: --raw-timestamps"
+	import json
+	since, raw = ([e for e in json.load(open(f))["traceEvents"] if e["ph"] in "XBi"] for f in ("since", "out"))
+	assert min(e["ts"] for e in since) < 0.01 and len(since) == len(raw) > 14
+	assert all(abs(b["ts"] - a["ts"] - 10**12 / 2500) < 0.002 and b.get("dur") == a.get("dur") for a, b in zip(since, raw)), raw
+	PY
+done
+gives 64 "$EPITAPH" export -f jsonl --raw-timestamps a.raw
+has err 'for --format=viztracer and --format=chrome only'
 # A snapshot made of it is a core that has the same to say.
 gives 0 "$EPITAPH" extract -o snapshot a.raw
 "$EPITAPH" replay a.raw 2>err >one || true
