@@ -196,6 +196,11 @@ $(BUILD)/tests/addresses $(BUILD)/tests/readers: $(BUILD)/lib/libepitaph-tools.a
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -MF $@.d $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $(filter %.c,$^) $(BUILD)/lib/libepitaph-tools.a $(LIBS) -o $@
 
+# What libdwarf says of them; only make real needs it.
+$(BUILD)/tests/dwarf: tests/real/dwarf.c
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) -MF $@.d $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< -ldwarf -o $@
+
 .PHONY: unit deps check bench demo real fuzz fuzz-targets coverage
 unit: $(UNIT_BIN) $(BUILD)/tests/addresses $(BUILD)/tests/readers
 
@@ -288,7 +293,7 @@ help:
 	@echo 'make            build/bin/{epitaph,epitaph-cc,epitaph-c++} build/lib/libepitaph.{a,so}'
 	@echo 'make check      every test, also under the address and undefined sanitizers'
 	@echo 'make demo       crash a small server under load and print its report'
-	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp and SQLite (ONLY=xz); compare names'
+	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp and SQLite (ONLY=xz); compare names with other readers''
 	@echo 'make bench      what tracing costs, interleaved with its peers'
 	@echo 'make fuzz       libFuzzer on each reader, FUZZ_SECONDS=60'
 	@echo 'make coverage   lines of the readers that the corpus reaches, and the unit tests'
