@@ -52,12 +52,6 @@ static uint64_t arena_next_data(struct ep_source *source, uint64_t address,
 	return address < limit ? address : limit;
 }
 
-static const struct ep_source_ops ops = {
-	.read = arena_read,
-	.next_data = arena_next_data,
-	.files_set = place_once,
-};
-
 /* ---- what the source tells ---- */
 
 static int compare_tids(const void *a, const void *b)
@@ -127,26 +121,80 @@ static int take_arena(struct ep_source *source, struct ep_funtrace_arena *arena,
 }
 
 static int arena_make(struct ep_source *source, const struct ep_funtrace *from,
-		      struct ep_err *err)
+		      bool *followed, struct ep_err *err)
 {
-	struct ep_funtrace_module *modules = NULL;
 	struct ep_funtrace_arena arena = {0};
-	size_t count = 0;
-	int rc = ep_funtrace_modules(source, from, &modules, &count, err);
+	int rc = ep_funtrace_arena_begin(&arena, from, from->modules,
+					 from->module_count, err);
 
-	rc = rc ? rc
-		: ep_funtrace_arena_begin(&arena, from, modules, count, err);
+	if (!rc)
+		arena.code = ep_funtrace_code_create(source, from->modules,
+						     from->module_count,
+						     arena.program);
 	for (size_t i = 0; i < from->buffer_count && !rc; i++)
 		rc = ep_funtrace_events(&arena, &from->buffers[i],
 					(uint32_t)i + 1, source->funtrace, err);
+	*followed = arena.followed;
+	ep_funtrace_code_destroy(arena.code);
 	if (!rc) {
 		ep_funtrace_arena_end(&arena);
 		rc = take_arena(source, &arena, err);
 	}
 	free(arena.bytes);
-	free(modules);
 	return rc;
 }
+
+/* What code is where was asked of the files at their own paths; now it is known
+ * that they are elsewhere. Without memory it stays as it is. */
+static void make_again(struct ep_source *source)
+{
+	struct ep_funtrace_facts facts = *source->funtrace;
+	struct ep_segment *segments = source->segments;
+	uint8_t *arena = source->arena;
+	struct ep_err err = {0};
+	bool followed;
+
+	source->funtrace->entries = source->funtrace->entries_refused = 0;
+	source->funtrace->returns_unknown = 0;
+	source->funtrace->catches_unnamed = 0;
+	if (arena_make(source, source->funtrace_sample, &followed, &err) ==
+	    EP_OK) {
+		free(segments);
+		free(arena);
+		return;
+	}
+	*source->funtrace = facts;
+	source->segments = segments;
+	source->arena = arena;
+}
+
+void ep_funtrace_forget(struct ep_source *source)
+{
+	if (source->funtrace_sample)
+		ep_funtrace_unload(source->funtrace_sample);
+	free(source->funtrace_sample);
+	source->funtrace_sample = NULL;
+}
+
+static void files_set(struct ep_source *source)
+{
+	if (source->funtrace_sample && (source->executable || source->sysroot))
+		make_again(source);
+	ep_funtrace_forget(source);
+	place_once(source);
+	if (source->funtrace->catches_unnamed)
+		ep_source_warn(source,
+			       "%s: %" PRIu64 " exceptions were caught in code "
+			       "that no symbol names: which calls they left is "
+			       "unknown",
+			       source->path, source->funtrace->catches_unnamed);
+}
+
+static const struct ep_source_ops ops = {
+	.read = arena_read,
+	.next_data = arena_next_data,
+	.files_set = files_set,
+};
 
 static void tell_losses(struct ep_source *source,
 			const struct ep_funtrace_sample *sample)
@@ -235,6 +283,25 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 		       source->path);
 }
 
+/* Kept where the files decide what it says. */
+static int arena_load(struct ep_source *source, struct ep_funtrace *sample,
+		      struct ep_err *err)
+{
+	bool followed = false;
+	int rc = ep_funtrace_modules(source, sample, &sample->modules,
+				     &sample->module_count, err);
+
+	rc = rc ? rc : arena_make(source, sample, &followed, err);
+	if (rc || !followed || !sample->module_count)
+		return rc;
+	source->funtrace_sample = malloc(sizeof(*sample));
+	if (!source->funtrace_sample)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	*source->funtrace_sample = *sample;
+	memset(sample, 0, sizeof(*sample));
+	return EP_OK;
+}
+
 static int load(struct ep_source *source, size_t wanted, struct ep_err *err)
 {
 	struct ep_funtrace_sample *list = NULL;
@@ -248,7 +315,7 @@ static int load(struct ep_source *source, size_t wanted, struct ep_err *err)
 	rc = rc ? rc : take_threads(source, &sample, err);
 	if (!rc) {
 		source->funtrace->scheduling = sample.scheduling;
-		rc = arena_make(source, &sample, err);
+		rc = arena_load(source, &sample, err);
 	}
 	if (!rc)
 		tell_losses(source, &list[wanted]);

@@ -81,6 +81,7 @@ struct ep_funtrace_facts {
 	uint64_t entries;         /* of it */
 	uint64_t entries_refused; /* neither unused nor sensible: left out */
 	uint64_t returns_unknown; /* XRay's, of functions that nothing tells */
+	uint64_t catches_unnamed; /* where no symbol names the code */
 	uint64_t scheduling;      /* bytes of ftrace text, not read */
 };
 

@@ -215,6 +215,7 @@ int ep_funtrace_arena_begin(struct ep_funtrace_arena *arena,
 	arena->identity = EP_ANCHOR_KEY ^ sample->hz;
 	arena->modules = modules;
 	arena->module_count = module_count;
+	arena->program = program;
 	room(arena, EP_PAGE, 1);
 	if (arena->size != EP_PAGE ||
 	    !put_process(arena, sample,

@@ -152,6 +152,7 @@ static bool follow(struct events *events)
 
 	if (!events->followed)
 		return true;
+	events->writer.arena->followed = true;
 	list = malloc((events->count + 1) * sizeof(*list));
 	events->functions = list;
 	events->open = calloc(events->count + 1, sizeof(*events->open));
@@ -176,30 +177,17 @@ static bool follow(struct events *events)
 static uint64_t module_start(const struct ep_funtrace_arena *arena,
 			     uint64_t address)
 {
-	size_t low = 0, high = arena->module_count;
+	size_t i = ep_funtrace_module_at(arena->modules, arena->module_count,
+					 address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (arena->modules[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < arena->modules[low - 1].end
-		       ? arena->modules[low - 1].start
-		       : 0;
+	return i == SIZE_MAX ? 0 : arena->modules[i].start;
 }
 
-/*
- * The function that `address` lies in, as far as calls tell: that of the
- * nearest call address at or below it in its module. There is none for the cold
- * parts of functions, which lie before all others.
- */
-static size_t owner(const struct events *events, uint64_t address)
+/* The nearest call address in [least, address]. */
+static size_t nearest(const struct events *events, uint64_t address,
+		      uint64_t least)
 {
 	size_t low = 0, high = events->function_count;
-	uint64_t least = module_start(events->writer.arena, address);
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -213,6 +201,33 @@ static size_t owner(const struct events *events, uint64_t address)
 							  : NO_FUNCTION;
 }
 
+/*
+ * The function that `address` lies in, as far as calls tell: that of the
+ * nearest call address at or below it in its module, unless another piece of
+ * code begins between the two: then the piece tells, being the cold part of a
+ * function that was called, or of none. *unnamed (may be NULL): nothing tells
+ * what it is.
+ */
+static size_t owner(const struct events *events, uint64_t address,
+		    bool *unnamed)
+{
+	const struct ep_funtrace_arena *arena = events->writer.arena;
+	size_t near = nearest(events, address, module_start(arena, address));
+	enum ep_funtrace_parent what;
+	uint64_t piece, low, high;
+
+	if (near != NO_FUNCTION && events->functions[near] == address)
+		return near;
+	piece = ep_funtrace_piece(arena->code, address);
+	if (!piece || (near != NO_FUNCTION && events->functions[near] >= piece))
+		return near;
+	what = ep_funtrace_parent(arena->code, piece, &low, &high);
+	if (unnamed)
+		*unnamed = what == EP_FUNTRACE_UNNAMED;
+	return what == EP_FUNTRACE_PARENT ? nearest(events, high - 1, low)
+					  : NO_FUNCTION;
+}
+
 static bool is_open(const struct events *events, size_t function)
 {
 	return function != NO_FUNCTION && events->open[function] != 0;
@@ -220,7 +235,7 @@ static bool is_open(const struct events *events, size_t function)
 
 static void push(struct events *events, uint64_t address, bool unwound)
 {
-	size_t function = owner(events, address);
+	size_t function = owner(events, address, NULL);
 
 	events->open[function]++;
 	events->stack[events->height++] =
@@ -246,9 +261,12 @@ static const struct call *top(const struct events *events)
  * among them, nothing is known. */
 static int take_catch(struct events *events, uint64_t address, uint64_t tsc)
 {
-	size_t function = owner(events, address);
-	bool known = is_open(events, function);
+	bool unnamed = false, known;
+	size_t function = owner(events, address, &unnamed);
 	int rc = EP_OK;
+
+	known = is_open(events, function);
+	events->facts->catches_unnamed += unnamed;
 
 	while (known && rc == EP_OK && top(events)->function != function &&
 	       !top(events)->unwound)
@@ -264,7 +282,7 @@ static int take_catch(struct events *events, uint64_t address, uint64_t tsc)
  * further out: a longjmp left what is between. */
 static int take_return_into(struct events *events, uint64_t into, uint64_t tsc)
 {
-	size_t function = owner(events, into);
+	size_t function = owner(events, into, NULL);
 	uint64_t ends = events->expected;
 
 	events->expected = into;
@@ -291,7 +309,7 @@ static void note(struct events *events, const struct ep_funtrace_entry *entry,
 		push(events, address, entry->code & EP_FUNTRACE_UNWOUND);
 		return;
 	}
-	function = owner(events, address);
+	function = owner(events, address, NULL);
 	if (!is_open(events, function))
 		return;
 	while (pop(events)->function != function)

@@ -344,5 +344,6 @@ void ep_funtrace_unload(struct ep_funtrace *sample)
 	free(sample->chunks);
 	free(sample->maps);
 	free(sample->ids);
+	free(sample->modules);
 	memset(sample, 0, sizeof(*sample));
 }

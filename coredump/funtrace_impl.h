@@ -4,7 +4,11 @@
 #ifndef EPITAPH_FUNTRACE_IMPL_H
 #define EPITAPH_FUNTRACE_IMPL_H
 
+#include <elf.h>
+#include <libelf.h>
+
 #include "coredump/cursor.h"
+#include "coredump/elfimage.h"
 #include "coredump/funtrace.h"
 #include "coredump/source_impl.h"
 #include "runtime/format.h"
@@ -39,6 +43,8 @@ struct ep_funtrace {
 	uint64_t scheduling; /* bytes */
 	uint8_t *chunks, *maps, *ids;
 	size_t maps_size, ids_size;
+	struct ep_funtrace_module *modules; /* of maps */
+	size_t module_count;
 };
 
 /* All samples of source->fd; *list from malloc, also when *count is 0. */
@@ -72,6 +78,54 @@ int ep_funtrace_modules(struct ep_source *source,
  * found: below the source's sysroot. Once only. */
 void ep_funtrace_place_modules(struct ep_source *source);
 
+/* The module that `address` lies in; SIZE_MAX: none. */
+size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules,
+			     size_t count, uint64_t address);
+
+/* A module's file. */
+struct ep_funtrace_object {
+	Elf64_Phdr headers[EP_ELF_IMAGE_HEADERS];
+	unsigned count;
+	uint16_t type;
+	uint64_t low, high; /* of its PT_LOADs: p_vaddr, whole pages */
+};
+
+bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf);
+/* The bias, when a segment of the file fits to what the map says. */
+bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start,
+		      uint64_t offset, uint64_t size, uint64_t *bias);
+
+#define EP_FUNTRACE_PATH 8192
+
+/* Where the file of a module is. */
+void ep_funtrace_path(char *out, size_t size, const struct ep_source *source,
+		      bool is_program, const char *path, size_t path_size);
+
+/* ---- funtrace_code.c: pieces of code ---- */
+
+struct ep_funtrace_code;
+
+/* Borrows all; NULL: out of memory. */
+struct ep_funtrace_code *ep_funtrace_code_create(
+	const struct ep_source *source,
+	const struct ep_funtrace_module *modules, size_t count, size_t program);
+void ep_funtrace_code_destroy(struct ep_funtrace_code *code);
+
+/* Where the piece of code begins that `address` lies in: a function, or its
+ * cold part. 0: unknown; also for a NULL code. */
+uint64_t ep_funtrace_piece(struct ep_funtrace_code *code, uint64_t address);
+
+enum ep_funtrace_parent {
+	EP_FUNTRACE_UNNAMED, /* no symbol tells what it is */
+	EP_FUNTRACE_WHOLE,   /* a function of its own */
+	EP_FUNTRACE_PARENT,  /* a cold part of the one at [*low, *high) */
+};
+
+/* What the piece that begins at `piece` is. */
+enum ep_funtrace_parent ep_funtrace_parent(struct ep_funtrace_code *code,
+					   uint64_t piece, uint64_t *low,
+					   uint64_t *high);
+
 /* ---- funtrace_arena.c: the arena ---- */
 
 struct ep_funtrace_arena {
@@ -82,6 +136,9 @@ struct ep_funtrace_arena {
 	uint64_t threads; /* offset of the thread table */
 	const struct ep_funtrace_module *modules; /* borrowed */
 	size_t module_count;
+	size_t program;                /* among the modules */
+	struct ep_funtrace_code *code; /* borrowed; NULL: unknown */
+	bool followed;                 /* it mattered what code is where */
 	uint64_t identity;
 };
 

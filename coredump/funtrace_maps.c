@@ -234,16 +234,25 @@ int ep_funtrace_modules(struct ep_source *source,
 	return EP_OK;
 }
 
+size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules,
+			     size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < modules[low - 1].end ? low - 1 : SIZE_MAX;
+}
+
 /* ---- where they really are ---- */
 
-struct object {
-	Elf64_Phdr headers[EP_ELF_IMAGE_HEADERS];
-	unsigned count;
-	uint16_t type;
-	uint64_t low, high; /* of its PT_LOADs: p_vaddr, whole pages */
-};
-
-static bool read_headers(struct object *object, Elf *elf)
+bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf)
 {
 	GElf_Ehdr header;
 	size_t count;
@@ -274,7 +283,7 @@ static bool read_headers(struct object *object, Elf *elf)
 	return object->count != 0;
 }
 
-static bool object_open(struct object *object, const char *path)
+static bool object_open(struct ep_funtrace_object *object, const char *path)
 {
 	struct stat st;
 	Elf *elf = NULL;
@@ -285,7 +294,7 @@ static bool object_open(struct object *object, const char *path)
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		elf_version(EV_CURRENT);
 		elf = elf_begin(fd, ELF_C_READ, NULL);
-		ok = elf && read_headers(object, elf);
+		ok = elf && ep_funtrace_object_read(object, elf);
 	}
 	elf_end(elf);
 	if (fd >= 0)
@@ -293,14 +302,13 @@ static bool object_open(struct object *object, const char *path)
 	return ok;
 }
 
-/* The bias, when a segment of the file fits to what the map says of it. */
-static bool bias_of(const struct object *object, const struct ep_module *module,
-		    uint64_t offset, uint64_t size, uint64_t *bias)
+bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start,
+		      uint64_t offset, uint64_t size, uint64_t *bias)
 {
 	for (unsigned i = 0; i < object->count; i++) {
 		const Elf64_Phdr *one = &object->headers[i];
 
-		*bias = module->start - one->p_vaddr;
+		*bias = start - one->p_vaddr;
 		if (one->p_flags & PF_X && one->p_vaddr == offset &&
 		    one->p_memsz == size && *bias % EP_PAGE == 0)
 			return object->type != ET_EXEC || *bias == 0;
@@ -308,7 +316,7 @@ static bool bias_of(const struct object *object, const struct ep_module *module,
 	for (unsigned i = 0; i < object->count; i++) {
 		const Elf64_Phdr *one = &object->headers[i];
 
-		*bias = module->start - (offset - one->p_offset + one->p_vaddr);
+		*bias = start - (offset - one->p_offset + one->p_vaddr);
 		if (offset >= one->p_offset / EP_PAGE * EP_PAGE &&
 		    offset - one->p_offset / EP_PAGE * EP_PAGE <
 			    one->p_filesz &&
@@ -319,13 +327,14 @@ static bool bias_of(const struct object *object, const struct ep_module *module,
 }
 
 /* A module that its file explains covers all of the file's segments. */
-static void place(struct ep_module *module, const struct object *object,
-		  uint64_t low, uint64_t high)
+static void place(struct ep_module *module,
+		  const struct ep_funtrace_object *object, uint64_t low,
+		  uint64_t high)
 {
 	uint64_t offset = module->start - module->bias, start, end, bias;
 
-	if (!bias_of(object, module, offset, module->end - module->start,
-		     &bias))
+	if (!ep_funtrace_bias(object, module->start, offset,
+			      module->end - module->start, &bias))
 		return;
 	start = object->low + bias;
 	end = object->high + bias;
@@ -339,17 +348,15 @@ static void place(struct ep_module *module, const struct object *object,
 	module->flags &= ~EP_MODULE_NO_HEADER;
 }
 
-static void path_of(const struct ep_source *source,
-		    const struct ep_module *module, const uint8_t *section,
-		    char *out, size_t size)
+void ep_funtrace_path(char *out, size_t size, const struct ep_source *source,
+		      bool is_program, const char *path, size_t path_size)
 {
-	if (source->executable && module->flags & EP_MODULE_EXECUTABLE)
+	if (source->executable && is_program)
 		snprintf(out, size, "%s", source->executable);
 	else
 		snprintf(out, size, "%s%.*s",
-			 source->sysroot ? source->sysroot : "",
-			 (int)module->path.length,
-			 section + module->path.offset);
+			 source->sysroot ? source->sysroot : "", (int)path_size,
+			 path);
 }
 
 /* Newer than the trace, and no build-id to tell whether it is another one. */
@@ -371,8 +378,8 @@ void ep_funtrace_place_modules(struct ep_source *source)
 	const struct ep_arena *arena = (void *)source->arena;
 	struct ep_modules *head = NULL;
 	struct ep_module *list;
-	struct object object;
-	char path[2 * PATH_LIMIT];
+	struct ep_funtrace_object object;
+	char path[EP_FUNTRACE_PATH];
 
 	for (uint32_t i = 0; i < arena->section_count; i++)
 		if (arena->sections[i].type == EP_SECTION_MODULES)
@@ -382,7 +389,10 @@ void ep_funtrace_place_modules(struct ep_source *source)
 	for (uint32_t i = 0; head && i < head->count; i++) {
 		if (!(list[i].flags & EP_MODULE_NO_HEADER))
 			continue;
-		path_of(source, &list[i], (uint8_t *)head, path, sizeof(path));
+		ep_funtrace_path(path, sizeof(path), source,
+				 list[i].flags & EP_MODULE_EXECUTABLE,
+				 (char *)head + list[i].path.offset,
+				 list[i].path.length);
 		if (!object_open(&object, path))
 			continue;
 		warn_newer(source, &list[i], path);

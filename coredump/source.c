@@ -59,6 +59,7 @@ void ep_source_close(struct ep_source *source)
 	free(source->owned_auxv);
 	free(source->over);
 	free(source->arena);
+	ep_funtrace_forget(source);
 	free(source->funtrace);
 	free(source->arena_file);
 	free(source->threads);

@@ -29,6 +29,7 @@ struct ep_source_ops {
 };
 
 struct ep_funtrace_facts;
+struct ep_funtrace;
 struct ep_spool;
 struct ep_arena_file;
 
@@ -68,6 +69,8 @@ struct ep_source {
 	uint8_t *arena;    /* of a funtrace.raw: the segment's bytes */
 	bool arena_placed; /* its modules were looked for on disk */
 	struct ep_funtrace_facts *funtrace;
+	struct ep_funtrace *funtrace_sample; /* until files are set, as far as
+						it depends on them */
 	struct ep_arena_file *arena_file;
 	int arena_fd;  /* of a core's arena that lies in a file; -1: none */
 	bool changing; /* somebody may be writing to what is read */
@@ -84,6 +87,9 @@ void ep_source_warn(struct ep_source *source, const char *format, ...)
 /* Makes room for one more in *array of `count` items of `size` bytes. False:
  * out of memory, nothing changed. */
 bool ep_list_grow(void *array, size_t count, size_t *capacity, size_t size);
+
+/* funtrace.c: what is kept of a sample. */
+void ep_funtrace_forget(struct ep_source *source);
 
 /* The segment that covers `address`, or NULL. Segments must be sorted. */
 const struct ep_segment *ep_source_segment_at(const struct ep_source *source,

@@ -137,6 +137,45 @@ assert thrower["ts"] + thrower["dur"] <= after["ts"], (thrower, after)
 assert abs(thrower["dur"] - 1) < 0.02, thrower
 END
 
+# Also where the nearest entry below is that of another open function; by the symbols of the file that ran, wherever it is.
+cat >outer.cc <<'END'
+#define NI __attribute__((noinline))
+extern "C" {
+volatile int n;
+int catcher();
+NI __attribute__((cold)) int outer() { return catcher() + n; }
+NI void after() { n++; }
+NI void thrower() { if (n == 0) throw 1; }
+NI int catcher() { n = 0; try { thrower(); n++; } catch (int) { after(); } return n; }
+}
+int main() { return outer(); }
+END
+g++ -O2 -g -fno-toplevel-reorder outer.cc -o cold
+sed -i -e 's/^assert .*/assert symbols["outer"] < symbols["catcher.cold"] < symbols["catcher"]/' \
+	-e 's/^entries = \[/&("outer", 0, T - 1000), /' -e 's/T + 5000)\]/T + 5000), ("outer", 1 << 63, T + 6000)]/' cold.py
+python3 cold.py
+strip -o stripped cold
+mkdir -p "else$PWD"
+cp cold "else$PWD/"
+cold() { # OPTIONS: who was left without a return, in the order of their begins, to out
+	"$EPITAPH" export -f viztracer --no-sources "$@" cold.raw >cold.json 2>err || [ $? -eq 1 ]
+	python3 -c '
+import json
+events = [e for e in json.load(open("cold.json"))["traceEvents"] if e["ph"] == "X"]
+for e in sorted(events, key=lambda e: e["ts"]):
+    print(e["name"].split()[0].split("(")[0], int("ended" in e["args"]))' >out
+}
+printf '%s\n' 'outer 0' 'catcher 0' 'thrower 1' 'after 0' >want
+cold
+cmp -s want out || { say 'who is left by a catch in a cold part'; cat out; }
+hasnt err 'no symbol names'
+cold --executable="$PWD/stripped"
+has err '1 exceptions were caught in code that no symbol names'
+mv cold elsewhere
+cold --sysroot="$PWD/else"
+cmp -s want out || { say 'who is left by a catch in a cold part, by a file below another root'; cat out; }
+hasnt err 'no symbol names'
+
 # Every command takes it.
 gives 0 "$EPITAPH" info a.raw
 has out "program    $PWD/fixed"
