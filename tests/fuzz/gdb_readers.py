@@ -96,7 +96,7 @@ def take(gdb, parts, path):
     found = root.find(source)
     commands.show(commands.info_rows(source, found))
     commands.show_threads(source, found)
-    result = snapshot.save(source, found, path + ".snapshot", True)
+    result = snapshot.save(source, found, path + ".snapshot")
     commands.Save.tell(result)
     with open(path + ".snapshot", "rb") as written:
         assert written.read(4) == b"\x7fELF"
