@@ -211,6 +211,11 @@ static void tell_losses(struct ep_source *source,
 			       "%s: %" PRIu64 " entries are left out: their "
 			       "address or time makes no sense",
 			       source->path, facts->entries_refused);
+	if (facts->scheduling_refused)
+		ep_source_warn(source,
+			       "%s: %" PRIu64 " lines of FTRACETX are left "
+			       "out: they have no time",
+			       source->path, facts->scheduling_refused);
 	if (facts->returns_unknown)
 		ep_source_warn(source,
 			       "%s: %" PRIu64 " returns are left out: XRay "
@@ -314,7 +319,10 @@ static int load(struct ep_source *source, size_t wanted, struct ep_err *err)
 	rc = rc ? rc : ep_funtrace_load(&sample, source, &list[wanted], err);
 	rc = rc ? rc : take_threads(source, &sample, err);
 	if (!rc) {
-		source->funtrace->scheduling = sample.scheduling;
+		source->funtrace->scheduling = sample.text_size;
+		source->funtrace->text = sample.text;
+		sample.text = NULL;
+		ep_funtrace_count_lines(source->funtrace);
 		rc = arena_load(source, &sample, err);
 	}
 	if (!rc)

@@ -11,8 +11,6 @@
 
 #include "coredump/funtrace_impl.h"
 
-#define TSC_MAX (UINT64_C(1) << 62) /* as the reader of arenas has it */
-
 #define NO_FUNCTION SIZE_MAX
 
 struct call {
@@ -108,7 +106,7 @@ static bool is_sensible(const struct ep_funtrace_entry *entry)
 {
 	uint64_t address = entry->code & ~EP_FUNTRACE_FLAGS;
 
-	return entry->tsc != 0 && entry->tsc < TSC_MAX &&
+	return entry->tsc != 0 && entry->tsc < EP_FUNTRACE_TSC_MAX &&
 	       address >= EP_ESCAPE_LIMIT && address <= EP_ADDRESS_MASK;
 }
 

@@ -266,6 +266,22 @@ static bool take_entries(struct ep_funtrace *sample, struct ep_source *source,
 }
 
 /* False: out of memory. */
+static bool take_text(struct ep_funtrace *sample,
+		      const struct ep_cursor *content)
+{
+	size_t size = ep_cursor_left(content);
+	char *text = realloc(sample->text, sample->text_size + size + 1);
+
+	if (!text)
+		return false;
+	if (size)
+		memcpy(text + sample->text_size, content->at, size);
+	sample->text = text;
+	sample->text_size += size;
+	return true;
+}
+
+/* False: out of memory. */
 static bool load_chunk(struct ep_funtrace *sample, struct ep_source *source,
 		       struct ep_funtrace_id *id, enum chunk chunk,
 		       struct ep_cursor *content)
@@ -284,8 +300,7 @@ static bool load_chunk(struct ep_funtrace *sample, struct ep_source *source,
 	case CHUNK_ENTRIES:
 		return take_entries(sample, source, id, content);
 	case CHUNK_SCHEDULING:
-		sample->scheduling += ep_cursor_left(content);
-		return true;
+		return take_text(sample, content);
 	default:
 		return true;
 	}
@@ -345,5 +360,6 @@ void ep_funtrace_unload(struct ep_funtrace *sample)
 	free(sample->maps);
 	free(sample->ids);
 	free(sample->modules);
+	free(sample->text);
 	memset(sample, 0, sizeof(*sample));
 }

@@ -40,7 +40,8 @@ struct ep_funtrace {
 	size_t command_size;
 	struct ep_funtrace_buffer *buffers;
 	size_t buffer_count, buffer_capacity;
-	uint64_t scheduling; /* bytes */
+	char *text; /* of ftrace: all chunks */
+	size_t text_size;
 	uint8_t *chunks, *maps, *ids;
 	size_t maps_size, ids_size;
 	struct ep_funtrace_module *modules; /* of maps */
@@ -55,6 +56,12 @@ int ep_funtrace_load(struct ep_funtrace *out, struct ep_source *source,
 		     const struct ep_funtrace_sample *sample,
 		     struct ep_err *err);
 void ep_funtrace_unload(struct ep_funtrace *sample);
+
+/* ---- funtrace_text.c: FTRACETX ---- */
+
+#define EP_FUNTRACE_TSC_MAX (UINT64_C(1) << 62) /* as the reader of arenas */
+
+void ep_funtrace_count_lines(struct ep_funtrace_facts *facts);
 
 /* ---- funtrace_maps.c: PROCMAPS ---- */
 

@@ -60,6 +60,8 @@ void ep_source_close(struct ep_source *source)
 	free(source->over);
 	free(source->arena);
 	ep_funtrace_forget(source);
+	if (source->funtrace)
+		free(source->funtrace->text);
 	free(source->funtrace);
 	free(source->arena_file);
 	free(source->threads);

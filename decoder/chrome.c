@@ -144,6 +144,10 @@ static int write_tail(struct chrome *chrome, struct ep_err *err)
 	if (!rc)
 		rc = ep_systrace_write(&json, chrome->export->trace,
 				       chrome->zero);
+	if (!rc)
+		rc = ep_systrace_write_text(&json, chrome->export->trace,
+					    chrome->export->funtrace,
+					    chrome->zero);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
 	if (ep_json_finish(&json) != 0)
@@ -177,7 +181,7 @@ static void event_head(struct chrome *chrome, char phase,
 	start[9] = phase;
 	ep_outbuf_put(&chrome->out, start, sizeof(start) - 1);
 	ep_outbuf_put(&chrome->out, head->bytes, head->size);
-	ep_outbuf_thousandth(&chrome->out, chrome->zero + ns);
+	ep_outbuf_thousandth(&chrome->out, ep_ns_add(chrome->zero, ns));
 }
 
 /* A time that is an interval, as members of args:
@@ -193,17 +197,17 @@ static void approximate(struct chrome *chrome, const char *which,
 	ep_outbuf_text(out, "\":\"approximate\",\"");
 	ep_outbuf_text(out, which);
 	ep_outbuf_text(out, "_earliest_us\":");
-	ep_outbuf_thousandth(
-		out,
-		chrome->zero + ep_trace_ns(trace, trace->first_tsc, time->low));
+	ep_outbuf_thousandth(out, ep_ns_add(chrome->zero,
+					    ep_trace_ns(trace, trace->first_tsc,
+							time->low)));
 	if (time->high == EP_TIME_UNKNOWN)
 		return;
 	ep_outbuf_text(out, ",\"");
 	ep_outbuf_text(out, which);
 	ep_outbuf_text(out, "_latest_us\":");
-	ep_outbuf_thousandth(out,
-			     chrome->zero + ep_trace_ns(trace, trace->first_tsc,
-							time->high));
+	ep_outbuf_thousandth(out, ep_ns_add(chrome->zero,
+					    ep_trace_ns(trace, trace->first_tsc,
+							time->high)));
 }
 
 /* Its time is taken now, in order; it is written when all is known of it. The

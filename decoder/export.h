@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "coredump/funtrace.h"
 #include "decoder/nest.h"
 #include "decoder/outbuf.h"
 
@@ -21,7 +22,8 @@ struct ep_export {
 	const struct ep_trace *trace;
 	struct ep_names *names;
 	const struct ep_selection *selection; /* NULL: all */
-	bool no_sources;    /* viztracer: leave the files' texts out */
+	bool no_sources; /* viztracer: leave the files' texts out */
+	const struct ep_funtrace_facts *funtrace; /* NULL: it is none */
 	bool raw_times;     /* viztracer, chrome: the TSC's own, not since the
 			       first record */
 	bool count_calls;   /* collapsed: weights are calls, else self ns */

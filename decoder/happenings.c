@@ -144,9 +144,9 @@ static void write_happening(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_text(json, "ph", slice ? "X" : "i");
 	ep_json_member_uint(json, "pid", cpu ? 0 : trace->process.pid);
 	ep_json_member_uint(json, "tid", cpu ? one->cpu : one->tid);
-	write_microseconds(
-		json, "ts",
-		zero + ep_trace_ns(trace, trace->first_tsc, one->tsc));
+	write_microseconds(json, "ts",
+			   ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc,
+						       one->tsc)));
 	if (slice)
 		write_microseconds(json, "dur", took);
 	else

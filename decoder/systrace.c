@@ -33,8 +33,9 @@ static const char *name_of(const struct lines *lines, uint32_t tid)
 static void begin_line(const struct lines *lines, uint64_t tsc, unsigned cpu,
 		       uint32_t tid, const char *what)
 {
-	int64_t ns = lines->zero +
-		     ep_trace_ns(lines->trace, lines->trace->first_tsc, tsc);
+	int64_t ns = ep_ns_add(
+		lines->zero,
+		ep_trace_ns(lines->trace, lines->trace->first_tsc, tsc));
 
 	fprintf(lines->out,
 		"%16s-%-7" PRIu32 " [%03u] d..3 %5" PRId64 ".%09" PRId64
@@ -170,6 +171,20 @@ static size_t put_all(struct lines *lines)
 	return told;
 }
 
+static void write_members(struct ep_json *json, const char *text, size_t size)
+{
+	/* Catapult's viewer takes such lines for times of this clock,
+	 * and refuses a file whose other times are of no known one. */
+	ep_json_newline(json);
+	ep_json_key(json, "metadata");
+	ep_json_object(json);
+	ep_json_member_text(json, "clock-domain", "LINUX_FTRACE_GLOBAL");
+	ep_json_object_end(json);
+	ep_json_newline(json);
+	ep_json_key(json, "systemTraceEvents");
+	ep_json_bytes(json, text, size);
+}
+
 int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace,
 		      int64_t zero)
 {
@@ -187,19 +202,42 @@ int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace,
 	fputs("# tracer: nop\n#\n", lines.out);
 	told = put_all(&lines);
 	failed = ferror(lines.out) | fclose(lines.out);
-	if (!failed && told) {
-		/* Catapult's viewer takes such lines for times of this clock,
-		 * and refuses a file whose other times are of no known one. */
-		ep_json_newline(json);
-		ep_json_key(json, "metadata");
-		ep_json_object(json);
-		ep_json_member_text(json, "clock-domain",
-				    "LINUX_FTRACE_GLOBAL");
-		ep_json_object_end(json);
-		ep_json_newline(json);
-		ep_json_key(json, "systemTraceEvents");
-		ep_json_bytes(json, text, size);
+	if (!failed && told)
+		write_members(json, text, size);
+	free(text);
+	return failed ? EP_E_MEMORY : EP_OK;
+}
+
+int ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
+			   const struct ep_funtrace_facts *facts, int64_t zero)
+{
+	struct ep_funtrace_line line;
+	size_t at = 0, size = 0, told = 0;
+	uint64_t refused = 0;
+	char *text = NULL;
+	FILE *out;
+	int failed;
+
+	if (!facts || !facts->scheduling_events)
+		return EP_OK;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return EP_E_MEMORY;
+	fputs("# tracer: nop\n#\n", out);
+	while (ep_funtrace_line_next(facts, &at, &line, &refused)) {
+		int64_t ns = ep_ns_add(
+			zero, ep_trace_ns(trace, trace->first_tsc, line.tsc));
+
+		if (line.tsc < trace->first_tsc)
+			continue;
+		told++;
+		fprintf(out, "%.*s%" PRId64 ".%09" PRId64 "%.*s\n",
+			(int)line.before_size, line.before, ns / 1000000000,
+			ns % 1000000000, (int)line.after_size, line.after);
 	}
+	failed = ferror(out) | fclose(out);
+	if (!failed && told)
+		write_members(json, text, size);
 	free(text);
 	return failed ? EP_E_MEMORY : EP_OK;
 }

@@ -7,6 +7,7 @@
 #ifndef EPITAPH_SYSTRACE_H
 #define EPITAPH_SYSTRACE_H
 
+#include "coredump/funtrace.h"
 #include "decoder/json.h"
 #include "decoder/trace.h"
 
@@ -15,5 +16,9 @@
  * EP_E_MEMORY. */
 int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace,
 		      int64_t zero);
+
+/* The same of the text that a funtrace.raw has; NULL: it is none. */
+int ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
+			   const struct ep_funtrace_facts *facts, int64_t zero);
 
 #endif

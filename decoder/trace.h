@@ -192,6 +192,15 @@ int64_t ep_trace_watchdog_late(const struct ep_trace *trace,
 
 /* Nanoseconds between two times, signed; exact to the clock's error bound. */
 int64_t ep_trace_ns(const struct ep_trace *trace, uint64_t from, uint64_t to);
+/* Their sum, or the end of the range. */
+static inline int64_t ep_ns_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b > 0 ? INT64_MAX : INT64_MIN;
+	return sum;
+}
 /* The TSC `ns` after the trace's first record. */
 uint64_t ep_trace_tsc(const struct ep_trace *trace, int64_t ns);
 /* ns since 1970 of a TSC; 0 unknown. */

@@ -61,13 +61,16 @@ catching = [(at("catches"), T), (at("middle"), T + 100), (at("leaf"), T + 200), 
             (at("leaf"), T + 400), (at("leaf") | RETURN, T + 500), (at("catches") | RETURN, T + 600)]
 xray = [(at("catches"), T), (at("middle"), T + 100), (at("leaf"), T + 200), (at("middle", 3) | INTO, T + 300),
         (at("catches", 3) | INTO, T + 400), (at("main", 5) | INTO, T + 500)]
+# As trace_pipe has them, with the TSC for a clock; the first is from before the calls.
+switch = "     main-77      [010] d..2. %d: sched_switch: prev_comm=main prev_pid=77 prev_prio=120 prev_state=S ==> next_comm=a: b next_pid=78 next_prio=120\n"
+events = (switch % (T - 2500) + switch % (T + 2500) + switch % (T + 5000)).encode()
 def sample(*threads):
     data = chunk(b"PROCMAPS", maps.encode()) + chunk(b"FUNTRACE", struct.pack("<Q", 2500000000))
     data += chunk(b"CMD LINE", (path + " one two").encode())
     for tid, name, entries in threads:
         data += chunk(b"THREADID", struct.pack("<QQ16s", 77, tid, name))
         data += chunk(b"TRACEBUF", b"".join(struct.pack("<QQ", *e) for e in entries))
-    return data + chunk(b"FTRACETX", b"a scheduling event\n") + chunk(b"ENDTRACE", b"")
+    return data + chunk(b"FTRACETX", events) + chunk(b"ENDTRACE", b"")
 wrapped = main[3:] + main[:3]
 open(out, "wb").write(sample((77, b"first", main[:1])) + sample((77, b"main", main), (78, b"wrapped", wrapped),
     (79, b"catching", catching), (80, b"xray", xray)))
@@ -181,15 +184,21 @@ gives 0 "$EPITAPH" info a.raw
 has out "program    $PWD/fixed"
 has out "command    $PWD/fixed one two"
 has out 'sample 1 of 2'
-has out 'bytes of the kernel'
+has out '3 events of the kernel as text'
 grep -E '^78 +wrapped ' out >/dev/null || say 'info lists the threads'
 grep -q EPITAPH_ out && say 'info names settings that such a file knows nothing of'
+LC_ALL=C sed 's/ \([0-9]*: sched_switch\)/x\1/' a.raw >bad.raw
+gives 1 "$EPITAPH" info bad.raw
+has out '0 events of the kernel as text'
+has err '3 lines of FTRACETX are left out'
 gives 0 "$EPITAPH" info --json a.raw
 python3 - <<'END' || say 'the JSON of info'
 import json
 info = json.load(open("out"))
 assert info["funtrace"] == {"samples": 2, "sample": 1, "entries": 25, "entries_refused": 0, "returns_unknown": 0,
-                            "scheduling_bytes": 19}, info["funtrace"]
+                            "scheduling_bytes": info["funtrace"]["scheduling_bytes"], "scheduling_events": 3,
+                            "scheduling_refused": 0}, info["funtrace"]
+assert info["funtrace"]["scheduling_bytes"] > 400
 assert [t["tid"] for t in info["threads"]] == [77, 78, 79, 80]
 assert info["modules"][0]["bias"] == 0
 END
@@ -211,6 +220,14 @@ for format in viztracer chrome; do
 	gives 1 "$EPITAPH" export -f $format a.raw
 	mv out since
 	gives 1 "$EPITAPH" export -f $format --raw-timestamps a.raw
+	python3 - <<-'PY' || say "$format: the kernel's events"
+	import json
+	for name, times in ("since", (0.000001, 0.000002)), ("out", (400.000001, 400.000002)):
+	    lines = [l for l in json.load(open(name))["systemTraceEvents"].split("\n") if l and l[0] != "#"]
+	    assert len(lines) == 2 and all(l.startswith("     main-77      [010] d..2. ") for l in lines), lines
+	    assert all(l.endswith(" ==> next_comm=a: b next_pid=78 next_prio=120") for l in lines), lines
+	    assert all(abs(float(l.split()[3][:-1]) - t) < 2e-8 for l, t in zip(lines, times)), lines
+	PY
 	python3 - <<-'PY' || say "$format: --raw-timestamps"
 	import json
 	since, raw = ([e for e in json.load(open(f))["traceEvents"] if e["ph"] in "XBi"] for f in ("since", "out"))
@@ -218,6 +235,9 @@ for format in viztracer chrome; do
 	assert all(abs(b["ts"] - a["ts"] - 10**12 / 2500) < 0.002 and b.get("dur") == a.get("dur") for a, b in zip(since, raw)), raw
 	PY
 done
+# A clock of no sense: times end where their range does.
+python3 -c 'import struct; open("slow.raw", "wb").write(open("a.raw", "rb").read().replace(struct.pack("<Q", 2500000000), struct.pack("<Q", 1)))'
+gives 1 "$EPITAPH" export -f chrome --raw-timestamps slow.raw
 gives 64 "$EPITAPH" export -f jsonl --raw-timestamps a.raw
 has err 'for --format=viztracer and --format=chrome only'
 # A snapshot made of it is a core that has the same to say.

@@ -80,7 +80,10 @@ static void save_samples(void)
 		build_funtrace_begin(b, i == 1 ? NULL : MAPS, HZ + i);
 		build_funtrace_thread(b, 7, 7 + i, "main");
 		fill(b, 5 + i, BUILD_RETURN);
-		build_funtrace_chunk(b, "FTRACETX", "a line\n", 7);
+		build_funtrace_chunk(b, "FTRACETX",
+				     "a line\nmain-7 [000] d..2 1000000000100: "
+				     "sched_switch: x\n",
+				     56);
 		if (i != 1)
 			build_funtrace_end(b);
 		build_funtrace_chunk(b, "BUILDIDS", ids, sizeof(ids) - 1);
