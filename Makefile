@@ -196,10 +196,12 @@ $(BUILD)/tests/addresses $(BUILD)/tests/readers: $(BUILD)/lib/libepitaph-tools.a
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -MF $@.d $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $(filter %.c,$^) $(BUILD)/lib/libepitaph-tools.a $(LIBS) -o $@
 
-# What libdwarf says of them; only make real needs it.
-$(BUILD)/tests/dwarf: tests/real/dwarf.c
+# What libdwarf says of them, and libunwind of stacks; only make real needs them.
+$(BUILD)/tests/dwarf: SECOND := -ldwarf
+$(BUILD)/tests/stacks: SECOND := -lunwind-ptrace -lunwind-generic
+$(BUILD)/tests/dwarf $(BUILD)/tests/stacks: $(BUILD)/tests/%: tests/real/%.c
 	@mkdir -p $(@D)$(SAY)
-	$(Q)$(CC) $(BASE) -MF $@.d $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< -ldwarf -o $@
+	$(Q)$(CC) $(BASE) -MF $@.d $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $< $(SECOND) -o $@
 
 .PHONY: unit deps check bench demo real fuzz fuzz-targets coverage
 unit: $(UNIT_BIN) $(BUILD)/tests/addresses $(BUILD)/tests/readers
