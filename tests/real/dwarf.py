@@ -116,7 +116,8 @@ class Comparison:
         raw = theirs[1:]
         if theirs in ("?", "?unit"):
             named = self.symbols.at(address)
-            if symbol in named or not (symbol or named):
+            parts = set(map(part_of, named)) if symbol else named
+            if part_of(symbol) in parts or not (symbol or named):
                 return ("none in DWARF, ours is the symbol table's" if symbol
                         else "none, and no symbol has the address")
         elif symbol == raw:
@@ -125,6 +126,9 @@ class Comparison:
             return "libdwarf's, ours names the clone"
         elif raw in set(map(part_of, self.symbols.aliases(symbol))):
             return "another symbol of the same address"
+        elif ({raw, symbol} <= self.symbols.at(address) and
+              int(start, 16) < max(self.symbols.addresses[symbol])):
+            return "another symbol that has the address, and begins later"
         elif theirs[0] == "~" and not symbol.startswith("_Z"):
             if raw.split("::")[-1] in self.symbols.aliases(symbol):
                 return 'libdwarf\'s, which tells scopes of extern "C"'
@@ -143,7 +147,8 @@ class Comparison:
     @staticmethod
     def line(ours, theirs, function, symbol):
         if normal(ours) == normal(theirs):
-            return "libdwarf's"
+            return ("none, as libdwarf says" if theirs == "??:0" else
+                    "libdwarf's")
         if function == "?" and not symbol and ours == "??:0":
             return ("none behind a unit's last function, though its line "
                     "table goes on")
