@@ -32,7 +32,7 @@ struct sweep {
 static const char *const prefixes[] = {"__wrap_", "epitaph_"};
 
 static bool is_named(const struct ep_function *function,
-		     const char *const names[2])
+		     const char *const names[3])
 {
 	const char *symbol = function->symbol;
 
@@ -41,13 +41,16 @@ static bool is_named(const struct ep_function *function,
 			symbol += strlen(prefixes[i]);
 			break;
 		}
-	return strcmp(symbol, names[0]) == 0 || strcmp(symbol, names[1]) == 0;
+	for (size_t i = 0; i < 3; i++)
+		if (names[i] && strcmp(symbol, names[i]) == 0)
+			return true;
+	return false;
 }
 
-static const char *const entry_hooks[] = {"__fentry__",
-					  "__cyg_profile_func_enter"};
-static const char *const exit_hooks[] = {"__return__",
-					 "__cyg_profile_func_exit"};
+static const char *const entry_hooks[3] = {"__fentry__",
+					   "__cyg_profile_func_enter"};
+static const char *const exit_hooks[3] = {
+	"__return__", "__cyg_profile_func_exit", "__cyg_profile_func_leave"};
 
 bool ep_is_hook(const struct ep_function *function)
 {

@@ -222,8 +222,15 @@ static void leaves(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 	if (!task)
 		return;
 	open_row(s, task, EP_SLICE_RUNNING, tsc);
-	if (task->slices && present(task)->state == EP_SLICE_RUNNING)
-		present(task)->cpu = (uint16_t)cpu;
+	slice = present(task);
+	if (slice && slice->state == EP_SLICE_RUNNING)
+		slice->cpu = (uint16_t)cpu;
+	/* It ran, and that it came is not told: until when it was off is not
+	 * known. (A kernel that filters by pid drops a switch now and then.) */
+	else if (slice)
+		*slice = (struct ep_slice){.begin = slice->begin,
+					   .state = EP_SLICE_UNKNOWN,
+					   .open = true};
 	slice = turn(s, task, tsc, how ? EP_SLICE_BLOCKED : EP_SLICE_READY);
 	if (slice)
 		slice->how = how;

@@ -123,9 +123,9 @@
 
 /* By this name, which no C library has, libraries find the hook (the wrapper's
  * kit/hooks.S). */
-	.macro	also hook
-	.globl	epitaph_\hook
-	.set	epitaph_\hook, \hook
+	.macro	also hook, name
+	.globl	epitaph_\name
+	.set	epitaph_\name, \hook
 	.endm
 
 /* ---- __fentry__: the traced function's first instruction ---------------- */
@@ -134,7 +134,7 @@
 ep_hooks_begin:
 	.globl	__fentry__
 	.type	__fentry__, @function
-	also	__fentry__
+	also	__fentry__, __fentry__
 	local_name ep_hook_entry
 	.p2align 6
 __fentry__:
@@ -214,7 +214,7 @@ ep_hook_entry:
 
 	.globl	__return__
 	.type	__return__, @function
-	also	__return__
+	also	__return__, __return__
 	local_name ep_hook_return
 	.p2align 6
 __return__:
@@ -259,10 +259,10 @@ ep_hook_return:
 
 /* ---- -finstrument-functions: ordinary calls with the function in rdi ---- */
 
-	.macro cyg_hook name, own, return
+	.macro cyg_hook name, alias, own, return
 	.globl	\name
 	.type	\name, @function
-	also	\name
+	also	\name, \alias
 	local_name \own
 	.p2align 6
 \name:
@@ -317,8 +317,8 @@ ep_hook_return:
 	.size	\name, . - \name
 	.endm
 
-	cyg_hook __cyg_profile_func_enter, ep_hook_enter, 0
-	cyg_hook __cyg_profile_func_exit, ep_hook_exit, 1
+	cyg_hook __cyg_profile_func_enter, __cyg_profile_func_enter, ep_hook_enter, 0
+	cyg_hook __cyg_profile_func_exit, __cyg_profile_func_leave, ep_hook_exit, 1
 	local_name ep_hooks_end_here
 ep_hooks_end_here:
 

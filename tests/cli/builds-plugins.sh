@@ -109,6 +109,8 @@ dies jumps.c "in a traced program" - "$PWD/jumps" "$here"
 objdump -d --no-show-raw-insn libplugin.so >code
 grep -q 'call .*<__wrap___fentry__>' code || say "hooks are not called directly"
 ! nm -D libplugin.so | grep -E ' (__wrap_.*|__fentry__|__return__|__cyg_.*|_?setjmp)$' | grep -v ' U _setjmp' || say "a hook's name got out"
+# As PostgreSQL's makefile asks of libpq: nothing that it needs has "exit" in its name.
+! nm -u libplugin.so | grep -v __cxa_atexit | grep exit || say "a library that seems to exit"
 "$BIN/epitaph" doctor libplugin.so >out 2>&1 || true
 hasnt out "no hooks"
 # Also without symbols, readers know a hook when they see one.

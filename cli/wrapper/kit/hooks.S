@@ -4,15 +4,17 @@
  * libraries, and programs that use the shared one. Linked with --wrap=HOOK and
  * hidden, so no C library's empty hook of that name comes before them, and the
  * linker makes a direct call of `call *HOOK@GOTPCREL(%rip)`. They go on to the
- * process's runtime, by a name that nobody else has, or to nothing.
+ * process's runtime, by a name that nobody else has, or to nothing. That name
+ * has no "exit" in it: PostgreSQL's makefile takes a library that needs such a
+ * symbol for one that ends the process.
  *
  * Bound when the library is loaded: touches flags only, at the return too. The
  * section has a name of its own and 32 bytes a stub, so that readers know them
  * in a stripped file (decoder/plt.c).
  */
 	.section .epitaph.plt, "ax", @progbits
-	.macro	stub hook
-	.weak	epitaph_\hook
+	.macro	stub hook, name
+	.weak	epitaph_\name
 	.globl	__wrap_\hook
 	.hidden	__wrap_\hook
 	.type	__wrap_\hook, @function
@@ -20,16 +22,16 @@
 __wrap_\hook:
 	.cfi_startproc
 	endbr64
-	cmpq	$0, epitaph_\hook@GOTPCREL(%rip)
+	cmpq	$0, epitaph_\name@GOTPCREL(%rip)
 	je	1f
-	jmp	*epitaph_\hook@GOTPCREL(%rip)
+	jmp	*epitaph_\name@GOTPCREL(%rip)
 1:	ret
 	.cfi_endproc
 	.size	__wrap_\hook, . - __wrap_\hook
 	.endm
 
-	stub	__fentry__
-	stub	__return__
-	stub	__cyg_profile_func_enter
-	stub	__cyg_profile_func_exit
+	stub	__fentry__, __fentry__
+	stub	__return__, __return__
+	stub	__cyg_profile_func_enter, __cyg_profile_func_enter
+	stub	__cyg_profile_func_exit, __cyg_profile_func_leave
 	.section .note.GNU-stack, "", @progbits
