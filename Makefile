@@ -295,7 +295,7 @@ help:
 	@echo 'make            build/bin/{epitaph,epitaph-cc,epitaph-c++} build/lib/libepitaph.{a,so}'
 	@echo 'make check      every test, also under the address and undefined sanitizers'
 	@echo 'make demo       crash a small server under load and print its report'
-	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp and SQLite (ONLY=xz); compare names with others that read them'
+	@echo 'make real       build, trace, test and crash Lua, xz, JsonCpp, SQLite and servers (ONLY=redis); compare with other readers'
 	@echo 'make bench      what tracing costs, interleaved with its peers'
 	@echo 'make fuzz       libFuzzer on each reader, FUZZ_SECONDS=60'
 	@echo 'make coverage   lines of the readers that the corpus reaches, and the unit tests'

@@ -15,13 +15,18 @@ newer() { [ "$(printf '%s\n' 6.10 "$(uname -r)" | sort -V | head -n 1)" = 6.10 ]
 
 # The last nap ends just before the crash. Any traced process that makes an instance removes those of the dead, whoever's it
 # is: one with an open file stays.
-(ulimit -c unlimited && EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=ftrace exec ./waits settle settle settle ping100 nap nap abort) >stdout 2>stderr &
-pid=$!
-soon has_instance $pid || fail "no instance"
-exec 9<"$(echo $tracing/instances/epitaph.$pid.*)/tracing_on"
-wait $pid 2>/dev/null || [ $? -eq 134 ] || fail "it ended with another status: $(cat stderr)"
-[ -f core ] || mv core.* core
-first=$(waited core)
+for _ in $(seq 40); do # until the kernel dropped no switch (sched-waits.sh)
+	rm -f core core.*
+	(ulimit -c unlimited && EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=ftrace exec ./waits settle settle settle ping100 nap nap abort) >stdout 2>stderr &
+	pid=$!
+	soon has_instance $pid || fail "no instance"
+	exec 9<"$(echo $tracing/instances/epitaph.$pid.*)/tracing_on"
+	wait $pid 2>/dev/null || [ $? -eq 134 ] || fail "it ended with another status: $(cat stderr)"
+	[ -f core ] || mv core.* core
+	first=$(waited core)
+	[ -z "$first" ] || break
+	exec 9<&-
+done
 [ "${first:-0}" -ge 39900000 ] || fail "the last nap waited '$first'"
 if newer; then
 	[ "$(waited core)" = "$first" ] || fail "the second time it waited '$(waited core)'"

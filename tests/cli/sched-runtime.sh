@@ -44,7 +44,8 @@ done
 
 # One line, when it was asked for and cannot be.
 elsewhere=$(mktemp -d)
-trap 'rm -rf "$elsewhere"' EXIT
+pid= # of one that holds on until it is killed
+trap '[ ! -e "/proc/$pid/exe" ] || kill -KILL $pid 2>/dev/null || true; rm -rf "$elsewhere"' EXIT
 chmod 755 "$elsewhere"
 cp waits "$elsewhere/"
 nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
@@ -60,8 +61,9 @@ EPITAPH_SCHED=ftrace ./waits nap hold &
 pid=$!
 soon has_instance $pid || fail "no instance"
 folder=$(echo $tracing/instances/epitaph.$pid.*)
-[ "$(cat "$folder/trace_clock" | sed 's/.*\[\(.*\)\].*/\1/')" = x86-tsc ] || fail "$(cat "$folder/trace_clock")"
-[ "$(cat "$folder/set_event_pid")" = $pid ] || fail "pids: $(cat "$folder/set_event_pid")"
+# It is there before it is set up.
+soon grep -qF '[x86-tsc]' "$folder/trace_clock" || fail "$(cat "$folder/trace_clock")"
+soon grep -qx $pid "$folder/set_event_pid" && [ "$(wc -l <"$folder/set_event_pid")" = 1 ] || fail "pids: $(cat "$folder/set_event_pid")"
 kill -KILL $pid
 wait $pid 2>/dev/null || true
 has_instance $pid || fail "a crash's instance is gone at once"

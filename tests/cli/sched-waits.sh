@@ -21,7 +21,17 @@ check() { # SOURCE
 }
 
 export EPITAPH_TIMESTAMP_EVERY=1
-EPITAPH_SCHED=ftrace crash 134 ./waits nap spin lock ping200 settle abort
+# The kernel's filter by pid drops a switch to a thread that a timer woke on an idle CPU, in every other run (seen on 6.18): how
+# long the call waited is not known then, and said to be so. What is judged here is a run in which it dropped none.
+all_known() {
+	tell replay.tsv "$EPITAPH" replay --format=tsv core
+	! awk -F'\t' '$1 == "E" && $12 == "-"' replay.tsv | grep -q .
+}
+for try in $(seq 40); do
+	EPITAPH_SCHED=ftrace crash 134 ./waits nap spin lock ping200 settle abort
+	! all_known || break
+	[ "$try" != 1 ] || grep -q 'waited at least' <("$EPITAPH" replay core || true) || fail "waits are unknown, and not said to be"
+done
 check ftrace
 tell out "$EPITAPH" info core
 grep -Eq '^scheduling ftrace: [0-9]+ switches and [0-9]+ wakings, of 3 threads' out || fail "info: $(cat out)"

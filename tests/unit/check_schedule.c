@@ -118,6 +118,25 @@ START_TEST(a_thread_has_the_last_of_its_names)
 }
 END_TEST
 
+/* The kernel dropped the switch to it. */
+START_TEST(
+	a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long)
+{
+	const struct ep_task *task;
+
+	build_sched_switch(&sched, START + 1000, MAIN, 1, 0);
+	build_sched_waking(&sched, START + 2000, 0, 0x08, MAIN);
+	build_sched_switch(&sched, START + 4000, MAIN, 1, 0);
+	build_sched_flush(&sched, 0, false);
+	task = ep_schedule_task(read_back(), MAIN);
+	ck_assert_uint_eq(task->count, 4);
+	expect(task, 0, 0, 1000, EP_SLICE_RUNNING);
+	expect(task, 1, 1000, 2000, EP_SLICE_BLOCKED);
+	expect(task, 2, 2000, 4000, EP_SLICE_UNKNOWN);
+	ck_assert_int_eq(task->slices[3].state, EP_SLICE_BLOCKED);
+}
+END_TEST
+
 START_TEST(an_interrupt_may_end_a_wait)
 {
 	const struct ep_task *task;
@@ -446,6 +465,9 @@ static Suite *suite(void)
 	tcase_add_test(
 		one,
 		a_text_that_lies_elsewhere_is_no_reason_to_refuse_an_event);
+	tcase_add_test(
+		one,
+		a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long);
 	tcase_add_test(one, an_interrupt_may_end_a_wait);
 	tcase_add_test(one, what_an_interval_was_spent_on_adds_up);
 	tcase_add_test(one, where_events_were_lost_nothing_is_known);
