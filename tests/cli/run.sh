@@ -79,9 +79,10 @@ done
 if [ -n "$group" ]; then
 	for limit in memory.max memory.limit_in_bytes; do [ ! -e $group/$limit ] || echo 32M >$group/$limit; done
 	for swap in memory.swap.max memory.memsw.limit_in_bytes; do [ ! -e $group/$swap ] || echo 32M >$group/$swap 2>/dev/null || true; done
+	# All of it in one call: a hook takes memory as well, and between two calls the kill would find none open.
 	printf '%s\n' '#include <stdlib.h>' \
-		'__attribute__((noinline)) void eat(void) { volatile char *p = malloc(1 << 20); for (int i = 0; i < 1 << 20; i += 4096) p[i] = 1; }' \
-		'int main(void) { for (;;) eat(); }' >hungry.c
+		'__attribute__((noinline)) void eat(void) { for (;;) { volatile char *p = malloc(1 << 20); for (int i = 0; i < 1 << 20; i += 4096) p[i] = 1; } }' \
+		'int main(void) { eat(); }' >hungry.c
 	"$BIN/epitaph-cc" -O1 hungry.c -o hungry
 	gives 137 timeout -s TERM 20 sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' sh $group env EPITAPH_FILE="$PWD/hungry.file" ./hungry
 	gives 0 "$EPITAPH" report hungry.file
