@@ -2,95 +2,132 @@
 /*
  * catch.c: epitaph catch, the kernel's handler of crashes: a process takes the
  * snapshot, while the kernel holds the one that crashed, and another passes the
- * stream on to whom it went before. Whatever happens to one of the two, the
- * other is whole.
+ * stream on to whom it went before (relay.h says who has which rights).
+ * Whatever happens to one of the two, the other is whole.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/catch.h"
 #include "cli/commands.h"
 #include "cli/say.h"
-#include "coredump/extract.h"
 #include "coredump/onward.h"
 #include "coredump/procfile.h"
-#include "coredump/remains.h"
 #include "coredump/store.h"
 
 #define SNAPSHOT_SECONDS 10           /* it takes milliseconds */
 #define SNAPSHOT_MEMORY  (1ull << 30) /* address space; it takes megabytes */
 
-/* ---- the snapshot ---- */
+/* ---- both processes ---- */
 
-static int snapshot_write(const struct ep_store *store, struct ep_source *held,
-			  const struct ep_crash *crash, const char *path,
-			  struct ep_err *err)
+struct handling {
+	const struct ep_store *store;
+	const struct ep_crash *crash;
+	struct ep_relay relay;
+	struct ep_catch_snapshot snapshot;
+	struct ep_onward onward;
+	uint64_t look; /* CLOCK_MONOTONIC, ns: when to see whether the core
+			  moves */
+};
+
+static void say(const struct handling *h, int rc, const struct ep_err *err)
 {
-	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
-	struct ep_root_found found;
-	char root[32];
-	int rc;
-
-	/* Its paths are those of its own root, which ends with it. */
-	snprintf(root, sizeof(root), "/proc/%d/root", (int)crash->pid);
-	rc = ep_source_set_files(held, NULL, root, err);
-	rc = rc ? rc : ep_root_find(held, &found, err);
 	if (rc)
-		return rc;
-	ep_remains_add(held, &found);
-	options.redact = store->redact;
-	options.ended = crash->seen;
-	return ep_extract(held, &found, path, &options, NULL, err);
+		ep_store_log(h->store, h->crash, err->text);
 }
 
-/* In a process of its own: what goes wrong there must not cost the core. */
-static void snapshot_run(const struct ep_store *store,
-			 const struct ep_crash *crash, struct ep_source *held)
+static void snapshot_begin(struct handling *h)
 {
-	struct rlimit memory = {SNAPSHOT_MEMORY, SNAPSHOT_MEMORY};
 	struct ep_err err = {0};
-	char path[PATH_MAX];
-	int rc;
 
-	alarm(SNAPSHOT_SECONDS);
-	setrlimit(RLIMIT_AS, &memory);
-	rc = ep_store_name(store, crash, path, &err);
-	rc = rc ? rc : snapshot_write(store, held, crash, path, &err);
-	rc = rc ? rc : ep_store_keep(store, crash, path, &err);
-	if (rc)
-		ep_store_log(store, crash, err.text);
-	_exit(rc != EP_OK);
+	say(h,
+	    ep_catch_snapshot_begin(&h->snapshot, h->store, h->crash, &h->relay,
+				    &err),
+	    &err);
+	/* Its end is its own: when it is closed there, nothing is wanted. */
+	close(h->relay.feed[0]);
+	h->relay.feed[0] = -1;
 }
 
-static pid_t snapshot_begin(const struct ep_store *store,
-			    const struct ep_crash *crash,
-			    struct ep_source *held)
+static void snapshot_end(struct handling *h, bool late)
 {
-	pid_t child = fork();
+	struct ep_err err = {0};
 
-	if (child == 0)
-		snapshot_run(store, crash, held);
-	return child;
+	say(h,
+	    ep_catch_snapshot_end(&h->snapshot, late, h->store, h->crash, &err),
+	    &err);
 }
 
-static void snapshot_await(const struct ep_store *store,
-			   const struct ep_crash *crash, pid_t child)
+static void look_later(struct handling *h)
 {
-	int status = 0;
+	h->look = h->store->seconds
+			  ? ep_relay_now() +
+				    h->store->seconds * UINT64_C(1000000000)
+			  : UINT64_MAX;
+}
 
-	if (child > 0)
-		waitpid(child, &status, 0);
-	if (child < 0 || !WIFEXITED(status))
-		ep_store_log(store, crash,
-			     "no snapshot: it took too long, or too much");
+static void onward_begin(struct handling *h)
+{
+	struct ep_err err = {0};
+
+	if (h->store->previous[0] == '\0')
+		return;
+	say(h,
+	    ep_onward_begin(&h->onward, &h->relay, h->crash, h->store->previous,
+			    h->store->uses_pid, &err),
+	    &err);
+	look_later(h);
+}
+
+static void onward_end(struct handling *h, bool stalled)
+{
+	struct ep_err err = {0};
+
+	say(h,
+	    ep_onward_end(&h->onward, stalled, h->store->previous,
+			  h->store->seconds, &err),
+	    &err);
+}
+
+static int milliseconds_to(uint64_t until, uint64_t now)
+{
+	uint64_t left = until > now ? (until - now) / 1000000 + 1 : 0;
+
+	return left > 60000 ? 60000 : (int)left;
+}
+
+/* Until both have ended, or had to be. */
+static void await(struct handling *h)
+{
+	while (h->snapshot.said >= 0 || h->onward.ended >= 0) {
+		struct pollfd wait[2] = {{.fd = h->snapshot.said},
+					 {.fd = h->onward.ended}};
+		uint64_t now = ep_relay_now(), until = UINT64_MAX;
+
+		if (h->snapshot.said >= 0)
+			until = h->snapshot.until;
+		if (h->onward.ended >= 0 && h->look < until)
+			until = h->look;
+		poll(wait, 2, milliseconds_to(until, now));
+		now = ep_relay_now();
+		if (h->snapshot.said >= 0 &&
+		    (wait[0].revents || now >= h->snapshot.until))
+			snapshot_end(h, !wait[0].revents);
+		if (h->onward.ended >= 0 && wait[1].revents) {
+			onward_end(h, false);
+		} else if (h->onward.ended >= 0 && now >= h->look) {
+			if (ep_onward_stalls(&h->onward))
+				onward_end(h, true);
+			look_later(h);
+		}
+	}
 }
 
 /* With a limit of handlers (core(5)) the kernel holds the process until nobody
@@ -118,31 +155,27 @@ void ep_catch_settle(void)
 	umask(077);
 }
 
-void ep_catch_crash(const struct ep_store *store, struct ep_crash *crash,
+void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash,
 		    int stream)
 {
-	struct ep_source *held = NULL;
+	struct handling h = {.store = store,
+			     .crash = crash,
+			     .snapshot = {.process = -1, .said = -1},
+			     .onward = {.process = -1, .ended = -1}};
 	struct ep_err err = {0};
 	bool together = is_held_to_the_end();
-	pid_t child = 0;
-	int rc = ep_source_open_held(&held, stream, crash->pid, &err);
 
-	if (rc)
-		ep_store_log(store, crash, err.text);
-	if (!held)
-		return;
-	if (rc == EP_OK)
-		ep_crash_settle(crash, held);
-	if (rc == EP_OK)
-		child = snapshot_begin(store, crash, held);
-	if (rc == EP_OK && !together)
-		snapshot_await(store, crash, child);
-	if (ep_onward(held, crash, store->previous, store->uses_pid,
-		      store->seconds, &err))
-		ep_store_log(store, crash, err.text);
-	if (rc == EP_OK && together)
-		snapshot_await(store, crash, child);
-	ep_source_close(held);
+	say(&h, ep_relay_init(&h.relay, stream, &err), &err);
+	snapshot_begin(&h);
+	if (together)
+		onward_begin(&h);
+	ep_relay_run(&h.relay, h.onward.process > 0, h.snapshot.until);
+	if (!together) {
+		await(&h);
+		onward_begin(&h);
+	}
+	await(&h);
+	ep_relay_deinit(&h.relay);
 }
 
 static int handle(char *const *words, int count)
@@ -150,7 +183,10 @@ static int handle(char *const *words, int count)
 	struct ep_store store;
 	struct ep_crash crash;
 	struct ep_err err = {0};
+	int stream = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 
+	/* So that it is closed where it is closed. */
+	close(STDIN_FILENO);
 	ep_catch_settle();
 	ep_store_load(&store, words[0], &err);
 	if (ep_crash_read(&crash, words + 1, count - 1, &err)) {
@@ -158,7 +194,7 @@ static int handle(char *const *words, int count)
 		ep_store_log(&store, &crash, err.text);
 		return EP_EXIT_USAGE;
 	}
-	ep_catch_crash(&store, &crash, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+	ep_catch_crash(&store, &crash, stream);
 	return EP_EXIT_COMPLETE;
 }
 

@@ -6,12 +6,37 @@
 #include <sys/un.h>
 
 #include "cli/option.h"
+#include "coredump/output.h"
+#include "coredump/relay.h"
 #include "coredump/store.h"
 
-/* Takes a snapshot and passes the stream on. `stream` is taken over. What is
- * missing of crash (ep_crash_settle) is filled in. */
-void ep_catch_crash(const struct ep_store *store, struct ep_crash *crash,
+/* Takes a snapshot and passes the stream on. `stream` is taken over. */
+void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash,
 		    int stream);
+
+/* It takes milliseconds. */
+#define EP_SNAPSHOT_SECONDS 10u
+
+/* A snapshot that is being taken, by a process of its own (relay.h). */
+struct ep_catch_snapshot {
+	pid_t process;  /* -1: none */
+	int said;       /* a pipe that hangs up when it has ended */
+	uint64_t until; /* CLOCK_MONOTONIC, ns: then it is late */
+	char path[PATH_MAX];
+	struct ep_output output;
+};
+
+/* Afterwards the caller closes relay->feed[0], and calls _end whatever happens;
+ * but not after a failure: no file. */
+int ep_catch_snapshot_begin(struct ep_catch_snapshot *snapshot,
+			    const struct ep_store *store,
+			    const struct ep_crash *crash,
+			    struct ep_relay *relay, struct ep_err *err);
+/* It has ended (`said` hangs up), or is `late` and is ended: gives the file its
+ * name and owner, or says why there is none; then nothing is left of it. */
+int ep_catch_snapshot_end(struct ep_catch_snapshot *snapshot, bool late,
+			  const struct ep_store *store,
+			  const struct ep_crash *crash, struct ep_err *err);
 /* Descriptors, signals and umask of a handler. */
 void ep_catch_settle(void);
 

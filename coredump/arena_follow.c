@@ -13,16 +13,17 @@
 #include <unistd.h>
 
 #include "coredump/arena_impl.h"
+#include "coredump/held.h"
 #include "coredump/root_impl.h"
 #include "coredump/source_impl.h"
 
 #define ASIDE_MAX 1000 /* PATH.1 … that are looked at */
 
-/* A descriptor of the file that holds this very arena, or -1. */
-static int try_file(const char *path, const struct ep_root *root)
+/* The descriptor, if it is of the file that holds this very arena; else -1, and
+ * it is closed. */
+static int try_descriptor(int fd, const struct ep_root *root)
 {
 	struct ep_root there;
-	int fd = ep_arena_file_open(path);
 
 	if (fd < 0)
 		return -1;
@@ -37,14 +38,15 @@ static int try_file(const char *path, const struct ep_root *root)
 }
 
 /* Under its name, or one that it was renamed to. */
-static int find_file(const char *path, const struct ep_root *root)
+static int find_name(const char *path, const struct ep_root *root)
 {
 	char aside[4400];
-	int fd = try_file(path, root);
+	int fd = try_descriptor(ep_arena_file_open(path), root);
 
 	for (int i = 1; i <= ASIDE_MAX && fd < 0; i++) {
 		snprintf(aside, sizeof(aside), "%s.%d", path, i);
-		fd = access(aside, F_OK) == 0 ? try_file(aside, root) : -1;
+		if (access(aside, F_OK) == 0)
+			fd = try_descriptor(ep_arena_file_open(aside), root);
 	}
 	return fd;
 }
@@ -64,6 +66,20 @@ static int path_read(struct ep_source *source, uint64_t root_address,
 	out[prefix + root->file_path_size] = '\0';
 	return ep_source_read(source, root_address + root->file_path,
 			      out + prefix, root->file_path_size, NULL, NULL);
+}
+
+static int find_file(struct ep_source *source, uint64_t root_address,
+		     const struct ep_root *root)
+{
+	char path[4352];
+
+	if (source->held)
+		return try_descriptor(
+			ep_held_file_at(source->held, root->arena_address),
+			root);
+	if (path_read(source, root_address, root, path, sizeof(path)))
+		return -1;
+	return find_name(path, root);
 }
 
 static int compare(const void *a, const void *b)
@@ -110,15 +126,13 @@ static int segment_put(struct ep_source *source, const struct ep_root *root,
 int ep_source_follow_arena(struct ep_source *source, uint64_t root_address,
 			   const struct ep_root *root, struct ep_err *err)
 {
-	char path[4352];
 	struct stat st;
 	int fd, rc;
 
 	if (source->kind != EP_SOURCE_CORE || source->arena_fd >= 0 ||
-	    !root->file_inode || !root->arena_address ||
-	    path_read(source, root_address, root, path, sizeof(path)))
+	    !root->file_inode || !root->arena_address)
 		return EP_END;
-	fd = find_file(path, root);
+	fd = find_file(source, root_address, root);
 	if (fd < 0)
 		return EP_END;
 	if (fstat(fd, &st) != 0 || st.st_size < EP_PAGE) {

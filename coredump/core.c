@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "coredump/bytestream.h"
+#include "coredump/held.h"
 #include "coredump/spool.h"
 #include "runtime/format.h"
 
@@ -76,7 +77,7 @@ static int held_read(struct ep_source *source, uint64_t address, void *out,
 
 	*got = 0;
 	while (*got < size && n > 0) {
-		n = pread(source->memory_fd, (char *)out + *got, size - *got,
+		n = pread(source->held->memory, (char *)out + *got, size - *got,
 			  (off_t)(address + *got));
 		if (n > 0)
 			*got += (size_t)n;
@@ -91,7 +92,7 @@ static int bytes_read(struct ep_source *source,
 {
 	bool aside = segment->flags & EP_SEGMENT_ARENA_FILE;
 
-	if (source->memory_fd < 0 || aside)
+	if (!source->held || aside)
 		return ep_file_read(
 			aside ? source->arena_fd : source->fd, source->path,
 			segment->file_offset + (at - segment->address), out,
@@ -136,7 +137,7 @@ static int core_read(struct ep_source *source, uint64_t address, void *out,
 static uint64_t core_next_data(struct ep_source *source, uint64_t address,
 			       uint64_t limit)
 {
-	while (address < limit && source->memory_fd < 0) {
+	while (address < limit && !source->held) {
 		const struct ep_segment *segment =
 			ep_source_segment_at(source, address);
 		uint64_t within, offset;
@@ -562,7 +563,7 @@ static int core_load(struct ep_source *source, struct ep_err *err)
 	kind_settle(source);
 	segments_sort(source);
 	rc = ep_notes_digest(source, err);
-	if (rc == EP_OK && source->spool && source->memory_fd < 0)
+	if (rc == EP_OK && source->spool && !source->held)
 		rc = ep_spool_gather(source, err);
 	if (rc)
 		return rc;
@@ -607,26 +608,27 @@ int ep_source_open_core(struct ep_source **out, const char *path,
 	return rc;
 }
 
-int ep_source_open_held(struct ep_source **out, int stream, pid_t pid,
-			struct ep_err *err)
+int ep_source_open_held(struct ep_source **out, int stream,
+			const struct ep_held *held, struct ep_err *err)
 {
-	char path[64];
-	struct ep_source *source;
+	static const char path[] = "the core";
+	struct ep_source *source = source_of(path, path);
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	source = source_of(path, path);
 	if (!source) {
 		close(stream);
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	}
-	source->memory_fd = open(path, O_RDONLY | O_CLOEXEC);
+	source->held = held;
 	rc = ep_spool_open_head(source, stream, err);
-	if (rc == EP_OK && source->memory_fd < 0)
-		rc = ep_fail(err, EP_E_IO, 0, "%s: %m", path);
 	rc = rc ? rc
 		: ep_identify_core(source->fd, path, source->file_size, err);
 	rc = rc ? rc : core_load(source, err);
-	*out = source;
+	if (rc == EP_OK) {
+		ep_spool_leave(source->spool);
+		*out = source;
+	} else {
+		ep_source_close(source);
+	}
 	return rc;
 }

@@ -138,6 +138,66 @@ static void names_read(struct ep_crash *crash)
 	host_read(crash);
 }
 
+/* ---- who dumps ---- */
+
+#define PF_DUMPCORE 0x00000200u /* linux/sched.h, in /proc/PID/stat */
+
+/* Fields of /proc/PID/stat and the like, behind the name, which may hold
+ * anything (proc(5)): flags and exit_code. While a process is dumped that is
+ * its signal (fs/coredump.c, zap_process; since Linux 5.14 the process's own
+ * file has it). */
+static bool stat_read(const char *path, unsigned *flags, int *exit_code)
+{
+	char line[1024], *at;
+
+	ep_procfile_line(path, line, sizeof(line));
+	at = strrchr(line, ')');
+	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", flags) != 1)
+		return false;
+	at = strrchr(at, ' ');
+	*exit_code = at ? atoi(at) : 0;
+	return true;
+}
+
+/* The thread that the kernel has write the core; 0: none. */
+static pid_t dumper_find(pid_t pid)
+{
+	const struct dirent *entry;
+	char path[320];
+	pid_t found = 0;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	folder = opendir(path);
+	while (folder && !found && (entry = readdir(folder)) != NULL) {
+		unsigned flags = 0;
+		int ignored;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", (int)pid,
+			 entry->d_name);
+		if (stat_read(path, &flags, &ignored) && flags & PF_DUMPCORE)
+			found = (pid_t)atoi(entry->d_name);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* What a handler's words say and a socket does not. */
+static void dumper_read(struct ep_crash *crash)
+{
+	unsigned flags;
+	char path[64];
+	int exit_code;
+
+	crash->tid = dumper_find(crash->pid);
+	if (crash->tid == 0)
+		crash->tid = crash->pid;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)crash->pid);
+	if (stat_read(path, &flags, &exit_code))
+		crash->signal = exit_code & 0x7f;
+}
+
 int ep_crash_of(struct ep_crash *crash, struct ep_err *err)
 {
 	struct timespec now;
@@ -148,8 +208,9 @@ int ep_crash_of(struct ep_crash *crash, struct ep_err *err)
 	rc = status_read(crash, err);
 	if (rc)
 		return rc;
-	if (crash->tid)
-		thread_read(crash);
+	if (crash->tid == 0)
+		dumper_read(crash);
+	thread_read(crash);
 	names_read(crash);
 	return EP_OK;
 }
@@ -180,50 +241,6 @@ int ep_crash_read(struct ep_crash *crash, char *const *words, int count,
 	crash->limit = count > 5 ? values[5] : UINT64_MAX;
 	crash->cpu = count > 6 ? (int)values[6] : -1;
 	return ep_crash_of(crash, err);
-}
-
-/* Of the thread that is called so in the innermost namespace. */
-static pid_t thread_find(const struct ep_crash *crash)
-{
-	struct ep_crash one = *crash;
-	struct dirent *entry;
-	char path[64];
-	DIR *folder;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)crash->pid);
-	folder = opendir(path);
-	one.tid = 0;
-	while (folder && (entry = readdir(folder)) != NULL) {
-		one.tid = (pid_t)atoi(entry->d_name);
-		one.inner_tid = 0;
-		if (one.tid)
-			thread_read(&one);
-		if (one.inner_tid == crash->inner_tid)
-			break;
-		one.tid = 0;
-	}
-	if (folder)
-		closedir(folder);
-	return one.tid;
-}
-
-void ep_crash_settle(struct ep_crash *crash, struct ep_source *core)
-{
-	struct ep_death death;
-	size_t count;
-	const struct ep_source_thread *threads =
-		ep_source_threads(core, &count);
-
-	if (crash->tid || count == 0)
-		return;
-	ep_source_death(core, &death);
-	crash->signal = death.signal;
-	crash->inner_tid = (pid_t)threads[0].tid;
-	crash->tid = thread_find(crash);
-	if (crash->tid)
-		thread_read(crash);
-	else
-		crash->tid = crash->inner_tid;
 }
 
 /* ---- patterns ---- */

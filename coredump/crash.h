@@ -38,13 +38,9 @@ struct ep_crash {
 int ep_crash_read(struct ep_crash *crash, char *const *words, int count,
 		  struct ep_err *err);
 
-/* The rest, by crash->pid and crash->tid (0: not known yet) of a process that
- * is there. EP_E_IO. */
+/* The rest, by crash->pid and crash->tid of a process that is there; tid and
+ * signal too where the tid is 0. EP_E_IO. */
 int ep_crash_of(struct ep_crash *crash, struct ep_err *err);
-
-/* What the core says and a socket does not: tid, signal, the thread's name. For
- * a crash without a tid; else nothing. */
-void ep_crash_settle(struct ep_crash *crash, struct ep_source *core);
 
 /*
  * Expands `pattern` as the kernel would: for a file name (slashes in names

@@ -397,19 +397,25 @@ static int own_note(struct ep_extraction *x, uint8_t **bytes,
 
 /* ---- writing ---- */
 
-static int snapshot_write(struct ep_extraction *x, const char *path,
+static int snapshot_write(struct ep_extraction *x, const char *path, int fd,
 			  uint64_t *written, struct ep_err *err)
 {
-	struct ep_output output;
 	struct ep_elfcore core = {x->notes, x->note_count, x->pieces,
 				  x->piece_count};
+
+	return ep_elfcore_write(&core, x->source, fd, path, written, err);
+}
+
+static int snapshot_create(struct ep_extraction *x, const char *path,
+			   uint64_t *written, struct ep_err *err)
+{
+	struct ep_output output;
 	int rc = ep_source_spare(x->source, path, err);
 
 	rc = rc ? rc : ep_output_open(&output, path, x->options.force, err);
 	if (rc)
 		return rc;
-	rc = ep_elfcore_write(&core, x->source, output.fd, output.path, written,
-			      err);
+	rc = snapshot_write(x, output.path, output.fd, written, err);
 	if (rc == EP_OK)
 		return ep_output_commit(&output, err);
 	ep_output_abandon(&output);
@@ -438,7 +444,8 @@ static void result_fill(const struct ep_extraction *x,
 	}
 }
 
-static int extraction_run(struct ep_extraction *x, const char *path,
+/* Where `fd` is -1 the file is made. */
+static int extraction_run(struct ep_extraction *x, const char *path, int fd,
 			  struct ep_extract_result *result, struct ep_err *err)
 {
 	uint8_t *own = NULL;
@@ -464,16 +471,20 @@ static int extraction_run(struct ep_extraction *x, const char *path,
 			     "%s: nothing of the arena at 0x%" PRIx64
 			     " can be read",
 			     x->source->name, x->found->arena_address);
-	rc = rc ? rc : snapshot_write(x, path, &result->bytes_written, err);
+	if (rc == EP_OK && fd < 0)
+		rc = snapshot_create(x, path, &result->bytes_written, err);
+	else if (rc == EP_OK)
+		rc = snapshot_write(x, path, fd, &result->bytes_written, err);
 	if (rc == EP_OK)
 		result_fill(x, result);
 	free(own);
 	return rc;
 }
 
-int ep_extract(struct ep_source *source, const struct ep_root_found *found,
-	       const char *path, const struct ep_extract_options *options,
-	       struct ep_extract_result *result, struct ep_err *err)
+static int extract(struct ep_source *source, const struct ep_root_found *found,
+		   const char *path, int fd,
+		   const struct ep_extract_options *options,
+		   struct ep_extract_result *result, struct ep_err *err)
 {
 	struct ep_extract_result own = {0};
 	struct ep_extraction x = {.source = source, .found = found};
@@ -482,9 +493,24 @@ int ep_extract(struct ep_source *source, const struct ep_root_found *found,
 	x.options = options ? *options : EP_EXTRACT_DEFAULTS;
 	if (x.options.redact & EP_REDACTED_STACKS)
 		x.options.stack_bytes = 0;
-	rc = extraction_run(&x, path, &own, err);
+	rc = extraction_run(&x, path, fd, &own, err);
 	extraction_deinit(&x);
 	if (rc == EP_OK && result)
 		*result = own;
 	return rc;
+}
+
+int ep_extract(struct ep_source *source, const struct ep_root_found *found,
+	       const char *path, const struct ep_extract_options *options,
+	       struct ep_extract_result *result, struct ep_err *err)
+{
+	return extract(source, found, path, -1, options, result, err);
+}
+
+int ep_extract_into(struct ep_source *source, const struct ep_root_found *found,
+		    int fd, const char *name,
+		    const struct ep_extract_options *options,
+		    struct ep_err *err)
+{
+	return extract(source, found, name, fd, options, NULL, err);
 }

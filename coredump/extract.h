@@ -39,4 +39,11 @@ int ep_extract(struct ep_source *source, const struct ep_root_found *found,
 	       const char *path, const struct ep_extract_options *options,
 	       struct ep_extract_result *result, struct ep_err *err);
 
+/* The same into a file that is open; after a failure the caller throws it away.
+ * `name` is for messages. */
+int ep_extract_into(struct ep_source *source, const struct ep_root_found *found,
+		    int fd, const char *name,
+		    const struct ep_extract_options *options,
+		    struct ep_err *err);
+
 #endif

@@ -14,6 +14,7 @@
 
 #include "coredump/cursor.h"
 #include "coredump/elfimage.h"
+#include "coredump/held.h"
 #include "coredump/source_impl.h"
 
 #define NOTES_MAX    (64u << 10) /* bytes of one PT_NOTE; usual is 0.2 KiB */
@@ -46,6 +47,13 @@ static void path_on_disk(const struct ep_source *source,
 			 mapping->path);
 	else
 		snprintf(out, size, "%s", mapping->path);
+}
+
+bool ep_file_is_regular(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 /* A name in a core may be that of a FIFO or a device by now. Of a section that
@@ -91,14 +99,12 @@ static bool bias_of(Elf *elf, uint64_t start, uint64_t *bias)
 	return true;
 }
 
-int ep_object_file_open_path(struct ep_object_file *file, const char *path,
-			     uint64_t start)
+/* Takes over the descriptor. */
+static int open_descriptor(struct ep_object_file *file, int fd, uint64_t start)
 {
 	file->start = start;
-	if (path != file->path)
-		snprintf(file->path, sizeof(file->path), "%s", path);
-	file->fd = ep_object_file_descriptor(file->path);
-	if (file->fd < 0)
+	file->fd = fd;
+	if (fd < 0)
 		return EP_END;
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
@@ -108,11 +114,24 @@ int ep_object_file_open_path(struct ep_object_file *file, const char *path,
 	return EP_END;
 }
 
+int ep_object_file_open_path(struct ep_object_file *file, const char *path,
+			     uint64_t start)
+{
+	if (path != file->path)
+		snprintf(file->path, sizeof(file->path), "%s", path);
+	return open_descriptor(file, ep_object_file_descriptor(file->path),
+			       start);
+}
+
 int ep_object_file_open(struct ep_object_file *file,
 			const struct ep_source *source,
 			const struct ep_mapping *mapping)
 {
 	path_on_disk(source, mapping, file->path, sizeof(file->path));
+	if (source->held)
+		return open_descriptor(
+			file, ep_held_file_at(source->held, mapping->start),
+			mapping->start);
 	return ep_object_file_open_path(file, file->path, mapping->start);
 }
 

@@ -19,14 +19,18 @@ struct ep_object_file {
 	char path[4352];
 };
 
+/* Is it a regular file? Of a descriptor that only names one (O_PATH), too. */
+bool ep_file_is_regular(int fd);
+
 /* A descriptor to read from; -1 and errno: EINVAL for what is no regular file,
  * EFBIG for one that is all but empty for its size. Does not block. */
 int ep_object_file_descriptor(const char *path);
 
 /*
  * The file of `mapping`, whose file offset is 0: ep_source_set_files's
- * executable, the path below its sysroot, or in a live process's own root. Only
- * a regular file. Which build it is, is not checked. EP_END: there is none.
+ * executable, the path below its sysroot, or in a live process's own root; of a
+ * process that is held, the file itself. Only a regular file. Which build it
+ * is, is not checked. EP_END: there is none.
  */
 int ep_object_file_open(struct ep_object_file *file,
 			const struct ep_source *source,

@@ -11,54 +11,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "coredump/spool.h"
+#include "coredump/relay.h"
 
 #define WORDS_MAX 32 /* of a handler's command; core_pattern has 128 bytes */
 
-/* ---- time ---- */
+/* ---- progress ---- */
 
-/* Looked at by the signal handler: has anything moved since? */
-static uint64_t moved;
-static uint64_t moved_before;
+/* Grows while anything moves; the process that waits for us looks at it. In
+ * memory that both have. */
+static uint64_t *moved;
 
-static void stalled(int signal)
-{
-	(void)signal;
-	if (moved == moved_before)
-		_exit(3);
-	moved_before = moved;
-}
-
-/* From here on the process ends when nothing moves for so long. */
-static void limit_stalls(unsigned seconds)
-{
-	struct sigaction action = {.sa_handler = stalled,
-				   .sa_flags = SA_RESTART};
-	timer_t timer;
-	struct itimerspec spec = {{seconds, 0}, {seconds, 0}};
-
-	moved = moved_before = 0;
-	sigaction(SIGALRM, &action, NULL);
-	if (seconds && timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0)
-		timer_settime(timer, 0, &spec, NULL);
-}
-
-/* In the writer; what it returns is its exit status. */
-static int forward(struct ep_source *held, int out, unsigned seconds)
+/* In the forwarder; what it returns is its exit status. */
+static int forward(struct ep_relay *relay, int out)
 {
 	struct ep_err err;
 
-	limit_stalls(seconds);
-	return ep_spool_forward(held, out, &moved, &err) == EP_OK ? 0 : 1;
+	return ep_relay_forward(relay, out, moved, &err) == EP_OK ? 0 : 1;
 }
 
 /* ---- a file ---- */
@@ -66,9 +43,13 @@ static int forward(struct ep_source *held, int out, unsigned seconds)
 /* As the user that crashed: what he could not write, we do not. */
 static bool become(const struct ep_crash *crash)
 {
+	/* A change of ids forgets whom to die with (prctl(2)); and what he may
+	 * signal he must not trace. */
 	return setgroups(0, NULL) == 0 &&
 	       setresgid(crash->gid, crash->gid, crash->gid) == 0 &&
-	       setresuid(crash->uid, crash->uid, crash->uid) == 0;
+	       setresuid(crash->uid, crash->uid, crash->uid) == 0 &&
+	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+	       prctl(PR_SET_DUMPABLE, 0) == 0;
 }
 
 /* Where the process would have written: below its own root, or in its working
@@ -103,8 +84,8 @@ static int core_open(const struct ep_crash *crash, const char *name)
 	return fd;
 }
 
-static int to_file(struct ep_source *held, const struct ep_crash *crash,
-		   const char *pattern, bool uses_pid, unsigned seconds)
+static int to_file(struct ep_relay *relay, const struct ep_crash *crash,
+		   const char *pattern, bool uses_pid)
 {
 	struct rlimit limit = {crash->limit, RLIM_INFINITY};
 	char name[PATH_MAX];
@@ -127,7 +108,7 @@ static int to_file(struct ep_source *held, const struct ep_crash *crash,
 		signal(SIGXFSZ, SIG_IGN);
 		setrlimit(RLIMIT_FSIZE, &limit);
 	}
-	return forward(held, fd, seconds);
+	return forward(relay, fd);
 }
 
 /* ---- a program ---- */
@@ -169,8 +150,8 @@ static void program_start(const struct ep_crash *crash, const char *command,
 	_exit(127);
 }
 
-static int to_program(struct ep_source *held, const struct ep_crash *crash,
-		      const char *command, unsigned seconds)
+static int to_program(struct ep_relay *relay, const struct ep_crash *crash,
+		      const char *command)
 {
 	int ends[2], status = 1, result;
 	pid_t child;
@@ -181,10 +162,10 @@ static int to_program(struct ep_source *held, const struct ep_crash *crash,
 	if (child == 0)
 		program_start(crash, command, ends[0]);
 	close(ends[0]);
-	result = child < 0 ? 1 : forward(held, ends[1], seconds);
+	result = child < 0 ? 1 : forward(relay, ends[1]);
 	close(ends[1]);
 	/* It may have work to do when all is there: as long as a stall. */
-	moved++;
+	++*moved;
 	if (child > 0 && waitpid(child, &status, 0) == child)
 		result |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 	return result;
@@ -219,8 +200,7 @@ static bool negotiate(int fd)
 	       send(fd, &mark, sizeof(mark), MSG_NOSIGNAL) == sizeof(mark);
 }
 
-static int to_socket(struct ep_source *held, const char *pattern,
-		     unsigned seconds)
+static int to_socket(struct ep_relay *relay, const char *pattern)
 {
 	bool asks = *pattern == '@';
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -229,13 +209,12 @@ static int to_socket(struct ep_source *held, const char *pattern,
 
 	if (fd < 0)
 		return 1;
-	limit_stalls(seconds);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s",
 		 pattern + asks);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    (asks && !negotiate(fd)))
 		return 1;
-	result = forward(held, fd, seconds);
+	result = forward(relay, fd);
 	shutdown(fd, SHUT_WR);
 	/* The server ends it when it is done with the process. */
 	while (recv(fd, &byte, 1, 0) > 0)
@@ -245,37 +224,67 @@ static int to_socket(struct ep_source *held, const char *pattern,
 
 /* ---- whichever ---- */
 
-static int writer_run(struct ep_source *held, const struct ep_crash *crash,
-		      const char *previous, bool uses_pid, unsigned seconds)
+static int writer_run(struct ep_relay *relay, const struct ep_crash *crash,
+		      const char *previous, bool uses_pid)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (*previous == '|')
-		return to_program(held, crash, previous + 1, seconds);
+		return to_program(relay, crash, previous + 1);
 	if (*previous == '@')
-		return to_socket(held, previous + 1, seconds);
-	return to_file(held, crash, previous, uses_pid, seconds);
+		return to_socket(relay, previous + 1);
+	return to_file(relay, crash, previous, uses_pid);
 }
 
-int ep_onward(struct ep_source *held, const struct ep_crash *crash,
-	      const char *previous, bool uses_pid, unsigned seconds,
-	      struct ep_err *err)
+int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay,
+		    const struct ep_crash *crash, const char *previous,
+		    bool uses_pid, struct ep_err *err)
+{
+	int ends[2];
+
+	*onward = (struct ep_onward){.process = -1, .ended = -1};
+	moved = onward->moved =
+		mmap(NULL, sizeof(*moved), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (moved == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", previous);
+	onward->process = fork();
+	if (onward->process == 0) {
+		ep_relay_keep(relay, EP_RELAY_FORWARDER);
+		_exit(writer_run(relay, crash, previous, uses_pid));
+	}
+	close(ends[1]);
+	if (onward->process < 0) {
+		close(ends[0]);
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", previous);
+	}
+	onward->ended = ends[0];
+	return EP_OK;
+}
+
+bool ep_onward_stalls(struct ep_onward *onward)
+{
+	bool stalls = *onward->moved == onward->moved_before;
+
+	onward->moved_before = *onward->moved;
+	return stalls;
+}
+
+int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous,
+		  unsigned seconds, struct ep_err *err)
 {
 	int status = -1;
-	pid_t child;
 
-	if (*previous == '\0')
-		return EP_OK;
-	child = fork();
-	if (child == 0)
-		_exit(writer_run(held, crash, previous, uses_pid, seconds));
-	if (child > 0)
-		waitpid(child, &status, 0);
-	if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return EP_OK;
-	if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 3)
+	if (stalled)
+		kill(onward->process, SIGKILL);
+	waitpid(onward->process, &status, 0);
+	close(onward->ended);
+	onward->process = onward->ended = -1;
+	if (stalled)
 		return ep_fail(err, EP_E_IO, 0,
 			       "%s: nothing moved for %u seconds", previous,
 			       seconds);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return EP_OK;
 	return ep_fail(err, EP_E_IO, 0, "%s: did not take all of the core",
 		       previous);
 }

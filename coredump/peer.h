@@ -14,9 +14,9 @@
 int ep_peer_possible(struct ep_err *err);
 
 /*
- * Fills crash, all but tid, signal and comm (ep_crash_settle). *pidfd, to be
- * closed, keeps its pid from being given to others. EP_END: it does not crash,
- * and crash->pid says who that is; or as ep_crash_read.
+ * Fills crash. *pidfd, to be closed, keeps its pid from being given to others.
+ * EP_END: it does not crash, and crash->pid says who that is; or as
+ * ep_crash_read.
  */
 int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd,
 		  struct ep_err *err);

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "coredump/held.h"
 #include "coredump/source_impl.h"
 
 #define CPUS_MAX    1024u
@@ -127,6 +128,12 @@ static void read_pages(struct remains *r, int fd, unsigned cpu)
 		;
 }
 
+static void take_buffer(struct remains *r, int fd, unsigned cpu)
+{
+	if (!map_pages(r, fd, cpu))
+		read_pages(r, fd, cpu);
+}
+
 /* False: there is no such CPU. */
 static bool take_cpu(struct remains *r, int folder, unsigned cpu)
 {
@@ -137,8 +144,7 @@ static bool take_cpu(struct remains *r, int folder, unsigned cpu)
 	fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (!map_pages(r, fd, cpu))
-		read_pages(r, fd, cpu);
+	take_buffer(r, fd, cpu);
 	close(fd);
 	return true;
 }
@@ -152,7 +158,16 @@ static int compare_pages(const void *a, const void *b)
 	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
 }
 
-static void take_instance(struct remains *r, const char *name)
+static void take_held(struct remains *r, const struct ep_held *held,
+		      const char *name)
+{
+	for (size_t i = 0; i < held->buffer_count; i++)
+		if (strcmp(held->buffers[i].instance, name) == 0)
+			take_buffer(r, held->buffers[i].fd,
+				    held->buffers[i].cpu);
+}
+
+static void take_named(struct remains *r, const char *name)
 {
 	char path[128];
 	int folder = -1;
@@ -168,6 +183,15 @@ static void take_instance(struct remains *r, const char *name)
 		if (!take_cpu(r, folder, cpu))
 			break;
 	close(folder);
+}
+
+static void take_instance(struct remains *r, const struct ep_source *source,
+			  const char *name)
+{
+	if (source->held)
+		take_held(r, source->held, name);
+	else
+		take_named(r, name);
 	if (r->count)
 		qsort(r->pages, r->count, sizeof(*r->pages), compare_pages);
 }
@@ -316,7 +340,7 @@ unsigned ep_remains_add(struct ep_source *source,
 			   NULL) != EP_OK ||
 	    !is_for_us(&r, &head))
 		return 0;
-	take_instance(&r, head.instance);
+	take_instance(&r, source, head.instance);
 	if (r.count && take_section(&r, source)) {
 		find_end(&r, &head, &pen);
 		for (; added < r.count; added++)

@@ -32,7 +32,7 @@ struct ep_source *ep_source_new(enum ep_source_kind kind,
 		return NULL;
 	source->kind = kind;
 	source->ops = ops;
-	source->fd = source->memory_fd = source->arena_fd = -1;
+	source->fd = source->arena_fd = -1;
 	source->name = strdup(name);
 	if (!source->name) {
 		free(source);
@@ -49,8 +49,6 @@ void ep_source_close(struct ep_source *source)
 	ep_spool_close(source->spool);
 	if (source->fd >= 0)
 		close(source->fd);
-	if (source->memory_fd >= 0)
-		close(source->memory_fd);
 	if (source->arena_fd >= 0)
 		close(source->arena_fd);
 	for (size_t i = 0; i < source->warning_count; i++)

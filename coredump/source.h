@@ -22,6 +22,7 @@
 #include "runtime/format.h"
 
 struct ep_source;
+struct ep_held;
 
 enum ep_source_kind {
 	EP_SOURCE_CORE,
@@ -131,13 +132,12 @@ int ep_source_open_core(struct ep_source **out, const char *path,
 			struct ep_err *err);
 int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err);
 /*
- * A process that the kernel dumps into the pipe `stream` (taken over): headers
- * and notes come from there, memory from /proc/PID/mem, so all of it can be
- * read before the stream goes on (ep_spool_forward). *out is set whatever comes
- * of it, unless it is EP_E_MEMORY: the stream is to go on all the same.
+ * A process that the kernel dumps: headers and notes come from the pipe
+ * `stream` (taken over, and closed when they are read), memory and files from
+ * what `held` has open, which must outlive the source. Nothing is opened.
  */
-int ep_source_open_held(struct ep_source **out, int stream, pid_t pid,
-			struct ep_err *err);
+int ep_source_open_held(struct ep_source **out, int stream,
+			const struct ep_held *held, struct ep_err *err);
 void ep_source_close(struct ep_source *source); /* NULL is allowed */
 
 /*

@@ -32,6 +32,7 @@ struct ep_funtrace_facts;
 struct ep_funtrace;
 struct ep_spool;
 struct ep_arena_file;
+struct ep_held;
 
 struct ep_source {
 	const struct ep_source_ops *ops;
@@ -41,8 +42,8 @@ struct ep_source {
 	char *executable; /* ep_source_set_files; NULL: as the core says */
 	char *sysroot;
 	pid_t pid;
-	int fd;        /* the core, or /proc/PID/mem; -1: none */
-	int memory_fd; /* ep_source_open_held: /proc/PID/mem; -1: none */
+	int fd;                     /* the core, or /proc/PID/mem; -1: none */
+	const struct ep_held *held; /* ep_source_open_held; borrowed */
 	struct ep_spool *spool; /* NULL: the core did not come as a stream */
 	dev_t origin_device;    /* of the file that was opened */
 	ino_t origin_inode;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define HEAD_SIZE   EP_PAGE               /* memory begins on a later page */
@@ -33,6 +34,11 @@ static int file_create(struct ep_source *source, struct ep_err *err)
 	const char *directory = secure_getenv("TMPDIR");
 	char path[4096];
 
+	spool->directory = "memory";
+	if (spool->head)
+		source->fd = memfd_create("head", MFD_CLOEXEC);
+	if (source->fd >= 0)
+		return EP_OK;
 	spool->directory = directory && *directory ? directory : "/var/tmp";
 	source->fd =
 		open(spool->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -312,12 +318,19 @@ int ep_spool_open_head(struct ep_source *source, int input, struct ep_err *err)
 	return spool_open(source, input, true, err);
 }
 
+void ep_spool_leave(struct ep_spool *spool)
+{
+	if (spool->input >= 0)
+		close(spool->input);
+	spool->input = -1;
+}
+
 void ep_spool_close(struct ep_spool *spool)
 {
 	if (!spool)
 		return;
 	ep_bytestream_close(spool->stream);
-	close(spool->input);
+	ep_spool_leave(spool);
 	free(spool->buffer);
 	free(spool);
 }

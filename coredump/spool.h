@@ -21,13 +21,11 @@
  */
 int ep_spool_open(struct ep_source *source, int input, struct ep_err *err);
 /* The same of the kernel's own stream, whose memory is read elsewhere: nothing
- * behind the notes is taken from it. */
+ * behind the notes is taken from it, and nothing needs a disk. */
 int ep_spool_open_head(struct ep_source *source, int input, struct ep_err *err);
 
-/* All of the stream, what was taken from it first, to `out`; *bytes of them.
- * The stream is then at its end. EP_E_IO: `out` takes no more (errno). */
-int ep_spool_forward(struct ep_source *source, int out, uint64_t *bytes,
-		     struct ep_err *err);
+/* No more is wanted: whoever writes to the stream is told, by its closing. */
+void ep_spool_leave(struct ep_spool *spool);
 
 /*
  * Reads on to the stream's end. source->segments are sorted and disjoint, and

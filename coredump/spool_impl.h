@@ -19,7 +19,7 @@
 
 struct ep_spool {
 	struct ep_bytestream *stream;
-	int input;         /* what it reads; owned */
+	int input;         /* what it reads; owned; -1: left */
 	uint64_t position; /* bytes of the core that came so far */
 	bool ended;
 	bool whole; /* all that comes is kept */
