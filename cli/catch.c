@@ -47,10 +47,12 @@ static void snapshot_begin(struct handling *h)
 {
 	struct ep_err err = {0};
 
-	say(h,
-	    ep_catch_snapshot_begin(&h->snapshot, h->store, h->crash, &h->relay,
-				    &err),
-	    &err);
+	/* Of who is not known nothing is read. */
+	if (h->crash->proc >= 0)
+		say(h,
+		    ep_catch_snapshot_begin(&h->snapshot, h->store, h->crash,
+					    &h->relay, &err),
+		    &err);
 	/* Its end is its own: when it is closed there, nothing is wanted. */
 	close(h->relay.feed[0]);
 	h->relay.feed[0] = -1;
@@ -183,19 +185,22 @@ static int handle(char *const *words, int count)
 	struct ep_store store;
 	struct ep_crash crash;
 	struct ep_err err = {0};
-	int stream = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	int stream = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), rc;
 
 	/* So that it is closed where it is closed. */
 	close(STDIN_FILENO);
 	ep_catch_settle();
 	ep_store_load(&store, words[0], &err);
-	if (ep_crash_read(&crash, words + 1, count - 1, &err)) {
+	rc = ep_crash_read(&crash, words + 1, count - 1, &err);
+	if (rc) {
 		ep_say("%s", err.text);
 		ep_store_log(&store, &crash, err.text);
-		return EP_EXIT_USAGE;
 	}
+	if (rc < 0)
+		return EP_EXIT_USAGE;
 	ep_catch_crash(&store, &crash, stream);
-	return EP_EXIT_COMPLETE;
+	ep_crash_close(&crash);
+	return rc ? EP_EXIT_NOTHING : EP_EXIT_COMPLETE;
 }
 
 /* ---- the command ---- */
@@ -236,9 +241,9 @@ static const struct ep_option options[] = {
 
 const struct ep_command ep_command_catch = {
 	.name = "catch",
-	.operands = "[DIR PID TID SIGNAL TIME DUMPABLE LIMIT]",
+	.operands = "[DIR PID TID SIGNAL TIME DUMPABLE LIMIT ...]",
 	.operands_min = 0,
-	.operands_max = 8,
+	.operands_max = 11,
 	.summary = "the kernel's handler of crashes: a snapshot of each, and "
 		   "the handler before",
 	.description =

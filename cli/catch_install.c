@@ -130,8 +130,8 @@ static int pattern_make(char out[PATTERN_MAX], const char *folder)
 	program[n > 0 ? n : 0] = '\0';
 	if (strpbrk(program, " %") || strpbrk(folder, " %") ||
 	    snprintf(out, PATTERN_MAX,
-		     "|%s catch %s %%P %%I %%s %%t %%d %%c %%C", program,
-		     folder) >= PATTERN_MAX) {
+		     "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
+		     program, folder) >= PATTERN_MAX) {
 		ep_say("%s, %s: too long for kernel.core_pattern, which has "
 		       "%d bytes, or with a blank or %% in it; install epitaph "
 		       "at a shorter path",

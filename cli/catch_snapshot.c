@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,14 +49,8 @@ static void confinement_fill(struct ep_confinement *confinement,
 			     const struct ep_store *store,
 			     const struct ep_crash *crash)
 {
-	char path[64];
-	struct stat own, others;
-	bool known;
+	bool known = !crash->foreign && ep_crash_is_users_own(crash);
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)crash->pid);
-	known = stat("/proc/self/ns/user", &own) == 0 &&
-		stat(path, &others) == 0 && own.st_ino == others.st_ino &&
-		crash->dumpable == 1;
 	*confinement = (struct ep_confinement){
 		.uid = known ? crash->uid : EP_NOBODY,
 		.gid = known ? crash->gid : EP_NOBODY,
@@ -72,14 +65,15 @@ static _Noreturn void parser_run(const struct ep_store *store,
 				 const struct ep_crash *crash,
 				 struct ep_relay *relay, int out, int said)
 {
-	int keep[] = {relay->feed[0], out, said};
+	int keep[] = {relay->feed[0], out, said, crash->proc};
 	struct ep_confinement confinement;
 	struct ep_held held;
 	struct ep_err err = {0};
 	int rc, core = relay->feed[0];
 
 	ep_confine_descriptors(keep, sizeof(keep) / sizeof(*keep));
-	rc = ep_held_open(&held, crash->pid, crash->inner_pid, &err);
+	rc = ep_held_open(&held, crash->proc, crash->inner_pid, &err);
+	close(crash->proc);
 	confinement_fill(&confinement, store, crash);
 	rc = rc ? rc : ep_confine(&confinement, &err);
 	rc = rc ? rc : snapshot_write(store, crash, &held, core, out, &err);

@@ -24,14 +24,14 @@
 
 /* First what it is, by a descriptor that opens nothing: of a device, or a FIFO,
  * that would be felt by somebody. */
-static int file_open(pid_t pid, uint64_t start, uint64_t end)
+static int file_open(int proc, uint64_t start, uint64_t end)
 {
 	char path[96];
 	int place, fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-		 (int)pid, start, end);
-	place = open(path, O_PATH | O_CLOEXEC);
+	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, start,
+		 end);
+	place = openat(proc, path, O_PATH | O_CLOEXEC);
 	if (place < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
@@ -41,7 +41,7 @@ static int file_open(pid_t pid, uint64_t start, uint64_t end)
 	return fd;
 }
 
-static void file_add(struct ep_held *held, pid_t pid, const char *line)
+static void file_add(struct ep_held *held, int proc, const char *line)
 {
 	uint64_t start, end, offset, inode;
 	int fd;
@@ -51,7 +51,7 @@ static void file_add(struct ep_held *held, pid_t pid, const char *line)
 		   &start, &end, &offset, &inode) != 4 ||
 	    offset != 0 || inode == 0 || held->file_count == FILES_MAX)
 		return;
-	fd = file_open(pid, start, end);
+	fd = file_open(proc, start, end);
 	if (fd < 0)
 		return;
 	if (ep_list_grow(&held->files, held->file_count, &held->file_capacity,
@@ -62,15 +62,14 @@ static void file_add(struct ep_held *held, pid_t pid, const char *line)
 		close(fd);
 }
 
-static void files_open(struct ep_held *held, pid_t pid)
+static void files_open(struct ep_held *held, int proc)
 {
 	struct ep_procfile maps;
-	char path[64], *line;
+	char *line;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	ep_procfile_open(&maps, path);
+	ep_procfile_open_at(&maps, proc, "maps");
 	while ((line = ep_procfile_next(&maps, '\n')))
-		file_add(held, pid, line);
+		file_add(held, proc, line);
 	ep_procfile_close(&maps);
 }
 
@@ -135,17 +134,14 @@ static void instances_open(struct ep_held *held, const char *mount, pid_t inner)
 		closedir(folder);
 }
 
-int ep_held_open(struct ep_held *held, pid_t pid, pid_t inner,
+int ep_held_open(struct ep_held *held, int proc, pid_t inner,
 		 struct ep_err *err)
 {
-	char path[64];
-
 	*held = (struct ep_held){.memory = -1};
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	held->memory = open(path, O_RDONLY | O_CLOEXEC);
+	held->memory = openat(proc, "mem", O_RDONLY | O_CLOEXEC);
 	if (held->memory < 0)
-		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
-	files_open(held, pid);
+		return ep_fail(err, EP_E_IO, 0, "its memory: %m");
+	files_open(held, proc);
 	instances_open(held, "/sys/kernel/tracing", inner);
 	if (held->buffer_count == 0)
 		instances_open(held, "/sys/kernel/debug/tracing", inner);

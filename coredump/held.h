@@ -35,9 +35,10 @@ struct ep_held {
 	size_t buffer_count, buffer_capacity;
 };
 
-/* `inner` is its pid in its own namespace. Only the memory is indispensable:
- * EP_E_IO. What is no regular file is left out. */
-int ep_held_open(struct ep_held *held, pid_t pid, pid_t inner,
+/* `proc` is a descriptor of its /proc/PID, `inner` its pid in its own
+ * namespace. Only the memory is indispensable: EP_E_IO. What is no regular file
+ * is left out. */
+int ep_held_open(struct ep_held *held, int proc, pid_t inner,
 		 struct ep_err *err);
 
 /* A descriptor, to be closed, of the file whose first byte is mapped there;

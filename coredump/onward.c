@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,95 +14,40 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "coredump/corefile.h"
 #include "coredump/relay.h"
 
 #define WORDS_MAX 32 /* of a handler's command; core_pattern has 128 bytes */
 
 /* ---- progress ---- */
 
-/* Grows while anything moves; the process that waits for us looks at it. In
- * memory that both have. */
-static uint64_t *moved;
+/* `moved` grows while anything moves; the process that waits for us looks at
+ * it, and at why it failed. In memory that both have. */
+static struct ep_onward_shared *shared;
 
 /* In the forwarder; what it returns is its exit status. */
 static int forward(struct ep_relay *relay, int out)
 {
 	struct ep_err err;
 
-	return ep_relay_forward(relay, out, moved, &err) == EP_OK ? 0 : 1;
+	return ep_relay_forward(relay, out, &shared->moved, &err) == EP_OK ? 0
+									   : 1;
 }
 
 /* ---- a file ---- */
 
-/* As the user that crashed: what he could not write, we do not. */
-static bool become(const struct ep_crash *crash)
-{
-	/* A change of ids forgets whom to die with (prctl(2)); and what he may
-	 * signal he must not trace. */
-	return setgroups(0, NULL) == 0 &&
-	       setresgid(crash->gid, crash->gid, crash->gid) == 0 &&
-	       setresuid(crash->uid, crash->uid, crash->uid) == 0 &&
-	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
-	       prctl(PR_SET_DUMPABLE, 0) == 0;
-}
-
-/* Where the process would have written: below its own root, or in its working
- * directory. */
-static int directory_open(const struct ep_crash *crash, const char **name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)crash->pid,
-		 **name == '/' ? "root" : "cwd");
-	while (**name == '/')
-		(*name)++;
-	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* core(5): not through a link, not into anything but a regular file of the
- * user's own that has one name. */
-static int core_open(const struct ep_crash *crash, const char *name)
-{
-	int directory = directory_open(crash, &name), fd;
-	struct stat st;
-
-	if (directory < 0 || (crash->dumpable != 2 && !become(crash)))
-		return -1;
-	unlinkat(directory, name, 0);
-	fd = openat(directory, name,
-		    O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static int to_file(struct ep_relay *relay, const struct ep_crash *crash,
-		   const char *pattern, bool uses_pid)
+		   const char *pattern, bool uses_pid, struct ep_err *err)
 {
 	struct rlimit limit = {crash->limit, RLIM_INFINITY};
-	char name[PATH_MAX];
-	size_t length;
-	int fd;
+	int fd, rc = ep_corefile_open(crash, pattern, uses_pid, &fd, err);
 
-	/* Without a limit there would be no core, and setuid programs leave
-	 * none behind a relative name. */
-	if (crash->limit < 4096 || (crash->dumpable == 2 && *pattern != '/') ||
-	    ep_crash_expand(crash, pattern, name, sizeof(name), NULL))
-		return 1;
-	length = strlen(name);
-	if (uses_pid && !ep_crash_names_pid(pattern))
-		snprintf(name + length, sizeof(name) - length, ".%d",
-			 (int)crash->inner_pid);
-	fd = core_open(crash, name);
-	if (fd < 0)
-		return 1;
+	if (rc)
+		return rc == EP_END ? 0 : 1;
 	if (crash->limit != UINT64_MAX) {
 		signal(SIGXFSZ, SIG_IGN);
 		setrlimit(RLIMIT_FSIZE, &limit);
@@ -165,7 +109,7 @@ static int to_program(struct ep_relay *relay, const struct ep_crash *crash,
 	result = child < 0 ? 1 : forward(relay, ends[1]);
 	close(ends[1]);
 	/* It may have work to do when all is there: as long as a stall. */
-	++*moved;
+	shared->moved++;
 	if (child > 0 && waitpid(child, &status, 0) == child)
 		result |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 	return result;
@@ -225,14 +169,14 @@ static int to_socket(struct ep_relay *relay, const char *pattern)
 /* ---- whichever ---- */
 
 static int writer_run(struct ep_relay *relay, const struct ep_crash *crash,
-		      const char *previous, bool uses_pid)
+		      const char *previous, bool uses_pid, struct ep_err *err)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (*previous == '|')
 		return to_program(relay, crash, previous + 1);
 	if (*previous == '@')
 		return to_socket(relay, previous + 1);
-	return to_file(relay, crash, previous, uses_pid);
+	return to_file(relay, crash, previous, uses_pid, err);
 }
 
 int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay,
@@ -242,15 +186,16 @@ int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay,
 	int ends[2];
 
 	*onward = (struct ep_onward){.process = -1, .ended = -1};
-	moved = onward->moved =
-		mmap(NULL, sizeof(*moved), PROT_READ | PROT_WRITE,
+	shared = onward->shared =
+		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (moved == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
+	if (shared == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", previous);
 	onward->process = fork();
 	if (onward->process == 0) {
 		ep_relay_keep(relay, EP_RELAY_FORWARDER);
-		_exit(writer_run(relay, crash, previous, uses_pid));
+		_exit(writer_run(relay, crash, previous, uses_pid,
+				 &shared->err));
 	}
 	close(ends[1]);
 	if (onward->process < 0) {
@@ -263,9 +208,9 @@ int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay,
 
 bool ep_onward_stalls(struct ep_onward *onward)
 {
-	bool stalls = *onward->moved == onward->moved_before;
+	bool stalls = onward->shared->moved == onward->moved_before;
 
-	onward->moved_before = *onward->moved;
+	onward->moved_before = onward->shared->moved;
 	return stalls;
 }
 
@@ -285,6 +230,8 @@ int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous,
 			       seconds);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return EP_OK;
-	return ep_fail(err, EP_E_IO, 0, "%s: did not take all of the core",
-		       previous);
+	shared->err.text[sizeof(shared->err.text) - 1] = '\0';
+	return ep_fail(err, EP_E_IO, 0, "%s: did not take all of the core%s%s",
+		       previous, shared->err.text[0] ? ": " : "",
+		       shared->err.text);
 }

@@ -15,10 +15,16 @@
 #include "coredump/crash.h"
 #include "coredump/relay.h"
 
+/* What the forwarder tells. */
+struct ep_onward_shared {
+	uint64_t moved;    /* bytes, and steps: grows while anything moves */
+	struct ep_err err; /* text: why it failed; "": it did not say */
+};
+
 struct ep_onward {
-	pid_t process;   /* -1: none */
-	int ended;       /* a pipe that hangs up when it has ended */
-	uint64_t *moved; /* bytes, and steps: grows while anything moves */
+	pid_t process; /* -1: none */
+	int ended;     /* a pipe that hangs up when it has ended */
+	struct ep_onward_shared *shared;
 	uint64_t moved_before;
 };
 

@@ -95,7 +95,7 @@ int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd,
 	struct pidfd_facts facts;
 	socklen_t size = sizeof(*pidfd);
 
-	memset(crash, 0, sizeof(*crash));
+	ep_crash_init(crash);
 	*pidfd = -1;
 	if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, pidfd, &size) != 0 ||
 	    facts_read(&facts, *pidfd) != 0)
@@ -108,9 +108,10 @@ int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd,
 			       "it connected without crashing, and was turned "
 			       "away");
 	crash->dumpable = facts.coredump_mask & COREDUMP_ROOT ? 2 : 1;
+	crash->uid = crash->account = facts.ids[0];
+	crash->gid = facts.ids[1];
 	crash->limit = limit_of(crash->pid);
-	crash->cpu = -1;
-	return ep_crash_of(crash, err);
+	return ep_crash_of(crash, *pidfd, err);
 }
 
 /* ---- what it says ---- */

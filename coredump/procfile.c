@@ -9,7 +9,12 @@
 
 bool ep_procfile_open(struct ep_procfile *file, const char *path)
 {
-	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	return ep_procfile_open_at(file, AT_FDCWD, path);
+}
+
+bool ep_procfile_open_at(struct ep_procfile *file, int folder, const char *path)
+{
+	file->fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	file->begin = file->end = 0;
 	file->skipping = false;
 	return file->fd >= 0;
@@ -71,7 +76,12 @@ char *ep_procfile_next(struct ep_procfile *file, char delimiter)
 
 bool ep_procfile_line(const char *path, char *out, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return ep_procfile_line_at(AT_FDCWD, path, out, size);
+}
+
+bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size)
+{
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, out, size - 1) : -1;
 	int error = errno;
 

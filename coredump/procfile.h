@@ -13,6 +13,8 @@
 /* The first line, without its end, cut to `size`. False: it cannot be read
  * (errno); `out` is empty then. */
 bool ep_procfile_line(const char *path, char *out, size_t size);
+/* The same below the descriptor `folder`, as openat(2) has it. */
+bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size);
 
 /* All lines, one after the other. Those longer than the buffer are cut. */
 struct ep_procfile {
@@ -24,6 +26,8 @@ struct ep_procfile {
 
 /* False: it cannot be read (errno). */
 bool ep_procfile_open(struct ep_procfile *file, const char *path);
+bool ep_procfile_open_at(struct ep_procfile *file, int folder,
+			 const char *path);
 /* The next line, which ends with `delimiter` ('\n', or '\0' as in environ),
  * without it; borrowed until the next call. NULL: there is none. */
 char *ep_procfile_next(struct ep_procfile *file, char delimiter);

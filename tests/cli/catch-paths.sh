@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Where a core goes: with epitaph catch in between it is where the kernel alone puts it, and nowhere else, whatever links, files and
+# folders the crashed user has laid there. Each case is one of docs/catch.md's table, and happens twice: what the kernel made is what
+# is expected. What the kernel follows, and we don't, comes after them.
+# alone
+# timeout: 240
+set -euo pipefail
+. "$TOP/tests/cli/lib/catch.bash"
+
+suid_file=/proc/sys/fs/suid_dumpable
+suid_before=$(cat $suid_file) uses_before=$(cat /proc/sys/kernel/core_uses_pid)
+trap 'echo "$suid_before" >$suid_file; echo "$uses_before" >/proc/sys/kernel/core_uses_pid; put_back' EXIT
+gcc -static -O1 "$TOP/tests/programs/dies_as.c" -o dies_as
+cp dies_as privileged && chmod 4755 privileged
+nobody="gid=65534 uid=65534 dumpable=1"
+
+# What lies in "t": kind, owner, mode, names, where a link leads, and what is in it. pids are no part of it.
+tree() {
+	(cd t && find . -mindepth 1 -printf '%P %y %U:%G %m %n %l\n' | sed -E 's/\.[0-9]{2,}( |$)/.PID\1/' | LC_ALL=C sort
+		find . -type f | sed -E 's/\.[0-9]{2,}$/.PID/' | LC_ALL=C sort | while read -r file; do
+			set -- "${file%PID}"*
+			if [ "$(head -c 4 "$1")" = $'\x7fELF' ]; then echo "$file: a core"; else echo "$file: $(cat "$1")"; fi
+		done)
+}
+# both PATTERN SETUP COMMAND...: the same by both; the tree is then "tree"
+both() {
+	local pattern=$1 setup=$2
+	shift 2
+	for way in kernel epitaph; do
+		rm -rf t && mkdir -m 755 t && mkdir -m 777 t/w
+		(cd t && $setup)
+		if [ $way = kernel ]; then printf '%s\n' "$pattern" >$pattern_file; else installed "$pattern"; fi
+		(cd t/w && ulimit -c unlimited && exec "$@") >/dev/null 2>&1 || true
+		tree >tree.$way
+	done
+	if ! cmp -s tree.kernel tree.epitaph; then
+		cat "$store/log" || true
+		diff tree.kernel tree.epitaph || fail "$pattern $setup $*: not as the kernel does it"
+	fi
+}
+left() { grep -qE "^$1" tree.epitaph || { cat tree.epitaph; fail "$2"; }; }
+precious() { left './precious: gold$' "$1"; }
+dies_as=$room/dies_as privileged=$room/privileged
+
+# A relative name, in the working directory.
+nothing() { :; }
+both core nothing "$dies_as" $nobody
+left 'w/core f 65534:65534 600 1 $' "no core"
+left '\./w/core: a core$' "the core is none"
+link() { echo gold >precious; chown 65534 precious; ln -s ../precious w/core; }
+both core link "$dies_as" $nobody
+precious "through a link"
+hard_link() { echo gold >precious; chown 65534 precious; ln precious w/core; }
+both core hard_link "$dies_as" $nobody
+precious "through a second name"
+fifo() { mkfifo w/core; }
+both core fifo "$dies_as" $nobody
+folder() { mkdir w/core; }
+both core folder "$dies_as" $nobody
+others_file() { echo gold >w/core; chmod 600 w/core; } # in a folder that anybody may write to
+both core others_file "$dies_as" $nobody
+sticky() { others_file; chmod 1777 w; }
+both core sticky "$dies_as" $nobody
+left './w/core: gold$' "another's file in a sticky folder"
+read_only() { chmod 755 w; }
+both core read_only "$dies_as" $nobody
+! grep -q 'w/core' tree.epitaph || fail "a core where the user may not write"
+both sub/core 'mkdir -m 777 w/sub' "$dies_as" $nobody
+left './w/sub/core: a core$' "no core in a folder below"
+in_group() { chgrp 65533 w; chmod 770 w; }
+both core in_group "$dies_as" groups=65533 $nobody
+left './w/core: a core$' "a supplementary group is forgotten"
+both core in_group "$dies_as" $nobody
+! grep -q 'w/core' tree.epitaph || fail "a group that it does not have"
+owned() { chown "$1" w; chmod 700 w; }
+both core 'owned 65533' "$dies_as" euid=65533 dumpable=1
+left 'w/core f 65533:0 600' "not as the file system's user"
+echo 1 >/proc/sys/kernel/core_uses_pid
+both core nothing "$dies_as" $nobody
+left 'w/core.PID f 65534' "core_uses_pid"
+echo "$uses_before" >/proc/sys/kernel/core_uses_pid
+
+# Names that a process gives itself.
+for name in . .. '' a/b ../../x; do
+	both w.%e nothing "$dies_as" $nobody name="$name"
+	both sub/%e 'mkdir -m 777 w/sub' "$dies_as" $nobody name="$name"
+done
+
+# An absolute name: from the process's own root, and links in it, too.
+both "$room/t/w/%u" nothing "$dies_as" $nobody
+left './w/65534: a core$' "an absolute name"
+on_the_way() { mkdir -m 777 real; ln -s real way; }
+both "$room/t/way/core" on_the_way "$dies_as" $nobody
+left './real/core: a core$' "a link on the way that root made"
+rooted() { mkdir root; ln -s "$1" root/cores; mkdir -m 777 root/inside; }
+both /cores/core 'rooted /inside' "$dies_as" root="$room/t/root" cwd=/ $nobody
+left './root/inside/core: a core$' "a link inside of a root"
+# The host's, by the same link, is out of reach; it would have been removed, and written.
+outside() { rooted "$room/t/w"; echo gold >w/core; }
+both /cores/core outside "$dies_as" root="$room/t/root" cwd=/ $nobody
+left './w/core: gold$' "a container's link leads to the host"
+above() { rooted ../../w; echo gold >w/core; mkdir -m 777 root/w; }
+both /cores/core above "$dies_as" root="$room/t/root" cwd=/ $nobody
+left './w/core: gold$' "a container's link leads above its root"
+left './root/w/core: a core$' "its root is where .. ends"
+both /cores/core above "$dies_as" root="$room/t/root" cwd=/
+left './w/core: gold$' "a link of a container's root leads above its root"
+
+# With privileges (dumpable 2): from the root of all, at absolute names, root's, and nothing is removed.
+echo 2 >$suid_file
+as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+both core nothing "${as_nobody[@]}" "$privileged"
+! grep -q 'w/core' tree.epitaph || fail "a privileged program's core in a user's folder"
+both "$room/t/w/core" nothing "${as_nobody[@]}" "$privileged"
+left 'w/core f 0:65534 600 1 $' "a privileged program's core is not root's"
+both "$room/t/w/core" others_file "${as_nobody[@]}" "$privileged"
+left './w/core: gold$' "what lay there is gone"
+both "$room/t/w/core" 'ln -s ../precious w/core' "${as_nobody[@]}" "$privileged"
+! grep -q '^precious' tree.epitaph || fail "through a link, with root's rights"
+both "$room/t/w/core" fifo "${as_nobody[@]}" "$privileged"
+both "$room/t/w/core" 'owned 65533' "${as_nobody[@]}" "$dies_as" dumpable=1
+echo "$suid_before" >$suid_file
+
+# What the kernel follows and we don't: links of proc(5), which are the follower's, and out of a working directory. Said in the log.
+refused() { # PATTERN WHY COMMAND...
+	local pattern=$1 why=$2
+	shift 2
+	installed "$pattern"
+	(cd t/w && ulimit -c unlimited && exec "$@") >/dev/null 2>&1 || true
+	grep -q "$pattern: did not take all of the core: $why" "$store/log" || { cat "$store/log"; fail "$pattern: not said"; }
+}
+rm -rf t && mkdir -m 755 t && mkdir -m 777 t/w t/root t/host
+ln -s "$room/t/host" t/w/sub
+refused sub/core 'sub: its folder: ' "$dies_as" $nobody
+refused ../host/core '../host: its folder: ' "$dies_as" $nobody
+[ -z "$(ls t/host)" ] || fail "out of its working directory"
+ln -s "/proc/self/root$room/t/host" t/root/cores
+mkdir t/root/proc
+refused /cores/core '/cores: its folder: ' unshare -m bash -c "mount --rbind /proc $room/t/root/proc && exec $dies_as root=$room/t/root cwd=/"
+[ -z "$(ls t/host)" ] || fail "by a link of the container's proc"
