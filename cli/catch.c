@@ -235,7 +235,8 @@ static const struct ep_option options[] = {
 	 "stacks, registers, or all; cores go on as they are"},
 	{"no-stacks", 0, NULL, "the same as --redact=stacks"},
 	{"timeout", 0, "SECONDS",
-	 "give up on the handler before when nothing moved for so long (30)"},
+	 "give up on the handler before when nothing moved for so long (30), "
+	 "and on a snapshot after 10 s, or after this if it is less"},
 	{NULL, 0, NULL, NULL},
 };
 

@@ -15,13 +15,14 @@ void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash,
 		    int stream);
 
 /* It takes milliseconds. */
-#define EP_SNAPSHOT_SECONDS 10u
+#define EP_SNAPSHOT_SECONDS 10u /* or the store's, if that is less */
 
 /* A snapshot that is being taken, by a process of its own (relay.h). */
 struct ep_catch_snapshot {
-	pid_t process;  /* -1: none */
-	int said;       /* a pipe that hangs up when it has ended */
-	uint64_t until; /* CLOCK_MONOTONIC, ns: then it is late */
+	pid_t process;    /* -1: none */
+	int said;         /* a pipe that hangs up when it has ended */
+	unsigned seconds; /* that it may take */
+	uint64_t until;   /* CLOCK_MONOTONIC, ns: then it is late */
 	char path[PATH_MAX];
 	struct ep_output output;
 };

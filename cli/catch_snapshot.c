@@ -101,8 +101,12 @@ int ep_catch_snapshot_begin(struct ep_catch_snapshot *snapshot,
 		ep_output_abandon(&snapshot->output);
 		return ep_fail(err, EP_E_IO, 0, "no snapshot: %m");
 	}
+	snapshot->seconds =
+		store->seconds && store->seconds < EP_SNAPSHOT_SECONDS
+			? store->seconds
+			: EP_SNAPSHOT_SECONDS;
 	snapshot->until =
-		ep_relay_now() + EP_SNAPSHOT_SECONDS * UINT64_C(1000000000);
+		ep_relay_now() + snapshot->seconds * UINT64_C(1000000000);
 	snapshot->process = fork();
 	if (snapshot->process == 0)
 		parser_run(store, crash, relay, snapshot->output.fd, ends[1]);
@@ -128,7 +132,7 @@ static int verdict(const struct ep_catch_snapshot *snapshot, int status,
 	if (late)
 		return ep_fail(err, EP_E_IO, 0,
 			       "no snapshot: it took more than %u seconds",
-			       EP_SNAPSHOT_SECONDS);
+			       snapshot->seconds);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return EP_OK;
 	if (WIFEXITED(status))

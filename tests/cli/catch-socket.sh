@@ -8,8 +8,6 @@
 # timeout: 240
 set -euo pipefail
 . "$TOP/tests/cli/lib/catch.bash"
-socket=$room/socket
-
 # A kernel that does not send cores to sockets (before 6.16): a clear word, and nothing else to test.
 if ! printf '@%s\n' "$socket" >$pattern_file 2>/dev/null; then
 	status=0
@@ -19,17 +17,6 @@ if ! printf '@%s\n' "$socket" >$pattern_file 2>/dev/null; then
 fi
 printf '%s\n' "$pattern_before" >$pattern_file
 
-served() { python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$socket" 2>/dev/null; }
-start() { # the server, in a process group of its own
-	setsid "$catch" catch --listen="$socket" --store="$store" &
-	server=$!
-	soon served || fail "the server does not listen"
-}
-stop() {
-	kill "$server"
-	wait "$server" || fail "the server ends with $?"
-	server=
-}
 # Nobody listens: it is not installed, as crashes would leave nothing.
 status=0
 "$catch" catch --install --listen="$socket" --store="$store" 2>said || status=$?

@@ -35,6 +35,18 @@ soon() { # COMMAND...: within 5 s it succeeds
 	done
 	return 1
 }
+socket=$room/socket
+served() { python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$socket" 2>/dev/null; }
+start() { # [COMMAND...]: the server, in a process group of its own
+	setsid "$@" "$catch" catch --listen="$socket" --store="$store" &
+	server=$!
+	soon served || fail "the server does not listen"
+}
+stop() {
+	kill "$server"
+	wait "$server" || fail "the server ends with $?"
+	server=
+}
 installed() { # PREVIOUS [OPTIONS...]: our handler in front of it, as a program; at $socket with --listen among the options
 	local previous=$1
 	shift
