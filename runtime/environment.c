@@ -70,3 +70,18 @@ char *const *ep_environment(void)
 	ask_kernel();
 	return entries;
 }
+
+/* In place, as libc itself takes LD_PRELOAD out (ld.so(8), secure-execution
+ * mode): main's envp is the same list. */
+void ep_environment_clean(void)
+{
+	char **kept_end = &environ ? environ : NULL;
+
+	for (char **entry = kept_end; entry && *entry; entry++)
+		if ((!ep_string_starts(*entry, PREFIX "=") &&
+		     !ep_string_starts(*entry, PREFIX "_")) ||
+		    ep_string_equal(*entry, PREFIX "=off"))
+			*kept_end++ = *entry;
+	if (kept_end)
+		*kept_end = NULL;
+}

@@ -7,6 +7,7 @@
 #include "runtime/settings.h"
 
 #include <signal.h>
+#include <sys/auxv.h>
 
 #include "runtime/format.h"
 #include "runtime/pattern.h"
@@ -439,26 +440,25 @@ static const struct setting {
 	const char *name;
 	const char *(*set)(const char *value);
 	const char *otherwise; /* the default, as one would write it */
-	bool privileged; /* ignored where the user is not the program's own */
 } settings[] = {
-	{"EPITAPH", set_on, "on", false},
-	{"EPITAPH_MODE", set_mode, "trace", false},
-	{"EPITAPH_RING", set_ring, "1M", false},
-	{"EPITAPH_MEMORY", set_memory, "64M", false},
-	{"EPITAPH_KEEP", set_keep, "64M", false},
-	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto", false},
-	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "5%", false},
-	{"EPITAPH_MIN_DURATION", set_min_duration, "0", false},
-	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT, true},
-	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP", true},
-	{"EPITAPH_FILE", set_file, "private memory", true},
-	{"EPITAPH_FILE_KEEP", set_file_keep, "8", true},
-	{"EPITAPH_FILE_KEEP_SIZE", set_file_keep_size, "256M", true},
-	{"EPITAPH_SCHED", set_sched, "auto", true},
-	{"EPITAPH_SCHED_SCOPE", set_sched_scope, "process", true},
-	{"EPITAPH_SCHED_EVENTS", set_sched_events, "none", true},
-	{"EPITAPH_SCHED_MEMORY", set_sched_memory, "8M", true},
-	{"EPITAPH_ON_CRASH", set_on_crash, "none", true},
+	{"EPITAPH", set_on, "on"},
+	{"EPITAPH_MODE", set_mode, "trace"},
+	{"EPITAPH_RING", set_ring, "1M"},
+	{"EPITAPH_MEMORY", set_memory, "64M"},
+	{"EPITAPH_KEEP", set_keep, "64M"},
+	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto"},
+	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "5%"},
+	{"EPITAPH_MIN_DURATION", set_min_duration, "0"},
+	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT},
+	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP"},
+	{"EPITAPH_FILE", set_file, "private memory"},
+	{"EPITAPH_FILE_KEEP", set_file_keep, "8"},
+	{"EPITAPH_FILE_KEEP_SIZE", set_file_keep_size, "256M"},
+	{"EPITAPH_SCHED", set_sched, "auto"},
+	{"EPITAPH_SCHED_SCOPE", set_sched_scope, "process"},
+	{"EPITAPH_SCHED_EVENTS", set_sched_events, "none"},
+	{"EPITAPH_SCHED_MEMORY", set_sched_memory, "8M"},
+	{"EPITAPH_ON_CRASH", set_on_crash, "none"},
 };
 
 static void refuse(const char *name, const char *value, const char *reason,
@@ -498,12 +498,15 @@ static const char *look_up(char *const *environment, const char *name)
 
 /*
  * True where the environment comes from somebody with fewer rights than the
- * program has: set-uid, set-gid, file capabilities. Those leave the process
- * undumpable at exec (kernel: begin_new_exec, commit_creds).
+ * program has: set-uid, set-gid, file capabilities (getauxval(3), AT_SECURE).
+ * Where they are its own by then (fs.suid_dumpable is 1, another's AT_SECURE),
+ * ids and dumpability tell, which is also lost by who may not read what he
+ * runs (kernel: begin_new_exec, would_dump).
  */
 static bool secure(void)
 {
-	return ep_syscall0(SYS_getuid) != ep_syscall0(SYS_geteuid) ||
+	return getauxval(AT_SECURE) ||
+	       ep_syscall0(SYS_getuid) != ep_syscall0(SYS_geteuid) ||
 	       ep_syscall0(SYS_getgid) != ep_syscall0(SYS_getegid) ||
 	       ep_syscall5(SYS_prctl, 3 /* PR_GET_DUMPABLE */, 0, 0, 0, 0) != 1;
 }
@@ -531,29 +534,38 @@ static void settle_counting(void)
 	ep_settings.output = OUTPUT_DEFAULT;
 }
 
-void ep_settings_read(char *const *environment)
+/* Nobody may make a program with rights of its own write files, wait for
+ * signals or trace the kernel; not to record it is all that can be asked. */
+static void read_foreign(char *const *environment)
 {
-	bool foreign = secure();
+	const char *on = look_up(environment, "EPITAPH");
 
-	/* A root whom someone else's environment reached must not be made to
-	 * write files: not where it says, and not when it says. Nor does it
-	 * trace the kernel for him. */
-	if (foreign) {
-		ep_settings.snapshot_signal = 0;
-		ep_settings.sched = 0;
-	}
+	ep_settings.foreign = true;
+	ep_settings.snapshot_signal = 0;
+	ep_settings.sched = 0;
+	if (on)
+		set_on(on);
+}
+
+static void read_own(char *const *environment)
+{
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		const struct setting *setting = &settings[i];
 		const char *value = look_up(environment, setting->name);
-		const char *reason;
+		const char *reason = value ? setting->set(value) : NULL;
 
-		if (!value || (setting->privileged && foreign))
-			continue;
-		reason = setting->set(value);
 		if (reason)
 			refuse(setting->name, value, reason,
 			       setting->otherwise);
 	}
 	settle_timestamps(look_up(environment, "EPITAPH_TIMESTAMP_EVERY"));
 	settle_counting();
+}
+
+void ep_settings_read(char *const *environment)
+{
+	if (secure())
+		read_foreign(environment);
+	else
+		read_own(environment);
 }

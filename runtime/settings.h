@@ -15,6 +15,8 @@
 #define EP_SCHED_WANT_PERF   2u
 
 struct ep_settings {
+	bool foreign;         /* who set the environment has fewer rights than
+				 the program: of all of it EPITAPH=off counts */
 	bool on;              /* EPITAPH=on|off; off starts paused */
 	bool counting;        /* EPITAPH_MODE=count */
 	uint64_t ring_size;   /* EPITAPH_RING: bytes, power of two >= 4 KiB */

@@ -169,10 +169,15 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
  * priority, and after the C library's: what needs libc is done here. */
 __attribute__((constructor(101))) static void start_early(void)
 {
+	bool started;
+
 	if (__register_atfork)
 		__register_atfork(NULL, NULL, after_fork, &__dso_handle);
 	ep_interpose_start();
-	if (!ep_start())
+	started = ep_start();
+	if (ep_settings.foreign)
+		ep_environment_clean();
+	if (!started)
 		return;
 	if (ep_interpose_blind(EP_REAL__Unwind_SetIP))
 		ep_arena->blind |= EP_BLIND_EXCEPTIONS;

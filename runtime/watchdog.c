@@ -171,6 +171,14 @@ static void act(unsigned index, const ucontext_t *context)
 		action(&miss);
 }
 
+static bool is_handled(unsigned index)
+{
+	return __atomic_load_n(&handled[index], __ATOMIC_ACQUIRE) ==
+	       table[index].missed_fed;
+}
+
+/* Whoever may signal the process may say that it did (rt_sigqueueinfo(2)): only
+ * what the watcher waits for is done. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	int what = info->si_value.sival_int, error = errno;
@@ -181,7 +189,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		return;
 	if (what & ASK_STACK)
 		ep_stacks_answer((uint32_t)what & ASK_INDEX, context);
-	else if (what & ASK_ACT && (what & ASK_INDEX) < EP_WATCHDOGS)
+	else if (what & ASK_ACT && (what & ASK_INDEX) < EP_WATCHDOGS &&
+		 !is_handled((unsigned)what & ASK_INDEX))
 		act((unsigned)what & ASK_INDEX, context);
 	errno = error;
 }
@@ -217,12 +226,6 @@ static void abort_anyhow(void)
 		    sizeof(mask));
 	ep_syscall3(SYS_tgkill, epitaph_root.pid, ep_syscall0(SYS_gettid),
 		    SIGABRT);
-}
-
-static bool is_handled(unsigned index)
-{
-	return __atomic_load_n(&handled[index], __ATOMIC_ACQUIRE) ==
-	       table[index].missed_fed;
 }
 
 /* The runtime's other thread (sched.h) takes no signals. */
@@ -395,6 +398,7 @@ static void fill(struct ep_watchdog *entry, const char *name, uint64_t deadline,
 	if (length > sizeof(entry->name) - 1)
 		length = sizeof(entry->name) - 1;
 	ep_bytes_copy(entry->name, name, length);
+	__atomic_store_n(&handled[index], 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&actions[index], action, __ATOMIC_RELEASE);
 	__atomic_store_n(&entry->id, number * EP_WATCHDOGS + index,
 			 __ATOMIC_RELEASE);
