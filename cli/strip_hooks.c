@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* strip_hooks.c: epitaph strip-hooks: a linked file whose functions lose their
  * hooks, and the way back. */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -22,7 +24,7 @@ struct file {
 	const char *path;
 	char *bytes;
 	size_t size;
-	mode_t mode;
+	struct stat facts;
 };
 
 static int tell(const char *path, const struct ep_err *err)
@@ -65,16 +67,42 @@ static int read_rules(struct ep_rules *rules,
 
 static int read_file(struct file *file, const char *path)
 {
-	struct stat facts;
 	struct ep_err err;
 
 	file->path = path;
-	if (ep_slurp(&file->bytes, &file->size, path, FILE_MAX, &err)) {
+	if (ep_slurp_facts(&file->bytes, &file->size, &file->facts, path,
+			   FILE_MAX, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	file->mode = stat(path, &facts) ? 0755 : facts.st_mode & 07777;
 	return EP_EXIT_COMPLETE;
+}
+
+/* Rights that a file gives (set-uid, set-gid) are its owner's: they stay where
+ * owner and group do, which in its own place is tried. */
+static bool rights_keep(const struct file *file, int fd, bool in_place)
+{
+	mode_t mode = file->facts.st_mode & 07777;
+	struct stat now;
+
+	if (in_place && fchown(fd, file->facts.st_uid, file->facts.st_gid) &&
+	    errno != EPERM)
+		return false;
+	if (fstat(fd, &now) != 0)
+		return false;
+	if (now.st_uid != file->facts.st_uid ||
+	    now.st_gid != file->facts.st_gid)
+		mode &= 01777;
+	return fchmod(fd, mode) == 0;
+}
+
+/* A new file has none (capabilities(7)), which is the safe side. */
+static void tell_capabilities(const struct file *file, const char *path)
+{
+	if (getxattr(file->path, "security.capability", NULL, 0) > 0)
+		ep_say("%s: without the capabilities of %s: setcap(8) gives "
+		       "them again",
+		       path, file->path);
 }
 
 /* To -o, else in the file's own place; whole or not at all. A program that runs
@@ -89,6 +117,7 @@ static int write_file(const struct file *file,
 	size_t done = 0;
 	ssize_t wrote = 0;
 
+	tell_capabilities(file, path ? path : file->path);
 	if (ep_output_open(&output, path ? path : file->path, true, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
@@ -96,7 +125,8 @@ static int write_file(const struct file *file,
 	while (done < size &&
 	       (wrote = write(output.fd, bytes + done, size - done)) > 0)
 		done += (size_t)wrote;
-	if (done < size || (!output.direct && fchmod(output.fd, file->mode))) {
+	if (done < size ||
+	    (!output.direct && !rights_keep(file, output.fd, !path))) {
 		ep_say("%s: %m", output.path);
 		ep_output_abandon(&output);
 		return EP_EXIT_UNREADABLE;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Room for one byte at least, and for the NUL. */
@@ -46,18 +47,18 @@ static int read_all(int fd, char **text, size_t *size, size_t most)
 	return EP_OK;
 }
 
-int ep_slurp(char **text, size_t *size, const char *path, size_t most,
-	     struct ep_err *err)
+int ep_slurp_facts(char **text, size_t *size, struct stat *facts,
+		   const char *path, size_t most, struct ep_err *err)
 {
 	const char *called = path ? path : "standard input";
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : 0, rc, failed;
 	size_t length;
-	char *bytes;
+	char *bytes = NULL;
 
 	if (fd < 0)
 		return ep_fail(err, EP_E_IO, 0, "%s: %s", called,
 			       strerror(errno));
-	rc = read_all(fd, &bytes, &length, most);
+	rc = fstat(fd, facts) ? EP_E_IO : read_all(fd, &bytes, &length, most);
 	failed = errno;
 	if (path)
 		close(fd);
@@ -74,4 +75,12 @@ int ep_slurp(char **text, size_t *size, const char *path, size_t most,
 		return ep_fail(err, EP_E_LIMIT, 0, "%s: longer than %zu bytes",
 			       called, most);
 	return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory", called);
+}
+
+int ep_slurp(char **text, size_t *size, const char *path, size_t most,
+	     struct ep_err *err)
+{
+	struct stat facts;
+
+	return ep_slurp_facts(text, size, &facts, path, most, err);
 }

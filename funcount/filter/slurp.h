@@ -15,4 +15,10 @@
 int ep_slurp(char **text, size_t *size, const char *path, size_t most,
 	     struct ep_err *err);
 
+struct stat;
+
+/* The same, with what is known of the very file that was read. */
+int ep_slurp_facts(char **text, size_t *size, struct stat *facts,
+		   const char *path, size_t most, struct ep_err *err);
+
 #endif

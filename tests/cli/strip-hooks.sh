@@ -88,6 +88,18 @@ export EPITAPH_CC=gcc
 "$EPITAPH" strip-hooks prog -n list >said
 grep -qx '4 functions lose [0-9]* hooks; .*' said
 [ "$(stat -c %a prog)" = 750 ]
+# Rights that a file gives stay its owner's, and do not become the caller's; its capabilities go, and that is said.
+if [ "$(id -u)" -eq 0 ]; then
+	cp whole theirs && chown 65533:65533 theirs && chmod 6755 theirs
+	"$EPITAPH" strip-hooks theirs -n list -o mine >said
+	[ "$(stat -c %u:%g:%a mine)" = 0:0:755 ]
+	python3 -c 'import os, struct; os.setxattr("theirs", "security.capability", struct.pack("<IIIII", 0x02000001, 1 << 13, 0, 0, 0))'
+	chmod 6755 theirs
+	"$EPITAPH" strip-hooks theirs -n list >said 2>errors
+	[ "$(stat -c %u:%g:%a theirs)" = 65533:65533:6755 ]
+	grep -q 'without the capabilities of theirs: setcap' errors
+	[ "$(python3 -c 'import os; print(os.listxattr("theirs"))')" = '[]' ]
+fi
 echo loop >other
 "$EPITAPH" strip-hooks prog -n other -o again >said
 "$EPITAPH" strip-hooks whole -n other -o once >said
