@@ -7,6 +7,7 @@ DESTDIR ?=
 SAN     ?=
 CC      ?= cc
 BUILD   ?= build$(if $(SAN),/$(subst $(comma),-,$(SAN)))
+RUNTIME_BUILD ?= $(BUILD)
 comma   := ,
 
 .DEFAULT_GOAL := all
@@ -28,7 +29,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 LIBS     := -ltraceevent -ldw -lelf -liberty -lz -lm -lpthread
 
 # The runtime runs inside somebody else's program: no tracing flags, no sanitizer, no vector registers, no libc memcpy
-# that the program might have replaced by an instrumented one.
+# that the program might have replaced by an instrumented one. So a sanitized build can take its objects from another: RUNTIME_BUILD.
 CLANG         := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
 NO_LIBC_CALLS := $(if $(CLANG),-fno-builtin,-fno-tree-loop-distribute-patterns)
 TRACING       := -p -pg -mfentry -finstrument% -minstrument% -fsanitize% -flto% -fprofile% -ftest-coverage --coverage
@@ -46,8 +47,8 @@ GDB_PY    := $(wildcard gdb-ext/*.py)
 UNIT_C    := $(wildcard tests/unit/check_*.c)
 UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
 
-RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/a/%.o)
-RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(BUILD)/obj/so/%.o)
+RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/a/%.o)
+RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
 KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o hooks.o jumps.a interpose.o \
 	wrapped.o pg.specs) \
@@ -66,10 +67,10 @@ all: $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(BUILD)/bin/epitaph-c++ \
 	$(BUILD)/lib/epitaph/calibrate $(BUILD)/lib/epitaph/filter/as $(BUILD)/gdb-ext/epitaph.py
 
 # Static: for executables (local-exec TLS). One object, its hidden names made local, so that nothing of it can clash.
-$(BUILD)/obj/a/%.o: %.c
+$(RUNTIME_BUILD)/obj/a/%.o: %.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -ftls-model=local-exec -c $< -o $@
-$(BUILD)/obj/a/%.o: %.S
+$(RUNTIME_BUILD)/obj/a/%.o: %.S
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -c $< -o $@
 $(BUILD)/lib/libepitaph.a: $(RUNTIME_A_OBJ)
@@ -83,10 +84,10 @@ $(BUILD)/obj/runtime-parts.a: $(RUNTIME_A_OBJ)
 	$(Q)rm -f $@ && ar rcsD $@ $^
 
 # Shared: for shared libraries, plug-ins and LD_PRELOAD (initial-exec TLS).
-$(BUILD)/obj/so/%.o: %.c
+$(RUNTIME_BUILD)/obj/so/%.o: %.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -ftls-model=initial-exec -c $< -o $@
-$(BUILD)/obj/so/%.o: %.S
+$(RUNTIME_BUILD)/obj/so/%.o: %.S
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -c $< -o $@
 $(BUILD)/lib/libepitaph.so: $(RUNTIME_SO_OBJ) runtime/epitaph.map
@@ -224,9 +225,13 @@ deps:
 # Two at a time, unless make was told otherwise.
 PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j2)
 
+# What is sanitized is there to find faults in: -O2 took twice as long to compile and runs as long.
+SAN_CFLAGS := -O1 -g1
+
 check: deps
 	@$(MAKE) --no-print-directory $(PARALLEL) WERROR=1 all unit
-	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized all unit fuzz-targets
+	@$(MAKE) --no-print-directory $(PARALLEL) SAN=address,undefined BUILD=$(BUILD)/sanitized RUNTIME_BUILD=$(BUILD) \
+		CFLAGS='$(SAN_CFLAGS)' all unit fuzz-targets
 	@BUILD=$(BUILD) tests/run
 
 demo:
