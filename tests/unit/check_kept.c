@@ -28,6 +28,13 @@ void __cyg_profile_func_enter(void *function, void *site);
 
 #define CODE     0x100000000000
 #define RECORDER 8
+/* Races are for the plain build to find: the runtime is the same in both. What
+ * is sanitized is the reader, which took four times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define SNAPSHOTS 1000
+#else
+#define SNAPSHOTS 10000
+#endif
 
 static void call(uint64_t n)
 {
@@ -218,13 +225,13 @@ START_TEST(since_leaves_out_blocks_that_were_full_then)
 }
 END_TEST
 
-START_TEST(ten_thousand_snapshots_of_eight_threads_have_valid_blocks_only)
+START_TEST(many_snapshots_of_eight_threads_have_valid_blocks_only)
 {
 	pthread_t threads[RECORDER];
 	uint64_t blocks = 0, records = 0;
 
 	recorders_start(threads, RECORDER);
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < SNAPSHOTS; i++) {
 		struct epitaph_snapshot *snapshot =
 			epitaph_snapshot_take_since(epitaph_time() - 20000);
 		struct view view;
@@ -240,8 +247,8 @@ START_TEST(ten_thousand_snapshots_of_eight_threads_have_valid_blocks_only)
 		epitaph_snapshot_free(snapshot);
 	}
 	recorders_end(threads, RECORDER);
-	ck_assert_uint_ge(blocks, 10000);
-	ck_assert_uint_ge(records, 10000);
+	ck_assert_uint_ge(blocks, SNAPSHOTS);
+	ck_assert_uint_ge(records, SNAPSHOTS);
 	ck_assert_uint_eq(ep_arena->kept_refused, 0);
 }
 END_TEST
@@ -363,7 +370,7 @@ END_TEST
 
 static void *take_many(void *unused)
 {
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < SNAPSHOTS / 5; i++) {
 		struct epitaph_snapshot *snapshot =
 			epitaph_snapshot_take_since(epitaph_time());
 
@@ -645,9 +652,8 @@ int main(void)
 		what,
 		a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later);
 	tcase_add_test(what, since_leaves_out_blocks_that_were_full_then);
-	tcase_add_test(
-		what,
-		ten_thousand_snapshots_of_eight_threads_have_valid_blocks_only);
+	tcase_add_test(what,
+		       many_snapshots_of_eight_threads_have_valid_blocks_only);
 	tcase_add_test(what,
 		       threads_that_ended_are_in_it_unless_that_was_before);
 	tcase_add_test(what, what_was_recorded_before_another_ring_is_in_it);
