@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# tests/run counts each single test, and neither a crash, a hang, an unexpected skip nor a wrong output passes it.
+# tests/run counts each single test, and neither a crash, a hang, an unexpected skip nor a wrong output passes it. What says that
+# it is alone is, but for those that say that nothing crashes.
 # sanitized only
 set -euo pipefail
 
@@ -69,3 +70,10 @@ grep -q '+two' out
 BUILD='' top/tests/run --bless bad >/dev/null
 says 0 "8 passed, 0 failed, 0 skipped"
 [ "$(cat top/tests/cli/bad.expected)" = "$(printf 'one\ntwo')" ]
+
+rm top/tests/cli/*
+script after '# alone' 'until [ -e "$TOP/beside" ]; do sleep 0.01; done; [ "$(cat "$TOP/other")" = done ]; echo after >"$TOP/other"'
+script beside '# nothing crashes' ': >"$TOP/beside"'
+script other 'sleep 0.3; echo done >"$TOP/other"'
+JOBS=2 says 0 "3 passed, 0 failed, 0 skipped" 'after' 'beside' 'other'
+[ "$(cat top/other)" = after ]

@@ -3,6 +3,7 @@
 # Everything builds without a warning with clang, and under the thread sanitizer; `make check` itself builds with gcc, where a
 # warning is an error, and under the two other sanitizers.
 # timeout: 600
+# nothing crashes
 set -euo pipefail
 builds() { # NAME VARIABLE-OR-GOAL...
 	local name=$1
