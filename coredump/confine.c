@@ -94,20 +94,24 @@ static bool ids_drop(const struct ep_confinement *confinement)
 
 /* ---- system calls ---- */
 
-/* As of glibc 2.36, libelf 0.188 and ours, and what newer ones have for the
- * same. */
+/* What glibc 2.36, libelf 0.188 and we call (qsort asks for the size of memory,
+ * and malloc for the number of processors), what newer ones have for the same,
+ * and what tells no more than they know. */
 static const int allowed[] = {
-	SYS_read,         SYS_pread64,         SYS_readv,
-	SYS_preadv,       SYS_write,           SYS_pwrite64,
-	SYS_writev,       SYS_lseek,           SYS_ftruncate,
-	SYS_fstat,        SYS_fallocate,       SYS_close,
-	SYS_brk,          SYS_munmap,          SYS_mremap,
-	SYS_madvise,      SYS_futex,           SYS_poll,
-	SYS_exit,         SYS_exit_group,      SYS_rt_sigreturn,
-	SYS_getpid,       SYS_gettid,          SYS_rt_sigprocmask,
-	SYS_getrandom,    SYS_restart_syscall, SYS_clock_gettime,
-	SYS_dup,          SYS_fcntl,           SYS_gettimeofday,
-	SYS_memfd_create,
+	SYS_read,         SYS_pread64,      SYS_readv,
+	SYS_preadv,       SYS_write,        SYS_pwrite64,
+	SYS_writev,       SYS_lseek,        SYS_ftruncate,
+	SYS_fstat,        SYS_fallocate,    SYS_close,
+	SYS_brk,          SYS_munmap,       SYS_mremap,
+	SYS_madvise,      SYS_futex,        SYS_poll,
+	SYS_exit,         SYS_exit_group,   SYS_rt_sigreturn,
+	SYS_getpid,       SYS_gettid,       SYS_rt_sigprocmask,
+	SYS_getrandom,    SYS_memfd_create, SYS_clock_gettime,
+	SYS_dup,          SYS_fcntl,        SYS_gettimeofday,
+	SYS_sysinfo,      SYS_sched_yield,  SYS_restart_syscall,
+	SYS_uname,        SYS_getuid,       SYS_geteuid,
+	SYS_getgid,       SYS_getegid,      SYS_sched_getaffinity,
+	SYS_clock_getres, SYS_getrusage,
 };
 
 /* Libraries look for files that need not be there. fstat(3) is one of them: of

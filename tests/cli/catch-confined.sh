@@ -110,14 +110,45 @@ wait $crashed || true
 grep -q 'nothing moved for 2 seconds' "$store/log" || { cat "$store/log"; fail "a stopped forwarder is not in the log"; }
 stop
 
+# Headers and notes that no pipe holds at once: 400 threads, 6000 mappings.
+cat >many.c <<'SRC'
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void *stays(void *unused) { for (;;) pause(); return unused; }
+int main(void)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (int i = 0; i < 400; i++)
+		pthread_create(&thread, &small, stays, 0);
+	for (int i = 0; i < 6000; i++)
+		*(char *)mmap((void *)(0x300000000000 + i * 8192L), 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+	*(volatile int *)0 = 1;
+}
+SRC
+"$BIN/epitaph-cc" -O1 many.c -o deaths.many -lpthread
+unset DEMON
+start
+installed core --listen="$socket"
+rm -rf here && mkdir -m 777 here
+(cd here && ulimit -c unlimited && exec "${user[@]}" ../deaths.many) >/dev/null 2>&1 || true
+core_is_whole "400 threads"
+snapshot=$(ls "$store"/deaths.many.*.core)
+snapshot_is_of here/core
+stop
+
 # No room: where temporary files are, and in the store.
-LD_PRELOAD='' start unshare -m bash -c 'mount -t tmpfs -o size=4k full /var/tmp && exec "$@"' -
+start unshare -m bash -c 'mount -t tmpfs -o size=4k full /var/tmp && exec "$@"' -
 installed core --listen="$socket"
 dies null
 core_is_whole "/var/tmp is full"
 snapshot_is_of here/core
 stop
-LD_PRELOAD='' start unshare -m bash -c 'cp store/settings . && mount -t tmpfs -o size=64k full store && cp settings store &&
+start unshare -m bash -c 'cp store/settings . && mount -t tmpfs -o size=64k full store && cp settings store &&
 	{ head -c 100k /dev/zero >store/full 2>/dev/null || exec "$@"; }' -
 rm -f "$store"/*.core
 dies null
