@@ -38,6 +38,14 @@ fetch() { # PACKAGE
 	"$top/ci/fetch-source" "$1" "$out"
 }
 
+# fresh FOLDER: what was built there with another runtime, or by another wrapper, goes; make would not see it.
+fresh() {
+	local sum
+	sum=$(cat "$bin"/epitaph-cc "$bin"/../lib/libepitaph.{a,so} | cksum)
+	[ "$(cat "$1.runtime" 2>/dev/null)" = "$sum" ] || rm -rf "$1"
+	echo "$sum" >"$1.runtime"
+}
+
 # instrumented PROGRAM: how many of its functions have hooks.
 instrumented() {
 	objdump -d --no-show-raw-insn "$1" |

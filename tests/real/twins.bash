@@ -17,7 +17,10 @@ chmod 755 "$room"
 servers=()
 tidy() {
 	local pid
-	for pid in "${servers[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+	for pid in "${servers[@]}"; do
+		# shellcheck disable=SC2046
+		kill -9 "$pid" $(ps -o pid= --ppid "$pid") 2>/dev/null || true
+	done
 	rm -rf "$room"
 	core_restore
 }
