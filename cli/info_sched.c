@@ -140,6 +140,8 @@ void ep_info_print_schedule(const struct ep_trace *trace)
 {
 	const struct ep_schedule *schedule = trace->schedule;
 	char span[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE];
+	int64_t left;
+	bool outlived; /* who waits records nothing */
 
 	if (!schedule) {
 		if (trace->arena.root.minor >= SINCE_MINOR)
@@ -150,15 +152,17 @@ void ep_info_print_schedule(const struct ep_trace *trace)
 		print_nothing(&schedule->head);
 		return;
 	}
+	left = ep_trace_ns(trace, schedule->last, trace->last_tsc);
+	outlived = left < 0;
 	printf("scheduling %s%s: %" PRIu64 " switches and %" PRIu64
-	       " wakings, of %u threads; %s, up to %s before the end\n",
+	       " wakings, of %u threads; %s, up to %s %s the last record\n",
 	       source_text(&schedule->head),
 	       schedule->head.machine ? ", the whole machine" : "",
 	       schedule->switches, schedule->wakings, threads_known(trace),
 	       ep_timetext(span,
 			   ep_trace_ns(trace, schedule->first, schedule->last)),
-	       ep_timetext(ago, ep_trace_ns(trace, schedule->last,
-					    trace->last_tsc)));
+	       ep_timetext(ago, outlived ? -left : left),
+	       outlived ? "after" : "before");
 	if (schedule->happening_count)
 		printf("           %zu system calls, interrupts and page "
 		       "faults\n",

@@ -65,6 +65,8 @@ crash core.dead env EPITAPH_SCHED=auto "$PWD/silent"
 silence core.dead 'scheduling core-file'
 [ "$least" = - ] || [ "$age" -ge "$least" ] || say "with events: called $age ms before, and silent for $least"
 [ "$most" -ge 300 ] || say "with events: $most ms at most"
+gives 0 "$EPITAPH" info core.dead
+[ "$least" = - ] || grep -qE '^scheduling .*, up to [0-9.]+ [mu]?s after the last record$' out || say "info: $(grep ^scheduling out)"
 
 # Nobody but run saw when it was killed.
 EPITAPH_SCHED=off "$EPITAPH" run -- ./silent kill >said 2>page || true
