@@ -61,19 +61,12 @@ static void add_answer(struct sweep *sweep, uint8_t bits)
 /* Where it goes; 0: that is not written in it. */
 static uint64_t target_of(const struct sweep *sweep, const cs_insn *insn)
 {
-	const cs_x86_op *operand = &insn->detail->x86.operands[0];
-	uint64_t slot, target = 0;
+	bool in_slot;
+	uint64_t target = ep_insn_target(insn, &in_slot);
 
-	if (insn->detail->x86.op_count != 1)
+	if (in_slot && !ep_names_word(sweep->names, target, &target))
 		return 0;
-	if (operand->type == X86_OP_IMM)
-		return (uint64_t)operand->imm;
-	if (operand->type != X86_OP_MEM || operand->mem.base != X86_REG_RIP ||
-	    operand->mem.index != X86_REG_INVALID ||
-	    operand->mem.segment != X86_REG_INVALID)
-		return 0;
-	slot = insn->address + insn->size + (uint64_t)operand->mem.disp;
-	return ep_names_word(sweep->names, slot, &target) ? target : 0;
+	return target;
 }
 
 /* A call, or a jump out of the function. */

@@ -65,3 +65,20 @@ const char *ep_disassembler_missing(void)
 {
 	return state == MISSING ? why : NULL;
 }
+
+uint64_t ep_insn_target(const cs_insn *insn, bool *in_slot)
+{
+	const cs_x86_op *operand = &insn->detail->x86.operands[0];
+
+	*in_slot = false;
+	if (insn->detail->x86.op_count != 1)
+		return 0;
+	if (operand->type == X86_OP_IMM)
+		return (uint64_t)operand->imm;
+	if (operand->type != X86_OP_MEM || operand->mem.base != X86_REG_RIP ||
+	    operand->mem.index != X86_REG_INVALID ||
+	    operand->mem.segment != X86_REG_INVALID)
+		return 0;
+	*in_slot = true;
+	return insn->address + insn->size + (uint64_t)operand->mem.disp;
+}

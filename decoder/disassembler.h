@@ -8,6 +8,8 @@
 #define EPITAPH_DISASSEMBLER_H
 
 #include <capstone/capstone.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "coredump/error.h"
 
@@ -38,6 +40,14 @@ extern struct ep_disassembler ep_disassembler;
  * EP_E_MEMORY. Not safe against itself in other threads.
  */
 int ep_disassembler_open(csh *out, struct ep_err *err);
+
+/*
+ * Where a call or jump goes, as far as that is written in it: an address of
+ * code, or, *in_slot, that of the word in memory which has it (relative to rip,
+ * as in the global offset table). 0: neither. Intel's manual, volume 2: CALL,
+ * JMP, Jcc.
+ */
+uint64_t ep_insn_target(const cs_insn *insn, bool *in_slot);
 
 /* One line: why it could not be used when it was wanted; NULL: it could be, or
  * was not wanted. Static. */

@@ -66,21 +66,13 @@ bool ep_is_exit_hook(const struct ep_function *function)
 /* ---- one instruction ---- */
 
 /* Where a call or jump goes; 0: that is not written in it. */
-static uint64_t target_of(struct sweep *sweep, const cs_insn *insn)
+static uint64_t target_of(const struct sweep *sweep, const cs_insn *insn)
 {
-	const cs_x86_op *operand = &insn->detail->x86.operands[0];
-	uint64_t slot, target = 0;
+	bool in_slot;
+	uint64_t target = ep_insn_target(insn, &in_slot);
 
-	if (insn->detail->x86.op_count != 1)
-		return 0;
-	if (operand->type == X86_OP_IMM)
-		return (uint64_t)operand->imm;
-	if (operand->type != X86_OP_MEM || operand->mem.base != X86_REG_RIP ||
-	    operand->mem.index != X86_REG_INVALID)
-		return 0;
-	slot = insn->address + insn->size + (uint64_t)operand->mem.disp;
-	if (ep_source_read(sweep->source, slot, &target, sizeof(target), NULL,
-			   NULL))
+	if (in_slot && ep_source_read(sweep->source, target, &target,
+				      sizeof(target), NULL, NULL))
 		return 0;
 	return target;
 }
