@@ -24,37 +24,7 @@
 	.endm
 
 	/* \before gets the first two arguments and the place of the call, and
-	 * returns the real one's address. */
-	.macro	interposer name, before
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	endbr64
-	keep	%rdi
-	keep	%rsi
-	keep	%rdx
-	keep	%rcx
-	keep	%r8
-	keep	%r9
-	keep	%rax
-	movq	56(%rsp), %rdx
-	call	\before
-	movq	%rax, %r11
-	restore	%rax
-	restore	%r9
-	restore	%r8
-	restore	%rcx
-	restore	%rdx
-	restore	%rsi
-	restore	%rdi
-	jmp	*%r11
-	.cfi_endproc
-	.size	\name, . - \name
-	.endm
-
-	/* The same; %r11 is where to go on, 0: where \before says. */
+	 * returns the real one's address. %r11 is where to go on; 0: there. */
 	.macro	go_on before
 	keep	%rdi
 	keep	%rsi
@@ -79,6 +49,19 @@
 	restore	%rsi
 	restore	%rdi
 	jmp	*%r11
+	.endm
+
+	.macro	interposer name, before
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	endbr64
+	xorl	%r11d, %r11d
+	go_on	\before
+	.cfi_endproc
+	.size	\name, . - \name
 	.endm
 
 	/*

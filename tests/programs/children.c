@@ -221,13 +221,17 @@ UNTRACED static int child_that_shares(void *unused)
 
 /* ---- kinds: the pid of a child to wait for ---- */
 
-UNTRACED static pid_t by_fork(void)
+/* `pid` is what made it. */
+UNTRACED static pid_t split(pid_t pid)
 {
-	pid_t pid = fork();
-
 	if (!pid)
 		child();
 	return pid;
+}
+
+UNTRACED static pid_t by_fork(void)
+{
+	return split(fork());
 }
 
 UNTRACED static void *fork_in_thread(void *pid)
@@ -248,22 +252,14 @@ UNTRACED static pid_t by_thread(void)
 
 UNTRACED static pid_t by_raw_clone(void)
 {
-	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-
-	if (!pid)
-		child();
-	return pid;
+	return split((pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
 }
 
 /* The table of descriptors is the parent's. */
 UNTRACED static pid_t by_raw_clone_files(void)
 {
-	pid_t pid =
-		(pid_t)syscall(SYS_clone, SIGCHLD | CLONE_FILES, 0, 0, 0, 0);
-
-	if (!pid)
-		child();
-	return pid;
+	return split(
+		(pid_t)syscall(SYS_clone, SIGCHLD | CLONE_FILES, 0, 0, 0, 0));
 }
 
 /* Of a pid 1, and pid 1 itself, which gives up rights it has not. */
@@ -279,11 +275,7 @@ UNTRACED static pid_t by_raw_clone_init(void)
 
 UNTRACED static pid_t by__Fork(void)
 {
-	pid_t pid = _Fork();
-
-	if (!pid)
-		child();
-	return pid;
+	return split(_Fork());
 }
 
 UNTRACED static pid_t by_clone(void)
@@ -320,13 +312,22 @@ UNTRACED static pid_t by_vfork(void)
 	_exit(DONE);
 }
 
+/* The command line of one that is the child at once. */
+UNTRACED static char **child_words(void)
+{
+	static char ms[16];
+	static char *words[] = {NULL, "child", ms, NULL};
+
+	words[0] = (char *)program;
+	snprintf(ms, sizeof(ms), "%ld", busy_ms);
+	return words;
+}
+
 UNTRACED static pid_t by_vfork_exec(void)
 {
-	char ms[16], *words[] = {(char *)program, "child", ms, NULL};
-	pid_t pid;
+	char **words = child_words();
+	pid_t pid = vfork();
 
-	snprintf(ms, sizeof(ms), "%ld", busy_ms);
-	pid = vfork();
 	if (pid)
 		return pid;
 	execv(program, words);
@@ -335,28 +336,24 @@ UNTRACED static pid_t by_vfork_exec(void)
 
 UNTRACED static pid_t by_spawn(void)
 {
-	char ms[16], *words[] = {(char *)program, "child", ms, NULL};
 	pid_t pid = -1;
 
-	snprintf(ms, sizeof(ms), "%ld", busy_ms);
-	posix_spawn(&pid, program, NULL, NULL, words, environ);
+	posix_spawn(&pid, program, NULL, NULL, child_words(), environ);
 	return pid;
 }
 
 /* An exec that fails, and one that does not, when the drain is there. */
 UNTRACED static pid_t by_exec(void)
 {
-	char ms[16], *words[] = {(char *)program, "child", ms, NULL};
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
-	snprintf(ms, sizeof(ms), "%ld", busy_ms);
 	note_pid();
 	busy(in_child, busy_ms / 2);
-	execv("/nowhere", words);
+	execv("/nowhere", child_words());
 	busy(in_child, busy_ms / 2);
-	execv(program, words);
+	execv(program, child_words());
 	_exit(1);
 }
 
