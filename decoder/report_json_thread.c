@@ -24,11 +24,13 @@ static void write_state(struct ep_json *json,
 		ep_json_member_text(json, "is", words[state->slice->state]);
 		ep_json_member_int(json, "for_ns", state->ns);
 	}
-	if (state->slice && state->slice->state == EP_SLICE_RUNNING)
+	if (state->slice && state->slice->state == EP_SLICE_RUNNING &&
+	    state->slice->cpu != EP_SLICE_CPU_UNKNOWN)
 		ep_json_member_uint(json, "cpu", state->slice->cpu);
 	if (state->ran) {
 		ep_json_member_int(json, "after_running_ns", state->ran_ns);
-		ep_json_member_uint(json, "after_cpu", state->ran->cpu);
+		if (state->ran->cpu != EP_SLICE_CPU_UNKNOWN)
+			ep_json_member_uint(json, "after_cpu", state->ran->cpu);
 	}
 	if (state->inside)
 		ep_json_member_text(

@@ -326,11 +326,15 @@ static void print_slice(struct ep_report *report,
 
 	fprintf(report->out, "%s for %s", words[slice->state],
 		ep_timetext(text, state->ns));
-	if (slice->state == EP_SLICE_RUNNING)
-		fprintf(report->out, ", on CPU %u", slice->cpu);
-	else if (state->ran)
-		fprintf(report->out, ", after it ran for %s on CPU %u",
-			ep_timetext(text, state->ran_ns), state->ran->cpu);
+	if (slice->state != EP_SLICE_RUNNING && state->ran) {
+		fprintf(report->out, ", after it ran for %s",
+			ep_timetext(text, state->ran_ns));
+		slice = state->ran;
+	}
+	if (slice->state == EP_SLICE_RUNNING &&
+	    slice->cpu != EP_SLICE_CPU_UNKNOWN)
+		fprintf(report->out, "%s on CPU %u",
+			slice == state->ran ? "" : ",", slice->cpu);
 }
 
 static void print_state(struct ep_report *report,

@@ -16,11 +16,6 @@
 
 #define NAME_MAX_BYTES 16u
 
-/* Up to a slice's begin, TSC. */
-struct ep_slice_sum {
-	uint64_t running, ready, blocked;
-};
-
 /* ---- growing ---- */
 
 /* `list` with room for one more; NULL: out of memory, and `s` is starved. */
@@ -122,6 +117,13 @@ struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid)
 	return &list[to->task_count - 1];
 }
 
+struct ep_task *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid)
+{
+	uint32_t task = s->by_tid_size ? s->by_tid[slot_of(s, tid)] : 0;
+
+	return task ? &s->schedule->tasks[task - 1] : NULL;
+}
+
 void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 			const uint8_t *name, size_t size)
 {
@@ -198,6 +200,20 @@ static struct ep_slice *turn(struct ep_scheduling *s, struct ep_task *task,
 	return s->starved ? NULL : present(task);
 }
 
+/* It is on a CPU, though nothing told that it came: a kernel may not tell of
+ * each switch. Until when it was off is not known. */
+static void return_unseen(struct ep_slice *slice, unsigned cpu)
+{
+	if (slice->state == EP_SLICE_RUNNING)
+		slice->cpu = (uint16_t)cpu;
+	else if (slice->state != EP_SLICE_UNKNOWN)
+		*slice = (struct ep_slice){.begin = slice->begin,
+					   .state = EP_SLICE_UNKNOWN,
+					   .cpu = (uint16_t)cpu,
+					   .open = true,
+					   .returned = true};
+}
+
 static void comes(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 		  unsigned cpu)
 {
@@ -222,18 +238,24 @@ static void leaves(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 	if (!task)
 		return;
 	open_row(s, task, EP_SLICE_RUNNING, tsc);
-	slice = present(task);
-	if (slice && slice->state == EP_SLICE_RUNNING)
-		slice->cpu = (uint16_t)cpu;
-	/* It ran, and that it came is not told: until when it was off is not
-	 * known. (A kernel that filters by pid drops a switch now and then.) */
-	else if (slice)
-		*slice = (struct ep_slice){.begin = slice->begin,
-					   .state = EP_SLICE_UNKNOWN,
-					   .open = true};
+	if (present(task))
+		return_unseen(present(task), cpu);
 	slice = turn(s, task, tsc, how ? EP_SLICE_BLOCKED : EP_SLICE_READY);
 	if (slice)
 		slice->how = how;
+}
+
+/* Who wakes another, or is interrupted by what does, is on a CPU. */
+static void is_seen(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
+		    unsigned cpu)
+{
+	struct ep_task *task = tid ? ep_scheduling_known(s, tid) : NULL;
+	struct ep_slice *now = task ? present(task) : NULL;
+
+	if (!now || now->state == EP_SLICE_RUNNING)
+		return;
+	return_unseen(now, cpu);
+	comes(s, tid, tsc, cpu);
 }
 
 static void is_woken(struct ep_scheduling *s,
@@ -308,6 +330,7 @@ static void take_event(struct ep_scheduling *s,
 		occupy(s, event);
 		break;
 	case EP_SCHED_WAKING:
+		is_seen(s, event->other, event->tsc, event->cpu);
 		is_woken(s, event);
 		break;
 	case EP_SCHED_LOST:
@@ -341,14 +364,19 @@ static int by_tid(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
+static void end_row(const struct ep_scheduling *s, struct ep_task *task)
+{
+	struct ep_slice *last = present(task);
+
+	if (last)
+		last->end = s->schedule->last > last->begin ? s->schedule->last
+							    : last->begin;
+}
+
 static void sum_up(struct ep_scheduling *s, struct ep_task *task)
 {
 	struct ep_slice_sum sum = {0, 0, 0};
 
-	if (task->count)
-		present(task)->end = s->schedule->last > present(task)->begin
-					     ? s->schedule->last
-					     : present(task)->begin;
 	task->sums = calloc(task->count + 1, sizeof(*task->sums));
 	if (!task->sums) {
 		s->starved = true;
@@ -420,6 +448,11 @@ void ep_scheduling_finish(struct ep_scheduling *s)
 		qsort(schedule->happenings, schedule->happening_count,
 		      sizeof(*schedule->happenings), happenings_by_time);
 	end_occupations(schedule);
+	for (size_t i = 0; i < schedule->task_count; i++)
+		end_row(s, &schedule->tasks[i]);
+	/* perf's times are another clock's: off by more than it takes to go. */
+	if (schedule->head.source == EP_SCHED_FTRACE)
+		ep_scheduling_confront(s);
 	for (size_t i = 0; i < schedule->task_count; i++)
 		sum_up(s, &schedule->tasks[i]);
 	if (schedule->task_count)
@@ -644,141 +677,4 @@ void ep_schedule_destroy(struct ep_schedule *schedule)
 	free(schedule->happenings);
 	free(schedule->occupations);
 	free(schedule);
-}
-
-/* ---- asking ---- */
-
-const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule,
-				       uint32_t tid)
-{
-	size_t low = 0, high = schedule ? schedule->task_count : 0;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (schedule->tasks[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return schedule && low < schedule->task_count &&
-			       schedule->tasks[low].tid == tid
-		       ? &schedule->tasks[low]
-		       : NULL;
-}
-
-/* Slices that begin at or before `tsc`. */
-static size_t begun(const struct ep_task *task, uint64_t tsc)
-{
-	size_t low = 0, high = task->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (task->slices[middle].begin <= tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-const struct ep_slice *ep_task_slice(const struct ep_task *task, uint64_t tsc)
-{
-	size_t at = task ? begun(task, tsc) : 0;
-
-	return at ? &task->slices[at - 1] : NULL;
-}
-
-/* From the row's begin to `tsc`. */
-static struct ep_slice_sum sum_until(const struct ep_task *task, uint64_t tsc)
-{
-	size_t at = begun(task, tsc);
-	struct ep_slice_sum sum = {0, 0, 0};
-	const struct ep_slice *slice;
-	uint64_t length;
-
-	if (!at)
-		return sum;
-	slice = &task->slices[at - 1];
-	sum = task->sums[at - 1];
-	length = (tsc < slice->end ? tsc : slice->end) - slice->begin;
-	sum.running += slice->state == EP_SLICE_RUNNING ? length : 0;
-	sum.ready += slice->state == EP_SLICE_READY ? length : 0;
-	sum.blocked += slice->state == EP_SLICE_BLOCKED ? length : 0;
-	return sum;
-}
-
-bool ep_task_times(const struct ep_trace *trace, const struct ep_task *task,
-		   uint64_t from, uint64_t to, struct ep_slice_times *out)
-{
-	struct ep_slice_sum a, b;
-	int64_t known;
-
-	if (!task || !task->count || to < from)
-		return false;
-	a = sum_until(task, from);
-	b = sum_until(task, to);
-	out->running = ep_trace_ns(trace, a.running, b.running);
-	out->ready = ep_trace_ns(trace, a.ready, b.ready);
-	out->blocked = ep_trace_ns(trace, a.blocked, b.blocked);
-	known = out->running + out->ready + out->blocked;
-	out->unknown = ep_trace_ns(trace, from, to) - known;
-	/* Each is rounded. */
-	if (out->unknown < 4)
-		out->unknown = 0;
-	return known > 0;
-}
-
-uint64_t ep_task_off(const struct ep_task *task, uint64_t from, uint64_t to)
-{
-	struct ep_slice_sum a, b;
-
-	if (!task || !task->count || to <= from)
-		return 0;
-	a = sum_until(task, from);
-	b = sum_until(task, to);
-	return b.ready + b.blocked - a.ready - a.blocked;
-}
-
-static bool is_off(const struct ep_slice *slice)
-{
-	return slice->state == EP_SLICE_READY ||
-	       slice->state == EP_SLICE_BLOCKED;
-}
-
-uint64_t ep_task_on(const struct ep_task *task, uint64_t from, uint64_t cycles)
-{
-	size_t at = begun(task, from);
-
-	for (at -= at > 0; at < task->count; at++) {
-		const struct ep_slice *slice = &task->slices[at];
-
-		if (!is_off(slice) || slice->end <= from)
-			continue;
-		if (slice->begin > from && slice->begin - from >= cycles)
-			break;
-		cycles -= slice->begin > from ? slice->begin - from : 0;
-		from = slice->end;
-	}
-	return from + cycles;
-}
-
-const char *ep_waker_text(char *out, size_t size,
-			  const struct ep_schedule *schedule,
-			  const struct ep_slice *slice)
-{
-	const struct ep_task *task;
-
-	snprintf(out, size, "%s",
-		 slice->waker_kind == EP_WAKER_IRQ
-			 ? "an interrupt (timer or device)"
-		 : slice->waker_kind == EP_WAKER_SOFT ? "a soft interrupt"
-						      : "");
-	if (slice->waker_kind != EP_WAKER_THREAD)
-		return out;
-	task = ep_schedule_task(schedule, slice->waker);
-	snprintf(out, size, "%u%s%s", slice->waker,
-		 task && task->name[0] ? " " : "", task ? task->name : "");
-	return out;
 }

@@ -35,14 +35,17 @@ enum ep_waker_kind {
 	EP_WAKER_SOFT, /* a soft interrupt */
 };
 
+#define EP_SLICE_CPU_UNKNOWN UINT16_MAX
+
 struct ep_slice {
 	uint64_t begin, end; /* [begin, end) */
 	enum ep_slice_state state;
 	enum ep_waker_kind waker_kind; /* BLOCKED, that ended */
 	uint32_t waker;                /* tid; THREAD, and not 0 */
-	uint16_t cpu;                  /* RUNNING */
-	char how;  /* BLOCKED: 'S', 'D', 'T' … as in ps; 0 unknown */
-	bool open; /* it was so when recording ended */
+	uint16_t cpu;                  /* RUNNING; EP_SLICE_CPU_UNKNOWN */
+	char how;      /* BLOCKED: 'S', 'D', 'T' … as in ps; 0 unknown */
+	bool open;     /* it was so when recording ended */
+	bool returned; /* UNKNOWN: it was off, and on a CPU again at its end */
 };
 
 struct ep_task {

@@ -3,7 +3,8 @@
  * schedule_impl.h: the steps from a section to a schedule, for each other.
  *
  *   chunks → pages (ftrace_pages.c) or records (perf_records.c) → events, by
- *   time → slices (schedule.c)
+ *   time → slices (schedule.c) → those that the records do not contradict
+ *   (schedule_records.c)
  *
  * All bytes are untrusted; nothing here reads outside of what it was given.
  */
@@ -12,6 +13,11 @@
 
 #include "decoder/schedule.h"
 #include "decoder/trace.h"
+
+/* Up to a slice's begin, TSC. */
+struct ep_slice_sum {
+	uint64_t running, ready, blocked;
+};
 
 /* A schedule being made. */
 struct ep_scheduling {
@@ -87,6 +93,14 @@ void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 			const uint8_t *name, size_t size);
 /* Made if need be; NULL: starved. */
 struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid);
+
+/* NULL: it was not met. */
+struct ep_task *ep_scheduling_known(const struct ep_scheduling *s,
+				    uint32_t tid);
+
+/* Slices are there, and their ends: none in which a thread that made a timed
+ * record is said to have been off its CPU (schedule_records.c). */
+void ep_scheduling_confront(struct ep_scheduling *s);
 
 /* All events are there: makes the slices, sums and occupations. */
 void ep_scheduling_finish(struct ep_scheduling *s);

@@ -65,6 +65,15 @@ static void a_wait(void)
 	build_sched_flush(&sched, 0, false);
 }
 
+/* MAIN's records with times of their own. */
+static void records_at(const uint64_t *tsc, size_t count)
+{
+	struct ep_thread *thread = build_arena_thread(arena, MAIN, "main", 1);
+
+	for (size_t i = 0; i < count; i++)
+		build_call(arena, thread, 0x400000, START + tsc[i]);
+}
+
 START_TEST(a_thread_runs_waits_is_woken_and_is_preempted)
 {
 	const struct ep_schedule *schedule;
@@ -118,7 +127,7 @@ START_TEST(a_thread_has_the_last_of_its_names)
 }
 END_TEST
 
-/* The kernel dropped the switch to it. */
+/* The kernel did not tell of the switch to it. */
 START_TEST(
 	a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long)
 {
@@ -134,6 +143,80 @@ START_TEST(
 	expect(task, 1, 1000, 2000, EP_SLICE_BLOCKED);
 	expect(task, 2, 2000, 4000, EP_SLICE_UNKNOWN);
 	ck_assert_int_eq(task->slices[3].state, EP_SLICE_BLOCKED);
+}
+END_TEST
+
+START_TEST(a_timed_record_of_its_own_ends_what_nobody_saw_end)
+{
+	static const uint64_t times[] = {496, 2504, 3000};
+	const struct ep_task *task;
+
+	build_sched_switch(&sched, START + 1000, MAIN, 1, 0);
+	build_sched_waking(&sched, START + 2000, 0, 0x08, MAIN);
+	build_sched_switch(&sched, START + 4000, MAIN, 1, 0);
+	build_sched_flush(&sched, 3, false);
+	records_at(times, 3);
+	task = ep_schedule_task(read_back(), MAIN);
+	ck_assert_uint_eq(task->count, 5);
+	expect(task, 1, 1000, 2000, EP_SLICE_BLOCKED);
+	ck_assert_int_eq(task->slices[1].waker_kind, EP_WAKER_IRQ);
+	expect(task, 2, 2000, 2504, EP_SLICE_UNKNOWN);
+	expect(task, 3, 2504, 4000, EP_SLICE_RUNNING);
+	ck_assert_uint_eq(task->slices[3].cpu, 3);
+	ck_assert_int_eq(task->slices[4].state, EP_SLICE_BLOCKED);
+}
+END_TEST
+
+START_TEST(who_was_not_seen_woken_either_waited_until_its_record_at_most)
+{
+	static const uint64_t times[] = {496, 3000};
+	const struct ep_task *task;
+
+	build_sched_switch(&sched, START + 1000, MAIN, 1, 0);
+	build_sched_switch(&sched, START + 4000, MAIN, 1, 0);
+	build_sched_flush(&sched, 0, false);
+	records_at(times, 2);
+	task = ep_schedule_task(read_back(), MAIN);
+	ck_assert_uint_eq(task->count, 4);
+	expect(task, 1, 1000, 3000, EP_SLICE_UNKNOWN);
+	expect(task, 2, 3000, 4000, EP_SLICE_RUNNING);
+}
+END_TEST
+
+/* It was the last that is known of it. */
+START_TEST(who_recorded_after_its_waking_runs_and_does_not_want_a_cpu)
+{
+	static const uint64_t times[] = {496, 3000};
+	const struct ep_task *task;
+
+	build_sched_switch(&sched, START + 1000, MAIN, 1, 0);
+	build_sched_waking(&sched, START + 2000, 0, 0x08, MAIN);
+	build_sched_flush(&sched, 0, false);
+	sched.head->drained_tsc = START + 9000;
+	records_at(times, 2);
+	task = ep_schedule_task(read_back(), MAIN);
+	ck_assert_uint_eq(task->count, 4);
+	expect(task, 2, 2000, 3000, EP_SLICE_UNKNOWN);
+	expect(task, 3, 3000, 9000, EP_SLICE_RUNNING);
+	ck_assert(task->slices[3].open);
+	ck_assert_uint_eq(task->slices[3].cpu, EP_SLICE_CPU_UNKNOWN);
+}
+END_TEST
+
+START_TEST(who_wakes_another_is_on_a_cpu)
+{
+	const struct ep_task *task;
+
+	build_sched_switch(&sched, START + 1000, MAIN, 1, 0);
+	build_sched_waking(&sched, START + 2000, 0, 0x08, MAIN);
+	build_sched_waking(&sched, START + 2600, MAIN, 0, WORKER);
+	build_sched_flush(&sched, 2, false);
+	task = ep_schedule_task(read_back(), MAIN);
+	ck_assert_uint_eq(task->count, 4);
+	expect(task, 1, 1000, 2000, EP_SLICE_BLOCKED);
+	expect(task, 2, 2000, 2600, EP_SLICE_UNKNOWN);
+	ck_assert_int_eq(task->slices[3].state, EP_SLICE_RUNNING);
+	ck_assert_uint_eq(task->slices[3].cpu, 2);
 }
 END_TEST
 
@@ -186,12 +269,14 @@ END_TEST
 
 START_TEST(where_events_were_lost_nothing_is_known)
 {
+	static const uint64_t between = 12000; /* a record: it ran, and then? */
 	const struct ep_task *task;
 
 	a_wait();
 	build_sched_page(&sched, START + 20000);
 	build_sched_switch(&sched, START + 21000, WORKER, 1, MAIN);
 	build_sched_flush(&sched, 0, true);
+	records_at(&between, 1);
 	task = ep_schedule_task(read_back(), MAIN);
 	ck_assert_uint_eq(trace->schedule->losses, 1);
 	ck_assert_uint_eq(task->count, 6);
@@ -468,6 +553,14 @@ static Suite *suite(void)
 	tcase_add_test(
 		one,
 		a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long);
+	tcase_add_test(one, a_timed_record_of_its_own_ends_what_nobody_saw_end);
+	tcase_add_test(
+		one,
+		who_was_not_seen_woken_either_waited_until_its_record_at_most);
+	tcase_add_test(
+		one,
+		who_recorded_after_its_waking_runs_and_does_not_want_a_cpu);
+	tcase_add_test(one, who_wakes_another_is_on_a_cpu);
 	tcase_add_test(one, an_interrupt_may_end_a_wait);
 	tcase_add_test(one, what_an_interval_was_spent_on_adds_up);
 	tcase_add_test(one, where_events_were_lost_nothing_is_known);
