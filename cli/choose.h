@@ -6,6 +6,12 @@
 #include "cli/option.h"
 #include "decoder/selection.h"
 
+/* The words of --since, also for a table of one's own. */
+#define EP_CHOOSE_SINCE                                                    \
+	"from TIME on: -10ms counts from the end, +1.5s from the start; "  \
+	"the end is that of the process where it is known, as info says, " \
+	"else the last record"
+
 /* For a command's table. */
 #define EP_CHOOSE_OPTIONS                                                     \
 	{"thread", 't', "THREAD",                                             \
@@ -13,10 +19,8 @@
 	 "may be given several times"},                                       \
 		{"last", 'n', "N|TIME",                                       \
 		 "only the last N calls of each listing, or the last TIME "   \
-		 "(5ms)"},                                                    \
-		{"since", 0, "TIME",                                          \
-		 "from TIME on: -10ms counts from the end, +1.5s from the "   \
-		 "start"},                                                    \
+		 "(5ms) before the end"},                                     \
+		{"since", 0, "TIME", EP_CHOOSE_SINCE},                        \
 		{"until", 0, "TIME", "up to TIME"},                           \
 		{"function", 'F', "PATTERN",                                  \
 		 "only functions whose name the shell pattern matches; may "  \

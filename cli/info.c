@@ -12,6 +12,7 @@
 #include "coredump/kept.h"
 #include "coredump/funtrace.h"
 #include "coredump/redact.h"
+#include "decoder/end.h"
 #include "decoder/json.h"
 #include "decoder/losses.h"
 #include "decoder/report_life.h"
@@ -58,6 +59,7 @@ static void print_process(const struct ep_session *session)
 	const struct ep_trace *trace = session->trace;
 	const struct ep_trace_process *process = &trace->process;
 	char text[EP_TIMETEXT_SIZE + 16], words[EP_REDACTED_TEXT_MAX];
+	char silence[256];
 	uint32_t redacted = ep_source_redacted(session->source);
 
 	if (*process->executable || !(redacted & EP_REDACTED_PATHS))
@@ -84,6 +86,8 @@ static void print_process(const struct ep_session *session)
 		       ep_timetext_clock(
 			       text,
 			       ep_trace_realtime(trace, trace->last_tsc)));
+	if (ep_end_text(&trace->end, silence, sizeof(silence)))
+		printf("silence    %s\n", silence);
 }
 
 static void print_clock(const struct ep_trace *trace)
@@ -183,13 +187,13 @@ static void print_watchdogs(const struct ep_trace *trace)
 
 	for (size_t i = 0; i < trace->watchdog_count; i++) {
 		const struct ep_trace_watchdog *one = &trace->watchdogs[i];
-		int64_t fed = ep_trace_ns(trace, one->fed_tsc, trace->last_tsc);
 
 		printf("watchdog   %s: deadline %s, %sfed last by thread %u, "
 		       "%s before the end; %" PRIu64 " misses%s\n",
 		       one->name, ep_timetext(deadline, one->deadline),
 		       one->paused ? "paused, " : "", one->fed_by,
-		       ep_timetext(ago, fed > 0 ? fed : 0), one->misses,
+		       ep_timetext(ago, ep_trace_ago(trace, one->fed_tsc)),
+		       one->misses,
 		       ep_trace_watchdog_late(trace, one) ? ", it is late"
 							  : "");
 	}
@@ -215,7 +219,7 @@ static void json_watchdog(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "created_by", one->created_by);
 	ep_json_member_uint(json, "fed_by", one->fed_by);
 	ep_json_member_int(json, "fed_ago_ns",
-			   ep_trace_ns(trace, one->fed_tsc, trace->last_tsc));
+			   ep_trace_ago(trace, one->fed_tsc));
 	ep_json_member_int(json, "late_ns", ep_trace_watchdog_late(trace, one));
 	ep_json_member_uint(json, "misses", one->misses);
 	ep_json_member_uint(json, "missed_by", one->missed_by);
@@ -307,7 +311,7 @@ static void print_threads(const struct ep_trace *trace)
 		       thread->name, state_text(thread), thread->block_count,
 		       ep_timetext(span, ep_trace_ns(trace, thread->first_tsc,
 						     thread->last_tsc)),
-		       ep_timetext(back, ep_trace_ns(trace, trace->last_tsc,
+		       ep_timetext(back, ep_trace_ns(trace, trace->end.tsc,
 						     thread->last_tsc)),
 		       thread->from_start ? "  whole" : "");
 	}
@@ -351,7 +355,7 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 		    ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
 	ep_json_key(json, "last_event_ns");
 	ep_json_int(json, thread->block_count
-				  ? ep_trace_ns(trace, trace->last_tsc,
+				  ? ep_trace_ns(trace, trace->end.tsc,
 						thread->last_tsc)
 				  : 0);
 	/* One record in how many was to be timed, block by block. */
@@ -430,6 +434,7 @@ static void json_process(struct ep_json *json, const struct ep_session *session)
 			    trace->process.start_realtime);
 	ep_json_member_uint(json, "last_realtime_ns",
 			    ep_trace_realtime(trace, trace->last_tsc));
+	ep_end_json(&trace->end, json);
 	ep_json_member_uint(json, "clock_error_ppb", trace->clock.error_ppb);
 	ep_json_member_bool(json, "paused",
 			    (trace->arena.gate & ~EP_GATE_COUNTING) != 0);

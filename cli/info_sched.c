@@ -136,12 +136,23 @@ static void print_nothing(const struct ep_sched *head)
 	putchar('\n');
 }
 
+static const char *until(const struct ep_trace *trace, char *out, size_t size)
+{
+	int64_t ns = ep_trace_ago(trace, trace->schedule->last);
+	char text[EP_TIMETEXT_SIZE];
+
+	if (ns > 0)
+		snprintf(out, size, "up to %s before the end",
+			 ep_timetext(text, ns));
+	else
+		snprintf(out, size, "up to the end");
+	return out;
+}
+
 void ep_info_print_schedule(const struct ep_trace *trace)
 {
 	const struct ep_schedule *schedule = trace->schedule;
-	char span[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE];
-	int64_t left;
-	bool outlived; /* who waits records nothing */
+	char span[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE + 32];
 
 	if (!schedule) {
 		if (trace->arena.root.minor >= SINCE_MINOR)
@@ -152,17 +163,14 @@ void ep_info_print_schedule(const struct ep_trace *trace)
 		print_nothing(&schedule->head);
 		return;
 	}
-	left = ep_trace_ns(trace, schedule->last, trace->last_tsc);
-	outlived = left < 0;
 	printf("scheduling %s%s: %" PRIu64 " switches and %" PRIu64
-	       " wakings, of %u threads; %s, up to %s %s the last record\n",
+	       " wakings, of %u threads; %s, %s\n",
 	       source_text(&schedule->head),
 	       schedule->head.machine ? ", the whole machine" : "",
 	       schedule->switches, schedule->wakings, threads_known(trace),
 	       ep_timetext(span,
 			   ep_trace_ns(trace, schedule->first, schedule->last)),
-	       ep_timetext(ago, outlived ? -left : left),
-	       outlived ? "after" : "before");
+	       until(trace, ago, sizeof(ago)));
 	if (schedule->happening_count)
 		printf("           %zu system calls, interrupts and page "
 		       "faults\n",
@@ -195,7 +203,7 @@ void ep_info_json_schedule(struct ep_json *json, const struct ep_trace *trace)
 	ep_json_member_int(json, "recorded_ns",
 			   ep_trace_ns(trace, schedule->first, schedule->last));
 	ep_json_member_int(json, "before_end_ns",
-			   ep_trace_ns(trace, schedule->last, trace->last_tsc));
+			   ep_trace_ago(trace, schedule->last));
 	ep_json_member_uint(json, "switches", schedule->switches);
 	ep_json_member_uint(json, "wakings", schedule->wakings);
 	ep_json_member_uint(json, "others", schedule->happening_count);

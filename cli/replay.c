@@ -196,8 +196,8 @@ const struct ep_command ep_command_replay = {
 	.summary = "the calls of each thread as a tree, newest last",
 	.description =
 		"Prints what each thread called, with times in seconds before "
-		"the last record of the trace, and how long each call took. A "
-		"~ marks a time that is known within an interval only, because "
+		"the end, and how long each call took. A ~ marks a time that "
+		"is known within an interval only, because "
 		"no clock was read at that call; > and ? one of which only the "
 		"earliest moment is known, after the thread's last clock "
 		"read.\n\n"

@@ -11,6 +11,7 @@
 #include "cli/say.h"
 #include "cli/session.h"
 #include "coredump/kept.h"
+#include "decoder/end.h"
 #include "decoder/modules.h"
 
 #define CRASH_CALLS 24 /* of the thread that died */
@@ -131,6 +132,8 @@ static int fill(struct page *page)
 	report->kept = count_kept(session);
 	report->source = session->source;
 	report->trace = session->trace;
+	if (session->trace)
+		ep_end_find(session->trace, session->source, report->ended);
 	report->missing = session->missing.text;
 	take_modules(page);
 	report->names = session->names ? session->names : report->others;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/say.h"
+#include "decoder/end.h"
 #include "decoder/losses.h"
 #include "decoder/modules.h"
 #include "coredump/remains.h"
@@ -225,6 +226,8 @@ static int open_trace(struct ep_session *session)
 		       "read the counts with epitaph count report",
 		       ep_source_name(session->source));
 	session->naming.memory = session->source;
+	if (!result)
+		ep_end_find(session->trace, session->source, 0);
 	ep_source_death(session->source, &death);
 	/* Unless it is the one that died. */
 	if (!result && session->trace->schedule &&

@@ -456,9 +456,8 @@ static const struct ep_option options[] = {
 	{"thread", 't', "THREAD",
 	 "only this one: its tid, #serial, or a pattern (*, ?) of its name; "
 	 "may be given several times"},
-	{"last", 'n', "TIME", "only the last TIME (5ms)"},
-	{"since", 0, "TIME",
-	 "from TIME on: -10ms counts from the end, +1.5s from the start"},
+	{"last", 'n', "TIME", "only the last TIME (5ms) before the end"},
+	{"since", 0, "TIME", EP_CHOOSE_SINCE},
 	{"until", 0, "TIME", "up to TIME"},
 	{NULL, 0, NULL, NULL},
 };

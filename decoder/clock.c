@@ -183,6 +183,13 @@ int64_t ep_trace_ns(const struct ep_trace *trace, uint64_t from, uint64_t to)
 	return to >= from ? (int64_t)(ns + 0.5) : -(int64_t)(ns + 0.5);
 }
 
+int64_t ep_trace_ago(const struct ep_trace *trace, uint64_t tsc)
+{
+	int64_t ns = ep_trace_ns(trace, tsc, trace->end.tsc);
+
+	return ns > 0 ? ns : 0;
+}
+
 uint64_t ep_trace_tsc(const struct ep_trace *trace, int64_t ns)
 {
 	double rate = trace->clock.known ? trace->clock.ns_per_tick : 1;

@@ -581,13 +581,12 @@ static int learn(void *context, const struct ep_event *event,
 
 /* ---- the whole ---- */
 
-/* A thread that lives on has its calls open until the last that is known of
- * any. */
+/* A thread that lives on has its calls open until the process's end. */
 static int64_t end_of(const struct nest *nest,
 		      const struct ep_trace_thread *thread)
 {
 	uint64_t end = thread->state == EP_THREAD_DEAD ? thread->end_tsc
-						       : nest->trace->last_tsc;
+						       : nest->trace->end.tsc;
 
 	return ns_of(nest, end > thread->last_tsc ? end : thread->last_tsc);
 }

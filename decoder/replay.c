@@ -73,12 +73,9 @@ static void put_right(struct ep_replay *replay, const char *text, size_t width)
 /* Seconds before the end. */
 static void print_time(struct ep_replay *replay, const struct ep_time *time)
 {
-	const struct ep_trace *trace = replay->trace;
-	int64_t ns = ep_trace_ns(trace, time->best, replay->end_tsc);
+	int64_t ns = ep_trace_ago(replay->trace, time->best);
 	char text[48];
 
-	if (ns < 0)
-		ns = 0;
 	snprintf(text, sizeof(text), "%s-%" PRId64 ".%09" PRId64,
 		 time->exact                     ? ""
 		 : time->high == EP_TIME_UNKNOWN ? ">"
@@ -382,10 +379,8 @@ void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
 		    const struct ep_trace *trace,
 		    const struct ep_replay_style *style)
 {
-	*replay = (struct ep_replay){.out = out,
-				     .trace = trace,
-				     .style = style,
-				     .end_tsc = trace->last_tsc};
+	*replay =
+		(struct ep_replay){.out = out, .trace = trace, .style = style};
 	/* Before the first record nothing is told. */
 	while (trace->schedule &&
 	       replay->happening < trace->schedule->happening_count &&

@@ -16,7 +16,7 @@ struct ep_replay_style {
 };
 
 /*
- * A tree being printed. Times count from the trace's last moment; ~ marks those
+ * A tree being printed. Times count back from the end (end.h); ~ marks those
  * known within an interval only, > those known not to be earlier. A call that
  * is followed by its own end becomes one line, so that the last event waits.
  */
@@ -24,7 +24,6 @@ struct ep_replay {
 	struct ep_outbuf *out; /* borrowed, as the next two */
 	const struct ep_trace *trace;
 	const struct ep_replay_style *style;
-	uint64_t end_tsc; /* times count back from it: the last record's */
 	uint32_t outdent; /* depths that are not printed */
 	bool waits;
 	struct ep_event begin; /* that waits */

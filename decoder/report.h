@@ -38,11 +38,9 @@ struct ep_report {
 	size_t kept;  /* snapshots that the program keeps in its memory */
 	bool as_json; /* docs/report.schema.json, instead of text */
 	/* out */
-	bool partial;     /* something that should have been there was not */
-	uint64_t end_tsc; /* ages count back from it: the last record's, or
-			     later, where the end is known */
-	bool ghosts;      /* approximate times were printed */
-	bool starved;     /* memory ran out, something is left out */
+	bool partial; /* something that should have been there was not */
+	bool ghosts;  /* approximate times were printed */
+	bool starved; /* memory ran out, something is left out */
 	/* private */
 	struct ep_json *json;
 	struct ep_first_fault first;

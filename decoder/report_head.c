@@ -47,7 +47,7 @@ static void process_of_trace(struct ep_report_head *head,
 	if (!end || !trace->last_tsc)
 		return;
 	head->last_record = end;
-	head->lived = ep_trace_ns(trace, process->start_tsc, trace->last_tsc);
+	head->lived = ep_trace_ns(trace, process->start_tsc, trace->end.tsc);
 }
 
 static const struct ep_note *note_find(const struct ep_source *source,
@@ -211,8 +211,6 @@ void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)
 	};
 
 	memset(head, 0, sizeof(*head));
-	if (report->trace)
-		ep_report_silence_init(&head->silence, report);
 	head->program = head->command = head->host = head->kernel = "";
 	if (report->trace)
 		process_of_trace(head, report);

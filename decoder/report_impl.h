@@ -10,12 +10,12 @@
 #include "coredump/abortmessage.h"
 #include "coredump/redact.h"
 #include "decoder/alignment.h"
+#include "decoder/end.h"
 #include "decoder/instruction.h"
 #include "decoder/machine.h"
 #include "decoder/report.h"
 #include "decoder/report_cause.h"
 #include "decoder/report_death.h"
-#include "decoder/report_silence.h"
 #include "decoder/schedule.h"
 #include "decoder/systemcall.h"
 #include "decoder/timetext.h"
@@ -59,7 +59,6 @@ struct ep_report_head {
 	bool has_said;
 	struct ep_abort_message said;
 	struct ep_report_cause cause;
-	struct ep_report_silence silence;
 	/* private */
 	char words[88];
 };

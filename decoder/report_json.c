@@ -43,13 +43,11 @@ void ep_report_json_address(struct ep_json *json, const char *key,
 static void ago(struct ep_json *json, const struct ep_report *report,
 		const char *key, uint64_t tsc)
 {
-	int64_t ns = ep_trace_ns(report->trace, tsc, report->end_tsc);
-
 	ep_json_key(json, key);
 	if (tsc == EP_TIME_UNKNOWN)
 		ep_json_null(json);
 	else
-		ep_json_int(json, ns > 0 ? ns : 0);
+		ep_json_int(json, ep_trace_ago(report->trace, tsc));
 }
 
 void ep_report_json_time(const struct ep_report *report, const char *key,
@@ -211,21 +209,6 @@ static void write_instruction(struct ep_json *json,
 	ep_json_object_end(json);
 }
 
-static void write_silence(struct ep_json *json,
-			  const struct ep_report_silence *silence)
-{
-	if (!silence->source)
-		return;
-	ep_json_key(json, "silence");
-	ep_json_object(json);
-	ep_json_member_text(json, "source", silence->source);
-	if (silence->least >= 0)
-		ep_json_member_int(json, "at_least_ns", silence->least);
-	if (silence->most >= 0)
-		ep_json_member_int(json, "at_most_ns", silence->most);
-	ep_json_object_end(json);
-}
-
 /* Of a file that outlives its process. */
 static const char *life_name(const struct ep_report *report)
 {
@@ -274,7 +257,8 @@ static void write_end(struct ep_json *json, const struct ep_report *report,
 		write_instruction(json, head);
 	if (head->has_said)
 		ep_json_member_text(json, "said", head->said.text);
-	write_silence(json, &head->silence);
+	if (report->trace)
+		ep_end_json(&report->trace->end, json);
 	ep_json_object_end(json);
 }
 

@@ -50,9 +50,8 @@ static void write_history(struct ep_json *json, const struct ep_report *report,
 		return;
 	}
 	ep_json_object(json);
-	ep_json_member_int(
-		json, "last_record_ago_ns",
-		ep_trace_ns(trace, thread->last_tsc, report->end_tsc));
+	ep_json_member_int(json, "last_record_ago_ns",
+			   ep_trace_ago(trace, thread->last_tsc));
 	ep_json_member_int(
 		json, "span_ns",
 		ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));

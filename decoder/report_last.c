@@ -127,8 +127,9 @@ int ep_report_last_print(struct ep_report *report,
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	fprintf(report->out,
 		"  last calls (seconds before the end%s, duration, call)\n",
-		report->end_tsc > report->trace->last_tsc ? ""
-							  : " of the trace");
+		report->trace->end.tsc > report->trace->last_tsc
+			? ""
+			: " of the trace");
 	if (last->left)
 		fprintf(report->out,
 			"       … %zu outer calls in flight are left out …\n",
@@ -136,7 +137,6 @@ int ep_report_last_print(struct ep_report *report,
 	ep_outbuf_init(out, report->out);
 	ep_replay_init(&replay, out, report->trace, &report->style);
 	replay.outdent = least_depth(last);
-	replay.end_tsc = report->end_tsc;
 	for (size_t i = 0; i < last->count; i++) {
 		ep_replay_event(&replay, &last->events[i], NULL);
 		report->ghosts |= ep_replay_approximate(&last->events[i]);

@@ -20,7 +20,7 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 			  char out[EP_TIMETEXT_SIZE + 2])
 {
 	char text[EP_TIMETEXT_SIZE];
-	int64_t ns = ep_trace_ns(report->trace, time->best, report->end_tsc);
+	int64_t ns = ep_trace_ago(report->trace, time->best);
 
 	if (!time->exact)
 		report->ghosts = true;
@@ -29,7 +29,7 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 		return out;
 	}
 	snprintf(out, EP_TIMETEXT_SIZE + 2, "%s%s", time->exact ? "" : "~",
-		 ep_timetext(text, ns > 0 ? ns : 0));
+		 ep_timetext(text, ns));
 	return out;
 }
 
@@ -38,7 +38,7 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 static void print_called(struct ep_report *report, const struct ep_time *time)
 {
 	char text[EP_TIMETEXT_SIZE + 2];
-	int64_t most = ep_trace_ns(report->trace, time->low, report->end_tsc);
+	int64_t most = ep_trace_ago(report->trace, time->low);
 
 	if (time->high != EP_TIME_UNKNOWN)
 		fprintf(report->out, "called %s before the end",
@@ -332,9 +332,8 @@ void ep_report_spans(const struct ep_report *report,
 		fprintf(report->out, "%s%s [%s]", i ? ", " : "",
 			flight->spans[i].name,
 			ep_timetext(ago,
-				    ep_trace_ns(trace,
-						flight->spans[i].since.best,
-						report->end_tsc)));
+				    ep_trace_ago(trace,
+						 flight->spans[i].since.best)));
 	if (flight->span_count > SPANS_TOLD)
 		fprintf(report->out, ", … %zu more",
 			flight->span_count - SPANS_TOLD);

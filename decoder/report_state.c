@@ -29,8 +29,8 @@ static void take_slice(struct ep_report_state *state,
 {
 	const struct ep_trace *trace = report->trace;
 	const struct ep_slice *before = state->slice;
-	uint64_t end = report->end_tsc > trace->schedule->last
-			       ? report->end_tsc
+	uint64_t end = report->trace->end.tsc > trace->schedule->last
+			       ? report->trace->end.tsc
 			       : trace->schedule->last;
 
 	state->ns = ep_trace_ns(trace, state->slice->begin, end);

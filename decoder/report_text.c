@@ -138,7 +138,6 @@ static void print_watchdog(struct ep_report *report,
 	char deadline[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE];
 	char late_text[EP_TIMETEXT_SIZE];
 	int64_t late = ep_trace_watchdog_late(trace, one);
-	int64_t fed = ep_trace_ns(trace, one->fed_tsc, report->end_tsc);
 
 	fprintf(report->out, "%swatchdog  %s %s: %s", report->style.dim,
 		report->style.plain, one->name,
@@ -146,7 +145,7 @@ static void print_watchdog(struct ep_report *report,
 	fprintf(report->out,
 		" thread %" PRIu32 " %s, %s before the end, deadline %s",
 		one->fed_by, ep_report_thread_name(report, one->fed_by),
-		ep_timetext(ago, fed > 0 ? fed : 0),
+		ep_timetext(ago, ep_trace_ago(trace, one->fed_tsc)),
 		ep_timetext(deadline, one->deadline));
 	if (late)
 		fprintf(report->out, "; %s%s too late%s", report->style.warn,
@@ -223,7 +222,8 @@ static void print_head(struct ep_report *report,
 		if (head->because[0])
 			field(report, "because", "%s", head->because);
 	}
-	if (ep_report_silence_text(&head->silence, silence, sizeof(silence)))
+	if (report->trace &&
+	    ep_end_text(&report->trace->end, silence, sizeof(silence)))
 		field(report, "silence", "%s", silence);
 	print_watchdogs(report);
 }
@@ -247,9 +247,8 @@ static void print_hung(struct ep_report *report,
 	if (!hung->waits && trace && trace->block_count)
 		fprintf(report->out, "%s last record %s before the end",
 			hung->has_call ? "," : "",
-			ep_timetext(text,
-				    ep_trace_ns(report->trace, trace->last_tsc,
-						report->end_tsc)));
+			ep_timetext(text, ep_trace_ago(report->trace,
+						       trace->last_tsc)));
 	for (size_t i = 0; i < hung->function_count; i++)
 		fprintf(report->out, "%s%s", i ? " < " : " (",
 			hung->functions[i]->name);
@@ -286,8 +285,7 @@ static void print_history(struct ep_report *report,
 		return;
 	}
 	fprintf(report->out, ": last record %s before the end, ",
-		ep_timetext(ago, ep_trace_ns(trace, thread->last_tsc,
-					     report->end_tsc)));
+		ep_timetext(ago, ep_trace_ago(trace, thread->last_tsc)));
 	fprintf(report->out, "history of %s%s",
 		ep_timetext(span, ep_trace_ns(trace, thread->first_tsc,
 					      thread->last_tsc)),

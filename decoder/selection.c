@@ -58,7 +58,7 @@ bool ep_selection_wants_thread(const struct ep_selection *selection,
 static uint64_t tsc_of(const struct ep_trace *trace, const struct ep_when *when,
 		       uint64_t otherwise)
 {
-	uint64_t from = when->from_end ? trace->last_tsc : trace->first_tsc;
+	uint64_t from = when->from_end ? trace->end.tsc : trace->first_tsc;
 	double ticks;
 
 	if (!when->given || trace->clock.ns_per_tick <= 0)

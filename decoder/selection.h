@@ -6,8 +6,8 @@
 #include "decoder/calls.h"
 #include "decoder/patterns.h"
 
-/* A point in time as the user gives it: from the end (-10ms), from the start
- * (+1.5s). */
+/* A point in time as the user gives it: from the end (-10ms; end.h), from the
+ * start (+1.5s). */
 struct ep_when {
 	bool given;
 	bool from_end;

@@ -264,7 +264,7 @@ static int open_span(void *context, const struct ep_nest_thread *thread,
 		return out_of_memory(err);
 	stat->calls++;
 	stat->open++;
-	stat->total += span_ns(c, event->begin.best, c->trace->last_tsc);
+	stat->total += span_ns(c, event->begin.best, c->trace->end.tsc);
 	return EP_OK;
 }
 

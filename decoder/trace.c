@@ -338,6 +338,9 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
 		read_all(trace, header);
 	starved = trace->starved;
 	if (!starved && (header || trace->block_count)) {
+		trace->end = (struct ep_trace_end){NULL, EP_TRACE_END_UNKNOWN,
+						   EP_TRACE_END_UNKNOWN,
+						   trace->last_tsc};
 		trace->plans =
 			calloc(trace->thread_count + 1, sizeof(*trace->plans));
 		*out = trace;

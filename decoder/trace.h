@@ -114,6 +114,17 @@ struct ep_trace_clock {
 	unsigned anchors;       /* valid ones */
 };
 
+#define EP_TRACE_END_UNKNOWN (-1)
+
+/* What is known of the process's end (end.h). */
+struct ep_trace_end {
+	const char *source;  /* "snapshot", for programs; NULL: nothing but the
+				last record */
+	int64_t least, most; /* ns after that; EP_TRACE_END_UNKNOWN */
+	uint64_t tsc;        /* the last record, and `least` more: what ages and
+				--last count back from */
+};
+
 struct ep_trace_damage {
 	uint64_t pages_missing;  /* of the arena, not saved or unreadable */
 	uint64_t blocks_torn;    /* non-zero, but the check word fails; those
@@ -154,6 +165,7 @@ struct ep_trace {
 	uint64_t stacks_missing;  /* threads that did not answer */
 	struct ep_trace_damage damage;
 	uint64_t first_tsc, last_tsc; /* of all records that are left; 0 none */
+	struct ep_trace_end end;      /* the last record, until ep_end_find */
 	uint64_t block_count;
 	char **warnings; /* one line each */
 	size_t warning_count;
@@ -192,6 +204,8 @@ int64_t ep_trace_watchdog_late(const struct ep_trace *trace,
 
 /* Nanoseconds between two times, signed; exact to the clock's error bound. */
 int64_t ep_trace_ns(const struct ep_trace *trace, uint64_t from, uint64_t to);
+/* Nanoseconds from a time to the process's end; 0 of one that seems later. */
+int64_t ep_trace_ago(const struct ep_trace *trace, uint64_t tsc);
 /* Their sum, or the end of the range. */
 static inline int64_t ep_ns_add(int64_t a, int64_t b)
 {

@@ -148,7 +148,7 @@ int64_t ep_trace_watchdog_late(const struct ep_trace *trace,
 
 	if (watchdog->paused)
 		return 0;
-	unfed = ep_trace_ns(trace, watchdog->fed_tsc, trace->last_tsc);
+	unfed = ep_trace_ns(trace, watchdog->fed_tsc, trace->end.tsc);
 	if (watchdog->missed_tsc && watchdog->missed_fed == watchdog->fed_tsc) {
 		int64_t seen = ep_trace_ns(trace, watchdog->fed_tsc,
 					   watchdog->missed_tsc);

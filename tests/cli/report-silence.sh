@@ -51,6 +51,29 @@ for shot in crash.dir/shot.1 crash.dir/shot.2; do
 	has out ", by the snapshot's clock"
 	grep -qE '^thread [0-9]+ silent.*: last record [0-9.]+ (ms|s) before the end' out || say "$shot: $(grep ^thread out)"
 done
+# All that counts from the end counts from that one: of the last 100 ms there is no call but those that were open, and leaf
+# returned more than 300 ms before.
+counts_from_end() { # FILE
+	local options
+	for options in --last=100ms --since=-100ms; do
+		gives 0 "$EPITAPH" replay $options "$1"
+		has out 'wait_and_die() {'
+		hasnt out 'leaf('
+		gives 0 "$EPITAPH" stats $options --csv "$1"
+		has out '"wait_and_die",'
+		hasnt out '"leaf",'
+		gives 0 "$EPITAPH" export -f collapsed $options "$1"
+		has out 'wait_and_die'
+		hasnt out 'leaf'
+	done
+	gives 0 "$EPITAPH" replay --until=-100ms "$1"
+	grep -qE '^ +-(0\.[3-9]|[1-9])[0-9.]+ .* leaf\(\);' out || say "$1: leaf by replay: $(grep leaf out)"
+	gives 0 "$EPITAPH" info "$1"
+	has out 'silence    no record in the last '
+	grep -qE ' -([3-9][0-9]{2}\.[0-9]+ ms|[0-9]+\.[0-9]+ s)( |$)' out || say "$1: the last event by info: $(cat out)"
+}
+counts_from_end crash.dir/shot.1
+
 # The bound is the file's time; ages do not count from it.
 silence core.dead core-file
 [ "$least" = - ] && [ "$most" -ge 300 ] && [ "$age" -lt 300 ] || say "core: $least to $most ms, called $age ms before"
@@ -65,8 +88,12 @@ crash core.dead env EPITAPH_SCHED=auto "$PWD/silent"
 silence core.dead 'scheduling core-file'
 [ "$least" = - ] || [ "$age" -ge "$least" ] || say "with events: called $age ms before, and silent for $least"
 [ "$most" -ge 300 ] || say "with events: $most ms at most"
+# These go on after the last record, and have no negative age.
 gives 0 "$EPITAPH" info core.dead
-[ "$least" = - ] || grep -qE '^scheduling .*, up to [0-9.]+ [mu]?s after the last record$' out || say "info: $(grep ^scheduling out)"
+if [ "$least" != - ]; then
+	grep -qE '^scheduling .*, up to ([0-9.]+ (ms|us|ns) before )?the end$' out || say "events: $(grep ^scheduling out)"
+	[ "$least" -lt 300 ] || counts_from_end core.dead
+fi
 
 # Nobody but run saw when it was killed.
 EPITAPH_SCHED=off "$EPITAPH" run -- ./silent kill >said 2>page || true

@@ -31,6 +31,7 @@ static struct ep_trace trace = {
 	.thread_count = 2,
 	.first_tsc = START,
 	.last_tsc = START + 100,
+	.end = {.tsc = START + 100},
 };
 static struct ep_function functions[26];
 static char names[26][2];

@@ -41,11 +41,11 @@ static void prepare(void)
 	trace = (struct ep_trace){.threads = threads,
 				  .thread_count = 2,
 				  .last_tsc = 4000,
+				  .end = {.tsc = 6000},
 				  .schedule = &schedule};
 	memset(&source, 0, sizeof(source));
 	source.death = (struct ep_death){.signal = SIGSEGV, .tid = 8};
-	report = (struct ep_report){
-		.source = &source, .trace = &trace, .end_tsc = 6000};
+	report = (struct ep_report){.source = &source, .trace = &trace};
 }
 
 static const struct ep_slice *look(void)

@@ -24,7 +24,8 @@ static struct ep_trace trace = {
 	.threads = &thread,
 	.thread_count = 1,
 	.first_tsc = 0,
-	.last_tsc = 1000,
+	.last_tsc = 900,
+	.end = {.tsc = 1000}, /* it is known to have lived until then */
 };
 
 static const char *const names[] = {"main", "early", "outer", "inner",
