@@ -7,7 +7,6 @@
 #include "coredump/arena_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,29 +15,16 @@
 #include <unistd.h>
 
 #include "coredump/arena_impl.h"
+#include "coredump/regularfile.h"
 #include "coredump/root_impl.h"
 #include "coredump/source_impl.h"
 
 #define THREADS_MAX 65536u /* entries of the table that are looked at */
 
-/* No FIFO, no device. */
-int ep_arena_file_open(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		errno = EINVAL;
-		return -1;
-	}
-	return fd;
-}
-
 bool ep_arena_file_is(const char *path)
 {
 	char magic[EP_MAGIC_SIZE];
-	int fd = ep_arena_file_open(path);
+	int fd = ep_regular_file_open(path);
 	bool is = fd >= 0 &&
 		  pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 		  memcmp(magic, EP_ARENA_MAGIC, sizeof(magic)) == 0;
@@ -255,7 +241,7 @@ static int arena_load(struct ep_source *source, struct ep_err *err)
 	struct stat st;
 	int rc;
 
-	source->fd = ep_arena_file_open(source->path);
+	source->fd = ep_regular_file_open(source->path);
 	if (source->fd < 0 || fstat(source->fd, &st) != 0)
 		return ep_fail(err, errno == EACCES ? EP_E_PERMISSION : EP_E_IO,
 			       0, "%s: %m", source->path);

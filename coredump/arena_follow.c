@@ -14,6 +14,7 @@
 
 #include "coredump/arena_impl.h"
 #include "coredump/held.h"
+#include "coredump/regularfile.h"
 #include "coredump/root_impl.h"
 #include "coredump/source_impl.h"
 
@@ -41,12 +42,12 @@ static int try_descriptor(int fd, const struct ep_root *root)
 static int find_name(const char *path, const struct ep_root *root)
 {
 	char aside[4400];
-	int fd = try_descriptor(ep_arena_file_open(path), root);
+	int fd = try_descriptor(ep_regular_file_open(path), root);
 
 	for (int i = 1; i <= ASIDE_MAX && fd < 0; i++) {
 		snprintf(aside, sizeof(aside), "%s.%d", path, i);
 		if (access(aside, F_OK) == 0)
-			fd = try_descriptor(ep_arena_file_open(aside), root);
+			fd = try_descriptor(ep_regular_file_open(aside), root);
 	}
 	return fd;
 }

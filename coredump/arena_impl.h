@@ -13,7 +13,4 @@ void ep_arena_life(struct ep_arena_file *out, int fd,
 		   const struct ep_process *process, uint64_t address,
 		   const char *oom_file);
 
-/* A regular file, for reading; -1 with errno. */
-int ep_arena_file_open(const char *path);
-
 #endif

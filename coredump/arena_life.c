@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "coredump/arena_impl.h"
+#include "coredump/regularfile.h"
 #include "coredump/live.h"
 #include "coredump/procfile.h"
 
@@ -126,7 +127,7 @@ static void look_at_kills(struct ep_arena_file *out, const char *path,
 			  uint64_t before)
 {
 	/* The path is the file's word: it may be anything. */
-	int fd = *path ? ep_arena_file_open(path) : -1;
+	int fd = *path ? ep_cgroup_file_open(path) : -1;
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	uint64_t now;
 	char line[128];

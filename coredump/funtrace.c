@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "coredump/funtrace_impl.h"
+#include "coredump/regularfile.h"
 
 /* Not before it is known where the modules' files are. */
 static void place_once(struct ep_source *source)
@@ -255,14 +256,10 @@ static bool head_is(int fd)
 
 bool ep_funtrace_file_is(const char *path)
 {
-	struct stat st;
-	int fd = -1;
-	bool is;
-
 	/* To open a pipe and close it again would end who writes into it. */
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	is = fd >= 0 && head_is(fd);
+	int fd = ep_regular_file_open(path);
+	bool is = fd >= 0 && head_is(fd);
+
 	if (fd >= 0)
 		close(fd);
 	return is;

@@ -6,14 +6,13 @@
  * untrusted: what makes no sense tells nothing.
  */
 #include <dwarf.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "coredump/funtrace_impl.h"
+#include "coredump/objectfile.h"
 
 #define COLD ".cold"
 
@@ -161,7 +160,6 @@ static struct file *file_at(struct ep_funtrace_code *code, uint64_t address)
 {
 	char path[EP_FUNTRACE_PATH];
 	struct file *file;
-	struct stat st;
 	size_t i = ep_funtrace_module_at(code->modules, code->module_count,
 					 address);
 
@@ -173,10 +171,8 @@ static struct file *file_at(struct ep_funtrace_code *code, uint64_t address)
 		ep_funtrace_path(path, sizeof(path), code->source,
 				 i == code->program, code->modules[i].path,
 				 code->modules[i].path_size);
-		file->fd = open(path,
-				O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		if (file->fd >= 0 && fstat(file->fd, &st) == 0 &&
-		    S_ISREG(st.st_mode))
+		file->fd = ep_object_file_descriptor(path);
+		if (file->fd >= 0)
 			file_read(file, &code->modules[i]);
 	}
 	return file->count ? file : NULL;

@@ -6,7 +6,6 @@
  * with their exact ends, and p_vaddr where the offset should be. The file on
  * disk tells which is which; without it the bias is a guess, and marked so.
  */
-#include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 
 #include "coredump/elfimage.h"
 #include "coredump/funtrace_impl.h"
+#include "coredump/objectfile.h"
 
 #define MODULES_MAX 65536u
 #define PATH_LIMIT  4096u
@@ -285,13 +285,12 @@ bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf)
 
 static bool object_open(struct ep_funtrace_object *object, const char *path)
 {
-	struct stat st;
 	Elf *elf = NULL;
 	bool ok = false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = ep_object_file_descriptor(path);
 
 	memset(object, 0, sizeof(*object));
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+	if (fd >= 0) {
 		elf_version(EV_CURRENT);
 		elf = elf_begin(fd, ELF_C_READ, NULL);
 		ok = elf && ep_funtrace_object_read(object, elf);

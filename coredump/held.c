@@ -22,12 +22,10 @@
 
 /* ---- files ---- */
 
-/* First what it is, by a descriptor that opens nothing: of a device, or a FIFO,
- * that would be felt by somebody. */
 static int file_open(int proc, uint64_t start, uint64_t end)
 {
 	char path[96];
-	int place, fd = -1;
+	int place, fd;
 
 	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, start,
 		 end);
@@ -35,8 +33,7 @@ static int file_open(int proc, uint64_t start, uint64_t end)
 	if (place < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	if (ep_file_is_regular(place))
-		fd = ep_object_file_descriptor(path);
+	fd = ep_object_file_descriptor(path);
 	close(place);
 	return fd;
 }

@@ -4,7 +4,6 @@
 #include "coredump/objectfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "coredump/cursor.h"
 #include "coredump/elfimage.h"
 #include "coredump/held.h"
+#include "coredump/regularfile.h"
 #include "coredump/source_impl.h"
 
 #define NOTES_MAX    (64u << 10) /* bytes of one PT_NOTE; usual is 0.2 KiB */
@@ -49,34 +49,21 @@ static void path_on_disk(const struct ep_source *source,
 		snprintf(out, size, "%s", mapping->path);
 }
 
-bool ep_file_is_regular(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-/* A name in a core may be that of a FIFO or a device by now. Of a section that
- * lies in a hole libelf makes as many zeroes in memory. Files are not sparse as
- * linkers and strip write them, nor 64 times smaller where the file system
- * compresses. */
+/* Of a section that lies in a hole libelf makes as many zeroes in memory. Files
+ * are not sparse as linkers and strip write them, nor 64 times smaller where
+ * the file system compresses. */
 int ep_object_file_descriptor(const char *path)
 {
+	int fd = ep_regular_file_open(path);
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int error = 0;
 
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		error = EINVAL;
-	else if (st.st_size > SPARSE_MAX &&
-		 st.st_size / 64 > (off_t)st.st_blocks * 512)
-		error = EFBIG;
-	if (error == 0)
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return fd;
+	if (st.st_size <= SPARSE_MAX ||
+	    st.st_size / 64 <= (off_t)st.st_blocks * 512)
 		return fd;
 	close(fd);
-	errno = error;
+	errno = EFBIG;
 	return -1;
 }
 

@@ -19,11 +19,8 @@ struct ep_object_file {
 	char path[4352];
 };
 
-/* Is it a regular file? Of a descriptor that only names one (O_PATH), too. */
-bool ep_file_is_regular(int fd);
-
-/* A descriptor to read from; -1 and errno: EINVAL for what is no regular file,
- * EFBIG for one that is all but empty for its size. Does not block. */
+/* As ep_regular_file_open; EFBIG also for a file that is all but empty for its
+ * size. */
 int ep_object_file_descriptor(const char *path);
 
 /*

@@ -15,15 +15,12 @@ void ep_named_file_deinit(struct ep_named_file *file)
 /* Units and lines, or neither. */
 static int read_units(struct ep_named_file *file)
 {
-	const struct ep_module_file *found = &file->found;
-	Elf *elf = ep_module_file_lines(found);
+	Elf *elf = ep_module_file_lines(&file->found);
 	int rc;
 
 	if (!elf)
 		return EP_END;
-	rc = ep_units_create(
-		&file->units, elf,
-		elf == found->elf ? found->path : found->debug_path, NULL);
+	rc = ep_units_create(&file->units, elf, NULL);
 	if (rc == EP_OK)
 		rc = ep_lines_create(&file->lines, file->units, NULL);
 	if (rc != EP_OK) {

@@ -9,11 +9,8 @@
 
 #include <dwarf.h>
 #include <gelf.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define UNITS_MAX  ((size_t)1 << 22)
 #define RANGES_MAX ((size_t)1 << 24)
@@ -37,7 +34,6 @@ struct ep_units {
 	size_t count, room;
 	struct range *ranges; /* ascending start */
 	size_t range_count, range_room;
-	char folder[PATH_MAX]; /* that the file lies in */
 	bool starved;
 };
 
@@ -213,36 +209,12 @@ static bool strings_end(Elf *elf)
 	return true;
 }
 
-static const char *string_of(Dwarf_Die *die, unsigned name, unsigned other)
+static void find_code(struct unit *unit)
 {
 	Dwarf_Attribute attribute;
-	const char *text = dwarf_formstring(dwarf_attr(die, name, &attribute));
 
-	return text ? text
-		    : dwarf_formstring(dwarf_attr(die, other, &attribute));
-}
-
-/* libdw would wait for a FIFO's writer, or read from the terminal. */
-static bool is_odd(const char *folder, const char *name)
-{
-	struct stat status;
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s%s%s", folder, *folder ? "/" : "",
-		 name);
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-static void find_code(struct ep_units *units, struct unit *unit)
-{
-	const char *name =
-		string_of(&unit->die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
-	const char *folder =
-		string_of(&unit->die, DW_AT_comp_dir, DW_AT_comp_dir);
-
-	if (!name || is_odd("", name) ||
-	    (*name != '/' && (is_odd(folder ? folder : "", name) ||
-			      is_odd(units->folder, name))))
+	if (!dwarf_attr(&unit->die, DW_AT_dwo_name, &attribute) &&
+	    !dwarf_attr(&unit->die, DW_AT_GNU_dwo_name, &attribute))
 		return;
 	if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &unit->code, NULL,
 			  NULL, NULL) != 0 ||
@@ -259,7 +231,7 @@ Dwarf_Die *ep_units_code(struct ep_units *units, size_t index)
 	if (!unit->split)
 		return &unit->die;
 	if (!unit->asked)
-		find_code(units, unit);
+		find_code(unit);
 	unit->asked = true;
 	return unit->has_code ? &unit->code : NULL;
 }
@@ -282,16 +254,12 @@ static Dwarf *begin(Elf *elf)
 	return NULL;
 }
 
-int ep_units_create(struct ep_units **out, Elf *elf, const char *path,
-		    struct ep_err *err)
+int ep_units_create(struct ep_units **out, Elf *elf, struct ep_err *err)
 {
 	struct ep_units *units = calloc(1, sizeof(*units));
 
 	if (!units)
 		return ep_fail(err, EP_E_MEMORY, 0, "units: out of memory");
-	if (path && strrchr(path, '/'))
-		snprintf(units->folder, sizeof(units->folder), "%.*s",
-			 (int)(strrchr(path, '/') - path), path);
 	units->dwarf = begin(elf);
 	if (!units->dwarf) {
 		ep_units_destroy(units);

@@ -21,11 +21,11 @@ struct ep_units_walk {
 	unsigned tries;
 };
 
-/* `elf`, whose path is `path`, must outlive the units. The file that dwz moved
- * shared parts to is found as libdw does, from that path on. EP_END: no debug
- * information. */
-int ep_units_create(struct ep_units **out, Elf *elf, const char *path,
-		    struct ep_err *err);
+/* `elf` must outlive the units. .dwo files, and the file that dwz moved shared
+ * parts to, are found as libdw does, from the path on that `elf` was opened by;
+ * what is no regular file is not opened (coredump/libraryopen.c). EP_END: no
+ * debug information. */
+int ep_units_create(struct ep_units **out, Elf *elf, struct ep_err *err);
 void ep_units_destroy(struct ep_units *units); /* NULL is allowed */
 
 size_t ep_units_count(const struct ep_units *units);

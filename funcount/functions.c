@@ -121,11 +121,7 @@ static int open_parts(struct work *work)
 	if (!result && work->file.elf)
 		result = open_code(work);
 	if (!result && lines)
-		result = ep_units_create(&work->units, lines,
-					 lines == work->file.elf
-						 ? work->file.path
-						 : work->file.debug_path,
-					 NULL);
+		result = ep_units_create(&work->units, lines, NULL);
 	if (!result && work->units)
 		result = ep_lines_create(&work->lines, work->units, NULL);
 	for (size_t i = 0; lines && work->options && result != EP_E_MEMORY &&

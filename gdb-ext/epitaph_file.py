@@ -5,9 +5,9 @@ renamed since, or be another's by now: identity and generation tell. As
 coredump/arena_follow.c."""
 
 import os
-import stat
 
 import epitaph_format as fmt
+from epitaph_regular import open_regular
 from epitaph_source import PAGE, text
 
 ASIDE = 1000  # PATH.1 ... that are looked at
@@ -26,19 +26,6 @@ def path_of(source, found):
     return path if path and b"\0" not in path else None
 
 
-def open_file(path):
-    """A descriptor, or None. No FIFO, no device."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
-                     | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if stat.S_ISREG(os.fstat(fd).st_mode):
-        return fd
-    os.close(fd)
-    return None
-
-
 def candidates(path):
     yield path
     for number in range(1, ASIDE + 1):
@@ -51,7 +38,7 @@ def follow(finder, found):
     if path is None:
         return False
     for name in candidates(path):
-        fd = open_file(name)
+        fd = open_regular(name)
         if fd is None:
             continue
         before = source.segments

@@ -4,9 +4,9 @@ as coredump/abortmessage.c finds them: the symbol __abort_msg from the file
 that ran, a pointer to pages of { uint32_t size; text }."""
 
 import os
-import stat
 import struct
 
+from epitaph_regular import open_regular
 from epitaph_source import AT_PHDR, PAGE
 
 SIZE_MOST = 1 << 20
@@ -35,10 +35,12 @@ def symbol_value(data, wanted):
 
 def read_file(path):
     """The bytes of a regular file; None: it is none, or too large."""
+    fd = open_regular(path)
+    if fd is None:
+        return None
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            info = os.fstat(file.fileno())
-            if stat.S_ISREG(info.st_mode) and info.st_size < FILE_MOST:
+        with open(fd, "rb") as file:
+            if os.fstat(fd).st_size < FILE_MOST:
                 return file.read()
     except OSError:
         pass
