@@ -18,13 +18,15 @@
 #include "decoder/funtrace_export.h"
 #include "decoder/viztracer.h"
 
-#define MIN_PERCENT 0.5 /* --min-percent, when it is not given */
+#define MIN_PERCENT  0.5 /* --min-percent, when it is not given */
+#define SOURCES_TOLD 20  /* files */
 
 struct export
 {
 	struct ep_session session;
 	struct ep_selection selection;
 	struct ep_export what; /* set when the session is open */
+	struct ep_embedded embedded;
 	const struct format *format;
 	const char *path; /* NULL: stdout */
 	bool gzip;
@@ -42,7 +44,7 @@ struct format {
 static const struct format formats[] = {
 	{"viztracer",
 	 {NULL},
-	 "no-sources raw-timestamps",
+	 "sources raw-timestamps",
 	 ep_viztracer_write,
 	 false},
 	{"chrome", {NULL}, "raw-timestamps", ep_chrome_write, false},
@@ -279,7 +281,6 @@ static int take_arguments(struct export *export,
 		return refuse_format(name);
 	export->gzip = ep_argument_given(arguments, "gzip") ||
 		       (export->path && ends_with(export->path, ".gz"));
-	export->what.no_sources = ep_argument_given(arguments, "no-sources");
 	export->what.raw_times = ep_argument_given(arguments, "raw-timestamps");
 	export->what.merge_threads =
 		ep_argument_given(arguments, "merge-threads");
@@ -292,11 +293,45 @@ static int take_arguments(struct export *export,
 	return result ? result : ep_choose(&export->selection, arguments);
 }
 
+/* An exit status. */
+static int take_sources(struct export *export,
+			const struct ep_arguments *arguments)
+{
+	const char *values[EP_VALUES_MAX];
+	size_t count = ep_argument_values(arguments, "sources", values);
+	struct ep_err err;
+
+	for (size_t i = 0; i < count; i++)
+		if (ep_embedded_add(&export->embedded, values[i], &err)) {
+			ep_say("--sources=%s", err.text);
+			return EP_EXIT_UNREADABLE;
+		}
+	export->what.embedded = count ? &export->embedded : NULL;
+	return 0;
+}
+
+/* What leaves the machine with the export. */
+static void tell_sources(const struct export *export)
+{
+	const struct ep_embedded *embedded = &export->embedded;
+
+	if (!embedded->folder_count)
+		return;
+	ep_say("source files whose text is in it: %zu", embedded->file_count);
+	for (size_t i = 0; i < embedded->file_count && i < SOURCES_TOLD; i++)
+		ep_say("  %s", embedded->files[i]);
+	if (embedded->file_count > SOURCES_TOLD)
+		ep_say("  and %zu more, see file_info.files in it",
+		       embedded->file_count - SOURCES_TOLD);
+}
+
 static int run(const struct ep_arguments *arguments)
 {
 	static struct export export;
 	int result = take_arguments(&export, arguments), status;
 
+	if (!result)
+		result = take_sources(&export, arguments);
 	if (result)
 		return result;
 	result = ep_session_open(&export.session, arguments,
@@ -305,6 +340,9 @@ static int run(const struct ep_arguments *arguments)
 		return result;
 	status = write_calls(&export);
 	result = ep_session_warn(&export.session);
+	if (status == EP_EXIT_COMPLETE)
+		tell_sources(&export);
+	ep_embedded_deinit(&export.embedded);
 	if (status == EP_EXIT_NOTHING)
 		ep_say("%s: no call fits", arguments->operands[0]);
 	ep_session_close(&export.session);
@@ -320,8 +358,9 @@ static const struct ep_option options[] = {
 	{"gzip", 'z', NULL,
 	 "compress; also when FILE ends in .gz, which Perfetto and speedscope "
 	 "open as it is"},
-	{"no-sources", 0, NULL,
-	 "viztracer: leave the text of the source files out"},
+	{"sources", 0, "DIR",
+	 "viztracer: with the text of the source files that lie below DIR; may "
+	 "be given several times"},
 	{"raw-timestamps", 0, NULL,
 	 "viztracer, chrome: times of the TSC itself, not since the first "
 	 "record"},
@@ -348,9 +387,12 @@ const struct ep_command ep_command_export = {
 		".folded, .speedscope.json, .dot, .gv or .raw tells it. What a "
 		"format has no place for is left out of it; jsonl has all.\n\n"
 		"viztracer: JSON for vizviewer (pip install viztracer): the "
-		"threads on a time line, and the source of the call that is "
-		"selected. ui.perfetto.dev and chrome://tracing open it "
-		"too.\n\n"
+		"threads on a time line; with --sources=DIR, the source of the "
+		"call that is selected, too. Only files below DIR are read, "
+		"whatever the program's debug information names, no link "
+		"leads out of it, and names that begin with a dot are left "
+		"out; what was taken is told. ui.perfetto.dev and "
+		"chrome://tracing open it too.\n\n"
 		"chrome: the Trace Event Format, for ui.perfetto.dev, "
 		"chrome://tracing and speedscope, without the sources, with "
 		"file, line, module and address of each call. In both, throws, "

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "coredump/funtrace.h"
+#include "decoder/embedded.h"
 #include "decoder/nest.h"
 #include "decoder/outbuf.h"
 
@@ -22,7 +23,9 @@ struct ep_export {
 	const struct ep_trace *trace;
 	struct ep_names *names;
 	const struct ep_selection *selection; /* NULL: all */
-	bool no_sources; /* viztracer: leave the files' texts out */
+	struct ep_embedded *embedded; /* viztracer: source files whose texts
+					 may come along, and which of them
+					 did; NULL: none */
 	const struct ep_funtrace_facts *funtrace; /* NULL: it is none */
 	bool raw_times;     /* viztracer, chrome: the TSC's own, not since the
 			       first record */

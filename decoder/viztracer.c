@@ -5,17 +5,11 @@
  */
 #include "decoder/viztracer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "decoder/chrome.h"
-
-#define SOURCE_MAX (8 << 20) /* bytes: more is no source that one reads */
 
 struct label {
 	char *text; /* "func (file:line)"; NULL: not asked yet */
@@ -94,42 +88,14 @@ static char *function_text(void *context, const struct ep_function *function)
 
 /* ---- sources ---- */
 
-/* The whole text of a regular file; NULL: cannot be had, or *starved. The
- * caller frees. */
-static char *source_read(const char *path, size_t *size, bool *starved)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	char *text = NULL;
-	ssize_t got = -1;
-
-	*size = 0;
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size <= SOURCE_MAX) {
-		text = malloc((size_t)st.st_size + 1);
-		*starved = !text;
-	}
-	while (text && *size < (size_t)st.st_size &&
-	       (got = read(fd, text + *size, (size_t)st.st_size - *size)) > 0)
-		*size += (size_t)got;
-	if (text && st.st_size > 0 && got < 0) {
-		free(text);
-		text = NULL;
-	}
-	close(fd);
-	return text;
-}
-
 static int write_file(struct writer *writer, const char *path)
 {
 	size_t size, lines = 0;
-	bool starved = false;
-	char *text = source_read(path, &size, &starved);
+	char *text;
+	int rc = ep_embedded_read(writer->export->embedded, path, &text, &size);
 
-	if (!text)
-		return starved ? EP_E_MEMORY : EP_OK;
+	if (rc != EP_OK)
+		return rc == EP_END ? EP_OK : rc;
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
 	ep_json_newline(writer->json);
@@ -203,7 +169,7 @@ static int write_functions(struct writer *writer)
 	return EP_OK;
 }
 
-static int write_sources(struct writer *writer, bool with_texts)
+static int write_sources(struct writer *writer)
 {
 	int rc = EP_OK;
 
@@ -211,7 +177,7 @@ static int write_sources(struct writer *writer, bool with_texts)
 	ep_json_object(writer->json);
 	ep_json_key(writer->json, "files");
 	ep_json_object(writer->json);
-	if (with_texts)
+	if (writer->export->embedded)
 		rc = write_files(writer);
 	ep_json_object_end(writer->json);
 	ep_json_key(writer->json, "functions");
@@ -255,7 +221,7 @@ static int write_tail(void *context, struct ep_json *json)
 
 	writer->json = json;
 	write_metadata(writer);
-	return write_sources(writer, !writer->export->no_sources);
+	return write_sources(writer);
 }
 
 int ep_viztracer_write(FILE *out, const struct ep_export *export,

@@ -16,7 +16,7 @@ has err 'formats are:'
 # One that another program reads as JSON, too, is not guessed.
 gives 64 "$EPITAPH" export -o calls.json core.story
 gives 64 "$EPITAPH" export -o .dot core.story
-for given in chrome:--no-sources speedscope:--weight=calls dot:--merge-threads viztracer:--min-percent=3; do
+for given in chrome:--sources=. speedscope:--weight=calls dot:--merge-threads viztracer:--min-percent=3; do
 	gives 64 "$EPITAPH" export -f "${given%%:*}" "${given#*:}" core.story
 	option=${given#*:}
 	has err "${option%%=*} is for --format="

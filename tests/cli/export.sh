@@ -56,7 +56,7 @@ exec(sys.argv[2])
 END
 }
 
-gives 0 "$EPITAPH" export -f viztracer -o story.json core.story
+gives 0 "$EPITAPH" export -f viztracer --sources=. -o story.json core.story
 [ ! -s out ] || say 'export -o printed on stdout'
 check story.json '
 short = [(e["ph"], e["name"].split(" ")[0]) for e in calls]
@@ -77,14 +77,28 @@ assert all(e["args"]["module"] == "story" for e in calls)
 names = {e["name"]: e["args"]["name"] for e in trace["traceEvents"] if e["ph"] == "M"}
 assert names["process_name"].endswith("/story") and names["thread_name"] == "story", names
 '
-# To stdout the same bytes; without the sources no text of them.
-gives 0 "$EPITAPH" export -f viztracer core.story
+# To stdout the same bytes; no text of a source that nobody asked for.
+gives 0 "$EPITAPH" export -f viztracer --sources=. core.story
 cmp -s out story.json || say 'stdout and -o differ'
-gives 0 "$EPITAPH" export -f viztracer --no-sources core.story
+gives 0 "$EPITAPH" export -f viztracer core.story
 check out 'assert not files and functions'
 mv story.c story.moved
-gives 0 "$EPITAPH" export -f viztracer core.story
+gives 0 "$EPITAPH" export -f viztracer --sources=. core.story
 check out 'assert not files and len(functions) == 10, functions'
+# What is named is somebody else's word: no text from outside of the directory, by a link or by dots, and none of .git or .env.
+mkdir -p tree/.git outside
+cp story.moved outside/story.c
+cp story.moved tree/.git/story.c
+ln -s ../outside/story.c tree/story.c
+for where in tree tree/.git tree/../outside outside; do
+	gives 0 "$EPITAPH" export -f viztracer --sources=tree --path-map="$PWD=$PWD/$where" core.story
+	check out 'assert not files, list(files)'
+	has err 'source files whose text is in it: 0'
+done
+gives 0 "$EPITAPH" export -f viztracer --sources=outside --sources=. --path-map="$PWD=$PWD/tree" core.story
+check out 'assert [f[-13:] for f in files] == ["/tree/story.c"], list(files)'
+has err 'source files whose text is in it: 1'
+has err "  $PWD/tree/story.c"
 gives 0 "$EPITAPH" export -f viztracer --last=2 core.story
 check out 'assert [e["name"].split(" ")[0] for e in calls] == ["main", "last", "fall"]'
 

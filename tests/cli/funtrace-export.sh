@@ -131,8 +131,8 @@ for a, b in zip(one, other):
     assert left[0] or abs(a.get("dur", 0) - b.get("dur", 0)) < 0.02, (a, b)
 END
 same() { # CORE LEAST
-	"$EPITAPH" export -f viztracer --no-sources "$1" >one.json 2>err || [ $? -eq 1 ] || say "$1 as viztracer"
-	"$EPITAPH" export -f viztracer --no-sources raw >other.json 2>err || [ $? -eq 1 ] || say "$1, as a funtrace.raw, as viztracer"
+	"$EPITAPH" export -f viztracer "$1" >one.json 2>err || [ $? -eq 1 ] || say "$1 as viztracer"
+	"$EPITAPH" export -f viztracer raw >other.json 2>err || [ $? -eq 1 ] || say "$1, as a funtrace.raw, as viztracer"
 	python3 same.py one.json other.json "$2" || say "$1: its funtrace.raw tells other calls"
 }
 

@@ -129,7 +129,7 @@ END
 python3 cold.py
 gives 1 "$EPITAPH" replay --format=tsv cold.raw
 has out after
-"$EPITAPH" export -f viztracer --no-sources cold.raw >cold.json 2>err || [ $? -eq 1 ]
+"$EPITAPH" export -f viztracer cold.raw >cold.json 2>err || [ $? -eq 1 ]
 python3 - <<'END' || say 'thrower is left where it is caught'
 import json
 events = {e["name"].split()[0].split("(")[0]: e for e in json.load(open("cold.json"))["traceEvents"] if e["ph"] == "X"}
@@ -161,7 +161,7 @@ strip -o stripped cold
 mkdir -p "else$PWD"
 cp cold "else$PWD/"
 cold() { # OPTIONS: who was left without a return, in the order of their begins, to out
-	"$EPITAPH" export -f viztracer --no-sources "$@" cold.raw >cold.json 2>err || [ $? -eq 1 ]
+	"$EPITAPH" export -f viztracer "$@" cold.raw >cold.json 2>err || [ $? -eq 1 ]
 	python3 -c '
 import json
 events = [e for e in json.load(open("cold.json"))["traceEvents"] if e["ph"] == "X"]

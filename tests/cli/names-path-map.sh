@@ -21,9 +21,10 @@ gives 0 "$EPITAPH" report --path-map=/nowhere=/x --path-map="$PWD/built/src/=/s"
 has out " /s/story.c:"
 
 sources() { python3 -c 'import json; print(" ".join(sorted(json.load(open("out"))["file_info"]["files"])))'; }
-gives 0 "$EPITAPH" export -f viztracer core
+gives 3 "$EPITAPH" export -f viztracer --sources=built core
+gives 0 "$EPITAPH" export -f viztracer --sources=moved core
 [ -z "$(sources)" ] || say "sources that are not there: $(sources)"
-gives 0 "$EPITAPH" export -f viztracer --path-map="$PWD/built=$PWD/moved" core
+gives 0 "$EPITAPH" export -f viztracer --sources=moved --path-map="$PWD/built=$PWD/moved" core
 [ "$(sources)" = "$PWD/moved/src/story.c" ] || say "sources: $(sources)"
 
 for bad in /a =/b ''; do

@@ -35,7 +35,7 @@ static const struct {
 	{{"info", "--json"}, JSON},
 	{{"info"}, TEXT},
 	{{"replay", "--merged"}, TEXT},
-	{{"export", "--format=viztracer", "--no-sources"}, JSON},
+	{{"export", "--format=viztracer", "--sources=."}, JSON},
 	{{"stats"}, TEXT},
 	{{"stats", "--format=json"}, JSON},
 	{{"stats", "--format=tsv"}, TABLE},
