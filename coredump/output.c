@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coredump/target.h"
+
 /* ---- opening ---- */
 
 static bool is_stdout(const char *path)
@@ -34,10 +36,11 @@ static int open_stdout(struct ep_output *output, struct ep_err *err)
 	return EP_OK;
 }
 
-static int open_direct(struct ep_output *output, struct ep_err *err)
+static int open_direct(struct ep_output *output, const struct ep_target *target,
+		       struct ep_err *err)
 {
 	output->direct = true;
-	output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	output->fd = ep_target_open(target);
 	if (output->fd < 0)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
 	return EP_OK;
@@ -81,24 +84,25 @@ static int open_aside(struct ep_output *output, struct ep_err *err)
 }
 
 /* Over a symbolic link: what it points to is replaced, the link stays. */
-static int path_take(struct ep_output *output, const char *path,
-		     struct ep_err *err)
+static int open_at(struct ep_output *output, const struct ep_target *target,
+		   const char *path, struct ep_err *err)
 {
-	char *resolved = output->force ? realpath(path, NULL) : NULL;
-	int length = snprintf(output->path, sizeof(output->path), "%s",
-			      resolved ? resolved : path);
+	struct stat st;
 
-	free(resolved);
-	if (length == 0 || length >= (int)sizeof(output->path))
-		return ep_fail(err, EP_E_USAGE, 0, "%s: %s", path,
-			       length ? "name too long" : "no file name");
-	return EP_OK;
+	strcpy(output->path, target->path);
+	if (S_ISDIR(target->mode))
+		return ep_fail(err, EP_E_USAGE, 0, "%s: a directory", path);
+	if (target->mode && !S_ISREG(target->mode))
+		return open_direct(output, target, err);
+	if (!output->force && lstat(path, &st) == 0)
+		return ep_fail(err, EP_E_USAGE, 0, "%s: exists already", path);
+	return open_aside(output, err);
 }
 
 int ep_output_open(struct ep_output *output, const char *path, bool force,
 		   struct ep_err *err)
 {
-	struct stat st;
+	struct ep_target target;
 	int rc;
 
 	memset(output, 0, sizeof(*output));
@@ -106,16 +110,12 @@ int ep_output_open(struct ep_output *output, const char *path, bool force,
 	output->force = force;
 	if (is_stdout(path))
 		return open_stdout(output, err);
-	rc = path_take(output, path, err);
+	rc = ep_target_look(&target, path, err);
 	if (rc)
 		return rc;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return ep_fail(err, EP_E_USAGE, 0, "%s: a directory", path);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return open_direct(output, err);
-	if (!force && lstat(path, &st) == 0)
-		return ep_fail(err, EP_E_USAGE, 0, "%s: exists already", path);
-	return open_aside(output, err);
+	rc = open_at(output, &target, path, err);
+	ep_target_close(&target);
+	return rc;
 }
 
 /* ---- ending ---- */

@@ -16,14 +16,15 @@ struct ep_output {
 	int fd;
 	bool direct; /* stdout, a pipe, a device */
 	bool force;
-	char path[PATH_MAX];  /* as it will be called, symbolic links resolved
-				 when writing over */
+	char path[PATH_MAX];  /* as it will be called, symbolic links
+				 resolved */
 	char aside[PATH_MAX]; /* "": has no name yet */
 };
 
 /*
  * `path` "-" is stdout. EP_E_USAGE: it exists and `force` is false; stdout is a
- * terminal. The file will be readable by its owner only, as a core is.
+ * terminal. EP_E_PERMISSION also: see target.h. The file will be readable by
+ * its owner only, as a core is.
  */
 int ep_output_open(struct ep_output *output, const char *path, bool force,
 		   struct ep_err *err);

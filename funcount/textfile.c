@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "coredump/target.h"
 
 static int failed(const char *path, struct ep_err *err)
 {
@@ -19,31 +22,20 @@ static int failed(const char *path, struct ep_err *err)
 		       0, "%s: %m", path);
 }
 
-static int resolve(char out[PATH_MAX], const char *path, struct ep_err *err)
-{
-	char *resolved = realpath(path, NULL);
-	int length = snprintf(out, PATH_MAX, "%s", resolved ? resolved : path);
-
-	free(resolved);
-	if (*path && length < PATH_MAX)
-		return EP_OK;
-	return ep_fail(err, EP_E_USAGE, 0, "\"%.100s\": not a file name", path);
-}
-
 /* The mode of the file that is replaced, or what a new one gets. */
-static mode_t mode_for(const char *path)
+static mode_t mode_for(const struct ep_target *target)
 {
-	struct stat st;
 	mode_t mask;
 
-	if (stat(path, &st) == 0)
-		return st.st_mode & 07777;
+	if (target->mode)
+		return target->mode & 0777;
 	mask = umask(0);
 	umask(mask);
 	return 0666 & ~mask;
 }
 
-static int open_aside(struct ep_textfile *out, struct ep_err *err)
+static int open_aside(struct ep_textfile *out, const struct ep_target *target,
+		      struct ep_err *err)
 {
 	int length = snprintf(out->aside, sizeof(out->aside), "%s.XXXXXX",
 			      out->path),
@@ -59,7 +51,7 @@ static int open_aside(struct ep_textfile *out, struct ep_err *err)
 		out->aside[0] = '\0';
 		return failed(out->path, err);
 	}
-	if (fchmod(fd, mode_for(out->path)) == 0)
+	if (fchmod(fd, mode_for(target)) == 0)
 		out->file = fdopen(fd, "w");
 	if (out->file)
 		return EP_OK;
@@ -68,10 +60,19 @@ static int open_aside(struct ep_textfile *out, struct ep_err *err)
 	return failed(out->path, err);
 }
 
+static int open_direct(struct ep_textfile *out, const struct ep_target *target,
+		       struct ep_err *err)
+{
+	int fd = ep_target_open(target);
+
+	out->file = fd < 0 ? NULL : fdopen(fd, "w");
+	return out->file ? EP_OK : failed(out->path, err);
+}
+
 int ep_textfile_open(struct ep_textfile *out, const char *path,
 		     struct ep_err *err)
 {
-	struct stat st;
+	struct ep_target target;
 	int rc;
 
 	*out = (struct ep_textfile){0};
@@ -80,14 +81,15 @@ int ep_textfile_open(struct ep_textfile *out, const char *path,
 		snprintf(out->path, sizeof(out->path), "stdout");
 		return EP_OK;
 	}
-	rc = resolve(out->path, path, err);
+	rc = ep_target_look(&target, path, err);
 	if (rc)
 		return rc;
-	if (stat(out->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		out->file = fopen(out->path, "we");
-		return out->file ? EP_OK : failed(out->path, err);
-	}
-	return open_aside(out, err);
+	strcpy(out->path, target.path);
+	rc = target.mode && !S_ISREG(target.mode)
+		     ? open_direct(out, &target, err)
+		     : open_aside(out, &target, err);
+	ep_target_close(&target);
+	return rc;
 }
 
 int ep_textfile_commit(struct ep_textfile *out, struct ep_err *err)
@@ -122,16 +124,18 @@ void ep_textfile_abandon(struct ep_textfile *out)
 
 int ep_textfile_lock(int *lock, const char *path, struct ep_err *err)
 {
-	char resolved[PATH_MAX];
-	int rc = resolve(resolved, path, err), fd;
+	struct ep_target target;
+	int rc = ep_target_look(&target, path, err), fd;
 	char *slash;
 
 	if (rc)
 		return rc;
-	slash = strrchr(resolved, '/');
+	ep_target_close(&target);
+	slash = strrchr(target.path, '/');
 	if (slash)
-		slash[slash == resolved] = '\0';
-	fd = open(slash ? resolved : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		slash[slash == target.path] = '\0';
+	fd = open(slash ? target.path : ".",
+		  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return failed(path, err);
 	while (flock(fd, LOCK_EX))
