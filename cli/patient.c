@@ -163,8 +163,9 @@ static int program_find(struct ep_patient *patient, const char *name,
 	}
 	if (found && (errno == EINVAL || errno == EFBIG))
 		return ep_fail(err, EP_E_FORMAT, 0, "%s: %s", name,
-			       errno == EFBIG ? "a file that is all holes"
-					      : "not a regular file");
+			       errno == EFBIG
+				       ? "would become far more than its size"
+				       : "not a regular file");
 	return ep_fail(err,
 		       found && errno == EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
 		       "%s: %s", name,

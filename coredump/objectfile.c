@@ -3,6 +3,7 @@
  * regular file is never read, and nothing in a file is believed. */
 #include "coredump/objectfile.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -20,6 +21,10 @@
 #define NOTES_MAX    (64u << 10) /* bytes of one PT_NOTE; usual is 0.2 KiB */
 #define BUILD_ID_MAX 64u
 #define SPARSE_MAX   (256 << 20) /* bytes; no smaller one costs much */
+/* What compressed sections may become: bytes, and times the file. Debug
+ * information shrinks to a fifth or a tenth. */
+#define UNPACKED_MAX   (UINT64_C(64) << 20)
+#define UNPACKED_TIMES 32
 
 /* ---- which file ---- */
 
@@ -49,6 +54,51 @@ static void path_on_disk(const struct ep_source *source,
 		snprintf(out, size, "%s", mapping->path);
 }
 
+/* Bytes that a section says it has once it is unpacked; 0: it is not packed.
+ * libelf unpacks no more than that. */
+static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header,
+			      const char *name)
+{
+	GElf_Chdr packed;
+	Elf_Data *data;
+	uint64_t size;
+
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+	/* The older way: "ZLIB", and the size, highest byte first. */
+	if (!name || strncmp(name, ".zdebug", 7) != 0)
+		return 0;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size < 12)
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
+	return be64toh(size);
+}
+
+static bool is_bomb(int fd, uint64_t size)
+{
+	uint64_t unpacked = 0;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_getshdrstrndx(elf, &names) == 0)
+		while ((section = elf_nextscn(elf, section)))
+			if (gelf_getshdr(section, &header) &&
+			    __builtin_add_overflow(
+				    unpacked,
+				    unpacked_size(section, &header,
+						  elf_strptr(elf, names,
+							     header.sh_name)),
+				    &unpacked))
+				unpacked = UINT64_MAX;
+	elf_end(elf);
+	return unpacked > UNPACKED_MAX && unpacked / UNPACKED_TIMES > size;
+}
+
 /* Of a section that lies in a hole libelf makes as many zeroes in memory. Files
  * are not sparse as linkers and strip write them, nor 64 times smaller where
  * the file system compresses. */
@@ -59,8 +109,9 @@ int ep_object_file_descriptor(const char *path)
 
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return fd;
-	if (st.st_size <= SPARSE_MAX ||
-	    st.st_size / 64 <= (off_t)st.st_blocks * 512)
+	if ((st.st_size <= SPARSE_MAX ||
+	     st.st_size / 64 <= (off_t)st.st_blocks * 512) &&
+	    !is_bomb(fd, (uint64_t)st.st_size))
 		return fd;
 	close(fd);
 	errno = EFBIG;

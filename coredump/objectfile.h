@@ -20,7 +20,7 @@ struct ep_object_file {
 };
 
 /* As ep_regular_file_open; EFBIG also for a file that is all but empty for its
- * size. */
+ * size, or whose compressed sections become far more than it is. */
 int ep_object_file_descriptor(const char *path);
 
 /*

@@ -198,7 +198,7 @@ static bool try_own(struct search *search, const char *path, bool sure)
 	else if (!sure && error == EINVAL)
 		warn(search, "%s is not a regular file", path);
 	else if (!sure && error == EFBIG)
-		warn(search, "%s is all holes", path);
+		warn(search, "%s would become far more than its size", path);
 	else if (!sure)
 		warn(search, "%s: %s%s", path, strerror(error),
 		     error == ENOENT && !search->options->sysroot

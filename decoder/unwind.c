@@ -36,7 +36,8 @@ struct module {
 	struct ep_unwinder *unwinder;
 	const struct ep_trace_module *facts;
 	struct ep_module_file file;
-	void *memory;  /* behind its image, when there is one */
+	void *memory; /* behind its image, when there is one */
+	struct ep_unwind_hook hook;
 	bool asked;    /* for its file */
 	bool has_file; /* or an image */
 };
@@ -98,6 +99,8 @@ static int find_elf(Dwfl_Module *dwfl_module, void **userdata, const char *name,
 		ep_module_file_open(&module->file, module->facts,
 				    module->unwinder->options);
 		fd = keep_file(module->file.fd, module->file.path, file_name);
+		ep_unwind_hook_find(&module->hook, module->file.elf);
+		ep_unwind_hook_find(&module->hook, module->file.debug);
 	}
 	if (fd < 0)
 		*elf = ep_module_image(module->facts, module->unwinder->source,
@@ -356,6 +359,15 @@ static void return_by_hand(struct ep_unwinder *unwinder,
 	unwinder->own = 1;
 }
 
+/* libdwfl asks for a module's file when it wants it. */
+static bool file_opened(struct ep_unwinder *unwinder, uint64_t pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, pc);
+	GElf_Addr bias;
+
+	return module && dwfl_module_getelf(module, &bias);
+}
+
 /*
  * The hook of the return is called behind the epilogue, where gcc still has it
  * that registers lie below the stack pointer, as nothing but `ret` was to come;
@@ -365,16 +377,18 @@ static void return_by_hand(struct ep_unwinder *unwinder,
 static void leave_hook(struct ep_unwinder *unwinder,
 		       Dwarf_Word registers[REGISTER_COUNT])
 {
+	uint64_t pc = registers[REGISTER_RIP];
+	const struct module *module = module_at(unwinder, pc);
 	Dwarf_Word cfa, hooked, caller;
 
-	if (!ep_unwind_hook_cfa(unwinder->dwfl, registers[REGISTER_RIP],
+	if (!module || !file_opened(unwinder, pc) ||
+	    !ep_unwind_hook_cfa(unwinder->dwfl, &module->hook, pc,
 				registers[REGISTER_RSP], &cfa) ||
 	    !memory_read(unwinder->dwfl, cfa - 8, &hooked, unwinder) ||
 	    !memory_read(unwinder->dwfl, cfa, &caller, unwinder) ||
 	    !module_at(unwinder, hooked - 1) ||
 	    !module_at(unwinder, caller - 1) ||
-	    !add_frame(unwinder, registers[REGISTER_RIP],
-		       registers[REGISTER_RSP], true))
+	    !add_frame(unwinder, pc, registers[REGISTER_RSP], true))
 		return;
 	unwinder->own = 1;
 	if (!add_frame(unwinder, hooked, cfa, false))

@@ -38,10 +38,50 @@ bool ep_unwind_code(Dwfl *dwfl, uint64_t address, uint8_t *code, size_t size)
 	return false;
 }
 
-bool ep_unwind_hook_cfa(Dwfl *dwfl, uint64_t pc, uint64_t sp, uint64_t *cfa)
+static bool is_hook_name(const char *name)
+{
+	if (name && strncmp(name, PREFIX, strlen(PREFIX)) == 0)
+		name += strlen(PREFIX);
+	return name && strcmp(name, RETURN_HOOK) == 0;
+}
+
+static bool find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+		    struct ep_unwind_hook *hook)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+		    symbol.st_size == 0 || symbol.st_shndx == SHN_UNDEF ||
+		    !is_hook_name(
+			    elf_strptr(elf, header->sh_link, symbol.st_name)))
+			continue;
+		hook->start = symbol.st_value;
+		hook->end = symbol.st_value + symbol.st_size;
+		return true;
+	}
+	return false;
+}
+
+void ep_unwind_hook_find(struct ep_unwind_hook *hook, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while (elf && hook->start == hook->end &&
+	       (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) &&
+		    (header.sh_type == SHT_SYMTAB ||
+		     header.sh_type == SHT_DYNSYM) &&
+		    find_in(elf, section, &header, hook))
+			return;
+}
+
+bool ep_unwind_hook_cfa(Dwfl *dwfl, const struct ep_unwind_hook *hook,
+			uint64_t pc, uint64_t sp, uint64_t *cfa)
 {
 	Dwfl_Module *module = dwfl_addrmodule(dwfl, pc);
-	const char *name = module ? dwfl_module_addrname(module, pc) : NULL;
 	Dwarf_Frame *frame;
 	Dwarf_Addr bias;
 	Dwarf_CFI *cfi;
@@ -49,12 +89,9 @@ bool ep_unwind_hook_cfa(Dwfl *dwfl, uint64_t pc, uint64_t sp, uint64_t *cfa)
 	size_t count;
 	bool known;
 
-	if (name && strncmp(name, PREFIX, strlen(PREFIX)) == 0)
-		name += strlen(PREFIX);
-	if (!name || strcmp(name, RETURN_HOOK) != 0)
-		return false;
-	cfi = dwfl_module_eh_cfi(module, &bias);
-	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame) != 0)
+	cfi = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	if (!cfi || pc - bias < hook->start || pc - bias >= hook->end ||
+	    dwarf_cfi_addrframe(cfi, pc - bias, &frame) != 0)
 		return false;
 	known = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 &&
 		ops[0].atom == DW_OP_bregx && ops[0].number == REGISTER_RSP;

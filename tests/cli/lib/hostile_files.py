@@ -5,10 +5,13 @@ build-id stays, so it is believed. Each command must end within CPU seconds and 
 megabytes, with a result or a message. Prints what is not so, and the dearest on
 stderr."""
 
+import lzma
 import os
 import random
 import struct
+import subprocess
 import sys
+import zlib
 
 from hostile import DEBUG, Readers, WORDS
 from hostile_made import Judge, sections
@@ -16,6 +19,7 @@ from hostile_made import Judge, sections
 COMMANDS = (("report", DEBUG, "--inlines"), ("report", DEBUG, "--all", "--json"),
             ("replay", DEBUG), ("stats", DEBUG),
             ("extract", "-o", "out.snap"))
+UNPACKING = (("report", "--inlines"), ("stats",))
 HOLLOW = (".note.gnu.build-id", ".dynstr", ".eh_frame", ".debug_info",
           ".debug_line", ".symtab", ".shstrtab")
 KEPT = (".note.gnu.build-id",)
@@ -54,6 +58,41 @@ def hollow(file, name):
     struct.pack_into("<Q", data, table + 64 * number + 32, 4 << 30)
     file.write(data)
     os.truncate(file.path, 12 << 30)
+
+
+def packed(kind):
+    """256 MiB of zeroes in a quarter of a MB."""
+    size = 256 << 20
+    if kind == "xz":
+        packer = lzma.LZMACompressor(preset=0)
+        return b"".join([packer.compress(bytes(1 << 20))
+                         for _ in range(256)] + [packer.flush()])
+    packer = zlib.compressobj(1)
+    data = b"".join([packer.compress(bytes(1 << 20))
+                     for _ in range(256)] + [packer.flush()])
+    return (b"ZLIB" + struct.pack(">Q", size) if kind == "gnu" else
+            struct.pack("<IIQQ", 1, 0, size, 1)) + data
+
+
+def bombs(file, names=("bomb", "bomb.elf")):
+    """The file with a section that becomes 256 MiB, in each way there is."""
+    for kind, section in (("xz", ".gnu_debugdata"), ("gnu", ".zdebug_info"),
+                          ("elf", ".debug_info")):
+        with open(names[0], "wb") as out:
+            out.write(packed(kind))
+        less = ("--strip-all",) if kind == "xz" else (
+            "--remove-section", ".debug_info")
+        subprocess.run(["objcopy", *less, file.path, names[1]], check=True)
+        subprocess.run(["objcopy", "--add-section", section + "=" + names[0],
+                        names[1]], check=True)
+        data = bytearray(open(names[1], "rb").read())
+        table, = struct.unpack_from("<Q", data, 40)
+        for number, part in enumerate(sections(names[1])):
+            if kind == "elf" and part[0] == section:  # SHF_COMPRESSED
+                struct.pack_into("<Q", data, table + 64 * number + 8, 0x800)
+        for name in names:
+            os.unlink(name)
+        yield data
 
 
 def flips(data, chance):
@@ -107,6 +146,11 @@ def main():
             judge.judge(command, core)
         judge.judge(("doctor",), "./" + files[0].path)
         files[0].write(files[0].data)
+    for data in bombs(files[-1]):
+        files[-1].write(data)
+        for command in UNPACKING:
+            judge.judge(command, core)
+    files[-1].write(files[-1].data)
     chance = random.Random(int(seed))
     for number in range(int(count)):
         file = chance.choice(files)
