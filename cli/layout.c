@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/say.h"
+#include "decoder/utf8.h"
 
 static int choose_limit(struct ep_table_form *form, const char *text)
 {
@@ -45,6 +46,8 @@ size_t ep_form_rows(const struct ep_table_form *form, size_t count)
 void ep_csv_field(const char *text)
 {
 	putchar('"');
+	if (ep_is_formula(text))
+		putchar('\'');
 	for (; *text; text++) {
 		if (*text == '"')
 			putchar('"');

@@ -21,7 +21,8 @@ int ep_choose_form(struct ep_table_form *form,
 /* How many of `count` rows are shown. */
 size_t ep_form_rows(const struct ep_table_form *form, size_t count);
 
-/* A field of CSV on stdout, in quotes, quotes doubled (RFC 4180). */
+/* A field of CSV on stdout, in quotes, quotes doubled (RFC 4180); what a
+ * spreadsheet would run begins with a '. */
 void ep_csv_field(const char *text);
 
 #endif

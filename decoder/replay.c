@@ -7,6 +7,7 @@
 
 #include "decoder/happenings.h"
 #include "decoder/timetext.h"
+#include "decoder/utf8.h"
 
 #define INDENT     2
 #define INDENT_MAX 120 /* columns; deeper calls say their depth */
@@ -531,6 +532,12 @@ static void print_times(struct ep_outbuf *out, const struct ep_trace *trace,
 		ep_outbuf_int(out, ep_trace_ns(trace, zero, time->high));
 }
 
+static void print_cell(struct ep_outbuf *out, const char *text)
+{
+	ep_outbuf_text(out, ep_is_formula(text) ? "'" : "");
+	ep_outbuf_text(out, text);
+}
+
 int ep_replay_tsv_event(void *context, const struct ep_event *event,
 			struct ep_err *err)
 {
@@ -547,13 +554,19 @@ int ep_replay_tsv_event(void *context, const struct ep_event *event,
 	ep_outbuf_text(out, "\t");
 	ep_outbuf_uint(out, event->thread->tid);
 	ep_outbuf_text(out, "\t");
-	ep_outbuf_text(out, event->thread->name);
+	print_cell(out, event->thread->name);
 	ep_outbuf_text(out, "\t");
 	ep_outbuf_uint(out, event->depth);
 	ep_outbuf_text(out, "\t");
-	ep_outbuf_text(out, function ? function->name : "-");
+	if (function)
+		print_cell(out, function->name);
+	else
+		ep_outbuf_text(out, "-");
 	ep_outbuf_text(out, "\t");
-	ep_outbuf_text(out, function ? function->module : "-");
+	if (function)
+		print_cell(out, function->module);
+	else
+		ep_outbuf_text(out, "-");
 	ep_outbuf_text(out, "\t");
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\t");

@@ -80,3 +80,8 @@ char *ep_utf8_escape(const char *text, size_t size)
 	copy[to] = '\0';
 	return copy;
 }
+
+bool ep_is_formula(const char *cell)
+{
+	return *cell && strchr("=+-@\t\r", *cell);
+}

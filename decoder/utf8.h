@@ -6,6 +6,7 @@
 #ifndef EPITAPH_UTF8_H
 #define EPITAPH_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -21,5 +22,9 @@ size_t ep_utf8_length(const char *text, size_t size);
  * caller frees it; NULL when memory is out.
  */
 char *ep_utf8_escape(const char *text, size_t size);
+
+/* A cell that begins so is run by spreadsheets when they open a table: a ' in
+ * front of it, which they do not show, makes it text. */
+bool ep_is_formula(const char *cell);
 
 #endif
