@@ -6,13 +6,19 @@
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define LIBRARY "libdebuginfod.so.1"
-#define TIMEOUT "20" /* seconds; the library's own is 90 */
+#define TIMEOUT "20"  /* seconds; the library's own is 90 */
+#define MAXTIME "600" /* seconds for one file; the library's own: no end */
+#define MAXSIZE (UINT64_C(4) << 30) /* bytes of one file; its own: no end */
+#define LATE    (16 << 20)
 
 static struct {
 	enum { NEW, READY, OFF } state;
@@ -28,17 +34,22 @@ static struct {
 struct question {
 	const char *module;
 	ep_debuginfod_progress_fn progress;
-	bool cancelled;
+	uint64_t most; /* bytes that may come */
+	bool cancelled, too_large;
 };
 
 static int progress(debuginfod_client *client, long done, long total)
 {
 	struct question *question = library.get_user_data(client);
 
-	if (question && question->progress &&
+	if (!question)
+		return false;
+	if (done > 0 && (uint64_t)done > question->most)
+		question->too_large = true;
+	if (question->progress &&
 	    !question->progress(question->module, done < 0 ? 0 : done, total))
 		question->cancelled = true;
-	return question && question->cancelled;
+	return question->cancelled || question->too_large;
 }
 
 static void *function(void *handle, const char *name)
@@ -63,6 +74,7 @@ static bool load(void)
 		return false;
 	}
 	setenv("DEBUGINFOD_TIMEOUT", TIMEOUT, 0);
+	setenv("DEBUGINFOD_MAXTIME", MAXTIME, 0);
 	begin = function(handle, "debuginfod_begin");
 	set_progress = function(handle, "debuginfod_set_progressfn");
 	library.find_debuginfo = function(handle, "debuginfod_find_debuginfo");
@@ -92,16 +104,56 @@ static bool is_ready(void)
 	return library.state == READY;
 }
 
+/* ---- no more of it than was allowed ---- */
+
+/* The library (0.188) believes what a server says of a file's size; one that
+ * says nothing could fill the disk. What came is looked at now and then; should
+ * that be too seldom, the kernel ends it a little later. */
+struct limits {
+	struct rlimit size;
+	struct sigaction action;
+};
+
+static uint64_t most_bytes(void)
+{
+	const char *wanted = getenv("DEBUGINFOD_MAXSIZE");
+	uint64_t most = wanted ? strtoull(wanted, NULL, 10) : 0;
+
+	return most ? most : MAXSIZE;
+}
+
+static void limits_set(struct limits *saved, uint64_t most)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &saved->size);
+	limit = saved->size;
+	if (limit.rlim_cur > most + LATE)
+		limit.rlim_cur = most + LATE;
+	sigaction(SIGXFSZ, &ignore, &saved->action);
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void limits_restore(const struct limits *saved)
+{
+	setrlimit(RLIMIT_FSIZE, &saved->size);
+	sigaction(SIGXFSZ, &saved->action, NULL);
+}
+
 /* No server answers: the next question would wait as long. */
-static const char *give_up(int error, bool cancelled)
+static const char *give_up(int error, const struct question *question)
 {
 	library.state = OFF;
 	library.why = "";
-	if (cancelled)
+	if (question->too_large || error == -EFBIG)
+		return "a debuginfod server sent more than DEBUGINFOD_MAXSIZE "
+		       "allows (4 GB, when it is not set)";
+	if (question->cancelled)
 		return "cancelled, debuginfod servers are not asked any more";
 	if (error == -ETIME || error == -ETIMEDOUT)
 		return "no debuginfod server answered in time "
-		       "(DEBUGINFOD_TIMEOUT)";
+		       "(DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME)";
 	return "no debuginfod server of DEBUGINFOD_URLS can be reached";
 }
 
@@ -110,7 +162,8 @@ bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind,
 			const char *module, ep_debuginfod_progress_fn told,
 			const char **why)
 {
-	struct question question = {module, told, false};
+	struct question question = {module, told, most_bytes(), false, false};
+	struct limits limits;
 	char *path = NULL;
 	int fd;
 
@@ -122,16 +175,18 @@ bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind,
 		}
 		return false;
 	}
+	limits_set(&limits, question.most);
 	library.set_user_data(library.client, &question);
 	fd = (kind == EP_DEBUGINFOD_DEBUGINFO ? library.find_debuginfo
 					      : library.find_executable)(
 		library.client, build_id, (int)build_id_size, &path);
 	library.set_user_data(library.client, NULL);
+	limits_restore(&limits);
 	if (told)
 		told(module, -1, 0);
 	if (fd < 0) {
-		if (fd != -ENOENT || question.cancelled)
-			*why = give_up(fd, question.cancelled);
+		if (fd != -ENOENT || question.cancelled || question.too_large)
+			*why = give_up(fd, &question);
 		return false;
 	}
 	close(fd);

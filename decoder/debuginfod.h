@@ -25,7 +25,8 @@ typedef bool (*ep_debuginfod_progress_fn)(const char *module, long done,
  * The path of the file in the client's cache, in `out`. False: there is none;
  * `*why` is then "" (nobody has it, or nobody was asked) or words, static.
  * Waits for the network: up to DEBUGINFOD_TIMEOUT seconds, 20 when that is not
- * set, without a byte. Not thread safe. `progress` may be NULL.
+ * set, without a byte, and DEBUGINFOD_MAXTIME (600) in all; takes at most
+ * DEBUGINFOD_MAXSIZE bytes (4 GiB). Not thread safe. `progress` may be NULL.
  */
 bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind,
 			const void *build_id, size_t build_id_size,

@@ -2,7 +2,8 @@
 """debuginfod.py FOLDER PORT_FILE: a server that behaves badly, in the way that
 the first part of the path names: wrong (another file), empty, cut (half of the
 file), short (a connection that ends before the file does), error (status 500),
-hang (no answer), drip (a byte now and then). FOLDER/right is what should be
+hang (no answer), drip (a byte now and then), flood (200 MB without a word of how
+many they are). FOLDER/right is what should be
 sent, FOLDER/wrong the other file."""
 
 import http.server
@@ -24,6 +25,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return time.sleep(60)
         if way == "empty":
             data = b""
+        if way == "flood":
+            return self.flood()
         size = len(data)
         if way == "cut":
             data = data[:size // 2]
@@ -39,6 +42,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(bytes([byte]))
             self.wfile.flush()
             time.sleep(0.1)
+
+    def flood(self):
+        self.send_response(200)
+        self.end_headers()
+        for _ in range(200):
+            self.wfile.write(bytes(1 << 20))
 
     def log_message(self, *_):
         pass
