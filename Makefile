@@ -263,7 +263,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/epitaph \
 		$(DESTDIR)$(PREFIX)/lib/epitaph/filter $(DESTDIR)$(PREFIX)/include/epitaph/compat \
 		$(DESTDIR)$(PREFIX)/share/epitaph/gdb $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/lib/systemd/system
 	install $(BUILD)/bin/epitaph $(BUILD)/bin/epitaph-cc $(DESTDIR)$(PREFIX)/bin/
 	ln -sf epitaph-cc $(DESTDIR)$(PREFIX)/bin/epitaph-c++
 	install -m 644 $(BUILD)/lib/libepitaph.a $(DESTDIR)$(PREFIX)/lib/
@@ -278,6 +278,9 @@ install: all
 	ln -sf epitaph/epitaph.h $(DESTDIR)$(PREFIX)/include/epitaph.h
 	install -m 644 compat/funtrace.h $(DESTDIR)$(PREFIX)/include/epitaph/compat/
 	install -m 644 $(BUILD)/gdb-ext/*.py $(DESTDIR)$(PREFIX)/share/epitaph/gdb/
+	install -m 644 cli/systemd/epitaph-catch.socket $(DESTDIR)$(PREFIX)/lib/systemd/system/
+	sed -e 's|@PREFIX@|$(PREFIX)|' cli/systemd/epitaph-catch.service.in \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/epitaph-catch.service
 	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/epitaph/
 	sed -e 's|@PREFIX@|$(PREFIX)|' gdb-ext/autoload.py.in >$(DESTDIR)$(PREFIX)/lib/libepitaph.so.0-gdb.py
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
@@ -285,7 +288,8 @@ install: all
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/epitaph bin/epitaph-cc bin/epitaph-c++ lib/libepitaph.a \
 		lib/libepitaph.so lib/libepitaph.so.0 lib/libepitaph.so.0-gdb.py lib/pkgconfig/epitaph.pc include/epitaph.h include/epitaph/epitaph.h \
-		share/man/man1/epitaph*.1 share/bash-completion/completions/epitaph)
+		share/man/man1/epitaph*.1 share/bash-completion/completions/epitaph \
+		lib/systemd/system/epitaph-catch.socket lib/systemd/system/epitaph-catch.service)
 	rm -rf $(DESTDIR)$(PREFIX)/share/epitaph $(DESTDIR)$(PREFIX)/lib/epitaph
 	rm -rf $(DESTDIR)$(PREFIX)/include/epitaph/compat
 	rmdir $(DESTDIR)$(PREFIX)/include/epitaph 2>/dev/null || true

@@ -157,9 +157,9 @@ int ep_catch_snapshot_end(struct ep_catch_snapshot *snapshot, bool late,
 	if (snapshot->process < 0) {
 		rc = ep_fail(err, EP_E_IO, 0, "no snapshot: no process");
 	} else {
-		if (late)
-			kill(snapshot->process, SIGKILL);
-		waitpid(snapshot->process, &status, 0);
+		/* Who cannot be ended is not waited for. */
+		if (!late || kill(snapshot->process, SIGKILL) == 0)
+			waitpid(snapshot->process, &status, 0);
 		rc = verdict(snapshot, status, late, err);
 	}
 	close(snapshot->said);

@@ -219,9 +219,9 @@ int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous,
 {
 	int status = -1;
 
-	if (stalled)
-		kill(onward->process, SIGKILL);
-	waitpid(onward->process, &status, 0);
+	/* Who cannot be ended is not waited for. */
+	if (!stalled || kill(onward->process, SIGKILL) == 0)
+		waitpid(onward->process, &status, 0);
 	close(onward->ended);
 	onward->process = onward->ended = -1;
 	if (stalled)

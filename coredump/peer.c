@@ -3,14 +3,17 @@
  * as in the headers of 6.18. */
 #include "coredump/peer.h"
 
+#include "coredump/procfile.h"
+
 #include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -78,15 +81,26 @@ int ep_peer_possible(struct ep_err *err)
 		       "with any");
 }
 
-/* Bytes that a core of it may have: UINT64_MAX, any number. */
+/* Bytes that a core of it may have: UINT64_MAX, any number; none where that is
+ * not told. Not by prlimit(2), which needs CAP_SYS_RESOURCE. */
 static uint64_t limit_of(pid_t pid)
 {
-	struct rlimit limit;
+	static const char name[] = "Max core file size ";
+	struct ep_procfile file;
+	char path[32], *line;
+	uint64_t limit = 0;
 
-	if (prlimit(pid, RLIMIT_CORE, NULL, &limit) != 0 ||
-	    limit.rlim_cur == RLIM_INFINITY)
-		return UINT64_MAX;
-	return limit.rlim_cur;
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	ep_procfile_open(&file, path);
+	while ((line = ep_procfile_next(&file, '\n')) != NULL) {
+		if (strncmp(line, name, strlen(name)) != 0)
+			continue;
+		line += strlen(name);
+		line += strspn(line, " ");
+		limit = *line == 'u' ? UINT64_MAX : strtoull(line, NULL, 10);
+	}
+	ep_procfile_close(&file);
+	return limit;
 }
 
 int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd,
