@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stepper.c: stepper PROGRAM PATTERN: runs PROGRAM one instruction at a time
- * from where its function run() begins to where that returns, and at each
+ * stepper.c: stepper PROGRAM PATTERN [MET]: runs PROGRAM one instruction at a
+ * time from where its function run() begins to where that returns, and at each
  * instruction of a function whose name matches the shell pattern lets libdw
- * unwind. Who called whom is known: each call was seen. Status 0: every frame
- * was right at every instruction; 1: not so, or there was nothing to see.
+ * unwind; again only where the two calls around it are others. Who called whom
+ * is known: each call was seen. Status 0: every frame was right at every
+ * instruction; 1: not so, or there was nothing to see.
+ *
+ * MET: a file, to which the instructions are added, as FUNCTION OFFSET. For the
+ * hooks: then time goes by as if nobody stepped, but for a gap now and then,
+ * and now and then a signal handler seems to have recorded in between.
  */
 #include <elfutils/libdwfl.h>
 #include <fnmatch.h>
@@ -28,6 +33,7 @@ static struct {
 	uint64_t address, stack;
 } calls[DEPTH_MAX]; /* where each returns to, and with which stack pointer */
 static size_t depth;
+static size_t checked, wrong; /* instructions */
 
 static void die(const char *what)
 {
@@ -123,6 +129,117 @@ static void run_to(uint64_t address)
 	ptrace(PTRACE_SETREGS, child, NULL, &regs);
 }
 
+/* ---- instructions ---- */
+
+#define PLACES (1 << 16) /* more than the code that one run comes through */
+
+struct place {
+	uint64_t pc; /* 0: free */
+	const char *function;
+	uint64_t offset;
+	bool wanted;   /* its function's name is */
+	bool clock;    /* rdtsc */
+	bool exchange; /* cmpxchg of a hook's */
+};
+
+static const char *pattern;
+
+static void learn(struct place *place, uint64_t pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, pc);
+	uint64_t code = word_at(pc);
+	GElf_Off offset = 0;
+	GElf_Sym symbol;
+
+	place->pc = pc;
+	if (module)
+		place->function = dwfl_module_addrinfo(
+			module, pc, &offset, &symbol, NULL, NULL, NULL);
+	place->offset = offset;
+	place->clock = (code & 0xffff) == 0x310f;
+	if (!place->function)
+		return;
+	place->wanted = !fnmatch(pattern, place->function, FNM_EXTMATCH);
+	/* fs, REX.W, 0f b1; C code has the like of it. */
+	place->exchange = (code & 0xfffff8ff) == 0xb10f4864 &&
+			  strstr(place->function, "__");
+}
+
+static const struct place *place_of(uint64_t pc)
+{
+	static struct place places[PLACES];
+
+	for (uint64_t i = pc % PLACES;; i = (i + 1) % PLACES) {
+		if (!places[i].pc)
+			learn(&places[i], pc);
+		if (places[i].pc == pc)
+			return &places[i];
+	}
+}
+
+/* ---- hooks, undisturbed and disturbed ---- */
+
+#define CYCLES 100       /* from one look at the clock to the next */
+#define GAP    (1 << 20) /* a thread that has slept */
+#define OFTEN  17
+
+static FILE *met;
+
+static void set_registers(struct user_regs_struct *regs)
+{
+	if (ptrace(PTRACE_SETREGS, child, NULL, regs))
+		die("PTRACE_SETREGS");
+}
+
+/* After rdtsc: the program's own time. */
+static void set_clock(struct user_regs_struct *regs)
+{
+	static uint64_t clock, looks;
+
+	if (!clock)
+		clock = regs->rdx << 32 | (uint32_t)regs->rax;
+	clock += ++looks % OFTEN ? CYCLES : GAP;
+	regs->rax = (uint32_t)clock;
+	regs->rdx = clock >> 32;
+	set_registers(regs);
+}
+
+/* Around the cmpxchg of a cursor: another one is there, and where it is may be
+ * the end of a block. */
+static unsigned disturbance;
+
+static void before_exchange(struct user_regs_struct *regs)
+{
+	if (++disturbance % OFTEN > 2)
+		return;
+	regs->rax = 1;
+	set_registers(regs);
+}
+
+static void after_exchange(struct user_regs_struct *regs)
+{
+	if (disturbance % OFTEN != 1)
+		return;
+	regs->rax = 0;
+	set_registers(regs);
+}
+
+static void step(const struct place *place, struct user_regs_struct *regs,
+		 struct user_regs_struct *next)
+{
+	if (met && place->exchange)
+		before_exchange(regs);
+	if (!go(PTRACE_SINGLESTEP))
+		die("the program ended within run()");
+	*next = registers();
+	if (met && place->clock)
+		set_clock(next);
+	if (met && place->exchange)
+		after_exchange(next);
+}
+
+/* ---- stacks ---- */
+
 /* What a step did to the calls. */
 static void follow(const struct user_regs_struct *before,
 		   const struct user_regs_struct *after)
@@ -170,14 +287,46 @@ static bool unwinds(void)
 	return !seen.wrong && seen.frames == depth + 1;
 }
 
+/* Seen before: the instruction, with these two calls around it. */
+#define SEEN (1 << 16)
+
+static bool is_new(uint64_t pc)
+{
+	static uint64_t seen[SEEN];
+	uint64_t key = pc * 31;
+
+	for (size_t i = 1; i <= 2 && i <= depth; i++)
+		key = (key ^ calls[depth - i].address) * 0x9e3779b97f4a7c15;
+	for (uint64_t i = key >> 48;; i = (i + 1) % SEEN) {
+		if (seen[i] == key)
+			return false;
+		if (seen[i])
+			continue;
+		seen[i] = key;
+		return true;
+	}
+}
+
+static void look_at(const struct place *place)
+{
+	checked++;
+	if (!unwinds() && wrong++ < 5)
+		printf("wrong at %#lx in %s+%#lx\n", place->pc, place->function,
+		       place->offset);
+	if (met)
+		fprintf(met, "%s %lx\n", place->function, place->offset);
+}
+
 int main(int argc, char *argv[])
 {
-	size_t checked = 0, wrong = 0;
 	struct user_regs_struct regs, next;
 	uint64_t start = 0;
 
-	if (argc != 3)
+	if (argc < 3)
 		return 64;
+	if (argc > 3 && !(met = fopen(argv[3], "a")))
+		die(argv[3]);
+	pattern = argv[2];
 	attach(argv[1]);
 	dwfl_getmodules(dwfl, find_run, &start, 0);
 	if (!start)
@@ -190,19 +339,11 @@ int main(int argc, char *argv[])
 	calls[depth].address = word_at(regs.rsp);
 	calls[depth++].stack = regs.rsp + 8;
 	for (; depth; regs = next) {
-		Dwfl_Module *module = dwfl_addrmodule(dwfl, regs.rip);
-		const char *name =
-			module ? dwfl_module_addrname(module, regs.rip) : NULL;
+		const struct place *place = place_of(regs.rip);
 
-		if (name && !fnmatch(argv[2], name, FNM_EXTMATCH)) {
-			checked++;
-			if (!unwinds() && wrong++ < 5)
-				printf("wrong at %#llx in %s\n", regs.rip,
-				       name);
-		}
-		if (!go(PTRACE_SINGLESTEP))
-			die("the program ended within run()");
-		next = registers();
+		if (place->wanted && is_new(regs.rip))
+			look_at(place);
+		step(place, &regs, &next);
 		follow(&regs, &next);
 	}
 	kill(child, SIGKILL);
