@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* crash.c: one snapshot at a time, bounded in time by a helper thread, and the
- * stacks that it runs on. */
+/* crash.c: one snapshot at a time, bounded in time by a helper thread. */
 #include "runtime/crash.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdint.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -20,10 +18,7 @@
 #include "runtime/thread.h"
 #include "runtime/x86_64/helper.h"
 
-#define STACK_SIZE  (UINT64_C(64) << 10)
-#define GUARD       UINT64_C(4096)
-#define STACK_MAGIC UINT64_C(0x6b63617473207065)
-#define LOOK        10 /* ms between two looks at somebody else's snapshot */
+#define LOOK 10 /* ms between two looks at somebody else's snapshot */
 
 static uint64_t all_signals = UINT64_MAX;
 
@@ -174,24 +169,23 @@ static bool become_writer(void)
 	return false;
 }
 
-int ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
+bool ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
 {
-	int number = EP_HANDLED_NONE;
+	bool done = false;
 
 	if (ep_handled_repeats(info, context) || !become_writer())
-		return number;
+		return false;
 	if (written++ < EP_CRASHES || dies) {
 		crash.info = info;
 		crash.context = context;
 		ep_crash_bounded(write_snapshot, EP_CRASH_SECONDS, signal,
 				 info);
-		if (!dies && !crash.failed)
-			number = ep_handled_begin(info, context);
+		done = !crash.failed;
 	}
 	/* A vfork child dies alone. */
 	if (!dies || ep_inherit() == EP_INHERIT_SHARED)
 		__atomic_store_n(&writer, NULL, __ATOMIC_RELEASE);
-	return number;
+	return done;
 }
 
 bool ep_crash_writing(void)
@@ -204,39 +198,4 @@ void ep_crash_reset(void)
 	writer = NULL;
 	written = watch.tid = 0;
 	ep_handled_reset();
-}
-
-/* ---- stacks ---- */
-
-void ep_crash_stack(void)
-{
-	stack_t own = {.ss_flags = 0, .ss_size = STACK_SIZE}, old;
-	long got;
-
-	if (ep_syscall2(SYS_sigaltstack, 0, (long)&old) ||
-	    !(old.ss_flags & SS_DISABLE))
-		return;
-	got = ep_syscall6(SYS_mmap, 0, GUARD + STACK_SIZE, PROT_NONE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (ep_syscall_failed(got))
-		return;
-	ep_syscall3(SYS_mprotect, got + (long)GUARD, STACK_SIZE,
-		    PROT_READ | PROT_WRITE);
-	own.ss_sp = (void *)(got + (long)GUARD);
-	*(uint64_t *)own.ss_sp = STACK_MAGIC ^ (uint64_t)own.ss_sp;
-	if (ep_syscall2(SYS_sigaltstack, (long)&own, 0))
-		ep_syscall2(SYS_munmap, got, GUARD + STACK_SIZE);
-}
-
-void ep_crash_stack_end(void)
-{
-	stack_t none = {.ss_flags = SS_DISABLE}, now;
-
-	if (ep_syscall2(SYS_sigaltstack, 0, (long)&now) || now.ss_flags ||
-	    now.ss_size != STACK_SIZE ||
-	    *(uint64_t *)now.ss_sp != (STACK_MAGIC ^ (uint64_t)now.ss_sp))
-		return;
-	ep_syscall2(SYS_sigaltstack, (long)&none, 0);
-	ep_syscall2(SYS_munmap, (long)now.ss_sp - (long)GUARD,
-		    GUARD + STACK_SIZE);
 }

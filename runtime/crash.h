@@ -19,22 +19,16 @@
  * snapshot (handled.h), and, unless it dies, after EP_CRASHES of them: a
  * program may live on signals that it handles. Of several threads that crash at
  * once one writes, the others wait for it. Does not return when it takes too
- * long: then the process dies of that signal. What it answers is for
- * ep_handled_end.
+ * long: then the process dies of that signal. True: there is one now.
  */
 #define EP_CRASHES 8
-int ep_crash(int signal, siginfo_t *info, const void *context, bool dies);
+bool ep_crash(int signal, siginfo_t *info, const void *context, bool dies);
 
 /* In a forked child: what a thread of the parent was writing is not ours. */
 void ep_crash_reset(void);
 
 /* The calling thread is in ep_crash. Makes no system call. */
 bool ep_crash_writing(void);
-
-/* A stack for signal handlers, for the calling thread, unless it has one; and
- * its end. Signal safe. */
-void ep_crash_stack(void);
-void ep_crash_stack_end(void);
 
 /* Calls work(), and lets the whole process die of `signal` when it has not
  * returned after `seconds`. For ep_crash and its test. */

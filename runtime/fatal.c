@@ -11,10 +11,12 @@
 #include <sys/ucontext.h>
 
 #include "runtime/abortmessage.h"
+#include "runtime/altstack.h"
 #include "runtime/arena.h"
 #include "runtime/backing.h"
 #include "runtime/counting.h"
 #include "runtime/crash.h"
+#include "runtime/delivery.h"
 #include "runtime/handled.h"
 #include "runtime/inherit.h"
 #include "runtime/faults.h"
@@ -91,31 +93,78 @@ static bool deny(int signal, ucontext_t *context)
 	return true;
 }
 
-static void on_signal(int signal, siginfo_t *info, void *context)
+struct call {
+	void *handler; /* NULL: none */
+	struct ep_signal_frame *frame;
+};
+
+void ep_fatal_entry(int signal, siginfo_t *info, void *context);
+
+/* Called by x86_64/fatal.S, which becomes the handler that this answers. */
+struct call ep_fatal_signal(int signal, siginfo_t *info, ucontext_t *context);
+
+/* SIGSYS comes to us while it is handled, too (deny). */
+static void block_as_asked(int signal, const struct ep_kernel_action *action)
 {
-	bool fault = ep_signal_is_fault(signal, info);
+	uint64_t mask = UINT64_C(1) << (signal - 1);
+
+	if (signal == SIGSYS && !(action->flags & SA_NODEFER))
+		ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8);
+}
+
+/* As the kernel does where a frame finds no room (Linux kernel/signal.c,
+ * force_sigsegv): SIGSEGV, for a handler if that may come now. */
+static struct call force_segv(int signal, ucontext_t *context)
+{
+	static siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+	uint64_t *mask = (uint64_t *)&context->uc_sigmask;
+	uint64_t segv = UINT64_C(1) << (SIGSEGV - 1);
+
+	if (signal == SIGSEGV || *mask & segv)
+		ep_signal_die(SIGSEGV, &info);
+	else
+		ep_signal_send(SIGSEGV, &info);
+	*mask &= ~segv;
+	return (struct call){NULL, NULL};
+}
+
+static struct call deliver(int signal, ucontext_t *context,
+			   const struct ep_kernel_action *action, bool written)
+{
+	struct ep_signal_frame *frame =
+		ep_delivery_frame(context, action->flags & SA_ONSTACK);
+
+	if (!frame)
+		return force_segv(signal, context);
+	if (written)
+		ep_handled_begin((const siginfo_t *)frame->info,
+				 frame->context);
+	ep_faults_begin((const ucontext_t *)frame->context);
+	block_as_asked(signal, action);
+	return (struct call){action->handler, frame};
+}
+
+struct call ep_fatal_signal(int signal, siginfo_t *info, ucontext_t *context)
+{
+	bool fault = ep_signal_is_fault(signal, info), written = false;
+	struct call none = {NULL, NULL};
 	struct ep_kernel_action action;
-	int number = EP_HANDLED_NONE;
 
 	if (signal == SIGBUS && fault && ep_rescue((uint64_t)info->si_addr))
-		return;
+		return none;
 	if (fault && deny(signal, context))
-		return;
+		return none;
 	action = take_action(signal);
 	if (action.handler == SIG_IGN && !fault)
-		return;
+		return none;
 	if (ep_settings.crash_snapshot)
-		number = ep_crash(signal, info, context, !is_handler(&action));
-	if (ep_settings.counting && !is_handler(&action))
+		written = ep_crash(signal, info, context, !is_handler(&action));
+	if (is_handler(&action))
+		return deliver(signal, context, &action, written);
+	if (ep_settings.counting)
 		ep_counting_write();
-	if (is_handler(&action)) {
-		ep_faults_begin(context);
-		((void (*)(int, siginfo_t *, void *))action.handler)(
-			signal, info, context);
-	} else {
-		ep_signal_die(signal, info);
-	}
-	ep_handled_end(number);
+	ep_signal_die(signal, info);
+	return none;
 }
 
 /* Nobody in between: an ignored signal stays ignored also after exec. */
@@ -131,9 +180,9 @@ static void install_program(int signal)
 static void install(int signal)
 {
 	const struct ep_kernel_action *program = &fatal.program[signal];
-	struct ep_kernel_action ours = {on_signal,
+	struct ep_kernel_action ours = {ep_fatal_entry,
 					SA_SIGINFO | SA_ONSTACK | SA_RESTART,
-					ep_restorer, 0};
+					ep_fatal_restorer, 0};
 
 	if (fatal.by_default[signal] && program->handler != SIG_DFL) {
 		install_program(signal);
@@ -188,7 +237,7 @@ static void own_deadly(void)
 		fatal.by_default[signal] = true;
 		own(signal);
 	}
-	ep_crash_stack();
+	ep_altstack_start();
 }
 
 void ep_fatal_start(void)

@@ -29,7 +29,7 @@ struct handled {
 static struct handled list[EP_HANDLED_MAX];
 static uint32_t used;
 
-int ep_handled_begin(const siginfo_t *info, const void *context)
+void ep_handled_begin(const siginfo_t *info, const void *context)
 {
 	const ucontext_t *from = context;
 	uint32_t number = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
@@ -37,7 +37,7 @@ int ep_handled_begin(const siginfo_t *info, const void *context)
 	uint64_t low = (uint64_t)from->uc_stack.ss_sp;
 
 	if (number >= EP_HANDLED_MAX)
-		return EP_HANDLED_NONE;
+		return;
 	one = &list[number];
 	one->thread = &ep_tls;
 	one->context = from;
@@ -49,15 +49,19 @@ int ep_handled_begin(const siginfo_t *info, const void *context)
 		      sizeof one->registers);
 	ep_bytes_copy(one->info, info, sizeof one->info);
 	__atomic_store_n(&one->state, RUNS, __ATOMIC_RELEASE);
-	return (int)number;
 }
 
-void ep_handled_end(int number)
+void ep_handled_end(const void *context)
 {
-	if (number == EP_HANDLED_NONE)
-		return;
-	list[number].cursor = ep_tls.cursor;
-	list[number].state = RETURNED;
+	for (unsigned i = 0; i < EP_HANDLED_MAX; i++) {
+		struct handled *one = &list[i];
+
+		if (one->state != RUNS || one->thread != &ep_tls ||
+		    one->context != context)
+			continue;
+		one->cursor = ep_tls.cursor;
+		one->state = RETURNED;
+	}
 }
 
 void ep_handled_reset(void)
@@ -82,7 +86,7 @@ static bool is_intact(const struct handled *one)
 
 	if (!ep_memory_read((uint64_t)one->context - 8, &now,
 			    8 + CONTEXT + INFO_FILLED) ||
-	    now.restorer != (uint64_t)ep_restorer ||
+	    now.restorer != (uint64_t)ep_fatal_restorer ||
 	    !ep_bytes_equal(now.bytes + CONTEXT, one->info, INFO_FILLED))
 		return false;
 	for (unsigned i = 0; i < sizeof kept; i++)

@@ -10,13 +10,14 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#define EP_HANDLED_MAX  8
-#define EP_HANDLED_NONE (-1)
+#define EP_HANDLED_MAX 8
 
-/* The program's handler is about to be called, with these. The answer is for
- * ep_handled_end, when it has returned. Signal safe, as all of these. */
-int ep_handled_begin(const siginfo_t *info, const void *context);
-void ep_handled_end(int number);
+/* The program's handler is about to be called, with these in its signal frame,
+ * and returns to ep_fatal_restorer. Signal safe, as all of these. */
+void ep_handled_begin(const siginfo_t *info, const void *context);
+
+/* A handler has returned, which had this context; it may be no such one. */
+void ep_handled_end(const void *context);
 
 /* This signal of the calling thread belongs to one of those. A handler that was
  * left by a jump is over: its frame is not below it, or was written over. */

@@ -85,10 +85,12 @@
 	X(prctl)                \
 	X(syscall)
 
-/* What the program does of signals that we have handlers for (fatal.c). The
- * table in kit/wrapped.S goes on with them. */
+/* What the program does of signals that we have handlers for (fatal.c), and the
+ * stacks for these (altstack.c). The table in kit/wrapped.S goes on with them.
+ */
 #define EP_INTERPOSED_SIGNALS(X) \
 	X(sigaction)             \
+	X(sigaltstack)           \
 	X(signal)                \
 	X(bsd_signal)            \
 	X(ssignal)               \

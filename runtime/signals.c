@@ -19,6 +19,12 @@ bool ep_signal_is_fault(int signal, const siginfo_t *info)
 		signal == SIGFPE || signal == SIGILL || signal == SIGSYS);
 }
 
+void ep_signal_send(int signal, siginfo_t *info)
+{
+	ep_syscall4(SYS_rt_tgsigqueueinfo, ep_syscall0(SYS_getpid),
+		    ep_syscall0(SYS_gettid), signal, (long)info);
+}
+
 void ep_signal_die(int signal, siginfo_t *info)
 {
 	struct ep_kernel_action none = {SIG_DFL, EP_SA_RESTORER, ep_restorer,
@@ -28,6 +34,5 @@ void ep_signal_die(int signal, siginfo_t *info)
 	/* Not before the handler has returned to where the signal came. */
 	ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8);
 	ep_signal_action(signal, &none, NULL);
-	ep_syscall4(SYS_rt_tgsigqueueinfo, ep_syscall0(SYS_getpid),
-		    ep_syscall0(SYS_gettid), signal, (long)info);
+	ep_signal_send(signal, info);
 }

@@ -18,7 +18,9 @@ struct ep_kernel_action {
 #define EP_SA_RESTORER 0x04000000ul
 #define EP_SIGNALS     65 /* 1 … 64 */
 
-void ep_restorer(void); /* x86_64/restorer.S */
+/* x86_64/restorer.S. The second one is of handlers that handled.h hears of. */
+void ep_restorer(void);
+void ep_fatal_restorer(void);
 
 /* rt_sigaction; either may be NULL. 0 or a negative errno. */
 long ep_signal_action(int signal, const struct ep_kernel_action *new,
@@ -26,6 +28,9 @@ long ep_signal_action(int signal, const struct ep_kernel_action *new,
 
 /* Raised by the processor or the kernel for what the thread did, not sent. */
 bool ep_signal_is_fault(int signal, const siginfo_t *info);
+
+/* Queues it for the calling thread, with that siginfo. */
+void ep_signal_send(int signal, siginfo_t *info);
 
 /* The same signal again, with its siginfo and the default action; it is
  * delivered when the handler returns to the interrupted registers. */

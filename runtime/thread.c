@@ -11,7 +11,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/backing.h"
-#include "runtime/crash.h"
+#include "runtime/altstack.h"
 #include "runtime/faults.h"
 #include "runtime/integrity.h"
 #include "runtime/pause.h"
@@ -381,7 +381,7 @@ void ep_thread_end(void)
 	ep_ring_pause_here();
 	ep_tls.thread = NULL;
 	if (ep_settings.crash_snapshot)
-		ep_crash_stack_end();
+		ep_altstack_end();
 	if (!thread->serial) /* lost by a rescue: it says nothing any more */
 		return;
 	thread->end_tsc = ep_tsc();
@@ -516,7 +516,7 @@ struct ep_thread *ep_thread_enter(void)
 				   __ATOMIC_RELAXED);
 	ask_for_end();
 	if (ep_settings.crash_snapshot)
-		ep_crash_stack();
+		ep_altstack_start();
 	ep_thread_gate();
 	return thread;
 }

@@ -15,9 +15,10 @@
 	.cfi_escape 0x10, \number, 3, 0x77, (\offset & 0x7f) | 0x80, \offset >> 7
 	.endm
 
-	.hidden	ep_restorer
-	.globl	ep_restorer
-	.type	ep_restorer, @function
+	.macro	restorer name
+	.hidden	\name
+	.globl	\name
+	.type	\name, @function
 	.p2align 4
 	.cfi_startproc
 	.cfi_signal_frame
@@ -41,10 +42,23 @@
 	saved	7, 160			/* rsp */
 	saved	16, 168			/* rip */
 	nop
-ep_restorer:
+\name:
+	.endm
+
+	.macro	restorer_end name
 	movq	$15, %rax		/* rt_sigreturn */
 	syscall
 	.cfi_endproc
-	.size	ep_restorer, . - ep_restorer
+	.size	\name, . - \name
+	.endm
+
+	restorer ep_restorer
+	restorer_end ep_restorer
+
+	/* Of fatal signals (fatal.S): their handler has returned. */
+	restorer ep_fatal_restorer
+	movq	%rsp, %rdi
+	call	ep_handled_end
+	restorer_end ep_fatal_restorer
 
 	.section .note.GNU-stack, "", @progbits

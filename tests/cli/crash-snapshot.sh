@@ -61,6 +61,47 @@ gdb -nx -batch -ex 'p $_siginfo.si_signo' -ex bt crashes shot.1 >gdb.out 2>&1
 has gdb.out '$1 = 11'
 grep -q '^#0 .*segv' gdb.out && grep -q '^#1 .*main' gdb.out || say "gdb: $(cat gdb.out)"
 
+# The program's own handler finds itself as without us: in the same frame on the same stack, with the same mask, and what it
+# returns to goes on.
+gcc -g -O1 "$TOP/tests/programs/delivered.c" -o plain-delivered -lpthread
+traced delivered delivered
+traced delivered delivered-static -static
+delivered() { # STATUS HOW [FLAGS [own [disabled]]]
+	local want=$1 program got
+	shift
+	got=0
+	{ ./plain-delivered "$@" >plain || got=$?; } 2>/dev/null
+	[ $got -eq "$want" ] || say "delivered $*, untraced: status $got, not $want"
+	for program in delivered delivered-static; do
+		got=0
+		rm -f shot.*
+		{ EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=shot.%n ./$program "$@" >out 2>err || got=$?; } 2>/dev/null
+		[ $got -eq "$want" ] || say "$program $*: status $got, not $want"
+		diff plain out >difference || { say "$program $*: not as untraced:"; cat difference; }
+		[ ! -s err ] && [ -s shot.1 ] || say "$program $*: no snapshot: $(cat err)"
+	done
+}
+delivered 7 fault
+delivered 7 fault s
+delivered 7 fault nr own
+delivered 7 fault s own
+delivered 7 fault s own disabled
+delivered 7 fault t own
+delivered 7 fault st
+delivered 7 far
+delivered 7 far s own
+delivered 134 abort
+delivered 134 abort s own
+delivered 139 overflow
+delivered 139 overflow s
+delivered 7 overflow s own
+delivered 0 jumps n
+for flags in '' s nrt; do
+	for own in '' own; do
+		delivered 7 returns "$flags" $own
+	done
+done
+
 # The core is the same.
 ulimit -S -c unlimited
 crash plain.core "$PWD/crashes" segv

@@ -48,8 +48,16 @@ for traced in dynamic static shared; do
 	done
 done
 EPITAPH_SCHED=off alike dynamic tested
-EPITAPH_ON_CRASH=snapshot alike dynamic tested alt
-overwritten 'last_words() { /* did not return */'
+# A snapshot is written first, of the fault; the handler, which keeps 1 MiB on its stack, has the stack that is its own.
+for traced in dynamic static shared; do
+	for how in '' alt; do
+		rm -f shot
+		EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=shot alike $traced tested $how
+		overwritten 'last_words() { /* did not return */' '#4    last_words'
+		"$EPITAPH" report shot >out 2>err || fail "report of $traced's snapshot ends with $?: $(cat err)"
+		grep -qF 'address 0x8' out && grep -qF '#0    last_words' out || { cat out; fail "the snapshot of $traced $how"; }
+	done
+done
 EPITAPH_MIN_DURATION=1us alike dynamic tested
 
 # Without a signal, each hook that looks at the clock sees it.

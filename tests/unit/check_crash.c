@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "main.h"
+#include "runtime/altstack.h"
 #include "runtime/crash.h"
 
 static int worked;
@@ -61,14 +62,14 @@ START_TEST(each_thread_has_a_stack_for_it_once)
 	stack_t mine, now, none = {.ss_flags = SS_DISABLE};
 
 	sigaltstack(&none, NULL);
-	ep_crash_stack();
+	ep_altstack_start();
 	ck_assert_int_eq(sigaltstack(NULL, &mine), 0);
 	ck_assert_int_eq(mine.ss_flags, 0);
 	ck_assert_uint_ge(mine.ss_size, 32768);
-	ep_crash_stack();
+	ep_altstack_start();
 	sigaltstack(NULL, &now);
 	ck_assert_ptr_eq(now.ss_sp, mine.ss_sp);
-	ep_crash_stack_end();
+	ep_altstack_end();
 	sigaltstack(NULL, &now);
 	ck_assert_int_eq(now.ss_flags, SS_DISABLE);
 }
@@ -80,10 +81,10 @@ START_TEST(a_stack_of_the_programs_own_stays)
 	stack_t mine = {.ss_sp = own, .ss_size = sizeof own}, now;
 
 	sigaltstack(&mine, NULL);
-	ep_crash_stack();
+	ep_altstack_start();
 	sigaltstack(NULL, &now);
 	ck_assert_ptr_eq(now.ss_sp, own);
-	ep_crash_stack_end();
+	ep_altstack_end();
 	sigaltstack(NULL, &now);
 	ck_assert_ptr_eq(now.ss_sp, own);
 }

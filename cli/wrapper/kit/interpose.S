@@ -73,6 +73,7 @@ epitaph_plain_\name:
 	interpose _Fork
 	interpose clone
 	interpose sigaction
+	interpose sigaltstack
 	interpose signal
 	interpose bsd_signal
 	interpose ssignal

@@ -63,12 +63,14 @@ __wrap_\name:
 	wrap	syscall
 
 	/* Those that only the program would bring along. */
+	.weak	__real_sigaltstack
 	.weak	__real_signal
 	.weak	__real_bsd_signal
 	.weak	__real_ssignal
 	.weak	__real_sysv_signal
 	.weak	__real___sysv_signal
 	wrap	sigaction
+	wrap	sigaltstack
 	wrap	signal
 	wrap	bsd_signal
 	wrap	ssignal
