@@ -159,14 +159,6 @@ static bool match(const char *pattern, const char *name, uint64_t *number)
 
 /* ---- directories ---- */
 
-struct entry { /* linux_dirent64, man 2 getdents */
-	uint64_t inode;
-	int64_t offset;
-	uint16_t length;
-	uint8_t type;
-	char name[];
-};
-
 struct directory {
 	long fd;
 	long at, end;
@@ -190,7 +182,7 @@ static bool directory_open(const char *path)
 /* The next entry's name; NULL: no more. */
 static const char *directory_next(void)
 {
-	const struct entry *entry;
+	const struct ep_fd_entry *entry;
 
 	if (directory.at >= directory.end) {
 		directory.at = 0;
@@ -200,8 +192,8 @@ static const char *directory_next(void)
 	}
 	if (directory.end <= 0)
 		return NULL;
-	entry = (const struct entry *)(directory.bytes + directory.at);
-	directory.at += entry->length;
+	entry = (const struct ep_fd_entry *)(directory.bytes + directory.at);
+	directory.at += entry->size;
 	return entry->name;
 }
 

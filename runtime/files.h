@@ -18,6 +18,15 @@ void ep_fd_close(long fd);
  * Negative errno when the first read fails. */
 long ep_fd_read(long fd, void *out, size_t size);
 
+/* What getdents64 gives of a folder: `size` bytes, and then the next. */
+struct ep_fd_entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
 /* The first `size` bytes of a file: how many, or a negative errno. */
 long ep_fd_load(const char *path, void *out, size_t size);
 

@@ -170,7 +170,10 @@ uint64_t ep_process_start_ticks(uint32_t pid)
 
 	ep_text_init(&text, path, sizeof path);
 	ep_text_add(&text, "/proc/");
-	ep_text_add_number(&text, pid);
+	if (pid)
+		ep_text_add_number(&text, pid);
+	else
+		ep_text_add(&text, "self");
 	ep_text_add(&text, "/stat");
 	got = ep_fd_load(path, stat, sizeof stat);
 	if (got <= 0)
@@ -192,8 +195,7 @@ void ep_process_incarnation(struct ep_process *process)
 
 	ep_bytes_zero(process->boot_id, sizeof process->boot_id);
 	take_boot_id(text, got, process->boot_id);
-	process->start_ticks =
-		ep_process_start_ticks((uint32_t)ep_syscall0(SYS_getpid));
+	process->start_ticks = ep_process_start_ticks(0);
 	/* "pid:[4026531836]" */
 	got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/ns/pid",
 			  (long)text, sizeof text);

@@ -19,7 +19,8 @@ void ep_process_start(void);
 void ep_process_incarnation(struct ep_process *process);
 
 /* When a process was started, in clock ticks since boot; 0: there is none, or
- * nobody may know. */
+ * nobody may know. `pid` is one of /proc's namespace; 0: this process, whose
+ * own may be another. */
 uint64_t ep_process_start_ticks(uint32_t pid);
 
 #endif

@@ -27,6 +27,7 @@
 #include "runtime/sched_impl.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
+#include "runtime/tasks.h"
 #include "runtime/text.h"
 #include "runtime/x86_64/emulator.h"
 #include "runtime/x86_64/tsc.h"
@@ -271,66 +272,18 @@ static void close_everything(void)
 		ep_fd_close(fd);
 }
 
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
+static void (*call_thread)(uint32_t tid);
 
-/* A child in a pid namespace of its own may see its parent's /proc still, where
- * its threads have other tids. */
-static bool proc_is_ours(void)
+static void call_other(uint32_t tid)
 {
-	char link[20];
-	const char *at = link;
-	uint64_t pid = 0;
-	long got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self",
-			       (long)link, sizeof(link));
-
-	return got > 0 && ep_text_number(&at, link + got, 10, &pid) &&
-	       pid == (uint64_t)ep_syscall0(SYS_getpid);
-}
-
-static void each_known_thread(void (*call)(uint32_t tid))
-{
-	uint64_t size;
-	const struct ep_thread *list =
-		ep_arena_section(EP_SECTION_THREADS, &size);
-
-	for (uint64_t i = 0; i < size / sizeof(*list); i++)
-		if (list[i].state == EP_THREAD_LIVE)
-			call(list[i].tid);
-}
-
-static void each_task(void (*call)(uint32_t tid))
-{
-	uint64_t buffer[256]; /* aligned */
-	long fd = ep_fd_open("/proc/self/task"), got;
-
-	while (fd >= 0 && (got = ep_syscall3(SYS_getdents64, fd, (long)buffer,
-					     sizeof(buffer))) > 0)
-		for (char *at = (char *)buffer; at < (char *)buffer + got;
-		     at += ((struct entry *)at)->size) {
-			const char *name = ((struct entry *)at)->name;
-			const char *end = name + ep_string_length(name);
-			uint64_t tid;
-
-			if (ep_text_number(&name, end, 10, &tid) &&
-			    tid != ep_sched->tid)
-				call((uint32_t)tid);
-		}
-	if (fd >= 0)
-		ep_fd_close(fd);
+	if (tid != ep_sched->tid)
+		call_thread(tid);
 }
 
 void ep_sched_each_thread(void (*call)(uint32_t tid))
 {
-	if (proc_is_ours())
-		each_task(call);
-	else
-		each_known_thread(call);
+	call_thread = call;
+	ep_tasks_each(call_other);
 }
 
 /* 0, or -1: nobody lets us. */

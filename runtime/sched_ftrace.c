@@ -11,6 +11,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/files.h"
+#include "runtime/process.h"
 #include "runtime/sched_impl.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
@@ -77,42 +78,15 @@ static void add_hex(struct ep_text *text, uint64_t number)
 
 /* ---- whose it is ---- */
 
-/* In clock ticks since boot; 0: there is no such process. */
-static uint64_t start_of(uint64_t pid)
-{
-	char path[32], line[1024];
-	struct ep_text text;
-	const char *at, *end;
-	uint64_t ticks = 0;
-	long got;
-
-	ep_text_init(&text, path, sizeof(path));
-	ep_text_add(&text, "/proc/");
-	ep_text_add_number(&text, pid);
-	ep_text_add(&text, "/stat");
-	got = ep_fd_load(path, line, sizeof(line));
-	if (got <= 0)
-		return 0;
-	/* The name, field 2, may hold anything; fields count from its end. */
-	end = line + got;
-	for (at = end; at > line && at[-1] != ')'; at--)
-		;
-	for (int field = 2; field < 22 && at < end; at++)
-		field += *at == ' ';
-	ep_text_number(&at, end, 10, &ticks);
-	return ticks;
-}
-
 static void make_name(void)
 {
-	uint64_t pid = epitaph_root.pid;
 	struct ep_text text;
 
 	ep_text_init(&text, ep_sched->instance, sizeof(ep_sched->instance));
 	ep_text_add(&text, PREFIX);
-	ep_text_add_number(&text, pid);
+	ep_text_add_number(&text, epitaph_root.pid);
 	ep_text_add(&text, ".");
-	ep_text_add_number(&text, start_of(pid));
+	ep_text_add_number(&text, ep_process_start_ticks(0));
 	ep_text_add(&text, ".");
 	add_hex(&text, epitaph_root.identity);
 }
@@ -122,7 +96,7 @@ static void make_name(void)
 static bool is_left(const char *name)
 {
 	const char *end = name + ep_string_length(name);
-	uint64_t pid, start;
+	uint64_t pid, start, now;
 
 	if (!ep_string_starts(name, PREFIX) ||
 	    ep_string_equal(name, ep_sched->instance))
@@ -135,16 +109,9 @@ static bool is_left(const char *name)
 		return true;
 	if (ep_syscall2(SYS_kill, (long)pid, 0) == -ESRCH)
 		return true;
-	return start && start_of(pid) && start_of(pid) != start;
+	now = ep_process_start_ticks((uint32_t)pid);
+	return start && now && now != start;
 }
-
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
 
 /*
  * The kernel makes and removes one instance of the machine's at a time, in 50
@@ -175,8 +142,8 @@ static void remove_left(void)
 	       (got = ep_syscall3(SYS_getdents64, fd, (long)buffer,
 				  sizeof(buffer))) > 0)
 		for (char *at = (char *)buffer; at < (char *)buffer + got;
-		     at += ((struct entry *)at)->size) {
-			const char *name = ((struct entry *)at)->name;
+		     at += ((struct ep_fd_entry *)at)->size) {
+			const char *name = ((struct ep_fd_entry *)at)->name;
 
 			if (is_left(name) && ep_sched_wanted())
 				ep_syscall3(SYS_unlinkat, instances, (long)name,

@@ -9,6 +9,7 @@
 #include "runtime/files.h"
 #include "runtime/format_watchdogs.h"
 #include "runtime/syscalls.h"
+#include "runtime/tasks.h"
 #include "runtime/text.h"
 #include "runtime/x86_64/registers.h"
 #include "runtime/x86_64/tsc.h"
@@ -38,40 +39,6 @@ void ep_stacks_begin(void)
 static struct ep_stack_taken *entry_at(uint32_t entry)
 {
 	return (struct ep_stack_taken *)(stacks + 1) + entry;
-}
-
-struct entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t size;
-	uint8_t type;
-	char name[];
-};
-
-/* Calls for each thread; returns how many there are. */
-static uint32_t each_thread(void (*call)(uint32_t tid))
-{
-	uint64_t buffer[256]; /* aligned */
-	long fd = ep_fd_open("/proc/self/task"), got;
-	uint32_t count = 0;
-
-	while (fd >= 0 && (got = ep_syscall3(SYS_getdents64, fd, (long)buffer,
-					     sizeof(buffer))) > 0)
-		for (char *at = (char *)buffer; at < (char *)buffer + got;
-		     at += ((struct entry *)at)->size) {
-			const char *name = ((struct entry *)at)->name;
-			const char *end = name + ep_string_length(name);
-			uint64_t tid;
-
-			if (!ep_text_number(&name, end, 10, &tid))
-				continue;
-			count++;
-			if (call)
-				call((uint32_t)tid);
-		}
-	if (fd >= 0)
-		ep_fd_close(fd);
-	return count;
 }
 
 /* Fewer threads have more room each. */
@@ -133,9 +100,9 @@ void ep_stacks_take(uint64_t watchdog, uint32_t except,
 	left_out = except;
 	ask_thread = ask;
 	stacks->tsc = 0;
-	lay_out(each_thread(NULL));
+	lay_out(ep_tasks_each(NULL));
 	__atomic_store_n(&answers, 0, __ATOMIC_RELAXED);
-	each_thread(ask_one);
+	ep_tasks_each(ask_one);
 	wait_for_answers();
 	stacks->watchdog = watchdog;
 	__atomic_store_n(&stacks->tsc, ep_tsc(), __ATOMIC_RELEASE);

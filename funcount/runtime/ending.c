@@ -20,6 +20,7 @@
 #include "runtime/interpose.h"
 #include "runtime/output.h"
 #include "runtime/pattern.h"
+#include "runtime/process.h"
 #include "runtime/sched.h"
 #include "runtime/settings.h"
 #include "runtime/snapshot.h"
@@ -55,27 +56,11 @@ static uint64_t now(clockid_t clock)
 /* ---- whose file is it? ----------------------------------------------------
  */
 
-/* The 22nd number of /proc/self/stat, ticks since boot; the name in brackets
- * may hold anything. */
-static uint64_t start_ticks(void)
-{
-	char text[1024];
-	long size = ep_fd_load("/proc/self/stat", text, sizeof text);
-	const char *at = text + (size > 0 ? size : 0), *end = at;
-	uint64_t ticks = 0;
-
-	while (at > text && at[-1] != ')')
-		at--;
-	/* The third field is next. */
-	for (int field = 2; field < 22 && at < end; field += *at++ == ' ')
-		;
-	return ep_text_number(&at, end, 10, &ticks) ? ticks : 0;
-}
-
 /* When the process began, before any exec: ns since 1970. */
 static uint64_t process_start(void)
 {
-	uint64_t age = now(CLOCK_BOOTTIME) - start_ticks() * (SECOND / TICKS);
+	uint64_t age = now(CLOCK_BOOTTIME) -
+		       ep_process_start_ticks(0) * (SECOND / TICKS);
 
 	return now(CLOCK_REALTIME) - age - SLACK;
 }

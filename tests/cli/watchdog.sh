@@ -43,6 +43,23 @@ PYTHON
 "$EPITAPH" replay deadlock.core >text
 has text '-- missed deadline: accounts: '
 
+# ---- in a pid namespace of its own that sees the /proc of the outer one, as after unshare(1) without --mount-proc ----
+apart=(unshare --pid --fork)
+[ "$(id -u)" -eq 0 ] || apart+=(--user)
+if "${apart[@]}" true 2>/dev/null; then
+	crash apart.core "${apart[@]}" sh -c "$PWD/watched deadlock dog; exit \$?"
+	head_of apart.core
+	fits '^because +watchdog accounts was not fed within its deadline of 200\.000 ms'
+	"$EPITAPH" info --json apart.core >info.json
+	python3 - <<'PYTHON' || say "apart: $(head -c 2000 info.json)"
+import json
+info = json.load(open("info.json"))
+assert info["pid"] < 10 and info["stacks_taken"] == 2, info["stacks_taken"]
+PYTHON
+else
+	echo "no pid namespaces for this user: not tried"
+fi
+
 # ---- the same, ended by somebody else ----
 ended_by() { # CORE SIGNAL MODE
 	local pid
