@@ -133,14 +133,24 @@ static void await(struct handling *h)
 }
 
 /* With a limit of handlers (core(5)) the kernel holds the process until nobody
- * has the stream open any more. Without, only while there is more to write. */
-static bool is_held_to_the_end(void)
+ * has the stream open any more. Without, 0, only while there is more to write.
+ */
+static unsigned long pipe_limit(void)
 {
 	char limit[16];
 
 	ep_procfile_line("/proc/sys/kernel/core_pipe_limit", limit,
 			 sizeof(limit));
-	return strtoul(limit, NULL, 10) > 0;
+	return strtoul(limit, NULL, 10);
+}
+
+/* That the kernel, or our server, lets crash at once. */
+static unsigned handlers_most(void)
+{
+	unsigned long limit = pipe_limit();
+
+	return limit && limit < EP_CATCH_AT_ONCE ? (unsigned)limit
+						 : EP_CATCH_AT_ONCE;
 }
 
 /* ---- the handler ---- */
@@ -165,8 +175,15 @@ void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash,
 			     .snapshot = {.process = -1, .said = -1},
 			     .onward = {.process = -1, .ended = -1}};
 	struct ep_err err = {0};
-	bool together = is_held_to_the_end();
+	bool together = pipe_limit() > 0;
+	int rc;
 
+	rc = ep_store_enter(store, crash, handlers_most(), &err);
+	say(&h, rc, &err);
+	if (rc) {
+		close(stream);
+		return;
+	}
 	say(&h, ep_relay_init(&h.relay, stream, &err), &err);
 	snapshot_begin(&h);
 	if (together)
@@ -190,7 +207,10 @@ static int handle(char *const *words, int count)
 	/* So that it is closed where it is closed. */
 	close(STDIN_FILENO);
 	ep_catch_settle();
-	ep_store_load(&store, words[0], &err);
+	if (ep_store_load(&store, words[0], &err) < 0) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
 	rc = ep_crash_read(&crash, words + 1, count - 1, &err);
 	if (rc) {
 		ep_say("%s", err.text);
@@ -230,6 +250,9 @@ static const struct ep_option options[] = {
 	{"store", 0, "DIR", "where snapshots go (" EP_STORE_DEFAULT ")"},
 	{"max-files", 0, "N", "keep the latest N snapshots (100)"},
 	{"max-size", 0, "BYTES", "and no more than that in all (2G)"},
+	{"keep-free", 0, "BYTES",
+	 "no snapshot where less would be free on the file system (1G, and no "
+	 "more than a tenth of it)"},
 	{"redact", 0, "WORDS",
 	 "what snapshots leave out, as extract does: cmdline, paths, notes, "
 	 "stacks, registers, or all; cores go on as they are"},
@@ -255,9 +278,9 @@ const struct ep_command ep_command_catch = {
 		"the handler, socket or file that was there before. A core "
 		"that is refused or cut (ulimit -c, disk full) does not cost "
 		"the snapshot.\n\n"
-		"Snapshots belong to the user whose process crashed; those of "
-		"setuid programs to root. epitaph list shows them. What went "
-		"wrong stands in DIR/log.\n\n"
+		"Snapshots are root's; the user whose process crashed may read "
+		"them, but not those of setuid programs and the like. epitaph "
+		"list shows them. What went wrong stands in DIR/log.\n\n"
 		"Since Linux 6.16 the kernel may send cores to a socket "
 		"instead: with --listen a server that stays takes them, which "
 		"needs no program to be started by a kernel. Start it first "

@@ -14,6 +14,9 @@
 void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash,
 		    int stream);
 
+/* Crashes that are handled at once; a user has half of these places. */
+#define EP_CATCH_AT_ONCE 64u
+
 /* It takes milliseconds. */
 #define EP_SNAPSHOT_SECONDS 10u /* or the store's, if that is less */
 

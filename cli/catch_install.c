@@ -18,7 +18,7 @@
 #define PID_FILE     "/proc/sys/kernel/core_uses_pid"
 #define PATTERN_MAX  128 /* CORENAME_MAX_SIZE, with its NUL (core(5)) */
 /* Without a limit the kernel does not wait for the handler (core(5)). */
-#define PIPE_LIMIT 64
+#define PIPE_LIMIT EP_CATCH_AT_ONCE
 
 /* ---- the kernel's settings ---- */
 
@@ -116,6 +116,8 @@ static int take_limits(struct ep_store *store,
 		      &store->most_files) ||
 	    take_size("max-size", ep_argument(arguments, "max-size"),
 		      &store->most_bytes) ||
+	    take_size("keep-free", ep_argument(arguments, "keep-free"),
+		      &store->spare) ||
 	    take_size("timeout", ep_argument(arguments, "timeout"), &seconds))
 		return EP_EXIT_USAGE;
 	store->seconds = (unsigned)seconds;
@@ -227,7 +229,7 @@ int ep_catch_install(const struct ep_arguments *arguments)
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	snprintf(number, sizeof(number), "%d", PIPE_LIMIT);
+	snprintf(number, sizeof(number), "%u", PIPE_LIMIT);
 	if (store.pipe_limit == 0 && kernel_write(LIMIT_FILE, number))
 		return EP_EXIT_UNREADABLE;
 	result = listens ? socket_install(listens)
@@ -289,6 +291,7 @@ int ep_catch_status(const struct ep_arguments *arguments)
 	char pattern[256], folder[PATH_MAX];
 	struct ep_store store;
 	struct ep_stored *list;
+	struct ep_err err = {0};
 	size_t count;
 	int result = kernel_read(PATTERN_FILE, pattern, sizeof(pattern));
 
@@ -299,7 +302,10 @@ int ep_catch_status(const struct ep_arguments *arguments)
 		       pattern);
 		return EP_EXIT_NOTHING;
 	}
-	ep_store_load(&store, folder, NULL);
+	if (ep_store_load(&store, folder, &err) < 0) {
+		ep_say("%s: crashes leave nothing", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
 	printf("installed: cores go on to \"%s\"\n", store.previous);
 	if (store.socket[0] && *pattern == '@')
 		tell_socket(store.socket);

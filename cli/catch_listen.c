@@ -22,7 +22,6 @@
 #include "cli/say.h"
 #include "coredump/peer.h"
 
-#define AT_ONCE       16u /* crashes; more wait in the socket's queue */
 #define QUEUE         256 /* where it is full, the kernel gives up the core */
 #define BEGIN_SECONDS 10u /* the kernel begins at once */
 #define PASSED_FD     3   /* sd_listen_fds(3): SD_LISTEN_FDS_START */
@@ -46,7 +45,10 @@ static void serve(const struct listener *listener, int socket)
 	int pidfd, rc;
 
 	/* As they are now: --install may have come after us. */
-	ep_store_load(&store, listener->folder, NULL);
+	if (ep_store_load(&store, listener->folder, &err) < 0) {
+		ep_say("%s", err.text);
+		_exit(1);
+	}
 	rc = ep_peer_crash(&crash, socket, &pidfd, &err);
 	rc = rc ? rc : ep_peer_begin(socket, BEGIN_SECONDS, &err);
 	if (rc)
@@ -110,7 +112,7 @@ static void loop(struct listener *listener)
 
 	signals_settle(&usual);
 	while (!ended) {
-		bool room = listener->busy < AT_ONCE;
+		bool room = listener->busy < EP_CATCH_AT_ONCE;
 		struct pollfd wait = {.fd = listener->fd, .events = POLLIN};
 		int socket;
 

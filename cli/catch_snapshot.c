@@ -92,7 +92,8 @@ int ep_catch_snapshot_begin(struct ep_catch_snapshot *snapshot,
 	int ends[2], rc;
 
 	*snapshot = (struct ep_catch_snapshot){.process = -1, .said = -1};
-	rc = ep_store_name(store, crash, snapshot->path, err);
+	rc = ep_store_make_room(store, err);
+	rc = rc ? rc : ep_store_name(store, crash, snapshot->path, err);
 	rc = rc ? rc
 		: ep_output_open(&snapshot->output, snapshot->path, false, err);
 	if (rc)

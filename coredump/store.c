@@ -15,14 +15,15 @@
 #include <unistd.h>
 
 #include "coredump/redact.h"
+#include "coredump/store_impl.h"
 
 #define SUFFIX   ".core"
-#define LOG_MOST (UINT64_C(1) << 20) /* bytes; then it begins anew */
+#define LOG_MOST (UINT64_C(1) << 20) /* bytes; then it becomes log.1 */
 
 /* ---- settings ---- */
 
-static int path_join(char out[PATH_MAX], const char *folder, const char *name,
-		     struct ep_err *err)
+int ep_store_path(char out[PATH_MAX], const char *folder, const char *name,
+		  struct ep_err *err)
 {
 	if (snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
 		return ep_fail(err, EP_E_LIMIT, 0, "%.200s/…: too long",
@@ -40,6 +41,7 @@ static void setting_take(struct ep_store *store, const char *name,
 		{"pipe-limit", &store->pipe_limit},
 		{"max-files", &store->most_files},
 		{"max-size", &store->most_bytes},
+		{"keep-free", &store->spare},
 	};
 
 	if (strcmp(name, "previous") == 0)
@@ -58,20 +60,86 @@ static void setting_take(struct ep_store *store, const char *name,
 			*numbers[i].value = strtoull(value, NULL, 10);
 }
 
+/* ---- whose they are ---- */
+
+/* Nobody but root, or us, can have put there what lies there. */
+static bool is_trusted(const struct stat *st, bool may_be_sticky)
+{
+	return (st->st_uid == 0 || st->st_uid == geteuid()) &&
+	       (!(st->st_mode & 022) ||
+		(may_be_sticky && st->st_mode & S_ISVTX));
+}
+
+static int distrust(const char *path, struct ep_err *err)
+{
+	return ep_fail(err, EP_E_PERMISSION, 0,
+		       "%s: others than root may write there; what it says is "
+		       "not believed",
+		       path);
+}
+
+/* Whoever may write to a folder may replace what lies in it, unless it is
+ * sticky, as /tmp is. */
+static int folders_check(const char *path, struct ep_err *err)
+{
+	char real[PATH_MAX], *slash;
+	struct stat st;
+
+	if (!realpath(path, real) || stat(real, &st) != 0)
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
+	if (!is_trusted(&st, false))
+		return distrust(path, err);
+	while ((slash = strrchr(real, '/'))) {
+		slash[slash == real] = '\0';
+		if (stat(real, &st) != 0)
+			return ep_fail(err, EP_E_IO, 0, "%s: %m", real);
+		if (!is_trusted(&st, true))
+			return distrust(real, err);
+		if (slash == real)
+			break;
+	}
+	return EP_OK;
+}
+
+static int settings_open(FILE **out, const char *path, struct ep_err *err)
+{
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	struct stat st;
+	int rc = EP_OK;
+
+	*out = NULL;
+	if (folder >= 0 && (fstat(folder, &st) != 0 || !is_trusted(&st, false)))
+		rc = distrust(path, err);
+	else
+		fd = openat(folder, "settings",
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (rc == EP_OK && fd < 0)
+		rc = ep_fail(err, EP_END, 0, "%s/settings: %m", path);
+	else if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+			     !is_trusted(&st, false)))
+		rc = distrust(path, err);
+	else if (fd >= 0)
+		*out = fdopen(fd, "r");
+	if (!*out && fd >= 0)
+		close(fd);
+	if (folder >= 0)
+		close(folder);
+	return *out || rc ? rc : ep_fail(err, EP_E_IO, 0, "%s: %m", path);
+}
+
+/* ---- there and back ---- */
+
 int ep_store_load(struct ep_store *store, const char *path, struct ep_err *err)
 {
-	char name[PATH_MAX], line[512];
+	char line[512];
 	FILE *file;
 	int rc;
 
 	*store = EP_STORE_INIT;
 	snprintf(store->path, sizeof(store->path), "%s", path);
-	rc = path_join(name, path, "settings", err);
+	rc = settings_open(&file, path, err);
 	if (rc)
 		return rc;
-	file = fopen(name, "re");
-	if (!file)
-		return ep_fail(err, EP_END, 0, "%s: %m", name);
 	while (fgets(line, sizeof(line), file)) {
 		char *equals = strchr(line, '=');
 
@@ -97,12 +165,14 @@ static int settings_write(const struct ep_store *store, const char *name,
 		"# written by epitaph catch --install\n"
 		"previous=%s\nuses-pid=%d\npipe-limit=%" PRIu64
 		"\nmax-files=%" PRIu64 "\nmax-size=%" PRIu64
-		"\ntimeout=%u\nredact=%s\nsocket=%s\n",
+		"\nkeep-free=%" PRIu64 "\ntimeout=%u\nredact=%s\nsocket=%s\n",
 		store->previous, store->uses_pid, store->pipe_limit,
-		store->most_files, store->most_bytes, store->seconds,
+		store->most_files, store->most_bytes, store->spare,
+		store->seconds,
 		ep_redact_words(words, sizeof(words), store->redact),
 		store->socket);
-	if (fflush(file) != 0 || fsync(fileno(file)) != 0) {
+	if (fchmod(fileno(file), 0644) != 0 || fflush(file) != 0 ||
+	    fsync(fileno(file)) != 0) {
 		fclose(file);
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
 	}
@@ -113,14 +183,15 @@ static int settings_write(const struct ep_store *store, const char *name,
 int ep_store_save(const struct ep_store *store, struct ep_err *err)
 {
 	char aside[PATH_MAX], name[PATH_MAX];
-	int rc = path_join(aside, store->path, "settings.new", err);
+	int rc = ep_store_path(aside, store->path, "settings.new", err);
 
-	rc = rc ? rc : path_join(name, store->path, "settings", err);
+	rc = rc ? rc : ep_store_path(name, store->path, "settings", err);
 	if (rc)
 		return rc;
 	if (mkdir(store->path, 0755) != 0 && errno != EEXIST)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", store->path);
-	rc = settings_write(store, aside, err);
+	rc = folders_check(store->path, err);
+	rc = rc ? rc : settings_write(store, aside, err);
 	if (rc == EP_OK && rename(aside, name) != 0)
 		rc = ep_fail(err, EP_E_IO, 0, "%s: %m", name);
 	return rc;
@@ -132,21 +203,23 @@ int ep_store_name(const struct ep_store *store, const struct ep_crash *crash,
 		  char out[PATH_MAX], struct ep_err *err)
 {
 	time_t seconds = (time_t)crash->time;
-	char name[NAME_MAX + 1], when[32], program[128];
+	char name[NAME_MAX + 1], when[32], program[PATH_MAX];
 	struct tm utc;
 
 	gmtime_r(&seconds, &utc);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
-	ep_crash_expand(crash, crash->path[0] ? "%f" : "%e", program,
-			sizeof(program), NULL);
+	if (ep_crash_expand(crash, crash->path[0] ? "%f" : "%e", program,
+			    sizeof(program), NULL))
+		program[0] = '\0';
 	if (store->redact & (EP_REDACTED_PATHS | EP_REDACTED_CMDLINE))
 		snprintf(program, sizeof(program), "snapshot");
 	for (char *c = program; *c; c++)
-		if (*c < ' ' || *c == '\x7f')
+		if (*c < ' ' || *c >= '\x7f')
 			*c = '_';
-	snprintf(name, sizeof(name), "%.100s.%d.%s" SUFFIX,
-		 program[0] ? program : "unknown", (int)crash->pid, when);
-	return path_join(out, store->path, name, err);
+	snprintf(name, sizeof(name), "%.100s.%u.%d.%s" SUFFIX,
+		 program[0] ? program : "unknown", (unsigned)crash->account,
+		 (int)crash->pid, when);
+	return ep_store_path(out, store->path, name, err);
 }
 
 static bool is_snapshot(const char *name)
@@ -154,6 +227,27 @@ static bool is_snapshot(const char *name)
 	size_t length = strlen(name), suffix = strlen(SUFFIX);
 
 	return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
+}
+
+/* PROGRAM.USER.PID.TIME.core: from its end, as a program may have any name. */
+static uid_t account_of(const char *name)
+{
+	size_t length = strlen(name) - strlen(SUFFIX);
+	unsigned long account;
+	char copy[NAME_MAX + 1], *end;
+	const char *dot = NULL;
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)length, name);
+	for (int i = 0; i < 3; i++) {
+		char *last = strrchr(copy, '.');
+
+		if (!last)
+			return 0;
+		dot = name + (last - copy);
+		*last = '\0';
+	}
+	account = strtoul(dot + 1, &end, 10);
+	return *end == '.' && end > dot + 1 ? (uid_t)account : 0;
 }
 
 static int by_time(const void *left, const void *right)
@@ -181,9 +275,10 @@ static int stored_add(struct ep_stored **list, size_t *count,
 	*list = grown;
 	grown += (*count)++;
 	snprintf(grown->name, sizeof(grown->name), "%s", entry->d_name);
-	grown->size = (uint64_t)st.st_size;
-	grown->time = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-		      (uint64_t)st.st_mtim.tv_nsec;
+	grown->size = (uint64_t)st.st_blocks * 512;
+	grown->time = (uint64_t)st.st_ctim.tv_sec * 1000000000 +
+		      (uint64_t)st.st_ctim.tv_nsec;
+	grown->account = account_of(grown->name);
 	return EP_OK;
 }
 
@@ -215,62 +310,22 @@ int ep_store_list(const char *path, struct ep_stored **out, size_t *count,
 	return EP_OK;
 }
 
-static int limits_hold(const struct ep_store *store, const char *keep,
-		       struct ep_err *err)
-{
-	const char *base = strrchr(keep, '/') + 1;
-	struct ep_stored *list = NULL;
-	uint64_t bytes = 0;
-	size_t count;
-	int rc = ep_store_list(store->path, &list, &count, err);
-	size_t left = rc ? 0 : count;
-
-	for (size_t i = 0; i < left; i++)
-		bytes += list[i].size;
-	for (size_t i = 0;
-	     i < count && rc == EP_OK &&
-	     (left > store->most_files || bytes > store->most_bytes);
-	     i++) {
-		char name[PATH_MAX];
-
-		if (strcmp(list[i].name, base) == 0)
-			continue;
-		left--;
-		bytes -= list[i].size;
-		rc = path_join(name, store->path, list[i].name, err);
-		if (rc == EP_OK)
-			unlink(name);
-	}
-	free(list);
-	return rc;
-}
-
-int ep_store_keep(const struct ep_store *store, const struct ep_crash *crash,
-		  const char *path, struct ep_err *err)
-{
-	/* Of a program that had rights of its own, the user must not see the
-	 * memory. */
-	if (crash->dumpable == 1 && chown(path, crash->uid, crash->gid) != 0)
-		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
-	return limits_hold(store, path, err);
-}
-
 void ep_store_log(const struct ep_store *store, const struct ep_crash *crash,
 		  const char *words)
 {
-	char path[PATH_MAX], line[1024];
+	char path[PATH_MAX], line[PATH_MAX];
 	struct stat st;
 	int fd, length;
 
-	if (path_join(path, store->path, "log", NULL))
+	if (ep_store_path(path, store->path, "log", NULL))
 		return;
+	if (lstat(path, &st) == 0 && (uint64_t)st.st_size > LOG_MOST &&
+	    ep_store_path(line, store->path, "log.1", NULL) == EP_OK)
+		rename(path, line);
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
 		  0600);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size > LOG_MOST &&
-	    ftruncate(fd, 0) != 0)
-		st.st_size = 0;
 	length = snprintf(line, sizeof(line), "%" PRIu64 " pid %d %s: %.800s\n",
 			  crash->time, (int)crash->pid, crash->comm, words);
 	if (length > 0 && write(fd, line, (size_t)length) != length)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * store.h: the folder in which `epitaph catch` keeps snapshots: whole files
- * with names that tell program, pid and time, owned by the user that crashed;
- * of too many, or too much, the oldest go.
+ * with names that tell program, user, pid and time. All is root's: the user
+ * that crashed may read what is his, by an access control list, and can neither
+ * change nor replace what root will read and count later. Of too many, or too
+ * much, the oldest of whoever has most go.
  */
 #ifndef EPITAPH_STORE_H
 #define EPITAPH_STORE_H
@@ -20,7 +22,8 @@ struct ep_store {
 	bool uses_pid;       /* kernel.core_uses_pid */
 	uint64_t pipe_limit; /* kernel.core_pipe_limit before */
 	uint64_t most_files; /* snapshots that are kept */
-	uint64_t most_bytes; /* of all of them together */
+	uint64_t most_bytes; /* of all of them together, on the disk */
+	uint64_t spare;      /* bytes that stay free on the file system */
 	unsigned seconds;    /* without any progress, until it is given up */
 	uint32_t redact;     /* EP_REDACTED_: what snapshots leave out */
 };
@@ -28,11 +31,17 @@ struct ep_store {
 	((struct ep_store){.path = EP_STORE_DEFAULT,        \
 			   .most_files = 100,               \
 			   .most_bytes = UINT64_C(2) << 30, \
+			   .spare = UINT64_C(1) << 30,      \
 			   .seconds = 30})
 
-/* The settings in the folder's file "settings". EP_END: there is none. */
+/*
+ * The settings in the folder's file "settings". EP_END: there is none.
+ * EP_E_PERMISSION: others than root and we may write there; what stands in it
+ * is not believed, as it names a program that root starts.
+ */
 int ep_store_load(struct ep_store *store, const char *path, struct ep_err *err);
-/* Makes the folder where it is missing. The file is whole or the old one. */
+/* Makes the folder where it is missing. The file is whole or the old one.
+ * EP_E_PERMISSION: others may write there, or to a folder above it. */
 int ep_store_save(const struct ep_store *store, struct ep_err *err);
 
 /* The name that the snapshot of that crash is to have; without the program's
@@ -40,8 +49,24 @@ int ep_store_save(const struct ep_store *store, struct ep_err *err);
 int ep_store_name(const struct ep_store *store, const struct ep_crash *crash,
 		  char out[PATH_MAX], struct ep_err *err);
 
-/* Gives the file to the crashed user (root's stay root's), then lets the oldest
- * go until the limits hold; it stays itself. */
+/*
+ * One crash more is being handled, of `most` at once: of these a user has half.
+ * A place is held until this process and its children have ended. EP_E_LIMIT:
+ * he has no more. Where the folder cannot be written to nobody is counted.
+ */
+int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash,
+		   unsigned most, struct ep_err *err);
+
+/* Lets the oldest go while less is free than is to stay so. EP_E_LIMIT: there
+ * is no room in spite of it. */
+int ep_store_make_room(const struct ep_store *store, struct ep_err *err);
+
+/*
+ * Lets the crashed user read the file if it is his (ep_crash_is_users_own),
+ * then lets others go until the limits hold; it stays itself. EP_E_PERMISSION:
+ * it is kept, but the file system has no access control lists, so only root may
+ * read it.
+ */
 int ep_store_keep(const struct ep_store *store, const struct ep_crash *crash,
 		  const char *path, struct ep_err *err);
 
@@ -52,8 +77,11 @@ void ep_store_log(const struct ep_store *store, const struct ep_crash *crash,
 /* A snapshot of the folder. */
 struct ep_stored {
 	char name[NAME_MAX + 1];
-	uint64_t size; /* bytes */
-	uint64_t time; /* of its writing, ns since 1970 */
+	uint64_t size; /* bytes on the disk */
+	uint64_t time; /* of its last change, which no user can set (ctime), ns
+			  since 1970 */
+	uid_t account; /* whose it is, by its name; 0 also where that has none
+			*/
 };
 
 /* Oldest first; the caller frees *out. */

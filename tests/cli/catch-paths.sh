@@ -15,10 +15,12 @@ gcc -static -O1 "$TOP/tests/programs/dies_as.c" -o dies_as
 cp dies_as privileged && chmod 4755 privileged
 nobody="gid=65534 uid=65534 dumpable=1"
 
-# What lies in "t": kind, owner, mode, names, where a link leads, and what is in it. pids are no part of it.
+# What lies in "t": kind, owner, mode, names, where a link leads, and what is in it. pids are no part of it, nor are cores of
+# others that crash meanwhile.
 tree() {
-	(cd t && find . -mindepth 1 -printf '%P %y %U:%G %m %n %l\n' | sed -E 's/\.[0-9]{2,}( |$)/.PID\1/' | LC_ALL=C sort
-		find . -type f | sed -E 's/\.[0-9]{2,}$/.PID/' | LC_ALL=C sort | while read -r file; do
+	local strangers=(-name '*.core' ! -name 'dies_as.*' ! -name 'privileged.*' -prune -o)
+	(cd t && find . -mindepth 1 "${strangers[@]}" -printf '%P %y %U:%G %m %n %l\n' | sed -E 's/\.[0-9]{2,}( |$)/.PID\1/' | LC_ALL=C sort
+		find . "${strangers[@]}" -type f -print | sed -E 's/\.[0-9]{2,}$/.PID/' | LC_ALL=C sort | while read -r file; do
 			set -- "${file%PID}"*
 			if [ "$(head -c 4 "$1")" = $'\x7fELF' ]; then echo "$file: a core"; else echo "$file: $(cat "$1")"; fi
 		done)
@@ -35,7 +37,7 @@ both() {
 		tree >tree.$way
 	done
 	if ! cmp -s tree.kernel tree.epitaph; then
-		cat "$store/log" || true
+		log
 		diff tree.kernel tree.epitaph || fail "$pattern $setup $*: not as the kernel does it"
 	fi
 }
@@ -54,11 +56,11 @@ precious "through a link"
 hard_link() { echo gold >precious; chown 65534 precious; ln precious w/core; }
 both core hard_link "$dies_as" $nobody
 precious "through a second name"
-fifo() { mkfifo w/core; }
+fifo() { mkfifo "${1:-w/core}"; }
 both core fifo "$dies_as" $nobody
 folder() { mkdir w/core; }
 both core folder "$dies_as" $nobody
-others_file() { echo gold >w/core; chmod 600 w/core; } # in a folder that anybody may write to
+others_file() { echo gold >"${1:-w/core}"; chmod 600 "${1:-w/core}"; } # in a folder that anybody may write to
 both core others_file "$dies_as" $nobody
 sticky() { others_file; chmod 1777 w; }
 both core sticky "$dies_as" $nobody
@@ -88,11 +90,11 @@ for name in . .. '' a/b ../../x; do
 done
 
 # An absolute name: from the process's own root, and links in it, too.
-both "$room/t/w/%u" nothing "$dies_as" $nobody
-left './w/65534: a core$' "an absolute name"
+both "$room/t/w/%e.%u.core" nothing "$dies_as" $nobody
+left './w/dies_as.65534.core: a core$' "an absolute name"
 on_the_way() { mkdir -m 777 real; ln -s real way; }
-both "$room/t/way/core" on_the_way "$dies_as" $nobody
-left './real/core: a core$' "a link on the way that root made"
+both "$room/t/way/%e.core" on_the_way "$dies_as" $nobody
+left './real/dies_as.core: a core$' "a link on the way that root made"
 rooted() { mkdir root; ln -s "$1" root/cores; mkdir -m 777 root/inside; }
 both /cores/core 'rooted /inside' "$dies_as" root="$room/t/root" cwd=/ $nobody
 left './root/inside/core: a core$' "a link inside of a root"
@@ -112,14 +114,14 @@ echo 2 >$suid_file
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 both core nothing "${as_nobody[@]}" "$privileged"
 ! grep -q 'w/core' tree.epitaph || fail "a privileged program's core in a user's folder"
-both "$room/t/w/core" nothing "${as_nobody[@]}" "$privileged"
-left 'w/core f 0:65534 600 1 $' "a privileged program's core is not root's"
-both "$room/t/w/core" others_file "${as_nobody[@]}" "$privileged"
-left './w/core: gold$' "what lay there is gone"
-both "$room/t/w/core" 'ln -s ../precious w/core' "${as_nobody[@]}" "$privileged"
+both "$room/t/w/%e.core" nothing "${as_nobody[@]}" "$privileged"
+left 'w/privileged.core f 0:65534 600 1 $' "a privileged program's core is not root's"
+both "$room/t/w/%e.core" "others_file w/privileged.core" "${as_nobody[@]}" "$privileged"
+left './w/privileged.core: gold$' "what lay there is gone"
+both "$room/t/w/%e.core" 'ln -s ../precious w/privileged.core' "${as_nobody[@]}" "$privileged"
 ! grep -q '^precious' tree.epitaph || fail "through a link, with root's rights"
-both "$room/t/w/core" fifo "${as_nobody[@]}" "$privileged"
-both "$room/t/w/core" 'owned 65533' "${as_nobody[@]}" "$dies_as" dumpable=1
+both "$room/t/w/%e.core" "fifo w/privileged.core" "${as_nobody[@]}" "$privileged"
+both "$room/t/w/%e.core" 'owned 65533' "${as_nobody[@]}" "$dies_as" dumpable=1
 echo "$suid_before" >$suid_file
 
 # What the kernel follows and we don't: links of proc(5), which are the follower's, and out of a working directory. Said in the log.
@@ -128,7 +130,7 @@ refused() { # PATTERN WHY COMMAND...
 	shift 2
 	installed "$pattern"
 	(cd t/w && ulimit -c unlimited && exec "$@") >/dev/null 2>&1 || true
-	grep -q "$pattern: did not take all of the core: $why" "$store/log" || { cat "$store/log"; fail "$pattern: not said"; }
+	grep -q "$pattern: did not take all of the core: $why" "$store/log" || { log; fail "$pattern: not said"; }
 }
 rm -rf t && mkdir -m 755 t && mkdir -m 777 t/w t/root t/host
 ln -s "$room/t/host" t/w/sub

@@ -4,7 +4,7 @@
  * crashes. Static, so that it runs in any root.
  *
  *   root=DIR  cwd=DIR  groups=N  gid=N  uid=N  euid=N (real and saved stay)
- *   dumpable=N  name=TEXT
+ *   most=N (saved stays)  dumpable=N  name=TEXT  wait=FILE (until it is there)
  */
 #define _GNU_SOURCE
 #include <grp.h>
@@ -30,11 +30,15 @@ static int become(const char *word, const char *value)
 		return setresuid(id, id, id);
 	if (!strcmp(word, "euid"))
 		return setresuid((uid_t)-1, id, (uid_t)-1);
+	if (!strcmp(word, "most"))
+		return setresuid(id, id, (uid_t)-1);
 	if (!strcmp(word, "dumpable"))
 		return prctl(PR_SET_DUMPABLE, id);
 	if (!strcmp(word, "name"))
 		return prctl(PR_SET_NAME, value);
-	return -1;
+	while (!strcmp(word, "wait") && access(value, F_OK))
+		usleep(10000);
+	return strcmp(word, "wait") ? -1 : 0;
 }
 
 int main(int count, char **words)

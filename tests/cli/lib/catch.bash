@@ -47,6 +47,7 @@ stop() {
 	wait "$server" || fail "the server ends with $?"
 	server=
 }
+log() { cat "$store/log" 2>/dev/null || echo "no log"; }
 installed() { # PREVIOUS [OPTIONS...]: our handler in front of it, as a program; at $socket with --listen among the options
 	local previous=$1
 	shift
@@ -54,6 +55,8 @@ installed() { # PREVIOUS [OPTIONS...]: our handler in front of it, as a program;
 	echo 0 >$limit_file
 	# A process of a server's may be writing its last line.
 	soon rm -rf "$store" 2>/dev/null
+	# However full the disk is.
+	[[ "$*" == *--keep-free* ]] || set -- --keep-free=1 "$@"
 	"$catch" catch --install --store="$store" "$@" >said
 	grep -qE "^(\|$catch catch $store |@@?$room/socket\$)" $pattern_file || fail "not installed: $(cat $pattern_file)"
 }
@@ -65,6 +68,18 @@ dies() { # HOW [COMMAND...]: its core is in here, its snapshot, the latest, is t
 	(cd here && ulimit -c unlimited && exec "$@" "$room/deaths" $how) >/dev/null 2>&1 || true
 	# shellcheck disable=SC2012
 	snapshot=$(ls -t "$store"/deaths.*.core 2>/dev/null | head -n 1) || true
+}
+reads_only() { # USER FILE: a file of root's that he can read, and nobody else; nor can he change it
+	local as=(setpriv --regid=65534 --clear-groups)
+	[ "$(stat -c %u:%g "$2")" = 0:0 ] || fail "$2 is of $(stat -c %u:%g "$2")"
+	"${as[@]}" --reuid="$1" cat "$2" >/dev/null || fail "$2: $1 may not read it"
+	! "${as[@]}" --reuid="$1" truncate -s 1 "$2" 2>/dev/null || fail "$2: $1 may write to it"
+	! "${as[@]}" --reuid="$1" touch -d 2001-01-01 "$2" 2>/dev/null || fail "$2: $1 may date it"
+	! "${as[@]}" --reuid=65531 cat "$2" >/dev/null 2>&1 || fail "$2: others may read it"
+}
+only_root_reads() { # FILE [USER]
+	[ "$(stat -c %u:%g:%a "$1")" = 0:0:600 ] || fail "$1 is of $(stat -c %u:%g:%a "$1")"
+	! setpriv --reuid="${2:-64534}" --regid=65534 --clear-groups cat "$1" >/dev/null 2>&1 || fail "$1: ${2:-64534} may read it"
 }
 without_end() { # FILE: but for when its process ended, which only the handler knows: ns since 1970, in the snapshot's note
 	python3 - "$1" <<'PYTHON'
