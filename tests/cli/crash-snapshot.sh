@@ -85,6 +85,7 @@ delivered 7 fault
 delivered 7 fault s
 delivered 7 fault nr own
 delivered 7 fault s own
+delivered 7 fault sl own
 delivered 7 fault s own disabled
 delivered 7 fault t own
 delivered 7 fault st

@@ -20,6 +20,7 @@
 #define KEPT __attribute__((noinline, noclone))
 
 static char stack[1 << 16] __attribute__((aligned(64)));
+static char *own_stack = stack;
 static volatile int sink;
 static sigjmp_buf back;
 static const char *how;
@@ -34,6 +35,15 @@ static int is(const char *name)
 static int is_on_alternate(uint64_t at)
 {
 	return at - (uint64_t)stack < sizeof stack;
+}
+
+/* What lies below its stack is somebody else's. */
+static int is_touched(void)
+{
+	for (char *at = stack; at < own_stack; at++)
+		if (*at)
+			return 1;
+	return 0;
 }
 
 static uint64_t mask_now(void)
@@ -64,7 +74,7 @@ static void print_stack(void)
 	int result = sigaltstack(NULL, &now);
 
 	dprintf(1, "alternate: %d, flags %d, %s, size %zu\n", result,
-		now.ss_flags, now.ss_sp == stack ? "its own" : "none",
+		now.ss_flags, now.ss_sp == own_stack ? "its own" : "none",
 		now.ss_size);
 }
 
@@ -80,9 +90,11 @@ static void handler(int number, siginfo_t *info, void *argument)
 {
 	ucontext_t *context = argument;
 	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	int touched = is_touched();
 	int error = errno, on = is_on_alternate((uint64_t)&number);
 
 	errno = 0;
+	dprintf(1, "below its stack: %s\n", touched ? "touched" : "nothing");
 	dprintf(1, "signal %d, code %d, at its address %d, errno %d\n", number,
 		info->si_code,
 		number != SIGABRT && (uint64_t)info->si_addr ==
@@ -187,7 +199,8 @@ static void install(int flags)
 	sigaction(SIGABRT, &action, NULL);
 }
 
-/* HOW [FLAGS [own]]: s: SA_ONSTACK, n: SA_NODEFER, r: SA_RESETHAND. */
+/* HOW [FLAGS [own]]: s: SA_ONSTACK, n: SA_NODEFER, r: SA_RESETHAND;
+ * l: its stack is no larger than most; t: in a thread, too. */
 int main(int argc, char **argv)
 {
 	const char *flags = argc > 2 ? argv[2] : "";
@@ -195,6 +208,10 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	how = argc > 1 ? argv[1] : "";
+	if (strchr(flags, 'l'))
+		own_stack += sizeof stack - 8192;
+	own.ss_size -= (size_t)(own_stack - stack);
+	own.ss_sp = own_stack;
 	print_stack();
 	if (argc > 3)
 		dprintf(1, "%d\n", sigaltstack(&own, NULL));
