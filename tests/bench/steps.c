@@ -2,8 +2,10 @@
 /*
  * steps.c: `steps KIND N` does one thing N times: nothing; event, a traced call
  * and its return; note, one of two integers; feed, of a watchdog; clock, one
- * rdtsc. What a kind takes longer than nothing is its cost.
+ * rdtsc; jump, setjmp and longjmp. What a kind takes longer than nothing is its
+ * cost.
  */
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,19 @@ NOT_TRACED static void read_clock(long n)
 	}
 }
 
+static jmp_buf place;
+static volatile long jumps;
+
+NOT_TRACED static void jump(long n)
+{
+	jumps = 0;
+	while (jumps < n)
+		if (!setjmp(place)) {
+			jumps++;
+			longjmp(place, 1);
+		}
+}
+
 NOT_TRACED int main(int argc, char **argv)
 {
 	static const struct {
@@ -63,7 +78,7 @@ NOT_TRACED int main(int argc, char **argv)
 		void (*run)(long n);
 	} kinds[] = {
 		{"nothing", nothing},  {"event", event}, {"note", note},
-		{"clock", read_clock}, {"feed", feed},
+		{"clock", read_clock}, {"feed", feed},   {"jump", jump},
 	};
 	const char *word = argc > 2 ? argv[1] : "";
 
