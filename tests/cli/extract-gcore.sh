@@ -7,7 +7,8 @@
 set -euo pipefail
 source "$TOP/tests/cli/lib/gdb.bash"
 sorted=/proc/sys/kernel/core_sort_vma
-before=$(cat $sorted 2>/dev/null || true)
+before=
+[ ! -w $sorted ] || before=$(cat $sorted)
 process=
 trap '[ -z "$before" ] || echo "$before" >$sorted; kill -9 $process 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
@@ -33,7 +34,7 @@ taken() { # NAME: of one process by gcore, then by the kernel
 	diff <(grep '^  ' "$1.gcore.stacks" | sort) <(grep '^  ' "$1.kernel.stacks" | sort) || say "$1: other stacks"
 }
 taken usual
-if [ -n "$before" ] && [ -w $sorted ]; then
+if [ -n "$before" ]; then
 	echo 1 >$sorted
 	taken sorted
 	echo "$before" >$sorted

@@ -4,7 +4,7 @@
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
-need_tracefs
+need_scheduling
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/secrets.bash"
 
@@ -23,7 +23,7 @@ extracted() {
 }
 
 build_secrets
-for source in ftrace perf; do
+for source in "${sources[@]}"; do
 	rm -f "Cwd$tail"/core*
 	{ EPITAPH_SCHED=$source run_secrets >/dev/null 2>&1 || true; } 2>/dev/null
 	mv "Cwd$tail"/core* core

@@ -5,7 +5,7 @@
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
-need_tracefs
+need_scheduling
 
 tell() { # OUTPUT COMMAND...: a status of 1 is partial, and good
 	"${@:2}" >"$1" || [ $? -eq 1 ]
@@ -38,7 +38,7 @@ C
 
 state() { awk -v name="$1" '/^thread/ { on = $3 == name || $3 == name ":" } on && /^  state/ { print; exit }' out; }
 
-for source in off ftrace perf; do
+for source in off "${sources[@]}"; do
 	EPITAPH_SCHED=$source crash 139 ./stuck
 	tell out "$EPITAPH" report core
 	[[ $(state locker) == *'futex(0x'* ]] || fail "$source: locker: $(state locker)"
@@ -74,7 +74,12 @@ P
 	done
 done
 
-# System calls inside of the calls that made them, as strace has them; and the CPUs of the machine.
+# The other debugger's view of the same core.
+number=$(gdb -batch -ex 'thread apply all print $orig_rax' stuck core 2>/dev/null | awk '/^\$/ && $3 == 202' | wc -l)
+[ "$number" -ge 1 ] || fail "gdb sees no thread in futex"
+
+# What only tracefs has: system calls inside of the calls that made them, as strace has them; and the CPUs of the machine.
+has_source ftrace || exit 0
 "$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/waits.c" -o waits
 EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=ftrace EPITAPH_SCHED_EVENTS=raw_syscalls crash 134 ./waits nap ping2 settle abort
 tell out "$EPITAPH" replay -t waits core
@@ -144,8 +149,4 @@ for c in s["cpus"]:
 assert sum(c["own_ns"] for c in s["cpus"]) > 0, s'
 tell out "$EPITAPH" info core
 grep -Eq '^ +CPU [0-9]+: [0-9.]+ % busy, [0-9.]+ % with this process$' out || fail "$(cat out)"
-
-# The other debugger's view of the same core.
-number=$(gdb -batch -ex 'thread apply all print $orig_rax' stuck core 2>/dev/null | awk '/^\$/ && $3 == 202' | wc -l)
-[ "$number" -ge 1 ] || fail "gdb sees no thread in futex"
 EPITAPH_SCHED=ftrace ./stuck || true # removes the instance of the one that crashed, and leaves another
