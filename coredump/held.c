@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coredump/list.h"
 #include "coredump/objectfile.h"
 #include "coredump/procfile.h"
-#include "coredump/source_impl.h"
 
 #define FILES_MAX     512u
 #define BUFFERS_MAX   1024u

@@ -263,24 +263,6 @@ int ep_file_read(int fd, const char *path, uint64_t offset, void *out,
 		       path, offset + done, size - done);
 }
 
-/* ---- lists ---- */
-
-bool ep_list_grow(void *array, size_t count, size_t *capacity, size_t size)
-{
-	void **slot = array;
-	size_t more = *capacity ? 2 * *capacity : 16;
-	void *grown;
-
-	if (count < *capacity)
-		return true;
-	grown = reallocarray(*slot, more, size);
-	if (!grown)
-		return false;
-	*slot = grown;
-	*capacity = more;
-	return true;
-}
-
 void ep_source_warn(struct ep_source *source, const char *format, ...)
 {
 	struct ep_err line; /* for its size, and for taming the text */

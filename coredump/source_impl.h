@@ -10,6 +10,7 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "coredump/list.h"
 #include "coredump/source.h"
 #include "runtime/format.h"
 
@@ -84,10 +85,6 @@ struct ep_source *ep_source_new(enum ep_source_kind kind,
 
 void ep_source_warn(struct ep_source *source, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* Makes room for one more in *array of `count` items of `size` bytes. False:
- * out of memory, nothing changed. */
-bool ep_list_grow(void *array, size_t count, size_t *capacity, size_t size);
 
 /* funtrace.c: what is kept of a sample. */
 void ep_funtrace_forget(struct ep_source *source);
