@@ -50,14 +50,18 @@ static bool same_boot(const struct ep_process *process)
 	return digits == 32 && memcmp(id, process->boot_id, sizeof(id)) == 0;
 }
 
+/* The process is of ours, and its pid a name in /proc: that may be of the outer
+ * namespace still (unshare(1) without --mount-proc). */
 static bool same_namespace(const struct ep_process *process)
 {
-	char text[64] = "";
+	char text[64] = "", self[16] = "";
 	uint64_t inode;
 
 	return readlink("/proc/self/ns/pid", text, sizeof(text) - 1) > 0 &&
 	       sscanf(text, "pid:[%" SCNu64 "]", &inode) == 1 &&
-	       inode == process->pid_namespace;
+	       inode == process->pid_namespace &&
+	       readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
+	       atoi(self) == getpid();
 }
 
 /* Field 22 of /proc/PID/stat. */

@@ -71,6 +71,20 @@ exec 7>&-
 wait $pid
 state running ended
 
+# Where /proc is still the outer pid namespace's, its pid is another process's there, or nobody's.
+apart=(unshare --pid --fork)
+[ "$(id -u)" -eq 0 ] || apart+=(--user)
+if "${apart[@]}" true 2>/dev/null; then
+	"${apart[@]}" bash -c '
+		EPITAPH_FILE=apart ./lasting wait <hold >apart.ready &
+		exec 7>hold
+		until [ -s apart.ready ]; do sleep 0.02; done
+		"$0" info --json apart
+		exec 7>&-
+		wait' "$EPITAPH" >apart.json || say "apart: status $?"
+	grep -q '"state":"running"' apart.json || say "apart: $(head -c 300 apart.json)"
+fi
+
 # exec: the new program's start finds the file of its own pid.
 dies image exec ./lasting die 50
 [ "$(calls image in_parent) $(calls image.1 in_parent)" = "50 1000" ] || say "after exec: $(ls image*)"
