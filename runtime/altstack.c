@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* altstack.c: see altstack.h. The lowest word of each says whose it is. */
+/* altstack.c: see altstack.h. The lowest words of each say whose it is, and
+ * what the kernel would have without it. */
 #include "runtime/altstack.h"
 
 #include <errno.h>
@@ -21,13 +22,19 @@
 #define GUARD UINT64_C(4096)
 #define MAGIC UINT64_C(0x6b63617473207065)
 
+struct label {
+	uint64_t magic; /* of this very stack */
+	uint64_t flags; /* of the thread without it: 0 or SS_DISABLE */
+};
+
 static long set(const stack_t *new, stack_t *old)
 {
 	return ep_syscall2(SYS_sigaltstack, (long)new, (long)old);
 }
 
-void ep_altstack_start(void)
+static void start(int flags)
 {
+	struct label *label;
 	stack_t own = {.ss_flags = 0, .ss_size = SIZE}, old;
 	long got;
 
@@ -39,10 +46,20 @@ void ep_altstack_start(void)
 		return;
 	ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE,
 		    PROT_READ | PROT_WRITE);
-	own.ss_sp = (void *)(got + (long)GUARD);
-	*(uint64_t *)own.ss_sp = MAGIC ^ (uint64_t)own.ss_sp;
+	own.ss_sp = label = (void *)(got + (long)GUARD);
+	label->magic = MAGIC ^ (uint64_t)label;
+	label->flags = (uint64_t)flags;
 	if (set(&own, NULL))
 		ep_syscall2(SYS_munmap, got, GUARD + SIZE);
+}
+
+/* Nobody has said anything of a process's first thread. Of others clone(2) has
+ * (Linux kernel/fork.c, sas_ss_reset). */
+void ep_altstack_start(void)
+{
+	bool first = ep_syscall0(SYS_gettid) == ep_syscall0(SYS_getpid);
+
+	start(first ? 0 : SS_DISABLE);
 }
 
 /* What the program named may be no memory any more. Of no such thing as a mask
@@ -57,7 +74,23 @@ bool ep_altstack_is_own(const stack_t *stack)
 {
 	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size == SIZE &&
 	       is_readable(stack->ss_sp) &&
-	       *(uint64_t *)stack->ss_sp == (MAGIC ^ (uint64_t)stack->ss_sp);
+	       ((struct label *)stack->ss_sp)->magic ==
+		       (MAGIC ^ (uint64_t)stack->ss_sp);
+}
+
+void ep_altstack_hide(stack_t *stack)
+{
+	const struct label *label = stack->ss_sp;
+
+	*stack = (stack_t){.ss_flags = (int)label->flags};
+}
+
+void ep_altstack_show(stack_t *stack, uint64_t address)
+{
+	stack_t own = {.ss_sp = (void *)address, .ss_size = SIZE};
+
+	if (ep_altstack_is_own(&own))
+		*stack = own;
 }
 
 static void release(const stack_t *stack)
@@ -86,7 +119,7 @@ static void settle(const stack_t *before, bool own)
 		release(before);
 	if (!set(NULL, &now) && now.ss_flags & SS_DISABLE &&
 	    (own || ep_settings.crash_snapshot))
-		ep_altstack_start();
+		start(SS_DISABLE);
 }
 
 PUBLIC int NAME(sigaltstack)(const stack_t *new, stack_t *old);

@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* For the calling thread, unless it has one; and its end. Signal safe. */
 void ep_altstack_start(void);
@@ -16,5 +17,10 @@ void ep_altstack_end(void);
 
 /* It is one of those, and not the program's. Signal safe. */
 bool ep_altstack_is_own(const stack_t *stack);
+
+/* What the kernel would have in a signal frame in place of such a one; and back
+ * again, where there is one of ours at that address. Signal safe. */
+void ep_altstack_hide(stack_t *stack);
+void ep_altstack_show(stack_t *stack, uint64_t address);
 
 #endif

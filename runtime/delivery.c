@@ -20,6 +20,9 @@
 #define MAGIC1      0x46505853u /* FP_XSTATE_MAGIC1 */
 #define ALIGNED     UINT64_C(64)
 
+/* Reserved, and neither written nor read by the kernel: whatever lay there. */
+#define HIDDEN(context) ((context)->uc_mcontext.__reserved1[0])
+
 static uint64_t floating_size(const void *floating)
 {
 	uint32_t words[2]; /* magic1, extended_size */
@@ -73,8 +76,7 @@ static struct ep_signal_frame *move(const ucontext_t *context, uint64_t sp)
 	return (struct ep_signal_frame *)frame;
 }
 
-struct ep_signal_frame *ep_delivery_frame(const ucontext_t *context,
-					  bool alternate)
+static struct ep_signal_frame *place(const ucontext_t *context, bool alternate)
 {
 	const stack_t *stack = &context->uc_stack;
 	uint64_t here = (uint64_t)context - EP_FRAME_CONTEXT;
@@ -84,4 +86,25 @@ struct ep_signal_frame *ep_delivery_frame(const ucontext_t *context,
 	    (alternate && !ep_altstack_is_own(stack)))
 		return (struct ep_signal_frame *)here;
 	return move(context, sp);
+}
+
+struct ep_signal_frame *ep_delivery_frame(const ucontext_t *context,
+					  bool alternate)
+{
+	struct ep_signal_frame *frame = place(context, alternate);
+	ucontext_t *shown = frame ? (ucontext_t *)frame->context : NULL;
+
+	if (shown && ep_altstack_is_own(&shown->uc_stack)) {
+		HIDDEN(shown) = (uint64_t)shown->uc_stack.ss_sp;
+		ep_altstack_hide(&shown->uc_stack);
+	}
+	return frame;
+}
+
+/* No system call asks for it, that a filter of the program's might trap: that
+ * would come back here. */
+void ep_delivery_end(ucontext_t *context)
+{
+	if (!context->uc_stack.ss_sp)
+		ep_altstack_show(&context->uc_stack, HIDDEN(context));
 }

@@ -29,9 +29,14 @@ static_assert(offsetof(struct ep_signal_frame, context) == EP_FRAME_CONTEXT &&
 /*
  * The frame for a handler with the flag SA_ONSTACK (`alternate`) or without:
  * that of `context`, or a copy of it on the stack that was interrupted. NULL:
- * there is no room for one. Signal safe.
+ * there is no room for one. Where the thread's alternate stack is ours, the
+ * context says that there is none. Signal safe.
  */
 struct ep_signal_frame *ep_delivery_frame(const ucontext_t *context,
 					  bool alternate);
+
+/* The handler has returned, to a restorer: the context is what it was, so that
+ * the kernel leaves the thread that stack. Signal safe. */
+void ep_delivery_end(ucontext_t *context);
 
 #endif

@@ -167,6 +167,14 @@ struct call ep_fatal_signal(int signal, siginfo_t *info, ucontext_t *context)
 	return none;
 }
 
+/* Called by ep_fatal_restorer, where handlers return to. */
+void ep_fatal_returned(ucontext_t *context);
+void ep_fatal_returned(ucontext_t *context)
+{
+	ep_handled_end(context);
+	ep_delivery_end(context);
+}
+
 /* Nobody in between: an ignored signal stays ignored also after exec. */
 static void install_program(int signal)
 {

@@ -58,7 +58,7 @@
 	/* Of fatal signals (fatal.S): their handler has returned. */
 	restorer ep_fatal_restorer
 	movq	%rsp, %rdi
-	call	ep_handled_end
+	call	ep_fatal_returned
 	restorer_end ep_fatal_restorer
 
 	.section .note.GNU-stack, "", @progbits

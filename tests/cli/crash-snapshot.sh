@@ -97,6 +97,10 @@ delivered 139 overflow
 delivered 139 overflow s
 delivered 7 overflow s own
 delivered 0 jumps n
+for flags in '' s t; do
+	delivered 139 later "$flags"
+	[ -s shot.2 ] || say "delivered $flags: no snapshot of an overflow after another signal was handled"
+done
 for flags in '' s nrt; do
 	for own in '' own; do
 		delivered 7 returns "$flags" $own

@@ -54,6 +54,23 @@ static uint64_t mask_now(void)
 	return mask;
 }
 
+static void print_stack(const stack_t *is)
+{
+	dprintf(1, "alternate: flags %d, %s, size %zu\n", is->ss_flags,
+		is->ss_sp == own_stack ? "its own"
+		: is->ss_sp            ? "another's"
+				       : "none",
+		is->ss_size);
+}
+
+static void ask_stack(void)
+{
+	stack_t now;
+
+	dprintf(1, "sigaltstack: %d\n", sigaltstack(NULL, &now));
+	print_stack(&now);
+}
+
 static void print_place(const ucontext_t *context, int on_alternate)
 {
 	uint64_t at = (uint64_t)context;
@@ -61,21 +78,12 @@ static void print_place(const ucontext_t *context, int on_alternate)
 	uint64_t floating = (uint64_t)context->uc_mcontext.fpregs;
 	uint64_t from = on_alternate ? (uint64_t)stack + sizeof stack : sp;
 
+	print_stack(&context->uc_stack);
 	dprintf(1, "on the %s stack, frame %lu below, fpu %lu\n",
 		on_alternate                  ? "alternate"
 		: sp - at < (uint64_t)1 << 14 ? "interrupted"
 					      : "wrong",
 		from - at, from - floating);
-}
-
-static void print_stack(void)
-{
-	stack_t now;
-	int result = sigaltstack(NULL, &now);
-
-	dprintf(1, "alternate: %d, flags %d, %s, size %zu\n", result,
-		now.ss_flags, now.ss_sp == own_stack ? "its own" : "none",
-		now.ss_size);
 }
 
 /* The next instruction, and a register of each kind is another. */
@@ -101,11 +109,11 @@ static void handler(int number, siginfo_t *info, void *argument)
 					     (number == SIGSEGV ? 0x1230 : pc),
 		error);
 	print_place(context, on);
-	print_stack();
+	ask_stack();
 	dprintf(1, "mask %lx, before %lx\n", mask_now(),
 		*(uint64_t *)&context->uc_sigmask);
 	errno = error;
-	if (is("returns") && number == SIGILL)
+	if (number == SIGILL)
 		change(context);
 	else if (is("jumps"))
 		siglongjmp(back, 1);
@@ -173,7 +181,11 @@ KEPT static void go_on(void)
 
 static void *run(void *unused)
 {
-	if (is("overflow"))
+	if (is("later")) {
+		go_on();
+		signal(SIGSEGV, SIG_DFL);
+	}
+	if (is("overflow") || is("later"))
 		sink = overflow(0);
 	if (is("far"))
 		fault_deep();
@@ -212,13 +224,13 @@ int main(int argc, char **argv)
 		own_stack += sizeof stack - 8192;
 	own.ss_size -= (size_t)(own_stack - stack);
 	own.ss_sp = own_stack;
-	print_stack();
+	ask_stack();
 	if (argc > 3)
 		dprintf(1, "%d\n", sigaltstack(&own, NULL));
 	if (argc > 4) {
 		own.ss_flags = SS_DISABLE;
 		dprintf(1, "%d\n", sigaltstack(&own, NULL));
-		print_stack();
+		ask_stack();
 	}
 	install((strchr(flags, 's') ? SA_ONSTACK : 0) |
 		(strchr(flags, 'n') ? SA_NODEFER : 0) |
