@@ -237,7 +237,7 @@ int ep_catch_install(const struct ep_arguments *arguments)
 	if (result == 0)
 		printf("installed: snapshots go to %s, cores to \"%s\" as "
 		       "before\n",
-		       store.path, store.previous);
+		       ep_shown(store.path), ep_shown(store.previous));
 	return result;
 }
 
@@ -270,7 +270,7 @@ int ep_catch_uninstall(const struct ep_arguments *arguments)
 	if (result == 0)
 		printf("uninstalled: kernel.core_pattern is \"%s\" again; "
 		       "the snapshots in %s stay\n",
-		       store.previous, folder);
+		       ep_shown(store.previous), ep_shown(folder));
 	return result;
 }
 
@@ -279,7 +279,7 @@ static void tell_socket(const char *path)
 	struct sockaddr_un address;
 
 	if (ep_catch_address(path, &address) == 0)
-		printf("by the socket %s, %s\n", path,
+		printf("by the socket %s, %s\n", ep_shown(path),
 		       ep_catch_is_served(&address)
 			       ? "which is served"
 			       : "where nobody listens: crashes leave nothing "
@@ -299,20 +299,21 @@ int ep_catch_status(const struct ep_arguments *arguments)
 		return result;
 	if (!is_ours(pattern, arguments, folder)) {
 		printf("not installed: kernel.core_pattern is \"%s\"\n",
-		       pattern);
+		       ep_shown(pattern));
 		return EP_EXIT_NOTHING;
 	}
 	if (ep_store_load(&store, folder, &err) < 0) {
 		ep_say("%s: crashes leave nothing", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	printf("installed: cores go on to \"%s\"\n", store.previous);
+	printf("installed: cores go on to \"%s\"\n", ep_shown(store.previous));
 	if (store.socket[0] && *pattern == '@')
 		tell_socket(store.socket);
 	if (ep_store_list(folder, &list, &count, NULL) == EP_OK) {
 		printf("%s holds %zu snapshots, at most %" PRIu64 " of %" PRIu64
 		       " MiB together\n",
-		       folder, count, store.most_files, store.most_bytes >> 20);
+		       ep_shown(folder), count, store.most_files,
+		       store.most_bytes >> 20);
 		free(list);
 	}
 	return EP_EXIT_COMPLETE;

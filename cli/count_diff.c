@@ -132,7 +132,7 @@ static void print_text(const struct diff *diff, size_t shown)
 		       calls_of(pair->before), calls_of(pair->after),
 		       more ? '+' : '-', distance(pair), ep_color(EP_CYAN),
 		       either(pair)->name, ep_color(EP_PLAIN), ep_color(EP_DIM),
-		       either(pair)->module_name, ep_color(EP_PLAIN));
+		       ep_shown(either(pair)->module_name), ep_color(EP_PLAIN));
 	}
 	if (shown < diff->count)
 		printf("… %zu more\n", diff->count - shown);

@@ -129,7 +129,8 @@ static void print_row(const struct ep_counted *one)
 	print_optional(one->instructions, one->instructions != 0);
 	print_optional(one->loops, one->instructions != 0);
 	printf(" %s%s%s  %s%s", ep_color(EP_CYAN), one->name,
-	       ep_color(EP_PLAIN), ep_color(EP_DIM), one->module_name);
+	       ep_color(EP_PLAIN), ep_color(EP_DIM),
+	       ep_shown(one->module_name));
 	if (one->file)
 		printf("  %s:%u", one->file, one->line);
 	printf("%s\n", ep_color(EP_PLAIN));

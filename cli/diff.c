@@ -183,7 +183,8 @@ static void print_threads(const struct comparison *comparison)
 
 static void print_text(const struct comparison *comparison)
 {
-	printf("A  %s\nB  %s\n", comparison->names[0], comparison->names[1]);
+	printf("A  %s\nB  %s\n", ep_shown(comparison->names[0]),
+	       ep_shown(comparison->names[1]));
 	print_table(comparison, ONLY_A, "functions that only A called (calls)");
 	print_table(comparison, ONLY_B, "functions that only B called (calls)");
 	print_table(comparison, COUNTS, "calls that differ (A, B)");

@@ -17,9 +17,9 @@ static void print_finding(const struct ep_check *check,
 
 	printf("%s%-6s%s %-13s %s\n", ep_color(colors[finding->verdict]),
 	       marks[finding->verdict], ep_color(EP_PLAIN), check->name,
-	       finding->text);
+	       ep_shown(finding->text));
 	if (finding->remedy[0])
-		printf("%21s→ %s\n", "", finding->remedy);
+		printf("%21s→ %s\n", "", ep_shown(finding->remedy));
 }
 
 static void json_finding(struct ep_json *json, const struct ep_check *check,

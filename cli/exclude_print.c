@@ -204,7 +204,8 @@ static bool print_source(const struct ep_exclude_result *result, FILE *out)
 				fprintf(out, "%s:%" PRIu32 ": ", one->line.file,
 					one->line.line);
 			else
-				fprintf(out, "%s: ", one->function->module);
+				fprintf(out, "%s: ",
+					ep_shown(one->function->module));
 			fprintf(out, "NOFUNTRACE %s  # ", one->function->name);
 			print_figures(result, result->exclusion->groups[i],
 				      out);

@@ -74,7 +74,7 @@ static void tell(const char *path, const struct ep_extract_result *result)
 	fprintf(stderr,
 		"%s: %" PRIu64 " bytes, of the arena %" PRIu64 " of %" PRIu64
 		", stacks of %" PRIu64 " threads",
-		path, result->bytes_written, result->arena_saved,
+		ep_shown(path), result->bytes_written, result->arena_saved,
 		result->arena_wanted, result->threads);
 	if (result->stacks_cut || result->stacks_missing)
 		fprintf(stderr, " (%" PRIu64 " cut, %" PRIu64 " missing)",

@@ -17,7 +17,7 @@
 #include "decoder/losses.h"
 #include "decoder/report_life.h"
 #include "decoder/timetext.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 #include "runtime/format_watchdogs.h"
 
 static const char *state_text(const struct ep_trace_thread *thread)

@@ -4,10 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/say.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 static int choose_limit(struct ep_table_form *form, const char *text)
 {
@@ -45,13 +46,17 @@ size_t ep_form_rows(const struct ep_table_form *form, size_t count)
 
 void ep_csv_field(const char *text)
 {
+	size_t left = strlen(text), taken;
+	char shown[5];
+
 	putchar('"');
 	if (ep_is_formula(text))
 		putchar('\'');
-	for (; *text; text++) {
+	for (; left; text += taken, left -= taken) {
 		if (*text == '"')
 			putchar('"');
-		putchar(*text);
+		taken = ep_utf8_show(text, left, shown);
+		fputs(shown, stdout);
 	}
 	putchar('"');
 }

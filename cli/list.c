@@ -50,7 +50,8 @@ static void print_row(const struct row *row)
 
 	printf("%-30.19s %8d %-10s %9.1f MB  %s\n",
 	       ep_timetext_clock(when, row->stored->time), row->pid,
-	       row->signal, (double)row->stored->size / 1e6, row->path);
+	       row->signal, (double)row->stored->size / 1e6,
+	       ep_shown(row->path));
 }
 
 static void json_row(struct ep_json *json, const struct row *row)

@@ -3,13 +3,14 @@
 #include "cli/say.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 static bool colors;
 
@@ -28,6 +29,24 @@ void ep_say(const char *format, ...)
 	fprintf(stderr, "epitaph: %s\n", shown ? shown : "out of memory");
 	free(shown);
 	free(text);
+}
+
+const char *ep_shown(const char *text)
+{
+	static char kept[4][4 * PATH_MAX + 1];
+	static unsigned next;
+	char *out = kept[next++ % 4];
+	size_t used = 0, left = strlen(text);
+
+	while (left && used + 5 <= sizeof(kept[0])) {
+		size_t taken = ep_utf8_show(text, left, out + used);
+
+		used += strlen(out + used);
+		text += taken;
+		left -= taken;
+	}
+	out[used] = '\0';
+	return out;
 }
 
 bool ep_color_choose(const char *when)

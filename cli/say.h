@@ -8,6 +8,14 @@
 /* One line on stderr: "epitaph: …". */
 void ep_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * What a terminal, or a line of text, may have of it: UTF-8 without control
+ * characters (ep_utf8_escape). For whatever comes from outside: names of files,
+ * programs, settings. Borrowed until the fourth call from now; no more than
+ * 4096 bytes of `text` for certain.
+ */
+const char *ep_shown(const char *text);
+
 /* Decides by --color (auto, always, never; NULL: auto) and NO_COLOR. False: the
  * word is none of these. */
 bool ep_color_choose(const char *when);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coredump/utf8.h"
+
 const char *ep_error_text(int code)
 {
 	switch (code) {
@@ -23,12 +25,19 @@ const char *ep_error_text(int code)
 }
 
 /* Names of files and of processes get into the text: a newline or an escape
- * sequence in one must not forge a line of the report. */
+ * sequence in one must not forge a line of the report. Nor does memory have to
+ * be there. */
 static void text_tame(char *text)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
+	size_t left = strlen(text), length;
+
+	for (; left; text += length, left -= length) {
+		length = ep_utf8_length(text, left);
+		if (length && !ep_utf8_is_control(text, length))
+			continue;
+		length = length ? length : 1;
+		memset(text, '?', length);
+	}
 }
 
 void ep_err_set(struct ep_err *err, int code, uint64_t offset,

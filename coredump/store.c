@@ -16,6 +16,7 @@
 
 #include "coredump/redact.h"
 #include "coredump/store_impl.h"
+#include "coredump/utf8.h"
 
 #define SUFFIX   ".core"
 #define LOG_MOST (UINT64_C(1) << 20) /* bytes; then it becomes log.1 */
@@ -316,6 +317,7 @@ void ep_store_log(const struct ep_store *store, const struct ep_crash *crash,
 	char path[PATH_MAX], line[PATH_MAX];
 	struct stat st;
 	int fd, length;
+	char *shown;
 
 	if (ep_store_path(path, store->path, "log", NULL))
 		return;
@@ -326,9 +328,13 @@ void ep_store_log(const struct ep_store *store, const struct ep_crash *crash,
 		  0600);
 	if (fd < 0)
 		return;
-	length = snprintf(line, sizeof(line), "%" PRIu64 " pid %d %s: %.800s\n",
-			  crash->time, (int)crash->pid, crash->comm, words);
-	if (length > 0 && write(fd, line, (size_t)length) != length)
+	snprintf(line, sizeof(line), "%" PRIu64 " pid %d %s: %.800s",
+		 crash->time, (int)crash->pid, crash->comm, words);
+	shown = ep_utf8_escape(line, strlen(line));
+	length = snprintf(line, sizeof(line), "%s\n", shown ? shown : "?");
+	free(shown);
+	if (length < (int)sizeof(line) &&
+	    write(fd, line, (size_t)length) != length)
 		length = 0;
 	close(fd);
 }

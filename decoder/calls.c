@@ -16,7 +16,7 @@
 #include "decoder/pairing.h"
 #include "decoder/placing.h"
 #include "decoder/timetext.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define FIRST_CAPACITY 64u
 

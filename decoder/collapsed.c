@@ -12,7 +12,7 @@
 
 #include "decoder/placing.h"
 #include "decoder/records.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define DEPTH_MAX EP_EXPORT_DEPTH_MAX
 #define NONE      UINT32_MAX

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "decoder/names.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define NAME_MAX_SIZE ((size_t)1 << 20)
 #define OPTIONS       (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "decoder/timetext.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define NONE UINT32_MAX
 /* Bytes of a name in a node; the whole is in its tooltip. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "coredump/funtrace.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 struct open_call {
 	uint64_t call;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define CONTAINERS_MAX 64 /* namespaces and classes around a function */
 #define BLOCKS_MAX     512

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 /* Levels whose comma is remembered: bits of has_items. */
 #define DEPTH_MAX 64
@@ -122,6 +122,13 @@ static size_t put_special(struct ep_json *json, const char *text, size_t size)
 		snprintf(escape, sizeof(escape), "\\u%04x", c);
 	} else {
 		length = ep_utf8_length(text, size);
+		/* C1, which some terminals obey. */
+		if (length == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0) {
+			snprintf(escape, sizeof(escape), "\\u%04x",
+				 (unsigned char)text[1]);
+			put(json, escape, strlen(escape));
+			return length;
+		}
 		put(json, length ? text : "\xef\xbf\xbd", length ? length : 3);
 		return length ? length : 1;
 	}

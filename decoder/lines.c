@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 /* A file's name as libdw has it, and as we tell it. */
 struct name {

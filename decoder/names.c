@@ -15,7 +15,7 @@
 #include "decoder/literals.h"
 #include "decoder/named_file.h"
 #include "decoder/path_map.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define CACHE_SIZE 16384 /* addresses, direct mapped */
 /* Functions without a name, at most: a trace of noise must not eat all memory.

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 #include "runtime/conversion.h"
 
 #define WORD_BITS  26

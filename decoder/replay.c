@@ -7,7 +7,7 @@
 
 #include "decoder/happenings.h"
 #include "decoder/timetext.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define INDENT     2
 #define INDENT_MAX 120 /* columns; deeper calls say their depth */

@@ -9,7 +9,7 @@
 #include "decoder/losses.h"
 #include "decoder/modules.h"
 #include "decoder/report_impl.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 struct gather {
 	struct ep_report *report;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "decoder/report_impl.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define WATCHDOGS_TOLD 4u
 

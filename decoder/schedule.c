@@ -12,7 +12,7 @@
 
 #include "decoder/schedule_impl.h"
 #include "decoder/trace_parts.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define NAME_MAX_BYTES 16u
 

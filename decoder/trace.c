@@ -14,7 +14,7 @@
 
 #include "decoder/schedule.h"
 #include "decoder/trace_parts.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #define PAGE           4096u
 #define SECTION_ALIGN  64u

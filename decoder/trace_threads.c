@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "decoder/trace_parts.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 static const char *thread_fault(const struct ep_thread *from)
 {

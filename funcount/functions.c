@@ -15,7 +15,7 @@
 #include "decoder/module_file.h"
 #include "decoder/path_map.h"
 #include "decoder/symbols.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 #include "funcount/code.h"
 
 struct work {

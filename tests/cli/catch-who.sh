@@ -206,3 +206,8 @@ cp "$dies_as" "$long"
 (ulimit -c unlimited && exec "./$long") >/dev/null 2>&1 || true
 ls "$store" | grep -qE "^n{100}\.0\.[0-9]+\.[0-9TZ]+\.core$" || fail "a long name: $(ls "$store")"
 rm -f core
+# Nor does a thread's name write the log.
+installed /nowhere/core
+crashes "$dies_as" name=$'n\e[2J\x9b\nFORGED'
+grep -q 'n\\x1b\[2J\\x9b: /nowhere/core: did not take all' "$store/log" || { cat -v "$store/log"; fail "a name in the log"; }
+! grep -q '^FORGED' "$store/log" || fail "a line of the log is forged"

@@ -13,7 +13,7 @@
 #include "decoder/json.h"
 #include "decoder/names.h"
 #include "decoder/timetext.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The runtime's own complaints go here and not to stderr. */

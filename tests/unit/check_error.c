@@ -33,6 +33,10 @@ START_TEST(a_hostile_name_cannot_forge_a_line)
 	ck_assert_str_eq(err.text, "a?b?[2Jc?");
 	ep_err_prefix(&err, "%s", "x\ny");
 	ck_assert_str_eq(err.text, "x?y: a?b?[2Jc?");
+	ep_err_set(&err, EP_E_IO, 0, "%s",
+		   "\xc3\xa4\xc2\x9b"
+		   "31m\x9b\xff");
+	ck_assert_str_eq(err.text, "\xc3\xa4??31m??");
 }
 END_TEST
 

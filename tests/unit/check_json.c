@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "decoder/json.h"
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 static char *text;
 static size_t size;
@@ -79,6 +79,15 @@ START_TEST(strings_are_escaped)
 	expect("[\"a\\\"b\\\\c\\b\\t\\n\\u000b\\f\\r\\u001b\\u007f/\","
 	       "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x8e\x89\",null,"
 	       "\"a\\u0000b\"]");
+}
+END_TEST
+
+/* C1, as some terminals obey it, and the first character behind it. */
+START_TEST(controls_of_two_bytes_are_escaped)
+{
+	ep_json_string(&json, "\xc2\x80\xc2\x9b"
+			      "31m\xc2\x9f\xc2\xa0");
+	expect("\"\\u0080\\u009b31m\\u009f\xc2\xa0\"");
 }
 END_TEST
 
@@ -210,6 +219,7 @@ int main(void)
 	tcase_add_test(tests, commas_and_colons_come_by_themselves);
 	tcase_add_test(tests, numbers_are_exact_at_their_ends);
 	tcase_add_test(tests, strings_are_escaped);
+	tcase_add_test(tests, controls_of_two_bytes_are_escaped);
 	tcase_add_loop_test(
 		tests, bytes_that_are_not_utf8_become_the_replacement_character,
 		0, 8);

@@ -7,6 +7,7 @@
 #define EPITAPH_UTF8_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -15,6 +16,14 @@
  * above U+10FFFF); 0 when the first byte begins none in these `size` bytes.
  */
 size_t ep_utf8_length(const char *text, size_t size);
+
+/* C0, DEL or C1, of a character that is `length` bytes. */
+bool ep_utf8_is_control(const char *text, size_t length);
+
+/* One character (size > 0) as it is shown: itself, or \xNN for the first byte
+ * of what is none, or a control character. Returns how many bytes of `text`
+ * that was. */
+size_t ep_utf8_show(const char *text, size_t size, char out[5]);
 
 /*
  * A copy that is valid UTF-8 and free of control characters (a symbol's name

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* utf8.c: well-formed UTF-8 by the ranges of the Unicode standard, table 3-7.
  */
-#include "decoder/utf8.h"
+#include "coredump/utf8.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,16 +46,31 @@ size_t ep_utf8_length(const char *text, size_t size)
 }
 
 /* C0, DEL, and C1 (U+0080-U+009F), which some terminals obey. */
-static bool is_control(const unsigned char *bytes, size_t length)
+bool ep_utf8_is_control(const char *text, size_t length)
 {
+	const unsigned char *bytes = (const unsigned char *)text;
+
 	if (length == 1)
 		return bytes[0] < 0x20 || bytes[0] == 0x7f;
 	return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
 }
 
+size_t ep_utf8_show(const char *text, size_t size, char out[5])
+{
+	size_t length = ep_utf8_length(text, size);
+
+	if (length && !ep_utf8_is_control(text, length)) {
+		memcpy(out, text, length);
+		out[length] = '\0';
+		return length;
+	}
+	snprintf(out, 5, "\\x%02x", (unsigned char)*text);
+	return 1;
+}
+
 char *ep_utf8_escape(const char *text, size_t size)
 {
-	size_t at = 0, to = 0, length;
+	size_t to = 0;
 	char *copy;
 
 	if (size > SIZE_MAX / 4 - 1)
@@ -63,19 +78,9 @@ char *ep_utf8_escape(const char *text, size_t size)
 	copy = malloc(4 * size + 1);
 	if (!copy)
 		return NULL;
-	while (at < size) {
-		const unsigned char *here = (const unsigned char *)text + at;
-
-		length = ep_utf8_length(text + at, size - at);
-		if (length == 0 || is_control(here, length)) {
-			snprintf(copy + to, 5, "\\x%02x", *here);
-			to += 4;
-			at++;
-		} else {
-			memcpy(copy + to, here, length);
-			to += length;
-			at += length;
-		}
+	for (size_t at = 0; at < size;) {
+		at += ep_utf8_show(text + at, size - at, copy + to);
+		to += strlen(copy + to);
 	}
 	copy[to] = '\0';
 	return copy;
