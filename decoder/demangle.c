@@ -2,8 +2,10 @@
 /*
  * demangle.c: names as `c++filt` prints them: libiberty's Rust, then its C++
  * demangler, with c++filt's options. A short symbol can stand for an
- * exponentially long name: past NAME_MAX_SIZE the demangler is left by longjmp
- * (it holds nothing but its stack in this form), and the symbol stays raw.
+ * exponentially long name: past a limit the demangler is left by longjmp (it
+ * holds nothing but its stack in this form), and the symbol stays raw. A file
+ * may be full of such symbols, so the limit goes by the symbol's length; names
+ * of real programs are up to some ten times as long as their symbols.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -14,11 +16,13 @@
 #include "coredump/utf8.h"
 
 #define NAME_MAX_SIZE ((size_t)1 << 20)
+#define NAME_LEAST    4096 /* bytes that every name may have */
+#define NAME_TIMES    64   /* and as often the symbol's */
 #define OPTIONS       (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)
 
 struct output {
 	char *text;
-	size_t size, room;
+	size_t size, room, most;
 	bool starved;
 	jmp_buf give_up;
 };
@@ -29,7 +33,7 @@ static void append(const char *text, size_t size, void *opaque)
 
 	if (size == 0) /* libiberty may hand over NULL then */
 		return;
-	if (size > NAME_MAX_SIZE || output->size + size > NAME_MAX_SIZE)
+	if (size > output->most || output->size + size > output->most)
 		longjmp(output->give_up, 1);
 	if (output->size + size >= output->room) {
 		size_t room = 2 * (output->size + size) + 64;
@@ -66,6 +70,9 @@ int ep_demangle(char **out, const char *symbol)
 
 	if (symbol[0] != '_')
 		return EP_END;
+	output.most = NAME_LEAST + NAME_TIMES * strlen(symbol);
+	if (output.most > NAME_MAX_SIZE)
+		output.most = NAME_MAX_SIZE;
 	done = demangle_rust(symbol, &output);
 	if (!done) {
 		output.size = 0;
