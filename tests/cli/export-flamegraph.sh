@@ -30,7 +30,7 @@ width=$(grep -o '<g [^>]*name="deep(int)" class="frame"' dom | sed 's/.* width="
 [ "$(grep -o '<g [^>]*name="deep(int)" class="frame"' dom | wc -l)" -eq 13 ] || say 'deep(int) has 13 levels'
 awk -v width="$width" -v all="$all" 'BEGIN { want = 1150 * 13 / all; exit !(width - want < 1 && want - width < 1) }' ||
 	say "deep(int) is $width wide"
-for name in 'name="quo&quot;te\back"' 'name="semi\x3bcolon\x3b"' 'name="by\xff\xfetes\x09tab"' 'name="blank and\x0anewline 7"' \
+for name in 'name="quo&quot;te\back' 'name="semi\x3bcolon\x3b"' 'name="by\xff\xfetes\x09tab\x1b[2J"' 'name="blank and\x0anewline 7"' \
 	'name="box::operator()(int, int) const"'; do
 	has dom "$name"
 done

@@ -21,7 +21,7 @@ all_formats() {
 	local core=$1
 	gives 0 "$EPITAPH" replay --format=tsv "$core"
 	mv out tsv
-	gives 0 "$EPITAPH" export -f viztracer -o viztracer.json "$core"
+	gives 0 "$EPITAPH" export -f viztracer --sources="$TOP/tests/programs" --sources=/usr/include -o viztracer.json "$core"
 	fits viztracer viztracer.json
 	agrees viztracer tsv viztracer.json
 	gives 0 "$EPITAPH" export -f chrome -o chrome.json "$core"
@@ -70,7 +70,7 @@ grep -q 'total ~' calls.gv || say 'dot: no ~'
 odd_program odd
 crash core.odd "$PWD/odd" 200
 all_formats core.odd
-for name in 'semi\x3bcolon\x3b' 'quo"te\back' 'by\xff\xfetes\x09tab' 'blank and\x0anewline 7' 'box::operator()(int, int) const'; do
+for name in 'semi\x3bcolon\x3b' 'quo"te\back</script><script>x' 'by\xff\xfetes\x09tab\x1b[2J' 'blank and\x0anewline 7' 'box::operator()(int, int) const'; do
 	[ "$(grep -cF ";odd();$name " calls.collapsed)" -eq 3 ] || grep -qF ";$name " calls.collapsed ||
 		say "collapsed has no $name"
 done

@@ -170,7 +170,7 @@ static void check_extract(struct ep_source *source,
 		MUST(result.pages_saved <= result.pages_wanted);
 		/* each page at most once, and the headers */
 		MUST(result.bytes_written < 4 * size + (1u << 20));
-		fd = open(path, O_RDONLY);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
 		MUST(fd >= 0);
 		check_snapshot(fd, image);
 		close(fd);

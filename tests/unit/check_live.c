@@ -224,7 +224,7 @@ END_TEST
 START_TEST(a_kernel_thread_has_no_memory)
 {
 	char text[64] = "";
-	int fd = open("/proc/2/comm", O_RDONLY);
+	int fd = open("/proc/2/comm", O_RDONLY | O_CLOEXEC);
 
 	/* pid 2 is kthreadd, but for a container */
 	if (fd < 0 || read(fd, text, 63) <= 0 || strcmp(text, "kthreadd\n"))

@@ -288,7 +288,7 @@ START_TEST(an_elf_file_mapped_as_data_is_no_module)
 
 	start();
 	before = modules->count;
-	fd = open("/proc/self/exe", O_RDONLY);
+	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(fstat(fd, &status), 0);
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd,
 		     0);

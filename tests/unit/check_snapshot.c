@@ -63,7 +63,7 @@ static size_t core_size;
 static void load(const char *path)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fstat(fd, &status), 0);
@@ -237,7 +237,7 @@ START_TEST(auxv_process_and_files_are_the_kernels)
 	const char *name;
 	uint8_t auxv[4096];
 	uint32_t size;
-	int fd = open("/proc/self/auxv", O_RDONLY);
+	int fd = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
 	ssize_t got = read(fd, auxv, sizeof auxv);
 
 	ck_assert_int_eq(epitaph_snapshot_write("s.core"), 0);

@@ -75,7 +75,7 @@ static void core_look(struct real_core *real)
 static bool cores_land_here(void)
 {
 	char pattern[128] = "";
-	int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY);
+	int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC);
 
 	must(fd >= 0 && read(fd, pattern, sizeof(pattern) - 1) > 0,
 	     "core_pattern");

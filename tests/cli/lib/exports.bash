@@ -28,10 +28,11 @@ agrees() { # FORMAT TSV FILE...: the same calls as replay's
 	python3 "$EXPORTS" "$@" >difference || { say "$*:"; sed 's/^/	/' difference; }
 }
 
-# A program whose functions have names that writers trip over: a semicolon, quotes, bytes that are no UTF-8, a newline.
+# A program whose functions have names that writers trip over: a semicolon, quotes, the end of a script, bytes
+# that are no UTF-8, what clears a terminal, a newline.
 odd_program() { # OUTPUT
 	"$BIN/epitaph-c++" -g -O1 -fno-optimize-sibling-calls -c "$TOP/tests/programs/oddnames.cc" -o "$1.o"
-	objcopy --redefine-sym 'odd_semicolon=semi;colon;' --redefine-sym 'odd_quote=quo"te\back' \
-		--redefine-sym $'odd_bytes=by\xff\xfetes\ttab' --redefine-sym $'odd_blank=blank and\nnewline 7' "$1.o"
+	objcopy --redefine-sym 'odd_semicolon=semi;colon;' --redefine-sym 'odd_quote=quo"te\back</script><script>x' \
+		--redefine-sym $'odd_bytes=by\xff\xfetes\ttab\e[2J' --redefine-sym $'odd_blank=blank and\nnewline 7' "$1.o"
 	"$BIN/epitaph-c++" "$1.o" -o "$1" -lpthread
 }
