@@ -65,8 +65,11 @@ static int path_read(struct ep_source *source, uint64_t root_address,
 	if (prefix)
 		memcpy(out, source->sysroot, prefix);
 	out[prefix + root->file_path_size] = '\0';
-	return ep_source_read(source, root_address + root->file_path,
-			      out + prefix, root->file_path_size, NULL, NULL);
+	if (ep_source_read(source, root_address + root->file_path, out + prefix,
+			   root->file_path_size, NULL, NULL) != EP_OK)
+		return EP_END;
+	/* The runtime writes it absolute; nothing is looked for from here. */
+	return out[prefix] == '/' ? EP_OK : EP_END;
 }
 
 static int find_file(struct ep_source *source, uint64_t root_address,

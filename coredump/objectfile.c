@@ -37,7 +37,9 @@ static bool is_executable(const struct ep_source *source, uint64_t start,
 	       address >= start && address < end;
 }
 
-/* A path inside the mount namespace of a live process; else below sysroot. */
+/* A path inside the mount namespace of a live process; else below sysroot. The
+ * kernel's are absolute: "" for another one, which would be looked for where
+ * the user happens to be. */
 static void path_on_disk(const struct ep_source *source,
 			 const struct ep_mapping *mapping, char *out,
 			 size_t size)
@@ -45,6 +47,8 @@ static void path_on_disk(const struct ep_source *source,
 	if (source->executable &&
 	    is_executable(source, mapping->start, mapping->end))
 		snprintf(out, size, "%s", source->executable);
+	else if (*mapping->path != '/')
+		*out = '\0';
 	else if (source->sysroot)
 		snprintf(out, size, "%s%s", source->sysroot, mapping->path);
 	else if (source->kind == EP_SOURCE_LIVE)

@@ -23,7 +23,8 @@ def path_of(source, found):
         return None
     path = source.read_exactly(found.root_address + root["file_path"],
                                root["file_path_size"])
-    return path if path and b"\0" not in path else None
+    return (path if path and path.startswith(b"/") and b"\0" not in path
+            else None)
 
 
 def candidates(path):

@@ -93,6 +93,22 @@ plant arena
 plant arena.1
 none 3 "$EPITAPH" report core.file
 rm arena
-timeout 60 gdb -nx -batch -x "$BUILD/gdb-ext/epitaph.py" -ex 'epitaph info' -c core.file >out 2>&1 || true
+timeout -k 1 60 gdb -nx -batch -x "$BUILD/gdb-ext/epitaph.py" -ex 'epitaph info' -c core.file >out 2>&1 || true
 [ ! -e touched ] || say "gdb opened $(cat touched)"
+# Relative names, which would lead to what lies where the user happens to be.
+python3 - core.file "$PWD" <<'END'
+import sys
+core, here = sys.argv[1:]
+data = open(core, "rb").read()
+for name in "/arena", "/lib/libshop.so", "/shop":
+    old = (here + name).encode()
+    data = data.replace(old, b"." + b"/" * (len(old) - len(name)) + name[1:].encode())
+open("core.relative", "wb").write(data)
+END
+plant arena
+plant lib/libshop.so
+plant shop
+grep -qa '\.//*arena' core.relative
+none 3 "$EPITAPH" report core.relative
+none 3 "$EPITAPH" extract -q -o out.snap core.relative
 [ $failures -eq 0 ]
