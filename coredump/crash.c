@@ -53,7 +53,7 @@ static bool start_read(const struct ep_crash *crash, uint64_t *start)
 	const char *after;
 
 	/* The name, which may hold anything, ends with the last parenthesis. */
-	if (!ep_procfile_line_at(crash->proc, "stat", line, sizeof(line)) ||
+	if (!ep_procfile_text_at(crash->proc, "stat", line, sizeof(line)) ||
 	    !(after = strrchr(line, ')')) ||
 	    sscanf(after + 1,
 		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
@@ -167,7 +167,7 @@ static void thread_read(struct ep_crash *crash)
 		crash->gid = own.gid[0];
 	}
 	snprintf(path, sizeof(path), "task/%d/comm", (int)crash->tid);
-	ep_procfile_line_at(crash->proc, path, crash->comm,
+	ep_procfile_text_at(crash->proc, path, crash->comm,
 			    sizeof(crash->comm));
 }
 
@@ -288,7 +288,7 @@ static bool stat_read(const struct ep_crash *crash, const char *path,
 {
 	char line[1024], *at;
 
-	ep_procfile_line_at(crash->proc, path, line, sizeof(line));
+	ep_procfile_text_at(crash->proc, path, line, sizeof(line));
 	at = strrchr(line, ')');
 	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %u", flags) != 1)
 		return false;

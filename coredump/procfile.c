@@ -81,6 +81,14 @@ bool ep_procfile_line(const char *path, char *out, size_t size)
 
 bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size)
 {
+	bool read = ep_procfile_text_at(folder, path, out, size);
+
+	out[strcspn(out, "\n")] = '\0';
+	return read;
+}
+
+bool ep_procfile_text_at(int folder, const char *path, char *out, size_t size)
+{
 	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? read(fd, out, size - 1) : -1;
 	int error = errno;
@@ -88,7 +96,7 @@ bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size)
 	if (fd >= 0)
 		close(fd);
 	errno = error;
+	n = n > 0 && out[n - 1] == '\n' ? n - 1 : n;
 	out[n > 0 ? n : 0] = '\0';
-	out[strcspn(out, "\n")] = '\0';
 	return n >= 0;
 }

@@ -16,6 +16,10 @@ bool ep_procfile_line(const char *path, char *out, size_t size);
 /* The same below the descriptor `folder`, as openat(2) has it. */
 bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size);
 
+/* All of it, without its last end of line, cut to `size`: of files that have
+ * names in them which may hold one (stat, comm). */
+bool ep_procfile_text_at(int folder, const char *path, char *out, size_t size);
+
 /* All lines, one after the other. Those longer than the buffer are cut. */
 struct ep_procfile {
 	int fd;

@@ -209,5 +209,5 @@ rm -f core
 # Nor does a thread's name write the log.
 installed /nowhere/core
 crashes "$dies_as" name=$'n\e[2J\x9b\nFORGED'
-grep -q 'n\\x1b\[2J\\x9b: /nowhere/core: did not take all' "$store/log" || { cat -v "$store/log"; fail "a name in the log"; }
+grep -q 'n\\x1b\[2J\\x9b\\x0aFORGED: /nowhere/core: did not take all' "$store/log" || { cat -v "$store/log"; fail "a name in the log"; }
 ! grep -q '^FORGED' "$store/log" || fail "a line of the log is forged"
