@@ -94,6 +94,15 @@ for flags in '-O0' '-O2 -fno-omit-frame-pointer'; do
 done
 build clang after-inlining -O1
 steps EPITAPH_TIMESTAMP_EVERY=8
+# Through stubs: hooks that wait for thread-local memory, and those of a library in a program that has no runtime.
+build gcc pg -O1 -static
+steps EPITAPH_TIMESTAMP_EVERY=8
+grep -q '^__wrap___return__ ' met || { echo "no stub was stepped on" && exit 1; }
+what='gcc pg, a library' && rm met
+"$BIN/epitaph-cc" -O0 -w -fPIC -shared -Dmain=unused -Drun=calls hooked.c -o libhooked.so
+echo 'void calls(void); void run(void) { calls(); } int main(void) { run(); return 0; }' >host.c
+gcc host.c ./libhooked.so -Wl,-z,now -o hooked
+steps EPITAPH=on
 rm met
 
 library=hooked
