@@ -290,7 +290,8 @@ static void arena_look(struct ep_patient *patient)
 	if (ep_root_find(source, &found, NULL) == EP_OK &&
 	    ep_source_read(source, found.arena_address, &arena, sizeof(arena),
 			   NULL, NULL) == EP_OK) {
-		patient->traced = found.off_reason != EP_OFF_OVERWRITTEN;
+		patient->traced = found.off_reason != EP_OFF_OVERWRITTEN &&
+				  found.off_reason != EP_OFF_NO_TSC;
 		patient->has_runtime = true;
 		patient->off = arena.gate != 0;
 		patient->off_reason =

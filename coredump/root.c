@@ -61,6 +61,8 @@ const char *ep_off_text(uint32_t reason)
 		return "another runtime in the process came first";
 	case EP_OFF_OVERWRITTEN:
 		return "the program wrote over the memory that holds the trace";
+	case EP_OFF_NO_TSC:
+		return "the program gave up reading the processor's time";
 	}
 	return "of a reason that this version does not know";
 }

@@ -116,6 +116,10 @@ static bool read_header(struct ep_trace *trace)
 	if (image->off_reason == EP_OFF_OVERWRITTEN)
 		ep_trace_warn(trace, "the program wrote over the memory that "
 				     "holds the trace: tracing ended there");
+	if (image->off_reason == EP_OFF_NO_TSC)
+		ep_trace_warn(trace, "the program gave up reading the "
+				     "processor's time (prctl, PR_SET_TSC): "
+				     "tracing ended there");
 
 	if (!page) {
 		ep_trace_warn(trace, "the arena's first page was not saved: "

@@ -26,6 +26,7 @@ OFF_TEXT = {
     fmt.EP_OFF_NO_MEMORY: "no arena could be mapped",
     fmt.EP_OFF_ADDRESS: "a code address needs more than 47 bits",
     fmt.EP_OFF_OTHER_RUNTIME: "another runtime in the process came first",
+    fmt.EP_OFF_NO_TSC: "the program gave up reading the processor's time",
     fmt.EP_OFF_OVERWRITTEN: "the program wrote over the memory that holds the"
                             " trace",
 }

@@ -135,7 +135,7 @@ void ep_faults_begin(const ucontext_t *context)
 		return;
 	/* Hooks touch nothing but their thread's memory. */
 	if (ep_hooks_contain(at))
-		ep_integrity_end();
+		ep_integrity_end(EP_OFF_OVERWRITTEN);
 	else if (ep_intact(&ep_tls))
 		begin(&ep_tls, context);
 }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/uio.h>
 
+#include "runtime/jail.h"
 #include "runtime/syscalls.h"
 
 long ep_fd_open(const char *path)
@@ -69,8 +70,12 @@ bool ep_memory_read(uint64_t address, void *out, size_t size)
 {
 	struct iovec here = {out, size};
 	struct iovec there = {(void *)address, size};
-	long got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid),
-			       (long)&here, 1, (long)&there, 1, 0);
+	long got;
+
+	if (ep_jail_inherited())
+		return read_by_file(address, out, size);
+	got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid),
+			  (long)&here, 1, (long)&there, 1, 0);
 
 	if (got == (long)size)
 		return true;

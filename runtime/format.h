@@ -85,6 +85,7 @@ static_assert(offsetof(struct ep_root, crc) == 124, "format");
 	4 /* the program wrote over the runtime's memory, and tracing ended   \
 	     there; in the root only, as nothing is written to the arena then \
 	   */
+#define EP_OFF_NO_TSC 5 /* it gave up reading the TSC; in the root only */
 
 /* The ELF note in every object that holds a runtime: name "EPITAPH", descriptor
  * struct ep_root_note. */

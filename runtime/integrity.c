@@ -31,12 +31,12 @@ struct ep_truth ep_truth EP_IN_DATA;
 static volatile uint64_t untouched[PAGE / sizeof(uint64_t)]
 	__attribute__((aligned(PAGE)));
 
-void ep_integrity_end(void)
+void ep_integrity_end(uint32_t reason)
 {
 	if (__atomic_exchange_n(&ep_truth.over, 1, __ATOMIC_SEQ_CST))
 		return;
 	ep_hooks_end();
-	epitaph_root.off_reason = EP_OFF_OVERWRITTEN;
+	epitaph_root.off_reason = reason;
 	/* Not the arena's copy: that is what was written over. */
 	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC,
 		     (uint64_t)&epitaph_root);
@@ -44,7 +44,7 @@ void ep_integrity_end(void)
 
 static bool ended(void)
 {
-	ep_integrity_end();
+	ep_integrity_end(EP_OFF_OVERWRITTEN);
 	return false;
 }
 

@@ -45,7 +45,7 @@ bool ep_arena_intact(void);
  * is followed. */
 bool ep_intact(const struct ep_tls *tls);
 
-/* Ends tracing. Signal safe. */
-void ep_integrity_end(void);
+/* Ends tracing, because of EP_OFF_ `reason`. Signal safe. */
+void ep_integrity_end(uint32_t reason);
 
 #endif

@@ -9,10 +9,13 @@
  * of a word at most, and return int.
  */
 #include <errno.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
 
 #include "runtime/interpose.h"
+#include "runtime/jail.h"
 #include "runtime/ring.h"
 #include "runtime/sched.h"
 #include "runtime/watchdog.h"
@@ -59,7 +62,7 @@ ALONE(initgroups)
 /* ---- with any number of arguments: from interpose.S ---- */
 
 ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place);
-ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place);
+ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c);
 
 static void leave_watchdogs(void)
 {
@@ -71,11 +74,13 @@ static void leave_watchdogs(void)
  * does not come again. A watchdog's thread does, when one is next fed. */
 ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place)
 {
-	(void)b;
 	if ((int)a == SECCOMP_BY_PRCTL) {
 		ep_sched_leave();
 		leave_watchdogs();
+		ep_jail_enter(b == SECCOMP_MODE_STRICT);
 	}
+	if ((int)a == PR_SET_TSC && b == PR_TSC_SIGSEGV)
+		ep_jail_timeless();
 	return ep_interpose_real(EP_REAL_prctl, place);
 }
 
@@ -97,15 +102,26 @@ static bool wants_to_be_alone(long number)
 	return false;
 }
 
-ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place)
+/* libseccomp asks with flags, which mode 1 has none of, whether there is such a
+ * call; and by other operations what it can do. */
+static void before_seccomp(uint64_t operation, uint64_t flags)
 {
-	(void)b;
+	bool strict = operation == SECCOMP_SET_MODE_STRICT;
+
+	if (operation != SECCOMP_SET_MODE_FILTER && !(strict && flags == 0))
+		return;
+	ep_sched_leave();
+	leave_watchdogs();
+	ep_jail_enter(strict);
+}
+
+ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c)
+{
 	if ((long)a == SYS_clone || (long)a == SYS_fork ||
 	    (long)a == SYS_clone3)
 		ep_ring_look_soon();
 	if ((long)a == SYS_seccomp) {
-		ep_sched_leave();
-		leave_watchdogs();
+		before_seccomp(b, c);
 	} else if (wants_to_be_alone((long)a)) {
 		if (ep_sched_leave())
 			ep_sched_return_later();

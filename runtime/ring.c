@@ -15,6 +15,7 @@
 #include "runtime/faults.h"
 #include "runtime/hold.h"
 #include "runtime/integrity.h"
+#include "runtime/jail.h"
 #include "runtime/loadmap.h"
 #include "runtime/pace.h"
 #include "runtime/pause.h"
@@ -214,6 +215,8 @@ static void housekeeping(uint64_t blocks)
 {
 	uint64_t tsc = ep_tsc();
 
+	if (ep_jailed())
+		return;
 	ep_start_refill();
 	ep_clock_refresh(tsc);
 	ep_sched_look(tsc);

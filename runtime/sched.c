@@ -25,6 +25,7 @@
 #include "runtime/inherit.h"
 #include "runtime/integrity.h"
 #include "runtime/sched_impl.h"
+#include "runtime/jail.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
 #include "runtime/tasks.h"
@@ -299,7 +300,9 @@ static int open_source(void)
 		if (!ep_sched->ftrace_error)
 			return 0;
 	}
-	if (ep_settings.sched & EP_SCHED_WANT_PERF) {
+	/* Whose filter is not asked for what it may kill for. */
+	if (ep_settings.sched & EP_SCHED_WANT_PERF &&
+	    (ep_settings.sched_asked || !ep_jail_inherited())) {
 		ep_sched->perf_error = (uint32_t)ep_perf_open(bytes);
 		ep_sched->source = EP_SCHED_PERF;
 		if (!ep_sched->perf_error)
@@ -329,7 +332,7 @@ static bool sched_intact(void)
 	    ep_sched->pool_size == spare.pool_size &&
 	    ep_sched->source == spare.source)
 		return true;
-	ep_integrity_end();
+	ep_integrity_end(EP_OFF_OVERWRITTEN);
 	return false;
 }
 

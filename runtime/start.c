@@ -14,6 +14,7 @@
 #include "runtime/fatal.h"
 #include "runtime/integrity.h"
 #include "runtime/interpose.h"
+#include "runtime/jail.h"
 #include "runtime/kept.h"
 #include "runtime/loadmap.h"
 #include "runtime/pattern.h"
@@ -88,6 +89,7 @@ static bool start_slow(void)
 		return false;
 	}
 	ep_settings_read(ep_environment());
+	ep_jail_start();
 	ep_path_pattern_start();
 	if (!ep_arena_start(describe)) {
 		atomic_store(&state, OFF);

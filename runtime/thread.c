@@ -14,6 +14,7 @@
 #include "runtime/altstack.h"
 #include "runtime/faults.h"
 #include "runtime/integrity.h"
+#include "runtime/jail.h"
 #include "runtime/pause.h"
 #include "runtime/ring.h"
 #include "runtime/settings.h"
@@ -286,7 +287,7 @@ void ep_thread_rename(const char *name)
 	struct ep_thread *thread = ep_tls.thread;
 	char taken[16] = "";
 
-	if (!thread || ep_overwritten())
+	if (!thread || ep_overwritten() || (!name && ep_jailed()))
 		return;
 	if (!name) {
 		if (ep_syscall2(SYS_prctl, PR_GET_NAME, (long)taken) != 0)
@@ -508,14 +509,14 @@ struct ep_thread *ep_thread_enter(void)
 						 ? &ep_arena->gate
 						 : &ep_shut_for_good)))
 		return ep_tls.thread;
-	thread = claim_entry(&serial);
+	thread = ep_jailed() ? NULL : claim_entry(&serial);
 	if (thread)
 		start_entry(thread, serial);
 	else
 		__atomic_fetch_add(&ep_arena->threads_untold, 1,
 				   __ATOMIC_RELAXED);
 	ask_for_end();
-	if (ep_settings.crash_snapshot)
+	if (ep_settings.crash_snapshot && thread)
 		ep_altstack_start();
 	ep_thread_gate();
 	return thread;

@@ -18,6 +18,7 @@
 #include "runtime/files.h"
 #include "runtime/inherit.h"
 #include "runtime/interpose.h"
+#include "runtime/jail.h"
 #include "runtime/output.h"
 #include "runtime/pattern.h"
 #include "runtime/process.h"
@@ -293,7 +294,7 @@ void ep_counting_write(void)
 		!*written.path || written.generation != epitaph_root.generation;
 	uint64_t total;
 
-	if (!is_ours())
+	if (!is_ours() || ep_jailed())
 		return;
 	total = ep_counter_total();
 	if (first ? total || !epitaph_root.generation : total != written.total)
