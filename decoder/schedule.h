@@ -55,8 +55,9 @@ struct ep_task {
 	uint64_t named;          /* private: time stamp of that name */
 	struct ep_slice *slices; /* ascending, one ends where the next begins */
 	size_t count;
-	struct ep_slice_sum *sums; /* private */
+	struct ep_slice_sum *sums; /* private, as what follows */
 	size_t room;
+	unsigned confronted; /* with so many threads' records */
 };
 
 /* Nanoseconds of an interval in each state; they add up to it. */

@@ -11,6 +11,10 @@
 #include "decoder/records.h"
 #include "decoder/schedule_impl.h"
 
+/* Threads that had one tid, one after the other: more make no sense, and would
+ * take the time and memory of each. */
+#define SAME_TID 4u
+
 /* Times at which a thread read the clock, in order. */
 struct sightings {
 	struct ep_records records;
@@ -102,8 +106,10 @@ void ep_scheduling_confront(struct ep_scheduling *s)
 		const struct ep_trace_thread *thread = &trace->threads[i];
 		struct ep_task *task = ep_scheduling_known(s, thread->tid);
 
-		if (!task || !task->count || !thread->block_count)
+		if (!task || !task->count || !thread->block_count ||
+		    task->confronted == SAME_TID)
 			continue;
+		task->confronted++;
 		ep_records_init(&sightings.records, trace, thread);
 		sightings.now = 0;
 		sightings.ended = false;
