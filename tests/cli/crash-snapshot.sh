@@ -91,6 +91,8 @@ delivered 7 fault t own
 delivered 7 fault st
 delivered 7 far
 delivered 7 far s own
+delivered 7 filter
+delivered 7 filter n own
 delivered 134 abort
 delivered 134 abort s own
 delivered 139 overflow

@@ -6,6 +6,8 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -117,7 +120,7 @@ static void handler(int number, siginfo_t *info, void *argument)
 		change(context);
 	else if (is("jumps"))
 		siglongjmp(back, 1);
-	else if (number != SIGABRT)
+	else if (number != SIGABRT && number != SIGSYS)
 		_exit(7);
 }
 
@@ -177,6 +180,25 @@ KEPT static void go_on(void)
 		after[1], after[2], after[3]);
 }
 
+/* A system call that a filter traps. */
+KEPT static void be_filtered(void)
+{
+	volatile char room[64] __attribute__((aligned(64)));
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* its number */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog filter = {4, code};
+
+	room[0] = 1;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		dprintf(1, "no filter\n");
+	__asm__ volatile("syscall" ::"a"(SYS_getpgid), "D"(0)
+			 : "rcx", "r11", "memory");
+}
+
 /* ---- which of them ---- */
 
 static void *run(void *unused)
@@ -191,6 +213,8 @@ static void *run(void *unused)
 		fault_deep();
 	if (is("returns"))
 		go_on();
+	if (is("filter"))
+		be_filtered();
 	if (is("abort"))
 		give_up();
 	if (!sigsetjmp(back, 1))
@@ -209,6 +233,7 @@ static void install(int flags)
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGILL, &action, NULL);
 	sigaction(SIGABRT, &action, NULL);
+	sigaction(SIGSYS, &action, NULL);
 }
 
 /* HOW [FLAGS [own]]: s: SA_ONSTACK, n: SA_NODEFER, r: SA_RESETHAND;
