@@ -57,7 +57,7 @@ dies crashes together 139 1
 tells "SIGSEGV" "#0    segv" "crash_together"
 dies crashes others 139 1
 tells '#0    segv' 'registers and stacks of 3 other threads are not in it' 'in flight  sit'
-gdb -nx -batch -ex 'p $_siginfo.si_signo' -ex bt crashes shot.1 >gdb.out 2>&1
+gdb -nx -batch -iex 'set debug-file-directory /nonexistent' -ex 'p $_siginfo.si_signo' -ex bt crashes shot.1 >gdb.out 2>&1
 has gdb.out '$1 = 11'
 grep -q '^#0 .*segv' gdb.out && grep -q '^#1 .*main' gdb.out || say "gdb: $(cat gdb.out)"
 
@@ -114,7 +114,7 @@ ulimit -S -c unlimited
 crash plain.core "$PWD/crashes" segv
 EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=$PWD/shot.core crash after.core "$PWD/crashes" segv
 for core in plain.core after.core; do
-	gdb -nx -batch -ex 'p $_siginfo.si_code' -ex 'p $_siginfo._sifields._sigfault.si_addr' -ex 'p $_exitcode' -ex bt \
+	gdb -nx -batch -iex 'set debug-file-directory /nonexistent' -ex 'p $_siginfo.si_code' -ex 'p $_siginfo._sifields._sigfault.si_addr' -ex 'p $_exitcode' -ex bt \
 		-ex 'info threads' crashes $core 2>/dev/null | grep -E '^\$|^#' | sed -E 's/0x[0-9a-f]{8,}//g' >$core.txt
 done
 diff plain.core.txt after.core.txt || say "the cores differ"

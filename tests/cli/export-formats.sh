@@ -157,4 +157,5 @@ got=$(awk -F '\t' '$3 == "[tracing was paused]" { n += $4 } END { print n }' imp
 [ "$got" = "$missing" ] || say "speedscope: $got ns were paused, not $missing"
 gives 0 "$EPITAPH" export -f chrome core.pauses
 grep -q '"ph":"i".*"name":"history is missing","cat":"gap","args":{"why":"tracing was paused"' out || say 'chrome: no pause'
+all_fit
 exit $((failures != 0))

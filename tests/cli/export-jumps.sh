@@ -137,4 +137,5 @@ fits chrome throws.json
 agrees chrome tsv throws.json
 grep -q '"name":"throw std::runtime_error","cat":"point"' throws.json || say 'chrome: what was thrown?'
 [ "$(grep -c '"ended":"left without a return, by an exception or longjmp"' throws.json)" -eq 3 ] || say 'chrome: unwound'
+all_fit
 exit $((failures != 0))

@@ -16,7 +16,7 @@ below() { # FILE: the program's frames outside of the last signal frame
 
 # as_gdb HOW CORE: the same stack
 as_gdb() {
-	timeout 60 gdb -nx -batch -ex 'echo stack\n' -ex 'bt 20' handlers "$2" 2>/dev/null | sed '1,/^stack/d' >gdb.out
+	timeout 60 gdb -nx -batch -iex 'set debug-file-directory /nonexistent' -ex 'echo stack\n' -ex 'bt 20' handlers "$2" 2>/dev/null | sed '1,/^stack/d' >gdb.out
 	"$EPITAPH" report "$2" >page || [ $? -eq 1 ]
 	below gdb.out >gdb.below
 	below page >our.below

@@ -42,7 +42,7 @@ run() { # PROGRAM BUILD COMPILER LEVEL METHOD FLAGS...: leaves BUILD.tsv
 	shift 5
 	[[ $program == *.c ]] || wrapper=epitaph-c++
 	[ "$compiler" = gcc ] || cxx=clang++
-	EPITAPH_CC=$compiler EPITAPH_CXX=$cxx "$BIN/$wrapper" -w -g "$level" "-epitaph-method=$method" "$@" \
+	EPITAPH_CC=$compiler EPITAPH_CXX=$cxx "$BIN/$wrapper" -w "$level" "-epitaph-method=$method" "$@" \
 		"$TOP/tests/programs/flows/$program" -o "$name" -pthread
 	EPITAPH_MEMORY=4M crash core "$PWD/$name"
 	"$BIN/epitaph" replay --format=tsv core >"$build.tsv" || status=$?

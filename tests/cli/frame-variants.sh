@@ -26,6 +26,11 @@ cp -a "$BUILD"/obj/{a,so} thread/obj/
 # In a fresh tree, one thing after the other: what the wrapper runs is there before it is run.
 builds thread -j1 SAN=thread CFLAGS=-O0 "$PWD/thread/obj/calibration/traced.o"
 build thread SAN=thread CFLAGS=-O0
-# Flags of a traced or hardened build in CFLAGS don't reach the runtime.
-builds hardened CFLAGS='-O1 -pg -D_FORTIFY_SOURCE=2 -fstack-protector-strong' LDFLAGS=-pg \
-	"$PWD/hardened/lib/libepitaph.a" "$PWD/hardened/lib/libepitaph.so"
+# Flags of a traced or hardened build in CFLAGS don't reach the runtime: the shared one links without what they call, and what
+# would be run for the static one has none of them left.
+hardened=(CFLAGS='-O1 -pg -D_FORTIFY_SOURCE=2 -fstack-protector-strong' LDFLAGS=-pg)
+builds hardened "${hardened[@]}" "$PWD/hardened/lib/libepitaph.so"
+make -n V=1 -C "$TOP" BUILD="$PWD/hardened" "${hardened[@]}" "$PWD/hardened/lib/libepitaph.a" | grep -F 'local-exec' >static
+[ "$(wc -l <static)" -ge 50 ]
+! grep -E ' -(p|pg) ' static
+! grep -v 'fstack-protector-strong.*fno-stack-protector' static

@@ -9,7 +9,7 @@ ours() { # "function story.c:LINE" of each frame in the program's own source
 	"$EPITAPH" report core | sed -n 's/^  #[0-9]* *\([a-z_]*\)+0x[0-9a-f]* *[^ ]*\/\(story\.c:[0-9]*\).*/\1 \2/p'
 }
 gdbs() {
-	gdb -nx -batch -ex bt "./$1" core 2>/dev/null | sed -nE 's/^#[0-9]+ +(0x[0-9a-f]+ in )?([a-z_]+) \(.*\) at .*\/(story\.c:[0-9]+)$/\2 \3/p'
+	gdb -nx -batch -iex 'set debug-file-directory /nonexistent' -ex bt "./$1" core 2>/dev/null | sed -nE 's/^#[0-9]+ +(0x[0-9a-f]+ in )?([a-z_]+) \(.*\) at .*\/(story\.c:[0-9]+)$/\2 \3/p'
 }
 same() { # PROGRAM WORDS
 	crash core "$PWD/$1"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Why it died, where more than the signal tells it: an abort by its stack, a return to nowhere, a file that was cut, a limit, a
 # filter; from the kernel's core and from the snapshot that the same death has written, in text and in JSON.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

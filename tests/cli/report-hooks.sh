@@ -3,6 +3,7 @@
 # A death inside of a hook: its stack is whole, and each frame has the right verdict, before and after the hook has told its event.
 # gdb stops the program at the instruction and lets it die there. With frame pointers (-O0): the hook's return address lies where
 # gcc, behind the epilogue, still has the caller's, unless it is told otherwise (kit/pg.specs); "static" is as if it were not.
+# sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 

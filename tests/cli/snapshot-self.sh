@@ -18,7 +18,7 @@ names_in_order() { # WHAT FILE NAME...: the names stand in the text in this orde
 frames() { # PROGRAM SNAPSHOT NAME...
 	local program=$1 snapshot=$2
 	shift 2
-	gdb -nx -batch -ex bt "$program" "$snapshot" >gdb.out 2>&1
+	gdb -nx -batch -iex 'set debug-file-directory /nonexistent' -ex bt "$program" "$snapshot" >gdb.out 2>&1
 	grep '^#' gdb.out >gdb.frames
 	names_in_order "gdb, $program" gdb.frames "$@"
 	eu-stack -e "$program" --core "$snapshot" >eu.out 2>&1 || true
@@ -56,7 +56,7 @@ for program in gcc-pie gcc-nopie gcc-static gcc-static-pie gcc-shared clang-pie;
 	[ $status -eq $((128 + 5)) ] || { echo "$program: breakpoint ended with $status"; cat out; exit 1; }
 	core=$(find . -maxdepth 1 '(' -name core -o -name 'core.*' ')' | head -n 1)
 	if [ -n "$core" ]; then
-		gdb -nx -batch -ex 'p $_siginfo.si_code' -ex bt $program "$core" >gdb.out 2>&1
+		gdb -nx -batch -iex 'set debug-file-directory /nonexistent' -ex 'p $_siginfo.si_code' -ex bt $program "$core" >gdb.out 2>&1
 		grep -q '^\$1 = 128' gdb.out
 		grep '^#0' gdb.out | grep -qw breakpoint
 		rm -f core core.*

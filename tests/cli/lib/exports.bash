@@ -14,10 +14,23 @@ need_npm() { # PACKAGE...: skips the test when one is not there
 	done
 }
 
-fits() { # SCHEMA FILE: the file is what the schema says
-	local schema=$TOP/tests/cli/lib/schemas/$1.json
-	[ "$1" != speedscope ] || schema=$NPM/speedscope/dist/release/file-format-schema.json
-	node "$TOP/tests/cli/lib/validate.js" "$NPM" "$schema" "$2" >unfit || { say "$2 is no $1:"; sed 's/^/	/' unfit; }
+fits() { # SCHEMA FILE: the file is what the schema says: all_fit looks at it
+	local place
+	mkdir -p "fits/$1"
+	# shellcheck disable=SC2012
+	place=fits/$1/$(ls "fits/$1" | wc -l)
+	mkdir "$place"
+	cp "$2" "$place/"
+}
+
+all_fit() { # at the end: each schema is read once
+	local folder schema
+	for folder in fits/*; do
+		schema=$TOP/tests/cli/lib/schemas/${folder#fits/}.json
+		[ "$folder" != fits/speedscope ] || schema=$NPM/speedscope/dist/release/file-format-schema.json
+		node "$TOP/tests/cli/lib/validate.js" "$NPM" "$schema" "$folder"/*/* >unfit ||
+			{ say "no ${folder#fits/}:"; sed 's/^/	/' unfit; }
+	done
 }
 
 import() { # FILE OUTPUT: by speedscope
