@@ -40,6 +40,17 @@ static bool capabilities_keep(uint64_t kept)
 	return syscall(SYS_capset, &head, data) == 0;
 }
 
+/* A process with the same ones need not be allowed to change them. */
+static bool groups_set(const struct ep_credentials *who)
+{
+	gid_t own[EP_CRASH_GROUPS];
+	int count = getgroups(EP_CRASH_GROUPS, own);
+
+	return (count >= 0 && (unsigned)count == who->group_count &&
+		memcmp(own, who->groups, (size_t)count * sizeof(*own)) == 0) ||
+	       setgroups(who->group_count, who->groups) == 0;
+}
+
 /*
  * The file is made by the thread's fsuid and fsgid, its groups and its
  * capabilities; with dumpable 2 by root as to its user id, and nothing more:
@@ -55,8 +66,7 @@ static bool become(const struct ep_crash *crash)
 
 	/* A change of ids forgets whom to die with (prctl(2)); and what he may
 	 * signal he must not trace. */
-	return setgroups(who->group_count, who->groups) == 0 &&
-	       setresgid(group, group, group) == 0 &&
+	return groups_set(who) && setresgid(group, group, group) == 0 &&
 	       setresuid(user, user, user) == 0 && capabilities_keep(kept) &&
 	       prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
 	       prctl(PR_SET_DUMPABLE, 0) == 0;
