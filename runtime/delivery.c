@@ -9,6 +9,7 @@
 #include "runtime/altstack.h"
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
+#include "runtime/x86_64/emulator.h"
 
 #define RED_ZONE 128
 #define PAGE     UINT64_C(4096)
@@ -76,29 +77,27 @@ static struct ep_signal_frame *move(const ucontext_t *context, uint64_t sp)
 	return (struct ep_signal_frame *)frame;
 }
 
-static struct ep_signal_frame *place(const ucontext_t *context, bool alternate)
+/* valgrind's frames have a form of their own, and more in them. */
+bool ep_delivery_frame(const ucontext_t *context, bool alternate,
+		       struct ep_signal_frame **frame)
 {
 	const stack_t *stack = &context->uc_stack;
 	uint64_t here = (uint64_t)context - EP_FRAME_CONTEXT;
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP] - RED_ZONE;
 
 	if (!is_on(stack, here) || is_on(stack, sp) ||
-	    (alternate && !ep_altstack_is_own(stack)))
-		return (struct ep_signal_frame *)here;
-	return move(context, sp);
+	    (alternate && !ep_altstack_is_own(stack)) || ep_runs_on_valgrind())
+		return true;
+	*frame = move(context, sp);
+	return *frame != NULL;
 }
 
-struct ep_signal_frame *ep_delivery_frame(const ucontext_t *context,
-					  bool alternate)
+void ep_delivery_begin(ucontext_t *context)
 {
-	struct ep_signal_frame *frame = place(context, alternate);
-	ucontext_t *shown = frame ? (ucontext_t *)frame->context : NULL;
-
-	if (shown && ep_altstack_is_own(&shown->uc_stack)) {
-		HIDDEN(shown) = (uint64_t)shown->uc_stack.ss_sp;
-		ep_altstack_hide(&shown->uc_stack);
-	}
-	return frame;
+	if (!ep_altstack_is_own(&context->uc_stack))
+		return;
+	HIDDEN(context) = (uint64_t)context->uc_stack.ss_sp;
+	ep_altstack_hide(&context->uc_stack);
 }
 
 /* No system call asks for it, that a filter of the program's might trap: that

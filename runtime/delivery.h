@@ -27,13 +27,17 @@ static_assert(offsetof(struct ep_signal_frame, context) == EP_FRAME_CONTEXT &&
 	      "sigframe.h");
 
 /*
- * The frame for a handler with the flag SA_ONSTACK (`alternate`) or without:
- * that of `context`, or a copy of it on the stack that was interrupted. NULL:
- * there is no room for one. Where the thread's alternate stack is ours, the
- * context says that there is none. Signal safe.
+ * Where the frame for a handler with the flag SA_ONSTACK (`alternate`), or
+ * without, is to be another than that of `context`: *frame, a copy of it on the
+ * stack that was interrupted; else that is left as it is. False: there is no
+ * room for one. Signal safe.
  */
-struct ep_signal_frame *ep_delivery_frame(const ucontext_t *context,
-					  bool alternate);
+bool ep_delivery_frame(const ucontext_t *context, bool alternate,
+		       struct ep_signal_frame **frame);
+
+/* The handler is about to get this context: it says what it would without our
+ * alternate stack. Signal safe. */
+void ep_delivery_begin(ucontext_t *context);
 
 /* The handler has returned, to a restorer: the context is what it was, so that
  * the kernel leaves the thread that stack. Signal safe. */

@@ -94,8 +94,8 @@ static bool deny(int signal, ucontext_t *context)
 }
 
 struct call {
-	void *handler; /* NULL: none */
-	struct ep_signal_frame *frame;
+	void *handler;                 /* NULL: none */
+	struct ep_signal_frame *frame; /* NULL: the one that the kernel made */
 };
 
 void ep_fatal_entry(int signal, siginfo_t *info, void *context);
@@ -128,18 +128,21 @@ static struct call force_segv(int signal, ucontext_t *context)
 	return (struct call){NULL, NULL};
 }
 
-static struct call deliver(int signal, ucontext_t *context,
+static struct call deliver(int signal, siginfo_t *info, ucontext_t *context,
 			   const struct ep_kernel_action *action, bool written)
 {
-	struct ep_signal_frame *frame =
-		ep_delivery_frame(context, action->flags & SA_ONSTACK);
+	struct ep_signal_frame *frame = NULL;
 
-	if (!frame)
+	if (!ep_delivery_frame(context, action->flags & SA_ONSTACK, &frame))
 		return force_segv(signal, context);
+	if (frame) {
+		info = (siginfo_t *)frame->info;
+		context = (ucontext_t *)frame->context;
+	}
+	ep_delivery_begin(context);
 	if (written)
-		ep_handled_begin((const siginfo_t *)frame->info,
-				 frame->context);
-	ep_faults_begin((const ucontext_t *)frame->context);
+		ep_handled_begin(info, context);
+	ep_faults_begin(context);
 	block_as_asked(signal, action);
 	return (struct call){action->handler, frame};
 }
@@ -160,7 +163,7 @@ struct call ep_fatal_signal(int signal, siginfo_t *info, ucontext_t *context)
 	if (ep_settings.crash_snapshot)
 		written = ep_crash(signal, info, context, !is_handler(&action));
 	if (is_handler(&action))
-		return deliver(signal, context, &action, written);
+		return deliver(signal, info, context, &action, written);
 	if (ep_settings.counting)
 		ep_counting_write();
 	ep_signal_die(signal, info);

@@ -17,19 +17,30 @@ ep_fatal_entry:
 	endbr64
 	pushq	%rdi
 	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
 	cld
-	call	ep_fatal_signal
+	call	ep_fatal_signal		/* rax: its handler */
+	movq	%rdx, %r11		/* 0, or a frame elsewhere */
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
 	popq	%rdi
 	.cfi_adjust_cfa_offset -8
-	testq	%rax, %rax		/* its handler; rdx: the frame for it */
+	testq	%rax, %rax
+	jz	2f
+	testq	%r11, %r11
 	jz	1f
-	movq	%rdx, %rsp
+	movq	%r11, %rsp
 	leaq	EP_FRAME_INFO(%rsp), %rsi
 	leaq	EP_FRAME_CONTEXT(%rsp), %rdx
-	movq	%rax, %r11
+1:	movq	%rax, %r11
 	xorl	%eax, %eax
 	jmp	*%r11
-1:	ret
+2:	ret
 	.cfi_endproc
 	.size	ep_fatal_entry, . - ep_fatal_entry
 

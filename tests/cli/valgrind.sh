@@ -24,6 +24,12 @@ EPITAPH_FILE=$PWD/arena gives 7 valgrind -q --tool=none ./slow
 turns=$("$BIN/epitaph" replay --format=tsv arena | awk -F'\t' '$1 == "B" && $8 == "turn"' | wc -l)
 [ "$turns" = 60 ] || say "$turns calls of turn in the trace, not 60"
 
+# A handler behind an on-crash snapshot gets valgrind's own frame of the signal.
+traced delivered delivered
+EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=shot gives 7 valgrind -q --tool=none ./delivered returns
+has out 'rbx 77'
+[ ! -s err ] && [ -s shot ] || say "no snapshot: $(cat err)"
+
 # Scheduling events that were asked for: said in one line that there are none.
 EPITAPH_SCHED=perf gives 7 valgrind -q --tool=none ./slow
 [ "$(cat out)" = done ] || say "perf: $(cat out)"
