@@ -3,6 +3,7 @@
 # Functions without their hooks still unwind: tests/programs/stepper.c runs them one instruction at a time, and at each libdw
 # must name the caller of every frame. With each compiler, method and level; and all programs print what they print untraced.
 # timeout: 400
+# nothing crashes
 set -euo pipefail
 source "$TOP/tests/cli/lib/filter.bash"
 gcc -O1 -D_GNU_SOURCE "$TOP/tests/programs/stepper.c" -o stepper -ldw -lelf

@@ -4,6 +4,7 @@
 # through traced functions, under every method, -O0 to -O3, every setting that
 # takes another way through the hooks, with the static and the shared runtime.
 # timeout: 400
+# nothing crashes
 set -euo pipefail
 
 rounds=12000 # of about 60 calls each: a block is full, at each place in turn, 2,800 times
