@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "coredump/list.h"
-#include "coredump/objectfile.h"
+#include "coredump/regularfile.h"
 #include "coredump/procfile.h"
 
 #define FILES_MAX     512u
@@ -33,7 +33,7 @@ static int file_open(int proc, uint64_t start, uint64_t end)
 	if (place < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = ep_object_file_descriptor(path);
+	fd = ep_regular_file_open(path);
 	close(place);
 	return fd;
 }

@@ -105,10 +105,9 @@ static bool is_bomb(int fd, uint64_t size)
 
 /* Of a section that lies in a hole libelf makes as many zeroes in memory. Files
  * are not sparse as linkers and strip write them, nor 64 times smaller where
- * the file system compresses. */
-int ep_object_file_descriptor(const char *path)
+ * the file system compresses. The descriptor, or -1, and it is closed. */
+static int fair(int fd)
 {
-	int fd = ep_regular_file_open(path);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0)
@@ -120,6 +119,11 @@ int ep_object_file_descriptor(const char *path)
 	close(fd);
 	errno = EFBIG;
 	return -1;
+}
+
+int ep_object_file_descriptor(const char *path)
+{
+	return fair(ep_regular_file_open(path));
 }
 
 static bool bias_of(Elf *elf, uint64_t start, uint64_t *bias)
@@ -172,7 +176,8 @@ int ep_object_file_open(struct ep_object_file *file,
 	path_on_disk(source, mapping, file->path, sizeof(file->path));
 	if (source->held)
 		return open_descriptor(
-			file, ep_held_file_at(source->held, mapping->start),
+			file,
+			fair(ep_held_file_at(source->held, mapping->start)),
 			mapping->start);
 	return ep_object_file_open_path(file, file->path, mapping->start);
 }
