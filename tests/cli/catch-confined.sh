@@ -141,6 +141,16 @@ snapshot=$(ls "$store"/deaths.many.*.core)
 snapshot_is_of here/core
 stop
 
+# An arena in a file, which the reader has by its mapping and not by its name.
+start
+installed core --listen="$socket"
+dies null env EPITAPH_FILE="$room/arena.%p"
+[ -n "$snapshot" ] || { cat "$store/log"; fail "no snapshot of an arena in a file"; }
+rm "$room"/arena.*
+"$EPITAPH" replay "$snapshot" >page 2>&1 || [ $? -eq 1 ]
+grep -q main page || { cat page; fail "no trace of an arena in a file"; }
+stop
+
 # No room: where temporary files are, and in the store.
 start unshare -m bash -c 'mount -t tmpfs -o size=4k full /var/tmp && exec "$@"' -
 installed core --listen="$socket"
