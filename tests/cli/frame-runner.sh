@@ -84,3 +84,15 @@ script beside '# nothing crashes' ': >"$TOP/beside"'
 script other 'sleep 0.3; echo done >"$TOP/other"'
 JOBS=2 says 0 "3 passed, 0 failed, 0 skipped" 'after' 'beside' 'other'
 [ "$(cat top/other)" = after ]
+
+# Between runs: who is alone has the lock for itself, others share it, and who crashes nothing needs none.
+rm top/tests/cli/*
+: >cores
+: >turn
+sed -i "s|^CORES=.*|CORES=$PWD/cores TURN=$PWD/turn|" top/tests/run
+script alone '# alone' "! flock -n --shared $PWD/cores true"
+script shares "flock -n --shared $PWD/cores true && ! flock -n $PWD/cores true"
+script free '# nothing crashes' "flock -n $PWD/cores true"
+unit three "flock -n $PWD/cores true || echo '100%: Checks: 3, Failures: 0, Errors: 0'"
+for name in alone shares free; do EPITAPH_TESTS_LOCKED='' says 0 "1 passed, 0 failed, 0 skipped" $name; done
+EPITAPH_TESTS_LOCKED='' says 0 "6 passed, 0 failed, 0 skipped" three
