@@ -150,7 +150,7 @@ $(BUILD)/include/epitaph/epitaph.h: runtime/epitaph.h
 
 # What `epitaph calibrate` times: the same code three times, once with hooks, by our own wrapper; never sanitized.
 CALIBRATION := $(addprefix $(BUILD)/obj/calibration/,main.o plain.o excluded.o traced.o)
-EPITAPH_CC  := EPITAPH_CC='$(CC)' $(BUILD)/bin/epitaph-cc
+TRACED_CC   := EPITAPH_CC='$(CC)' $(BUILD)/bin/epitaph-cc
 $(BUILD)/obj/calibration/main.o: funcount/calibration/main.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -O2 -c $< -o $@
@@ -160,10 +160,10 @@ $(BUILD)/obj/calibration/plain.o $(BUILD)/obj/calibration/excluded.o: funcount/c
 $(BUILD)/obj/calibration/traced.o: funcount/calibration/shapes.c $(BUILD)/bin/epitaph-cc $(BUILD)/lib/epitaph/filter/as $(KIT) \
 		| $(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so
 	@mkdir -p $(@D)$(SAY)
-	$(Q)$(EPITAPH_CC) $(BASE) -O2 -DCOPY=_traced -c $< -o $@
+	$(Q)$(TRACED_CC) $(BASE) -O2 -DCOPY=_traced -c $< -o $@
 $(BUILD)/lib/epitaph/calibrate: $(CALIBRATION) $(BUILD)/lib/libepitaph.a | $(BUILD)/lib/libepitaph.so
 	@mkdir -p $(@D)$(SAY)
-	$(Q)$(EPITAPH_CC) $(CALIBRATION) -o $@
+	$(Q)$(TRACED_CC) $(CALIBRATION) -o $@
 
 $(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
 	@mkdir -p $(@D)$(SAY)

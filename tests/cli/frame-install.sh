@@ -41,3 +41,6 @@ gcc -finstrument-functions $(pkg-config --cflags epitaph) main.c -o traced $(pkg
 make -s -C "$TOP" BUILD="$BUILD" DESTDIR="$PWD/staged" PREFIX=/opt/epi uninstall
 [ -z "$(find staged -not -type d)" ]
 [ ! -e staged/opt/epi/include/epitaph ] && [ ! -e staged/opt/epi/lib/epitaph ]
+# What the user's environment tells epitaph-cc reaches what make starts: the makefile has no variables of these names.
+EPITAPH_CC=mine EPITAPH_CXX=mine make -pnq -C "$TOP" BUILD="$PWD/none" help >variables || true
+[ "$(grep -cxE 'EPITAPH_(CC|CXX) = mine' variables)" -eq 2 ] || { grep ^EPITAPH_ variables; exit 1; }
