@@ -185,9 +185,10 @@ void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash,
 		return;
 	}
 	say(&h, ep_relay_init(&h.relay, stream, &err), &err);
-	snapshot_begin(&h);
+	/* First who passes it on: the process is held for that. */
 	if (together)
 		onward_begin(&h);
+	snapshot_begin(&h);
 	ep_relay_run(&h.relay, h.onward.process > 0, h.snapshot.until);
 	if (!together) {
 		await(&h);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A core that takes over what reads it (tests/programs/possessed.c, preloaded), and all else that may go wrong there: it can do
 # nothing but fail, the core goes on whole, the log says why there is no snapshot, and no half of one stays.
+# sanitized only
 # alone
 # timeout: 120
 set -euo pipefail

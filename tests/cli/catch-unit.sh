@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The units for systemd: they are installed, say what they should, and the capabilities that the service has are those that it needs:
 # with exactly these, and no way to new ones, all is as with root's; without any one of them something is missing.
+# sanitized only
 # alone
 # timeout: 120
 set -euo pipefail

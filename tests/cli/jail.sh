@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs that give up system calls (seccomp) or the processor's time (PR_SET_TSC) live as they do untraced, while traced and while
 # counted; what was recorded until then is there.
+# sanitized only
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
 
