@@ -17,6 +17,7 @@ struct before {
 struct stack {
 	struct ep_nest_frame *frames; /* outermost first, open or suspended */
 	size_t count, room;
+	size_t next;           /* where the next call is likely: find_next */
 	struct before *before; /* as they returned */
 	size_t before_count, before_room, before_next;
 	uint64_t segments; /* that it had events in, the present one's number +
@@ -190,6 +191,19 @@ static ssize_t find_in(const struct stack *stack, uint64_t call)
 		if (stack->frames[i - 1].call == call)
 			return (ssize_t)i - 1;
 	return -1;
+}
+
+/* The same of calls that come outermost first. */
+static ssize_t find_next(struct stack *stack, uint64_t call)
+{
+	size_t next = stack->next;
+	ssize_t index = next < stack->count && stack->frames[next].call == call
+				? (ssize_t)next
+				: find_in(stack, call);
+
+	if (index >= 0)
+		stack->next = (size_t)index + 1;
+	return index;
 }
 
 /* NULL: out of memory. Borrowed until the next one. */
@@ -573,7 +587,7 @@ static int learn(void *context, const struct ep_event *event,
 						  &strand->public, event, err)
 			       : EP_OK;
 	stack = stack_at(strand, event->stack);
-	index = stack ? find_in(stack, event->call) : -1;
+	index = stack ? find_next(stack, event->call) : -1;
 	if (index >= 0)
 		stack->frames[index].flags |= event->flags;
 	return stack ? EP_OK : out_of_memory(err);
