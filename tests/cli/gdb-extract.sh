@@ -65,7 +65,7 @@ in_gdb -ex 'epitaph save by-gdb.live' -ex "shell '$EPITAPH' extract -q -o by-us.
 # gdb's is as it lies in memory, ours laid out anew: they tell the same, but for how long before each was taken.
 for file in by-gdb.live by-us.live; do
 	"$EPITAPH" replay --format=tsv $file >$file.tsv || say "live: $file: status $?"
-	"$EPITAPH" info $file | sed -E '/^(arena|silence) /d; /^[0-9]+ +waiter/s/ -[0-9.]+ [mun]?s / AGE /' >$file.info || say "live: $file: status $?"
+	"$EPITAPH" info $file | sed -E '/^(arena|silence) /d; /^[0-9]+ +waiter/s/ +-[0-9.]+ [mun]?s +/ AGE /' >$file.info || say "live: $file: status $?"
 done
 cmp by-gdb.live.tsv by-us.live.tsv && diff by-gdb.live.info by-us.live.info || say "live: two different histories"
 [ -s by-us.live.tsv ] || say "live: nothing in it"
