@@ -52,13 +52,18 @@ static int text_read(struct ep_abort_message *message, struct ep_source *source)
 int ep_abort_message_find(struct ep_abort_message *out,
 			  struct ep_source *source)
 {
+	unsigned tried = 0;
+
 	for (size_t i = 0; i < source->mapping_count; i++) {
 		struct ep_object_file file;
 		int rc;
 
 		if (source->mappings[i].file_offset != 0 ||
-		    !may_hold_libc(source, &source->mappings[i]) ||
-		    ep_object_file_open(&file, source, &source->mappings[i]))
+		    !may_hold_libc(source, &source->mappings[i]))
+			continue;
+		if (tried++ == EP_OBJECT_LOADED_MAX)
+			break;
+		if (ep_object_file_open(&file, source, &source->mappings[i]))
 			continue;
 		rc = ep_object_file_matches(&file, source);
 		if (rc == EP_OK)

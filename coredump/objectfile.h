@@ -11,6 +11,10 @@
 
 #include "coredump/source.h"
 
+/* A loader maps a file once in each of dlmopen(3)'s namespaces: glibc's DL_NNS.
+ * What is mapped more often was not mapped by it. */
+#define EP_OBJECT_LOADED_MAX 16
+
 struct ep_object_file {
 	Elf *elf;
 	int fd;

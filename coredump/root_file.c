@@ -9,6 +9,8 @@
 
 #include <gelf.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "coredump/objectfile.h"
 #include "coredump/source_impl.h"
@@ -55,14 +57,96 @@ static int by_symbol(struct ep_root_search *search,
 	return ep_root_try_root(search, address, EP_FOUND_SYMBOL, where);
 }
 
-/* Takes over the file. */
-static int by_file(struct ep_root_search *search, struct ep_object_file *file)
+static int by_file(struct ep_root_search *search,
+		   const struct ep_object_file *file)
 {
 	int rc = by_note(search, file);
 
-	if (rc)
-		rc = by_symbol(search, file);
-	ep_object_file_close(file);
+	return rc ? by_symbol(search, file) : EP_OK;
+}
+
+/* ---- the files that are mapped, each opened once ---- */
+
+/* The mappings of one file's first byte, ascending. */
+struct mapped_file {
+	const struct ep_mapping **mappings;
+	size_t count;
+};
+
+static int by_path_and_start(const void *left, const void *right)
+{
+	const struct ep_mapping *a = *(const struct ep_mapping *const *)left;
+	const struct ep_mapping *b = *(const struct ep_mapping *const *)right;
+	int order = strcmp(a->path, b->path);
+
+	return order ? order : (a->start > b->start) - (a->start < b->start);
+}
+
+static int by_first_start(const void *left, const void *right)
+{
+	const struct mapped_file *a = left, *b = right;
+
+	return (a->mappings[0]->start > b->mappings[0]->start) -
+	       (a->mappings[0]->start < b->mappings[0]->start);
+}
+
+/* Sorts the mappings; the files as they lie in memory. */
+static size_t group(const struct ep_mapping **mappings, size_t count,
+		    struct mapped_file *files)
+{
+	size_t file_count = 0;
+
+	qsort(mappings, count, sizeof(const struct ep_mapping *),
+	      by_path_and_start);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 ||
+		    strcmp(mappings[i]->path, mappings[i - 1]->path) != 0)
+			files[file_count++] =
+				(struct mapped_file){.mappings = &mappings[i]};
+		files[file_count - 1].count++;
+	}
+	qsort(files, file_count, sizeof(struct mapped_file), by_first_start);
+	return file_count;
+}
+
+static int by_mapped_file(struct ep_root_search *search,
+			  const struct mapped_file *mapped)
+{
+	struct ep_object_file file;
+	int rc = EP_END;
+
+	if (ep_object_file_open(&file, search->source, mapped->mappings[0]))
+		return EP_END;
+	for (size_t i = 0; i < mapped->count && i < EP_OBJECT_LOADED_MAX && rc;
+	     i++) {
+		uint64_t start = mapped->mappings[i]->start;
+
+		file.bias += start - file.start;
+		file.start = start;
+		rc = by_file(search, &file);
+	}
+	ep_object_file_close(&file);
+	return rc;
+}
+
+static int by_mapped_files(struct ep_root_search *search)
+{
+	const struct ep_source *source = search->source;
+	const struct ep_mapping **mappings =
+		calloc(source->mapping_count, sizeof(struct ep_mapping *));
+	struct mapped_file *files =
+		calloc(source->mapping_count, sizeof(struct mapped_file));
+	size_t count = 0, file_count;
+	int rc = EP_END;
+
+	for (size_t i = 0; mappings && i < source->mapping_count; i++)
+		if (source->mappings[i].file_offset == 0)
+			mappings[count++] = &source->mappings[i];
+	file_count = mappings && files ? group(mappings, count, files) : 0;
+	for (size_t i = 0; i < file_count && rc; i++)
+		rc = by_mapped_file(search, &files[i]);
+	free(files);
+	free(mappings);
 	return rc;
 }
 
@@ -71,19 +155,17 @@ int ep_root_by_files(struct ep_root_search *search)
 	const struct ep_source *source = search->source;
 	struct ep_object_file file;
 	uint64_t phdr;
+	int rc;
 
-	for (size_t i = 0; i < source->mapping_count; i++) {
-		if (source->mappings[i].file_offset != 0 ||
-		    ep_object_file_open(&file, source, &source->mappings[i]))
-			continue;
-		if (by_file(search, &file) == EP_OK)
-			return EP_OK;
-	}
+	if (source->mapping_count)
+		return by_mapped_files(search);
 	/* No list of files, but told which: program headers open the file. */
-	if (source->mapping_count == 0 && source->executable &&
-	    ep_source_auxv(source, AT_PHDR, &phdr) == EP_OK &&
+	if (!source->executable ||
+	    ep_source_auxv(source, AT_PHDR, &phdr) != EP_OK ||
 	    ep_object_file_open_path(&file, source->executable,
-				     phdr & ~(uint64_t)(EP_PAGE - 1)) == EP_OK)
-		return by_file(search, &file);
-	return EP_END;
+				     phdr & ~(uint64_t)(EP_PAGE - 1)) != EP_OK)
+		return EP_END;
+	rc = by_file(search, &file);
+	ep_object_file_close(&file);
+	return rc;
 }
