@@ -192,8 +192,7 @@ int ep_control_timing(struct ep_control *control, unsigned every,
 int ep_control_hold(struct ep_control *control, uint64_t *hold)
 {
 	uint64_t now = __builtin_ia32_rdtsc();
-	/* Its processor's counter may be a little behind ours. */
-	uint64_t until = now + EP_HOLD_CYCLES - EP_HOLD_CYCLES / 16;
+	uint64_t until = now + EP_HOLD_SET;
 	int rc = put(control, offsetof(struct ep_arena, hold), &until,
 		     sizeof(until), NULL);
 

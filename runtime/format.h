@@ -185,8 +185,7 @@ struct ep_arena {
 	uint32_t watcher;    /* tid of the runtime's thread that looks after the
 				watchdogs, no part of the program; 0: none */
 	/* TSC until which threads wait where they would enter a block, as their
-	 * rings are being copied; 0: nobody copies. Also written from outside;
-	 * one that lies behind, or EP_HOLD_CYCLES ahead, holds nobody */
+	 * rings are copied; one behind, or EP_HOLD_CYCLES ahead: they do not */
 	uint64_t hold;
 	struct ep_section sections[EP_SECTION_MAX];
 };
@@ -196,9 +195,10 @@ static_assert(offsetof(struct ep_arena, gate) == 136,
 static_assert(offsetof(struct ep_arena, hold) == 288, "written from outside");
 static_assert(sizeof(struct ep_arena) <= 4096, "one page");
 
-/* How far ahead a hold may lie: 70 to 130 ms. Whoever copies for longer sets it
- * anew; when he dies, threads go on by themselves after that. */
+/* How far ahead a hold may lie: 70 to 130 ms; whoever copies for longer sets it
+ * anew. It is set to less: who looks may have an older counter (hold.c). */
 #define EP_HOLD_CYCLES      (UINT64_C(1) << 28)
+#define EP_HOLD_SET         (EP_HOLD_CYCLES - EP_HOLD_CYCLES / 16)
 #define EP_HOLD_SINCE_MINOR 6 /* runtimes before do not know it */
 
 #define EP_BLIND_EXCEPTIONS                                              \

@@ -19,6 +19,7 @@
 #include "main.h"
 #include "runtime/arena.h"
 #include "runtime/epitaph.h"
+#include "runtime/hold.h"
 #include "runtime/kept.h"
 #include "runtime/settings.h"
 #include "runtime/start.h"
@@ -195,6 +196,20 @@ START_TEST(a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later)
 	ck_assert_str_ne(view.trace->process.executable, "");
 	ck_assert(view.trace->clock.known);
 	view_close(&view);
+}
+END_TEST
+
+/* rdtsc waits for no load: a counter may be older than the word that it is held
+ * against. */
+START_TEST(a_hold_is_one_for_who_read_the_counter_before_it)
+{
+	uint64_t before = __builtin_ia32_rdtsc();
+	struct ep_hold hold;
+
+	ep_hold_begin(&hold);
+	ep_hold_end(&hold);
+	ck_assert_uint_gt(hold.until, before);
+	ck_assert_uint_lt(hold.until - before, EP_HOLD_CYCLES);
 }
 END_TEST
 
@@ -651,6 +666,7 @@ int main(void)
 	tcase_add_test(
 		what,
 		a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later);
+	tcase_add_test(what, a_hold_is_one_for_who_read_the_counter_before_it);
 	tcase_add_test(what, since_leaves_out_blocks_that_were_full_then);
 	tcase_add_test(what,
 		       many_snapshots_of_eight_threads_have_valid_blocks_only);
