@@ -48,11 +48,13 @@ pid= # of one that holds on until it is killed
 trap '[ ! -e "/proc/$pid/exe" ] || kill -KILL $pid 2>/dev/null || true; rm -rf "$elsewhere"' EXIT
 chmod 755 "$elsewhere"
 cp waits "$elsewhere/"
+refusal=13 # EACCES; ENOENT where nobody has mounted it
+grep -q ' tracefs ' /proc/mounts || refusal=2
 for source in '' ftrace; do
 	"${nobody[@]}" env ${source:+EPITAPH_SCHED=$source} "$elsewhere/waits" tell >out 2>err || fail "as nobody: $(cat err)"
 	[ -z "$source" ] || grep -q '1 tasks' out || fail "refused, and a drain is left: $(cat out)"
 	sed -i 's/ (EPITAPH_SCHED=off: none wanted)$//' err
-	diff <(${source:+echo 'epitaph: no scheduling events: ftrace: error 13'}) err || fail "'$source', no permission"
+	diff <(${source:+echo "epitaph: no scheduling events: ftrace: error $refusal"}) err || fail "'$source', no permission"
 done
 
 # An instance lives as long as its process.
