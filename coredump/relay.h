@@ -10,14 +10,14 @@
  *                      │    └──memory──> forwarder ──> previous handler
  *                      └─ when the parser has enough: the stream itself ──┘
  *
- * who        holds                                            may
- * relay      stream, memory, feed (write), wake (write),      all that root
- * may: the output file, /proc/PID/mem until the fork    it opens and copies
- * parser     feed (read), /proc/PID/mem and the files that    no system call
- * that the process had mapped (read), the output file,  opens, connects, said
- * (write); never the stream                   starts or signals forwarder
- * stream, memory (read), wake (read), its output   what the previous handler
- * needs
+ *             holds                        may
+ *   relay     stream, memory, feed and     all that root may: it opens what
+ *             wake (to write)              the others get, and copies
+ *   parser    feed (to read), /proc/PID/   no system call that opens,
+ *             mem, the mapped files, the   connects, starts or signals
+ *             output; never the stream
+ *   forwarder stream, memory, wake (to     what the previous handler needs
+ *             read), its output
  *
  * The relay waits for nobody but the kernel: what the parser or the forwarder
  * have not taken yet stays in memory (a memfd, so no disk can be full), up to

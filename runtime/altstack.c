@@ -8,16 +8,10 @@
 #include <sys/mman.h>
 
 #include "runtime/inherit.h"
+#include "runtime/interpose.h"
 #include "runtime/settings.h"
 #include "runtime/syscalls.h"
 #include "runtime/x86_64/emulator.h"
-
-#define PUBLIC __attribute__((visibility("default")))
-#ifdef EP_SHARED
-#define NAME(name) name
-#else
-#define NAME(name) epitaph_##name
-#endif
 
 #define SIZE  (UINT64_C(64) << 10)
 #define GUARD UINT64_C(4096)
@@ -124,10 +118,11 @@ static void settle(const stack_t *before, bool own)
 		start(SS_DISABLE);
 }
 
-PUBLIC int NAME(sigaltstack)(const stack_t *new, stack_t *old);
+EP_INTERPOSER int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new,
+						  stack_t *old);
 
 /* All memory of the caller's is touched by the kernel first. */
-int NAME(sigaltstack)(const stack_t *new, stack_t *old)
+int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new, stack_t *old)
 {
 	stack_t before, *got = old ? old : &before;
 	bool change = new != NULL, own;

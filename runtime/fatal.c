@@ -28,12 +28,6 @@
 #include "runtime/syscalls.h"
 #include "runtime/text.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-#ifdef EP_SHARED
-#define NAME(name) name
-#else
-#define NAME(name) epitaph_##name
-#endif
 #define HERE ((uint64_t)__builtin_return_address(0))
 
 #define MIRRORED (SA_ONSTACK | SA_NODEFER | SA_RESTART)
@@ -320,13 +314,19 @@ void ep_fatal_action(int signal, const struct sigaction *new,
 
 typedef void (*handler_fn)(int);
 
-PUBLIC int NAME(sigaction)(int signal, const struct sigaction *new,
-			   struct sigaction *old);
-PUBLIC handler_fn NAME(signal)(int signal, handler_fn handler);
-PUBLIC handler_fn NAME(bsd_signal)(int signal, handler_fn handler);
-PUBLIC handler_fn NAME(ssignal)(int signal, handler_fn handler);
-PUBLIC handler_fn NAME(sysv_signal)(int signal, handler_fn handler);
-PUBLIC handler_fn NAME(__sysv_signal)(int signal, handler_fn handler);
+EP_INTERPOSER int EP_INTERPOSER_NAME(sigaction)(int signal,
+						const struct sigaction *new,
+						struct sigaction *old);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(signal)(int signal,
+						    handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(bsd_signal)(int signal,
+							handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(ssignal)(int signal,
+						     handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(sysv_signal)(int signal,
+							 handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(__sysv_signal)(int signal,
+							   handler_fn handler);
 
 typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
 
@@ -369,8 +369,8 @@ static int act_fronted(sigaction_fn real, int signal,
 	return 0;
 }
 
-int NAME(sigaction)(int signal, const struct sigaction *new,
-		    struct sigaction *old)
+int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new,
+				  struct sigaction *old)
 {
 	ep_any_fn real;
 
@@ -396,7 +396,9 @@ static handler_fn set_handler(int signal, handler_fn handler, int flags)
 
 	new.sa_handler = handler;
 	ep_bytes_copy(&new.sa_mask, &mask, sizeof mask);
-	return NAME(sigaction)(signal, &new, &old) ? SIG_ERR : old.sa_handler;
+	return EP_INTERPOSER_NAME(sigaction)(signal, &new, &old)
+		       ? SIG_ERR
+		       : old.sa_handler;
 }
 
 typedef handler_fn (*signal_fn)(int, handler_fn);
@@ -440,7 +442,7 @@ static handler_fn set_by(enum ep_interposed which, int signal,
 }
 
 #define SETTER(name, flags)                                                    \
-	handler_fn NAME(name)(int signal, handler_fn handler)                  \
+	handler_fn EP_INTERPOSER_NAME(name)(int signal, handler_fn handler)    \
 	{                                                                      \
 		return set_by(EP_REAL_##name, signal, handler, (flags), HERE); \
 	}

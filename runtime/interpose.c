@@ -10,13 +10,6 @@
 #include "runtime/loadmap.h"
 #include "runtime/thread.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-#ifdef EP_SHARED
-#define NAME(name) name
-#else
-#define NAME(name) epitaph_##name
-#endif
-
 #pragma weak dlsym
 
 /* In a static program, from kit/early.S; libc.a may have a dlsym there, for its
@@ -149,15 +142,16 @@ ep_any_fn ep_before_dlmopen(uint64_t a, uint64_t b, uint64_t place)
 	return ep_interpose_real(EP_REAL_dlmopen, place);
 }
 
-PUBLIC int NAME(dlclose)(void *handle);
-PUBLIC int NAME(pthread_setname_np)(pthread_t thread, const char *name);
+EP_INTERPOSER int EP_INTERPOSER_NAME(dlclose)(void *handle);
+EP_INTERPOSER int EP_INTERPOSER_NAME(pthread_setname_np)(pthread_t thread,
+							 const char *name);
 
 #define HERE ((uint64_t)__builtin_return_address(0))
 
 /* Looks before and after, at once and not at the next block: what came lately
  * is noted before it goes, and what is mapped there next is not taken for it.
  */
-int NAME(dlclose)(void *handle)
+int EP_INTERPOSER_NAME(dlclose)(void *handle)
 {
 	ep_any_fn found = ep_interpose_real(EP_REAL_dlclose, HERE);
 	int result;
@@ -189,7 +183,7 @@ int ep_setname(pthread_t thread, const char *name, setname_fn real_one)
 	return result;
 }
 
-int NAME(pthread_setname_np)(pthread_t thread, const char *name)
+int EP_INTERPOSER_NAME(pthread_setname_np)(pthread_t thread, const char *name)
 {
 	ep_any_fn found = ep_interpose_real(EP_REAL_pthread_setname_np, HERE);
 

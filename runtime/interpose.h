@@ -19,6 +19,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Before a function of ours, and around its name. */
+#define EP_INTERPOSER __attribute__((visibility("default")))
+#ifdef EP_SHARED
+#define EP_INTERPOSER_NAME(name) name
+#else
+#define EP_INTERPOSER_NAME(name) epitaph_##name
+#endif
+
 /* Modules come and go; a thread's name changes. Of no use in a static program,
  * or, initgroups, there by way of setgroups. */
 #define EP_INTERPOSED_DYNAMIC(X) \

@@ -20,13 +20,6 @@
 #include "runtime/sched.h"
 #include "runtime/watchdog.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-#ifdef EP_SHARED
-#define NAME(name) name
-#else
-#define NAME(name) epitaph_##name
-#endif
-
 #define SECCOMP_BY_PRCTL 22 /* PR_SET_SECCOMP */
 
 typedef int (*call_fn)(unsigned long a, unsigned long b, unsigned long c);
@@ -48,9 +41,10 @@ static int alone(enum ep_interposed which, uint64_t place, unsigned long a,
 }
 
 #define ALONE(name)                                                           \
-	PUBLIC int NAME(name)(unsigned long a, unsigned long b,               \
-			      unsigned long c);                               \
-	int NAME(name)(unsigned long a, unsigned long b, unsigned long c)     \
+	EP_INTERPOSER int EP_INTERPOSER_NAME(name)(                           \
+		unsigned long a, unsigned long b, unsigned long c);           \
+	int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b,        \
+				     unsigned long c)                         \
 	{                                                                     \
 		return alone(EP_REAL_##name,                                  \
 			     (uint64_t)__builtin_return_address(0), a, b, c); \
