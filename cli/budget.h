@@ -37,7 +37,7 @@ struct ep_budget_item {
 	const struct ep_budget_test *test; /* NULL unknown */
 	struct ep_result result;
 	struct ep_budget_verdict verdict;
-	struct ep_called *called; /* of those that exceed; else maybe NULL */
+	struct ep_called *called;      /* of those that exceed; else maybe NULL */
 	struct ep_exclusion exclusion; /* of them: what would meet the limits */
 	struct ep_err err;
 };
@@ -50,20 +50,17 @@ struct ep_budget_items {
 };
 
 /* *units: calls of the test's unit function, else the units that were told;
- * negative: not known. Names the item's functions when it must. EP_OK or
- * EP_E_MEMORY, told in item->err. */
+ * negative: not known. Names the item's functions when it must. EP_OK or EP_E_MEMORY, told in
+ * item->err. */
 int ep_budget_units(double *units, struct ep_budget_item *item,
 		    const struct ep_names_options *options);
 
-/* Prints in a format (text, json, junit, github); false, nothing printed: there
- * is no such format. */
-bool ep_budget_print(const struct ep_budget_items *items, const char *format,
-		     FILE *out);
+/* Prints in a format (text, json, junit, github); false, nothing printed: there is no such
+ * format. */
+bool ep_budget_print(const struct ep_budget_items *items, const char *format, FILE *out);
 bool ep_budget_format(const char *format);
 
-/* What state a test is in, in words, without a full stop. `size` 512 is
- * plenty. */
-void ep_budget_words(const struct ep_budget_item *item, char *text,
-		     size_t size);
+/* What state a test is in, in words, without a full stop. `size` 512 is plenty. */
+void ep_budget_words(const struct ep_budget_item *item, char *text, size_t size);
 
 #endif

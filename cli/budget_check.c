@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* budget_check.c: epitaph budget check: the verdict on what tests did. Reads no
- * clock, and nothing but the budget file, the results and the programs'
- * symbols. */
+/* budget_check.c: epitaph budget check: the verdict on what tests did. Reads no clock, and nothing
+ * but the budget file, the results and the programs' symbols. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,7 @@
 
 const char *ep_budget_path(const struct ep_arguments *arguments)
 {
-	return arguments->operand_count ? arguments->operands[0]
-					: EP_BUDGET_FILE;
+	return arguments->operand_count ? arguments->operands[0] : EP_BUDGET_FILE;
 }
 
 bool ep_budget_wants(const struct ep_arguments *arguments, const char *name)
@@ -39,12 +37,10 @@ const char *ep_budget_folder(const struct ep_arguments *arguments)
 
 /* ---- one test ------------------------------------------------------------ */
 
-static bool name_functions(struct ep_budget_item *item,
-			   const struct ep_names_options *options)
+static bool name_functions(struct ep_budget_item *item, const struct ep_names_options *options)
 {
 	return item->called ||
-	       !ep_called_create(&item->called, item->result.counts, options,
-				 &item->err);
+	       !ep_called_create(&item->called, item->result.counts, options, &item->err);
 }
 
 int ep_budget_units(double *units, struct ep_budget_item *item,
@@ -62,9 +58,7 @@ int ep_budget_units(double *units, struct ep_budget_item *item,
 
 		if (group->known &&
 		    (!strcmp(group->name, unit) ||
-		     !strcmp(item->called->functions[group->first]
-				     .function->name,
-			     unit))) {
+		     !strcmp(item->called->functions[group->first].function->name, unit))) {
 			*units = (double)group->calls;
 			return EP_OK;
 		}
@@ -75,21 +69,18 @@ int ep_budget_units(double *units, struct ep_budget_item *item,
 }
 
 /* Which functions make it too many. */
-static int find_offenders(struct ep_budget_item *item,
-			  const struct ep_budget *budget,
+static int find_offenders(struct ep_budget_item *item, const struct ep_budget *budget,
 			  const struct ep_names_options *options)
 {
 	double runs = (double)item->result.runs;
-	double cpu =
-		item->test->reference_cpu > 0 ? item->test->reference_cpu : 1;
+	double cpu = item->test->reference_cpu > 0 ? item->test->reference_cpu : 1;
 	struct ep_exclude_goal goal = {
 		.costs = &budget->costs,
 		.every = budget->every,
 		.seconds = cpu * runs,
 		.overhead = INFINITY,
-		.calls = floor(ep_budget_most_calls(budget, item->test,
-						    item->verdict.units) *
-			       runs),
+		.calls =
+			floor(ep_budget_most_calls(budget, item->test, item->verdict.units) * runs),
 	};
 
 	if (!name_functions(item, options))
@@ -106,8 +97,7 @@ static void judge(struct ep_budget_item *item, const struct ep_budget *budget,
 		item->state = EP_BUDGET_DAMAGED;
 		return;
 	}
-	ep_budget_judge(&item->verdict, budget, item->test, &item->result,
-			units);
+	ep_budget_judge(&item->verdict, budget, item->test, &item->result, units);
 	item->state = item->verdict.exceeded     ? EP_BUDGET_EXCEEDED
 		      : item->verdict.incomplete ? EP_BUDGET_INCOMPLETE
 						 : EP_BUDGET_GOOD;
@@ -116,14 +106,12 @@ static void judge(struct ep_budget_item *item, const struct ep_budget *budget,
 }
 
 static void take_result(struct ep_budget_item *item, const char *folder,
-			const struct ep_budget *budget,
-			const struct ep_names_options *options)
+			const struct ep_budget *budget, const struct ep_names_options *options)
 {
 	int rc = ep_results_get(folder, item->name, &item->result, &item->err);
 
 	if (rc)
-		item->state =
-			rc == EP_END ? EP_BUDGET_NOT_RUN : EP_BUDGET_DAMAGED;
+		item->state = rc == EP_END ? EP_BUDGET_NOT_RUN : EP_BUDGET_DAMAGED;
 	else if (!item->test)
 		item->state = EP_BUDGET_UNKNOWN;
 	else
@@ -134,8 +122,7 @@ static void take_result(struct ep_budget_item *item, const char *folder,
 
 static int add_item(struct ep_budget_items *items, const char *name)
 {
-	struct ep_budget_item *grown =
-		reallocarray(items->list, items->count + 1, sizeof(*grown));
+	struct ep_budget_item *grown = reallocarray(items->list, items->count + 1, sizeof(*grown));
 
 	if (!grown)
 		return EP_E_MEMORY;
@@ -179,8 +166,7 @@ static int gather(struct ep_budget_items *items, const char *folder,
 		if (ep_budget_wants(arguments, budget->tests[i].name))
 			rc = add_item(items, budget->tests[i].name);
 	for (size_t i = 0; !rc && i < count; i++)
-		if (!ep_budget_find(budget, names[i]) &&
-		    ep_budget_wants(arguments, names[i]))
+		if (!ep_budget_find(budget, names[i]) && ep_budget_wants(arguments, names[i]))
 			rc = add_item(items, names[i]);
 	ep_results_names_free(names, count);
 	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
@@ -199,14 +185,12 @@ static int status_of(const struct ep_budget_items *items)
 		return EP_EXIT_UNREADABLE;
 	if (!seen[EP_BUDGET_GOOD] && !seen[EP_BUDGET_INCOMPLETE])
 		return EP_EXIT_NOTHING;
-	return seen[EP_BUDGET_INCOMPLETE] || seen[EP_BUDGET_NOT_RUN] ||
-			       seen[EP_BUDGET_UNKNOWN]
+	return seen[EP_BUDGET_INCOMPLETE] || seen[EP_BUDGET_NOT_RUN] || seen[EP_BUDGET_UNKNOWN]
 		       ? EP_EXIT_PARTIAL
 		       : EP_EXIT_COMPLETE;
 }
 
-static int print(const struct ep_budget_items *items,
-		 const struct ep_arguments *arguments)
+static int print(const struct ep_budget_items *items, const struct ep_arguments *arguments)
 {
 	const char *path = ep_argument(arguments, "output");
 	const char *format = ep_argument(arguments, "format");
@@ -233,10 +217,8 @@ static void warn_names(const struct ep_budget_items *items)
 	}
 }
 
-/* Tests that --test names, and that are neither in the file nor have a result:
- * told. */
-static bool names_missing(const struct ep_budget_items *items,
-			  const struct ep_arguments *arguments)
+/* Tests that --test names, and that are neither in the file nor have a result: told. */
+static bool names_missing(const struct ep_budget_items *items, const struct ep_arguments *arguments)
 {
 	const char *wanted[EP_VALUES_MAX];
 	size_t count = ep_argument_values(arguments, "test", wanted), at;
@@ -254,13 +236,11 @@ static bool names_missing(const struct ep_budget_items *items,
 	return missing;
 }
 
-static int check(const struct ep_arguments *arguments,
-		 const struct ep_budget *budget,
+static int check(const struct ep_arguments *arguments, const struct ep_budget *budget,
 		 const struct ep_names_options *options)
 {
 	const char *folder = ep_budget_folder(arguments);
-	struct ep_budget_items items = {.budget = budget,
-					.path = ep_budget_path(arguments)};
+	struct ep_budget_items items = {.budget = budget, .path = ep_budget_path(arguments)};
 	struct ep_err err = {0};
 	int result = EP_EXIT_UNREADABLE;
 
@@ -269,8 +249,7 @@ static int check(const struct ep_arguments *arguments,
 	} else if (names_missing(&items, arguments)) {
 		result = EP_EXIT_NOTHING;
 	} else if (!items.count) {
-		ep_say("%s: no tests; epitaph budget update adds them",
-		       items.path);
+		ep_say("%s: no tests; epitaph budget update adds them", items.path);
 		result = EP_EXIT_NOTHING;
 	} else {
 		for (size_t i = 0; i < items.count; i++)
@@ -319,8 +298,7 @@ static const struct ep_option options[] = {
 	 "the folder that budget run filled (epitaph-results, or "
 	 "$EPITAPH_BUDGET_RESULTS)"},
 	{"test", 't', "NAME", "only this one; may be given several times"},
-	{"format", 'f', "FORMAT",
-	 "text (default), json, junit (XML), github (annotations)"},
+	{"format", 'f', "FORMAT", "text (default), json, junit (XML), github (annotations)"},
 	{"output", 'o', "FILE", "write to FILE"},
 	{NULL, 0, NULL, NULL},
 };
@@ -330,20 +308,19 @@ const struct ep_command ep_command_budget_check = {
 	.operands = "[FILE]",
 	.operands_max = 1,
 	.summary = "whether tests kept to their limits; status 4: not",
-	.description =
-		"Compares what tests did under epitaph budget run with the "
-		"limits of a budget file (epitaph.budget): calls per run or "
-		"per unit of work, predicted overhead, seconds of history per "
-		"MiB of ring, each with a tolerance. The prediction is made of "
-		"the counts, the costs and the CPU time that the file holds: "
-		"no clock is read, and the same counts come to the same "
-		"verdict everywhere.\n\n"
-		"Of a test that exceeds a limit the functions with the most "
-		"calls are printed, and those whose exclusion would meet "
-		"it.\n\n"
-		"Status 4: a limit is exceeded. 1: none, but tests were not "
-		"run, are not in the file, or counts are incomplete. 2: "
-		"nothing to check. docs/overhead.md has the file's format.",
+	.description = "Compares what tests did under epitaph budget run with the "
+		       "limits of a budget file (epitaph.budget): calls per run or "
+		       "per unit of work, predicted overhead, seconds of history per "
+		       "MiB of ring, each with a tolerance. The prediction is made of "
+		       "the counts, the costs and the CPU time that the file holds: "
+		       "no clock is read, and the same counts come to the same "
+		       "verdict everywhere.\n\n"
+		       "Of a test that exceeds a limit the functions with the most "
+		       "calls are printed, and those whose exclusion would meet "
+		       "it.\n\n"
+		       "Status 4: a limit is exceeded. 1: none, but tests were not "
+		       "run, are not in the file, or counts are incomplete. 2: "
+		       "nothing to check. docs/overhead.md has the file's format.",
 	.options = options,
 	.names = true,
 	.run = run,

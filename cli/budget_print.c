@@ -29,8 +29,7 @@ static const char *const state_words[] = {
 
 #define VALUE_SIZE 48
 
-static const char *value_text(char out[VALUE_SIZE], enum ep_budget_limit limit,
-			      double value)
+static const char *value_text(char out[VALUE_SIZE], enum ep_budget_limit limit, double value)
 {
 	switch (limit) {
 	case EP_LIMIT_CALLS:
@@ -58,38 +57,33 @@ static void add(char *text, size_t size, const char *format, ...)
 }
 
 /* "calls per run 1,300,000, limit 1,200,000 + 5.0 %" */
-static void add_check(const struct ep_budget_item *item,
-		      enum ep_budget_limit limit, char *text, size_t size)
+static void add_check(const struct ep_budget_item *item, enum ep_budget_limit limit, char *text,
+		      size_t size)
 {
 	const struct ep_budget_check *check = &item->verdict.checks[limit];
 	char is[VALUE_SIZE], at[VALUE_SIZE], tolerance[EP_PERCENT_SIZE];
 
-	add(text, size, "%s%s %s, limit %s %c %s", *text ? "; " : "",
-	    ep_budget_limit_words(limit),
+	add(text, size, "%s%s %s, limit %s %c %s", *text ? "; " : "", ep_budget_limit_words(limit),
 	    check->known ? value_text(is, limit, check->is) : "not known",
-	    value_text(at, limit, check->limit),
-	    limit == EP_LIMIT_HISTORY ? '-' : '+',
+	    value_text(at, limit, check->limit), limit == EP_LIMIT_HISTORY ? '-' : '+',
 	    ep_percent_text(tolerance, item->test->tolerance));
 }
 
-static void judged_words(const struct ep_budget_item *item, char *text,
-			 size_t size)
+static void judged_words(const struct ep_budget_item *item, char *text, size_t size)
 {
 	char count[EP_TIMETEXT_SIZE];
 
 	for (int i = 0; i < EP_LIMITS; i++) {
 		const struct ep_budget_check *check = &item->verdict.checks[i];
 
-		if (check->set &&
-		    (item->state != EP_BUDGET_EXCEEDED || check->exceeded))
+		if (check->set && (item->state != EP_BUDGET_EXCEEDED || check->exceeded))
 			add_check(item, i, text, size);
 	}
 	if (!*text)
 		add(text, size, "%s calls per run, no limit",
 		    ep_counttext(count, (uint64_t)item->verdict.calls));
 	if (item->result.lost)
-		add(text, size, "; %s calls are missing",
-		    ep_counttext(count, item->result.lost));
+		add(text, size, "; %s calls are missing", ep_counttext(count, item->result.lost));
 	else if (ep_counts_incomplete(item->result.counts))
 		add(text, size, "; the counts are incomplete");
 }
@@ -114,21 +108,18 @@ void ep_budget_words(const struct ep_budget_item *item, char *text, size_t size)
 	}
 }
 
-static const struct ep_called_group *excluded_group(
-	const struct ep_budget_item *item, size_t i)
+static const struct ep_called_group *excluded_group(const struct ep_budget_item *item, size_t i)
 {
 	return &item->called->groups[item->exclusion.groups[i]];
 }
 
 /* "f g h and 3 more" */
-static void add_excluded(const struct ep_budget_item *item, char *text,
-			 size_t size)
+static void add_excluded(const struct ep_budget_item *item, char *text, size_t size)
 {
 	size_t count = item->exclusion.count;
 
 	for (size_t i = 0; i < count && i < EXCLUDED; i++)
-		add(text, size, "%s%s", i ? " " : "",
-		    excluded_group(item, i)->name);
+		add(text, size, "%s%s", i ? " " : "", excluded_group(item, i)->name);
 	if (count > EXCLUDED)
 		add(text, size, " and %zu more", count - EXCLUDED);
 	if (!count)
@@ -147,17 +138,13 @@ static void text_offenders(const struct ep_budget_item *item, FILE *out)
 	fprintf(out, "    most calls:\n");
 	for (size_t i = 0; i < called->group_count && i < OFFENDERS; i++) {
 		const struct ep_called_group *group = &called->groups[i];
-		const struct ep_called_function *first =
-			&called->functions[group->first];
+		const struct ep_called_function *first = &called->functions[group->first];
 
-		fprintf(out, "      %12s  %6s  %s",
-			ep_counttext(count, group->calls),
-			ep_percent_text(share, (double)group->calls /
-						       (double)called->calls),
+		fprintf(out, "      %12s  %6s  %s", ep_counttext(count, group->calls),
+			ep_percent_text(share, (double)group->calls / (double)called->calls),
 			first->function->name);
 		if (first->line.file)
-			fprintf(out, "  %s:%" PRIu32, first->line.file,
-				first->line.line);
+			fprintf(out, "  %s:%" PRIu32, first->line.file, first->line.line);
 		fputc('\n', out);
 	}
 	add_excluded(item, names, sizeof(names));
@@ -175,8 +162,7 @@ static void text_observed(const struct ep_observed *observed, FILE *out)
 		fprintf(out, "the shortest ring went back %s",
 			ep_seconds_text(history, observed->history));
 	if (observed->lost)
-		fprintf(out, "; %s events were lost\n",
-			ep_counttext(count, observed->lost));
+		fprintf(out, "; %s events were lost\n", ep_counttext(count, observed->lost));
 	else
 		fprintf(out, "; nothing was lost\n");
 }
@@ -186,16 +172,14 @@ static void print_text(const struct ep_budget_items *items, FILE *out)
 	for (size_t i = 0; i < items->count; i++) {
 		const struct ep_budget_item *item = &items->list[i];
 		const char *color =
-			item->state == EP_BUDGET_EXCEEDED ||
-					item->state == EP_BUDGET_DAMAGED
+			item->state == EP_BUDGET_EXCEEDED || item->state == EP_BUDGET_DAMAGED
 				? ep_color(EP_RED)
 			: item->state == EP_BUDGET_GOOD ? ""
 							: ep_color(EP_YELLOW);
 		char words[1024];
 
 		ep_budget_words(item, words, sizeof(words));
-		fprintf(out, "%s: %s%s%s: %s\n", item->name, color,
-			state_words[item->state],
+		fprintf(out, "%s: %s%s%s: %s\n", item->name, color, state_words[item->state],
 			*color ? ep_color(EP_PLAIN) : "", words);
 		if (item->state == EP_BUDGET_EXCEEDED)
 			text_offenders(item, out);
@@ -215,8 +199,7 @@ static void json_real(struct ep_json *json, const char *key, double value)
 		ep_json_null(json);
 }
 
-static void json_checks(struct ep_json *json,
-			const struct ep_budget_verdict *verdict)
+static void json_checks(struct ep_json *json, const struct ep_budget_verdict *verdict)
 {
 	static const struct {
 		const char *key;
@@ -250,8 +233,7 @@ static void json_checks(struct ep_json *json,
 static void json_function(struct ep_json *json, const struct ep_called *called,
 			  const struct ep_called_group *group)
 {
-	const struct ep_called_function *first =
-		&called->functions[group->first];
+	const struct ep_called_function *first = &called->functions[group->first];
 
 	ep_json_object(json);
 	ep_json_member_text(json, "symbol", group->name);
@@ -264,8 +246,7 @@ static void json_function(struct ep_json *json, const struct ep_called *called,
 	ep_json_object_end(json);
 }
 
-static void json_offenders(struct ep_json *json,
-			   const struct ep_budget_item *item)
+static void json_offenders(struct ep_json *json, const struct ep_budget_item *item)
 {
 	const struct ep_called *called = item->called;
 
@@ -283,8 +264,7 @@ static void json_offenders(struct ep_json *json,
 }
 
 /* history_us null: no ring was written over. */
-static void json_observed(struct ep_json *json,
-			  const struct ep_observed *observed)
+static void json_observed(struct ep_json *json, const struct ep_observed *observed)
 {
 	ep_json_key(json, "traced");
 	ep_json_object(json);
@@ -349,8 +329,7 @@ static void print_json(const struct ep_budget_items *items, FILE *out)
 static void xml(FILE *out, const char *text)
 {
 	static const char special[] = "&<>\"'";
-	static const char *const entities[] = {"&amp;", "&lt;", "&gt;",
-					       "&quot;", "&apos;"};
+	static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
 
 	for (; *text; text++) {
 		const char *found = strchr(special, *text);
@@ -358,15 +337,11 @@ static void xml(FILE *out, const char *text)
 		if (found)
 			fputs(entities[found - special], out);
 		else
-			fputc((unsigned char)*text < ' ' && *text != '\n'
-				      ? '?'
-				      : *text,
-			      out);
+			fputc((unsigned char)*text < ' ' && *text != '\n' ? '?' : *text, out);
 	}
 }
 
-static void junit_inside(const struct ep_budget_item *item, const char *words,
-			 FILE *out)
+static void junit_inside(const struct ep_budget_item *item, const char *words, FILE *out)
 {
 	bool failed = item->state == EP_BUDGET_EXCEEDED;
 	const char *element = failed                             ? "failure"
@@ -390,8 +365,7 @@ static void junit_inside(const struct ep_budget_item *item, const char *words,
 	}
 }
 
-static size_t count_of(const struct ep_budget_items *items,
-		       bool (*is)(enum ep_budget_state))
+static size_t count_of(const struct ep_budget_items *items, bool (*is)(enum ep_budget_state))
 {
 	size_t count = 0;
 
@@ -412,17 +386,15 @@ static bool is_error(enum ep_budget_state state)
 
 static bool is_skipped(enum ep_budget_state state)
 {
-	return state != EP_BUDGET_GOOD && !is_failure(state) &&
-	       !is_error(state);
+	return state != EP_BUDGET_GOOD && !is_failure(state) && !is_error(state);
 }
 
 static void print_junit(const struct ep_budget_items *items, FILE *out)
 {
 	char counts[128];
 
-	snprintf(counts, sizeof(counts),
-		 "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"", items->count,
-		 count_of(items, is_failure), count_of(items, is_error));
+	snprintf(counts, sizeof(counts), "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"",
+		 items->count, count_of(items, is_failure), count_of(items, is_error));
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<testsuites name=\"epitaph budget\" %s>\n"
@@ -434,8 +406,7 @@ static void print_junit(const struct ep_budget_items *items, FILE *out)
 		char words[1024];
 
 		ep_budget_words(item, words, sizeof(words));
-		fputs("    <testcase classname=\"epitaph.budget\" name=\"",
-		      out);
+		fputs("    <testcase classname=\"epitaph.budget\" name=\"", out);
 		xml(out, item->name);
 		fputs("\" time=\"0\"", out);
 		if (item->state == EP_BUDGET_GOOD) {
@@ -474,8 +445,8 @@ static const char *in_checkout(const char *file)
 	return file;
 }
 
-static void annotation(FILE *out, const char *level, const char *file,
-		       size_t line, const char *title, const char *words)
+static void annotation(FILE *out, const char *level, const char *file, size_t line,
+		       const char *title, const char *words)
 {
 	fprintf(out, "::%s file=", level);
 	github(out, in_checkout(file), true);
@@ -491,8 +462,7 @@ static void annotate_source(const struct ep_budget_item *item, FILE *out)
 {
 	for (size_t i = 0; i < item->exclusion.count; i++) {
 		const struct ep_called_group *group = excluded_group(item, i);
-		const struct ep_called_function *first =
-			&item->called->functions[group->first];
+		const struct ep_called_function *first = &item->called->functions[group->first];
 		char words[1024] = "", count[EP_TIMETEXT_SIZE];
 
 		if (!first->line.file)
@@ -500,10 +470,8 @@ static void annotate_source(const struct ep_budget_item *item, FILE *out)
 		add(words, sizeof(words),
 		    "%s: %s calls in test %s; NOFUNTRACE here, or a list for "
 		    "epitaph-cc, excludes it",
-		    first->function->name, ep_counttext(count, group->calls),
-		    item->name);
-		annotation(out, "warning", first->line.file, first->line.line,
-			   "most calls", words);
+		    first->function->name, ep_counttext(count, group->calls), item->name);
+		annotation(out, "warning", first->line.file, first->line.line, "most calls", words);
 		return;
 	}
 }
@@ -553,8 +521,7 @@ bool ep_budget_format(const char *format)
 	return false;
 }
 
-bool ep_budget_print(const struct ep_budget_items *items, const char *format,
-		     FILE *out)
+bool ep_budget_print(const struct ep_budget_items *items, const char *format, FILE *out)
 {
 	for (size_t i = 0; i < FORMATS; i++)
 		if (!strcmp(formats[i].name, format)) {

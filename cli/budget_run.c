@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * budget_run.c: epitaph budget run: runs a command whose traced processes count
- * their calls, and files what they counted under the test's name. Between the
- * command and whoever started it nothing changes: its streams are its own, and
- * we end as it did.
+ * budget_run.c: epitaph budget run: runs a command whose traced processes count their calls, and
+ * files what they counted under the test's name. Between the command and whoever started it nothing
+ * changes: its streams are its own, and we end as it did.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,8 +20,8 @@
 #include "cli/commands.h"
 #include "cli/say.h"
 
-/* A process writes the first when it ends by itself; the second holds the same
- * also when it was killed. */
+/* A process writes the first when it ends by itself; the second holds the same also when it was
+ * killed. */
 #define COUNTS ".counts"
 #define ARENA  ".arena"
 
@@ -97,8 +96,8 @@ static int run_command(char *const *words, const char *pattern, bool traced)
 	return status;
 }
 
-/* Ends as the command did; by its signal too, so that ctest and the like see
- * the crash. No second core is written over the first. */
+/* Ends as the command did; by its signal too, so that ctest and the like see the crash. No second
+ * core is written over the first. */
 static int end_as(int status)
 {
 	struct rlimit none = {0, 0};
@@ -117,16 +116,15 @@ static int end_as(int status)
 
 /* ---- what it counted ----------------------------------------------------- */
 
-/* A folder of our own, and the pattern for the processes' files in it, in which
- * a % of the folder's name is doubled. */
+/* A folder of our own, and the pattern for the processes' files in it, in which a % of the folder's
+ * name is doubled. */
 static int make_folder(char folder[PATH_MAX], char pattern[PATH_MAX])
 {
 	const char *temporary = getenv("TMPDIR");
 	size_t used = 0;
 
 	if (snprintf(folder, PATH_MAX, "%s/epitaph-budget.XXXXXX",
-		     temporary && *temporary ? temporary : "/tmp") >=
-		    PATH_MAX / 2 ||
+		     temporary && *temporary ? temporary : "/tmp") >= PATH_MAX / 2 ||
 	    !mkdtemp(folder)) {
 		ep_say("%s: %s", folder, strerror(errno));
 		return EP_EXIT_UNREADABLE;
@@ -163,8 +161,7 @@ static void add_file(struct ep_result *result, const char *path)
 	struct ep_err err = {0};
 
 	if (ep_counts_load(&more, path, &err)) {
-		ep_say("%s: a process's counts are left out: %s", result->name,
-		       err.text);
+		ep_say("%s: a process's counts are left out: %s", result->name, err.text);
 		result->lost++;
 		return;
 	}
@@ -180,18 +177,15 @@ static bool is_counts(const char *name)
 }
 
 /* Of one kind: counts, or whatever else the processes left. */
-static void collect_kind(struct ep_result *result, const char *folder,
-			 bool counts)
+static void collect_kind(struct ep_result *result, const char *folder, bool counts)
 {
 	DIR *open = opendir(folder);
 	struct dirent *entry;
 	char path[PATH_MAX];
 
 	while (open && (entry = readdir(open))) {
-		if (entry->d_name[0] == '.' ||
-		    is_counts(entry->d_name) != counts ||
-		    snprintf(path, sizeof(path), "%s/%s", folder,
-			     entry->d_name) >= PATH_MAX)
+		if (entry->d_name[0] == '.' || is_counts(entry->d_name) != counts ||
+		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= PATH_MAX)
 			continue;
 		add_file(result, path);
 		unlink(path);
@@ -210,8 +204,7 @@ static void collect(struct ep_result *result, const char *folder)
 
 /* ---- what it traced ------------------------------------------------------ */
 
-static void observe_file(struct ep_observed *observed, const char *name,
-			 const char *path)
+static void observe_file(struct ep_observed *observed, const char *name, const char *path)
 {
 	struct ep_err err = {0};
 
@@ -222,8 +215,7 @@ static void observe_file(struct ep_observed *observed, const char *name,
 }
 
 /* Leaves no folder. */
-static void observe(struct ep_observed *observed, const char *name,
-		    const char *folder)
+static void observe(struct ep_observed *observed, const char *name, const char *folder)
 {
 	DIR *open = opendir(folder);
 	struct dirent *entry;
@@ -231,8 +223,7 @@ static void observe(struct ep_observed *observed, const char *name,
 
 	while (open && (entry = readdir(open))) {
 		if (entry->d_name[0] == '.' ||
-		    snprintf(path, sizeof(path), "%s/%s", folder,
-			     entry->d_name) >= PATH_MAX)
+		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= PATH_MAX)
 			continue;
 		observe_file(observed, name, path);
 		unlink(path);
@@ -253,14 +244,12 @@ static void file_observed(const char *name, const char *folder,
 		ep_say("%s: no process left a trace: is it built with "
 		       "epitaph-cc?",
 		       name);
-	else if (ep_results_observe(ep_budget_folder(arguments), name,
-				    &observed,
+	else if (ep_results_observe(ep_budget_folder(arguments), name, &observed,
 				    ep_argument_given(arguments, "add"), &err))
 		ep_say("%s: not filed: %s", name, err.text);
 }
 
-static void file_result(struct ep_result *result,
-			const struct ep_arguments *arguments)
+static void file_result(struct ep_result *result, const struct ep_arguments *arguments)
 {
 	const char *folder = ep_budget_folder(arguments);
 	struct ep_err err = {0};
@@ -271,8 +260,7 @@ static void file_result(struct ep_result *result,
 		       result->name);
 		return;
 	}
-	if (ep_results_put(folder, result, ep_argument_given(arguments, "add"),
-			   &err))
+	if (ep_results_put(folder, result, ep_argument_given(arguments, "add"), &err))
 		ep_say("%s: not filed: %s", result->name, err.text);
 }
 
@@ -294,8 +282,7 @@ static int take_units(const struct ep_arguments *arguments, uint64_t *units)
 }
 
 /* Of a run that counted. */
-static void file_counts(const char *name, uint64_t units, int status,
-			const char *folder,
+static void file_counts(const char *name, uint64_t units, int status, const char *folder,
 			const struct ep_arguments *arguments)
 {
 	struct ep_result result = {
@@ -306,8 +293,7 @@ static void file_counts(const char *name, uint64_t units, int status,
 	};
 
 	if (status >= 0)
-		result.status = WIFEXITED(status) ? WEXITSTATUS(status)
-						  : 128 + WTERMSIG(status);
+		result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	if (result.name && result.counts) {
 		collect(&result, folder);
 		file_result(&result, arguments);
@@ -343,8 +329,7 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"test", 't', "NAME", "what the result is filed under"},
-	{"results", 'r', "DIR",
-	 "file it in DIR (epitaph-results, or $EPITAPH_BUDGET_RESULTS)"},
+	{"results", 'r', "DIR", "file it in DIR (epitaph-results, or $EPITAPH_BUDGET_RESULTS)"},
 	{"units", 'u', "N", "units of work that the command does"},
 	{"add", 'a', NULL, "add to an earlier result of that name"},
 	{"traced", 0, NULL,
@@ -359,22 +344,21 @@ const struct ep_command ep_command_budget_run = {
 	.operands_min = 1,
 	.operands_max = INT_MAX,
 	.summary = "runs a test whose processes count their calls, or trace",
-	.description =
-		"Runs the command with EPITAPH_MODE=count, adds up the counts "
-		"of all its processes that were built with epitaph-cc, and "
-		"files them under NAME in a folder of results, for epitaph "
-		"budget update and check. Streams, exit status and death by a "
-		"signal are the command's own; several may run at once.\n\n"
-		"With --traced it runs traced, with the environment's "
-		"EPITAPH_RING and the like, and what is filed is what was "
-		"seen: the history of the shortest ring that was written over, "
-		"and events known to be lost. budget check tells both, and "
-		"judges by neither: they are of a clock, and of this "
-		"machine.\n\n"
-		"It is a launcher: for ctest as TEST_LAUNCHER, "
-		"CROSSCOMPILING_EMULATOR or in add_test, for "
-		"Automake's tests as LOG_COMPILER; docs/overhead.md has "
-		"both.",
+	.description = "Runs the command with EPITAPH_MODE=count, adds up the counts "
+		       "of all its processes that were built with epitaph-cc, and "
+		       "files them under NAME in a folder of results, for epitaph "
+		       "budget update and check. Streams, exit status and death by a "
+		       "signal are the command's own; several may run at once.\n\n"
+		       "With --traced it runs traced, with the environment's "
+		       "EPITAPH_RING and the like, and what is filed is what was "
+		       "seen: the history of the shortest ring that was written over, "
+		       "and events known to be lost. budget check tells both, and "
+		       "judges by neither: they are of a clock, and of this "
+		       "machine.\n\n"
+		       "It is a launcher: for ctest as TEST_LAUNCHER, "
+		       "CROSSCOMPILING_EMULATOR or in add_test, for "
+		       "Automake's tests as LOG_COMPILER; docs/overhead.md has "
+		       "both.",
 	.options = options,
 	.run = run,
 };

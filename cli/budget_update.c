@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* budget_update.c: epitaph budget update: what tests did becomes the reference
- * in the budget file; everything that people wrote into it stays. */
+/* budget_update.c: epitaph budget update: what tests did becomes the reference in the budget file;
+ * everything that people wrote into it stays. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,15 +51,13 @@ static void tell(const struct ep_result *result, double seconds)
 
 	printf("%s: %s calls, %s of CPU time\n", result->name,
 	       ep_counttext(calls, result->counts->calls / result->runs),
-	       seconds > 0 ? ep_timetext(took, (int64_t)(seconds * 1e9 /
-							 (double)result->runs))
+	       seconds > 0 ? ep_timetext(took, (int64_t)(seconds * 1e9 / (double)result->runs))
 			   : "an unknown amount");
 }
 
 static int put_result(struct update *update, struct ep_budget_item *item)
 {
-	double units, seconds = ep_goal_seconds(item->result.counts,
-						&update->budget.costs);
+	double units, seconds = ep_goal_seconds(item->result.counts, &update->budget.costs);
 	struct ep_err err = {0};
 
 	if (ep_budget_units(&units, item, update->options))
@@ -144,8 +142,7 @@ static int open_budget(struct update *update, const char *path)
 
 	if (rc == EP_END) {
 		ep_budget_deinit(&update->budget);
-		rc = ep_budget_parse(&update->budget, path, opening,
-				     strlen(opening), &err);
+		rc = ep_budget_parse(&update->budget, path, opening, strlen(opening), &err);
 	}
 	return rc ? failed(&err) : 0;
 }
@@ -168,8 +165,7 @@ static int run(const struct ep_arguments *arguments)
 {
 	const char *path = ep_budget_path(arguments);
 	struct ep_session naming = {0};
-	struct update update = {.arguments = arguments,
-				.options = &naming.naming};
+	struct update update = {.arguments = arguments, .options = &naming.naming};
 	struct ep_err err = {0};
 	int result = ep_session_naming(&naming, arguments), lock;
 
@@ -187,8 +183,7 @@ static const struct ep_option options[] = {
 	 "the folder that budget run filled (epitaph-results, or "
 	 "$EPITAPH_BUDGET_RESULTS)"},
 	{"test", 't', "NAME", "only this one; may be given several times"},
-	{"costs", 0, "FILE",
-	 "take the costs that epitaph calibrate -o FILE wrote"},
+	{"costs", 0, "FILE", "take the costs that epitaph calibrate -o FILE wrote"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -197,16 +192,15 @@ const struct ep_command ep_command_budget_update = {
 	.operands = "[FILE]",
 	.operands_max = 1,
 	.summary = "takes what tests did as the reference of a budget file",
-	.description =
-		"Writes calls, units of work and CPU time of each test that "
-		"epitaph budget run has run into the budget file "
-		"(epitaph.budget), which is made if it is not there. Limits, "
-		"comments and everything else that you wrote stay as they "
-		"are. A test without limits of its own is held to its "
-		"reference, with the file's tolerance.\n\n"
-		"CPU time is that of the run less what counting cost by the "
-		"costs in the file: it stands for the untraced run in "
-		"predictions, so commit it as measured on one quiet machine.",
+	.description = "Writes calls, units of work and CPU time of each test that "
+		       "epitaph budget run has run into the budget file "
+		       "(epitaph.budget), which is made if it is not there. Limits, "
+		       "comments and everything else that you wrote stay as they "
+		       "are. A test without limits of its own is held to its "
+		       "reference, with the file's tolerance.\n\n"
+		       "CPU time is that of the run less what counting cost by the "
+		       "costs in the file: it stands for the untraced run in "
+		       "predictions, so commit it as measured on one quiet machine.",
 	.options = options,
 	.names = true,
 	.run = run,

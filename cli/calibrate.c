@@ -26,8 +26,7 @@ static int find_helper(char path[PATH_MAX])
 		length = slash ? slash - self : 0;
 	}
 	if (length <= 0 ||
-	    snprintf(path, PATH_MAX, "%.*s/lib/epitaph/calibrate", (int)length,
-		     self) >= PATH_MAX)
+	    snprintf(path, PATH_MAX, "%.*s/lib/epitaph/calibrate", (int)length, self) >= PATH_MAX)
 		path[0] = '\0';
 	if (access(path, X_OK) == 0)
 		return 0;
@@ -60,17 +59,15 @@ static void print_text(const struct ep_calibration *calibration)
 	for (int mode = 0; mode < EP_COST_MODES; mode++) {
 		const struct ep_cost *cost = &calibration->costs.of[mode];
 
-		printf("%-30s %7.2f  [%.2f to %.2f]  %6.1f cycles\n",
-		       ep_cost_words(mode), cost->ns, cost->low, cost->high,
-		       cost->cycles);
+		printf("%-30s %7.2f  [%.2f to %.2f]  %6.1f cycles\n", ep_cost_words(mode), cost->ns,
+		       cost->low, cost->high, cost->cycles);
 	}
 }
 
 static void json_number(struct ep_json *json, const char *key, double value)
 {
 	ep_json_key(json, key);
-	ep_json_thousandth(json,
-			   (int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5)));
+	ep_json_thousandth(json, (int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5)));
 }
 
 static void print_json(const struct ep_calibration *calibration)
@@ -85,9 +82,8 @@ static void print_json(const struct ep_calibration *calibration)
 	ep_json_member_text(&json, "machine", calibration->costs.machine);
 	ep_json_member_int(&json, "rounds", calibration->rounds);
 	json_number(&json, "drift", calibration->drift);
-	ep_json_member_bool(
-		&json, "quiet",
-		!ep_calibration_doubt(calibration, doubt, sizeof(doubt)));
+	ep_json_member_bool(&json, "quiet",
+			    !ep_calibration_doubt(calibration, doubt, sizeof(doubt)));
 	ep_json_key(&json, "costs");
 	ep_json_object(&json);
 	for (int mode = 0; mode < EP_COST_MODES; mode++) {
@@ -108,8 +104,7 @@ static void print_json(const struct ep_calibration *calibration)
 }
 
 /* A file that may be there already: its [costs] are changed, the rest stays. */
-static int write_costs(const struct ep_costs *costs, const char *path,
-		       struct ep_err *err)
+static int write_costs(const struct ep_costs *costs, const char *path, struct ep_err *err)
 {
 	struct ep_textfile file;
 	struct ep_sheet sheet;
@@ -149,15 +144,12 @@ static int take_rounds(const struct ep_arguments *arguments, unsigned *rounds)
 {
 	const char *text = ep_argument(arguments, "rounds");
 	char *end = NULL;
-	unsigned long number =
-		text ? strtoul(text, &end, 10) : EP_CALIBRATE_ROUNDS;
+	unsigned long number = text ? strtoul(text, &end, 10) : EP_CALIBRATE_ROUNDS;
 
 	*rounds = (unsigned)number;
-	if (!text || (*text >= '1' && *text <= '9' && !*end &&
-		      number <= EP_CALIBRATE_ROUNDS_MAX))
+	if (!text || (*text >= '1' && *text <= '9' && !*end && number <= EP_CALIBRATE_ROUNDS_MAX))
 		return 0;
-	ep_say("--rounds=%s: a number from 1 to %d", text,
-	       EP_CALIBRATE_ROUNDS_MAX);
+	ep_say("--rounds=%s: a number from 1 to %d", text, EP_CALIBRATE_ROUNDS_MAX);
 	return EP_EXIT_USAGE;
 }
 
@@ -208,16 +200,15 @@ const struct ep_command ep_command_calibrate = {
 	.name = "calibrate",
 	.operands = "",
 	.summary = "what a traced call costs on this machine",
-	.description =
-		"Times a small program in which three shapes of code are there "
-		"with hooks and without, copies and modes in turn, and prints "
-		"what a traced call and its return take longer than an "
-		"untraced one: with every record timed, one in 8 and one in "
-		"64, in auto, paused, counting, and excluded, which is the "
-		"difference of two equal untraced copies: what the "
-		"measurement is good for.\n\n"
-		"The figure is that of the dearest shape, the quartiles are of "
-		"all. Status 1: the machine was too busy to trust them.",
+	.description = "Times a small program in which three shapes of code are there "
+		       "with hooks and without, copies and modes in turn, and prints "
+		       "what a traced call and its return take longer than an "
+		       "untraced one: with every record timed, one in 8 and one in "
+		       "64, in auto, paused, counting, and excluded, which is the "
+		       "difference of two equal untraced copies: what the "
+		       "measurement is good for.\n\n"
+		       "The figure is that of the dearest shape, the quartiles are of "
+		       "all. Status 1: the machine was too busy to trust them.",
 	.options = options,
 	.run = run,
 };

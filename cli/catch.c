@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * catch.c: epitaph catch, the kernel's handler of crashes: a process takes the
- * snapshot, while the kernel holds the one that crashed, and another passes the
- * stream on to whom it went before (relay.h says who has which rights).
- * Whatever happens to one of the two, the other is whole.
+ * catch.c: epitaph catch, the kernel's handler of crashes: a process takes the snapshot, while the
+ * kernel holds the one that crashed, and another passes the stream on to whom it went before
+ * (relay.h says who has which rights). Whatever happens to one of the two, the other is whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,9 +48,7 @@ static void snapshot_begin(struct handling *h)
 
 	/* Of who is not known nothing is read. */
 	if (h->crash->proc >= 0)
-		say(h,
-		    ep_catch_snapshot_begin(&h->snapshot, h->store, h->crash,
-					    &h->relay, &err),
+		say(h, ep_catch_snapshot_begin(&h->snapshot, h->store, h->crash, &h->relay, &err),
 		    &err);
 	/* Its end is its own: when it is closed there, nothing is wanted. */
 	close(h->relay.feed[0]);
@@ -62,17 +59,13 @@ static void snapshot_end(struct handling *h, bool late)
 {
 	struct ep_err err = {0};
 
-	say(h,
-	    ep_catch_snapshot_end(&h->snapshot, late, h->store, h->crash, &err),
-	    &err);
+	say(h, ep_catch_snapshot_end(&h->snapshot, late, h->store, h->crash, &err), &err);
 }
 
 static void look_later(struct handling *h)
 {
-	h->look = h->store->seconds
-			  ? ep_relay_now() +
-				    h->store->seconds * UINT64_C(1000000000)
-			  : UINT64_MAX;
+	h->look = h->store->seconds ? ep_relay_now() + h->store->seconds * UINT64_C(1000000000)
+				    : UINT64_MAX;
 }
 
 static void onward_begin(struct handling *h)
@@ -82,8 +75,8 @@ static void onward_begin(struct handling *h)
 	if (h->store->previous[0] == '\0')
 		return;
 	say(h,
-	    ep_onward_begin(&h->onward, &h->relay, h->crash, h->store->previous,
-			    h->store->uses_pid, &err),
+	    ep_onward_begin(&h->onward, &h->relay, h->crash, h->store->previous, h->store->uses_pid,
+			    &err),
 	    &err);
 	look_later(h);
 }
@@ -92,9 +85,7 @@ static void onward_end(struct handling *h, bool stalled)
 {
 	struct ep_err err = {0};
 
-	say(h,
-	    ep_onward_end(&h->onward, stalled, h->store->previous,
-			  h->store->seconds, &err),
+	say(h, ep_onward_end(&h->onward, stalled, h->store->previous, h->store->seconds, &err),
 	    &err);
 }
 
@@ -109,8 +100,7 @@ static int milliseconds_to(uint64_t until, uint64_t now)
 static void await(struct handling *h)
 {
 	while (h->snapshot.said >= 0 || h->onward.ended >= 0) {
-		struct pollfd wait[2] = {{.fd = h->snapshot.said},
-					 {.fd = h->onward.ended}};
+		struct pollfd wait[2] = {{.fd = h->snapshot.said}, {.fd = h->onward.ended}};
 		uint64_t now = ep_relay_now(), until = UINT64_MAX;
 
 		if (h->snapshot.said >= 0)
@@ -119,8 +109,7 @@ static void await(struct handling *h)
 			until = h->look;
 		poll(wait, 2, milliseconds_to(until, now));
 		now = ep_relay_now();
-		if (h->snapshot.said >= 0 &&
-		    (wait[0].revents || now >= h->snapshot.until))
+		if (h->snapshot.said >= 0 && (wait[0].revents || now >= h->snapshot.until))
 			snapshot_end(h, !wait[0].revents);
 		if (h->onward.ended >= 0 && wait[1].revents) {
 			onward_end(h, false);
@@ -132,15 +121,14 @@ static void await(struct handling *h)
 	}
 }
 
-/* With a limit of handlers (core(5)) the kernel holds the process until nobody
- * has the stream open any more. Without, 0, only while there is more to write.
+/* With a limit of handlers (core(5)) the kernel holds the process until nobody has the stream open
+ * any more. Without, 0, only while there is more to write.
  */
 static unsigned long pipe_limit(void)
 {
 	char limit[16];
 
-	ep_procfile_line("/proc/sys/kernel/core_pipe_limit", limit,
-			 sizeof(limit));
+	ep_procfile_line("/proc/sys/kernel/core_pipe_limit", limit, sizeof(limit));
 	return strtoul(limit, NULL, 10);
 }
 
@@ -149,8 +137,7 @@ static unsigned handlers_most(void)
 {
 	unsigned long limit = pipe_limit();
 
-	return limit && limit < EP_CATCH_AT_ONCE ? (unsigned)limit
-						 : EP_CATCH_AT_ONCE;
+	return limit && limit < EP_CATCH_AT_ONCE ? (unsigned)limit : EP_CATCH_AT_ONCE;
 }
 
 /* ---- the handler ---- */
@@ -167,8 +154,7 @@ void ep_catch_settle(void)
 	umask(077);
 }
 
-void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash,
-		    int stream)
+void ep_catch_crash(const struct ep_store *store, const struct ep_crash *crash, int stream)
 {
 	struct handling h = {.store = store,
 			     .crash = crash,
@@ -233,8 +219,7 @@ static int run(const struct ep_arguments *arguments)
 	if (ep_argument_given(arguments, "uninstall"))
 		return ep_catch_uninstall(arguments);
 	if (ep_argument_given(arguments, "listen"))
-		return ep_catch_listen(arguments,
-				       ep_argument(arguments, "listen"));
+		return ep_catch_listen(arguments, ep_argument(arguments, "listen"));
 	if (arguments->operand_count == 0)
 		return ep_catch_status(arguments);
 	return handle(arguments->operands, arguments->operand_count);
@@ -271,25 +256,24 @@ const struct ep_command ep_command_catch = {
 	.operands_max = 11,
 	.summary = "the kernel's handler of crashes: a snapshot of each, and "
 		   "the handler before",
-	.description =
-		"With --install it becomes the handler that the kernel starts "
-		"when a process dies with a core (kernel.core_pattern). It "
-		"takes a snapshot from the process itself, which the kernel "
-		"holds meanwhile, and passes the core on, unchanged, to "
-		"the handler, socket or file that was there before. A core "
-		"that is refused or cut (ulimit -c, disk full) does not cost "
-		"the snapshot.\n\n"
-		"Snapshots are root's; the user whose process crashed may read "
-		"them, but not those of setuid programs and the like. epitaph "
-		"list shows them. What went wrong stands in DIR/log.\n\n"
-		"Since Linux 6.16 the kernel may send cores to a socket "
-		"instead: with --listen a server that stays takes them, which "
-		"needs no program to be started by a kernel. Start it first "
-		"(docs/catch.md has a unit for systemd), then run --install "
-		"--listen with the same socket. It is for root only, and "
-		"turns away who does not crash.\n\n"
-		"Without options: whether it is installed, and what it does. "
-		"The operands are the kernel's.",
+	.description = "With --install it becomes the handler that the kernel starts "
+		       "when a process dies with a core (kernel.core_pattern). It "
+		       "takes a snapshot from the process itself, which the kernel "
+		       "holds meanwhile, and passes the core on, unchanged, to "
+		       "the handler, socket or file that was there before. A core "
+		       "that is refused or cut (ulimit -c, disk full) does not cost "
+		       "the snapshot.\n\n"
+		       "Snapshots are root's; the user whose process crashed may read "
+		       "them, but not those of setuid programs and the like. epitaph "
+		       "list shows them. What went wrong stands in DIR/log.\n\n"
+		       "Since Linux 6.16 the kernel may send cores to a socket "
+		       "instead: with --listen a server that stays takes them, which "
+		       "needs no program to be started by a kernel. Start it first "
+		       "(docs/catch.md has a unit for systemd), then run --install "
+		       "--listen with the same socket. It is for root only, and "
+		       "turns away who does not crash.\n\n"
+		       "Without options: whether it is installed, and what it does. "
+		       "The operands are the kernel's.",
 	.options = options,
 	.run = run,
 };

@@ -55,24 +55,21 @@ static bool is_our_pipe(const char *pattern, char store[PATH_MAX])
 
 	if (sscanf(pattern, "|%127s catch %127s %%P", program, folder) != 2)
 		return false;
-	if (strcmp(strrchr(program, '/') ? strrchr(program, '/') : program,
-		   "/epitaph") != 0)
+	if (strcmp(strrchr(program, '/') ? strrchr(program, '/') : program, "/epitaph") != 0)
 		return false;
 	snprintf(store, PATH_MAX, "%s", folder);
 	return true;
 }
 
-/* A socket says nothing of the folder: the folder of --store, or the usual one,
- * knows the socket. */
+/* A socket says nothing of the folder: the folder of --store, or the usual one, knows the
+ * socket. */
 bool ep_catch_owns(const char *pattern, char *folder)
 {
 	struct ep_store store;
 
 	if (is_our_pipe(pattern, folder))
 		return true;
-	return *pattern == '@' &&
-	       ep_store_load(&store, folder, NULL) == EP_OK &&
-	       store.socket[0] &&
+	return *pattern == '@' && ep_store_load(&store, folder, NULL) == EP_OK && store.socket[0] &&
 	       strcmp(pattern + strspn(pattern, "@"), store.socket) == 0;
 }
 
@@ -107,17 +104,13 @@ static int take_size(const char *name, const char *text, uint64_t *out)
 	return EP_EXIT_USAGE;
 }
 
-static int take_limits(struct ep_store *store,
-		       const struct ep_arguments *arguments)
+static int take_limits(struct ep_store *store, const struct ep_arguments *arguments)
 {
 	uint64_t seconds = store->seconds;
 
-	if (take_size("max-files", ep_argument(arguments, "max-files"),
-		      &store->most_files) ||
-	    take_size("max-size", ep_argument(arguments, "max-size"),
-		      &store->most_bytes) ||
-	    take_size("keep-free", ep_argument(arguments, "keep-free"),
-		      &store->spare) ||
+	if (take_size("max-files", ep_argument(arguments, "max-files"), &store->most_files) ||
+	    take_size("max-size", ep_argument(arguments, "max-size"), &store->most_bytes) ||
+	    take_size("keep-free", ep_argument(arguments, "keep-free"), &store->spare) ||
 	    take_size("timeout", ep_argument(arguments, "timeout"), &seconds))
 		return EP_EXIT_USAGE;
 	store->seconds = (unsigned)seconds;
@@ -131,8 +124,7 @@ static int pattern_make(char out[PATTERN_MAX], const char *folder)
 
 	program[n > 0 ? n : 0] = '\0';
 	if (strpbrk(program, " %") || strpbrk(folder, " %") ||
-	    snprintf(out, PATTERN_MAX,
-		     "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
+	    snprintf(out, PATTERN_MAX, "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
 		     program, folder) >= PATTERN_MAX) {
 		ep_say("%s, %s: too long for kernel.core_pattern, which has "
 		       "%d bytes, or with a blank or %% in it; install epitaph "
@@ -144,8 +136,7 @@ static int pattern_make(char out[PATTERN_MAX], const char *folder)
 }
 
 /* What is there now, unless it is us: then what we know of before. */
-static int before_read(struct ep_store *store,
-		       const struct ep_arguments *arguments)
+static int before_read(struct ep_store *store, const struct ep_arguments *arguments)
 {
 	char pattern[256], folder[PATH_MAX], number[32];
 	struct ep_store known;
@@ -155,8 +146,7 @@ static int before_read(struct ep_store *store,
 		return result;
 	if (is_ours(pattern, arguments, folder)) {
 		if (ep_store_load(&known, folder, NULL) == EP_OK) {
-			memcpy(store->previous, known.previous,
-			       sizeof(store->previous));
+			memcpy(store->previous, known.previous, sizeof(store->previous));
 			store->uses_pid = known.uses_pid;
 			store->pipe_limit = known.pipe_limit;
 		}
@@ -171,8 +161,8 @@ static int before_read(struct ep_store *store,
 	return result;
 }
 
-/* Questions first where the kernel has them (6.17): then it waits for us
- * without a setting of its own. */
+/* Questions first where the kernel has them (6.17): then it waits for us without a setting of its
+ * own. */
 static int socket_install(const char *path)
 {
 	char pattern[PATTERN_MAX + 2];
@@ -213,14 +203,12 @@ int ep_catch_install(const struct ep_arguments *arguments)
 	int result;
 
 	if (folder && *folder != '/') {
-		ep_say("--store=%s: an absolute path: the handler runs in /",
-		       folder);
+		ep_say("--store=%s: an absolute path: the handler runs in /", folder);
 		return EP_EXIT_USAGE;
 	}
 	if (folder)
 		snprintf(store.path, sizeof(store.path), "%s", folder);
-	result = listens ? socket_check(&store, listens)
-			 : pattern_make(pattern, store.path);
+	result = listens ? socket_check(&store, listens) : pattern_make(pattern, store.path);
 	result = result ? result : before_read(&store, arguments);
 	result = result ? result : take_limits(&store, arguments);
 	if (result)
@@ -232,8 +220,7 @@ int ep_catch_install(const struct ep_arguments *arguments)
 	snprintf(number, sizeof(number), "%u", PIPE_LIMIT);
 	if (store.pipe_limit == 0 && kernel_write(LIMIT_FILE, number))
 		return EP_EXIT_UNREADABLE;
-	result = listens ? socket_install(listens)
-			 : kernel_write(PATTERN_FILE, pattern);
+	result = listens ? socket_install(listens) : kernel_write(PATTERN_FILE, pattern);
 	if (result == 0)
 		printf("installed: snapshots go to %s, cores to \"%s\" as "
 		       "before\n",
@@ -262,8 +249,7 @@ int ep_catch_uninstall(const struct ep_arguments *arguments)
 		       err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	result = kernel_write(PATTERN_FILE,
-			      store.previous[0] ? store.previous : "core");
+	result = kernel_write(PATTERN_FILE, store.previous[0] ? store.previous : "core");
 	snprintf(number, sizeof(number), "%" PRIu64, store.pipe_limit);
 	if (result == 0 && store.pipe_limit == 0)
 		result = kernel_write(LIMIT_FILE, number);
@@ -280,10 +266,9 @@ static void tell_socket(const char *path)
 
 	if (ep_catch_address(path, &address) == 0)
 		printf("by the socket %s, %s\n", ep_shown(path),
-		       ep_catch_is_served(&address)
-			       ? "which is served"
-			       : "where nobody listens: crashes leave nothing "
-				 "(epitaph catch --listen)");
+		       ep_catch_is_served(&address) ? "which is served"
+						    : "where nobody listens: crashes leave nothing "
+						      "(epitaph catch --listen)");
 }
 
 int ep_catch_status(const struct ep_arguments *arguments)
@@ -298,8 +283,7 @@ int ep_catch_status(const struct ep_arguments *arguments)
 	if (result)
 		return result;
 	if (!is_ours(pattern, arguments, folder)) {
-		printf("not installed: kernel.core_pattern is \"%s\"\n",
-		       ep_shown(pattern));
+		printf("not installed: kernel.core_pattern is \"%s\"\n", ep_shown(pattern));
 		return EP_EXIT_NOTHING;
 	}
 	if (ep_store_load(&store, folder, &err) < 0) {
@@ -310,10 +294,8 @@ int ep_catch_status(const struct ep_arguments *arguments)
 	if (store.socket[0] && *pattern == '@')
 		tell_socket(store.socket);
 	if (ep_store_list(folder, &list, &count, NULL) == EP_OK) {
-		printf("%s holds %zu snapshots, at most %" PRIu64 " of %" PRIu64
-		       " MiB together\n",
-		       ep_shown(folder), count, store.most_files,
-		       store.most_bytes >> 20);
+		printf("%s holds %zu snapshots, at most %" PRIu64 " of %" PRIu64 " MiB together\n",
+		       ep_shown(folder), count, store.most_files, store.most_bytes >> 20);
 		free(list);
 	}
 	return EP_EXIT_COMPLETE;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * catch_listen.c: epitaph catch --listen: what the kernel's handler is, for the
- * sockets that kernel.core_pattern may name since Linux 6.16. Each connection
- * has a process of its own: none waits for another, and if this one ends, they
- * go on.
+ * catch_listen.c: epitaph catch --listen: what the kernel's handler is, for the sockets that
+ * kernel.core_pattern may name since Linux 6.16. Each connection has a process of its own: none
+ * waits for another, and if this one ends, they go on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,8 +57,7 @@ static void serve(const struct listener *listener, int socket)
 	_exit(rc != EP_OK);
 }
 
-static void serve_start(struct listener *listener, int socket,
-			const sigset_t *usual)
+static void serve_start(struct listener *listener, int socket, const sigset_t *usual)
 {
 	pid_t child = fork();
 
@@ -117,8 +115,7 @@ static void loop(struct listener *listener)
 		int socket;
 
 		if (ppoll(&wait, room, NULL, &usual) > 0) {
-			socket =
-				accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
+			socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
 			if (socket >= 0)
 				serve_start(listener, socket, &usual);
 			else if (errno == EMFILE || errno == ENFILE)
@@ -136,8 +133,7 @@ int ep_catch_address(const char *path, struct sockaddr_un *out)
 {
 	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
 	/* What the kernel takes: fs/coredump.c, format_corename. */
-	if (*path != '/' || strstr(path, "..") ||
-	    strlen(path) >= sizeof(out->sun_path)) {
+	if (*path != '/' || strstr(path, "..") || strlen(path) >= sizeof(out->sun_path)) {
 		ep_say("--listen=%s: an absolute path without .., of less than "
 		       "%zu bytes",
 		       path, sizeof(out->sun_path));
@@ -153,8 +149,7 @@ bool ep_catch_is_served(const struct sockaddr_un *address)
 	bool served;
 
 	errno = 0;
-	served = fd >= 0 && connect(fd, (const struct sockaddr *)address,
-				    sizeof(*address)) == 0;
+	served = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 
 	/* Who may not connect cannot know. */
 	served |= errno == EACCES || errno == EPERM;
@@ -182,8 +177,7 @@ static int socket_make(struct listener *listener, const char *path)
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	/* For root only: the kernel connects as it likes (SOCK_COREDUMP). */
 	umask(077);
-	if (listener->fd < 0 ||
-	    bind(listener->fd, (struct sockaddr *)&address, sizeof(address)) ||
+	if (listener->fd < 0 || bind(listener->fd, (struct sockaddr *)&address, sizeof(address)) ||
 	    listen(listener->fd, QUEUE)) {
 		ep_say("%s: %s", path, strerror(errno));
 		return EP_EXIT_UNREADABLE;
@@ -203,8 +197,7 @@ static bool passed(int *result, struct listener *listener)
 		return false;
 	*result = 0;
 	if (strcmp(fds, "1") != 0 ||
-	    getsockopt(PASSED_FD, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) ||
-	    !listens) {
+	    getsockopt(PASSED_FD, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) || !listens) {
 		ep_say("LISTEN_FDS=%s: one socket that listens "
 		       "(ListenStream=) is what --listen takes",
 		       fds);
@@ -220,8 +213,7 @@ static bool passed(int *result, struct listener *listener)
 int ep_catch_listen(const struct ep_arguments *arguments, const char *path)
 {
 	const char *folder = ep_argument(arguments, "store");
-	struct listener listener = {
-		.fd = -1, .folder = folder ? folder : EP_STORE_DEFAULT};
+	struct listener listener = {.fd = -1, .folder = folder ? folder : EP_STORE_DEFAULT};
 	struct ep_err err = {0};
 	int result = 0;
 

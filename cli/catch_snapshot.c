@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* catch_snapshot.c: the process of epitaph catch that looks at what crashed. It
- * has the rights of who crashed, or fewer, and nothing but its descriptors. */
+/* catch_snapshot.c: the process of epitaph catch that looks at what crashed. It has the rights of
+ * who crashed, or fewer, and nothing but its descriptors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,10 +22,8 @@
 
 /* ---- the parser ---- */
 
-static int snapshot_write(const struct ep_store *store,
-			  const struct ep_crash *crash,
-			  const struct ep_held *held, int core, int out,
-			  struct ep_err *err)
+static int snapshot_write(const struct ep_store *store, const struct ep_crash *crash,
+			  const struct ep_held *held, int core, int out, struct ep_err *err)
 {
 	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
 	struct ep_source *source;
@@ -40,13 +38,11 @@ static int snapshot_write(const struct ep_store *store,
 	ep_remains_add(source, &found);
 	options.redact = store->redact;
 	options.ended = crash->seen;
-	return ep_extract_into(source, &found, out, "the snapshot", &options,
-			       err);
+	return ep_extract_into(source, &found, out, "the snapshot", &options, err);
 }
 
 /* Whose ids mean the same here: not those of another user namespace's. */
-static void confinement_fill(struct ep_confinement *confinement,
-			     const struct ep_store *store,
+static void confinement_fill(struct ep_confinement *confinement, const struct ep_store *store,
 			     const struct ep_crash *crash)
 {
 	bool known = !crash->foreign && ep_crash_is_users_own(crash);
@@ -61,8 +57,7 @@ static void confinement_fill(struct ep_confinement *confinement,
 }
 
 /* What it opens here it opens as root; from ep_confine on it reads. */
-static _Noreturn void parser_run(const struct ep_store *store,
-				 const struct ep_crash *crash,
+static _Noreturn void parser_run(const struct ep_store *store, const struct ep_crash *crash,
 				 struct ep_relay *relay, int out, int said)
 {
 	int keep[] = {relay->feed[0], out, said, crash->proc};
@@ -84,30 +79,26 @@ static _Noreturn void parser_run(const struct ep_store *store,
 
 /* ---- who waits for it ---- */
 
-int ep_catch_snapshot_begin(struct ep_catch_snapshot *snapshot,
-			    const struct ep_store *store,
-			    const struct ep_crash *crash,
-			    struct ep_relay *relay, struct ep_err *err)
+int ep_catch_snapshot_begin(struct ep_catch_snapshot *snapshot, const struct ep_store *store,
+			    const struct ep_crash *crash, struct ep_relay *relay,
+			    struct ep_err *err)
 {
 	int ends[2], rc;
 
 	*snapshot = (struct ep_catch_snapshot){.process = -1, .said = -1};
 	rc = ep_store_make_room(store, err);
 	rc = rc ? rc : ep_store_name(store, crash, snapshot->path, err);
-	rc = rc ? rc
-		: ep_output_open(&snapshot->output, snapshot->path, false, err);
+	rc = rc ? rc : ep_output_open(&snapshot->output, snapshot->path, false, err);
 	if (rc)
 		return rc;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		ep_output_abandon(&snapshot->output);
 		return ep_fail(err, EP_E_IO, 0, "no snapshot: %m");
 	}
-	snapshot->seconds =
-		store->seconds && store->seconds < EP_SNAPSHOT_SECONDS
-			? store->seconds
-			: EP_SNAPSHOT_SECONDS;
-	snapshot->until =
-		ep_relay_now() + snapshot->seconds * UINT64_C(1000000000);
+	snapshot->seconds = store->seconds && store->seconds < EP_SNAPSHOT_SECONDS
+				    ? store->seconds
+				    : EP_SNAPSHOT_SECONDS;
+	snapshot->until = ep_relay_now() + snapshot->seconds * UINT64_C(1000000000);
 	snapshot->process = fork();
 	if (snapshot->process == 0)
 		parser_run(store, crash, relay, snapshot->output.fd, ends[1]);
@@ -123,16 +114,14 @@ static int failure(int said, struct ep_err *err)
 	ssize_t n = read(said, text, sizeof(text) - 1);
 
 	text[n > 0 ? n : 0] = '\0';
-	return ep_fail(err, EP_E_IO, 0, "%s",
-		       n > 0 ? text : "no snapshot: no reason told");
+	return ep_fail(err, EP_E_IO, 0, "%s", n > 0 ? text : "no snapshot: no reason told");
 }
 
-static int verdict(const struct ep_catch_snapshot *snapshot, int status,
-		   bool late, struct ep_err *err)
+static int verdict(const struct ep_catch_snapshot *snapshot, int status, bool late,
+		   struct ep_err *err)
 {
 	if (late)
-		return ep_fail(err, EP_E_IO, 0,
-			       "no snapshot: it took more than %u seconds",
+		return ep_fail(err, EP_E_IO, 0, "no snapshot: it took more than %u seconds",
 			       snapshot->seconds);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return EP_OK;
@@ -142,16 +131,13 @@ static int verdict(const struct ep_catch_snapshot *snapshot, int status,
 		return ep_fail(err, EP_E_IO, 0,
 			       "no snapshot: what reads the core did what it "
 			       "may not, and was stopped (SIGSYS)");
-	return ep_fail(err, EP_E_IO, 0,
-		       "no snapshot: what reads the core died of SIG%s",
-		       sigabbrev_np(WTERMSIG(status))
-			       ? sigabbrev_np(WTERMSIG(status))
-			       : "?");
+	return ep_fail(err, EP_E_IO, 0, "no snapshot: what reads the core died of SIG%s",
+		       sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 }
 
 int ep_catch_snapshot_end(struct ep_catch_snapshot *snapshot, bool late,
-			  const struct ep_store *store,
-			  const struct ep_crash *crash, struct ep_err *err)
+			  const struct ep_store *store, const struct ep_crash *crash,
+			  struct ep_err *err)
 {
 	int status = -1, rc;
 

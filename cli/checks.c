@@ -61,8 +61,7 @@ static bool is_served(const struct ep_patient *patient)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s",
-		 socket_path(patient));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path(patient));
 	return ep_catch_is_served(&address);
 }
 
@@ -80,8 +79,7 @@ static bool has_other_way(const struct ep_patient *patient)
 
 /* ---- the program ---- */
 
-static bool look_traced(const struct ep_patient *patient,
-			struct ep_finding *out)
+static bool look_traced(const struct ep_patient *patient, struct ep_finding *out)
 {
 	if (!patient->program[0])
 		return false;
@@ -90,10 +88,9 @@ static bool look_traced(const struct ep_patient *patient,
 			   ep_off_text(patient->off_reason));
 	if (patient->pid && !patient->traced) {
 		say(out, EP_LOST, "the process has no trace in its memory");
-		return advise(out,
-			      "build it with epitaph-cc, or start it with "
-			      "LD_PRELOAD=libepitaph.so if only its libraries "
-			      "are traced");
+		return advise(out, "build it with epitaph-cc, or start it with "
+				   "LD_PRELOAD=libepitaph.so if only its libraries "
+				   "are traced");
 	}
 	if (patient->pid)
 		return say(out, EP_WELL, "the process is traced");
@@ -105,11 +102,9 @@ static bool look_traced(const struct ep_patient *patient,
 	if (patient->has_runtime)
 		return say(out, EP_WELL, "it has epitaph's runtime");
 	if (patient->has_hooks) {
-		say(out, EP_DOUBT,
-		    "it calls hooks, but the runtime is elsewhere");
-		return advise(out,
-			      "it is traced if it links libepitaph.so or is "
-			      "started with LD_PRELOAD=libepitaph.so");
+		say(out, EP_DOUBT, "it calls hooks, but the runtime is elsewhere");
+		return advise(out, "it is traced if it links libepitaph.so or is "
+				   "started with LD_PRELOAD=libepitaph.so");
 	}
 	say(out, EP_LOST, "it is not traced: no runtime, no hooks");
 	return advise(out, "build it with epitaph-cc");
@@ -119,11 +114,8 @@ static bool look_off(const struct ep_patient *patient, struct ep_finding *out)
 {
 	if (!patient->off)
 		return false;
-	say(out, EP_LOST,
-	    patient->pid ? "tracing is paused"
-			 : "EPITAPH=off: it starts paused");
-	return patient->pid ? advise(out, "epitaph control %d resume",
-				     (int)patient->pid)
+	say(out, EP_LOST, patient->pid ? "tracing is paused" : "EPITAPH=off: it starts paused");
+	return patient->pid ? advise(out, "epitaph control %d resume", (int)patient->pid)
 			    : advise(out, "unset EPITAPH, or epitaph control "
 					  "PID resume");
 }
@@ -156,8 +148,7 @@ static bool look_names(const struct ep_patient *patient, struct ep_finding *out)
 
 /* ---- will there be a core ---- */
 
-static bool look_pattern_program(const struct ep_patient *patient,
-				 struct ep_finding *out)
+static bool look_pattern_program(const struct ep_patient *patient, struct ep_finding *out)
 {
 	char program[256];
 
@@ -171,8 +162,7 @@ static bool look_pattern_program(const struct ep_patient *patient,
 				   "kernel.core_pattern=core");
 	}
 	if (is_caught(patient))
-		return say(out, EP_WELL,
-			   "epitaph catch takes a snapshot of each crash");
+		return say(out, EP_WELL, "epitaph catch takes a snapshot of each crash");
 	if (strstr(program, "systemd-coredump")) {
 		say(out, EP_WELL, "cores go to systemd-coredump");
 		return advise(out, "coredumpctl dump PID -o core; see that "
@@ -191,8 +181,7 @@ static bool look_pattern_program(const struct ep_patient *patient,
 }
 
 /* "@/path", or "@@/path": the kernel drops cores that nobody takes. */
-static bool look_pattern_socket(const struct ep_patient *patient,
-				struct ep_finding *out)
+static bool look_pattern_socket(const struct ep_patient *patient, struct ep_finding *out)
 {
 	const char *path = socket_path(patient);
 
@@ -222,8 +211,7 @@ static bool look_pattern_socket(const struct ep_patient *patient,
 		      path);
 }
 
-static bool look_pattern(const struct ep_patient *patient,
-			 struct ep_finding *out)
+static bool look_pattern(const struct ep_patient *patient, struct ep_finding *out)
 {
 	if (is_pipe(patient))
 		return look_pattern_program(patient, out);
@@ -249,15 +237,13 @@ static bool look_limit(const struct ep_patient *patient, struct ep_finding *out)
 	if (!is_file_pattern(patient))
 		return false;
 	if (patient->core_limit < LEAST_CORE) {
-		say(out, bad, "RLIMIT_CORE is %" PRIu64 " bytes: no core",
-		    patient->core_limit);
-		return patient->pid
-			       ? advise(out,
-					"prlimit --core=unlimited -p %d; for "
-					"services LimitCORE=infinity",
-					(int)patient->pid)
-			       : advise(out, "ulimit -c unlimited; for "
-					     "services LimitCORE=infinity");
+		say(out, bad, "RLIMIT_CORE is %" PRIu64 " bytes: no core", patient->core_limit);
+		return patient->pid ? advise(out,
+					     "prlimit --core=unlimited -p %d; for "
+					     "services LimitCORE=infinity",
+					     (int)patient->pid)
+				    : advise(out, "ulimit -c unlimited; for "
+						  "services LimitCORE=infinity");
 	}
 	if (patient->core_limit < patient->memory) {
 		say(out, EP_DOUBT,
@@ -271,55 +257,45 @@ static bool look_limit(const struct ep_patient *patient, struct ep_finding *out)
 	return say(out, EP_WELL, "RLIMIT_CORE leaves room for the trace");
 }
 
-static bool look_filter(const struct ep_patient *patient,
-			struct ep_finding *out)
+static bool look_filter(const struct ep_patient *patient, struct ep_finding *out)
 {
 	if (patient->filter & FILTER_ANONYMOUS)
-		return say(out, EP_WELL,
-			   "coredump_filter 0x%x keeps private memory",
+		return say(out, EP_WELL, "coredump_filter 0x%x keeps private memory",
 			   patient->filter);
 	say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
 	    "coredump_filter is 0x%x: private memory, and so the trace, is "
 	    "left out of cores",
 	    patient->filter);
-	return patient->pid
-		       ? advise(out, "echo 0x33 > /proc/%d/coredump_filter",
-				(int)patient->pid)
-		       : advise(out, "echo 0x33 > "
-				     "/proc/self/coredump_filter before it "
-				     "is started");
+	return patient->pid ? advise(out, "echo 0x33 > /proc/%d/coredump_filter", (int)patient->pid)
+			    : advise(out, "echo 0x33 > "
+					  "/proc/self/coredump_filter before it "
+					  "is started");
 }
 
-static bool look_dumpable(const struct ep_patient *patient,
-			  struct ep_finding *out)
+static bool look_dumpable(const struct ep_patient *patient, struct ep_finding *out)
 {
 	bool special = !patient->dumpable || patient->has_rights;
 
 	if (!special)
 		return false;
 	if (patient->suid_dumpable == 2 &&
-	    (is_pipe(patient) || is_socket(patient) ||
-	     patient->pattern[0] == '/'))
-		return say(out, EP_WELL,
-			   "it has rights of its own; its cores are root's");
+	    (is_pipe(patient) || is_socket(patient) || patient->pattern[0] == '/'))
+		return say(out, EP_WELL, "it has rights of its own; its cores are root's");
 	say(out, EP_LOST,
-	    patient->dumpable
-		    ? "it is set-user-id or has capabilities: the kernel "
-		      "writes no core of it"
-		    : "the process is not dumpable: the kernel writes no core "
-		      "of it");
-	return advise(
-		out, "sysctl -w fs.suid_dumpable=2 with a pipe, a socket or an "
-		     "absolute path in kernel.core_pattern; or "
-		     "prctl(PR_SET_DUMPABLE, 1) in the program");
+	    patient->dumpable ? "it is set-user-id or has capabilities: the kernel "
+				"writes no core of it"
+			      : "the process is not dumpable: the kernel writes no core "
+				"of it");
+	return advise(out, "sysctl -w fs.suid_dumpable=2 with a pipe, a socket or an "
+			   "absolute path in kernel.core_pattern; or "
+			   "prctl(PR_SET_DUMPABLE, 1) in the program");
 }
 
 static bool look_space(const struct ep_patient *patient, struct ep_finding *out)
 {
 	if (!is_file_pattern(patient))
 		return false;
-	if (patient->pattern[0] != '/' && !patient->pid &&
-	    access(patient->directory, W_OK) != 0) {
+	if (patient->pattern[0] != '/' && !patient->pid && access(patient->directory, W_OK) != 0) {
 		say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
 		    "the working directory cannot be written to: no core");
 		return advise(out, "start it elsewhere, or an absolute path in "
@@ -327,8 +303,7 @@ static bool look_space(const struct ep_patient *patient, struct ep_finding *out)
 	}
 	if (patient->free_bytes < LEAST_CORE) {
 		say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
-		    "no room where the core would go: %" PRIu64 " KiB",
-		    patient->free_bytes >> 10);
+		    "no room where the core would go: %" PRIu64 " KiB", patient->free_bytes >> 10);
 		return advise(out, "make room, or epitaph catch --install");
 	}
 	if (patient->free_bytes < 2 * patient->memory) {
@@ -338,12 +313,10 @@ static bool look_space(const struct ep_patient *patient, struct ep_finding *out)
 		    patient->free_bytes >> 20);
 		return advise(out, "make room, or epitaph catch --install");
 	}
-	return say(out, EP_WELL, "%" PRIu64 " MiB are free for a core",
-		   patient->free_bytes >> 20);
+	return say(out, EP_WELL, "%" PRIu64 " MiB are free for a core", patient->free_bytes >> 20);
 }
 
-static bool look_container(const struct ep_patient *patient,
-			   struct ep_finding *out)
+static bool look_container(const struct ep_patient *patient, struct ep_finding *out)
 {
 	if (!patient->contained)
 		return false;
@@ -363,22 +336,19 @@ static bool look_container(const struct ep_patient *patient,
 }
 
 /* They take the fatal signals and exit, and allow no core. */
-static bool look_sanitizer(const struct ep_patient *patient,
-			   struct ep_finding *out)
+static bool look_sanitizer(const struct ep_patient *patient, struct ep_finding *out)
 {
 	const struct ep_sanitizer *sanitizer = patient->sanitizer;
 
 	if (!sanitizer)
 		return false;
 	if (patient->sanitizer_leaves_core)
-		return say(out, EP_WELL, "%s is told to leave a core",
-			   sanitizer->name);
+		return say(out, EP_WELL, "%s is told to leave a core", sanitizer->name);
 	say(out, has_other_way(patient) ? EP_DOUBT : EP_LOST,
 	    "%s leaves no core: by default it takes the signal, exits, and "
 	    "sets the core limit to 0",
 	    sanitizer->name);
-	return advise(out,
-		      "start it with %sdisable_coredump=0:abort_on_error=1",
+	return advise(out, "start it with %sdisable_coredump=0:abort_on_error=1",
 		      sanitizer->variable);
 }
 
@@ -412,13 +382,12 @@ static bool look_sched(const struct ep_patient *patient, struct ep_finding *out)
 	char paranoid[16] = "";
 
 	(void)patient;
-	ep_procfile_line("/proc/sys/kernel/perf_event_paranoid", paranoid,
-			 sizeof(paranoid));
+	ep_procfile_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
 	if (access("/sys/kernel/tracing/instances", W_OK) == 0 ||
 	    access("/sys/kernel/debug/tracing/instances", W_OK) == 0)
 		return say(out, EP_WELL, "scheduling events come from ftrace");
-	if (*paranoid && (geteuid() == 0 || paranoid[0] == '-' ||
-			  (paranoid[0] >= '0' && paranoid[0] <= '2')))
+	if (*paranoid &&
+	    (geteuid() == 0 || paranoid[0] == '-' || (paranoid[0] >= '0' && paranoid[0] <= '2')))
 		return say(out, EP_WELL, "scheduling events come from perf");
 	say(out, EP_DOUBT,
 	    "no scheduling events: neither ftrace nor perf may "

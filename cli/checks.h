@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* checks.h: epitaph doctor's questions, and their answers with a remedy each.
- */
+/* checks.h: epitaph doctor's questions, and their answers with a remedy each. */
 #ifndef EPITAPH_CHECKS_H
 #define EPITAPH_CHECKS_H
 

@@ -25,16 +25,15 @@ static bool parse_depth(const char *text, uint32_t *out)
 	return true;
 }
 
-void ep_choose_patterns(struct ep_patterns *patterns,
-			const struct ep_arguments *arguments, const char *name)
+void ep_choose_patterns(struct ep_patterns *patterns, const struct ep_arguments *arguments,
+			const char *name)
 {
 	static_assert(EP_PATTERNS_MAX >= EP_VALUES_MAX, "each has a place");
 
 	patterns->count = ep_argument_values(arguments, name, patterns->list);
 }
 
-int ep_choose(struct ep_selection *selection,
-	      const struct ep_arguments *arguments)
+int ep_choose(struct ep_selection *selection, const struct ep_arguments *arguments)
 {
 	const char *value;
 
@@ -60,8 +59,8 @@ int ep_choose(struct ep_selection *selection,
 	if (value && !parse_depth(value, &selection->depth))
 		return refuse("depth", value, "a number from 1");
 	value = ep_argument(arguments, "min-duration");
-	if (value && (!ep_timetext_parse(value, &selection->min_duration) ||
-		      selection->min_duration < 0))
+	if (value &&
+	    (!ep_timetext_parse(value, &selection->min_duration) || selection->min_duration < 0))
 		return refuse("min-duration", value, "a time like 20us");
 	return 0;
 }

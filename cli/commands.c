@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* commands.c: the table of commands, the options that they share, and the way
- * from argv to one of them. */
+/* commands.c: the table of commands, the options that they share, and the way from argv to one of
+ * them. */
 #include "cli/commands.h"
 
 #include <locale.h>
@@ -16,19 +16,15 @@ const struct ep_option ep_name_options[] = {
 	 "also look for debug files below DIR (.build-id/xx/yyyy.debug, and "
 	 "the "
 	 "module's path); may be given several times"},
-	{"executable", 'e', "FILE",
-	 "the program's file, when it is not where the core says"},
+	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
 	{"path-map", 0, "OLD=NEW",
 	 "source files below OLD are below NEW here; may be given several "
 	 "times, the first that fits is taken"},
-	{"sample", 0, "N",
-	 "of a funtrace.raw the Nth sample, from 0 on; default the last"},
+	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
 	{"force", 0, NULL, "use files whose build-id differs from the core's"},
-	{"no-debuginfod", 0, NULL,
-	 "don't ask the servers that DEBUGINFOD_URLS names"},
-	{"no-demangle", 0, NULL,
-	 "show C++ and Rust names as the linker has them"},
+	{"no-debuginfod", 0, NULL, "don't ask the servers that DEBUGINFOD_URLS names"},
+	{"no-demangle", 0, NULL, "show C++ and Rust names as the linker has them"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -74,8 +70,7 @@ static int run(const struct ep_command *command, int argc, char *argv[])
 		return result;
 	if (ep_argument_given(&arguments, "help")) {
 		ep_help_command(command);
-		return ep_stdout_finish() ? EP_EXIT_COMPLETE
-					  : EP_EXIT_UNREADABLE;
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
 	}
 	if (!ep_color_choose(ep_argument(&arguments, "color"))) {
 		ep_say("--color takes auto, always or never");
@@ -99,18 +94,14 @@ int ep_main(int argc, char *argv[])
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		ep_help_all(stdout);
-		return ep_stdout_finish() ? EP_EXIT_COMPLETE
-					  : EP_EXIT_UNREADABLE;
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
 	}
-	if (argc == 3 &&
-	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) &&
+	if (argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) &&
 	    ep_help_group(argv[1]))
-		return ep_stdout_finish() ? EP_EXIT_COMPLETE
-					  : EP_EXIT_UNREADABLE;
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
 	if (!strcmp(argv[1], "--version")) {
 		printf("epitaph %s\n", EP_VERSION);
-		return ep_stdout_finish() ? EP_EXIT_COMPLETE
-					  : EP_EXIT_UNREADABLE;
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
 	}
 	command = ep_command_take(argc - 1, argv + 1, &words);
 	if (!command)

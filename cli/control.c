@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * control.c: epitaph control: pauses, resumes, times and tells of a running
- * process, which is not stopped for it.
+ * control.c: epitaph control: pauses, resumes, times and tells of a running process, which is not
+ * stopped for it.
  */
 #include "coredump/control.h"
 
@@ -82,8 +82,7 @@ static int run_resume(struct target *target)
 	if (after.gate & (EP_GATE_STOPPED | EP_GATE_API))
 		return tell_shut(target, &after);
 	if (!is_quiet(target))
-		printf("pid %d: %s; each thread goes on at its next call\n",
-		       (int)target->pid,
+		printf("pid %d: %s; each thread goes on at its next call\n", (int)target->pid,
 		       before.gate ? "resumed" : "was not paused");
 	return EP_EXIT_COMPLETE;
 }
@@ -107,8 +106,7 @@ static int run_timing(struct target *target)
 	unsigned every;
 
 	if (!every_parse(target->value, &every)) {
-		ep_say("timing takes auto, 1, 2, 4, 8, 16, 32 or 64, not %s",
-		       target->value);
+		ep_say("timing takes auto, 1, 2, 4, 8, 16, 32 or 64, not %s", target->value);
 		return EP_EXIT_USAGE;
 	}
 	if (ep_control_timing(&target->control, every, &err))
@@ -135,8 +133,7 @@ static int run_snapshot(struct target *target)
 
 static int run_status(struct target *target)
 {
-	return ep_control_status(&target->session,
-				 ep_argument_given(target->arguments, "json"));
+	return ep_control_status(&target->session, ep_argument_given(target->arguments, "json"));
 }
 
 /* ---- which ---- */
@@ -147,12 +144,9 @@ static const struct action {
 	bool takes_value;
 	int (*run)(struct target *target);
 } actions[] = {
-	{"pause", true, false, run_pause},
-	{"resume", true, false, run_resume},
-	{"timing", true, true, run_timing},
-	{"snapshot", false, false, run_snapshot},
-	{"status", false, false, run_status},
-	{NULL, false, false, NULL},
+	{"pause", true, false, run_pause},    {"resume", true, false, run_resume},
+	{"timing", true, true, run_timing},   {"snapshot", false, false, run_snapshot},
+	{"status", false, false, run_status}, {NULL, false, false, NULL},
 };
 
 static const struct action *action_find(const char *name)
@@ -163,8 +157,7 @@ static const struct action *action_find(const char *name)
 		action++;
 	if (action->name)
 		return action;
-	ep_say("control: pause, resume, snapshot, timing or status, not %s",
-	       name);
+	ep_say("control: pause, resume, snapshot, timing or status, not %s", name);
 	return NULL;
 }
 
@@ -175,13 +168,11 @@ static bool pid_parse(const char *text, pid_t *pid)
 	char *end;
 	unsigned long number = strtoul(digits, &end, 10);
 
-	if (*digits >= '0' && *digits <= '9' && !*end && number &&
-	    number <= INT32_MAX) {
+	if (*digits >= '0' && *digits <= '9' && !*end && number && number <= INT32_MAX) {
 		*pid = (pid_t)number;
 		return true;
 	}
-	ep_say("control works on a running process, by its pid, not on %s",
-	       text);
+	ep_say("control works on a running process, by its pid, not on %s", text);
 	return false;
 }
 
@@ -192,8 +183,7 @@ static int act(struct target *target, const struct action *action)
 
 	if (!action->writes)
 		return action->run(target);
-	if (ep_control_open(&target->control, target->session.source,
-			    &target->session.found, &err))
+	if (ep_control_open(&target->control, target->session.source, &target->session.found, &err))
 		return failed(&err);
 	result = action->run(target);
 	ep_control_close(&target->control);
@@ -211,8 +201,7 @@ static int run(const struct ep_arguments *arguments)
 		return EP_EXIT_USAGE;
 	if (action->takes_value != (arguments->operand_count == 3)) {
 		ep_say("control PID %s takes %s", action->name,
-		       action->takes_value ? "one value: auto, or a number"
-					   : "no value");
+		       action->takes_value ? "one value: auto, or a number" : "no value");
 		return EP_EXIT_USAGE;
 	}
 	if (action->takes_value)
@@ -233,10 +222,8 @@ static const struct ep_option options[] = {
 	{"output", 'o', "FILE",
 	 "snapshot: its name, replaced if it exists (epitaph.%p.%n.core): %p "
 	 "pid, %t time, %n a number that makes it new; - for stdout"},
-	{"no-stacks", 0, NULL,
-	 "snapshot: leave the stacks out: they may hold secrets"},
-	{"redact", 0, "WORDS",
-	 "snapshot: leave out what the words name, as extract does"},
+	{"no-stacks", 0, NULL, "snapshot: leave the stacks out: they may hold secrets"},
+	{"redact", 0, "WORDS", "snapshot: leave out what the words name, as extract does"},
 	{"json", 'j', NULL, "status: for programs; its \"version\" is 1"},
 	{"quiet", 'q', NULL, "do not tell what was done"},
 	{NULL, 0, NULL, NULL},
@@ -248,24 +235,23 @@ const struct ep_command ep_command_control = {
 	.operands_min = 2,
 	.operands_max = 3,
 	.summary = "pause, resume, time or look at a running process",
-	.description =
-		"Changes how a running process is traced. It is not stopped, "
-		"needs no restart and notices nothing: words in its arena are "
-		"written, which its threads look at once per block of 508 "
-		"records.\n\n"
-		"pause: nothing is recorded any more; a paused hook costs what "
-		"an empty one does. resume: it records again, also when it was "
-		"started with EPITAPH=off; a pause by the program itself stays "
-		"the program's. A child that it forks begins as paused as it "
-		"is, and is controlled by its own pid. Calls that a pause has "
-		"hidden are shown as a gap.\n\n"
-		"timing N: one time stamp in N records, 1 to 64 or auto, as "
-		"EPITAPH_TIMESTAMP_EVERY. snapshot: as epitaph extract, and "
-		"prints the file's name. status: whether it records, if not "
-		"why, its settings, and each thread with how far back its "
-		"history goes.\n\n"
-		"It takes the rights of a debugger: the process's user, or "
-		"root; kernel.yama.ptrace_scope applies.",
+	.description = "Changes how a running process is traced. It is not stopped, "
+		       "needs no restart and notices nothing: words in its arena are "
+		       "written, which its threads look at once per block of 508 "
+		       "records.\n\n"
+		       "pause: nothing is recorded any more; a paused hook costs what "
+		       "an empty one does. resume: it records again, also when it was "
+		       "started with EPITAPH=off; a pause by the program itself stays "
+		       "the program's. A child that it forks begins as paused as it "
+		       "is, and is controlled by its own pid. Calls that a pause has "
+		       "hidden are shown as a gap.\n\n"
+		       "timing N: one time stamp in N records, 1 to 64 or auto, as "
+		       "EPITAPH_TIMESTAMP_EVERY. snapshot: as epitaph extract, and "
+		       "prints the file's name. status: whether it records, if not "
+		       "why, its settings, and each thread with how far back its "
+		       "history goes.\n\n"
+		       "It takes the rights of a debugger: the process's user, or "
+		       "root; kernel.yama.ptrace_scope applies.",
 	.options = options,
 	.run = run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* control_status.c: how a running process is traced, now. It goes on while it
- * is looked at: what is told of two threads may be of two moments. */
+/* control_status.c: how a running process is traced, now. It goes on while it is looked at: what is
+ * told of two threads may be of two moments. */
 #include "cli/control_status.h"
 
 #include <inttypes.h>
@@ -26,8 +26,7 @@ static const struct {
 };
 #define GATES (sizeof(gates) / sizeof(*gates))
 
-static const char *state_text(const struct ep_trace *trace,
-			      const struct ep_trace_thread *thread)
+static const char *state_text(const struct ep_trace *trace, const struct ep_trace_thread *thread)
 {
 	if (!thread->known)
 		return "unknown";
@@ -67,8 +66,7 @@ static void print_gate(const struct ep_arena *arena)
 		separator = "; ";
 	}
 	if (arena->off_reason)
-		printf("%s: %s", arena->gate ? "" : "off for good",
-		       ep_off_text(arena->off_reason));
+		printf("%s: %s", arena->gate ? "" : "off for good", ep_off_text(arena->off_reason));
 	else if (!arena->gate)
 		printf("on");
 	printf("\n");
@@ -81,38 +79,30 @@ static void print_gate(const struct ep_arena *arena)
 static void print_settings(const struct ep_arena *arena)
 {
 	if (arena->timestamp_every)
-		printf("timing     one time stamp in %u\n",
-		       arena->timestamp_every);
+		printf("timing     one time stamp in %u\n", arena->timestamp_every);
 	else
-		printf("timing     auto (clock budget %.1f %%)\n",
-		       arena->clock_budget / 1e4);
+		printf("timing     auto (clock budget %.1f %%)\n", arena->clock_budget / 1e4);
 	if (arena->min_duration)
-		printf("dropped    calls below %" PRIu64 " cycles\n",
-		       arena->min_duration);
+		printf("dropped    calls below %" PRIu64 " cycles\n", arena->min_duration);
 	printf("memory     %" PRIu64 " of %" PRIu64 " KiB in use, rings up to "
 	       "%" PRIu64 " KiB\n",
-	       arena->committed / 1024, arena->root.arena_size / 1024,
-	       arena->ring_size / 1024);
+	       arena->committed / 1024, arena->root.arena_size / 1024, arena->ring_size / 1024);
 }
 
-static void print_kept(const struct ep_session *session,
-		       const struct ep_kept_list *kept)
+static void print_kept(const struct ep_session *session, const struct ep_kept_list *kept)
 {
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < kept->count; i++)
 		bytes += kept->list[i].kept.size;
-	printf("kept       %zu snapshots, %" PRIu64 " of %" PRIu64 " KiB",
-	       kept->count, bytes / 1024,
-	       session->trace->arena.keep_size / 1024);
+	printf("kept       %zu snapshots, %" PRIu64 " of %" PRIu64 " KiB", kept->count,
+	       bytes / 1024, session->trace->arena.keep_size / 1024);
 	if (session->trace->arena.kept_refused)
-		printf("; %" PRIu64 " had no room",
-		       session->trace->arena.kept_refused);
+		printf("; %" PRIu64 " had no room", session->trace->arena.kept_refused);
 	printf("\n");
 }
 
-static void print_thread(const struct ep_trace *trace,
-			 const struct ep_trace_thread *thread)
+static void print_thread(const struct ep_trace *trace, const struct ep_trace_thread *thread)
 {
 	char back[EP_TIMETEXT_SIZE] = "-", span[EP_TIMETEXT_SIZE] = "-";
 	char timing[16] = "-";
@@ -120,19 +110,15 @@ static void print_thread(const struct ep_trace *trace,
 	if (thread->timing)
 		snprintf(timing, sizeof(timing), "%u", thread->timing);
 	if (thread->block_count) {
-		ep_timetext(span, ep_trace_ns(trace, thread->first_tsc,
-					      thread->last_tsc));
-		ep_timetext(back, ep_trace_ns(trace, trace->last_tsc,
-					      thread->last_tsc));
+		ep_timetext(span, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
+		ep_timetext(back, ep_trace_ns(trace, trace->last_tsc, thread->last_tsc));
 	}
-	printf("%-8u %-16s %-14s %6s %8zu %14s %14s%s\n", thread->tid,
-	       thread->name, state_text(trace, thread), timing,
-	       thread->block_count, span, back,
+	printf("%-8u %-16s %-14s %6s %8zu %14s %14s%s\n", thread->tid, thread->name,
+	       state_text(trace, thread), timing, thread->block_count, span, back,
 	       thread->from_start ? "  whole" : "");
 }
 
-static void print_all(const struct ep_session *session,
-		      const struct ep_kept_list *kept)
+static void print_all(const struct ep_session *session, const struct ep_kept_list *kept)
 {
 	const struct ep_trace *trace = session->trace;
 
@@ -140,8 +126,8 @@ static void print_all(const struct ep_session *session,
 	print_gate(&trace->arena);
 	print_settings(&trace->arena);
 	print_kept(session, kept);
-	printf("\n%-8s %-16s %-14s %6s %8s %14s %14s\n", "tid", "thread",
-	       "state", "timing", "blocks", "history", "last event");
+	printf("\n%-8s %-16s %-14s %6s %8s %14s %14s\n", "tid", "thread", "state", "timing",
+	       "blocks", "history", "last event");
 	for (size_t i = 0; i < trace->thread_count; i++)
 		print_thread(trace, &trace->threads[i]);
 }
@@ -159,8 +145,7 @@ static void json_gate(struct ep_json *json, const struct ep_arena *arena)
 			ep_json_string(json, gates[i].name);
 	ep_json_array_end(json);
 	if (arena->off_reason)
-		ep_json_member_text(json, "stopped",
-				    ep_off_text(arena->off_reason));
+		ep_json_member_text(json, "stopped", ep_off_text(arena->off_reason));
 	ep_json_member_uint(json, "pauses", arena->pauses);
 	ep_json_member_uint(json, "control_pauses", arena->control_pauses);
 }
@@ -203,18 +188,13 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_key(json, "whole");
 	ep_json_bool(json, thread->from_start);
 	ep_json_key(json, "history_ns");
-	ep_json_int(json, any ? ep_trace_ns(trace, thread->first_tsc,
-					    thread->last_tsc)
-			      : 0);
+	ep_json_int(json, any ? ep_trace_ns(trace, thread->first_tsc, thread->last_tsc) : 0);
 	ep_json_key(json, "last_event_ns");
-	ep_json_int(json,
-		    any ? ep_trace_ns(trace, trace->last_tsc, thread->last_tsc)
-			: 0);
+	ep_json_int(json, any ? ep_trace_ns(trace, trace->last_tsc, thread->last_tsc) : 0);
 	ep_json_object_end(json);
 }
 
-static int json_all(const struct ep_session *session,
-		    const struct ep_kept_list *kept)
+static int json_all(const struct ep_session *session, const struct ep_kept_list *kept)
 {
 	const struct ep_trace *trace = session->trace;
 	struct ep_json json;
@@ -222,8 +202,7 @@ static int json_all(const struct ep_session *session,
 	ep_json_init(&json, stdout);
 	ep_json_object(&json);
 	ep_json_member_uint(&json, "version", 1);
-	ep_json_member_uint(&json, "pid",
-			    (uint64_t)ep_source_pid(session->source));
+	ep_json_member_uint(&json, "pid", (uint64_t)ep_source_pid(session->source));
 	ep_json_member_uint(&json, "own_pid", trace->process.pid);
 	ep_json_member_text(&json, "executable", trace->process.executable);
 	json_gate(&json, &trace->arena);
@@ -244,15 +223,10 @@ int ep_control_status(struct ep_session *session, bool json)
 {
 	struct ep_err err = {0};
 	struct ep_kept_list kept;
-	int result = ep_image_read(&session->image, session->source,
-				   &session->found, &err);
+	int result = ep_image_read(&session->image, session->source, &session->found, &err);
 
-	result = result ? result
-			: ep_trace_create(&session->trace, &session->image,
-					  &err);
-	result = result ? result
-			: ep_kept_list(&kept, session->source, &session->found,
-				       &err);
+	result = result ? result : ep_trace_create(&session->trace, &session->image, &err);
+	result = result ? result : ep_kept_list(&kept, session->source, &session->found, &err);
 	if (result) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;

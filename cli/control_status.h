@@ -7,8 +7,7 @@
 
 #include "cli/session.h"
 
-/* Prints how the running process of an open session is traced. An exit status.
- */
+/* Prints how the running process of an open session is traced. An exit status. */
 int ep_control_status(struct ep_session *session, bool json);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* count_diff.c: which functions were called more often, or less, in one run
- * than in another. Builds may differ: a function is its name in its module. */
+/* count_diff.c: which functions were called more often, or less, in one run than in another. Builds
+ * may differ: a function is its name in its module. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,7 @@ struct diff {
 	uint64_t equal; /* functions */
 };
 
-/* ---- pairs ----------------------------------------------------------------
- */
+/* ---- pairs ---------------------------------------------------------------- */
 
 /* Static functions of one name are paired in the order of their addresses. */
 static int by_identity(const void *a, const void *b)
@@ -40,8 +39,7 @@ static int by_identity(const void *a, const void *b)
 	int order = strcmp(x->module_name, y->module_name);
 
 	if (!order)
-		order = strcmp(*x->symbol ? x->symbol : x->name,
-			       *y->symbol ? y->symbol : y->name);
+		order = strcmp(*x->symbol ? x->symbol : x->name, *y->symbol ? y->symbol : y->name);
 	return order;
 }
 
@@ -79,13 +77,11 @@ static int compare_sides(struct diff *diff)
 	if (!diff->pairs)
 		return EP_E_MEMORY;
 	while (i < a->count || j < b->count) {
-		int order = i == a->count ? 1
-			    : j == b->count
-				    ? -1
-				    : by_identity(&a->list[i], &b->list[j]);
+		int order = i == a->count   ? 1
+			    : j == b->count ? -1
+					    : by_identity(&a->list[i], &b->list[j]);
 
-		take_pair(diff, order <= 0 ? &a->list[i] : NULL,
-			  order >= 0 ? &b->list[j] : NULL);
+		take_pair(diff, order <= 0 ? &a->list[i] : NULL, order >= 0 ? &b->list[j] : NULL);
 		i += order <= 0;
 		j += order >= 0;
 	}
@@ -113,26 +109,23 @@ static int by_distance(const void *a, const void *b)
 	return by_identity_and_place(either(x), either(y));
 }
 
-/* ---- printing -------------------------------------------------------------
- */
+/* ---- printing ------------------------------------------------------------- */
 
 static void print_text(const struct diff *diff, size_t shown)
 {
 	char a[EP_TIMETEXT_SIZE], b[EP_TIMETEXT_SIZE];
 
 	if (diff->count)
-		printf("%s%14s %14s %15s  %s%s\n", ep_color(EP_BOLD), "before",
-		       "after", "difference", "function", ep_color(EP_PLAIN));
+		printf("%s%14s %14s %15s  %s%s\n", ep_color(EP_BOLD), "before", "after",
+		       "difference", "function", ep_color(EP_PLAIN));
 	for (size_t i = 0; i < shown; i++) {
 		const struct pair *pair = &diff->pairs[i];
 		bool more = calls_of(pair->after) > calls_of(pair->before);
 
-		printf("%14" PRIu64 " %14" PRIu64 " %c%14" PRIu64
-		       "  %s%s%s  %s%s%s\n",
-		       calls_of(pair->before), calls_of(pair->after),
-		       more ? '+' : '-', distance(pair), ep_color(EP_CYAN),
-		       either(pair)->name, ep_color(EP_PLAIN), ep_color(EP_DIM),
-		       ep_shown(either(pair)->module_name), ep_color(EP_PLAIN));
+		printf("%14" PRIu64 " %14" PRIu64 " %c%14" PRIu64 "  %s%s%s  %s%s%s\n",
+		       calls_of(pair->before), calls_of(pair->after), more ? '+' : '-',
+		       distance(pair), ep_color(EP_CYAN), either(pair)->name, ep_color(EP_PLAIN),
+		       ep_color(EP_DIM), ep_shown(either(pair)->module_name), ep_color(EP_PLAIN));
 	}
 	if (shown < diff->count)
 		printf("… %zu more\n", diff->count - shown);
@@ -154,8 +147,7 @@ static void print_csv(const struct diff *diff, size_t shown)
 		ep_csv_field(either(pair)->symbol);
 		putchar(',');
 		ep_csv_field(either(pair)->module_name);
-		printf(",%" PRIu64 ",%" PRIu64 "\n", calls_of(pair->before),
-		       calls_of(pair->after));
+		printf(",%" PRIu64 ",%" PRIu64 "\n", calls_of(pair->before), calls_of(pair->after));
 	}
 }
 
@@ -190,14 +182,11 @@ static void print_json(const struct diff *diff, size_t shown)
 	ep_json_finish(&json);
 }
 
-/* ---- the command ----------------------------------------------------------
- */
+/* ---- the command ---------------------------------------------------------- */
 
-static int open_side(struct side *side, const struct ep_arguments *arguments,
-		     int which)
+static int open_side(struct side *side, const struct ep_arguments *arguments, int which)
 {
-	int result =
-		ep_counting_load(&side->counts, &arguments->operands[which], 1);
+	int result = ep_counting_load(&side->counts, &arguments->operands[which], 1);
 
 	if (result)
 		return result;
@@ -206,8 +195,8 @@ static int open_side(struct side *side, const struct ep_arguments *arguments,
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	if (side->functions.count)
-		qsort(side->functions.list, side->functions.count,
-		      sizeof(*side->functions.list), by_identity_and_place);
+		qsort(side->functions.list, side->functions.count, sizeof(*side->functions.list),
+		      by_identity_and_place);
 	return 0;
 }
 
@@ -242,8 +231,7 @@ static int run(const struct ep_arguments *arguments)
 	struct diff diff = {0};
 	int result = 0;
 
-	if (ep_argument_given(arguments, "csv") &&
-	    ep_argument_given(arguments, "json")) {
+	if (ep_argument_given(arguments, "csv") && ep_argument_given(arguments, "json")) {
 		ep_say("--csv or --json, not both");
 		return EP_EXIT_USAGE;
 	}
@@ -272,13 +260,12 @@ const struct ep_command ep_command_count_diff = {
 	.operands_min = 2,
 	.operands_max = 2,
 	.summary = "which functions were called more, or less",
-	.description =
-		"Compares the call counts of two runs, or of two merged files, "
-		"and prints the functions whose counts differ, the largest "
-		"difference first. Builds may differ: a function is known by "
-		"its raw name and its module's base name, static functions of "
-		"one name by their order in the module. Exit status 0: no "
-		"count differs; 1: some do.",
+	.description = "Compares the call counts of two runs, or of two merged files, "
+		       "and prints the functions whose counts differ, the largest "
+		       "difference first. Builds may differ: a function is known by "
+		       "its raw name and its module's base name, static functions of "
+		       "one name by their order in the module. Exit status 0: no "
+		       "count differs; 1: some do.",
 	.options = options,
 	.names = true,
 	.run = run,

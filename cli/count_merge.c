@@ -11,8 +11,7 @@
 #include "cli/say.h"
 #include "coredump/output.h"
 
-static int write_file(struct ep_output *output, const struct ep_counts *counts,
-		      struct ep_err *err)
+static int write_file(struct ep_output *output, const struct ep_counts *counts, struct ep_err *err)
 {
 	int fd = dup(output->fd);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -21,14 +20,11 @@ static int write_file(struct ep_output *output, const struct ep_counts *counts,
 	if (!file) {
 		if (fd >= 0)
 			close(fd);
-		return ep_fail(err, EP_E_IO, 0, "%s: %s", output->path,
-			       strerror(errno));
+		return ep_fail(err, EP_E_IO, 0, "%s: %s", output->path, strerror(errno));
 	}
 	good = ep_counts_print(counts, file) == 0;
 	good &= fclose(file) == 0;
-	return good ? EP_OK
-		    : ep_fail(err, EP_E_IO, 0, "%s: %s", output->path,
-			      strerror(errno));
+	return good ? EP_OK : ep_fail(err, EP_E_IO, 0, "%s: %s", output->path, strerror(errno));
 }
 
 static int write_named(const char *path, const struct ep_counts *counts)
@@ -60,8 +56,7 @@ static int run(const struct ep_arguments *arguments)
 		ep_say("count merge: --output says where to; - is stdout");
 		return EP_EXIT_USAGE;
 	}
-	result = ep_counting_load(&counts, arguments->operands,
-				  arguments->operand_count);
+	result = ep_counting_load(&counts, arguments->operands, arguments->operand_count);
 	if (result)
 		return result;
 	status = write_named(path, counts);
@@ -83,14 +78,13 @@ const struct ep_command ep_command_count_merge = {
 	.operands_min = 1,
 	.operands_max = INT_MAX,
 	.summary = "adds up the counts of many runs and machines",
-	.description =
-		"Writes a file of counts: the sum of those of all SOURCEs, "
-		"with a line for each process that counted. Modules are the "
-		"same when their build-ids are, wherever they lay; of one path "
-		"and different build-ids they stay apart, and that is told. "
-		"The file is text (docs/format.md says how), sorted, the same "
-		"for the same runs in any order. A run that is given twice is "
-		"refused.",
+	.description = "Writes a file of counts: the sum of those of all SOURCEs, "
+		       "with a line for each process that counted. Modules are the "
+		       "same when their build-ids are, wherever they lay; of one path "
+		       "and different build-ids they stay apart, and that is told. "
+		       "The file is text (docs/format.md says how), sorted, the same "
+		       "for the same runs in any order. A run that is given twice is "
+		       "refused.",
 	.options = options,
 	.run = run,
 };

@@ -23,8 +23,7 @@ struct table {
 	struct ep_table_form form;
 };
 
-/* ---- rows -----------------------------------------------------------------
- */
+/* ---- rows ----------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
 {
@@ -64,12 +63,8 @@ static const struct {
 	const char *word;
 	int (*order)(const void *a, const void *b);
 } keys[] = {
-	{"calls", by_calls},
-	{"size", by_size},
-	{"instructions", by_instructions},
-	{"loops", by_loops},
-	{"name", by_name},
-	{"address", by_place},
+	{"calls", by_calls}, {"size", by_size}, {"instructions", by_instructions},
+	{"loops", by_loops}, {"name", by_name}, {"address", by_place},
 };
 
 static void sort(struct table *table)
@@ -111,8 +106,7 @@ static size_t choose(struct table *table)
 	return kept;
 }
 
-/* ---- for people -----------------------------------------------------------
- */
+/* ---- for people ----------------------------------------------------------- */
 
 static void print_optional(uint64_t value, bool known)
 {
@@ -128,8 +122,7 @@ static void print_row(const struct ep_counted *one)
 	print_optional(one->size, one->size != 0);
 	print_optional(one->instructions, one->instructions != 0);
 	print_optional(one->loops, one->instructions != 0);
-	printf(" %s%s%s  %s%s", ep_color(EP_CYAN), one->name,
-	       ep_color(EP_PLAIN), ep_color(EP_DIM),
+	printf(" %s%s%s  %s%s", ep_color(EP_CYAN), one->name, ep_color(EP_PLAIN), ep_color(EP_DIM),
 	       ep_shown(one->module_name));
 	if (one->file)
 		printf("  %s:%u", one->file, one->line);
@@ -155,15 +148,14 @@ static void print_total(const struct table *table, size_t rows)
 	if (duration)
 		printf(" in %s", ep_timetext(text, (int64_t)duration));
 	if (memory)
-		printf(", with %s KiB of memory",
-		       ep_counttext(text, memory / 1024));
+		printf(", with %s KiB of memory", ep_counttext(text, memory / 1024));
 	printf("\n");
 }
 
 static void print_text(const struct table *table, size_t rows, size_t shown)
 {
-	printf("%s%14s %8s %8s %8s  %s%s\n", ep_color(EP_BOLD), "calls",
-	       "bytes", "instr", "loops", "function", ep_color(EP_PLAIN));
+	printf("%s%14s %8s %8s %8s  %s%s\n", ep_color(EP_BOLD), "calls", "bytes", "instr", "loops",
+	       "function", ep_color(EP_PLAIN));
 	for (size_t i = 0; i < shown; i++)
 		print_row(&table->functions.list[i]);
 	if (shown < rows)
@@ -171,11 +163,9 @@ static void print_text(const struct table *table, size_t rows, size_t shown)
 	print_total(table, rows);
 }
 
-/* ---- for programs ---------------------------------------------------------
- */
+/* ---- for programs --------------------------------------------------------- */
 
-static void build_id_text(const struct ep_counts_module *module,
-			  char text[2 * EP_BUILD_ID_MAX + 1])
+static void build_id_text(const struct ep_counts_module *module, char text[2 * EP_BUILD_ID_MAX + 1])
 {
 	*text = '\0';
 	for (uint32_t i = 0; i < module->build_id_size; i++)
@@ -217,8 +207,7 @@ static void print_csv(const struct table *table, size_t shown)
 	}
 }
 
-static void json_optional(struct ep_json *json, const char *key, uint64_t value,
-			  bool known)
+static void json_optional(struct ep_json *json, const char *key, uint64_t value, bool known)
 {
 	if (known) {
 		ep_json_member_uint(json, key, value);
@@ -239,8 +228,7 @@ static void json_row(struct ep_json *json, const struct ep_counted *one)
 	ep_json_member_text(json, "symbol", one->symbol);
 	ep_json_member_uint(json, "calls", one->calls);
 	json_optional(json, "bytes", one->size, one->size != 0);
-	json_optional(json, "instructions", one->instructions,
-		      one->instructions != 0);
+	json_optional(json, "instructions", one->instructions, one->instructions != 0);
 	json_optional(json, "loops", one->loops, one->instructions != 0);
 	ep_json_member_text(json, "module", one->module->path);
 	ep_json_member_text(json, "build_id", id);
@@ -299,8 +287,7 @@ static void print_json(const struct table *table, size_t shown)
 	ep_json_finish(&json);
 }
 
-/* ---- the command ----------------------------------------------------------
- */
+/* ---- the command ---------------------------------------------------------- */
 
 static int choose_key(struct table *table, const char *word)
 {
@@ -309,13 +296,11 @@ static int choose_key(struct table *table, const char *word)
 			table->order = keys[i].order;
 			return 0;
 		}
-	ep_say("--sort=%s: calls, size, instructions, loops, name or address",
-	       word);
+	ep_say("--sort=%s: calls, size, instructions, loops, name or address", word);
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct table *table,
-			  const struct ep_arguments *arguments)
+static int take_arguments(struct table *table, const struct ep_arguments *arguments)
 {
 	int result = choose_key(table, ep_argument(arguments, "sort"));
 
@@ -355,8 +340,7 @@ static int run(const struct ep_arguments *arguments)
 
 	if (result)
 		return result;
-	result = ep_counting_load(&table.counts, arguments->operands,
-				  arguments->operand_count);
+	result = ep_counting_load(&table.counts, arguments->operands, arguments->operand_count);
 	if (result)
 		return result;
 	result = ep_counting_warn(table.counts);
@@ -392,19 +376,18 @@ const struct ep_command ep_command_count_report = {
 	.operands_min = 1,
 	.operands_max = INT_MAX,
 	.summary = "how often each function was called",
-	.description =
-		"Prints how often each function was called in a process that "
-		"ran with EPITAPH_MODE=count: how large it is, in bytes and in "
-		"instructions, how many loops it has (places that its code "
-		"jumps back to), its module, and where it is in the source. "
-		"The counts are exact: every call that would have been traced, "
-		"from the first constructor on.\n\n"
-		"SOURCE may also be the file that the process wrote at its end "
-		"(EPITAPH_OUTPUT, else epitaph.PID.counts), or one of `epitaph "
-		"count merge`. Several are added up, module by module: a "
-		"module is known by its build-id, wherever it lay. What a "
-		"process could not count, for lack of memory, is told, and the "
-		"exit status is 1.",
+	.description = "Prints how often each function was called in a process that "
+		       "ran with EPITAPH_MODE=count: how large it is, in bytes and in "
+		       "instructions, how many loops it has (places that its code "
+		       "jumps back to), its module, and where it is in the source. "
+		       "The counts are exact: every call that would have been traced, "
+		       "from the first constructor on.\n\n"
+		       "SOURCE may also be the file that the process wrote at its end "
+		       "(EPITAPH_OUTPUT, else epitaph.PID.counts), or one of `epitaph "
+		       "count merge`. Several are added up, module by module: a "
+		       "module is known by its build-id, wherever it lay. What a "
+		       "process could not count, for lack of memory, is told, and the "
+		       "exit status is 1.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -11,12 +11,10 @@
 
 int ep_counting_status(int code)
 {
-	return code == EP_END || code == EP_E_UNSAVED ? EP_EXIT_NOTHING
-						      : EP_EXIT_UNREADABLE;
+	return code == EP_END || code == EP_E_UNSAVED ? EP_EXIT_NOTHING : EP_EXIT_UNREADABLE;
 }
 
-static int merge_one(struct ep_counts *into, const char *name,
-		     struct ep_err *err)
+static int merge_one(struct ep_counts *into, const char *name, struct ep_err *err)
 {
 	struct ep_counts *one;
 	int result = ep_counts_load(&one, name, err);
@@ -67,13 +65,12 @@ static void tell_builds(const struct ep_counts *counts)
 static void tell_missing(const struct ep_counts_run *run)
 {
 	if (*run->incomplete && run->lost)
-		ep_say("pid %u: incomplete: %s (%" PRIu64 " calls)", run->pid,
-		       run->incomplete, run->lost);
+		ep_say("pid %u: incomplete: %s (%" PRIu64 " calls)", run->pid, run->incomplete,
+		       run->lost);
 	else if (*run->incomplete)
 		ep_say("pid %u: incomplete: %s", run->pid, run->incomplete);
 	else if (run->lost)
-		ep_say("pid %u: incomplete: %" PRIu64 " calls are missing",
-		       run->pid, run->lost);
+		ep_say("pid %u: incomplete: %" PRIu64 " calls are missing", run->pid, run->lost);
 }
 
 int ep_counting_warn(const struct ep_counts *counts)
@@ -83,28 +80,24 @@ int ep_counting_warn(const struct ep_counts *counts)
 		tell_missing(&counts->runs[i]);
 	if (counts->overflow)
 		ep_say("a sum needs more than 64 bits");
-	return ep_counts_incomplete(counts) ? EP_EXIT_PARTIAL
-					    : EP_EXIT_COMPLETE;
+	return ep_counts_incomplete(counts) ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
 }
 
 /* An executable that was named and is another one is an error, not a doubt. */
-static int check_executable(const struct ep_counts *counts,
-			    const struct ep_names_options *naming)
+static int check_executable(const struct ep_counts *counts, const struct ep_names_options *naming)
 {
 	struct ep_err err = {0};
 	int result = EP_OK;
 
 	if (naming->executable && !naming->force)
-		result = ep_functions_check_file(counts, naming->executable,
-						 &err);
+		result = ep_functions_check_file(counts, naming->executable, &err);
 	if (!result)
 		return 0;
 	ep_say("%s", err.text);
 	return EP_EXIT_UNREADABLE;
 }
 
-int ep_counting_name(struct ep_functions *functions,
-		     const struct ep_counts *counts,
+int ep_counting_name(struct ep_functions *functions, const struct ep_counts *counts,
 		     const struct ep_arguments *arguments)
 {
 	struct ep_session session = {0};
@@ -121,6 +114,5 @@ int ep_counting_name(struct ep_functions *functions,
 	}
 	for (size_t i = 0; i < functions->warning_count; i++)
 		ep_say("%s", functions->warnings[i]);
-	return functions->unnamed || functions->codeless ? EP_EXIT_PARTIAL
-							 : EP_EXIT_COMPLETE;
+	return functions->unnamed || functions->codeless ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
 }

@@ -80,12 +80,11 @@ static void print_row(enum table table, const struct ep_pair *pair)
 		       ep_timetext(right, b->median));
 	}
 	a = a ? a : b;
-	printf("%s%s%s%s\n", a->function->span ? "span " : "",
-	       ep_color(EP_CYAN), a->function->name, ep_color(EP_PLAIN));
+	printf("%s%s%s%s\n", a->function->span ? "span " : "", ep_color(EP_CYAN), a->function->name,
+	       ep_color(EP_PLAIN));
 }
 
-static void print_table(const struct comparison *comparison, enum table table,
-			const char *words)
+static void print_table(const struct comparison *comparison, enum table table, const char *words)
 {
 	const struct ep_difference *difference = &comparison->difference;
 	size_t shown = 0, all = 0;
@@ -112,18 +111,16 @@ static void print_step(const char *side, const struct ep_step *step)
 		puts("its history ends there");
 		return;
 	}
-	printf("%s%s%s %s", ep_color(EP_CYAN), step->function->name,
-	       ep_color(EP_PLAIN), step->ends ? "returns" : "is called");
+	printf("%s%s%s %s", ep_color(EP_CYAN), step->function->name, ep_color(EP_PLAIN),
+	       step->ends ? "returns" : "is called");
 	if (step->inside)
 		printf("%s %s", step->ends ? " to" : " by", step->inside->name);
-	printf(", %s after its first record\n",
-	       ep_timetext(since, step->since));
+	printf(", %s after its first record\n", ep_timetext(since, step->since));
 }
 
 static void print_parting(const struct ep_parting *parting)
 {
-	const struct ep_trace_thread *a = parting->threads[0],
-				     *b = parting->threads[1];
+	const struct ep_trace_thread *a = parting->threads[0], *b = parting->threads[1];
 	const struct ep_trace_thread *one = a ? a : b;
 	char common[EP_TIMETEXT_SIZE], skipped[EP_TIMETEXT_SIZE];
 
@@ -146,10 +143,8 @@ static void print_parting(const struct ep_parting *parting)
 	for (int i = 0; i < 2; i++)
 		if (parting->skipped[i])
 			printf("after %s more that only %s still has: ",
-			       ep_counttext(skipped, parting->skipped[i]),
-			       i ? "B" : "A");
-	printf("the same for %s calls and returns%s\n",
-	       ep_counttext(common, parting->common),
+			       ep_counttext(skipped, parting->skipped[i]), i ? "B" : "A");
+	printf("the same for %s calls and returns%s\n", ep_counttext(common, parting->common),
 	       parting->kind == EP_PARTING_NEVER ? ", to the end" : ", then");
 	if (parting->kind == EP_PARTING_NEVER)
 		return;
@@ -183,20 +178,17 @@ static void print_threads(const struct comparison *comparison)
 
 static void print_text(const struct comparison *comparison)
 {
-	printf("A  %s\nB  %s\n", ep_shown(comparison->names[0]),
-	       ep_shown(comparison->names[1]));
+	printf("A  %s\nB  %s\n", ep_shown(comparison->names[0]), ep_shown(comparison->names[1]));
 	print_table(comparison, ONLY_A, "functions that only A called (calls)");
 	print_table(comparison, ONLY_B, "functions that only B called (calls)");
 	print_table(comparison, COUNTS, "calls that differ (A, B)");
-	print_table(comparison, DURATIONS,
-		    "durations that moved (median of A, of B)");
+	print_table(comparison, DURATIONS, "durations that moved (median of A, of B)");
 	print_threads(comparison);
 }
 
 /* ---- for programs ---- */
 
-static void json_side(struct ep_json *json, const char *key,
-		      const struct ep_stat *stat)
+static void json_side(struct ep_json *json, const char *key, const struct ep_stat *stat)
 {
 	ep_json_key(json, key);
 	if (!stat) {
@@ -216,8 +208,7 @@ static void json_side(struct ep_json *json, const char *key,
 	ep_json_object_end(json);
 }
 
-static void json_pairs(struct ep_json *json,
-		       const struct comparison *comparison)
+static void json_pairs(struct ep_json *json, const struct comparison *comparison)
 {
 	const struct ep_difference *difference = &comparison->difference;
 
@@ -226,8 +217,7 @@ static void json_pairs(struct ep_json *json,
 	for (size_t i = 0; i < difference->pair_count; i++) {
 		const struct ep_pair *pair = &difference->pairs[i];
 		bool moved = ep_pair_moved(pair, comparison->percent);
-		const struct ep_stat *one =
-			pair->sides[0] ? pair->sides[0] : pair->sides[1];
+		const struct ep_stat *one = pair->sides[0] ? pair->sides[0] : pair->sides[1];
 
 		if (pair->sides[0] && pair->sides[1] && !moved &&
 		    pair->sides[0]->calls == pair->sides[1]->calls)
@@ -265,8 +255,8 @@ static void json_step(struct ep_json *json, const struct ep_step *step)
 
 static void json_parting(struct ep_json *json, const struct ep_parting *parting)
 {
-	static const char *const kinds[] = {"same", "parted", "ended",
-					    "nothing-in-common", "alone"};
+	static const char *const kinds[] = {"same", "parted", "ended", "nothing-in-common",
+					    "alone"};
 	static const char *const tids[] = {"tid_a", "tid_b"};
 	static const char *const skipped[] = {"skipped_a", "skipped_b"};
 	static const char *const next[] = {"next_a", "next_b"};
@@ -280,10 +270,8 @@ static void json_parting(struct ep_json *json, const struct ep_parting *parting)
 	ep_json_member_int(json, "common", (int64_t)parting->common);
 	for (int i = 0; i < 2; i++) {
 		if (parting->threads[i])
-			ep_json_member_int(json, tids[i],
-					   parting->threads[i]->tid);
-		ep_json_member_int(json, skipped[i],
-				   (int64_t)parting->skipped[i]);
+			ep_json_member_int(json, tids[i], parting->threads[i]->tid);
+		ep_json_member_int(json, skipped[i], (int64_t)parting->skipped[i]);
 		ep_json_key(json, next[i]);
 		json_step(json, &parting->steps[i]);
 	}
@@ -316,8 +304,8 @@ static void print_json(const struct comparison *comparison)
 
 /* ---- the command ---- */
 
-static int take_number(const struct ep_arguments *arguments, const char *name,
-		       uint64_t most, uint64_t *out)
+static int take_number(const struct ep_arguments *arguments, const char *name, uint64_t most,
+		       uint64_t *out)
 {
 	const char *text = ep_argument(arguments, name);
 	char *end = NULL;
@@ -331,8 +319,7 @@ static int take_number(const struct ep_arguments *arguments, const char *name,
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct comparison *comparison,
-			  const struct ep_arguments *arguments)
+static int take_arguments(struct comparison *comparison, const struct ep_arguments *arguments)
 {
 	uint64_t limit = ROWS_SHOWN, percent = MOVED_PERCENT;
 
@@ -344,8 +331,7 @@ static int take_arguments(struct comparison *comparison,
 	return 0;
 }
 
-static int compare(struct comparison *comparison,
-		   const struct ep_arguments *arguments)
+static int compare(struct comparison *comparison, const struct ep_arguments *arguments)
 {
 	const struct ep_side sides[2] = {
 		{comparison->sessions[0].trace, comparison->sessions[0].names},
@@ -375,9 +361,8 @@ static int run(const struct ep_arguments *arguments)
 		return result;
 	for (; opened < 2; opened++) {
 		comparison.names[opened] = arguments->operands[opened];
-		result =
-			ep_session_open(&comparison.sessions[opened], arguments,
-					comparison.names[opened], true);
+		result = ep_session_open(&comparison.sessions[opened], arguments,
+					 comparison.names[opened], true);
 		if (result > EP_EXIT_PARTIAL)
 			break;
 	}
@@ -393,8 +378,7 @@ static int run(const struct ep_arguments *arguments)
 static const struct ep_option options[] = {
 	{"all", 'a', NULL, "all rows of each table"},
 	{"limit", 'l', "N", "the first N rows of each table (20)"},
-	{"moved", 0, "PERCENT",
-	 "a duration has moved when its median did by more than that (50)"},
+	{"moved", 0, "PERCENT", "a duration has moved when its median did by more than that (50)"},
 	{"quiet", 'q', NULL, "print nothing: the exit status tells"},
 	{"json", 0, NULL, "JSON, times in nanoseconds"},
 	{NULL, 0, NULL, NULL},
@@ -407,20 +391,19 @@ const struct ep_command ep_command_diff = {
 	.operands_max = 2,
 	.summary = "two traces of one program: what only one did, and where "
 		   "they part",
-	.description =
-		"Compares two traces, A and B: functions that only one of them "
-		"called, numbers of calls that differ, medians of durations "
-		"that moved, and for each thread the first call or return in "
-		"which the two differ.\n\n"
-		"Functions are the same by symbol and module's name, threads "
-		"by name and the order in which they began, so the two may "
-		"come from different runs, hosts and builds. Where a history "
-		"is not whole, its beginning is looked for in the other, and "
-		"what lies before is left out; numbers of calls are of what is "
-		"left of each.\n\n"
-		"Ends with 0 when functions, numbers and sequences are equal, "
-		"with 1 when they are not. Durations alone do not make a "
-		"difference: they are never equal.",
+	.description = "Compares two traces, A and B: functions that only one of them "
+		       "called, numbers of calls that differ, medians of durations "
+		       "that moved, and for each thread the first call or return in "
+		       "which the two differ.\n\n"
+		       "Functions are the same by symbol and module's name, threads "
+		       "by name and the order in which they began, so the two may "
+		       "come from different runs, hosts and builds. Where a history "
+		       "is not whole, its beginning is looked for in the other, and "
+		       "what lies before is left out; numbers of calls are of what is "
+		       "left of each.\n\n"
+		       "Ends with 0 when functions, numbers and sequences are equal, "
+		       "with 1 when they are not. Durations alone do not make a "
+		       "difference: they are never equal.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -10,14 +10,12 @@
 
 static const char *const marks[] = {"ok", "doubt", "lost"};
 
-static void print_finding(const struct ep_check *check,
-			  const struct ep_finding *finding)
+static void print_finding(const struct ep_check *check, const struct ep_finding *finding)
 {
 	static const enum ep_color colors[] = {EP_DIM, EP_YELLOW, EP_RED};
 
-	printf("%s%-6s%s %-13s %s\n", ep_color(colors[finding->verdict]),
-	       marks[finding->verdict], ep_color(EP_PLAIN), check->name,
-	       ep_shown(finding->text));
+	printf("%s%-6s%s %-13s %s\n", ep_color(colors[finding->verdict]), marks[finding->verdict],
+	       ep_color(EP_PLAIN), check->name, ep_shown(finding->text));
 	if (finding->remedy[0])
 		printf("%21s→ %s\n", "", ep_shown(finding->remedy));
 }
@@ -52,9 +50,7 @@ static int run(const struct ep_arguments *arguments)
 	struct ep_err err = {0};
 	struct ep_json json;
 
-	if (ep_patient_examine(&patient,
-			       arguments->operand_count ? arguments->operands[0]
-							: NULL,
+	if (ep_patient_examine(&patient, arguments->operand_count ? arguments->operands[0] : NULL,
 			       store ? store : EP_STORE_DEFAULT, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
@@ -99,17 +95,16 @@ const struct ep_command ep_command_doctor = {
 	.operands_min = 0,
 	.operands_max = 1,
 	.summary = "would a crash here leave a trace? and what to do about it",
-	.description =
-		"Looks at what stands between a crash and its trace: whether "
-		"the program is traced and recording, where the kernel sends "
-		"cores, limits, filters, rights, room on the disk, containers, "
-		"names, clock, and permission for scheduling events. Each "
-		"finding comes with its remedy.\n\n"
-		"PROGRAM: as it would be started from here, with this shell's "
-		"limits and environment. PID: the running process. Without "
-		"either: the system only.\n\n"
-		"Ends with 0 when a crash would leave a trace, 1 with doubts, "
-		"2 when it would not, 3 when there is nothing to look at.",
+	.description = "Looks at what stands between a crash and its trace: whether "
+		       "the program is traced and recording, where the kernel sends "
+		       "cores, limits, filters, rights, room on the disk, containers, "
+		       "names, clock, and permission for scheduling events. Each "
+		       "finding comes with its remedy.\n\n"
+		       "PROGRAM: as it would be started from here, with this shell's "
+		       "limits and environment. PID: the running process. Without "
+		       "either: the system only.\n\n"
+		       "Ends with 0 when a crash would leave a trace, 1 with doubts, "
+		       "2 when it would not, 3 when there is nothing to look at.",
 	.options = options,
 	.run = run,
 };

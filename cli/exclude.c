@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exclude.c: epitaph exclude: which functions not to trace, so that tracing
- * costs no more, or goes back as far, as it should. */
+/* exclude.c: epitaph exclude: which functions not to trace, so that tracing costs no more, or goes
+ * back as far, as it should. */
 #include "cli/exclude.h"
 
 #include <math.h>
@@ -63,9 +63,8 @@ static int take_limits(struct work *work)
 	if (ring && !ep_size_parse(ring, &work->ring))
 		return refuse("ring", ring, "a size: 256K, 1M");
 	work->goal.history = (double)ns / 1e9 / ((double)work->ring / MIB);
-	snprintf(work->words, sizeof(work->words), "%s%s%s%s%s",
-		 budget ? "--budget=" : "", budget ? budget : "",
-		 budget && history ? " " : "", history ? "--history=" : "",
+	snprintf(work->words, sizeof(work->words), "%s%s%s%s%s", budget ? "--budget=" : "",
+		 budget ? budget : "", budget && history ? " " : "", history ? "--history=" : "",
 		 history ? history : "");
 	return 0;
 }
@@ -76,8 +75,7 @@ static int take_timing(struct work *work)
 	const char *format = ep_argument(work->arguments, "format");
 
 	if (every && !ep_cost_every_parse(every, &work->goal.every))
-		return refuse("timestamp-every", every,
-			      "auto, 1, 2, 4, 8, 16, 32 or 64");
+		return refuse("timestamp-every", every, "auto, 1, 2, 4, 8, 16, 32 or 64");
 	if (format && !ep_exclude_format(format))
 		return refuse("format", format, "list, gcc, source or json");
 	return 0;
@@ -96,8 +94,8 @@ static int take_keep(struct work *work)
 		if (access(given->value, F_OK) == 0)
 			rc = ep_list_read(&work->keep, given->value, &err);
 		else
-			rc = ep_list_add(&work->keep, "--keep", given->value,
-					 strlen(given->value), &err);
+			rc = ep_list_add(&work->keep, "--keep", given->value, strlen(given->value),
+					 &err);
 		if (rc) {
 			ep_say("%s", err.text);
 			return EP_EXIT_UNREADABLE;
@@ -117,8 +115,7 @@ static int take_seconds(struct work *work)
 		work->goal.seconds = strtod(text, &end);
 		if (end == text || *end || !(work->goal.seconds > 0) ||
 		    !isfinite(work->goal.seconds))
-			return refuse("cpu-seconds", text,
-				      "seconds of CPU time: 1.25");
+			return refuse("cpu-seconds", text, "seconds of CPU time: 1.25");
 	}
 	if (work->goal.seconds > 0)
 		return 0;
@@ -133,14 +130,12 @@ static int load(struct work *work)
 {
 	const struct ep_arguments *arguments = work->arguments;
 	struct ep_err err = {0};
-	int result = ep_goal_counts(&work->counts, arguments->operands,
-				    arguments->operand_count);
+	int result = ep_goal_counts(&work->counts, arguments->operands, arguments->operand_count);
 
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	work->status = result;
-	if (ep_called_create(&work->called, work->counts, &work->naming.naming,
-			     &err)) {
+	if (ep_called_create(&work->called, work->counts, &work->naming.naming, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
@@ -173,9 +168,7 @@ static void take_stats(struct work *work, const struct ep_stats *stats)
 	for (size_t i = 0; i < stats->count; i++) {
 		const struct ep_stat *stat = stats->list[i];
 		struct ep_exclude_times *times =
-			stat->function->known
-				? times_of(work, stat->function->symbol)
-				: NULL;
+			stat->function->known ? times_of(work, stat->function->symbol) : NULL;
 
 		if (!times)
 			continue;
@@ -195,8 +188,7 @@ static int take_trace(struct work *work)
 
 	if (!name)
 		return 0;
-	work->times =
-		calloc(work->called->group_count + 1, sizeof(*work->times));
+	work->times = calloc(work->called->group_count + 1, sizeof(*work->times));
 	if (!work->times) {
 		ep_say("out of memory");
 		return EP_EXIT_UNREADABLE;
@@ -206,8 +198,7 @@ static int take_trace(struct work *work)
 	result = ep_session_open(&session, work->arguments, name, true);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
-	if (ep_stats_create(&stats, session.trace, session.names, NULL, false,
-			    &err)) {
+	if (ep_stats_create(&stats, session.trace, session.names, NULL, false, &err)) {
 		ep_say("%s", err.text);
 		result = EP_EXIT_UNREADABLE;
 	} else {
@@ -233,8 +224,7 @@ static int tell_unmet(const struct work *work)
 	       "%s remain and the ring holds %s. %s calls are of functions "
 	       "that --keep names, %s of functions without a name",
 	       work->words, ep_percent_text(overhead, chosen->after.overhead),
-	       ep_seconds_text(history, chosen->after.history *
-						(double)work->ring / MIB),
+	       ep_seconds_text(history, chosen->after.history * (double)work->ring / MIB),
 	       ep_counttext(kept, chosen->kept_calls),
 	       ep_counttext(unknown, chosen->unknown_calls));
 	return EP_EXIT_PARTIAL;
@@ -260,15 +250,13 @@ static int print(const struct work *work)
 {
 	const char *path = ep_argument(work->arguments, "output");
 	const char *format = ep_argument(work->arguments, "format");
-	struct ep_exclude_result result = {work->called, &work->exclusion,
-					   &work->goal, work->words,
+	struct ep_exclude_result result = {work->called, &work->exclusion, &work->goal, work->words,
 					   work->ring};
 	struct ep_textfile file;
 	struct ep_err err = {0};
 	int rc = ep_textfile_open(&file, path ? path : "-", &err);
 
-	if (!rc &&
-	    !ep_exclude_print(&result, format ? format : "list", file.file)) {
+	if (!rc && !ep_exclude_print(&result, format ? format : "list", file.file)) {
 		ep_textfile_abandon(&file);
 		return EP_EXIT_UNREADABLE;
 	}
@@ -326,8 +314,7 @@ static int run(const struct ep_arguments *arguments)
 }
 
 static const struct ep_option options[] = {
-	{"budget", 'b', "PERCENT",
-	 "tracing may cost this much CPU time over the untraced run: 2%"},
+	{"budget", 'b', "PERCENT", "tracing may cost this much CPU time over the untraced run: 2%"},
 	{"history", 0, "TIME", "a thread's ring goes back this far: 1s"},
 	{"ring", 0, "SIZE", "of this size (1M, as EPITAPH_RING)"},
 	{"keep", 'k', "FILE|PATTERN",
@@ -340,8 +327,7 @@ static const struct ep_option options[] = {
 	{"cpu-seconds", 0, "S",
 	 "CPU time of the run without tracing; default: as counted, less what "
 	 "counting took"},
-	{"timestamp-every", 0, "N",
-	 "the program runs with EPITAPH_TIMESTAMP_EVERY=N (auto)"},
+	{"timestamp-every", 0, "N", "the program runs with EPITAPH_TIMESTAMP_EVERY=N (auto)"},
 	{"format", 'f', "FORMAT",
 	 "list (for epitaph-cc -epitaph-no-trace=FILE), gcc "
 	 "(-finstrument-functions-exclude-function-list), source (file:line, "
@@ -356,21 +342,20 @@ const struct ep_command ep_command_exclude = {
 	.operands_min = 1,
 	.operands_max = 1 << 20,
 	.summary = "which functions not to trace, for a budget or a history",
-	.description =
-		"Reads the counts that a program built with epitaph-cc wrote "
-		"under EPITAPH_MODE=count (of several runs: their sum), and "
-		"prints the fewest functions whose exclusion keeps the cost of "
-		"tracing below --budget, makes the ring go back as far as "
-		"--history, or both; with the prediction before and after.\n\n"
-		"Overhead is calls times the cost of a call, which epitaph "
-		"calibrate measures, over the CPU time of the run without "
-		"tracing. Clones and parts that the compiler made of a "
-		"function, and static functions of one name, go together: a "
-		"list cannot tell them apart.\n\n"
-		"gcc looks for the words of its own list anywhere in a name: "
-		"where one is part of other called functions' names, that is "
-		"told. Status 1: the goal cannot be met; what can be done is "
-		"printed all the same, and what bounds it.",
+	.description = "Reads the counts that a program built with epitaph-cc wrote "
+		       "under EPITAPH_MODE=count (of several runs: their sum), and "
+		       "prints the fewest functions whose exclusion keeps the cost of "
+		       "tracing below --budget, makes the ring go back as far as "
+		       "--history, or both; with the prediction before and after.\n\n"
+		       "Overhead is calls times the cost of a call, which epitaph "
+		       "calibrate measures, over the CPU time of the run without "
+		       "tracing. Clones and parts that the compiler made of a "
+		       "function, and static functions of one name, go together: a "
+		       "list cannot tell them apart.\n\n"
+		       "gcc looks for the words of its own list anywhere in a name: "
+		       "where one is part of other called functions' names, that is "
+		       "told. Status 1: the goal cannot be met; what can be done is "
+		       "printed all the same, and what bounds it.",
 	.options = options,
 	.names = true,
 	.run = run,

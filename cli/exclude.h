@@ -16,8 +16,7 @@ struct ep_exclude_result {
 };
 
 /* Prints; false, with a message told: the word is no format, or memory. */
-bool ep_exclude_print(const struct ep_exclude_result *result,
-		      const char *format, FILE *out);
+bool ep_exclude_print(const struct ep_exclude_result *result, const char *format, FILE *out);
 /* Whether there is such a format. */
 bool ep_exclude_format(const char *format);
 

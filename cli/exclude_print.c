@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exclude_print.c: the chosen functions as a list for the assembly filter, as
- * gcc's option, as places in the source, as JSON. */
+/* exclude_print.c: the chosen functions as a list for the assembly filter, as gcc's option, as
+ * places in the source, as JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +17,8 @@
 
 /* ---- what all begin with ------------------------------------------------- */
 
-static void comment_prediction(const struct ep_exclude_result *result,
-			       const char *when, uint64_t calls,
-			       const struct ep_prediction *predicted, FILE *out)
+static void comment_prediction(const struct ep_exclude_result *result, const char *when,
+			       uint64_t calls, const struct ep_prediction *predicted, FILE *out)
 {
 	char overhead[EP_PERCENT_SIZE], history[EP_TIMETEXT_SIZE];
 	char count[EP_TIMETEXT_SIZE];
@@ -28,10 +27,8 @@ static void comment_prediction(const struct ep_exclude_result *result,
 		"# %s: %s calls in %.3f s: overhead %s, %.4g MiB of ring hold "
 		"%s\n",
 		when, ep_counttext(count, calls), result->goal->seconds,
-		ep_percent_text(overhead, predicted->overhead),
-		(double)result->ring / MIB,
-		ep_seconds_text(history, predicted->history *
-						 (double)result->ring / MIB));
+		ep_percent_text(overhead, predicted->overhead), (double)result->ring / MIB,
+		ep_seconds_text(history, predicted->history * (double)result->ring / MIB));
 }
 
 static void comment_head(const struct ep_exclude_result *result, FILE *out)
@@ -44,24 +41,20 @@ static void comment_head(const struct ep_exclude_result *result, FILE *out)
 		"# epitaph exclude %s: %zu of %zu functions, %s of the "
 		"calls\n",
 		result->words, chosen->count, result->called->group_count,
-		ep_percent_text(share,
-				all ? (double)chosen->calls / (double)all : 0));
+		ep_percent_text(share, all ? (double)chosen->calls / (double)all : 0));
 	comment_prediction(result, "before", all, &chosen->before, out);
-	comment_prediction(result, "after", all - chosen->calls, &chosen->after,
-			   out);
+	comment_prediction(result, "after", all - chosen->calls, &chosen->after, out);
 	if (!chosen->met)
 		fprintf(out, "# the goal is not met\n");
 }
 
-static const struct ep_called_group *chosen_group(
-	const struct ep_exclude_result *result, size_t i)
+static const struct ep_called_group *chosen_group(const struct ep_exclude_result *result, size_t i)
 {
 	return &result->called->groups[result->exclusion->groups[i]];
 }
 
 /* "1,024 calls, 3.4 %, 45 bytes, a leaf, median 12 ns" */
-static void print_figures(const struct ep_exclude_result *result, size_t group,
-			  FILE *out)
+static void print_figures(const struct ep_exclude_result *result, size_t group, FILE *out)
 {
 	const struct ep_called_group *which = &result->called->groups[group];
 	const struct ep_exclude_times *times =
@@ -70,8 +63,7 @@ static void print_figures(const struct ep_exclude_result *result, size_t group,
 	char median[EP_TIMETEXT_SIZE];
 
 	fprintf(out, "%s calls, %s", ep_counttext(count, which->calls),
-		ep_percent_text(share, (double)which->calls /
-					       (double)result->called->calls));
+		ep_percent_text(share, (double)which->calls / (double)result->called->calls));
 	if (which->size)
 		fprintf(out, ", %" PRIu64 " bytes", which->size);
 	if (times && times->leaf)
@@ -110,11 +102,9 @@ static char **names_make(const struct ep_called *called)
 	char **names = calloc(called->function_count + 1, sizeof(*names));
 
 	for (size_t i = 0; names && i < called->function_count; i++) {
-		const struct ep_function *function =
-			called->functions[i].function;
+		const struct ep_function *function = called->functions[i].function;
 
-		names[i] = function->known ? ep_gcc_name(function->symbol,
-							 function->name)
+		names[i] = function->known ? ep_gcc_name(function->symbol, function->name)
 					   : strdup(function->name);
 		if (!names[i]) {
 			names_free(names, i);
@@ -124,8 +114,8 @@ static char **names_make(const struct ep_called *called)
 	return names;
 }
 
-static void warn_hits(const struct ep_called *called, char *const *names,
-		      const char *name, size_t group)
+static void warn_hits(const struct ep_called *called, char *const *names, const char *name,
+		      size_t group)
 {
 	const struct ep_called_function *first;
 	size_t hits = ep_gcc_hits(called, names, name, group, &first);
@@ -133,13 +123,11 @@ static void warn_hits(const struct ep_called *called, char *const *names,
 	if (hits)
 		ep_say("gcc finds \"%s\" also in the names of %zu other called "
 		       "functions: %s%s",
-		       name, hits, first->function->name,
-		       hits > 1 ? ", …" : "");
+		       name, hits, first->function->name, hits > 1 ? ", …" : "");
 }
 
 /* Equal names come once: a group may have functions of several files. */
-static bool is_first(const struct ep_called_group *group, char *const *names,
-		     size_t index)
+static bool is_first(const struct ep_called_group *group, char *const *names, size_t index)
 {
 	for (size_t i = group->first; i < index; i++)
 		if (!strcmp(names[i], names[index]))
@@ -147,16 +135,14 @@ static bool is_first(const struct ep_called_group *group, char *const *names,
 	return true;
 }
 
-static bool print_words(const struct ep_exclude_result *result,
-			char *const *names, FILE *out)
+static bool print_words(const struct ep_exclude_result *result, char *const *names, FILE *out)
 {
 	const char *comma = "-finstrument-functions-exclude-function-list=";
 
 	for (size_t i = 0; i < result->exclusion->count; i++) {
 		const struct ep_called_group *group = chosen_group(result, i);
 
-		for (size_t j = group->first; j < group->first + group->count;
-		     j++) {
+		for (size_t j = group->first; j < group->first + group->count; j++) {
 			char *word;
 
 			if (!is_first(group, names, j))
@@ -167,8 +153,7 @@ static bool print_words(const struct ep_exclude_result *result,
 			fprintf(out, "%s%s", comma, word);
 			comma = ",";
 			free(word);
-			warn_hits(result->called, names, names[j],
-				  result->exclusion->groups[i]);
+			warn_hits(result->called, names, names[j], result->exclusion->groups[i]);
 		}
 	}
 	if (result->exclusion->count)
@@ -201,14 +186,11 @@ static bool print_source(const struct ep_exclude_result *result, FILE *out)
 				&result->called->functions[group->first + j];
 
 			if (one->line.file)
-				fprintf(out, "%s:%" PRIu32 ": ", one->line.file,
-					one->line.line);
+				fprintf(out, "%s:%" PRIu32 ": ", one->line.file, one->line.line);
 			else
-				fprintf(out, "%s: ",
-					ep_shown(one->function->module));
+				fprintf(out, "%s: ", ep_shown(one->function->module));
 			fprintf(out, "NOFUNTRACE %s  # ", one->function->name);
-			print_figures(result, result->exclusion->groups[i],
-				      out);
+			print_figures(result, result->exclusion->groups[i], out);
 			fputc('\n', out);
 		}
 	}
@@ -227,25 +209,21 @@ static void json_real(struct ep_json *json, const char *key, double value)
 }
 
 static void json_prediction(struct ep_json *json, const char *key,
-			    const struct ep_exclude_result *result,
-			    uint64_t calls,
+			    const struct ep_exclude_result *result, uint64_t calls,
 			    const struct ep_prediction *predicted)
 {
 	ep_json_key(json, key);
 	ep_json_object(json);
 	ep_json_member_uint(json, "calls", calls);
 	json_real(json, "overhead_percent", predicted->overhead * 100);
-	json_real(json, "history_us",
-		  predicted->history * (double)result->ring / MIB * 1e6);
+	json_real(json, "history_us", predicted->history * (double)result->ring / MIB * 1e6);
 	ep_json_object_end(json);
 }
 
-static void json_group(struct ep_json *json,
-		       const struct ep_exclude_result *result, size_t index)
+static void json_group(struct ep_json *json, const struct ep_exclude_result *result, size_t index)
 {
 	const struct ep_called_group *group = &result->called->groups[index];
-	const struct ep_called_function *first =
-		&result->called->functions[group->first];
+	const struct ep_called_function *first = &result->called->functions[group->first];
 
 	ep_json_object(json);
 	ep_json_member_text(json, "symbol", group->name);
@@ -258,8 +236,7 @@ static void json_group(struct ep_json *json,
 		ep_json_member_uint(json, "line", first->line.line);
 	}
 	if (result->goal->times && result->goal->times[index].median >= 0)
-		ep_json_member_int(json, "median_ns",
-				   result->goal->times[index].median);
+		ep_json_member_int(json, "median_ns", result->goal->times[index].median);
 	ep_json_object_end(json);
 	ep_json_newline(json);
 }
@@ -278,8 +255,7 @@ static bool print_json(const struct ep_exclude_result *result, FILE *out)
 	ep_json_member_uint(&json, "ring_bytes", result->ring);
 	json_real(&json, "cpu_us", result->goal->seconds * 1e6);
 	json_prediction(&json, "before", result, all, &chosen->before);
-	json_prediction(&json, "after", result, all - chosen->calls,
-			&chosen->after);
+	json_prediction(&json, "after", result, all - chosen->calls, &chosen->after);
 	ep_json_member_uint(&json, "kept_calls", chosen->kept_calls);
 	ep_json_member_uint(&json, "unknown_calls", chosen->unknown_calls);
 	ep_json_key(&json, "functions");
@@ -317,8 +293,7 @@ bool ep_exclude_format(const char *format)
 	return false;
 }
 
-bool ep_exclude_print(const struct ep_exclude_result *result,
-		      const char *format, FILE *out)
+bool ep_exclude_print(const struct ep_exclude_result *result, const char *format, FILE *out)
 {
 	for (size_t i = 0; i < FORMATS; i++)
 		if (!strcmp(formats[i].name, format))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* export.c: epitaph export: the calls as a file for another program. A format
- * is a row of a table. */
+/* export.c: epitaph export: the calls as a file for another program. A format is a row of a
+ * table. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -42,18 +42,10 @@ struct format {
 };
 
 static const struct format formats[] = {
-	{"viztracer",
-	 {NULL},
-	 "sources raw-timestamps",
-	 ep_viztracer_write,
-	 false},
+	{"viztracer", {NULL}, "sources raw-timestamps", ep_viztracer_write, false},
 	{"chrome", {NULL}, "raw-timestamps", ep_chrome_write, false},
 	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write, false},
-	{"collapsed",
-	 {".collapsed", ".folded"},
-	 "weight merge-threads",
-	 ep_collapsed_write,
-	 false},
+	{"collapsed", {".collapsed", ".folded"}, "weight merge-threads", ep_collapsed_write, false},
 	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write, false},
 	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write, false},
 	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
@@ -63,15 +55,13 @@ static const struct format formats[] = {
 
 /* ---- writing ---- */
 
-static int write_to(FILE *out, struct export *export, uint64_t *shown,
-		    struct ep_err *err)
+static int write_to(FILE *out, struct export *export, uint64_t *shown, struct ep_err *err)
 {
 	return export->format->write(out, &export->what, shown, err);
 }
 
 /* Into `fd`, compressed or not; `fd` stays open. EP_E_IO: errno tells. */
-static int write_fd(int fd, struct export *export, uint64_t *shown,
-		    struct ep_err *err)
+static int write_fd(int fd, struct export *export, uint64_t *shown, struct ep_err *err)
 {
 	FILE *out = export->gzip ? ep_gzip_open(fd) : fdopen(dup(fd), "w");
 	int rc, reason;
@@ -88,8 +78,7 @@ static int write_fd(int fd, struct export *export, uint64_t *shown,
 	return rc;
 }
 
-static int write_aside(struct export *export, uint64_t *shown,
-		       struct ep_err *err)
+static int write_aside(struct export *export, uint64_t *shown, struct ep_err *err)
 {
 	struct ep_output output;
 	int rc = ep_source_spare(export->session.source, export->path, err);
@@ -106,8 +95,7 @@ static int write_aside(struct export *export, uint64_t *shown,
 	return rc;
 }
 
-static int write_stdout(struct export *export, uint64_t *shown,
-			struct ep_err *err)
+static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *err)
 {
 	int rc, reason;
 
@@ -145,8 +133,7 @@ static int write_calls(struct export *export)
 	export->what.names = export->session.names;
 	export->what.selection = &export->selection;
 	export->what.funtrace = ep_source_funtrace(export->session.source);
-	rc = export->path ? write_aside(export, &shown, &err)
-			  : write_stdout(export, &shown, &err);
+	rc = export->path ? write_aside(export, &shown, &err) : write_stdout(export, &shown, &err);
 	if (rc) {
 		ep_say("%s", err.text);
 		return rc == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
@@ -161,8 +148,8 @@ static int refuse_format(const char *given)
 	char names[256] = "";
 
 	for (size_t i = 0; i < FORMATS; i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names),
-			 "%s%s", i ? ", " : "", formats[i].name);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", formats[i].name);
 	if (given)
 		ep_say("--format=%s: there is no such format", given);
 	else
@@ -215,23 +202,19 @@ static void tell_formats(const char *name)
 
 	for (size_t i = 0; i < FORMATS; i++)
 		if (is_word_of(name, formats[i].options))
-			snprintf(list + strlen(list),
-				 sizeof(list) - strlen(list), "%s%s",
-				 *list ? " and --format=" : "",
-				 formats[i].name);
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+				 *list ? " and --format=" : "", formats[i].name);
 	ep_say("--%s is for --format=%s only", name, list);
 }
 
 /* Options of single formats, given for another. */
-static int refuse_foreign(const struct format *format,
-			  const struct ep_arguments *arguments)
+static int refuse_foreign(const struct format *format, const struct ep_arguments *arguments)
 {
 	for (size_t i = 0; i < arguments->given_count; i++) {
 		const char *name = arguments->given[i].option->name;
 
 		for (size_t j = 0; j < FORMATS; j++) {
-			if (&formats[j] == format ||
-			    is_word_of(name, format->options) ||
+			if (&formats[j] == format || is_word_of(name, format->options) ||
 			    !is_word_of(name, formats[j].options))
 				continue;
 			tell_formats(name);
@@ -267,8 +250,7 @@ static int take_percent(struct export *export, const char *percent)
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct export *export,
-			  const struct ep_arguments *arguments)
+static int take_arguments(struct export *export, const struct ep_arguments *arguments)
 {
 	const char *name = ep_argument(arguments, "format");
 	int result;
@@ -282,20 +264,17 @@ static int take_arguments(struct export *export,
 	export->gzip = ep_argument_given(arguments, "gzip") ||
 		       (export->path && ends_with(export->path, ".gz"));
 	export->what.raw_times = ep_argument_given(arguments, "raw-timestamps");
-	export->what.merge_threads =
-		ep_argument_given(arguments, "merge-threads");
+	export->what.merge_threads = ep_argument_given(arguments, "merge-threads");
 	result = refuse_foreign(export->format, arguments);
 	if (!result)
 		result = take_weight(export, ep_argument(arguments, "weight"));
 	if (!result)
-		result = take_percent(export,
-				      ep_argument(arguments, "min-percent"));
+		result = take_percent(export, ep_argument(arguments, "min-percent"));
 	return result ? result : ep_choose(&export->selection, arguments);
 }
 
 /* An exit status. */
-static int take_sources(struct export *export,
-			const struct ep_arguments *arguments)
+static int take_sources(struct export *export, const struct ep_arguments *arguments)
 {
 	const char *values[EP_VALUES_MAX];
 	size_t count = ep_argument_values(arguments, "sources", values);
@@ -334,8 +313,7 @@ static int run(const struct ep_arguments *arguments)
 		result = take_sources(&export, arguments);
 	if (result)
 		return result;
-	result = ep_session_open(&export.session, arguments,
-				 arguments->operands[0], true);
+	result = ep_session_open(&export.session, arguments, arguments->operands[0], true);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	status = write_calls(&export);
@@ -353,8 +331,7 @@ static const struct ep_option options[] = {
 	{"format", 'f', "FORMAT",
 	 "viztracer, chrome, jsonl, collapsed, speedscope, dot or funtrace: "
 	 "see below"},
-	{"output", 'o', "FILE",
-	 "write FILE, which appears whole or not at all; default stdout"},
+	{"output", 'o', "FILE", "write FILE, which appears whole or not at all; default stdout"},
 	{"gzip", 'z', NULL,
 	 "compress; also when FILE ends in .gz, which Perfetto and speedscope "
 	 "open as it is"},
@@ -364,10 +341,8 @@ static const struct ep_option options[] = {
 	{"raw-timestamps", 0, NULL,
 	 "viztracer, chrome: times of the TSC itself, not since the first "
 	 "record"},
-	{"weight", 0, "WHAT",
-	 "collapsed: self-time (default; in ns) or calls (how many)"},
-	{"merge-threads", 0, NULL,
-	 "collapsed: threads that have one name are one"},
+	{"weight", 0, "WHAT", "collapsed: self-time (default; in ns) or calls (how many)"},
+	{"merge-threads", 0, NULL, "collapsed: threads that have one name are one"},
 	{"min-percent", 0, "N",
 	 "dot: leave out functions and edges below N % of the time; default "
 	 "0.5"},
@@ -381,70 +356,69 @@ const struct ep_command ep_command_export = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "the calls as a file for another program's viewer",
-	.description =
-		"Writes the calls in the format of another program. Without "
-		"--format, a FILE that ends in .jsonl, .ndjson, .collapsed, "
-		".folded, .speedscope.json, .dot, .gv or .raw tells it. What a "
-		"format has no place for is left out of it; jsonl has all.\n\n"
-		"viztracer: JSON for vizviewer (pip install viztracer): the "
-		"threads on a time line; with --sources=DIR, the source of the "
-		"call that is selected, too. Only files below DIR are read, "
-		"whatever the program's debug information names, no link "
-		"leads out of it, and names that begin with a dot are left "
-		"out; what was taken is told. ui.perfetto.dev and "
-		"chrome://tracing open it too.\n\n"
-		"chrome: the Trace Event Format, for ui.perfetto.dev, "
-		"chrome://tracing and speedscope, without the sources, with "
-		"file, line, module and address of each call. In both, throws, "
-		"catches, longjmps, changes of the stack and places where "
-		"history is missing are instants. Viewers nest calls by their "
-		"times: those that share one are drawn 1 or 2 ns apart. "
-		"Perfetto draws 512 levels.\n\n"
-		"jsonl: one JSON object a line, for jq, DuckDB and pandas. The "
-		"first line is a header with the version of the fields, the "
-		"threads, and the time of day of zero; the last one tells how "
-		"many came between. A call's line comes when it ends, with its "
-		"number in its thread and its parent's. docs/jsonl.md has the "
-		"fields.\n\n"
-		"collapsed: folded stacks for flame graphs (flamegraph.pl, "
-		"inferno, d3-flame-graph, speedscope): thread, functions and a "
-		"number, the nanoseconds in just that stack, or the calls. A "
-		"call that did not return counts up to the end of the trace. "
-		"With --since, --until and --last=TIME only what lies within "
-		"counts; the callers of the last N calls count as a whole. A "
-		"semicolon in a name is \\x3b.\n\n"
-		"speedscope: for www.speedscope.app, a profile for each "
-		"thread.\n\n"
-		"dot: who called whom, for Graphviz (dot -Tsvg): calls and "
-		"time of functions and edges, a box for each module, warmer "
-		"colours for more time of its own. A dashed edge goes past "
-		"calls that were not selected.\n\n"
-		"funtrace: a funtrace.raw with one sample, for funtrace2viz; "
-		"binary. Calls, returns and catches, each with one time, in "
-		"TSC cycles; where history is missing it cannot tell.\n\n"
-		"Times count from the first record of the trace: microseconds "
-		"in viztracer and chrome, nanoseconds in the others. With "
-		"--raw-timestamps viztracer and chrome have microseconds of "
-		"the TSC, since it began to count: those of several files of "
-		"one machine can be compared. A call "
-		"that did not return begins and has no end (viztracer, chrome, "
-		"funtrace), has the flag did-not-return (jsonl), is in the "
-		"profile's name (speedscope), or has a bold frame (dot). Times "
-		"known within an interval only have both of its ends in the "
-		"args (viztracer, chrome), in fields of their own (jsonl), or "
-		"a ~ (dot); the profile's name tells that there are some "
-		"(speedscope); collapsed and funtrace take the best number. A "
-		"call from before the history begins where the history does, "
-		"and its args, flags or name say so. Where history is missing, "
-		"collapsed and speedscope have a frame [history is missing]. "
-		"Both show 1,000 frames of a stack; what is deeper is one "
-		"frame.\n\n"
-		"Notes (epitaph_note) are instants in viztracer and chrome, "
-		"spans (epitaph_mark_begin) slices on tracks of their own, for "
-		"they may overlap calls; jsonl has a line for each note and "
-		"each end of a span. The others have calls and their times "
-		"only: adding spans to collapsed and dot would count time "
-		"twice, speedscope has no instants, and funtrace neither.",
+	.description = "Writes the calls in the format of another program. Without "
+		       "--format, a FILE that ends in .jsonl, .ndjson, .collapsed, "
+		       ".folded, .speedscope.json, .dot, .gv or .raw tells it. What a "
+		       "format has no place for is left out of it; jsonl has all.\n\n"
+		       "viztracer: JSON for vizviewer (pip install viztracer): the "
+		       "threads on a time line; with --sources=DIR, the source of the "
+		       "call that is selected, too. Only files below DIR are read, "
+		       "whatever the program's debug information names, no link "
+		       "leads out of it, and names that begin with a dot are left "
+		       "out; what was taken is told. ui.perfetto.dev and "
+		       "chrome://tracing open it too.\n\n"
+		       "chrome: the Trace Event Format, for ui.perfetto.dev, "
+		       "chrome://tracing and speedscope, without the sources, with "
+		       "file, line, module and address of each call. In both, throws, "
+		       "catches, longjmps, changes of the stack and places where "
+		       "history is missing are instants. Viewers nest calls by their "
+		       "times: those that share one are drawn 1 or 2 ns apart. "
+		       "Perfetto draws 512 levels.\n\n"
+		       "jsonl: one JSON object a line, for jq, DuckDB and pandas. The "
+		       "first line is a header with the version of the fields, the "
+		       "threads, and the time of day of zero; the last one tells how "
+		       "many came between. A call's line comes when it ends, with its "
+		       "number in its thread and its parent's. docs/jsonl.md has the "
+		       "fields.\n\n"
+		       "collapsed: folded stacks for flame graphs (flamegraph.pl, "
+		       "inferno, d3-flame-graph, speedscope): thread, functions and a "
+		       "number, the nanoseconds in just that stack, or the calls. A "
+		       "call that did not return counts up to the end of the trace. "
+		       "With --since, --until and --last=TIME only what lies within "
+		       "counts; the callers of the last N calls count as a whole. A "
+		       "semicolon in a name is \\x3b.\n\n"
+		       "speedscope: for www.speedscope.app, a profile for each "
+		       "thread.\n\n"
+		       "dot: who called whom, for Graphviz (dot -Tsvg): calls and "
+		       "time of functions and edges, a box for each module, warmer "
+		       "colours for more time of its own. A dashed edge goes past "
+		       "calls that were not selected.\n\n"
+		       "funtrace: a funtrace.raw with one sample, for funtrace2viz; "
+		       "binary. Calls, returns and catches, each with one time, in "
+		       "TSC cycles; where history is missing it cannot tell.\n\n"
+		       "Times count from the first record of the trace: microseconds "
+		       "in viztracer and chrome, nanoseconds in the others. With "
+		       "--raw-timestamps viztracer and chrome have microseconds of "
+		       "the TSC, since it began to count: those of several files of "
+		       "one machine can be compared. A call "
+		       "that did not return begins and has no end (viztracer, chrome, "
+		       "funtrace), has the flag did-not-return (jsonl), is in the "
+		       "profile's name (speedscope), or has a bold frame (dot). Times "
+		       "known within an interval only have both of its ends in the "
+		       "args (viztracer, chrome), in fields of their own (jsonl), or "
+		       "a ~ (dot); the profile's name tells that there are some "
+		       "(speedscope); collapsed and funtrace take the best number. A "
+		       "call from before the history begins where the history does, "
+		       "and its args, flags or name say so. Where history is missing, "
+		       "collapsed and speedscope have a frame [history is missing]. "
+		       "Both show 1,000 frames of a stack; what is deeper is one "
+		       "frame.\n\n"
+		       "Notes (epitaph_note) are instants in viztracer and chrome, "
+		       "spans (epitaph_mark_begin) slices on tracks of their own, for "
+		       "they may overlap calls; jsonl has a line for each note and "
+		       "each end of a span. The others have calls and their times "
+		       "only: adding spans to collapsed and dot would count time "
+		       "twice, speedscope has no instants, and funtrace neither.",
 	.options = options,
 	.names = true,
 	.run = run,

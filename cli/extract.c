@@ -17,8 +17,7 @@
 #include "coredump/redact.h"
 #include "runtime/format.h"
 
-static int expand(struct ep_source *source, const char *pattern, char *path,
-		  size_t size)
+static int expand(struct ep_source *source, const char *pattern, char *path, size_t size)
 {
 	char executable[1024], host[256] = "";
 	struct ep_pattern_facts facts = {
@@ -35,8 +34,7 @@ static int expand(struct ep_source *source, const char *pattern, char *path,
 	}
 	gethostname(host, sizeof(host) - 1);
 	if (ep_source_auxv(source, AT_EXECFN, &at) == EP_OK &&
-	    ep_source_read_string(source, at, executable, sizeof(executable),
-				  NULL) == EP_OK)
+	    ep_source_read_string(source, at, executable, sizeof(executable), NULL) == EP_OK)
 		facts.executable = executable;
 	if (ep_pattern_expand(pattern, &facts, path, size, &err) == EP_OK)
 		return EP_OK;
@@ -60,8 +58,7 @@ int ep_extract_take_redact(const struct ep_arguments *arguments, uint32_t *bits)
 }
 
 /* An exit status. */
-static int take_options(const struct ep_arguments *arguments,
-			struct ep_extract_options *options)
+static int take_options(const struct ep_arguments *arguments, struct ep_extract_options *options)
 {
 	*options = EP_EXTRACT_DEFAULTS;
 	options->arena_only = ep_argument_given(arguments, "arena-only");
@@ -72,18 +69,18 @@ static int take_options(const struct ep_arguments *arguments,
 static void tell(const char *path, const struct ep_extract_result *result)
 {
 	fprintf(stderr,
-		"%s: %" PRIu64 " bytes, of the arena %" PRIu64 " of %" PRIu64
-		", stacks of %" PRIu64 " threads",
-		ep_shown(path), result->bytes_written, result->arena_saved,
-		result->arena_wanted, result->threads);
+		"%s: %" PRIu64 " bytes, of the arena %" PRIu64 " of %" PRIu64 ", stacks of %" PRIu64
+		" threads",
+		ep_shown(path), result->bytes_written, result->arena_saved, result->arena_wanted,
+		result->threads);
 	if (result->stacks_cut || result->stacks_missing)
-		fprintf(stderr, " (%" PRIu64 " cut, %" PRIu64 " missing)",
-			result->stacks_cut, result->stacks_missing);
+		fprintf(stderr, " (%" PRIu64 " cut, %" PRIu64 " missing)", result->stacks_cut,
+			result->stacks_missing);
 	fputc('\n', stderr);
 }
 
-int ep_extract_run(struct ep_session *session,
-		   const struct ep_arguments *arguments, FILE *tell_path)
+int ep_extract_run(struct ep_session *session, const struct ep_arguments *arguments,
+		   FILE *tell_path)
 {
 	struct ep_extract_options options;
 	struct ep_extract_result result;
@@ -93,14 +90,11 @@ int ep_extract_run(struct ep_session *session,
 
 	if (take_options(arguments, &options))
 		return EP_EXIT_USAGE;
-	if (expand(session->source, pattern ? pattern : "epitaph.%p.%n.core",
-		   path, sizeof(path)))
+	if (expand(session->source, pattern ? pattern : "epitaph.%p.%n.core", path, sizeof(path)))
 		return EP_EXIT_USAGE;
-	if (ep_extract(session->source, &session->found, path, &options,
-		       &result, &err)) {
+	if (ep_extract(session->source, &session->found, path, &options, &result, &err)) {
 		ep_say("%s", err.text);
-		return err.code == EP_E_USAGE ? EP_EXIT_USAGE
-					      : EP_EXIT_UNREADABLE;
+		return err.code == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
 	}
 	if (!ep_argument_given(arguments, "quiet"))
 		tell(path, &result);
@@ -113,8 +107,7 @@ int ep_extract_run(struct ep_session *session,
 
 /* ---- kept snapshots ---- */
 
-static int kept_extract_one(struct ep_session *session,
-			    const struct ep_arguments *arguments,
+static int kept_extract_one(struct ep_session *session, const struct ep_arguments *arguments,
 			    const struct ep_kept_found *which)
 {
 	const char *pattern = ep_argument(arguments, "output");
@@ -125,32 +118,28 @@ static int kept_extract_one(struct ep_session *session,
 
 	if (take_options(arguments, &options))
 		return EP_EXIT_USAGE;
-	snprintf(usual, sizeof(usual), "epitaph.%%p.kept-%" PRIu64 ".core",
-		 which->kept.number);
-	if (expand(session->source, pattern ? pattern : usual, path,
-		   sizeof(path)))
+	snprintf(usual, sizeof(usual), "epitaph.%%p.kept-%" PRIu64 ".core", which->kept.number);
+	if (expand(session->source, pattern ? pattern : usual, path, sizeof(path)))
 		return EP_EXIT_USAGE;
-	if (ep_kept_extract(session->source, &session->found, which, path,
-			    &options, &result, &err)) {
+	if (ep_kept_extract(session->source, &session->found, which, path, &options, &result,
+			    &err)) {
 		ep_say("%s", err.text);
 		if (err.code == EP_E_USAGE)
 			return EP_EXIT_USAGE;
-		return err.code == EP_E_UNSAVED || err.code == EP_END
-			       ? EP_EXIT_NOTHING
-			       : EP_EXIT_UNREADABLE;
+		return err.code == EP_E_UNSAVED || err.code == EP_END ? EP_EXIT_NOTHING
+								      : EP_EXIT_UNREADABLE;
 	}
 	if (!ep_argument_given(arguments, "quiet"))
 		fprintf(stderr,
-			"%s: %" PRIu64 " bytes, of kept snapshot %" PRIu64
-			" %" PRIu64 " of %" PRIu64 "\n",
-			path, result.bytes_written, which->kept.number,
-			result.saved, result.wanted);
+			"%s: %" PRIu64 " bytes, of kept snapshot %" PRIu64 " %" PRIu64
+			" of %" PRIu64 "\n",
+			path, result.bytes_written, which->kept.number, result.saved,
+			result.wanted);
 	return result.saved < result.wanted ? EP_EXIT_PARTIAL : session->status;
 }
 
 /* The worst of what became of each. */
-static int kept_extract_all(struct ep_session *session,
-			    const struct ep_arguments *arguments,
+static int kept_extract_all(struct ep_session *session, const struct ep_arguments *arguments,
 			    const struct ep_kept_list *kept)
 {
 	const char *pattern = ep_argument(arguments, "output");
@@ -163,18 +152,15 @@ static int kept_extract_all(struct ep_session *session,
 		return EP_EXIT_USAGE;
 	}
 	for (size_t i = 0; i < kept->count; i++) {
-		int result =
-			kept_extract_one(session, arguments, &kept->list[i]);
+		int result = kept_extract_one(session, arguments, &kept->list[i]);
 
 		worst = result > worst ? result : worst;
 	}
 	return worst;
 }
 
-static int kept_extract_number(struct ep_session *session,
-			       const struct ep_arguments *arguments,
-			       const struct ep_kept_list *kept,
-			       const char *text)
+static int kept_extract_number(struct ep_session *session, const struct ep_arguments *arguments,
+			       const struct ep_kept_list *kept, const char *text)
 {
 	char *end;
 	uint64_t number = strtoull(text, &end, 10);
@@ -195,8 +181,8 @@ static int kept_extract_number(struct ep_session *session,
 	return EP_EXIT_NOTHING;
 }
 
-static int kept_extract(struct ep_session *session,
-			const struct ep_arguments *arguments, const char *text)
+static int kept_extract(struct ep_session *session, const struct ep_arguments *arguments,
+			const char *text)
 {
 	struct ep_kept_list kept;
 	struct ep_err err = {0};
@@ -229,8 +215,7 @@ static int run(const struct ep_arguments *arguments)
 
 	if (result)
 		return result;
-	result = ep_session_open_source(&session, arguments,
-					arguments->operands[0]);
+	result = ep_session_open_source(&session, arguments, arguments->operands[0]);
 	if (!session.source)
 		return result;
 	if (result > EP_EXIT_PARTIAL) {
@@ -256,11 +241,9 @@ static const struct ep_option options[] = {
 	 "leave out what the words name: cmdline, paths, notes, stacks, "
 	 "registers, several with commas between them, or all"},
 	{"arena-only", 0, NULL, "nothing but the trace and the notes"},
-	{"executable", 'e', "FILE",
-	 "the program's file, when it is not where the core says"},
+	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
-	{"sample", 0, "N",
-	 "of a funtrace.raw the Nth sample, from 0 on; default the last"},
+	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
 	{"quiet", 'q', NULL, "do not tell what was saved"},
 	{NULL, 0, NULL, NULL},
 };
@@ -271,23 +254,22 @@ const struct ep_command ep_command_extract = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "save the trace of a core or a process as a small core",
-	.description =
-		"Writes a snapshot: a small core with the trace, the registers "
-		"of all threads, the tops of their stacks and what a debugger "
-		"needs to unwind them. gdb, eu-stack and epitaph open it like "
-		"the core it was taken from.\n\n"
-		"A running process is not stopped. What could not be saved is "
-		"counted, told and kept in the snapshot.\n\n"
-		"It may hold what is not for everybody: --redact leaves out "
-		"the command line, paths, what the program said in notes and "
-		"names of spans and threads, stacks and registers. Function "
-		"names and build-ids work all the same, and the snapshot says "
-		"what is not in it (docs/privacy.md).\n\n"
-		"Snapshots that the program itself kept in memory "
-		"(epitaph_snapshot_take) are part of the snapshot; with --kept "
-		"one of them becomes a file of its own, to be read like any "
-		"other: it shows the moment at which it was taken, without "
-		"stacks.",
+	.description = "Writes a snapshot: a small core with the trace, the registers "
+		       "of all threads, the tops of their stacks and what a debugger "
+		       "needs to unwind them. gdb, eu-stack and epitaph open it like "
+		       "the core it was taken from.\n\n"
+		       "A running process is not stopped. What could not be saved is "
+		       "counted, told and kept in the snapshot.\n\n"
+		       "It may hold what is not for everybody: --redact leaves out "
+		       "the command line, paths, what the program said in notes and "
+		       "names of spans and threads, stacks and registers. Function "
+		       "names and build-ids work all the same, and the snapshot says "
+		       "what is not in it (docs/privacy.md).\n\n"
+		       "Snapshots that the program itself kept in memory "
+		       "(epitaph_snapshot_take) are part of the snapshot; with --kept "
+		       "one of them becomes a file of its own, to be read like any "
+		       "other: it shows the moment at which it was taken, without "
+		       "stacks.",
 	.options = options,
 	.run = run,
 };

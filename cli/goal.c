@@ -96,8 +96,7 @@ static int read_costs(struct ep_costs *costs, const char *path)
 	ep_sheet_deinit(&sheet);
 	if (result != EP_EXIT_NOTHING)
 		return result;
-	ep_say("%s: has no [costs]; epitaph calibrate -o %s writes them", path,
-	       path);
+	ep_say("%s: has no [costs]; epitaph calibrate -o %s writes them", path, path);
 	return EP_EXIT_UNREADABLE;
 }
 
@@ -132,9 +131,7 @@ static int load(struct ep_counts **out, const char *name)
 		       name);
 	else if (rc)
 		ep_say("%s", err.text);
-	return rc == EP_END ? EP_EXIT_NOTHING
-	       : rc         ? EP_EXIT_UNREADABLE
-			    : EP_EXIT_COMPLETE;
+	return rc == EP_END ? EP_EXIT_NOTHING : rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
 }
 
 static int add(struct ep_counts *into, const char *name)
@@ -157,8 +154,8 @@ static void tell_incomplete(const struct ep_counts *counts)
 {
 	for (size_t i = 0; i < counts->run_count; i++)
 		if (counts->runs[i].incomplete[0])
-			ep_say("%s (pid %u): %s", counts->runs[i].program,
-			       counts->runs[i].pid, counts->runs[i].incomplete);
+			ep_say("%s (pid %u): %s", counts->runs[i].program, counts->runs[i].pid,
+			       counts->runs[i].incomplete);
 	if (counts->overflow)
 		ep_say("a sum of calls does not fit into 64 bits");
 }
@@ -184,12 +181,10 @@ int ep_goal_counts(struct ep_counts **out, char *const *names, int count)
 	return EP_EXIT_PARTIAL;
 }
 
-double ep_goal_seconds(const struct ep_counts *counts,
-		       const struct ep_costs *costs)
+double ep_goal_seconds(const struct ep_counts *counts, const struct ep_costs *costs)
 {
 	double took = (double)ep_counts_cpu(counts) / 1e9;
-	double counting =
-		(double)counts->calls * costs->of[EP_COST_COUNTING].ns / 1e9;
+	double counting = (double)counts->calls * costs->of[EP_COST_COUNTING].ns / 1e9;
 
 	return fmax(took - counting, took / 10);
 }

@@ -42,8 +42,7 @@ static int close_it(void *cookie)
 
 FILE *ep_gzip_open(int fd)
 {
-	const cookie_io_functions_t functions = {.write = write_some,
-						 .close = close_it};
+	const cookie_io_functions_t functions = {.write = write_some, .close = close_it};
 	int own = dup(fd);
 	/* Level 4: half of the time of 6 for a tenth more bytes. */
 	gzFile zipped = own < 0 ? NULL : gzdopen(own, "wb4");

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* Writes a gzip file to `fd`, which stays open; it is whole when fclose has
- * returned 0. NULL with errno. */
+/* Writes a gzip file to `fd`, which stays open; it is whole when fclose has returned 0. NULL with
+ * errno. */
 FILE *ep_gzip_open(int fd);
 
 #endif

@@ -68,26 +68,22 @@ void ep_help_all(FILE *out)
 {
 	fputs("usage: epitaph COMMAND [options] SOURCE\n\n", out);
 	for (size_t i = 0; ep_commands[i]; i++)
-		fprintf(out, "  %-12s  %s\n", ep_commands[i]->name,
-			ep_commands[i]->summary);
+		fprintf(out, "  %-12s  %s\n", ep_commands[i]->name, ep_commands[i]->summary);
 	fputc('\n', out);
 	wrap(out, 0, 0, ep_help_source);
 	fputs("epitaph COMMAND --help tells more; --version the version.\n\n"
 	      "exit status:\n",
 	      out);
 	for (size_t i = 0; ep_help_statuses[i]; i += 2)
-		fprintf(out, "  %-3s %s\n", ep_help_statuses[i],
-			ep_help_statuses[i + 1]);
+		fprintf(out, "  %-3s %s\n", ep_help_statuses[i], ep_help_statuses[i + 1]);
 }
 
 static void print_option(const struct ep_option *option)
 {
 	char text[64];
-	int length = snprintf(text, sizeof(text), "  %c%c%s--%s%s%s",
-			      option->letter ? '-' : ' ',
-			      option->letter ? option->letter : ' ',
-			      option->letter ? ", " : "  ", option->name,
-			      option->metavar ? "=" : "",
+	int length = snprintf(text, sizeof(text), "  %c%c%s--%s%s%s", option->letter ? '-' : ' ',
+			      option->letter ? option->letter : ' ', option->letter ? ", " : "  ",
+			      option->name, option->metavar ? "=" : "",
 			      option->metavar ? option->metavar : "");
 
 	fputs(text, stdout);
@@ -102,8 +98,7 @@ void ep_help_command(const struct ep_command *command)
 {
 	const struct ep_option *option;
 
-	printf("usage: epitaph %s [options] %s\n\n", command->name,
-	       command->operands);
+	printf("usage: epitaph %s [options] %s\n\n", command->name, command->operands);
 	wrap(stdout, 0, 0, command->description);
 	printf("\noptions:\n");
 	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
@@ -136,8 +131,7 @@ static int run_help(const struct ep_arguments *arguments)
 	int words;
 
 	if (directory)
-		return ep_help_man_pages(directory) ? EP_EXIT_UNREADABLE
-						    : EP_EXIT_COMPLETE;
+		return ep_help_man_pages(directory) ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
 	if (shell) {
 		if (ep_help_completion(shell) == 0)
 			return EP_EXIT_COMPLETE;
@@ -150,11 +144,9 @@ static int run_help(const struct ep_arguments *arguments)
 		ep_help_all(stdout);
 		return EP_EXIT_COMPLETE;
 	}
-	if (arguments->operand_count == 1 &&
-	    ep_help_group(arguments->operands[0]))
+	if (arguments->operand_count == 1 && ep_help_group(arguments->operands[0]))
 		return EP_EXIT_COMPLETE;
-	command = ep_command_take(arguments->operand_count, arguments->operands,
-				  &words);
+	command = ep_command_take(arguments->operand_count, arguments->operands, &words);
 	if (command && words == arguments->operand_count) {
 		ep_help_command(command);
 		return EP_EXIT_COMPLETE;
@@ -166,8 +158,7 @@ static int run_help(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"man-pages", 0, "DIR", "write all man pages into DIR"},
-	{"completion", 0, "SHELL",
-	 "print the completion for bash, zsh or fish"},
+	{"completion", 0, "SHELL", "print the completion for bash, zsh or fish"},
 	{NULL, 0, NULL, NULL},
 };
 

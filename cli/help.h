@@ -13,12 +13,11 @@ void ep_help_all(FILE *out);
 /* One command's --help, on stdout. */
 void ep_help_command(const struct ep_command *command);
 
-/* Of the commands of two words that begin with `word`: false, there are none.
- */
+/* Of the commands of two words that begin with `word`: false, there are none. */
 bool ep_help_group(const char *word);
 
-/* epitaph.1 and epitaph-COMMAND.1 into `directory`, which is made if it is not
- * there. 0, or -1 with errno and a message told. */
+/* epitaph.1 and epitaph-COMMAND.1 into `directory`, which is made if it is not there. 0, or -1 with
+ * errno and a message told. */
 int ep_help_man_pages(const char *directory);
 
 /* The completion for `shell`: bash, zsh or fish. -1: no such shell. */

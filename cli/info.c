@@ -36,13 +36,11 @@ static void hex(char *out, const uint8_t *bytes, uint32_t size)
 	out[2 * size] = 0;
 }
 
-/* ---- for people -----------------------------------------------------------
- */
+/* ---- for people ----------------------------------------------------------- */
 
 static void print_life(const struct ep_session *session)
 {
-	const struct ep_arena_file *file =
-		ep_source_arena_file(session->source);
+	const struct ep_arena_file *file = ep_source_arena_file(session->source);
 	char text[512];
 
 	if (!file)
@@ -75,17 +73,14 @@ static void print_process(const struct ep_session *session)
 	else
 		printf("process    pid %u, parent %u, uid %u, on %s (Linux "
 		       "%s)\n",
-		       process->pid, process->parent_pid, process->uid,
-		       process->host, process->kernel);
+		       process->pid, process->parent_pid, process->uid, process->host,
+		       process->kernel);
 	if (process->start_realtime)
-		printf("started    %s\n",
-		       ep_timetext_clock(text, process->start_realtime));
+		printf("started    %s\n", ep_timetext_clock(text, process->start_realtime));
 	print_life(session);
 	if (ep_trace_realtime(trace, trace->last_tsc))
 		printf("last event %s\n",
-		       ep_timetext_clock(
-			       text,
-			       ep_trace_realtime(trace, trace->last_tsc)));
+		       ep_timetext_clock(text, ep_trace_realtime(trace, trace->last_tsc)));
 	if (ep_end_text(&trace->end, silence, sizeof(silence)))
 		printf("silence    %s\n", silence);
 }
@@ -97,18 +92,15 @@ static void print_clock(const struct ep_trace *trace)
 	else if (trace->clock.anchors)
 		printf("clock      %.6f ns per tick, right to %.3f ppm, %u "
 		       "anchors\n",
-		       trace->clock.ns_per_tick,
-		       (double)trace->clock.error_ppb / 1000,
+		       trace->clock.ns_per_tick, (double)trace->clock.error_ppb / 1000,
 		       trace->clock.anchors);
 	else
-		printf("clock      %.6f ns per tick, right to %.3f ppm\n",
-		       trace->clock.ns_per_tick,
+		printf("clock      %.6f ns per tick, right to %.3f ppm\n", trace->clock.ns_per_tick,
 		       (double)trace->clock.error_ppb / 1000);
 }
 
 /* There is no arena in it, nor settings of ours. */
-static void print_funtrace(const struct ep_funtrace_facts *facts,
-			   const struct ep_trace *trace)
+static void print_funtrace(const struct ep_funtrace_facts *facts, const struct ep_trace *trace)
 {
 	printf("format     funtrace.raw, sample %zu of %zu (from 0 on): "
 	       "%" PRIu64 " entries\n",
@@ -129,24 +121,20 @@ static void print_arena(const struct ep_session *session)
 		print_funtrace(ep_source_funtrace(session->source), trace);
 		return;
 	}
-	printf("arena      %zu bytes at 0x%" PRIx64 ", found by %s%s%s%s\n",
-	       session->image.size, session->image.address,
-	       ep_found_text(session->found.how),
+	printf("arena      %zu bytes at 0x%" PRIx64 ", found by %s%s%s%s\n", session->image.size,
+	       session->image.address, ep_found_text(session->found.how),
 	       session->found.where[0] ? " (" : "", session->found.where,
 	       session->found.where[0] ? ")" : "");
-	printf("format     %u.%u, runtime %s\n", arena->root.major,
-	       arena->root.minor, trace->process.runtime);
-	printf("settings   memory %" PRIu64 " KiB, rings up to %" PRIu64
-	       " KiB, time stamps ",
+	printf("format     %u.%u, runtime %s\n", arena->root.major, arena->root.minor,
+	       trace->process.runtime);
+	printf("settings   memory %" PRIu64 " KiB, rings up to %" PRIu64 " KiB, time stamps ",
 	       arena->memory_size / 1024, arena->ring_size / 1024);
 	if (arena->timestamp_every)
 		printf("one in %u", arena->timestamp_every);
 	else
-		printf("auto (clock budget %.1f %%)",
-		       arena->clock_budget / 1e4);
+		printf("auto (clock budget %.1f %%)", arena->clock_budget / 1e4);
 	if (arena->min_duration)
-		printf(", calls below %" PRIu64 " cycles dropped",
-		       arena->min_duration);
+		printf(", calls below %" PRIu64 " cycles dropped", arena->min_duration);
 	printf("%s\n", arena->gate & EP_GATE_COUNTING ? ", counting"
 		       : arena->gate                  ? ", paused"
 						      : "");
@@ -165,8 +153,7 @@ static void print_losses(const struct ep_trace *trace)
 	for (size_t i = 0; i < count; i++) {
 		if (!list[i].count)
 			continue;
-		printf("%s %" PRIu64 " %s\n", head, list[i].count,
-		       list[i].text);
+		printf("%s %" PRIu64 " %s\n", head, list[i].count, list[i].text);
 		head = "          ";
 	}
 	if (*head == 'l')
@@ -175,8 +162,8 @@ static void print_losses(const struct ep_trace *trace)
 		if (trace->threads[i].blocks_missed)
 			printf("           %" PRIu64 " of them of thread %u "
 			       "%s\n",
-			       trace->threads[i].blocks_missed,
-			       trace->threads[i].tid, trace->threads[i].name);
+			       trace->threads[i].blocks_missed, trace->threads[i].tid,
+			       trace->threads[i].name);
 }
 
 /* ---- watchdogs ---- */
@@ -192,10 +179,8 @@ static void print_watchdogs(const struct ep_trace *trace)
 		       "%s before the end; %" PRIu64 " misses%s\n",
 		       one->name, ep_timetext(deadline, one->deadline),
 		       one->paused ? "paused, " : "", one->fed_by,
-		       ep_timetext(ago, ep_trace_ago(trace, one->fed_tsc)),
-		       one->misses,
-		       ep_trace_watchdog_late(trace, one) ? ", it is late"
-							  : "");
+		       ep_timetext(ago, ep_trace_ago(trace, one->fed_tsc)), one->misses,
+		       ep_trace_watchdog_late(trace, one) ? ", it is late" : "");
 	}
 	if (trace->stacks_tsc)
 		printf("stacks     of %zu threads, taken at the last miss; "
@@ -206,20 +191,17 @@ static void print_watchdogs(const struct ep_trace *trace)
 static void json_watchdog(struct ep_json *json, const struct ep_trace *trace,
 			  const struct ep_trace_watchdog *one)
 {
-	static const char *const actions[] = {"unknown", "abort", "snapshot",
-					      "call"};
+	static const char *const actions[] = {"unknown", "abort", "snapshot", "call"};
 
 	ep_json_object(json);
 	ep_json_member_text(json, "name", one->name);
 	ep_json_member_int(json, "deadline_ns", one->deadline);
-	ep_json_member_text(
-		json, "action",
-		actions[one->action <= EP_WATCHDOG_CALL ? one->action : 0]);
+	ep_json_member_text(json, "action",
+			    actions[one->action <= EP_WATCHDOG_CALL ? one->action : 0]);
 	ep_json_member_bool(json, "paused", one->paused);
 	ep_json_member_uint(json, "created_by", one->created_by);
 	ep_json_member_uint(json, "fed_by", one->fed_by);
-	ep_json_member_int(json, "fed_ago_ns",
-			   ep_trace_ago(trace, one->fed_tsc));
+	ep_json_member_int(json, "fed_ago_ns", ep_trace_ago(trace, one->fed_tsc));
 	ep_json_member_int(json, "late_ns", ep_trace_watchdog_late(trace, one));
 	ep_json_member_uint(json, "misses", one->misses);
 	ep_json_member_uint(json, "missed_by", one->missed_by);
@@ -249,26 +231,20 @@ static const char *taker(const struct ep_trace *trace, uint32_t tid)
 	return name;
 }
 
-static void print_kept_one(const struct ep_trace *trace,
-			   const struct ep_kept_found *found)
+static void print_kept_one(const struct ep_trace *trace, const struct ep_kept_found *found)
 {
 	const struct ep_kept *kept = &found->kept;
 	char when[EP_TIMETEXT_SIZE + 16], span[EP_TIMETEXT_SIZE];
 
-	printf("kept       %" PRIu64 ": %" PRIu64 " KiB, taken by %u %s",
-	       kept->number, kept->size / 1024, kept->tid,
-	       taker(trace, kept->tid));
+	printf("kept       %" PRIu64 ": %" PRIu64 " KiB, taken by %u %s", kept->number,
+	       kept->size / 1024, kept->tid, taker(trace, kept->tid));
 	if (ep_trace_realtime(trace, kept->tsc))
-		printf(" at %s",
-		       ep_timetext_clock(when,
-					 ep_trace_realtime(trace, kept->tsc)));
+		printf(" at %s", ep_timetext_clock(when, ep_trace_realtime(trace, kept->tsc)));
 	if (kept->since && kept->since < kept->tsc)
 		printf(", going back %s",
-		       ep_timetext(span,
-				   ep_trace_ns(trace, kept->since, kept->tsc)));
+		       ep_timetext(span, ep_trace_ns(trace, kept->since, kept->tsc)));
 	if (found->present < kept->size)
-		printf(", %" PRIu64 " KiB not saved",
-		       (kept->size - found->present) / 1024);
+		printf(", %" PRIu64 " KiB not saved", (kept->size - found->present) / 1024);
 	printf("\n");
 }
 
@@ -281,9 +257,7 @@ static void print_kept(const struct ep_session *session)
 	if (arena->kept_tsc)
 		printf("kept       this is a snapshot that the program kept in "
 		       "memory, taken at %s\n",
-		       ep_timetext_clock(when,
-					 ep_trace_realtime(session->trace,
-							   arena->kept_tsc)));
+		       ep_timetext_clock(when, ep_trace_realtime(session->trace, arena->kept_tsc)));
 	if (ep_kept_list(&kept, session->source, &session->found, NULL))
 		return;
 	for (size_t i = 0; i < kept.count; i++)
@@ -297,22 +271,20 @@ static void print_threads(const struct ep_trace *trace)
 {
 	char back[EP_TIMETEXT_SIZE], span[EP_TIMETEXT_SIZE];
 
-	printf("\n%-8s %-16s %-8s %8s %14s %14s\n", "tid", "thread", "state",
-	       "blocks", "history", "last event");
+	printf("\n%-8s %-16s %-8s %8s %14s %14s\n", "tid", "thread", "state", "blocks", "history",
+	       "last event");
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		const struct ep_trace_thread *thread = &trace->threads[i];
 
 		if (!thread->block_count) {
-			printf("%-8u %-16s %-8s %8s\n", thread->tid,
-			       thread->name, state_text(thread), "-");
+			printf("%-8u %-16s %-8s %8s\n", thread->tid, thread->name,
+			       state_text(thread), "-");
 			continue;
 		}
-		printf("%-8u %-16s %-8s %8zu %14s %14s%s\n", thread->tid,
-		       thread->name, state_text(thread), thread->block_count,
-		       ep_timetext(span, ep_trace_ns(trace, thread->first_tsc,
-						     thread->last_tsc)),
-		       ep_timetext(back, ep_trace_ns(trace, trace->end.tsc,
-						     thread->last_tsc)),
+		printf("%-8u %-16s %-8s %8zu %14s %14s%s\n", thread->tid, thread->name,
+		       state_text(thread), thread->block_count,
+		       ep_timetext(span, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc)),
+		       ep_timetext(back, ep_trace_ns(trace, trace->end.tsc, thread->last_tsc)),
 		       thread->from_start ? "  whole" : "");
 	}
 }
@@ -327,16 +299,14 @@ static void print_modules(const struct ep_trace *trace)
 
 		hex(id, module->build_id, module->build_id_size);
 		shown = ep_utf8_escape(module->path, strlen(module->path));
-		printf("0x%014" PRIx64 "-0x%014" PRIx64 " %-40s %s%s\n",
-		       module->start, module->end, *id ? id : "none",
-		       shown ? shown : "?",
+		printf("0x%014" PRIx64 "-0x%014" PRIx64 " %-40s %s%s\n", module->start, module->end,
+		       *id ? id : "none", shown ? shown : "?",
 		       module->unload_tsc ? " (unloaded)" : "");
 		free(shown);
 	}
 }
 
-/* ---- for programs ---------------------------------------------------------
- */
+/* ---- for programs --------------------------------------------------------- */
 
 static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 			const struct ep_trace_thread *thread)
@@ -351,13 +321,10 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "blocks_missed", thread->blocks_missed);
 	ep_json_member_bool(json, "whole", thread->from_start);
 	ep_json_key(json, "history_ns");
-	ep_json_int(json,
-		    ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
+	ep_json_int(json, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
 	ep_json_key(json, "last_event_ns");
-	ep_json_int(json, thread->block_count
-				  ? ep_trace_ns(trace, trace->end.tsc,
-						thread->last_tsc)
-				  : 0);
+	ep_json_int(json,
+		    thread->block_count ? ep_trace_ns(trace, trace->end.tsc, thread->last_tsc) : 0);
 	/* One record in how many was to be timed, block by block. */
 	ep_json_key(json, "every");
 	ep_json_array(json);
@@ -367,8 +334,7 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_object_end(json);
 }
 
-static void json_module(struct ep_json *json,
-			const struct ep_trace_module *module)
+static void json_module(struct ep_json *json, const struct ep_trace_module *module)
 {
 	char id[2 * EP_BUILD_ID_MAX + 1];
 
@@ -384,8 +350,7 @@ static void json_module(struct ep_json *json,
 }
 
 /* Only for a funtrace.raw. */
-static void json_funtrace(struct ep_json *json,
-			  const struct ep_funtrace_facts *facts)
+static void json_funtrace(struct ep_json *json, const struct ep_funtrace_facts *facts)
 {
 	if (!facts)
 		return;
@@ -397,10 +362,8 @@ static void json_funtrace(struct ep_json *json,
 	ep_json_member_uint(json, "entries_refused", facts->entries_refused);
 	ep_json_member_uint(json, "returns_unknown", facts->returns_unknown);
 	ep_json_member_uint(json, "scheduling_bytes", facts->scheduling);
-	ep_json_member_uint(json, "scheduling_events",
-			    facts->scheduling_events);
-	ep_json_member_uint(json, "scheduling_refused",
-			    facts->scheduling_refused);
+	ep_json_member_uint(json, "scheduling_events", facts->scheduling_events);
+	ep_json_member_uint(json, "scheduling_refused", facts->scheduling_refused);
 	ep_json_object_end(json);
 }
 
@@ -411,8 +374,7 @@ static void json_redacted(struct ep_json *json, uint32_t redacted)
 	ep_redact_words(words, sizeof(words), redacted);
 	ep_json_key(json, "left_out");
 	ep_json_array(json);
-	for (word = strtok_r(words, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save))
+	for (word = strtok_r(words, ",", &save); word; word = strtok_r(NULL, ",", &save))
 		ep_json_string(json, word);
 	ep_json_array_end(json);
 }
@@ -430,16 +392,12 @@ static void json_process(struct ep_json *json, const struct ep_session *session)
 	ep_json_member_text(json, "command_line", trace->process.command_line);
 	json_redacted(json, ep_source_redacted(session->source));
 	ep_json_member_text(json, "host", trace->process.host);
-	ep_json_member_uint(json, "start_realtime_ns",
-			    trace->process.start_realtime);
-	ep_json_member_uint(json, "last_realtime_ns",
-			    ep_trace_realtime(trace, trace->last_tsc));
+	ep_json_member_uint(json, "start_realtime_ns", trace->process.start_realtime);
+	ep_json_member_uint(json, "last_realtime_ns", ep_trace_realtime(trace, trace->last_tsc));
 	ep_end_json(&trace->end, json);
 	ep_json_member_uint(json, "clock_error_ppb", trace->clock.error_ppb);
-	ep_json_member_bool(json, "paused",
-			    (trace->arena.gate & ~EP_GATE_COUNTING) != 0);
-	ep_json_member_bool(json, "counting",
-			    (trace->arena.gate & EP_GATE_COUNTING) != 0);
+	ep_json_member_bool(json, "paused", (trace->arena.gate & ~EP_GATE_COUNTING) != 0);
+	ep_json_member_bool(json, "counting", (trace->arena.gate & EP_GATE_COUNTING) != 0);
 }
 
 static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
@@ -452,8 +410,7 @@ static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "tid", kept->tid);
 	ep_json_member_uint(json, "bytes", kept->size);
 	ep_json_member_uint(json, "saved_bytes", found->present);
-	ep_json_member_uint(json, "realtime_ns",
-			    ep_trace_realtime(trace, kept->tsc));
+	ep_json_member_uint(json, "realtime_ns", ep_trace_realtime(trace, kept->tsc));
 	if (kept->since) {
 		ep_json_key(json, "span_ns");
 		ep_json_int(json, ep_trace_ns(trace, kept->since, kept->tsc));
@@ -481,8 +438,7 @@ static void json_kept(struct ep_json *json, const struct ep_session *session)
 {
 	struct ep_kept_list kept;
 
-	ep_json_member_bool(json, "is_kept",
-			    session->trace->arena.kept_tsc != 0);
+	ep_json_member_bool(json, "is_kept", session->trace->arena.kept_tsc != 0);
 	if (ep_kept_list(&kept, session->source, &session->found, NULL))
 		return;
 	ep_json_key(json, "kept");
@@ -531,8 +487,7 @@ static int print_json(const struct ep_session *session)
 static int run(const struct ep_arguments *arguments)
 {
 	struct ep_session session;
-	int result = ep_session_open(&session, arguments,
-				     arguments->operands[0], true);
+	int result = ep_session_open(&session, arguments, arguments->operands[0], true);
 	int status = EP_EXIT_COMPLETE;
 
 	if (result > EP_EXIT_PARTIAL)
@@ -559,11 +514,9 @@ static int run(const struct ep_arguments *arguments)
 static const struct ep_option options[] = {
 	{"modules", 'm', NULL, "list the modules with their build-ids"},
 	{"json", 'j', NULL, "for programs; its \"version\" is 1"},
-	{"executable", 'e', "FILE",
-	 "the program's file, when it is not where the core says"},
+	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
-	{"sample", 0, "N",
-	 "of a funtrace.raw the Nth sample, from 0 on; default the last"},
+	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -573,14 +526,13 @@ const struct ep_command ep_command_info = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "what is in it, how complete, how far back",
-	.description =
-		"Tells what a core, a snapshot or a running process holds: the "
-		"program, the settings of the trace, each thread with how far "
-		"back its history goes, how exact the clock is, and everything "
-		"that was lost.\n\n"
-		"A thread whose history is \"whole\" is known from its first "
-		"event on; of the others the beginning was overwritten, or is "
-		"in the trace of the process that was forked.",
+	.description = "Tells what a core, a snapshot or a running process holds: the "
+		       "program, the settings of the trace, each thread with how far "
+		       "back its history goes, how exact the clock is, and everything "
+		       "that was lost.\n\n"
+		       "A thread whose history is \"whole\" is known from its first "
+		       "event on; of the others the beginning was overwritten, or is "
+		       "in the trace of the process that was forked.",
 	.options = options,
 	.run = run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* info_sched.c: scheduling events: from where, since when, of how many threads,
- * and what is missing; or why there are none. */
+/* info_sched.c: scheduling events: from where, since when, of how many threads, and what is
+ * missing; or why there are none. */
 #include "cli/info_sched.h"
 
 #include <inttypes.h>
@@ -22,15 +22,12 @@ static const char *source_text(const struct ep_sched *head)
 static const char *state_text(const struct ep_sched *head)
 {
 	static const char *const words[] = {
-		[EP_SCHED_OFF] = "not-begun",
-		[EP_SCHED_STARTING] = "starting",
-		[EP_SCHED_ON] = "on",
-		[EP_SCHED_STOPPED] = "stopped",
+		[EP_SCHED_OFF] = "not-begun",   [EP_SCHED_STARTING] = "starting",
+		[EP_SCHED_ON] = "on",           [EP_SCHED_STOPPED] = "stopped",
 		[EP_SCHED_REFUSED] = "refused",
 	};
 
-	return head->state < sizeof(words) / sizeof(*words) ? words[head->state]
-							    : "unknown";
+	return head->state < sizeof(words) / sizeof(*words) ? words[head->state] : "unknown";
 }
 
 /* Threads of the process of which something is known. */
@@ -39,8 +36,7 @@ static unsigned threads_known(const struct ep_trace *trace)
 	unsigned count = 0;
 
 	for (size_t i = 0; i < trace->thread_count; i++)
-		count += ep_schedule_task(trace->schedule,
-					  trace->threads[i].tid) != NULL;
+		count += ep_schedule_task(trace->schedule, trace->threads[i].tid) != NULL;
 	return count;
 }
 
@@ -62,8 +58,7 @@ static bool is_own(const struct ep_trace *trace, uint32_t tid)
 }
 
 /* By CPU. */
-static void occupancy_of(const struct ep_trace *trace,
-			 struct occupancy cpus[CPUS])
+static void occupancy_of(const struct ep_trace *trace, struct occupancy cpus[CPUS])
 {
 	const struct ep_schedule *schedule = trace->schedule;
 
@@ -106,10 +101,8 @@ static void json_occupancy(struct ep_json *json, const struct ep_trace *trace)
 			continue;
 		ep_json_object(json);
 		ep_json_member_uint(json, "cpu", i);
-		ep_json_member_int(json, "busy_ns",
-				   ep_trace_ns(trace, 0, cpus[i].busy));
-		ep_json_member_int(json, "own_ns",
-				   ep_trace_ns(trace, 0, cpus[i].own));
+		ep_json_member_int(json, "busy_ns", ep_trace_ns(trace, 0, cpus[i].busy));
+		ep_json_member_int(json, "own_ns", ep_trace_ns(trace, 0, cpus[i].own));
 		ep_json_object_end(json);
 	}
 	ep_json_array_end(json);
@@ -120,11 +113,10 @@ static void json_occupancy(struct ep_json *json, const struct ep_trace *trace)
 static void print_nothing(const struct ep_sched *head)
 {
 	if (head->state != EP_SCHED_REFUSED) {
-		printf("scheduling %s\n",
-		       head->state == EP_SCHED_STARTING
-			       ? "was about to be recorded"
-			       : "not recorded yet: the process was young, or "
-				 "traced little");
+		printf("scheduling %s\n", head->state == EP_SCHED_STARTING
+						  ? "was about to be recorded"
+						  : "not recorded yet: the process was young, or "
+						    "traced little");
 		return;
 	}
 	printf("scheduling not recorded:");
@@ -142,8 +134,7 @@ static const char *until(const struct ep_trace *trace, char *out, size_t size)
 	char text[EP_TIMETEXT_SIZE];
 
 	if (ns > 0)
-		snprintf(out, size, "up to %s before the end",
-			 ep_timetext(text, ns));
+		snprintf(out, size, "up to %s before the end", ep_timetext(text, ns));
 	else
 		snprintf(out, size, "up to the end");
 	return out;
@@ -165,11 +156,9 @@ void ep_info_print_schedule(const struct ep_trace *trace)
 	}
 	printf("scheduling %s%s: %" PRIu64 " switches and %" PRIu64
 	       " wakings, of %u threads; %s, %s\n",
-	       source_text(&schedule->head),
-	       schedule->head.machine ? ", the whole machine" : "",
+	       source_text(&schedule->head), schedule->head.machine ? ", the whole machine" : "",
 	       schedule->switches, schedule->wakings, threads_known(trace),
-	       ep_timetext(span,
-			   ep_trace_ns(trace, schedule->first, schedule->last)),
+	       ep_timetext(span, ep_trace_ns(trace, schedule->first, schedule->last)),
 	       until(trace, ago, sizeof(ago)));
 	if (schedule->happening_count)
 		printf("           %zu system calls, interrupts and page "
@@ -181,8 +170,7 @@ void ep_info_print_schedule(const struct ep_trace *trace)
 		       "(EPITAPH_SCHED_MEMORY)\n",
 		       schedule->losses);
 	if (schedule->bad)
-		printf("           %" PRIu64 " pieces of it make no sense\n",
-		       schedule->bad);
+		printf("           %" PRIu64 " pieces of it make no sense\n", schedule->bad);
 }
 
 void ep_info_json_schedule(struct ep_json *json, const struct ep_trace *trace)
@@ -202,8 +190,7 @@ void ep_info_json_schedule(struct ep_json *json, const struct ep_trace *trace)
 	ep_json_member_uint(json, "perf_errno", schedule->head.perf_error);
 	ep_json_member_int(json, "recorded_ns",
 			   ep_trace_ns(trace, schedule->first, schedule->last));
-	ep_json_member_int(json, "before_end_ns",
-			   ep_trace_ago(trace, schedule->last));
+	ep_json_member_int(json, "before_end_ns", ep_trace_ago(trace, schedule->last));
 	ep_json_member_uint(json, "switches", schedule->switches);
 	ep_json_member_uint(json, "wakings", schedule->wakings);
 	ep_json_member_uint(json, "others", schedule->happening_count);

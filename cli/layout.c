@@ -23,8 +23,7 @@ static int choose_limit(struct ep_table_form *form, const char *text)
 	return EP_EXIT_USAGE;
 }
 
-int ep_choose_form(struct ep_table_form *form,
-		   const struct ep_arguments *arguments)
+int ep_choose_form(struct ep_table_form *form, const struct ep_arguments *arguments)
 {
 	bool csv = ep_argument_given(arguments, "csv");
 	bool json = ep_argument_given(arguments, "json");
@@ -33,9 +32,7 @@ int ep_choose_form(struct ep_table_form *form,
 		ep_say("--csv or --json, not both");
 		return EP_EXIT_USAGE;
 	}
-	form->layout = csv    ? EP_LAYOUT_CSV
-		       : json ? EP_LAYOUT_JSON
-			      : EP_LAYOUT_TEXT;
+	form->layout = csv ? EP_LAYOUT_CSV : json ? EP_LAYOUT_JSON : EP_LAYOUT_TEXT;
 	return choose_limit(form, ep_argument(arguments, "limit"));
 }
 

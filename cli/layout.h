@@ -15,14 +15,13 @@ struct ep_table_form {
 };
 
 /* 0, or EP_EXIT_USAGE with a message told. */
-int ep_choose_form(struct ep_table_form *form,
-		   const struct ep_arguments *arguments);
+int ep_choose_form(struct ep_table_form *form, const struct ep_arguments *arguments);
 
 /* How many of `count` rows are shown. */
 size_t ep_form_rows(const struct ep_table_form *form, size_t count);
 
-/* A field of CSV on stdout, in quotes, quotes doubled (RFC 4180); what a
- * spreadsheet would run begins with a '. */
+/* A field of CSV on stdout, in quotes, quotes doubled (RFC 4180); what a spreadsheet would run
+ * begins with a '. */
 void ep_csv_field(const char *text);
 
 #endif

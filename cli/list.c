@@ -23,8 +23,7 @@ struct row {
 };
 
 /* SIGSEGV (segmentation fault) → SIGSEGV */
-static void row_fill(struct row *row, const char *folder,
-		     const struct ep_stored *stored)
+static void row_fill(struct row *row, const char *folder, const struct ep_stored *stored)
 {
 	struct ep_source *source;
 	struct ep_death death;
@@ -38,8 +37,8 @@ static void row_fill(struct row *row, const char *folder,
 	}
 	ep_source_death(source, &death);
 	ep_death_signal_text(text, sizeof(text), death.signal);
-	snprintf(row->signal, sizeof(row->signal), "%.*s",
-		 (int)strcspn(text, " "), death.signal ? text : "-");
+	snprintf(row->signal, sizeof(row->signal), "%.*s", (int)strcspn(text, " "),
+		 death.signal ? text : "-");
 	row->pid = (int)ep_source_pid(source);
 	ep_source_close(source);
 }
@@ -48,10 +47,8 @@ static void print_row(const struct row *row)
 {
 	char when[EP_TIMETEXT_SIZE + 16];
 
-	printf("%-30.19s %8d %-10s %9.1f MB  %s\n",
-	       ep_timetext_clock(when, row->stored->time), row->pid,
-	       row->signal, (double)row->stored->size / 1e6,
-	       ep_shown(row->path));
+	printf("%-30.19s %8d %-10s %9.1f MB  %s\n", ep_timetext_clock(when, row->stored->time),
+	       row->pid, row->signal, (double)row->stored->size / 1e6, ep_shown(row->path));
 }
 
 static void json_row(struct ep_json *json, const struct row *row)
@@ -66,8 +63,7 @@ static void json_row(struct ep_json *json, const struct row *row)
 	ep_json_object_end(json);
 }
 
-static int print(const char *folder, const struct ep_stored *list, size_t count,
-		 bool as_json)
+static int print(const char *folder, const struct ep_stored *list, size_t count, bool as_json)
 {
 	int result = EP_EXIT_COMPLETE;
 	struct ep_json json;
@@ -81,9 +77,8 @@ static int print(const char *folder, const struct ep_stored *list, size_t count,
 		ep_json_init(&json, stdout);
 		ep_json_array(&json);
 	} else {
-		printf("%s%-30s %8s %-10s %12s  %s%s\n", ep_color(EP_BOLD),
-		       "time (UTC)", "pid", "signal", "size", "snapshot",
-		       ep_color(EP_PLAIN));
+		printf("%s%-30s %8s %-10s %12s  %s%s\n", ep_color(EP_BOLD), "time (UTC)", "pid",
+		       "signal", "size", "snapshot", ep_color(EP_PLAIN));
 	}
 	for (size_t i = 0; i < count; i++) {
 		row_fill(row, folder, &list[i]);
@@ -107,8 +102,7 @@ static int print(const char *folder, const struct ep_stored *list, size_t count,
 
 static int run(const struct ep_arguments *arguments)
 {
-	const char *folder = arguments->operand_count ? arguments->operands[0]
-						      : EP_STORE_DEFAULT;
+	const char *folder = arguments->operand_count ? arguments->operands[0] : EP_STORE_DEFAULT;
 	bool as_json = ep_argument_given(arguments, "json");
 	struct ep_stored *list = NULL;
 	struct ep_err err = {0};
@@ -149,10 +143,9 @@ const struct ep_command ep_command_list = {
 	.operands_min = 0,
 	.operands_max = 1,
 	.summary = "the snapshots that epitaph catch has taken, oldest first",
-	.description =
-		"Lists the snapshots in DIR (" EP_STORE_DEFAULT
-		"): when, which process, of what it died. Each is a SOURCE for "
-		"the other commands.",
+	.description = "Lists the snapshots in DIR (" EP_STORE_DEFAULT
+		       "): when, which process, of what it died. Each is a SOURCE for "
+		       "the other commands.",
 	.options = options,
 	.run = run,
 };

@@ -52,8 +52,7 @@ static void roff_statuses(FILE *out)
 
 static void head(FILE *out, const char *title)
 {
-	fprintf(out, ".TH \"%s\" 1 \"\" \"epitaph %s\" \"epitaph\"\n", title,
-		EP_VERSION);
+	fprintf(out, ".TH \"%s\" 1 \"\" \"epitaph %s\" \"epitaph\"\n", title, EP_VERSION);
 }
 
 /* "count merge" → "count-merge", as man pages are called. */
@@ -88,8 +87,7 @@ static void command_page(FILE *out, const struct ep_command *command)
 	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
 		roff_option(out, option);
 	roff_statuses(out);
-	fputs(".SH SEE ALSO\n.BR epitaph (1),\n.BR gdb (1),\n.BR core (5)\n",
-	      out);
+	fputs(".SH SEE ALSO\n.BR epitaph (1),\n.BR gdb (1),\n.BR core (5)\n", out);
 }
 
 /* What a traced program obeys; the commands here obey NO_COLOR only. */
@@ -97,12 +95,10 @@ static const struct {
 	const char *name, *text;
 } settings[] = {
 	{"EPITAPH", "on (default), or off: start paused"},
-	{"EPITAPH_MODE",
-	 "trace (default), or count: how often each function is called"},
+	{"EPITAPH_MODE", "trace (default), or count: how often each function is called"},
 	{"EPITAPH_RING", "the most memory for one thread's history (1M)"},
 	{"EPITAPH_MEMORY", "memory for all histories (64M)"},
-	{"EPITAPH_KEEP",
-	 "memory for the snapshots that the program keeps (64M)"},
+	{"EPITAPH_KEEP", "memory for the snapshots that the program keeps (64M)"},
 	{"EPITAPH_TIMESTAMP_EVERY",
 	 "auto (default), or one time stamp in 1 to 64 records: 1 times every "
 	 "call and costs most"},
@@ -111,11 +107,9 @@ static const struct {
 	 "take (5%)"},
 	{"EPITAPH_MIN_DURATION",
 	 "drop calls that returned sooner and called nothing that was kept"},
-	{"EPITAPH_OUTPUT",
-	 "name of snapshots that the process writes (epitaph.%p.%n.core), or, "
-	 "when it counts, of its counts (epitaph.%p.counts)"},
-	{"EPITAPH_SIGNAL",
-	 "the signal that makes the process write one (SIGTRAP), or none"},
+	{"EPITAPH_OUTPUT", "name of snapshots that the process writes (epitaph.%p.%n.core), or, "
+			   "when it counts, of its counts (epitaph.%p.counts)"},
+	{"EPITAPH_SIGNAL", "the signal that makes the process write one (SIGTRAP), or none"},
 };
 
 static void environment(FILE *out)
@@ -144,8 +138,7 @@ static void main_page(FILE *out)
 	roff(out, ep_help_source);
 	fputs(".SH COMMANDS\n", out);
 	for (size_t i = 0; ep_commands[i]; i++) {
-		fprintf(out, ".TP\n.BR epitaph\\-%s (1)\n",
-			dashed(ep_commands[i]));
+		fprintf(out, ".TP\n.BR epitaph\\-%s (1)\n", dashed(ep_commands[i]));
 		roff(out, ep_commands[i]->summary);
 	}
 	environment(out);
@@ -153,8 +146,7 @@ static void main_page(FILE *out)
 	fputs(".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n", out);
 }
 
-static int write_page(const char *directory, const char *name,
-		      const struct ep_command *command)
+static int write_page(const char *directory, const char *name, const struct ep_command *command)
 {
 	char path[4096];
 	FILE *out;
@@ -183,24 +175,21 @@ int ep_help_man_pages(const char *directory)
 	for (size_t i = 0; ep_commands[i]; i++) {
 		char name[80];
 
-		snprintf(name, sizeof(name), "epitaph-%s",
-			 dashed(ep_commands[i]));
+		snprintf(name, sizeof(name), "epitaph-%s", dashed(ep_commands[i]));
 		if (write_page(directory, name, ep_commands[i]))
 			return -1;
 	}
 	return 0;
 }
 
-/* ---- completions ----------------------------------------------------------
- */
+/* ---- completions ---------------------------------------------------------- */
 
 static void bash_options(const struct ep_command *command)
 {
 	const struct ep_option *option;
 
 	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
-		printf("%s--%s%s", i ? " " : "", option->name,
-		       option->metavar ? "=" : "");
+		printf("%s--%s%s", i ? " " : "", option->name, option->metavar ? "=" : "");
 }
 
 /* First words, each once; with `first`, the second ones behind it. */
@@ -213,12 +202,10 @@ static void bash_words(const char *first)
 		size_t length = strcspn(name, " ");
 
 		if (first) {
-			if (strncmp(name, first, length) || !name[length] ||
-			    first[length])
+			if (strncmp(name, first, length) || !name[length] || first[length])
 				continue;
 			printf(" %s", name + length + 1);
-		} else if (strlen(before) < length ||
-			   strncmp(before, name, length)) {
+		} else if (strlen(before) < length || strncmp(before, name, length)) {
 			printf(" %.*s", (int)length, name);
 		}
 		before = name;
@@ -234,8 +221,7 @@ static void bash_seconds(void)
 		const char *name = ep_commands[i]->name;
 		char first[64];
 
-		snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, " "),
-			 name);
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, " "), name);
 		if (!strchr(name, ' ') || !strcmp(first, last))
 			continue;
 		printf("\t%s) seconds='", first);
@@ -309,8 +295,7 @@ static void fish_seen(const struct ep_command *command)
 
 	printf("'__fish_seen_subcommand_from %.*s", length, command->name);
 	if (command->name[length])
-		printf("; and __fish_seen_subcommand_from %s",
-		       last_word(command));
+		printf("; and __fish_seen_subcommand_from %s", last_word(command));
 	putchar('\'');
 }
 
@@ -319,8 +304,7 @@ static void fish_command(const struct ep_command *command)
 {
 	int length = (int)strcspn(command->name, " ");
 
-	printf("complete -c epitaph -n __fish_use_subcommand -a %.*s -d ",
-	       length, command->name);
+	printf("complete -c epitaph -n __fish_use_subcommand -a %.*s -d ", length, command->name);
 	quoted(command->summary);
 	if (command->name[length]) {
 		printf("\ncomplete -c epitaph -n "
@@ -340,8 +324,7 @@ static void complete_fish(void)
 		const struct ep_command *command = ep_commands[i];
 
 		fish_command(command);
-		for (size_t j = 0; (option = ep_command_option(command, j));
-		     j++) {
+		for (size_t j = 0; (option = ep_command_option(command, j)); j++) {
 			fputs("complete -c epitaph -n ", stdout);
 			fish_seen(command);
 			printf(" -l %s", option->name);

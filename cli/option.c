@@ -19,8 +19,7 @@ const struct ep_command *ep_command_find(const char *name)
 	return NULL;
 }
 
-const struct ep_option *ep_command_option(const struct ep_command *command,
-					  size_t index)
+const struct ep_option *ep_command_option(const struct ep_command *command, size_t index)
 {
 	const struct ep_option *tables[] = {
 		command->options,
@@ -63,13 +62,11 @@ static size_t distance(const char *a, const char *b)
 }
 
 /* The second word of a command whose first is `word`; NULL: no such. */
-static const char *second_word(const struct ep_command *command,
-			       const char *word)
+static const char *second_word(const struct ep_command *command, const char *word)
 {
 	size_t length = strlen(word);
 
-	return !strncmp(command->name, word, length) &&
-			       command->name[length] == ' '
+	return !strncmp(command->name, word, length) && command->name[length] == ' '
 		       ? command->name + length + 1
 		       : NULL;
 }
@@ -84,18 +81,15 @@ static bool tell_seconds(const char *word)
 		const char *second = second_word(ep_commands[i], word);
 
 		if (second && used < sizeof(text))
-			used += (size_t)snprintf(text + used,
-						 sizeof(text) - used, "%s%s",
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 						 used ? ", " : "", second);
 	}
 	if (used)
-		ep_say("%s takes one of: %s; see epitaph %s WORD --help", word,
-		       text, word);
+		ep_say("%s takes one of: %s; see epitaph %s WORD --help", word, text, word);
 	return used != 0;
 }
 
-size_t ep_command_group(const char *word, const struct ep_command **list,
-			size_t most)
+size_t ep_command_group(const char *word, const struct ep_command **list, size_t most)
 {
 	size_t count = 0;
 
@@ -121,14 +115,12 @@ static void refuse(const char *first, const char *words)
 		}
 	}
 	if (nearest)
-		ep_say("there is no command %s; did you mean %s?", first,
-		       nearest);
+		ep_say("there is no command %s; did you mean %s?", first, nearest);
 	else
 		ep_say("there is no command %s; see epitaph --help", first);
 }
 
-const struct ep_command *ep_command_take(int argc, char *const argv[],
-					 int *words)
+const struct ep_command *ep_command_take(int argc, char *const argv[], int *words)
 {
 	const struct ep_command *command;
 	char both[64];
@@ -156,8 +148,7 @@ static int refuse_option(const struct ep_command *command, const char *given)
 		char text[64];
 		size_t apart;
 
-		snprintf(text, sizeof(text), "--%s",
-			 ep_command_option(command, i)->name);
+		snprintf(text, sizeof(text), "--%s", ep_command_option(command, i)->name);
 		apart = distance(name, text);
 		if (apart < least) {
 			least = apart;
@@ -165,16 +156,15 @@ static int refuse_option(const struct ep_command *command, const char *given)
 		}
 	}
 	if (nearest)
-		ep_say("%s: there is no option %s; did you mean --%s?",
-		       command->name, name, nearest);
+		ep_say("%s: there is no option %s; did you mean --%s?", command->name, name,
+		       nearest);
 	else
-		ep_say("%s: there is no option %s; see epitaph %s --help",
-		       command->name, name, command->name);
+		ep_say("%s: there is no option %s; see epitaph %s --help", command->name, name,
+		       command->name);
 	return EP_EXIT_USAGE;
 }
 
-static const struct ep_option *option_of(const struct ep_command *command,
-					 int value)
+static const struct ep_option *option_of(const struct ep_command *command, int value)
 {
 	const struct ep_option *option;
 
@@ -186,8 +176,7 @@ static const struct ep_option *option_of(const struct ep_command *command,
 	return NULL;
 }
 
-static void fill_tables(const struct ep_command *command, struct option *longs,
-			char *letters)
+static void fill_tables(const struct ep_command *command, struct option *longs, char *letters)
 {
 	const struct ep_option *option;
 
@@ -196,9 +185,8 @@ static void fill_tables(const struct ep_command *command, struct option *longs,
 	*letters++ = ':'; /* a missing value is told apart */
 	for (size_t i = 0; (option = ep_command_option(command, i)); i++) {
 		longs[i] = (struct option){option->name,
-					   option->metavar ? required_argument
-							   : no_argument,
-					   NULL, LONG_ONLY + (int)i};
+					   option->metavar ? required_argument : no_argument, NULL,
+					   LONG_ONLY + (int)i};
 		if (option->letter) {
 			*letters++ = option->letter;
 			if (option->metavar)
@@ -222,13 +210,13 @@ static int take(struct ep_arguments *out, int value, char *argv[])
 		ep_say("%s: too many options", command->name);
 		return EP_EXIT_USAGE;
 	}
-	out->given[out->given_count++] = (struct ep_given){
-		option_of(command, value), optarg ? optarg : ""};
+	out->given[out->given_count++] =
+		(struct ep_given){option_of(command, value), optarg ? optarg : ""};
 	return 0;
 }
 
-int ep_arguments_parse(struct ep_arguments *out,
-		       const struct ep_command *command, int argc, char *argv[])
+int ep_arguments_parse(struct ep_arguments *out, const struct ep_command *command, int argc,
+		       char *argv[])
 {
 	struct option longs[EP_OPTIONS_MAX + 1] = {{0}};
 	char letters[2 * EP_OPTIONS_MAX + 3];
@@ -249,8 +237,8 @@ int ep_arguments_parse(struct ep_arguments *out,
 		return 0;
 	if (out->operand_count < command->operands_min ||
 	    out->operand_count > command->operands_max) {
-		ep_say("usage: epitaph %s [options] %s (see epitaph %s --help)",
-		       command->name, command->operands, command->name);
+		ep_say("usage: epitaph %s [options] %s (see epitaph %s --help)", command->name,
+		       command->operands, command->name);
 		return EP_EXIT_USAGE;
 	}
 	return 0;
@@ -264,8 +252,8 @@ const char *ep_argument(const struct ep_arguments *arguments, const char *name)
 	return NULL;
 }
 
-size_t ep_argument_values(const struct ep_arguments *arguments,
-			  const char *name, const char *values[EP_VALUES_MAX])
+size_t ep_argument_values(const struct ep_arguments *arguments, const char *name,
+			  const char *values[EP_VALUES_MAX])
 {
 	size_t count = 0;
 

@@ -33,12 +33,11 @@ struct ep_command {
 	const char *name;     /* one word, or two: "count merge" */
 	const char *operands; /* as shown in the usage line */
 	int operands_min, operands_max;
-	const char *summary;     /* one line, no full stop */
-	const char *description; /* paragraphs, separated by an empty line */
-	const struct ep_option
-		*options; /* its own; the common ones come after */
-	bool names; /* also takes the options of how functions are named */
-	bool rest;  /* what follows the first operand is operands, too */
+	const char *summary;             /* one line, no full stop */
+	const char *description;         /* paragraphs, separated by an empty line */
+	const struct ep_option *options; /* its own; the common ones come after */
+	bool names;                      /* also takes the options of how functions are named */
+	bool rest;                       /* what follows the first operand is operands, too */
 	int (*run)(const struct ep_arguments *arguments); /* an exit status */
 };
 
@@ -61,33 +60,27 @@ extern const struct ep_option ep_common_options[];   /* of all commands */
 
 const struct ep_command *ep_command_find(const char *name);
 
-/* The command that the first words of argv name, one or two; *words: how many.
- * NULL: none, which is told, and which one was meant, likely. */
-const struct ep_command *ep_command_take(int argc, char *const argv[],
-					 int *words);
+/* The command that the first words of argv name, one or two; *words: how many. NULL: none, which is
+ * told, and which one was meant, likely. */
+const struct ep_command *ep_command_take(int argc, char *const argv[], int *words);
 
 /* The commands of two words whose first is `word`; how many. */
-size_t ep_command_group(const char *word, const struct ep_command **list,
-			size_t most);
+size_t ep_command_group(const char *word, const struct ep_command **list, size_t most);
 
-/* The options of a command, its own first; *index runs from 0. NULL: no more.
- */
-const struct ep_option *ep_command_option(const struct ep_command *command,
-					  size_t index);
+/* The options of a command, its own first; *index runs from 0. NULL: no more. */
+const struct ep_option *ep_command_option(const struct ep_command *command, size_t index);
 
 /* argv[0] is the command's name. 0, or EP_EXIT_USAGE with a message told. */
-int ep_arguments_parse(struct ep_arguments *out,
-		       const struct ep_command *command, int argc,
+int ep_arguments_parse(struct ep_arguments *out, const struct ep_command *command, int argc,
 		       char *argv[]);
 
 /* The last value given for a long name; NULL: not given. */
 const char *ep_argument(const struct ep_arguments *arguments, const char *name);
-/* All values given for a long name, which may be given several times, in their
- * order; how many. They are borrowed from argv. */
-size_t ep_argument_values(const struct ep_arguments *arguments,
-			  const char *name, const char *values[EP_VALUES_MAX]);
-static inline bool ep_argument_given(const struct ep_arguments *arguments,
-				     const char *name)
+/* All values given for a long name, which may be given several times, in their order; how many.
+ * They are borrowed from argv. */
+size_t ep_argument_values(const struct ep_arguments *arguments, const char *name,
+			  const char *values[EP_VALUES_MAX]);
+static inline bool ep_argument_given(const struct ep_arguments *arguments, const char *name)
 {
 	return ep_argument(arguments, name) != NULL;
 }

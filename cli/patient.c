@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* patient.c: facts from /proc, the file, and the environment. What cannot be
- * learnt is as if all were well: doctor only says what it has seen. */
+/* patient.c: facts from /proc, the file, and the environment. What cannot be learnt is as if all
+ * were well: doctor only says what it has seen. */
 #include "cli/patient.h"
 
 #include <errno.h>
@@ -27,8 +27,7 @@
 #define MEMORY_DEFAULT (UINT64_C(64) << 20) /* EPITAPH_MEMORY */
 
 /* A file of the process, or of ours where it does not run yet. */
-static void own_path(const struct ep_patient *patient, const char *name,
-		     char *out, size_t size)
+static void own_path(const struct ep_patient *patient, const char *name, char *out, size_t size)
 {
 	if (patient->pid)
 		snprintf(out, size, "/proc/%d/%s", (int)patient->pid, name);
@@ -39,11 +38,9 @@ static void own_path(const struct ep_patient *patient, const char *name,
 /* ---- the file ---- */
 
 /* The first of the table counts: that of addresses has the others' symbols. */
-static void look_sanitizer(struct ep_patient *patient, const char *symbol,
-			   bool defined)
+static void look_sanitizer(struct ep_patient *patient, const char *symbol, bool defined)
 {
-	const struct ep_sanitizer *seen =
-		ep_sanitizer_of_symbol(symbol, defined);
+	const struct ep_sanitizer *seen = ep_sanitizer_of_symbol(symbol, defined);
 
 	if (seen && (!patient->sanitizer || seen < patient->sanitizer))
 		patient->sanitizer = seen;
@@ -56,18 +53,15 @@ static void symbols_look(struct ep_patient *patient, Elf *elf, Elf_Scn *section,
 	GElf_Sym symbol;
 
 	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-		const char *name =
-			elf_strptr(elf, header->sh_link, symbol.st_name);
+		const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
 
 		if (!name)
 			continue;
-		if (strcmp(name, "epitaph_root") == 0 &&
-		    symbol.st_shndx != SHN_UNDEF)
+		if (strcmp(name, "epitaph_root") == 0 && symbol.st_shndx != SHN_UNDEF)
 			patient->has_runtime = true;
 		look_sanitizer(patient, name, symbol.st_shndx != SHN_UNDEF);
 		if (symbol.st_shndx == SHN_UNDEF &&
-		    (strcmp(name, "epitaph___fentry__") == 0 ||
-		     strcmp(name, "__fentry__") == 0 ||
+		    (strcmp(name, "epitaph___fentry__") == 0 || strcmp(name, "__fentry__") == 0 ||
 		     strcmp(name, "__return__") == 0 ||
 		     strcmp(name, "__cyg_profile_func_enter") == 0))
 			patient->has_hooks = true;
@@ -112,8 +106,7 @@ static void sections_look(struct ep_patient *patient, Elf *elf)
 			patient->has_debug = true;
 		if (header.sh_type == SHT_SYMTAB)
 			patient->has_symbols = true;
-		if (header.sh_type == SHT_SYMTAB ||
-		    header.sh_type == SHT_DYNSYM)
+		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
 			symbols_look(patient, elf, section, &header);
 		if (header.sh_type == SHT_NOTE)
 			notes_look(patient, section);
@@ -134,15 +127,13 @@ static void file_look(struct ep_patient *patient)
 	if (patient->readable)
 		sections_look(patient, elf);
 	elf_end(elf);
-	patient->has_rights =
-		(fstat(fd, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID))) ||
-		fgetxattr(fd, "security.capability", NULL, 0) > 0;
+	patient->has_rights = (fstat(fd, &st) == 0 && (st.st_mode & (S_ISUID | S_ISGID))) ||
+			      fgetxattr(fd, "security.capability", NULL, 0) > 0;
 	close(fd);
 }
 
 /* As a shell finds it. */
-static int program_find(struct ep_patient *patient, const char *name,
-			struct ep_err *err)
+static int program_find(struct ep_patient *patient, const char *name, struct ep_err *err)
 {
 	const char *path = getenv("PATH");
 	char *copy = strdup(path ? path : "/usr/bin:/bin"), *save = NULL;
@@ -150,8 +141,8 @@ static int program_find(struct ep_patient *patient, const char *name,
 	int fd;
 
 	snprintf(patient->program, PATH_MAX, "%s", name);
-	for (char *dir = copy ? strtok_r(copy, ":", &save) : NULL;
-	     dir && !found; dir = strtok_r(NULL, ":", &save)) {
+	for (char *dir = copy ? strtok_r(copy, ":", &save) : NULL; dir && !found;
+	     dir = strtok_r(NULL, ":", &save)) {
 		snprintf(patient->program, PATH_MAX, "%s/%s", dir, name);
 		found = access(patient->program, X_OK) == 0;
 	}
@@ -163,12 +154,9 @@ static int program_find(struct ep_patient *patient, const char *name,
 	}
 	if (found && (errno == EINVAL || errno == EFBIG))
 		return ep_fail(err, EP_E_FORMAT, 0, "%s: %s", name,
-			       errno == EFBIG
-				       ? "would become far more than its size"
-				       : "not a regular file");
-	return ep_fail(err,
-		       found && errno == EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
-		       "%s: %s", name,
+			       errno == EFBIG ? "would become far more than its size"
+					      : "not a regular file");
+	return ep_fail(err, found && errno == EACCES ? EP_E_PERMISSION : EP_E_IO, 0, "%s: %s", name,
 		       found ? strerror(errno) : "no such program in PATH");
 }
 
@@ -179,8 +167,7 @@ static void limit_look(struct ep_patient *patient)
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
 
 	prlimit(patient->pid, RLIMIT_CORE, NULL, &limit);
-	patient->core_limit =
-		limit.rlim_cur == RLIM_INFINITY ? EP_UNLIMITED : limit.rlim_cur;
+	patient->core_limit = limit.rlim_cur == RLIM_INFINITY ? EP_UNLIMITED : limit.rlim_cur;
 }
 
 static uint64_t size_parse(const char *text)
@@ -203,11 +190,10 @@ static void setting_take(struct ep_patient *patient, const char *setting)
 		patient->has_file = setting[13] != '\0';
 	else if (strcmp(setting, "EPITAPH_ON_CRASH=snapshot") == 0)
 		patient->on_crash = true;
-	else if (patient->sanitizer &&
-		 strncmp(setting, patient->sanitizer->variable,
-			 strlen(patient->sanitizer->variable)) == 0)
-		patient->sanitizer_leaves_core = ep_sanitizer_leaves_core(
-			setting + strlen(patient->sanitizer->variable));
+	else if (patient->sanitizer && strncmp(setting, patient->sanitizer->variable,
+					       strlen(patient->sanitizer->variable)) == 0)
+		patient->sanitizer_leaves_core =
+			ep_sanitizer_leaves_core(setting + strlen(patient->sanitizer->variable));
 }
 
 static void environment_look(struct ep_patient *patient)
@@ -240,8 +226,8 @@ static bool same_namespace(const struct ep_patient *patient, const char *kind)
 	return strcmp(mine, init) == 0;
 }
 
-/* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes
- * it cannot be told. */
+/* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes it cannot be
+ * told. */
 static bool is_dumpable(pid_t pid)
 {
 	struct ep_procfile file;
@@ -272,8 +258,7 @@ static void process_look(struct ep_patient *patient)
 	else if (!getcwd(patient->directory, PATH_MAX))
 		patient->directory[0] = '\0';
 	patient->dumpable = !patient->pid || is_dumpable(patient->pid);
-	patient->contained = !same_namespace(patient, "pid") ||
-			     !same_namespace(patient, "mnt");
+	patient->contained = !same_namespace(patient, "pid") || !same_namespace(patient, "mnt");
 	limit_look(patient);
 	environment_look(patient);
 }
@@ -288,24 +273,19 @@ static void arena_look(struct ep_patient *patient)
 	if (ep_source_open_live(&source, patient->pid, NULL))
 		return;
 	if (ep_root_find(source, &found, NULL) == EP_OK &&
-	    ep_source_read(source, found.arena_address, &arena, sizeof(arena),
-			   NULL, NULL) == EP_OK) {
-		patient->traced = found.off_reason != EP_OFF_OVERWRITTEN &&
-				  found.off_reason != EP_OFF_NO_TSC;
+	    ep_source_read(source, found.arena_address, &arena, sizeof(arena), NULL, NULL) ==
+		    EP_OK) {
+		patient->traced =
+			found.off_reason != EP_OFF_OVERWRITTEN && found.off_reason != EP_OFF_NO_TSC;
 		patient->has_runtime = true;
 		patient->off = arena.gate != 0;
-		patient->off_reason =
-			found.off_reason ? found.off_reason : arena.off_reason;
+		patient->off_reason = found.off_reason ? found.off_reason : arena.off_reason;
 		patient->memory = found.root.arena_size;
 		for (unsigned i = 0; i < EP_SECTION_MAX; i++)
 			if (arena.sections[i].type == EP_SECTION_THREADS &&
-			    ep_source_read(source,
-					   found.arena_address +
-						   arena.sections[i].offset,
-					   &thread, sizeof(thread), NULL,
-					   NULL) == EP_OK)
-				patient->seen_events =
-					thread.state != EP_THREAD_FREE;
+			    ep_source_read(source, found.arena_address + arena.sections[i].offset,
+					   &thread, sizeof(thread), NULL, NULL) == EP_OK)
+				patient->seen_events = thread.state != EP_THREAD_FREE;
 	}
 	ep_source_close(source);
 }
@@ -325,8 +305,7 @@ static void system_look(struct ep_patient *patient)
 	ep_procfile_line("/proc/sys/fs/suid_dumpable", number, sizeof(number));
 	patient->suid_dumpable = strtoull(number, NULL, 10);
 	snprintf(folder, sizeof(folder), "%s",
-		 patient->pattern[0] == '/' ? patient->pattern
-					    : patient->directory);
+		 patient->pattern[0] == '/' ? patient->pattern : patient->directory);
 	slash = strrchr(folder, '/');
 	if (patient->pattern[0] == '/' && slash)
 		slash[slash == folder] = '\0';
@@ -335,8 +314,8 @@ static void system_look(struct ep_patient *patient)
 		patient->free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
 }
 
-int ep_patient_examine(struct ep_patient *patient, const char *name,
-		       const char *store, struct ep_err *err)
+int ep_patient_examine(struct ep_patient *patient, const char *name, const char *store,
+		       struct ep_err *err)
 {
 	char *end = NULL, path[64];
 	int rc = EP_OK;
@@ -349,11 +328,9 @@ int ep_patient_examine(struct ep_patient *patient, const char *name,
 	if (patient->pid && *end)
 		patient->pid = 0;
 	if (patient->pid) {
-		snprintf(path, sizeof(path), "/proc/%d/stat",
-			 (int)patient->pid);
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)patient->pid);
 		if (access(path, F_OK) != 0)
-			return ep_fail(err, EP_E_IO, 0,
-				       "%s: no such process, and no such file",
+			return ep_fail(err, EP_E_IO, 0, "%s: no such process, and no such file",
 				       name);
 		own_path(patient, "exe", patient->program, PATH_MAX);
 	} else if (name) {

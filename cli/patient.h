@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * patient.h: what epitaph doctor looks at: a program that would be started here
- * and now, or a process that runs. All facts are gathered first, so that a
- * check only judges.
+ * patient.h: what epitaph doctor looks at: a program that would be started here and now, or a
+ * process that runs. All facts are gathered first, so that a check only judges.
  */
 #ifndef EPITAPH_PATIENT_H
 #define EPITAPH_PATIENT_H
@@ -18,8 +17,8 @@
 #define EP_UNLIMITED UINT64_MAX
 
 struct ep_patient {
-	pid_t pid;              /* 0: a program that does not run yet */
-	char program[PATH_MAX]; /* its file, to be opened here; "" none named */
+	pid_t pid;                /* 0: a program that does not run yet */
+	char program[PATH_MAX];   /* its file, to be opened here; "" none named */
 	char directory[PATH_MAX]; /* where a relative core would go */
 	bool readable;            /* the file can be read, and is an ELF file */
 
@@ -30,17 +29,17 @@ struct ep_patient {
 	bool has_symbols;                     /* .symtab */
 	bool has_debug;                       /* .debug_info */
 	const struct ep_sanitizer *sanitizer; /* NULL: none was seen */
-	bool has_rights; /* set-user-id, set-group-id, or capabilities */
+	bool has_rights;                      /* set-user-id, set-group-id, or capabilities */
 
 	/* of the process: its own, or what it would inherit from us */
 	uint64_t core_limit; /* RLIMIT_CORE, soft: bytes, EP_UNLIMITED */
 	uint32_t filter;     /* coredump_filter */
 	bool dumpable;
-	bool contained;  /* in other pid or mount namespaces than init */
-	uint64_t memory; /* EPITAPH_MEMORY: bytes */
-	bool off;        /* EPITAPH=off, or paused */
-	bool has_file;   /* EPITAPH_FILE */
-	bool on_crash;   /* EPITAPH_ON_CRASH=snapshot */
+	bool contained;             /* in other pid or mount namespaces than init */
+	uint64_t memory;            /* EPITAPH_MEMORY: bytes */
+	bool off;                   /* EPITAPH=off, or paused */
+	bool has_file;              /* EPITAPH_FILE */
+	bool on_crash;              /* EPITAPH_ON_CRASH=snapshot */
 	bool sanitizer_leaves_core; /* by its options */
 
 	/* of the process's arena, pid only */
@@ -57,10 +56,9 @@ struct ep_patient {
 	uint64_t free_bytes; /* where a core would go, for its user */
 };
 
-/* `name`: a pid, a program (looked for in PATH when it has no slash), NULL:
- * only the system; `store`: the folder of epitaph catch. EP_E_IO,
- * EP_E_PERMISSION, EP_E_USAGE. */
-int ep_patient_examine(struct ep_patient *patient, const char *name,
-		       const char *store, struct ep_err *err);
+/* `name`: a pid, a program (looked for in PATH when it has no slash), NULL: only the system;
+ * `store`: the folder of epitaph catch. EP_E_IO, EP_E_PERMISSION, EP_E_USAGE. */
+int ep_patient_examine(struct ep_patient *patient, const char *name, const char *store,
+		       struct ep_err *err);
 
 #endif

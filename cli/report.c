@@ -37,8 +37,7 @@ static bool parse_count(const char *text, uint64_t *out)
 	return *end == '\0' && errno == 0;
 }
 
-static int take_count(const struct ep_arguments *arguments, const char *name,
-		      uint64_t *out)
+static int take_count(const struct ep_arguments *arguments, const char *name, uint64_t *out)
 {
 	const char *value = ep_argument(arguments, name);
 
@@ -56,8 +55,7 @@ static int take_ended(struct ep_report *report, const char *text)
 
 	if (!text)
 		return 0;
-	if ((sscanf(text, "%11llu.%9llu%n", &seconds, &ns, &used) == 2 &&
-	     !text[used]) ||
+	if ((sscanf(text, "%11llu.%9llu%n", &seconds, &ns, &used) == 2 && !text[used]) ||
 	    (sscanf(text, "%11llu%n", &seconds, &used) == 1 && !text[used])) {
 		report->ended = seconds * 1000000000 + ns;
 		return 0;
@@ -66,13 +64,11 @@ static int take_ended(struct ep_report *report, const char *text)
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct ep_report *report,
-			  const struct ep_arguments *arguments)
+static int take_arguments(struct ep_report *report, const struct ep_arguments *arguments)
 {
 	uint64_t last = UINT64_MAX, threads = THREADS, frames = FRAMES;
 
-	if (take_count(arguments, "last", &last) ||
-	    take_count(arguments, "threads", &threads) ||
+	if (take_count(arguments, "last", &last) || take_count(arguments, "threads", &threads) ||
 	    take_count(arguments, "frames", &frames))
 		return EP_EXIT_USAGE;
 	report->crash_calls = last == UINT64_MAX ? CRASH_CALLS : last;
@@ -85,26 +81,25 @@ static int take_arguments(struct ep_report *report,
 	report->as_json = ep_argument_given(arguments, "json");
 	if (ep_argument_given(arguments, "all"))
 		report->threads = report->frames = SIZE_MAX;
-	report->style = (struct ep_replay_style){
-		ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
-		ep_color(EP_CYAN), false};
+	report->style = (struct ep_replay_style){ep_color(EP_PLAIN), ep_color(EP_DIM),
+						 ep_color(EP_YELLOW), ep_color(EP_CYAN), false};
 	report->bold = ep_color(EP_BOLD);
 	return 0;
 }
 
-/* The modules as the memory shows them, and names by them. What fails is no
- * more than missing names. */
+/* The modules as the memory shows them, and names by them. What fails is no more than missing
+ * names. */
 static void take_modules(struct page *page)
 {
 	struct ep_report *report = &page->report;
 	struct ep_session *session = &page->session;
 
-	if (ep_modules_from_source(&page->modules, &report->module_count,
-				   session->source, session->trace, NULL))
+	if (ep_modules_from_source(&page->modules, &report->module_count, session->source,
+				   session->trace, NULL))
 		return;
 	report->modules = page->modules;
-	if (ep_names_create(&report->others, page->modules,
-			    report->module_count, &session->naming, NULL))
+	if (ep_names_create(&report->others, page->modules, report->module_count, &session->naming,
+			    NULL))
 		report->others = NULL;
 }
 
@@ -114,8 +109,7 @@ static size_t count_kept(const struct ep_session *session)
 	struct ep_kept_list kept;
 	size_t count;
 
-	if (!session->trace ||
-	    ep_kept_list(&kept, session->source, &session->found, NULL))
+	if (!session->trace || ep_kept_list(&kept, session->source, &session->found, NULL))
 		return 0;
 	count = kept.count;
 	ep_kept_list_deinit(&kept);
@@ -138,8 +132,7 @@ static int fill(struct page *page)
 	take_modules(page);
 	report->names = session->names ? session->names : report->others;
 	/* Not even mappings: names without modules. */
-	if (!report->names &&
-	    ep_names_create(&report->others, NULL, 0, &session->naming, &err)) {
+	if (!report->names && ep_names_create(&report->others, NULL, 0, &session->naming, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
@@ -151,9 +144,8 @@ static int fill(struct page *page)
 		report->no_unwinder = "a funtrace.raw has no stacks";
 	else if (ep_source_kind(session->source) == EP_SOURCE_ARENA)
 		report->no_unwinder = "an arena file has no stacks";
-	else if (ep_unwinder_create(&report->unwinder, session->source,
-				    session->trace, &session->naming,
-				    &page->no_unwinder))
+	else if (ep_unwinder_create(&report->unwinder, session->source, session->trace,
+				    &session->naming, &page->no_unwinder))
 		report->no_unwinder = page->no_unwinder.text;
 	if (report->unwinder && session->trace)
 		ep_unwinder_add_taken(report->unwinder, session->trace->stacks,
@@ -206,8 +198,7 @@ static int run(const struct ep_arguments *arguments)
 
 	if (result)
 		return result;
-	result = ep_session_open(&page.session, arguments,
-				 arguments->operands[0], false);
+	result = ep_session_open(&page.session, arguments, arguments->operands[0], false);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	if (is_empty(&page.session)) {
@@ -240,8 +231,7 @@ static const struct ep_option options[] = {
 	{"ended", 0, "SECONDS",
 	 "when the process of an arena file ended, since 1970, which the file "
 	 "does not tell"},
-	{"inlines", 'i', NULL,
-	 "also show the calls that the compiler inlined into each frame"},
+	{"inlines", 'i', NULL, "also show the calls that the compiler inlined into each frame"},
 	{"json", 0, NULL,
 	 "one JSON object with all that the text says, and every frame of the "
 	 "thread that died; docs/report.schema.json says what is in it"},
@@ -259,21 +249,20 @@ const struct ep_command ep_command_report = {
 	.operands_max = 1,
 	.summary = "the crash on one page: what killed it, and what every "
 		   "thread was doing",
-	.description =
-		"Tells what died and of what, the stack of the thread that "
-		"died with each frame's call in the trace beside it, its last "
-		"calls, and then the same in short for the other threads. What "
-		"cannot be trusted is said at the end.\n\n"
-		"The stack comes from the core, the calls come from the trace. "
-		"Calls that began before the trace's history are known by the "
-		"stack only, and a line says where that begins. Without a "
-		"trace in it, the core's death and stacks are told, with "
-		"status 1. With --inlines a frame is preceded by the calls "
-		"that were inlined where it stands, by the debug information; "
-		"of the calls in the trace nothing but the function's entry is "
-		"known, so none are told there. A running process is not "
-		"stopped: its calls in "
-		"flight are told, and no stacks.",
+	.description = "Tells what died and of what, the stack of the thread that "
+		       "died with each frame's call in the trace beside it, its last "
+		       "calls, and then the same in short for the other threads. What "
+		       "cannot be trusted is said at the end.\n\n"
+		       "The stack comes from the core, the calls come from the trace. "
+		       "Calls that began before the trace's history are known by the "
+		       "stack only, and a line says where that begins. Without a "
+		       "trace in it, the core's death and stacks are told, with "
+		       "status 1. With --inlines a frame is preceded by the calls "
+		       "that were inlined where it stands, by the debug information; "
+		       "of the calls in the trace nothing but the function's entry is "
+		       "known, so none are told there. A running process is not "
+		       "stopped: its calls in "
+		       "flight are told, and no stacks.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run.c: epitaph run: one command to run a traced program and to read what it
- * leaves when it dies of a signal. The program is a child in the same process
- * group, with the same terminal; its exit status is ours.
+ * run.c: epitaph run: one command to run a traced program and to read what it leaves when it dies
+ * of a signal. The program is a child in the same process group, with the same terminal; its exit
+ * status is ours.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,9 +31,9 @@
 
 struct run {
 	char directory[PLACE_LONGEST + 32]; /* of temporary files; "" none */
-	bool own_file; /* the arena's file is a temporary one */
-	bool cores;    /* the kernel writes cores to files */
-	bool own_core; /* it would not have without us */
+	bool own_file;                      /* the arena's file is a temporary one */
+	bool cores;                         /* the kernel writes cores to files */
+	bool own_core;                      /* it would not have without us */
 	struct timespec begun, ended;
 	pid_t child;
 	int status;            /* as waitpid has it */
@@ -78,12 +78,10 @@ static int set_environment(const struct ep_arguments *arguments)
 	for (size_t i = 0; i < arguments->given_count; i++) {
 		const struct ep_given *given = &arguments->given[i];
 
-		for (size_t k = 0; k < sizeof(settings) / sizeof(*settings);
-		     k++)
+		for (size_t k = 0; k < sizeof(settings) / sizeof(*settings); k++)
 			if (!strcmp(given->option->name, settings[k].option))
 				setenv(settings[k].variable, given->value, 1);
-		if (strcmp(given->option->name, "set") ||
-		    set_pair(given->value))
+		if (strcmp(given->option->name, "set") || set_pair(given->value))
 			continue;
 		ep_say("run: --set=%s: it takes NAME=VALUE, RING=64K for "
 		       "EPITAPH_RING",
@@ -99,11 +97,10 @@ static void make_directory(struct run *run)
 	const char *places[] = {getenv("TMPDIR"), "/dev/shm", "/tmp"};
 
 	for (int i = 0; i < 3; i++) {
-		if (!places[i] || places[i][0] != '/' ||
-		    strlen(places[i]) > PLACE_LONGEST)
+		if (!places[i] || places[i][0] != '/' || strlen(places[i]) > PLACE_LONGEST)
 			continue;
-		snprintf(run->directory, sizeof(run->directory),
-			 "%s/epitaph-run.XXXXXX", places[i]);
+		snprintf(run->directory, sizeof(run->directory), "%s/epitaph-run.XXXXXX",
+			 places[i]);
 		if (mkdtemp(run->directory))
 			return;
 	}
@@ -116,8 +113,7 @@ static void read_pattern(char *out, size_t size)
 	ep_procfile_line("/proc/sys/kernel/core_pattern", out, size);
 }
 
-/* Cores where they can be had, else a snapshot; and always a file, for what
- * leaves neither. */
+/* Cores where they can be had, else a snapshot; and always a file, for what leaves neither. */
 static void prepare(struct run *run)
 {
 	char pattern[256], path[PLACE_LONGEST + 64];
@@ -139,8 +135,7 @@ static void prepare(struct run *run)
 		return;
 	setenv("EPITAPH_ON_CRASH", "snapshot", 1);
 	if (!getenv("EPITAPH_OUTPUT")) {
-		snprintf(path, sizeof(path), "%s/crash.%%p.%%n",
-			 run->directory);
+		snprintf(path, sizeof(path), "%s/crash.%%p.%%n", run->directory);
 		setenv("EPITAPH_OUTPUT", path, 1);
 	}
 }
@@ -149,8 +144,8 @@ static void prepare(struct run *run)
 
 static volatile pid_t forward_to;
 
-/* What the terminal sends goes to the child as well: only what somebody sent to
- * us alone is handed on. */
+/* What the terminal sends goes to the child as well: only what somebody sent to us alone is handed
+ * on. */
 static void forward(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -216,8 +211,7 @@ static void wait_for(struct run *run)
 {
 	siginfo_t info;
 
-	while (waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOWAIT) < 0 &&
-	       errno == EINTR)
+	while (waitid(P_PID, (id_t)run->child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
 	clock_gettime(CLOCK_REALTIME, &run->ended);
 	forward_to = 0;
@@ -233,8 +227,7 @@ static bool is_its_core(const struct run *run, const char *path)
 	struct stat st;
 	bool its;
 
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    st.st_mtim.tv_sec < run->begun.tv_sec ||
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_mtim.tv_sec < run->begun.tv_sec ||
 	    ep_source_open_core(&source, path, NULL))
 		return false;
 	its = ep_source_pid(source) == run->child;
@@ -242,8 +235,8 @@ static bool is_its_core(const struct run *run, const char *path)
 	return its;
 }
 
-/* What the pattern's codes mean is left to the core itself, which knows its
- * pid: any new core of the pattern's directory is looked at. */
+/* What the pattern's codes mean is left to the core itself, which knows its pid: any new core of
+ * the pattern's directory is looked at. */
 static void find_core(struct run *run)
 {
 	char pattern[256], *slash;
@@ -288,11 +281,9 @@ static void find_own(struct run *run, const char *kind)
 		if (strncmp(entry->d_name, name, length) ||
 		    (entry->d_name[length] && entry->d_name[length] != '.'))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", run->directory,
-			 entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s", run->directory, entry->d_name);
 		if (stat(path, &st) != 0 || st.st_mtim.tv_sec < newest.tv_sec ||
-		    (st.st_mtim.tv_sec == newest.tv_sec &&
-		     st.st_mtim.tv_nsec < newest.tv_nsec))
+		    (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec < newest.tv_nsec))
 			continue;
 		newest = st.st_mtim;
 		snprintf(run->source, sizeof(run->source), "%s", path);
@@ -339,8 +330,7 @@ static bool left_nothing(const struct run *run)
 	bool nothing = true;
 	DIR *list;
 
-	if (!run->own_file ||
-	    (getenv("EPITAPH") && strcmp(getenv("EPITAPH"), "off") == 0))
+	if (!run->own_file || (getenv("EPITAPH") && strcmp(getenv("EPITAPH"), "off") == 0))
 		return false;
 	list = opendir(run->directory);
 	while (list && (entry = readdir(list)))
@@ -358,13 +348,13 @@ static void report(const struct run *run)
 	char ended[40];
 	pid_t child;
 
-	snprintf(ended, sizeof(ended), "--ended=%lld.%09ld",
-		 (long long)run->ended.tv_sec, run->ended.tv_nsec);
+	snprintf(ended, sizeof(ended), "--ended=%lld.%09ld", (long long)run->ended.tv_sec,
+		 run->ended.tv_nsec);
 	child = fork();
 	if (child == 0) {
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-		execl("/proc/self/exe", "epitaph", "report", ended, "--",
-		      run->source, (char *)NULL);
+		execl("/proc/self/exe", "epitaph", "report", ended, "--", run->source,
+		      (char *)NULL);
 		_exit(1);
 	}
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -390,8 +380,7 @@ static void remove_directory(const char *path)
 static void clean_up(const struct run *run, bool keep)
 {
 	if (keep) {
-		ep_say("kept: %s",
-		       run->source[0] ? run->source : run->directory);
+		ep_say("kept: %s", run->source[0] ? run->source : run->directory);
 		if (run->directory[0])
 			rmdir(run->directory); /* empty, with files elsewhere */
 		return;
@@ -433,8 +422,7 @@ static int run_program(const struct ep_arguments *arguments)
 }
 
 static const struct ep_option options[] = {
-	{"keep", 'k', NULL,
-	 "keep the core, snapshot or arena file that the report was made of"},
+	{"keep", 'k', NULL, "keep the core, snapshot or arena file that the report was made of"},
 	{"set", 's', "NAME=VALUE",
 	 "any setting of the runtime: EPITAPH_NAME=VALUE; may be given several "
 	 "times"},
@@ -451,8 +439,7 @@ static const struct ep_option options[] = {
 	 "leaves no trace"},
 	{"file-keep", 0, "N", "EPITAPH_FILE_KEEP"},
 	{"file-keep-size", 0, "SIZE", "EPITAPH_FILE_KEEP_SIZE"},
-	{"on-crash", 0, "WHAT",
-	 "EPITAPH_ON_CRASH; default snapshot where cores are not to be had"},
+	{"on-crash", 0, "WHAT", "EPITAPH_ON_CRASH; default snapshot where cores are not to be had"},
 	{"sched", 0, "WHAT", "EPITAPH_SCHED: scheduling events"},
 	{NULL, 0, NULL, NULL},
 };
@@ -464,19 +451,18 @@ const struct ep_command ep_command_run = {
 	.operands_max = INT_MAX,
 	.rest = true,
 	.summary = "run a traced program, and report when it dies of a signal",
-	.description =
-		"Sets the environment of the runtime and the core limit, runs "
-		"the program, and prints the report on standard error when it "
-		"dies of a signal: from its core, from the snapshot that it "
-		"wrote while it died where cores are not to be had, or from "
-		"the file that its trace lay in (SIGKILL, out of memory).\n\n"
-		"The program has the same terminal, descriptors and process "
-		"group; signals sent to epitaph are handed on. The exit status "
-		"is the program's as a shell gives it: 128 and the signal's "
-		"number when it died of one, 127 when it was not found. "
-		"Temporary files lie in TMPDIR, else in /dev/shm, else in "
-		"/tmp; they are removed, also a core that there would have "
-		"been none of (ulimit -c 0), unless --keep is given.",
+	.description = "Sets the environment of the runtime and the core limit, runs "
+		       "the program, and prints the report on standard error when it "
+		       "dies of a signal: from its core, from the snapshot that it "
+		       "wrote while it died where cores are not to be had, or from "
+		       "the file that its trace lay in (SIGKILL, out of memory).\n\n"
+		       "The program has the same terminal, descriptors and process "
+		       "group; signals sent to epitaph are handed on. The exit status "
+		       "is the program's as a shell gives it: 128 and the signal's "
+		       "number when it died of one, 127 when it was not found. "
+		       "Temporary files lie in TMPDIR, else in /dev/shm, else in "
+		       "/tmp; they are removed, also a core that there would have "
+		       "been none of (ulimit -c 0), unless --keep is given.",
 	.options = options,
 	.run = run_program,
 };

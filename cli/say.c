@@ -67,9 +67,8 @@ bool ep_color_choose(const char *when)
 const char *ep_color(enum ep_color color)
 {
 	static const char *const codes[] = {
-		[EP_PLAIN] = "\033[0m",   [EP_BOLD] = "\033[1m",
-		[EP_DIM] = "\033[2m",     [EP_RED] = "\033[31m",
-		[EP_YELLOW] = "\033[33m", [EP_CYAN] = "\033[36m",
+		[EP_PLAIN] = "\033[0m", [EP_BOLD] = "\033[1m",    [EP_DIM] = "\033[2m",
+		[EP_RED] = "\033[31m",  [EP_YELLOW] = "\033[33m", [EP_CYAN] = "\033[36m",
 	};
 
 	return colors ? codes[color] : "";

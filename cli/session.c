@@ -27,14 +27,12 @@ static void cancel(int signal)
 	cancelled = 1;
 }
 
-/* Ctrl-C ends a download and not the program, which can do without; a second
- * one ends both. */
+/* Ctrl-C ends a download and not the program, which can do without; a second one ends both. */
 static void take_interrupts(bool take)
 {
 	static struct sigaction before;
 	static bool taken;
-	struct sigaction ours = {.sa_handler = cancel,
-				 .sa_flags = SA_RESETHAND};
+	struct sigaction ours = {.sa_handler = cancel, .sa_flags = SA_RESETHAND};
 
 	if (take && !taken)
 		sigaction(SIGINT, &ours, &before);
@@ -45,15 +43,13 @@ static void take_interrupts(bool take)
 
 static void print_progress(const char *module, long done, long total)
 {
-	fprintf(stderr, "\repitaph: debuginfod: %s: %.1f", module,
-		(double)done / 1e6);
+	fprintf(stderr, "\repitaph: debuginfod: %s: %.1f", module, (double)done / 1e6);
 	if (total > 0)
 		fprintf(stderr, " of %.1f", (double)total / 1e6);
 	fputs(" MB (Ctrl-C goes on without)\033[K", stderr);
 }
 
-/* Of a download that takes longer than a second; the line is wiped at its end.
- */
+/* Of a download that takes longer than a second; the line is wiped at its end. */
 static bool tell_progress(const char *module, long done, long total)
 {
 	static const char *last;
@@ -80,15 +76,13 @@ static bool tell_progress(const char *module, long done, long total)
 	return !cancelled;
 }
 
-static void take_naming(struct ep_session *session,
-			const struct ep_arguments *arguments)
+static void take_naming(struct ep_session *session, const struct ep_arguments *arguments)
 {
 	struct ep_names_options *naming = &session->naming;
 
-	naming->debug_path_count = ep_argument_values(arguments, "debug-path",
-						      session->debug_paths);
-	naming->path_map_count =
-		ep_argument_values(arguments, "path-map", session->path_maps);
+	naming->debug_path_count =
+		ep_argument_values(arguments, "debug-path", session->debug_paths);
+	naming->path_map_count = ep_argument_values(arguments, "path-map", session->path_maps);
 	naming->debug_paths = session->debug_paths;
 	naming->path_maps = session->path_maps;
 	naming->executable = ep_argument(arguments, "executable");
@@ -102,13 +96,12 @@ static void take_naming(struct ep_session *session,
 /* What an error of a reader is to the user. */
 int ep_session_status(int code)
 {
-	return code == EP_END || code == EP_E_UNSAVED ? EP_EXIT_NOTHING
-						      : EP_EXIT_UNREADABLE;
+	return code == EP_END || code == EP_E_UNSAVED ? EP_EXIT_NOTHING : EP_EXIT_UNREADABLE;
 }
 
 /* EP_OK, or what the user is told, as an exit status. */
-static int open_named(struct ep_session *session,
-		      const struct ep_arguments *arguments, const char *name)
+static int open_named(struct ep_session *session, const struct ep_arguments *arguments,
+		      const char *name)
 {
 	const char *text = ep_argument(arguments, "sample");
 	struct ep_err err = {0};
@@ -120,13 +113,11 @@ static int open_named(struct ep_session *session,
 		result = ep_source_open(&session->source, name, &err);
 	} else {
 		sample = strtoull(text, &end, 10);
-		if (*text < '0' || *text > '9' || *end ||
-		    sample >= UINT32_MAX) {
+		if (*text < '0' || *text > '9' || *end || sample >= UINT32_MAX) {
 			ep_say("--sample=%s: a number from 0 on", text);
 			return EP_EXIT_USAGE;
 		}
-		result = ep_source_open_sample(&session->source, name,
-					       (size_t)sample, &err);
+		result = ep_source_open_sample(&session->source, name, (size_t)sample, &err);
 	}
 	if (!result)
 		return EP_EXIT_COMPLETE;
@@ -137,35 +128,28 @@ static int open_named(struct ep_session *session,
 }
 
 /* Of several samples the newest was taken: not in silence. */
-static void tell_sample(const struct ep_session *session,
-			const struct ep_arguments *arguments)
+static void tell_sample(const struct ep_session *session, const struct ep_arguments *arguments)
 {
-	const struct ep_funtrace_facts *facts =
-		ep_source_funtrace(session->source);
+	const struct ep_funtrace_facts *facts = ep_source_funtrace(session->source);
 
-	if (facts && facts->samples > 1 &&
-	    !ep_argument_given(arguments, "sample"))
+	if (facts && facts->samples > 1 && !ep_argument_given(arguments, "sample"))
 		ep_say("%s: sample %zu, the last of %zu; --sample takes "
 		       "another, from 0 on",
-		       ep_source_name(session->source), facts->sample,
-		       facts->samples);
+		       ep_source_name(session->source), facts->sample, facts->samples);
 }
 
-int ep_session_naming(struct ep_session *session,
-		      const struct ep_arguments *arguments)
+int ep_session_naming(struct ep_session *session, const struct ep_arguments *arguments)
 {
 	take_naming(session, arguments);
 	for (size_t i = 0; i < session->naming.path_map_count; i++)
 		if (!ep_path_rule_valid(session->path_maps[i])) {
-			ep_say("--path-map=%s: it takes OLD=NEW",
-			       session->path_maps[i]);
+			ep_say("--path-map=%s: it takes OLD=NEW", session->path_maps[i]);
 			return EP_EXIT_USAGE;
 		}
 	return 0;
 }
 
-int ep_session_open_source(struct ep_session *session,
-			   const struct ep_arguments *arguments,
+int ep_session_open_source(struct ep_session *session, const struct ep_arguments *arguments,
 			   const char *name)
 {
 	struct ep_err err = {0};
@@ -179,31 +163,27 @@ int ep_session_open_source(struct ep_session *session,
 	if (result)
 		return result;
 	tell_sample(session, arguments);
-	result =
-		ep_source_set_files(session->source, session->naming.executable,
-				    ep_argument(arguments, "sysroot"), &err);
+	result = ep_source_set_files(session->source, session->naming.executable,
+				     ep_argument(arguments, "sysroot"), &err);
 	if (!result)
-		result = ep_root_find(session->source, &session->found,
-				      &session->missing);
+		result = ep_root_find(session->source, &session->found, &session->missing);
 	if (!result)
 		ep_remains_add(session->source, &session->found);
 	if (result && !session->missing.text[0])
-		ep_err_set(&session->missing, result, 0, "%s: no trace found",
-			   name);
+		ep_err_set(&session->missing, result, 0, "%s: no trace found", name);
 	if (ep_source_warning(session->source, 0))
 		session->status = EP_EXIT_PARTIAL;
 	return result ? ep_session_status(result) : session->status;
 }
 
-/* Where /proc is not mounted, as in a chroot, the program could not see what it
- * had loaded; the core tells. */
+/* Where /proc is not mounted, as in a chroot, the program could not see what it had loaded; the
+ * core tells. */
 static void modules_from_source(struct ep_session *session)
 {
 	struct ep_trace_module *modules;
 	size_t count;
 
-	if (ep_modules_from_source(&modules, &count, session->source, NULL,
-				   NULL))
+	if (ep_modules_from_source(&modules, &count, session->source, NULL, NULL))
 		return;
 	free(session->trace->modules);
 	session->trace->modules = modules;
@@ -214,8 +194,7 @@ static int open_trace(struct ep_session *session)
 {
 	struct ep_err *err = &session->missing;
 	struct ep_death death;
-	int result = ep_image_read(&session->image, session->source,
-				   &session->found, err);
+	int result = ep_image_read(&session->image, session->source, &session->found, err);
 
 	if (!result)
 		result = ep_trace_create(&session->trace, &session->image, err);
@@ -230,21 +209,17 @@ static int open_trace(struct ep_session *session)
 		ep_end_find(session->trace, session->source, 0);
 	ep_source_death(session->source, &death);
 	/* Unless it is the one that died. */
-	if (!result && session->trace->schedule &&
-	    session->trace->schedule->head.tid &&
+	if (!result && session->trace->schedule && session->trace->schedule->head.tid &&
 	    session->trace->schedule->head.tid != death.tid)
-		ep_source_leave_out(session->source,
-				    session->trace->schedule->head.tid);
+		ep_source_leave_out(session->source, session->trace->schedule->head.tid);
 	if (!result)
-		result = ep_names_create(
-			&session->names, session->trace->modules,
-			session->trace->module_count, &session->naming, err);
+		result = ep_names_create(&session->names, session->trace->modules,
+					 session->trace->module_count, &session->naming, err);
 	return result;
 }
 
-int ep_session_open(struct ep_session *session,
-		    const struct ep_arguments *arguments, const char *name,
-		    bool trace_needed)
+int ep_session_open(struct ep_session *session, const struct ep_arguments *arguments,
+		    const char *name, bool trace_needed)
 {
 	int result = ep_session_open_source(session, arguments, name);
 
@@ -285,11 +260,9 @@ static void print_losses(const char *name, const struct ep_trace *trace)
 
 	for (size_t i = 0; i < count; i++)
 		if (list[i].partial && list[i].count)
-			ep_say("%s: %" PRIu64 " %s", name, list[i].count,
-			       list[i].text);
+			ep_say("%s: %" PRIu64 " %s", name, list[i].count, list[i].text);
 	if (trace->damage.text[0])
-		ep_say("%s: text that was written over it: \"%s\"", name,
-		       trace->damage.text);
+		ep_say("%s: text that was written over it: \"%s\"", name, trace->damage.text);
 }
 
 int ep_session_warn(struct ep_session *session)

@@ -31,19 +31,16 @@ static const struct {
 	const char *word;
 	enum ep_stats_key key;
 } keys[] = {
-	{"self", EP_STATS_SELF},       {"total", EP_STATS_TOTAL},
-	{"calls", EP_STATS_CALLS},     {"min", EP_STATS_MIN},
-	{"median", EP_STATS_MEDIAN},   {"p90", EP_STATS_P90},
-	{"p99", EP_STATS_P99},         {"max", EP_STATS_MAX},
-	{"running", EP_STATS_RUNNING}, {"waiting", EP_STATS_WAITING},
-	{"name", EP_STATS_NAME},
+	{"self", EP_STATS_SELF},       {"total", EP_STATS_TOTAL},   {"calls", EP_STATS_CALLS},
+	{"min", EP_STATS_MIN},         {"median", EP_STATS_MEDIAN}, {"p90", EP_STATS_P90},
+	{"p99", EP_STATS_P99},         {"max", EP_STATS_MAX},       {"running", EP_STATS_RUNNING},
+	{"waiting", EP_STATS_WAITING}, {"name", EP_STATS_NAME},
 };
 #define KEYS (sizeof(keys) / sizeof(*keys))
 
 /* The columns of durations. */
-static const enum ep_stats_key spread[] = {EP_STATS_MIN, EP_STATS_MEDIAN,
-					   EP_STATS_P90, EP_STATS_P99,
-					   EP_STATS_MAX};
+static const enum ep_stats_key spread[] = {EP_STATS_MIN, EP_STATS_MEDIAN, EP_STATS_P90,
+					   EP_STATS_P99, EP_STATS_MAX};
 #define SPREAD (sizeof(spread) / sizeof(*spread))
 
 #define MODULE_WIDTH 24
@@ -92,8 +89,7 @@ static void print_thread(const struct table *table, const struct ep_stat *stat)
 
 	if (!table->by_thread)
 		return;
-	snprintf(text, sizeof(text), "%u %s", stat->thread->tid,
-		 stat->thread->name);
+	snprintf(text, sizeof(text), "%u %s", stat->thread->tid, stat->thread->name);
 	printf("%-22s ", text);
 }
 
@@ -112,8 +108,8 @@ static void print_notes(const struct ep_stat *stat)
 
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
 		if (notes[i].count) {
-			printf("%s%s%" PRIu64 " %s", ep_color(EP_DIM), before,
-			       notes[i].count, notes[i].words);
+			printf("%s%s%" PRIu64 " %s", ep_color(EP_DIM), before, notes[i].count,
+			       notes[i].words);
 			before = ", ";
 		}
 	printf("%s%s\n", *before == ',' ? ")" : "", ep_color(EP_PLAIN));
@@ -127,12 +123,9 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 	print_thread(table, stat);
 	printf("%10" PRIu64 " %10" PRIu64 " ", stat->calls, timed);
 	printf("%12s ", ep_timetext(text, stat->total));
-	printf("%12s ",
-	       stat->function->span ? "-" : ep_timetext(text, stat->self));
+	printf("%12s ", stat->function->span ? "-" : ep_timetext(text, stat->self));
 	for (size_t i = 0; i < SPREAD; i++)
-		printf("%11s ",
-		       timed ? ep_timetext(text, ep_stat_value(stat, spread[i]))
-			     : "-");
+		printf("%11s ", timed ? ep_timetext(text, ep_stat_value(stat, spread[i])) : "-");
 	if (has_schedule(table)) {
 		printf("%12s ", ep_timetext(text, stat->running));
 		snprintf(least, sizeof(least), "%s%s", at_least(stat),
@@ -140,13 +133,12 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 		printf("%12s ", least);
 	}
 	if (has_inside(table))
-		printf("%12s ",
-		       stat->inside ? ep_timetext(text, stat->inside) : "-");
+		printf("%12s ", stat->inside ? ep_timetext(text, stat->inside) : "-");
 	putchar(' ');
 	if (table->with_module)
 		printf("%-*s ", MODULE_WIDTH, stat->function->module);
-	printf("%s%s%s%s", stat->function->span ? "span " : "",
-	       ep_color(EP_CYAN), stat->function->name, ep_color(EP_PLAIN));
+	printf("%s%s%s%s", stat->function->span ? "span " : "", ep_color(EP_CYAN),
+	       stat->function->name, ep_color(EP_PLAIN));
 	print_notes(stat);
 }
 
@@ -155,10 +147,9 @@ static void print_text(const struct table *table)
 	const struct ep_stats *stats = &table->stats;
 	char calls[EP_TIMETEXT_SIZE], timed[EP_TIMETEXT_SIZE];
 
-	printf("%s%s%10s %10s %12s %12s %11s %11s %11s %11s %11s  ",
-	       ep_color(EP_BOLD),
-	       table->by_thread ? "thread                 " : "", "calls",
-	       "timed", "total", "self", "min", "median", "p90", "p99", "max");
+	printf("%s%s%10s %10s %12s %12s %11s %11s %11s %11s %11s  ", ep_color(EP_BOLD),
+	       table->by_thread ? "thread                 " : "", "calls", "timed", "total", "self",
+	       "min", "median", "p90", "p99", "max");
 	if (has_schedule(table))
 		printf("%12s %12s ", "on CPU", "waiting");
 	if (has_inside(table))
@@ -172,8 +163,7 @@ static void print_text(const struct table *table)
 		printf("… %zu more\n", table->rows - rows(table));
 	printf("\n%s calls; %s of them have exact times at both ends: min to "
 	       "max are theirs.\n",
-	       ep_counttext(calls, stats->calls),
-	       ep_counttext(timed, stats->timed));
+	       ep_counttext(calls, stats->calls), ep_counttext(timed, stats->timed));
 	if (has_unknown(table))
 		printf(">: at least; scheduling events do not tell of all of "
 		       "the function's time.\n");
@@ -209,24 +199,19 @@ static void print_csv(const struct table *table)
 		}
 		ep_csv_field(stat->function->name);
 		putchar(',');
-		ep_csv_field(stat->function->span ? "(span)"
-						  : stat->function->module);
-		printf(",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		       ",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64,
-		       stat->function->start, stat->calls,
-		       stat->durations.count, stat->open, stat->before,
-		       stat->left, stat->total, stat->self);
+		ep_csv_field(stat->function->span ? "(span)" : stat->function->module);
+		printf(",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+		       ",%" PRId64 ",%" PRId64,
+		       stat->function->start, stat->calls, stat->durations.count, stat->open,
+		       stat->before, stat->left, stat->total, stat->self);
 		for (size_t k = 0; k < SPREAD; k++)
 			if (stat->durations.count)
-				printf(",%" PRId64,
-				       ep_stat_value(stat, spread[k]));
+				printf(",%" PRId64, ep_stat_value(stat, spread[k]));
 			else
 				putchar(',');
 		if (has_schedule(table))
-			printf(",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-			       "\n",
-			       stat->running, stat->waiting, stat->inside,
-			       stat->unknown);
+			printf(",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n", stat->running,
+			       stat->waiting, stat->inside, stat->unknown);
 		else
 			printf(",,,,\n");
 	}
@@ -234,8 +219,7 @@ static void print_csv(const struct table *table)
 
 static void json_spread(struct ep_json *json, const struct ep_stat *stat)
 {
-	static const char *const names[] = {"min_ns", "median_ns", "p90_ns",
-					    "p99_ns", "max_ns"};
+	static const char *const names[] = {"min_ns", "median_ns", "p90_ns", "p99_ns", "max_ns"};
 
 	for (size_t i = 0; i < SPREAD; i++) {
 		ep_json_key(json, names[i]);
@@ -247,8 +231,7 @@ static void json_spread(struct ep_json *json, const struct ep_stat *stat)
 }
 
 /* `spent`: it is known on what. */
-static void json_row(struct ep_json *json, const struct ep_stat *stat,
-		     bool spent)
+static void json_row(struct ep_json *json, const struct ep_stat *stat, bool spent)
 {
 	char address[24];
 
@@ -330,8 +313,7 @@ static int choose_key(struct table *table, const char *word)
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct table *table,
-			  const struct ep_arguments *arguments)
+static int take_arguments(struct table *table, const struct ep_arguments *arguments)
 {
 	int result = choose_key(table, ep_argument(arguments, "sort"));
 
@@ -383,8 +365,7 @@ static int print_waits(struct table *table)
 		       ep_source_name(table->session.source));
 		return EP_EXIT_NOTHING;
 	}
-	if (ep_waits_create(&waits, trace, table->session.names,
-			    &table->selection, &err)) {
+	if (ep_waits_create(&waits, trace, table->session.names, &table->selection, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
@@ -397,9 +378,8 @@ static int print(struct table *table)
 {
 	struct ep_err err = {0};
 
-	if (ep_stats_create(&table->stats, table->session.trace,
-			    table->session.names, &table->selection,
-			    table->by_thread, &err)) {
+	if (ep_stats_create(&table->stats, table->session.trace, table->session.names,
+			    &table->selection, table->by_thread, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
@@ -423,8 +403,7 @@ static int run(const struct ep_arguments *arguments)
 
 	if (result)
 		return result;
-	result = ep_session_open(&table.session, arguments,
-				 arguments->operands[0], true);
+	result = ep_session_open(&table.session, arguments, arguments->operands[0], true);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	status = table.waits ? print_waits(&table) : print(&table);
@@ -446,8 +425,7 @@ static const struct ep_option options[] = {
 	{"module", 'm', NULL,
 	 "also the file that each function lies in; --csv and --json always "
 	 "have it"},
-	{"waits", 'w', NULL,
-	 "calls that waited instead: how often, how long, and who ended it"},
+	{"waits", 'w', NULL, "calls that waited instead: how often, how long, and who ended it"},
 	{"csv", 0, NULL, "comma-separated values, times in nanoseconds"},
 	{"json", 0, NULL, "JSON, times in nanoseconds"},
 	{"function", 'F', "PATTERN",
@@ -468,41 +446,40 @@ const struct ep_command ep_command_stats = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "a table of functions: how often, how long",
-	.description =
-		"Prints for each function how often it was called, how long it "
-		"ran in total (of a recursion the outermost call counts) and "
-		"itself, that is, without what it called that is traced, and "
-		"how long single calls took: min, median, p90, p99, max.\n\n"
-		"A time that is known within an interval only is placed in "
-		"order, between the "
-		"exact ones around it, for total and self. Min to max are of "
-		"the calls whose "
-		"begin and return have times of their own, counted as timed; "
-		"up to 64 of them they are exact, of more the three in the "
-		"middle are right to 0.4 %. With EPITAPH_TIMESTAMP_EVERY=1 "
-		"every call is timed.\n\n"
-		"Spans (epitaph_mark_begin) have rows of their own, without a "
-		"self time; in CSV their module is (span), in JSON their kind "
-		"is span.\n\n"
-		"Calls that did not return, that began before the history or "
-		"were left by an exception or longjmp count in calls, total "
-		"and self with what is known of them, and are said behind the "
-		"name. With --since, --until or --last only the time in that "
-		"window counts.\n\n"
-		"Where scheduling events were recorded (EPITAPH_SCHED), two "
-		"columns say how much of the total was spent on a CPU and how "
-		"much waiting, for anything or for a CPU. A wait is given to "
-		"the calls that were open all the while for certain. Where "
-		"calls have no times of their own, the innermost of them may "
-		"not be the one that waited: a column \"inside\" says how much "
-		"was in the function or in what it called, not known which; "
-		"that is nobody's self time. \">\": at least, as events do not "
-		"tell of all of the total (JSON and CSV: unknown_ns).\n\n"
-		"--waits lists the calls in which threads waited: the "
-		"innermost traced call that was open, and who called it; how "
-		"often, how long in all, the longest; and who ended it: a "
-		"thread, or an interrupt (only ftrace knows). \"somewhere "
-		"inside\": in that call or in one that it called.",
+	.description = "Prints for each function how often it was called, how long it "
+		       "ran in total (of a recursion the outermost call counts) and "
+		       "itself, that is, without what it called that is traced, and "
+		       "how long single calls took: min, median, p90, p99, max.\n\n"
+		       "A time that is known within an interval only is placed in "
+		       "order, between the "
+		       "exact ones around it, for total and self. Min to max are of "
+		       "the calls whose "
+		       "begin and return have times of their own, counted as timed; "
+		       "up to 64 of them they are exact, of more the three in the "
+		       "middle are right to 0.4 %. With EPITAPH_TIMESTAMP_EVERY=1 "
+		       "every call is timed.\n\n"
+		       "Spans (epitaph_mark_begin) have rows of their own, without a "
+		       "self time; in CSV their module is (span), in JSON their kind "
+		       "is span.\n\n"
+		       "Calls that did not return, that began before the history or "
+		       "were left by an exception or longjmp count in calls, total "
+		       "and self with what is known of them, and are said behind the "
+		       "name. With --since, --until or --last only the time in that "
+		       "window counts.\n\n"
+		       "Where scheduling events were recorded (EPITAPH_SCHED), two "
+		       "columns say how much of the total was spent on a CPU and how "
+		       "much waiting, for anything or for a CPU. A wait is given to "
+		       "the calls that were open all the while for certain. Where "
+		       "calls have no times of their own, the innermost of them may "
+		       "not be the one that waited: a column \"inside\" says how much "
+		       "was in the function or in what it called, not known which; "
+		       "that is nobody's self time. \">\": at least, as events do not "
+		       "tell of all of the total (JSON and CSV: unknown_ns).\n\n"
+		       "--waits lists the calls in which threads waited: the "
+		       "innermost traced call that was open, and who called it; how "
+		       "often, how long in all, the longest; and who ended it: a "
+		       "thread, or an interrupt (only ftrace knows). \"somewhere "
+		       "inside\": in that call or in one that it called.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -18,8 +18,7 @@ static const char *name_of(const struct ep_function *function)
 	return function ? function->name : "";
 }
 
-static void print_wakers(const struct ep_waits *waits,
-			 const struct ep_trace *trace,
+static void print_wakers(const struct ep_waits *waits, const struct ep_trace *trace,
 			 const struct ep_wait *wait)
 {
 	const struct ep_wait_waker *most = &wait->wakers[0];
@@ -28,22 +27,19 @@ static void print_wakers(const struct ep_waits *waits,
 	(void)waits;
 	if (wait->waker_count == 0)
 		return;
-	printf("  ended by %s", ep_waker_text(text, sizeof(text),
-					      trace->schedule, &most->slice));
+	printf("  ended by %s", ep_waker_text(text, sizeof(text), trace->schedule, &most->slice));
 	if (wait->waker_count > 1)
 		printf(" (%" PRIu64 " times), and others", most->count);
 }
 
-static void print_row(const struct ep_waits *waits,
-		      const struct ep_trace *trace, const struct ep_wait *wait)
+static void print_row(const struct ep_waits *waits, const struct ep_trace *trace,
+		      const struct ep_wait *wait)
 {
 	char total[EP_TIMETEXT_SIZE], longest[EP_TIMETEXT_SIZE];
 
-	printf("%10" PRIu64 " %12s %12s  %s%s%s%s", wait->count,
-	       ep_timetext(total, wait->total),
+	printf("%10" PRIu64 " %12s %12s  %s%s%s%s", wait->count, ep_timetext(total, wait->total),
 	       ep_timetext(longest, wait->longest),
-	       wait->inside && wait->function ? "somewhere inside " : "",
-	       ep_color(EP_CYAN),
+	       wait->inside && wait->function ? "somewhere inside " : "", ep_color(EP_CYAN),
 	       wait->function ? wait->function->name
 	       : wait->inside ? UNKNOWN
 			      : OUTSIDE,
@@ -58,8 +54,8 @@ static void print_row(const struct ep_waits *waits,
 
 static void print_text_head(void)
 {
-	printf("%s%10s %12s %12s  call < caller%s\n", ep_color(EP_BOLD),
-	       "waits", "total", "longest", ep_color(EP_PLAIN));
+	printf("%s%10s %12s %12s  call < caller%s\n", ep_color(EP_BOLD), "waits", "total",
+	       "longest", ep_color(EP_PLAIN));
 }
 
 static void print_text_end(const struct ep_waits *waits)
@@ -68,8 +64,7 @@ static void print_text_end(const struct ep_waits *waits)
 
 	printf("\nAll threads together waited %s for something, and %s for a "
 	       "CPU.\n",
-	       ep_timetext(total, waits->total),
-	       ep_timetext(ready, waits->ready));
+	       ep_timetext(total, waits->total), ep_timetext(ready, waits->ready));
 	if (waits->inside)
 		printf("Of it %s somewhere inside of the calls named: in which "
 		       "is not known, as not every call has a time of its "
@@ -99,9 +94,8 @@ static void csv_row(const struct ep_trace *trace, const struct ep_wait *wait)
 	ep_csv_field(name_of(wait->function));
 	putchar(',');
 	ep_csv_field(name_of(wait->caller));
-	printf(",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%s,",
-	       wait->count, wait->open, wait->total, wait->longest,
-	       wait->waker_count ? kind_text(by) : "");
+	printf(",%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%s,", wait->count, wait->open,
+	       wait->total, wait->longest, wait->waker_count ? kind_text(by) : "");
 	ep_csv_field(text);
 	printf(",%d\n", wait->inside);
 }
@@ -109,8 +103,7 @@ static void csv_row(const struct ep_trace *trace, const struct ep_wait *wait)
 static void json_waker(struct ep_json *json, const struct ep_trace *trace,
 		       const struct ep_wait_waker *waker)
 {
-	const struct ep_task *task =
-		ep_schedule_task(trace->schedule, waker->slice.waker);
+	const struct ep_task *task = ep_schedule_task(trace->schedule, waker->slice.waker);
 
 	ep_json_object(json);
 	ep_json_member_text(json, "kind", kind_text(&waker->slice));
@@ -123,8 +116,7 @@ static void json_waker(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_object_end(json);
 }
 
-static void json_row(struct ep_json *json, const struct ep_trace *trace,
-		     const struct ep_wait *wait)
+static void json_row(struct ep_json *json, const struct ep_trace *trace, const struct ep_wait *wait)
 {
 	ep_json_object(json);
 	ep_json_member_text(json, "function", name_of(wait->function));
@@ -167,8 +159,7 @@ static void json_end(struct ep_json *json)
 }
 
 void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
-		    const struct ep_table_form *form,
-		    const struct ep_patterns *functions)
+		    const struct ep_table_form *form, const struct ep_patterns *functions)
 {
 	const enum ep_layout layout = form->layout;
 	struct ep_json json;

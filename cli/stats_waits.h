@@ -9,7 +9,6 @@
 
 /* Those of the functions that match. */
 void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
-		    const struct ep_table_form *form,
-		    const struct ep_patterns *functions);
+		    const struct ep_table_form *form, const struct ep_patterns *functions);
 
 #endif

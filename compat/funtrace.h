@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace.h: the API of the funtrace project (github.com/yosefk/funtrace,
- * funtrace.h) on epitaph's: a program written for it builds unchanged with
- * epitaph-cc or epitaph-c++ and -I on this folder, as C and as C++. Nothing
- * else is linked: each function is a few calls of epitaph.h.
+ * funtrace.h: the API of the funtrace project (github.com/yosefk/funtrace, funtrace.h) on
+ * epitaph's: a program written for it builds unchanged with epitaph-cc or epitaph-c++ and -I on
+ * this folder, as C and as C++. Nothing else is linked: each function is a few calls of epitaph.h.
  *
- * The files written are epitaph's snapshots, ELF cores, whatever their names:
- * `epitaph report`, `replay`, `stats` … read them, and so does gdb. To make
- * what funtrace2viz reads: epitaph export -f funtrace FILE -o funtrace.raw
+ * The files written are epitaph's snapshots, ELF cores, whatever their names: `epitaph report`,
+ * `replay`, `stats` … read them, and so does gdb. To make what funtrace2viz reads: epitaph export
+ * -f funtrace FILE -o funtrace.raw
  *
  * docs/funtrace.md tells what differs. Signal safe where epitaph.h is.
  */
@@ -45,9 +44,8 @@ typedef struct funtrace_snapshot funtrace_snapshot;
 typedef struct funtrace_procmaps funtrace_procmaps;
 #endif
 
-/* One for all files of a program that include this: whether tracing was
- * disabled, and how many files funtrace_pause_and_write_current_snapshot has
- * written. */
+/* One for all files of a program that include this: whether tracing was disabled, and how many
+ * files funtrace_pause_and_write_current_snapshot has written. */
 __attribute__((weak)) int epitaph_funtrace_disabled;
 __attribute__((weak)) unsigned epitaph_funtrace_written;
 
@@ -68,15 +66,13 @@ EPITAPH_FUNTRACE uint64_t funtrace_ticks_per_second(void)
 /* ---- snapshots ---- */
 
 /*
- * Writes what is recorded now to funtrace.raw in the working directory, the
- * next ones of a process to funtrace.1.raw, funtrace.2.raw … (a snapshot is one
- * file; funtrace appends). Threads go on meanwhile. A failure is silent, as
- * there; epitaph_snapshot_write tells it.
+ * Writes what is recorded now to funtrace.raw in the working directory, the next ones of a process
+ * to funtrace.1.raw, funtrace.2.raw … (a snapshot is one file; funtrace appends). Threads go on
+ * meanwhile. A failure is silent, as there; epitaph_snapshot_write tells it.
  */
 EPITAPH_FUNTRACE void funtrace_pause_and_write_current_snapshot(void)
 {
-	unsigned number = __atomic_fetch_add(&epitaph_funtrace_written, 1,
-					     __ATOMIC_RELAXED);
+	unsigned number = __atomic_fetch_add(&epitaph_funtrace_written, 1, __ATOMIC_RELAXED);
 	char digits[12], name[32] = "funtrace.raw";
 	unsigned count = 0, at = 9;
 
@@ -100,18 +96,17 @@ EPITAPH_FUNTRACE struct funtrace_snapshot *funtrace_pause_and_get_snapshot(void)
 	return (struct funtrace_snapshot *)(void *)epitaph_snapshot_take();
 }
 
-/* What was recorded since `time`, of funtrace_time(); up to 507 older records a
- * thread come along. */
-EPITAPH_FUNTRACE struct funtrace_snapshot *
-funtrace_pause_and_get_snapshot_starting_at_time(uint64_t time)
+/* What was recorded since `time`, of funtrace_time(); up to 507 older records a thread come
+ * along. */
+EPITAPH_FUNTRACE struct funtrace_snapshot *funtrace_pause_and_get_snapshot_starting_at_time(
+	uint64_t time)
 {
-	return (struct funtrace_snapshot *)(void *)epitaph_snapshot_take_since(
-		time);
+	return (struct funtrace_snapshot *)(void *)epitaph_snapshot_take_since(time);
 }
 
 /* `max_event_age`: ticks of funtrace_time(). */
-EPITAPH_FUNTRACE struct funtrace_snapshot *
-funtrace_pause_and_get_snapshot_up_to_age(uint64_t max_event_age)
+EPITAPH_FUNTRACE struct funtrace_snapshot *funtrace_pause_and_get_snapshot_up_to_age(
+	uint64_t max_event_age)
 {
 	uint64_t now = epitaph_time();
 
@@ -126,12 +121,11 @@ EPITAPH_FUNTRACE void funtrace_free_snapshot(struct funtrace_snapshot *snapshot)
 }
 
 /* NULL writes nothing. The snapshot stays. */
-EPITAPH_FUNTRACE void funtrace_write_snapshot(
-	const char *filename, struct funtrace_snapshot *snapshot)
+EPITAPH_FUNTRACE void funtrace_write_snapshot(const char *filename,
+					      struct funtrace_snapshot *snapshot)
 {
 	if (snapshot)
-		epitaph_snapshot_save(
-			(struct epitaph_snapshot *)(void *)snapshot, filename);
+		epitaph_snapshot_save((struct epitaph_snapshot *)(void *)snapshot, filename);
 }
 
 /* ---- of earlier versions: a snapshot holds its load map now ---- */
@@ -148,9 +142,9 @@ EPITAPH_FUNTRACE void funtrace_free_procmaps(struct funtrace_procmaps *procmaps)
 	(void)procmaps;
 }
 
-EPITAPH_FUNTRACE void funtrace_write_saved_snapshot(
-	const char *filename, struct funtrace_procmaps *procmaps,
-	struct funtrace_snapshot *snapshot)
+EPITAPH_FUNTRACE void funtrace_write_saved_snapshot(const char *filename,
+						    struct funtrace_procmaps *procmaps,
+						    struct funtrace_snapshot *snapshot)
 {
 	(void)procmaps;
 	funtrace_write_snapshot(filename, snapshot);
@@ -165,15 +159,13 @@ EPITAPH_FUNTRACE void funtrace_ignore_this_thread(void)
 }
 
 /*
- * A buffer of 2^log_buf_size bytes for the calling thread; below 5 it is
- * ignored from then on. epitaph's smallest ring is 4 KiB (12), its largest 1
- * GiB (30), and a record takes half of funtrace's 16 bytes.
+ * A buffer of 2^log_buf_size bytes for the calling thread; below 5 it is ignored from then on.
+ * epitaph's smallest ring is 4 KiB (12), its largest 1 GiB (30), and a record takes half of
+ * funtrace's 16 bytes.
  */
 EPITAPH_FUNTRACE void funtrace_set_thread_log_buf_size(int log_buf_size)
 {
-	int log = log_buf_size < 12   ? 12
-		  : log_buf_size > 30 ? 30
-				      : log_buf_size;
+	int log = log_buf_size < 12 ? 12 : log_buf_size > 30 ? 30 : log_buf_size;
 
 	if (log_buf_size < 5)
 		epitaph_ignore_thread();
@@ -181,20 +173,17 @@ EPITAPH_FUNTRACE void funtrace_set_thread_log_buf_size(int log_buf_size)
 		epitaph_set_thread_ring((size_t)1 << log);
 }
 
-/* Of the whole process. Neither nests: one enable undoes any number of
- * disables, and one without a disable does nothing, also in a program that was
- * started with EPITAPH=off. */
+/* Of the whole process. Neither nests: one enable undoes any number of disables, and one without a
+ * disable does nothing, also in a program that was started with EPITAPH=off. */
 EPITAPH_FUNTRACE void funtrace_disable_tracing(void)
 {
-	if (!__atomic_exchange_n(&epitaph_funtrace_disabled, 1,
-				 __ATOMIC_SEQ_CST))
+	if (!__atomic_exchange_n(&epitaph_funtrace_disabled, 1, __ATOMIC_SEQ_CST))
 		epitaph_pause();
 }
 
 EPITAPH_FUNTRACE void funtrace_enable_tracing(void)
 {
-	if (__atomic_exchange_n(&epitaph_funtrace_disabled, 0,
-				__ATOMIC_SEQ_CST))
+	if (__atomic_exchange_n(&epitaph_funtrace_disabled, 0, __ATOMIC_SEQ_CST))
 		epitaph_resume();
 }
 

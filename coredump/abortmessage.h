@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abortmessage.h: what the C library had to say before it aborted the process:
- * a failed assertion, "double free or corruption", "stack smashing detected".
- * glibc keeps the text for debuggers behind __abort_msg (since 2.4; its
- * sysdeps/posix/libc_fatal.c): a pointer to pages of { uint32_t size; text }.
+ * abortmessage.h: what the C library had to say before it aborted the process: a failed assertion,
+ * "double free or corruption", "stack smashing detected". glibc keeps the text for debuggers behind
+ * __abort_msg (since 2.4; its sysdeps/posix/libc_fatal.c): a pointer to pages of { uint32_t size;
+ * text }.
  */
 #ifndef EPITAPH_ABORTMESSAGE_H
 #define EPITAPH_ABORTMESSAGE_H
@@ -21,11 +21,9 @@ struct ep_abort_message {
 };
 
 /*
- * EP_OK; EP_END: the process said nothing, or it cannot be known (no glibc,
- * its file is not here or of another build, the pages were not saved).
- * EP_E_MEMORY.
+ * EP_OK; EP_END: the process said nothing, or it cannot be known (no glibc, its file is not here or
+ * of another build, the pages were not saved). EP_E_MEMORY.
  */
-int ep_abort_message_find(struct ep_abort_message *out,
-			  struct ep_source *source);
+int ep_abort_message_find(struct ep_abort_message *out, struct ep_source *source);
 
 #endif

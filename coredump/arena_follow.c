@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arena_follow.c: a core whose arena lies in a file that the root names. That
- * file may have been renamed since, or be another's by now: identity and
- * generation tell.
+ * arena_follow.c: a core whose arena lies in a file that the root names. That file may have been
+ * renamed since, or be another's by now: identity and generation tell.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -20,8 +19,7 @@
 
 #define ASIDE_MAX 1000 /* PATH.1 … that are looked at */
 
-/* The descriptor, if it is of the file that holds this very arena; else -1, and
- * it is closed. */
+/* The descriptor, if it is of the file that holds this very arena; else -1, and it is closed. */
 static int try_descriptor(int fd, const struct ep_root *root)
 {
 	struct ep_root there;
@@ -29,10 +27,8 @@ static int try_descriptor(int fd, const struct ep_root *root)
 	if (fd < 0)
 		return -1;
 	if (pread(fd, &there, sizeof(there), 0) == sizeof(there) &&
-	    ep_root_check(&there, EP_ARENA_MAGIC, root->arena_address, NULL) ==
-		    EP_OK &&
-	    there.identity == root->identity &&
-	    there.generation == root->generation)
+	    ep_root_check(&there, EP_ARENA_MAGIC, root->arena_address, NULL) == EP_OK &&
+	    there.identity == root->identity && there.generation == root->generation)
 		return fd;
 	close(fd);
 	return -1;
@@ -52,14 +48,13 @@ static int find_name(const char *path, const struct ep_root *root)
 	return fd;
 }
 
-static int path_read(struct ep_source *source, uint64_t root_address,
-		     const struct ep_root *root, char *out, size_t size)
+static int path_read(struct ep_source *source, uint64_t root_address, const struct ep_root *root,
+		     char *out, size_t size)
 {
 	size_t prefix = source->sysroot ? strlen(source->sysroot) : 0;
 
 	if (root->file_path < sizeof(*root) || root->file_path_size == 0 ||
-	    root->file_path > EP_PAGE ||
-	    root->file_path_size > EP_PAGE - root->file_path ||
+	    root->file_path > EP_PAGE || root->file_path_size > EP_PAGE - root->file_path ||
 	    prefix + root->file_path_size >= size)
 		return EP_END;
 	if (prefix)
@@ -72,15 +67,12 @@ static int path_read(struct ep_source *source, uint64_t root_address,
 	return out[prefix] == '/' ? EP_OK : EP_END;
 }
 
-static int find_file(struct ep_source *source, uint64_t root_address,
-		     const struct ep_root *root)
+static int find_file(struct ep_source *source, uint64_t root_address, const struct ep_root *root)
 {
 	char path[4352];
 
 	if (source->held)
-		return try_descriptor(
-			ep_held_file_at(source->held, root->arena_address),
-			root);
+		return try_descriptor(ep_held_file_at(source->held, root->arena_address), root);
 	if (path_read(source, root_address, root, path, sizeof(path)))
 		return -1;
 	return find_name(path, root);
@@ -94,14 +86,12 @@ static int compare(const void *a, const void *b)
 }
 
 /* The core's segments there hold nothing: this one takes their place. */
-static int segment_put(struct ep_source *source, const struct ep_root *root,
-		       uint64_t file_size, struct ep_err *err)
+static int segment_put(struct ep_source *source, const struct ep_root *root, uint64_t file_size,
+		       struct ep_err *err)
 {
 	uint64_t start = root->arena_address, end = start + root->arena_size;
-	struct ep_segment *list =
-		calloc(source->segment_count + 1, sizeof(*list));
-	uint64_t size =
-		file_size < root->arena_size ? file_size : root->arena_size;
+	struct ep_segment *list = calloc(source->segment_count + 1, sizeof(*list));
+	uint64_t size = file_size < root->arena_size ? file_size : root->arena_size;
 	size_t count = 0;
 
 	if (!list)
@@ -109,8 +99,7 @@ static int segment_put(struct ep_source *source, const struct ep_root *root,
 	for (size_t i = 0; i < source->segment_count; i++) {
 		const struct ep_segment *one = &source->segments[i];
 
-		if (one->address + one->memory_size <= start ||
-		    one->address >= end)
+		if (one->address + one->memory_size <= start || one->address >= end)
 			list[count++] = *one;
 	}
 	list[count++] = (struct ep_segment){
@@ -133,8 +122,8 @@ int ep_source_follow_arena(struct ep_source *source, uint64_t root_address,
 	struct stat st;
 	int fd, rc;
 
-	if (source->kind != EP_SOURCE_CORE || source->arena_fd >= 0 ||
-	    !root->file_inode || !root->arena_address)
+	if (source->kind != EP_SOURCE_CORE || source->arena_fd >= 0 || !root->file_inode ||
+	    !root->arena_address)
 		return EP_END;
 	fd = find_file(source, root_address, root);
 	if (fd < 0)

@@ -6,11 +6,10 @@
 #include "coredump/arena_file.h"
 
 /*
- * Fills `out` for the arena file open as `fd`, which its process had mapped at
- * `address`. `oom_file`: the path in process->oom_file, "" none.
+ * Fills `out` for the arena file open as `fd`, which its process had mapped at `address`.
+ * `oom_file`: the path in process->oom_file, "" none.
  */
-void ep_arena_life(struct ep_arena_file *out, int fd,
-		   const struct ep_process *process, uint64_t address,
-		   const char *oom_file);
+void ep_arena_life(struct ep_arena_file *out, int fd, const struct ep_process *process,
+		   uint64_t address, const char *oom_file);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arena_life.c: whether the process of an arena file runs, by its lock, its
- * start and its map, and what the kernel counted. */
+/* arena_life.c: whether the process of an arena file runs, by its lock, its start and its map, and
+ * what the kernel counted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -50,18 +50,16 @@ static bool same_boot(const struct ep_process *process)
 	return digits == 32 && memcmp(id, process->boot_id, sizeof(id)) == 0;
 }
 
-/* The process is of ours, and its pid a name in /proc: that may be of the outer
- * namespace still (unshare(1) without --mount-proc). */
+/* The process is of ours, and its pid a name in /proc: that may be of the outer namespace still
+ * (unshare(1) without --mount-proc). */
 static bool same_namespace(const struct ep_process *process)
 {
 	char text[64] = "", self[16] = "";
 	uint64_t inode;
 
 	return readlink("/proc/self/ns/pid", text, sizeof(text) - 1) > 0 &&
-	       sscanf(text, "pid:[%" SCNu64 "]", &inode) == 1 &&
-	       inode == process->pid_namespace &&
-	       readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
-	       atoi(self) == getpid();
+	       sscanf(text, "pid:[%" SCNu64 "]", &inode) == 1 && inode == process->pid_namespace &&
+	       readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid();
 }
 
 /* Field 22 of /proc/PID/stat. */
@@ -94,15 +92,15 @@ static int maps_it(pid_t pid, uint64_t address, uint64_t inode)
 	if (ep_proc_read(pid, "maps", &text, &size))
 		return -1;
 	for (next = text; (line = strsep(&next, "\n")) && !found;)
-		found = sscanf(line, "%" SCNx64 "-%*x %*s %*x %*x:%*x %" SCNu64,
-			       &start, &at) == 2 &&
+		found = sscanf(line, "%" SCNx64 "-%*x %*s %*x %*x:%*x %" SCNu64, &start, &at) ==
+				2 &&
 			start == address && at == inode;
 	free(text);
 	return found;
 }
 
-static void look_at_process(struct ep_arena_file *out, int fd,
-			    const struct ep_process *process, uint64_t address)
+static void look_at_process(struct ep_arena_file *out, int fd, const struct ep_process *process,
+			    uint64_t address)
 {
 	struct stat st = {0};
 
@@ -127,8 +125,7 @@ static void look_at_process(struct ep_arena_file *out, int fd,
 	}
 }
 
-static void look_at_kills(struct ep_arena_file *out, const char *path,
-			  uint64_t before)
+static void look_at_kills(struct ep_arena_file *out, const char *path, uint64_t before)
 {
 	/* The path is the file's word: it may be anything. */
 	int fd = *path ? ep_cgroup_file_open(path) : -1;
@@ -148,9 +145,8 @@ static void look_at_kills(struct ep_arena_file *out, const char *path,
 		close(fd);
 }
 
-void ep_arena_life(struct ep_arena_file *out, int fd,
-		   const struct ep_process *process, uint64_t address,
-		   const char *oom_file)
+void ep_arena_life(struct ep_arena_file *out, int fd, const struct ep_process *process,
+		   uint64_t address, const char *oom_file)
 {
 	bool here = same_boot(process), seen = same_namespace(process);
 
@@ -164,8 +160,7 @@ void ep_arena_life(struct ep_arena_file *out, int fd,
 	else if (here)
 		say(out, EP_LIFE_ENDED, "nobody holds its lock");
 	else
-		say(out, EP_LIFE_ENDED,
-		    "it is of another boot, or of another machine");
+		say(out, EP_LIFE_ENDED, "it is of another boot, or of another machine");
 	if (here && seen)
 		look_at_kills(out, oom_file, process->oom_kills);
 }

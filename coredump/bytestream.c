@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bytestream.c: libarchive's raw format over its filters. Those that would
- * start another program are not asked for. The library is loaded when a stream
- * comes: with what it needs itself (an XML parser, Unicode's tables) it took
+ * bytestream.c: libarchive's raw format over its filters. Those that would start another program
+ * are not asked for. The library is loaded when a stream comes: with what it needs itself (an XML
+ * parser, Unicode's tables) it took
  * 2.5 of the 5.5 ms in which `epitaph` starts.
  */
 #include "coredump/bytestream.h"
@@ -22,10 +22,9 @@
 #define INPUT_BLOCK (256u << 10) /* bytes asked for at once */
 
 /*
- * Memory that was in use does not compress this many times; pages that never
- * were, do: 1,000 times with gzip, 30,000 with zstd, 45,000 with bzip2. So a
- * stream that expands so is believed as far as its reader says that it should
- * go, and then taken for a bomb.
+ * Memory that was in use does not compress this many times; pages that never were, do: 1,000 times
+ * with gzip, 30,000 with zstd, 45,000 with bzip2. So a stream that expands so is believed as far as
+ * its reader says that it should go, and then taken for a bomb.
  */
 #define RATIO 200
 
@@ -88,8 +87,7 @@ static int library_load(const char *path, struct ep_err *err)
 	FUNCTIONS(TAKE)
 #undef TAKE
 	if (!all)
-		return ep_fail(err, EP_E_VERSION, 0,
-			       "%s: " LIBRARY " lacks a function", path);
+		return ep_fail(err, EP_E_VERSION, 0, "%s: " LIBRARY " lacks a function", path);
 	library.ready = true;
 	return EP_OK;
 }
@@ -116,8 +114,7 @@ bool ep_bytestream_compressed(int fd)
 
 	ep_file_read(fd, "", 0, head, sizeof(head), &got, NULL);
 	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		if (got >= magics[i].size &&
-		    memcmp(head, magics[i].magic, magics[i].size) == 0)
+		if (got >= magics[i].size && memcmp(head, magics[i].magic, magics[i].size) == 0)
 			return true;
 	return false;
 }
@@ -132,16 +129,14 @@ static int archive_failure(struct ep_bytestream *stream, struct ep_err *err)
 
 	stream->ended = true;
 	if (number == ENOMEM)
-		return ep_fail(err, EP_E_MEMORY, stream->position,
-			       "%s: out of memory", stream->path);
+		return ep_fail(err, EP_E_MEMORY, stream->position, "%s: out of memory",
+			       stream->path);
 	if (number > 0 && number != EILSEQ && number != EINVAL)
-		return ep_fail(err, EP_E_IO, stream->position, "%s: %s",
-			       stream->path, words ? words : strerror(number));
+		return ep_fail(err, EP_E_IO, stream->position, "%s: %s", stream->path,
+			       words ? words : strerror(number));
 	return ep_fail(err, EP_E_CORRUPT, stream->position,
-		       "%s: damaged or cut off after %" PRIu64
-		       " bytes of the core (%s: %s)",
-		       stream->path, stream->position,
-		       filter ? filter : "compressed",
+		       "%s: damaged or cut off after %" PRIu64 " bytes of the core (%s: %s)",
+		       stream->path, stream->position, filter ? filter : "compressed",
 		       words ? words : "no reason told");
 }
 
@@ -162,8 +157,7 @@ static struct archive *reader_new(void)
 	return reader;
 }
 
-int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path,
-		       struct ep_err *err)
+int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path, struct ep_err *err)
 {
 	struct ep_bytestream *stream;
 	struct archive_entry *entry;
@@ -180,10 +174,8 @@ int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path,
 	}
 	stream->path = path;
 	stream->patience = UINT64_MAX;
-	if (library.archive_read_open_fd(stream->archive, fd, INPUT_BLOCK) ==
-	    ARCHIVE_OK)
-		answer = library.archive_read_next_header(stream->archive,
-							  &entry);
+	if (library.archive_read_open_fd(stream->archive, fd, INPUT_BLOCK) == ARCHIVE_OK)
+		answer = library.archive_read_next_header(stream->archive, &entry);
 	if (answer == ARCHIVE_EOF)
 		stream->ended = true;
 	else if (answer < ARCHIVE_WARN)
@@ -195,8 +187,8 @@ int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path,
 	return rc;
 }
 
-int ep_bytestream_open_plain(struct ep_bytestream **out, int fd,
-			     const char *path, struct ep_err *err)
+int ep_bytestream_open_plain(struct ep_bytestream **out, int fd, const char *path,
+			     struct ep_err *err)
 {
 	struct ep_bytestream *stream = calloc(1, sizeof(*stream));
 
@@ -219,8 +211,7 @@ void ep_bytestream_close(struct ep_bytestream *stream)
 
 const char *ep_bytestream_filter(const struct ep_bytestream *stream)
 {
-	return stream->archive ? library.archive_filter_name(stream->archive, 0)
-			       : "none";
+	return stream->archive ? library.archive_filter_name(stream->archive, 0) : "none";
 }
 
 /* ---- reading ---- */
@@ -240,8 +231,8 @@ static bool is_bomb(const struct ep_bytestream *stream)
 	return input > 0 && stream->position / (uint64_t)input > RATIO;
 }
 
-static int plain_read(struct ep_bytestream *stream, void *out, size_t size,
-		      size_t *got, struct ep_err *err)
+static int plain_read(struct ep_bytestream *stream, void *out, size_t size, size_t *got,
+		      struct ep_err *err)
 {
 	while (*got < size && !stream->ended) {
 		ssize_t n = read(stream->fd, (char *)out + *got, size - *got);
@@ -250,23 +241,22 @@ static int plain_read(struct ep_bytestream *stream, void *out, size_t size,
 			continue;
 		stream->ended = n <= 0;
 		if (n < 0)
-			return ep_fail(err, EP_E_IO, stream->position, "%s: %m",
-				       stream->path);
+			return ep_fail(err, EP_E_IO, stream->position, "%s: %m", stream->path);
 		*got += (size_t)n;
 		stream->position += (uint64_t)n;
 	}
 	return EP_OK;
 }
 
-int ep_bytestream_read(struct ep_bytestream *stream, void *out, size_t size,
-		       size_t *got, struct ep_err *err)
+int ep_bytestream_read(struct ep_bytestream *stream, void *out, size_t size, size_t *got,
+		       struct ep_err *err)
 {
 	*got = 0;
 	if (!stream->archive)
 		return plain_read(stream, out, size, got, err);
 	while (*got < size && !stream->ended) {
-		la_ssize_t n = library.archive_read_data(
-			stream->archive, (char *)out + *got, size - *got);
+		la_ssize_t n =
+			library.archive_read_data(stream->archive, (char *)out + *got, size - *got);
 
 		if (n == 0)
 			stream->ended = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* confine.c: see confine.h. The filter is a list of numbers: a library that
- * makes such filters would be linked into what is to be small. */
+/* confine.c: see confine.h. The filter is a list of numbers: a library that makes such filters
+ * would be linked into what is to be small. */
 #include "coredump/confine.h"
 
 #include <assert.h>
@@ -51,8 +51,7 @@ void ep_confine_descriptors(int *keep, size_t count)
 
 /* ---- rights ---- */
 
-/* The hard limit of processor time kills by SIGKILL, which would not say why.
- */
+/* The hard limit of processor time kills by SIGKILL, which would not say why. */
 static bool limit(int which, uint64_t most)
 {
 	struct rlimit now = {most, which == RLIMIT_CPU ? most + 1 : most};
@@ -60,22 +59,19 @@ static bool limit(int which, uint64_t most)
 	return setrlimit(which, &now) == 0;
 }
 
-/* A core of its own would go to the handler that it is a part of: 1 is what the
- * kernel gives a handler, to refuse it (core(5)). */
+/* A core of its own would go to the handler that it is a part of: 1 is what the kernel gives a
+ * handler, to refuse it (core(5)). */
 static bool limits_set(const struct ep_confinement *confinement)
 {
-	return limit(RLIMIT_AS, confinement->memory) &&
-	       limit(RLIMIT_FSIZE, confinement->file) &&
-	       limit(RLIMIT_CPU, confinement->seconds) &&
-	       limit(RLIMIT_NPROC, 0) && limit(RLIMIT_MEMLOCK, 0) &&
-	       limit(RLIMIT_CORE, 0);
+	return limit(RLIMIT_AS, confinement->memory) && limit(RLIMIT_FSIZE, confinement->file) &&
+	       limit(RLIMIT_CPU, confinement->seconds) && limit(RLIMIT_NPROC, 0) &&
+	       limit(RLIMIT_MEMLOCK, 0) && limit(RLIMIT_CORE, 0);
 }
 
 /* The bounding set too, where it may: nothing is executed any more. */
 static bool capabilities_drop(void)
 {
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
 
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -87,16 +83,15 @@ static bool ids_drop(const struct ep_confinement *confinement)
 	uid_t uid = confinement->uid ? confinement->uid : EP_NOBODY;
 	gid_t gid = confinement->gid ? confinement->gid : EP_NOBODY;
 
-	return geteuid() != 0 ||
-	       (setgroups(0, NULL) == 0 && setresgid(gid, gid, gid) == 0 &&
-		setresuid(uid, uid, uid) == 0);
+	return geteuid() != 0 || (setgroups(0, NULL) == 0 && setresgid(gid, gid, gid) == 0 &&
+				  setresuid(uid, uid, uid) == 0);
 }
 
 /* ---- system calls ---- */
 
-/* What glibc 2.36, libelf 0.188 and we call (qsort asks for the size of memory,
- * and malloc for the number of processors), what newer ones have for the same,
- * and what tells no more than they know. */
+/* What glibc 2.36, libelf 0.188 and we call (qsort asks for the size of memory, and malloc for the
+ * number of processors), what newer ones have for the same, and what tells no more than they
+ * know. */
 static const int allowed[] = {
 	SYS_read,         SYS_pread64,      SYS_readv,
 	SYS_preadv,       SYS_write,        SYS_pwrite64,
@@ -114,8 +109,8 @@ static const int allowed[] = {
 	SYS_clock_getres, SYS_getrusage,
 };
 
-/* Libraries look for files that need not be there. fstat(3) is one of them: of
- * a descriptor, by an empty name. */
+/* Libraries look for files that need not be there. fstat(3) is one of them: of a descriptor, by an
+ * empty name. */
 static const int refused[] = {
 	SYS_open,    SYS_openat, SYS_access, SYS_faccessat, SYS_faccessat2,
 	SYS_stat,    SYS_lstat,  SYS_statx,  SYS_readlink,  SYS_readlinkat,
@@ -141,8 +136,7 @@ static void put(struct filter *filter, struct sock_filter one)
 
 static void load(struct filter *filter, size_t offset)
 {
-	put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 (uint32_t)offset));
+	put(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
 static void answer(struct filter *filter, uint32_t action)
@@ -153,13 +147,11 @@ static void answer(struct filter *filter, uint32_t action)
 /* If what was loaded is that number: the answer. */
 static void answer_if(struct filter *filter, uint32_t number, uint32_t action)
 {
-	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-						 number, 0, 1));
+	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
 	answer(filter, action);
 }
 
-static void answer_all(struct filter *filter, const int *list, size_t count,
-		       uint32_t action)
+static void answer_all(struct filter *filter, const int *list, size_t count, uint32_t action)
 {
 	for (size_t i = 0; i < count; i++)
 		answer_if(filter, (uint32_t)list[i], action);
@@ -175,27 +167,23 @@ static size_t argument(int index)
 static void answer_mapping(struct filter *filter)
 {
 	for (size_t i = 0; i < COUNT(mapping); i++) {
-		put(filter,
-		    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-						 (uint32_t)mapping[i], 0, 4));
+		put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							 (uint32_t)mapping[i], 0, 4));
 		load(filter, argument(2));
 		put(filter,
-		    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K,
-						 PROT_EXEC, 0, 1));
+		    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1));
 		answer(filter, SECCOMP_RET_KILL_PROCESS);
 		answer(filter, SECCOMP_RET_ALLOW);
 	}
 }
 
-/* newfstatat(fd, "", …, AT_EMPTY_PATH) is what fstat(3) calls: without
- * following a name it tells of a descriptor. */
+/* newfstatat(fd, "", …, AT_EMPTY_PATH) is what fstat(3) calls: without following a name it tells of
+ * a descriptor. */
 static void answer_fstat(struct filter *filter)
 {
-	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-						 SYS_newfstatat, 0, 4));
+	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 4));
 	load(filter, argument(3));
-	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K,
-						 AT_EMPTY_PATH, 0, 1));
+	put(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, AT_EMPTY_PATH, 0, 1));
 	answer(filter, SECCOMP_RET_ALLOW);
 	answer(filter, SECCOMP_RET_ERRNO | EACCES);
 }
@@ -206,13 +194,12 @@ static bool filter_set(void)
 	struct sock_fprog program = {.filter = filter.code};
 
 	load(&filter, offsetof(struct seccomp_data, arch));
-	put(&filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-						  AUDIT_ARCH_X86_64, 1, 0));
+	put(&filter,
+	    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
 	answer(&filter, SECCOMP_RET_KILL_PROCESS);
 	load(&filter, offsetof(struct seccomp_data, nr));
 	answer_all(&filter, allowed, COUNT(allowed), SECCOMP_RET_ALLOW);
-	answer_all(&filter, refused, COUNT(refused),
-		   SECCOMP_RET_ERRNO | EACCES);
+	answer_all(&filter, refused, COUNT(refused), SECCOMP_RET_ERRNO | EACCES);
 	answer_mapping(&filter);
 	answer_fstat(&filter);
 	answer(&filter, SECCOMP_RET_KILL_PROCESS);
@@ -222,9 +209,8 @@ static bool filter_set(void)
 
 int ep_confine(const struct ep_confinement *confinement, struct ep_err *err)
 {
-	if (!limits_set(confinement) || !ids_drop(confinement) ||
-	    !capabilities_drop() || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
-	    prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+	if (!limits_set(confinement) || !ids_drop(confinement) || !capabilities_drop() ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || !filter_set())
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "no snapshot: its rights cannot be given up: "

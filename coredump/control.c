@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * control.c: writes single words of a running process's arena, each by one
- * store that can overwrite nothing else: bytes of their own, a counter that
- * only we count, or a time that holds nobody for long, whatever becomes of it.
- * Whose memory it is, is checked before and after.
+ * control.c: writes single words of a running process's arena, each by one store that can overwrite
+ * nothing else: bytes of their own, a counter that only we count, or a time that holds nobody for
+ * long, whatever becomes of it. Whose memory it is, is checked before and after.
  */
 #include "coredump/control.h"
 
@@ -32,20 +31,18 @@ static int gone(const struct ep_control *control, struct ep_err *err)
 		       (int)control->pid);
 }
 
-static int get(struct ep_control *control, uint64_t offset, void *out,
-	       size_t size, struct ep_err *err)
+static int get(struct ep_control *control, uint64_t offset, void *out, size_t size,
+	       struct ep_err *err)
 {
-	ssize_t n = pread(control->memory, out, size,
-			  (off_t)(control->arena_address + offset));
+	ssize_t n = pread(control->memory, out, size, (off_t)(control->arena_address + offset));
 
 	return n == (ssize_t)size ? EP_OK : gone(control, err);
 }
 
-static int put(struct ep_control *control, uint64_t offset, const void *bytes,
-	       size_t size, struct ep_err *err)
+static int put(struct ep_control *control, uint64_t offset, const void *bytes, size_t size,
+	       struct ep_err *err)
 {
-	ssize_t n = pwrite(control->memory, bytes, size,
-			   (off_t)(control->arena_address + offset));
+	ssize_t n = pwrite(control->memory, bytes, size, (off_t)(control->arena_address + offset));
 
 	if (n == (ssize_t)size)
 		return EP_OK;
@@ -66,8 +63,7 @@ static int same_process(struct ep_control *control, struct ep_err *err)
 	if (rc)
 		return rc;
 	if (root.identity == control->identity &&
-	    ep_root_check(&root, EP_ARENA_MAGIC, control->arena_address, err) ==
-		    EP_OK)
+	    ep_root_check(&root, EP_ARENA_MAGIC, control->arena_address, err) == EP_OK)
 		return EP_OK;
 	return gone(control, err);
 }
@@ -112,8 +108,7 @@ void ep_control_close(struct ep_control *control)
 	control->memory = -1;
 }
 
-int ep_control_read(struct ep_control *control, struct ep_arena *out,
-		    struct ep_err *err)
+int ep_control_read(struct ep_control *control, struct ep_arena *out, struct ep_err *err)
 {
 	int rc = same_process(control, err);
 
@@ -121,20 +116,16 @@ int ep_control_read(struct ep_control *control, struct ep_arena *out,
 }
 
 /* One byte, and the look afterwards whether it was the right process. */
-static int put_byte(struct ep_control *control, uint64_t offset, uint8_t value,
-		    struct ep_err *err)
+static int put_byte(struct ep_control *control, uint64_t offset, uint8_t value, struct ep_err *err)
 {
 	int rc = put(control, offset, &value, 1, err);
 
 	return rc ? rc : same_process(control, err);
 }
 
-static int put_gate(struct ep_control *control, uint32_t bit, bool shut,
-		    struct ep_err *err)
+static int put_gate(struct ep_control *control, uint32_t bit, bool shut, struct ep_err *err)
 {
-	return put_byte(control,
-			offsetof(struct ep_arena, gate) +
-				(uint64_t)GATE_BYTE(bit),
+	return put_byte(control, offsetof(struct ep_arena, gate) + (uint64_t)GATE_BYTE(bit),
 			shut ? GATE_VALUE(bit) : 0, err);
 }
 
@@ -147,8 +138,8 @@ int ep_control_pause(struct ep_control *control, struct ep_err *err)
 
 	if (rc || arena.gate & EP_GATE_CONTROL)
 		return rc;
-	/* Two of us at once may count one pause: another number than before it
-	 * is all that matters. */
+	/* Two of us at once may count one pause: another number than before it is all that
+	 * matters. */
 	pauses = arena.control_pauses + 1;
 	rc = put(control, at, &pauses, sizeof(pauses), err);
 	return rc ? rc : put_gate(control, EP_GATE_CONTROL, true, err);
@@ -166,8 +157,7 @@ int ep_control_resume(struct ep_control *control, struct ep_err *err)
 	return rc;
 }
 
-int ep_control_timing(struct ep_control *control, unsigned every,
-		      struct ep_err *err)
+int ep_control_timing(struct ep_control *control, unsigned every, struct ep_err *err)
 {
 	struct ep_arena arena;
 	int rc = ep_control_read(control, &arena, err);
@@ -184,8 +174,7 @@ int ep_control_timing(struct ep_control *control, unsigned every,
 			       "pid %d: EPITAPH_MIN_DURATION is in force and "
 			       "needs every time: its timing stays 1",
 			       (int)control->pid);
-	return put_byte(control, offsetof(struct ep_arena, timestamp_every),
-			(uint8_t)every, err);
+	return put_byte(control, offsetof(struct ep_arena, timestamp_every), (uint8_t)every, err);
 }
 
 /* Its minor is known to the caller. Of two at once the later time counts. */
@@ -193,8 +182,7 @@ int ep_control_hold(struct ep_control *control, uint64_t *hold)
 {
 	uint64_t now = __builtin_ia32_rdtsc();
 	uint64_t until = now + EP_HOLD_SET;
-	int rc = put(control, offsetof(struct ep_arena, hold), &until,
-		     sizeof(until), NULL);
+	int rc = put(control, offsetof(struct ep_arena, hold), &until, sizeof(until), NULL);
 
 	if (rc == EP_OK)
 		*hold = until;
@@ -206,9 +194,7 @@ void ep_control_release(struct ep_control *control, uint64_t hold)
 	const uint64_t none = 0;
 	uint64_t now;
 
-	if (get(control, offsetof(struct ep_arena, hold), &now, sizeof(now),
-		NULL) == EP_OK &&
+	if (get(control, offsetof(struct ep_arena, hold), &now, sizeof(now), NULL) == EP_OK &&
 	    now == hold)
-		put(control, offsetof(struct ep_arena, hold), &none,
-		    sizeof(none), NULL);
+		put(control, offsetof(struct ep_arena, hold), &none, sizeof(none), NULL);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core.c: an ELF core as a source. libelf takes the headers apart; memory is
- * read by pread, by p_filesz and never by p_memsz, and never beyond the file's
- * end. Segments are sorted and made disjoint at opening, so that each address
- * has one answer.
+ * core.c: an ELF core as a source. libelf takes the headers apart; memory is read by pread, by
+ * p_filesz and never by p_memsz, and never beyond the file's end. Segments are sorted and made
+ * disjoint at opening, so that each address has one answer.
  */
 #include "coredump/source_impl.h"
 
@@ -22,8 +21,8 @@
 #include "coredump/spool.h"
 #include "runtime/format.h"
 
-/* Program headers are 56 bytes, so a file can promise no more than it holds;
- * this bounds the memory that a hostile one takes (72 MiB). */
+/* Program headers are 56 bytes, so a file can promise no more than it holds; this bounds the memory
+ * that a hostile one takes (72 MiB). */
 #define HEADERS_MAX (1u << 20)
 #define NOTES_MAX                                                   \
 	(UINT64_C(256) << 20) /* bytes: 20,000 threads with AVX-512 \
@@ -31,47 +30,39 @@
 
 /* ---- reading ---- */
 
-static int fault(const struct ep_source *source,
-		 const struct ep_segment *segment, uint64_t at,
+static int fault(const struct ep_source *source, const struct ep_segment *segment, uint64_t at,
 		 struct ep_err *err)
 {
 	if (!segment && source->kind == EP_SOURCE_SNAPSHOT)
-		return ep_fail(err, EP_E_UNSAVED, at,
-			       "%s: 0x%" PRIx64 " is not in this snapshot",
+		return ep_fail(err, EP_E_UNSAVED, at, "%s: 0x%" PRIx64 " is not in this snapshot",
 			       source->name, at);
 	if (!segment)
-		return ep_fail(err, EP_E_UNMAPPED, at,
-			       "%s: 0x%" PRIx64 " was not mapped", source->name,
-			       at);
+		return ep_fail(err, EP_E_UNMAPPED, at, "%s: 0x%" PRIx64 " was not mapped",
+			       source->name, at);
 	if (segment->flags & EP_SEGMENT_CORRUPT)
 		return ep_fail(err, EP_E_CORRUPT, at,
-			       "%s: 0x%" PRIx64
-			       ": the program header of its segment makes no "
+			       "%s: 0x%" PRIx64 ": the program header of its segment makes no "
 			       "sense",
 			       source->name, at);
 	if (segment->flags & EP_SEGMENT_UNKEPT)
 		return ep_fail(err, EP_E_UNSAVED, at,
-			       "%s: 0x%" PRIx64
-			       " was not kept as the core came by: save it to "
+			       "%s: 0x%" PRIx64 " was not kept as the core came by: save it to "
 			       "a file, decompressed, and name that",
 			       source->name, at);
 	if (at - segment->address >= segment->saved_size)
 		return ep_fail(err, EP_E_UNSAVED, at,
-			       "%s: 0x%" PRIx64
-			       " was mapped, but the core does not hold it",
+			       "%s: 0x%" PRIx64 " was mapped, but the core does not hold it",
 			       source->name, at);
 	return ep_fail(err, EP_E_TRUNCATED, at,
 		       "%s: 0x%" PRIx64 " should lie at offset 0x%" PRIx64
 		       ", but the file ends at 0x%" PRIx64,
-		       source->name, at,
-		       segment->file_offset + (at - segment->address),
+		       source->name, at, segment->file_offset + (at - segment->address),
 		       source->file_size);
 }
 
-/* Of a process that the kernel holds while it dumps it: nothing of it changes
- * any more. */
-static int held_read(struct ep_source *source, uint64_t address, void *out,
-		     size_t size, size_t *got)
+/* Of a process that the kernel holds while it dumps it: nothing of it changes any more. */
+static int held_read(struct ep_source *source, uint64_t address, void *out, size_t size,
+		     size_t *got)
 {
 	ssize_t n = 1;
 
@@ -86,26 +77,23 @@ static int held_read(struct ep_source *source, uint64_t address, void *out,
 }
 
 /* `size` bytes that the headers say are there. */
-static int bytes_read(struct ep_source *source,
-		      const struct ep_segment *segment, uint64_t at, void *out,
-		      size_t size, size_t *got, struct ep_err *err)
+static int bytes_read(struct ep_source *source, const struct ep_segment *segment, uint64_t at,
+		      void *out, size_t size, size_t *got, struct ep_err *err)
 {
 	bool aside = segment->flags & EP_SEGMENT_ARENA_FILE;
 
 	if (!source->held || aside)
-		return ep_file_read(
-			aside ? source->arena_fd : source->fd, source->path,
-			segment->file_offset + (at - segment->address), out,
-			size, got, err);
+		return ep_file_read(aside ? source->arena_fd : source->fd, source->path,
+				    segment->file_offset + (at - segment->address), out, size, got,
+				    err);
 	if (held_read(source, at, out, size, got) == EP_OK)
 		return EP_OK;
 	return ep_fail(err, EP_E_UNSAVED, at + *got,
-		       "%s: 0x%" PRIx64 " cannot be read in the process",
-		       source->name, at + *got);
+		       "%s: 0x%" PRIx64 " cannot be read in the process", source->name, at + *got);
 }
 
-static int core_read(struct ep_source *source, uint64_t address, void *out,
-		     size_t size, size_t *done, struct ep_err *err)
+static int core_read(struct ep_source *source, uint64_t address, void *out, size_t size,
+		     size_t *done, struct ep_err *err)
 {
 	while (*done < size) {
 		uint64_t at = address + *done;
@@ -123,8 +111,7 @@ static int core_read(struct ep_source *source, uint64_t address, void *out,
 		n = segment->present_size - within;
 		if (n > size - *done)
 			n = size - *done;
-		rc = bytes_read(source, segment, at, (char *)out + *done, n,
-				&got, err);
+		rc = bytes_read(source, segment, at, (char *)out + *done, n, &got, err);
 		*done += got;
 		if (rc)
 			return rc;
@@ -132,14 +119,12 @@ static int core_read(struct ep_source *source, uint64_t address, void *out,
 	return EP_OK;
 }
 
-/* A core is sparse where pages were never touched; one that a hostile file
- * system entry makes terabytes long must not be read through. */
-static uint64_t core_next_data(struct ep_source *source, uint64_t address,
-			       uint64_t limit)
+/* A core is sparse where pages were never touched; one that a hostile file system entry makes
+ * terabytes long must not be read through. */
+static uint64_t core_next_data(struct ep_source *source, uint64_t address, uint64_t limit)
 {
 	while (address < limit && !source->held) {
-		const struct ep_segment *segment =
-			ep_source_segment_at(source, address);
+		const struct ep_segment *segment = ep_source_segment_at(source, address);
 		uint64_t within, offset;
 		off_t data;
 
@@ -151,8 +136,8 @@ static uint64_t core_next_data(struct ep_source *source, uint64_t address,
 			data = lseek(source->fd, (off_t)offset, SEEK_DATA);
 			if (data < 0 && errno != ENXIO)
 				return address;
-			if (data >= 0 && (uint64_t)data - segment->file_offset <
-						 segment->present_size) {
+			if (data >= 0 &&
+			    (uint64_t)data - segment->file_offset < segment->present_size) {
 				address += (uint64_t)data - offset;
 				return address < limit ? address : limit;
 			}
@@ -171,8 +156,8 @@ static const struct ep_source_ops core_ops = {
 
 /* ---- segments ---- */
 
-static void segment_fill(const struct ep_source *source,
-			 const Elf64_Phdr *header, struct ep_segment *out)
+static void segment_fill(const struct ep_source *source, const Elf64_Phdr *header,
+			 struct ep_segment *out)
 {
 	uint64_t end, left = 0;
 
@@ -185,8 +170,7 @@ static void segment_fill(const struct ep_source *source,
 	};
 	if (out->saved_size > out->memory_size)
 		out->saved_size = out->memory_size;
-	if (__builtin_add_overflow(header->p_offset, header->p_filesz, &end) ||
-	    end > INT64_MAX) {
+	if (__builtin_add_overflow(header->p_offset, header->p_filesz, &end) || end > INT64_MAX) {
 		out->flags |= EP_SEGMENT_CORRUPT;
 		return;
 	}
@@ -196,8 +180,7 @@ static void segment_fill(const struct ep_source *source,
 }
 
 /* False: it covers nothing that exists. */
-static bool segment_add(struct ep_source *source, const Elf64_Phdr *header,
-			uint64_t at)
+static bool segment_add(struct ep_source *source, const Elf64_Phdr *header, uint64_t at)
 {
 	struct ep_segment *out = &source->segments[source->segment_count];
 	uint64_t end;
@@ -205,19 +188,16 @@ static bool segment_add(struct ep_source *source, const Elf64_Phdr *header,
 	if (header->p_memsz == 0 && header->p_filesz == 0)
 		return true; /* says nothing, and some dumpers write it */
 	if (header->p_filesz > header->p_memsz)
-		ep_source_warn(source,
-			       "%s: program header at offset 0x%" PRIx64
-			       ": 0x%" PRIx64
-			       " bytes in the file for 0x%" PRIx64
-			       " in memory: only those are used",
-			       source->path, at, (uint64_t)header->p_filesz,
-			       (uint64_t)header->p_memsz);
+		ep_source_warn(
+			source,
+			"%s: program header at offset 0x%" PRIx64 ": 0x%" PRIx64
+			" bytes in the file for 0x%" PRIx64 " in memory: only those are used",
+			source->path, at, (uint64_t)header->p_filesz, (uint64_t)header->p_memsz);
 	if (header->p_memsz == 0 ||
 	    __builtin_add_overflow(header->p_vaddr, header->p_memsz, &end)) {
 		ep_source_warn(source,
-			       "%s: program header at offset 0x%" PRIx64
-			       ": 0x%" PRIx64 " bytes at 0x%" PRIx64
-			       " make no sense: left out",
+			       "%s: program header at offset 0x%" PRIx64 ": 0x%" PRIx64
+			       " bytes at 0x%" PRIx64 " make no sense: left out",
 			       source->path, at, (uint64_t)header->p_memsz,
 			       (uint64_t)header->p_vaddr);
 		return false;
@@ -225,9 +205,8 @@ static bool segment_add(struct ep_source *source, const Elf64_Phdr *header,
 	segment_fill(source, header, out);
 	if (out->flags & EP_SEGMENT_CORRUPT)
 		ep_source_warn(source,
-			       "%s: program header at offset 0x%" PRIx64
-			       ": offset 0x%" PRIx64 " and size 0x%" PRIx64
-			       " overflow",
+			       "%s: program header at offset 0x%" PRIx64 ": offset 0x%" PRIx64
+			       " and size 0x%" PRIx64 " overflow",
 			       source->path, at, (uint64_t)header->p_offset,
 			       (uint64_t)header->p_filesz);
 	source->segment_count++;
@@ -240,12 +219,11 @@ static int segment_compare(const void *left, const void *right)
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	/* Of two at one address, the one that holds more comes last: it wins
-	 * over what of the other is not there. */
+	/* Of two at one address, the one that holds more comes last: it wins over what of the other
+	 * is not there. */
 	if (a->present_size != b->present_size)
 		return a->present_size < b->present_size ? -1 : 1;
-	return (a->file_offset > b->file_offset) -
-	       (a->file_offset < b->file_offset);
+	return (a->file_offset > b->file_offset) - (a->file_offset < b->file_offset);
 }
 
 static uint64_t at_most(uint64_t value, uint64_t limit)
@@ -276,9 +254,8 @@ static void segment_start_at(struct ep_segment *segment, uint64_t start)
 }
 
 /*
- * Makes sorted segments disjoint: what really is in the file wins over what is
- * only promised, the lower address over the higher. A segment that spans others
- * loses what of it lies behind them.
+ * Makes sorted segments disjoint: what really is in the file wins over what is only promised, the
+ * lower address over the higher. A segment that spans others loses what of it lies behind them.
  */
 static void segments_part(struct ep_source *source)
 {
@@ -289,8 +266,7 @@ static void segments_part(struct ep_source *source)
 		struct ep_segment next = list[i];
 		struct ep_segment *last = kept ? &list[kept - 1] : NULL;
 
-		if (!last ||
-		    next.address - last->address >= last->memory_size) {
+		if (!last || next.address - last->address >= last->memory_size) {
 			list[kept++] = next;
 			continue;
 		}
@@ -302,8 +278,7 @@ static void segments_part(struct ep_source *source)
 			list[kept++] = next;
 			continue;
 		}
-		if (last->memory_size - (next.address - last->address) >=
-		    next.memory_size)
+		if (last->memory_size - (next.address - last->address) >= next.memory_size)
 			continue; /* inside the last one */
 		segment_start_at(&next, last->address + last->memory_size);
 		list[kept++] = next;
@@ -320,8 +295,8 @@ static void segments_part(struct ep_source *source)
 static void segments_sort(struct ep_source *source)
 {
 	if (source->segment_count)
-		qsort(source->segments, source->segment_count,
-		      sizeof(source->segments[0]), segment_compare);
+		qsort(source->segments, source->segment_count, sizeof(source->segments[0]),
+		      segment_compare);
 	segments_part(source);
 }
 
@@ -342,27 +317,24 @@ static void segments_tell_truncation(struct ep_source *source)
 	if (cut)
 		ep_source_warn(source,
 			       "%s: core truncated at offset 0x%" PRIx64
-			       ": %zu of %zu segments are cut or gone, %" PRIu64
-			       " of %" PRIu64
+			       ": %zu of %zu segments are cut or gone, %" PRIu64 " of %" PRIu64
 			       " bytes of memory are left (ulimit -c, disk "
 			       "full?)",
-			       source->path, source->file_size, cut,
-			       source->segment_count, present, promised);
+			       source->path, source->file_size, cut, source->segment_count, present,
+			       promised);
 }
 
 /* ---- program headers ---- */
 
 /*
- * With 65,535 segments or more the number stands in section header 0, which the
- * kernel writes last: a truncated core has lost it. But its notes begin where
- * the program headers end.
+ * With 65,535 segments or more the number stands in section header 0, which the kernel writes last:
+ * a truncated core has lost it. But its notes begin where the program headers end.
  */
 static uint64_t headers_guess(struct ep_source *source, uint64_t offset)
 {
 	Elf64_Phdr first;
 
-	if (ep_file_read(source->fd, source->path, offset, &first,
-			 sizeof(first), NULL, NULL) ||
+	if (ep_file_read(source->fd, source->path, offset, &first, sizeof(first), NULL, NULL) ||
 	    first.p_type != PT_NOTE || first.p_offset <= offset)
 		return PN_XNUM - 1;
 	/* A stream has not come to its end yet. */
@@ -375,33 +347,30 @@ static uint64_t headers_guess(struct ep_source *source, uint64_t offset)
 	return (first.p_offset - offset) / sizeof(first);
 }
 
-static uint64_t headers_promised(struct ep_source *source,
-				 const Elf64_Ehdr *header)
+static uint64_t headers_promised(struct ep_source *source, const Elf64_Ehdr *header)
 {
 	Elf64_Shdr section;
 
 	if (header->e_phnum != PN_XNUM)
 		return header->e_phnum;
 	if (header->e_shoff == 0 ||
-	    ep_file_read(source->fd, source->path, header->e_shoff, &section,
-			 sizeof(section), NULL, NULL) ||
+	    ep_file_read(source->fd, source->path, header->e_shoff, &section, sizeof(section), NULL,
+			 NULL) ||
 	    section.sh_info < PN_XNUM)
 		return headers_guess(source, header->e_phoff);
 	return section.sh_info;
 }
 
-static uint64_t headers_count(struct ep_source *source,
-			      const Elf64_Ehdr *header)
+static uint64_t headers_count(struct ep_source *source, const Elf64_Ehdr *header)
 {
 	uint64_t promised = headers_promised(source, header), fit = 0;
 
 	if (header->e_phoff < source->file_size)
-		fit = (source->file_size - header->e_phoff) /
-		      sizeof(Elf64_Phdr);
+		fit = (source->file_size - header->e_phoff) / sizeof(Elf64_Phdr);
 	if (promised > fit)
 		ep_source_warn(source,
-			       "%s: truncated at offset 0x%" PRIx64 ": %" PRIu64
-			       " of %" PRIu64 " program headers are left",
+			       "%s: truncated at offset 0x%" PRIx64 ": %" PRIu64 " of %" PRIu64
+			       " program headers are left",
 			       source->path, source->file_size, fit, promised);
 	fit = at_most(fit, promised);
 	if (fit > HEADERS_MAX)
@@ -412,8 +381,7 @@ static uint64_t headers_count(struct ep_source *source,
 	return at_most(fit, HEADERS_MAX);
 }
 
-static int note_segment(struct ep_source *source, const Elf64_Phdr *header,
-			struct ep_err *err)
+static int note_segment(struct ep_source *source, const Elf64_Phdr *header, struct ep_err *err)
 {
 	uint64_t left = 0, size = header->p_filesz;
 
@@ -421,25 +389,22 @@ static int note_segment(struct ep_source *source, const Elf64_Phdr *header,
 		left = source->file_size - header->p_offset;
 	if (size > left)
 		ep_source_warn(source,
-			       "%s: truncated at offset 0x%" PRIx64 ": %" PRIu64
-			       " of %" PRIu64 " bytes of notes are left",
+			       "%s: truncated at offset 0x%" PRIx64 ": %" PRIu64 " of %" PRIu64
+			       " bytes of notes are left",
 			       source->path, source->file_size, left, size);
 	size = at_most(size, left);
 	/* Many headers may name the same notes. */
 	left = at_most(NOTES_MAX, source->file_size) - source->note_bytes;
 	if (size > left)
 		ep_source_warn(source,
-			       "%s: notes of %" PRIu64
-			       " bytes; the first %" PRIu64 " are read",
+			       "%s: notes of %" PRIu64 " bytes; the first %" PRIu64 " are read",
 			       source->path, size, left);
 	size = at_most(size, left);
 	source->note_bytes += size;
-	return ep_notes_read(source, header->p_offset, size, header->p_align,
-			     err);
+	return ep_notes_read(source, header->p_offset, size, header->p_align, err);
 }
 
-static int headers_read(struct ep_source *source, const Elf64_Ehdr *header,
-			struct ep_err *err)
+static int headers_read(struct ep_source *source, const Elf64_Ehdr *header, struct ep_err *err)
 {
 	uint64_t count = headers_count(source, header);
 	const Elf64_Phdr *list;
@@ -448,25 +413,21 @@ static int headers_read(struct ep_source *source, const Elf64_Ehdr *header,
 	if (count == 0)
 		return ep_fail(err, EP_E_TRUNCATED, source->file_size,
 			       "%s: ends at offset 0x%" PRIx64
-			       ", before its program headers (0x%" PRIx64
-			       "): nothing is left",
-			       source->path, source->file_size,
-			       (uint64_t)header->e_phoff);
+			       ", before its program headers (0x%" PRIx64 "): nothing is left",
+			       source->path, source->file_size, (uint64_t)header->e_phoff);
 	data = elf_getdata_rawchunk(source->elf, (int64_t)header->e_phoff,
 				    count * sizeof(Elf64_Phdr), ELF_T_PHDR);
 	source->segments = calloc(count, sizeof(source->segments[0]));
 	if (!data || !source->segments)
 		return ep_fail(err, EP_E_MEMORY, header->e_phoff,
-			       "%s: program headers at 0x%" PRIx64 ": %s",
-			       source->path, (uint64_t)header->e_phoff,
-			       data ? "out of memory" : elf_errmsg(-1));
+			       "%s: program headers at 0x%" PRIx64 ": %s", source->path,
+			       (uint64_t)header->e_phoff, data ? "out of memory" : elf_errmsg(-1));
 	list = data->d_buf;
 	for (uint64_t i = 0; i < count; i++) {
 		int rc = EP_OK;
 
 		if (list[i].p_type == PT_LOAD)
-			segment_add(source, &list[i],
-				    header->e_phoff + i * sizeof(list[i]));
+			segment_add(source, &list[i], header->e_phoff + i * sizeof(list[i]));
 		else if (list[i].p_type == PT_NOTE && list[i].p_filesz)
 			rc = note_segment(source, &list[i], err);
 		if (rc)
@@ -482,13 +443,11 @@ static bool is_stdin(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-static int input_open(const struct ep_source *source, int *fd, struct stat *st,
-		      struct ep_err *err)
+static int input_open(const struct ep_source *source, int *fd, struct stat *st, struct ep_err *err)
 {
 	/* Not to be caught by a FIFO without a writer. */
-	*fd = is_stdin(source->name)
-		      ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-		      : open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	*fd = is_stdin(source->name) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+				     : open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (*fd < 0 && (errno == EACCES || errno == EPERM))
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "%s: %m; cores are readable by their owner and "
@@ -501,8 +460,7 @@ static int input_open(const struct ep_source *source, int *fd, struct stat *st,
 	return ep_fail(err, EP_E_IO, 0, "%s: %m", source->path);
 }
 
-static int refuse(const struct ep_source *source, int fd, mode_t mode,
-		  struct ep_err *err)
+static int refuse(const struct ep_source *source, int fd, mode_t mode, struct ep_err *err)
 {
 	bool terminal = isatty(fd);
 
@@ -523,8 +481,7 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 	if (S_ISREG(st.st_mode) && !ep_bytestream_compressed(fd)) {
 		source->fd = fd;
 		source->file_size = (uint64_t)st.st_size;
-	} else if (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||
-		   S_ISSOCK(st.st_mode)) {
+	} else if (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
 		if (S_ISREG(st.st_mode))
 			lseek(fd, 0, SEEK_SET);
 		if (!is_stdin(source->name))
@@ -535,9 +492,7 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 	}
 	source->origin_device = st.st_dev;
 	source->origin_inode = st.st_ino;
-	return rc ? rc
-		  : ep_identify_core(source->fd, source->path,
-				     source->file_size, err);
+	return rc ? rc : ep_identify_core(source->fd, source->path, source->file_size, err);
 }
 
 static void kind_settle(struct ep_source *source)
@@ -555,8 +510,8 @@ static int core_load(struct ep_source *source, struct ep_err *err)
 	elf_version(EV_CURRENT);
 	source->elf = elf_begin(source->fd, ELF_C_READ, NULL);
 	if (!source->elf || !gelf_getehdr(source->elf, &header))
-		return ep_fail(err, EP_E_CORRUPT, 0, "%s: ELF header: %s",
-			       source->path, elf_errmsg(-1));
+		return ep_fail(err, EP_E_CORRUPT, 0, "%s: ELF header: %s", source->path,
+			       elf_errmsg(-1));
 	rc = headers_read(source, &header, err);
 	if (rc)
 		return rc;
@@ -569,18 +524,16 @@ static int core_load(struct ep_source *source, struct ep_err *err)
 		return rc;
 	segments_tell_truncation(source);
 	if (source->segment_count == 0 && source->note_count == 0)
-		return ep_fail(
-			err, EP_E_CORRUPT, header.e_phoff,
-			"%s: program headers at 0x%" PRIx64
-			" name neither memory nor notes: nothing is left",
-			source->path, (uint64_t)header.e_phoff);
+		return ep_fail(err, EP_E_CORRUPT, header.e_phoff,
+			       "%s: program headers at 0x%" PRIx64
+			       " name neither memory nor notes: nothing is left",
+			       source->path, (uint64_t)header.e_phoff);
 	return EP_OK;
 }
 
 static struct ep_source *source_of(const char *name, const char *path)
 {
-	struct ep_source *source =
-		ep_source_new(EP_SOURCE_CORE, &core_ops, name);
+	struct ep_source *source = ep_source_new(EP_SOURCE_CORE, &core_ops, name);
 
 	if (source)
 		source->path = strdup(path);
@@ -590,11 +543,9 @@ static struct ep_source *source_of(const char *name, const char *path)
 	return NULL;
 }
 
-int ep_source_open_core(struct ep_source **out, const char *path,
-			struct ep_err *err)
+int ep_source_open_core(struct ep_source **out, const char *path, struct ep_err *err)
 {
-	struct ep_source *source =
-		source_of(path, is_stdin(path) ? "standard input" : path);
+	struct ep_source *source = source_of(path, is_stdin(path) ? "standard input" : path);
 	int rc;
 
 	if (!source)
@@ -608,8 +559,8 @@ int ep_source_open_core(struct ep_source **out, const char *path,
 	return rc;
 }
 
-int ep_source_open_held(struct ep_source **out, int stream,
-			const struct ep_held *held, struct ep_err *err)
+int ep_source_open_held(struct ep_source **out, int stream, const struct ep_held *held,
+			struct ep_err *err)
 {
 	static const char path[] = "the core";
 	struct ep_source *source = source_of(path, path);
@@ -621,8 +572,7 @@ int ep_source_open_held(struct ep_source **out, int stream,
 	}
 	source->held = held;
 	rc = ep_spool_open_head(source, stream, err);
-	rc = rc ? rc
-		: ep_identify_core(source->fd, path, source->file_size, err);
+	rc = rc ? rc : ep_identify_core(source->fd, path, source->file_size, err);
 	rc = rc ? rc : core_load(source, err);
 	if (rc == EP_OK) {
 		ep_spool_leave(source->spool);

@@ -43,8 +43,8 @@ int ep_crash_open(const struct ep_crash *crash, const char *name, int flags)
 
 /* ---- is it the one? ---- */
 
-/* Seconds since 1970 when it began: the 22nd field of /proc/PID/stat, clock
- * ticks since the boot (proc_pid_stat(5)). False: not told. */
+/* Seconds since 1970 when it began: the 22nd field of /proc/PID/stat, clock ticks since the boot
+ * (proc_pid_stat(5)). False: not told. */
 static bool start_read(const struct ep_crash *crash, uint64_t *start)
 {
 	struct timespec now, running;
@@ -62,13 +62,12 @@ static bool start_read(const struct ep_crash *crash, uint64_t *start)
 		return false;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &running);
-	*start = (uint64_t)(now.tv_sec - running.tv_sec) +
-		 ticks / (uint64_t)sysconf(_SC_CLK_TCK);
+	*start = (uint64_t)(now.tv_sec - running.tv_sec) + ticks / (uint64_t)sysconf(_SC_CLK_TCK);
 	return true;
 }
 
-/* Does the descriptor's process still have that pid? fdinfo tells it in every
- * kernel that has pidfds, as pidfd_open(2) says: -1 when it is gone. */
+/* Does the descriptor's process still have that pid? fdinfo tells it in every kernel that has
+ * pidfds, as pidfd_open(2) says: -1 when it is gone. */
 static bool pidfd_is_of(int pidfd, pid_t pid)
 {
 	struct ep_procfile file;
@@ -92,8 +91,7 @@ static bool four_take(const char *line, const char *name, unsigned ids[4])
 	size_t length = strlen(name);
 
 	return strncmp(line, name, length) == 0 &&
-	       sscanf(line + length, "%u %u %u %u", &ids[0], &ids[1], &ids[2],
-		      &ids[3]) == 4;
+	       sscanf(line + length, "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
 }
 
 /* Each is followed by a blank: one without was cut, and is another's. */
@@ -112,10 +110,10 @@ static void groups_take(struct ep_credentials *credentials, const char *text)
 	}
 }
 
-/* /proc/PID/status or that of a task: who it is. Also the innermost name of it
- * (*inner, the line's last number), and whether it is being dumped. */
-static bool status_read(const struct ep_crash *crash, const char *name,
-			struct ep_credentials *out, pid_t *inner, bool *dumping)
+/* /proc/PID/status or that of a task: who it is. Also the innermost name of it (*inner, the line's
+ * last number), and whether it is being dumped. */
+static bool status_read(const struct ep_crash *crash, const char *name, struct ep_credentials *out,
+			pid_t *inner, bool *dumping)
 {
 	struct ep_procfile file;
 	unsigned long long capabilities = 0;
@@ -159,28 +157,25 @@ static void thread_read(struct ep_crash *crash)
 	memset(&own, 0, sizeof(own));
 	snprintf(path, sizeof(path), "task/%d/status", (int)crash->tid);
 	if (status_read(crash, path, &own, &crash->inner_tid, &dumping)) {
-		crash->mixed |= is_mixed(&own) ||
-				own.uid[0] != crash->credentials.uid[0] ||
+		crash->mixed |= is_mixed(&own) || own.uid[0] != crash->credentials.uid[0] ||
 				own.gid[0] != crash->credentials.gid[0];
 		crash->credentials = own;
 		crash->uid = own.uid[0];
 		crash->gid = own.gid[0];
 	}
 	snprintf(path, sizeof(path), "task/%d/comm", (int)crash->tid);
-	ep_procfile_text_at(crash->proc, path, crash->comm,
-			    sizeof(crash->comm));
+	ep_procfile_text_at(crash->proc, path, crash->comm, sizeof(crash->comm));
 }
 
-/* AT_SECURE of the kernel's own auxiliary vector: not of the core, which
- * somebody might have written. */
+/* AT_SECURE of the kernel's own auxiliary vector: not of the core, which somebody might have
+ * written. */
 static bool is_secure(const struct ep_crash *crash)
 {
 	int fd = ep_crash_open(crash, "auxv", O_RDONLY);
 	bool secure = true;
 	uint64_t pair[2];
 
-	while (fd >= 0 && read(fd, pair, sizeof(pair)) == sizeof(pair) &&
-	       pair[0] != AT_NULL)
+	while (fd >= 0 && read(fd, pair, sizeof(pair)) == sizeof(pair) && pair[0] != AT_NULL)
 		if (pair[0] == AT_SECURE)
 			secure = pair[1] != 0;
 	if (fd >= 0)
@@ -189,9 +184,9 @@ static bool is_secure(const struct ep_crash *crash)
 }
 
 /*
- * A user may have as many user ids as he likes in user namespaces of his own:
- * it is he who has to share, by whom the outermost of them is owned
- * (ioctl_nsfs(2)). Those that root makes are told by the process's own user.
+ * A user may have as many user ids as he likes in user namespaces of his own: it is he who has to
+ * share, by whom the outermost of them is owned (ioctl_nsfs(2)). Those that root makes are told by
+ * the process's own user.
  */
 static uid_t account_of(struct ep_crash *crash)
 {
@@ -201,10 +196,8 @@ static uid_t account_of(struct ep_crash *crash)
 
 	if (stat("/proc/self/ns/user", &home) != 0)
 		home.st_ino = 0;
-	crash->foreign =
-		fd < 0 || fstat(fd, &there) != 0 || there.st_ino != home.st_ino;
-	while (fd >= 0 && fstat(fd, &there) == 0 &&
-	       there.st_ino != home.st_ino &&
+	crash->foreign = fd < 0 || fstat(fd, &there) != 0 || there.st_ino != home.st_ino;
+	while (fd >= 0 && fstat(fd, &there) == 0 && there.st_ino != home.st_ino &&
 	       ioctl(fd, NS_GET_OWNER_UID, &owner) == 0) {
 		account = owner ? owner : crash->uid;
 		outer = ioctl(fd, NS_GET_PARENT);
@@ -224,10 +217,8 @@ static void path_inside(struct ep_crash *crash)
 
 	n = readlinkat(crash->proc, "root", root, sizeof(root) - 1);
 	root[n > 0 ? n : 0] = '\0';
-	if (n > 1 && strncmp(crash->path, root, (size_t)n) == 0 &&
-	    crash->path[n] == '/')
-		memmove(crash->path, crash->path + n,
-			strlen(crash->path + n) + 1);
+	if (n > 1 && strncmp(crash->path, root, (size_t)n) == 0 && crash->path[n] == '/')
+		memmove(crash->path, crash->path + n, strlen(crash->path + n) + 1);
 }
 
 static void host_take(struct ep_crash *crash)
@@ -238,8 +229,8 @@ static void host_take(struct ep_crash *crash)
 		snprintf(crash->host, sizeof(crash->host), "%s", name.nodename);
 }
 
-/* As the process calls it, which may be in a UTS namespace of its own. Where it
- * cannot be entered, the host's name stands. */
+/* As the process calls it, which may be in a UTS namespace of its own. Where it cannot be entered,
+ * the host's name stands. */
 static void host_read(struct ep_crash *crash)
 {
 	struct stat own, others;
@@ -248,9 +239,8 @@ static void host_read(struct ep_crash *crash)
 	host_take(crash);
 	home = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
 	there = ep_crash_open(crash, "ns/uts", O_RDONLY);
-	if (home >= 0 && there >= 0 && fstat(home, &own) == 0 &&
-	    fstat(there, &others) == 0 && own.st_ino != others.st_ino &&
-	    setns(there, CLONE_NEWUTS) == 0) {
+	if (home >= 0 && there >= 0 && fstat(home, &own) == 0 && fstat(there, &others) == 0 &&
+	    own.st_ino != others.st_ino && setns(there, CLONE_NEWUTS) == 0) {
 		host_take(crash);
 		setns(home, CLONE_NEWUTS);
 	}
@@ -265,11 +255,9 @@ static void names_read(struct ep_crash *crash)
 	static const char deleted[] = " (deleted)";
 	ssize_t n;
 
-	n = readlinkat(crash->proc, "exe", crash->path,
-		       sizeof(crash->path) - 1);
+	n = readlinkat(crash->proc, "exe", crash->path, sizeof(crash->path) - 1);
 	crash->path[n > 0 ? n : 0] = '\0';
-	if (n > (ssize_t)strlen(deleted) &&
-	    strcmp(crash->path + n - strlen(deleted), deleted) == 0)
+	if (n > (ssize_t)strlen(deleted) && strcmp(crash->path + n - strlen(deleted), deleted) == 0)
 		crash->path[(size_t)n - strlen(deleted)] = '\0';
 	path_inside(crash);
 	host_read(crash);
@@ -279,12 +267,11 @@ static void names_read(struct ep_crash *crash)
 
 #define PF_DUMPCORE 0x00000200u /* linux/sched.h, in /proc/PID/stat */
 
-/* Fields of /proc/PID/stat and the like, behind the name, which may hold
- * anything (proc(5)): flags and exit_code. While a process is dumped that is
- * its signal (fs/coredump.c, zap_process; since Linux 5.14 the process's own
- * file has it). */
-static bool stat_read(const struct ep_crash *crash, const char *path,
-		      unsigned *flags, int *exit_code)
+/* Fields of /proc/PID/stat and the like, behind the name, which may hold anything (proc(5)): flags
+ * and exit_code. While a process is dumped that is its signal (fs/coredump.c, zap_process; since
+ * Linux 5.14 the process's own file has it). */
+static bool stat_read(const struct ep_crash *crash, const char *path, unsigned *flags,
+		      int *exit_code)
 {
 	char line[1024], *at;
 
@@ -311,8 +298,7 @@ static pid_t dumper_find(const struct ep_crash *crash)
 		int ignored;
 
 		snprintf(path, sizeof(path), "task/%s/stat", entry->d_name);
-		if (stat_read(crash, path, &flags, &ignored) &&
-		    flags & PF_DUMPCORE)
+		if (stat_read(crash, path, &flags, &ignored) && flags & PF_DUMPCORE)
 			found = (pid_t)atoi(entry->d_name);
 	}
 	if (folder)
@@ -353,14 +339,11 @@ void ep_crash_close(struct ep_crash *crash)
 	crash->proc = -1;
 }
 
-static int not_the_one(struct ep_crash *crash, const char *why,
-		       struct ep_err *err)
+static int not_the_one(struct ep_crash *crash, const char *why, struct ep_err *err)
 {
 	ep_crash_close(crash);
-	return ep_fail(
-		err, EP_END, 0,
-		"pid %d %s: nothing of it is read, only the core goes on",
-		(int)crash->pid, why);
+	return ep_fail(err, EP_END, 0, "pid %d %s: nothing of it is read, only the core goes on",
+		       (int)crash->pid, why);
 }
 
 int ep_crash_of(struct ep_crash *crash, int pidfd, struct ep_err *err)
@@ -376,8 +359,7 @@ int ep_crash_of(struct ep_crash *crash, int pidfd, struct ep_err *err)
 		return not_the_one(crash, "is not there any more", err);
 	if (pidfd >= 0 && !pidfd_is_of(pidfd, crash->pid))
 		return not_the_one(crash, "is another process's by now", err);
-	if (!status_read(crash, "status", own, &crash->inner_pid, &dumping) ||
-	    !dumping)
+	if (!status_read(crash, "status", own, &crash->inner_pid, &dumping) || !dumping)
 		return not_the_one(crash, "is not being dumped", err);
 	if (!start_read(crash, &start) || start > crash->time + 1)
 		return not_the_one(crash, "began after the crash", err);
@@ -393,22 +375,9 @@ int ep_crash_of(struct ep_crash *crash, int pidfd, struct ep_err *err)
 	return EP_OK;
 }
 
-enum {
-	PID,
-	TID,
-	SIGNAL,
-	TIME,
-	DUMPABLE,
-	LIMIT,
-	CPU,
-	USER,
-	GROUP,
-	PIDFD,
-	WORDS
-};
+enum { PID, TID, SIGNAL, TIME, DUMPABLE, LIMIT, CPU, USER, GROUP, PIDFD, WORDS };
 
-static int words_parse(uint64_t values[WORDS], char *const *words, int count,
-		       struct ep_err *err)
+static int words_parse(uint64_t values[WORDS], char *const *words, int count, struct ep_err *err)
 {
 	for (int i = 0; i < WORDS; i++) {
 		bool wide = i == TIME || i == LIMIT;
@@ -433,8 +402,7 @@ static int words_parse(uint64_t values[WORDS], char *const *words, int count,
 	return EP_OK;
 }
 
-int ep_crash_read(struct ep_crash *crash, char *const *words, int count,
-		  struct ep_err *err)
+int ep_crash_read(struct ep_crash *crash, char *const *words, int count, struct ep_err *err)
 {
 	uint64_t values[WORDS];
 	int rc, pidfd = -1;
@@ -465,8 +433,7 @@ int ep_crash_read(struct ep_crash *crash, char *const *words, int count,
 
 bool ep_crash_is_users_own(const struct ep_crash *crash)
 {
-	return crash->proc >= 0 && crash->dumpable == 1 && !crash->mixed &&
-	       !crash->secure;
+	return crash->proc >= 0 && crash->dumpable == 1 && !crash->mixed && !crash->secure;
 }
 
 /* ---- patterns ---- */
@@ -503,8 +470,8 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A name that is . or .. would lead elsewhere, and so would none: the kernel
- * has ! for the dot, and for nothing. */
+/* A name that is . or .. would lead elsewhere, and so would none: the kernel has ! for the dot, and
+ * for nothing. */
 static void put_name(struct text *text, const char *name)
 {
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
@@ -569,8 +536,8 @@ static void put_word(struct text *text, const struct ep_crash *crash, char word)
 	}
 }
 
-int ep_crash_expand(const struct ep_crash *crash, const char *pattern,
-		    char *out, size_t size, struct ep_err *err)
+int ep_crash_expand(const struct ep_crash *crash, const char *pattern, char *out, size_t size,
+		    struct ep_err *err)
 {
 	struct text text = {.out = out, .size = size};
 
@@ -585,8 +552,7 @@ int ep_crash_expand(const struct ep_crash *crash, const char *pattern,
 			break;
 	}
 	if (text.full || size == 0)
-		return ep_fail(err, EP_E_LIMIT, 0,
-			       "the name that core_pattern gives is too long");
+		return ep_fail(err, EP_E_LIMIT, 0, "the name that core_pattern gives is too long");
 	out[text.used] = '\0';
 	return EP_OK;
 }

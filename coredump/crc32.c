@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* crc32.c: CRC-32 as of IEEE 802.3 (reflected, polynomial 0x04c11db7), of the
- * 124 bytes of a root: small rather than fast. */
+/* crc32.c: CRC-32 as of IEEE 802.3 (reflected, polynomial 0x04c11db7), of the 124 bytes of a root:
+ * small rather than fast. */
 #include "coredump/root.h"
 
 uint32_t ep_crc32(const void *bytes, size_t size)

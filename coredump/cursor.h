@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cursor.h: the one way to take bytes from outside apart. A cursor never reads
- * past its end, and does not advance on failure. Inline and cheap: a failed
- * read answers EP_E_TRUNCATED and leaves the output untouched.
+ * cursor.h: the one way to take bytes from outside apart. A cursor never reads past its end, and
+ * does not advance on failure. Inline and cheap: a failed read answers EP_E_TRUNCATED and leaves
+ * the output untouched.
  */
 #ifndef EPITAPH_CURSOR_H
 #define EPITAPH_CURSOR_H
@@ -19,8 +19,7 @@ struct ep_cursor {
 	const uint8_t *start;
 };
 
-static inline void ep_cursor_init(struct ep_cursor *cursor, const void *bytes,
-				  size_t size)
+static inline void ep_cursor_init(struct ep_cursor *cursor, const void *bytes, size_t size)
 {
 	cursor->start = cursor->at = bytes;
 	cursor->end = cursor->start + size;
@@ -54,8 +53,7 @@ static inline int ep_cursor_skip(struct ep_cursor *cursor, uint64_t size)
 }
 
 /* Copies `size` bytes out: no alignment is needed. */
-static inline int ep_cursor_take(struct ep_cursor *cursor, void *out,
-				 uint64_t size)
+static inline int ep_cursor_take(struct ep_cursor *cursor, void *out, uint64_t size)
 {
 	if (size > ep_cursor_left(cursor))
 		return EP_E_TRUNCATED;
@@ -65,8 +63,7 @@ static inline int ep_cursor_take(struct ep_cursor *cursor, void *out,
 }
 
 /* *out borrows `size` bytes in place. */
-static inline int ep_cursor_view(struct ep_cursor *cursor, const uint8_t **out,
-				 uint64_t size)
+static inline int ep_cursor_view(struct ep_cursor *cursor, const uint8_t **out, uint64_t size)
 {
 	if (size > ep_cursor_left(cursor))
 		return EP_E_TRUNCATED;

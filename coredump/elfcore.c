@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* elfcore.c: see elfcore.h. Written by hand and not by libelf, which wants a
- * file that it can seek in and all of it in memory. */
+/* elfcore.c: see elfcore.h. Written by hand and not by libelf, which wants a file that it can seek
+ * in and all of it in memory. */
 #include "coredump/elfcore.h"
 
 #include <elf.h>
@@ -33,9 +33,8 @@ static int write_all(const struct sink *sink, const uint8_t *bytes, size_t size)
 			continue;
 		if (n <= 0)
 			return ep_fail(sink->err, EP_E_IO, sink->at,
-				       "%s: writing before offset 0x%" PRIx64
-				       ": %m",
-				       sink->path, sink->at);
+				       "%s: writing before offset 0x%" PRIx64 ": %m", sink->path,
+				       sink->at);
 		bytes += n;
 		size -= (size_t)n;
 	}
@@ -108,8 +107,8 @@ static uint64_t piece_offset(uint64_t at, const struct ep_elfcore_piece *piece)
 static int put_ehdr(struct sink *sink, uint64_t headers)
 {
 	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-			    ELFDATA2LSB, EV_CURRENT},
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
 		.e_type = ET_CORE,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
@@ -128,8 +127,7 @@ static int put_ehdr(struct sink *sink, uint64_t headers)
 	return put(sink, &header, sizeof(header));
 }
 
-/* With many segments their number stands in section header 0 (elf(5),
- * PN_XNUM). */
+/* With many segments their number stands in section header 0 (elf(5), PN_XNUM). */
 static int put_shdr(struct sink *sink, uint64_t headers)
 {
 	Elf64_Shdr section = {.sh_size = 1, .sh_info = (uint32_t)headers};
@@ -175,9 +173,7 @@ static int put_note(struct sink *sink, const struct ep_elfcore_note *note)
 	rc = rc ? rc : put(sink, note->name, name);
 	rc = rc ? rc : put_padding(sink, sink->at + aligned(name, 4) - name);
 	rc = rc ? rc : put(sink, note->desc, note->size);
-	return rc ? rc
-		  : put_padding(sink,
-				sink->at + aligned(note->size, 4) - note->size);
+	return rc ? rc : put_padding(sink, sink->at + aligned(note->size, 4) - note->size);
 }
 
 /* ---- pages ---- */
@@ -191,20 +187,16 @@ static int copy_piece(struct sink *sink, struct ep_source *source,
 	if (piece->bytes)
 		return put(sink, piece->bytes, piece->size);
 	while (done < piece->size && rc == EP_OK) {
-		size_t size = piece->size - done < COPY_CHUNK
-				      ? piece->size - done
-				      : COPY_CHUNK;
+		size_t size = piece->size - done < COPY_CHUNK ? piece->size - done : COPY_CHUNK;
 
-		rc = ep_source_read(source, piece->address + done, buffer, size,
-				    NULL, sink->err);
+		rc = ep_source_read(source, piece->address + done, buffer, size, NULL, sink->err);
 		rc = rc ? rc : put(sink, buffer, size);
 		done += size;
 	}
 	return rc;
 }
 
-static int put_pieces(struct sink *sink, struct ep_source *source,
-		      const struct ep_elfcore *core)
+static int put_pieces(struct sink *sink, struct ep_source *source, const struct ep_elfcore *core)
 {
 	uint8_t *buffer = malloc(COPY_CHUNK);
 	int rc = EP_OK;
@@ -221,9 +213,8 @@ static int put_pieces(struct sink *sink, struct ep_source *source,
 	return rc;
 }
 
-int ep_elfcore_write(const struct ep_elfcore *core, struct ep_source *source,
-		     int fd, const char *path, uint64_t *written,
-		     struct ep_err *err)
+int ep_elfcore_write(const struct ep_elfcore *core, struct ep_source *source, int fd,
+		     const char *path, uint64_t *written, struct ep_err *err)
 {
 	struct sink sink = {.fd = fd, .path = path, .err = err};
 	int rc = put_headers(&sink, core);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * elfcore.h: writes an ELF core, in one pass from its first byte to its last,
- * so that it can go into a pipe.
+ * elfcore.h: writes an ELF core, in one pass from its first byte to its last, so that it can go
+ * into a pipe.
  *
  *   ┌──────┬─────────┬──────────────────┬───────┬──────────────────────────┐
  *   │ Ehdr │ PT_NOTE │ PT_LOAD, PT_LOAD…│ notes │ pages, each 4 KiB aligned│
@@ -19,8 +19,7 @@ struct ep_elfcore_note {
 	const void *desc;
 };
 
-/* A PT_LOAD: memory size and file size are the same, or gdb would show zeroes
- * for the rest. */
+/* A PT_LOAD: memory size and file size are the same, or gdb would show zeroes for the rest. */
 struct ep_elfcore_piece {
 	uint64_t address, size;
 	uint32_t flags;       /* PF_ */
@@ -35,8 +34,7 @@ struct ep_elfcore {
 };
 
 /* Writes to `fd`, which `path` names in messages. *written counts bytes. */
-int ep_elfcore_write(const struct ep_elfcore *core, struct ep_source *source,
-		     int fd, const char *path, uint64_t *written,
-		     struct ep_err *err);
+int ep_elfcore_write(const struct ep_elfcore *core, struct ep_source *source, int fd,
+		     const char *path, uint64_t *written, struct ep_err *err);
 
 #endif

@@ -24,9 +24,8 @@ const char *ep_error_text(int code)
 	return "unknown error";
 }
 
-/* Names of files and of processes get into the text: a newline or an escape
- * sequence in one must not forge a line of the report. Nor does memory have to
- * be there. */
+/* Names of files and of processes get into the text: a newline or an escape sequence in one must
+ * not forge a line of the report. Nor does memory have to be there. */
 static void text_tame(char *text)
 {
 	size_t left = strlen(text), length;
@@ -40,8 +39,7 @@ static void text_tame(char *text)
 	}
 }
 
-void ep_err_set(struct ep_err *err, int code, uint64_t offset,
-		const char *format, ...)
+void ep_err_set(struct ep_err *err, int code, uint64_t offset, const char *format, ...)
 {
 	va_list args;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * error.h: how every reader says what went wrong. 0 is done, EP_END is "nothing
- * more" or "not found", negative is a failure; the detail lies in a struct
- * ep_err that the caller owns. Nothing to free, no global state, thread safe.
+ * error.h: how every reader says what went wrong. 0 is done, EP_END is "nothing more" or "not
+ * found", negative is a failure; the detail lies in a struct ep_err that the caller owns. Nothing
+ * to free, no global state, thread safe.
  */
 #ifndef EPITAPH_ERROR_H
 #define EPITAPH_ERROR_H
@@ -45,17 +45,15 @@ struct ep_err {
 const char *ep_error_text(int code);
 
 /*
- * Fills *err (may be NULL) and yields `code`. A macro, so that the compiler
- *sees a constant that is not 0: return ep_fail(err, EP_E_CORRUPT, at, "%s: note
- *at 0x%" PRIx64 ": size overflows", path, at);
+ * Fills *err (may be NULL) and yields `code`. A macro, so that the compiler sees a constant that is
+ * not 0: return ep_fail(err, EP_E_CORRUPT, at, "%s: note at 0x%" PRIx64 ": size overflows", path,
+ * at);
  */
-#define ep_fail(err, code, offset, ...) \
-	(ep_err_set((err), (code), (offset), __VA_ARGS__), (code))
-void ep_err_set(struct ep_err *err, int code, uint64_t offset,
-		const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define ep_fail(err, code, offset, ...) (ep_err_set((err), (code), (offset), __VA_ARGS__), (code))
+void ep_err_set(struct ep_err *err, int code, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
-/* Puts "what: " before the text that is there, keeping code and offset. NULL is
- * allowed. */
+/* Puts "what: " before the text that is there, keeping code and offset. NULL is allowed. */
 void ep_err_prefix(struct ep_err *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -45,17 +45,14 @@ static void before_take(struct ep_extraction *x)
 		const struct ep_note *note = &source->notes[i];
 		size_t room;
 
-		if (!ep_note_is_snapshot(note) ||
-		    note->desc_size < sizeof(x->before))
+		if (!ep_note_is_snapshot(note) || note->desc_size < sizeof(x->before))
 			continue;
 		memcpy(&x->before, note->desc, sizeof(x->before));
-		if (x->before.size < sizeof(x->before) ||
-		    x->before.size > note->desc_size) {
+		if (x->before.size < sizeof(x->before) || x->before.size > note->desc_size) {
 			x->before.size = 0;
 			continue;
 		}
-		room = (note->desc_size - x->before.size) /
-		       sizeof(struct ep_snapshot_thread);
+		room = (note->desc_size - x->before.size) / sizeof(struct ep_snapshot_thread);
 		if (x->before.thread_count > room)
 			x->before.thread_count = (uint32_t)room;
 		x->before_threads = note->desc + x->before.size;
@@ -68,8 +65,7 @@ static void before_take(struct ep_extraction *x)
 
 static int threads_fill(struct ep_extraction *x, struct ep_err *err)
 {
-	const struct ep_source_thread *list =
-		ep_source_threads(x->source, &x->thread_count);
+	const struct ep_source_thread *list = ep_source_threads(x->source, &x->thread_count);
 
 	x->threads = calloc(x->thread_count + 1, sizeof(*x->threads));
 	if (!x->threads)
@@ -101,8 +97,7 @@ static int wishes_gather(struct ep_extraction *x, struct ep_err *err)
 	int rc = threads_fill(x, err);
 
 	x->note.arena_size = arena;
-	rc = rc ? rc
-		: ep_ranges_add(&x->all, x->found->arena_address, arena, err);
+	rc = rc ? rc : ep_ranges_add(&x->all, x->found->arena_address, arena, err);
 	rc = rc ? rc : kept_add(x, err);
 	rc = rc ? rc : ep_extract_stacks(x, err);
 	return rc ? rc : ep_extract_modules(x, err);
@@ -112,24 +107,20 @@ static int wishes_gather(struct ep_extraction *x, struct ep_err *err)
 
 #define CAPTURE (UINT64_C(1) << 20) /* bytes that are read at once */
 
-static int piece_add(struct ep_extraction *x, uint64_t start, uint64_t end,
-		     uint32_t flags, struct ep_err *err)
+static int piece_add(struct ep_extraction *x, uint64_t start, uint64_t end, uint32_t flags,
+		     struct ep_err *err)
 {
-	struct ep_elfcore_piece *last =
-		x->piece_count ? &x->pieces[x->piece_count - 1] : NULL;
+	struct ep_elfcore_piece *last = x->piece_count ? &x->pieces[x->piece_count - 1] : NULL;
 
 	if (start >= end)
 		return EP_OK;
-	if (last && last->address + last->size == start &&
-	    last->flags == flags) {
+	if (last && last->address + last->size == start && last->flags == flags) {
 		last->size += end - start;
 		return EP_OK;
 	}
-	if (!ep_list_grow(&x->pieces, x->piece_count, &x->piece_capacity,
-			  sizeof(*x->pieces)))
+	if (!ep_list_grow(&x->pieces, x->piece_count, &x->piece_capacity, sizeof(*x->pieces)))
 		return ep_fail(err, EP_E_MEMORY, start, "out of memory");
-	x->pieces[x->piece_count++] =
-		(struct ep_elfcore_piece){start, end - start, flags, NULL};
+	x->pieces[x->piece_count++] = (struct ep_elfcore_piece){start, end - start, flags, NULL};
 	return EP_OK;
 }
 
@@ -146,15 +137,11 @@ static int pieces_of_core(struct ep_extraction *x, struct ep_err *err)
 
 		while (from < x->all.count && x->all.list[from].end <= low)
 			from++;
-		for (size_t k = from;
-		     k < x->all.count && x->all.list[k].start < high && !rc;
-		     k++) {
+		for (size_t k = from; k < x->all.count && x->all.list[k].start < high && !rc; k++) {
 			const struct ep_range *range = &x->all.list[k];
 
-			rc = piece_add(x,
-				       range->start > low ? range->start : low,
-				       range->end < high ? range->end : high,
-				       segment->flags, err);
+			rc = piece_add(x, range->start > low ? range->start : low,
+				       range->end < high ? range->end : high, segment->flags, err);
 		}
 	}
 	return rc;
@@ -162,14 +149,13 @@ static int pieces_of_core(struct ep_extraction *x, struct ep_err *err)
 
 static uint32_t flags_at(const struct ep_source *source, uint64_t address)
 {
-	const struct ep_segment *segment =
-		ep_source_segment_at(source, address);
+	const struct ep_segment *segment = ep_source_segment_at(source, address);
 
 	return segment ? segment->flags : PF_R;
 }
 
-/* A running process changes its mind: pages are taken first, and those that
- * cannot be read are left out before sizes are written. */
+/* A running process changes its mind: pages are taken first, and those that cannot be read are left
+ * out before sizes are written. */
 static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 {
 	uint64_t size = ep_ranges_size(&x->all), used = 0;
@@ -177,23 +163,20 @@ static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 
 	x->captured = malloc(size + 1);
 	if (!x->captured)
-		return ep_fail(err, EP_E_MEMORY, 0,
-			       "out of memory for %" PRIu64 " bytes", size);
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory for %" PRIu64 " bytes", size);
 	for (size_t i = 0; i < x->all.count; i++) {
 		uint64_t at = x->all.list[i].start, end = x->all.list[i].end;
 
 		while (at < end && rc == EP_OK) {
 			size_t got;
 
-			rc = ep_steady_read(&x->steady, x->source, x->found, at,
-					    x->captured + used, end - at, &got,
-					    err);
+			rc = ep_steady_read(&x->steady, x->source, x->found, at, x->captured + used,
+					    end - at, &got, err);
 			got = rc ? got & ~(size_t)(EP_PAGE - 1) : got;
 			if (rc == EP_E_IO || rc == EP_E_MEMORY)
 				return rc;
 			used += got;
-			rc = piece_add(x, at, at + got, flags_at(x->source, at),
-				       err);
+			rc = piece_add(x, at, at + got, flags_at(x->source, at), err);
 			at += got + (got < end - at ? EP_PAGE : 0);
 		}
 	}
@@ -205,61 +188,54 @@ static int pieces_of_live(struct ep_extraction *x, struct ep_err *err)
 	return rc;
 }
 
-/* Of the arena what is in use, if all of it was there; what lies behind it
- * becomes a piece of its own. */
+/* Of the arena what is in use, if all of it was there; what lies behind it becomes a piece of its
+ * own. */
 static int arena_compact(struct ep_extraction *x, struct ep_err *err)
 {
 	size_t at = ep_extract_piece_behind(x, x->found->arena_address);
 	uint64_t size = x->note.arena_size;
 	struct ep_elfcore_piece *piece, rest;
 
-	if (at == x->piece_count ||
-	    x->pieces[at].address != x->found->arena_address ||
+	if (at == x->piece_count || x->pieces[at].address != x->found->arena_address ||
 	    x->pieces[at].size < size)
 		return EP_OK;
-	if (!ep_list_grow(&x->pieces, x->piece_count, &x->piece_capacity,
-			  sizeof(*x->pieces)))
+	if (!ep_list_grow(&x->pieces, x->piece_count, &x->piece_capacity, sizeof(*x->pieces)))
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	piece = &x->pieces[at];
 	rest = *piece;
 	rest.address += size;
 	rest.size -= size;
 	rest.bytes += size;
-	x->note.arena_size = piece->size =
-		ep_arena_compact(x->captured + (piece->bytes - x->captured),
-				 size, x->found->root.identity);
+	x->note.arena_size = piece->size = ep_arena_compact(
+		x->captured + (piece->bytes - x->captured), size, x->found->root.identity);
 	if (!rest.size)
 		return EP_OK;
-	memmove(piece + 2, piece + 1,
-		(x->piece_count - at - 1) * sizeof(*piece));
+	memmove(piece + 2, piece + 1, (x->piece_count - at - 1) * sizeof(*piece));
 	piece[1] = rest;
 	x->piece_count++;
 	return EP_OK;
 }
 
-/* The bytes of a piece that holds still; holes of the source's stay untouched
- * memory. */
-static int piece_capture(struct ep_extraction *x,
-			 const struct ep_elfcore_piece *piece, uint8_t *out,
-			 struct ep_err *err)
+/* The bytes of a piece that holds still; holes of the source's stay untouched memory. */
+static int piece_capture(struct ep_extraction *x, const struct ep_elfcore_piece *piece,
+			 uint8_t *out, struct ep_err *err)
 {
 	uint64_t at = piece->address, end = at + piece->size;
 	int rc = EP_OK;
 
-	while (rc == EP_OK &&
-	       (at = x->source->ops->next_data(x->source, at, end)) < end) {
+	while (rc == EP_OK && (at = x->source->ops->next_data(x->source, at, end)) < end) {
 		uint64_t next = (at | (CAPTURE - 1)) + 1;
 
 		next = next < end ? next : end;
-		rc = ep_source_read(x->source, at, out + (at - piece->address),
-				    next - at, NULL, err);
+		rc = ep_source_read(x->source, at, out + (at - piece->address), next - at, NULL,
+				    err);
 		at = next;
 	}
 	return rc;
 }
 
-/* For what is to be redacted. Bytes have the place in a page that they have in
- * the process, so that what is aligned there is so here. */
+/* For what is to be redacted. Bytes have the place in a page that they have in the process, so that
+ * what is aligned there is so here. */
 static int pieces_capture(struct ep_extraction *x, struct ep_err *err)
 {
 	uint64_t size = 0, used = 0;
@@ -269,8 +245,7 @@ static int pieces_capture(struct ep_extraction *x, struct ep_err *err)
 		size += x->pieces[i].size + EP_PAGE;
 	x->captured = calloc(1, size + 1);
 	if (!x->captured)
-		return ep_fail(err, EP_E_MEMORY, 0,
-			       "out of memory for %" PRIu64 " bytes", size);
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory for %" PRIu64 " bytes", size);
 	for (size_t i = 0; i < x->piece_count && rc == EP_OK; i++) {
 		struct ep_elfcore_piece *piece = &x->pieces[i];
 
@@ -289,8 +264,7 @@ size_t ep_extract_piece_behind(const struct ep_extraction *x, uint64_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (x->pieces[middle].address + x->pieces[middle].size <=
-		    address)
+		if (x->pieces[middle].address + x->pieces[middle].size <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -298,8 +272,7 @@ size_t ep_extract_piece_behind(const struct ep_extraction *x, uint64_t address)
 	return low;
 }
 
-static uint64_t pieces_within(const struct ep_extraction *x, uint64_t start,
-			      uint64_t end)
+static uint64_t pieces_within(const struct ep_extraction *x, uint64_t start, uint64_t end)
 {
 	uint64_t size = 0;
 
@@ -317,14 +290,12 @@ static uint64_t pieces_within(const struct ep_extraction *x, uint64_t start,
 
 /* ---- notes ---- */
 
-int ep_extract_note(struct ep_extraction *x, const char *name, uint32_t type,
-		    const void *desc, uint32_t size, struct ep_err *err)
+int ep_extract_note(struct ep_extraction *x, const char *name, uint32_t type, const void *desc,
+		    uint32_t size, struct ep_err *err)
 {
-	if (!ep_list_grow(&x->notes, x->note_count, &x->note_capacity,
-			  sizeof(*x->notes)))
+	if (!ep_list_grow(&x->notes, x->note_count, &x->note_capacity, sizeof(*x->notes)))
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	x->notes[x->note_count++] =
-		(struct ep_elfcore_note){name, type, size, desc};
+	x->notes[x->note_count++] = (struct ep_elfcore_note){name, type, size, desc};
 	return EP_OK;
 }
 
@@ -339,8 +310,8 @@ static int original_notes(struct ep_extraction *x, struct ep_err *err)
 		const struct ep_note *note = &source->notes[i];
 
 		if (!ep_note_is_snapshot(note))
-			rc = ep_extract_note(x, note->name, note->type,
-					     note->desc, note->desc_size, err);
+			rc = ep_extract_note(x, note->name, note->type, note->desc, note->desc_size,
+					     err);
 	}
 	return rc;
 }
@@ -356,12 +327,10 @@ static void note_fill(struct ep_extraction *x)
 	note->size = sizeof(*note);
 	note->arena_address = found->arena_address;
 	note->arena_saved =
-		pieces_within(x, found->arena_address,
-			      found->arena_address + note->arena_size);
+		pieces_within(x, found->arena_address, found->arena_address + note->arena_size);
 	note->root_address = found->root_address;
 	for (size_t i = 0; i < x->pages.count; i++)
-		pages_saved += pieces_within(x, x->pages.list[i].start,
-					     x->pages.list[i].end);
+		pages_saved += pieces_within(x, x->pages.list[i].start, x->pages.list[i].end);
 	note->pages_wanted = ep_ranges_size(&x->pages) / EP_PAGE;
 	note->pages_saved = pages_saved / EP_PAGE;
 	note->found = found->how;
@@ -379,8 +348,7 @@ static void note_fill(struct ep_extraction *x)
 }
 
 /* Our note: head and threads in one piece, into x->threads' place. */
-static int own_note(struct ep_extraction *x, uint8_t **bytes,
-		    struct ep_err *err)
+static int own_note(struct ep_extraction *x, uint8_t **bytes, struct ep_err *err)
 {
 	size_t size = sizeof(x->note) + x->thread_count * sizeof(*x->threads);
 
@@ -389,25 +357,22 @@ static int own_note(struct ep_extraction *x, uint8_t **bytes,
 	if (!*bytes)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	memcpy(*bytes, &x->note, sizeof(x->note));
-	memcpy(*bytes + sizeof(x->note), x->threads,
-	       x->thread_count * sizeof(*x->threads));
-	return ep_extract_note(x, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, *bytes,
-			       (uint32_t)size, err);
+	memcpy(*bytes + sizeof(x->note), x->threads, x->thread_count * sizeof(*x->threads));
+	return ep_extract_note(x, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, *bytes, (uint32_t)size, err);
 }
 
 /* ---- writing ---- */
 
-static int snapshot_write(struct ep_extraction *x, const char *path, int fd,
-			  uint64_t *written, struct ep_err *err)
+static int snapshot_write(struct ep_extraction *x, const char *path, int fd, uint64_t *written,
+			  struct ep_err *err)
 {
-	struct ep_elfcore core = {x->notes, x->note_count, x->pieces,
-				  x->piece_count};
+	struct ep_elfcore core = {x->notes, x->note_count, x->pieces, x->piece_count};
 
 	return ep_elfcore_write(&core, x->source, fd, path, written, err);
 }
 
-static int snapshot_create(struct ep_extraction *x, const char *path,
-			   uint64_t *written, struct ep_err *err)
+static int snapshot_create(struct ep_extraction *x, const char *path, uint64_t *written,
+			   struct ep_err *err)
 {
 	struct ep_output output;
 	int rc = ep_source_spare(x->source, path, err);
@@ -422,8 +387,7 @@ static int snapshot_create(struct ep_extraction *x, const char *path,
 	return rc;
 }
 
-static void result_fill(const struct ep_extraction *x,
-			struct ep_extract_result *result)
+static void result_fill(const struct ep_extraction *x, struct ep_extract_result *result)
 {
 	bool stacks = x->options.stack_bytes && !x->options.arena_only;
 
@@ -455,21 +419,19 @@ static int extraction_run(struct ep_extraction *x, const char *path, int fd,
 	rc = wishes_gather(x, err);
 	ep_ranges_join(&x->all);
 	if (rc == EP_OK)
-		rc = x->source->changing ? pieces_of_live(x, err)
-					 : pieces_of_core(x, err);
+		rc = x->source->changing ? pieces_of_live(x, err) : pieces_of_core(x, err);
 	if (rc == EP_OK && x->options.redact && !x->source->changing)
 		rc = pieces_capture(x, err);
 	if (rc == EP_OK && x->source->changing)
 		rc = arena_compact(x, err);
 	rc = rc ? rc : original_notes(x, err);
 	rc = rc ? rc
-		: ep_redact(x, x->found->arena_address, x->note.arena_size,
-			    x->found->root.identity, err);
+		: ep_redact(x, x->found->arena_address, x->note.arena_size, x->found->root.identity,
+			    err);
 	rc = rc ? rc : own_note(x, &own, err);
 	if (rc == EP_OK && x->note.arena_saved == 0)
 		rc = ep_fail(err, EP_E_UNSAVED, x->found->arena_address,
-			     "%s: nothing of the arena at 0x%" PRIx64
-			     " can be read",
+			     "%s: nothing of the arena at 0x%" PRIx64 " can be read",
 			     x->source->name, x->found->arena_address);
 	if (rc == EP_OK && fd < 0)
 		rc = snapshot_create(x, path, &result->bytes_written, err);
@@ -481,9 +443,8 @@ static int extraction_run(struct ep_extraction *x, const char *path, int fd,
 	return rc;
 }
 
-static int extract(struct ep_source *source, const struct ep_root_found *found,
-		   const char *path, int fd,
-		   const struct ep_extract_options *options,
+static int extract(struct ep_source *source, const struct ep_root_found *found, const char *path,
+		   int fd, const struct ep_extract_options *options,
 		   struct ep_extract_result *result, struct ep_err *err)
 {
 	struct ep_extract_result own = {0};
@@ -500,17 +461,15 @@ static int extract(struct ep_source *source, const struct ep_root_found *found,
 	return rc;
 }
 
-int ep_extract(struct ep_source *source, const struct ep_root_found *found,
-	       const char *path, const struct ep_extract_options *options,
-	       struct ep_extract_result *result, struct ep_err *err)
+int ep_extract(struct ep_source *source, const struct ep_root_found *found, const char *path,
+	       const struct ep_extract_options *options, struct ep_extract_result *result,
+	       struct ep_err *err)
 {
 	return extract(source, found, path, -1, options, result, err);
 }
 
-int ep_extract_into(struct ep_source *source, const struct ep_root_found *found,
-		    int fd, const char *name,
-		    const struct ep_extract_options *options,
-		    struct ep_err *err)
+int ep_extract_into(struct ep_source *source, const struct ep_root_found *found, int fd,
+		    const char *name, const struct ep_extract_options *options, struct ep_err *err)
 {
 	return extract(source, found, name, fd, options, NULL, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* extract_impl.h: what one extraction wants to save, gathered before anything
- * is written. */
+/* extract_impl.h: what one extraction wants to save, gathered before anything is written. */
 #ifndef EPITAPH_EXTRACT_IMPL_H
 #define EPITAPH_EXTRACT_IMPL_H
 
@@ -41,20 +40,17 @@ struct ep_extraction {
 	struct ep_steady steady;
 };
 
-/* extract_stacks.c: the tops of the stacks into `all`, what could not be had
- * into `threads`. */
+/* extract_stacks.c: the tops of the stacks into `all`, what could not be had into `threads`. */
 int ep_extract_stacks(struct ep_extraction *x, struct ep_err *err);
 /* extract_modules.c: pages by which debuggers find modules, into `pages`. */
 int ep_extract_modules(struct ep_extraction *x, struct ep_err *err);
-/* extract_live.c: the notes that a kernel would write, registers zero; into
- * `notes`. */
+/* extract_live.c: the notes that a kernel would write, registers zero; into `notes`. */
 int ep_extract_live_notes(struct ep_extraction *x, struct ep_err *err);
 
 /* extract_live.c: a NT_FILE note's bytes, of source->mapping_count mappings. */
-size_t ep_extract_files_size(const struct ep_source *source,
-			     const struct ep_mapping *mappings);
-void ep_extract_files_fill(const struct ep_source *source,
-			   const struct ep_mapping *mappings, uint8_t *out);
+size_t ep_extract_files_size(const struct ep_source *source, const struct ep_mapping *mappings);
+void ep_extract_files_fill(const struct ep_source *source, const struct ep_mapping *mappings,
+			   uint8_t *out);
 
 /* Index of the first piece that ends behind `address`; they ascend. */
 size_t ep_extract_piece_behind(const struct ep_extraction *x, uint64_t address);
@@ -62,15 +58,14 @@ size_t ep_extract_piece_behind(const struct ep_extraction *x, uint64_t address);
 void ep_extract_deinit_notes(struct ep_extraction *x);
 
 /*
- * redact.c: takes what x->options.redact names out of the notes and of what was
- * captured; nothing when it names nothing. `arena` is the arena of `identity`,
- * of `size` bytes.
+ * redact.c: takes what x->options.redact names out of the notes and of what was captured; nothing
+ * when it names nothing. `arena` is the arena of `identity`, of `size` bytes.
  */
-int ep_redact(struct ep_extraction *x, uint64_t arena, uint64_t size,
-	      uint64_t identity, struct ep_err *err);
+int ep_redact(struct ep_extraction *x, uint64_t arena, uint64_t size, uint64_t identity,
+	      struct ep_err *err);
 
 /* Appends a note that borrows all its bytes. */
-int ep_extract_note(struct ep_extraction *x, const char *name, uint32_t type,
-		    const void *desc, uint32_t size, struct ep_err *err);
+int ep_extract_note(struct ep_extraction *x, const char *name, uint32_t type, const void *desc,
+		    uint32_t size, struct ep_err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * extract_live.c: the notes of a running process, as the kernel would write
- * them in a core (fs/binfmt_elf.c). It is not stopped, so there are no
- * registers: they are zero, and a reader takes zero pc and sp for "unknown".
+ * extract_live.c: the notes of a running process, as the kernel would write them in a core
+ * (fs/binfmt_elf.c). It is not stopped, so there are no registers: they are zero, and a reader
+ * takes zero pc and sp for "unknown".
  */
 #include "coredump/extract_impl.h"
 
@@ -25,9 +25,8 @@ static void process_facts(pid_t pid, struct elf_prpsinfo *out)
 	out->pr_pid = pid;
 	if (ep_proc_read(pid, "stat", &text, &size) == 0) {
 		after = strrchr(text, ')');
-		if (after &&
-		    sscanf(after, ") %c %d %d %d", &out->pr_sname,
-			   &out->pr_ppid, &out->pr_pgrp, &out->pr_sid) < 4)
+		if (after && sscanf(after, ") %c %d %d %d", &out->pr_sname, &out->pr_ppid,
+				    &out->pr_pgrp, &out->pr_sid) < 4)
 			out->pr_sname = 0;
 		free(text);
 	}
@@ -45,10 +44,8 @@ static void process_facts(pid_t pid, struct elf_prpsinfo *out)
 	}
 }
 
-/* NT_FILE: count, page size, ranges, paths (fs/binfmt_elf.c, fill_files_note).
- */
-size_t ep_extract_files_size(const struct ep_source *source,
-			     const struct ep_mapping *mappings)
+/* NT_FILE: count, page size, ranges, paths (fs/binfmt_elf.c, fill_files_note). */
+size_t ep_extract_files_size(const struct ep_source *source, const struct ep_mapping *mappings)
 {
 	size_t size = 16 + 24 * source->mapping_count;
 
@@ -57,8 +54,8 @@ size_t ep_extract_files_size(const struct ep_source *source,
 	return size;
 }
 
-void ep_extract_files_fill(const struct ep_source *source,
-			   const struct ep_mapping *mappings, uint8_t *out)
+void ep_extract_files_fill(const struct ep_source *source, const struct ep_mapping *mappings,
+			   uint8_t *out)
 {
 	uint64_t head[2] = {source->mapping_count, EP_PAGE};
 	uint8_t *text = out + 16 + 24 * source->mapping_count;
@@ -66,8 +63,7 @@ void ep_extract_files_fill(const struct ep_source *source,
 	memcpy(out, head, sizeof(head));
 	for (size_t i = 0; i < source->mapping_count; i++) {
 		const struct ep_mapping *mapping = &mappings[i];
-		uint64_t range[3] = {mapping->start, mapping->end,
-				     mapping->file_offset / EP_PAGE};
+		uint64_t range[3] = {mapping->start, mapping->end, mapping->file_offset / EP_PAGE};
 		size_t length = strlen(mapping->path) + 1;
 
 		memcpy(out + 16 + 24 * i, range, sizeof(range));
@@ -77,8 +73,7 @@ void ep_extract_files_fill(const struct ep_source *source,
 }
 
 /* A thread's registers, all zero. gdb wants the floating-point ones too. */
-static int thread_notes(struct ep_extraction *x, uint32_t tid, uint8_t *at,
-			struct ep_err *err)
+static int thread_notes(struct ep_extraction *x, uint32_t tid, uint8_t *at, struct ep_err *err)
 {
 	struct elf_prstatus status = {.pr_pid = (pid_t)tid};
 	int rc;
@@ -86,9 +81,7 @@ static int thread_notes(struct ep_extraction *x, uint32_t tid, uint8_t *at,
 	memcpy(at, &status, sizeof(status));
 	rc = ep_extract_note(x, "CORE", NT_PRSTATUS, at, sizeof(status), err);
 	at += sizeof(status);
-	return rc ? rc
-		  : ep_extract_note(x, "CORE", NT_FPREGSET, at,
-				    sizeof(elf_fpregset_t), err);
+	return rc ? rc : ep_extract_note(x, "CORE", NT_FPREGSET, at, sizeof(elf_fpregset_t), err);
 }
 
 int ep_extract_live_notes(struct ep_extraction *x, struct ep_err *err)
@@ -110,15 +103,11 @@ int ep_extract_live_notes(struct ep_extraction *x, struct ep_err *err)
 	}
 	process_facts(source->pid, &process);
 	memcpy(at, &process, sizeof(process));
-	rc = rc ? rc
-		: ep_extract_note(x, "CORE", NT_PRPSINFO, at, sizeof(process),
-				  err);
+	rc = rc ? rc : ep_extract_note(x, "CORE", NT_PRPSINFO, at, sizeof(process), err);
 	at += sizeof(process);
 	if (rc == EP_OK && source->auxv)
-		rc = ep_extract_note(x, "CORE", NT_AUXV, source->auxv,
-				     (uint32_t)source->auxv_size, err);
+		rc = ep_extract_note(x, "CORE", NT_AUXV, source->auxv, (uint32_t)source->auxv_size,
+				     err);
 	ep_extract_files_fill(source, source->mappings, at);
-	return rc ? rc
-		  : ep_extract_note(x, "CORE", NT_FILE, at, (uint32_t)files,
-				    err);
+	return rc ? rc : ep_extract_note(x, "CORE", NT_FILE, at, (uint32_t)files, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * extract_modules.c: the pages by which gdb and libdwfl find out what was
- * loaded where: the first page of each ELF mapping (headers, build-id), the
- * vDSO, and the dynamic linker's list as <link.h> lays it out.
+ * extract_modules.c: the pages by which gdb and libdwfl find out what was loaded where: the first
+ * page of each ELF mapping (headers, build-id), the vDSO, and the dynamic linker's list as <link.h>
+ * lays it out.
  */
 #include "coredump/extract_impl.h"
 
@@ -23,45 +23,39 @@ static bool is_elf(struct ep_source *source, uint64_t address)
 	char magic[SELFMAG];
 	struct ep_err ignored;
 
-	return ep_source_read(source, address, magic, sizeof(magic), NULL,
-			      &ignored) == EP_OK &&
+	return ep_source_read(source, address, magic, sizeof(magic), NULL, &ignored) == EP_OK &&
 	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
 static bool is_code(const struct ep_source *source, uint64_t address)
 {
-	const struct ep_segment *segment =
-		ep_source_segment_at(source, address);
+	const struct ep_segment *segment = ep_source_segment_at(source, address);
 
 	return segment && segment->flags & PF_X;
 }
 
 /* These bytes stay when something is redacted. */
-static int exact_add(struct ep_extraction *x, uint64_t start, uint64_t end,
-		     struct ep_err *err)
+static int exact_add(struct ep_extraction *x, uint64_t start, uint64_t end, struct ep_err *err)
 {
 	if (!x->options.redact)
 		return EP_OK;
-	if (!ep_list_grow(&x->exact, x->exact_count, &x->exact_capacity,
-			  sizeof(*x->exact)))
+	if (!ep_list_grow(&x->exact, x->exact_count, &x->exact_capacity, sizeof(*x->exact)))
 		return ep_fail(err, EP_E_MEMORY, start, "out of memory");
 	x->exact[x->exact_count++] = (struct ep_extent){start, end};
 	return EP_OK;
 }
 
 /* Pages with these bytes; of the rest of them nothing is wanted. */
-static int pages_add(struct ep_extraction *x, uint64_t address, uint64_t size,
-		     struct ep_err *err)
+static int pages_add(struct ep_extraction *x, uint64_t address, uint64_t size, struct ep_err *err)
 {
 	int rc = exact_add(x, address, address + size, err);
 
 	return rc ? rc : ep_ranges_add(&x->pages, address, size, err);
 }
 
-/* An object's first page. Without paths, its headers and notes: behind them may
- * be an interpreter, RUNPATHs, names of libraries. */
-static int first_page(struct ep_extraction *x, uint64_t start,
-		      struct ep_err *err)
+/* An object's first page. Without paths, its headers and notes: behind them may be an interpreter,
+ * RUNPATHs, names of libraries. */
+static int first_page(struct ep_extraction *x, uint64_t start, struct ep_err *err)
 {
 	uint64_t end = start + EP_PAGE;
 	struct ep_elf_image image;
@@ -72,24 +66,20 @@ static int first_page(struct ep_extraction *x, uint64_t start,
 	rc = ep_ranges_add(&x->pages, start, EP_PAGE, err);
 	if (rc || ep_elf_image_read(&image, x->source, start, NULL))
 		return rc;
-	rc = pages_add(x, start,
-		       sizeof(Elf64_Ehdr) + image.count * sizeof(Elf64_Phdr),
-		       err);
+	rc = pages_add(x, start, sizeof(Elf64_Ehdr) + image.count * sizeof(Elf64_Phdr), err);
 	for (uint32_t i = 0; i < image.count && rc == EP_OK; i++) {
 		const Elf64_Phdr *one = &image.headers[i];
 		uint64_t at = image.bias + one->p_vaddr;
 
 		if (one->p_type == PT_NOTE && at >= start && at < end)
-			rc = pages_add(x, at,
-				       one->p_filesz < end - at ? one->p_filesz
-								: end - at,
+			rc = pages_add(x, at, one->p_filesz < end - at ? one->p_filesz : end - at,
 				       err);
 	}
 	return rc;
 }
 
-/* An object whose first page was not saved is told by its code: by a mapping of
- * the same file that follows it. So they are looked at from the last on. */
+/* An object whose first page was not saved is told by its code: by a mapping of the same file that
+ * follows it. So they are looked at from the last on. */
 static int first_pages(struct ep_extraction *x, struct ep_err *err)
 {
 	struct ep_source *source = x->source;
@@ -103,14 +93,11 @@ static int first_pages(struct ep_extraction *x, struct ep_err *err)
 		code = is_code(source, mapping->start) ||
 		       (code && strcmp(mapping->path, path) == 0);
 		path = mapping->path;
-		if (mapping->file_offset == 0 &&
-		    (code || is_elf(source, mapping->start)))
+		if (mapping->file_offset == 0 && (code || is_elf(source, mapping->start)))
 			rc = first_page(x, mapping->start, err);
 	}
 	/* Without a list of files every segment may begin an object. */
-	for (size_t i = 0;
-	     !source->mapping_count && i < source->segment_count && rc == EP_OK;
-	     i++)
+	for (size_t i = 0; !source->mapping_count && i < source->segment_count && rc == EP_OK; i++)
 		if (is_elf(source, source->segments[i].address))
 			rc = first_page(x, source->segments[i].address, err);
 	return rc;
@@ -132,15 +119,14 @@ static int vdso(struct ep_extraction *x, struct ep_err *err)
 /* ---- the dynamic linker's list ---- */
 
 /* Value of the tag in .dynamic; 0: absent. */
-static uint64_t dynamic_value(struct ep_source *source, uint64_t address,
-			      uint64_t size, int64_t tag)
+static uint64_t dynamic_value(struct ep_source *source, uint64_t address, uint64_t size,
+			      int64_t tag)
 {
 	struct ep_err ignored;
 	Elf64_Dyn entry;
 
 	for (uint64_t at = 0; at + sizeof(entry) <= size; at += sizeof(entry)) {
-		if (ep_source_read(source, address + at, &entry, sizeof(entry),
-				   NULL, &ignored) ||
+		if (ep_source_read(source, address + at, &entry, sizeof(entry), NULL, &ignored) ||
 		    entry.d_tag == DT_NULL)
 			return 0;
 		if (entry.d_tag == tag)
@@ -149,8 +135,8 @@ static uint64_t dynamic_value(struct ep_source *source, uint64_t address,
 	return 0;
 }
 
-/* Tells a list that goes round (Brent): a node is compared with one that was
- * passed before and is moved up at each power of two. */
+/* Tells a list that goes round (Brent): a node is compared with one that was passed before and is
+ * moved up at each power of two. */
 struct walk {
 	uint64_t anchor, steps, until;
 };
@@ -166,8 +152,7 @@ static bool walk_goes_on(struct walk *walk, uint64_t node)
 	return true;
 }
 
-static int link_maps(struct ep_extraction *x, uint64_t node, uint32_t *budget,
-		     struct ep_err *err)
+static int link_maps(struct ep_extraction *x, uint64_t node, uint32_t *budget, struct ep_err *err)
 {
 	struct walk walk = {0};
 	int rc = EP_OK;
@@ -179,23 +164,19 @@ static int link_maps(struct ep_extraction *x, uint64_t node, uint32_t *budget,
 
 		(*budget)--;
 		rc = pages_add(x, node, sizeof(map), err);
-		if (rc || ep_source_read(x->source, node, &map, sizeof(map),
-					 NULL, &ignored))
+		if (rc || ep_source_read(x->source, node, &map, sizeof(map), NULL, &ignored))
 			return rc;
-		ep_source_read_string(x->source,
-				      (uint64_t)(uintptr_t)map.l_name, name,
+		ep_source_read_string(x->source, (uint64_t)(uintptr_t)map.l_name, name,
 				      sizeof(name), &ignored);
 		if (map.l_name && !(x->options.redact & EP_REDACTED_PATHS))
-			rc = pages_add(x, (uint64_t)(uintptr_t)map.l_name,
-				       strlen(name) + 1, err);
+			rc = pages_add(x, (uint64_t)(uintptr_t)map.l_name, strlen(name) + 1, err);
 		node = (uint64_t)(uintptr_t)map.l_next;
 	}
 	return rc;
 }
 
 /* Every namespace's list (dlmopen): r_next, since r_version 2. */
-static int linker_lists(struct ep_extraction *x, uint64_t address,
-			struct ep_err *err)
+static int linker_lists(struct ep_extraction *x, uint64_t address, struct ep_err *err)
 {
 	uint32_t budget = LINK_MAPS_MAX;
 	struct walk walk = {0};
@@ -207,14 +188,12 @@ static int linker_lists(struct ep_extraction *x, uint64_t address,
 
 		budget--;
 		rc = pages_add(x, address, sizeof(debug), err);
-		if (rc || ep_source_read(x->source, address, &debug.base,
-					 sizeof(debug.base), NULL, &ignored))
+		if (rc || ep_source_read(x->source, address, &debug.base, sizeof(debug.base), NULL,
+					 &ignored))
 			return rc;
-		rc = link_maps(x, (uint64_t)(uintptr_t)debug.base.r_map,
-			       &budget, err);
+		rc = link_maps(x, (uint64_t)(uintptr_t)debug.base.r_map, &budget, err);
 		if (debug.base.r_version < 2 ||
-		    ep_source_read(x->source, address, &debug, sizeof(debug),
-				   NULL, &ignored))
+		    ep_source_read(x->source, address, &debug, sizeof(debug), NULL, &ignored))
 			return rc;
 		address = (uint64_t)(uintptr_t)debug.r_next;
 	}
@@ -252,8 +231,7 @@ static int last_words(struct ep_extraction *x, struct ep_err *err)
 	int rc = ep_abort_message_find(&message, x->source);
 
 	if (rc)
-		return rc == EP_E_MEMORY ? ep_fail(err, rc, 0, "out of memory")
-					 : EP_OK;
+		return rc == EP_E_MEMORY ? ep_fail(err, rc, 0, "out of memory") : EP_OK;
 	if (x->options.redact & EP_REDACTED_NOTES)
 		return EP_OK;
 	rc = pages_add(x, message.pointer, sizeof(message.pointer), err);
@@ -267,8 +245,8 @@ static int root_page(struct ep_extraction *x, struct ep_err *err)
 	uint64_t address = x->found->root_address;
 	int rc = pages_add(x, address, sizeof(*root), err);
 
-	if (rc || x->options.redact & EP_REDACTED_PATHS ||
-	    root->file_path > EP_PAGE || root->file_path_size > EP_PAGE)
+	if (rc || x->options.redact & EP_REDACTED_PATHS || root->file_path > EP_PAGE ||
+	    root->file_path_size > EP_PAGE)
 		return rc;
 	return exact_add(x, address + root->file_path,
 			 address + root->file_path + root->file_path_size, err);
@@ -288,8 +266,7 @@ int ep_extract_modules(struct ep_extraction *x, struct ep_err *err)
 		rc = root_page(x, err);
 	/* What is wanted for other reasons may share a page. */
 	for (size_t i = 0; i < x->all.count && rc == EP_OK; i++)
-		rc = exact_add(x, x->all.list[i].start, x->all.list[i].end,
-			       err);
+		rc = exact_add(x, x->all.list[i].start, x->all.list[i].end, err);
 	ep_ranges_join(&x->pages);
 	return rc ? rc : ep_ranges_add_all(&x->all, &x->pages, err);
 }

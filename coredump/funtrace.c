@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* funtrace.c: a funtrace.raw as a source: one segment, the arena that was made
- * of one of its samples. */
+/* funtrace.c: a funtrace.raw as a source: one segment, the arena that was made of one of its
+ * samples. */
 #include "coredump/funtrace.h"
 
 #include <errno.h>
@@ -22,11 +22,10 @@ static void place_once(struct ep_source *source)
 	source->arena_placed = true;
 }
 
-static int arena_read(struct ep_source *source, uint64_t address, void *out,
-		      size_t size, size_t *done, struct ep_err *err)
+static int arena_read(struct ep_source *source, uint64_t address, void *out, size_t size,
+		      size_t *done, struct ep_err *err)
 {
-	const struct ep_segment *segment =
-		ep_source_segment_at(source, address);
+	const struct ep_segment *segment = ep_source_segment_at(source, address);
 	uint64_t offset, left;
 
 	*done = 0;
@@ -42,12 +41,11 @@ static int arena_read(struct ep_source *source, uint64_t address, void *out,
 	memcpy(out, source->arena + offset, *done);
 	return *done == size ? EP_OK
 			     : ep_fail(err, EP_E_UNMAPPED, address + *done,
-				       "%s: 0x%" PRIx64 " is behind the trace",
-				       source->name, address + *done);
+				       "%s: 0x%" PRIx64 " is behind the trace", source->name,
+				       address + *done);
 }
 
-static uint64_t arena_next_data(struct ep_source *source, uint64_t address,
-				uint64_t limit)
+static uint64_t arena_next_data(struct ep_source *source, uint64_t address, uint64_t limit)
 {
 	(void)source;
 	return address < limit ? address : limit;
@@ -76,17 +74,15 @@ static void drop_twins(struct ep_source *source)
 }
 
 /* Each tid once, though it may have been given to several, or be unknown. */
-static int take_threads(struct ep_source *source,
-			const struct ep_funtrace *sample, struct ep_err *err)
+static int take_threads(struct ep_source *source, const struct ep_funtrace *sample,
+			struct ep_err *err)
 {
-	source->threads =
-		calloc(sample->buffer_count + 1, sizeof(*source->threads));
+	source->threads = calloc(sample->buffer_count + 1, sizeof(*source->threads));
 	if (!source->threads)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	for (size_t i = 0; i < sample->buffer_count; i++) {
 		const struct ep_funtrace_id *id = &sample->buffers[i].id;
-		struct ep_source_thread *thread =
-			&source->threads[source->thread_count];
+		struct ep_source_thread *thread = &source->threads[source->thread_count];
 
 		if (id->pid && !source->pid)
 			source->pid = (pid_t)id->pid;
@@ -100,8 +96,7 @@ static int take_threads(struct ep_source *source,
 	return EP_OK;
 }
 
-static int take_arena(struct ep_source *source, struct ep_funtrace_arena *arena,
-		      struct ep_err *err)
+static int take_arena(struct ep_source *source, struct ep_funtrace_arena *arena, struct ep_err *err)
 {
 	const struct ep_arena *head = (void *)arena->bytes;
 
@@ -121,20 +116,18 @@ static int take_arena(struct ep_source *source, struct ep_funtrace_arena *arena,
 	return EP_OK;
 }
 
-static int arena_make(struct ep_source *source, const struct ep_funtrace *from,
-		      bool *followed, struct ep_err *err)
+static int arena_make(struct ep_source *source, const struct ep_funtrace *from, bool *followed,
+		      struct ep_err *err)
 {
 	struct ep_funtrace_arena arena = {0};
-	int rc = ep_funtrace_arena_begin(&arena, from, from->modules,
-					 from->module_count, err);
+	int rc = ep_funtrace_arena_begin(&arena, from, from->modules, from->module_count, err);
 
 	if (!rc)
-		arena.code = ep_funtrace_code_create(source, from->modules,
-						     from->module_count,
+		arena.code = ep_funtrace_code_create(source, from->modules, from->module_count,
 						     arena.program);
 	for (size_t i = 0; i < from->buffer_count && !rc; i++)
-		rc = ep_funtrace_events(&arena, &from->buffers[i],
-					(uint32_t)i + 1, source->funtrace, err);
+		rc = ep_funtrace_events(&arena, &from->buffers[i], (uint32_t)i + 1,
+					source->funtrace, err);
 	*followed = arena.followed;
 	ep_funtrace_code_destroy(arena.code);
 	if (!rc) {
@@ -145,8 +138,8 @@ static int arena_make(struct ep_source *source, const struct ep_funtrace *from,
 	return rc;
 }
 
-/* What code is where was asked of the files at their own paths; now it is known
- * that they are elsewhere. Without memory it stays as it is. */
+/* What code is where was asked of the files at their own paths; now it is known that they are
+ * elsewhere. Without memory it stays as it is. */
 static void make_again(struct ep_source *source)
 {
 	struct ep_funtrace_facts facts = *source->funtrace;
@@ -158,8 +151,7 @@ static void make_again(struct ep_source *source)
 	source->funtrace->entries = source->funtrace->entries_refused = 0;
 	source->funtrace->returns_unknown = 0;
 	source->funtrace->catches_unnamed = 0;
-	if (arena_make(source, source->funtrace_sample, &followed, &err) ==
-	    EP_OK) {
+	if (arena_make(source, source->funtrace_sample, &followed, &err) == EP_OK) {
 		free(segments);
 		free(arena);
 		return;
@@ -197,8 +189,7 @@ static const struct ep_source_ops ops = {
 	.files_set = files_set,
 };
 
-static void tell_losses(struct ep_source *source,
-			const struct ep_funtrace_sample *sample)
+static void tell_losses(struct ep_source *source, const struct ep_funtrace_sample *sample)
 {
 	const struct ep_funtrace_facts *facts = source->funtrace;
 
@@ -226,8 +217,7 @@ static void tell_losses(struct ep_source *source,
 
 /* ---- opening ---- */
 
-static int choose(struct ep_source *source, size_t *sample, size_t count,
-		  struct ep_err *err)
+static int choose(struct ep_source *source, size_t *sample, size_t count, struct ep_err *err)
 {
 	if (count == 0)
 		return ep_fail(err, EP_E_TRUNCATED, source->file_size,
@@ -237,8 +227,7 @@ static int choose(struct ep_source *source, size_t *sample, size_t count,
 	if (*sample == EP_FUNTRACE_NEWEST)
 		*sample = count - 1;
 	if (*sample >= count)
-		return ep_fail(err, EP_END, 0,
-			       "%s: there is no sample %zu, only 0 to %zu",
+		return ep_fail(err, EP_END, 0, "%s: there is no sample %zu, only 0 to %zu",
 			       source->path, *sample, count - 1);
 	source->funtrace->sample = *sample;
 	source->funtrace->samples = count;
@@ -249,8 +238,7 @@ static bool head_is(int fd)
 {
 	char head[EP_FUNTRACE_MAGIC_SIZE];
 
-	return ep_file_read(fd, "", 0, head, sizeof(head), NULL, NULL) ==
-		       EP_OK &&
+	return ep_file_read(fd, "", 0, head, sizeof(head), NULL, NULL) == EP_OK &&
 	       ep_funtrace_is(head, sizeof(head));
 }
 
@@ -271,27 +259,23 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 
 	source->fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (source->fd < 0 || fstat(source->fd, &st) != 0)
-		return ep_fail(err, errno == EACCES ? EP_E_PERMISSION : EP_E_IO,
-			       0, "%s: %m", source->path);
-	if (!S_ISREG(st.st_mode))
-		return ep_fail(err, EP_E_FORMAT, 0, "%s: not a regular file",
+		return ep_fail(err, errno == EACCES ? EP_E_PERMISSION : EP_E_IO, 0, "%s: %m",
 			       source->path);
+	if (!S_ISREG(st.st_mode))
+		return ep_fail(err, EP_E_FORMAT, 0, "%s: not a regular file", source->path);
 	source->file_size = (uint64_t)st.st_size;
 	source->origin_device = st.st_dev;
 	source->origin_inode = st.st_ino;
 	if (head_is(source->fd))
 		return EP_OK;
-	return ep_fail(err, EP_E_FORMAT, 0, "%s: not a funtrace.raw",
-		       source->path);
+	return ep_fail(err, EP_E_FORMAT, 0, "%s: not a funtrace.raw", source->path);
 }
 
 /* Kept where the files decide what it says. */
-static int arena_load(struct ep_source *source, struct ep_funtrace *sample,
-		      struct ep_err *err)
+static int arena_load(struct ep_source *source, struct ep_funtrace *sample, struct ep_err *err)
 {
 	bool followed = false;
-	int rc = ep_funtrace_modules(source, sample, &sample->modules,
-				     &sample->module_count, err);
+	int rc = ep_funtrace_modules(source, sample, &sample->modules, &sample->module_count, err);
 
 	rc = rc ? rc : arena_make(source, sample, &followed, err);
 	if (rc || !followed || !sample->module_count)
@@ -329,11 +313,10 @@ static int load(struct ep_source *source, size_t wanted, struct ep_err *err)
 	return rc;
 }
 
-int ep_source_open_funtrace(struct ep_source **out, const char *path,
-			    size_t sample, struct ep_err *err)
+int ep_source_open_funtrace(struct ep_source **out, const char *path, size_t sample,
+			    struct ep_err *err)
 {
-	struct ep_source *source =
-		ep_source_new(EP_SOURCE_FUNTRACE, &ops, path);
+	struct ep_source *source = ep_source_new(EP_SOURCE_FUNTRACE, &ops, path);
 	int rc;
 
 	if (source) {
@@ -351,8 +334,7 @@ int ep_source_open_funtrace(struct ep_source **out, const char *path,
 	return rc;
 }
 
-const struct ep_funtrace_facts *ep_source_funtrace(
-	const struct ep_source *source)
+const struct ep_funtrace_facts *ep_source_funtrace(const struct ep_source *source)
 {
 	return source->funtrace;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace.h: the layout of funtrace.raw, the file of the funtrace project, and
- * that file as a source. The facts are those of the README of
- * github.com/yosefk/funtrace, "Funtrace file format", and of what its decoder
- * funtrace2viz accepts: chunks of magic, size and content, little endian.
+ * funtrace.h: the layout of funtrace.raw, the file of the funtrace project, and that file as a
+ * source. The facts are those of the README of github.com/yosefk/funtrace, "Funtrace file format",
+ * and of what its decoder funtrace2viz accepts: chunks of magic, size and content, little endian.
  *
  *   PROCMAPS  text as /proc/PID/maps: for all samples up to the next one
  *   BUILDIDS  ours, optional: "START BUILD-ID\n" for lines of PROCMAPS, in
@@ -65,15 +64,14 @@ bool ep_funtrace_file_is(const char *path);
 #define EP_FUNTRACE_NEWEST SIZE_MAX
 
 /*
- * Opens a funtrace.raw as what epitaph would have left in a process: one
- * segment with an arena that holds the records of one sample, counted from 0 as
- * funtrace2viz does; EP_FUNTRACE_NEWEST: the last one. There are no registers,
- * stacks or notes. Damage is told by warnings, and what was readable is kept.
- * EP_E_FORMAT: not a funtrace.raw; EP_E_TRUNCATED: it has no sample; EP_END:
- * not this one.
+ * Opens a funtrace.raw as what epitaph would have left in a process: one segment with an arena that
+ * holds the records of one sample, counted from 0 as funtrace2viz does; EP_FUNTRACE_NEWEST: the
+ * last one. There are no registers, stacks or notes. Damage is told by warnings, and what was
+ * readable is kept. EP_E_FORMAT: not a funtrace.raw; EP_E_TRUNCATED: it has no sample; EP_END: not
+ * this one.
  */
-int ep_source_open_funtrace(struct ep_source **out, const char *path,
-			    size_t sample, struct ep_err *err);
+int ep_source_open_funtrace(struct ep_source **out, const char *path, size_t sample,
+			    struct ep_err *err);
 
 struct ep_funtrace_facts {
 	size_t samples;           /* in the file */
@@ -95,13 +93,12 @@ struct ep_funtrace_line {
 	size_t before_size, after_size;
 };
 
-/* The next one from byte *at of the text on, which begins with 0; lines that
- * have no time are counted in *refused. False: no more. */
+/* The next one from byte *at of the text on, which begins with 0; lines that have no time are
+ * counted in *refused. False: no more. */
 bool ep_funtrace_line_next(const struct ep_funtrace_facts *facts, size_t *at,
 			   struct ep_funtrace_line *line, uint64_t *refused);
 
 /* NULL: the source is no funtrace.raw. Borrowed. */
-const struct ep_funtrace_facts *ep_source_funtrace(
-	const struct ep_source *source);
+const struct ep_funtrace_facts *ep_source_funtrace(const struct ep_source *source);
 
 #endif

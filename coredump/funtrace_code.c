@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_code.c: the pieces that code consists of, by the modules' files: the
- * search table of .eh_frame_hdr has the start of each, and a function with a
- * cold part has two. A file is opened when it is first asked for. Files are
- * untrusted: what makes no sense tells nothing.
+ * funtrace_code.c: the pieces that code consists of, by the modules' files: the search table of
+ * .eh_frame_hdr has the start of each, and a function with a cold part has two. A file is opened
+ * when it is first asked for. Files are untrusted: what makes no sense tells nothing.
  */
 #include <dwarf.h>
 #include <gelf.h>
@@ -54,12 +53,11 @@ struct ep_funtrace_code {
 	struct file files[]; /* of each module */
 };
 
-struct ep_funtrace_code *ep_funtrace_code_create(
-	const struct ep_source *source,
-	const struct ep_funtrace_module *modules, size_t count, size_t program)
+struct ep_funtrace_code *ep_funtrace_code_create(const struct ep_source *source,
+						 const struct ep_funtrace_module *modules,
+						 size_t count, size_t program)
 {
-	struct ep_funtrace_code *code =
-		calloc(1, sizeof(*code) + count * sizeof(*code->files));
+	struct ep_funtrace_code *code = calloc(1, sizeof(*code) + count * sizeof(*code->files));
 
 	if (!code)
 		return NULL;
@@ -93,21 +91,17 @@ static bool has_build_id(Elf *elf, const struct ep_funtrace_module *module)
 		return true;
 	elf_getphdrnum(elf, &count);
 	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(elf, (int)i, &header) ||
-		    header.p_type != PT_NOTE)
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_NOTE)
 			continue;
-		data = elf_getdata_rawchunk(
-			elf, (int64_t)header.p_offset, header.p_filesz,
-			header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-		for (at = 0; data && (at = gelf_getnote(data, at, &note, &name,
-							&text));)
+		data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz,
+					    header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		for (at = 0; data && (at = gelf_getnote(data, at, &note, &name, &text));)
 			if (note.n_type == NT_GNU_BUILD_ID &&
 			    note.n_namesz == sizeof(ELF_NOTE_GNU) &&
-			    !memcmp((char *)data->d_buf + name, ELF_NOTE_GNU,
-				    sizeof(ELF_NOTE_GNU)))
+			    !memcmp((char *)data->d_buf + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)))
 				return note.n_descsz == module->build_id_size &&
-				       !memcmp((char *)data->d_buf + text,
-					       module->build_id, note.n_descsz);
+				       !memcmp((char *)data->d_buf + text, module->build_id,
+					       note.n_descsz);
 	}
 	return false;
 }
@@ -116,15 +110,13 @@ static bool has_build_id(Elf *elf, const struct ep_funtrace_module *module)
 static void take_table(struct file *file, const GElf_Phdr *header)
 {
 	struct table_head head;
-	Elf_Data *data =
-		elf_getdata_rawchunk(file->elf, (int64_t)header->p_offset,
-				     header->p_filesz, ELF_T_BYTE);
+	Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)header->p_offset,
+					      header->p_filesz, ELF_T_BYTE);
 
 	if (!data || data->d_size < sizeof(head))
 		return;
 	memcpy(&head, data->d_buf, sizeof(head));
-	if (head.version != 1 ||
-	    head.frame_encoding != (DW_EH_PE_pcrel | DW_EH_PE_sdata4) ||
+	if (head.version != 1 || head.frame_encoding != (DW_EH_PE_pcrel | DW_EH_PE_sdata4) ||
 	    head.count_encoding != DW_EH_PE_udata4 ||
 	    head.row_encoding != (DW_EH_PE_datarel | DW_EH_PE_sdata4) ||
 	    head.count > (data->d_size - sizeof(head)) / sizeof(struct row))
@@ -134,8 +126,7 @@ static void take_table(struct file *file, const GElf_Phdr *header)
 	file->count = head.count;
 }
 
-static void file_read(struct file *file,
-		      const struct ep_funtrace_module *module)
+static void file_read(struct file *file, const struct ep_funtrace_module *module)
 {
 	struct ep_funtrace_object object = {.count = 0};
 	size_t count = 0;
@@ -144,14 +135,13 @@ static void file_read(struct file *file,
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (!file->elf || !ep_funtrace_object_read(&object, file->elf) ||
-	    !ep_funtrace_bias(&object, module->start, module->offset,
-			      module->end - module->start, &file->bias) ||
+	    !ep_funtrace_bias(&object, module->start, module->offset, module->end - module->start,
+			      &file->bias) ||
 	    !has_build_id(file->elf, module))
 		return;
 	elf_getphdrnum(file->elf, &count);
 	for (size_t i = 0; i < count && !file->count; i++)
-		if (gelf_getphdr(file->elf, (int)i, &header) &&
-		    header.p_type == PT_GNU_EH_FRAME)
+		if (gelf_getphdr(file->elf, (int)i, &header) && header.p_type == PT_GNU_EH_FRAME)
 			take_table(file, &header);
 }
 
@@ -160,17 +150,15 @@ static struct file *file_at(struct ep_funtrace_code *code, uint64_t address)
 {
 	char path[EP_FUNTRACE_PATH];
 	struct file *file;
-	size_t i = ep_funtrace_module_at(code->modules, code->module_count,
-					 address);
+	size_t i = ep_funtrace_module_at(code->modules, code->module_count, address);
 
 	if (i == SIZE_MAX)
 		return NULL;
 	file = &code->files[i];
 	if (!file->tried) {
 		file->tried = true;
-		ep_funtrace_path(path, sizeof(path), code->source,
-				 i == code->program, code->modules[i].path,
-				 code->modules[i].path_size);
+		ep_funtrace_path(path, sizeof(path), code->source, i == code->program,
+				 code->modules[i].path, code->modules[i].path_size);
 		file->fd = ep_object_file_descriptor(path);
 		if (file->fd >= 0)
 			file_read(file, &code->modules[i]);
@@ -216,20 +204,18 @@ static bool symbols_open(struct symbols *symbols, Elf *elf)
 	GElf_Shdr header;
 
 	while ((section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &header) &&
-		    header.sh_type == SHT_SYMTAB && header.sh_entsize) {
-			*symbols = (struct symbols){
-				elf, elf_getdata(section, NULL),
-				header.sh_size / header.sh_entsize,
-				header.sh_link};
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB &&
+		    header.sh_entsize) {
+			*symbols = (struct symbols){elf, elf_getdata(section, NULL),
+						    header.sh_size / header.sh_entsize,
+						    header.sh_link};
 			return symbols->data != NULL;
 		}
 	return false;
 }
 
 /* Its name; NULL: there is none. */
-static const char *symbol_at(const struct symbols *symbols, size_t i,
-			     GElf_Sym *symbol)
+static const char *symbol_at(const struct symbols *symbols, size_t i, GElf_Sym *symbol)
 {
 	if (i > INT32_MAX || !gelf_getsym(symbols->data, (int)i, symbol))
 		return NULL;
@@ -241,16 +227,15 @@ static size_t parent_size(const char *name)
 {
 	const char *end = strstr(name, COLD);
 
-	return end && (end[sizeof(COLD) - 1] == 0 ||
-		       end[sizeof(COLD) - 1] == '.')
+	return end && (end[sizeof(COLD) - 1] == 0 || end[sizeof(COLD) - 1] == '.')
 		       ? (size_t)(end - name)
 		       : 0;
 }
 
-/* The function of that name: of the source file whose local symbols lie around
- * `cold`, else the global one. */
-static bool parent_find(const struct symbols *symbols, size_t cold,
-			const char *name, size_t size, GElf_Sym *out)
+/* The function of that name: of the source file whose local symbols lie around `cold`, else the
+ * global one. */
+static bool parent_find(const struct symbols *symbols, size_t cold, const char *name, size_t size,
+			GElf_Sym *out)
 {
 	bool same_file = true, found = false;
 	GElf_Sym symbol;
@@ -258,8 +243,7 @@ static bool parent_find(const struct symbols *symbols, size_t cold,
 	size_t first = cold;
 
 	for (; first > 0; first--)
-		if (symbol_at(symbols, first, &symbol) &&
-		    GELF_ST_TYPE(symbol.st_info) == STT_FILE)
+		if (symbol_at(symbols, first, &symbol) && GELF_ST_TYPE(symbol.st_info) == STT_FILE)
 			break;
 	for (size_t i = first + 1; i < symbols->count; i++) {
 		bool local;
@@ -268,8 +252,7 @@ static bool parent_find(const struct symbols *symbols, size_t cold,
 		local = text && GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
 		if (local && GELF_ST_TYPE(symbol.st_info) == STT_FILE)
 			same_file = false;
-		if (!text || (local && !same_file) ||
-		    GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+		if (!text || (local && !same_file) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
 		    strncmp(text, name, size) != 0 || text[size])
 			continue;
 		*out = symbol;
@@ -280,8 +263,7 @@ static bool parent_find(const struct symbols *symbols, size_t cold,
 	return found;
 }
 
-static enum ep_funtrace_parent parent(struct ep_funtrace_code *code,
-				      uint64_t piece, uint64_t *low,
+static enum ep_funtrace_parent parent(struct ep_funtrace_code *code, uint64_t piece, uint64_t *low,
 				      uint64_t *high)
 {
 	const struct file *file = file_at(code, piece);
@@ -309,9 +291,8 @@ static enum ep_funtrace_parent parent(struct ep_funtrace_code *code,
 	return named ? EP_FUNTRACE_WHOLE : EP_FUNTRACE_UNNAMED;
 }
 
-enum ep_funtrace_parent ep_funtrace_parent(struct ep_funtrace_code *code,
-					   uint64_t piece, uint64_t *low,
-					   uint64_t *high)
+enum ep_funtrace_parent ep_funtrace_parent(struct ep_funtrace_code *code, uint64_t piece,
+					   uint64_t *low, uint64_t *high)
 {
 	struct answer *answer = &code->answers[piece / 16 % ANSWERS];
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_events.c: one thread's entries, in order of time, as records. An
- * entry mostly is a record as it stands. What is not: under XRay a return tells
- * the function that goes on, not the one that ends; and a catch does not tell
- * which calls an exception left. Both are followed on a stack of open calls.
+ * funtrace_events.c: one thread's entries, in order of time, as records. An entry mostly is a
+ * record as it stands. What is not: under XRay a return tells the function that goes on, not the
+ * one that ends; and a catch does not tell which calls an exception left. Both are followed on a
+ * stack of open calls.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,8 +38,7 @@ struct events {
 /* ---- in order of time ---- */
 
 /* What lies from `start` on in order: its end. */
-static size_t run_end(const struct ep_funtrace_entry *list, size_t start,
-		      size_t count)
+static size_t run_end(const struct ep_funtrace_entry *list, size_t start, size_t count)
 {
 	size_t end = start + 1;
 
@@ -48,8 +47,7 @@ static size_t run_end(const struct ep_funtrace_entry *list, size_t start,
 	return end;
 }
 
-static void merge(struct ep_funtrace_entry *out,
-		  const struct ep_funtrace_entry *a, size_t a_count,
+static void merge(struct ep_funtrace_entry *out, const struct ep_funtrace_entry *a, size_t a_count,
 		  const struct ep_funtrace_entry *b, size_t b_count)
 {
 	while (a_count || b_count) {
@@ -62,30 +60,25 @@ static void merge(struct ep_funtrace_entry *out,
 }
 
 /* One round: neighbouring runs become one. Returns how many are left. */
-static size_t merge_runs(struct ep_funtrace_entry *out,
-			 const struct ep_funtrace_entry *in, size_t count)
+static size_t merge_runs(struct ep_funtrace_entry *out, const struct ep_funtrace_entry *in,
+			 size_t count)
 {
 	size_t runs = 0, at = 0;
 
 	for (; at < count; runs++) {
 		size_t middle = run_end(in, at, count);
-		size_t end =
-			middle < count ? run_end(in, middle, count) : count;
+		size_t end = middle < count ? run_end(in, middle, count) : count;
 
-		merge(out + at, in + at, middle - at, in + middle,
-		      end - middle);
+		merge(out + at, in + at, middle - at, in + middle, end - middle);
 		at = end;
 	}
 	return runs;
 }
 
-/* A ring that wrapped is two runs, a racy one some more; entries of one time
- * keep their order. */
+/* A ring that wrapped is two runs, a racy one some more; entries of one time keep their order. */
 static bool sort(struct events *events)
 {
-	struct ep_funtrace_entry *other = malloc((events->count + 1) *
-						 sizeof(*other)),
-				 *swap;
+	struct ep_funtrace_entry *other = malloc((events->count + 1) * sizeof(*other)), *swap;
 	size_t runs = 2;
 
 	if (!other)
@@ -106,13 +99,12 @@ static bool is_sensible(const struct ep_funtrace_entry *entry)
 {
 	uint64_t address = entry->code & ~EP_FUNTRACE_FLAGS;
 
-	return entry->tsc != 0 && entry->tsc < EP_FUNTRACE_TSC_MAX &&
-	       address >= EP_ESCAPE_LIMIT && address <= EP_ADDRESS_MASK;
+	return entry->tsc != 0 && entry->tsc < EP_FUNTRACE_TSC_MAX && address >= EP_ESCAPE_LIMIT &&
+	       address <= EP_ADDRESS_MASK;
 }
 
 /* *whole: the ring's last entry was never used, so nothing was overwritten. */
-static void take_entries(struct events *events, struct ep_cursor cursor,
-			 bool *whole)
+static void take_entries(struct events *events, struct ep_cursor cursor, bool *whole)
 {
 	struct ep_funtrace_entry entry;
 
@@ -128,8 +120,7 @@ static void take_entries(struct events *events, struct ep_cursor cursor,
 			continue;
 		}
 		events->list[events->count++] = entry;
-		events->followed |= flags == EP_FUNTRACE_CATCH ||
-				    flags == EP_FUNTRACE_RETURN_INTO;
+		events->followed |= flags == EP_FUNTRACE_CATCH || flags == EP_FUNTRACE_RETURN_INTO;
 	}
 	events->facts->entries += events->count;
 }
@@ -159,8 +150,7 @@ static bool follow(struct events *events)
 		return false;
 	for (size_t i = 0; i < events->count; i++)
 		if (!(events->list[i].code & EP_FUNTRACE_CATCH))
-			list[calls++] =
-				events->list[i].code & ~EP_FUNTRACE_FLAGS;
+			list[calls++] = events->list[i].code & ~EP_FUNTRACE_FLAGS;
 	qsort(list, calls, sizeof(*list), compare_addresses);
 	for (size_t i = 0; i < calls; i++)
 		if (!kept || list[kept - 1] != list[i])
@@ -172,18 +162,15 @@ static bool follow(struct events *events)
 /* ---- following ---- */
 
 /* Where the module begins that `address` lies in; 0: unknown. */
-static uint64_t module_start(const struct ep_funtrace_arena *arena,
-			     uint64_t address)
+static uint64_t module_start(const struct ep_funtrace_arena *arena, uint64_t address)
 {
-	size_t i = ep_funtrace_module_at(arena->modules, arena->module_count,
-					 address);
+	size_t i = ep_funtrace_module_at(arena->modules, arena->module_count, address);
 
 	return i == SIZE_MAX ? 0 : arena->modules[i].start;
 }
 
 /* The nearest call address in [least, address]. */
-static size_t nearest(const struct events *events, uint64_t address,
-		      uint64_t least)
+static size_t nearest(const struct events *events, uint64_t address, uint64_t least)
 {
 	size_t low = 0, high = events->function_count;
 
@@ -195,19 +182,16 @@ static size_t nearest(const struct events *events, uint64_t address,
 		else
 			high = middle;
 	}
-	return low && events->functions[low - 1] >= least ? low - 1
-							  : NO_FUNCTION;
+	return low && events->functions[low - 1] >= least ? low - 1 : NO_FUNCTION;
 }
 
 /*
- * The function that `address` lies in, as far as calls tell: that of the
- * nearest call address at or below it in its module, unless another piece of
- * code begins between the two: then the piece tells, being the cold part of a
- * function that was called, or of none. *unnamed (may be NULL): nothing tells
- * what it is.
+ * The function that `address` lies in, as far as calls tell: that of the nearest call address at or
+ * below it in its module, unless another piece of code begins between the two: then the piece
+ * tells, being the cold part of a function that was called, or of none. *unnamed (may be NULL):
+ * nothing tells what it is.
  */
-static size_t owner(const struct events *events, uint64_t address,
-		    bool *unnamed)
+static size_t owner(const struct events *events, uint64_t address, bool *unnamed)
 {
 	const struct ep_funtrace_arena *arena = events->writer.arena;
 	size_t near = nearest(events, address, module_start(arena, address));
@@ -222,8 +206,7 @@ static size_t owner(const struct events *events, uint64_t address,
 	what = ep_funtrace_parent(arena->code, piece, &low, &high);
 	if (unnamed)
 		*unnamed = what == EP_FUNTRACE_UNNAMED;
-	return what == EP_FUNTRACE_PARENT ? nearest(events, high - 1, low)
-					  : NO_FUNCTION;
+	return what == EP_FUNTRACE_PARENT ? nearest(events, high - 1, low) : NO_FUNCTION;
 }
 
 static bool is_open(const struct events *events, size_t function)
@@ -236,8 +219,7 @@ static void push(struct events *events, uint64_t address, bool unwound)
 	size_t function = owner(events, address, NULL);
 
 	events->open[function]++;
-	events->stack[events->height++] =
-		(struct call){address, function, unwound};
+	events->stack[events->height++] = (struct call){address, function, unwound};
 }
 
 /* Borrowed until the next push. */
@@ -254,9 +236,8 @@ static const struct call *top(const struct events *events)
 	return &events->stack[events->height - 1];
 }
 
-/* Above the call that catches, those are left that do not tell so themselves
- * (funtrace2viz pops them in the same way). When the one that catches is not
- * among them, nothing is known. */
+/* Above the call that catches, those are left that do not tell so themselves (funtrace2viz pops
+ * them in the same way). When the one that catches is not among them, nothing is known. */
 static int take_catch(struct events *events, uint64_t address, uint64_t tsc)
 {
 	bool unnamed = false, known;
@@ -266,18 +247,14 @@ static int take_catch(struct events *events, uint64_t address, uint64_t tsc)
 	known = is_open(events, function);
 	events->facts->catches_unnamed += unnamed;
 
-	while (known && rc == EP_OK && top(events)->function != function &&
-	       !top(events)->unwound)
-		rc = ep_funtrace_put_mark(&events->writer, EP_MARK_LEFT,
-					  pop(events)->address, tsc);
-	return rc ? rc
-		  : ep_funtrace_put_mark(&events->writer, EP_MARK_CAUGHT,
-					 address, tsc);
+	while (known && rc == EP_OK && top(events)->function != function && !top(events)->unwound)
+		rc = ep_funtrace_put_mark(&events->writer, EP_MARK_LEFT, pop(events)->address, tsc);
+	return rc ? rc : ep_funtrace_put_mark(&events->writer, EP_MARK_CAUGHT, address, tsc);
 }
 
-/* `into`: an address in the function that goes on. The one that ends is the
- * innermost open call, unless its caller is another function that is open
- * further out: a longjmp left what is between. */
+/* `into`: an address in the function that goes on. The one that ends is the innermost open call,
+ * unless its caller is another function that is open further out: a longjmp left what is
+ * between. */
 static int take_return_into(struct events *events, uint64_t into, uint64_t tsc)
 {
 	size_t function = owner(events, into, NULL);
@@ -294,10 +271,10 @@ static int take_return_into(struct events *events, uint64_t into, uint64_t tsc)
 	return EP_OK;
 }
 
-/* Keeps the stack for what needs it. A return that is not of the innermost call
- * ends the innermost of its function, if there is one. */
-static void note(struct events *events, const struct ep_funtrace_entry *entry,
-		 uint64_t address, bool is_return)
+/* Keeps the stack for what needs it. A return that is not of the innermost call ends the innermost
+ * of its function, if there is one. */
+static void note(struct events *events, const struct ep_funtrace_entry *entry, uint64_t address,
+		 bool is_return)
 {
 	size_t function;
 
@@ -328,9 +305,8 @@ static int take(struct events *events, const struct ep_funtrace_entry *entry)
 	return ep_funtrace_put(&events->writer, address, is_return, entry->tsc);
 }
 
-int ep_funtrace_events(struct ep_funtrace_arena *arena,
-		       const struct ep_funtrace_buffer *buffer, uint32_t serial,
-		       struct ep_funtrace_facts *facts, struct ep_err *err)
+int ep_funtrace_events(struct ep_funtrace_arena *arena, const struct ep_funtrace_buffer *buffer,
+		       uint32_t serial, struct ep_funtrace_facts *facts, struct ep_err *err)
 {
 	size_t room = ep_cursor_left(&buffer->entries);
 	struct events events = {.facts = facts, .list = malloc(room + 1)};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_file.c: the chunks of a funtrace.raw. One pass over their heads
- * finds the samples; only one is then read. Nothing in the file is believed: a
- * chunk ends at the file's end at the latest, and what is there of it is kept.
+ * funtrace_file.c: the chunks of a funtrace.raw. One pass over their heads finds the samples; only
+ * one is then read. Nothing in the file is believed: a chunk ends at the file's end at the latest,
+ * and what is there of it is kept.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,8 +63,7 @@ static void sample_open(struct scan *scan, uint64_t at)
 	if (scan->is_open)
 		return;
 	scan->is_open = true;
-	scan->open = (struct ep_funtrace_sample){
-		.start = at, .maps = scan->maps, .ids = scan->ids};
+	scan->open = (struct ep_funtrace_sample){.start = at, .maps = scan->maps, .ids = scan->ids};
 }
 
 /* False: out of memory. A sample that holds nothing is none. */
@@ -75,8 +74,7 @@ static bool sample_close(struct scan *scan, uint64_t end, bool closed)
 	scan->is_open = false;
 	if (!scan->open.buffers && !scan->open.texts)
 		return true;
-	if (!ep_list_grow(&scan->list, scan->count, &scan->capacity,
-			  sizeof(*scan->list)))
+	if (!ep_list_grow(&scan->list, scan->count, &scan->capacity, sizeof(*scan->list)))
 		return false;
 	scan->open.end = end;
 	scan->open.closed = closed;
@@ -84,10 +82,9 @@ static bool sample_close(struct scan *scan, uint64_t end, bool closed)
 	return true;
 }
 
-/* The map comes before its samples; one inside of a sample that has no entries
- * yet is that sample's. */
-static bool take_maps(struct scan *scan, uint64_t at,
-		      struct ep_funtrace_place place)
+/* The map comes before its samples; one inside of a sample that has no entries yet is that
+ * sample's. */
+static bool take_maps(struct scan *scan, uint64_t at, struct ep_funtrace_place place)
 {
 	if (scan->open.buffers && !sample_close(scan, at, false))
 		return false;
@@ -128,8 +125,7 @@ static bool take_chunk(struct scan *scan, enum chunk chunk, uint64_t at,
 	}
 }
 
-/* EP_OK and the chunk at `at`, cut to the file; EP_END: no more, or nothing
- * that could be one. */
+/* EP_OK and the chunk at `at`, cut to the file; EP_END: no more, or nothing that could be one. */
 static int chunk_next(struct ep_source *source, uint64_t at, enum chunk *chunk,
 		      struct ep_funtrace_place *place, struct ep_err *err)
 {
@@ -141,8 +137,7 @@ static int chunk_next(struct ep_source *source, uint64_t at, enum chunk *chunk,
 		return EP_END;
 	if (left < HEAD) {
 		ep_source_warn(source,
-			       "%s: cut off at offset 0x%" PRIx64
-			       ", inside the head of a chunk",
+			       "%s: cut off at offset 0x%" PRIx64 ", inside the head of a chunk",
 			       source->path, source->file_size);
 		return EP_END;
 	}
@@ -152,25 +147,22 @@ static int chunk_next(struct ep_source *source, uint64_t at, enum chunk *chunk,
 	*chunk = chunk_of(head.magic);
 	if (*chunk == CHUNK_NONE) {
 		ep_source_warn(source,
-			       "%s: no chunk at offset 0x%" PRIx64
-			       ": the %" PRIu64 " bytes from there are ignored",
+			       "%s: no chunk at offset 0x%" PRIx64 ": the %" PRIu64
+			       " bytes from there are ignored",
 			       source->path, at, left);
 		return EP_END;
 	}
 	left -= HEAD;
-	*place = (struct ep_funtrace_place){
-		at + HEAD, head.size < left ? head.size : left};
+	*place = (struct ep_funtrace_place){at + HEAD, head.size < left ? head.size : left};
 	if (head.size > left)
 		ep_source_warn(source,
-			       "%s: %.8s chunk at offset 0x%" PRIx64
-			       " has %" PRIu64 " bytes, the file only %" PRIu64
-			       " of them",
+			       "%s: %.8s chunk at offset 0x%" PRIx64 " has %" PRIu64
+			       " bytes, the file only %" PRIu64 " of them",
 			       source->path, head.magic, at, head.size, left);
 	return EP_OK;
 }
 
-int ep_funtrace_index(struct ep_source *source,
-		      struct ep_funtrace_sample **list, size_t *count,
+int ep_funtrace_index(struct ep_source *source, struct ep_funtrace_sample **list, size_t *count,
 		      struct ep_err *err)
 {
 	struct scan scan = {.source = source};
@@ -202,23 +194,20 @@ int ep_funtrace_index(struct ep_source *source,
 /* ---- reading one ---- */
 
 /* At least one byte is allocated. */
-static int place_read(struct ep_source *source, struct ep_funtrace_place place,
-		      uint8_t **out, struct ep_err *err)
+static int place_read(struct ep_source *source, struct ep_funtrace_place place, uint8_t **out,
+		      struct ep_err *err)
 {
 	int rc;
 
 	*out = malloc(place.size + 1);
 	if (!*out)
-		return ep_fail(err, EP_E_MEMORY, 0,
-			       "out of memory for %" PRIu64 " bytes of %s",
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory for %" PRIu64 " bytes of %s",
 			       place.size, source->path);
-	rc = ep_file_read(source->fd, source->path, place.offset, *out,
-			  place.size, NULL, err);
+	rc = ep_file_read(source->fd, source->path, place.offset, *out, place.size, NULL, err);
 	return rc;
 }
 
-static void take_hz(struct ep_funtrace *sample, struct ep_source *source,
-		    struct ep_cursor *content)
+static void take_hz(struct ep_funtrace *sample, struct ep_source *source, struct ep_cursor *content)
 {
 	if (ep_cursor_left(content) != sizeof(sample->hz) ||
 	    ep_cursor_take(content, &sample->hz, sizeof(sample->hz)))
@@ -228,8 +217,7 @@ static void take_hz(struct ep_funtrace *sample, struct ep_source *source,
 			       source->path, ep_cursor_left(content));
 }
 
-static void take_id(struct ep_funtrace_id *id, struct ep_source *source,
-		    struct ep_cursor *content)
+static void take_id(struct ep_funtrace_id *id, struct ep_source *source, struct ep_cursor *content)
 {
 	if (ep_cursor_left(content) == sizeof(*id) &&
 	    ep_cursor_take(content, id, sizeof(*id)) == EP_OK)
@@ -242,15 +230,13 @@ static void take_id(struct ep_funtrace_id *id, struct ep_source *source,
 }
 
 static bool take_entries(struct ep_funtrace *sample, struct ep_source *source,
-			 struct ep_funtrace_id *id,
-			 const struct ep_cursor *content)
+			 struct ep_funtrace_id *id, const struct ep_cursor *content)
 {
-	size_t over =
-		ep_cursor_left(content) % sizeof(struct ep_funtrace_entry);
+	size_t over = ep_cursor_left(content) % sizeof(struct ep_funtrace_entry);
 	struct ep_funtrace_buffer *buffer;
 
-	if (!ep_list_grow(&sample->buffers, sample->buffer_count,
-			  &sample->buffer_capacity, sizeof(*buffer)))
+	if (!ep_list_grow(&sample->buffers, sample->buffer_count, &sample->buffer_capacity,
+			  sizeof(*buffer)))
 		return false;
 	buffer = &sample->buffers[sample->buffer_count++];
 	buffer->id = *id;
@@ -258,16 +244,14 @@ static bool take_entries(struct ep_funtrace *sample, struct ep_source *source,
 	buffer->entries.end -= over;
 	if (over)
 		ep_source_warn(source,
-			       "%s: TRACEBUF chunk of thread %" PRIu64
-			       " ends inside an entry",
+			       "%s: TRACEBUF chunk of thread %" PRIu64 " ends inside an entry",
 			       source->path, id->tid);
 	memset(id, 0, sizeof(*id));
 	return true;
 }
 
 /* False: out of memory. */
-static bool take_text(struct ep_funtrace *sample,
-		      const struct ep_cursor *content)
+static bool take_text(struct ep_funtrace *sample, const struct ep_cursor *content)
 {
 	size_t size = ep_cursor_left(content);
 	char *text = realloc(sample->text, sample->text_size + size + 1);
@@ -283,8 +267,7 @@ static bool take_text(struct ep_funtrace *sample,
 
 /* False: out of memory. */
 static bool load_chunk(struct ep_funtrace *sample, struct ep_source *source,
-		       struct ep_funtrace_id *id, enum chunk chunk,
-		       struct ep_cursor *content)
+		       struct ep_funtrace_id *id, enum chunk chunk, struct ep_cursor *content)
 {
 	switch (chunk) {
 	case CHUNK_BEGIN:
@@ -321,19 +304,16 @@ static bool load_chunks(struct ep_funtrace *sample, struct ep_source *source,
 		if (ep_cursor_view(cursor, &bytes, size))
 			return true;
 		ep_cursor_init(&content, bytes, size);
-		if (!load_chunk(sample, source, &id, chunk_of(head.magic),
-				&content))
+		if (!load_chunk(sample, source, &id, chunk_of(head.magic), &content))
 			return false;
 	}
 	return true;
 }
 
 int ep_funtrace_load(struct ep_funtrace *out, struct ep_source *source,
-		     const struct ep_funtrace_sample *sample,
-		     struct ep_err *err)
+		     const struct ep_funtrace_sample *sample, struct ep_err *err)
 {
-	struct ep_funtrace_place all = {sample->start,
-					sample->end - sample->start};
+	struct ep_funtrace_place all = {sample->start, sample->end - sample->start};
 	struct ep_cursor cursor;
 	int rc;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* funtrace_impl.h: the parts of reading a funtrace.raw: the file's chunks, its
- * memory map, its entries, and the arena that is made of them. */
+/* funtrace_impl.h: the parts of reading a funtrace.raw: the file's chunks, its memory map, its
+ * entries, and the arena that is made of them. */
 #ifndef EPITAPH_FUNTRACE_IMPL_H
 #define EPITAPH_FUNTRACE_IMPL_H
 
@@ -49,12 +49,10 @@ struct ep_funtrace {
 };
 
 /* All samples of source->fd; *list from malloc, also when *count is 0. */
-int ep_funtrace_index(struct ep_source *source,
-		      struct ep_funtrace_sample **list, size_t *count,
+int ep_funtrace_index(struct ep_source *source, struct ep_funtrace_sample **list, size_t *count,
 		      struct ep_err *err);
 int ep_funtrace_load(struct ep_funtrace *out, struct ep_source *source,
-		     const struct ep_funtrace_sample *sample,
-		     struct ep_err *err);
+		     const struct ep_funtrace_sample *sample, struct ep_err *err);
 void ep_funtrace_unload(struct ep_funtrace *sample);
 
 /* ---- funtrace_text.c: FTRACETX ---- */
@@ -74,20 +72,18 @@ struct ep_funtrace_module {
 	uint32_t build_id_size;
 };
 
-/* Modules by ascending start, disjoint; *list from malloc. Changes the order of
- * nothing in `sample`. EP_E_MEMORY only. */
-int ep_funtrace_modules(struct ep_source *source,
-			const struct ep_funtrace *sample,
-			struct ep_funtrace_module **list, size_t *count,
-			struct ep_err *err);
+/* Modules by ascending start, disjoint; *list from malloc. Changes the order of nothing in
+ * `sample`. EP_E_MEMORY only. */
+int ep_funtrace_modules(struct ep_source *source, const struct ep_funtrace *sample,
+			struct ep_funtrace_module **list, size_t *count, struct ep_err *err);
 
-/* The bias of each module of the arena by its file on disk, as far as that is
- * found: below the source's sysroot. Once only. */
+/* The bias of each module of the arena by its file on disk, as far as that is found: below the
+ * source's sysroot. Once only. */
 void ep_funtrace_place_modules(struct ep_source *source);
 
 /* The module that `address` lies in; SIZE_MAX: none. */
-size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules,
-			     size_t count, uint64_t address);
+size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules, size_t count,
+			     uint64_t address);
 
 /* A module's file. */
 struct ep_funtrace_object {
@@ -99,27 +95,27 @@ struct ep_funtrace_object {
 
 bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf);
 /* The bias, when a segment of the file fits to what the map says. */
-bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start,
-		      uint64_t offset, uint64_t size, uint64_t *bias);
+bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start, uint64_t offset,
+		      uint64_t size, uint64_t *bias);
 
 #define EP_FUNTRACE_PATH 8192
 
 /* Where the file of a module is. */
-void ep_funtrace_path(char *out, size_t size, const struct ep_source *source,
-		      bool is_program, const char *path, size_t path_size);
+void ep_funtrace_path(char *out, size_t size, const struct ep_source *source, bool is_program,
+		      const char *path, size_t path_size);
 
 /* ---- funtrace_code.c: pieces of code ---- */
 
 struct ep_funtrace_code;
 
 /* Borrows all; NULL: out of memory. */
-struct ep_funtrace_code *ep_funtrace_code_create(
-	const struct ep_source *source,
-	const struct ep_funtrace_module *modules, size_t count, size_t program);
+struct ep_funtrace_code *ep_funtrace_code_create(const struct ep_source *source,
+						 const struct ep_funtrace_module *modules,
+						 size_t count, size_t program);
 void ep_funtrace_code_destroy(struct ep_funtrace_code *code);
 
-/* Where the piece of code begins that `address` lies in: a function, or its
- * cold part. 0: unknown; also for a NULL code. */
+/* Where the piece of code begins that `address` lies in: a function, or its cold part. 0: unknown;
+ * also for a NULL code. */
 uint64_t ep_funtrace_piece(struct ep_funtrace_code *code, uint64_t address);
 
 enum ep_funtrace_parent {
@@ -129,18 +125,17 @@ enum ep_funtrace_parent {
 };
 
 /* What the piece that begins at `piece` is. */
-enum ep_funtrace_parent ep_funtrace_parent(struct ep_funtrace_code *code,
-					   uint64_t piece, uint64_t *low,
-					   uint64_t *high);
+enum ep_funtrace_parent ep_funtrace_parent(struct ep_funtrace_code *code, uint64_t piece,
+					   uint64_t *low, uint64_t *high);
 
 /* ---- funtrace_arena.c: the arena ---- */
 
 struct ep_funtrace_arena {
 	uint8_t *bytes;
 	size_t size, capacity; /* bytes; all up to `size` are in use */
-	size_t limit; /* bytes: entries hours apart take a block each, but not
-			 all of memory */
-	uint64_t threads; /* offset of the thread table */
+	size_t limit;          /* bytes: entries hours apart take a block each, but not
+				  all of memory */
+	uint64_t threads;      /* offset of the thread table */
 	const struct ep_funtrace_module *modules; /* borrowed */
 	size_t module_count;
 	size_t program;                /* among the modules */
@@ -160,30 +155,26 @@ struct ep_funtrace_writer {
 	uint64_t last;     /* TSC of the last record */
 };
 
-int ep_funtrace_arena_begin(struct ep_funtrace_arena *arena,
-			    const struct ep_funtrace *sample,
-			    const struct ep_funtrace_module *modules,
-			    size_t module_count, struct ep_err *err);
+int ep_funtrace_arena_begin(struct ep_funtrace_arena *arena, const struct ep_funtrace *sample,
+			    const struct ep_funtrace_module *modules, size_t module_count,
+			    struct ep_err *err);
 void ep_funtrace_arena_end(struct ep_funtrace_arena *arena);
 
 /* `whole`: nothing came before the first record. */
-void ep_funtrace_writer_init(struct ep_funtrace_writer *writer,
-			     struct ep_funtrace_arena *arena, uint32_t serial,
-			     bool whole);
-/* Records of ascending `tsc`; `address` has 47 bits. EP_E_MEMORY; EP_E_LIMIT:
- * it is left out, the arena is full. */
-int ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address,
-		    bool is_return, uint64_t tsc);
-int ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark,
-			 uint64_t address, uint64_t tsc);
-void ep_funtrace_writer_end(struct ep_funtrace_writer *writer,
-			    const struct ep_funtrace_id *id);
+void ep_funtrace_writer_init(struct ep_funtrace_writer *writer, struct ep_funtrace_arena *arena,
+			     uint32_t serial, bool whole);
+/* Records of ascending `tsc`; `address` has 47 bits. EP_E_MEMORY; EP_E_LIMIT: it is left out, the
+ * arena is full. */
+int ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address, bool is_return,
+		    uint64_t tsc);
+int ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark, uint64_t address,
+			 uint64_t tsc);
+void ep_funtrace_writer_end(struct ep_funtrace_writer *writer, const struct ep_funtrace_id *id);
 
 /* ---- funtrace_events.c: entries ---- */
 
 /* One thread's entries into the arena; counts what is left out. */
-int ep_funtrace_events(struct ep_funtrace_arena *arena,
-		       const struct ep_funtrace_buffer *buffer, uint32_t serial,
-		       struct ep_funtrace_facts *facts, struct ep_err *err);
+int ep_funtrace_events(struct ep_funtrace_arena *arena, const struct ep_funtrace_buffer *buffer,
+		       uint32_t serial, struct ep_funtrace_facts *facts, struct ep_err *err);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_maps.c: PROCMAPS: lines as in /proc/PID/maps, by three hands. The
- * kernel's and gdb's have page-aligned addresses and the offset in the file;
- * funtrace's own (funtrace.cpp, phdr_callback) list the executable segments
- * with their exact ends, and p_vaddr where the offset should be. The file on
- * disk tells which is which; without it the bias is a guess, and marked so.
+ * funtrace_maps.c: PROCMAPS: lines as in /proc/PID/maps, by three hands. The kernel's and gdb's
+ * have page-aligned addresses and the offset in the file; funtrace's own (funtrace.cpp,
+ * phdr_callback) list the executable segments with their exact ends, and p_vaddr where the offset
+ * should be. The file on disk tells which is which; without it the bias is a guess, and marked so.
  */
 #include <gelf.h>
 #include <inttypes.h>
@@ -86,8 +85,8 @@ static bool next_line(struct ep_cursor *text, struct ep_cursor *line)
 static bool parse_line(struct ep_cursor *line, struct ep_funtrace_module *out)
 {
 	memset(out, 0, sizeof(*out));
-	if (!take_hex(line, &out->start) || line->at == line->end ||
-	    *line->at++ != '-' || !take_hex(line, &out->end))
+	if (!take_hex(line, &out->start) || line->at == line->end || *line->at++ != '-' ||
+	    !take_hex(line, &out->end))
 		return false;
 	skip_word(line);
 	if (!take_hex(line, &out->offset))
@@ -100,8 +99,8 @@ static bool parse_line(struct ep_cursor *line, struct ep_funtrace_module *out)
 	return out->start < out->end && ep_cursor_left(line) <= PATH_LIMIT;
 }
 
-/* Neither anonymous memory nor the kernel's pages, which dl_iterate_phdr gives
- * a name without a folder. */
+/* Neither anonymous memory nor the kernel's pages, which dl_iterate_phdr gives a name without a
+ * folder. */
 static bool is_file(const struct ep_funtrace_module *module)
 {
 	static const char vdso[] = "linux-vdso";
@@ -120,15 +119,13 @@ static int compare_starts(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static bool same_path(const struct ep_funtrace_module *a,
-		      const struct ep_funtrace_module *b)
+static bool same_path(const struct ep_funtrace_module *a, const struct ep_funtrace_module *b)
 {
-	return a->path_size == b->path_size &&
-	       memcmp(a->path, b->path, a->path_size) == 0;
+	return a->path_size == b->path_size && memcmp(a->path, b->path, a->path_size) == 0;
 }
 
-/* Neighbouring lines of one file are one module; what overlaps is cut. Returns
- * how many are left. */
+/* Neighbouring lines of one file are one module; what overlaps is cut. Returns how many are
+ * left. */
 static size_t join(struct ep_funtrace_module *list, size_t count)
 {
 	size_t kept = 0;
@@ -150,21 +147,18 @@ static size_t join(struct ep_funtrace_module *list, size_t count)
 static void take_id(struct ep_funtrace_module *module, struct ep_cursor *line)
 {
 	skip_blanks(line);
-	while (module->build_id_size < EP_BUILD_ID_MAX &&
-	       ep_cursor_left(line) >= 2) {
+	while (module->build_id_size < EP_BUILD_ID_MAX && ep_cursor_left(line) >= 2) {
 		int high = digit_of(line->at[0]), low = digit_of(line->at[1]);
 
 		if (high < 0 || low < 0)
 			return;
-		module->build_id[module->build_id_size++] =
-			(uint8_t)(high << 4 | low);
+		module->build_id[module->build_id_size++] = (uint8_t)(high << 4 | low);
 		line->at += 2;
 	}
 }
 
 /* BUILDIDS: "START BUILD-ID" of lines of the map. */
-static void take_ids(struct ep_funtrace_module *list, size_t count,
-		     struct ep_cursor text)
+static void take_ids(struct ep_funtrace_module *list, size_t count, struct ep_cursor text)
 {
 	struct ep_funtrace_module key, *module;
 	struct ep_cursor line;
@@ -172,15 +166,14 @@ static void take_ids(struct ep_funtrace_module *list, size_t count,
 	while (count && next_line(&text, &line)) {
 		if (!take_hex(&line, &key.start))
 			continue;
-		module = bsearch(&key, list, count, sizeof(*list),
-				 compare_starts);
+		module = bsearch(&key, list, count, sizeof(*list), compare_starts);
 		if (module && !module->build_id_size)
 			take_id(module, &line);
 	}
 }
 
-static bool take_lines(struct ep_funtrace_module **list, size_t *count,
-		       struct ep_cursor text, uint64_t *bad)
+static bool take_lines(struct ep_funtrace_module **list, size_t *count, struct ep_cursor text,
+		       uint64_t *bad)
 {
 	struct ep_funtrace_module module;
 	struct ep_cursor line;
@@ -202,10 +195,8 @@ static bool take_lines(struct ep_funtrace_module **list, size_t *count,
 	return true;
 }
 
-int ep_funtrace_modules(struct ep_source *source,
-			const struct ep_funtrace *sample,
-			struct ep_funtrace_module **list, size_t *count,
-			struct ep_err *err)
+int ep_funtrace_modules(struct ep_source *source, const struct ep_funtrace *sample,
+			struct ep_funtrace_module **list, size_t *count, struct ep_err *err)
 {
 	struct ep_cursor text, ids;
 	uint64_t bad = 0;
@@ -234,8 +225,8 @@ int ep_funtrace_modules(struct ep_source *source,
 	return EP_OK;
 }
 
-size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules,
-			     size_t count, uint64_t address)
+size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules, size_t count,
+			     uint64_t address)
 {
 	size_t low = 0, high = count;
 
@@ -258,13 +249,11 @@ bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf)
 	size_t count;
 
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    elf_getphdrnum(elf, &count) != 0)
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || elf_getphdrnum(elf, &count) != 0)
 		return false;
 	object->type = header.e_type;
 	object->low = UINT64_MAX;
-	for (size_t i = 0; i < count && object->count < EP_ELF_IMAGE_HEADERS;
-	     i++) {
+	for (size_t i = 0; i < count && object->count < EP_ELF_IMAGE_HEADERS; i++) {
 		Elf64_Phdr *one = &object->headers[object->count];
 		uint64_t end;
 
@@ -301,15 +290,15 @@ static bool object_open(struct ep_funtrace_object *object, const char *path)
 	return ok;
 }
 
-bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start,
-		      uint64_t offset, uint64_t size, uint64_t *bias)
+bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start, uint64_t offset,
+		      uint64_t size, uint64_t *bias)
 {
 	for (unsigned i = 0; i < object->count; i++) {
 		const Elf64_Phdr *one = &object->headers[i];
 
 		*bias = start - one->p_vaddr;
-		if (one->p_flags & PF_X && one->p_vaddr == offset &&
-		    one->p_memsz == size && *bias % EP_PAGE == 0)
+		if (one->p_flags & PF_X && one->p_vaddr == offset && one->p_memsz == size &&
+		    *bias % EP_PAGE == 0)
 			return object->type != ET_EXEC || *bias == 0;
 	}
 	for (unsigned i = 0; i < object->count; i++) {
@@ -317,8 +306,7 @@ bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start,
 
 		*bias = start - (offset - one->p_offset + one->p_vaddr);
 		if (offset >= one->p_offset / EP_PAGE * EP_PAGE &&
-		    offset - one->p_offset / EP_PAGE * EP_PAGE <
-			    one->p_filesz &&
+		    offset - one->p_offset / EP_PAGE * EP_PAGE < one->p_filesz &&
 		    *bias % EP_PAGE == 0)
 			return object->type != ET_EXEC || *bias == 0;
 	}
@@ -326,14 +314,12 @@ bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start,
 }
 
 /* A module that its file explains covers all of the file's segments. */
-static void place(struct ep_module *module,
-		  const struct ep_funtrace_object *object, uint64_t low,
+static void place(struct ep_module *module, const struct ep_funtrace_object *object, uint64_t low,
 		  uint64_t high)
 {
 	uint64_t offset = module->start - module->bias, start, end, bias;
 
-	if (!ep_funtrace_bias(object, module->start, offset,
-			      module->end - module->start, &bias))
+	if (!ep_funtrace_bias(object, module->start, offset, module->end - module->start, &bias))
 		return;
 	start = object->low + bias;
 	end = object->high + bias;
@@ -347,25 +333,23 @@ static void place(struct ep_module *module,
 	module->flags &= ~EP_MODULE_NO_HEADER;
 }
 
-void ep_funtrace_path(char *out, size_t size, const struct ep_source *source,
-		      bool is_program, const char *path, size_t path_size)
+void ep_funtrace_path(char *out, size_t size, const struct ep_source *source, bool is_program,
+		      const char *path, size_t path_size)
 {
 	if (source->executable && is_program)
 		snprintf(out, size, "%s", source->executable);
 	else
-		snprintf(out, size, "%s%.*s",
-			 source->sysroot ? source->sysroot : "", (int)path_size,
-			 path);
+		snprintf(out, size, "%s%.*s", source->sysroot ? source->sysroot : "",
+			 (int)path_size, path);
 }
 
 /* Newer than the trace, and no build-id to tell whether it is another one. */
-static void warn_newer(struct ep_source *source, const struct ep_module *module,
-		       const char *path)
+static void warn_newer(struct ep_source *source, const struct ep_module *module, const char *path)
 {
 	struct stat raw, file;
 
-	if (module->build_id_size == 0 && fstat(source->fd, &raw) == 0 &&
-	    stat(path, &file) == 0 && file.st_mtime > raw.st_mtime)
+	if (module->build_id_size == 0 && fstat(source->fd, &raw) == 0 && stat(path, &file) == 0 &&
+	    file.st_mtime > raw.st_mtime)
 		ep_source_warn(source,
 			       "%s was changed after %s was written: its "
 			       "functions may have other names",
@@ -382,16 +366,13 @@ void ep_funtrace_place_modules(struct ep_source *source)
 
 	for (uint32_t i = 0; i < arena->section_count; i++)
 		if (arena->sections[i].type == EP_SECTION_MODULES)
-			head = (void *)(source->arena +
-					arena->sections[i].offset);
+			head = (void *)(source->arena + arena->sections[i].offset);
 	list = (struct ep_module *)(head + 1);
 	for (uint32_t i = 0; head && i < head->count; i++) {
 		if (!(list[i].flags & EP_MODULE_NO_HEADER))
 			continue;
-		ep_funtrace_path(path, sizeof(path), source,
-				 list[i].flags & EP_MODULE_EXECUTABLE,
-				 (char *)head + list[i].path.offset,
-				 list[i].path.length);
+		ep_funtrace_path(path, sizeof(path), source, list[i].flags & EP_MODULE_EXECUTABLE,
+				 (char *)head + list[i].path.offset, list[i].path.length);
 		if (!object_open(&object, path))
 			continue;
 		warn_newer(source, &list[i], path);

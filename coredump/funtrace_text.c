@@ -9,8 +9,7 @@
 #define DIGITS_MOST 19u /* 2^62 has as many */
 
 /* "123: " up to `colon`, behind a blank. False: no time. */
-static bool parse_time(struct ep_funtrace_line *line, const char *start,
-		       const char *colon)
+static bool parse_time(struct ep_funtrace_line *line, const char *start, const char *colon)
 {
 	const char *at = colon;
 
@@ -26,13 +25,11 @@ static bool parse_time(struct ep_funtrace_line *line, const char *start,
 	return line->tsc != 0 && line->tsc < EP_FUNTRACE_TSC_MAX;
 }
 
-static bool parse_line(struct ep_funtrace_line *line, const char *start,
-		       size_t size)
+static bool parse_line(struct ep_funtrace_line *line, const char *start, size_t size)
 {
 	const char *colon = memmem(start, size, ": ", 2);
 
-	if (!colon || size > LINE_MOST || memchr(start, 0, size) ||
-	    !parse_time(line, start, colon))
+	if (!colon || size > LINE_MOST || memchr(start, 0, size) || !parse_time(line, start, colon))
 		return false;
 	line->after = colon;
 	line->after_size = size - (size_t)(colon - start);
@@ -61,7 +58,6 @@ void ep_funtrace_count_lines(struct ep_funtrace_facts *facts)
 	struct ep_funtrace_line line;
 	size_t at = 0;
 
-	while (ep_funtrace_line_next(facts, &at, &line,
-				     &facts->scheduling_refused))
+	while (ep_funtrace_line_next(facts, &at, &line, &facts->scheduling_refused))
 		facts->scheduling_events++;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* held.c: see held.h. Of /proc/PID/maps numbers are read, which are the
- * kernel's; the names in it are the process's. */
+/* held.c: see held.h. Of /proc/PID/maps numbers are read, which are the kernel's; the names in it
+ * are the process's. */
 #include "coredump/held.h"
 
 #include <dirent.h>
@@ -27,8 +27,7 @@ static int file_open(int proc, uint64_t start, uint64_t end)
 	char path[96];
 	int place, fd;
 
-	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, start,
-		 end);
+	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, start, end);
 	place = openat(proc, path, O_PATH | O_CLOEXEC);
 	if (place < 0)
 		return -1;
@@ -43,9 +42,8 @@ static void file_add(struct ep_held *held, int proc, const char *line)
 	uint64_t start, end, offset, inode;
 	int fd;
 
-	if (sscanf(line,
-		   "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64 " %*x:%*x %" SCNu64,
-		   &start, &end, &offset, &inode) != 4 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64 " %*x:%*x %" SCNu64, &start, &end,
+		   &offset, &inode) != 4 ||
 	    offset != 0 || inode == 0 || held->file_count == FILES_MAX)
 		return;
 	fd = file_open(proc, start, end);
@@ -53,8 +51,7 @@ static void file_add(struct ep_held *held, int proc, const char *line)
 		return;
 	if (ep_list_grow(&held->files, held->file_count, &held->file_capacity,
 			 sizeof(*held->files)))
-		held->files[held->file_count++] =
-			(struct ep_held_file){start, fd};
+		held->files[held->file_count++] = (struct ep_held_file){start, fd};
 	else
 		close(fd);
 }
@@ -81,21 +78,18 @@ int ep_held_file_at(const struct ep_held *held, uint64_t start)
 /* ---- what the kernel traced ---- */
 
 /* False: there is no such CPU, or no more room. */
-static bool buffer_add(struct ep_held *held, int folder, const char *instance,
-		       unsigned cpu)
+static bool buffer_add(struct ep_held *held, int folder, const char *instance, unsigned cpu)
 {
 	struct ep_held_buffer *buffer;
 	char path[320];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace_pipe_raw",
-		 instance, cpu);
-	fd = openat(folder, path,
-		    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace_pipe_raw", instance, cpu);
+	fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (!ep_list_grow(&held->buffers, held->buffer_count,
-			  &held->buffer_capacity, sizeof(*buffer))) {
+	if (!ep_list_grow(&held->buffers, held->buffer_count, &held->buffer_capacity,
+			  sizeof(*buffer))) {
 		close(fd);
 		return false;
 	}
@@ -105,8 +99,8 @@ static bool buffer_add(struct ep_held *held, int folder, const char *instance,
 	return true;
 }
 
-/* "epitaph.PID.": of that pid in whatever namespace; the parser knows which by
- * the rest of the name, which nobody can guess. */
+/* "epitaph.PID.": of that pid in whatever namespace; the parser knows which by the rest of the
+ * name, which nobody can guess. */
 static void instances_open(struct ep_held *held, const char *mount, pid_t inner)
 {
 	const struct dirent *entry;
@@ -123,16 +117,14 @@ static void instances_open(struct ep_held *held, const char *mount, pid_t inner)
 			continue;
 		met++;
 		for (unsigned cpu = 0; held->buffer_count < BUFFERS_MAX; cpu++)
-			if (!buffer_add(held, dirfd(folder), entry->d_name,
-					cpu))
+			if (!buffer_add(held, dirfd(folder), entry->d_name, cpu))
 				break;
 	}
 	if (folder)
 		closedir(folder);
 }
 
-int ep_held_open(struct ep_held *held, int proc, pid_t inner,
-		 struct ep_err *err)
+int ep_held_open(struct ep_held *held, int proc, pid_t inner, struct ep_err *err)
 {
 	*held = (struct ep_held){.memory = -1};
 	held->memory = openat(proc, "mem", O_RDONLY | O_CLOEXEC);

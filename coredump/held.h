@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * held.h: descriptors of a process that the kernel holds while it dumps it,
- * opened by one who may, for one who may nothing (confine.h): its memory, the
- * files that it has mapped, what the kernel traced for it. Files come by the
- * mapping and not by their names (/proc/PID/map_files, proc(5)), so that no
- * path of the process's own is followed.
+ * held.h: descriptors of a process that the kernel holds while it dumps it, opened by one who may,
+ * for one who may nothing (confine.h): its memory, the files that it has mapped, what the kernel
+ * traced for it. Files come by the mapping and not by their names (/proc/PID/map_files, proc(5)),
+ * so that no path of the process's own is followed.
  */
 #ifndef EPITAPH_HELD_H
 #define EPITAPH_HELD_H
@@ -35,11 +34,9 @@ struct ep_held {
 	size_t buffer_count, buffer_capacity;
 };
 
-/* `proc` is a descriptor of its /proc/PID, `inner` its pid in its own
- * namespace. Only the memory is indispensable: EP_E_IO. What is no regular file
- * is left out. */
-int ep_held_open(struct ep_held *held, int proc, pid_t inner,
-		 struct ep_err *err);
+/* `proc` is a descriptor of its /proc/PID, `inner` its pid in its own namespace. Only the memory is
+ * indispensable: EP_E_IO. What is no regular file is left out. */
+int ep_held_open(struct ep_held *held, int proc, pid_t inner, struct ep_err *err);
 
 /* A descriptor, to be closed, of the file whose first byte is mapped there;
  * -1: none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kept.c: kept snapshots. What lies in the process's memory is an arena but for
- * its magic: a file of it needs a new magic and CRC and nothing else.
+ * kept.c: kept snapshots. What lies in the process's memory is an arena but for its magic: a file
+ * of it needs a new magic and CRC and nothing else.
  */
 #include "coredump/kept.h"
 
@@ -24,8 +24,8 @@ static bool plausible(const struct ep_kept *kept)
 {
 	uint64_t end;
 
-	return kept->number && kept->address && kept->size &&
-	       kept->address % EP_PAGE == 0 && kept->size % EP_PAGE == 0 &&
+	return kept->number && kept->address && kept->size && kept->address % EP_PAGE == 0 &&
+	       kept->size % EP_PAGE == 0 &&
 	       !__builtin_add_overflow(kept->address, kept->size, &end);
 }
 
@@ -33,24 +33,21 @@ static int compare_numbers(const void *a, const void *b)
 {
 	const struct ep_kept_found *x = a, *y = b;
 
-	return (x->kept.number > y->kept.number) -
-	       (x->kept.number < y->kept.number);
+	return (x->kept.number > y->kept.number) - (x->kept.number < y->kept.number);
 }
 
 /* The table's place in the arena; false: there is none. */
-static bool find_table(struct ep_source *source,
-		       const struct ep_root_found *found,
+static bool find_table(struct ep_source *source, const struct ep_root_found *found,
 		       struct ep_section *out)
 {
 	struct ep_arena arena;
 	uint32_t count;
 
-	if (ep_source_read(source, found->arena_address, &arena, sizeof(arena),
-			   NULL, NULL) != EP_OK ||
+	if (ep_source_read(source, found->arena_address, &arena, sizeof(arena), NULL, NULL) !=
+		    EP_OK ||
 	    arena.root.identity != found->root.identity)
 		return false;
-	count = arena.section_count < EP_SECTION_MAX ? arena.section_count
-						     : EP_SECTION_MAX;
+	count = arena.section_count < EP_SECTION_MAX ? arena.section_count : EP_SECTION_MAX;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ep_section *section = &arena.sections[i];
 
@@ -65,8 +62,8 @@ static bool find_table(struct ep_source *source,
 	return false;
 }
 
-static int take_entry(struct ep_kept_list *list, struct ep_source *source,
-		      uint64_t address, size_t *capacity, struct ep_err *err)
+static int take_entry(struct ep_kept_list *list, struct ep_source *source, uint64_t address,
+		      size_t *capacity, struct ep_err *err)
 {
 	struct ep_kept kept;
 
@@ -77,13 +74,11 @@ static int take_entry(struct ep_kept_list *list, struct ep_source *source,
 		list->corrupt++;
 		return EP_OK;
 	}
-	if (!ep_list_grow(&list->list, list->count, capacity,
-			  sizeof(*list->list)))
+	if (!ep_list_grow(&list->list, list->count, capacity, sizeof(*list->list)))
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	list->list[list->count++] = (struct ep_kept_found){
 		kept,
-		ep_range_present(source, kept.address,
-				 kept.address + kept.size),
+		ep_range_present(source, kept.address, kept.address + kept.size),
 	};
 	return EP_OK;
 }
@@ -98,18 +93,14 @@ int ep_kept_list(struct ep_kept_list *out, struct ep_source *source,
 	memset(out, 0, sizeof(*out));
 	if (!find_table(source, found, &section))
 		return EP_OK;
-	for (uint64_t i = 0;
-	     i < EP_KEPT_MAX && i < section.size / section.entry_size && !rc;
-	     i++)
+	for (uint64_t i = 0; i < EP_KEPT_MAX && i < section.size / section.entry_size && !rc; i++)
 		rc = take_entry(out, source,
-				found->arena_address + section.offset +
-					i * section.entry_size,
+				found->arena_address + section.offset + i * section.entry_size,
 				&capacity, err);
 	if (rc)
 		ep_kept_list_deinit(out);
 	else if (out->count)
-		qsort(out->list, out->count, sizeof(*out->list),
-		      compare_numbers);
+		qsort(out->list, out->count, sizeof(*out->list), compare_numbers);
 	return rc;
 }
 
@@ -119,8 +110,7 @@ void ep_kept_list_deinit(struct ep_kept_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-const struct ep_kept_found *ep_kept_at(const struct ep_kept_list *list,
-				       uint64_t number)
+const struct ep_kept_found *ep_kept_at(const struct ep_kept_list *list, uint64_t number)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->list[i].kept.number == number)
@@ -138,13 +128,12 @@ struct copy {
 	uint64_t saved;
 };
 
-static int piece_add(struct copy *copy, uint64_t at, uint64_t size,
-		     struct ep_err *err)
+static int piece_add(struct copy *copy, uint64_t at, uint64_t size, struct ep_err *err)
 {
 	if (size == 0)
 		return EP_OK;
-	if (!ep_list_grow(&copy->pieces, copy->piece_count,
-			  &copy->piece_capacity, sizeof(*copy->pieces)))
+	if (!ep_list_grow(&copy->pieces, copy->piece_count, &copy->piece_capacity,
+			  sizeof(*copy->pieces)))
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	copy->pieces[copy->piece_count++] = (struct ep_elfcore_piece){
 		copy->kept->address + at, size, PF_R | PF_W, copy->bytes + at};
@@ -153,21 +142,19 @@ static int piece_add(struct copy *copy, uint64_t at, uint64_t size,
 }
 
 /* Its pages as far as they can be read. */
-static int copy_read(struct copy *copy, struct ep_source *source,
-		     struct ep_err *err)
+static int copy_read(struct copy *copy, struct ep_source *source, struct ep_err *err)
 {
 	uint64_t size = copy->kept->size, at = 0;
 	int rc = EP_OK;
 
 	copy->bytes = malloc(size);
 	if (!copy->bytes)
-		return ep_fail(err, EP_E_MEMORY, 0,
-			       "out of memory for %" PRIu64 " bytes", size);
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory for %" PRIu64 " bytes", size);
 	while (at < size && rc == EP_OK) {
 		size_t got;
 
-		rc = ep_source_read(source, copy->kept->address + at,
-				    copy->bytes + at, size - at, &got, err);
+		rc = ep_source_read(source, copy->kept->address + at, copy->bytes + at, size - at,
+				    &got, err);
 		if (rc == EP_E_IO || rc == EP_E_MEMORY)
 			return rc;
 		got = rc ? got & ~(size_t)(EP_PAGE - 1) : got;
@@ -178,8 +165,7 @@ static int copy_read(struct copy *copy, struct ep_source *source,
 }
 
 /* From what the process keeps to what everybody reads. */
-static int make_arena(struct copy *copy, struct ep_source *source,
-		      struct ep_err *err)
+static int make_arena(struct copy *copy, struct ep_source *source, struct ep_err *err)
 {
 	uint64_t address = copy->kept->address;
 	struct ep_root root;
@@ -191,15 +177,13 @@ static int make_arena(struct copy *copy, struct ep_source *source,
 	}
 	if (rc == EP_E_UNSAVED)
 		return ep_fail(err, EP_E_UNSAVED, address,
-			       "%s: the first page of kept snapshot %" PRIu64
-			       " was not saved",
+			       "%s: the first page of kept snapshot %" PRIu64 " was not saved",
 			       ep_source_name(source), copy->kept->number);
 	if (rc == EP_E_VERSION)
 		return rc;
 	if (rc)
 		return ep_fail(err, EP_E_CORRUPT, address,
-			       "%s: the first page of kept snapshot %" PRIu64
-			       " is damaged",
+			       "%s: the first page of kept snapshot %" PRIu64 " is damaged",
 			       ep_source_name(source), copy->kept->number);
 	memcpy(root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE);
 	root.crc = ep_crc32(&root, offsetof(struct ep_root, crc));
@@ -214,13 +198,11 @@ struct own_notes {
 	struct ep_snapshot_note snapshot;
 	struct ep_snapshot_thread thread; /* follows it in the file */
 };
-static_assert(offsetof(struct own_notes, thread) -
-			      offsetof(struct own_notes, snapshot) ==
+static_assert(offsetof(struct own_notes, thread) - offsetof(struct own_notes, snapshot) ==
 		      sizeof(struct ep_snapshot_note),
 	      "one note");
 
-static void own_notes_fill(struct own_notes *notes, const struct copy *copy,
-			   uint32_t redacted)
+static void own_notes_fill(struct own_notes *notes, const struct copy *copy, uint32_t redacted)
 {
 	const struct ep_kept *kept = copy->kept;
 
@@ -241,10 +223,9 @@ static void own_notes_fill(struct own_notes *notes, const struct copy *copy,
 	notes->thread.tid = kept->tid;
 }
 
-/* Those of the process, not of its threads: what mapped which file may have
- * changed since, but the kept arena has a load map of its own. */
-static int process_notes(struct ep_extraction *x, const struct own_notes *own,
-			 struct ep_err *err)
+/* Those of the process, not of its threads: what mapped which file may have changed since, but the
+ * kept arena has a load map of its own. */
+static int process_notes(struct ep_extraction *x, const struct own_notes *own, struct ep_err *err)
 {
 	size_t count;
 	const struct ep_note *list = ep_source_notes(x->source, &count);
@@ -252,26 +233,23 @@ static int process_notes(struct ep_extraction *x, const struct own_notes *own,
 
 	if (ep_source_kind(x->source) == EP_SOURCE_LIVE)
 		return ep_extract_live_notes(x, err);
-	rc = ep_extract_note(x, "CORE", NT_PRSTATUS, &own->status,
-			     sizeof(own->status), err);
+	rc = ep_extract_note(x, "CORE", NT_PRSTATUS, &own->status, sizeof(own->status), err);
 	rc = rc ? rc
-		: ep_extract_note(x, "CORE", NT_FPREGSET, &own->floating,
-				  sizeof(own->floating), err);
+		: ep_extract_note(x, "CORE", NT_FPREGSET, &own->floating, sizeof(own->floating),
+				  err);
 	for (size_t i = 0; i < count && rc == EP_OK; i++) {
 		const struct ep_note *note = &list[i];
 
 		if (strcmp(note->name, "CORE") == 0 &&
-		    (note->type == NT_PRPSINFO || note->type == NT_AUXV ||
-		     note->type == NT_FILE))
-			rc = ep_extract_note(x, note->name, note->type,
-					     note->desc, note->desc_size, err);
+		    (note->type == NT_PRPSINFO || note->type == NT_AUXV || note->type == NT_FILE))
+			rc = ep_extract_note(x, note->name, note->type, note->desc, note->desc_size,
+					     err);
 	}
 	return rc;
 }
 
-static int file_write(const struct ep_elfcore *core, struct ep_source *source,
-		      const char *path, bool force, uint64_t *written,
-		      struct ep_err *err)
+static int file_write(const struct ep_elfcore *core, struct ep_source *source, const char *path,
+		      bool force, uint64_t *written, struct ep_err *err)
 {
 	struct ep_output output;
 	int rc = ep_source_spare(source, path, err);
@@ -280,18 +258,16 @@ static int file_write(const struct ep_elfcore *core, struct ep_source *source,
 
 	if (rc)
 		return rc;
-	rc = ep_elfcore_write(core, source, output.fd, output.path, written,
-			      err);
+	rc = ep_elfcore_write(core, source, output.fd, output.path, written, err);
 	if (rc == EP_OK)
 		return ep_output_commit(&output, err);
 	ep_output_abandon(&output);
 	return rc;
 }
 
-static int copy_write(const struct copy *copy, struct ep_source *source,
-		      const char *path,
-		      const struct ep_extract_options *options,
-		      uint64_t *written, struct ep_err *err)
+static int copy_write(const struct copy *copy, struct ep_source *source, const char *path,
+		      const struct ep_extract_options *options, uint64_t *written,
+		      struct ep_err *err)
 {
 	struct ep_extraction x = {.source = source,
 				  .options = *options,
@@ -302,30 +278,23 @@ static int copy_write(const struct copy *copy, struct ep_source *source,
 	int rc;
 
 	memcpy(&root, copy->bytes, sizeof(root));
-	own_notes_fill(&own, copy,
-		       options->redact | ep_source_redacted(source));
+	own_notes_fill(&own, copy, options->redact | ep_source_redacted(source));
 	rc = process_notes(&x, &own, err);
+	rc = rc ? rc : ep_redact(&x, copy->kept->address, copy->kept->size, root.identity, err);
 	rc = rc ? rc
-		: ep_redact(&x, copy->kept->address, copy->kept->size,
-			    root.identity, err);
-	rc = rc ? rc
-		: ep_extract_note(
-			  &x, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, &own.snapshot,
-			  sizeof(own.snapshot) + sizeof(own.thread), err);
+		: ep_extract_note(&x, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, &own.snapshot,
+				  sizeof(own.snapshot) + sizeof(own.thread), err);
 	if (rc == EP_OK) {
-		struct ep_elfcore core = {x.notes, x.note_count, copy->pieces,
-					  copy->piece_count};
+		struct ep_elfcore core = {x.notes, x.note_count, copy->pieces, copy->piece_count};
 
-		rc = file_write(&core, source, path, options->force, written,
-				err);
+		rc = file_write(&core, source, path, options->force, written, err);
 	}
 	ep_extract_deinit_notes(&x);
 	return rc;
 }
 
 /* A running process may give back what is being read, and reuse the memory. */
-static int still_kept(struct ep_source *source,
-		      const struct ep_root_found *found,
+static int still_kept(struct ep_source *source, const struct ep_root_found *found,
 		      const struct ep_kept *kept, struct ep_err *err)
 {
 	struct ep_kept_list now;
@@ -346,8 +315,8 @@ static int still_kept(struct ep_source *source,
 
 int ep_kept_extract(struct ep_source *source, const struct ep_root_found *found,
 		    const struct ep_kept_found *which, const char *path,
-		    const struct ep_extract_options *options,
-		    struct ep_kept_result *result, struct ep_err *err)
+		    const struct ep_extract_options *options, struct ep_kept_result *result,
+		    struct ep_err *err)
 {
 	struct copy copy = {.kept = &which->kept};
 	uint64_t written = 0;
@@ -355,8 +324,7 @@ int ep_kept_extract(struct ep_source *source, const struct ep_root_found *found,
 
 	if (which->present < which->kept.size / 2)
 		ep_err_set(err, rc, which->kept.address,
-			   "%s: most of kept snapshot %" PRIu64
-			   " was not saved",
+			   "%s: most of kept snapshot %" PRIu64 " was not saved",
 			   ep_source_name(source), which->kept.number);
 	else
 		rc = copy_read(&copy, source, err);
@@ -364,8 +332,7 @@ int ep_kept_extract(struct ep_source *source, const struct ep_root_found *found,
 	rc = rc ? rc : still_kept(source, found, copy.kept, err);
 	rc = rc ? rc : copy_write(&copy, source, path, options, &written, err);
 	if (rc == EP_OK)
-		*result = (struct ep_kept_result){written, copy.kept->size,
-						  copy.saved};
+		*result = (struct ep_kept_result){written, copy.kept->size, copy.saved};
 	free(copy.bytes);
 	free(copy.pieces);
 	return rc;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libraryopen.c: open() as libraries call it. libdw opens what debug
- * information names (.dwo files, the common file of dwz) by a plain open(), and
- * has no callback for it. A program's own function stands before libc's for the
- * libraries that it is linked with (ld.so(8)), so theirs comes to the same door
- * as ours. Ours say O_CLOEXEC, libdw says O_RDONLY and nothing else.
+ * libraryopen.c: open() as libraries call it. libdw opens what debug information names (.dwo files,
+ * the common file of dwz) by a plain open(), and has no callback for it. A program's own function
+ * stands before libc's for the libraries that it is linked with (ld.so(8)), so theirs comes to the
+ * same door as ours. Ours say O_CLOEXEC, libdw says O_RDONLY and nothing else.
  */
 #undef _FORTIFY_SOURCE /* which would define open() itself */
 #include <fcntl.h>

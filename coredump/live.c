@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * live.c: a running process as a source. It is not stopped: what is read may
- * be from different moments. A process that ends meanwhile is told so.
+ * live.c: a running process as a source. It is not stopped: what is read may be from different
+ * moments. A process that ends meanwhile is told so.
  */
 #include "coredump/source_impl.h"
 
@@ -72,8 +72,7 @@ static bool stat_read(pid_t pid, char *state, unsigned *flags)
 	if (ep_proc_read(pid, "stat", &text, &size))
 		return false;
 	after = strrchr(text, ')');
-	good = after &&
-	       sscanf(after, ") %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
+	good = after && sscanf(after, ") %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
 	free(text);
 	return good;
 }
@@ -82,52 +81,43 @@ static bool stat_read(pid_t pid, char *state, unsigned *flags)
 
 static int gone(const struct ep_source *source, uint64_t at, struct ep_err *err)
 {
-	return ep_fail(err, EP_E_IO, at,
-		       "%s: the process has ended while it was read",
+	return ep_fail(err, EP_E_IO, at, "%s: the process has ended while it was read",
 		       source->name);
 }
 
-static int live_fault(const struct ep_source *source, uint64_t at,
-		      struct ep_err *err)
+static int live_fault(const struct ep_source *source, uint64_t at, struct ep_err *err)
 {
 	char state;
 	unsigned flags;
 
-	if (!stat_read(source->pid, &state, &flags) || state == 'Z' ||
-	    state == 'X')
+	if (!stat_read(source->pid, &state, &flags) || state == 'Z' || state == 'X')
 		return gone(source, at, err);
 	if (ep_source_segment_at(source, at))
 		return ep_fail(err, EP_E_UNSAVED, at,
-			       "%s: 0x%" PRIx64
-			       " is mapped, but cannot be read",
-			       source->name, at);
-	return ep_fail(err, EP_E_UNMAPPED, at,
-		       "%s: 0x%" PRIx64 " is not mapped", source->name, at);
+			       "%s: 0x%" PRIx64 " is mapped, but cannot be read", source->name, at);
+	return ep_fail(err, EP_E_UNMAPPED, at, "%s: 0x%" PRIx64 " is not mapped", source->name, at);
 }
 
-static ssize_t read_once(const struct ep_source *source, uint64_t at, void *out,
-			 size_t size)
+static ssize_t read_once(const struct ep_source *source, uint64_t at, void *out, size_t size)
 {
 	struct iovec local = {out, size};
 	struct iovec remote = {(void *)(uintptr_t)at, size};
 	ssize_t n = process_vm_readv(source->pid, &local, 1, &remote, 1, 0);
 
-	/* Not allowed, not there, or a page without read permission, which
-	 * only /proc/PID/mem gives. */
+	/* Not allowed, not there, or a page without read permission, which only /proc/PID/mem
+	 * gives. */
 	if (n <= 0 && source->fd >= 0 && at <= INT64_MAX)
 		n = pread(source->fd, out, size, (off_t)at);
 	return n;
 }
 
-static int live_read(struct ep_source *source, uint64_t address, void *out,
-		     size_t size, size_t *done, struct ep_err *err)
+static int live_read(struct ep_source *source, uint64_t address, void *out, size_t size,
+		     size_t *done, struct ep_err *err)
 {
 	while (*done < size) {
 		uint64_t at = address + *done;
-		ssize_t n = at < address
-				    ? -1
-				    : read_once(source, at, (char *)out + *done,
-						size - *done);
+		ssize_t n = at < address ? -1
+					 : read_once(source, at, (char *)out + *done, size - *done);
 
 		if (n <= 0)
 			return live_fault(source, at, err);
@@ -136,8 +126,7 @@ static int live_read(struct ep_source *source, uint64_t address, void *out,
 	return EP_OK;
 }
 
-static uint64_t live_next_data(struct ep_source *source, uint64_t address,
-			       uint64_t limit)
+static uint64_t live_next_data(struct ep_source *source, uint64_t address, uint64_t limit)
 {
 	(void)source;
 	return address < limit ? address : limit;
@@ -160,11 +149,8 @@ static bool maps_parse(char *line, struct maps_line *out)
 {
 	int path = 0;
 
-	if (sscanf(line,
-		   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64
-		   " %n",
-		   &out->start, &out->end, out->flags, &out->offset,
-		   &out->inode, &path) != 5 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+		   &out->start, &out->end, out->flags, &out->offset, &out->inode, &path) != 5 ||
 	    path == 0 || out->start >= out->end)
 		return false;
 	out->path = line + path;
@@ -182,8 +168,8 @@ static bool maps_add(struct ep_source *source, const struct maps_line *line,
 {
 	uint64_t size = line->end - line->start;
 
-	if (!ep_list_grow(&source->segments, source->segment_count,
-			  segment_capacity, sizeof(source->segments[0])))
+	if (!ep_list_grow(&source->segments, source->segment_count, segment_capacity,
+			  sizeof(source->segments[0])))
 		return false;
 	source->segments[source->segment_count++] = (struct ep_segment){
 		.address = line->start,
@@ -194,12 +180,11 @@ static bool maps_add(struct ep_source *source, const struct maps_line *line,
 	};
 	if (line->inode == 0 || line->path[0] != '/')
 		return true;
-	if (!ep_list_grow(&source->mappings, source->mapping_count,
-			  &source->mapping_capacity,
+	if (!ep_list_grow(&source->mappings, source->mapping_count, &source->mapping_capacity,
 			  sizeof(source->mappings[0])))
 		return false;
-	source->mappings[source->mapping_count++] = (struct ep_mapping){
-		line->start, line->end, line->offset, line->path};
+	source->mappings[source->mapping_count++] =
+		(struct ep_mapping){line->start, line->end, line->offset, line->path};
 	return true;
 }
 
@@ -208,22 +193,18 @@ static int maps_read(struct ep_source *source, struct ep_err *err)
 	size_t size, segment_capacity = 0;
 	struct maps_line parsed;
 	char *next, *line;
-	int rc =
-		ep_proc_read(source->pid, "maps", &source->mapping_text, &size);
+	int rc = ep_proc_read(source->pid, "maps", &source->mapping_text, &size);
 
 	if (rc) {
 		source->mapping_text = NULL;
 		errno = -rc;
-		return ep_fail(err, rc == -EACCES ? EP_E_PERMISSION : EP_E_IO,
-			       0, "%s: /proc/%d/maps: %m", source->name,
-			       (int)source->pid);
+		return ep_fail(err, rc == -EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
+			       "%s: /proc/%d/maps: %m", source->name, (int)source->pid);
 	}
 	next = source->mapping_text;
 	while ((line = strsep(&next, "\n")))
-		if (maps_parse(line, &parsed) &&
-		    !maps_add(source, &parsed, &segment_capacity))
-			return ep_fail(err, EP_E_MEMORY, 0,
-				       "%s: out of memory for its map",
+		if (maps_parse(line, &parsed) && !maps_add(source, &parsed, &segment_capacity))
+			return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory for its map",
 				       source->name);
 	return EP_OK;
 }
@@ -238,8 +219,7 @@ static void name_read(struct ep_source_thread *thread, pid_t pid)
 	snprintf(path, sizeof(path), "task/%u/comm", thread->tid);
 	if (ep_proc_read(pid, path, &text, &size))
 		return;
-	snprintf(thread->name, sizeof(thread->name), "%.*s",
-		 (int)strcspn(text, "\n"), text);
+	snprintf(thread->name, sizeof(thread->name), "%.*s", (int)strcspn(text, "\n"), text);
 	free(text);
 }
 
@@ -252,18 +232,16 @@ static int threads_read(struct ep_source *source, struct ep_err *err)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)source->pid);
 	dir = opendir(path);
 	if (!dir)
-		return ep_fail(err, EP_E_IO, 0, "%s: %s: %m", source->name,
-			       path);
+		return ep_fail(err, EP_E_IO, 0, "%s: %s: %m", source->name, path);
 	while ((entry = readdir(dir))) {
 		struct ep_source_thread *thread;
 
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		if (!ep_list_grow(&source->threads, source->thread_count,
-				  &source->thread_capacity, sizeof(*thread))) {
+		if (!ep_list_grow(&source->threads, source->thread_count, &source->thread_capacity,
+				  sizeof(*thread))) {
 			closedir(dir);
-			return ep_fail(err, EP_E_MEMORY, 0,
-				       "%s: out of memory for its threads",
+			return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory for its threads",
 				       source->name);
 		}
 		thread = &source->threads[source->thread_count++];
@@ -281,13 +259,12 @@ static int ptrace_scope(void)
 {
 	char text[16];
 
-	ep_procfile_line("/proc/sys/kernel/yama/ptrace_scope", text,
-			 sizeof(text));
+	ep_procfile_line("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
 	return atoi(text);
 }
 
-/* Has this process CAP_SYS_PTRACE? It may still be that of another user
- * namespace (user_namespaces(7)). */
+/* Has this process CAP_SYS_PTRACE? It may still be that of another user namespace
+ * (user_namespaces(7)). */
 static bool may_trace(void)
 {
 	unsigned long long effective = 0;
@@ -302,8 +279,8 @@ static bool may_trace(void)
 	return effective >> CAP_SYS_PTRACE & 1;
 }
 
-/* The effective user id of the process, from /proc/PID/status: the folder
- * itself is root's when the process is not dumpable. (uid_t)-1: not told. */
+/* The effective user id of the process, from /proc/PID/status: the folder itself is root's when the
+ * process is not dumpable. (uid_t)-1: not told. */
 static uid_t user_of(pid_t pid)
 {
 	struct ep_procfile file;
@@ -324,12 +301,11 @@ static int not_permitted(const struct ep_source *source, struct ep_err *err)
 	int scope = ptrace_scope();
 
 	if (scope == 3)
-		return ep_fail(
-			err, EP_E_PERMISSION, 0,
-			"%s: permission denied: "
-			"kernel.yama.ptrace_scope is 3, nobody may read "
-			"another process until the next boot; take a core",
-			source->name);
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied: "
+			       "kernel.yama.ptrace_scope is 3, nobody may read "
+			       "another process until the next boot; take a core",
+			       source->name);
 	if (may_trace())
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "%s: permission denied, in spite of "
@@ -345,11 +321,10 @@ static int not_permitted(const struct ep_source *source, struct ep_err *err)
 			       "--cap-add=SYS_PTRACE)",
 			       source->name);
 	if (scope > 0)
-		return ep_fail(
-			err, EP_E_PERMISSION, 0,
-			"%s: permission denied: kernel.yama.ptrace_scope "
-			"is %d; run as root",
-			source->name, scope);
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied: kernel.yama.ptrace_scope "
+			       "is %d; run as root",
+			       source->name, scope);
 	if (user_of(source->pid) == geteuid())
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "%s: permission denied, though it is yours: it "
@@ -375,8 +350,7 @@ static bool is_32_bit(pid_t pid)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	narrow = read(fd, ident, sizeof(ident)) == sizeof(ident) &&
-		 ident[EI_CLASS] == ELFCLASS32;
+	narrow = read(fd, ident, sizeof(ident)) == sizeof(ident) && ident[EI_CLASS] == ELFCLASS32;
 	close(fd);
 	return narrow;
 }
@@ -392,17 +366,15 @@ static int process_check(struct ep_source *source, struct ep_err *err)
 			       "its core",
 			       source->name);
 	if (state == 'Z' || state == 'X')
-		return ep_fail(
-			err, EP_E_IO, 0,
-			"%s: a zombie: it has ended, its memory is gone; "
-			"name its core",
-			source->name);
+		return ep_fail(err, EP_E_IO, 0,
+			       "%s: a zombie: it has ended, its memory is gone; "
+			       "name its core",
+			       source->name);
 	if (flags & PF_KTHREAD)
-		return ep_fail(
-			err, EP_E_FORMAT, 0,
-			"%s: a thread of the kernel, it has no memory of "
-			"its own",
-			source->name);
+		return ep_fail(err, EP_E_FORMAT, 0,
+			       "%s: a thread of the kernel, it has no memory of "
+			       "its own",
+			       source->name);
 	if (is_32_bit(source->pid))
 		return ep_fail(err, EP_E_FORMAT, 0,
 			       "%s: a 32-bit program; only 64-bit ones of "
@@ -430,14 +402,12 @@ static int live_load(struct ep_source *source, struct ep_err *err)
 	rc = threads_read(source, err);
 	if (rc)
 		return rc;
-	if (ep_proc_read(source->pid, "auxv", (char **)&source->owned_auxv,
-			 &size) == 0)
+	if (ep_proc_read(source->pid, "auxv", (char **)&source->owned_auxv, &size) == 0)
 		source->auxv = source->owned_auxv;
 	source->auxv_size = size;
 	if (source->segment_count == 0)
 		return gone(source, 0, err);
-	if (source->fd < 0 &&
-	    read_once(source, source->segments[0].address, &byte, 1) < 0 &&
+	if (source->fd < 0 && read_once(source, source->segments[0].address, &byte, 1) < 0 &&
 	    errno == EPERM)
 		return not_permitted(source, err);
 	return EP_OK;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* All of /proc/PID/NAME; *out is NUL-terminated beyond *size, to be freed. 0,
- * or a negative errno. */
+/* All of /proc/PID/NAME; *out is NUL-terminated beyond *size, to be freed. 0, or a negative
+ * errno. */
 int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * notes.c: the notes of a core, and the facts in them: threads, mappings,
- * auxv, what killed it. Layouts: <sys/procfs.h>, <signal.h>, and NT_FILE as in
- * Linux fs/binfmt_elf.c. A bad note is told in a warning and the others stay.
+ * notes.c: the notes of a core, and the facts in them: threads, mappings, auxv, what killed it.
+ * Layouts: <sys/procfs.h>, <signal.h>, and NT_FILE as in Linux fs/binfmt_elf.c. A bad note is told
+ * in a warning and the others stay.
  */
 #include "coredump/source_impl.h"
 
@@ -36,16 +36,15 @@ static const char *note_name(const char *bytes, size_t size)
 	return "";
 }
 
-static int note_add(struct ep_source *source, const Elf_Data *data,
-		    const GElf_Nhdr *header, size_t name, size_t desc,
-		    uint64_t offset, struct ep_err *err)
+static int note_add(struct ep_source *source, const Elf_Data *data, const GElf_Nhdr *header,
+		    size_t name, size_t desc, uint64_t offset, struct ep_err *err)
 {
 	const uint8_t *bytes = data->d_buf;
 
-	if (!ep_list_grow(&source->notes, source->note_count,
-			  &source->note_capacity, sizeof(source->notes[0])))
-		return ep_fail(err, EP_E_MEMORY, offset + desc,
-			       "%s: out of memory for its notes", source->name);
+	if (!ep_list_grow(&source->notes, source->note_count, &source->note_capacity,
+			  sizeof(source->notes[0])))
+		return ep_fail(err, EP_E_MEMORY, offset + desc, "%s: out of memory for its notes",
+			       source->name);
 	source->notes[source->note_count++] = (struct ep_note){
 		.name = note_name((const char *)bytes + name, header->n_namesz),
 		.type = header->n_type,
@@ -56,8 +55,8 @@ static int note_add(struct ep_source *source, const Elf_Data *data,
 	return EP_OK;
 }
 
-int ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size,
-		  uint64_t align, struct ep_err *err)
+int ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size, uint64_t align,
+		  struct ep_err *err)
 {
 	Elf_Data *data;
 	size_t at = 0, name, desc;
@@ -68,8 +67,8 @@ int ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size,
 	data = elf_getdata_rawchunk(source->elf, (int64_t)offset, size,
 				    align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	if (!data) {
-		ep_source_warn(source, "%s: notes at offset 0x%" PRIx64 ": %s",
-			       source->path, offset, elf_errmsg(-1));
+		ep_source_warn(source, "%s: notes at offset 0x%" PRIx64 ": %s", source->path,
+			       offset, elf_errmsg(-1));
 		return EP_OK;
 	}
 	while (at < size && source->note_count < NOTES_MAX) {
@@ -98,15 +97,14 @@ static bool note_is(const struct ep_note *note, uint32_t type)
 }
 
 /* False, and a warning: the note's size is not what it must be. */
-static bool note_fits(struct ep_source *source, const struct ep_note *note,
-		      const char *what, bool fits)
+static bool note_fits(struct ep_source *source, const struct ep_note *note, const char *what,
+		      bool fits)
 {
 	if (!fits)
 		ep_source_warn(source,
 			       "%s: %s note at offset 0x%" PRIx64
 			       ": %u bytes make no sense; left out",
-			       source->path, what, note->file_offset,
-			       note->desc_size);
+			       source->path, what, note->file_offset, note->desc_size);
 	return fits;
 }
 
@@ -133,26 +131,22 @@ static void threads_tell_twins(struct ep_source *source)
 		twins += tids[i] == tids[i - 1];
 	free(tids);
 	if (twins)
-		ep_source_warn(source,
-			       "%s: %zu threads have the id of another one",
-			       source->path, twins);
+		ep_source_warn(source, "%s: %zu threads have the id of another one", source->path,
+			       twins);
 }
 
-static int thread_add(struct ep_source *source, const struct ep_note *note,
-		      struct ep_err *err)
+static int thread_add(struct ep_source *source, const struct ep_note *note, struct ep_err *err)
 {
 	struct ep_source_thread *thread;
 	struct user_regs_struct regs;
 	struct elf_prstatus status;
 
-	if (!note_fits(source, note, "NT_PRSTATUS",
-		       note->desc_size == sizeof(status)))
+	if (!note_fits(source, note, "NT_PRSTATUS", note->desc_size == sizeof(status)))
 		return EP_OK;
-	if (!ep_list_grow(&source->threads, source->thread_count,
-			  &source->thread_capacity, sizeof(*thread)))
+	if (!ep_list_grow(&source->threads, source->thread_count, &source->thread_capacity,
+			  sizeof(*thread)))
 		return ep_fail(err, EP_E_MEMORY, note->file_offset,
-			       "%s: out of memory for its threads",
-			       source->name);
+			       "%s: out of memory for its threads", source->name);
 	memcpy(&status, note->desc, sizeof(status));
 	memcpy(&regs, &status.pr_reg, sizeof(regs));
 	thread = &source->threads[source->thread_count++];
@@ -163,8 +157,8 @@ static int thread_add(struct ep_source *source, const struct ep_note *note,
 		.prstatus = note->desc,
 		.prstatus_size = note->desc_size,
 	};
-	/* A snapshot of a running process has no registers, and zeroes where
-	 * they would be; no thread of a core has both at 0. */
+	/* A snapshot of a running process has no registers, and zeroes where they would be; no
+	 * thread of a core has both at 0. */
 	thread->has_registers = regs.rip != 0 || regs.rsp != 0;
 	return EP_OK;
 }
@@ -173,8 +167,8 @@ static int thread_add(struct ep_source *source, const struct ep_note *note,
 
 static bool has_address(int signal)
 {
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
-	       signal == SIGFPE || signal == SIGTRAP;
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGTRAP;
 }
 
 static void death_take(struct ep_source *source, const struct ep_note *note)
@@ -183,8 +177,7 @@ static void death_take(struct ep_source *source, const struct ep_note *note)
 	siginfo_t info = {0};
 
 	if (!note_fits(source, note, "NT_SIGINFO",
-		       note->desc_size >= 32 &&
-			       note->desc_size <= sizeof(info)))
+		       note->desc_size >= 32 && note->desc_size <= sizeof(info)))
 		return;
 	memcpy(&info, note->desc, note->desc_size);
 	death->has_siginfo = true;
@@ -252,8 +245,7 @@ static int mapping_next(struct file_note *note, struct ep_mapping *out)
 	return out->start < out->end ? EP_OK : EP_E_CORRUPT;
 }
 
-static int mappings_take(struct ep_source *source, const struct ep_note *note,
-			 struct ep_err *err)
+static int mappings_take(struct ep_source *source, const struct ep_note *note, struct ep_err *err)
 {
 	struct file_note files = {0};
 	struct ep_mapping mapping;
@@ -275,16 +267,14 @@ static int mappings_take(struct ep_source *source, const struct ep_note *note,
 		if (!ep_list_grow(&source->mappings, source->mapping_count,
 				  &source->mapping_capacity, sizeof(mapping)))
 			return ep_fail(err, EP_E_MEMORY, note->file_offset,
-				       "%s: out of memory for its mappings",
-				       source->name);
+				       "%s: out of memory for its mappings", source->name);
 		source->mappings[source->mapping_count++] = mapping;
 	}
 	if (bad)
-		ep_source_warn(
-			source,
-			"%s: NT_FILE note at offset 0x%" PRIx64 ": %" PRIu64
-			" of %" PRIu64 " mappings make no sense",
-			source->path, note->file_offset, bad, files.count);
+		ep_source_warn(source,
+			       "%s: NT_FILE note at offset 0x%" PRIx64 ": %" PRIu64 " of %" PRIu64
+			       " mappings make no sense",
+			       source->path, note->file_offset, bad, files.count);
 	return EP_OK;
 }
 
@@ -300,15 +290,14 @@ static void process_take(struct ep_source *source, const struct ep_note *note)
 {
 	struct elf_prpsinfo info;
 
-	if (!note_fits(source, note, "NT_PRPSINFO",
-		       note->desc_size == sizeof(info)))
+	if (!note_fits(source, note, "NT_PRPSINFO", note->desc_size == sizeof(info)))
 		return;
 	memcpy(&info, note->desc, sizeof(info));
 	source->pid = info.pr_pid > 0 ? info.pr_pid : 0;
 }
 
-/* Notes of which a process has one. NT_SIGINFO is not among them: gdb's gcore
- * writes one a thread, the first thread's first. */
+/* Notes of which a process has one. NT_SIGINFO is not among them: gdb's gcore writes one a thread,
+ * the first thread's first. */
 static bool seen_before(struct ep_source *source, const struct ep_note *note,
 			const struct ep_note **first, const char *what)
 {
@@ -316,9 +305,7 @@ static bool seen_before(struct ep_source *source, const struct ep_note *note,
 		*first = note;
 		return false;
 	}
-	ep_source_warn(source,
-		       "%s: another %s note at offset 0x%" PRIx64
-		       "; the first is used",
+	ep_source_warn(source, "%s: another %s note at offset 0x%" PRIx64 "; the first is used",
 		       source->path, what, note->file_offset);
 	return true;
 }
@@ -330,16 +317,11 @@ static void tell_absence(struct ep_source *source, const struct ep_note *auxv,
 	if (ep_source_snapshot_found(source) == EP_FOUND_FILE)
 		return;
 	if (source->thread_count == 0)
-		ep_source_warn(source,
-			       "%s: no thread in it (no NT_PRSTATUS note)",
-			       source->path);
+		ep_source_warn(source, "%s: no thread in it (no NT_PRSTATUS note)", source->path);
 	if (!auxv)
-		ep_source_warn(source, "%s: no auxiliary vector (NT_AUXV note)",
-			       source->path);
+		ep_source_warn(source, "%s: no auxiliary vector (NT_AUXV note)", source->path);
 	if (!files)
-		ep_source_warn(source,
-			       "%s: no list of mapped files (NT_FILE note)%s",
-			       source->path,
+		ep_source_warn(source, "%s: no list of mapped files (NT_FILE note)%s", source->path,
 			       source->segment_count >= PN_XNUM
 				       ? ": the kernel leaves out one of more "
 					 "than kernel.core_file_note_size_limit"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* onward.c: see onward.h. Whoever writes is a process of its own, so that its
- * rights and its death are its own. */
+/* onward.c: see onward.h. Whoever writes is a process of its own, so that its rights and its death
+ * are its own. */
 #include "coredump/onward.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@
 
 /* ---- progress ---- */
 
-/* `moved` grows while anything moves; the process that waits for us looks at
- * it, and at why it failed. In memory that both have. */
+/* `moved` grows while anything moves; the process that waits for us looks at it, and at why it
+ * failed. In memory that both have. */
 static struct ep_onward_shared *shared;
 
 /* In the forwarder; what it returns is its exit status. */
@@ -34,14 +34,13 @@ static int forward(struct ep_relay *relay, int out)
 {
 	struct ep_err err;
 
-	return ep_relay_forward(relay, out, &shared->moved, &err) == EP_OK ? 0
-									   : 1;
+	return ep_relay_forward(relay, out, &shared->moved, &err) == EP_OK ? 0 : 1;
 }
 
 /* ---- a file ---- */
 
-static int to_file(struct ep_relay *relay, const struct ep_crash *crash,
-		   const char *pattern, bool uses_pid, struct ep_err *err)
+static int to_file(struct ep_relay *relay, const struct ep_crash *crash, const char *pattern,
+		   bool uses_pid, struct ep_err *err)
 {
 	struct rlimit limit = {crash->limit, RLIM_INFINITY};
 	int fd, rc = ep_corefile_open(crash, pattern, uses_pid, &fd, err);
@@ -57,8 +56,7 @@ static int to_file(struct ep_relay *relay, const struct ep_crash *crash,
 
 /* ---- a program ---- */
 
-static int words_expand(const struct ep_crash *crash, const char *command,
-			char *words[WORDS_MAX])
+static int words_expand(const struct ep_crash *crash, const char *command, char *words[WORDS_MAX])
 {
 	static char texts[WORDS_MAX][PATH_MAX];
 	char copy[256], *save = NULL, *word;
@@ -76,8 +74,7 @@ static int words_expand(const struct ep_crash *crash, const char *command,
 	return count;
 }
 
-static void program_start(const struct ep_crash *crash, const char *command,
-			  int in)
+static void program_start(const struct ep_crash *crash, const char *command, int in)
 {
 	static char *const nothing[] = {NULL};
 	char *words[WORDS_MAX];
@@ -94,8 +91,7 @@ static void program_start(const struct ep_crash *crash, const char *command,
 	_exit(127);
 }
 
-static int to_program(struct ep_relay *relay, const struct ep_crash *crash,
-		      const char *command)
+static int to_program(struct ep_relay *relay, const struct ep_crash *crash, const char *command)
 {
 	int ends[2], status = 1, result;
 	pid_t child;
@@ -136,10 +132,8 @@ static bool negotiate(int fd)
 	struct answer answer = {0};
 	uint32_t mark = 0;
 
-	return send(fd, &request, sizeof(request), MSG_NOSIGNAL) ==
-		       sizeof(request) &&
-	       recv(fd, &answer, sizeof(answer), MSG_WAITALL) ==
-		       sizeof(answer) &&
+	return send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) &&
+	       recv(fd, &answer, sizeof(answer), MSG_WAITALL) == sizeof(answer) &&
 	       (answer.mask & MASK_KERNEL) &&
 	       send(fd, &mark, sizeof(mark), MSG_NOSIGNAL) == sizeof(mark);
 }
@@ -153,8 +147,7 @@ static int to_socket(struct ep_relay *relay, const char *pattern)
 
 	if (fd < 0)
 		return 1;
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s",
-		 pattern + asks);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", pattern + asks);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    (asks && !negotiate(fd)))
 		return 1;
@@ -168,8 +161,8 @@ static int to_socket(struct ep_relay *relay, const char *pattern)
 
 /* ---- whichever ---- */
 
-static int writer_run(struct ep_relay *relay, const struct ep_crash *crash,
-		      const char *previous, bool uses_pid, struct ep_err *err)
+static int writer_run(struct ep_relay *relay, const struct ep_crash *crash, const char *previous,
+		      bool uses_pid, struct ep_err *err)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (*previous == '|')
@@ -179,23 +172,20 @@ static int writer_run(struct ep_relay *relay, const struct ep_crash *crash,
 	return to_file(relay, crash, previous, uses_pid, err);
 }
 
-int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay,
-		    const struct ep_crash *crash, const char *previous,
-		    bool uses_pid, struct ep_err *err)
+int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay, const struct ep_crash *crash,
+		    const char *previous, bool uses_pid, struct ep_err *err)
 {
 	int ends[2];
 
 	*onward = (struct ep_onward){.process = -1, .ended = -1};
-	shared = onward->shared =
-		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = onward->shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", previous);
 	onward->process = fork();
 	if (onward->process == 0) {
 		ep_relay_keep(relay, EP_RELAY_FORWARDER);
-		_exit(writer_run(relay, crash, previous, uses_pid,
-				 &shared->err));
+		_exit(writer_run(relay, crash, previous, uses_pid, &shared->err));
 	}
 	close(ends[1]);
 	if (onward->process < 0) {
@@ -214,8 +204,8 @@ bool ep_onward_stalls(struct ep_onward *onward)
 	return stalls;
 }
 
-int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous,
-		  unsigned seconds, struct ep_err *err)
+int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous, unsigned seconds,
+		  struct ep_err *err)
 {
 	int status = -1;
 
@@ -225,13 +215,11 @@ int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous,
 	close(onward->ended);
 	onward->process = onward->ended = -1;
 	if (stalled)
-		return ep_fail(err, EP_E_IO, 0,
-			       "%s: nothing moved for %u seconds", previous,
+		return ep_fail(err, EP_E_IO, 0, "%s: nothing moved for %u seconds", previous,
 			       seconds);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return EP_OK;
 	shared->err.text[sizeof(shared->err.text) - 1] = '\0';
-	return ep_fail(err, EP_E_IO, 0, "%s: did not take all of the core%s%s",
-		       previous, shared->err.text[0] ? ": " : "",
-		       shared->err.text);
+	return ep_fail(err, EP_E_IO, 0, "%s: did not take all of the core%s%s", previous,
+		       shared->err.text[0] ? ": " : "", shared->err.text);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * onward.h: the kernel's stream goes on to what core_pattern named before: a
- * program, a socket, or a file, as the kernel itself would have written it,
- * with the crashed user's permissions and limit. By a process of its own, the
- * forwarder, whom its starter watches: the user may stop it where it has his
- * ids, and a handler may take nothing.
+ * onward.h: the kernel's stream goes on to what core_pattern named before: a program, a socket, or
+ * a file, as the kernel itself would have written it, with the crashed user's permissions and
+ * limit. By a process of its own, the forwarder, whom its starter watches: the user may stop it
+ * where it has his ids, and a handler may take nothing.
  */
 #ifndef EPITAPH_ONWARD_H
 #define EPITAPH_ONWARD_H
@@ -28,18 +27,17 @@ struct ep_onward {
 	uint64_t moved_before;
 };
 
-/* `previous`: core_pattern's value before, not "". EP_E_IO: there is no
- * process; nothing is to be ended. */
-int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay,
-		    const struct ep_crash *crash, const char *previous,
-		    bool uses_pid, struct ep_err *err);
+/* `previous`: core_pattern's value before, not "". EP_E_IO: there is no process; nothing is to be
+ * ended. */
+int ep_onward_begin(struct ep_onward *onward, struct ep_relay *relay, const struct ep_crash *crash,
+		    const char *previous, bool uses_pid, struct ep_err *err);
 
 /* Has nothing moved since this was asked last? */
 bool ep_onward_stalls(struct ep_onward *onward);
 
-/* Waits for its end, which is here (`ended` hangs up), or is made as it
- * `stalled`, for `seconds`. EP_E_IO: not all of the core went there. */
-int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous,
-		  unsigned seconds, struct ep_err *err);
+/* Waits for its end, which is here (`ended` hangs up), or is made as it `stalled`, for `seconds`.
+ * EP_E_IO: not all of the core went there. */
+int ep_onward_end(struct ep_onward *onward, bool stalled, const char *previous, unsigned seconds,
+		  struct ep_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* output.c: see output.h. O_TMPFILE where the file system has it: then nothing
- * stays behind when we are killed. */
+/* output.c: see output.h. O_TMPFILE where the file system has it: then nothing stays behind when we
+ * are killed. */
 #include "coredump/output.h"
 
 #include <errno.h>
@@ -18,8 +18,7 @@
 static bool is_stdout(const char *path)
 {
 	return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
-	       strcmp(path, "/proc/self/fd/1") == 0 ||
-	       strcmp(path, "/dev/fd/1") == 0;
+	       strcmp(path, "/proc/self/fd/1") == 0 || strcmp(path, "/dev/fd/1") == 0;
 }
 
 static int open_stdout(struct ep_output *output, struct ep_err *err)
@@ -36,8 +35,7 @@ static int open_stdout(struct ep_output *output, struct ep_err *err)
 	return EP_OK;
 }
 
-static int open_direct(struct ep_output *output, const struct ep_target *target,
-		       struct ep_err *err)
+static int open_direct(struct ep_output *output, const struct ep_target *target, struct ep_err *err)
 {
 	output->direct = true;
 	output->fd = ep_target_open(target);
@@ -66,13 +64,9 @@ static int open_aside(struct ep_output *output, struct ep_err *err)
 	if (output->fd >= 0)
 		return EP_OK;
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-		return ep_fail(err,
-			       errno == EACCES || errno == EPERM
-				       ? EP_E_PERMISSION
-				       : EP_E_IO,
+		return ep_fail(err, errno == EACCES || errno == EPERM ? EP_E_PERMISSION : EP_E_IO,
 			       0, "%s: %m", output->path);
-	length = snprintf(output->aside, sizeof(output->aside), "%s.XXXXXX",
-			  output->path);
+	length = snprintf(output->aside, sizeof(output->aside), "%s.XXXXXX", output->path);
 	if (length >= (int)sizeof(output->aside))
 		output->aside[0] = '\0', errno = ENAMETOOLONG;
 	else
@@ -84,8 +78,8 @@ static int open_aside(struct ep_output *output, struct ep_err *err)
 }
 
 /* Over a symbolic link: what it points to is replaced, the link stays. */
-static int open_at(struct ep_output *output, const struct ep_target *target,
-		   const char *path, struct ep_err *err)
+static int open_at(struct ep_output *output, const struct ep_target *target, const char *path,
+		   struct ep_err *err)
 {
 	struct stat st;
 
@@ -99,8 +93,7 @@ static int open_at(struct ep_output *output, const struct ep_target *target,
 	return open_aside(output, err);
 }
 
-int ep_output_open(struct ep_output *output, const char *path, bool force,
-		   struct ep_err *err)
+int ep_output_open(struct ep_output *output, const char *path, bool force, struct ep_err *err)
 {
 	struct ep_target target;
 	int rc;
@@ -142,9 +135,8 @@ static int name_give(struct ep_output *output, const char *name)
 static int name_aside(struct ep_output *output)
 {
 	for (int i = 0; i < 100; i++) {
-		int length =
-			snprintf(output->aside, sizeof(output->aside),
-				 "%s.%d.%d", output->path, (int)getpid(), i);
+		int length = snprintf(output->aside, sizeof(output->aside), "%s.%d.%d",
+				      output->path, (int)getpid(), i);
 
 		if (length >= (int)sizeof(output->aside)) {
 			errno = ENAMETOOLONG;
@@ -167,8 +159,7 @@ static int name_settle(struct ep_output *output)
 		return -1;
 	if (output->force)
 		return rename(output->aside, output->path);
-	if (renameat2(AT_FDCWD, output->aside, AT_FDCWD, output->path,
-		      RENAME_NOREPLACE) == 0)
+	if (renameat2(AT_FDCWD, output->aside, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
@@ -184,8 +175,7 @@ int ep_output_commit(struct ep_output *output, struct ep_err *err)
 
 	if (!output->direct && name_settle(output) != 0) {
 		rc = errno == EEXIST
-			     ? ep_fail(err, EP_E_USAGE, 0, "%s: exists already",
-				       output->path)
+			     ? ep_fail(err, EP_E_USAGE, 0, "%s: exists already", output->path)
 			     : ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
 		ep_output_abandon(output);
 		return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * output.h: a file that appears whole or not at all: written without a name, or
- * aside, then given its own. Pipes and devices are written directly.
+ * output.h: a file that appears whole or not at all: written without a name, or aside, then given
+ * its own. Pipes and devices are written directly.
  */
 #ifndef EPITAPH_OUTPUT_H
 #define EPITAPH_OUTPUT_H
@@ -22,12 +22,10 @@ struct ep_output {
 };
 
 /*
- * `path` "-" is stdout. EP_E_USAGE: it exists and `force` is false; stdout is a
- * terminal. EP_E_PERMISSION also: see target.h. The file will be readable by
- * its owner only, as a core is.
+ * `path` "-" is stdout. EP_E_USAGE: it exists and `force` is false; stdout is a terminal.
+ * EP_E_PERMISSION also: see target.h. The file will be readable by its owner only, as a core is.
  */
-int ep_output_open(struct ep_output *output, const char *path, bool force,
-		   struct ep_err *err);
+int ep_output_open(struct ep_output *output, const char *path, bool force, struct ep_err *err);
 /* Gives it its name; after a failure nothing is left of it. */
 int ep_output_commit(struct ep_output *output, struct ep_err *err);
 /* Throws it away. */

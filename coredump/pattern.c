@@ -29,9 +29,7 @@ static bool put_number(struct text *text, uint64_t number)
 {
 	char digits[24];
 
-	return put(
-		text, digits,
-		(size_t)snprintf(digits, sizeof(digits), "%" PRIu64, number));
+	return put(text, digits, (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, number));
 }
 
 /* A name out of a core must not lead into another directory. */
@@ -40,14 +38,13 @@ static bool put_name(struct text *text, const char *name)
 	const char *base = name ? strrchr(name, '/') : NULL;
 
 	base = base ? base + 1 : name;
-	if (!base || !*base || strcmp(base, ".") == 0 ||
-	    strcmp(base, "..") == 0)
+	if (!base || !*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
 		base = "unknown";
 	return put(text, base, strlen(base));
 }
 
-static int put_item(struct text *text, char item,
-		    const struct ep_pattern_facts *facts, uint64_t number)
+static int put_item(struct text *text, char item, const struct ep_pattern_facts *facts,
+		    uint64_t number)
 {
 	switch (item) {
 	case '%':
@@ -66,8 +63,8 @@ static int put_item(struct text *text, char item,
 	return -1;
 }
 
-static int expand(const char *pattern, const struct ep_pattern_facts *facts,
-		  uint64_t number, struct text *text, struct ep_err *err)
+static int expand(const char *pattern, const struct ep_pattern_facts *facts, uint64_t number,
+		  struct text *text, struct ep_err *err)
 {
 	text->used = 0;
 	text->out[0] = '\0';
@@ -79,15 +76,13 @@ static int expand(const char *pattern, const struct ep_pattern_facts *facts,
 		else
 			good = *at == '%' ? -1 : put(text, at, 1);
 		if (good < 0)
-			return ep_fail(
-				err, EP_E_USAGE, (uint64_t)(at - pattern),
-				"%s: %%%s is not known; %%p pid, %%e "
-				"executable, %%h host, %%t time, %%n a "
-				"number, %%%% itself",
-				pattern, *at == '%' ? "" : (char[]){*at, '\0'});
+			return ep_fail(err, EP_E_USAGE, (uint64_t)(at - pattern),
+				       "%s: %%%s is not known; %%p pid, %%e "
+				       "executable, %%h host, %%t time, %%n a "
+				       "number, %%%% itself",
+				       pattern, *at == '%' ? "" : (char[]){*at, '\0'});
 		if (!good)
-			return ep_fail(err, EP_E_LIMIT, 0,
-				       "%s: expands to more than %zu bytes",
+			return ep_fail(err, EP_E_LIMIT, 0, "%s: expands to more than %zu bytes",
 				       pattern, text->size - 1);
 	}
 	return EP_OK;
@@ -103,8 +98,8 @@ static bool has_number(const char *pattern)
 	return false;
 }
 
-int ep_pattern_expand(const char *pattern, const struct ep_pattern_facts *facts,
-		      char *out, size_t size, struct ep_err *err)
+int ep_pattern_expand(const char *pattern, const struct ep_pattern_facts *facts, char *out,
+		      size_t size, struct ep_err *err)
 {
 	struct text text = {out, size, 0};
 	struct stat st;
@@ -117,6 +112,5 @@ int ep_pattern_expand(const char *pattern, const struct ep_pattern_facts *facts,
 		if (rc || !has_number(pattern) || lstat(out, &st) != 0)
 			return rc;
 	}
-	return ep_fail(err, EP_E_LIMIT, 0, "%s: %u such files exist", pattern,
-		       NUMBERS_MAX);
+	return ep_fail(err, EP_E_LIMIT, 0, "%s: %u such files exist", pattern, NUMBERS_MAX);
 }

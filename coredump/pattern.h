@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pattern.h: file name patterns: %p pid, %e executable, %h host, %t time, %n a
- * number that makes the name new, %% itself. */
+/* pattern.h: file name patterns: %p pid, %e executable, %h host, %t time, %n a number that makes
+ * the name new, %% itself. */
 #ifndef EPITAPH_PATTERN_H
 #define EPITAPH_PATTERN_H
 
@@ -17,9 +17,9 @@ struct ep_pattern_facts {
 	uint64_t time; /* seconds since 1970 */
 };
 
-/* Expands `pattern` into `out` (NUL-terminated). %n is the smallest number from
- * 1 whose file does not exist yet. */
-int ep_pattern_expand(const char *pattern, const struct ep_pattern_facts *facts,
-		      char *out, size_t size, struct ep_err *err);
+/* Expands `pattern` into `out` (NUL-terminated). %n is the smallest number from 1 whose file does
+ * not exist yet. */
+int ep_pattern_expand(const char *pattern, const struct ep_pattern_facts *facts, char *out,
+		      size_t size, struct ep_err *err);
 
 #endif

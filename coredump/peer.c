@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* peer.c: see peer.h. What Linux 6.1's headers do not have yet is laid out here
- * as in the headers of 6.18. */
+/* peer.c: see peer.h. What Linux 6.1's headers do not have yet is laid out here as in the headers
+ * of 6.18. */
 #include "coredump/peer.h"
 
 #include "coredump/procfile.h"
@@ -37,9 +37,9 @@ static_assert(sizeof(struct pidfd_facts) == 72, "linux/pidfd.h");
 
 #define GET_INFO      _IOWR(0xff, 11, struct pidfd_facts) /* PIDFD_GET_INFO */
 #define INFO_PID      UINT64_C(1)                         /* PIDFD_INFO_PID */
-#define INFO_COREDUMP UINT64_C(16) /* PIDFD_INFO_COREDUMP */
-#define COREDUMPED    1u           /* PIDFD_COREDUMPED */
-#define COREDUMP_ROOT 8u           /* PIDFD_COREDUMP_ROOT: not the user's */
+#define INFO_COREDUMP UINT64_C(16)                        /* PIDFD_INFO_COREDUMP */
+#define COREDUMPED    1u                                  /* PIDFD_COREDUMPED */
+#define COREDUMP_ROOT 8u                                  /* PIDFD_COREDUMP_ROOT: not the user's */
 
 /* linux/coredump.h, since 6.17: the kernel's question and the answer. */
 struct coredump_question {
@@ -81,8 +81,8 @@ int ep_peer_possible(struct ep_err *err)
 		       "with any");
 }
 
-/* Bytes that a core of it may have: UINT64_MAX, any number; none where that is
- * not told. Not by prlimit(2), which needs CAP_SYS_RESOURCE. */
+/* Bytes that a core of it may have: UINT64_MAX, any number; none where that is not told. Not by
+ * prlimit(2), which needs CAP_SYS_RESOURCE. */
 static uint64_t limit_of(pid_t pid)
 {
 	static const char name[] = "Max core file size ";
@@ -103,8 +103,7 @@ static uint64_t limit_of(pid_t pid)
 	return limit;
 }
 
-int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd,
-		  struct ep_err *err)
+int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd, struct ep_err *err)
 {
 	struct pidfd_facts facts;
 	socklen_t size = sizeof(*pidfd);
@@ -116,8 +115,7 @@ int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd,
 		return ep_fail(err, EP_E_IO, 0, "who connected: %m");
 	crash->pid = crash->inner_pid = (pid_t)facts.tgid;
 	crash->time = (uint64_t)time(NULL);
-	if (!(facts.mask & INFO_COREDUMP) ||
-	    !(facts.coredump_mask & COREDUMPED))
+	if (!(facts.mask & INFO_COREDUMP) || !(facts.coredump_mask & COREDUMPED))
 		return ep_fail(err, EP_END, 0,
 			       "it connected without crashing, and was turned "
 			       "away");
@@ -145,8 +143,7 @@ static int answer(int socket, uint32_t size, struct ep_err *err)
 	    recv(socket, &mark, sizeof(mark), MSG_WAITALL) != sizeof(mark))
 		return ep_fail(err, EP_E_IO, 0, "answering the kernel: %m");
 	if (mark != 0)
-		return ep_fail(err, EP_E_FORMAT, 0,
-			       "the kernel does not take the answer (mark %u)",
+		return ep_fail(err, EP_E_FORMAT, 0, "the kernel does not take the answer (mark %u)",
 			       mark);
 	return EP_OK;
 }
@@ -160,10 +157,8 @@ int ep_peer_begin(int socket, unsigned seconds, struct ep_err *err)
 	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (poll(&wait, 1, (int)seconds * 1000) != 1 ||
-	    recv(socket, &first, sizeof(first), MSG_PEEK | MSG_WAITALL) !=
-		    sizeof(first))
-		return ep_fail(err, EP_E_IO, 0,
-			       "it crashed, and nothing came of its core");
+	    recv(socket, &first, sizeof(first), MSG_PEEK | MSG_WAITALL) != sizeof(first))
+		return ep_fail(err, EP_E_IO, 0, "it crashed, and nothing came of its core");
 	if (memcmp(&first, ELFMAG, SELFMAG) == 0)
 		return EP_OK;
 	if (first < sizeof(struct coredump_question) || first > QUESTION_MOST)

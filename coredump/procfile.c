@@ -35,12 +35,10 @@ static bool refill(struct ep_procfile *file)
 {
 	ssize_t n;
 
-	memmove(file->bytes, file->bytes + file->begin,
-		file->end - file->begin);
+	memmove(file->bytes, file->bytes + file->begin, file->end - file->begin);
 	file->end -= file->begin;
 	file->begin = 0;
-	n = read(file->fd, file->bytes + file->end,
-		 sizeof(file->bytes) - 1 - file->end);
+	n = read(file->fd, file->bytes + file->end, sizeof(file->bytes) - 1 - file->end);
 	if (n <= 0)
 		return false;
 	file->end += (size_t)n;

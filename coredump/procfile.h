@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * procfile.h: small text files of the kernel's (proc(5)), read without
- * allocating, so that want of memory is never taken for a file that is not
- * there.
+ * procfile.h: small text files of the kernel's (proc(5)), read without allocating, so that want of
+ * memory is never taken for a file that is not there.
  */
 #ifndef EPITAPH_PROCFILE_H
 #define EPITAPH_PROCFILE_H
@@ -10,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first line, without its end, cut to `size`. False: it cannot be read
- * (errno); `out` is empty then. */
+/* The first line, without its end, cut to `size`. False: it cannot be read (errno); `out` is empty
+ * then. */
 bool ep_procfile_line(const char *path, char *out, size_t size);
 /* The same below the descriptor `folder`, as openat(2) has it. */
 bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size);
 
-/* All of it, without its last end of line, cut to `size`: of files that have
- * names in them which may hold one (stat, comm). */
+/* All of it, without its last end of line, cut to `size`: of files that have names in them which
+ * may hold one (stat, comm). */
 bool ep_procfile_text_at(int folder, const char *path, char *out, size_t size);
 
 /* All lines, one after the other. Those longer than the buffer are cut. */
@@ -30,10 +29,9 @@ struct ep_procfile {
 
 /* False: it cannot be read (errno). */
 bool ep_procfile_open(struct ep_procfile *file, const char *path);
-bool ep_procfile_open_at(struct ep_procfile *file, int folder,
-			 const char *path);
-/* The next line, which ends with `delimiter` ('\n', or '\0' as in environ),
- * without it; borrowed until the next call. NULL: there is none. */
+bool ep_procfile_open_at(struct ep_procfile *file, int folder, const char *path);
+/* The next line, which ends with `delimiter` ('\n', or '\0' as in environ), without it; borrowed
+ * until the next call. NULL: there is none. */
 char *ep_procfile_next(struct ep_procfile *file, char delimiter);
 void ep_procfile_close(struct ep_procfile *file);
 

@@ -9,8 +9,7 @@
 
 #define PAGE_MASK (~(uint64_t)(EP_PAGE - 1))
 
-int ep_ranges_add(struct ep_ranges *ranges, uint64_t address, uint64_t size,
-		  struct ep_err *err)
+int ep_ranges_add(struct ep_ranges *ranges, uint64_t address, uint64_t size, struct ep_err *err)
 {
 	uint64_t end;
 
@@ -22,22 +21,19 @@ int ep_ranges_add(struct ep_ranges *ranges, uint64_t address, uint64_t size,
 	address &= PAGE_MASK;
 	if (address >= end)
 		return EP_OK;
-	if (!ep_list_grow(&ranges->list, ranges->count, &ranges->capacity,
-			  sizeof(ranges->list[0])))
+	if (!ep_list_grow(&ranges->list, ranges->count, &ranges->capacity, sizeof(ranges->list[0])))
 		return ep_fail(err, EP_E_MEMORY, address, "out of memory");
 	ranges->list[ranges->count++] = (struct ep_range){address, end};
 	return EP_OK;
 }
 
-int ep_ranges_add_all(struct ep_ranges *ranges, const struct ep_ranges *more,
-		      struct ep_err *err)
+int ep_ranges_add_all(struct ep_ranges *ranges, const struct ep_ranges *more, struct ep_err *err)
 {
 	int rc = EP_OK;
 
 	for (size_t i = 0; i < more->count && rc == EP_OK; i++)
 		rc = ep_ranges_add(ranges, more->list[i].start,
-				   more->list[i].end - more->list[i].start,
-				   err);
+				   more->list[i].end - more->list[i].start, err);
 	return rc;
 }
 
@@ -54,8 +50,7 @@ void ep_ranges_join(struct ep_ranges *ranges)
 
 	if (ranges->count == 0)
 		return;
-	qsort(ranges->list, ranges->count, sizeof(ranges->list[0]),
-	      range_compare);
+	qsort(ranges->list, ranges->count, sizeof(ranges->list[0]), range_compare);
 	for (size_t i = 1; i < ranges->count; i++) {
 		struct ep_range *last = &ranges->list[kept];
 
@@ -99,13 +94,11 @@ static size_t segment_from(const struct ep_source *source, uint64_t address)
 	return low;
 }
 
-uint64_t ep_range_present(struct ep_source *source, uint64_t start,
-			  uint64_t end)
+uint64_t ep_range_present(struct ep_source *source, uint64_t start, uint64_t end)
 {
 	uint64_t size = 0;
 
-	for (size_t i = segment_from(source, start); i < source->segment_count;
-	     i++) {
+	for (size_t i = segment_from(source, start); i < source->segment_count; i++) {
 		const struct ep_segment *segment = &source->segments[i];
 		uint64_t low = segment->address;
 		uint64_t high = low + segment->present_size;
@@ -119,13 +112,11 @@ uint64_t ep_range_present(struct ep_source *source, uint64_t start,
 	return size;
 }
 
-uint64_t ep_ranges_present(const struct ep_ranges *ranges,
-			   struct ep_source *source)
+uint64_t ep_ranges_present(const struct ep_ranges *ranges, struct ep_source *source)
 {
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < ranges->count; i++)
-		size += ep_range_present(source, ranges->list[i].start,
-					 ranges->list[i].end);
+		size += ep_range_present(source, ranges->list[i].start, ranges->list[i].end);
 	return size;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact.c: what is left out of a snapshot. Whatever is not known to be needed
- * goes too: bytes beside a structure in its page, sections and notes of kinds
- * that are unknown here.
+ * redact.c: what is left out of a snapshot. Whatever is not known to be needed goes too: bytes
+ * beside a structure in its page, sections and notes of kinds that are unknown here.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -29,8 +28,7 @@ uint8_t *ep_redact_at(struct ep_redaction *r, uint64_t address, uint64_t size)
 	if (at == r->x->piece_count)
 		return NULL;
 	piece = &r->x->pieces[at];
-	if (address < piece->address ||
-	    size > piece->size - (address - piece->address))
+	if (address < piece->address || size > piece->size - (address - piece->address))
 		return NULL;
 	return bytes_of(piece, address);
 }
@@ -57,8 +55,7 @@ void ep_redact_wipe(struct ep_redaction *r, uint64_t address, uint64_t size)
 /* ---- what threads are called ---- */
 
 /* The base name, as the kernel cuts it. */
-static void program_set(struct ep_redaction *r, unsigned index,
-			const char *path, size_t length)
+static void program_set(struct ep_redaction *r, unsigned index, const char *path, size_t length)
 {
 	const char *slash = memrchr(path, '/', length);
 
@@ -71,8 +68,7 @@ static void program_set(struct ep_redaction *r, unsigned index,
 	memcpy(r->program[index], path, length);
 }
 
-bool ep_redact_hides_name(const struct ep_redaction *r, const uint8_t *name,
-			  size_t size)
+bool ep_redact_hides_name(const struct ep_redaction *r, const uint8_t *name, size_t size)
 {
 	const char *text = (const char *)name;
 
@@ -95,8 +91,7 @@ static void program_find(struct ep_redaction *r)
 	uint64_t at;
 
 	if (ep_source_auxv(x->source, AT_EXECFN, &at) == EP_OK &&
-	    ep_source_read_string(x->source, at, path, sizeof(path), NULL) ==
-		    EP_OK)
+	    ep_source_read_string(x->source, at, path, sizeof(path), NULL) == EP_OK)
 		program_set(r, 0, path, strlen(path));
 	/* As it stands in the load map, which also a snapshot has. */
 	if (ep_source_auxv(x->source, AT_PHDR, &at) == EP_OK)
@@ -125,8 +120,7 @@ static void wipe_beside(struct ep_redaction *r)
 	size_t at = 0;
 
 	if (x->exact_count)
-		qsort(x->exact, x->exact_count, sizeof(*x->exact),
-		      compare_extents);
+		qsort(x->exact, x->exact_count, sizeof(*x->exact), compare_extents);
 	for (size_t i = 0; i < x->pages.count; i++) {
 		uint64_t end = x->pages.list[i].end;
 
@@ -134,8 +128,7 @@ static void wipe_beside(struct ep_redaction *r)
 			kept = x->pages.list[i].start;
 		for (; at < x->exact_count && x->exact[at].start < end; at++) {
 			if (x->exact[at].start > kept)
-				ep_redact_wipe(r, kept,
-					       x->exact[at].start - kept);
+				ep_redact_wipe(r, kept, x->exact[at].start - kept);
 			if (x->exact[at].end > kept)
 				kept = x->exact[at].end;
 		}
@@ -147,14 +140,12 @@ static void wipe_beside(struct ep_redaction *r)
 }
 
 /*
- * Arguments, environment and the program's path, which the kernel lays above
- * the platform's name and the random bytes at the end of the first stack
- * (Linux fs/binfmt_elf.c, create_elf_tables).
+ * Arguments, environment and the program's path, which the kernel lays above the platform's name
+ * and the random bytes at the end of the first stack (Linux fs/binfmt_elf.c, create_elf_tables).
  */
 static void arguments_find(struct ep_redaction *r)
 {
-	static const uint64_t below[] = {AT_RANDOM, AT_PLATFORM,
-					 AT_BASE_PLATFORM};
+	static const uint64_t below[] = {AT_RANDOM, AT_PLATFORM, AT_BASE_PLATFORM};
 	struct ep_source *source = r->x->source;
 	const struct ep_segment *segment;
 	uint64_t at = 0, one, end;
@@ -166,16 +157,14 @@ static void arguments_find(struct ep_redaction *r)
 		end = one + 16;
 		if (below[i] != AT_RANDOM) {
 			text[0] = '\0';
-			ep_source_read_string(source, one, text, sizeof(text),
-					      NULL);
+			ep_source_read_string(source, one, text, sizeof(text), NULL);
 			end = one + strlen(text) + 1;
 		}
 		at = end > at ? end : at;
 	}
 	segment = at ? ep_source_segment_at(source, at - 1) : NULL;
 	if (segment)
-		r->arguments = (struct ep_extent){
-			at, segment->address + segment->memory_size};
+		r->arguments = (struct ep_extent){at, segment->address + segment->memory_size};
 }
 
 /* The file's path stands behind the root, in its page, if anywhere. */
@@ -198,17 +187,15 @@ static void redact_kept(struct ep_redaction *r)
 {
 	struct ep_kept_list kept;
 
-	if (!r->x->found ||
-	    ep_kept_list(&kept, r->x->source, r->x->found, NULL))
+	if (!r->x->found || ep_kept_list(&kept, r->x->source, r->x->found, NULL))
 		return;
 	for (size_t i = 0; i < kept.count; i++)
-		ep_redact_arena(r, kept.list[i].kept.address,
-				kept.list[i].kept.size);
+		ep_redact_arena(r, kept.list[i].kept.address, kept.list[i].kept.size);
 	ep_kept_list_deinit(&kept);
 }
 
-int ep_redact(struct ep_extraction *x, uint64_t arena, uint64_t size,
-	      uint64_t identity, struct ep_err *err)
+int ep_redact(struct ep_extraction *x, uint64_t arena, uint64_t size, uint64_t identity,
+	      struct ep_err *err)
 {
 	struct ep_redaction r = {
 		.x = x,
@@ -232,8 +219,7 @@ int ep_redact(struct ep_extraction *x, uint64_t arena, uint64_t size,
 	ep_redact_arena(&r, arena, size);
 	redact_kept(&r);
 	wipe_beside(&r);
-	ep_redact_wipe(&r, r.arguments.start,
-		       r.arguments.end - r.arguments.start);
+	ep_redact_wipe(&r, r.arguments.start, r.arguments.end - r.arguments.start);
 	if (x->found && x->found->root_address)
 		redact_root(&r, x->found->root_address);
 	return EP_OK;

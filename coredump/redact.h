@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact.h: what a snapshot leaves out because somebody wants it so (bits
- * EP_REDACTED_, what each covers: docs/privacy.md), as words and in words.
+ * redact.h: what a snapshot leaves out because somebody wants it so (bits EP_REDACTED_, what each
+ * covers: docs/privacy.md), as words and in words.
  */
 #ifndef EPITAPH_REDACT_H
 #define EPITAPH_REDACT_H
@@ -13,8 +13,7 @@
 #include "coredump/source.h"
 #include "runtime/format.h"
 
-/* "cmdline,paths" → bits; "all" is all of them. EP_E_USAGE: err names the words
- * that there are. */
+/* "cmdline,paths" → bits; "all" is all of them. EP_E_USAGE: err names the words that there are. */
 int ep_redact_parse(const char *words, uint32_t *out, struct ep_err *err);
 
 /* "cmdline,paths", as it is parsed; "" for 0. Returns `out`. */
@@ -27,8 +26,8 @@ const char *ep_redact_text(char *out, size_t size, uint32_t bits);
 /* What the snapshot's own note says was left out; 0 of all else. */
 uint32_t ep_source_redacted(const struct ep_source *source);
 
-/* What stands for the path of a module when paths were left out: by its
- * build-id, else by `number`. */
+/* What stands for the path of a module when paths were left out: by its build-id, else by
+ * `number`. */
 #define EP_REDACTED_PATH_MAX 40
 void ep_redacted_path(char out[EP_REDACTED_PATH_MAX], const uint8_t *build_id,
 		      uint32_t build_id_size, uint64_t number);

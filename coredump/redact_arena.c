@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact_arena.c: an arena, section by section. What lies in no section that
- * is known here, or behind what is known of one, is wiped: a later runtime may
- * have put text there.
+ * redact_arena.c: an arena, section by section. What lies in no section that is known here, or
+ * behind what is known of one, is wiped: a later runtime may have put text there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,24 +21,20 @@ struct arena {
 
 /* ---- where sections are ---- */
 
-/* What lies inside of the arena. False: its first page is not there, or no
- * table. */
+/* What lies inside of the arena. False: its first page is not there, or no table. */
 static bool sections_read(struct arena *arena)
 {
-	const uint8_t *bytes =
-		ep_redact_at(arena->r, arena->address, sizeof(struct ep_arena));
+	const uint8_t *bytes = ep_redact_at(arena->r, arena->address, sizeof(struct ep_arena));
 	struct ep_arena head;
 
 	arena->count = 0;
 	if (!bytes)
 		return false;
 	memcpy(&head, bytes, sizeof(head));
-	for (uint32_t i = 0; i < head.section_count && i < EP_SECTION_MAX;
-	     i++) {
+	for (uint32_t i = 0; i < head.section_count && i < EP_SECTION_MAX; i++) {
 		struct ep_section one = head.sections[i];
 
-		if (one.offset < EP_PAGE || one.offset >= arena->size ||
-		    one.offset % 64)
+		if (one.offset < EP_PAGE || one.offset >= arena->size || one.offset % 64)
 			continue;
 		if (one.size > arena->size - one.offset)
 			one.size = arena->size - one.offset;
@@ -68,8 +63,7 @@ void ep_redact_find_modules(struct ep_redaction *r)
 	for (uint32_t i = 0; i < arena.count; i++) {
 		struct ep_section *one = &arena.sections[i];
 
-		if (one->type != EP_SECTION_MODULES ||
-		    one->entry_size < sizeof(struct ep_module) ||
+		if (one->type != EP_SECTION_MODULES || one->entry_size < sizeof(struct ep_module) ||
 		    one->size < sizeof(head))
 			continue;
 		bytes = ep_redact_at(r, r->arena + one->offset, sizeof(head));
@@ -77,8 +71,7 @@ void ep_redact_find_modules(struct ep_redaction *r)
 			return;
 		memcpy(&head, bytes, sizeof(head));
 		r->modules = *one;
-		r->module_count =
-			head.count < head.capacity ? head.count : head.capacity;
+		r->module_count = head.count < head.capacity ? head.count : head.capacity;
 		return;
 	}
 }
@@ -88,8 +81,7 @@ void ep_redact_find_modules(struct ep_redaction *r)
 #define STRINGS 8
 
 /* Those that stay, in the order of `out`; the others get length 0. */
-static void choose_strings(const struct ep_redaction *r,
-			   struct ep_process *process,
+static void choose_strings(const struct ep_redaction *r, struct ep_process *process,
 			   struct ep_string *out[STRINGS])
 {
 	struct {
@@ -118,8 +110,7 @@ static void redact_process(struct arena *arena, const struct ep_section *at)
 {
 	enum { MOST = 65536 };
 	uint64_t size = at->size < MOST ? at->size : MOST;
-	uint8_t *bytes =
-		ep_redact_at(arena->r, arena->address + at->offset, size);
+	uint8_t *bytes = ep_redact_at(arena->r, arena->address + at->offset, size);
 	struct ep_string *strings[STRINGS];
 	struct ep_process process;
 	uint32_t used = sizeof(process);
@@ -135,8 +126,7 @@ static void redact_process(struct arena *arena, const struct ep_section *at)
 	for (unsigned i = 0; i < STRINGS; i++) {
 		struct ep_string *one = strings[i];
 
-		if (one->length == 0 || one->offset > size ||
-		    one->length > size - one->offset ||
+		if (one->length == 0 || one->offset > size || one->length > size - one->offset ||
 		    one->length > size - used) {
 			*one = (struct ep_string){0, 0};
 			continue;
@@ -161,10 +151,8 @@ static void redact_threads(struct arena *arena, const struct ep_section *at)
 
 	if (at->entry_size < sizeof(struct ep_thread))
 		return;
-	for (uint64_t one = at->offset; end - one >= at->entry_size;
-	     one += at->entry_size) {
-		uint8_t *bytes = ep_redact_at(
-			arena->r, arena->address + one + name, size);
+	for (uint64_t one = at->offset; end - one >= at->entry_size; one += at->entry_size) {
+		uint8_t *bytes = ep_redact_at(arena->r, arena->address + one + name, size);
 
 		if (bytes && ep_redact_hides_name(arena->r, bytes, size))
 			memset(bytes, 0, size);
@@ -177,13 +165,10 @@ static void redact_watchdogs(struct arena *arena, const struct ep_section *at)
 	const uint64_t size = sizeof(((struct ep_watchdog *)NULL)->name);
 	uint64_t end = at->offset + at->size;
 
-	if (!(arena->r->words & EP_REDACTED_NOTES) ||
-	    at->entry_size < sizeof(struct ep_watchdog))
+	if (!(arena->r->words & EP_REDACTED_NOTES) || at->entry_size < sizeof(struct ep_watchdog))
 		return;
-	for (uint64_t one = at->offset; end - one >= at->entry_size;
-	     one += at->entry_size) {
-		uint8_t *bytes = ep_redact_at(
-			arena->r, arena->address + one + name, size);
+	for (uint64_t one = at->offset; end - one >= at->entry_size; one += at->entry_size) {
+		uint8_t *bytes = ep_redact_at(arena->r, arena->address + one + name, size);
 
 		/* One byte stays NUL. */
 		if (bytes)
@@ -198,22 +183,20 @@ static void redact_modules(struct arena *arena, const struct ep_section *at)
 {
 	uint64_t entry = at->offset + sizeof(struct ep_modules);
 	uint64_t end = at->offset + at->size;
-	uint8_t *bytes = ep_redact_at(arena->r, arena->address + at->offset,
-				      sizeof(struct ep_modules));
+	uint8_t *bytes =
+		ep_redact_at(arena->r, arena->address + at->offset, sizeof(struct ep_modules));
 	struct ep_modules head;
 
 	if (!(arena->r->words & EP_REDACTED_PATHS))
 		return;
-	if (!bytes || at->entry_size < sizeof(struct ep_module) ||
-	    at->size < sizeof(head)) {
+	if (!bytes || at->entry_size < sizeof(struct ep_module) || at->size < sizeof(head)) {
 		wipe(arena, at->offset, at->size);
 		return;
 	}
 	memcpy(&head, bytes, sizeof(head));
 	for (uint64_t i = 0; i < head.capacity && end - entry >= at->entry_size;
 	     i++, entry += at->entry_size)
-		wipe(arena, entry + offsetof(struct ep_module, path),
-		     sizeof(struct ep_string));
+		wipe(arena, entry + offsetof(struct ep_module, path), sizeof(struct ep_string));
 	wipe(arena, entry, end - entry);
 }
 
@@ -231,15 +214,14 @@ static void redact_arguments(struct arena *arena, uint64_t section,
 	low = low > all->start ? low : all->start;
 	high = high < all->end ? high : all->end;
 	if (low < high)
-		wipe(arena, section + taken->offset + (low - taken->address),
-		     high - low);
+		wipe(arena, section + taken->offset + (low - taken->address), high - low);
 }
 
 static void redact_stack(struct arena *arena, uint64_t section, uint64_t offset)
 {
 	enum { ORIG_RAX = 15, RIP = 16, RSP = 19 }; /* <sys/reg.h> */
-	uint8_t *bytes = ep_redact_at(arena->r, arena->address + offset,
-				      sizeof(struct ep_stack_taken));
+	uint8_t *bytes =
+		ep_redact_at(arena->r, arena->address + offset, sizeof(struct ep_stack_taken));
 	struct ep_stack_taken taken;
 
 	if (!bytes)
@@ -249,8 +231,8 @@ static void redact_stack(struct arena *arena, uint64_t section, uint64_t offset)
 	if (arena->r->words & EP_REDACTED_STACKS)
 		taken.size = 0;
 	for (unsigned i = 0; i < 27; i++)
-		if (arena->r->words & EP_REDACTED_REGISTERS && i != RIP &&
-		    i != RSP && i != ORIG_RAX)
+		if (arena->r->words & EP_REDACTED_REGISTERS && i != RIP && i != RSP &&
+		    i != ORIG_RAX)
 			taken.registers[i] = 0;
 	memcpy(bytes, &taken, sizeof(taken));
 }
@@ -259,8 +241,8 @@ static void redact_stacks(struct arena *arena, const struct ep_section *at)
 {
 	uint64_t entry = at->offset + sizeof(struct ep_stacks);
 	uint64_t end = at->offset + at->size;
-	uint8_t *bytes = ep_redact_at(arena->r, arena->address + at->offset,
-				      sizeof(struct ep_stacks));
+	uint8_t *bytes =
+		ep_redact_at(arena->r, arena->address + at->offset, sizeof(struct ep_stacks));
 	struct ep_stacks head;
 
 	if (!bytes || at->size < sizeof(head)) {
@@ -268,8 +250,7 @@ static void redact_stacks(struct arena *arena, const struct ep_section *at)
 		return;
 	}
 	memcpy(&head, bytes, sizeof(head));
-	for (uint32_t i = 0;
-	     i < head.capacity && end - entry >= sizeof(struct ep_stack_taken);
+	for (uint32_t i = 0; i < head.capacity && end - entry >= sizeof(struct ep_stack_taken);
 	     i++, entry += sizeof(struct ep_stack_taken))
 		redact_stack(arena, at->offset, entry);
 	if (arena->r->words & EP_REDACTED_STACKS)
@@ -284,14 +265,11 @@ static void redact_rings(struct arena *arena, const struct ep_section *at)
 
 	if (!(arena->r->words & EP_REDACTED_NOTES))
 		return;
-	for (uint64_t one = at->offset; end - one >= EP_BLOCK_SIZE;
-	     one += EP_BLOCK_SIZE) {
-		uint8_t *bytes = ep_redact_at(arena->r, arena->address + one,
-					      EP_BLOCK_SIZE);
+	for (uint64_t one = at->offset; end - one >= EP_BLOCK_SIZE; one += EP_BLOCK_SIZE) {
+		uint8_t *bytes = ep_redact_at(arena->r, arena->address + one, EP_BLOCK_SIZE);
 
 		if (bytes)
-			ep_redact_block(arena->r, (struct ep_block *)bytes,
-					one);
+			ep_redact_block(arena->r, (struct ep_block *)bytes, one);
 	}
 }
 
@@ -314,8 +292,7 @@ static void redact_section(struct arena *arena, const struct ep_section *at)
 		break;
 	case EP_SECTION_SCHED:
 		if (arena->r->words & NAMES)
-			ep_redact_sched(arena->r, arena->address + at->offset,
-					at->size);
+			ep_redact_sched(arena->r, arena->address + at->offset, at->size);
 		break;
 	case EP_SECTION_WATCHDOGS:
 		redact_watchdogs(arena, at);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact_marks.c: what a program said in its rings. The marks stay, with their
- * times and places: of a note its format's address, of a span a name that
- * stands for the one that it had.
+ * redact_marks.c: what a program said in its rings. The marks stay, with their times and places: of
+ * a note its format's address, of a span a name that stands for the one that it had.
  */
 #include <string.h>
 
@@ -33,15 +32,12 @@ static void sip_round(uint64_t v[4])
 	v[2] = rotated(v[2], 32);
 }
 
-/* SipHash-2-4 (Aumasson and Bernstein, 2012): who does not have the key cannot
- * try names. */
-static uint64_t sip_hash(const uint64_t key[2], const uint8_t *bytes,
-			 size_t size)
+/* SipHash-2-4 (Aumasson and Bernstein, 2012): who does not have the key cannot try names. */
+static uint64_t sip_hash(const uint64_t key[2], const uint8_t *bytes, size_t size)
 {
-	uint64_t v[4] = {key[0] ^ UINT64_C(0x736f6d6570736575),
-			 key[1] ^ UINT64_C(0x646f72616e646f6d),
-			 key[0] ^ UINT64_C(0x6c7967656e657261),
-			 key[1] ^ UINT64_C(0x7465646279746573)};
+	uint64_t v[4] = {
+		key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
+		key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)};
 
 	for (size_t at = 0; at <= size; at += 8) {
 		uint64_t word = 0;
@@ -68,8 +64,7 @@ void ep_redact_token(const struct ep_redaction *r, uint8_t *name, size_t size)
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "abcdefghijklmnopqrstuvwxyz0123456789-_";
 	size_t length = strnlen((const char *)name, size);
-	uint64_t hash =
-		sip_hash(r->key, name, length < COUNTED ? length : COUNTED);
+	uint64_t hash = sip_hash(r->key, name, length < COUNTED ? length : COUNTED);
 	size_t room = size < 8 ? size : 8;
 
 	if (length == 0)
@@ -84,8 +79,7 @@ void ep_redact_token(const struct ep_redaction *r, uint8_t *name, size_t size)
 
 static bool is_escape(uint64_t word, unsigned type)
 {
-	return (word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT &&
-	       word % EP_ESCAPE_TYPES == type;
+	return (word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT && word % EP_ESCAPE_TYPES == type;
 }
 
 static void set(uint64_t *word, uint32_t payload)
@@ -93,40 +87,34 @@ static void set(uint64_t *word, uint32_t payload)
 	*word = ep_escape_make(EP_ESCAPE_DATA, payload);
 }
 
-static void stand_for(const struct ep_redaction *r, uint64_t *words,
-		      unsigned count)
+static void stand_for(const struct ep_redaction *r, uint64_t *words, unsigned count)
 {
 	uint8_t text[TEXT_MAX] = {0};
 
 	for (unsigned i = 0; i < count; i++)
 		for (unsigned k = 0; k < DATA_BYTES; k++)
-			text[DATA_BYTES * i + k] =
-				(uint8_t)(ep_escape_payload(words[i]) >> 8 * k);
+			text[DATA_BYTES * i + k] = (uint8_t)(ep_escape_payload(words[i]) >> 8 * k);
 	ep_redact_token(r, text, DATA_BYTES * count);
 	for (unsigned i = 0; i < count; i++)
-		set(&words[i],
-		    (uint32_t)text[DATA_BYTES * i] |
-			    (uint32_t)text[DATA_BYTES * i + 1] << 8 |
-			    (uint32_t)text[DATA_BYTES * i + 2] << 16);
+		set(&words[i], (uint32_t)text[DATA_BYTES * i] |
+				       (uint32_t)text[DATA_BYTES * i + 1] << 8 |
+				       (uint32_t)text[DATA_BYTES * i + 2] << 16);
 }
 
 /* The `count` data words of a mark that are there. */
-static void redact_data(const struct ep_redaction *r, unsigned kind,
-			uint64_t *words, unsigned count)
+static void redact_data(const struct ep_redaction *r, unsigned kind, uint64_t *words,
+			unsigned count)
 {
-	unsigned values =
-		kind == EP_MARK_WATCHDOG || kind == EP_MARK_NOTE ? 4 : 2;
+	unsigned values = kind == EP_MARK_WATCHDOG || kind == EP_MARK_NOTE ? 4 : 2;
 
 	/* What is thrown is a type of the program's, as its functions are. */
-	if ((kind >= EP_MARK_THROW && kind <= EP_MARK_FRESH) ||
-	    kind == EP_MARK_PARENT)
+	if ((kind >= EP_MARK_THROW && kind <= EP_MARK_FRESH) || kind == EP_MARK_PARENT)
 		return;
-	if (kind != EP_MARK_NOTE && kind != EP_MARK_SPAN_BEGIN &&
-	    kind != EP_MARK_SPAN_END && kind != EP_MARK_WATCHDOG)
+	if (kind != EP_MARK_NOTE && kind != EP_MARK_SPAN_BEGIN && kind != EP_MARK_SPAN_END &&
+	    kind != EP_MARK_WATCHDOG)
 		values = 0;
 	/* More arguments of the note before. */
-	if (kind == EP_MARK_NOTE && count >= 2 &&
-	    ep_escape_payload(words[0]) == 0 &&
+	if (kind == EP_MARK_NOTE && count >= 2 && ep_escape_payload(words[0]) == 0 &&
 	    ep_escape_payload(words[1]) == 0)
 		values = 2;
 	if (count <= values)
@@ -138,8 +126,7 @@ static void redact_data(const struct ep_redaction *r, unsigned kind,
 		return;
 	}
 	for (unsigned i = 0; i < count; i++)
-		set(&words[i],
-		    kind == EP_MARK_NOTE && i == 0 ? EP_NOTE_MORE : 0);
+		set(&words[i], kind == EP_MARK_NOTE && i == 0 ? EP_NOTE_MORE : 0);
 }
 
 static void redact_records(const struct ep_redaction *r, uint64_t *records)
@@ -152,8 +139,7 @@ static void redact_records(const struct ep_redaction *r, uint64_t *records)
 		if (is_escape(*at, EP_ESCAPE_DATA)) {
 			set(at, 0); /* of no mark */
 		} else if (is_escape(*at, EP_ESCAPE_MARK)) {
-			while (count < (payload >> 5 & EP_MARK_DATA_MAX) &&
-			       at + 1 + count < end &&
+			while (count < (payload >> 5 & EP_MARK_DATA_MAX) && at + 1 + count < end &&
 			       is_escape(at[1 + count], EP_ESCAPE_DATA))
 				count++;
 			redact_data(r, payload % EP_MARKS, at + 1, count);
@@ -164,13 +150,12 @@ static void redact_records(const struct ep_redaction *r, uint64_t *records)
 
 /* ---- blocks ---- */
 
-/* Of a block whose check word fails: could this be the header of one that was
- * being entered, or of an earlier generation? */
+/* Of a block whose check word fails: could this be the header of one that was being entered, or of
+ * an earlier generation? */
 static bool may_be_header(const struct ep_block *block)
 {
-	return block->reserved == 0 && block->owner != 0 &&
-	       block->owner < (1u << 20) && block->every <= 64 &&
-	       block->sequence < (UINT64_C(1) << 40) &&
+	return block->reserved == 0 && block->owner != 0 && block->owner < (1u << 20) &&
+	       block->every <= 64 && block->sequence < (UINT64_C(1) << 40) &&
 	       block->tsc < (UINT64_C(1) << 62);
 }
 
@@ -184,11 +169,9 @@ static bool is_zero(const struct ep_block *block)
 	return true;
 }
 
-void ep_redact_block(struct ep_redaction *r, struct ep_block *block,
-		     uint64_t offset)
+void ep_redact_block(struct ep_redaction *r, struct ep_block *block, uint64_t offset)
 {
-	if (block->check &&
-	    block->check == ep_block_check(block, offset, r->identity)) {
+	if (block->check && block->check == ep_block_check(block, offset, r->identity)) {
 		if (r->words & EP_REDACTED_NOTES)
 			redact_records(r, block->records);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact_notes.c: the core's notes. Those of kinds that are not known here are
- * left out: nobody can say what they hold.
+ * redact_notes.c: the core's notes. Those of kinds that are not known here are left out: nobody can
+ * say what they hold.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -13,15 +13,15 @@
 #include "coredump/source_impl.h"
 
 /* A copy of the note's bytes, or `size` new ones, for it to have. */
-static uint8_t *remake(struct ep_redaction *r, struct ep_elfcore_note *note,
-		       size_t size, struct ep_err *err)
+static uint8_t *remake(struct ep_redaction *r, struct ep_elfcore_note *note, size_t size,
+		       struct ep_err *err)
 {
 	struct ep_extraction *x = r->x;
 	uint8_t *bytes = calloc(1, size + 1);
 	bool same = size == note->size;
 
-	if (!bytes || !ep_list_grow(&x->remade, x->remade_count,
-				    &x->remade_capacity, sizeof(*x->remade))) {
+	if (!bytes ||
+	    !ep_list_grow(&x->remade, x->remade_count, &x->remade_capacity, sizeof(*x->remade))) {
 		free(bytes);
 		ep_err_set(err, EP_E_MEMORY, 0, "out of memory");
 		return NULL;
@@ -36,8 +36,7 @@ static uint8_t *remake(struct ep_redaction *r, struct ep_elfcore_note *note,
 
 /* ---- the process ---- */
 
-static int redact_process(struct ep_redaction *r, struct ep_elfcore_note *note,
-			  struct ep_err *err)
+static int redact_process(struct ep_redaction *r, struct ep_elfcore_note *note, struct ep_err *err)
 {
 	uint8_t *bytes = remake(r, note, note->size, err);
 	struct elf_prpsinfo info;
@@ -49,8 +48,7 @@ static int redact_process(struct ep_redaction *r, struct ep_elfcore_note *note,
 		return EP_OK;
 	}
 	memcpy(&info, bytes, sizeof(info));
-	if (r->words &
-	    (EP_REDACTED_CMDLINE | EP_REDACTED_PATHS | EP_REDACTED_NOTES))
+	if (r->words & (EP_REDACTED_CMDLINE | EP_REDACTED_PATHS | EP_REDACTED_NOTES))
 		memset(info.pr_fname, 0, sizeof(info.pr_fname));
 	if (r->words & EP_REDACTED_CMDLINE)
 		memset(info.pr_psargs, 0, sizeof(info.pr_psargs));
@@ -60,8 +58,7 @@ static int redact_process(struct ep_redaction *r, struct ep_elfcore_note *note,
 
 /* ---- registers ---- */
 
-/* Kept: where it is, and what the processor and the kernel set by themselves.
- */
+/* Kept: where it is, and what the processor and the kernel set by themselves. */
 static void redact_registers(uint8_t *bytes)
 {
 	struct user_regs_struct all, kept = {0};
@@ -94,8 +91,7 @@ static void redact_floating(uint8_t *bytes, const struct ep_elfcore_note *note)
 		memcpy(bytes + XCR0_AT, &parts, sizeof(parts));
 }
 
-static int redact_thread(struct ep_redaction *r, struct ep_elfcore_note *note,
-			 struct ep_err *err)
+static int redact_thread(struct ep_redaction *r, struct ep_elfcore_note *note, struct ep_err *err)
 {
 	size_t at = offsetof(struct elf_prstatus, pr_reg);
 	uint8_t *bytes;
@@ -113,8 +109,7 @@ static int redact_thread(struct ep_redaction *r, struct ep_elfcore_note *note,
 /* ---- files ---- */
 
 /* The build-id of what the load map has at `start`; its size, 0: none. */
-static uint32_t build_id_at(struct ep_redaction *r, uint64_t start,
-			    uint8_t out[EP_BUILD_ID_MAX])
+static uint32_t build_id_at(struct ep_redaction *r, uint64_t start, uint8_t out[EP_BUILD_ID_MAX])
 {
 	const struct ep_section *section = &r->modules;
 	const uint64_t size = section->entry_size;
@@ -122,17 +117,15 @@ static uint32_t build_id_at(struct ep_redaction *r, uint64_t start,
 	const uint64_t end = r->arena + section->offset + section->size;
 
 	for (uint32_t i = 0; i < r->module_count && end - at >= size; i++) {
-		const uint8_t *bytes =
-			ep_redact_at(r, at, sizeof(struct ep_module));
+		const uint8_t *bytes = ep_redact_at(r, at, sizeof(struct ep_module));
 		struct ep_module module;
 
 		at += size;
 		if (!bytes)
 			continue;
 		memcpy(&module, bytes, sizeof(module));
-		if (module.state != EP_MODULE_VALID || module.unload_tsc ||
-		    start < module.start || start >= module.end ||
-		    module.build_id_size > EP_BUILD_ID_MAX)
+		if (module.state != EP_MODULE_VALID || module.unload_tsc || start < module.start ||
+		    start >= module.end || module.build_id_size > EP_BUILD_ID_MAX)
 			continue;
 		memcpy(out, module.build_id, module.build_id_size);
 		return module.build_id_size;
@@ -156,14 +149,12 @@ static void name_files(struct ep_redaction *r, struct ep_mapping *list,
 			list[i].path = list[i - 1].path;
 			continue;
 		}
-		ep_redacted_path(names[i], id, build_id_at(r, one->start, id),
-				 ++number);
+		ep_redacted_path(names[i], id, build_id_at(r, one->start, id), ++number);
 		list[i].path = names[i];
 	}
 }
 
-static int redact_files(struct ep_redaction *r, struct ep_elfcore_note *note,
-			struct ep_err *err)
+static int redact_files(struct ep_redaction *r, struct ep_elfcore_note *note, struct ep_err *err)
 {
 	const struct ep_source *source = r->x->source;
 	size_t count = source->mapping_count + 1;
@@ -177,8 +168,7 @@ static int redact_files(struct ep_redaction *r, struct ep_elfcore_note *note,
 	names = calloc(count, sizeof(*names));
 	if (list && names) {
 		name_files(r, list, names);
-		bytes = remake(r, note, ep_extract_files_size(source, list),
-			       err);
+		bytes = remake(r, note, ep_extract_files_size(source, list), err);
 	} else {
 		ep_err_set(err, EP_E_MEMORY, 0, "out of memory");
 	}
@@ -200,25 +190,20 @@ static enum fate fate_of(const struct ep_elfcore_note *note)
 		uint32_t type;
 		enum fate fate;
 	} known[] = {
-		{"CORE", NT_PRSTATUS, THREAD},
-		{"CORE", NT_PRPSINFO, PROCESS},
-		{"CORE", NT_FILE, FILES},
-		{"CORE", NT_FPREGSET, FLOATING},
-		{"LINUX", NT_X86_XSTATE, FLOATING},
-		{"CORE", NT_AUXV, KEPT},
-		{"CORE", NT_SIGINFO, KEPT},
-		{"LINUX", NT_386_TLS, KEPT},
+		{"CORE", NT_PRSTATUS, THREAD},      {"CORE", NT_PRPSINFO, PROCESS},
+		{"CORE", NT_FILE, FILES},           {"CORE", NT_FPREGSET, FLOATING},
+		{"LINUX", NT_X86_XSTATE, FLOATING}, {"CORE", NT_AUXV, KEPT},
+		{"CORE", NT_SIGINFO, KEPT},         {"LINUX", NT_386_TLS, KEPT},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (known[i].type == note->type &&
-		    strcmp(known[i].name, note->name) == 0)
+		if (known[i].type == note->type && strcmp(known[i].name, note->name) == 0)
 			return known[i].fate;
 	return DROPPED;
 }
 
-static int redact_one(struct ep_redaction *r, struct ep_elfcore_note *note,
-		      enum fate fate, struct ep_err *err)
+static int redact_one(struct ep_redaction *r, struct ep_elfcore_note *note, enum fate fate,
+		      struct ep_err *err)
 {
 	uint8_t *bytes;
 

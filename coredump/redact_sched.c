@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact_sched.c: names of threads in scheduling events, the program's and
- * those of others on its CPUs. All of them go: who is who stands in the table
- * of threads. Layouts as in decoder/ftrace_pages.c and perf_records.c.
+ * redact_sched.c: names of threads in scheduling events, the program's and those of others on its
+ * CPUs. All of them go: who is who stands in the table of threads. Layouts as in
+ * decoder/ftrace_pages.c and perf_records.c.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "coredump/redact_impl.h"
 
 #define TEXTS_MAX    256u
-#define COMMON       8u /* bytes that each event begins with: type, flags, pid */
+#define COMMON       8u  /* bytes that each event begins with: type, flags, pid */
 #define ENDING       24u /* sample_id_all with TID, TIME and CPU */
 #define PAGE_HEAD    16u
 #define COMMIT_MASK  0x0fffffffu
@@ -40,11 +40,10 @@ static void take_line(struct section *section, const char *line, unsigned id)
 {
 	unsigned size, offset, bytes;
 
-	if (sscanf(line, " field:char %*[a-z_][%u]; offset:%u; size:%u;", &size,
-		   &offset, &bytes) == 3 &&
+	if (sscanf(line, " field:char %*[a-z_][%u]; offset:%u; size:%u;", &size, &offset, &bytes) ==
+		    3 &&
 	    section->field_count < CHAR_FIELDS)
-		section->fields[section->field_count++] =
-			(struct field){id, offset, bytes};
+		section->fields[section->field_count++] = (struct field){id, offset, bytes};
 }
 
 /* A copy of one event's format file. */
@@ -61,8 +60,7 @@ static void take_format(struct section *section, char *text)
 			take_line(section, line, id);
 	}
 	/* With no room left, no event of it is let through. */
-	if (known && section->id_count < TEXTS_MAX &&
-	    section->field_count < CHAR_FIELDS)
+	if (known && section->id_count < TEXTS_MAX && section->field_count < CHAR_FIELDS)
 		section->ids[section->id_count++] = id;
 }
 
@@ -74,8 +72,7 @@ static void take_formats(struct section *section, const struct ep_sched *head)
 
 	if (head->formats_offset < section->size &&
 	    head->formats_used <= section->size - head->formats_offset)
-		bytes = ep_redact_at(section->r,
-				     section->address + head->formats_offset,
+		bytes = ep_redact_at(section->r, section->address + head->formats_offset,
 				     head->formats_used);
 	if (!bytes)
 		return;
@@ -94,8 +91,7 @@ static void take_formats(struct section *section, const struct ep_sched *head)
 
 /* ---- data of the kernel's ---- */
 
-static void redact_event(const struct section *section, uint8_t *event,
-			 size_t size)
+static void redact_event(const struct section *section, uint8_t *event, size_t size)
 {
 	uint16_t id;
 	bool known = false;
@@ -112,8 +108,7 @@ static void redact_event(const struct section *section, uint8_t *event,
 	for (unsigned i = 0; i < section->field_count; i++) {
 		const struct field *field = &section->fields[i];
 
-		if (field->id == id && field->offset <= size &&
-		    field->size <= size - field->offset)
+		if (field->id == id && field->offset <= size && field->size <= size - field->offset)
 			memset(event + field->offset, 0, field->size);
 	}
 }
@@ -138,8 +133,7 @@ static size_t entry_size(const uint8_t *at, size_t left, size_t *head)
 	return 8;
 }
 
-static void redact_page(const struct section *section, uint8_t *data,
-			size_t size)
+static void redact_page(const struct section *section, uint8_t *data, size_t size)
 {
 	uint64_t commit = 0;
 	uint8_t *at = data + PAGE_HEAD, *end;
@@ -176,8 +170,7 @@ static void redact_perf(uint8_t *data, size_t size)
 		size_t rest;
 
 		memcpy(&header, data + at, sizeof(header));
-		if (header.size < sizeof(header) + ENDING ||
-		    header.size > size - at)
+		if (header.size < sizeof(header) + ENDING || header.size > size - at)
 			break;
 		rest = header.size - sizeof(header) - ENDING;
 		if (header.type == PERF_RECORD_COMM && rest > 8)
@@ -190,8 +183,7 @@ static void redact_perf(uint8_t *data, size_t size)
 /* ---- chunks ---- */
 
 /* Those that are whole, and nothing of what lies behind them. */
-static void redact_segment(struct section *section, uint64_t offset,
-			   uint8_t *bytes, uint64_t size)
+static void redact_segment(struct section *section, uint64_t offset, uint8_t *bytes, uint64_t size)
 {
 	uint64_t at = 0;
 
@@ -200,16 +192,13 @@ static void redact_segment(struct section *section, uint64_t offset,
 		uint64_t data = ((uint64_t)chunk->size + 7) & ~UINT64_C(7);
 
 		if (!chunk->check || data > size - at - sizeof(*chunk) ||
-		    chunk->check != ep_sched_check(chunk, offset + at,
-						   section->r->identity))
+		    chunk->check != ep_sched_check(chunk, offset + at, section->r->identity))
 			break;
 		if (chunk->source == EP_SCHED_PERF)
 			redact_perf((uint8_t *)(chunk + 1), chunk->size);
 		else
-			redact_page(section, (uint8_t *)(chunk + 1),
-				    chunk->size);
-		chunk->check = ep_sched_check(chunk, offset + at,
-					      section->r->identity);
+			redact_page(section, (uint8_t *)(chunk + 1), chunk->size);
+		chunk->check = ep_sched_check(chunk, offset + at, section->r->identity);
 		at += sizeof(*chunk) + data;
 	}
 	memset(bytes + at, 0, size - at);

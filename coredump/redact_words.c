@@ -26,8 +26,7 @@ static uint32_t bit_of(const char *word, size_t length)
 	if (length == 3 && strncmp(word, "all", 3) == 0)
 		return EP_REDACTED_ALL;
 	for (size_t i = 0; i < WORDS; i++)
-		if (strlen(words[i].word) == length &&
-		    strncmp(word, words[i].word, length) == 0)
+		if (strlen(words[i].word) == length && strncmp(word, words[i].word, length) == 0)
 			return words[i].bit;
 	return 0;
 }
@@ -62,8 +61,7 @@ const char *ep_redact_words(char *out, size_t size, uint32_t bits)
 	out[0] = '\0';
 	for (size_t i = 0; i < WORDS && used < size; i++)
 		if (bits & words[i].bit)
-			used += (size_t)snprintf(out + used, size - used,
-						 "%s%s", used ? "," : "",
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "," : "",
 						 words[i].word);
 	return out;
 }
@@ -75,13 +73,11 @@ const char *ep_redact_text(char *out, size_t size, uint32_t bits)
 	bits &= EP_REDACTED_ALL;
 	out[0] = '\0';
 	for (size_t i = 0; i < WORDS && used < size; i++) {
-		const char *before = !used            ? ""
-				     : bits >> i == 1 ? " and "
-						      : ", ";
+		const char *before = !used ? "" : bits >> i == 1 ? " and " : ", ";
 
 		if (bits & words[i].bit)
-			used += (size_t)snprintf(out + used, size - used,
-						 "%s%s", before, words[i].text);
+			used += (size_t)snprintf(out + used, size - used, "%s%s", before,
+						 words[i].text);
 	}
 	return out;
 }
@@ -91,8 +87,7 @@ uint32_t ep_source_redacted(const struct ep_source *source)
 	struct ep_snapshot_note head;
 	size_t next = 0;
 
-	return ep_source_snapshot_note(source, &next, &head) ? head.redacted
-							     : 0;
+	return ep_source_snapshot_note(source, &next, &head) ? head.redacted : 0;
 }
 
 void ep_redacted_path(char out[EP_REDACTED_PATH_MAX], const uint8_t *build_id,
@@ -101,8 +96,7 @@ void ep_redacted_path(char out[EP_REDACTED_PATH_MAX], const uint8_t *build_id,
 	size_t used;
 
 	if (build_id_size < 8) {
-		snprintf(out, EP_REDACTED_PATH_MAX, "left-out:%" PRIx64,
-			 number);
+		snprintf(out, EP_REDACTED_PATH_MAX, "left-out:%" PRIx64, number);
 		return;
 	}
 	used = (size_t)snprintf(out, EP_REDACTED_PATH_MAX, "build-id:");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * regularfile.c: see regularfile.h. A descriptor of O_PATH opens nothing;
- * /proc/self/fd is the way from it to the same file, whatever became of its
- * name meanwhile.
+ * regularfile.c: see regularfile.h. A descriptor of O_PATH opens nothing; /proc/self/fd is the way
+ * from it to the same file, whatever became of its name meanwhile.
  */
 #include "coredump/regularfile.h"
 
@@ -26,17 +25,15 @@
 
 enum allowed { FILES, FILES_AND_CGROUPS };
 
-/* File systems whose regular files are the kernel's doors, and automounts that
- * nobody has mounted yet. */
+/* File systems whose regular files are the kernel's doors, and automounts that nobody has mounted
+ * yet. */
 static bool is_of_kernel(int handle, enum allowed allowed)
 {
 	static const uint32_t kinds[] = {
-		PROC_SUPER_MAGIC,   SYSFS_MAGIC,          DEBUGFS_MAGIC,
-		TRACEFS_MAGIC,      SECURITYFS_MAGIC,     BPF_FS_MAGIC,
-		DEVPTS_SUPER_MAGIC, EFIVARFS_MAGIC,       PSTOREFS_MAGIC,
-		NSFS_MAGIC,         BINFMTFS_MAGIC,       SELINUX_MAGIC,
-		SMACK_MAGIC,        RDTGROUP_SUPER_MAGIC, AUTOFS_SUPER_MAGIC,
-		CONFIGFS,
+		PROC_SUPER_MAGIC, SYSFS_MAGIC,          DEBUGFS_MAGIC,      TRACEFS_MAGIC,
+		SECURITYFS_MAGIC, BPF_FS_MAGIC,         DEVPTS_SUPER_MAGIC, EFIVARFS_MAGIC,
+		PSTOREFS_MAGIC,   NSFS_MAGIC,           BINFMTFS_MAGIC,     SELINUX_MAGIC,
+		SMACK_MAGIC,      RDTGROUP_SUPER_MAGIC, AUTOFS_SUPER_MAGIC, CONFIGFS,
 	};
 	struct statfs fs;
 
@@ -59,8 +56,7 @@ static int open_regular(int handle, enum allowed allowed)
 
 	if (handle < 0)
 		return -1;
-	if (fstat(handle, &st) == 0 && S_ISREG(st.st_mode) &&
-	    !is_of_kernel(handle, allowed)) {
+	if (fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && !is_of_kernel(handle, allowed)) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
 		fd = open(self, READ);
 		/* Without /proc there is no way that is safe. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* relay.c: see relay.h. A byte is in memory before anybody learns of it, and
- * room for it before it is taken from the stream: so none is lost. */
+/* relay.c: see relay.h. A byte is in memory before anybody learns of it, and room for it before it
+ * is taken from the stream: so none is lost. */
 #include "coredump/relay.h"
 
 #include <errno.h>
@@ -126,11 +126,9 @@ static bool step(struct ep_relay *relay, bool ahead, uint64_t until)
 	uint64_t have = stored(relay);
 	bool more = !relay->ended && have < relay->most;
 	struct pollfd wait[2] = {
-		{.fd = more && (ahead || relay->fed == have) ? relay->stream
-							     : -1,
+		{.fd = more && (ahead || relay->fed == have) ? relay->stream : -1,
 		 .events = POLLIN},
-		{.fd = relay->feed[1],
-		 .events = relay->fed < have ? POLLOUT : 0},
+		{.fd = relay->feed[1], .events = relay->fed < have ? POLLOUT : 0},
 	};
 	int left = milliseconds(until);
 
@@ -194,8 +192,7 @@ static int write_sparse(int out, const uint8_t *bytes, size_t size)
 
 static int put(int out, bool sparse, const uint8_t *bytes, size_t size)
 {
-	return sparse ? write_sparse(out, bytes, size)
-		      : write_all(out, bytes, size);
+	return sparse ? write_sparse(out, bytes, size) : write_all(out, bytes, size);
 }
 
 /* Waits until there is more than `sent` in memory. False: there will not be. */
@@ -214,8 +211,8 @@ static bool stored_beyond(struct ep_relay *relay, uint64_t sent)
 	return true;
 }
 
-static int stored_forward(struct ep_relay *relay, int out, bool sparse,
-			  uint8_t *buffer, uint64_t *bytes)
+static int stored_forward(struct ep_relay *relay, int out, bool sparse, uint8_t *buffer,
+			  uint64_t *bytes)
 {
 	while (stored_beyond(relay, *bytes)) {
 		ssize_t n = pread(relay->memory, buffer, CHUNK, (off_t)*bytes);
@@ -229,17 +226,15 @@ static int stored_forward(struct ep_relay *relay, int out, bool sparse,
 	return 0;
 }
 
-/* Pages that are in a pipe already need no copying. False: this cannot be done
- * here, and nothing was. */
-static bool splice_rest(struct ep_relay *relay, int out, uint64_t *bytes,
-			int *rc)
+/* Pages that are in a pipe already need no copying. False: this cannot be done here, and nothing
+ * was. */
+static bool splice_rest(struct ep_relay *relay, int out, uint64_t *bytes, int *rc)
 {
 	ssize_t n;
 
 	*rc = 0;
 	do {
-		n = splice(relay->stream, NULL, out, NULL, CHUNK,
-			   SPLICE_F_MOVE);
+		n = splice(relay->stream, NULL, out, NULL, CHUNK, SPLICE_F_MOVE);
 		if (n > 0)
 			*bytes += (uint64_t)n;
 		if (n < 0 && errno == EINVAL)
@@ -250,8 +245,8 @@ static bool splice_rest(struct ep_relay *relay, int out, uint64_t *bytes,
 	return true;
 }
 
-static int rest_forward(struct ep_relay *relay, int out, bool sparse,
-			uint8_t *buffer, uint64_t *bytes)
+static int rest_forward(struct ep_relay *relay, int out, bool sparse, uint8_t *buffer,
+			uint64_t *bytes)
 {
 	for (;;) {
 		size_t got = 0;
@@ -271,13 +266,11 @@ static int rest_forward(struct ep_relay *relay, int out, bool sparse,
 	}
 }
 
-int ep_relay_forward(struct ep_relay *relay, int out, uint64_t *bytes,
-		     struct ep_err *err)
+int ep_relay_forward(struct ep_relay *relay, int out, uint64_t *bytes, struct ep_err *err)
 {
 	bool sparse = lseek(out, 0, SEEK_CUR) >= 0;
 	uint8_t *buffer = malloc(CHUNK);
-	int rc =
-		buffer ? stored_forward(relay, out, sparse, buffer, bytes) : -1;
+	int rc = buffer ? stored_forward(relay, out, sparse, buffer, bytes) : -1;
 
 	if (rc == 0 && (sparse || !splice_rest(relay, out, bytes, &rc)))
 		rc = rest_forward(relay, out, sparse, buffer, bytes);

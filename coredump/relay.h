@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * relay.h: the core that the kernel writes, on its way through `epitaph catch`:
- * to the parser, which takes the snapshot, as far as that asks; and whole to
- * the forwarder, for the previous handler. Bytes are copied here, never looked
- * at.
+ * relay.h: the core that the kernel writes, on its way through `epitaph catch`: to the parser,
+ * which takes the snapshot, as far as that asks; and whole to the forwarder, for the previous
+ * handler. Bytes are copied here, never looked at.
  *
  *   kernel ═stream═> relay (root) ─feed─> parser     as the crashed user, in
  *                      │    │                        confinement (confine.h)
@@ -19,10 +18,9 @@
  *   forwarder stream, memory, wake (to     what the previous handler needs
  *             read), its output
  *
- * The relay waits for nobody but the kernel: what the parser or the forwarder
- * have not taken yet stays in memory (a memfd, so no disk can be full), up to
- * EP_RELAY_MOST bytes; then the forwarder goes on with the stream itself, and
- * the parser has what there is.
+ * The relay waits for nobody but the kernel: what the parser or the forwarder have not taken yet
+ * stays in memory (a memfd, so no disk can be full), up to EP_RELAY_MOST bytes; then the forwarder
+ * goes on with the stream itself, and the parser has what there is.
  */
 #ifndef EPITAPH_RELAY_H
 #define EPITAPH_RELAY_H
@@ -50,19 +48,17 @@ int ep_relay_init(struct ep_relay *relay, int stream, struct ep_err *err);
 void ep_relay_deinit(struct ep_relay *relay);
 
 /*
- * Copies until the parser has closed its end, or has all there is, or `until`
- * (CLOCK_MONOTONIC, ns). `ahead`: also what the parser has not asked for yet,
- * as the forwarder waits for it. Afterwards the stream is the forwarder's.
+ * Copies until the parser has closed its end, or has all there is, or `until` (CLOCK_MONOTONIC,
+ * ns). `ahead`: also what the parser has not asked for yet, as the forwarder waits for it.
+ * Afterwards the stream is the forwarder's.
  */
 void ep_relay_run(struct ep_relay *relay, bool ahead, uint64_t until);
 
 /*
- * In the forwarder: all of the stream to `out`, holes as holes where it is a
- * file. *bytes, which another process may look at, grows as they go. EP_E_IO:
- * `out` takes no more (errno).
+ * In the forwarder: all of the stream to `out`, holes as holes where it is a file. *bytes, which
+ * another process may look at, grows as they go. EP_E_IO: `out` takes no more (errno).
  */
-int ep_relay_forward(struct ep_relay *relay, int out, uint64_t *bytes,
-		     struct ep_err *err);
+int ep_relay_forward(struct ep_relay *relay, int out, uint64_t *bytes, struct ep_err *err);
 
 /* In the process that is to be that: closes what the others have. */
 enum ep_relay_end { EP_RELAY_PARSER, EP_RELAY_FORWARDER };

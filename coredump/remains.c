@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * remains.c: pages of the instance that the arena names, and whose name has the
- * arena's own identity in it: no other machine, and no other process, has that.
+ * remains.c: pages of the instance that the arena names, and whose name has the arena's own
+ * identity in it: no other machine, and no other process, has that.
  */
 #include "coredump/remains.h"
 
@@ -22,11 +22,10 @@
 #define PAGE_HEAD   16u
 #define COMMIT_MASK 0x0fffffffu
 
-static const char *const mounts[] = {"/sys/kernel/tracing",
-				     "/sys/kernel/debug/tracing"};
+static const char *const mounts[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
-/* Linux 6.10, include/uapi/linux/trace_mmap.h: the first page of a mapped
- * buffer; its pages follow. */
+/* Linux 6.10, include/uapi/linux/trace_mmap.h: the first page of a mapped buffer; its pages
+ * follow. */
 struct buffer_meta {
 	uint32_t meta_page_size;
 	uint32_t meta_struct_len;
@@ -62,9 +61,7 @@ static uint32_t used_of(const uint8_t *bytes)
 
 	memcpy(&commit, bytes + 8, sizeof(commit));
 	commit &= COMMIT_MASK;
-	return commit && commit <= EP_PAGE - PAGE_HEAD
-		       ? PAGE_HEAD + (uint32_t)commit
-		       : 0;
+	return commit && commit <= EP_PAGE - PAGE_HEAD ? PAGE_HEAD + (uint32_t)commit : 0;
 }
 
 static bool add_page(struct remains *r, const uint8_t *bytes, unsigned cpu)
@@ -76,9 +73,7 @@ static bool add_page(struct remains *r, const uint8_t *bytes, unsigned cpu)
 	if (!used_of(bytes))
 		return true;
 	if (r->count == r->room) {
-		grown = r->count < PAGES_MAX
-				? reallocarray(r->pages, room, sizeof(*grown))
-				: NULL;
+		grown = r->count < PAGES_MAX ? reallocarray(r->pages, room, sizeof(*grown)) : NULL;
 		if (!grown)
 			return false;
 		r->pages = grown;
@@ -88,8 +83,8 @@ static bool add_page(struct remains *r, const uint8_t *bytes, unsigned cpu)
 	if (!copy)
 		return false;
 	memcpy(copy, bytes, EP_PAGE);
-	r->pages[r->count] = (struct page){
-		.bytes = copy, .used = used_of(copy), .cpu = (uint16_t)cpu};
+	r->pages[r->count] =
+		(struct page){.bytes = copy, .used = used_of(copy), .cpu = (uint16_t)cpu};
 	memcpy(&r->pages[r->count++].tsc, copy, sizeof(uint64_t));
 	return true;
 }
@@ -107,8 +102,7 @@ static bool map_pages(struct remains *r, int fd, unsigned cpu)
 	memcpy(&meta, head, sizeof(meta));
 	if (meta.subbuf_size == EP_PAGE && meta.nr_subbufs <= PAGES_MAX) {
 		size = (size_t)meta.nr_subbufs * EP_PAGE;
-		data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd,
-			    meta.meta_page_size);
+		data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, meta.meta_page_size);
 	}
 	for (size_t at = 0; data != MAP_FAILED && at < size; at += EP_PAGE)
 		if (!add_page(r, data + at, cpu))
@@ -123,8 +117,7 @@ static void read_pages(struct remains *r, int fd, unsigned cpu)
 {
 	uint8_t bytes[EP_PAGE];
 
-	while (read(fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes) &&
-	       add_page(r, bytes, cpu))
+	while (read(fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes) && add_page(r, bytes, cpu))
 		;
 }
 
@@ -158,13 +151,11 @@ static int compare_pages(const void *a, const void *b)
 	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
 }
 
-static void take_held(struct remains *r, const struct ep_held *held,
-		      const char *name)
+static void take_held(struct remains *r, const struct ep_held *held, const char *name)
 {
 	for (size_t i = 0; i < held->buffer_count; i++)
 		if (strcmp(held->buffers[i].instance, name) == 0)
-			take_buffer(r, held->buffers[i].fd,
-				    held->buffers[i].cpu);
+			take_buffer(r, held->buffers[i].fd, held->buffers[i].cpu);
 }
 
 static void take_named(struct remains *r, const char *name)
@@ -173,8 +164,7 @@ static void take_named(struct remains *r, const char *name)
 	int folder = -1;
 
 	for (unsigned i = 0; i < 2 && folder < 0; i++) {
-		snprintf(path, sizeof(path), "%s/instances/%s", mounts[i],
-			 name);
+		snprintf(path, sizeof(path), "%s/instances/%s", mounts[i], name);
 		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (folder < 0)
@@ -185,8 +175,7 @@ static void take_named(struct remains *r, const char *name)
 	close(folder);
 }
 
-static void take_instance(struct remains *r, const struct ep_source *source,
-			  const char *name)
+static void take_instance(struct remains *r, const struct ep_source *source, const char *name)
 {
 	if (source->held)
 		take_held(r, source->held, name);
@@ -208,12 +197,10 @@ static uint64_t padded(uint64_t size)
 	return (size + 7) & ~UINT64_C(7);
 }
 
-static struct ep_sched_chunk *chunk_at(const struct remains *r,
-				       const struct ep_sched *head,
+static struct ep_sched_chunk *chunk_at(const struct remains *r, const struct ep_sched *head,
 				       uint64_t segment, uint64_t at)
 {
-	return (void *)(r->section + head->pool_offset +
-			segment * EP_SCHED_SEGMENT + at);
+	return (void *)(r->section + head->pool_offset + segment * EP_SCHED_SEGMENT + at);
 }
 
 static uint64_t offset_of(const struct remains *r, const void *place)
@@ -221,21 +208,15 @@ static uint64_t offset_of(const struct remains *r, const void *place)
 	return (uint64_t)((const uint8_t *)place - r->section);
 }
 
-static void find_end(const struct remains *r, const struct ep_sched *head,
-		     struct pen *pen)
+static void find_end(const struct remains *r, const struct ep_sched *head, struct pen *pen)
 {
 	for (uint64_t s = 0; s < head->pool_size / EP_SCHED_SEGMENT; s++)
-		for (uint64_t at = 0;
-		     at + sizeof(struct ep_sched_chunk) <= EP_SCHED_SEGMENT;) {
-			const struct ep_sched_chunk *chunk =
-				chunk_at(r, head, s, at);
-			uint64_t end =
-				at + sizeof(*chunk) + padded(chunk->size);
+		for (uint64_t at = 0; at + sizeof(struct ep_sched_chunk) <= EP_SCHED_SEGMENT;) {
+			const struct ep_sched_chunk *chunk = chunk_at(r, head, s, at);
+			uint64_t end = at + sizeof(*chunk) + padded(chunk->size);
 
 			if (!chunk->check || end > EP_SCHED_SEGMENT ||
-			    chunk->check != ep_sched_check(chunk,
-							   offset_of(r, chunk),
-							   r->identity))
+			    chunk->check != ep_sched_check(chunk, offset_of(r, chunk), r->identity))
 				break;
 			at = end;
 			if (chunk->sequence > pen->sequence)
@@ -243,15 +224,14 @@ static void find_end(const struct remains *r, const struct ep_sched *head,
 		}
 }
 
-static void append(const struct remains *r, const struct ep_sched *head,
-		   struct pen *pen, const struct page *page)
+static void append(const struct remains *r, const struct ep_sched *head, struct pen *pen,
+		   const struct page *page)
 {
 	uint64_t need = sizeof(struct ep_sched_chunk) + padded(page->used);
 	struct ep_sched_chunk *chunk;
 
 	if (pen->at + need > EP_SCHED_SEGMENT) {
-		pen->segment = (pen->segment + 1) %
-			       (head->pool_size / EP_SCHED_SEGMENT);
+		pen->segment = (pen->segment + 1) % (head->pool_size / EP_SCHED_SEGMENT);
 		pen->at = 0;
 	}
 	chunk = chunk_at(r, head, pen->segment, pen->at);
@@ -280,8 +260,7 @@ static bool is_for_us(const struct remains *r, struct ep_sched *head)
 	       strncmp(head->instance, "epitaph.", 8) == 0 && length > 25 &&
 	       !strchr(head->instance, '/') &&
 	       strcmp(head->instance + length - 17, identity) == 0 &&
-	       head->segment_size == EP_SCHED_SEGMENT &&
-	       head->pool_size >= EP_SCHED_SEGMENT &&
+	       head->segment_size == EP_SCHED_SEGMENT && head->pool_size >= EP_SCHED_SEGMENT &&
 	       head->pool_offset % 8 == 0 && head->pool_offset <= r->size &&
 	       head->pool_size <= r->size - head->pool_offset;
 }
@@ -292,17 +271,15 @@ static bool find_section(struct remains *r, struct ep_source *source,
 {
 	struct ep_arena arena;
 
-	if (ep_source_read(source, found->arena_address, &arena, sizeof(arena),
-			   NULL, NULL) != EP_OK ||
+	if (ep_source_read(source, found->arena_address, &arena, sizeof(arena), NULL, NULL) !=
+		    EP_OK ||
 	    arena.root.identity != found->root.identity)
 		return false;
 	for (unsigned i = 0; i < EP_SECTION_MAX; i++) {
 		const struct ep_section *section = &arena.sections[i];
 
-		if (section->type != EP_SECTION_SCHED ||
-		    section->size < sizeof(struct ep_sched) ||
-		    section->size > SECTION_MAX ||
-		    section->offset > found->root.arena_size ||
+		if (section->type != EP_SECTION_SCHED || section->size < sizeof(struct ep_sched) ||
+		    section->size > SECTION_MAX || section->offset > found->root.arena_size ||
 		    section->size > found->root.arena_size - section->offset)
 			continue;
 		r->address = found->arena_address + section->offset;
@@ -320,24 +297,20 @@ static bool take_section(struct remains *r, struct ep_source *source)
 	/* Untouched pages of it may not be in a core. */
 	for (uint64_t at = 0; r->section && at < r->size; at += EP_PAGE)
 		ep_source_read(source, r->address + at, r->section + at,
-			       r->size - at < EP_PAGE ? r->size - at : EP_PAGE,
-			       &done, NULL);
+			       r->size - at < EP_PAGE ? r->size - at : EP_PAGE, &done, NULL);
 	return r->section != NULL;
 }
 
-unsigned ep_remains_add(struct ep_source *source,
-			const struct ep_root_found *found)
+unsigned ep_remains_add(struct ep_source *source, const struct ep_root_found *found)
 {
 	struct remains r = {.identity = found->root.identity};
 	struct pen pen = {0, 0, 0};
 	struct ep_sched head;
 	unsigned added = 0;
 
-	if (source->kind == EP_SOURCE_LIVE ||
-	    source->kind == EP_SOURCE_FUNTRACE ||
+	if (source->kind == EP_SOURCE_LIVE || source->kind == EP_SOURCE_FUNTRACE ||
 	    !find_section(&r, source, found) ||
-	    ep_source_read(source, r.address, &head, sizeof(head), NULL,
-			   NULL) != EP_OK ||
+	    ep_source_read(source, r.address, &head, sizeof(head), NULL, NULL) != EP_OK ||
 	    !is_for_us(&r, &head))
 		return 0;
 	take_instance(&r, source, head.instance);

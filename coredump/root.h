@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * root.h: finds the arena in a source without symbols, debug info or the
- * executable, and says which way it was found (EP_FOUND_ in runtime/format.h).
- * Every candidate is validated: magic, version, CRC, self pointer.
+ * root.h: finds the arena in a source without symbols, debug info or the executable, and says which
+ * way it was found (EP_FOUND_ in runtime/format.h). Every candidate is validated: magic, version,
+ * CRC, self pointer.
  */
 #ifndef EPITAPH_ROOT_H
 #define EPITAPH_ROOT_H
@@ -24,16 +24,13 @@ struct ep_root_found {
 };
 
 /*
- * EP_OK; EP_END: there is none (the program was not traced, or nothing of it
- * was saved: err says which, and what to do); EP_E_VERSION: one is there, of
- * another major. A root whose arena was not saved is EP_E_UNSAVED with *out
- * filled.
+ * EP_OK; EP_END: there is none (the program was not traced, or nothing of it was saved: err says
+ * which, and what to do); EP_E_VERSION: one is there, of another major. A root whose arena was not
+ * saved is EP_E_UNSAVED with *out filled.
  */
-int ep_root_find(struct ep_source *source, struct ep_root_found *out,
-		 struct ep_err *err);
+int ep_root_find(struct ep_source *source, struct ep_root_found *out, struct ep_err *err);
 
-const char *ep_found_text(
-	uint32_t how); /* "magic at the start of a segment", … Static. */
+const char *ep_found_text(uint32_t how); /* "magic at the start of a segment", … Static. */
 
 /* Why tracing is off for good (EP_OFF_). Static. */
 const char *ep_off_text(uint32_t reason);

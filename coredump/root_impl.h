@@ -5,8 +5,8 @@
 
 #include "coredump/root.h"
 
-/* A root that was seen but does not lead to an arena is remembered: what it
- * says is better than "nothing found". */
+/* A root that was seen but does not lead to an arena is remembered: what it says is better than
+ * "nothing found". */
 struct ep_root_search {
 	struct ep_source *source;
 	struct ep_root_found found;
@@ -17,22 +17,22 @@ struct ep_root_search {
 };
 
 /* EP_OK: a good root of this major for `address`; EP_END: not this magic. */
-int ep_root_check(const struct ep_root *root, const char *magic,
-		  uint64_t address, struct ep_err *err);
+int ep_root_check(const struct ep_root *root, const char *magic, uint64_t address,
+		  struct ep_err *err);
 
-/* Validates what lies at `address` and follows it to the arena. EP_OK: found is
- * filled. EP_END: no root there, or one that was only remembered. */
-int ep_root_try_root(struct ep_root_search *search, uint64_t address,
-		     uint32_t how, const char *where);
-int ep_root_try_arena(struct ep_root_search *search, uint64_t address,
-		      uint32_t how, const char *where);
+/* Validates what lies at `address` and follows it to the arena. EP_OK: found is filled. EP_END: no
+ * root there, or one that was only remembered. */
+int ep_root_try_root(struct ep_root_search *search, uint64_t address, uint32_t how,
+		     const char *where);
+int ep_root_try_arena(struct ep_root_search *search, uint64_t address, uint32_t how,
+		      const char *where);
 
 /* root_file.c: by the files on disk, note and symbol. */
 int ep_root_by_files(struct ep_root_search *search);
 
-/* Calls `each` for notes of ours in the bytes of a PT_NOTE that lies at process
- * address `address`; stops at the first EP_OK. */
-int ep_root_try_notes(struct ep_root_search *search, const uint8_t *bytes,
-		      size_t size, uint64_t address, const char *object);
+/* Calls `each` for notes of ours in the bytes of a PT_NOTE that lies at process address `address`;
+ * stops at the first EP_OK. */
+int ep_root_try_notes(struct ep_root_search *search, const uint8_t *bytes, size_t size,
+		      uint64_t address, const char *object);
 
 #endif

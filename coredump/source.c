@@ -16,14 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A warning that there was no memory for: whoever reads it must not take the
- * source for whole. */
+/* A warning that there was no memory for: whoever reads it must not take the source for whole. */
 static char starved[] = "damage that is not told: out of memory";
 
 /* ---- life ---- */
 
-struct ep_source *ep_source_new(enum ep_source_kind kind,
-				const struct ep_source_ops *ops,
+struct ep_source *ep_source_new(enum ep_source_kind kind, const struct ep_source_ops *ops,
 				const char *name)
 {
 	struct ep_source *source = calloc(1, sizeof(*source));
@@ -99,27 +97,24 @@ int ep_source_open(struct ep_source **out, const char *name, struct ep_err *err)
 
 	if (strncmp(name, "pid:", 4) == 0 && stat(name, &st) != 0) {
 		if (!pid_parse(name + 4, &pid))
-			return ep_fail(err, EP_E_USAGE, 0,
-				       "%s: a pid is a number from 1 on", name);
+			return ep_fail(err, EP_E_USAGE, 0, "%s: a pid is a number from 1 on", name);
 		return ep_source_open_live(out, pid, err);
 	}
 	if (pid_parse(name, &pid) && stat(name, &st) != 0)
 		return ep_source_open_live(out, pid, err);
 	if (ep_funtrace_file_is(name))
-		return ep_source_open_funtrace(out, name, EP_FUNTRACE_NEWEST,
-					       err);
+		return ep_source_open_funtrace(out, name, EP_FUNTRACE_NEWEST, err);
 	if (ep_arena_file_is(name))
 		return ep_source_open_arena(out, name, err);
 	return ep_source_open_core(out, name, err);
 }
 
-int ep_source_open_sample(struct ep_source **out, const char *name,
-			  size_t sample, struct ep_err *err)
+int ep_source_open_sample(struct ep_source **out, const char *name, size_t sample,
+			  struct ep_err *err)
 {
 	if (ep_funtrace_file_is(name))
 		return ep_source_open_funtrace(out, name, sample, err);
-	return ep_fail(err, EP_E_USAGE, 0,
-		       "%s: not a funtrace.raw, which alone has samples", name);
+	return ep_fail(err, EP_E_USAGE, 0, "%s: not a funtrace.raw, which alone has samples", name);
 }
 
 static int string_replace(char **slot, const char *value, struct ep_err *err)
@@ -133,8 +128,8 @@ static int string_replace(char **slot, const char *value, struct ep_err *err)
 	return EP_OK;
 }
 
-int ep_source_set_files(struct ep_source *source, const char *executable,
-			const char *sysroot, struct ep_err *err)
+int ep_source_set_files(struct ep_source *source, const char *executable, const char *sysroot,
+			struct ep_err *err)
 {
 	int rc = string_replace(&source->executable, executable, err);
 
@@ -146,8 +141,7 @@ int ep_source_set_files(struct ep_source *source, const char *executable,
 
 /* ---- reading ---- */
 
-const struct ep_segment *ep_source_segment_at(const struct ep_source *source,
-					      uint64_t address)
+const struct ep_segment *ep_source_segment_at(const struct ep_source *source, uint64_t address)
 {
 	size_t low = 0, high = source->segment_count;
 
@@ -166,20 +160,18 @@ const struct ep_segment *ep_source_segment_at(const struct ep_source *source,
 }
 
 /* What was read at `address` is replaced where something lies over it. */
-static void read_over(const struct ep_source *source, uint64_t address,
-		      void *out, size_t size)
+static void read_over(const struct ep_source *source, uint64_t address, void *out, size_t size)
 {
 	uint64_t from = source->over_address, end = from + source->over_size;
 	uint64_t low = address > from ? address : from;
 	uint64_t high = address + size < end ? address + size : end;
 
 	if (low < high)
-		memcpy((uint8_t *)out + (low - address),
-		       source->over + (low - from), high - low);
+		memcpy((uint8_t *)out + (low - address), source->over + (low - from), high - low);
 }
 
-int ep_source_read(struct ep_source *source, uint64_t address, void *out,
-		   size_t size, size_t *done, struct ep_err *err)
+int ep_source_read(struct ep_source *source, uint64_t address, void *out, size_t size, size_t *done,
+		   struct ep_err *err)
 {
 	struct ep_err own_err;
 	size_t own_done;
@@ -189,15 +181,13 @@ int ep_source_read(struct ep_source *source, uint64_t address, void *out,
 	*done = 0;
 	if (size == 0)
 		return EP_OK;
-	rc = source->ops->read(source, address, out, size, done,
-			       err ? err : &own_err);
+	rc = source->ops->read(source, address, out, size, done, err ? err : &own_err);
 	if (source->over)
 		read_over(source, address, out, *done);
 	return rc;
 }
 
-void ep_source_lay_over(struct ep_source *source, uint64_t address,
-			uint8_t *bytes, uint64_t size)
+void ep_source_lay_over(struct ep_source *source, uint64_t address, uint8_t *bytes, uint64_t size)
 {
 	free(source->over);
 	source->over = bytes;
@@ -205,8 +195,8 @@ void ep_source_lay_over(struct ep_source *source, uint64_t address,
 	source->over_size = size;
 }
 
-int ep_source_read_string(struct ep_source *source, uint64_t address, char *out,
-			  size_t size, struct ep_err *err)
+int ep_source_read_string(struct ep_source *source, uint64_t address, char *out, size_t size,
+			  struct ep_err *err)
 {
 	size_t used = 0;
 
@@ -230,12 +220,12 @@ int ep_source_read_string(struct ep_source *source, uint64_t address, char *out,
 	}
 	out[used] = '\0';
 	return ep_fail(err, EP_E_LIMIT, address,
-		       "%s: text at 0x%" PRIx64 " is longer than %zu bytes",
-		       source->name, address, size - 1);
+		       "%s: text at 0x%" PRIx64 " is longer than %zu bytes", source->name, address,
+		       size - 1);
 }
 
-int ep_file_read(int fd, const char *path, uint64_t offset, void *out,
-		 size_t size, size_t *got, struct ep_err *err)
+int ep_file_read(int fd, const char *path, uint64_t offset, void *out, size_t size, size_t *got,
+		 struct ep_err *err)
 {
 	size_t done = 0;
 	ssize_t n = 1;
@@ -243,8 +233,7 @@ int ep_file_read(int fd, const char *path, uint64_t offset, void *out,
 	while (done < size && n > 0) {
 		if (offset + done > INT64_MAX)
 			break;
-		n = pread(fd, (char *)out + done, size - done,
-			  (off_t)(offset + done));
+		n = pread(fd, (char *)out + done, size - done, (off_t)(offset + done));
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n > 0)
@@ -255,12 +244,11 @@ int ep_file_read(int fd, const char *path, uint64_t offset, void *out,
 	if (done == size)
 		return EP_OK;
 	if (n < 0)
-		return ep_fail(err, EP_E_IO, offset + done,
-			       "%s: offset 0x%" PRIx64 ": %m", path,
+		return ep_fail(err, EP_E_IO, offset + done, "%s: offset 0x%" PRIx64 ": %m", path,
 			       offset + done);
 	return ep_fail(err, EP_E_TRUNCATED, offset + done,
-		       "%s: ends at offset 0x%" PRIx64 ", %zu bytes early",
-		       path, offset + done, size - done);
+		       "%s: ends at offset 0x%" PRIx64 ", %zu bytes early", path, offset + done,
+		       size - done);
 }
 
 void ep_source_warn(struct ep_source *source, const char *format, ...)
@@ -291,18 +279,14 @@ const char *ep_source_name(const struct ep_source *source)
 	return source->name;
 }
 
-int ep_source_spare(const struct ep_source *source, const char *path,
-		    struct ep_err *err)
+int ep_source_spare(const struct ep_source *source, const char *path, struct ep_err *err)
 {
 	struct stat out;
 
-	if (source->origin_inode && stat(path, &out) == 0 &&
-	    source->origin_device == out.st_dev &&
+	if (source->origin_inode && stat(path, &out) == 0 && source->origin_device == out.st_dev &&
 	    source->origin_inode == out.st_ino)
-		return ep_fail(
-			err, EP_E_USAGE, 0,
-			"%s: is what it is made from; choose another name",
-			path);
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "%s: is what it is made from; choose another name", path);
 	return EP_OK;
 }
 
@@ -323,29 +307,25 @@ int ep_source_file(const struct ep_source *source)
 	return fcntl(source->fd, F_DUPFD_CLOEXEC, 3);
 }
 
-const struct ep_segment *ep_source_segments(const struct ep_source *source,
-					    size_t *count)
+const struct ep_segment *ep_source_segments(const struct ep_source *source, size_t *count)
 {
 	*count = source->segment_count;
 	return source->segments;
 }
 
-const struct ep_note *ep_source_notes(const struct ep_source *source,
-				      size_t *count)
+const struct ep_note *ep_source_notes(const struct ep_source *source, size_t *count)
 {
 	*count = source->note_count;
 	return source->notes;
 }
 
-const struct ep_mapping *ep_source_mappings(const struct ep_source *source,
-					    size_t *count)
+const struct ep_mapping *ep_source_mappings(const struct ep_source *source, size_t *count)
 {
 	*count = source->mapping_count;
 	return source->mappings;
 }
 
-const struct ep_source_thread *ep_source_threads(const struct ep_source *source,
-						 size_t *count)
+const struct ep_source_thread *ep_source_threads(const struct ep_source *source, size_t *count)
 {
 	*count = source->thread_count;
 	return source->threads;
@@ -366,8 +346,7 @@ void ep_source_death(const struct ep_source *source, struct ep_death *out)
 	*out = source->death;
 }
 
-int ep_source_auxv(const struct ep_source *source, uint64_t type,
-		   uint64_t *value)
+int ep_source_auxv(const struct ep_source *source, uint64_t type, uint64_t *value)
 {
 	for (size_t at = 0; source->auxv_size - at >= 16; at += 16) {
 		uint64_t entry[2];
@@ -383,8 +362,7 @@ int ep_source_auxv(const struct ep_source *source, uint64_t type,
 	return EP_END;
 }
 
-const uint8_t *ep_source_auxv_bytes(const struct ep_source *source,
-				    size_t *size)
+const uint8_t *ep_source_auxv_bytes(const struct ep_source *source, size_t *size)
 {
 	*size = source->auxv_size;
 	return source->auxv;
@@ -403,8 +381,7 @@ uint64_t ep_source_snapshot_taken(const struct ep_source *source)
 	struct ep_snapshot_note head;
 	size_t next = 0;
 
-	return ep_source_snapshot_note(source, &next, &head) ? head.taken_tsc
-							     : 0;
+	return ep_source_snapshot_note(source, &next, &head) ? head.taken_tsc : 0;
 }
 
 uint64_t ep_source_snapshot_ended(const struct ep_source *source)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* spool.c: the sparse file, and the part of a core before its memory. What is
- * kept of the memory is spool_gather.c's. */
+/* spool.c: the sparse file, and the part of a core before its memory. What is kept of the memory is
+ * spool_gather.c's. */
 #include "coredump/spool_impl.h"
 
 #include <errno.h>
@@ -19,8 +19,7 @@
 
 /* ---- the file ---- */
 
-static int no_room(const struct ep_source *source, uint64_t offset,
-		   struct ep_err *err)
+static int no_room(const struct ep_source *source, uint64_t offset, struct ep_err *err)
 {
 	return ep_fail(err, EP_E_IO, offset,
 		       "%s: a stream is kept in a file in %s: %m; TMPDIR names "
@@ -40,12 +39,11 @@ static int file_create(struct ep_source *source, struct ep_err *err)
 	if (source->fd >= 0)
 		return EP_OK;
 	spool->directory = directory && *directory ? directory : "/var/tmp";
-	source->fd =
-		open(spool->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	source->fd = open(spool->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (source->fd >= 0)
 		return EP_OK;
-	if (snprintf(path, sizeof(path), "%s/epitaph.XXXXXX",
-		     spool->directory) >= (int)sizeof(path)) {
+	if (snprintf(path, sizeof(path), "%s/epitaph.XXXXXX", spool->directory) >=
+	    (int)sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return no_room(source, 0, err);
 	}
@@ -58,12 +56,11 @@ static int file_create(struct ep_source *source, struct ep_err *err)
 
 static bool is_zero(const uint8_t *bytes, size_t size)
 {
-	return size == 0 ||
-	       (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-static int write_all(struct ep_source *source, const uint8_t *bytes,
-		     size_t size, uint64_t offset, struct ep_err *err)
+static int write_all(struct ep_source *source, const uint8_t *bytes, size_t size, uint64_t offset,
+		     struct ep_err *err)
 {
 	while (size) {
 		ssize_t n = pwrite(source->fd, bytes, size, (off_t)offset);
@@ -79,8 +76,8 @@ static int write_all(struct ep_source *source, const uint8_t *bytes,
 	return EP_OK;
 }
 
-int ep_spool_write(struct ep_source *source, const uint8_t *bytes, size_t size,
-		   uint64_t offset, struct ep_err *err)
+int ep_spool_write(struct ep_source *source, const uint8_t *bytes, size_t size, uint64_t offset,
+		   struct ep_err *err)
 {
 	size_t from = 0, at = 0;
 	int rc = EP_OK;
@@ -89,21 +86,17 @@ int ep_spool_write(struct ep_source *source, const uint8_t *bytes, size_t size,
 		size_t page = size - at < EP_PAGE ? size - at : EP_PAGE;
 
 		if (is_zero(bytes + at, page)) {
-			rc = write_all(source, bytes + from, at - from,
-				       offset + from, err);
+			rc = write_all(source, bytes + from, at - from, offset + from, err);
 			from = at + page;
 		}
 		at += page;
 	}
-	return rc ? rc
-		  : write_all(source, bytes + from, size - from, offset + from,
-			      err);
+	return rc ? rc : write_all(source, bytes + from, size - from, offset + from, err);
 }
 
 /* ---- the stream ---- */
 
-int ep_spool_take(struct ep_source *source, size_t size, size_t *got,
-		  struct ep_err *err)
+int ep_spool_take(struct ep_source *source, size_t size, size_t *got, struct ep_err *err)
 {
 	struct ep_spool *spool = source->spool;
 	struct ep_err damage;
@@ -112,8 +105,7 @@ int ep_spool_take(struct ep_source *source, size_t size, size_t *got,
 	*got = 0;
 	if (spool->ended)
 		return EP_OK;
-	rc = ep_bytestream_read(spool->stream, spool->buffer, size, got,
-				&damage);
+	rc = ep_bytestream_read(spool->stream, spool->buffer, size, got, &damage);
 	spool->position += *got;
 	spool->ended = rc || *got < size;
 	if (rc == EP_E_MEMORY || rc == EP_E_IO) {
@@ -126,8 +118,7 @@ int ep_spool_take(struct ep_source *source, size_t size, size_t *got,
 	return EP_OK;
 }
 
-int ep_spool_skip_to(struct ep_source *source, uint64_t offset,
-		     struct ep_err *err)
+int ep_spool_skip_to(struct ep_source *source, uint64_t offset, struct ep_err *err)
 {
 	struct ep_spool *spool = source->spool;
 	int rc = EP_OK;
@@ -136,16 +127,14 @@ int ep_spool_skip_to(struct ep_source *source, uint64_t offset,
 		uint64_t left = offset - spool->position;
 		size_t got;
 
-		rc = ep_spool_take(
-			source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK,
-			&got, err);
+		rc = ep_spool_take(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
+				   err);
 	}
 	return rc;
 }
 
 /* Keeps everything up to `offset`. */
-static int keep_to(struct ep_source *source, uint64_t offset,
-		   struct ep_err *err)
+static int keep_to(struct ep_source *source, uint64_t offset, struct ep_err *err)
 {
 	struct ep_spool *spool = source->spool;
 	int rc = EP_OK;
@@ -154,12 +143,10 @@ static int keep_to(struct ep_source *source, uint64_t offset,
 		uint64_t at = spool->position, left = offset - at;
 		size_t got;
 
-		rc = ep_spool_take(
-			source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK,
-			&got, err);
+		rc = ep_spool_take(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
+				   err);
 		if (rc == EP_OK)
-			rc = ep_spool_write(source, spool->buffer, got, at,
-					    err);
+			rc = ep_spool_write(source, spool->buffer, got, at, err);
 	}
 	/* Zeroes at the end are part of it. */
 	if (rc == EP_OK && ftruncate(source->fd, (off_t)spool->position) != 0)
@@ -180,8 +167,8 @@ static void layout_add(struct layout *layout, const Elf64_Phdr *header)
 {
 	uint64_t end;
 
-	if (__builtin_add_overflow(header->p_offset, header->p_filesz, &end) ||
-	    end > INT64_MAX || header->p_filesz == 0)
+	if (__builtin_add_overflow(header->p_offset, header->p_filesz, &end) || end > INT64_MAX ||
+	    header->p_filesz == 0)
 		return;
 	if (end > layout->promised)
 		layout->promised = end;
@@ -201,23 +188,23 @@ static uint64_t layout_head(const struct layout *layout)
 	return end < layout->memory ? end : layout->memory;
 }
 
-/* With 65,535 segments or more, their number comes with the stream's end; but
- * the notes begin where the program headers end. */
+/* With 65,535 segments or more, their number comes with the stream's end; but the notes begin where
+ * the program headers end. */
 static uint64_t header_count(struct ep_source *source, const Elf64_Ehdr *header)
 {
 	Elf64_Phdr first;
 
 	if (header->e_phnum != PN_XNUM)
 		return header->e_phnum;
-	if (ep_file_read(source->fd, source->path, header->e_phoff, &first,
-			 sizeof(first), NULL, NULL) ||
+	if (ep_file_read(source->fd, source->path, header->e_phoff, &first, sizeof(first), NULL,
+			 NULL) ||
 	    first.p_offset <= header->e_phoff)
 		return 0;
 	return (first.p_offset - header->e_phoff) / sizeof(first);
 }
 
-static int layout_read(struct ep_source *source, const Elf64_Ehdr *header,
-		       struct layout *out, struct ep_err *err)
+static int layout_read(struct ep_source *source, const Elf64_Ehdr *header, struct layout *out,
+		       struct ep_err *err)
 {
 	uint64_t count = header_count(source, header), end;
 	int rc = EP_OK;
@@ -225,21 +212,18 @@ static int layout_read(struct ep_source *source, const Elf64_Ehdr *header,
 	*out = (struct layout){.memory = UINT64_MAX};
 	if (count > HEADERS_MAX)
 		count = HEADERS_MAX;
-	if (__builtin_add_overflow(header->e_phoff, count * sizeof(Elf64_Phdr),
-				   &end))
+	if (__builtin_add_overflow(header->e_phoff, count * sizeof(Elf64_Phdr), &end))
 		return EP_OK;
 	/* The number of headers may lie behind all else. */
 	out->headers = end;
 	out->promised = end;
-	if (header->e_shoff < INT64_MAX - sizeof(Elf64_Shdr) &&
-	    header->e_phnum == PN_XNUM)
+	if (header->e_shoff < INT64_MAX - sizeof(Elf64_Shdr) && header->e_phnum == PN_XNUM)
 		out->promised = header->e_shoff + sizeof(Elf64_Shdr);
 	rc = keep_to(source, end, err);
 	for (uint64_t i = 0; i < count && rc == EP_OK; i++) {
 		Elf64_Phdr one;
 
-		if (ep_file_read(source->fd, source->path,
-				 header->e_phoff + i * sizeof(one), &one,
+		if (ep_file_read(source->fd, source->path, header->e_phoff + i * sizeof(one), &one,
 				 sizeof(one), NULL, NULL))
 			break;
 		layout_add(out, &one);
@@ -259,28 +243,25 @@ static int head_read(struct ep_source *source, struct ep_err *err)
 	source->file_size = spool->position;
 	if (rc || spool->ended ||
 	    ep_identify_core(source->fd, source->path, spool->position, NULL) ||
-	    ep_file_read(source->fd, source->path, 0, &header, sizeof(header),
-			 NULL, NULL))
+	    ep_file_read(source->fd, source->path, 0, &header, sizeof(header), NULL, NULL))
 		return rc;
 	rc = layout_read(source, &header, &layout, err);
 	if (rc)
 		return rc;
-	spool->whole = !spool->head && (layout.promised <= WHOLE_MAX ||
-					layout.notes > layout.memory);
+	spool->whole =
+		!spool->head && (layout.promised <= WHOLE_MAX || layout.notes > layout.memory);
 	if (spool->whole)
 		end = layout.promised < WHOLE_MAX ? WHOLE_MAX : layout.promised;
 	else
 		end = layout_head(&layout);
 	rc = keep_to(source, end, err);
-	source->file_size = spool->whole || spool->ended ? spool->position
-							 : layout.promised;
+	source->file_size = spool->whole || spool->ended ? spool->position : layout.promised;
 	return rc;
 }
 
 /* ---- life ---- */
 
-static int spool_open(struct ep_source *source, int input, bool head,
-		      struct ep_err *err)
+static int spool_open(struct ep_source *source, int input, bool head, struct ep_err *err)
 {
 	struct ep_spool *spool = calloc(1, sizeof(*spool));
 	int rc;
@@ -297,11 +278,9 @@ static int spool_open(struct ep_source *source, int input, bool head,
 	source->spool = spool;
 	rc = file_create(source, err);
 	if (rc == EP_OK && head)
-		rc = ep_bytestream_open_plain(&spool->stream, input,
-					      source->path, err);
+		rc = ep_bytestream_open_plain(&spool->stream, input, source->path, err);
 	else if (rc == EP_OK)
-		rc = ep_bytestream_open(&spool->stream, input, source->path,
-					err);
+		rc = ep_bytestream_open(&spool->stream, input, source->path, err);
 	if (rc)
 		return rc;
 	ep_bytestream_expect(spool->stream, EP_DOUBTED_MAX);

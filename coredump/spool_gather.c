@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * spool_gather.c: which pages of a stream's memory are kept. They pass by once,
- * so it is decided by what is known when they do: the threads' stack pointers
- * (from the notes), what begins an arena (on a page boundary, as the root does
- * too), and where in its mapping a page lies.
+ * spool_gather.c: which pages of a stream's memory are kept. They pass by once, so it is decided by
+ * what is known when they do: the threads' stack pointers (from the notes), what begins an arena
+ * (on a page boundary, as the root does too), and where in its mapping a page lies.
  */
 #include "coredump/spool_impl.h"
 
@@ -15,10 +14,10 @@
 #include "coredump/root_impl.h"
 
 #define BUDGET      (UINT64_C(256) << 20) /* bytes kept by their place alone */
-#define BELOW_STACK (64u << 10) /* of a stack pointer: red zone, overflow */
+#define BELOW_STACK (64u << 10)           /* of a stack pointer: red zone, overflow */
 #define STACK_MAX   (UINT64_C(8) << 20)
-/* ELF headers, vDSO, .dynamic behind RELRO; data, and what was allocated
- * early, as the dynamic linker's list; a stack that a handler interrupted. */
+/* ELF headers, vDSO, .dynamic behind RELRO; data, and what was allocated early, as the dynamic
+ * linker's list; a stack that a handler interrupted. */
 #define BEGINNING_READ  (256u << 10)
 #define BEGINNING_WRITE (UINT64_C(1) << 20)
 #define ENDING_WRITE    (UINT64_C(1) << 20)
@@ -44,8 +43,7 @@ static int stacks_note(struct gathering *gathering, struct ep_err *err)
 		uint64_t low = sp > BELOW_STACK ? sp - BELOW_STACK : 0;
 
 		if (source->threads[i].has_registers)
-			rc = ep_ranges_add(&gathering->stacks, low,
-					   sp - low + STACK_MAX, err);
+			rc = ep_ranges_add(&gathering->stacks, low, sp - low + STACK_MAX, err);
 	}
 	ep_ranges_join(&gathering->stacks);
 	return rc;
@@ -63,13 +61,11 @@ static bool in_stack(const struct gathering *gathering, uint64_t address)
 		else
 			high = middle;
 	}
-	return low < gathering->stacks.count &&
-	       gathering->stacks.list[low].start <= address;
+	return low < gathering->stacks.count && gathering->stacks.list[low].start <= address;
 }
 
 /* The page opens an arena, or is the root's. */
-static bool is_ours(struct gathering *gathering, const uint8_t *page,
-		    size_t size, uint64_t address)
+static bool is_ours(struct gathering *gathering, const uint8_t *page, size_t size, uint64_t address)
 {
 	static const char *const arenas[] = {EP_ARENA_MAGIC, EP_KEPT_MAGIC};
 	struct ep_root root;
@@ -90,8 +86,8 @@ static bool is_ours(struct gathering *gathering, const uint8_t *page,
 }
 
 /* Kept for its place in the mapping. */
-static bool well_placed(struct gathering *gathering,
-			const struct ep_segment *segment, uint64_t within)
+static bool well_placed(struct gathering *gathering, const struct ep_segment *segment,
+			uint64_t within)
 {
 	bool writable = segment->flags & PF_W;
 	uint64_t beginning = writable ? BEGINNING_WRITE : BEGINNING_READ;
@@ -99,21 +95,18 @@ static bool well_placed(struct gathering *gathering,
 	if (within == 0)
 		return true;
 	if (gathering->budget < EP_PAGE ||
-	    (within >= beginning &&
-	     !(writable && segment->memory_size - within <= ENDING_WRITE)))
+	    (within >= beginning && !(writable && segment->memory_size - within <= ENDING_WRITE)))
 		return false;
 	gathering->budget -= EP_PAGE;
 	return true;
 }
 
-static bool page_wanted(struct gathering *gathering,
-			const struct ep_segment *segment, const uint8_t *page,
-			size_t size, uint64_t within)
+static bool page_wanted(struct gathering *gathering, const struct ep_segment *segment,
+			const uint8_t *page, size_t size, uint64_t within)
 {
 	uint64_t address = segment->address + within;
 
-	return is_ours(gathering, page, size, address) ||
-	       address < gathering->keep_until ||
+	return is_ours(gathering, page, size, address) || address < gathering->keep_until ||
 	       ((segment->flags & PF_W) && in_stack(gathering, address)) ||
 	       well_placed(gathering, segment, within);
 }
@@ -122,8 +115,7 @@ static bool page_wanted(struct gathering *gathering,
 
 enum fate { KEPT, UNKEPT, CUT, UNSAVED };
 
-static int piece_add(struct gathering *gathering,
-		     const struct ep_segment *segment, uint64_t within,
+static int piece_add(struct gathering *gathering, const struct ep_segment *segment, uint64_t within,
 		     uint64_t size, enum fate fate, struct ep_err *err)
 {
 	struct ep_segment piece = {
@@ -132,35 +124,31 @@ static int piece_add(struct gathering *gathering,
 		.saved_size = fate == KEPT || fate == CUT ? size : 0,
 		.present_size = fate == KEPT ? size : 0,
 		.file_offset = segment->file_offset + within,
-		.flags = segment->flags |
-			 (fate == UNKEPT ? EP_SEGMENT_UNKEPT : 0),
+		.flags = segment->flags | (fate == UNKEPT ? EP_SEGMENT_UNKEPT : 0),
 	};
 	struct ep_segment *last;
 
 	if (size == 0)
 		return EP_OK;
 	last = within ? &gathering->pieces[gathering->piece_count - 1] : NULL;
-	if (last && last->flags == piece.flags &&
-	    !!last->saved_size == !!piece.saved_size &&
+	if (last && last->flags == piece.flags && !!last->saved_size == !!piece.saved_size &&
 	    !!last->present_size == !!piece.present_size) {
 		last->memory_size += size;
 		last->saved_size += piece.saved_size;
 		last->present_size += piece.present_size;
 		return EP_OK;
 	}
-	if (!ep_list_grow(&gathering->pieces, gathering->piece_count,
-			  &gathering->piece_capacity, sizeof(piece)))
-		return ep_fail(err, EP_E_MEMORY, segment->file_offset,
-			       "out of memory");
+	if (!ep_list_grow(&gathering->pieces, gathering->piece_count, &gathering->piece_capacity,
+			  sizeof(piece)))
+		return ep_fail(err, EP_E_MEMORY, segment->file_offset, "out of memory");
 	gathering->pieces[gathering->piece_count++] = piece;
 	return EP_OK;
 }
 
 /* ---- one segment ---- */
 
-static int chunk_sift(struct gathering *gathering,
-		      const struct ep_segment *segment, uint64_t within,
-		      size_t size, struct ep_err *err)
+static int chunk_sift(struct gathering *gathering, const struct ep_segment *segment,
+		      uint64_t within, size_t size, struct ep_err *err)
 {
 	struct ep_source *source = gathering->source;
 	const uint8_t *bytes = source->spool->buffer;
@@ -170,21 +158,19 @@ static int chunk_sift(struct gathering *gathering,
 		bool wanted;
 
 		page = size - at < EP_PAGE ? size - at : EP_PAGE;
-		wanted = page_wanted(gathering, segment, bytes + at, page,
-				     within + at);
+		wanted = page_wanted(gathering, segment, bytes + at, page, within + at);
 		if (wanted)
 			rc = ep_spool_write(source, bytes + at, page,
-					    segment->file_offset + within + at,
-					    err);
+					    segment->file_offset + within + at, err);
 		rc = rc ? rc
-			: piece_add(gathering, segment, within + at, page,
-				    wanted ? KEPT : UNKEPT, err);
+			: piece_add(gathering, segment, within + at, page, wanted ? KEPT : UNKEPT,
+				    err);
 	}
 	return rc;
 }
 
-static int segment_sift(struct gathering *gathering,
-			const struct ep_segment *segment, struct ep_err *err)
+static int segment_sift(struct gathering *gathering, const struct ep_segment *segment,
+			struct ep_err *err)
 {
 	struct ep_source *source = gathering->source;
 	struct ep_spool *spool = source->spool;
@@ -195,8 +181,7 @@ static int segment_sift(struct gathering *gathering,
 		rc = ep_spool_skip_to(source, segment->file_offset, err);
 
 	/* Bytes that another segment has had already do not come again. */
-	if (rc == EP_OK && segment->present_size &&
-	    spool->position > segment->file_offset) {
+	if (rc == EP_OK && segment->present_size && spool->position > segment->file_offset) {
 		within = spool->position - segment->file_offset;
 		if (within > segment->present_size)
 			within = segment->present_size;
@@ -206,19 +191,16 @@ static int segment_sift(struct gathering *gathering,
 		uint64_t left = segment->present_size - within;
 		size_t got;
 
-		rc = ep_spool_take(
-			source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK,
-			&got, err);
+		rc = ep_spool_take(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
+				   err);
 		rc = rc ? rc : chunk_sift(gathering, segment, within, got, err);
 		within += got;
 	}
 	rc = rc ? rc
-		: piece_add(gathering, segment, within,
-			    segment->saved_size - within, CUT, err);
+		: piece_add(gathering, segment, within, segment->saved_size - within, CUT, err);
 	return rc ? rc
 		  : piece_add(gathering, segment, segment->saved_size,
-			      segment->memory_size - segment->saved_size,
-			      UNSAVED, err);
+			      segment->memory_size - segment->saved_size, UNSAVED, err);
 }
 
 /* ---- all of them ---- */
@@ -227,8 +209,7 @@ static int by_offset(const void *left, const void *right)
 {
 	const struct ep_segment *a = left, *b = right;
 
-	return (a->file_offset > b->file_offset) -
-	       (a->file_offset < b->file_offset);
+	return (a->file_offset > b->file_offset) - (a->file_offset < b->file_offset);
 }
 
 static int by_address(const void *left, const void *right)
@@ -243,14 +224,12 @@ static int segments_sift(struct gathering *gathering, struct ep_err *err)
 	struct ep_source *source = gathering->source;
 	int rc = EP_OK;
 
-	qsort(source->segments, source->segment_count,
-	      sizeof(source->segments[0]), by_offset);
+	qsort(source->segments, source->segment_count, sizeof(source->segments[0]), by_offset);
 	for (size_t i = 0; i < source->segment_count && rc == EP_OK; i++)
 		rc = segment_sift(gathering, &source->segments[i], err);
 	if (rc)
 		return rc;
-	qsort(gathering->pieces, gathering->piece_count,
-	      sizeof(gathering->pieces[0]), by_address);
+	qsort(gathering->pieces, gathering->piece_count, sizeof(gathering->pieces[0]), by_address);
 	return EP_OK;
 }
 
@@ -262,13 +241,11 @@ static int file_end(const struct gathering *gathering, struct ep_err *err)
 	for (size_t i = 0; i < gathering->piece_count; i++) {
 		const struct ep_segment *piece = &gathering->pieces[i];
 
-		if (piece->present_size &&
-		    piece->file_offset + piece->present_size > end)
+		if (piece->present_size && piece->file_offset + piece->present_size > end)
 			end = piece->file_offset + piece->present_size;
 	}
 	if (end && ftruncate(gathering->source->fd, (off_t)end) != 0)
-		return ep_fail(err, EP_E_IO, end, "%s: %m",
-			       gathering->source->spool->directory);
+		return ep_fail(err, EP_E_IO, end, "%s: %m", gathering->source->spool->directory);
 	return EP_OK;
 }
 

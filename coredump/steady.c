@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * steady.c: reads each piece of a running process's rings twice. A block whose
- * check word is the same both times, and whose last record is there, was whole
- * in between: its owner wipes the check word before anything else of it. Of one
- * that is being written the second look's records are taken, as far as the
- * first look's go, if a third look finds the same check word. A thread's blocks
- * that were entered after the first look at any of them are left out: the one
- * before may have been read when it was not full yet, and nobody would know.
+ * steady.c: reads each piece of a running process's rings twice. A block whose check word is the
+ * same both times, and whose last record is there, was whole in between: its owner wipes the check
+ * word before anything else of it. Of one that is being written the second look's records are
+ * taken, as far as the first look's go, if a third look finds the same check word. A thread's
+ * blocks that were entered after the first look at any of them are left out: the one before may
+ * have been read when it was not full yet, and nobody would know.
  */
 #include "coredump/steady.h"
 
@@ -32,9 +31,7 @@ struct reading {
 static bool is_block(const struct ep_block *block, uint64_t offset,
 		     const struct ep_root_found *found)
 {
-	return block->check &&
-	       block->check ==
-		       ep_block_check(block, offset, found->root.identity);
+	return block->check && block->check == ep_block_check(block, offset, found->root.identity);
 }
 
 /* Also where a record was being written when a later one was there already. */
@@ -56,8 +53,7 @@ static uint32_t words_of(const struct ep_block *block)
 }
 
 /* When the block's thread was first met: `begun`, if it is now. */
-static uint64_t until_of(struct ep_steady *steady, const struct ep_block *block,
-			 uint64_t begun)
+static uint64_t until_of(struct ep_steady *steady, const struct ep_block *block, uint64_t begun)
 {
 	uint64_t *until = &steady->until[block->owner % EP_STEADY_OWNERS];
 
@@ -67,8 +63,8 @@ static uint64_t until_of(struct ep_steady *steady, const struct ep_block *block,
 }
 
 /* What is right of `first`, which lies at `at`; false: nothing. */
-static bool settle(const struct reading *r, struct ep_block *first,
-		   const struct ep_block *second, uint64_t at, uint64_t until)
+static bool settle(const struct reading *r, struct ep_block *first, const struct ep_block *second,
+		   uint64_t at, uint64_t until)
 {
 	uint64_t check = 0;
 
@@ -76,41 +72,36 @@ static bool settle(const struct reading *r, struct ep_block *first,
 		return false;
 	if (is_full(first))
 		return true;
-	ep_source_read(r->source, at + offsetof(struct ep_block, check), &check,
-		       sizeof(check), NULL, NULL);
-	memcpy(first->records, second->records,
-	       words_of(first) * sizeof(first->records[0]));
+	ep_source_read(r->source, at + offsetof(struct ep_block, check), &check, sizeof(check),
+		       NULL, NULL);
+	memcpy(first->records, second->records, words_of(first) * sizeof(first->records[0]));
 	return first->check == check;
 }
 
-/* What is no block at the first look and is one at the second was just being
- * entered. */
-static bool keep(const struct reading *r, struct ep_block *block,
-		 const struct ep_block *second, uint64_t at, uint64_t begun)
+/* What is no block at the first look and is one at the second was just being entered. */
+static bool keep(const struct reading *r, struct ep_block *block, const struct ep_block *second,
+		 uint64_t at, uint64_t begun)
 {
 	uint64_t offset = at - r->found->arena_address;
 
 	if (is_block(block, offset, r->found))
-		return settle(r, block, second, at,
-			      until_of(r->steady, block, begun));
+		return settle(r, block, second, at, until_of(r->steady, block, begun));
 	return !is_block(second, offset, r->found);
 }
 
 /* `begun`: TSC before the piece was read. */
-static void settle_piece(const struct reading *r, uint64_t address,
-			 uint8_t *bytes, size_t size, uint64_t begun)
+static void settle_piece(const struct reading *r, uint64_t address, uint8_t *bytes, size_t size,
+			 uint64_t begun)
 {
 	const size_t count = size / EP_BLOCK_SIZE;
 
 	/* Whatever cannot be read any more has changed. */
 	memset(r->steady->again, 0, count * EP_BLOCK_SIZE);
-	ep_source_read(r->source, address, r->steady->again,
-		       count * EP_BLOCK_SIZE, NULL, NULL);
+	ep_source_read(r->source, address, r->steady->again, count * EP_BLOCK_SIZE, NULL, NULL);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at = address + i * EP_BLOCK_SIZE;
 		struct ep_block *block = (void *)(bytes + i * EP_BLOCK_SIZE);
-		const struct ep_block *second =
-			(void *)(r->steady->again + i * EP_BLOCK_SIZE);
+		const struct ep_block *second = (void *)(r->steady->again + i * EP_BLOCK_SIZE);
 
 		if (!keep(r, block, second, at, begun))
 			memset(block, 0, sizeof(*block));
@@ -127,8 +118,7 @@ void ep_steady_deinit(struct ep_steady *steady)
 static bool steady_begin(struct ep_steady *steady)
 {
 	if (!steady->until)
-		steady->until =
-			calloc(EP_STEADY_OWNERS, sizeof(*steady->until));
+		steady->until = calloc(EP_STEADY_OWNERS, sizeof(*steady->until));
 	if (!steady->again)
 		steady->again = aligned_alloc(EP_PAGE, PIECE);
 	return steady->until && steady->again;
@@ -170,21 +160,18 @@ static struct ep_section section_of(const struct ep_arena *arena, uint32_t type)
 }
 
 /* The table once more, so that it is not older than the blocks. */
-static void read_threads(const struct reading *r, const struct ep_arena *arena,
-			 size_t done)
+static void read_threads(const struct reading *r, const struct ep_arena *arena, size_t done)
 {
 	struct ep_section threads = section_of(arena, EP_SECTION_THREADS);
 	uint64_t at = r->found->arena_address + threads.offset;
 
-	if (at >= r->address && threads.size <= done &&
-	    at - r->address <= done - threads.size)
-		ep_source_read(r->source, at, r->bytes + (at - r->address),
-			       threads.size, NULL, NULL);
+	if (at >= r->address && threads.size <= done && at - r->address <= done - threads.size)
+		ep_source_read(r->source, at, r->bytes + (at - r->address), threads.size, NULL,
+			       NULL);
 }
 
 /* From *done to `size`, which are blocks. */
-static int read_rings(struct reading *r, size_t size, size_t *done,
-		      struct ep_err *err)
+static int read_rings(struct reading *r, size_t size, size_t *done, struct ep_err *err)
 {
 	int rc = EP_OK;
 
@@ -193,22 +180,19 @@ static int read_rings(struct reading *r, size_t size, size_t *done,
 		uint64_t begun = __builtin_ia32_rdtsc();
 		size_t got;
 
-		rc = ep_source_read(r->source, r->address + *done,
-				    r->bytes + *done, piece, &got, err);
-		settle_piece(r, r->address + *done, r->bytes + *done, got,
-			     begun);
+		rc = ep_source_read(r->source, r->address + *done, r->bytes + *done, piece, &got,
+				    err);
+		settle_piece(r, r->address + *done, r->bytes + *done, got, begun);
 		*done += got;
-		if (r->hold && *done < size &&
-		    ep_control_hold(&r->control, &r->hold))
+		if (r->hold && *done < size && ep_control_hold(&r->control, &r->hold))
 			hold_end(r);
 	}
 	return rc;
 }
 
-/* What lies before the rings takes as long again to read, and nobody needs to
- * be held for that. */
-static int read_arena(struct reading *r, const struct ep_arena *arena,
-		      size_t size, size_t *done, struct ep_err *err)
+/* What lies before the rings takes as long again to read, and nobody needs to be held for that. */
+static int read_arena(struct reading *r, const struct ep_arena *arena, size_t size, size_t *done,
+		      struct ep_err *err)
 {
 	struct ep_section rings = section_of(arena, EP_SECTION_RINGS);
 	uint64_t start = r->found->arena_address + rings.offset;
@@ -219,8 +203,7 @@ static int read_arena(struct reading *r, const struct ep_arena *arena,
 	memset(r->bytes, 0, size);
 	head = head < size ? head : size;
 	if (head)
-		rc = ep_source_read(r->source, r->address, r->bytes, head, done,
-				    err);
+		rc = ep_source_read(r->source, r->address, r->bytes, head, done, err);
 	if (rc || head == size)
 		return rc;
 	hold_begin(r);
@@ -231,8 +214,8 @@ static int read_arena(struct reading *r, const struct ep_arena *arena,
 }
 
 int ep_steady_read(struct ep_steady *steady, struct ep_source *source,
-		   const struct ep_root_found *found, uint64_t address,
-		   void *out, size_t size, size_t *done, struct ep_err *err)
+		   const struct ep_root_found *found, uint64_t address, void *out, size_t size,
+		   size_t *done, struct ep_err *err)
 {
 	struct reading r = {.steady = steady,
 			    .source = source,
@@ -241,11 +224,9 @@ int ep_steady_read(struct ep_steady *steady, struct ep_source *source,
 			    .bytes = out};
 	struct ep_arena arena;
 
-	if (!source->changing || address % EP_PAGE ||
-	    address < found->arena_address ||
+	if (!source->changing || address % EP_PAGE || address < found->arena_address ||
 	    address - found->arena_address >= found->root.arena_size ||
-	    ep_source_read(source, found->arena_address, &arena, sizeof(arena),
-			   NULL, NULL))
+	    ep_source_read(source, found->arena_address, &arena, sizeof(arena), NULL, NULL))
 		return ep_source_read(source, address, out, size, done, err);
 	*done = 0;
 	if (!steady_begin(steady))

@@ -17,17 +17,16 @@ struct ep_steady {
 void ep_steady_deinit(struct ep_steady *steady);
 
 /*
- * ep_source_read, of the arena that was found, by ascending addresses. A
- * running process's threads are held meanwhile (runtime/hold.h), where its
- * runtime knows that and its memory may be written, for as long as it takes to
- * copy the rings into `out`. A block that was entered anew all the same, or
- * later than the first one of its thread was read, is zero in `out`, as if it
- * had never been there; of one that is being written, only the records before
- * the first look's last are taken. So none of a thread is missing between two
- * that are there. *done counts as there, and must not be NULL.
+ * ep_source_read, of the arena that was found, by ascending addresses. A running process's threads
+ * are held meanwhile (runtime/hold.h), where its runtime knows that and its memory may be written,
+ * for as long as it takes to copy the rings into `out`. A block that was entered anew all the same,
+ * or later than the first one of its thread was read, is zero in `out`, as if it had never been
+ * there; of one that is being written, only the records before the first look's last are taken. So
+ * none of a thread is missing between two that are there. *done counts as there, and must not be
+ * NULL.
  */
 int ep_steady_read(struct ep_steady *steady, struct ep_source *source,
-		   const struct ep_root_found *found, uint64_t address,
-		   void *out, size_t size, size_t *done, struct ep_err *err);
+		   const struct ep_root_found *found, uint64_t address, void *out, size_t size,
+		   size_t *done, struct ep_err *err);
 
 #endif

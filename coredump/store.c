@@ -23,17 +23,14 @@
 
 /* ---- settings ---- */
 
-int ep_store_path(char out[PATH_MAX], const char *folder, const char *name,
-		  struct ep_err *err)
+int ep_store_path(char out[PATH_MAX], const char *folder, const char *name, struct ep_err *err)
 {
 	if (snprintf(out, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
-		return ep_fail(err, EP_E_LIMIT, 0, "%.200s/…: too long",
-			       folder);
+		return ep_fail(err, EP_E_LIMIT, 0, "%.200s/…: too long", folder);
 	return EP_OK;
 }
 
-static void setting_take(struct ep_store *store, const char *name,
-			 const char *value)
+static void setting_take(struct ep_store *store, const char *name, const char *value)
 {
 	const struct {
 		const char *name;
@@ -53,8 +50,7 @@ static void setting_take(struct ep_store *store, const char *name,
 		store->uses_pid = *value == '1';
 	if (strcmp(name, "timeout") == 0)
 		store->seconds = (unsigned)strtoul(value, NULL, 10);
-	if (strcmp(name, "redact") == 0 && *value &&
-	    ep_redact_parse(value, &store->redact, NULL))
+	if (strcmp(name, "redact") == 0 && *value && ep_redact_parse(value, &store->redact, NULL))
 		store->redact = EP_REDACTED_ALL; /* rather too much */
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (strcmp(name, numbers[i].name) == 0)
@@ -67,8 +63,7 @@ static void setting_take(struct ep_store *store, const char *name,
 static bool is_trusted(const struct stat *st, bool may_be_sticky)
 {
 	return (st->st_uid == 0 || st->st_uid == geteuid()) &&
-	       (!(st->st_mode & 022) ||
-		(may_be_sticky && st->st_mode & S_ISVTX));
+	       (!(st->st_mode & 022) || (may_be_sticky && st->st_mode & S_ISVTX));
 }
 
 static int distrust(const char *path, struct ep_err *err)
@@ -79,8 +74,7 @@ static int distrust(const char *path, struct ep_err *err)
 		       path);
 }
 
-/* Whoever may write to a folder may replace what lies in it, unless it is
- * sticky, as /tmp is. */
+/* Whoever may write to a folder may replace what lies in it, unless it is sticky, as /tmp is. */
 static int folders_check(const char *path, struct ep_err *err)
 {
 	char real[PATH_MAX], *slash;
@@ -112,12 +106,11 @@ static int settings_open(FILE **out, const char *path, struct ep_err *err)
 	if (folder >= 0 && (fstat(folder, &st) != 0 || !is_trusted(&st, false)))
 		rc = distrust(path, err);
 	else
-		fd = openat(folder, "settings",
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		fd = openat(folder, "settings", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (rc == EP_OK && fd < 0)
 		rc = ep_fail(err, EP_END, 0, "%s/settings: %m", path);
-	else if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-			     !is_trusted(&st, false)))
+	else if (fd >= 0 &&
+		 (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || !is_trusted(&st, false)))
 		rc = distrust(path, err);
 	else if (fd >= 0)
 		*out = fdopen(fd, "r");
@@ -154,8 +147,7 @@ int ep_store_load(struct ep_store *store, const char *path, struct ep_err *err)
 	return EP_OK;
 }
 
-static int settings_write(const struct ep_store *store, const char *name,
-			  struct ep_err *err)
+static int settings_write(const struct ep_store *store, const char *name, struct ep_err *err)
 {
 	FILE *file = fopen(name, "we");
 	char words[EP_REDACTED_TEXT_MAX];
@@ -164,16 +156,12 @@ static int settings_write(const struct ep_store *store, const char *name,
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
 	fprintf(file,
 		"# written by epitaph catch --install\n"
-		"previous=%s\nuses-pid=%d\npipe-limit=%" PRIu64
-		"\nmax-files=%" PRIu64 "\nmax-size=%" PRIu64
-		"\nkeep-free=%" PRIu64 "\ntimeout=%u\nredact=%s\nsocket=%s\n",
-		store->previous, store->uses_pid, store->pipe_limit,
-		store->most_files, store->most_bytes, store->spare,
-		store->seconds,
-		ep_redact_words(words, sizeof(words), store->redact),
-		store->socket);
-	if (fchmod(fileno(file), 0644) != 0 || fflush(file) != 0 ||
-	    fsync(fileno(file)) != 0) {
+		"previous=%s\nuses-pid=%d\npipe-limit=%" PRIu64 "\nmax-files=%" PRIu64
+		"\nmax-size=%" PRIu64 "\nkeep-free=%" PRIu64 "\ntimeout=%u\nredact=%s\nsocket=%s\n",
+		store->previous, store->uses_pid, store->pipe_limit, store->most_files,
+		store->most_bytes, store->spare, store->seconds,
+		ep_redact_words(words, sizeof(words), store->redact), store->socket);
+	if (fchmod(fileno(file), 0644) != 0 || fflush(file) != 0 || fsync(fileno(file)) != 0) {
 		fclose(file);
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
 	}
@@ -200,8 +188,8 @@ int ep_store_save(const struct ep_store *store, struct ep_err *err)
 
 /* ---- snapshots ---- */
 
-int ep_store_name(const struct ep_store *store, const struct ep_crash *crash,
-		  char out[PATH_MAX], struct ep_err *err)
+int ep_store_name(const struct ep_store *store, const struct ep_crash *crash, char out[PATH_MAX],
+		  struct ep_err *err)
 {
 	time_t seconds = (time_t)crash->time;
 	char name[NAME_MAX + 1], when[32], program[PATH_MAX];
@@ -209,17 +197,15 @@ int ep_store_name(const struct ep_store *store, const struct ep_crash *crash,
 
 	gmtime_r(&seconds, &utc);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
-	if (ep_crash_expand(crash, crash->path[0] ? "%f" : "%e", program,
-			    sizeof(program), NULL))
+	if (ep_crash_expand(crash, crash->path[0] ? "%f" : "%e", program, sizeof(program), NULL))
 		program[0] = '\0';
 	if (store->redact & (EP_REDACTED_PATHS | EP_REDACTED_CMDLINE))
 		snprintf(program, sizeof(program), "snapshot");
 	for (char *c = program; *c; c++)
 		if (*c < ' ' || *c >= '\x7f')
 			*c = '_';
-	snprintf(name, sizeof(name), "%.100s.%u.%d.%s" SUFFIX,
-		 program[0] ? program : "unknown", (unsigned)crash->account,
-		 (int)crash->pid, when);
+	snprintf(name, sizeof(name), "%.100s.%u.%d.%s" SUFFIX, program[0] ? program : "unknown",
+		 (unsigned)crash->account, (int)crash->pid, when);
 	return ep_store_path(out, store->path, name, err);
 }
 
@@ -260,15 +246,14 @@ static int by_time(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static int stored_add(struct ep_stored **list, size_t *count,
-		      const struct dirent *entry, int folder)
+static int stored_add(struct ep_stored **list, size_t *count, const struct dirent *entry,
+		      int folder)
 {
 	struct ep_stored *grown;
 	struct stat st;
 
 	if (!is_snapshot(entry->d_name) ||
-	    fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    !S_ISREG(st.st_mode))
+	    fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 		return EP_OK;
 	grown = reallocarray(*list, *count + 1, sizeof(*grown));
 	if (!grown)
@@ -277,14 +262,12 @@ static int stored_add(struct ep_stored **list, size_t *count,
 	grown += (*count)++;
 	snprintf(grown->name, sizeof(grown->name), "%s", entry->d_name);
 	grown->size = (uint64_t)st.st_blocks * 512;
-	grown->time = (uint64_t)st.st_ctim.tv_sec * 1000000000 +
-		      (uint64_t)st.st_ctim.tv_nsec;
+	grown->time = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
 	grown->account = account_of(grown->name);
 	return EP_OK;
 }
 
-int ep_store_list(const char *path, struct ep_stored **out, size_t *count,
-		  struct ep_err *err)
+int ep_store_list(const char *path, struct ep_stored **out, size_t *count, struct ep_err *err)
 {
 	struct ep_stored *list = NULL;
 	const struct dirent *entry;
@@ -311,8 +294,7 @@ int ep_store_list(const char *path, struct ep_stored **out, size_t *count,
 	return EP_OK;
 }
 
-void ep_store_log(const struct ep_store *store, const struct ep_crash *crash,
-		  const char *words)
+void ep_store_log(const struct ep_store *store, const struct ep_crash *crash, const char *words)
 {
 	char path[PATH_MAX], line[PATH_MAX];
 	struct stat st;
@@ -324,17 +306,15 @@ void ep_store_log(const struct ep_store *store, const struct ep_crash *crash,
 	if (lstat(path, &st) == 0 && (uint64_t)st.st_size > LOG_MOST &&
 	    ep_store_path(line, store->path, "log.1", NULL) == EP_OK)
 		rename(path, line);
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-		  0600);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return;
-	snprintf(line, sizeof(line), "%" PRIu64 " pid %d %s: %.800s",
-		 crash->time, (int)crash->pid, crash->comm, words);
+	snprintf(line, sizeof(line), "%" PRIu64 " pid %d %s: %.800s", crash->time, (int)crash->pid,
+		 crash->comm, words);
 	shown = ep_utf8_escape(line, strlen(line));
 	length = snprintf(line, sizeof(line), "%s\n", shown ? shown : "?");
 	free(shown);
-	if (length < (int)sizeof(line) &&
-	    write(fd, line, (size_t)length) != length)
+	if (length < (int)sizeof(line) && write(fd, line, (size_t)length) != length)
 		length = 0;
 	close(fd);
 }

@@ -6,7 +6,6 @@
 #include "coredump/store.h"
 
 /* EP_E_LIMIT: too long. */
-int ep_store_path(char out[PATH_MAX], const char *folder, const char *name,
-		  struct ep_err *err);
+int ep_store_path(char out[PATH_MAX], const char *folder, const char *name, struct ep_err *err);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * store_limits.c: what the folder of snapshots may take, and who of it: disk
- * and places are shared, so that whoever has most gives way first, and nobody's
- * crashes cost another's snapshots.
+ * store_limits.c: what the folder of snapshots may take, and who of it: disk and places are shared,
+ * so that whoever has most gives way first, and nobody's crashes cost another's snapshots.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +21,8 @@
 /* ---- places ---- */
 
 #define SHARE_MOST 4096u /* places of one user */
-/* Of the file "places", which stays empty: a byte for each place of each user,
- * and behind all of them one for who lets files go. */
+/* Of the file "places", which stays empty: a byte for each place of each user, and behind all of
+ * them one for who lets files go. */
 #define TIDYING ((off_t)SHARE_MOST << 32)
 
 static int places_open(const struct ep_store *store)
@@ -49,8 +48,8 @@ static bool place_lock(int fd, off_t at, bool wait)
 }
 
 /* The lock is the open file's: it goes when all that have it have ended. */
-int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash,
-		   unsigned most, struct ep_err *err)
+int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash, unsigned most,
+		   struct ep_err *err)
 {
 	unsigned share = most / 2 < SHARE_MOST ? most / 2 : SHARE_MOST;
 	int fd = places_open(store);
@@ -65,12 +64,11 @@ int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash,
 			break;
 		if (i + 1 == share) {
 			close(fd);
-			return ep_fail(
-				err, EP_E_LIMIT, 0,
-				"user %u has %u crashes at once already, "
-				"which is half of all: this one is left "
-				"out, and its core",
-				(unsigned)crash->account, share);
+			return ep_fail(err, EP_E_LIMIT, 0,
+				       "user %u has %u crashes at once already, "
+				       "which is half of all: this one is left "
+				       "out, and its core",
+				       (unsigned)crash->account, share);
 		}
 	}
 	if (fd >= 0)
@@ -82,7 +80,7 @@ int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash,
 
 struct stock {
 	struct ep_stored *list; /* owned; by account, then oldest first */
-	size_t count; /* that are there; those that went have no name */
+	size_t count;           /* that are there; those that went have no name */
 	uint64_t left, bytes;
 	const char *keep; /* its base name; NULL: none */
 };
@@ -98,8 +96,8 @@ static int by_account(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static int stock_init(struct stock *stock, const struct ep_store *store,
-		      const char *keep, struct ep_err *err)
+static int stock_init(struct stock *stock, const struct ep_store *store, const char *keep,
+		      struct ep_err *err)
 {
 	int rc;
 
@@ -111,8 +109,7 @@ static int stock_init(struct stock *stock, const struct ep_store *store,
 	for (size_t i = 0; i < stock->count; i++)
 		stock->bytes += stock->list[i].size;
 	if (stock->count)
-		qsort(stock->list, stock->count, sizeof(*stock->list),
-		      by_account);
+		qsort(stock->list, stock->count, sizeof(*stock->list), by_account);
 	return EP_OK;
 }
 
@@ -121,8 +118,8 @@ static bool may_go(const struct stock *stock, const struct ep_stored *one)
 	return one->name[0] && (!stock->keep || strcmp(one->name, stock->keep));
 }
 
-/* The oldest of the user that has most, in bytes or in files; of two that have
- * the same, of whom has older ones. NULL: nothing may go. */
+/* The oldest of the user that has most, in bytes or in files; of two that have the same, of whom
+ * has older ones. NULL: nothing may go. */
 static struct ep_stored *victim_find(const struct stock *stock, bool by_bytes)
 {
 	struct ep_stored *victim = NULL;
@@ -133,8 +130,7 @@ static struct ep_stored *victim_find(const struct stock *stock, bool by_bytes)
 		uint64_t sum = 0;
 
 		for (end = i;
-		     end < stock->count &&
-		     stock->list[end].account == stock->list[i].account;
+		     end < stock->count && stock->list[end].account == stock->list[i].account;
 		     end++) {
 			struct ep_stored *one = &stock->list[end];
 
@@ -144,8 +140,7 @@ static struct ep_stored *victim_find(const struct stock *stock, bool by_bytes)
 				oldest = one;
 		}
 		if (!oldest ||
-		    (victim && (sum < most ||
-				(sum == most && oldest->time >= victim->time))))
+		    (victim && (sum < most || (sum == most && oldest->time >= victim->time))))
 			continue;
 		victim = oldest;
 		most = sum;
@@ -154,8 +149,7 @@ static struct ep_stored *victim_find(const struct stock *stock, bool by_bytes)
 }
 
 /* False: nothing may go. */
-static bool let_one_go(struct stock *stock, const struct ep_store *store,
-		       bool by_bytes)
+static bool let_one_go(struct stock *stock, const struct ep_store *store, bool by_bytes)
 {
 	struct ep_stored *victim = victim_find(stock, by_bytes);
 	char name[PATH_MAX];
@@ -170,14 +164,12 @@ static bool let_one_go(struct stock *stock, const struct ep_store *store,
 	return true;
 }
 
-static int limits_hold(const struct ep_store *store, const char *path,
-		       struct ep_err *err)
+static int limits_hold(const struct ep_store *store, const char *path, struct ep_err *err)
 {
 	struct stock stock;
 	int rc = stock_init(&stock, store, strrchr(path, '/') + 1, err);
 
-	while (rc == EP_OK && (stock.left > store->most_files ||
-			       stock.bytes > store->most_bytes))
+	while (rc == EP_OK && (stock.left > store->most_files || stock.bytes > store->most_bytes))
 		if (!let_one_go(&stock, store, stock.left <= store->most_files))
 			break;
 	free(stock.list);
@@ -186,8 +178,8 @@ static int limits_hold(const struct ep_store *store, const char *path,
 
 /* ---- room ---- */
 
-/* Bytes that are free for others than root, of those that are to stay so: on a
- * small file system a tenth of it. */
+/* Bytes that are free for others than root, of those that are to stay so: on a small file system a
+ * tenth of it. */
 static bool is_room(const struct ep_store *store)
 {
 	struct statvfs st;
@@ -225,8 +217,8 @@ int ep_store_make_room(const struct ep_store *store, struct ep_err *err)
 
 /* ---- who may read ---- */
 
-/* acl(5) as the kernel has it (linux/posix_acl_xattr.h): root reads and writes,
- * that user reads, nobody else does anything. */
+/* acl(5) as the kernel has it (linux/posix_acl_xattr.h): root reads and writes, that user reads,
+ * nobody else does anything. */
 static int reader_set(const char *path, uid_t user, struct ep_err *err)
 {
 	static const __u32 none = (__u32)ACL_UNDEFINED_ID;
@@ -242,21 +234,18 @@ static int reader_set(const char *path, uid_t user, struct ep_err *err)
 		 {ACL_OTHER, 0, none}},
 	};
 
-	if (setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0) ==
-	    0)
+	if (setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0) == 0)
 		return EP_OK;
 	return ep_fail(err, EP_E_PERMISSION, 0,
-		       "%s: only root may read it: no access control list: %m",
-		       path);
+		       "%s: only root may read it: no access control list: %m", path);
 }
 
-int ep_store_keep(const struct ep_store *store, const struct ep_crash *crash,
-		  const char *path, struct ep_err *err)
+int ep_store_keep(const struct ep_store *store, const struct ep_crash *crash, const char *path,
+		  struct ep_err *err)
 {
 	int fd, rc = EP_OK, limits;
 
-	/* Of a program that had privileges, the user must not see the memory.
-	 */
+	/* Of a program that had privileges, the user must not see the memory. */
 	if (crash->uid != 0 && ep_crash_is_users_own(crash))
 		rc = reader_set(path, crash->uid, err);
 	fd = places_open(store);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* target.c: see target.h. Each link is followed by hand, so that its owner is
- * known; the last component of what results is never followed again. */
+/* target.c: see target.h. Each link is followed by hand, so that its owner is known; the last
+ * component of what results is never followed again. */
 #include "coredump/target.h"
 
 #include <errno.h>
@@ -17,10 +17,8 @@
 
 static int refused(const char *path, struct ep_err *err)
 {
-	return ep_fail(err,
-		       errno == EACCES || errno == EPERM ? EP_E_PERMISSION
-							 : EP_E_IO,
-		       0, "%s: %m", path);
+	return ep_fail(err, errno == EACCES || errno == EPERM ? EP_E_PERMISSION : EP_E_IO, 0,
+		       "%s: %m", path);
 }
 
 /* With its slash; "./" where `path` has none. */
@@ -39,8 +37,7 @@ static bool is_planted(const char *directory, const struct stat *st)
 	struct stat parent;
 
 	return stat(directory, &parent) == 0 && (parent.st_mode & S_ISVTX) &&
-	       (parent.st_mode & S_IWOTH) && st->st_uid != geteuid() &&
-	       st->st_uid != parent.st_uid;
+	       (parent.st_mode & S_IWOTH) && st->st_uid != geteuid() && st->st_uid != parent.st_uid;
 }
 
 static int refuse_planted(const char *path, struct ep_err *err)
@@ -51,8 +48,7 @@ static int refuse_planted(const char *path, struct ep_err *err)
 		       path);
 }
 
-/* /proc/self/fd/3, which /dev/fd/3 leads to: its text is no name, unless it is
- * a file's. */
+/* /proc/self/fd/3, which /dev/fd/3 leads to: its text is no name, unless it is a file's. */
 static bool is_descriptor(const char *directory, const char *path)
 {
 	struct statfs fs;
@@ -63,8 +59,7 @@ static bool is_descriptor(const char *directory, const char *path)
 }
 
 /* Replaces the link in `path` by what it says. */
-static int follow(char path[PATH_MAX], const char *directory,
-		  struct ep_err *err)
+static int follow(char path[PATH_MAX], const char *directory, struct ep_err *err)
 {
 	char text[PATH_MAX], joined[2 * PATH_MAX];
 	ssize_t length = readlink(path, text, sizeof(text) - 1);
@@ -73,17 +68,14 @@ static int follow(char path[PATH_MAX], const char *directory,
 	if (length < 0)
 		return refused(path, err);
 	text[length] = '\0';
-	size = snprintf(joined, sizeof(joined), "%s%s",
-			*text == '/' ? "" : directory, text);
+	size = snprintf(joined, sizeof(joined), "%s%s", *text == '/' ? "" : directory, text);
 	if (size >= PATH_MAX)
-		return ep_fail(err, EP_E_IO, 0, "%s: %s", path,
-			       strerror(ENAMETOOLONG));
+		return ep_fail(err, EP_E_IO, 0, "%s: %s", path, strerror(ENAMETOOLONG));
 	memcpy(path, joined, (size_t)size + 1);
 	return EP_OK;
 }
 
-/* The links in front of what is there. *through: it is opened by following the
- * last one. */
+/* The links in front of what is there. *through: it is opened by following the last one. */
 static int resolve(char path[PATH_MAX], bool *through, struct ep_err *err)
 {
 	char directory[PATH_MAX];
@@ -96,18 +88,15 @@ static int resolve(char path[PATH_MAX], bool *through, struct ep_err *err)
 		directory_of(path, directory);
 		if (is_planted(directory, &st))
 			return refuse_planted(path, err);
-		*through =
-			S_ISLNK(st.st_mode) && is_descriptor(directory, path);
+		*through = S_ISLNK(st.st_mode) && is_descriptor(directory, path);
 		if (*through || !S_ISLNK(st.st_mode))
 			return EP_OK;
 		rc = follow(path, directory, err);
 	}
-	return rc ? rc
-		  : ep_fail(err, EP_E_IO, 0, "%s: %s", path, strerror(ELOOP));
+	return rc ? rc : ep_fail(err, EP_E_IO, 0, "%s: %s", path, strerror(ELOOP));
 }
 
-int ep_target_look(struct ep_target *target, const char *path,
-		   struct ep_err *err)
+int ep_target_look(struct ep_target *target, const char *path, struct ep_err *err)
 {
 	bool through = false;
 	struct stat st;
@@ -121,8 +110,7 @@ int ep_target_look(struct ep_target *target, const char *path,
 	rc = resolve(target->path, &through, err);
 	if (rc)
 		return rc;
-	target->handle = open(target->path,
-			      O_PATH | O_CLOEXEC | (through ? 0 : O_NOFOLLOW));
+	target->handle = open(target->path, O_PATH | O_CLOEXEC | (through ? 0 : O_NOFOLLOW));
 	if (target->handle < 0)
 		return errno == ENOENT ? EP_OK : refused(target->path, err);
 	/* It may be another one by now. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * target.h: where an output is going to, before anything is written. In a
- * directory like /tmp, in which everybody makes files and nobody removes
- * another's, somebody may have put a link, a FIFO or a file at the name that
- * will be written to: what is neither ours nor the directory's owner's is
- * refused there. The kernel's fs.protected_symlinks, _fifos and _regular
- * (proc(5)) have the same rule, for who opens by that name; we rename over it,
- * and follow links ourselves.
+ * target.h: where an output is going to, before anything is written. In a directory like /tmp, in
+ * which everybody makes files and nobody removes another's, somebody may have put a link, a FIFO or
+ * a file at the name that will be written to: what is neither ours nor the directory's owner's is
+ * refused there. The kernel's fs.protected_symlinks, _fifos and _regular (proc(5)) have the same
+ * rule, for who opens by that name; we rename over it, and follow links ourselves.
  */
 #ifndef EPITAPH_TARGET_H
 #define EPITAPH_TARGET_H
@@ -22,14 +20,13 @@ struct ep_target {
 	mode_t mode;         /* of that; 0: nothing is */
 };
 
-/* EP_E_PERMISSION: it was put there by somebody else; EP_E_USAGE: no name; or
- * EP_E_IO. Nothing is open then. */
-int ep_target_look(struct ep_target *target, const char *path,
-		   struct ep_err *err);
+/* EP_E_PERMISSION: it was put there by somebody else; EP_E_USAGE: no name; or EP_E_IO. Nothing is
+ * open then. */
+int ep_target_look(struct ep_target *target, const char *path, struct ep_err *err);
 void ep_target_close(struct ep_target *target);
 
-/* A descriptor to write to what is there, which is no regular file: a pipe, a
- * device. -1 and errno. */
+/* A descriptor to write to what is there, which is no regular file: a pipe, a device. -1 and
+ * errno. */
 int ep_target_open(const struct ep_target *target);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* utf8.c: well-formed UTF-8 by the ranges of the Unicode standard, table 3-7.
- */
+/* utf8.c: well-formed UTF-8 by the ranges of the Unicode standard, table 3-7. */
 #include "coredump/utf8.h"
 
 #include <stdbool.h>
@@ -13,17 +12,14 @@
 static const struct {
 	unsigned char first, last, length, low, high;
 } forms[] = {
-	{0x00, 0x7f, 1, 0, 0},       {0xc2, 0xdf, 2, 0x80, 0xbf},
-	{0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf},
-	{0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf},
-	{0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf},
-	{0xf4, 0xf4, 4, 0x80, 0x8f},
+	{0x00, 0x7f, 1, 0, 0},       {0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf},
+	{0xe1, 0xec, 3, 0x80, 0xbf}, {0xed, 0xed, 3, 0x80, 0x9f}, {0xee, 0xef, 3, 0x80, 0xbf},
+	{0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},
 };
 
 static bool continues(const unsigned char *bytes, size_t form)
 {
-	if (forms[form].length > 1 &&
-	    (bytes[1] < forms[form].low || bytes[1] > forms[form].high))
+	if (forms[form].length > 1 && (bytes[1] < forms[form].low || bytes[1] > forms[form].high))
 		return false;
 	for (size_t i = 2; i < forms[form].length; i++)
 		if (bytes[i] < 0x80 || bytes[i] > 0xbf)
@@ -39,9 +35,7 @@ size_t ep_utf8_length(const char *text, size_t size)
 		return 0;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
 		if (bytes[0] >= forms[i].first && bytes[0] <= forms[i].last)
-			return forms[i].length <= size && continues(bytes, i)
-				       ? forms[i].length
-				       : 0;
+			return forms[i].length <= size && continues(bytes, i) ? forms[i].length : 0;
 	return 0;
 }
 

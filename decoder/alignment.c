@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * alignment.c: places of the stack, paired with calls, merged into rows, and
- * each row judged. Where the two part it is the trace that is believed: a call
- * that did not return is in flight, whatever the stack has become.
+ * alignment.c: places of the stack, paired with calls, merged into rows, and each row judged. Where
+ * the two part it is the trace that is believed: a call that did not return is in flight, whatever
+ * the stack has become.
  */
 #include "decoder/alignment.h"
 
@@ -16,8 +16,7 @@
 
 static const char *const verdicts[EP_VERDICT_COUNT][2] = {
 	[EP_VERDICT_AGREE] = {"agree", "the trace has this call in flight"},
-	[EP_VERDICT_NOT_INSTRUMENTED] = {"not-instrumented",
-					 "not instrumented"},
+	[EP_VERDICT_NOT_INSTRUMENTED] = {"not-instrumented", "not instrumented"},
 	[EP_VERDICT_INLINED] = {"inlined", "inlined"},
 	[EP_VERDICT_ENTERING] = {"entering", "its hook had not run yet"},
 	[EP_VERDICT_RETURNING] = {"returning", "its hook told its return"},
@@ -32,40 +31,29 @@ static const char *const reasons[EP_REASON_COUNT][2] = {
 	[EP_REASON_NONE] = {"", ""},
 	[EP_REASON_NO_HOOK] = {"no-hook", "no hook in its code"},
 	[EP_REASON_OWN_HOOK] = {"own-hook", "epitaph's own hook"},
-	[EP_REASON_SIGNAL] = {"signal",
-			      "a signal came here, its handler is above"},
-	[EP_REASON_SILENT_MODULE] = {"silent-module",
-				     "nothing of its module is in the history"},
+	[EP_REASON_SIGNAL] = {"signal", "a signal came here, its handler is above"},
+	[EP_REASON_SILENT_MODULE] = {"silent-module", "nothing of its module is in the history"},
 	[EP_REASON_NO_FILE] = {"no-file", "code that is no file's"},
 	[EP_REASON_NOWHERE] = {"nowhere", "no code is there"},
-	[EP_REASON_UNREADABLE] = {"unreadable",
-				  "nothing tells whether it has hooks"},
-	[EP_REASON_BEFORE_HISTORY] = {"before-history",
-				      "older than the history"},
-	[EP_REASON_BEFORE_FORK] = {"before-fork",
-				   "called before the fork: the parent's"},
-	[EP_REASON_LOST_BLOCKS] = {"lost-blocks",
-				   "blocks of records are lost there"},
+	[EP_REASON_UNREADABLE] = {"unreadable", "nothing tells whether it has hooks"},
+	[EP_REASON_BEFORE_HISTORY] = {"before-history", "older than the history"},
+	[EP_REASON_BEFORE_FORK] = {"before-fork", "called before the fork: the parent's"},
+	[EP_REASON_LOST_BLOCKS] = {"lost-blocks", "blocks of records are lost there"},
 	[EP_REASON_PAUSED] = {"paused", "tracing was paused"},
 	[EP_REASON_HOLE] = {"hole", "records are lost there"},
-	[EP_REASON_ESCAPE] = {"unknown-record",
-			      "records of an unknown kind are there"},
+	[EP_REASON_ESCAPE] = {"unknown-record", "records of an unknown kind are there"},
 	[EP_REASON_TEXT] = {"text", "text was written over the records there"},
-	[EP_REASON_NO_HISTORY] = {"no-history",
-				  "nothing of this thread is in the trace"},
+	[EP_REASON_NO_HISTORY] = {"no-history", "nothing of this thread is in the trace"},
 	[EP_REASON_UNTOLD] = {"untold", "it has hooks, but no call is open"},
-	[EP_REASON_CONTRADICTED] = {"contradicted",
-				    "it has hooks, but no call is open"},
+	[EP_REASON_CONTRADICTED] = {"contradicted", "it has hooks, but no call is open"},
 	[EP_REASON_GUESSED] = {"guessed", "found by the frame pointer alone"},
 	[EP_REASON_TRACE_GOES_ON] = {"trace-goes-on", "by the trace"},
 	[EP_REASON_SKIPPED] = {"skipped", "the stack has no frame of it"},
-	[EP_REASON_ACROSS_GAP] = {"across-gap",
-				  "perhaps it returned where history is lost"},
+	[EP_REASON_ACROSS_GAP] = {"across-gap", "perhaps it returned where history is lost"},
 	[EP_REASON_OTHER_STACK] = {"other-stack", "perhaps on another stack"},
 	[EP_REASON_LIMIT] = {"limit", "further out than was unwound"},
 	[EP_REASON_UNSAVED] = {"unsaved", "the core lacks the stack there"},
-	[EP_REASON_NO_UNWIND] = {"no-unwind-information",
-				 "the unwinder could not go on"},
+	[EP_REASON_NO_UNWIND] = {"no-unwind-information", "the unwinder could not go on"},
 	[EP_REASON_NO_STACK] = {"no-stack", "no stack from the core"},
 };
 
@@ -91,26 +79,22 @@ const char *ep_reason_words(enum ep_reason reason)
 
 /* ---- frames ---- */
 
-const struct ep_function *ep_frame_function(struct ep_names *names,
-					    struct ep_names *others,
+const struct ep_function *ep_frame_function(struct ep_names *names, struct ep_names *others,
 					    const struct ep_frame *frame)
 {
 	uint64_t at = ep_frame_address(frame);
 	const struct ep_function *function = ep_names_find(names, at, 0);
 
-	return !function->in && others ? ep_names_find(others, at, 0)
-				       : function;
+	return !function->in && others ? ep_names_find(others, at, 0) : function;
 }
 
 size_t ep_frame_inlined(struct ep_names *names, struct ep_names *others,
-			const struct ep_frame *frame,
-			struct ep_inlined out[EP_INLINED_MAX])
+			const struct ep_frame *frame, struct ep_inlined out[EP_INLINED_MAX])
 {
 	uint64_t at = ep_frame_address(frame);
 	size_t count = ep_names_inlined(names, at, 0, out);
 
-	return count == 0 && others ? ep_names_inlined(others, at, 0, out)
-				    : count;
+	return count == 0 && others ? ep_names_inlined(others, at, 0, out) : count;
 }
 
 static struct ep_line line_of(const struct ep_alignment_of *of, uint64_t at)
@@ -137,20 +121,16 @@ static bool add_place(struct ep_places *places, const struct ep_row *row)
 		places->list = grown;
 		places->room = room;
 	}
-	places->list[places->count++] =
-		(struct ep_place){.row = *row, .call = EP_ROW_NONE};
+	places->list[places->count++] = (struct ep_place){.row = *row, .call = EP_ROW_NONE};
 	return true;
 }
 
-static bool add_frame(struct ep_places *places,
-		      const struct ep_alignment_of *of, size_t number,
+static bool add_frame(struct ep_places *places, const struct ep_alignment_of *of, size_t number,
 		      bool inlines)
 {
 	const struct ep_frame *frame = &of->stack->frames[number];
 	struct ep_inlined inlined[EP_INLINED_MAX];
-	size_t count = inlines ? ep_frame_inlined(of->names, of->others, frame,
-						  inlined)
-			       : 0;
+	size_t count = inlines ? ep_frame_inlined(of->names, of->others, frame, inlined) : 0;
 	struct ep_row row = {
 		.frame = frame,
 		.number = number,
@@ -168,31 +148,27 @@ static bool add_frame(struct ep_places *places,
 	return add_place(places, &row);
 }
 
-static struct ep_names *names_of(const struct ep_alignment_of *of,
-				 const struct ep_row *row)
+static struct ep_names *names_of(const struct ep_alignment_of *of, const struct ep_row *row)
 {
-	return ep_names_find(of->names, ep_frame_address(row->frame), 0) ==
-			       row->function
+	return ep_names_find(of->names, ep_frame_address(row->frame), 0) == row->function
 		       ? of->names
 		       : of->others;
 }
 
-static enum ep_hooks hooks_of(const struct ep_alignment_of *of,
-			      const struct ep_row *row, bool *starved)
+static enum ep_hooks hooks_of(const struct ep_alignment_of *of, const struct ep_row *row,
+			      bool *starved)
 {
-	enum ep_hooks hooks =
-		ep_hooks_look(of->source, names_of(of, row), row->function,
-			      ep_frame_address(row->frame));
+	enum ep_hooks hooks = ep_hooks_look(of->source, names_of(of, row), row->function,
+					    ep_frame_address(row->frame));
 
 	*starved |= hooks == EP_HOOKS_STARVED;
 	return hooks;
 }
 
-/* Its frame is there, but by where it stands its call is not open: before the
- * hook of the entry, or behind that of the return. Only a frame that no call
- * holds up can be there, or the one that told its return last. */
-static void judge_passed(struct ep_places *places,
-			 const struct ep_alignment_of *of)
+/* Its frame is there, but by where it stands its call is not open: before the hook of the entry, or
+ * behind that of the return. Only a frame that no call holds up can be there, or the one that told
+ * its return last. */
+static void judge_passed(struct ep_places *places, const struct ep_alignment_of *of)
 {
 	const struct ep_function *returned = of->flight->returned;
 
@@ -205,8 +181,7 @@ static void judge_passed(struct ep_places *places,
 		    (!place->row.frame->activation && !last))
 			continue;
 		/* The hook that is at work has told it. */
-		if (last && i &&
-		    ep_is_exit_hook(places->list[i - 1].row.function)) {
+		if (last && i && ep_is_exit_hook(places->list[i - 1].row.function)) {
 			place->passed = true;
 			place->row.verdict = EP_VERDICT_RETURNING;
 			returned = NULL;
@@ -214,20 +189,17 @@ static void judge_passed(struct ep_places *places,
 		}
 		hooks = hooks_of(of, &place->row, &places->starved);
 		/* Of the innermost frame what was told last is enough. */
-		place->passed = hooks == EP_HOOKS_ENTERING ||
-				hooks == EP_HOOKS_LEAVING ||
+		place->passed = hooks == EP_HOOKS_ENTERING || hooks == EP_HOOKS_LEAVING ||
 				(hooks == EP_HOOKS_UNKNOWN && last && i == 0);
-		place->row.verdict = hooks == EP_HOOKS_ENTERING
-					     ? EP_VERDICT_ENTERING
-					     : EP_VERDICT_RETURNING;
+		place->row.verdict =
+			hooks == EP_HOOKS_ENTERING ? EP_VERDICT_ENTERING : EP_VERDICT_RETURNING;
 		if (last)
 			returned = NULL;
 	}
 }
 
 /* False: out of memory. */
-static bool places_make(struct ep_places *places,
-			const struct ep_alignment_of *of, bool inlines)
+static bool places_make(struct ep_places *places, const struct ep_alignment_of *of, bool inlines)
 {
 	*places = (struct ep_places){0};
 	for (size_t i = 0; of->stack && i < of->stack->count; i++)
@@ -254,16 +226,15 @@ static size_t pairs_count(const struct ep_places *places)
 }
 
 /* Are there calls without a frame where the stack goes on? */
-static bool lacks_frames(const struct ep_places *places,
-			 const struct ep_alignment_of *of)
+static bool lacks_frames(const struct ep_places *places, const struct ep_alignment_of *of)
 {
 	size_t pairs = pairs_count(places), outermost = 0;
 
 	for (size_t i = 0; i < places->count; i++)
 		if (places->list[i].call != EP_ROW_NONE)
 			outermost = places->list[i].call + 1;
-	return of->stack && (outermost > pairs || (of->stack->complete &&
-						   of->flight->count > pairs));
+	return of->stack &&
+	       (outermost > pairs || (of->stack->complete && of->flight->count > pairs));
 }
 
 static void drop_unpaired_inlines(struct ep_places *places)
@@ -271,16 +242,14 @@ static void drop_unpaired_inlines(struct ep_places *places)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < places->count; i++)
-		if (!places->list[i].row.inlined ||
-		    places->list[i].call != EP_ROW_NONE)
+		if (!places->list[i].row.inlined || places->list[i].call != EP_ROW_NONE)
 			places->list[kept++] = places->list[i];
 	places->count = kept;
 }
 
-/* With -finstrument-functions also inlined functions have hooks: their calls
- * are found among what the debug information has at a frame. */
-static bool add_inlines(struct ep_places *places,
-			const struct ep_alignment_of *of)
+/* With -finstrument-functions also inlined functions have hooks: their calls are found among what
+ * the debug information has at a frame. */
+static bool add_inlines(struct ep_places *places, const struct ep_alignment_of *of)
 {
 	struct ep_places more;
 
@@ -300,21 +269,19 @@ static bool add_inlines(struct ep_places *places,
 
 /* ---- rows ---- */
 
-static void add_calls(struct ep_alignment *out, const struct ep_flight *flight,
-		      size_t from, size_t to)
+static void add_calls(struct ep_alignment *out, const struct ep_flight *flight, size_t from,
+		      size_t to)
 {
 	for (size_t j = from; j < to; j++) {
 		const struct ep_event *call = ep_flight_inner(flight, j);
 
-		out->rows[out->count++] =
-			(struct ep_row){.function = call->function,
-					.call = call,
-					.verdict = EP_VERDICT_FRAME_LOST};
+		out->rows[out->count++] = (struct ep_row){
+			.function = call->function, .call = call, .verdict = EP_VERDICT_FRAME_LOST};
 	}
 }
 
-/* Calls without a frame stand outside of the frames that are in doubt, too:
- * what has no hooks is likelier a leaf. */
+/* Calls without a frame stand outside of the frames that are in doubt, too: what has no hooks is
+ * likelier a leaf. */
 static void merge(struct ep_alignment *out, const struct ep_places *places,
 		  const struct ep_flight *flight)
 {
@@ -356,8 +323,7 @@ struct finding {
 };
 
 /* Of what is missing since `since`, the likeliest. */
-static enum ep_reason missing_since(const struct ep_flight *flight,
-				    uint64_t since)
+static enum ep_reason missing_since(const struct ep_flight *flight, uint64_t since)
 {
 	static const enum ep_reason kinds[EP_FLIGHT_GAPS] = {
 		EP_REASON_LOST_BLOCKS, EP_REASON_PAUSED, EP_REASON_HOLE,
@@ -368,9 +334,8 @@ static enum ep_reason missing_since(const struct ep_flight *flight,
 	for (size_t i = 1; i < EP_FLIGHT_GAPS; i++)
 		if (flight->gaps[i] > flight->gaps[latest])
 			latest = i;
-	return flight->gaps[latest] && flight->gaps[latest] >= since
-		       ? kinds[latest]
-		       : EP_REASON_NONE;
+	return flight->gaps[latest] && flight->gaps[latest] >= since ? kinds[latest]
+								     : EP_REASON_NONE;
 }
 
 /* Why the trace does not have what is outside of all calls that it knows. */
@@ -389,14 +354,12 @@ static enum ep_reason before_all(const struct ep_flight *flight)
 		return EP_REASON_BEFORE_HISTORY;
 	if (gap)
 		return gap;
-	return flight->trace->arena.pauses ? EP_REASON_PAUSED
-					   : EP_REASON_BEFORE_HISTORY;
+	return flight->trace->arena.pauses ? EP_REASON_PAUSED : EP_REASON_BEFORE_HISTORY;
 }
 
-/* It has hooks, and none of its calls is open. `outer`: the next row outwards
- * that is agreed on; NULL. */
-static enum ep_reason why_lost(const struct ep_flight *flight,
-			       const struct ep_row *outer)
+/* It has hooks, and none of its calls is open. `outer`: the next row outwards that is agreed on;
+ * NULL. */
+static enum ep_reason why_lost(const struct ep_flight *flight, const struct ep_row *outer)
 {
 	enum ep_reason gap;
 
@@ -411,11 +374,9 @@ static struct finding not_instrumented(enum ep_reason reason)
 	return (struct finding){EP_VERDICT_NOT_INSTRUMENTED, reason};
 }
 
-/* Whether it has hooks; EP_VERDICT_COUNT: it has. `hooked`: a hook of its own
- * is at work. */
-static struct finding find_hooks(const struct ep_alignment_of *of,
-				 const struct ep_row *row, bool hooked,
-				 bool *starved)
+/* Whether it has hooks; EP_VERDICT_COUNT: it has. `hooked`: a hook of its own is at work. */
+static struct finding find_hooks(const struct ep_alignment_of *of, const struct ep_row *row,
+				 bool hooked, bool *starved)
 {
 	const struct ep_function *function = row->function;
 	enum ep_hooks hooks;
@@ -428,8 +389,7 @@ static struct finding find_hooks(const struct ep_alignment_of *of,
 		return not_instrumented(EP_REASON_NOWHERE);
 	if (!function->in)
 		return not_instrumented(EP_REASON_NO_FILE);
-	if (!hooked && names_of(of, row) == of->names &&
-	    ep_flight_saw(of->flight, function))
+	if (!hooked && names_of(of, row) == of->names && ep_flight_saw(of->flight, function))
 		return (struct finding){EP_VERDICT_COUNT, EP_REASON_NONE};
 	hooks = hooks_of(of, row, starved);
 	if (hooks == EP_HOOKS_ENTERING && (row->number == 0 || hooked))
@@ -444,8 +404,7 @@ static struct finding find_hooks(const struct ep_alignment_of *of,
 	return (struct finding){EP_VERDICT_UNKNOWN, EP_REASON_UNREADABLE};
 }
 
-static void judge_frames(struct ep_alignment *alignment,
-			 const struct ep_alignment_of *of)
+static void judge_frames(struct ep_alignment *alignment, const struct ep_alignment_of *of)
 {
 	const struct ep_row *outer = NULL;
 
@@ -457,8 +416,7 @@ static void judge_frames(struct ep_alignment *alignment,
 			outer = row;
 		if (row->verdict != EP_VERDICT_COUNT)
 			continue;
-		found = find_hooks(of, row, i && ep_is_hook(row[-1].function),
-				   &alignment->starved);
+		found = find_hooks(of, row, i && ep_is_hook(row[-1].function), &alignment->starved);
 		if (found.verdict == EP_VERDICT_COUNT)
 			found = (struct finding){EP_VERDICT_TRACE_LOST,
 						 why_lost(of->flight, outer)};
@@ -470,30 +428,28 @@ static void judge_frames(struct ep_alignment *alignment,
 /* ---- calls without a frame ---- */
 
 /* Those that the stack has frames outside of. */
-static void judge_skipped(struct ep_alignment *alignment,
-			  const struct ep_flight *flight, size_t end)
+static void judge_skipped(struct ep_alignment *alignment, const struct ep_flight *flight,
+			  size_t end)
 {
 	for (size_t i = 0; i < end; i++) {
 		struct ep_row *row = &alignment->rows[i];
 
 		if (row->verdict != EP_VERDICT_FRAME_LOST)
 			continue;
-		row->reason = row->call->flags & EP_CALL_ACROSS_GAP
-				      ? EP_REASON_ACROSS_GAP
-			      : flight->other_stacks ? EP_REASON_OTHER_STACK
-						     : EP_REASON_SKIPPED;
+		row->reason = row->call->flags & EP_CALL_ACROSS_GAP ? EP_REASON_ACROSS_GAP
+			      : flight->other_stacks                ? EP_REASON_OTHER_STACK
+								    : EP_REASON_SKIPPED;
 	}
 }
 
 static bool is_doubtful(const struct ep_row *row)
 {
 	return row->frame->nowhere || row->frame->guessed ||
-	       row->verdict == EP_VERDICT_TRACE_LOST ||
-	       row->verdict == EP_VERDICT_OVERWRITTEN;
+	       row->verdict == EP_VERDICT_TRACE_LOST || row->verdict == EP_VERDICT_OVERWRITTEN;
 }
 
-/* The trace goes on where the stack ended in nonsense, or as if it had begun
- * there: from its first frame that cannot be true nothing of it is believed. */
+/* The trace goes on where the stack ended in nonsense, or as if it had begun there: from its first
+ * frame that cannot be true nothing of it is believed. */
 static void judge_overwritten(struct ep_alignment *alignment, size_t tail)
 {
 	size_t from = tail;
@@ -529,8 +485,7 @@ static enum ep_reason why_ended(const struct ep_stack *stack)
 	}
 }
 
-/* Where the unwinder had to guess before it came to nonsense, it was it that
- * went astray. */
+/* Where the unwinder had to guess before it came to nonsense, it was it that went astray. */
 static bool was_guessing(const struct ep_alignment *alignment, size_t tail)
 {
 	for (size_t i = tail; i < alignment->count; i++) {
@@ -543,19 +498,16 @@ static bool was_guessing(const struct ep_alignment *alignment, size_t tail)
 }
 
 /* Calls outside of all frames that they agree with. */
-static void judge_tail(struct ep_alignment *alignment,
-		       const struct ep_alignment_of *of, size_t tail)
+static void judge_tail(struct ep_alignment *alignment, const struct ep_alignment_of *of,
+		       size_t tail)
 {
 	const struct ep_stack *stack = of->stack;
-	bool nonsense = stack && (stack->end == EP_STACK_WHOLE ||
-				  stack->end == EP_STACK_NOWHERE);
-	bool calls = alignment->count > tail &&
-		     !alignment->rows[alignment->count - 1].frame;
+	bool nonsense = stack && (stack->end == EP_STACK_WHOLE || stack->end == EP_STACK_NOWHERE);
+	bool calls = alignment->count > tail && !alignment->rows[alignment->count - 1].frame;
 
 	if (!calls)
 		return;
-	if (nonsense && !of->flight->other_stacks &&
-	    !was_guessing(alignment, tail)) {
+	if (nonsense && !of->flight->other_stacks && !was_guessing(alignment, tail)) {
 		judge_overwritten(alignment, tail);
 		return;
 	}
@@ -564,19 +516,16 @@ static void judge_tail(struct ep_alignment *alignment,
 
 		if (row->frame)
 			continue;
-		row->verdict = nonsense && of->flight->other_stacks
-				       ? EP_VERDICT_FRAME_LOST
-				       : EP_VERDICT_NOT_UNWOUND;
-		row->reason = row->verdict == EP_VERDICT_FRAME_LOST
-				      ? EP_REASON_OTHER_STACK
-				      : why_ended(stack);
+		row->verdict = nonsense && of->flight->other_stacks ? EP_VERDICT_FRAME_LOST
+								    : EP_VERDICT_NOT_UNWOUND;
+		row->reason = row->verdict == EP_VERDICT_FRAME_LOST ? EP_REASON_OTHER_STACK
+								    : why_ended(stack);
 	}
 }
 
 /* ---- the whole ---- */
 
-static void judge(struct ep_alignment *alignment,
-		  const struct ep_alignment_of *of)
+static void judge(struct ep_alignment *alignment, const struct ep_alignment_of *of)
 {
 	size_t agreed = last_agreed(alignment);
 	size_t tail = agreed == EP_ROW_NONE ? 0 : agreed + 1;
@@ -592,20 +541,19 @@ static void judge(struct ep_alignment *alignment,
 		alignment->edge--;
 }
 
-int ep_alignment_init(struct ep_alignment *alignment,
-		      const struct ep_alignment_of *of, struct ep_err *err)
+int ep_alignment_init(struct ep_alignment *alignment, const struct ep_alignment_of *of,
+		      struct ep_err *err)
 {
 	struct ep_places places;
 	bool made;
 
-	*alignment = (struct ep_alignment){.overwritten = EP_ROW_NONE,
-					   .edge = EP_ROW_NONE};
+	*alignment = (struct ep_alignment){.overwritten = EP_ROW_NONE, .edge = EP_ROW_NONE};
 	if (!places_make(&places, of, of->inlines))
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	made = add_inlines(&places, of);
 	if (made)
-		alignment->rows = calloc(places.count + of->flight->count + 1,
-					 sizeof(*alignment->rows));
+		alignment->rows =
+			calloc(places.count + of->flight->count + 1, sizeof(*alignment->rows));
 	if (alignment->rows) {
 		merge(alignment, &places, of->flight);
 		judge(alignment, of);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * alignment.h: an unwound stack beside the calls that the trace knows to be in
- * flight: one list, innermost first, of rows that have a frame, a call, or
- * both, each with a verdict and the reason for it.
+ * alignment.h: an unwound stack beside the calls that the trace knows to be in flight: one list,
+ * innermost first, of rows that have a frame, a call, or both, each with a verdict and the reason
+ * for it.
  *
- * Frames and calls are paired by function, in order, as many as can be (the
- * longest common subsequence), preferring the innermost: recursion, tail calls
- * and untraced frames need no rule of their own. A frame that cannot be in
- * flight, by where it stands in its code, is not paired.
+ * Frames and calls are paired by function, in order, as many as can be (the longest common
+ * subsequence), preferring the innermost: recursion, tail calls and untraced frames need no rule of
+ * their own. A frame that cannot be in flight, by where it stands in its code, is not paired.
  */
 #ifndef EPITAPH_ALIGNMENT_H
 #define EPITAPH_ALIGNMENT_H
@@ -18,16 +17,16 @@
 enum ep_verdict {
 	EP_VERDICT_AGREE,            /* frame and call */
 	EP_VERDICT_NOT_INSTRUMENTED, /* frame: the trace cannot have it */
-	EP_VERDICT_INLINED,    /* frame: a call that the compiler inlined */
-	EP_VERDICT_ENTERING,   /* frame: its hook had not told the call yet */
-	EP_VERDICT_RETURNING,  /* frame: its hook had told the return already */
-	EP_VERDICT_TRACE_LOST, /* frame: the trace should have it, and has not
-				*/
-	EP_VERDICT_UNKNOWN,    /* frame: whether it has hooks is not known */
-	EP_VERDICT_OVERWRITTEN, /* frame: it is not to be believed; call: the
-				   stack is not from here on */
-	EP_VERDICT_FRAME_LOST,  /* call: the stack has no frame of it */
-	EP_VERDICT_NOT_UNWOUND, /* call: the unwinder did not get that far */
+	EP_VERDICT_INLINED,          /* frame: a call that the compiler inlined */
+	EP_VERDICT_ENTERING,         /* frame: its hook had not told the call yet */
+	EP_VERDICT_RETURNING,        /* frame: its hook had told the return already */
+	EP_VERDICT_TRACE_LOST,       /* frame: the trace should have it, and has not
+				      */
+	EP_VERDICT_UNKNOWN,          /* frame: whether it has hooks is not known */
+	EP_VERDICT_OVERWRITTEN,      /* frame: it is not to be believed; call: the
+					stack is not from here on */
+	EP_VERDICT_FRAME_LOST,       /* call: the stack has no frame of it */
+	EP_VERDICT_NOT_UNWOUND,      /* call: the unwinder did not get that far */
 	EP_VERDICT_COUNT,
 };
 
@@ -78,10 +77,10 @@ struct ep_row {
 	const struct ep_frame *frame;       /* NULL: a call without a frame */
 	size_t number;                      /* of the frame */
 	const struct ep_function *function; /* of the frame, or of the call */
-	const char *inlined;         /* the function that was inlined into the
-					frame; NULL: its own */
-	struct ep_line line;         /* where the frame is */
-	const struct ep_event *call; /* its BEGIN; NULL: a frame without */
+	const char *inlined;                /* the function that was inlined into the
+					       frame; NULL: its own */
+	struct ep_line line;                /* where the frame is */
+	const struct ep_event *call;        /* its BEGIN; NULL: a frame without */
 	enum ep_verdict verdict;
 	enum ep_reason reason;
 };
@@ -93,9 +92,9 @@ struct ep_alignment {
 	size_t count;
 	size_t overwritten; /* the first row from which on the stack is not
 			       believed; EP_ROW_NONE: all of it is */
-	size_t edge;  /* the first row of which the trace cannot know, as its
-			 history begins later; EP_ROW_NONE: it knows all */
-	bool starved; /* private */
+	size_t edge;        /* the first row of which the trace cannot know, as its
+			       history begins later; EP_ROW_NONE: it knows all */
+	bool starved;       /* private */
 };
 
 struct ep_alignment_of {
@@ -108,8 +107,8 @@ struct ep_alignment_of {
 };
 
 /* Rows borrow from all that `of` names. EP_OK or EP_E_MEMORY. */
-int ep_alignment_init(struct ep_alignment *alignment,
-		      const struct ep_alignment_of *of, struct ep_err *err);
+int ep_alignment_init(struct ep_alignment *alignment, const struct ep_alignment_of *of,
+		      struct ep_err *err);
 void ep_alignment_deinit(struct ep_alignment *alignment);
 
 /* The address of the instruction that the frame is at. */
@@ -118,14 +117,12 @@ static inline uint64_t ep_frame_address(const struct ep_frame *frame)
 	return frame->pc - !frame->activation;
 }
 
-/* The function that the frame is in, in whichever names know it (`others` may
- * be NULL). Never NULL. */
-const struct ep_function *ep_frame_function(struct ep_names *names,
-					    struct ep_names *others,
+/* The function that the frame is in, in whichever names know it (`others` may be NULL). Never
+ * NULL. */
+const struct ep_function *ep_frame_function(struct ep_names *names, struct ep_names *others,
 					    const struct ep_frame *frame);
 /* The calls inlined there: as ep_names_inlined. */
 size_t ep_frame_inlined(struct ep_names *names, struct ep_names *others,
-			const struct ep_frame *frame,
-			struct ep_inlined out[EP_INLINED_MAX]);
+			const struct ep_frame *frame, struct ep_inlined out[EP_INLINED_MAX]);
 
 #endif

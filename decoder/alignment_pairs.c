@@ -8,8 +8,8 @@
 /* Both sides are paired over this many innermost ones. */
 #define PAIRED_MAX 1024
 
-/* Hooks in inlined functions tell the address of another copy: all that a call
- * of one shares with its place on the stack is the name. */
+/* Hooks in inlined functions tell the address of another copy: all that a call of one shares with
+ * its place on the stack is the name. */
 static bool is_call(const struct ep_place *place, const struct ep_event *call)
 {
 	if (place->passed)
@@ -19,8 +19,7 @@ static bool is_call(const struct ep_place *place, const struct ep_event *call)
 	return place->row.function == call->function;
 }
 
-/* `table` has (count + 1) * (calls + 1) cells: the most pairs from (i, j) on
- * outwards. */
+/* `table` has (count + 1) * (calls + 1) cells: the most pairs from (i, j) on outwards. */
 static void fill(uint16_t *table, const struct ep_places *places, size_t count,
 		 const struct ep_flight *flight, size_t calls)
 {
@@ -31,11 +30,8 @@ static void fill(uint16_t *table, const struct ep_places *places, size_t count,
 			uint16_t best = table[(i + 1) * width + j];
 			uint16_t other = table[i * width + j + 1];
 
-			if (is_call(&places->list[i],
-				    ep_flight_inner(flight, j)))
-				best = (uint16_t)(table[(i + 1) * width + j +
-							1] +
-						  1);
+			if (is_call(&places->list[i], ep_flight_inner(flight, j)))
+				best = (uint16_t)(table[(i + 1) * width + j + 1] + 1);
 			else if (other > best)
 				best = other;
 			table[i * width + j] = best;
@@ -56,10 +52,9 @@ static void walk(const uint16_t *table, struct ep_places *places, size_t count,
 			j++;
 }
 
-/* Beyond what the table holds, in lockstep: the frames of a runaway recursion
- * and those that it began in. */
-static void pair_rest(struct ep_places *places, size_t paired,
-		      const struct ep_flight *flight)
+/* Beyond what the table holds, in lockstep: the frames of a runaway recursion and those that it
+ * began in. */
+static void pair_rest(struct ep_places *places, size_t paired, const struct ep_flight *flight)
 {
 	size_t j = 0;
 

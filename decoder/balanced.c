@@ -9,24 +9,21 @@ struct open {
 	uint16_t at;
 };
 
-static int find(struct ep_identities *identities,
-		const struct ep_record *record, uint32_t *out)
+static int find(struct ep_identities *identities, const struct ep_record *record, uint32_t *out)
 {
 	const struct ep_identity_site *site;
 
-	if (ep_identities_find(identities, record->address,
-			       record->kind == EP_RECORD_RETURN, record->time,
-			       &site) != EP_OK)
+	if (ep_identities_find(identities, record->address, record->kind == EP_RECORD_RETURN,
+			       record->time, &site) != EP_OK)
 		return EP_E_MEMORY;
 	/* A return below all entries may be of whatever is open. */
 	*out = site->lonely ? UINT32_MAX : site->identity;
 	return EP_OK;
 }
 
-/* Anything but the return of the innermost call is left to pairing.c, and so
- * are all that are open then. */
-int ep_balanced_look(struct ep_balanced *balanced,
-		     struct ep_identities *identities,
+/* Anything but the return of the innermost call is left to pairing.c, and so are all that are open
+ * then. */
+int ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identities,
 		     const struct ep_records *records)
 {
 	struct open open[EP_BLOCK_RECORDS + 2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * blocking.c: a sweep through the instructions of the function. Whatever leads
- * out of it is looked at likewise; what is not understood may wait.
+ * blocking.c: a sweep through the instructions of the function. Whatever leads out of it is looked
+ * at likewise; what is not understood may wait.
  */
 #include "decoder/blocking.h"
 
@@ -72,8 +72,7 @@ static uint64_t target_of(const struct sweep *sweep, const cs_insn *insn)
 /* A call, or a jump out of the function. */
 static void leave_for(struct sweep *sweep, uint64_t target)
 {
-	const struct ep_function *function =
-		target ? ep_names_find(sweep->names, target, 0) : NULL;
+	const struct ep_function *function = target ? ep_names_find(sweep->names, target, 0) : NULL;
 	const uint8_t *answer;
 
 	if (function && ep_is_hook(function)) {
@@ -132,8 +131,8 @@ static bool sweep_code(struct sweep *sweep, const uint8_t *code, size_t size)
 
 	while (known && size) {
 		known = blocking->left > 0 &&
-			ep_disassembler.cs_disasm_iter(blocking->handle, &code,
-						       &size, &address, insn);
+			ep_disassembler.cs_disasm_iter(blocking->handle, &code, &size, &address,
+						       insn);
 		if (known)
 			look_at(sweep, insn);
 		blocking->left -= blocking->left > 0;
@@ -153,13 +152,11 @@ static bool read_code(struct sweep *sweep)
 	uint8_t *code;
 	bool known;
 
-	if (function->end <= function->start || size > CODE_MAX ||
-	    !function->known || function->exported_guess ||
-	    sweep->depth > DEPTH_MAX)
+	if (function->end <= function->start || size > CODE_MAX || !function->known ||
+	    function->exported_guess || sweep->depth > DEPTH_MAX)
 		return false;
 	code = malloc(size);
-	known = code && ep_names_code(sweep->names, function->start, code,
-				      size) == size;
+	known = code && ep_names_code(sweep->names, function->start, code, size) == size;
 	known = known && sweep_code(sweep, code, size);
 	free(code);
 	return known;
@@ -168,8 +165,7 @@ static bool read_code(struct sweep *sweep)
 static bool is_open(struct ep_blocking *blocking)
 {
 	if (!blocking->handle && !blocking->unusable) {
-		blocking->unusable =
-			ep_disassembler_open(&blocking->handle, NULL) != EP_OK;
+		blocking->unusable = ep_disassembler_open(&blocking->handle, NULL) != EP_OK;
 		blocking->left = INSNS_MAX;
 	}
 	return !blocking->unusable;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls.c: what pairing.c decides, as events with times. One return may end
- * several calls: each gets an event of its own, innermost first.
+ * calls.c: what pairing.c decides, as events with times. One return may end several calls: each
+ * gets an event of its own, innermost first.
  */
 #include "decoder/calls.h"
 
@@ -52,8 +52,8 @@ struct ep_calls {
 
 static struct ep_time time_of(const struct ep_record *record)
 {
-	return (struct ep_time){record->low, record->high, record->time,
-				record->exact, record->refined};
+	return (struct ep_time){record->low, record->high, record->time, record->exact,
+				record->refined};
 }
 
 static uint32_t unsure(const struct ep_record *record)
@@ -120,8 +120,7 @@ static int begin(struct ep_calls *calls, const struct ep_record *record,
 	struct ep_event *event = slot_for(calls, index);
 	const struct ep_function *function;
 
-	if (!event ||
-	    ep_pairing_call(&calls->pairing, record, &function) != EP_OK)
+	if (!event || ep_pairing_call(&calls->pairing, record, &function) != EP_OK)
 		return EP_E_MEMORY;
 	*event = (struct ep_event){
 		.kind = EP_EVENT_BEGIN,
@@ -145,9 +144,9 @@ static uint32_t guess(const struct ep_calls *calls)
 	return calls->told ? EP_CALL_AMBIGUOUS : 0;
 }
 
-/* The innermost open call was left without a return: some time after it began,
- * and before the return that showed it. That others were called or returned on
- * top of it says nothing: it may have been left before. */
+/* The innermost open call was left without a return: some time after it began, and before the
+ * return that showed it. That others were called or returned on top of it says nothing: it may have
+ * been left before. */
 static struct ep_event *end_abandoned(struct ep_calls *calls)
 {
 	const struct ep_record *back = &calls->back;
@@ -156,15 +155,13 @@ static struct ep_event *end_abandoned(struct ep_calls *calls)
 
 	event->kind = EP_EVENT_END;
 	event->flags |= EP_CALL_ABANDONED | guess(calls);
-	event->end = (struct ep_time){event->begin.low, back->high, back->time,
-				      false, back->refined};
+	event->end =
+		(struct ep_time){event->begin.low, back->high, back->time, false, back->refined};
 	if (calls->judgement.verdict == EP_PAIR_LEFT) {
-		event->flags |=
-			back->kind == EP_RECORD_PARENT ? 0 : EP_CALL_UNWOUND;
+		event->flags |= back->kind == EP_RECORD_PARENT ? 0 : EP_CALL_UNWOUND;
 		event->end = time_of(back);
 	}
-	ep_pairing_cut(&calls->pairing, index,
-		       calls->judgement.verdict != EP_PAIR_LEFT);
+	ep_pairing_cut(&calls->pairing, index, calls->judgement.verdict != EP_PAIR_LEFT);
 	return event;
 }
 
@@ -193,18 +190,16 @@ static void end_unseen(struct ep_calls *calls)
 		.function = calls->judgement.function,
 		.address = calls->back.address,
 		.depth = depth_at(calls, height),
-		.flags =
-			guess(calls) | (stray ? EP_CALL_STRAY : EP_CALL_BEFORE),
+		.flags = guess(calls) | (stray ? EP_CALL_STRAY : EP_CALL_BEFORE),
 		.stack = calls->pairing.now->number,
 		.call = calls->pairing.calls - 1,
-		.begin = {.high = calls->pairing.known_at,
-			  .best = calls->pairing.known_at},
+		.begin = {.high = calls->pairing.known_at, .best = calls->pairing.known_at},
 		.end = time_of(&calls->back),
 	};
 	if (stray) {
 		calls->event.begin = calls->event.end;
-		calls->event.depth = height ? open_at(calls, height - 1)->depth
-					    : calls->event.depth;
+		calls->event.depth =
+			height ? open_at(calls, height - 1)->depth : calls->event.depth;
 		return;
 	}
 	if (calls->pairing.segment > 0)
@@ -212,8 +207,8 @@ static void end_unseen(struct ep_calls *calls)
 	calls->missing = true;
 }
 
-/* The next event of the return or jump in hand: the call's own place serves,
- * until another call takes it. */
+/* The next event of the return or jump in hand: the call's own place serves, until another call
+ * takes it. */
 static void end(struct ep_calls *calls, const struct ep_event **out)
 {
 	bool match = calls->judgement.verdict == EP_PAIR_MATCH;
@@ -221,8 +216,7 @@ static void end(struct ep_calls *calls, const struct ep_event **out)
 	if (calls->pairing.now->height > calls->judgement.index + match) {
 		*out = end_abandoned(calls);
 		if (calls->judgement.verdict == EP_PAIR_LEFT)
-			calls->busy = calls->pairing.now->height >
-				      calls->judgement.index;
+			calls->busy = calls->pairing.now->height > calls->judgement.index;
 		return;
 	}
 	calls->busy = false;
@@ -238,8 +232,8 @@ static void end(struct ep_calls *calls, const struct ep_event **out)
 
 #define TYPE_PREFIX "typeinfo name for "
 
-/* The type's name from typeid, demangled; "" unknown. By way of the symbol of
- * the name itself: demanglers know symbols. */
+/* The type's name from typeid, demangled; "" unknown. By way of the symbol of the name itself:
+ * demanglers know symbols. */
 static int make_type(struct ep_calls *calls, const char *type)
 {
 	char *symbol = NULL, *name = NULL;
@@ -252,9 +246,8 @@ static int make_type(struct ep_calls *calls, const char *type)
 	if (rc < 0)
 		return rc;
 	if (name && !strncmp(name, TYPE_PREFIX, strlen(TYPE_PREFIX)))
-		calls->text =
-			ep_utf8_escape(name + strlen(TYPE_PREFIX),
-				       strlen(name) - strlen(TYPE_PREFIX));
+		calls->text = ep_utf8_escape(name + strlen(TYPE_PREFIX),
+					     strlen(name) - strlen(TYPE_PREFIX));
 	else
 		calls->text = ep_utf8_escape(type, strlen(type));
 	free(name);
@@ -264,16 +257,14 @@ static int make_type(struct ep_calls *calls, const char *type)
 static int make_note(struct ep_calls *calls, const struct ep_record *record)
 {
 	const struct ep_function *in;
-	const char *format =
-		ep_names_literal(calls->names, record->buffer, record->time);
+	const char *format = ep_names_literal(calls->names, record->buffer, record->time);
 	char place[512] = "";
 
 	if (!format) {
 		in = ep_names_find(calls->names, record->buffer, record->time);
 		snprintf(place, sizeof(place), "%s", in->name);
 	}
-	calls->text = ep_note_text(format, place, record->arguments + 1,
-				   record->arguments[0]);
+	calls->text = ep_note_text(format, place, record->arguments + 1, record->arguments[0]);
 	return calls->text ? EP_OK : EP_E_MEMORY;
 }
 
@@ -318,8 +309,7 @@ static int make_text(struct ep_calls *calls, const struct ep_record *record)
 		return make_note(calls, record);
 	case EP_RECORD_SPAN_BEGIN:
 	case EP_RECORD_SPAN_END:
-		calls->text =
-			ep_utf8_escape(record->text, strlen(record->text));
+		calls->text = ep_utf8_escape(record->text, strlen(record->text));
 		return calls->text ? EP_OK : EP_E_MEMORY;
 	case EP_RECORD_WATCHDOG:
 		return make_miss(calls, record);
@@ -338,8 +328,7 @@ static int take_gap(struct ep_calls *calls, const struct ep_record *record,
 	size_t marked = calls->pairing.now->floor;
 	bool hole = ep_gap_is_hole(record);
 
-	if (make_text(calls, record) != EP_OK ||
-	    ep_pairing_gap(&calls->pairing, record) != EP_OK)
+	if (make_text(calls, record) != EP_OK || ep_pairing_gap(&calls->pairing, record) != EP_OK)
 		return EP_E_MEMORY;
 	if (ep_gap_is_loss(record)) {
 		/* Those below were marked by earlier gaps. */
@@ -402,8 +391,7 @@ static bool is_point(const struct ep_calls *calls, enum ep_point *point)
 	}
 }
 
-static void make_point(struct ep_calls *calls, enum ep_point point,
-		       uint32_t depth)
+static void make_point(struct ep_calls *calls, enum ep_point point, uint32_t depth)
 {
 	calls->event = (struct ep_event){
 		.kind = EP_EVENT_POINT,
@@ -442,8 +430,7 @@ static int take_jump(struct ep_calls *calls, const struct ep_record *record,
 	uint32_t depth = depth_at(calls, calls->pairing.now->height);
 	enum ep_point point;
 
-	if (ep_pairing_jump(&calls->pairing, record, &calls->judgement) !=
-	    EP_OK)
+	if (ep_pairing_jump(&calls->pairing, record, &calls->judgement) != EP_OK)
 		return EP_E_MEMORY;
 	calls->back = *record;
 	calls->busy = calls->pairing.now->height > calls->judgement.index;
@@ -480,8 +467,7 @@ static int take_link(struct ep_calls *calls, const struct ep_event **out)
 
 static void tell_unseen(struct ep_calls *calls, const struct ep_event **out)
 {
-	make_point(calls, EP_POINT_STACK,
-		   depth_at(calls, calls->pairing.now->height));
+	make_point(calls, EP_POINT_STACK, depth_at(calls, calls->pairing.now->height));
 	calls->event.text = UNSEEN_TEXT;
 	*out = &calls->event;
 }
@@ -492,8 +478,7 @@ static int take_return(struct ep_calls *calls, const struct ep_record *record,
 	const struct ep_fiber *before = calls->pairing.now;
 	uint32_t depth = depth_at(calls, before->height);
 
-	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) !=
-	    EP_OK)
+	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) != EP_OK)
 		return EP_E_MEMORY;
 	calls->back = *record;
 	calls->busy = true;
@@ -515,16 +500,15 @@ static int take_return(struct ep_calls *calls, const struct ep_record *record,
 
 /* ---- passing over ---- */
 
-/* The record at hand begins a call that returns, and is not the last of its
- * block: on to what comes then. */
+/* The record at hand begins a call that returns, and is not the last of its block: on to what comes
+ * then. */
 static int pass_over(struct ep_calls *calls, const struct ep_record **record)
 {
 	struct ep_records *records = &calls->records;
 	unsigned at = records->at - 1, end;
 
 	if (calls->balanced.block != records->next_block &&
-	    ep_balanced_look(&calls->balanced, &calls->pairing.identities,
-			     records) != EP_OK)
+	    ep_balanced_look(&calls->balanced, &calls->pairing.identities, records) != EP_OK)
 		return EP_E_MEMORY;
 	while ((end = calls->balanced.end[at]) && end + 1 < records->count) {
 		ep_pairing_pass(&calls->pairing, (end - at + 1) / 2);
@@ -547,8 +531,7 @@ void ep_calls_pass_over(struct ep_calls *calls, size_t in_full)
 	calls->in_full = in_full;
 }
 
-const struct ep_function *ep_calls_called(const struct ep_calls *calls,
-					  size_t *next)
+const struct ep_function *ep_calls_called(const struct ep_calls *calls, size_t *next)
 {
 	const struct ep_identities *met = &calls->pairing.identities;
 
@@ -565,14 +548,13 @@ static const struct ep_event *open_call(void *context, size_t index)
 	return open_at(context, index);
 }
 
-/* The thread was off its CPU here: told in `event`. Of the calls that are open
- * only those up to the place's own were so for certain. */
+/* The thread was off its CPU here: told in `event`. Of the calls that are open only those up to the
+ * place's own were so for certain. */
 static void take_wait(struct ep_calls *calls)
 {
 	size_t height = calls->pairing.now->height;
 	const struct ep_wait_place *place = ep_placing_take(
-		&calls->placing,
-		height ? open_at(calls, height - 1)->call : EP_NO_CALL);
+		&calls->placing, height ? open_at(calls, height - 1)->call : EP_NO_CALL);
 	const struct ep_slice *slice = place->slice;
 	struct ep_event *owner = NULL;
 
@@ -590,22 +572,20 @@ static void take_wait(struct ep_calls *calls)
 		.depth = depth_at(calls, height ? height - 1 : 0),
 		.stack = calls->pairing.now->number,
 		.call = place->call,
-		.begin = {slice->begin, slice->begin, slice->begin, true,
-			  false},
+		.begin = {slice->begin, slice->begin, slice->begin, true, false},
 		.end = {slice->end, slice->end, slice->end, true, false},
 		.place = place,
 	};
 }
 
-/* Those before the record at hand, which is put back behind one that is told.
- */
+/* Those before the record at hand, which is put back behind one that is told. */
 static int take_waits(struct ep_calls *calls, const struct ep_record *record,
 		      const struct ep_event **out)
 {
 	for (;;) {
-		if (ep_placing_look(&calls->placing, &calls->pairing,
-				    &calls->records, calls->records.at - 1,
-				    calls->passes, open_call, calls) != EP_OK)
+		if (ep_placing_look(&calls->placing, &calls->pairing, &calls->records,
+				    calls->records.at - 1, calls->passes, open_call,
+				    calls) != EP_OK)
 			return EP_E_MEMORY;
 		if (calls->placing.next >= record->time)
 			return NO_EVENT;
@@ -650,8 +630,7 @@ static int take_next(struct ep_calls *calls, const struct ep_event **out)
 		if (rc != NO_EVENT)
 			return rc;
 	}
-	if (record->kind == EP_RECORD_CALL && may_pass(calls) &&
-	    pass_over(calls, &record) != EP_OK)
+	if (record->kind == EP_RECORD_CALL && may_pass(calls) && pass_over(calls, &record) != EP_OK)
 		return EP_E_MEMORY;
 	if (record->kind == EP_RECORD_CALL)
 		return begin(calls, record, out);
@@ -680,8 +659,7 @@ int ep_calls_next(struct ep_calls *calls, const struct ep_event **out)
 	return result;
 }
 
-const struct ep_event *ep_calls_open(const struct ep_calls *calls,
-				     size_t *count)
+const struct ep_event *ep_calls_open(const struct ep_calls *calls, size_t *count)
 {
 	uint32_t number = calls->pairing.now->number;
 
@@ -689,8 +667,7 @@ const struct ep_event *ep_calls_open(const struct ep_calls *calls,
 	return number < calls->stack_count ? calls->stacks[number].list : NULL;
 }
 
-const struct ep_event *ep_calls_suspended(const struct ep_calls *calls,
-					  size_t index, size_t *count)
+const struct ep_event *ep_calls_suspended(const struct ep_calls *calls, size_t index, size_t *count)
 {
 	const struct ep_fibers *fibers = &calls->pairing.fibers;
 
@@ -705,8 +682,7 @@ const struct ep_event *ep_calls_suspended(const struct ep_calls *calls,
 	return *count ? calls->stacks[index].list : &none;
 }
 
-const struct ep_event *ep_calls_spans(const struct ep_calls *calls,
-				      size_t *count)
+const struct ep_event *ep_calls_spans(const struct ep_calls *calls, size_t *count)
 {
 	*count = calls->spans.count;
 	return calls->spans.list;
@@ -714,17 +690,16 @@ const struct ep_event *ep_calls_spans(const struct ep_calls *calls,
 
 bool ep_calls_outermost_known(const struct ep_calls *calls)
 {
-	/* A pause before a thread's first event hides the calls around it, and
-	 * leaves no trace but the count. */
-	return calls->pairing.whole && !calls->missing &&
-	       calls->thread->known && calls->thread->lost_records == 0 &&
-	       calls->records.trace->arena.pauses == 0 &&
+	/* A pause before a thread's first event hides the calls around it, and leaves no trace but
+	 * the count. */
+	return calls->pairing.whole && !calls->missing && calls->thread->known &&
+	       calls->thread->lost_records == 0 && calls->records.trace->arena.pauses == 0 &&
 	       ep_pairing_base(&calls->pairing) == 0;
 }
 
 static int create(struct ep_calls **out, const struct ep_trace *trace,
-		  const struct ep_trace_thread *thread, struct ep_names *names,
-		  bool once, struct ep_err *err)
+		  const struct ep_trace_thread *thread, struct ep_names *names, bool once,
+		  struct ep_err *err)
 {
 	struct ep_calls *calls = calloc(1, sizeof(*calls));
 	int rc;
@@ -750,15 +725,15 @@ static int create(struct ep_calls **out, const struct ep_trace *trace,
 }
 
 int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
-		    const struct ep_trace_thread *thread,
-		    struct ep_names *names, struct ep_err *err)
+		    const struct ep_trace_thread *thread, struct ep_names *names,
+		    struct ep_err *err)
 {
 	return create(out, trace, thread, names, false, err);
 }
 
 int ep_calls_create_once(struct ep_calls **out, const struct ep_trace *trace,
-			 const struct ep_trace_thread *thread,
-			 struct ep_names *names, struct ep_err *err)
+			 const struct ep_trace_thread *thread, struct ep_names *names,
+			 struct ep_err *err)
 {
 	return create(out, trace, thread, names, true, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* callsite.c: Intel's manual, volume 2, CALL: E8 with a displacement, FF /2
- * with a register or memory. */
+/* callsite.c: Intel's manual, volume 2, CALL: E8 with a displacement, FF /2 with a register or
+ * memory. */
 #include "decoder/callsite.h"
 
 #include <string.h>
@@ -35,8 +35,7 @@ static bool is_indirect(const uint8_t *code, size_t size)
 	return length == size;
 }
 
-enum ep_callsite ep_callsite_look(const uint8_t *code, size_t size,
-				  uint64_t after, uint64_t target)
+enum ep_callsite ep_callsite_look(const uint8_t *code, size_t size, uint64_t after, uint64_t target)
 {
 	int32_t displacement;
 
@@ -45,9 +44,7 @@ enum ep_callsite ep_callsite_look(const uint8_t *code, size_t size,
 			return EP_CALLSITE_INDIRECT;
 	if (size < DIRECT_SIZE || code[size - DIRECT_SIZE] != CALL_DIRECT)
 		return EP_CALLSITE_NONE;
-	memcpy(&displacement, code + size - sizeof(displacement),
-	       sizeof(displacement));
-	return after + (uint64_t)(int64_t)displacement == target
-		       ? EP_CALLSITE_INDIRECT
-		       : EP_CALLSITE_DIRECT;
+	memcpy(&displacement, code + size - sizeof(displacement), sizeof(displacement));
+	return after + (uint64_t)(int64_t)displacement == target ? EP_CALLSITE_INDIRECT
+								 : EP_CALLSITE_DIRECT;
 }

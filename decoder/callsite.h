@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * callsite.h: whether the bytes in front of a return address are a call that
- * may have come from there. x86-64.
+ * callsite.h: whether the bytes in front of a return address are a call that may have come from
+ * there. x86-64.
  */
 #ifndef EPITAPH_CALLSITE_H
 #define EPITAPH_CALLSITE_H
@@ -20,7 +20,7 @@ enum ep_callsite {
 };
 
 /* `code`: the `size` bytes that end at `after`. */
-enum ep_callsite ep_callsite_look(const uint8_t *code, size_t size,
-				  uint64_t after, uint64_t target);
+enum ep_callsite ep_callsite_look(const uint8_t *code, size_t size, uint64_t after,
+				  uint64_t target);
 
 #endif

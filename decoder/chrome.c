@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chrome.c: the Trace Event Format, as its document "Trace Event Format"
- * (Google, linked from chrome://tracing) has it. A call is an X event, written
- * when it ends; the viewers sort, and nest by the times alone. So no two events
- * of a thread may share a time: where they do (times known within an interval,
- * several calls left at once), the later one is moved by 1 or 2 ns, which is
- * less than the clock can tell apart. Not B and E: with them Perfetto, which
- * draws 512 levels, ends the wrong calls above a deep recursion, and speedscope
- * wants all args twice. A call that did not return is a B without an E: the
- * viewers show it as unfinished.
+ * chrome.c: the Trace Event Format, as its document "Trace Event Format" (Google, linked from
+ * chrome://tracing) has it. A call is an X event, written when it ends; the viewers sort, and nest
+ * by the times alone. So no two events of a thread may share a time: where they do (times known
+ * within an interval, several calls left at once), the later one is moved by 1 or 2 ns, which is
+ * less than the clock can tell apart. Not B and E: with them Perfetto, which draws 512 levels, ends
+ * the wrong calls above a deep recursion, and speedscope wants all args twice. A call that did not
+ * return is a B without an E: the viewers show it as unfinished.
  */
 #include "decoder/placing.h"
 #include "decoder/chrome.h"
@@ -46,8 +44,7 @@ static int heads_make(struct chrome *chrome)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		int size = asprintf(&chrome->heads[i].bytes,
-				    "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-				    ",\"ts\":",
+				    "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":",
 				    trace->process.pid, chrome->tids[i]);
 
 		if (size < 0) {
@@ -61,8 +58,8 @@ static int heads_make(struct chrome *chrome)
 
 /* ---- the beginning and the end of the file ---- */
 
-static void metadata(struct ep_json *json, const struct chrome *chrome,
-		     const char *what, size_t thread)
+static void metadata(struct ep_json *json, const struct chrome *chrome, const char *what,
+		     size_t thread)
 {
 	ep_json_newline(json);
 	ep_json_object(json);
@@ -85,11 +82,9 @@ static void metadata_end(struct ep_json *json)
 }
 
 /* A thread's name, and its place: in the order in which they were started. */
-static void write_thread(struct ep_json *json, const struct chrome *chrome,
-			 size_t index)
+static void write_thread(struct ep_json *json, const struct chrome *chrome, size_t index)
 {
-	const struct ep_trace_thread *thread =
-		&chrome->export->trace->threads[index];
+	const struct ep_trace_thread *thread = &chrome->export->trace->threads[index];
 
 	metadata(json, chrome, "thread_name", index);
 	ep_json_key(json, "name");
@@ -122,8 +117,7 @@ static void write_head(struct chrome *chrome)
 	for (size_t i = 0; i < trace->thread_count; i++)
 		if (trace->threads[i].block_count &&
 		    (!export->selection ||
-		     ep_selection_wants_thread(export->selection,
-					       &trace->threads[i])))
+		     ep_selection_wants_thread(export->selection, &trace->threads[i])))
 			write_thread(&json, chrome, i);
 	ep_happenings_write(&json, trace, chrome->zero);
 }
@@ -142,11 +136,9 @@ static int write_tail(struct chrome *chrome, struct ep_err *err)
 	json.has_items = 1u << 1;
 	rc = chrome->style->tail(chrome->style->context, &json);
 	if (!rc)
-		rc = ep_systrace_write(&json, chrome->export->trace,
-				       chrome->zero);
+		rc = ep_systrace_write(&json, chrome->export->trace, chrome->zero);
 	if (!rc)
-		rc = ep_systrace_write_text(&json, chrome->export->trace,
-					    chrome->export->funtrace,
+		rc = ep_systrace_write_text(&json, chrome->export->trace, chrome->export->funtrace,
 					    chrome->zero);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
@@ -158,8 +150,7 @@ static int write_tail(struct chrome *chrome, struct ep_err *err)
 /* ---- events ---- */
 
 /* A time of its own for an event, at least `apart` ns after the one before. */
-static int64_t stamp(struct chrome *chrome, const struct ep_nest_thread *thread,
-		     int64_t apart)
+static int64_t stamp(struct chrome *chrome, const struct ep_nest_thread *thread, int64_t apart)
 {
 	int64_t *last = &chrome->last[thread->index];
 
@@ -170,8 +161,8 @@ static int64_t stamp(struct chrome *chrome, const struct ep_nest_thread *thread,
 	return *last;
 }
 
-static void event_head(struct chrome *chrome, char phase,
-		       const struct ep_nest_thread *thread, int64_t ns)
+static void event_head(struct chrome *chrome, char phase, const struct ep_nest_thread *thread,
+		       int64_t ns)
 {
 	const struct ep_text *head = &chrome->heads[thread->index];
 	char start[] = ",\n{\"ph\":\"X\",";
@@ -186,8 +177,7 @@ static void event_head(struct chrome *chrome, char phase,
 
 /* A time that is an interval, as members of args:
  * ,"begin":"approximate","begin_earliest_us":1.000,"begin_latest_us":2.000 */
-static void approximate(struct chrome *chrome, const char *which,
-			const struct ep_time *time)
+static void approximate(struct chrome *chrome, const char *which, const struct ep_time *time)
 {
 	const struct ep_trace *trace = chrome->export->trace;
 	struct ep_outbuf *out = &chrome->out;
@@ -197,31 +187,27 @@ static void approximate(struct chrome *chrome, const char *which,
 	ep_outbuf_text(out, "\":\"approximate\",\"");
 	ep_outbuf_text(out, which);
 	ep_outbuf_text(out, "_earliest_us\":");
-	ep_outbuf_thousandth(out, ep_ns_add(chrome->zero,
-					    ep_trace_ns(trace, trace->first_tsc,
-							time->low)));
+	ep_outbuf_thousandth(
+		out, ep_ns_add(chrome->zero, ep_trace_ns(trace, trace->first_tsc, time->low)));
 	if (time->high == EP_TIME_UNKNOWN)
 		return;
 	ep_outbuf_text(out, ",\"");
 	ep_outbuf_text(out, which);
 	ep_outbuf_text(out, "_latest_us\":");
-	ep_outbuf_thousandth(out, ep_ns_add(chrome->zero,
-					    ep_trace_ns(trace, trace->first_tsc,
-							time->high)));
+	ep_outbuf_thousandth(
+		out, ep_ns_add(chrome->zero, ep_trace_ns(trace, trace->first_tsc, time->high)));
 }
 
-/* Its time is taken now, in order; it is written when all is known of it. The
- * mark of a frame is that time, doubled, + 1 when it was resumed. */
-static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_nest_frame *frame, enum ep_nest_why why,
-		 const struct ep_event *event, struct ep_err *err)
+/* Its time is taken now, in order; it is written when all is known of it. The mark of a frame is
+ * that time, doubled, + 1 when it was resumed. */
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct chrome *chrome = context;
 
 	(void)event;
 	(void)err;
-	frame->mark = (uint64_t)stamp(chrome, thread, 1) * 2 +
-		      (why == EP_NEST_SWITCH);
+	frame->mark = (uint64_t)stamp(chrome, thread, 1) * 2 + (why == EP_NEST_SWITCH);
 	return EP_OK;
 }
 
@@ -232,16 +218,14 @@ static void word(struct chrome *chrome, bool on, const char *key_and_text)
 }
 
 /* What the numbers don't tell. */
-static void flags(struct chrome *chrome, const struct ep_nest_frame *frame,
-		  enum ep_nest_why why, const struct ep_event *event)
+static void flags(struct chrome *chrome, const struct ep_nest_frame *frame, enum ep_nest_why why,
+		  const struct ep_event *event)
 {
 	uint32_t known = frame->flags;
 	bool unwound = known & EP_CALL_UNWOUND;
 
-	word(chrome, known & EP_CALL_BEFORE,
-	     ",\"began\":\"before the history: begin unknown\"");
-	word(chrome, frame->mark & 1,
-	     ",\"resumed\":\"execution came back to this stack\"");
+	word(chrome, known & EP_CALL_BEFORE, ",\"began\":\"before the history: begin unknown\"");
+	word(chrome, frame->mark & 1, ",\"resumed\":\"execution came back to this stack\"");
 	word(chrome, why == EP_NEST_SWITCH,
 	     ",\"suspended\":\"execution went on upon another stack\"");
 	word(chrome, why == EP_NEST_OPEN, ",\"unfinished\":\"did not return\"");
@@ -250,8 +234,7 @@ static void flags(struct chrome *chrome, const struct ep_nest_frame *frame,
 	     "longjmp\"");
 	word(chrome, event && !unwound && known & EP_CALL_ABANDONED,
 	     ",\"ended\":\"left without a return\"");
-	word(chrome, known & EP_CALL_ACROSS_GAP,
-	     ",\"gap\":\"history is missing inside\"");
+	word(chrome, known & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
 	word(chrome, event && known & EP_CALL_AMBIGUOUS,
 	     ",\"ambiguous\":\"the return may be of an outer call of it\"");
 	word(chrome, known & EP_CALL_UNSURE_WAIT,
@@ -263,13 +246,11 @@ static void flags(struct chrome *chrome, const struct ep_nest_frame *frame,
 		approximate(chrome, "end", &event->end);
 }
 
-static int write_call(struct chrome *chrome,
-		      const struct ep_nest_thread *thread,
+static int write_call(struct chrome *chrome, const struct ep_nest_thread *thread,
 		      const struct ep_nest_frame *frame, enum ep_nest_why why,
 		      const struct ep_event *event, struct ep_err *err)
 {
-	const struct ep_text *text =
-		ep_texts_get(&chrome->texts, frame->function);
+	const struct ep_text *text = ep_texts_get(&chrome->texts, frame->function);
 	struct ep_outbuf *out = &chrome->out;
 	int64_t began = (int64_t)(frame->mark / 2);
 
@@ -286,9 +267,8 @@ static int write_call(struct chrome *chrome,
 	return out->failed ? ep_export_finish(out, EP_OK, err) : EP_OK;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_nest_frame *frame, enum ep_nest_why why,
-	       const struct ep_event *event, struct ep_err *err)
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	size_t open = thread->count;
 	int rc = EP_OK;
@@ -297,11 +277,10 @@ static int end(void *context, const struct ep_nest_thread *thread,
 		return EP_OK;
 	if (why != EP_NEST_OPEN)
 		return write_call(context, thread, frame, why, event, err);
-	/* B events must come in order, so all of a thread when the innermost
-	 * is handed out; the mark of the others says that it is done. */
+	/* B events must come in order, so all of a thread when the innermost is handed out; the
+	 * mark of the others says that it is done. */
 	for (size_t i = 0; !rc && frame->mark != UINT64_MAX && i < open; i++) {
-		rc = write_call(context, thread, &thread->frames[i], why, NULL,
-				err);
+		rc = write_call(context, thread, &thread->frames[i], why, NULL, err);
 		thread->frames[i].mark = UINT64_MAX;
 	}
 	return rc;
@@ -314,11 +293,10 @@ static char *point_name(const struct ep_event *event)
 	char *name = NULL;
 
 	if (asprintf(&name, "%s%s%s",
-		     own_words                        ? ""
-		     : event->point == EP_POINT_STACK ? "another stack"
-		     : event->point == EP_POINT_SPAN_END
-			     ? "end of a span that began before:"
-			     : ep_point_word(event->point),
+		     own_words                           ? ""
+		     : event->point == EP_POINT_STACK    ? "another stack"
+		     : event->point == EP_POINT_SPAN_END ? "end of a span that began before:"
+							 : ep_point_word(event->point),
 		     !own_words && *event->text ? " " : "", event->text) < 0)
 		return NULL;
 	return name;
@@ -338,9 +316,7 @@ static int point(struct chrome *chrome, const struct ep_event *event)
 	ep_outbuf_text(out, quoted);
 	free(quoted);
 	ep_outbuf_text(out, ",\"cat\":\"");
-	ep_outbuf_text(out, event->point < EP_POINT_NOTE
-				    ? "point"
-				    : ep_point_word(event->point));
+	ep_outbuf_text(out, event->point < EP_POINT_NOTE ? "point" : ep_point_word(event->point));
 	ep_outbuf_text(out, "\",\"args\":{\"address\":\"");
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\"");
@@ -350,8 +326,8 @@ static int point(struct chrome *chrome, const struct ep_event *event)
 	return EP_OK;
 }
 
-/* Spans are none of the calls', and may overlap: asynchronous events, each of
- * which the viewers draw on a track of its own beside the thread's. */
+/* Spans are none of the calls', and may overlap: asynchronous events, each of which the viewers
+ * draw on a track of its own beside the thread's. */
 static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
 		const struct ep_event *event)
 {
@@ -363,8 +339,7 @@ static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
 		return EP_E_MEMORY;
 	event_head(chrome, begins ? 'b' : 'e', thread, thread->now);
 	snprintf(id, sizeof(id),
-		 ",\"cat\":\"span\",\"id\":\"0x%" PRIx32 "%08" PRIx32
-		 "\",\"name\":",
+		 ",\"cat\":\"span\",\"id\":\"0x%" PRIx32 "%08" PRIx32 "\",\"name\":",
 		 thread->thread->serial, (uint32_t)event->call);
 	ep_outbuf_text(out, id);
 	ep_outbuf_text(out, quoted);
@@ -372,8 +347,7 @@ static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
 	ep_outbuf_text(out, ",\"args\":{\"address\":\"");
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\"");
-	word(chrome, event->flags & EP_CALL_ACROSS_GAP,
-	     ",\"gap\":\"history is missing inside\"");
+	word(chrome, event->flags & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
 	ep_outbuf_text(out, "}}");
 	return EP_OK;
 }
@@ -385,9 +359,8 @@ static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
 
 	if (!why)
 		return EP_E_MEMORY;
-	ep_outbuf_text(&chrome->out,
-		       ",\"name\":\"history is missing\",\"cat\":\"gap\","
-		       "\"args\":{\"why\":");
+	ep_outbuf_text(&chrome->out, ",\"name\":\"history is missing\",\"cat\":\"gap\","
+				     "\"args\":{\"why\":");
 	ep_outbuf_text(&chrome->out, why);
 	free(why);
 	ep_outbuf_text(&chrome->out, ",\"missing_us\":");
@@ -398,14 +371,12 @@ static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
 
 static int stray(struct chrome *chrome, const struct ep_event *event)
 {
-	const struct ep_text *text =
-		ep_texts_get(&chrome->texts, event->function);
+	const struct ep_text *text = ep_texts_get(&chrome->texts, event->function);
 
 	if (!text)
 		return EP_E_MEMORY;
 	ep_outbuf_put(&chrome->out, text->bytes, text->size);
-	ep_outbuf_text(&chrome->out,
-		       ",\"stray\":\"a return that belongs to no call\"}}");
+	ep_outbuf_text(&chrome->out, ",\"stray\":\"a return that belongs to no call\"}}");
 	return EP_OK;
 }
 
@@ -414,20 +385,18 @@ static bool is_span(const struct ep_event *event)
 {
 	return event->kind == EP_EVENT_POINT &&
 	       (event->point == EP_POINT_SPAN_BEGIN ||
-		(event->point == EP_POINT_SPAN_END &&
-		 !(event->flags & EP_CALL_BEFORE)));
+		(event->point == EP_POINT_SPAN_END && !(event->flags & EP_CALL_BEFORE)));
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread,
-		  const struct ep_event *event, struct ep_err *err)
+static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
+		  struct ep_err *err)
 {
 	struct chrome *chrome = context;
 	int rc;
 
 	if (is_span(event))
-		return span(chrome, thread, event)
-			       ? ep_fail(err, EP_E_MEMORY, 0, "out of memory")
-			       : EP_OK;
+		return span(chrome, thread, event) ? ep_fail(err, EP_E_MEMORY, 0, "out of memory")
+						   : EP_OK;
 	event_head(chrome, 'i', thread, stamp(chrome, thread, 1));
 	ep_outbuf_text(&chrome->out, ",\"s\":\"t\"");
 	if (event->kind == EP_EVENT_GAP)
@@ -452,17 +421,15 @@ static char *certain_chain(const struct ep_nest_thread *thread, size_t own,
 		return NULL;
 	fputs(outer, file);
 	for (unsigned i = 0; i < place->path_count; i++)
-		fprintf(file, "%s%s", own || i ? " > " : "",
-			place->path[i]->name);
+		fprintf(file, "%s%s", own || i ? " > " : "", place->path[i]->name);
 	quoted = fclose(file) == 0 ? ep_export_quote(text) : NULL;
 	free(text);
 	return quoted;
 }
 
-/* A slice of its own covers what may not be a wait of the call that it is drawn
- * in. */
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
-		int64_t ns, const struct ep_event *event, struct ep_err *err)
+/* A slice of its own covers what may not be a wait of the call that it is drawn in. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
 {
 	struct chrome *chrome = context;
 	int64_t began;
@@ -477,9 +444,8 @@ static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
 	event_head(chrome, 'X', thread, began);
 	ep_outbuf_text(&chrome->out, ",\"dur\":");
 	ep_outbuf_thousandth(&chrome->out, ns);
-	ep_outbuf_text(&chrome->out,
-		       ",\"name\":\"" EP_EXPORT_INSIDE
-		       "\",\"cat\":\"wait\",\"args\":{\"certain\":");
+	ep_outbuf_text(&chrome->out, ",\"name\":\"" EP_EXPORT_INSIDE
+				     "\",\"cat\":\"wait\",\"args\":{\"certain\":");
 	ep_outbuf_text(&chrome->out, chain);
 	ep_outbuf_text(&chrome->out, "}}");
 	chrome->last[thread->index] = began + ns;
@@ -502,9 +468,8 @@ static void chrome_deinit(struct chrome *chrome)
 	free(chrome);
 }
 
-int ep_chrome_stream(FILE *out, const struct ep_export *export,
-		     const struct ep_chrome_style *style, uint64_t *shown,
-		     struct ep_err *err)
+int ep_chrome_stream(FILE *out, const struct ep_export *export, const struct ep_chrome_style *style,
+		     uint64_t *shown, struct ep_err *err)
 {
 	struct chrome *chrome = calloc(1, sizeof(*chrome));
 	struct ep_nest_sink sink = {chrome, begin, end, moment, NULL, wait};
@@ -522,9 +487,8 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export,
 	if (heads_make(chrome))
 		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	else
-		rc = ep_nest_stream(export->trace, export->names,
-				    export->selection, false, &sink, shown,
-				    err);
+		rc = ep_nest_stream(export->trace, export->names, export->selection, false, &sink,
+				    shown, err);
 	if (!rc && chrome->begun)
 		rc = write_tail(chrome, err);
 	rc = ep_export_finish(&chrome->out, rc, err);
@@ -534,8 +498,7 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export,
 
 /* ---- for viewers of no special wishes ---- */
 
-/* ,"name":"f","cat":"call","args":{"file":"f.c","line":1,"module":"m",
- * "address":"0x1" */
+/* ,"name":"f","cat":"call","args":{"file":"f.c","line":1,"module":"m", "address":"0x1" */
 static char *function_text(void *context, const struct ep_function *function)
 {
 	const struct ep_export *export = context;
@@ -551,9 +514,8 @@ static char *function_text(void *context, const struct ep_function *function)
 	    asprintf(&text,
 		     ",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
 		     "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
-		     name, file ? "\"file\":" : "", file ? file : "",
-		     file ? where : "", file ? "," : "", module,
-		     function->start) < 0)
+		     name, file ? "\"file\":" : "", file ? file : "", file ? where : "",
+		     file ? "," : "", module, function->start) < 0)
 		text = NULL;
 	free(name);
 	free(file);
@@ -586,8 +548,7 @@ static int plain_tail(void *context, struct ep_json *json)
 	return EP_OK;
 }
 
-int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown,
-		    struct ep_err *err)
+int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
 {
 	const struct ep_chrome_style plain = {
 		.context = (void *)export,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * clock.c: TSC ↔ time from the anchors, with a bound of the error. Each anchor
- * is right to half of its width either way, so the pair that is far apart and
- * narrow bounds the rate best; fitting all would only hide what is wrong.
+ * clock.c: TSC ↔ time from the anchors, with a bound of the error. Each anchor is right to half of
+ * its width either way, so the pair that is far apart and narrow bounds the rate best; fitting all
+ * would only hide what is wrong.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,8 +23,7 @@ struct anchors {
 static bool is_valid(const struct ep_anchor *a)
 {
 	return a->tsc != 0 &&
-	       a->check == (a->tsc ^ a->monotonic_raw ^ a->realtime ^ a->width ^
-			    EP_ANCHOR_KEY);
+	       a->check == (a->tsc ^ a->monotonic_raw ^ a->realtime ^ a->width ^ EP_ANCHOR_KEY);
 }
 
 static int compare_anchors(const void *a, const void *b)
@@ -40,13 +39,12 @@ static void collect(struct anchors *anchors, const struct ep_clock *clock)
 		if (is_valid(&clock->anchors[i]))
 			anchors->list[anchors->count++] = clock->anchors[i];
 	if (anchors->count)
-		qsort(anchors->list, anchors->count, sizeof(*anchors->list),
-		      compare_anchors);
+		qsort(anchors->list, anchors->count, sizeof(*anchors->list), compare_anchors);
 }
 
 /* Takes the pair's rate when its bound is better than *bound (a fraction). */
-static void try_pair(const struct ep_anchor *a, const struct ep_anchor *b,
-		     double *rate, double *bound)
+static void try_pair(const struct ep_anchor *a, const struct ep_anchor *b, double *rate,
+		     double *bound)
 {
 	double ticks = (double)(b->tsc - a->tsc), ns, error;
 
@@ -68,9 +66,8 @@ static double clamp_ppb(double fraction)
 	return fraction * BILLION < 1e18 ? fraction * BILLION : 1e18;
 }
 
-/* How far the anchors lie from the line through the reference, beyond what
- * their widths and the rate's bound allow, as a fraction: a counter that was
- * stopped or moved to another machine. */
+/* How far the anchors lie from the line through the reference, beyond what their widths and the
+ * rate's bound allow, as a fraction: a counter that was stopped or moved to another machine. */
 static double excess(const struct anchors *anchors, double rate, double bound)
 {
 	const struct ep_anchor *end = &anchors->list[anchors->count - 1];
@@ -79,12 +76,10 @@ static double excess(const struct anchors *anchors, double rate, double bound)
 	for (unsigned i = 0; i + 1 < anchors->count; i++) {
 		const struct ep_anchor *a = &anchors->list[i];
 		double ticks = (double)(end->tsc - a->tsc);
-		double ns = (double)(int64_t)(end->monotonic_raw -
-					      a->monotonic_raw);
+		double ns = (double)(int64_t)(end->monotonic_raw - a->monotonic_raw);
 		double off = fabs(ns - ticks * rate);
-		double allowed =
-			ticks * rate * bound + 1 +
-			((double)a->width + (double)end->width) / 2 * rate;
+		double allowed = ticks * rate * bound + 1 +
+				 ((double)a->width + (double)end->width) / 2 * rate;
 
 		if (ticks > 0 && off > allowed && off / (ticks * rate) > worst)
 			worst = off / (ticks * rate);
@@ -107,8 +102,7 @@ static void use_anchors(struct ep_trace *trace, const struct anchors *anchors)
 	clock->anchors = anchors->count;
 	for (unsigned i = 0; i < anchors->count; i++)
 		for (unsigned j = i + 1; j < anchors->count; j++)
-			try_pair(&anchors->list[i], &anchors->list[j], &rate,
-				 &bound);
+			try_pair(&anchors->list[i], &anchors->list[j], &rate, &bound);
 	if (rate == 0)
 		return;
 	worst = excess(anchors, rate, bound);
@@ -124,16 +118,15 @@ static void use_anchors(struct ep_trace *trace, const struct anchors *anchors)
 	clock->error_ppb = (uint64_t)ceil(clamp_ppb(bound));
 }
 
-/* The runtime may know the rate better than its anchors tell: from the start of
- * a process that lived for a moment only. */
+/* The runtime may know the rate better than its anchors tell: from the start of a process that
+ * lived for a moment only. */
 static void use_stated_rate(struct ep_trace *trace, const struct ep_clock *from)
 {
 	struct ep_trace_clock *clock = &trace->clock;
 	double rate;
 
 	if (from->tsc_hz == 0 ||
-	    (clock->known &&
-	     (from->error_ppb == 0 || from->error_ppb >= clock->error_ppb)))
+	    (clock->known && (from->error_ppb == 0 || from->error_ppb >= clock->error_ppb)))
 		return;
 	rate = BILLION / (double)from->tsc_hz;
 	if (rate < NS_PER_TICK_MIN || rate > NS_PER_TICK_MAX) {
@@ -148,8 +141,7 @@ static void use_stated_rate(struct ep_trace *trace, const struct ep_clock *from)
 	clock->error_ppb = from->error_ppb;
 }
 
-void ep_trace_read_clock(struct ep_trace *trace,
-			 const struct ep_trace_section *section)
+void ep_trace_read_clock(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	struct anchors anchors = {.count = 0};
 	struct ep_clock clock;

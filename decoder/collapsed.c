@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * collapsed.c: folded stacks, as flame graph tools read them: frames separated
- * by semicolons, the thread first, then a blank and a whole number. A tree of
- * distinct stacks is all that is kept; each node's number is what was spent in
- * exactly that stack. What the numbers cannot say, frames in brackets do.
+ * collapsed.c: folded stacks, as flame graph tools read them: frames separated by semicolons, the
+ * thread first, then a blank and a whole number. A tree of distinct stacks is all that is kept;
+ * each node's number is what was spent in exactly that stack. What the numbers cannot say, frames
+ * in brackets do.
  */
 #include "decoder/export.h"
 
@@ -79,8 +79,7 @@ static char *function_text(void *context, const struct ep_function *function)
 /* "worker (4711)", or "worker". From malloc. */
 static char *thread_text(const struct collapsed *collapsed, uint32_t index)
 {
-	const struct ep_trace_thread *thread =
-		&collapsed->export->trace->threads[index];
+	const struct ep_trace_thread *thread = &collapsed->export->trace->threads[index];
 	const char *name = thread->name[0] ? thread->name : "thread";
 	char *text = NULL, *clean;
 	int size;
@@ -90,8 +89,7 @@ static char *thread_text(const struct collapsed *collapsed, uint32_t index)
 	else if (thread->tid)
 		size = asprintf(&text, "%s (%" PRIu32 ")", name, thread->tid);
 	else
-		size = asprintf(&text, "%s (#%" PRIu32 ")", name,
-				thread->serial);
+		size = asprintf(&text, "%s (#%" PRIu32 ")", name, thread->serial);
 	if (size < 0)
 		return NULL;
 	clean = frame_name(text);
@@ -145,10 +143,8 @@ static int nodes_grow(struct collapsed *collapsed)
 	return table_grow(collapsed);
 }
 
-/* The child of that kind and key, made when it is not there. NONE: out of
- * memory. */
-static uint32_t child(struct collapsed *collapsed, uint32_t parent,
-		      enum kind kind, uint32_t key)
+/* The child of that kind and key, made when it is not there. NONE: out of memory. */
+static uint32_t child(struct collapsed *collapsed, uint32_t parent, enum kind kind, uint32_t key)
 {
 	uint32_t at = hash_of(parent, kind, key), found;
 	struct node *node;
@@ -157,26 +153,23 @@ static uint32_t child(struct collapsed *collapsed, uint32_t parent,
 		return NONE;
 	while ((found = collapsed->table[at & (collapsed->slots - 1)])) {
 		node = &collapsed->nodes[found - 1];
-		if (node->parent == parent && node->kind == kind &&
-		    node->key == key)
+		if (node->parent == parent && node->kind == kind && node->key == key)
 			return found - 1;
 		at++;
 	}
 	collapsed->table[at & (collapsed->slots - 1)] = collapsed->count + 1;
 	collapsed->nodes[collapsed->count] = (struct node){
 		.parent = parent,
-		.depth =
-			parent == NONE ? 0 : collapsed->nodes[parent].depth + 1,
+		.depth = parent == NONE ? 0 : collapsed->nodes[parent].depth + 1,
 		.kind = kind,
 		.key = key,
 	};
 	return collapsed->count++;
 }
 
-/* Where the thread's outermost calls hang: what called them may be older than
- * what is left of its history. */
-static uint32_t root_of(struct collapsed *collapsed,
-			const struct ep_nest_thread *thread)
+/* Where the thread's outermost calls hang: what called them may be older than what is left of its
+ * history. */
+static uint32_t root_of(struct collapsed *collapsed, const struct ep_nest_thread *thread)
 {
 	const struct ep_trace *trace = collapsed->export->trace;
 	uint32_t *root = &collapsed->roots[thread->index], key;
@@ -193,15 +186,12 @@ static uint32_t root_of(struct collapsed *collapsed,
 	return *root;
 }
 
-/* The stack below the innermost frame of `thread`, which has `above` frames
- * more. */
-static uint32_t node_below(struct collapsed *collapsed,
-			   const struct ep_nest_thread *thread, size_t above)
+/* The stack below the innermost frame of `thread`, which has `above` frames more. */
+static uint32_t node_below(struct collapsed *collapsed, const struct ep_nest_thread *thread,
+			   size_t above)
 {
-	return thread->count > above
-		       ? (uint32_t)thread->frames[thread->count - 1 - above]
-				 .mark
-		       : root_of(collapsed, thread);
+	return thread->count > above ? (uint32_t)thread->frames[thread->count - 1 - above].mark
+				     : root_of(collapsed, thread);
 }
 
 /* ---- events ---- */
@@ -211,9 +201,8 @@ static int out_of_memory(struct ep_err *err)
 	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 }
 
-static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_nest_frame *frame, enum ep_nest_why why,
-		 const struct ep_event *event, struct ep_err *err)
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct collapsed *collapsed = context;
 	uint32_t parent = node_below(collapsed, thread, 1), node;
@@ -239,9 +228,8 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_nest_frame *frame, enum ep_nest_why why,
-	       const struct ep_event *event, struct ep_err *err)
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct collapsed *collapsed = context;
 
@@ -249,35 +237,32 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	(void)event;
 	(void)err;
 	if (!collapsed->export->count_calls && why != EP_NEST_SWITCH)
-		collapsed->nodes[frame->mark].weight +=
-			(uint64_t)(frame->ran - frame->inner);
+		collapsed->nodes[frame->mark].weight += (uint64_t)(frame->ran - frame->inner);
 	return EP_OK;
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread,
-		  const struct ep_event *event, struct ep_err *err)
+static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
+		  struct ep_err *err)
 {
 	struct collapsed *collapsed = context;
 	uint32_t parent, node;
 
-	if (event->kind != EP_EVENT_GAP || thread->gap == 0 ||
-	    collapsed->export->count_calls)
+	if (event->kind != EP_EVENT_GAP || thread->gap == 0 || collapsed->export->count_calls)
 		return EP_OK;
 	parent = node_below(collapsed, thread, 0);
 	if (parent == NONE)
 		return out_of_memory(err);
-	node = child(collapsed, parent, BRACKET,
-		     event->gap & EP_GAP_PAUSED ? PAUSED : MISSING);
+	node = child(collapsed, parent, BRACKET, event->gap & EP_GAP_PAUSED ? PAUSED : MISSING);
 	if (node == NONE)
 		return out_of_memory(err);
 	collapsed->nodes[node].weight += (uint64_t)thread->gap;
 	return EP_OK;
 }
 
-/* A wait of which it is not known in which call it was has the functions of
- * which that is certain, and a frame that says the rest. */
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
-		int64_t ns, const struct ep_event *event, struct ep_err *err)
+/* A wait of which it is not known in which call it was has the functions of which that is certain,
+ * and a frame that says the rest. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
 {
 	struct collapsed *collapsed = context;
 	const struct ep_wait_place *place = event->place;
@@ -312,8 +297,7 @@ static int write_frame(struct collapsed *collapsed, const struct node *node)
 	if (node->kind == BRACKET)
 		ep_outbuf_text(&collapsed->out, brackets[node->key]);
 	if (node->kind == FUNCTION)
-		ep_outbuf_put(&collapsed->out,
-			      collapsed->texts.list[node->key].bytes,
+		ep_outbuf_put(&collapsed->out, collapsed->texts.list[node->key].bytes,
 			      collapsed->texts.list[node->key].size);
 	if (node->kind != ROOT)
 		return EP_OK;
@@ -349,8 +333,8 @@ static int write_stacks(struct collapsed *collapsed, struct ep_err *err)
 	return EP_OK;
 }
 
-static int collapsed_init(struct collapsed *collapsed, FILE *out,
-			  const struct ep_export *export, struct ep_err *err)
+static int collapsed_init(struct collapsed *collapsed, FILE *out, const struct ep_export *export,
+			  struct ep_err *err)
 {
 	size_t count = export->trace->thread_count;
 
@@ -365,8 +349,8 @@ static int collapsed_init(struct collapsed *collapsed, FILE *out,
 	return EP_OK;
 }
 
-int ep_collapsed_write(FILE *out, const struct ep_export *export,
-		       uint64_t *shown, struct ep_err *err)
+int ep_collapsed_write(FILE *out, const struct ep_export *export, uint64_t *shown,
+		       struct ep_err *err)
 {
 	struct collapsed *collapsed = calloc(1, sizeof(*collapsed));
 	struct ep_nest_sink sink = {collapsed, begin, end, moment, NULL, wait};
@@ -376,8 +360,8 @@ int ep_collapsed_write(FILE *out, const struct ep_export *export,
 		return out_of_memory(err);
 	rc = collapsed_init(collapsed, out, export, err);
 	if (!rc)
-		rc = ep_nest_stream(export->trace, export->names,
-				    export->selection, true, &sink, shown, err);
+		rc = ep_nest_stream(export->trace, export->names, export->selection, true, &sink,
+				    shown, err);
 	if (!rc)
 		rc = write_stacks(collapsed, err);
 	rc = ep_export_finish(&collapsed->out, rc, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* debuginfod.c: elfutils' client, by dlopen: it brings a whole HTTP library,
- * which most runs have no use for. */
+/* debuginfod.c: elfutils' client, by dlopen: it brings a whole HTTP library, which most runs have
+ * no use for. */
 #include "decoder/debuginfod.h"
 
 #include <dlfcn.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #define LIBRARY "libdebuginfod.so.1"
-#define TIMEOUT "20"  /* seconds; the library's own is 90 */
-#define MAXTIME "600" /* seconds for one file; the library's own: no end */
+#define TIMEOUT "20"                /* seconds; the library's own is 90 */
+#define MAXTIME "600"               /* seconds for one file; the library's own: no end */
 #define MAXSIZE (UINT64_C(4) << 30) /* bytes of one file; its own: no end */
 #define LATE    (16 << 20)
 
@@ -46,8 +46,7 @@ static int progress(debuginfod_client *client, long done, long total)
 		return false;
 	if (done > 0 && (uint64_t)done > question->most)
 		question->too_large = true;
-	if (question->progress &&
-	    !question->progress(question->module, done < 0 ? 0 : done, total))
+	if (question->progress && !question->progress(question->module, done < 0 ? 0 : done, total))
 		question->cancelled = true;
 	return question->cancelled || question->too_large;
 }
@@ -78,8 +77,7 @@ static bool load(void)
 	begin = function(handle, "debuginfod_begin");
 	set_progress = function(handle, "debuginfod_set_progressfn");
 	library.find_debuginfo = function(handle, "debuginfod_find_debuginfo");
-	library.find_executable =
-		function(handle, "debuginfod_find_executable");
+	library.find_executable = function(handle, "debuginfod_find_executable");
 	library.set_user_data = function(handle, "debuginfod_set_user_data");
 	library.get_user_data = function(handle, "debuginfod_get_user_data");
 	if (*library.why)
@@ -106,9 +104,9 @@ static bool is_ready(void)
 
 /* ---- no more of it than was allowed ---- */
 
-/* The library (0.188) believes what a server says of a file's size; one that
- * says nothing could fill the disk. What came is looked at now and then; should
- * that be too seldom, the kernel ends it a little later. */
+/* The library (0.188) believes what a server says of a file's size; one that says nothing could
+ * fill the disk. What came is looked at now and then; should that be too seldom, the kernel ends it
+ * a little later. */
 struct limits {
 	struct rlimit size;
 	struct sigaction action;
@@ -157,9 +155,8 @@ static const char *give_up(int error, const struct question *question)
 	return "no debuginfod server of DEBUGINFOD_URLS can be reached";
 }
 
-bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind,
-			const void *build_id, size_t build_id_size,
-			const char *module, ep_debuginfod_progress_fn told,
+bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind, const void *build_id,
+			size_t build_id_size, const char *module, ep_debuginfod_progress_fn told,
 			const char **why)
 {
 	struct question question = {module, told, most_bytes(), false, false};
@@ -177,8 +174,7 @@ bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind,
 	}
 	limits_set(&limits, question.most);
 	library.set_user_data(library.client, &question);
-	fd = (kind == EP_DEBUGINFOD_DEBUGINFO ? library.find_debuginfo
-					      : library.find_executable)(
+	fd = (kind == EP_DEBUGINFOD_DEBUGINFO ? library.find_debuginfo : library.find_executable)(
 		library.client, build_id, (int)build_id_size, &path);
 	library.set_user_data(library.client, NULL);
 	limits_restore(&limits);

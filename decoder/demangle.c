@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * demangle.c: names as `c++filt` prints them: libiberty's Rust, then its C++
- * demangler, with c++filt's options. A short symbol can stand for an
- * exponentially long name: past a limit the demangler is left by longjmp (it
- * holds nothing but its stack in this form), and the symbol stays raw. A file
- * may be full of such symbols, so the limit goes by the symbol's length; names
- * of real programs are up to some ten times as long as their symbols.
+ * demangle.c: names as `c++filt` prints them: libiberty's Rust, then its C++ demangler, with
+ * c++filt's options. A short symbol can stand for an exponentially long name: past a limit the
+ * demangler is left by longjmp (it holds nothing but its stack in this form), and the symbol stays
+ * raw. A file may be full of such symbols, so the limit goes by the symbol's length; names of real
+ * programs are up to some ten times as long as their symbols.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>

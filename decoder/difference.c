@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* difference.c: tables side by side, and threads in pairs. Where two sequences
- * part is sequence.c's. */
+/* difference.c: tables side by side, and threads in pairs. Where two sequences part is
+ * sequence.c's. */
 #include "decoder/difference.h"
 
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 
 /* ---- functions ---- */
 
-static int compare_functions(const struct ep_function *a,
-			     const struct ep_function *b)
+static int compare_functions(const struct ep_function *a, const struct ep_function *b)
 {
 	const char *left = a->symbol[0] ? a->symbol : a->name;
 	const char *right = b->symbol[0] ? b->symbol : b->name;
@@ -50,8 +49,8 @@ static int by_change(const void *left, const void *right)
 	return compare_functions(one->function, other->function);
 }
 
-/* Both tables are sorted by function. Two functions of one name on one side
- * (static ones of two files) pair up in the order of the table. */
+/* Both tables are sorted by function. Two functions of one name on one side (static ones of two
+ * files) pair up in the order of the table. */
 static void pairs_fill(struct ep_difference *difference)
 {
 	const struct ep_stats *a = &difference->stats[0];
@@ -59,37 +58,32 @@ static void pairs_fill(struct ep_difference *difference)
 	size_t i = 0, j = 0;
 
 	while (i < a->count || j < b->count) {
-		struct ep_pair *pair =
-			&difference->pairs[difference->pair_count++];
-		int order = i == a->count ? 1
-			    : j == b->count
-				    ? -1
-				    : by_function(&a->list[i], &b->list[j]);
+		struct ep_pair *pair = &difference->pairs[difference->pair_count++];
+		int order = i == a->count   ? 1
+			    : j == b->count ? -1
+					    : by_function(&a->list[i], &b->list[j]);
 
 		pair->sides[0] = order <= 0 ? a->list[i++] : NULL;
 		pair->sides[1] = order >= 0 ? b->list[j++] : NULL;
 	}
-	qsort(difference->pairs, difference->pair_count,
-	      sizeof(*difference->pairs), by_change);
+	qsort(difference->pairs, difference->pair_count, sizeof(*difference->pairs), by_change);
 }
 
-static int pairs_make(struct ep_difference *difference,
-		      const struct ep_side sides[2], struct ep_err *err)
+static int pairs_make(struct ep_difference *difference, const struct ep_side sides[2],
+		      struct ep_err *err)
 {
 	struct ep_stats *stats = difference->stats;
 
 	for (int i = 0; i < 2; i++) {
-		int rc = ep_stats_create(&stats[i], sides[i].trace,
-					 sides[i].names, NULL, false, err);
+		int rc = ep_stats_create(&stats[i], sides[i].trace, sides[i].names, NULL, false,
+					 err);
 
 		if (rc)
 			return rc;
 		if (stats[i].count)
-			qsort(stats[i].list, stats[i].count,
-			      sizeof(*stats[i].list), by_function);
+			qsort(stats[i].list, stats[i].count, sizeof(*stats[i].list), by_function);
 	}
-	difference->pairs = calloc(stats[0].count + stats[1].count + 1,
-				   sizeof(*difference->pairs));
+	difference->pairs = calloc(stats[0].count + stats[1].count + 1, sizeof(*difference->pairs));
 	if (!difference->pairs)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	pairs_fill(difference);
@@ -101,8 +95,7 @@ bool ep_pair_moved(const struct ep_pair *pair, unsigned percent)
 	const struct ep_stat *a = pair->sides[0], *b = pair->sides[1];
 	int64_t low, high;
 
-	if (!a || !b || a->durations.count < EP_MOVED_LEAST ||
-	    b->durations.count < EP_MOVED_LEAST)
+	if (!a || !b || a->durations.count < EP_MOVED_LEAST || b->durations.count < EP_MOVED_LEAST)
 		return false;
 	low = a->median < b->median ? a->median : b->median;
 	high = a->median < b->median ? b->median : a->median;
@@ -111,8 +104,7 @@ bool ep_pair_moved(const struct ep_pair *pair, unsigned percent)
 
 /* ---- threads ---- */
 
-static bool same_name(const struct ep_trace_thread *a,
-		      const struct ep_trace_thread *b)
+static bool same_name(const struct ep_trace_thread *a, const struct ep_trace_thread *b)
 {
 	return strcmp(a->name, b->name) == 0;
 }
@@ -127,9 +119,9 @@ static size_t ordinal(const struct ep_trace *trace, size_t index)
 	return before;
 }
 
-static const struct ep_trace_thread *counterpart(
-	const struct ep_trace *trace, const struct ep_trace_thread *thread,
-	size_t number)
+static const struct ep_trace_thread *counterpart(const struct ep_trace *trace,
+						 const struct ep_trace_thread *thread,
+						 size_t number)
 {
 	for (size_t i = 0; i < trace->thread_count; i++)
 		if (same_name(&trace->threads[i], thread) && number-- == 0)
@@ -140,52 +132,47 @@ static const struct ep_trace_thread *counterpart(
 /* It had no time yet: one that was just made. */
 static bool did_nothing(const struct ep_trace_thread *thread)
 {
-	return thread && thread->known && !thread->block_count &&
-	       !thread->blocks_entered && !thread->lost_records;
+	return thread && thread->known && !thread->block_count && !thread->blocks_entered &&
+	       !thread->lost_records;
 }
 
-static int parting_make(struct ep_difference *difference,
-			const struct ep_side sides[2],
-			const struct ep_trace_thread *a,
-			const struct ep_trace_thread *b, struct ep_err *err)
+static int parting_make(struct ep_difference *difference, const struct ep_side sides[2],
+			const struct ep_trace_thread *a, const struct ep_trace_thread *b,
+			struct ep_err *err)
 {
-	struct ep_parting *parting =
-		&difference->partings[difference->parting_count++];
+	struct ep_parting *parting = &difference->partings[difference->parting_count++];
 
 	parting->threads[0] = a;
 	parting->threads[1] = b;
 	if (a && b && a->block_count && b->block_count)
 		return ep_sequences_part(parting, sides, err);
-	parting->kind = did_nothing(a) && did_nothing(b) ? EP_PARTING_NEVER
-							 : EP_PARTING_ALONE;
+	parting->kind = did_nothing(a) && did_nothing(b) ? EP_PARTING_NEVER : EP_PARTING_ALONE;
 	return EP_OK;
 }
 
-static int partings_make(struct ep_difference *difference,
-			 const struct ep_side sides[2], struct ep_err *err)
+static int partings_make(struct ep_difference *difference, const struct ep_side sides[2],
+			 struct ep_err *err)
 {
 	const struct ep_trace *a = sides[0].trace, *b = sides[1].trace;
 	int rc = EP_OK;
 
-	difference->partings = calloc(a->thread_count + b->thread_count + 1,
-				      sizeof(*difference->partings));
+	difference->partings =
+		calloc(a->thread_count + b->thread_count + 1, sizeof(*difference->partings));
 	if (!difference->partings)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	for (size_t i = 0; i < a->thread_count && !rc; i++)
 		rc = parting_make(difference, sides, &a->threads[i],
-				  counterpart(b, &a->threads[i], ordinal(a, i)),
-				  err);
+				  counterpart(b, &a->threads[i], ordinal(a, i)), err);
 	for (size_t i = 0; i < b->thread_count && !rc; i++)
 		if (!counterpart(a, &b->threads[i], ordinal(b, i)))
-			rc = parting_make(difference, sides, NULL,
-					  &b->threads[i], err);
+			rc = parting_make(difference, sides, NULL, &b->threads[i], err);
 	return rc;
 }
 
 /* ---- the whole ---- */
 
-int ep_difference_create(struct ep_difference *out,
-			 const struct ep_side sides[2], struct ep_err *err)
+int ep_difference_create(struct ep_difference *out, const struct ep_side sides[2],
+			 struct ep_err *err)
 {
 	int rc;
 
@@ -209,8 +196,7 @@ void ep_difference_deinit(struct ep_difference *difference)
 bool ep_difference_any(const struct ep_difference *difference)
 {
 	for (size_t i = 0; i < difference->pair_count; i++)
-		if (!difference->pairs[i].sides[0] ||
-		    !difference->pairs[i].sides[1] ||
+		if (!difference->pairs[i].sides[0] || !difference->pairs[i].sides[1] ||
 		    more_calls(&difference->pairs[i]))
 			return true;
 	for (size_t i = 0; i < difference->parting_count; i++)

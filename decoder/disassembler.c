@@ -36,8 +36,7 @@ static bool load(void)
 #undef TAKE
 	if (!all)
 		snprintf(why, sizeof(why),
-			 "instructions are not read: " LIBRARY
-			 " lacks a function");
+			 "instructions are not read: " LIBRARY " lacks a function");
 	return all;
 }
 
@@ -48,13 +47,11 @@ int ep_disassembler_open(csh *out, struct ep_err *err)
 		state = load() ? READY : MISSING;
 	if (state == MISSING)
 		return ep_fail(err, EP_E_VERSION, 0, "%s", why);
-	if (ep_disassembler.cs_open(CS_ARCH_X86, CS_MODE_64, out) !=
-	    CS_ERR_OK) {
+	if (ep_disassembler.cs_open(CS_ARCH_X86, CS_MODE_64, out) != CS_ERR_OK) {
 		*out = 0;
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	}
-	if (ep_disassembler.cs_option(*out, CS_OPT_DETAIL, CS_OPT_ON) ==
-	    CS_ERR_OK)
+	if (ep_disassembler.cs_option(*out, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
 		return EP_OK;
 	ep_disassembler.cs_close(out);
 	*out = 0;
@@ -76,8 +73,7 @@ uint64_t ep_insn_target(const cs_insn *insn, bool *in_slot)
 	if (operand->type == X86_OP_IMM)
 		return (uint64_t)operand->imm;
 	if (operand->type != X86_OP_MEM || operand->mem.base != X86_REG_RIP ||
-	    operand->mem.index != X86_REG_INVALID ||
-	    operand->mem.segment != X86_REG_INVALID)
+	    operand->mem.index != X86_REG_INVALID || operand->mem.segment != X86_REG_INVALID)
 		return 0;
 	*in_slot = true;
 	return insn->address + insn->size + (uint64_t)operand->mem.disp;

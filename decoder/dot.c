@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dot.c: who called whom, for Graphviz. A node is a function, an edge the calls
- * from one to another; the time of a recursive one is counted once, where the
- * outermost is. What is small is left out, and how much that is, the graph
- * says. Warmer colours have more time of their own.
+ * dot.c: who called whom, for Graphviz. A node is a function, an edge the calls from one to
+ * another; the time of a recursive one is counted once, where the outermost is. What is small is
+ * left out, and how much that is, the graph says. Warmer colours have more time of their own.
  */
 #include "decoder/placing.h"
 #include "decoder/export.h"
@@ -77,8 +76,7 @@ static int grow(void **array, size_t *count, size_t at, size_t size)
 
 static uint32_t hash_of(uint32_t from, uint32_t to)
 {
-	uint64_t mixed =
-		((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t mixed = ((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (uint32_t)(mixed >> 32);
 }
@@ -117,8 +115,7 @@ static uint32_t edge_of(struct dot *dot, uint32_t from, uint32_t to)
 	if (dot->edge_count == dot->edge_room && edges_grow(dot))
 		return NONE;
 	while ((found = dot->table[at & (dot->slots - 1)])) {
-		if (dot->edges[found - 1].from == from &&
-		    dot->edges[found - 1].to == to)
+		if (dot->edges[found - 1].from == from && dot->edges[found - 1].to == to)
 			return found - 1;
 		at++;
 	}
@@ -144,8 +141,8 @@ static int edge_begin(struct dot *dot, const struct ep_nest_thread *thread,
 	if (thread->count < 2)
 		return EP_OK;
 	*edge = edge_of(dot, caller->function->id, frame->function->id);
-	if (*edge == NONE || grow((void **)&active->edges, &active->edge_count,
-				  *edge, sizeof(*active->edges)))
+	if (*edge == NONE ||
+	    grow((void **)&active->edges, &active->edge_count, *edge, sizeof(*active->edges)))
 		return EP_E_MEMORY;
 	active->edges[*edge]++;
 	dot->edges[*edge].calls += call;
@@ -153,9 +150,8 @@ static int edge_begin(struct dot *dot, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_nest_frame *frame, enum ep_nest_why why,
-		 const struct ep_event *event, struct ep_err *err)
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct dot *dot = context;
 	struct active *active = &dot->active[thread->index];
@@ -163,10 +159,8 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 	bool call = why != EP_NEST_SWITCH;
 
 	(void)event;
-	if (grow((void **)&dot->nodes, &dot->node_count, id,
-		 sizeof(*dot->nodes)) ||
-	    grow((void **)&active->nodes, &active->node_count, id,
-		 sizeof(*active->nodes)) ||
+	if (grow((void **)&dot->nodes, &dot->node_count, id, sizeof(*dot->nodes)) ||
+	    grow((void **)&active->nodes, &active->node_count, id, sizeof(*active->nodes)) ||
 	    edge_begin(dot, thread, frame, call, &edge))
 		return out_of_memory(err);
 	dot->nodes[id].function = frame->function;
@@ -177,9 +171,8 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_nest_frame *frame, enum ep_nest_why why,
-	       const struct ep_event *event, struct ep_err *err)
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct dot *dot = context;
 	struct active *active = &dot->active[thread->index];
@@ -207,17 +200,16 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-/* A wait of which it is not known in which call it was is in the totals of
- * those that it was in for certain, and nobody's own. */
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
-		int64_t ns, const struct ep_event *event, struct ep_err *err)
+/* A wait of which it is not known in which call it was is in the totals of those that it was in for
+ * certain, and nobody's own. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
 {
 	struct dot *dot = context;
 
 	(void)ns, (void)err;
 	if (own && !ep_place_is_certain(event->place))
-		dot->nodes[thread->frames[own - 1].function->id].approximate =
-			true;
+		dot->nodes[thread->frames[own - 1].function->id].approximate = true;
 	return EP_OK;
 }
 
@@ -245,8 +237,7 @@ static struct left_out prune(struct dot *dot)
 	for (size_t i = 0; i < dot->node_count; i++) {
 		struct node *node = &dot->nodes[i];
 
-		node->shown = node->function &&
-			      (node->open || !is_small(dot, node->total));
+		node->shown = node->function && (node->open || !is_small(dot, node->total));
 		left.nodes += node->function && !node->shown;
 	}
 	for (uint32_t i = 0; i < dot->edge_count; i++) {
@@ -285,8 +276,7 @@ static int quoted(struct dot *dot, const char *text, size_t limit)
 	return EP_OK;
 }
 
-static void number(struct dot *dot, uint64_t value, const char *one,
-		   const char *more)
+static void number(struct dot *dot, uint64_t value, const char *one, const char *more)
 {
 	char text[EP_TIMETEXT_SIZE];
 
@@ -294,8 +284,7 @@ static void number(struct dot *dot, uint64_t value, const char *one,
 	ep_outbuf_text(&dot->out, value == 1 ? one : more);
 }
 
-static void duration(struct dot *dot, const char *before, int64_t ns,
-		     bool approximate)
+static void duration(struct dot *dot, const char *before, int64_t ns, bool approximate)
 {
 	char text[EP_TIMETEXT_SIZE], share[32];
 
@@ -306,15 +295,14 @@ static void duration(struct dot *dot, const char *before, int64_t ns,
 	ep_outbuf_text(&dot->out, share);
 }
 
-/* White to red. Saturation by the root: one large function must not bleach the
- * others. */
+/* White to red. Saturation by the root: one large function must not bleach the others. */
 static void colour(struct dot *dot, const struct node *node)
 {
 	double heat = sqrt(percent(dot, node->self) / 100);
 	char text[48];
 
-	snprintf(text, sizeof(text), ",fillcolor=\"%.3f %.3f 1.000\"",
-		 0.16 * (1 - heat), heat > 1 ? 1 : 0.8 * heat);
+	snprintf(text, sizeof(text), ",fillcolor=\"%.3f %.3f 1.000\"", 0.16 * (1 - heat),
+		 heat > 1 ? 1 : 0.8 * heat);
 	ep_outbuf_text(&dot->out, text);
 }
 
@@ -343,8 +331,7 @@ static int write_node(struct dot *dot, uint32_t id)
 	}
 	if (node->before) {
 		ep_outbuf_text(out, ", ");
-		number(dot, node->before, " began before the history",
-		       " began before the history");
+		number(dot, node->before, " began before the history", " began before the history");
 	}
 	ep_outbuf_text(out, "\",tooltip=\"");
 	if (quoted(dot, node->function->name, SIZE_MAX))
@@ -370,8 +357,7 @@ static void write_edge(struct dot *dot, const struct edge *edge)
 	ep_outbuf_text(&dot->out, " [label=\"");
 	number(dot, edge->calls, " call", " calls");
 	duration(dot, "\\n", edge->total, edge->approximate);
-	snprintf(width, sizeof(width), "\",penwidth=%.2f",
-		 1 + (share > 100 ? 100 : share) / 25);
+	snprintf(width, sizeof(width), "\",penwidth=%.2f", 1 + (share > 100 ? 100 : share) / 25);
 	ep_outbuf_text(&dot->out, width);
 	if (edge->over)
 		ep_outbuf_text(&dot->out, ",style=dashed");
@@ -384,8 +370,7 @@ static int compare_modules(const void *a, const void *b, void *context)
 {
 	const struct node *nodes = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	int by_name =
-		strcmp(nodes[i].function->module, nodes[j].function->module);
+	int by_name = strcmp(nodes[i].function->module, nodes[j].function->module);
 
 	return by_name ? by_name : i < j ? -1 : i > j;
 }
@@ -404,9 +389,7 @@ static int write_modules(struct dot *dot, uint32_t *order, size_t count)
 			ep_outbuf_text(&dot->out, module ? "  }\n" : "");
 			plain_number(dot, "  subgraph cluster_", (int64_t)i);
 			ep_outbuf_text(&dot->out, " {\n    label=\"");
-			rc = quoted(dot,
-				    *next ? next : "outside of all modules",
-				    SIZE_MAX);
+			rc = quoted(dot, *next ? next : "outside of all modules", SIZE_MAX);
 			ep_outbuf_text(&dot->out, "\";\n");
 			module = next;
 		}
@@ -437,21 +420,20 @@ static int write_head(struct dot *dot, const struct left_out *left)
 	char text[EP_TIMETEXT_SIZE];
 	char share[64];
 
-	ep_outbuf_text(&dot->out,
-		       "digraph calls {\n"
-		       "  node [shape=box,style=filled,fontname=\"sans-serif\","
-		       "fontsize=10];\n"
-		       "  edge [fontname=\"sans-serif\",fontsize=9];\n"
-		       "  fontname=\"sans-serif\"; fontsize=11; labelloc=t;\n"
-		       "  label=\"");
+	ep_outbuf_text(&dot->out, "digraph calls {\n"
+				  "  node [shape=box,style=filled,fontname=\"sans-serif\","
+				  "fontsize=10];\n"
+				  "  edge [fontname=\"sans-serif\",fontsize=9];\n"
+				  "  fontname=\"sans-serif\"; fontsize=11; labelloc=t;\n"
+				  "  label=\"");
 	if (quoted(dot, ep_export_program(dot->export->trace), SIZE_MAX))
 		return EP_E_MEMORY;
 	ep_outbuf_text(&dot->out, "\\n");
 	ep_outbuf_text(&dot->out, ep_timetext(text, dot->all));
 	ep_outbuf_text(&dot->out, " in calls, all threads together");
 	if (left->nodes || left->edges) {
-		snprintf(share, sizeof(share), "\\nbelow %g %%, left out: ",
-			 dot->export->min_percent);
+		snprintf(share, sizeof(share),
+			 "\\nbelow %g %%, left out: ", dot->export->min_percent);
 		ep_outbuf_text(&dot->out, share);
 		number(dot, left->nodes, " function, ", " functions, ");
 		number(dot, left->edges, " edge", " edges");
@@ -488,8 +470,7 @@ static void dot_deinit(struct dot *dot)
 	free(dot);
 }
 
-int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown,
-		 struct ep_err *err)
+int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
 {
 	struct dot *dot = calloc(1, sizeof(*dot));
 	struct ep_nest_sink sink = {dot, begin, end, NULL, NULL, wait};
@@ -499,11 +480,9 @@ int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 		return out_of_memory(err);
 	dot->export = export;
 	ep_outbuf_init(&dot->out, out);
-	dot->active =
-		calloc(export->trace->thread_count + 1, sizeof(*dot->active));
-	rc = dot->active ? ep_nest_stream(export->trace, export->names,
-					  export->selection, true, &sink, shown,
-					  err)
+	dot->active = calloc(export->trace->thread_count + 1, sizeof(*dot->active));
+	rc = dot->active ? ep_nest_stream(export->trace, export->names, export->selection, true,
+					  &sink, shown, err)
 			 : out_of_memory(err);
 	if (!rc && dot->node_count)
 		rc = write_graph(dot, err);

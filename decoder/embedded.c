@@ -68,19 +68,17 @@ static int folder_open(struct ep_embedded_folder *folder, const char *path)
 	return 0;
 }
 
-int ep_embedded_add(struct ep_embedded *embedded, const char *directory,
-		    struct ep_err *err)
+int ep_embedded_add(struct ep_embedded *embedded, const char *directory, struct ep_err *err)
 {
 	struct ep_embedded_folder folder = {.fd = -1}, *grown;
 	int error = folder_open(&folder, directory);
 
 	if (error) {
 		folder_deinit(&folder);
-		return ep_fail(err, error == ENOMEM ? EP_E_MEMORY : EP_E_IO, 0,
-			       "%s: %s", directory, strerror(error));
+		return ep_fail(err, error == ENOMEM ? EP_E_MEMORY : EP_E_IO, 0, "%s: %s", directory,
+			       strerror(error));
 	}
-	grown = realloc(embedded->folders,
-			(embedded->folder_count + 1) * sizeof(*grown));
+	grown = realloc(embedded->folders, (embedded->folder_count + 1) * sizeof(*grown));
 	if (!grown) {
 		folder_deinit(&folder);
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
@@ -119,8 +117,7 @@ static bool has_hidden_part(const char *path)
 	return *path == '.' || strstr(path, "/.");
 }
 
-static int folder_find(const struct ep_embedded_folder *folder,
-		       const char *path)
+static int folder_find(const struct ep_embedded_folder *folder, const char *path)
 {
 	const char *rest = *path == '/' ? NULL : path;
 
@@ -169,8 +166,7 @@ static int read_all(int fd, char **text, size_t *size)
 
 static int remember(struct ep_embedded *embedded, const char *path)
 {
-	char **grown = realloc(embedded->files,
-			       (embedded->file_count + 1) * sizeof(*grown));
+	char **grown = realloc(embedded->files, (embedded->file_count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return EP_E_MEMORY;
@@ -182,8 +178,7 @@ static int remember(struct ep_embedded *embedded, const char *path)
 	return EP_OK;
 }
 
-int ep_embedded_read(struct ep_embedded *embedded, const char *path,
-		     char **text, size_t *size)
+int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text, size_t *size)
 {
 	char *bytes = NULL;
 	size_t length = 0;

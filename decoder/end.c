@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* end.c: who knew last that the process lived: itself, whoever saw its end, the
- * kernel's events; and the core's file, which came after. */
+/* end.c: who knew last that the process lived: itself, whoever saw its end, the kernel's events;
+ * and the core's file, which came after. */
 #include "decoder/end.h"
 
 #include <stdio.h>
@@ -49,24 +49,21 @@ static void by_snapshot(struct ep_trace_end *end, const struct witness *witness)
 	uint64_t taken = ep_source_snapshot_taken(witness->source);
 
 	if (taken >= trace->last_tsc)
-		exactly(end, "snapshot",
-			ep_trace_ns(trace, trace->last_tsc, taken));
+		exactly(end, "snapshot", ep_trace_ns(trace, trace->last_tsc, taken));
 }
 
-/* The kernel starts its handler when the process has died, and holds it. Of a
- * file without a core `run` saw the end. */
+/* The kernel starts its handler when the process has died, and holds it. Of a file without a core
+ * `run` saw the end. */
 static void by_witness(struct ep_trace_end *end, const struct witness *witness)
 {
 	exactly(end, "catch",
-		since_last(witness->trace,
-			   ep_source_snapshot_ended(witness->source)));
+		since_last(witness->trace, ep_source_snapshot_ended(witness->source)));
 	if (!end->source && ep_source_arena_file(witness->source))
 		exactly(end, "run", since_last(witness->trace, witness->ended));
 }
 
 /* When its scheduling events were copied last it lived. */
-static void by_scheduling(struct ep_trace_end *end,
-			  const struct witness *witness)
+static void by_scheduling(struct ep_trace_end *end, const struct witness *witness)
 {
 	const struct ep_trace *trace = witness->trace;
 	const struct ep_schedule *schedule = trace->schedule;
@@ -82,16 +79,14 @@ static void by_scheduling(struct ep_trace_end *end,
 
 static void at_most(struct ep_trace_end *end, const char *source, int64_t ns)
 {
-	if (ns < 0 || ns < end->least ||
-	    (end->most != UNKNOWN && ns >= end->most))
+	if (ns < 0 || ns < end->least || (end->most != UNKNOWN && ns >= end->most))
 		return;
 	end->most = ns;
 	if (!end->source)
 		end->source = source;
 }
 
-/* Its core was whole when somebody saw that it had ended, and when its file was
- * written last. */
+/* Its core was whole when somebody saw that it had ended, and when its file was written last. */
 static void by_core(struct ep_trace_end *end, const struct witness *witness)
 {
 	const char *path = ep_source_path(witness->source);
@@ -104,21 +99,19 @@ static void by_core(struct ep_trace_end *end, const struct witness *witness)
 	if (!path || stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
 	    status.st_mtim.tv_sec < 0)
 		return;
-	written = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
-		  (uint64_t)status.st_mtim.tv_nsec + (uint64_t)TICK;
+	written = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec +
+		  (uint64_t)TICK;
 	at_most(end, "core-file", since_last(witness->trace, written));
 }
 
-void ep_end_find(struct ep_trace *trace, const struct ep_source *source,
-		 uint64_t ended)
+void ep_end_find(struct ep_trace *trace, const struct ep_source *source, uint64_t ended)
 {
 	const struct witness witness = {trace, source, ended};
 	enum ep_source_kind kind = ep_source_kind(source);
 	struct ep_trace_end *end = &trace->end;
 
 	*end = (struct ep_trace_end){NULL, UNKNOWN, UNKNOWN, trace->last_tsc};
-	if (!trace->last_tsc || kind == EP_SOURCE_LIVE ||
-	    kind == EP_SOURCE_FUNTRACE)
+	if (!trace->last_tsc || kind == EP_SOURCE_LIVE || kind == EP_SOURCE_FUNTRACE)
 		return;
 	by_snapshot(end, &witness);
 	if (!end->source)
@@ -128,8 +121,7 @@ void ep_end_find(struct ep_trace *trace, const struct ep_source *source,
 	by_core(end, &witness);
 	if (end->least > 0)
 		end->tsc = ep_trace_tsc(
-			trace, ep_ns_add(ep_trace_ns(trace, trace->first_tsc,
-						     trace->last_tsc),
+			trace, ep_ns_add(ep_trace_ns(trace, trace->first_tsc, trace->last_tsc),
 					 end->least));
 }
 
@@ -158,8 +150,7 @@ bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size)
 	char least[EP_TIMETEXT_SIZE], most[EP_TIMETEXT_SIZE];
 	const char *by;
 
-	if (end->least < WORTH_LEAST &&
-	    (end->most < WORTH_MOST || end->most > USELESS))
+	if (end->least < WORTH_LEAST && (end->most < WORTH_MOST || end->most > USELESS))
 		return false;
 	by = source_words(end->source);
 	if (end->least > 0)
@@ -167,14 +158,11 @@ bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size)
 	if (end->most > 0)
 		ep_timetext(most, end->most);
 	if (end->least == end->most)
-		snprintf(out, size, "no record in the last %s, by %s", least,
-			 by);
+		snprintf(out, size, "no record in the last %s, by %s", least, by);
 	else if (end->least <= 0)
-		snprintf(out, size, "no record in the last %s at most, by %s",
-			 most, by);
+		snprintf(out, size, "no record in the last %s at most, by %s", most, by);
 	else if (end->most == UNKNOWN || end->most > USELESS)
-		snprintf(out, size, "no record in the last %s at least, by %s",
-			 least, by);
+		snprintf(out, size, "no record in the last %s at least, by %s", least, by);
 	else
 		snprintf(out, size,
 			 "no record in the last %s at least, by %s, and %s at "

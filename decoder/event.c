@@ -6,32 +6,24 @@
 const char *ep_point_word(enum ep_point point)
 {
 	static const char *const words[] = {
-		[EP_POINT_THROW] = "throw",
-		[EP_POINT_RETHROW] = "rethrow",
-		[EP_POINT_CATCH] = "catch",
-		[EP_POINT_LONGJMP] = "longjmp",
-		[EP_POINT_STACK] = "stack",
-		[EP_POINT_NOTE] = "note",
-		[EP_POINT_SPAN_BEGIN] = "span-begin",
-		[EP_POINT_SPAN_END] = "span-end",
+		[EP_POINT_THROW] = "throw",           [EP_POINT_RETHROW] = "rethrow",
+		[EP_POINT_CATCH] = "catch",           [EP_POINT_LONGJMP] = "longjmp",
+		[EP_POINT_STACK] = "stack",           [EP_POINT_NOTE] = "note",
+		[EP_POINT_SPAN_BEGIN] = "span-begin", [EP_POINT_SPAN_END] = "span-end",
 		[EP_POINT_WATCHDOG] = "watchdog",
 	};
 
-	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point]
-							      : "unknown";
+	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point] : "unknown";
 }
 
 bool ep_event_times(const struct ep_trace *trace, const struct ep_event *event,
 		    struct ep_slice_times *out)
 {
-	const struct ep_task *task =
-		ep_schedule_task(trace->schedule, event->thread->tid);
+	const struct ep_task *task = ep_schedule_task(trace->schedule, event->thread->tid);
 	int64_t astray;
 
-	if (event->kind != EP_EVENT_END ||
-	    event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY) ||
-	    !ep_task_times(trace, task, event->begin.best, event->end.best,
-			   out))
+	if (event->kind != EP_EVENT_END || event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY) ||
+	    !ep_task_times(trace, task, event->begin.best, event->end.best, out))
 		return false;
 	if (!(event->flags & EP_CALL_UNSURE_WAIT))
 		return true;

@@ -21,20 +21,17 @@ static int texts_grow(struct ep_texts *texts, uint32_t id)
 	grown = realloc(texts->list, count * sizeof(*grown));
 	if (!grown)
 		return EP_E_MEMORY;
-	memset(grown + texts->count, 0,
-	       (count - texts->count) * sizeof(*grown));
+	memset(grown + texts->count, 0, (count - texts->count) * sizeof(*grown));
 	texts->list = grown;
 	texts->count = count;
 	return EP_OK;
 }
 
-const struct ep_text *ep_texts_get(struct ep_texts *texts,
-				   const struct ep_function *function)
+const struct ep_text *ep_texts_get(struct ep_texts *texts, const struct ep_function *function)
 {
 	struct ep_text *text;
 
-	if (function->id >= texts->count &&
-	    texts_grow(texts, function->id) != EP_OK)
+	if (function->id >= texts->count && texts_grow(texts, function->id) != EP_OK)
 		return NULL;
 	text = &texts->list[function->id];
 	if (text->bytes)
@@ -86,9 +83,7 @@ static int compare_tids(const void *a, const void *b, void *context)
 
 int64_t ep_export_zero(const struct ep_export *export)
 {
-	return export->raw_times
-		       ? ep_trace_ns(export->trace, 0, export->trace->first_tsc)
-		       : 0;
+	return export->raw_times ? ep_trace_ns(export->trace, 0, export->trace->first_tsc) : 0;
 }
 
 uint32_t *ep_export_tids(const struct ep_trace *trace)
@@ -107,14 +102,10 @@ uint32_t *ep_export_tids(const struct ep_trace *trace)
 	qsort_r(order, count, sizeof(*order), compare_tids, trace->threads);
 	/* Of several with one tid, the last one keeps it. */
 	for (size_t i = 0; i < count; i++) {
-		const struct ep_trace_thread *thread =
-			&trace->threads[order[i]];
-		bool again = i + 1 < count &&
-			     trace->threads[order[i + 1]].tid == thread->tid;
+		const struct ep_trace_thread *thread = &trace->threads[order[i]];
+		bool again = i + 1 < count && trace->threads[order[i + 1]].tid == thread->tid;
 
-		tids[order[i]] = thread->tid && !again
-					 ? thread->tid
-					 : STRANGE_TID + thread->serial;
+		tids[order[i]] = thread->tid && !again ? thread->tid : STRANGE_TID + thread->serial;
 	}
 	free(order);
 	return tids;

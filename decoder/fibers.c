@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fibers.c: stacks in the order in which they are met, so that each pass over
- * the records finds the same ones; places by open hashing. */
+/* fibers.c: stacks in the order in which they are met, so that each pass over the records finds the
+ * same ones; places by open hashing. */
 #include "decoder/fibers.h"
 
 #include <stdlib.h>
@@ -41,9 +41,8 @@ static struct ep_fiber *make(struct ep_fibers *fibers)
 
 struct ep_fiber *ep_fibers_add(struct ep_fibers *fibers)
 {
-	struct ep_fiber *fiber = fibers->count < fibers->made
-					 ? fibers->list[fibers->count]
-					 : make(fibers);
+	struct ep_fiber *fiber =
+		fibers->count < fibers->made ? fibers->list[fibers->count] : make(fibers);
 
 	if (!fiber)
 		return NULL;
@@ -61,8 +60,7 @@ void ep_fibers_rewind(struct ep_fibers *fibers)
 	fibers->count = 0;
 	fibers->place_count = 0;
 	if (fibers->places)
-		memset(fibers->places, 0,
-		       fibers->place_capacity * sizeof(*fibers->places));
+		memset(fibers->places, 0, fibers->place_capacity * sizeof(*fibers->places));
 }
 
 void ep_fibers_deinit(struct ep_fibers *fibers)
@@ -78,8 +76,7 @@ void ep_fibers_deinit(struct ep_fibers *fibers)
 
 int ep_fiber_grow(struct ep_fiber *fiber)
 {
-	size_t capacity =
-		fiber->capacity ? 2 * fiber->capacity : FIRST_CAPACITY;
+	size_t capacity = fiber->capacity ? 2 * fiber->capacity : FIRST_CAPACITY;
 	uint32_t *grown = realloc(fiber->stack, capacity * sizeof(*grown));
 
 	if (!grown)
@@ -91,11 +88,9 @@ int ep_fiber_grow(struct ep_fiber *fiber)
 
 /* ---- places ---- */
 
-static struct ep_place *slot_of(struct ep_place *places, size_t capacity,
-				uint64_t buffer)
+static struct ep_place *slot_of(struct ep_place *places, size_t capacity, uint64_t buffer)
 {
-	size_t at = (size_t)(buffer * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
-		    (capacity - 1);
+	size_t at = (size_t)(buffer * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (capacity - 1);
 
 	while (places[at].buffer && places[at].buffer != buffer)
 		at = (at + 1) & (capacity - 1);
@@ -105,8 +100,7 @@ static struct ep_place *slot_of(struct ep_place *places, size_t capacity,
 /* At most half full. */
 static int grow_places(struct ep_fibers *fibers)
 {
-	size_t capacity = fibers->place_capacity ? 2 * fibers->place_capacity
-						 : FIRST_CAPACITY;
+	size_t capacity = fibers->place_capacity ? 2 * fibers->place_capacity : FIRST_CAPACITY;
 	struct ep_place *grown;
 
 	if (2 * (fibers->place_count + 1) <= fibers->place_capacity)
@@ -116,8 +110,7 @@ static int grow_places(struct ep_fibers *fibers)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < fibers->place_capacity; i++)
 		if (fibers->places[i].buffer)
-			*slot_of(grown, capacity, fibers->places[i].buffer) =
-				fibers->places[i];
+			*slot_of(grown, capacity, fibers->places[i].buffer) = fibers->places[i];
 	free(fibers->places);
 	fibers->places = grown;
 	fibers->place_capacity = capacity;
@@ -138,8 +131,7 @@ int ep_fibers_save(struct ep_fibers *fibers, const struct ep_place *place)
 	return EP_OK;
 }
 
-const struct ep_place *ep_fibers_find(const struct ep_fibers *fibers,
-				      uint64_t buffer)
+const struct ep_place *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer)
 {
 	const struct ep_place *slot;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fibers.h: the stacks of open calls that one thread goes on with in turn
- * (swapcontext), and the places saved in them (setjmp, getcontext). A thread
- * that does nothing of the kind has one fiber.
+ * fibers.h: the stacks of open calls that one thread goes on with in turn (swapcontext), and the
+ * places saved in them (setjmp, getcontext). A thread that does nothing of the kind has one fiber.
  */
 #ifndef EPITAPH_FIBERS_H
 #define EPITAPH_FIBERS_H
@@ -22,8 +21,8 @@ struct ep_fiber {
 	bool whole;   /* its history begins with its first event */
 	/* callers from before its history, by their returns; those left */
 	uint64_t outer_all, outer_left;
-	/* made by makecontext: the identity of what runs in it, and the buffer
-	 * to go on with when that returns (0: the thread ends) */
+	/* made by makecontext: the identity of what runs in it, and the buffer to go on with when
+	 * that returns (0: the thread ends) */
 	uint32_t function; /* UINT32_MAX unknown */
 	uint64_t link;
 	bool over; /* it has returned */
@@ -70,7 +69,6 @@ static inline int ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
 int ep_fibers_save(struct ep_fibers *fibers, const struct ep_place *place);
 
 /* What the buffer holds, borrowed until the next save; NULL: unknown. */
-const struct ep_place *ep_fibers_find(const struct ep_fibers *fibers,
-				      uint64_t buffer);
+const struct ep_place *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer);
 
 #endif

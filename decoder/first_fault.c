@@ -22,8 +22,8 @@ struct search {
 	struct ep_death death; /* as the core tells it */
 };
 
-static void take(struct search *search, const struct ep_signal_frame *signal,
-		 uint32_t tid, size_t frame)
+static void take(struct search *search, const struct ep_signal_frame *signal, uint32_t tid,
+		 size_t frame)
 {
 	struct ep_first_fault *out = search->out;
 
@@ -36,24 +36,20 @@ static void take(struct search *search, const struct ep_signal_frame *signal,
 /* ---- on the stack ---- */
 
 /* The outermost: handlers may be interrupted, too. */
-static int look_at_stack(struct search *search, uint32_t tid, size_t limit,
-			 struct ep_err *err)
+static int look_at_stack(struct search *search, uint32_t tid, size_t limit, struct ep_err *err)
 {
 	struct ep_signal_frame signal;
 	struct ep_stack stack;
-	int rc = search->unwinder
-			 ? ep_unwind(search->unwinder, tid, limit, &stack, err)
-			 : EP_END;
+	int rc = search->unwinder ? ep_unwind(search->unwinder, tid, limit, &stack, err) : EP_END;
 
 	if (rc)
 		return rc == EP_E_MEMORY ? rc : EP_OK;
 	for (size_t i = stack.count; i-- > 0 && !search->out->found;) {
 		if (!stack.frames[i].context ||
-		    ep_signal_frame_read(&signal, search->source,
-					 stack.frames[i].context))
+		    ep_signal_frame_read(&signal, search->source, stack.frames[i].context))
 			continue;
-		ep_signal_frame_explain(&signal, search->source, search->names,
-					search->others, tid);
+		ep_signal_frame_explain(&signal, search->source, search->names, search->others,
+					tid);
 		if (ep_signal_is_first(&signal.death))
 			take(search, &signal, tid, i + 1);
 	}
@@ -63,12 +59,10 @@ static int look_at_stack(struct search *search, uint32_t tid, size_t limit,
 
 /* ---- below the stack pointer ---- */
 
-static const struct ep_source_thread *thread_of(const struct search *search,
-						uint32_t tid)
+static const struct ep_source_thread *thread_of(const struct search *search, uint32_t tid)
 {
 	size_t count;
-	const struct ep_source_thread *list =
-		ep_source_threads(search->source, &count);
+	const struct ep_source_thread *list = ep_source_threads(search->source, &count);
 
 	for (size_t i = 0; i < count; i++)
 		if (list[i].tid == tid && list[i].has_registers)
@@ -76,8 +70,7 @@ static const struct ep_source_thread *thread_of(const struct search *search,
 	return NULL;
 }
 
-static bool registers_of(const struct ep_source_thread *thread,
-			 struct user_regs_struct *out)
+static bool registers_of(const struct ep_source_thread *thread, struct user_regs_struct *out)
 {
 	size_t at = offsetof(struct elf_prstatus, pr_reg);
 
@@ -87,25 +80,21 @@ static bool registers_of(const struct ep_source_thread *thread,
 	return true;
 }
 
-static bool same_place(const struct ep_signal_frame *signal,
-		       const struct user_regs_struct *now)
+static bool same_place(const struct ep_signal_frame *signal, const struct user_regs_struct *now)
 {
 	struct user_regs_struct then;
 
 	memcpy(&then, &signal->status.pr_reg, sizeof(then));
-	return then.rip == now->rip && then.rsp == now->rsp &&
-	       then.rbp == now->rbp && then.rax == now->rax &&
-	       then.rbx == now->rbx && then.rcx == now->rcx &&
-	       then.rdx == now->rdx && then.rsi == now->rsi &&
-	       then.rdi == now->rdi && then.r8 == now->r8 &&
-	       then.r9 == now->r9 && then.r10 == now->r10 &&
-	       then.r11 == now->r11 && then.r12 == now->r12 &&
-	       then.r13 == now->r13 && then.r14 == now->r14 &&
-	       then.r15 == now->r15;
+	return then.rip == now->rip && then.rsp == now->rsp && then.rbp == now->rbp &&
+	       then.rax == now->rax && then.rbx == now->rbx && then.rcx == now->rcx &&
+	       then.rdx == now->rdx && then.rsi == now->rsi && then.rdi == now->rdi &&
+	       then.r8 == now->r8 && then.r9 == now->r9 && then.r10 == now->r10 &&
+	       then.r11 == now->r11 && then.r12 == now->r12 && then.r13 == now->r13 &&
+	       then.r14 == now->r14 && then.r15 == now->r15;
 }
 
-/* A signal that was raised in a handler which blocks it comes when the handler
- * has returned, to the very instruction that was interrupted. */
+/* A signal that was raised in a handler which blocks it comes when the handler has returned, to the
+ * very instruction that was interrupted. */
 static void look_below(struct search *search)
 {
 	uint32_t tid = search->death.tid;
@@ -118,12 +107,11 @@ static void look_below(struct search *search)
 		return;
 	from = registers.rsp & ~UINT64_C(7);
 	for (uint64_t down = 8; down <= DEAD_REACH && down < from; down += 8) {
-		if (ep_signal_frame_read(&signal, search->source,
-					 from - down) ||
+		if (ep_signal_frame_read(&signal, search->source, from - down) ||
 		    !same_place(&signal, &registers))
 			continue;
-		ep_signal_frame_explain(&signal, search->source, search->names,
-					search->others, tid);
+		ep_signal_frame_explain(&signal, search->source, search->names, search->others,
+					tid);
 		if (ep_signal_is_first(&signal.death))
 			take(search, &signal, tid, 0);
 		return;
@@ -135,30 +123,25 @@ static void look_below(struct search *search)
 /* In tgkill(pid, tid, signal): it sent the signal to itself. */
 static bool sent_to_itself(const struct search *search)
 {
-	const struct ep_source_thread *thread =
-		thread_of(search, search->death.tid);
+	const struct ep_source_thread *thread = thread_of(search, search->death.tid);
 	struct user_regs_struct registers;
 
-	return search->death.code == SI_TKILL && thread &&
-	       registers_of(thread, &registers) &&
+	return search->death.code == SI_TKILL && thread && registers_of(thread, &registers) &&
 	       registers.rcx == registers.rip &&
 	       registers.rdi == (uint64_t)ep_source_pid(search->source) &&
 	       registers.rsi == search->death.tid;
 }
 
-/* A signal that is sent to the process while a handler blocks it comes to
- * another thread. */
+/* A signal that is sent to the process while a handler blocks it comes to another thread. */
 static int look_at_others(struct search *search, struct ep_err *err)
 {
 	size_t count;
-	const struct ep_source_thread *list =
-		ep_source_threads(search->source, &count);
+	const struct ep_source_thread *list = ep_source_threads(search->source, &count);
 	int rc = EP_OK;
 
 	for (size_t i = 0; i < count && !rc && !search->out->found; i++)
 		if (list[i].tid != search->death.tid)
-			rc = look_at_stack(search, list[i].tid,
-					   OTHER_FRAMES_MAX, err);
+			rc = look_at_stack(search, list[i].tid, OTHER_FRAMES_MAX, err);
 	return rc;
 }
 

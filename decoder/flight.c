@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* flight.c: one pass over a thread's history, two where it turns out that one
- * could not judge all of it. */
+/* flight.c: one pass over a thread's history, two where it turns out that one could not judge all
+ * of it. */
 #include "decoder/flight.h"
 
 #include <stdlib.h>
@@ -13,14 +13,12 @@ static int no_memory(struct ep_err *err)
 
 /* ---- functions that were called ---- */
 
-static size_t module_of(const struct ep_flight *flight,
-			const struct ep_function *function)
+static size_t module_of(const struct ep_flight *flight, const struct ep_function *function)
 {
 	const struct ep_trace *trace = flight->trace;
 
 	return trace && function->in >= trace->modules &&
-			       function->in <
-				       trace->modules + trace->module_count
+			       function->in < trace->modules + trace->module_count
 		       ? (size_t)(function->in - trace->modules)
 		       : SIZE_MAX;
 }
@@ -45,20 +43,17 @@ static int see(struct ep_flight *flight, const struct ep_function *function)
 	return EP_OK;
 }
 
-bool ep_flight_saw(const struct ep_flight *flight,
-		   const struct ep_function *function)
+bool ep_flight_saw(const struct ep_flight *flight, const struct ep_function *function)
 {
 	return function->id / 8 < flight->seen_size &&
 	       flight->seen[function->id / 8] & 1u << function->id % 8;
 }
 
-bool ep_flight_saw_module(const struct ep_flight *flight,
-			  const struct ep_function *function)
+bool ep_flight_saw_module(const struct ep_flight *flight, const struct ep_function *function)
 {
 	size_t module = module_of(flight, function);
 
-	return module != SIZE_MAX && flight->seen_modules &&
-	       flight->seen_modules[module];
+	return module != SIZE_MAX && flight->seen_modules && flight->seen_modules[module];
 }
 
 /* ---- events ---- */
@@ -89,14 +84,12 @@ static int note_point(struct ep_flight *flight, const struct ep_calls *calls,
 static int note_event(struct ep_flight *flight, const struct ep_calls *calls,
 		      const struct ep_event *event)
 {
-	bool ended = event->kind == EP_EVENT_END &&
-		     !(event->flags & EP_CALL_ABANDONED);
+	bool ended = event->kind == EP_EVENT_END && !(event->flags & EP_CALL_ABANDONED);
 
 	flight->returned = ended ? event->function : NULL;
 	if (event->kind == EP_EVENT_GAP)
 		note_gap(flight, event);
-	return event->kind == EP_EVENT_POINT ? note_point(flight, calls, event)
-					     : EP_OK;
+	return event->kind == EP_EVENT_POINT ? note_point(flight, calls, event) : EP_OK;
 }
 
 /* ---- what is open at the end ---- */
@@ -125,8 +118,7 @@ static int copy_spans(struct ep_flight *flight, const struct ep_calls *calls)
 	if (!flight->spans)
 		return EP_E_MEMORY;
 	for (size_t i = count; i-- > 0;) {
-		struct ep_flight_span *span =
-			&flight->spans[flight->span_count];
+		struct ep_flight_span *span = &flight->spans[flight->span_count];
 
 		span->name = strdup(open[i].text);
 		if (!span->name)
@@ -146,8 +138,7 @@ static int read_events(struct ep_flight *flight, struct ep_calls *calls)
 
 	ep_calls_pass_over(calls, EP_TAIL_BLOCKS);
 	while ((rc = ep_calls_next(calls, &event)) == EP_OK)
-		if (note_event(flight, calls, event) ||
-		    ep_tail_take(&flight->tail, calls, event))
+		if (note_event(flight, calls, event) || ep_tail_take(&flight->tail, calls, event))
 			return EP_E_MEMORY;
 	while ((called = ep_calls_called(calls, &next)))
 		if (see(flight, called))
@@ -155,8 +146,7 @@ static int read_events(struct ep_flight *flight, struct ep_calls *calls)
 	return rc == EP_END ? EP_OK : rc;
 }
 
-static int read_end(struct ep_flight *flight, const struct ep_calls *calls,
-		    uint32_t too_deep)
+static int read_end(struct ep_flight *flight, const struct ep_calls *calls, uint32_t too_deep)
 {
 	int rc = copy_calls(flight, calls);
 
@@ -174,15 +164,14 @@ static int begin(struct ep_flight *flight, const struct ep_trace *trace,
 	flight->known = true;
 	flight->trace = trace;
 	ep_tail_init(&flight->tail);
-	flight->seen_modules =
-		calloc(trace->module_count + 1, sizeof(*flight->seen_modules));
+	flight->seen_modules = calloc(trace->module_count + 1, sizeof(*flight->seen_modules));
 	return flight->seen_modules ? EP_OK : EP_E_MEMORY;
 }
 
 /* EP_END: it has to be read with a plan. */
 static int read_once(struct ep_flight *flight, const struct ep_trace *trace,
-		     const struct ep_trace_thread *thread,
-		     struct ep_names *names, struct ep_err *err)
+		     const struct ep_trace_thread *thread, struct ep_names *names,
+		     struct ep_err *err)
 {
 	struct ep_calls *calls;
 	uint32_t too_deep;
@@ -193,9 +182,8 @@ static int read_once(struct ep_flight *flight, const struct ep_trace *trace,
 	rc = begin(flight, trace, thread);
 	rc = rc ? rc : read_events(flight, calls);
 	if (!rc)
-		rc = ep_calls_once_held(calls, &too_deep)
-			     ? read_end(flight, calls, too_deep)
-			     : EP_END;
+		rc = ep_calls_once_held(calls, &too_deep) ? read_end(flight, calls, too_deep)
+							  : EP_END;
 	ep_calls_destroy(calls);
 	if (rc)
 		ep_flight_deinit(flight);
@@ -203,8 +191,8 @@ static int read_once(struct ep_flight *flight, const struct ep_trace *trace,
 }
 
 static int read_planned(struct ep_flight *flight, const struct ep_trace *trace,
-			const struct ep_trace_thread *thread,
-			struct ep_names *names, struct ep_err *err)
+			const struct ep_trace_thread *thread, struct ep_names *names,
+			struct ep_err *err)
 {
 	struct ep_calls *calls;
 	int rc = ep_calls_create(&calls, trace, thread, names, err);
@@ -222,8 +210,7 @@ static int read_planned(struct ep_flight *flight, const struct ep_trace *trace,
 }
 
 int ep_flight_init(struct ep_flight *flight, const struct ep_trace *trace,
-		   const struct ep_trace_thread *thread, struct ep_names *names,
-		   struct ep_err *err)
+		   const struct ep_trace_thread *thread, struct ep_names *names, struct ep_err *err)
 {
 	int rc;
 
@@ -232,8 +219,7 @@ int ep_flight_init(struct ep_flight *flight, const struct ep_trace *trace,
 	if (!thread || !trace || thread->block_count == 0)
 		return EP_OK;
 	rc = read_once(flight, trace, thread, names, err);
-	return rc == EP_END ? read_planned(flight, trace, thread, names, err)
-			    : rc;
+	return rc == EP_END ? read_planned(flight, trace, thread, names, err) : rc;
 }
 
 void ep_flight_deinit(struct ep_flight *flight)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * frames_table.c: one pass over .eh_frame. Each entry is at least as long as
- * its length word, so the pass ends; a CIE is parsed again only when an FDE
- * names another one than the last did.
+ * frames_table.c: one pass over .eh_frame. Each entry is at least as long as its length word, so
+ * the pass ends; a CIE is parsed again only when an FDE names another one than the last did.
  */
 #include "decoder/frames_table.h"
 
@@ -39,9 +38,8 @@ static int take_leb128(struct ep_cursor *cursor)
 static int take_value(struct ep_cursor *cursor, uint8_t encoding, uint64_t *out)
 {
 	static const uint8_t sizes[16] = {
-		[DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2,
-		[DW_EH_PE_udata4] = 4, [DW_EH_PE_udata8] = 8,
-		[DW_EH_PE_sdata2] = 2, [DW_EH_PE_sdata4] = 4,
+		[DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_udata4] = 4,
+		[DW_EH_PE_udata8] = 8, [DW_EH_PE_sdata2] = 2, [DW_EH_PE_sdata4] = 4,
 		[DW_EH_PE_sdata8] = 8,
 	};
 	size_t size = sizes[encoding & 0x0f];
@@ -58,8 +56,7 @@ static int take_value(struct ep_cursor *cursor, uint8_t encoding, uint64_t *out)
 }
 
 /* What the letters of the augmentation announce, up to R: the encoding. */
-static int take_augmentation(struct ep_cursor *cursor, const char *letters,
-			     uint8_t *encoding)
+static int take_augmentation(struct ep_cursor *cursor, const char *letters, uint8_t *encoding)
 {
 	uint64_t ignored;
 	uint8_t byte;
@@ -72,8 +69,7 @@ static int take_augmentation(struct ep_cursor *cursor, const char *letters,
 		if ((*letters != 'L' && *letters != 'P') ||
 		    ep_cursor_take(cursor, &byte, 1) != EP_OK)
 			return EP_E_CORRUPT;
-		if (*letters == 'P' &&
-		    take_value(cursor, byte, &ignored) != EP_OK)
+		if (*letters == 'P' && take_value(cursor, byte, &ignored) != EP_OK)
 			return EP_E_CORRUPT;
 	}
 	*encoding = DW_EH_PE_absptr;
@@ -87,8 +83,7 @@ static int parse_cie(struct ep_cursor *cursor, uint8_t *encoding)
 	size_t length;
 	uint8_t version, byte;
 
-	if (ep_cursor_take(cursor, &version, 1) != EP_OK ||
-	    (version != 1 && version != 3))
+	if (ep_cursor_take(cursor, &version, 1) != EP_OK || (version != 1 && version != 3))
 		return EP_E_CORRUPT;
 	letters = (const char *)cursor->at;
 	length = strnlen(letters, ep_cursor_left(cursor));
@@ -96,8 +91,7 @@ static int parse_cie(struct ep_cursor *cursor, uint8_t *encoding)
 		return EP_E_TRUNCATED;
 	if (take_leb128(cursor) != EP_OK || take_leb128(cursor) != EP_OK)
 		return EP_E_TRUNCATED;
-	if ((version == 1 ? ep_cursor_take(cursor, &byte, 1)
-			  : take_leb128(cursor)) != EP_OK)
+	if ((version == 1 ? ep_cursor_take(cursor, &byte, 1) : take_leb128(cursor)) != EP_OK)
 		return EP_E_TRUNCATED;
 	*encoding = DW_EH_PE_absptr;
 	if (letters[0] != 'z')
@@ -107,8 +101,8 @@ static int parse_cie(struct ep_cursor *cursor, uint8_t *encoding)
 	return take_augmentation(cursor, letters + 1, encoding);
 }
 
-/* The next entry: its body's cursor from the id word on. EP_END at the
- * terminator or the section's end. */
+/* The next entry: its body's cursor from the id word on. EP_END at the terminator or the section's
+ * end. */
 static int next_entry(struct ep_cursor *section, struct ep_cursor *body)
 {
 	uint32_t length;
@@ -142,8 +136,7 @@ static uint8_t encoding_of(struct table *table, size_t offset)
 	table->cie_known = true;
 	table->encoding = DW_EH_PE_omit;
 	ep_cursor_init(&section, table->bytes, table->size);
-	if (ep_cursor_seek(&section, offset) == EP_OK &&
-	    next_entry(&section, &body) == EP_OK &&
+	if (ep_cursor_seek(&section, offset) == EP_OK && next_entry(&section, &body) == EP_OK &&
 	    ep_cursor_take(&body, &id, 4) == EP_OK && id == 0 &&
 	    parse_cie(&body, &table->encoding) != EP_OK)
 		table->encoding = DW_EH_PE_omit;
@@ -169,8 +162,7 @@ static int add_range(struct table *table, uint64_t start, uint64_t length)
 }
 
 /* An FDE, whose id word `distance` leads back to its CIE. */
-static int parse_fde(struct table *table, struct ep_cursor *body,
-		     uint32_t distance)
+static int parse_fde(struct table *table, struct ep_cursor *body, uint32_t distance)
 {
 	size_t id_at = (size_t)(body->start - table->bytes);
 	uint64_t place, start, length;
@@ -192,9 +184,8 @@ static int parse_fde(struct table *table, struct ep_cursor *body,
 	return add_range(table, start, length);
 }
 
-int ep_frames_table_read(struct ep_frame_range **out, size_t *count,
-			 const void *bytes, size_t size, uint64_t address,
-			 struct ep_err *err)
+int ep_frames_table_read(struct ep_frame_range **out, size_t *count, const void *bytes, size_t size,
+			 uint64_t address, struct ep_err *err)
 {
 	struct table table = {.bytes = bytes, .size = size, .address = address};
 	struct ep_cursor section, body;

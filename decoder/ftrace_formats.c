@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ftrace_formats.c: where an event's fields are, from the texts that the kernel
- * gives. libtraceevent reads them; it was made for texts of a kernel, so what
- * it gets is written anew here from lines that look as they must.
+ * ftrace_formats.c: where an event's fields are, from the texts that the kernel gives.
+ * libtraceevent reads them; it was made for texts of a kernel, so what it gets is written anew here
+ * from lines that look as they must.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,7 @@ static const struct {
 	const char *fields[EP_FORMAT_FIELDS];
 } wanted[EP_FORMAT_KINDS] = {
 	[EP_FORMAT_SWITCH] = {"sched_switch",
-			      {"prev_pid", "prev_state", "next_pid",
-			       "prev_comm", "next_comm"}},
+			      {"prev_pid", "prev_state", "next_pid", "prev_comm", "next_comm"}},
 	[EP_FORMAT_WAKING] = {"sched_waking", {"pid", "comm"}},
 	[EP_FORMAT_NEWTASK] = {"task_newtask", {"pid", "comm"}},
 	[EP_FORMAT_RENAME] = {"task_rename", {"pid", "newcomm"}},
@@ -41,8 +40,8 @@ static const struct {
 
 static bool is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
 }
 
 static bool is_word(const char *text)
@@ -62,8 +61,8 @@ static const char *after_word(const char *text)
 	return text;
 }
 
-/* "unsigned short common_type", "char comm[16]": two words or more, and an
- * array's size. libtraceevent leaks where it gives up on others. */
+/* "unsigned short common_type", "char comm[16]": two words or more, and an array's size.
+ * libtraceevent leaks where it gives up on others. */
 static bool is_declaration(const char *text)
 {
 	unsigned words = 1;
@@ -86,8 +85,7 @@ static const char *data_location(const char *declaration)
 {
 	const char *name = strrchr(declaration, ' ');
 
-	return name && strncmp(declaration, "__data_loc ", 11) == 0 &&
-			       is_word(name + 1) && name[1]
+	return name && strncmp(declaration, "__data_loc ", 11) == 0 && is_word(name + 1) && name[1]
 		       ? name + 1
 		       : NULL;
 }
@@ -99,21 +97,20 @@ static bool rewrite_field(const char *line, FILE *out)
 	unsigned long offset, size;
 	int sign;
 
-	if (sscanf(line, " field:%127[^;]; offset:%lu; size:%lu; signed:%d%c",
-		   declaration, &offset, &size, &sign, &end) != 5 ||
+	if (sscanf(line, " field:%127[^;]; offset:%lu; size:%lu; signed:%d%c", declaration, &offset,
+		   &size, &sign, &end) != 5 ||
 	    end != ';' || offset > OFFSET_MAX || size > OFFSET_MAX)
 		return false;
 	location = data_location(declaration);
 	if (!location && !is_declaration(declaration))
 		return false;
 	fprintf(out, "\tfield:%s%s;\toffset:%lu;\tsize:%lu;\tsigned:%d;\n",
-		location ? "unsigned int " : "",
-		location ? location : declaration, offset, size, sign != 0);
+		location ? "unsigned int " : "", location ? location : declaration, offset, size,
+		sign != 0);
 	return true;
 }
 
-/* The field lines that follow "format:"; a blank line stands behind those that
- * all events have. */
+/* The field lines that follow "format:"; a blank line stands behind those that all events have. */
 static bool rewrite_fields(char **next, FILE *out)
 {
 	unsigned fields = 0, blanks = 0;
@@ -126,8 +123,7 @@ static bool rewrite_fields(char **next, FILE *out)
 			fputc('\n', out);
 			continue;
 		}
-		if (!*line || blanks == 2 || ++fields > FIELDS_MAX ||
-		    !rewrite_field(line, out))
+		if (!*line || blanks == 2 || ++fields > FIELDS_MAX || !rewrite_field(line, out))
 			return false;
 	}
 	return false;
@@ -142,9 +138,8 @@ static bool rewrite(char *text, FILE *out)
 	char *third = strsep(&text, "\n");
 
 	if (!third || strcmp(third, "format:") != 0 ||
-	    sscanf(first, "name: %63s%c", name, &line_end) != 1 ||
-	    !is_word(name) || sscanf(second, "ID: %u%c", &id, &line_end) != 1 ||
-	    id > UINT16_MAX)
+	    sscanf(first, "name: %63s%c", name, &line_end) != 1 || !is_word(name) ||
+	    sscanf(second, "ID: %u%c", &id, &line_end) != 1 || id > UINT16_MAX)
 		return false;
 	fprintf(out, "name: %s\nID: %u\nformat:\n", name, id);
 	if (!rewrite_fields(&text, out))
@@ -155,16 +150,13 @@ static bool rewrite(char *text, FILE *out)
 
 /* ---- by libtraceevent ---- */
 
-static struct ep_format_field field_of(struct tep_event *event,
-				       const char *name)
+static struct ep_format_field field_of(struct tep_event *event, const char *name)
 {
-	const struct tep_format_field *field =
-		name ? tep_find_any_field(event, name) : NULL;
+	const struct tep_format_field *field = name ? tep_find_any_field(event, name) : NULL;
 
 	if (!field || field->offset < 0 || field->size <= 0)
 		return (struct ep_format_field){0, 0};
-	return (struct ep_format_field){(uint32_t)field->offset,
-					(uint32_t)field->size};
+	return (struct ep_format_field){(uint32_t)field->offset, (uint32_t)field->size};
 }
 
 static void take_event(struct ep_formats *formats, struct tep_event *event)
@@ -204,8 +196,7 @@ static bool parse(struct ep_formats *formats, const char *text, size_t size)
 }
 
 /* 1: good, 0: makes no sense, -1: out of memory. */
-static int read_text(struct ep_formats *formats, const uint8_t *bytes,
-		     size_t size)
+static int read_text(struct ep_formats *formats, const uint8_t *bytes, size_t size)
 {
 	char *copy = malloc(size + 1), *text = NULL;
 	size_t length = 0;
@@ -227,8 +218,7 @@ static int read_text(struct ep_formats *formats, const uint8_t *bytes,
 	return result;
 }
 
-int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes,
-		    size_t size)
+int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes, size_t size)
 {
 	struct ep_cursor cursor;
 	struct ep_sched_format head;
@@ -240,8 +230,7 @@ int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes,
 	while (ep_cursor_take(&cursor, &head, sizeof(head)) == EP_OK) {
 		int good = 1;
 
-		if (head.size > TEXT_MAX ||
-		    ep_cursor_view(&cursor, &text, head.size) != EP_OK)
+		if (head.size > TEXT_MAX || ep_cursor_view(&cursor, &text, head.size) != EP_OK)
 			return bad + 1;
 		if (head.kind == EP_SCHED_EVENT)
 			good = read_text(formats, text, head.size);

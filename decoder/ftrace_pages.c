@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ftrace_pages.c: a page of the kernel's ring buffer (kernel:
- * include/linux/ring_buffer.h, Documentation/trace/ring-buffer-design.rst):
+ * ftrace_pages.c: a page of the kernel's ring buffer (kernel: include/linux/ring_buffer.h,
+ * Documentation/trace/ring-buffer-design.rst):
  *
  *   time stamp (8), bytes of data and flags (8), then data: entries of a word
  *   (5 bits type or length, 27 bits time since the entry before) and more.
@@ -16,7 +16,7 @@
 #define TYPE_TIME_STAMP  31u
 #define DELTA_BITS       27
 #define COMMIT_MASK      0x0fffffffu
-#define COMMIT_MISSED    0x80000000u /* events before it were overwritten */
+#define COMMIT_MISSED    0x80000000u            /* events before it were overwritten */
 #define STAMP_HIGH       (UINT64_C(0xf8) << 56) /* what a TIME_STAMP leaves */
 
 #define FLAG_HARDIRQ 0x08u /* common_flags (kernel: TRACE_FLAG_) */
@@ -35,11 +35,9 @@ struct raw {
 	unsigned cpu;
 };
 
-static const uint8_t *field_bytes(const struct raw *raw,
-				  struct ep_format_field field)
+static const uint8_t *field_bytes(const struct raw *raw, struct ep_format_field field)
 {
-	if (field.size == 0 || field.offset > raw->size ||
-	    field.size > raw->size - field.offset)
+	if (field.size == 0 || field.offset > raw->size || field.size > raw->size - field.offset)
 		return NULL;
 	return raw->bytes + field.offset;
 }
@@ -54,14 +52,13 @@ static uint64_t number(const struct raw *raw, struct ep_format_field field)
 	return value;
 }
 
-static void take_name(struct ep_scheduling *s, const struct raw *raw,
-		      uint64_t tid, struct ep_format_field field)
+static void take_name(struct ep_scheduling *s, const struct raw *raw, uint64_t tid,
+		      struct ep_format_field field)
 {
 	const uint8_t *bytes = field_bytes(raw, field);
 
 	if (bytes && tid)
-		ep_scheduling_name(s, (uint32_t)tid, raw->tsc, bytes,
-				   field.size);
+		ep_scheduling_name(s, (uint32_t)tid, raw->tsc, bytes, field.size);
 }
 
 static void take_switch(struct ep_scheduling *s, const struct raw *raw)
@@ -117,8 +114,7 @@ static void take_happening(struct ep_scheduling *s, const struct raw *raw,
 		.cpu = (uint16_t)raw->cpu,
 		.kind = kind,
 	};
-	const uint8_t *arguments =
-		kind == EP_HAPPENED_SYSCALL ? field_bytes(raw, f[1]) : NULL;
+	const uint8_t *arguments = kind == EP_HAPPENED_SYSCALL ? field_bytes(raw, f[1]) : NULL;
 
 	if (arguments && f[1].size == sizeof(happening.arguments))
 		memcpy(happening.arguments, arguments, f[1].size);
@@ -167,13 +163,11 @@ static void take_event(struct ep_scheduling *s, const struct raw *raw)
 	}
 }
 
-static void take_data(struct ep_scheduling *s, const struct ep_formats *formats,
-		      struct raw *raw)
+static void take_data(struct ep_scheduling *s, const struct ep_formats *formats, struct raw *raw)
 {
 	for (size_t i = 0; i < formats->count; i++) {
 		raw->format = &formats->list[i];
-		if (raw->size >= 8 &&
-		    number(raw, raw->format->type) == raw->format->id) {
+		if (raw->size >= 8 && number(raw, raw->format->type) == raw->format->id) {
 			take_event(s, raw);
 			return;
 		}
@@ -181,8 +175,8 @@ static void take_data(struct ep_scheduling *s, const struct ep_formats *formats,
 }
 
 /* An entry behind its first word. EP_END: the rest of the page is empty. */
-static int next_entry(struct ep_cursor *cursor, uint32_t word, uint64_t *tsc,
-		      const uint8_t **data, uint32_t *size)
+static int next_entry(struct ep_cursor *cursor, uint32_t word, uint64_t *tsc, const uint8_t **data,
+		      uint32_t *size)
 {
 	uint32_t type = word & 31, delta = word >> 5, more = 0;
 
@@ -193,8 +187,7 @@ static int next_entry(struct ep_cursor *cursor, uint32_t word, uint64_t *tsc,
 	    ep_cursor_take(cursor, &more, sizeof(more)) != EP_OK)
 		return EP_E_TRUNCATED;
 	if (type == TYPE_TIME_STAMP) {
-		*tsc = (*tsc & STAMP_HIGH) |
-		       (((uint64_t)more << DELTA_BITS | delta) & ~STAMP_HIGH);
+		*tsc = (*tsc & STAMP_HIGH) | (((uint64_t)more << DELTA_BITS | delta) & ~STAMP_HIGH);
 		return EP_OK;
 	}
 	*tsc += delta;
@@ -210,15 +203,13 @@ static int next_entry(struct ep_cursor *cursor, uint32_t word, uint64_t *tsc,
 	return ep_cursor_view(cursor, data, (*size + 3ull) & ~3ull);
 }
 
-static bool take_entries(struct ep_scheduling *s,
-			 const struct ep_formats *formats,
+static bool take_entries(struct ep_scheduling *s, const struct ep_formats *formats,
 			 struct ep_cursor *cursor, struct raw *raw)
 {
 	uint32_t word, size;
 	int rc = EP_OK;
 
-	while (rc == EP_OK && !s->starved &&
-	       ep_cursor_take(cursor, &word, sizeof(word)) == EP_OK) {
+	while (rc == EP_OK && !s->starved && ep_cursor_take(cursor, &word, sizeof(word)) == EP_OK) {
 		rc = next_entry(cursor, word, &raw->tsc, &raw->bytes, &size);
 		raw->size = size;
 		if (rc == EP_OK && size && raw->tsc > raw->after)
@@ -227,9 +218,8 @@ static bool take_entries(struct ep_scheduling *s,
 	return rc == EP_OK || rc == EP_END;
 }
 
-bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats,
-		    const uint8_t *page, size_t size, unsigned cpu,
-		    uint64_t *last)
+bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats, const uint8_t *page,
+		    size_t size, unsigned cpu, uint64_t *last)
 {
 	struct raw raw = {.cpu = cpu};
 	struct ep_cursor cursor;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_export.c: calls as a funtrace.raw. Nothing is invented for it: a
- * call that did not return has no return there either, and funtrace2viz ends it
- * where its caller is seen to go on.
+ * funtrace_export.c: calls as a funtrace.raw. Nothing is invented for it: a call that did not
+ * return has no return there either, and funtrace2viz ends it where its caller is seen to go on.
  */
 #include "decoder/funtrace_export.h"
 
@@ -56,8 +55,8 @@ static int out_of_memory(struct ep_err *err)
 static int entry_add(struct track *track, uint64_t address, uint64_t flags,
 		     const struct ep_time *when, struct ep_err *err)
 {
-	struct ep_funtrace_entry *list = grow(track->list, track->count,
-					      &track->capacity, sizeof(*list));
+	struct ep_funtrace_entry *list =
+		grow(track->list, track->count, &track->capacity, sizeof(*list));
 	uint64_t least = 1;
 
 	if (!list)
@@ -66,29 +65,26 @@ static int entry_add(struct track *track, uint64_t address, uint64_t flags,
 	/* funtrace2viz nests calls by their times: no two share one. */
 	if (track->count)
 		least = list[track->count - 1].tsc + 1;
-	list[track->count++] = (struct ep_funtrace_entry){
-		address | flags, when->best > least ? when->best : least};
+	list[track->count++] = (struct ep_funtrace_entry){address | flags,
+							  when->best > least ? when->best : least};
 	return EP_OK;
 }
 
-static int take_begin(struct track *track, const struct ep_event *event,
-		      struct ep_err *err)
+static int take_begin(struct track *track, const struct ep_event *event, struct ep_err *err)
 {
-	struct open_call *open = grow(track->open, track->open_count,
-				      &track->open_capacity, sizeof(*open));
+	struct open_call *open =
+		grow(track->open, track->open_count, &track->open_capacity, sizeof(*open));
 
 	if (!open)
 		return out_of_memory(err);
 	track->open = open;
-	open[track->open_count++] =
-		(struct open_call){event->call, event->function};
+	open[track->open_count++] = (struct open_call){event->call, event->function};
 	if (track->count == 0)
 		track->begins = event->call == 0 && event->thread->from_start;
 	return entry_add(track, event->address, 0, &event->begin, err);
 }
 
-static int take_end(struct track *track, const struct ep_event *event,
-		    struct ep_err *err)
+static int take_end(struct track *track, const struct ep_event *event, struct ep_err *err)
 {
 	size_t i = track->open_count;
 
@@ -97,33 +93,29 @@ static int take_end(struct track *track, const struct ep_event *event,
 			if (track->open[--i].call == event->call) {
 				track->open_count--;
 				memmove(&track->open[i], &track->open[i + 1],
-					(track->open_count - i) *
-						sizeof(*track->open));
+					(track->open_count - i) * sizeof(*track->open));
 				break;
 			}
 	if (event->flags & EP_CALL_ABANDONED)
 		return EP_OK;
-	return entry_add(track, event->address, EP_FUNTRACE_RETURN, &event->end,
-			 err);
+	return entry_add(track, event->address, EP_FUNTRACE_RETURN, &event->end, err);
 }
 
-/* funtrace2viz ends all calls up to the one that catches; where that is not
- * open it would end all there are. */
-static int take_catch(struct track *track, const struct ep_event *event,
-		      struct ep_err *err)
+/* funtrace2viz ends all calls up to the one that catches; where that is not open it would end all
+ * there are. */
+static int take_catch(struct track *track, const struct ep_event *event, struct ep_err *err)
 {
 	for (size_t i = track->open_count; i > 0; i--)
 		if (track->open[i - 1].function == event->function)
-			return entry_add(track, event->address,
-					 EP_FUNTRACE_CATCH, &event->begin, err);
+			return entry_add(track, event->address, EP_FUNTRACE_CATCH, &event->begin,
+					 err);
 	return EP_OK;
 }
 
 static int take(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct writer *writer = context;
-	struct track *track =
-		&writer->tracks[event->thread - writer->trace->threads];
+	struct track *track = &writer->tracks[event->thread - writer->trace->threads];
 
 	if (event->kind == EP_EVENT_BEGIN)
 		return take_begin(track, event, err);
@@ -131,16 +123,14 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 		return take_end(track, event, err);
 	if (event->kind == EP_EVENT_GAP && event->gap & ~EP_GAP_UNKNOWN_ESCAPE)
 		track->lost = true;
-	if (event->kind == EP_EVENT_POINT && event->point == EP_POINT_CATCH &&
-	    event->function)
+	if (event->kind == EP_EVENT_POINT && event->point == EP_POINT_CATCH && event->function)
 		return take_catch(track, event, err);
 	return EP_OK;
 }
 
 /* ---- writing ---- */
 
-static void put_chunk(struct ep_outbuf *out, const char *magic,
-		      const void *bytes, size_t size)
+static void put_chunk(struct ep_outbuf *out, const char *magic, const void *bytes, size_t size)
 {
 	uint64_t length = size;
 
@@ -159,45 +149,38 @@ static void put_text(FILE *text, const char *bytes)
 	free(tame);
 }
 
-/* The runtime's modules begin where the file does; one that a funtrace.raw told
- * of, and whose file is not here, where its map had it. */
+/* The runtime's modules begin where the file does; one that a funtrace.raw told of, and whose file
+ * is not here, where its map had it. */
 static void put_module(FILE *text, const struct ep_trace_module *module)
 {
-	uint64_t offset = module->flags & EP_MODULE_NO_HEADER
-				  ? module->start - module->bias
-				  : 0;
+	uint64_t offset = module->flags & EP_MODULE_NO_HEADER ? module->start - module->bias : 0;
 
-	fprintf(text, "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 ",
-		module->start, module->end, offset);
+	fprintf(text, "%" PRIx64 "-%" PRIx64 " r-xp %08" PRIx64 " 00:00 0 ", module->start,
+		module->end, offset);
 	put_text(text, module->path);
 	fputc('\n', text);
 }
 
 /* At the end of the trace: a later one at the same place hides it. */
-static bool is_hidden(const struct ep_trace *trace,
-		      const struct ep_trace_module *module)
+static bool is_hidden(const struct ep_trace *trace, const struct ep_trace_module *module)
 {
 	if (module->unload_tsc == 0)
 		return false;
 	for (size_t i = 0; i < trace->module_count; i++) {
 		const struct ep_trace_module *other = &trace->modules[i];
 
-		if (other != module && other->start < module->end &&
-		    module->start < other->end &&
-		    (other->unload_tsc == 0 ||
-		     other->unload_tsc > module->unload_tsc ||
-		     (other->unload_tsc == module->unload_tsc &&
-		      other > module)))
+		if (other != module && other->start < module->end && module->start < other->end &&
+		    (other->unload_tsc == 0 || other->unload_tsc > module->unload_tsc ||
+		     (other->unload_tsc == module->unload_tsc && other > module)))
 			return true;
 	}
 	return false;
 }
 
-static bool is_listed(const struct ep_trace *trace,
-		      const struct ep_trace_module *module)
+static bool is_listed(const struct ep_trace *trace, const struct ep_trace_module *module)
 {
-	return module->path[0] && module->path[0] != '[' &&
-	       !(module->flags & EP_MODULE_VDSO) && !is_hidden(trace, module);
+	return module->path[0] && module->path[0] != '[' && !(module->flags & EP_MODULE_VDSO) &&
+	       !is_hidden(trace, module);
 }
 
 static void put_maps(FILE *text, const struct ep_trace *trace)
@@ -225,14 +208,13 @@ static void put_words(FILE *text, const struct ep_trace *trace)
 {
 	const struct ep_trace_process *process = &trace->process;
 
-	put_text(text, *process->command_line ? process->command_line
-					      : process->executable);
+	put_text(text, *process->command_line ? process->command_line : process->executable);
 }
 
 /* A chunk whose text `put` makes. */
 static int put_texts(struct ep_outbuf *out, const char *magic,
-		     void (*put)(FILE *, const struct ep_trace *),
-		     const struct ep_trace *trace, struct ep_err *err)
+		     void (*put)(FILE *, const struct ep_trace *), const struct ep_trace *trace,
+		     struct ep_err *err)
 {
 	char *bytes = NULL;
 	size_t size = 0;
@@ -255,8 +237,7 @@ static void put_rate(struct ep_outbuf *out, const struct ep_trace *trace)
 {
 	const struct ep_trace_clock *clock = &trace->clock;
 	double hz = clock->known ? 1e9 / clock->ns_per_tick : 1e9;
-	uint64_t rate =
-		hz >= 1 && hz < 1e18 ? (uint64_t)(hz + 0.5) : 1000000000;
+	uint64_t rate = hz >= 1 && hz < 1e18 ? (uint64_t)(hz + 0.5) : 1000000000;
 
 	put_chunk(out, "FUNTRACE", &rate, sizeof(rate));
 }
@@ -265,8 +246,7 @@ static void put_rate(struct ep_outbuf *out, const struct ep_trace *trace)
 static void put_thread(struct ep_outbuf *out, const struct ep_trace *trace,
 		       const struct ep_trace_thread *thread)
 {
-	struct ep_funtrace_id id = {.pid = trace->process.pid,
-				    .tid = thread->tid};
+	struct ep_funtrace_id id = {.pid = trace->process.pid, .tid = thread->tid};
 	char *tame = ep_utf8_escape(thread->name, strlen(thread->name));
 	size_t size = 0, length = 0;
 
@@ -291,14 +271,12 @@ static void put_track(struct ep_outbuf *out, const struct track *track)
 
 	ep_outbuf_put(out, "TRACEBUF", EP_FUNTRACE_MAGIC_SIZE);
 	ep_outbuf_put(out, (const char *)&size, sizeof(size));
-	ep_outbuf_put(out, (const char *)track->list,
-		      track->count * sizeof(*track->list));
+	ep_outbuf_put(out, (const char *)track->list, track->count * sizeof(*track->list));
 	if (whole)
 		ep_outbuf_put(out, (const char *)&unused, sizeof(unused));
 }
 
-static int put_all(struct ep_outbuf *out, const struct writer *writer,
-		   struct ep_err *err)
+static int put_all(struct ep_outbuf *out, const struct writer *writer, struct ep_err *err)
 {
 	const struct ep_trace *trace = writer->trace;
 	int rc = put_texts(out, "PROCMAPS", put_maps, trace, err);
@@ -318,8 +296,7 @@ static int put_all(struct ep_outbuf *out, const struct writer *writer,
 	return rc;
 }
 
-static int write_out(FILE *file, const struct writer *writer,
-		     struct ep_err *err)
+static int write_out(FILE *file, const struct writer *writer, struct ep_err *err)
 {
 	struct ep_outbuf *out = malloc(sizeof(*out));
 	int rc;
@@ -333,21 +310,19 @@ static int write_out(FILE *file, const struct writer *writer,
 	return rc;
 }
 
-int ep_funtrace_write(FILE *out, const struct ep_export *export,
-		      uint64_t *shown, struct ep_err *err)
+int ep_funtrace_write(FILE *out, const struct ep_export *export, uint64_t *shown,
+		      struct ep_err *err)
 {
-	struct writer writer = {
-		export->trace,
-		calloc(export->trace->thread_count + 1, sizeof(struct track))};
+	struct writer writer = {export->trace,
+				calloc(export->trace->thread_count + 1, sizeof(struct track))};
 	const struct ep_sink sink = {.context = &writer, .event = take};
-	int rc = writer.tracks ? ep_stream(export->trace, export->names,
-					   export->selection, &sink, shown, err)
+	int rc = writer.tracks ? ep_stream(export->trace, export->names, export->selection, &sink,
+					   shown, err)
 			       : out_of_memory(err);
 
 	if (!rc && *shown)
 		rc = write_out(out, &writer, err);
-	for (size_t i = 0; writer.tracks && i < export->trace->thread_count;
-	     i++) {
+	for (size_t i = 0; writer.tracks && i < export->trace->thread_count; i++) {
 		free(writer.tracks[i].list);
 		free(writer.tracks[i].open);
 	}

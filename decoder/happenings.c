@@ -13,33 +13,27 @@
 
 bool ep_happening_begins(const struct ep_happening *one)
 {
-	return one->kind == EP_HAPPENED_SYSCALL ||
-	       one->kind == EP_HAPPENED_IRQ ||
-	       one->kind == EP_HAPPENED_SOFTIRQ ||
-	       one->kind == EP_HAPPENED_FAULT;
+	return one->kind == EP_HAPPENED_SYSCALL || one->kind == EP_HAPPENED_IRQ ||
+	       one->kind == EP_HAPPENED_SOFTIRQ || one->kind == EP_HAPPENED_FAULT;
 }
 
 /* Of the same place and kind, begin or end. */
-static bool is_next(const struct ep_happening *one,
-		    const struct ep_happening *next)
+static bool is_next(const struct ep_happening *one, const struct ep_happening *next)
 {
 	if (next->kind != one->kind && next->kind != one->kind + 1)
 		return false;
-	return one->kind == EP_HAPPENED_SYSCALL
-		       ? next->tid == one->tid
-		       : next->cpu == one->cpu && next->what == one->what;
+	return one->kind == EP_HAPPENED_SYSCALL ? next->tid == one->tid
+						: next->cpu == one->cpu && next->what == one->what;
 }
 
 const struct ep_happening *ep_happening_end(const struct ep_schedule *schedule,
 					    const struct ep_happening *one)
 {
-	const struct ep_happening *end =
-		schedule->happenings + schedule->happening_count;
+	const struct ep_happening *end = schedule->happenings + schedule->happening_count;
 
 	if (one->kind == EP_HAPPENED_FAULT)
 		return NULL;
-	for (const struct ep_happening *h = one + 1;
-	     h < end && h < one + END_WITHIN; h++)
+	for (const struct ep_happening *h = one + 1; h < end && h < one + END_WITHIN; h++)
 		if (is_next(one, h))
 			return h->kind == one->kind ? NULL : h;
 	return NULL;
@@ -48,15 +42,13 @@ const struct ep_happening *ep_happening_end(const struct ep_schedule *schedule,
 const char *ep_softirq_name(uint64_t vector)
 {
 	/* kernel: include/linux/interrupt.h */
-	static const char *const names[] = {
-		"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-		"IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+	static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
 
 	return vector < sizeof(names) / sizeof(*names) ? names[vector] : "?";
 }
 
-const char *ep_happening_text(char out[EP_HAPPENING_TEXT],
-			      const struct ep_happening *one)
+const char *ep_happening_text(char out[EP_HAPPENING_TEXT], const struct ep_happening *one)
 {
 	struct ep_systemcall call = {.number = one->what};
 
@@ -65,16 +57,13 @@ const char *ep_happening_text(char out[EP_HAPPENING_TEXT],
 		memcpy(call.arguments, one->arguments, sizeof(call.arguments));
 		return ep_systemcall_text(out, EP_HAPPENING_TEXT, &call);
 	case EP_HAPPENED_IRQ:
-		snprintf(out, EP_HAPPENING_TEXT, "interrupt %" PRIu64,
-			 one->what);
+		snprintf(out, EP_HAPPENING_TEXT, "interrupt %" PRIu64, one->what);
 		break;
 	case EP_HAPPENED_SOFTIRQ:
-		snprintf(out, EP_HAPPENING_TEXT, "soft interrupt %s",
-			 ep_softirq_name(one->what));
+		snprintf(out, EP_HAPPENING_TEXT, "soft interrupt %s", ep_softirq_name(one->what));
 		break;
 	case EP_HAPPENED_FAULT:
-		snprintf(out, EP_HAPPENING_TEXT, "page fault at 0x%" PRIx64,
-			 one->what);
+		snprintf(out, EP_HAPPENING_TEXT, "page fault at 0x%" PRIx64, one->what);
 		break;
 	default:
 		*out = '\0';
@@ -89,8 +78,7 @@ static bool is_interrupt(const struct ep_happening *one)
 	return one->kind == EP_HAPPENED_IRQ || one->kind == EP_HAPPENED_SOFTIRQ;
 }
 
-static void write_name(struct ep_json *json, const char *what, uint64_t tid,
-		       const char *name)
+static void write_name(struct ep_json *json, const char *what, uint64_t tid, const char *name)
 {
 	ep_json_newline(json);
 	ep_json_object(json);
@@ -124,8 +112,7 @@ static void write_cpus(struct ep_json *json, const struct ep_schedule *schedule)
 	}
 }
 
-static void write_microseconds(struct ep_json *json, const char *key,
-			       int64_t ns)
+static void write_microseconds(struct ep_json *json, const char *key, int64_t ns)
 {
 	ep_json_key(json, key);
 	ep_json_thousandth(json, ns);
@@ -145,8 +132,7 @@ static void write_happening(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "pid", cpu ? 0 : trace->process.pid);
 	ep_json_member_uint(json, "tid", cpu ? one->cpu : one->tid);
 	write_microseconds(json, "ts",
-			   ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc,
-						       one->tsc)));
+			   ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc, one->tsc)));
 	if (slice)
 		write_microseconds(json, "dur", took);
 	else
@@ -167,14 +153,12 @@ static void write_happening(struct ep_json *json, const struct ep_trace *trace,
 static bool is_own(const struct ep_trace *trace, uint32_t tid)
 {
 	for (size_t i = 0; i < trace->thread_count; i++)
-		if (trace->threads[i].tid == tid &&
-		    trace->threads[i].block_count)
+		if (trace->threads[i].tid == tid && trace->threads[i].block_count)
 			return true;
 	return false;
 }
 
-void ep_happenings_write(struct ep_json *json, const struct ep_trace *trace,
-			 int64_t zero)
+void ep_happenings_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero)
 {
 	const struct ep_schedule *schedule = trace->schedule;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hooks.c: a sweep through the function's instructions, as they lie in memory.
- * The hook of the entry is in the first block, so what lies before it has not
- * told the call; from the hook of the return a straight line leads out.
+ * hooks.c: a sweep through the function's instructions, as they lie in memory. The hook of the
+ * entry is in the first block, so what lies before it has not told the call; from the hook of the
+ * return a straight line leads out.
  */
 #include "decoder/hooks.h"
 
@@ -27,12 +27,10 @@ struct sweep {
 
 /* ---- names ---- */
 
-/* What the wrapper links puts others before them: by --wrap, and by names of
- * the runtime's own. */
+/* What the wrapper links puts others before them: by --wrap, and by names of the runtime's own. */
 static const char *const prefixes[] = {"__wrap_", "epitaph_"};
 
-static bool is_named(const struct ep_function *function,
-		     const char *const names[3])
+static bool is_named(const struct ep_function *function, const char *const names[3])
 {
 	const char *symbol = function->symbol;
 
@@ -47,15 +45,13 @@ static bool is_named(const struct ep_function *function,
 	return false;
 }
 
-static const char *const entry_hooks[3] = {"__fentry__",
-					   "__cyg_profile_func_enter"};
-static const char *const exit_hooks[3] = {
-	"__return__", "__cyg_profile_func_exit", "__cyg_profile_func_leave"};
+static const char *const entry_hooks[3] = {"__fentry__", "__cyg_profile_func_enter"};
+static const char *const exit_hooks[3] = {"__return__", "__cyg_profile_func_exit",
+					  "__cyg_profile_func_leave"};
 
 bool ep_is_hook(const struct ep_function *function)
 {
-	return is_named(function, entry_hooks) ||
-	       is_named(function, exit_hooks);
+	return is_named(function, entry_hooks) || is_named(function, exit_hooks);
 }
 
 bool ep_is_exit_hook(const struct ep_function *function)
@@ -71,8 +67,7 @@ static uint64_t target_of(const struct sweep *sweep, const cs_insn *insn)
 	bool in_slot;
 	uint64_t target = ep_insn_target(insn, &in_slot);
 
-	if (in_slot && ep_source_read(sweep->source, target, &target,
-				      sizeof(target), NULL, NULL))
+	if (in_slot && ep_source_read(sweep->source, target, &target, sizeof(target), NULL, NULL))
 		return 0;
 	return target;
 }
@@ -80,13 +75,10 @@ static uint64_t target_of(const struct sweep *sweep, const cs_insn *insn)
 static void look_at(struct sweep *sweep, const cs_insn *insn)
 {
 	bool jump = insn->id == X86_INS_JMP;
-	uint64_t target =
-		insn->id == X86_INS_CALL || jump ? target_of(sweep, insn) : 0;
-	const struct ep_function *function =
-		target ? ep_names_find(sweep->names, target, 0) : NULL;
+	uint64_t target = insn->id == X86_INS_CALL || jump ? target_of(sweep, insn) : 0;
+	const struct ep_function *function = target ? ep_names_find(sweep->names, target, 0) : NULL;
 
-	if (sweep->pc >= insn->address &&
-	    sweep->pc - insn->address < insn->size)
+	if (sweep->pc >= insn->address && sweep->pc - insn->address < insn->size)
 		sweep->at_pc = sweep->left       ? EP_HOOKS_LEAVING
 			       : !sweep->entered ? EP_HOOKS_ENTERING
 						 : EP_HOOKS_SOME;
@@ -102,16 +94,15 @@ static void look_at(struct sweep *sweep, const cs_insn *insn)
 /* ---- the function ---- */
 
 /* False: out of memory. */
-static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code,
-		       size_t size, uint64_t address)
+static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code, size_t size,
+		       uint64_t address)
 {
 	cs_insn *insn = ep_disassembler.cs_malloc(handle);
 
 	if (!insn)
 		return false;
 	while (size) {
-		if (ep_disassembler.cs_disasm_iter(handle, &code, &size,
-						   &address, insn)) {
+		if (ep_disassembler.cs_disasm_iter(handle, &code, &size, &address, insn)) {
 			look_at(sweep, insn);
 			continue;
 		}
@@ -124,8 +115,7 @@ static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code,
 	return true;
 }
 
-static size_t code_of(struct sweep *sweep, const struct ep_function *function,
-		      uint8_t *code)
+static size_t code_of(struct sweep *sweep, const struct ep_function *function, uint8_t *code)
 {
 	size_t size = function->end - function->start < CODE_MAX
 			      ? (size_t)(function->end - function->start)
@@ -133,13 +123,12 @@ static size_t code_of(struct sweep *sweep, const struct ep_function *function,
 	size_t got = ep_names_code(sweep->names, function->start, code, size);
 
 	if (got < size)
-		ep_source_read(sweep->source, function->start, code, size, &got,
-			       NULL);
+		ep_source_read(sweep->source, function->start, code, size, &got, NULL);
 	return got;
 }
 
-/* A stripped program that is static has hooks without names. Others import or
- * export them, and stripping leaves these names. */
+/* A stripped program that is static has hooks without names. Others import or export them, and
+ * stripping leaves these names. */
 static bool is_static(const struct ep_source *source)
 {
 	uint64_t base;
@@ -156,13 +145,11 @@ static enum ep_hooks conclude(const struct sweep *sweep, bool whole)
 	return EP_HOOKS_NONE;
 }
 
-static enum ep_hooks look(struct sweep *sweep,
-			  const struct ep_function *function, csh handle)
+static enum ep_hooks look(struct sweep *sweep, const struct ep_function *function, csh handle)
 {
 	uint8_t *code = malloc(CODE_MAX);
 	size_t size = code ? code_of(sweep, function, code) : 0;
-	bool fed =
-		code && sweep_code(sweep, handle, code, size, function->start);
+	bool fed = code && sweep_code(sweep, handle, code, size, function->start);
 
 	free(code);
 	if (!fed)

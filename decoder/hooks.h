@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hooks.h: does a function's code call the tracing hooks, and where does a pc
- * in it stand to them? Known by disassembling the function: a direct call, one
- * through the procedure linkage table, or one through the global offset table.
+ * hooks.h: does a function's code call the tracing hooks, and where does a pc in it stand to them?
+ * Known by disassembling the function: a direct call, one through the procedure linkage table, or
+ * one through the global offset table.
  */
 #ifndef EPITAPH_HOOKS_H
 #define EPITAPH_HOOKS_H
@@ -21,9 +21,9 @@ enum ep_hooks {
 	EP_HOOKS_STARVED,  /* memory ran out */
 };
 
-/* `names` are those that found the function; `source` is where addresses in
- * data are read; `pc` lies in the instruction in question. A function that is
- * longer than 64 KiB is looked at that far. */
+/* `names` are those that found the function; `source` is where addresses in data are read; `pc`
+ * lies in the instruction in question. A function that is longer than 64 KiB is looked at that
+ * far. */
 enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 			    const struct ep_function *function, uint64_t pc);
 

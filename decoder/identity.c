@@ -12,8 +12,7 @@
 
 static int compare_starts(const void *a, const void *b)
 {
-	const struct ep_trace_module *x = *(void *const *)a,
-				     *y = *(void *const *)b;
+	const struct ep_trace_module *x = *(void *const *)a, *y = *(void *const *)b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
@@ -28,8 +27,7 @@ static int compare_times(const void *a, const void *b)
 /* Were two modules ever at the same address? */
 static int any_shared(const struct ep_trace *trace, bool *shared)
 {
-	const struct ep_trace_module **sorted =
-		calloc(trace->module_count + 1, sizeof(*sorted));
+	const struct ep_trace_module **sorted = calloc(trace->module_count + 1, sizeof(*sorted));
 	uint64_t reach = 0;
 
 	if (!sorted)
@@ -47,8 +45,7 @@ static int any_shared(const struct ep_trace *trace, bool *shared)
 	return EP_OK;
 }
 
-static int take_epochs(struct ep_identities *identities,
-		       const struct ep_trace *trace)
+static int take_epochs(struct ep_identities *identities, const struct ep_trace *trace)
 {
 	bool shared;
 
@@ -56,19 +53,17 @@ static int take_epochs(struct ep_identities *identities,
 		return EP_E_MEMORY;
 	if (!shared)
 		return EP_OK;
-	identities->epochs =
-		calloc(2 * trace->module_count, sizeof(*identities->epochs));
+	identities->epochs = calloc(2 * trace->module_count, sizeof(*identities->epochs));
 	if (!identities->epochs)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < trace->module_count; i++) {
-		identities->epochs[identities->epoch_count++] =
-			trace->modules[i].load_tsc;
+		identities->epochs[identities->epoch_count++] = trace->modules[i].load_tsc;
 		if (trace->modules[i].unload_tsc)
 			identities->epochs[identities->epoch_count++] =
 				trace->modules[i].unload_tsc;
 	}
-	qsort(identities->epochs, identities->epoch_count,
-	      sizeof(*identities->epochs), compare_times);
+	qsort(identities->epochs, identities->epoch_count, sizeof(*identities->epochs),
+	      compare_times);
 	return EP_OK;
 }
 
@@ -97,8 +92,7 @@ static bool is_unbound(const struct ep_function *function)
 	return !function->known && function->start == function->end;
 }
 
-/* By the C++ ABI (Itanium, 5.1.4): Th and Tv adjust `this`, Tc also what is
- * returned. */
+/* By the C++ ABI (Itanium, 5.1.4): Th and Tv adjust `this`, Tc also what is returned. */
 static bool is_thunk(const struct ep_function *function)
 {
 	const char *symbol = function->symbol;
@@ -107,15 +101,13 @@ static bool is_thunk(const struct ep_function *function)
 	       (symbol[3] == 'h' || symbol[3] == 'v' || symbol[3] == 'c');
 }
 
-static uint32_t *function_slot(struct ep_identities *identities,
-			       const struct ep_function *function)
+static uint32_t *function_slot(struct ep_identities *identities, const struct ep_function *function)
 {
 	size_t mask = identities->by_function_capacity - 1;
 	size_t at = ep_identities_spread((uintptr_t)function) & mask;
 
 	while (identities->by_function[at] != 0 &&
-	       identities->list[identities->by_function[at] - 1].function !=
-		       function)
+	       identities->list[identities->by_function[at] - 1].function != function)
 		at = (at + 1) & mask;
 	return &identities->by_function[at];
 }
@@ -123,8 +115,7 @@ static uint32_t *function_slot(struct ep_identities *identities,
 /* Keeps the hash at most half full. */
 static int grow_functions(struct ep_identities *identities)
 {
-	uint32_t capacity = identities->capacity ? 2 * identities->capacity
-						 : FIRST_CAPACITY;
+	uint32_t capacity = identities->capacity ? 2 * identities->capacity : FIRST_CAPACITY;
 	struct ep_identity *list;
 	uint32_t *hash;
 
@@ -148,8 +139,8 @@ static int grow_functions(struct ep_identities *identities)
 	return EP_OK;
 }
 
-static int number_of(struct ep_identities *identities,
-		     const struct ep_function *function, uint32_t *out)
+static int number_of(struct ep_identities *identities, const struct ep_function *function,
+		     uint32_t *out)
 {
 	uint32_t *slot;
 
@@ -160,8 +151,7 @@ static int number_of(struct ep_identities *identities,
 		identities->list[identities->count++] = (struct ep_identity){
 			.function = function,
 			.flags = (is_thunk(function) ? EP_IDENTITY_THUNK : 0) |
-				 (is_unbound(function) ? EP_IDENTITY_UNBOUND
-						       : 0),
+				 (is_unbound(function) ? EP_IDENTITY_UNBOUND : 0),
 		};
 		*slot = identities->count;
 	}
@@ -171,23 +161,19 @@ static int number_of(struct ep_identities *identities,
 
 /* ---- entries without bounds ---- */
 
-static int add_entry(struct ep_identities *identities, uint64_t address,
-		     uint32_t number)
+static int add_entry(struct ep_identities *identities, uint64_t address, uint32_t number)
 {
-	size_t capacity = identities->entry_capacity
-				  ? 2 * identities->entry_capacity
-				  : FIRST_CAPACITY;
+	size_t capacity =
+		identities->entry_capacity ? 2 * identities->entry_capacity : FIRST_CAPACITY;
 	uint64_t *addresses;
 	uint32_t *numbers;
 
 	if (identities->entry_count == identities->entry_capacity) {
-		addresses = realloc(identities->entry_addresses,
-				    capacity * sizeof(*addresses));
+		addresses = realloc(identities->entry_addresses, capacity * sizeof(*addresses));
 		if (!addresses)
 			return EP_E_MEMORY;
 		identities->entry_addresses = addresses;
-		numbers = realloc(identities->entries,
-				  capacity * sizeof(*numbers));
+		numbers = realloc(identities->entries, capacity * sizeof(*numbers));
 		if (!numbers)
 			return EP_E_MEMORY;
 		identities->entries = numbers;
@@ -220,8 +206,7 @@ static int sort_entries(struct ep_identities *identities)
 	if (!pairs)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < count; i++)
-		pairs[i] = (struct pair){identities->entry_addresses[i],
-					 identities->entries[i]};
+		pairs[i] = (struct pair){identities->entry_addresses[i], identities->entries[i]};
 	qsort(pairs, count, sizeof(*pairs), compare_pairs);
 	for (size_t i = 0; i < count; i++) {
 		if (i && compare_pairs(&pairs[i - 1], &pairs[i]) == 0)
@@ -236,9 +221,8 @@ static int sort_entries(struct ep_identities *identities)
 }
 
 /* The nearest entry at or below `address` in the same module. */
-static bool entry_below(const struct ep_identities *identities,
-			uint64_t address, const struct ep_function *function,
-			uint32_t *out)
+static bool entry_below(const struct ep_identities *identities, uint64_t address,
+			const struct ep_function *function, uint32_t *out)
 {
 	size_t low = 0, high = identities->entry_count;
 
@@ -265,14 +249,12 @@ static bool entry_below(const struct ep_identities *identities,
 
 /* ---- addresses ---- */
 
-static struct ep_identity_site *site_slot(struct ep_identities *identities,
-					  uint64_t key)
+static struct ep_identity_site *site_slot(struct ep_identities *identities, uint64_t key)
 {
 	size_t mask = identities->site_capacity - 1;
 	size_t at = ep_identities_spread(key) & mask;
 
-	while (identities->sites[at].key != 0 &&
-	       identities->sites[at].key != key)
+	while (identities->sites[at].key != 0 && identities->sites[at].key != key)
 		at = (at + 1) & mask;
 	return &identities->sites[at];
 }
@@ -295,12 +277,10 @@ static int grow_sites(struct ep_identities *identities)
 	return EP_OK;
 }
 
-static int fill_site(struct ep_identities *identities,
-		     struct ep_identity_site *site, uint64_t address,
-		     bool is_return, uint64_t tsc)
+static int fill_site(struct ep_identities *identities, struct ep_identity_site *site,
+		     uint64_t address, bool is_return, uint64_t tsc)
 {
-	const struct ep_function *function =
-		ep_names_find(identities->names, address, tsc);
+	const struct ep_function *function = ep_names_find(identities->names, address, tsc);
 	uint32_t number;
 
 	if (number_of(identities, function, &number) != EP_OK)
@@ -311,16 +291,14 @@ static int fill_site(struct ep_identities *identities,
 	if (!is_unbound(function))
 		return EP_OK;
 	if (is_return)
-		site->lonely = !entry_below(identities, address, function,
-					    &site->identity);
+		site->lonely = !entry_below(identities, address, function, &site->identity);
 	else if (!identities->entries_sorted)
 		return add_entry(identities, address, number);
 	return EP_OK;
 }
 
-static int add_site(struct ep_identities *identities, uint64_t address,
-		    bool is_return, uint64_t tsc,
-		    const struct ep_identity_site **out)
+static int add_site(struct ep_identities *identities, uint64_t address, bool is_return,
+		    uint64_t tsc, const struct ep_identity_site **out)
 {
 	uint64_t key = address << 1 | is_return;
 	struct ep_identity_site fresh, *site;
@@ -338,9 +316,8 @@ static int add_site(struct ep_identities *identities, uint64_t address,
 	return EP_OK;
 }
 
-int ep_identities_find_slow(struct ep_identities *identities, uint64_t address,
-			    bool is_return, uint64_t tsc,
-			    const struct ep_identity_site **out)
+int ep_identities_find_slow(struct ep_identities *identities, uint64_t address, bool is_return,
+			    uint64_t tsc, const struct ep_identity_site **out)
 {
 	uint64_t key = address << 1 | is_return;
 	struct ep_identity_site *site;
@@ -357,8 +334,8 @@ int ep_identities_find_slow(struct ep_identities *identities, uint64_t address,
 	return add_site(identities, address, is_return, tsc, out);
 }
 
-int ep_identities_init(struct ep_identities *identities,
-		       const struct ep_trace *trace, struct ep_names *names)
+int ep_identities_init(struct ep_identities *identities, const struct ep_trace *trace,
+		       struct ep_names *names)
 {
 	memset(identities, 0, sizeof(*identities));
 	identities->names = names;

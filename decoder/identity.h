@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * identity.h: address of a record → which function, as a small number that is
- * cheap to compare. A hash of addresses stands before the names, because the
- * same few come again and again.
+ * identity.h: address of a record → which function, as a small number that is cheap to compare. A
+ * hash of addresses stands before the names, because the same few come again and again.
  *
- * Where a function's bounds are unknown (its file is missing), a call and a
- * return of it have different addresses and nothing that says they belong
- * together. Then the return belongs to the nearest entry at or below it among
- * all calls seen in the same module: functions lie in one piece, apart from
- * cold parts, so no other seen function can start between the two.
+ * Where a function's bounds are unknown (its file is missing), a call and a return of it have
+ * different addresses and nothing that says they belong together. Then the return belongs to the
+ * nearest entry at or below it among all calls seen in the same module: functions lie in one piece,
+ * apart from cold parts, so no other seen function can start between the two.
  */
 #ifndef EPITAPH_IDENTITY_H
 #define EPITAPH_IDENTITY_H
@@ -29,10 +27,10 @@ struct ep_identity {
 
 /* What is known of one address of one kind (call or return). */
 struct ep_identity_site {
-	uint64_t key; /* address * 2 + 1 for returns; 0: free */
+	uint64_t key;                       /* address * 2 + 1 for returns; 0: free */
 	const struct ep_function *function; /* what the names say */
-	uint32_t identity; /* what it is paired by; UINT32_MAX: nothing */
-	bool lonely;       /* a return below all entries of its module */
+	uint32_t identity;                  /* what it is paired by; UINT32_MAX: nothing */
+	bool lonely;                        /* a return below all entries of its module */
 };
 
 struct ep_identities {
@@ -53,21 +51,19 @@ struct ep_identities {
 	size_t epoch_count, epoch;
 };
 
-int ep_identities_init(struct ep_identities *identities,
-		       const struct ep_trace *trace, struct ep_names *names);
+int ep_identities_init(struct ep_identities *identities, const struct ep_trace *trace,
+		       struct ep_names *names);
 void ep_identities_deinit(struct ep_identities *identities);
 
 /* Another pass over the records begins: times start anew, nothing is open.
  * *news: the last pass met entries without bounds that it did not know when it
- * began, so that its answers about returns were not the last word. EP_OK or
- * EP_E_MEMORY. */
+ * began, so that its answers about returns were not the last word. EP_OK or EP_E_MEMORY. */
 int ep_identities_rewind(struct ep_identities *identities, bool *news);
 
-/* EP_OK, or EP_E_MEMORY. *out is borrowed until the next call. Times must not
- * go backwards within a pass. */
-int ep_identities_find_slow(struct ep_identities *identities, uint64_t address,
-			    bool is_return, uint64_t tsc,
-			    const struct ep_identity_site **out);
+/* EP_OK, or EP_E_MEMORY. *out is borrowed until the next call. Times must not go backwards within a
+ * pass. */
+int ep_identities_find_slow(struct ep_identities *identities, uint64_t address, bool is_return,
+			    uint64_t tsc, const struct ep_identity_site **out);
 
 /* Where the search for a key begins. */
 static inline size_t ep_identities_spread(uint64_t key)
@@ -75,15 +71,13 @@ static inline size_t ep_identities_spread(uint64_t key)
 	return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-static inline int ep_identities_find(struct ep_identities *identities,
-				     uint64_t address, bool is_return,
-				     uint64_t tsc,
+static inline int ep_identities_find(struct ep_identities *identities, uint64_t address,
+				     bool is_return, uint64_t tsc,
 				     const struct ep_identity_site **out)
 {
 	uint64_t key = address << 1 | is_return;
 
-	if (identities->site_count &&
-	    identities->epoch == identities->epoch_count) {
+	if (identities->site_count && identities->epoch == identities->epoch_count) {
 		size_t mask = identities->site_capacity - 1;
 		size_t at = ep_identities_spread(key) & mask;
 
@@ -95,8 +89,7 @@ static inline int ep_identities_find(struct ep_identities *identities,
 		if ((*out)->key == key)
 			return EP_OK;
 	}
-	return ep_identities_find_slow(identities, address, is_return, tsc,
-				       out);
+	return ep_identities_find_slow(identities, address, is_return, tsc, out);
 }
 
 #endif

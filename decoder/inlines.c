@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inlines.c: down from the unit to the function, from there to the innermost
- * entry with the address. All walks are loops: forward only, of bounded depth,
- * and out of one purse of steps, for entries may point anywhere.
+ * inlines.c: down from the unit to the function, from there to the innermost entry with the
+ * address. All walks are loops: forward only, of bounded depth, and out of one purse of steps, for
+ * entries may point anywhere.
  */
 #include "decoder/inlines.h"
 
@@ -67,8 +67,8 @@ static bool next_sibling(struct ep_inlines *inlines, Dwarf_Die *die)
 
 /* ---- the functions of a unit ---- */
 
-static void add_function(struct ep_inlines *inlines, struct unit *unit,
-			 const Dwarf_Die *die, uint64_t start, uint64_t end)
+static void add_function(struct ep_inlines *inlines, struct unit *unit, const Dwarf_Die *die,
+			 uint64_t start, uint64_t end)
 {
 	struct function *grown;
 
@@ -85,18 +85,15 @@ static void add_function(struct ep_inlines *inlines, struct unit *unit,
 		unit->list = grown;
 		unit->room = room;
 	}
-	unit->list[unit->count++] =
-		(struct function){.start = start, .end = end, .die = *die};
+	unit->list[unit->count++] = (struct function){.start = start, .end = end, .die = *die};
 }
 
-static void add_ranges(struct ep_inlines *inlines, struct unit *unit,
-		       Dwarf_Die *die)
+static void add_ranges(struct ep_inlines *inlines, struct unit *unit, Dwarf_Die *die)
 {
 	Dwarf_Addr base = 0, start, end;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 &&
-	       step(inlines))
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && step(inlines))
 		add_function(inlines, unit, die, start, end);
 }
 
@@ -118,8 +115,7 @@ static bool is_container(int tag)
 	}
 }
 
-static void read_functions(struct ep_inlines *inlines, struct unit *unit,
-			   Dwarf_Die *top)
+static void read_functions(struct ep_inlines *inlines, struct unit *unit, Dwarf_Die *top)
 {
 	Dwarf_Die path[CONTAINERS_MAX];
 	size_t depth = 0;
@@ -132,8 +128,8 @@ static void read_functions(struct ep_inlines *inlines, struct unit *unit,
 
 		if (tag == DW_TAG_subprogram)
 			add_ranges(inlines, unit, die);
-		if (is_container(tag) && depth + 1 < CONTAINERS_MAX &&
-		    step(inlines) && dwarf_child(die, die + 1) == 0) {
+		if (is_container(tag) && depth + 1 < CONTAINERS_MAX && step(inlines) &&
+		    dwarf_child(die, die + 1) == 0) {
 			depth++;
 			continue;
 		}
@@ -165,8 +161,7 @@ static struct unit *functions_of(struct ep_inlines *inlines, size_t index)
 	if (top)
 		read_functions(inlines, unit, top);
 	if (unit->count)
-		qsort(unit->list, unit->count, sizeof(*unit->list),
-		      compare_functions);
+		qsort(unit->list, unit->count, sizeof(*unit->list), compare_functions);
 	for (size_t i = 0; i < unit->count; i++) {
 		if (unit->list[i].end > reach)
 			reach = unit->list[i].end;
@@ -175,8 +170,8 @@ static struct unit *functions_of(struct ep_inlines *inlines, size_t index)
 	return unit;
 }
 
-static struct function *function_at(struct ep_inlines *inlines,
-				    const struct unit *unit, uint64_t address)
+static struct function *function_at(struct ep_inlines *inlines, const struct unit *unit,
+				    uint64_t address)
 {
 	size_t low = 0, high = unit->count;
 
@@ -201,8 +196,7 @@ static bool covers(struct ep_inlines *inlines, Dwarf_Die *die, uint64_t address)
 	Dwarf_Addr base = 0, start, end;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 &&
-	       step(inlines))
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && step(inlines))
 		if (address >= start && address < end)
 			return true;
 	return false;
@@ -210,14 +204,12 @@ static bool covers(struct ep_inlines *inlines, Dwarf_Die *die, uint64_t address)
 
 static bool is_block(int tag)
 {
-	return tag == DW_TAG_inlined_subroutine ||
-	       tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
-	       tag == DW_TAG_catch_block;
+	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
 /* Moves `die` on, until it or one beside it has the address. */
-static bool find_beside(struct ep_inlines *inlines, Dwarf_Die *die,
-			uint64_t address)
+static bool find_beside(struct ep_inlines *inlines, Dwarf_Die *die, uint64_t address)
 {
 	do
 		if (is_block(dwarf_tag(die)) && covers(inlines, die, address))
@@ -226,16 +218,14 @@ static bool find_beside(struct ep_inlines *inlines, Dwarf_Die *die,
 	return false;
 }
 
-static bool find_below(struct ep_inlines *inlines, Dwarf_Die *die,
-		       Dwarf_Die *out, uint64_t address)
+static bool find_below(struct ep_inlines *inlines, Dwarf_Die *die, Dwarf_Die *out, uint64_t address)
 {
 	return dwarf_child(die, out) == 0 && find_beside(inlines, out, address);
 }
 
-/* The calls among the entries of a path, innermost first; of more than
- * EP_INLINED_MAX the innermost. */
-static size_t take_calls(const Dwarf_Die *path, size_t depth,
-			 Dwarf_Die calls[EP_INLINED_MAX])
+/* The calls among the entries of a path, innermost first; of more than EP_INLINED_MAX the
+ * innermost. */
+static size_t take_calls(const Dwarf_Die *path, size_t depth, Dwarf_Die calls[EP_INLINED_MAX])
 {
 	size_t count = 0;
 
@@ -248,10 +238,10 @@ static size_t take_calls(const Dwarf_Die *path, size_t depth,
 	return count;
 }
 
-/* Blocks beside each other may both have the address: the way on which most
- * calls lie is taken, the last of several. */
-static size_t find_calls(struct ep_inlines *inlines, Dwarf_Die *function,
-			 uint64_t address, Dwarf_Die calls[EP_INLINED_MAX])
+/* Blocks beside each other may both have the address: the way on which most calls lie is taken, the
+ * last of several. */
+static size_t find_calls(struct ep_inlines *inlines, Dwarf_Die *function, uint64_t address,
+			 Dwarf_Die calls[EP_INLINED_MAX])
 {
 	Dwarf_Die path[BLOCKS_MAX], other[EP_INLINED_MAX];
 	size_t depth = 1, count = 0, found;
@@ -259,8 +249,8 @@ static size_t find_calls(struct ep_inlines *inlines, Dwarf_Die *function,
 	if (!find_below(inlines, function, path, address))
 		return 0;
 	for (;;) {
-		if (depth < BLOCKS_MAX && find_below(inlines, &path[depth - 1],
-						     &path[depth], address)) {
+		if (depth < BLOCKS_MAX &&
+		    find_below(inlines, &path[depth - 1], &path[depth], address)) {
 			depth++;
 			continue;
 		}
@@ -290,25 +280,21 @@ static bool follow(Dwarf_Die *die)
 	Dwarf_Attribute attribute;
 	Dwarf_Die other;
 
-	if (!dwarf_formref_die(
-		    dwarf_attr(die, DW_AT_abstract_origin, &attribute),
-		    &other) &&
-	    !dwarf_formref_die(dwarf_attr(die, DW_AT_specification, &attribute),
-			       &other))
+	if (!dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &other) &&
+	    !dwarf_formref_die(dwarf_attr(die, DW_AT_specification, &attribute), &other))
 		return false;
 	*die = other;
 	return true;
 }
 
-/* The entry among `child` and those beside it that has `offset` in or below it:
- * the last that doesn't begin behind it. */
-static void approach(struct ep_inlines *inlines, Dwarf_Die *child,
-		     Dwarf_Off offset)
+/* The entry among `child` and those beside it that has `offset` in or below it: the last that
+ * doesn't begin behind it. */
+static void approach(struct ep_inlines *inlines, Dwarf_Die *child, Dwarf_Off offset)
 {
 	Dwarf_Die next = *child;
 
-	while (dwarf_dieoffset(child) < offset &&
-	       next_sibling(inlines, &next) && dwarf_dieoffset(&next) <= offset)
+	while (dwarf_dieoffset(child) < offset && next_sibling(inlines, &next) &&
+	       dwarf_dieoffset(&next) <= offset)
 		*child = next;
 }
 
@@ -334,8 +320,8 @@ static char *with_scope(char *text, Dwarf_Die *die)
 	return whole;
 }
 
-/* "shop::(anonymous namespace)::" of a declaration: gcc gives no linkage names
- * to what other files cannot see. From malloc. */
+/* "shop::(anonymous namespace)::" of a declaration: gcc gives no linkage names to what other files
+ * cannot see. From malloc. */
 static char *scopes_of(struct ep_inlines *inlines, Dwarf_Die *die)
 {
 	Dwarf_Off offset = dwarf_dieoffset(die);
@@ -356,8 +342,7 @@ static char *scopes_of(struct ep_inlines *inlines, Dwarf_Die *die)
 	return text;
 }
 
-static char *scoped(struct ep_inlines *inlines, Dwarf_Die *die,
-		    const char *name)
+static char *scoped(struct ep_inlines *inlines, Dwarf_Die *die, const char *name)
 {
 	char *scopes = scopes_of(inlines, die), *whole = NULL, *text = NULL;
 
@@ -412,8 +397,7 @@ static bool make_room(struct ep_inlines *inlines)
 		return false;
 	for (size_t i = 0; i < inlines->name_room; i++)
 		if (inlines->names[i].key)
-			*place_of(grown, room, inlines->names[i].key) =
-				inlines->names[i];
+			*place_of(grown, room, inlines->names[i].key) = inlines->names[i];
 	free(inlines->names);
 	inlines->names = grown;
 	inlines->name_room = room;
@@ -447,40 +431,31 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
 
-	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0
-		       ? value
-		       : 0;
+	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : 0;
 }
 
-/* A file's name in the table of the entry's unit; of split DWARF the skeleton
- * may have it. */
-static const char *source_of(struct ep_inlines *inlines, size_t unit,
-			     Dwarf_Die *die, unsigned name)
+/* A file's name in the table of the entry's unit; of split DWARF the skeleton may have it. */
+static const char *source_of(struct ep_inlines *inlines, size_t unit, Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;
 	Dwarf_Die top;
 	size_t count;
 
-	if (!dwarf_attr(die, name, &attribute) ||
-	    !dwarf_diecu(die, &top, NULL, NULL))
+	if (!dwarf_attr(die, name, &attribute) || !dwarf_diecu(die, &top, NULL, NULL))
 		return NULL;
 	if (dwarf_getsrcfiles(&top, &files, &count) != 0 &&
-	    dwarf_getsrcfiles(ep_units_die(inlines->units, unit), &files,
-			      &count) != 0)
+	    dwarf_getsrcfiles(ep_units_die(inlines->units, unit), &files, &count) != 0)
 		return NULL;
 	return dwarf_filesrc(files, number_of(die, name), NULL, NULL);
 }
 
-static const char *file_of(struct ep_inlines *inlines, size_t unit,
-			   Dwarf_Die *call)
+static const char *file_of(struct ep_inlines *inlines, size_t unit, Dwarf_Die *call)
 {
-	return ep_lines_file(inlines->lines, unit,
-			     source_of(inlines, unit, call, DW_AT_call_file));
+	return ep_lines_file(inlines->lines, unit, source_of(inlines, unit, call, DW_AT_call_file));
 }
 
-static struct ep_inlined answer(struct ep_inlines *inlines, size_t unit,
-				Dwarf_Die *call)
+static struct ep_inlined answer(struct ep_inlines *inlines, size_t unit, Dwarf_Die *call)
 {
 	uint64_t line = number_of(call, DW_AT_call_line);
 
@@ -492,15 +467,13 @@ static struct ep_inlined answer(struct ep_inlines *inlines, size_t unit,
 }
 
 /* The function with the address, and its unit; NULL: none. */
-static struct function *find_function(struct ep_inlines *inlines,
-				      uint64_t address, size_t *unit)
+static struct function *find_function(struct ep_inlines *inlines, uint64_t address, size_t *unit)
 {
 	struct ep_units_walk walk = ep_units_walk(inlines->units, address);
 	struct function *function;
 
 	while (ep_units_next(inlines->units, &walk, unit)) {
-		function = function_at(inlines, functions_of(inlines, *unit),
-				       address);
+		function = function_at(inlines, functions_of(inlines, *unit), address);
 		if (function)
 			return function;
 	}
@@ -522,8 +495,7 @@ size_t ep_inlines_find(struct ep_inlines *inlines, uint64_t address,
 	return count;
 }
 
-struct ep_declared ep_inlines_declared(struct ep_inlines *inlines,
-				       uint64_t address)
+struct ep_declared ep_inlines_declared(struct ep_inlines *inlines, uint64_t address)
 {
 	struct ep_declared out = {0};
 	size_t unit;
@@ -537,8 +509,7 @@ struct ep_declared ep_inlines_declared(struct ep_inlines *inlines,
 		if (!out.line)
 			out.line = number_of(&at, DW_AT_decl_line);
 		if (!out.source)
-			out.source =
-				source_of(inlines, unit, &at, DW_AT_decl_file);
+			out.source = source_of(inlines, unit, &at, DW_AT_decl_file);
 		if (!follow(&at))
 			break;
 	}
@@ -552,14 +523,13 @@ bool ep_inlines_starved(const struct ep_inlines *inlines)
 
 /* ---- the whole ---- */
 
-int ep_inlines_create(struct ep_inlines **out, struct ep_units *units,
-		      struct ep_lines *lines, bool raw, struct ep_err *err)
+int ep_inlines_create(struct ep_inlines **out, struct ep_units *units, struct ep_lines *lines,
+		      bool raw, struct ep_err *err)
 {
 	struct ep_inlines *inlines = calloc(1, sizeof(*inlines));
 
 	if (inlines)
-		inlines->list = calloc(ep_units_count(units) + 1,
-				       sizeof(*inlines->list));
+		inlines->list = calloc(ep_units_count(units) + 1, sizeof(*inlines->list));
 	if (!inlines || !inlines->list) {
 		free(inlines);
 		return ep_fail(err, EP_E_MEMORY, 0, "inlines: out of memory");

@@ -13,8 +13,8 @@
 
 /* ---- its bytes ---- */
 
-static size_t bytes_read(struct ep_source *source, struct ep_names *names,
-			 uint64_t pc, uint8_t out[EP_INSTRUCTION_MAX])
+static size_t bytes_read(struct ep_source *source, struct ep_names *names, uint64_t pc,
+			 uint8_t out[EP_INSTRUCTION_MAX])
 {
 	size_t got = 0;
 
@@ -31,19 +31,16 @@ static const struct {
 	const char *name;
 	size_t offset; /* in struct user_regs_struct */
 } general[] = {
-#define GENERAL(wide, narrow, name)                             \
-	{                                                       \
-		X86_REG_##wide, X86_REG_##narrow, #name,        \
-			offsetof(struct user_regs_struct, name) \
+#define GENERAL(wide, narrow, name)                                                              \
+	{                                                                                        \
+		X86_REG_##wide, X86_REG_##narrow, #name, offsetof(struct user_regs_struct, name) \
 	}
-	GENERAL(RAX, EAX, rax),  GENERAL(RBX, EBX, rbx),
-	GENERAL(RCX, ECX, rcx),  GENERAL(RDX, EDX, rdx),
-	GENERAL(RSI, ESI, rsi),  GENERAL(RDI, EDI, rdi),
-	GENERAL(RBP, EBP, rbp),  GENERAL(RSP, ESP, rsp),
-	GENERAL(R8, R8D, r8),    GENERAL(R9, R9D, r9),
-	GENERAL(R10, R10D, r10), GENERAL(R11, R11D, r11),
-	GENERAL(R12, R12D, r12), GENERAL(R13, R13D, r13),
-	GENERAL(R14, R14D, r14), GENERAL(R15, R15D, r15),
+	GENERAL(RAX, EAX, rax),  GENERAL(RBX, EBX, rbx),  GENERAL(RCX, ECX, rcx),
+	GENERAL(RDX, EDX, rdx),  GENERAL(RSI, ESI, rsi),  GENERAL(RDI, EDI, rdi),
+	GENERAL(RBP, EBP, rbp),  GENERAL(RSP, ESP, rsp),  GENERAL(R8, R8D, r8),
+	GENERAL(R9, R9D, r9),    GENERAL(R10, R10D, r10), GENERAL(R11, R11D, r11),
+	GENERAL(R12, R12D, r12), GENERAL(R13, R13D, r13), GENERAL(R14, R14D, r14),
+	GENERAL(R15, R15D, r15),
 #undef GENERAL
 };
 
@@ -55,10 +52,8 @@ static int general_find(uint16_t reg)
 	return -1;
 }
 
-/* Those that it reads, each once. What it reads of narrower ones is told by its
- * text. */
-static void registers_tell(struct ep_instruction *out, csh handle,
-			   const cs_insn *insn,
+/* Those that it reads, each once. What it reads of narrower ones is told by its text. */
+static void registers_tell(struct ep_instruction *out, csh handle, const cs_insn *insn,
 			   const struct user_regs_struct *values)
 {
 	uint16_t told = 0;
@@ -66,27 +61,24 @@ static void registers_tell(struct ep_instruction *out, csh handle,
 	cs_regs reads, writes;
 	uint8_t read_count, write_count;
 
-	if (ep_disassembler.cs_regs_access(handle, insn, reads, &read_count,
-					   writes, &write_count) != CS_ERR_OK)
+	if (ep_disassembler.cs_regs_access(handle, insn, reads, &read_count, writes,
+					   &write_count) != CS_ERR_OK)
 		return;
 	for (uint8_t i = 0; i < read_count; i++) {
 		int at = general_find(reads[i]);
 		uint64_t value;
 
-		if (at < 0 || told & 1u << at ||
-		    used >= sizeof(out->registers) - 32)
+		if (at < 0 || told & 1u << at || used >= sizeof(out->registers) - 32)
 			continue;
 		told |= (uint16_t)(1u << at);
 		memcpy(&value, (const char *)values + general[at].offset, 8);
-		used += (size_t)snprintf(out->registers + used,
-					 sizeof(out->registers) - used,
-					 "%s%s 0x%" PRIx64, used ? ", " : "",
-					 general[at].name, value);
+		used += (size_t)snprintf(out->registers + used, sizeof(out->registers) - used,
+					 "%s%s 0x%" PRIx64, used ? ", " : "", general[at].name,
+					 value);
 	}
 }
 
-static void registers_of(struct ep_instruction *out, csh handle,
-			 const cs_insn *insn,
+static void registers_of(struct ep_instruction *out, csh handle, const cs_insn *insn,
 			 const struct ep_source_thread *thread)
 {
 	struct user_regs_struct values;
@@ -104,8 +96,7 @@ static void registers_of(struct ep_instruction *out, csh handle,
 /* ---- the whole ---- */
 
 int ep_instruction_read(struct ep_instruction *out, struct ep_source *source,
-			struct ep_names *names, uint64_t pc,
-			const struct ep_source_thread *thread)
+			struct ep_names *names, uint64_t pc, const struct ep_source_thread *thread)
 {
 	uint8_t bytes[EP_INSTRUCTION_MAX];
 	size_t size = bytes_read(source, names, pc, bytes);
@@ -121,8 +112,8 @@ int ep_instruction_read(struct ep_instruction *out, struct ep_source *source,
 	}
 	memset(out, 0, sizeof(*out));
 	out->size = insn->size;
-	snprintf(out->text, sizeof(out->text), "%s%s%s", insn->mnemonic,
-		 insn->op_str[0] ? " " : "", insn->op_str);
+	snprintf(out->text, sizeof(out->text), "%s%s%s", insn->mnemonic, insn->op_str[0] ? " " : "",
+		 insn->op_str);
 	if (!(ep_source_redacted(source) & EP_REDACTED_REGISTERS))
 		registers_of(out, handle, insn, thread);
 	ep_disassembler.cs_free(insn, 1);

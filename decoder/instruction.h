@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * instruction.h: one machine instruction in words, as gdb writes it (AT&T), and
- * the registers that it reads, with what the thread had in them. By libcapstone
- * and nothing of ours.
+ * instruction.h: one machine instruction in words, as gdb writes it (AT&T), and the registers that
+ * it reads, with what the thread had in them. By libcapstone and nothing of ours.
  */
 #ifndef EPITAPH_INSTRUCTION_H
 #define EPITAPH_INSTRUCTION_H
@@ -22,14 +21,12 @@ struct ep_instruction {
 };
 
 /*
- * The instruction at `pc` of a thread whose NT_PRSTATUS is `prstatus` (NULL: no
- * registers are told). Its bytes come from the process's memory, and where that
- * was not saved, as code seldom is, from the module's file. EP_END: there are
- * no bytes, they are no instruction, or there is no disassembler
- * (disassembler.h).
+ * The instruction at `pc` of a thread whose NT_PRSTATUS is `prstatus` (NULL: no registers are
+ * told). Its bytes come from the process's memory, and where that was not saved, as code seldom is,
+ * from the module's file. EP_END: there are no bytes, they are no instruction, or there is no
+ * disassembler (disassembler.h).
  */
 int ep_instruction_read(struct ep_instruction *out, struct ep_source *source,
-			struct ep_names *names, uint64_t pc,
-			const struct ep_source_thread *thread);
+			struct ep_names *names, uint64_t pc, const struct ep_source_thread *thread);
 
 #endif

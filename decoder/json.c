@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * json.c: the writer. A comma or a colon is decided when the next item starts,
- * so callers never think of separators; text is copied in runs, and only what
- * JSON or UTF-8 forbids is replaced.
+ * json.c: the writer. A comma or a colon is decided when the next item starts, so callers never
+ * think of separators; text is copied in runs, and only what JSON or UTF-8 forbids is replaced.
  */
 #include "decoder/json.h"
 
@@ -105,8 +104,8 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* One character that is not plain: its escape, itself, or U+FFFD for a byte
- * that begins no character. Returns the bytes taken. */
+/* One character that is not plain: its escape, itself, or U+FFFD for a byte that begins no
+ * character. Returns the bytes taken. */
 static size_t put_special(struct ep_json *json, const char *text, size_t size)
 {
 	static const char letters[] = "btn?fr";
@@ -124,8 +123,7 @@ static size_t put_special(struct ep_json *json, const char *text, size_t size)
 		length = ep_utf8_length(text, size);
 		/* C1, which some terminals obey. */
 		if (length == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0) {
-			snprintf(escape, sizeof(escape), "\\u%04x",
-				 (unsigned char)text[1]);
+			snprintf(escape, sizeof(escape), "\\u%04x", (unsigned char)text[1]);
 			put(json, escape, strlen(escape));
 			return length;
 		}
@@ -142,8 +140,7 @@ static void put_string(struct ep_json *json, const char *text, size_t size)
 
 	put_char(json, '"');
 	while (at < size) {
-		for (run = at; run < size && is_plain((unsigned char)text[run]);
-		     run++)
+		for (run = at; run < size && is_plain((unsigned char)text[run]); run++)
 			;
 		put(json, text + at, run - at);
 		at = run;
@@ -202,8 +199,8 @@ void ep_json_thousandth(struct ep_json *json, int64_t value)
 	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
 	char digits[32];
 
-	snprintf(digits, sizeof(digits), "%s%" PRIu64 ".%03u",
-		 value < 0 ? "-" : "", size / 1000, (unsigned)(size % 1000));
+	snprintf(digits, sizeof(digits), "%s%" PRIu64 ".%03u", value < 0 ? "-" : "", size / 1000,
+		 (unsigned)(size % 1000));
 	put_item(json, digits);
 }
 
@@ -222,8 +219,7 @@ void ep_json_newline(struct ep_json *json)
 	put_char(json, '\n');
 }
 
-void ep_json_member_text(struct ep_json *json, const char *key,
-			 const char *text)
+void ep_json_member_text(struct ep_json *json, const char *key, const char *text)
 {
 	ep_json_key(json, key);
 	ep_json_string(json, text);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * json.h: a small streaming writer, for every JSON that epitaph prints. Strings
- * that are not UTF-8 come out with U+FFFD in place of each bad byte; numbers
- * never depend on the locale. The first write error sticks and is told by
- * ep_json_finish.
+ * json.h: a small streaming writer, for every JSON that epitaph prints. Strings that are not UTF-8
+ * come out with U+FFFD in place of each bad byte; numbers never depend on the locale. The first
+ * write error sticks and is told by ep_json_finish.
  */
 #ifndef EPITAPH_JSON_H
 #define EPITAPH_JSON_H
@@ -39,8 +38,7 @@ void ep_json_thousandth(struct ep_json *json, int64_t value);
 void ep_json_bool(struct ep_json *json, bool value);
 void ep_json_null(struct ep_json *json);
 /* A key and its value. */
-void ep_json_member_text(struct ep_json *json, const char *key,
-			 const char *text);
+void ep_json_member_text(struct ep_json *json, const char *key, const char *text);
 void ep_json_member_uint(struct ep_json *json, const char *key, uint64_t value);
 void ep_json_member_bool(struct ep_json *json, const char *key, bool value);
 void ep_json_member_int(struct ep_json *json, const char *key, int64_t value);

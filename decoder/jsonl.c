@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * jsonl.c: a JSON object a line, for jq, DuckDB, pandas and the like. The
- * fields are in docs/jsonl.md; a change that is not an addition gets a new
- * version. A call's line comes when it ends, so nothing waits for a call but
- * the calls it is inside of. The last line says how many there were: a file
- * without it is cut off.
+ * jsonl.c: a JSON object a line, for jq, DuckDB, pandas and the like. The fields are in
+ * docs/jsonl.md; a change that is not an addition gets a new version. A call's line comes when it
+ * ends, so nothing waits for a call but the calls it is inside of. The last line says how many
+ * there were: a file without it is cut off.
  */
 #include "decoder/export.h"
 
@@ -32,8 +31,7 @@ struct jsonl {
 static char *function_text(void *context, const struct ep_function *function)
 {
 	struct jsonl *jsonl = context;
-	struct ep_line line =
-		ep_names_function_line(jsonl->export->names, function);
+	struct ep_line line = ep_names_function_line(jsonl->export->names, function);
 	char *name = ep_export_quote(function->name);
 	char *module = ep_export_quote(function->module);
 	char *file = ep_export_quote(line.file);
@@ -42,9 +40,8 @@ static char *function_text(void *context, const struct ep_function *function)
 	if (line.file && line.line)
 		snprintf(number, sizeof(number), "%" PRIu32, line.line);
 	if (!name || !module || !file ||
-	    asprintf(&text,
-		     ",\"function\":%s,\"module\":%s,\"file\":%s,\"line\":%s",
-		     name, module, file, number) < 0)
+	    asprintf(&text, ",\"function\":%s,\"module\":%s,\"file\":%s,\"line\":%s", name, module,
+		     file, number) < 0)
 		text = NULL;
 	free(name);
 	free(module);
@@ -64,8 +61,7 @@ static int heads_make(struct jsonl *jsonl)
 		const struct ep_trace_thread *thread = &trace->threads[i];
 		char *name = ep_export_quote(thread->name);
 		int size = name ? asprintf(&jsonl->heads[i].bytes,
-					   "\"thread\":%" PRIu32
-					   ",\"tid\":%" PRIu32
+					   "\"thread\":%" PRIu32 ",\"tid\":%" PRIu32
 					   ",\"thread_name\":%s",
 					   thread->serial, thread->tid, name)
 				: -1;
@@ -94,23 +90,20 @@ static void head_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_key(json, "whole");
 	ep_json_bool(json, thread->from_start);
 	ep_json_key(json, "first_ns");
-	ep_json_int(json,
-		    ep_trace_ns(trace, trace->first_tsc, thread->first_tsc));
+	ep_json_int(json, ep_trace_ns(trace, trace->first_tsc, thread->first_tsc));
 	ep_json_key(json, "last_ns");
-	ep_json_int(json,
-		    ep_trace_ns(trace, trace->first_tsc, thread->last_tsc));
+	ep_json_int(json, ep_trace_ns(trace, trace->first_tsc, thread->last_tsc));
 	ep_json_object_end(json);
 }
 
-/* The columns of all other lines, so that a reader which takes them and their
- * types from a file's first lines (DuckDB from 20,480) knows each. Those of a
- * call are null: a sum or a mean over all lines is that of the calls. */
+/* The columns of all other lines, so that a reader which takes them and their types from a file's
+ * first lines (DuckDB from 20,480) knows each. Those of a call are null: a sum or a mean over all
+ * lines is that of the calls. */
 static void head_columns(struct ep_json *json)
 {
-	static const char *const of_calls[] = {
-		"call",     "parent", "depth",       "function",
-		"module",   "file",   "line",        "address",
-		"begin_ns", "end_ns", "duration_ns", "self_ns"};
+	static const char *const of_calls[] = {"call",     "parent", "depth",       "function",
+					       "module",   "file",   "line",        "address",
+					       "begin_ns", "end_ns", "duration_ns", "self_ns"};
 	static const char *const numbers[] = {"begin_earliest_ns",
 					      "begin_latest_ns",
 					      "end_earliest_ns",
@@ -155,11 +148,9 @@ static void write_head(struct jsonl *jsonl)
 	ep_json_member_text(&json, "command_line", trace->process.command_line);
 	ep_json_member_text(&json, "host", trace->process.host);
 	ep_json_member_uint(&json, "pid", trace->process.pid);
-	ep_json_member_uint(&json, "zero_realtime_ns",
-			    ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_member_uint(&json, "zero_realtime_ns", ep_trace_realtime(trace, trace->first_tsc));
 	ep_json_key(&json, "last_ns");
-	ep_json_int(&json,
-		    ep_trace_ns(trace, trace->first_tsc, trace->last_tsc));
+	ep_json_int(&json, ep_trace_ns(trace, trace->first_tsc, trace->last_tsc));
 	ep_json_key(&json, "clock_known");
 	ep_json_bool(&json, trace->clock.known);
 	ep_json_member_uint(&json, "clock_error_ppb", trace->clock.error_ppb);
@@ -176,8 +167,7 @@ static void write_head(struct jsonl *jsonl)
 
 /* ---- pieces of a line ---- */
 
-static void line_begin(struct jsonl *jsonl, const char *type,
-		       const struct ep_nest_thread *thread)
+static void line_begin(struct jsonl *jsonl, const char *type, const struct ep_nest_thread *thread)
 {
 	const struct ep_text *head = &jsonl->heads[thread->index];
 
@@ -193,8 +183,7 @@ static void line_begin(struct jsonl *jsonl, const char *type,
 static int line_end(struct jsonl *jsonl, struct ep_err *err)
 {
 	ep_outbuf_text(&jsonl->out, "}\n");
-	return jsonl->out.failed ? ep_export_finish(&jsonl->out, EP_OK, err)
-				 : EP_OK;
+	return jsonl->out.failed ? ep_export_finish(&jsonl->out, EP_OK, err) : EP_OK;
 }
 
 static void int_field(struct jsonl *jsonl, const char *key, int64_t value)
@@ -211,8 +200,8 @@ static int64_t ns_of(const struct jsonl *jsonl, uint64_t tsc)
 }
 
 /* ,"earliest_ns":1,"latest_ns":2 after a time that is an interval. */
-static void interval(struct jsonl *jsonl, const char *earliest,
-		     const char *latest, const struct ep_time *time)
+static void interval(struct jsonl *jsonl, const char *earliest, const char *latest,
+		     const struct ep_time *time)
 {
 	if (time->exact)
 		return;
@@ -225,11 +214,9 @@ static void interval(struct jsonl *jsonl, const char *earliest,
 	}
 }
 
-static int function_fields(struct jsonl *jsonl,
-			   const struct ep_function *function)
+static int function_fields(struct jsonl *jsonl, const struct ep_function *function)
 {
-	const struct ep_text *text =
-		function ? ep_texts_get(&jsonl->texts, function) : NULL;
+	const struct ep_text *text = function ? ep_texts_get(&jsonl->texts, function) : NULL;
 
 	if (text)
 		ep_outbuf_put(&jsonl->out, text->bytes, text->size);
@@ -279,9 +266,8 @@ static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 
 /* ---- lines ---- */
 
-static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_nest_frame *frame, enum ep_nest_why why,
-		 const struct ep_event *event, struct ep_err *err)
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	(void)context;
 	(void)why;
@@ -317,16 +303,13 @@ static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 	if (before)
 		int_field(jsonl, ",\"begin_latest_ns\":", began);
 	else
-		interval(jsonl, ",\"begin_earliest_ns\":",
-			 ",\"begin_latest_ns\":", &frame->begin);
+		interval(jsonl, ",\"begin_earliest_ns\":", ",\"begin_latest_ns\":", &frame->begin);
 	if (end)
-		interval(jsonl, ",\"end_earliest_ns\":", ",\"end_latest_ns\":",
-			 &end->end);
+		interval(jsonl, ",\"end_earliest_ns\":", ",\"end_latest_ns\":", &end->end);
 }
 
-static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_nest_frame *frame, enum ep_nest_why why,
-	       const struct ep_event *event, struct ep_err *err)
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct jsonl *jsonl = context;
 	struct ep_outbuf *out = &jsonl->out;
@@ -407,19 +390,17 @@ static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
 		ep_outbuf_text(&jsonl->out, quoted);
 		free(quoted);
 	}
-	if (event->point == EP_POINT_SPAN_BEGIN ||
-	    event->point == EP_POINT_SPAN_END)
+	if (event->point == EP_POINT_SPAN_BEGIN || event->point == EP_POINT_SPAN_END)
 		span_fields(jsonl, event);
 	time_of_moment(jsonl, &event->begin);
 	return EP_OK;
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread,
-		  const struct ep_event *event, struct ep_err *err)
+static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
+		  struct ep_err *err)
 {
-	static const char *const types[] = {[EP_EVENT_END] = "return",
-					    [EP_EVENT_GAP] = "gap",
-					    [EP_EVENT_POINT] = "point"};
+	static const char *const types[] = {
+		[EP_EVENT_END] = "return", [EP_EVENT_GAP] = "gap", [EP_EVENT_POINT] = "point"};
 	struct jsonl *jsonl = context;
 	int rc;
 
@@ -441,8 +422,8 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 }
 
 /* Told with the calls that it is drawn in. */
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
-		int64_t ns, const struct ep_event *event, struct ep_err *err)
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
 {
 	(void)context, (void)thread, (void)own, (void)ns, (void)event;
 	(void)err;
@@ -462,8 +443,7 @@ static void jsonl_deinit(struct jsonl *jsonl)
 	free(jsonl);
 }
 
-int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown,
-		   struct ep_err *err)
+int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
 {
 	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
 	struct ep_nest_sink sink = {jsonl, begin, end, moment, NULL, wait};
@@ -479,9 +459,8 @@ int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 	if (heads_make(jsonl))
 		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	else
-		rc = ep_nest_stream(export->trace, export->names,
-				    export->selection, false, &sink, shown,
-				    err);
+		rc = ep_nest_stream(export->trace, export->names, export->selection, false, &sink,
+				    shown, err);
 	if (!rc && jsonl->begun) {
 		ep_outbuf_text(&jsonl->out, "{\"type\":\"end\",\"lines\":");
 		ep_outbuf_uint(&jsonl->out, jsonl->lines);

@@ -2,23 +2,19 @@
 /*
  * jumps.c: what marks do to the stacks of open calls.
  *
- * An exception: the unwinder told each frame that it left, traced or not. The
- * frame of an open call ends that call, and with it what is open above, which
- * was inlined into it. A frame whose clean-up code ran is told as left when
- * that code is over; where compilers call the return hook in clean-up code
- * (gcc with -finstrument-functions) its call has ended by then, and must not
- * take another call of the same function with it. Where functions have no
- * bounds (no file names them), the frame of one that is not traced would be
- * taken for that of the traced one before it: nothing is concluded.
+ * An exception: the unwinder told each frame that it left, traced or not. The frame of an open call
+ * ends that call, and with it what is open above, which was inlined into it. A frame whose clean-up
+ * code ran is told as left when that code is over; where compilers call the return hook in clean-up
+ * code (gcc with -finstrument-functions) its call has ended by then, and must not take another call
+ * of the same function with it. Where functions have no bounds (no file names them), the frame of
+ * one that is not traced would be taken for that of the traced one before it: nothing is concluded.
  *
- * longjmp and contexts: the mark of the save was met when certain calls were
- * open, so those are what is open again. A buffer whose save is older than the
- * history, or lies where history is missing, belongs to a caller of all calls
- * that were seen since: these were left. (In a thread whose history is whole
- * there is no such place, and nothing is concluded.)
+ * longjmp and contexts: the mark of the save was met when certain calls were open, so those are
+ * what is open again. A buffer whose save is older than the history, or lies where history is
+ * missing, belongs to a caller of all calls that were seen since: these were left. (In a thread
+ * whose history is whole there is no such place, and nothing is concluded.)
  *
- * vfork: what the child called has ended with it; the parent goes on as after a
- * longjmp.
+ * vfork: what the child called has ended with it; the parent goes on as after a longjmp.
  */
 #include "decoder/pairing.h"
 
@@ -41,8 +37,7 @@ static void switch_to(struct ep_pairing *pairing, struct ep_fiber *fiber)
 	pairing->pending.count = 0;
 }
 
-static int switch_to_new(struct ep_pairing *pairing,
-			 const struct ep_place *place)
+static int switch_to_new(struct ep_pairing *pairing, const struct ep_place *place)
 {
 	uint32_t function = place ? place->function : UINT32_MAX;
 	uint64_t link = place ? place->link : 0;
@@ -63,8 +58,7 @@ static size_t lower(size_t a, size_t b)
 }
 
 /* Control goes on at what `buffer` holds. */
-static int go_on(struct ep_pairing *pairing, uint64_t buffer,
-		 struct ep_judgement *out)
+static int go_on(struct ep_pairing *pairing, uint64_t buffer, struct ep_judgement *out)
 {
 	const struct ep_place *place = ep_fibers_find(&pairing->fibers, buffer);
 	const struct ep_fiber *before = pairing->now;
@@ -102,8 +96,8 @@ static int fresh(struct ep_pairing *pairing, const struct ep_record *record)
 	};
 	const struct ep_identity_site *site;
 
-	if (ep_identities_find(&pairing->identities, record->address, true,
-			       record->time, &site) != EP_OK)
+	if (ep_identities_find(&pairing->identities, record->address, true, record->time, &site) !=
+	    EP_OK)
 		return EP_E_MEMORY;
 	place.function = site->identity;
 	return ep_fibers_save(&pairing->fibers, &place);
@@ -137,13 +131,12 @@ int ep_pairing_go_on(struct ep_pairing *pairing)
 }
 
 /*
- * A return of a call that is not open here, where nothing is: what runs here
- * may have ended unseen (it is not traced), and the caller of that go on.
+ * A return of a call that is not open here, where nothing is: what runs here may have ended unseen
+ * (it is not traced), and the caller of that go on.
  */
 int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity)
 {
-	const struct ep_place *place =
-		ep_fibers_find(&pairing->fibers, pairing->now->link);
+	const struct ep_place *place = ep_fibers_find(&pairing->fibers, pairing->now->link);
 	const struct ep_fiber *there;
 
 	if (!place || place->fiber == EP_FIBER_NONE)
@@ -170,12 +163,11 @@ static void land(struct ep_pairing *pairing, uint32_t identity)
 	else
 		while (pairing->now->stack[--index] != identity)
 			;
-	pairing->landings[pairing->landing_count++] =
-		(struct ep_landing){identity, index, false};
+	pairing->landings[pairing->landing_count++] = (struct ep_landing){identity, index, false};
 }
 
-/* The first frame that is left after clean-up code is the one that it ran in;
- * what landed above that, within it, is over. True: its call has ended already.
+/* The first frame that is left after clean-up code is the one that it ran in; what landed above
+ * that, within it, is over. True: its call has ended already.
  */
 static bool take_off(struct ep_pairing *pairing, uint32_t identity)
 {
@@ -191,14 +183,12 @@ static bool take_off(struct ep_pairing *pairing, uint32_t identity)
 	return false;
 }
 
-static int leave(struct ep_pairing *pairing, uint32_t identity,
-		 struct ep_judgement *out)
+static int leave(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
 {
 	const struct ep_identity *one = &pairing->identities.list[identity];
 	size_t index = pairing->now->height;
 
-	if (take_off(pairing, identity) || one->open == 0 ||
-	    one->flags & EP_IDENTITY_UNBOUND)
+	if (take_off(pairing, identity) || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
 		return EP_OK;
 	while (pairing->now->stack[--index] != identity)
 		;
@@ -206,10 +196,9 @@ static int leave(struct ep_pairing *pairing, uint32_t identity,
 	return EP_OK;
 }
 
-/* Where neither the throw nor a frame that was left was told (the trace is
- * funtrace's), what is open above the call that catches is over. */
-static int caught(struct ep_pairing *pairing, uint32_t identity,
-		  struct ep_judgement *out)
+/* Where neither the throw nor a frame that was left was told (the trace is funtrace's), what is
+ * open above the call that catches is over. */
+static int caught(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
 {
 	const struct ep_identity *one = &pairing->identities.list[identity];
 	size_t index = pairing->now->height;
@@ -227,23 +216,21 @@ static int caught(struct ep_pairing *pairing, uint32_t identity,
 /* ---- what the program says ---- */
 
 /* It changes nothing that is open. */
-static int say(struct ep_pairing *pairing, const struct ep_record *record,
-	       struct ep_judgement *out)
+static int say(struct ep_pairing *pairing, const struct ep_record *record, struct ep_judgement *out)
 {
-	out->function = ep_names_find(pairing->identities.names,
-				      record->address, record->time);
+	out->function = ep_names_find(pairing->identities.names, record->address, record->time);
 	return EP_OK;
 }
 
 /* ---- all of them ---- */
 
-static int take_place(struct ep_pairing *pairing,
-		      const struct ep_record *record, struct ep_judgement *out)
+static int take_place(struct ep_pairing *pairing, const struct ep_record *record,
+		      struct ep_judgement *out)
 {
 	const struct ep_identity_site *site;
 
-	if (ep_identities_find(&pairing->identities, record->address, true,
-			       record->time, &site) != EP_OK)
+	if (ep_identities_find(&pairing->identities, record->address, true, record->time, &site) !=
+	    EP_OK)
 		return EP_E_MEMORY;
 	out->function = site->function;
 	if (record->kind == EP_RECORD_LEFT)
@@ -252,8 +239,7 @@ static int take_place(struct ep_pairing *pairing,
 		land(pairing, site->identity);
 	else if (record->kind == EP_RECORD_CAUGHT)
 		return caught(pairing, site->identity, out);
-	else if (record->kind == EP_RECORD_THROW ||
-		 record->kind == EP_RECORD_RETHROW)
+	else if (record->kind == EP_RECORD_THROW || record->kind == EP_RECORD_RETHROW)
 		pairing->leaving = true; /* by a frame that is none of these */
 	else if (record->kind == EP_RECORD_RESUME)
 		return resume(pairing, record, out);
@@ -281,8 +267,7 @@ int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
 		result = fresh(pairing, record);
 	else
 		result = take_place(pairing, record, out);
-	if (result == EP_OK && pairing->pass == EP_PASS_LOOK &&
-	    out->index < pairing->now->height)
+	if (result == EP_OK && pairing->pass == EP_PASS_LOOK && out->index < pairing->now->height)
 		result = ep_pairing_settle(pairing, out->index);
 	pairing->ordinal++;
 	return result;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* lines.c: the unit, then libdw's sorted rows of it, read when they are first
- * asked for. */
+/* lines.c: the unit, then libdw's sorted rows of it, read when they are first asked for. */
 #include "decoder/lines.h"
 
 #include <dwarf.h>
@@ -44,8 +43,8 @@ static void normalise(char *path)
 	for (; from; from = next) {
 		size_t size = strcspn(from, "/");
 		bool up = size == 2 && memcmp(from, "..", 2) == 0;
-		bool stay = size == 0 || (size == 1 && *from == '.') ||
-			    (up && absolute && to == floor);
+		bool stay =
+			size == 0 || (size == 1 && *from == '.') || (up && absolute && to == floor);
 
 		next = from[size] ? from + size + 1 : NULL;
 		if (stay)
@@ -75,10 +74,8 @@ static char *whole_path(struct unit *unit, const char *source)
 	char *path, *text;
 
 	if (source[0] != '/')
-		directory = dwarf_formstring(
-			dwarf_attr(unit->die, DW_AT_comp_dir, &attribute));
-	if (asprintf(&path, "%s%s%s", directory ? directory : "",
-		     directory ? "/" : "", source) < 0)
+		directory = dwarf_formstring(dwarf_attr(unit->die, DW_AT_comp_dir, &attribute));
+	if (asprintf(&path, "%s%s%s", directory ? directory : "", directory ? "/" : "", source) < 0)
 		return NULL;
 	text = ep_utf8_escape(path, strlen(path));
 	free(path);
@@ -87,8 +84,7 @@ static char *whole_path(struct unit *unit, const char *source)
 	return text;
 }
 
-static const char *tell(struct ep_lines *lines, struct unit *unit,
-			const char *source)
+static const char *tell(struct ep_lines *lines, struct unit *unit, const char *source)
 {
 	struct name *grown;
 	char *text;
@@ -111,8 +107,8 @@ static const char *tell(struct ep_lines *lines, struct unit *unit,
 
 /* ---- rows ---- */
 
-/* libdw keeps them; where a sequence ends and another begins at the same
- * address, the end comes first. */
+/* libdw keeps them; where a sequence ends and another begins at the same address, the end comes
+ * first. */
 static uint64_t row_address(const struct unit *unit, size_t index)
 {
 	Dwarf_Addr address = UINT64_MAX;
@@ -169,8 +165,7 @@ static size_t first_row(const struct unit *unit, size_t last)
 	uint64_t address = row_address(unit, last);
 	size_t first = last;
 
-	while (first > 0 && row_address(unit, first - 1) == address &&
-	       !row_ends(unit, first - 1))
+	while (first > 0 && row_address(unit, first - 1) == address && !row_ends(unit, first - 1))
 		first--;
 	while (first < last && row_line(unit, first) == 0)
 		first++;
@@ -189,14 +184,12 @@ static uint64_t lines_behind(const struct unit *unit, size_t index,
 	const char *source = row_source(unit, index);
 	uint64_t line = (uint64_t)row_line(unit, index);
 
-	if (!source || line < declared->line ||
-	    strcmp(source, declared->source) != 0)
+	if (!source || line < declared->line || strcmp(source, declared->source) != 0)
 		return UINT64_MAX;
 	return line - declared->line;
 }
 
-static size_t begin_row(const struct unit *unit, size_t last,
-			const struct ep_declared *declared)
+static size_t begin_row(const struct unit *unit, size_t last, const struct ep_declared *declared)
 {
 	size_t first = first_row(unit, last), best = first;
 	uint64_t least = UINT64_MAX;
@@ -214,8 +207,7 @@ static size_t begin_row(const struct unit *unit, size_t last,
 	return best;
 }
 
-static struct ep_line answer(struct ep_lines *lines, struct unit *unit,
-			     size_t row)
+static struct ep_line answer(struct ep_lines *lines, struct unit *unit, size_t row)
 {
 	int number = row_line(unit, row);
 
@@ -225,8 +217,7 @@ static struct ep_line answer(struct ep_lines *lines, struct unit *unit,
 	};
 }
 
-const char *ep_lines_file(struct ep_lines *lines, size_t unit,
-			  const char *source)
+const char *ep_lines_file(struct ep_lines *lines, size_t unit, const char *source)
 {
 	return tell(lines, &lines->list[unit], source);
 }
@@ -237,8 +228,7 @@ bool ep_lines_starved(const struct ep_lines *lines)
 }
 
 /* NULL: no unit has rows there. */
-static struct unit *find_unit(struct ep_lines *lines, uint64_t address,
-			      size_t *row)
+static struct unit *find_unit(struct ep_lines *lines, uint64_t address, size_t *row)
 {
 	struct ep_units_walk walk = ep_units_walk(lines->units, address);
 	size_t index;
@@ -290,8 +280,7 @@ bool ep_lines_vary(struct ep_lines *lines, uint64_t address)
 
 /* ---- the whole ---- */
 
-int ep_lines_create(struct ep_lines **out, struct ep_units *units,
-		    struct ep_err *err)
+int ep_lines_create(struct ep_lines **out, struct ep_units *units, struct ep_err *err)
 {
 	struct ep_lines *lines = calloc(1, sizeof(*lines));
 	size_t count = ep_units_count(units);

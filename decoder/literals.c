@@ -16,27 +16,23 @@ struct ep_literal {
 	bool used;
 };
 
-static struct ep_literal *slot_of(const struct ep_literals *literals,
-				  size_t owner, uint64_t address)
+static struct ep_literal *slot_of(const struct ep_literals *literals, size_t owner,
+				  uint64_t address)
 {
-	uint64_t hash = (address ^ (uint64_t)owner << 48) *
-			UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = (address ^ (uint64_t)owner << 48) * UINT64_C(0x9e3779b97f4a7c15);
 	size_t at = (size_t)(hash ^ hash >> 29);
 
 	for (;; at++) {
-		struct ep_literal *one =
-			&literals->list[at & (literals->capacity - 1)];
+		struct ep_literal *one = &literals->list[at & (literals->capacity - 1)];
 
-		if (!one->used ||
-		    (one->owner == owner && one->address == address))
+		if (!one->used || (one->owner == owner && one->address == address))
 			return one;
 	}
 }
 
-/* Text that is kept, or NULL, with *known telling whether it is known that
- * there is none. */
-static const char *get(const struct ep_literals *literals, size_t owner,
-		       uint64_t address, bool *known)
+/* Text that is kept, or NULL, with *known telling whether it is known that there is none. */
+static const char *get(const struct ep_literals *literals, size_t owner, uint64_t address,
+		       bool *known)
 {
 	const struct ep_literal *one =
 		literals->capacity ? slot_of(literals, owner, address) : NULL;
@@ -70,8 +66,8 @@ static bool grow(struct ep_literals *literals)
 }
 
 /* Keeps `size` bytes of it, or, negative, that there is none. */
-static const char *keep(struct ep_literals *literals, size_t owner,
-			uint64_t address, const char *text, ssize_t size)
+static const char *keep(struct ep_literals *literals, size_t owner, uint64_t address,
+			const char *text, ssize_t size)
 {
 	struct ep_literal *one;
 	char *copy = NULL;
@@ -102,15 +98,14 @@ void ep_literals_deinit(struct ep_literals *literals)
 /* ---- files --------------------------------------------------------------- */
 
 /* Of the file's bytes from `offset` on; pread, as the file may be shrinking. */
-static ssize_t read_bytes(const struct ep_module_file *file, uint64_t offset,
-			  size_t size, char *out)
+static ssize_t read_bytes(const struct ep_module_file *file, uint64_t offset, size_t size,
+			  char *out)
 {
 	Elf_Data *data;
 
 	if (file->fd >= 0)
 		return pread(file->fd, out, size, (off_t)offset);
-	data = elf_getdata_rawchunk(file->elf, (int64_t)offset, size,
-				    ELF_T_BYTE);
+	data = elf_getdata_rawchunk(file->elf, (int64_t)offset, size, ELF_T_BYTE);
 	if (!data || data->d_size < size)
 		return -1;
 	memcpy(out, data->d_buf, size);
@@ -119,9 +114,8 @@ static ssize_t read_bytes(const struct ep_module_file *file, uint64_t offset,
 
 static bool holds(const GElf_Phdr *header, uint64_t address)
 {
-	return header->p_type == PT_LOAD && header->p_flags & PF_R &&
-	       !(header->p_flags & PF_W) && address >= header->p_vaddr &&
-	       address - header->p_vaddr < header->p_filesz;
+	return header->p_type == PT_LOAD && header->p_flags & PF_R && !(header->p_flags & PF_W) &&
+	       address >= header->p_vaddr && address - header->p_vaddr < header->p_filesz;
 }
 
 /* Bytes of the text, without its NUL; -1: none. */
@@ -135,22 +129,18 @@ static ssize_t read_text(const struct ep_module_file *file, uint64_t address,
 	if (!file->elf || elf_getphdrnum(file->elf, &count))
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(file->elf, (int)i, &header) ||
-		    !holds(&header, address))
+		if (!gelf_getphdr(file->elf, (int)i, &header) || !holds(&header, address))
 			continue;
 		if (header.p_filesz - (address - header.p_vaddr) < size)
 			size = header.p_filesz - (address - header.p_vaddr);
-		got = read_bytes(file,
-				 header.p_offset + (address - header.p_vaddr),
-				 size, out);
+		got = read_bytes(file, header.p_offset + (address - header.p_vaddr), size, out);
 		return got < 0 ? -1 : (ssize_t)strnlen(out, (size_t)got);
 	}
 	return -1;
 }
 
 const char *ep_literals_of_file(struct ep_literals *literals, size_t owner,
-				const struct ep_module_file *file,
-				uint64_t address)
+				const struct ep_module_file *file, uint64_t address)
 {
 	char text[EP_LITERAL_MAX + 1];
 	bool known;
@@ -158,12 +148,11 @@ const char *ep_literals_of_file(struct ep_literals *literals, size_t owner,
 
 	if (known)
 		return kept;
-	return keep(literals, owner, address, text,
-		    read_text(file, address, text));
+	return keep(literals, owner, address, text, read_text(file, address, text));
 }
 
-const char *ep_literals_of_memory(struct ep_literals *literals,
-				  struct ep_source *source, uint64_t address)
+const char *ep_literals_of_memory(struct ep_literals *literals, struct ep_source *source,
+				  uint64_t address)
 {
 	char text[EP_LITERAL_MAX + 1] = "";
 	bool known, there;
@@ -174,6 +163,5 @@ const char *ep_literals_of_memory(struct ep_literals *literals,
 		return kept;
 	rc = ep_source_read_string(source, address, text, sizeof(text), NULL);
 	there = !rc || rc == EP_E_LIMIT;
-	return keep(literals, SIZE_MAX, address, text,
-		    there ? (ssize_t)strlen(text) : -1);
+	return keep(literals, SIZE_MAX, address, text, there ? (ssize_t)strlen(text) : -1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * literals.h: text that the program's files hold: the formats of notes. By the
- * file's own addresses, each read once.
+ * literals.h: text that the program's files hold: the formats of notes. By the file's own
+ * addresses, each read once.
  */
 #ifndef EPITAPH_LITERALS_H
 #define EPITAPH_LITERALS_H
@@ -19,17 +19,15 @@ struct ep_literals {
 };
 
 /*
- * The text at `address` (of the file), where no segment that the program could
- * write to holds it; or in the process's memory, as far as `source` (NULL:
- * none) has it. `owner`: a number of the file's, not SIZE_MAX. At most
- * EP_LITERAL_MAX bytes. NULL: there is none, memory is out, or 65,536 are kept
- * already. Borrowed until deinit.
+ * The text at `address` (of the file), where no segment that the program could write to holds it;
+ * or in the process's memory, as far as `source` (NULL: none) has it. `owner`: a number of the
+ * file's, not SIZE_MAX. At most EP_LITERAL_MAX bytes. NULL: there is none, memory is out, or 65,536
+ * are kept already. Borrowed until deinit.
  */
 const char *ep_literals_of_file(struct ep_literals *literals, size_t owner,
-				const struct ep_module_file *file,
-				uint64_t address);
-const char *ep_literals_of_memory(struct ep_literals *literals,
-				  struct ep_source *source, uint64_t address);
+				const struct ep_module_file *file, uint64_t address);
+const char *ep_literals_of_memory(struct ep_literals *literals, struct ep_source *source,
+				  uint64_t address);
 void ep_literals_deinit(struct ep_literals *literals);
 
 #endif

@@ -5,53 +5,45 @@
 #include <assert.h>
 #include <string.h>
 
-size_t ep_losses(const struct ep_trace *trace,
-		 struct ep_loss out[EP_LOSSES_MAX])
+size_t ep_losses(const struct ep_trace *trace, struct ep_loss out[EP_LOSSES_MAX])
 {
 	const struct ep_trace_damage *damage = &trace->damage;
 	const struct ep_trace_process *process = &trace->process;
 	const struct ep_arena *arena = &trace->arena;
 	const struct ep_loss all[] = {
-		{"pages_missing", "pages-missing",
-		 "pages of the trace were not saved", damage->pages_missing,
-		 true},
-		{"blocks_torn", "torn-blocks",
-		 "blocks of records are damaged: they are left out",
+		{"pages_missing", "pages-missing", "pages of the trace were not saved",
+		 damage->pages_missing, true},
+		{"blocks_torn", "torn-blocks", "blocks of records are damaged: they are left out",
 		 damage->blocks_torn, true},
 		{"blocks_text", "text-over-blocks",
-		 "of these look as if text was written over them",
-		 damage->blocks_text, true},
+		 "of these look as if text was written over them", damage->blocks_text, true},
 		{"records_text", "text-over-records",
 		 "records look as if text was written over them: they are left "
 		 "out, and the calls around them are marked",
 		 damage->records_text, true},
 		{"blocks_duplicate", "duplicate-blocks", "blocks came twice",
 		 damage->blocks_duplicate, true},
-		{"blocks_backward", "backward-blocks",
-		 "blocks run backwards in time", damage->blocks_backward, true},
+		{"blocks_backward", "backward-blocks", "blocks run backwards in time",
+		 damage->blocks_backward, true},
 		/* The report tells it by thread. */
 		{"blocks_missed", NULL,
 		 "blocks were overwritten before they were copied, as the "
 		 "process went on",
 		 damage->blocks_missed, true},
-		{"threads_corrupt", "corrupt-threads",
-		 "entries of the thread table make no sense",
+		{"threads_corrupt", "corrupt-threads", "entries of the thread table make no sense",
 		 damage->threads_corrupt, true},
-		{"modules_corrupt", "corrupt-modules",
-		 "entries of the load map make no sense",
+		{"modules_corrupt", "corrupt-modules", "entries of the load map make no sense",
 		 damage->modules_corrupt, true},
 		{"threads_without_ring", "threads-without-ring",
-		 "threads had no room for a history (EPITAPH_MEMORY)",
-		 arena->threads_without_ring, true},
-		{"threads_untold", "threads-untold",
-		 "threads did not fit into the thread table",
-		 arena->threads_untold, true},
-		{"modules_untold", "modules-untold",
-		 "modules did not fit into the load map", arena->modules_untold,
+		 "threads had no room for a history (EPITAPH_MEMORY)", arena->threads_without_ring,
 		 true},
+		{"threads_untold", "threads-untold", "threads did not fit into the thread table",
+		 arena->threads_untold, true},
+		{"modules_untold", "modules-untold", "modules did not fit into the load map",
+		 arena->modules_untold, true},
 		{"file_full", "file-full",
-		 "times there was no room on the file system of EPITAPH_FILE",
-		 process->file_full, true},
+		 "times there was no room on the file system of EPITAPH_FILE", process->file_full,
+		 true},
 		{"file_lost", "file-cut",
 		 "times somebody cut off the file of EPITAPH_FILE: what was in "
 		 "it then is lost",
@@ -66,14 +58,13 @@ size_t ep_losses(const struct ep_trace *trace,
 		 "the C library (_Fork, clone): some of their "
 		 "calls are its own",
 		 process->two_writers, false},
-		{"kept_refused", NULL,
-		 "snapshots to be kept had no room (EPITAPH_KEEP)",
+		{"kept_refused", NULL, "snapshots to be kept had no room (EPITAPH_KEEP)",
 		 arena->kept_refused, false},
-		{"settings_refused", NULL, "settings were not understood",
-		 arena->settings_refused, false},
+		{"settings_refused", NULL, "settings were not understood", arena->settings_refused,
+		 false},
 		/* At most one for each live thread is as it should be. */
-		{"blocks_entering", NULL, "blocks were just being entered",
-		 damage->blocks_entering, false},
+		{"blocks_entering", NULL, "blocks were just being entered", damage->blocks_entering,
+		 false},
 		{"blocks_foreign", NULL, "blocks are of an earlier generation",
 		 damage->blocks_foreign, false},
 	};

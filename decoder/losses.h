@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * losses.h: what of a trace is damaged or missing: the one table that info,
- * report, every other command's messages and all exit statuses read.
+ * losses.h: what of a trace is damaged or missing: the one table that info, report, every other
+ * command's messages and all exit statuses read.
  */
 #ifndef EPITAPH_LOSSES_H
 #define EPITAPH_LOSSES_H
@@ -22,10 +22,8 @@ struct ep_loss {
 	bool partial;     /* some of the history is lost by it: exit status 1 */
 };
 
-/* All kinds, also those that did not happen, in the order to be told; how many.
- */
-size_t ep_losses(const struct ep_trace *trace,
-		 struct ep_loss out[EP_LOSSES_MAX]);
+/* All kinds, also those that did not happen, in the order to be told; how many. */
+size_t ep_losses(const struct ep_trace *trace, struct ep_loss out[EP_LOSSES_MAX]);
 
 /* Is any of the history lost? What was overwritten by newer history is not. */
 bool ep_losses_partial(const struct ep_trace *trace);

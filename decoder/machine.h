@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * machine.h: what a core holds of the machine that the process ran on: the
- * kernel's auxiliary vector (getauxval(3)), and the version that the vdso has
- * in a note.
+ * machine.h: what a core holds of the machine that the process ran on: the kernel's auxiliary
+ * vector (getauxval(3)), and the version that the vdso has in a note.
  */
 #ifndef EPITAPH_MACHINE_H
 #define EPITAPH_MACHINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * merge.c: the events of several threads in one order, by a heap of each
- * thread's next event. A thread's own order is never changed.
+ * merge.c: the events of several threads in one order, by a heap of each thread's next event. A
+ * thread's own order is never changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,7 @@ struct ep_merge {
 
 static uint64_t time_of(const struct ep_event *event)
 {
-	return event->kind == EP_EVENT_END ? event->end.best
-					   : event->begin.best;
+	return event->kind == EP_EVENT_END ? event->end.best : event->begin.best;
 }
 
 static bool comes_first(const struct source *a, const struct source *b)
@@ -47,8 +46,7 @@ static void sink(struct ep_merge *merge, size_t at)
 
 		if (child >= merge->heap_count)
 			break;
-		if (child + 1 < merge->heap_count &&
-		    comes_first(heap[child + 1], heap[child]))
+		if (child + 1 < merge->heap_count && comes_first(heap[child + 1], heap[child]))
 			child++;
 		if (!comes_first(heap[child], moved))
 			break;
@@ -68,8 +66,8 @@ static int advance(struct source *source)
 }
 
 static int add_source(struct ep_merge *merge, const struct ep_trace *trace,
-		      const struct ep_trace_thread *thread,
-		      struct ep_names *names, struct ep_err *err)
+		      const struct ep_trace_thread *thread, struct ep_names *names,
+		      struct ep_err *err)
 {
 	struct source *source = &merge->sources[merge->count];
 	int result = ep_calls_create(&source->calls, trace, thread, names, err);
@@ -88,31 +86,27 @@ static int add_source(struct ep_merge *merge, const struct ep_trace *trace,
 	return EP_OK;
 }
 
-static int fill(struct ep_merge *merge, const struct ep_trace *trace,
-		struct ep_names *names,
-		bool (*want)(const struct ep_trace_thread *, void *),
-		void *context, struct ep_err *err)
+static int fill(struct ep_merge *merge, const struct ep_trace *trace, struct ep_names *names,
+		bool (*want)(const struct ep_trace_thread *, void *), void *context,
+		struct ep_err *err)
 {
 	int result = EP_OK;
 
-	merge->sources =
-		calloc(trace->thread_count + 1, sizeof(*merge->sources));
+	merge->sources = calloc(trace->thread_count + 1, sizeof(*merge->sources));
 	merge->heap = calloc(trace->thread_count + 1, sizeof(*merge->heap));
 	if (!merge->sources || !merge->heap)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	for (size_t i = 0; i < trace->thread_count && result == EP_OK; i++)
 		if (!want || want(&trace->threads[i], context))
-			result = add_source(merge, trace, &trace->threads[i],
-					    names, err);
+			result = add_source(merge, trace, &trace->threads[i], names, err);
 	for (size_t i = merge->heap_count / 2; i-- > 0;)
 		sink(merge, i);
 	return result;
 }
 
-static int create(struct ep_merge **out, const struct ep_trace *trace,
-		  struct ep_names *names,
-		  bool (*want)(const struct ep_trace_thread *, void *),
-		  void *context, bool waits, struct ep_err *err)
+static int create(struct ep_merge **out, const struct ep_trace *trace, struct ep_names *names,
+		  bool (*want)(const struct ep_trace_thread *, void *), void *context, bool waits,
+		  struct ep_err *err)
 {
 	struct ep_merge *merge = calloc(1, sizeof(*merge));
 	int result;
@@ -128,18 +122,17 @@ static int create(struct ep_merge **out, const struct ep_trace *trace,
 	return result;
 }
 
-int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace,
-		    struct ep_names *names,
-		    bool (*want)(const struct ep_trace_thread *, void *),
-		    void *context, struct ep_err *err)
+int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace, struct ep_names *names,
+		    bool (*want)(const struct ep_trace_thread *, void *), void *context,
+		    struct ep_err *err)
 {
 	return create(out, trace, names, want, context, false, err);
 }
 
 int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *trace,
 			  struct ep_names *names,
-			  bool (*want)(const struct ep_trace_thread *, void *),
-			  void *context, struct ep_err *err)
+			  bool (*want)(const struct ep_trace_thread *, void *), void *context,
+			  struct ep_err *err)
 {
 	return create(out, trace, names, want, context, true, err);
 }
@@ -155,8 +148,7 @@ void ep_merge_destroy(struct ep_merge *merge)
 	free(merge);
 }
 
-/* The thread whose event was handed out last goes on: the event is borrowed
- * until now. */
+/* The thread whose event was handed out last goes on: the event is borrowed until now. */
 static int step(struct ep_merge *merge)
 {
 	int result = advance(merge->heap[0]);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * module_file.c: candidates in order, each checked before it is taken. The
- * paths come from a core, so anything may lie there: only regular files are
- * opened, without blocking.
+ * module_file.c: candidates in order, each checked before it is taken. The paths come from a core,
+ * so anything may lie there: only regular files are opened, without blocking.
  */
 #include "decoder/module_file.h"
 
@@ -55,8 +54,7 @@ static bool is_loadable_x86_64(Elf *elf)
 	GElf_Ehdr header;
 
 	return elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
-	       header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header.e_machine == EM_X86_64 &&
+	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64 &&
 	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
@@ -96,8 +94,7 @@ warn(struct search *search, const char *format, ...)
 	va_list arguments;
 
 	if (used == 0)
-		used = (size_t)snprintf(warning, size,
-					"%s: ", ep_path_base(search->path));
+		used = (size_t)snprintf(warning, size, "%s: ", ep_path_base(search->path));
 	else
 		used += (size_t)snprintf(warning + used, size - used, "; ");
 	if (used >= size)
@@ -107,8 +104,7 @@ warn(struct search *search, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Another place had the right file. That the user's own file was refused stays
- * worth a word. */
+/* Another place had the right file. That the user's own file was refused stays worth a word. */
 static void forget_warning(struct search *search)
 {
 	if (search->asked_refused)
@@ -127,8 +123,7 @@ static const char *hex(char *out, const void *bytes, size_t size)
 
 enum match { MATCH_YES, MATCH_UNKNOWN, MATCH_NO };
 
-/* Is it the file that ran? A process that has a build-id did not come from a
- * file without one. */
+/* Is it the file that ran? A process that has a build-id did not come from a file without one. */
 static enum match match_build_id(const struct ep_trace_module *module, Elf *elf)
 {
 	const void *id;
@@ -138,8 +133,7 @@ static enum match match_build_id(const struct ep_trace_module *module, Elf *elf)
 		return MATCH_UNKNOWN;
 	if (size != (ssize_t)module->build_id_size)
 		return MATCH_NO;
-	return memcmp(id, module->build_id, (size_t)size) == 0 ? MATCH_YES
-							       : MATCH_NO;
+	return memcmp(id, module->build_id, (size_t)size) == 0 ? MATCH_YES : MATCH_NO;
 }
 
 static void warn_mismatch(struct search *search, Elf *elf, const char *path)
@@ -152,16 +146,14 @@ static void warn_mismatch(struct search *search, Elf *elf, const char *path)
 	hex(ours, module->build_id, module->build_id_size);
 	hex(theirs, id, size > 0 ? (size_t)size : 0);
 	search->file->other_build = true;
-	warn(search,
-	     "build-id of %s differs (%s in the process, %s in the file)%s",
-	     path, ours, size > 0 ? theirs : "none",
-	     search->options->force ? ", used all the same" : "");
+	warn(search, "build-id of %s differs (%s in the process, %s in the file)%s", path, ours,
+	     size > 0 ? theirs : "none", search->options->force ? ", used all the same" : "");
 }
 
-/* Takes the candidate as the module's own file, or closes it. `sure`: only
- * when its build-id matches. */
-static bool consider_own(struct search *search, struct candidate *candidate,
-			 const char *path, bool sure)
+/* Takes the candidate as the module's own file, or closes it. `sure`: only when its build-id
+ * matches. */
+static bool consider_own(struct search *search, struct candidate *candidate, const char *path,
+			 bool sure)
 {
 	enum match match = match_build_id(search->module, candidate->elf);
 	bool take = match == MATCH_YES;
@@ -221,8 +213,8 @@ static const char *debug_directory(const struct search *search, size_t index)
 }
 
 /* DIR/.build-id/xx/yyyy + suffix; false: no build-id, or too long. */
-static bool build_id_path(char out[PATH_MAX], const char *directory,
-			  const void *id, size_t id_size, const char *suffix)
+static bool build_id_path(char out[PATH_MAX], const char *directory, const void *id, size_t id_size,
+			  const char *suffix)
 {
 	char text[2 * EP_BUILD_ID_MAX + 1];
 	int length;
@@ -230,27 +222,24 @@ static bool build_id_path(char out[PATH_MAX], const char *directory,
 	if (id_size < 2 || id_size > EP_BUILD_ID_MAX)
 		return false;
 	hex(text, id, id_size);
-	length = snprintf(out, PATH_MAX, "%s/.build-id/%.2s/%s%s", directory,
-			  text, text + 2, suffix);
+	length = snprintf(out, PATH_MAX, "%s/.build-id/%.2s/%s%s", directory, text, text + 2,
+			  suffix);
 	return length > 0 && length < PATH_MAX;
 }
 
-static bool join(char out[PATH_MAX], const char *a, const char *b,
-		 const char *c, const char *d)
+static bool join(char out[PATH_MAX], const char *a, const char *b, const char *c, const char *d)
 {
 	int length = snprintf(out, PATH_MAX, "%s%s%s%s", a, b, c, d);
 
 	return length > 0 && length < PATH_MAX;
 }
 
-static bool ask_servers(struct search *search, char path[PATH_MAX],
-			enum ep_debuginfod_kind kind, const void *id,
-			size_t id_size)
+static bool ask_servers(struct search *search, char path[PATH_MAX], enum ep_debuginfod_kind kind,
+			const void *id, size_t id_size)
 {
 	const char *why = "";
 	bool found = search->options->debuginfod &&
-		     ep_debuginfod_find(path, kind, id, id_size,
-					ep_path_base(search->path),
+		     ep_debuginfod_find(path, kind, id, id_size, ep_path_base(search->path),
 					search->options->progress, &why);
 
 	if (*why) {
@@ -266,28 +255,25 @@ static bool find_own(struct search *search)
 	const char *directory;
 	char path[PATH_MAX];
 
-	if (search->options->executable &&
-	    (module->flags & EP_MODULE_EXECUTABLE)) {
+	if (search->options->executable && (module->flags & EP_MODULE_EXECUTABLE)) {
 		if (try_own(search, search->options->executable, false))
 			return true;
 		search->asked_refused = true;
 	}
 	if (search->path[0] == '/' &&
-	    join(path, search->options->sysroot ? search->options->sysroot : "",
-		 search->path, "", "") &&
+	    join(path, search->options->sysroot ? search->options->sysroot : "", search->path, "",
+		 "") &&
 	    try_own(search, path, false))
 		return true;
 	for (size_t i = 0; (directory = debug_directory(search, i)); i++) {
-		if (build_id_path(path, directory, module->build_id,
-				  module->build_id_size, "") &&
+		if (build_id_path(path, directory, module->build_id, module->build_id_size, "") &&
 		    try_own(search, path, true))
 			return true;
-		if (join(path, directory, search->path, "", "") &&
-		    try_own(search, path, true))
+		if (join(path, directory, search->path, "", "") && try_own(search, path, true))
 			return true;
 	}
-	if (!ask_servers(search, path, EP_DEBUGINFOD_EXECUTABLE,
-			 module->build_id, module->build_id_size))
+	if (!ask_servers(search, path, EP_DEBUGINFOD_EXECUTABLE, module->build_id,
+			 module->build_id_size))
 		return false;
 	if (try_own(search, path, true))
 		return true;
@@ -320,8 +306,7 @@ static bool has_section(Elf *elf, const char *name)
 {
 	GElf_Shdr header;
 
-	return section_named(elf, name, &header) &&
-	       header.sh_type != SHT_NOBITS;
+	return section_named(elf, name, &header) && header.sh_type != SHT_NOBITS;
 }
 
 static bool file_crc(int fd, uint32_t *out)
@@ -346,18 +331,16 @@ static bool is_whole(const struct candidate *candidate)
 	GElf_Ehdr header;
 	size_t names;
 
-	return fstat(candidate->fd, &status) == 0 &&
-	       gelf_getehdr(candidate->elf, &header) &&
+	return fstat(candidate->fd, &status) == 0 && gelf_getehdr(candidate->elf, &header) &&
 	       elf_getshdrstrndx(candidate->elf, &names) == 0 &&
 	       header.e_shoff <= (uint64_t)status.st_size &&
 	       (uint64_t)header.e_shnum * header.e_shentsize <=
 		       (uint64_t)status.st_size - header.e_shoff;
 }
 
-/* Takes the debug file when its build-id is the module's, or, where there is
- * none to compare, when the CRC of the link is its own. */
-static bool try_debug(struct search *search, const char *path,
-		      const uint32_t *link_crc)
+/* Takes the debug file when its build-id is the module's, or, where there is none to compare, when
+ * the CRC of the link is its own. */
+static bool try_debug(struct search *search, const char *path, const uint32_t *link_crc)
 {
 	struct ep_module_file *file = search->file;
 	struct ep_trace_module like = *search->module;
@@ -380,8 +363,7 @@ static bool try_debug(struct search *search, const char *path,
 		like.build_id_size = (uint32_t)size;
 	}
 	match = match_build_id(&like, candidate.elf);
-	if (link_crc && match != MATCH_YES &&
-	    (!file_crc(candidate.fd, &crc) || crc != *link_crc)) {
+	if (link_crc && match != MATCH_YES && (!file_crc(candidate.fd, &crc) || crc != *link_crc)) {
 		warn(search, "CRC of %s is not that of the debug link", path);
 		match = MATCH_NO;
 	} else if (link_crc && match == MATCH_UNKNOWN) {
@@ -423,8 +405,7 @@ static void find_debug_by_link(struct search *search)
 	char *slash;
 	uint32_t crc;
 
-	if (!search->file->elf || !search->file->path ||
-	    !debug_link(search->file->elf, name, &crc))
+	if (!search->file->elf || !search->file->path || !debug_link(search->file->elf, name, &crc))
 		return;
 	if (!join(folder, search->file->path, "", "", ""))
 		return;
@@ -433,17 +414,13 @@ static void find_debug_by_link(struct search *search)
 		strcpy(folder, ".");
 	else
 		*slash = '\0';
-	if ((join(path, folder, "/", name, "") &&
-	     strcmp(path, search->file->path) != 0 &&
+	if ((join(path, folder, "/", name, "") && strcmp(path, search->file->path) != 0 &&
 	     try_debug(search, path, &crc)) ||
-	    (join(path, folder, "/.debug/", name, "") &&
-	     try_debug(search, path, &crc)))
+	    (join(path, folder, "/.debug/", name, "") && try_debug(search, path, &crc)))
 		return;
 	for (size_t i = 0; (directory = debug_directory(search, i)); i++)
-		if ((join(path, directory, folder, "/", name) &&
-		     try_debug(search, path, &crc)) ||
-		    (join(path, directory, "/", name, "") &&
-		     try_debug(search, path, &crc)))
+		if ((join(path, directory, folder, "/", name) && try_debug(search, path, &crc)) ||
+		    (join(path, directory, "/", name, "") && try_debug(search, path, &crc)))
 			return;
 }
 
@@ -455,12 +432,10 @@ static void find_debug(struct search *search)
 	const char *directory;
 	char path[PATH_MAX];
 
-	if (search->file->elf &&
-	    dwelf_elf_gnu_build_id(search->file->elf, &id) > 0)
+	if (search->file->elf && dwelf_elf_gnu_build_id(search->file->elf, &id) > 0)
 		size = dwelf_elf_gnu_build_id(search->file->elf, &id);
 	for (size_t i = 0; (directory = debug_directory(search, i)); i++) {
-		if (build_id_path(path, directory, id, (size_t)size,
-				  ".debug") &&
+		if (build_id_path(path, directory, id, (size_t)size, ".debug") &&
 		    try_debug(search, path, NULL))
 			return;
 		if (join(path, directory, search->path, ".debug", "") &&
@@ -469,8 +444,7 @@ static void find_debug(struct search *search)
 	}
 	find_debug_by_link(search);
 	if (!search->file->debug &&
-	    ask_servers(search, path, EP_DEBUGINFOD_DEBUGINFO, id,
-			(size_t)size) &&
+	    ask_servers(search, path, EP_DEBUGINFOD_DEBUGINFO, id, (size_t)size) &&
 	    !try_debug(search, path, NULL))
 		warn(search, NOT_ITS_FILE, path);
 }
@@ -480,8 +454,7 @@ static void find_debug(struct search *search)
 /* Bytes of our own vdso, which the kernel wrote: up to its section headers. */
 static size_t own_vdso(const void **out)
 {
-	const Elf64_Ehdr *header =
-		(const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
 
 	if (!header)
 		return 0;
@@ -501,8 +474,7 @@ static void open_vdso(struct search *search)
 	memcpy(file->memory, image, size);
 	elf_version(EV_CURRENT);
 	file->elf = elf_memory(file->memory, size);
-	if (!file->elf ||
-	    match_build_id(search->module, file->elf) != MATCH_YES) {
+	if (!file->elf || match_build_id(search->module, file->elf) != MATCH_YES) {
 		elf_end(file->elf);
 		free(file->memory);
 		file->elf = NULL;
@@ -526,20 +498,16 @@ static void search_init(struct search *search, struct ep_module_file *file,
 	search->options = options ? options : &defaults;
 	search->rooted[0] = '\0';
 	if (search->options->sysroot &&
-	    !join(search->rooted, search->options->sysroot, DEBUG_DIRECTORY, "",
-		  ""))
+	    !join(search->rooted, search->options->sysroot, DEBUG_DIRECTORY, "", ""))
 		search->rooted[0] = '\0';
-	search->deleted = length > tail &&
-			  strcmp(module->path + length - tail, DELETED) == 0;
+	search->deleted = length > tail && strcmp(module->path + length - tail, DELETED) == 0;
 	if (search->deleted)
 		length -= tail;
 	snprintf(search->path, sizeof(search->path), "%.*s",
-		 (int)(length < PATH_MAX ? length : PATH_MAX - 1),
-		 module->path);
+		 (int)(length < PATH_MAX ? length : PATH_MAX - 1), module->path);
 }
 
-void ep_module_file_open(struct ep_module_file *file,
-			 const struct ep_trace_module *module,
+void ep_module_file_open(struct ep_module_file *file, const struct ep_trace_module *module,
 			 const struct ep_names_options *options)
 {
 	struct search search;
@@ -552,11 +520,10 @@ void ep_module_file_open(struct ep_module_file *file,
 	}
 	if (!find_own(&search) && file->warning[0] == '\0')
 		warn(&search, "no file of it was found");
-	if (!has_section(file->elf, ".symtab") ||
-	    !has_section(file->elf, ".debug_info"))
+	if (!has_section(file->elf, ".symtab") || !has_section(file->elf, ".debug_info"))
 		find_debug(&search);
-	/* The right debug file is as good for names: what was wrong with
-	 * another file does not matter then. */
+	/* The right debug file is as good for names: what was wrong with another file does not
+	 * matter then. */
 	if (file->debug && !file->elf && has_section(file->debug, ".symtab"))
 		forget_warning(&search);
 }
@@ -573,8 +540,8 @@ void ep_module_file_close(struct ep_module_file *file)
 	*file = (struct ep_module_file){.fd = -1, .debug_fd = -1};
 }
 
-size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address,
-			   void *out, size_t size)
+size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address, void *out,
+			   size_t size)
 {
 	size_t count;
 
@@ -585,16 +552,14 @@ size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address,
 		Elf_Data *data;
 		uint64_t within;
 
-		if (!gelf_getphdr(file->elf, (int)i, &header) ||
-		    header.p_type != PT_LOAD || address < header.p_vaddr ||
-		    address - header.p_vaddr >= header.p_filesz)
+		if (!gelf_getphdr(file->elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		    address < header.p_vaddr || address - header.p_vaddr >= header.p_filesz)
 			continue;
 		within = address - header.p_vaddr;
 		if (size > header.p_filesz - within)
 			size = header.p_filesz - within;
-		data = elf_getdata_rawchunk(file->elf,
-					    (int64_t)(header.p_offset + within),
-					    size, ELF_T_BYTE);
+		data = elf_getdata_rawchunk(file->elf, (int64_t)(header.p_offset + within), size,
+					    ELF_T_BYTE);
 		if (!data || !data->d_buf)
 			return 0;
 		memcpy(out, data->d_buf, size);

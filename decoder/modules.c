@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * modules.c: a mapping of a file's first bytes that begins with an ELF header
- * is a module; its program headers say the rest. All of it is read from the
- * process's memory, never from the file, which may be another one by now.
+ * modules.c: a mapping of a file's first bytes that begins with an ELF header is a module; its
+ * program headers say the rest. All of it is read from the process's memory, never from the file,
+ * which may be another one by now.
  */
 #include "decoder/modules.h"
 
@@ -26,8 +26,7 @@ struct headers {
 	uint64_t end; /* process virtual: one past the highest byte */
 };
 
-static int read_exactly(struct ep_source *source, uint64_t address, void *out,
-			size_t size)
+static int read_exactly(struct ep_source *source, uint64_t address, void *out, size_t size)
 {
 	return ep_source_read(source, address, out, size, NULL, NULL);
 }
@@ -35,8 +34,7 @@ static int read_exactly(struct ep_source *source, uint64_t address, void *out,
 static bool is_elf(const Elf64_Ehdr *header)
 {
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_machine == EM_X86_64 &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64 &&
 	       header->e_phentsize == sizeof(Elf64_Phdr) &&
 	       (header->e_type == ET_EXEC || header->e_type == ET_DYN);
 }
@@ -66,27 +64,21 @@ static int place(struct headers *headers, uint64_t start)
 	return found && headers->end > start ? EP_OK : EP_E_CORRUPT;
 }
 
-static int read_headers(struct headers *headers, struct ep_source *source,
-			uint64_t start)
+static int read_headers(struct headers *headers, struct ep_source *source, uint64_t start)
 {
-	int code = read_exactly(source, start, &headers->file,
-				sizeof(headers->file));
+	int code = read_exactly(source, start, &headers->file, sizeof(headers->file));
 
 	if (code != EP_OK)
 		return code;
 	if (!is_elf(&headers->file))
 		return EP_E_FORMAT;
-	headers->count = headers->file.e_phnum < HEADERS_MAX
-				 ? headers->file.e_phnum
-				 : HEADERS_MAX;
-	code = read_exactly(source, start + headers->file.e_phoff,
-			    headers->list,
+	headers->count = headers->file.e_phnum < HEADERS_MAX ? headers->file.e_phnum : HEADERS_MAX;
+	code = read_exactly(source, start + headers->file.e_phoff, headers->list,
 			    headers->count * sizeof(headers->list[0]));
 	return code == EP_OK ? place(headers, start) : code;
 }
 
-static bool take_build_id(struct ep_trace_module *module,
-			  struct ep_cursor *notes, uint64_t align)
+static bool take_build_id(struct ep_trace_module *module, struct ep_cursor *notes, uint64_t align)
 {
 	Elf64_Nhdr note;
 	const uint8_t *name, *desc;
@@ -99,8 +91,7 @@ static bool take_build_id(struct ep_trace_module *module,
 		    ep_cursor_view(notes, &desc, note.n_descsz) != EP_OK)
 			return false;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(name, "GNU", 4) == 0 &&
-		    note.n_descsz <= EP_BUILD_ID_MAX) {
+		    memcmp(name, "GNU", 4) == 0 && note.n_descsz <= EP_BUILD_ID_MAX) {
 			memcpy(module->build_id, desc, note.n_descsz);
 			module->build_id_size = note.n_descsz;
 			return true;
@@ -111,8 +102,7 @@ static bool take_build_id(struct ep_trace_module *module,
 	return false;
 }
 
-static void read_build_id(struct ep_trace_module *module,
-			  const struct headers *headers,
+static void read_build_id(struct ep_trace_module *module, const struct headers *headers,
 			  struct ep_source *source)
 {
 	uint8_t bytes[NOTES_MAX];
@@ -120,12 +110,10 @@ static void read_build_id(struct ep_trace_module *module,
 
 	for (size_t i = 0; i < headers->count; i++) {
 		const Elf64_Phdr *one = &headers->list[i];
-		size_t size =
-			one->p_filesz < NOTES_MAX ? one->p_filesz : NOTES_MAX;
+		size_t size = one->p_filesz < NOTES_MAX ? one->p_filesz : NOTES_MAX;
 
 		if (one->p_type != PT_NOTE ||
-		    read_exactly(source, headers->bias + one->p_vaddr, bytes,
-				 size) != EP_OK)
+		    read_exactly(source, headers->bias + one->p_vaddr, bytes, size) != EP_OK)
 			continue;
 		ep_cursor_init(&notes, bytes, size);
 		if (take_build_id(module, &notes, one->p_align == 8 ? 8 : 4))
@@ -139,7 +127,7 @@ struct list {
 	struct ep_trace_module *modules;
 	size_t count;
 	struct ep_source *source;
-	uint64_t program; /* an address inside of the program's file */
+	uint64_t program;               /* an address inside of the program's file */
 	const struct ep_segment **code; /* the executable ones */
 	size_t code_count;
 	bool last_runs; /* the last module's code is where it says */
@@ -179,9 +167,8 @@ static uint64_t same_file_end(const struct ep_mapping *mapping, size_t count)
 {
 	uint64_t end = mapping[0].end;
 
-	for (size_t i = 1;
-	     i < count && strcmp(mapping[i].path, mapping[0].path) == 0 &&
-	     mapping[i].file_offset != 0;
+	for (size_t i = 1; i < count && strcmp(mapping[i].path, mapping[0].path) == 0 &&
+			   mapping[i].file_offset != 0;
 	     i++)
 		if (mapping[i].end > end)
 			end = mapping[i].end;
@@ -201,17 +188,15 @@ static bool runs(const struct list *list, const struct headers *headers)
 }
 
 /*
- * The header of a file that is mapped to be read tells of segments that are not
- * there: `other` is where the next file's mapping begins. Of two headers of one
- * file at most one is the object's, the lower one if that cannot be told. They
- * come from the highest on.
+ * The header of a file that is mapped to be read tells of segments that are not there: `other` is
+ * where the next file's mapping begins. Of two headers of one file at most one is the object's, the
+ * lower one if that cannot be told. They come from the highest on.
  */
 static void add_object(struct list *list, struct ep_trace_module *module,
 		       const struct headers *headers, uint64_t other)
 {
 	bool here = runs(list, headers);
-	const struct ep_trace_module *last =
-		list->count ? &list->modules[list->count - 1] : NULL;
+	const struct ep_trace_module *last = list->count ? &list->modules[list->count - 1] : NULL;
 
 	module->bias = headers->bias;
 	module->end = headers->end;
@@ -228,11 +213,10 @@ static void add_object(struct list *list, struct ep_trace_module *module,
 	add(list, module);
 }
 
-static void add_mapping(struct list *list, const struct ep_mapping *mapping,
-			size_t left, uint64_t other)
+static void add_mapping(struct list *list, const struct ep_mapping *mapping, size_t left,
+			uint64_t other)
 {
-	struct ep_trace_module module = {.start = mapping->start,
-					 .path = mapping->path};
+	struct ep_trace_module module = {.start = mapping->start, .path = mapping->path};
 	struct headers headers;
 	int code;
 
@@ -250,14 +234,12 @@ static void add_mapping(struct list *list, const struct ep_mapping *mapping,
 	}
 }
 
-static void add_mappings(struct list *list, const struct ep_mapping *mappings,
-			 size_t count)
+static void add_mappings(struct list *list, const struct ep_mapping *mappings, size_t count)
 {
 	uint64_t other = UINT64_MAX;
 
 	for (size_t i = count; i-- && list->count < EP_MODULES_MAX;) {
-		if (i + 1 < count &&
-		    strcmp(mappings[i].path, mappings[i + 1].path) != 0)
+		if (i + 1 < count && strcmp(mappings[i].path, mappings[i + 1].path) != 0)
 			other = mappings[i + 1].start;
 		add_mapping(list, &mappings[i], count - i, other);
 	}
@@ -265,12 +247,10 @@ static void add_mappings(struct list *list, const struct ep_mapping *mappings,
 
 static void add_vdso(struct list *list)
 {
-	struct ep_trace_module module = {.path = "[vdso]",
-					 .flags = EP_MODULE_VDSO};
+	struct ep_trace_module module = {.path = "[vdso]", .flags = EP_MODULE_VDSO};
 	struct headers headers;
 
-	if (ep_source_auxv(list->source, AT_SYSINFO_EHDR, &module.start) !=
-		    EP_OK ||
+	if (ep_source_auxv(list->source, AT_SYSINFO_EHDR, &module.start) != EP_OK ||
 	    read_headers(&headers, list->source, module.start) != EP_OK)
 		return;
 	module.bias = headers.bias;
@@ -295,8 +275,8 @@ static void add_traced(struct list *list, const struct ep_trace *trace)
 			add(list, &trace->modules[i]);
 }
 
-static int list_init(struct list *list, struct ep_source *source,
-		     size_t capacity, struct ep_err *err)
+static int list_init(struct list *list, struct ep_source *source, size_t capacity,
+		     struct ep_err *err)
 {
 	size_t count;
 	const struct ep_segment *segments = ep_source_segments(source, &count);
@@ -321,8 +301,7 @@ static int list_init(struct list *list, struct ep_source *source,
 	return EP_OK;
 }
 
-int ep_modules_from_source(struct ep_trace_module **out, size_t *count,
-			   struct ep_source *source,
+int ep_modules_from_source(struct ep_trace_module **out, size_t *count, struct ep_source *source,
 			   const struct ep_trace *trace, struct ep_err *err)
 {
 	const struct ep_mapping *mappings;
@@ -347,8 +326,7 @@ int ep_modules_from_source(struct ep_trace_module **out, size_t *count,
 
 /* ---- an image ---- */
 
-/* Bytes of the file up to the end of its last read-only segment; 0: too many,
- * or nonsense. */
+/* Bytes of the file up to the end of its last read-only segment; 0: too many, or nonsense. */
 static uint64_t image_size(const struct headers *headers)
 {
 	uint64_t size = 0, end;
@@ -358,9 +336,7 @@ static uint64_t image_size(const struct headers *headers)
 
 		if (one->p_type != PT_LOAD || (one->p_flags & PF_W))
 			continue;
-		if (__builtin_add_overflow(one->p_offset, one->p_filesz,
-					   &end) ||
-		    end > IMAGE_MAX)
+		if (__builtin_add_overflow(one->p_offset, one->p_filesz, &end) || end > IMAGE_MAX)
 			return 0;
 		if (end > size)
 			size = end;
@@ -368,22 +344,20 @@ static uint64_t image_size(const struct headers *headers)
 	return size >= sizeof(Elf64_Ehdr) ? size : 0;
 }
 
-static bool copy_segments(uint8_t *image, const struct headers *headers,
-			  struct ep_source *source)
+static bool copy_segments(uint8_t *image, const struct headers *headers, struct ep_source *source)
 {
 	for (size_t i = 0; i < headers->count; i++) {
 		const Elf64_Phdr *one = &headers->list[i];
 
 		if (one->p_type == PT_LOAD && !(one->p_flags & PF_W) &&
-		    read_exactly(source, headers->bias + one->p_vaddr,
-				 image + one->p_offset, one->p_filesz) != EP_OK)
+		    read_exactly(source, headers->bias + one->p_vaddr, image + one->p_offset,
+				 one->p_filesz) != EP_OK)
 			return false;
 	}
 	return true;
 }
 
-Elf *ep_module_image(const struct ep_trace_module *module,
-		     struct ep_source *source, void **memory)
+Elf *ep_module_image(const struct ep_trace_module *module, struct ep_source *source, void **memory)
 {
 	struct headers headers;
 	uint64_t size;

@@ -46,14 +46,13 @@ struct ep_inlines *ep_named_file_inlines(struct ep_named_file *file)
 	if (file->inlines_asked || !lines)
 		return file->inlines;
 	file->inlines_asked = true;
-	file->starved |= ep_inlines_create(&file->inlines, file->units, lines,
-					   file->raw, NULL) != EP_OK;
+	file->starved |=
+		ep_inlines_create(&file->inlines, file->units, lines, file->raw, NULL) != EP_OK;
 	return file->inlines;
 }
 
 /* All functions of a unit are read only where its rows leave a choice. */
-struct ep_line ep_named_file_beginning(struct ep_named_file *file,
-				       uint64_t start)
+struct ep_line ep_named_file_beginning(struct ep_named_file *file, uint64_t start)
 {
 	struct ep_lines *lines = ep_named_file_lines(file);
 	struct ep_inlines *inlines;
@@ -61,8 +60,7 @@ struct ep_line ep_named_file_beginning(struct ep_named_file *file,
 
 	if (!lines)
 		return (struct ep_line){0};
-	inlines = ep_lines_vary(lines, start) ? ep_named_file_inlines(file)
-					      : NULL;
+	inlines = ep_lines_vary(lines, start) ? ep_named_file_inlines(file) : NULL;
 	if (!inlines)
 		return ep_lines_begin(lines, start, NULL);
 	declared = ep_inlines_declared(inlines, start);
@@ -71,8 +69,7 @@ struct ep_line ep_named_file_beginning(struct ep_named_file *file,
 
 bool ep_named_file_starved(const struct ep_named_file *file)
 {
-	return file->starved ||
-	       (file->units && ep_units_starved(file->units)) ||
+	return file->starved || (file->units && ep_units_starved(file->units)) ||
 	       (file->lines && ep_lines_starved(file->lines)) ||
 	       (file->inlines && ep_inlines_starved(file->inlines));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * named_file.h: a module's file with what it tells: symbols, and, read when
- * they are first asked for, lines and inlined calls.
+ * named_file.h: a module's file with what it tells: symbols, and, read when they are first asked
+ * for, lines and inlined calls.
  */
 #ifndef EPITAPH_NAMED_FILE_H
 #define EPITAPH_NAMED_FILE_H
@@ -31,8 +31,7 @@ struct ep_lines *ep_named_file_lines(struct ep_named_file *file);
 struct ep_inlines *ep_named_file_inlines(struct ep_named_file *file);
 
 /* Where the function that begins at `start` (in the file) is defined. */
-struct ep_line ep_named_file_beginning(struct ep_named_file *file,
-				       uint64_t start);
+struct ep_line ep_named_file_beginning(struct ep_named_file *file, uint64_t start);
 
 /* Memory ran out once, or not all of the debug information was read. */
 bool ep_named_file_starved(const struct ep_named_file *file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * names.c: which module, then which function of its file. A module's file is
- * opened when the first address of it is asked for; modules that are the same
- * file share it, and those at the same place too share their functions.
+ * names.c: which module, then which function of its file. A module's file is opened when the first
+ * address of it is asked for; modules that are the same file share it, and those at the same place
+ * too share their functions.
  */
 #include "decoder/names.h"
 
@@ -18,8 +18,7 @@
 #include "coredump/utf8.h"
 
 #define CACHE_SIZE 16384 /* addresses, direct mapped */
-/* Functions without a name, at most: a trace of noise must not eat all memory.
- */
+/* Functions without a name, at most: a trace of noise must not eat all memory. */
 #define UNKNOWN_MAX ((size_t)1 << 20)
 
 struct module {
@@ -35,8 +34,8 @@ struct function {
 	struct ep_function public; /* first: the two are cast to each other */
 	struct function *next;     /* in its bucket */
 	size_t module;             /* canonical; SIZE_MAX outside */
-	uint64_t key; /* start, or the address when bounds are unknown */
-	char *raw;    /* the symbol; NULL unknown */
+	uint64_t key;              /* start, or the address when bounds are unknown */
+	char *raw;                 /* the symbol; NULL unknown */
 	struct ep_line line;
 	bool line_asked;
 };
@@ -65,9 +64,9 @@ struct ep_names {
 	size_t function_count, unknown_count;
 	struct warning *warnings;
 	size_t warning_count;
-	bool starved;            /* memory ran out once: something is missing */
-	struct function nothing; /* answered when memory is out, or too much is
-				    unknown; its name is NULL until then */
+	bool starved;                /* memory ran out once: something is missing */
+	struct function nothing;     /* answered when memory is out, or too much is
+					unknown; its name is NULL until then */
 	struct ep_literals literals; /* by canonical module, SIZE_MAX: memory */
 	struct cached cache[CACHE_SIZE];
 };
@@ -84,8 +83,7 @@ static int compare_modules(const void *a, const void *b)
 	       (x->facts->load_tsc < y->facts->load_tsc);
 }
 
-static bool same_file(const struct ep_trace_module *a,
-		      const struct ep_trace_module *b)
+static bool same_file(const struct ep_trace_module *a, const struct ep_trace_module *b)
 {
 	return a->flags == b->flags && a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
@@ -113,8 +111,7 @@ static int compare_identity(const void *a, const void *b)
 /* Numbers the files, and finds each module's first self. */
 static int identify_modules(struct ep_names *names)
 {
-	struct module **sorted =
-		calloc(names->module_count + 1, sizeof(*sorted));
+	struct module **sorted = calloc(names->module_count + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return EP_E_MEMORY;
@@ -122,8 +119,7 @@ static int identify_modules(struct ep_names *names)
 		sorted[i] = &names->modules[i];
 	qsort(sorted, names->module_count, sizeof(*sorted), compare_identity);
 	for (size_t i = 0; i < names->module_count; i++) {
-		struct module *one = sorted[i],
-			      *before = i ? sorted[i - 1] : NULL;
+		struct module *one = sorted[i], *before = i ? sorted[i - 1] : NULL;
 		bool same = before && same_file(one->facts, before->facts);
 
 		one->file = same ? before->file : names->file_count++;
@@ -137,8 +133,7 @@ static int identify_modules(struct ep_names *names)
 	return names->files ? EP_OK : EP_E_MEMORY;
 }
 
-static int take_modules(struct ep_names *names,
-			const struct ep_trace_module *modules, size_t count)
+static int take_modules(struct ep_names *names, const struct ep_trace_module *modules, size_t count)
 {
 	uint64_t reach = 0;
 
@@ -163,10 +158,10 @@ static int take_modules(struct ep_names *names,
 	return identify_modules(names);
 }
 
-/* Is `a` the better answer for `tsc` than `b`? A module is first seen some time
- * after it was loaded, so one that was seen later beats one that had gone. */
-static bool fits_better(const struct ep_trace_module *a,
-			const struct ep_trace_module *b, uint64_t tsc)
+/* Is `a` the better answer for `tsc` than `b`? A module is first seen some time after it was
+ * loaded, so one that was seen later beats one that had gone. */
+static bool fits_better(const struct ep_trace_module *a, const struct ep_trace_module *b,
+			uint64_t tsc)
 {
 	bool a_gone = a->unload_tsc != 0 && a->unload_tsc <= tsc;
 	bool b_gone = b->unload_tsc != 0 && b->unload_tsc <= tsc;
@@ -182,8 +177,8 @@ static bool fits_better(const struct ep_trace_module *a,
 }
 
 /* *alone: no other module was ever at this address. */
-static struct module *find_module(struct ep_names *names, uint64_t address,
-				  uint64_t tsc, bool *alone)
+static struct module *find_module(struct ep_names *names, uint64_t address, uint64_t tsc,
+				  bool *alone)
 {
 	size_t low = 0, high = names->module_count;
 	struct module *found = NULL;
@@ -213,12 +208,11 @@ static struct module *find_module(struct ep_names *names, uint64_t address,
 
 /* ---- files ---- */
 
-static void add_warning(struct ep_names *names, const char *code,
-			const char *text)
+static void add_warning(struct ep_names *names, const char *code, const char *text)
 {
 	char *copy = ep_utf8_escape(text, strlen(text));
-	struct warning *grown = realloc(
-		names->warnings, (names->warning_count + 1) * sizeof(*grown));
+	struct warning *grown =
+		realloc(names->warnings, (names->warning_count + 1) * sizeof(*grown));
 
 	if (grown)
 		names->warnings = grown;
@@ -230,8 +224,7 @@ static void add_warning(struct ep_names *names, const char *code,
 	names->warnings[names->warning_count++] = (struct warning){code, copy};
 }
 
-static struct ep_named_file *open_file(struct ep_names *names,
-				       const struct module *module)
+static struct ep_named_file *open_file(struct ep_names *names, const struct module *module)
 {
 	struct ep_named_file *file = &names->files[module->file];
 	struct ep_module_file *found = &file->found;
@@ -257,8 +250,7 @@ static struct ep_named_file *open_file(struct ep_names *names,
 		file->symbols = NULL;
 	file->starved |= rc == EP_E_MEMORY;
 	if (err.code != EP_OK) {
-		snprintf(text, sizeof(text), "%.250s: %s", module->name,
-			 err.text);
+		snprintf(text, sizeof(text), "%.250s: %s", module->name, err.text);
 		add_warning(names, OTHER_WARNING, text);
 	}
 	return file;
@@ -268,8 +260,7 @@ static struct ep_named_file *open_file(struct ep_names *names,
 
 static size_t hash_function(size_t module, uint64_t key)
 {
-	uint64_t x =
-		(key ^ (uint64_t)module << 48) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = (key ^ (uint64_t)module << 48) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (size_t)(x ^ x >> 29);
 }
@@ -285,8 +276,7 @@ static void rehash(struct ep_names *names)
 		struct function *one = names->buckets[i], *next;
 
 		for (; one; one = next) {
-			size_t at = hash_function(one->module, one->key) &
-				    (count - 1);
+			size_t at = hash_function(one->module, one->key) & (count - 1);
 
 			next = one->next;
 			one->next = buckets[at];
@@ -298,22 +288,19 @@ static void rehash(struct ep_names *names)
 	names->bucket_count = count;
 }
 
-static struct function *known_function(const struct ep_names *names,
-				       size_t module, uint64_t key)
+static struct function *known_function(const struct ep_names *names, size_t module, uint64_t key)
 {
 	struct function *one;
 
 	if (names->bucket_count == 0)
 		return NULL;
-	one = names->buckets[hash_function(module, key) &
-			     (names->bucket_count - 1)];
+	one = names->buckets[hash_function(module, key) & (names->bucket_count - 1)];
 	while (one && (one->module != module || one->key != key))
 		one = one->next;
 	return one;
 }
 
-static char *__attribute__((format(printf, 1, 2)))
-formatted(const char *format, ...)
+static char *__attribute__((format(printf, 1, 2))) formatted(const char *format, ...)
 {
 	va_list arguments;
 	char *text;
@@ -351,8 +338,7 @@ static char *unknown_name(const struct module *module, uint64_t address)
 {
 	if (!module)
 		return formatted("0x%" PRIx64, address);
-	return formatted("%s+0x%" PRIx64, module->name,
-			 address - module->facts->bias);
+	return formatted("%s+0x%" PRIx64, module->name, address - module->facts->bias);
 }
 
 static void free_function(struct function *function)
@@ -363,10 +349,8 @@ static void free_function(struct function *function)
 }
 
 /* `symbol` NULL: nothing is known but the address. False: no memory. */
-static bool name_function(const struct ep_names *names,
-			  struct function *function,
-			  const struct module *module,
-			  const struct ep_symbol *symbol)
+static bool name_function(const struct ep_names *names, struct function *function,
+			  const struct module *module, const struct ep_symbol *symbol)
 {
 	struct ep_function *public = &function->public;
 
@@ -386,8 +370,7 @@ static bool name_function(const struct ep_names *names,
 
 static void enter_function(struct ep_names *names, struct function *function)
 {
-	size_t at = hash_function(function->module, function->key) &
-		    (names->bucket_count - 1);
+	size_t at = hash_function(function->module, function->key) & (names->bucket_count - 1);
 
 	function->public.id = (uint32_t)names->function_count++;
 	function->next = names->buckets[at];
@@ -395,11 +378,9 @@ static void enter_function(struct ep_names *names, struct function *function)
 }
 
 static struct function *add_function(struct ep_names *names, size_t index,
-				     const struct ep_symbol *symbol,
-				     uint64_t key)
+				     const struct ep_symbol *symbol, uint64_t key)
 {
-	const struct module *module =
-		index == SIZE_MAX ? NULL : &names->modules[index];
+	const struct module *module = index == SIZE_MAX ? NULL : &names->modules[index];
 	struct function *function = calloc(1, sizeof(*function));
 	struct ep_function *public;
 
@@ -410,8 +391,7 @@ static struct function *add_function(struct ep_names *names, size_t index,
 	function->key = key;
 	if (names->function_count >= names->bucket_count)
 		rehash(names);
-	if (names->bucket_count == 0 ||
-	    !name_function(names, function, module, symbol)) {
+	if (names->bucket_count == 0 || !name_function(names, function, module, symbol)) {
 		free_function(function);
 		return NULL;
 	}
@@ -439,8 +419,7 @@ static struct function *nothing_of(struct ep_names *names)
 	return &names->nothing;
 }
 
-static struct function *function_at(struct ep_names *names,
-				    const struct module *module,
+static struct function *function_at(struct ep_names *names, const struct module *module,
 				    uint64_t address)
 {
 	const struct ep_symbol *symbol = NULL;
@@ -452,11 +431,9 @@ static struct function *function_at(struct ep_names *names,
 	if (module) {
 		file = open_file(names, module);
 		if (file->symbols)
-			symbol = ep_symbols_find(file->symbols,
-						 address - module->facts->bias);
+			symbol = ep_symbols_find(file->symbols, address - module->facts->bias);
 		/* A made-up size may reach around the address space. */
-		if (symbol && symbol->end - symbol->start >
-				      ~(symbol->start + module->facts->bias))
+		if (symbol && symbol->end - symbol->start > ~(symbol->start + module->facts->bias))
 			symbol = NULL;
 		if (symbol)
 			key = symbol->start + module->facts->bias;
@@ -474,11 +451,9 @@ static struct function *function_at(struct ep_names *names,
 	return function ? function : nothing_of(names);
 }
 
-const struct ep_function *ep_names_find(struct ep_names *names,
-					uint64_t address, uint64_t tsc)
+const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
-	struct cached *cached =
-		&names->cache[(address ^ address >> 14) % CACHE_SIZE];
+	struct cached *cached = &names->cache[(address ^ address >> 14) % CACHE_SIZE];
 	const struct module *module;
 	const struct ep_function *function;
 	bool alone;
@@ -494,32 +469,27 @@ const struct ep_function *ep_names_find(struct ep_names *names,
 
 /* ---- lines ---- */
 
-struct ep_line ep_names_function_line(struct ep_names *names,
-				      const struct ep_function *public)
+struct ep_line ep_names_function_line(struct ep_names *names, const struct ep_function *public)
 {
 	/* Every function that we answered lies inside one of ours. */
 	struct function *function = (struct function *)(uintptr_t) public;
 	const struct module *module;
 
-	if (function->line_asked || function->module == SIZE_MAX ||
-	    public->start == public->end)
+	if (function->line_asked || function->module == SIZE_MAX || public->start == public->end)
 		return function->line;
 	function->line_asked = true;
 	module = &names->modules[function->module];
-	function->line = ep_named_file_beginning(
-		open_file(names, module), public->start - module->facts->bias);
-	function->line.file =
-		ep_path_map_find(&names->path_map, function->line.file);
+	function->line = ep_named_file_beginning(open_file(names, module),
+						 public->start - module->facts->bias);
+	function->line.file = ep_path_map_find(&names->path_map, function->line.file);
 	return function->line;
 }
 
-struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address,
-				     uint64_t tsc)
+struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	bool alone;
 	const struct module *module = find_module(names, address, tsc, &alone);
-	struct ep_lines *lines =
-		module ? ep_named_file_lines(open_file(names, module)) : NULL;
+	struct ep_lines *lines = module ? ep_named_file_lines(open_file(names, module)) : NULL;
 	struct ep_line line = {0};
 
 	if (!lines)
@@ -542,33 +512,28 @@ size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 		return 0;
 	count = ep_inlines_find(inlines, address - module->facts->bias, out);
 	for (size_t i = 0; i < count; i++)
-		out[i].call.file =
-			ep_path_map_find(&names->path_map, out[i].call.file);
+		out[i].call.file = ep_path_map_find(&names->path_map, out[i].call.file);
 	return count;
 }
 
-size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
-		     size_t size)
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size)
 {
 	bool alone;
 	const struct module *module = find_module(names, address, 0, &alone);
 
 	if (!module)
 		return 0;
-	return ep_module_file_read(&open_file(names, module)->found,
-				   address - module->facts->bias, out, size);
+	return ep_module_file_read(&open_file(names, module)->found, address - module->facts->bias,
+				   out, size);
 }
 
-bool ep_names_word(const struct ep_names *names, uint64_t address,
-		   uint64_t *out)
+bool ep_names_word(const struct ep_names *names, uint64_t address, uint64_t *out)
 {
-	return names->options.memory &&
-	       ep_source_read(names->options.memory, address, out, sizeof(*out),
-			      NULL, NULL) == EP_OK;
+	return names->options.memory && ep_source_read(names->options.memory, address, out,
+						       sizeof(*out), NULL, NULL) == EP_OK;
 }
 
-const char *ep_names_literal(struct ep_names *names, uint64_t address,
-			     uint64_t tsc)
+const char *ep_names_literal(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	bool alone;
 	const struct module *module = find_module(names, address, tsc, &alone);
@@ -579,14 +544,13 @@ const char *ep_names_literal(struct ep_names *names, uint64_t address,
 					   &open_file(names, module)->found,
 					   address - module->facts->bias);
 	return text ? text
-		    : ep_literals_of_memory(&names->literals,
-					    names->options.memory, address);
+		    : ep_literals_of_memory(&names->literals, names->options.memory, address);
 }
 
 /* ---- spans ---- */
 
-/* Under a module of their own, by a number made of the name; of two names with
- * one number the second gets the next. */
+/* Under a module of their own, by a number made of the name; of two names with one number the
+ * second gets the next. */
 #define SPANS (SIZE_MAX - 1)
 
 static uint64_t number_of(const char *name)
@@ -598,8 +562,7 @@ static uint64_t number_of(const char *name)
 	return hash;
 }
 
-static struct function *add_span(struct ep_names *names, const char *name,
-				 uint64_t key)
+static struct function *add_span(struct ep_names *names, const char *name, uint64_t key)
 {
 	struct function *function = calloc(1, sizeof(*function));
 
@@ -622,8 +585,7 @@ static struct function *add_span(struct ep_names *names, const char *name,
 	return function;
 }
 
-const struct ep_function *ep_names_span(struct ep_names *names,
-					const char *name)
+const struct ep_function *ep_names_span(struct ep_names *names, const char *name)
 {
 	uint64_t key = number_of(name);
 	struct function *function;
@@ -638,8 +600,7 @@ const struct ep_function *ep_names_span(struct ep_names *names,
 
 /* ---- the whole ---- */
 
-static int copy_options(struct ep_names *names,
-			const struct ep_names_options *options)
+static int copy_options(struct ep_names *names, const struct ep_names_options *options)
 {
 	char **paths;
 
@@ -669,8 +630,7 @@ static int copy_options(struct ep_names *names,
 	return EP_OK;
 }
 
-int ep_names_create(struct ep_names **out,
-		    const struct ep_trace_module *modules, size_t count,
+int ep_names_create(struct ep_names **out, const struct ep_trace_module *modules, size_t count,
 		    const struct ep_names_options *options, struct ep_err *err)
 {
 	struct ep_names *names = calloc(1, sizeof(*names));
@@ -740,16 +700,15 @@ const char *ep_names_warning(const struct ep_names *names, size_t index)
 	       "a million addresses are unknown";
 }
 
-const struct ep_trace_module *ep_names_stripped(const struct ep_names *names,
-						size_t index, size_t *count)
+const struct ep_trace_module *ep_names_stripped(const struct ep_names *names, size_t index,
+						size_t *count)
 {
 	for (size_t i = 0; i < names->module_count; i++) {
 		const struct module *module = &names->modules[i];
 		const struct ep_named_file *file = &names->files[module->file];
 
-		if (module->canonical != i || !file->nameless ||
-		    !file->symbols || !ep_symbols_stripped(file->symbols) ||
-		    index-- > 0)
+		if (module->canonical != i || !file->nameless || !file->symbols ||
+		    !ep_symbols_stripped(file->symbols) || index-- > 0)
 			continue;
 		*count = file->nameless;
 		return module->facts;
@@ -759,6 +718,5 @@ const struct ep_trace_module *ep_names_stripped(const struct ep_names *names,
 
 const char *ep_names_warning_code(const struct ep_names *names, size_t index)
 {
-	return index < names->warning_count ? names->warnings[index].code
-					    : OTHER_WARNING;
+	return index < names->warning_count ? names->warnings[index].code : OTHER_WARNING;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* nest.c: the stacks of each thread, as the stream's events change them. Each
- * event says which stack it happens on. */
+/* nest.c: the stacks of each thread, as the stream's events change them. Each event says which
+ * stack it happens on. */
 #include "decoder/nest.h"
 
 #include <stdlib.h>
@@ -70,8 +70,7 @@ static struct strand *strand_of(struct nest *nest, const struct ep_event *event)
 
 static uint64_t time_of(const struct ep_event *event)
 {
-	return event->kind == EP_EVENT_END ? event->end.best
-					   : event->begin.best;
+	return event->kind == EP_EVENT_END ? event->end.best : event->begin.best;
 }
 
 static int64_t ns_of(const struct nest *nest, uint64_t tsc)
@@ -91,8 +90,7 @@ static void go_on(struct strand *strand, int64_t ns)
 
 static bool is_loss(const struct ep_event *event)
 {
-	return event->kind == EP_EVENT_GAP &&
-	       event->gap & ~EP_GAP_UNKNOWN_ESCAPE;
+	return event->kind == EP_EVENT_GAP && event->gap & ~EP_GAP_UNKNOWN_ESCAPE;
 }
 
 /* ---- frames ---- */
@@ -109,37 +107,31 @@ static void show(struct strand *strand)
 }
 
 /* The first frame that does not run begins, or is resumed. */
-static int frame_begin(struct nest *nest, struct strand *strand,
-		       enum ep_nest_why why, const struct ep_event *event,
-		       struct ep_err *err)
+static int frame_begin(struct nest *nest, struct strand *strand, enum ep_nest_why why,
+		       const struct ep_event *event, struct ep_err *err)
 {
 	struct stack *stack = running(strand);
 	struct ep_nest_frame *frame = &stack->frames[stack->count++];
 
 	frame->since = strand->public.now;
 	show(strand);
-	return nest->sink->begin(nest->sink->context, &strand->public, frame,
-				 why, event, err);
+	return nest->sink->begin(nest->sink->context, &strand->public, frame, why, event, err);
 }
 
-static int frame_add(struct nest *nest, struct strand *strand,
-		     const struct ep_nest_frame *frame, enum ep_nest_why why,
-		     const struct ep_event *event, struct ep_err *err)
+static int frame_add(struct nest *nest, struct strand *strand, const struct ep_nest_frame *frame,
+		     enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct stack *stack = running(strand);
 
-	if (!make_room((void **)&stack->frames, stack->count, &stack->room,
-		       sizeof(*stack->frames)))
+	if (!make_room((void **)&stack->frames, stack->count, &stack->room, sizeof(*stack->frames)))
 		return out_of_memory(err);
 	stack->frames[stack->count] = *frame;
 	return frame_begin(nest, strand, why, event, err);
 }
 
-/* The innermost one ends, or is suspended. What it took counts for the one that
- * called it. */
-static int frame_end(struct nest *nest, struct strand *strand,
-		     enum ep_nest_why why, const struct ep_event *event,
-		     struct ep_err *err)
+/* The innermost one ends, or is suspended. What it took counts for the one that called it. */
+static int frame_end(struct nest *nest, struct strand *strand, enum ep_nest_why why,
+		     const struct ep_event *event, struct ep_err *err)
 {
 	struct stack *stack = running(strand);
 	struct ep_nest_frame *frame = &stack->frames[stack->count - 1];
@@ -150,8 +142,7 @@ static int frame_end(struct nest *nest, struct strand *strand,
 	ran = ran > 0 ? ran : 0;
 	frame->ran += ran;
 	show(strand);
-	rc = nest->sink->end(nest->sink->context, &strand->public, frame, why,
-			     event, err);
+	rc = nest->sink->end(nest->sink->context, &strand->public, frame, why, event, err);
 	frame->left_out = 0;
 	if (--stack->count > 0) {
 		frame[-1].inner += ran;
@@ -162,8 +153,7 @@ static int frame_end(struct nest *nest, struct strand *strand,
 }
 
 /* Suspends the frames down to `count`; they stay where they are. */
-static int suspend(struct nest *nest, struct strand *strand, size_t count,
-		   struct ep_err *err)
+static int suspend(struct nest *nest, struct strand *strand, size_t count, struct ep_err *err)
 {
 	int rc = EP_OK;
 
@@ -172,8 +162,7 @@ static int suspend(struct nest *nest, struct strand *strand, size_t count,
 	return rc;
 }
 
-static int resume(struct nest *nest, struct strand *strand, size_t count,
-		  struct ep_err *err)
+static int resume(struct nest *nest, struct strand *strand, size_t count, struct ep_err *err)
 {
 	int rc = EP_OK;
 
@@ -225,8 +214,7 @@ static struct stack *stack_at(struct strand *strand, uint32_t number)
 }
 
 /* The thread goes on upon the stack of `number`. */
-static int enter_slow(struct nest *nest, struct strand *strand, uint32_t number,
-		      struct ep_err *err)
+static int enter_slow(struct nest *nest, struct strand *strand, uint32_t number, struct ep_err *err)
 {
 	size_t count;
 	int rc;
@@ -244,8 +232,7 @@ static int enter_slow(struct nest *nest, struct strand *strand, uint32_t number,
 	return resume(nest, strand, count, err);
 }
 
-static int enter(struct nest *nest, struct strand *strand, uint32_t number,
-		 struct ep_err *err)
+static int enter(struct nest *nest, struct strand *strand, uint32_t number, struct ep_err *err)
 {
 	if (number == strand->now)
 		return EP_OK;
@@ -267,8 +254,7 @@ static struct ep_nest_frame frame_of(const struct ep_event *event)
 }
 
 /* A sink, for the first run. */
-static int look_at(void *context, const struct ep_event *event,
-		   struct ep_err *err)
+static int look_at(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct nest *nest = context;
 	struct strand *strand = strand_of(nest, event);
@@ -278,11 +264,10 @@ static int look_at(void *context, const struct ep_event *event,
 	if (event->kind != EP_EVENT_END || !(event->flags & EP_CALL_BEFORE))
 		return EP_OK;
 	stack = stack_at(strand, event->stack);
-	if (!stack || !make_room((void **)&stack->before, stack->before_count,
-				 &stack->before_room, sizeof(*stack->before)))
+	if (!stack || !make_room((void **)&stack->before, stack->before_count, &stack->before_room,
+				 sizeof(*stack->before)))
 		return out_of_memory(err);
-	stack->before[stack->before_count++] =
-		(struct before){frame_of(event), strand->segment};
+	stack->before[stack->before_count++] = (struct before){frame_of(event), strand->segment};
 	return EP_OK;
 }
 
@@ -309,26 +294,24 @@ static int take_kept(struct nest *nest, struct strand *strand)
 
 	if (!ep_selection_wants_thread(nest->selection, strand->public.thread))
 		return EP_OK;
-	if (!ep_pairing_callers(nest->trace, strand->public.thread, nest->names,
-				&callers, &count))
+	if (!ep_pairing_callers(nest->trace, strand->public.thread, nest->names, &callers, &count))
 		return EP_END;
 	stack->before = calloc(count + 1, sizeof(*stack->before));
 	if (!stack->before)
 		return EP_E_MEMORY;
 	stack->before_room = count + 1;
 	for (; stack->before_count < count; stack->before_count++)
-		stack->before[stack->before_count] = (struct before){
-			frame_of_caller(&callers[stack->before_count]),
-			callers[stack->before_count].segment};
+		stack->before[stack->before_count] =
+			(struct before){frame_of_caller(&callers[stack->before_count]),
+					callers[stack->before_count].segment};
 	return EP_OK;
 }
 
 /* All calls of the threads that are. */
 static bool all_are_selected(const struct ep_selection *selection)
 {
-	return !selection->functions.count && !selection->depth &&
-	       !selection->min_duration && !selection->last_calls &&
-	       !selection->last_ns && !selection->since.given &&
+	return !selection->functions.count && !selection->depth && !selection->min_duration &&
+	       !selection->last_calls && !selection->last_ns && !selection->since.given &&
 	       !selection->until.given;
 }
 
@@ -363,18 +346,16 @@ static int look_before(struct nest *nest, struct ep_err *err)
 		segments[i] = nest->strands[i].segment;
 		nest->strands[i].segment = 0;
 	}
-	rc = ep_stream(nest->trace, nest->names, nest->selection, &sink, &shown,
-		       err);
+	rc = ep_stream(nest->trace, nest->names, nest->selection, &sink, &shown, err);
 	for (size_t i = 0; i < count; i++)
 		nest->strands[i].segment = segments[i];
 	free(segments);
 	return rc;
 }
 
-/* Those of the stack that were open where the history, or what is left of it
- * after a gap, begins; the last to return is the outermost. */
-static int begin_before(struct nest *nest, struct strand *strand,
-			struct ep_err *err)
+/* Those of the stack that were open where the history, or what is left of it after a gap, begins;
+ * the last to return is the outermost. */
+static int begin_before(struct nest *nest, struct strand *strand, struct ep_err *err)
 {
 	const struct stack *stack = running(strand);
 	const struct before *all = stack->before;
@@ -390,22 +371,20 @@ static int begin_before(struct nest *nest, struct strand *strand,
 	if (first < end)
 		go_on(strand, ns_of(nest, all[first].frame.begin.best));
 	for (size_t i = end; !rc && i > first; i--)
-		rc = frame_add(nest, strand, &all[i - 1].frame, EP_NEST_BEFORE,
-			       NULL, err);
+		rc = frame_add(nest, strand, &all[i - 1].frame, EP_NEST_BEFORE, NULL, err);
 	return rc;
 }
 
-/* The stack's first event since the start, or since a gap. Depths count calls
- * from before, unless their callees are not selected. */
-static int prepare(struct nest *nest, struct strand *strand,
-		   const struct ep_event *event, struct ep_err *err)
+/* The stack's first event since the start, or since a gap. Depths count calls from before, unless
+ * their callees are not selected. */
+static int prepare(struct nest *nest, struct strand *strand, const struct ep_event *event,
+		   struct ep_err *err)
 {
 	bool fresh = running(strand)->segments <= strand->segment;
 	int rc = EP_OK;
 
-	if (!nest->looked &&
-	    ((fresh && event->depth > 0) ||
-	     (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE))) {
+	if (!nest->looked && ((fresh && event->depth > 0) ||
+			      (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE))) {
 		rc = look_before(nest, err);
 		fresh = true;
 	}
@@ -415,19 +394,18 @@ static int prepare(struct nest *nest, struct strand *strand,
 
 /* ---- events ---- */
 
-static int moment(struct nest *nest, struct strand *strand,
-		  const struct ep_event *event, struct ep_err *err)
+static int moment(struct nest *nest, struct strand *strand, const struct ep_event *event,
+		  struct ep_err *err)
 {
 	show(strand);
 	return nest->sink->moment
-		       ? nest->sink->moment(nest->sink->context,
-					    &strand->public, event, err)
+		       ? nest->sink->moment(nest->sink->context, &strand->public, event, err)
 		       : EP_OK;
 }
 
 /* One whose begin nobody foresaw takes no time. */
-static int end_unseen(struct nest *nest, struct strand *strand,
-		      const struct ep_event *event, struct ep_err *err)
+static int end_unseen(struct nest *nest, struct strand *strand, const struct ep_event *event,
+		      struct ep_err *err)
 {
 	struct ep_nest_frame frame = frame_of(event);
 	int rc = frame_add(nest, strand, &frame, EP_NEST_BEFORE, NULL, err);
@@ -435,8 +413,7 @@ static int end_unseen(struct nest *nest, struct strand *strand,
 	return rc ? rc : frame_end(nest, strand, EP_NEST_CALL, event, err);
 }
 
-/* Not the innermost: those inside of it go on, on a stack that nothing tells
- * of. */
+/* Not the innermost: those inside of it go on, on a stack that nothing tells of. */
 static int end_outer(struct nest *nest, struct strand *strand, size_t index,
 		     const struct ep_event *event, struct ep_err *err)
 {
@@ -450,8 +427,8 @@ static int end_outer(struct nest *nest, struct strand *strand, size_t index,
 	return rc ? rc : resume(nest, strand, count - 1, err);
 }
 
-static int end_call(struct nest *nest, struct strand *strand,
-		    const struct ep_event *event, struct ep_err *err)
+static int end_call(struct nest *nest, struct strand *strand, const struct ep_event *event,
+		    struct ep_err *err)
 {
 	struct stack *stack = running(strand);
 	ssize_t index = find_in(stack, event->call);
@@ -464,15 +441,14 @@ static int end_call(struct nest *nest, struct strand *strand,
 	return frame_end(nest, strand, EP_NEST_CALL, event, err);
 }
 
-static int take_gap(struct nest *nest, struct strand *strand,
-		    const struct ep_event *event, struct ep_err *err)
+static int take_gap(struct nest *nest, struct strand *strand, const struct ep_event *event,
+		    struct ep_err *err)
 {
 	int64_t end = ns_of(nest, event->end.best);
 	struct stack *stack = running(strand);
 	int rc;
 
-	strand->public.gap =
-		end > strand->public.now ? end - strand->public.now : 0;
+	strand->public.gap = end > strand->public.now ? end - strand->public.now : 0;
 	rc = moment(nest, strand, event, err);
 	if (stack->count)
 		stack->frames[stack->count - 1].inner += strand->public.gap;
@@ -482,8 +458,8 @@ static int take_gap(struct nest *nest, struct strand *strand,
 	return rc;
 }
 
-static int take_call(struct nest *nest, struct strand *strand,
-		     const struct ep_event *event, struct ep_err *err)
+static int take_call(struct nest *nest, struct strand *strand, const struct ep_event *event,
+		     struct ep_err *err)
 {
 	struct ep_nest_frame frame;
 	int rc = prepare(nest, strand, event, err);
@@ -492,9 +468,8 @@ static int take_call(struct nest *nest, struct strand *strand,
 		return rc;
 	go_on(strand, ns_of(nest, time_of(event)));
 	if (event->kind == EP_EVENT_END)
-		return event->flags & EP_CALL_STRAY
-			       ? moment(nest, strand, event, err)
-			       : end_call(nest, strand, event, err);
+		return event->flags & EP_CALL_STRAY ? moment(nest, strand, event, err)
+						    : end_call(nest, strand, event, err);
 	frame = frame_of(event);
 	return frame_add(nest, strand, &frame, EP_NEST_CALL, event, err);
 }
@@ -502,24 +477,20 @@ static int take_call(struct nest *nest, struct strand *strand,
 /* ---- waits ---- */
 
 /* Calls from before the history are outside of all others. */
-static size_t own_frames(const struct stack *stack,
-			 const struct ep_wait_place *place)
+static size_t own_frames(const struct stack *stack, const struct ep_wait_place *place)
 {
 	size_t count = stack->count;
 
-	while (count > 0 &&
-	       (place->lost ||
-		(!(stack->frames[count - 1].flags & EP_CALL_BEFORE) &&
-		 (place->call == EP_NO_CALL ||
-		  stack->frames[count - 1].call > place->call))))
+	while (count > 0 && (place->lost || (!(stack->frames[count - 1].flags & EP_CALL_BEFORE) &&
+					     (place->call == EP_NO_CALL ||
+					      stack->frames[count - 1].call > place->call))))
 		count--;
 	return count;
 }
 
-/* A sink. Where it is not certain that it lies in frames that are open, it is
- * left out of their time, and nobody's own. */
-static int take_wait(void *context, const struct ep_event *event,
-		     struct ep_err *err)
+/* A sink. Where it is not certain that it lies in frames that are open, it is left out of their
+ * time, and nobody's own. */
+static int take_wait(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct nest *nest = context;
 	struct strand *strand = strand_of(nest, event);
@@ -544,8 +515,7 @@ static int take_wait(void *context, const struct ep_event *event,
 		stack->frames[own - 1].inner += ns;
 	show(strand);
 	strand->public.gap = ns;
-	rc = nest->sink->wait(nest->sink->context, &strand->public, own, ns,
-			      event, err);
+	rc = nest->sink->wait(nest->sink->context, &strand->public, own, ns, event, err);
 	strand->public.gap = 0;
 	go_on(strand, begin + ns);
 	return rc;
@@ -556,8 +526,7 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct nest *nest = context;
 	struct strand *strand = strand_of(nest, event);
-	bool call =
-		event->kind == EP_EVENT_BEGIN || event->kind == EP_EVENT_END;
+	bool call = event->kind == EP_EVENT_BEGIN || event->kind == EP_EVENT_END;
 	int rc = EP_OK;
 
 	if (!call)
@@ -568,13 +537,11 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 	rc = rc ? rc : enter(nest, strand, event->stack, err);
 	if (rc || event->kind == EP_EVENT_POINT)
 		return rc;
-	return call ? take_call(nest, strand, event, err)
-		    : take_gap(nest, strand, event, err);
+	return call ? take_call(nest, strand, event, err) : take_gap(nest, strand, event, err);
 }
 
 /* What was learned of a call that did not return. */
-static int learn(void *context, const struct ep_event *event,
-		 struct ep_err *err)
+static int learn(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct nest *nest = context;
 	struct strand *strand = strand_of(nest, event);
@@ -583,8 +550,7 @@ static int learn(void *context, const struct ep_event *event,
 
 	if (event->kind == EP_EVENT_POINT)
 		return nest->sink->span
-			       ? nest->sink->span(nest->sink->context,
-						  &strand->public, event, err)
+			       ? nest->sink->span(nest->sink->context, &strand->public, event, err)
 			       : EP_OK;
 	stack = stack_at(strand, event->stack);
 	index = stack ? find_next(stack, event->call) : -1;
@@ -596,11 +562,9 @@ static int learn(void *context, const struct ep_event *event,
 /* ---- the whole ---- */
 
 /* A thread that lives on has its calls open until the process's end. */
-static int64_t end_of(const struct nest *nest,
-		      const struct ep_trace_thread *thread)
+static int64_t end_of(const struct nest *nest, const struct ep_trace_thread *thread)
 {
-	uint64_t end = thread->state == EP_THREAD_DEAD ? thread->end_tsc
-						       : nest->trace->end.tsc;
+	uint64_t end = thread->state == EP_THREAD_DEAD ? thread->end_tsc : nest->trace->end.tsc;
 
 	return ns_of(nest, end > thread->last_tsc ? end : thread->last_tsc);
 }
@@ -616,8 +580,7 @@ static int finish(struct nest *nest, struct strand *strand, struct ep_err *err)
 	for (size_t i = 0; i < strand->stack_room; i++)
 		for (size_t j = strand->stacks[i].count; !rc && j > 0; j--)
 			rc = sink->end(sink->context, &strand->public,
-				       &strand->stacks[i].frames[j - 1],
-				       EP_NEST_LEFT, NULL, err);
+				       &strand->stacks[i].frames[j - 1], EP_NEST_LEFT, NULL, err);
 	return rc;
 }
 
@@ -650,8 +613,7 @@ static int nest_init(struct nest *nest, bool clip, struct ep_err *err)
 
 static void nest_deinit(struct nest *nest)
 {
-	for (size_t i = 0; nest->strands && i < nest->trace->thread_count;
-	     i++) {
+	for (size_t i = 0; nest->strands && i < nest->trace->thread_count; i++) {
 		struct strand *strand = &nest->strands[i];
 
 		for (size_t j = 0; j < strand->stack_room; j++) {
@@ -664,24 +626,21 @@ static void nest_deinit(struct nest *nest)
 }
 
 int ep_nest_stream(const struct ep_trace *trace, struct ep_names *names,
-		   const struct ep_selection *selection, bool clip,
-		   const struct ep_nest_sink *sink, uint64_t *shown,
-		   struct ep_err *err)
+		   const struct ep_selection *selection, bool clip, const struct ep_nest_sink *sink,
+		   uint64_t *shown, struct ep_err *err)
 {
 	const struct ep_selection all = {0};
 	struct nest nest = {.trace = trace,
 			    .names = names,
 			    .selection = selection ? selection : &all,
 			    .sink = sink};
-	struct ep_sink events = {
-		.context = &nest, .event = take, .open = learn};
+	struct ep_sink events = {.context = &nest, .event = take, .open = learn};
 	int rc = nest_init(&nest, clip, err);
 
 	if (sink->wait)
 		events.wait = take_wait;
 	if (!rc)
-		rc = ep_stream(trace, names, nest.selection, &events, shown,
-			       err);
+		rc = ep_stream(trace, names, nest.selection, &events, shown, err);
 	for (size_t i = 0; !rc && i < trace->thread_count; i++)
 		rc = finish(&nest, &nest.strands[i], err);
 	nest_deinit(&nest);

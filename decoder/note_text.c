@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * note_text.c: each conversion is printed for itself, by a format that is made
- * here of what was understood of it: known flags, clipped numbers, a length
- * that fits the value that is passed.
+ * note_text.c: each conversion is printed for itself, by a format that is made here of what was
+ * understood of it: known flags, clipped numbers, a length that fits the value that is passed.
  */
 #include "decoder/note_text.h"
 
@@ -54,8 +53,7 @@ static size_t words_behind(uint32_t first)
 		return 3;
 	case EP_NOTE_STRING:
 	case EP_NOTE_WIDE:
-		return ((first >> EP_NOTE_SHIFT & 0xffff) + WORD_BYTES - 1) /
-		       WORD_BYTES;
+		return ((first >> EP_NOTE_SHIFT & 0xffff) + WORD_BYTES - 1) / WORD_BYTES;
 	case EP_NOTE_MORE:
 		return 0;
 	}
@@ -72,17 +70,14 @@ static void take_value(struct argument *one, const uint32_t *words, size_t more)
 		if (shift < 64)
 			one->value |= (uint64_t)words[i] << shift;
 		if (shift + WORD_BITS > 64)
-			one->above |=
-				(uint16_t)(shift < 64
-						   ? words[i] >> (64 - shift)
-						   : words[i] << (shift - 64));
+			one->above |= (uint16_t)(shift < 64 ? words[i] >> (64 - shift)
+							    : words[i] << (shift - 64));
 	}
 	if (more == 1)
 		one->value = (uint32_t)one->value;
 }
 
-static void take_argument(struct argument *one, const uint32_t *words,
-			  size_t more)
+static void take_argument(struct argument *one, const uint32_t *words, size_t more)
 {
 	*one = (struct argument){.kind = words[0] & 15};
 	if (one->kind != EP_NOTE_STRING && one->kind != EP_NOTE_WIDE) {
@@ -95,8 +90,7 @@ static void take_argument(struct argument *one, const uint32_t *words,
 	one->null = words[0] & EP_NOTE_NULL;
 }
 
-static void take_arguments(struct arguments *all, const uint32_t *data,
-			   size_t count)
+static void take_arguments(struct arguments *all, const uint32_t *data, size_t count)
 {
 	size_t more;
 
@@ -115,8 +109,7 @@ static void take_arguments(struct arguments *all, const uint32_t *data,
 	}
 }
 
-static const struct argument *argument_at(const struct arguments *all,
-					  unsigned number)
+static const struct argument *argument_at(const struct arguments *all, unsigned number)
 {
 	static const struct argument none;
 
@@ -167,9 +160,7 @@ static void put_formatted(struct text *text, const char *format, ...)
 	count = vsnprintf(made, sizeof(made), format, list);
 	va_end(list);
 	if (count > 0)
-		put(text, made,
-		    (size_t)count < sizeof(made) ? (size_t)count
-						 : sizeof(made) - 1);
+		put(text, made, (size_t)count < sizeof(made) ? (size_t)count : sizeof(made) - 1);
 }
 
 /* ---- one conversion ------------------------------------------------------ */
@@ -185,9 +176,7 @@ static int number_of(const struct arguments *all, int given, unsigned argument)
 {
 	if (argument)
 		given = (int32_t)argument_at(all, argument)->value;
-	return given > NUMBER_MAX    ? NUMBER_MAX
-	       : given < -NUMBER_MAX ? -NUMBER_MAX
-				     : given;
+	return given > NUMBER_MAX ? NUMBER_MAX : given < -NUMBER_MAX ? -NUMBER_MAX : given;
 }
 
 static bool has_flag(const struct ep_conversion *one, char flag)
@@ -195,19 +184,16 @@ static bool has_flag(const struct ep_conversion *one, char flag)
 	return memchr(one->flags, flag, one->flag_count) != NULL;
 }
 
-static struct spec spec_of(const struct arguments *all,
-			   const struct ep_conversion *one)
+static struct spec spec_of(const struct arguments *all, const struct ep_conversion *one)
 {
 	struct spec spec = {
 		.one = one,
 		.left = has_flag(one, '-'),
 		.width = number_of(all, one->width, one->width_argument),
-		.precision =
-			number_of(all, one->precision, one->precision_argument),
+		.precision = number_of(all, one->precision, one->precision_argument),
 	};
 
-	/* A negative width from an argument is a flag and a width; a negative
-	 * precision is none. */
+	/* A negative width from an argument is a flag and a width; a negative precision is none. */
 	if (spec.width < 0) {
 		spec.left |= one->width_argument != 0;
 		spec.width = one->width_argument ? -spec.width : 0;
@@ -218,8 +204,7 @@ static struct spec spec_of(const struct arguments *all,
 }
 
 /* "%-+08.3" and `end`; returns `out`. */
-static const char *made_format(char out[48], const struct spec *spec,
-			       const char *end)
+static const char *made_format(char out[48], const struct spec *spec, const char *end)
 {
 	size_t at = 1;
 
@@ -232,8 +217,7 @@ static const char *made_format(char out[48], const struct spec *spec,
 	if (spec->width > 0)
 		at += (size_t)snprintf(out + at, 48 - at, "%d", spec->width);
 	if (spec->precision != EP_CONVERSION_NONE)
-		at += (size_t)snprintf(out + at, 48 - at, ".%d",
-				       spec->precision);
+		at += (size_t)snprintf(out + at, 48 - at, ".%d", spec->precision);
 	snprintf(out + at, 48 - at, "%s%c", end, spec->one->letter);
 	return out;
 }
@@ -252,8 +236,7 @@ static uint64_t narrowed(uint64_t value, char length, bool is_signed)
 	return value;
 }
 
-static void put_integer(struct text *text, const struct spec *spec,
-			const struct argument *one)
+static void put_integer(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	bool is_signed = spec->one->letter == 'd' || spec->one->letter == 'i';
 	char format[48];
@@ -262,8 +245,7 @@ static void put_integer(struct text *text, const struct spec *spec,
 		      narrowed(one->value, spec->one->length, is_signed));
 }
 
-static void put_double(struct text *text, const struct spec *spec,
-		       const struct argument *one)
+static void put_double(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	char format[48];
 	double value;
@@ -272,20 +254,17 @@ static void put_double(struct text *text, const struct spec *spec,
 	put_formatted(text, made_format(format, spec, ""), value);
 }
 
-static void put_long_double(struct text *text, const struct spec *spec,
-			    const struct argument *one)
+static void put_long_double(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	long double value = 0;
 	char format[48];
 
 	memcpy(&value, &one->value, sizeof(one->value));
-	memcpy((char *)&value + sizeof(one->value), &one->above,
-	       sizeof(one->above));
+	memcpy((char *)&value + sizeof(one->value), &one->above, sizeof(one->above));
 	put_formatted(text, made_format(format, spec, "L"), value);
 }
 
-static void put_pointer(struct text *text, const struct spec *spec,
-			const struct argument *one)
+static void put_pointer(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	char format[48];
 
@@ -293,11 +272,10 @@ static void put_pointer(struct text *text, const struct spec *spec,
 }
 
 /* Bytes at the left or right of the width. */
-static void put_padded(struct text *text, const struct spec *spec,
-		       const char *bytes, size_t count, const char *after)
+static void put_padded(struct text *text, const struct spec *spec, const char *bytes, size_t count,
+		       const char *after)
 {
-	size_t blanks =
-		(size_t)spec->width > count ? (size_t)spec->width - count : 0;
+	size_t blanks = (size_t)spec->width > count ? (size_t)spec->width - count : 0;
 
 	if (!spec->left)
 		put_blanks(text, blanks);
@@ -307,8 +285,7 @@ static void put_padded(struct text *text, const struct spec *spec,
 		put_blanks(text, blanks);
 }
 
-static void put_string(struct text *text, const struct spec *spec,
-		       const struct argument *one)
+static void put_string(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	static const char null[] = "(null)";
 	char bytes[0xffff];
@@ -320,13 +297,11 @@ static void put_string(struct text *text, const struct spec *spec,
 		put_padded(text, spec, null, room ? sizeof(null) - 1 : 0, "");
 		return;
 	}
-	if (spec->precision != EP_CONVERSION_NONE &&
-	    (size_t)spec->precision < count)
+	if (spec->precision != EP_CONVERSION_NONE && (size_t)spec->precision < count)
 		count = (size_t)spec->precision;
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = byte_at(one, i);
-	put_padded(text, spec, bytes, count,
-		   one->truncated && count == one->bytes ? "…" : "");
+	put_padded(text, spec, bytes, count, one->truncated && count == one->bytes ? "…" : "");
 }
 
 static size_t utf8_of(uint32_t c, char out[4])
@@ -341,32 +316,27 @@ static size_t utf8_of(uint32_t c, char out[4])
 	return more + 1;
 }
 
-static void put_character(struct text *text, const struct spec *spec,
-			  const struct argument *one)
+static void put_character(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	char bytes[4] = {(char)one->value};
-	size_t count = spec->one->length == 'l'
-			       ? utf8_of((uint32_t)one->value, bytes)
-			       : 1;
+	size_t count = spec->one->length == 'l' ? utf8_of((uint32_t)one->value, bytes) : 1;
 
 	put_padded(text, spec, bytes, count, "");
 }
 
-static void put_error(struct text *text, const struct spec *spec,
-		      const struct argument *one)
+static void put_error(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	int error = (int32_t)one->value;
-	const char *words = has_flag(spec->one, '#') ? strerrorname_np(error)
-						     : strerrordesc_np(error);
+	const char *words =
+		has_flag(spec->one, '#') ? strerrorname_np(error) : strerrordesc_np(error);
 	char number[32];
 	size_t count;
 
-	snprintf(number, sizeof(number), "%s%d",
-		 has_flag(spec->one, '#') ? "" : "Unknown error ", error);
+	snprintf(number, sizeof(number), "%s%d", has_flag(spec->one, '#') ? "" : "Unknown error ",
+		 error);
 	words = words ? words : number;
 	count = strlen(words);
-	if (spec->precision != EP_CONVERSION_NONE &&
-	    (size_t)spec->precision < count)
+	if (spec->precision != EP_CONVERSION_NONE && (size_t)spec->precision < count)
 		count = (size_t)spec->precision;
 	put_padded(text, spec, words, count, "");
 }
@@ -406,8 +376,7 @@ static void put_raw(struct text *text, const struct argument *one)
 	}
 }
 
-static void put_argument(struct text *text, const struct spec *spec,
-			 const struct argument *one)
+static void put_argument(struct text *text, const struct spec *spec, const struct argument *one)
 {
 	switch (one->kind) {
 	case EP_NOTE_INT:
@@ -457,8 +426,8 @@ static void put_conversion(struct text *text, const struct arguments *all,
 
 /* ---- the whole ----------------------------------------------------------- */
 
-size_t ep_note_format(char *out, size_t size, const char *format,
-		      const uint32_t *data, size_t count)
+size_t ep_note_format(char *out, size_t size, const char *format, const uint32_t *data,
+		      size_t count)
 {
 	struct ep_conversions all = {format, 0};
 	struct text text = {out, size, 0};
@@ -484,8 +453,7 @@ size_t ep_note_format(char *out, size_t size, const char *format,
 	return text.count;
 }
 
-static void put_all_raw(struct text *text, const char *place,
-			const uint32_t *data, size_t count)
+static void put_all_raw(struct text *text, const char *place, const uint32_t *data, size_t count)
 {
 	struct arguments all;
 
@@ -498,21 +466,18 @@ static void put_all_raw(struct text *text, const char *place,
 		put_raw(text, &all.list[i]);
 	}
 	if (all.error.kind)
-		put_formatted(text, "%serrno %d", all.count ? ", " : " ",
-			      (int32_t)all.error.value);
+		put_formatted(text, "%serrno %d", all.count ? ", " : " ", (int32_t)all.error.value);
 	if (all.more)
 		put_words(text, ", …");
 }
 
-char *ep_note_text(const char *format, const char *place, const uint32_t *data,
-		   size_t count)
+char *ep_note_text(const char *format, const char *place, const uint32_t *data, size_t count)
 {
 	char made[EP_NOTE_TEXT_MAX];
 	struct text text = {made, sizeof(made), 0};
 
 	if (format)
-		text.count =
-			ep_note_format(made, sizeof(made), format, data, count);
+		text.count = ep_note_format(made, sizeof(made), format, data, count);
 	else
 		put_all_raw(&text, place, data, count);
 	if (text.count && made[text.count - 1] == '\n')

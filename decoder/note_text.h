@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * note_text.h: a note's format and recorded arguments → what printf would have
- * printed in the C locale with UTF-8. The format comes from a file or a core
- * and the arguments from a trace: neither is trusted, nor need they fit
- * together. No format from outside ever reaches printf.
+ * note_text.h: a note's format and recorded arguments → what printf would have printed in the C
+ * locale with UTF-8. The format comes from a file or a core and the arguments from a trace: neither
+ * is trusted, nor need they fit together. No format from outside ever reaches printf.
  */
 #ifndef EPITAPH_NOTE_TEXT_H
 #define EPITAPH_NOTE_TEXT_H
@@ -14,20 +13,19 @@
 #define EP_NOTE_TEXT_MAX 4096u /* bytes; the rest is cut off */
 
 /*
- * `data` are `count` payloads (26 bits each) as EP_MARK_NOTE has them behind
- * its addresses. Writes at most `size` bytes, no NUL, and returns how many. A
- * string that was cut off when it was recorded ends in "…"; what was not
- * recorded, or is not what the conversion takes, comes out as <?> or <value>.
+ * `data` are `count` payloads (26 bits each) as EP_MARK_NOTE has them behind its addresses. Writes
+ * at most `size` bytes, no NUL, and returns how many. A string that was cut off when it was
+ * recorded ends in "…"; what was not recorded, or is not what the conversion takes, comes out as
+ * <?> or <value>.
  */
-size_t ep_note_format(char *out, size_t size, const char *format,
-		      const uint32_t *data, size_t count);
+size_t ep_note_format(char *out, size_t size, const char *format, const uint32_t *data,
+		      size_t count);
 
 /*
- * As valid UTF-8 without control characters and without the newline at its end.
- * `format` NULL: the arguments as they are, behind `place`, which says where
- * the format would be. From malloc; NULL: out of memory.
+ * As valid UTF-8 without control characters and without the newline at its end. `format` NULL: the
+ * arguments as they are, behind `place`, which says where the format would be. From malloc; NULL:
+ * out of memory.
  */
-char *ep_note_text(const char *format, const char *place, const uint32_t *data,
-		   size_t count);
+char *ep_note_text(const char *format, const char *place, const uint32_t *data, size_t count);
 
 #endif

@@ -16,8 +16,7 @@ int ep_open_spans_begin(struct ep_open_spans *spans, struct ep_event *event)
 	/* A power of two: it is full. */
 	if ((spans->count & (spans->count - 1)) == 0) {
 		grown = realloc(spans->list,
-				(spans->count ? 2 * spans->count : 1) *
-					sizeof(*grown));
+				(spans->count ? 2 * spans->count : 1) * sizeof(*grown));
 		if (!grown)
 			return EP_E_MEMORY;
 		spans->list = grown;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * open_spans.h: the spans of one thread that have begun and not ended: by name,
- * an end belongs to the one that began last.
+ * open_spans.h: the spans of one thread that have begun and not ended: by name, an end belongs to
+ * the one that began last.
  */
 #ifndef EPITAPH_OPEN_SPANS_H
 #define EPITAPH_OPEN_SPANS_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* outbuf.c: numbers are written backwards into a small buffer, two digits at a
- * time. */
+/* outbuf.c: numbers are written backwards into a small buffer, two digits at a time. */
 #include "decoder/outbuf.h"
 
 #include <errno.h>
@@ -44,10 +43,9 @@ int ep_outbuf_finish(struct ep_outbuf *out)
 
 /* ---- numbers ---- */
 
-static const char pairs[] =
-	"0001020304050607080910111213141516171819202122232425262728293031323334"
-	"3536373839404142434445464748495051525354555657585960616263646566676869"
-	"707172737475767778798081828384858687888990919293949596979899";
+static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334"
+			    "3536373839404142434445464748495051525354555657585960616263646566676869"
+			    "707172737475767778798081828384858687888990919293949596979899";
 
 /* The digits of `value`, ending before `end`. Returns where they begin. */
 static char *digits_before(char *end, uint64_t value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * outbuf.h: bytes on their way to a FILE, gathered here because millions of
- * small stdio calls cost more than decoding does. The first write error sticks,
- * with its errno, and is told by ep_outbuf_finish; what follows is dropped.
+ * outbuf.h: bytes on their way to a FILE, gathered here because millions of small stdio calls cost
+ * more than decoding does. The first write error sticks, with its errno, and is told by
+ * ep_outbuf_finish; what follows is dropped.
  */
 #ifndef EPITAPH_OUTBUF_H
 #define EPITAPH_OUTBUF_H
@@ -26,8 +26,7 @@ void ep_outbuf_init(struct ep_outbuf *out, FILE *file);
 int ep_outbuf_finish(struct ep_outbuf *out);
 
 void ep_outbuf_put_slow(struct ep_outbuf *out, const char *bytes, size_t size);
-static inline void ep_outbuf_put(struct ep_outbuf *out, const char *bytes,
-				 size_t size)
+static inline void ep_outbuf_put(struct ep_outbuf *out, const char *bytes, size_t size)
 {
 	if (size > EP_OUTBUF_SIZE - out->used) {
 		ep_outbuf_put_slow(out, bytes, size);

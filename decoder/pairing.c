@@ -2,17 +2,15 @@
 /*
  * pairing.c: which call does a return of function F end?
  *
- * F is open: the innermost open call of F. What is open above it was left
- * without a return of its own (longjmp, an exception, a lost record). In a
- * recursion that an outer level ends by catching an exception the trace alone
- * cannot tell which level it was; the innermost is taken and said to be
- * ambiguous when calls lie above it. When the innermost is on top there is no
- * sign at all; the outer levels then end as left with their caller.
+ * F is open: the innermost open call of F. What is open above it was left without a return of its
+ * own (longjmp, an exception, a lost record). In a recursion that an outer level ends by catching
+ * an exception the trace alone cannot tell which level it was; the innermost is taken and said to
+ * be ambiguous when calls lie above it. When the innermost is on top there is no sign at all; the
+ * outer levels then end as left with their caller.
  *
- * After a gap (lost blocks, a pause, a hole) the call that is found may be
- * another one of the same function, made where history is missing. Every end
- * across a gap is marked. (Letting later returns decide was tried: on random
- * programs it was right no more often.)
+ * After a gap (lost blocks, a pause, a hole) the call that is found may be another one of the same
+ * function, made where history is missing. Every end across a gap is marked. (Letting later returns
+ * decide was tried: on random programs it was right no more often.)
  *
  * F is not open. Then its call was never seen, and there are these reasons:
  *  - F is a thunk: gcc emits the return hook in one, but never the call hook.
@@ -34,14 +32,13 @@
  *    STRAY. The same when the thread's history is whole: there is no place
  *    where F could have begun.
  *
- * A call that was thought to be left may return all the same. Then the thread
- * has gone on upon other stacks in between, by means that leave no mark
- * (assembly of its own); from there on what is inside of what is a guess.
+ * A call that was thought to be left may return all the same. Then the thread has gone on upon
+ * other stacks in between, by means that leave no mark (assembly of its own); from there on what is
+ * inside of what is a guess.
  *
- * The first pass therefore takes each such return for a stray one, and keeps
- * those in mind that nothing contradicts. With these for OUTSIDE a second one
- * counts the callers that are known only by their returns; it is the same code
- * that then runs for good, so the counts are exact.
+ * The first pass therefore takes each such return for a stray one, and keeps those in mind that
+ * nothing contradicts. With these for OUTSIDE a second one counts the callers that are known only
+ * by their returns; it is the same code that then runs for good, so the counts are exact.
  */
 #include "decoder/pairing.h"
 
@@ -55,8 +52,7 @@
 
 static int add_doubt(struct ep_doubts *doubts, const struct ep_doubt *doubt)
 {
-	size_t capacity =
-		doubts->capacity ? 2 * doubts->capacity : FIRST_CAPACITY;
+	size_t capacity = doubts->capacity ? 2 * doubts->capacity : FIRST_CAPACITY;
 	struct ep_doubt *grown;
 
 	if (doubts->count == doubts->capacity) {
@@ -71,23 +67,21 @@ static int add_doubt(struct ep_doubts *doubts, const struct ep_doubt *doubt)
 }
 
 /*
- * The call at `index` returned: it was alive all the time. Doubts that had it
- * among the calls seen since the gap are settled: stray. Where it was older
- * than the gap, the calls above it are gone for good without a return: outside.
+ * The call at `index` returned: it was alive all the time. Doubts that had it among the calls seen
+ * since the gap are settled: stray. Where it was older than the gap, the calls above it are gone
+ * for good without a return: outside.
  *
- * The stack gets lower only by a return, which settles all doubts above it; so
- * those that are left ascend by height.
+ * The stack gets lower only by a return, which settles all doubts above it; so those that are left
+ * ascend by height.
  */
 int ep_pairing_settle(struct ep_pairing *pairing, size_t index)
 {
 	struct ep_doubts *pending = &pairing->pending;
 
-	while (pending->count &&
-	       pending->list[pending->count - 1].height > index) {
+	while (pending->count && pending->list[pending->count - 1].height > index) {
 		const struct ep_doubt *doubt = &pending->list[--pending->count];
 
-		if (doubt->floor > index &&
-		    add_doubt(&pairing->outside, doubt) != EP_OK)
+		if (doubt->floor > index && add_doubt(&pairing->outside, doubt) != EP_OK)
 			return EP_E_MEMORY;
 	}
 	return EP_OK;
@@ -106,12 +100,11 @@ static int settle_all(struct ep_pairing *pairing)
 	struct ep_doubts *pending = &pairing->pending;
 
 	while (pending->count)
-		if (add_doubt(&pairing->outside,
-			      &pending->list[--pending->count]) != EP_OK)
+		if (add_doubt(&pairing->outside, &pending->list[--pending->count]) != EP_OK)
 			return EP_E_MEMORY;
 	if (pairing->outside.count)
-		qsort(pairing->outside.list, pairing->outside.count,
-		      sizeof(*pairing->outside.list), compare_doubts);
+		qsort(pairing->outside.list, pairing->outside.count, sizeof(*pairing->outside.list),
+		      compare_doubts);
 	return EP_OK;
 }
 
@@ -131,9 +124,7 @@ static bool is_outside(struct ep_pairing *pairing)
 /* Room for the present segment's number. */
 static int grow_inner(struct ep_pairing *pairing)
 {
-	uint64_t capacity = pairing->inner_capacity
-				    ? 2 * pairing->inner_capacity
-				    : FIRST_CAPACITY;
+	uint64_t capacity = pairing->inner_capacity ? 2 * pairing->inner_capacity : FIRST_CAPACITY;
 	uint64_t *grown;
 
 	if (pairing->segment < pairing->inner_capacity)
@@ -148,24 +139,19 @@ static int grow_inner(struct ep_pairing *pairing)
 	return EP_OK;
 }
 
-/* Without room for it they are not whole, which is no failure. Depths are not
- * known before all have returned: what is kept is how many less it will be. */
-static void keep_caller(struct ep_pairing *pairing,
-			const struct ep_record *record,
+/* Without room for it they are not whole, which is no failure. Depths are not known before all have
+ * returned: what is kept is how many less it will be. */
+static void keep_caller(struct ep_pairing *pairing, const struct ep_record *record,
 			const struct ep_function *function, size_t height)
 {
 	struct ep_callers *callers = &pairing->callers;
-	size_t capacity =
-		callers->capacity ? 2 * callers->capacity : FIRST_CAPACITY;
-	uint64_t less =
-		pairing->now->outer_all + pairing->inner[pairing->segment];
+	size_t capacity = callers->capacity ? 2 * callers->capacity : FIRST_CAPACITY;
+	uint64_t less = pairing->now->outer_all + pairing->inner[pairing->segment];
 	struct ep_caller *grown;
 
 	if (callers->count == callers->capacity && callers->whole) {
-		grown = capacity <= CALLERS_KEPT
-				? realloc(callers->list,
-					  capacity * sizeof(*grown))
-				: NULL;
+		grown = capacity <= CALLERS_KEPT ? realloc(callers->list, capacity * sizeof(*grown))
+						 : NULL;
 		callers->list = grown ? grown : callers->list;
 		callers->capacity = grown ? capacity : callers->capacity;
 		callers->whole = grown != NULL;
@@ -183,15 +169,13 @@ static void keep_caller(struct ep_pairing *pairing,
 }
 
 /*
- * One of them has returned. When nothing is open it is a caller of all that
- * came before, unless the history is whole: then it began in the last gap, as
- * those do that return inside of older calls.
+ * One of them has returned. When nothing is open it is a caller of all that came before, unless the
+ * history is whole: then it began in the last gap, as those do that return inside of older calls.
  */
 static void count_before(struct ep_pairing *pairing, size_t height)
 {
 	bool outer = height == 0 && !pairing->now->whole;
-	uint64_t *left =
-		outer ? &pairing->now->outer_left : &pairing->inner_left;
+	uint64_t *left = outer ? &pairing->now->outer_left : &pairing->inner_left;
 
 	if (pairing->pass == EP_PASS_FINAL || pairing->once)
 		*left -= *left > 0;
@@ -210,26 +194,22 @@ static struct ep_identity *identity(struct ep_pairing *pairing, uint32_t number)
 	return &pairing->identities.list[number];
 }
 
-/* A return that names nothing (its function's entry was not seen, as that of a
- * cold part) is its module's innermost open call's, if that is on top. */
-static bool may_be_top(struct ep_pairing *pairing,
-		       const struct ep_identity_site *site)
+/* A return that names nothing (its function's entry was not seen, as that of a cold part) is its
+ * module's innermost open call's, if that is on top. */
+static bool may_be_top(struct ep_pairing *pairing, const struct ep_identity_site *site)
 {
 	const struct ep_identity *top;
 
 	if (!site->lonely || pairing->now->height == 0)
 		return false;
 	top = identity(pairing, pairing->now->stack[pairing->now->height - 1]);
-	return top->flags & EP_IDENTITY_UNBOUND &&
-	       top->function->in == site->function->in;
+	return top->flags & EP_IDENTITY_UNBOUND && top->function->in == site->function->in;
 }
 
-static int judge_unseen(struct ep_pairing *pairing,
-			const struct ep_identity_site *site,
+static int judge_unseen(struct ep_pairing *pairing, const struct ep_identity_site *site,
 			struct ep_judgement *out)
 {
-	struct ep_doubt doubt = {pairing->ordinal, pairing->now->floor,
-				 pairing->now->height};
+	struct ep_doubt doubt = {pairing->ordinal, pairing->now->floor, pairing->now->height};
 	struct ep_identity *one = identity(pairing, site->identity);
 
 	out->index = pairing->now->height;
@@ -244,8 +224,7 @@ static int judge_unseen(struct ep_pairing *pairing,
 		out->verdict = EP_PAIR_BEFORE;
 		return EP_OK;
 	}
-	if (one->flags & EP_IDENTITY_UNBOUND ||
-	    (pairing->now->whole && pairing->segment == 0))
+	if (one->flags & EP_IDENTITY_UNBOUND || (pairing->now->whole && pairing->segment == 0))
 		return EP_OK;
 	if (is_outside(pairing)) {
 		out->verdict = EP_PAIR_OUTSIDE;
@@ -256,8 +235,8 @@ static int judge_unseen(struct ep_pairing *pairing,
 	return EP_OK;
 }
 
-static int judge(struct ep_pairing *pairing,
-		 const struct ep_identity_site *site, struct ep_judgement *out)
+static int judge(struct ep_pairing *pairing, const struct ep_identity_site *site,
+		 struct ep_judgement *out)
 {
 	uint32_t open = identity(pairing, site->identity)->open;
 	size_t index = pairing->now->height;
@@ -277,29 +256,26 @@ static int judge(struct ep_pairing *pairing,
 }
 
 /* Clean-up code that called the return hook; a fiber's function. */
-static void note_match(struct ep_pairing *pairing, uint32_t identity,
-		       size_t index)
+static void note_match(struct ep_pairing *pairing, uint32_t identity, size_t index)
 {
-	if (pairing->landing_count &&
-	    pairing->landings[pairing->landing_count - 1].index == index)
+	if (pairing->landing_count && pairing->landings[pairing->landing_count - 1].index == index)
 		pairing->landings[pairing->landing_count - 1].returned = true;
 	if (index == 0 && identity == pairing->now->function)
 		pairing->now->over = true;
 }
 
-int ep_pairing_return(struct ep_pairing *pairing,
-		      const struct ep_record *record, struct ep_judgement *out)
+int ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record,
+		      struct ep_judgement *out)
 {
 	const struct ep_identity_site *site;
-	int result = ep_identities_find(&pairing->identities, record->address,
-					true, record->time, &site);
+	int result = ep_identities_find(&pairing->identities, record->address, true, record->time,
+					&site);
 
 	if (result == EP_OK && pairing->now->height == 0 && pairing->now->link)
 		result = ep_pairing_try_link(pairing, site->identity);
 	if (result == EP_OK)
 		result = judge(pairing, site, out);
-	if (result == EP_OK && out->verdict == EP_PAIR_MATCH &&
-	    pairing->pass == EP_PASS_LOOK)
+	if (result == EP_OK && out->verdict == EP_PAIR_MATCH && pairing->pass == EP_PASS_LOOK)
 		result = ep_pairing_settle(pairing, out->index);
 	if (result != EP_OK)
 		return result;
@@ -333,8 +309,8 @@ int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
 {
 	const struct ep_identity_site *site;
 
-	if (ep_identities_find(&pairing->identities, record->address, false,
-			       record->time, &site) != EP_OK ||
+	if (ep_identities_find(&pairing->identities, record->address, false, record->time, &site) !=
+		    EP_OK ||
 	    push(pairing, site->identity) != EP_OK)
 		return EP_E_MEMORY;
 	*function = site->function;
@@ -348,8 +324,7 @@ void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left)
 	struct ep_fiber *now = pairing->now;
 
 	while (now->height > height) {
-		struct ep_identity *one =
-			identity(pairing, now->stack[--now->height]);
+		struct ep_identity *one = identity(pairing, now->stack[--now->height]);
 
 		one->open--;
 		/* Of an older one, others may have been called since. */
@@ -370,11 +345,9 @@ int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 	pairing->ordinal++;
 	if (!ep_gap_is_loss(record))
 		return EP_OK;
-	pairing->known_at =
-		ep_gap_is_hole(record) ? record->time : record->high;
+	pairing->known_at = ep_gap_is_hole(record) ? record->time : record->high;
 	for (uint32_t i = 0; i < pairing->fibers.count; i++)
-		pairing->fibers.list[i]->floor =
-			pairing->fibers.list[i]->height;
+		pairing->fibers.list[i]->floor = pairing->fibers.list[i]->height;
 	pairing->segment++;
 	forget_left(pairing);
 	if (grow_inner(pairing) != EP_OK)
@@ -391,12 +364,10 @@ static void forget_counts(struct ep_pairing *pairing)
 	pairing->callers.whole = true;
 	for (uint32_t i = 0; i < pairing->fibers.made; i++)
 		pairing->fibers.list[i]->outer_all = 0;
-	memset(pairing->inner, 0,
-	       pairing->inner_capacity * sizeof(*pairing->inner));
+	memset(pairing->inner, 0, pairing->inner_capacity * sizeof(*pairing->inner));
 }
 
-static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass,
-			  bool *news)
+static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass, bool *news)
 {
 	pairing->pass = pass;
 	pairing->ordinal = pairing->segment = pairing->calls = 0;
@@ -416,8 +387,7 @@ static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass,
 }
 
 /* The matched call has returned, those above it were left. */
-static void cut_after_return(struct ep_pairing *pairing,
-			     const struct ep_judgement *judgement)
+static void cut_after_return(struct ep_pairing *pairing, const struct ep_judgement *judgement)
 {
 	bool match = judgement->verdict == EP_PAIR_MATCH;
 
@@ -427,8 +397,7 @@ static void cut_after_return(struct ep_pairing *pairing,
 		ep_pairing_cut(pairing, judgement->index, false);
 }
 
-static int take_return(struct ep_pairing *pairing,
-		       const struct ep_record *record)
+static int take_return(struct ep_pairing *pairing, const struct ep_record *record)
 {
 	struct ep_judgement judgement;
 	int result = ep_pairing_return(pairing, record, &judgement);
@@ -474,8 +443,7 @@ static int run_through(struct ep_pairing *pairing, struct ep_records *records)
 	return result;
 }
 
-/* One pass more when the first met functions without bounds: now all their
- * entries are known. */
+/* One pass more when the first met functions without bounds: now all their entries are known. */
 static int look(struct ep_pairing *pairing, struct ep_records *records)
 {
 	bool news;
@@ -485,8 +453,7 @@ static int look(struct ep_pairing *pairing, struct ep_records *records)
 		if (run_through(pairing, records) != EP_OK ||
 		    rewind_pairing(pairing, EP_PASS_COUNT, &news) != EP_OK)
 			return EP_E_MEMORY;
-		if (news &&
-		    rewind_pairing(pairing, EP_PASS_LOOK, &news) != EP_OK)
+		if (news && rewind_pairing(pairing, EP_PASS_LOOK, &news) != EP_OK)
 			return EP_E_MEMORY;
 	} while (pairing->pass == EP_PASS_LOOK);
 	return settle_all(pairing);
@@ -500,8 +467,8 @@ struct plan {
 	uint64_t outer_all;
 	size_t inner_count, outside_count, caller_count;
 	bool callers_whole;
-	/* Behind the counts of callers from gaps lie the doubts that turned out
-	 * to be OUTSIDE, then the callers. */
+	/* Behind the counts of callers from gaps lie the doubts that turned out to be OUTSIDE, then
+	 * the callers. */
 	uint64_t inner[];
 };
 
@@ -515,20 +482,16 @@ static struct ep_caller *plan_callers(struct plan *plan)
 	return (struct ep_caller *)&plan_outside(plan)[plan->outside_count];
 }
 
-static struct plan **plan_of(const struct ep_trace *trace,
-			     const struct ep_trace_thread *thread)
+static struct plan **plan_of(const struct ep_trace *trace, const struct ep_trace_thread *thread)
 {
-	return trace->plans
-		       ? (struct plan **)&trace->plans[thread - trace->threads]
-		       : NULL;
+	return trace->plans ? (struct plan **)&trace->plans[thread - trace->threads] : NULL;
 }
 
 static struct plan *make_plan(const struct ep_pairing *pairing)
 {
 	size_t callers = pairing->callers.whole ? pairing->callers.count : 0;
 	struct plan *plan =
-		malloc(sizeof(*plan) +
-		       pairing->inner_capacity * sizeof(*pairing->inner) +
+		malloc(sizeof(*plan) + pairing->inner_capacity * sizeof(*pairing->inner) +
 		       pairing->outside.count * sizeof(struct ep_doubt) +
 		       callers * sizeof(struct ep_caller));
 
@@ -544,43 +507,36 @@ static struct plan *make_plan(const struct ep_pairing *pairing)
 	return plan;
 }
 
-/* Not where entries without bounds were met, which a pass must have seen, nor
- * of several stacks. Without memory there is none. */
-static void keep_plan(const struct ep_pairing *pairing,
-		      const struct ep_records *records)
+/* Not where entries without bounds were met, which a pass must have seen, nor of several stacks.
+ * Without memory there is none. */
+static void keep_plan(const struct ep_pairing *pairing, const struct ep_records *records)
 {
 	struct plan **kept = plan_of(records->trace, records->thread), *plan;
 	struct ep_caller *callers;
 
-	if (!kept || *kept || pairing->identities.entry_count ||
-	    pairing->fibers.made != 1)
+	if (!kept || *kept || pairing->identities.entry_count || pairing->fibers.made != 1)
 		return;
 	plan = make_plan(pairing);
 	if (!plan)
 		return;
-	memcpy(plan->inner, pairing->inner,
-	       plan->inner_count * sizeof(*plan->inner));
+	memcpy(plan->inner, pairing->inner, plan->inner_count * sizeof(*plan->inner));
 	if (plan->outside_count)
 		memcpy(plan_outside(plan), pairing->outside.list,
 		       plan->outside_count * sizeof(struct ep_doubt));
 	callers = plan_callers(plan);
 	for (size_t i = 0; i < plan->caller_count; i++) {
 		callers[i] = pairing->callers.list[i];
-		callers[i].depth += (uint32_t)(plan->outer_all +
-					       plan->inner[callers[i].segment]);
+		callers[i].depth += (uint32_t)(plan->outer_all + plan->inner[callers[i].segment]);
 	}
 	*kept = plan;
 }
 
-bool ep_pairing_callers(const struct ep_trace *trace,
-			const struct ep_trace_thread *thread,
-			const struct ep_names *names,
-			const struct ep_caller **out, size_t *count)
+bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thread *thread,
+			const struct ep_names *names, const struct ep_caller **out, size_t *count)
 {
 	struct plan **kept = plan_of(trace, thread);
 
-	if (!kept || !*kept || (*kept)->names != names ||
-	    !(*kept)->callers_whole)
+	if (!kept || !*kept || (*kept)->names != names || !(*kept)->callers_whole)
 		return false;
 	*out = plan_callers(*kept);
 	*count = (*kept)->caller_count;
@@ -588,8 +544,7 @@ bool ep_pairing_callers(const struct ep_trace *trace,
 }
 
 /* True when there was a plan, and it is the pairing's now. */
-static bool take_plan(struct ep_pairing *pairing,
-		      const struct ep_records *records)
+static bool take_plan(struct ep_pairing *pairing, const struct ep_records *records)
 {
 	struct plan **kept = plan_of(records->trace, records->thread);
 	struct plan *plan = kept ? *kept : NULL;
@@ -606,14 +561,13 @@ static bool take_plan(struct ep_pairing *pairing,
 		return false;
 	}
 	memcpy(inner, plan->inner, plan->inner_count * sizeof(*inner));
-	memcpy(outside, plan_outside(plan),
-	       plan->outside_count * sizeof(*outside));
+	memcpy(outside, plan_outside(plan), plan->outside_count * sizeof(*outside));
 	free(pairing->inner);
 	free(pairing->outside.list);
 	pairing->inner = inner;
 	pairing->inner_capacity = plan->inner_count;
-	pairing->outside = (struct ep_doubts){outside, plan->outside_count,
-					      plan->outside_count + 1};
+	pairing->outside =
+		(struct ep_doubts){outside, plan->outside_count, plan->outside_count + 1};
 	pairing->fibers.list[0]->outer_all = plan->outer_all;
 	return true;
 }
@@ -652,14 +606,14 @@ static bool none_inner(const struct ep_pairing *pairing)
 	return true;
 }
 
-bool ep_pairing_once_held(struct ep_pairing *pairing,
-			  const struct ep_records *records, uint64_t *outer)
+bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *records,
+			  uint64_t *outer)
 {
 	struct ep_fiber *only = pairing->fibers.list[0];
 
 	if (pairing->fibers.made != 1 || pairing->identities.entry_count ||
-	    pairing->pending.count || pairing->outside.count ||
-	    only->outer_all >= EP_ONCE_BASE || !none_inner(pairing))
+	    pairing->pending.count || pairing->outside.count || only->outer_all >= EP_ONCE_BASE ||
+	    !none_inner(pairing))
 		return false;
 	*outer = only->outer_all;
 	only->outer_left = 0;
@@ -668,8 +622,7 @@ bool ep_pairing_once_held(struct ep_pairing *pairing,
 }
 
 int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
-		    const struct ep_trace_thread *thread,
-		    struct ep_names *names)
+		    const struct ep_trace_thread *thread, struct ep_names *names)
 {
 	memset(pairing, 0, sizeof(*pairing));
 	pairing->whole = thread->from_start && thread->block_count &&

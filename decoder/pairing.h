@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pairing.h: to which call does a return belong? All the judgement of calls.c
- * lies here, and its reasons in pairing.c. It runs over a thread's records
- * twice or more: first to plan (what only later records tell), then for good.
+ * pairing.h: to which call does a return belong? All the judgement of calls.c lies here, and its
+ * reasons in pairing.c. It runs over a thread's records twice or more: first to plan (what only
+ * later records tell), then for good.
  */
 #ifndef EPITAPH_PAIRING_H
 #define EPITAPH_PAIRING_H
@@ -26,8 +26,7 @@ enum ep_pass {
 	EP_PASS_FINAL,
 };
 
-/* A return that is STRAY unless all calls that were open at it turn out never
- * to return. */
+/* A return that is STRAY unless all calls that were open at it turn out never to return. */
 struct ep_doubt {
 	uint64_t ordinal;     /* of its record in the thread */
 	size_t floor, height; /* of the stack then */
@@ -47,12 +46,11 @@ struct ep_landing {
 
 #define EP_LANDINGS_MAX 16 /* exceptions within clean-up code */
 
-/* As many returns of calls that seemed left are no accident (a record that a
- * signal handler lost). */
+/* As many returns of calls that seemed left are no accident (a record that a signal handler
+ * lost). */
 #define EP_UNSEEN_STACKS 2
 
-/* A call of which only the return is known, from before the history or from a
- * gap. */
+/* A call of which only the return is known, from before the history or from a gap. */
 struct ep_caller {
 	const struct ep_function *function;
 	uint64_t address; /* of the return */
@@ -72,8 +70,8 @@ struct ep_pairing {
 	struct ep_identities identities;
 	struct ep_fibers fibers;
 	struct ep_fiber *now; /* the one that runs */
-	bool whole;     /* the thread's history begins with its first event */
-	uint64_t start; /* TSC of the first that is left */
+	bool whole;           /* the thread's history begins with its first event */
+	uint64_t start;       /* TSC of the first that is left */
 	enum ep_pass pass;
 	bool once;         /* the first pass is to be the last */
 	uint64_t ordinal;  /* of the next record */
@@ -97,59 +95,54 @@ struct ep_pairing {
 };
 
 int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
-		    const struct ep_trace_thread *thread,
-		    struct ep_names *names);
+		    const struct ep_trace_thread *thread, struct ep_names *names);
 void ep_pairing_deinit(struct ep_pairing *pairing);
 
-/* Reads all of the thread and makes the plan. `records` may be used again
- * after ep_records_init. EP_OK or EP_E_MEMORY, as all below. */
+/* Reads all of the thread and makes the plan. `records` may be used again after ep_records_init.
+ * EP_OK or EP_E_MEMORY, as all below. */
 int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records);
 
 /*
- * In place of the plan: the pass to come is the only one. Nothing is known of
- * what comes later, so all heights lie upon EP_ONCE_BASE callers, and it may
- * turn out at the end that a plan is needed after all: then
- * ep_pairing_once_held is false. Where it is true, the judgements were those
- * that a plan would have led to, *outer is what the callers truly were, and the
- * plan is kept for others that read the thread.
+ * In place of the plan: the pass to come is the only one. Nothing is known of what comes later, so
+ * all heights lie upon EP_ONCE_BASE callers, and it may turn out at the end that a plan is needed
+ * after all: then ep_pairing_once_held is false. Where it is true, the judgements were those that a
+ * plan would have led to, *outer is what the callers truly were, and the plan is kept for others
+ * that read the thread.
  */
 #define EP_ONCE_BASE (UINT64_C(1) << 24)
 void ep_pairing_once(struct ep_pairing *pairing);
-bool ep_pairing_once_held(struct ep_pairing *pairing,
-			  const struct ep_records *records, uint64_t *outer);
+bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *records,
+			  uint64_t *outer);
 
 /*
- * What planning has found in a thread whose calls were read before, by the same
- * names: the calls of which only returns are known, as the events will have
- * them. Borrowed from the trace. False: it was not kept, as of a thread of
- * several stacks, or of which no file is known.
+ * What planning has found in a thread whose calls were read before, by the same names: the calls of
+ * which only returns are known, as the events will have them. Borrowed from the trace. False: it
+ * was not kept, as of a thread of several stacks, or of which no file is known.
  */
-bool ep_pairing_callers(const struct ep_trace *trace,
-			const struct ep_trace_thread *thread,
-			const struct ep_names *names,
-			const struct ep_caller **out, size_t *count);
+bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thread *thread,
+			const struct ep_names *names, const struct ep_caller **out, size_t *count);
 
-/* The records in order, each to its function. A call is pushed at once; after
- * ep_pairing_return the caller does ep_pairing_cut for what it ends. */
+/* The records in order, each to its function. A call is pushed at once; after ep_pairing_return the
+ * caller does ep_pairing_cut for what it ends. */
 int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
 		    const struct ep_function **function);
 struct ep_judgement {
 	enum ep_verdict verdict;
 	size_t index;
 	const struct ep_function *function; /* as the return's address says */
-	bool ambiguous; /* MATCH: several calls of it were open, not on top */
-	bool switched;  /* LEFT: another fiber goes on, and the calls are its */
+	bool ambiguous;                     /* MATCH: several calls of it were open, not on top */
+	bool switched;                      /* LEFT: another fiber goes on, and the calls are its */
 };
-int ep_pairing_return(struct ep_pairing *pairing,
-		      const struct ep_record *record, struct ep_judgement *out);
+int ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record,
+		      struct ep_judgement *out);
 int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record);
 
 /* Any other record. As after a return, the caller does ep_pairing_cut. */
 int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
 		    struct ep_judgement *out);
 
-/* A fiber's function has returned, and its link goes on with the next record:
- * that is to be done before it is handed in. */
+/* A fiber's function has returned, and its link goes on with the next record: that is to be done
+ * before it is handed in. */
 static inline bool ep_pairing_over(const struct ep_pairing *pairing)
 {
 	return pairing->now->over && pairing->now->link;
@@ -163,18 +156,16 @@ static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
 }
 
 /*
- * Calls that return, with all that is inside of them, may be passed over now:
- * they would change nothing but the numbers given. Not where something has to
- * be told of a return, nor where addresses change their meaning, as they must
- * be asked for in order of time.
+ * Calls that return, with all that is inside of them, may be passed over now: they would change
+ * nothing but the numbers given. Not where something has to be told of a return, nor where
+ * addresses change their meaning, as they must be asked for in order of time.
  */
 static inline bool ep_pairing_may_pass(const struct ep_pairing *pairing)
 {
 	const struct ep_fiber *now = pairing->now;
 
 	return !pairing->landing_count && !pairing->leaving && !now->over &&
-	       (now->height || now->function == EP_FIBER_NONE) &&
-	       !pairing->identities.epoch_count;
+	       (now->height || now->function == EP_FIBER_NONE) && !pairing->identities.epoch_count;
 }
 static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
 {
@@ -186,27 +177,25 @@ static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
 int ep_pairing_settle(struct ep_pairing *pairing, size_t index);
 int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
 
-/* Ends the open calls from `height` up. `left`: the trace does not tell their
- * ends, they are only thought to be over. */
+/* Ends the open calls from `height` up. `left`: the trace does not tell their ends, they are only
+ * thought to be over. */
 void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left);
 
-/* Callers of the outermost open call that are known only by their returns to
- * come. */
+/* Callers of the outermost open call that are known only by their returns to come. */
 static inline uint64_t ep_pairing_base(const struct ep_pairing *pairing)
 {
 	return pairing->now->outer_left + pairing->inner_left;
 }
 
-/* A hole lies among the records; what else is missing is all of the time from
- * the last one before it to the first one after it. */
+/* A hole lies among the records; what else is missing is all of the time from the last one before
+ * it to the first one after it. */
 static inline bool ep_gap_is_hole(const struct ep_record *record)
 {
-	return !(record->gap &
-		 (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED | EP_GAP_TEXT));
+	return !(record->gap & (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED | EP_GAP_TEXT));
 }
 
-/* History is missing at this record (an escape of a newer version is not a
- * loss: what it says is unknown, not what happened). */
+/* History is missing at this record (an escape of a newer version is not a loss: what it says is
+ * unknown, not what happened). */
 static inline bool ep_gap_is_loss(const struct ep_record *record)
 {
 	return (record->gap & ~EP_GAP_UNKNOWN_ESCAPE) != 0;

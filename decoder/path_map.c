@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* path_map.c: rules are few, and so are the files of a program whose lines are
- * asked for: both are searched one by one. */
+/* path_map.c: rules are few, and so are the files of a program whose lines are asked for: both are
+ * searched one by one. */
 #include "decoder/path_map.h"
 
 #include <stdio.h>
@@ -28,8 +28,7 @@ int ep_path_map_add(struct ep_path_map *map, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	struct ep_path_rule rule,
-		*grown = realloc(map->rules,
-				 (map->rule_count + 1) * sizeof(*grown));
+		*grown = realloc(map->rules, (map->rule_count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return EP_E_MEMORY;
@@ -67,12 +66,9 @@ static char *apply(const struct ep_path_map *map, const char *path)
 		const struct ep_path_rule *rule = &map->rules[i];
 		size_t length = strlen(rule->from);
 
-		if (strncmp(path, rule->from, length) ||
-		    (path[length] != '/' && path[length]))
+		if (strncmp(path, rule->from, length) || (path[length] != '/' && path[length]))
 			continue;
-		return asprintf(&mapped, "%s%s", rule->to, path + length) < 0
-			       ? NULL
-			       : mapped;
+		return asprintf(&mapped, "%s%s", rule->to, path + length) < 0 ? NULL : mapped;
 	}
 	return NULL;
 }
@@ -101,8 +97,7 @@ const char *ep_path_map_find(struct ep_path_map *map, const char *path)
 		return path;
 	for (size_t i = 0; i < map->known_count; i++)
 		if (map->known[i].path == path)
-			return map->known[i].mapped ? map->known[i].mapped
-						    : path;
+			return map->known[i].mapped ? map->known[i].mapped : path;
 	mapped = apply(map, path);
 	if (!keep(map, path, mapped)) {
 		free(mapped);

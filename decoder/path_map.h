@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * path_map.h: where a program was built is not where its sources are: the
- * beginnings of paths are replaced, whole components only, by the first of the
- * rules that fits (as gdb's substitute-path does).
+ * path_map.h: where a program was built is not where its sources are: the beginnings of paths are
+ * replaced, whole components only, by the first of the rules that fits (as gdb's substitute-path
+ * does).
  */
 #ifndef EPITAPH_PATH_MAP_H
 #define EPITAPH_PATH_MAP_H
@@ -34,9 +34,8 @@ int ep_path_map_add(struct ep_path_map *map, const char *text);
 void ep_path_map_deinit(struct ep_path_map *map);
 
 /*
- * The path to use for `path`, which must stay as it is: the answer is kept by
- * its address. Borrowed until deinit; `path` itself when no rule fits, when it
- * is NULL, or when memory is out.
+ * The path to use for `path`, which must stay as it is: the answer is kept by its address. Borrowed
+ * until deinit; `path` itself when no rule fits, when it is NULL, or when memory is out.
  */
 const char *ep_path_map_find(struct ep_path_map *map, const char *path);
 

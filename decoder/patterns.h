@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* patterns.h: names that the user asked for, by shell patterns, of which any
- * may match. */
+/* patterns.h: names that the user asked for, by shell patterns, of which any may match. */
 #ifndef EPITAPH_PATTERNS_H
 #define EPITAPH_PATTERNS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * placing.c: the records of a window are paired ahead of time, into a tree of
- * the calls that are open at its places; what is ruled out is left away, and
- * the innermost node that has all other places inside is certain.
+ * placing.c: the records of a window are paired ahead of time, into a tree of the calls that are
+ * open at its places; what is ruled out is left away, and the innermost node that has all other
+ * places inside is certain.
  */
 #include "decoder/placing.h"
 
@@ -35,25 +35,21 @@ struct window {
 
 static bool is_off(const struct ep_slice *slice)
 {
-	return slice->state == EP_SLICE_READY ||
-	       slice->state == EP_SLICE_BLOCKED;
+	return slice->state == EP_SLICE_READY || slice->state == EP_SLICE_BLOCKED;
 }
 
 static void find_next(struct ep_placing *placing)
 {
 	const struct ep_task *task = placing->task;
 
-	while (placing->slice < task->count &&
-	       !is_off(&task->slices[placing->slice]))
+	while (placing->slice < task->count && !is_off(&task->slices[placing->slice]))
 		placing->slice++;
-	placing->next = placing->slice < task->count
-				? task->slices[placing->slice].begin
-				: UINT64_MAX;
+	placing->next =
+		placing->slice < task->count ? task->slices[placing->slice].begin : UINT64_MAX;
 }
 
 void ep_placing_init(struct ep_placing *placing, const struct ep_trace *trace,
-		     const struct ep_trace_thread *thread,
-		     struct ep_names *names)
+		     const struct ep_trace_thread *thread, struct ep_names *names)
 {
 	*placing = (struct ep_placing){
 		.trace = trace,
@@ -79,15 +75,13 @@ void ep_placing_deinit(struct ep_placing *placing)
 	free(placing->left);
 }
 
-const struct ep_wait_place *ep_placing_take(struct ep_placing *placing,
-					    uint64_t call)
+const struct ep_wait_place *ep_placing_take(struct ep_placing *placing, uint64_t call)
 {
 	size_t slice = placing->slice++;
 	size_t at = slice - placing->first_slice;
 
 	find_next(placing);
-	if (slice >= placing->first_slice && at < placing->place_count &&
-	    placing->places[at].slice)
+	if (slice >= placing->first_slice && at < placing->place_count && placing->places[at].slice)
 		return &placing->places[at];
 	placing->certain = (struct ep_wait_place){
 		.slice = &placing->task->slices[slice],
@@ -99,8 +93,7 @@ const struct ep_wait_place *ep_placing_take(struct ep_placing *placing,
 
 /* ---- the tree ---- */
 
-static int add_node(struct ep_placing *placing,
-		    const struct ep_function *function, uint64_t call,
+static int add_node(struct ep_placing *placing, const struct ep_function *function, uint64_t call,
 		    int parent)
 {
 	size_t room = placing->node_room ? 2 * placing->node_room : 256;
@@ -122,8 +115,8 @@ static int add_node(struct ep_placing *placing,
 	return (int)placing->node_count++;
 }
 
-/* The calls that are open, as many as the window's returns can end; below them
- * one more, or nobody. Its innermost node; -1: out of memory. */
+/* The calls that are open, as many as the window's returns can end; below them one more, or nobody.
+ * Its innermost node; -1: out of memory. */
 static int add_open(struct window *w, ep_placing_open_fn open, void *context)
 {
 	struct ep_placing *placing = w->placing;
@@ -151,8 +144,7 @@ static int after_return(struct window *w, int at, const struct ep_record *back)
 	bool fibers = w->pairing->fibers.count > 1;
 
 	if (!node->function || node->parent < 0 ||
-	    ep_names_find(w->placing->names, back->address, back->time) !=
-		    node->function ||
+	    ep_names_find(w->placing->names, back->address, back->time) != node->function ||
 	    (fibers && !w->placing->nodes[node->parent].function))
 		return at;
 	return node->parent;
@@ -171,11 +163,10 @@ static int grow_tree(struct window *w, int node)
 		placing->at[i] = node;
 		w->of[i] = -1;
 		if (record->kind == EP_RECORD_CALL) {
-			next = add_node(placing,
-					ep_names_find(placing->names,
-						      record->address,
-						      record->time),
-					calls++, node);
+			next = add_node(
+				placing,
+				ep_names_find(placing->names, record->address, record->time),
+				calls++, node);
 			if (next < 0)
 				return EP_E_MEMORY;
 			w->of[i] = next;
@@ -184,8 +175,7 @@ static int grow_tree(struct window *w, int node)
 			w->of[i] = node;
 			w->lost |= next == node;
 		} else {
-			w->lost |= record->kind != EP_RECORD_GAP ||
-				   ep_gap_is_loss(record);
+			w->lost |= record->kind != EP_RECORD_GAP || ep_gap_is_loss(record);
 		}
 		node = next;
 	}
@@ -198,15 +188,13 @@ static int grow_tree(struct window *w, int node)
 static bool may_wait(struct window *w, unsigned place)
 {
 	struct ep_placing *placing = w->placing;
-	const struct ep_function *function =
-		placing->nodes[placing->at[place]].function;
+	const struct ep_function *function = placing->nodes[placing->at[place]].function;
 
 	/* Short calls are left out of the records: its callees may wait. */
 	if (!function || placing->trace->arena.min_duration)
 		return true;
 	if (w->may[place] < 0)
-		w->may[place] = ep_blocking_may(&placing->blocking,
-						placing->names, function);
+		w->may[place] = ep_blocking_may(&placing->blocking, placing->names, function);
 	return w->may[place];
 }
 
@@ -219,8 +207,8 @@ static void find_latest(struct window *w)
 		w->latest = w->count;
 }
 
-/* How many are left for one that begins with `slice`. Page faults wait
- * anywhere, and what was preempted ran anywhere. */
+/* How many are left for one that begins with `slice`. Page faults wait anywhere, and what was
+ * preempted ran anywhere. */
 static unsigned rule_out(struct window *w, const struct ep_slice *slice)
 {
 	bool itself = slice->state == EP_SLICE_BLOCKED && slice->how == 'S';
@@ -241,8 +229,7 @@ static void count_hits(struct window *w)
 	for (size_t i = 0; i < w->placing->node_count; i++)
 		nodes[i].hits = 0;
 	for (unsigned i = 0; i <= w->count; i++)
-		w->placing->nodes[w->placing->at[i]].hits +=
-			w->placing->left[i];
+		w->placing->nodes[w->placing->at[i]].hits += w->placing->left[i];
 	/* Parents come before their children. */
 	for (size_t i = w->placing->node_count; i-- > 1;)
 		if (nodes[i].parent >= 0)
@@ -259,8 +246,8 @@ static unsigned draw(struct window *w)
 	for (unsigned i = w->from; i <= w->latest; i++) {
 		if (!placing->left[i])
 			continue;
-		if (!found || placing->nodes[placing->at[i]].depth <
-				      placing->nodes[placing->at[best]].depth)
+		if (!found ||
+		    placing->nodes[placing->at[i]].depth < placing->nodes[placing->at[best]].depth)
 			best = i;
 		found = true;
 	}
@@ -269,8 +256,7 @@ static unsigned draw(struct window *w)
 
 /* ---- what is certain ---- */
 
-static void path_of(const struct ep_placing *placing, int top, int node,
-		    struct ep_wait_place *out)
+static void path_of(const struct ep_placing *placing, int top, int node, struct ep_wait_place *out)
 {
 	const struct ep_placing_node *nodes = placing->nodes;
 	unsigned base = nodes[top].depth;
@@ -280,26 +266,22 @@ static void path_of(const struct ep_placing *placing, int top, int node,
 	out->whole = count <= EP_PLACE_PATH;
 	for (; node != top; node = nodes[node].parent)
 		if (nodes[node].depth - base <= EP_PLACE_PATH)
-			out->path[nodes[node].depth - base - 1] =
-				nodes[node].function;
+			out->path[nodes[node].depth - base - 1] = nodes[node].function;
 }
 
-static void agree(struct ep_wait_place *place,
-		  const struct ep_wait_place *other)
+static void agree(struct ep_wait_place *place, const struct ep_wait_place *other)
 {
 	unsigned common = 0;
 
 	while (common < place->path_count && common < other->path_count &&
 	       place->path[common] == other->path[common])
 		common++;
-	place->whole = place->whole && other->whole &&
-		       common == place->path_count &&
+	place->whole = place->whole && other->whole && common == place->path_count &&
 		       common == other->path_count;
 	place->path_count = common;
 }
 
-static void conclude(struct window *w, unsigned total,
-		     struct ep_wait_place *out)
+static void conclude(struct window *w, unsigned total, struct ep_wait_place *out)
 {
 	const struct ep_placing *placing = w->placing;
 	struct ep_wait_place other;
@@ -332,8 +314,7 @@ static void conclude(struct window *w, unsigned total,
 static void mark_unsure(struct window *w, unsigned total)
 {
 	for (unsigned i = 0; i < w->count; i++) {
-		unsigned hits =
-			w->of[i] < 0 ? 0 : w->placing->nodes[w->of[i]].hits;
+		unsigned hits = w->of[i] < 0 ? 0 : w->placing->nodes[w->of[i]].hits;
 
 		if (hits && hits < total)
 			w->list[i].unsure = true;
@@ -342,8 +323,7 @@ static void mark_unsure(struct window *w, unsigned total)
 
 /* ---- times ---- */
 
-/* Records up to `end` happened before `high`: in even steps, where there were
- * such. */
+/* Records up to `end` happened before `high`: in even steps, where there were such. */
 static void give_times(struct window *w, unsigned end, uint64_t high)
 {
 	uint64_t parts = end - w->timed + 1, time = w->time;
@@ -356,8 +336,7 @@ static void give_times(struct window *w, unsigned end, uint64_t high)
 	}
 }
 
-static void draw_at(struct window *w, unsigned place, uint64_t begin,
-		    uint64_t end)
+static void draw_at(struct window *w, unsigned place, uint64_t begin, uint64_t end)
 {
 	give_times(w, place, begin);
 	w->time = end < w->high ? end : w->high;
@@ -366,8 +345,7 @@ static void draw_at(struct window *w, unsigned place, uint64_t begin,
 
 /* ---- the window ---- */
 
-static int add_place(struct ep_placing *placing,
-		     const struct ep_wait_place *place)
+static int add_place(struct ep_placing *placing, const struct ep_wait_place *place)
 {
 	size_t room = placing->place_room ? 2 * placing->place_room : 16;
 	struct ep_wait_place *grown;
@@ -434,8 +412,8 @@ static int place_all(struct window *w)
 	return rc;
 }
 
-/* What comes behind the block's last record, and before the next one's first,
- * is not known to be all. */
+/* What comes behind the block's last record, and before the next one's first, is not known to be
+ * all. */
 static bool is_cut(const struct ep_records *records, unsigned end)
 {
 	const struct ep_trace_thread *thread = records->thread;
@@ -444,8 +422,7 @@ static bool is_cut(const struct ep_records *records, unsigned end)
 	if (end < records->count)
 		return false;
 	if (records->next_block == thread->block_count)
-		return thread->blocks_entered >
-		       thread->blocks[thread->block_count - 1].sequence;
+		return thread->blocks_entered > thread->blocks[thread->block_count - 1].sequence;
 	next = &thread->blocks[records->next_block];
 	return next->lost_before || next->block->flags & EP_BLOCK_RESUMED;
 }
@@ -455,8 +432,8 @@ static bool same_window(const struct ep_record *a, const struct ep_record *b)
 	return !a->exact && !b->exact && a->low == b->low;
 }
 
-static int place_window(struct window *w, struct ep_records *records,
-			ep_placing_open_fn open, void *context)
+static int place_window(struct window *w, struct ep_records *records, ep_placing_open_fn open,
+			void *context)
 {
 	struct ep_placing *placing = w->placing;
 	size_t size = EP_BLOCK_RECORDS + 3;
@@ -480,10 +457,9 @@ static int place_window(struct window *w, struct ep_records *records,
 	return rc;
 }
 
-int ep_placing_look(struct ep_placing *placing,
-		    const struct ep_pairing *pairing,
-		    struct ep_records *records, unsigned at, bool passes,
-		    ep_placing_open_fn open, void *context)
+int ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairing,
+		    struct ep_records *records, unsigned at, bool passes, ep_placing_open_fn open,
+		    void *context)
 {
 	struct ep_record *list = records->decoded;
 	struct window w = {
@@ -503,15 +479,13 @@ int ep_placing_look(struct ep_placing *placing,
 		return EP_OK;
 	placing->block = block;
 	placing->end = at + 1;
-	while (placing->end < records->count &&
-	       same_window(&list[at], &list[placing->end]))
+	while (placing->end < records->count && same_window(&list[at], &list[placing->end]))
 		placing->end++;
 	w.count = placing->end - at;
 	w.high = list[placing->end - 1].high;
 	w.spread = list[placing->end - 1].time > w.low;
 	/* Some of it was passed over, unseen. */
 	w.lost = (passes && at > 0 && same_window(&list[at], &list[at - 1])) ||
-		 pairing->landing_count || pairing->leaving ||
-		 ep_pairing_unseen(pairing);
+		 pairing->landing_count || pairing->leaving || ep_pairing_unseen(pairing);
 	return place_window(&w, records, open, context);
 }

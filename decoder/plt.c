@@ -32,8 +32,7 @@ static int compare_slots(const void *a, const void *b)
 }
 
 /* The name of symbol `index` of the table in section `link`. */
-static const char *symbol_name(Elf *elf, size_t link, Elf_Data *symbols,
-			       size_t index)
+static const char *symbol_name(Elf *elf, size_t link, Elf_Data *symbols, size_t index)
 {
 	GElf_Sym symbol;
 	GElf_Shdr header;
@@ -55,8 +54,7 @@ static int add_slots(struct slots *slots, Elf *elf, Elf_Data *data, size_t link)
 
 	if (count > STUBS_MAX)
 		count = STUBS_MAX;
-	grown = realloc(slots->list,
-			(slots->count + count + 1) * sizeof(*grown));
+	grown = realloc(slots->list, (slots->count + count + 1) * sizeof(*grown));
 	if (!grown)
 		return EP_E_MEMORY;
 	slots->list = grown;
@@ -69,11 +67,9 @@ static int add_slots(struct slots *slots, Elf *elf, Elf_Data *data, size_t link)
 		type = GELF_R_TYPE(entry.r_info);
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
-		name = symbol_name(elf, link, symbols,
-				   GELF_R_SYM(entry.r_info));
+		name = symbol_name(elf, link, symbols, GELF_R_SYM(entry.r_info));
 		if (name && name[0])
-			slots->list[slots->count++] =
-				(struct slot){entry.r_offset, name};
+			slots->list[slots->count++] = (struct slot){entry.r_offset, name};
 	}
 	return EP_OK;
 }
@@ -81,10 +77,9 @@ static int add_slots(struct slots *slots, Elf *elf, Elf_Data *data, size_t link)
 static const char *slot_name(const struct slots *slots, uint64_t address)
 {
 	struct slot key = {.address = address};
-	const struct slot *found =
-		slots->count == 0 ? NULL
-				  : bsearch(&key, slots->list, slots->count,
-					    sizeof(key), compare_slots);
+	const struct slot *found = slots->count == 0 ? NULL
+						     : bsearch(&key, slots->list, slots->count,
+							       sizeof(key), compare_slots);
 
 	return found ? found->name : NULL;
 }
@@ -102,9 +97,8 @@ static uint64_t stub_slot(const uint8_t *bytes, size_t size, uint64_t address)
 	return 0;
 }
 
-static int read_stubs(struct ep_plt_stub **out, size_t *count,
-		      const struct slots *slots, Elf_Data *data,
-		      const GElf_Shdr *header, size_t size)
+static int read_stubs(struct ep_plt_stub **out, size_t *count, const struct slots *slots,
+		      Elf_Data *data, const GElf_Shdr *header, size_t size)
 {
 	size_t most = data->d_size / size;
 	struct ep_plt_stub *grown;
@@ -118,12 +112,10 @@ static int read_stubs(struct ep_plt_stub **out, size_t *count,
 	for (size_t i = 0; i < most; i++) {
 		uint64_t start = header->sh_addr + i * size;
 		const uint8_t *bytes = (const uint8_t *)data->d_buf + i * size;
-		const char *name =
-			slot_name(slots, stub_slot(bytes, size, start));
+		const char *name = slot_name(slots, stub_slot(bytes, size, start));
 
 		if (name)
-			grown[(*count)++] =
-				(struct ep_plt_stub){start, start + size, name};
+			grown[(*count)++] = (struct ep_plt_stub){start, start + size, name};
 	}
 	return EP_OK;
 }
@@ -153,8 +145,7 @@ static int read_slots(struct slots *slots, Elf *elf)
 	unsigned tables = 0;
 
 	while ((section = elf_nextscn(elf, section)) && tables < 16) {
-		if (!gelf_getshdr(section, &header) ||
-		    header.sh_type != SHT_RELA ||
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA ||
 		    !(header.sh_flags & SHF_ALLOC))
 			continue;
 		data = section_data(section, &header);
@@ -163,8 +154,7 @@ static int read_slots(struct slots *slots, Elf *elf)
 		tables++;
 	}
 	if (slots->count)
-		qsort(slots->list, slots->count, sizeof(*slots->list),
-		      compare_slots);
+		qsort(slots->list, slots->count, sizeof(*slots->list), compare_slots);
 	return EP_OK;
 }
 
@@ -179,16 +169,13 @@ static int read_all_stubs(struct ep_plt_stub **out, size_t *count, Elf *elf,
 	while ((section = elf_nextscn(elf, section)) && tables < 16) {
 		const char *name;
 
-		if (!gelf_getshdr(section, &header) ||
-		    !(header.sh_flags & SHF_EXECINSTR))
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
-		if (!name ||
-		    (strncmp(name, ".plt", 4) != 0 && strcmp(name, OURS) != 0))
+		if (!name || (strncmp(name, ".plt", 4) != 0 && strcmp(name, OURS) != 0))
 			continue;
 		data = section_data(section, &header);
-		if (data && read_stubs(out, count, slots, data, &header,
-				       stub_size(name, &header)))
+		if (data && read_stubs(out, count, slots, data, &header, stub_size(name, &header)))
 			return EP_E_MEMORY;
 		tables++;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plt.h: which function a stub of the procedure linkage table jumps to (x86-64
- * psABI, section 5.2): found by the slot that its jump reads and the relocation
- * of that slot, so that every linker's layout works.
+ * plt.h: which function a stub of the procedure linkage table jumps to (x86-64 psABI, section 5.2):
+ * found by the slot that its jump reads and the relocation of that slot, so that every linker's
+ * layout works.
  */
 #ifndef EPITAPH_PLT_H
 #define EPITAPH_PLT_H

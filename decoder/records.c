@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * records.c: stamps and escapes → times. A block is decoded at once: timed
- * records are anchors, what lies between two of them is bounded by both and
- * placed in order. Times never go backwards within a thread.
+ * records.c: stamps and escapes → times. A block is decoded at once: timed records are anchors,
+ * what lies between two of them is bounded by both and placed in order. Times never go backwards
+ * within a thread.
  */
 #include "decoder/records.h"
 
@@ -15,9 +15,8 @@
 #define TICK     (UINT64_C(1) << EP_TICK_SHIFT)
 #define WRAP     (STAMPS * TICK)
 #define UNSET    UINT32_MAX
-/* The writer leaves at most EP_GAP_CYCLES, half of the stamps, between two
- * timed records. A step of more than three quarters is one backwards: two
- * processors' counters differ by a little. */
+/* The writer leaves at most EP_GAP_CYCLES, half of the stamps, between two timed records. A step of
+ * more than three quarters is one backwards: two processors' counters differ by a little. */
 #define STEP_BACK (STAMPS - STAMPS / 4)
 
 /* Decoding one block. */
@@ -28,15 +27,15 @@ struct decoding {
 	uint64_t anchor; /* TSC of the last anchor */
 	bool escaped;    /* 26 bits above the next stamp are known: */
 	uint64_t upper;
-	unsigned pending; /* first decoded record after it, still unplaced */
-	unsigned missing; /* first decoded gap of text since it */
-	unsigned adrift;  /* first decoded record from which on times may be
-			     too low by times that stamps have no bits for */
+	unsigned pending;                 /* first decoded record after it, still unplaced */
+	unsigned missing;                 /* first decoded gap of text since it */
+	unsigned adrift;                  /* first decoded record from which on times may be
+					     too low by times that stamps have no bits for */
 	const struct ep_trace_over *over; /* the next stretch of text */
 	uint32_t overs;                   /* left, with that one */
-	uint32_t at, end;        /* word in hand, and up to where they hold */
-	unsigned text_bytes;     /* of the block's texts so far */
-	unsigned argument_words; /* of its notes, likewise */
+	uint32_t at, end;                 /* word in hand, and up to where they hold */
+	unsigned text_bytes;              /* of the block's texts so far */
+	unsigned argument_words;          /* of its notes, likewise */
 };
 
 /* ---- placing untimed records ---- */
@@ -55,17 +54,15 @@ static void refine(struct decoding *d, uint64_t high)
 	for (unsigned i = d->pending; i < d->records->count; i++) {
 		uint64_t part = i - d->pending + 1;
 
-		decoded[i].time = ep_task_on(task, d->anchor,
-					     on / parts * part +
-						     on % parts * part / parts);
+		decoded[i].time =
+			ep_task_on(task, d->anchor, on / parts * part + on % parts * part / parts);
 		decoded[i].refined = true;
 	}
 }
 
 /*
- * Records `pending` … count - 1, and text lies over some: those before it are
- * nearer to the last anchor, the others to `high`, where that is the next
- * moment of a history that goes on.
+ * Records `pending` … count - 1, and text lies over some: those before it are nearer to the last
+ * anchor, the others to `high`, where that is the next moment of a history that goes on.
  */
 static void place_around(struct decoding *d, uint64_t high, bool goes_on)
 {
@@ -85,9 +82,8 @@ static void place_around(struct decoding *d, uint64_t high, bool goes_on)
 }
 
 /*
- * Records `pending` … count - 1 happened between the last anchor and `high`.
- * `spread`: in even steps; without it nothing is known of where in between, and
- * the time is the lower bound.
+ * Records `pending` … count - 1 happened between the last anchor and `high`. `spread`: in even
+ * steps; without it nothing is known of where in between, and the time is the lower bound.
  */
 static void place(struct decoding *d, uint64_t high, bool spread)
 {
@@ -138,13 +134,11 @@ static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
 }
 
 /* Words that say nothing: consecutive ones of a kind make one gap. */
-static struct ep_record *add_gap(struct decoding *d, uint32_t why,
-				 uint64_t words)
+static struct ep_record *add_gap(struct decoding *d, uint32_t why, uint64_t words)
 {
 	struct ep_records *records = d->records;
-	struct ep_record *last = records->count > d->pending
-					 ? &records->decoded[records->count - 1]
-					 : NULL;
+	struct ep_record *last =
+		records->count > d->pending ? &records->decoded[records->count - 1] : NULL;
 
 	if (!last || last->kind != EP_RECORD_GAP || last->gap != why) {
 		last = add(d, EP_RECORD_GAP);
@@ -156,9 +150,9 @@ static struct ep_record *add_gap(struct decoding *d, uint32_t why,
 }
 
 /*
- * Behind text a stamp may count from one that is lost, and more than all its
- * bits hold may lie between them. All records since are too low by the same
- * number of cycles then, whatever fits before `limit`, which is known again.
+ * Behind text a stamp may count from one that is lost, and more than all its bits hold may lie
+ * between them. All records since are too low by the same number of cycles then, whatever fits
+ * before `limit`, which is known again.
  */
 static void end_drift(struct decoding *d, uint64_t limit)
 {
@@ -166,16 +160,13 @@ static void end_drift(struct decoding *d, uint64_t limit)
 	uint64_t most = limit > d->anchor ? limit - d->anchor : 0;
 
 	/* unwrap() may have taken a step of nearly all for one backwards. */
-	most = most / WRAP * WRAP +
-	       (most % WRAP >= STEP_BACK * TICK ? WRAP : 0);
+	most = most / WRAP * WRAP + (most % WRAP >= STEP_BACK * TICK ? WRAP : 0);
 	for (; most && d->adrift < records->count; d->adrift++) {
 		struct ep_record *record = &records->decoded[d->adrift];
 
 		if (record->kind == EP_RECORD_GAP)
 			continue;
-		record->high = record->high > limit - most
-				       ? limit
-				       : record->high + most;
+		record->high = record->high > limit - most ? limit : record->high + most;
 		record->exact = false;
 	}
 	d->adrift = UNSET;
@@ -187,8 +178,7 @@ static uint64_t unwrap(struct decoding *d, uint64_t stamp)
 	uint64_t step = (stamp - d->ticks) & (STAMPS - 1), time;
 
 	if (d->escaped)
-		step = (d->upper * STAMPS + stamp - d->ticks) &
-		       (STAMPS * PAYLOADS - 1);
+		step = (d->upper * STAMPS + stamp - d->ticks) & (STAMPS * PAYLOADS - 1);
 	else if (step >= STEP_BACK)
 		step = 0;
 	d->ticks += step;
@@ -272,8 +262,7 @@ static const struct {
 	[EP_MARK_WATCHDOG] = {EP_RECORD_WATCHDOG, 2, {ADDRESS, BUFFER}, true},
 };
 
-static struct ep_record *add_marked(struct decoding *d, unsigned kind,
-				    struct data *data)
+static struct ep_record *add_marked(struct decoding *d, unsigned kind, struct data *data)
 {
 	struct ep_record *record = add(d, marks[kind].kind);
 
@@ -302,8 +291,7 @@ static void take_stamp(struct decoding *d, uint64_t stamp)
 }
 
 /* What is left of the data, behind the arguments that are there. */
-static void add_arguments(struct decoding *d, uint32_t *arguments,
-			  struct data *data)
+static void add_arguments(struct decoding *d, uint32_t *arguments, struct data *data)
 {
 	while (data->at < data->count) {
 		arguments[++arguments[0]] = data->payloads[data->at++];
@@ -311,8 +299,7 @@ static void add_arguments(struct decoding *d, uint32_t *arguments,
 	}
 }
 
-static void take_arguments(struct decoding *d, struct ep_record *record,
-			   struct data *data)
+static void take_arguments(struct decoding *d, struct ep_record *record, struct data *data)
 {
 	uint32_t *arguments = d->records->arguments + d->argument_words++;
 
@@ -325,11 +312,9 @@ static void take_arguments(struct decoding *d, struct ep_record *record,
 static bool continues_note(struct decoding *d, unsigned kind, struct data *data)
 {
 	struct ep_records *records = d->records;
-	struct ep_record *last =
-		records->count ? &records->decoded[records->count - 1] : NULL;
+	struct ep_record *last = records->count ? &records->decoded[records->count - 1] : NULL;
 
-	if (kind != EP_MARK_NOTE || data->count < 2 || data->payloads[0] ||
-	    data->payloads[1])
+	if (kind != EP_MARK_NOTE || data->count < 2 || data->payloads[0] || data->payloads[1])
 		return false;
 	data->at = 2;
 	if (last && last->kind == EP_RECORD_NOTE)
@@ -387,8 +372,7 @@ static void take_event(struct decoding *d, uint64_t word)
 
 	if (stamp != 0)
 		take_stamp(d, stamp);
-	record = add(d,
-		     word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
+	record = add(d, word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
 	record->address = word & EP_ADDRESS_MASK;
 	if (stamp != 0) {
 		record->low = record->high = record->time = d->anchor;
@@ -454,8 +438,7 @@ static void tell_gap(struct decoding *d)
 	if (!d->records->started || (!paused && block->lost_before == 0))
 		return;
 	gap = add(d, EP_RECORD_GAP);
-	gap->gap = (paused ? EP_GAP_PAUSED : 0) |
-		   (block->lost_before ? EP_GAP_LOST_BLOCKS : 0);
+	gap->gap = (paused ? EP_GAP_PAUSED : 0) | (block->lost_before ? EP_GAP_LOST_BLOCKS : 0);
 	gap->lost = block->lost_before;
 	gap->low = gap->time = d->records->last;
 	gap->high = d->anchor;
@@ -463,9 +446,8 @@ static void tell_gap(struct decoding *d)
 	d->pending = d->records->count;
 }
 
-/* The block's tail lies before the next block's beginning. What came between
- * is only known to be events of this thread when nothing is missing there and
- * no long silence made the next block. */
+/* The block's tail lies before the next block's beginning. What came between is only known to be
+ * events of this thread when nothing is missing there and no long silence made the next block. */
 static void place_tail(struct decoding *d)
 {
 	const struct ep_trace_thread *thread = d->records->thread;
@@ -481,16 +463,13 @@ static void place_tail(struct decoding *d)
 	end_drift(d, high);
 	place(d, high,
 	      next->lost_before == 0 &&
-		      !(next->block->flags &
-			(EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)));
+		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)));
 }
 
 static void decode(struct ep_records *records)
 {
-	const struct ep_trace_block *block =
-		&records->thread->blocks[records->next_block++];
-	uint64_t begin =
-		block->tsc > records->last ? block->tsc : records->last;
+	const struct ep_trace_block *block = &records->thread->blocks[records->next_block++];
+	uint64_t begin = block->tsc > records->last ? block->tsc : records->last;
 	struct decoding d = {
 		.records = records,
 		.block = block,
@@ -498,9 +477,7 @@ static void decode(struct ep_records *records)
 		.anchor = begin,
 		.missing = UNSET,
 		.adrift = UNSET,
-		.over = block->over_count
-				? &records->trace->overs[block->first_over]
-				: NULL,
+		.over = block->over_count ? &records->trace->overs[block->first_over] : NULL,
 		.overs = block->over_count,
 	};
 
@@ -525,8 +502,8 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 	records->started = records->ended = false;
 }
 
-/* Blocks that were entered and are not there. One that is just being entered
- * has nothing in it yet. */
+/* Blocks that were entered and are not there. One that is just being entered has nothing in it
+ * yet. */
 static uint64_t lost_at_end(const struct ep_records *records)
 {
 	const struct ep_trace_thread *thread = records->thread;
@@ -534,20 +511,17 @@ static uint64_t lost_at_end(const struct ep_records *records)
 
 	if (thread->blocks_entered <= last)
 		return 0;
-	if (thread->blocks_entered == last + 1 &&
-	    records->trace->damage.blocks_entering)
+	if (thread->blocks_entered == last + 1 && records->trace->damage.blocks_entering)
 		return 0;
 	return thread->blocks_entered - last;
 }
 
-/* What is missing after the last block: a pause that was not over, or the
- * newest blocks. */
+/* What is missing after the last block: a pause that was not over, or the newest blocks. */
 static int tell_end(struct ep_records *records)
 {
 	const struct ep_trace_thread *thread = records->thread;
 	bool live = thread->known && thread->state == EP_THREAD_LIVE;
-	bool paused =
-		live && (thread->gate != 0 || records->trace->arena.gate != 0);
+	bool paused = live && (thread->gate != 0 || records->trace->arena.gate != 0);
 	struct ep_record *gap = &records->decoded[0];
 	uint64_t lost;
 
@@ -562,8 +536,7 @@ static int tell_end(struct ep_records *records)
 		.low = records->last,
 		.high = EP_TIME_UNKNOWN,
 		.time = records->last,
-		.gap = (paused ? EP_GAP_PAUSED : 0) |
-		       (lost ? EP_GAP_LOST_BLOCKS : 0),
+		.gap = (paused ? EP_GAP_PAUSED : 0) | (lost ? EP_GAP_LOST_BLOCKS : 0),
 		.lost = lost,
 	};
 	records->count = 1;
@@ -571,8 +544,7 @@ static int tell_end(struct ep_records *records)
 	return EP_OK;
 }
 
-int ep_records_next_slow(struct ep_records *records,
-			 const struct ep_record **out)
+int ep_records_next_slow(struct ep_records *records, const struct ep_record **out)
 {
 	while (records->at == records->count) {
 		if (records->next_block < records->thread->block_count)
@@ -584,11 +556,10 @@ int ep_records_next_slow(struct ep_records *records,
 	return EP_OK;
 }
 
-const char *ep_records_text(const struct ep_records *records,
-			    const struct ep_record *gap, size_t *size)
+const char *ep_records_text(const struct ep_records *records, const struct ep_record *gap,
+			    size_t *size)
 {
-	const struct ep_trace_block *block =
-		&records->thread->blocks[records->next_block - 1];
+	const struct ep_trace_block *block = &records->thread->blocks[records->next_block - 1];
 
 	*size = gap->over->size;
 	return (const char *)block->block + gap->over->at;
@@ -611,8 +582,7 @@ void ep_records_seek(struct ep_records *records, uint64_t tsc)
 	records->next_block = low ? low - 1 : 0;
 }
 
-uint64_t ep_records_last_time(const struct ep_trace *trace,
-			      const struct ep_trace_thread *thread)
+uint64_t ep_records_last_time(const struct ep_trace *trace, const struct ep_trace_thread *thread)
 {
 	struct ep_records records;
 

@@ -14,8 +14,7 @@
 
 /* ---- words ---- */
 
-const char *ep_replay_gap(char out[EP_REPLAY_GAP_SIZE],
-			  const struct ep_event *event)
+const char *ep_replay_gap(char out[EP_REPLAY_GAP_SIZE], const struct ep_event *event)
 {
 	const size_t size = EP_REPLAY_GAP_SIZE;
 	uint64_t lost = event->lost;
@@ -25,32 +24,26 @@ const char *ep_replay_gap(char out[EP_REPLAY_GAP_SIZE],
 	out[0] = 0;
 	if (gap & EP_GAP_LOST_BLOCKS)
 		at += (size_t)snprintf(out + at, size - at,
-				       "%" PRIu64 " blocks of history are gone",
-				       lost);
+				       "%" PRIu64 " blocks of history are gone", lost);
 	if (gap & EP_GAP_HOLE && at < size)
 		at += (size_t)snprintf(out + at, size - at,
-				       "%s%" PRIu64
-				       " records lost to a signal handler",
+				       "%s%" PRIu64 " records lost to a signal handler",
 				       at ? ", " : "", lost);
 	if (gap & EP_GAP_TEXT && at < size)
-		at += (size_t)snprintf(
-			out + at, size - at,
-			"%s%" PRIu64 " records lost: overwritten by text "
-			"\"%s\"",
-			at ? ", " : "", lost, event->text ? event->text : "");
-	if (gap & EP_GAP_PAUSED && at < size)
 		at += (size_t)snprintf(out + at, size - at,
-				       "%stracing was paused", at ? ", " : "");
+				       "%s%" PRIu64 " records lost: overwritten by text "
+				       "\"%s\"",
+				       at ? ", " : "", lost, event->text ? event->text : "");
+	if (gap & EP_GAP_PAUSED && at < size)
+		at += (size_t)snprintf(out + at, size - at, "%stracing was paused", at ? ", " : "");
 	if (gap & EP_GAP_UNKNOWN_ESCAPE && at < size)
-		snprintf(out + at, size - at, "%sa record of a newer version",
-			 at ? ", " : "");
+		snprintf(out + at, size - at, "%sa record of a newer version", at ? ", " : "");
 	return out;
 }
 
 bool ep_replay_approximate(const struct ep_event *event)
 {
-	return !event->begin.exact ||
-	       (event->kind == EP_EVENT_END && !event->end.exact);
+	return !event->begin.exact || (event->kind == EP_EVENT_END && !event->end.exact);
 }
 
 /* ---- the tree ---- */
@@ -89,8 +82,7 @@ static void print_time(struct ep_replay *replay, const struct ep_time *time)
 }
 
 /* Of an END that has a begin; else room for it. */
-static void print_duration(struct ep_replay *replay,
-			   const struct ep_event *event)
+static void print_duration(struct ep_replay *replay, const struct ep_event *event)
 {
 	char text[EP_TIMETEXT_SIZE], mark[EP_TIMETEXT_SIZE + 2] = "";
 
@@ -100,10 +92,8 @@ static void print_duration(struct ep_replay *replay,
 	else if (event->end.high == EP_TIME_UNKNOWN)
 		snprintf(mark, sizeof(mark), "?");
 	else
-		snprintf(mark, sizeof(mark), "%s%s",
-			 ep_replay_approximate(event) ? "~" : "",
-			 ep_timetext(text, ep_trace_ns(replay->trace,
-						       event->begin.best,
+		snprintf(mark, sizeof(mark), "%s%s", ep_replay_approximate(event) ? "~" : "",
+			 ep_timetext(text, ep_trace_ns(replay->trace, event->begin.best,
 						       event->end.best)));
 	put_right(replay, mark, 13);
 	put(replay, " ");
@@ -115,15 +105,13 @@ static void print_indent(struct ep_replay *replay, uint32_t depth)
 
 	depth -= depth < replay->outdent ? depth : replay->outdent;
 	if (depth * INDENT > INDENT_MAX)
-		snprintf(text, sizeof(text), "%*s[%u] ", INDENT_MAX - 8, "",
-			 depth);
+		snprintf(text, sizeof(text), "%*s[%u] ", INDENT_MAX - 8, "", depth);
 	else
 		snprintf(text, sizeof(text), "%*s", (int)(depth * INDENT), "");
 	put(replay, text);
 }
 
-static void print_thread(struct ep_replay *replay,
-			 const struct ep_trace_thread *thread)
+static void print_thread(struct ep_replay *replay, const struct ep_trace_thread *thread)
 {
 	char text[16 + sizeof(thread->name)], column[sizeof(text) + 24];
 
@@ -147,8 +135,8 @@ static const char *how_it_ended(uint32_t flags)
 	return "";
 }
 
-/* "name()": C++ names have their parameters, the others get parentheses that
- * make them look like calls. */
+/* "name()": C++ names have their parameters, the others get parentheses that make them look like
+ * calls. */
 static void print_name(struct ep_replay *replay, const struct ep_event *event)
 {
 	const char *name = event->function->name;
@@ -159,8 +147,8 @@ static void print_name(struct ep_replay *replay, const struct ep_event *event)
 	put(replay, strchr(name, '(') ? "" : "()");
 }
 
-static void print_warning(struct ep_replay *replay, const char *before,
-			  const char *words, const char *after)
+static void print_warning(struct ep_replay *replay, const char *before, const char *words,
+			  const char *after)
 {
 	put(replay, replay->style->warn);
 	put(replay, before);
@@ -171,8 +159,7 @@ static void print_warning(struct ep_replay *replay, const char *before,
 }
 
 static void print_head(struct ep_replay *replay, const struct ep_event *event,
-		       const struct ep_time *time,
-		       const struct ep_event *duration)
+		       const struct ep_time *time, const struct ep_event *duration)
 {
 	print_time(replay, time);
 	print_thread(replay, event->thread);
@@ -181,8 +168,7 @@ static void print_head(struct ep_replay *replay, const struct ep_event *event,
 }
 
 /* What a call that ended waited, if it did. */
-static void print_waiting(struct ep_replay *replay,
-			  const struct ep_event *event)
+static void print_waiting(struct ep_replay *replay, const struct ep_event *event)
 {
 	char text[EP_TIMETEXT_SIZE], words[128];
 	struct ep_slice_times times;
@@ -193,8 +179,8 @@ static void print_waiting(struct ep_replay *replay,
 	waited = times.ready + times.blocked;
 	if (!waited && !(event->flags & EP_CALL_UNSURE_WAIT))
 		return;
-	snprintf(words, sizeof(words), "  waited %s%s",
-		 times.unknown ? "at least " : "", ep_timetext(text, waited));
+	snprintf(words, sizeof(words), "  waited %s%s", times.unknown ? "at least " : "",
+		 ep_timetext(text, waited));
 	put(replay, replay->style->dim);
 	put(replay, waited ? words : "  may have waited, or a call near it");
 	if (!waited) {
@@ -214,9 +200,8 @@ static void print_begin(struct ep_replay *replay, const struct ep_event *event)
 	const struct ep_trace_thread *thread = event->thread;
 	const char *why = thread->flags & EP_THREAD_IGNORED
 				  ? " before its thread asked to be ignored"
-			  : thread->state == EP_THREAD_DEAD
-				  ? ": its thread ended"
-				  : "";
+			  : thread->state == EP_THREAD_DEAD ? ": its thread ended"
+							    : "";
 
 	print_head(replay, event, &event->begin, NULL);
 	print_name(replay, event);
@@ -245,8 +230,7 @@ static void print_leaf(struct ep_replay *replay, const struct ep_event *event)
 	print_head(replay, event, &event->begin, event);
 	print_name(replay, event);
 	if (event->flags & EP_CALL_ABANDONED) {
-		print_warning(replay, "; /* ", how_it_ended(event->flags) + 2,
-			      " */");
+		print_warning(replay, "; /* ", how_it_ended(event->flags) + 2, " */");
 		return;
 	}
 	put(replay, ";");
@@ -284,8 +268,7 @@ static void print_remark(struct ep_replay *replay, const struct ep_event *event)
 		put(replay, " ends: it began before the history, or never");
 	if (event->point == EP_POINT_SPAN_END && !before) {
 		put(replay, " ends after ");
-		put(replay, ep_timetext(text, ep_trace_ns(replay->trace,
-							  event->since.best,
+		put(replay, ep_timetext(text, ep_trace_ns(replay->trace, event->since.best,
 							  event->begin.best)));
 	}
 	put(replay, replay->style->plain);
@@ -320,22 +303,17 @@ static void print_point(struct ep_replay *replay, const struct ep_event *event)
 
 /* ---- system calls ---- */
 
-static void print_happening(struct ep_replay *replay,
-			    const struct ep_trace_thread *thread,
+static void print_happening(struct ep_replay *replay, const struct ep_trace_thread *thread,
 			    const struct ep_happening *call)
 {
-	const struct ep_happening *end =
-		ep_happening_end(replay->trace->schedule, call);
-	const struct ep_time time = {call->tsc, call->tsc, call->tsc, true,
-				     false};
+	const struct ep_happening *end = ep_happening_end(replay->trace->schedule, call);
+	const struct ep_time time = {call->tsc, call->tsc, call->tsc, true, false};
 	char text[EP_HAPPENING_TEXT], took[EP_TIMETEXT_SIZE];
 
 	print_time(replay, &time);
 	print_thread(replay, thread);
 	put_right(replay,
-		  end ? ep_timetext(took, ep_trace_ns(replay->trace, call->tsc,
-						      end->tsc))
-		      : "",
+		  end ? ep_timetext(took, ep_trace_ns(replay->trace, call->tsc, end->tsc)) : "",
 		  13);
 	put(replay, " ");
 	print_indent(replay, replay->depth);
@@ -349,21 +327,17 @@ static void print_happening(struct ep_replay *replay,
 	put(replay, "\n");
 }
 
-/* Those of the event's thread that came before it; in a listing of one thread
- * only. */
-static void tell_happenings(struct ep_replay *replay,
-			    const struct ep_event *event)
+/* Those of the event's thread that came before it; in a listing of one thread only. */
+static void tell_happenings(struct ep_replay *replay, const struct ep_event *event)
 {
 	const struct ep_schedule *schedule = replay->trace->schedule;
-	uint64_t until = event->kind == EP_EVENT_END ? event->end.best
-						     : event->begin.best;
+	uint64_t until = event->kind == EP_EVENT_END ? event->end.best : event->begin.best;
 
 	if (!schedule || replay->style->threads)
 		return;
 	while (replay->happening < schedule->happening_count &&
 	       schedule->happenings[replay->happening].tsc < until) {
-		const struct ep_happening *one =
-			&schedule->happenings[replay->happening++];
+		const struct ep_happening *one = &schedule->happenings[replay->happening++];
 
 		if (one->tid != event->thread->tid || !ep_happening_begins(one))
 			continue;
@@ -376,17 +350,13 @@ static void tell_happenings(struct ep_replay *replay,
 
 /* ---- one after the other ---- */
 
-void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out,
-		    const struct ep_trace *trace,
+void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out, const struct ep_trace *trace,
 		    const struct ep_replay_style *style)
 {
-	*replay =
-		(struct ep_replay){.out = out, .trace = trace, .style = style};
+	*replay = (struct ep_replay){.out = out, .trace = trace, .style = style};
 	/* Before the first record nothing is told. */
-	while (trace->schedule &&
-	       replay->happening < trace->schedule->happening_count &&
-	       trace->schedule->happenings[replay->happening].tsc <
-		       trace->first_tsc)
+	while (trace->schedule && replay->happening < trace->schedule->happening_count &&
+	       trace->schedule->happenings[replay->happening].tsc < trace->first_tsc)
 		replay->happening++;
 }
 
@@ -397,16 +367,14 @@ void ep_replay_end(struct ep_replay *replay)
 	replay->waits = false;
 }
 
-int ep_replay_event(void *context, const struct ep_event *event,
-		    struct ep_err *err)
+int ep_replay_event(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct ep_replay *replay = context;
 
 	(void)err;
 	tell_happenings(replay, event);
 	replay->depth = event->depth + (event->kind == EP_EVENT_BEGIN);
-	if (event->kind == EP_EVENT_END && replay->waits &&
-	    replay->begin.thread == event->thread &&
+	if (event->kind == EP_EVENT_END && replay->waits && replay->begin.thread == event->thread &&
 	    replay->begin.call == event->call) {
 		replay->waits = false;
 		print_leaf(replay, event);
@@ -428,8 +396,7 @@ int ep_replay_event(void *context, const struct ep_event *event,
 	return EP_OK;
 }
 
-int ep_replay_open(void *context, const struct ep_event *event,
-		   struct ep_err *err)
+int ep_replay_open(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct ep_replay *replay = context;
 
@@ -438,8 +405,7 @@ int ep_replay_open(void *context, const struct ep_event *event,
 		return EP_OK;
 	ep_replay_end(replay);
 	print_head(replay, event, &event->begin, NULL);
-	print_warning(replay, "-- span ", event->text,
-		      " began here and did not end");
+	print_warning(replay, "-- span ", event->text, " began here and did not end");
 	return EP_OK;
 }
 
@@ -447,10 +413,9 @@ int ep_replay_open(void *context, const struct ep_event *event,
 
 void ep_replay_tsv_head(struct ep_outbuf *out)
 {
-	ep_outbuf_text(out,
-		       "# event\ttime_ns\tearliest_ns\tlatest_ns\ttid\tthread\t"
-		       "depth\tfunction\tmodule\taddress\tflags\t"
-		       "on_cpu_ns\twaiting_ns\n");
+	ep_outbuf_text(out, "# event\ttime_ns\tearliest_ns\tlatest_ns\ttid\tthread\t"
+			    "depth\tfunction\tmodule\taddress\tflags\t"
+			    "on_cpu_ns\twaiting_ns\n");
 }
 
 static const char *kind_of(const struct ep_event *event)
@@ -465,8 +430,8 @@ static const char *kind_of(const struct ep_event *event)
 }
 
 /* Words for the flags column, comma-separated; "-" for none. */
-static void print_flags(struct ep_outbuf *out, const struct ep_event *event,
-			bool exact, bool refined)
+static void print_flags(struct ep_outbuf *out, const struct ep_event *event, bool exact,
+			bool refined)
 {
 	uint32_t f = event->flags;
 	bool end = event->kind == EP_EVENT_END;
@@ -538,14 +503,12 @@ static void print_cell(struct ep_outbuf *out, const char *text)
 	ep_outbuf_text(out, text);
 }
 
-int ep_replay_tsv_event(void *context, const struct ep_event *event,
-			struct ep_err *err)
+int ep_replay_tsv_event(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	const struct ep_function *function = event->function;
 	struct ep_replay *replay = context;
 	struct ep_outbuf *out = replay->out;
-	const struct ep_time *time =
-		event->kind == EP_EVENT_END ? &event->end : &event->begin;
+	const struct ep_time *time = event->kind == EP_EVENT_END ? &event->end : &event->begin;
 
 	(void)err;
 	ep_outbuf_text(out, kind_of(event));
@@ -571,9 +534,8 @@ int ep_replay_tsv_event(void *context, const struct ep_event *event,
 	ep_outbuf_hex(out, event->address);
 	ep_outbuf_text(out, "\t");
 	if (event->kind == EP_EVENT_POINT) {
-		ep_outbuf_text(out, event->point == EP_POINT_STACK
-					    ? "new-stack"
-					    : ep_point_word(event->point));
+		ep_outbuf_text(out, event->point == EP_POINT_STACK ? "new-stack"
+								   : ep_point_word(event->point));
 		ep_outbuf_text(out, *event->text ? " " : "");
 		ep_outbuf_text(out, event->text);
 	} else {

@@ -14,12 +14,10 @@
 
 /* ---- threads, by number ---- */
 
-const struct ep_source_thread *ep_report_core_thread(
-	const struct ep_report *report, uint32_t tid)
+const struct ep_source_thread *ep_report_core_thread(const struct ep_report *report, uint32_t tid)
 {
 	size_t count;
-	const struct ep_source_thread *list =
-		ep_source_threads(report->source, &count);
+	const struct ep_source_thread *list = ep_source_threads(report->source, &count);
 
 	for (size_t i = 0; i < count; i++)
 		if (list[i].tid == tid)
@@ -28,8 +26,7 @@ const struct ep_source_thread *ep_report_core_thread(
 }
 
 /* The one of this tid that was alive last. */
-const struct ep_trace_thread *ep_report_trace_thread(
-	const struct ep_trace *trace, uint32_t tid)
+const struct ep_trace_thread *ep_report_trace_thread(const struct ep_trace *trace, uint32_t tid)
 {
 	const struct ep_trace_thread *best = NULL;
 
@@ -43,8 +40,8 @@ const struct ep_trace_thread *ep_report_trace_thread(
 
 /* ---- one thread ---- */
 
-/* Of other threads the outer frames are counted only: following a stack costs
- * little, names and lines do. */
+/* Of other threads the outer frames are counted only: following a stack costs little, names and
+ * lines do. */
 static size_t frames_wanted(const struct ep_report *report, bool died)
 {
 	return died || report->frames > FRAMES_MAX - FRAMES_COUNTED
@@ -52,8 +49,7 @@ static size_t frames_wanted(const struct ep_report *report, bool died)
 		       : report->frames + FRAMES_COUNTED;
 }
 
-static void cut_stack(const struct ep_report *report,
-		      struct ep_report_story *story)
+static void cut_stack(const struct ep_report *report, struct ep_report_story *story)
 {
 	struct ep_stack *stack = &story->stack;
 
@@ -64,8 +60,7 @@ static void cut_stack(const struct ep_report *report,
 	stack->count = report->frames;
 	stack->end = EP_STACK_LIMIT;
 	stack->complete = false;
-	snprintf(stack->why, sizeof(stack->why), "limit of %zu frames reached",
-		 stack->count);
+	snprintf(stack->why, sizeof(stack->why), "limit of %zu frames reached", stack->count);
 }
 
 static int unwind(struct ep_report *report, struct ep_report_story *story)
@@ -74,8 +69,7 @@ static int unwind(struct ep_report *report, struct ep_report_story *story)
 	int rc = EP_END;
 
 	if (report->unwinder)
-		rc = ep_unwind(report->unwinder, story->tid,
-			       frames_wanted(report, story->died),
+		rc = ep_unwind(report->unwinder, story->tid, frames_wanted(report, story->died),
 			       &story->stack, &why);
 	report->starved |= rc == EP_E_MEMORY;
 	story->unwound = rc == EP_OK;
@@ -92,8 +86,7 @@ static int unwind(struct ep_report *report, struct ep_report_story *story)
 	return rc;
 }
 
-static int align(struct ep_report *report, struct ep_report_story *story,
-		 struct ep_err *err)
+static int align(struct ep_report *report, struct ep_report_story *story, struct ep_err *err)
 {
 	const struct ep_alignment_of of = {
 		.source = report->source,
@@ -112,10 +105,9 @@ static void identify(struct ep_report_story *story)
 	const struct ep_report_thread *thread = &story->thread;
 
 	story->tid = thread->core ? thread->core->tid : thread->trace->tid;
-	story->name = thread->trace && thread->trace->name[0]
-			      ? thread->trace->name
-		      : thread->core ? thread->core->name
-				     : "";
+	story->name = thread->trace && thread->trace->name[0] ? thread->trace->name
+		      : thread->core                          ? thread->core->name
+							      : "";
 	story->ended = !story->died && thread->trace && !thread->core &&
 		       thread->trace->state == EP_THREAD_DEAD;
 }
@@ -129,8 +121,7 @@ static void story_deinit(struct ep_report_story *story)
 }
 
 static int story_init(struct ep_report_story *story, struct ep_report *report,
-		      const struct ep_report_thread *thread, bool died,
-		      struct ep_err *err)
+		      const struct ep_report_thread *thread, bool died, struct ep_err *err)
 {
 	int rc;
 
@@ -138,22 +129,18 @@ static int story_init(struct ep_report_story *story, struct ep_report *report,
 	identify(story);
 	if (!story->ended)
 		ep_report_state_init(&story->state, report, thread);
-	rc = ep_flight_init(&story->flight, report->trace, thread->trace,
-			    report->names, err);
+	rc = ep_flight_init(&story->flight, report->trace, thread->trace, report->names, err);
 	if (rc)
 		return rc;
 	unwind(report, story);
-	story->uncaught =
-		died &&
-		ep_report_is_uncaught(report, &story->flight.thrown,
-				      story->unwound ? &story->stack : NULL);
+	story->uncaught = died && ep_report_is_uncaught(report, &story->flight.thrown,
+							story->unwound ? &story->stack : NULL);
 	rc = align(report, story, err);
 	if (!rc)
 		rc = ep_report_last_init(
 			&story->last, report, &story->flight,
 			died ? report->crash_calls : report->other_calls,
-			died ? ep_report_handler_call(report, &story->alignment,
-						      &story->flight)
+			died ? ep_report_handler_call(report, &story->alignment, &story->flight)
 			     : NULL,
 			err);
 	if (rc)
@@ -173,8 +160,7 @@ static int roll_init(struct roll *roll, const struct ep_report *report)
 {
 	const struct ep_trace *trace = report->trace;
 	size_t core_count, more = trace ? trace->thread_count : 0;
-	const struct ep_source_thread *core =
-		ep_source_threads(report->source, &core_count);
+	const struct ep_source_thread *core = ep_source_threads(report->source, &core_count);
 	struct ep_death death;
 
 	ep_report_death(report, &death);
@@ -183,26 +169,21 @@ static int roll_init(struct roll *roll, const struct ep_report *report)
 	if (!roll->threads)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < core_count; i++)
-		if (!trace || core[i].tid == death.tid ||
-		    !ep_trace_is_helper(trace, core[i].tid))
-			roll->threads[roll->count++] =
-				(struct ep_report_thread){
-					&core[i], ep_report_trace_thread(
-							  trace, core[i].tid)};
+		if (!trace || core[i].tid == death.tid || !ep_trace_is_helper(trace, core[i].tid))
+			roll->threads[roll->count++] = (struct ep_report_thread){
+				&core[i], ep_report_trace_thread(trace, core[i].tid)};
 	for (size_t i = 0; i < more; i++) {
 		const struct ep_trace_thread *one = &trace->threads[i];
 
 		if (ep_report_core_thread(report, one->tid) &&
 		    ep_report_trace_thread(trace, one->tid) == one)
 			continue;
-		roll->threads[roll->count++] =
-			(struct ep_report_thread){NULL, one};
+		roll->threads[roll->count++] = (struct ep_report_thread){NULL, one};
 	}
 	return EP_OK;
 }
 
-/* Those that are in the core before those that are gone; then the latest
- * first. */
+/* Those that are in the core before those that are gone; then the latest first. */
 static int compare_threads(const void *a, const void *b)
 {
 	const struct ep_report_thread *x = a, *y = b;
@@ -216,8 +197,7 @@ static int compare_threads(const void *a, const void *b)
 	return 0;
 }
 
-static const struct ep_report_thread *roll_find(const struct roll *roll,
-						uint32_t tid)
+static const struct ep_report_thread *roll_find(const struct roll *roll, uint32_t tid)
 {
 	for (size_t i = 0; tid && i < roll->count; i++)
 		if (roll->threads[i].core && roll->threads[i].core->tid == tid)
@@ -227,14 +207,12 @@ static const struct ep_report_thread *roll_find(const struct roll *roll,
 
 /* ---- all of it ---- */
 
-static const struct ep_report_printer *printer_of(
-	const struct ep_report *report)
+static const struct ep_report_printer *printer_of(const struct ep_report *report)
 {
 	return report->as_json ? &ep_report_json : &ep_report_text;
 }
 
-static int tell_thread(struct ep_report *report,
-		       const struct ep_report_thread *thread, bool died,
+static int tell_thread(struct ep_report *report, const struct ep_report_thread *thread, bool died,
 		       struct ep_err *err)
 {
 	struct ep_report_story story;
@@ -248,8 +226,7 @@ static int tell_thread(struct ep_report *report,
 }
 
 static int tell_others(struct ep_report *report, const struct roll *roll,
-		       const struct ep_report_thread *crashed,
-		       struct ep_err *err)
+		       const struct ep_report_thread *crashed, struct ep_err *err)
 {
 	struct ep_report_left left = {0};
 	size_t told = 0;
@@ -273,8 +250,8 @@ static int tell_others(struct ep_report *report, const struct roll *roll,
 	return rc;
 }
 
-static int tell_threads(struct ep_report *report,
-			const struct ep_report_head *head, struct ep_err *err)
+static int tell_threads(struct ep_report *report, const struct ep_report_head *head,
+			struct ep_err *err)
 {
 	const struct ep_report_thread *crashed = NULL;
 	struct roll roll;
@@ -305,8 +282,7 @@ static int tell_doubts(struct ep_report *report, struct ep_err *err)
 	return rc;
 }
 
-static int tell(struct ep_report *report, struct ep_report_head *head,
-		struct ep_err *err)
+static int tell(struct ep_report *report, struct ep_report_head *head, struct ep_err *err)
 {
 	struct ep_report_hang hang;
 	int rc = ep_report_find_first(report, err);

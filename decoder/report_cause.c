@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_cause.c: an abort's stack, from abort() outwards up to the program's
- * own function: which of the libraries' functions lie in between says who gave
- * up and why.
+ * report_cause.c: an abort's stack, from abort() outwards up to the program's own function: which
+ * of the libraries' functions lie in between says who gave up and why.
  */
 #include "decoder/report_cause.h"
 
@@ -131,8 +130,7 @@ static bool is_check(const char *symbol)
 
 static const struct ep_function *function_at(const struct way *way, size_t i)
 {
-	return ep_frame_function(way->report->names, way->report->others,
-				 &way->stack->frames[i]);
+	return ep_frame_function(way->report->names, way->report->others, &way->stack->frames[i]);
 }
 
 /* clang's way from a noexcept function lies in the program's own file. */
@@ -141,10 +139,8 @@ static void walk(struct way *way)
 	way->user = way->heap = way->check = NULL;
 	way->parts = 0;
 	while (way->next < way->stack->count && !way->user) {
-		const struct ep_function *function =
-			function_at(way, way->next++);
-		enum part part = is_check(function->symbol) ? PART_FORTIFY
-							    : part_of(function);
+		const struct ep_function *function = function_at(way, way->next++);
+		enum part part = is_check(function->symbol) ? PART_FORTIFY : part_of(function);
 
 		way->parts |= 1u << part;
 		if (part == PART_NONE)
@@ -159,8 +155,7 @@ static void walk(struct way *way)
 /* The program's own handler of std::terminate aborts. */
 static bool walk_terminate(struct way *way)
 {
-	for (size_t i = way->next; i < way->stack->count && i < way->next + 2;
-	     i++) {
+	for (size_t i = way->next; i < way->stack->count && i < way->next + 2; i++) {
 		struct way outer = *way;
 
 		if (part_of(function_at(way, i)) != PART_TERMINATE)
@@ -187,8 +182,7 @@ static bool is_library(const struct ep_function *function)
 }
 
 /* "the exception of type std::bad_alloc, thrown in f() by libstdc++.so.6" */
-static void exception_text(char *out, size_t size,
-			   const struct ep_thrown *thrown,
+static void exception_text(char *out, size_t size, const struct ep_thrown *thrown,
 			   const struct ep_function *user)
 {
 	const struct ep_function *where = thrown->where;
@@ -207,8 +201,7 @@ static void tell_thrown(struct ep_report_cause *cause, const struct way *way,
 			const struct ep_flight *flight)
 {
 	const struct ep_thrown *thrown = &flight->thrown;
-	bool told = flight->known &&
-		    !(flight->trace->arena.blind & EP_BLIND_EXCEPTIONS);
+	bool told = flight->known && !(flight->trace->arena.blind & EP_BLIND_EXCEPTIONS);
 	char exception[640];
 	const char *name = name_of(way->user);
 
@@ -223,8 +216,7 @@ static void tell_thrown(struct ep_report_cause *cause, const struct way *way,
 	} else if (met(way, PART_RETHROW) && !thrown->flying && told) {
 		cause->code = "rethrow-nothing";
 		snprintf(cause->text, sizeof(cause->text),
-			 "`throw;` in %s, where no exception was being handled",
-			 name);
+			 "`throw;` in %s, where no exception was being handled", name);
 	} else if (met(way, PART_RETHROW)) {
 		cause->code = "uncaught-exception";
 		snprintf(cause->text, sizeof(cause->text),
@@ -234,8 +226,7 @@ static void tell_thrown(struct ep_report_cause *cause, const struct way *way,
 			 exception, name);
 	} else {
 		cause->code = "uncaught-exception";
-		snprintf(cause->text, sizeof(cause->text), "nobody caught %s",
-			 exception);
+		snprintf(cause->text, sizeof(cause->text), "nobody caught %s", exception);
 	}
 }
 
@@ -246,8 +237,8 @@ static void tell_terminate(struct ep_report_cause *cause, const struct way *way,
 	struct ep_report *report = way->report;
 	struct ep_flight flight;
 
-	if (!met(way, PART_THROW) && !met(way, PART_RETHROW) &&
-	    !met(way, PART_NOEXCEPT) && !met(way, PART_PERSONALITY)) {
+	if (!met(way, PART_THROW) && !met(way, PART_RETHROW) && !met(way, PART_NOEXCEPT) &&
+	    !met(way, PART_PERSONALITY)) {
 		cause->code = "terminate";
 		snprintf(cause->text, sizeof(cause->text),
 			 "%s called std::terminate(), with no exception on its "
@@ -256,8 +247,8 @@ static void tell_terminate(struct ep_report_cause *cause, const struct way *way,
 		return;
 	}
 	if (ep_flight_init(&flight, report->trace,
-			   ep_report_trace_thread(report->trace, death->tid),
-			   report->names, NULL)) {
+			   ep_report_trace_thread(report->trace, death->tid), report->names,
+			   NULL)) {
 		report->starved = true;
 		return;
 	}
@@ -293,29 +284,25 @@ static void tell_fortify(struct ep_report_cause *cause, const struct way *way)
 	}
 	check_name(called, way->check);
 	snprintf(cause->text, sizeof(cause->text),
-		 strcmp(called, "longjmp") == 0
-			 ? "%s in %s was to go on in a function that has "
-			   "returned (_FORTIFY_SOURCE)"
-			 : "%s in %s was to go beyond its buffer "
-			   "(_FORTIFY_SOURCE)",
+		 strcmp(called, "longjmp") == 0 ? "%s in %s was to go on in a function that has "
+						  "returned (_FORTIFY_SOURCE)"
+						: "%s in %s was to go beyond its buffer "
+						  "(_FORTIFY_SOURCE)",
 		 called, name_of(way->user));
 }
 
-static void tell_heap(struct ep_report_cause *cause, const struct way *way,
-		      const char *said)
+static void tell_heap(struct ep_report_cause *cause, const struct way *way, const char *said)
 {
 	cause->code = "heap";
 	snprintf(cause->text, sizeof(cause->text),
 		 "%s(), called by %s, found the heap damaged, or was given a "
 		 "wrong pointer%s%s",
-		 way->heap->name, name_of(way->user), said ? ": " : "",
-		 said ? said : "");
+		 way->heap->name, name_of(way->user), said ? ": " : "", said ? said : "");
 }
 
 static bool is_terminate(const struct way *way)
 {
-	static const enum part all[] = {PART_TERMINATE, PART_NOEXCEPT,
-					PART_PERSONALITY};
+	static const enum part all[] = {PART_TERMINATE, PART_NOEXCEPT, PART_PERSONALITY};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (met(way, all[i]))
@@ -323,8 +310,8 @@ static bool is_terminate(const struct way *way)
 	return false;
 }
 
-static void tell_abort(struct ep_report_cause *cause, struct way *way,
-		       const struct ep_death *death, const char *said)
+static void tell_abort(struct ep_report_cause *cause, struct way *way, const struct ep_death *death,
+		       const char *said)
 {
 	const char *user = name_of(way->user);
 	char *text = cause->text;
@@ -340,14 +327,12 @@ static void tell_abort(struct ep_report_cause *cause, struct way *way,
 	} else if (met(way, PART_FORTIFY)) {
 		tell_fortify(cause, way);
 	} else if (met(way, PART_PURE) || met(way, PART_DELETED)) {
-		cause->code = met(way, PART_PURE) ? "pure-virtual"
-						  : "deleted-virtual";
+		cause->code = met(way, PART_PURE) ? "pure-virtual" : "deleted-virtual";
 		snprintf(text, size, "%s called a %s virtual function%s", user,
 			 met(way, PART_PURE) ? "pure" : "deleted",
-			 met(way, PART_PURE)
-				 ? ", of an object that is being made or "
-				   "destroyed"
-				 : "");
+			 met(way, PART_PURE) ? ", of an object that is being made or "
+					       "destroyed"
+					     : "");
 	} else if (met(way, PART_ASSERT)) {
 		cause->code = "assertion";
 		snprintf(text, size, "an assertion failed in %s", user);
@@ -361,33 +346,27 @@ static void tell_abort(struct ep_report_cause *cause, struct way *way,
 		snprintf(text, size, "%s called abort()", user);
 	} else if (met(way, PART_RAISE) && way->user) {
 		cause->code = "raised";
-		snprintf(text, size, "%s sent it to its own process: raise()",
-			 user);
+		snprintf(text, size, "%s sent it to its own process: raise()", user);
 	}
 }
 
-/* The process itself, by what the core says; where that is not known the stack
- * is enough. */
-static bool by_itself(const struct ep_report *report,
-		      const struct ep_death *death)
+/* The process itself, by what the core says; where that is not known the stack is enough. */
+static bool by_itself(const struct ep_report *report, const struct ep_death *death)
 {
 	pid_t self = ep_source_pid(report->source);
 
-	return death->has_siginfo ? death->code <= 0 && self &&
-					    death->sender_pid == (uint32_t)self
+	return death->has_siginfo ? death->code <= 0 && self && death->sender_pid == (uint32_t)self
 				  : death->signal == SIGABRT;
 }
 
-static void look_at_stack(struct ep_report_cause *cause,
-			  struct ep_report *report,
-			  const struct ep_death *death, size_t from,
-			  const char *said)
+static void look_at_stack(struct ep_report_cause *cause, struct ep_report *report,
+			  const struct ep_death *death, size_t from, const char *said)
 {
 	struct way way = {.report = report};
 	struct ep_stack stack, own;
-	int rc = report->unwinder ? ep_unwind(report->unwinder, death->tid,
-					      FRAMES_MAX, &stack, NULL)
-				  : EP_END;
+	int rc = report->unwinder
+			 ? ep_unwind(report->unwinder, death->tid, FRAMES_MAX, &stack, NULL)
+			 : EP_END;
 
 	report->starved |= rc == EP_E_MEMORY;
 	if (rc)
@@ -401,17 +380,14 @@ static void look_at_stack(struct ep_report_cause *cause,
 		own.count = report->first.frame - 1 - from;
 	way.stack = &own;
 	walk(&way);
-	if (met(&way, PART_RAISE) ||
-	    (met(&way, PART_ABORT) && death->signal == SIGABRT))
+	if (met(&way, PART_RAISE) || (met(&way, PART_ABORT) && death->signal == SIGABRT))
 		tell_abort(cause, &way, death, said);
 	ep_stack_deinit(&stack);
 }
 
-void ep_report_cause_init(struct ep_report_cause *cause,
-			  struct ep_report *report,
-			  const struct ep_death *death,
-			  const struct ep_source_thread *thread, size_t from,
-			  const char *said)
+void ep_report_cause_init(struct ep_report_cause *cause, struct ep_report *report,
+			  const struct ep_death *death, const struct ep_source_thread *thread,
+			  size_t from, const char *said)
 {
 	*cause = (struct ep_report_cause){0};
 	if (by_itself(report, death))

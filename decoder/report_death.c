@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report_death.c: signals and codes as sigaction(2) has them; what an address
- * is, by the core's segments, mappings and stack pointers. */
+/* report_death.c: signals and codes as sigaction(2) has them; what an address is, by the core's
+ * segments, mappings and stack pointers. */
 #include "decoder/report_death.h"
 
 #include <elf.h>
@@ -51,8 +51,7 @@ static const struct {
 	const char *name, *words;
 } codes[] = {
 	{SIGSEGV, SEGV_MAPERR, "SEGV_MAPERR", "the address is not mapped"},
-	{SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR",
-	 "the mapping does not allow that access"},
+	{SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR", "the mapping does not allow that access"},
 	{SIGSEGV, 3, "SEGV_BNDERR", "out of bounds"},
 	{SIGSEGV, 4, "SEGV_PKUERR", "denied by a protection key"},
 	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "the address is not aligned"},
@@ -91,8 +90,7 @@ void ep_death_signal_text(char *out, size_t size, int signal)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (signals[i].signal == signal) {
-			snprintf(out, size, "%s (%s)", signals[i].name,
-				 signals[i].words);
+			snprintf(out, size, "%s (%s)", signals[i].name, signals[i].words);
 			return;
 		}
 	if (signal >= REALTIME_MIN && signal <= REALTIME_MAX)
@@ -103,21 +101,18 @@ void ep_death_signal_text(char *out, size_t size, int signal)
 
 /* ---- addresses ---- */
 
-static const struct ep_segment *segment_at(const struct ep_source *source,
-					   uint64_t address)
+static const struct ep_segment *segment_at(const struct ep_source *source, uint64_t address)
 {
 	size_t count;
 	const struct ep_segment *list = ep_source_segments(source, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (address >= list[i].address &&
-		    address - list[i].address < list[i].memory_size)
+		if (address >= list[i].address && address - list[i].address < list[i].memory_size)
 			return &list[i];
 	return NULL;
 }
 
-static const struct ep_mapping *mapping_at(const struct ep_source *source,
-					   uint64_t address)
+static const struct ep_mapping *mapping_at(const struct ep_source *source, uint64_t address)
 {
 	size_t count;
 	const struct ep_mapping *list = ep_source_mappings(source, &count);
@@ -129,17 +124,15 @@ static const struct ep_mapping *mapping_at(const struct ep_source *source,
 }
 
 /* The thread whose stack pointer lies in this segment; NULL: none. */
-static const struct ep_source_thread *stack_owner(
-	const struct ep_source *source, const struct ep_segment *segment)
+static const struct ep_source_thread *stack_owner(const struct ep_source *source,
+						  const struct ep_segment *segment)
 {
 	size_t count;
 	const struct ep_source_thread *list = ep_source_threads(source, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (list[i].has_registers &&
-		    list[i].registers.sp >= segment->address &&
-		    list[i].registers.sp - segment->address <
-			    segment->memory_size)
+		if (list[i].has_registers && list[i].registers.sp >= segment->address &&
+		    list[i].registers.sp - segment->address < segment->memory_size)
 			return &list[i];
 	return NULL;
 }
@@ -168,23 +161,19 @@ static void mapped_text(char *out, size_t size, const struct ep_source *source,
 	const struct ep_source_thread *owner = stack_owner(source, segment);
 
 	if (mapping)
-		snprintf(out, size, "in %s, offset 0x%" PRIx64 ", %s",
-			 mapping->path,
-			 address - mapping->start + mapping->file_offset,
-			 access_text(segment));
+		snprintf(out, size, "in %s, offset 0x%" PRIx64 ", %s", mapping->path,
+			 address - mapping->start + mapping->file_offset, access_text(segment));
 	else if (owner)
-		snprintf(out, size, "in the stack of thread %" PRIu32 ", %s",
-			 owner->tid, access_text(segment));
-	else
-		snprintf(out, size, "in memory without a file, %s",
+		snprintf(out, size, "in the stack of thread %" PRIu32 ", %s", owner->tid,
 			 access_text(segment));
+	else
+		snprintf(out, size, "in memory without a file, %s", access_text(segment));
 }
 
 /* The nearest thing below, when it is close enough to mean something. */
 #define NEAR (UINT64_C(1) << 20)
 
-static void unmapped_text(char *out, size_t size,
-			  const struct ep_source *source, uint64_t address)
+static void unmapped_text(char *out, size_t size, const struct ep_source *source, uint64_t address)
 {
 	size_t count;
 	const struct ep_segment *list = ep_source_segments(source, &count);
@@ -204,13 +193,12 @@ static void unmapped_text(char *out, size_t size,
 		return;
 	}
 	mapping = mapping_at(source, end - 1);
-	snprintf(out, size, "not mapped, %" PRIu64 " bytes above the end of %s",
-		 address - end,
+	snprintf(out, size, "not mapped, %" PRIu64 " bytes above the end of %s", address - end,
 		 mapping ? mapping->path : "memory without a file");
 }
 
-void ep_death_place_text(char *out, size_t size, const struct ep_source *source,
-			 uint64_t address, bool mapped)
+void ep_death_place_text(char *out, size_t size, const struct ep_source *source, uint64_t address,
+			 bool mapped)
 {
 	const struct ep_segment *segment = segment_at(source, address);
 	const struct ep_mapping *mapping = mapping_at(source, address);
@@ -229,12 +217,11 @@ void ep_death_place_text(char *out, size_t size, const struct ep_source *source,
 /* ---- faults ---- */
 
 #define NULL_PAGES UINT64_C(65536) /* vm.mmap_min_addr's usual value */
-/* How far below the stack pointer one instruction may reach, and how near to
- * the stack's lower end it must be: frames are small, guards are next to it. */
+/* How far below the stack pointer one instruction may reach, and how near to the stack's lower end
+ * it must be: frames are small, guards are next to it. */
 #define STACK_REACH UINT64_C(65536)
 
-static bool is_stack_overflow(const struct ep_source *source,
-			      const struct ep_death *death,
+static bool is_stack_overflow(const struct ep_source *source, const struct ep_death *death,
 			      const struct ep_source_thread *thread)
 {
 	const struct ep_segment *segment = segment_at(source, death->address);
@@ -252,12 +239,10 @@ static bool is_stack_overflow(const struct ep_source *source,
 				: sp - death->address > STACK_REACH)
 		return false;
 	/* And the stack has come to its lower end. */
-	return !stack || !(stack->flags & PF_W) ||
-	       sp - stack->address < STACK_REACH;
+	return !stack || !(stack->flags & PF_W) || sp - stack->address < STACK_REACH;
 }
 
-static void cut_text(char *out, size_t size, const struct ep_source *source,
-		     uint64_t address)
+static void cut_text(char *out, size_t size, const struct ep_source *source, uint64_t address)
 {
 	const struct ep_mapping *mapping = mapping_at(source, address);
 
@@ -265,16 +250,13 @@ static void cut_text(char *out, size_t size, const struct ep_source *source,
 		 "address 0x%" PRIx64 ", in %s, offset 0x%" PRIx64
 		 ", beyond the end of that file: it was cut, or never was so "
 		 "long",
-		 address, mapping->path,
-		 address - mapping->start + mapping->file_offset);
+		 address, mapping->path, address - mapping->start + mapping->file_offset);
 }
 
 static void fault_text(char *out, size_t size, const struct ep_source *source,
-		       const struct ep_death *death,
-		       const struct ep_source_thread *thread)
+		       const struct ep_death *death, const struct ep_source_thread *thread)
 {
-	bool jump = thread && thread->has_registers &&
-		    thread->registers.pc == death->address;
+	bool jump = thread && thread->has_registers && thread->registers.pc == death->address;
 	char place[512];
 
 	if (death->signal == SIGBUS && death->code == BUS_ADRERR &&
@@ -284,44 +266,35 @@ static void fault_text(char *out, size_t size, const struct ep_source *source,
 	}
 	/* The kernel has found a mapping, if it does not say otherwise. */
 	ep_death_place_text(place, sizeof(place), source, death->address,
-			    death->signal != SIGSEGV ||
-				    death->code != SEGV_MAPERR);
+			    death->signal != SIGSEGV || death->code != SEGV_MAPERR);
 	if (death->address < NULL_PAGES && jump)
-		snprintf(out, size,
-			 "call of a null function pointer (0x%" PRIx64 ")",
+		snprintf(out, size, "call of a null function pointer (0x%" PRIx64 ")",
 			 death->address);
 	else if (death->address < NULL_PAGES)
-		snprintf(out, size,
-			 "null pointer dereference, likely: address 0x%" PRIx64
-			 ", %s",
+		snprintf(out, size, "null pointer dereference, likely: address 0x%" PRIx64 ", %s",
 			 death->address, place);
 	else if (jump)
-		snprintf(out, size,
-			 "jump to 0x%" PRIx64 ", where no code is: %s",
-			 death->address, place);
+		snprintf(out, size, "jump to 0x%" PRIx64 ", where no code is: %s", death->address,
+			 place);
 	else if (is_stack_overflow(source, death, thread))
 		snprintf(out, size,
 			 "stack overflow, likely: address 0x%" PRIx64
-			 " is at the stack pointer 0x%" PRIx64
-			 ", below the end of the stack",
+			 " is at the stack pointer 0x%" PRIx64 ", below the end of the stack",
 			 death->address, thread->registers.sp);
 	else
-		snprintf(out, size, "address 0x%" PRIx64 ", %s", death->address,
-			 place);
+		snprintf(out, size, "address 0x%" PRIx64 ", %s", death->address, place);
 }
 
 /* ---- senders ---- */
 
-/* What the kernel sends, by signal(7), setrlimit(2), setitimer(2), tty_io.c. It
- * names the process itself as the sender of some (kernel/signal.c,
- * SEND_SIG_NOINFO). */
+/* What the kernel sends, by signal(7), setrlimit(2), setitimer(2), tty_io.c. It names the process
+ * itself as the sender of some (kernel/signal.c, SEND_SIG_NOINFO). */
 static const struct {
 	int signal, code;
 	const char *words;
 } by_kernel[] = {
 	{SIGPIPE, SI_USER, "it wrote to a pipe or socket that nobody reads"},
-	{SIGXFSZ, SI_USER,
-	 "it wrote beyond its limit of file size (RLIMIT_FSIZE)"},
+	{SIGXFSZ, SI_USER, "it wrote beyond its limit of file size (RLIMIT_FSIZE)"},
 	{SIGXCPU, SI_KERNEL,
 	 "its limit of processor time was reached (RLIMIT_CPU, or "
 	 "RLIMIT_RTTIME)"},
@@ -336,17 +309,14 @@ static const struct {
 	{SIGKILL, SI_KERNEL, "by the kernel: memory ran out, likely"},
 };
 
-static const char *kernel_words(const struct ep_source *source,
-				const struct ep_death *death)
+static const char *kernel_words(const struct ep_source *source, const struct ep_death *death)
 {
 	pid_t self = ep_source_pid(source);
 
-	if (death->code == SI_USER &&
-	    (!self || death->sender_pid != (uint32_t)self))
+	if (death->code == SI_USER && (!self || death->sender_pid != (uint32_t)self))
 		return NULL;
 	for (size_t i = 0; i < sizeof(by_kernel) / sizeof(*by_kernel); i++)
-		if (by_kernel[i].signal == death->signal &&
-		    by_kernel[i].code == death->code)
+		if (by_kernel[i].signal == death->signal && by_kernel[i].code == death->code)
 			return by_kernel[i].words;
 	return NULL;
 }
@@ -357,14 +327,12 @@ static void sender_text(char *out, size_t size, const struct ep_source *source,
 	pid_t self = ep_source_pid(source);
 
 	if (death->code == SI_TIMER)
-		snprintf(out, size,
-			 "a timer that it had made ran out (timer_create)");
+		snprintf(out, size, "a timer that it had made ran out (timer_create)");
 	else if (death->sender_pid == 0)
 		snprintf(out, size,
 			 "sent by the kernel, or from another pid "
 			 "namespace");
-	else if (self && death->sender_pid == (uint32_t)self &&
-		 death->signal == SIGABRT)
+	else if (self && death->sender_pid == (uint32_t)self && death->signal == SIGABRT)
 		snprintf(out, size,
 			 "the process aborted itself: abort(), a "
 			 "failed assertion, an uncaught exception "
@@ -372,23 +340,22 @@ static void sender_text(char *out, size_t size, const struct ep_source *source,
 	else if (self && death->sender_pid == (uint32_t)self)
 		snprintf(out, size, "the process sent it to itself");
 	else
-		snprintf(out, size, "sent by pid %" PRIu32 " of uid %" PRIu32,
-			 death->sender_pid, death->sender_uid);
+		snprintf(out, size, "sent by pid %" PRIu32 " of uid %" PRIu32, death->sender_pid,
+			 death->sender_uid);
 }
 
 static void call_text(char *out, size_t size, uint32_t call)
 {
 	const char *name = ep_systemcall_name(call);
 
-	snprintf(out, size, "system call %" PRIu32 "%s%s%s", call,
-		 name ? " (" : "", name ? name : "", name ? ")" : "");
+	snprintf(out, size, "system call %" PRIu32 "%s%s%s", call, name ? " (" : "",
+		 name ? name : "", name ? ")" : "");
 }
 
 static const char *code_words(const struct ep_death *death, const char **name)
 {
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
-		if (codes[i].signal == death->signal &&
-		    codes[i].code == death->code) {
+		if (codes[i].signal == death->signal && codes[i].code == death->code) {
 			*name = codes[i].name;
 			return codes[i].words;
 		}
@@ -403,9 +370,8 @@ const char *ep_death_code_name(const struct ep_death *death)
 		int code;
 		const char *name;
 	} senders[] = {
-		{SI_USER, "SI_USER"},   {SI_KERNEL, "SI_KERNEL"},
-		{SI_QUEUE, "SI_QUEUE"}, {SI_TIMER, "SI_TIMER"},
-		{SI_MESGQ, "SI_MESGQ"}, {SI_ASYNCIO, "SI_ASYNCIO"},
+		{SI_USER, "SI_USER"},   {SI_KERNEL, "SI_KERNEL"}, {SI_QUEUE, "SI_QUEUE"},
+		{SI_TIMER, "SI_TIMER"}, {SI_MESGQ, "SI_MESGQ"},   {SI_ASYNCIO, "SI_ASYNCIO"},
 		{SI_SIGIO, "SI_SIGIO"}, {SI_TKILL, "SI_TKILL"},
 	};
 	const char *name;
@@ -419,13 +385,12 @@ const char *ep_death_code_name(const struct ep_death *death)
 
 bool ep_death_has_address(const struct ep_death *death)
 {
-	return (death->signal == SIGSEGV || death->signal == SIGBUS) &&
-	       death->code > 0 && death->code != SI_KERNEL;
+	return (death->signal == SIGSEGV || death->signal == SIGBUS) && death->code > 0 &&
+	       death->code != SI_KERNEL;
 }
 
 void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
-			 const struct ep_death *death,
-			 const struct ep_source_thread *thread)
+			 const struct ep_death *death, const struct ep_source_thread *thread)
 {
 	const char *name, *words;
 	char fault[768] = "";
@@ -445,11 +410,10 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 	}
 	if (death->code == SI_KERNEL) {
 		snprintf(out, size,
-			 death->signal == SIGSEGV
-				 ? "the processor does not say which address: "
-				   "a pointer that is none (non-canonical), "
-				   "likely"
-				 : "sent by the kernel");
+			 death->signal == SIGSEGV ? "the processor does not say which address: "
+						    "a pointer that is none (non-canonical), "
+						    "likely"
+						  : "sent by the kernel");
 		return;
 	}
 	words = code_words(death, &name);
@@ -460,14 +424,11 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 	/* What the place says already is not said twice. */
 	if (words && *fault &&
 	    (death->signal == SIGBUS
-		     ? death->code == BUS_ADRERR &&
-			       mapping_at(source, death->address)
+		     ? death->code == BUS_ADRERR && mapping_at(source, death->address)
 		     : death->code == SEGV_MAPERR && death->signal == SIGSEGV))
 		snprintf(out, size, "%s (%s)", fault, name);
 	else if (words)
-		snprintf(out, size, "%s%s%s (%s)", fault, *fault ? "; " : "",
-			 words, name);
+		snprintf(out, size, "%s%s%s (%s)", fault, *fault ? "; " : "", words, name);
 	else
-		snprintf(out, size, "%s%scode %d", fault, *fault ? "; " : "",
-			 death->code);
+		snprintf(out, size, "%s%scode %d", fault, *fault ? "; " : "", death->code);
 }

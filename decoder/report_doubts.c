@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report_doubts.c: what of a report cannot be trusted, and what is not in it.
- */
+/* report_doubts.c: what of a report cannot be trusted, and what is not in it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -52,11 +51,9 @@ static void doubt_losses(struct gather *doubts, const struct ep_trace *trace)
 	doubts->report->partial |= ep_losses_partial(trace);
 	for (size_t i = 0; i < count; i++)
 		if (list[i].count && list[i].code)
-			doubt(doubts, list[i].code, "%" PRIu64 " %s",
-			      list[i].count, list[i].text);
+			doubt(doubts, list[i].code, "%" PRIu64 " %s", list[i].count, list[i].text);
 	if (trace->damage.text[0])
-		doubt(doubts, "text",
-		      "text that was written over the trace: \"%s\"",
+		doubt(doubts, "text", "text that was written over the trace: \"%s\"",
 		      trace->damage.text);
 }
 
@@ -72,9 +69,8 @@ static void doubt_missed(struct gather *doubts, const struct ep_trace *trace)
 		      "%" PRIu64 " of %" PRIu64 " blocks of thread %u %s were "
 		      "overwritten before they were copied, as the process "
 		      "went on meanwhile",
-		      thread->blocks_missed,
-		      thread->blocks_missed + thread->block_count, thread->tid,
-		      thread->name);
+		      thread->blocks_missed, thread->blocks_missed + thread->block_count,
+		      thread->tid, thread->name);
 	}
 }
 
@@ -130,8 +126,7 @@ static void doubt_stripped(struct gather *doubts, const struct ep_names *names)
 	const struct ep_trace_module *module;
 	size_t count;
 
-	for (size_t i = 0;
-	     names && (module = ep_names_stripped(names, i, &count)); i++)
+	for (size_t i = 0; names && (module = ep_names_stripped(names, i, &count)); i++)
 		doubt(doubts, "no-symbols",
 		      "%s is stripped: %zu of its functions are told by "
 		      "address; its debug file, by build-id below "
@@ -175,18 +170,15 @@ static void gather(struct gather *doubts)
 		doubt(doubts, "no-trace", "no trace: %s",
 		      report->missing ? report->missing : "unknown why");
 	}
-	if (report->no_unwinder &&
-	    ep_source_kind(report->source) != EP_SOURCE_LIVE &&
+	if (report->no_unwinder && ep_source_kind(report->source) != EP_SOURCE_LIVE &&
 	    ep_source_kind(report->source) != EP_SOURCE_ARENA &&
 	    ep_source_kind(report->source) != EP_SOURCE_FUNTRACE) {
 		report->partial = true;
-		doubt(doubts, "no-stacks", "no stacks: %s",
-		      report->no_unwinder);
+		doubt(doubts, "no-stacks", "no stacks: %s", report->no_unwinder);
 	}
 	if (ep_disassembler_missing()) {
 		report->partial = true;
-		doubt(doubts, "no-disassembler", "%s",
-		      ep_disassembler_missing());
+		doubt(doubts, "no-disassembler", "%s", ep_disassembler_missing());
 	}
 	doubt_others(doubts);
 	if (report->trace)
@@ -209,8 +201,8 @@ static void gather(struct gather *doubts)
 		      "after the thread's last clock read");
 }
 
-int ep_report_doubts_init(struct ep_report_doubts *doubts,
-			  struct ep_report *report, struct ep_err *err)
+int ep_report_doubts_init(struct ep_report_doubts *doubts, struct ep_report *report,
+			  struct ep_err *err)
 {
 	struct gather work = {report, doubts};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report_first.c: the first fault of a report's process, and which of its
- * thread's calls came after it. */
+/* report_first.c: the first fault of a report's process, and which of its thread's calls came after
+ * it. */
 #include "decoder/report_impl.h"
 
 #define HANDLER_FRAME 1024u /* bytes of it that are looked at */
@@ -11,8 +11,7 @@ int ep_report_find_first(struct ep_report *report, struct ep_err *err)
 
 	if (report->first_known)
 		return EP_OK;
-	rc = ep_first_fault_find(&report->first, report->source,
-				 report->unwinder, report->names,
+	rc = ep_first_fault_find(&report->first, report->source, report->unwinder, report->names,
 				 report->others, err);
 	report->first_known = rc == EP_OK;
 	return rc;
@@ -44,23 +43,20 @@ static const struct ep_event *open_call(const struct ep_report *report,
 	return call;
 }
 
-/* A handler that has returned left its frame's memory below the signal frame:
- * the nearest address of code there is one that it called something from. */
-static const struct ep_function *returned_handler(
-	const struct ep_report *report)
+/* A handler that has returned left its frame's memory below the signal frame: the nearest address
+ * of code there is one that it called something from. */
+static const struct ep_function *returned_handler(const struct ep_report *report)
 {
 	uint64_t context = report->first.signal.context;
 
-	for (uint64_t down = 16; down <= HANDLER_FRAME && down < context;
-	     down += 8) {
+	for (uint64_t down = 16; down <= HANDLER_FRAME && down < context; down += 8) {
 		struct ep_frame frame = {0};
 		const struct ep_function *function;
 
-		if (ep_source_read(report->source, context - down, &frame.pc,
-				   sizeof(frame.pc), NULL, NULL))
+		if (ep_source_read(report->source, context - down, &frame.pc, sizeof(frame.pc),
+				   NULL, NULL))
 			return NULL;
-		function = ep_frame_function(report->names, report->others,
-					     &frame);
+		function = ep_frame_function(report->names, report->others, &frame);
 		if (function->in && function->known)
 			return function;
 	}
@@ -73,8 +69,7 @@ static const struct ep_event *returned_call(const struct ep_report *report,
 {
 	const struct ep_tail *tail = &flight->tail;
 	const struct ep_function *handler = returned_handler(report);
-	uint32_t depth =
-		flight->count ? ep_flight_inner(flight, 0)->depth + 1 : 0;
+	uint32_t depth = flight->count ? ep_flight_inner(flight, 0)->depth + 1 : 0;
 
 	for (size_t i = tail->count; handler && i-- > tail->callers;) {
 		const struct ep_event *event = &tail->events[i];
@@ -85,12 +80,11 @@ static const struct ep_event *returned_call(const struct ep_report *report,
 	return NULL;
 }
 
-const struct ep_event *ep_report_handler_call(
-	const struct ep_report *report, const struct ep_alignment *alignment,
-	const struct ep_flight *flight)
+const struct ep_event *ep_report_handler_call(const struct ep_report *report,
+					      const struct ep_alignment *alignment,
+					      const struct ep_flight *flight)
 {
 	if (!report->first.found)
 		return NULL;
-	return report->first.frame ? open_call(report, alignment)
-				   : returned_call(report, flight);
+	return report->first.frame ? open_call(report, alignment) : returned_call(report, flight);
 }

@@ -12,21 +12,19 @@
 
 /* ---- the process ---- */
 
-static void take_build_id(struct ep_report_head *head,
-			  const struct ep_trace_module *modules, size_t count)
+static void take_build_id(struct ep_report_head *head, const struct ep_trace_module *modules,
+			  size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!(modules[i].flags & EP_MODULE_EXECUTABLE))
 			continue;
 		for (uint32_t b = 0; b < modules[i].build_id_size; b++)
-			snprintf(head->build_id + 2 * b, 3, "%02x",
-				 modules[i].build_id[b]);
+			snprintf(head->build_id + 2 * b, 3, "%02x", modules[i].build_id[b]);
 		return;
 	}
 }
 
-static void process_of_trace(struct ep_report_head *head,
-			     const struct ep_report *report)
+static void process_of_trace(struct ep_report_head *head, const struct ep_report *report)
 {
 	const struct ep_trace *trace = report->trace;
 	const struct ep_trace_process *process = &trace->process;
@@ -50,8 +48,7 @@ static void process_of_trace(struct ep_report_head *head,
 	head->lived = ep_trace_ns(trace, process->start_tsc, trace->end.tsc);
 }
 
-static const struct ep_note *note_find(const struct ep_source *source,
-				       uint32_t type, size_t size)
+static const struct ep_note *note_find(const struct ep_source *source, uint32_t type, size_t size)
 {
 	size_t count;
 	const struct ep_note *notes = ep_source_notes(source, &count);
@@ -63,11 +60,10 @@ static const struct ep_note *note_find(const struct ep_source *source,
 	return NULL;
 }
 
-static void process_of_core(struct ep_report_head *head,
-			    const struct ep_report *report)
+static void process_of_core(struct ep_report_head *head, const struct ep_report *report)
 {
-	const struct ep_note *note = note_find(report->source, NT_PRPSINFO,
-					       sizeof(struct elf_prpsinfo));
+	const struct ep_note *note =
+		note_find(report->source, NT_PRPSINFO, sizeof(struct elf_prpsinfo));
 	struct elf_prpsinfo info;
 
 	for (size_t i = 0; i < report->module_count; i++)
@@ -89,8 +85,7 @@ static void process_of_core(struct ep_report_head *head,
 
 /* ---- its end ---- */
 
-static enum ep_report_end end_of(const struct ep_report *report,
-				 const struct ep_death *death)
+static enum ep_report_end end_of(const struct ep_report *report, const struct ep_death *death)
 {
 	size_t threads;
 
@@ -108,41 +103,35 @@ static enum ep_report_end end_of(const struct ep_report *report,
 	return threads ? EP_REPORT_ALIVE : EP_REPORT_NOTELESS;
 }
 
-static void tell_life(struct ep_report_head *head,
-		      const struct ep_report *report)
+static void tell_life(struct ep_report_head *head, const struct ep_report *report)
 {
 	const struct ep_arena_file *file = ep_source_arena_file(report->source);
 
-	ep_life_state_text(head->state, sizeof(head->state), file,
-			   report->trace, report->ended);
+	ep_life_state_text(head->state, sizeof(head->state), file, report->trace, report->ended);
 	ep_life_cause_text(head->because, sizeof(head->because), file);
 }
 
 static bool is_fault(int signal)
 {
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
-	       signal == SIGFPE || signal == SIGTRAP;
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGTRAP;
 }
 
 /* What the processor could not do. */
-static void take_instruction(struct ep_report_head *head,
-			     struct ep_report *report)
+static void take_instruction(struct ep_report_head *head, struct ep_report *report)
 {
 	const struct ep_source_thread *thread = head->thread;
 
 	head->has_instruction =
-		is_fault(head->death.signal) && head->death.code > 0 &&
-		thread && thread->has_registers &&
-		(ep_instruction_read(&head->instruction, report->source,
-				     report->names, thread->registers.pc,
-				     thread) == EP_OK ||
-		 ep_instruction_read(&head->instruction, report->source,
-				     report->others, thread->registers.pc,
-				     thread) == EP_OK);
+		is_fault(head->death.signal) && head->death.code > 0 && thread &&
+		thread->has_registers &&
+		(ep_instruction_read(&head->instruction, report->source, report->names,
+				     thread->registers.pc, thread) == EP_OK ||
+		 ep_instruction_read(&head->instruction, report->source, report->others,
+				     thread->registers.pc, thread) == EP_OK);
 }
 
-static void tell_then(struct ep_report_head *head, struct ep_report *report,
-		      const char *said)
+static void tell_then(struct ep_report_head *head, struct ep_report *report, const char *said)
 {
 	const struct ep_source_thread *thread;
 	struct ep_report_cause cause;
@@ -150,12 +139,11 @@ static void tell_then(struct ep_report_head *head, struct ep_report *report,
 	head->has_then = true;
 	ep_source_death(report->source, &head->then);
 	thread = ep_report_core_thread(report, head->then.tid);
-	ep_death_cause_text(head->then_because, sizeof(head->then_because),
-			    report->source, &head->then, thread);
+	ep_death_cause_text(head->then_because, sizeof(head->then_because), report->source,
+			    &head->then, thread);
 	ep_report_cause_init(&cause, report, &head->then, thread, 0, said);
 	if (cause.code)
-		snprintf(head->then_because, sizeof(head->then_because), "%s",
-			 cause.text);
+		snprintf(head->then_because, sizeof(head->then_because), "%s", cause.text);
 }
 
 static void tell_death(struct ep_report_head *head, struct ep_report *report)
@@ -164,11 +152,10 @@ static void tell_death(struct ep_report_head *head, struct ep_report *report)
 	const char *said;
 	int rc;
 
-	head->thread = report->first.found
-			       ? &report->first.thread
-			       : ep_report_core_thread(report, head->death.tid);
-	ep_death_cause_text(head->because, sizeof(head->because),
-			    report->source, &head->death, head->thread);
+	head->thread = report->first.found ? &report->first.thread
+					   : ep_report_core_thread(report, head->death.tid);
+	ep_death_cause_text(head->because, sizeof(head->because), report->source, &head->death,
+			    head->thread);
 	rc = ep_abort_message_find(&head->said, report->source);
 	head->has_said = rc == EP_OK;
 	report->starved |= rc == EP_E_MEMORY;
@@ -176,17 +163,14 @@ static void tell_death(struct ep_report_head *head, struct ep_report *report)
 	if (report->first.found)
 		tell_then(head, report, said);
 	/* What was said last is the last one's. */
-	ep_report_cause_init(&head->cause, report, &head->death, head->thread,
-			     report->first.frame,
+	ep_report_cause_init(&head->cause, report, &head->death, head->thread, report->first.frame,
 			     report->first.found ? NULL : said);
 	if (head->cause.code)
-		snprintf(head->because, sizeof(head->because), "%s",
-			 head->cause.text);
+		snprintf(head->because, sizeof(head->because), "%s", head->cause.text);
 	head->missed = ep_report_missed(report, &head->death);
 	if (head->missed)
 		snprintf(head->because, sizeof(head->because),
-			 "watchdog %s was not fed within its deadline of %s",
-			 head->missed->name,
+			 "watchdog %s was not fed within its deadline of %s", head->missed->name,
 			 ep_timetext(text, head->missed->deadline));
 	take_instruction(head, report);
 }
@@ -194,16 +178,13 @@ static void tell_death(struct ep_report_head *head, struct ep_report *report)
 void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)
 {
 	static const char *const words[] = {
-		[EP_REPORT_RUNS] =
-			"is running; it was not stopped, so its threads went "
-			"on while it was read",
-		[EP_REPORT_FUNTRACE] =
-			"unknown: a funtrace.raw tells neither how it ended "
-			"nor its stacks, but calls only",
+		[EP_REPORT_RUNS] = "is running; it was not stopped, so its threads went "
+				   "on while it was read",
+		[EP_REPORT_FUNTRACE] = "unknown: a funtrace.raw tells neither how it ended "
+				       "nor its stacks, but calls only",
 		[EP_REPORT_COPY] = "not told: this is a copy of the file of "
 				   "EPITAPH_FILE",
-		[EP_REPORT_NOTELESS] =
-			"unknown: the core's notes on its threads are lost",
+		[EP_REPORT_NOTELESS] = "unknown: the core's notes on its threads are lost",
 		[EP_REPORT_ALIVE] = "did not die: a snapshot of a running "
 				    "process, or a core without a signal",
 		[EP_REPORT_ARENA] = "",
@@ -216,8 +197,7 @@ void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)
 		process_of_trace(head, report);
 	else
 		process_of_core(head, report);
-	ep_machine_read(&head->machine, report->source, report->modules,
-			report->module_count);
+	ep_machine_read(&head->machine, report->source, report->modules, report->module_count);
 	head->redacted = ep_source_redacted(report->source);
 	ep_report_death(report, &head->death);
 	head->end = end_of(report, &head->death);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_impl.h: the parts of a report, for each other. First all is gathered
- * (report.c, report_head.c, report_hang.c …), then one of two printers tells
- * it: report_text.c and report_json.c, which find out nothing by themselves.
+ * report_impl.h: the parts of a report, for each other. First all is gathered (report.c,
+ * report_head.c, report_hang.c …), then one of two printers tells it: report_text.c and
+ * report_json.c, which find out nothing by themselves.
  */
 #ifndef EPITAPH_REPORT_IMPL_H
 #define EPITAPH_REPORT_IMPL_H
@@ -34,14 +34,14 @@ enum ep_report_end {
 
 struct ep_report_head {
 	const char *program, *command, *host, *kernel; /* as they are; "" */
-	bool command_cut; /* the kernel kept 80 bytes of it */
-	char build_id[2 * EP_BUILD_ID_MAX + 1]; /* "" none */
+	bool command_cut;                              /* the kernel kept 80 bytes of it */
+	char build_id[2 * EP_BUILD_ID_MAX + 1];        /* "" none */
 	bool process_known;
 	uint32_t pid; /* 0 unknown */
 	bool uid_known;
 	uint32_t uid;
 	uint64_t started, last_record; /* ns since 1970; 0 unknown */
-	int64_t lived; /* ns from the one to the other; 0 unknown */
+	int64_t lived;                 /* ns from the one to the other; 0 unknown */
 	struct ep_machine machine;
 	uint32_t redacted; /* EP_REDACTED_ */
 	/* its end */
@@ -70,11 +70,11 @@ void ep_report_head_init(struct ep_report_head *head, struct ep_report *report);
 int ep_report_find_first(struct ep_report *report, struct ep_err *err);
 /* Of the first fault, which is the core's death where none came before. */
 void ep_report_death(const struct ep_report *report, struct ep_death *out);
-/* The call of the handler of the first fault, or the first of what it called;
- * NULL: the trace has none. */
-const struct ep_event *ep_report_handler_call(
-	const struct ep_report *report, const struct ep_alignment *alignment,
-	const struct ep_flight *flight);
+/* The call of the handler of the first fault, or the first of what it called; NULL: the trace has
+ * none. */
+const struct ep_event *ep_report_handler_call(const struct ep_report *report,
+					      const struct ep_alignment *alignment,
+					      const struct ep_flight *flight);
 
 /* ---- watchdogs, and a process that hung ---- */
 
@@ -88,8 +88,8 @@ const char *ep_report_thread_name(const struct ep_report *report, uint32_t tid);
 /* What one thread does. */
 struct ep_report_hung {
 	uint32_t tid;
-	const char *name; /* "" */
-	bool waits;       /* in a system call; else it runs */
+	const char *name;                    /* "" */
+	bool waits;                          /* in a system call; else it runs */
 	const struct ep_trace_thread *trace; /* NULL */
 	bool has_call;
 	struct ep_event call; /* its innermost call in flight */
@@ -117,11 +117,9 @@ struct ep_report_thread {
 };
 
 /* The one of this tid that was alive last; NULL: none is in the trace. */
-const struct ep_trace_thread *ep_report_trace_thread(
-	const struct ep_trace *trace, uint32_t tid);
+const struct ep_trace_thread *ep_report_trace_thread(const struct ep_trace *trace, uint32_t tid);
 /* NULL: the core does not hold it. */
-const struct ep_source_thread *ep_report_core_thread(
-	const struct ep_report *report, uint32_t tid);
+const struct ep_source_thread *ep_report_core_thread(const struct ep_report *report, uint32_t tid);
 
 /* Whether it ran or waited at the end, and in which system call. */
 struct ep_report_state {
@@ -132,12 +130,11 @@ struct ep_report_state {
 	bool inside;
 	struct ep_systemcall call;
 };
-void ep_report_state_init(struct ep_report_state *state,
-			  struct ep_report *report,
+void ep_report_state_init(struct ep_report_state *state, struct ep_report *report,
 			  const struct ep_report_thread *thread);
 
-/* Its last calls. They are kept until all are known: of a deep recursion in
- * flight only the innermost calls are shown. */
+/* Its last calls. They are kept until all are known: of a deep recursion in flight only the
+ * innermost calls are shown. */
 struct ep_report_last {
 	struct ep_event *events;
 	size_t count;
@@ -175,10 +172,9 @@ struct ep_report_story {
 	struct ep_report_last last;
 };
 
-/* Did it die of an exception that nobody caught? Then it is still on its way,
- * and the stack (NULL: unknown) is in std::terminate. */
-bool ep_report_is_uncaught(const struct ep_report *report,
-			   const struct ep_thrown *thrown,
+/* Did it die of an exception that nobody caught? Then it is still on its way, and the stack (NULL:
+ * unknown) is in std::terminate. */
+bool ep_report_is_uncaught(const struct ep_report *report, const struct ep_thrown *thrown,
 			   const struct ep_stack *stack);
 
 /* ---- what cannot be trusted ---- */
@@ -194,8 +190,8 @@ struct ep_report_doubts {
 	bool starved;
 };
 /* What is worth a doubt by now; sets `partial`. EP_OK or EP_E_MEMORY. */
-int ep_report_doubts_init(struct ep_report_doubts *doubts,
-			  struct ep_report *report, struct ep_err *err);
+int ep_report_doubts_init(struct ep_report_doubts *doubts, struct ep_report *report,
+			  struct ep_err *err);
 void ep_report_doubts_deinit(struct ep_report_doubts *doubts);
 
 /* ---- printers: called in this order ---- */
@@ -205,16 +201,12 @@ struct ep_report_left {
 };
 
 struct ep_report_printer {
-	void (*head)(struct ep_report *report,
-		     const struct ep_report_head *head);
-	void (*hang)(struct ep_report *report,
-		     const struct ep_report_hang *hang);
-	int (*thread)(struct ep_report *report,
-		      const struct ep_report_story *story, struct ep_err *err);
-	void (*left)(struct ep_report *report,
-		     const struct ep_report_left *left);
-	int (*doubts)(struct ep_report *report,
-		      const struct ep_report_doubts *doubts,
+	void (*head)(struct ep_report *report, const struct ep_report_head *head);
+	void (*hang)(struct ep_report *report, const struct ep_report_hang *hang);
+	int (*thread)(struct ep_report *report, const struct ep_report_story *story,
+		      struct ep_err *err);
+	void (*left)(struct ep_report *report, const struct ep_report_left *left);
+	int (*doubts)(struct ep_report *report, const struct ep_report_doubts *doubts,
 		      struct ep_err *err);
 };
 extern const struct ep_report_printer ep_report_text, ep_report_json;
@@ -226,26 +218,20 @@ char *ep_report_tamed(struct ep_report *report, const char *text);
 /* "~1.234 us": how long before the end; "?" when that is not known. */
 const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 			  char out[EP_TIMETEXT_SIZE + 2]);
-/* "#0 …" lines, each with its verdict, and the calls without a frame. `stack`
- * may be NULL. */
+/* "#0 …" lines, each with its verdict, and the calls without a frame. `stack` may be NULL. */
 void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 		     const struct ep_alignment *alignment);
 /* One line: "read < serve_connection < worker_main". */
-void ep_report_stack_line(struct ep_report *report,
-			  const struct ep_report_story *story);
-/* Lines: calls in flight, innermost first; `head` goes before. Spans that did
- * not end, if any. */
-void ep_report_flight(struct ep_report *report, const struct ep_flight *flight,
-		      const char *head);
-void ep_report_spans(const struct ep_report *report,
-		     const struct ep_flight *flight);
+void ep_report_stack_line(struct ep_report *report, const struct ep_report_story *story);
+/* Lines: calls in flight, innermost first; `head` goes before. Spans that did not end, if any. */
+void ep_report_flight(struct ep_report *report, const struct ep_flight *flight, const char *head);
+void ep_report_spans(const struct ep_report *report, const struct ep_flight *flight);
 /* As a tree. EP_OK or EP_E_MEMORY. */
-int ep_report_last_print(struct ep_report *report,
-			 const struct ep_report_last *last, struct ep_err *err);
+int ep_report_last_print(struct ep_report *report, const struct ep_report_last *last,
+			 struct ep_err *err);
 
-/* Those of the trace, the late ones first, then those that were late: the
- * `index`th; NULL: there are no more. */
-const struct ep_trace_watchdog *ep_report_watchdog(const struct ep_trace *trace,
-						   size_t index);
+/* Those of the trace, the late ones first, then those that were late: the `index`th; NULL: there
+ * are no more. */
+const struct ep_trace_watchdog *ep_report_watchdog(const struct ep_trace *trace, size_t index);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_json.c: a report as one JSON object. docs/report.schema.json says what
- * is in it and docs/report.md what that means; fields are only ever added
- * within a version.
+ * report_json.c: a report as one JSON object. docs/report.schema.json says what is in it and
+ * docs/report.md what that means; fields are only ever added within a version.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -20,8 +19,7 @@
 
 /* ---- small ones ---- */
 
-void ep_report_json_text(struct ep_json *json, const char *key,
-			 const char *text)
+void ep_report_json_text(struct ep_json *json, const char *key, const char *text)
 {
 	if (text && *text) {
 		ep_json_member_text(json, key, text);
@@ -31,8 +29,7 @@ void ep_report_json_text(struct ep_json *json, const char *key,
 	ep_json_null(json);
 }
 
-void ep_report_json_address(struct ep_json *json, const char *key,
-			    uint64_t address)
+void ep_report_json_address(struct ep_json *json, const char *key, uint64_t address)
 {
 	char text[24];
 
@@ -40,8 +37,7 @@ void ep_report_json_address(struct ep_json *json, const char *key,
 	ep_json_member_text(json, key, text);
 }
 
-static void ago(struct ep_json *json, const struct ep_report *report,
-		const char *key, uint64_t tsc)
+static void ago(struct ep_json *json, const struct ep_report *report, const char *key, uint64_t tsc)
 {
 	ep_json_key(json, key);
 	if (tsc == EP_TIME_UNKNOWN)
@@ -57,8 +53,7 @@ void ep_report_json_time(const struct ep_report *report, const char *key,
 
 	ep_json_key(json, key);
 	ep_json_object(json);
-	ago(json, report, "ago_ns",
-	    time->high == EP_TIME_UNKNOWN ? EP_TIME_UNKNOWN : time->best);
+	ago(json, report, "ago_ns", time->high == EP_TIME_UNKNOWN ? EP_TIME_UNKNOWN : time->best);
 	ep_json_member_bool(json, "exact", time->exact);
 	if (!time->exact) {
 		ago(json, report, "at_most_ns", time->low);
@@ -67,8 +62,7 @@ void ep_report_json_time(const struct ep_report *report, const char *key,
 	ep_json_object_end(json);
 }
 
-void ep_report_json_function(struct ep_json *json,
-			     const struct ep_function *function)
+void ep_report_json_function(struct ep_json *json, const struct ep_function *function)
 {
 	ep_json_member_text(json, "function", function->name);
 	ep_report_json_text(json, "symbol", function->symbol);
@@ -94,8 +88,7 @@ static void write_redacted(struct ep_json *json, uint32_t bits)
 	ep_json_array(json);
 	for (unsigned i = 0; i < 32; i++)
 		if (bits & 1u << i)
-			ep_json_string(json, ep_redact_words(word, sizeof(word),
-							     1u << i));
+			ep_json_string(json, ep_redact_words(word, sizeof(word), 1u << i));
 	ep_json_array_end(json);
 }
 
@@ -111,15 +104,13 @@ static void write_source(struct ep_json *json, const struct ep_report *report,
 	ep_json_key(json, "source");
 	ep_json_object(json);
 	ep_json_member_text(json, "name", ep_source_name(report->source));
-	ep_json_member_text(json, "kind",
-			    kinds[ep_source_kind(report->source)]);
+	ep_json_member_text(json, "kind", kinds[ep_source_kind(report->source)]);
 	ep_json_member_bool(json, "trace", report->trace != NULL);
 	write_redacted(json, head->redacted);
 	ep_json_object_end(json);
 }
 
-static void write_process(struct ep_json *json,
-			  const struct ep_report_head *head)
+static void write_process(struct ep_json *json, const struct ep_report_head *head)
 {
 	ep_json_key(json, "process");
 	ep_json_object(json);
@@ -139,8 +130,7 @@ static void write_process(struct ep_json *json,
 	ep_json_object_end(json);
 }
 
-static void write_machine(struct ep_json *json,
-			  const struct ep_report_head *head)
+static void write_machine(struct ep_json *json, const struct ep_report_head *head)
 {
 	const struct ep_machine *machine = &head->machine;
 	char version[32];
@@ -170,8 +160,7 @@ static void write_signal(struct ep_json *json, const struct ep_death *death)
 	ep_json_member_uint(json, "thread", death->tid);
 	if (death->has_siginfo) {
 		ep_json_member_int(json, "code", death->code);
-		ep_report_json_text(json, "code_name",
-				    ep_death_code_name(death));
+		ep_report_json_text(json, "code_name", ep_death_code_name(death));
 	}
 	if (death->has_siginfo && ep_death_has_address(death))
 		ep_report_json_address(json, "address", death->address);
@@ -198,8 +187,7 @@ static void write_death(struct ep_json *json, const struct ep_report_head *head)
 	ep_json_object_end(json);
 }
 
-static void write_instruction(struct ep_json *json,
-			      const struct ep_report_head *head)
+static void write_instruction(struct ep_json *json, const struct ep_report_head *head)
 {
 	ep_json_key(json, "instruction");
 	ep_json_object(json);
@@ -227,20 +215,16 @@ static void write_end(struct ep_json *json, const struct ep_report *report,
 		      const struct ep_report_head *head)
 {
 	static const char *const ends[] = {
-		[EP_REPORT_RUNS] = "running",
-		[EP_REPORT_FUNTRACE] = "unknown",
-		[EP_REPORT_ARENA] = "",
-		[EP_REPORT_COPY] = "unknown",
-		[EP_REPORT_NOTELESS] = "unknown",
-		[EP_REPORT_ALIVE] = "alive",
+		[EP_REPORT_RUNS] = "running",     [EP_REPORT_FUNTRACE] = "unknown",
+		[EP_REPORT_ARENA] = "",           [EP_REPORT_COPY] = "unknown",
+		[EP_REPORT_NOTELESS] = "unknown", [EP_REPORT_ALIVE] = "alive",
 		[EP_REPORT_DIED] = "signal",
 	};
 
 	ep_json_key(json, "end");
 	ep_json_object(json);
 	ep_json_member_text(json, "kind",
-			    head->end == EP_REPORT_ARENA ? life_name(report)
-							 : ends[head->end]);
+			    head->end == EP_REPORT_ARENA ? life_name(report) : ends[head->end]);
 	ep_report_json_text(json, "text", head->state);
 	ep_report_json_text(json, "because", head->because);
 	if (head->end == EP_REPORT_DIED)
@@ -248,11 +232,9 @@ static void write_end(struct ep_json *json, const struct ep_report *report,
 	if (head->cause.code)
 		ep_json_member_text(json, "cause", head->cause.code);
 	if (head->cause.code && head->cause.function)
-		ep_json_member_text(json, "cause_function",
-				    head->cause.function->name);
+		ep_json_member_text(json, "cause_function", head->cause.function->name);
 	if (head->missed)
-		ep_json_member_text(json, "missed_watchdog",
-				    head->missed->name);
+		ep_json_member_text(json, "missed_watchdog", head->missed->name);
 	if (head->has_instruction)
 		write_instruction(json, head);
 	if (head->has_said)
@@ -297,16 +279,14 @@ static void write_watchdog(struct ep_json *json, const struct ep_report *report,
 	ep_json_member_int(json, "deadline_ns", one->deadline);
 	ep_json_member_uint(json, "fed_by", one->fed_by);
 	ago(json, report, "fed_ago_ns", one->fed_tsc);
-	ep_json_member_int(json, "late_ns",
-			   ep_trace_watchdog_late(report->trace, one));
+	ep_json_member_int(json, "late_ns", ep_trace_watchdog_late(report->trace, one));
 	ep_json_member_uint(json, "misses", one->misses);
 	if (one->misses)
 		ep_json_member_uint(json, "missed_by", one->missed_by);
 	ep_json_object_end(json);
 }
 
-static void write_watchdogs(struct ep_json *json,
-			    const struct ep_report *report)
+static void write_watchdogs(struct ep_json *json, const struct ep_report *report)
 {
 	const struct ep_trace_watchdog *one;
 
@@ -317,8 +297,7 @@ static void write_watchdogs(struct ep_json *json,
 	ep_json_array_end(json);
 }
 
-static void print_head(struct ep_report *report,
-		       const struct ep_report_head *head)
+static void print_head(struct ep_report *report, const struct ep_report_head *head)
 {
 	struct ep_json *json = report->json;
 
@@ -357,8 +336,7 @@ static void write_hung(struct ep_json *json, const struct ep_report *report,
 	ep_json_object_end(json);
 }
 
-static void print_hang(struct ep_report *report,
-		       const struct ep_report_hang *hang)
+static void print_hang(struct ep_report *report, const struct ep_report_hang *hang)
 {
 	struct ep_json *json = report->json;
 
@@ -379,8 +357,7 @@ static void print_hang(struct ep_report *report,
 
 /* ---- the end ---- */
 
-static void print_left(struct ep_report *report,
-		       const struct ep_report_left *left)
+static void print_left(struct ep_report *report, const struct ep_report_left *left)
 {
 	struct ep_json *json = report->json;
 
@@ -392,8 +369,7 @@ static void print_left(struct ep_report *report,
 	ep_json_object_end(json);
 }
 
-static int print_doubts(struct ep_report *report,
-			const struct ep_report_doubts *doubts,
+static int print_doubts(struct ep_report *report, const struct ep_report_doubts *doubts,
 			struct ep_err *err)
 {
 	struct ep_json *json = report->json;

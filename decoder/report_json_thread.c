@@ -6,8 +6,7 @@
 
 /* ---- state, history ---- */
 
-static void write_state(struct ep_json *json,
-			const struct ep_report_state *state)
+static void write_state(struct ep_json *json, const struct ep_report_state *state)
 {
 	static const char *const words[] = {
 		[EP_SLICE_RUNNING] = "running",
@@ -33,9 +32,8 @@ static void write_state(struct ep_json *json,
 			ep_json_member_uint(json, "after_cpu", state->ran->cpu);
 	}
 	if (state->inside)
-		ep_json_member_text(
-			json, "system_call",
-			ep_systemcall_text(text, sizeof(text), &state->call));
+		ep_json_member_text(json, "system_call",
+				    ep_systemcall_text(text, sizeof(text), &state->call));
 	ep_json_object_end(json);
 }
 
@@ -50,11 +48,9 @@ static void write_history(struct ep_json *json, const struct ep_report *report,
 		return;
 	}
 	ep_json_object(json);
-	ep_json_member_int(json, "last_record_ago_ns",
-			   ep_trace_ago(trace, thread->last_tsc));
-	ep_json_member_int(
-		json, "span_ns",
-		ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
+	ep_json_member_int(json, "last_record_ago_ns", ep_trace_ago(trace, thread->last_tsc));
+	ep_json_member_int(json, "span_ns",
+			   ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
 	ep_json_member_text(json, "reaches",
 			    thread->from_start ? "start"
 			    : thread->forked   ? "fork"
@@ -64,8 +60,7 @@ static void write_history(struct ep_json *json, const struct ep_report *report,
 
 /* ---- stack and calls ---- */
 
-static void write_signal_frame(struct ep_json *json,
-			       const struct ep_function *function)
+static void write_signal_frame(struct ep_json *json, const struct ep_function *function)
 {
 	ep_json_member_text(json, "function", EP_SIGNAL_FRAME_NAME);
 	ep_report_json_text(json, "symbol", function->symbol);
@@ -78,8 +73,7 @@ static void write_row(struct ep_json *json, const struct ep_report *report,
 	ep_json_object(json);
 	ep_json_member_text(json, "verdict", ep_verdict_name(row->verdict));
 	if (row->reason)
-		ep_json_member_text(json, "reason",
-				    ep_reason_name(row->reason));
+		ep_json_member_text(json, "reason", ep_reason_name(row->reason));
 	/* No code is there, so nothing is looked up but pc itself. */
 	if (row->frame && row->frame->nowhere)
 		ep_report_json_address(json, "function", row->frame->pc);
@@ -139,18 +133,13 @@ static void write_stack(struct ep_json *json, const struct ep_report *report,
 
 	ep_json_key(json, "stack");
 	ep_json_object(json);
-	ep_json_member_text(json, "end",
-			    story->unwound ? end_name(story->stack.end)
-					   : "none");
-	ep_report_json_text(json, "end_text",
-			    story->unwound ? story->stack.why
-					   : story->stackless);
+	ep_json_member_text(json, "end", story->unwound ? end_name(story->stack.end) : "none");
+	ep_report_json_text(json, "end_text", story->unwound ? story->stack.why : story->stackless);
 	if (story->more)
 		ep_json_member_uint(json, "frames_left_out", story->more);
 	index_or_null(json, "overwritten_from", alignment->overwritten);
 	index_or_null(json, "history_ends_at", alignment->edge);
-	ep_json_member_bool(json, "outermost_known",
-			    story->flight.outermost_known);
+	ep_json_member_bool(json, "outermost_known", story->flight.outermost_known);
 	ep_json_key(json, "rows");
 	ep_json_array(json);
 	for (size_t i = 0; i < alignment->count; i++) {
@@ -181,8 +170,7 @@ static void write_uncaught(struct ep_json *json, const struct ep_report *report,
 	ep_json_key(json, "uncaught_exception");
 	ep_json_object(json);
 	ep_report_json_text(json, "type", thrown->type);
-	ep_report_json_text(json, "thrown_in",
-			    thrown->where ? thrown->where->name : NULL);
+	ep_report_json_text(json, "thrown_in", thrown->where ? thrown->where->name : NULL);
 	if (thrown->where && thrown->from && thrown->from != thrown->where)
 		ep_json_member_text(json, "thrown_for", thrown->from->name);
 	ep_report_json_time(report, "thrown", &thrown->when);
@@ -217,19 +205,16 @@ static bool ends_init(struct ends *ends, const struct ep_report_last *last)
 	if (!ends->list)
 		return false;
 	for (size_t i = 0; i < last->count; i++)
-		if (last->events[i].kind == EP_EVENT_END &&
-		    !has_no_begin(&last->events[i]))
+		if (last->events[i].kind == EP_EVENT_END && !has_no_begin(&last->events[i]))
 			ends->list[ends->count++] = &last->events[i];
 	qsort(ends->list, ends->count, sizeof(*ends->list), compare_ends);
 	return true;
 }
 
-static const struct ep_event *end_of(const struct ends *ends,
-				     const struct ep_event *begin)
+static const struct ep_event *end_of(const struct ends *ends, const struct ep_event *begin)
 {
 	const struct ep_event *const *found =
-		bsearch(&begin, ends->list, ends->count, sizeof(*ends->list),
-			compare_ends);
+		bsearch(&begin, ends->list, ends->count, sizeof(*ends->list), compare_ends);
 
 	return found ? *found : NULL;
 }
@@ -240,12 +225,9 @@ static void write_flags(struct ep_json *json, uint32_t flags)
 		uint32_t flag;
 		const char *name;
 	} names[] = {
-		{EP_CALL_BEFORE, "began-before"},
-		{EP_CALL_STRAY, "stray"},
-		{EP_CALL_ABANDONED, "abandoned"},
-		{EP_CALL_UNWOUND, "unwound"},
-		{EP_CALL_ACROSS_GAP, "across-gap"},
-		{EP_CALL_AMBIGUOUS, "ambiguous"},
+		{EP_CALL_BEFORE, "began-before"},     {EP_CALL_STRAY, "stray"},
+		{EP_CALL_ABANDONED, "abandoned"},     {EP_CALL_UNWOUND, "unwound"},
+		{EP_CALL_ACROSS_GAP, "across-gap"},   {EP_CALL_AMBIGUOUS, "ambiguous"},
 		{EP_CALL_UNSURE_WAIT, "unsure-wait"},
 	};
 
@@ -258,8 +240,8 @@ static void write_flags(struct ep_json *json, uint32_t flags)
 }
 
 /* `begin` or `end` may be NULL, not both. */
-static void write_call(const struct ep_report *report,
-		       const struct ep_event *begin, const struct ep_event *end)
+static void write_call(const struct ep_report *report, const struct ep_event *begin,
+		       const struct ep_event *end)
 {
 	const struct ep_event *any = begin ? begin : end;
 	struct ep_json *json = report->json;
@@ -274,19 +256,16 @@ static void write_call(const struct ep_report *report,
 		ep_report_json_time(report, "returned", &end->end);
 	if (begin && end)
 		ep_json_member_int(json, "duration_ns",
-				   ep_trace_ns(report->trace, begin->begin.best,
-					       end->end.best));
-	ep_json_member_bool(json, "in_flight",
-			    begin && begin->flags & EP_CALL_OPEN);
+				   ep_trace_ns(report->trace, begin->begin.best, end->end.best));
+	ep_json_member_bool(json, "in_flight", begin && begin->flags & EP_CALL_OPEN);
 	write_flags(json, any->flags | (end ? end->flags : 0));
 	ep_json_object_end(json);
 }
 
-static void write_gap(const struct ep_report *report,
-		      const struct ep_event *gap)
+static void write_gap(const struct ep_report *report, const struct ep_event *gap)
 {
-	static const char *const names[] = {"lost-blocks", "paused", "hole",
-					    "unknown-record", "text"};
+	static const char *const names[] = {"lost-blocks", "paused", "hole", "unknown-record",
+					    "text"};
 	struct ep_json *json = report->json;
 
 	ep_json_object(json);
@@ -305,8 +284,7 @@ static void write_gap(const struct ep_report *report,
 	ep_json_object_end(json);
 }
 
-static void write_point(const struct ep_report *report,
-			const struct ep_event *event)
+static void write_point(const struct ep_report *report, const struct ep_event *event)
 {
 	struct ep_json *json = report->json;
 
@@ -321,8 +299,8 @@ static void write_point(const struct ep_report *report,
 	ep_json_object_end(json);
 }
 
-static void write_event(const struct ep_report *report,
-			const struct ep_event *event, const struct ends *ends)
+static void write_event(const struct ep_report *report, const struct ep_event *event,
+			const struct ends *ends)
 {
 	if (event->kind == EP_EVENT_END && !has_no_begin(event))
 		return;
@@ -337,8 +315,8 @@ static void write_event(const struct ep_report *report,
 		write_point(report, event);
 }
 
-static int write_last(const struct ep_report *report,
-		      const struct ep_report_last *last, struct ep_err *err)
+static int write_last(const struct ep_report *report, const struct ep_report_last *last,
+		      struct ep_err *err)
 {
 	struct ends ends;
 
@@ -356,8 +334,7 @@ static int write_last(const struct ep_report *report,
 
 /* ---- the whole ---- */
 
-int ep_report_json_thread(struct ep_report *report,
-			  const struct ep_report_story *story,
+int ep_report_json_thread(struct ep_report *report, const struct ep_report_story *story,
 			  struct ep_err *err)
 {
 	struct ep_json *json = report->json;

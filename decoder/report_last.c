@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_last.c: a thread's last calls as a tree. They are kept until all are
- * known: of a deep recursion in flight only the innermost calls are shown, and
- * the outermost that is left stands at the margin.
+ * report_last.c: a thread's last calls as a tree. They are kept until all are known: of a deep
+ * recursion in flight only the innermost calls are shown, and the outermost that is left stands at
+ * the margin.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +15,20 @@
 /* What a handler of the program's called after the fault is another's. */
 static bool is_past(struct ep_report_last *last, const struct ep_event *event)
 {
-	last->past |= last->until && event->kind == EP_EVENT_BEGIN &&
-		      event->call >= last->until->call;
+	last->past |=
+		last->until && event->kind == EP_EVENT_BEGIN && event->call >= last->until->call;
 	return last->past;
 }
 
-static int count_past(void *context, const struct ep_event *event,
-		      struct ep_err *err)
+static int count_past(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct ep_report_last *last = context;
 
 	(void)err;
-	last->after += is_past(last, event) &&
-		       (event->kind == EP_EVENT_BEGIN ||
-			(event->kind == EP_EVENT_END &&
-			 event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)));
+	last->after +=
+		is_past(last, event) &&
+		(event->kind == EP_EVENT_BEGIN ||
+		 (event->kind == EP_EVENT_END && event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)));
 	return EP_OK;
 }
 
@@ -46,8 +45,7 @@ static int count_after(struct ep_report_last *last, struct ep_report *report,
 	for (size_t i = tail->callers; tail->usable && i < tail->count; i++)
 		count_past(last, &tail->events[i], err);
 	if (!last->past)
-		rc = ep_stream(report->trace, report->names, &selection, &sink,
-			       &shown, err);
+		rc = ep_stream(report->trace, report->names, &selection, &sink, &shown, err);
 	last->past = false;
 	return rc;
 }
@@ -108,14 +106,13 @@ static uint32_t least_depth(const struct ep_report_last *last)
 	uint32_t least = UINT32_MAX;
 
 	for (size_t i = 0; i < last->count; i++)
-		if (last->events[i].kind != EP_EVENT_GAP &&
-		    last->events[i].depth < least)
+		if (last->events[i].kind != EP_EVENT_GAP && last->events[i].depth < least)
 			least = last->events[i].depth;
 	return least == UINT32_MAX ? 0 : least;
 }
 
-int ep_report_last_print(struct ep_report *report,
-			 const struct ep_report_last *last, struct ep_err *err)
+int ep_report_last_print(struct ep_report *report, const struct ep_report_last *last,
+			 struct ep_err *err)
 {
 	struct ep_outbuf *out;
 	struct ep_replay replay;
@@ -125,14 +122,10 @@ int ep_report_last_print(struct ep_report *report,
 	out = malloc(sizeof(*out));
 	if (!out)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	fprintf(report->out,
-		"  last calls (seconds before the end%s, duration, call)\n",
-		report->trace->end.tsc > report->trace->last_tsc
-			? ""
-			: " of the trace");
+	fprintf(report->out, "  last calls (seconds before the end%s, duration, call)\n",
+		report->trace->end.tsc > report->trace->last_tsc ? "" : " of the trace");
 	if (last->left)
-		fprintf(report->out,
-			"       … %zu outer calls in flight are left out …\n",
+		fprintf(report->out, "       … %zu outer calls in flight are left out …\n",
 			last->left);
 	ep_outbuf_init(out, report->out);
 	ep_replay_init(&replay, out, report->trace, &report->style);
@@ -151,10 +144,8 @@ int ep_report_last_init(struct ep_report_last *last, struct ep_report *report,
 			const struct ep_flight *flight, uint64_t calls,
 			const struct ep_event *until, struct ep_err *err)
 {
-	struct ep_selection selection = {.only = flight->thread,
-					 .last_calls = calls};
-	const struct ep_sink sink = {
-		.context = last, .event = keep, .foresee = true};
+	struct ep_selection selection = {.only = flight->thread, .last_calls = calls};
+	const struct ep_sink sink = {.context = last, .event = keep, .foresee = true};
 	uint64_t shown = 0;
 	int rc = EP_OK;
 
@@ -167,10 +158,9 @@ int ep_report_last_init(struct ep_report_last *last, struct ep_report *report,
 		return rc;
 	selection.last_calls += last->after;
 	rc = ep_tail_holds(&flight->tail, selection.last_calls)
-		     ? ep_stream_tail(report->trace, report->names, &selection,
-				      &flight->tail, &sink, &shown, err)
-		     : ep_stream(report->trace, report->names, &selection,
-				 &sink, &shown, err);
+		     ? ep_stream_tail(report->trace, report->names, &selection, &flight->tail,
+				      &sink, &shown, err)
+		     : ep_stream(report->trace, report->names, &selection, &sink, &shown, err);
 	if (rc || !shown)
 		ep_report_last_deinit(last);
 	else

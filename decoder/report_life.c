@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report_life.c: says what is known of the end and nothing more: a process that
- * is killed leaves neither a signal nor a time behind. */
+/* report_life.c: says what is known of the end and nothing more: a process that is killed leaves
+ * neither a signal nor a time behind. */
 #include "decoder/report_life.h"
 
 #include <inttypes.h>
@@ -18,12 +18,10 @@ static uint64_t now(void)
 }
 
 /* How long the last record is before `moment`; "" unknown. */
-static void last_record(char *out, size_t size, const struct ep_trace *trace,
-			uint64_t moment, const char *before)
+static void last_record(char *out, size_t size, const struct ep_trace *trace, uint64_t moment,
+			const char *before)
 {
-	uint64_t last = trace && trace->last_tsc
-				? ep_trace_realtime(trace, trace->last_tsc)
-				: 0;
+	uint64_t last = trace && trace->last_tsc ? ep_trace_realtime(trace, trace->last_tsc) : 0;
 	char text[EP_TIMETEXT_SIZE];
 
 	out[0] = '\0';
@@ -32,8 +30,7 @@ static void last_record(char *out, size_t size, const struct ep_trace *trace,
 			 ep_timetext(text, (int64_t)(moment - last)), before);
 }
 
-void ep_life_state_text(char *out, size_t size,
-			const struct ep_arena_file *file,
+void ep_life_state_text(char *out, size_t size, const struct ep_arena_file *file,
 			const struct ep_trace *trace, uint64_t ended)
 {
 	char last[96];
@@ -41,9 +38,8 @@ void ep_life_state_text(char *out, size_t size,
 	switch (file->life) {
 	case EP_LIFE_RUNS:
 		last_record(last, sizeof(last), trace, now(), "old");
-		snprintf(out, size,
-			 "is running (%s), and went on while it was read%s",
-			 file->how, last);
+		snprintf(out, size, "is running (%s), and went on while it was read%s", file->how,
+			 last);
 		return;
 	case EP_LIFE_ENDED:
 		last_record(last, sizeof(last), trace, ended, "before its end");
@@ -57,8 +53,7 @@ void ep_life_state_text(char *out, size_t size,
 	}
 }
 
-void ep_life_cause_text(char *out, size_t size,
-			const struct ep_arena_file *file)
+void ep_life_cause_text(char *out, size_t size, const struct ep_arena_file *file)
 {
 	out[0] = '\0';
 	if (file->life != EP_LIFE_ENDED || !file->oom_known)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_life.h: of an arena file, which outlives its process: whether that
- * still runs, and what is known of its end, in words.
+ * report_life.h: of an arena file, which outlives its process: whether that still runs, and what is
+ * known of its end, in words.
  */
 #ifndef EPITAPH_REPORT_LIFE_H
 #define EPITAPH_REPORT_LIFE_H
@@ -9,15 +9,11 @@
 #include "coredump/arena_file.h"
 #include "decoder/trace.h"
 
-/*
- * Its state, in one line. `ended`: when it ended, ns since 1970; 0 unknown.
- */
-void ep_life_state_text(char *out, size_t size,
-			const struct ep_arena_file *file,
+/* Its state, in one line. `ended`: when it ended, ns since 1970; 0 unknown. */
+void ep_life_state_text(char *out, size_t size, const struct ep_arena_file *file,
 			const struct ep_trace *trace, uint64_t ended);
 
 /* Why, as far as the kernel's records tell: "" nothing to add. */
-void ep_life_cause_text(char *out, size_t size,
-			const struct ep_arena_file *file);
+void ep_life_cause_text(char *out, size_t size, const struct ep_arena_file *file);
 
 #endif

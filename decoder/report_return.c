@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report_return.c: see report_return.h. Intel's manual, volume 2, RET: an
- * address that is not canonical faults at the instruction, before it is taken
- * from the stack; any other one where it leads. */
+/* report_return.c: see report_return.h. Intel's manual, volume 2, RET: an address that is not
+ * canonical faults at the instruction, before it is taken from the stack; any other one where it
+ * leads. */
 #include "decoder/report_return.h"
 
 #include <ctype.h>
@@ -26,38 +26,29 @@ struct jump {
 
 /* ---- code and stack ---- */
 
-static bool read_word(struct ep_source *source, uint64_t address,
-		      uint64_t *value)
+static bool read_word(struct ep_source *source, uint64_t address, uint64_t *value)
 {
-	return ep_source_read(source, address, value, sizeof(*value), NULL,
-			      NULL) == EP_OK;
+	return ep_source_read(source, address, value, sizeof(*value), NULL, NULL) == EP_OK;
 }
 
 /* From memory, and where that was not saved, from the module's file. */
-static bool read_code(struct ep_report *report, uint64_t address, uint8_t *code,
-		      size_t size)
+static bool read_code(struct ep_report *report, uint64_t address, uint8_t *code, size_t size)
 {
-	return ep_source_read(report->source, address, code, size, NULL,
-			      NULL) == EP_OK ||
-	       (report->names &&
-		ep_names_code(report->names, address, code, size) == size) ||
-	       (report->others &&
-		ep_names_code(report->others, address, code, size) == size);
+	return ep_source_read(report->source, address, code, size, NULL, NULL) == EP_OK ||
+	       (report->names && ep_names_code(report->names, address, code, size) == size) ||
+	       (report->others && ep_names_code(report->others, address, code, size) == size);
 }
 
 static bool is_return(const uint8_t code[2])
 {
-	return code[0] == RET || code[0] == RET_CLEAN ||
-	       (code[0] == REP && code[1] == RET);
+	return code[0] == RET || code[0] == RET_CLEAN || (code[0] == REP && code[1] == RET);
 }
 
-static enum ep_callsite callsite(struct ep_report *report, uint64_t after,
-				 uint64_t target)
+static enum ep_callsite callsite(struct ep_report *report, uint64_t after, uint64_t target)
 {
 	uint8_t code[EP_CALLSITE_SIZE];
 
-	return after > sizeof(code) && read_code(report, after - sizeof(code),
-						 code, sizeof(code))
+	return after > sizeof(code) && read_code(report, after - sizeof(code), code, sizeof(code))
 		       ? ep_callsite_look(code, sizeof(code), after, target)
 		       : EP_CALLSITE_NONE;
 }
@@ -71,22 +62,18 @@ static bool at_return(struct jump *jump, struct ep_report *report,
 	struct ep_frame frame = {.pc = registers->pc, .activation = true};
 	uint8_t code[2];
 
-	if (!read_code(report, registers->pc, code, sizeof(code)) ||
-	    !is_return(code) ||
-	    !read_word(report->source, registers->sp, &jump->address) ||
-	    jump->address >> 47 == 0)
+	if (!read_code(report, registers->pc, code, sizeof(code)) || !is_return(code) ||
+	    !read_word(report->source, registers->sp, &jump->address) || jump->address >> 47 == 0)
 		return false;
 	if (report->names)
-		jump->at = ep_frame_function(report->names, report->others,
-					     &frame);
+		jump->at = ep_frame_function(report->names, report->others, &frame);
 	return true;
 }
 
 /*
- * It is where the address led. What lies below the stack pointer stays after a
- * `ret`; a call leaves its own return address at the stack pointer. A function
- * that was called directly may have jumped on; then only zero, which lies
- * everywhere, can also be below by chance.
+ * It is where the address led. What lies below the stack pointer stays after a `ret`; a call leaves
+ * its own return address at the stack pointer. A function that was called directly may have jumped
+ * on; then only zero, which lies everywhere, can also be below by chance.
  */
 static bool behind_return(struct jump *jump, struct ep_report *report,
 			  const struct ep_registers *registers, bool returned)
@@ -100,8 +87,7 @@ static bool behind_return(struct jump *jump, struct ep_report *report,
 	if (read_word(report->source, registers->sp, &caller))
 		site = callsite(report, caller, registers->pc);
 	jump->address = taken;
-	return site == EP_CALLSITE_NONE ||
-	       (site == EP_CALLSITE_DIRECT && (taken || returned));
+	return site == EP_CALLSITE_NONE || (site == EP_CALLSITE_DIRECT && (taken || returned));
 }
 
 /* ---- in words ---- */
@@ -133,15 +119,12 @@ static void tell(struct ep_report_cause *cause, const struct jump *jump,
 	snprintf(cause->text, sizeof(cause->text),
 		 "%s returned to 0x%" PRIx64
 		 "%s%s%s, where no code is: %s return address was overwritten",
-		 function ? function->name : "a function", jump->address,
-		 text ? " (\"" : "", text ? words : "", text ? "\")" : "",
-		 function ? "its" : "the");
+		 function ? function->name : "a function", jump->address, text ? " (\"" : "",
+		 text ? words : "", text ? "\")" : "", function ? "its" : "the");
 }
 
-void ep_report_return_init(struct ep_report_cause *cause,
-			   struct ep_report *report,
-			   const struct ep_death *death,
-			   const struct ep_source_thread *thread)
+void ep_report_return_init(struct ep_report_cause *cause, struct ep_report *report,
+			   const struct ep_death *death, const struct ep_source_thread *thread)
 {
 	const struct ep_registers *registers = &thread->registers;
 	const struct ep_function *returned;
@@ -159,8 +142,8 @@ void ep_report_return_init(struct ep_report_cause *cause,
 	if (death->address != registers->pc)
 		return;
 	if (ep_flight_init(&flight, report->trace,
-			   ep_report_trace_thread(report->trace, death->tid),
-			   report->names, NULL)) {
+			   ep_report_trace_thread(report->trace, death->tid), report->names,
+			   NULL)) {
 		report->starved = true;
 		return;
 	}

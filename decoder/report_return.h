@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_return.h: a `ret` that went where no code is, told from a call of a
- * bad pointer: the processor took the address from just below the stack
- * pointer, and no call leads to what lies there now.
+ * report_return.h: a `ret` that went where no code is, told from a call of a bad pointer: the
+ * processor took the address from just below the stack pointer, and no call leads to what lies
+ * there now.
  */
 #ifndef EPITAPH_REPORT_RETURN_H
 #define EPITAPH_REPORT_RETURN_H
@@ -10,9 +10,7 @@
 #include "decoder/report_cause.h"
 
 /* Leaves *cause as it is when the thread did not die of that. */
-void ep_report_return_init(struct ep_report_cause *cause,
-			   struct ep_report *report,
-			   const struct ep_death *death,
-			   const struct ep_source_thread *thread);
+void ep_report_return_init(struct ep_report_cause *cause, struct ep_report *report,
+			   const struct ep_death *death, const struct ep_source_thread *thread);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_signature.c: the functions that a crash is known by: those of the
- * unwound stack, and where the stack is damaged those in flight by the trace.
+ * report_signature.c: the functions that a crash is known by: those of the unwound stack, and where
+ * the stack is damaged those in flight by the trace.
  */
 #include "decoder/report_impl.h"
 #include "decoder/signature.h"
 
 #define FRAMES_MAX 4096
 
-static const struct ep_trace_thread *thread_of(const struct ep_trace *trace,
-					       uint32_t tid)
+static const struct ep_trace_thread *thread_of(const struct ep_trace *trace, uint32_t tid)
 {
 	const struct ep_trace_thread *best = NULL;
 
@@ -20,23 +19,19 @@ static const struct ep_trace_thread *thread_of(const struct ep_trace *trace,
 	return best;
 }
 
-static void add_stack(const struct ep_report *report,
-		      struct ep_signature *signature,
+static void add_stack(const struct ep_report *report, struct ep_signature *signature,
 		      const struct ep_stack *stack)
 {
 	for (size_t i = report->first.frame; i < stack->count; i++)
 		if (!stack->frames[i].signal)
-			ep_signature_add(signature,
-					 ep_frame_function(report->names,
-							   report->others,
-							   &stack->frames[i]));
+			ep_signature_add(signature, ep_frame_function(report->names, report->others,
+								      &stack->frames[i]));
 }
 
 /* The call from which on they are a handler's; NULL: none is. */
-static int find_handler(const struct ep_report *report,
-			const struct ep_stack *stack,
-			const struct ep_flight *flight,
-			const struct ep_event **out, struct ep_err *err)
+static int find_handler(const struct ep_report *report, const struct ep_stack *stack,
+			const struct ep_flight *flight, const struct ep_event **out,
+			struct ep_err *err)
 {
 	const struct ep_alignment_of of = {
 		.source = report->source,
@@ -59,15 +54,13 @@ static int find_handler(const struct ep_report *report,
 	return EP_OK;
 }
 
-static int add_flight(const struct ep_report *report,
-		      struct ep_signature *signature, uint32_t tid,
+static int add_flight(const struct ep_report *report, struct ep_signature *signature, uint32_t tid,
 		      const struct ep_stack *stack, struct ep_err *err)
 {
 	const struct ep_event *handler;
 	struct ep_flight flight;
-	int rc = ep_flight_init(&flight, report->trace,
-				thread_of(report->trace, tid), report->names,
-				err);
+	int rc = ep_flight_init(&flight, report->trace, thread_of(report->trace, tid),
+				report->names, err);
 
 	if (rc)
 		return rc;
@@ -79,16 +72,15 @@ static int add_flight(const struct ep_report *report,
 	return rc;
 }
 
-/* By the stack; where that is cut off or damaged, by the frame at which the
- * thread was, which is known in any case, and what was in flight. */
-static int by_stack(const struct ep_report *report, uint32_t tid,
-		    struct ep_signature *out, struct ep_err *err)
+/* By the stack; where that is cut off or damaged, by the frame at which the thread was, which is
+ * known in any case, and what was in flight. */
+static int by_stack(const struct ep_report *report, uint32_t tid, struct ep_signature *out,
+		    struct ep_err *err)
 {
 	struct ep_signature in_flight = *out;
 	size_t at = report->first.frame;
 	struct ep_stack stack = {0};
-	int rc = report->unwinder ? ep_unwind(report->unwinder, tid, FRAMES_MAX,
-					      &stack, err)
+	int rc = report->unwinder ? ep_unwind(report->unwinder, tid, FRAMES_MAX, &stack, err)
 				  : EP_END;
 
 	if (rc == EP_E_MEMORY)
@@ -99,10 +91,8 @@ static int by_stack(const struct ep_report *report, uint32_t tid,
 		return EP_OK;
 	}
 	if (at < stack.count)
-		ep_signature_add(&in_flight,
-				 ep_frame_function(report->names,
-						   report->others,
-						   &stack.frames[at]));
+		ep_signature_add(&in_flight, ep_frame_function(report->names, report->others,
+							       &stack.frames[at]));
 	rc = add_flight(report, &in_flight, tid, &stack, err);
 	if (in_flight.count)
 		*out = in_flight;
@@ -117,8 +107,7 @@ static bool starved(const struct ep_report *report)
 	       (report->others && ep_names_starved(report->others));
 }
 
-int ep_report_signature(struct ep_report *report, struct ep_signature *out,
-			struct ep_err *err)
+int ep_report_signature(struct ep_report *report, struct ep_signature *out, struct ep_err *err)
 {
 	struct ep_death death;
 	int rc = ep_report_find_first(report, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_stack.c: an alignment in lines: each frame with what the trace says of
- * it, each call without a frame where it belongs, and where the two part. The
- * stacks of the other threads take a line each.
+ * report_stack.c: an alignment in lines: each frame with what the trace says of it, each call
+ * without a frame where it belongs, and where the two part. The stacks of the other threads take a
+ * line each.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,24 +28,21 @@ const char *ep_report_ago(struct ep_report *report, const struct ep_time *time,
 		snprintf(out, EP_TIMETEXT_SIZE + 2, "?");
 		return out;
 	}
-	snprintf(out, EP_TIMETEXT_SIZE + 2, "%s%s", time->exact ? "" : "~",
-		 ep_timetext(text, ns));
+	snprintf(out, EP_TIMETEXT_SIZE + 2, "%s%s", time->exact ? "" : "~", ep_timetext(text, ns));
 	return out;
 }
 
-/* "called 3.1 us before the end"; after the thread's last clock read only the
- * earliest moment is known. */
+/* "called 3.1 us before the end"; after the thread's last clock read only the earliest moment is
+ * known. */
 static void print_called(struct ep_report *report, const struct ep_time *time)
 {
 	char text[EP_TIMETEXT_SIZE + 2];
 	int64_t most = ep_trace_ago(report->trace, time->low);
 
 	if (time->high != EP_TIME_UNKNOWN)
-		fprintf(report->out, "called %s before the end",
-			ep_report_ago(report, time, text));
+		fprintf(report->out, "called %s before the end", ep_report_ago(report, time, text));
 	else if (most > 0)
-		fprintf(report->out, "called at most %s before the end",
-			ep_timetext(text, most));
+		fprintf(report->out, "called at most %s before the end", ep_timetext(text, most));
 	else
 		fprintf(report->out, "called after the last clock read");
 }
@@ -65,8 +62,7 @@ static void name_row(const struct ep_row *row, char *out, size_t size)
 	else if (row->frame && row->frame->nowhere)
 		snprintf(out, size, "0x%" PRIx64, pc);
 	else if (function->known && function->start && pc >= function->start)
-		snprintf(out, size, "%s+0x%" PRIx64, function->name,
-			 pc - function->start);
+		snprintf(out, size, "%s+0x%" PRIx64, function->name, pc - function->start);
 	else
 		snprintf(out, size, "%s", function->name);
 }
@@ -77,14 +73,12 @@ static void print_frame(struct ep_report *report, const struct ep_row *row)
 	char name[512];
 
 	name_row(row, name, sizeof(name));
-	fprintf(report->out, "  #%-4zu %s%-28s%s ", row->number,
-		report->style.name, name, report->style.plain);
-	if (row->reason == EP_REASON_OWN_HOOK ||
-	    row->reason == EP_REASON_SIGNAL)
+	fprintf(report->out, "  #%-4zu %s%-28s%s ", row->number, report->style.name, name,
+		report->style.plain);
+	if (row->reason == EP_REASON_OWN_HOOK || row->reason == EP_REASON_SIGNAL)
 		return;
 	if (row->line.file && row->line.line)
-		fprintf(report->out, " %s:%" PRIu32, row->line.file,
-			row->line.line);
+		fprintf(report->out, " %s:%" PRIu32, row->line.file, row->line.line);
 	else if (function->known && function->module[0])
 		fprintf(report->out, " %s", function->module);
 }
@@ -97,17 +91,13 @@ static void print_verdict(struct ep_report *report, const struct ep_row *row)
 
 	if (row->verdict == EP_VERDICT_INLINED || !report->trace)
 		return;
-	if (row->reason == EP_REASON_OWN_HOOK ||
-	    row->reason == EP_REASON_SIGNAL)
-		fprintf(report->out, "  %s[%s]%s", report->style.dim, reason,
-			report->style.plain);
+	if (row->reason == EP_REASON_OWN_HOOK || row->reason == EP_REASON_SIGNAL)
+		fprintf(report->out, "  %s[%s]%s", report->style.dim, reason, report->style.plain);
 	else
 		fprintf(report->out, "  %s[%s%s%s]%s",
-			row->verdict == EP_VERDICT_OVERWRITTEN
-				? report->style.warn
-				: report->style.dim,
-			verdict, *reason ? ": " : "", reason,
-			report->style.plain);
+			row->verdict == EP_VERDICT_OVERWRITTEN ? report->style.warn
+							       : report->style.dim,
+			verdict, *reason ? ": " : "", reason, report->style.plain);
 }
 
 static void print_row(struct ep_report *report, const struct ep_row *row)
@@ -115,14 +105,13 @@ static void print_row(struct ep_report *report, const struct ep_row *row)
 	if (row->frame)
 		print_frame(report, row);
 	else
-		fprintf(report->out, "       %s%s%s", report->style.name,
-			row->function->name, report->style.plain);
+		fprintf(report->out, "       %s%s%s", report->style.name, row->function->name,
+			report->style.plain);
 	if (row->call) {
 		fprintf(report->out, "  %s[", report->style.dim);
 		print_called(report, &row->call->begin);
 		if (row->verdict == EP_VERDICT_FRAME_LOST)
-			fprintf(report->out, "; %s: %s",
-				ep_verdict_words(row->verdict),
+			fprintf(report->out, "; %s: %s", ep_verdict_words(row->verdict),
 				ep_reason_words(row->reason));
 		fprintf(report->out, "]%s", report->style.plain);
 	} else {
@@ -133,11 +122,9 @@ static void print_row(struct ep_report *report, const struct ep_row *row)
 
 /* ---- edges ---- */
 
-static void print_edge(struct ep_report *report, const char *style,
-		       const char *words)
+static void print_edge(struct ep_report *report, const char *style, const char *words)
 {
-	fprintf(report->out, "       %s-- %s --%s\n", style, words,
-		report->style.plain);
+	fprintf(report->out, "       %s-- %s --%s\n", style, words, report->style.plain);
 }
 
 /* The reason may have the name of a file in it. */
@@ -145,8 +132,7 @@ static void print_why(struct ep_report *report, const char *why)
 {
 	char *tame = ep_report_tamed(report, why);
 
-	fprintf(report->out,
-		"       %sthe stack could not be followed further: %s%s\n",
+	fprintf(report->out, "       %sthe stack could not be followed further: %s%s\n",
 		report->style.warn, tame ? tame : "", report->style.plain);
 	free(tame);
 }
@@ -168,15 +154,12 @@ static void print_edges(struct ep_report *report, const struct ep_stack *stack,
 	bool beyond = stack && tail < alignment->count;
 
 	if (at == alignment->overwritten)
-		print_edge(report, report->style.warn,
-			   "the stack is overwritten from here on");
+		print_edge(report, report->style.warn, "the stack is overwritten from here on");
 	if (at == tail && stack && !stack->complete)
 		print_why(report, stack->why);
 	if (at == tail && beyond)
-		print_edge(report, report->style.dim,
-			   "from here on by the trace alone");
-	if (at == alignment->edge &&
-	    (at < alignment->count || tail < alignment->count))
+		print_edge(report, report->style.dim, "from here on by the trace alone");
+	if (at == alignment->edge && (at < alignment->count || tail < alignment->count))
 		print_edge(report, report->style.dim,
 			   "the trace does not reach back to the calls below");
 }
@@ -188,13 +171,11 @@ static bool is_shown(const struct ep_report *report, size_t i, size_t count)
 {
 	size_t outer = report->frames / 4;
 
-	return count <= report->frames || i < report->frames - outer ||
-	       i >= count - outer;
+	return count <= report->frames || i < report->frames - outer || i >= count - outer;
 }
 
 /* Calls without a frame, up to the next frame: of many, both ends. */
-static size_t print_run(struct ep_report *report,
-			const struct ep_alignment *alignment, size_t from)
+static size_t print_run(struct ep_report *report, const struct ep_alignment *alignment, size_t from)
 {
 	size_t to = from, count;
 
@@ -202,12 +183,10 @@ static size_t print_run(struct ep_report *report,
 		to++;
 	count = to - from;
 	for (size_t i = 0; i < count; i++)
-		if (i < ALONE_INNER || i + ALONE_OUTER >= count ||
-		    report->frames == SIZE_MAX)
+		if (i < ALONE_INNER || i + ALONE_OUTER >= count || report->frames == SIZE_MAX)
 			print_row(report, &alignment->rows[from + i]);
 		else if (i == ALONE_INNER)
-			fprintf(report->out,
-				"       … %zu more (--all shows them) …\n",
+			fprintf(report->out, "       … %zu more (--all shows them) …\n",
 				count - ALONE_INNER - ALONE_OUTER);
 	return to;
 }
@@ -242,8 +221,7 @@ void ep_report_stack(struct ep_report *report, const struct ep_stack *stack,
 
 /* ---- in one line ---- */
 
-static void print_line(struct ep_report *report,
-		       const struct ep_alignment *alignment)
+static void print_line(struct ep_report *report, const struct ep_alignment *alignment)
 {
 	const char *between = "";
 
@@ -263,8 +241,7 @@ static void print_line(struct ep_report *report,
 	}
 }
 
-void ep_report_stack_line(struct ep_report *report,
-			  const struct ep_report_story *story)
+void ep_report_stack_line(struct ep_report *report, const struct ep_report_story *story)
 {
 	const struct ep_alignment *alignment = &story->alignment;
 	const struct ep_stack *stack = &story->stack;
@@ -281,13 +258,12 @@ void ep_report_stack_line(struct ep_report *report,
 		free(tame);
 	}
 	if (alignment->overwritten != EP_ROW_NONE)
-		fprintf(report->out, " %s(overwritten: see in flight)%s",
-			report->style.warn, report->style.plain);
+		fprintf(report->out, " %s(overwritten: see in flight)%s", report->style.warn,
+			report->style.plain);
 	fputc('\n', report->out);
 }
 
-void ep_report_flight(struct ep_report *report, const struct ep_flight *flight,
-		      const char *head)
+void ep_report_flight(struct ep_report *report, const struct ep_flight *flight, const char *head)
 {
 	char ago[EP_TIMETEXT_SIZE + 2];
 
@@ -298,19 +274,16 @@ void ep_report_flight(struct ep_report *report, const struct ep_flight *flight,
 		const struct ep_event *call = ep_flight_inner(flight, i);
 
 		if (i == report->frames) {
-			fprintf(report->out, " < … %zu more",
-				flight->count - i);
+			fprintf(report->out, " < … %zu more", flight->count - i);
 			break;
 		}
-		fprintf(report->out, "%s%s [%s]", i ? " < " : "",
-			call->function->name,
+		fprintf(report->out, "%s%s [%s]", i ? " < " : "", call->function->name,
 			ep_report_ago(report, &call->begin, ago));
 	}
 	if (flight->count == 0)
 		fprintf(report->out, "%s",
-			flight->outermost_known
-				? "nothing that is traced"
-				: "nothing that the trace knows");
+			flight->outermost_known ? "nothing that is traced"
+						: "nothing that the trace knows");
 	else if (!flight->outermost_known)
 		fprintf(report->out, " < (unknown: before the history)");
 	fputc('\n', report->out);
@@ -319,8 +292,7 @@ void ep_report_flight(struct ep_report *report, const struct ep_flight *flight,
 /* Of many the latest. */
 #define SPANS_TOLD 8u
 
-void ep_report_spans(const struct ep_report *report,
-		     const struct ep_flight *flight)
+void ep_report_spans(const struct ep_report *report, const struct ep_flight *flight)
 {
 	const struct ep_trace *trace = report->trace;
 	char ago[EP_TIMETEXT_SIZE];
@@ -329,13 +301,9 @@ void ep_report_spans(const struct ep_report *report,
 		return;
 	fprintf(report->out, "  in span    ");
 	for (size_t i = 0; i < flight->span_count && i < SPANS_TOLD; i++)
-		fprintf(report->out, "%s%s [%s]", i ? ", " : "",
-			flight->spans[i].name,
-			ep_timetext(ago,
-				    ep_trace_ago(trace,
-						 flight->spans[i].since.best)));
+		fprintf(report->out, "%s%s [%s]", i ? ", " : "", flight->spans[i].name,
+			ep_timetext(ago, ep_trace_ago(trace, flight->spans[i].since.best)));
 	if (flight->span_count > SPANS_TOLD)
-		fprintf(report->out, ", … %zu more",
-			flight->span_count - SPANS_TOLD);
+		fprintf(report->out, ", … %zu more", flight->span_count - SPANS_TOLD);
 	fputc('\n', report->out);
 }

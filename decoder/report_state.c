@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* report_state.c: whether a thread ran or waited at the end, since when, and in
- * which system call, from scheduling events and registers. */
+/* report_state.c: whether a thread ran or waited at the end, since when, and in which system call,
+ * from scheduling events and registers. */
 #include <string.h>
 
 #include "decoder/report_impl.h"
 
-/* The slice in which recording ended, if nothing says that it was over before
- * the end. */
-static const struct ep_slice *last_slice(const struct ep_report *report,
-					 const struct ep_task *task,
+/* The slice in which recording ended, if nothing says that it was over before the end. */
+static const struct ep_slice *last_slice(const struct ep_report *report, const struct ep_task *task,
 					 const struct ep_trace_thread *thread)
 {
-	const struct ep_slice *slice =
-		task && task->count ? &task->slices[task->count - 1] : NULL;
+	const struct ep_slice *slice = task && task->count ? &task->slices[task->count - 1] : NULL;
 
-	if (!slice || !slice->open || slice->state == EP_SLICE_UNKNOWN ||
-	    !report->trace->last_tsc)
+	if (!slice || !slice->open || slice->state == EP_SLICE_UNKNOWN || !report->trace->last_tsc)
 		return NULL;
 	/* It recorded something since, so it has run. */
 	if (slice->state != EP_SLICE_RUNNING && thread->last_tsc > slice->begin)
@@ -23,15 +19,13 @@ static const struct ep_slice *last_slice(const struct ep_report *report,
 	return slice;
 }
 
-static void take_slice(struct ep_report_state *state,
-		       const struct ep_report *report,
+static void take_slice(struct ep_report_state *state, const struct ep_report *report,
 		       const struct ep_task *task)
 {
 	const struct ep_trace *trace = report->trace;
 	const struct ep_slice *before = state->slice;
-	uint64_t end = report->trace->end.tsc > trace->schedule->last
-			       ? report->trace->end.tsc
-			       : trace->schedule->last;
+	uint64_t end = report->trace->end.tsc > trace->schedule->last ? report->trace->end.tsc
+								      : trace->schedule->last;
 
 	state->ns = ep_trace_ns(trace, state->slice->begin, end);
 	while (before > task->slices && before->state != EP_SLICE_RUNNING)
@@ -43,12 +37,10 @@ static void take_slice(struct ep_report_state *state,
 }
 
 /*
- * A signal that ends the process wakes all of its threads (kernel/signal.c,
- * zap_threads): one that was woken by the thread that died, when that recorded
- * nothing any more, waited until then.
+ * A signal that ends the process wakes all of its threads (kernel/signal.c, zap_threads): one that
+ * was woken by the thread that died, when that recorded nothing any more, waited until then.
  */
-static void take_back_waking(struct ep_report_state *state,
-			     const struct ep_report *report,
+static void take_back_waking(struct ep_report_state *state, const struct ep_report *report,
 			     const struct ep_report_thread *thread)
 {
 	const struct ep_trace *trace = report->trace;
@@ -62,15 +54,14 @@ static void take_back_waking(struct ep_report_state *state,
 	task = ep_schedule_task(trace->schedule, thread->trace->tid);
 	if (!died || died == thread->trace || ready->state != EP_SLICE_READY ||
 	    ready == task->slices || waited->state != EP_SLICE_BLOCKED ||
-	    waited->waker_kind != EP_WAKER_THREAD ||
-	    waited->waker != death.tid || ready->begin < died->last_tsc)
+	    waited->waker_kind != EP_WAKER_THREAD || waited->waker != death.tid ||
+	    ready->begin < died->last_tsc)
 		return;
 	state->slice = waited;
 	state->ns = ep_trace_ns(trace, waited->begin, waited->end);
 }
 
-void ep_report_state_init(struct ep_report_state *state,
-			  struct ep_report *report,
+void ep_report_state_init(struct ep_report_state *state, struct ep_report *report,
 			  const struct ep_report_thread *thread)
 {
 	const struct ep_trace *trace = report->trace;
@@ -86,6 +77,5 @@ void ep_report_state_init(struct ep_report_state *state,
 	if (state->slice)
 		take_back_waking(state, report, thread);
 	state->inside =
-		thread->core &&
-		ep_systemcall_of(report->source, thread->core, &state->call);
+		thread->core && ep_systemcall_of(report->source, thread->core, &state->call);
 }

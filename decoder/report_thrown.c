@@ -19,22 +19,18 @@ static const char *const terminating[] = {
 /* clang's noexcept functions catch all, and end the process. */
 #define CALL_TERMINATE "__clang_call_terminate"
 
-bool ep_report_is_uncaught(const struct ep_report *report,
-			   const struct ep_thrown *thrown,
+bool ep_report_is_uncaught(const struct ep_report *report, const struct ep_thrown *thrown,
 			   const struct ep_stack *stack)
 {
 	bool ending = !stack;
 
 	for (size_t i = 0; stack && i < stack->count; i++) {
 		const char *symbol =
-			ep_frame_function(report->names, report->others,
-					  &stack->frames[i])
-				->symbol;
+			ep_frame_function(report->names, report->others, &stack->frames[i])->symbol;
 
 		if (strcmp(symbol, CALL_TERMINATE) == 0)
 			return thrown->where != NULL;
-		for (size_t k = 0;
-		     k < sizeof(terminating) / sizeof(terminating[0]); k++)
+		for (size_t k = 0; k < sizeof(terminating) / sizeof(terminating[0]); k++)
 			ending |= begins(symbol, terminating[k]);
 	}
 	return ending && thrown->flying;

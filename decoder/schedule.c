@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * schedule.c: chunks in order, then events in order of time, then slices. A
- * thread is in the state that its last event left it in; where events are
- * missing nobody's state is known until the next event of each.
+ * schedule.c: chunks in order, then events in order of time, then slices. A thread is in the state
+ * that its last event left it in; where events are missing nobody's state is known until the next
+ * event of each.
  */
 #include "decoder/schedule.h"
 
@@ -19,8 +19,7 @@
 /* ---- growing ---- */
 
 /* `list` with room for one more; NULL: out of memory, and `s` is starved. */
-static void *grown(struct ep_scheduling *s, void *list, size_t count,
-		   size_t *room, size_t size)
+static void *grown(struct ep_scheduling *s, void *list, size_t count, size_t *room, size_t size)
 {
 	size_t more = *room ? *room * 2 : 64;
 	void *larger;
@@ -36,12 +35,11 @@ static void *grown(struct ep_scheduling *s, void *list, size_t count,
 	return larger;
 }
 
-void ep_scheduling_add(struct ep_scheduling *s,
-		       const struct ep_sched_event *event)
+void ep_scheduling_add(struct ep_scheduling *s, const struct ep_sched_event *event)
 {
 	struct ep_schedule *to = s->schedule;
-	struct ep_sched_event *list = grown(s, to->events, to->event_count,
-					    &s->event_room, sizeof(*list));
+	struct ep_sched_event *list =
+		grown(s, to->events, to->event_count, &s->event_room, sizeof(*list));
 
 	if (!list)
 		return;
@@ -51,13 +49,11 @@ void ep_scheduling_add(struct ep_scheduling *s,
 	to->event_count++;
 }
 
-void ep_scheduling_happen(struct ep_scheduling *s,
-			  const struct ep_happening *happening)
+void ep_scheduling_happen(struct ep_scheduling *s, const struct ep_happening *happening)
 {
 	struct ep_schedule *to = s->schedule;
 	struct ep_happening *list =
-		grown(s, to->happenings, to->happening_count,
-		      &s->happening_room, sizeof(*list));
+		grown(s, to->happenings, to->happening_count, &s->happening_room, sizeof(*list));
 
 	if (!list)
 		return;
@@ -107,8 +103,7 @@ struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid)
 	slot = slot_of(s, tid);
 	if (s->by_tid[slot])
 		return &to->tasks[s->by_tid[slot] - 1];
-	list = grown(s, to->tasks, to->task_count, &s->task_room,
-		     sizeof(*list));
+	list = grown(s, to->tasks, to->task_count, &s->task_room, sizeof(*list));
 	if (!list)
 		return NULL;
 	to->tasks = list;
@@ -124,8 +119,8 @@ struct ep_task *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid)
 	return task ? &s->schedule->tasks[task - 1] : NULL;
 }
 
-void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
-			const uint8_t *name, size_t size)
+void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
+			size_t size)
 {
 	struct ep_task *task = ep_scheduling_task(s, tid);
 	char *shown;
@@ -148,11 +143,9 @@ void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 
 /* ---- slices ---- */
 
-static void add_slice(struct ep_scheduling *s, struct ep_task *task,
-		      const struct ep_slice *slice)
+static void add_slice(struct ep_scheduling *s, struct ep_task *task, const struct ep_slice *slice)
 {
-	struct ep_slice *list =
-		grown(s, task->slices, task->count, &task->room, sizeof(*list));
+	struct ep_slice *list = grown(s, task->slices, task->count, &task->room, sizeof(*list));
 
 	if (!list)
 		return;
@@ -160,10 +153,10 @@ static void add_slice(struct ep_scheduling *s, struct ep_task *task,
 	list[task->count++] = *slice;
 }
 
-/* The state up to `tsc` of a thread that was not met before: it was in one that
- * what comes can follow. */
-static void open_row(struct ep_scheduling *s, struct ep_task *task,
-		     enum ep_slice_state state, uint64_t tsc)
+/* The state up to `tsc` of a thread that was not met before: it was in one that what comes can
+ * follow. */
+static void open_row(struct ep_scheduling *s, struct ep_task *task, enum ep_slice_state state,
+		     uint64_t tsc)
 {
 	struct ep_slice slice = {
 		.begin = s->schedule->first < tsc ? s->schedule->first : tsc,
@@ -181,8 +174,8 @@ static struct ep_slice *present(struct ep_task *task)
 }
 
 /* From `tsc` on the thread is in another state. */
-static struct ep_slice *turn(struct ep_scheduling *s, struct ep_task *task,
-			     uint64_t tsc, enum ep_slice_state state)
+static struct ep_slice *turn(struct ep_scheduling *s, struct ep_task *task, uint64_t tsc,
+			     enum ep_slice_state state)
 {
 	struct ep_slice next = {.begin = tsc, .state = state, .open = true};
 	struct ep_slice *now = present(task);
@@ -200,8 +193,8 @@ static struct ep_slice *turn(struct ep_scheduling *s, struct ep_task *task,
 	return s->starved ? NULL : present(task);
 }
 
-/* It is on a CPU, though nothing told that it came: a kernel may not tell of
- * each switch. Until when it was off is not known. */
+/* It is on a CPU, though nothing told that it came: a kernel may not tell of each switch. Until
+ * when it was off is not known. */
 static void return_unseen(struct ep_slice *slice, unsigned cpu)
 {
 	if (slice->state == EP_SLICE_RUNNING)
@@ -214,8 +207,7 @@ static void return_unseen(struct ep_slice *slice, unsigned cpu)
 					   .returned = true};
 }
 
-static void comes(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
-		  unsigned cpu)
+static void comes(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned cpu)
 {
 	struct ep_task *task = tid ? ep_scheduling_task(s, tid) : NULL;
 	struct ep_slice *slice;
@@ -229,8 +221,7 @@ static void comes(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 }
 
 /* `how`: the letter of its state; 0: it is still ready to run. */
-static void leaves(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
-		   unsigned cpu, char how)
+static void leaves(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned cpu, char how)
 {
 	struct ep_task *task = tid ? ep_scheduling_task(s, tid) : NULL;
 	struct ep_slice *slice;
@@ -246,8 +237,7 @@ static void leaves(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 }
 
 /* Who wakes another, or is interrupted by what does, is on a CPU. */
-static void is_seen(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
-		    unsigned cpu)
+static void is_seen(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned cpu)
 {
 	struct ep_task *task = tid ? ep_scheduling_known(s, tid) : NULL;
 	struct ep_slice *now = task ? present(task) : NULL;
@@ -258,11 +248,9 @@ static void is_seen(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
 	comes(s, tid, tsc, cpu);
 }
 
-static void is_woken(struct ep_scheduling *s,
-		     const struct ep_sched_event *event)
+static void is_woken(struct ep_scheduling *s, const struct ep_sched_event *event)
 {
-	struct ep_task *task =
-		event->tid ? ep_scheduling_task(s, event->tid) : NULL;
+	struct ep_task *task = event->tid ? ep_scheduling_task(s, event->tid) : NULL;
 	struct ep_slice *now;
 
 	if (!task)
@@ -270,8 +258,7 @@ static void is_woken(struct ep_scheduling *s,
 	open_row(s, task, EP_SLICE_BLOCKED, event->tsc);
 	now = present(task);
 	/* One that is about to wait, but does not yet, goes on running. */
-	if (!now ||
-	    (now->state != EP_SLICE_BLOCKED && now->state != EP_SLICE_UNKNOWN))
+	if (!now || (now->state != EP_SLICE_BLOCKED && now->state != EP_SLICE_UNKNOWN))
 		return;
 	now->waker_kind = (enum ep_waker_kind)event->flags;
 	now->waker = event->flags == EP_WAKER_THREAD ? event->other : 0;
@@ -295,8 +282,7 @@ static void occupy(struct ep_scheduling *s, const struct ep_sched_event *event)
 
 	if (!to->head.machine)
 		return;
-	list = grown(s, to->occupations, to->occupation_count,
-		     &s->occupation_room, sizeof(*list));
+	list = grown(s, to->occupations, to->occupation_count, &s->occupation_room, sizeof(*list));
 	if (!list)
 		return;
 	to->occupations = list;
@@ -310,13 +296,11 @@ static void occupy(struct ep_scheduling *s, const struct ep_sched_event *event)
 	};
 }
 
-static void take_event(struct ep_scheduling *s,
-		       const struct ep_sched_event *event)
+static void take_event(struct ep_scheduling *s, const struct ep_sched_event *event)
 {
 	switch (event->kind) {
 	case EP_SCHED_SWITCH:
-		leaves(s, event->tid, event->tsc, event->cpu,
-		       (char)event->value);
+		leaves(s, event->tid, event->tsc, event->cpu, (char)event->value);
 		comes(s, event->other, event->tsc, event->cpu);
 		occupy(s, event);
 		break;
@@ -325,8 +309,7 @@ static void take_event(struct ep_scheduling *s,
 		occupy(s, event);
 		break;
 	case EP_SCHED_OUT:
-		leaves(s, event->tid, event->tsc, event->cpu,
-		       event->flags ? 0 : 'S');
+		leaves(s, event->tid, event->tsc, event->cpu, event->flags ? 0 : 'S');
 		occupy(s, event);
 		break;
 	case EP_SCHED_WAKING:
@@ -369,8 +352,7 @@ static void end_row(const struct ep_scheduling *s, struct ep_task *task)
 	struct ep_slice *last = present(task);
 
 	if (last)
-		last->end = s->schedule->last > last->begin ? s->schedule->last
-							    : last->begin;
+		last->end = s->schedule->last > last->begin ? s->schedule->last : last->begin;
 }
 
 static void sum_up(struct ep_scheduling *s, struct ep_task *task)
@@ -413,24 +395,20 @@ static void end_occupations(struct ep_schedule *schedule)
 }
 
 /*
- * What the kernel still held may tell of the time after the crash: of threads
- * that are ended, and wait for the core to be written. The last record is the
- * last that is known of the process itself.
+ * What the kernel still held may tell of the time after the crash: of threads that are ended, and
+ * wait for the core to be written. The last record is the last that is known of the process itself.
  */
 static void settle_end(struct ep_scheduling *s)
 {
 	struct ep_schedule *schedule = s->schedule;
-	uint64_t cut = s->trace->last_tsc > schedule->last ? s->trace->last_tsc
-							   : schedule->last;
+	uint64_t cut = s->trace->last_tsc > schedule->last ? s->trace->last_tsc : schedule->last;
 	uint64_t latest;
 
 	if (!schedule->event_count)
 		return;
-	qsort(schedule->events, schedule->event_count,
-	      sizeof(*schedule->events), by_time);
+	qsort(schedule->events, schedule->event_count, sizeof(*schedule->events), by_time);
 	latest = schedule->events[schedule->event_count - 1].tsc;
-	while (schedule->event_count &&
-	       schedule->events[schedule->event_count - 1].tsc > cut)
+	while (schedule->event_count && schedule->events[schedule->event_count - 1].tsc > cut)
 		schedule->event_count--;
 	if (latest > schedule->last)
 		schedule->last = latest < cut ? latest : cut;
@@ -456,8 +434,7 @@ void ep_scheduling_finish(struct ep_scheduling *s)
 	for (size_t i = 0; i < schedule->task_count; i++)
 		sum_up(s, &schedule->tasks[i]);
 	if (schedule->task_count)
-		qsort(schedule->tasks, schedule->task_count,
-		      sizeof(*schedule->tasks), by_tid);
+		qsort(schedule->tasks, schedule->task_count, sizeof(*schedule->tasks), by_tid);
 }
 
 /* ---- chunks ---- */
@@ -478,8 +455,7 @@ struct section {
 	struct ep_sched head;
 };
 
-static const uint8_t *part(const struct section *section, uint64_t offset,
-			   uint64_t size)
+static const uint8_t *part(const struct section *section, uint64_t offset, uint64_t size)
 {
 	if (offset > section->size || size > section->size - offset)
 		return NULL;
@@ -487,8 +463,8 @@ static const uint8_t *part(const struct section *section, uint64_t offset,
 }
 
 /* A whole chunk at `at` of the section that does not leave its segment. */
-static const struct ep_sched_chunk *chunk_at(const struct section *section,
-					     uint64_t at, uint64_t end)
+static const struct ep_sched_chunk *chunk_at(const struct section *section, uint64_t at,
+					     uint64_t end)
 {
 	const struct ep_sched_chunk *chunk;
 	uint64_t size;
@@ -499,17 +475,13 @@ static const struct ep_sched_chunk *chunk_at(const struct section *section,
 	if (!chunk || !chunk->check)
 		return NULL;
 	size = (chunk->size + UINT64_C(7)) & ~UINT64_C(7);
-	if (size > end - at - sizeof(*chunk) ||
-	    !part(section, at, sizeof(*chunk) + size) ||
-	    chunk->check !=
-		    ep_sched_check(chunk, at,
-				   section->trace->image->root.identity))
+	if (size > end - at - sizeof(*chunk) || !part(section, at, sizeof(*chunk) + size) ||
+	    chunk->check != ep_sched_check(chunk, at, section->trace->image->root.identity))
 		return NULL;
 	return chunk;
 }
 
-static void collect_segment(struct ep_scheduling *s,
-			    const struct section *section, uint64_t at,
+static void collect_segment(struct ep_scheduling *s, const struct section *section, uint64_t at,
 			    uint64_t end, struct chunks *chunks)
 {
 	const struct ep_sched_chunk *chunk;
@@ -517,17 +489,15 @@ static void collect_segment(struct ep_scheduling *s,
 
 	while ((chunk = chunk_at(section, at, end)) != NULL &&
 	       (!sequence || chunk->sequence == sequence + 1)) {
-		struct chunk *list = grown(s, chunks->list, chunks->count,
-					   &chunks->room, sizeof(*list));
+		struct chunk *list =
+			grown(s, chunks->list, chunks->count, &chunks->room, sizeof(*list));
 
 		if (!list)
 			return;
 		chunks->list = list;
-		list[chunks->count++] =
-			(struct chunk){chunk, (const uint8_t *)(chunk + 1)};
+		list[chunks->count++] = (struct chunk){chunk, (const uint8_t *)(chunk + 1)};
 		sequence = chunk->sequence;
-		at += sizeof(*chunk) +
-		      ((chunk->size + UINT64_C(7)) & ~UINT64_C(7));
+		at += sizeof(*chunk) + ((chunk->size + UINT64_C(7)) & ~UINT64_C(7));
 	}
 }
 
@@ -535,12 +505,11 @@ static int by_sequence(const void *a, const void *b)
 {
 	const struct chunk *x = a, *y = b;
 
-	return (x->head->sequence > y->head->sequence) -
-	       (x->head->sequence < y->head->sequence);
+	return (x->head->sequence > y->head->sequence) - (x->head->sequence < y->head->sequence);
 }
 
-/* Chunks whose numbers lie between are gone: of what they told nothing is
- * known up to when the next was copied. */
+/* Chunks whose numbers lie between are gone: of what they told nothing is known up to when the next
+ * was copied. */
 static void note_hole(struct ep_scheduling *s, const struct ep_sched_chunk *a)
 {
 	struct ep_sched_event lost = {.tsc = a->tsc, .kind = EP_SCHED_LOST};
@@ -562,19 +531,16 @@ static void read_chunks(struct ep_scheduling *s, const struct chunks *chunks,
 			note_hole(s, chunks->list[i - 1].head);
 		sequence = head->sequence;
 		if (head->source == EP_SCHED_PERF)
-			good = ep_perf_records(s, chunks->list[i].data,
-					       head->size, head->cpu);
+			good = ep_perf_records(s, chunks->list[i].data, head->size, head->cpu);
 		else
-			good = ep_ftrace_page(s, formats, chunks->list[i].data,
-					      head->size, head->cpu,
-					      &last[head->cpu % 1024]);
+			good = ep_ftrace_page(s, formats, chunks->list[i].data, head->size,
+					      head->cpu, &last[head->cpu % 1024]);
 		s->schedule->bad += !good;
 	}
 }
 
 /* What was copied before the oldest chunk that is left is overwritten. */
-static uint64_t begin_of(const struct section *section,
-			 const struct chunks *chunks)
+static uint64_t begin_of(const struct section *section, const struct chunks *chunks)
 {
 	if (chunks->count && chunks->list[0].head->sequence > 1)
 		return chunks->list[0].head->tsc;
@@ -588,15 +554,12 @@ static void read_pool(struct ep_scheduling *s, const struct section *section,
 	struct chunks chunks = {0};
 
 	for (uint64_t at = 0;
-	     at < head->pool_size && head->pool_size - at >= EP_SCHED_SEGMENT &&
-	     !s->starved;
+	     at < head->pool_size && head->pool_size - at >= EP_SCHED_SEGMENT && !s->starved;
 	     at += EP_SCHED_SEGMENT)
 		collect_segment(s, section, head->pool_offset + at,
-				head->pool_offset + at + EP_SCHED_SEGMENT,
-				&chunks);
+				head->pool_offset + at + EP_SCHED_SEGMENT, &chunks);
 	if (chunks.count)
-		qsort(chunks.list, chunks.count, sizeof(*chunks.list),
-		      by_sequence);
+		qsort(chunks.list, chunks.count, sizeof(*chunks.list), by_sequence);
 	s->schedule->first = begin_of(section, &chunks);
 	s->schedule->last = head->stop_tsc ? head->stop_tsc : head->drained_tsc;
 	read_chunks(s, &chunks, formats);
@@ -609,12 +572,10 @@ static bool head_makes_sense(const struct section *section)
 {
 	const struct ep_sched *head = &section->head;
 
-	return head->segment_size == EP_SCHED_SEGMENT &&
-	       head->formats_used <= head->formats_size &&
+	return head->segment_size == EP_SCHED_SEGMENT && head->formats_used <= head->formats_size &&
 	       head->formats_offset <= section->size &&
 	       head->formats_size <= section->size - head->formats_offset &&
-	       head->pool_offset % 8 == 0 &&
-	       head->pool_offset <= section->size &&
+	       head->pool_offset % 8 == 0 && head->pool_offset <= section->size &&
 	       head->pool_size <= section->size - head->pool_offset;
 }
 
@@ -622,8 +583,7 @@ static int read_section(struct ep_scheduling *s, const struct section *section)
 {
 	const struct ep_sched *head = &section->head;
 	struct ep_formats formats = {.count = 0};
-	const uint8_t *texts =
-		part(section, head->formats_offset, head->formats_used);
+	const uint8_t *texts = part(section, head->formats_offset, head->formats_used);
 	int bad = 0;
 
 	if (texts && head->formats_used)
@@ -636,8 +596,8 @@ static int read_section(struct ep_scheduling *s, const struct section *section)
 	return s->starved ? EP_E_MEMORY : EP_OK;
 }
 
-int ep_schedule_create(struct ep_schedule **out, const struct ep_trace *trace,
-		       uint64_t offset, uint64_t size, struct ep_err *err)
+int ep_schedule_create(struct ep_schedule **out, const struct ep_trace *trace, uint64_t offset,
+		       uint64_t size, struct ep_err *err)
 {
 	struct section section = {trace, offset, size, {0}};
 	const uint8_t *head = part(&section, 0, sizeof(section.head));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * schedule.h: what the kernel recorded of the threads (format.h, section 8) →
- * for each thread a row of slices: it ran, it was ready to, or it waited, and
- * who woke it. Times are TSC, as the records' are.
+ * for each thread a row of slices: it ran, it was ready to, or it waited, and who woke it. Times
+ * are TSC, as the records' are.
  *
- * Only times between `first` and `last` are told of, and of a stretch in which
- * events were lost nothing is.
+ * Only times between `first` and `last` are told of, and of a stretch in which events were lost
+ * nothing is.
  */
 #ifndef EPITAPH_SCHEDULE_H
 #define EPITAPH_SCHEDULE_H
@@ -43,9 +43,9 @@ struct ep_slice {
 	enum ep_waker_kind waker_kind; /* BLOCKED, that ended */
 	uint32_t waker;                /* tid; THREAD, and not 0 */
 	uint16_t cpu;                  /* RUNNING; EP_SLICE_CPU_UNKNOWN */
-	char how;      /* BLOCKED: 'S', 'D', 'T' … as in ps; 0 unknown */
-	bool open;     /* it was so when recording ended */
-	bool returned; /* UNKNOWN: it was off, and on a CPU again at its end */
+	char how;                      /* BLOCKED: 'S', 'D', 'T' … as in ps; 0 unknown */
+	bool open;                     /* it was so when recording ended */
+	bool returned;                 /* UNKNOWN: it was off, and on a CPU again at its end */
 };
 
 struct ep_task {
@@ -111,8 +111,8 @@ struct ep_sched_event {
 };
 
 struct ep_schedule {
-	struct ep_sched head; /* as written */
-	uint64_t first, last; /* TSC; first >= last: nothing was recorded */
+	struct ep_sched head;          /* as written */
+	uint64_t first, last;          /* TSC; first >= last: nothing was recorded */
 	struct ep_sched_event *events; /* ascending tsc */
 	size_t event_count;
 	struct ep_task *tasks; /* ascending tid */
@@ -123,39 +123,35 @@ struct ep_schedule {
 	size_t occupation_count;
 	uint64_t switches, wakings; /* events told of */
 	uint64_t losses;            /* stretches in which events were lost */
-	uint64_t bad; /* chunks, pages or records that make no sense */
+	uint64_t bad;               /* chunks, pages or records that make no sense */
 };
 
 /*
- * Reads the section, which lies at `offset` of the trace's image and is `size`
- * bytes. What makes no sense is counted in `bad`. EP_OK, EP_E_CORRUPT (the head
- * makes none), EP_E_MEMORY.
+ * Reads the section, which lies at `offset` of the trace's image and is `size` bytes. What makes no
+ * sense is counted in `bad`. EP_OK, EP_E_CORRUPT (the head makes none), EP_E_MEMORY.
  */
-int ep_schedule_create(struct ep_schedule **out, const struct ep_trace *trace,
-		       uint64_t offset, uint64_t size, struct ep_err *err);
+int ep_schedule_create(struct ep_schedule **out, const struct ep_trace *trace, uint64_t offset,
+		       uint64_t size, struct ep_err *err);
 void ep_schedule_destroy(struct ep_schedule *schedule);
 
 /* NULL: nothing is known of it; also for a NULL schedule. */
-const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule,
-				       uint32_t tid);
+const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule, uint32_t tid);
 
 /* The slice that `tsc` lies in; the last one for later times. NULL: none. */
 const struct ep_slice *ep_task_slice(const struct ep_task *task, uint64_t tsc);
 
 /* What [from, to] was spent on. False: nothing is known of any of it. */
-bool ep_task_times(const struct ep_trace *trace, const struct ep_task *task,
-		   uint64_t from, uint64_t to, struct ep_slice_times *out);
+bool ep_task_times(const struct ep_trace *trace, const struct ep_task *task, uint64_t from,
+		   uint64_t to, struct ep_slice_times *out);
 
 /* Cycles of [from, to] that the thread was known not to be on a CPU. */
 uint64_t ep_task_off(const struct ep_task *task, uint64_t from, uint64_t to);
-/* The time at which `cycles` have passed since `from` that it was on a CPU, or
- * may have been. */
+/* The time at which `cycles` have passed since `from` that it was on a CPU, or may have been. */
 uint64_t ep_task_on(const struct ep_task *task, uint64_t from, uint64_t cycles);
 
-/* "12345 worker", "a timer or device" … of who ended a BLOCKED slice; "" when
- * that is unknown. Returns `out`. */
-const char *ep_waker_text(char *out, size_t size,
-			  const struct ep_schedule *schedule,
+/* "12345 worker", "a timer or device" … of who ended a BLOCKED slice; "" when that is unknown.
+ * Returns `out`. */
+const char *ep_waker_text(char *out, size_t size, const struct ep_schedule *schedule,
 			  const struct ep_slice *slice);
 
 #endif

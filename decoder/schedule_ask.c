@@ -4,8 +4,7 @@
 
 #include "decoder/schedule_impl.h"
 
-const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule,
-				       uint32_t tid)
+const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule, uint32_t tid)
 {
 	size_t low = 0, high = schedule ? schedule->task_count : 0;
 
@@ -17,8 +16,7 @@ const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule,
 		else
 			high = middle;
 	}
-	return schedule && low < schedule->task_count &&
-			       schedule->tasks[low].tid == tid
+	return schedule && low < schedule->task_count && schedule->tasks[low].tid == tid
 		       ? &schedule->tasks[low]
 		       : NULL;
 }
@@ -65,8 +63,8 @@ static struct ep_slice_sum sum_until(const struct ep_task *task, uint64_t tsc)
 	return sum;
 }
 
-bool ep_task_times(const struct ep_trace *trace, const struct ep_task *task,
-		   uint64_t from, uint64_t to, struct ep_slice_times *out)
+bool ep_task_times(const struct ep_trace *trace, const struct ep_task *task, uint64_t from,
+		   uint64_t to, struct ep_slice_times *out)
 {
 	struct ep_slice_sum a, b;
 	int64_t known;
@@ -99,8 +97,7 @@ uint64_t ep_task_off(const struct ep_task *task, uint64_t from, uint64_t to)
 
 static bool is_off(const struct ep_slice *slice)
 {
-	return slice->state == EP_SLICE_READY ||
-	       slice->state == EP_SLICE_BLOCKED;
+	return slice->state == EP_SLICE_READY || slice->state == EP_SLICE_BLOCKED;
 }
 
 uint64_t ep_task_on(const struct ep_task *task, uint64_t from, uint64_t cycles)
@@ -120,21 +117,19 @@ uint64_t ep_task_on(const struct ep_task *task, uint64_t from, uint64_t cycles)
 	return from + cycles;
 }
 
-const char *ep_waker_text(char *out, size_t size,
-			  const struct ep_schedule *schedule,
+const char *ep_waker_text(char *out, size_t size, const struct ep_schedule *schedule,
 			  const struct ep_slice *slice)
 {
 	const struct ep_task *task;
 
 	snprintf(out, size, "%s",
-		 slice->waker_kind == EP_WAKER_IRQ
-			 ? "an interrupt (timer or device)"
+		 slice->waker_kind == EP_WAKER_IRQ    ? "an interrupt (timer or device)"
 		 : slice->waker_kind == EP_WAKER_SOFT ? "a soft interrupt"
 						      : "");
 	if (slice->waker_kind != EP_WAKER_THREAD)
 		return out;
 	task = ep_schedule_task(schedule, slice->waker);
-	snprintf(out, size, "%u%s%s", slice->waker,
-		 task && task->name[0] ? " " : "", task ? task->name : "");
+	snprintf(out, size, "%u%s%s", slice->waker, task && task->name[0] ? " " : "",
+		 task ? task->name : "");
 	return out;
 }

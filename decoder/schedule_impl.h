@@ -67,39 +67,32 @@ struct ep_formats {
 	size_t count;
 };
 
-/* Takes the section's formats apart, by libtraceevent. Returns how many made no
- * sense; -1: out of memory. */
-int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes,
-		    size_t size);
+/* Takes the section's formats apart, by libtraceevent. Returns how many made no sense; -1: out of
+ * memory. */
+int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes, size_t size);
 
-/* One page: its events are added; 0 *last: none of this CPU came before, else
- * the time of the one before. False: it makes no sense from some point on. */
-bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats,
-		    const uint8_t *page, size_t size, unsigned cpu,
-		    uint64_t *last);
+/* One page: its events are added; 0 *last: none of this CPU came before, else the time of the one
+ * before. False: it makes no sense from some point on. */
+bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats, const uint8_t *page,
+		    size_t size, unsigned cpu, uint64_t *last);
 
 /* The same for a chunk of perf's records. */
-bool ep_perf_records(struct ep_scheduling *s, const uint8_t *bytes, size_t size,
-		     unsigned cpu);
+bool ep_perf_records(struct ep_scheduling *s, const uint8_t *bytes, size_t size, unsigned cpu);
 
 /* Adds; without memory, `s` is starved. */
-void ep_scheduling_add(struct ep_scheduling *s,
-		       const struct ep_sched_event *event);
-void ep_scheduling_happen(struct ep_scheduling *s,
-			  const struct ep_happening *happening);
-/* The thread's name at `tsc`: at most 16 bytes, NUL-padded. In any order: the
- * latest is kept. */
-void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc,
-			const uint8_t *name, size_t size);
+void ep_scheduling_add(struct ep_scheduling *s, const struct ep_sched_event *event);
+void ep_scheduling_happen(struct ep_scheduling *s, const struct ep_happening *happening);
+/* The thread's name at `tsc`: at most 16 bytes, NUL-padded. In any order: the latest is kept. */
+void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
+			size_t size);
 /* Made if need be; NULL: starved. */
 struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid);
 
 /* NULL: it was not met. */
-struct ep_task *ep_scheduling_known(const struct ep_scheduling *s,
-				    uint32_t tid);
+struct ep_task *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid);
 
-/* Slices are there, and their ends: none in which a thread that made a timed
- * record is said to have been off its CPU (schedule_records.c). */
+/* Slices are there, and their ends: none in which a thread that made a timed record is said to have
+ * been off its CPU (schedule_records.c). */
 void ep_scheduling_confront(struct ep_scheduling *s);
 
 /* All events are there: makes the slices, sums and occupations. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * schedule_records.c: slices against the thread's own records. Who read the
- * clock ran then, whatever the events say: a kernel may not tell of a switch
- * (docs/waiting.md). So no wait reaches beyond the thread's next timed record;
- * since when it ran before that is not known.
+ * schedule_records.c: slices against the thread's own records. Who read the clock ran then,
+ * whatever the events say: a kernel may not tell of a switch (docs/waiting.md). So no wait reaches
+ * beyond the thread's next timed record; since when it ran before that is not known.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 #include "decoder/records.h"
 #include "decoder/schedule_impl.h"
 
-/* Threads that had one tid, one after the other: more make no sense, and would
- * take the time and memory of each. */
+/* Threads that had one tid, one after the other: more make no sense, and would take the time and
+ * memory of each. */
 #define SAME_TID 4u
 
 /* Times at which a thread read the clock, in order. */
@@ -39,12 +38,12 @@ static uint64_t sighting_after(struct sightings *s, uint64_t tsc)
 	return s->now > tsc ? s->now : 0;
 }
 
-/* One of which the events say, or leave open, that it was off its CPU, and that
- * goes on until it ran. */
+/* One of which the events say, or leave open, that it was off its CPU, and that goes on until it
+ * ran. */
 static bool is_doubtful(const struct ep_slice *slice)
 {
-	return slice->state == EP_SLICE_READY ||
-	       slice->state == EP_SLICE_BLOCKED || slice->returned;
+	return slice->state == EP_SLICE_READY || slice->state == EP_SLICE_BLOCKED ||
+	       slice->returned;
 }
 
 /* When the thread ran in `slice`; 0: it may not have. */
@@ -56,26 +55,21 @@ static uint64_t ran_in(struct sightings *s, const struct ep_slice *slice)
 }
 
 /* From then on it ran; who woke it is not known any more. */
-static void split(const struct ep_slice *slice, uint64_t at,
-		  struct ep_slice parts[2])
+static void split(const struct ep_slice *slice, uint64_t at, struct ep_slice parts[2])
 {
-	parts[0] = (struct ep_slice){.begin = slice->begin,
-				     .end = at,
-				     .state = EP_SLICE_UNKNOWN,
-				     .returned = true};
-	parts[1] = (struct ep_slice){
-		.begin = at,
-		.end = slice->end,
-		.state = EP_SLICE_RUNNING,
-		.cpu = slice->returned ? slice->cpu : EP_SLICE_CPU_UNKNOWN,
-		.open = slice->open};
+	parts[0] = (struct ep_slice){
+		.begin = slice->begin, .end = at, .state = EP_SLICE_UNKNOWN, .returned = true};
+	parts[1] = (struct ep_slice){.begin = at,
+				     .end = slice->end,
+				     .state = EP_SLICE_RUNNING,
+				     .cpu = slice->returned ? slice->cpu : EP_SLICE_CPU_UNKNOWN,
+				     .open = slice->open};
 }
 
-static void confront_task(struct ep_scheduling *scheduling,
-			  struct ep_task *task, struct sightings *s)
+static void confront_task(struct ep_scheduling *scheduling, struct ep_task *task,
+			  struct sightings *s)
 {
-	struct ep_slice *list =
-		reallocarray(NULL, task->count, 2 * sizeof(*list));
+	struct ep_slice *list = reallocarray(NULL, task->count, 2 * sizeof(*list));
 	size_t count = 0;
 
 	if (!list) {
@@ -106,8 +100,7 @@ void ep_scheduling_confront(struct ep_scheduling *s)
 		const struct ep_trace_thread *thread = &trace->threads[i];
 		struct ep_task *task = ep_scheduling_known(s, thread->tid);
 
-		if (!task || !task->count || !thread->block_count ||
-		    task->confronted == SAME_TID)
+		if (!task || !task->count || !thread->block_count || task->confronted == SAME_TID)
 			continue;
 		task->confronted++;
 		ep_records_init(&sightings.records, trace, thread);

@@ -34,8 +34,7 @@ bool ep_selection_parse_last(struct ep_selection *selection, const char *text)
 		selection->last_calls = calls;
 		return calls != 0;
 	}
-	return ep_timetext_parse(text, &selection->last_ns) &&
-	       selection->last_ns > 0;
+	return ep_timetext_parse(text, &selection->last_ns) && selection->last_ns > 0;
 }
 
 bool ep_selection_wants_thread(const struct ep_selection *selection,
@@ -49,14 +48,12 @@ bool ep_selection_wants_thread(const struct ep_selection *selection,
 	snprintf(tid, sizeof(tid), "%u", thread->tid);
 	snprintf(serial, sizeof(serial), "#%u", thread->serial);
 	for (size_t i = 0; i < threads->count; i++)
-		if (!strcmp(threads->list[i], tid) ||
-		    !strcmp(threads->list[i], serial))
+		if (!strcmp(threads->list[i], tid) || !strcmp(threads->list[i], serial))
 			return true;
 	return ep_patterns_match(threads, thread->name);
 }
 
-static uint64_t tsc_of(const struct ep_trace *trace, const struct ep_when *when,
-		       uint64_t otherwise)
+static uint64_t tsc_of(const struct ep_trace *trace, const struct ep_when *when, uint64_t otherwise)
 {
 	uint64_t from = when->from_end ? trace->end.tsc : trace->first_tsc;
 	double ticks;
@@ -72,11 +69,9 @@ static uint64_t tsc_of(const struct ep_trace *trace, const struct ep_when *when,
 struct ep_window ep_selection_window(const struct ep_selection *selection,
 				     const struct ep_trace *trace)
 {
-	struct ep_when last = {selection->last_ns != 0, true,
-			       -selection->last_ns};
-	struct ep_window window = {
-		tsc_of(trace, &selection->since, 0),
-		tsc_of(trace, &selection->until, UINT64_MAX)};
+	struct ep_when last = {selection->last_ns != 0, true, -selection->last_ns};
+	struct ep_window window = {tsc_of(trace, &selection->since, 0),
+				   tsc_of(trace, &selection->until, UINT64_MAX)};
 	uint64_t also = tsc_of(trace, &last, 0);
 
 	if (also > window.since)

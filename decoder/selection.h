@@ -6,8 +6,7 @@
 #include "decoder/calls.h"
 #include "decoder/patterns.h"
 
-/* A point in time as the user gives it: from the end (-10ms; end.h), from the
- * start (+1.5s). */
+/* A point in time as the user gives it: from the end (-10ms; end.h), from the start (+1.5s). */
 struct ep_when {
 	bool given;
 	bool from_end;
@@ -16,8 +15,7 @@ struct ep_when {
 
 struct ep_selection {
 	const struct ep_trace_thread *only; /* NULL: `threads` says which */
-	struct ep_patterns
-		threads; /* each a tid, a serial as #N, or of names */
+	struct ep_patterns threads;         /* each a tid, a serial as #N, or of names */
 	struct ep_patterns functions;
 	uint32_t depth;       /* show depths below it; 0: all */
 	int64_t min_duration; /* ns; 0: all. Calls that are open always pass */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sequence.c: sequences as arrays of numbers, the same for the same step on
- * either side. */
+/* sequence.c: sequences as arrays of numbers, the same for the same step on either side. */
 #include "decoder/sequence.h"
 
 #include <stdlib.h>
@@ -41,17 +40,15 @@ static size_t hash(const struct ep_function *function)
 	return key;
 }
 
-static struct entry *entry_find(const struct numbers *numbers,
-				const struct ep_function *function)
+static struct entry *entry_find(const struct numbers *numbers, const struct ep_function *function)
 {
 	size_t at = hash(function) & (numbers->room - 1);
 
 	for (;; at = (at + 1) & (numbers->room - 1)) {
 		struct entry *entry = &numbers->entries[at];
 
-		if (!entry->function ||
-		    (strcmp(name_of(entry->function), name_of(function)) == 0 &&
-		     strcmp(entry->function->module, function->module) == 0))
+		if (!entry->function || (strcmp(name_of(entry->function), name_of(function)) == 0 &&
+					 strcmp(entry->function->module, function->module) == 0))
 			return entry;
 	}
 }
@@ -66,16 +63,14 @@ static bool numbers_grow(struct numbers *numbers)
 		return false;
 	for (size_t i = 0; i < numbers->room; i++)
 		if (numbers->entries[i].function)
-			*entry_find(&grown, numbers->entries[i].function) =
-				numbers->entries[i];
+			*entry_find(&grown, numbers->entries[i].function) = numbers->entries[i];
 	free(numbers->entries);
 	*numbers = grown;
 	return true;
 }
 
 /* UINT32_MAX: out of memory. */
-static uint32_t number_of(struct numbers *numbers,
-			  const struct ep_function *function)
+static uint32_t number_of(struct numbers *numbers, const struct ep_function *function)
 {
 	struct entry *entry;
 
@@ -91,16 +86,15 @@ static uint32_t number_of(struct numbers *numbers,
 
 static bool is_step(const struct ep_event *event)
 {
-	return (event->kind == EP_EVENT_BEGIN || event->kind == EP_EVENT_END) &&
-	       event->function && !event->function->span;
+	return (event->kind == EP_EVENT_BEGIN || event->kind == EP_EVENT_END) && event->function &&
+	       !event->function->span;
 }
 
 static bool append(struct sequence *sequence, uint32_t step)
 {
 	if (sequence->count == sequence->room) {
 		size_t room = sequence->room ? 2 * sequence->room : 1024;
-		uint32_t *grown =
-			reallocarray(sequence->steps, room, sizeof(*grown));
+		uint32_t *grown = reallocarray(sequence->steps, room, sizeof(*grown));
 
 		if (!grown)
 			return false;
@@ -112,8 +106,8 @@ static bool append(struct sequence *sequence, uint32_t step)
 }
 
 static int sequence_read(struct sequence *out, const struct ep_side *side,
-			 const struct ep_trace_thread *thread,
-			 struct numbers *numbers, struct ep_err *err)
+			 const struct ep_trace_thread *thread, struct numbers *numbers,
+			 struct ep_err *err)
 {
 	const struct ep_event *event;
 	struct ep_calls *calls;
@@ -139,8 +133,7 @@ static int sequence_read(struct sequence *out, const struct ep_side *side,
 
 /* Step number `index` of the thread. */
 static int step_read(struct ep_step *out, const struct ep_side *side,
-		     const struct ep_trace_thread *thread, uint64_t index,
-		     struct ep_err *err)
+		     const struct ep_trace_thread *thread, uint64_t index, struct ep_err *err)
 {
 	const struct ep_event *event;
 	struct ep_calls *calls;
@@ -164,9 +157,8 @@ static int step_read(struct ep_step *out, const struct ep_side *side,
 			.function = event->function,
 			.inside = depth ? open[depth - 1].function : NULL,
 			.since = ep_trace_ns(side->trace, thread->first_tsc,
-					     event->kind == EP_EVENT_END
-						     ? event->end.best
-						     : event->begin.best),
+					     event->kind == EP_EVENT_END ? event->end.best
+									 : event->begin.best),
 		};
 		break;
 	}
@@ -176,8 +168,7 @@ static int step_read(struct ep_step *out, const struct ep_side *side,
 
 /* ---- comparing ---- */
 
-static size_t common_from(const struct sequence *a, size_t i,
-			  const struct sequence *b, size_t j)
+static size_t common_from(const struct sequence *a, size_t i, const struct sequence *b, size_t j)
 {
 	size_t count = 0;
 
@@ -188,20 +179,18 @@ static size_t common_from(const struct sequence *a, size_t i,
 }
 
 /* Step number i of `late` followed by `early`. */
-static uint32_t step_of(const struct sequence *late,
-			const struct sequence *early, size_t i)
+static uint32_t step_of(const struct sequence *late, const struct sequence *early, size_t i)
 {
 	return i < late->count ? late->steps[i] : early->steps[i - late->count];
 }
 
 /*
- * Where in `early` the longest stretch begins that is also the beginning of
- * `late`: *common steps. By the Z-function of `late` followed by `early` (z[i]:
- * how far what begins at i is like the beginning), in linear time: in a loop
- * every turn looks alike. EP_E_MEMORY.
+ * Where in `early` the longest stretch begins that is also the beginning of `late`: *common steps.
+ * By the Z-function of `late` followed by `early` (z[i]: how far what begins at i is like the
+ * beginning), in linear time: in a loop every turn looks alike. EP_E_MEMORY.
  */
-static int head_find(const struct sequence *late, const struct sequence *early,
-		     size_t *place, size_t *common, struct ep_err *err)
+static int head_find(const struct sequence *late, const struct sequence *early, size_t *place,
+		     size_t *common, struct ep_err *err)
 {
 	size_t all = late->count + early->count, left = 0, right = 0;
 	uint32_t *z = calloc(all + 1, sizeof(*z));
@@ -231,8 +220,7 @@ static int head_find(const struct sequence *late, const struct sequence *early,
 	return EP_OK;
 }
 
-static int align(struct ep_parting *parting, const struct sequence both[2],
-		 struct ep_err *err)
+static int align(struct ep_parting *parting, const struct sequence both[2], struct ep_err *err)
 {
 	const struct ep_trace_thread *const *threads = parting->threads;
 	size_t forward, backward, a, b;
@@ -266,28 +254,25 @@ static int judge(struct ep_parting *parting, const struct ep_side sides[2],
 		uint64_t next = parting->skipped[i] + parting->common;
 
 		ended += next == both[i].count;
-		rc = step_read(&parting->steps[i], &sides[i],
-			       parting->threads[i], next, err);
+		rc = step_read(&parting->steps[i], &sides[i], parting->threads[i], next, err);
 	}
 	parting->kind = ended == 2   ? EP_PARTING_NEVER
 			: ended == 1 ? EP_PARTING_ENDED
 				     : EP_PARTING_THERE;
-	if (!parting->common && !(parting->threads[0]->from_start &&
-				  parting->threads[1]->from_start))
+	if (!parting->common &&
+	    !(parting->threads[0]->from_start && parting->threads[1]->from_start))
 		parting->kind = EP_PARTING_NOTHING;
 	return rc;
 }
 
-int ep_sequences_part(struct ep_parting *parting, const struct ep_side sides[2],
-		      struct ep_err *err)
+int ep_sequences_part(struct ep_parting *parting, const struct ep_side sides[2], struct ep_err *err)
 {
 	struct sequence both[2] = {{0}, {0}};
 	struct numbers numbers = {0};
 	int rc = EP_OK;
 
 	for (int i = 0; i < 2 && !rc; i++)
-		rc = sequence_read(&both[i], &sides[i], parting->threads[i],
-				   &numbers, err);
+		rc = sequence_read(&both[i], &sides[i], parting->threads[i], &numbers, err);
 	rc = rc ? rc : align(parting, both, err);
 	rc = rc ? rc : judge(parting, sides, both, err);
 	free(numbers.entries);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sequence.h: what one thread did in two traces, call by call. Where both
- * histories are whole they are compared from their beginnings; else the later
- * beginning is looked for in the other one.
+ * sequence.h: what one thread did in two traces, call by call. Where both histories are whole they
+ * are compared from their beginnings; else the later beginning is looked for in the other one.
  */
 #ifndef EPITAPH_SEQUENCE_H
 #define EPITAPH_SEQUENCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* signal_frame.c: see signal_frame.h. Nothing of it is believed that does not
- * agree with the rest: a stack is full of what once was true. */
+/* signal_frame.c: see signal_frame.h. Nothing of it is believed that does not agree with the rest:
+ * a stack is full of what once was true. */
 #include "decoder/signal_frame.h"
 
 #include <signal.h>
@@ -41,28 +41,24 @@ static bool is_context(const struct context *context, uint64_t address)
 	const uint64_t *registers = context->registers;
 
 	return !(context->flags & ~(uint64_t)UC_FLAGS) && context->link == 0 &&
-	       (registers[REG_CSGSFS] & 0xffff) == USER_CS &&
-	       registers[REG_EFL] & 2 && registers[REG_EFL] < 1u << 22 &&
-	       registers[REG_TRAPNO] < 32 &&
+	       (registers[REG_CSGSFS] & 0xffff) == USER_CS && registers[REG_EFL] & 2 &&
+	       registers[REG_EFL] < 1u << 22 && registers[REG_TRAPNO] < 32 &&
 	       (context->floating == 0 ||
-		(context->floating > address &&
-		 context->floating - address < FLOATING_REACH));
+		(context->floating > address && context->floating - address < FLOATING_REACH));
 }
 
-static void take_registers(struct ep_signal_frame *out,
-			   const struct context *context)
+static void take_registers(struct ep_signal_frame *out, const struct context *context)
 {
 	static const struct {
 		uint8_t from;
 		uint16_t to;
 	} map[] = {
 #define REGISTER(from, to) {REG_##from, offsetof(struct user_regs_struct, to)}
-		REGISTER(R8, r8),   REGISTER(R9, r9),   REGISTER(R10, r10),
-		REGISTER(R11, r11), REGISTER(R12, r12), REGISTER(R13, r13),
-		REGISTER(R14, r14), REGISTER(R15, r15), REGISTER(RDI, rdi),
-		REGISTER(RSI, rsi), REGISTER(RBP, rbp), REGISTER(RBX, rbx),
-		REGISTER(RDX, rdx), REGISTER(RAX, rax), REGISTER(RCX, rcx),
-		REGISTER(RSP, rsp), REGISTER(RIP, rip), REGISTER(EFL, eflags),
+		REGISTER(R8, r8),   REGISTER(R9, r9),      REGISTER(R10, r10), REGISTER(R11, r11),
+		REGISTER(R12, r12), REGISTER(R13, r13),    REGISTER(R14, r14), REGISTER(R15, r15),
+		REGISTER(RDI, rdi), REGISTER(RSI, rsi),    REGISTER(RBP, rbp), REGISTER(RBX, rbx),
+		REGISTER(RDX, rdx), REGISTER(RAX, rax),    REGISTER(RCX, rcx), REGISTER(RSP, rsp),
+		REGISTER(RIP, rip), REGISTER(EFL, eflags),
 #undef REGISTER
 	};
 	char *to = (char *)&out->status.pr_reg;
@@ -78,18 +74,15 @@ static void take_registers(struct ep_signal_frame *out,
 		out->fetched = out->pc;
 }
 
-static int context_read(struct context *out, struct ep_source *source,
-			uint64_t address)
+static int context_read(struct context *out, struct ep_source *source, uint64_t address)
 {
-	return ep_source_read(source, address, out, sizeof(*out), NULL, NULL) ==
-				       EP_OK &&
+	return ep_source_read(source, address, out, sizeof(*out), NULL, NULL) == EP_OK &&
 			       is_context(out, address)
 		       ? EP_OK
 		       : EP_END;
 }
 
-int ep_signal_frame_read(struct ep_signal_frame *out, struct ep_source *source,
-			 uint64_t address)
+int ep_signal_frame_read(struct ep_signal_frame *out, struct ep_source *source, uint64_t address)
 {
 	struct context context;
 
@@ -101,8 +94,7 @@ int ep_signal_frame_read(struct ep_signal_frame *out, struct ep_source *source,
 	return EP_OK;
 }
 
-struct ep_source_thread ep_signal_frame_thread(
-	const struct ep_signal_frame *frame, uint32_t tid)
+struct ep_source_thread ep_signal_frame_thread(const struct ep_signal_frame *frame, uint32_t tid)
 {
 	struct user_regs_struct registers;
 
@@ -137,38 +129,32 @@ static void take_info(struct ep_death *death, const uint8_t *bytes)
 }
 
 /* Does the signal come of that trap? arch/x86/kernel/traps.c, mm/fault.c. */
-static bool is_of_trap(const struct ep_death *death,
-		       const struct context *context)
+static bool is_of_trap(const struct ep_death *death, const struct context *context)
 {
 	static const struct {
 		uint8_t trap;
 		int signals[2];
 	} traps[] = {
-		{0, {SIGFPE}},           {1, {SIGTRAP}},
-		{3, {SIGTRAP}},          {4, {SIGSEGV}},
-		{5, {SIGSEGV}},          {6, {SIGILL}},
-		{10, {SIGSEGV}},         {11, {SIGBUS, SIGSEGV}},
-		{12, {SIGBUS, SIGSEGV}}, {13, {SIGSEGV}},
-		{14, {SIGSEGV, SIGBUS}}, {16, {SIGFPE}},
-		{17, {SIGBUS}},          {19, {SIGFPE}},
-		{21, {SIGSEGV}},
+		{0, {SIGFPE}},   {1, {SIGTRAP}},          {3, {SIGTRAP}},
+		{4, {SIGSEGV}},  {5, {SIGSEGV}},          {6, {SIGILL}},
+		{10, {SIGSEGV}}, {11, {SIGBUS, SIGSEGV}}, {12, {SIGBUS, SIGSEGV}},
+		{13, {SIGSEGV}}, {14, {SIGSEGV, SIGBUS}}, {16, {SIGFPE}},
+		{17, {SIGBUS}},  {19, {SIGFPE}},          {21, {SIGSEGV}},
 	};
 	uint64_t trap = context->registers[REG_TRAPNO];
 
 	for (size_t i = 0; i < sizeof(traps) / sizeof(traps[0]); i++)
 		if (traps[i].trap == trap &&
-		    (traps[i].signals[0] == death->signal ||
-		     traps[i].signals[1] == death->signal))
-			return trap != TRAP_PAGE_FAULT ||
-			       death->code == SI_KERNEL ||
+		    (traps[i].signals[0] == death->signal || traps[i].signals[1] == death->signal))
+			return trap != TRAP_PAGE_FAULT || death->code == SI_KERNEL ||
 			       death->address == context->registers[REG_CR2];
 	return false;
 }
 
 static bool is_fault(int signal)
 {
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
-	       signal == SIGFPE || signal == SIGTRAP;
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGTRAP;
 }
 
 /* Was it written for this signal? */
@@ -183,8 +169,7 @@ static bool is_info(const struct ep_death *death, const uint8_t *bytes,
 	memcpy(&pad, bytes + 12, 4);
 	if (pad || death->signal < 1 || death->signal > 64 || death->error < 0)
 		return false;
-	return death->code <= 0
-		       ? death->code > -64 && death->sender_pid < 1u << 22
+	return death->code <= 0          ? death->code > -64 && death->sender_pid < 1u << 22
 	       : is_fault(death->signal) ? is_of_trap(death, context)
 					 : true;
 }
@@ -201,8 +186,8 @@ static bool is_system_call(const struct context *context)
 }
 
 /* tgkill(pid, tid, signal), which raise and abort call; kill(pid, signal). */
-static void take_sent(struct ep_death *death, const struct context *context,
-		      uint32_t pid, uint32_t tid)
+static void take_sent(struct ep_death *death, const struct context *context, uint32_t pid,
+		      uint32_t tid)
 {
 	const uint64_t *registers = context->registers;
 	uint64_t first = registers[REG_RDI], second = registers[REG_RSI];
@@ -221,9 +206,8 @@ static void take_sent(struct ep_death *death, const struct context *context,
 	death->sender_pid = pid;
 }
 
-static size_t code_read(struct ep_source *source, struct ep_names *names,
-			struct ep_names *others, uint64_t pc, uint8_t *out,
-			size_t size)
+static size_t code_read(struct ep_source *source, struct ep_names *names, struct ep_names *others,
+			uint64_t pc, uint8_t *out, size_t size)
 {
 	size_t got = 0;
 
@@ -242,8 +226,7 @@ static bool is_division(const uint8_t *code, size_t size)
 
 	while (i < size && (code[i] == 0x66 || (code[i] & 0xf0) == 0x40))
 		i++;
-	return i + 1 < size && (code[i] & 0xfe) == 0xf6 &&
-	       (code[i + 1] & 0x30) == 0x30;
+	return i + 1 < size && (code[i] & 0xfe) == 0xf6 && (code[i + 1] & 0x30) == 0x30;
 }
 
 static bool is_of_file(const struct ep_source *source, uint64_t address)
@@ -257,11 +240,10 @@ static bool is_of_file(const struct ep_source *source, uint64_t address)
 	return false;
 }
 
-/* A trap is remembered until the next: of those that leave no trace in the
- * registers only a page fault is taken for the cause. */
+/* A trap is remembered until the next: of those that leave no trace in the registers only a page
+ * fault is taken for the cause. */
 static void take_trap(struct ep_death *death, struct ep_source *source,
-		      const struct context *context, const uint8_t *code,
-		      size_t size)
+		      const struct context *context, const uint8_t *code, size_t size)
 {
 	const uint64_t *registers = context->registers;
 	bool denied = registers[REG_ERR] & ERROR_PROTECTION;
@@ -299,9 +281,8 @@ static void take_trap(struct ep_death *death, struct ep_source *source,
 	death->has_siginfo = true;
 }
 
-void ep_signal_frame_explain(struct ep_signal_frame *frame,
-			     struct ep_source *source, struct ep_names *names,
-			     struct ep_names *others, uint32_t tid)
+void ep_signal_frame_explain(struct ep_signal_frame *frame, struct ep_source *source,
+			     struct ep_names *names, struct ep_names *others, uint32_t tid)
 {
 	uint8_t bytes[INFO_SIZE], code[8];
 	struct context context;
@@ -311,8 +292,8 @@ void ep_signal_frame_explain(struct ep_signal_frame *frame,
 	frame->death = told;
 	if (context_read(&context, source, frame->context))
 		return;
-	if (ep_source_read(source, frame->context + sizeof(context), bytes,
-			   sizeof(bytes), NULL, NULL) == EP_OK)
+	if (ep_source_read(source, frame->context + sizeof(context), bytes, sizeof(bytes), NULL,
+			   NULL) == EP_OK)
 		take_info(&told, bytes);
 	if (told.has_siginfo && is_info(&told, bytes, &context)) {
 		frame->death = told;
@@ -320,8 +301,7 @@ void ep_signal_frame_explain(struct ep_signal_frame *frame,
 	}
 	size = code_read(source, names, others, frame->pc, code, sizeof(code));
 	if (is_system_call(&context))
-		take_sent(&found, &context, (uint32_t)ep_source_pid(source),
-			  tid);
+		take_sent(&found, &context, (uint32_t)ep_source_pid(source), tid);
 	else
 		take_trap(&found, source, &context, code, size);
 	frame->death = found;

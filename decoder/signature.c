@@ -21,9 +21,8 @@ static uint64_t hash(uint64_t key, const char *bytes, size_t size)
 /* ---- what does not count ---- */
 
 /*
- * Below a crash and above main: they say how it ended, which the signal does,
- * and differ between versions of the C library. A name that ends with * stands
- * for all that begin so.
+ * Below a crash and above main: they say how it ended, which the signal does, and differ between
+ * versions of the C library. A name that ends with * stands for all that begin so.
  */
 static const char *const libraries[] = {
 	"libc.so*",  "libc-2.*",      "libpthread*", "ld-linux*",
@@ -59,8 +58,7 @@ static const char *const functions[] = {
 	"__cyg_profile_func_*",
 };
 
-static bool is_one_of(const char *text, size_t size, const char *const *list,
-		      size_t count)
+static bool is_one_of(const char *text, size_t size, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strcspn(list[i], "*");
@@ -72,16 +70,14 @@ static bool is_one_of(const char *text, size_t size, const char *const *list,
 	return false;
 }
 
-/* Up to the compiler's suffix: f.constprop.0, f.isra.1, f.cold, f.llvm.123. One
- * without a name is known by its module. */
+/* Up to the compiler's suffix: f.constprop.0, f.isra.1, f.cold, f.llvm.123. One without a name is
+ * known by its module. */
 static size_t stem(const struct ep_function *function, const char **out)
 {
-	*out = function->known && function->symbol[0] ? function->symbol
-						      : function->module;
+	*out = function->known && function->symbol[0] ? function->symbol : function->module;
 	if (**out == '\0')
 		return 0;
-	return *out == function->symbol ? strcspn(*out + 1, ".@") + 1
-					: strlen(*out);
+	return *out == function->symbol ? strcspn(*out + 1, ".@") + 1 : strlen(*out);
 }
 
 bool ep_signature_counts(const struct ep_function *function)
@@ -92,8 +88,7 @@ bool ep_signature_counts(const struct ep_function *function)
 	return size > 0 &&
 	       !is_one_of(function->module, strlen(function->module), libraries,
 			  sizeof(libraries) / sizeof(libraries[0])) &&
-	       !is_one_of(name, size, functions,
-			  sizeof(functions) / sizeof(functions[0]));
+	       !is_one_of(name, size, functions, sizeof(functions) / sizeof(functions[0]));
 }
 
 static bool same(const struct ep_function *a, const struct ep_function *b)
@@ -113,8 +108,7 @@ void ep_signature_init(struct ep_signature *signature, int signal)
 	signature->key = FNV_START;
 }
 
-void ep_signature_add(struct ep_signature *signature,
-		      const struct ep_function *function)
+void ep_signature_add(struct ep_signature *signature, const struct ep_function *function)
 {
 	const char *name;
 	size_t size;
@@ -127,19 +121,17 @@ void ep_signature_add(struct ep_signature *signature,
 	size = stem(function, &name);
 	signature->key = hash(hash(signature->key, name, size), "<", 1);
 	signature->functions[signature->count++] = function;
-	/* What lies outside of main is the C library's, whatever it is called.
-	 */
-	signature->full = signature->count == EP_SIGNATURE_FUNCTIONS ||
-			  strcmp(function->symbol, "main") == 0;
+	/* What lies outside of main is the C library's, whatever it is called. */
+	signature->full =
+		signature->count == EP_SIGNATURE_FUNCTIONS || strcmp(function->symbol, "main") == 0;
 }
 
-void ep_signature_key(const struct ep_signature *signature,
-		      char out[EP_SIGNATURE_KEY_MAX])
+void ep_signature_key(const struct ep_signature *signature, char out[EP_SIGNATURE_KEY_MAX])
 {
 	char name[20];
 
 	ep_death_signal_text(name, sizeof(name), signature->signal);
 	name[strcspn(name, " ")] = '\0';
-	snprintf(out, EP_SIGNATURE_KEY_MAX, "%s-%016" PRIx64,
-		 signature->signal ? name : "none", signature->key);
+	snprintf(out, EP_SIGNATURE_KEY_MAX, "%s-%016" PRIx64, signature->signal ? name : "none",
+		 signature->key);
 }

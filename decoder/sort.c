@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sort.c: a radix sort of the addresses, least digit first; then those with the
- * same address among themselves. */
+/* sort.c: a radix sort of the addresses, least digit first; then those with the same address among
+ * themselves. */
 #include "decoder/sort.h"
 
 #include <stdbool.h>
@@ -34,8 +34,7 @@ static bool in_order(const char *list, size_t count, size_t size,
 	return true;
 }
 
-static void sort_by_digit(const struct keyed *from, struct keyed *to,
-			  size_t count, unsigned shift)
+static void sort_by_digit(const struct keyed *from, struct keyed *to, size_t count, unsigned shift)
 {
 	size_t starts[DIGITS] = {0}, sum = 0;
 
@@ -52,9 +51,8 @@ static void sort_by_digit(const struct keyed *from, struct keyed *to,
 }
 
 /* Fills `keys`; the sorted ones are there, or in `spare`: what is returned. */
-static const struct keyed *sort_keys(struct keyed *keys, struct keyed *spare,
-				     const char *list, size_t count,
-				     size_t size)
+static const struct keyed *sort_keys(struct keyed *keys, struct keyed *spare, const char *list,
+				     size_t count, size_t size)
 {
 	uint64_t low = UINT64_MAX, high = 0;
 
@@ -66,8 +64,7 @@ static const struct keyed *sort_keys(struct keyed *keys, struct keyed *spare,
 	}
 	for (size_t i = 0; i < count; i++)
 		keys[i] = (struct keyed){address_of(list + i * size) - low, i};
-	for (unsigned shift = 0; shift < 64 && (high - low) >> shift;
-	     shift += DIGIT_BITS) {
+	for (unsigned shift = 0; shift < 64 && (high - low) >> shift; shift += DIGIT_BITS) {
 		struct keyed *from = keys;
 
 		sort_by_digit(from, spare, count, shift);
@@ -84,8 +81,7 @@ static void sort_equals(char *list, size_t count, size_t size,
 		uint64_t address = address_of(list + i * size);
 
 		same = 1;
-		while (i + same < count &&
-		       address_of(list + (i + same) * size) == address)
+		while (i + same < count && address_of(list + (i + same) * size) == address)
 			same++;
 		if (same > 1)
 			qsort(list + i * size, same, size, compare);
@@ -101,8 +97,7 @@ static bool sort_all(char *list, size_t count, size_t size)
 	if (keys && sorted) {
 		order = sort_keys(keys, keys + count, list, count, size);
 		for (size_t i = 0; i < count; i++)
-			memcpy(sorted + i * size, list + order[i].index * size,
-			       size);
+			memcpy(sorted + i * size, list + order[i].index * size, size);
 		memcpy(list, sorted, count * size);
 	}
 	free(keys);

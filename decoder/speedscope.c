@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * speedscope.c: speedscope's own format (file-format-spec.ts of its sources;
- * the schema comes with its package): a profile a thread, opened and closed
- * frames in order of time, strictly nested. The threads are streamed one after
- * the other. What a frame cannot say, its name or the profile's does: both are
- * written when all is known, behind the events.
+ * speedscope.c: speedscope's own format (file-format-spec.ts of its sources; the schema comes with
+ * its package): a profile a thread, opened and closed frames in order of time, strictly nested. The
+ * threads are streamed one after the other. What a frame cannot say, its name or the profile's
+ * does: both are written when all is known, behind the events.
  */
 #include "decoder/placing.h"
 #include "decoder/export.h"
@@ -47,8 +46,8 @@ struct speedscope {
 
 /* ---- frames ---- */
 
-static uint32_t frame_add(struct speedscope *scope,
-			  const struct ep_function *function, const char *words)
+static uint32_t frame_add(struct speedscope *scope, const struct ep_function *function,
+			  const char *words)
 {
 	uint32_t room = scope->frame_room ? scope->frame_room * 2 : 256;
 	struct shared *grown;
@@ -82,8 +81,7 @@ static int numbers_grow(struct speedscope *scope, size_t wanted)
 }
 
 /* NONE: out of memory. */
-static uint32_t frame_of(struct speedscope *scope,
-			 const struct ep_nest_frame *frame)
+static uint32_t frame_of(struct speedscope *scope, const struct ep_nest_frame *frame)
 {
 	enum variant variant = frame->flags & EP_CALL_BEFORE ? BEFORE : PLAIN;
 	size_t at = (size_t)frame->function->id * VARIANTS + variant;
@@ -91,41 +89,36 @@ static uint32_t frame_of(struct speedscope *scope,
 	if (at >= scope->number_count && numbers_grow(scope, at))
 		return NONE;
 	if (scope->numbers[at] == NONE)
-		scope->numbers[at] = frame_add(
-			scope, frame->function,
-			variant == BEFORE ? " [began before the history]" : "");
+		scope->numbers[at] =
+			frame_add(scope, frame->function,
+				  variant == BEFORE ? " [began before the history]" : "");
 	return scope->numbers[at];
 }
 
-static uint32_t frame_of_words(struct speedscope *scope, uint32_t *frame,
-			       const char *words)
+static uint32_t frame_of_words(struct speedscope *scope, uint32_t *frame, const char *words)
 {
 	if (*frame == NONE)
 		*frame = frame_add(scope, NULL, words);
 	return *frame;
 }
 
-static uint32_t frame_of_gap(struct speedscope *scope,
-			     const struct ep_event *event)
+static uint32_t frame_of_gap(struct speedscope *scope, const struct ep_event *event)
 {
 	if (event->gap & EP_GAP_PAUSED)
-		return frame_of_words(scope, &scope->paused,
-				      "[tracing was paused]");
+		return frame_of_words(scope, &scope->paused, "[tracing was paused]");
 	return frame_of_words(scope, &scope->missing, "[history is missing]");
 }
 
 /* ---- events ---- */
 
-static void profile_begin(struct speedscope *scope,
-			  const struct ep_nest_thread *thread)
+static void profile_begin(struct speedscope *scope, const struct ep_nest_thread *thread)
 {
 	struct ep_outbuf *out = &scope->out;
 
 	if (!scope->begun)
-		ep_outbuf_text(out,
-			       "{\"$schema\":\"https://www.speedscope.app/"
-			       "file-format-schema.json\",\n\"exporter\":"
-			       "\"epitaph " EP_VERSION "\",\n\"profiles\":[\n");
+		ep_outbuf_text(out, "{\"$schema\":\"https://www.speedscope.app/"
+				    "file-format-schema.json\",\n\"exporter\":"
+				    "\"epitaph " EP_VERSION "\",\n\"profiles\":[\n");
 	else
 		ep_outbuf_text(out, ",\n");
 	ep_outbuf_text(out, "{\"type\":\"evented\",\"unit\":\"nanoseconds\","
@@ -134,8 +127,7 @@ static void profile_begin(struct speedscope *scope,
 	scope->start = thread->now;
 }
 
-static void event(struct speedscope *scope, const char *what, uint32_t frame,
-		  int64_t at)
+static void event(struct speedscope *scope, const char *what, uint32_t frame, int64_t at)
 {
 	ep_outbuf_text(&scope->out, what);
 	ep_outbuf_uint(&scope->out, frame);
@@ -145,17 +137,15 @@ static void event(struct speedscope *scope, const char *what, uint32_t frame,
 	scope->last = at;
 }
 
-static void open_event(struct speedscope *scope,
-		       const struct ep_nest_thread *thread, uint32_t frame)
+static void open_event(struct speedscope *scope, const struct ep_nest_thread *thread,
+		       uint32_t frame)
 {
 	bool first = !scope->profile;
 
 	if (first)
 		profile_begin(scope, thread);
-	event(scope,
-	      first ? "{\"type\":\"O\",\"frame\":"
-		    : ",\n{\"type\":\"O\",\"frame\":",
-	      frame, thread->now);
+	event(scope, first ? "{\"type\":\"O\",\"frame\":" : ",\n{\"type\":\"O\",\"frame\":", frame,
+	      thread->now);
 }
 
 static void close_event(struct speedscope *scope, uint32_t frame, int64_t at)
@@ -170,13 +160,11 @@ static int out_of_memory(struct ep_err *err)
 
 static int status(struct speedscope *scope, struct ep_err *err)
 {
-	return scope->out.failed ? ep_export_finish(&scope->out, EP_OK, err)
-				 : EP_OK;
+	return scope->out.failed ? ep_export_finish(&scope->out, EP_OK, err) : EP_OK;
 }
 
-static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_nest_frame *frame, enum ep_nest_why why,
-		 const struct ep_event *begun, struct ep_err *err)
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *begun, struct ep_err *err)
 {
 	struct speedscope *scope = context;
 	size_t above = thread->count - 1;
@@ -188,13 +176,11 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 		return EP_OK;
 	number = above < EP_EXPORT_DEPTH_MAX
 			 ? frame_of(scope, frame)
-			 : frame_of_words(scope, &scope->deeper,
-					  EP_EXPORT_TOO_DEEP);
+			 : frame_of_words(scope, &scope->deeper, EP_EXPORT_TOO_DEEP);
 	if (number == NONE)
 		return out_of_memory(err);
 	frame->mark = number;
-	scope->approximate |=
-		!frame->begin.exact && !(frame->flags & EP_CALL_BEFORE);
+	scope->approximate |= !frame->begin.exact && !(frame->flags & EP_CALL_BEFORE);
 	open_event(scope, thread, number);
 	return status(scope, err);
 }
@@ -202,8 +188,7 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 /* "main > last > fall", of what is open. */
 static char *chain_of(const struct ep_nest_thread *thread)
 {
-	size_t first =
-		thread->count > OPEN_TOLD ? thread->count - OPEN_TOLD : 0;
+	size_t first = thread->count > OPEN_TOLD ? thread->count - OPEN_TOLD : 0;
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
@@ -222,9 +207,8 @@ static char *chain_of(const struct ep_nest_thread *thread)
 	return NULL;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_nest_frame *frame, enum ep_nest_why why,
-	       const struct ep_event *ended, struct ep_err *err)
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *ended, struct ep_err *err)
 {
 	struct speedscope *scope = context;
 
@@ -259,17 +243,15 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 }
 
 /* The frames that it is not certain to lie in are closed meanwhile. */
-static void interrupt(struct speedscope *scope,
-		      const struct ep_nest_thread *thread, size_t own)
+static void interrupt(struct speedscope *scope, const struct ep_nest_thread *thread, size_t own)
 {
 	for (size_t i = thread->count; i > own; i--)
 		if (i <= EP_EXPORT_DEPTH_MAX + 1)
-			close_event(scope, (uint32_t)thread->frames[i - 1].mark,
-				    thread->now);
+			close_event(scope, (uint32_t)thread->frames[i - 1].mark, thread->now);
 }
 
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
-		int64_t ns, const struct ep_event *event, struct ep_err *err)
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
 {
 	struct speedscope *scope = context;
 	struct ep_nest_thread then = *thread;
@@ -294,14 +276,12 @@ static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
 /* ---- profiles ---- */
 
 /* "worker (4711); did not return: a > b; some times are approximate" */
-static char *profile_name(const struct speedscope *scope,
-			  const struct ep_trace_thread *thread)
+static char *profile_name(const struct speedscope *scope, const struct ep_trace_thread *thread)
 {
 	char *text = NULL, *quoted;
 
-	if (asprintf(&text, "%s (%" PRIu32 ")%s%s%s%s",
-		     thread->name[0] ? thread->name : "thread", thread->tid,
-		     scope->open ? "; did not return: " : "",
+	if (asprintf(&text, "%s (%" PRIu32 ")%s%s%s%s", thread->name[0] ? thread->name : "thread",
+		     thread->tid, scope->open ? "; did not return: " : "",
 		     scope->open ? scope->open : "",
 		     scope->approximate ? "; some times are approximate" : "",
 		     thread->from_start ? "" : "; older calls are unknown") < 0)
@@ -311,8 +291,7 @@ static char *profile_name(const struct speedscope *scope,
 	return quoted;
 }
 
-static int profile_end(struct speedscope *scope,
-		       const struct ep_trace_thread *thread)
+static int profile_end(struct speedscope *scope, const struct ep_trace_thread *thread)
 {
 	struct ep_outbuf *out = &scope->out;
 	char *name = profile_name(scope, thread);
@@ -333,9 +312,8 @@ static int profile_end(struct speedscope *scope,
 	return EP_OK;
 }
 
-static int write_thread(struct speedscope *scope,
-			const struct ep_trace_thread *thread, uint64_t *shown,
-			struct ep_err *err)
+static int write_thread(struct speedscope *scope, const struct ep_trace_thread *thread,
+			uint64_t *shown, struct ep_err *err)
 {
 	const struct ep_export *export = scope->export;
 	struct ep_nest_sink sink = {scope, begin, end, moment, NULL, wait};
@@ -347,8 +325,7 @@ static int write_thread(struct speedscope *scope,
 	if (!ep_selection_wants_thread(&selection, thread))
 		return EP_OK;
 	selection.only = thread;
-	rc = ep_nest_stream(export->trace, export->names, &selection, false,
-			    &sink, shown, err);
+	rc = ep_nest_stream(export->trace, export->names, &selection, false, &sink, shown, err);
 	if (!rc && scope->profile && profile_end(scope, thread))
 		return out_of_memory(err);
 	return rc;
@@ -369,15 +346,13 @@ static int shared_name(struct ep_json *json, const struct shared *frame)
 	return EP_OK;
 }
 
-static int write_shared(struct speedscope *scope, struct ep_json *json,
-			const struct shared *frame)
+static int write_shared(struct speedscope *scope, struct ep_json *json, const struct shared *frame)
 {
 	struct ep_line line = {0};
 	int rc;
 
 	if (frame->function)
-		line = ep_names_function_line(scope->export->names,
-					      frame->function);
+		line = ep_names_function_line(scope->export->names, frame->function);
 	ep_json_newline(json);
 	ep_json_object(json);
 	rc = shared_name(json, frame);
@@ -424,8 +399,7 @@ static int write_tail(struct speedscope *scope, struct ep_err *err)
 	return rc ? out_of_memory(err) : EP_OK;
 }
 
-static int write_all(struct speedscope *scope, uint64_t *shown,
-		     struct ep_err *err)
+static int write_all(struct speedscope *scope, uint64_t *shown, struct ep_err *err)
 {
 	const struct ep_trace *trace = scope->export->trace;
 	int rc = EP_OK;
@@ -440,8 +414,8 @@ static int write_all(struct speedscope *scope, uint64_t *shown,
 	return !rc && scope->begun ? write_tail(scope, err) : rc;
 }
 
-int ep_speedscope_write(FILE *out, const struct ep_export *export,
-			uint64_t *shown, struct ep_err *err)
+int ep_speedscope_write(FILE *out, const struct ep_export *export, uint64_t *shown,
+			struct ep_err *err)
 {
 	struct speedscope *scope = calloc(1, sizeof(*scope));
 	int rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* spread.c: numbers below 2^7 have a step of their own; above, a number's step
- * is its 8 leading bits, so that a step is at most 1/128 of its numbers. */
+/* spread.c: numbers below 2^7 have a step of their own; above, a number's step is its 8 leading
+ * bits, so that a step is at most 1/128 of its numbers. */
 #include "decoder/spread.h"
 
 #include <stdlib.h>
@@ -77,8 +77,7 @@ int ep_spread_add(struct ep_spread *spread, uint64_t value)
 void ep_spread_deinit(struct ep_spread *spread)
 {
 	free(spread->few);
-	for (unsigned i = 0; i < sizeof(spread->steps) / sizeof(*spread->steps);
-	     i++)
+	for (unsigned i = 0; i < sizeof(spread->steps) / sizeof(*spread->steps); i++)
 		free(spread->steps[i]);
 }
 
@@ -90,8 +89,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The middle of a step, which may lie beyond the numbers in it. */
-static uint64_t middle(const struct ep_spread *spread, unsigned row,
-		       unsigned step)
+static uint64_t middle(const struct ep_spread *spread, unsigned row, unsigned step)
 {
 	unsigned shift = shift_of(row);
 	uint64_t value = (uint64_t)(row ? step | STEPS : step) << shift;
@@ -117,14 +115,12 @@ static uint64_t quantile_step(const struct ep_spread *spread, uint64_t rank)
 
 uint64_t ep_spread_quantile(struct ep_spread *spread, unsigned percent)
 {
-	uint64_t rank = spread->count / 100 * percent +
-			(spread->count % 100 * percent + 99) / 100;
+	uint64_t rank = spread->count / 100 * percent + (spread->count % 100 * percent + 99) / 100;
 
 	if (!spread->count)
 		return 0;
 	if (spread->count > EP_SPREAD_EXACT)
-		return rank == spread->count ? spread->max
-					     : quantile_step(spread, rank);
+		return rank == spread->count ? spread->max : quantile_step(spread, rank);
 	qsort(spread->few, spread->count, sizeof(*spread->few), compare);
 	return spread->few[rank - 1];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * spread.h: the distribution of many numbers in little memory: the least and
- * the greatest exactly, quantiles exactly up to EP_SPREAD_EXACT numbers, and
- * within 0.4 % from there on (a histogram of 128 steps for each power of two).
+ * spread.h: the distribution of many numbers in little memory: the least and the greatest exactly,
+ * quantiles exactly up to EP_SPREAD_EXACT numbers, and within 0.4 % from there on (a histogram of
+ * 128 steps for each power of two).
  */
 #ifndef EPITAPH_SPREAD_H
 #define EPITAPH_SPREAD_H
@@ -22,8 +22,8 @@ struct ep_spread {
 int ep_spread_add(struct ep_spread *spread, uint64_t value);
 void ep_spread_deinit(struct ep_spread *spread);
 
-/* The least number that `percent` (1 to 100) of all are not above: of 10
- * numbers the median is the fifth. 0 of an empty one. */
+/* The least number that `percent` (1 to 100) of all are not above: of 10 numbers the median is the
+ * fifth. 0 of an empty one. */
 uint64_t ep_spread_quantile(struct ep_spread *spread, unsigned percent);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stats.c: each frame that ends adds to its function. Whether it was the
- * outermost of its function is known by a count for each function and thread.
+ * stats.c: each frame that ends adds to its function. Whether it was the outermost of its function
+ * is known by a count for each function and thread.
  */
 #include "decoder/stats.h"
 
@@ -49,8 +49,7 @@ static struct slot *slot_of_slow(struct table *table, uint32_t id)
 	grown = realloc(table->slots, count * sizeof(*grown));
 	if (!grown)
 		return NULL;
-	memset(grown + table->count, 0,
-	       (count - table->count) * sizeof(*grown));
+	memset(grown + table->count, 0, (count - table->count) * sizeof(*grown));
 	table->slots = grown;
 	table->count = count;
 	return &table->slots[id];
@@ -62,8 +61,7 @@ static inline struct slot *slot_of(struct table *table, uint32_t id)
 	return id < table->count ? &table->slots[id] : slot_of_slow(table, id);
 }
 
-static struct ep_stat *add_stat(struct counting *c,
-				const struct ep_function *function,
+static struct ep_stat *add_stat(struct counting *c, const struct ep_function *function,
 				const struct ep_trace_thread *thread)
 {
 	struct ep_stats *stats = c->stats;
@@ -86,16 +84,13 @@ static struct ep_stat *add_stat(struct counting *c,
 	return stat;
 }
 
-/* Where the function's frames of this thread are counted, and what they add
- * to; NULL: out of memory. */
-static struct slot *find(struct counting *c,
-			 const struct ep_nest_thread *thread,
-			 const struct ep_function *function,
-			 struct ep_stat **stat)
+/* Where the function's frames of this thread are counted, and what they add to; NULL: out of
+ * memory. */
+static struct slot *find(struct counting *c, const struct ep_nest_thread *thread,
+			 const struct ep_function *function, struct ep_stat **stat)
 {
 	struct slot *own = slot_of(&c->threads[thread->index], function->id);
-	struct slot *shared =
-		c->by_thread ? own : slot_of(&c->all, function->id);
+	struct slot *shared = c->by_thread ? own : slot_of(&c->all, function->id);
 
 	if (!own || !shared)
 		return NULL;
@@ -105,13 +100,11 @@ static struct slot *find(struct counting *c,
 	return *stat ? own : NULL;
 }
 
-static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_nest_frame *frame, enum ep_nest_why why,
-		 const struct ep_event *event, struct ep_err *err)
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct counting *c = context;
-	struct slot *slot =
-		slot_of(&c->threads[thread->index], frame->function->id);
+	struct slot *slot = slot_of(&c->threads[thread->index], frame->function->id);
 
 	(void)why, (void)event;
 	if (!slot)
@@ -120,12 +113,11 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-/* A duration counts when both of its ends have times of their own, and nothing
- * says that they may be those of two calls. */
+/* A duration counts when both of its ends have times of their own, and nothing says that they may
+ * be those of two calls. */
 static bool is_timed(const struct ep_event *event)
 {
-	uint32_t doubts = EP_CALL_BEFORE | EP_CALL_STRAY | EP_CALL_ACROSS_GAP |
-			  EP_CALL_AMBIGUOUS;
+	uint32_t doubts = EP_CALL_BEFORE | EP_CALL_STRAY | EP_CALL_ACROSS_GAP | EP_CALL_AMBIGUOUS;
 
 	if (!event || !event->begin.exact || !event->end.exact)
 		return false;
@@ -134,8 +126,8 @@ static bool is_timed(const struct ep_event *event)
 	return !(event->flags & doubts);
 }
 
-static int add_duration(struct counting *c, struct ep_stat *stat,
-			const struct ep_event *event, struct ep_err *err)
+static int add_duration(struct counting *c, struct ep_stat *stat, const struct ep_event *event,
+			struct ep_err *err)
 {
 	int64_t ns;
 
@@ -143,20 +135,18 @@ static int add_duration(struct counting *c, struct ep_stat *stat,
 		return EP_OK;
 	ns = ep_trace_ns(c->trace, event->begin.best, event->end.best);
 	c->stats->timed++;
-	return ep_spread_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0)
-		       ? out_of_memory(err)
-		       : EP_OK;
+	return ep_spread_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0) ? out_of_memory(err)
+									  : EP_OK;
 }
 
-/* The outermost frame of its function ended. One that was suspended meanwhile
- * has nothing added: others ran on its thread. */
+/* The outermost frame of its function ended. One that was suspended meanwhile has nothing added:
+ * others ran on its thread. */
 static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
 		      const struct ep_nest_frame *frame, struct ep_stat *stat)
 {
 	const struct ep_trace *trace = c->trace;
 	struct ep_slice_times times;
-	const struct ep_task *task =
-		ep_schedule_task(trace->schedule, thread->thread->tid);
+	const struct ep_task *task = ep_schedule_task(trace->schedule, thread->thread->tid);
 	uint64_t begin, end;
 
 	stat->waiting += frame->waited;
@@ -170,9 +160,8 @@ static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
 	stat->unknown += times.unknown;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_nest_frame *frame, enum ep_nest_why why,
-	       const struct ep_event *event, struct ep_err *err)
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	struct counting *c = context;
 	struct ep_stat *stat;
@@ -210,8 +199,7 @@ static int64_t span_ns(const struct counting *c, uint64_t from, uint64_t to)
 	return to > from ? ep_trace_ns(c->trace, from, to) : 0;
 }
 
-static struct ep_stat *stat_of_span(struct counting *c,
-				    const struct ep_nest_thread *thread,
+static struct ep_stat *stat_of_span(struct counting *c, const struct ep_nest_thread *thread,
 				    const char *name)
 {
 	struct ep_stat *stat = NULL;
@@ -232,19 +220,17 @@ static int add_span(struct counting *c, const struct ep_nest_thread *thread,
 		return out_of_memory(err);
 	stat->calls++;
 	stat->before += before;
-	ns = span_ns(c, before ? thread->thread->first_tsc : event->since.best,
-		     event->begin.best);
+	ns = span_ns(c, before ? thread->thread->first_tsc : event->since.best, event->begin.best);
 	stat->total += ns;
 	if (before || event->flags & EP_CALL_ACROSS_GAP)
 		return EP_OK;
 	ns = ep_trace_ns(c->trace, event->since.best, event->begin.best);
-	return ep_spread_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0)
-		       ? out_of_memory(err)
-		       : EP_OK;
+	return ep_spread_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0) ? out_of_memory(err)
+									  : EP_OK;
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread,
-		  const struct ep_event *event, struct ep_err *err)
+static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
+		  struct ep_err *err)
 {
 	struct counting *c = context;
 
@@ -283,11 +269,10 @@ static bool is_open(const struct ep_nest_thread *thread, size_t own,
 	return false;
 }
 
-/* A wait in a function of which it is not known in which call: its total, and
- * where it is the last, its own. */
-static int add_to_path(struct counting *c, const struct ep_nest_thread *thread,
-		       size_t own, int64_t ns,
-		       const struct ep_wait_place *place, struct ep_err *err)
+/* A wait in a function of which it is not known in which call: its total, and where it is the last,
+ * its own. */
+static int add_to_path(struct counting *c, const struct ep_nest_thread *thread, size_t own,
+		       int64_t ns, const struct ep_wait_place *place, struct ep_err *err)
 {
 	struct ep_stat *stat = NULL;
 
@@ -304,11 +289,10 @@ static int add_to_path(struct counting *c, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-/* A wait in a function, by whatever way it was called: its own; and its total,
- * where that does not have it yet. */
-static int add_own(struct counting *c, const struct ep_nest_thread *thread,
-		   size_t own, int64_t ns, const struct ep_wait_place *place,
-		   struct ep_err *err)
+/* A wait in a function, by whatever way it was called: its own; and its total, where that does not
+ * have it yet. */
+static int add_own(struct counting *c, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		   const struct ep_wait_place *place, struct ep_err *err)
 {
 	struct ep_stat *stat = NULL;
 
@@ -322,8 +306,8 @@ static int add_own(struct counting *c, const struct ep_nest_thread *thread,
 	return EP_OK;
 }
 
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own,
-		int64_t ns, const struct ep_event *event, struct ep_err *err)
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
 {
 	struct counting *c = context;
 	const struct ep_wait_place *place = event->place;
@@ -365,10 +349,8 @@ static void counting_deinit(struct counting *c)
 	free(c->all.slots);
 }
 
-int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
-		    struct ep_names *names,
-		    const struct ep_selection *selection, bool by_thread,
-		    struct ep_err *err)
+int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struct ep_names *names,
+		    const struct ep_selection *selection, bool by_thread, struct ep_err *err)
 {
 	struct counting c = {
 		.stats = stats,
@@ -377,8 +359,7 @@ int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
 		.names = names,
 		.window = {0, UINT64_MAX},
 	};
-	const struct ep_nest_sink sink = {&c,     begin,     end,
-					  moment, open_span, wait};
+	const struct ep_nest_sink sink = {&c, begin, end, moment, open_span, wait};
 	uint64_t shown;
 	int rc;
 
@@ -387,8 +368,7 @@ int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace,
 		c.window = ep_selection_window(selection, trace);
 	c.selected = ep_selection_leaves_out(selection);
 	c.threads = calloc(trace->thread_count + 1, sizeof(*c.threads));
-	rc = c.threads ? ep_nest_stream(trace, names, selection, true, &sink,
-					&shown, err)
+	rc = c.threads ? ep_nest_stream(trace, names, selection, true, &sink, &shown, err)
 		       : out_of_memory(err);
 	counting_deinit(&c);
 	for (size_t i = 0; i < stats->count; i++)
@@ -480,6 +460,5 @@ void ep_stats_sort(struct ep_stats *stats, enum ep_stats_key key, bool reverse)
 	struct order order = {key, reverse};
 
 	if (stats->count)
-		qsort_r(stats->list, stats->count, sizeof(struct ep_stat *),
-			compare_stats, &order);
+		qsort_r(stats->list, stats->count, sizeof(struct ep_stat *), compare_stats, &order);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stream.c: everything that can be selected is an item with a number, in the
- * order in which it begins: a call, a gap. What only the end of a call tells,
- * or the end of the trace, is found by runs before the one that counts, which
- * leave a few bits for each item.
+ * stream.c: everything that can be selected is an item with a number, in the order in which it
+ * begins: a call, a gap. What only the end of a call tells, or the end of the trace, is found by
+ * runs before the one that counts, which leave a few bits for each item.
  */
 #include "decoder/stream.h"
 
@@ -50,17 +49,15 @@ struct stream {
 	uint64_t shown;
 };
 
-typedef int (*visit_fn)(struct stream *stream, const struct ep_event *event,
-			struct open_call *call, struct ep_err *err);
+typedef int (*visit_fn)(struct stream *stream, const struct ep_event *event, struct open_call *call,
+			struct ep_err *err);
 
-static int hand_out(struct stream *stream, const struct ep_event *event,
-		    struct open_call *call, struct ep_err *err);
+static int hand_out(struct stream *stream, const struct ep_event *event, struct open_call *call,
+		    struct ep_err *err);
 
-static bool gap_passes(const struct stream *stream,
-		       const struct ep_event *event)
+static bool gap_passes(const struct stream *stream, const struct ep_event *event)
 {
-	return event->begin.best <= stream->window.until &&
-	       event->end.best >= stream->window.since;
+	return event->begin.best <= stream->window.until && event->end.best >= stream->window.since;
 }
 
 static int out_of_memory(struct ep_err *err)
@@ -86,8 +83,7 @@ static int bit_set(struct bits *bits, uint64_t at, bool value)
 		grown = realloc(bits->words, count * sizeof(*grown));
 		if (!grown)
 			return EP_E_MEMORY;
-		memset(grown + bits->count, 0,
-		       (count - bits->count) * sizeof(*grown));
+		memset(grown + bits->count, 0, (count - bits->count) * sizeof(*grown));
 		bits->words = grown;
 		bits->count = count;
 	}
@@ -119,17 +115,14 @@ static int matches(struct stream *stream, const struct ep_function *function)
 		grown = realloc(stream->matches, count);
 		if (!grown)
 			return EP_E_MEMORY;
-		memset(grown + stream->match_count, 0,
-		       count - stream->match_count);
+		memset(grown + stream->match_count, 0, count - stream->match_count);
 		stream->matches = grown;
 		stream->match_count = count;
 	}
 	if (!stream->matches[function->id])
 		stream->matches[function->id] =
-			ep_patterns_match(&stream->selection->functions,
-					  function->name)
-				? 'y'
-				: 'n';
+			ep_patterns_match(&stream->selection->functions, function->name) ? 'y'
+											 : 'n';
 	return stream->matches[function->id] == 'y';
 }
 
@@ -138,21 +131,18 @@ static int begin_passes(struct stream *stream, const struct ep_event *event)
 {
 	uint32_t depth = stream->selection->depth;
 
-	if (event->begin.best > stream->window.until ||
-	    (depth && event->depth >= depth))
+	if (event->begin.best > stream->window.until || (depth && event->depth >= depth))
 		return 0;
 	return matches(stream, event->function);
 }
 
 /* Its end, when its begin did. */
-static bool end_passes(const struct stream *stream,
-		       const struct ep_event *event)
+static bool end_passes(const struct stream *stream, const struct ep_event *event)
 {
 	int64_t least = stream->selection->min_duration;
 
 	return event->end.best >= stream->window.since &&
-	       (!least || ep_trace_ns(stream->trace, event->begin.best,
-				      event->end.best) >= least);
+	       (!least || ep_trace_ns(stream->trace, event->begin.best, event->end.best) >= least);
 }
 
 static bool in_window(const struct stream *stream, const struct ep_event *event)
@@ -165,8 +155,7 @@ static bool in_window(const struct stream *stream, const struct ep_event *event)
 
 static bool is_whole_end(const struct ep_event *event)
 {
-	return event->kind == EP_EVENT_END &&
-	       event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
+	return event->kind == EP_EVENT_END && event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
 }
 
 static struct open_call *find_open(struct strand *strand, uint64_t call)
@@ -177,11 +166,9 @@ static struct open_call *find_open(struct strand *strand, uint64_t call)
 	return NULL;
 }
 
-/* The same of calls that come in the order in which they lie there: each is
- * behind the one before, at *next or soon after. Recursion without end leaves
- * hundreds of thousands open. */
-static struct open_call *find_next(struct strand *strand, size_t *next,
-				   uint64_t call)
+/* The same of calls that come in the order in which they lie there: each is behind the one before,
+ * at *next or soon after. Recursion without end leaves hundreds of thousands open. */
+static struct open_call *find_next(struct strand *strand, size_t *next, uint64_t call)
 {
 	struct open_call *found = NULL;
 
@@ -195,8 +182,7 @@ static struct open_call *find_next(struct strand *strand, size_t *next,
 	return found;
 }
 
-/* The call that a point lies in: a switch happens on the stack that it leaves.
- */
+/* The call that a point lies in: a switch happens on the stack that it leaves. */
 static struct open_call *innermost(struct strand *strand)
 {
 	for (size_t i = strand->count; i > 0; i--)
@@ -205,8 +191,7 @@ static struct open_call *innermost(struct strand *strand)
 	return NULL;
 }
 
-static struct open_call *push_open(struct stream *stream, struct strand *strand,
-				   uint64_t call)
+static struct open_call *push_open(struct stream *stream, struct strand *strand, uint64_t call)
 {
 	size_t room = strand->room ? strand->room * 2 : 64;
 	struct open_call *grown;
@@ -218,8 +203,8 @@ static struct open_call *push_open(struct stream *stream, struct strand *strand,
 		strand->open = grown;
 		strand->room = room;
 	}
-	strand->open[strand->count] = (struct open_call){
-		.call = call, .item = stream->items++, .stack = strand->stack};
+	strand->open[strand->count] =
+		(struct open_call){.call = call, .item = stream->items++, .stack = strand->stack};
 	return &strand->open[strand->count++];
 }
 
@@ -230,10 +215,10 @@ static void pop_open(struct strand *strand, struct open_call *call)
 	memmove(call, call + 1, (size_t)(end - call) * sizeof(*call));
 }
 
-/* A point belongs to the call that it happened in. What the program says where
- * no call is open is an item of its own. */
-static int step_point(struct stream *stream, const struct ep_event *event,
-		      struct strand *strand, visit_fn visit, struct ep_err *err)
+/* A point belongs to the call that it happened in. What the program says where no call is open is
+ * an item of its own. */
+static int step_point(struct stream *stream, const struct ep_event *event, struct strand *strand,
+		      visit_fn visit, struct ep_err *err)
 {
 	struct open_call alone = {.call = ALONE}, *call = innermost(strand);
 
@@ -246,11 +231,10 @@ static int step_point(struct stream *stream, const struct ep_event *event,
 	return visit(stream, event, &alone, err);
 }
 
-static int step(struct stream *stream, const struct ep_event *event,
-		visit_fn visit, struct ep_err *err)
+static int step(struct stream *stream, const struct ep_event *event, visit_fn visit,
+		struct ep_err *err)
 {
-	struct strand *strand =
-		&stream->strands[event->thread - stream->trace->threads];
+	struct strand *strand = &stream->strands[event->thread - stream->trace->threads];
 	struct open_call one = {.call = event->call}, *call;
 	int rc;
 
@@ -259,12 +243,10 @@ static int step(struct stream *stream, const struct ep_event *event,
 	strand->stack = event->stack;
 	if (event->kind == EP_EVENT_BEGIN) {
 		call = push_open(stream, strand, event->call);
-		return call ? visit(stream, event, call, err)
-			    : out_of_memory(err);
+		return call ? visit(stream, event, call, err) : out_of_memory(err);
 	}
-	call = event->kind == EP_EVENT_END && !is_whole_end(event)
-		       ? find_open(strand, event->call)
-		       : NULL;
+	call = event->kind == EP_EVENT_END && !is_whole_end(event) ? find_open(strand, event->call)
+								   : NULL;
 	if (call) {
 		rc = visit(stream, event, call, err);
 		pop_open(strand, call);
@@ -284,8 +266,7 @@ static int begin_run(struct stream *stream, struct ep_err *err)
 	ep_merge_destroy(stream->merge);
 	stream->merge = NULL;
 	return (stream->sink->wait ? ep_merge_create_waits : ep_merge_create)(
-		&stream->merge, stream->trace, stream->names, wants, stream,
-		err);
+		&stream->merge, stream->trace, stream->names, wants, stream, err);
 }
 
 /* EP_OK, EP_END or EP_E_MEMORY. */
@@ -299,10 +280,9 @@ static int next_event(struct stream *stream, const struct ep_event **out)
 	return EP_OK;
 }
 
-/* It belongs to a call, and is no item of its own: told in the run that counts.
- */
-static int step_wait(struct stream *stream, const struct ep_event *event,
-		     visit_fn visit, struct ep_err *err)
+/* It belongs to a call, and is no item of its own: told in the run that counts. */
+static int step_wait(struct stream *stream, const struct ep_event *event, visit_fn visit,
+		     struct ep_err *err)
 {
 	return visit == hand_out && gap_passes(stream, event)
 		       ? stream->sink->wait(stream->sink->context, event, err)
@@ -321,17 +301,15 @@ static int run(struct stream *stream, visit_fn visit, struct ep_err *err)
 			return ep_fail(err, rc, 0, "%s", ep_error_text(rc));
 		if (rc == EP_END)
 			return EP_OK;
-		rc = event->kind == EP_EVENT_WAIT
-			     ? step_wait(stream, event, visit, err)
-			     : step(stream, event, visit, err);
+		rc = event->kind == EP_EVENT_WAIT ? step_wait(stream, event, visit, err)
+						  : step(stream, event, visit, err);
 	}
 	return rc;
 }
 
 /* ---- the runs before ---- */
 
-static int judge_end(struct stream *stream, const struct ep_event *event,
-		     uint64_t item)
+static int judge_end(struct stream *stream, const struct ep_event *event, uint64_t item)
 {
 	int passes = bit(&stream->passes, item);
 
@@ -345,42 +323,36 @@ static int judge_end(struct stream *stream, const struct ep_event *event,
 	return bit_set(&stream->passes, item, passes);
 }
 
-static int judge_alone(struct stream *stream, const struct ep_event *event,
-		       uint64_t item)
+static int judge_alone(struct stream *stream, const struct ep_event *event, uint64_t item)
 {
-	bool passes =
-		in_window(stream, event) && !stream->selection->functions.count;
+	bool passes = in_window(stream, event) && !stream->selection->functions.count;
 
 	if (bit_set(&stream->ended, item, true))
 		return EP_E_MEMORY;
 	return bit_set(&stream->passes, item, passes);
 }
 
-static int judge(struct stream *stream, const struct ep_event *event,
-		 struct open_call *call, struct ep_err *err)
+static int judge(struct stream *stream, const struct ep_event *event, struct open_call *call,
+		 struct ep_err *err)
 {
 	int rc = EP_OK;
 
 	if (event->kind == EP_EVENT_BEGIN) {
 		int passes = begin_passes(stream, event);
 
-		rc = passes < 0 ? passes
-				: bit_set(&stream->passes, call->item, passes);
+		rc = passes < 0 ? passes : bit_set(&stream->passes, call->item, passes);
 	} else if (event->kind == EP_EVENT_END) {
 		rc = judge_end(stream, event, call->item);
 	} else if (event->kind == EP_EVENT_GAP) {
 		rc = bit_set(&stream->gaps, call->item, true);
-		rc = rc ? rc
-			: bit_set(&stream->passes, call->item,
-				  gap_passes(stream, event));
+		rc = rc ? rc : bit_set(&stream->passes, call->item, gap_passes(stream, event));
 	} else if (call && call->call == ALONE) {
 		rc = judge_alone(stream, event, call->item);
 	}
 	return rc ? out_of_memory(err) : EP_OK;
 }
 
-/* The last calls that pass, what passes between them, and those that are
- * open. */
+/* The last calls that pass, what passes between them, and those that are open. */
 static int mark_last(struct stream *stream, struct ep_err *err)
 {
 	uint64_t left = stream->selection->last_calls;
@@ -399,14 +371,12 @@ static int mark_last(struct stream *stream, struct ep_err *err)
 	return EP_OK;
 }
 
-/* A call that ends after the first marked call of its thread began, and began
- * before it, is around it: a line without its callers would stand at a depth
- * that nothing explains. */
-static int find_callers(struct stream *stream, const struct ep_event *event,
-			struct open_call *call, struct ep_err *err)
+/* A call that ends after the first marked call of its thread began, and began before it, is around
+ * it: a line without its callers would stand at a depth that nothing explains. */
+static int find_callers(struct stream *stream, const struct ep_event *event, struct open_call *call,
+			struct ep_err *err)
 {
-	struct strand *strand =
-		&stream->strands[event->thread - stream->trace->threads];
+	struct strand *strand = &stream->strands[event->thread - stream->trace->threads];
 
 	if (event->kind != EP_EVENT_BEGIN && event->kind != EP_EVENT_END)
 		return EP_OK;
@@ -418,8 +388,7 @@ static int find_callers(struct stream *stream, const struct ep_event *event,
 	if (event->kind != EP_EVENT_END || call->item + 1 >= strand->first ||
 	    !bit(&stream->passes, call->item))
 		return EP_OK;
-	return bit_set(&stream->marked, call->item, true) ? out_of_memory(err)
-							  : EP_OK;
+	return bit_set(&stream->marked, call->item, true) ? out_of_memory(err) : EP_OK;
 }
 
 static int prepare(struct stream *stream, struct ep_err *err)
@@ -445,8 +414,7 @@ static int is_shown(struct stream *stream, const struct ep_event *event,
 		    const struct open_call *call)
 {
 	if (!stream->one_run)
-		return bit(stream->selection->last_calls ? &stream->marked
-							 : &stream->passes,
+		return bit(stream->selection->last_calls ? &stream->marked : &stream->passes,
 			   call->item);
 	if (event->kind == EP_EVENT_GAP)
 		return gap_passes(stream, event);
@@ -454,22 +422,18 @@ static int is_shown(struct stream *stream, const struct ep_event *event,
 }
 
 /* A point is part of the call that it happened in. */
-static bool point_shown(const struct stream *stream,
-			const struct ep_event *event,
+static bool point_shown(const struct stream *stream, const struct ep_event *event,
 			const struct open_call *call)
 {
 	const struct ep_selection *selection = stream->selection;
 
 	if (call && call->call == ALONE && !stream->one_run)
-		return bit(selection->last_calls ? &stream->marked
-						 : &stream->passes,
-			   call->item);
+		return bit(selection->last_calls ? &stream->marked : &stream->passes, call->item);
 	if (call && call->call == ALONE)
 		call = NULL;
 	if (!in_window(stream, event))
 		return false;
-	return call ? call->shown
-		    : !selection->functions.count && !selection->last_calls;
+	return call ? call->shown : !selection->functions.count && !selection->last_calls;
 }
 
 static int hand_out_begin(struct stream *stream, const struct ep_event *event,
@@ -495,8 +459,8 @@ static int hand_out_point(struct stream *stream, const struct ep_event *event,
 	return sink->event(sink->context, event, err);
 }
 
-static int hand_out(struct stream *stream, const struct ep_event *event,
-		    struct open_call *call, struct ep_err *err)
+static int hand_out(struct stream *stream, const struct ep_event *event, struct open_call *call,
+		    struct ep_err *err)
 {
 	const struct ep_sink *sink = stream->sink;
 	int shown;
@@ -512,22 +476,19 @@ static int hand_out(struct stream *stream, const struct ep_event *event,
 	}
 	if (!call->shown)
 		return EP_OK;
-	return event->kind == EP_EVENT_BEGIN
-		       ? hand_out_begin(stream, event, call, err)
-		       : sink->event(sink->context, event, err);
+	return event->kind == EP_EVENT_BEGIN ? hand_out_begin(stream, event, call, err)
+					     : sink->event(sink->context, event, err);
 }
 
 static int hand_out_open(struct stream *stream, struct strand *strand,
-			 const struct ep_event *events, size_t count,
-			 struct ep_err *err)
+			 const struct ep_event *events, size_t count, struct ep_err *err)
 {
 	const struct ep_sink *sink = stream->sink;
 	size_t next = 0;
 	int rc = EP_OK;
 
 	for (size_t i = 0; !rc && i < count; i++) {
-		struct open_call *call =
-			find_next(strand, &next, events[i].call);
+		struct open_call *call = find_next(strand, &next, events[i].call);
 
 		if (call && call->shown)
 			rc = sink->open(sink->context, &events[i], err);
@@ -535,8 +496,7 @@ static int hand_out_open(struct stream *stream, struct strand *strand,
 	return rc;
 }
 
-static int hand_out_spans(struct stream *stream, const struct ep_calls *calls,
-			  struct ep_err *err)
+static int hand_out_spans(struct stream *stream, const struct ep_calls *calls, struct ep_err *err)
 {
 	const struct ep_sink *sink = stream->sink;
 	size_t count;
@@ -557,22 +517,17 @@ static int finish(struct stream *stream, struct ep_err *err)
 	int rc = EP_OK;
 
 	for (size_t i = 0; !rc && i < trace->thread_count; i++) {
-		const struct ep_calls *calls =
-			ep_merge_calls(stream->merge, &trace->threads[i]);
+		const struct ep_calls *calls = ep_merge_calls(stream->merge, &trace->threads[i]);
 		const struct ep_event *events;
 		size_t count;
 
 		if (!calls)
 			continue;
-		for (size_t j = 0;
-		     !rc && (events = ep_calls_suspended(calls, j, &count));
-		     j++)
-			rc = hand_out_open(stream, &stream->strands[i], events,
-					   count, err);
+		for (size_t j = 0; !rc && (events = ep_calls_suspended(calls, j, &count)); j++)
+			rc = hand_out_open(stream, &stream->strands[i], events, count, err);
 		events = ep_calls_open(calls, &count);
 		if (!rc)
-			rc = hand_out_open(stream, &stream->strands[i], events,
-					   count, err);
+			rc = hand_out_open(stream, &stream->strands[i], events, count, err);
 		if (!rc)
 			rc = hand_out_spans(stream, calls, err);
 	}
@@ -582,8 +537,7 @@ static int finish(struct stream *stream, struct ep_err *err)
 static void stream_deinit(struct stream *stream)
 {
 	ep_merge_destroy(stream->merge);
-	for (size_t i = 0; stream->strands && i < stream->trace->thread_count;
-	     i++)
+	for (size_t i = 0; stream->strands && i < stream->trace->thread_count; i++)
 		free(stream->strands[i].open);
 	free(stream->strands);
 	free(stream->passes.words);
@@ -593,8 +547,7 @@ static void stream_deinit(struct stream *stream)
 	free(stream->matches);
 }
 
-static int stream_all(struct stream *stream, uint64_t *shown,
-		      struct ep_err *err)
+static int stream_all(struct stream *stream, uint64_t *shown, struct ep_err *err)
 {
 	const struct ep_selection all = {0};
 	const struct ep_trace *trace = stream->trace;
@@ -603,8 +556,7 @@ static int stream_all(struct stream *stream, uint64_t *shown,
 	if (!stream->selection)
 		stream->selection = &all;
 	stream->window = ep_selection_window(stream->selection, trace);
-	stream->strands =
-		calloc(trace->thread_count + 1, sizeof(*stream->strands));
+	stream->strands = calloc(trace->thread_count + 1, sizeof(*stream->strands));
 	rc = stream->strands ? prepare(stream, err) : out_of_memory(err);
 	if (!rc)
 		rc = run(stream, hand_out, err);
@@ -616,27 +568,21 @@ static int stream_all(struct stream *stream, uint64_t *shown,
 }
 
 int ep_stream(const struct ep_trace *trace, struct ep_names *names,
-	      const struct ep_selection *selection, const struct ep_sink *sink,
-	      uint64_t *shown, struct ep_err *err)
+	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown,
+	      struct ep_err *err)
 {
-	struct stream stream = {.trace = trace,
-				.names = names,
-				.selection = selection,
-				.sink = sink};
+	struct stream stream = {
+		.trace = trace, .names = names, .selection = selection, .sink = sink};
 
 	return stream_all(&stream, shown, err);
 }
 
 int ep_stream_tail(const struct ep_trace *trace, struct ep_names *names,
-		   const struct ep_selection *selection,
-		   const struct ep_tail *tail, const struct ep_sink *sink,
-		   uint64_t *shown, struct ep_err *err)
+		   const struct ep_selection *selection, const struct ep_tail *tail,
+		   const struct ep_sink *sink, uint64_t *shown, struct ep_err *err)
 {
-	struct stream stream = {.trace = trace,
-				.names = names,
-				.selection = selection,
-				.tail = tail,
-				.sink = sink};
+	struct stream stream = {
+		.trace = trace, .names = names, .selection = selection, .tail = tail, .sink = sink};
 
 	return stream_all(&stream, shown, err);
 }

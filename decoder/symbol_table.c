@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbol_table.c: one pass over each symbol table. Nothing of it is believed
- * before it is checked: a name ends inside its string table, an address lies in
- * a section with code.
+ * symbol_table.c: one pass over each symbol table. Nothing of it is believed before it is checked:
+ * a name ends inside its string table, an address lies in a section with code.
  */
 #include "decoder/symbol_table.h"
 
@@ -39,8 +38,7 @@ static int read_sections(struct ep_raw_symbols *raw, Elf *elf)
 
 		if (!gelf_getshdr(section, &header) || header.sh_size == 0 ||
 		    (~header.sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) ||
-		    __builtin_add_overflow(header.sh_addr, header.sh_size,
-					   &end))
+		    __builtin_add_overflow(header.sh_addr, header.sh_size, &end))
 			continue;
 		list[count++] = (struct ep_code_section){header.sh_addr, end};
 	}
@@ -51,8 +49,8 @@ static int read_sections(struct ep_raw_symbols *raw, Elf *elf)
 	return EP_OK;
 }
 
-const struct ep_code_section *ep_raw_symbols_section(
-	const struct ep_raw_symbols *raw, uint64_t address)
+const struct ep_code_section *ep_raw_symbols_section(const struct ep_raw_symbols *raw,
+						     uint64_t address)
 {
 	size_t low = 0, high = raw->section_count;
 
@@ -78,28 +76,25 @@ struct table {
 
 static Elf_Data *load(Elf_Scn *section, const GElf_Shdr *header)
 {
-	if (!section || header->sh_type == SHT_NOBITS ||
-	    header->sh_size > SECTION_MAX)
+	if (!section || header->sh_type == SHT_NOBITS || header->sh_size > SECTION_MAX)
 		return NULL;
 	return elf_getdata(section, NULL);
 }
 
-static int open_table(struct table *table, Elf *elf, Elf_Scn *section,
-		      const GElf_Shdr *header, struct ep_err *err)
+static int open_table(struct table *table, Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+		      struct ep_err *err)
 {
 	GElf_Shdr strings;
 	Elf_Scn *linked = elf_getscn(elf, header->sh_link);
 
 	table->dynamic = header->sh_type == SHT_DYNSYM;
 	table->symbols = load(section, header);
-	table->strings = linked && gelf_getshdr(linked, &strings) &&
-					 strings.sh_type == SHT_STRTAB
+	table->strings = linked && gelf_getshdr(linked, &strings) && strings.sh_type == SHT_STRTAB
 				 ? load(linked, &strings)
 				 : NULL;
 	if (!table->symbols || !table->strings || !table->strings->d_buf)
 		return ep_fail(err, EP_E_CORRUPT, header->sh_offset,
-			       "symbol table at 0x%" PRIx64
-			       " or its strings cannot be read",
+			       "symbol table at 0x%" PRIx64 " or its strings cannot be read",
 			       header->sh_offset);
 	table->count = table->symbols->d_size / sizeof(Elf64_Sym);
 	return EP_OK;
@@ -163,11 +158,10 @@ static int push(struct ep_raw_symbols *raw, const struct ep_raw_symbol *symbol)
 	return EP_OK;
 }
 
-static int add_symbol(struct ep_raw_symbols *raw, const struct table *table,
-		      const GElf_Sym *symbol, const char *name)
+static int add_symbol(struct ep_raw_symbols *raw, const struct table *table, const GElf_Sym *symbol,
+		      const char *name)
 {
-	const struct ep_code_section *section =
-		ep_raw_symbols_section(raw, symbol->st_value);
+	const struct ep_code_section *section = ep_raw_symbols_section(raw, symbol->st_value);
 	bool local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
 	struct ep_raw_symbol one = {
 		.start = symbol->st_value,
@@ -179,14 +173,12 @@ static int add_symbol(struct ep_raw_symbols *raw, const struct table *table,
 
 	if (!section)
 		return EP_OK;
-	one.end = symbol->st_size < section->end - one.start
-			  ? one.start + symbol->st_size
-			  : section->end;
+	one.end = symbol->st_size < section->end - one.start ? one.start + symbol->st_size
+							     : section->end;
 	return push(raw, &one);
 }
 
-static int add_table(struct ep_raw_symbols *raw, const struct table *table,
-		     struct ep_err *err)
+static int add_table(struct ep_raw_symbols *raw, const struct table *table, struct ep_err *err)
 {
 	size_t unnamed = 0;
 	GElf_Sym symbol;
@@ -209,15 +201,13 @@ static int add_table(struct ep_raw_symbols *raw, const struct table *table,
 		if (!is_code(&symbol, name))
 			continue;
 		if (raw->count >= EP_SYMBOLS_MAX)
-			return ep_fail(err, EP_E_LIMIT, 0,
-				       "more than %zu functions",
+			return ep_fail(err, EP_E_LIMIT, 0, "more than %zu functions",
 				       EP_SYMBOLS_MAX);
 		if (add_symbol(raw, table, &symbol, name) != EP_OK)
 			return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	}
 	if (unnamed > 0)
-		ep_err_set(err, EP_E_CORRUPT, 0,
-			   "%zu symbols have no name inside the string table",
+		ep_err_set(err, EP_E_CORRUPT, 0, "%zu symbols have no name inside the string table",
 			   unnamed);
 	return EP_OK;
 }
@@ -232,8 +222,7 @@ int ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header) ||
-		    (header.sh_type != SHT_SYMTAB &&
-		     header.sh_type != SHT_DYNSYM))
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
 			continue;
 		if (open_table(&table, elf, section, &header, err) != EP_OK)
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbol_table.h: the function symbols of ELF symbol tables, taken out one by
- * one and checked; symbols.c makes ranges of them. Internal to the decoder.
+ * symbol_table.h: the function symbols of ELF symbol tables, taken out one by one and checked;
+ * symbols.c makes ranges of them. Internal to the decoder.
  */
 #ifndef EPITAPH_SYMBOL_TABLE_H
 #define EPITAPH_SYMBOL_TABLE_H
@@ -38,14 +38,13 @@ struct ep_raw_symbols {
 	bool has_symtab;
 };
 
-/* Adds the symbols of `elf`. Damage goes to *err, what was readable is kept;
- * EP_E_MEMORY is the only failure. */
-int ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf,
-		       struct ep_err *err);
+/* Adds the symbols of `elf`. Damage goes to *err, what was readable is kept; EP_E_MEMORY is the
+ * only failure. */
+int ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err);
 void ep_raw_symbols_deinit(struct ep_raw_symbols *raw);
 
 /* The code section around `address`, or NULL. */
-const struct ep_code_section *ep_raw_symbols_section(
-	const struct ep_raw_symbols *raw, uint64_t address);
+const struct ep_code_section *ep_raw_symbols_section(const struct ep_raw_symbols *raw,
+						     uint64_t address);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbols.c: raw symbols → disjoint ranges. Sized symbols are swept in order of
- * address with a stack of those still open, so that nested ones cut their
- * surroundings; then unsized symbols, .eh_frame entries and linkage stubs fill
- * the gaps. Ranges never overlap: one binary search answers.
+ * symbols.c: raw symbols → disjoint ranges. Sized symbols are swept in order of address with a
+ * stack of those still open, so that nested ones cut their surroundings; then unsized symbols,
+ * .eh_frame entries and linkage stubs fill the gaps. Ranges never overlap: one binary search
+ * answers.
  */
 #include "decoder/symbols.h"
 
@@ -43,8 +43,8 @@ struct build {
 
 /* ---- order ---- */
 
-/* Underscores before the name proper; those of a mangling are none, and glibc's
- * internal aliases (__GI_) come after all others. */
+/* Underscores before the name proper; those of a mangling are none, and glibc's internal aliases
+ * (__GI_) come after all others. */
 static size_t underscores(const char *name)
 {
 	if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
@@ -52,8 +52,7 @@ static size_t underscores(const char *name)
 	return strncmp(name, "__GI_", 5) == 0 ? SIZE_MAX : strspn(name, "_");
 }
 
-static int compare_names(const struct ep_raw_symbol *x,
-			 const struct ep_raw_symbol *y)
+static int compare_names(const struct ep_raw_symbol *x, const struct ep_raw_symbol *y)
 {
 	size_t a = underscores(x->name), b = underscores(y->name);
 
@@ -116,8 +115,7 @@ static void *grow(void *list, size_t count, size_t *room, size_t size)
 static uint32_t add_symbol(struct build *build, const struct ep_symbol *symbol)
 {
 	struct ep_symbols *out = build->out;
-	struct ep_symbol *list =
-		grow(out->list, out->count, &out->list_room, sizeof(*list));
+	struct ep_symbol *list = grow(out->list, out->count, &out->list_room, sizeof(*list));
 
 	if (!list) {
 		build->failed = true;
@@ -128,16 +126,14 @@ static uint32_t add_symbol(struct build *build, const struct ep_symbol *symbol)
 	return (uint32_t)out->count++;
 }
 
-static void add_range(struct build *build, uint64_t start, uint64_t end,
-		      uint32_t symbol)
+static void add_range(struct build *build, uint64_t start, uint64_t end, uint32_t symbol)
 {
 	struct ep_symbols *out = build->out;
 	struct range *ranges;
 
 	if (start >= end || build->failed)
 		return;
-	ranges = grow(out->ranges, out->range_count, &out->range_room,
-		      sizeof(*ranges));
+	ranges = grow(out->ranges, out->range_count, &out->range_room, sizeof(*ranges));
 	if (!ranges) {
 		build->failed = true;
 		return;
@@ -173,14 +169,12 @@ static void sweep_to(struct sweep *sweep, uint64_t limit)
 	}
 }
 
-static bool names_same_bytes(const struct ep_raw_symbol *a,
-			     const struct ep_raw_symbol *b)
+static bool names_same_bytes(const struct ep_raw_symbol *a, const struct ep_raw_symbol *b)
 {
 	return a->start == b->start && a->end == b->end;
 }
 
-static struct ep_symbol symbol_from(const struct build *build,
-				    const struct ep_raw_symbol *raw,
+static struct ep_symbol symbol_from(const struct build *build, const struct ep_raw_symbol *raw,
 				    uint64_t end)
 {
 	return (struct ep_symbol){
@@ -206,8 +200,7 @@ static void lay_out_sized(struct build *build)
 		struct ep_symbol symbol;
 		uint32_t index;
 
-		if (one->end == one->start ||
-		    (i > 0 && names_same_bytes(one, one - 1)))
+		if (one->end == one->start || (i > 0 && names_same_bytes(one, one - 1)))
 			continue;
 		symbol = symbol_from(build, one, one->end);
 		index = add_symbol(build, &symbol);
@@ -223,8 +216,7 @@ static void lay_out_sized(struct build *build)
 
 /* ---- what fills the gaps ---- */
 
-/* A range that begins in a gap: an unsized symbol, an .eh_frame entry, both, or
- * a linkage stub. */
+/* A range that begins in a gap: an unsized symbol, an .eh_frame entry, both, or a linkage stub. */
 struct filler {
 	struct ep_symbol symbol;
 	bool bounded; /* symbol.end is known */
@@ -241,8 +233,7 @@ static bool taken(struct gaps *gaps, uint64_t address, uint64_t *next)
 {
 	while (gaps->at < gaps->count && gaps->ranges[gaps->at].end <= address)
 		gaps->at++;
-	*next = gaps->at < gaps->count ? gaps->ranges[gaps->at].start
-				       : UINT64_MAX;
+	*next = gaps->at < gaps->count ? gaps->ranges[gaps->at].start : UINT64_MAX;
 	return *next <= address;
 }
 
@@ -271,35 +262,30 @@ static size_t collect_fillers(const struct build *build, struct filler *out)
 		const struct ep_raw_symbol *one = &raw->list[i];
 
 		/* Sorted: the first at an address has the best name. */
-		if (one->end == one->start &&
-		    (i == 0 || !names_same_bytes(one, one - 1)))
-			out[count++].symbol =
-				symbol_from(build, one, one->start);
+		if (one->end == one->start && (i == 0 || !names_same_bytes(one, one - 1)))
+			out[count++].symbol = symbol_from(build, one, one->start);
 	}
 	for (size_t i = 0; i < build->stub_count; i++)
-		out[count++] = (struct filler){
-			.symbol = {.start = build->stubs[i].start,
-				   .end = build->stubs[i].end,
-				   .name = build->stubs[i].name,
-				   .plt = true},
-			.bounded = true};
+		out[count++] = (struct filler){.symbol = {.start = build->stubs[i].start,
+							  .end = build->stubs[i].end,
+							  .name = build->stubs[i].name,
+							  .plt = true},
+					       .bounded = true};
 	for (size_t i = 0; i < build->frame_count; i++)
-		out[count++] = (struct filler){
-			.symbol = {.start = build->frames[i].start,
-				   .end = build->frames[i].end,
-				   .inexact = true},
-			.bounded = true};
+		out[count++] = (struct filler){.symbol = {.start = build->frames[i].start,
+							  .end = build->frames[i].end,
+							  .inexact = true},
+					       .bounded = true};
 	return count;
 }
 
-/* One of those that begin at the same address: the first name, and the first
- * known end. Returns how many they are. */
+/* One of those that begin at the same address: the first name, and the first known end. Returns how
+ * many they are. */
 static size_t merge_fillers(struct filler *list, size_t count)
 {
 	size_t same = 1;
 
-	while (same < count &&
-	       list[same].symbol.start == list[0].symbol.start) {
+	while (same < count && list[same].symbol.start == list[0].symbol.start) {
 		if (!list[0].bounded && list[same].bounded) {
 			list[0].symbol.end = list[same].symbol.end;
 			list[0].bounded = true;
@@ -309,8 +295,8 @@ static size_t merge_fillers(struct filler *list, size_t count)
 	return same;
 }
 
-static void fill_one(struct build *build, struct filler *filler,
-		     struct gaps *gaps, uint64_t next_start)
+static void fill_one(struct build *build, struct filler *filler, struct gaps *gaps,
+		     uint64_t next_start)
 {
 	const struct ep_code_section *section;
 	struct ep_symbol *symbol = &filler->symbol;
@@ -326,8 +312,7 @@ static void fill_one(struct build *build, struct filler *filler,
 	if (symbol->end > next_start)
 		symbol->end = next_start;
 	if (symbol->end > symbol->start)
-		add_range(build, symbol->start, symbol->end,
-			  add_symbol(build, symbol));
+		add_range(build, symbol->start, symbol->end, add_symbol(build, symbol));
 }
 
 static void fill_gaps(struct build *build)
@@ -341,19 +326,16 @@ static void fill_gaps(struct build *build)
 	build->failed = build->failed || !list || !ranges;
 	if (!build->failed) {
 		if (sized)
-			memcpy(ranges, build->out->ranges,
-			       sized * sizeof(*ranges));
+			memcpy(ranges, build->out->ranges, sized * sizeof(*ranges));
 		count = collect_fillers(build, list);
 		ep_sort_by_address(list, count, sizeof(*list), compare_fillers);
 		for (size_t i = 0; i < count && !build->failed; i += same) {
 			same = merge_fillers(list + i, count - i);
 			fill_one(build, &list[i], &gaps,
-				 i + same < count ? list[i + same].symbol.start
-						  : UINT64_MAX);
+				 i + same < count ? list[i + same].symbol.start : UINT64_MAX);
 		}
 		if (build->out->range_count)
-			ep_sort_by_address(build->out->ranges,
-					   build->out->range_count,
+			ep_sort_by_address(build->out->ranges, build->out->range_count,
 					   sizeof(*ranges), compare_ranges);
 	}
 	free(list);
@@ -377,8 +359,7 @@ static size_t parent_length(const char *name)
 			continue;
 		if (at[length] == '\0' ||
 		    (at[length] == '.' && at[length + 1] &&
-		     strspn(at + length + 1, "0123456789") ==
-			     strlen(at + length + 1)))
+		     strspn(at + length + 1, "0123456789") == strlen(at + length + 1)))
 			return (size_t)(at - name);
 	}
 	return 0;
@@ -386,8 +367,7 @@ static size_t parent_length(const char *name)
 
 static int compare_by_name(const void *a, const void *b)
 {
-	const struct ep_raw_symbol *x = *(void *const *)a,
-				   *y = *(void *const *)b;
+	const struct ep_raw_symbol *x = *(void *const *)a, *y = *(void *const *)b;
 	int order = strcmp(x->name, y->name);
 
 	if (order != 0)
@@ -406,8 +386,7 @@ struct by_name {
 static bool is_named(const struct by_name *look, size_t index)
 {
 	return index < look->count &&
-	       strncmp(look->list[index]->name, look->name, look->length) ==
-		       0 &&
+	       strncmp(look->list[index]->name, look->name, look->length) == 0 &&
 	       look->list[index]->name[look->length] == '\0';
 }
 
@@ -437,10 +416,9 @@ static size_t lower_bound(const struct by_name *look, uint32_t object)
 	return low;
 }
 
-/* The parent: the local of the same object file, else the global, else the only
- * one of that name; NULL when it cannot be told. */
-static const struct ep_raw_symbol *find_parent(const struct by_name *look,
-					       uint32_t object)
+/* The parent: the local of the same object file, else the global, else the only one of that name;
+ * NULL when it cannot be told. */
+static const struct ep_raw_symbol *find_parent(const struct by_name *look, uint32_t object)
 {
 	size_t at = lower_bound(look, object);
 
@@ -472,10 +450,9 @@ static uint32_t symbol_at(const struct ep_symbols *symbols, uint64_t address)
 	return symbols->ranges[low - 1].symbol;
 }
 
-/* The symbol that `part` belongs to, by name; its own when it cannot be told.
- */
-static void join_part(struct build *build, struct by_name *look,
-		      const struct ep_raw_symbol *part, uint32_t *owner)
+/* The symbol that `part` belongs to, by name; its own when it cannot be told. */
+static void join_part(struct build *build, struct by_name *look, const struct ep_raw_symbol *part,
+		      uint32_t *owner)
 {
 	const struct ep_symbols *out = build->out;
 	const struct ep_raw_symbol *parent;
@@ -488,8 +465,7 @@ static void join_part(struct build *build, struct by_name *look,
 	parent = find_parent(look, part->object);
 	own = symbol_at(out, part->start);
 	whole = parent ? symbol_at(out, parent->start) : UINT32_MAX;
-	if (whole != UINT32_MAX && own != UINT32_MAX &&
-	    out->list[own].name == part->name)
+	if (whole != UINT32_MAX && own != UINT32_MAX && out->list[own].name == part->name)
 		owner[own] = whole;
 }
 
@@ -506,8 +482,7 @@ static void join_parts(struct build *build)
 	if (!build->failed) {
 		for (size_t i = 0; i < raw->count; i++)
 			look.list[i] = &raw->list[i];
-		qsort(look.list, raw->count, sizeof(*look.list),
-		      compare_by_name);
+		qsort(look.list, raw->count, sizeof(*look.list), compare_by_name);
 		for (size_t i = 0; i < out->count; i++)
 			owner[i] = (uint32_t)i;
 		for (size_t i = 0; i < raw->count; i++)
@@ -541,27 +516,24 @@ static void read_frames(struct build *build, Elf *elf, struct ep_err *err)
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name;
 
-		if (!gelf_getshdr(section, &header) ||
-		    header.sh_type == SHT_NOBITS)
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
 		if (!name || strcmp(name, ".eh_frame") != 0)
 			continue;
 		data = elf_rawdata(section, NULL);
 		if (data && data->d_buf &&
-		    ep_frames_table_read(&build->frames, &build->frame_count,
-					 data->d_buf, data->d_size,
-					 header.sh_addr, err) == EP_E_MEMORY)
+		    ep_frames_table_read(&build->frames, &build->frame_count, data->d_buf,
+					 data->d_size, header.sh_addr, err) == EP_E_MEMORY)
 			build->failed = true;
 		break;
 	}
 	if (build->frame_count)
-		ep_sort_by_address(build->frames, build->frame_count,
-				   sizeof(*build->frames), compare_frames);
+		ep_sort_by_address(build->frames, build->frame_count, sizeof(*build->frames),
+				   compare_frames);
 }
 
-static void build_all(struct build *build, Elf *elf, Elf *debug,
-		      struct ep_err *err)
+static void build_all(struct build *build, Elf *elf, Elf *debug, struct ep_err *err)
 {
 	if ((elf && ep_raw_symbols_add(&build->raw, elf, err) != EP_OK) ||
 	    (debug && ep_raw_symbols_add(&build->raw, debug, err) != EP_OK)) {
@@ -569,12 +541,11 @@ static void build_all(struct build *build, Elf *elf, Elf *debug,
 		return;
 	}
 	if (build->raw.count)
-		ep_sort_by_address(build->raw.list, build->raw.count,
-				   sizeof(*build->raw.list), compare_raw);
+		ep_sort_by_address(build->raw.list, build->raw.count, sizeof(*build->raw.list),
+				   compare_raw);
 	if (elf) {
 		read_frames(build, elf, err);
-		build->failed |=
-			ep_plt_read(&build->stubs, &build->stub_count, elf);
+		build->failed |= ep_plt_read(&build->stubs, &build->stub_count, elf);
 	}
 	if (!build->failed)
 		lay_out_sized(build);
@@ -584,8 +555,7 @@ static void build_all(struct build *build, Elf *elf, Elf *debug,
 		join_parts(build);
 }
 
-int ep_symbols_create(struct ep_symbols **out, Elf *elf, Elf *debug,
-		      struct ep_err *err)
+int ep_symbols_create(struct ep_symbols **out, Elf *elf, Elf *debug, struct ep_err *err)
 {
 	struct build build = {.out = calloc(1, sizeof(*build.out))};
 	struct ep_err ignored;
@@ -617,8 +587,7 @@ void ep_symbols_destroy(struct ep_symbols *symbols)
 	free(symbols);
 }
 
-const struct ep_symbol *ep_symbols_find(const struct ep_symbols *symbols,
-					uint64_t address)
+const struct ep_symbol *ep_symbols_find(const struct ep_symbols *symbols, uint64_t address)
 {
 	uint32_t index = symbol_at(symbols, address);
 
@@ -630,8 +599,7 @@ bool ep_symbols_stripped(const struct ep_symbols *symbols)
 	return symbols->stripped;
 }
 
-const struct ep_symbol *ep_symbols_all(const struct ep_symbols *symbols,
-				       size_t *count)
+const struct ep_symbol *ep_symbols_all(const struct ep_symbols *symbols, size_t *count)
 {
 	*count = symbols->count;
 	return symbols->list;

@@ -94,8 +94,7 @@ static unsigned arguments_of(const char *name)
 	return UNKNOWN;
 }
 
-bool ep_systemcall_of(struct ep_source *source,
-		      const struct ep_source_thread *thread,
+bool ep_systemcall_of(struct ep_source *source, const struct ep_source_thread *thread,
 		      struct ep_systemcall *out)
 {
 	struct user_regs_struct regs;
@@ -110,19 +109,17 @@ bool ep_systemcall_of(struct ep_source *source,
 	if ((int64_t)regs.orig_rax < 0 || regs.rip < 2)
 		return false;
 	/* Code is often not in a core, but in its file. */
-	if (ep_source_read(source, regs.rip - 2, instruction,
-			   sizeof(instruction), NULL, NULL) == EP_OK &&
+	if (ep_source_read(source, regs.rip - 2, instruction, sizeof(instruction), NULL, NULL) ==
+		    EP_OK &&
 	    (instruction[0] != 0x0f || instruction[1] != 0x05))
 		return false;
-	*out = (struct ep_systemcall){
-		regs.orig_rax,
-		{regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9},
-		(ep_source_redacted(source) & EP_REDACTED_REGISTERS) != 0};
+	*out = (struct ep_systemcall){regs.orig_rax,
+				      {regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9},
+				      (ep_source_redacted(source) & EP_REDACTED_REGISTERS) != 0};
 	return true;
 }
 
-const char *ep_systemcall_text(char *out, size_t size,
-			       const struct ep_systemcall *call)
+const char *ep_systemcall_text(char *out, size_t size, const struct ep_systemcall *call)
 {
 	const char *name = ep_systemcall_name(call->number);
 	unsigned count = arguments_of(name);
@@ -131,8 +128,7 @@ const char *ep_systemcall_text(char *out, size_t size,
 	if (name)
 		at = (size_t)snprintf(out, size, "%s(", name);
 	else
-		at = (size_t)snprintf(out, size, "system call %" PRIu64 "(",
-				      call->number);
+		at = (size_t)snprintf(out, size, "system call %" PRIu64 "(", call->number);
 	if (call->redacted && at < size)
 		at += (size_t)snprintf(out + at, size - at, "…");
 	for (unsigned i = 0; !call->redacted && i < count && at < size; i++) {
@@ -141,14 +137,11 @@ const char *ep_systemcall_text(char *out, size_t size,
 		const char *comma = i ? ", " : "";
 
 		/* Descriptors and the like are ints, -1 among them. */
-		if (value < SMALL ||
-		    (low < 0 && low > -(int)SMALL &&
-		     (value >> 32 == 0 || value >> 32 == UINT32_MAX)))
-			at += (size_t)snprintf(out + at, size - at,
-					       "%s%" PRId32, comma, low);
+		if (value < SMALL || (low < 0 && low > -(int)SMALL &&
+				      (value >> 32 == 0 || value >> 32 == UINT32_MAX)))
+			at += (size_t)snprintf(out + at, size - at, "%s%" PRId32, comma, low);
 		else
-			at += (size_t)snprintf(out + at, size - at,
-					       "%s0x%" PRIx64, comma, value);
+			at += (size_t)snprintf(out + at, size - at, "%s0x%" PRIx64, comma, value);
 	}
 	if (at < size)
 		snprintf(out + at, size - at, ")");

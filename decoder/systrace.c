@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* systrace.c: one line an event. perf tells one of the two threads of a switch:
- * the other is written as the idle one. Priorities are not kept: 120. */
+/* systrace.c: one line an event. perf tells one of the two threads of a switch: the other is
+ * written as the idle one. Priorities are not kept: 120. */
 #include "decoder/systrace.h"
 
 #include <inttypes.h>
@@ -21,8 +21,7 @@ struct lines {
 
 static const char *name_of(const struct lines *lines, uint32_t tid)
 {
-	const struct ep_task *task =
-		ep_schedule_task(lines->trace->schedule, tid);
+	const struct ep_task *task = ep_schedule_task(lines->trace->schedule, tid);
 
 	if (tid == 0)
 		return "<idle>";
@@ -30,27 +29,22 @@ static const char *name_of(const struct lines *lines, uint32_t tid)
 }
 
 /* "worker-123   [001] d..3.    0.001234567: sched_switch: " */
-static void begin_line(const struct lines *lines, uint64_t tsc, unsigned cpu,
-		       uint32_t tid, const char *what)
+static void begin_line(const struct lines *lines, uint64_t tsc, unsigned cpu, uint32_t tid,
+		       const char *what)
 {
-	int64_t ns = ep_ns_add(
-		lines->zero,
-		ep_trace_ns(lines->trace, lines->trace->first_tsc, tsc));
+	int64_t ns =
+		ep_ns_add(lines->zero, ep_trace_ns(lines->trace, lines->trace->first_tsc, tsc));
 
-	fprintf(lines->out,
-		"%16s-%-7" PRIu32 " [%03u] d..3 %5" PRId64 ".%09" PRId64
-		": %s: ",
-		name_of(lines, tid), tid, cpu, ns / 1000000000, ns % 1000000000,
-		what);
+	fprintf(lines->out, "%16s-%-7" PRIu32 " [%03u] d..3 %5" PRId64 ".%09" PRId64 ": %s: ",
+		name_of(lines, tid), tid, cpu, ns / 1000000000, ns % 1000000000, what);
 }
 
-static void put_switch(struct lines *lines, const struct ep_sched_event *event,
-		       uint32_t prev, char state, uint32_t next)
+static void put_switch(struct lines *lines, const struct ep_sched_event *event, uint32_t prev,
+		       char state, uint32_t next)
 {
 	begin_line(lines, event->tsc, event->cpu, prev, "sched_switch");
 	fprintf(lines->out,
-		"prev_comm=%s prev_pid=%" PRIu32
-		" prev_prio=120 prev_state=%c ==> next_comm=%s "
+		"prev_comm=%s prev_pid=%" PRIu32 " prev_prio=120 prev_state=%c ==> next_comm=%s "
 		"next_pid=%" PRIu32 " next_prio=120\n",
 		prev ? name_of(lines, prev) : "swapper", prev, state,
 		next ? name_of(lines, next) : "swapper", next);
@@ -60,8 +54,7 @@ static void put_switch(struct lines *lines, const struct ep_sched_event *event,
 static void put_waking(struct lines *lines, const struct ep_sched_event *event)
 {
 	begin_line(lines, event->tsc, event->cpu, event->other, "sched_waking");
-	fprintf(lines->out,
-		"comm=%s pid=%" PRIu32 " prio=120 target_cpu=%03u\n",
+	fprintf(lines->out, "comm=%s pid=%" PRIu32 " prio=120 target_cpu=%03u\n",
 		name_of(lines, event->tid), event->tid, event->cpu);
 }
 
@@ -77,8 +70,7 @@ static void put(struct lines *lines, const struct ep_sched_event *event)
 		put_switch(lines, event, 0, 'R', event->tid);
 		break;
 	case EP_SCHED_OUT:
-		put_switch(lines, event, event->tid, event->flags ? 'R' : 'S',
-			   0);
+		put_switch(lines, event, event->tid, event->flags ? 'R' : 'S', 0);
 		break;
 	case EP_SCHED_WAKING:
 		put_waking(lines, event);
@@ -87,13 +79,11 @@ static void put(struct lines *lines, const struct ep_sched_event *event)
 }
 
 /* The call that the thread is in: only its end is told of by a result. */
-static int64_t call_of(const struct lines *lines,
-		       const struct ep_happening *result)
+static int64_t call_of(const struct lines *lines, const struct ep_happening *result)
 {
 	const struct ep_happening *first = lines->trace->schedule->happenings;
 
-	for (const struct ep_happening *h = result;
-	     h > first && h > result - CALL_WITHIN;) {
+	for (const struct ep_happening *h = result; h > first && h > result - CALL_WITHIN;) {
 		h--;
 		if (h->tid == result->tid && h->kind == EP_HAPPENED_SYSCALL)
 			return (int64_t)h->what;
@@ -105,12 +95,9 @@ static int64_t call_of(const struct lines *lines,
 static void put_happening(struct lines *lines, const struct ep_happening *one)
 {
 	static const char *const names[] = {
-		[EP_HAPPENED_SYSCALL] = "sys_enter",
-		[EP_HAPPENED_SYSCALL_END] = "sys_exit",
-		[EP_HAPPENED_IRQ] = "irq_handler_entry",
-		[EP_HAPPENED_IRQ_END] = "irq_handler_exit",
-		[EP_HAPPENED_SOFTIRQ] = "softirq_entry",
-		[EP_HAPPENED_SOFTIRQ_END] = "softirq_exit",
+		[EP_HAPPENED_SYSCALL] = "sys_enter",     [EP_HAPPENED_SYSCALL_END] = "sys_exit",
+		[EP_HAPPENED_IRQ] = "irq_handler_entry", [EP_HAPPENED_IRQ_END] = "irq_handler_exit",
+		[EP_HAPPENED_SOFTIRQ] = "softirq_entry", [EP_HAPPENED_SOFTIRQ_END] = "softirq_exit",
 		[EP_HAPPENED_FAULT] = "page_fault_user",
 	};
 	const uint64_t *a = one->arguments;
@@ -119,13 +106,13 @@ static void put_happening(struct lines *lines, const struct ep_happening *one)
 	switch (one->kind) {
 	case EP_HAPPENED_SYSCALL:
 		fprintf(lines->out,
-			"NR %" PRIu64 " (%" PRIx64 ", %" PRIx64 ", %" PRIx64
-			", %" PRIx64 ", %" PRIx64 ", %" PRIx64 ")\n",
+			"NR %" PRIu64 " (%" PRIx64 ", %" PRIx64 ", %" PRIx64 ", %" PRIx64
+			", %" PRIx64 ", %" PRIx64 ")\n",
 			one->what, a[0], a[1], a[2], a[3], a[4], a[5]);
 		break;
 	case EP_HAPPENED_SYSCALL_END:
-		fprintf(lines->out, "NR %" PRId64 " = %" PRId64 "\n",
-			call_of(lines, one), (int64_t)one->what);
+		fprintf(lines->out, "NR %" PRId64 " = %" PRId64 "\n", call_of(lines, one),
+			(int64_t)one->what);
 		break;
 	case EP_HAPPENED_IRQ:
 		fprintf(lines->out, "irq=%" PRIu64 " name=?\n", one->what);
@@ -134,8 +121,7 @@ static void put_happening(struct lines *lines, const struct ep_happening *one)
 		fprintf(lines->out, "irq=%" PRIu64 " ret=?\n", one->what);
 		break;
 	case EP_HAPPENED_FAULT:
-		fprintf(lines->out, "address=0x%" PRIx64 " ip=? error_code=?\n",
-			one->what);
+		fprintf(lines->out, "address=0x%" PRIx64 " ip=? error_code=?\n", one->what);
 		break;
 	default:
 		fprintf(lines->out, "vec=%" PRIu64 " [action=%s]\n", one->what,
@@ -154,11 +140,9 @@ static size_t put_all(struct lines *lines)
 
 	for (size_t i = 0; i <= schedule->event_count; i++) {
 		bool last = i == schedule->event_count;
-		const struct ep_sched_event *event =
-			last ? NULL : &schedule->events[i];
+		const struct ep_sched_event *event = last ? NULL : &schedule->events[i];
 
-		for (; other < end && (last || other->tsc < event->tsc);
-		     other++)
+		for (; other < end && (last || other->tsc < event->tsc); other++)
 			if (other->tsc >= since) {
 				put_happening(lines, other);
 				told++;
@@ -185,8 +169,7 @@ static void write_members(struct ep_json *json, const char *text, size_t size)
 	ep_json_bytes(json, text, size);
 }
 
-int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace,
-		      int64_t zero)
+int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero)
 {
 	const struct ep_schedule *schedule = trace->schedule;
 	struct lines lines = {.trace = trace, .zero = zero};
@@ -225,15 +208,14 @@ int ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
 		return EP_E_MEMORY;
 	fputs("# tracer: nop\n#\n", out);
 	while (ep_funtrace_line_next(facts, &at, &line, &refused)) {
-		int64_t ns = ep_ns_add(
-			zero, ep_trace_ns(trace, trace->first_tsc, line.tsc));
+		int64_t ns = ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc, line.tsc));
 
 		if (line.tsc < trace->first_tsc)
 			continue;
 		told++;
-		fprintf(out, "%.*s%" PRId64 ".%09" PRId64 "%.*s\n",
-			(int)line.before_size, line.before, ns / 1000000000,
-			ns % 1000000000, (int)line.after_size, line.after);
+		fprintf(out, "%.*s%" PRId64 ".%09" PRId64 "%.*s\n", (int)line.before_size,
+			line.before, ns / 1000000000, ns % 1000000000, (int)line.after_size,
+			line.after);
 	}
 	failed = ferror(out) | fclose(out);
 	if (!failed && told)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tail.c: kept are the events of a thread's last blocks; which calls were open
- * before these is told by those that end in them, and those that never do. */
+/* tail.c: kept are the events of a thread's last blocks; which calls were open before these is told
+ * by those that end in them, and those that never do. */
 #include "decoder/tail.h"
 
 #include <stdlib.h>
@@ -38,12 +38,10 @@ static struct ep_event *add(struct ep_tail *tail)
 
 static bool from_before(const struct ep_event *event)
 {
-	return event->kind == EP_EVENT_END &&
-	       event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
+	return event->kind == EP_EVENT_END && event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
 }
 
-int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls,
-		 const struct ep_event *event)
+int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls, const struct ep_event *event)
 {
 	char *text = NULL;
 	struct ep_event *kept;
@@ -73,8 +71,7 @@ int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls,
 static uint64_t first_call(const struct ep_tail *tail)
 {
 	for (size_t i = 0; i < tail->count; i++)
-		if (tail->events[i].kind == EP_EVENT_BEGIN ||
-		    from_before(&tail->events[i]))
+		if (tail->events[i].kind == EP_EVENT_BEGIN || from_before(&tail->events[i]))
 			return tail->events[i].call;
 	return UINT64_MAX;
 }
@@ -102,8 +99,7 @@ static int make_room(struct ep_tail *tail, size_t count)
 {
 	size_t room = tail->count + count;
 	struct ep_event *grown =
-		room > tail->room ? realloc(tail->events, room * sizeof(*grown))
-				  : tail->events;
+		room > tail->room ? realloc(tail->events, room * sizeof(*grown)) : tail->events;
 
 	if (!grown)
 		return EP_E_MEMORY;
@@ -116,8 +112,7 @@ static int make_room(struct ep_tail *tail, size_t count)
 
 static bool is_caller(const struct ep_event *event, uint64_t first)
 {
-	return event->kind == EP_EVENT_END && !from_before(event) &&
-	       event->call < first;
+	return event->kind == EP_EVENT_END && !from_before(event) && event->call < first;
 }
 
 /* Open calls lie outermost first: the callers are at their beginning. */
@@ -150,13 +145,11 @@ static int add_callers(struct ep_tail *tail, const struct ep_calls *calls)
 			tail->events[at++] = begin_of(&tail->events[i]);
 	for (size_t i = 0; i < still; i++)
 		tail->events[at++] = begin_of(&open[i]);
-	qsort(tail->events, tail->callers, sizeof(*tail->events),
-	      compare_calls);
+	qsort(tail->events, tail->callers, sizeof(*tail->events), compare_calls);
 	return EP_OK;
 }
 
-int ep_tail_finish(struct ep_tail *tail, const struct ep_calls *calls,
-		   uint32_t too_deep)
+int ep_tail_finish(struct ep_tail *tail, const struct ep_calls *calls, uint32_t too_deep)
 {
 	for (size_t i = 0; i < tail->count; i++)
 		tail->events[i].depth -= too_deep;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tail.h: the last events of one thread, put by while all of its calls are
- * read, for those who show no more than the last few: they need not read it
- * again. What is open where the tail begins stands before it, as BEGINs.
+ * tail.h: the last events of one thread, put by while all of its calls are read, for those who show
+ * no more than the last few: they need not read it again. What is open where the tail begins stands
+ * before it, as BEGINs.
  */
 #ifndef EPITAPH_TAIL_H
 #define EPITAPH_TAIL_H
@@ -24,15 +24,12 @@ struct ep_tail {
 void ep_tail_init(struct ep_tail *tail);
 void ep_tail_deinit(struct ep_tail *tail);
 
-/* Each event of the thread, in order; all of the last EP_TAIL_BLOCKS blocks.
- * EP_OK or EP_E_MEMORY. */
-int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls,
-		 const struct ep_event *event);
-
-/* After the last one; `too_deep` is taken from all depths. EP_OK or
+/* Each event of the thread, in order; all of the last EP_TAIL_BLOCKS blocks. EP_OK or
  * EP_E_MEMORY. */
-int ep_tail_finish(struct ep_tail *tail, const struct ep_calls *calls,
-		   uint32_t too_deep);
+int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls, const struct ep_event *event);
+
+/* After the last one; `too_deep` is taken from all depths. EP_OK or EP_E_MEMORY. */
+int ep_tail_finish(struct ep_tail *tail, const struct ep_calls *calls, uint32_t too_deep);
 
 /* The last `calls` calls are all in it. */
 bool ep_tail_holds(const struct ep_tail *tail, uint64_t calls);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * thrown.c: which exception is on its way. Where nobody catches it the handler
- * of std::terminate may throw it once more and catch it, to print its what(),
- * as libstdc++'s own does: it is on its way all the same.
+ * thrown.c: which exception is on its way. Where nobody catches it the handler of std::terminate
+ * may throw it once more and catch it, to print its what(), as libstdc++'s own does: it is on its
+ * way all the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,9 @@ static bool begins(const char *text, const char *with)
 /* The C++ library throws again in that handler only. */
 static bool is_library(const struct ep_function *function)
 {
-	return function &&
-	       (begins(function->module, "libstdc++.so") ||
-		begins(function->module, "libc++abi.so") ||
-		begins(function->symbol, "_ZN9__gnu_cxx27__verbose_terminate"));
+	return function && (begins(function->module, "libstdc++.so") ||
+			    begins(function->module, "libc++abi.so") ||
+			    begins(function->symbol, "_ZN9__gnu_cxx27__verbose_terminate"));
 }
 
 /* libgcc throws again by throwing: one after the other. */
@@ -32,12 +31,10 @@ static bool is_echo(struct ep_thrown *thrown, const struct ep_event *point)
 	return rethrown && point->point == EP_POINT_THROW;
 }
 
-static bool is_terminating(const struct ep_thrown *thrown,
-			   const struct ep_event *point)
+static bool is_terminating(const struct ep_thrown *thrown, const struct ep_event *point)
 {
 	/* A program throws again what it has caught. */
-	return point->point == EP_POINT_RETHROW &&
-	       (thrown->flying || is_library(point->function));
+	return point->point == EP_POINT_RETHROW && (thrown->flying || is_library(point->function));
 }
 
 int ep_thrown_note(struct ep_thrown *thrown, const struct ep_event *point,

@@ -13,14 +13,8 @@ static const struct {
 	const char *name;
 	int64_t ns;
 } units[] = {
-	{"ns", 1},
-	{"us", 1000},
-	{"\302\265s", 1000},
-	{"\316\274s", 1000},
-	{"ms", 1000000},
-	{"s", 1000000000},
-	{"min", 60000000000},
-	{"h", 3600000000000},
+	{"ns", 1},       {"us", 1000},      {"\302\265s", 1000},  {"\316\274s", 1000},
+	{"ms", 1000000}, {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000},
 };
 
 const char *ep_timetext(char out[EP_TIMETEXT_SIZE], int64_t ns)
@@ -40,8 +34,8 @@ const char *ep_timetext(char out[EP_TIMETEXT_SIZE], int64_t ns)
 		unit = "ms";
 		scale = 1000000;
 	}
-	snprintf(out, EP_TIMETEXT_SIZE, "%s%" PRIu64 ".%03" PRIu64 " %s", sign,
-		 size / scale, size % scale / (scale / 1000), unit);
+	snprintf(out, EP_TIMETEXT_SIZE, "%s%" PRIu64 ".%03" PRIu64 " %s", sign, size / scale,
+		 size % scale / (scale / 1000), unit);
 	return out;
 }
 
@@ -53,8 +47,7 @@ const char *ep_timetext_clock(char out[EP_TIMETEXT_SIZE + 16], uint64_t ns)
 
 	gmtime_r(&seconds, &tm);
 	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
-	snprintf(out, EP_TIMETEXT_SIZE + 16, "%s.%09" PRIu64 " UTC", day,
-		 ns % 1000000000);
+	snprintf(out, EP_TIMETEXT_SIZE + 16, "%s.%09" PRIu64 " UTC", day, ns % 1000000000);
 	return out;
 }
 
@@ -66,8 +59,7 @@ static bool digits_take(const char **text, uint64_t *value)
 	*value = 0;
 	for (; **text >= '0' && **text <= '9'; (*text)++)
 		if (__builtin_mul_overflow(*value, UINT64_C(10), value) ||
-		    __builtin_add_overflow(*value, (uint64_t)(**text - '0'),
-					   value))
+		    __builtin_add_overflow(*value, (uint64_t)(**text - '0'), value))
 			return false;
 	return true;
 }

@@ -9,15 +9,15 @@
 
 #define EP_TIMETEXT_SIZE 32
 
-/* "870 ns", "12.345 us", "3.250 ms", "1.500 s": three digits after the point
- * from a microsecond on; signed. Returns `out`. */
+/* "870 ns", "12.345 us", "3.250 ms", "1.500 s": three digits after the point from a microsecond on;
+ * signed. Returns `out`. */
 const char *ep_timetext(char out[EP_TIMETEXT_SIZE], int64_t ns);
 
 /* "2026-11-20 23:59:59.123456789 UTC" of ns since 1970. Returns `out`. */
 const char *ep_timetext_clock(char out[EP_TIMETEXT_SIZE + 16], uint64_t ns);
 
-/* "5ms", "1.5 s", "200us", "10ns", "2min" → ns. False: not a time. The whole
- * text must be one; without a unit it is none. */
+/* "5ms", "1.5 s", "200us", "10ns", "2min" → ns. False: not a time. The whole text must be one;
+ * without a unit it is none. */
 bool ep_timetext_parse(const char *text, int64_t *ns);
 
 /* "12,345". Returns `out`. */

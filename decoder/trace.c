@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.c: the arena's first page and its section table, and the order in which
- * the parts are read. A section that is wrong is dropped with a warning; the
- * others are kept.
+ * trace.c: the arena's first page and its section table, and the order in which the parts are read.
+ * A section that is wrong is dropped with a warning; the others are kept.
  */
 #include "decoder/trace.h"
 
@@ -43,8 +42,7 @@ void ep_trace_warn(struct ep_trace *trace, const char *format, ...)
 		vsnprintf(text, sizeof(text), format, list);
 		va_end(list);
 	}
-	grown = realloc(trace->warnings,
-			(trace->warning_count + 1) * sizeof(*grown));
+	grown = realloc(trace->warnings, (trace->warning_count + 1) * sizeof(*grown));
 	if (grown)
 		trace->warnings = grown;
 	char *copy = strdup(text);
@@ -73,8 +71,7 @@ char *ep_trace_keep(struct ep_trace *trace, const void *bytes, size_t length)
 	return text->bytes;
 }
 
-char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes,
-			 size_t length)
+char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes, size_t length)
 {
 	char *shown = ep_utf8_escape(bytes, length);
 	char *kept = ep_trace_keep(trace, shown, shown ? strlen(shown) : 0);
@@ -94,15 +91,12 @@ void *ep_trace_alloc(struct ep_trace *trace, uint64_t count, size_t size)
 	return memory;
 }
 
-const uint8_t *ep_trace_string(const struct ep_trace *trace,
-			       const struct ep_trace_section *section,
+const uint8_t *ep_trace_string(const struct ep_trace *trace, const struct ep_trace_section *section,
 			       struct ep_string string)
 {
-	if (string.offset > section->size ||
-	    string.length > section->size - string.offset)
+	if (string.offset > section->size || string.length > section->size - string.offset)
 		return NULL;
-	return ep_trace_view(trace, section->offset + string.offset,
-			     string.length);
+	return ep_trace_view(trace, section->offset + string.offset, string.length);
 }
 
 /* ---- the first page ---- */
@@ -127,8 +121,7 @@ static bool read_header(struct ep_trace *trace)
 		return false;
 	}
 	memcpy(&trace->arena, page, sizeof(trace->arena));
-	if (memcmp(trace->arena.root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE) ==
-		    0 &&
+	if (memcmp(trace->arena.root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE) == 0 &&
 	    trace->arena.root.identity == image->root.identity &&
 	    trace->arena.block_size == EP_BLOCK_SIZE) {
 		if (!trace->arena.off_reason)
@@ -159,23 +152,18 @@ static uint32_t smallest_entry(uint32_t type)
 static const char *section_name(uint32_t type)
 {
 	static const char *const names[SECTIONS_KNOWN] = {
-		[EP_SECTION_PROCESS] = "process",
-		[EP_SECTION_CLOCK] = "clock",
-		[EP_SECTION_THREADS] = "threads",
-		[EP_SECTION_MODULES] = "modules",
-		[EP_SECTION_RINGS] = "rings",
-		[EP_SECTION_SCHED] = "sched",
+		[EP_SECTION_PROCESS] = "process", [EP_SECTION_CLOCK] = "clock",
+		[EP_SECTION_THREADS] = "threads", [EP_SECTION_MODULES] = "modules",
+		[EP_SECTION_RINGS] = "rings",     [EP_SECTION_SCHED] = "sched",
 	};
 
 	return names[type];
 }
 
 /* What is wrong with a section, or NULL. */
-static const char *section_fault(const struct ep_trace *trace,
-				 const struct ep_section *section)
+static const char *section_fault(const struct ep_trace *trace, const struct ep_section *section)
 {
-	uint32_t align =
-		section->type == EP_SECTION_RINGS ? PAGE : SECTION_ALIGN;
+	uint32_t align = section->type == EP_SECTION_RINGS ? PAGE : SECTION_ALIGN;
 	uint64_t end;
 
 	if (section->offset % align != 0)
@@ -184,32 +172,26 @@ static const char *section_fault(const struct ep_trace *trace,
 		return "its size overflows";
 	if (section->offset < PAGE)
 		return "it lies on the arena's first page";
-	if (end > trace->image->root.arena_size &&
-	    trace->image->root.arena_size)
+	if (end > trace->image->root.arena_size && trace->image->root.arena_size)
 		return "it ends beyond the arena";
 	/* Before the first thread has a ring, the rings begin at the end. */
 	if (section->offset >= trace->image->size &&
-	    !(section->type == EP_SECTION_RINGS &&
-	      section->offset == trace->image->size))
+	    !(section->type == EP_SECTION_RINGS && section->offset == trace->image->size))
 		return "it lies beyond what was saved";
 	if (section->entry_size < smallest_entry(section->type))
 		return "its entries are too small";
-	if (section->entry_size % 8 != 0 ||
-	    section->entry_size > ENTRY_SIZE_MAX)
+	if (section->entry_size % 8 != 0 || section->entry_size > ENTRY_SIZE_MAX)
 		return "the size of its entries makes no sense";
 	return NULL;
 }
 
 static bool overlaps(const struct ep_section *a, const struct ep_section *b)
 {
-	return a->offset < b->offset + b->size &&
-	       b->offset < a->offset + a->size;
+	return a->offset < b->offset + b->size && b->offset < a->offset + a->size;
 }
 
-/* The index of an earlier section, taken already, that shares bytes with
- * `index`, or -1. */
-static int overlapped(const struct ep_section *sections, uint32_t taken,
-		      uint32_t index)
+/* The index of an earlier section, taken already, that shares bytes with `index`, or -1. */
+static int overlapped(const struct ep_section *sections, uint32_t taken, uint32_t index)
 {
 	for (uint32_t i = 0; i < index; i++)
 		if (taken >> i & 1 && overlaps(&sections[i], &sections[index]))
@@ -217,8 +199,8 @@ static int overlapped(const struct ep_section *sections, uint32_t taken,
 	return -1;
 }
 
-static void take_section(struct ep_trace *trace, uint32_t index,
-			 uint32_t *taken, struct ep_trace_section *out)
+static void take_section(struct ep_trace *trace, uint32_t index, uint32_t *taken,
+			 struct ep_trace_section *out)
 {
 	const struct ep_section *section = &trace->arena.sections[index];
 	const char *name = section_name(section->type);
@@ -230,16 +212,14 @@ static void take_section(struct ep_trace *trace, uint32_t index,
 		fault = "there is another one";
 	if (fault) {
 		ep_trace_warn(trace,
-			      "section %s (offset %" PRIu64 ", %" PRIu64
-			      " bytes) is left out: %s",
+			      "section %s (offset %" PRIu64 ", %" PRIu64 " bytes) is left out: %s",
 			      name, section->offset, section->size, fault);
 		return;
 	}
 	other = overlapped(trace->arena.sections, *taken, index);
 	if (other >= 0) {
-		ep_trace_warn(
-			trace, "section %s is left out: it overlaps section %s",
-			name, section_name(trace->arena.sections[other].type));
+		ep_trace_warn(trace, "section %s is left out: it overlaps section %s", name,
+			      section_name(trace->arena.sections[other].type));
 		return;
 	}
 	*taken |= 1u << index;
@@ -257,10 +237,8 @@ static void read_sections(struct ep_trace *trace, struct ep_trace_section *out)
 	uint32_t count = trace->arena.section_count, taken = 0;
 
 	if (count > EP_SECTION_MAX) {
-		ep_trace_warn(trace,
-			      "the arena names %" PRIu32
-			      " sections, %d are possible",
-			      count, EP_SECTION_MAX);
+		ep_trace_warn(trace, "the arena names %" PRIu32 " sections, %d are possible", count,
+			      EP_SECTION_MAX);
 		count = EP_SECTION_MAX;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -272,8 +250,7 @@ static void read_sections(struct ep_trace *trace, struct ep_trace_section *out)
 	}
 	for (uint32_t type = 1; type <= EP_SECTION_RINGS; type++)
 		if (!out[type].there)
-			ep_trace_warn(trace, "there is no section %s",
-				      section_name(type));
+			ep_trace_warn(trace, "there is no section %s", section_name(type));
 }
 
 /* Pages that the arena had and the image has not, at its end too. */
@@ -283,22 +260,19 @@ static uint64_t pages_missing(const struct ep_trace *trace, bool header)
 	uint64_t missing = image->pages_missing;
 	uint64_t committed = trace->arena.committed;
 
-	if (header && committed <= image->root.arena_size &&
-	    committed > image->size)
+	if (header && committed <= image->root.arena_size && committed > image->size)
 		missing += (committed - image->size + PAGE - 1) / PAGE;
 	return missing;
 }
 
-static void read_schedule(struct ep_trace *trace,
-			  const struct ep_trace_section *section)
+static void read_schedule(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	struct ep_err err = {0};
 	int rc;
 
 	if (!section->there)
 		return;
-	rc = ep_schedule_create(&trace->schedule, trace, section->offset,
-				section->size, &err);
+	rc = ep_schedule_create(&trace->schedule, trace, section->offset, section->size, &err);
 	if (rc == EP_E_MEMORY)
 		trace->starved = true;
 	else if (rc)
@@ -321,8 +295,7 @@ static void read_all(struct ep_trace *trace, bool header)
 	read_schedule(trace, &sections[EP_SECTION_SCHED]);
 }
 
-int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
-		    struct ep_err *err)
+int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct ep_err *err)
 {
 	struct ep_trace *trace;
 	bool header, starved;
@@ -331,8 +304,7 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
 		return ep_fail(err, EP_E_VERSION, 0,
 			       "the arena has format %u.%u, this reader knows "
 			       "%d.x",
-			       image->root.major, image->root.minor,
-			       EP_FORMAT_MAJOR);
+			       image->root.major, image->root.minor, EP_FORMAT_MAJOR);
 	trace = calloc(1, sizeof(*trace));
 	if (!trace)
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
@@ -342,11 +314,9 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
 		read_all(trace, header);
 	starved = trace->starved;
 	if (!starved && (header || trace->block_count)) {
-		trace->end = (struct ep_trace_end){NULL, EP_TRACE_END_UNKNOWN,
-						   EP_TRACE_END_UNKNOWN,
+		trace->end = (struct ep_trace_end){NULL, EP_TRACE_END_UNKNOWN, EP_TRACE_END_UNKNOWN,
 						   trace->last_tsc};
-		trace->plans =
-			calloc(trace->thread_count + 1, sizeof(*trace->plans));
+		trace->plans = calloc(trace->thread_count + 1, sizeof(*trace->plans));
 		*out = trace;
 		return EP_OK;
 	}
@@ -356,9 +326,8 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
 	return ep_fail(err, EP_E_CORRUPT, 0,
 		       "the arena's first page is missing or damaged, and no "
 		       "block of it is whole%s",
-		       image->off_reason == EP_OFF_OVERWRITTEN
-			       ? ": the program wrote over it"
-			       : "");
+		       image->off_reason == EP_OFF_OVERWRITTEN ? ": the program wrote over it"
+							       : "");
 }
 
 void ep_trace_destroy(struct ep_trace *trace)

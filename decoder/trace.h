@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.h: an arena image taken apart and validated, once: process facts,
- * clock, threads with their blocks in order, modules. Everything above reads
- * this and never the image. Damage never stops it: what was readable is kept,
- * the rest is counted and told.
+ * trace.h: an arena image taken apart and validated, once: process facts, clock, threads with their
+ * blocks in order, modules. Everything above reads this and never the image. Damage never stops it:
+ * what was readable is kept, the rest is counted and told.
  */
 #ifndef EPITAPH_TRACE_H
 #define EPITAPH_TRACE_H
@@ -14,21 +13,21 @@
 
 #include "coredump/image.h"
 
-/* Strings are copies, valid UTF-8 without control characters: bytes that are
- * neither came out as \xNN (the traced program chooses them). */
+/* Strings are copies, valid UTF-8 without control characters: bytes that are neither came out as
+ * \xNN (the traced program chooses them). */
 struct ep_trace_process {
 	bool known; /* false: the section could not be read */
 	uint32_t pid, parent_pid, uid, gid;
 	uint64_t start_tsc;
 	uint64_t start_realtime; /* ns since 1970 */
 	const char *executable, *directory, *host, *kernel, *cgroup, *runtime;
-	const char *command_line; /* words separated by blanks, for people */
+	const char *command_line;                   /* words separated by blanks, for people */
 	uint32_t file_full, file_lost, two_writers; /* struct ep_process */
 };
 
 struct ep_trace_module {
-	uint64_t start, end; /* process virtual, end exclusive */
-	uint64_t bias;       /* address in the process - address in the file */
+	uint64_t start, end;           /* process virtual, end exclusive */
+	uint64_t bias;                 /* address in the process - address in the file */
 	uint64_t load_tsc, unload_tsc; /* unload 0: still loaded */
 	uint32_t flags;                /* EP_MODULE_ */
 	const char *path;              /* as it is: not necessarily UTF-8 */
@@ -46,8 +45,8 @@ struct ep_trace_block {
 	uint64_t first_over;  /* … in the trace's list */
 };
 
-/* Text that was written over records of one block: from somewhere in the first
- * to somewhere in the last of them. */
+/* Text that was written over records of one block: from somewhere in the first to somewhere in the
+ * last of them. */
 struct ep_trace_over {
 	uint32_t from, end; /* records, end exclusive */
 	bool stamp;         /* the stamp of the one before may be text, too */
@@ -57,26 +56,26 @@ struct ep_trace_over {
 
 struct ep_trace_thread {
 	uint32_t serial;
-	bool known;   /* false: blocks of it exist, its table entry does not */
-	uint32_t tid; /* 0 unknown */
+	bool known;            /* false: blocks of it exist, its table entry does not */
+	uint32_t tid;          /* 0 unknown */
 	uint32_t state;        /* EP_THREAD_ */
 	uint32_t flags;        /* EP_THREAD_ */
 	char name[4 * 32 + 1]; /* as the process's strings; "" unknown */
 	uint64_t start_tsc, end_tsc;
-	uint32_t gate;           /* its own pauses, counted; 0: none */
-	uint32_t timing;         /* setting of its own; 0: the process's */
-	uint64_t lost_records;   /* said by the runtime */
-	uint64_t blocks_entered; /* since its start, said by the runtime */
-	uint64_t ring_blocks;    /* that its ring has room for; 0 unknown */
-	uint64_t ring_first;     /* number of the first in its present ring */
-	uint64_t blocks_missed;  /* were in its ring and are not here: entered
-				    anew before they could be copied */
+	uint32_t gate;                 /* its own pauses, counted; 0: none */
+	uint32_t timing;               /* setting of its own; 0: the process's */
+	uint64_t lost_records;         /* said by the runtime */
+	uint64_t blocks_entered;       /* since its start, said by the runtime */
+	uint64_t ring_blocks;          /* that its ring has room for; 0 unknown */
+	uint64_t ring_first;           /* number of the first in its present ring */
+	uint64_t blocks_missed;        /* were in its ring and are not here: entered
+					  anew before they could be copied */
 	struct ep_trace_block *blocks; /* ascending sequence */
 	size_t block_count;
-	bool from_start; /* history is whole: its first block is among them,
-			    and it began with the thread */
-	bool forked;     /* its first block is among them, and it began with a
-			    fork: the calls it was in are in the parent's trace */
+	bool from_start;              /* history is whole: its first block is among them,
+					 and it began with the thread */
+	bool forked;                  /* its first block is among them, and it began with a
+					 fork: the calls it was in are in the parent's trace */
 	uint64_t first_tsc, last_tsc; /* of what is left; 0 when no block is */
 };
 
@@ -136,7 +135,7 @@ struct ep_trace_damage {
 	uint64_t blocks_duplicate;
 	uint64_t threads_corrupt;
 	uint64_t modules_corrupt;
-	uint64_t holes; /* zero words before the last record of a block */
+	uint64_t holes;           /* zero words before the last record of a block */
 	uint64_t blocks_entering; /* header written, check word still 0: at most
 				     one per live thread is normal */
 	uint64_t blocks_backward; /* begin before their predecessor's begin */
@@ -153,14 +152,14 @@ struct ep_trace {
 	size_t thread_count;
 	struct ep_trace_module *modules; /* as loaded */
 	size_t module_count;
-	struct ep_schedule *schedule; /* NULL: there is no such section */
+	struct ep_schedule *schedule;        /* NULL: there is no such section */
 	struct ep_trace_watchdog *watchdogs; /* those that there were at the end
 					      */
 	size_t watchdog_count;
 	struct ep_trace_stack *stacks; /* at the last miss */
 	size_t stack_count;
-	uint32_t drain;      /* tid of the runtime's other thread; 0 none */
-	uint64_t stacks_tsc; /* 0: none were taken */
+	uint32_t drain;           /* tid of the runtime's other thread; 0 none */
+	uint64_t stacks_tsc;      /* 0: none were taken */
 	uint64_t stacks_watchdog; /* its id */
 	uint64_t stacks_missing;  /* threads that did not answer */
 	struct ep_trace_damage damage;
@@ -174,31 +173,27 @@ struct ep_trace {
 	struct ep_trace_over *overs;       /* by block, ascending in it */
 	uint64_t over_count, over_room;
 	struct ep_trace_text *texts; /* the strings above */
-	void **plans; /* by thread, from malloc: pairing.c's, so that it
-			 reads a thread ahead but once; NULL: none are kept */
-	bool starved; /* memory ran out while reading */
+	void **plans;                /* by thread, from malloc: pairing.c's, so that it
+					reads a thread ahead but once; NULL: none are kept */
+	bool starved;                /* memory ran out while reading */
 };
 
 /*
- * EP_OK also with damage. Without a first page that makes sense, the blocks
- * that are left are taken, with a warning; EP_E_CORRUPT when there is none
- * either. EP_E_VERSION for another major, EP_E_MEMORY. Memory is bounded by
- * the image's size.
+ * EP_OK also with damage. Without a first page that makes sense, the blocks that are left are
+ * taken, with a warning; EP_E_CORRUPT when there is none either. EP_E_VERSION for another major,
+ * EP_E_MEMORY. Memory is bounded by the image's size.
  */
-int ep_trace_create(struct ep_trace **out, const struct ep_image *image,
-		    struct ep_err *err);
+int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct ep_err *err);
 void ep_trace_destroy(struct ep_trace *trace);
 
 /* Module at `address` at time `tsc` (0: any time, the latest); NULL: none. */
-const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace,
-						 uint64_t address,
+const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace, uint64_t address,
 						 uint64_t tsc);
 
 /* A thread of the runtime's own, which is no part of the program. */
 bool ep_trace_is_helper(const struct ep_trace *trace, uint32_t tid);
 
-/* By how many ns it is late, at the end of the trace or when that was seen; 0:
- * it is not. */
+/* By how many ns it is late, at the end of the trace or when that was seen; 0: it is not. */
 int64_t ep_trace_watchdog_late(const struct ep_trace *trace,
 			       const struct ep_trace_watchdog *watchdog);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_blocks.c: every page of the rings, taken for what its check word says
- * it is. No table leads here, so nothing but a page's own bytes can lose it.
+ * trace_blocks.c: every page of the rings, taken for what its check word says it is. No table leads
+ * here, so nothing but a page's own bytes can lose it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 #define TSC_MAX (UINT64_C(1) << 62) /* 48 years at 3 GHz */
 
-/* A block whose check word fails, and the identities that would make it hold
- * (its lowest bit is not kept, so there are two). */
+/* A block whose check word fails, and the identities that would make it hold (its lowest bit is not
+ * kept, so there are two). */
 struct claim {
 	uint64_t identity;
 };
@@ -37,8 +37,8 @@ static bool is_zero(const struct ep_block *block)
 	return true;
 }
 
-/* Inverse of an odd number modulo 2^64, by Newton's iteration: each step
- * doubles the bits that are right, starting with three. */
+/* Inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the bits that are
+ * right, starting with three. */
 static uint64_t inverse(uint64_t odd)
 {
 	uint64_t x = odd;
@@ -49,13 +49,12 @@ static uint64_t inverse(uint64_t odd)
 }
 
 /* ep_block_check backwards: the identity for which it yields `x`. */
-static uint64_t identity_for(uint64_t x, const struct ep_block *block,
-			     uint64_t offset)
+static uint64_t identity_for(uint64_t x, const struct ep_block *block, uint64_t offset)
 {
 	x ^= x >> 29 ^ x >> 58;
 	x *= inverse(UINT64_C(0x9e3779b97f4a7c15));
-	x ^= block->owner ^ (uint64_t)block->every << 32 ^
-	     (uint64_t)block->flags << 40 ^ (uint64_t)block->reserved << 48;
+	x ^= block->owner ^ (uint64_t)block->every << 32 ^ (uint64_t)block->flags << 40 ^
+	     (uint64_t)block->reserved << 48;
 	x ^= x >> 32;
 	x = (x * inverse(UINT64_C(0xc4ceb9fe1a85ec53))) ^ block->sequence;
 	x ^= x >> 32;
@@ -63,8 +62,7 @@ static uint64_t identity_for(uint64_t x, const struct ep_block *block,
 	return x ^ offset;
 }
 
-static void take_torn(struct scan *scan, const struct ep_block *block,
-		      uint64_t offset)
+static void take_torn(struct scan *scan, const struct ep_block *block, uint64_t offset)
 {
 	struct ep_trace_damage *damage = &scan->trace->damage;
 
@@ -83,8 +81,8 @@ static void take_torn(struct scan *scan, const struct ep_block *block,
 
 static bool is_sound(const struct ep_block *block)
 {
-	return block->reserved == 0 && block->owner != 0 &&
-	       block->sequence != 0 && block->tsc != 0 && block->tsc < TSC_MAX;
+	return block->reserved == 0 && block->owner != 0 && block->sequence != 0 &&
+	       block->tsc != 0 && block->tsc < TSC_MAX;
 }
 
 static void count_words(struct ep_trace *trace, struct ep_trace_block *taken)
@@ -116,18 +114,15 @@ static void take_block(struct scan *scan, const struct ep_block *block)
 	count_words(trace, taken);
 }
 
-/* `only_valid`: where no section says that these pages are blocks, others are
- * not damage. */
+/* `only_valid`: where no section says that these pages are blocks, others are not damage. */
 static void look_at_page(struct scan *scan, uint64_t offset, bool only_valid)
 {
-	const struct ep_block *block =
-		ep_trace_view(scan->trace, offset, EP_BLOCK_SIZE);
+	const struct ep_block *block = ep_trace_view(scan->trace, offset, EP_BLOCK_SIZE);
 	uint64_t identity = scan->trace->image->root.identity;
 
 	if (!block)
 		return;
-	if (block->check &&
-	    block->check == ep_block_check(block, offset, identity))
+	if (block->check && block->check == ep_block_check(block, offset, identity))
 		take_block(scan, block);
 	else if (!only_valid && !is_zero(block))
 		take_torn(scan, block, offset);
@@ -140,9 +135,9 @@ static int compare_claims(const void *a, const void *b)
 	return (x->identity > y->identity) - (x->identity < y->identity);
 }
 
-/* Blocks of an earlier generation (before a fork) hold under an identity that
- * is no longer known. Chance does not make two torn blocks ask for the same
- * one, so those that do are foreign, not torn. */
+/* Blocks of an earlier generation (before a fork) hold under an identity that is no longer known.
+ * Chance does not make two torn blocks ask for the same one, so those that do are foreign, not
+ * torn. */
 static void tell_foreign(struct scan *scan)
 {
 	struct ep_trace_damage *damage = &scan->trace->damage;
@@ -152,10 +147,8 @@ static void tell_foreign(struct scan *scan)
 	if (count)
 		qsort(claims, count, sizeof(*claims), compare_claims);
 	for (uint64_t i = 0; i < count; i++) {
-		bool twin = (i > 0 &&
-			     claims[i - 1].identity == claims[i].identity) ||
-			    (i + 1 < count &&
-			     claims[i + 1].identity == claims[i].identity);
+		bool twin = (i > 0 && claims[i - 1].identity == claims[i].identity) ||
+			    (i + 1 < count && claims[i + 1].identity == claims[i].identity);
 
 		if (twin && damage->blocks_torn) {
 			damage->blocks_foreign++;
@@ -164,19 +157,16 @@ static void tell_foreign(struct scan *scan)
 	}
 }
 
-static void scan_pages(struct ep_trace *trace,
-		       const struct ep_trace_section *section)
+static void scan_pages(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	uint64_t start = section->there ? section->offset : EP_BLOCK_SIZE;
-	uint64_t size = section->there ? section->size
-			: trace->image->size > start
-				? trace->image->size - start
-				: 0;
+	uint64_t size = section->there               ? section->size
+			: trace->image->size > start ? trace->image->size - start
+						     : 0;
 	uint64_t pages = size / EP_BLOCK_SIZE;
 	struct scan scan = {.trace = trace};
 
-	trace->all_blocks =
-		ep_trace_alloc(trace, pages, sizeof(*trace->all_blocks));
+	trace->all_blocks = ep_trace_alloc(trace, pages, sizeof(*trace->all_blocks));
 	scan.claims = ep_trace_alloc(trace, 2 * pages, sizeof(*scan.claims));
 	if (trace->starved) {
 		free(scan.claims);
@@ -207,8 +197,7 @@ static int compare_blocks(const void *a, const void *b)
 	return (x->tsc < y->tsc) - (x->tsc > y->tsc);
 }
 
-static bool same_owner(const struct ep_trace_block *a,
-		       const struct ep_trace_block *b)
+static bool same_owner(const struct ep_trace_block *a, const struct ep_trace_block *b)
 {
 	return a->block->owner == b->block->owner;
 }
@@ -255,14 +244,12 @@ static int compare_serials(const void *a, const void *b)
 	return (x->serial > y->serial) - (x->serial < y->serial);
 }
 
-static const struct ep_trace_thread *find_thread(const struct ep_trace *trace,
-						 size_t count, uint32_t serial)
+static const struct ep_trace_thread *find_thread(const struct ep_trace *trace, size_t count,
+						 uint32_t serial)
 {
 	struct ep_trace_thread key = {.serial = serial};
 
-	return count ? bsearch(&key, trace->threads, count, sizeof(key),
-			       compare_serials)
-		     : NULL;
+	return count ? bsearch(&key, trace->threads, count, sizeof(key), compare_serials) : NULL;
 }
 
 /* Owners without an entry in the table. */
@@ -286,20 +273,18 @@ static void add_unknown_threads(struct ep_trace *trace)
 		if ((i && same_owner(&blocks[i - 1], &blocks[i])) ||
 		    find_thread(trace, known, serial))
 			continue;
-		grown[trace->thread_count++] =
-			(struct ep_trace_thread){.serial = serial};
+		grown[trace->thread_count++] = (struct ep_trace_thread){.serial = serial};
 	}
 	if (trace->thread_count != known)
-		qsort(grown, trace->thread_count, sizeof(*grown),
-		      compare_serials);
+		qsort(grown, trace->thread_count, sizeof(*grown), compare_serials);
 }
 
 static void note_times(struct ep_trace *trace, struct ep_trace_thread *thread)
 {
 	bool first = thread->blocks[0].sequence == 1;
 
-	thread->forked = first && trace->arena.root.generation > 0 &&
-			 thread->flags & EP_THREAD_MAIN;
+	thread->forked =
+		first && trace->arena.root.generation > 0 && thread->flags & EP_THREAD_MAIN;
 	thread->from_start = first && !thread->forked;
 	thread->first_tsc = thread->blocks[0].tsc;
 	thread->last_tsc = ep_records_last_time(trace, thread);
@@ -309,15 +294,14 @@ static void note_times(struct ep_trace *trace, struct ep_trace_thread *thread)
 		trace->last_tsc = thread->last_tsc;
 }
 
-/* What a ring holds is known: the last blocks that were entered. One less is
- * what is left while the next is being entered. */
+/* What a ring holds is known: the last blocks that were entered. One less is what is left while the
+ * next is being entered. */
 static uint64_t missed(const struct ep_trace_thread *thread)
 {
 	uint64_t entered = thread->blocks_entered, wanted, there = 0;
 
 	/* The table may have been read before the blocks. */
-	if (thread->block_count &&
-	    thread->blocks[thread->block_count - 1].sequence > entered)
+	if (thread->block_count && thread->blocks[thread->block_count - 1].sequence > entered)
 		entered = thread->blocks[thread->block_count - 1].sequence;
 	if (!thread->ring_blocks || entered < thread->ring_first)
 		return 0;
@@ -329,14 +313,14 @@ static uint64_t missed(const struct ep_trace_thread *thread)
 	return there + 1 < wanted ? wanted - there : 0;
 }
 
-/* Blocks that are damaged, or in pages that are not there, are told as such,
- * and nobody knows whose they were. */
+/* Blocks that are damaged, or in pages that are not there, are told as such, and nobody knows whose
+ * they were. */
 static void count_missed(struct ep_trace *trace)
 {
 	const struct ep_trace_damage *damage = &trace->damage;
 
-	if (damage->pages_missing || damage->blocks_torn ||
-	    damage->blocks_foreign || trace->arena.gate & EP_GATE_COUNTING)
+	if (damage->pages_missing || damage->blocks_torn || damage->blocks_foreign ||
+	    trace->arena.gate & EP_GATE_COUNTING)
 		return;
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		struct ep_trace_thread *thread = &trace->threads[i];
@@ -355,8 +339,7 @@ static void give_blocks(struct ep_trace *trace)
 		struct ep_trace_block *first = &trace->all_blocks[i];
 		size_t count = 0;
 
-		while (i < trace->block_count &&
-		       same_owner(first, &trace->all_blocks[i]))
+		while (i < trace->block_count && same_owner(first, &trace->all_blocks[i]))
 			i++, count++;
 		while (thread->serial != first->block->owner)
 			thread++;
@@ -366,15 +349,14 @@ static void give_blocks(struct ep_trace *trace)
 	}
 }
 
-void ep_trace_read_blocks(struct ep_trace *trace,
-			  const struct ep_trace_section *section)
+void ep_trace_read_blocks(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	scan_pages(trace, section);
 	if (trace->starved)
 		return;
 	if (trace->block_count)
-		qsort(trace->all_blocks, trace->block_count,
-		      sizeof(*trace->all_blocks), compare_blocks);
+		qsort(trace->all_blocks, trace->block_count, sizeof(*trace->all_blocks),
+		      compare_blocks);
 	drop_duplicates(trace);
 	count_lost(trace);
 	ep_trace_find_text(trace);

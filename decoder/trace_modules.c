@@ -8,20 +8,16 @@
 
 #define PATH_LIMIT 4096u /* PATH_MAX of Linux: longer is nonsense */
 
-static bool head_is_right(const struct ep_modules *head,
-			  const struct ep_trace_section *section)
+static bool head_is_right(const struct ep_modules *head, const struct ep_trace_section *section)
 {
 	uint64_t entries = (uint64_t)head->capacity * section->entry_size;
 
-	return head->count <= head->capacity &&
-	       entries <= section->size - sizeof(*head) &&
-	       head->strings >= sizeof(*head) + entries &&
-	       head->strings_end >= head->strings;
+	return head->count <= head->capacity && entries <= section->size - sizeof(*head) &&
+	       head->strings >= sizeof(*head) + entries && head->strings_end >= head->strings;
 }
 
 /* Entries by a head that may lie: as many as the section can hold. */
-static uint32_t entry_count(struct ep_trace *trace,
-			    const struct ep_trace_section *section)
+static uint32_t entry_count(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	struct ep_modules head;
 	const void *bytes = NULL;
@@ -38,8 +34,8 @@ static uint32_t entry_count(struct ep_trace *trace,
 	if (head_is_right(&head, section))
 		return head.count;
 	ep_trace_warn(trace,
-		      "the load map's head is damaged (%" PRIu32
-		      " entries of %" PRIu32 "): what is valid is kept",
+		      "the load map's head is damaged (%" PRIu32 " entries of %" PRIu32
+		      "): what is valid is kept",
 		      head.count, head.capacity);
 	most = (section->size - sizeof(head)) / section->entry_size;
 	return head.count < most ? head.count : (uint32_t)most;
@@ -58,8 +54,7 @@ static const char *module_fault(const struct ep_module *from)
 	return NULL;
 }
 
-static void take_module(struct ep_trace *trace,
-			const struct ep_trace_section *section,
+static void take_module(struct ep_trace *trace, const struct ep_trace_section *section,
 			const struct ep_module *from)
 {
 	struct ep_trace_module *to = &trace->modules[trace->module_count++];
@@ -76,24 +71,21 @@ static void take_module(struct ep_trace *trace,
 	memcpy(to->build_id, from->build_id, from->build_id_size);
 	to->path = path ? ep_trace_keep(trace, path, from->path.length) : "";
 	if (trace->image->redacted & EP_REDACTED_PATHS && !*to->path) {
-		ep_redacted_path(named, to->build_id, to->build_id_size,
-				 trace->module_count);
+		ep_redacted_path(named, to->build_id, to->build_id_size, trace->module_count);
 		to->path = from->flags & EP_MODULE_VDSO
 				   ? "[vdso]"
 				   : ep_trace_keep(trace, named, strlen(named));
 	} else if (!path && from->path.length)
-		ep_trace_warn(trace,
-			      "module at 0x%" PRIx64 ": its path was not saved",
+		ep_trace_warn(trace, "module at 0x%" PRIx64 ": its path was not saved",
 			      from->start);
 }
 
-static void read_entry(struct ep_trace *trace,
-		       const struct ep_trace_section *section, uint32_t index)
+static void read_entry(struct ep_trace *trace, const struct ep_trace_section *section,
+		       uint32_t index)
 {
-	uint64_t offset = section->offset + sizeof(struct ep_modules) +
-			  (uint64_t)index * section->entry_size;
-	const void *bytes =
-		ep_trace_view(trace, offset, sizeof(struct ep_module));
+	uint64_t offset =
+		section->offset + sizeof(struct ep_modules) + (uint64_t)index * section->entry_size;
+	const void *bytes = ep_trace_view(trace, offset, sizeof(struct ep_module));
 	struct ep_module from;
 	const char *fault;
 
@@ -104,23 +96,20 @@ static void read_entry(struct ep_trace *trace,
 	memcpy(&from, bytes, sizeof(from));
 	if (from.state == EP_MODULE_FREE)
 		return;
-	fault = from.state == EP_MODULE_VALID ? module_fault(&from)
-					      : "its state is unknown";
+	fault = from.state == EP_MODULE_VALID ? module_fault(&from) : "its state is unknown";
 	if (!fault) {
 		take_module(trace, section, &from);
 		return;
 	}
 	trace->damage.modules_corrupt++;
-	ep_trace_warn(trace, "module %" PRIu32 " is left out: %s", index,
-		      fault);
+	ep_trace_warn(trace, "module %" PRIu32 " is left out: %s", index, fault);
 }
 
-void ep_trace_read_modules(struct ep_trace *trace,
-			   const struct ep_trace_section *section)
+void ep_trace_read_modules(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	uint32_t count = section->there ? entry_count(trace, section) : 0;
-	/* Entries may share one long string: what is kept of them is bounded
-	 * by what the image can hold. */
+	/* Entries may share one long string: what is kept of them is bounded by what the image can
+	 * hold. */
 	uint64_t budget = trace->image->size;
 
 	trace->modules = ep_trace_alloc(trace, count, sizeof(*trace->modules));
@@ -140,10 +129,10 @@ void ep_trace_read_modules(struct ep_trace *trace,
 	}
 }
 
-/* Is `a` the better answer for `tsc` than `b`? A module is first seen some time
- * after it was loaded, so one that was seen later beats one that had gone. */
-static bool fits_better(const struct ep_trace_module *a,
-			const struct ep_trace_module *b, uint64_t tsc)
+/* Is `a` the better answer for `tsc` than `b`? A module is first seen some time after it was
+ * loaded, so one that was seen later beats one that had gone. */
+static bool fits_better(const struct ep_trace_module *a, const struct ep_trace_module *b,
+			uint64_t tsc)
 {
 	bool a_gone = a->unload_tsc != 0 && a->unload_tsc <= tsc;
 	bool b_gone = b->unload_tsc != 0 && b->unload_tsc <= tsc;
@@ -158,8 +147,8 @@ static bool fits_better(const struct ep_trace_module *a,
 	return a_later ? a->load_tsc < b->load_tsc : a->load_tsc > b->load_tsc;
 }
 
-const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace,
-						 uint64_t address, uint64_t tsc)
+const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace, uint64_t address,
+						 uint64_t tsc)
 {
 	const struct ep_trace_module *best = NULL;
 

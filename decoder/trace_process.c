@@ -5,8 +5,7 @@
 
 #include "decoder/trace_parts.h"
 
-static const char *text(struct ep_trace *trace,
-			const struct ep_trace_section *section,
+static const char *text(struct ep_trace *trace, const struct ep_trace_section *section,
 			struct ep_string string, const char *what)
 {
 	const uint8_t *bytes;
@@ -24,8 +23,7 @@ static const char *text(struct ep_trace *trace,
 }
 
 /* Arguments end with NUL bytes; people read blanks. */
-static const char *words(struct ep_trace *trace,
-			 const struct ep_trace_section *section,
+static const char *words(struct ep_trace *trace, const struct ep_trace_section *section,
 			 struct ep_string string)
 {
 	const uint8_t *bytes = ep_trace_string(trace, section, string);
@@ -47,8 +45,7 @@ static const char *words(struct ep_trace *trace,
 	return kept;
 }
 
-static void take_strings(struct ep_trace *trace,
-			 const struct ep_trace_section *section,
+static void take_strings(struct ep_trace *trace, const struct ep_trace_section *section,
 			 const struct ep_process *from)
 {
 	struct ep_trace_process *to = &trace->process;
@@ -62,8 +59,7 @@ static void take_strings(struct ep_trace *trace,
 	to->command_line = words(trace, section, from->command_line);
 }
 
-void ep_trace_read_process(struct ep_trace *trace,
-			   const struct ep_trace_section *section)
+void ep_trace_read_process(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	struct ep_trace_process *to = &trace->process;
 	struct ep_process from;

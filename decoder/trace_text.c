@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_text.c: text that was written over records, as a string does that runs
- * away. Of blocks whose check word fails it is their beginning that is looked
- * at. The check word does not cover records, so in the others it is where at
- * least two follow each other that are text from end to end and can be no
- * records: in no module, and far from what else the block recorded (a load map
+ * trace_text.c: text that was written over records, as a string does that runs away. Of blocks
+ * whose check word fails it is their beginning that is looked at. The check word does not cover
+ * records, so in the others it is where at least two follow each other that are text from end to
+ * end and can be no records: in no module, and far from what else the block recorded (a load map
  * may lack modules). From there it goes on, byte by byte, to either side.
  *
- * At its ends a record may be text in part. One in no module is lost. The one
- * before keeps its low bytes, so one in a module has its own address, and what
- * may be text is the stamp. The one after keeps its high bytes, and with a byte
- * or two of text is in its module still: if that may be so, it is believed only
- * when the same address was recorded elsewhere, too.
+ * At its ends a record may be text in part. One in no module is lost. The one before keeps its low
+ * bytes, so one in a module has its own address, and what may be text is the stamp. The one after
+ * keeps its high bytes, and with a byte or two of text is in its module still: if that may be so,
+ * it is believed only when the same address was recorded elsewhere, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +42,13 @@ static uint8_t byte_of(uint64_t word, unsigned at)
 }
 
 /* The first text that is found is kept. */
-static void keep(struct ep_trace_damage *damage, const uint8_t *from,
-		 const uint8_t *end)
+static void keep(struct ep_trace_damage *damage, const uint8_t *from, const uint8_t *end)
 {
 	size_t size = 0;
 
 	if (damage->text[0])
 		return;
-	while (from + size < end && size < sizeof(damage->text) - 1 &&
-	       is_text(from[size]))
+	while (from + size < end && size < sizeof(damage->text) - 1 && is_text(from[size]))
 		size++;
 	memcpy(damage->text, from, size);
 	damage->text[size] = '\0';
@@ -92,8 +88,7 @@ struct look {
 	struct hood hoods[HOODS];
 };
 
-/* Most are sorted out by a byte that ASCII does not have, or by having no
- * stamp. */
+/* Most are sorted out by a byte that ASCII does not have, or by having no stamp. */
 static inline bool may_be_text(uint64_t word)
 {
 	return !(word & UINT64_C(0x8080808080808080)) && word >> 56;
@@ -150,8 +145,7 @@ static void survey(struct look *look)
 		if (!is_escape(records[i]) && !all_text(records[i]) &&
 		    (i == 0 || !all_text(records[i - 1])) &&
 		    (i + 1 == look->words || !all_text(records[i + 1])))
-			count_hood(look, (records[i] & EP_ADDRESS_MASK) >>
-						 HOOD_SHIFT);
+			count_hood(look, (records[i] & EP_ADDRESS_MASK) >> HOOD_SHIFT);
 }
 
 /* Could it be what the runtime wrote? */
@@ -164,8 +158,7 @@ static bool is_likely(struct look *look, uint64_t word)
 	if (!look->surveyed)
 		survey(look);
 	for (unsigned i = 0; i < HOODS; i++)
-		if (look->hoods[i].count >= NEAR &&
-		    look->hoods[i].number == address >> HOOD_SHIFT)
+		if (look->hoods[i].count >= NEAR && look->hoods[i].number == address >> HOOD_SHIFT)
 			return true;
 	return false;
 }
@@ -177,8 +170,8 @@ static bool is_text_word(struct look *look, uint64_t word)
 
 /* ---- where it begins and ends ---- */
 
-static bool recorded_in(const struct ep_trace_block *taken, uint64_t word,
-			uint32_t from, uint32_t end)
+static bool recorded_in(const struct ep_trace_block *taken, uint64_t word, uint32_t from,
+			uint32_t end)
 {
 	for (uint32_t i = 0; i < taken->words; i++)
 		if ((i < from || i >= end) &&
@@ -197,14 +190,12 @@ static bool recorded_elsewhere(const struct look *look, uint64_t word,
 	if (is_escape(word))
 		return false;
 	return recorded_in(taken, word, over->from, over->end + 1) ||
-	       (taken > trace->all_blocks &&
-		recorded_in(taken - 1, word, 0, 0)) ||
+	       (taken > trace->all_blocks && recorded_in(taken - 1, word, 0, 0)) ||
 	       (taken + 1 < trace->all_blocks + trace->block_count &&
 		recorded_in(taken + 1, word, 0, 0));
 }
 
-static void find_begin(struct look *look, struct ep_trace_over *over,
-		       uint32_t before)
+static void find_begin(struct look *look, struct ep_trace_over *over, uint32_t before)
 {
 	const uint64_t *records = look->records;
 
@@ -243,8 +234,7 @@ static void find_end(struct look *look, struct ep_trace_over *over)
 		if (word == 0)
 			return;
 		if (is_likely(look, word)) {
-			over->end += may_be_end(word) &&
-				     !recorded_elsewhere(look, word, over);
+			over->end += may_be_end(word) && !recorded_elsewhere(look, word, over);
 			break;
 		}
 		if (!is_texty(byte_of(word, 0)) && byte_of(word, 0))
@@ -260,12 +250,10 @@ static void find_end(struct look *look, struct ep_trace_over *over)
 
 static uint32_t place_of(uint32_t record)
 {
-	return (uint32_t)offsetof(struct ep_block, records) +
-	       record * (uint32_t)sizeof(uint64_t);
+	return (uint32_t)offsetof(struct ep_block, records) + record * (uint32_t)sizeof(uint64_t);
 }
 
-static void find_text(const struct look *look, struct ep_trace_over *over,
-		      uint32_t run)
+static void find_text(const struct look *look, struct ep_trace_over *over, uint32_t run)
 {
 	const uint8_t *bytes = (const uint8_t *)look->taken->block;
 	uint32_t begin = place_of(over->from), end = place_of(over->end);
@@ -273,8 +261,7 @@ static void find_text(const struct look *look, struct ep_trace_over *over,
 	over->at = place_of(run);
 	while (over->at > begin && is_text(bytes[over->at - 1]))
 		over->at--;
-	while (over->at + over->size < end &&
-	       over->size < sizeof(look->trace->damage.text) - 1 &&
+	while (over->at + over->size < end && over->size < sizeof(look->trace->damage.text) - 1 &&
 	       is_text(bytes[over->at + over->size]))
 		over->size++;
 	keep(&look->trace->damage, bytes + over->at,
@@ -300,8 +287,8 @@ static struct ep_trace_over *add(struct ep_trace *trace)
 	return &trace->overs[trace->over_count++];
 }
 
-/* Behind the last record of a thread's last block, where nothing was written
- * yet: nothing is lost. */
+/* Behind the last record of a thread's last block, where nothing was written yet: nothing is
+ * lost. */
 static bool cut_unused(struct look *look, const struct ep_trace_over *over)
 {
 	const struct ep_trace_block *next = look->taken + 1;
@@ -368,8 +355,8 @@ static void look_at_block(struct ep_trace *trace, struct ep_trace_block *taken)
 	}
 }
 
-/* What lies between sound records is nearer to where it began than what took
- * the header of a block. */
+/* What lies between sound records is nearer to where it began than what took the header of a
+ * block. */
 void ep_trace_find_text(struct ep_trace *trace)
 {
 	char torn[sizeof(trace->damage.text)];

@@ -19,8 +19,7 @@ static const char *thread_fault(const struct ep_thread *from)
 static void take_name(struct ep_trace *trace, struct ep_trace_thread *to,
 		      const struct ep_thread *from)
 {
-	char *shown = ep_utf8_escape(from->name,
-				     strnlen(from->name, sizeof(from->name)));
+	char *shown = ep_utf8_escape(from->name, strnlen(from->name, sizeof(from->name)));
 
 	static_assert(sizeof(to->name) == 4 * sizeof(from->name) + 1, "fits");
 	if (shown)
@@ -30,8 +29,8 @@ static void take_name(struct ep_trace *trace, struct ep_trace_thread *to,
 	free(shown);
 }
 
-/* Unknown where another thread may have it, and of one that changed rings under
- * a runtime that did not note when. */
+/* Unknown where another thread may have it, and of one that changed rings under a runtime that did
+ * not note when. */
 static void take_ring(struct ep_trace_thread *to, const struct ep_thread *from)
 {
 	if (!from->ring_offset || from->flags & EP_THREAD_RING_GIVEN ||
@@ -62,8 +61,7 @@ static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 
 static void read_entry(struct ep_trace *trace, uint64_t offset, uint64_t index)
 {
-	const void *bytes =
-		ep_trace_view(trace, offset, sizeof(struct ep_thread));
+	const void *bytes = ep_trace_view(trace, offset, sizeof(struct ep_thread));
 	struct ep_thread from;
 	const char *fault;
 
@@ -79,9 +77,7 @@ static void read_entry(struct ep_trace *trace, uint64_t offset, uint64_t index)
 		return;
 	}
 	trace->damage.threads_corrupt++;
-	ep_trace_warn(trace,
-		      "entry %" PRIu64 " of the thread table is left out: %s",
-		      index, fault);
+	ep_trace_warn(trace, "entry %" PRIu64 " of the thread table is left out: %s", index, fault);
 }
 
 static int compare_threads(const void *a, const void *b)
@@ -99,8 +95,7 @@ static void drop_twins(struct ep_trace *trace)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < trace->thread_count; i++) {
-		if (kept &&
-		    trace->threads[kept - 1].serial == trace->threads[i].serial)
+		if (kept && trace->threads[kept - 1].serial == trace->threads[i].serial)
 			trace->damage.threads_corrupt++;
 		else
 			trace->threads[kept++] = trace->threads[i];
@@ -113,25 +108,21 @@ static void drop_twins(struct ep_trace *trace)
 	trace->thread_count = kept;
 }
 
-static bool any_live(const struct ep_trace *trace,
-		     const struct ep_trace_section *section, uint64_t index)
+static bool any_live(const struct ep_trace *trace, const struct ep_trace_section *section,
+		     uint64_t index)
 {
 	uint32_t state = EP_THREAD_FREE;
-	const void *bytes = ep_trace_view(
-		trace, section->offset + index * section->entry_size,
-		sizeof(state));
+	const void *bytes =
+		ep_trace_view(trace, section->offset + index * section->entry_size, sizeof(state));
 
 	if (bytes)
 		memcpy(&state, bytes, sizeof(state));
 	return state != EP_THREAD_FREE;
 }
 
-void ep_trace_read_threads(struct ep_trace *trace,
-			   const struct ep_trace_section *section)
+void ep_trace_read_threads(struct ep_trace *trace, const struct ep_trace_section *section)
 {
-	uint64_t count = section->there ? section->size / section->entry_size
-					: 0,
-		 used = 0;
+	uint64_t count = section->there ? section->size / section->entry_size : 0, used = 0;
 
 	for (uint64_t i = 0; i < count; i++)
 		used += any_live(trace, section, i);
@@ -141,7 +132,7 @@ void ep_trace_read_threads(struct ep_trace *trace,
 	for (uint64_t i = 0; i < count; i++)
 		read_entry(trace, section->offset + i * section->entry_size, i);
 	if (trace->thread_count)
-		qsort(trace->threads, trace->thread_count,
-		      sizeof(*trace->threads), compare_threads);
+		qsort(trace->threads, trace->thread_count, sizeof(*trace->threads),
+		      compare_threads);
 	drop_twins(trace);
 }

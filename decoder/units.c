@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * units.c: units by address range, read once. By libdw and not libdwarf: the
- * two export the same names and cannot live in one process, and libdwarf
- * 20210528 begins a DWARF 5 line table with file 0 where the standard says 1
- * (table 6.4), so that it names wrong files.
+ * units.c: units by address range, read once. By libdw and not libdwarf: the two export the same
+ * names and cannot live in one process, and libdwarf 20210528 begins a DWARF 5 line table with file
+ * 0 where the standard says 1 (table 6.4), so that it names wrong files.
  */
 #include "decoder/units.h"
 
@@ -79,8 +78,7 @@ static bool add_unit(struct ep_units *units, const Dwarf_Die *die, bool split)
 		units->list = grown;
 		units->room = room;
 	}
-	units->list[units->count++] =
-		(struct unit){.die = *die, .split = split};
+	units->list[units->count++] = (struct unit){.die = *die, .split = split};
 	return true;
 }
 
@@ -92,8 +90,7 @@ static void read_units(struct ep_units *units)
 	uint8_t kind;
 	ptrdiff_t at;
 
-	while (dwarf_get_units(units->dwarf, unit, &unit, NULL, &kind, &die,
-			       NULL) == 0) {
+	while (dwarf_get_units(units->dwarf, unit, &unit, NULL, &kind, &die, NULL) == 0) {
 		if (kind != DW_UT_compile && kind != DW_UT_skeleton)
 			continue;
 		if (!add_unit(units, &die, kind == DW_UT_skeleton))
@@ -119,8 +116,7 @@ static void sort_ranges(struct ep_units *units)
 	uint64_t reach = 0;
 
 	if (units->range_count)
-		qsort(units->ranges, units->range_count, sizeof(struct range),
-		      compare_ranges);
+		qsort(units->ranges, units->range_count, sizeof(struct range), compare_ranges);
 	for (size_t i = 0; i < units->range_count; i++) {
 		if (units->ranges[i].end > reach)
 			reach = units->ranges[i].end;
@@ -130,8 +126,7 @@ static void sort_ranges(struct ep_units *units)
 
 /* ---- looking up ---- */
 
-struct ep_units_walk ep_units_walk(const struct ep_units *units,
-				   uint64_t address)
+struct ep_units_walk ep_units_walk(const struct ep_units *units, uint64_t address)
 {
 	size_t low = 0, high = units->range_count;
 
@@ -146,8 +141,7 @@ struct ep_units_walk ep_units_walk(const struct ep_units *units,
 	return (struct ep_units_walk){.address = address, .at = low};
 }
 
-bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk,
-		   size_t *unit)
+bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk, size_t *unit)
 {
 	while (walk->at > 0 && walk->tries < TRIES) {
 		const struct range *range = &units->ranges[--walk->at];
@@ -175,13 +169,11 @@ Dwarf_Die *ep_units_die(struct ep_units *units, size_t unit)
 
 /* ---- split DWARF ---- */
 
-/* libdw 0.188 looks for the end of a string past the end of its section: a
- * table that does not end in NUL is refused. After dwarf_begin_elf, which
- * unpacks. */
+/* libdw 0.188 looks for the end of a string past the end of its section: a table that does not end
+ * in NUL is refused. After dwarf_begin_elf, which unpacks. */
 static bool strings_end(Elf *elf)
 {
-	static const char *const tables[] = {".debug_str", ".debug_line_str",
-					     ".debug_str.dwo"};
+	static const char *const tables[] = {".debug_str", ".debug_line_str", ".debug_str.dwo"};
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	Elf_Data *data;
@@ -192,18 +184,15 @@ static bool strings_end(Elf *elf)
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name;
 
-		if (!gelf_getshdr(section, &header) ||
-		    header.sh_type == SHT_NOBITS)
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || (strcmp(name, tables[0]) != 0 &&
-			      strcmp(name, tables[1]) != 0 &&
+		if (!name || (strcmp(name, tables[0]) != 0 && strcmp(name, tables[1]) != 0 &&
 			      strcmp(name, tables[2]) != 0))
 			continue;
 		data = elf_rawdata(section, NULL);
 		if (data && data->d_size > 0 &&
-		    (!data->d_buf ||
-		     ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
+		    (!data->d_buf || ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
 			return false;
 	}
 	return true;
@@ -216,12 +205,10 @@ static void find_code(struct unit *unit)
 	if (!dwarf_attr(&unit->die, DW_AT_dwo_name, &attribute) &&
 	    !dwarf_attr(&unit->die, DW_AT_GNU_dwo_name, &attribute))
 		return;
-	if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &unit->code, NULL,
-			  NULL, NULL) != 0 ||
+	if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &unit->code, NULL, NULL, NULL) != 0 ||
 	    !unit->code.cu)
 		return;
-	unit->has_code =
-		strings_end(dwarf_getelf(dwarf_cu_getdwarf(unit->code.cu)));
+	unit->has_code = strings_end(dwarf_getelf(dwarf_cu_getdwarf(unit->code.cu)));
 }
 
 Dwarf_Die *ep_units_code(struct ep_units *units, size_t index)

@@ -24,9 +24,8 @@ bool ep_unwind_code(Dwfl *dwfl, uint64_t address, uint8_t *code, size_t size)
 		GElf_Phdr phdr;
 		Elf_Data *data;
 
-		if (!gelf_getphdr(elf, (int)i, &phdr) ||
-		    phdr.p_type != PT_LOAD || at < phdr.p_vaddr ||
-		    at - phdr.p_vaddr > phdr.p_filesz ||
+		if (!gelf_getphdr(elf, (int)i, &phdr) || phdr.p_type != PT_LOAD ||
+		    at < phdr.p_vaddr || at - phdr.p_vaddr > phdr.p_filesz ||
 		    phdr.p_filesz - (at - phdr.p_vaddr) < size)
 			continue;
 		at += phdr.p_offset - phdr.p_vaddr;
@@ -52,10 +51,9 @@ static bool find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 	GElf_Sym symbol;
 
 	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
-		    symbol.st_size == 0 || symbol.st_shndx == SHN_UNDEF ||
-		    !is_hook_name(
-			    elf_strptr(elf, header->sh_link, symbol.st_name)))
+		if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_size == 0 ||
+		    symbol.st_shndx == SHN_UNDEF ||
+		    !is_hook_name(elf_strptr(elf, header->sh_link, symbol.st_name)))
 			continue;
 		hook->start = symbol.st_value;
 		hook->end = symbol.st_value + symbol.st_size;
@@ -69,17 +67,15 @@ void ep_unwind_hook_find(struct ep_unwind_hook *hook, Elf *elf)
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
-	while (elf && hook->start == hook->end &&
-	       (section = elf_nextscn(elf, section)))
+	while (elf && hook->start == hook->end && (section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) &&
-		    (header.sh_type == SHT_SYMTAB ||
-		     header.sh_type == SHT_DYNSYM) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
 		    find_in(elf, section, &header, hook))
 			return;
 }
 
-bool ep_unwind_hook_cfa(Dwfl *dwfl, const struct ep_unwind_hook *hook,
-			uint64_t pc, uint64_t sp, uint64_t *cfa)
+bool ep_unwind_hook_cfa(Dwfl *dwfl, const struct ep_unwind_hook *hook, uint64_t pc, uint64_t sp,
+			uint64_t *cfa)
 {
 	Dwfl_Module *module = dwfl_addrmodule(dwfl, pc);
 	Dwarf_Frame *frame;

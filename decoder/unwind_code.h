@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * unwind_code.h: what the unwinder wants of code itself, by the files that
- * libdwfl has of the modules.
+ * unwind_code.h: what the unwinder wants of code itself, by the files that libdwfl has of the
+ * modules.
  */
 #ifndef EPITAPH_UNWIND_CODE_H
 #define EPITAPH_UNWIND_CODE_H
@@ -14,19 +14,17 @@
 /* `size` bytes at a process virtual address; false: no file has them. */
 bool ep_unwind_code(Dwfl *dwfl, uint64_t address, uint8_t *code, size_t size);
 
-/* Where a file has the hook of the return; empty: nowhere, or it was not looked
- * for yet. */
+/* Where a file has the hook of the return; empty: nowhere, or it was not looked for yet. */
 struct ep_unwind_hook {
 	uint64_t start, end; /* in the file */
 };
 
-/* Looks for it in one more file, which may be NULL. Not by libdwfl's symbols:
- * it would unpack a .gnu_debugdata, however large that becomes. */
+/* Looks for it in one more file, which may be NULL. Not by libdwfl's symbols: it would unpack a
+ * .gnu_debugdata, however large that becomes. */
 void ep_unwind_hook_find(struct ep_unwind_hook *hook, Elf *elf);
 
-/* Is pc in the hook? The stack pointer before that was called, by its unwind
- * information. */
-bool ep_unwind_hook_cfa(Dwfl *dwfl, const struct ep_unwind_hook *hook,
-			uint64_t pc, uint64_t sp, uint64_t *cfa);
+/* Is pc in the hook? The stack pointer before that was called, by its unwind information. */
+bool ep_unwind_hook_cfa(Dwfl *dwfl, const struct ep_unwind_hook *hook, uint64_t pc, uint64_t sp,
+			uint64_t *cfa);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * viztracer.c: an event's name is the key of its function in file_info, so both
- * come from one text. The events themselves are chrome.c's.
+ * viztracer.c: an event's name is the key of its function in file_info, so both come from one text.
+ * The events themselves are chrome.c's.
  */
 #include "decoder/viztracer.h"
 
@@ -35,8 +35,7 @@ static int labels_grow(struct writer *writer, uint32_t id)
 	grown = realloc(writer->labels, count * sizeof(*grown));
 	if (!grown)
 		return EP_E_MEMORY;
-	memset(grown + writer->label_count, 0,
-	       (count - writer->label_count) * sizeof(*grown));
+	memset(grown + writer->label_count, 0, (count - writer->label_count) * sizeof(*grown));
 	writer->labels = grown;
 	writer->label_count = count;
 	return EP_OK;
@@ -49,12 +48,10 @@ static int label_make(struct writer *writer, struct label *label,
 
 	label->line = ep_names_function_line(writer->export->names, function);
 	if (label->line.file && label->line.line)
-		length = asprintf(&label->text, "%s (%s:%" PRIu32 ")",
-				  function->name, label->line.file,
-				  label->line.line);
+		length = asprintf(&label->text, "%s (%s:%" PRIu32 ")", function->name,
+				  label->line.file, label->line.line);
 	else if (function->known)
-		length = asprintf(&label->text, "%s (%s)", function->name,
-				  function->module);
+		length = asprintf(&label->text, "%s (%s)", function->name, function->module);
 	else
 		length = asprintf(&label->text, "%s", function->name);
 	if (length < 0)
@@ -68,8 +65,7 @@ static char *function_text(void *context, const struct ep_function *function)
 	struct writer *writer = context;
 	char *name, *module, *text = NULL;
 
-	if (function->id >= writer->label_count &&
-	    labels_grow(writer, function->id))
+	if (function->id >= writer->label_count && labels_grow(writer, function->id))
 		return NULL;
 	if (!writer->labels[function->id].text &&
 	    label_make(writer, &writer->labels[function->id], function))
@@ -77,9 +73,8 @@ static char *function_text(void *context, const struct ep_function *function)
 	name = ep_export_quote(writer->labels[function->id].text);
 	module = ep_export_quote(function->module);
 	if (!name || !module ||
-	    asprintf(&text,
-		     ",\"name\":%s,\"cat\":\"FEE\",\"args\":{\"module\":%s",
-		     name, module) < 0)
+	    asprintf(&text, ",\"name\":%s,\"cat\":\"FEE\",\"args\":{\"module\":%s", name, module) <
+		    0)
 		text = NULL;
 	free(name);
 	free(module);
@@ -144,8 +139,7 @@ static int compare_labels(const void *a, const void *b)
 /* Two functions may have one label: JSON wants a key once. */
 static int write_functions(struct writer *writer)
 {
-	const struct label **labels =
-		calloc(writer->label_count + 1, sizeof(*labels));
+	const struct label **labels = calloc(writer->label_count + 1, sizeof(*labels));
 	size_t count = 0;
 
 	if (!labels)
@@ -224,8 +218,8 @@ static int write_tail(void *context, struct ep_json *json)
 	return write_sources(writer);
 }
 
-int ep_viztracer_write(FILE *out, const struct ep_export *export,
-		       uint64_t *shown, struct ep_err *err)
+int ep_viztracer_write(FILE *out, const struct ep_export *export, uint64_t *shown,
+		       struct ep_err *err)
 {
 	struct writer writer = {.export = export};
 	const struct ep_chrome_style style = {

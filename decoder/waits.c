@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waits.c: adds up what placing.c decides: a slice belongs to the innermost
- * call that is selected among those that were certainly open.
+ * waits.c: adds up what placing.c decides: a slice belongs to the innermost call that is selected
+ * among those that were certainly open.
  */
 #include "decoder/waits.h"
 
@@ -37,8 +37,7 @@ static int out_of_memory(struct ep_err *err)
 
 /* ---- sites ---- */
 
-static struct ep_wait *site_of(struct waiting *w,
-			       const struct ep_function *function,
+static struct ep_wait *site_of(struct waiting *w, const struct ep_function *function,
 			       const struct ep_function *caller, bool inside)
 {
 	struct ep_waits *waits = w->waits;
@@ -46,8 +45,7 @@ static struct ep_wait *site_of(struct waiting *w,
 	struct ep_wait **grown, *wait;
 
 	for (size_t i = 0; i < waits->count; i++)
-		if (waits->list[i]->function == function &&
-		    waits->list[i]->caller == caller &&
+		if (waits->list[i]->function == function && waits->list[i]->caller == caller &&
 		    waits->list[i]->inside == inside)
 			return waits->list[i];
 	if (waits->count == w->room) {
@@ -72,25 +70,21 @@ static bool same_waker(const struct ep_slice *a, const struct ep_slice *b)
 }
 
 /* One more than are told apart takes the place of the least. */
-static void add_waker(struct ep_wait *wait, const struct ep_slice *slice,
-		      int64_t ns)
+static void add_waker(struct ep_wait *wait, const struct ep_slice *slice, int64_t ns)
 {
 	size_t at = 0;
 
-	while (at < wait->waker_count &&
-	       !same_waker(&wait->wakers[at].slice, slice))
+	while (at < wait->waker_count && !same_waker(&wait->wakers[at].slice, slice))
 		at++;
 	if (at == EP_WAIT_WAKERS)
 		at--;
-	if (at == wait->waker_count ||
-	    !same_waker(&wait->wakers[at].slice, slice))
+	if (at == wait->waker_count || !same_waker(&wait->wakers[at].slice, slice))
 		wait->wakers[at] = (struct ep_wait_waker){.slice = *slice};
 	if (at == wait->waker_count)
 		wait->waker_count++;
 	wait->wakers[at].count++;
 	wait->wakers[at].total += ns;
-	for (; at > 0 && wait->wakers[at - 1].total < wait->wakers[at].total;
-	     at--) {
+	for (; at > 0 && wait->wakers[at - 1].total < wait->wakers[at].total; at--) {
 		struct ep_wait_waker other = wait->wakers[at];
 
 		wait->wakers[at] = wait->wakers[at - 1];
@@ -98,8 +92,8 @@ static void add_waker(struct ep_wait *wait, const struct ep_slice *slice,
 	}
 }
 
-/* The call that it belongs to, or is somewhere inside of: a function and its
- * caller, among what is selected. */
+/* The call that it belongs to, or is somewhere inside of: a function and its caller, among what is
+ * selected. */
 struct owner {
 	const struct ep_function *function, *caller;
 	bool inside;
@@ -111,17 +105,16 @@ static void go_inside(struct owner *owner, const struct ep_function *function)
 	owner->function = function;
 }
 
-/* The calls that are open are in order of their numbers, but for those of
- * which only the return is known, and these are not among them. */
-static struct owner owner_of(const struct waiting *w,
-			     const struct strand *strand,
+/* The calls that are open are in order of their numbers, but for those of which only the return is
+ * known, and these are not among them. */
+static struct owner owner_of(const struct waiting *w, const struct strand *strand,
 			     const struct ep_wait_place *place)
 {
 	struct owner owner = {.inside = !place->whole};
 	size_t count = strand->count;
 
-	while (count > 0 && (place->call == EP_NO_CALL ||
-			     strand->frames[count - 1].call > place->call))
+	while (count > 0 &&
+	       (place->call == EP_NO_CALL || strand->frames[count - 1].call > place->call))
 		count--;
 	if (count > 1)
 		go_inside(&owner, strand->frames[count - 2].function);
@@ -167,8 +160,7 @@ static int add_slice(struct waiting *w, const struct strand *strand,
 
 /* ---- the sink ---- */
 
-static int push(struct strand *strand, const struct ep_event *event,
-		struct ep_err *err)
+static int push(struct strand *strand, const struct ep_event *event, struct ep_err *err)
 {
 	size_t room = strand->room ? 2 * strand->room : 64;
 	struct frame *grown;
@@ -180,8 +172,7 @@ static int push(struct strand *strand, const struct ep_event *event,
 		strand->frames = grown;
 		strand->room = room;
 	}
-	strand->frames[strand->count++] =
-		(struct frame){event->call, event->function};
+	strand->frames[strand->count++] = (struct frame){event->call, event->function};
 	return EP_OK;
 }
 
@@ -208,8 +199,7 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 	return EP_OK;
 }
 
-static int take_wait(void *context, const struct ep_event *event,
-		     struct ep_err *err)
+static int take_wait(void *context, const struct ep_event *event, struct ep_err *err)
 {
 	struct waiting *w = context;
 	const struct ep_slice *slice = event->place->slice;
@@ -218,8 +208,7 @@ static int take_wait(void *context, const struct ep_event *event,
 	if (slice->begin < w->window.since ||
 	    (slice->waker && slice->waker == w->trace->schedule->head.tid))
 		return EP_OK;
-	return add_slice(w, &w->strands[event->thread - w->trace->threads],
-			 event->place, err);
+	return add_slice(w, &w->strands[event->thread - w->trace->threads], event->place, err);
 }
 
 static int compare(const void *a, const void *b)
@@ -229,19 +218,16 @@ static int compare(const void *a, const void *b)
 
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	return x->function && y->function
-		       ? strcmp(x->function->name, y->function->name)
-		       : !x->function - !y->function;
+	return x->function && y->function ? strcmp(x->function->name, y->function->name)
+					  : !x->function - !y->function;
 }
 
-int ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace,
-		    struct ep_names *names,
+int ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace, struct ep_names *names,
 		    const struct ep_selection *selection, struct ep_err *err)
 {
 	const struct ep_selection all = {0};
 	struct waiting w = {.waits = waits, .trace = trace};
-	const struct ep_sink sink = {
-		.context = &w, .event = take, .wait = take_wait};
+	const struct ep_sink sink = {.context = &w, .event = take, .wait = take_wait};
 	uint64_t shown;
 	int rc;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waits.h: waits by the call that waited: the innermost traced call that was
- * open when its thread left the CPU, and the one that called it; or the
- * innermost of which that is certain (placing.h). Memory is
+ * waits.h: waits by the call that waited: the innermost traced call that was open when its thread
+ * left the CPU, and the one that called it; or the innermost of which that is certain (placing.h).
+ * Memory is
  * bounded by such pairs, threads that woke others, and open calls.
  */
 #ifndef EPITAPH_WAITS_H
@@ -26,8 +26,8 @@ struct ep_wait {
 	const struct ep_function *caller;   /* NULL: not known */
 	bool inside; /* in the call or in one that it called: not known which */
 	uint64_t count;
-	uint64_t open;          /* of them: had not ended */
-	int64_t total, longest; /* ns */
+	uint64_t open;                               /* of them: had not ended */
+	int64_t total, longest;                      /* ns */
 	struct ep_wait_waker wakers[EP_WAIT_WAKERS]; /* most time first */
 	size_t waker_count;
 };
@@ -41,8 +41,7 @@ struct ep_waits {
 };
 
 /* EP_OK or EP_E_MEMORY. NULL selection: all. */
-int ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace,
-		    struct ep_names *names,
+int ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace, struct ep_names *names,
 		    const struct ep_selection *selection, struct ep_err *err);
 void ep_waits_deinit(struct ep_waits *waits);
 

@@ -65,10 +65,8 @@ static const struct {
 } keys[] = {
 #define FIELD(name) offsetof(struct ep_budget_test, name)
 	{"max-calls", FIELD(max_calls), take_count, "a number"},
-	{"max-calls-per-unit", FIELD(max_calls_per_unit), take_count,
-	 "a number"},
-	{"max-overhead", FIELD(max_overhead), take_percent,
-	 "a percentage: 10%"},
+	{"max-calls-per-unit", FIELD(max_calls_per_unit), take_count, "a number"},
+	{"max-overhead", FIELD(max_overhead), take_percent, "a percentage: 10%"},
 	{"min-history", FIELD(min_history), take_time, "a time: 500ms"},
 	{"tolerance", FIELD(tolerance), take_percent, "a percentage: 5%"},
 	{"reference-calls", FIELD(reference_calls), take_count, "a number"},
@@ -107,8 +105,7 @@ static char *name_of(const char *section)
 	for (const char *at = section; name && *at; at++, to++) {
 		*to = *at;
 		if (*at == '%' && at[1] >= '2' && at[1] <= '5' && at[2] &&
-		    sscanf(at + 1, "%2x", &byte) == 1 &&
-		    strchr(ESCAPED, (int)byte)) {
+		    sscanf(at + 1, "%2x", &byte) == 1 && strchr(ESCAPED, (int)byte)) {
 			*to = (char)byte;
 			at += 2;
 		}
@@ -125,8 +122,7 @@ static int no_memory(struct ep_err *err)
 	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 }
 
-static int take_test_entry(struct ep_budget_test *test,
-			   const struct ep_sheet *sheet,
+static int take_test_entry(struct ep_budget_test *test, const struct ep_sheet *sheet,
 			   const struct ep_sheet_line *line, struct ep_err *err)
 {
 	if (!strcmp(line->key, "unit")) {
@@ -141,41 +137,34 @@ static int take_test_entry(struct ep_budget_test *test,
 			continue;
 		return keys[i].take(line->value, value)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err,
-						 "%s takes %s", line->key,
+			       : ep_sheet_refuse(sheet, line, err, "%s takes %s", line->key,
 						 keys[i].takes);
 	}
-	return ep_sheet_refuse(sheet, line, err, "%s: no key of a test",
-			       line->key);
+	return ep_sheet_refuse(sheet, line, err, "%s: no key of a test", line->key);
 }
 
-static int take_top_entry(struct ep_budget *budget,
-			  const struct ep_sheet_line *line, struct ep_err *err)
+static int take_top_entry(struct ep_budget *budget, const struct ep_sheet_line *line,
+			  struct ep_err *err)
 {
 	const struct ep_sheet *sheet = &budget->sheet;
 
 	if (!strcmp(line->key, "tolerance"))
 		return take_percent(line->value, &budget->tolerance)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err,
-						 "a percentage: 5%%");
+			       : ep_sheet_refuse(sheet, line, err, "a percentage: 5%%");
 	if (!strcmp(line->key, "timestamp-every"))
 		return ep_cost_every_parse(line->value, &budget->every)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err,
-						 "auto, 1, 2, 4 … 64");
+			       : ep_sheet_refuse(sheet, line, err, "auto, 1, 2, 4 … 64");
 	if (strcmp(line->key, "version") != 0)
-		return ep_sheet_refuse(sheet, line, err,
-				       "%s: no key outside of sections",
+		return ep_sheet_refuse(sheet, line, err, "%s: no key outside of sections",
 				       line->key);
 	return !strcmp(line->value, "1")
 		       ? EP_OK
-		       : ep_sheet_refuse(sheet, line, err,
-					 "this program reads version 1");
+		       : ep_sheet_refuse(sheet, line, err, "this program reads version 1");
 }
 
-static struct ep_budget_test *add_test(struct ep_budget *budget,
-				       const char *name, size_t line)
+static struct ep_budget_test *add_test(struct ep_budget *budget, const char *name, size_t line)
 {
 	struct ep_budget_test *grown =
 		reallocarray(budget->tests, budget->count + 1, sizeof(*grown));
@@ -197,26 +186,22 @@ static struct ep_budget_test *add_test(struct ep_budget *budget,
 	return test;
 }
 
-static int take_section(struct ep_budget *budget,
-			const struct ep_sheet_line *line, struct ep_err *err)
+static int take_section(struct ep_budget *budget, const struct ep_sheet_line *line,
+			struct ep_err *err)
 {
 	const char *name = line->section;
 
 	if (!strcmp(name, "costs"))
 		return EP_OK;
 	if (strncmp(name, TEST, strlen(TEST)) != 0)
-		return ep_sheet_refuse(&budget->sheet, line, err,
-				       "[costs] or [test NAME]");
+		return ep_sheet_refuse(&budget->sheet, line, err, "[costs] or [test NAME]");
 	name += strlen(TEST);
 	name += strspn(name, " \t");
-	return add_test(budget, name,
-			ep_sheet_line_number(&budget->sheet, line))
-		       ? EP_OK
-		       : no_memory(err);
+	return add_test(budget, name, ep_sheet_line_number(&budget->sheet, line)) ? EP_OK
+										  : no_memory(err);
 }
 
-static int take_line(struct ep_budget *budget, const struct ep_sheet_line *line,
-		     struct ep_err *err)
+static int take_line(struct ep_budget *budget, const struct ep_sheet_line *line, struct ep_err *err)
 {
 	if (line->kind == EP_SHEET_SECTION)
 		return take_section(budget, line, err);
@@ -224,8 +209,7 @@ static int take_line(struct ep_budget *budget, const struct ep_sheet_line *line,
 		return EP_OK;
 	if (!*line->section)
 		return take_top_entry(budget, line, err);
-	return take_test_entry(&budget->tests[budget->count - 1],
-			       &budget->sheet, line, err);
+	return take_test_entry(&budget->tests[budget->count - 1], &budget->sheet, line, err);
 }
 
 static int take_sheet(struct ep_budget *budget, struct ep_err *err)
@@ -245,8 +229,8 @@ static int take_sheet(struct ep_budget *budget, struct ep_err *err)
 	return rc < 0 ? rc : EP_OK;
 }
 
-int ep_budget_parse(struct ep_budget *budget, const char *name,
-		    const char *text, size_t size, struct ep_err *err)
+int ep_budget_parse(struct ep_budget *budget, const char *name, const char *text, size_t size,
+		    struct ep_err *err)
 {
 	int rc;
 
@@ -259,8 +243,7 @@ int ep_budget_parse(struct ep_budget *budget, const char *name,
 	return rc;
 }
 
-int ep_budget_read(struct ep_budget *budget, const char *path,
-		   struct ep_err *err)
+int ep_budget_read(struct ep_budget *budget, const char *path, struct ep_err *err)
 {
 	int found, rc;
 
@@ -283,8 +266,7 @@ void ep_budget_deinit(struct ep_budget *budget)
 	*budget = (struct ep_budget){0};
 }
 
-const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget,
-					    const char *name)
+const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget, const char *name)
 {
 	for (size_t i = 0; i < budget->count; i++)
 		if (!strcmp(budget->tests[i].name, name))
@@ -294,11 +276,10 @@ const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget,
 
 /* ---- writing ------------------------------------------------------------- */
 
-static int put(struct ep_budget *budget, const char *section, const char *key,
-	       struct ep_err *err, const char *format, double value)
-	__attribute__((format(printf, 5, 0)));
-static int put(struct ep_budget *budget, const char *section, const char *key,
-	       struct ep_err *err, const char *format, double value)
+static int put(struct ep_budget *budget, const char *section, const char *key, struct ep_err *err,
+	       const char *format, double value) __attribute__((format(printf, 5, 0)));
+static int put(struct ep_budget *budget, const char *section, const char *key, struct ep_err *err,
+	       const char *format, double value)
 {
 	char text[64];
 
@@ -306,29 +287,25 @@ static int put(struct ep_budget *budget, const char *section, const char *key,
 	return ep_sheet_set(&budget->sheet, section, key, text, err);
 }
 
-static int put_result(struct ep_budget *budget, const char *section,
-		      const struct ep_result *result, double units, double cpu,
-		      struct ep_err *err)
+static int put_result(struct ep_budget *budget, const char *section, const struct ep_result *result,
+		      double units, double cpu, struct ep_err *err)
 {
 	double runs = (double)result->runs;
 	int rc = put(budget, section, "reference-calls", err, "%.0f",
 		     ceil((double)result->counts->calls / runs));
 
 	if (!rc && units >= 0)
-		rc = put(budget, section, "reference-units", err, "%.0f",
-			 units / runs);
+		rc = put(budget, section, "reference-units", err, "%.0f", units / runs);
 	if (!rc && cpu > 0)
-		rc = put(budget, section, "reference-cpu", err, "%.6f s",
-			 cpu / runs);
+		rc = put(budget, section, "reference-cpu", err, "%.6f s", cpu / runs);
 	return rc;
 }
 
-int ep_budget_put(struct ep_budget *budget, const struct ep_result *result,
-		  double units, double cpu, struct ep_err *err)
+int ep_budget_put(struct ep_budget *budget, const struct ep_result *result, double units,
+		  double cpu, struct ep_err *err)
 {
 	char *section = section_of(result->name);
-	int rc = section ? put_result(budget, section, result, units, cpu, err)
-			 : no_memory(err);
+	int rc = section ? put_result(budget, section, result, units, cpu, err) : no_memory(err);
 
 	free(section);
 	return rc;
@@ -351,8 +328,8 @@ const char *ep_budget_limit_words(enum ep_budget_limit limit)
 /* Limits of calls: the file's own, else what update found. */
 static double calls_limit(const struct ep_budget_test *test)
 {
-	bool others = test->max_calls_per_unit >= 0 ||
-		      test->max_overhead >= 0 || test->min_history >= 0;
+	bool others =
+		test->max_calls_per_unit >= 0 || test->max_overhead >= 0 || test->min_history >= 0;
 
 	if (test->max_calls >= 0)
 		return test->max_calls;
@@ -360,9 +337,8 @@ static double calls_limit(const struct ep_budget_test *test)
 }
 
 /* `is` negative: not known. */
-static void compare(struct ep_budget_verdict *verdict,
-		    enum ep_budget_limit which, double limit, double is,
-		    double tolerance)
+static void compare(struct ep_budget_verdict *verdict, enum ep_budget_limit which, double limit,
+		    double is, double tolerance)
 {
 	struct ep_budget_check *check = &verdict->checks[which];
 
@@ -379,10 +355,9 @@ static void compare(struct ep_budget_verdict *verdict,
 	verdict->exceeded |= check->exceeded;
 }
 
-void ep_budget_judge(struct ep_budget_verdict *out,
-		     const struct ep_budget *budget,
-		     const struct ep_budget_test *test,
-		     const struct ep_result *result, double units)
+void ep_budget_judge(struct ep_budget_verdict *out, const struct ep_budget *budget,
+		     const struct ep_budget_test *test, const struct ep_result *result,
+		     double units)
 {
 	double runs = (double)result->runs;
 	bool timed = test->reference_cpu > 0;
@@ -391,26 +366,21 @@ void ep_budget_judge(struct ep_budget_verdict *out,
 		.calls = (double)result->counts->calls / runs,
 		.units = units > 0 ? units / runs : UNKNOWN,
 		.predicted = {UNKNOWN, UNKNOWN},
-		.incomplete =
-			result->lost || ep_counts_incomplete(result->counts),
+		.incomplete = result->lost || ep_counts_incomplete(result->counts),
 	};
 	if (timed)
-		out->predicted =
-			ep_cost_predict(&budget->costs, budget->every,
-					out->calls, test->reference_cpu);
-	compare(out, EP_LIMIT_CALLS, calls_limit(test), out->calls,
-		test->tolerance);
+		out->predicted = ep_cost_predict(&budget->costs, budget->every, out->calls,
+						 test->reference_cpu);
+	compare(out, EP_LIMIT_CALLS, calls_limit(test), out->calls, test->tolerance);
 	compare(out, EP_LIMIT_CALLS_PER_UNIT, test->max_calls_per_unit,
-		out->units > 0 ? out->calls / out->units : UNKNOWN,
+		out->units > 0 ? out->calls / out->units : UNKNOWN, test->tolerance);
+	compare(out, EP_LIMIT_OVERHEAD, test->max_overhead, out->predicted.overhead,
 		test->tolerance);
-	compare(out, EP_LIMIT_OVERHEAD, test->max_overhead,
-		out->predicted.overhead, test->tolerance);
-	compare(out, EP_LIMIT_HISTORY, test->min_history,
-		out->predicted.history, test->tolerance);
+	compare(out, EP_LIMIT_HISTORY, test->min_history, out->predicted.history, test->tolerance);
 }
 
-double ep_budget_most_calls(const struct ep_budget *budget,
-			    const struct ep_budget_test *test, double units)
+double ep_budget_most_calls(const struct ep_budget *budget, const struct ep_budget_test *test,
+			    double units)
 {
 	double most = INFINITY, calls = calls_limit(test);
 
@@ -420,13 +390,11 @@ double ep_budget_most_calls(const struct ep_budget *budget,
 		most = fmin(most, test->max_calls_per_unit * units);
 	if (test->max_overhead >= 0 && test->reference_cpu > 0)
 		most = fmin(most,
-			    ep_cost_calls_for_overhead(
-				    &budget->costs, budget->every,
-				    test->max_overhead, test->reference_cpu));
+			    ep_cost_calls_for_overhead(&budget->costs, budget->every,
+						       test->max_overhead, test->reference_cpu));
 	if (test->min_history > 0 && test->reference_cpu > 0)
 		most = fmin(most,
-			    ep_cost_calls_for_history(
-				    &budget->costs, budget->every,
-				    test->min_history, test->reference_cpu));
+			    ep_cost_calls_for_history(&budget->costs, budget->every,
+						      test->min_history, test->reference_cpu));
 	return most;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * budget.h: a file of limits in the traced project's repository, and the
- * verdict on what its tests did. No clock is read: the same file and the same
- * counts give the same verdict everywhere (docs/overhead.md has the format).
+ * budget.h: a file of limits in the traced project's repository, and the verdict on what its tests
+ * did. No clock is read: the same file and the same counts give the same verdict everywhere
+ * (docs/overhead.md has the format).
  *
- *	tolerance = 5%
- *	[costs]			# written by epitaph calibrate, budget update
- *	full = 18.5 ns
- *	[test parse]
- *	max-calls = 1200000	# per run
- *	max-calls-per-unit = 45
- *	unit = parse_record	# its calls are the units, or `run --units`
- *	max-overhead = 10%
- *	min-history = 500ms	# per MiB of ring
- *	reference-calls = …	# written by budget update
+ * 	tolerance = 5%
+ * 	[costs]			# written by epitaph calibrate, budget update
+ * 	full = 18.5 ns
+ * 	[test parse]
+ * 	max-calls = 1200000	# per run
+ * 	max-calls-per-unit = 45
+ * 	unit = parse_record	# its calls are the units, or `run --units`
+ * 	max-overhead = 10%
+ * 	min-history = 500ms	# per MiB of ring
+ * 	reference-calls = …	# written by budget update
  */
 #ifndef EPITAPH_BUDGET_H
 #define EPITAPH_BUDGET_H
@@ -44,26 +44,22 @@ struct ep_budget {
 };
 
 /*
- * EP_END: there is no such file; the budget is empty, and good for
- * ep_budget_put. EP_E_FORMAT, with line and column: damaged, or a key or a
- * section that is none of ours.
+ * EP_END: there is no such file; the budget is empty, and good for ep_budget_put. EP_E_FORMAT, with
+ * line and column: damaged, or a key or a section that is none of ours.
  */
-int ep_budget_read(struct ep_budget *budget, const char *path,
-		   struct ep_err *err);
+int ep_budget_read(struct ep_budget *budget, const char *path, struct ep_err *err);
 /* From text; `name` is for messages. */
-int ep_budget_parse(struct ep_budget *budget, const char *name,
-		    const char *text, size_t size, struct ep_err *err);
+int ep_budget_parse(struct ep_budget *budget, const char *name, const char *text, size_t size,
+		    struct ep_err *err);
 void ep_budget_deinit(struct ep_budget *budget); /* zeroed is allowed */
 
 /* NULL: none of that name. */
-const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget,
-					    const char *name);
+const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget, const char *name);
 
-/* Writes a result's figures as the test's reference, into the sheet only; a
- * test that is not there is added. `cpu`: seconds of a run without tracing; 0:
- * not known, what is there stays. */
-int ep_budget_put(struct ep_budget *budget, const struct ep_result *result,
-		  double units, double cpu, struct ep_err *err);
+/* Writes a result's figures as the test's reference, into the sheet only; a test that is not there
+ * is added. `cpu`: seconds of a run without tracing; 0: not known, what is there stays. */
+int ep_budget_put(struct ep_budget *budget, const struct ep_result *result, double units,
+		  double cpu, struct ep_err *err);
 
 /* ---- the verdict --------------------------------------------------------- */
 
@@ -87,22 +83,21 @@ struct ep_budget_verdict {
 	double calls, units;            /* per run; units negative: not known */
 	struct ep_prediction predicted; /* overhead negative: not known */
 	bool exceeded;                  /* any of them */
-	bool incomplete; /* counts, or something a limit needs, is missing */
+	bool incomplete;                /* counts, or something a limit needs, is missing */
 };
 
 /* "calls per run" … */
 const char *ep_budget_limit_words(enum ep_budget_limit limit);
 
-/* `units` of all runs, negative: not known. Limits of calls that the file does
- * not set are the reference's. */
-void ep_budget_judge(struct ep_budget_verdict *out,
-		     const struct ep_budget *budget,
-		     const struct ep_budget_test *test,
-		     const struct ep_result *result, double units);
+/* `units` of all runs, negative: not known. Limits of calls that the file does not set are the
+ * reference's. */
+void ep_budget_judge(struct ep_budget_verdict *out, const struct ep_budget *budget,
+		     const struct ep_budget_test *test, const struct ep_result *result,
+		     double units);
 
-/* The most calls per run that meet all limits of the test (for what to
- * exclude); infinite: there are none. */
-double ep_budget_most_calls(const struct ep_budget *budget,
-			    const struct ep_budget_test *test, double units);
+/* The most calls per run that meet all limits of the test (for what to exclude); infinite: there
+ * are none. */
+double ep_budget_most_calls(const struct ep_budget *budget, const struct ep_budget_test *test,
+			    double units);
 
 #endif

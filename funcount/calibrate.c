@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* calibrate.c: see calibrate.h. The reader itself is never traced: what runs
- * hooks is another program. */
+/* calibrate.c: see calibrate.h. The reader itself is never traced: what runs hooks is another
+ * program. */
 #include "funcount/calibrate.h"
 #include "coredump/procfile.h"
 
@@ -35,8 +35,7 @@ struct series {
 
 static bool is_ours(const char *variable)
 {
-	return !strncmp(variable, "EPITAPH", 7) &&
-	       (variable[7] == '=' || variable[7] == '_');
+	return !strncmp(variable, "EPITAPH", 7) && (variable[7] == '=' || variable[7] == '_');
 }
 
 /* In the child: nothing of the caller's settings holds. */
@@ -72,9 +71,8 @@ static bool take_line(const char *line, struct timing *timing)
 	unsigned i = timing->shapes;
 
 	if (i == SHAPES_MAX ||
-	    sscanf(line, "%*s %lf %lf %lf %lf", &timing->plain[i],
-		   &timing->excluded[i], &timing->traced[i],
-		   &timing->cycles_per_ns) != 4)
+	    sscanf(line, "%*s %lf %lf %lf %lf", &timing->plain[i], &timing->excluded[i],
+		   &timing->traced[i], &timing->cycles_per_ns) != 4)
 		return false;
 	timing->shapes++;
 	return timing->plain[i] > 0 && isfinite(timing->plain[i]) &&
@@ -82,8 +80,7 @@ static bool take_line(const char *line, struct timing *timing)
 	       timing->cycles_per_ns > 0;
 }
 
-static int take_output(int fd, struct timing *timing, const char *helper,
-		       struct ep_err *err)
+static int take_output(int fd, struct timing *timing, const char *helper, struct ep_err *err)
 {
 	FILE *file = fdopen(fd, "r");
 	bool sane = file != NULL;
@@ -97,12 +94,11 @@ static int take_output(int fd, struct timing *timing, const char *helper,
 	else
 		close(fd);
 	return sane ? EP_OK
-		    : ep_fail(err, EP_E_IO, 0,
-			      "%s: not the program that times hooks", helper);
+		    : ep_fail(err, EP_E_IO, 0, "%s: not the program that times hooks", helper);
 }
 
-static int run_once(const char *helper, enum ep_cost_mode mode,
-		    struct timing *timing, struct ep_err *err)
+static int run_once(const char *helper, enum ep_cost_mode mode, struct timing *timing,
+		    struct ep_err *err)
 {
 	int ends[2], status = 0, rc;
 	pid_t child;
@@ -120,13 +116,11 @@ static int run_once(const char *helper, enum ep_cost_mode mode,
 	rc = take_output(ends[0], timing, helper, err);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	if (rc ||
-	    (WIFEXITED(status) && WEXITSTATUS(status) == 0 && timing->shapes))
+	if (rc || (WIFEXITED(status) && WEXITSTATUS(status) == 0 && timing->shapes))
 		return rc;
-	return ep_fail(
-		err, EP_E_IO, 0, "%s: %s %d", helper,
-		WIFSIGNALED(status) ? "killed by signal" : "ended with status",
-		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return ep_fail(err, EP_E_IO, 0, "%s: %s %d", helper,
+		       WIFSIGNALED(status) ? "killed by signal" : "ended with status",
+		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 /* ---- what came of it ----------------------------------------------------- */
@@ -161,8 +155,7 @@ static double dearest(const struct series *series, unsigned shapes)
 	return most;
 }
 
-static struct ep_cost cost_of(const struct series *series, unsigned shapes,
-			      double cycles_per_ns)
+static struct ep_cost cost_of(const struct series *series, unsigned shapes, double cycles_per_ns)
 {
 	struct ep_cost cost = {.ns = dearest(series, shapes)};
 
@@ -183,9 +176,9 @@ static double drift_of(const struct series *plain, unsigned shapes)
 	for (unsigned shape = 0; column && shape < shapes; shape++) {
 		for (size_t i = 0; i < rounds; i++)
 			column[i] = plain->values[i * shapes + shape];
-		worst = fmax(worst, (quantile(column, rounds, 0.75) -
-				     quantile(column, rounds, 0.25)) /
-					    quantile(column, rounds, 0.5));
+		worst = fmax(worst,
+			     (quantile(column, rounds, 0.75) - quantile(column, rounds, 0.25)) /
+				     quantile(column, rounds, 0.5));
 	}
 	free(column);
 	return worst;
@@ -200,8 +193,7 @@ static void machine_name(char *out, size_t size)
 	ep_procfile_open(&file, "/proc/cpuinfo");
 	while (!*out && (line = ep_procfile_next(&file, '\n')))
 		if (sscanf(line, "model name : %199[^\n]", name) == 1)
-			snprintf(out, size, "%.*s", (int)strcspn(name, "#"),
-				 name);
+			snprintf(out, size, "%.*s", (int)strcspn(name, "#"), name);
 	ep_procfile_close(&file);
 }
 
@@ -218,9 +210,8 @@ struct measured {
 	unsigned shapes;
 };
 
-static int measure(struct measured *measured, const char *helper,
-		   unsigned rounds, ep_calibrate_progress_fn progress,
-		   struct ep_err *err)
+static int measure(struct measured *measured, const char *helper, unsigned rounds,
+		   ep_calibrate_progress_fn progress, struct ep_err *err)
 {
 	unsigned runs = rounds * EP_COST_EXCLUDED;
 
@@ -235,8 +226,7 @@ static int measure(struct measured *measured, const char *helper,
 		if (rc)
 			return rc;
 		append(&measured->of[mode], timing.traced, timing.shapes);
-		append(&measured->of[EP_COST_EXCLUDED], timing.excluded,
-		       timing.shapes);
+		append(&measured->of[EP_COST_EXCLUDED], timing.excluded, timing.shapes);
 		append(&measured->plain, timing.plain, timing.shapes);
 		measured->cycles_per_ns = timing.cycles_per_ns;
 		measured->shapes = timing.shapes;
@@ -244,22 +234,19 @@ static int measure(struct measured *measured, const char *helper,
 	return EP_OK;
 }
 
-static_assert(EP_COST_EXCLUDED == EP_COST_MODES - 1,
-	      "all modes before it are run");
+static_assert(EP_COST_EXCLUDED == EP_COST_MODES - 1, "all modes before it are run");
 
 static void conclude(struct ep_calibration *out, const struct measured *from)
 {
 	ep_costs_default(&out->costs);
 	for (int mode = 0; mode < EP_COST_MODES; mode++)
-		out->costs.of[mode] = cost_of(&from->of[mode], from->shapes,
-					      from->cycles_per_ns);
+		out->costs.of[mode] = cost_of(&from->of[mode], from->shapes, from->cycles_per_ns);
 	out->drift = drift_of(&from->plain, from->shapes);
 	machine_name(out->costs.machine, sizeof(out->costs.machine));
 }
 
-int ep_calibrate(struct ep_calibration *out, const char *helper,
-		 unsigned rounds, ep_calibrate_progress_fn progress,
-		 struct ep_err *err)
+int ep_calibrate(struct ep_calibration *out, const char *helper, unsigned rounds,
+		 ep_calibrate_progress_fn progress, struct ep_err *err)
 {
 	size_t room = (size_t)rounds * EP_COST_MODES * SHAPES_MAX;
 	double *values = calloc(room * (EP_COST_MODES + 1), sizeof(*values));
@@ -279,8 +266,7 @@ int ep_calibrate(struct ep_calibration *out, const char *helper,
 	return rc;
 }
 
-const char *ep_calibration_doubt(const struct ep_calibration *calibration,
-				 char *text, size_t size)
+const char *ep_calibration_doubt(const struct ep_calibration *calibration, char *text, size_t size)
 {
 	double apart = fabs(calibration->costs.of[EP_COST_EXCLUDED].ns);
 

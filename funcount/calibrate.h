@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calibrate.h: measures what a traced call costs on this machine, by running a
- * small traced program (lib/epitaph/calibrate, funcount/calibration/) in every
- * mode in turn, round by round.
+ * calibrate.h: measures what a traced call costs on this machine, by running a small traced program
+ * (lib/epitaph/calibrate, funcount/calibration/) in every mode in turn, round by round.
  */
 #ifndef EPITAPH_CALIBRATE_H
 #define EPITAPH_CALIBRATE_H
@@ -12,9 +11,9 @@
 #define EP_CALIBRATE_ROUNDS     15 /* by default */
 #define EP_CALIBRATE_ROUNDS_MAX 1000
 
-/* Above these a result is told to be doubtful: how far the untraced code's
- * speed spreads from round to round (interquartile, of its median), and how
- * far two equal copies of it are apart, in nanoseconds. */
+/* Above these a result is told to be doubtful: how far the untraced code's speed spreads from round
+ * to round (interquartile, of its median), and how far two equal copies of it are apart, in
+ * nanoseconds. */
 #define EP_CALIBRATE_DRIFT_MAX 0.10
 #define EP_CALIBRATE_APART_MAX 0.3
 
@@ -28,18 +27,15 @@ struct ep_calibration {
 typedef void (*ep_calibrate_progress_fn)(double done);
 
 /*
- * `helper` is the program; `rounds` 1 to EP_CALIBRATE_ROUNDS_MAX of 0.3 seconds
- * each, about. The cost of a mode is the median of the dearest shape of code,
- * so that hot programs cost no more than predicted; low and high are the
- * quartiles over all shapes. `progress` may be NULL. EP_E_IO: the program
- * cannot be run, or says something else than it should.
+ * `helper` is the program; `rounds` 1 to EP_CALIBRATE_ROUNDS_MAX of 0.3 seconds each, about. The
+ * cost of a mode is the median of the dearest shape of code, so that hot programs cost no more than
+ * predicted; low and high are the quartiles over all shapes. `progress` may be NULL. EP_E_IO: the
+ * program cannot be run, or says something else than it should.
  */
-int ep_calibrate(struct ep_calibration *out, const char *helper,
-		 unsigned rounds, ep_calibrate_progress_fn progress,
-		 struct ep_err *err);
+int ep_calibrate(struct ep_calibration *out, const char *helper, unsigned rounds,
+		 ep_calibrate_progress_fn progress, struct ep_err *err);
 
 /* Why the result is doubtful, in words; NULL: it is not. */
-const char *ep_calibration_doubt(const struct ep_calibration *calibration,
-				 char *text, size_t size);
+const char *ep_calibration_doubt(const struct ep_calibration *calibration, char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* called.c: see called.h. Every module is named on its own, at the addresses of
- * its file: modules of several machines may lie anywhere. */
+/* called.c: see called.h. Every module is named on its own, at the addresses of its file: modules
+ * of several machines may lie anywhere. */
 #include "funcount/called.h"
 
 #include <stdlib.h>
@@ -35,14 +35,11 @@ static struct ep_trace_module module_of(const struct ep_counts_module *counted)
 }
 
 static void add_entry(struct ep_called *called, size_t index,
-		      const struct ep_counts_module *counted,
-		      const struct ep_counts_entry *entry)
+		      const struct ep_counts_module *counted, const struct ep_counts_entry *entry)
 {
 	size_t count = called->function_count;
-	struct ep_called_function *last =
-		count ? &called->functions[count - 1] : NULL;
-	const struct ep_function *function =
-		ep_names_find(called->names[index], entry->address, 0);
+	struct ep_called_function *last = count ? &called->functions[count - 1] : NULL;
+	const struct ep_function *function = ep_names_find(called->names[index], entry->address, 0);
 
 	called->calls += entry->calls;
 	if (!function->known)
@@ -52,31 +49,26 @@ static void add_entry(struct ep_called *called, size_t index,
 		last->calls += entry->calls;
 		return;
 	}
-	called->functions[called->function_count++] =
-		(struct ep_called_function){
-			.module = counted,
-			.function = function,
-			.line = ep_names_function_line(called->names[index],
-						       function),
-			.calls = entry->calls,
-		};
+	called->functions[called->function_count++] = (struct ep_called_function){
+		.module = counted,
+		.function = function,
+		.line = ep_names_function_line(called->names[index], function),
+		.calls = entry->calls,
+	};
 }
 
 /* The program's own file is named by --executable; other modules' are not. */
 static int name_module(struct ep_called *called, size_t index,
 		       const struct ep_counts_module *counted,
-		       const struct ep_names_options *options,
-		       struct ep_err *err)
+		       const struct ep_names_options *options, struct ep_err *err)
 {
-	struct ep_names_options own =
-		options ? *options : (struct ep_names_options){0};
+	struct ep_names_options own = options ? *options : (struct ep_names_options){0};
 	int rc;
 
 	if (!counted->executable)
 		own.executable = NULL;
 	called->modules[index] = module_of(counted);
-	rc = ep_names_create(&called->names[index], &called->modules[index], 1,
-			     &own, err);
+	rc = ep_names_create(&called->names[index], &called->modules[index], 1, &own, err);
 	if (rc)
 		return rc;
 	called->module_count++;
@@ -94,12 +86,10 @@ static int name_all(struct ep_called *called, const struct ep_counts *counts,
 	for (size_t i = 0; i < counts->module_count; i++)
 		entries += counts->modules[i].entry_count;
 	called->names = calloc(counts->module_count + 1, sizeof(void *));
-	called->modules =
-		calloc(counts->module_count + 1, sizeof(*called->modules));
+	called->modules = calloc(counts->module_count + 1, sizeof(*called->modules));
 	called->functions = calloc(entries + 1, sizeof(*called->functions));
 	called->groups = calloc(entries + 1, sizeof(*called->groups));
-	if (!called->names || !called->modules || !called->functions ||
-	    !called->groups)
+	if (!called->names || !called->modules || !called->functions || !called->groups)
 		return no_memory(err);
 	for (size_t i = 0; !rc && i < counts->module_count; i++)
 		rc = name_module(called, i, &counts->modules[i], options, err);
@@ -108,8 +98,7 @@ static int name_all(struct ep_called *called, const struct ep_counts *counts,
 
 /* ---- groups -------------------------------------------------------------- */
 
-static const char *key_of(const struct ep_called_function *called,
-			  size_t *length)
+static const char *key_of(const struct ep_called_function *called, size_t *length)
 {
 	const struct ep_function *function = called->function;
 	const char *key = function->known ? function->symbol : function->name;
@@ -118,8 +107,7 @@ static const char *key_of(const struct ep_called_function *called,
 	return key;
 }
 
-static int compare_keys(const struct ep_called_function *x,
-			const struct ep_called_function *y)
+static int compare_keys(const struct ep_called_function *x, const struct ep_called_function *y)
 {
 	size_t left, right, least;
 	const char *a = key_of(x, &left), *b = key_of(y, &right);
@@ -159,9 +147,8 @@ static struct ep_called_group *add_group(struct ep_called *called, size_t first)
 	size_t length;
 	const char *key = key_of(function, &length);
 
-	*group = (struct ep_called_group){.name = strndup(key, length),
-					  .known = function->function->known,
-					  .first = first};
+	*group = (struct ep_called_group){
+		.name = strndup(key, length), .known = function->function->known, .first = first};
 	if (!group->name)
 		return NULL;
 	called->group_count++;
@@ -172,8 +159,7 @@ static int group_all(struct ep_called *called, struct ep_err *err)
 {
 	struct ep_called_group *group = NULL;
 
-	qsort(called->functions, called->function_count,
-	      sizeof(*called->functions), by_key);
+	qsort(called->functions, called->function_count, sizeof(*called->functions), by_key);
 	for (size_t i = 0; i < called->function_count; i++) {
 		struct ep_called_function *one = &called->functions[i];
 		uint64_t size = one->function->end - one->function->start;
@@ -187,12 +173,10 @@ static int group_all(struct ep_called *called, struct ep_err *err)
 		if (size > group->size)
 			group->size = size;
 	}
-	qsort(called->groups, called->group_count, sizeof(*called->groups),
-	      by_calls);
+	qsort(called->groups, called->group_count, sizeof(*called->groups), by_calls);
 	for (size_t i = 0; i < called->group_count; i++)
 		for (size_t j = 0; j < called->groups[i].count; j++)
-			called->functions[called->groups[i].first + j].group =
-				(uint32_t)i;
+			called->functions[called->groups[i].first + j].group = (uint32_t)i;
 	return EP_OK;
 }
 
@@ -202,8 +186,7 @@ int ep_called_create(struct ep_called **out, const struct ep_counts *counts,
 		     const struct ep_names_options *options, struct ep_err *err)
 {
 	struct ep_called *called = calloc(1, sizeof(*called));
-	int rc = called ? name_all(called, counts, options, err)
-			: no_memory(err);
+	int rc = called ? name_all(called, counts, options, err) : no_memory(err);
 
 	if (!rc)
 		rc = group_all(called, err);
@@ -241,8 +224,7 @@ const char *ep_called_warning(const struct ep_called *called, size_t index)
 {
 	for (size_t i = 0; i < called->module_count; i++)
 		for (size_t j = 0;; j++) {
-			const char *warning =
-				ep_names_warning(called->names[i], j);
+			const char *warning = ep_names_warning(called->names[i], j);
 
 			if (!warning)
 				break;

@@ -66,13 +66,11 @@ static bool find_segment(struct ep_code *code, uint64_t start, uint64_t end)
 	if (elf_getphdrnum(code->elf, &count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(code->elf, (int)i, &segment) ||
-		    segment.p_type != PT_LOAD || start < segment.p_vaddr ||
-		    end - segment.p_vaddr > segment.p_filesz)
+		if (!gelf_getphdr(code->elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    start < segment.p_vaddr || end - segment.p_vaddr > segment.p_filesz)
 			continue;
-		data = elf_getdata_rawchunk(code->elf,
-					    (int64_t)segment.p_offset,
-					    segment.p_filesz, ELF_T_BYTE);
+		data = elf_getdata_rawchunk(code->elf, (int64_t)segment.p_offset, segment.p_filesz,
+					    ELF_T_BYTE);
 		if (!data || data->d_size < segment.p_filesz)
 			continue;
 		code->bytes = data->d_buf;
@@ -83,25 +81,20 @@ static bool find_segment(struct ep_code *code, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Bytes of the file that are loaded to [start, end); NULL: not all of it is
- * there. */
-static const uint8_t *find_bytes(struct ep_code *code, uint64_t start,
-				 uint64_t end)
+/* Bytes of the file that are loaded to [start, end); NULL: not all of it is there. */
+static const uint8_t *find_bytes(struct ep_code *code, uint64_t start, uint64_t end)
 {
-	if (start >= end ||
-	    (!is_inside(code, start, end) && !find_segment(code, start, end)))
+	if (start >= end || (!is_inside(code, start, end) && !find_segment(code, start, end)))
 		return NULL;
 	return code->bytes + (start - code->start);
 }
 
-/* A jump, conditional or not, to a place that it names; false: anything else.
- */
+/* A jump, conditional or not, to a place that it names; false: anything else. */
 static bool is_jump(const struct ep_code *code, uint64_t *target)
 {
 	const cs_x86 *x86 = &code->one->detail->x86;
 
-	if (!ep_disassembler.cs_insn_group(code->handle, code->one,
-					   X86_GRP_JUMP) ||
+	if (!ep_disassembler.cs_insn_group(code->handle, code->one, X86_GRP_JUMP) ||
 	    x86->op_count != 1 || x86->operands[0].type != X86_OP_IMM)
 		return false;
 	*target = (uint64_t)x86->operands[0].imm;
@@ -109,8 +102,7 @@ static bool is_jump(const struct ep_code *code, uint64_t *target)
 }
 
 /* Several jumps back to one place are one loop, left by `continue`. */
-static void count_loop(struct ep_code *code, uint64_t head,
-		       struct ep_code_facts *facts)
+static void count_loop(struct ep_code *code, uint64_t head, struct ep_code_facts *facts)
 {
 	for (uint32_t i = 0; i < facts->loops; i++)
 		if (code->heads[i] == head)
@@ -119,8 +111,7 @@ static void count_loop(struct ep_code *code, uint64_t head,
 		code->heads[facts->loops++] = head;
 }
 
-int ep_code_look(struct ep_code *code, uint64_t start, uint64_t end,
-		 struct ep_code_facts *out)
+int ep_code_look(struct ep_code *code, uint64_t start, uint64_t end, struct ep_code_facts *out)
 {
 	const uint8_t *at = find_bytes(code, start, end);
 	struct ep_code_facts facts = {0};
@@ -129,11 +120,10 @@ int ep_code_look(struct ep_code *code, uint64_t start, uint64_t end,
 
 	if (!at)
 		return EP_END;
-	while (left && ep_disassembler.cs_disasm_iter(code->handle, &at, &left,
-						      &address, code->one)) {
+	while (left &&
+	       ep_disassembler.cs_disasm_iter(code->handle, &at, &left, &address, code->one)) {
 		facts.instructions++;
-		if (is_jump(code, &target) && target >= start &&
-		    target <= code->one->address)
+		if (is_jump(code, &target) && target >= start && target <= code->one->address)
 			count_loop(code, target, &facts);
 	}
 	facts.whole = left == 0;

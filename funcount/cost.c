@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cost.c: the model behind exclude and budget, see cost.h and docs/overhead.md.
- */
+/* cost.c: the model behind exclude and budget, see cost.h and docs/overhead.md. */
 #include "funcount/cost.h"
 
 #include <math.h>
@@ -11,8 +10,8 @@
 
 #define SECTION "costs"
 
-/* Bytes of ring that a record takes, its share of the block's header included:
- * escapes come once in 2^18 cycles, and are few where records are many. */
+/* Bytes of ring that a record takes, its share of the block's header included: escapes come once in
+ * 2^18 cycles, and are few where records are many. */
 #define BYTES_PER_RECORD ((double)EP_BLOCK_SIZE / EP_BLOCK_RECORDS)
 #define MIB              1048576.0
 
@@ -42,9 +41,8 @@ const char *ep_cost_every(enum ep_cost_mode mode)
 void ep_costs_default(struct ep_costs *costs)
 {
 	static const double ns[EP_COST_MODES] = {
-		[EP_COST_FULL] = 19.6,   [EP_COST_8] = 3.1,
-		[EP_COST_64] = 2.7,      [EP_COST_AUTO] = 2.8,
-		[EP_COST_PAUSED] = 2.5,  [EP_COST_COUNTING] = 4.0,
+		[EP_COST_FULL] = 19.6,   [EP_COST_8] = 3.1,      [EP_COST_64] = 2.7,
+		[EP_COST_AUTO] = 2.8,    [EP_COST_PAUSED] = 2.5, [EP_COST_COUNTING] = 4.0,
 		[EP_COST_EXCLUDED] = 0.0};
 
 	*costs = (struct ep_costs){.clock_budget = 0.05};
@@ -111,18 +109,15 @@ static int take_entry(struct ep_costs *costs, const struct ep_sheet *sheet,
 	int mode = mode_of(line->key);
 
 	if (!strcmp(line->key, "machine")) {
-		snprintf(costs->machine, sizeof(costs->machine), "%s",
-			 line->value);
+		snprintf(costs->machine, sizeof(costs->machine), "%s", line->value);
 		return EP_OK;
 	}
 	if (!strcmp(line->key, "clock-budget"))
 		return percent_parse(line->value, &costs->clock_budget)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err,
-						 "a percentage: 5%%");
+			       : ep_sheet_refuse(sheet, line, err, "a percentage: 5%%");
 	if (mode < 0)
-		return ep_sheet_refuse(sheet, line, err,
-				       "%s is no mode that costs", line->key);
+		return ep_sheet_refuse(sheet, line, err, "%s is no mode that costs", line->key);
 	if (!cost_parse(line->value, &costs->of[mode]))
 		return ep_sheet_refuse(sheet, line, err,
 				       "a cost: 2.70 ns, 2.60 to 2.90 ns, 7.0 "
@@ -130,8 +125,7 @@ static int take_entry(struct ep_costs *costs, const struct ep_sheet *sheet,
 	return EP_OK;
 }
 
-int ep_costs_take(struct ep_costs *costs, const struct ep_sheet *sheet,
-		  struct ep_err *err)
+int ep_costs_take(struct ep_costs *costs, const struct ep_sheet *sheet, struct ep_err *err)
 {
 	struct ep_costs taken = *costs;
 	int rc = EP_OK;
@@ -147,26 +141,22 @@ int ep_costs_take(struct ep_costs *costs, const struct ep_sheet *sheet,
 	return rc;
 }
 
-int ep_costs_put(const struct ep_costs *costs, struct ep_sheet *sheet,
-		 struct ep_err *err)
+int ep_costs_put(const struct ep_costs *costs, struct ep_sheet *sheet, struct ep_err *err)
 {
 	char text[160];
 	int rc = EP_OK;
 
 	if (costs->machine[0])
-		rc = ep_sheet_set(sheet, SECTION, "machine", costs->machine,
-				  err);
+		rc = ep_sheet_set(sheet, SECTION, "machine", costs->machine, err);
 	for (int i = 0; !rc && i < EP_COST_MODES; i++) {
 		const struct ep_cost *cost = &costs->of[i];
 
-		snprintf(text, sizeof(text),
-			 "%.2f ns, %.2f to %.2f ns, %.1f cycles", cost->ns,
+		snprintf(text, sizeof(text), "%.2f ns, %.2f to %.2f ns, %.1f cycles", cost->ns,
 			 cost->low, cost->high, cost->cycles);
 		rc = ep_sheet_set(sheet, SECTION, modes[i].key, text, err);
 	}
 	snprintf(text, sizeof(text), "%g%%", costs->clock_budget * 100);
-	return rc ? rc
-		  : ep_sheet_set(sheet, SECTION, "clock-budget", text, err);
+	return rc ? rc : ep_sheet_set(sheet, SECTION, "clock-budget", text, err);
 }
 
 /* ---- the model ----------------------------------------------------------- */
@@ -180,15 +170,14 @@ bool ep_cost_every_parse(const char *text, unsigned *every)
 		*every = 0;
 		return true;
 	}
-	if (*text < '1' || *text > '9' || *end || number > 64 ||
-	    (number & (number - 1)))
+	if (*text < '1' || *text > '9' || *end || number > 64 || (number & (number - 1)))
 		return false;
 	*every = (unsigned)number;
 	return true;
 }
 
-/* A call with one record in `every` timed: the clock's share falls as 1/every,
- * between what was measured at both ends. */
+/* A call with one record in `every` timed: the clock's share falls as 1/every, between what was
+ * measured at both ends. */
 static double fixed_cost(const struct ep_costs *costs, unsigned every)
 {
 	double full = costs->of[EP_COST_FULL].ns;
@@ -201,48 +190,43 @@ static double fixed_cost(const struct ep_costs *costs, unsigned every)
 }
 
 /*
- * auto reads the clock as often as its budget allows: all records where that is
- * less than the budget, and never less than one in 64. What it really spends
- * lies between half the budget and all of it, as `every` is a power of two; all
- * of it is taken, so that a goal is met rather than missed.
+ * auto reads the clock as often as its budget allows: all records where that is less than the
+ * budget, and never less than one in 64. What it really spends lies between half the budget and all
+ * of it, as `every` is a power of two; all of it is taken, so that a goal is met rather than
+ * missed.
  */
 static double auto_overhead(const struct ep_costs *costs, double rate)
 {
 	double bare = fixed_cost(costs, 64) * rate;
-	double clock =
-		(costs->of[EP_COST_FULL].ns - fixed_cost(costs, 64)) * rate;
+	double clock = (costs->of[EP_COST_FULL].ns - fixed_cost(costs, 64)) * rate;
 	double allowed = costs->clock_budget * (1 + bare);
 
 	return bare + (clock > 0 ? fmin(clock, allowed) : 0);
 }
 
-struct ep_prediction ep_cost_predict(const struct ep_costs *costs,
-				     unsigned every, double calls,
+struct ep_prediction ep_cost_predict(const struct ep_costs *costs, unsigned every, double calls,
 				     double seconds)
 {
 	double rate = calls / seconds * 1e-9; /* calls per untraced ns */
 	struct ep_prediction predicted = {0, INFINITY};
 
-	predicted.overhead = every ? rate * fixed_cost(costs, every)
-				   : auto_overhead(costs, rate);
+	predicted.overhead = every ? rate * fixed_cost(costs, every) : auto_overhead(costs, rate);
 	if (predicted.overhead < 0)
 		predicted.overhead = 0;
 	if (calls > 0)
-		predicted.history = MIB / (2 * BYTES_PER_RECORD) / calls *
-				    seconds * (1 + predicted.overhead);
+		predicted.history =
+			MIB / (2 * BYTES_PER_RECORD) / calls * seconds * (1 + predicted.overhead);
 	return predicted;
 }
 
-/* The most calls for which `fits`, which holds for none and, once it does not
- * hold, holds for no more calls. */
-static double most_calls(const struct ep_costs *costs, unsigned every,
-			 double seconds, double goal,
+/* The most calls for which `fits`, which holds for none and, once it does not hold, holds for no
+ * more calls. */
+static double most_calls(const struct ep_costs *costs, unsigned every, double seconds, double goal,
 			 bool (*fits)(struct ep_prediction, double goal))
 {
 	double low = 0, high = 1;
 
-	while (high < 1e19 &&
-	       fits(ep_cost_predict(costs, every, high, seconds), goal))
+	while (high < 1e19 && fits(ep_cost_predict(costs, every, high, seconds), goal))
 		high *= 2;
 	for (int i = 0; i < 64; i++) {
 		double middle = (low + high) / 2;
@@ -265,14 +249,14 @@ static bool is_long(struct ep_prediction predicted, double goal)
 	return predicted.history >= goal;
 }
 
-double ep_cost_calls_for_overhead(const struct ep_costs *costs, unsigned every,
-				  double overhead, double seconds)
+double ep_cost_calls_for_overhead(const struct ep_costs *costs, unsigned every, double overhead,
+				  double seconds)
 {
 	return most_calls(costs, every, seconds, overhead, is_cheap);
 }
 
-double ep_cost_calls_for_history(const struct ep_costs *costs, unsigned every,
-				 double history, double seconds)
+double ep_cost_calls_for_history(const struct ep_costs *costs, unsigned every, double history,
+				 double seconds)
 {
 	return most_calls(costs, every, seconds, history, is_long);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cost.h: what tracing costs, as figures: nanoseconds that a traced call (with
- * its return) takes longer than an untraced one, by mode, measured by `epitaph
- * calibrate`; and the model that makes a prediction of them:
+ * cost.h: what tracing costs, as figures: nanoseconds that a traced call (with its return) takes
+ * longer than an untraced one, by mode, measured by `epitaph calibrate`; and the model that makes a
+ * prediction of them:
  *
- *	overhead = calls * cost of a call / CPU time without tracing
- *	history  = seconds that one MiB of ring goes back
+ * 	overhead = calls * cost of a call / CPU time without tracing
+ * 	history  = seconds that one MiB of ring goes back
  *
  * The same figures give the same prediction on every machine: no clock is read.
  */
@@ -50,8 +50,7 @@ struct ep_costs {
 	char machine[128];   /* the processor; "" unknown */
 };
 
-/* Figures to begin with, where nobody has calibrated: those of docs/bench.md.
- */
+/* Figures to begin with, where nobody has calibrated: those of docs/bench.md. */
 void ep_costs_default(struct ep_costs *costs);
 
 /*
@@ -59,14 +58,11 @@ void ep_costs_default(struct ep_costs *costs);
  * *costs. EP_END: there is no such section. EP_E_FORMAT, with line and column:
  * a value is no cost, or a key is none of ours.
  */
-int ep_costs_take(struct ep_costs *costs, const struct ep_sheet *sheet,
-		  struct ep_err *err);
+int ep_costs_take(struct ep_costs *costs, const struct ep_sheet *sheet, struct ep_err *err);
 /* Writes them into that section. */
-int ep_costs_put(const struct ep_costs *costs, struct ep_sheet *sheet,
-		 struct ep_err *err);
+int ep_costs_put(const struct ep_costs *costs, struct ep_sheet *sheet, struct ep_err *err);
 
-/* EPITAPH_TIMESTAMP_EVERY: 0 is auto, else 1, 2, 4 … 64. False: none of these.
- */
+/* EPITAPH_TIMESTAMP_EVERY: 0 is auto, else 1, 2, 4 … 64. False: none of these. */
 bool ep_cost_every_parse(const char *text, unsigned *every);
 
 struct ep_prediction {
@@ -75,15 +71,14 @@ struct ep_prediction {
 };
 
 /* What `calls` in `seconds` of untraced CPU time, more than 0, come to. */
-struct ep_prediction ep_cost_predict(const struct ep_costs *costs,
-				     unsigned every, double calls,
+struct ep_prediction ep_cost_predict(const struct ep_costs *costs, unsigned every, double calls,
 				     double seconds);
 
-/* The most calls that keep the overhead at or below `overhead`; that make one
- * MiB of ring go back `history` seconds or more. */
-double ep_cost_calls_for_overhead(const struct ep_costs *costs, unsigned every,
-				  double overhead, double seconds);
-double ep_cost_calls_for_history(const struct ep_costs *costs, unsigned every,
-				 double history, double seconds);
+/* The most calls that keep the overhead at or below `overhead`; that make one MiB of ring go back
+ * `history` seconds or more. */
+double ep_cost_calls_for_overhead(const struct ep_costs *costs, unsigned every, double overhead,
+				  double seconds);
+double ep_cost_calls_for_history(const struct ep_costs *costs, unsigned every, double history,
+				 double seconds);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* counts.c: modules are few and searched one by one; entries are gathered as
- * they come, and sorted once. */
+/* counts.c: modules are few and searched one by one; entries are gathered as they come, and sorted
+ * once. */
 #include "funcount/counts.h"
 
 #include <inttypes.h>
@@ -53,26 +53,22 @@ static int no_memory(struct ep_err *err)
 	return ep_fail(err, EP_E_MEMORY, 0, "no memory for counts");
 }
 
-/* ---- modules and calls ----------------------------------------------------
- */
+/* ---- modules and calls ---------------------------------------------------- */
 
-static bool is_module(const struct ep_counts_module *module, const char *path,
-		      const void *build_id, size_t build_id_size)
+static bool is_module(const struct ep_counts_module *module, const char *path, const void *build_id,
+		      size_t build_id_size)
 {
 	if (module->build_id_size != build_id_size)
 		return false;
-	return build_id_size
-		       ? !memcmp(module->build_id, build_id, build_id_size)
-		       : !strcmp(module->path, path);
+	return build_id_size ? !memcmp(module->build_id, build_id, build_id_size)
+			     : !strcmp(module->path, path);
 }
 
-static int new_module(struct ep_counts *counts, const char *path,
-		      const void *build_id, size_t build_id_size,
-		      struct ep_err *err)
+static int new_module(struct ep_counts *counts, const char *path, const void *build_id,
+		      size_t build_id_size, struct ep_err *err)
 {
-	struct ep_counts_module *grown =
-		room(counts->modules, counts->module_count,
-		     &counts->module_capacity, sizeof(*grown));
+	struct ep_counts_module *grown = room(counts->modules, counts->module_count,
+					      &counts->module_capacity, sizeof(*grown));
 	struct ep_counts_module module = {
 		.path = strdup(path),
 		.build_id_size = (uint32_t)build_id_size,
@@ -90,10 +86,8 @@ static int new_module(struct ep_counts *counts, const char *path,
 	return EP_OK;
 }
 
-/* The same file under several paths: which one is shown must not depend on the
- * order. */
-static int settle_path(struct ep_counts_module *module, const char *path,
-		       struct ep_err *err)
+/* The same file under several paths: which one is shown must not depend on the order. */
+static int settle_path(struct ep_counts_module *module, const char *path, struct ep_err *err)
 {
 	char *other;
 
@@ -107,19 +101,16 @@ static int settle_path(struct ep_counts_module *module, const char *path,
 	return EP_OK;
 }
 
-int ep_counts_module(struct ep_counts *counts, const char *path,
-		     const void *build_id, size_t build_id_size, size_t *out,
-		     struct ep_err *err)
+int ep_counts_module(struct ep_counts *counts, const char *path, const void *build_id,
+		     size_t build_id_size, size_t *out, struct ep_err *err)
 {
 	int result;
 
 	if (build_id_size > EP_BUILD_ID_MAX)
-		return ep_fail(err, EP_E_LIMIT, 0,
-			       "%s: a build-id of %zu bytes", path,
+		return ep_fail(err, EP_E_LIMIT, 0, "%s: a build-id of %zu bytes", path,
 			       build_id_size);
 	for (size_t i = 0; i < counts->module_count; i++)
-		if (is_module(&counts->modules[i], path, build_id,
-			      build_id_size)) {
+		if (is_module(&counts->modules[i], path, build_id, build_id_size)) {
 			*out = i;
 			return settle_path(&counts->modules[i], path, err);
 		}
@@ -129,19 +120,17 @@ int ep_counts_module(struct ep_counts *counts, const char *path,
 	return result;
 }
 
-int ep_counts_add(struct ep_counts *counts, size_t module, uint64_t address,
-		  uint64_t calls, struct ep_err *err)
+int ep_counts_add(struct ep_counts *counts, size_t module, uint64_t address, uint64_t calls,
+		  struct ep_err *err)
 {
 	struct ep_counts_module *to = &counts->modules[module];
 	struct ep_counts_entry *grown =
-		room(to->entries, to->entry_count, &to->entry_capacity,
-		     sizeof(*grown));
+		room(to->entries, to->entry_count, &to->entry_capacity, sizeof(*grown));
 
 	if (!grown)
 		return no_memory(err);
 	to->entries = grown;
-	to->entries[to->entry_count++] =
-		(struct ep_counts_entry){address, calls};
+	to->entries[to->entry_count++] = (struct ep_counts_entry){address, calls};
 	return EP_OK;
 }
 
@@ -179,8 +168,7 @@ static void settle_module(struct ep_counts_module *module, bool *overflow)
 	for (size_t i = 0; i < module->entry_count; i++) {
 		module->calls = sum(module->calls, list[i].calls, overflow);
 		if (kept && list[kept - 1].address == list[i].address)
-			list[kept - 1].calls = sum(list[kept - 1].calls,
-						   list[i].calls, overflow);
+			list[kept - 1].calls = sum(list[kept - 1].calls, list[i].calls, overflow);
 		else if (list[i].calls)
 			list[kept++] = list[i];
 	}
@@ -194,8 +182,7 @@ static int by_path(const void *a, const void *b)
 
 	if (!order)
 		order = (int)x->build_id_size - (int)y->build_id_size;
-	return order ? order
-		     : memcmp(x->build_id, y->build_id, x->build_id_size);
+	return order ? order : memcmp(x->build_id, y->build_id, x->build_id_size);
 }
 
 static int by_start(const void *a, const void *b)
@@ -213,24 +200,19 @@ static int by_start(const void *a, const void *b)
 void ep_counts_settle(struct ep_counts *counts)
 {
 	if (counts->module_count)
-		qsort(counts->modules, counts->module_count,
-		      sizeof(*counts->modules), by_path);
+		qsort(counts->modules, counts->module_count, sizeof(*counts->modules), by_path);
 	if (counts->run_count)
-		qsort(counts->runs, counts->run_count, sizeof(*counts->runs),
-		      by_start);
+		qsort(counts->runs, counts->run_count, sizeof(*counts->runs), by_start);
 	counts->calls = 0;
 	for (size_t i = 0; i < counts->module_count; i++) {
 		settle_module(&counts->modules[i], &counts->overflow);
-		counts->calls = sum(counts->calls, counts->modules[i].calls,
-				    &counts->overflow);
+		counts->calls = sum(counts->calls, counts->modules[i].calls, &counts->overflow);
 	}
 }
 
-/* ---- runs -----------------------------------------------------------------
- */
+/* ---- runs ----------------------------------------------------------------- */
 
-static const struct ep_counts_run *find_run(const struct ep_counts *counts,
-					    uint64_t identity)
+static const struct ep_counts_run *find_run(const struct ep_counts *counts, uint64_t identity)
 {
 	for (size_t i = 0; identity && i < counts->run_count; i++)
 		if (counts->runs[i].identity == identity)
@@ -243,8 +225,7 @@ static int already_there(const struct ep_counts_run *run, struct ep_err *err)
 	return ep_fail(err, EP_E_MISMATCH, 0,
 		       "the run of pid %u on %s (%016" PRIx64
 		       ") is counted already: give each run once",
-		       run->pid, run->host && *run->host ? run->host : "?",
-		       run->identity);
+		       run->pid, run->host && *run->host ? run->host : "?", run->identity);
 }
 
 static char *copy(const char *text)
@@ -252,15 +233,13 @@ static char *copy(const char *text)
 	return strdup(text ? text : "");
 }
 
-int ep_counts_add_run(struct ep_counts *counts, const struct ep_counts_run *run,
-		      struct ep_err *err)
+int ep_counts_add_run(struct ep_counts *counts, const struct ep_counts_run *run, struct ep_err *err)
 {
 	struct ep_counts_run *grown, copied = *run;
 
 	if (find_run(counts, run->identity))
 		return already_there(run, err);
-	grown = room(counts->runs, counts->run_count, &counts->run_capacity,
-		     sizeof(*grown));
+	grown = room(counts->runs, counts->run_count, &counts->run_capacity, sizeof(*grown));
 	if (grown)
 		counts->runs = grown;
 	copied.program = copy(run->program);
@@ -313,16 +292,14 @@ uint64_t ep_counts_memory(const struct ep_counts *counts)
 	return total(counts, offsetof(struct ep_counts_run, memory));
 }
 
-/* ---- merging --------------------------------------------------------------
- */
+/* ---- merging -------------------------------------------------------------- */
 
-static int merge_module(struct ep_counts *into,
-			const struct ep_counts_module *module,
+static int merge_module(struct ep_counts *into, const struct ep_counts_module *module,
 			struct ep_err *err)
 {
 	size_t number;
-	int result = ep_counts_module(into, module->path, module->build_id,
-				      module->build_id_size, &number, err);
+	int result = ep_counts_module(into, module->path, module->build_id, module->build_id_size,
+				      &number, err);
 
 	if (result)
 		return result;
@@ -333,8 +310,7 @@ static int merge_module(struct ep_counts *into,
 	return result;
 }
 
-int ep_counts_merge(struct ep_counts *into, const struct ep_counts *from,
-		    struct ep_err *err)
+int ep_counts_merge(struct ep_counts *into, const struct ep_counts *from, struct ep_err *err)
 {
 	int result = EP_OK;
 
@@ -350,12 +326,10 @@ int ep_counts_merge(struct ep_counts *into, const struct ep_counts *from,
 	return result;
 }
 
-/* ---- looking --------------------------------------------------------------
- */
+/* ---- looking -------------------------------------------------------------- */
 
 /* Of the first entry at or behind `address`. */
-static size_t lower_bound(const struct ep_counts_module *module,
-			  uint64_t address)
+static size_t lower_bound(const struct ep_counts_module *module, uint64_t address)
 {
 	size_t low = 0, high = module->entry_count;
 
@@ -374,14 +348,12 @@ uint64_t ep_counts_at(const struct ep_counts_module *module, uint64_t address)
 {
 	size_t at = lower_bound(module, address);
 
-	return at < module->entry_count &&
-			       module->entries[at].address == address
+	return at < module->entry_count && module->entries[at].address == address
 		       ? module->entries[at].calls
 		       : 0;
 }
 
-uint64_t ep_counts_between(const struct ep_counts_module *module,
-			   uint64_t start, uint64_t end)
+uint64_t ep_counts_between(const struct ep_counts_module *module, uint64_t start, uint64_t end)
 {
 	uint64_t calls = 0;
 	bool overflow;
@@ -392,12 +364,11 @@ uint64_t ep_counts_between(const struct ep_counts_module *module,
 	return calls;
 }
 
-const struct ep_counts_module *ep_counts_other_build(
-	const struct ep_counts *counts, const struct ep_counts_module *module)
+const struct ep_counts_module *ep_counts_other_build(const struct ep_counts *counts,
+						     const struct ep_counts_module *module)
 {
 	for (size_t i = 0; i < counts->module_count; i++)
-		if (&counts->modules[i] != module &&
-		    !strcmp(counts->modules[i].path, module->path))
+		if (&counts->modules[i] != module && !strcmp(counts->modules[i].path, module->path))
 			return &counts->modules[i];
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * counts_arena.c: counts as a process has them in its memory (format.h,
- * "counts"). Any page may be missing or damaged: extents are taken by their
- * check words, and what should be there and is not makes the run incomplete.
+ * counts_arena.c: counts as a process has them in its memory (format.h, "counts"). Any page may be
+ * missing or damaged: extents are taken by their check words, and what should be there and is not
+ * makes the run incomplete.
  */
 #include "funcount/counts.h"
 
@@ -43,33 +43,27 @@ static int no_memory(struct reading *reading)
 	return ep_fail(reading->err, EP_E_MEMORY, 0, "no memory for counts");
 }
 
-/* ---- extents --------------------------------------------------------------
- */
+/* ---- extents -------------------------------------------------------------- */
 
-static bool extent_holds(const struct reading *reading,
-			 const struct ep_counts_extent *extent, uint64_t offset)
+static bool extent_holds(const struct reading *reading, const struct ep_counts_extent *extent,
+			 uint64_t offset)
 {
-	uint64_t entry = extent->kind == EP_EXTENT_SITES
-				 ? sizeof(struct ep_count_site)
-				 : sizeof(uint64_t);
+	uint64_t entry =
+		extent->kind == EP_EXTENT_SITES ? sizeof(struct ep_count_site) : sizeof(uint64_t);
 
 	return extent->check ==
-		       ep_extent_check(extent, offset,
-				       reading->trace->image->root.identity) &&
-	       (extent->kind == EP_EXTENT_SITES ||
-		extent->kind == EP_EXTENT_COUNTERS) &&
-	       extent->size % PAGE == 0 && extent->size &&
-	       extent->size <= reading->end - offset &&
+		       ep_extent_check(extent, offset, reading->trace->image->root.identity) &&
+	       (extent->kind == EP_EXTENT_SITES || extent->kind == EP_EXTENT_COUNTERS) &&
+	       extent->size % PAGE == 0 && extent->size && extent->size <= reading->end - offset &&
 	       extent->capacity <= (extent->size - sizeof(*extent)) / entry &&
 	       /* Each number before it has its place in the section. */
 	       extent->first <= reading->end / sizeof(uint64_t);
 }
 
-static int take_extent(struct reading *reading,
-		       const struct ep_counts_extent *head, uint64_t offset)
+static int take_extent(struct reading *reading, const struct ep_counts_extent *head,
+		       uint64_t offset)
 {
-	size_t wanted =
-		reading->extent_capacity ? 2 * reading->extent_capacity : 64;
+	size_t wanted = reading->extent_capacity ? 2 * reading->extent_capacity : 64;
 	struct extent *grown = reading->extents;
 
 	if (reading->extent_count == reading->extent_capacity) {
@@ -130,19 +124,16 @@ static int find_extents(struct reading *reading)
 }
 
 /* The entry's bytes, or false: its page was not saved. */
-static bool read_entry(const struct reading *reading,
-		       const struct extent *extent, uint64_t index,
+static bool read_entry(const struct reading *reading, const struct extent *extent, uint64_t index,
 		       uint64_t size, void *out)
 {
-	if (!ep_image_has(reading->trace->image, extent->offset + index * size,
-			  size))
+	if (!ep_image_has(reading->trace->image, extent->offset + index * size, size))
 		return false;
 	memcpy(out, extent->entries + index * size, size);
 	return true;
 }
 
-/* ---- sites ----------------------------------------------------------------
- */
+/* ---- sites ---------------------------------------------------------------- */
 
 static void read_sites_of(struct reading *reading, const struct extent *extent)
 {
@@ -161,8 +152,7 @@ static int read_sites(struct reading *reading)
 		    head->first + head->capacity > reading->site_count)
 			reading->site_count = head->first + head->capacity;
 	}
-	reading->sites =
-		calloc(reading->site_count + 1, sizeof(*reading->sites));
+	reading->sites = calloc(reading->site_count + 1, sizeof(*reading->sites));
 	if (!reading->sites)
 		return no_memory(reading);
 	for (size_t i = 0; i < reading->extent_count; i++)
@@ -171,35 +161,29 @@ static int read_sites(struct reading *reading)
 	return EP_OK;
 }
 
-/* ---- modules --------------------------------------------------------------
- */
+/* ---- modules -------------------------------------------------------------- */
 
 #define NOT_YET SIZE_MAX
 
 /* The module's number among the counts; the last one stands for none. */
-static int module_number(struct reading *reading,
-			 const struct ep_trace_module *module, size_t *out)
+static int module_number(struct reading *reading, const struct ep_trace_module *module, size_t *out)
 {
 	const struct ep_trace *trace = reading->trace;
-	size_t *known =
-		&reading->modules[module ? module - trace->modules
-					 : (ptrdiff_t)trace->module_count];
+	size_t *known = &reading->modules[module ? module - trace->modules
+						 : (ptrdiff_t)trace->module_count];
 	int result = EP_OK;
 
 	if (*known == NOT_YET)
-		result = ep_counts_module(reading->counts,
-					  module ? module->path : "",
+		result = ep_counts_module(reading->counts, module ? module->path : "",
 					  module ? module->build_id : NULL,
-					  module ? module->build_id_size : 0,
-					  known, reading->err);
+					  module ? module->build_id_size : 0, known, reading->err);
 	if (!result && module && module->flags & EP_MODULE_EXECUTABLE)
 		reading->counts->modules[*known].executable = true;
 	*out = *known;
 	return result;
 }
 
-static int add_calls(struct reading *reading, const struct ep_count_site *site,
-		     uint64_t calls)
+static int add_calls(struct reading *reading, const struct ep_count_site *site, uint64_t calls)
 {
 	const struct ep_trace_module *module =
 		ep_trace_module_at(reading->trace, site->address, site->tsc);
@@ -208,13 +192,11 @@ static int add_calls(struct reading *reading, const struct ep_count_site *site,
 
 	if (result)
 		return result;
-	return ep_counts_add(reading->counts, number,
-			     site->address - (module ? module->bias : 0), calls,
-			     reading->err);
+	return ep_counts_add(reading->counts, number, site->address - (module ? module->bias : 0),
+			     calls, reading->err);
 }
 
-/* ---- counters -------------------------------------------------------------
- */
+/* ---- counters ------------------------------------------------------------- */
 
 static void sum(uint64_t *to, uint64_t calls, bool *overflow)
 {
@@ -225,8 +207,7 @@ static void sum(uint64_t *to, uint64_t calls, bool *overflow)
 }
 
 /* Adds the extent's counters to those of all, by number. */
-static void sum_counters(struct reading *reading, const struct extent *extent,
-			 uint64_t *calls)
+static void sum_counters(struct reading *reading, const struct extent *extent, uint64_t *calls)
 {
 	bool *overflow = &reading->counts->overflow;
 	uint64_t missing = UINT64_MAX, one;
@@ -238,8 +219,7 @@ static void sum_counters(struct reading *reading, const struct extent *extent,
 		if (!read_entry(reading, extent, i, sizeof(one), &one)) {
 			reading->pages_missing += page != missing;
 			missing = page;
-		} else if (number < reading->site_count &&
-			   reading->sites[number].address) {
+		} else if (number < reading->site_count && reading->sites[number].address) {
 			sum(&calls[number], one, overflow);
 		} else {
 			sum(&reading->calls_nameless, one, overflow);
@@ -259,14 +239,12 @@ static int read_counters(struct reading *reading)
 			sum_counters(reading, &reading->extents[i], calls);
 	for (uint64_t i = 0; i < reading->site_count && !result; i++)
 		if (calls[i])
-			result = add_calls(reading, &reading->sites[i],
-					   calls[i]);
+			result = add_calls(reading, &reading->sites[i], calls[i]);
 	free(calls);
 	return result;
 }
 
-/* ---- the run --------------------------------------------------------------
- */
+/* ---- the run -------------------------------------------------------------- */
 
 /* What is missing, in words; the caller frees it. NULL without memory. */
 static char *tell_missing(const struct reading *reading, bool starved)
@@ -285,8 +263,8 @@ static char *tell_missing(const struct reading *reading, bool starved)
 		before = "; ";
 	}
 	if (reading->pages_missing) {
-		fprintf(out, "%s%" PRIu64 " pages of counts were not saved",
-			before, reading->pages_missing);
+		fprintf(out, "%s%" PRIu64 " pages of counts were not saved", before,
+			reading->pages_missing);
 		before = "; ";
 	}
 	if (reading->pages_damaged || reading->calls_nameless) {
@@ -330,29 +308,24 @@ static int add_run(struct reading *reading)
 	return result;
 }
 
-/* ---- all of it ------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------ */
 
-/* False: there is none. What lies outside of the image is cut off, and counted
- * as missing. */
+/* False: there is none. What lies outside of the image is cut off, and counted as missing. */
 static bool find_section(struct reading *reading)
 {
 	const struct ep_arena *arena = &reading->trace->arena;
 	uint64_t size = reading->trace->image->size, end;
 
-	for (uint32_t i = 0; i < EP_SECTION_MAX && i < arena->section_count;
-	     i++) {
+	for (uint32_t i = 0; i < EP_SECTION_MAX && i < arena->section_count; i++) {
 		const struct ep_section *section = &arena->sections[i];
 
-		if (section->type != EP_SECTION_COUNTS ||
-		    section->offset % PAGE || section->offset < PAGE ||
-		    __builtin_add_overflow(section->offset, section->size,
-					   &end))
+		if (section->type != EP_SECTION_COUNTS || section->offset % PAGE ||
+		    section->offset < PAGE ||
+		    __builtin_add_overflow(section->offset, section->size, &end))
 			continue;
 		if (end > arena->committed)
 			end = arena->committed;
-		reading->taken =
-			end > section->offset ? end - section->offset : 0;
+		reading->taken = end > section->offset ? end - section->offset : 0;
 		if (end > size) {
 			reading->pages_missing += (end - size) / PAGE;
 			end = size;
@@ -369,8 +342,7 @@ static void read_head(struct reading *reading)
 	const struct ep_image *image = reading->trace->image;
 
 	if (ep_image_has(image, reading->start, sizeof(reading->head)))
-		memcpy(&reading->head, image->bytes + reading->start,
-		       sizeof(reading->head));
+		memcpy(&reading->head, image->bytes + reading->start, sizeof(reading->head));
 	else
 		reading->pages_missing++;
 }
@@ -395,8 +367,7 @@ static int read_all(struct reading *reading)
 	return result ? result : add_run(reading);
 }
 
-int ep_counts_from_trace(struct ep_counts **out, const struct ep_trace *trace,
-			 struct ep_err *err)
+int ep_counts_from_trace(struct ep_counts **out, const struct ep_trace *trace, struct ep_err *err)
 {
 	struct reading reading = {.trace = trace, .err = err};
 	int result;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * counts_file.c: counts as text, a line each: who counted, then each module and
- * its calls. Lines are checked by the last one, which holds their number and
- * CRC, so that a file that was cut short or changed is never added up.
+ * counts_file.c: counts as text, a line each: who counted, then each module and its calls. Lines
+ * are checked by the last one, which holds their number and CRC, so that a file that was cut short
+ * or changed is never added up.
  */
 #include "funcount/counts.h"
 
@@ -16,8 +16,7 @@
 #define MAGIC   "epitaph-counts "
 #define VERSION 1
 
-/* ---- writing --------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------- */
 
 /* Blanks, control characters, non-ASCII and % as %xx. */
 static void print_text(FILE *out, const char *name, const char *text)
@@ -68,8 +67,8 @@ static void print_module(FILE *out, const struct ep_counts_module *module)
 	print_text(out, "path", module->path);
 	fputc('\n', out);
 	for (size_t i = 0; i < module->entry_count; i++)
-		fprintf(out, "%" PRIx64 " %" PRIu64 "\n",
-			module->entries[i].address, module->entries[i].calls);
+		fprintf(out, "%" PRIx64 " %" PRIu64 "\n", module->entries[i].address,
+			module->entries[i].calls);
 }
 
 static void print_all(FILE *out, const struct ep_counts *counts)
@@ -111,8 +110,7 @@ int ep_counts_print(const struct ep_counts *counts, FILE *out)
 	return good ? 0 : -1;
 }
 
-/* ---- reading --------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------- */
 
 struct reader {
 	struct ep_cursor cursor;
@@ -128,9 +126,8 @@ struct reader {
 
 static int corrupt(struct reader *reader, const char *what)
 {
-	return ep_fail(reader->err, EP_E_CORRUPT,
-		       ep_cursor_offset(&reader->cursor), "%s: line %zu: %s",
-		       reader->name, reader->line, what);
+	return ep_fail(reader->err, EP_E_CORRUPT, ep_cursor_offset(&reader->cursor),
+		       "%s: line %zu: %s", reader->name, reader->line, what);
 }
 
 /* The next line without its end; EP_END: there is none. */
@@ -146,18 +143,15 @@ static int next_line(struct reader *reader)
 	reader->line++;
 	end = memchr(start, '\n', left);
 	if (!end)
-		return ep_fail(reader->err, EP_E_TRUNCATED,
-			       ep_cursor_offset(&reader->cursor),
-			       "%s: cut off in line %zu", reader->name,
-			       reader->line);
+		return ep_fail(reader->err, EP_E_TRUNCATED, ep_cursor_offset(&reader->cursor),
+			       "%s: cut off in line %zu", reader->name, reader->line);
 	length = (size_t)(end - start);
 	if (memchr(start, 0, length))
 		return corrupt(reader, "a NUL byte");
 	if (length >= reader->capacity) {
 		grown = realloc(reader->text, 2 * length + 256);
 		if (!grown)
-			return ep_fail(reader->err, EP_E_MEMORY, 0,
-				       "%s: no memory", reader->name);
+			return ep_fail(reader->err, EP_E_MEMORY, 0, "%s: no memory", reader->name);
 		reader->text = grown;
 		reader->capacity = 2 * length + 256;
 	}
@@ -183,8 +177,7 @@ static bool parse_number(const char *text, unsigned base, uint64_t *value)
 	for (; *text; text++) {
 		unsigned one = (unsigned)digit(*text);
 
-		if (one >= base ||
-		    __builtin_mul_overflow(number, base, &number) ||
+		if (one >= base || __builtin_mul_overflow(number, base, &number) ||
 		    __builtin_add_overflow(number, one, &number))
 			return false;
 	}
@@ -215,8 +208,7 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* Cuts the next NAME=VALUE off; false: no more. A word without = has an empty
- * value. */
+/* Cuts the next NAME=VALUE off; false: no more. A word without = has an empty value. */
 static bool next_field(char **at, char **name, char **value)
 {
 	char *word = strsep(at, " "), *equals;
@@ -242,20 +234,18 @@ struct text_field {
 	char **value;
 };
 
-static bool take_number(const struct number_field *fields, const char *name,
-			const char *value, bool *good)
+static bool take_number(const struct number_field *fields, const char *name, const char *value,
+			bool *good)
 {
 	for (; fields->name; fields++)
 		if (!strcmp(fields->name, name)) {
-			*good = parse_number(value, fields->base,
-					     fields->value);
+			*good = parse_number(value, fields->base, fields->value);
 			return true;
 		}
 	return false;
 }
 
-static void take_text(const struct text_field *fields, const char *name,
-		      char *value, bool *good)
+static void take_text(const struct text_field *fields, const char *name, char *value, bool *good)
 {
 	for (; fields->name; fields++)
 		if (!strcmp(fields->name, name)) {
@@ -343,8 +333,8 @@ static int read_module(struct reader *reader, char *at)
 	size = parse_build_id(id, build_id);
 	if (size < 0)
 		return corrupt(reader, "not a build-id");
-	result = ep_counts_module(reader->counts, path, build_id, (size_t)size,
-				  &reader->module, reader->err);
+	result = ep_counts_module(reader->counts, path, build_id, (size_t)size, &reader->module,
+				  reader->err);
 	if (result)
 		return result;
 	reader->in_module = true;
@@ -358,14 +348,12 @@ static int read_entry(struct reader *reader, char *line)
 	const char *first = strsep(&at, " ");
 	uint64_t address, calls;
 
-	if (!at || !parse_number(first, 16, &address) ||
-	    !parse_number(at, 10, &calls))
+	if (!at || !parse_number(first, 16, &address) || !parse_number(at, 10, &calls))
 		return corrupt(reader, "neither a call count nor anything else "
 				       "that is known here");
 	if (!reader->in_module)
 		return corrupt(reader, "a call count before the first module");
-	return ep_counts_add(reader->counts, reader->module, address, calls,
-			     reader->err);
+	return ep_counts_add(reader->counts, reader->module, address, calls, reader->err);
 }
 
 static int read_line(struct reader *reader)
@@ -389,11 +377,11 @@ static int check_version(struct reader *reader)
 
 	if (!parse_number(reader->text + strlen(MAGIC), 10, &version))
 		return corrupt(reader, "no version");
-	return version == VERSION ? EP_OK
-				  : ep_fail(reader->err, EP_E_VERSION, 1,
-					    "%s: counts of version %" PRIu64
-					    "; this program reads version %d",
-					    reader->name, version, VERSION);
+	return version == VERSION
+		       ? EP_OK
+		       : ep_fail(reader->err, EP_E_VERSION, 1,
+				 "%s: counts of version %" PRIu64 "; this program reads version %d",
+				 reader->name, version, VERSION);
 }
 
 /* `before`: what the last line vouches for. */
@@ -403,16 +391,13 @@ static int check_end(struct reader *reader, size_t before)
 	const char *first = strsep(&at, " ");
 	uint64_t lines, crc;
 
-	if (!at || !parse_number(first, 10, &lines) ||
-	    !parse_number(at, 16, &crc))
+	if (!at || !parse_number(first, 10, &lines) || !parse_number(at, 16, &crc))
 		return corrupt(reader, "not an end");
-	if (lines != reader->line - 1 ||
-	    crc != ep_crc32(reader->cursor.start, before))
+	if (lines != reader->line - 1 || crc != ep_crc32(reader->cursor.start, before))
 		return corrupt(reader, "what is before it was changed: get the "
 				       "file again from where it comes from");
-	return ep_cursor_left(&reader->cursor)
-		       ? corrupt(reader, "something follows the end")
-		       : EP_END;
+	return ep_cursor_left(&reader->cursor) ? corrupt(reader, "something follows the end")
+					       : EP_END;
 }
 
 /* EP_END at the file's end. */
@@ -422,16 +407,13 @@ static int read_next(struct reader *reader)
 	int result = next_line(reader);
 
 	if (result == EP_END)
-		return ep_fail(reader->err, EP_E_TRUNCATED,
-			       ep_cursor_offset(&reader->cursor),
-			       "%s: cut off after line %zu", reader->name,
-			       reader->line);
+		return ep_fail(reader->err, EP_E_TRUNCATED, ep_cursor_offset(&reader->cursor),
+			       "%s: cut off after line %zu", reader->name, reader->line);
 	if (result)
 		return result;
 	if (reader->line == 1)
 		return check_version(reader);
-	return strncmp(reader->text, "end ", 4) ? read_line(reader)
-						: check_end(reader, before);
+	return strncmp(reader->text, "end ", 4) ? read_line(reader) : check_end(reader, before);
 }
 
 bool ep_counts_is_text(const void *bytes, size_t size)
@@ -439,15 +421,14 @@ bool ep_counts_is_text(const void *bytes, size_t size)
 	return size >= strlen(MAGIC) && !memcmp(bytes, MAGIC, strlen(MAGIC));
 }
 
-int ep_counts_parse(struct ep_counts **out, const void *text, size_t size,
-		    const char *name, struct ep_err *err)
+int ep_counts_parse(struct ep_counts **out, const void *text, size_t size, const char *name,
+		    struct ep_err *err)
 {
 	struct reader reader = {.name = name, .err = err};
 	int result = EP_OK;
 
 	if (!ep_counts_is_text(text, size))
-		return ep_fail(err, EP_E_FORMAT, 0, "%s: not a counts file",
-			       name);
+		return ep_fail(err, EP_E_FORMAT, 0, "%s: not a counts file", name);
 	ep_cursor_init(&reader.cursor, text, size);
 	reader.counts = ep_counts_create();
 	if (!reader.counts)

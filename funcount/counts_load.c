@@ -18,8 +18,7 @@ static int failed(const char *name, struct ep_err *err)
 }
 
 /* All of a regular file; the caller frees *bytes. */
-static int read_all(int fd, size_t size, const char *name, char **bytes,
-		    struct ep_err *err)
+static int read_all(int fd, size_t size, const char *name, char **bytes, struct ep_err *err)
 {
 	char *all = malloc(size + 1);
 	size_t done = 0;
@@ -40,12 +39,10 @@ static int read_all(int fd, size_t size, const char *name, char **bytes,
 	}
 	free(all);
 	return got < 0 ? failed(name, err)
-		       : ep_fail(err, EP_E_TRUNCATED, done,
-				 "%s: shorter than it was", name);
+		       : ep_fail(err, EP_E_TRUNCATED, done, "%s: shorter than it was", name);
 }
 
-static int read_text(struct ep_counts **out, int fd, const char *name,
-		     struct ep_err *err)
+static int read_text(struct ep_counts **out, int fd, const char *name, struct ep_err *err)
 {
 	struct stat status;
 	char *bytes;
@@ -71,9 +68,8 @@ static int open_text(const char *name)
 
 	if (fd < 0)
 		return -1;
-	got = fstat(fd, &status) == 0 && S_ISREG(status.st_mode)
-		      ? pread(fd, head, sizeof(head), 0)
-		      : -1;
+	got = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? pread(fd, head, sizeof(head), 0)
+								 : -1;
 	if (got > 0 && ep_counts_is_text(head, (size_t)got))
 		return fd;
 	close(fd);
@@ -81,8 +77,7 @@ static int open_text(const char *name)
 }
 
 /* Of a process: its arena, taken apart as for a trace. */
-static int read_source(struct ep_counts **out, struct ep_source *source,
-		       struct ep_err *err)
+static int read_source(struct ep_counts **out, struct ep_source *source, struct ep_err *err)
 {
 	struct ep_root_found found;
 	struct ep_image image = {0};
@@ -100,8 +95,7 @@ static int read_source(struct ep_counts **out, struct ep_source *source,
 	return result;
 }
 
-static int load_source(struct ep_counts **out, const char *name,
-		       struct ep_err *err)
+static int load_source(struct ep_counts **out, const char *name, struct ep_err *err)
 {
 	struct ep_source *source;
 	int result = ep_source_open(&source, name, err);

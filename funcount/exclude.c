@@ -8,11 +8,9 @@
 
 /* ---- what stays ---------------------------------------------------------- */
 
-static bool keeps_function(struct ep_list *keep,
-			   const struct ep_function *function)
+static bool keeps_function(struct ep_list *keep, const struct ep_function *function)
 {
-	return ep_list_find(keep, function->name) ||
-	       ep_list_find(keep, function->symbol);
+	return ep_list_find(keep, function->name) || ep_list_find(keep, function->symbol);
 }
 
 bool ep_exclude_keeps(struct ep_list *keep, const struct ep_called *called,
@@ -21,8 +19,7 @@ bool ep_exclude_keeps(struct ep_list *keep, const struct ep_called *called,
 	bool kept = keep && ep_list_find(keep, group->name);
 
 	for (size_t i = 0; keep && i < group->count; i++)
-		kept |= keeps_function(
-			keep, called->functions[group->first + i].function);
+		kept |= keeps_function(keep, called->functions[group->first + i].function);
 	return kept;
 }
 
@@ -53,8 +50,7 @@ static int compare(const void *a, const void *b)
 
 /* Those that may be excluded, in order; what may not is added up. */
 static size_t gather(struct candidate *candidates, struct ep_exclusion *out,
-		     const struct ep_called *called,
-		     const struct ep_exclude_goal *goal)
+		     const struct ep_called *called, const struct ep_exclude_goal *goal)
 {
 	size_t count = 0;
 
@@ -66,9 +62,9 @@ static size_t gather(struct candidate *candidates, struct ep_exclusion *out,
 		else if (!group->known)
 			out->unknown_calls += group->calls;
 		else
-			candidates[count++] = (struct candidate){
-				group, i, goal->times && goal->times[i].leaf,
-				goal->times ? goal->times[i].median : -1};
+			candidates[count++] =
+				(struct candidate){group, i, goal->times && goal->times[i].leaf,
+						   goal->times ? goal->times[i].median : -1};
 	}
 	qsort(candidates, count, sizeof(*candidates), compare);
 	return count;
@@ -81,21 +77,17 @@ static double most_calls(const struct ep_exclude_goal *goal)
 	double most = goal->calls;
 
 	if (isfinite(goal->overhead))
-		most = fmin(most, ep_cost_calls_for_overhead(
-					  goal->costs, goal->every,
-					  goal->overhead, goal->seconds));
+		most = fmin(most, ep_cost_calls_for_overhead(goal->costs, goal->every,
+							     goal->overhead, goal->seconds));
 	if (goal->history > 0)
-		most = fmin(most, ep_cost_calls_for_history(
-					  goal->costs, goal->every,
-					  goal->history, goal->seconds));
+		most = fmin(most, ep_cost_calls_for_history(goal->costs, goal->every, goal->history,
+							    goal->seconds));
 	return most;
 }
 
-static struct ep_prediction predict(const struct ep_exclude_goal *goal,
-				    uint64_t calls)
+static struct ep_prediction predict(const struct ep_exclude_goal *goal, uint64_t calls)
 {
-	return ep_cost_predict(goal->costs, goal->every, (double)calls,
-			       goal->seconds);
+	return ep_cost_predict(goal->costs, goal->every, (double)calls, goal->seconds);
 }
 
 int ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
@@ -112,8 +104,7 @@ int ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	}
 	count = gather(candidates, out, called, goal);
-	for (size_t i = 0;
-	     i < count && (double)(called->calls - out->calls) > most; i++) {
+	for (size_t i = 0; i < count && (double)(called->calls - out->calls) > most; i++) {
 		out->groups[out->count++] = candidates[i].index;
 		out->calls += candidates[i].group->calls;
 	}

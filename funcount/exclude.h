@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exclude.h: the fewest functions whose exclusion from tracing meets a goal.
- * Every call costs the same, so those with the most calls are the fewest; of
- * equally often called ones, leaves go first, then the shorter.
+ * exclude.h: the fewest functions whose exclusion from tracing meets a goal. Every call costs the
+ * same, so those with the most calls are the fewest; of equally often called ones, leaves go first,
+ * then the shorter.
  */
 #ifndef EPITAPH_EXCLUDE_H
 #define EPITAPH_EXCLUDE_H
@@ -19,13 +19,13 @@ struct ep_exclude_times {
 
 struct ep_exclude_goal {
 	const struct ep_costs *costs;
-	unsigned every;       /* EPITAPH_TIMESTAMP_EVERY; 0 auto */
-	double seconds;       /* CPU time without tracing, more than 0 */
-	double overhead;      /* at most; infinite: no such goal */
-	double calls;         /* at most; infinite: no such goal */
-	double history;       /* seconds per MiB, at least; 0: no such goal */
-	struct ep_list *keep; /* never excluded; NULL none. By linker's names,
-				 also without endings, and by readable ones */
+	unsigned every;                       /* EPITAPH_TIMESTAMP_EVERY; 0 auto */
+	double seconds;                       /* CPU time without tracing, more than 0 */
+	double overhead;                      /* at most; infinite: no such goal */
+	double calls;                         /* at most; infinite: no such goal */
+	double history;                       /* seconds per MiB, at least; 0: no such goal */
+	struct ep_list *keep;                 /* never excluded; NULL none. By linker's names,
+						 also without endings, and by readable ones */
 	const struct ep_exclude_times *times; /* of each group; NULL none */
 };
 

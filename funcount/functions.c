@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* functions.c: module by module: its file is opened, its addresses are given to
- * its symbols, and it is closed again. */
+/* functions.c: module by module: its file is opened, its addresses are given to its symbols, and it
+ * is closed again. */
 #include "funcount/functions.h"
 
 #include <elfutils/libdwelf.h>
@@ -42,8 +42,7 @@ static int warn(struct work *work, const char *text)
 {
 	struct ep_functions *functions = work->functions;
 	char **grown =
-		reallocarray(functions->warnings, functions->warning_count + 1,
-			     sizeof(*grown));
+		reallocarray(functions->warnings, functions->warning_count + 1, sizeof(*grown));
 	char *copy = strdup(text);
 
 	if (grown)
@@ -56,8 +55,7 @@ static int warn(struct work *work, const char *text)
 	return EP_OK;
 }
 
-/* ---- a module's file ------------------------------------------------------
- */
+/* ---- a module's file ------------------------------------------------------ */
 
 /* The module as those who look for files want it. */
 static struct ep_trace_module as_loaded(const struct ep_counts_module *module)
@@ -116,19 +114,18 @@ static int open_parts(struct work *work)
 	int result = EP_OK;
 
 	if (work->file.elf || work->file.debug)
-		result = ep_symbols_create(&work->symbols, work->file.elf,
-					   work->file.debug, &damage);
+		result = ep_symbols_create(&work->symbols, work->file.elf, work->file.debug,
+					   &damage);
 	if (!result && work->file.elf)
 		result = open_code(work);
 	if (!result && lines)
 		result = ep_units_create(&work->units, lines, NULL);
 	if (!result && work->units)
 		result = ep_lines_create(&work->lines, work->units, NULL);
-	for (size_t i = 0; lines && work->options && result != EP_E_MEMORY &&
-			   i < work->options->path_map_count;
+	for (size_t i = 0;
+	     lines && work->options && result != EP_E_MEMORY && i < work->options->path_map_count;
 	     i++)
-		result = ep_path_map_add(&work->map,
-					 work->options->path_maps[i]);
+		result = ep_path_map_add(&work->map, work->options->path_maps[i]);
 	if (result == EP_E_MEMORY)
 		return no_memory(work);
 	return damage.code ? warn(work, damage.text) : EP_OK;
@@ -150,8 +147,7 @@ static int open_module(struct work *work, const struct ep_counts_module *module)
 	return result ? result : open_parts(work);
 }
 
-/* ---- functions ------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------ */
 
 static struct ep_counted *append(struct work *work)
 {
@@ -175,32 +171,27 @@ static struct ep_counted *append(struct work *work)
 
 static void name_unknown(struct ep_counted *counted, uint64_t address)
 {
-	int length = *counted->module_name
-			     ? asprintf(&counted->name, "%s+0x%" PRIx64,
-					counted->module_name, address)
-			     : asprintf(&counted->name, "0x%" PRIx64, address);
+	int length = *counted->module_name ? asprintf(&counted->name, "%s+0x%" PRIx64,
+						      counted->module_name, address)
+					   : asprintf(&counted->name, "0x%" PRIx64, address);
 
 	if (length < 0)
 		counted->name = NULL;
 }
 
-static void name_known(struct work *work, struct ep_counted *counted,
-		       const char *symbol)
+static void name_known(struct work *work, struct ep_counted *counted, const char *symbol)
 {
 	bool raw = work->options && work->options->no_demangle;
 
 	counted->name = ep_demangle_shown(symbol, raw);
 }
 
-static void look_at_code(struct work *work, struct ep_counted *counted,
-			 uint64_t end)
+static void look_at_code(struct work *work, struct ep_counted *counted, uint64_t end)
 {
 	struct ep_code_facts facts;
 
 	counted->size = end - counted->address;
-	if (!work->code ||
-	    ep_code_look(work->code, counted->address, end, &facts) ||
-	    !facts.whole)
+	if (!work->code || ep_code_look(work->code, counted->address, end, &facts) || !facts.whole)
 		return;
 	counted->instructions = facts.instructions;
 	counted->loops = facts.loops;
@@ -223,8 +214,8 @@ static int look_at_lines(struct work *work, struct ep_counted *counted)
 }
 
 /* `symbol` NULL, or without a name: not known. */
-static int add_function(struct work *work, const struct ep_symbol *symbol,
-			uint64_t address, uint64_t calls)
+static int add_function(struct work *work, const struct ep_symbol *symbol, uint64_t address,
+			uint64_t calls)
 {
 	struct ep_counted *counted = append(work);
 	const char *name = symbol && symbol->name ? symbol->name : "";
@@ -259,34 +250,26 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static struct place place_of(const struct work *work,
-			     const struct ep_counts_entry *entry)
+static struct place place_of(const struct work *work, const struct ep_counts_entry *entry)
 {
 	const struct ep_symbol *symbol =
-		work->symbols ? ep_symbols_find(work->symbols, entry->address)
-			      : NULL;
+		work->symbols ? ep_symbols_find(work->symbols, entry->address) : NULL;
 
-	return (struct place){symbol, symbol ? symbol->start : entry->address,
-			      entry->calls};
+	return (struct place){symbol, symbol ? symbol->start : entry->address, entry->calls};
 }
 
 /* Places of one function follow each other. */
-static int add_places(struct work *work, const struct place *places,
-		      size_t count)
+static int add_places(struct work *work, const struct place *places, size_t count)
 {
 	int result = EP_OK;
 
 	for (size_t i = 0, next; i < count && !result; i = next) {
 		uint64_t calls = places[i].calls;
 
-		for (next = i + 1;
-		     next < count && places[next].start == places[i].start;
-		     next++)
-			if (__builtin_add_overflow(calls, places[next].calls,
-						   &calls))
+		for (next = i + 1; next < count && places[next].start == places[i].start; next++)
+			if (__builtin_add_overflow(calls, places[next].calls, &calls))
 				calls = UINT64_MAX;
-		result = add_function(work, places[i].symbol, places[i].start,
-				      calls);
+		result = add_function(work, places[i].symbol, places[i].start, calls);
 	}
 	return result;
 }
@@ -339,13 +322,10 @@ static int add_all(struct work *work, const struct ep_counts *counts)
 	return result;
 }
 
-int ep_functions_create(struct ep_functions *functions,
-			const struct ep_counts *counts,
-			const struct ep_names_options *options,
-			struct ep_err *err)
+int ep_functions_create(struct ep_functions *functions, const struct ep_counts *counts,
+			const struct ep_names_options *options, struct ep_err *err)
 {
-	struct work work = {
-		.functions = functions, .options = options, .err = err};
+	struct work work = {.functions = functions, .options = options, .err = err};
 	int result;
 
 	*functions = (struct ep_functions){0};
@@ -353,8 +333,7 @@ int ep_functions_create(struct ep_functions *functions,
 	if (result)
 		ep_functions_deinit(functions);
 	else if (functions->count)
-		qsort(functions->list, functions->count,
-		      sizeof(*functions->list), by_calls);
+		qsort(functions->list, functions->count, sizeof(*functions->list), by_calls);
 	return result;
 }
 
@@ -372,8 +351,7 @@ void ep_functions_deinit(struct ep_functions *functions)
 	*functions = (struct ep_functions){0};
 }
 
-/* ---- another build? -------------------------------------------------------
- */
+/* ---- another build? ------------------------------------------------------- */
 
 static void hex(char *to, const uint8_t *bytes, size_t size)
 {
@@ -382,8 +360,8 @@ static void hex(char *to, const uint8_t *bytes, size_t size)
 		sprintf(to + 2 * i, "%02x", bytes[i]);
 }
 
-static int check_build_id(const struct ep_counts *counts, const char *path,
-			  const uint8_t *id, size_t size, struct ep_err *err)
+static int check_build_id(const struct ep_counts *counts, const char *path, const uint8_t *id,
+			  size_t size, struct ep_err *err)
 {
 	char text[2 * EP_BUILD_ID_MAX + 1];
 
@@ -399,8 +377,7 @@ static int check_build_id(const struct ep_counts *counts, const char *path,
 		       path, text);
 }
 
-int ep_functions_check_file(const struct ep_counts *counts, const char *path,
-			    struct ep_err *err)
+int ep_functions_check_file(const struct ep_counts *counts, const char *path, struct ep_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result = EP_OK;
 	const void *id = NULL;
@@ -408,18 +385,15 @@ int ep_functions_check_file(const struct ep_counts *counts, const char *path,
 	Elf *elf;
 
 	if (fd < 0)
-		return ep_fail(err, EP_E_IO, 0, "%s: %s", path,
-			       strerror(errno));
+		return ep_fail(err, EP_E_IO, 0, "%s: %s", path, strerror(errno));
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (elf_kind(elf) != ELF_K_ELF) {
-		result = ep_fail(err, EP_E_FORMAT, 0, "%s: not an ELF file",
-				 path);
+		result = ep_fail(err, EP_E_FORMAT, 0, "%s: not an ELF file", path);
 	} else {
 		size = dwelf_elf_gnu_build_id(elf, &id);
 		if (size > 0 && size <= EP_BUILD_ID_MAX)
-			result = check_build_id(counts, path, id, (size_t)size,
-						err);
+			result = check_build_id(counts, path, id, (size_t)size, err);
 	}
 	elf_end(elf);
 	close(fd);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Integer types as the demangler writes them and as gcc does; of two that begin
- * alike the longer comes first. */
+/* Integer types as the demangler writes them and as gcc does; of two that begin alike the longer
+ * comes first. */
 static const struct {
 	const char *theirs, *gccs;
 } types[] = {
@@ -33,8 +33,7 @@ static int type_at(const char *name, const char *at)
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		size_t length = strlen(types[i].theirs);
 
-		if (!strncmp(at, types[i].theirs, length) &&
-		    !is_part_of_word(at[length]))
+		if (!strncmp(at, types[i].theirs, length) && !is_part_of_word(at[length]))
 			return (int)i;
 	}
 	return -1;
@@ -108,8 +107,7 @@ static bool ends_with(const char *name, const char *end, const char *word)
 {
 	size_t length = strlen(word);
 
-	return (size_t)(end - name) >= length &&
-	       !memcmp(end - length, word, length);
+	return (size_t)(end - name) >= length && !memcmp(end - length, word, length);
 }
 
 /* The last brackets are the parameters, but for those of operator(). */
@@ -125,8 +123,8 @@ static void cut_parameters(char *name)
 		*open = '\0';
 }
 
-/* Where the name proper begins: behind the last blank outside of brackets that
- * comes before any operator's name. */
+/* Where the name proper begins: behind the last blank outside of brackets that comes before any
+ * operator's name. */
 static const char *without_type(const char *name)
 {
 	const char *begin = name;
@@ -176,15 +174,13 @@ char *ep_gcc_word(const char *name)
 	return word;
 }
 
-size_t ep_gcc_hits(const struct ep_called *called, char *const *names,
-		   const char *name, size_t group,
-		   const struct ep_called_function **first)
+size_t ep_gcc_hits(const struct ep_called *called, char *const *names, const char *name,
+		   size_t group, const struct ep_called_function **first)
 {
 	size_t hits = 0;
 
 	for (size_t i = 0; i < called->function_count; i++) {
-		if (called->functions[i].group == group ||
-		    !strstr(names[i], name))
+		if (called->functions[i].group == group || !strstr(names[i], name))
 			continue;
 		if (!hits++)
 			*first = &called->functions[i];

@@ -7,8 +7,7 @@
 #include "coredump/image.h"
 #include "decoder/trace.h"
 
-static void take_thread(struct ep_observed *observed,
-			const struct ep_trace *trace,
+static void take_thread(struct ep_observed *observed, const struct ep_trace *trace,
 			const struct ep_trace_thread *thread)
 {
 	int64_t ns = ep_trace_ns(trace, thread->first_tsc, thread->last_tsc);
@@ -18,8 +17,7 @@ static void take_thread(struct ep_observed *observed,
 		observed->history = fmin(observed->history, (double)ns / 1e9);
 }
 
-static void take_trace(struct ep_observed *observed,
-		       const struct ep_trace *trace)
+static void take_trace(struct ep_observed *observed, const struct ep_trace *trace)
 {
 	observed->processes++;
 	observed->lost += trace->damage.holes;
@@ -27,8 +25,7 @@ static void take_trace(struct ep_observed *observed,
 		take_thread(observed, trace, &trace->threads[i]);
 }
 
-static int take_source(struct ep_observed *observed, struct ep_source *source,
-		       struct ep_err *err)
+static int take_source(struct ep_observed *observed, struct ep_source *source, struct ep_err *err)
 {
 	struct ep_root_found found;
 	struct ep_image image = {0};
@@ -46,8 +43,7 @@ static int take_source(struct ep_observed *observed, struct ep_source *source,
 	return rc;
 }
 
-int ep_observed_take(struct ep_observed *observed, const char *path,
-		     struct ep_err *err)
+int ep_observed_take(struct ep_observed *observed, const char *path, struct ep_err *err)
 {
 	struct ep_source *source;
 	int rc = ep_source_open(&source, path, err);
@@ -59,12 +55,9 @@ int ep_observed_take(struct ep_observed *observed, const char *path,
 	return rc;
 }
 
-void ep_observed_add(struct ep_observed *observed,
-		     const struct ep_observed *more)
+void ep_observed_add(struct ep_observed *observed, const struct ep_observed *more)
 {
-	observed->history = observed->runs
-				    ? fmin(observed->history, more->history)
-				    : more->history;
+	observed->history = observed->runs ? fmin(observed->history, more->history) : more->history;
 	observed->runs += more->runs;
 	observed->processes += more->processes;
 	observed->lost += more->lost;

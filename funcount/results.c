@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* results.c: see results.h. A test's name is any text: its file's name has %xx
- * for what is not plain. */
+/* results.c: see results.h. A test's name is any text: its file's name has %xx for what is not
+ * plain. */
 #include "funcount/results.h"
 
 #include <dirent.h>
@@ -39,38 +39,33 @@ void ep_result_deinit(struct ep_result *result)
 static bool is_plain(unsigned char byte)
 {
 	return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= 'a' && byte <= 'z') || byte == '-' || byte == '_' ||
-	       byte == '.';
+	       (byte >= 'a' && byte <= 'z') || byte == '-' || byte == '_' || byte == '.';
 }
 
 /* folder/NAME + ending. A leading dot would hide the file. */
-static int path_of(char path[PATH_MAX], const char *folder, const char *name,
-		   const char *ending, struct ep_err *err)
+static int path_of(char path[PATH_MAX], const char *folder, const char *name, const char *ending,
+		   struct ep_err *err)
 {
 	char file[NAME_MAX + 1];
 	size_t used = 0;
 
 	for (const char *at = name; *at && used + 3 < NAME_ROOM; at++) {
-		bool plain = is_plain((unsigned char)*at) &&
-			     !(at == name && *at == '.');
+		bool plain = is_plain((unsigned char)*at) && !(at == name && *at == '.');
 
-		used += (size_t)snprintf(file + used, 4,
-					 plain ? "%c" : "%%%02x",
+		used += (size_t)snprintf(file + used, 4, plain ? "%c" : "%%%02x",
 					 (unsigned char)*at);
 	}
 	if (!*name || used + 3 >= NAME_ROOM ||
-	    snprintf(path, PATH_MAX, "%s/%s%s", folder, file, ending) >=
-		    PATH_MAX)
+	    snprintf(path, PATH_MAX, "%s/%s%s", folder, file, ending) >= PATH_MAX)
 		return ep_fail(err, EP_E_USAGE, 0, "\"%.100s\": %s", name,
-			       *name ? "too long for the name of a test"
-				     : "a test needs a name");
+			       *name ? "too long for the name of a test" : "a test needs a name");
 	return EP_OK;
 }
 
 /* ---- writing ------------------------------------------------------------- */
 
-static int put_number(struct ep_sheet *sheet, const char *section,
-		      const char *key, uint64_t value, struct ep_err *err)
+static int put_number(struct ep_sheet *sheet, const char *section, const char *key, uint64_t value,
+		      struct ep_err *err)
 {
 	char text[24];
 
@@ -78,8 +73,7 @@ static int put_number(struct ep_sheet *sheet, const char *section,
 	return ep_sheet_set(sheet, section, key, text, err);
 }
 
-static int fill_run(struct ep_sheet *sheet, const struct ep_result *result,
-		    struct ep_err *err)
+static int fill_run(struct ep_sheet *sheet, const struct ep_result *result, struct ep_err *err)
 {
 	const char *in = "run";
 	int rc = put_number(sheet, in, "calls", result->counts->calls, err);
@@ -93,21 +87,19 @@ static int fill_run(struct ep_sheet *sheet, const struct ep_result *result,
 	if (!rc)
 		rc = put_number(sheet, in, "lost", result->lost, err);
 	if (!rc)
-		rc = put_number(sheet, in, "status", (uint64_t)result->status,
-				err);
+		rc = put_number(sheet, in, "status", (uint64_t)result->status, err);
 	return rc;
 }
 
-static int fill_observed(struct ep_sheet *sheet,
-			 const struct ep_observed *observed, struct ep_err *err)
+static int fill_observed(struct ep_sheet *sheet, const struct ep_observed *observed,
+			 struct ep_err *err)
 {
 	const char *in = "traced";
 	char history[40] = WHOLE;
 	int rc = put_number(sheet, in, "runs", observed->runs, err);
 
 	if (!rc)
-		rc = put_number(sheet, in, "processes", observed->processes,
-				err);
+		rc = put_number(sheet, in, "processes", observed->processes, err);
 	if (!rc)
 		rc = put_number(sheet, in, "lost", observed->lost, err);
 	if (isfinite(observed->history))
@@ -115,8 +107,7 @@ static int fill_observed(struct ep_sheet *sheet,
 	return rc ? rc : ep_sheet_set(sheet, in, "history", history, err);
 }
 
-static int write_sheet(const struct ep_sheet *sheet, const char *path,
-		       struct ep_err *err)
+static int write_sheet(const struct ep_sheet *sheet, const char *path, struct ep_err *err)
 {
 	struct ep_textfile file;
 	int rc = ep_textfile_open(&file, path, err);
@@ -127,8 +118,7 @@ static int write_sheet(const struct ep_sheet *sheet, const char *path,
 	return ep_textfile_commit(&file, err);
 }
 
-static int write_run(const char *path, const struct ep_result *result,
-		     struct ep_err *err)
+static int write_run(const char *path, const struct ep_result *result, struct ep_err *err)
 {
 	struct ep_sheet sheet;
 	int rc = ep_sheet_parse(&sheet, path, "", 0, err);
@@ -142,8 +132,7 @@ static int write_run(const char *path, const struct ep_result *result,
 	return rc;
 }
 
-static int write_observed(const char *path, const struct ep_observed *observed,
-			  struct ep_err *err)
+static int write_observed(const char *path, const struct ep_observed *observed, struct ep_err *err)
 {
 	struct ep_sheet sheet;
 	int rc = ep_sheet_parse(&sheet, path, "", 0, err);
@@ -157,8 +146,7 @@ static int write_observed(const char *path, const struct ep_observed *observed,
 	return rc;
 }
 
-static int write_counts(const char *path, const struct ep_counts *counts,
-			struct ep_err *err)
+static int write_counts(const char *path, const struct ep_counts *counts, struct ep_err *err)
 {
 	struct ep_textfile file;
 	int rc = ep_textfile_open(&file, path, err);
@@ -172,8 +160,7 @@ static int write_counts(const char *path, const struct ep_counts *counts,
 	return rc;
 }
 
-static int write_both(const char *folder, const struct ep_result *result,
-		      struct ep_err *err)
+static int write_both(const char *folder, const struct ep_result *result, struct ep_err *err)
 {
 	char path[PATH_MAX];
 	int rc = path_of(path, folder, result->name, COUNTS, err);
@@ -185,12 +172,10 @@ static int write_both(const char *folder, const struct ep_result *result,
 	return rc ? rc : write_run(path, result, err);
 }
 
-static int get(const char *folder, const char *name, struct ep_result *result,
-	       struct ep_err *err);
+static int get(const char *folder, const char *name, struct ep_result *result, struct ep_err *err);
 
 /* On top of what is there. */
-static int add_both(const char *folder, const struct ep_result *result,
-		    struct ep_err *err)
+static int add_both(const char *folder, const struct ep_result *result, struct ep_err *err)
 {
 	struct ep_result sum;
 	int rc = get(folder, result->name, &sum, err);
@@ -216,10 +201,8 @@ static int lock_folder(const char *folder, int *lock, struct ep_err *err)
 {
 	char inside[PATH_MAX];
 
-	if (snprintf(inside, sizeof(inside), "%s/any", folder) >=
-	    (int)sizeof(inside))
-		return ep_fail(err, EP_E_USAGE, 0, "%.100s: name too long",
-			       folder);
+	if (snprintf(inside, sizeof(inside), "%s/any", folder) >= (int)sizeof(inside))
+		return ep_fail(err, EP_E_USAGE, 0, "%.100s: name too long", folder);
 	return ep_textfile_lock(lock, inside, err);
 }
 
@@ -230,8 +213,7 @@ static int make_folder(const char *folder, int *lock, struct ep_err *err)
 	return lock_folder(folder, lock, err);
 }
 
-int ep_results_put(const char *folder, const struct ep_result *result, bool add,
-		   struct ep_err *err)
+int ep_results_put(const char *folder, const struct ep_result *result, bool add, struct ep_err *err)
 {
 	char path[PATH_MAX];
 	int lock, rc = path_of(path, folder, result->name, RUN, err);
@@ -240,16 +222,15 @@ int ep_results_put(const char *folder, const struct ep_result *result, bool add,
 		rc = make_folder(folder, &lock, err);
 	if (rc)
 		return rc;
-	rc = add ? add_both(folder, result, err)
-		 : write_both(folder, result, err);
+	rc = add ? add_both(folder, result, err) : write_both(folder, result, err);
 	close(lock);
 	return rc;
 }
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int take_number(const struct ep_sheet *sheet, const char *section,
-		       const char *key, uint64_t *out, struct ep_err *err)
+static int take_number(const struct ep_sheet *sheet, const char *section, const char *key,
+		       uint64_t *out, struct ep_err *err)
 {
 	const struct ep_sheet_line *line = ep_sheet_find(sheet, section, key);
 	char *end;
@@ -263,8 +244,8 @@ static int take_number(const struct ep_sheet *sheet, const char *section,
 	return EP_OK;
 }
 
-static int take_run(struct ep_result *result, const struct ep_sheet *sheet,
-		    uint64_t *calls, struct ep_err *err)
+static int take_run(struct ep_result *result, const struct ep_sheet *sheet, uint64_t *calls,
+		    struct ep_err *err)
 {
 	uint64_t status = 0;
 	const struct {
@@ -278,17 +259,14 @@ static int take_run(struct ep_result *result, const struct ep_sheet *sheet,
 	int rc = EP_OK;
 
 	for (size_t i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
-		rc = take_number(sheet, "run", numbers[i].key, numbers[i].value,
-				 err);
+		rc = take_number(sheet, "run", numbers[i].key, numbers[i].value, err);
 	result->status = (int)(status & 0xff);
 	if (!rc && !result->runs)
-		rc = ep_fail(err, EP_E_CORRUPT, 0, "%s: says of no run",
-			     sheet->name);
+		rc = ep_fail(err, EP_E_CORRUPT, 0, "%s: says of no run", sheet->name);
 	return rc;
 }
 
-static int read_run(struct ep_result *result, const char *path, uint64_t *calls,
-		    struct ep_err *err)
+static int read_run(struct ep_result *result, const char *path, uint64_t *calls, struct ep_err *err)
 {
 	struct ep_sheet sheet;
 	int rc = ep_sheet_read(&sheet, path, err);
@@ -299,8 +277,7 @@ static int read_run(struct ep_result *result, const char *path, uint64_t *calls,
 	return rc;
 }
 
-static int take_observed(struct ep_observed *out, const struct ep_sheet *sheet,
-			 struct ep_err *err)
+static int take_observed(struct ep_observed *out, const struct ep_sheet *sheet, struct ep_err *err)
 {
 	const char *in = "traced";
 	const struct ep_sheet_line *line = ep_sheet_find(sheet, in, "history");
@@ -317,16 +294,15 @@ static int take_observed(struct ep_observed *out, const struct ep_sheet *sheet,
 	if (strcmp(line->value, WHOLE) == 0)
 		return EP_OK;
 	out->history = strtod(line->value, &end);
-	return end != line->value && strcmp(end, " s") == 0 &&
-			       out->history >= 0 && isfinite(out->history)
+	return end != line->value && strcmp(end, " s") == 0 && out->history >= 0 &&
+			       isfinite(out->history)
 		       ? EP_OK
-		       : ep_sheet_refuse(sheet, line, err,
-					 "not a number of seconds: 0.5 s");
+		       : ep_sheet_refuse(sheet, line, err, "not a number of seconds: 0.5 s");
 }
 
 /* No file: nothing was observed. */
-static int get_observed(struct ep_observed *out, const char *folder,
-			const char *name, struct ep_err *err)
+static int get_observed(struct ep_observed *out, const char *folder, const char *name,
+			struct ep_err *err)
 {
 	char path[PATH_MAX];
 	struct ep_sheet sheet;
@@ -342,9 +318,8 @@ static int get_observed(struct ep_observed *out, const char *folder,
 	return rc == EP_END ? EP_OK : rc;
 }
 
-int ep_results_observe(const char *folder, const char *name,
-		       const struct ep_observed *observed, bool add,
-		       struct ep_err *err)
+int ep_results_observe(const char *folder, const char *name, const struct ep_observed *observed,
+		       bool add, struct ep_err *err)
 {
 	struct ep_observed sum = {.history = INFINITY};
 	char path[PATH_MAX];
@@ -363,14 +338,12 @@ int ep_results_observe(const char *folder, const char *name,
 	return rc;
 }
 
-static int get(const char *folder, const char *name, struct ep_result *result,
-	       struct ep_err *err)
+static int get(const char *folder, const char *name, struct ep_result *result, struct ep_err *err)
 {
 	struct ep_result got = {.name = strdup(name)};
 	char path[PATH_MAX];
 	uint64_t calls = 0;
-	int rc = got.name ? path_of(path, folder, name, RUN, err)
-			  : no_memory(err);
+	int rc = got.name ? path_of(path, folder, name, RUN, err) : no_memory(err);
 
 	if (!rc)
 		rc = read_run(&got, path, &calls, err);
@@ -392,8 +365,8 @@ static int get(const char *folder, const char *name, struct ep_result *result,
 	return rc;
 }
 
-int ep_results_get(const char *folder, const char *name,
-		   struct ep_result *result, struct ep_err *err)
+int ep_results_get(const char *folder, const char *name, struct ep_result *result,
+		   struct ep_err *err)
 {
 	int lock, rc;
 
@@ -420,8 +393,7 @@ static bool is_run(const char *file)
 {
 	size_t length = strlen(file);
 
-	return length > strlen(RUN) &&
-	       !strcmp(file + length - strlen(RUN), RUN);
+	return length > strlen(RUN) && !strcmp(file + length - strlen(RUN), RUN);
 }
 
 /* The test of NAME.run; NULL: no memory. */
@@ -448,8 +420,7 @@ static int by_alphabet(const void *a, const void *b)
 }
 
 /* Takes the name over, which may be NULL: no memory. */
-static int add_name(char ***names, size_t *count, char *name,
-		    struct ep_err *err)
+static int add_name(char ***names, size_t *count, char *name, struct ep_err *err)
 {
 	char **grown = reallocarray(*names, *count + 1, sizeof(*grown));
 
@@ -463,8 +434,7 @@ static int add_name(char ***names, size_t *count, char *name,
 	return EP_OK;
 }
 
-int ep_results_names(const char *folder, char ***names, size_t *count,
-		     struct ep_err *err)
+int ep_results_names(const char *folder, char ***names, size_t *count, struct ep_err *err)
 {
 	DIR *open = opendir(folder);
 	struct dirent *entry;
@@ -473,13 +443,10 @@ int ep_results_names(const char *folder, char ***names, size_t *count,
 	*names = NULL;
 	*count = 0;
 	if (!open)
-		return errno == ENOENT
-			       ? EP_END
-			       : ep_fail(err, EP_E_IO, 0, "%s: %m", folder);
+		return errno == ENOENT ? EP_END : ep_fail(err, EP_E_IO, 0, "%s: %m", folder);
 	while (!rc && (entry = readdir(open)))
 		if (is_run(entry->d_name))
-			rc = add_name(names, count, name_of(entry->d_name),
-				      err);
+			rc = add_name(names, count, name_of(entry->d_name), err);
 	closedir(open);
 	if (rc) {
 		ep_results_names_free(*names, *count);

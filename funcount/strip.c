@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* strip.c: the functions of a linked file, their instructions one after the
- * other (libcapstone), and what is to become of those that call hooks. */
+/* strip.c: the functions of a linked file, their instructions one after the other (libcapstone),
+ * and what is to become of those that call hooks. */
 #include "funcount/strip.h"
 
 #include <gelf.h>
@@ -55,9 +55,7 @@ static size_t cold_stem(const char *name)
 {
 	const char *at = strstr(name, ".cold");
 
-	return at && at != name && (!at[5] || at[5] == '.')
-		       ? (size_t)(at - name)
-		       : 0;
+	return at && at != name && (!at[5] || at[5] == '.') ? (size_t)(at - name) : 0;
 }
 
 static int list_parts(struct file *file)
@@ -71,8 +69,7 @@ static int list_parts(struct file *file)
 		const struct ep_raw_symbol *raw = &file->raw.list[i];
 
 		/* Typed as functions (rank), with a size. */
-		if (raw->rank < 10 || raw->end <= raw->start ||
-		    ep_strip_hook_named(raw->name))
+		if (raw->rank < 10 || raw->end <= raw->start || ep_strip_hook_named(raw->name))
 			continue;
 		parts[count++] = (struct part){
 			.start = raw->start,
@@ -92,15 +89,13 @@ static int list_parts(struct file *file)
 /* One function for all symbols that begin at an address. */
 static int make_functions(struct ep_strip *strip, struct file *file)
 {
-	strip->functions =
-		calloc(file->part_count + 1, sizeof *strip->functions);
+	strip->functions = calloc(file->part_count + 1, sizeof *strip->functions);
 	if (!strip->functions)
 		return EP_E_MEMORY;
 	for (size_t i = 0; i < file->part_count; i++) {
 		struct part *part = &file->parts[i];
 		struct ep_strip_function *last =
-			strip->count ? &strip->functions[strip->count - 1]
-				     : NULL;
+			strip->count ? &strip->functions[strip->count - 1] : NULL;
 
 		if (part->cold)
 			continue;
@@ -129,8 +124,7 @@ static int compare_owners(const void *a, const void *b)
 
 	if ((*one)->owner != (*other)->owner)
 		return (*one)->owner < (*other)->owner ? -1 : 1;
-	return ((*one)->start > (*other)->start) -
-	       ((*one)->start < (*other)->start);
+	return ((*one)->start > (*other)->start) - ((*one)->start < (*other)->start);
 }
 
 static int index_parts(struct file *file)
@@ -144,15 +138,12 @@ static int index_parts(struct file *file)
 			file->by_owner[file->cold_count++] = &file->parts[i];
 		else
 			file->by_name[file->name_count++] = &file->parts[i];
-	qsort(file->by_name, file->name_count, sizeof *file->by_name,
-	      compare_names);
+	qsort(file->by_name, file->name_count, sizeof *file->by_name, compare_names);
 	return EP_OK;
 }
 
-/* The first in by_name that does not come before the first `size` bytes of
- * `name`. */
-static size_t first_named(const struct file *file, const char *name,
-			  size_t size)
+/* The first in by_name that does not come before the first `size` bytes of `name`. */
+static size_t first_named(const struct file *file, const char *name, size_t size)
 {
 	size_t low = 0, high = file->name_count;
 
@@ -167,14 +158,13 @@ static size_t first_named(const struct file *file, const char *name,
 	return low;
 }
 
-/* The function that a cold part is of: of the same object file, else a global
- * one. SIZE_MAX: it is not to be told. */
+/* The function that a cold part is of: of the same object file, else a global one. SIZE_MAX: it is
+ * not to be told. */
 static size_t cold_owner(const struct file *file, const struct part *cold)
 {
 	size_t stem = cold_stem(cold->name), found = SIZE_MAX;
 
-	for (size_t i = first_named(file, cold->name, stem);
-	     i < file->name_count; i++) {
+	for (size_t i = first_named(file, cold->name, stem); i < file->name_count; i++) {
 		const struct part *part = file->by_name[i];
 
 		if (strncmp(part->name, cold->name, stem) || part->name[stem])
@@ -187,12 +177,10 @@ static size_t cold_owner(const struct file *file, const struct part *cold)
 	return found;
 }
 
-static void refuse(struct ep_strip_function *function, const char *format,
-		   uint64_t address)
+static void refuse(struct ep_strip_function *function, const char *format, uint64_t address)
 {
 	if (!function->refused[0])
-		snprintf(function->refused, sizeof function->refused, format,
-			 address);
+		snprintf(function->refused, sizeof function->refused, format, address);
 }
 
 static void find_owners(struct ep_strip *strip, struct file *file)
@@ -202,8 +190,7 @@ static void find_owners(struct ep_strip *strip, struct file *file)
 
 	for (size_t i = 0; i < file->cold_count; i++)
 		file->by_owner[i]->owner = cold_owner(file, file->by_owner[i]);
-	qsort(file->by_owner, file->cold_count, sizeof *file->by_owner,
-	      compare_owners);
+	qsort(file->by_owner, file->cold_count, sizeof *file->by_owner, compare_owners);
 	for (size_t i = 0; i < file->part_count; i++) {
 		const struct part *part = &file->parts[i];
 
@@ -237,9 +224,8 @@ static uint64_t offset_of(const struct file *file, uint64_t start, uint64_t end)
 	if (elf_getphdrnum(file->elf, &count))
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		if (gelf_getphdr(file->elf, (int)i, &header) &&
-		    header.p_type == PT_LOAD && start >= header.p_vaddr &&
-		    end - header.p_vaddr <= header.p_filesz &&
+		if (gelf_getphdr(file->elf, (int)i, &header) && header.p_type == PT_LOAD &&
+		    start >= header.p_vaddr && end - header.p_vaddr <= header.p_filesz &&
 		    header.p_offset <= file->size &&
 		    end - header.p_vaddr <= file->size - header.p_offset)
 			return header.p_offset + (start - header.p_vaddr);
@@ -260,8 +246,7 @@ static enum use use_of(const struct file *file, const cs_insn *insn)
 		bool direct;
 
 		if (op->type == X86_OP_MEM && op->mem.base == X86_REG_RIP)
-			at = insn->address + insn->size +
-			     (uint64_t)op->mem.disp;
+			at = insn->address + insn->size + (uint64_t)op->mem.disp;
 		else if (op->type != X86_OP_IMM)
 			continue;
 		direct = op->type == X86_OP_IMM;
@@ -283,46 +268,38 @@ static bool jumps_back(const cs_insn *insn, const struct part *part)
 
 	for (uint8_t i = 0; i < insn->detail->groups_count; i++)
 		if (insn->detail->groups[i] == X86_GRP_JUMP)
-			return x86->op_count == 1 &&
-			       x86->operands[0].type == X86_OP_IMM &&
+			return x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM &&
 			       target <= insn->address && target >= part->start;
 	return false;
 }
 
-static int add_patch(const struct file *file, struct ep_strip_patches *patches,
-		     const cs_insn *insn, uint64_t offset, bool jump)
+static int add_patch(const struct file *file, struct ep_strip_patches *patches, const cs_insn *insn,
+		     uint64_t offset, bool jump)
 {
-	struct ep_strip_patch patch = {
-		.offset = offset, .size = (uint8_t)insn->size, .jump = jump};
+	struct ep_strip_patch patch = {.offset = offset, .size = (uint8_t)insn->size, .jump = jump};
 
 	memcpy(patch.before, file->bytes + offset, insn->size);
 	return ep_strip_patches_add(patches, &patch);
 }
 
 static int look_at_one(struct file *file, struct ep_strip_function *function,
-		       const struct part *part, uint64_t offset,
-		       struct ep_strip_patches *patches)
+		       const struct part *part, uint64_t offset, struct ep_strip_patches *patches)
 {
 	const cs_insn *insn = file->insn;
 
 	switch (use_of(file, insn)) {
 	case STRANGE:
-		refuse(function,
-		       "at 0x%" PRIx64
-		       " a hook is used in a way that is not known here",
+		refuse(function, "at 0x%" PRIx64 " a hook is used in a way that is not known here",
 		       insn->address);
 		break;
 	case CALL:
 	case JUMP:
-		if (ep_addresses_between(&file->targets.writes,
-					 insn->address - 7,
+		if (ep_addresses_between(&file->targets.writes, insn->address - 7,
 					 insn->address + insn->size))
-			refuse(function,
-			       "a relocation writes the call at 0x%" PRIx64,
+			refuse(function, "a relocation writes the call at 0x%" PRIx64,
 			       insn->address);
 		function->hooks++;
-		return add_patch(file, patches, insn, offset,
-				 insn->id == X86_INS_JMP);
+		return add_patch(file, patches, insn, offset, insn->id == X86_INS_JMP);
 	case NONE:
 		function->instructions++;
 		function->loop |= jumps_back(insn, part);
@@ -331,8 +308,7 @@ static int look_at_one(struct file *file, struct ep_strip_function *function,
 }
 
 static int look_at_part(struct file *file, struct ep_strip_function *function,
-			const struct part *part,
-			struct ep_strip_patches *patches)
+			const struct part *part, struct ep_strip_patches *patches)
 {
 	uint64_t offset = offset_of(file, part->start, part->end);
 	const uint8_t *at = file->bytes + offset;
@@ -341,17 +317,15 @@ static int look_at_part(struct file *file, struct ep_strip_function *function,
 	int rc = EP_OK;
 
 	if (!offset) {
-		refuse(function, "the file does not hold 0x%" PRIx64,
-		       part->start);
+		refuse(function, "the file does not hold 0x%" PRIx64, part->start);
 		return EP_OK;
 	}
 	while (!rc && left) {
 		uint64_t here = (uint64_t)(at - file->bytes);
 
-		if (!ep_disassembler.cs_disasm_iter(file->capstone, &at, &left,
-						    &address, file->insn)) {
-			refuse(function, "no instruction at 0x%" PRIx64,
-			       address);
+		if (!ep_disassembler.cs_disasm_iter(file->capstone, &at, &left, &address,
+						    file->insn)) {
+			refuse(function, "no instruction at 0x%" PRIx64, address);
 			break;
 		}
 		rc = look_at_one(file, function, part, here, patches);
@@ -360,8 +334,8 @@ static int look_at_part(struct file *file, struct ep_strip_function *function,
 }
 
 /* The function's main part, then its cold ones. */
-static int look(struct file *file, struct ep_strip_function *function,
-		size_t index, struct ep_strip_patches *patches)
+static int look(struct file *file, struct ep_strip_function *function, size_t index,
+		struct ep_strip_patches *patches)
 {
 	struct part main = {.start = function->start, .end = function->end};
 	size_t low = 0, high = file->cold_count;
@@ -375,18 +349,15 @@ static int look(struct file *file, struct ep_strip_function *function,
 		else
 			high = middle;
 	}
-	for (; !rc && low < file->cold_count &&
-	       file->by_owner[low]->owner == index;
-	     low++)
+	for (; !rc && low < file->cold_count && file->by_owner[low]->owner == index; low++)
 		rc = look_at_part(file, function, file->by_owner[low], patches);
 	return rc;
 }
 
 /* ---- verdicts ---- */
 
-static struct ep_verdict judge(const struct ep_strip_function *function,
-			       const struct part *parts, size_t count,
-			       struct ep_rules *rules, bool measured)
+static struct ep_verdict judge(const struct ep_strip_function *function, const struct part *parts,
+			       size_t count, struct ep_rules *rules, bool measured)
 {
 	const char *names[NAMES];
 	struct ep_subject subject = {
@@ -396,16 +367,14 @@ static struct ep_verdict judge(const struct ep_strip_function *function,
 		.measured = measured && !function->refused[0],
 	};
 
-	for (size_t i = 0; i < count && subject.name_count < NAMES &&
-			   parts[i].start == function->start;
-	     i++)
+	for (size_t i = 0;
+	     i < count && subject.name_count < NAMES && parts[i].start == function->start; i++)
 		if (!parts[i].cold)
 			names[subject.name_count++] = parts[i].name;
 	return ep_rules_judge(rules, &subject);
 }
 
-static int keep_patches(struct ep_strip *strip,
-			const struct ep_strip_patches *patches)
+static int keep_patches(struct ep_strip *strip, const struct ep_strip_patches *patches)
 {
 	int rc = EP_OK;
 
@@ -414,8 +383,8 @@ static int keep_patches(struct ep_strip *strip,
 	return rc;
 }
 
-static int decide_one(struct ep_strip *strip, struct file *file, size_t index,
-		      size_t first, struct ep_rules *rules, bool all)
+static int decide_one(struct ep_strip *strip, struct file *file, size_t index, size_t first,
+		      struct ep_rules *rules, bool all)
 {
 	struct ep_strip_function *function = &strip->functions[index];
 	struct ep_strip_patches patches = {0};
@@ -423,15 +392,14 @@ static int decide_one(struct ep_strip *strip, struct file *file, size_t index,
 	bool look_now = all || rules->threshold;
 	int rc = EP_OK;
 
-	function->verdict = judge(function, file->parts + first,
-				  look_now ? 0 : count, rules, false);
+	function->verdict =
+		judge(function, file->parts + first, look_now ? 0 : count, rules, false);
 	if (!look_now)
 		look_now = function->verdict.strip;
 	if (look_now)
 		rc = look(file, function, index, &patches);
 	if (look_now && (all || rules->threshold))
-		function->verdict = judge(function, file->parts + first, count,
-					  rules, true);
+		function->verdict = judge(function, file->parts + first, count, rules, true);
 	if (!rc && function->verdict.strip && patches.count) {
 		function->stripped = !function->refused[0];
 		strip->stripped += function->stripped;
@@ -445,8 +413,7 @@ static int decide_one(struct ep_strip *strip, struct file *file, size_t index,
 	return rc;
 }
 
-static int decide(struct ep_strip *strip, struct file *file,
-		  struct ep_rules *rules, bool all)
+static int decide(struct ep_strip *strip, struct file *file, struct ep_rules *rules, bool all)
 {
 	size_t first = 0;
 	int rc = EP_OK;
@@ -469,12 +436,9 @@ static int open_file(struct file *file, struct ep_err *err)
 	elf_version(EV_CURRENT);
 	/* libelf writes nothing, but its interface knows no const. */
 	file->elf = elf_memory((char *)(uintptr_t)file->bytes, file->size);
-	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF ||
-	    !gelf_getehdr(file->elf, &header) ||
-	    gelf_getclass(file->elf) != ELFCLASS64 ||
-	    header.e_machine != EM_X86_64)
-		return ep_fail(err, EP_E_FORMAT, 0,
-			       "no ELF file for x86-64, 64 bit");
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header) ||
+	    gelf_getclass(file->elf) != ELFCLASS64 || header.e_machine != EM_X86_64)
+		return ep_fail(err, EP_E_FORMAT, 0, "no ELF file for x86-64, 64 bit");
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
 		return ep_fail(err, EP_E_FORMAT, 0,
 			       "neither an executable nor a shared library "
@@ -484,19 +448,16 @@ static int open_file(struct file *file, struct ep_err *err)
 	if (rc)
 		return rc;
 	file->insn = ep_disassembler.cs_malloc(file->capstone);
-	return file->insn ? EP_OK
-			  : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	return file->insn ? EP_OK : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 }
 
-static int read_file(struct ep_strip *strip, struct file *file,
-		     struct ep_err *err)
+static int read_file(struct ep_strip *strip, struct file *file, struct ep_err *err)
 {
 	struct ep_err damage = {0};
 
 	if (ep_raw_symbols_add(&file->raw, file->elf, &damage) ||
-	    ep_strip_targets_read(&file->targets, file->elf, &file->raw) ||
-	    list_parts(file) || make_functions(strip, file) ||
-	    index_parts(file))
+	    ep_strip_targets_read(&file->targets, file->elf, &file->raw) || list_parts(file) ||
+	    make_functions(strip, file) || index_parts(file))
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	find_owners(strip, file);
 	strip->hooks = file->targets.code.count || file->targets.slots.count;
@@ -505,8 +466,7 @@ static int read_file(struct ep_strip *strip, struct file *file,
 		return ep_fail(err, EP_END, 0,
 			       "no names of functions in it%s%s: a list needs "
 			       "them (was it stripped of its symbols?)",
-			       damage.code ? ": " : "",
-			       damage.code ? damage.text : "");
+			       damage.code ? ": " : "", damage.code ? damage.text : "");
 	return EP_OK;
 }
 

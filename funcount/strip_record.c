@@ -28,16 +28,13 @@ struct entry {
 	uint8_t size, jump, reserved[6];
 	uint8_t before[EP_PATCH_MAX];
 };
-static_assert(sizeof(struct head) == 40 && sizeof(struct entry) == 24,
-	      "the layout of the record");
+static_assert(sizeof(struct head) == 40 && sizeof(struct entry) == 24, "the layout of the record");
 
-int ep_strip_patches_add(struct ep_strip_patches *patches,
-			 const struct ep_strip_patch *patch)
+int ep_strip_patches_add(struct ep_strip_patches *patches, const struct ep_strip_patch *patch)
 {
 	if (patches->count == patches->room) {
 		size_t room = patches->room ? patches->room * 2 : 64;
-		struct ep_strip_patch *grown =
-			reallocarray(patches->list, room, sizeof *grown);
+		struct ep_strip_patch *grown = reallocarray(patches->list, room, sizeof *grown);
 
 		if (!grown)
 			return EP_E_MEMORY;
@@ -54,8 +51,8 @@ void ep_strip_patches_deinit(struct ep_strip_patches *patches)
 	*patches = (struct ep_strip_patches){0};
 }
 
-/* What takes the place of a hook: one nop (Intel SDM, NOP: recommended
- * sequences), or a return and traps behind it. */
+/* What takes the place of a hook: one nop (Intel SDM, NOP: recommended sequences), or a return and
+ * traps behind it. */
 static void replacement(uint8_t *out, unsigned size, bool jump)
 {
 	static const uint8_t nops[EP_PATCH_MAX + 1][EP_PATCH_MAX] = {
@@ -91,8 +88,8 @@ static uint64_t up(uint64_t at)
 	return (at + 7) & ~(uint64_t)7;
 }
 
-static int plan(struct layout *layout, const uint8_t *bytes, size_t size,
-		size_t count, struct ep_err *err)
+static int plan(struct layout *layout, const uint8_t *bytes, size_t size, size_t count,
+		struct ep_err *err)
 {
 	struct ep_cursor cursor;
 	Elf64_Ehdr *elf = &layout->elf;
@@ -100,29 +97,23 @@ static int plan(struct layout *layout, const uint8_t *bytes, size_t size,
 	ep_cursor_init(&cursor, bytes, size);
 	if (ep_cursor_take(&cursor, elf, sizeof *elf) || !elf->e_shoff ||
 	    elf->e_shentsize != sizeof(Elf64_Shdr) || !elf->e_shnum ||
-	    elf->e_shnum >= SHN_LORESERVE - 1 ||
-	    elf->e_shstrndx >= elf->e_shnum)
-		return ep_fail(err, EP_E_FORMAT, 0,
-			       "no section headers to put the record in");
+	    elf->e_shnum >= SHN_LORESERVE - 1 || elf->e_shstrndx >= elf->e_shnum)
+		return ep_fail(err, EP_E_FORMAT, 0, "no section headers to put the record in");
 	if (ep_cursor_seek(&cursor, elf->e_shoff) ||
-	    ep_cursor_skip(&cursor,
-			   (uint64_t)elf->e_shstrndx * sizeof(Elf64_Shdr)) ||
+	    ep_cursor_skip(&cursor, (uint64_t)elf->e_shstrndx * sizeof(Elf64_Shdr)) ||
 	    ep_cursor_take(&cursor, &layout->strings, sizeof layout->strings) ||
 	    ep_cursor_seek(&cursor, layout->strings.sh_offset) ||
 	    ep_cursor_skip(&cursor, layout->strings.sh_size) ||
 	    ep_cursor_seek(&cursor, elf->e_shoff) ||
-	    ep_cursor_skip(&cursor,
-			   (uint64_t)elf->e_shnum * sizeof(Elf64_Shdr)))
+	    ep_cursor_skip(&cursor, (uint64_t)elf->e_shnum * sizeof(Elf64_Shdr)))
 		return ep_fail(err, EP_E_CORRUPT, elf->e_shoff,
 			       "the section headers lie outside of the file");
 	layout->record = up(size);
-	layout->record_size =
-		sizeof(struct head) + count * sizeof(struct entry);
+	layout->record_size = sizeof(struct head) + count * sizeof(struct entry);
 	layout->names = layout->record + layout->record_size;
 	layout->names_size = layout->strings.sh_size + sizeof EP_STRIP_SECTION;
 	layout->headers = up(layout->names + layout->names_size);
-	layout->total =
-		layout->headers + (elf->e_shnum + 1U) * sizeof(Elf64_Shdr);
+	layout->total = layout->headers + (elf->e_shnum + 1U) * sizeof(Elf64_Shdr);
 	return EP_OK;
 }
 
@@ -142,13 +133,11 @@ static void write_record(uint8_t *out, const struct layout *layout, size_t size,
 	memcpy(at, &head, sizeof head);
 	for (size_t i = 0; i < patches->count; i++) {
 		const struct ep_strip_patch *patch = &patches->list[i];
-		struct entry entry = {.offset = patch->offset,
-				      .size = patch->size,
-				      .jump = patch->jump};
+		struct entry entry = {
+			.offset = patch->offset, .size = patch->size, .jump = patch->jump};
 
 		memcpy(entry.before, patch->before, sizeof entry.before);
-		memcpy(at + sizeof head + i * sizeof entry, &entry,
-		       sizeof entry);
+		memcpy(at + sizeof head + i * sizeof entry, &entry, sizeof entry);
 	}
 	head.crc = ep_crc32(at, layout->record_size);
 	memcpy(at, &head, sizeof head);
@@ -159,24 +148,21 @@ static void write_sections(uint8_t *out, const struct layout *layout)
 	uint64_t old_names = layout->strings.sh_size;
 	uint64_t old_headers = layout->elf.e_shnum * sizeof(Elf64_Shdr);
 	uint8_t *headers = out + layout->headers;
-	Elf64_Shdr strings = layout->strings,
-		   mine = {
-			   .sh_name = (Elf64_Word)old_names,
-			   .sh_type = SHT_PROGBITS,
-			   .sh_offset = layout->record,
-			   .sh_size = layout->record_size,
-			   .sh_addralign = 8,
-		   };
+	Elf64_Shdr strings = layout->strings, mine = {
+						      .sh_name = (Elf64_Word)old_names,
+						      .sh_type = SHT_PROGBITS,
+						      .sh_offset = layout->record,
+						      .sh_size = layout->record_size,
+						      .sh_addralign = 8,
+					      };
 	Elf64_Ehdr elf = layout->elf;
 
 	memcpy(out + layout->names, out + strings.sh_offset, old_names);
-	memcpy(out + layout->names + old_names, EP_STRIP_SECTION,
-	       sizeof EP_STRIP_SECTION);
+	memcpy(out + layout->names + old_names, EP_STRIP_SECTION, sizeof EP_STRIP_SECTION);
 	strings.sh_offset = layout->names;
 	strings.sh_size = layout->names_size;
 	memcpy(headers, out + elf.e_shoff, old_headers);
-	memcpy(headers + elf.e_shstrndx * sizeof strings, &strings,
-	       sizeof strings);
+	memcpy(headers + elf.e_shstrndx * sizeof strings, &strings, sizeof strings);
 	memcpy(headers + old_headers, &mine, sizeof mine);
 	elf.e_shoff = layout->headers;
 	elf.e_shnum++;
@@ -190,19 +176,17 @@ static int compare_offsets(const void *a, const void *b)
 	return (one->offset > other->offset) - (one->offset < other->offset);
 }
 
-/* In a damaged file segments may overlap each other, or the header that is
- * written too: then what is there now would not tell what was. Sorts. */
+/* In a damaged file segments may overlap each other, or the header that is written too: then what
+ * is there now would not tell what was. Sorts. */
 static int check_patches(struct ep_strip_patches *patches, struct ep_err *err)
 {
 	uint64_t end = sizeof(Elf64_Ehdr);
 
 	if (patches->count)
-		qsort(patches->list, patches->count, sizeof *patches->list,
-		      compare_offsets);
+		qsort(patches->list, patches->count, sizeof *patches->list, compare_offsets);
 	for (size_t i = 0; i < patches->count; i++) {
 		if (patches->list[i].offset < end)
-			return ep_fail(err, EP_E_CORRUPT,
-				       patches->list[i].offset,
+			return ep_fail(err, EP_E_CORRUPT, patches->list[i].offset,
 				       "segments overlap at byte 0x%" PRIx64,
 				       patches->list[i].offset);
 		end = patches->list[i].offset + patches->list[i].size;
@@ -210,9 +194,8 @@ static int check_patches(struct ep_strip_patches *patches, struct ep_err *err)
 	return EP_OK;
 }
 
-int ep_strip_write(uint8_t **out, size_t *out_size, const uint8_t *bytes,
-		   size_t size, struct ep_strip_patches *patches,
-		   struct ep_err *err)
+int ep_strip_write(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size,
+		   struct ep_strip_patches *patches, struct ep_err *err)
 {
 	struct layout layout;
 	uint8_t *made;
@@ -227,8 +210,8 @@ int ep_strip_write(uint8_t **out, size_t *out_size, const uint8_t *bytes,
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	memcpy(made, bytes, size);
 	for (size_t i = 0; i < patches->count; i++)
-		replacement(made + patches->list[i].offset,
-			    patches->list[i].size, patches->list[i].jump);
+		replacement(made + patches->list[i].offset, patches->list[i].size,
+			    patches->list[i].jump);
 	write_record(made, &layout, size, patches);
 	write_sections(made, &layout);
 	*out = made;
@@ -239,18 +222,15 @@ int ep_strip_write(uint8_t **out, size_t *out_size, const uint8_t *bytes,
 /* ---- putting back ---- */
 
 /* The last section of that name. EP_END: there is none. */
-static int find_record(const uint8_t *bytes, size_t size, Elf64_Ehdr *elf,
-		       Elf64_Shdr *mine)
+static int find_record(const uint8_t *bytes, size_t size, Elf64_Ehdr *elf, Elf64_Shdr *mine)
 {
 	struct ep_cursor cursor;
 	char name[sizeof EP_STRIP_SECTION];
 	Elf64_Shdr strings;
 
 	ep_cursor_init(&cursor, bytes, size);
-	if (ep_cursor_take(&cursor, elf, sizeof *elf) ||
-	    memcmp(elf->e_ident, ELFMAG, SELFMAG) || !elf->e_shnum ||
-	    elf->e_shentsize != sizeof *mine ||
-	    elf->e_shstrndx >= elf->e_shnum ||
+	if (ep_cursor_take(&cursor, elf, sizeof *elf) || memcmp(elf->e_ident, ELFMAG, SELFMAG) ||
+	    !elf->e_shnum || elf->e_shentsize != sizeof *mine || elf->e_shstrndx >= elf->e_shnum ||
 	    ep_cursor_seek(&cursor, elf->e_shoff) ||
 	    ep_cursor_skip(&cursor, elf->e_shstrndx * sizeof strings) ||
 	    ep_cursor_take(&cursor, &strings, sizeof strings))
@@ -279,14 +259,12 @@ static int check_record(struct head *head, const uint8_t *bytes, size_t size,
 
 	ep_cursor_init(&cursor, bytes, size);
 	if (ep_cursor_seek(&cursor, mine->sh_offset) ||
-	    ep_cursor_view(&cursor, &record, mine->sh_size) ||
-	    mine->sh_size < sizeof *head)
+	    ep_cursor_view(&cursor, &record, mine->sh_size) || mine->sh_size < sizeof *head)
 		return ep_fail(err, EP_E_CORRUPT, mine->sh_offset,
 			       "the record of what was stripped is cut short");
 	memcpy(head, record, sizeof *head);
 	if (memcmp(head->magic, magic, sizeof magic) ||
-	    (mine->sh_size - sizeof *head) / sizeof(struct entry) !=
-		    head->count)
+	    (mine->sh_size - sizeof *head) / sizeof(struct entry) != head->count)
 		return ep_fail(err, EP_E_CORRUPT, mine->sh_offset,
 			       "the record of what was stripped makes no "
 			       "sense");
@@ -307,8 +285,7 @@ static int check_record(struct head *head, const uint8_t *bytes, size_t size,
 	return EP_OK;
 }
 
-static int put_back(uint8_t *out, const struct entry *entry, uint64_t size,
-		    struct ep_err *err)
+static int put_back(uint8_t *out, const struct entry *entry, uint64_t size, struct ep_err *err)
 {
 	uint8_t now[EP_PATCH_MAX];
 
@@ -327,8 +304,8 @@ static int put_back(uint8_t *out, const struct entry *entry, uint64_t size,
 	return EP_OK;
 }
 
-static int restore(uint8_t *out, const uint8_t *entries,
-		   const struct head *head, struct ep_err *err)
+static int restore(uint8_t *out, const uint8_t *entries, const struct head *head,
+		   struct ep_err *err)
 {
 	struct entry entry;
 	Elf64_Ehdr elf;
@@ -351,8 +328,8 @@ static int restore(uint8_t *out, const uint8_t *entries,
 	return EP_OK;
 }
 
-int ep_strip_restore(uint8_t **out, size_t *out_size, const uint8_t *bytes,
-		     size_t size, struct ep_err *err)
+int ep_strip_restore(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size,
+		     struct ep_err *err)
 {
 	Elf64_Shdr mine;
 	struct head head;

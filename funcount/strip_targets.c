@@ -24,8 +24,7 @@ static int add(struct ep_addresses *addresses, uint64_t address)
 {
 	if (addresses->count == addresses->room) {
 		size_t room = addresses->room ? addresses->room * 2 : 64;
-		uint64_t *grown =
-			reallocarray(addresses->list, room, sizeof *grown);
+		uint64_t *grown = reallocarray(addresses->list, room, sizeof *grown);
 
 		if (!grown)
 			return EP_E_MEMORY;
@@ -46,8 +45,7 @@ static int compare(const void *a, const void *b)
 static void sort(struct ep_addresses *addresses)
 {
 	if (addresses->count)
-		qsort(addresses->list, addresses->count, sizeof(uint64_t),
-		      compare);
+		qsort(addresses->list, addresses->count, sizeof(uint64_t), compare);
 }
 
 /* Index of the first that is not below `address`. */
@@ -66,8 +64,7 @@ static size_t lower(const struct ep_addresses *addresses, uint64_t address)
 	return low;
 }
 
-bool ep_addresses_between(const struct ep_addresses *addresses, uint64_t start,
-			  uint64_t end)
+bool ep_addresses_between(const struct ep_addresses *addresses, uint64_t start, uint64_t end)
 {
 	size_t at = lower(addresses, start);
 
@@ -121,8 +118,8 @@ static const char *symbol_of(Elf *elf, const GElf_Shdr *header, uint64_t index)
 	return elf_strptr(elf, linked.sh_link, symbol.st_name);
 }
 
-static int add_relocation(struct ep_strip_targets *targets, Elf *elf,
-			  const GElf_Shdr *header, const GElf_Rela *entry)
+static int add_relocation(struct ep_strip_targets *targets, Elf *elf, const GElf_Shdr *header,
+			  const GElf_Rela *entry)
 {
 	uint64_t index = GELF_R_SYM(entry->r_info);
 	const char *name = index ? symbol_of(elf, header, index) : NULL;
@@ -133,14 +130,12 @@ static int add_relocation(struct ep_strip_targets *targets, Elf *elf,
 	if (GELF_R_TYPE(entry->r_info) == R_X86_64_RELATIVE &&
 	    ep_addresses_have(&targets->code, (uint64_t)entry->r_addend))
 		return add(&targets->slots, entry->r_offset);
-	return name && ep_strip_hook_named(name)
-		       ? add(&targets->slots, entry->r_offset)
-		       : EP_OK;
+	return name && ep_strip_hook_named(name) ? add(&targets->slots, entry->r_offset) : EP_OK;
 }
 
 /* Relocations that the dynamic linker does. */
-static int add_relocations(struct ep_strip_targets *targets, Elf *elf,
-			   Elf_Scn *section, const GElf_Shdr *header)
+static int add_relocations(struct ep_strip_targets *targets, Elf *elf, Elf_Scn *section,
+			   const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Rela entry;
@@ -151,10 +146,9 @@ static int add_relocations(struct ep_strip_targets *targets, Elf *elf,
 	return rc;
 }
 
-/* A table of addresses that is in the file already: without PIE, or with RELR
- * relocations, which keep the address in place. */
-static int add_contents(struct ep_strip_targets *targets, Elf_Scn *section,
-			const GElf_Shdr *header)
+/* A table of addresses that is in the file already: without PIE, or with RELR relocations, which
+ * keep the address in place. */
+static int add_contents(struct ep_strip_targets *targets, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_rawdata(section, NULL);
 	uint64_t value;
@@ -162,8 +156,7 @@ static int add_contents(struct ep_strip_targets *targets, Elf_Scn *section,
 
 	if (!data || !data->d_buf)
 		return EP_OK;
-	for (size_t at = 0; !rc && data->d_size - at >= sizeof value;
-	     at += sizeof value) {
+	for (size_t at = 0; !rc && data->d_size - at >= sizeof value; at += sizeof value) {
 		memcpy(&value, (const char *)data->d_buf + at, sizeof value);
 		if (value && ep_addresses_have(&targets->code, value))
 			rc = add(&targets->slots, header->sh_addr + at);
@@ -183,8 +176,7 @@ static int add_slots(struct ep_strip_targets *targets, Elf *elf)
 	while (!rc && (section = elf_nextscn(elf, section))) {
 		const char *name;
 
-		if (!gelf_getshdr(section, &header) ||
-		    !(header.sh_flags & SHF_ALLOC))
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
 		if (header.sh_type == SHT_RELA)

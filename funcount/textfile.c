@@ -16,10 +16,8 @@
 
 static int failed(const char *path, struct ep_err *err)
 {
-	return ep_fail(err,
-		       errno == EACCES || errno == EPERM ? EP_E_PERMISSION
-							 : EP_E_IO,
-		       0, "%s: %m", path);
+	return ep_fail(err, errno == EACCES || errno == EPERM ? EP_E_PERMISSION : EP_E_IO, 0,
+		       "%s: %m", path);
 }
 
 /* The mode of the file that is replaced, or what a new one gets. */
@@ -34,17 +32,13 @@ static mode_t mode_for(const struct ep_target *target)
 	return 0666 & ~mask;
 }
 
-static int open_aside(struct ep_textfile *out, const struct ep_target *target,
-		      struct ep_err *err)
+static int open_aside(struct ep_textfile *out, const struct ep_target *target, struct ep_err *err)
 {
-	int length = snprintf(out->aside, sizeof(out->aside), "%s.XXXXXX",
-			      out->path),
-	    fd;
+	int length = snprintf(out->aside, sizeof(out->aside), "%s.XXXXXX", out->path), fd;
 
 	if (length >= (int)sizeof(out->aside)) {
 		out->aside[0] = '\0';
-		return ep_fail(err, EP_E_USAGE, 0, "%.100s: name too long",
-			       out->path);
+		return ep_fail(err, EP_E_USAGE, 0, "%.100s: name too long", out->path);
 	}
 	fd = mkostemp(out->aside, O_CLOEXEC);
 	if (fd < 0) {
@@ -60,8 +54,7 @@ static int open_aside(struct ep_textfile *out, const struct ep_target *target,
 	return failed(out->path, err);
 }
 
-static int open_direct(struct ep_textfile *out, const struct ep_target *target,
-		       struct ep_err *err)
+static int open_direct(struct ep_textfile *out, const struct ep_target *target, struct ep_err *err)
 {
 	int fd = ep_target_open(target);
 
@@ -69,8 +62,7 @@ static int open_direct(struct ep_textfile *out, const struct ep_target *target,
 	return out->file ? EP_OK : failed(out->path, err);
 }
 
-int ep_textfile_open(struct ep_textfile *out, const char *path,
-		     struct ep_err *err)
+int ep_textfile_open(struct ep_textfile *out, const char *path, struct ep_err *err)
 {
 	struct ep_target target;
 	int rc;
@@ -85,9 +77,8 @@ int ep_textfile_open(struct ep_textfile *out, const char *path,
 	if (rc)
 		return rc;
 	strcpy(out->path, target.path);
-	rc = target.mode && !S_ISREG(target.mode)
-		     ? open_direct(out, &target, err)
-		     : open_aside(out, &target, err);
+	rc = target.mode && !S_ISREG(target.mode) ? open_direct(out, &target, err)
+						  : open_aside(out, &target, err);
 	ep_target_close(&target);
 	return rc;
 }
@@ -134,8 +125,7 @@ int ep_textfile_lock(int *lock, const char *path, struct ep_err *err)
 	slash = strrchr(target.path, '/');
 	if (slash)
 		slash[slash == target.path] = '\0';
-	fd = open(slash ? target.path : ".",
-		  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(slash ? target.path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return failed(path, err);
 	while (flock(fd, LOCK_EX))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * constants.c: prints a Python module of format.h's constants and layouts, by
- * the compiler's own reckoning, for gdb's Python. A layout is its size and, for
- * each field, struct.unpack's format and the offset. It also prints samples of
- * ep_block_check, by which the Python one is tested.
+ * constants.c: prints a Python module of format.h's constants and layouts, by the compiler's own
+ * reckoning, for gdb's Python. A layout is its size and, for each field, struct.unpack's format and
+ * the offset. It also prints samples of ep_block_check, by which the Python one is tested.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,16 +20,15 @@
 		 : "II", default         \
 		 : "")
 
-#define FIELD(type, name)                                    \
-	print_field(#name, LETTERS(((const type *)0)->name), \
-		    offsetof(type, name), sizeof(((const type *)0)->name))
+#define FIELD(type, name)                                                          \
+	print_field(#name, LETTERS(((const type *)0)->name), offsetof(type, name), \
+		    sizeof(((const type *)0)->name))
 #define NUMBER(name)      printf(#name " = %" PRIu64 "\n", (uint64_t)(name))
 #define BYTES(name)       printf(#name " = b\"%s\"\n", name)
 #define BEGIN(name, type) printf("\n" name " = (%zu, {\n", sizeof(type))
 #define END()             printf("})\n")
 
-static void print_field(const char *name, const char *letters, size_t offset,
-			size_t size)
+static void print_field(const char *name, const char *letters, size_t offset, size_t size)
 {
 	if (*letters)
 		printf("    \"%s\": (\"<%s\", %zu),\n", name, letters, offset);
@@ -259,9 +257,8 @@ static void print_samples(void)
 
 		printf("    (%" PRIu64 ", %" PRIu64 ", %" PRIu32 ", %u, %u,"
 		       " %" PRIu64 ", %" PRIu64 ", %" PRIu64 "),\n",
-		       block.tsc, block.sequence, block.owner, block.every,
-		       block.flags, offset, identity,
-		       ep_block_check(&block, offset, identity));
+		       block.tsc, block.sequence, block.owner, block.every, block.flags, offset,
+		       identity, ep_block_check(&block, offset, identity));
 		mix = mix * UINT64_C(6364136223846793005) + 1;
 	}
 	printf(")\n");

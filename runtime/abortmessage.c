@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* abortmessage.c: see abortmessage.h; glibc's include/stdlib.h, struct
- * abort_msg_s: the size of the mapping, then the text. */
+/* abortmessage.c: see abortmessage.h; glibc's include/stdlib.h, struct abort_msg_s: the size of the
+ * mapping, then the text. */
 #include "runtime/abortmessage.h"
 
 #include "runtime/interpose.h"
@@ -21,9 +21,8 @@ void ep_abort_message_ranges(void (*add)(uint64_t start, uint64_t end))
 	uint64_t at = (uint64_t)variable, message;
 	uint32_t size;
 
-	if (!at || !ep_memory_read(at, &message, sizeof message) || !message ||
-	    message % PAGE || !ep_memory_read(message, &size, sizeof size) ||
-	    !size || size > MOST)
+	if (!at || !ep_memory_read(at, &message, sizeof message) || !message || message % PAGE ||
+	    !ep_memory_read(message, &size, sizeof size) || !size || size > MOST)
 		return;
 	add(at, at + sizeof message);
 	add(message, message + size);

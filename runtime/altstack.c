@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* altstack.c: see altstack.h. The lowest words of each say whose it is, and
- * what the kernel would have without it. */
+/* altstack.c: see altstack.h. The lowest words of each say whose it is, and what the kernel would
+ * have without it. */
 #include "runtime/altstack.h"
 
 #include <errno.h>
@@ -35,12 +35,10 @@ static void start(int flags)
 
 	if (set(NULL, &old) || !(old.ss_flags & SS_DISABLE))
 		return;
-	got = ep_syscall6(SYS_mmap, 0, GUARD + SIZE, PROT_NONE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	got = ep_syscall6(SYS_mmap, 0, GUARD + SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ep_syscall_failed(got))
 		return;
-	ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE,
-		    PROT_READ | PROT_WRITE);
+	ep_syscall3(SYS_mprotect, got + (long)GUARD, SIZE, PROT_READ | PROT_WRITE);
 	own.ss_sp = label = (void *)(got + (long)GUARD);
 	label->magic = MAGIC ^ (uint64_t)label;
 	label->flags = (uint64_t)flags;
@@ -48,8 +46,8 @@ static void start(int flags)
 		ep_syscall2(SYS_munmap, got, GUARD + SIZE);
 }
 
-/* Nobody has said anything of a process's first thread. Of others clone(2) has
- * (Linux kernel/fork.c, sas_ss_reset). */
+/* Nobody has said anything of a process's first thread. Of others clone(2) has (Linux
+ * kernel/fork.c, sas_ss_reset). */
 void ep_altstack_start(void)
 {
 	bool first = ep_syscall0(SYS_gettid) == ep_syscall0(SYS_getpid);
@@ -57,9 +55,9 @@ void ep_altstack_start(void)
 	start(first ? 0 : SS_DISABLE);
 }
 
-/* What the program named may be no memory any more. Of no such thing as a mask
- * of that kind the kernel reads the mask first, by a system call that a filter
- * of the program's has to allow; valgrind would complain of it. */
+/* What the program named may be no memory any more. Of no such thing as a mask of that kind the
+ * kernel reads the mask first, by a system call that a filter of the program's has to allow;
+ * valgrind would complain of it. */
 static bool is_readable(const void *at)
 {
 	return ep_runs_on_valgrind() ||
@@ -70,8 +68,7 @@ bool ep_altstack_is_own(const stack_t *stack)
 {
 	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size == SIZE &&
 	       is_readable(stack->ss_sp) &&
-	       ((struct label *)stack->ss_sp)->magic ==
-		       (MAGIC ^ (uint64_t)stack->ss_sp);
+	       ((struct label *)stack->ss_sp)->magic == (MAGIC ^ (uint64_t)stack->ss_sp);
 }
 
 void ep_altstack_hide(stack_t *stack)
@@ -113,13 +110,11 @@ static void settle(const stack_t *before, bool own)
 
 	if (own && ep_inherit() != EP_INHERIT_SHARED)
 		release(before);
-	if (!set(NULL, &now) && now.ss_flags & SS_DISABLE &&
-	    (own || ep_settings.crash_snapshot))
+	if (!set(NULL, &now) && now.ss_flags & SS_DISABLE && (own || ep_settings.crash_snapshot))
 		start(SS_DISABLE);
 }
 
-EP_INTERPOSER int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new,
-						  stack_t *old);
+EP_INTERPOSER int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new, stack_t *old);
 
 /* All memory of the caller's is touched by the kernel first. */
 int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new, stack_t *old)

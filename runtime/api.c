@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api.c: the functions of epitaph.h, and those that a traced shared library's
- * registrar calls. */
+/* api.c: the functions of epitaph.h, and those that a traced shared library's registrar calls. */
 #include "runtime/epitaph.h"
 
 #include <errno.h>
@@ -28,8 +27,8 @@
 
 static atomic_uint pauses; /* epitaph_pause calls not yet resumed */
 
-/* Two threads may shut and open at once: whoever wrote looks again, so that the
- * last write agrees with the count. */
+/* Two threads may shut and open at once: whoever wrote looks again, so that the last write agrees
+ * with the count. */
 void ep_pause_apply(void)
 {
 	bool shut;
@@ -39,11 +38,9 @@ void ep_pause_apply(void)
 	do {
 		shut = atomic_load(&pauses) != 0;
 		if (shut)
-			__atomic_fetch_or(&ep_arena->gate, EP_GATE_API,
-					  __ATOMIC_SEQ_CST);
+			__atomic_fetch_or(&ep_arena->gate, EP_GATE_API, __ATOMIC_SEQ_CST);
 		else
-			__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_API,
-					   __ATOMIC_SEQ_CST);
+			__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_API, __ATOMIC_SEQ_CST);
 	} while (shut != (atomic_load(&pauses) != 0));
 }
 
@@ -62,8 +59,7 @@ PUBLIC void epitaph_pause(void)
 static void switch_on(void)
 {
 	if (ep_start())
-		__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_OFF,
-				   __ATOMIC_SEQ_CST);
+		__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_OFF, __ATOMIC_SEQ_CST);
 }
 
 PUBLIC void epitaph_resume(void)
@@ -108,15 +104,13 @@ PUBLIC int epitaph_snapshot_write(const char *path)
 	return told(ep_snapshot_write(path, NULL));
 }
 
-/* What the program holds is a number in the guise of a pointer: nothing lies
- * there, and one that is stale means nothing else. */
+/* What the program holds is a number in the guise of a pointer: nothing lies there, and one that is
+ * stale means nothing else. */
 static struct epitaph_snapshot *take(uint64_t since)
 {
 	int64_t number = ep_start() ? ep_kept_take(since) : -ENODEV;
 
-	return told((int)(number < 0 ? number : 0))
-		       ? NULL
-		       : (struct epitaph_snapshot *)number;
+	return told((int)(number < 0 ? number : 0)) ? NULL : (struct epitaph_snapshot *)number;
 }
 
 PUBLIC struct epitaph_snapshot *epitaph_snapshot_take(void)
@@ -129,8 +123,7 @@ PUBLIC struct epitaph_snapshot *epitaph_snapshot_take_since(uint64_t since)
 	return take(since);
 }
 
-PUBLIC int epitaph_snapshot_save(const struct epitaph_snapshot *snapshot,
-				 const char *path)
+PUBLIC int epitaph_snapshot_save(const struct epitaph_snapshot *snapshot, const char *path)
 {
 	if (!ep_start())
 		return told(-EINVAL);

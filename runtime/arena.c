@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arena.c: reserves the arena, lays out its sections, opens it as it grows and
- * publishes the root. The arena's address is decided once; a forked child
- * empties it in place.
+ * arena.c: reserves the arena, lays out its sections, opens it as it grows and publishes the root.
+ * The arena's address is decided once; a forked child empties it in place.
  */
 #include "runtime/arena.h"
 
@@ -31,19 +30,16 @@
 #define NON_PIE_PLACE 0x100000ull
 #define NON_PIE_ROOM  (3 * KIB * KIB)
 
-/* Alone in its page, so that no other data makes it dirty or moves it. Hidden,
- * not static: clang would keep the alias's name only, and the note below needs
- * this one. */
+/* Alone in its page, so that no other data makes it dirty or moves it. Hidden, not static: clang
+ * would keep the alias's name only, and the note below needs this one. */
 struct {
 	struct ep_root root;
 	char rest[PAGE - sizeof(struct ep_root)];
-} ep_root_page
-	__attribute__((aligned(PAGE), section(".data.epitaph"), used)) = {
-		{.magic = EP_ROOT_MAGIC},
-		{0},
+} ep_root_page __attribute__((aligned(PAGE), section(".data.epitaph"), used)) = {
+	{.magic = EP_ROOT_MAGIC},
+	{0},
 };
-extern struct ep_root epitaph_root
-	__attribute__((alias("ep_root_page"), visibility("default")));
+extern struct ep_root epitaph_root __attribute__((alias("ep_root_page"), visibility("default")));
 
 /* The note that leads a reader to the root in a stripped object. */
 __asm__(".pushsection .note.epitaph, \"a\", @note\n"
@@ -79,8 +75,7 @@ static uint64_t random_word(void)
 	uint64_t word = 0;
 
 	/* GRND_NONBLOCK: early in boot there may be no entropy. */
-	if (ep_syscall3(SYS_getrandom, (long)&word, sizeof(word), 1) !=
-	    sizeof(word)) {
+	if (ep_syscall3(SYS_getrandom, (long)&word, sizeof(word), 1) != sizeof(word)) {
 		word = ep_tsc() * 0x9e3779b97f4a7c15ull;
 		word ^= word >> 29 ^ (uintptr_t)&word;
 	}
@@ -92,9 +87,7 @@ static uint64_t map_at(uint64_t address, uint64_t size, int fd, int flags)
 {
 	long got = ep_syscall6(
 		SYS_mmap, (long)address, (long)size, PROT_NONE,
-		(fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) |
-			MAP_NORESERVE | flags,
-		fd, 0);
+		(fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_NORESERVE | flags, fd, 0);
 
 	if (got < 0 && got > -4096)
 		return 0;
@@ -106,8 +99,8 @@ static uint64_t map_at(uint64_t address, uint64_t size, int fd, int flags)
 	return (uint64_t)got;
 }
 
-/* Low, so that a core cut short still has it; at random, so that its address
- * tells nothing about the code's. */
+/* Low, so that a core cut short still has it; at random, so that its address tells nothing about
+ * the code's. */
 static uint64_t place(uint64_t size, int fd)
 {
 	uint64_t got = 0;
@@ -115,8 +108,8 @@ static uint64_t place(uint64_t size, int fd)
 	if (size <= NON_PIE_ROOM && getauxval(AT_PHDR) < GIB)
 		got = map_at(NON_PIE_PLACE, size, fd, MAP_FIXED_NOREPLACE);
 	for (int i = 0; i < LOW_TRIES && !got; i++)
-		got = map_at(4 * GIB + random_word() % (60 * GIB / PAGE) * PAGE,
-			     size, fd, MAP_FIXED_NOREPLACE);
+		got = map_at(4 * GIB + random_word() % (60 * GIB / PAGE) * PAGE, size, fd,
+			     MAP_FIXED_NOREPLACE);
 	return got ? got : map_at(0, size, fd, 0);
 }
 
@@ -139,12 +132,11 @@ static bool open_bytes(uint64_t offset, uint64_t size)
 {
 	char *at = (char *)ep_arena + offset;
 
-	return ep_syscall3(SYS_mprotect, (long)at, (long)size,
-			   PROT_READ | PROT_WRITE) == 0;
+	return ep_syscall3(SYS_mprotect, (long)at, (long)size, PROT_READ | PROT_WRITE) == 0;
 }
 
-void ep_root_fill(struct ep_root *root, const struct ep_root *from,
-		  const char *magic, uint64_t self)
+void ep_root_fill(struct ep_root *root, const struct ep_root *from, const char *magic,
+		  uint64_t self)
 {
 	struct ep_root made = *from;
 
@@ -154,18 +146,16 @@ void ep_root_fill(struct ep_root *root, const struct ep_root *from,
 	*root = made;
 }
 
-/* The path is left out of the copy: a file has its name from then on, and may
- * be all that is left at any moment after. */
+/* The path is left out of the copy: a file has its name from then on, and may be all that is left
+ * at any moment after. */
 void ep_arena_publish(void)
 {
 	struct ep_root copy = epitaph_root;
 
 	copy.file_path = copy.file_path_size = 0;
 	if (ep_arena)
-		ep_root_fill(&ep_arena->root, &copy, EP_ARENA_MAGIC,
-			     (uint64_t)ep_arena);
-	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC,
-		     (uint64_t)&epitaph_root);
+		ep_root_fill(&ep_arena->root, &copy, EP_ARENA_MAGIC, (uint64_t)ep_arena);
+	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC, (uint64_t)&epitaph_root);
 }
 
 /* What changes from one generation to the next. */
@@ -177,8 +167,7 @@ static void identify(void)
 	ep_arena_publish();
 }
 
-static uint64_t add_section(uint32_t type, uint32_t entry_size, uint64_t offset,
-			    uint64_t size)
+static uint64_t add_section(uint32_t type, uint32_t entry_size, uint64_t offset, uint64_t size)
 {
 	struct ep_section section = {type, entry_size, offset, size};
 
@@ -203,41 +192,35 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 static uint64_t lay_out(void)
 {
 	uint64_t all = epitaph_root.arena_size, at = PAGE;
-	uint64_t threads = clamp(all / (16 * KIB) * sizeof(struct ep_thread),
-				 2 * PAGE, KIB * KIB);
+	uint64_t threads = clamp(all / (16 * KIB) * sizeof(struct ep_thread), 2 * PAGE, KIB * KIB);
 
 	ep_arena->section_count = ep_truth.sections = 0;
 	at = add_section(EP_SECTION_PROCESS, sizeof(struct ep_process), at,
 			 clamp(all / 512, PAGE, 16 * PAGE));
 	at = add_section(EP_SECTION_CLOCK, sizeof(struct ep_clock), at, PAGE);
-	at = add_section(EP_SECTION_THREADS, sizeof(struct ep_thread), at,
-			 threads);
+	at = add_section(EP_SECTION_THREADS, sizeof(struct ep_thread), at, threads);
 	at = add_section(EP_SECTION_MODULES, sizeof(struct ep_module), at,
 			 clamp(all / 64, 4 * PAGE, 1024 * KIB));
 	at = add_section(EP_SECTION_KEPT, sizeof(struct ep_kept), at, PAGE);
-	at = add_section(EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), at,
-			 2 * PAGE);
+	at = add_section(EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), at, 2 * PAGE);
 	if (all >= STACKS_FROM)
-		at = add_section(EP_SECTION_STACKS,
-				 sizeof(struct ep_stack_taken), at,
+		at = add_section(EP_SECTION_STACKS, sizeof(struct ep_stack_taken), at,
 				 clamp(all / 128, 64 * KIB, 2048 * KIB));
 	if (ep_sched_section_size(all))
 		at = add_section(EP_SECTION_SCHED, sizeof(struct ep_sched), at,
 				 ep_sched_section_size(all));
 	if (!ep_settings.counting) {
-		add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at,
-			    all - at);
+		add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, all - at);
 		return at;
 	}
 	/* Readers of older versions look for rings. */
 	add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, 0);
-	add_section(EP_SECTION_COUNTS, sizeof(struct ep_counts_extent), at,
-		    all - at);
+	add_section(EP_SECTION_COUNTS, sizeof(struct ep_counts_extent), at, all - at);
 	return at + PAGE;
 }
 
-/* `gate` and `timestamp_every` may have changed since the start: a forked child
- * begins with its parent's. */
+/* `gate` and `timestamp_every` may have changed since the start: a forked child begins with its
+ * parent's. */
 static void record_settings(uint32_t gate, uint32_t timestamp_every)
 {
 	ep_arena->block_size = EP_BLOCK_SIZE;
@@ -267,8 +250,8 @@ static void watch_for_forks(void)
 	parent_word = (uint32_t *)page;
 }
 
-/* The head of the arena is always opened whole: its pages cost nothing until
- * they are touched, but those of a file must be there by then. */
+/* The head of the arena is always opened whole: its pages cost nothing until they are touched, but
+ * those of a file must be there by then. */
 static bool open_head(uint32_t gate, uint32_t timestamp_every)
 {
 	uint64_t head;
@@ -295,11 +278,10 @@ static void take_place(uint64_t address, uint64_t size)
 	ep_truth.size = epitaph_root.arena_size;
 }
 
-/* Opens what is mapped at [address, address + size). A file is given its name
- * when all that readers want is in it: whenever the process is killed, what is
- * left is whole, and nobody takes it for one that is left over. */
-static bool begin_at(uint64_t address, uint64_t size, uint32_t gate,
-		     uint32_t timestamp_every)
+/* Opens what is mapped at [address, address + size). A file is given its name when all that readers
+ * want is in it: whenever the process is killed, what is left is whole, and nobody takes it for one
+ * that is left over. */
+static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t timestamp_every)
 {
 	take_place(address, size);
 	if (address && open_head(gate, timestamp_every)) {
@@ -372,8 +354,7 @@ void *ep_arena_section(uint32_t type, uint64_t *size)
 
 uint64_t ep_arena_free(void)
 {
-	uint64_t committed =
-		__atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+	uint64_t committed = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
 
 	return epitaph_root.arena_size - committed;
 }
@@ -383,8 +364,8 @@ static uint64_t shrink(uint64_t at, uint64_t size)
 {
 	uint64_t end = at + size;
 
-	__atomic_compare_exchange_n(&ep_arena->committed, &end, at, false,
-				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&ep_arena->committed, &end, at, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -395,8 +376,7 @@ static bool populate(uint64_t at, uint64_t size)
 	struct ep_process *facts;
 
 	if (!ep_backing_on()) {
-		ep_syscall3(SYS_madvise, (long)address, (long)size,
-			    23 /* MADV_POPULATE_WRITE */);
+		ep_syscall3(SYS_madvise, (long)address, (long)size, 23 /* MADV_POPULATE_WRITE */);
 		return true;
 	}
 	if (ep_backing_allocate(address, size))
@@ -411,14 +391,12 @@ static uint64_t grow(uint64_t size)
 	uint64_t at = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
 
 	do {
-		if (at > epitaph_root.arena_size ||
-		    size > epitaph_root.arena_size - at)
+		if (at > epitaph_root.arena_size || size > epitaph_root.arena_size - at)
 			return 0;
-	} while (!__atomic_compare_exchange_n(
-		&ep_arena->committed, &at, at + size, false, __ATOMIC_RELAXED,
-		__ATOMIC_RELAXED));
-	/* From the start: opened piece by piece, two threads' pieces in the
-	 * wrong order would stay two mappings, and two segments of a core. */
+	} while (!__atomic_compare_exchange_n(&ep_arena->committed, &at, at + size, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	/* From the start: opened piece by piece, two threads' pieces in the wrong order would stay
+	 * two mappings, and two segments of a core. */
 	ep_rescue_grown(at + size);
 	if (!open_bytes(0, at + size) || !populate(at, size))
 		return shrink(at, size);
@@ -447,12 +425,11 @@ bool ep_arena_forked(void)
 	if (!parent_word || *parent_word)
 		return false;
 	/* A handler of a fault may have written there. */
-	return !ep_faults_run() ||
-	       (uint32_t)ep_syscall0(SYS_getpid) != epitaph_root.pid;
+	return !ep_faults_run() || (uint32_t)ep_syscall0(SYS_getpid) != epitaph_root.pid;
 }
 
-/* Nothing may be written to the parent's file, so what comes in its place is
- * there before anything else. */
+/* Nothing may be written to the parent's file, so what comes in its place is there before anything
+ * else. */
 static void leave_parents_file(uint32_t gate, uint32_t every)
 {
 	uint64_t at = (uint64_t)ep_arena, size = epitaph_root.arena_size;
@@ -479,8 +456,7 @@ void ep_arena_restart(void)
 		return;
 	}
 	/* Fresh zero pages in place of the parent's, at the same address. */
-	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed,
-		    MADV_DONTNEED);
+	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed, MADV_DONTNEED);
 	ep_arena->committed = lay_out();
 	record_settings(gate, every);
 	identify();
@@ -492,8 +468,7 @@ void ep_arena_stop(uint32_t reason)
 	epitaph_root.off_reason = reason;
 	if (ep_arena) {
 		ep_arena->off_reason = reason;
-		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED,
-				  __ATOMIC_SEQ_CST);
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED, __ATOMIC_SEQ_CST);
 	}
 	ep_arena_publish();
 }

@@ -38,8 +38,7 @@ static void *section(uint32_t type, uint64_t *size)
 
 static struct ep_block *next_place(const struct ep_arena_copy *copy)
 {
-	return (struct ep_block *)(copy->base + copy->rings +
-				   copy->blocks * EP_BLOCK_SIZE);
+	return (struct ep_block *)(copy->base + copy->rings + copy->blocks * EP_BLOCK_SIZE);
 }
 
 static void copy_block(struct ep_arena_copy *copy, const struct ep_block *from)
@@ -50,8 +49,7 @@ static void copy_block(struct ep_arena_copy *copy, const struct ep_block *from)
 		ep_hold_renew(copy->hold);
 	if (!ep_block_copy(to, from, copy->until))
 		return;
-	to->check = ep_block_check(to, (uint64_t)to - (uint64_t)copy->base,
-				   epitaph_root.identity);
+	to->check = ep_block_check(to, (uint64_t)to - (uint64_t)copy->base, epitaph_root.identity);
 	copy->blocks++;
 	if (copy->entry && copy->entry->blocks < to->sequence)
 		copy->entry->blocks = to->sequence;
@@ -71,8 +69,7 @@ static uint64_t until(const struct ep_arena_copy *copy)
 }
 
 /* Where the thread's newest block should be; -1: it has none there. */
-static int64_t newest(const struct ep_arena_copy *copy,
-		      const struct ep_thread *thread,
+static int64_t newest(const struct ep_arena_copy *copy, const struct ep_thread *thread,
 		      const struct ep_block *ring, uint64_t count)
 {
 	uint64_t entered = __atomic_load_n(&thread->blocks, __ATOMIC_RELAXED);
@@ -80,8 +77,7 @@ static int64_t newest(const struct ep_arena_copy *copy,
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t ahead = entered - ring[i].sequence;
 
-		if (ring[i].owner != thread->serial ||
-		    !ep_block_holds(&ring[i], until(copy)))
+		if (ring[i].owner != thread->serial || !ep_block_holds(&ring[i], until(copy)))
 			continue;
 		if (ahead > entered)
 			ahead = 0;
@@ -91,27 +87,21 @@ static int64_t newest(const struct ep_arena_copy *copy,
 }
 
 /*
- * Back in time until a block was entered before `since`: that one is the last
- * that may hold something of after it. Returns its number, from which on blocks
- * are wanted; 0: it was not met.
+ * Back in time until a block was entered before `since`: that one is the last that may hold
+ * something of after it. Returns its number, from which on blocks are wanted; 0: it was not met.
  */
-static uint64_t take_ring(struct ep_arena_copy *copy,
-			  const struct ep_thread *thread)
+static uint64_t take_ring(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	const struct ep_block *ring =
-		(const struct ep_block *)((char *)ep_arena +
-					  thread->ring_offset);
+		(const struct ep_block *)((char *)ep_arena + thread->ring_offset);
 	uint64_t count = thread->ring_size / EP_BLOCK_SIZE, taken = 0;
-	int64_t at =
-		thread->ring_offset ? newest(copy, thread, ring, count) : -1;
+	int64_t at = thread->ring_offset ? newest(copy, thread, ring, count) : -1;
 
 	for (uint64_t back = 0; at >= 0 && back < count; back++) {
-		const struct ep_block *block =
-			&ring[((uint64_t)at + count - back) % count];
+		const struct ep_block *block = &ring[((uint64_t)at + count - back) % count];
 		uint64_t tsc = block->tsc, sequence = block->sequence;
 
-		if (block->owner != thread->serial ||
-		    !ep_block_holds(block, until(copy)))
+		if (block->owner != thread->serial || !ep_block_holds(block, until(copy)))
 			continue;
 		take_block(copy, block);
 		if (tsc < copy->since || sequence == 1)
@@ -122,10 +112,9 @@ static uint64_t take_ring(struct ep_arena_copy *copy,
 	return 0;
 }
 
-/* A thread that ended before: nothing of it is wanted. One whose end nobody saw
- * has the time of its start there. */
-static bool is_wanted(const struct ep_arena_copy *copy,
-		      const struct ep_thread *thread)
+/* A thread that ended before: nothing of it is wanted. One whose end nobody saw has the time of its
+ * start there. */
+static bool is_wanted(const struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	uint32_t state = __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
 
@@ -141,28 +130,24 @@ static void take_loose(struct ep_arena_copy *copy)
 	uint64_t offset, size;
 
 	for (unsigned i = 0; ep_thread_loose_ring(i, &offset, &size); i++) {
-		const struct ep_block *ring =
-			(const struct ep_block *)((char *)ep_arena + offset);
+		const struct ep_block *ring = (const struct ep_block *)((char *)ep_arena + offset);
 
 		for (uint64_t k = 0; k < size / EP_BLOCK_SIZE; k++)
-			if (ep_block_holds(&ring[k], until(copy)) &&
-			    ring[k].tsc >= copy->since)
+			if (ep_block_holds(&ring[k], until(copy)) && ring[k].tsc >= copy->since)
 				take_block(copy, &ring[k]);
 	}
 }
 
-/* Behind the last ring that somebody has: what is beyond may just be being
- * opened. Rings are opened in order. */
+/* Behind the last ring that somebody has: what is beyond may just be being opened. Rings are opened
+ * in order. */
 static uint64_t rings_end(void)
 {
-	const struct ep_thread *list =
-		ep_arena_section(EP_SECTION_THREADS, NULL);
+	const struct ep_thread *list = ep_arena_section(EP_SECTION_THREADS, NULL);
 	uint32_t count = ep_thread_count();
 	uint64_t end = 0, offset, size;
 
 	for (uint32_t i = 0; i < count; i++) {
-		offset =
-			__atomic_load_n(&list[i].ring_offset, __ATOMIC_ACQUIRE);
+		offset = __atomic_load_n(&list[i].ring_offset, __ATOMIC_ACQUIRE);
 		if (offset && offset + list[i].ring_size > end)
 			end = offset + list[i].ring_size;
 	}
@@ -176,8 +161,7 @@ static uint64_t rings_end(void)
 static void take_all(struct ep_arena_copy *copy)
 {
 	const struct ep_block *block = ep_arena_section(EP_SECTION_RINGS, NULL);
-	const struct ep_block *end =
-		(const struct ep_block *)((char *)ep_arena + rings_end());
+	const struct ep_block *end = (const struct ep_block *)((char *)ep_arena + rings_end());
 
 	for (; block < end; block++)
 		if (ep_block_holds(block, until(copy)))
@@ -212,8 +196,7 @@ static void take_of(struct ep_arena_copy *copy, const struct ep_thread *thread)
 	copy->entry = NULL;
 }
 
-static void take_thread(struct ep_arena_copy *copy,
-			const struct ep_thread *thread)
+static void take_thread(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	if (!is_wanted(copy, thread))
 		return;
@@ -232,8 +215,7 @@ static void take_thread(struct ep_arena_copy *copy,
 static void take_history(struct ep_arena_copy *copy)
 {
 	uint32_t count = ep_thread_count();
-	const struct ep_thread *threads =
-		ep_arena_section(EP_SECTION_THREADS, NULL);
+	const struct ep_thread *threads = ep_arena_section(EP_SECTION_THREADS, NULL);
 
 	copy->threads = copy->blocks = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -266,8 +248,7 @@ void ep_arena_copy_history(struct ep_arena_copy *copy, struct ep_hold *hold)
 
 #define STRINGS 7 /* of struct ep_process, one after the other */
 
-static_assert(offsetof(struct ep_process, runtime) -
-			      offsetof(struct ep_process, executable) ==
+static_assert(offsetof(struct ep_process, runtime) - offsetof(struct ep_process, executable) ==
 		      (STRINGS - 1) * sizeof(struct ep_string),
 	      "all strings");
 
@@ -279,8 +260,7 @@ static uint64_t string_end(const struct ep_string *string)
 static uint64_t process_size(void)
 {
 	uint64_t all, size = sizeof(struct ep_process);
-	const struct ep_process *process =
-		ep_arena_section(EP_SECTION_PROCESS, &all);
+	const struct ep_process *process = ep_arena_section(EP_SECTION_PROCESS, &all);
 	const struct ep_string *string = &process->executable;
 
 	for (int i = 0; i < STRINGS; i++, string++)
@@ -330,39 +310,31 @@ static uint64_t stacks_size(void)
 
 void ep_arena_copy_measure(struct ep_arena_copy *copy)
 {
-	const struct ep_modules *modules =
-		ep_arena_section(EP_SECTION_MODULES, NULL);
+	const struct ep_modules *modules = ep_arena_section(EP_SECTION_MODULES, NULL);
 
 	copy->base = NULL;
 	copy->room_blocks = 0;
 	take_history(copy);
-	copy->room_threads =
-		(uint32_t)copy->threads + (copy->kept ? 0 : MORE_THREADS);
+	copy->room_threads = (uint32_t)copy->threads + (copy->kept ? 0 : MORE_THREADS);
 	copy->modules = __atomic_load_n(&modules->count, __ATOMIC_ACQUIRE);
 	copy->strings = modules->strings_end - modules->strings;
 	if (!copy->kept) {
-		copy->watchdogs = table_size(EP_SECTION_WATCHDOGS,
-					     sizeof(struct ep_watchdog));
+		copy->watchdogs = table_size(EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog));
 		copy->stacks = stacks_size();
-		copy->kept_ones =
-			table_size(EP_SECTION_KEPT, sizeof(struct ep_kept));
+		copy->kept_ones = table_size(EP_SECTION_KEPT, sizeof(struct ep_kept));
 	}
-	ep_sched_copy_plan(&copy->schedule, copy->since,
-			   copy->kept ? 0 : SPARE);
-	copy->head = round_up(
-		PAGE + process_size() + sizeof(struct ep_clock) +
-			copy->room_threads * sizeof(struct ep_thread) +
-			modules_size(copy) + copy->kept_ones + copy->watchdogs +
-			copy->stacks + round_up(copy->schedule.size, 64),
-		PAGE);
+	ep_sched_copy_plan(&copy->schedule, copy->since, copy->kept ? 0 : SPARE);
+	copy->head = round_up(PAGE + process_size() + sizeof(struct ep_clock) +
+				      copy->room_threads * sizeof(struct ep_thread) +
+				      modules_size(copy) + copy->kept_ones + copy->watchdogs +
+				      copy->stacks + round_up(copy->schedule.size, 64),
+			      PAGE);
 }
 
 /* Entries without the room for more, strings right behind them. */
-static void copy_modules(struct ep_modules *to,
-			 const struct ep_arena_copy *copy)
+static void copy_modules(struct ep_modules *to, const struct ep_arena_copy *copy)
 {
-	const struct ep_modules *from =
-		ep_arena_section(EP_SECTION_MODULES, NULL);
+	const struct ep_modules *from = ep_arena_section(EP_SECTION_MODULES, NULL);
 	const struct ep_module *entry = (const struct ep_module *)(from + 1);
 	struct ep_module *place = (struct ep_module *)(to + 1);
 	uint32_t count = copy->modules;
@@ -375,31 +347,28 @@ static void copy_modules(struct ep_modules *to,
 		*place = *entry;
 		place->path.offset -= from->strings - to->strings;
 	}
-	ep_bytes_copy((char *)to + to->strings,
-		      (const char *)from + from->strings, copy->strings);
+	ep_bytes_copy((char *)to + to->strings, (const char *)from + from->strings, copy->strings);
 }
 
 /* Its place in the copy, which is zero there. */
-static char *add_section(struct ep_arena_copy *copy, uint32_t type,
-			 uint32_t entry_size, uint64_t size)
+static char *add_section(struct ep_arena_copy *copy, uint32_t type, uint32_t entry_size,
+			 uint64_t size)
 {
 	struct ep_arena *to = (struct ep_arena *)copy->base;
 	uint64_t at = round_up(copy->rings, 64);
 
-	to->sections[to->section_count++] =
-		(struct ep_section){type, entry_size, at, size};
+	to->sections[to->section_count++] = (struct ep_section){type, entry_size, at, size};
 	copy->rings = at + size;
 	return copy->base + at;
 }
 
-static void copy_section(struct ep_arena_copy *copy, uint32_t type,
-			 uint32_t entry_size, uint64_t size)
+static void copy_section(struct ep_arena_copy *copy, uint32_t type, uint32_t entry_size,
+			 uint64_t size)
 {
 	uint64_t all;
 
 	if (size)
-		ep_bytes_copy(add_section(copy, type, entry_size, size),
-			      section(type, &all), size);
+		ep_bytes_copy(add_section(copy, type, entry_size, size), section(type, &all), size);
 }
 
 static void begin_head(struct ep_arena_copy *copy)
@@ -420,32 +389,24 @@ void ep_arena_copy_head(struct ep_arena_copy *copy, char *base)
 {
 	copy->base = base;
 	begin_head(copy);
-	copy_section(copy, EP_SECTION_PROCESS, sizeof(struct ep_process),
-		     process_size());
-	copy_section(copy, EP_SECTION_CLOCK, sizeof(struct ep_clock),
-		     sizeof(struct ep_clock));
-	copy->entries = (struct ep_thread *)add_section(
-		copy, EP_SECTION_THREADS, sizeof(struct ep_thread),
-		copy->room_threads * sizeof(struct ep_thread));
+	copy_section(copy, EP_SECTION_PROCESS, sizeof(struct ep_process), process_size());
+	copy_section(copy, EP_SECTION_CLOCK, sizeof(struct ep_clock), sizeof(struct ep_clock));
+	copy->entries =
+		(struct ep_thread *)add_section(copy, EP_SECTION_THREADS, sizeof(struct ep_thread),
+						copy->room_threads * sizeof(struct ep_thread));
 	copy_modules((struct ep_modules *)add_section(copy, EP_SECTION_MODULES,
-						      sizeof(struct ep_module),
-						      modules_size(copy)),
+						      sizeof(struct ep_module), modules_size(copy)),
 		     copy);
-	copy_section(copy, EP_SECTION_KEPT, sizeof(struct ep_kept),
-		     copy->kept_ones);
-	copy_section(copy, EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog),
-		     copy->watchdogs);
-	copy_section(copy, EP_SECTION_STACKS, sizeof(struct ep_stack_taken),
-		     copy->stacks);
+	copy_section(copy, EP_SECTION_KEPT, sizeof(struct ep_kept), copy->kept_ones);
+	copy_section(copy, EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), copy->watchdogs);
+	copy_section(copy, EP_SECTION_STACKS, sizeof(struct ep_stack_taken), copy->stacks);
 	if (copy->schedule.size)
-		copy->events = add_section(copy, EP_SECTION_SCHED,
-					   sizeof(struct ep_sched),
+		copy->events = add_section(copy, EP_SECTION_SCHED, sizeof(struct ep_sched),
 					   copy->schedule.size);
 	copy->rings = copy->head;
 }
 
-uint64_t ep_arena_copy_finish(struct ep_arena_copy *copy, const char *magic,
-			      uint64_t address)
+uint64_t ep_arena_copy_finish(struct ep_arena_copy *copy, const char *magic, uint64_t address)
 {
 	struct ep_arena *to = (struct ep_arena *)copy->base;
 	uint64_t size = copy->head + copy->blocks * EP_BLOCK_SIZE;
@@ -454,8 +415,8 @@ uint64_t ep_arena_copy_finish(struct ep_arena_copy *copy, const char *magic,
 	if (copy->schedule.size)
 		ep_sched_copy_fill(&copy->schedule, copy->events, copy->kept);
 	to->sections[to->section_count++] =
-		(struct ep_section){EP_SECTION_RINGS, sizeof(struct ep_block),
-				    copy->rings, copy->blocks * EP_BLOCK_SIZE};
+		(struct ep_section){EP_SECTION_RINGS, sizeof(struct ep_block), copy->rings,
+				    copy->blocks * EP_BLOCK_SIZE};
 	to->committed = size;
 	root.arena_address = address;
 	if (copy->kept) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arena_copy.h: a copy of the arena, in memory, of what is in use only: an
- * arena of its own, laid out like any (format.h), whose blocks have check words
- * for their new places. No malloc, no lock; signal safe. Blocks are copied
- * while threads are held (hold.h); a block counts when its check word held
- * before and after, so that one that was overwritten all the same is missed,
- * and known to be.
+ * arena_copy.h: a copy of the arena, in memory, of what is in use only: an arena of its own, laid
+ * out like any (format.h), whose blocks have check words for their new places. No malloc, no lock;
+ * signal safe. Blocks are copied while threads are held (hold.h); a block counts when its check
+ * word held before and after, so that one that was overwritten all the same is missed, and known to
+ * be.
  *
  *   ┌────────┬─────────┬───────┬─────────┬─────────┬───┬────────┐
  *   │ first  │ PROCESS │ CLOCK │ THREADS │ MODULES │ … │ RINGS  │
@@ -53,19 +52,16 @@ void ep_arena_copy_measure(struct ep_arena_copy *copy);
 /* The most blocks that there may be, whatever happens until then. */
 uint64_t ep_arena_copy_most_blocks(const struct ep_arena_copy *copy);
 
-/* All but blocks, threads and scheduling events, to `base` (page aligned,
- * copy->head bytes). */
+/* All but blocks, threads and scheduling events, to `base` (page aligned, copy->head bytes). */
 void ep_arena_copy_head(struct ep_arena_copy *copy, char *base);
 
-/* Threads and their blocks, as they were at `copy->until`, behind the head, at
- * most copy->room_blocks. The caller has begun `hold`. */
+/* Threads and their blocks, as they were at `copy->until`, behind the head, at most
+ * copy->room_blocks. The caller has begun `hold`. */
 void ep_arena_copy_history(struct ep_arena_copy *copy, struct ep_hold *hold);
 
-/* When nobody is held any more: adds the scheduling events, and makes an arena
- * of it, by its magic, as one that lies at `address`. Returns its size in
- * bytes.
+/* When nobody is held any more: adds the scheduling events, and makes an arena of it, by its magic,
+ * as one that lies at `address`. Returns its size in bytes.
  */
-uint64_t ep_arena_copy_finish(struct ep_arena_copy *copy, const char *magic,
-			      uint64_t address);
+uint64_t ep_arena_copy_finish(struct ep_arena_copy *copy, const char *magic, uint64_t address);
 
 #endif

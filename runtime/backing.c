@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* backing.c: making, naming, locking and allocating the arena's file. One
- * thread at a time, before others record, but for what backing.h says. */
+/* backing.c: making, naming, locking and allocating the arena's file. One thread at a time, before
+ * others record, but for what backing.h says. */
 #include "runtime/backing.h"
 
 #include <errno.h>
@@ -58,14 +58,12 @@ void ep_backing_complain(const char *words, long error)
 
 /* ---- descriptors ---- */
 
-/* The program may have closed it, and opened something else under its number.
- */
+/* The program may have closed it, and opened something else under its number. */
 static bool is_own(void)
 {
 	struct stat st;
 
-	return backing.fd >= 0 &&
-	       !ep_syscall2(SYS_fstat, backing.fd, (long)&st) &&
+	return backing.fd >= 0 && !ep_syscall2(SYS_fstat, backing.fd, (long)&st) &&
 	       st.st_dev == backing.device && st.st_ino == backing.inode;
 }
 
@@ -111,8 +109,7 @@ static bool take_pattern(void)
 
 	ep_text_init(&text, backing.pattern, sizeof backing.pattern);
 	if (ep_settings.file[0] != '/') {
-		got = ep_syscall2(SYS_getcwd, (long)backing.pattern,
-				  sizeof backing.pattern);
+		got = ep_syscall2(SYS_getcwd, (long)backing.pattern, sizeof backing.pattern);
 		text.used = got > 0 ? (size_t)got - 1 : 0;
 		ep_text_add(&text, "/");
 	}
@@ -153,9 +150,7 @@ static long open_aside(void)
 		if (!name_aside(i))
 			return -ENAMETOOLONG;
 		fd = ep_syscall4(SYS_openat, AT_CWD, (long)backing.aside,
-				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC,
-				 0600);
+				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	}
 	if (fd < 0)
 		return fd;
@@ -270,8 +265,7 @@ bool ep_backing_name(void)
 /* A clone may share its maker's table of descriptors, and not its memory. */
 static bool shares_table(void)
 {
-	return !ep_syscall5(SYS_kcmp, ep_syscall0(SYS_getpid), epitaph_root.pid,
-			    KCMP_FILES, 0, 0);
+	return !ep_syscall5(SYS_kcmp, ep_syscall0(SYS_getpid), epitaph_root.pid, KCMP_FILES, 0, 0);
 }
 
 bool ep_backing_forget(void)
@@ -321,8 +315,7 @@ void ep_backing_publish(void)
 #define REMOVE         9  /* MADV_ */
 #define PAGE           4096u
 
-/* Lets the kernel write to each page, which answers what a store of ours would
- * be killed for. */
+/* Lets the kernel write to each page, which answers what a store of ours would be killed for. */
 static long touch(uint64_t address, uint64_t size)
 {
 	for (uint64_t at = address; at < address + size; at += PAGE) {
@@ -345,8 +338,7 @@ bool ep_backing_cut(uint64_t size)
 
 bool ep_backing_allocate(uint64_t address, uint64_t size)
 {
-	long error = ep_syscall3(SYS_madvise, (long)address, (long)size,
-				 POPULATE_WRITE);
+	long error = ep_syscall3(SYS_madvise, (long)address, (long)size, POPULATE_WRITE);
 
 	if (error == -EINVAL)
 		error = touch(address, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* backing_old.c: what dead processes left: whose it is, out of the way with it,
- * and how much of it stays. */
+/* backing_old.c: what dead processes left: whose it is, out of the way with it, and how much of it
+ * stays. */
 #include "runtime/backing_old.h"
 
 #include <errno.h>
@@ -34,21 +34,20 @@ struct old {
 
 static bool is_arena(const struct ep_arena *arena)
 {
-	return ep_bytes_equal(arena->root.magic, EP_ARENA_MAGIC,
-			      EP_MAGIC_SIZE) &&
+	return ep_bytes_equal(arena->root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE) &&
 	       ep_root_crc_holds(&arena->root);
 }
 
-/* A pid is some other process's by now, or it is the same: then its program may
- * be another (exec), which only the lock tells. */
+/* A pid is some other process's by now, or it is the same: then its program may be another (exec),
+ * which only the lock tells. */
 static bool runs(long fd, const struct ep_arena *arena)
 {
 	struct ep_process then, now = {0};
 	const struct ep_section *first = &arena->sections[0];
 
 	if (first->type != EP_SECTION_PROCESS ||
-	    ep_syscall4(SYS_pread64, fd, (long)&then, sizeof then,
-			(long)first->offset) != sizeof then)
+	    ep_syscall4(SYS_pread64, fd, (long)&then, sizeof then, (long)first->offset) !=
+		    sizeof then)
 		return false;
 	ep_process_incarnation(&now);
 	if (!ep_bytes_equal(then.boot_id, now.boot_id, sizeof now.boot_id) ||
@@ -56,16 +55,14 @@ static bool runs(long fd, const struct ep_arena *arena)
 		return false;
 	if (arena->root.pid == (uint32_t)ep_syscall0(SYS_getpid))
 		return false;
-	return then.start_ticks &&
-	       then.start_ticks == ep_process_start_ticks(arena->root.pid);
+	return then.start_ticks && then.start_ticks == ep_process_start_ticks(arena->root.pid);
 }
 
 static bool is_locked(long fd)
 {
 	struct flock all = {.l_type = F_WRLCK};
 
-	return !ep_syscall3(SYS_fcntl, fd, F_OFD_GETLK, (long)&all) &&
-	       all.l_type != F_UNLCK;
+	return !ep_syscall3(SYS_fcntl, fd, F_OFD_GETLK, (long)&all) && all.l_type != F_UNLCK;
 }
 
 static void look_into(long fd, struct old *out)
@@ -77,13 +74,11 @@ static void look_into(long fd, struct old *out)
 	    st.st_uid != (uint32_t)ep_syscall0(SYS_geteuid))
 		return;
 	out->empty = !st.st_size && !is_locked(fd);
-	if (ep_syscall4(SYS_pread64, fd, (long)&arena, sizeof arena, 0) !=
-		    sizeof arena ||
+	if (ep_syscall4(SYS_pread64, fd, (long)&arena, sizeof arena, 0) != sizeof arena ||
 	    !is_arena(&arena))
 		return;
 	out->arena = true;
-	out->age = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-		   (uint64_t)st.st_mtim.tv_nsec;
+	out->age = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	out->size = (uint64_t)st.st_blocks * 512;
 	out->dead = !is_locked(fd) && !runs(fd, &arena);
 }
@@ -91,9 +86,8 @@ static void look_into(long fd, struct old *out)
 /* 0, or a negative errno. */
 static long look_at(const char *path, struct old *out)
 {
-	long fd = ep_syscall4(
-		SYS_openat, AT_CWD, (long)path,
-		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
+	long fd = ep_syscall4(SYS_openat, AT_CWD, (long)path,
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
 
 	*out = (struct old){0};
 	if (fd < 0)
@@ -186,8 +180,7 @@ static const char *directory_next(void)
 
 	if (directory.at >= directory.end) {
 		directory.at = 0;
-		directory.end = ep_syscall3(SYS_getdents64, directory.fd,
-					    (long)directory.bytes,
+		directory.end = ep_syscall3(SYS_getdents64, directory.fd, (long)directory.bytes,
 					    sizeof directory.bytes);
 	}
 	if (directory.end <= 0)
@@ -211,8 +204,7 @@ static uint64_t last_number(const char *path)
 		const char *at = name + length + 1;
 
 		if (ep_string_starts(name, own) && name[length] == '.' &&
-		    ep_text_number(&at, skip_digits(at), 10, &number) && !*at &&
-		    number > last)
+		    ep_text_number(&at, skip_digits(at), 10, &number) && !*at && number > last)
 			last = number;
 	}
 	ep_fd_close(directory.fd);
@@ -273,17 +265,15 @@ static bool is_stale(const char *path)
 	struct timespec now = {0, 0};
 	struct stat st;
 	bool stale;
-	long fd =
-		ep_syscall4(SYS_openat, AT_CWD, (long)path,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	long fd = ep_syscall4(SYS_openat, AT_CWD, (long)path,
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return false;
 	ep_syscall2(SYS_clock_gettime, CLOCK_REALTIME, (long)&now);
 	stale = !ep_syscall2(SYS_fstat, fd, (long)&st) && S_ISREG(st.st_mode) &&
 		st.st_uid == (uint32_t)ep_syscall0(SYS_geteuid) &&
-		st.st_mtim.tv_sec + STALE_SECONDS < now.tv_sec &&
-		!is_locked(fd);
+		st.st_mtim.tv_sec + STALE_SECONDS < now.tv_sec && !is_locked(fd);
 	ep_fd_close(fd);
 	return stale;
 }
@@ -334,8 +324,8 @@ static void count(const char *pattern, const char *path, struct census *out)
 		ep_text_init(&text, full, sizeof full);
 		ep_text_add(&text, directory.path);
 		ep_text_add(&text, name);
-		if (text.cut || ep_string_equal(full, path) ||
-		    look_at(full, &old) || !old.arena || !old.dead)
+		if (text.cut || ep_string_equal(full, path) || look_at(full, &old) || !old.arena ||
+		    !old.dead)
 			continue;
 		out->count++;
 		out->size += old.size;
@@ -356,8 +346,7 @@ static bool remove_oldest(const char *pattern, const char *path)
 		return false;
 	count(pattern, path, &census);
 	ep_fd_close(directory.fd);
-	if (census.count <= ep_settings.file_keep &&
-	    census.size <= ep_settings.file_keep_size)
+	if (census.count <= ep_settings.file_keep && census.size <= ep_settings.file_keep_size)
 		return false;
 	if (!census.count)
 		return false;

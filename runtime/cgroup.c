@@ -7,14 +7,12 @@
 static char lines[4096]; /* of /proc/self/cgroup */
 
 /* The number after the word at a line's start. */
-static bool find_count(const char *text, const char *end, const char *word,
-		       uint64_t *count)
+static bool find_count(const char *text, const char *end, const char *word, uint64_t *count)
 {
 	size_t length = ep_string_length(word);
 
 	for (const char *at = text; at + length < end; at++) {
-		if ((at == text || at[-1] == '\n') &&
-		    ep_bytes_equal(at, word, length)) {
+		if ((at == text || at[-1] == '\n') && ep_bytes_equal(at, word, length)) {
 			at += length;
 			return ep_text_number(&at, end, 10, count);
 		}
@@ -30,8 +28,8 @@ static bool read_kills(const char *path, uint64_t *kills)
 	return got > 0 && find_count(text, text + got, "oom_kill ", kills);
 }
 
-static bool try_file(struct ep_text *out, const char *mount, const char *group,
-		     const char *file, uint64_t *kills)
+static bool try_file(struct ep_text *out, const char *mount, const char *group, const char *file,
+		     uint64_t *kills)
 {
 	ep_text_init(out, out->bytes, out->size);
 	ep_text_add(out, mount);
@@ -41,8 +39,7 @@ static bool try_file(struct ep_text *out, const char *mount, const char *group,
 	return !out->cut && read_kills(out->bytes, kills);
 }
 
-/* A line is NUMBER:CONTROLLERS:GROUP; in version 2 it has neither number nor
- * controllers. */
+/* A line is NUMBER:CONTROLLERS:GROUP; in version 2 it has neither number nor controllers. */
 static bool has_memory(const char *controllers, const char *end)
 {
 	while (controllers < end) {
@@ -50,8 +47,7 @@ static bool has_memory(const char *controllers, const char *end)
 
 		while (controllers < end && *controllers != ',')
 			controllers++;
-		if (controllers - word == 6 &&
-		    ep_bytes_equal(word, "memory", 6))
+		if (controllers - word == 6 && ep_bytes_equal(word, "memory", 6))
 			return true;
 		controllers++;
 	}
@@ -70,15 +66,12 @@ static bool by_line(const char *line, struct ep_text *out, uint64_t *kills)
 	if (!*group++)
 		return false;
 	if (has_memory(controllers, group - 1))
-		return try_file(out, "/sys/fs/cgroup/memory", group,
-				"memory.oom_control", kills) ||
+		return try_file(out, "/sys/fs/cgroup/memory", group, "memory.oom_control", kills) ||
 		       /* in a container that sees its own group only */
-		       try_file(out, "/sys/fs/cgroup/memory", "/",
-				"memory.oom_control", kills);
+		       try_file(out, "/sys/fs/cgroup/memory", "/", "memory.oom_control", kills);
 	if (controllers != group - 1)
 		return false;
-	return try_file(out, "/sys/fs/cgroup", group, "memory.events.local",
-			kills) ||
+	return try_file(out, "/sys/fs/cgroup", group, "memory.events.local", kills) ||
 	       try_file(out, "/sys/fs/cgroup", group, "memory.events", kills);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cgroup.h: where the kernel counts the processes that it killed for want of
- * memory, in the caller's memory cgroup: oom_kill of memory.events (version 2)
- * or memory.oom_control (version 1).
+ * cgroup.h: where the kernel counts the processes that it killed for want of memory, in the
+ * caller's memory cgroup: oom_kill of memory.events (version 2) or memory.oom_control (version 1).
  */
 #ifndef EPITAPH_CGROUP_H
 #define EPITAPH_CGROUP_H

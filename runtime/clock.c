@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * clock.c: pairs of (TSC, kernel clocks), each read between two TSC reads, so
- * that it is known how far off it can be. The rate between two anchors is
- * right to the sum of their uncertainties over their distance.
+ * clock.c: pairs of (TSC, kernel clocks), each read between two TSC reads, so that it is known how
+ * far off it can be. The rate between two anchors is right to the sum of their uncertainties over
+ * their distance.
  */
 #include "runtime/clock.h"
 
@@ -23,9 +23,8 @@
 #define SHORTEST UINT64_C(250000) /* TSC cycles */
 
 /*
- * … and at most this far when anybody asks: 61 of them span four minutes. In
- * between the distance is a quarter of the time since the first, which keeps
- * all of them for the first 16 s.
+ * … and at most this far when anybody asks: 61 of them span four minutes. In between the distance
+ * is a quarter of the time since the first, which keeps all of them for the first 16 s.
  */
 #define LONGEST 4 /* s */
 
@@ -56,8 +55,8 @@ static struct reading read_once(void)
 	anchor->realtime = ep_clock_read(CLOCK_REALTIME);
 	reading.whole = ep_tsc_after() - before;
 	anchor->tsc = before + anchor->width / 2;
-	anchor->check = anchor->tsc ^ anchor->monotonic_raw ^ anchor->realtime ^
-			anchor->width ^ EP_ANCHOR_KEY;
+	anchor->check = anchor->tsc ^ anchor->monotonic_raw ^ anchor->realtime ^ anchor->width ^
+			EP_ANCHOR_KEY;
 	return reading;
 }
 
@@ -89,10 +88,9 @@ struct rate {
 };
 
 /*
- * The kernel read its clock anywhere in the bracket: half the width off at
- * most, and 2 ns for whole nanoseconds. One that reads slower than this is no
- * TSC but a device (HPET, ACPI), which counts in steps of up to a quarter of
- * what its reading takes.
+ * The kernel read its clock anywhere in the bracket: half the width off at most, and 2 ns for whole
+ * nanoseconds. One that reads slower than this is no TSC but a device (HPET, ACPI), which counts in
+ * steps of up to a quarter of what its reading takes.
  */
 #define SLOW 1024 /* TSC cycles */
 
@@ -103,8 +101,7 @@ static uint64_t doubt(const struct ep_anchor *anchor)
 	return width / 2 + (width < SLOW ? 10 : width / 4);
 }
 
-static struct rate rate_between(const struct ep_anchor *from,
-				const struct ep_anchor *to)
+static struct rate rate_between(const struct ep_anchor *from, const struct ep_anchor *to)
 {
 	struct rate rate = {0, UINT64_MAX};
 	uint64_t cycles = to->tsc - from->tsc;
@@ -131,9 +128,9 @@ static bool contradict(struct rate a, struct rate b)
 }
 
 /*
- * The longest distance gives the best rate, as long as nothing happened to
- * either clock in between: a suspend, or a migration to another host. Then the
- * latest pair disagrees with it, and counting begins anew there.
+ * The longest distance gives the best rate, as long as nothing happened to either clock in between:
+ * a suspend, or a migration to another host. Then the latest pair disagrees with it, and counting
+ * begins anew there.
  */
 static struct rate best_rate(const struct ep_anchor *now)
 {
@@ -157,9 +154,7 @@ static void use_rate(struct rate rate)
 static void put(const struct ep_anchor *anchor)
 {
 	uint64_t taken = clocks->taken;
-	struct ep_anchor *slot =
-		&clocks->anchors[taken ? 1 + (taken - 1) % (EP_ANCHORS - 1)
-				       : 0];
+	struct ep_anchor *slot = &clocks->anchors[taken ? 1 + (taken - 1) % (EP_ANCHORS - 1) : 0];
 
 	__atomic_store_n(&slot->check, 0, __ATOMIC_RELEASE);
 	slot->tsc = anchor->tsc;
@@ -229,8 +224,7 @@ void ep_clock_start(void)
 
 void ep_clock_refresh(uint64_t tsc)
 {
-	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !clocks ||
-	    ep_overwritten())
+	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !clocks || ep_overwritten())
 		return;
 	if (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
 		return;

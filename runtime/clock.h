@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * clock.h: anchors of the TSC against MONOTONIC_RAW and REALTIME. No sleeping:
- * the rate comes from the kernel's own figures or two anchors far enough apart,
- * and gets better while the program runs.
+ * clock.h: anchors of the TSC against MONOTONIC_RAW and REALTIME. No sleeping: the rate comes from
+ * the kernel's own figures or two anchors far enough apart, and gets better while the program runs.
  */
 #ifndef EPITAPH_CLOCK_H
 #define EPITAPH_CLOCK_H
@@ -13,9 +12,9 @@
 void ep_clock_start(void);
 
 /*
- * Takes another anchor when the last is old enough (cheap otherwise: one
- * comparison). Called by the slow path at block boundaries, at dlopen, before a
- * snapshot. Async-signal-safe; a caller that finds another in it goes on.
+ * Takes another anchor when the last is old enough (cheap otherwise: one comparison). Called by the
+ * slow path at block boundaries, at dlopen, before a snapshot. Async-signal-safe; a caller that
+ * finds another in it goes on.
  */
 void ep_clock_refresh(uint64_t tsc);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * contexts.c: setjmp, ucontext, vfork and forks that no handler of forks hears
- * of: a place in a call is saved, and gone on with later. The buffer's address
- * tells which was which; what is in it is libc's. Called by x86_64/interpose.S
- * before the real function; async-signal-safe as that one is.
+ * contexts.c: setjmp, ucontext, vfork and forks that no handler of forks hears of: a place in a
+ * call is saved, and gone on with later. The buffer's address tells which was which; what is in it
+ * is libc's. Called by x86_64/interpose.S before the real function; async-signal-safe as that one
+ * is.
  */
 #include <assert.h>
 #include <errno.h>
@@ -34,14 +34,13 @@ static void resume(uint64_t buffer, uint64_t place)
 	ep_mark_record(&mark);
 }
 
-#define BEFORE(function, name, note)                                           \
-	ep_any_fn ep_before_##function(uint64_t a, uint64_t b,                 \
-				       uint64_t place);                        \
-	ep_any_fn ep_before_##function(uint64_t a, uint64_t b, uint64_t place) \
-	{                                                                      \
-		(void)b;                                                       \
-		note;                                                          \
-		return ep_interpose_real(EP_REAL_##name, place);               \
+#define BEFORE(function, name, note)                                            \
+	ep_any_fn ep_before_##function(uint64_t a, uint64_t b, uint64_t place); \
+	ep_any_fn ep_before_##function(uint64_t a, uint64_t b, uint64_t place)  \
+	{                                                                       \
+		(void)b;                                                        \
+		note;                                                           \
+		return ep_interpose_real(EP_REAL_##name, place);                \
 	}
 
 BEFORE(setjmp, setjmp, save(a))
@@ -67,8 +66,8 @@ static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 BEFORE(swapcontext, swapcontext, swap(a, b, place))
 BEFORE(setcontext, setcontext, swap(0, a, place))
 
-/* `function` runs in the context; uc_link, which must be set by now (POSIX), is
- * gone on with when it returns. */
+/* `function` runs in the context; uc_link, which must be set by now (POSIX), is gone on with when
+ * it returns. */
 static void fresh(uint64_t buffer, uint64_t function)
 {
 	const ucontext_t *context = (const ucontext_t *)buffer;
@@ -86,8 +85,8 @@ BEFORE(makecontext, makecontext, fresh(a, b))
 /* ---- vfork --------------------------------------------------------------- */
 
 /*
- * What a parent needs to go on, while its child writes on its stack: of each
- * that waits, in whatever thread. Not thread-local: what is, has no room.
+ * What a parent needs to go on, while its child writes on its stack: of each that waits, in
+ * whatever thread. Not thread-local: what is, has no room.
  */
 #define PARENTS 32
 
@@ -96,8 +95,7 @@ struct parent {
 	uint64_t rbx;
 	uint32_t taken; /* tid of whom; 0: free */
 };
-static_assert(offsetof(struct parent, place) == 0 &&
-		      offsetof(struct parent, rbx) == 8,
+static_assert(offsetof(struct parent, place) == 0 && offsetof(struct parent, rbx) == 8,
 	      "interpose.S");
 
 static struct parent parents[PARENTS];
@@ -120,9 +118,8 @@ static struct parent *parent_take(void)
 	for (unsigned i = 0; i < PARENTS; i++) {
 		uint32_t nobody = 0;
 
-		if (__atomic_compare_exchange_n(&parents[i].taken, &nobody, tid,
-						false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&parents[i].taken, &nobody, tid, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return &parents[i];
 	}
 	return NULL;
@@ -135,17 +132,14 @@ void ep_vfork_reset(uint32_t except)
 			parents[i].taken = 0;
 }
 
-struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place,
-				  ep_any_fn given);
+struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place, ep_any_fn given);
 void ep_after_vfork(struct parent *parent, uint64_t stack);
 
-/* In the parent. The child's calls are recorded as this thread's own. `given`:
- * the real one, NULL as elsewhere. */
-struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place,
-				  ep_any_fn given)
+/* In the parent. The child's calls are recorded as this thread's own. `given`: the real one, NULL
+ * as elsewhere. */
+struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place, ep_any_fn given)
 {
-	ep_any_fn real =
-		given ? given : ep_interpose_known(EP_REAL_vfork, place);
+	ep_any_fn real = given ? given : ep_interpose_known(EP_REAL_vfork, place);
 	struct vfork_call call = {real, real ? parent_take() : NULL};
 
 	if (!real)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * conversion.h: the conversions of a printf format, one after the other
- * (printf(3), with glibc's additions). Which arguments they take is told here
- * to the runtime, which records them, and to the decoder, which prints them.
+ * conversion.h: the conversions of a printf format, one after the other (printf(3), with glibc's
+ * additions). Which arguments they take is told here to the runtime, which records them, and to the
+ * decoder, which prints them.
  */
 #ifndef EPITAPH_CONVERSION_H
 #define EPITAPH_CONVERSION_H
@@ -59,13 +59,11 @@ static inline unsigned ep_conversion_place(const char **at)
 	if (*end != '$' || number <= 0)
 		return 0;
 	*at = end + 1;
-	return number <= EP_CONVERSION_ARGUMENTS ? (unsigned)number
-						 : EP_CONVERSION_ARGUMENTS + 1;
+	return number <= EP_CONVERSION_ARGUMENTS ? (unsigned)number : EP_CONVERSION_ARGUMENTS + 1;
 }
 
 /* A number, or * with its argument. */
-static inline int ep_conversion_size(struct ep_conversions *all,
-				     unsigned *argument)
+static inline int ep_conversion_size(struct ep_conversions *all, unsigned *argument)
 {
 	if (*all->at != '*')
 		return ep_conversion_number(&all->at);
@@ -78,16 +76,15 @@ static inline int ep_conversion_size(struct ep_conversions *all,
 
 static inline bool ep_conversion_is_flag(char c)
 {
-	return c == '-' || c == '+' || c == ' ' || c == '#' || c == '0' ||
-	       c == '\'' || c == 'I';
+	return c == '-' || c == '+' || c == ' ' || c == '#' || c == '0' || c == '\'' || c == 'I';
 }
 
 static inline char ep_conversion_length(const char **at)
 {
 	char c = **at;
 
-	if (c != 'h' && c != 'l' && c != 'j' && c != 'z' && c != 't' &&
-	    c != 'L' && c != 'q' && c != 'Z')
+	if (c != 'h' && c != 'l' && c != 'j' && c != 'z' && c != 't' && c != 'L' && c != 'q' &&
+	    c != 'Z')
 		return 0;
 	(*at)++;
 	if ((c == 'h' || c == 'l') && **at == c) {
@@ -110,10 +107,9 @@ static inline bool ep_conversion_known(char c)
 	return false;
 }
 
-/* `all->at` is behind a %. False: the format ends there, or the conversion is
- * not known, and nothing is known of the arguments from here on. */
-static inline bool ep_conversion_read(struct ep_conversions *all,
-				      struct ep_conversion *out)
+/* `all->at` is behind a %. False: the format ends there, or the conversion is not known, and
+ * nothing is known of the arguments from here on. */
+static inline bool ep_conversion_read(struct ep_conversions *all, struct ep_conversion *out)
 {
 	unsigned place = ep_conversion_place(&all->at);
 
@@ -127,8 +123,7 @@ static inline bool ep_conversion_read(struct ep_conversions *all,
 		out->width = ep_conversion_size(all, &out->width_argument);
 	if (*all->at == '.') {
 		all->at++;
-		out->precision =
-			ep_conversion_size(all, &out->precision_argument);
+		out->precision = ep_conversion_size(all, &out->precision_argument);
 	}
 	out->length = ep_conversion_length(&all->at);
 	out->letter = *all->at;
@@ -139,19 +134,16 @@ static inline bool ep_conversion_read(struct ep_conversions *all,
 		out->letter = out->letter == 'C' ? 'c' : 's';
 		out->length = 'l';
 	}
-	out->argument = ep_conversion_takes_none(out->letter) ? 0
-			: place                               ? place
-							      : ++all->next;
+	out->argument = ep_conversion_takes_none(out->letter) ? 0 : place ? place : ++all->next;
 	return true;
 }
 
 /* EP_NOTE_ of the argument that it takes; 0 for %%. */
 static inline unsigned ep_conversion_kind(const struct ep_conversion *one)
 {
-	bool wide = one->length == 'l',
-	     longer = wide || one->length == 'q' || one->length == 'j' ||
-		      one->length == 'z' || one->length == 't' ||
-		      one->length == 'L';
+	bool wide = one->length == 'l', longer = wide || one->length == 'q' || one->length == 'j' ||
+						 one->length == 'z' || one->length == 't' ||
+						 one->length == 'L';
 
 	switch (one->letter) {
 	case '%':
@@ -175,8 +167,7 @@ static inline unsigned ep_conversion_kind(const struct ep_conversion *one)
 	case 'B':
 		return longer ? EP_NOTE_LONG : EP_NOTE_INT;
 	}
-	return one->length == 'L' || one->length == 'q' ? EP_NOTE_LONG_DOUBLE
-							: EP_NOTE_DOUBLE;
+	return one->length == 'L' || one->length == 'q' ? EP_NOTE_LONG_DOUBLE : EP_NOTE_DOUBLE;
 }
 
 #endif

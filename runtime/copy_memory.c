@@ -17,9 +17,8 @@ static const uint64_t mosts[] = {0, 64, 16, 4, 1};
 
 static bool map(struct ep_copy_memory *memory, uint64_t size)
 {
-	long got =
-		ep_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long got = ep_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (ep_syscall_failed(got))
 		return false;
@@ -40,8 +39,8 @@ static bool make_room(struct ep_copy_memory *memory, struct ep_arena_copy *copy)
 		return false;
 	if (likely > memory->mapped)
 		likely = memory->mapped;
-	if (ep_syscall3(SYS_madvise, (long)memory->address, (long)likely,
-			POPULATE_WRITE) == -ENOMEM) {
+	if (ep_syscall3(SYS_madvise, (long)memory->address, (long)likely, POPULATE_WRITE) ==
+	    -ENOMEM) {
 		ep_copy_memory_free(memory);
 		return false;
 	}
@@ -59,8 +58,7 @@ static void fill(struct ep_copy_memory *memory, struct ep_arena_copy *copy)
 	ep_arena_copy_history(copy, &hold);
 	ep_hold_end(&hold);
 	memory->until = copy->until;
-	memory->size =
-		ep_arena_copy_finish(copy, EP_ARENA_MAGIC, (uint64_t)ep_arena);
+	memory->size = ep_arena_copy_finish(copy, EP_ARENA_MAGIC, (uint64_t)ep_arena);
 }
 
 bool ep_copy_memory_take(struct ep_copy_memory *memory)

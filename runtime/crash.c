@@ -32,8 +32,8 @@ static struct {
 	uint8_t stack[8192] __attribute__((aligned(16)));
 } watch;
 
-/* From a thread of its own, so that it works also where the one that writes
- * hangs with all signals blocked. */
+/* From a thread of its own, so that it works also where the one that writes hangs with all signals
+ * blocked. */
 static void die_late(void)
 {
 	uint64_t others = ~(UINT64_C(1) << (watch.signal - 1));
@@ -47,10 +47,9 @@ static void helper(void)
 	struct timespec left = {watch.seconds, 0};
 	long result = 0;
 
-	while (!__atomic_load_n(&watch.done, __ATOMIC_ACQUIRE) &&
-	       result != -ETIMEDOUT)
-		result = ep_syscall4(SYS_futex, (long)&watch.done,
-				     FUTEX_WAIT_PRIVATE, 0, (long)&left);
+	while (!__atomic_load_n(&watch.done, __ATOMIC_ACQUIRE) && result != -ETIMEDOUT)
+		result = ep_syscall4(SYS_futex, (long)&watch.done, FUTEX_WAIT_PRIVATE, 0,
+				     (long)&left);
 	if (!__atomic_load_n(&watch.done, __ATOMIC_ACQUIRE))
 		die_late();
 	for (;;)
@@ -68,8 +67,7 @@ static void end_watch(void)
 		ep_syscall4(SYS_futex, (long)&watch.tid, FUTEX_WAIT, tid, 0);
 }
 
-void ep_crash_bounded(void (*work)(void), int seconds, int signal,
-		      siginfo_t *info)
+void ep_crash_bounded(void (*work)(void), int seconds, int signal, siginfo_t *info)
 {
 	uint64_t mask;
 	long tid;
@@ -78,10 +76,8 @@ void ep_crash_bounded(void (*work)(void), int seconds, int signal,
 	watch.seconds = seconds;
 	watch.signal = signal;
 	watch.info = info;
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all_signals,
-		    (long)&mask, 8);
-	tid = ep_helper_begin(helper, watch.stack + sizeof watch.stack,
-			      &watch.tid);
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all_signals, (long)&mask, 8);
+	tid = ep_helper_begin(helper, watch.stack + sizeof watch.stack, &watch.tid);
 	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
 	work();
 	if (tid > 0)
@@ -144,8 +140,7 @@ static void write_snapshot(void)
 	if (!ep_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&old) &&
 	    old.rlim_cur != old.rlim_max) {
 		all = (struct rlimit){old.rlim_max, old.rlim_max};
-		raised = !ep_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE,
-				      (long)&all, 0);
+		raised = !ep_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, (long)&all, 0);
 	}
 	write_one();
 	if (raised)
@@ -158,8 +153,7 @@ static bool become_writer(void)
 	for (int i = 0; i < (EP_CRASH_SECONDS + 1) * 1000 / LOOK; i++) {
 		const void *nobody = NULL;
 
-		if (__atomic_compare_exchange_n(&writer, &nobody, &ep_tls,
-						false, __ATOMIC_ACQUIRE,
+		if (__atomic_compare_exchange_n(&writer, &nobody, &ep_tls, false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
 			return true;
 		if (nobody == &ep_tls)
@@ -178,8 +172,7 @@ bool ep_crash(int signal, siginfo_t *info, const void *context, bool dies)
 	if (written++ < EP_CRASHES || dies) {
 		crash.info = info;
 		crash.context = context;
-		ep_crash_bounded(write_snapshot, EP_CRASH_SECONDS, signal,
-				 info);
+		ep_crash_bounded(write_snapshot, EP_CRASH_SECONDS, signal, info);
 		done = !crash.failed;
 	}
 	/* A vfork child dies alone. */

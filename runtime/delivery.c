@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * delivery.c: where the kernel would have put a signal frame: Linux
- * arch/x86/kernel/signal.c, get_sigframe, and fpu/signal.c. A frame is moved
- * only from an alternate stack to one in use, below what lives there.
+ * delivery.c: where the kernel would have put a signal frame: Linux arch/x86/kernel/signal.c,
+ * get_sigframe, and fpu/signal.c. A frame is moved only from an alternate stack to one in use,
+ * below what lives there.
  */
 #include "runtime/delivery.h"
 
@@ -14,8 +14,8 @@
 #define RED_ZONE 128
 #define PAGE     UINT64_C(4096)
 
-/* The floating point unit's state: as fxsave has it, or with more behind, of
- * which the kernel says the size (uapi/asm/sigcontext.h, _fpx_sw_bytes). */
+/* The floating point unit's state: as fxsave has it, or with more behind, of which the kernel says
+ * the size (uapi/asm/sigcontext.h, _fpx_sw_bytes). */
 #define FXSAVE      512
 #define SW_RESERVED 464
 #define MAGIC1      0x46505853u /* FP_XSTATE_MAGIC1 */
@@ -30,8 +30,7 @@ static uint64_t floating_size(const void *floating)
 
 	if (!floating)
 		return 0;
-	ep_bytes_copy(words, (const char *)floating + SW_RESERVED,
-		      sizeof words);
+	ep_bytes_copy(words, (const char *)floating + SW_RESERVED, sizeof words);
 	return words[0] == MAGIC1 ? words[1] : FXSAVE;
 }
 
@@ -42,8 +41,7 @@ static bool is_on(const stack_t *stack, uint64_t at)
 	return at > start && at - start <= stack->ss_size;
 }
 
-/* A store of the kernel's, which says so where no memory is, and lets a stack
- * grow. */
+/* A store of the kernel's, which says so where no memory is, and lets a stack grow. */
 static bool is_writable(uint64_t at)
 {
 	return ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)at, 8) == 0;
@@ -78,15 +76,14 @@ static struct ep_signal_frame *move(const ucontext_t *context, uint64_t sp)
 }
 
 /* valgrind's frames have a form of their own, and more in them. */
-bool ep_delivery_frame(const ucontext_t *context, bool alternate,
-		       struct ep_signal_frame **frame)
+bool ep_delivery_frame(const ucontext_t *context, bool alternate, struct ep_signal_frame **frame)
 {
 	const stack_t *stack = &context->uc_stack;
 	uint64_t here = (uint64_t)context - EP_FRAME_CONTEXT;
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP] - RED_ZONE;
 
-	if (!is_on(stack, here) || is_on(stack, sp) ||
-	    (alternate && !ep_altstack_is_own(stack)) || ep_runs_on_valgrind())
+	if (!is_on(stack, here) || is_on(stack, sp) || (alternate && !ep_altstack_is_own(stack)) ||
+	    ep_runs_on_valgrind())
 		return true;
 	*frame = move(context, sp);
 	return *frame != NULL;
@@ -100,8 +97,8 @@ void ep_delivery_begin(ucontext_t *context)
 	ep_altstack_hide(&context->uc_stack);
 }
 
-/* No system call asks for it, that a filter of the program's might trap: that
- * would come back here. */
+/* No system call asks for it, that a filter of the program's might trap: that would come back
+ * here. */
 void ep_delivery_end(ucontext_t *context)
 {
 	if (!context->uc_stack.ss_sp)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* environment.c: the first hook may come before libc set environ; then the
- * kernel is asked. */
+/* environment.c: the first hook may come before libc set environ; then the kernel is asked. */
 #include "runtime/environment.h"
 
 #include <stdbool.h>
@@ -71,8 +70,8 @@ char *const *ep_environment(void)
 	return entries;
 }
 
-/* In place, as libc itself takes LD_PRELOAD out (ld.so(8), secure-execution
- * mode): main's envp is the same list. */
+/* In place, as libc itself takes LD_PRELOAD out (ld.so(8), secure-execution mode): main's envp is
+ * the same list. */
 void ep_environment_clean(void)
 {
 	char **kept_end = &environ ? environ : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fatal.c: the program's actions for signals that we have handlers for. The
- * kernel gets the program's flags and mask with our handler, so that it blocks,
- * restarts and chooses the stack as it would for the program's own.
+ * fatal.c: the program's actions for signals that we have handlers for. The kernel gets the
+ * program's flags and mask with our handler, so that it blocks, restarts and chooses the stack as
+ * it would for the program's own.
  */
 #include "runtime/fatal.h"
 
@@ -70,15 +70,13 @@ static struct ep_kernel_action take_action(int signal)
 
 	lock(&mask);
 	action = fatal.program[signal];
-	if (is_handler(&action) && action.flags & SA_RESETHAND &&
-	    ep_inherit() != EP_INHERIT_SHARED)
+	if (is_handler(&action) && action.flags & SA_RESETHAND && ep_inherit() != EP_INHERIT_SHARED)
 		fatal.program[signal].handler = SIG_DFL;
 	unlock(&mask);
 	return action;
 }
 
-/* A filter of the program's denies what the snapshot asks for: it goes without.
- */
+/* A filter of the program's denies what the snapshot asks for: it goes without. */
 static bool deny(int signal, ucontext_t *context)
 {
 	if (signal != SIGSYS || !ep_crash_writing())
@@ -106,8 +104,8 @@ static void block_as_asked(int signal, const struct ep_kernel_action *action)
 		ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8);
 }
 
-/* As the kernel does where a frame finds no room (Linux kernel/signal.c,
- * force_sigsegv): SIGSEGV, for a handler if that may come now. */
+/* As the kernel does where a frame finds no room (Linux kernel/signal.c, force_sigsegv): SIGSEGV,
+ * for a handler if that may come now. */
 static struct call force_segv(int signal, ucontext_t *context)
 {
 	static siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
@@ -185,8 +183,7 @@ static void install_program(int signal)
 static void install(int signal)
 {
 	const struct ep_kernel_action *program = &fatal.program[signal];
-	struct ep_kernel_action ours = {ep_fatal_entry,
-					SA_SIGINFO | SA_ONSTACK | SA_RESTART,
+	struct ep_kernel_action ours = {ep_fatal_entry, SA_SIGINFO | SA_ONSTACK | SA_RESTART,
 					ep_fatal_restorer, 0};
 
 	if (fatal.by_default[signal] && program->handler != SIG_DFL) {
@@ -220,13 +217,11 @@ static void own(int signal)
 	install(signal);
 }
 
-/* Not those that end no process, that no handler can have, or that glibc has
- * for itself. */
+/* Not those that end no process, that no handler can have, or that glibc has for itself. */
 static bool is_deadly(int signal)
 {
-	static const uint8_t harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,
-					   SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,
-					   32,      33,      SIGWINCH};
+	static const uint8_t harmless[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN,
+					   SIGTTOU, SIGURG,  32,      33,      SIGWINCH};
 
 	for (unsigned i = 0; i < sizeof harmless; i++)
 		if (signal == harmless[i])
@@ -247,13 +242,11 @@ static void own_deadly(void)
 
 void ep_fatal_start(void)
 {
-	static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE,
-				      SIGABRT, SIGSYS, SIGTRAP};
+	static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
 
 	if (ep_backing_on())
 		own(SIGBUS);
-	for (unsigned i = 0;
-	     ep_settings.crash_snapshot && i < sizeof crashes / sizeof *crashes;
+	for (unsigned i = 0; ep_settings.crash_snapshot && i < sizeof crashes / sizeof *crashes;
 	     i++)
 		own(crashes[i]);
 	if (ep_settings.crash_snapshot)
@@ -269,16 +262,15 @@ void ep_fatal_reset(void)
 
 /* ---- what the program asks for ---- */
 
-/* In a vfork child, whose actions are its own while its memory is not, the
- * kernel is asked as ever. */
+/* In a vfork child, whose actions are its own while its memory is not, the kernel is asked as
+ * ever. */
 bool ep_fatal_owns(int signal)
 {
 	return signal > 0 && signal < EP_SIGNALS && fatal.owned[signal] &&
 	       ep_inherit() != EP_INHERIT_SHARED;
 }
 
-static void to_program(struct sigaction *out,
-		       const struct ep_kernel_action *from)
+static void to_program(struct sigaction *out, const struct ep_kernel_action *from)
 {
 	ep_bytes_zero(out, sizeof *out);
 	out->sa_sigaction = (void (*)(int, siginfo_t *, void *))from->handler;
@@ -287,8 +279,7 @@ static void to_program(struct sigaction *out,
 	out->sa_restorer = from->restorer;
 }
 
-void ep_fatal_action(int signal, const struct sigaction *new,
-		     struct sigaction *old)
+void ep_fatal_action(int signal, const struct sigaction *new, struct sigaction *old)
 {
 	struct ep_kernel_action before, after = {0};
 	uint64_t mask;
@@ -314,19 +305,13 @@ void ep_fatal_action(int signal, const struct sigaction *new,
 
 typedef void (*handler_fn)(int);
 
-EP_INTERPOSER int EP_INTERPOSER_NAME(sigaction)(int signal,
-						const struct sigaction *new,
+EP_INTERPOSER int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new,
 						struct sigaction *old);
-EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(signal)(int signal,
-						    handler_fn handler);
-EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(bsd_signal)(int signal,
-							handler_fn handler);
-EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(ssignal)(int signal,
-						     handler_fn handler);
-EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(sysv_signal)(int signal,
-							 handler_fn handler);
-EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(__sysv_signal)(int signal,
-							   handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(signal)(int signal, handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(bsd_signal)(int signal, handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(ssignal)(int signal, handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(sysv_signal)(int signal, handler_fn handler);
+EP_INTERPOSER handler_fn EP_INTERPOSER_NAME(__sysv_signal)(int signal, handler_fn handler);
 
 typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
 
@@ -336,8 +321,8 @@ static bool fronted(int signal, void *handler)
 }
 
 /* libc's, with ep_front in front of a handler that wants it. */
-static int act_fronted(sigaction_fn real, int signal,
-		       const struct sigaction *new, struct sigaction *old)
+static int act_fronted(sigaction_fn real, int signal, const struct sigaction *new,
+		       struct sigaction *old)
 {
 	void *handler = new ? (void *)new->sa_sigaction : NULL;
 	struct sigaction ours, before;
@@ -347,8 +332,7 @@ static int act_fronted(sigaction_fn real, int signal,
 
 	if (!ep_front_wanted(signal, handler)) {
 		result = real(signal, new, old);
-		if (!result && old &&
-		    fronted(signal, (void *)old->sa_sigaction))
+		if (!result && old && fronted(signal, (void *)old->sa_sigaction))
 			old->sa_sigaction = ep_front_handler(signal);
 		return result;
 	}
@@ -369,8 +353,7 @@ static int act_fronted(sigaction_fn real, int signal,
 	return 0;
 }
 
-int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new,
-				  struct sigaction *old)
+int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new, struct sigaction *old)
 {
 	ep_any_fn real;
 
@@ -380,8 +363,7 @@ int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new,
 	}
 	real = ep_interpose_known(EP_REAL_sigaction, HERE);
 	if (real)
-		return act_fronted((sigaction_fn)(void (*)(void))real, signal,
-				   new, old);
+		return act_fronted((sigaction_fn)(void (*)(void))real, signal, new, old);
 	errno = ENOSYS;
 	return -1;
 }
@@ -390,15 +372,12 @@ int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new,
 static handler_fn set_handler(int signal, handler_fn handler, int flags)
 {
 	struct sigaction new = {.sa_flags = flags}, old;
-	uint64_t mask = flags & (int)SA_RESETHAND || signal < 1
-				? 0
-				: UINT64_C(1) << ((signal - 1) & 63);
+	uint64_t mask =
+		flags & (int)SA_RESETHAND || signal < 1 ? 0 : UINT64_C(1) << ((signal - 1) & 63);
 
 	new.sa_handler = handler;
 	ep_bytes_copy(&new.sa_mask, &mask, sizeof mask);
-	return EP_INTERPOSER_NAME(sigaction)(signal, &new, &old)
-		       ? SIG_ERR
-		       : old.sa_handler;
+	return EP_INTERPOSER_NAME(sigaction)(signal, &new, &old) ? SIG_ERR : old.sa_handler;
 }
 
 typedef handler_fn (*signal_fn)(int, handler_fn);
@@ -413,9 +392,8 @@ static handler_fn set_fronted(signal_fn real, int signal, handler_fn handler)
 
 	if (!wanted) {
 		before = real(signal, handler);
-		return fronted(signal, (void *)before)
-			       ? (handler_fn)ep_front_handler(signal)
-			       : before;
+		return fronted(signal, (void *)before) ? (handler_fn)ep_front_handler(signal)
+						       : before;
 	}
 	lock(&mask);
 	kept = ep_front_handler(signal);
@@ -428,16 +406,15 @@ static handler_fn set_fronted(signal_fn real, int signal, handler_fn handler)
 }
 
 /* libc's own where it may be asked: it knows of siginterrupt. */
-static handler_fn set_by(enum ep_interposed which, int signal,
-			 handler_fn handler, int flags, uint64_t place)
+static handler_fn set_by(enum ep_interposed which, int signal, handler_fn handler, int flags,
+			 uint64_t place)
 {
 	ep_any_fn real = NULL;
 
 	if (!ep_fatal_owns(signal) || handler == SIG_ERR)
 		real = ep_interpose_known(which, place);
 	if (real)
-		return set_fronted((signal_fn)(void (*)(void))real, signal,
-				   handler);
+		return set_fronted((signal_fn)(void (*)(void))real, signal, handler);
 	return set_handler(signal, handler, flags);
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fatal.h: signals that a program dies of, and that the runtime wants to see
- * first: SIGBUS for an arena in a file that somebody cut off (rescue.h), all of
- * them for EPITAPH_ON_CRASH (crash.h), and whatever would end a process that
- * counts (counting.h), as long as the program has no action of its own for it.
- * The kernel has a handler of ours then, from the start on; what the program
- * sets, asks for and gets is its own, by the interposers of sigaction and its
- * kin. Not seen by these: raw rt_sigaction system calls, and sigset, sigignore:
- * those take the signal away from us, as if we had never had it.
+ * fatal.h: signals that a program dies of, and that the runtime wants to see first: SIGBUS for an
+ * arena in a file that somebody cut off (rescue.h), all of them for EPITAPH_ON_CRASH (crash.h), and
+ * whatever would end a process that counts (counting.h), as long as the program has no action of
+ * its own for it. The kernel has a handler of ours then, from the start on; what the program sets,
+ * asks for and gets is its own, by the interposers of sigaction and its kin. Not seen by these: raw
+ * rt_sigaction system calls, and sigset, sigignore: those take the signal away from us, as if we
+ * had never had it.
  */
 #ifndef EPITAPH_FATAL_H
 #define EPITAPH_FATAL_H
@@ -24,9 +23,8 @@ void ep_fatal_reset(void);
 /* The runtime stands between the kernel and the program's action for it. */
 bool ep_fatal_owns(int signal);
 
-/* What the program believes to do by sigaction(2), for a signal that is owned:
- * either may be NULL. Signal safe. */
-void ep_fatal_action(int signal, const struct sigaction *new,
-		     struct sigaction *old);
+/* What the program believes to do by sigaction(2), for a signal that is owned: either may be NULL.
+ * Signal safe. */
+void ep_fatal_action(int signal, const struct sigaction *new, struct sigaction *old);
 
 #endif

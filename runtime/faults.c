@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * faults.c: which threads are in handlers of faults. That lies in initialized
- * data, as everything that must hold meanwhile. The end of a handler is seen by
- * the stack: however it was left, the next hook's frame is not below it.
+ * faults.c: which threads are in handlers of faults. That lies in initialized data, as everything
+ * that must hold meanwhile. The end of a handler is seen by the stack: however it was left, the
+ * next hook's frame is not below it.
  */
 #include "runtime/faults.h"
 
@@ -48,8 +48,8 @@ static bool is_resting(void)
 	return __atomic_load_n(&resting, __ATOMIC_SEQ_CST);
 }
 
-/* Its stack is anonymous memory as well. A program that lives on faults is not
- * kept waiting but once. */
+/* Its stack is anonymous memory as well. A program that lives on faults is not kept waiting but
+ * once. */
 static void let_drain_rest(void)
 {
 	struct timespec wait = {0, LOOK};
@@ -70,12 +70,10 @@ static unsigned find(uint64_t tls, uint64_t claim)
 	for (unsigned i = 0; i < THREADS; i++) {
 		uint64_t expected = tls;
 
-		if (__atomic_load_n(&handlers[i].tls, __ATOMIC_RELAXED) ==
-			    tls &&
+		if (__atomic_load_n(&handlers[i].tls, __ATOMIC_RELAXED) == tls &&
 		    (!claim ||
-		     __atomic_compare_exchange_n(&handlers[i].tls, &expected,
-						 claim, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_RELAXED)))
+		     __atomic_compare_exchange_n(&handlers[i].tls, &expected, claim, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)))
 			return i;
 	}
 	return THREADS;
@@ -101,10 +99,8 @@ static bool is_inside(unsigned index, uint64_t sp)
 /* Records, or would but for a pause; not in the midst of its start. */
 static bool records(const struct ep_tls *tls)
 {
-	return ep_truth.arena && !ep_settings.counting && tls->thread &&
-	       tls->cursor &&
-	       (tls->gate == &ep_arena->gate ||
-		tls->gate == &tls->thread->gate);
+	return ep_truth.arena && !ep_settings.counting && tls->thread && tls->cursor &&
+	       (tls->gate == &ep_arena->gate || tls->gate == &tls->thread->gate);
 }
 
 static void begin(struct ep_tls *tls, const ucontext_t *context)

@@ -12,8 +12,7 @@
 
 long ep_fd_open(const char *path)
 {
-	return ep_syscall4(SYS_openat, AT_FDCWD, (long)path,
-			   O_RDONLY | O_CLOEXEC, 0);
+	return ep_syscall4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
 }
 
 void ep_fd_close(long fd)
@@ -26,8 +25,7 @@ long ep_fd_read(long fd, void *out, size_t size)
 	size_t done = 0;
 
 	while (done < size) {
-		long got = ep_syscall3(SYS_read, fd, (long)out + (long)done,
-				       (long)(size - done));
+		long got = ep_syscall3(SYS_read, fd, (long)out + (long)done, (long)(size - done));
 
 		if (got == -EINTR)
 			continue;
@@ -60,8 +58,7 @@ static bool read_by_file(uint64_t address, void *out, size_t size)
 
 	if (fd < 0)
 		return false;
-	got = ep_syscall4(SYS_pread64, fd, (long)out, (long)size,
-			  (long)address);
+	got = ep_syscall4(SYS_pread64, fd, (long)out, (long)size, (long)address);
 	ep_fd_close(fd);
 	return got == (long)size;
 }
@@ -74,8 +71,8 @@ bool ep_memory_read(uint64_t address, void *out, size_t size)
 
 	if (ep_jail_inherited())
 		return read_by_file(address, out, size);
-	got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid),
-			  (long)&here, 1, (long)&there, 1, 0);
+	got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid), (long)&here, 1,
+			  (long)&there, 1, 0);
 
 	if (got == (long)size)
 		return true;

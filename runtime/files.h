@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * files.h: small files of /proc and /sys, and the process's own memory, read by
- * raw system calls. Async-signal-safe; nothing here can fault.
+ * files.h: small files of /proc and /sys, and the process's own memory, read by raw system calls.
+ * Async-signal-safe; nothing here can fault.
  */
 #ifndef EPITAPH_FILES_H
 #define EPITAPH_FILES_H
@@ -14,8 +14,8 @@
 long ep_fd_open(const char *path);
 void ep_fd_close(long fd);
 
-/* Up to `size` bytes from where the file stands; fewer only at its end.
- * Negative errno when the first read fails. */
+/* Up to `size` bytes from where the file stands; fewer only at its end. Negative errno when the
+ * first read fails. */
 long ep_fd_read(long fd, void *out, size_t size);
 
 /* What getdents64 gives of a folder: `size` bytes, and then the next. */
@@ -31,9 +31,9 @@ struct ep_fd_entry {
 long ep_fd_load(const char *path, void *out, size_t size);
 
 /*
- * Copies `size` bytes of this process's memory at `address`. False when not all
- * of it could be read, also because it is not mapped or lies past the end of
- * its file (where a plain load would raise SIGBUS); `out` is then undefined.
+ * Copies `size` bytes of this process's memory at `address`. False when not all of it could be
+ * read, also because it is not mapped or lies past the end of its file (where a plain load would
+ * raise SIGBUS); `out` is then undefined.
  */
 bool ep_memory_read(uint64_t address, void *out, size_t size);
 

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * format.h: THE layout of everything that the runtime leaves in memory and that
- * readers take from a core.
+ * format.h: THE layout of everything that the runtime leaves in memory and that readers take from a
+ * core.
  *
- * One file owns it: C includes it, assembly and Python get their constants
- * generated from it. All fields are fixed width, little endian, naturally
- * aligned; there are no pointers, enums or bit-fields. docs/format.md tells it
- * in words. A change here changes EP_FORMAT_MINOR (old readers may go on) or
- * EP_FORMAT_MAJOR (they must refuse), in the same commit.
+ * One file owns it: C includes it, assembly and Python get their constants generated from it. All
+ * fields are fixed width, little endian, naturally aligned; there are no pointers, enums or
+ * bit-fields. docs/format.md tells it in words. A change here changes EP_FORMAT_MINOR (old readers
+ * may go on) or EP_FORMAT_MAJOR (they must refuse), in the same commit.
  *
- * "reserved" fields are written 0 and a reader refuses other values; "unused"
- * fields are ignored by a reader.
+ * "reserved" fields are written 0 and a reader refuses other values; "unused" fields are ignored by
+ * a reader.
  *
  *   arena: one address range, opened from its start up to `committed`
  *   ┌──────────┬─────────┬───────┬─────────┬─────────┬───────┬──────────────┐
  *   │ ep_arena │ PROCESS │ CLOCK │ THREADS │ MODULES │ SCHED │ RINGS: 4 KiB │
  *   │ (1 page) │         │       │         │ strings │       │ blocks       │
  *   └──────────┴─────────┴───────┴─────────┴─────────┴───────┴──────────────┘
- * In a process that counts calls, COUNTS lies there instead, and RINGS is
- * empty.
+ * In a process that counts calls, COUNTS lies there instead, and RINGS is empty.
  */
 #ifndef EPITAPH_FORMAT_H
 #define EPITAPH_FORMAT_H
@@ -40,26 +38,26 @@
 
 #define EP_ARCH_X86_64 62 /* = EM_X86_64 */
 
-/* Valid when magic, major, size and crc are right and `self` is the address at
- * which it was found. */
+/* Valid when magic, major, size and crc are right and `self` is the address at which it was
+ * found. */
 struct ep_root {
 	char magic[EP_MAGIC_SIZE];
 	uint16_t major;
 	uint16_t minor;
-	uint32_t size; /* bytes: sizeof(struct ep_root) of the writer */
-	uint64_t self; /* process virtual address of this very struct */
+	uint32_t size;          /* bytes: sizeof(struct ep_root) of the writer */
+	uint64_t self;          /* process virtual address of this very struct */
 	uint64_t arena_address; /* process virtual address; 0: no arena (see
 				   off_reason) */
-	uint64_t arena_size; /* bytes reserved, a multiple of the page size */
-	uint32_t pid;        /* in the process's own pid namespace */
-	uint32_t generation; /* forks between the first traced process and this
-				one */
-	uint64_t identity;   /* random, the same in root and arena, another one
-				after a fork */
-	uint32_t arch;       /* EP_ARCH_ */
-	uint32_t off_reason; /* EP_OFF_: why there is no arena */
-	/* EPITAPH_FILE: the file that the arena is a shared mapping of, from
-	 * its first byte on; such memory is not in a default core. All 0: none
+	uint64_t arena_size;    /* bytes reserved, a multiple of the page size */
+	uint32_t pid;           /* in the process's own pid namespace */
+	uint32_t generation;    /* forks between the first traced process and this
+				   one */
+	uint64_t identity;      /* random, the same in root and arena, another one
+				   after a fork */
+	uint32_t arch;          /* EP_ARCH_ */
+	uint32_t off_reason;    /* EP_OFF_: why there is no arena */
+	/* EPITAPH_FILE: the file that the arena is a shared mapping of, from its first byte on;
+	 * such memory is not in a default core. All 0: none
 	 */
 	uint64_t file_device;    /* st_dev */
 	uint64_t file_inode;     /* st_ino */
@@ -68,8 +66,7 @@ struct ep_root {
 				    arena's copy */
 	uint32_t file_path_size; /* bytes, no NUL counted; 0: did not fit */
 	uint8_t unused[36];
-	uint32_t
-		crc; /* CRC-32 (IEEE 802.3, as zlib's) of the bytes before it */
+	uint32_t crc; /* CRC-32 (IEEE 802.3, as zlib's) of the bytes before it */
 };
 static_assert(sizeof(struct ep_root) == 128, "format");
 static_assert(offsetof(struct ep_root, crc) == 124, "format");
@@ -81,18 +78,18 @@ static_assert(offsetof(struct ep_root, crc) == 124, "format");
 #define EP_OFF_OTHER_RUNTIME                            \
 	3 /* another runtime in this process came first \
 	   */
-#define EP_OFF_OVERWRITTEN                                                    \
-	4 /* the program wrote over the runtime's memory, and tracing ended   \
-	     there; in the root only, as nothing is written to the arena then \
-	   */
+#define EP_OFF_OVERWRITTEN                                                                  \
+	4               /* the program wrote over the runtime's memory, and tracing ended   \
+			   there; in the root only, as nothing is written to the arena then \
+			 */
 #define EP_OFF_NO_TSC 5 /* it gave up reading the TSC; in the root only */
 
-/* The ELF note in every object that holds a runtime: name "EPITAPH", descriptor
- * struct ep_root_note. */
+/* The ELF note in every object that holds a runtime: name "EPITAPH", descriptor struct
+ * ep_root_note. */
 #define EP_NOTE_NAME "EPITAPH" /* with its NUL: namesz 8 */
 #define EP_NOTE_ROOT 1
-/* Since 1.6 "EPIT", which nobody takes for a type of theirs; 2 before, which
- * eu-readelf shows as NT_FPREGSET whatever the name. */
+/* Since 1.6 "EPIT", which nobody takes for a type of theirs; 2 before, which eu-readelf shows as
+ * NT_FPREGSET whatever the name. */
 #define EP_NOTE_SNAPSHOT     0x45504954
 #define EP_NOTE_SNAPSHOT_1_5 2
 
@@ -104,12 +101,11 @@ static_assert(sizeof(struct ep_root_note) == 8, "format");
 
 /* ---- the arena's first page ---- */
 
-#define EP_SECTION_PROCESS 1 /* struct ep_process */
-#define EP_SECTION_CLOCK   2 /* struct ep_clock */
-#define EP_SECTION_THREADS 3 /* struct ep_thread [] */
-#define EP_SECTION_MODULES 4 /* struct ep_modules */
-#define EP_SECTION_RINGS \
-	5 /* struct ep_block [], a block never straddles a page */
+#define EP_SECTION_PROCESS   1 /* struct ep_process */
+#define EP_SECTION_CLOCK     2 /* struct ep_clock */
+#define EP_SECTION_THREADS   3 /* struct ep_thread [] */
+#define EP_SECTION_MODULES   4 /* struct ep_modules */
+#define EP_SECTION_RINGS     5 /* struct ep_block [], a block never straddles a page */
 #define EP_SECTION_KEPT      6 /* struct ep_kept [] */
 #define EP_SECTION_COUNTS    7 /* struct ep_counts_head, then extents */
 #define EP_SECTION_SCHED     8 /* struct ep_sched; absent: none were wanted */
@@ -125,45 +121,43 @@ struct ep_section {
 	uint32_t type;       /* EP_SECTION_; 0: unused slot */
 	uint32_t entry_size; /* bytes of one entry as the writer knew it;
 				entries may grow at their end in a minor */
-	uint64_t offset; /* bytes from the arena's first byte, a multiple of 64
-			  */
-	uint64_t size; /* bytes reserved for it; what lies beyond `committed` is
-			  not there yet */
+	uint64_t offset;     /* bytes from the arena's first byte, a multiple of 64
+			      */
+	uint64_t size;       /* bytes reserved for it; what lies beyond `committed` is
+				not there yet */
 };
 static_assert(sizeof(struct ep_section) == 24, "format");
 
 /*
- * arena.gate: 0 runs. Each bit is somebody's pause; hooks record when all are
- * clear. Bytes 1 and 2 are also written from outside, by stores of one byte
- * that nobody else's bits lie in: the process itself changes those two only by
- * atomic operations on the whole word.
+ * arena.gate: 0 runs. Each bit is somebody's pause; hooks record when all are clear. Bytes 1 and 2
+ * are also written from outside, by stores of one byte that nobody else's bits lie in: the process
+ * itself changes those two only by atomic operations on the whole word.
  */
 #define EP_GATE_API     1u       /* epitaph_pause() */
 #define EP_GATE_OLD_OFF 2u       /* EP_GATE_OFF of the versions 1.0 and 1.1 */
 #define EP_GATE_STOPPED 8u       /* off for good: off_reason says why */
 #define EP_GATE_CONTROL 0x100u   /* byte 1: `epitaph control PID pause` */
 #define EP_GATE_OFF     0x10000u /* byte 2: started with EPITAPH=off */
-/* No pause: the process counts its calls (EPITAPH_MODE=count) while no other
- * bit is set, and records nothing. Never changes. */
+/* No pause: the process counts its calls (EPITAPH_MODE=count) while no other bit is set, and
+ * records nothing. Never changes. */
 #define EP_GATE_COUNTING 0x80000000u
 
 struct ep_arena {
-	struct ep_root root; /* copy: magic is EP_ARENA_MAGIC, self is the
-				arena's address */
-	uint64_t
-		committed; /* bytes opened from the arena's start; grows only */
-	uint32_t gate;     /* EP_GATE_ bits */
+	struct ep_root root;      /* copy: magic is EP_ARENA_MAGIC, self is the
+				     arena's address */
+	uint64_t committed;       /* bytes opened from the arena's start; grows only */
+	uint32_t gate;            /* EP_GATE_ bits */
 	uint32_t off_reason;      /* EP_OFF_ */
 	uint32_t block_size;      /* bytes: EP_BLOCK_SIZE */
 	uint32_t timestamp_every; /* setting: 0 auto, else 1..64; its first
 				     byte is also written from outside */
-	uint64_t ring_size;   /* setting: bytes, the most that one thread's ring
-				 may take */
-	uint64_t memory_size; /* setting: bytes, EPITAPH_MEMORY as asked for
-				 (arena_size is what was got) */
-	uint64_t min_duration; /* setting: TSC cycles, 0 none */
-	uint32_t clock_budget; /* setting: parts per million of a thread's time
-				  that reading the clock may take */
+	uint64_t ring_size;       /* setting: bytes, the most that one thread's ring
+				     may take */
+	uint64_t memory_size;     /* setting: bytes, EPITAPH_MEMORY as asked for
+				     (arena_size is what was got) */
+	uint64_t min_duration;    /* setting: TSC cycles, 0 none */
+	uint32_t clock_budget;    /* setting: parts per million of a thread's time
+				     that reading the clock may take */
 	uint32_t section_count;
 	/* what did not fit, or went wrong; all counts since start */
 	uint64_t threads_without_ring;
@@ -184,19 +178,18 @@ struct ep_arena {
 	uint32_t blind;      /* EP_BLIND_: what the runtime cannot see here */
 	uint32_t watcher;    /* tid of the runtime's thread that looks after the
 				watchdogs, no part of the program; 0: none */
-	/* TSC until which threads wait where they would enter a block, as their
-	 * rings are copied; one behind, or EP_HOLD_CYCLES ahead: they do not */
+	/* TSC until which threads wait where they would enter a block, as their rings are copied;
+	 * one behind, or EP_HOLD_CYCLES ahead: they do not */
 	uint64_t hold;
 	struct ep_section sections[EP_SECTION_MAX];
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
-static_assert(offsetof(struct ep_arena, gate) == 136,
-	      "assembly and `epitaph control` rely on it");
+static_assert(offsetof(struct ep_arena, gate) == 136, "assembly and `epitaph control` rely on it");
 static_assert(offsetof(struct ep_arena, hold) == 288, "written from outside");
 static_assert(sizeof(struct ep_arena) <= 4096, "one page");
 
-/* How far ahead a hold may lie: 70 to 130 ms; whoever copies for longer sets it
- * anew. It is set to less: who looks may have an older counter (hold.c). */
+/* How far ahead a hold may lie: 70 to 130 ms; whoever copies for longer sets it anew. It is set to
+ * less: who looks may have an older counter (hold.c). */
 #define EP_HOLD_CYCLES      (UINT64_C(1) << 28)
 #define EP_HOLD_SET         (EP_HOLD_CYCLES - EP_HOLD_CYCLES / 16)
 #define EP_HOLD_SINCE_MINOR 6 /* runtimes before do not know it */
@@ -207,8 +200,8 @@ static_assert(sizeof(struct ep_arena) <= 4096, "one page");
 
 /* ---- process facts ---- */
 
-/* A string in the same section: bytes [offset, offset + length) from the
- * section's start, no NUL counted. */
+/* A string in the same section: bytes [offset, offset + length) from the section's start, no NUL
+ * counted. */
 struct ep_string {
 	uint32_t offset;
 	uint32_t length;
@@ -228,9 +221,9 @@ struct ep_process {
 	struct ep_string directory;    /* working directory when started */
 	struct ep_string host;         /* uname nodename */
 	struct ep_string kernel;       /* uname release */
-	struct ep_string cgroup;  /* /proc/self/cgroup's first line, for finding
-				     the container */
-	struct ep_string runtime; /* the runtime's own version */
+	struct ep_string cgroup;       /* /proc/self/cgroup's first line, for finding
+					  the container */
+	struct ep_string runtime;      /* the runtime's own version */
 	/* who it was, so that one can tell whether it still runs */
 	uint8_t boot_id[16];       /* /proc/sys/kernel/random/boot_id */
 	uint64_t start_ticks;      /* /proc/PID/stat, field 22 */
@@ -249,16 +242,15 @@ static_assert(sizeof(struct ep_process) == 160, "format");
 
 /* ---- clock: TSC against the kernel's clocks ---- */
 
-/* Valid when `check` = tsc ^ monotonic_raw ^ realtime ^ width ^ EP_ANCHOR_KEY
- * and tsc is not 0. */
+/* Valid when `check` = tsc ^ monotonic_raw ^ realtime ^ width ^ EP_ANCHOR_KEY and tsc is not 0. */
 #define EP_ANCHOR_KEY UINT64_C(0x9e3779b97f4a7c15)
 
 struct ep_anchor {
 	uint64_t tsc;           /* middle of the bracketing reads */
 	uint64_t monotonic_raw; /* ns */
 	uint64_t realtime;      /* ns since 1970, UTC; read right after */
-	uint64_t width; /* TSC cycles between the bracketing reads: tsc is when
-			   monotonic_raw was read, to +- half of it */
+	uint64_t width;         /* TSC cycles between the bracketing reads: tsc is when
+				   monotonic_raw was read, to +- half of it */
 	uint64_t check;
 	uint64_t unused[3];
 };
@@ -284,17 +276,14 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 
 #define EP_THREAD_FREE 0
 #define EP_THREAD_LIVE 1
-#define EP_THREAD_DEAD \
-	2 /* said by itself, or found gone when its ring was wanted */
+#define EP_THREAD_DEAD 2 /* said by itself, or found gone when its ring was wanted */
 
 #define EP_THREAD_IGNORED      1u /* flags: asked not to be traced */
 #define EP_THREAD_WITHOUT_RING 2u /* flags: memory was exhausted */
 #define EP_THREAD_MAIN         4u
-#define EP_THREAD_RING_GIVEN \
-	8u /* flags: dead, and a later thread has its ring */
-#define EP_THREAD_OWN_RING 16u /* flags: it asked for a ring of this size */
-#define EP_THREAD_TWO_WRITERS \
-	32u /* flags: the rest of a block has records of a child, too */
+#define EP_THREAD_RING_GIVEN   8u  /* flags: dead, and a later thread has its ring */
+#define EP_THREAD_OWN_RING     16u /* flags: it asked for a ring of this size */
+#define EP_THREAD_TWO_WRITERS  32u /* flags: the rest of a block has records of a child, too */
 #define EP_THREAD_BORROWED                                                  \
 	64u /* flags: made by a thread that libc did not make, perhaps by a \
 	       clone in its maker's thread-local memory: `tid` may be the   \
@@ -303,22 +292,22 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 struct ep_thread {
 	uint32_t state; /* EP_THREAD_; written last */
 	uint32_t flags;
-	uint32_t serial; /* 1, 2, 3 … in order of first events; never used twice
-			    in one generation: owner of blocks */
-	uint32_t tid;    /* in the process's own pid namespace */
+	uint32_t serial;      /* 1, 2, 3 … in order of first events; never used twice
+				 in one generation: owner of blocks */
+	uint32_t tid;         /* in the process's own pid namespace */
 	uint64_t start_tsc;   /* first event */
 	uint64_t end_tsc;     /* 0 while live */
 	uint64_t ring_offset; /* bytes from the arena's start; stays after
 				 death, though others may have the ring then;
 				 0: none, it has not recorded yet */
-	uint64_t ring_size; /* bytes, a power of two, at least EP_BLOCK_SIZE */
-	uint64_t blocks;    /* blocks entered so far */
-	uint64_t lost;      /* records known to be lost (hook interrupted while
-			       entering a block, …) */
-	uint32_t gate;      /* this thread's own pauses, counted: 0 runs */
-	uint32_t timing; /* setting of its own: 0 the process's, else 1..64 */
-	char name[32]; /* UTF-8 not guaranteed; NUL-padded (kernel: 15 bytes) */
-	uint64_t stack_low; /* [low, high) of its stack when known, else 0 */
+	uint64_t ring_size;   /* bytes, a power of two, at least EP_BLOCK_SIZE */
+	uint64_t blocks;      /* blocks entered so far */
+	uint64_t lost;        /* records known to be lost (hook interrupted while
+				 entering a block, …) */
+	uint32_t gate;        /* this thread's own pauses, counted: 0 runs */
+	uint32_t timing;      /* setting of its own: 0 the process's, else 1..64 */
+	char name[32];        /* UTF-8 not guaranteed; NUL-padded (kernel: 15 bytes) */
+	uint64_t stack_low;   /* [low, high) of its stack when known, else 0 */
 	uint64_t stack_high;
 	uint64_t ring_first; /* the number of the block with which its present
 				ring began; 0 and 1: all are in it */
@@ -332,11 +321,10 @@ static_assert(sizeof(struct ep_thread) == 128, "format");
 #define EP_KEPT_VALID 2
 
 /*
- * A snapshot that the process keeps in its memory, outside of the arena. At
- * `address` lies an arena of its own, laid out like any: first page, process,
- * clock, threads, modules, rings; blocks have other places than they had, and
- * check words for these. Only its magic is another, so that nobody takes it
- * for the process's arena: EP_KEPT_MAGIC, under the same CRC rule. `self` and
+ * A snapshot that the process keeps in its memory, outside of the arena. At `address` lies an arena
+ * of its own, laid out like any: first page, process, clock, threads, modules, rings; blocks have
+ * other places than they had, and check words for these. Only its magic is another, so that nobody
+ * takes it for the process's arena: EP_KEPT_MAGIC, under the same CRC rule. `self` and
  * `arena_address` are `address`, `arena_size` and `committed` are `size`.
  */
 #define EP_KEPT_MAGIC "EPITKEPT"
@@ -356,16 +344,16 @@ static_assert(sizeof(struct ep_kept) == 64, "format");
 /* ---- scheduling events ---- */
 
 /*
- * What the kernel recorded of the process's threads, as the kernel wrote it,
- * copied from its buffers from time to time.
+ * What the kernel recorded of the process's threads, as the kernel wrote it, copied from its
+ * buffers from time to time.
  *
  *   ┌──────────┬─────────┬──────────────┬──────────────┬─
  *   │ ep_sched │ formats │ segment      │ segment      │ …
  *   │ (1 page) │         │ chunk chunk… │ chunk chunk… │
  *   └──────────┴─────────┴──────────────┴──────────────┴─
  *
- * Segments are used in turn. In each, chunks follow each other from its first
- * byte to the first one whose check word is wrong.
+ * Segments are used in turn. In each, chunks follow each other from its first byte to the first one
+ * whose check word is wrong.
  */
 #define EP_SCHED_OFF      0
 #define EP_SCHED_STARTING 1
@@ -375,8 +363,7 @@ static_assert(sizeof(struct ep_kept) == 64, "format");
 
 #define EP_SCHED_NONE   0
 #define EP_SCHED_FTRACE 1 /* pages of an ftrace instance; clock: TSC */
-#define EP_SCHED_PERF \
-	2 /* records of perf_event_open(2); clock: CLOCK_MONOTONIC_RAW, ns */
+#define EP_SCHED_PERF   2 /* records of perf_event_open(2); clock: CLOCK_MONOTONIC_RAW, ns */
 
 #define EP_SCHED_SYSCALLS 1u /* events: raw_syscalls */
 #define EP_SCHED_IRQ      2u
@@ -394,7 +381,7 @@ struct ep_sched {
 	uint32_t cpus;         /* whose buffers are copied */
 	uint32_t ftrace_error; /* errno, 0: none, or not tried */
 	uint32_t perf_error;
-	uint64_t kernel_bytes; /* of the kernel's buffers, all CPUs together */
+	uint64_t kernel_bytes;   /* of the kernel's buffers, all CPUs together */
 	uint64_t formats_offset; /* from the section's start … */
 	uint64_t formats_size;
 	uint64_t formats_used; /* bytes of it that hold formats */
@@ -407,14 +394,14 @@ struct ep_sched {
 	uint64_t drains;       /* how often */
 	uint64_t chunks;       /* copied so far */
 	uint64_t refused;      /* chunks that did not fit a segment */
-	char instance[64]; /* name of the ftrace instance, NUL-padded; "": none
-			    */
+	char instance[64];     /* name of the ftrace instance, NUL-padded; "": none
+				*/
 	uint64_t unused[8];
 };
 static_assert(sizeof(struct ep_sched) == 264, "format");
 
-/* The formats section: entries of this head and a text, 8-aligned, of the
- * files header_page (kind 1) and format (kind 2, one for each event). */
+/* The formats section: entries of this head and a text, 8-aligned, of the files header_page (kind
+ * 1) and format (kind 2, one for each event). */
 #define EP_SCHED_HEADER_PAGE 1
 #define EP_SCHED_EVENT       2
 
@@ -424,9 +411,9 @@ struct ep_sched_format {
 };
 static_assert(sizeof(struct ep_sched_format) == 8, "format");
 
-/* One piece of one CPU's buffer; `size` bytes follow, then padding to the next
- * multiple of 8. FTRACE: a page of trace_pipe_raw, cut behind its data. PERF:
- * whole records. Those of a CPU follow each other in order of sequence. */
+/* One piece of one CPU's buffer; `size` bytes follow, then padding to the next multiple of 8.
+ * FTRACE: a page of trace_pipe_raw, cut behind its data. PERF: whole records. Those of a CPU follow
+ * each other in order of sequence. */
 struct ep_sched_chunk {
 	uint64_t check;    /* ep_sched_check(); 0: none, or being written */
 	uint64_t sequence; /* 1, 2, 3 … of all chunks */
@@ -437,16 +424,15 @@ struct ep_sched_chunk {
 };
 static_assert(sizeof(struct ep_sched_chunk) == 32, "format");
 
-/* Check word of a chunk at `offset` from the section's start and of the bytes
- * that follow it; the padding is zero and counts. */
-static inline uint64_t ep_sched_check(const struct ep_sched_chunk *chunk,
-				      uint64_t offset, uint64_t identity)
+/* Check word of a chunk at `offset` from the section's start and of the bytes that follow it; the
+ * padding is zero and counts. */
+static inline uint64_t ep_sched_check(const struct ep_sched_chunk *chunk, uint64_t offset,
+				      uint64_t identity)
 {
 	const uint64_t *words = (const uint64_t *)(chunk + 1);
 	uint64_t x = identity ^ offset ^ chunk->sequence, y = chunk->tsc;
 
-	x ^= (uint64_t)chunk->size << 32 | (uint64_t)chunk->cpu << 16 |
-	     chunk->source;
+	x ^= (uint64_t)chunk->size << 32 | (uint64_t)chunk->cpu << 16 | chunk->source;
 	for (uint64_t i = 0; i < ((uint64_t)chunk->size + 7) / 8; i++) {
 		x = (x ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
 		y = (y >> 29 | y << 35) ^ x;
@@ -459,8 +445,8 @@ static inline uint64_t ep_sched_check(const struct ep_sched_chunk *chunk,
 
 #define EP_BUILD_ID_MAX 32
 
-/* Valid when `state` is EP_MODULE_VALID, which is written last. Entries are
- * added and marked unloaded, never moved. */
+/* Valid when `state` is EP_MODULE_VALID, which is written last. Entries are added and marked
+ * unloaded, never moved. */
 #define EP_MODULE_FREE  0
 #define EP_MODULE_VALID 1
 
@@ -473,10 +459,10 @@ static inline uint64_t ep_sched_check(const struct ep_sched_chunk *chunk,
 struct ep_module {
 	uint32_t state;
 	uint32_t flags;
-	uint64_t start;    /* lowest mapped address (process virtual) */
-	uint64_t end;      /* one past the highest */
-	uint64_t bias;     /* address in process - address in file (p_vaddr) */
-	uint64_t load_tsc; /* when it was first seen loaded */
+	uint64_t start;      /* lowest mapped address (process virtual) */
+	uint64_t end;        /* one past the highest */
+	uint64_t bias;       /* address in process - address in file (p_vaddr) */
+	uint64_t load_tsc;   /* when it was first seen loaded */
 	uint64_t unload_tsc; /* 0 while loaded */
 	uint64_t device;
 	uint64_t inode;
@@ -487,15 +473,15 @@ struct ep_module {
 };
 static_assert(sizeof(struct ep_module) == 112, "format");
 
-/* The MODULES section: this head, `capacity` entries of entry_size bytes, then
- * string bytes up to the section's end. */
+/* The MODULES section: this head, `capacity` entries of entry_size bytes, then string bytes up to
+ * the section's end. */
 struct ep_modules {
 	uint32_t count; /* entries begun (some may still be EP_MODULE_FREE) */
 	uint32_t capacity;
-	uint32_t strings; /* bytes from the section's start to the string bytes
-			   */
-	uint32_t strings_end; /* bytes from the section's start: end of the used
-				 string bytes */
+	uint32_t strings;       /* bytes from the section's start to the string bytes
+				 */
+	uint32_t strings_end;   /* bytes from the section's start: end of the used
+				   string bytes */
 	uint64_t refreshed_tsc; /* when the map was last compared with the
 				   kernel's */
 	uint32_t stale;         /* dlopen or dlclose happened since */
@@ -520,25 +506,25 @@ static_assert(sizeof(struct ep_modules) == 32, "format");
 #define EP_BLOCK_SHORT_CALLS_DROPPED 8u /* EPITAPH_MIN_DURATION is in force */
 
 struct ep_block {
-	uint64_t tsc; /* full TSC when it was entered: the time from which its
-			 first record's stamp counts */
+	uint64_t tsc;      /* full TSC when it was entered: the time from which its
+			      first record's stamp counts */
 	uint64_t sequence; /* 1, 2, 3 … per thread: a gap is lost history */
 	uint32_t owner;    /* thread serial */
 	uint8_t every;     /* one record in `every` was to be timed when it was
 			      entered: 1, 2, 4 … 64 */
 	uint8_t flags;     /* EP_BLOCK_ */
 	uint16_t reserved;
-	uint64_t check; /* ep_block_check(), written last; 0 while the block is
-			   being entered */
+	uint64_t check;                     /* ep_block_check(), written last; 0 while the block is
+					       being entered */
 	uint64_t records[EP_BLOCK_RECORDS]; /* 0: not written (yet) */
 };
 static_assert(sizeof(struct ep_block) == EP_BLOCK_SIZE, "format");
 static_assert(offsetof(struct ep_block, records) == EP_BLOCK_HEADER, "format");
 
-/* Check word of a block whose header has these values and which lies at
- * `offset` from the arena's start. */
-static inline uint64_t ep_block_check(const struct ep_block *block,
-				      uint64_t offset, uint64_t identity)
+/* Check word of a block whose header has these values and which lies at `offset` from the arena's
+ * start. */
+static inline uint64_t ep_block_check(const struct ep_block *block, uint64_t offset,
+				      uint64_t identity)
 {
 	uint64_t x = identity ^ offset;
 
@@ -546,8 +532,8 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 	x ^= x >> 32;
 	x = (x ^ block->sequence) * UINT64_C(0xc4ceb9fe1a85ec53);
 	x ^= x >> 32;
-	x = (x ^ block->owner ^ (uint64_t)block->every << 32 ^
-	     (uint64_t)block->flags << 40 ^ (uint64_t)block->reserved << 48) *
+	x = (x ^ block->owner ^ (uint64_t)block->every << 32 ^ (uint64_t)block->flags << 40 ^
+	     (uint64_t)block->reserved << 48) *
 	    UINT64_C(0x9e3779b97f4a7c15);
 	x ^= x >> 29;
 	return x | 1; /* never 0 */
@@ -559,13 +545,11 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
  *   ┌───────────────┬──┬───────────────────────────────────────────────┐
  *   │ stamp         │R │ code address (47 bits)                        │
  *   └───────────────┴──┴───────────────────────────────────────────────┘
- * stamp: bits 0-15 of TSC >> EP_TICK_SHIFT; 0 untimed (a stamp that would be 0
- * is written as 1). R: 0 call, 1 return. Address: with -mfentry the hook's
- * return address (inside the function), with -finstrument-functions the
- * function's first byte; at a return, likewise an address inside the function
- * that returns. A stamp counts from the previous timed record of the block, the
- * first from the block's tsc: the gap is at most EP_GAP_CYCLES, unless an
- * escape stands between.
+ * stamp: bits 0-15 of TSC >> EP_TICK_SHIFT; 0 untimed (a stamp that would be 0 is written as 1). R:
+ * 0 call, 1 return. Address: with -mfentry the hook's return address (inside the function), with
+ * -finstrument-functions the function's first byte; at a return, likewise an address inside the
+ * function that returns. A stamp counts from the previous timed record of the block, the first from
+ * the block's tsc: the gap is at most EP_GAP_CYCLES, unless an escape stands between.
  *
  * Escape: address field below 4096, type 1-7, payload of 26 bits.
  *   63            48 47 46        12 11        3 2   0
@@ -573,14 +557,13 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
  *   │ payload 10-25 │9 │ 0          │payload 0-8│type │
  *   └───────────────┴──┴────────────┴───────────┴─────┘
  */
-#define EP_TICK_SHIFT   3
-#define EP_STAMP_SHIFT  48
-#define EP_RETURN_BIT   (UINT64_C(1) << 47)
-#define EP_ADDRESS_MASK ((UINT64_C(1) << 47) - 1)
-#define EP_ESCAPE_LIMIT 4096u
-#define EP_GAP_CYCLES   (UINT64_C(1) << 18) /* a larger gap needs an escape */
-#define EP_LONG_GAP_CYCLES \
-	(UINT64_C(1) << 45) /* a larger gap needs a new block */
+#define EP_TICK_SHIFT      3
+#define EP_STAMP_SHIFT     48
+#define EP_RETURN_BIT      (UINT64_C(1) << 47)
+#define EP_ADDRESS_MASK    ((UINT64_C(1) << 47) - 1)
+#define EP_ESCAPE_LIMIT    4096u
+#define EP_GAP_CYCLES      (UINT64_C(1) << 18) /* a larger gap needs an escape */
+#define EP_LONG_GAP_CYCLES (UINT64_C(1) << 45) /* a larger gap needs a new block */
 
 #define EP_ESCAPE_TIME                                                       \
 	1 /* payload: bits 16-41 of TSC >> EP_TICK_SHIFT of the next record, \
@@ -598,27 +581,26 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 #define EP_MARK_VALUE_BITS 52
 
 /*
- * Marks: what is neither call nor return, from functions that the runtime
- * stands in front of. A mark and its data lie in one block. "At": an address in
- * the calling function, that of its call instruction or its end.
+ * Marks: what is neither call nor return, from functions that the runtime stands in front of. A
+ * mark and its data lie in one block. "At": an address in the calling function, that of its call
+ * instruction or its end.
  */
-#define EP_MARK_THROW                                                       \
-	1 /* an exception is thrown: at, then the type's name as typeid has \
-	     it (mangled, without a leading *), cut off after 87 bytes */
+#define EP_MARK_THROW                                                                       \
+	1                 /* an exception is thrown: at, then the type's name as typeid has \
+			     it (mangled, without a leading *), cut off after 87 bytes */
 #define EP_MARK_RETHROW 2 /* … once more: at */
-#define EP_MARK_LEFT                                                      \
-	3 /* frames that the unwinder leaves, innermost first: an address \
-	     inside of the function of each, traced or not. Before one of \
-	     the next two; as many of these as it takes */
+#define EP_MARK_LEFT                                                                     \
+	3                /* frames that the unwinder leaves, innermost first: an address \
+			    inside of the function of each, traced or not. Before one of \
+			    the next two; as many of these as it takes */
 #define EP_MARK_LANDED 4 /* clean-up code goes on there: address */
 #define EP_MARK_CAUGHT 5 /* a handler goes on there: address */
-#define EP_MARK_SAVE                                                           \
-	6 /* setjmp, getcontext, vfork: address of the buffer; control returns \
-	   * here                                                              \
-	   */
+#define EP_MARK_SAVE                                                                          \
+	6                /* setjmp, getcontext, vfork: address of the buffer; control returns \
+			  * here                                                              \
+			  */
 #define EP_MARK_RESUME 7 /* longjmp: buffer, at */
-#define EP_MARK_SWAP \
-	8 /* swapcontext, setcontext: buffer saved (0: none), resumed, at */
+#define EP_MARK_SWAP   8 /* swapcontext, setcontext: buffer saved (0: none), resumed, at */
 #define EP_MARK_FRESH                                                    \
 	9 /* makecontext: buffer, the one to go on with after it (0: the \
 	     thread ends), function that runs there */
@@ -629,17 +611,16 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 	      bits of data above, the rest in the words that follow. A NOTE \
 	      whose format is 0 has no at, and more arguments of the NOTE   \
 	      before, right behind it */
-#define EP_MARK_SPAN_BEGIN                                                  \
-	11 /* epitaph_mark_begin: at, then the name, cut off after 87 bytes \
-	    */
+#define EP_MARK_SPAN_BEGIN                                                                   \
+	11                  /* epitaph_mark_begin: at, then the name, cut off after 87 bytes \
+			     */
 #define EP_MARK_SPAN_END 12 /* epitaph_mark_end: likewise */
-#define EP_MARK_WATCHDOG                                                   \
-	13 /* the thread fed it last, and its deadline has passed: at, by  \
-	      how many ns (clipped to 52 bits), its name, cut off after 81 \
-	      bytes */
-#define EP_MARK_PARENT \
-	14 /* vfork has returned in the parent, or failed: as 7, without at */
-#define EP_MARKS 32
+#define EP_MARK_WATCHDOG                                                                  \
+	13                /* the thread fed it last, and its deadline has passed: at, by  \
+			     how many ns (clipped to 52 bits), its name, cut off after 81 \
+			     bytes */
+#define EP_MARK_PARENT 14 /* vfork has returned in the parent, or failed: as 7, without at */
+#define EP_MARKS       32
 
 /* Arguments of a note: by how they were passed, not by what is made of them. */
 #define EP_NOTE_INT         1 /* 32 bits */
@@ -647,9 +628,9 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 #define EP_NOTE_POINTER     3 /* the same */
 #define EP_NOTE_DOUBLE      4 /* the same: its bits */
 #define EP_NOTE_LONG_DOUBLE 5 /* 80 bits: four words */
-#define EP_NOTE_STRING                                                       \
-	6 /* bits 4-19 are its bytes, three of which are in each word behind \
-	     it; bit 20: it is longer, bit 21: the pointer was null */
+#define EP_NOTE_STRING                                                                     \
+	6               /* bits 4-19 are its bytes, three of which are in each word behind \
+			   it; bit 20: it is longer, bit 21: the pointer was null */
 #define EP_NOTE_WIDE  7 /* of wchar_t: the same, as UTF-8 */
 #define EP_NOTE_ERRNO 8 /* for %m, which takes no argument: as INT */
 #define EP_NOTE_MORE  9 /* there were more, for which there is no room */
@@ -661,8 +642,7 @@ static inline uint64_t ep_block_check(const struct ep_block *block,
 
 static inline uint64_t ep_escape_make(unsigned type, uint32_t payload)
 {
-	return (uint64_t)payload >> 9 << 47 | (uint64_t)(payload & 0x1ff) << 3 |
-	       type;
+	return (uint64_t)payload >> 9 << 47 | (uint64_t)(payload & 0x1ff) << 3 | type;
 }
 
 static inline uint32_t ep_escape_payload(uint64_t word)
@@ -674,21 +654,19 @@ static inline uint32_t ep_escape_payload(uint64_t word)
 /* ---- counts ---- */
 
 /*
- * EP_SECTION_COUNTS is there when EPITAPH_MODE=count. Each code address that
- * called a hook got a number, 0, 1, 2 … ("site"); each thread has counters of
- * its own by these numbers, which a later thread goes on with. A call count is
- * the sum of all counters of its number. After the head's page come extents,
- * each of whole pages, in any order: lists of sites, and lists of counters.
- * None leads to another: a reader looks at each page for a header whose check
- * word holds.
+ * EP_SECTION_COUNTS is there when EPITAPH_MODE=count. Each code address that called a hook got a
+ * number, 0, 1, 2 … ("site"); each thread has counters of its own by these numbers, which a later
+ * thread goes on with. A call count is the sum of all counters of its number. After the head's page
+ * come extents, each of whole pages, in any order: lists of sites, and lists of counters. None
+ * leads to another: a reader looks at each page for a header whose check word holds.
  */
 struct ep_counts_head {
-	uint64_t sites;    /* numbers given */
-	uint64_t lost;     /* calls that found no memory for a number or a
-			      counter */
-	uint64_t threads;  /* that had counters of their own */
-	uint64_t map_size; /* bytes of memory, outside of the arena, that lead
-			      from addresses to numbers */
+	uint64_t sites;           /* numbers given */
+	uint64_t lost;            /* calls that found no memory for a number or a
+				     counter */
+	uint64_t threads;         /* that had counters of their own */
+	uint64_t map_size;        /* bytes of memory, outside of the arena, that lead
+				     from addresses to numbers */
 	uint64_t start_monotonic; /* ns, CLOCK_MONOTONIC */
 	/* when the process last wrote its counts; 0 not yet */
 	uint64_t duration;  /* ns since the start */
@@ -722,8 +700,8 @@ struct ep_count_site {
 static_assert(sizeof(struct ep_count_site) == 16, "format");
 
 /* Check word of an extent that lies at `offset` from the arena's start. */
-static inline uint64_t ep_extent_check(const struct ep_counts_extent *extent,
-				       uint64_t offset, uint64_t identity)
+static inline uint64_t ep_extent_check(const struct ep_counts_extent *extent, uint64_t offset,
+				       uint64_t identity)
 {
 	uint64_t x = identity ^ offset;
 
@@ -738,12 +716,10 @@ static inline uint64_t ep_extent_check(const struct ep_counts_extent *extent,
 	return x | 1; /* never 0 */
 }
 
-/* ---- the note in a snapshot (name EP_NOTE_NAME, type EP_NOTE_SNAPSHOT) ----
- */
+/* ---- the note in a snapshot (name EP_NOTE_NAME, type EP_NOTE_SNAPSHOT) ---- */
 
 /* How the root was found. */
-#define EP_FOUND_SEGMENT \
-	1 /* arena magic at the start of a PT_LOAD or mapping */
+#define EP_FOUND_SEGMENT  1 /* arena magic at the start of a PT_LOAD or mapping */
 #define EP_FOUND_NOTE     2 /* ELF note of an executable or shared library */
 #define EP_FOUND_SYMBOL   3 /* symbol epitaph_root */
 #define EP_FOUND_SCAN     4 /* scan of the memory that was saved */
@@ -784,9 +760,8 @@ struct ep_snapshot_note {
 	uint64_t pages_wanted; /* pages of modules' headers, .dynamic and link
 				  maps */
 	uint64_t pages_saved;
-	uint64_t
-		taken_tsc; /* TSC when a live process was read; 0 from a core */
-	uint32_t found;    /* EP_FOUND_ */
+	uint64_t taken_tsc;    /* TSC when a live process was read; 0 from a core */
+	uint32_t found;        /* EP_FOUND_ */
 	uint32_t thread_count; /* struct ep_snapshot_thread that follow */
 	uint32_t redacted;     /* EP_REDACTED_: left out because somebody
 				  wanted it so, which is no damage */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * format_watchdogs.h: the part of the layout (format.h, whose rules and version
- * hold here too) that is about watchdogs and what they leave at a miss.
+ * format_watchdogs.h: the part of the layout (format.h, whose rules and version hold here too) that
+ * is about watchdogs and what they leave at a miss.
  */
 #ifndef EPITAPH_FORMAT_WATCHDOGS_H
 #define EPITAPH_FORMAT_WATCHDOGS_H
@@ -20,8 +20,8 @@
 
 #define EP_WATCHDOGS 64
 
-/* Late when it is set and was not fed for longer than its deadline. Times are
- * TSC, threads tids (0 unknown). */
+/* Late when it is set and was not fed for longer than its deadline. Times are TSC, threads tids (0
+ * unknown). */
 struct ep_watchdog {
 	uint32_t state; /* EP_WATCHDOG_FREE … PAUSED; written last */
 	uint32_t action;
@@ -42,9 +42,9 @@ struct ep_watchdog {
 static_assert(sizeof(struct ep_watchdog) == 128, "format");
 
 /*
- * The stacks of all threads at the last miss, taken by themselves in a signal
- * handler: this head, `count` entries, then the bytes of each, from its stack
- * pointer less 128 (what a leaf function may use) up.
+ * The stacks of all threads at the last miss, taken by themselves in a signal handler: this head,
+ * `count` entries, then the bytes of each, from its stack pointer less 128 (what a leaf function
+ * may use) up.
  */
 struct ep_stacks {
 	uint64_t tsc;      /* when taken; 0: never */

@@ -20,16 +20,14 @@ void ep_front_set(int signal, void *handler)
 	__atomic_store_n(&handlers[signal], handler, __ATOMIC_RELEASE);
 }
 
-/* In a vfork child, whose actions are its own while its memory is not, the
- * handler goes to the kernel as it is. */
+/* In a vfork child, whose actions are its own while its memory is not, the handler goes to the
+ * kernel as it is. */
 bool ep_front_wanted(int signal, const void *handler)
 {
-	return (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
-		signal == SIGILL || signal == SIGABRT || signal == SIGSYS) &&
-	       handler != SIG_DFL && handler != SIG_IGN &&
-	       handler != (const void *)SIG_ERR &&
-	       handler != (const void *)ep_front && ep_truth.arena &&
-	       !ep_settings.counting &&
+	return (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+		signal == SIGABRT || signal == SIGSYS) &&
+	       handler != SIG_DFL && handler != SIG_IGN && handler != (const void *)SIG_ERR &&
+	       handler != (const void *)ep_front && ep_truth.arena && !ep_settings.counting &&
 	       (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid;
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/text.h"
 #include "runtime/thread.h"
 
-#define INFO_FILLED 48 /* bytes of siginfo that the kernel writes */
+#define INFO_FILLED 48  /* bytes of siginfo that the kernel writes */
 #define CONTEXT     304 /* and of the ucontext: arch/x86/include/asm/sigframe.h */
 
 enum state { FREE, RUNS, RETURNED };
@@ -45,8 +45,7 @@ void ep_handled_begin(const siginfo_t *info, const void *context)
 		one->stack = low;
 		one->stack_end = low + from->uc_stack.ss_size;
 	}
-	ep_bytes_copy(one->registers, from->uc_mcontext.gregs,
-		      sizeof one->registers);
+	ep_bytes_copy(one->registers, from->uc_mcontext.gregs, sizeof one->registers);
 	ep_bytes_copy(one->info, info, sizeof one->info);
 	__atomic_store_n(&one->state, RUNS, __ATOMIC_RELEASE);
 }
@@ -56,8 +55,7 @@ void ep_handled_end(const void *context)
 	for (unsigned i = 0; i < EP_HANDLED_MAX; i++) {
 		struct handled *one = &list[i];
 
-		if (one->state != RUNS || one->thread != &ep_tls ||
-		    one->context != context)
+		if (one->state != RUNS || one->thread != &ep_tls || one->context != context)
 			continue;
 		one->cursor = ep_tls.cursor;
 		one->state = RETURNED;
@@ -84,14 +82,12 @@ static bool is_intact(const struct handled *one)
 		};
 	} now;
 
-	if (!ep_memory_read((uint64_t)one->context - 8, &now,
-			    8 + CONTEXT + INFO_FILLED) ||
+	if (!ep_memory_read((uint64_t)one->context - 8, &now, 8 + CONTEXT + INFO_FILLED) ||
 	    now.restorer != (uint64_t)ep_fatal_restorer ||
 	    !ep_bytes_equal(now.bytes + CONTEXT, one->info, INFO_FILLED))
 		return false;
 	for (unsigned i = 0; i < sizeof kept; i++)
-		if (now.context.uc_mcontext.gregs[kept[i]] !=
-		    one->registers[kept[i]])
+		if (now.context.uc_mcontext.gregs[kept[i]] != one->registers[kept[i]])
 			return false;
 	return true;
 }
@@ -105,14 +101,12 @@ static bool is_inside(const struct handled *one, const ucontext_t *context)
 
 static bool is_own(const siginfo_t *info)
 {
-	return info->si_code <= 0 &&
-	       info->si_pid == (pid_t)ep_syscall0(SYS_getpid);
+	return info->si_code <= 0 && info->si_pid == (pid_t)ep_syscall0(SYS_getpid);
 }
 
-/* The instruction again, with all registers as they were and nothing recorded
- * since; or the signal that the handler raised while it was blocked. */
-static bool is_again(const struct handled *one, const siginfo_t *info,
-		     const ucontext_t *context)
+/* The instruction again, with all registers as they were and nothing recorded since; or the signal
+ * that the handler raised while it was blocked. */
+static bool is_again(const struct handled *one, const siginfo_t *info, const ucontext_t *context)
 {
 	const siginfo_t *first = (const void *)one->info;
 
@@ -122,8 +116,7 @@ static bool is_again(const struct handled *one, const siginfo_t *info,
 		if (context->uc_mcontext.gregs[i] != one->registers[i])
 			return false;
 	return is_own(info) || (first->si_signo == info->si_signo &&
-				first->si_code == info->si_code &&
-				first->si_addr == info->si_addr);
+				first->si_code == info->si_code && first->si_addr == info->si_addr);
 }
 
 bool ep_handled_repeats(const siginfo_t *info, const void *context)
@@ -137,8 +130,7 @@ bool ep_handled_repeats(const siginfo_t *info, const void *context)
 			return true;
 		/* kill(): whoever does not block it takes it. */
 		if (state == RUNS &&
-		    (own ? is_inside(one, context)
-			 : info->si_code == SI_USER && is_own(info)) &&
+		    (own ? is_inside(one, context) : info->si_code == SI_USER && is_own(info)) &&
 		    is_intact(one))
 			return true;
 	}

@@ -31,8 +31,8 @@ static uint64_t block_signals(void)
 {
 	uint64_t all = ~UINT64_C(0), before = 0;
 
-	ep_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all,
-		    (long)&before, sizeof(all));
+	ep_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all, (long)&before,
+		    sizeof(all));
 	return before;
 }
 
@@ -96,14 +96,11 @@ static void end_thread(struct ep_helper *helper)
 	uint32_t one;
 
 	__atomic_store_n(&helper->wanted, 0, __ATOMIC_RELEASE);
-	ep_syscall3(SYS_futex, (long)&helper->wanted,
-		    FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+	ep_syscall3(SYS_futex, (long)&helper->wanted, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 	/* The kernel wakes as for a futex that processes share. */
 	while ((one = __atomic_load_n(&helper->alive, __ATOMIC_ACQUIRE)) != 0)
-		ep_syscall4(SYS_futex, (long)&helper->alive, FUTEX_WAIT,
-			    (long)one, 0);
-	while (ep_syscall3(SYS_tgkill, epitaph_root.pid, helper->tid, 0) !=
-	       -ESRCH)
+		ep_syscall4(SYS_futex, (long)&helper->alive, FUTEX_WAIT, (long)one, 0);
+	while (ep_syscall3(SYS_tgkill, epitaph_root.pid, helper->tid, 0) != -ESRCH)
 		nap(LOOK);
 	helper->tid = 0;
 }
@@ -132,13 +129,11 @@ void ep_helper_wake(struct ep_helper *helper)
 
 	/* One that is to end stays so. */
 	while (wanted &&
-	       !__atomic_compare_exchange_n(&helper->wanted, &wanted,
-					    wanted + 1 ? wanted + 1 : 1, false,
-					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	       !__atomic_compare_exchange_n(&helper->wanted, &wanted, wanted + 1 ? wanted + 1 : 1,
+					    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		;
 	if (wanted)
-		ep_syscall3(SYS_futex, (long)&helper->wanted,
-			    FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+		ep_syscall3(SYS_futex, (long)&helper->wanted, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
 void ep_helper_forget(struct ep_helper *helper)
@@ -166,11 +161,10 @@ uint32_t ep_helper_wanted(const struct ep_helper *helper)
 
 void ep_helper_sleep(struct ep_helper *helper, uint32_t wanted, uint64_t ns)
 {
-	struct timespec wait = {(long)(ns / 1000000000),
-				(long)(ns % 1000000000)};
+	struct timespec wait = {(long)(ns / 1000000000), (long)(ns % 1000000000)};
 
-	ep_syscall4(SYS_futex, (long)&helper->wanted,
-		    FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (long)wanted, (long)&wait);
+	ep_syscall4(SYS_futex, (long)&helper->wanted, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (long)wanted,
+		    (long)&wait);
 }
 
 _Noreturn void ep_helper_exit(void)

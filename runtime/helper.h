@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * helper.h: a thread of the runtime's own that libc does not know: a raw clone
- * with all signals blocked, descriptors and a working directory of its own (so
- * that it holds nothing that the program closes), and no thread-local memory:
- * what it calls must not use any. It ends with the process, and is not there in
- * a forked child.
+ * helper.h: a thread of the runtime's own that libc does not know: a raw clone with all signals
+ * blocked, descriptors and a working directory of its own (so that it holds nothing that the
+ * program closes), and no thread-local memory: what it calls must not use any. It ends with the
+ * process, and is not there in a forked child.
  */
 #ifndef EPITAPH_HELPER_H
 #define EPITAPH_HELPER_H
@@ -26,9 +25,9 @@ struct ep_helper {
 	}
 
 /*
- * Makes the thread, which calls run(), unless there is one: run() returns never
- * but calls ep_helper_exit at last. 0, or a negative errno. Not in a process
- * that is another by now (a clone that shares the memory).
+ * Makes the thread, which calls run(), unless there is one: run() returns never but calls
+ * ep_helper_exit at last. 0, or a negative errno. Not in a process that is another by now (a clone
+ * that shares the memory).
  */
 int ep_helper_start(struct ep_helper *helper, void (*run)(void));
 
@@ -45,8 +44,7 @@ void ep_helper_forget(struct ep_helper *helper);
 
 /* First of all. */
 void ep_helper_begin(struct ep_helper *helper, const char *name);
-/* The value to sleep with, to be taken before what there is to do is looked at.
- * 0: it is to end. */
+/* The value to sleep with, to be taken before what there is to do is looked at. 0: it is to end. */
 uint32_t ep_helper_wanted(const struct ep_helper *helper);
 /* For `ns`, or until it is woken after `wanted` was taken. */
 void ep_helper_sleep(struct ep_helper *helper, uint32_t wanted, uint64_t ns);

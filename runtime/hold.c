@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hold.c: the word is a time and not a flag, so that nobody has to take it
- * back: not a holder that was killed, nor one whose memory a child has a copy
- * of. Several may hold at once: the latest time counts, and only its own setter
- * takes it back.
+ * hold.c: the word is a time and not a flag, so that nobody has to take it back: not a holder that
+ * was killed, nor one whose memory a child has a copy of. Several may hold at once: the latest time
+ * counts, and only its own setter takes it back.
  */
 #include "runtime/hold.h"
 
@@ -19,14 +18,12 @@
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-/* What the processor raises must reach its handler: a file that was cut off is
- * replaced in it (rescue.h). */
-#define NEVER_BLOCKED \
-	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGSYS))
+/* What the processor raises must reach its handler: a file that was cut off is replaced in it
+ * (rescue.h). */
+#define NEVER_BLOCKED (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGSYS))
 
-/* rdtsc waits for no load (Intel SDM), and a processor may be behind another:
- * of 3 million looks at a word just set, 700 had a counter of before that, by
- * up to 5,400 cycles. Hence EP_HOLD_SET. */
+/* rdtsc waits for no load (Intel SDM), and a processor may be behind another: of 3 million looks at
+ * a word just set, 700 had a counter of before that, by up to 5,400 cycles. Hence EP_HOLD_SET. */
 static bool holds(uint64_t until)
 {
 	return until && until - ep_tsc() - 1 < EP_HOLD_CYCLES;
@@ -52,14 +49,13 @@ bool ep_hold_wait_slow(void)
 		if (i < SPINS)
 			__builtin_ia32_pause();
 		else
-			ep_syscall4(SYS_futex, (long)word(),
-				    FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+			ep_syscall4(SYS_futex, (long)word(), FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
 				    (long)(uint32_t)until, (long)&look);
 	}
 	/* One that was left behind costs a look at the clock no longer. */
 	if (until)
-		__atomic_compare_exchange_n(&ep_arena->hold, &until, 0, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&ep_arena->hold, &until, 0, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 	return waited;
 }
 
@@ -71,8 +67,7 @@ void ep_hold_renew(struct ep_hold *hold)
 	hold->until = now + EP_HOLD_SET;
 	/* Another's is later; one that lies too far ahead is nobody's. */
 	while ((before < hold->until || before - now - 1 >= EP_HOLD_CYCLES) &&
-	       !__atomic_compare_exchange_n(&ep_arena->hold, &before,
-					    hold->until, false,
+	       !__atomic_compare_exchange_n(&ep_arena->hold, &before, hold->until, false,
 					    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		;
 }
@@ -81,8 +76,7 @@ void ep_hold_begin(struct ep_hold *hold)
 {
 	uint64_t block = ~NEVER_BLOCKED;
 
-	ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&block,
-		    (long)&hold->mask, sizeof(block));
+	ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&block, (long)&hold->mask, sizeof(block));
 	ep_hold_renew(hold);
 }
 
@@ -90,10 +84,8 @@ void ep_hold_end(struct ep_hold *hold)
 {
 	uint64_t ours = hold->until;
 
-	if (__atomic_compare_exchange_n(&ep_arena->hold, &ours, 0, false,
-					__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		ep_syscall3(SYS_futex, (long)word(),
-			    FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX);
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&hold->mask, 0,
-		    sizeof(hold->mask));
+	if (__atomic_compare_exchange_n(&ep_arena->hold, &ours, 0, false, __ATOMIC_SEQ_CST,
+					__ATOMIC_RELAXED))
+		ep_syscall3(SYS_futex, (long)word(), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX);
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&hold->mask, 0, sizeof(hold->mask));
 }

@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /*
- * Makes each hook return at once, for good: a `ret` over its first byte. A
- * thread that is inside of one goes on. False: the kernel refuses writable
- * code. Signal safe.
+ * Makes each hook return at once, for good: a `ret` over its first byte. A thread that is inside of
+ * one goes on. False: the kernel refuses writable code. Signal safe.
  */
 bool ep_hooks_end(void);
 

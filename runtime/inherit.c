@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* inherit.c: memory tells a fork, which empties a page of it; the pid a process
- * that shares it. Either alone is not enough: in a pid namespace of its own a
- * child may have its maker's pid. */
+/* inherit.c: memory tells a fork, which empties a page of it; the pid a process that shares it.
+ * Either alone is not enough: in a pid namespace of its own a child may have its maker's pid. */
 #include "runtime/inherit.h"
 
 #include <stdint.h>
@@ -13,7 +12,6 @@ enum ep_inherit ep_inherit(void)
 {
 	if (ep_arena_forked())
 		return EP_INHERIT_COPY;
-	return (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid
-		       ? EP_INHERIT_NOTHING
-		       : EP_INHERIT_SHARED;
+	return (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid ? EP_INHERIT_NOTHING
+								     : EP_INHERIT_SHARED;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * integrity.c: what is compared, and the end. Nothing here follows anything
- * that does not lie in initialized data, but for an address that was compared
- * before.
+ * integrity.c: what is compared, and the end. Nothing here follows anything that does not lie in
+ * initialized data, but for an address that was compared before.
  */
 #include "runtime/integrity.h"
 
@@ -12,9 +11,9 @@
 #include "runtime/rescue.h"
 #include "runtime/settings.h"
 
-#define GATE_BITS                                          \
-	(EP_GATE_API | EP_GATE_OLD_OFF | EP_GATE_STOPPED | \
-	 EP_GATE_CONTROL_BYTE | EP_GATE_OFF_BYTE | EP_GATE_COUNTING)
+#define GATE_BITS                                                                 \
+	(EP_GATE_API | EP_GATE_OLD_OFF | EP_GATE_STOPPED | EP_GATE_CONTROL_BYTE | \
+	 EP_GATE_OFF_BYTE | EP_GATE_COUNTING)
 /* Bytes 1 and 2 are also written from outside. */
 #define EP_GATE_CONTROL_BYTE 0xff00u
 #define EP_GATE_OFF_BYTE     0xff0000u
@@ -24,12 +23,11 @@
 struct ep_truth ep_truth EP_IN_DATA;
 
 /*
- * A page of .bss, which nobody ever writes to: in a static program that lies
- * below thread-local memory, and the arena above. Whoever writes over all
- * memory in order of addresses is seen before the hooks can't run any more.
+ * A page of .bss, which nobody ever writes to: in a static program that lies below thread-local
+ * memory, and the arena above. Whoever writes over all memory in order of addresses is seen before
+ * the hooks can't run any more.
  */
-static volatile uint64_t untouched[PAGE / sizeof(uint64_t)]
-	__attribute__((aligned(PAGE)));
+static volatile uint64_t untouched[PAGE / sizeof(uint64_t)] __attribute__((aligned(PAGE)));
 
 void ep_integrity_end(uint32_t reason)
 {
@@ -38,8 +36,7 @@ void ep_integrity_end(uint32_t reason)
 	ep_hooks_end();
 	epitaph_root.off_reason = reason;
 	/* Not the arena's copy: that is what was written over. */
-	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC,
-		     (uint64_t)&epitaph_root);
+	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC, (uint64_t)&epitaph_root);
 }
 
 static bool ended(void)
@@ -60,13 +57,10 @@ static bool head_holds(void)
 {
 	const struct ep_arena *arena = (const struct ep_arena *)ep_truth.arena;
 
-	return ep_arena == arena &&
-	       word(arena->root.magic) == word(EP_ARENA_MAGIC) &&
+	return ep_arena == arena && word(arena->root.magic) == word(EP_ARENA_MAGIC) &&
 	       arena->root.self == ep_truth.arena &&
-	       arena->root.identity == epitaph_root.identity &&
-	       !(arena->gate & ~GATE_BITS) &&
-	       arena->block_size == EP_BLOCK_SIZE &&
-	       arena->committed % PAGE == 0 &&
+	       arena->root.identity == epitaph_root.identity && !(arena->gate & ~GATE_BITS) &&
+	       arena->block_size == EP_BLOCK_SIZE && arena->committed % PAGE == 0 &&
 	       arena->committed <= ep_truth.size;
 }
 
@@ -96,9 +90,8 @@ static bool ring_holds(const struct ep_thread *thread)
 {
 	uint64_t offset = thread->ring_offset, size = thread->ring_size;
 
-	return !offset || (offset % EP_BLOCK_SIZE == 0 &&
-			   size >= EP_BLOCK_SIZE && !(size & (size - 1)) &&
-			   in_rings(ep_truth.arena + offset, size));
+	return !offset || (offset % EP_BLOCK_SIZE == 0 && size >= EP_BLOCK_SIZE &&
+			   !(size & (size - 1)) && in_rings(ep_truth.arena + offset, size));
 }
 
 static bool gate_holds(const struct ep_tls *tls)
@@ -106,8 +99,7 @@ static bool gate_holds(const struct ep_tls *tls)
 	const struct ep_arena *arena = (const struct ep_arena *)ep_truth.arena;
 
 	return tls->gate == &arena->gate || tls->gate == &ep_faults_gate ||
-	       tls->gate == &ep_shut_for_good ||
-	       (tls->thread && tls->gate == &tls->thread->gate);
+	       tls->gate == &ep_shut_for_good || (tls->thread && tls->gate == &tls->thread->gate);
 }
 
 /* An entry that is empty, though a thread has it, is one that a rescue lost. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* interpose.c: what stands in front of others' functions. Each does what the
- * real one does, with its results, its errno and its dlerror(). */
+/* interpose.c: what stands in front of others' functions. Each does what the real one does, with
+ * its results, its errno and its dlerror(). */
 #include "runtime/interpose.h"
 
 #include <dlfcn.h>
@@ -12,8 +12,7 @@
 
 #pragma weak dlsym
 
-/* In a static program, from kit/early.S; libc.a may have a dlsym there, for its
- * own use. */
+/* In a static program, from kit/early.S; libc.a may have a dlsym there, for its own use. */
 extern const char epitaph_static __attribute__((weak));
 
 static ep_any_fn real[EP_REAL_COUNT];
@@ -37,8 +36,8 @@ static bool has_linker(void)
 	return dlsym && !&epitaph_static;
 }
 
-/* Of the dynamic linker's own. A program that is linked with a traced library,
- * and not traced, has the C library before us, and then nothing comes next. */
+/* Of the dynamic linker's own. A program that is linked with a traced library, and not traced, has
+ * the C library before us, and then nothing comes next. */
 static void *linkers(const char *name)
 {
 	void *next = dlsym(RTLD_NEXT, name);
@@ -47,12 +46,10 @@ static void *linkers(const char *name)
 }
 
 /*
- * In the scope of the library that holds `place`. What is found there stays
- * loaded, unless it is that very library and `own` does not say so: its user
- * may want to unload it. Then it is not kept.
+ * In the scope of the library that holds `place`. What is found there stays loaded, unless it is
+ * that very library and `own` does not say so: its user may want to unload it. Then it is not kept.
  */
-static ep_any_fn in_scope_of(ep_any_fn *cache, const char *name, uint64_t place,
-			     bool own)
+static ep_any_fn in_scope_of(ep_any_fn *cache, const char *name, uint64_t place, bool own)
 {
 	__typeof__(&dladdr) locate = linkers("dladdr");
 	__typeof__(&dlopen) load = linkers("dlopen");
@@ -64,8 +61,7 @@ static ep_any_fn in_scope_of(ep_any_fn *cache, const char *name, uint64_t place,
 		return NULL;
 	library = load(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	found = library ? dlsym(library, name) : NULL;
-	if (found && locate(found, &there) &&
-	    (own || there.dli_fbase != at.dli_fbase) &&
+	if (found && locate(found, &there) && (own || there.dli_fbase != at.dli_fbase) &&
 	    load(there.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
 		*cache = (ep_any_fn)found;
 	if (library)
@@ -93,8 +89,8 @@ bool ep_interpose_own_unwinder(void)
 	return epitaph_wrapped && epitaph_wrapped[EP_REAL__Unwind_SetIP];
 }
 
-/* Another library's constructor may call before ours ran: then it is looked up
- * here, in a place that is about to call the dynamic linker anyway. */
+/* Another library's constructor may call before ours ran: then it is looked up here, in a place
+ * that is about to call the dynamic linker anyway. */
 ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place)
 {
 	if (ep_interpose_own_unwinder() && which <= EP_REAL__Unwind_SetIP)
@@ -143,13 +139,12 @@ ep_any_fn ep_before_dlmopen(uint64_t a, uint64_t b, uint64_t place)
 }
 
 EP_INTERPOSER int EP_INTERPOSER_NAME(dlclose)(void *handle);
-EP_INTERPOSER int EP_INTERPOSER_NAME(pthread_setname_np)(pthread_t thread,
-							 const char *name);
+EP_INTERPOSER int EP_INTERPOSER_NAME(pthread_setname_np)(pthread_t thread, const char *name);
 
 #define HERE ((uint64_t)__builtin_return_address(0))
 
-/* Looks before and after, at once and not at the next block: what came lately
- * is noted before it goes, and what is mapped there next is not taken for it.
+/* Looks before and after, at once and not at the next block: what came lately is noted before it
+ * goes, and what is mapped there next is not taken for it.
  */
 int EP_INTERPOSER_NAME(dlclose)(void *handle)
 {
@@ -172,8 +167,8 @@ typedef int (*setname_fn)(pthread_t thread, const char *name);
 /* Called by interpose.S, too. */
 int ep_setname(pthread_t thread, const char *name, setname_fn real_one);
 
-/* Only the caller's own name: another thread's entry is that thread's, which
- * takes its name again from time to time. */
+/* Only the caller's own name: another thread's entry is that thread's, which takes its name again
+ * from time to time. */
 int ep_setname(pthread_t thread, const char *name, setname_fn real_one)
 {
 	int result = real_one(thread, name);
@@ -188,8 +183,7 @@ int EP_INTERPOSER_NAME(pthread_setname_np)(pthread_t thread, const char *name)
 	ep_any_fn found = ep_interpose_real(EP_REAL_pthread_setname_np, HERE);
 
 	return found == absent ? ENOSYS
-			       : ep_setname(thread, name,
-					    (setname_fn)(void (*)(void))found);
+			       : ep_setname(thread, name, (setname_fn)(void (*)(void))found);
 }
 
 void ep_interpose_start(void)

@@ -2,16 +2,15 @@
 /*
  * interpose.h: the few functions that the runtime stands in front of.
  *
- * The shared runtime exports them under their own names. The static one holds
- * them as epitaph_NAME only, so that a program chooses; into a dynamically
- * linked executable epitaph-cc puts, for each NAME, a weak and exported jump to
- * epitaph_NAME (cli/wrapper/kit/interpose.S): a program's own function of that
- * name stays. (--defsym would replace it without a word.) Into a static one it
+ * The shared runtime exports them under their own names. The static one holds them as epitaph_NAME
+ * only, so that a program chooses; into a dynamically linked executable epitaph-cc puts, for each
+ * NAME, a weak and exported jump to epitaph_NAME (cli/wrapper/kit/interpose.S): a program's own
+ * function of that name stays. (--defsym would replace it without a word.) Into a static one it
  * puts __wrap_NAME (kit/wrapped.S) and links with --wrap=NAME.
  *
- * Only names whose definition always comes along with what calls them: a weak
- * one in the program keeps the linker from taking the real one out of an
- * archive, so __cxa_throw of a static libstdc++ would be missing.
+ * Only names whose definition always comes along with what calls them: a weak one in the program
+ * keeps the linker from taking the real one out of an archive, so __cxa_throw of a static libstdc++
+ * would be missing.
  */
 #ifndef EPITAPH_INTERPOSE_H
 #define EPITAPH_INTERPOSE_H
@@ -27,8 +26,8 @@
 #define EP_INTERPOSER_NAME(name) epitaph_##name
 #endif
 
-/* Modules come and go; a thread's name changes. Of no use in a static program,
- * or, initgroups, there by way of setgroups. */
+/* Modules come and go; a thread's name changes. Of no use in a static program, or, initgroups,
+ * there by way of setgroups. */
 #define EP_INTERPOSED_DYNAMIC(X) \
 	X(dlopen)                \
 	X(dlmopen)               \
@@ -38,16 +37,15 @@
 	X(_Fork)                 \
 	X(clone)
 
-/* Calls are left without a return (unwinding.c). In the order of the table in
- * kit/wrapped.S, as the next. */
+/* Calls are left without a return (unwinding.c). In the order of the table in kit/wrapped.S, as the
+ * next. */
 #define EP_INTERPOSED_UNWINDING(X)   \
 	X(_Unwind_RaiseException)    \
 	X(_Unwind_Resume_or_Rethrow) \
 	X(_Unwind_SetIP)
 
-/* The same, or others go on (contexts.c). What is linked where ours are not
- * found first has a stub of each (kit/jumps.S): it hands the real one to
- * epitaph_given_NAME (x86_64/interpose.S). */
+/* The same, or others go on (contexts.c). What is linked where ours are not found first has a stub
+ * of each (kit/jumps.S): it hands the real one to epitaph_given_NAME (x86_64/interpose.S). */
 #define EP_INTERPOSED_CONTEXTS(X) \
 	X(setjmp)                 \
 	X(_setjmp)                \
@@ -62,8 +60,8 @@
 	X(makecontext)            \
 	X(vfork)
 
-/* Others whose real one such a stub hands over: what comes from libraries that
- * were there before us, or with their own way of doing it. */
+/* Others whose real one such a stub hands over: what comes from libraries that were there before
+ * us, or with their own way of doing it. */
 #define EP_INTERPOSED_GIVEN(X) X(pthread_setname_np)
 #define EP_INTERPOSED_LANGUAGES(X)                                     \
 	X(__cxa_throw)                                                 \
@@ -93,8 +91,8 @@
 	X(prctl)                \
 	X(syscall)
 
-/* What the program does of signals that we have handlers for (fatal.c), and the
- * stacks for these (altstack.c). The table in kit/wrapped.S goes on with them.
+/* What the program does of signals that we have handlers for (fatal.c), and the stacks for these
+ * (altstack.c). The table in kit/wrapped.S goes on with them.
  */
 #define EP_INTERPOSED_SIGNALS(X) \
 	X(sigaction)             \
@@ -140,36 +138,34 @@ enum ep_interposed {
 typedef void *(*ep_any_fn)(void);
 
 /*
- * The real function; one that returns NULL when there is none. `place` is where
- * it is called from: a library that was loaded for itself has it in its own
- * scope only. Once it was found: async-signal-safe.
+ * The real function; one that returns NULL when there is none. `place` is where it is called from:
+ * a library that was loaded for itself has it in its own scope only. Once it was found:
+ * async-signal-safe.
  */
 ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place);
 
 /* The same; NULL when there is none. */
 ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place);
 
-/* Any function by its name, as `place` would find it after us, kept in *cache;
- * NULL: there is none, or no dynamic linker. As above. */
+/* Any function by its name, as `place` would find it after us, kept in *cache; NULL: there is none,
+ * or no dynamic linker. As above. */
 ep_any_fn ep_interpose_find(ep_any_fn *cache, const char *name, uint64_t place);
 
-/* The same, always kept, if there is one: also of the library that holds
- * `place`, which stays loaded. */
+/* The same, always kept, if there is one: also of the library that holds `place`, which stays
+ * loaded. */
 void ep_interpose_keep(ep_any_fn *cache, const char *name, uint64_t place);
 
-/* The one of the library that holds `neighbour`, past all that stand in front
- * of it; where that library is not known or has none, the real one. Not signal
- * safe. */
+/* The one of the library that holds `neighbour`, past all that stand in front of it; where that
+ * library is not known or has none, the real one. Not signal safe. */
 ep_any_fn ep_interpose_beside(enum ep_interposed which, uint64_t neighbour);
 
-/* The unwinder is the program's own (-static, -static-libgcc): none that the
- * dynamic linker knows must be mixed with it. */
+/* The unwinder is the program's own (-static, -static-libgcc): none that the dynamic linker knows
+ * must be mixed with it. */
 bool ep_interpose_own_unwinder(void);
 
 /*
- * In a forked child: threads that waited in vfork are not here. But for the
- * caller: it was forked by a signal handler, or by a vfork child, whose maker
- * had the tid `except`.
+ * In a forked child: threads that waited in vfork are not here. But for the caller: it was forked
+ * by a signal handler, or by a vfork child, whose maker had the tid `except`.
  */
 void ep_vfork_reset(uint32_t except);
 

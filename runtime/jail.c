@@ -22,12 +22,11 @@ void ep_jail_start(void)
 
 void ep_jail_enter(bool strict)
 {
-	/* Code that is called for the first time takes memory, and a file at
-	 * the end is written by more than the program may call. */
+	/* Code that is called for the first time takes memory, and a file at the end is written by
+	 * more than the program may call. */
 	if (ep_settings.counting && ep_arena) {
 		ep_counting_write();
-		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED,
-				  __ATOMIC_SEQ_CST);
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED, __ATOMIC_SEQ_CST);
 	}
 	if (strict)
 		epitaph_ignore_thread();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kept.c: copies of the arena (arena_copy.h) in one region of memory, in any
- * order, each in whole pages. */
+/* kept.c: copies of the arena (arena_copy.h) in one region of memory, in any order, each in whole
+ * pages. */
 #include "runtime/kept.h"
 
 #include <errno.h>
@@ -36,9 +36,8 @@ static bool lock(void)
 	for (int i = 0; i < SPINS; i++) {
 		uint64_t holder = 0;
 
-		if (__atomic_compare_exchange_n(&region.holder, &holder, me,
-						false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&region.holder, &holder, me, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
 		if (holder == me)
 			return false;
@@ -79,8 +78,7 @@ static bool region_start(uint64_t size)
 
 	if (region.start)
 		return region.size >= size;
-	for (; all >= size && all && !region.start;
-	     all = region.start ? all : all / 2 & -PAGE) {
+	for (; all >= size && all && !region.start; all = region.start ? all : all / 2 & -PAGE) {
 		region.start = ep_arena_reserve(all);
 		region.size = all;
 	}
@@ -91,28 +89,25 @@ static bool region_open(uint64_t end)
 {
 	if (end <= region.opened)
 		return true;
-	if (ep_syscall3(SYS_mprotect, (long)region.start, (long)end,
-			PROT_READ | PROT_WRITE))
+	if (ep_syscall3(SYS_mprotect, (long)region.start, (long)end, PROT_READ | PROT_WRITE))
 		return false;
 	region.opened = end;
 	return true;
 }
 
 /* Where what lies in the way of [start, start + size) ends; 0: nothing. */
-static uint64_t in_the_way(const struct ep_kept *list, uint32_t count,
-			   uint64_t start, uint64_t size)
+static uint64_t in_the_way(const struct ep_kept *list, uint32_t count, uint64_t start,
+			   uint64_t size)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (state_of(&list[i]) != EP_KEPT_FREE &&
-		    list[i].address < start + size &&
+		if (state_of(&list[i]) != EP_KEPT_FREE && list[i].address < start + size &&
 		    start < list[i].address + list[i].size)
 			return list[i].address + list[i].size;
 	return 0;
 }
 
 /* The first gap that is large enough. */
-static uint64_t find_gap(const struct ep_kept *list, uint32_t count,
-			 uint64_t size)
+static uint64_t find_gap(const struct ep_kept *list, uint32_t count, uint64_t size)
 {
 	uint64_t start = region.start, end = region.start + region.size, next;
 
@@ -205,8 +200,7 @@ const struct ep_kept *ep_kept_find(uint64_t number)
 	const struct ep_kept *list = table(&count);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (state_of(&list[i]) == EP_KEPT_VALID &&
-		    list[i].number == number)
+		if (state_of(&list[i]) == EP_KEPT_VALID && list[i].number == number)
 			return &list[i];
 	return NULL;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kept.h: snapshots that the process keeps in its own memory (format.h, struct
- * ep_kept): in one region of EPITAPH_KEEP bytes, mapped when the first is
- * taken, and listed in the arena. No malloc; one short lock, never waited for
- * by the thread that holds it.
+ * kept.h: snapshots that the process keeps in its own memory (format.h, struct ep_kept): in one
+ * region of EPITAPH_KEEP bytes, mapped when the first is taken, and listed in the arena. No malloc;
+ * one short lock, never waited for by the thread that holds it.
  */
 #ifndef EPITAPH_KEPT_H
 #define EPITAPH_KEPT_H
@@ -13,10 +12,9 @@
 #include "runtime/format.h"
 
 /*
- * Copies what all threads had recorded when it was called, without the blocks
- * that were full at `since` (TSC; 0: all of them). Returns its number, or a
- * negative errno: -ENOMEM, or -EBUSY (a handler interrupted another call).
- * After ep_start. Thread and signal safe.
+ * Copies what all threads had recorded when it was called, without the blocks that were full at
+ * `since` (TSC; 0: all of them). Returns its number, or a negative errno: -ENOMEM, or -EBUSY (a
+ * handler interrupted another call). After ep_start. Thread and signal safe.
  */
 int64_t ep_kept_take(uint64_t since);
 

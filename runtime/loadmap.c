@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * loadmap.c: the MODULES section follows the kernel's map. An entry is filled,
- * then marked valid, and later at most marked unloaded; so a crash in the
- * middle of a refresh leaves a map that was right a moment ago.
+ * loadmap.c: the MODULES section follows the kernel's map. An entry is filled, then marked valid,
+ * and later at most marked unloaded; so a crash in the middle of a refresh leaves a map that was
+ * right a moment ago.
  */
 #include "runtime/loadmap.h"
 
@@ -34,8 +34,7 @@ static uint32_t capacity;
 static uint64_t program; /* an address inside the main program, 0 unknown */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
-/* When a change was announced last, and from when on to look for it (0: none
- * is expected). */
+/* When a change was announced last, and from when on to look for it (0: none is expected). */
 static _Atomic uint64_t announced, look_at;
 
 /* Of the refresh that runs; too large for the stack of a signal handler. */
@@ -56,8 +55,8 @@ static bool was_seen(uint32_t index)
 	return seen[index / 8] & 1u << index % 8;
 }
 
-/* What the section says is bounded by what it was laid out for: somebody may
- * have written over it. */
+/* What the section says is bounded by what it was laid out for: somebody may have written over
+ * it. */
 static uint32_t known_count(void)
 {
 	return modules->count < capacity ? modules->count : capacity;
@@ -69,30 +68,25 @@ static bool path_holds(const struct ep_module *module)
 	       module->path.length <= section_size - module->path.offset;
 }
 
-static bool same_path(const struct ep_module *module,
-		      const struct ep_map_line *line)
+static bool same_path(const struct ep_module *module, const struct ep_map_line *line)
 {
 	return path_holds(module) && module->path.length == line->path_length &&
-	       ep_bytes_equal((char *)modules + module->path.offset, line->path,
-			      line->path_length);
+	       ep_bytes_equal((char *)modules + module->path.offset, line->path, line->path_length);
 }
 
-static bool same_file(const struct ep_module *module,
-		      const struct ep_map_line *line)
+static bool same_file(const struct ep_module *module, const struct ep_map_line *line)
 {
 	return module->device == line->device && module->inode == line->inode &&
 	       same_path(module, line);
 }
 
 /* The module of line's file that is loaded at `start`, or NULL. */
-static struct ep_module *find_loaded(uint64_t start,
-				     const struct ep_map_line *line)
+static struct ep_module *find_loaded(uint64_t start, const struct ep_map_line *line)
 {
 	for (uint32_t i = 0; i < known_count(); i++) {
 		struct ep_module *module = &entries[i];
 
-		if (!module->unload_tsc && module->start == start &&
-		    same_file(module, line))
+		if (!module->unload_tsc && module->start == start && same_file(module, line))
 			return module;
 	}
 	return NULL;
@@ -104,38 +98,31 @@ static bool overlaid(const struct ep_module *gone)
 	for (uint32_t i = 0; i < known_count(); i++) {
 		const struct ep_module *module = &entries[i];
 
-		if (module != gone && module->start < gone->end &&
-		    gone->start < module->end &&
-		    (!module->unload_tsc ||
-		     module->unload_tsc > gone->unload_tsc))
+		if (module != gone && module->start < gone->end && gone->start < module->end &&
+		    (!module->unload_tsc || module->unload_tsc > gone->unload_tsc))
 			return true;
 	}
 	return false;
 }
 
-static bool same_image(const struct ep_module *module,
-		       const struct ep_image *image)
+static bool same_image(const struct ep_module *module, const struct ep_image *image)
 {
 	return module->start == image->start && module->end == image->end &&
-	       module->bias == image->bias &&
-	       module->build_id_size == image->build_id_size &&
-	       ep_bytes_equal(module->build_id, image->build_id,
-			      image->build_id_size);
+	       module->bias == image->bias && module->build_id_size == image->build_id_size &&
+	       ep_bytes_equal(module->build_id, image->build_id, image->build_id_size);
 }
 
 /*
- * A plug-in that comes and goes at one address would fill the table. Its old
- * entry serves again as long as nothing else was there in between: each address
- * means at any time what it meant before.
+ * A plug-in that comes and goes at one address would fill the table. Its old entry serves again as
+ * long as nothing else was there in between: each address means at any time what it meant before.
  */
-static struct ep_module *find_returned(const struct ep_map_line *line,
-				       const struct ep_image *image)
+static struct ep_module *find_returned(const struct ep_map_line *line, const struct ep_image *image)
 {
 	for (uint32_t i = 0; i < known_count(); i++) {
 		struct ep_module *module = &entries[i];
 
-		if (module->unload_tsc && same_image(module, image) &&
-		    same_file(module, line) && !overlaid(module))
+		if (module->unload_tsc && same_image(module, image) && same_file(module, line) &&
+		    !overlaid(module))
 			return module;
 	}
 	return NULL;
@@ -161,8 +148,7 @@ static bool keep_path(const struct ep_map_line *line, struct ep_string *out)
 	return true;
 }
 
-static uint32_t flags_of(const struct ep_map_line *line,
-			 const struct ep_image *image, bool header)
+static uint32_t flags_of(const struct ep_map_line *line, const struct ep_image *image, bool header)
 {
 	uint32_t flags = header ? 0 : EP_MODULE_NO_HEADER;
 
@@ -173,8 +159,7 @@ static uint32_t flags_of(const struct ep_map_line *line,
 	return flags;
 }
 
-static void add(const struct ep_map_line *line, const struct ep_image *image,
-		bool header)
+static void add(const struct ep_map_line *line, const struct ep_image *image, bool header)
 {
 	uint32_t count = known_count();
 	struct ep_module *module = &entries[count];
@@ -249,8 +234,7 @@ static void begin(struct scan *scan, const struct ep_map_line *line)
 	}
 }
 
-static void admit(const struct ep_map_line *line, const struct ep_image *image,
-		  bool header)
+static void admit(const struct ep_map_line *line, const struct ep_image *image, bool header)
 {
 	struct ep_module *returned = find_returned(line, image);
 
@@ -290,8 +274,7 @@ static void take_line(struct scan *scan, const struct ep_map_line *line)
 	if (!(line->flags & EP_MAP_EXEC))
 		return;
 	/* Another thread unloads it: what is left of it here is no module. */
-	if (scan->gone && line->device == scan->device &&
-	    line->inode == scan->inode)
+	if (scan->gone && line->device == scan->device && line->inode == scan->inode)
 		return;
 	if (!continues(scan, line)) {
 		take_headless(line);
@@ -315,15 +298,13 @@ static void mark_unloaded(void)
 }
 
 /*
- * A record has 47 bits for an address, and the hooks do not look: code above
- * that (5-level paging, on request only: Documentation/arch/x86/x86_64/
- * 5level-paging.rst) ends tracing before it can be truncated. The vsyscall page
- * lies in the kernel's half and is no code of the program's.
+ * A record has 47 bits for an address, and the hooks do not look: code above that (5-level paging,
+ * on request only: Documentation/arch/x86/x86_64/ 5level-paging.rst) ends tracing before it can be
+ * truncated. The vsyscall page lies in the kernel's half and is no code of the program's.
  */
 static void check_reach(const struct ep_map_line *line)
 {
-	if (line->flags & EP_MAP_EXEC && line->end > EP_RETURN_BIT &&
-	    line->end <= INT64_MAX)
+	if (line->flags & EP_MAP_EXEC && line->end > EP_RETURN_BIT && line->end <= INT64_MAX)
 		ep_arena_stop(EP_OFF_ADDRESS);
 }
 
@@ -350,9 +331,9 @@ static void compare(void)
 /* ---- when to look ---- */
 
 /*
- * dlopen announces when it is entered and may take long to map: after the first
- * look come others, at growing distances, until a second has passed. `looked`
- * is what look_at was; when it no longer is, another change was announced.
+ * dlopen announces when it is entered and may take long to map: after the first look come others,
+ * at growing distances, until a second has passed. `looked` is what look_at was; when it no longer
+ * is, another change was announced.
  */
 static void look_again(uint64_t looked, uint64_t now, uint64_t since)
 {
@@ -398,8 +379,7 @@ static void lay_out(void)
 	capacity = most < CAPACITY_MOST ? (uint32_t)most : CAPACITY_MOST;
 	modules->count = 0;
 	modules->capacity = capacity;
-	modules->strings = (uint32_t)(sizeof *modules +
-				      (uint64_t)capacity * sizeof *entries);
+	modules->strings = (uint32_t)(sizeof *modules + (uint64_t)capacity * sizeof *entries);
 	modules->strings_end = modules->strings;
 	modules->refreshed_tsc = 0;
 	modules->stale = 0;

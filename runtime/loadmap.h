@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * loadmap.h: which module lay where, and when. Read from /proc/self/maps by raw
- * system calls, never dl_iterate_phdr (it takes the loader's lock). Modules are
- * added and marked unloaded, never removed: an address is decoded by (address,
- * time).
+ * loadmap.h: which module lay where, and when. Read from /proc/self/maps by raw system calls, never
+ * dl_iterate_phdr (it takes the loader's lock). Modules are added and marked unloaded, never
+ * removed: an address is decoded by (address, time).
  */
 #ifndef EPITAPH_LOADMAP_H
 #define EPITAPH_LOADMAP_H
@@ -16,9 +15,9 @@ void ep_loadmap_start(void);
 /* A library came or goes: the next ep_loadmap_refresh looks. Signal safe. */
 void ep_loadmap_stale(void);
 
-/* Compares with the kernel's map when stale. Called by the slow path at block
- * boundaries, after dlopen, before a snapshot. One at a time: a caller that
- * finds another in it goes on. Signal safe. */
+/* Compares with the kernel's map when stale. Called by the slow path at block boundaries, after
+ * dlopen, before a snapshot. One at a time: a caller that finds another in it goes on. Signal
+ * safe. */
 void ep_loadmap_refresh(void);
 
 #endif

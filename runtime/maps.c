@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* maps.c: the kernel's list of mappings (man 5 proc), and ELF headers in
- * memory, read so that they cannot fault. */
+/* maps.c: the kernel's list of mappings (man 5 proc), and ELF headers in memory, read so that they
+ * cannot fault. */
 #include "runtime/maps.h"
 
 #include <elf.h>
@@ -40,8 +40,7 @@ static bool fill(struct ep_maps *maps)
 	ep_bytes_copy(maps->buffer, maps->buffer + maps->from, unread);
 	maps->from = 0;
 	maps->to = unread;
-	got = ep_fd_read(maps->fd, maps->buffer + unread,
-			 EP_MAPS_BUFFER - unread);
+	got = ep_fd_read(maps->fd, maps->buffer + unread, EP_MAPS_BUFFER - unread);
 	if (got < 0)
 		maps->failed = true;
 	if (got <= 0)
@@ -60,26 +59,25 @@ static bool take_char(const char **at, const char *end, char wanted)
 
 static uint32_t flags_of(const char *letters)
 {
-	return (letters[0] == 'r' ? EP_MAP_READ : 0) |
-	       (letters[1] == 'w' ? EP_MAP_WRITE : 0) |
+	return (letters[0] == 'r' ? EP_MAP_READ : 0) | (letters[1] == 'w' ? EP_MAP_WRITE : 0) |
 	       (letters[2] == 'x' ? EP_MAP_EXEC : 0);
 }
 
 static bool is_octal(const char *at)
 {
-	return at[0] >= '0' && at[0] <= '3' && at[1] >= '0' && at[1] <= '7' &&
-	       at[2] >= '0' && at[2] <= '7';
+	return at[0] >= '0' && at[0] <= '3' && at[1] >= '0' && at[1] <= '7' && at[2] >= '0' &&
+	       at[2] <= '7';
 }
 
-/* The kernel writes a newline as \012, and nothing else so (a backslash in a
- * name stays as it is). Decodes in place. */
+/* The kernel writes a newline as \012, and nothing else so (a backslash in a name stays as it is).
+ * Decodes in place. */
 static size_t decode(char *path, char *end)
 {
 	char *out = path;
 
 	for (char *at = path; at < end; at++) {
-		if (*at == '\\' && end - at > 3 && is_octal(at + 1) &&
-		    at[1] == '0' && at[2] == '1' && at[3] == '2') {
+		if (*at == '\\' && end - at > 3 && is_octal(at + 1) && at[1] == '0' &&
+		    at[2] == '1' && at[3] == '2') {
 			*out++ = '\n';
 			at += 3;
 		} else {
@@ -96,21 +94,15 @@ static bool parse(char *text, char *end, struct ep_map_line *line)
 	const char *at = text;
 	uint64_t major, minor;
 
-	if (!ep_text_number(&at, end, 16, &line->start) ||
-	    !take_char(&at, end, '-') ||
-	    !ep_text_number(&at, end, 16, &line->end) ||
-	    !take_char(&at, end, ' ') || end - at < 5)
+	if (!ep_text_number(&at, end, 16, &line->start) || !take_char(&at, end, '-') ||
+	    !ep_text_number(&at, end, 16, &line->end) || !take_char(&at, end, ' ') || end - at < 5)
 		return false;
 	line->flags = flags_of(at);
 	at += 4;
-	if (!take_char(&at, end, ' ') ||
-	    !ep_text_number(&at, end, 16, &line->file_offset) ||
-	    !take_char(&at, end, ' ') ||
-	    !ep_text_number(&at, end, 16, &major) ||
-	    !take_char(&at, end, ':') ||
-	    !ep_text_number(&at, end, 16, &minor) ||
-	    !take_char(&at, end, ' ') ||
-	    !ep_text_number(&at, end, 10, &line->inode))
+	if (!take_char(&at, end, ' ') || !ep_text_number(&at, end, 16, &line->file_offset) ||
+	    !take_char(&at, end, ' ') || !ep_text_number(&at, end, 16, &major) ||
+	    !take_char(&at, end, ':') || !ep_text_number(&at, end, 16, &minor) ||
+	    !take_char(&at, end, ' ') || !ep_text_number(&at, end, 10, &line->inode))
 		return false;
 	line->device = major << 32 | minor;
 	while (take_char(&at, end, ' '))
@@ -153,12 +145,11 @@ static bool good_header(const Elf64_Ehdr *header)
 	return ep_bytes_equal(header->e_ident, ELFMAG, SELFMAG) &&
 	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_phentsize == sizeof(Elf64_Phdr) &&
-	       (header->e_type == ET_DYN || header->e_type == ET_EXEC) &&
-	       header->e_phnum > 0 && header->e_phnum <= SEGMENTS;
+	       (header->e_type == ET_DYN || header->e_type == ET_EXEC) && header->e_phnum > 0 &&
+	       header->e_phnum <= SEGMENTS;
 }
 
-static void take_build_id(const uint8_t *bytes, size_t size,
-			  struct ep_image *image)
+static void take_build_id(const uint8_t *bytes, size_t size, struct ep_image *image)
 {
 	size_t at = 0;
 
@@ -172,11 +163,9 @@ static void take_build_id(const uint8_t *bytes, size_t size,
 		if (desc > size || note.n_descsz > size - desc)
 			return;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    ep_bytes_equal(bytes + name, "GNU", 4) &&
-		    note.n_descsz <= EP_BUILD_ID_MAX) {
+		    ep_bytes_equal(bytes + name, "GNU", 4) && note.n_descsz <= EP_BUILD_ID_MAX) {
 			image->build_id_size = note.n_descsz;
-			ep_bytes_copy(image->build_id, bytes + desc,
-				      note.n_descsz);
+			ep_bytes_copy(image->build_id, bytes + desc, note.n_descsz);
 			return;
 		}
 		at = desc + ((note.n_descsz + UINT64_C(3)) & ~UINT64_C(3));
@@ -201,10 +190,8 @@ static bool read_notes(const Elf64_Phdr *segment, struct ep_image *image)
 	return true;
 }
 
-/* The segment that holds the file's first bytes, which lie at `address`, tells
- * the bias. */
-static bool take_bias(const Elf64_Phdr *segment, uint64_t address,
-		      struct ep_image *image)
+/* The segment that holds the file's first bytes, which lie at `address`, tells the bias. */
+static bool take_bias(const Elf64_Phdr *segment, uint64_t address, struct ep_image *image)
 {
 	if (segment->p_type != PT_LOAD || segment->p_offset >= PAGE)
 		return false;
@@ -242,14 +229,12 @@ static int read_batch(uint64_t address, const Elf64_Ehdr *header, int first,
 
 	if (count > BATCH)
 		count = BATCH;
-	image->gone = !ep_memory_read(address + header->e_phoff +
-					      (uint64_t)first * sizeof *batch,
+	image->gone = !ep_memory_read(address + header->e_phoff + (uint64_t)first * sizeof *batch,
 				      batch, (size_t)count * sizeof *batch);
 	return image->gone ? 0 : count;
 }
 
-static bool find_bias(uint64_t address, const Elf64_Ehdr *header,
-		      struct ep_image *image)
+static bool find_bias(uint64_t address, const Elf64_Ehdr *header, struct ep_image *image)
 {
 	Elf64_Phdr batch[BATCH];
 	int count;
@@ -267,8 +252,8 @@ static bool find_bias(uint64_t address, const Elf64_Ehdr *header,
 }
 
 /* *whole: no notes were missing. */
-static bool take_segments(uint64_t address, const Elf64_Ehdr *header,
-			  struct ep_image *image, bool *whole)
+static bool take_segments(uint64_t address, const Elf64_Ehdr *header, struct ep_image *image,
+			  bool *whole)
 {
 	Elf64_Phdr batch[BATCH];
 	int count;
@@ -289,8 +274,7 @@ static bool read_image(uint64_t address, struct ep_image *image, bool *whole)
 	Elf64_Ehdr header;
 
 	image->gone = !ep_memory_read(address, &header, sizeof header);
-	if (image->gone || !good_header(&header) ||
-	    !find_bias(address, &header, image))
+	if (image->gone || !good_header(&header) || !find_bias(address, &header, image))
 		return false;
 	image->start = UINT64_MAX;
 	image->end = 0;
@@ -299,8 +283,8 @@ static bool read_image(uint64_t address, struct ep_image *image, bool *whole)
 	return take_segments(address, &header, image, whole);
 }
 
-/* Another thread may unload the library meanwhile, and load it to the same
- * place: its module would have no build-id then, for as long as it stays. */
+/* Another thread may unload the library meanwhile, and load it to the same place: its module would
+ * have no build-id then, for as long as it stays. */
 bool ep_mapped_image_read(uint64_t address, struct ep_image *image)
 {
 	bool read = false, whole = false;

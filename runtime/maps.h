@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * maps.h: /proc/self/maps line by line, and the ELF images that its file
- * mappings belong to. Async-signal-safe: the caller lends the buffer.
+ * maps.h: /proc/self/maps line by line, and the ELF images that its file mappings belong to.
+ * Async-signal-safe: the caller lends the buffer.
  */
 #ifndef EPITAPH_MAPS_H
 #define EPITAPH_MAPS_H
@@ -16,9 +16,8 @@
 #define EP_MAP_WRITE 2u
 #define EP_MAP_EXEC  1u
 
-/* A line: [start, end) process virtual. `path` is NUL-terminated, decoded
- * (\012), may end in " (deleted)", may be no UTF-8; "" for anonymous memory.
- * Borrowed until the next line. */
+/* A line: [start, end) process virtual. `path` is NUL-terminated, decoded (\012), may end in "
+ * (deleted)", may be no UTF-8; "" for anonymous memory. Borrowed until the next line. */
 struct ep_map_line {
 	uint64_t start, end;
 	uint64_t file_offset;
@@ -29,8 +28,8 @@ struct ep_map_line {
 	size_t path_length;
 };
 
-/* A line has at most 100 bytes before a path of PATH_MAX, 4 times as long when
- * all of it is escaped. */
+/* A line has at most 100 bytes before a path of PATH_MAX, 4 times as long when all of it is
+ * escaped. */
 #define EP_MAPS_BUFFER (20u << 10)
 
 struct ep_maps {
@@ -49,17 +48,17 @@ bool ep_maps_next(struct ep_maps *maps, struct ep_map_line *line);
 
 /* What the ELF header at a mapping of a file's first bytes says. */
 struct ep_image {
-	uint64_t bias;         /* address in process - address in file */
-	uint64_t start, end;   /* all loaded segments, whole pages */
-	uint64_t dynamic;      /* PT_DYNAMIC's address in the process, 0 none */
-	uint64_t dynamic_size; /* bytes */
+	uint64_t bias;          /* address in process - address in file */
+	uint64_t start, end;    /* all loaded segments, whole pages */
+	uint64_t dynamic;       /* PT_DYNAMIC's address in the process, 0 none */
+	uint64_t dynamic_size;  /* bytes */
 	uint32_t build_id_size; /* bytes, 0 none */
 	uint8_t build_id[EP_BUILD_ID_MAX];
 	bool gone; /* nothing could be read there: it was unmapped meanwhile */
 };
 
-/* False: no ELF header and program headers at `address`; image->gone tells
- * why, the rest of it is unknown. */
+/* False: no ELF header and program headers at `address`; image->gone tells why, the rest of it is
+ * unknown. */
 bool ep_mapped_image_read(uint64_t address, struct ep_image *image);
 
 #endif

@@ -43,8 +43,7 @@ void ep_mark_text(struct ep_mark *mark, const char *text)
 
 void ep_mark_finish(struct ep_mark *mark)
 {
-	mark->words[0] =
-		ep_escape_make(EP_ESCAPE_MARK, mark->kind | mark->count << 5);
+	mark->words[0] = ep_escape_make(EP_ESCAPE_MARK, mark->kind | mark->count << 5);
 }
 
 void ep_mark_record(struct ep_mark *mark)

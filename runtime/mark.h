@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mark.h: building a mark (format.h): a head, values and text, recorded as one
- * piece. All is async-signal-safe and leaves errno alone.
+ * mark.h: building a mark (format.h): a head, values and text, recorded as one piece. All is
+ * async-signal-safe and leaves errno alone.
  */
 #ifndef EPITAPH_MARK_H
 #define EPITAPH_MARK_H
@@ -28,8 +28,8 @@ void ep_mark_text(struct ep_mark *mark, const char *text);
 /* Its head: words[0] to words[count] are the mark then. */
 void ep_mark_finish(struct ep_mark *mark);
 
-/* Into the caller's ring, with the present time. Nothing happens while tracing
- * is paused, or before the thread's first call. */
+/* Into the caller's ring, with the present time. Nothing happens while tracing is paused, or before
+ * the thread's first call. */
 void ep_mark_record(struct ep_mark *mark);
 
 #endif

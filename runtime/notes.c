@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* notes.c: a core's notes, by the process itself. One at a time: the caller
- * holds the snapshot. */
+/* notes.c: a core's notes, by the process itself. One at a time: the caller holds the snapshot. */
 #include "runtime/notes.h"
 
 #include <elf.h>
@@ -25,19 +24,17 @@ static void put(struct ep_notes *notes, const void *bytes, uint64_t size)
 	notes->at += size;
 }
 
-static void put_header(struct ep_notes *notes, const char *name, uint32_t type,
-		       uint64_t size)
+static void put_header(struct ep_notes *notes, const char *name, uint32_t type, uint64_t size)
 {
-	Elf64_Nhdr header = {(uint32_t)ep_string_length(name) + 1,
-			     (uint32_t)size, type};
+	Elf64_Nhdr header = {(uint32_t)ep_string_length(name) + 1, (uint32_t)size, type};
 
 	put(notes, &header, sizeof header);
 	put(notes, name, header.n_namesz);
 	notes->at = (notes->at + 3) & ~UINT64_C(3);
 }
 
-static void put_note(struct ep_notes *notes, const char *name, uint32_t type,
-		     const void *bytes, uint64_t size)
+static void put_note(struct ep_notes *notes, const char *name, uint32_t type, const void *bytes,
+		     uint64_t size)
 {
 	put_header(notes, name, type, size);
 	put(notes, bytes, size);
@@ -45,8 +42,7 @@ static void put_note(struct ep_notes *notes, const char *name, uint32_t type,
 }
 
 void ep_notes_add_thread(struct ep_notes *notes, uint32_t tid,
-			 const struct user_regs_struct *registers,
-			 const void *floating, int signal)
+			 const struct user_regs_struct *registers, const void *floating, int signal)
 {
 	static struct elf_prstatus status;
 
@@ -87,8 +83,7 @@ void ep_notes_add_process(struct ep_notes *notes)
 	ep_fd_load("/proc/self/comm", name, sizeof name);
 	for (int i = 0; i < 15 && name[i] && name[i] != '\n'; i++)
 		info.pr_fname[i] = name[i];
-	got = ep_fd_load("/proc/self/cmdline", info.pr_psargs,
-			 sizeof info.pr_psargs - 1);
+	got = ep_fd_load("/proc/self/cmdline", info.pr_psargs, sizeof info.pr_psargs - 1);
 	for (long i = 0; i < got - 1; i++) {
 		if (!info.pr_psargs[i])
 			info.pr_psargs[i] = ' ';
@@ -157,8 +152,7 @@ static void take_file(struct files *files, const struct ep_map_line *line)
 
 	if (*count == files->most || line->path_length + 1 > left)
 		return;
-	entries[(*count)++] = (struct file_entry){line->start, line->end,
-						  line->file_offset / 4096};
+	entries[(*count)++] = (struct file_entry){line->start, line->end, line->file_offset / 4096};
 	ep_bytes_copy(name, line->path, line->path_length + 1);
 	files->names += line->path_length + 1;
 }
@@ -201,12 +195,10 @@ void ep_notes_add_files(struct ep_notes *notes, char *buffer)
 	ep_syscall2(SYS_munmap, got, (long)files.size);
 }
 
-void ep_notes_add_snapshot(struct ep_notes *notes,
-			   const struct ep_snapshot_note *note,
+void ep_notes_add_snapshot(struct ep_notes *notes, const struct ep_snapshot_note *note,
 			   const struct ep_snapshot_thread *thread)
 {
-	put_header(notes, EP_NOTE_NAME, EP_NOTE_SNAPSHOT,
-		   sizeof *note + sizeof *thread);
+	put_header(notes, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, sizeof *note + sizeof *thread);
 	put(notes, note, sizeof *note);
 	put(notes, thread, sizeof *thread);
 }

@@ -26,8 +26,8 @@ static void hold_signal(struct ep_output *output)
 
 	ep_syscall2(SYS_rt_sigpending, (long)&pending, sizeof pending);
 	output->had_sigxfsz = pending & held;
-	ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&held,
-		    (long)&output->signals, sizeof held);
+	ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&held, (long)&output->signals,
+		    sizeof held);
 }
 
 static void release_signal(struct ep_output *output)
@@ -36,14 +36,11 @@ static void release_signal(struct ep_output *output)
 	struct timespec at_once = {0, 0};
 
 	if (!output->had_sigxfsz)
-		ep_syscall4(SYS_rt_sigtimedwait, (long)&held, 0, (long)&at_once,
-			    sizeof held);
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&output->signals, 0,
-		    sizeof held);
+		ep_syscall4(SYS_rt_sigtimedwait, (long)&held, 0, (long)&at_once, sizeof held);
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&output->signals, 0, sizeof held);
 }
 
-/* A short name of its own in path's directory: path itself may have no room for
- * more letters. */
+/* A short name of its own in path's directory: path itself may have no room for more letters. */
 static bool name_aside(struct ep_output *output, const char *path, int number)
 {
 	struct ep_text text;
@@ -61,8 +58,8 @@ static bool name_aside(struct ep_output *output, const char *path, int number)
 	return !text.cut;
 }
 
-/* A program that closed its stderr goes on writing to descriptor 2: ours must
- * not be one of the first three. */
+/* A program that closed its stderr goes on writing to descriptor 2: ours must not be one of the
+ * first three. */
 static long out_of_the_way(long fd)
 {
 	long moved;
@@ -87,9 +84,7 @@ static long open_aside(struct ep_output *output, const char *path)
 		if (!name_aside(output, path, i))
 			return -ENAMETOOLONG;
 		fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)output->aside,
-				 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC,
-				 0600);
+				 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	}
 	if (fd < 0)
 		return fd;
@@ -99,14 +94,13 @@ static long open_aside(struct ep_output *output, const char *path)
 	return fd;
 }
 
-/* /dev/null, a pipe, /dev/stderr: renaming a file over it, as root may, would
- * take it from everybody. */
+/* /dev/null, a pipe, /dev/stderr: renaming a file over it, as root may, would take it from
+ * everybody. */
 static bool is_special(const char *path)
 {
 	struct stat status;
 
-	return !ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status,
-			    0) &&
+	return !ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0) &&
 	       !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
@@ -122,15 +116,13 @@ int ep_output_begin(struct ep_output *output, const char *path)
 	return (int)output->fd;
 }
 
-int64_t ep_output_write(struct ep_output *output, uint64_t offset,
-			const void *bytes, uint64_t size)
+int64_t ep_output_write(struct ep_output *output, uint64_t offset, const void *bytes, uint64_t size)
 {
 	uint64_t done = 0;
 
 	while (done < size) {
-		long got = ep_syscall4(
-			SYS_pwrite64, output->fd, (long)bytes + (long)done,
-			(long)(size - done), (long)(offset + done));
+		long got = ep_syscall4(SYS_pwrite64, output->fd, (long)bytes + (long)done,
+				       (long)(size - done), (long)(offset + done));
 
 		if (got == -EINTR)
 			continue;
@@ -146,13 +138,12 @@ int64_t ep_output_write(struct ep_output *output, uint64_t offset,
 /* File systems without such a rename have links. */
 long ep_rename_fresh(const char *from, const char *to)
 {
-	long result = ep_syscall5(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD,
-				  (long)to, RENAME_NOREPLACE);
+	long result = ep_syscall5(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to,
+				  RENAME_NOREPLACE);
 
 	if (result != -EINVAL && result != -ENOSYS)
 		return result;
-	result = ep_syscall5(SYS_linkat, AT_FDCWD, (long)from, AT_FDCWD,
-			     (long)to, 0);
+	result = ep_syscall5(SYS_linkat, AT_FDCWD, (long)from, AT_FDCWD, (long)to, 0);
 	if (!result)
 		ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)from, 0);
 	return result;
@@ -160,10 +151,9 @@ long ep_rename_fresh(const char *from, const char *to)
 
 int ep_output_name(struct ep_output *output, const char *path, bool fresh)
 {
-	long result =
-		fresh ? ep_rename_fresh(output->aside, path)
-		      : ep_syscall4(SYS_renameat, AT_FDCWD, (long)output->aside,
-				    AT_FDCWD, (long)path);
+	long result = fresh ? ep_rename_fresh(output->aside, path)
+			    : ep_syscall4(SYS_renameat, AT_FDCWD, (long)output->aside, AT_FDCWD,
+					  (long)path);
 
 	if (!result)
 		output->aside[0] = '\0';

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * output.h: a file that appears whole under its name, or not at all. By raw
- * system calls; async-signal-safe; what memory cannot be read is an error,
- * never a fault.
+ * output.h: a file that appears whole under its name, or not at all. By raw system calls;
+ * async-signal-safe; what memory cannot be read is an error, never a fault.
  */
 #ifndef EPITAPH_OUTPUT_H
 #define EPITAPH_OUTPUT_H
@@ -29,15 +28,14 @@ struct ep_output {
 int ep_output_begin(struct ep_output *output, const char *path);
 
 /*
- * Writes `size` bytes of own memory at `offset`. Returns how many could be
- * written: fewer when the memory after them is not readable. Negative errno
- * when the file takes no more.
+ * Writes `size` bytes of own memory at `offset`. Returns how many could be written: fewer when the
+ * memory after them is not readable. Negative errno when the file takes no more.
  */
-int64_t ep_output_write(struct ep_output *output, uint64_t offset,
-			const void *bytes, uint64_t size);
+int64_t ep_output_write(struct ep_output *output, uint64_t offset, const void *bytes,
+			uint64_t size);
 
-/* Gives it the name `path`. With `fresh`, -EEXIST when there is such a file;
- * then another name may be tried. */
+/* Gives it the name `path`. With `fresh`, -EEXIST when there is such a file; then another name may
+ * be tried. */
 int ep_output_name(struct ep_output *output, const char *path, bool fresh);
 
 /* Renames, but never replaces: -EEXIST then. 0 or a negative errno. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pace.c: the regulator of time stamps. It looks at the last block only, so it
- * follows a change of pace within a block or two, both ways.
+ * pace.c: the regulator of time stamps. It looks at the last block only, so it follows a change of
+ * pace within a block or two, both ways.
  */
 #include "runtime/pace.h"
 
@@ -16,8 +16,8 @@ static uint32_t mask_of(unsigned every)
 	return (every - 1) * 8;
 }
 
-/* What the thread or the process asked for; 0 is auto. The process's is also
- * written from outside: a number that is none is taken for auto. */
+/* What the thread or the process asked for; 0 is auto. The process's is also written from outside:
+ * a number that is none is taken for auto. */
 static unsigned fixed_every(const struct ep_tls *tls)
 {
 	unsigned every = *(volatile const uint8_t *)&ep_arena->timestamp_every;
@@ -27,15 +27,14 @@ static unsigned fixed_every(const struct ep_tls *tls)
 	return every <= EVERY_MAX && !(every & (every - 1)) ? every : 0;
 }
 
-unsigned ep_pace_choose(uint64_t cycles, unsigned records, unsigned reads,
-			uint64_t read_cost, uint32_t budget)
+unsigned ep_pace_choose(uint64_t cycles, unsigned records, unsigned reads, uint64_t read_cost,
+			uint32_t budget)
 {
 	uint64_t clock = reads * read_cost;
 	uint64_t work = cycles > clock ? cycles - clock : 0;
-	/* Per million, to stay in integers; a block never takes 2^44 cycles
-	 * without an escape that ends it. */
-	uint64_t allowed =
-		work / 1000000 * budget + work % 1000000 * budget / 1000000;
+	/* Per million, to stay in integers; a block never takes 2^44 cycles without an escape that
+	 * ends it. */
+	uint64_t allowed = work / 1000000 * budget + work % 1000000 * budget / 1000000;
 	unsigned every = 1;
 
 	while (every < EVERY_MAX && records / every * read_cost > allowed)
@@ -67,13 +66,11 @@ static unsigned reads_of(const struct ep_tls *tls, const struct ep_block *block)
 static unsigned choose_auto(const struct ep_tls *tls, uint64_t tsc)
 {
 	const struct ep_block *block =
-		(const struct ep_block *)((tls->cursor - 1) &
-					  -(uint64_t)EP_BLOCK_SIZE);
+		(const struct ep_block *)((tls->cursor - 1) & -(uint64_t)EP_BLOCK_SIZE);
 
 	if (!tls->thread->blocks || tsc <= block->tsc || !block->every)
 		return 1;
-	return ep_pace_choose(tsc - block->tsc, EP_BLOCK_RECORDS,
-			      reads_of(tls, block), read_cost(),
+	return ep_pace_choose(tsc - block->tsc, EP_BLOCK_RECORDS, reads_of(tls, block), read_cost(),
 			      ep_settings.clock_budget);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pattern.c: names of snapshots and arena files. What is put in never adds a
- * directory. */
+/* pattern.c: names of snapshots and arena files. What is put in never adds a directory. */
 #include "runtime/pattern.h"
 
 #include <sys/utsname.h>
@@ -15,8 +14,8 @@ bool ep_path_pattern_good(const char *pattern)
 		if (*pattern != '%')
 			continue;
 		pattern++;
-		if (*pattern != 'p' && *pattern != 'e' && *pattern != 'h' &&
-		    *pattern != 't' && *pattern != 'n' && *pattern != '%')
+		if (*pattern != 'p' && *pattern != 'e' && *pattern != 'h' && *pattern != 't' &&
+		    *pattern != 'n' && *pattern != '%')
 			return false;
 	}
 	return true;
@@ -56,14 +55,12 @@ void ep_path_pattern_start(void)
 {
 	static char path[4096];
 	static struct utsname name;
-	long got = ep_syscall4(SYS_readlinkat, -100 /* AT_FDCWD */,
-			       (long)"/proc/self/exe", (long)path, sizeof path);
+	long got = ep_syscall4(SYS_readlinkat, -100 /* AT_FDCWD */, (long)"/proc/self/exe",
+			       (long)path, sizeof path);
 
-	keep_name(path, got > 0 ? (size_t)got : 0, executable,
-		  sizeof executable);
+	keep_name(path, got > 0 ? (size_t)got : 0, executable, sizeof executable);
 	if (!ep_syscall1(SYS_uname, (long)&name))
-		keep_name(name.nodename, ep_string_length(name.nodename), host,
-			  sizeof host);
+		keep_name(name.nodename, ep_string_length(name.nodename), host, sizeof host);
 }
 
 static void add_fact(const char *fact, struct ep_text *out)
@@ -84,8 +81,7 @@ static void add_meaning(char letter, uint64_t number, struct ep_text *out)
 		add_fact(host, out);
 		break;
 	case 't':
-		ep_text_add_number(out,
-				   ep_clock_read(CLOCK_REALTIME) / 1000000000);
+		ep_text_add_number(out, ep_clock_read(CLOCK_REALTIME) / 1000000000);
 		break;
 	case 'n':
 		ep_text_add_number(out, number);
@@ -95,8 +91,7 @@ static void add_meaning(char letter, uint64_t number, struct ep_text *out)
 	}
 }
 
-void ep_path_pattern_expand(const char *pattern, uint64_t number,
-			    struct ep_text *out)
+void ep_path_pattern_expand(const char *pattern, uint64_t number, struct ep_text *out)
 {
 	for (; *pattern; pattern++) {
 		if (*pattern != '%')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pattern.h: the name of a snapshot: %p pid, %e executable, %h host, %t time,
- * %n a number that makes the name new, %% itself. */
+/* pattern.h: the name of a snapshot: %p pid, %e executable, %h host, %t time, %n a number that
+ * makes the name new, %% itself. */
 #ifndef EPITAPH_RUNTIME_PATTERN_H
 #define EPITAPH_RUNTIME_PATTERN_H
 
@@ -20,7 +20,6 @@ bool ep_path_pattern_has(const char *pattern, char letter);
 
 /* Appends the name with `number` for %n; check
  * out->cut. Async-signal-safe. */
-void ep_path_pattern_expand(const char *pattern, uint64_t number,
-			    struct ep_text *out);
+void ep_path_pattern_expand(const char *pattern, uint64_t number, struct ep_text *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* process.c: process facts, by raw system calls. The strings follow the struct;
- * the command line comes last and takes what is left. */
+/* process.c: process facts, by raw system calls. The strings follow the struct; the command line
+ * comes last and takes what is left. */
 #include "runtime/process.h"
 
 #include <fcntl.h>
@@ -40,8 +40,7 @@ static void keep(struct area *area, struct ep_string *out, long length)
 	area->used += out->length;
 }
 
-static void keep_text(struct area *area, struct ep_string *out,
-		      const char *text)
+static void keep_text(struct area *area, struct ep_string *out, const char *text)
 {
 	size_t length = ep_string_length(text);
 
@@ -51,25 +50,20 @@ static void keep_text(struct area *area, struct ep_string *out,
 	keep(area, out, (long)length);
 }
 
-static void keep_link(struct area *area, struct ep_string *out,
-		      const char *link)
+static void keep_link(struct area *area, struct ep_string *out, const char *link)
 {
 	keep(area, out,
-	     ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)link,
-			 (long)(area->base + area->used), room(area)));
+	     ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)link, (long)(area->base + area->used),
+			 room(area)));
 }
 
 static void keep_directory(struct area *area, struct ep_string *out)
 {
 	/* The kernel counts the NUL. */
-	keep(area, out,
-	     ep_syscall2(SYS_getcwd, (long)(area->base + area->used),
-			 room(area)) -
-		     1);
+	keep(area, out, ep_syscall2(SYS_getcwd, (long)(area->base + area->used), room(area)) - 1);
 }
 
-static void keep_first_line(struct area *area, struct ep_string *out,
-			    const char *path)
+static void keep_first_line(struct area *area, struct ep_string *out, const char *path)
 {
 	const char *at = area->base + area->used;
 	uint32_t most = room(area) < 512 ? room(area) : 512;
@@ -115,8 +109,7 @@ static uint64_t count_list(const char *at, const char *end)
 static uint64_t online_cpus(void)
 {
 	char list[1024];
-	long got =
-		ep_fd_load("/sys/devices/system/cpu/online", list, sizeof list);
+	long got = ep_fd_load("/sys/devices/system/cpu/online", list, sizeof list);
 
 	return got > 0 ? count_list(list, list + got) : 0;
 }
@@ -127,8 +120,8 @@ static void note_times(struct ep_process *process)
 
 	process->start_tsc = ep_tsc();
 	ep_syscall2(SYS_clock_gettime, CLOCK_REALTIME, (long)&now);
-	process->start_realtime = (uint64_t)now.tv_sec * UINT64_C(1000000000) +
-				  (uint64_t)now.tv_nsec;
+	process->start_realtime =
+		(uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 static void note_numbers(struct ep_process *process)
@@ -151,8 +144,7 @@ static void take_boot_id(const char *text, long length, uint8_t id[16])
 		uint64_t digit;
 
 		if (ep_text_number(&at, text + i + 1, 16, &digit)) {
-			id[digits / 2] |=
-				(uint8_t)(digit << (digits % 2 ? 0 : 4));
+			id[digits / 2] |= (uint8_t)(digit << (digits % 2 ? 0 : 4));
 			digits++;
 		}
 	}
@@ -190,18 +182,16 @@ void ep_process_incarnation(struct ep_process *process)
 {
 	char text[64];
 	const char *at;
-	long got = ep_fd_load("/proc/sys/kernel/random/boot_id", text,
-			      sizeof text);
+	long got = ep_fd_load("/proc/sys/kernel/random/boot_id", text, sizeof text);
 
 	ep_bytes_zero(process->boot_id, sizeof process->boot_id);
 	take_boot_id(text, got, process->boot_id);
 	process->start_ticks = ep_process_start_ticks(0);
 	/* "pid:[4026531836]" */
-	got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/ns/pid",
-			  (long)text, sizeof text);
+	got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)text,
+			  sizeof text);
 	at = text + 5;
-	if (got < 6 ||
-	    !ep_text_number(&at, text + got, 10, &process->pid_namespace))
+	if (got < 6 || !ep_text_number(&at, text + got, 10, &process->pid_namespace))
 		process->pid_namespace = 0;
 }
 
@@ -229,8 +219,7 @@ static void note_host(struct area *area, struct ep_process *process)
 void ep_process_start(void)
 {
 	uint64_t size;
-	struct ep_process *process =
-		ep_arena_section(EP_SECTION_PROCESS, &size);
+	struct ep_process *process = ep_arena_section(EP_SECTION_PROCESS, &size);
 	struct area area = {(char *)process, sizeof *process, (uint32_t)size};
 
 	/* What is counted is not told anew. */

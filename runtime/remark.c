@@ -39,28 +39,23 @@ static void take(struct taking *taking, unsigned argument, unsigned kind)
 		taking->last = argument;
 }
 
-/* A string need not end where its precision does, so that is heeded here; one
- * that comes from elsewhere than the argument before leaves the address. */
-static unsigned string_kind(struct taking *taking,
-			    const struct ep_conversion *one, unsigned kind)
+/* A string need not end where its precision does, so that is heeded here; one that comes from
+ * elsewhere than the argument before leaves the address. */
+static unsigned string_kind(struct taking *taking, const struct ep_conversion *one, unsigned kind)
 {
 	bool wide = kind == EP_NOTE_WIDE;
 
 	if (one->precision_argument)
-		return one->precision_argument + 1 != one->argument
-			       ? EP_NOTE_POINTER
-		       : wide ? EP_TAKE_WIDE_STAR
-			      : EP_TAKE_STRING_STAR;
-	if (one->precision == EP_CONVERSION_NONE ||
-	    one->argument > EP_CONVERSION_ARGUMENTS)
+		return one->precision_argument + 1 != one->argument ? EP_NOTE_POINTER
+		       : wide                                       ? EP_TAKE_WIDE_STAR
+								    : EP_TAKE_STRING_STAR;
+	if (one->precision == EP_CONVERSION_NONE || one->argument > EP_CONVERSION_ARGUMENTS)
 		return kind;
-	taking->limits[one->argument] =
-		(uint16_t)(one->precision < 0xfff ? one->precision : 0xfff);
+	taking->limits[one->argument] = (uint16_t)(one->precision < 0xfff ? one->precision : 0xfff);
 	return wide ? EP_TAKE_WIDE_FIXED : EP_TAKE_STRING_FIXED;
 }
 
-static void take_conversion(struct taking *taking,
-			    const struct ep_conversion *one)
+static void take_conversion(struct taking *taking, const struct ep_conversion *one)
 {
 	unsigned kind = ep_conversion_kind(one);
 
@@ -87,8 +82,7 @@ static void add_nibble(struct nibbles *nibbles, unsigned value)
 
 static unsigned width_of(unsigned kind)
 {
-	return kind == EP_TAKE_STRING_FIXED || kind == EP_TAKE_WIDE_FIXED ? 16
-									  : 4;
+	return kind == EP_TAKE_STRING_FIXED || kind == EP_TAKE_WIDE_FIXED ? 16 : 4;
 }
 
 static uint64_t packed(const struct taking *taking)
@@ -139,9 +133,9 @@ uint64_t ep_note_arguments(const char *format)
 }
 
 /*
- * Read once for each place, and kept there with the format that it is of: the
- * first to come keeps it, and it is valid when it is not 0. Another format at
- * the same place (never of literals) is read each time.
+ * Read once for each place, and kept there with the format that it is of: the first to come keeps
+ * it, and it is valid when it is not 0. Another format at the same place (never of literals) is
+ * read each time.
  */
 static uint64_t arguments_of(struct epitaph_note_site *site, const char *format)
 {
@@ -154,9 +148,8 @@ static uint64_t arguments_of(struct epitaph_note_site *site, const char *format)
 			return arguments;
 	}
 	arguments = ep_note_arguments(format);
-	if (site &&
-	    __atomic_compare_exchange_n(&site->format, &none, format, false,
-					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (site && __atomic_compare_exchange_n(&site->format, &none, format, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		__atomic_store_n(&site->arguments, arguments, __ATOMIC_RELEASE);
 	return arguments;
 }
@@ -168,8 +161,7 @@ static uint64_t arguments_of(struct epitaph_note_site *site, const char *format)
 #define FIRST_BITS (WORD_BITS - EP_NOTE_SHIFT)
 #define THIRD_BITS (FIRST_BITS + WORD_BITS) /* where a third word begins */
 /* Of arguments: a format and an address take four words, a continuation two. */
-#define ROOM \
-	(EP_MARK_DATA_MAX - 4 + (EP_NOTE_MARKS - 1) * (EP_MARK_DATA_MAX - 2))
+#define ROOM (EP_MARK_DATA_MAX - 4 + (EP_NOTE_MARKS - 1) * (EP_MARK_DATA_MAX - 2))
 
 static void begin_mark(struct ep_remark *remark)
 {
@@ -183,15 +175,13 @@ static unsigned in_mark(const struct ep_remark *remark)
 
 static void end_mark(struct ep_remark *remark, unsigned kind)
 {
-	remark->words[remark->head] =
-		ep_escape_make(EP_ESCAPE_MARK, kind | in_mark(remark) << 5);
+	remark->words[remark->head] = ep_escape_make(EP_ESCAPE_MARK, kind | in_mark(remark) << 5);
 }
 
 static void add_word(struct ep_remark *remark, uint64_t payload)
 {
 	payload &= (1u << WORD_BITS) - 1;
-	remark->words[remark->count++] =
-		ep_escape_make(EP_ESCAPE_DATA, (uint32_t)payload);
+	remark->words[remark->count++] = ep_escape_make(EP_ESCAPE_DATA, (uint32_t)payload);
 }
 
 static void add_address(struct ep_remark *remark, uint64_t address)
@@ -200,8 +190,8 @@ static void add_address(struct ep_remark *remark, uint64_t address)
 	add_word(remark, address >> WORD_BITS);
 }
 
-/* What a value's words must not be parted by is nothing: the reader puts the
- * marks' words together first. */
+/* What a value's words must not be parted by is nothing: the reader puts the marks' words together
+ * first. */
 static void add(struct ep_remark *remark, uint64_t payload)
 {
 	if (in_mark(remark) == EP_MARK_DATA_MAX) {
@@ -225,8 +215,7 @@ static void add_long(struct ep_remark *remark, unsigned kind, uint64_t value)
 	add(remark, value >> THIRD_BITS);
 }
 
-static void add_long_double(struct ep_remark *remark, uint64_t value,
-			    uint16_t above)
+static void add_long_double(struct ep_remark *remark, uint64_t value, uint16_t above)
 {
 	add(remark, EP_NOTE_LONG_DOUBLE | value << EP_NOTE_SHIFT);
 	add(remark, value >> FIRST_BITS);
@@ -285,8 +274,8 @@ static char next_byte(struct string *string)
 	return string->made[0];
 }
 
-static void add_string(struct ep_remark *remark, struct string *string,
-		       unsigned kind, unsigned words)
+static void add_string(struct ep_remark *remark, struct string *string, unsigned kind,
+		       unsigned words)
 {
 	unsigned head, bytes = 0, in_word = 0;
 	uint64_t payload = 0;
@@ -304,9 +293,8 @@ static void add_string(struct ep_remark *remark, struct string *string,
 	}
 	if (in_word)
 		add(remark, payload);
-	remark->words[head] = ep_escape_make(
-		EP_ESCAPE_DATA,
-		kind | bytes << EP_NOTE_SHIFT | (c ? EP_NOTE_TRUNCATED : 0));
+	remark->words[head] = ep_escape_make(EP_ESCAPE_DATA, kind | bytes << EP_NOTE_SHIFT |
+								     (c ? EP_NOTE_TRUNCATED : 0));
 }
 
 /* ---- one note ------------------------------------------------------------ */
@@ -321,9 +309,8 @@ struct writing {
 static unsigned words_of(unsigned kind)
 {
 	static const uint8_t words[EP_TAKE_END + 1] = {
-		[EP_NOTE_INT] = 2,     [EP_NOTE_LONG] = 3,
-		[EP_NOTE_POINTER] = 3, [EP_NOTE_DOUBLE] = 3,
-		[EP_NOTE_ERRNO] = 2,   [EP_NOTE_LONG_DOUBLE] = 4,
+		[EP_NOTE_INT] = 2,    [EP_NOTE_LONG] = 3,  [EP_NOTE_POINTER] = 3,
+		[EP_NOTE_DOUBLE] = 3, [EP_NOTE_ERRNO] = 2, [EP_NOTE_LONG_DOUBLE] = 4,
 		[EP_TAKE_MORE] = 1,
 	};
 
@@ -336,14 +323,13 @@ static bool is_string(unsigned kind)
 	       (kind >= EP_TAKE_STRING_STAR && kind <= EP_TAKE_WIDE_FIXED);
 }
 
-/* Words for the string that comes next: of what the other arguments leave, an
- * equal share with the strings behind it. */
+/* Words for the string that comes next: of what the other arguments leave, an equal share with the
+ * strings behind it. */
 static unsigned share(const struct writing *w, uint64_t arguments)
 {
 	unsigned fixed = 0, strings = 0;
 
-	for (unsigned kind; (kind = arguments & 15) != EP_TAKE_END;
-	     arguments >>= width_of(kind)) {
+	for (unsigned kind; (kind = arguments & 15) != EP_TAKE_END; arguments >>= width_of(kind)) {
 		fixed += is_string(kind) ? 1 : words_of(kind);
 		strings += is_string(kind);
 	}
@@ -353,13 +339,11 @@ static unsigned share(const struct writing *w, uint64_t arguments)
 static void write_string(struct writing *w, unsigned kind, uint64_t arguments)
 {
 	uint64_t address = ep_variadic_word(w->list);
-	bool wide = kind == EP_NOTE_WIDE || kind == EP_TAKE_WIDE_STAR ||
-		    kind == EP_TAKE_WIDE_FIXED;
+	bool wide = kind == EP_NOTE_WIDE || kind == EP_TAKE_WIDE_STAR || kind == EP_TAKE_WIDE_FIXED;
 	struct string string = {.limit = UINT64_MAX};
 	unsigned before = w->remark->count, head = w->remark->head;
 
-	if ((kind == EP_TAKE_STRING_STAR || kind == EP_TAKE_WIDE_STAR) &&
-	    w->before >= 0)
+	if ((kind == EP_TAKE_STRING_STAR || kind == EP_TAKE_WIDE_STAR) && w->before >= 0)
 		string.limit = (uint64_t)w->before;
 	if (kind == EP_TAKE_STRING_FIXED || kind == EP_TAKE_WIDE_FIXED)
 		string.limit = arguments >> 4 & 0xfff;
@@ -415,8 +399,8 @@ static void write_value(struct writing *w, unsigned kind)
 	}
 }
 
-void ep_remark_note(struct ep_remark *remark, const char *format,
-		    uint64_t arguments, struct ep_variadic *list, uint64_t at)
+void ep_remark_note(struct ep_remark *remark, const char *format, uint64_t arguments,
+		    struct ep_variadic *list, uint64_t at)
 {
 	struct writing w = {remark, list, ROOM, 0};
 
@@ -424,8 +408,7 @@ void ep_remark_note(struct ep_remark *remark, const char *format,
 	begin_mark(remark);
 	add_address(remark, (uint64_t)format);
 	add_address(remark, at - 1); /* in the call instruction */
-	for (unsigned kind; (kind = arguments & 15) != EP_TAKE_END;
-	     arguments >>= width_of(kind)) {
+	for (unsigned kind; (kind = arguments & 15) != EP_TAKE_END; arguments >>= width_of(kind)) {
 		if (is_string(kind))
 			write_string(&w, kind, arguments);
 		else
@@ -458,10 +441,8 @@ static uint64_t *put(uint64_t *slot, uint64_t payload)
 }
 
 /* Into the ring by way of the caller's stack. */
-static __attribute__((noinline)) void note_slow(const char *format,
-						uint64_t arguments,
-						struct ep_variadic *list,
-						uint64_t at)
+static __attribute__((noinline)) void note_slow(const char *format, uint64_t arguments,
+						struct ep_variadic *list, uint64_t at)
 {
 	struct ep_remark remark;
 
@@ -470,8 +451,8 @@ static __attribute__((noinline)) void note_slow(const char *format,
 }
 
 /* The same words as ep_remark_note makes, straight into the ring. */
-static bool note_quickly(const char *format, uint64_t arguments,
-			 struct ep_variadic *list, uint64_t at)
+static bool note_quickly(const char *format, uint64_t arguments, struct ep_variadic *list,
+			 uint64_t at)
 {
 	unsigned words = quick_words(arguments);
 	uint64_t stamp, value;
@@ -479,17 +460,13 @@ static bool note_quickly(const char *format, uint64_t arguments,
 
 	if (!slot)
 		return false;
-	*slot++ = ep_escape_make(EP_ESCAPE_MARK, EP_MARK_NOTE | (words - 1)
-									<< 5) |
-		  stamp;
+	*slot++ = ep_escape_make(EP_ESCAPE_MARK, EP_MARK_NOTE | (words - 1) << 5) | stamp;
 	slot = put(slot, (uint64_t)format);
 	slot = put(slot, (uint64_t)format >> WORD_BITS);
 	slot = put(slot, at - 1);
 	slot = put(slot, (at - 1) >> WORD_BITS);
-	for (unsigned kind; (kind = arguments & 15) != EP_TAKE_END;
-	     arguments >>= 4) {
-		value = kind == EP_NOTE_DOUBLE ? ep_variadic_double(list)
-					       : ep_variadic_word(list);
+	for (unsigned kind; (kind = arguments & 15) != EP_TAKE_END; arguments >>= 4) {
+		value = kind == EP_NOTE_DOUBLE ? ep_variadic_double(list) : ep_variadic_word(list);
 		if (kind == EP_NOTE_INT)
 			value = (uint32_t)value;
 		slot = put(slot, kind | value << EP_NOTE_SHIFT);
@@ -500,8 +477,8 @@ static bool note_quickly(const char *format, uint64_t arguments,
 	return true;
 }
 
-void ep_note(struct epitaph_note_site *site, const char *format,
-	     struct ep_variadic *list, uint64_t at)
+void ep_note(struct epitaph_note_site *site, const char *format, struct ep_variadic *list,
+	     uint64_t at)
 {
 	uint64_t arguments;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * remark.h: what the program says in its own history: notes and spans
- * (epitaph.h). No memory is taken and nothing is locked; a note's marks are
- * built on the caller's stack and recorded as one piece.
+ * remark.h: what the program says in its own history: notes and spans (epitaph.h). No memory is
+ * taken and nothing is locked; a note's marks are built on the caller's stack and recorded as one
+ * piece.
  */
 #ifndef EPITAPH_REMARK_H
 #define EPITAPH_REMARK_H
@@ -14,8 +14,8 @@
 
 struct epitaph_note_site;
 
-/* How a format's arguments are taken: nibbles, lowest first. Below 9 EP_NOTE_;
- * a string's precision, where the format has it, is in the three that follow.
+/* How a format's arguments are taken: nibbles, lowest first. Below 9 EP_NOTE_; a string's
+ * precision, where the format has it, is in the three that follow.
  */
 #define EP_TAKE_STRING_STAR  9 /* its precision is the argument before */
 #define EP_TAKE_WIDE_STAR    10
@@ -33,11 +33,11 @@ struct ep_remark {
 	unsigned head;  /* index of the present mark's */
 	uint64_t words[EP_NOTE_MARKS * (1 + EP_MARK_DATA_MAX)];
 };
-void ep_remark_note(struct ep_remark *remark, const char *format,
-		    uint64_t arguments, struct ep_variadic *list, uint64_t at);
+void ep_remark_note(struct ep_remark *remark, const char *format, uint64_t arguments,
+		    struct ep_variadic *list, uint64_t at);
 
 /* From note.S; `site` NULL: the format is not always the same. */
-void ep_note(struct epitaph_note_site *site, const char *format,
-	     struct ep_variadic *list, uint64_t at);
+void ep_note(struct epitaph_note_site *site, const char *format, struct ep_variadic *list,
+	     uint64_t at);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rescue.c: copies the arena to private memory and moves that into its place by
- * one mremap, while other threads go on writing. What a thread changed in
- * between is seen by a second look at the file's pages: blocks that were
- * entered since lose their check word, so that no record is ever taken for part
- * of another block.
+ * rescue.c: copies the arena to private memory and moves that into its place by one mremap, while
+ * other threads go on writing. What a thread changed in between is seen by a second look at the
+ * file's pages: blocks that were entered since lose their check word, so that no record is ever
+ * taken for part of another block.
  */
 #include "runtime/rescue.h"
 
@@ -43,9 +42,8 @@ void ep_rescue_grown(uint64_t committed)
 	uint64_t before = __atomic_load_n(&ep_truth.opened, __ATOMIC_RELAXED);
 
 	while (before < committed &&
-	       !__atomic_compare_exchange_n(&ep_truth.opened, &before,
-					    committed, false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(&ep_truth.opened, &before, committed, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 
@@ -65,12 +63,11 @@ void ep_rescue_release(void)
 	__atomic_fetch_sub(&growing, 1, __ATOMIC_SEQ_CST);
 }
 
-/* It may be the caller's own that has touched the arena's first page: then no
- * waiting helps, and it goes on with what it finds. */
+/* It may be the caller's own that has touched the arena's first page: then no waiting helps, and it
+ * goes on with what it finds. */
 static void wait_for_growing(void)
 {
-	for (int i = 0;
-	     i < YIELDS && __atomic_load_n(&growing, __ATOMIC_SEQ_CST); i++)
+	for (int i = 0; i < YIELDS && __atomic_load_n(&growing, __ATOMIC_SEQ_CST); i++)
 		ep_syscall0(SYS_sched_yield);
 }
 
@@ -94,8 +91,7 @@ static void copy(uint64_t to, uint64_t from, uint64_t size)
 		if (ep_memory_read(from + at, (void *)(to + at), piece))
 			continue;
 		for (uint64_t page = at; page < at + piece; page += PAGE)
-			if (!ep_memory_read(from + page, (void *)(to + page),
-					    PAGE))
+			if (!ep_memory_read(from + page, (void *)(to + page), PAGE))
 				ep_bytes_zero((void *)(to + page), PAGE);
 	}
 }
@@ -111,11 +107,9 @@ static void *section_of(struct ep_arena *arena, uint32_t type)
 
 static bool lacks_facts(struct ep_arena *arena)
 {
-	const struct ep_process *process =
-		section_of(arena, EP_SECTION_PROCESS);
+	const struct ep_process *process = section_of(arena, EP_SECTION_PROCESS);
 	const struct ep_clock *clock = section_of(arena, EP_SECTION_CLOCK);
-	const struct ep_modules *modules =
-		section_of(arena, EP_SECTION_MODULES);
+	const struct ep_modules *modules = section_of(arena, EP_SECTION_MODULES);
 
 	return !process->pid || !clock->taken || !modules->capacity;
 }
@@ -136,25 +130,21 @@ static void complete(struct ep_arena *arena)
 	facts_lost = lacks_facts(arena);
 }
 
-/* Blocks that were entered after they had been copied. `twin` shows the file's
- * pages still. */
+/* Blocks that were entered after they had been copied. `twin` shows the file's pages still. */
 static void drop_stale_blocks(uint64_t twin)
 {
-	uint64_t rings = (uint64_t)ep_arena_section(EP_SECTION_RINGS, NULL) -
-			 (uint64_t)ep_arena;
+	uint64_t rings = (uint64_t)ep_arena_section(EP_SECTION_RINGS, NULL) - (uint64_t)ep_arena;
 
 	for (uint64_t at = rings; at < ep_truth.opened; at += EP_BLOCK_SIZE) {
-		struct ep_block *block =
-			(struct ep_block *)((uint64_t)ep_arena + at);
+		struct ep_block *block = (struct ep_block *)((uint64_t)ep_arena + at);
 		uint64_t check = block->check, now;
 
 		if (check &&
-		    ep_memory_read(twin + at + offsetof(struct ep_block, check),
-				   &now, sizeof now) &&
+		    ep_memory_read(twin + at + offsetof(struct ep_block, check), &now,
+				   sizeof now) &&
 		    now != check)
-			__atomic_compare_exchange_n(&block->check, &check, 0,
-						    false, __ATOMIC_RELAXED,
-						    __ATOMIC_RELAXED);
+			__atomic_compare_exchange_n(&block->check, &check, 0, false,
+						    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	}
 }
 
@@ -169,31 +159,25 @@ static void replace_rest(void)
 	uint64_t rest = epitaph_root.arena_size - ep_truth.opened;
 
 	if (rest)
-		ep_syscall6(SYS_mmap, (long)ep_arena + (long)ep_truth.opened,
-			    (long)rest, PROT_NONE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-				    MAP_FIXED,
-			    -1, 0);
+		ep_syscall6(SYS_mmap, (long)ep_arena + (long)ep_truth.opened, (long)rest, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 static bool replace(void)
 {
 	uint64_t arena = (uint64_t)ep_arena;
-	long fresh = ep_syscall6(SYS_mmap, 0, (long)ep_truth.opened,
-				 PROT_READ | PROT_WRITE,
+	long fresh = ep_syscall6(SYS_mmap, 0, (long)ep_truth.opened, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* Of a shared mapping, an old size of 0 makes another one of the same
-	 * pages (man 2 mremap). */
-	long twin = ep_syscall5(SYS_mremap, (long)arena, 0,
-				(long)ep_truth.opened, MREMAP_MAYMOVE, 0);
+	/* Of a shared mapping, an old size of 0 makes another one of the same pages (man 2
+	 * mremap). */
+	long twin =
+		ep_syscall5(SYS_mremap, (long)arena, 0, (long)ep_truth.opened, MREMAP_MAYMOVE, 0);
 
 	if (failed(fresh))
 		return false;
-	copy((uint64_t)fresh, failed(twin) ? arena : (uint64_t)twin,
-	     ep_truth.opened);
+	copy((uint64_t)fresh, failed(twin) ? arena : (uint64_t)twin, ep_truth.opened);
 	complete((struct ep_arena *)fresh);
-	if (failed(ep_syscall5(SYS_mremap, fresh, (long)ep_truth.opened,
-			       (long)ep_truth.opened,
+	if (failed(ep_syscall5(SYS_mremap, fresh, (long)ep_truth.opened, (long)ep_truth.opened,
 			       MREMAP_MAYMOVE | MREMAP_FIXED, (long)arena)))
 		return false;
 	replace_rest();

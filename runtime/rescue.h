@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rescue.h: the arena's file was cut off by somebody, or its file system cannot
- * keep what it promised: an access raises SIGBUS. Private memory takes its
- * place, with all that can still be read, and the thread goes on.
+ * rescue.h: the arena's file was cut off by somebody, or its file system cannot keep what it
+ * promised: an access raises SIGBUS. Private memory takes its place, with all that can still be
+ * read, and the thread goes on.
  */
 #ifndef EPITAPH_RESCUE_H
 #define EPITAPH_RESCUE_H
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Keeps what it takes to make a first page anew, which is constant from now on.
- * When the arena has been made. */
+/* Keeps what it takes to make a first page anew, which is constant from now on. When the arena has
+ * been made. */
 void ep_rescue_prepare(void);
 
 /* In a forked child: no thread is in the middle of a rescue or a growth. */
@@ -20,22 +20,22 @@ void ep_rescue_reset(void);
 /* The arena is open up to here: bytes from its start. */
 void ep_rescue_grown(uint64_t committed);
 
-/* Around a growth of the arena, which a rescue waits for and keeps out. Pairs,
- * also in a signal handler that interrupts one. */
+/* Around a growth of the arena, which a rescue waits for and keeps out. Pairs, also in a signal
+ * handler that interrupts one. */
 void ep_rescue_hold(void);
 void ep_rescue_release(void);
 
 /*
- * False: `address` is not in an arena that lies, or lay, in a file. True: try
- * the access again. Signal safe; threads that fault at once wait for the first.
+ * False: `address` is not in an arena that lies, or lay, in a file. True: try the access again.
+ * Signal safe; threads that fault at once wait for the first.
  */
 bool ep_rescue(uint64_t address);
 
 /* Parts of the arena may be empty: there was a rescue, or may be one. */
 bool ep_rescue_happened(void);
 
-/* True once after a rescue that lost process facts, clock or load map: the
- * caller notes them again. */
+/* True once after a rescue that lost process facts, clock or load map: the caller notes them
+ * again. */
 bool ep_rescue_lost_facts(void);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rights.c: calls that a second thread would break (a process with threads
- * cannot enter a user namespace), or that it would survive with rights which
- * the program gives up: libc tells them to the threads that it knows only.
- * Around them there is no drain (sched.h). Async-signal-safe as they are.
+ * rights.c: calls that a second thread would break (a process with threads cannot enter a user
+ * namespace), or that it would survive with rights which the program gives up: libc tells them to
+ * the threads that it knows only. Around them there is no drain (sched.h). Async-signal-safe as
+ * they are.
  *
- * No header that declares them: as their callers see them they have arguments
- * of a word at most, and return int.
+ * No header that declares them: as their callers see them they have arguments of a word at most,
+ * and return int.
  */
 #include <errno.h>
 #include <linux/prctl.h>
@@ -24,8 +24,8 @@
 
 typedef int (*call_fn)(unsigned long a, unsigned long b, unsigned long c);
 
-static int alone(enum ep_interposed which, uint64_t place, unsigned long a,
-		 unsigned long b, unsigned long c)
+static int alone(enum ep_interposed which, uint64_t place, unsigned long a, unsigned long b,
+		 unsigned long c)
 {
 	call_fn real = (call_fn)(void (*)(void))ep_interpose_real(which, place);
 	bool left = ep_sched_leave(), watched = ep_watchdog_leave();
@@ -40,14 +40,12 @@ static int alone(enum ep_interposed which, uint64_t place, unsigned long a,
 	return result;
 }
 
-#define ALONE(name)                                                           \
-	EP_INTERPOSER int EP_INTERPOSER_NAME(name)(                           \
-		unsigned long a, unsigned long b, unsigned long c);           \
-	int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b,        \
-				     unsigned long c)                         \
-	{                                                                     \
-		return alone(EP_REAL_##name,                                  \
-			     (uint64_t)__builtin_return_address(0), a, b, c); \
+#define ALONE(name)                                                                           \
+	EP_INTERPOSER int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b,          \
+						   unsigned long c);                          \
+	int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b, unsigned long c)       \
+	{                                                                                     \
+		return alone(EP_REAL_##name, (uint64_t)__builtin_return_address(0), a, b, c); \
 	}
 
 EP_INTERPOSED_ALONE(ALONE)
@@ -64,8 +62,8 @@ static void leave_watchdogs(void)
 		ep_watchdog_return_later();
 }
 
-/* What a filter of system calls allows is for its thread, or for all: the drain
- * does not come again. A watchdog's thread does, when one is next fed. */
+/* What a filter of system calls allows is for its thread, or for all: the drain does not come
+ * again. A watchdog's thread does, when one is next fed. */
 ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place)
 {
 	if ((int)a == SECCOMP_BY_PRCTL) {
@@ -96,8 +94,8 @@ static bool wants_to_be_alone(long number)
 	return false;
 }
 
-/* libseccomp asks with flags, which mode 1 has none of, whether there is such a
- * call; and by other operations what it can do. */
+/* libseccomp asks with flags, which mode 1 has none of, whether there is such a call; and by other
+ * operations what it can do. */
 static void before_seccomp(uint64_t operation, uint64_t flags)
 {
 	bool strict = operation == SECCOMP_SET_MODE_STRICT;
@@ -111,8 +109,7 @@ static void before_seccomp(uint64_t operation, uint64_t flags)
 
 ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c)
 {
-	if ((long)a == SYS_clone || (long)a == SYS_fork ||
-	    (long)a == SYS_clone3)
+	if ((long)a == SYS_clone || (long)a == SYS_fork || (long)a == SYS_clone3)
 		ep_ring_look_soon();
 	if ((long)a == SYS_seccomp) {
 		before_seccomp(b, c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ring.c: everything rare about recording. Invariants: only the owner writes
- * its ring and its TLS; a block's check word is right only while its header and
- * its cleared data are; a signal handler may run, and record, between any two
- * instructions here, and whoever finds the cursor moved gives way to it.
+ * ring.c: everything rare about recording. Invariants: only the owner writes its ring and its TLS;
+ * a block's check word is right only while its header and its cleared data are; a signal handler
+ * may run, and record, between any two instructions here, and whoever finds the cursor moved gives
+ * way to it.
  */
 #include "runtime/ring.h"
 
@@ -35,8 +35,8 @@ static struct ep_block *block_of(uint64_t cursor)
 	return (struct ep_block *)(cursor & -(uint64_t)EP_BLOCK_SIZE);
 }
 
-/* The block after the one being written; cursor at a page start means that the
- * one before it is full, and may be one past the ring. */
+/* The block after the one being written; cursor at a page start means that the one before it is
+ * full, and may be one past the ring. */
 static struct ep_block *next_block(const struct ep_tls *tls, uint64_t cursor)
 {
 	uint64_t offset = *(volatile const uint64_t *)&tls->thread->ring_offset;
@@ -45,16 +45,15 @@ static struct ep_block *next_block(const struct ep_tls *tls, uint64_t cursor)
 
 	if (!offset) /* lost by a rescue, just now */
 		return NULL;
-	/* Below it: an untimed hook was interrupted by a handler in which the
-	 * ring changed, and has put its cursor back. */
+	/* Below it: an untimed hook was interrupted by a handler in which the ring changed, and has
+	 * put its cursor back. */
 	if (next < ring || next >= ring + tls->thread->ring_size)
 		next = ring;
 	return (struct ep_block *)next;
 }
 
 /* Clears the data; false when a signal handler has moved the cursor. */
-static bool clear_block(const struct ep_tls *tls, uint64_t cursor,
-			struct ep_block *block)
+static bool clear_block(const struct ep_tls *tls, uint64_t cursor, struct ep_block *block)
 {
 	const volatile uint64_t *now = &tls->cursor;
 
@@ -70,9 +69,9 @@ static bool clear_block(const struct ep_tls *tls, uint64_t cursor,
 }
 
 /*
- * The number of the block that follows the cursor's. Taken from the block
- * before, not from a counter: a signal handler that enters the same block
- * first computes the same number, so none is skipped and none given twice.
+ * The number of the block that follows the cursor's. Taken from the block before, not from a
+ * counter: a signal handler that enters the same block first computes the same number, so none is
+ * skipped and none given twice.
  */
 static uint64_t next_sequence(const struct ep_tls *tls, uint64_t cursor)
 {
@@ -80,13 +79,11 @@ static uint64_t next_sequence(const struct ep_tls *tls, uint64_t cursor)
 }
 
 /*
- * Enters the next block at time `tsc`, which was read after `cursor`. False: a
- * signal handler that ran since has moved the cursor, or somebody who copies
- * the ring had to be waited for; look again. Until the check word is written,
- * last, the block does not count.
+ * Enters the next block at time `tsc`, which was read after `cursor`. False: a signal handler that
+ * ran since has moved the cursor, or somebody who copies the ring had to be waited for; look again.
+ * Until the check word is written, last, the block does not count.
  */
-static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
-			uint8_t flags)
+static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8_t flags)
 {
 	struct ep_block *block;
 	uint64_t sequence, check;
@@ -98,8 +95,8 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 		return false;
 	sequence = next_sequence(tls, cursor);
 	check = block->check;
-	/* Only a check word read before a handler entered this very block may
-	 * be wiped: so look at the cursor between reading and wiping it. */
+	/* Only a check word read before a handler entered this very block may be wiped: so look at
+	 * the cursor between reading and wiping it. */
 	__asm__ volatile("" : : : "memory");
 	if (*(volatile uint64_t *)&tls->cursor != cursor)
 		return false;
@@ -109,8 +106,7 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 		return false;
 	unsigned every = ep_pace_next(tls, tsc);
 	block->sequence = sequence;
-	if (!ep_cmpxchg_local(&tls->cursor, cursor,
-			      (uint64_t)&block->records[0]))
+	if (!ep_cmpxchg_local(&tls->cursor, cursor, (uint64_t)&block->records[0]))
 		return false;
 	tls->last_tsc = tsc;
 	tls->thread->blocks = sequence;
@@ -130,14 +126,12 @@ void ep_ring_enter(void)
 {
 	struct ep_tls *tls = &ep_tls;
 
-	while (!enter_block(tls, *(volatile uint64_t *)&tls->cursor, ep_tsc(),
-			    0))
+	while (!enter_block(tls, *(volatile uint64_t *)&tls->cursor, ep_tsc(), 0))
 		;
 }
 
 /* Whether `count` words go into another block than the cursor's. */
-static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags,
-			unsigned count)
+static bool needs_block(uint64_t cursor, uint64_t gap, uint8_t flags, unsigned count)
 {
 	uint64_t at = cursor % EP_BLOCK_SIZE;
 	uint64_t escape = gap > EP_GAP_CYCLES;
@@ -158,21 +152,18 @@ static bool is_head(uint64_t word)
 	return word % EP_ESCAPE_TYPES == EP_ESCAPE_MARK;
 }
 
-/* Appends a record or marks, whose first word gets the stamp, and before it the
- * escape that a large gap needs. */
-static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
-		   const uint64_t *words, unsigned count)
+/* Appends a record or marks, whose first word gets the stamp, and before it the escape that a large
+ * gap needs. */
+static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, const uint64_t *words,
+		   unsigned count)
 {
 	bool escape = tsc - tls->last_tsc > EP_GAP_CYCLES;
 	uint64_t *slot = (uint64_t *)cursor;
 
-	if (!ep_cmpxchg_local(&tls->cursor, cursor,
-			      cursor + (count + escape) * 8))
+	if (!ep_cmpxchg_local(&tls->cursor, cursor, cursor + (count + escape) * 8))
 		return false;
 	if (escape) {
-		*slot++ =
-			ep_escape_make(EP_ESCAPE_TIME,
-				       tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
+		*slot++ = ep_escape_make(EP_ESCAPE_TIME, tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
 		ep_pace_gap(tls, cursor);
 		/* Rare, so there is time to look for a new name. */
 		ep_thread_rename(NULL);
@@ -184,8 +175,7 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc,
 	return true;
 }
 
-static void record(struct ep_tls *tls, const uint64_t *words, unsigned count,
-		   uint8_t flags)
+static void record(struct ep_tls *tls, const uint64_t *words, unsigned count, uint8_t flags)
 {
 	while (!ep_thread_lost(tls)) {
 		uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
@@ -227,8 +217,8 @@ static void housekeeping(uint64_t blocks)
 		ep_thread_rename(NULL);
 }
 
-/* The owner's half of a pause: first the boundary mask, so that a handler in
- * between finds a boundary, never an untimed record. */
+/* The owner's half of a pause: first the boundary mask, so that a handler in between finds a
+ * boundary, never an untimed record. */
 static void stop_here(struct ep_tls *tls)
 {
 	*(volatile uint32_t *)&tls->boundary_mask = 0;
@@ -242,8 +232,8 @@ void ep_ring_pause_here(void)
 }
 
 /*
- * A mask that the cursor has nothing of, and that no block's end has either:
- * the next hook takes the slow way, and no earlier or later one misses it.
+ * A mask that the cursor has nothing of, and that no block's end has either: the next hook takes
+ * the slow way, and no earlier or later one misses it.
  */
 void ep_ring_look_soon(void)
 {
@@ -251,8 +241,7 @@ void ep_ring_look_soon(void)
 	uint64_t cursor = tls->cursor;
 	uint32_t mask = BOUNDARY_MASK & ~(uint32_t)cursor;
 
-	if (!tls->gate || !mask || tls->boundary_mask != BOUNDARY_MASK ||
-	    !ep_intact(tls))
+	if (!tls->gate || !mask || tls->boundary_mask != BOUNDARY_MASK || !ep_intact(tls))
 		return;
 	*(volatile uint32_t *)&tls->boundary_mask = mask;
 	ep_pace_gap(tls, cursor);
@@ -282,8 +271,8 @@ void ep_ring_resume_here(void)
 		start_here(&ep_tls);
 }
 
-/* What keeps the thread from recording. In a handler of a fault its gate is
- * open, whatever the thread's and the process's say. */
+/* What keeps the thread from recording. In a handler of a fault its gate is open, whatever the
+ * thread's and the process's say. */
 static uint32_t gate_of(const struct ep_tls *tls)
 {
 	if (tls->gate != &ep_faults_gate)
@@ -292,8 +281,8 @@ static uint32_t gate_of(const struct ep_tls *tls)
 	       *(volatile const uint32_t *)&ep_arena->gate;
 }
 
-/* The first event of a thread, or the first that no pause keeps out; or a
- * forked child at its next block. */
+/* The first event of a thread, or the first that no pause keeps out; or a forked child at its next
+ * block. */
 static bool begin(struct ep_tls *tls)
 {
 	if (!ep_start() || !ep_arena_intact())
@@ -301,8 +290,8 @@ static bool begin(struct ep_tls *tls)
 	if (!tls->gate || (!tls->cursor && !*tls->gate)) {
 		ep_start_refill();
 		ep_thread_start();
-		/* A ring takes a while to make: far enough from the start's
-		 * anchors for a rate that is right to 100 ppm. */
+		/* A ring takes a while to make: far enough from the start's anchors for a rate that
+		 * is right to 100 ppm. */
 		ep_clock_refresh(ep_tsc());
 		if (tls->cursor)
 			ep_sched_look(ep_tsc());
@@ -310,16 +299,14 @@ static bool begin(struct ep_tls *tls)
 	return tls->gate != NULL;
 }
 
-/* Recording goes on after a pause: the calls in between are missing, so that
- * what follows gets a block of its own that says so. */
+/* Recording goes on after a pause: the calls in between are missing, so that what follows gets a
+ * block of its own that says so. */
 static uint8_t resume(struct ep_tls *tls)
 {
-	bool stopped = !tls->boundary_mask && !ep_shortcalls_on() &&
-		       tls->gate != &ep_faults_gate;
+	bool stopped = !tls->boundary_mask && !ep_shortcalls_on() && tls->gate != &ep_faults_gate;
 	uint64_t pauses = ep_pause_count();
 	/* A thread that has just begun was not running either. */
-	bool missing =
-		(stopped && tls->thread->blocks) || tls->pauses != pauses;
+	bool missing = (stopped && tls->thread->blocks) || tls->pauses != pauses;
 
 	tls->pauses = pauses;
 	if (stopped)
@@ -332,8 +319,7 @@ bool ep_ring_recording(void)
 	const struct ep_tls *tls = &ep_tls;
 
 	/* A forked child's ring is its own from its next hook on. */
-	return ep_intact(tls) && tls->gate && tls->cursor && !gate_of(tls) &&
-	       !ep_arena_forked();
+	return ep_intact(tls) && tls->gate && tls->cursor && !gate_of(tls) && !ep_arena_forked();
 }
 
 static void add_marks(struct ep_tls *tls, const uint64_t *words, unsigned count)
@@ -368,10 +354,8 @@ uint64_t *ep_ring_reserve(unsigned count, uint64_t *stamped)
 	uint64_t cursor = tls->cursor, tsc;
 
 	/* Paused, not begun, at a block's start: all that is rare. */
-	if (ep_overwritten() || !tls->boundary_mask ||
-	    tls->gate != &ep_arena->gate || *tls->gate ||
-	    cursor % EP_BLOCK_SIZE == 0 ||
-	    cursor % EP_BLOCK_SIZE + count * 8 > EP_BLOCK_SIZE ||
+	if (ep_overwritten() || !tls->boundary_mask || tls->gate != &ep_arena->gate || *tls->gate ||
+	    cursor % EP_BLOCK_SIZE == 0 || cursor % EP_BLOCK_SIZE + count * 8 > EP_BLOCK_SIZE ||
 	    tls->pauses != ep_pause_count() || ep_arena_forked())
 		return NULL;
 	tsc = ep_tsc();
@@ -412,8 +396,7 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 		ep_thread_lose();
 	boundary = tls->cursor % EP_BLOCK_SIZE == 0;
 	if ((!tls->gate || !tls->cursor ||
-	     ((boundary || ep_ring_is_to_look() ||
-	       tls->gate == &ep_faults_gate) &&
+	     ((boundary || ep_ring_is_to_look() || tls->gate == &ep_faults_gate) &&
 	      ep_arena_forked())) &&
 	    !begin(tls))
 		return;
@@ -427,8 +410,7 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 		ep_faults_look(tls, sp);
 	if (gate_of(tls))
 		return;
-	if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT ||
-	    word >> EP_STAMP_SHIFT) {
+	if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT || word >> EP_STAMP_SHIFT) {
 		ep_arena_stop(EP_OFF_ADDRESS);
 		return;
 	}

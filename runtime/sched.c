@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched.c: the drain's life, and the pool that it fills. One drain at a time;
- * who starts or ends it holds `busy`, with all signals blocked. A chunk counts
- * when its check word is written, last.
+ * sched.c: the drain's life, and the pool that it fills. One drain at a time; who starts or ends it
+ * holds `busy`, with all signals blocked. A chunk counts when its check word is written, last.
  */
 #include "runtime/sched.h"
 
@@ -37,13 +36,13 @@
 #define FORMATS (8 * PAGE) /* with everything that can be added: 15 KiB */
 #define LEAST   (PAGE + FORMATS + 2 * EP_SCHED_SEGMENT)
 
-/* A process that nobody asked about is this old before it gets a drain: a
- * short one shall not pay for it. An ftrace instance takes 50 ms to make, and
- * as long to remove, and a process that exits meanwhile waits for it. */
+/* A process that nobody asked about is this old before it gets a drain: a short one shall not pay
+ * for it. An ftrace instance takes 50 ms to make, and as long to remove, and a process that exits
+ * meanwhile waits for it. */
 #define GROWN_UP UINT64_C(100000000) /* ns */
 
-/* Between two looks at the kernel's buffers: what is in them at a crash stays
- * there. Shorter while they fill up. */
+/* Between two looks at the kernel's buffers: what is in them at a crash stays there. Shorter while
+ * they fill up. */
 #define PERIOD_MOST  10000000L /* ns */
 #define PERIOD_LEAST 1000000L
 #define FULL         64 /* of 256: sooner next time */
@@ -51,8 +50,8 @@
 
 #define WAIT_MOST 1 /* s, for a drain to have begun */
 
-/* Looks for one that is ending. Bounded: one that ended long ago by itself has
- * left its tid to anybody. */
+/* Looks for one that is ending. Bounded: one that ended long ago by itself has left its tid to
+ * anybody. */
 #define GONE_TRIES 10000
 
 #define STACK        (64 * 1024l)
@@ -69,15 +68,15 @@ struct ep_sched *ep_sched;
 
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static _Atomic uint64_t due = UINT64_MAX; /* TSC */
-static struct ep_sched spare; /* for when the arena's file is cut off */
-static uint32_t control;      /* a futex */
-static uint32_t alive;   /* not 0 until the kernel has let go of the drain */
-static uint32_t drain;   /* its tid; 0: none */
-static uint32_t remover; /* not 0 until the last one is gone */
-static long zombie;      /* pid of one that nobody has waited for; 0: none */
+static struct ep_sched spare;             /* for when the arena's file is cut off */
+static uint32_t control;                  /* a futex */
+static uint32_t alive;                    /* not 0 until the kernel has let go of the drain */
+static uint32_t drain;                    /* its tid; 0: none */
+static uint32_t remover;                  /* not 0 until the last one is gone */
+static long zombie;                       /* pid of one that nobody has waited for; 0: none */
 static bool complained;
-/* Nobody waits for its drain, which comes late anyway; and what it says might
- * land in a file that it has opened in place of its parent's stderr. */
+/* Nobody waits for its drain, which comes late anyway; and what it says might land in a file that
+ * it has opened in place of its parent's stderr. */
 static bool in_child;
 static char *stack;
 
@@ -93,8 +92,7 @@ static struct ep_sched_chunk *chunk_at(uint64_t at)
 {
 	char *base = (char *)ep_sched + ep_sched->pool_offset;
 
-	return (struct ep_sched_chunk *)(base +
-					 pool.segment * EP_SCHED_SEGMENT + at);
+	return (struct ep_sched_chunk *)(base + pool.segment * EP_SCHED_SEGMENT + at);
 }
 
 static void wipe(struct ep_sched_chunk *chunk)
@@ -112,8 +110,7 @@ void *ep_sched_reserve(uint64_t size)
 		return NULL;
 	}
 	if (pool.at + need > EP_SCHED_SEGMENT) {
-		pool.segment = (pool.segment + 1) %
-			       (ep_sched->pool_size / EP_SCHED_SEGMENT);
+		pool.segment = (pool.segment + 1) % (ep_sched->pool_size / EP_SCHED_SEGMENT);
 		pool.at = 0;
 	}
 	wipe(chunk_at(pool.at));
@@ -134,8 +131,7 @@ void ep_sched_commit(uint64_t size, unsigned cpu, unsigned source)
 	chunk->cpu = (uint16_t)cpu;
 	chunk->source = (uint16_t)source;
 	chunk->tsc = ep_tsc();
-	check = ep_sched_check(chunk, (uint64_t)chunk - (uint64_t)ep_sched,
-			       epitaph_root.identity);
+	check = ep_sched_check(chunk, (uint64_t)chunk - (uint64_t)ep_sched, epitaph_root.identity);
 	pool.at += sizeof(*chunk) + padded;
 	/* What lay there from the lap before is not the next one. */
 	if (pool.at + sizeof(*chunk) <= EP_SCHED_SEGMENT)
@@ -152,8 +148,7 @@ uint64_t ep_sched_segment(void)
 void ep_sched_add_format(uint32_t kind, const char *path)
 {
 	char *base = (char *)ep_sched + ep_sched->formats_offset;
-	struct ep_sched_format *format =
-		(struct ep_sched_format *)(base + ep_sched->formats_used);
+	struct ep_sched_format *format = (struct ep_sched_format *)(base + ep_sched->formats_used);
 	uint64_t room = ep_sched->formats_size - ep_sched->formats_used;
 	long got;
 
@@ -165,8 +160,7 @@ void ep_sched_add_format(uint32_t kind, const char *path)
 		return;
 	format->kind = kind;
 	format->size = (uint32_t)got;
-	ep_sched->formats_used +=
-		sizeof(*format) + (((uint64_t)got + 7) & ~7ull);
+	ep_sched->formats_used += sizeof(*format) + (((uint64_t)got + 7) & ~7ull);
 }
 
 /* ---- the section ---- */
@@ -212,8 +206,7 @@ void ep_sched_begin(bool child)
 	ep_sched->formats_size = FORMATS;
 	ep_sched->segment_size = EP_SCHED_SEGMENT;
 	ep_sched->pool_offset = PAGE + FORMATS;
-	ep_sched->pool_size = (size - ep_sched->pool_offset) /
-			      EP_SCHED_SEGMENT * EP_SCHED_SEGMENT;
+	ep_sched->pool_size = (size - ep_sched->pool_offset) / EP_SCHED_SEGMENT * EP_SCHED_SEGMENT;
 	ep_bytes_copy(&spare, ep_sched, sizeof(spare));
 	if (ep_settings.sched_asked && !child)
 		wait = 0;
@@ -231,16 +224,15 @@ void ep_sched_mend(struct ep_sched *section)
 static void set_state(uint32_t state)
 {
 	__atomic_store_n(&ep_sched->state, state, __ATOMIC_RELEASE);
-	ep_syscall3(SYS_futex, (long)&ep_sched->state,
-		    FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX);
+	ep_syscall3(SYS_futex, (long)&ep_sched->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX);
 }
 
 static void sleep_on(uint32_t *word, uint32_t value, long seconds, long ns)
 {
 	struct timespec wait = {seconds, ns};
 
-	ep_syscall4(SYS_futex, (long)word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
-		    (long)value, (long)&wait);
+	ep_syscall4(SYS_futex, (long)word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (long)value,
+		    (long)&wait);
 }
 
 static void nap(long ns)
@@ -314,8 +306,7 @@ static int open_source(void)
 
 static unsigned drain_source(void)
 {
-	unsigned full = ep_sched->source == EP_SCHED_FTRACE ? ep_ftrace_drain()
-							    : ep_perf_drain();
+	unsigned full = ep_sched->source == EP_SCHED_FTRACE ? ep_ftrace_drain() : ep_perf_drain();
 
 	ep_sched->drained_tsc = ep_tsc();
 	ep_sched->drains++;
@@ -328,8 +319,7 @@ static bool sched_intact(void)
 {
 	if (!ep_arena_intact())
 		return false;
-	if (ep_sched->pool_offset == spare.pool_offset &&
-	    ep_sched->pool_size == spare.pool_size &&
+	if (ep_sched->pool_offset == spare.pool_offset && ep_sched->pool_size == spare.pool_size &&
 	    ep_sched->source == spare.source)
 		return true;
 	ep_integrity_end(EP_OFF_OVERWRITTEN);
@@ -340,8 +330,7 @@ static bool sched_intact(void)
 static void rest(uint32_t now)
 {
 	ep_faults_rest(true);
-	ep_syscall4(SYS_futex, (long)&control, FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
-		    (long)now, 0);
+	ep_syscall4(SYS_futex, (long)&control, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, (long)now, 0);
 	ep_faults_rest(false);
 }
 
@@ -351,10 +340,9 @@ bool ep_sched_wake(void)
 
 	if (!drain || now & STOP)
 		return false;
-	__atomic_compare_exchange_n(&control, &now, now + WAKEN, false,
-				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-	ep_syscall3(SYS_futex, (long)&control, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
-		    1);
+	__atomic_compare_exchange_n(&control, &now, now + WAKEN, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
+	ep_syscall3(SYS_futex, (long)&control, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 	return true;
 }
 
@@ -393,8 +381,7 @@ static void remove_instance(void)
 static void remove_unfinished(void)
 {
 	close_everything();
-	for (int i = 0; i < 1000 && __atomic_load_n(&alive, __ATOMIC_ACQUIRE);
-	     i++)
+	for (int i = 0; i < 1000 && __atomic_load_n(&alive, __ATOMIC_ACQUIRE); i++)
 		nap(1000000);
 	if (ep_sched->instance[0] && ep_ftrace_find())
 		remove_instance();
@@ -403,13 +390,12 @@ static void remove_unfinished(void)
 
 static void (*removal)(void); /* what the remover does */
 
-/* Its child goes on without it, and is waited for by whoever adopts orphans:
- * else it would stay a zombie of the program's. */
+/* Its child goes on without it, and is waited for by whoever adopts orphans: else it would stay a
+ * zombie of the program's. */
 static void make_remover(void)
 {
-	if (!ep_syscall_failed(ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID,
-					stack + HELPER_STACK, &remover,
-					removal)))
+	if (!ep_syscall_failed(ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID, stack + HELPER_STACK,
+					&remover, removal)))
 		ep_syscall1(SYS_exit_group, 0);
 	remover = 0;
 	removal();
@@ -424,26 +410,24 @@ static bool adopts_orphans(void)
 	return adopts || ep_syscall0(SYS_getpid) == 1;
 }
 
-/* A process of its own that shares the memory and nothing else: it outlives
- * this one by the time that it takes. Nobody but us waits for it: without a
- * signal at its end wait(2) wants __WCLONE. False: there is one, or can be
- * none. */
+/* A process of its own that shares the memory and nothing else: it outlives this one by the time
+ * that it takes. Nobody but us waits for it: without a signal at its end wait(2) wants __WCLONE.
+ * False: there is one, or can be none. */
 static bool remove_later(void (*run)(void))
 {
 	bool adopts = adopts_orphans();
 	uint32_t none = 0;
 	long child;
 
-	if (!__atomic_compare_exchange_n(&remover, &none, 1, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&remover, &none, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
 		return false;
 	removal = run;
 	if (adopts)
-		child = ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID,
-				 stack + HELPER_STACK, &remover, run);
+		child = ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID, stack + HELPER_STACK, &remover,
+				 run);
 	else
-		child = ep_clone(CLONE_VM, stack + 2 * HELPER_STACK, &remover,
-				 make_remover);
+		child = ep_clone(CLONE_VM, stack + 2 * HELPER_STACK, &remover, make_remover);
 	if (ep_syscall_failed(child)) {
 		remover = 0;
 		return false;
@@ -508,8 +492,8 @@ static uint64_t block_signals(void)
 	/* It may come to whoever writes to an arena whose file is cut off. */
 	if (ep_backing_on())
 		all &= ~(UINT64_C(1) << (SIGBUS - 1));
-	ep_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all,
-		    (long)&before, sizeof(all));
+	ep_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all, (long)&before,
+		    sizeof(all));
 	return before;
 }
 
@@ -543,8 +527,8 @@ static long make_drain(void)
 		return -ENOSYS; /* it ends a process that asks for it */
 	if (!make_stack())
 		return -ENOMEM;
-	return ep_clone(CLONE_VM | CLONE_SIGHAND | CLONE_THREAD |
-				CLONE_SYSVSEM | CLONE_CHILD_CLEARTID,
+	return ep_clone(CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+				CLONE_CHILD_CLEARTID,
 			stack + STACK, &alive, run_drain);
 }
 
@@ -572,14 +556,11 @@ static void end_drain(void)
 	uint32_t pid = (uint32_t)ep_syscall0(SYS_getpid), one;
 
 	__atomic_store_n(&control, STOP, __ATOMIC_RELEASE);
-	ep_syscall3(SYS_futex, (long)&control, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
-		    1);
+	ep_syscall3(SYS_futex, (long)&control, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 	/* The kernel wakes as for a futex that processes share. */
 	while ((one = __atomic_load_n(&alive, __ATOMIC_ACQUIRE)) != 0)
 		ep_syscall4(SYS_futex, (long)&alive, FUTEX_WAIT, (long)one, 0);
-	for (int i = 0;
-	     i < GONE_TRIES && ep_syscall3(SYS_tgkill, pid, drain, 0) != -ESRCH;
-	     i++)
+	for (int i = 0; i < GONE_TRIES && ep_syscall3(SYS_tgkill, pid, drain, 0) != -ESRCH; i++)
 		nap(20000);
 	drain = 0;
 	ep_sched->tid = 0;
@@ -598,8 +579,7 @@ static void complain(void)
 		ep_text_add_number(&text, ep_sched->ftrace_error);
 	}
 	if (ep_sched->perf_error) {
-		ep_text_add(&text, ep_sched->ftrace_error ? ", perf: error "
-							  : " perf: error ");
+		ep_text_add(&text, ep_sched->ftrace_error ? ", perf: error " : " perf: error ");
 		ep_text_add_number(&text, ep_sched->perf_error);
 	}
 	ep_text_add(&text, " (EPITAPH_SCHED=off: none wanted)\n");
@@ -611,8 +591,7 @@ static void wait_for_drain(void)
 	uint32_t state;
 	uint64_t until = ep_tsc() + ep_clock_cycles(WAIT_MOST * 1000000000ull);
 
-	while ((state = __atomic_load_n(&ep_sched->state, __ATOMIC_ACQUIRE)) ==
-		       EP_SCHED_STARTING &&
+	while ((state = __atomic_load_n(&ep_sched->state, __ATOMIC_ACQUIRE)) == EP_SCHED_STARTING &&
 	       ep_tsc() < until)
 		sleep_on(&ep_sched->state, state, WAIT_MOST, 0);
 	if (state == EP_SCHED_REFUSED && !complained && !in_child)
@@ -656,8 +635,7 @@ static void start_now(void)
 
 void ep_sched_look(uint64_t tsc)
 {
-	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) ||
-	    !is_ours())
+	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !is_ours())
 		return;
 	/* Once: of two callers the second finds it done. */
 	if (atomic_exchange(&due, UINT64_MAX) != UINT64_MAX)
@@ -682,15 +660,14 @@ void ep_sched_before_exec(void)
 		ep_sched_return_later();
 }
 
-/* It takes 55 ms to begin, which the process's end need not wait for: the
- * kernel kills it. False: it has begun. */
+/* It takes 55 ms to begin, which the process's end need not wait for: the kernel kills it. False:
+ * it has begun. */
 static bool abandon(void)
 {
 	uint64_t mask;
 	bool left;
 
-	if (!drain || __atomic_load_n(&ep_sched->state, __ATOMIC_ACQUIRE) !=
-			      EP_SCHED_STARTING)
+	if (!drain || __atomic_load_n(&ep_sched->state, __ATOMIC_ACQUIRE) != EP_SCHED_STARTING)
 		return false;
 	mask = block_signals();
 	left = remove_later(remove_unfinished);

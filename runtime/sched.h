@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched.h: scheduling events of the process's threads, from the kernel into the
- * arena. The kernel records into buffers of its own (an ftrace instance, or
- * perf's); one thread of the runtime, the drain, empties them from time to time
- * and is woken by nothing else.
+ * sched.h: scheduling events of the process's threads, from the kernel into the arena. The kernel
+ * records into buffers of its own (an ftrace instance, or perf's); one thread of the runtime, the
+ * drain, empties them from time to time and is woken by nothing else.
  *
- * The drain is a raw clone that libc doesn't know. It has all signals blocked,
- * a table of descriptors and a working directory of its own (so that it holds
- * nothing that the program closes, and setns and unshare of a mount namespace
- * work), uses no thread-local memory, and calls nothing outside of the runtime.
+ * The drain is a raw clone that libc doesn't know. It has all signals blocked, a table of
+ * descriptors and a working directory of its own (so that it holds nothing that the program closes,
+ * and setns and unshare of a mount namespace work), uses no thread-local memory, and calls nothing
+ * outside of the runtime.
  */
 #ifndef EPITAPH_SCHED_H
 #define EPITAPH_SCHED_H
@@ -16,28 +15,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes for the arena's SCHED section, a multiple of 4 KiB, where the arena has
- * `all`; 0: none is wanted, or it would be too small to be of use. */
+/* Bytes for the arena's SCHED section, a multiple of 4 KiB, where the arena has `all`; 0: none is
+ * wanted, or it would be too small to be of use. */
 uint64_t ep_sched_section_size(uint64_t all);
 
-/* For an arena that is new: lays the section out. After the clock. `child`:
- * in a forked one. */
+/* For an arena that is new: lays the section out. After the clock. `child`: in a forked one. */
 void ep_sched_begin(bool child);
 
 /*
- * Called when a thread gets its ring, and at a block's start: makes the drain
- * when it is time to. That is at once, waiting until events are recorded (a
- * second at the most), where the environment asked for them; else when the
- * process is old enough that what it costs is nothing beside its life. Cheap
- * otherwise: one comparison. Signal safe.
+ * Called when a thread gets its ring, and at a block's start: makes the drain when it is time to.
+ * That is at once, waiting until events are recorded (a second at the most), where the environment
+ * asked for them; else when the process is old enough that what it costs is nothing beside its
+ * life. Cheap otherwise: one comparison. Signal safe.
  */
 void ep_sched_look(uint64_t tsc);
 
 /*
- * Around a call that a second thread would break, or that it would outlive with
- * rights that the program has just given up: the drain is gone when
- * ep_sched_leave returns, true if there was one; ep_sched_return makes it anew,
- * with what the process may do then.
+ * Around a call that a second thread would break, or that it would outlive with rights that the
+ * program has just given up: the drain is gone when ep_sched_leave returns, true if there was one;
+ * ep_sched_return makes it anew, with what the process may do then.
  */
 bool ep_sched_leave(void);
 void ep_sched_return(void);
@@ -47,17 +43,17 @@ void ep_sched_return_later(void);
 /* Wakes the drain, which looks at what has changed. False: there is none. */
 bool ep_sched_wake(void);
 
-/* The section's head, when it was lost with the arena's file: as it was when
- * the drain began, so that this can end. */
+/* The section's head, when it was lost with the arena's file: as it was when the drain began, so
+ * that this can end. */
 struct ep_sched;
 void ep_sched_mend(struct ep_sched *section);
 
-/* Another program takes the process's place, which gets no events of ours; if
- * it does not, the drain comes again. */
+/* Another program takes the process's place, which gets no events of ours; if it does not, the
+ * drain comes again. */
 void ep_sched_before_exec(void);
 
-/* The process exits: copies what is left, removes the ftrace instance (another
- * process does, as it takes 50 ms). */
+/* The process exits: copies what is left, removes the ftrace instance (another process does, as it
+ * takes 50 ms). */
 void ep_sched_end(void);
 
 #endif

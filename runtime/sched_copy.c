@@ -12,8 +12,7 @@ static_assert(sizeof(struct ep_sched) <= HEAD, "room");
 
 static const struct ep_sched_chunk *segment_at(uint64_t segment)
 {
-	return (const struct ep_sched_chunk *)((const char *)ep_sched +
-					       ep_sched->pool_offset +
+	return (const struct ep_sched_chunk *)((const char *)ep_sched + ep_sched->pool_offset +
 					       segment * EP_SCHED_SEGMENT);
 }
 
@@ -24,20 +23,18 @@ static uint64_t padded(uint64_t size)
 
 static uint64_t all_segments(void)
 {
-	return ep_sched->segment_size == EP_SCHED_SEGMENT
-		       ? ep_sched->pool_size / EP_SCHED_SEGMENT
-		       : 0;
+	return ep_sched->segment_size == EP_SCHED_SEGMENT ? ep_sched->pool_size / EP_SCHED_SEGMENT
+							  : 0;
 }
 
-/* Back from the one that is being filled. All of an older one is older than the
- * first chunk of the next. */
+/* Back from the one that is being filled. All of an older one is older than the first chunk of the
+ * next. */
 static uint64_t count_segments(uint64_t since)
 {
 	uint64_t all = all_segments(), now = ep_sched_segment(), count = 0;
 
 	while (count < all) {
-		const struct ep_sched_chunk *first =
-			segment_at((now + all - count) % all);
+		const struct ep_sched_chunk *first = segment_at((now + all - count) % all);
 
 		/* The current one may just have been begun. */
 		if (!first->check && count)
@@ -49,8 +46,7 @@ static uint64_t count_segments(uint64_t since)
 	return ep_sched->chunks ? count : 0;
 }
 
-void ep_sched_copy_plan(struct ep_sched_copy *copy, uint64_t since,
-			uint64_t spare)
+void ep_sched_copy_plan(struct ep_sched_copy *copy, uint64_t since, uint64_t spare)
 {
 	uint64_t all;
 
@@ -59,22 +55,18 @@ void ep_sched_copy_plan(struct ep_sched_copy *copy, uint64_t since,
 		return;
 	all = all_segments();
 	copy->segments = count_segments(since);
-	copy->spare =
-		all - copy->segments < spare ? all - copy->segments : spare;
-	copy->formats = ep_sched->formats_used <= ep_sched->formats_size
-				? ep_sched->formats_used
-				: 0;
-	copy->size = HEAD + padded(copy->formats) +
-		     (copy->segments + copy->spare) * EP_SCHED_SEGMENT;
+	copy->spare = all - copy->segments < spare ? all - copy->segments : spare;
+	copy->formats =
+		ep_sched->formats_used <= ep_sched->formats_size ? ep_sched->formats_used : 0;
+	copy->size =
+		HEAD + padded(copy->formats) + (copy->segments + copy->spare) * EP_SCHED_SEGMENT;
 }
 
-/* True, and *at moved, when what was copied is a chunk, the next of its
- * segment. */
-static bool copy_chunk(const char *from, char *to, uint64_t *at,
-		       uint64_t *sequence, const char *section)
+/* True, and *at moved, when what was copied is a chunk, the next of its segment. */
+static bool copy_chunk(const char *from, char *to, uint64_t *at, uint64_t *sequence,
+		       const char *section)
 {
-	const struct ep_sched_chunk *source =
-		(const struct ep_sched_chunk *)(from + *at);
+	const struct ep_sched_chunk *source = (const struct ep_sched_chunk *)(from + *at);
 	struct ep_sched_chunk *chunk = (struct ep_sched_chunk *)(to + *at);
 	uint64_t room = EP_SCHED_SEGMENT - *at - sizeof(*chunk);
 
@@ -84,12 +76,10 @@ static bool copy_chunk(const char *from, char *to, uint64_t *at,
 		return false;
 	ep_bytes_copy(chunk + 1, source + 1, padded(chunk->size));
 	if (chunk->check !=
-	    ep_sched_check(chunk, (uint64_t)source - (uint64_t)ep_sched,
-			   epitaph_root.identity))
+	    ep_sched_check(chunk, (uint64_t)source - (uint64_t)ep_sched, epitaph_root.identity))
 		return false;
 	chunk->check =
-		ep_sched_check(chunk, (uint64_t)chunk - (uint64_t)section,
-			       epitaph_root.identity);
+		ep_sched_check(chunk, (uint64_t)chunk - (uint64_t)section, epitaph_root.identity);
 	*sequence = chunk->sequence;
 	*at += sizeof(*chunk) + padded(chunk->size);
 	return true;
@@ -116,8 +106,7 @@ void ep_sched_copy_fill(const struct ep_sched_copy *copy, void *to, bool ended)
 
 	ep_bytes_zero(to, copy->size - pool);
 	*head = *ep_sched;
-	ep_bytes_copy(at, (const char *)ep_sched + ep_sched->formats_offset,
-		      copy->formats);
+	ep_bytes_copy(at, (const char *)ep_sched + ep_sched->formats_offset, copy->formats);
 	head->formats_offset = HEAD;
 	head->formats_size = head->formats_used = copy->formats;
 	head->pool_offset = HEAD + padded(copy->formats);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_ftrace.c: an ftrace instance of the process's own. Its name tells whose
- * it is, so that the next process that makes one removes those of the dead, and
- * a reader on the same host finds what was not copied before a crash.
+ * sched_ftrace.c: an ftrace instance of the process's own. Its name tells whose it is, so that the
+ * next process that makes one removes those of the dead, and a reader on the same host finds what
+ * was not copied before a crash.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,7 @@
 /* Inode of the first pid namespace (kernel: PROC_PID_INIT_INO). */
 #define FIRST_PIDS "pid:[4026531836]"
 
-static const char *const mounts[] = {"/sys/kernel/tracing",
-				     "/sys/kernel/debug/tracing"};
+static const char *const mounts[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
 static long instances = -1; /* the folder; of the drain's table */
 static long instance = -1;
@@ -42,8 +41,7 @@ static int failure; /* of a call for each thread */
 
 static long open_in(long folder, const char *path, int flags)
 {
-	return ep_syscall4(SYS_openat, folder, (long)path, flags | O_CLOEXEC,
-			   0);
+	return ep_syscall4(SYS_openat, folder, (long)path, flags | O_CLOEXEC, 0);
 }
 
 /* 0 or an errno. */
@@ -53,8 +51,7 @@ static int put(const char *path, const char *value)
 
 	if (ep_syscall_failed(fd))
 		return (int)-fd;
-	done = ep_syscall3(SYS_write, fd, (long)value,
-			   (long)ep_string_length(value));
+	done = ep_syscall3(SYS_write, fd, (long)value, (long)ep_string_length(value));
 	ep_fd_close(fd);
 	return ep_syscall_failed(done) ? (int)-done : 0;
 }
@@ -72,8 +69,7 @@ static int put_number(const char *path, uint64_t number)
 static void add_hex(struct ep_text *text, uint64_t number)
 {
 	for (int shift = 60; shift >= 0; shift -= 4)
-		ep_text_add_bytes(text,
-				  &"0123456789abcdef"[number >> shift & 15], 1);
+		ep_text_add_bytes(text, &"0123456789abcdef"[number >> shift & 15], 1);
 }
 
 /* ---- whose it is ---- */
@@ -91,19 +87,17 @@ static void make_name(void)
 	add_hex(&text, epitaph_root.identity);
 }
 
-/* An instance of ours whose process is no more, or has become another
- * program. */
+/* An instance of ours whose process is no more, or has become another program. */
 static bool is_left(const char *name)
 {
 	const char *end = name + ep_string_length(name);
 	uint64_t pid, start, now;
 
-	if (!ep_string_starts(name, PREFIX) ||
-	    ep_string_equal(name, ep_sched->instance))
+	if (!ep_string_starts(name, PREFIX) || ep_string_equal(name, ep_sched->instance))
 		return false;
 	name += sizeof(PREFIX) - 1;
-	if (!ep_text_number(&name, end, 10, &pid) || name == end ||
-	    *name++ != '.' || !ep_text_number(&name, end, 10, &start))
+	if (!ep_text_number(&name, end, 10, &pid) || name == end || *name++ != '.' ||
+	    !ep_text_number(&name, end, 10, &start))
 		return false;
 	if (pid == epitaph_root.pid)
 		return true;
@@ -114,9 +108,9 @@ static bool is_left(const char *name)
 }
 
 /*
- * The kernel makes and removes one instance of the machine's at a time, in 50
- * ms, and whoever waits for that cannot even be killed. Twenty children a
- * second, and all of them end late. So ours take turns, which can be given up.
+ * The kernel makes and removes one instance of the machine's at a time, in 50 ms, and whoever waits
+ * for that cannot even be killed. Twenty children a second, and all of them end late. So ours take
+ * turns, which can be given up.
  */
 #define TURN 5000000L /* ns, between two looks whether it has come */
 
@@ -139,15 +133,13 @@ static void remove_left(void)
 	long fd = open_in(instances, ".", O_RDONLY | O_DIRECTORY), got;
 
 	while (!ep_syscall_failed(fd) &&
-	       (got = ep_syscall3(SYS_getdents64, fd, (long)buffer,
-				  sizeof(buffer))) > 0)
+	       (got = ep_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0)
 		for (char *at = (char *)buffer; at < (char *)buffer + got;
 		     at += ((struct ep_fd_entry *)at)->size) {
 			const char *name = ((struct ep_fd_entry *)at)->name;
 
 			if (is_left(name) && ep_sched_wanted())
-				ep_syscall3(SYS_unlinkat, instances, (long)name,
-					    AT_REMOVEDIR);
+				ep_syscall3(SYS_unlinkat, instances, (long)name, AT_REMOVEDIR);
 		}
 	if (!ep_syscall_failed(fd))
 		ep_fd_close(fd);
@@ -155,14 +147,13 @@ static void remove_left(void)
 
 /* ---- making it ---- */
 
-/* Events carry the pids of the first namespace: in another one they would be
- * taken for somebody else's. */
+/* Events carry the pids of the first namespace: in another one they would be taken for somebody
+ * else's. */
 static bool in_first_pids(void)
 {
 	char link[32];
-	long got =
-		ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/ns/pid",
-			    (long)link, sizeof(link) - 1);
+	long got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)link,
+			       sizeof(link) - 1);
 
 	if (got <= 0)
 		return false;
@@ -195,14 +186,12 @@ static int make_instance(void)
 	long made;
 
 	make_name();
-	made = ep_syscall3(SYS_mkdirat, instances, (long)ep_sched->instance,
-			   0700);
+	made = ep_syscall3(SYS_mkdirat, instances, (long)ep_sched->instance, 0700);
 	if (made == -EEXIST)
 		made = 0; /* of before a call that no thread may live through */
 	if (ep_syscall_failed(made))
 		return (int)-made;
-	instance =
-		open_in(instances, ep_sched->instance, O_RDONLY | O_DIRECTORY);
+	instance = open_in(instances, ep_sched->instance, O_RDONLY | O_DIRECTORY);
 	return ep_syscall_failed(instance) ? (int)-instance : 0;
 }
 
@@ -242,8 +231,7 @@ static int set_sizes(uint64_t bytes)
 		return ENOSPC;
 	ep_sched->kernel_bytes = per_cpu * cpus;
 	/* The kernel counts what pages hold, and rounds up to whole ones. */
-	return put_number("buffer_size_kb",
-			  per_cpu / PAGE * (PAGE - PAGE_HEAD) / 1024);
+	return put_number("buffer_size_kb", per_cpu / PAGE * (PAGE - PAGE_HEAD) / 1024);
 }
 
 static void add_pid(uint32_t tid)
@@ -394,8 +382,7 @@ static unsigned drain_cpu(unsigned cpu)
 
 	while (taken < per_cpu) {
 		void *room = ep_sched_reserve(PAGE);
-		long got =
-			ep_syscall3(SYS_read, pages[cpu] - 1, (long)room, PAGE);
+		long got = ep_syscall3(SYS_read, pages[cpu] - 1, (long)room, PAGE);
 
 		if (got < PAGE_HEAD)
 			break;
@@ -450,8 +437,7 @@ bool ep_ftrace_remove(void)
 	long error;
 
 	lock(LOCK_EX);
-	error = ep_syscall3(SYS_unlinkat, instances, (long)ep_sched->instance,
-			    AT_REMOVEDIR);
+	error = ep_syscall3(SYS_unlinkat, instances, (long)ep_sched->instance, AT_REMOVEDIR);
 	lock(LOCK_UN);
 	return error != -EBUSY;
 }

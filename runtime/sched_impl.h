@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_impl.h: what the drain (sched.c) and its two sources (sched_ftrace.c,
- * sched_perf.c) share. All of it runs in the drain, but for ep_ftrace_remove:
- * raw system calls, no thread-local memory.
+ * sched_impl.h: what the drain (sched.c) and its two sources (sched_ftrace.c, sched_perf.c) share.
+ * All of it runs in the drain, but for ep_ftrace_remove: raw system calls, no thread-local memory.
  */
 #ifndef EPITAPH_SCHED_IMPL_H
 #define EPITAPH_SCHED_IMPL_H
@@ -36,8 +35,7 @@ bool ep_sched_wanted(void);
 /* ---- the sources: 0 or an errno; descriptors are the drain's ---- */
 
 int ep_ftrace_open(uint64_t bytes);
-/* Copies what is there. The greatest part, in 1/256, of a CPU's buffer that it
- * filled. */
+/* Copies what is there. The greatest part, in 1/256, of a CPU's buffer that it filled. */
 unsigned ep_ftrace_drain(void);
 /* Records no more; what is in the buffers stays. */
 void ep_ftrace_stop(void);
@@ -45,16 +43,15 @@ void ep_ftrace_stop(void);
 void ep_ftrace_close(void);
 /* For one who has not the drain's descriptors: where the instance is. */
 bool ep_ftrace_find(void);
-/* Removes the instance; false: somebody uses it still. In any process that
- * shares the memory. */
+/* Removes the instance; false: somebody uses it still. In any process that shares the memory. */
 bool ep_ftrace_remove(void);
 
 int ep_perf_open(uint64_t bytes);
 unsigned ep_perf_drain(void);
 void ep_perf_close(void);
 
-/* In a forked child: nothing of what the parent's drain had opened is here, and
- * nothing of it is to be given back. */
+/* In a forked child: nothing of what the parent's drain had opened is here, and nothing of it is to
+ * be given back. */
 void ep_ftrace_forget(void);
 void ep_perf_forget(void);
 

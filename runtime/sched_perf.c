@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sched_perf.c: context switches from perf_event_open(2), which an ordinary
- * user may have of the own processes where kernel.perf_event_paranoid is at
- * most 2. One buffer per CPU; each thread's event is inherited by the threads
- * that it makes.
+ * sched_perf.c: context switches from perf_event_open(2), which an ordinary user may have of the
+ * own processes where kernel.perf_event_paranoid is at most 2. One buffer per CPU; each thread's
+ * event is inherited by the threads that it makes.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -55,8 +54,7 @@ static struct perf_event_attr attributes(void)
 static long open_event(long tid, unsigned cpu)
 {
 	struct perf_event_attr attr = attributes();
-	long fd = ep_syscall5(SYS_perf_event_open, (long)&attr, tid, cpu, -1,
-			      PERF_FLAG_FD_CLOEXEC);
+	long fd = ep_syscall5(SYS_perf_event_open, (long)&attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd != -EINVAL || !threads_only)
 		return fd;
@@ -70,8 +68,8 @@ static long map_buffer(long fd)
 	long got = -ENOMEM;
 
 	for (; data_size >= PAGE; data_size /= 2) {
-		got = ep_syscall6(SYS_mmap, 0, (long)(PAGE + data_size),
-				  PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		got = ep_syscall6(SYS_mmap, 0, (long)(PAGE + data_size), PROT_READ | PROT_WRITE,
+				  MAP_SHARED, fd, 0);
 		if (got != -EPERM && got != -ENOMEM)
 			return got;
 	}
@@ -91,8 +89,7 @@ static void add_thread(uint32_t tid)
 			return;
 		}
 		if (cpus[cpu].page) {
-			ep_syscall3(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT,
-				    cpus[cpu].fd);
+			ep_syscall3(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, cpus[cpu].fd);
 			continue;
 		}
 		got = map_buffer(fd);
@@ -111,13 +108,11 @@ static void add_thread(uint32_t tid)
 static unsigned highest_cpu(void)
 {
 	char list[1024];
-	long got = ep_fd_load("/sys/devices/system/cpu/online", list,
-			      sizeof(list));
+	long got = ep_fd_load("/sys/devices/system/cpu/online", list, sizeof(list));
 	const char *at = list, *end = list + (got > 0 ? got : 0);
 	uint64_t last = 0;
 
-	while (ep_text_number(&at, end, 10, &last) && at < end &&
-	       (*at == '-' || *at == ','))
+	while (ep_text_number(&at, end, 10, &last) && at < end && (*at == '-' || *at == ','))
 		at++;
 	return last < EP_SCHED_CPUS ? (unsigned)last + 1 : EP_SCHED_CPUS;
 }
@@ -151,8 +146,8 @@ static uint64_t size_of(const struct perf_event_mmap_page *page)
 	return page->data_size;
 }
 
-static void copy_out(const struct perf_event_mmap_page *page, void *to,
-		     uint64_t from, uint64_t size)
+static void copy_out(const struct perf_event_mmap_page *page, void *to, uint64_t from,
+		     uint64_t size)
 {
 	const char *data = (const char *)page + page->data_offset;
 	uint64_t at = from & (size_of(page) - 1);
@@ -165,8 +160,7 @@ static void copy_out(const struct perf_event_mmap_page *page, void *to,
 }
 
 /* Whole records from `tail` on that a chunk takes. */
-static uint64_t whole_records(const struct perf_event_mmap_page *page,
-			      uint64_t tail, uint64_t head)
+static uint64_t whole_records(const struct perf_event_mmap_page *page, uint64_t tail, uint64_t head)
 {
 	uint64_t at = tail;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * self.c: what a thread asks of the runtime for itself (epitaph.h). All of it
- * is kept in the thread's entry, which it gets here if it has none yet, and
- * only the thread itself writes it.
+ * self.c: what a thread asks of the runtime for itself (epitaph.h). All of it is kept in the
+ * thread's entry, which it gets here if it has none yet, and only the thread itself writes it.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -90,8 +89,7 @@ PUBLIC int epitaph_set_thread_timing(unsigned every)
 {
 	struct ep_thread *thread;
 
-	if (every > EVERY_MOST || every & (every - 1) ||
-	    (every > 1 && ep_settings.min_duration))
+	if (every > EVERY_MOST || every & (every - 1) || (every > 1 && ep_settings.min_duration))
 		return failed(EINVAL);
 	thread = self();
 	if (!thread || thread->flags & EP_THREAD_IGNORED)

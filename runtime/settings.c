@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * settings.c: one table row per EPITAPH_ variable. A setting either takes
- * effect as it was written or is named on stderr, once, with the reason and
- * what is used instead; an empty one counts as absent.
+ * settings.c: one table row per EPITAPH_ variable. A setting either takes effect as it was written
+ * or is named on stderr, once, with the reason and what is used instead; an empty one counts as
+ * absent.
  */
 #include "runtime/settings.h"
 
@@ -66,8 +66,7 @@ static const struct unit size_units[] = {
 };
 
 static const struct unit time_units[] = {
-	{"ns", 1},       {"us", 1000},      {"\302\265s", 1000},
-	{"ms", 1000000}, {"s", 1000000000}, {NULL, 0},
+	{"ns", 1}, {"us", 1000}, {"\302\265s", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0},
 };
 
 /* Parts per million. A bare number is per cent. */
@@ -93,17 +92,15 @@ static bool take_fraction(const char **at, const char *end, struct quantity *q)
 	return true;
 }
 
-/* `value` as a number of the unit that it ends in. A remainder below one is
- * refused: what takes effect is what was written. */
-static bool parse_quantity(const char *value, const struct unit *units,
-			   uint64_t *result)
+/* `value` as a number of the unit that it ends in. A remainder below one is refused: what takes
+ * effect is what was written. */
+static bool parse_quantity(const char *value, const struct unit *units, uint64_t *result)
 {
 	const char *end = value + ep_string_length(value);
 	struct quantity q;
 	uint64_t part;
 
-	if (!ep_text_number(&value, end, 10, &q.whole) ||
-	    !take_fraction(&value, end, &q))
+	if (!ep_text_number(&value, end, 10, &q.whole) || !take_fraction(&value, end, &q))
 		return false;
 	while (units->name && !ep_string_equal(units->name, value))
 		units++;
@@ -128,8 +125,7 @@ static const char *set_on(const char *value)
 
 static const char *set_mode(const char *value)
 {
-	if (!ep_string_equal(value, "trace") &&
-	    !ep_string_equal(value, "count"))
+	if (!ep_string_equal(value, "trace") && !ep_string_equal(value, "count"))
 		return "not trace or count";
 	ep_settings.counting = ep_string_equal(value, "count");
 	return NULL;
@@ -185,8 +181,8 @@ static const char *set_timestamp_every(const char *value)
 		ep_settings.timestamp_every = 0;
 		return NULL;
 	}
-	if (!ep_text_number(&value, end, 10, &every) || value != end ||
-	    !power_of_two(every) || every > 64)
+	if (!ep_text_number(&value, end, 10, &every) || value != end || !power_of_two(every) ||
+	    every > 64)
 		return "not auto, 1, 2, 4, 8, 16, 32 or 64";
 	ep_settings.timestamp_every = (uint32_t)every;
 	return NULL;
@@ -220,8 +216,7 @@ static const char *set_min_duration(const char *value)
 	return NULL;
 }
 
-static const char *set_pattern(const char *value, char bytes[4096],
-			       const char **out)
+static const char *set_pattern(const char *value, char bytes[4096], const char **out)
 {
 	size_t length = ep_string_length(value);
 
@@ -249,8 +244,7 @@ static const char *set_file_keep(const char *value)
 	const char *end = value + ep_string_length(value);
 	uint64_t count;
 
-	if (!ep_text_number(&value, end, 10, &count) || value != end ||
-	    count > 10000)
+	if (!ep_text_number(&value, end, 10, &count) || value != end || count > 10000)
 		return "not a number up to 10000";
 	ep_settings.file_keep = count;
 	return NULL;
@@ -258,9 +252,7 @@ static const char *set_file_keep(const char *value)
 
 static const char *set_file_keep_size(const char *value)
 {
-	return parse_quantity(value, size_units, &ep_settings.file_keep_size)
-		       ? NULL
-		       : "not a size";
+	return parse_quantity(value, size_units, &ep_settings.file_keep_size) ? NULL : "not a size";
 }
 
 /* A word and what it stands for. */
@@ -277,8 +269,7 @@ static const struct choice sched_sources[] = {
 	{NULL, 0},
 };
 
-static const struct choice sched_scopes[] = {
-	{"process", 0}, {"machine", 1}, {NULL, 0}};
+static const struct choice sched_scopes[] = {{"process", 0}, {"machine", 1}, {NULL, 0}};
 
 static const struct choice sched_extras[] = {
 	{"raw_syscalls", EP_SCHED_SYSCALLS},
@@ -287,8 +278,7 @@ static const struct choice sched_extras[] = {
 	{NULL, 0},
 };
 
-static bool choose(const struct choice *choices, const char *word,
-		   size_t length, unsigned *bits)
+static bool choose(const struct choice *choices, const char *word, size_t length, unsigned *bits)
 {
 	for (; choices->name; choices++)
 		if (ep_string_length(choices->name) == length &&
@@ -301,8 +291,7 @@ static bool choose(const struct choice *choices, const char *word,
 
 static const char *set_sched(const char *value)
 {
-	if (!choose(sched_sources, value, ep_string_length(value),
-		    &ep_settings.sched))
+	if (!choose(sched_sources, value, ep_string_length(value), &ep_settings.sched))
 		return "not auto, ftrace, perf or off";
 	ep_settings.sched_asked = true;
 	return NULL;
@@ -354,8 +343,7 @@ static const char *set_sched_memory(const char *value)
 
 static const char *set_on_crash(const char *value)
 {
-	if (!ep_string_equal(value, "snapshot") &&
-	    !ep_string_equal(value, "none"))
+	if (!ep_string_equal(value, "snapshot") && !ep_string_equal(value, "none"))
 		return "not snapshot or none";
 	ep_settings.crash_snapshot = ep_string_equal(value, "snapshot");
 	return NULL;
@@ -365,17 +353,14 @@ static const struct {
 	const char *name;
 	int number;
 } signals[] = {
-	{"HUP", SIGHUP},     {"INT", SIGINT},       {"QUIT", SIGQUIT},
-	{"ILL", SIGILL},     {"TRAP", SIGTRAP},     {"ABRT", SIGABRT},
-	{"BUS", SIGBUS},     {"FPE", SIGFPE},       {"USR1", SIGUSR1},
-	{"SEGV", SIGSEGV},   {"KILL", SIGKILL},     {"STOP", SIGSTOP},
-	{"USR2", SIGUSR2},   {"PIPE", SIGPIPE},     {"ALRM", SIGALRM},
-	{"TERM", SIGTERM},   {"STKFLT", SIGSTKFLT}, {"CHLD", SIGCHLD},
-	{"CONT", SIGCONT},   {"TSTP", SIGTSTP},     {"TTIN", SIGTTIN},
-	{"TTOU", SIGTTOU},   {"URG", SIGURG},       {"XCPU", SIGXCPU},
-	{"XFSZ", SIGXFSZ},   {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF},
-	{"WINCH", SIGWINCH}, {"IO", SIGIO},         {"PWR", SIGPWR},
-	{"SYS", SIGSYS},
+	{"HUP", SIGHUP},       {"INT", SIGINT},       {"QUIT", SIGQUIT}, {"ILL", SIGILL},
+	{"TRAP", SIGTRAP},     {"ABRT", SIGABRT},     {"BUS", SIGBUS},   {"FPE", SIGFPE},
+	{"USR1", SIGUSR1},     {"SEGV", SIGSEGV},     {"KILL", SIGKILL}, {"STOP", SIGSTOP},
+	{"USR2", SIGUSR2},     {"PIPE", SIGPIPE},     {"ALRM", SIGALRM}, {"TERM", SIGTERM},
+	{"STKFLT", SIGSTKFLT}, {"CHLD", SIGCHLD},     {"CONT", SIGCONT}, {"TSTP", SIGTSTP},
+	{"TTIN", SIGTTIN},     {"TTOU", SIGTTOU},     {"URG", SIGURG},   {"XCPU", SIGXCPU},
+	{"XFSZ", SIGXFSZ},     {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}, {"WINCH", SIGWINCH},
+	{"IO", SIGIO},         {"PWR", SIGPWR},       {"SYS", SIGSYS},
 };
 
 /* glibc keeps 32 and 33 for itself, and 34 is the program's first. */
@@ -388,11 +373,9 @@ static bool realtime_signal(const char *name, uint64_t *number)
 	const char *at = name + 6;
 	uint64_t n = 0;
 
-	if (!ep_string_starts(name, "RTMIN") &&
-	    !ep_string_starts(name, "RTMAX"))
+	if (!ep_string_starts(name, "RTMIN") && !ep_string_starts(name, "RTMAX"))
 		return false;
-	if (name[5] &&
-	    (!ep_text_number(&at, end, 10, &n) || at != end || n > 30))
+	if (name[5] && (!ep_text_number(&at, end, 10, &n) || at != end || n > 30))
 		return false;
 	if (name[4] == 'N' && (!name[5] || name[5] == '+'))
 		*number = RTMIN + n;
@@ -426,11 +409,10 @@ static const char *set_signal(const char *value)
 		ep_settings.snapshot_signal = 0;
 		return NULL;
 	}
-	if (!named_signal(value, &number) &&
-	    (!ep_text_number(&at, end, 10, &number) || at != end))
+	if (!named_signal(value, &number) && (!ep_text_number(&at, end, 10, &number) || at != end))
 		return "not a signal or none";
-	if (number < 1 || number > RTMAX || number == 32 || number == 33 ||
-	    number == SIGKILL || number == SIGSTOP)
+	if (number < 1 || number > RTMAX || number == 32 || number == 33 || number == SIGKILL ||
+	    number == SIGSTOP)
 		return "not a signal that can be handled";
 	ep_settings.snapshot_signal = (int)number;
 	return NULL;
@@ -461,8 +443,7 @@ static const struct setting {
 	{"EPITAPH_ON_CRASH", set_on_crash, "none"},
 };
 
-static void refuse(const char *name, const char *value, const char *reason,
-		   const char *otherwise)
+static void refuse(const char *name, const char *value, const char *reason, const char *otherwise)
 {
 	char line[512];
 	struct ep_text text;
@@ -497,16 +478,14 @@ static const char *look_up(char *const *environment, const char *name)
 }
 
 /*
- * True where the environment comes from somebody with fewer rights than the
- * program has: set-uid, set-gid, file capabilities (getauxval(3), AT_SECURE).
- * Where they are its own by then (fs.suid_dumpable is 1, another's AT_SECURE),
- * ids and dumpability tell, which is also lost by who may not read what he
- * runs (kernel: begin_new_exec, would_dump).
+ * True where the environment comes from somebody with fewer rights than the program has: set-uid,
+ * set-gid, file capabilities (getauxval(3), AT_SECURE). Where they are its own by then
+ * (fs.suid_dumpable is 1, another's AT_SECURE), ids and dumpability tell, which is also lost by who
+ * may not read what he runs (kernel: begin_new_exec, would_dump).
  */
 static bool secure(void)
 {
-	return getauxval(AT_SECURE) ||
-	       ep_syscall0(SYS_getuid) != ep_syscall0(SYS_geteuid) ||
+	return getauxval(AT_SECURE) || ep_syscall0(SYS_getuid) != ep_syscall0(SYS_geteuid) ||
 	       ep_syscall0(SYS_getgid) != ep_syscall0(SYS_getegid) ||
 	       ep_syscall5(SYS_prctl, 3 /* PR_GET_DUMPABLE */, 0, 0, 0, 0) != 1;
 }
@@ -517,13 +496,12 @@ static void settle_timestamps(const char *asked)
 	if (!ep_settings.min_duration)
 		return;
 	if (ep_settings.timestamp_every > 1)
-		refuse("EPITAPH_TIMESTAMP_EVERY", asked,
-		       "EPITAPH_MIN_DURATION needs every time", "1");
+		refuse("EPITAPH_TIMESTAMP_EVERY", asked, "EPITAPH_MIN_DURATION needs every time",
+		       "1");
 	ep_settings.timestamp_every = 1;
 }
 
-/* Counts need no scheduling events; and the one file that was asked for is that
- * of the counts. */
+/* Counts need no scheduling events; and the one file that was asked for is that of the counts. */
 static void settle_counting(void)
 {
 	if (ep_settings.counting)
@@ -534,8 +512,8 @@ static void settle_counting(void)
 	ep_settings.output = OUTPUT_DEFAULT;
 }
 
-/* Nobody may make a program with rights of its own write files, wait for
- * signals or trace the kernel; not to record it is all that can be asked. */
+/* Nobody may make a program with rights of its own write files, wait for signals or trace the
+ * kernel; not to record it is all that can be asked. */
 static void read_foreign(char *const *environment)
 {
 	const char *on = look_up(environment, "EPITAPH");
@@ -555,8 +533,7 @@ static void read_own(char *const *environment)
 		const char *reason = value ? setting->set(value) : NULL;
 
 		if (reason)
-			refuse(setting->name, value, reason,
-			       setting->otherwise);
+			refuse(setting->name, value, reason, setting->otherwise);
 	}
 	settle_timestamps(look_up(environment, "EPITAPH_TIMESTAMP_EVERY"));
 	settle_counting();

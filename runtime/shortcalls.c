@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shortcalls.c: drops calls shorter than EPITAPH_MIN_DURATION. A bounded stack
- * per thread remembers, for each open call, its frame, its slot and the stamp
- * before it. Only the call in the very last slot can be taken back, and only by
- * a return with exactly its frame: without that a thunk's return or a longjmp
- * would drop the wrong one.
+ * shortcalls.c: drops calls shorter than EPITAPH_MIN_DURATION. A bounded stack per thread
+ * remembers, for each open call, its frame, its slot and the stamp before it. Only the call in the
+ * very last slot can be taken back, and only by a return with exactly its frame: without that a
+ * thunk's return or a longjmp would drop the wrong one.
  */
 #include "runtime/shortcalls.h"
 
@@ -42,16 +41,15 @@ static struct ep_shortcalls *stack_of(struct ep_tls *tls)
 
 	if (tls->shortcalls)
 		return tls->shortcalls;
-	page = ep_syscall6(SYS_mmap, 0, sizeof(struct ep_shortcalls),
-			   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
+	page = ep_syscall6(SYS_mmap, 0, sizeof(struct ep_shortcalls), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!ep_syscall_failed(page))
 		tls->shortcalls = (struct ep_shortcalls *)page;
 	return tls->shortcalls;
 }
 
-static void record_call(struct ep_tls *tls, struct ep_shortcalls *stack,
-			uint64_t word, uint64_t sp, uint8_t flags)
+static void record_call(struct ep_tls *tls, struct ep_shortcalls *stack, uint64_t word, uint64_t sp,
+			uint8_t flags)
 {
 	uint64_t previous = tls->last_tsc;
 	struct entry *entry;
@@ -64,8 +62,8 @@ static void record_call(struct ep_tls *tls, struct ep_shortcalls *stack,
 	stack->count++;
 }
 
-/* Where the call's words begin: a long time after the last record, an escape
- * stands before it, and is its own. */
+/* Where the call's words begin: a long time after the last record, an escape stands before it, and
+ * is its own. */
 static uint64_t first_word(uint64_t slot)
 {
 	uint64_t before;
@@ -96,8 +94,7 @@ static bool take_back(struct ep_tls *tls, const struct entry *entry)
 	return true;
 }
 
-void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp,
-			  uint8_t flags)
+void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp, uint8_t flags)
 {
 	struct ep_shortcalls *stack = stack_of(tls);
 
@@ -105,12 +102,11 @@ void ep_shortcalls_record(struct ep_tls *tls, uint64_t word, uint64_t sp,
 		ep_ring_record(tls, word, flags);
 		return;
 	}
-	/* Frames below this one are gone, however they were left; at a call,
-	 * one that lies here too was left by a tail call. */
+	/* Frames below this one are gone, however they were left; at a call, one that lies here too
+	 * was left by a tail call. */
 	bool is_return = word & EP_RETURN_BIT;
-	while (stack->count &&
-	       (stack->entries[stack->count - 1].sp < sp ||
-		(!is_return && stack->entries[stack->count - 1].sp == sp)))
+	while (stack->count && (stack->entries[stack->count - 1].sp < sp ||
+				(!is_return && stack->entries[stack->count - 1].sp == sp)))
 		stack->count--;
 	if (!is_return) {
 		record_call(tls, stack, word, sp, flags);

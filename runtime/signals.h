@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* signals.h: the kernel's view of signal actions, by raw system calls: libc's
- * sigaction may be the program's own, or ours (fatal.h). */
+/* signals.h: the kernel's view of signal actions, by raw system calls: libc's sigaction may be the
+ * program's own, or ours (fatal.h). */
 #ifndef EPITAPH_SIGNALS_H
 #define EPITAPH_SIGNALS_H
 
@@ -23,8 +23,7 @@ void ep_restorer(void);
 void ep_fatal_restorer(void);
 
 /* rt_sigaction; either may be NULL. 0 or a negative errno. */
-long ep_signal_action(int signal, const struct ep_kernel_action *new,
-		      struct ep_kernel_action *old);
+long ep_signal_action(int signal, const struct ep_kernel_action *new, struct ep_kernel_action *old);
 
 /* Raised by the processor or the kernel for what the thread did, not sent. */
 bool ep_signal_is_fault(int signal, const siginfo_t *info);
@@ -32,8 +31,8 @@ bool ep_signal_is_fault(int signal, const siginfo_t *info);
 /* Queues it for the calling thread, with that siginfo. */
 void ep_signal_send(int signal, siginfo_t *info);
 
-/* The same signal again, with its siginfo and the default action; it is
- * delivered when the handler returns to the interrupted registers. */
+/* The same signal again, with its siginfo and the default action; it is delivered when the handler
+ * returns to the interrupted registers. */
 void ep_signal_die(int signal, siginfo_t *info);
 
 #endif

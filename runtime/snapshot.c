@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * snapshot.c: the process writes an ELF core of what matters. One at a time;
- * everything larger than a few words is static, as the caller may be a handler
- * on a small stack.
+ * snapshot.c: the process writes an ELF core of what matters. One at a time; everything larger than
+ * a few words is static, as the caller may be a handler on a small stack.
  *
  *   ELF header · program headers · notes · pages, by ascending address
  */
@@ -38,7 +37,7 @@
 
 #define PAGE        UINT64_C(4096)
 #define STACK_BYTES (UINT64_C(64) << 10)
-#define RED_ZONE    256 /* bytes below sp that may be in use: psABI, 128 */
+#define RED_ZONE    256         /* bytes below sp that may be in use: psABI, 128 */
 #define OVERFLOW    STACK_BYTES /* how far beyond its end an sp may be */
 #define BLOCKS      16          /* copied at once */
 #define NUMBERS     1000000     /* names that %n tries */
@@ -87,18 +86,15 @@ static void add_stack(const struct ep_map_line *line)
 	uint64_t end = shot.registers.rsp + STACK_BYTES;
 
 	/* One that has overflown is at or below its lower end. */
-	if (shot.stack_found || !(line->flags & EP_MAP_READ) ||
-	    shot.registers.rsp >= line->end ||
-	    (shot.registers.rsp < line->start &&
-	     line->start - shot.registers.rsp > OVERFLOW))
+	if (shot.stack_found || !(line->flags & EP_MAP_READ) || shot.registers.rsp >= line->end ||
+	    (shot.registers.rsp < line->start && line->start - shot.registers.rsp > OVERFLOW))
 		return;
 	shot.stack_found = true;
 	if (start < line->start)
 		start = line->start;
 	if (end > line->end)
 		end = line->end;
-	shot.thread.stack_wanted =
-		end - (shot.registers.rsp > start ? shot.registers.rsp : start);
+	shot.thread.stack_wanted = end - (shot.registers.rsp > start ? shot.registers.rsp : start);
 	ep_spans_add(&shot.ranges, start, end, EP_RANGE_STACK);
 }
 
@@ -106,13 +102,11 @@ static void take_line(const struct ep_map_line *line, uint64_t headers)
 {
 	add_stack(line);
 	if (ep_string_equal(line->path, "[vdso]"))
-		ep_spans_add(&shot.ranges, line->start, line->end,
-			     EP_RANGE_PAGE | EP_RANGE_HEAD);
+		ep_spans_add(&shot.ranges, line->start, line->end, EP_RANGE_PAGE | EP_RANGE_HEAD);
 	if (!line->inode || line->file_offset || !(line->flags & EP_MAP_READ) ||
 	    !starts_with_elf(line->start))
 		return;
-	ep_spans_add(&shot.ranges, line->start, line->start + 1,
-		     EP_RANGE_PAGE | EP_RANGE_HEAD);
+	ep_spans_add(&shot.ranges, line->start, line->start + 1, EP_RANGE_PAGE | EP_RANGE_HEAD);
 	if (headers >= line->start && headers < line->end &&
 	    !ep_mapped_image_read(line->start, &shot.executable))
 		shot.executable.dynamic_size = 0;
@@ -124,8 +118,7 @@ static void guess_stack(void)
 	uint64_t sp = shot.registers.rsp;
 
 	shot.thread.stack_wanted = STACK_BYTES;
-	ep_spans_add(&shot.ranges, sp - RED_ZONE, sp + STACK_BYTES,
-		     EP_RANGE_STACK);
+	ep_spans_add(&shot.ranges, sp - RED_ZONE, sp + STACK_BYTES, EP_RANGE_STACK);
 }
 
 static void choose_pages(void)
@@ -157,8 +150,7 @@ static void add_kept(void)
 
 	for (uint64_t i = 0; i < size / sizeof *kept; i++)
 		if (kept[i].state == EP_KEPT_VALID)
-			ep_spans_add(&shot.ranges, kept[i].address,
-				     kept[i].address + kept[i].size,
+			ep_spans_add(&shot.ranges, kept[i].address, kept[i].address + kept[i].size,
 				     EP_RANGE_KEPT);
 }
 
@@ -176,10 +168,8 @@ static void choose(void)
 	ep_bytes_zero(&shot.note, sizeof shot.note);
 	ep_bytes_zero(&shot.thread, sizeof shot.thread);
 	shot.thread.tid = (uint32_t)ep_syscall0(SYS_gettid);
-	shot.note.arena_size =
-		shot.copy.size ? shot.copy.size : ep_arena->committed;
-	ep_spans_add(&shot.ranges, arena, arena + shot.note.arena_size,
-		     EP_RANGE_ARENA);
+	shot.note.arena_size = shot.copy.size ? shot.copy.size : ep_arena->committed;
+	ep_spans_add(&shot.ranges, arena, arena + shot.note.arena_size, EP_RANGE_ARENA);
 	add_kept();
 	add_page((uint64_t)&epitaph_root);
 	if (shot.info)
@@ -211,8 +201,7 @@ static void count_saved(const struct ep_range *range, uint64_t saved)
 }
 
 /* As readers of a running process do it: coredump/steady.h. */
-static void copy_page(struct ep_block *to, const struct ep_block *from,
-		      uint64_t until)
+static void copy_page(struct ep_block *to, const struct ep_block *from, uint64_t until)
 {
 	bool whole = ep_block_holds(from, UINT64_MAX);
 
@@ -242,8 +231,7 @@ static int64_t write_copied(uint64_t at, uint64_t count, bool last)
 {
 	if (shot.name && !last && is_empty(shot.blocks, count))
 		return (int64_t)(count * EP_BLOCK_SIZE);
-	return ep_output_write(&shot.output, at, shot.blocks,
-			       count * EP_BLOCK_SIZE);
+	return ep_output_write(&shot.output, at, shot.blocks, count * EP_BLOCK_SIZE);
 }
 
 static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
@@ -259,8 +247,7 @@ static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
 		if (shot.name)
 			count = 1;
 		for (uint64_t i = 0; i < count; i++)
-			copy_page(&shot.blocks[i],
-				  (const struct ep_block *)from + i, until);
+			copy_page(&shot.blocks[i], (const struct ep_block *)from + i, until);
 		done = write_copied(at + (from - start), count,
 				    from + count * EP_BLOCK_SIZE == end);
 		if (done < 0)
@@ -270,8 +257,8 @@ static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
 	return (int64_t)(end - start);
 }
 
-/* Rings change while they are written; the rest of the arena comes first, so
- * that no thread has entered more blocks by then than by its table. */
+/* Rings change while they are written; the rest of the arena comes first, so that no thread has
+ * entered more blocks by then than by its table. */
 static int64_t write_arena(uint64_t at, const struct ep_range *range)
 {
 	uint64_t rings = (uint64_t)ep_arena_section(EP_SECTION_RINGS, NULL);
@@ -280,8 +267,7 @@ static int64_t write_arena(uint64_t at, const struct ep_range *range)
 
 	if (shot.name)
 		return write_blocks(at, range->start, range->end);
-	done = ep_output_write(&shot.output, at, (const void *)range->start,
-			       head);
+	done = ep_output_write(&shot.output, at, (const void *)range->start, head);
 
 	if (done < 0 || (uint64_t)done < head)
 		return done;
@@ -292,8 +278,7 @@ static int64_t write_arena(uint64_t at, const struct ep_range *range)
 /* The copy, with holes for what is empty. */
 static int64_t write_copy(uint64_t at)
 {
-	const struct ep_block *page =
-		(const struct ep_block *)shot.copy.address;
+	const struct ep_block *page = (const struct ep_block *)shot.copy.address;
 	uint64_t count = shot.copy.size / PAGE, from = 0, to;
 	int64_t done;
 
@@ -307,8 +292,8 @@ static int64_t write_copy(uint64_t at)
 		}
 		if (to == from)
 			to++;
-		done = ep_output_write(&shot.output, at + from * PAGE,
-				       &page[from], (to - from) * PAGE);
+		done = ep_output_write(&shot.output, at + from * PAGE, &page[from],
+				       (to - from) * PAGE);
 		if (done < 0)
 			return done;
 		from = to;
@@ -327,8 +312,7 @@ static int64_t write_bytes(uint64_t at, const struct ep_range *range)
 }
 
 /* What turns out to be unreadable is left out of the file and counted. */
-static int write_range(const struct ep_range *range, Elf64_Phdr *segment,
-		       uint64_t *at)
+static int write_range(const struct ep_range *range, Elf64_Phdr *segment, uint64_t *at)
 {
 	int64_t saved = write_bytes(*at, range);
 
@@ -357,9 +341,8 @@ static int write_root(uint64_t at)
 
 	if (!shot.kept)
 		return 0;
-	ep_root_fill(&root,
-		     &((const struct ep_arena *)shot.kept->address)->root,
-		     EP_ARENA_MAGIC, shot.kept->address);
+	ep_root_fill(&root, &((const struct ep_arena *)shot.kept->address)->root, EP_ARENA_MAGIC,
+		     shot.kept->address);
 	done = ep_output_write(&shot.output, at, &root, sizeof root);
 	return done < 0 ? (int)done : 0;
 }
@@ -370,21 +353,18 @@ static int write_pages(uint64_t at)
 	int error = 0;
 
 	for (uint32_t i = 0; i < shot.ranges.count && !error; i++)
-		error = write_range(&shot.ranges.list[i], &shot.segments[i + 1],
-				    &at);
+		error = write_range(&shot.ranges.list[i], &shot.segments[i + 1], &at);
 	return error ? error : write_root(first);
 }
 
 /* Their registers are not to be had from inside. */
 static void add_others(struct ep_notes *notes)
 {
-	const struct ep_thread *list =
-		ep_arena_section(EP_SECTION_THREADS, NULL);
+	const struct ep_thread *list = ep_arena_section(EP_SECTION_THREADS, NULL);
 	uint32_t count = ep_thread_count();
 
 	for (uint32_t i = 0; i < count; i++)
-		if (list[i].state == EP_THREAD_LIVE &&
-		    list[i].tid != shot.thread.tid)
+		if (list[i].state == EP_THREAD_LIVE && list[i].tid != shot.thread.tid)
 			ep_notes_add_thread(notes, list[i].tid, NULL, NULL, 0);
 }
 
@@ -393,8 +373,8 @@ static uint64_t write_notes(struct ep_notes *notes)
 {
 	uint64_t ours;
 
-	ep_notes_add_thread(notes, shot.thread.tid, &shot.registers,
-			    shot.floating, shot.info ? shot.info->si_signo : 0);
+	ep_notes_add_thread(notes, shot.thread.tid, &shot.registers, shot.floating,
+			    shot.info ? shot.info->si_signo : 0);
 	if (shot.info)
 		ep_notes_add_siginfo(notes, shot.info);
 	ep_notes_add_process(notes);
@@ -418,9 +398,7 @@ static void fill_note(uint64_t tsc)
 	shot.note.root_address = kept ? 0 : (uint64_t)&epitaph_root;
 	shot.note.pages_wanted += shot.ranges.left_out;
 	shot.note.taken_tsc = tsc;
-	shot.note.found = kept        ? EP_FOUND_KEPT
-			  : shot.info ? EP_FOUND_CRASH
-				      : EP_FOUND_SELF;
+	shot.note.found = kept ? EP_FOUND_KEPT : shot.info ? EP_FOUND_CRASH : EP_FOUND_SELF;
 	shot.note.thread_count = 1;
 	shot.thread.stack_pointer = shot.registers.rsp;
 }
@@ -428,8 +406,8 @@ static void fill_note(uint64_t tsc)
 static int write_headers(uint64_t notes_from, uint64_t notes_to)
 {
 	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-			    ELFDATA2LSB, EV_CURRENT},
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
 		.e_type = ET_CORE,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
@@ -457,8 +435,7 @@ static int write_headers(uint64_t notes_from, uint64_t notes_to)
 /* The pages last of what may change, the headers when all is known. */
 static int write_core(uint64_t tsc)
 {
-	uint64_t from = sizeof(Elf64_Ehdr) +
-			(shot.ranges.count + 1) * sizeof *shot.segments;
+	uint64_t from = sizeof(Elf64_Ehdr) + (shot.ranges.count + 1) * sizeof *shot.segments;
 	struct ep_notes notes = {&shot.output, from, 0};
 	uint64_t ours = write_notes(&notes), to = notes.at;
 	int error = notes.error;
@@ -477,8 +454,7 @@ static int write_core(uint64_t tsc)
 
 static bool exists(const char *path)
 {
-	return !ep_syscall4(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, 0,
-			    0);
+	return !ep_syscall4(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, 0, 0);
 }
 
 static int expand(const char *pattern, uint64_t number)
@@ -519,9 +495,8 @@ static int choose_path(const char *path, const char *pattern)
 	struct ep_text text;
 
 	if (!path)
-		return ep_path_pattern_has(pattern, 'n')
-			       ? expand_fresh(pattern, &first)
-			       : expand(pattern, first);
+		return ep_path_pattern_has(pattern, 'n') ? expand_fresh(pattern, &first)
+							 : expand(pattern, first);
 	ep_text_init(&text, shot.path, sizeof shot.path);
 	ep_text_add(&text, path);
 	return text.cut ? -ENAMETOOLONG : text.used ? 0 : -ENOENT;
@@ -564,8 +539,7 @@ static int take(const char *path)
 	error = write_file(path, tsc);
 	ep_copy_memory_free(&shot.copy);
 	if (!error)
-		__atomic_fetch_add(&ep_arena->snapshots_written, 1,
-				   __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ep_arena->snapshots_written, 1, __ATOMIC_RELAXED);
 	return error;
 }
 
@@ -626,8 +600,7 @@ int ep_snapshot_arena(const char *path, ep_snapshot_name_fn name)
 		return -EBUSY;
 	ep_clock_refresh(UINT64_MAX);
 	shot.name = name;
-	choose_only((uint32_t)ep_syscall0(SYS_gettid), (uint64_t)ep_arena,
-		    ep_arena->committed);
+	choose_only((uint32_t)ep_syscall0(SYS_gettid), (uint64_t)ep_arena, ep_arena->committed);
 	error = write_file(path, ep_tsc());
 	shot.name = NULL;
 	holder = NULL;
@@ -649,10 +622,9 @@ static void take_floating(void)
 	shot.floating = state;
 }
 
-/* Part of a function that is not inlined: the registers noted here are that
- * one's, and its frame is there until the stack has been copied. */
-static inline __attribute__((always_inline)) int write_as(const char *path,
-							  const void *context,
+/* Part of a function that is not inlined: the registers noted here are that one's, and its frame is
+ * there until the stack has been copied. */
+static inline __attribute__((always_inline)) int write_as(const char *path, const void *context,
 							  const siginfo_t *info)
 {
 	int error;
@@ -676,8 +648,7 @@ static inline __attribute__((always_inline)) int write_as(const char *path,
 	return error;
 }
 
-__attribute__((noinline)) int ep_snapshot_write(const char *path,
-						const void *context)
+__attribute__((noinline)) int ep_snapshot_write(const char *path, const void *context)
 {
 	return write_as(path, context, NULL);
 }

@@ -8,22 +8,19 @@
 
 #define PAGE UINT64_C(4096)
 
-static bool contained(const struct ep_spans *ranges, uint64_t start,
-		      uint64_t end, uint32_t kind)
+static bool contained(const struct ep_spans *ranges, uint64_t start, uint64_t end, uint32_t kind)
 {
 	/* Neighbours in time are neighbours in space: from the newest. */
 	for (uint32_t i = ranges->count; i > 0; i--) {
 		const struct ep_range *range = &ranges->list[i - 1];
 
-		if (range->start <= start && end <= range->end &&
-		    (range->kind & kind) == kind)
+		if (range->start <= start && end <= range->end && (range->kind & kind) == kind)
 			return true;
 	}
 	return false;
 }
 
-void ep_spans_add(struct ep_spans *ranges, uint64_t start, uint64_t end,
-		  uint32_t kind)
+void ep_spans_add(struct ep_spans *ranges, uint64_t start, uint64_t end, uint32_t kind)
 {
 	start &= ~(PAGE - 1);
 	end = (end + PAGE - 1) & ~(PAGE - 1);
@@ -57,8 +54,7 @@ static void sort(struct ep_spans *ranges)
 
 static bool join(struct ep_range *last, const struct ep_range *next)
 {
-	if ((last->kind | next->kind) & EP_RANGE_ARENA ||
-	    next->start > last->end ||
+	if ((last->kind | next->kind) & EP_RANGE_ARENA || next->start > last->end ||
 	    (next->kind & EP_RANGE_HEAD && next->start != last->start))
 		return false;
 	if (next->end > last->end)
@@ -121,13 +117,11 @@ struct link_node {
 
 static uint64_t find_debug(const struct ep_image *executable)
 {
-	for (uint64_t at = 0;
-	     at + sizeof(Elf64_Dyn) <= executable->dynamic_size;
+	for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= executable->dynamic_size;
 	     at += sizeof(Elf64_Dyn)) {
 		Elf64_Dyn entry;
 
-		if (!ep_memory_read(executable->dynamic + at, &entry,
-				    sizeof entry) ||
+		if (!ep_memory_read(executable->dynamic + at, &entry, sizeof entry) ||
 		    entry.d_tag == DT_NULL)
 			return 0;
 		if (entry.d_tag == DT_DEBUG)
@@ -136,8 +130,8 @@ static uint64_t find_debug(const struct ep_image *executable)
 	return 0;
 }
 
-/* In pieces that end at multiples of their size, so that none reaches into a
- * page which the string does not. */
+/* In pieces that end at multiples of their size, so that none reaches into a page which the string
+ * does not. */
 static void add_name(struct ep_spans *ranges, uint64_t address)
 {
 	uint64_t end = address + NAME_BYTES;
@@ -164,27 +158,23 @@ static void add_nodes(struct ep_spans *ranges, uint64_t address)
 	for (int i = 0; i < NODES && address; i++, address = node.next) {
 		if (!ep_memory_read(address, &node, sizeof node))
 			return;
-		ep_spans_add(ranges, address, address + sizeof node,
-			     EP_RANGE_PAGE);
+		ep_spans_add(ranges, address, address + sizeof node, EP_RANGE_PAGE);
 		if (node.name)
 			add_name(ranges, node.name);
 	}
 }
 
-void ep_spans_add_link_maps(struct ep_spans *ranges,
-			    const struct ep_image *executable)
+void ep_spans_add_link_maps(struct ep_spans *ranges, const struct ep_image *executable)
 {
 	uint64_t address = find_debug(executable);
 	struct debug_head head;
 
-	ep_spans_add(ranges, executable->dynamic,
-		     executable->dynamic + executable->dynamic_size,
+	ep_spans_add(ranges, executable->dynamic, executable->dynamic + executable->dynamic_size,
 		     EP_RANGE_PAGE);
 	for (int i = 0; i < NAMESPACES && address; i++) {
 		if (!ep_memory_read(address, &head, sizeof head))
 			return;
-		ep_spans_add(ranges, address, address + sizeof head,
-			     EP_RANGE_PAGE);
+		ep_spans_add(ranges, address, address + sizeof head, EP_RANGE_PAGE);
 		add_nodes(ranges, head.map);
 		address = head.version >= 2 ? head.next : 0;
 	}

@@ -14,8 +14,8 @@
 #define EP_RANGE_ARENA 1u
 #define EP_RANGE_PAGE  2u /* of a module or the dynamic linker */
 #define EP_RANGE_STACK 4u
-/* It starts with an ELF header: libdwfl finds a module only where a segment
- * begins with it, so it is never joined to what is before it. */
+/* It starts with an ELF header: libdwfl finds a module only where a segment begins with it, so it
+ * is never joined to what is before it. */
 #define EP_RANGE_HEAD 8u
 #define EP_RANGE_KEPT 16u /* kept snapshots */
 
@@ -31,20 +31,17 @@ struct ep_spans {
 };
 
 /* Adds the pages that [start, end) touches. */
-void ep_spans_add(struct ep_spans *ranges, uint64_t start, uint64_t end,
-		  uint32_t kind);
+void ep_spans_add(struct ep_spans *ranges, uint64_t start, uint64_t end, uint32_t kind);
 
-/* Sorts by address; no two overlap afterwards. Neighbours are joined where
- * nobody minds: not to the arena, and no ELF header to what is before it. */
+/* Sorts by address; no two overlap afterwards. Neighbours are joined where nobody minds: not to the
+ * arena, and no ELF header to what is before it. */
 void ep_spans_settle(struct ep_spans *ranges);
 
 /*
- * Adds what a debugger needs to list the libraries: the dynamic section of the
- * executable, r_debug, the link_map nodes and their names (System V gABI,
- * DT_DEBUG; glibc's link.h). The list may change meanwhile: all of it is read
- * so that it cannot fault or go on for ever.
+ * Adds what a debugger needs to list the libraries: the dynamic section of the executable, r_debug,
+ * the link_map nodes and their names (System V gABI, DT_DEBUG; glibc's link.h). The list may change
+ * meanwhile: all of it is read so that it cannot fault or go on for ever.
  */
-void ep_spans_add_link_maps(struct ep_spans *ranges,
-			    const struct ep_image *executable);
+void ep_spans_add_link_maps(struct ep_spans *ranges, const struct ep_image *executable);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stacks.c: who is asked, what is copied. An entry is written by its thread
- * alone once that was asked, and counts when its state is written, last. */
+/* stacks.c: who is asked, what is copied. An entry is written by its thread alone once that was
+ * asked, and counts when its state is written, last. */
 #include "runtime/stacks.h"
 
 #include <time.h>
@@ -30,8 +30,7 @@ void ep_stacks_begin(void)
 	stacks = NULL;
 	for (uint32_t i = 0; i < arena->section_count; i++)
 		if (arena->sections[i].type == EP_SECTION_STACKS)
-			stacks = ep_arena_section(EP_SECTION_STACKS,
-						  &section_size);
+			stacks = ep_arena_section(EP_SECTION_STACKS, &section_size);
 	if (stacks)
 		stacks->tsc = 0;
 }
@@ -47,8 +46,7 @@ static void lay_out(uint32_t threads)
 	uint64_t rest, room;
 
 	stacks->capacity = threads < THREADS_MOST ? threads : THREADS_MOST;
-	rest = section_size - sizeof(*stacks) -
-	       stacks->capacity * sizeof(struct ep_stack_taken);
+	rest = section_size - sizeof(*stacks) - stacks->capacity * sizeof(struct ep_stack_taken);
 	room = stacks->capacity ? rest / stacks->capacity & ~7ull : 0;
 	if (room < ROOM_LEAST) {
 		room = ROOM_LEAST;
@@ -84,15 +82,13 @@ static void wait_for_answers(void)
 	struct timespec wait = {0, 1000000};
 
 	for (int i = 0; i < WAIT_MOST; i++) {
-		if (__atomic_load_n(&answers, __ATOMIC_ACQUIRE) >=
-		    stacks->count)
+		if (__atomic_load_n(&answers, __ATOMIC_ACQUIRE) >= stacks->count)
 			return;
 		ep_syscall2(SYS_nanosleep, (long)&wait, 0);
 	}
 }
 
-void ep_stacks_take(uint64_t watchdog, uint32_t except,
-		    void (*ask)(uint32_t tid, uint32_t entry))
+void ep_stacks_take(uint64_t watchdog, uint32_t except, void (*ask)(uint32_t tid, uint32_t entry))
 {
 	if (!stacks)
 		return;
@@ -141,8 +137,7 @@ void ep_stacks_answer(uint32_t number, const ucontext_t *context)
 	ep_bytes_copy(entry->registers, &registers, sizeof(registers));
 	entry->tsc = ep_tsc();
 	entry->address = registers.rsp - EP_STACK_RED_ZONE;
-	entry->size = copy_stack((char *)stacks + entry->offset, entry->address,
-				 stacks->room);
+	entry->size = copy_stack((char *)stacks + entry->offset, entry->address, stacks->room);
 	__atomic_store_n(&entry->state, 1, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&answers, 1, __ATOMIC_RELEASE);
 }

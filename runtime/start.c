@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* start.c: the runtime comes to life once per process, at the first hook or at
- * its constructor, whichever is first. */
+/* start.c: the runtime comes to life once per process, at the first hook or at its constructor,
+ * whichever is first. */
 #include "runtime/start.h"
 
 #include <stdatomic.h>
@@ -34,8 +34,7 @@ enum { NEW, STARTING, ON, OFF };
 
 static atomic_int state = NEW;
 
-/* What the arena's readers want to know of the settings, and what needs the
- * clock. */
+/* What the arena's readers want to know of the settings, and what needs the clock. */
 static void note_settings(void)
 {
 	ep_arena->settings_refused = ep_settings.refused;
@@ -62,15 +61,12 @@ static void begin(bool child)
 }
 
 /* The linker's names for where the object's image begins and ends. */
-extern const char own_start[] __asm__("__ehdr_start")
-	__attribute__((visibility("hidden")));
-extern const char own_end[] __asm__("_end")
-	__attribute__((visibility("hidden")));
+extern const char own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+extern const char own_end[] __asm__("_end") __attribute__((visibility("hidden")));
 
 bool ep_is_own(const void *address)
 {
-	return (const char *)address >= own_start &&
-	       (const char *)address < own_end;
+	return (const char *)address >= own_start && (const char *)address < own_end;
 }
 
 static bool start_slow(void)
@@ -80,9 +76,8 @@ static bool start_slow(void)
 	if (!atomic_compare_exchange_strong(&state, &expected, STARTING))
 		return expected == ON;
 	/*
-	 * Two runtimes in one process: epitaph_root is that of the one whose
-	 * hooks the dynamic linker finds first. The other is never called, and
-	 * must not write there.
+	 * Two runtimes in one process: epitaph_root is that of the one whose hooks the dynamic
+	 * linker finds first. The other is never called, and must not write there.
 	 */
 	if (!ep_is_own(&epitaph_root)) {
 		atomic_store(&state, OFF);
@@ -141,8 +136,8 @@ static void restart(bool recorded)
 
 static void start_child(bool recorded)
 {
-	if (atomic_load_explicit(&state, memory_order_acquire) == ON &&
-	    !ep_overwritten() && ep_arena_forked())
+	if (atomic_load_explicit(&state, memory_order_acquire) == ON && !ep_overwritten() &&
+	    ep_arena_forked())
 		restart(recorded);
 }
 
@@ -158,17 +153,15 @@ static void after_fork(void)
 }
 
 /*
- * Registers a fork handler. Not pthread_atfork, which before glibc 2.34 lies in
- * a library of its own; weak, so that a static program without fork does
- * without.
+ * Registers a fork handler. Not pthread_atfork, which before glibc 2.34 lies in a library of its
+ * own; weak, so that a static program without fork does without.
  */
-extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
-			     void (*child)(void), void *object)
-	__attribute__((weak));
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *object) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-/* Before the program's own constructors, as far as those have no lower
- * priority, and after the C library's: what needs libc is done here. */
+/* Before the program's own constructors, as far as those have no lower priority, and after the C
+ * library's: what needs libc is done here. */
 __attribute__((constructor(101))) static void start_early(void)
 {
 	bool started;

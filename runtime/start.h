@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * start.h: the order in which the runtime comes to life: settings, arena,
- * clock, process facts, load map, signal, fork handler. The first hook of the
- * process may come before any constructor, so everybody who needs the runtime
- * calls ep_start, and it happens once.
+ * start.h: the order in which the runtime comes to life: settings, arena, clock, process facts,
+ * load map, signal, fork handler. The first hook of the process may come before any constructor, so
+ * everybody who needs the runtime calls ep_start, and it happens once.
  */
 #ifndef EPITAPH_START_H
 #define EPITAPH_START_H
@@ -11,27 +10,26 @@
 #include <stdbool.h>
 
 /*
- * Idempotent and cheap when done (two loads). False: tracing is off for good,
- * or a thread met another one starting (or itself, in a signal handler): that
- * gets false for this once and tries again at its next event. In a forked child
- * the first call starts the next generation, as ep_start_child does.
+ * Idempotent and cheap when done (two loads). False: tracing is off for good, or a thread met
+ * another one starting (or itself, in a signal handler): that gets false for this once and tries
+ * again at its next event. In a forked child the first call starts the next generation, as
+ * ep_start_child does.
  */
 bool ep_start(void);
 
 /*
- * In a forked child that shares no memory with its parent: forgets the caller's
- * ring, empties the arena and fills process facts, clock and load map anew.
- * Does nothing in any other process, a vfork child included. Called by the fork
- * handler; the slow path calls it (or ep_start) too, for _Fork and raw clone.
+ * In a forked child that shares no memory with its parent: forgets the caller's ring, empties the
+ * arena and fills process facts, clock and load map anew. Does nothing in any other process, a
+ * vfork child included. Called by the fork handler; the slow path calls it (or ep_start) too, for
+ * _Fork and raw clone.
  */
 void ep_start_child(void);
 
-/* Notes process facts, clock and load map anew that a rescue lost (rescue.h).
- * Signal safe. */
+/* Notes process facts, clock and load map anew that a rescue lost (rescue.h). Signal safe. */
 void ep_start_refill(void);
 
-/* Whether an address lies in the object that this runtime is part of: the
- * executable, or the shared runtime. */
+/* Whether an address lies in the object that this runtime is part of: the executable, or the shared
+ * runtime. */
 bool ep_is_own(const void *address);
 
 #endif

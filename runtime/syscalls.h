@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * syscalls.h: raw system calls, inline. They touch no errno, need no TLS and no
- * PLT, are no cancellation points, and cannot be replaced by the traced
- * program: safe in constructors, signal handlers and clones.
+ * syscalls.h: raw system calls, inline. They touch no errno, need no TLS and no PLT, are no
+ * cancellation points, and cannot be replaced by the traced program: safe in constructors, signal
+ * handlers and clones.
  *
  * Each returns what the kernel returned: a negative errno on failure
- * (-4095 … -1). x86-64; psABI, appendix A.2: arguments in rdi rsi rdx r10 r8
- * r9, rcx and r11 are lost.
+ * (-4095 … -1). x86-64; psABI, appendix A.2: arguments in rdi rsi rdx r10 r8 r9, rcx and r11 are
+ * lost.
  */
 #ifndef EPITAPH_SYSCALLS_H
 #define EPITAPH_SYSCALLS_H
@@ -19,8 +19,7 @@ static inline bool ep_syscall_failed(long result)
 	return (unsigned long)result >= -4095ul;
 }
 
-static inline long ep_syscall6(long number, long a, long b, long c, long d,
-			       long e, long f)
+static inline long ep_syscall6(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -29,14 +28,12 @@ static inline long ep_syscall6(long number, long a, long b, long c, long d,
 
 	__asm__ volatile("syscall"
 			 : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
-			   "r"(r8), "r"(r9)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return result;
 }
 
-static inline long ep_syscall5(long number, long a, long b, long c, long d,
-			       long e)
+static inline long ep_syscall5(long number, long a, long b, long c, long d, long e)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -44,8 +41,7 @@ static inline long ep_syscall5(long number, long a, long b, long c, long d,
 
 	__asm__ volatile("syscall"
 			 : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
-			   "r"(r8)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
 			 : "rcx", "r11", "memory");
 	return result;
 }
@@ -88,10 +84,7 @@ static inline long ep_syscall1(long number, long a)
 {
 	long result;
 
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(number), "D"(a)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("syscall" : "=a"(result) : "0"(number), "D"(a) : "rcx", "r11", "memory");
 	return result;
 }
 
@@ -99,10 +92,7 @@ static inline long ep_syscall0(long number)
 {
 	long result;
 
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(number)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("syscall" : "=a"(result) : "0"(number) : "rcx", "r11", "memory");
 	return result;
 }
 

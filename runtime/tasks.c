@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tasks.c: /proc/self is this process in every /proc that knows of it, but the
- * names in there are of that /proc's pid namespace: a child in a namespace of
- * its own may see its parent's still. NSpid has both (man 5 proc, Linux 4.1).
+ * tasks.c: /proc/self is this process in every /proc that knows of it, but the names in there are
+ * of that /proc's pid namespace: a child in a namespace of its own may see its parent's still.
+ * NSpid has both (man 5 proc, Linux 4.1).
  */
 #include "runtime/tasks.h"
 
@@ -31,9 +31,7 @@ static void search_step(struct search *search, char c)
 	bool digit = c >= '0' && c <= '9';
 
 	if (search->matched < sizeof(KEY) - 1) {
-		search->matched = c == KEY[search->matched]
-					  ? search->matched + 1
-					  : c == KEY[0];
+		search->matched = c == KEY[search->matched] ? search->matched + 1 : c == KEY[0];
 		return;
 	}
 	search->over |= c == '\n';
@@ -48,16 +46,14 @@ static void search_step(struct search *search, char c)
 	search->in_number = digit;
 }
 
-/* How many ids it has from /proc's namespace to its own, whose *tid is; 0: that
- * is not told. */
+/* How many ids it has from /proc's namespace to its own, whose *tid is; 0: that is not told. */
 static unsigned ids_of(const char *status, uint32_t *tid)
 {
 	struct search search = {0};
 	long fd = ep_fd_open(status), got = 0;
 	char piece[512];
 
-	while (fd >= 0 && !search.over &&
-	       (got = ep_fd_read(fd, piece, sizeof(piece))) > 0)
+	while (fd >= 0 && !search.over && (got = ep_fd_read(fd, piece, sizeof(piece))) > 0)
 		for (long i = 0; i < got; i++)
 			search_step(&search, piece[i]);
 	if (fd >= 0)
@@ -86,8 +82,7 @@ static uint32_t each_known(void (*call)(uint32_t tid))
 {
 	uint64_t size;
 	uint32_t count = 0;
-	const struct ep_thread *list =
-		ep_arena_section(EP_SECTION_THREADS, &size);
+	const struct ep_thread *list = ep_arena_section(EP_SECTION_THREADS, &size);
 
 	for (uint64_t i = 0; i < size / sizeof(*list); i++) {
 		if (list[i].state != EP_THREAD_LIVE)
@@ -106,17 +101,14 @@ static uint32_t each_listed(void (*call)(uint32_t tid), bool elsewhere)
 	long fd = ep_fd_open(TASKS), got;
 	uint32_t count = 0;
 
-	while (fd >= 0 && (got = ep_syscall3(SYS_getdents64, fd, (long)buffer,
-					     sizeof(buffer))) > 0)
+	while (fd >= 0 && (got = ep_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0)
 		for (char *at = (char *)buffer; at < (char *)buffer + got;
 		     at += ((struct ep_fd_entry *)at)->size) {
 			const char *name = ((struct ep_fd_entry *)at)->name;
 			const char *digits = name;
 			uint64_t tid;
 
-			if (!ep_text_number(&digits,
-					    name + ep_string_length(name), 10,
-					    &tid))
+			if (!ep_text_number(&digits, name + ep_string_length(name), 10, &tid))
 				continue;
 			count++;
 			if (call && elsewhere)

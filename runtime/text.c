@@ -98,8 +98,7 @@ static unsigned digit_of(char c)
 	return 16;
 }
 
-bool ep_text_number(const char **at, const char *end, unsigned base,
-		    uint64_t *number)
+bool ep_text_number(const char **at, const char *end, unsigned base, uint64_t *number)
 {
 	const char *next = *at;
 	uint64_t sum = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * text.h: bytes and bounded text without libc: the program may have replaced
- * libc's functions by traced ones, and they may use vector registers, which a
- * hook must leave alone. All of it is async-signal-safe.
+ * text.h: bytes and bounded text without libc: the program may have replaced libc's functions by
+ * traced ones, and they may use vector registers, which a hook must leave alone. All of it is
+ * async-signal-safe.
  */
 #ifndef EPITAPH_TEXT_H
 #define EPITAPH_TEXT_H
@@ -14,18 +14,12 @@
 /* One instruction each, so that no compiler turns them into a call. */
 static inline void ep_bytes_copy(void *to, const void *from, size_t size)
 {
-	__asm__ volatile("rep movsb"
-			 : "+D"(to), "+S"(from), "+c"(size)
-			 :
-			 : "memory");
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
 }
 
 static inline void ep_bytes_zero(void *to, size_t size)
 {
-	__asm__ volatile("rep stosb"
-			 : "+D"(to), "+c"(size)
-			 : "a"(0)
-			 : "memory");
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(0) : "memory");
 }
 
 bool ep_bytes_equal(const void *a, const void *b, size_t size);
@@ -35,8 +29,8 @@ bool ep_string_equal(const char *a, const char *b);
 bool ep_string_starts(const char *string, const char *start);
 
 /*
- * Text that grows in a caller's buffer, always NUL-terminated. What does not
- * fit is left out and `cut` says so.
+ * Text that grows in a caller's buffer, always NUL-terminated. What does not fit is left out and
+ * `cut` says so.
  */
 struct ep_text {
 	char *bytes;
@@ -54,10 +48,9 @@ void ep_text_add_number(struct ep_text *text, uint64_t number); /* decimal */
 void ep_text_complain(const struct ep_text *text);
 
 /*
- * Reads digits of `base` (10 or 16) from *at up to `end` and moves *at past
- * them. False, *at untouched: no digit there, or more than 64 bits.
+ * Reads digits of `base` (10 or 16) from *at up to `end` and moves *at past them. False, *at
+ * untouched: no digit there, or more than 64 bits.
  */
-bool ep_text_number(const char **at, const char *end, unsigned base,
-		    uint64_t *number);
+bool ep_text_number(const char **at, const char *end, unsigned base, uint64_t *number);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * thread.c: a thread's place in the table, and its ring. Entries are claimed
- * and rings handed on by single atomic steps, so that threads may start, end
- * and crash at the same time; nothing waits for anybody.
+ * thread.c: a thread's place in the table, and its ring. Entries are claimed and rings handed on by
+ * single atomic steps, so that threads may start, end and crash at the same time; nothing waits for
+ * anybody.
  */
 #include "runtime/thread.h"
 
@@ -36,8 +36,7 @@ __thread struct ep_tls ep_tls;
 
 static_assert(offsetof(struct ep_tls, cursor) == TLS_CURSOR, "offsets.h");
 static_assert(offsetof(struct ep_tls, timing_mask) == TLS_TIMING, "offsets.h");
-static_assert(offsetof(struct ep_tls, boundary_mask) == TLS_BOUNDARY,
-	      "offsets.h");
+static_assert(offsetof(struct ep_tls, boundary_mask) == TLS_BOUNDARY, "offsets.h");
 static_assert(offsetof(struct ep_tls, last_tsc) == TLS_LAST, "offsets.h");
 static_assert(offsetof(struct ep_tls, gate) == TLS_GATE, "offsets.h");
 static_assert(offsetof(struct ep_tls, counters) == TLS_COUNTERS, "offsets.h");
@@ -76,17 +75,16 @@ static uint64_t power_of_two_below(uint64_t value)
 }
 
 /*
- * Rings get smaller as memory runs out: the last quarter goes in the smallest
- * pieces, what is before it in sixteenths of the rest. With 64 MiB and 1 MiB
- * rings that makes 32 of 1 MiB, about 100 in between, and 1,024 of 16 KiB.
+ * Rings get smaller as memory runs out: the last quarter goes in the smallest pieces, what is
+ * before it in sixteenths of the rest. With 64 MiB and 1 MiB rings that makes 32 of 1 MiB, about
+ * 100 in between, and 1,024 of 16 KiB.
  */
 static uint64_t ring_size_wanted(uint32_t serial)
 {
 	uint64_t free = ep_arena_free(), all = epitaph_root.arena_size;
 	uint64_t size = free > all / 4 ? (free - all / 4) / 16 : 0;
-	uint64_t smallest = ep_settings.ring_size < RING_SMALLEST
-				    ? ep_settings.ring_size
-				    : RING_SMALLEST;
+	uint64_t smallest =
+		ep_settings.ring_size < RING_SMALLEST ? ep_settings.ring_size : RING_SMALLEST;
 
 	if (serial == 1)
 		size = all / 2;
@@ -96,8 +94,8 @@ static uint64_t ring_size_wanted(uint32_t serial)
 	return size > smallest ? size : smallest;
 }
 
-/* By tkill, not tgkill: a clone that shares the memory may be a process of its
- * own. A tid that somebody else has by now counts as alive. */
+/* By tkill, not tgkill: a clone that shares the memory may be a process of its own. A tid that
+ * somebody else has by now counts as alive. */
 static bool is_gone(const struct ep_thread *thread)
 {
 	return ep_syscall2(SYS_tkill, thread->tid, 0) == -ESRCH;
@@ -112,8 +110,8 @@ static void bury(struct ep_thread *thread)
 	if (thread->flags & EP_THREAD_BORROWED || !is_gone(thread))
 		return;
 	thread->end_tsc = thread->start_tsc; /* unknown: the longest dead */
-	__atomic_compare_exchange_n(&thread->state, &live, EP_THREAD_DEAD,
-				    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&thread->state, &live, EP_THREAD_DEAD, false, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
 }
 
 static void look_for_the_dead(struct ep_thread *threads, uint32_t used)
@@ -131,11 +129,9 @@ static void look_for_the_dead(struct ep_thread *threads, uint32_t used)
 
 static bool has_ring_to_give(const struct ep_thread *thread)
 {
-	return __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) ==
-		       EP_THREAD_DEAD &&
+	return __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == EP_THREAD_DEAD &&
 	       thread->ring_offset &&
-	       !(thread->flags &
-		 (EP_THREAD_RING_GIVEN | EP_THREAD_WITHOUT_RING));
+	       !(thread->flags & (EP_THREAD_RING_GIVEN | EP_THREAD_WITHOUT_RING));
 }
 
 /* The ring of the longest dead thread, at least `size` bytes. */
@@ -147,15 +143,13 @@ static struct ep_thread *inherit(uint64_t size)
 
 	look_for_the_dead(threads, used);
 	for (uint32_t i = 0; i < used; i++)
-		if (has_ring_to_give(&threads[i]) &&
-		    threads[i].ring_size >= size &&
+		if (has_ring_to_give(&threads[i]) && threads[i].ring_size >= size &&
 		    (!oldest || threads[i].end_tsc < oldest->end_tsc))
 			oldest = &threads[i];
 	if (!oldest)
 		return NULL;
 	/* Two threads may have found the same one: the first has it. */
-	uint32_t before = __atomic_fetch_or(
-		&oldest->flags, EP_THREAD_RING_GIVEN, __ATOMIC_ACQ_REL);
+	uint32_t before = __atomic_fetch_or(&oldest->flags, EP_THREAD_RING_GIVEN, __ATOMIC_ACQ_REL);
 	return before & EP_THREAD_RING_GIVEN ? NULL : oldest;
 }
 
@@ -163,8 +157,8 @@ struct ring {
 	uint64_t offset, size; /* offset 0: none */
 };
 
-/* Rings whose owners asked for other ones. An offset is LOOSE_BUSY while its
- * entry changes hands. */
+/* Rings whose owners asked for other ones. An offset is LOOSE_BUSY while its entry changes
+ * hands. */
 #define LOOSE_BUSY 1
 static struct ring loose[LOOSE_RINGS];
 
@@ -173,9 +167,8 @@ static struct ring *loose_entry(void)
 	for (unsigned i = 0; i < LOOSE_RINGS; i++) {
 		uint64_t none = 0;
 
-		if (__atomic_compare_exchange_n(
-			    &loose[i].offset, &none, LOOSE_BUSY, false,
-			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&loose[i].offset, &none, LOOSE_BUSY, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return &loose[i];
 	}
 	return NULL;
@@ -184,15 +177,13 @@ static struct ring *loose_entry(void)
 static bool take_loose(uint64_t size, struct ring *ring)
 {
 	for (unsigned i = 0; i < LOOSE_RINGS; i++) {
-		uint64_t offset =
-			__atomic_load_n(&loose[i].offset, __ATOMIC_ACQUIRE);
+		uint64_t offset = __atomic_load_n(&loose[i].offset, __ATOMIC_ACQUIRE);
 
 		*ring = (struct ring){offset, loose[i].size};
 		if (offset <= LOOSE_BUSY || ring->size < size)
 			continue;
-		if (__atomic_compare_exchange_n(&loose[i].offset, &offset, 0,
-						false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&loose[i].offset, &offset, 0, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
 	}
 	return false;
@@ -239,12 +230,11 @@ static bool take_new(uint64_t size, struct ring *ring)
 	return ring->offset != 0;
 }
 
-/* Memory first while there is plenty: the dead then keep their last moments.
- * After that their rings, and what is left of memory last. */
+/* Memory first while there is plenty: the dead then keep their last moments. After that their
+ * rings, and what is left of memory last. */
 static bool find_ring(uint64_t size, struct ring *ring)
 {
-	if (ep_arena_free() >= epitaph_root.arena_size / 2 &&
-	    take_new(size, ring))
+	if (ep_arena_free() >= epitaph_root.arena_size / 2 && take_new(size, ring))
 		return true;
 	return take_used(size, ring) || take_new(size, ring);
 }
@@ -263,9 +253,8 @@ static struct ep_thread *recycle(struct ep_thread *threads, uint32_t count)
 		uint32_t dead = EP_THREAD_DEAD;
 
 		if (!has_history(&threads[i]) &&
-		    __atomic_compare_exchange_n(
-			    &threads[i].state, &dead, EP_THREAD_FREE, false,
-			    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		    __atomic_compare_exchange_n(&threads[i].state, &dead, EP_THREAD_FREE, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return &threads[i];
 	}
 	return NULL;
@@ -305,14 +294,13 @@ static bool made_by_libc(void)
 {
 	uint64_t head = 0, size;
 
-	return !ep_syscall3(SYS_get_robust_list, 0, (long)&head, (long)&size) &&
-	       head;
+	return !ep_syscall3(SYS_get_robust_list, 0, (long)&head, (long)&size) && head;
 }
 
 static bool libc_registers; /* it is such a libc */
 
-/* A clone that shares its maker's thread-local memory (as a vfork child does)
- * has its first event there before its maker. */
+/* A clone that shares its maker's thread-local memory (as a vfork child does) has its first event
+ * there before its maker. */
 void ep_thread_settle_slow(struct ep_thread *thread)
 {
 	if (!made_by_libc())
@@ -335,9 +323,8 @@ static void fill_entry(struct ep_thread *thread, uint32_t serial)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* glibc calls destructors again, ROUNDS times at the most
- * (PTHREAD_DESTRUCTOR_ITERATIONS), while they set their key anew: the last
- * round comes after all others' that may be traced. */
+/* glibc calls destructors again, ROUNDS times at the most (PTHREAD_DESTRUCTOR_ITERATIONS), while
+ * they set their key anew: the last round comes after all others' that may be traced. */
 static void end_of_thread(void *rounds)
 {
 	uintptr_t round = (uintptr_t)rounds;
@@ -355,8 +342,8 @@ __attribute__((constructor(102))) static void make_end_key(void)
 }
 
 /*
- * libc may use vector registers, which at a hook hold the traced function's
- * arguments: they are kept here.
+ * libc may use vector registers, which at a hook hold the traced function's arguments: they are
+ * kept here.
  */
 static void ask_for_end(void)
 {
@@ -417,8 +404,7 @@ void ep_thread_reset(void)
 	__builtin_memset(&kept, 0, sizeof(kept));
 	if (thread) {
 		kept.gate = thread->gate;
-		kept.flags = thread->flags &
-			     (EP_THREAD_IGNORED | EP_THREAD_OWN_RING);
+		kept.flags = thread->flags & (EP_THREAD_IGNORED | EP_THREAD_OWN_RING);
 		kept.timing = thread->timing;
 		kept.ring_size = thread->ring_size;
 	}
@@ -437,8 +423,7 @@ void ep_thread_shared(void)
 
 	if (!thread || !ep_tls.cursor)
 		return;
-	__atomic_fetch_or(&thread->flags, EP_THREAD_TWO_WRITERS,
-			  __ATOMIC_RELAXED);
+	__atomic_fetch_or(&thread->flags, EP_THREAD_TWO_WRITERS, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&facts->two_writers, 1, __ATOMIC_RELAXED);
 }
 
@@ -476,8 +461,7 @@ void ep_thread_gate(void)
 	/* Whoever has no entry counts in what several threads share. */
 	if (!thread && ep_settings.counting)
 		set_gate(&ep_arena->gate);
-	else if (!thread ||
-		 thread->flags & (EP_THREAD_IGNORED | EP_THREAD_WITHOUT_RING))
+	else if (!thread || thread->flags & (EP_THREAD_IGNORED | EP_THREAD_WITHOUT_RING))
 		set_gate(&ep_shut_for_good);
 	else if (thread->gate)
 		set_gate(&thread->gate);
@@ -501,20 +485,17 @@ struct ep_thread *ep_thread_enter(void)
 	uint32_t serial;
 	struct ep_thread *thread;
 
-	/* One that is ending, or that a signal handler finds starting, has a
-	 * gate, shut: it must not start twice. The handler's calls are counted
-	 * all the same. */
-	if (!ep_cmpxchg_local((uint64_t *)&ep_tls.gate, 0,
-			      (uint64_t)(ep_settings.counting
-						 ? &ep_arena->gate
-						 : &ep_shut_for_good)))
+	/* One that is ending, or that a signal handler finds starting, has a gate, shut: it must
+	 * not start twice. The handler's calls are counted all the same. */
+	if (!ep_cmpxchg_local(
+		    (uint64_t *)&ep_tls.gate, 0,
+		    (uint64_t)(ep_settings.counting ? &ep_arena->gate : &ep_shut_for_good)))
 		return ep_tls.thread;
 	thread = ep_jailed() ? NULL : claim_entry(&serial);
 	if (thread)
 		start_entry(thread, serial);
 	else
-		__atomic_fetch_add(&ep_arena->threads_untold, 1,
-				   __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ep_arena->threads_untold, 1, __ATOMIC_RELAXED);
 	ask_for_end();
 	if (ep_settings.crash_snapshot && thread)
 		ep_altstack_start();
@@ -523,17 +504,15 @@ struct ep_thread *ep_thread_enter(void)
 }
 
 /*
- * Where the next block looks for its number is the block before it: here the
- * ring's last one, which has it as long as that takes. The first block is
- * entered now, so that no reader sees the other.
+ * Where the next block looks for its number is the block before it: here the ring's last one, which
+ * has it as long as that takes. The first block is entered now, so that no reader sees the other.
  */
 static void continue_in(struct ep_thread *thread, const struct ring *ring)
 {
 	char *end = (char *)ep_arena + ring->offset + ring->size;
 	struct ep_block *last = (struct ep_block *)end - 1;
 	const struct ep_block *now =
-		(const struct ep_block *)((ep_tls.cursor - 1) &
-					  -(uint64_t)EP_BLOCK_SIZE);
+		(const struct ep_block *)((ep_tls.cursor - 1) & -(uint64_t)EP_BLOCK_SIZE);
 
 	__atomic_store_n(&last->check, 0, __ATOMIC_RELAXED);
 	ep_bytes_zero(last, sizeof(*last));
@@ -557,8 +536,7 @@ static void begin_in(struct ep_thread *thread, const struct ring *ring)
 }
 
 /* From the old ring to the new one; nothing is recorded meanwhile. */
-static void change_ring(struct ep_thread *thread, const struct ring *ring,
-			struct ring *left)
+static void change_ring(struct ep_thread *thread, const struct ring *ring, struct ring *left)
 {
 	struct ring old = {thread->ring_offset, thread->ring_size};
 
@@ -570,10 +548,9 @@ static void change_ring(struct ep_thread *thread, const struct ring *ring,
 	__atomic_store_n(&left->offset, old.offset, __ATOMIC_RELEASE);
 }
 
-/* A ring and a place for the one that is left: many that were left serve again
- * rather than that their number grows. */
-static bool find_other_ring(uint64_t size, struct ring *ring,
-			    struct ring **left)
+/* A ring and a place for the one that is left: many that were left serve again rather than that
+ * their number grows. */
+static bool find_other_ring(uint64_t size, struct ring *ring, struct ring **left)
 {
 	*left = loose_entry();
 	if (*left && find_ring(size, ring))
@@ -596,8 +573,7 @@ bool ep_thread_set_ring(uint64_t size)
 	struct ring ring, *left;
 	bool found;
 
-	if (ep_settings.counting ||
-	    (thread->ring_offset && thread->ring_size == size))
+	if (ep_settings.counting || (thread->ring_offset && thread->ring_size == size))
 		return true;
 	/* A signal handler that is traced meanwhile goes unrecorded. */
 	set_gate(&ep_shut_for_good);
@@ -636,8 +612,7 @@ static void give_ring(struct ep_thread *thread)
 		return;
 	}
 	thread->flags |= EP_THREAD_WITHOUT_RING;
-	__atomic_fetch_add(&ep_arena->threads_without_ring, 1,
-			   __ATOMIC_RELAXED);
+	__atomic_fetch_add(&ep_arena->threads_without_ring, 1, __ATOMIC_RELAXED);
 }
 
 void ep_thread_start(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trigger.c: a signal sent by somebody writes a snapshot; the same signal
- * raised by the processor (a breakpoint trap) kills as it would without us.
+ * trigger.c: a signal sent by somebody writes a snapshot; the same signal raised by the processor
+ * (a breakpoint trap) kills as it would without us.
  */
 #include "runtime/trigger.h"
 
@@ -44,14 +44,11 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
 void ep_trigger_start(void)
 {
-	struct ep_kernel_action ours = {on_signal,
-					SA_SIGINFO | SA_ONSTACK | SA_RESTART |
-						EP_SA_RESTORER,
-					ep_restorer, 0};
+	struct ep_kernel_action ours = {
+		on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | EP_SA_RESTORER, ep_restorer, 0};
 	struct ep_kernel_action old;
 	int signal = ep_settings.snapshot_signal;
 
-	if (signal && !ep_signal_action(signal, NULL, &old) &&
-	    old.handler == SIG_DFL)
+	if (signal && !ep_signal_action(signal, NULL, &old) && old.handler == SIG_DFL)
 		ep_signal_action(signal, &ours, NULL);
 }

@@ -4,9 +4,9 @@
 #define EPITAPH_TRIGGER_H
 
 /*
- * Installs the handler of ep_settings.snapshot_signal, unless the program (or
- * whoever started it: SIG_IGN is inherited) has its own use for that signal. A
- * handler that the program installs later wins. Not signal safe; once.
+ * Installs the handler of ep_settings.snapshot_signal, unless the program (or whoever started it:
+ * SIG_IGN is inherited) has its own use for that signal. A handler that the program installs later
+ * wins. Not signal safe; once.
  */
 void ep_trigger_start(void);
 

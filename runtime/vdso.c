@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vdso.c: __vdso_clock_gettime, found in the kernel's own ELF image (man 7
- * vdso), or the system call. */
+/* vdso.c: __vdso_clock_gettime, found in the kernel's own ELF image (man 7 vdso), or the system
+ * call. */
 #include "runtime/vdso.h"
 
 #include <elf.h>
@@ -37,33 +37,29 @@ static void find_tables(const Elf64_Dyn *dynamic, struct symbols *symbols)
 	}
 	if (!symbols->table || !symbols->names)
 		return;
-	/* Without a DT_HASH (linked with --hash-style=gnu) the names, which
-	 * linkers put right behind the table, tell where it ends. */
+	/* Without a DT_HASH (linked with --hash-style=gnu) the names, which linkers put right
+	 * behind the table, tell where it ends. */
 	if (hash)
 		symbols->count = hash[1];
 	else if ((uint64_t)symbols->names > (uint64_t)symbols->table)
-		symbols->count =
-			((uint64_t)symbols->names - (uint64_t)symbols->table) /
-			sizeof *symbols->table;
+		symbols->count = ((uint64_t)symbols->names - (uint64_t)symbols->table) /
+				 sizeof *symbols->table;
 }
 
 static void read_image(uint64_t base, struct symbols *symbols)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)base;
-	const Elf64_Phdr *segment =
-		(const Elf64_Phdr *)(base + header->e_phoff);
+	const Elf64_Phdr *segment = (const Elf64_Phdr *)(base + header->e_phoff);
 	const Elf64_Phdr *dynamic = NULL;
 
 	for (int i = 0; i < header->e_phnum; i++) {
 		if (segment[i].p_type == PT_LOAD)
-			symbols->bias =
-				base + segment[i].p_offset - segment[i].p_vaddr;
+			symbols->bias = base + segment[i].p_offset - segment[i].p_vaddr;
 		else if (segment[i].p_type == PT_DYNAMIC)
 			dynamic = &segment[i];
 	}
 	if (dynamic)
-		find_tables((const Elf64_Dyn *)(base + dynamic->p_offset),
-			    symbols);
+		find_tables((const Elf64_Dyn *)(base + dynamic->p_offset), symbols);
 }
 
 void ep_vdso_find(void)
@@ -78,11 +74,8 @@ void ep_vdso_find(void)
 		const Elf64_Sym *symbol = &symbols.table[i];
 
 		if (symbol->st_shndx != SHN_UNDEF &&
-		    ep_string_equal(symbols.names + symbol->st_name,
-				    "__vdso_clock_gettime"))
-			vdso_clock_gettime =
-				(clock_gettime_fn)(symbols.bias +
-						   symbol->st_value);
+		    ep_string_equal(symbols.names + symbol->st_name, "__vdso_clock_gettime"))
+			vdso_clock_gettime = (clock_gettime_fn)(symbols.bias + symbol->st_value);
 	}
 }
 
@@ -92,6 +85,5 @@ uint64_t ep_clock_read(int clock)
 
 	if (!vdso_clock_gettime || vdso_clock_gettime(clock, &now))
 		ep_syscall2(SYS_clock_gettime, clock, (long)&now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * watchdog.c: the table, the watcher, and what happens at a miss. What the
- * program holds is an entry's id in the guise of a pointer, so that a stale one
- * means nothing. Entries change hands by their state; the fields of a feed are
- * written by whoever feeds, those of a miss by the watcher alone.
+ * watchdog.c: the table, the watcher, and what happens at a miss. What the program holds is an
+ * entry's id in the guise of a pointer, so that a stale one means nothing. Entries change hands by
+ * their state; the fields of a feed are written by whoever feeds, those of a miss by the watcher
+ * alone.
  */
 #include "runtime/watchdog.h"
 
@@ -34,8 +34,8 @@
 #define HOUR        (3600 * 1000 * MILLISECOND)
 #define SLEEP_LEAST (MILLISECOND / 4)
 #define SLEEP_MOST  (500 * MILLISECOND)
-/* The watcher itself was not run for so long: the process was stopped, or the
- * machine asleep or overwhelmed, and nobody else is to blame. */
+/* The watcher itself was not run for so long: the process was stopped, or the machine asleep or
+ * overwhelmed, and nobody else is to blame. */
 #define ASLEEP (200 * MILLISECOND)
 /* The one to blame does not take its signal: blocked. */
 #define ANSWER_MOST (500 * MILLISECOND)
@@ -55,10 +55,8 @@ static struct ep_watchdog *entry_of(const struct epitaph_watchdog *watchdog)
 	if (!id || !table || ep_overwritten())
 		return NULL;
 	entry = &table[id % EP_WATCHDOGS];
-	return __atomic_load_n(&entry->id, __ATOMIC_RELAXED) == id &&
-			       !ep_arena_forked()
-		       ? entry
-		       : NULL;
+	return __atomic_load_n(&entry->id, __ATOMIC_RELAXED) == id && !ep_arena_forked() ? entry
+											 : NULL;
 }
 
 static uint32_t state_of(const struct ep_watchdog *entry)
@@ -84,11 +82,9 @@ void ep_restorer(void); /* x86_64/restorer.S */
 
 static int signal_number; /* 0: none was free */
 
-static long disposition(int signal, const struct kernel_action *new,
-			struct kernel_action *old)
+static long disposition(int signal, const struct kernel_action *new, struct kernel_action *old)
 {
-	return ep_syscall4(SYS_rt_sigaction, signal, (long)new, (long)old,
-			   sizeof(old->mask));
+	return ep_syscall4(SYS_rt_sigaction, signal, (long)new, (long)old, sizeof(old->mask));
 }
 
 /* What the signal asks for: an index, and for what. */
@@ -100,8 +96,8 @@ static bool still_ours(void)
 {
 	struct kernel_action now;
 
-	return signal_number && !disposition(signal_number, NULL, &now) &&
-	       now.handler != SIG_DFL && now.handler != SIG_IGN;
+	return signal_number && !disposition(signal_number, NULL, &now) && now.handler != SIG_DFL &&
+	       now.handler != SIG_IGN;
 }
 
 static void ask(uint32_t tid, int what)
@@ -113,8 +109,7 @@ static void ask(uint32_t tid, int what)
 	info.si_code = SI_QUEUE;
 	info.si_pid = (pid_t)epitaph_root.pid;
 	info.si_value.sival_int = what;
-	ep_syscall4(SYS_rt_tgsigqueueinfo, epitaph_root.pid, tid, signal_number,
-		    (long)&info);
+	ep_syscall4(SYS_rt_tgsigqueueinfo, epitaph_root.pid, tid, signal_number, (long)&info);
 }
 
 static void ask_stack(uint32_t tid, uint32_t entry)
@@ -131,8 +126,7 @@ static uint64_t ns_of(uint64_t cycles)
 	return second ? ep_mul_div(cycles, UINT64_C(1000000000), second) : 0;
 }
 
-static void mark(const struct ep_watchdog *entry, uint64_t late,
-		 const ucontext_t *context)
+static void mark(const struct ep_watchdog *entry, uint64_t late, const ucontext_t *context)
 {
 	struct ep_mark mark;
 
@@ -149,8 +143,7 @@ static void mark(const struct ep_watchdog *entry, uint64_t late,
 static void act(unsigned index, const ucontext_t *context)
 {
 	struct ep_watchdog *entry = &table[index];
-	epitaph_watchdog_action action =
-		__atomic_load_n(&actions[index], __ATOMIC_ACQUIRE);
+	epitaph_watchdog_action action = __atomic_load_n(&actions[index], __ATOMIC_ACQUIRE);
 	struct epitaph_miss miss = {
 		(struct epitaph_watchdog *)entry->id,
 		entry->name,
@@ -163,8 +156,7 @@ static void act(unsigned index, const ucontext_t *context)
 		return;
 	mark(entry, miss.unfed_ns - miss.deadline_ns, context);
 	if (action == epitaph_watchdog_abort)
-		ep_syscall3(SYS_tgkill, epitaph_root.pid,
-			    ep_syscall0(SYS_gettid), SIGABRT);
+		ep_syscall3(SYS_tgkill, epitaph_root.pid, ep_syscall0(SYS_gettid), SIGABRT);
 	else if (action == epitaph_watchdog_snapshot)
 		ep_snapshot_write(NULL, context);
 	else
@@ -173,19 +165,17 @@ static void act(unsigned index, const ucontext_t *context)
 
 static bool is_handled(unsigned index)
 {
-	return __atomic_load_n(&handled[index], __ATOMIC_ACQUIRE) ==
-	       table[index].missed_fed;
+	return __atomic_load_n(&handled[index], __ATOMIC_ACQUIRE) == table[index].missed_fed;
 }
 
-/* Whoever may signal the process may say that it did (rt_sigqueueinfo(2)): only
- * what the watcher waits for is done. */
+/* Whoever may signal the process may say that it did (rt_sigqueueinfo(2)): only what the watcher
+ * waits for is done. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	int what = info->si_value.sival_int, error = errno;
 
 	(void)number;
-	if (info->si_code != SI_QUEUE ||
-	    info->si_pid != (pid_t)epitaph_root.pid || !table)
+	if (info->si_code != SI_QUEUE || info->si_pid != (pid_t)epitaph_root.pid || !table)
 		return;
 	if (what & ASK_STACK)
 		ep_stacks_answer((uint32_t)what & ASK_INDEX, context);
@@ -200,8 +190,7 @@ static void take_signal(void)
 {
 	struct kernel_action ours = {
 		on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | FLAG_RESTORER,
-		/* An abort comes when the handler is over: the stack is then
-		 * the thread's own. */
+		/* An abort comes when the handler is over: the stack is then the thread's own. */
 		ep_restorer, UINT64_C(1) << (SIGABRT - 1)};
 	struct kernel_action old;
 
@@ -222,10 +211,8 @@ static void abort_anyhow(void)
 	ep_syscall2(SYS_kill, epitaph_root.pid, SIGABRT);
 	ep_helper_sleep(&watcher, ep_helper_wanted(&watcher), ANSWER_MOST);
 	disposition(SIGABRT, &none, NULL);
-	ep_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&mask, 0,
-		    sizeof(mask));
-	ep_syscall3(SYS_tgkill, epitaph_root.pid, ep_syscall0(SYS_gettid),
-		    SIGABRT);
+	ep_syscall4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&mask, 0, sizeof(mask));
+	ep_syscall3(SYS_tgkill, epitaph_root.pid, ep_syscall0(SYS_gettid), SIGABRT);
 }
 
 /* The runtime's other thread (sched.h) takes no signals. */
@@ -236,8 +223,7 @@ static uint32_t drain(void)
 
 	for (uint32_t i = 0; i < arena->section_count; i++)
 		if (arena->sections[i].type == EP_SECTION_SCHED)
-			return ((const struct ep_sched *)ep_arena_section(
-					EP_SECTION_SCHED, &size))
+			return ((const struct ep_sched *)ep_arena_section(EP_SECTION_SCHED, &size))
 				->tid;
 	return 0;
 }
@@ -252,8 +238,7 @@ static void let_act(unsigned index)
 		ep_stacks_take(entry->id, drain(), ask_stack);
 		ask(entry->missed_by, ASK_ACT | (int)index);
 		while (!is_handled(index) && ep_tsc() < until)
-			ep_helper_sleep(&watcher, ep_helper_wanted(&watcher),
-					MILLISECOND);
+			ep_helper_sleep(&watcher, ep_helper_wanted(&watcher), MILLISECOND);
 	}
 	if (!is_handled(index) && entry->action == EP_WATCHDOG_ABORT)
 		abort_anyhow();
@@ -271,8 +256,8 @@ static void miss(unsigned index, uint64_t now, uint64_t fed)
 }
 
 /* Cycles until it is late, and 0 when it is, for the first time. */
-static uint64_t time_left(const struct ep_watchdog *entry, uint64_t now,
-			  uint64_t since, uint64_t *fed)
+static uint64_t time_left(const struct ep_watchdog *entry, uint64_t now, uint64_t since,
+			  uint64_t *fed)
 {
 	uint64_t begin, deadline = ep_clock_cycles(entry->deadline);
 
@@ -304,9 +289,7 @@ static uint64_t look(uint64_t since)
 	if (least == UINT64_MAX)
 		return SLEEP_MOST;
 	ns = ns_of(least);
-	return ns < SLEEP_LEAST  ? SLEEP_LEAST
-	       : ns > SLEEP_MOST ? SLEEP_MOST
-				 : ns;
+	return ns < SLEEP_LEAST ? SLEEP_LEAST : ns > SLEEP_MOST ? SLEEP_MOST : ns;
 }
 
 static void watch(void)
@@ -359,8 +342,7 @@ void ep_watchdog_begin(void)
 
 static uint32_t own_tid(void)
 {
-	const struct ep_thread *thread =
-		ep_intact(&ep_tls) ? ep_tls.thread : NULL;
+	const struct ep_thread *thread = ep_intact(&ep_tls) ? ep_tls.thread : NULL;
 
 	return thread ? thread->tid : (uint32_t)ep_syscall0(SYS_gettid);
 }
@@ -370,9 +352,8 @@ static struct ep_watchdog *claim(void)
 	for (unsigned i = 0; i < EP_WATCHDOGS; i++) {
 		uint32_t free = EP_WATCHDOG_FREE;
 
-		if (__atomic_compare_exchange_n(
-			    &table[i].state, &free, EP_WATCHDOG_MAKING, false,
-			    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&table[i].state, &free, EP_WATCHDOG_MAKING, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return &table[i];
 	}
 	return NULL;
@@ -385,10 +366,9 @@ static void fill(struct ep_watchdog *entry, const char *name, uint64_t deadline,
 	uint64_t number = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	size_t length = ep_string_length(name);
 
-	entry->action = action == epitaph_watchdog_abort ? EP_WATCHDOG_ABORT
-			: action == epitaph_watchdog_snapshot
-				? EP_WATCHDOG_SNAPSHOT
-				: EP_WATCHDOG_CALL;
+	entry->action = action == epitaph_watchdog_abort      ? EP_WATCHDOG_ABORT
+			: action == epitaph_watchdog_snapshot ? EP_WATCHDOG_SNAPSHOT
+							      : EP_WATCHDOG_CALL;
 	entry->deadline = deadline;
 	entry->created_tsc = entry->fed_tsc = ep_tsc();
 	entry->created_by = entry->fed_by = own_tid();
@@ -400,8 +380,7 @@ static void fill(struct ep_watchdog *entry, const char *name, uint64_t deadline,
 	ep_bytes_copy(entry->name, name, length);
 	__atomic_store_n(&handled[index], 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&actions[index], action, __ATOMIC_RELEASE);
-	__atomic_store_n(&entry->id, number * EP_WATCHDOGS + index,
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->id, number * EP_WATCHDOGS + index, __ATOMIC_RELEASE);
 	__atomic_store_n(&entry->state, EP_WATCHDOG_SET, __ATOMIC_RELEASE);
 }
 
@@ -411,8 +390,8 @@ static struct epitaph_watchdog *refuse(int error)
 	return NULL;
 }
 
-PUBLIC struct epitaph_watchdog *epitaph_watchdog_create(
-	const char *name, uint64_t deadline_ns, epitaph_watchdog_action action)
+PUBLIC struct epitaph_watchdog *epitaph_watchdog_create(const char *name, uint64_t deadline_ns,
+							epitaph_watchdog_action action)
 {
 	struct ep_watchdog *entry;
 	int started;
@@ -429,8 +408,7 @@ PUBLIC struct epitaph_watchdog *epitaph_watchdog_create(
 	fill(entry, name ? name : "", deadline_ns, action);
 	started = ep_helper_start(&watcher, watch);
 	if (started < 0) {
-		__atomic_store_n(&entry->state, EP_WATCHDOG_FREE,
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(&entry->state, EP_WATCHDOG_FREE, __ATOMIC_RELEASE);
 		return refuse(started == -ENODEV ? ENODEV : ENOMEM);
 	}
 	ep_helper_wake(&watcher);
@@ -444,8 +422,8 @@ static __attribute__((noinline)) void feed_slow(struct ep_watchdog *entry)
 
 	if (__atomic_exchange_n(&wanted_again, false, __ATOMIC_ACQ_REL))
 		ep_watchdog_return();
-	__atomic_compare_exchange_n(&entry->state, &paused, EP_WATCHDOG_SET,
-				    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&entry->state, &paused, EP_WATCHDOG_SET, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	ep_helper_wake(&watcher);
 }
 
@@ -467,8 +445,7 @@ PUBLIC void epitaph_watchdog_pause(struct epitaph_watchdog *watchdog)
 	uint32_t set = EP_WATCHDOG_SET;
 
 	if (entry)
-		__atomic_compare_exchange_n(&entry->state, &set,
-					    EP_WATCHDOG_PAUSED, false,
+		__atomic_compare_exchange_n(&entry->state, &set, EP_WATCHDOG_PAUSED, false,
 					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
@@ -478,19 +455,16 @@ PUBLIC void epitaph_watchdog_destroy(struct epitaph_watchdog *watchdog)
 	uint64_t id = (uint64_t)watchdog;
 
 	/* Of two that destroy it, one does. */
-	if (entry &&
-	    __atomic_compare_exchange_n(&entry->id, &id, 0, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		__atomic_store_n(&entry->state, EP_WATCHDOG_FREE,
-				 __ATOMIC_RELEASE);
+	if (entry && __atomic_compare_exchange_n(&entry->id, &id, 0, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
+		__atomic_store_n(&entry->state, EP_WATCHDOG_FREE, __ATOMIC_RELEASE);
 }
 
 /* Told apart by their addresses. */
 PUBLIC void epitaph_watchdog_abort(const struct epitaph_miss *miss)
 {
 	(void)miss;
-	ep_syscall3(SYS_tgkill, epitaph_root.pid, ep_syscall0(SYS_gettid),
-		    SIGABRT);
+	ep_syscall3(SYS_tgkill, epitaph_root.pid, ep_syscall0(SYS_gettid), SIGABRT);
 }
 
 PUBLIC void epitaph_watchdog_snapshot(const struct epitaph_miss *miss)

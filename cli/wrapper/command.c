@@ -8,8 +8,8 @@
 
 /* clang-format off */
 
-/* Options whose value is the next word. Those that may also have it attached
- * (-Idir, -ofile) are here by their bare form only. */
+/* Options whose value is the next word. Those that may also have it attached (-Idir, -ofile) are
+ * here by their bare form only. */
 static const char *const take_next[] = {
 	"-o", "-x", "-I", "-D", "-U", "-L", "-l", "-T", "-u", "-z", "-e", "-h", "-A", "-B", "-F",
 	"-G", "-b", "-V", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix",
@@ -104,9 +104,8 @@ static bool in(const char *word, const char *const *list, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strlen(list[i]);
 
-		if (list[i][length - 1] == '*'
-			    ? !strncmp(word, list[i], length - 1)
-			    : !strcmp(word, list[i]))
+		if (list[i][length - 1] == '*' ? !strncmp(word, list[i], length - 1)
+					       : !strcmp(word, list[i]))
 			return true;
 	}
 	return false;
@@ -121,8 +120,7 @@ static void set_flag(struct ep_command *command, const char *word)
 {
 	for (size_t i = 0; i < COUNT(flags); i++)
 		if (!strcmp(word, flags[i].word))
-			*(bool *)((char *)command + flags[i].offset) =
-				flags[i].value;
+			*(bool *)((char *)command + flags[i].offset) = flags[i].value;
 }
 
 static void add_source(struct ep_command *command, const char *word)
@@ -132,8 +130,7 @@ static void add_source(struct ep_command *command, const char *word)
 }
 
 /* What -x says, or what the name's end says when -x says nothing. */
-static void count_input(struct ep_command *command, const char *word,
-			const char *language)
+static void count_input(struct ep_command *command, const char *word, const char *language)
 {
 	const char *dot = strrchr(word, '.');
 
@@ -152,14 +149,12 @@ static void count_input(struct ep_command *command, const char *word,
 		return;
 	if (in(dot + 1, c_suffixes, COUNT(c_suffixes)))
 		add_source(command, word);
-	command->headers +=
-		in(dot + 1, header_suffixes, COUNT(header_suffixes));
+	command->headers += in(dot + 1, header_suffixes, COUNT(header_suffixes));
 }
 
 static bool is_object(const char *word, size_t length)
 {
-	return *word != '-' && (memmem(word, length, ".o", 2) ||
-				memmem(word, length, ".a", 2) ||
+	return *word != '-' && (memmem(word, length, ".o", 2) || memmem(word, length, ".a", 2) ||
 				memmem(word, length, ".so", 3));
 }
 
@@ -171,8 +166,7 @@ static void read_linker_words(struct ep_command *command, const char *words)
 
 		if (is_object(words, length))
 			command->inputs++;
-		if ((length == 2 && begins(words, "-r")) ||
-		    (length == 2 && begins(words, "-i")) ||
+		if ((length == 2 && begins(words, "-r")) || (length == 2 && begins(words, "-i")) ||
 		    (length == 13 && begins(words, "--relocatable")))
 			command->relocatable = true;
 		words += length + (words[length] == ',');
@@ -184,10 +178,8 @@ static bool machine_is_other(const char *triple)
 	return !begins(triple, "x86_64") && !begins(triple, "amd64");
 }
 
-/* An option that is no plain flag. `next` is the word behind it, "" at the
- * end. */
-static void read_option(struct ep_command *command, const char *word,
-			const char *next)
+/* An option that is no plain flag. `next` is the word behind it, "" at the end. */
+static void read_option(struct ep_command *command, const char *word, const char *next)
 {
 	if (begins(word, "-Wl,"))
 		read_linker_words(command, word + 4);
@@ -239,8 +231,7 @@ void ep_command_read(struct ep_command *command, const struct ep_words *words)
 	*command = (struct ep_command){0};
 	for (size_t i = 0; i < words->count; i++) {
 		const char *word = words->list[i];
-		const char *next =
-			i + 1 < words->count ? words->list[i + 1] : "";
+		const char *next = i + 1 < words->count ? words->list[i + 1] : "";
 		const char *named;
 
 		if (word[0] != '-' || !word[1]) {
@@ -255,20 +246,18 @@ void ep_command_read(struct ep_command *command, const struct ep_words *words)
 			read_option(command, word, next);
 		i += in(word, take_next, COUNT(take_next));
 	}
-	/* Without inputs the compiler can only talk: -v, -Wl,--version, an
-	 * error. */
+	/* Without inputs the compiler can only talk: -v, -Wl,--version, an error. */
 	command->query |= command->inputs == 0;
 }
 
 bool ep_command_compiles(const struct ep_command *command)
 {
-	return !command->query && !command->preprocess && !command->check &&
-	       command->c_sources > 0;
+	return !command->query && !command->preprocess && !command->check && command->c_sources > 0;
 }
 
 bool ep_command_links(const struct ep_command *command)
 {
 	return !command->query && !command->preprocess && !command->check &&
-	       !command->assemble_only && !command->compile_only &&
-	       !command->relocatable && command->inputs > command->headers;
+	       !command->assemble_only && !command->compile_only && !command->relocatable &&
+	       command->inputs > command->headers;
 }

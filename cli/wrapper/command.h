@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * command.h: what a compiler command line is going to do, told from its words
- * alone by the rules that gcc and clang share (gcc manual, "Overall Options";
- * clang's driver takes the same).
+ * command.h: what a compiler command line is going to do, told from its words alone by the rules
+ * that gcc and clang share (gcc manual, "Overall Options"; clang's driver takes the same).
  */
 #ifndef EPITAPH_WRAPPER_COMMAND_H
 #define EPITAPH_WRAPPER_COMMAND_H
@@ -12,35 +11,35 @@
 #include "cli/wrapper/words.h"
 
 struct ep_command {
-	bool query;         /* asks the compiler about itself */
-	bool preprocess;    /* -E, -M, -MM: ends after the preprocessor */
-	bool check;         /* -fsyntax-only, clang's --analyze */
-	bool assemble_only; /* -S */
-	bool compile_only;  /* -c */
-	bool relocatable;   /* -r */
-	bool shared;        /* -shared */
-	bool static_;       /* -static */
-	bool static_pie;    /* -static-pie */
-	bool static_libgcc; /* -static-libgcc */
-	bool sanitized;     /* -fsanitize= of any kind */
-	bool no_libc;       /* -nostdlib, -nodefaultlibs, -nolibc */
-	bool freestanding;  /* -ffreestanding, -mkernel: no hooks in there */
-	bool other_machine; /* -m32, -mx32, -m16, --target: not x86-64 */
-	bool instrumented;  /* has -finstrument-functions… of its own */
-	bool lto;           /* -flto: code is made at the link */
-	bool fat_lto;       /* -ffat-lto-objects: also at the compilation */
-	bool unwanted;      /* -fno-instrument-functions */
-	bool intel;         /* -masm=intel */
-	bool thunks;        /* -mfunction-return=: no plain `ret` */
-	const char *output; /* -o; NULL: the compiler's own name */
+	bool query;              /* asks the compiler about itself */
+	bool preprocess;         /* -E, -M, -MM: ends after the preprocessor */
+	bool check;              /* -fsyntax-only, clang's --analyze */
+	bool assemble_only;      /* -S */
+	bool compile_only;       /* -c */
+	bool relocatable;        /* -r */
+	bool shared;             /* -shared */
+	bool static_;            /* -static */
+	bool static_pie;         /* -static-pie */
+	bool static_libgcc;      /* -static-libgcc */
+	bool sanitized;          /* -fsanitize= of any kind */
+	bool no_libc;            /* -nostdlib, -nodefaultlibs, -nolibc */
+	bool freestanding;       /* -ffreestanding, -mkernel: no hooks in there */
+	bool other_machine;      /* -m32, -mx32, -m16, --target: not x86-64 */
+	bool instrumented;       /* has -finstrument-functions… of its own */
+	bool lto;                /* -flto: code is made at the link */
+	bool fat_lto;            /* -ffat-lto-objects: also at the compilation */
+	bool unwanted;           /* -fno-instrument-functions */
+	bool intel;              /* -masm=intel */
+	bool thunks;             /* -mfunction-return=: no plain `ret` */
+	const char *output;      /* -o; NULL: the compiler's own name */
 	struct ep_words sources; /* C and C++ inputs; "-": standard input */
 	unsigned c_sources;      /* inputs that the C or C++ compiler takes */
 	unsigned headers;        /* inputs that become precompiled headers */
 	unsigned inputs;         /* all of them, libraries too */
 };
 
-/* Reads `words`, the command line with its response files expanded and without
- * the compiler's own name. */
+/* Reads `words`, the command line with its response files expanded and without the compiler's own
+ * name. */
 void ep_command_read(struct ep_command *command, const struct ep_words *words);
 
 /* It compiles C or C++ to code. */

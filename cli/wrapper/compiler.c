@@ -55,8 +55,7 @@ void ep_compiler_words(bool cxx, struct ep_words *words)
 	refuse_self(words->list[0]);
 }
 
-/* `name` is `stem`, maybe after a target and before a version:
- * x86_64-linux-gnu-gcc-12. */
+/* `name` is `stem`, maybe after a target and before a version: x86_64-linux-gnu-gcc-12. */
 static bool named(const char *name, const char *stem)
 {
 	const char *base = strrchr(name, '/');
@@ -71,8 +70,7 @@ static bool named(const char *name, const char *stem)
 }
 
 /* What the compiler answers to `question`, at most `size` - 1 bytes. */
-static void ask(const struct ep_words *words, const char *question, char *text,
-		size_t size)
+static void ask(const struct ep_words *words, const char *question, char *text, size_t size)
 {
 	struct ep_words command = {0};
 	posix_spawn_file_actions_t actions;
@@ -91,8 +89,7 @@ static void ask(const struct ep_words *words, const char *question, char *text,
 	posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	status = posix_spawnp(&pid, command.list[0], &actions, NULL,
-			      command.list, environ);
+	status = posix_spawnp(&pid, command.list[0], &actions, NULL, command.list, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[1]);
 	while (!status && length < size - 1 &&
@@ -121,8 +118,7 @@ enum ep_family ep_compiler_family(const struct ep_words *words)
 	return EP_FAMILY_OTHER;
 }
 
-void ep_compiler_ask(const struct ep_words *words, const char *question,
-		     char *line, size_t size)
+void ep_compiler_ask(const struct ep_words *words, const char *question, char *line, size_t size)
 {
 	ask(words, question, line, size);
 	line[strcspn(line, "\n")] = 0;

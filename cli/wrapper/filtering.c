@@ -53,20 +53,19 @@ bool ep_filtering_take(struct ep_rules *rules, const char *word)
 	return true;
 }
 
-/* It may be another assembler's command: only what makes code of C, or links
- * what may have been compiled for -flto. */
+/* It may be another assembler's command: only what makes code of C, or links what may have been
+ * compiled for -flto. */
 static bool wanted(const struct ep_tracing *tracing)
 {
 	const struct ep_command *command = &tracing->command;
 
-	/* An object of -flto has no code yet, and remembers the options: at
-	 * the link, gcc would warn that those of different lists differ. */
+	/* An object of -flto has no code yet, and remembers the options: at the link, gcc would
+	 * warn that those of different lists differ. */
 	if (command->lto && !command->fat_lto && !ep_command_links(command))
 		return false;
 	return tracing->options.filter.count &&
 	       (ep_command_compiles(command) ||
-		(tracing->family != EP_FAMILY_CLANG &&
-		 ep_command_links(command)));
+		(tracing->family != EP_FAMILY_CLANG && ep_command_links(command)));
 }
 
 /* GNU as does not read all of what clang writes in that syntax. */
@@ -88,10 +87,9 @@ static void refuse_lto(const struct ep_tracing *tracing)
 		       "epitaph strip-hooks on what is linked");
 }
 
-/* What the compiler answers to -print-prog-name=as with the user's -B, and with
- * ours before them. */
-static void ask_assembler(const struct ep_tracing *tracing, bool ours,
-			  char line[PATH_MAX])
+/* What the compiler answers to -print-prog-name=as with the user's -B, and with ours before
+ * them. */
+static void ask_assembler(const struct ep_tracing *tracing, bool ours, char line[PATH_MAX])
 {
 	const struct ep_words *user = tracing->user;
 	struct ep_words question = {0};
@@ -110,8 +108,8 @@ static void ask_assembler(const struct ep_tracing *tracing, bool ours,
 	ep_compiler_ask(&question, "-print-prog-name=as", line, PATH_MAX);
 }
 
-/* The assembler that the compiler would run without us. It may have been built
- * to run a certain one. */
+/* The assembler that the compiler would run without us. It may have been built to run a certain
+ * one. */
 static void find_real(const struct ep_tracing *tracing, char line[PATH_MAX])
 {
 	char with_ours[PATH_MAX];
@@ -126,8 +124,7 @@ static void find_real(const struct ep_tracing *tracing, char line[PATH_MAX])
 		       tracing->compiler->list[0], line);
 }
 
-void ep_filtering_before(const struct ep_tracing *tracing,
-			 struct ep_words *words)
+void ep_filtering_before(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	if (!tracing->options.filter.count)
 		return;
@@ -157,8 +154,7 @@ static uint64_t checksum(const struct ep_words *filter)
 
 	for (size_t i = 0; i < filter->count; i++)
 		ep_filtering_take(&rules, filter->list[i]);
-	return add_pattern(add_pattern(14695981039346656037U, &rules.no_trace),
-			   &rules.do_trace);
+	return add_pattern(add_pattern(14695981039346656037U, &rules.no_trace), &rules.do_trace);
 }
 
 /* As it is: -Wa, would split it at commas. */
@@ -168,8 +164,7 @@ static void add_assembler_word(struct ep_words *words, const char *word)
 	ep_words_add(words, word);
 }
 
-void ep_filtering_after(const struct ep_tracing *tracing,
-			struct ep_words *words)
+void ep_filtering_after(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	const struct ep_words *filter = &tracing->options.filter;
 	char real[PATH_MAX];

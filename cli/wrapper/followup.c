@@ -35,17 +35,14 @@ static bool has_lists(const struct ep_words *filter)
 
 static bool links_with_lists(const struct ep_tracing *tracing)
 {
-	return ep_command_links(&tracing->command) &&
-	       !tracing->command.other_machine &&
-	       has_lists(&tracing->options.filter) &&
-	       !access(tracing->kit.epitaph, X_OK);
+	return ep_command_links(&tracing->command) && !tracing->command.other_machine &&
+	       has_lists(&tracing->options.filter) && !access(tracing->kit.epitaph, X_OK);
 }
 
 bool ep_followup_wanted(const struct ep_tracing *tracing)
 {
 	return tracing->options.filter.count &&
-	       (writes_assembly(&tracing->command) ||
-		links_with_lists(tracing));
+	       (writes_assembly(&tracing->command) || links_with_lists(tracing));
 }
 
 /* ---- the compiler ---- */
@@ -60,13 +57,11 @@ static pid_t start(const struct ep_words *words, int out)
 	posix_spawn_file_actions_init(&actions);
 	if (out >= 0)
 		posix_spawn_file_actions_adddup2(&actions, out, 1);
-	failed = posix_spawnp(&pid, words->list[0], &actions, NULL, words->list,
-			      environ);
+	failed = posix_spawnp(&pid, words->list[0], &actions, NULL, words->list, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (!failed)
 		return pid;
-	fprintf(stderr, "%s: error: %s: %s\n", ep_tool, words->list[0],
-		strerror(failed));
+	fprintf(stderr, "%s: error: %s: %s\n", ep_tool, words->list[0], strerror(failed));
 	_exit(failed == ENOENT ? 127 : 126);
 }
 
@@ -96,8 +91,8 @@ static void read_rules(const struct ep_tracing *tracing, struct ep_rules *rules)
 }
 
 /* The text at `path` (NULL: the pipe on standard input), filtered, to `out`. */
-static void filter(const struct ep_tracing *tracing, const char *path,
-		   const char *called, FILE *out)
+static void filter(const struct ep_tracing *tracing, const char *path, const char *called,
+		   FILE *out)
 {
 	struct ep_rules rules = {0};
 	struct ep_filter filter;
@@ -134,13 +129,12 @@ static void filter_file(const struct ep_tracing *tracing, const char *path)
 	if (!out)
 		ep_die("%s: %m", aside);
 	filter(tracing, path, path, out);
-	if (fchmod(fd, facts.st_mode & 07777) || fclose(out) ||
-	    rename(aside, path))
+	if (fchmod(fd, facts.st_mode & 07777) || fclose(out) || rename(aside, path))
 		ep_die("%s: %m", path);
 }
 
-/* What the compiler calls the assembly of a source: its last part, .s for what
- * is behind the last dot. */
+/* What the compiler calls the assembly of a source: its last part, .s for what is behind the last
+ * dot. */
 static void filter_source(const struct ep_tracing *tracing, const char *source)
 {
 	const char *slash = strrchr(source, '/');
@@ -148,14 +142,12 @@ static void filter_source(const struct ep_tracing *tracing, const char *source)
 	const char *dot = strrchr(name, '.');
 	char *path;
 
-	if (asprintf(&path, "%.*s.s",
-		     dot ? (int)(dot - name) : (int)strlen(name), name) < 0)
+	if (asprintf(&path, "%.*s.s", dot ? (int)(dot - name) : (int)strlen(name), name) < 0)
 		ep_die("out of memory");
 	filter_file(tracing, path);
 }
 
-static void filter_pipe(const struct ep_tracing *tracing,
-			const struct ep_words *words)
+static void filter_pipe(const struct ep_tracing *tracing, const struct ep_words *words)
 {
 	int ends[2];
 	pid_t pid;
@@ -170,8 +162,7 @@ static void filter_pipe(const struct ep_tracing *tracing,
 	finish(pid);
 }
 
-static void run_assembly(const struct ep_tracing *tracing,
-			 const struct ep_words *words)
+static void run_assembly(const struct ep_tracing *tracing, const struct ep_words *words)
 {
 	const struct ep_command *command = &tracing->command;
 
@@ -190,8 +181,8 @@ static void run_assembly(const struct ep_tracing *tracing,
 
 /* ---- names of no function ---- */
 
-/* epitaph strip-hooks --check knows; what it says is a warning, and no reason
- * for a link to fail. */
+/* epitaph strip-hooks --check knows; what it says is a warning, and no reason for a link to
+ * fail. */
 static void check_names(const struct ep_tracing *tracing)
 {
 	const struct ep_words *filter = &tracing->options.filter;
@@ -205,16 +196,14 @@ static void check_names(const struct ep_tracing *tracing)
 	ep_words_add(&words, "--check");
 	for (size_t i = 0; i < filter->count; i++)
 		if (strstr(filter->list[i], "-trace="))
-			ep_words_addf(&words, "--%s",
-				      filter->list[i] + strlen("--epitaph-"));
+			ep_words_addf(&words, "--%s", filter->list[i] + strlen("--epitaph-"));
 	ep_words_add(&words, "--");
 	ep_words_add(&words, output ? output : "a.out");
 	if (!posix_spawn(&pid, words.list[0], NULL, NULL, words.list, environ))
 		waitpid(pid, &status, 0);
 }
 
-void ep_followup_run(const struct ep_tracing *tracing,
-		     const struct ep_words *words)
+void ep_followup_run(const struct ep_tracing *tracing, const struct ep_words *words)
 {
 	if (writes_assembly(&tracing->command)) {
 		run_assembly(tracing, words);

@@ -32,8 +32,7 @@ static char *under(const char *root, const char *name)
 	if (asprintf(&path, "%s/%s", root, name) < 0)
 		ep_die("out of memory");
 	if (access(path, R_OK))
-		ep_die("%s: %m (the wrapper finds its files beside itself)",
-		       path);
+		ep_die("%s: %m (the wrapper finds its files beside itself)", path);
 	return path;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kit.h: where the wrapper's own files are: beside its binary, found through
- * /proc/self/exe, in a build tree (build/bin, build/lib, build/include) as in
- * an installed one (PREFIX/bin, …).
+ * kit.h: where the wrapper's own files are: beside its binary, found through /proc/self/exe, in a
+ * build tree (build/bin, build/lib, build/include) as in an installed one (PREFIX/bin, …).
  */
 #ifndef EPITAPH_WRAPPER_KIT_H
 #define EPITAPH_WRAPPER_KIT_H
@@ -12,10 +11,10 @@ struct ep_kit {
 	char *archive;   /* libepitaph.a */
 	char *shared;    /* libepitaph.so */
 	char *registrar; /* object for traced shared libraries */
-	char *stub;  /* object with empty hooks, for programs without libc */
-	char *early; /* object with hooks for static programs */
-	char *hooks; /* object with hooks that lead to the process's runtime */
-	char *jumps; /* archive with setjmp and the like, the same */
+	char *stub;      /* object with empty hooks, for programs without libc */
+	char *early;     /* object with hooks for static programs */
+	char *hooks;     /* object with hooks that lead to the process's runtime */
+	char *jumps;     /* archive with setjmp and the like, the same */
 	char *interpose; /* object with what stands before others' functions */
 	char *wrapped;   /* … in static programs */
 	char *pg_specs;  /* gcc specs file of the method pg */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c: epitaph-cc and epitaph-c++ run a compiler so that what it makes is
- * traced. The wrapper adds words to the command line and becomes the compiler:
- * diagnostics, exit status and death are the compiler's own.
+ * main.c: epitaph-cc and epitaph-c++ run a compiler so that what it makes is traced. The wrapper
+ * adds words to the command line and becomes the compiler: diagnostics, exit status and death are
+ * the compiler's own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +22,7 @@ static bool is_cxx(const char *name)
 }
 
 /* The user's words without ours. */
-static void take_options(struct ep_options *options, int argc, char **argv,
-			 struct ep_words *user)
+static void take_options(struct ep_options *options, int argc, char **argv, struct ep_words *user)
 {
 	for (int i = 1; i < argc; i++)
 		if (!ep_options_take(options, argv[i]))
@@ -36,16 +35,14 @@ static void add_all(struct ep_words *words, const struct ep_words *more)
 		ep_words_add(words, more->list[i]);
 }
 
-/* The runtime stands on glibc: with musl a program would link, and record
- * nothing. */
+/* The runtime stands on glibc: with musl a program would link, and record nothing. */
 static void refuse_musl(const struct ep_words *compiler)
 {
 	const char *last = compiler->list[compiler->count - 1];
 	const char *base = strrchr(last, '/');
 
 	if (strstr(base ? base + 1 : last, "musl"))
-		ep_die("%s: the runtime needs glibc, it can't work with musl",
-		       last);
+		ep_die("%s: the runtime needs glibc, it can't work with musl", last);
 }
 
 int main(int argc, char **argv)
@@ -77,7 +74,6 @@ int main(int argc, char **argv)
 		ep_followup_run(&tracing, &words);
 	execvp(words.list[0], words.list);
 	failed = errno;
-	fprintf(stderr, "%s: error: %s: %s\n", ep_tool, words.list[0],
-		strerror(failed));
+	fprintf(stderr, "%s: error: %s: %s\n", ep_tool, words.list[0], strerror(failed));
 	_exit(failed == ENOENT ? 127 : 126); /* as a shell has it */
 }

@@ -37,8 +37,7 @@ static const char *after(const char *word, const char *prefix)
 }
 
 /* What funtrace's -funtrace-NAME has in common with ours. */
-static const char *const filtering[] = {
-	"no-trace=", "do-trace=", "instr-thresh=", "ignore-loops"};
+static const char *const filtering[] = {"no-trace=", "do-trace=", "instr-thresh=", "ignore-loops"};
 
 static bool take_filtering(struct ep_options *options, const char *word)
 {
@@ -53,8 +52,7 @@ static bool take_filtering(struct ep_options *options, const char *word)
 		if (!value)
 			continue;
 		if (!*value != (i == count - 1))
-			ep_die(i == count - 1 ? "%s: takes no value"
-					      : "%s: the value is missing",
+			ep_die(i == count - 1 ? "%s: takes no value" : "%s: the value is missing",
 			       word);
 		ep_words_addf(&options->filter, "--epitaph-%s", name);
 		return true;
@@ -71,8 +69,7 @@ bool ep_options_take(struct ep_options *options, const char *word)
 		return false;
 	if (take_filtering(options, word))
 		return true;
-	if (!strcmp(word, "-epitaph-verbose") ||
-	    !strcmp(word, "-funtrace-verbose")) {
+	if (!strcmp(word, "-epitaph-verbose") || !strcmp(word, "-funtrace-verbose")) {
 		ep_verbose = true;
 		return true;
 	}
@@ -88,8 +85,7 @@ bool ep_options_take(struct ep_options *options, const char *word)
 	if ((value = after(word, "-epitaph-runtime="))) {
 		found = find(runtimes, 3, value);
 		if (found < 0)
-			ep_die("%s: the runtime is static, shared or none",
-			       word);
+			ep_die("%s: the runtime is static, shared or none", word);
 		options->runtime = (enum ep_runtime)found;
 		return true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options.h: the wrapper's own options, all of the form -epitaph-NAME[=VALUE],
- * on the command line itself: a response file goes to the compiler as it is.
- * Those of the assembly filter also as the funtrace project spells them. */
+/* options.h: the wrapper's own options, all of the form -epitaph-NAME[=VALUE], on the command line
+ * itself: a response file goes to the compiler as it is. Those of the assembly filter also as the
+ * funtrace project spells them. */
 #ifndef EPITAPH_WRAPPER_OPTIONS_H
 #define EPITAPH_WRAPPER_OPTIONS_H
 
@@ -28,8 +28,8 @@ struct ep_options {
 	struct ep_words filter; /* for our assembler (filtering.h) */
 };
 
-/* True when `word` is one of ours; then it is in *options (or ep_verbose). An
- * unknown -epitaph- option or value ends the wrapper with a message. */
+/* True when `word` is one of ours; then it is in *options (or ep_verbose). An unknown -epitaph-
+ * option or value ends the wrapper with a message. */
 bool ep_options_take(struct ep_options *options, const char *word);
 
 #endif

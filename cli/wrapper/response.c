@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* response.c: what @files say. Nesting is worked off with a stack of our own.
- */
+/* response.c: what @files say. Nesting is worked off with a stack of our own. */
 #include "cli/wrapper/response.h"
 
 #include <stdio.h>

@@ -14,7 +14,6 @@ extern bool ep_verbose;
 void ep_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "epitaph-cc: error: …"; ends with status 64, which no compiler has. */
-void ep_die(const char *format, ...)
-	__attribute__((format(printf, 1, 2), noreturn));
+void ep_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * tracing.c: the words that make a compiler command one of a traced build.
  *
- * gcc's -pg must not be seen by the driver: it would link gprof's start-up
- * (gcrt1.o writes gmon.out) and refuse -fomit-frame-pointer. A specs file hands
- * it to the compiler proper alone, also when the link step compiles (-flto).
+ * gcc's -pg must not be seen by the driver: it would link gprof's start-up (gcrt1.o writes
+ * gmon.out) and refuse -fomit-frame-pointer. A specs file hands it to the compiler proper alone,
+ * also when the link step compiles (-flto).
  */
 #include "cli/wrapper/tracing.h"
 
@@ -14,8 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const hooks[] = {"__fentry__", "__return__",
-				    "__cyg_profile_func_enter",
+static const char *const hooks[] = {"__fentry__", "__return__", "__cyg_profile_func_enter",
 				    "__cyg_profile_func_exit"};
 
 /* Functions that the runtime stands in front of (runtime/interpose.h). */
@@ -52,8 +51,7 @@ static enum ep_method method_of(const struct ep_tracing *tracing)
 	if (method == EP_METHOD_PG && tracing->family != EP_FAMILY_GCC)
 		ep_die("-epitaph-method=pg needs gcc: clang has no hook at "
 		       "returns with it");
-	if (method == EP_METHOD_AFTER_INLINING &&
-	    tracing->family != EP_FAMILY_CLANG)
+	if (method == EP_METHOD_AFTER_INLINING && tracing->family != EP_FAMILY_CLANG)
 		ep_die("-epitaph-method=after-inlining needs clang; gcc's "
 		       "method pg is after inlining too");
 	return method;
@@ -110,32 +108,26 @@ static void add_linker_word(struct ep_words *words, const char *word)
 	ep_words_add(words, word);
 }
 
-/* What an executable offers to the shared libraries that it loads: the hooks,
- * the public functions, and the interposers, which the dynamic linker must find
- * before the C library's. */
-static void add_exports(const struct ep_tracing *tracing,
-			struct ep_words *words)
+/* What an executable offers to the shared libraries that it loads: the hooks, the public functions,
+ * and the interposers, which the dynamic linker must find before the C library's. */
+static void add_exports(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.interpose);
 	for (size_t i = 0; i < COUNT(hooks); i++)
-		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s",
-			      hooks[i]);
+		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s", hooks[i]);
 	ep_words_add(words, "-Wl,--export-dynamic-symbol=epitaph_*");
 	for (size_t i = 0; i < COUNT(interposed); i++)
-		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s",
-			      interposed[i]);
+		ep_words_addf(words, "-Wl,--export-dynamic-symbol=%s", interposed[i]);
 }
 
-static void add_wraps(struct ep_words *words, const char *const *names,
-		      size_t count)
+static void add_wraps(struct ep_words *words, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		ep_words_addf(words, "-Wl,--wrap=%s", names[i]);
 }
 
 /* What comes from archives is not there for the dynamic linker to find. */
-static void add_wrapped(const struct ep_tracing *tracing,
-			struct ep_words *words)
+static void add_wrapped(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.wrapped);
 	add_wraps(words, interposed, EP_REAL_WRAPPED);
@@ -148,10 +140,9 @@ static void add_early(const struct ep_tracing *tracing, struct ep_words *words)
 	add_wraps(words, hooks, COUNT(hooks));
 }
 
-/* What others may have put in front of ours: the C library of an untraced
- * program, a sanitizer that is linked statically. */
-static void add_contexts(const struct ep_tracing *tracing,
-			 struct ep_words *words)
+/* What others may have put in front of ours: the C library of an untraced program, a sanitizer that
+ * is linked statically. */
+static void add_contexts(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.jumps);
 	add_wraps(words, contexts, COUNT(contexts));
@@ -177,8 +168,8 @@ static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 		add_contexts(tracing, words);
 }
 
-/* By its full path, and with that in the run path: the program runs from where
- * it was built, and elsewhere with the library installed. */
+/* By its full path, and with that in the run path: the program runs from where it was built, and
+ * elsewhere with the library installed. */
 static void add_shared(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, "--push-state");
@@ -197,8 +188,7 @@ static void add_hooks(const struct ep_tracing *tracing, struct ep_words *words)
 	add_wraps(words, hooks, COUNT(hooks));
 }
 
-static void add_runtime(const struct ep_tracing *tracing,
-			struct ep_words *words)
+static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	const struct ep_command *command = &tracing->command;
 	enum ep_runtime runtime = tracing->options.runtime;
@@ -208,15 +198,13 @@ static void add_runtime(const struct ep_tracing *tracing,
 		add_linker_word(words, tracing->kit.stub);
 		return;
 	}
-	if (runtime == EP_RUNTIME_SHARED && !command->static_ &&
-	    !command->static_pie) {
+	if (runtime == EP_RUNTIME_SHARED && !command->static_ && !command->static_pie) {
 		add_hooks(tracing, words);
 		add_shared(tracing, words);
 	} else if (runtime != EP_RUNTIME_NONE && !command->shared) {
 		add_static(tracing, words);
 	} else {
-		ep_note("no runtime in this %s",
-			command->shared ? "shared library" : "executable");
+		ep_note("no runtime in this %s", command->shared ? "shared library" : "executable");
 	}
 	if (!command->shared)
 		return;
@@ -228,12 +216,12 @@ static void add_runtime(const struct ep_tracing *tracing,
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	ep_filtering_after(tracing, words);
-	if (!ep_command_links(&tracing->command) ||
-	    tracing->command.other_machine || tracing->command.freestanding)
+	if (!ep_command_links(&tracing->command) || tracing->command.other_machine ||
+	    tracing->command.freestanding)
 		return;
 	add_runtime(tracing, words);
-	/* A hook bound at its first call would come back through the dynamic
-	 * linker, which clobbers r10: a live register at __return__. */
+	/* A hook bound at its first call would come back through the dynamic linker, which clobbers
+	 * r10: a live register at __return__. */
 	add_linker_word(words, "-z");
 	add_linker_word(words, "now");
 }

@@ -15,13 +15,12 @@ struct ep_tracing {
 	struct ep_kit kit;
 	enum ep_family family;
 	const struct ep_words *compiler; /* how it is called */
-	const struct ep_words *user; /* its words, response files expanded */
+	const struct ep_words *user;     /* its words, response files expanded */
 };
 
-/* Words that go before the user's: a later flag of the user's wins. Ends the
- * wrapper when the compiler doesn't have the method. */
-void ep_tracing_before(const struct ep_tracing *tracing,
-		       struct ep_words *words);
+/* Words that go before the user's: a later flag of the user's wins. Ends the wrapper when the
+ * compiler doesn't have the method. */
+void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words);
 
 /* Words that go behind the user's: what is linked. */
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words);

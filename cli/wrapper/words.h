@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * words.h: a growing list of arguments, NULL-terminated as execvp wants it.
- * The wrapper lives for one exec, so nothing is ever freed; out of memory ends
- * it with a message.
+ * words.h: a growing list of arguments, NULL-terminated as execvp wants it. The wrapper lives for
+ * one exec, so nothing is ever freed; out of memory ends it with a message.
  */
 #ifndef EPITAPH_WRAPPER_WORDS_H
 #define EPITAPH_WRAPPER_WORDS_H
@@ -26,9 +25,8 @@ void ep_words_addf(struct ep_words *words, const char *format, ...)
 void ep_words_split(struct ep_words *words, const char *text);
 
 /*
- * Appends the words of a response file's `text` by gcc's rules (libiberty's
- * expandargv: blanks separate, ' and " quote, \ takes the next character as it
- * is).
+ * Appends the words of a response file's `text` by gcc's rules (libiberty's expandargv: blanks
+ * separate, ' and " quote, \ takes the next character as it is).
  */
 void ep_words_unquote(struct ep_words *words, const char *text);
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c: lib/epitaph/calibrate SLICES: times the shapes in the mode that the
- * environment asks for, the three copies in turn, slice by slice, so that a
- * machine whose speed drifts does it to all of them. Prints a line per shape,
- * medians of the slices:
+ * main.c: lib/epitaph/calibrate SLICES: times the shapes in the mode that the environment asks for,
+ * the three copies in turn, slice by slice, so that a machine whose speed drifts does it to all of
+ * them. Prints a line per shape, medians of the slices:
  *
- *	leaf PLAIN EXCLUDED TRACED CYCLES
+ * 	leaf PLAIN EXCLUDED TRACED CYCLES
  *
- * nanoseconds per call of each copy, and cycles of the time stamp counter per
- * nanosecond.
+ * nanoseconds per call of each copy, and cycles of the time stamp counter per nanosecond.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +25,12 @@ static const struct shape {
 	const char *name;
 	shape_fn copies[COPIES];
 } shapes[] = {
-#define ROW(name)                                                          \
-	{                                                                  \
-#name,                                                     \
-		{                                                          \
-			EP_SHAPE(name, _plain), EP_SHAPE(name, _excluded), \
-				EP_SHAPE(name, _traced)                    \
-		}                                                          \
+#define ROW(name)                                                                                  \
+	{                                                                                          \
+#name,                                                                             \
+		{                                                                                  \
+			EP_SHAPE(name, _plain), EP_SHAPE(name, _excluded), EP_SHAPE(name, _traced) \
+		}                                                                                  \
 	}
 	ROW(leaf),
 	ROW(tree),
@@ -73,8 +70,7 @@ static void time_shape(const struct shape *shape, int slices)
 			uint64_t start = __rdtsc();
 			uint64_t calls = shape->copies[copy](CALLS);
 
-			taken[copy][i] =
-				(double)(__rdtsc() - start) / (double)calls;
+			taken[copy][i] = (double)(__rdtsc() - start) / (double)calls;
 		}
 	cycles_per_ns = ((double)__rdtsc() - ticks) / (now() - begun);
 	for (int copy = 1; copy < COPIES; copy++)
@@ -91,8 +87,7 @@ int main(int argc, char *argv[])
 	int slices = argc > 1 ? atoi(argv[1]) : 0;
 
 	if (slices < 1 || slices > SLICES_MAX) {
-		fprintf(stderr, "usage: %s SLICES (1 to %d)\n", argv[0],
-			SLICES_MAX);
+		fprintf(stderr, "usage: %s SLICES (1 to %d)\n", argv[0], SLICES_MAX);
 		return 64;
 	}
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shapes.c: a leaf in a loop, a recursion, and 48 functions reached through a
- * table with tail calls and leaves below them: what a hook costs where it is
- * felt most, where it makes a leaf keep registers, and where it undoes a tail
- * call.
+ * shapes.c: a leaf in a loop, a recursion, and 48 functions reached through a table with tail calls
+ * and leaves below them: what a hook costs where it is felt most, where it makes a leaf keep
+ * registers, and where it undoes a tail call.
  */
 #include "funcount/calibration/shapes.h"
 

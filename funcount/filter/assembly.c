@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* assembly.c: the functions of an assembly file and their calls of hooks, in
- * one pass over its lines. */
+/* assembly.c: the functions of an assembly file and their calls of hooks, in one pass over its
+ * lines. */
 #include "funcount/filter/assembly.h"
 
 #include <stdlib.h>
@@ -8,8 +8,7 @@
 
 #include "funcount/filter/labels.h"
 
-/* The address of a hook in a register, until it is called or the code goes
- * elsewhere. */
+/* The address of a hook in a register, until it is called or the code goes elsewhere. */
 struct load {
 	struct ep_piece where;
 	bool arguments;
@@ -49,9 +48,7 @@ static int make_room(void *list, uint32_t count, uint32_t *room, size_t size)
 
 static struct ep_function *current(struct reader *reader)
 {
-	return reader->current == EP_NO_FUNCTION
-		       ? NULL
-		       : &reader->out->functions[reader->current];
+	return reader->current == EP_NO_FUNCTION ? NULL : &reader->out->functions[reader->current];
 }
 
 static void call_strange(struct reader *reader, const char *why)
@@ -96,8 +93,8 @@ static int begin_function(struct reader *reader, struct ep_piece name)
 	struct ep_label *label = ep_labels_at(&reader->labels, name);
 	struct ep_function *function;
 
-	if (!label || make_room(&out->functions, out->function_count,
-				&reader->function_room, sizeof *function))
+	if (!label || make_room(&out->functions, out->function_count, &reader->function_room,
+				sizeof *function))
 		return EP_E_MEMORY;
 	function = &out->functions[out->function_count];
 	*function = (struct ep_function){
@@ -171,14 +168,13 @@ static int on_set(struct reader *reader, struct ep_piece args)
 	struct ep_piece name, value;
 	struct ep_label *label;
 
-	if (!ep_piece_next(&args, ',', &name) ||
-	    !ep_piece_next(&args, ',', &value) || !value.size || !name.size)
+	if (!ep_piece_next(&args, ',', &name) || !ep_piece_next(&args, ',', &value) ||
+	    !value.size || !name.size)
 		return EP_OK;
 	label = ep_labels_find(&reader->labels, value);
 	if (!label || label->named == EP_NO_FUNCTION)
 		return EP_OK;
-	if (make_room(&out->aliases, out->alias_count, &reader->alias_room,
-		      sizeof *out->aliases))
+	if (make_room(&out->aliases, out->alias_count, &reader->alias_room, sizeof *out->aliases))
 		return EP_E_MEMORY;
 	out->aliases[out->alias_count].function = label->named;
 	out->aliases[out->alias_count].name = text_of(name);
@@ -195,8 +191,7 @@ static int on_addresses(struct reader *reader, struct ep_piece args)
 	struct ep_label *label;
 
 	while (reader->tables && ep_piece_next(&args, ',', &one)) {
-		if (!ep_piece_next(&one, '-', &stem) ||
-		    !ep_piece_starts(stem, ".L"))
+		if (!ep_piece_next(&one, '-', &stem) || !ep_piece_starts(stem, ".L"))
 			continue;
 		label = ep_labels_at(&reader->labels, stem);
 		if (!label)
@@ -220,19 +215,16 @@ static void on_size(struct reader *reader, struct ep_piece args)
 		reader->current = EP_NO_FUNCTION;
 }
 
-static int on_directive(struct reader *reader,
-			const struct ep_statement *statement)
+static int on_directive(struct reader *reader, const struct ep_statement *statement)
 {
 	struct ep_piece op = statement->op, args = statement->args, name;
 
 	if (ep_piece_is(op, ".type")) {
-		if (ep_piece_next(&args, ',', &name) &&
-		    ep_piece_has(args, "@function"))
+		if (ep_piece_next(&args, ',', &name) && ep_piece_has(args, "@function"))
 			reader->typed = name;
 	} else if (ep_piece_is(op, ".size")) {
 		on_size(reader, args);
-	} else if (ep_piece_is(op, ".section") ||
-		   ep_piece_is(op, ".pushsection")) {
+	} else if (ep_piece_is(op, ".section") || ep_piece_is(op, ".pushsection")) {
 		if (ep_piece_next(&args, ',', &name))
 			on_section(reader, name);
 	} else if (ep_piece_is(op, ".text") || ep_piece_is(op, ".data")) {
@@ -241,8 +233,7 @@ static int on_directive(struct reader *reader,
 		if (!reader->out->source.size && ep_piece_starts(args, "\""))
 			ep_piece_next(&args, ' ', &reader->out->source);
 	} else if (ep_piece_is(op, ".ident")) {
-		reader->gcc |=
-			ep_piece_starts(args, "\"GCC: ") && !reader->user;
+		reader->gcc |= ep_piece_starts(args, "\"GCC: ") && !reader->user;
 	} else if (ep_piece_is(op, ".set")) {
 		return on_set(reader, args);
 	} else if (ep_piece_is(op, ".quad") || ep_piece_is(op, ".long")) {
@@ -271,8 +262,7 @@ static void on_jump(struct reader *reader, struct ep_piece target)
 	    strspn(target.at, "0123456789") == target.size - 1)
 		target.size--;
 	label = ep_labels_find(&reader->labels, target);
-	if (label && label->line != UINT32_MAX &&
-	    label->function == reader->current)
+	if (label && label->line != UINT32_MAX && label->function == reader->current)
 		function->loop = true;
 }
 
@@ -280,18 +270,15 @@ static int add_site(struct reader *reader, struct ep_hook hook, uint32_t load)
 {
 	struct ep_assembly *out = reader->out;
 
-	if (make_room(&out->sites, out->site_count, &reader->site_room,
-		      sizeof *out->sites))
+	if (make_room(&out->sites, out->site_count, &reader->site_room, sizeof *out->sites))
 		return EP_E_MEMORY;
-	out->sites[out->site_count++] =
-		(struct ep_site){reader->line, reader->current, hook, load};
+	out->sites[out->site_count++] = (struct ep_site){reader->line, reader->current, hook, load};
 	current(reader)->sites++;
 	return EP_OK;
 }
 
 /* call *%rax: by a hook's address that was loaded on the way here. */
-static bool calls_loaded(const struct reader *reader,
-			 const struct ep_statement *statement)
+static bool calls_loaded(const struct reader *reader, const struct ep_statement *statement)
 {
 	struct ep_piece args = statement->args;
 
@@ -300,28 +287,22 @@ static bool calls_loaded(const struct reader *reader,
 	       !memcmp(args.at + 2, reader->load.where.at, args.size - 2);
 }
 
-/* Between loading a hook's address and calling it: only what leaves it where
- * it is. `addq %r15, %rax` makes an address of an offset. */
-static bool keeps_load(const struct reader *reader,
-		       const struct ep_statement *statement)
+/* Between loading a hook's address and calling it: only what leaves it where it is. `addq %r15,
+ * %rax` makes an address of an offset. */
+static bool keeps_load(const struct reader *reader, const struct ep_statement *statement)
 {
 	struct ep_piece rest = statement->args, from, to = {0};
 
-	if (!ep_piece_starts(statement->op, "mov") &&
-	    !ep_piece_starts(statement->op, "lea") &&
+	if (!ep_piece_starts(statement->op, "mov") && !ep_piece_starts(statement->op, "lea") &&
 	    !ep_piece_is(statement->op, "addq"))
 		return false;
-	if (!ep_piece_next(&rest, ',', &from) ||
-	    !ep_piece_next(&rest, ',', &to) || rest.size)
+	if (!ep_piece_next(&rest, ',', &from) || !ep_piece_next(&rest, ',', &to) || rest.size)
 		return false;
-	return ep_piece_is(statement->op, "addq") || to.size < 2 ||
-	       to.at[0] != '%' ||
-	       !ep_piece_equal((struct ep_piece){to.at + 1, to.size - 1},
-			       reader->load.where);
+	return ep_piece_is(statement->op, "addq") || to.size < 2 || to.at[0] != '%' ||
+	       !ep_piece_equal((struct ep_piece){to.at + 1, to.size - 1}, reader->load.where);
 }
 
-static int on_hook(struct reader *reader, const struct ep_statement *statement,
-		   struct ep_hook hook)
+static int on_hook(struct reader *reader, const struct ep_statement *statement, struct ep_hook hook)
 {
 	uint32_t load;
 
@@ -332,16 +313,14 @@ static int on_hook(struct reader *reader, const struct ep_statement *statement,
 	case EP_HOOK_LOAD:
 		if (reader->load.line)
 			break;
-		reader->load =
-			(struct load){hook.where, hook.arguments, reader->line};
+		reader->load = (struct load){hook.where, hook.arguments, reader->line};
 		return EP_OK;
 	case EP_HOOK_NONE:
 		if (!reader->load.line || keeps_load(reader, statement))
 			return EP_OK;
 		if (!calls_loaded(reader, statement))
 			break;
-		hook.form = ep_piece_starts(statement->op, "j") ? EP_HOOK_JUMP
-								: EP_HOOK_CALL;
+		hook.form = ep_piece_starts(statement->op, "j") ? EP_HOOK_JUMP : EP_HOOK_CALL;
 		hook.arguments = reader->load.arguments;
 		load = reader->load.line;
 		reader->load.line = 0;
@@ -354,8 +333,7 @@ static int on_hook(struct reader *reader, const struct ep_statement *statement,
 	return EP_OK;
 }
 
-static int on_instruction(struct reader *reader,
-			  const struct ep_statement *statement)
+static int on_instruction(struct reader *reader, const struct ep_statement *statement)
 {
 	struct ep_function *function = current(reader);
 	struct ep_hook hook;
@@ -368,8 +346,7 @@ static int on_instruction(struct reader *reader,
 		if (hook.form != EP_HOOK_NONE || reader->load.line)
 			return on_hook(reader, statement, hook);
 	}
-	if (statement->op.at[0] == 'j' ||
-	    ep_piece_starts(statement->op, "loop") ||
+	if (statement->op.at[0] == 'j' || ep_piece_starts(statement->op, "loop") ||
 	    ep_piece_is(statement->op, "notrack"))
 		on_jump(reader, statement->args);
 	return EP_OK;
@@ -390,9 +367,8 @@ static int on_statements(struct reader *reader, struct ep_piece line)
 		if (statement.label.size)
 			rc = on_label(reader, statement.label);
 		if (!rc && statement.op.size)
-			rc = ep_statement_is_code(&statement)
-				     ? on_instruction(reader, &statement)
-				     : on_directive(reader, &statement);
+			rc = ep_statement_is_code(&statement) ? on_instruction(reader, &statement)
+							      : on_directive(reader, &statement);
 		if (statement.more) {
 			line.at = statement.args.at + statement.args.size;
 			line.at = memchr(line.at, ';', (size_t)(end - line.at));
@@ -407,8 +383,7 @@ static void note_user(struct reader *reader, struct ep_piece line)
 {
 	size_t blanks = 0;
 
-	while (blanks < line.size &&
-	       (line.at[blanks] == ' ' || line.at[blanks] == '\t'))
+	while (blanks < line.size && (line.at[blanks] == ' ' || line.at[blanks] == '\t'))
 		blanks++;
 	line.at += blanks;
 	line.size -= blanks;
@@ -424,16 +399,14 @@ static int on_line(struct reader *reader, struct ep_piece line)
 	struct ep_line *entry;
 	int rc;
 
-	if (make_room(&out->lines, out->line_count, &reader->line_room,
-		      sizeof *entry))
+	if (make_room(&out->lines, out->line_count, &reader->line_room, sizeof *entry))
 		return EP_E_MEMORY;
 	reader->line = out->line_count;
 	note_user(reader, line);
 	rc = on_statements(reader, line);
 	entry = &out->lines[out->line_count++];
-	*entry = (struct ep_line){(uint32_t)(line.at - out->text),
-				  (uint32_t)line.size, reader->current,
-				  reader->user};
+	*entry = (struct ep_line){(uint32_t)(line.at - out->text), (uint32_t)line.size,
+				  reader->current, reader->user};
 	return rc;
 }
 
@@ -459,25 +432,22 @@ static void find_table_loops(struct reader *reader)
 		const struct ep_label *label = &reader->labels.slots[i];
 		struct ep_function *function;
 
-		if (!label->name.at || !label->taken ||
-		    label->function == EP_NO_FUNCTION)
+		if (!label->name.at || !label->taken || label->function == EP_NO_FUNCTION)
 			continue;
 		function = &reader->out->functions[label->function];
 		function->loop |= function->indirect > label->line;
 	}
 }
 
-int ep_assembly_read(struct ep_assembly *assembly, const char *text,
-		     size_t size, struct ep_err *err)
+int ep_assembly_read(struct ep_assembly *assembly, const char *text, size_t size,
+		     struct ep_err *err)
 {
 	struct ep_assembly out = {.text = text, .size = size};
-	struct reader reader = {
-		.out = &out, .current = EP_NO_FUNCTION, .tables = true};
+	struct reader reader = {.out = &out, .current = EP_NO_FUNCTION, .tables = true};
 	int rc;
 
 	if (size > EP_ASSEMBLY_MAX)
-		return ep_fail(err, EP_E_LIMIT, 0,
-			       "assembly of %zu bytes: the most is %zu", size,
+		return ep_fail(err, EP_E_LIMIT, 0, "assembly of %zu bytes: the most is %zu", size,
 			       EP_ASSEMBLY_MAX);
 	rc = read_lines(&reader);
 	if (!rc)

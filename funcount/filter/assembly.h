@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * assembly.h: what a compiler wrote for the assembler: its lines, the functions
- * in it, and where they call the hooks.
+ * assembly.h: what a compiler wrote for the assembler: its lines, the functions in it, and where
+ * they call the hooks.
  *
- * A function begins at its label, behind its .type, and ends at its .size; its
- * cold part (NAME.cold) belongs to it, wherever it stands. What stands between
+ * A function begins at its label, behind its .type, and ends at its .size; its cold part
+ * (NAME.cold) belongs to it, wherever it stands. What stands between
  * #APP and #NO_APP is the user's: its instructions and jumps count, but no hook
- * is ever seen in it. A function that bears no mark of a compiler's (.LFB0,
- * .Lfunc_end0, or gcc's .ident at the end) is the user's altogether.
+ * is ever seen in it. A function that bears no mark of a compiler's (.LFB0, .Lfunc_end0, or gcc's
+ * .ident at the end) is the user's altogether.
  */
 #ifndef EPITAPH_FILTER_ASSEMBLY_H
 #define EPITAPH_FILTER_ASSEMBLY_H
@@ -70,14 +70,13 @@ struct ep_assembly {
 	struct ep_piece source; /* what .file says; size 0: nothing */
 };
 
-/* Reads `text`, which must outlive the assembly. EP_E_LIMIT, EP_E_MEMORY;
- * nothing in a text is an error. */
-int ep_assembly_read(struct ep_assembly *assembly, const char *text,
-		     size_t size, struct ep_err *err);
+/* Reads `text`, which must outlive the assembly. EP_E_LIMIT, EP_E_MEMORY; nothing in a text is an
+ * error. */
+int ep_assembly_read(struct ep_assembly *assembly, const char *text, size_t size,
+		     struct ep_err *err);
 void ep_assembly_deinit(struct ep_assembly *assembly);
 
-static inline struct ep_piece ep_assembly_line(
-	const struct ep_assembly *assembly, uint32_t line)
+static inline struct ep_piece ep_assembly_line(const struct ep_assembly *assembly, uint32_t line)
 {
 	const struct ep_line *one = &assembly->lines[line];
 

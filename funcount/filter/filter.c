@@ -10,23 +10,20 @@
 #define ARGUMENT_LINES 32
 #define NAMES          64 /* of one function: its own and its aliases */
 
-static struct ep_statement statement_at(const struct ep_filter *filter,
-					uint32_t line)
+static struct ep_statement statement_at(const struct ep_filter *filter, uint32_t line)
 {
 	return ep_statement_read(ep_assembly_line(&filter->assembly, line));
 }
 
-static bool line_is(const struct ep_filter *filter, uint32_t line,
-		    const char *op, const char *args)
+static bool line_is(const struct ep_filter *filter, uint32_t line, const char *op, const char *args)
 {
 	struct ep_statement statement;
 
-	if (line >= filter->assembly.line_count ||
-	    filter->assembly.lines[line].user)
+	if (line >= filter->assembly.line_count || filter->assembly.lines[line].user)
 		return false;
 	statement = statement_at(filter, line);
-	return ep_piece_is(statement.op, op) &&
-	       ep_piece_starts(statement.args, args) && !statement.more;
+	return ep_piece_is(statement.op, op) && ep_piece_starts(statement.args, args) &&
+	       !statement.more;
 }
 
 /* ---- what goes with a hook ---- */
@@ -49,10 +46,9 @@ static uint32_t plan_mcount(struct ep_filter *filter, uint32_t line)
 	return line;
 }
 
-/* gcc saves a nested function's static chain around its entry hook, and puts
- * the landing pad of -fcf-protection behind the push. */
-static void plan_pair(struct ep_filter *filter, uint32_t line, uint32_t behind,
-		      uint32_t *dropped)
+/* gcc saves a nested function's static chain around its entry hook, and puts the landing pad of
+ * -fcf-protection behind the push. */
+static void plan_pair(struct ep_filter *filter, uint32_t line, uint32_t behind, uint32_t *dropped)
 {
 	if (line && line_is(filter, line - 1, "endbr64", ""))
 		line--;
@@ -63,12 +59,10 @@ static void plan_pair(struct ep_filter *filter, uint32_t line, uint32_t behind,
 	drop(filter, behind, dropped);
 }
 
-static void plan_arguments(struct ep_filter *filter, uint32_t line,
-			   uint32_t *dropped)
+static void plan_arguments(struct ep_filter *filter, uint32_t line, uint32_t *dropped)
 {
 	uint32_t lines[ARGUMENT_LINES];
-	uint32_t count = ep_arguments_find(&filter->assembly, line, lines,
-					   ARGUMENT_LINES);
+	uint32_t count = ep_arguments_find(&filter->assembly, line, lines, ARGUMENT_LINES);
 
 	for (uint32_t i = 0; i < count; i++)
 		drop(filter, lines[i], dropped);
@@ -86,10 +80,9 @@ static uint32_t plan_site(struct ep_filter *filter, const struct ep_site *site)
 	if (site->load)
 		drop(filter, site->load, &dropped);
 	if (!site->hook.arguments)
-		plan_pair(filter, site->line,
-			  plan_mcount(filter, site->line + 1), &dropped);
-	else if (!assembly->functions[site->function].intel &&
-		 !assembly->defines_hooks && !site->load)
+		plan_pair(filter, site->line, plan_mcount(filter, site->line + 1), &dropped);
+	else if (!assembly->functions[site->function].intel && !assembly->defines_hooks &&
+		 !site->load)
 		plan_arguments(filter, site->line, &dropped);
 	return dropped;
 }
@@ -100,13 +93,11 @@ static void plan(struct ep_filter *filter)
 	const struct ep_assembly *assembly = &filter->assembly;
 
 	for (uint32_t i = 0; i < assembly->function_count; i++)
-		filter->outcomes[i].instructions =
-			assembly->functions[i].instructions;
+		filter->outcomes[i].instructions = assembly->functions[i].instructions;
 	for (uint32_t i = 0; i < assembly->site_count; i++) {
 		const struct ep_site *site = &assembly->sites[i];
 
-		filter->outcomes[site->function].instructions -=
-			plan_site(filter, site);
+		filter->outcomes[site->function].instructions -= plan_site(filter, site);
 	}
 }
 
@@ -143,8 +134,7 @@ static int compare_aliases(const void *a, const void *b)
 {
 	const struct ep_alias *one = a, *other = b;
 
-	return (one->function > other->function) -
-	       (one->function < other->function);
+	return (one->function > other->function) - (one->function < other->function);
 }
 
 static void judge_all(struct ep_filter *filter, struct ep_rules *rules)
@@ -153,14 +143,13 @@ static void judge_all(struct ep_filter *filter, struct ep_rules *rules)
 	uint32_t alias = 0;
 
 	if (assembly->alias_count)
-		qsort(assembly->aliases, assembly->alias_count,
-		      sizeof *assembly->aliases, compare_aliases);
+		qsort(assembly->aliases, assembly->alias_count, sizeof *assembly->aliases,
+		      compare_aliases);
 	for (uint32_t i = 0; i < assembly->function_count; i++) {
 		const char *names[NAMES] = {assembly->functions[i].name};
 		size_t count = 1;
 
-		for (; alias < assembly->alias_count &&
-		       assembly->aliases[alias].function == i;
+		for (; alias < assembly->alias_count && assembly->aliases[alias].function == i;
 		     alias++)
 			if (count < NAMES)
 				names[count++] = assembly->aliases[alias].name;
@@ -168,8 +157,8 @@ static void judge_all(struct ep_filter *filter, struct ep_rules *rules)
 	}
 }
 
-/* `ret` would not be what the program was built to return by. An attribute of
- * a function may say so too: then others of the text show it. */
+/* `ret` would not be what the program was built to return by. An attribute of a function may say so
+ * too: then others of the text show it. */
 static void refuse_thunks(struct ep_assembly *assembly, bool thunks)
 {
 	static const char thunk[] = "__x86_return_thunk";
@@ -177,14 +166,12 @@ static void refuse_thunks(struct ep_assembly *assembly, bool thunks)
 
 	for (uint32_t i = 0; i < assembly->site_count; i++) {
 		const struct ep_site *site = &assembly->sites[i];
-		struct ep_function *function =
-			&assembly->functions[site->function];
+		struct ep_function *function = &assembly->functions[site->function];
 
 		if (site->hook.form != EP_HOOK_JUMP)
 			continue;
 		if (!looked)
-			found = memmem(assembly->text, assembly->size, thunk,
-				       sizeof thunk - 1);
+			found = memmem(assembly->text, assembly->size, thunk, sizeof thunk - 1);
 		looked = true;
 		if (!found || function->strange)
 			continue;
@@ -193,8 +180,8 @@ static void refuse_thunks(struct ep_assembly *assembly, bool thunks)
 	}
 }
 
-int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules,
-		     const char *text, size_t size, struct ep_err *err)
+int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules, const char *text,
+		     size_t size, struct ep_err *err)
 {
 	struct ep_filter out = {0};
 	int rc = ep_assembly_read(&out.assembly, text, size, err);
@@ -202,8 +189,7 @@ int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules,
 	if (rc)
 		return rc;
 	out.edits = calloc(out.assembly.line_count + 1, 1);
-	out.outcomes =
-		calloc(out.assembly.function_count + 1, sizeof *out.outcomes);
+	out.outcomes = calloc(out.assembly.function_count + 1, sizeof *out.outcomes);
 	if (!out.edits || !out.outcomes) {
 		ep_filter_deinit(&out);
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
@@ -262,8 +248,7 @@ void ep_filter_write(const struct ep_filter *filter, FILE *out)
 	}
 }
 
-void ep_filter_tell(const struct ep_filter *filter,
-		    const struct ep_rules *rules, const char *who,
+void ep_filter_tell(const struct ep_filter *filter, const struct ep_rules *rules, const char *who,
 		    const char *file, bool all, FILE *out)
 {
 	const struct ep_assembly *assembly = &filter->assembly;
@@ -272,8 +257,7 @@ void ep_filter_tell(const struct ep_filter *filter,
 	for (uint32_t i = 0; i < assembly->function_count; i++) {
 		const struct ep_function *function = &assembly->functions[i];
 		const struct ep_outcome *outcome = &filter->outcomes[i];
-		const struct ep_subject subject = {
-			.instructions = outcome->instructions};
+		const struct ep_subject subject = {.instructions = outcome->instructions};
 
 		if (outcome->refused) {
 			fprintf(out,
@@ -285,10 +269,8 @@ void ep_filter_tell(const struct ep_filter *filter,
 		}
 		if (!all)
 			continue;
-		ep_verdict_text(&outcome->verdict, rules, &subject, why,
-				sizeof why);
-		fprintf(out, "%s: note: %s: %s: %s: %s\n", who, file,
-			function->name,
+		ep_verdict_text(&outcome->verdict, rules, &subject, why, sizeof why);
+		fprintf(out, "%s: note: %s: %s: %s: %s\n", who, file, function->name,
 			!function->sites    ? "no hooks"
 			: outcome->stripped ? "not traced"
 					    : "traced",

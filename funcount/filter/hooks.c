@@ -66,12 +66,10 @@ static struct ep_piece loaded(const struct ep_statement *statement)
 		{"$", ""}, {"$", "@PLTOFF"}, {"", "@GOTPCREL(%rip)"}};
 	struct ep_piece rest = statement->args, from, to = {0}, none = {0};
 
-	if (!ep_piece_is(statement->op, "movabsq") &&
-	    !ep_piece_is(statement->op, "movq"))
+	if (!ep_piece_is(statement->op, "movabsq") && !ep_piece_is(statement->op, "movq"))
 		return none;
-	if (!ep_piece_next(&rest, ',', &from) ||
-	    !ep_piece_next(&rest, ',', &to) || rest.size || to.size < 3 ||
-	    to.at[0] != '%')
+	if (!ep_piece_next(&rest, ',', &from) || !ep_piece_next(&rest, ',', &to) || rest.size ||
+	    to.size < 3 || to.at[0] != '%')
 		return none;
 	for (size_t i = 0; i < sizeof around / sizeof *around; i++)
 		if (is_hook(from, around[i][0], around[i][1]))
@@ -82,10 +80,8 @@ static struct ep_piece loaded(const struct ep_statement *statement)
 struct ep_hook ep_hook_read(const struct ep_statement *statement)
 {
 	struct ep_hook hook = {0};
-	bool call = ep_piece_is(statement->op, "call") ||
-		    ep_piece_is(statement->op, "callq");
-	bool jump = ep_piece_is(statement->op, "jmp") ||
-		    ep_piece_is(statement->op, "jmpq");
+	bool call = ep_piece_is(statement->op, "call") || ep_piece_is(statement->op, "callq");
+	bool jump = ep_piece_is(statement->op, "jmp") || ep_piece_is(statement->op, "jmpq");
 
 	if (!ep_hook_mentioned(statement->args))
 		return hook;

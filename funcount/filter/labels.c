@@ -15,8 +15,7 @@ static uint32_t hash(struct ep_piece name)
 }
 
 /* Where it is, or would be. */
-static struct ep_label *slot_of(const struct ep_labels *labels,
-				struct ep_piece name)
+static struct ep_label *slot_of(const struct ep_labels *labels, struct ep_piece name)
 {
 	uint32_t at = hash(name);
 
@@ -38,8 +37,7 @@ static bool grow(struct ep_labels *labels)
 		return false;
 	for (uint32_t i = 0; i < labels->room; i++)
 		if (labels->slots[i].name.at)
-			*slot_of(&more, labels->slots[i].name) =
-				labels->slots[i];
+			*slot_of(&more, labels->slots[i].name) = labels->slots[i];
 	free(labels->slots);
 	*labels = more;
 	return true;
@@ -53,15 +51,13 @@ struct ep_label *ep_labels_at(struct ep_labels *labels, struct ep_piece name)
 		return NULL;
 	slot = slot_of(labels, name);
 	if (!slot->name.at) {
-		*slot = (struct ep_label){name, UINT32_MAX, UINT32_MAX,
-					  UINT32_MAX, false};
+		*slot = (struct ep_label){name, UINT32_MAX, UINT32_MAX, UINT32_MAX, false};
 		labels->count++;
 	}
 	return slot;
 }
 
-struct ep_label *ep_labels_find(const struct ep_labels *labels,
-				struct ep_piece name)
+struct ep_label *ep_labels_find(const struct ep_labels *labels, struct ep_piece name)
 {
 	struct ep_label *slot = labels->room ? slot_of(labels, name) : NULL;
 

@@ -21,13 +21,12 @@ struct ep_labels {
 	uint32_t room, count;
 };
 
-/* The label called `name`, made when there is none. NULL: out of memory. Valid
- * until the next call. */
+/* The label called `name`, made when there is none. NULL: out of memory. Valid until the next
+ * call. */
 struct ep_label *ep_labels_at(struct ep_labels *labels, struct ep_piece name);
 
 /* NULL: there is none. */
-struct ep_label *ep_labels_find(const struct ep_labels *labels,
-				struct ep_piece name);
+struct ep_label *ep_labels_find(const struct ep_labels *labels, struct ep_piece name);
 void ep_labels_deinit(struct ep_labels *labels);
 
 #endif

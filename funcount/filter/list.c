@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* list.c: a list of functions: names are looked up by halves, globs one by
- * one. */
+/* list.c: a list of functions: names are looked up by halves, globs one by one. */
 #include "funcount/filter/list.h"
 
 #include <fnmatch.h>
@@ -9,15 +8,13 @@
 
 #include "funcount/filter/slurp.h"
 
-static int add_pattern(struct ep_list *list, const char *text, size_t length,
-		       unsigned line)
+static int add_pattern(struct ep_list *list, const char *text, size_t length, unsigned line)
 {
 	struct ep_pattern *pattern;
 
 	if (list->count == list->room) {
 		size_t room = list->room ? list->room * 2 : 64;
-		struct ep_pattern *grown =
-			reallocarray(list->patterns, room, sizeof *grown);
+		struct ep_pattern *grown = reallocarray(list->patterns, room, sizeof *grown);
 
 		if (!grown)
 			return EP_E_MEMORY;
@@ -29,8 +26,8 @@ static int add_pattern(struct ep_list *list, const char *text, size_t length,
 		.text = strndup(text, length),
 		.file = list->file_count - 1,
 		.line = line,
-		.glob = memchr(text, '*', length) ||
-			memchr(text, '?', length) || memchr(text, '[', length),
+		.glob = memchr(text, '*', length) || memchr(text, '?', length) ||
+			memchr(text, '[', length),
 	};
 	if (!pattern->text)
 		return EP_E_MEMORY;
@@ -40,8 +37,7 @@ static int add_pattern(struct ep_list *list, const char *text, size_t length,
 
 static int add_file(struct ep_list *list, const char *path)
 {
-	char **grown =
-		reallocarray(list->files, list->file_count + 1, sizeof *grown);
+	char **grown = reallocarray(list->files, list->file_count + 1, sizeof *grown);
 
 	if (!grown)
 		return EP_E_MEMORY;
@@ -77,8 +73,7 @@ static int add_words(struct ep_list *list, const char *text, size_t size)
 		else
 			while (at < end && *at != '#' && !strchr(blanks, *at))
 				at++;
-		if (at > word && *word != '#' &&
-		    add_pattern(list, word, (size_t)(at - word), line))
+		if (at > word && *word != '#' && add_pattern(list, word, (size_t)(at - word), line))
 			return EP_E_MEMORY;
 		if (at < end && *at != '#')
 			line += *at++ == '\n';
@@ -86,8 +81,8 @@ static int add_words(struct ep_list *list, const char *text, size_t size)
 	return EP_OK;
 }
 
-int ep_list_add(struct ep_list *list, const char *path, const char *text,
-		size_t size, struct ep_err *err)
+int ep_list_add(struct ep_list *list, const char *path, const char *text, size_t size,
+		struct ep_err *err)
 {
 	size_t count = list->count;
 	unsigned files = list->file_count;
@@ -95,8 +90,8 @@ int ep_list_add(struct ep_list *list, const char *path, const char *text,
 
 	if (nul)
 		return ep_fail(err, EP_E_FORMAT, (uint64_t)(nul - text),
-			       "%s: not a list of functions: a NUL at byte %zu",
-			       path, (size_t)(nul - text));
+			       "%s: not a list of functions: a NUL at byte %zu", path,
+			       (size_t)(nul - text));
 	if (add_file(list, path) || add_words(list, text, size)) {
 		take_back(list, count, files);
 		return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory", path);
@@ -145,8 +140,7 @@ static int compare(const void *a, const void *b)
 static void seal(struct ep_list *list)
 {
 	if (list->count)
-		qsort(list->patterns, list->count, sizeof *list->patterns,
-		      compare);
+		qsort(list->patterns, list->count, sizeof *list->patterns, compare);
 	list->names = 0;
 	while (list->names < list->count && !list->patterns[list->names].glob)
 		list->names++;
@@ -186,8 +180,7 @@ const struct ep_pattern *ep_list_find(struct ep_list *list, const char *name)
 	return found;
 }
 
-const char *ep_list_file(const struct ep_list *list,
-			 const struct ep_pattern *pattern)
+const char *ep_list_file(const struct ep_list *list, const struct ep_pattern *pattern)
 {
 	return list->files[pattern->file];
 }

@@ -20,24 +20,21 @@ static const struct ep_pattern *find_one(struct ep_list *list, const char *name)
 	return ep_list_find(list, base);
 }
 
-static const struct ep_pattern *find(struct ep_list *list,
-				     const struct ep_subject *subject)
+static const struct ep_pattern *find(struct ep_list *list, const struct ep_subject *subject)
 {
 	const struct ep_pattern *found = NULL;
 
 	if (list->count == 0)
 		return NULL;
 	for (size_t i = 0; i < subject->name_count; i++) {
-		const struct ep_pattern *one =
-			find_one(list, subject->names[i]);
+		const struct ep_pattern *one = find_one(list, subject->names[i]);
 
 		found = found ? found : one;
 	}
 	return found;
 }
 
-static struct ep_verdict by_length(const struct ep_rules *rules,
-				   const struct ep_subject *subject)
+static struct ep_verdict by_length(const struct ep_rules *rules, const struct ep_subject *subject)
 {
 	struct ep_verdict verdict = {EP_REASON_UNLISTED, false, NULL, NULL};
 
@@ -47,24 +44,20 @@ static struct ep_verdict by_length(const struct ep_rules *rules,
 		verdict.reason = EP_REASON_UNMEASURED;
 	} else if (subject->instructions < rules->threshold) {
 		verdict.strip = !subject->loop || rules->ignore_loops;
-		verdict.reason =
-			verdict.strip ? EP_REASON_SHORT : EP_REASON_LOOP;
+		verdict.reason = verdict.strip ? EP_REASON_SHORT : EP_REASON_LOOP;
 	}
 	return verdict;
 }
 
-struct ep_verdict ep_rules_judge(struct ep_rules *rules,
-				 const struct ep_subject *subject)
+struct ep_verdict ep_rules_judge(struct ep_rules *rules, const struct ep_subject *subject)
 {
 	const struct ep_pattern *keep = find(&rules->do_trace, subject);
 	const struct ep_pattern *strip = find(&rules->no_trace, subject);
 
 	if (keep)
-		return (struct ep_verdict){EP_REASON_DO_TRACE, false, keep,
-					   &rules->do_trace};
+		return (struct ep_verdict){EP_REASON_DO_TRACE, false, keep, &rules->do_trace};
 	if (strip)
-		return (struct ep_verdict){EP_REASON_NO_TRACE, true, strip,
-					   &rules->no_trace};
+		return (struct ep_verdict){EP_REASON_NO_TRACE, true, strip, &rules->no_trace};
 	return by_length(rules, subject);
 }
 
@@ -77,28 +70,24 @@ void ep_rules_deinit(struct ep_rules *rules)
 
 bool ep_rules_given(const struct ep_rules *rules)
 {
-	return rules->threshold || rules->no_trace.file_count ||
-	       rules->do_trace.file_count;
+	return rules->threshold || rules->no_trace.file_count || rules->do_trace.file_count;
 }
 
-void ep_verdict_text(const struct ep_verdict *verdict,
-		     const struct ep_rules *rules,
+void ep_verdict_text(const struct ep_verdict *verdict, const struct ep_rules *rules,
 		     const struct ep_subject *subject, char *text, size_t size)
 {
 	switch (verdict->reason) {
 	case EP_REASON_DO_TRACE:
 	case EP_REASON_NO_TRACE:
-		snprintf(text, size, "%s:%u says %s",
-			 ep_list_file(verdict->list, verdict->pattern),
+		snprintf(text, size, "%s:%u says %s", ep_list_file(verdict->list, verdict->pattern),
 			 verdict->pattern->line, verdict->pattern->text);
 		break;
 	case EP_REASON_SHORT:
-		snprintf(text, size, "%u instructions, the threshold is %u",
-			 subject->instructions, rules->threshold);
+		snprintf(text, size, "%u instructions, the threshold is %u", subject->instructions,
+			 rules->threshold);
 		break;
 	case EP_REASON_LOOP:
-		snprintf(text, size, "%u instructions, but it has a loop",
-			 subject->instructions);
+		snprintf(text, size, "%u instructions, but it has a loop", subject->instructions);
 		break;
 	case EP_REASON_UNMEASURED:
 		snprintf(text, size, "its instructions cannot be counted");

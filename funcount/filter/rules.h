@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rules.h: which functions lose their hooks: a do-trace list comes before a
- * no-trace list, that before the threshold; under the threshold a function with
- * a loop keeps them, unless loops are ignored. NOFUNTRACE comes before all of
- * them: such a function has no hooks to begin with.
+ * rules.h: which functions lose their hooks: a do-trace list comes before a no-trace list, that
+ * before the threshold; under the threshold a function with a loop keeps them, unless loops are
+ * ignored. NOFUNTRACE comes before all of them: such a function has no hooks to begin with.
  */
 #ifndef EPITAPH_FILTER_RULES_H
 #define EPITAPH_FILTER_RULES_H
@@ -43,19 +42,17 @@ struct ep_verdict {
 	const struct ep_list *list;       /* that it stands in */
 };
 
-/* A name matches by itself or without what a compiler put behind its first dot:
- * f.constprop.0, f.isra.0, f.part.0, f.cold and nested functions (f.0). Both
- * lists count what they matched, whichever decided. */
-struct ep_verdict ep_rules_judge(struct ep_rules *rules,
-				 const struct ep_subject *subject);
+/* A name matches by itself or without what a compiler put behind its first dot: f.constprop.0,
+ * f.isra.0, f.part.0, f.cold and nested functions (f.0). Both lists count what they matched,
+ * whichever decided. */
+struct ep_verdict ep_rules_judge(struct ep_rules *rules, const struct ep_subject *subject);
 void ep_rules_deinit(struct ep_rules *rules);
 
 /* Whether there is anything to strip by them. */
 bool ep_rules_given(const struct ep_rules *rules);
 
 /* "listed in FILE:LINE as PATTERN", for people; `text` of `size` bytes. */
-void ep_verdict_text(const struct ep_verdict *verdict,
-		     const struct ep_rules *rules,
+void ep_verdict_text(const struct ep_verdict *verdict, const struct ep_rules *rules,
 		     const struct ep_subject *subject, char *text, size_t size);
 
 #endif

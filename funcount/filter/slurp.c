@@ -47,8 +47,8 @@ static int read_all(int fd, char **text, size_t *size, size_t most)
 	return EP_OK;
 }
 
-int ep_slurp_facts(char **text, size_t *size, struct stat *facts,
-		   const char *path, size_t most, struct ep_err *err)
+int ep_slurp_facts(char **text, size_t *size, struct stat *facts, const char *path, size_t most,
+		   struct ep_err *err)
 {
 	const char *called = path ? path : "standard input";
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : 0, rc, failed;
@@ -56,8 +56,7 @@ int ep_slurp_facts(char **text, size_t *size, struct stat *facts,
 	char *bytes = NULL;
 
 	if (fd < 0)
-		return ep_fail(err, EP_E_IO, 0, "%s: %s", called,
-			       strerror(errno));
+		return ep_fail(err, EP_E_IO, 0, "%s: %s", called, strerror(errno));
 	rc = fstat(fd, facts) ? EP_E_IO : read_all(fd, &bytes, &length, most);
 	failed = errno;
 	if (path)
@@ -69,16 +68,13 @@ int ep_slurp_facts(char **text, size_t *size, struct stat *facts,
 	}
 	free(bytes);
 	if (rc == EP_E_IO)
-		return ep_fail(err, EP_E_IO, 0, "%s: %s", called,
-			       strerror(failed));
+		return ep_fail(err, EP_E_IO, 0, "%s: %s", called, strerror(failed));
 	if (rc == EP_E_LIMIT)
-		return ep_fail(err, EP_E_LIMIT, 0, "%s: longer than %zu bytes",
-			       called, most);
+		return ep_fail(err, EP_E_LIMIT, 0, "%s: longer than %zu bytes", called, most);
 	return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory", called);
 }
 
-int ep_slurp(char **text, size_t *size, const char *path, size_t most,
-	     struct ep_err *err)
+int ep_slurp(char **text, size_t *size, const char *path, size_t most, struct ep_err *err)
 {
 	struct stat facts;
 

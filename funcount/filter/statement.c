@@ -29,9 +29,8 @@ static const char *skip_quoted(const char *at, const char *end)
 
 static bool symbol_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$' ||
-	       (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 /* Behind a symbol, quoted or not; `at` itself if there is none. */
@@ -46,14 +45,13 @@ static const char *skip_symbol(const char *at, const char *end)
 
 static struct ep_piece unquoted(struct ep_piece piece)
 {
-	if (piece.size >= 2 && piece.at[0] == '"' &&
-	    piece.at[piece.size - 1] == '"')
+	if (piece.size >= 2 && piece.at[0] == '"' && piece.at[piece.size - 1] == '"')
 		return (struct ep_piece){piece.at + 1, piece.size - 2};
 	return piece;
 }
 
-/* Where the statement ends: a comment, a semicolon, the line's end. A
- * character constant may be either: '# */
+/* Where the statement ends: a comment, a semicolon, the line's end. A character constant may be
+ * either: '# */
 static const char *statement_end(const char *at, const char *end)
 {
 	while (at < end && *at != '#' && *at != ';') {
@@ -77,8 +75,7 @@ struct ep_statement ep_statement_read(struct ep_piece line)
 		stop = skip_symbol(line.at, end);
 		if (stop == line.at || stop == end || *stop != ':')
 			break;
-		statement.label = unquoted(
-			(struct ep_piece){line.at, (size_t)(stop - line.at)});
+		statement.label = unquoted((struct ep_piece){line.at, (size_t)(stop - line.at)});
 		line.at = stop + 1;
 	}
 	stop = statement_end(line.at, end);
@@ -95,8 +92,7 @@ struct ep_statement ep_statement_read(struct ep_piece line)
 
 bool ep_piece_is(struct ep_piece piece, const char *text)
 {
-	return piece.size == strlen(text) &&
-	       !memcmp(piece.at, text, piece.size);
+	return piece.size == strlen(text) && !memcmp(piece.at, text, piece.size);
 }
 
 bool ep_piece_starts(struct ep_piece piece, const char *text)

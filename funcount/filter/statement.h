@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * statement.h: one line of GNU assembly for x86, taken apart as compilers write
- * it: "label: operation arguments # comment".
+ * statement.h: one line of GNU assembly for x86, taken apart as compilers write it: "label:
+ * operation arguments # comment".
  */
 #ifndef EPITAPH_FILTER_STATEMENT_H
 #define EPITAPH_FILTER_STATEMENT_H
@@ -30,8 +30,8 @@ bool ep_piece_starts(struct ep_piece piece, const char *text);
 bool ep_piece_has(struct ep_piece piece, const char *text);
 bool ep_piece_equal(struct ep_piece a, struct ep_piece b);
 
-/* Takes what stands before the first `stop` outside of quotes and parentheses
- * off *rest, trimmed and without quotes around it. False: nothing is left. */
+/* Takes what stands before the first `stop` outside of quotes and parentheses off *rest, trimmed
+ * and without quotes around it. False: nothing is left. */
 bool ep_piece_next(struct ep_piece *rest, char stop, struct ep_piece *out);
 
 /* Nothing but a directive, a label or a comment: takes no room in the code. */

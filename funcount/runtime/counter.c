@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * counter.c: numbers for addresses, counters for threads. A number means one
- * address of one module for ever; a counter is added to by one thread at a
- * time, by one instruction, so that no signal handler comes in between; what
- * was counted is never moved, cleared or added up, but by the reader. Numbers
- * that have no counter in a thread, for lack of memory or while its counters
+ * counter.c: numbers for addresses, counters for threads. A number means one address of one module
+ * for ever; a counter is added to by one thread at a time, by one instruction, so that no signal
+ * handler comes in between; what was counted is never moved, cleared or added up, but by the
+ * reader. Numbers that have no counter in a thread, for lack of memory or while its counters
  * change, count in one list that all threads share, by atomic steps.
  */
 #include "funcount/runtime/counter.h"
@@ -38,8 +37,7 @@ struct ep_counts_head *ep_counter_head(void)
 	return head;
 }
 
-/* ---- extents --------------------------------------------------------------
- */
+/* ---- extents -------------------------------------------------------------- */
 
 static uint64_t *counters_of(struct ep_counts_extent *extent)
 {
@@ -51,8 +49,8 @@ static struct ep_counts_extent *extent_at(uint64_t offset)
 	return (struct ep_counts_extent *)((char *)ep_arena + offset);
 }
 
-static struct ep_counts_extent *new_extent(uint32_t kind, uint64_t size,
-					   uint64_t first, uint32_t entry)
+static struct ep_counts_extent *new_extent(uint32_t kind, uint64_t size, uint64_t first,
+					   uint32_t entry)
 {
 	uint64_t offset = ep_arena_grow(size);
 	struct ep_counts_extent *extent = extent_at(offset);
@@ -63,30 +61,27 @@ static struct ep_counts_extent *new_extent(uint32_t kind, uint64_t size,
 	extent->size = size;
 	extent->first = first;
 	extent->capacity = (size - sizeof(*extent)) / entry;
-	__atomic_store_n(&extent->check,
-			 ep_extent_check(extent, offset, epitaph_root.identity),
+	__atomic_store_n(&extent->check, ep_extent_check(extent, offset, epitaph_root.identity),
 			 __ATOMIC_RELEASE);
 	return extent;
 }
 
-/* ---- numbers --------------------------------------------------------------
- */
+/* ---- numbers -------------------------------------------------------------- */
 
 /* A list of sites with room, after `full`; NULL: no memory. */
 static struct ep_counts_extent *more_sites(struct ep_counts_extent *full)
 {
 	uint64_t first = full ? full->first + full->capacity : 0;
 	struct ep_counts_extent *more =
-		new_extent(EP_EXTENT_SITES, SITES_SIZE, first,
-			   sizeof(struct ep_count_site));
+		new_extent(EP_EXTENT_SITES, SITES_SIZE, first, sizeof(struct ep_count_site));
 
 	if (!more)
 		return NULL;
-	if (__atomic_compare_exchange_n(&sites, &full, more, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&sites, &full, more, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
 		return more;
-	/* Somebody was faster: sites that nobody gets would have the same
-	 * numbers as others. Their pages are as if nobody had taken them. */
+	/* Somebody was faster: sites that nobody gets would have the same numbers as others. Their
+	 * pages are as if nobody had taken them. */
 	more->check = 0;
 	ep_bytes_zero(more, sizeof(*more));
 	return full;
@@ -94,15 +89,13 @@ static struct ep_counts_extent *more_sites(struct ep_counts_extent *full)
 
 static uint32_t new_number(uint64_t address)
 {
-	struct ep_counts_extent *list =
-		__atomic_load_n(&sites, __ATOMIC_ACQUIRE);
+	struct ep_counts_extent *list = __atomic_load_n(&sites, __ATOMIC_ACQUIRE);
 	struct ep_count_site *site;
 	uint64_t index;
 
 	for (;;) {
 		if (list) {
-			index = __atomic_fetch_add(&list->used, 1,
-						   __ATOMIC_RELAXED);
+			index = __atomic_fetch_add(&list->used, 1, __ATOMIC_RELAXED);
 			if (index < list->capacity)
 				break;
 		}
@@ -136,10 +129,9 @@ static uint32_t give_number(uint32_t *cell, uint64_t address)
 	if (number == NONE)
 		return NONE;
 	if (fresh)
-		__atomic_fetch_add(&head->map_size, EP_TABLES_STEP,
-				   __ATOMIC_RELAXED);
-	if (__atomic_compare_exchange_n(cell, &before, number + 1, false,
-					__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&head->map_size, EP_TABLES_STEP, __ATOMIC_RELAXED);
+	if (__atomic_compare_exchange_n(cell, &before, number + 1, false, __ATOMIC_RELEASE,
+					__ATOMIC_RELAXED))
 		return number;
 	return before - 1;
 }
@@ -158,17 +150,15 @@ static uint32_t number_of(uint64_t address)
 	return give_number(cell, address);
 }
 
-/* ---- counters -------------------------------------------------------------
- */
+/* ---- counters ------------------------------------------------------------- */
 
-/* Room for all numbers, and as many again: rounded so that lists of a thousand
- * threads do not each end in an empty page. */
+/* Room for all numbers, and as many again: rounded so that lists of a thousand threads do not each
+ * end in an empty page. */
 static uint64_t size_for(uint64_t number)
 {
 	uint64_t size = PAGE;
 
-	while ((size - sizeof(struct ep_counts_extent)) / sizeof(uint64_t) <=
-	       number + number / 4)
+	while ((size - sizeof(struct ep_counts_extent)) / sizeof(uint64_t) <= number + number / 4)
 		size *= 2;
 	return size;
 }
@@ -180,10 +170,8 @@ static struct ep_counts_extent *inherited(uint64_t *size)
 	return ep_thread_inherit(&offset, size) ? extent_at(offset) : NULL;
 }
 
-/* One that an ended thread left, if the caller has none yet; or a larger one.
- */
-static struct ep_counts_extent *find_counters(struct ep_thread *thread,
-					      uint64_t number)
+/* One that an ended thread left, if the caller has none yet; or a larger one. */
+static struct ep_counts_extent *find_counters(struct ep_thread *thread, uint64_t number)
 {
 	struct ep_counts_extent *extent = NULL;
 	uint64_t size = size_for(number);
@@ -194,15 +182,14 @@ static struct ep_counts_extent *find_counters(struct ep_thread *thread,
 	}
 	if (extent && number < extent->capacity)
 		return extent;
-	extent = new_extent(EP_EXTENT_COUNTERS, size_for(number), 0,
-			    sizeof(uint64_t));
+	extent = new_extent(EP_EXTENT_COUNTERS, size_for(number), 0, sizeof(uint64_t));
 	return extent ? extent : NULL;
 }
 
 /*
- * Counters that reach to `number`. Those that the caller had stay as they are:
- * a hook that this interrupts may still add to them. False: no memory, or this
- * is a signal handler that interrupted the very same.
+ * Counters that reach to `number`. Those that the caller had stay as they are: a hook that this
+ * interrupts may still add to them. False: no memory, or this is a signal handler that interrupted
+ * the very same.
  */
 static bool change_counters(struct ep_tls *tls, uint64_t number)
 {
@@ -216,8 +203,7 @@ static bool change_counters(struct ep_tls *tls, uint64_t number)
 	extent = find_counters(tls->thread, number);
 	if (extent) {
 		extent->owner = tls->thread->serial;
-		tls->thread->ring_offset =
-			(uint64_t)extent - (uint64_t)ep_arena;
+		tls->thread->ring_offset = (uint64_t)extent - (uint64_t)ep_arena;
 		tls->thread->ring_size = extent->size;
 		*limit = 0;
 		*(uint64_t *volatile *)&tls->counters = counters_of(extent);
@@ -227,23 +213,20 @@ static bool change_counters(struct ep_tls *tls, uint64_t number)
 	return extent != NULL;
 }
 
-static struct ep_counts_extent *larger_shared(
-	struct ep_counts_extent *too_small, uint64_t number)
+static struct ep_counts_extent *larger_shared(struct ep_counts_extent *too_small, uint64_t number)
 {
-	struct ep_counts_extent *larger = new_extent(
-		EP_EXTENT_COUNTERS, size_for(number), 0, sizeof(uint64_t));
+	struct ep_counts_extent *larger =
+		new_extent(EP_EXTENT_COUNTERS, size_for(number), 0, sizeof(uint64_t));
 
-	if (!larger ||
-	    __atomic_compare_exchange_n(&shared, &too_small, larger, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!larger || __atomic_compare_exchange_n(&shared, &too_small, larger, false,
+						   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return larger;
 	return too_small;
 }
 
 static bool count_shared(uint64_t number)
 {
-	struct ep_counts_extent *list =
-		__atomic_load_n(&shared, __ATOMIC_ACQUIRE);
+	struct ep_counts_extent *list = __atomic_load_n(&shared, __ATOMIC_ACQUIRE);
 
 	while (!list || number >= list->capacity) {
 		list = larger_shared(list, number);
@@ -263,8 +246,7 @@ void ep_counting_hook(struct ep_tls *tls, uint64_t word)
 {
 	uint32_t number;
 
-	if (word & EP_RETURN_BIT ||
-	    *(volatile const uint32_t *)tls->gate != EP_GATE_COUNTING)
+	if (word & EP_RETURN_BIT || *(volatile const uint32_t *)tls->gate != EP_GATE_COUNTING)
 		return;
 	if (word >> EP_STAMP_SHIFT) {
 		ep_arena_stop(EP_OFF_ADDRESS);
@@ -279,8 +261,7 @@ void ep_counting_hook(struct ep_tls *tls, uint64_t word)
 		__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
 }
 
-/* ---- modules --------------------------------------------------------------
- */
+/* ---- modules -------------------------------------------------------------- */
 
 void ep_counting_forget(const struct ep_module *module)
 {
@@ -302,15 +283,14 @@ static void recall_site(const struct ep_count_site *site, uint32_t number,
 	if (!cell)
 		return;
 	fresh = ep_tables_fresh(cell);
-	if (__atomic_compare_exchange_n(cell, &none, number + 1, false,
-					__ATOMIC_RELEASE, __ATOMIC_RELAXED) &&
+	if (__atomic_compare_exchange_n(cell, &none, number + 1, false, __ATOMIC_RELEASE,
+					__ATOMIC_RELAXED) &&
 	    fresh)
-		__atomic_fetch_add(&head->map_size, EP_TABLES_STEP,
-				   __ATOMIC_RELAXED);
+		__atomic_fetch_add(&head->map_size, EP_TABLES_STEP, __ATOMIC_RELAXED);
 }
 
-/* Extents tile what is open behind the head. A crash or a fault may leave one
- * without a header: then it is searched page by page. */
+/* Extents tile what is open behind the head. A crash or a fault may leave one without a header:
+ * then it is searched page by page. */
 static struct ep_counts_extent *next_extent(uint64_t *offset)
 {
 	uint64_t end = __atomic_load_n(&ep_arena->committed, __ATOMIC_ACQUIRE);
@@ -319,8 +299,7 @@ static struct ep_counts_extent *next_extent(uint64_t *offset)
 	while (*offset < end) {
 		extent = extent_at(*offset);
 		if (extent->check &&
-		    extent->check == ep_extent_check(extent, *offset,
-						     epitaph_root.identity)) {
+		    extent->check == ep_extent_check(extent, *offset, epitaph_root.identity)) {
 			*offset += extent->size;
 			return extent;
 		}
@@ -334,8 +313,8 @@ static uint64_t first_offset(void)
 	return (uint64_t)head - (uint64_t)ep_arena + PAGE;
 }
 
-/* A plug-in that comes and goes at one address would else get new numbers each
- * time, and all memory in the end. */
+/* A plug-in that comes and goes at one address would else get new numbers each time, and all memory
+ * in the end. */
 void ep_counting_recall(const struct ep_module *module)
 {
 	uint64_t offset = first_offset();
@@ -348,14 +327,11 @@ void ep_counting_recall(const struct ep_module *module)
 			continue;
 		for (uint64_t i = 0; i < extent->capacity; i++)
 			if (list[i].address)
-				recall_site(&list[i],
-					    (uint32_t)(extent->first + i),
-					    module);
+				recall_site(&list[i], (uint32_t)(extent->first + i), module);
 	}
 }
 
-/* ---- all of it ------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------ */
 
 uint64_t ep_counter_total(void)
 {
@@ -378,8 +354,7 @@ static uint64_t now(clockid_t clock)
 	struct timespec time = {0, 0};
 
 	ep_syscall2(SYS_clock_gettime, clock, (long)&time);
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)time.tv_nsec;
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
 void ep_counting_start(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* counter.h: what the two halves of the counter share: counter.c counts,
- * ending.c tells when and where the result is written. */
+/* counter.h: what the two halves of the counter share: counter.c counts, ending.c tells when and
+ * where the result is written. */
 #ifndef EPITAPH_COUNTER_H
 #define EPITAPH_COUNTER_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ending.c: the ways to a process's end, and what it writes of its counts then.
- * It may be about to end several times (exec may fail; libraries' destructors
- * come after the program's): each time the file is written anew, whole, in
- * place of the one before. A file that another process of the same run wrote is
- * never replaced.
+ * ending.c: the ways to a process's end, and what it writes of its counts then. It may be about to
+ * end several times (exec may fail; libraries' destructors come after the program's): each time the
+ * file is written anew, whole, in place of the one before. A file that another process of the same
+ * run wrote is never replaced.
  */
 #include <elf.h>
 #include <errno.h>
@@ -32,8 +31,7 @@
 #define SECOND  UINT64_C(1000000000)
 #define TICKS   100 /* of /proc/PID/stat a second: USER_HZ */
 #define NUMBERS 100000
-/* A file's time is that of the kernel's last tick. Nobody has a pid again so
- * soon. */
+/* A file's time is that of the kernel's last tick. Nobody has a pid again so soon. */
 #define SLACK (SECOND / 50)
 
 static struct {
@@ -54,31 +52,26 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* ---- whose file is it? ----------------------------------------------------
- */
+/* ---- whose file is it? ---------------------------------------------------- */
 
 /* When the process began, before any exec: ns since 1970. */
 static uint64_t process_start(void)
 {
-	uint64_t age = now(CLOCK_BOOTTIME) -
-		       ep_process_start_ticks(0) * (SECOND / TICKS);
+	uint64_t age = now(CLOCK_BOOTTIME) - ep_process_start_ticks(0) * (SECOND / TICKS);
 
 	return now(CLOCK_REALTIME) - age - SLACK;
 }
 
-/* A file that was written since must be of this run: by our image before an
- * exec, when its name has the pid; else by another process. */
+/* A file that was written since must be of this run: by our image before an exec, when its name has
+ * the pid; else by another process. */
 static uint64_t begin_of_run(void)
 {
-	return ep_path_pattern_has(ep_settings.counts_output, 'p')
-		       ? process_start()
-		       : family_start;
+	return ep_path_pattern_has(ep_settings.counts_output, 'p') ? process_start() : family_start;
 }
 
 static bool read_at(long fd, uint64_t offset, void *out, uint64_t size)
 {
-	return ep_syscall4(SYS_pread64, fd, (long)out, (long)size,
-			   (long)offset) == (long)size;
+	return ep_syscall4(SYS_pread64, fd, (long)out, (long)size, (long)offset) == (long)size;
 }
 
 /* The head of the counts in a file of ours (snapshot.c); false: it is none. */
@@ -89,8 +82,7 @@ static bool read_head(long fd, struct ep_counts_head *head)
 	Elf64_Phdr load;
 	uint64_t from;
 
-	if (!read_at(fd, 0, &elf, sizeof elf) ||
-	    !ep_bytes_equal(elf.e_ident, ELFMAG, SELFMAG) ||
+	if (!read_at(fd, 0, &elf, sizeof elf) || !ep_bytes_equal(elf.e_ident, ELFMAG, SELFMAG) ||
 	    !read_at(fd, elf.e_phoff + sizeof load, &load, sizeof load) ||
 	    !read_at(fd, load.p_offset, &arena, sizeof arena) ||
 	    !ep_bytes_equal(arena.root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE))
@@ -103,8 +95,7 @@ static bool read_head(long fd, struct ep_counts_head *head)
 	return false;
 }
 
-/* Written by one of those that forked each other? Not by us: we would replace
- * it without asking. */
+/* Written by one of those that forked each other? Not by us: we would replace it without asking. */
 static bool is_family(const char *path)
 {
 	struct ep_counts_head head = {0};
@@ -127,13 +118,11 @@ static int may_replace(const char *path)
 		return 0;
 	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
-	changed = (uint64_t)status.st_mtim.tv_sec * SECOND +
-		  (uint64_t)status.st_mtim.tv_nsec;
+	changed = (uint64_t)status.st_mtim.tv_sec * SECOND + (uint64_t)status.st_mtim.tv_nsec;
 	return changed >= begin_of_run() || is_family(path) ? -EEXIST : 0;
 }
 
-/* ---- its name -------------------------------------------------------------
- */
+/* ---- its name ------------------------------------------------------------- */
 
 static void tell_taken(const char *path, const char *other)
 {
@@ -208,15 +197,13 @@ static int write_numbered(void)
 
 	for (uint64_t i = 1; error == -EEXIST && i < NUMBERS; i++) {
 		error = expand(i);
-		if (!error && !ep_syscall4(SYS_faccessat, AT_FDCWD,
-					   (long)written.path, 0, 0))
+		if (!error && !ep_syscall4(SYS_faccessat, AT_FDCWD, (long)written.path, 0, 0))
 			error = -EEXIST;
 	}
 	return error ? error : ep_snapshot_arena(written.path, name_new);
 }
 
-/* ---- writing --------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------- */
 
 static void complain(int error)
 {
@@ -225,10 +212,8 @@ static void complain(int error)
 
 	ep_text_init(&text, line, sizeof line);
 	ep_text_add(&text, "epitaph: no counts in ");
-	ep_text_add(&text,
-		    *written.path ? written.path : ep_settings.counts_output);
-	ep_text_add(&text,
-		    error == -EINVAL ? ": not a regular file" : ": error ");
+	ep_text_add(&text, *written.path ? written.path : ep_settings.counts_output);
+	ep_text_add(&text, error == -EINVAL ? ": not a regular file" : ": error ");
 	if (error != -EINVAL)
 		ep_text_add_number(&text, (uint64_t)-error);
 	ep_text_add(&text, "\n");
@@ -240,15 +225,13 @@ static bool is_device(const char *path)
 {
 	struct stat status;
 
-	return ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status,
-			   0) == 0 &&
+	return ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0) == 0 &&
 	       S_ISCHR(status.st_mode);
 }
 
 static int write_named(int (*name)(struct ep_output *output))
 {
-	return is_device(written.path) ? 0
-				       : ep_snapshot_arena(written.path, name);
+	return is_device(written.path) ? 0 : ep_snapshot_arena(written.path, name);
 }
 
 static int write_first(void)
@@ -261,18 +244,16 @@ static int write_first(void)
 	return error ? error : write_named(name_new);
 }
 
-/* The process itself, and not one that shares its memory for a while or has
- * just begun with a copy of it. */
+/* The process itself, and not one that shares its memory for a while or has just begun with a copy
+ * of it. */
 static bool is_ours(void)
 {
-	return ep_settings.counting && ep_counter_head() && ep_arena &&
-	       ep_inherits_nothing();
+	return ep_settings.counting && ep_counter_head() && ep_arena && ep_inherits_nothing();
 }
 
 static void write_counts(uint64_t total)
 {
-	bool again =
-		*written.path && written.generation == epitaph_root.generation;
+	bool again = *written.path && written.generation == epitaph_root.generation;
 	int error;
 
 	ep_counter_note_times();
@@ -290,8 +271,7 @@ static void write_counts(uint64_t total)
 
 void ep_counting_write(void)
 {
-	bool first =
-		!*written.path || written.generation != epitaph_root.generation;
+	bool first = !*written.path || written.generation != epitaph_root.generation;
 	uint64_t total;
 
 	if (!is_ours() || ep_jailed())
@@ -301,8 +281,7 @@ void ep_counting_write(void)
 		write_counts(total);
 }
 
-/* ---- the ways to the end --------------------------------------------------
- */
+/* ---- the ways to the end -------------------------------------------------- */
 
 void ep_counting_library_ends(void)
 {
@@ -341,8 +320,7 @@ BEFORE(fexecve, ep_sched_before_exec)
 BEFORE(execveat, ep_sched_before_exec)
 
 /* quick_exit runs these, the first one last. */
-extern int __cxa_at_quick_exit(void (*function)(void *), void *object)
-	__attribute__((weak));
+extern int __cxa_at_quick_exit(void (*function)(void *), void *object) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
 static void on_quick_exit(void *unused)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tables.c: three levels, as a processor's page tables. Tables are handed out
- * of large reservations and never given back: a hook may be looking at one.
+ * tables.c: three levels, as a processor's page tables. Tables are handed out of large reservations
+ * and never given back: a hook may be looking at one.
  */
 #include "funcount/runtime/tables.h"
 
@@ -33,13 +33,12 @@ static uint64_t slab_size(unsigned index)
 	return FIRST_SLAB << index;
 }
 
-/* Address space only. A kernel without MADV_WIPEONFORK (before 4.14) tells
- * nobody of a fork either. */
+/* Address space only. A kernel without MADV_WIPEONFORK (before 4.14) tells nobody of a fork
+ * either. */
 static uint64_t reserve(uint64_t size)
 {
-	long got =
-		ep_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long got = ep_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (ep_syscall_failed(got))
 		return 0;
@@ -61,8 +60,7 @@ static uint64_t open_slab(unsigned index)
 	made = reserve(slab_size(index));
 	if (!made)
 		return 0;
-	if (__atomic_compare_exchange_n(&slabs[index].start, &start, made,
-					false, __ATOMIC_ACQ_REL,
+	if (__atomic_compare_exchange_n(&slabs[index].start, &start, made, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return made;
 	ep_syscall2(SYS_munmap, (long)made, (long)slab_size(index));
@@ -80,9 +78,8 @@ static void *take(uint64_t size)
 		do {
 			if (size > slab_size(i) - at)
 				break;
-		} while (!__atomic_compare_exchange_n(
-			&slabs[i].used, &at, at + size, false, __ATOMIC_RELAXED,
-			__ATOMIC_RELAXED));
+		} while (!__atomic_compare_exchange_n(&slabs[i].used, &at, at + size, false,
+						      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 		if (size <= slab_size(i) - at)
 			return (char *)start + at;
 	}
@@ -106,9 +103,8 @@ static void *follow(void **slot, uint64_t size, bool make)
 	if (table || !make)
 		return table;
 	made = take(size);
-	if (!made ||
-	    __atomic_compare_exchange_n(slot, &table, made, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (!made || __atomic_compare_exchange_n(slot, &table, made, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE))
 		return made;
 	return table;
 }
@@ -150,8 +146,7 @@ static uint64_t clear_cells(uint32_t *from, uint64_t count)
 	for (uint64_t i = 0; i < count; i += PAGE / sizeof(*from))
 		freed += ep_tables_fresh(from + i) ? 0 : EP_TABLES_STEP;
 	if (freed)
-		ep_syscall3(SYS_madvise, (long)from,
-			    (long)(count * sizeof(*from)), MADV_DONTNEED);
+		ep_syscall3(SYS_madvise, (long)from, (long)(count * sizeof(*from)), MADV_DONTNEED);
 	return freed;
 }
 
@@ -164,8 +159,7 @@ uint64_t ep_tables_clear(uint64_t start, uint64_t end)
 
 		next = (start + LEAF_CODE) & -LEAF_CODE;
 		if (cell)
-			freed += clear_cells(cell,
-					     (next < end ? next : end) - start);
+			freed += clear_cells(cell, (next < end ? next : end) - start);
 	}
 	return freed;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tables.h: code address → cell, without hashing: each byte of code has a cell
- * of its own. Memory is taken where code was called: 4 KiB for a KiB of code.
- * It lies outside of the arena, is left out of cores, and is empty in a forked
- * child. Lock free, signal safe.
+ * tables.h: code address → cell, without hashing: each byte of code has a cell of its own. Memory
+ * is taken where code was called: 4 KiB for a KiB of code. It lies outside of the arena, is left
+ * out of cores, and is empty in a forked child. Lock free, signal safe.
  */
 #ifndef EPITAPH_TABLES_H
 #define EPITAPH_TABLES_H
@@ -21,8 +20,8 @@ uint32_t *ep_tables_cell(uint64_t address, bool make);
 bool ep_tables_fresh(const uint32_t *cell);
 #define EP_TABLES_STEP 4096 /* bytes that are taken at once */
 
-/* Empties the cells of [start, end), whole pages; returns how many bytes of
- * memory that gave back. */
+/* Empties the cells of [start, end), whole pages; returns how many bytes of memory that gave
+ * back. */
 uint64_t ep_tables_clear(uint64_t start, uint64_t end);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * registrar.c: linked into every traced shared library, not into the runtime.
- * Tells the runtime of the process, if there is one, that the library came and
- * that it goes. Everything is weak: the library works without a runtime.
+ * registrar.c: linked into every traced shared library, not into the runtime. Tells the runtime of
+ * the process, if there is one, that the library came and that it goes. Everything is weak: the
+ * library works without a runtime.
  */
 #include "runtime/dso/registrar.h"
 

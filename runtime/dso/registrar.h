@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* registrar.h: what a traced shared library tells the runtime, if there is one
- * in the process. */
+/* registrar.h: what a traced shared library tells the runtime, if there is one in the process. */
 #ifndef EPITAPH_DSO_REGISTRAR_H
 #define EPITAPH_DSO_REGISTRAR_H
 

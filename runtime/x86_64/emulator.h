@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* emulator.h: whether valgrind runs the program. It knows threads only as
- * pthread_create makes them. */
+/* emulator.h: whether valgrind runs the program. It knows threads only as pthread_create makes
+ * them. */
 #ifndef EPITAPH_X86_64_EMULATOR_H
 #define EPITAPH_X86_64_EMULATOR_H
 
@@ -11,10 +11,10 @@
 #define EP_RUNNING_ON_VALGRIND 0x1001
 
 /*
- * A client request (valgrind's manual, "The Client Request mechanism"; the
- * sequence for amd64 is valgrind.h's, a part of its ABI): rax has the address
- * of the request and five arguments, rdx becomes the answer. To a processor it
- * is nothing: rdi is turned by 128 bits in all, rbx exchanged with itself.
+ * A client request (valgrind's manual, "The Client Request mechanism"; the sequence for amd64 is
+ * valgrind.h's, a part of its ABI): rax has the address of the request and five arguments, rdx
+ * becomes the answer. To a processor it is nothing: rdi is turned by 128 bits in all, rbx exchanged
+ * with itself.
  */
 static inline bool ep_runs_on_valgrind(void)
 {

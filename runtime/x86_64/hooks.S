@@ -2,19 +2,18 @@
 /*
  * hooks.S: the hooks that compilers call, and their way into C.
  *
- * What they may change (System V psABI AMD64, 3.2.3, and what compilers emit):
- * __fentry__ r10, r11, xmm8-15 and flags (al counts vector arguments of a
- * variadic call); __return__ only xmm8-15 and flags (r10 and r11 may hold the
- * target of a tail call). __cyg_profile_* are ordinary calls.
+ * What they may change (System V psABI AMD64, 3.2.3, and what compilers emit): __fentry__ r10, r11,
+ * xmm8-15 and flags (al counts vector arguments of a variadic call); __return__ only xmm8-15 and
+ * flags (r10 and r11 may hold the target of a tail call). __cyg_profile_* are ordinary calls.
  *
  * The four ways through a hook, by the thread's own cursor and masks:
- *	cursor & timing != 0			untimed: advance, store
- *	else the gate is shut			paused: nothing; or this process
- *						counts: a call adds one; or it
- *						is written over: C, which sees
- *						that
- *	else cursor & boundary != 0		timed: read the TSC as well
- *	else					slow: C (ring.c)
+ * 	cursor & timing != 0			untimed: advance, store
+ * 	else the gate is shut			paused: nothing; or this process
+ * 						counts: a call adds one; or it
+ * 						is written over: C, which sees
+ * 						that
+ * 	else cursor & boundary != 0		timed: read the TSC as well
+ * 	else					slow: C (ring.c)
  */
 #include "runtime/x86_64/offsets.h"
 
@@ -24,8 +23,8 @@
 #define NONSENSE   0x7f0000f4 /* what no gate has: written over */
 
 /*
- * Where the thread's struct lies. In an executable it is a link-time constant
- * (local-exec); a shared library loads the offset (initial-exec) into \scratch.
+ * Where the thread's struct lies. In an executable it is a link-time constant (local-exec); a
+ * shared library loads the offset (initial-exec) into \scratch.
  */
 #ifdef EP_SHARED
 #define TLS(field, scratch) %fs:field(scratch)
@@ -47,11 +46,11 @@
 	.endm
 
 /*
- * The timed way, common to all hooks. In: cursor in \cursor (kept for the
- * retry), the record without its stamp in \word (a vector register).
- * Clobbers rax, rdx, \cursor and \tsc. The cursor advances by an unlocked
- * cmpxchg: a signal handler that recorded in between makes it fail, and the
- * clock is read again, so that times never run backwards in a ring.
+ * The timed way, common to all hooks. In: cursor in \cursor (kept for the retry), the record
+ * without its stamp in \word (a vector register).
+ * Clobbers rax, rdx, \cursor and \tsc. The cursor advances by an unlocked cmpxchg: a signal handler
+ * that recorded in between makes it fail, and the clock is read again, so that times never run
+ * backwards in a ring.
  */
 	.macro timed_record cursor, base, word, tsc, retry, slow
 	rdtsc
@@ -79,10 +78,10 @@
 	.endm
 
 /*
- * No untimed record: is the gate open? Shut: on to \paused, at once, for a
- * paused hook should cost what an empty one costs; so this comes before the
- * boundary, which a pause leaves alone. NULL: the thread's first event. Leaves
- * the cursor in \cursor when a timed record is due, else goes to \slow.
+ * No untimed record: is the gate open? Shut: on to \paused, at once, for a paused hook should cost
+ * what an empty one costs; so this comes before the boundary, which a pause leaves alone. NULL: the
+ * thread's first event. Leaves the cursor in \cursor when a timed record is due, else goes to
+ * \slow.
  */
 	.macro timed_or_slow cursor, base, paused, slow
 	movq	TLS(TLS_GATE, \base), \cursor
@@ -96,9 +95,9 @@
 	.endm
 
 /*
- * Adds one to this thread's counter of an address, whose bits 32-46 are in
- * \table. \rest loads its next 16 bits into \table, \last the lowest 16.
- * Clobbers \at, \table and flags. The tables: runtime/counting.h.
+ * Adds one to this thread's counter of an address, whose bits 32-46 are in \table. \rest loads its
+ * next 16 bits into \table, \last the lowest 16. Clobbers \at, \table and flags. The tables:
+ * runtime/counting.h.
  */
 	.macro count_call at, table, rest, last, slow
 	cmpl	$0x7fff, \table\()d
@@ -121,8 +120,7 @@
 	incq	(\at,\table,8)
 	.endm
 
-/* By this name, which no C library has, libraries find the hook (the wrapper's
- * kit/hooks.S). */
+/* By this name, which no C library has, libraries find the hook (the wrapper's kit/hooks.S). */
 	.macro	also hook, name
 	.globl	epitaph_\name
 	.set	epitaph_\name, \hook
@@ -182,9 +180,8 @@ ep_hook_entry:
 /* ---- __return__: after the epilogue, before ret or a tail call's jmp ---- */
 
 /*
- * Nothing is free here but vector registers, and moving the cursor's register
- * through one of those costs more than the stack does (call-dense Lua, time as
- * a ratio to empty hooks: 1.23 and 1.18).
+ * Nothing is free here but vector registers, and moving the cursor's register through one of those
+ * costs more than the stack does (call-dense Lua, time as a ratio to empty hooks: 1.23 and 1.18).
  */
 #ifdef EP_SHARED
 #define RETURN_ADDRESS 16(%rsp)
@@ -323,9 +320,9 @@ ep_hook_return:
 ep_hooks_end_here:
 
 /*
- * Into C with every register kept that a call may clobber: ep_hook_slow is
- * compiled for general registers only, so vector and x87 state stay untouched.
- * The stack is aligned here: a nested function has pushed r10 before the hook.
+ * Into C with every register kept that a call may clobber: ep_hook_slow is compiled for general
+ * registers only, so vector and x87 state stay untouched. The stack is aligned here: a nested
+ * function has pushed r10 before the hook.
  */
 	.macro slow_hook name, return
 	.type	\name, @function

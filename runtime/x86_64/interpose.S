@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * interpose.S: what comes before a function of somebody else's, ended by a jump
- * to it, so that it sees its own caller: by that the dynamic linker knows whose
- * RUNPATH to use, the unwinder where to begin, and setjmp where to return
- * twice. Called as NAME is, so all argument registers are kept (System V psABI
- * AMD64, 3.2.3; al too, for makecontext has variable arguments).
+ * interpose.S: what comes before a function of somebody else's, ended by a jump to it, so that it
+ * sees its own caller: by that the dynamic linker knows whose RUNPATH to use, the unwinder where to
+ * begin, and setjmp where to return twice. Called as NAME is, so all argument registers are kept
+ * (System V psABI AMD64, 3.2.3; al too, for makecontext has variable arguments).
  */
 #ifdef EP_SHARED
 #define PUBLIC(name) name
@@ -23,8 +22,8 @@
 	.cfi_adjust_cfa_offset -8
 	.endm
 
-	/* \before gets the first two arguments, the place of the call and the third
-	 * argument, and returns the real one's address. %r11 is where to go on; 0: there. */
+	/* \before gets the first two arguments, the place of the call and the third argument, and
+	 * returns the real one's address. %r11 is where to go on; 0: there. */
 	.macro	go_on before
 	keep	%rdi
 	keep	%rsi
@@ -66,9 +65,8 @@
 	.endm
 
 	/*
-	 * The same, and epitaph_given_\jump, which has the real one in %r11 (the
-	 * wrapper's kit/jumps.S): it is another's that ours was not found before,
-	 * or ours.
+	 * The same, and epitaph_given_\jump, which has the real one in %r11 (the wrapper's
+	 * kit/jumps.S): it is another's that ours was not found before, or ours.
 	 */
 	.macro	interposer_given name, jump, before
 	.globl	\name
@@ -140,11 +138,11 @@ epitaph_given_\jump:
 	interposer PUBLIC(execveat), ep_before_execveat
 
 	/*
-	 * vfork returns twice upon one stack, on which the child goes on first:
-	 * what the parent needs lies elsewhere, and %rbx, which each has for
-	 * itself, knows where. The real one may be another's wrapper, which does
-	 * the same. With shadow stacks the child, which shares the parent's, jumps
-	 * back, as from the C library's vfork: it must not pop what the parent will.
+	 * vfork returns twice upon one stack, on which the child goes on first: what the parent
+	 * needs lies elsewhere, and %rbx, which each has for itself, knows where. The real one may
+	 * be another's wrapper, which does the same. With shadow stacks the child, which shares the
+	 * parent's, jumps back, as from the C library's vfork: it must not pop what the parent
+	 * will.
 	 */
 	.globl	PUBLIC(vfork)
 	.type	PUBLIC(vfork), @function

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* local.h: what a hook may do that C cannot say: atomic against the thread's
- * own signal handlers only, and vector stores. */
+/* local.h: what a hook may do that C cannot say: atomic against the thread's own signal handlers
+ * only, and vector stores. */
 #ifndef EPITAPH_X86_64_LOCAL_H
 #define EPITAPH_X86_64_LOCAL_H
 
@@ -8,12 +8,10 @@
 #include <stdint.h>
 
 /*
- * Compare and exchange against this thread's own signal handlers: one
- * instruction, so it cannot be interrupted in the middle, and unlocked, because
- * no other thread ever writes there.
+ * Compare and exchange against this thread's own signal handlers: one instruction, so it cannot be
+ * interrupted in the middle, and unlocked, because no other thread ever writes there.
  */
-static inline bool ep_cmpxchg_local(uint64_t *at, uint64_t expected,
-				    uint64_t wanted)
+static inline bool ep_cmpxchg_local(uint64_t *at, uint64_t expected, uint64_t wanted)
 {
 	bool done;
 
@@ -25,9 +23,9 @@ static inline bool ep_cmpxchg_local(uint64_t *at, uint64_t expected,
 }
 
 /*
- * Zeroes 32 bytes at a 16-byte boundary. In xmm8: it is free at every hook
- * (hooks.S), and the C code in between is compiled for general registers only,
- * which is also why it cannot be named as clobbered.
+ * Zeroes 32 bytes at a 16-byte boundary. In xmm8: it is free at every hook (hooks.S), and the C
+ * code in between is compiled for general registers only, which is also why it cannot be named as
+ * clobbered.
  */
 static inline void ep_clear_32(void *at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * note.S: epitaph_note_at(site, format, ...): makes a va_list of its arguments
- * (variadic.h), for the runtime's C code knows no vector registers.
+ * note.S: epitaph_note_at(site, format, ...): makes a va_list of its arguments (variadic.h), for
+ * the runtime's C code knows no vector registers.
  */
 	.text
 	.globl	epitaph_note_at

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* registers.h: a thread's registers in the order of a core's NT_PRSTATUS
- * (struct user_regs_struct). */
+/* registers.h: a thread's registers in the order of a core's NT_PRSTATUS (struct
+ * user_regs_struct). */
 #ifndef EPITAPH_X86_64_REGISTERS_H
 #define EPITAPH_X86_64_REGISTERS_H
 
@@ -10,26 +10,24 @@
 
 #include "runtime/syscalls.h"
 
-/* Those of the function that this is written in, as far as a caller's frame can
- * be found from them; the others are 0. */
-#define EP_REGISTERS_HERE(registers)                                     \
-	__asm__ volatile(                                                \
-		"movq %%r15, %c1(%0)\n\tmovq %%r14, %c2(%0)\n\t"         \
-		"movq %%r13, %c3(%0)\n\tmovq %%r12, %c4(%0)\n\t"         \
-		"movq %%rbp, %c5(%0)\n\tmovq %%rbx, %c6(%0)\n\t"         \
-		"movq %%rsp, %c7(%0)\n\tleaq 0f(%%rip), %%rax\n"         \
-		"0:\tmovq %%rax, %c8(%0)"                                \
-		:                                                        \
-		: "r"(registers),                                        \
-		  "i"(__builtin_offsetof(struct user_regs_struct, r15)), \
-		  "i"(__builtin_offsetof(struct user_regs_struct, r14)), \
-		  "i"(__builtin_offsetof(struct user_regs_struct, r13)), \
-		  "i"(__builtin_offsetof(struct user_regs_struct, r12)), \
-		  "i"(__builtin_offsetof(struct user_regs_struct, rbp)), \
-		  "i"(__builtin_offsetof(struct user_regs_struct, rbx)), \
-		  "i"(__builtin_offsetof(struct user_regs_struct, rsp)), \
-		  "i"(__builtin_offsetof(struct user_regs_struct, rip))  \
-		: "rax", "memory")
+/* Those of the function that this is written in, as far as a caller's frame can be found from them;
+ * the others are 0. */
+#define EP_REGISTERS_HERE(registers)                                                              \
+	__asm__ volatile("movq %%r15, %c1(%0)\n\tmovq %%r14, %c2(%0)\n\t"                         \
+			 "movq %%r13, %c3(%0)\n\tmovq %%r12, %c4(%0)\n\t"                         \
+			 "movq %%rbp, %c5(%0)\n\tmovq %%rbx, %c6(%0)\n\t"                         \
+			 "movq %%rsp, %c7(%0)\n\tleaq 0f(%%rip), %%rax\n"                         \
+			 "0:\tmovq %%rax, %c8(%0)"                                                \
+			 :                                                                        \
+			 : "r"(registers), "i"(__builtin_offsetof(struct user_regs_struct, r15)), \
+			   "i"(__builtin_offsetof(struct user_regs_struct, r14)),                 \
+			   "i"(__builtin_offsetof(struct user_regs_struct, r13)),                 \
+			   "i"(__builtin_offsetof(struct user_regs_struct, r12)),                 \
+			   "i"(__builtin_offsetof(struct user_regs_struct, rbp)),                 \
+			   "i"(__builtin_offsetof(struct user_regs_struct, rbx)),                 \
+			   "i"(__builtin_offsetof(struct user_regs_struct, rsp)),                 \
+			   "i"(__builtin_offsetof(struct user_regs_struct, rip))                  \
+			 : "rax", "memory")
 
 #define EP_ARCH_GET_FS 0x1003 /* asm/prctl.h */
 #define EP_ARCH_GET_GS 0x1004
@@ -52,8 +50,7 @@ static inline void ep_registers_complete(struct user_regs_struct *registers)
 }
 
 /* Those of the interrupted thread, from a signal handler's context. */
-static inline void ep_registers_from(struct user_regs_struct *registers,
-				     const ucontext_t *context)
+static inline void ep_registers_from(struct user_regs_struct *registers, const ucontext_t *context)
 {
 	const greg_t *from = context->uc_mcontext.gregs;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * restorer.S: what a signal handler installed by a raw system call returns to.
- * At its first instruction rsp points to the kernel's ucontext; the call frame
- * information says where in it the interrupted registers are, so that a
- * debugger unwinds through. It looks at the address before a return address,
- * hence the nop.
+ * restorer.S: what a signal handler installed by a raw system call returns to. At its first
+ * instruction rsp points to the kernel's ucontext; the call frame information says where in it the
+ * interrupted registers are, so that a debugger unwinds through. It looks at the address before a
+ * return address, hence the nop.
  */
 #define UC_RSP 160 /* offsets of uc_mcontext.gregs (man 2 sigreturn) */
 

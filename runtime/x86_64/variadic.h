@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * variadic.h: the arguments of a variadic function, taken without vector
- * registers (System V psABI AMD64, 3.5.7): a va_list is this struct.
+ * variadic.h: the arguments of a variadic function, taken without vector registers (System V psABI
+ * AMD64, 3.5.7): a va_list is this struct.
  */
 #ifndef EPITAPH_X86_64_VARIADIC_H
 #define EPITAPH_X86_64_VARIADIC_H
@@ -47,11 +47,9 @@ static inline uint64_t ep_variadic_double(struct ep_variadic *list)
 }
 
 /* The bits of a long double: 64, and 16 above. */
-static inline uint64_t ep_variadic_long_double(struct ep_variadic *list,
-					       uint16_t *above)
+static inline uint64_t ep_variadic_long_double(struct ep_variadic *list, uint16_t *above)
 {
-	const char *at =
-		(const char *)(((uintptr_t)list->stack + 15) & ~(uintptr_t)15);
+	const char *at = (const char *)(((uintptr_t)list->stack + 15) & ~(uintptr_t)15);
 
 	list->stack = at + 16;
 	*above = *(const uint16_t *)(at + 8);

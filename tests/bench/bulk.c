@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bulk.c: a big process dies: bulk MIB SPARSE_MIB: MIB of touched memory, a
- * mapping of SPARSE_MIB of which only the ends were touched (its core holds a
- * hole), 25 threads that have filled their rings. Says when it aborts
- * (CLOCK_MONOTONIC, ns).
+ * bulk.c: a big process dies: bulk MIB SPARSE_MIB: MIB of touched memory, a mapping of SPARSE_MIB
+ * of which only the ends were touched (its core holds a hole), 25 threads that have filled their
+ * rings. Says when it aborts (CLOCK_MONOTONIC, ns).
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hooks_rdtsc.S: hooks that read the clock and nothing else: the floor of any
- * tracer that times each event. Registers are kept as the hooks must keep them.
+ * hooks_rdtsc.S: hooks that read the clock and nothing else: the floor of any tracer that times
+ * each event. Registers are kept as the hooks must keep them.
  */
 	.text
 	.globl __fentry__, __return__

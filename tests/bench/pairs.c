@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pairs.c: the smallest traced program: `pairs N [THREADS]` makes N calls of a
- * function that does next to nothing, on each thread. What a variant of it
- * takes longer than the uninstrumented one is the cost of its hook pairs.
+ * pairs.c: the smallest traced program: `pairs N [THREADS]` makes N calls of a function that does
+ * next to nothing, on each thread. What a variant of it takes longer than the uninstrumented one is
+ * the cost of its hook pairs.
  */
 #include <pthread.h>
 #include <stdint.h>

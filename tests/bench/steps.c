@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * steps.c: `steps KIND N` does one thing N times: nothing; event, a traced call
- * and its return; note, one of two integers; feed, of a watchdog; clock, one
- * rdtsc; jump, setjmp and longjmp. What a kind takes longer than nothing is its
- * cost.
+ * steps.c: `steps KIND N` does one thing N times: nothing; event, a traced call and its return;
+ * note, one of two integers; feed, of a watchdog; clock, one rdtsc; jump, setjmp and longjmp. What
+ * a kind takes longer than nothing is its cost.
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -41,8 +40,8 @@ NOT_TRACED static void note(long n)
 
 NOT_TRACED static void feed(long n)
 {
-	struct epitaph_watchdog *dog = epitaph_watchdog_create(
-		"steps", UINT64_C(3600000000000), epitaph_watchdog_abort);
+	struct epitaph_watchdog *dog =
+		epitaph_watchdog_create("steps", UINT64_C(3600000000000), epitaph_watchdog_abort);
 
 	for (long i = 0; i < n; i++)
 		epitaph_watchdog_feed(dog);

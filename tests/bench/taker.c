@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * taker.c: a handler of crashes that keeps nothing but times: taker FILE reads
- * a core from its standard input and writes into FILE when the first and the
- * last byte came (CLOCK_MONOTONIC, ns), and how many there were.
+ * taker.c: a handler of crashes that keeps nothing but times: taker FILE reads a core from its
+ * standard input and writes into FILE when the first and the last byte came (CLOCK_MONOTONIC, ns),
+ * and how many there were.
  */
 #include <stdio.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arena.c: checksums of an arena made right after a change, so that the change
- * reaches the readers behind them. Bytes only: no reader is used. */
+/* arena.c: checksums of an arena made right after a change, so that the change reaches the readers
+ * behind them. Bytes only: no reader is used. */
 #include "tests/fuzz/arena.h"
 
 #include "coredump/root.h"
@@ -30,8 +30,7 @@ static void repair_anchors(uint8_t *bytes, size_t size)
 	for (unsigned i = 0; i < EP_ANCHORS; i++) {
 		struct ep_anchor *a = &clock.anchors[i];
 
-		a->check = a->tsc ^ a->monotonic_raw ^ a->realtime ^ a->width ^
-			   EP_ANCHOR_KEY;
+		a->check = a->tsc ^ a->monotonic_raw ^ a->realtime ^ a->width ^ EP_ANCHOR_KEY;
 	}
 	memcpy(bytes + offset, &clock, sizeof(clock));
 }
@@ -89,9 +88,8 @@ void fuzz_put_marks(uint8_t *bytes, size_t size, unsigned seed)
 	at = PAGE + (random >> 32) % (size - PAGE - sizeof(words)) / 8 * 8;
 	if (data > 6)
 		data = 6;
-	words[0] = ep_escape_make(
-		EP_ESCAPE_MARK,
-		kind | data << 5 | (uint32_t)(random >> 5 & 0xffff) << 10);
+	words[0] = ep_escape_make(EP_ESCAPE_MARK,
+				  kind | data << 5 | (uint32_t)(random >> 5 & 0xffff) << 10);
 	for (unsigned i = 0; i < data; i++) {
 		if (i % 2 == 0) {
 			from = at ^ (random >> (i + 3) & 0x1f8);
@@ -99,8 +97,7 @@ void fuzz_put_marks(uint8_t *bytes, size_t size, unsigned seed)
 			memcpy(&value, bytes + from, 8);
 			value &= EP_ADDRESS_MASK;
 		}
-		words[1 + i] =
-			ep_escape_make(EP_ESCAPE_DATA, value & 0x3ffffff);
+		words[1 + i] = ep_escape_make(EP_ESCAPE_DATA, value & 0x3ffffff);
 		value >>= 26;
 	}
 	memcpy(bytes + at, words, 8 * (1 + data));

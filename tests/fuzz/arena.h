@@ -9,12 +9,11 @@
 /* The CRC of a struct ep_root. */
 void fuzz_repair_root(uint8_t *bytes);
 
-/* Magic, version, CRC, anchors' and blocks' check words of an arena that begins
- * with bytes[0]. */
+/* Magic, version, CRC, anchors' and blocks' check words of an arena that begins with bytes[0]. */
 void fuzz_repair_arena(uint8_t *bytes, size_t size);
 
-/* Puts marks (exceptions, jumps, fibers) over some records of its rings, their
- * addresses being those of other records. */
+/* Puts marks (exceptions, jumps, fibers) over some records of its rings, their addresses being
+ * those of other records. */
 void fuzz_put_marks(uint8_t *bytes, size_t size, unsigned seed);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core.c: a core, or the file of an arena, opened, read, searched for a root,
- * copied and extracted.
+ * core.c: a core, or the file of an arena, opened, read, searched for a root, copied and extracted.
  *
- * Invariants: segments ascend and are disjoint; a read says how much it did and
- * leaves the rest alone; a failure has words; an image is accounted for; a
- * snapshot of what was found can be opened again and holds the same arena.
+ * Invariants: segments ascend and are disjoint; a read says how much it did and leaves the rest
+ * alone; a failure has words; an image is accounted for; a snapshot of what was found can be opened
+ * again and holds the same arena.
  */
 #include "tests/fuzz/core.h"
 
@@ -49,13 +48,11 @@ static void check_segments(struct ep_source *source)
 		MUST(list[i].saved_size <= list[i].memory_size);
 		MUST(list[i].memory_size != 0);
 		if (i)
-			MUST(list[i].address - list[i - 1].address >=
-			     list[i - 1].memory_size);
+			MUST(list[i].address - list[i - 1].address >= list[i - 1].memory_size);
 		if (i > 64)
 			continue;
 		check_read(source, list[i].address);
-		check_read(source,
-			   list[i].address + list[i].present_size - 100);
+		check_read(source, list[i].address + list[i].present_size - 100);
 		check_read(source, list[i].address + list[i].memory_size - 1);
 	}
 	check_read(source, UINT64_MAX - 10);
@@ -78,15 +75,13 @@ static void check_facts(struct ep_source *source)
 	for (size_t i = 0; i < count; i++) {
 		sum += strlen(notes[i].name);
 		if (notes[i].desc_size)
-			sum += notes[i].desc[0] +
-			       notes[i].desc[notes[i].desc_size - 1];
+			sum += notes[i].desc[0] + notes[i].desc[notes[i].desc_size - 1];
 	}
 	threads = ep_source_threads(source, &count);
 	for (size_t i = 0; i < count; i++) {
 		MUST((threads[i].prstatus_size == 0) ==
 		     (ep_source_kind(source) == EP_SOURCE_ARENA));
-		ep_source_read_string(source, threads[i].registers.sp, text,
-				      sizeof(text), NULL);
+		ep_source_read_string(source, threads[i].registers.sp, text, sizeof(text), NULL);
 		sum += strlen(text);
 	}
 	for (size_t i = 0; ep_source_warning(source, i); i++)
@@ -107,25 +102,20 @@ static void check_snapshot(int fd, const struct ep_image *image)
 	MUST(ep_source_open_core(&source, path, &err) == EP_OK);
 	MUST(ep_source_kind(source) == EP_SOURCE_SNAPSHOT);
 	check_segments(source);
-	if (ep_root_find(source, &found, &err) == EP_OK &&
-	    found.arena_address == image->address &&
+	if (ep_root_find(source, &found, &err) == EP_OK && found.arena_address == image->address &&
 	    ep_image_read(&again, source, &found, &err) == EP_OK) {
-		size_t size =
-			again.size < image->size ? again.size : image->size;
+		size_t size = again.size < image->size ? again.size : image->size;
 
 		for (size_t at = 0; at + 4096 <= size; at += 4096)
-			if (again.present[at / 4096] &&
-			    image->present[at / 4096])
-				MUST(memcmp(again.bytes + at, image->bytes + at,
-					    4096) == 0);
+			if (again.present[at / 4096] && image->present[at / 4096])
+				MUST(memcmp(again.bytes + at, image->bytes + at, 4096) == 0);
 		ep_image_deinit(&again);
 	}
 	ep_source_close(source);
 }
 
 /* Whatever the core is, what is redacted comes out as a snapshot, too. */
-static void check_redacted(struct ep_source *source,
-			   const struct ep_root_found *found)
+static void check_redacted(struct ep_source *source, const struct ep_root_found *found)
 {
 	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
 	char dir[] = "/tmp/epitaph-fuzz.XXXXXX", path[64];
@@ -141,16 +131,14 @@ static void check_redacted(struct ep_source *source,
 		fuzz_check_failure(rc, &err);
 	} else {
 		MUST(ep_source_open_core(&again, path, &err) == EP_OK);
-		MUST((ep_source_redacted(again) & EP_REDACTED_ALL) ==
-		     EP_REDACTED_ALL);
+		MUST((ep_source_redacted(again) & EP_REDACTED_ALL) == EP_REDACTED_ALL);
 		ep_source_close(again);
 	}
 	unlink(path);
 	rmdir(dir);
 }
 
-static void check_extract(struct ep_source *source,
-			  const struct ep_root_found *found,
+static void check_extract(struct ep_source *source, const struct ep_root_found *found,
 			  const struct ep_image *image, size_t size)
 {
 	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
@@ -179,8 +167,7 @@ static void check_extract(struct ep_source *source,
 	rmdir(dir);
 }
 
-static void check_kept(struct ep_source *source,
-		       const struct ep_root_found *found)
+static void check_kept(struct ep_source *source, const struct ep_root_found *found)
 {
 	char dir[] = "/tmp/epitaph-fuzz.XXXXXX", path[64];
 	struct ep_extract_options options = EP_EXTRACT_DEFAULTS;
@@ -199,8 +186,7 @@ static void check_kept(struct ep_source *source,
 		MUST(mkdtemp(dir) != NULL);
 		snprintf(path, sizeof(path), "%s/s", dir);
 		options.redact = i ? EP_REDACTED_ALL : 0;
-		rc = ep_kept_extract(source, found, &kept.list[i], path,
-				     &options, &result, &err);
+		rc = ep_kept_extract(source, found, &kept.list[i], path, &options, &result, &err);
 		if (rc)
 			fuzz_check_failure(rc, &err);
 		else
@@ -219,8 +205,7 @@ static void check_modules(struct ep_source *source)
 	struct ep_err err = {0};
 	size_t count;
 
-	MUST(ep_modules_from_source(&modules, &count, source, NULL, &err) ==
-	     EP_OK);
+	MUST(ep_modules_from_source(&modules, &count, source, NULL, &err) == EP_OK);
 	for (size_t i = 0; i < count && i < 16; i++) {
 		void *memory = NULL;
 		Elf *elf;
@@ -261,8 +246,7 @@ static void check_root(struct ep_source *source, size_t size)
 }
 
 /* `rc`: what opening it gave. */
-static void check_source(int rc, struct ep_source *source, size_t size,
-			 const struct ep_err *err)
+static void check_source(int rc, struct ep_source *source, size_t size, const struct ep_err *err)
 {
 	if (rc) {
 		fuzz_check_failure(rc, err);

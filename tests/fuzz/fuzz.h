@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * fuzz.h: what fuzz targets share. A broken invariant aborts, so that any
- * driver sees it.
- */
+/* fuzz.h: what fuzz targets share. A broken invariant aborts, so that any driver sees it. */
 #ifndef EPITAPH_TESTS_FUZZ_H
 #define EPITAPH_TESTS_FUZZ_H
 
@@ -18,18 +15,16 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* A target may define it: libFuzzer and replay.c change inputs by it then. */
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed);
 /* The driver's own change of plain bytes. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t max_size);
 
-#define MUST(holds)                                                      \
-	do {                                                             \
-		if (!(holds)) {                                          \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, \
-				__LINE__, #holds);                       \
-			abort();                                         \
-		}                                                        \
+#define MUST(holds)                                                                         \
+	do {                                                                                \
+		if (!(holds)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #holds); \
+			abort();                                                            \
+		}                                                                           \
 	} while (0)
 
 /* `rc` is one of ours, and its words are one line. */
@@ -38,15 +33,14 @@ void fuzz_check_failure(int rc, const struct ep_err *err);
 /* Well-formed UTF-8 without control characters but those of `allowed`. */
 void fuzz_check_text(const char *text, size_t size, const char *allowed);
 
-/* One JSON value (RFC 8259) and nothing behind it but white space; or, `lines`,
- * one on each line. */
+/* One JSON value (RFC 8259) and nothing behind it but white space; or, `lines`, one on each
+ * line. */
 void fuzz_check_json(const char *text, size_t size, bool lines);
 
 /*
- * Changes `bytes` as files of records want it: whole aligned words (to edges,
- * to other words of the input, by a little), mostly where something is written,
- * and else as the driver does. `repair` (may be NULL) then makes checksums
- * right. Returns the new size.
+ * Changes `bytes` as files of records want it: whole aligned words (to edges, to other words of the
+ * input, by a little), mostly where something is written, and else as the driver does. `repair`
+ * (may be NULL) then makes checksums right. Returns the new size.
  */
 size_t fuzz_mutate(uint8_t *bytes, size_t size, size_t max_size, unsigned seed,
 		   void (*repair)(uint8_t *bytes, size_t size));

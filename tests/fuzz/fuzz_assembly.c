@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_assembly.c: any text as a list, any other as assembly. What is filtered
- * has as many lines; functions that were not stripped are as they were, those
- * that were call no hook.
+ * fuzz_assembly.c: any text as a list, any other as assembly. What is filtered has as many lines;
+ * functions that were not stripped are as they were, those that were call no hook.
  */
 #include "funcount/filter/filter.h"
 #include "tests/fuzz/fuzz.h"
@@ -17,38 +16,30 @@ static size_t lines(const char *text, size_t size)
 }
 
 /* A last line without a newline that was emptied is no line any more. */
-static bool emptied_end(const struct ep_filter *filter, const char *text,
-			size_t size)
+static bool emptied_end(const struct ep_filter *filter, const char *text, size_t size)
 {
 	const struct ep_assembly *was = &filter->assembly;
 
-	return was->size && was->text[was->size - 1] != '\n' &&
-	       (!size || text[size - 1] == '\n');
+	return was->size && was->text[was->size - 1] != '\n' && (!size || text[size - 1] == '\n');
 }
 
-static void check_again(const struct ep_filter *filter, const char *text,
-			size_t size)
+static void check_again(const struct ep_filter *filter, const char *text, size_t size)
 {
 	struct ep_assembly again;
 	struct ep_err err;
 
 	MUST(ep_assembly_read(&again, text, size, &err) == 0);
 	MUST(again.function_count == filter->assembly.function_count);
-	MUST(again.line_count + emptied_end(filter, text, size) ==
-	     filter->assembly.line_count);
+	MUST(again.line_count + emptied_end(filter, text, size) == filter->assembly.line_count);
 	for (uint32_t i = 0; i < again.function_count; i++)
 		MUST(again.functions[i].sites ==
-		     (filter->outcomes[i].stripped
-			      ? 0
-			      : filter->assembly.functions[i].sites));
+		     (filter->outcomes[i].stripped ? 0 : filter->assembly.functions[i].sites));
 	for (uint32_t i = 0; i < again.line_count; i++) {
 		uint32_t function = again.lines[i].function;
 
-		if (function == EP_NO_FUNCTION ||
-		    !filter->outcomes[function].stripped)
-			MUST(ep_piece_equal(
-				ep_assembly_line(&again, i),
-				ep_assembly_line(&filter->assembly, i)));
+		if (function == EP_NO_FUNCTION || !filter->outcomes[function].stripped)
+			MUST(ep_piece_equal(ep_assembly_line(&again, i),
+					    ep_assembly_line(&filter->assembly, i)));
 	}
 	ep_assembly_deinit(&again);
 }
@@ -81,12 +72,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_bytes left = {bytes, size};
 	char *list = fuzz_take_text(&left, 4096), *text;
-	struct ep_rules rules = {.threshold = size % 3 ? 0 : 20,
-				 .ignore_loops = size % 2};
+	struct ep_rules rules = {.threshold = size % 3 ? 0 : 20, .ignore_loops = size % 2};
 	struct ep_err err;
 
-	MUST(ep_list_add(&rules.no_trace, "list", list, strlen(list), &err) ==
-	     0);
+	MUST(ep_list_add(&rules.no_trace, "list", list, strlen(list), &err) == 0);
 	text = malloc(left.left + 1);
 	MUST(text);
 	memcpy(text, left.at, left.left);

@@ -2,9 +2,8 @@
 /*
  * fuzz_budget.c: any text as a budget file, and as the sheet that it is.
  *
- * Invariants: what is refused is told with its place; what is taken comes out
- * as it came in, but for line ends; a value that is set is read back, and the
- * file with it is taken again.
+ * Invariants: what is refused is told with its place; what is taken comes out as it came in, but
+ * for line ends; a value that is set is read back, and the file with it is taken again.
  */
 #include "funcount/budget.h"
 #include "tests/fuzz/fuzz.h"
@@ -21,8 +20,7 @@ static char *printed(const struct ep_sheet *sheet, size_t *size)
 }
 
 /* Without line ends both are the same bytes. */
-static void same_but_for_ends(const char *a, size_t a_size, const char *b,
-			      size_t b_size)
+static void same_but_for_ends(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	size_t i = 0, j = 0;
 
@@ -47,12 +45,10 @@ static void try_change(struct ep_sheet *sheet)
 
 	if (ep_sheet_set(sheet, "test fuzz", "reference-calls", "12", &err))
 		return;
-	MUST(!strcmp(ep_sheet_get(sheet, "test fuzz", "reference-calls"),
-		     "12"));
+	MUST(!strcmp(ep_sheet_get(sheet, "test fuzz", "reference-calls"), "12"));
 	text = printed(sheet, &size);
 	MUST(ep_sheet_parse(&again, "again", text, size, &err) == EP_OK);
-	MUST(!strcmp(ep_sheet_get(&again, "test fuzz", "reference-calls"),
-		     "12"));
+	MUST(!strcmp(ep_sheet_get(&again, "test fuzz", "reference-calls"), "12"));
 	ep_sheet_deinit(&again);
 	free(text);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_cli.c: the whole reader, from a core to each output. The first byte
- * chooses the command, the next three its options, and the rest is an arena
- * that lies in a core otherwise whole (or, with the first byte's top bit, the
- * core itself). The arena's checksums are repaired.
+ * fuzz_cli.c: the whole reader, from a core to each output. The first byte chooses the command, the
+ * next three its options, and the rest is an arena that lies in a core otherwise whole (or, with
+ * the first byte's top bit, the core itself). The arena's checksums are repaired.
  *
- * Invariants: the exit status is one of the documented; no success is silent
- * and no failure either; whatever is printed is UTF-8 and steers no terminal;
- * JSON is JSON, and each line of a table has the columns of its head.
+ * Invariants: the exit status is one of the documented; no success is silent and no failure either;
+ * whatever is printed is UTF-8 and steers no terminal; JSON is JSON, and each line of a table has
+ * the columns of its head.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -50,14 +49,12 @@ static const struct {
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static const char *const options[] = {
-	"--last=5",       "--last=1",       "--last=200us",
-	"--last=1s",      "--since=-100us", "--since=+1us",
-	"--until=-1us",   "--until=+1ms",   "--function=f*",
-	"--function=*",   "--depth=1",      "--depth=3",
-	"--thread=#1",    "--thread=#2",    "--thread=w*",
-	"--thread=100",   "--since=-1s",    "--min-duration=1us",
-	"--no-demangle",  "--force",        "--min-duration=1ns",
-	"--color=always", "--threads=1",    "--last=0",
+	"--last=5",           "--last=1",           "--last=200us",  "--last=1s",
+	"--since=-100us",     "--since=+1us",       "--until=-1us",  "--until=+1ms",
+	"--function=f*",      "--function=*",       "--depth=1",     "--depth=3",
+	"--thread=#1",        "--thread=#2",        "--thread=w*",   "--thread=100",
+	"--since=-1s",        "--min-duration=1us", "--no-demangle", "--force",
+	"--min-duration=1ns", "--color=always",     "--threads=1",   "--last=0",
 };
 #define OPTIONS (sizeof(options) / sizeof(*options))
 
@@ -67,17 +64,14 @@ static void add_notes(struct build_core *core)
 {
 	siginfo_t info = {.si_signo = SIGSEGV, .si_code = SEGV_MAPERR};
 
-	build_core_thread(core, 100, 0x500010, 0x7ff000000800, 0x7ff000000900,
-			  SIGSEGV);
+	build_core_thread(core, 100, 0x500010, 0x7ff000000800, 0x7ff000000900, SIGSEGV);
 	build_core_process(core, 100);
 	build_core_signal(core, &info);
-	build_core_files(
-		core,
-		(struct build_core_file[]){{0x400000, 0x401000, 0, "/bin/a"},
-					   {0x480000, 0x481000, 0, "/lib/b"}},
-		2);
-	build_core_thread(core, 101, 0x480010, 0x7ff000001000, 0x7ff000001100,
-			  0);
+	build_core_files(core,
+			 (struct build_core_file[]){{0x400000, 0x401000, 0, "/bin/a"},
+						    {0x480000, 0x481000, 0, "/lib/b"}},
+			 2);
+	build_core_thread(core, 101, 0x480010, 0x7ff000001000, 0x7ff000001100, 0);
 }
 
 /* The stack holds the arena's end: words as good as any. */
@@ -89,8 +83,7 @@ static struct build_core *core_around(const uint8_t *bytes, size_t size)
 
 	MUST(arena && stack);
 	memcpy(arena, bytes, size);
-	memcpy(stack, bytes + size - (size < 8192 ? size : 8192),
-	       size < 8192 ? size : 8192);
+	memcpy(stack, bytes + size - (size < 8192 ? size : 8192), size < 8192 ? size : 8192);
 	fuzz_repair_arena(arena, size);
 	if (size >= sizeof(struct ep_root))
 		memcpy(&address, arena + offsetof(struct ep_root, self), 8);
@@ -139,8 +132,7 @@ static void check_table(const char *text, size_t size)
 	}
 }
 
-static void check_printed(const struct printed *out, enum kind kind, int status,
-			  bool color)
+static void check_printed(const struct printed *out, enum kind kind, int status, bool color)
 {
 	bool done = status <= EP_EXIT_PARTIAL;
 
@@ -158,8 +150,7 @@ static void check_printed(const struct printed *out, enum kind kind, int status,
 		break;
 	case TEXT:
 	case STACKS:
-		fuzz_check_text(out->text, out->size,
-				color ? "\n\t\033" : "\n\t");
+		fuzz_check_text(out->text, out->size, color ? "\n\t\033" : "\n\t");
 		break;
 	case BYTES:
 		break;
@@ -225,8 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
 	if (size < 16)
 		return LLVMFuzzerMutate(bytes, size, max_size);
@@ -235,6 +225,5 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
 	if (seed % 8 == 1)
 		fuzz_put_marks(bytes + 4, size - 4, seed / 8);
 	/* Aligned words stay aligned in what is after the four. */
-	return 4 +
-	       fuzz_mutate(bytes + 4, size - 4, max_size - 4, seed / 4, NULL);
+	return 4 + fuzz_mutate(bytes + 4, size - 4, max_size - 4, seed / 4, NULL);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_core.c: any bytes as a core (core.c says what must hold). Each input is
- * taken twice: as it is, and with the CRCs of all roots in it repaired, so that
- * a flip gets past them.
+ * fuzz_core.c: any bytes as a core (core.c says what must hold). Each input is taken twice: as it
+ * is, and with the CRCs of all roots in it repaired, so that a flip gets past them.
  */
 #include "runtime/format.h"
 #include "tests/fuzz/arena.h"
@@ -34,9 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
-	return fuzz_mutate(bytes, size, max_size, seed,
-			   seed % 4 ? repair : NULL);
+	return fuzz_mutate(bytes, size, max_size, seed, seed % 4 ? repair : NULL);
 }

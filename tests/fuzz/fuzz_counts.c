@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_counts.c: any bytes as counts. A text that begins as a counts file is
- * taken as it is, and with its last line made right. Anything else is the pages
- * of a process that counts: chunks of a page number (1 byte), a size (2),
- * and that many bytes; taken as they are, and with the check words of extents
- * made right.
+ * fuzz_counts.c: any bytes as counts. A text that begins as a counts file is taken as it is, and
+ * with its last line made right. Anything else is the pages of a process that counts: chunks of a
+ * page number (1 byte), a size (2),
+ * and that many bytes; taken as they are, and with the check words of extents made right.
  *
- * Invariants: addresses ascend, sums are sums, what is printed is read as the
- * same counts, and a run is never added twice.
+ * Invariants: addresses ascend, sums are sums, what is printed is read as the same counts, and a
+ * run is never added twice.
  */
 #include <inttypes.h>
 
@@ -37,8 +36,7 @@ static void check_module(const struct ep_counts_module *module)
 		overflow |= __builtin_add_overflow(calls, entry->calls, &calls);
 	}
 	MUST(overflow || calls == module->calls);
-	MUST(overflow ||
-	     ep_counts_between(module, 0, UINT64_MAX) <= module->calls);
+	MUST(overflow || ep_counts_between(module, 0, UINT64_MAX) <= module->calls);
 }
 
 static void check_text(const struct ep_counts *counts)
@@ -62,8 +60,7 @@ static void check_merge(const struct ep_counts *counts)
 	MUST(sum->calls == counts->calls);
 	for (size_t i = 0; i < counts->run_count; i++)
 		if (counts->runs[i].identity) {
-			MUST(ep_counts_merge(sum, counts, NULL) ==
-			     EP_E_MISMATCH);
+			MUST(ep_counts_merge(sum, counts, NULL) == EP_E_MISMATCH);
 			break;
 		}
 	MUST(sum->calls == counts->calls);
@@ -77,8 +74,7 @@ static void check(const struct ep_counts *counts)
 
 	for (size_t i = 0; i < counts->module_count; i++) {
 		check_module(&counts->modules[i]);
-		overflow |= __builtin_add_overflow(
-			calls, counts->modules[i].calls, &calls);
+		overflow |= __builtin_add_overflow(calls, counts->modules[i].calls, &calls);
 	}
 	MUST(overflow || calls == counts->calls);
 	MUST(!counts->overflow || ep_counts_incomplete(counts));
@@ -118,8 +114,8 @@ static void take_ended(const char *bytes, size_t size)
 		text[kept++] = '\n';
 	for (size_t i = 0; i < kept; i++)
 		lines += text[i] == '\n';
-	size = kept + (size_t)sprintf(text + kept, "end %zu %08" PRIx32 "\n",
-				      lines, ep_crc32(text, kept));
+	size = kept +
+	       (size_t)sprintf(text + kept, "end %zu %08" PRIx32 "\n", lines, ep_crc32(text, kept));
 	take_text(text, size);
 	free(text);
 }
@@ -129,16 +125,14 @@ static void take_ended(const char *bytes, size_t size)
 static const uint8_t id[20] = {1, 2, 3};
 
 /* A section of PAGES pages; the chunks of `bytes` in it. */
-static void put_section(struct build_arena *b, const uint8_t *bytes,
-			size_t size, bool seal)
+static void put_section(struct build_arena *b, const uint8_t *bytes, size_t size, bool seal)
 {
 	uint8_t *section = b->bytes + b->committed;
 	uint64_t offset = b->committed;
 	struct fuzz_bytes left = {bytes, size};
 
 	b->arena->sections[b->arena->section_count++] = (struct ep_section){
-		EP_SECTION_COUNTS, sizeof(struct ep_counts_head), offset,
-		PAGES * PAGE};
+		EP_SECTION_COUNTS, sizeof(struct ep_counts_head), offset, PAGES * PAGE};
 	b->committed += PAGES * PAGE;
 	while (left.left > 4) {
 		unsigned page = fuzz_take8(&left) % PAGES;
@@ -157,8 +151,7 @@ static void put_section(struct build_arena *b, const uint8_t *bytes,
 		if (!seal || !page)
 			continue;
 		memcpy(&head, to, sizeof(head));
-		head.check = ep_extent_check(&head, offset + page * PAGE,
-					     b->arena->root.identity);
+		head.check = ep_extent_check(&head, offset + page * PAGE, b->arena->root.identity);
 		memcpy(to, &head, sizeof(head));
 	}
 }
@@ -176,12 +169,10 @@ static void take_arena(const uint8_t *bytes, size_t size, bool seal)
 	options.size = 1u << 20;
 	options.thread_capacity = options.module_capacity = 4;
 	b = build_arena_create(&options);
-	build_arena_module(b, "/usr/bin/server", 0x400000, 0x500000, 0, id,
-			   sizeof(id));
+	build_arena_module(b, "/usr/bin/server", 0x400000, 0x500000, 0, id, sizeof(id));
 	put_section(b, bytes, size, seal);
 	build_arena_seal(b);
-	MUST(ep_image_from_bytes(&image, b->bytes, b->committed, NULL) ==
-	     EP_OK);
+	MUST(ep_image_from_bytes(&image, b->bytes, b->committed, NULL) == EP_OK);
 	MUST(ep_trace_create(&trace, &image, NULL) == EP_OK);
 	rc = ep_counts_from_trace(&counts, trace, &err);
 	MUST(rc == EP_OK);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_elf.c: any bytes as the ELF file of a module. What must hold: functions
- * are not empty, the function of its own first byte is found or cut by another,
- * and a name ends inside the file.
+ * fuzz_elf.c: any bytes as the ELF file of a module. What must hold: functions are not empty, the
+ * function of its own first byte is found or cut by another, and a name ends inside the file.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_funtrace.c: any bytes as a funtrace.raw: each of its first samples is
- * opened and taken apart.
+ * fuzz_funtrace.c: any bytes as a funtrace.raw: each of its first samples is opened and taken
+ * apart.
  *
- * Invariants: what is made of it is an arena without any damage, whatever the
- * file was; it holds no more than the file did; each entry is a record, unused,
- * or counted as refused; and those of build_trace_check.
+ * Invariants: what is made of it is an arena without any damage, whatever the file was; it holds no
+ * more than the file did; each entry is a record, unused, or counted as refused; and those of
+ * build_trace_check.
  */
 #include <unistd.h>
 
@@ -37,14 +37,13 @@ static void check_trace(const struct ep_trace *trace, size_t size)
 	for (size_t i = 0; i < trace->thread_count; i++)
 		for (size_t n = 0; n < trace->threads[i].block_count; n++)
 			words += trace->threads[i].blocks[n].words;
-	/* An entry of 16 bytes: an escape and a mark for itself, and one for
-	 * the call that it may end. */
+	/* An entry of 16 bytes: an escape and a mark for itself, and one for the call that it may
+	 * end. */
 	MUST(words <= size / 16 * 7);
 	build_trace_check(trace, &names);
 }
 
-static void check_facts(const struct ep_source *source, size_t sample,
-			size_t size)
+static void check_facts(const struct ep_source *source, size_t sample, size_t size)
 {
 	const struct ep_funtrace_facts *facts = ep_source_funtrace(source);
 

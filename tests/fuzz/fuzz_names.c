@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_names.c: any bytes as the file of a module: its identity (build-id,
- * debug link), symbols, DWARF lines, as names. What must hold: each address has
- * a function around it, the same one each time; names are text; only a file
- * whose build-id is the process's (or with force) names anything.
+ * fuzz_names.c: any bytes as the file of a module: its identity (build-id, debug link), symbols,
+ * DWARF lines, as names. What must hold: each address has a function around it, the same one each
+ * time; names are text; only a file whose build-id is the process's (or with force) names anything.
  */
 #include <unistd.h>
 
@@ -42,8 +41,7 @@ static void check_inlined(struct ep_names *names, uint64_t address)
 	for (size_t i = 0; i < count; i++) {
 		fuzz_check_text(inlined[i].name, strlen(inlined[i].name), "");
 		if (inlined[i].call.file)
-			fuzz_check_text(inlined[i].call.file,
-					strlen(inlined[i].call.file), "");
+			fuzz_check_text(inlined[i].call.file, strlen(inlined[i].call.file), "");
 	}
 }
 
@@ -83,8 +81,7 @@ static void check_names(const struct ep_trace_module *module,
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct ep_names_options options = {.force = true,
-					   .sysroot = "/nonexistent"};
+	struct ep_names_options options = {.force = true, .sysroot = "/nonexistent"};
 	char path[64];
 	int fd = fuzz_file(bytes, size, path);
 	struct ep_trace_module module = {.start = BIAS,
@@ -102,8 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
 	return fuzz_mutate(bytes, size, max_size, seed, NULL);
 }

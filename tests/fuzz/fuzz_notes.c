@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_notes.c: any bytes as the notes of a core that is otherwise whole: what
- * the kernel says of threads, signal and files, and what a snapshot says of
- * itself. The rules are core.c's.
+ * fuzz_notes.c: any bytes as the notes of a core that is otherwise whole: what the kernel says of
+ * threads, signal and files, and what a snapshot says of itself. The rules are core.c's.
  */
 #include "tests/fuzz/core.h"
 #include "tests/fuzz/fuzz.h"
@@ -21,8 +20,7 @@ static void add_memory(struct build_core *core)
 	options.size = 64 << 10;
 	options.thread_capacity = options.module_capacity = 2;
 	arena = build_arena_create(&options);
-	build_call(arena, build_arena_thread(arena, 100, "main", 1), 0x500000,
-		   2000000);
+	build_call(arena, build_arena_thread(arena, 100, "main", 1), 0x500000, 2000000);
 	build_arena_seal(arena);
 	root = build_arena_root(arena, ROOT);
 	memcpy(page + ROOT % 4096, &root, sizeof(root));
@@ -47,8 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
 	return fuzz_mutate(bytes, size, max_size, seed, NULL);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_response.c: any text as a compiler's response file, taken apart by the
- * wrapper and by libiberty's buildargv, which gcc itself uses: the same words.
- * And the words, printed for a shell, are quoted.
+ * fuzz_response.c: any text as a compiler's response file, taken apart by the wrapper and by
+ * libiberty's buildargv, which gcc itself uses: the same words. And the words, printed for a shell,
+ * are quoted.
  */
 #include <libiberty/libiberty.h>
 
 #include "cli/wrapper/words.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The wrapper lives for one exec and frees nothing: here all it takes is
- * remembered, and freed after each input. */
+/* The wrapper lives for one exec and frees nothing: here all it takes is remembered, and freed
+ * after each input. */
 static void *taken[1 << 16];
 static size_t taken_count;
 
@@ -58,8 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	wanted = buildargv(text);
 	MUST(wanted != NULL);
 	ep_words_unquote(&words, text);
-	/* gcc looks for blanks alone before it asks buildargv, which makes one
-	 * empty word of them. */
+	/* gcc looks for blanks alone before it asks buildargv, which makes one empty word of
+	 * them. */
 	while (wanted[count] && text[strspn(text, " \t\n\v\f\r")])
 		count++;
 	MUST(words.count == count);

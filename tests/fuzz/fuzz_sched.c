@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_sched.c: any bytes as the section of scheduling events: formats, pages,
- * perf's records. Taken as they are, and with the check words of chunks right.
+ * fuzz_sched.c: any bytes as the section of scheduling events: formats, pages, perf's records.
+ * Taken as they are, and with the check words of chunks right.
  *
- * Invariants: slices of a thread follow each other without holes, sums of an
- * interval never exceed it, everything is sorted as it says, texts can be
- * shown.
+ * Invariants: slices of a thread follow each other without holes, sums of an interval never exceed
+ * it, everything is sorted as it says, texts can be shown.
  */
 #include "decoder/schedule.h"
 #include "decoder/trace.h"
@@ -36,8 +35,8 @@ static void check_task(const struct ep_trace *trace, const struct ep_task *task)
 	MUST(ep_task_off(task, begin, end) <= end - begin);
 	MUST(ep_task_on(task, begin, 0) >= begin);
 	if (ep_task_times(trace, task, begin, end, &times))
-		MUST(times.running >= 0 && times.ready >= 0 &&
-		     times.blocked >= 0 && times.unknown >= 0);
+		MUST(times.running >= 0 && times.ready >= 0 && times.blocked >= 0 &&
+		     times.unknown >= 0);
 }
 
 static void check(const struct ep_trace *trace)
@@ -54,11 +53,9 @@ static void check(const struct ep_trace *trace)
 		check_task(trace, task);
 	}
 	for (size_t i = 1; i < schedule->happening_count; i++)
-		MUST(schedule->happenings[i - 1].tsc <=
-		     schedule->happenings[i].tsc);
+		MUST(schedule->happenings[i - 1].tsc <= schedule->happenings[i].tsc);
 	for (size_t i = 0; i < schedule->occupation_count; i++)
-		MUST(schedule->occupations[i].begin <=
-		     schedule->occupations[i].end);
+		MUST(schedule->occupations[i].begin <= schedule->occupations[i].end);
 }
 
 static void take(const uint8_t *bytes, size_t size, bool seal)
@@ -78,11 +75,9 @@ static void take(const uint8_t *bytes, size_t size, bool seal)
 	head = build_sched_attach(b, NULL, whole);
 	memcpy(head, bytes, size);
 	if (seal)
-		build_sched_seal((uint8_t *)head, whole,
-				 b->arena->root.identity);
+		build_sched_seal((uint8_t *)head, whole, b->arena->root.identity);
 	build_arena_seal(b);
-	MUST(ep_image_from_bytes(&image, b->bytes, b->committed, NULL) ==
-	     EP_OK);
+	MUST(ep_image_from_bytes(&image, b->bytes, b->committed, NULL) == EP_OK);
 	MUST(ep_trace_create(&trace, &image, NULL) == EP_OK);
 	check(trace);
 	ep_trace_destroy(trace);
@@ -99,8 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
 	/* Texts by the driver's own changes, the rest by words. */
 	if (seed % 3 == 0 && size > 2048)

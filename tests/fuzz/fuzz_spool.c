@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_spool.c: any bytes as a stream. Those of a compressed file are taken as
- * they are; others are a core's, and come packed: what of it is kept must be
- * what the file has, and all of core.c must hold.
+ * fuzz_spool.c: any bytes as a stream. Those of a compressed file are taken as they are; others are
+ * a core's, and come packed: what of it is kept must be what the file has, and all of core.c must
+ * hold.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -30,8 +30,7 @@ static uint8_t *packed(const uint8_t *bytes, size_t size, size_t *out_size)
 	size_t room = size + size / 1000 + 1000;
 	uint8_t *out = malloc(room);
 
-	MUST(out &&
-	     deflateInit2(&stream, 0, Z_DEFLATED, 15 + 16, 8, 0) == Z_OK);
+	MUST(out && deflateInit2(&stream, 0, Z_DEFLATED, 15 + 16, 8, 0) == Z_OK);
 	stream.next_in = (uint8_t *)(uintptr_t)bytes;
 	stream.avail_in = (unsigned)size;
 	stream.next_out = out;
@@ -42,21 +41,18 @@ static uint8_t *packed(const uint8_t *bytes, size_t size, size_t *out_size)
 	return out;
 }
 
-static void compare_at(struct ep_source *file, struct ep_source *stream,
-		       uint64_t address)
+static void compare_at(struct ep_source *file, struct ep_source *stream, uint64_t address)
 {
 	uint8_t one[64], other[64];
 	int rc = ep_source_read(stream, address, other, 64, NULL, NULL);
 
 	if (rc == EP_OK) {
-		MUST(ep_source_read(file, address, one, 64, NULL, NULL) ==
-		     EP_OK);
+		MUST(ep_source_read(file, address, one, 64, NULL, NULL) == EP_OK);
 		MUST(memcmp(one, other, 64) == 0);
 	}
 }
 
-static void compare(const uint8_t *bytes, size_t size, const uint8_t *pack,
-		    size_t pack_size)
+static void compare(const uint8_t *bytes, size_t size, const uint8_t *pack, size_t pack_size)
 {
 	struct ep_source *file, *stream;
 	const struct ep_segment *list;
@@ -69,11 +65,9 @@ static void compare(const uint8_t *bytes, size_t size, const uint8_t *pack,
 		if (ep_source_open_core(&stream, other, NULL) == EP_OK) {
 			list = ep_source_segments(file, &count);
 			for (size_t i = 0; i < count && i < 64; i++)
-				for (uint64_t at = 0;
-				     at < list[i].memory_size && at < 65536;
+				for (uint64_t at = 0; at < list[i].memory_size && at < 65536;
 				     at += 4096)
-					compare_at(file, stream,
-						   list[i].address + at);
+					compare_at(file, stream, list[i].address + at);
 			ep_source_close(stream);
 		}
 		ep_source_close(file);

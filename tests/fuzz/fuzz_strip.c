@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_strip.c: any bytes as a linked file that is to lose all its hooks, or to
- * get them back. What was stripped is put back to the very bytes.
+ * fuzz_strip.c: any bytes as a linked file that is to lose all its hooks, or to get them back. What
+ * was stripped is put back to the very bytes.
  */
 #include "funcount/strip.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check_back(const uint8_t *bytes, size_t size,
-		       const uint8_t *stripped, size_t stripped_size)
+static void check_back(const uint8_t *bytes, size_t size, const uint8_t *stripped,
+		       size_t stripped_size)
 {
 	struct ep_err err;
 	uint8_t *back;
 	size_t back_size;
 
-	MUST(ep_strip_restore(&back, &back_size, stripped, stripped_size,
-			      &err) == 0);
+	MUST(ep_strip_restore(&back, &back_size, stripped, stripped_size, &err) == 0);
 	MUST(back_size == size && !memcmp(back, bytes, size));
 	free(back);
 }
@@ -33,8 +32,7 @@ static void check_strip(const uint8_t *bytes, size_t size)
 			fuzz_check_failure(rc, &err);
 		return;
 	}
-	rc = ep_strip_write(&made, &made_size, bytes, size, &strip.patches,
-			    &err);
+	rc = ep_strip_write(&made, &made_size, bytes, size, &strip.patches, &err);
 	if (rc) {
 		fuzz_check_failure(rc, &err);
 	} else {
@@ -61,8 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
 	return fuzz_mutate(bytes, size, max_size, seed, NULL);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_texts.c: any text where users and programs give texts: EPITAPH_
- * settings, times and selections, command lines, file name patterns, symbols to
- * demangle, strings for JSON and terminals. The first byte says which.
+ * fuzz_texts.c: any text where users and programs give texts: EPITAPH_ settings, times and
+ * selections, command lines, file name patterns, symbols to demangle, strings for JSON and
+ * terminals. The first byte says which.
  *
- * Invariants: what is refused changes nothing and is told; what is taken lies
- * in its documented range, and, written out again, means the same; outputs are
- * valid.
+ * Invariants: what is refused changes nothing and is told; what is taken lies in its documented
+ * range, and, written out again, means the same; outputs are valid.
  */
 #include "cli/choose.h"
 #include "coredump/pattern.h"
@@ -40,8 +39,7 @@ static void check_settings(void)
 {
 	const struct ep_settings *s = &ep_settings;
 
-	MUST(power_of_two(s->ring_size) && s->ring_size >= 4096 &&
-	     s->ring_size <= 1u << 30);
+	MUST(power_of_two(s->ring_size) && s->ring_size >= 4096 && s->ring_size <= 1u << 30);
 	MUST(s->memory_size % 4096 == 0 && s->memory_size >= 512u << 10 &&
 	     s->memory_size <= 32ull << 30);
 	MUST(s->timestamp_every == 0 ||
@@ -51,8 +49,7 @@ static void check_settings(void)
 	MUST(!s->min_duration || s->timestamp_every == 1);
 	MUST(s->snapshot_signal >= 0 && s->snapshot_signal <= RTMAX &&
 	     s->snapshot_signal != SIGKILL && s->snapshot_signal != SIGSTOP);
-	MUST(strlen(s->output) < sizeof(output_bytes) &&
-	     ep_path_pattern_good(s->output));
+	MUST(strlen(s->output) < sizeof(output_bytes) && ep_path_pattern_good(s->output));
 	MUST(s->refused == complaints);
 	MUST(!complained_cut);
 }
@@ -170,8 +167,7 @@ static void try_command(struct fuzz_bytes *bytes)
 	if (ep_arguments_parse(&arguments, command, count, words) == 0) {
 		MUST(arguments.given_count <= EP_VALUES_MAX);
 		for (size_t i = 0; i < arguments.given_count; i++)
-			MUST(arguments.given[i].option &&
-			     arguments.given[i].value);
+			MUST(arguments.given[i].option && arguments.given[i].value);
 		ep_choose(&selection, &arguments);
 	} else if (count > 1) {
 		ep_command_take(count - 1, owned + 1, &taken);
@@ -217,8 +213,7 @@ static void try_name(struct fuzz_bytes *bytes)
 	MUST(ep_demangle(&name, text) != EP_E_MEMORY);
 	if (name)
 		MUST(strcmp(name, text) != 0);
-	escaped =
-		ep_utf8_escape(name ? name : text, strlen(name ? name : text));
+	escaped = ep_utf8_escape(name ? name : text, strlen(name ? name : text));
 	MUST(escaped != NULL);
 	fuzz_check_text(escaped, strlen(escaped), "");
 	free(escaped);

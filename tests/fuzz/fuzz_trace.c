@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_trace.c: any bytes as an arena: taken apart, decoded to records, paired
- * to calls, merged. Each input is taken three times: as it is; with magic,
- * version and all check words repaired, so that a flip gets past them; and so
- * with a page that was not saved.
+ * fuzz_trace.c: any bytes as an arena: taken apart, decoded to records, paired to calls, merged.
+ * Each input is taken three times: as it is; with magic, version and all check words repaired, so
+ * that a flip gets past them; and so with a page that was not saved.
  *
- * Invariants: those of build_trace_check, and that everything told is inside of
- * what was there.
+ * Invariants: those of build_trace_check, and that everything told is inside of what was there.
  */
 #include "decoder/calls.h"
 #include "tests/fuzz/arena.h"
@@ -39,14 +37,12 @@ static void check_blocks(const struct ep_trace *trace)
 		blocks += thread->block_count;
 		for (size_t n = 0; n < thread->block_count; n++) {
 			const struct ep_trace_block *b = &thread->blocks[n];
-			uint64_t offset = (uint64_t)((const uint8_t *)b->block -
-						     image->bytes);
+			uint64_t offset = (uint64_t)((const uint8_t *)b->block - image->bytes);
 
 			MUST(ep_image_has(image, offset, EP_BLOCK_SIZE));
 			MUST(b->block->owner == thread->serial);
 			MUST(b->words <= EP_BLOCK_RECORDS);
-			MUST(n == 0 || b->sequence == b[-1].sequence + 1 +
-							      b->lost_before);
+			MUST(n == 0 || b->sequence == b[-1].sequence + 1 + b->lost_before);
 		}
 	}
 	MUST(blocks == trace->block_count);
@@ -61,8 +57,7 @@ static void check_modules(const struct ep_trace *trace)
 		MUST(m->start < m->end && m->path != NULL);
 		MUST(m->build_id_size <= EP_BUILD_ID_MAX);
 		found = ep_trace_module_at(trace, m->start, m->load_tsc);
-		MUST(found && found->start <= m->start &&
-		     m->start < found->end);
+		MUST(found && found->start <= m->start && m->start < found->end);
 	}
 }
 
@@ -70,15 +65,14 @@ static void check_facts(const struct ep_trace *trace)
 {
 	const struct ep_trace_process *p = &trace->process;
 
-	MUST(p->executable && p->directory && p->host && p->kernel &&
-	     p->cgroup && p->runtime && p->command_line);
+	MUST(p->executable && p->directory && p->host && p->kernel && p->cgroup && p->runtime &&
+	     p->command_line);
 	MUST(ep_trace_ns(trace, 5, 5) == 0);
 	MUST(ep_trace_ns(trace, 0, 12345) == -ep_trace_ns(trace, 12345, 0));
 	MUST(!trace->clock.known || trace->clock.ns_per_tick > 0);
 	MUST(trace->warning_count <= 65);
 	for (size_t i = 0; i < trace->warning_count; i++)
-		MUST(trace->warnings[i][0] &&
-		     !strchr(trace->warnings[i], '\n'));
+		MUST(trace->warnings[i][0] && !strchr(trace->warnings[i], '\n'));
 }
 
 static void take(const struct ep_image *image)
@@ -117,11 +111,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	return 0;
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size,
-			       unsigned seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
 	if (seed % 8 == 1)
 		fuzz_put_marks(bytes, size, seed / 8);
-	return fuzz_mutate(bytes, size, max_size, seed,
-			   seed % 4 ? fuzz_repair_arena : NULL);
+	return fuzz_mutate(bytes, size, max_size, seed, seed % 4 ? fuzz_repair_arena : NULL);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay.c: runs a fuzz target over the files and folders named, with any
- * compiler. -m N: also over N changed copies of each (by the target's own way
- * of changing, or bytes flipped, cut, words replaced), always the same ones;
- * the one at work is kept in replay.last.
+ * replay.c: runs a fuzz target over the files and folders named, with any compiler. -m N: also over
+ * N changed copies of each (by the target's own way of changing, or bytes flipped, cut, words
+ * replaced), always the same ones; the one at work is kept in replay.last.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -25,10 +24,9 @@ static uint64_t next(void)
 
 static size_t change(uint8_t *bytes, size_t size)
 {
-	static const uint64_t words[] = {
-		0,          1,          0xffff,    0x7fffffff,
-		0xffffffff, UINT64_MAX, INT64_MAX, UINT64_C(1) << 62,
-		4096,       0x1000000};
+	static const uint64_t words[] = {0,          1,          0xffff,    0x7fffffff,
+					 0xffffffff, UINT64_MAX, INT64_MAX, UINT64_C(1) << 62,
+					 4096,       0x1000000};
 	/* headers and notes come first: most changes there */
 	size_t reach = next() % 4 ? size < 2048 ? size : 2048 : size;
 
@@ -64,8 +62,7 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t max_size)
 static size_t changed(uint8_t *bytes, size_t size, size_t room)
 {
 	if (LLVMFuzzerCustomMutator && next() % 4)
-		return LLVMFuzzerCustomMutator(bytes, size, room,
-					       (unsigned)next());
+		return LLVMFuzzerCustomMutator(bytes, size, room, (unsigned)next());
 	return change(bytes, size);
 }
 
@@ -125,8 +122,7 @@ static void replay(const char *path)
 		char file[4096];
 
 		snprintf(file, sizeof(file), "%s/%s", path, names[i]->d_name);
-		if (names[i]->d_name[0] != '.' && stat(file, &st) == 0 &&
-		    S_ISREG(st.st_mode))
+		if (names[i]->d_name[0] != '.' && stat(file, &st) == 0 && S_ISREG(st.st_mode))
 			replay_file(file, (size_t)st.st_size);
 		free(names[i]);
 	}

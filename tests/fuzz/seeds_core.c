@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* seeds_core.c: writes the first inputs of fuzz_core into the folder named:
- * small cores of every shape that the tests know. */
+/* seeds_core.c: writes the first inputs of fuzz_core into the folder named: small cores of every
+ * shape that the tests know. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,8 @@ static struct build_core *small_core(bool many)
 	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
 	struct build_core *core = build_core_create();
 	uint8_t page[4096] = {0};
-	Elf64_Phdr headers[2] = {
-		{.p_type = PT_LOAD, .p_memsz = 4096},
-		{.p_type = PT_DYNAMIC, .p_vaddr = 0x400, .p_memsz = 32}};
+	Elf64_Phdr headers[2] = {{.p_type = PT_LOAD, .p_memsz = 4096},
+				 {.p_type = PT_DYNAMIC, .p_vaddr = 0x400, .p_memsz = 32}};
 	uint64_t debug[] = {DT_DEBUG, 0x500500, DT_NULL, 0};
 	uint64_t lists[] = {2, 0x500600, 0, 0, 0, 0x500500};
 	uint64_t map[] = {0, 0x500700, 0, 0x500600, 0};
@@ -41,8 +40,7 @@ static struct build_core *small_core(bool many)
 
 	options.thread_capacity = options.module_capacity = 2;
 	arena = build_arena_create(&options);
-	build_call(arena, build_arena_thread(arena, 100, "main", 1), 0x500000,
-		   2000000);
+	build_call(arena, build_arena_thread(arena, 100, "main", 1), 0x500000, 2000000);
 	build_arena_seal(arena);
 	root = build_arena_root(arena, 0x500800);
 	memcpy(page,
@@ -58,12 +56,8 @@ static struct build_core *small_core(bool many)
 	build_core_thread(core, 100, 0x500010, 0x7ff000000800, 0, SIGSEGV);
 	build_core_process(core, 100);
 	build_core_signal(core, &(siginfo_t){.si_signo = SIGSEGV});
-	build_core_auxv(
-		core, (const uint64_t[][2]){{AT_PHDR, 0x500040}, {AT_PHNUM, 2}},
-		2);
-	build_core_files(core,
-			 (struct build_core_file[]){
-				 {0x500000, 0x501000, 0, "/bin/server"}},
+	build_core_auxv(core, (const uint64_t[][2]){{AT_PHDR, 0x500040}, {AT_PHNUM, 2}}, 2);
+	build_core_files(core, (struct build_core_file[]){{0x500000, 0x501000, 0, "/bin/server"}},
 			 1);
 	build_core_thread(core, 101, 0x500010, 0x7fe000000800, 0, 0);
 	build_core_memory(core, 0x500000, page, 4096, 4096, PF_R | PF_X);
@@ -76,8 +70,7 @@ static struct build_core *small_core(bool many)
 	return core;
 }
 
-/* A core with a snapshot that the process kept: the arena's own bytes under the
- * other magic. */
+/* A core with a snapshot that the process kept: the arena's own bytes under the other magic. */
 static void save_kept(void)
 {
 	const uint64_t kept_at = UINT64_C(0x300000000);
@@ -90,30 +83,25 @@ static void save_kept(void)
 	arena = build_arena_create(&options);
 	options.address = kept_at;
 	kept = build_arena_create(&options);
-	build_call(kept, build_arena_thread(kept, 100, "main", 1), 0x500000,
-		   2000000);
+	build_call(kept, build_arena_thread(kept, 100, "main", 1), 0x500000, 2000000);
 	build_arena_seal(kept);
 	memcpy(kept->arena->root.magic, EP_KEPT_MAGIC, EP_MAGIC_SIZE);
 	kept->arena->root.arena_size = kept->committed;
 	build_root_seal(&kept->arena->root);
-	*(struct ep_kept *)(void *)(arena->bytes + 3072) =
-		(struct ep_kept){.state = EP_KEPT_VALID,
-				 .number = 1,
-				 .address = kept_at,
-				 .size = kept->committed};
+	*(struct ep_kept *)(void *)(arena->bytes + 3072) = (struct ep_kept){
+		.state = EP_KEPT_VALID, .number = 1, .address = kept_at, .size = kept->committed};
 	for (unsigned i = 0; i < EP_SECTION_MAX; i++)
 		if (!arena->arena->sections[i].type) {
 			arena->arena->sections[i] = (struct ep_section){
-				EP_SECTION_KEPT, sizeof(struct ep_kept), 3072,
-				64};
+				EP_SECTION_KEPT, sizeof(struct ep_kept), 3072, 64};
 			arena->arena->section_count = i + 1;
 			break;
 		}
 	build_arena_seal(arena);
 	build_core_thread(core, 100, 0x500010, 0x7ff000000800, 0, SIGSEGV);
 	build_core_arena(core, arena);
-	build_core_memory(core, kept_at, kept->bytes, kept->committed,
-			  kept->committed, PF_R | PF_W);
+	build_core_memory(core, kept_at, kept->bytes, kept->committed, kept->committed,
+			  PF_R | PF_W);
 	build_core_finish(core);
 	save("kept", core->bytes, core->size);
 	build_core_destroy(core);
@@ -121,8 +109,7 @@ static void save_kept(void)
 	build_arena_destroy(kept);
 }
 
-/* The file of an arena, cut off behind its threads: one thread lives, one
- * ended. */
+/* The file of an arena, cut off behind its threads: one thread lives, one ended. */
 static void save_arena_file(void)
 {
 	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
@@ -130,8 +117,7 @@ static void save_arena_file(void)
 
 	options.thread_capacity = options.module_capacity = 2;
 	arena = build_arena_create(&options);
-	build_call(arena, build_arena_thread(arena, 100, "main", 1), 0x500000,
-		   2000000);
+	build_call(arena, build_arena_thread(arena, 100, "main", 1), 0x500000, 2000000);
 	build_arena_thread(arena, 101, "ended", 1)->state = EP_THREAD_DEAD;
 	arena->process->start_ticks = 1;
 	arena->process->oom_file = build_arena_string(arena, "/dev/tty", 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* seeds_funtrace.c: writes the first inputs of fuzz_funtrace into the folder
- * named: files of every shape that the tests know. */
+/* seeds_funtrace.c: writes the first inputs of fuzz_funtrace into the folder named: files of every
+ * shape that the tests know. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,7 @@ static void save(struct build_funtrace *b, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "w");
-	if (!file || fwrite(b->bytes, 1, b->size, file) != b->size ||
-	    fclose(file) != 0) {
+	if (!file || fwrite(b->bytes, 1, b->size, file) != b->size || fclose(file) != 0) {
 		perror(path);
 		exit(1);
 	}
@@ -45,8 +44,7 @@ static void fill(struct build_funtrace *b, unsigned events, uint64_t ends)
 			build_funtrace_entry(b, stack[height - 1], tsc);
 		} else if (i % 13 == 5 && height > 3) {
 			height -= 2;
-			build_funtrace_entry(
-				b, (stack[height - 1] + 9) | BUILD_CATCH, tsc);
+			build_funtrace_entry(b, (stack[height - 1] + 9) | BUILD_CATCH, tsc);
 		} else {
 			uint64_t at = stack[--height];
 
@@ -101,8 +99,8 @@ static void save_wrapped(void)
 	build_funtrace_thread(b, 7, 7, "main");
 	fill(b, 40, BUILD_RETURN);
 	memcpy(half, b->bytes + b->size - sizeof(half), sizeof(half));
-	memmove(b->bytes + b->size - sizeof(half),
-		b->bytes + b->size - 2 * sizeof(half), sizeof(half));
+	memmove(b->bytes + b->size - sizeof(half), b->bytes + b->size - 2 * sizeof(half),
+		sizeof(half));
 	memcpy(b->bytes + b->size - 2 * sizeof(half), half, sizeof(half));
 	build_funtrace_entry(b, UINT64_MAX, 77);
 	build_funtrace_entry(b, 0x401000, UINT64_C(1) << 61);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* seeds_notes.c: writes the first inputs of fuzz_notes into the folder named:
- * the notes of a core and of a snapshot, as the tests build them. */
+/* seeds_notes.c: writes the first inputs of fuzz_notes into the folder named: the notes of a core
+ * and of a snapshot, as the tests build them. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,7 @@ static void save(struct build_core *core, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "w");
-	if (!file ||
-	    fwrite(core->notes, 1, core->notes_size, file) !=
-		    core->notes_size ||
+	if (!file || fwrite(core->notes, 1, core->notes_size, file) != core->notes_size ||
 	    fclose(file)) {
 		perror(path);
 		exit(1);
@@ -35,17 +33,14 @@ static struct build_core *usual(int signal)
 	siginfo_t info = {.si_signo = signal, .si_code = SI_USER};
 
 	info.si_pid = 7;
-	build_core_thread(core, 100, 0x500010, 0x7ff000000800, 0x7ff000000900,
-			  signal);
+	build_core_thread(core, 100, 0x500010, 0x7ff000000800, 0x7ff000000900, signal);
 	build_core_process(core, 100);
 	build_core_signal(core, &info);
-	build_core_auxv(
-		core, (const uint64_t[][2]){{3, 0x500040}, {5, 2}, {9, 5}}, 3);
-	build_core_files(
-		core,
-		(struct build_core_file[]){{0x500000, 0x501000, 0, "/bin/a"},
-					   {0x600000, 0x601000, 3, "/lib/b"}},
-		2);
+	build_core_auxv(core, (const uint64_t[][2]){{3, 0x500040}, {5, 2}, {9, 5}}, 3);
+	build_core_files(core,
+			 (struct build_core_file[]){{0x500000, 0x501000, 0, "/bin/a"},
+						    {0x600000, 0x601000, 3, "/lib/b"}},
+			 2);
 	build_core_thread(core, 101, 0x500010, 0x7ff000001000, 0, 0);
 	return core;
 }
@@ -68,8 +63,7 @@ static void save_snapshot(void)
 		 .threads = {{.tid = 100, .stack_wanted = 8192},
 			     {.tid = 101, .stack_wanted = 4096}}};
 
-	build_core_note(core, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, &own,
-			sizeof(own));
+	build_core_note(core, EP_NOTE_NAME, EP_NOTE_SNAPSHOT, &own, sizeof(own));
 	save(core, "snapshot");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* seeds_sched.c: writes the first inputs of fuzz_sched into the folder named:
- * small sections of scheduling events, of ftrace and of perf. */
+/* seeds_sched.c: writes the first inputs of fuzz_sched into the folder named: small sections of
+ * scheduling events, of ftrace and of perf. */
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ static void save(struct build_sched *s, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "w");
-	if (!file || fwrite(s->head, 1, s->at, file) != s->at ||
-	    fclose(file) != 0) {
+	if (!file || fwrite(s->head, 1, s->at, file) != s->at || fclose(file) != 0) {
 		perror(path);
 		exit(1);
 	}
@@ -35,8 +34,7 @@ static void begin(struct build_sched *s)
 
 	build_sched_init(s, build_arena_create(NULL), START);
 	base = (uint8_t *)s->head;
-	memmove(base + 512, base + s->head->formats_offset,
-		s->head->formats_used);
+	memmove(base + 512, base + s->head->formats_offset, s->head->formats_used);
 	s->head->formats_offset = 512;
 	s->head->formats_size = s->head->formats_used;
 	s->head->pool_offset = s->at = 512 + s->head->formats_used;
@@ -54,8 +52,7 @@ static void save_pages(const char *name)
 
 		build_sched_page(&s, tsc);
 		for (unsigned i = 0; i < 8; i++) {
-			build_sched_switch(&s, tsc += 500, 100 + i % 3, i % 3,
-					   100 + (i + 1) % 3);
+			build_sched_switch(&s, tsc += 500, 100 + i % 3, i % 3, 100 + (i + 1) % 3);
 			build_sched_waking(&s, tsc += 100, 100, i * 8, 101);
 			build_sched_enter(&s, tsc += 1u << (4 * i), 102, i, 7);
 		}
@@ -80,8 +77,7 @@ static void save_records(void)
 	for (unsigned i = 0; i < 8; i++) {
 		memset(&records[i], 0, sizeof(records[i]));
 		records[i].header.type = PERF_RECORD_SWITCH;
-		records[i].header.misc =
-			i % 2 ? PERF_RECORD_MISC_SWITCH_OUT : 0;
+		records[i].header.misc = i % 2 ? PERF_RECORD_MISC_SWITCH_OUT : 0;
 		records[i].header.size = sizeof(records[i]);
 		records[i].pid = 100;
 		records[i].tid = 101 + i % 4 / 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* seeds_trace.c: writes the first inputs of fuzz_trace into the folder named:
- * small arenas of every shape that the tests know. */
+/* seeds_trace.c: writes the first inputs of fuzz_trace into the folder named: small arenas of every
+ * shape that the tests know. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,7 @@ static void save(struct build_arena *b, const char *name)
 	build_arena_seal(b);
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	file = fopen(path, "w");
-	if (!file || fwrite(b->bytes, 1, b->committed, file) != b->committed ||
-	    fclose(file) != 0) {
+	if (!file || fwrite(b->bytes, 1, b->committed, file) != b->committed || fclose(file) != 0) {
 		perror(path);
 		exit(1);
 	}
@@ -38,8 +37,7 @@ static void save(struct build_arena *b, const char *name)
 }
 
 /* Calls and returns that mostly fit, of all kinds of functions. */
-static void fill(struct build_arena *b, struct ep_thread *thread,
-		 unsigned events, unsigned every)
+static void fill(struct build_arena *b, struct ep_thread *thread, unsigned events, unsigned every)
 {
 	static const uint64_t bases[] = {FAKE_KNOWN, FAKE_BARE};
 	uint64_t stack[64], tsc = START;
@@ -51,8 +49,7 @@ static void fill(struct build_arena *b, struct ep_thread *thread,
 
 		tsc += step;
 		if (call)
-			stack[height++] = bases[thread->serial % 2] +
-					  i % 11 * FAKE_STEP + 5;
+			stack[height++] = bases[thread->serial % 2] + i % 11 * FAKE_STEP + 5;
 		else
 			height -= 1 + (i % 50 == 0 && height > 1);
 		build_event(b, thread, stack[call ? height - 1 : height], !call,
@@ -114,8 +111,8 @@ static void put(struct build_arena *b, struct ep_thread *thread, uint64_t word)
 }
 
 /* A mark with up to three values, or with `text`. */
-static void mark(struct build_arena *b, struct ep_thread *thread, unsigned kind,
-		 unsigned count, const uint64_t *values, const char *text)
+static void mark(struct build_arena *b, struct ep_thread *thread, unsigned kind, unsigned count,
+		 const uint64_t *values, const char *text)
 {
 	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
 	uint64_t tsc = cursor->last_tsc + 80;
@@ -124,14 +121,10 @@ static void mark(struct build_arena *b, struct ep_thread *thread, unsigned kind,
 	uint32_t stamp = (uint32_t)(tsc >> EP_TICK_SHIFT & 0xffff);
 
 	put(b, thread,
-	    ep_escape_make(EP_ESCAPE_MARK,
-			   kind | data << 5 | (stamp ? stamp : 1) << 10));
+	    ep_escape_make(EP_ESCAPE_MARK, kind | data << 5 | (stamp ? stamp : 1) << 10));
 	for (unsigned i = 0; i < count; i++) {
-		put(b, thread,
-		    ep_escape_make(EP_ESCAPE_DATA, values[i] & 0x3ffffff));
-		put(b, thread,
-		    ep_escape_make(EP_ESCAPE_DATA,
-				   values[i] >> 26 & 0x3ffffff));
+		put(b, thread, ep_escape_make(EP_ESCAPE_DATA, values[i] & 0x3ffffff));
+		put(b, thread, ep_escape_make(EP_ESCAPE_DATA, values[i] >> 26 & 0x3ffffff));
 	}
 	for (unsigned i = 0; i < letters; i += 3) {
 		uint32_t three = 0;
@@ -148,8 +141,7 @@ static void mark(struct build_arena *b, struct ep_thread *thread, unsigned kind,
 	     (const uint64_t[]){__VA_ARGS__}, NULL)
 
 /* f0 calls f1 calls f2, which throws; f0 catches. */
-static void exception(struct build_arena *b, struct ep_thread *thread,
-		      uint64_t *tsc, bool rethrown)
+static void exception(struct build_arena *b, struct ep_thread *thread, uint64_t *tsc, bool rethrown)
 {
 	const uint64_t f = FAKE_KNOWN, at = f + 2 * FAKE_STEP + 9;
 
@@ -178,8 +170,7 @@ static void jump(struct build_arena *b, struct ep_thread *thread, uint64_t *tsc)
 	build_return(b, thread, f + 60, *tsc += 4000);
 }
 
-static void fibers(struct build_arena *b, struct ep_thread *thread,
-		   uint64_t *tsc)
+static void fibers(struct build_arena *b, struct ep_thread *thread, uint64_t *tsc)
 {
 	const uint64_t f = FAKE_KNOWN;
 
@@ -219,11 +210,9 @@ struct arguments {
 };
 
 /* A value with `more` words behind its first. */
-static void add_value(struct arguments *to, unsigned kind, unsigned more,
-		      uint64_t value)
+static void add_value(struct arguments *to, unsigned kind, unsigned more, uint64_t value)
 {
-	to->words[to->count++] = kind | (uint32_t)(value & 0x3fffff)
-						<< EP_NOTE_SHIFT;
+	to->words[to->count++] = kind | (uint32_t)(value & 0x3fffff) << EP_NOTE_SHIFT;
 	value >>= 22;
 	for (; more > 0; more--, value >>= 26)
 		to->words[to->count++] = value & 0x3ffffff;
@@ -245,8 +234,8 @@ static void add_text(struct arguments *to, unsigned kind, const char *text)
 }
 
 /* `format` 0: more of the one before. The arguments are taken. */
-static void note(struct build_arena *b, struct ep_thread *thread,
-		 uint64_t format, struct arguments *of)
+static void note(struct build_arena *b, struct ep_thread *thread, uint64_t format,
+		 struct arguments *of)
 {
 	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
 	uint64_t at = format ? FAKE_KNOWN + 9 : 0;
@@ -254,18 +243,14 @@ static void note(struct build_arena *b, struct ep_thread *thread,
 
 	cursor->last_tsc += 80;
 	put(b, thread,
-	    ep_escape_make(
-		    EP_ESCAPE_MARK,
-		    EP_MARK_NOTE | (addresses + of->count) << 5 |
-			    (uint32_t)(cursor->last_tsc >> EP_TICK_SHIFT &
-				       0xffff)
-				    << 10));
+	    ep_escape_make(EP_ESCAPE_MARK,
+			   EP_MARK_NOTE | (addresses + of->count) << 5 |
+				   (uint32_t)(cursor->last_tsc >> EP_TICK_SHIFT & 0xffff) << 10));
 	for (unsigned i = 0; i < addresses; i++) {
 		uint64_t address = i < 2 ? format : at;
 
 		put(b, thread,
-		    ep_escape_make(EP_ESCAPE_DATA,
-				   address >> (i % 2 ? 26 : 0) & 0x3ffffff));
+		    ep_escape_make(EP_ESCAPE_DATA, address >> (i % 2 ? 26 : 0) & 0x3ffffff));
 	}
 	for (unsigned i = 0; i < of->count; i++)
 		put(b, thread, ep_escape_make(EP_ESCAPE_DATA, of->words[i]));
@@ -273,8 +258,7 @@ static void note(struct build_arena *b, struct ep_thread *thread,
 }
 
 /* What the format (of fake_names.h) takes; or anything, where it is none. */
-static void fitting_notes(struct build_arena *b, struct ep_thread *thread,
-			  const uint64_t *formats)
+static void fitting_notes(struct build_arena *b, struct ep_thread *thread, const uint64_t *formats)
 {
 	struct arguments of = {.count = 0};
 
@@ -319,8 +303,7 @@ static void fitting_notes(struct build_arena *b, struct ep_thread *thread,
 static void notes(struct build_arena *b, struct ep_thread *thread)
 {
 	const uint64_t f = FAKE_KNOWN, bare = FAKE_BARE;
-	const uint64_t fit[] = {f, f + FAKE_STEP, f + 2 * FAKE_STEP,
-				f + 3 * FAKE_STEP};
+	const uint64_t fit[] = {f, f + FAKE_STEP, f + 2 * FAKE_STEP, f + 3 * FAKE_STEP};
 	const uint64_t unfit[] = {fit[1], fit[2], fit[3], fit[0]};
 	const uint64_t none[] = {bare, bare, bare, bare};
 
@@ -329,8 +312,7 @@ static void notes(struct build_arena *b, struct ep_thread *thread)
 	fitting_notes(b, thread, none);
 }
 
-static void span(struct build_arena *b, struct ep_thread *thread, unsigned kind,
-		 const char *name)
+static void span(struct build_arena *b, struct ep_thread *thread, unsigned kind, const char *name)
 {
 	const uint64_t at = FAKE_KNOWN + 7;
 

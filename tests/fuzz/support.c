@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* support.c: see fuzz.h. The JSON reader shares nothing with the writer that it
- * judges. */
+/* support.c: see fuzz.h. The JSON reader shares nothing with the writer that it judges. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,8 +32,8 @@ static size_t character(const uint8_t *at, size_t left)
 			return 0;
 		code = code << 6 | (at[i] & 0x3f);
 	}
-	if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) ||
-	    code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+	if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || code > 0x10ffff ||
+	    (code >= 0xd800 && code < 0xe000))
 		return 0;
 	return length;
 }

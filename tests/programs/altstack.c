@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * altstack.c: four threads wait at the bottom of recursions of different depth;
- * the main thread crashes in one too, and dies in a handler that runs on a
- * stack of its own. With an argument it waits instead, after writing "ready".
+ * altstack.c: four threads wait at the bottom of recursions of different depth; the main thread
+ * crashes in one too, and dies in a handler that runs on a stack of its own. With an argument it
+ * waits instead, after writing "ready".
  */
 #include <pthread.h>
 #include <signal.h>
@@ -45,8 +45,7 @@ int main(int count, char **words)
 {
 	static char stack[65536];
 	stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
-	struct sigaction action = {.sa_handler = handler,
-				   .sa_flags = SA_ONSTACK};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
 	pthread_t thread;
 
 	(void)words;

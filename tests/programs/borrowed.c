@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * borrowed.c: a clone without libc, in main's thread-local memory, calls before
- * main ever did; then main does, for blocks, and aborts. `borrowed [few]`: main
- * calls twice only.
+ * borrowed.c: a clone without libc, in main's thread-local memory, calls before main ever did; then
+ * main does, for blocks, and aborts. `borrowed [few]`: main calls twice only.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -41,9 +40,7 @@ QUIET int main(int count, char **words)
 
 	(void)words;
 	clone(child, stack + sizeof(stack),
-	      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK |
-		      SIGCHLD,
-	      NULL);
+	      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | SIGCHLD, NULL);
 	wait(NULL);
 	for (int i = 0; i < (count > 1 ? 2 : 2000); i++)
 		flow_main();

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * busy.c: N threads that call as fast as they can, and one that sleeps after a
- * few calls. The main thread says `ready` when all have gone round their rings,
- * and then does what the letters on its input say: w writes a snapshot, k keeps
- * one and writes that, l writes one with little memory to be had, p prints the
- * longest time in us that one of the threads stood still since the last p, r
- * waits until all of them have gone round their rings once more, c dies of
- * SIGSEGV, q exits. A thread whose errno a hook changes aborts.
+ * busy.c: N threads that call as fast as they can, and one that sleeps after a few calls. The main
+ * thread says `ready` when all have gone round their rings, and then does what the letters on its
+ * input say: w writes a snapshot, k keeps one and writes that, l writes one with little memory to
+ * be had, p prints the longest time in us that one of the threads stood still since the last p, r
+ * waits until all of them have gone round their rings once more, c dies of SIGSEGV, q exits. A
+ * thread whose errno a hook changes aborts.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -42,16 +41,14 @@ NOFUNTRACE static unsigned long now(void)
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (unsigned long)time.tv_sec * 1000000000 +
-	       (unsigned long)time.tv_nsec;
+	return (unsigned long)time.tv_sec * 1000000000 + (unsigned long)time.tv_nsec;
 }
 
 NOFUNTRACE static void look(unsigned long *last)
 {
 	unsigned long time = now(), old = atomic_load(&longest);
 
-	while (time - *last > old &&
-	       !atomic_compare_exchange_weak(&longest, &old, time - *last))
+	while (time - *last > old && !atomic_compare_exchange_weak(&longest, &old, time - *last))
 		;
 	*last = time;
 }
@@ -113,13 +110,10 @@ static void act(int letter)
 	if (letter == 'l')
 		limit(900);
 	if (letter == 'w' || letter == 'l')
-		printf("%s\n",
-		       epitaph_snapshot_write(NULL) ? "failed" : "done");
+		printf("%s\n", epitaph_snapshot_write(NULL) ? "failed" : "done");
 	if (letter == 'k') {
 		kept = epitaph_snapshot_take();
-		printf("%s\n", !kept || epitaph_snapshot_save(kept, NULL)
-				       ? "failed"
-				       : "done");
+		printf("%s\n", !kept || epitaph_snapshot_save(kept, NULL) ? "failed" : "done");
 	}
 	if (letter == 'p')
 		printf("%lu\n", atomic_exchange(&longest, 0) / 1000);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * children.c: `children KIND MS` makes a child in one of many ways. It is busy
- * for MS, and until it has events of its own where EVENTS (perf, ftrace) says
- * that it is to have some; so is its parent, which looks whether its own
- * descriptors, mappings and threads are then as they were, and prints nothing
- * when they are. Each writes a snapshot at its end: parent, child (of a KIND
- * whose memory is its own). All pids but those of exec's are in the file pids.
+ * children.c: `children KIND MS` makes a child in one of many ways. It is busy for MS, and until it
+ * has events of its own where EVENTS (perf, ftrace) says that it is to have some; so is its parent,
+ * which looks whether its own descriptors, mappings and threads are then as they were, and prints
+ * nothing when they are. Each writes a snapshot at its end: parent, child (of a KIND whose memory
+ * is its own). All pids but those of exec's are in the file pids.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -107,8 +106,7 @@ UNTRACED static void add_mappings(struct state *state)
 		struct mapping *m = &state->mappings[state->count];
 
 		m->path[0] = 0;
-		if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %255s", &m->start,
-			   &m->end, m->path) >= 2)
+		if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %255s", &m->start, &m->end, m->path) >= 2)
 			state->count++;
 	}
 	fclose(maps);
@@ -126,8 +124,8 @@ UNTRACED static void look(struct state *state)
 }
 
 /* How far from `at` on the same is mapped. */
-UNTRACED static unsigned long mapped_to(const struct state *state,
-					unsigned long at, const char *path)
+UNTRACED static unsigned long mapped_to(const struct state *state, unsigned long at,
+					const char *path)
 {
 	for (int i = 0; i < state->count; i++) {
 		const struct mapping *m = &state->mappings[i];
@@ -139,8 +137,7 @@ UNTRACED static unsigned long mapped_to(const struct state *state,
 }
 
 /* Descriptors and threads are what they were; no mapping has gone. */
-UNTRACED static void compare(const struct state *before,
-			     const struct state *after)
+UNTRACED static void compare(const struct state *before, const struct state *after)
 {
 	if (strcmp(before->text, after->text))
 		printf("before:\n%safter:\n%s", before->text, after->text);
@@ -258,15 +255,13 @@ UNTRACED static pid_t by_raw_clone(void)
 /* The table of descriptors is the parent's. */
 UNTRACED static pid_t by_raw_clone_files(void)
 {
-	return split(
-		(pid_t)syscall(SYS_clone, SIGCHLD | CLONE_FILES, 0, 0, 0, 0));
+	return split((pid_t)syscall(SYS_clone, SIGCHLD | CLONE_FILES, 0, 0, 0, 0));
 }
 
 /* Of a pid 1, and pid 1 itself, which gives up rights it has not. */
 UNTRACED static pid_t by_raw_clone_init(void)
 {
-	pid_t pid =
-		(pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID, 0, 0, 0, 0);
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID, 0, 0, 0, 0);
 
 	if (!pid && setuid(getuid()) == 0)
 		child();
@@ -282,24 +277,22 @@ UNTRACED static pid_t by_clone(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 
-	return clone((int (*)(void *))(void (*)(void))child,
-		     stack + sizeof(stack), SIGCHLD, NULL);
+	return clone((int (*)(void *))(void (*)(void))child, stack + sizeof(stack), SIGCHLD, NULL);
 }
 
 UNTRACED static pid_t by_clone_vm(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 
-	return clone(child_that_shares, stack + sizeof(stack),
-		     SIGCHLD | CLONE_VM, NULL);
+	return clone(child_that_shares, stack + sizeof(stack), SIGCHLD | CLONE_VM, NULL);
 }
 
 UNTRACED static pid_t by_clone_vfork(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
 
-	return clone(child_that_shares, stack + sizeof(stack),
-		     SIGCHLD | CLONE_VM | CLONE_VFORK, NULL);
+	return clone(child_that_shares, stack + sizeof(stack), SIGCHLD | CLONE_VM | CLONE_VFORK,
+		     NULL);
 }
 
 UNTRACED static pid_t by_vfork(void)
@@ -390,8 +383,8 @@ UNTRACED static pid_t by_double_fork(void)
 /* Its parent is gone while it lives; its pid lies in memory that they share. */
 UNTRACED static pid_t by_orphan(void)
 {
-	volatile pid_t *orphan = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile pid_t *orphan =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid = fork(), found;
 
 	if (!pid) {
@@ -408,8 +401,8 @@ UNTRACED static pid_t by_orphan(void)
 
 UNTRACED static pid_t by_daemon(void)
 {
-	volatile pid_t *orphan = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile pid_t *orphan =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid = fork(), found;
 
 	if (!pid) {
@@ -428,8 +421,7 @@ UNTRACED static pid_t by_daemon(void)
 	return found;
 }
 
-/* One of many, of a process with many threads that call and open all the time.
- */
+/* One of many, of a process with many threads that call and open all the time. */
 static volatile int over;
 
 UNTRACED static void *storm(void *unused)
@@ -487,8 +479,7 @@ UNTRACED static pid_t by_young(void)
 		}
 	}
 	for (int i = 0; i < 8; i++)
-		bad += waitpid(pids[i], &status, 0) != pids[i] ||
-		       status != DONE << 8;
+		bad += waitpid(pids[i], &status, 0) != pids[i] || status != DONE << 8;
 	return bad ? -1 : by_fork();
 }
 

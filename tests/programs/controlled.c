@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * controlled.c: a process to be controlled: two busy threads, one that waits,
- * and the main thread, which obeys one word per line of its standard input and
- * answers with one: step (calls one function), fork (a child that steps when
- * told to, by its own lines, and tells its pid), pause and resume (itself),
- * crash.
+ * controlled.c: a process to be controlled: two busy threads, one that waits, and the main thread,
+ * which obeys one word per line of its standard input and answers with one: step (calls one
+ * function), fork (a child that steps when told to, by its own lines, and tells its pid), pause and
+ * resume (itself), crash.
  */
 #define _GNU_SOURCE
 #include <epitaph.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * counted.c: calls whose numbers are known by reading this. `counted HOW [N]`:
- * main calls once() once and twice() twice, a constructor and a destructor call
- * before() 3 and after() 4 times, and then it ends as HOW says.
+ * counted.c: calls whose numbers are known by reading this. `counted HOW [N]`: main calls once()
+ * once and twice() twice, a constructor and a destructor call before() 3 and after() 4 times, and
+ * then it ends as HOW says.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

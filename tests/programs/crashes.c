@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * crashes.c: a traced program dies in many ways: `crashes HOW`. What it does to
- * its signals it checks itself, and says on stdout; "wrong: …" is a failure.
+ * crashes.c: a traced program dies in many ways: `crashes HOW`. What it does to its signals it
+ * checks itself, and says on stdout; "wrong: …" is a failure.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -121,16 +121,13 @@ static void own_handler(void)
 	check(!sigaction(SIGSEGV, NULL, &got), "asking for it");
 	check(got.sa_sigaction == recover, "its own handler");
 	/* The C library shows a bit of its own, SA_RESTORER. */
-	check((got.sa_flags & ~0x04000000) == (SA_SIGINFO | SA_NODEFER),
-	      "its own flags");
-	check(sigismember(&got.sa_mask, SIGUSR1) == 1 &&
-		      sigismember(&got.sa_mask, SIGUSR2) == 0,
+	check((got.sa_flags & ~0x04000000) == (SA_SIGINFO | SA_NODEFER), "its own flags");
+	check(sigismember(&got.sa_mask, SIGUSR1) == 1 && sigismember(&got.sa_mask, SIGUSR2) == 0,
 	      "its own mask");
 	for (int i = 0; i < 3; i++)
 		if (!sigsetjmp(back, 1))
 			segv();
-	check(signal(SIGSEGV, report_and_die) == (void (*)(int))recover,
-	      "signal's result");
+	check(signal(SIGSEGV, report_and_die) == (void (*)(int))recover, "signal's result");
 	check(signal(SIGFPE, SIG_IGN) == SIG_DFL, "SIGFPE");
 	raise(SIGFPE);
 	check(signal(SIGFPE, SIG_DFL) == SIG_IGN, "SIGFPE, ignored");

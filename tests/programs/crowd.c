@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* crowd.c: 1,000 live threads, each with a call of its own in flight, then
- * 2,000 short ones one after the other; then main aborts. */
+/* crowd.c: 1,000 live threads, each with a call of its own in flight, then 2,000 short ones one
+ * after the other; then main aborts. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * deaths.c: dies in the way that it is told, three calls deep, after a few
- * calls that return. deaths HOW [thread]: with "thread" it is a second thread
- * that dies while main waits in join_it.
+ * deaths.c: dies in the way that it is told, three calls deep, after a few calls that return.
+ * deaths HOW [thread]: with "thread" it is a second thread that dies while main waits in join_it.
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -290,8 +289,7 @@ KEPT static void die_alarm(void)
 KEPT static void die_denied(void)
 {
 	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -313,20 +311,16 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{"cut", die_cut},         {"low", return_low},
-	{"text", return_text},    {"heap", return_heap},
-	{"zero", return_zero},    {"cpu", die_cpu},
-	{"long", die_long},       {"pipe", die_pipe},
-	{"alarm", die_alarm},     {"denied", die_denied},
-	{"term", die_terminated}, {"null", die_null},
-	{"call", die_call},       {"divide", die_divide},
-	{"abort", die_abort},     {"readonly", die_readonly},
-	{"guard", die_beyond},    {"wild", die_wild},
-	{"trap", die_trap},       {"wait", die_waiting},
-	{"handled", die_handled}, {"smashed", die_smashed},
-	{"erased", die_erased},   {"returning", die_returning},
-	{"deep", die_deep},       {"jumped", die_jumped},
-	{"tail", die_tail},       {"sorting", die_sorting},
+	{"cut", die_cut},           {"low", return_low},      {"text", return_text},
+	{"heap", return_heap},      {"zero", return_zero},    {"cpu", die_cpu},
+	{"long", die_long},         {"pipe", die_pipe},       {"alarm", die_alarm},
+	{"denied", die_denied},     {"term", die_terminated}, {"null", die_null},
+	{"call", die_call},         {"divide", die_divide},   {"abort", die_abort},
+	{"readonly", die_readonly}, {"guard", die_beyond},    {"wild", die_wild},
+	{"trap", die_trap},         {"wait", die_waiting},    {"handled", die_handled},
+	{"smashed", die_smashed},   {"erased", die_erased},   {"returning", die_returning},
+	{"deep", die_deep},         {"jumped", die_jumped},   {"tail", die_tail},
+	{"sorting", die_sorting},
 };
 
 KEPT static void choose(void)

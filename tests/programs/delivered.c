@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * delivered.c HOW: has a handler for a fatal signal, gets it, and prints what
- * the handler finds of itself: the frame's place, its stack, mask, siginfo and
- * registers. A traced program prints what an untraced one does.
+ * delivered.c HOW: has a handler for a fatal signal, gets it, and prints what the handler finds of
+ * itself: the frame's place, its stack, mask, siginfo and registers. A traced program prints what
+ * an untraced one does.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -106,15 +106,12 @@ static void handler(int number, siginfo_t *info, void *argument)
 
 	errno = 0;
 	dprintf(1, "below its stack: %s\n", touched ? "touched" : "nothing");
-	dprintf(1, "signal %d, code %d, at its address %d, errno %d\n", number,
-		info->si_code,
-		number != SIGABRT && (uint64_t)info->si_addr ==
-					     (number == SIGSEGV ? 0x1230 : pc),
+	dprintf(1, "signal %d, code %d, at its address %d, errno %d\n", number, info->si_code,
+		number != SIGABRT && (uint64_t)info->si_addr == (number == SIGSEGV ? 0x1230 : pc),
 		error);
 	print_place(context, on);
 	ask_stack();
-	dprintf(1, "mask %lx, before %lx\n", mask_now(),
-		*(uint64_t *)&context->uc_sigmask);
+	dprintf(1, "mask %lx, before %lx\n", mask_now(), *(uint64_t *)&context->uc_sigmask);
 	errno = error;
 	if (number == SIGILL)
 		change(context);
@@ -126,8 +123,8 @@ static void handler(int number, siginfo_t *info, void *argument)
 
 /* ---- faults ---- */
 
-/* The stack pointer is at a multiple of 64 where it faults, traced or not: none
- * of these is a leaf, whose room would lie below it. */
+/* The stack pointer is at a multiple of 64 where it faults, traced or not: none of these is a leaf,
+ * whose room would lie below it. */
 KEPT static void fault(void)
 {
 	volatile char room[64] __attribute__((aligned(64)));
@@ -176,27 +173,25 @@ KEPT static void go_on(void)
 			 : "+b"(rbx), "=m"(after)
 			 : "r"(wide), "r"(after), "m"(wide)
 			 : "xmm1", "xmm2");
-	dprintf(1, "rbx %lu, vectors %lu %lu %lu %lu\n", rbx, after[0],
-		after[1], after[2], after[3]);
+	dprintf(1, "rbx %lu, vectors %lu %lu %lu %lu\n", rbx, after[0], after[1], after[2],
+		after[3]);
 }
 
 /* A system call that a filter traps. */
 KEPT static void be_filtered(void)
 {
 	volatile char room[64] __attribute__((aligned(64)));
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* its number */
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgid, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* its number */
+				     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgid, 0, 1),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
 	struct sock_fprog filter = {4, code};
 
 	room[0] = 1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
 		dprintf(1, "no filter\n");
-	__asm__ volatile("syscall" ::"a"(SYS_getpgid), "D"(0)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("syscall" ::"a"(SYS_getpgid), "D"(0) : "rcx", "r11", "memory");
 }
 
 /* ---- which of them ---- */
@@ -257,8 +252,7 @@ int main(int argc, char **argv)
 		dprintf(1, "%d\n", sigaltstack(&own, NULL));
 		ask_stack();
 	}
-	install((strchr(flags, 's') ? SA_ONSTACK : 0) |
-		(strchr(flags, 'n') ? SA_NODEFER : 0) |
+	install((strchr(flags, 's') ? SA_ONSTACK : 0) | (strchr(flags, 'n') ? SA_NODEFER : 0) |
 		(strchr(flags, 'r') ? (int)SA_RESETHAND : 0));
 	if (strchr(flags, 't')) {
 		pthread_create(&thread, NULL, run, NULL);

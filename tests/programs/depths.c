@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * depths.c: threads whose stacks another looks at, at any moment: of many tiny
- * calls, so that it often stands in a hook; of deep recursions; of handlers,
- * on the thread's own stack and on another, of signals that come whenever they
- * come; and two that wait. Writes "ready" when all have begun, and goes on
- * until it is killed.
+ * depths.c: threads whose stacks another looks at, at any moment: of many tiny calls, so that it
+ * often stands in a hook; of deep recursions; of handlers, on the thread's own stack and on
+ * another, of signals that come whenever they come; and two that wait. Writes "ready" when all have
+ * begun, and goes on until it is killed.
  */
 #include <errno.h>
 #include <poll.h>
@@ -90,19 +89,16 @@ static void *waiting(void *depth)
 
 int main(void)
 {
-	void *(*const works[WORKERS])(void *) = {tiny,  deep,    deep,
-						 aside, waiting, waiting};
+	void *(*const works[WORKERS])(void *) = {tiny, deep, deep, aside, waiting, waiting};
 	static const long depths[WORKERS] = {0, 20, 150, 30, 5, 120};
-	struct sigaction action = {.sa_handler = handler,
-				   .sa_flags = SA_ONSTACK | SA_RESTART};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART};
 	struct timespec pause = {.tv_nsec = 100000};
 	pthread_t threads[WORKERS];
 
 	sigaction(SIGUSR1, &action, NULL);
 	pthread_barrier_init(&begun, NULL, WORKERS + 1);
 	for (int i = 0; i < WORKERS; i++)
-		if (pthread_create(&threads[i], NULL, works[i],
-				   (void *)depths[i]))
+		if (pthread_create(&threads[i], NULL, works[i], (void *)depths[i]))
 			return 1;
 	pthread_barrier_wait(&begun);
 	if (write(STDOUT_FILENO, "ready\n", 6) != 6)

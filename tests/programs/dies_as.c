@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dies_as.c: dies_as WORD=VALUE...: becomes what they say, in that order, and
- * crashes. Static, so that it runs in any root.
+ * dies_as.c: dies_as WORD=VALUE...: becomes what they say, in that order, and crashes. Static, so
+ * that it runs in any root.
  *
  *   root=DIR  cwd=DIR  groups=N  gid=N  uid=N  euid=N (real and saved stay)
  *   most=N (saved stays)  dumpable=N  name=TEXT  wait=FILE (until it is there)

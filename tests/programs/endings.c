@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * endings.c: threads that end in every way, one after the other, each named
- * after its way and inside of known calls when it ends: flow_body calls
- * flow_step twice and then flow_end, where it ends. main calls flow_step
- *before, and aborts in flow_crash after. The ways:
+ * endings.c: threads that end in every way, one after the other, each named after its way and
+ * inside of known calls when it ends: flow_body calls flow_step twice and then flow_end, where it
+ * ends. main calls flow_step before, and aborts in flow_crash after. The ways:
  *
- *	return    returns from all of them
- *	exit      pthread_exit in flow_end
- *	cancel    cancelled at a cancellation point in flow_end
- *	async     cancelled as it computes in flow_end
- *	c11       thrd_exit in flow_end
- *	raw       clone(2) without libc, with main's thread-local memory
- *		  while main waits: its calls are in main's history; ends by
- *		  the exit system call
- *	waits     waits in flow_end when the program dies
+ * 	return    returns from all of them
+ * 	exit      pthread_exit in flow_end
+ * 	cancel    cancelled at a cancellation point in flow_end
+ * 	async     cancelled as it computes in flow_end
+ * 	c11       thrd_exit in flow_end
+ * 	raw       clone(2) without libc, with main's thread-local memory
+ * 		  while main waits: its calls are in main's history; ends by
+ * 		  the exit system call
+ * 	waits     waits in flow_end when the program dies
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -31,8 +30,7 @@
 #define QUIET __attribute__((noinline, no_instrument_function))
 
 enum way { RETURN, EXIT, CANCEL, ASYNC, C11, RAW, WAITS };
-static const char *const names[] = {"return", "exit", "cancel", "async",
-				    "c11",    "raw",  "waits"};
+static const char *const names[] = {"return", "exit", "cancel", "async", "c11", "raw", "waits"};
 static volatile int sink;
 static sem_t there;
 
@@ -97,11 +95,10 @@ QUIET static void run_raw(void)
 {
 	static char stack[65536] __attribute__((aligned(64)));
 
-	/* CLONE_VFORK: the parent, whose thread-local memory the child has,
-	 * goes on when the child is gone. */
+	/* CLONE_VFORK: the parent, whose thread-local memory the child has, goes on when the child
+	 * is gone. */
 	clone(raw_body, stack + sizeof(stack),
-	      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK |
-		      SIGCHLD,
+	      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_VFORK | SIGCHLD,
 	      (void *)(intptr_t)RAW);
 	wait(NULL);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fibers.c: stacks that a thread goes on with in turn, by ucontext and by
- * longjmp between stacks, each in the middle of calls of its own; with a log as
- * jumps.cc has, in the order of events, and beside each the fiber. Arguments:
- * "linked" (each fiber ends by returning into uc_link), "jumping" (switched by
- * sigsetjmp and siglongjmp once they run), "forever" (fibers don't end).
+ * fibers.c: stacks that a thread goes on with in turn, by ucontext and by longjmp between stacks,
+ * each in the middle of calls of its own; with a log as jumps.cc has, in the order of events, and
+ * beside each the fiber. Arguments: "linked" (each fiber ends by returning into uc_link), "jumping"
+ * (switched by sigsetjmp and siglongjmp once they run), "forever" (fibers don't end).
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -63,8 +62,7 @@ FLOW static void flow_yield(int to)
 			fibers[to].begun = 1;
 			fibers[from].begun = jumping ? fibers[from].begun : 1;
 			if (!jumping)
-				swapcontext(&fibers[from].context,
-					    &fibers[to].context);
+				swapcontext(&fibers[from].context, &fibers[to].context);
 			else if (sigsetjmp(fibers[from].place, 0) == 0)
 				setcontext(&fibers[to].context);
 		} else if (sigsetjmp(fibers[from].place, 0) == 0) {
@@ -130,8 +128,8 @@ FLOW static void flow_last(void)
 
 	note('B', "last");
 	for (unsigned i = 0; i < count; i++)
-		fprintf(file, "%ld %c %s %d\n", (long)getpid(), entries[i].kind,
-			entries[i].name, entries[i].fiber);
+		fprintf(file, "%ld %c %s %d\n", (long)getpid(), entries[i].kind, entries[i].name,
+			entries[i].fiber);
 	fclose(file);
 	abort();
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * forks.c: a traced process makes a child, by fork, raw, _Fork, clone or vfork;
- * the child traces calls of its own and aborts, the parent goes on and ends
- * with 0. `forks HOW`. With `both` the child dies at once, and so does the
- * parent after it.
+ * forks.c: a traced process makes a child, by fork, raw, _Fork, clone or vfork; the child traces
+ * calls of its own and aborts, the parent goes on and ends with 0. `forks HOW`. With `both` the
+ * child dies at once, and so does the parent after it.
  */
 #define _GNU_SOURCE
 #include <sched.h>

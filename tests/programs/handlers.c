@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * handlers.c: faults in `culprit`, and a handler of its own makes another death
- * of it: handlers HOW. On stdout stands what the first fault was: signal, and
- * address if it has one.
+ * handlers.c: faults in `culprit`, and a handler of its own makes another death of it: handlers
+ * HOW. On stdout stands what the first fault was: signal, and address if it has one.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -207,20 +206,17 @@ static const struct {
 	const char *address;
 } ways[] = {
 	{"raise", handle_raise, 0, culprit, SIGSEGV, "0x1230"},
-	{"redis", handle_raise, (int)(SA_NODEFER | SA_RESETHAND | SA_SIGINFO),
-	 culprit, SIGSEGV, "0x1230"},
-	{"direct", (void (*)(int))(void (*)(void))raise,
-	 (int)(SA_NODEFER | SA_RESETHAND), culprit, SIGSEGV, "0x1230"},
-	{"kill", handle_kill, SA_SIGINFO, culprit, SIGSEGV, "0x1230"},
-	{"kill-others", handle_kill_and_wait, SA_SIGINFO, culprit, SIGSEGV,
+	{"redis", handle_raise, (int)(SA_NODEFER | SA_RESETHAND | SA_SIGINFO), culprit, SIGSEGV,
 	 "0x1230"},
+	{"direct", (void (*)(int))(void (*)(void))raise, (int)(SA_NODEFER | SA_RESETHAND), culprit,
+	 SIGSEGV, "0x1230"},
+	{"kill", handle_kill, SA_SIGINFO, culprit, SIGSEGV, "0x1230"},
+	{"kill-others", handle_kill_and_wait, SA_SIGINFO, culprit, SIGSEGV, "0x1230"},
 	{"abort", handle_abort, 0, culprit, SIGSEGV, "0x1230"},
 	{"abort-info", handle_abort, SA_SIGINFO, culprit, SIGSEGV, "0x1230"},
 	{"fault", handle_fault, 0, culprit, SIGSEGV, "0x1230"},
-	{"own-stack", handle_fault, SA_ONSTACK | SA_SIGINFO, culprit, SIGSEGV,
-	 "0x1230"},
-	{"return", handle_return, (int)SA_RESETHAND, culprit, SIGSEGV,
-	 "0x1230"},
+	{"own-stack", handle_fault, SA_ONSTACK | SA_SIGINFO, culprit, SIGSEGV, "0x1230"},
+	{"return", handle_return, (int)SA_RESETHAND, culprit, SIGSEGV, "0x1230"},
 	{"jump", handle_jump, SA_NODEFER, jump_culprit, SIGSEGV, "0x0"},
 	{"call", handle_abort, 0, call_culprit, SIGSEGV, "0x10"},
 	{"divide", handle_abort, 0, divide_culprit, SIGFPE, "-"},
@@ -247,13 +243,11 @@ KEPT static void choose(const char *how)
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		if (strcmp(how, ways[i].name))
 			continue;
-		signal_number =
-			!strcmp(how, "alarm") ? SIGALRM : ways[i].signal;
+		signal_number = !strcmp(how, "alarm") ? SIGALRM : ways[i].signal;
 		install(signal_number, ways[i].handler, ways[i].flags);
 		if (!strcmp(how, "nested"))
 			install(SIGFPE, handle_abort, SA_SIGINFO);
-		printf("SIG%s %s\n", sigabbrev_np(ways[i].signal),
-		       ways[i].address);
+		printf("SIG%s %s\n", sigabbrev_np(ways[i].signal), ways[i].address);
 		fflush(stdout);
 		for (int n = 0; n < 3; n++)
 			before();
@@ -270,8 +264,7 @@ static void break_helper(const char *tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%s/syscall", tid);
 	file = fopen(path, "r");
-	if (!file || !fgets(line, sizeof(line), file) ||
-	    !(pc = strrchr(line, ' ')))
+	if (!file || !fgets(line, sizeof(line), file) || !(pc = strrchr(line, ' ')))
 		return;
 	fclose(file);
 	printf("%s\n", tid);

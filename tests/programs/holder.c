@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * holder.c: holder PID ARENA: holds the threads of a traced process, as one
- * does who copies its rings (runtime/hold.h), and is gone before it lets go of
- * them. `holder PID ARENA far`: by a time that is too far ahead to be believed.
+ * holder.c: holder PID ARENA: holds the threads of a traced process, as one does who copies its
+ * rings (runtime/hold.h), and is gone before it lets go of them. `holder PID ARENA far`: by a time
+ * that is too far ahead to be believed.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -28,6 +28,5 @@ int main(int argc, char **argv)
 	until = __builtin_ia32_rdtsc() + CYCLES - (CYCLES >> 4);
 	if (argc > 3)
 		until += UINT64_C(1) << 60;
-	return fd < 0 || pwrite(fd, &until, sizeof(until),
-				(off_t)(arena + HOLD)) != sizeof(until);
+	return fd < 0 || pwrite(fd, &until, sizeof(until), (off_t)(arena + HOLD)) != sizeof(until);
 }

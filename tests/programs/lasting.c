@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lasting.c: a traced process that dies without a core, and keeps a log of its
- * own to compare its trace with.
+ * lasting.c: a traced process that dies without a core, and keeps a log of its own to compare its
+ * trace with.
  *
  * lasting die [N]     N calls (1000), then SIGKILL
  * lasting wait        calls, says "ready", ends when stdin does
@@ -79,8 +79,8 @@ __attribute__((no_instrument_function)) static void walk(struct log *log)
 
 static void storm(int count)
 {
-	struct log *log = mmap(NULL, sizeof *log, PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct log *log =
+		mmap(NULL, sizeof *log, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	srand(7);
 	for (int i = 0; i < count; i++) {
@@ -105,10 +105,7 @@ static pid_t fork_by_assembly(void)
 {
 	long result;
 
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(SYS_fork)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile("syscall" : "=a"(result) : "0"(SYS_fork) : "rcx", "r11", "memory");
 	return (pid_t)result;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mapped.c: dies with more mappings than an ELF header can count. mapped COUNT
- * [FILE]: COUNT pages, alternately read-only and writable so that no two are
- * one mapping, anonymous, or each one FILE's first page.
+ * mapped.c: dies with more mappings than an ELF header can count. mapped COUNT [FILE]: COUNT pages,
+ * alternately read-only and writable so that no two are one mapping, anonymous, or each one FILE's
+ * first page.
  */
 #include <fcntl.h>
 #include <stdio.h>

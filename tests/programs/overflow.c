@@ -2,9 +2,9 @@
 /*
  * overflow.c: dies of SIGSEGV on a deep stack.
  *
- *	overflow handler           a bad write; a handler on a stack of its own
- *	overflow overflow          the stack overflows
- *	overflow overflow-handler  the same, and the handler aborts
+ * 	overflow handler           a bad write; a handler on a stack of its own
+ * 	overflow overflow          the stack overflows
+ * 	overflow overflow-handler  the same, and the handler aborts
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -49,10 +49,8 @@ int main(int argc, char **argv)
 	const char *mode = argc > 1 ? argv[1] : "handler";
 
 	if (strstr(mode, "handler")) {
-		stack_t stack = {.ss_sp = other_stack,
-				 .ss_size = sizeof(other_stack)};
-		struct sigaction action = {.sa_handler = handle,
-					   .sa_flags = SA_ONSTACK};
+		stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof(other_stack)};
+		struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
 
 		sigaltstack(&stack, NULL);
 		sigaction(SIGSEGV, &action, NULL);

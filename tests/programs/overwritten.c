@@ -2,11 +2,10 @@
 /*
  * overwritten.c HOW [alt]: writes over memory that is not its own, and goes on
  * calling. tested:  crashes, and its handler tests all anonymous memory, as
- * redis's does: a window of it is kept on the stack, filled with patterns by
- * functions that are traced, looked at, and put back. With "alt" on an
- * alternate stack, by small windows; "words" a word at a time; "cold" without a
- * handler, as after a failed assertion. first, all, process, threads, rings …:
- * zeroes (or with "ones": ones) over that part of the arena, for good.
+ * redis's does: a window of it is kept on the stack, filled with patterns by functions that are
+ * traced, looked at, and put back. With "alt" on an alternate stack, by small windows; "words" a
+ * word at a time; "cold" without a handler, as after a failed assertion. first, all, process,
+ * threads, rings …: zeroes (or with "ones": ones) over that part of the arena, for good.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -58,8 +57,7 @@ NOINLINE void fill_random(uint64_t *at, size_t words)
 	}
 }
 
-NOINLINE void fill_value(uint64_t *at, size_t words, uint64_t even,
-			 uint64_t odd)
+NOINLINE void fill_value(uint64_t *at, size_t words, uint64_t even, uint64_t odd)
 {
 	for (size_t i = 0; i < words / 2; i++)
 		at[i] = at[i + words / 2] = i % 2 ? odd : even;
@@ -125,8 +123,7 @@ NOINLINE void find_regions(void)
 	ssize_t got;
 	FILE *file = fopen("/proc/self/maps", "r");
 
-	while ((got = read(fileno(file), text + size,
-			   sizeof(text) - 1 - size)) > 0)
+	while ((got = read(fileno(file), text + size, sizeof(text) - 1 - size)) > 0)
 		size += (size_t)got;
 	text[size] = 0;
 	region_count = 0;
@@ -134,14 +131,12 @@ NOINLINE void find_regions(void)
 		unsigned long start, end;
 		char rights[8], offset[20], device[16];
 
-		if (sscanf(line, "%lx-%lx %7s %19s %15s", &start, &end, rights,
-			   offset, device) != 5 ||
-		    strstr(line, "stack") || strstr(line, "vdso") ||
-		    strcmp(device, "00:00") || strncmp(rights, "rw", 2) ||
-		    region_count == REGIONS)
+		if (sscanf(line, "%lx-%lx %7s %19s %15s", &start, &end, rights, offset, device) !=
+			    5 ||
+		    strstr(line, "stack") || strstr(line, "vdso") || strcmp(device, "00:00") ||
+		    strncmp(rights, "rw", 2) || region_count == REGIONS)
 			continue;
-		regions[region_count++] =
-			(struct region){(void *)start, (end - start) / 8};
+		regions[region_count++] = (struct region){(void *)start, (end - start) / 8};
 	}
 	fclose(file);
 }
@@ -154,15 +149,12 @@ NOINLINE size_t test_region(const struct region *region)
 	uint64_t here = (uint64_t)__builtin_frame_address(0);
 	size_t errors = 0;
 
-	if (here >= (uint64_t)region->start &&
-	    here < (uint64_t)(region->start + region->words))
+	if (here >= (uint64_t)region->start && here < (uint64_t)(region->start + region->words))
 		return 0;
 	for (size_t at = 0; at < region->words; at += window) {
-		size_t words = region->words - at < window ? region->words - at
-							   : window;
+		size_t words = region->words - at < window ? region->words - at : window;
 
-		errors += by_words ? test_words(region->start + at,
-						words < 1024 ? words : 1024)
+		errors += by_words ? test_words(region->start + at, words < 1024 ? words : 1024)
 				   : test_window(region->start + at, words);
 	}
 	return errors;
@@ -211,8 +203,7 @@ NOINLINE void last_words(void)
 	*(volatile int *)8 = 1;
 }
 
-/* The arena, by its magic at a mapping's start; its sections by their types
- * (docs/format.md). */
+/* The arena, by its magic at a mapping's start; its sections by their types (docs/format.md). */
 #define SECTIONS 16
 
 struct arena {
@@ -237,9 +228,8 @@ static struct arena *arena(void)
 
 static void overwrite(const char *part, int byte)
 {
-	static const char *const names[] = {
-		"",      "process", "clock",  "threads", "modules",
-		"rings", "kept",    "counts", "sched",   "watchdogs"};
+	static const char *const names[] = {"",      "process", "clock",  "threads", "modules",
+					    "rings", "kept",    "counts", "sched",   "watchdogs"};
 	struct arena *start = arena();
 
 	if (!start)
@@ -249,12 +239,9 @@ static void overwrite(const char *part, int byte)
 		uint64_t offset = start->sections[i].offset;
 		uint64_t end = offset + start->sections[i].size;
 
-		if (type && type < sizeof names / sizeof *names &&
-		    !strcmp(part, names[type]))
+		if (type && type < sizeof names / sizeof *names && !strcmp(part, names[type]))
 			memset((char *)start + offset, byte,
-			       (end < start->committed ? end
-						       : start->committed) -
-				       offset);
+			       (end < start->committed ? end : start->committed) - offset);
 	}
 	if (!strcmp(part, "first"))
 		memset(start, byte, 4096);
@@ -269,10 +256,8 @@ static void *on_thread(void *rounds)
 
 int main(int count, char **arguments)
 {
-	const char *how = count > 1 ? arguments[1] : "",
-		   *more = count > 2 ? arguments[2] : "";
-	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_NODEFER |
-					       (int)SA_RESETHAND};
+	const char *how = count > 1 ? arguments[1] : "", *more = count > 2 ? arguments[2] : "";
+	struct sigaction action = {.sa_flags = SA_SIGINFO | SA_NODEFER | (int)SA_RESETHAND};
 
 	sink += work(10000);
 	by_words = !strcmp(more, "words");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pauses.c: pauses nest; a program that starts paused is switched on by
- * epitaph_resume. Then it aborts. */
+/* pauses.c: pauses nest; a program that starts paused is switched on by epitaph_resume. Then it
+ * aborts. */
 #include <epitaph.h>
 #include <stdlib.h>
 

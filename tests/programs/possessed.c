@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * possessed.c, preloaded into epitaph catch: what a hostile core would do that
- * has found a fault in libelf. At its first call there it does what the file
- * named by DEMON says, with what rights it then has.
+ * possessed.c, preloaded into epitaph catch: what a hostile core would do that has found a fault in
+ * libelf. At its first call there it does what the file named by DEMON says, with what rights it
+ * then has.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -65,8 +65,8 @@ static void rise(void)
 /* A page of code that is put together, as an exploit's. */
 static void make_code(void)
 {
-	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *page =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	page[0] = 0xc3;
 	if (mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0)
@@ -79,8 +79,7 @@ static void fill(void)
 
 	for (;;)
 		for (int fd = 0; fd < 64; fd++)
-			if (lseek(fd, 0, SEEK_CUR) >= 0 &&
-			    write(fd, bytes, sizeof(bytes)) < 0)
+			if (lseek(fd, 0, SEEK_CUR) >= 0 && write(fd, bytes, sizeof(bytes)) < 0)
 				continue;
 }
 
@@ -104,8 +103,7 @@ static void act(void)
 	else if (!strcmp(what, "kill"))
 		kill(getppid(), SIGKILL);
 	else if (!strcmp(what, "connect"))
-		socket(AF_INET, SOCK_STREAM, 0) >= 0 ? leave_a_trace()
-						     : abort();
+		socket(AF_INET, SOCK_STREAM, 0) >= 0 ? leave_a_trace() : abort();
 	else if (!strcmp(what, "fault"))
 		*(volatile char *)NULL = 0;
 	else if (!strcmp(what, "fill"))
@@ -129,8 +127,7 @@ Elf *elf_begin(int fd, Elf_Cmd command, Elf *from)
 	static Elf *(*real)(int, Elf_Cmd, Elf *);
 
 	if (!real) {
-		real = (Elf * (*)(int, Elf_Cmd, Elf *))
-			dlsym(RTLD_NEXT, "elf_begin");
+		real = (Elf * (*)(int, Elf_Cmd, Elf *)) dlsym(RTLD_NEXT, "elf_begin");
 		listen_to();
 		act();
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * records.c: `records N [fork] [WORD]`: parses N records, each by one call of
- * parse and three of digit; with fork a child does as many again. work is a
- * call too. WORD: abort, kill, or an exit status. What it prints, and how it
- * ends, must be its own.
+ * records.c: `records N [fork] [WORD]`: parses N records, each by one call of parse and three of
+ * digit; with fork a child does as many again. work is a call too. WORD: abort, kill, or an exit
+ * status. What it prints, and how it ends, must be its own.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -2,12 +2,12 @@
 /*
  * registers.c: passes and returns values of every class of the psABI (AMD64,
  * 3.2.3) through traced functions, N times each, and compares each with what
- * was sent. A hook that changes a register that it must keep shows up as a
- * wrong value, or as a crash. `registers [N]`; exit status 1: something
- * changed. Also errno, the direction flag and the x87 stack are watched.
+ * was sent. A hook that changes a register that it must keep shows up as a wrong value, or as a
+ * crash. `registers [N]`; exit status 1: something changed. Also errno, the direction flag and the
+ * x87 stack are watched.
  *
- * Nothing inlines and no argument is a constant, so every value travels in the
- * place that the ABI gives it.
+ * Nothing inlines and no argument is a constant, so every value travels in the place that the ABI
+ * gives it.
  */
 #include <alloca.h>
 #include <complex.h>
@@ -68,11 +68,9 @@ TRACED long six(long a, int b, short c, signed char d, unsigned e, long f)
 	return a + 2 * b + 3 * c + 5 * d + 7 * (long)e + 11 * f;
 }
 
-TRACED long ten(long a, long b, long c, long d, long e, long f, long g, long h,
-		long i, long j)
+TRACED long ten(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
 {
-	return a ^ b << 1 ^ c << 2 ^ d << 3 ^ e << 4 ^ f << 5 ^ g << 6 ^
-	       h << 7 ^ i << 8 ^ j << 9;
+	return a ^ b << 1 ^ c << 2 ^ d << 3 ^ e << 4 ^ f << 5 ^ g << 6 ^ h << 7 ^ i << 8 ^ j << 9;
 }
 
 TRACED __int128 wide(__int128 a, long b)
@@ -92,11 +90,10 @@ TRACED int narrow(unsigned char a, unsigned short b)
 
 /* ---- floating point ------------------------------------------------------ */
 
-TRACED double eight_doubles(double a, double b, double c, double d, double e,
-			    double f, double g, double h, double i)
+TRACED double eight_doubles(double a, double b, double c, double d, double e, double f, double g,
+			    double h, double i)
 {
-	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h +
-	       9 * i;
+	return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i;
 }
 
 TRACED float floats(float a, double b, float c)
@@ -211,8 +208,7 @@ TRACED long tail_indirect(long_fn function, long a, long b)
 	return function(a, b);
 }
 
-TRACED long tail_of_seven(long a, long b, long c, long d, long e, long f,
-			  long_fn function)
+TRACED long tail_of_seven(long a, long b, long c, long d, long e, long f, long_fn function)
 {
 	(void)c, (void)d, (void)e, (void)f;
 	return function(a, b);
@@ -231,8 +227,7 @@ TRACED long with_alloca(long n)
 	return bytes[n % 16];
 }
 
-/* ---- nested functions: the static chain travels in r10 --------------------
- */
+/* ---- nested functions: the static chain travels in r10 -------------------- */
 
 #ifndef __clang__
 TRACED long apply(long (*function)(long), long a)
@@ -250,20 +245,18 @@ TRACED long nested(long a, long b)
 }
 #endif
 
-/* ---- the rounds ------------------------------------------------------------
- */
+/* ---- the rounds ------------------------------------------------------------ */
 
 NOT_TRACED static void integers(unsigned long n)
 {
 	long a = (long)n, b = -a, c = a * 7 % 32000, d = a % 100;
 	__int128 w = ((__int128)a << 64) | (unsigned long)b;
 
-	EXPECT("six", six(a, (int)b, (short)c, (signed char)d, (unsigned)a,
-			  b) == a + 2L * (int)b + 3L * (short)c + 5 * d +
-					7L * (unsigned)a + 11 * b);
-	EXPECT("ten", ten(a, b, c, d, a, b, c, d, a, b) ==
-			      (a ^ b << 1 ^ c << 2 ^ d << 3 ^ a << 4 ^ b << 5 ^
-			       c << 6 ^ d << 7 ^ a << 8 ^ b << 9));
+	EXPECT("six", six(a, (int)b, (short)c, (signed char)d, (unsigned)a, b) ==
+			      a + 2L * (int)b + 3L * (short)c + 5 * d + 7L * (unsigned)a + 11 * b);
+	EXPECT("ten",
+	       ten(a, b, c, d, a, b, c, d, a, b) == (a ^ b << 1 ^ c << 2 ^ d << 3 ^ a << 4 ^
+						     b << 5 ^ c << 6 ^ d << 7 ^ a << 8 ^ b << 9));
 	EXPECT("wide", wide(w, a) == w * 3 + a);
 	EXPECT("truth", truth(a) == (a & 1));
 	EXPECT("narrow", narrow((unsigned char)n, (unsigned short)n) ==
@@ -277,13 +270,11 @@ NOT_TRACED static void floating(unsigned long n)
 	float complex x = (float)a + (float)b * I;
 	long double complex v = (long double)a + (long double)d * I;
 
-	EXPECT("eight_doubles", eight_doubles(a, b, c, d, a, b, c, d, a) ==
-					a + 2 * b + 3 * c + 4 * d + 5 * a +
-						6 * b + 7 * c + 8 * d + 9 * a);
-	EXPECT("floats", floats((float)a, b, (float)c) ==
-				 (float)a * 4 + (float)b * 2 + (float)c);
-	EXPECT("extended", extended(a, (long double)b) ==
-				   (long double)a * 3 - (long double)b);
+	EXPECT("eight_doubles",
+	       eight_doubles(a, b, c, d, a, b, c, d, a) ==
+		       a + 2 * b + 3 * c + 4 * d + 5 * a + 6 * b + 7 * c + 8 * d + 9 * a);
+	EXPECT("floats", floats((float)a, b, (float)c) == (float)a * 4 + (float)b * 2 + (float)c);
+	EXPECT("extended", extended(a, (long double)b) == (long double)a * 3 - (long double)b);
 	EXPECT("complex_double", complex_double(z, y) == z + 2 * y);
 	EXPECT("complex_float", complex_float(x) == x * 2);
 	EXPECT("complex_extended", complex_extended(v) == v * 2);
@@ -306,12 +297,10 @@ NOT_TRACED static void structures(unsigned long n)
 	EXPECT("mix", m.a == f + f && m.b == a + (long)f);
 	EXPECT("mix2", k.a == a + 1 && k.b == (float)f + 1 && k.c == (float)f);
 	EXPECT("big", g.a[0] == a + 2 && g.a[4] == a + 6);
-	EXPECT("tiny", s.bytes[0] == 1 && s.bytes[1] == (char)(n + 1) &&
-			       s.bytes[2] == 3);
+	EXPECT("tiny", s.bytes[0] == 1 && s.bytes[1] == (char)(n + 1) && s.bytes[2] == 3);
 	EXPECT("vectors", v[0] == a + 6 && v[1] == a + 10);
 #ifdef __SSE2__
-	__m128d r = sse(_mm_set_pd(f, f + 1), _mm_set_epi32(0, 0, 2, 3),
-			_mm_set_ps(0, 0, 4, 5));
+	__m128d r = sse(_mm_set_pd(f, f + 1), _mm_set_epi32(0, 0, 2, 3), _mm_set_ps(0, 0, 4, 5));
 	EXPECT("sse", r[0] == f + 9 && r[1] == f + 6);
 #endif
 }
@@ -321,15 +310,13 @@ NOT_TRACED static void calls(unsigned long n)
 	long a = (long)(n % 100000), b = a + 3;
 	double f = (double)(n % 1000);
 
-	EXPECT("sum_of",
-	       sum_of("dldLdddddddl", f, a, f, (long double)f, f, f, f, f, f, f,
-		      f, a) == f * (78 - 2 - 12) + (double)a * 14);
+	EXPECT("sum_of", sum_of("dldLdddddddl", f, a, f, (long double)f, f, f, f, f, f, f, f, a) ==
+				 f * (78 - 2 - 12) + (double)a * 14);
 	EXPECT("sum_of integers", sum_of("ll", a, b) == (double)(a + 2 * b));
 	EXPECT("tail", tail(a, b) == a * 2 + b);
-	EXPECT("tail_indirect", tail_indirect(n & 1 ? leaf_add : leaf_mul, a,
-					      b) == (n & 1 ? a + b : a * b));
-	EXPECT("tail_of_seven",
-	       tail_of_seven(a, b, 1, 2, 3, 4, leaf_mul) == a * b);
+	EXPECT("tail_indirect",
+	       tail_indirect(n & 1 ? leaf_add : leaf_mul, a, b) == (n & 1 ? a + b : a * b));
+	EXPECT("tail_of_seven", tail_of_seven(a, b, 1, 2, 3, 4, leaf_mul) == a * b);
 	EXPECT("deep", deep(7) == 21);
 	EXPECT("with_alloca", with_alloca(a) == (char)a);
 #ifndef __clang__

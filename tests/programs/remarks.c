@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * remarks.c: notes and spans. What is noted is printed too: "thread text", a
- * line each, so that a reader can be held to what printf made of it. Then main
- * aborts. `remarks [storm | forks]`
+ * remarks.c: notes and spans. What is noted is printed too: "thread text", a line each, so that a
+ * reader can be held to what printf made of it. Then main aborts. `remarks [storm | forks]`
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,8 +29,7 @@
 	} while (0)
 
 /* A program's own function of that kind. */
-KEPT __attribute__((format(printf, 1, 2))) static void say_list(
-	const char *format, ...)
+KEPT __attribute__((format(printf, 1, 2))) static void say_list(const char *format, ...)
 {
 	va_list list;
 
@@ -55,8 +53,8 @@ static void say_everything(void)
 
 	for (int i = 1; i < 4; i++)
 		resize("users", i * 100);
-	SAY("%5.2f %Lg %c %p %.*s %lld%% %zu", 3.14159, 2.5L, 'x',
-	    (void *)0x1234, 3, "abcdef", 1LL << 60, sizeof(int));
+	SAY("%5.2f %Lg %c %p %.*s %lld%% %zu", 3.14159, 2.5L, 'x', (void *)0x1234, 3, "abcdef",
+	    1LL << 60, sizeof(int));
 	errno = ENOENT;
 	SAY("open: %m");
 	if (errno != ENOENT)
@@ -124,15 +122,13 @@ NOT_TRACED static void on_signal(int number)
 
 NOT_TRACED static void *noter(void *unused)
 {
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
-				 .sigev_signo = SIGUSR1};
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
 	struct itimerspec every = {{0, 15000}, {0, 15000}};
 	timer_t timer;
 
 	(void)unused;
 	event._sigev_un._tid = gettid();
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) ||
-	    timer_settime(timer, 0, &every, NULL))
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &every, NULL))
 		exit(1);
 	for (unsigned i = 0; handled < 100000; i++)
 		epitaph_note("%u is %s %u", i, "twice", 2 * i);
@@ -142,8 +138,7 @@ NOT_TRACED static void *noter(void *unused)
 
 NOT_TRACED static void storm(void)
 {
-	struct sigaction action = {.sa_handler = on_signal,
-				   .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	pthread_t threads[2];
 
 	sigaction(SIGUSR1, &action, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * secrets.c: secrets wherever a snapshot could take one from. They are spelled
- * one letter further in this file, so that a program's own file has none.
+ * secrets.c: secrets wherever a snapshot could take one from. They are spelled one letter further
+ * in this file, so that a program's own file has none.
  *
  *   secrets LIBRARY WORD [stay]: dies of a failed assertion, or stays
  */
@@ -18,8 +18,7 @@
 
 #define NODES 64
 
-void __assert_fail(const char *, const char *, unsigned, const char *)
-	__attribute__((noreturn));
+void __assert_fail(const char *, const char *, unsigned, const char *) __attribute__((noreturn));
 
 static char names[8][32], *heap[NODES];
 static volatile int there;
@@ -118,8 +117,7 @@ int main(int argc, char **argv)
 	pthread_create(&thread, NULL, hold, NULL);
 	while (!there)
 		usleep(1000);
-	dog = epitaph_watchdog_create(told(names[3], "EphR8x3[y:"), 100000000,
-				      late);
+	dog = epitaph_watchdog_create(told(names[3], "EphR8x3[y:"), 100000000, late);
 	epitaph_watchdog_feed(dog);
 	speak();
 	rest();

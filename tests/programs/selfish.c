@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * selfish.c: what threads ask for themselves: pauses that nest, in signal
- * handlers, before their first event and across a fork; to be ignored; rings
- * and timing of their own. Functions named hidden… must not be in the trace,
- * those named shown… must, as often as they are called. Then it aborts; the
- * forked child writes a snapshot to the file named by the first argument.
+ * selfish.c: what threads ask for themselves: pauses that nest, in signal handlers, before their
+ * first event and across a fork; to be ignored; rings and timing of their own. Functions named
+ * hidden… must not be in the trace, those named shown… must, as often as they are called. Then it
+ * aborts; the forked child writes a snapshot to the file named by the first argument.
  */
 #define _GNU_SOURCE
 #include <epitaph.h>
@@ -109,8 +108,7 @@ NOFUNTRACE static void *large(void *unused)
 	for (int i = 1; i < CALLS; i++)
 		shown_in_large_ring();
 	errno = 0;
-	must(epitaph_set_thread_ring(4095) == -1 && errno == EINVAL,
-	     "a ring too small");
+	must(epitaph_set_thread_ring(4095) == -1 && errno == EINVAL, "a ring too small");
 	must(epitaph_set_thread_ring((size_t)1 << 30) == -1 && errno == ENOMEM,
 	     "a ring larger than all memory");
 	shown_in_large_ring();
@@ -124,8 +122,7 @@ NOFUNTRACE static void *timed(void *every)
 	snprintf(name, sizeof(name), "timed-%d", *(int *)every);
 	pthread_setname_np(pthread_self(), name);
 	must(!epitaph_set_thread_timing((unsigned)*(int *)every), "timing");
-	must(epitaph_set_thread_timing(3) == -1 && errno == EINVAL,
-	     "one in three");
+	must(epitaph_set_thread_timing(3) == -1 && errno == EINVAL, "one in three");
 	for (int i = 0; i < CALLS; i++)
 		shown();
 	return NULL;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * server.c: a small key-value server that dies under load. Worker threads serve
- * connections on an abstract Unix socket, a keeper thread expires old entries,
- * and client threads of the same process make the load.
+ * server.c: a small key-value server that dies under load. Worker threads serve connections on an
+ * abstract Unix socket, a keeper thread expires old entries, and client threads of the same process
+ * make the load.
  *
- *	server [-w WORKERS] [-c CLIENTS] [-n REQUESTS] [-p PLACE]
+ * 	server [-w WORKERS] [-c CLIENTS] [-n REQUESTS] [-p PLACE]
  *
- * The first request after REQUESTS that comes to PLACE (parse, get, put, evict,
- * digest, expire, or any) writes through a bad pointer. Without -p it serves
- * twice REQUESTS and ends with status 0.
+ * The first request after REQUESTS that comes to PLACE (parse, get, put, evict, digest, expire, or
+ * any) writes through a bad pointer. Without -p it serves twice REQUESTS and ends with status 0.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -121,17 +120,14 @@ KEPT static const char *store_get(const char *key)
 	struct entry *entry = find_entry(key, digest_bytes(key));
 
 	visit("get");
-	return entry && entry->digest == digest_bytes(entry->value)
-		       ? entry->value
-		       : "";
+	return entry && entry->digest == digest_bytes(entry->value) ? entry->value : "";
 }
 
 KEPT static bool parse_request(const char *line, struct request *out)
 {
 	visit("parse");
 	memset(out, 0, sizeof(*out));
-	return sscanf(line, "%c %23s %63s", &out->verb, out->key, out->value) >=
-	       2;
+	return sscanf(line, "%c %23s %63s", &out->verb, out->key, out->value) >= 2;
 }
 
 KEPT static void handle_request(const char *line, char *answer)
@@ -145,8 +141,7 @@ KEPT static void handle_request(const char *line, char *answer)
 	pthread_mutex_lock(&table_lock);
 	if (request.verb == 'P')
 		store_put(request.key, request.value);
-	snprintf(answer, LINE, "%s",
-		 request.verb == 'G' ? store_get(request.key) : "stored");
+	snprintf(answer, LINE, "%s", request.verb == 'G' ? store_get(request.key) : "stored");
 	pthread_mutex_unlock(&table_lock);
 	served++;
 }
@@ -228,8 +223,7 @@ KEPT static void *client_main(void *argument)
 		int size = snprintf(line, sizeof(line), "%c key-%u value-%u",
 				    rand_r(&client->seed) % 3 ? 'P' : 'G', key,
 				    (unsigned)rand_r(&client->seed));
-		if (write(fd, line, (size_t)size) < 0 ||
-		    read(fd, line, sizeof(line)) <= 0)
+		if (write(fd, line, (size_t)size) < 0 || read(fd, line, sizeof(line)) <= 0)
 			break;
 	}
 	close(fd);
@@ -238,16 +232,13 @@ KEPT static void *client_main(void *argument)
 
 NOT_TRACED static socklen_t listen_on(struct sockaddr_un *address)
 {
-	int length =
-		snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
-			 "epitaph-server-%d", (int)getpid());
-	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
-				     1 + (size_t)length);
+	int length = snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
+			      "epitaph-server-%d", (int)getpid());
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 
 	address->sun_family = AF_UNIX;
 	listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	if (bind(listener, (struct sockaddr *)address, size) < 0 ||
-	    listen(listener, MANY) < 0) {
+	if (bind(listener, (struct sockaddr *)address, size) < 0 || listen(listener, MANY) < 0) {
 		perror("server: listen");
 		exit(1);
 	}
@@ -286,8 +277,7 @@ int main(int argc, char **argv)
 	pthread_create(&thread, NULL, keeper_main, NULL);
 	for (int i = 0; i < client_count; i++) {
 		clients[i] = (struct client){0, &address, size, (unsigned)i};
-		pthread_create(&clients[i].thread, NULL, client_main,
-			       &clients[i]);
+		pthread_create(&clients[i].thread, NULL, client_main, &clients[i]);
 	}
 	for (int i = 0; i < client_count; i++)
 		pthread_join(clients[i].thread, NULL);

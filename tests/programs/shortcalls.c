@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shortcalls.c: short calls, long calls, short calls with long ones in them,
- * and a call that is open when main aborts in it. */
+/* shortcalls.c: short calls, long calls, short calls with long ones in them, and a call that is
+ * open when main aborts in it. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slowest.c: keeps a snapshot of the slowest of many requests, which its ring
- * has long forgotten when it crashes. Another thread waits all the time. What
- * was kept is also saved, to the file named by the first argument; with a
- * second one it says "ready" and waits for a line before it crashes.
+ * slowest.c: keeps a snapshot of the slowest of many requests, which its ring has long forgotten
+ * when it crashes. Another thread waits all the time. What was kept is also saved, to the file
+ * named by the first argument; with a second one it says "ready" and waits for a line before it
+ * crashes.
  */
 #define _GNU_SOURCE
 #include <epitaph.h>

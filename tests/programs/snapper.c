@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * snapper.c: what a program may ask of the runtime, one word each: `write
- * PATH`, `signal` (raises SIGTRAP), `breakpoint` (executes one), `spin` (waits
- * for signals until SIGTERM), `alloc` (then exits 3).
+ * snapper.c: what a program may ask of the runtime, one word each: `write PATH`, `signal` (raises
+ * SIGTRAP), `breakpoint` (executes one), `spin` (waits for signals until SIGTERM), `alloc` (then
+ * exits 3).
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sparse.c: sparse MIB: dies with that much memory mapped of which a page in
- * each 64 MiB was written to: its core is as large, and all but empty.
+ * sparse.c: sparse MIB: dies with that much memory mapped of which a page in each 64 MiB was
+ * written to: its core is as large, and all but empty.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stepper.c: stepper PROGRAM PATTERN [MET]: runs PROGRAM one instruction at a
- * time from where its function run() begins to where that returns, and at each
- * instruction of a function whose name matches the shell pattern lets libdw
- * unwind; again only where the two calls around it are others. Who called whom
- * is known: each call was seen. Status 0: every frame was right at every
+ * stepper.c: stepper PROGRAM PATTERN [MET]: runs PROGRAM one instruction at a time from where its
+ * function run() begins to where that returns, and at each instruction of a function whose name
+ * matches the shell pattern lets libdw unwind; again only where the two calls around it are others.
+ * Who called whom is known: each call was seen. Status 0: every frame was right at every
  * instruction; 1: not so, or there was nothing to see.
  *
- * MET: a file, to which the instructions are added, as FUNCTION OFFSET. For the
- * hooks: then time goes by as if nobody stepped, but for a gap now and then,
- * and now and then a signal handler seems to have recorded in between.
+ * MET: a file, to which the instructions are added, as FUNCTION OFFSET. For the hooks: then time
+ * goes by as if nobody stepped, but for a gap now and then, and now and then a signal handler seems
+ * to have recorded in between.
  */
 #include <elfutils/libdwfl.h>
 #include <fnmatch.h>
@@ -85,15 +84,14 @@ static void attach(const char *program)
 	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFSTOPPED(status))
 		die(program);
 	dwfl = dwfl_begin(&callbacks);
-	if (!dwfl || dwfl_linux_proc_report(dwfl, child) ||
-	    dwfl_report_end(dwfl, NULL, NULL) ||
+	if (!dwfl || dwfl_linux_proc_report(dwfl, child) || dwfl_report_end(dwfl, NULL, NULL) ||
 	    dwfl_linux_proc_attach(dwfl, child, true))
 		die(dwfl_errmsg(-1));
 }
 
 /* The address of run() in the program itself, the first module. */
-static int find_run(Dwfl_Module *module, void **unused, const char *name,
-		    Dwarf_Addr start, void *out)
+static int find_run(Dwfl_Module *module, void **unused, const char *name, Dwarf_Addr start,
+		    void *out)
 {
 	int count = dwfl_module_getsymtab(module);
 
@@ -101,8 +99,8 @@ static int find_run(Dwfl_Module *module, void **unused, const char *name,
 	for (int i = 1; i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr address;
-		const char *called = dwfl_module_getsym_info(
-			module, i, &symbol, &address, NULL, NULL, NULL);
+		const char *called =
+			dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
 
 		if (called && !strcmp(called, "run") && symbol.st_size) {
 			*(uint64_t *)out = address;
@@ -117,8 +115,7 @@ static void run_to(uint64_t address)
 	long old = (long)word_at(address);
 	struct user_regs_struct regs;
 
-	ptrace(PTRACE_POKEDATA, child, (void *)address,
-	       (void *)((old & ~0xffL) | 0xcc));
+	ptrace(PTRACE_POKEDATA, child, (void *)address, (void *)((old & ~0xffL) | 0xcc));
 	if (!go(PTRACE_CONT))
 		die("the program ended before run()");
 	regs = registers();
@@ -153,16 +150,15 @@ static void learn(struct place *place, uint64_t pc)
 
 	place->pc = pc;
 	if (module)
-		place->function = dwfl_module_addrinfo(
-			module, pc, &offset, &symbol, NULL, NULL, NULL);
+		place->function =
+			dwfl_module_addrinfo(module, pc, &offset, &symbol, NULL, NULL, NULL);
 	place->offset = offset;
 	place->clock = (code & 0xffff) == 0x310f;
 	if (!place->function)
 		return;
 	place->wanted = !fnmatch(pattern, place->function, FNM_EXTMATCH);
 	/* fs, REX.W, 0f b1; C code has the like of it. */
-	place->exchange = (code & 0xfffff8ff) == 0xb10f4864 &&
-			  strstr(place->function, "__");
+	place->exchange = (code & 0xfffff8ff) == 0xb10f4864 && strstr(place->function, "__");
 }
 
 static const struct place *place_of(uint64_t pc)
@@ -204,8 +200,8 @@ static void set_clock(struct user_regs_struct *regs)
 	set_registers(regs);
 }
 
-/* Around the cmpxchg of a cursor: another one is there, and where it is may be
- * the end of a block. */
+/* Around the cmpxchg of a cursor: another one is there, and where it is may be the end of a
+ * block. */
 static unsigned disturbance;
 
 static void before_exchange(struct user_regs_struct *regs)
@@ -241,11 +237,9 @@ static void step(const struct place *place, struct user_regs_struct *regs,
 /* ---- stacks ---- */
 
 /* What a step did to the calls. */
-static void follow(const struct user_regs_struct *before,
-		   const struct user_regs_struct *after)
+static void follow(const struct user_regs_struct *before, const struct user_regs_struct *after)
 {
-	bool jumped =
-		after->rip <= before->rip || after->rip > before->rip + 15;
+	bool jumped = after->rip <= before->rip || after->rip > before->rip + 15;
 
 	while (depth && after->rip == calls[depth - 1].address &&
 	       after->rsp == calls[depth - 1].stack)
@@ -311,8 +305,7 @@ static void look_at(const struct place *place)
 {
 	checked++;
 	if (!unwinds() && wrong++ < 5)
-		printf("wrong at %#lx in %s+%#lx\n", place->pc, place->function,
-		       place->offset);
+		printf("wrong at %#lx in %s+%#lx\n", place->pc, place->function, place->offset);
 	if (met)
 		fprintf(met, "%s %lx\n", place->function, place->offset);
 }

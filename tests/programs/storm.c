@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * storm.c: 100,000 signals into two threads that do nothing but call. The
- * handlers are traced too, on an alternate stack in one thread. Then main
- * aborts. `storm [SIGNALS]`
+ * storm.c: 100,000 signals into two threads that do nothing but call. The handlers are traced too,
+ * on an alternate stack in one thread. Then main aborts. `storm [SIGNALS]`
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -46,14 +45,12 @@ KEPT void on_signal(int number)
 /* The kernel's timer hits the thread at any instruction, every 15 us. */
 NOT_TRACED static timer_t rain_on_me(void)
 {
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
-				 .sigev_signo = SIGUSR1};
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
 	struct itimerspec every = {{0, 15000}, {0, 15000}};
 	timer_t timer;
 
 	event._sigev_un._tid = gettid();
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) ||
-	    timer_settime(timer, 0, &every, NULL))
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &every, NULL))
 		exit(1);
 	return timer;
 }
@@ -75,8 +72,7 @@ NOT_TRACED static void *caller(void *alternate)
 
 NOT_TRACED int main(int argc, char **argv)
 {
-	struct sigaction action = {.sa_handler = on_signal,
-				   .sa_flags = SA_ONSTACK | SA_RESTART};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESTART};
 	pthread_t threads[2];
 
 	if (argc > 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * story.c: a program whose calls are written down here, so that a test can say
- * what its trace must be. story [pause]
+ * story.c: a program whose calls are written down here, so that a test can say what its trace must
+ * be. story [pause]
  *
  *   main
  *     first

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * timeless.c: a program that gives up reading the processor's time, or nearly
- * all system calls, and goes on for more calls than a block of a ring holds.
+ * timeless.c: a program that gives up reading the processor's time, or nearly all system calls, and
+ * goes on for more calls than a block of a ring holds.
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -41,24 +41,23 @@ static void *thread(void *unused)
 /* What the kernel's list of mode 1 has, and nothing else; or threads, too. */
 static int filter(unsigned action, int threads)
 {
-	static const int allowed[] = {
-		SYS_write, SYS_exit, SYS_exit_group,
-		/* What libc makes threads with, and ends them. */
-		SYS_clone3, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_futex,
-		SYS_rt_sigprocmask, SYS_madvise, SYS_rseq, SYS_set_robust_list,
-		SYS_brk, SYS_clone, SYS_sched_getaffinity};
-	struct sock_filter code[40] = {BPF_STMT(
-		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	static const int allowed[] = {SYS_write, SYS_exit, SYS_exit_group,
+				      /* What libc makes threads with, and ends them. */
+				      SYS_clone3, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_futex,
+				      SYS_rt_sigprocmask, SYS_madvise, SYS_rseq,
+				      SYS_set_robust_list, SYS_brk, SYS_clone,
+				      SYS_sched_getaffinity};
+	struct sock_filter code[40] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
 	struct sock_fprog program = {.filter = code, .len = 1};
 
 	for (int i = 0; i < (threads ? 15 : 3); i++) {
-		code[program.len++] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], 0, 1);
-		code[program.len++] = (struct sock_filter)BPF_STMT(
-			BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+		code[program.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								   (unsigned)allowed[i], 0, 1);
+		code[program.len++] =
+			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
-	code[program.len++] =
-		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
+	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
@@ -68,18 +67,17 @@ static int forbid(void)
 {
 	static const int names[] = {SYS_perf_event_open, SYS_process_vm_readv,
 				    SYS_process_vm_writev, SYS_ptrace};
-	struct sock_filter code[12] = {BPF_STMT(
-		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	struct sock_filter code[12] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
 	struct sock_fprog program = {.filter = code, .len = 1};
 
 	for (int i = 0; i < 4; i++) {
-		code[program.len++] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)names[i], 0, 1);
-		code[program.len++] = (struct sock_filter)BPF_STMT(
-			BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+		code[program.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								   (unsigned)names[i], 0, 1);
+		code[program.len++] =
+			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	}
-	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-							   SECCOMP_RET_ALLOW);
+	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
@@ -139,12 +137,11 @@ int main(int argc, char **argv)
 			*(volatile int *)NULL = 0;
 		return 0;
 	}
-	if (!strcmp(how, "strict") ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
-	    : !strcmp(how, "strict-call")
-		    ? syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL)
-	    : !strcmp(how, "filter") ? filter(SECCOMP_RET_KILL_PROCESS, 0)
-	    : !strcmp(how, "trap")   ? filter(SECCOMP_RET_TRAP, 0)
-				     : filter(SECCOMP_RET_KILL_PROCESS, 1))
+	if (!strcmp(how, "strict")        ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+	    : !strcmp(how, "strict-call") ? syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL)
+	    : !strcmp(how, "filter")      ? filter(SECCOMP_RET_KILL_PROCESS, 0)
+	    : !strcmp(how, "trap")        ? filter(SECCOMP_RET_TRAP, 0)
+					  : filter(SECCOMP_RET_KILL_PROCESS, 1))
 		return 9;
 	works(30000);
 	if (!strcmp(how, "threads")) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * unseen.c: two stacks between which a thread goes on by assembly of its own,
- * which nobody can stand in front of; each is in the middle of calls. Aborts in
- * flow_last.
+ * unseen.c: two stacks between which a thread goes on by assembly of its own, which nobody can
+ * stand in front of; each is in the middle of calls. Aborts in flow_last.
  */
 #include <stdint.h>
 #include <stdlib.h>

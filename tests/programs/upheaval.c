@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upheaval.c: `upheaval LOG SHARED OWN` calls steps in its first thread, while
- * three threads load a traced library, call into it and unload it (two of them
- * the same one, which goes when both have left it), and one forks children that
- * call steps, too, and are killed, with a dot for each. It never ends by
- * itself.
+ * upheaval.c: `upheaval LOG SHARED OWN` calls steps in its first thread, while three threads load a
+ * traced library, call into it and unload it (two of them the same one, which goes when both have
+ * left it), and one forks children that call steps, too, and are killed, with a dot for each. It
+ * never ends by itself.
  *
- * LOG becomes an array of struct entry, which outlives everybody: the process
- * itself, then each child.
+ * LOG becomes an array of struct entry, which outlives everybody: the process itself, then each
+ * child.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -66,8 +65,7 @@ NOT_TRACED static void *plug(void *library)
 {
 	for (;;) {
 		void *handle = dlopen((const char *)library, RTLD_NOW);
-		int (*plugged)(int) =
-			handle ? (int (*)(int))dlsym(handle, "plugged") : NULL;
+		int (*plugged)(int) = handle ? (int (*)(int))dlsym(handle, "plugged") : NULL;
 
 		if (!plugged || plugged(1) != 3)
 			abort();
@@ -108,8 +106,7 @@ NOT_TRACED int main(int argc, char **argv)
 	fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0 || ftruncate(fd, ENTRIES * sizeof(*entries)))
 		return 1;
-	entries = mmap(NULL, ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE,
-		       MAP_SHARED, fd, 0);
+	entries = mmap(NULL, ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (entries == MAP_FAILED)
 		return 1;
 	srand((unsigned)getpid());

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vforked.c: vforked THREADS ROUNDS: in each thread as many times a vfork whose
- * child writes over the stack below its parent's frame, has a child of its own
- * (vfork again), and ends deep in calls by _exit, exec, or a signal. The
- * parents look whether all is theirs: registers, stack, errno, the children's
- * status. vfork that fails at the end. Status 0: all was well.
+ * vforked.c: vforked THREADS ROUNDS: in each thread as many times a vfork whose child writes over
+ * the stack below its parent's frame, has a child of its own (vfork again), and ends deep in calls
+ * by _exit, exec, or a signal. The parents look whether all is theirs: registers, stack, errno, the
+ * children's status. vfork that fails at the end. Status 0: all was well.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -42,8 +41,7 @@ static void ends(int how)
 
 static int is_end(int status, int how)
 {
-	return how % 3 == 1 ? WIFSIGNALED(status)
-			    : WIFEXITED(status) && WEXITSTATUS(status) == 7;
+	return how % 3 == 1 ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 7;
 }
 
 static NEVER int parent(int how, int level);
@@ -64,8 +62,7 @@ static NEVER void child(int how, int level, int depth)
 static NEVER int parent(int how, int level)
 {
 	volatile uint64_t around[32];
-	uint64_t a = (uint64_t)how * 3, b = a + 1, c = a + 2, d = a + 3,
-		 e = a + 4;
+	uint64_t a = (uint64_t)how * 3, b = a + 1, c = a + 2, d = a + 3, e = a + 4;
 	int status = 0;
 	pid_t pid;
 
@@ -78,8 +75,7 @@ static NEVER int parent(int how, int level)
 		child(how, level, 20);
 	__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e));
 	MUST(pid > 0 && pid != getpid());
-	MUST(a == (uint64_t)how * 3 && b == a + 1 && c == a + 2 && d == a + 3 &&
-	     e == a + 4);
+	MUST(a == (uint64_t)how * 3 && b == a + 1 && c == a + 2 && d == a + 3 && e == a + 4);
 	for (int i = 0; i < 32; i++)
 		MUST(around[i] == a + (uint64_t)i);
 	MUST(waitpid(pid, &status, 0) == pid);

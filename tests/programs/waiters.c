@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waiters.c: three named threads that have called a few functions and wait in
- * one, and a main thread that dies or waits.
+ * waiters.c: three named threads that have called a few functions and wait in one, and a main
+ * thread that dies or waits.
  *
- *	waiters abort    SIGABRT
- *	waiters unsaved  SIGABRT, and the core shall hold no memory at all
- *	waiters wait     prints "ready" and waits for ever
+ * 	waiters abort    SIGABRT
+ * 	waiters unsaved  SIGABRT, and the core shall hold no memory at all
+ * 	waiters wait     prints "ready" and waits for ever
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

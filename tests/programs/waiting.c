@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waiting.c: a dozen threads that compute and wait, each in its own way, and
- * measure for how long they were off their CPUs in each function that waits:
- * prints "function ns" for each, then dies with a core. Its argument: rounds.
+ * waiting.c: a dozen threads that compute and wait, each in its own way, and measure for how long
+ * they were off their CPUs in each function that waits: prints "function ns" for each, then dies
+ * with a core. Its argument: rounds.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -37,8 +37,8 @@ UNSEEN void before(void)
 
 UNSEEN void after(long *off)
 {
-	/* A system call, behind which a thread may have to wait for a CPU: so
-	 * first, and the other, which is none, behind it. */
+	/* A system call, behind which a thread may have to wait for a CPU: so first, and the other,
+	 * which is none, behind it. */
 	long ran = time_of(CLOCK_THREAD_CPUTIME_ID) - spent;
 
 	*off += time_of(CLOCK_MONOTONIC) - begun - ran;
@@ -69,19 +69,18 @@ static long *offs[16];
 static const char *names[16];
 static int known;
 
-#define WAITS(name, how)                                                      \
-	static long off_##name;                                               \
-	CALL void name(void)                                                  \
-	{                                                                     \
-		before();                                                     \
-		how;                                                          \
-		after(&off_##name);                                           \
-	}                                                                     \
-	static __attribute__((constructor,                                    \
-			      no_instrument_function)) void know_##name(void) \
-	{                                                                     \
-		names[known] = #name;                                         \
-		offs[known++] = &off_##name;                                  \
+#define WAITS(name, how)                                                                   \
+	static long off_##name;                                                            \
+	CALL void name(void)                                                               \
+	{                                                                                  \
+		before();                                                                  \
+		how;                                                                       \
+		after(&off_##name);                                                        \
+	}                                                                                  \
+	static __attribute__((constructor, no_instrument_function)) void know_##name(void) \
+	{                                                                                  \
+		names[known] = #name;                                                      \
+		offs[known++] = &off_##name;                                               \
 	}
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -217,10 +216,9 @@ UNSEEN void *feeder(void *nothing)
 int main(int argc, char **argv)
 {
 	static void *(*const all[])(void *) = {
-		feeder,       run_locks,      run_locks_too, run_sleeps,
-		run_reads,    run_polls,      run_signalled, run_counts,
-		run_selects,  run_alternates, run_nests,     run_recurses,
-		run_computes, run_itself};
+		feeder,    run_locks,     run_locks_too, run_sleeps,  run_reads,
+		run_polls, run_signalled, run_counts,    run_selects, run_alternates,
+		run_nests, run_recurses,  run_computes,  run_itself};
 	enum { COUNT = sizeof(all) / sizeof(*all) };
 	pthread_t threads[COUNT];
 

@@ -141,8 +141,7 @@ static void ping(int rounds)
 		waits_ping();
 	begun = now() - begun;
 	getrusage(RUSAGE_THREAD, &after);
-	printf("rounds %d ns %ld voluntary %ld\n", rounds, begun,
-	       after.ru_nvcsw - before.ru_nvcsw);
+	printf("rounds %d ns %ld voluntary %ld\n", rounds, begun, after.ru_nvcsw - before.ru_nvcsw);
 	close(there[1]);
 	pthread_join(thread, NULL);
 }
@@ -208,8 +207,7 @@ static void tell(const char *who)
 		print_line(entry->d_name, "SigBlk:");
 	}
 	closedir(folder);
-	printf("%s: %d tasks, %d descriptors\n", who, tasks,
-	       count("/proc/self/fd"));
+	printf("%s: %d tasks, %d descriptors\n", who, tasks, count("/proc/self/fd"));
 }
 
 static int enter_mount(void)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * watched.c: programs that hang in the ways that real ones do, watched by
- * watchdogs or by nobody. `watched deadlock|livelock|starved|frame|callback|
- * blocked|kin|quiet [seconds]`
+ * watched.c: programs that hang in the ways that real ones do, watched by watchdogs or by nobody.
+ * `watched deadlock|livelock|starved|frame|callback| blocked|kin|quiet [seconds]`
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -172,11 +171,9 @@ static int callback(void)
 {
 	frames(on_miss);
 	printf("%d misses of %s, %s, in %s\n", (int)missed, missed_name,
-	       missed_unfed >= 30 * MS && missed_unfed < 110 * MS ? "in time"
-								  : "late",
-	       pthread_equal(missed_thread, pthread_self())
-		       ? "the thread to blame"
-		       : "another thread");
+	       missed_unfed >= 30 * MS && missed_unfed < 110 * MS ? "in time" : "late",
+	       pthread_equal(missed_thread, pthread_self()) ? "the thread to blame"
+							    : "another thread");
 	return 0;
 }
 
@@ -186,11 +183,9 @@ static int live(const char *name)
 
 	if (!strcmp(name, "livelock")) {
 		for (int i = 0; i < 2; i++)
-			pthread_create(&threads[i], NULL, be_polite,
-				       i ? &first : NULL);
+			pthread_create(&threads[i], NULL, be_polite, i ? &first : NULL);
 	} else {
-		dog = epitaph_watchdog_create("customers", 100 * MS,
-					      epitaph_watchdog_abort);
+		dog = epitaph_watchdog_create("customers", 100 * MS, epitaph_watchdog_abort);
 		pthread_create(&threads[0], NULL, serve_customers, NULL);
 		sleep_ms(40);
 		pthread_create(&threads[1], NULL, hog, NULL);
@@ -217,8 +212,7 @@ static int blocked(void)
 /* Nothing is late, and nothing disturbs: no EINTR, no other thread's name. */
 static int quiet(void)
 {
-	dog = epitaph_watchdog_create("quiet", 1000 * MS,
-				      epitaph_watchdog_abort);
+	dog = epitaph_watchdog_create("quiet", 1000 * MS, epitaph_watchdog_abort);
 	for (int i = 0; i < 50; i++) {
 		struct timespec wait = {0, 4000000};
 
@@ -279,15 +273,13 @@ static int kin(void)
 	dog = epitaph_watchdog_create("kin", 20 * MS, on_miss);
 	sleep_ms(60);
 	threads = count_threads();
-	printf("watched by %d threads, %s\n", threads - 1,
-	       missed ? "missed" : "not missed");
+	printf("watched by %d threads, %s\n", threads - 1, missed ? "missed" : "not missed");
 	printf("a child has %d\n", status_of(child));
 	user = setuid(getuid());
 	missed = 0;
 	epitaph_watchdog_feed(dog);
 	sleep_ms(60);
-	printf("setuid %d, %s after it\n", user,
-	       missed ? "missed" : "not missed");
+	printf("setuid %d, %s after it\n", user, missed ? "missed" : "not missed");
 	fflush(stdout);
 	printf("unshare %s\n", new_user() == alone ? "as without" : "differs");
 	return 0;
@@ -301,8 +293,7 @@ int main(int argc, char **argv)
 	signal(SIGQUIT, SIG_DFL);
 	if (!strcmp(name, "deadlock")) {
 		if (argc > 2)
-			dog = epitaph_watchdog_create("accounts", 200 * MS,
-						      epitaph_watchdog_abort);
+			dog = epitaph_watchdog_create("accounts", 200 * MS, epitaph_watchdog_abort);
 		puts("ready");
 		fflush(stdout);
 		settle_accounts();

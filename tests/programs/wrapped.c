@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * wrapped.c: flow_serve, called by flow_run, calls flow_step so often that a
- * ring of 16 KiB is written over more than 1,000 times; then flow_step calls
- * flow_crash, which aborts. An argument: in a thread of its own, while main
- * waits.
+ * wrapped.c: flow_serve, called by flow_run, calls flow_step so often that a ring of 16 KiB is
+ * written over more than 1,000 times; then flow_step calls flow_crash, which aborts. An argument:
+ * in a thread of its own, while main waits.
  */
 #include <pthread.h>
 #include <stdlib.h>

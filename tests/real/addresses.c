@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * addresses.c: what we say of addresses, for comparison with what others say:
- * addresses FILE [DEBUG_PATH...], addresses in hexadecimal on stdin, one a
- * line. Tab-separated: function, symbol, line of its beginning, line of the
- * address, then for each inlined call, innermost first, name and place of call.
+ * addresses.c: what we say of addresses, for comparison with what others say: addresses FILE
+ * [DEBUG_PATH...], addresses in hexadecimal on stdin, one a line. Tab-separated: function, symbol,
+ * line of its beginning, line of the address, then for each inlined call, innermost first, name and
+ * place of call.
  */
 #include <inttypes.h>
 #include <limits.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dwarf.c: what libdwarf says of addresses, for comparison with what we say by
- * libdw (addresses.c; the two libraries have functions of the same names):
- * dwarf FILE, addresses in hexadecimal on stdin, ascending, one a line.
- * Tab-separated: function ("?unit": only a unit has the address, "?": nothing
- * has), its first address, line of the address, then for each inlined call,
- * innermost first, name and place of call. A name is the linkage name behind
- * '=', or where there is none, its scopes and itself behind '~'. Nothing of
- * how our reader works is here: all of the file is read once, and each entry
- * and row is put on the addresses that it covers.
+ * dwarf.c: what libdwarf says of addresses, for comparison with what we say by libdw (addresses.c;
+ * the two libraries have functions of the same names): dwarf FILE, addresses in hexadecimal on
+ * stdin, ascending, one a line. Tab-separated: function ("?unit": only a unit has the address, "?":
+ * nothing has), its first address, line of the address, then for each inlined call, innermost
+ * first, name and place of call. A name is the linkage name behind '=', or where there is none, its
+ * scopes and itself behind '~'. Nothing of how our reader works is here: all of the file is read
+ * once, and each entry and row is put on the addresses that it covers.
  */
 #include <inttypes.h>
 #include <libdwarf/dwarf.h>
@@ -110,8 +108,7 @@ static Dwarf_Attribute attribute(Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute found;
 
-	return dwarf_attr(die, name, &found, &error) == DW_DLV_OK ? found
-								  : NULL;
+	return dwarf_attr(die, name, &found, &error) == DW_DLV_OK ? found : NULL;
 }
 
 static char *text_of(Dwarf_Die die, Dwarf_Half name)
@@ -119,9 +116,7 @@ static char *text_of(Dwarf_Die die, Dwarf_Half name)
 	Dwarf_Attribute found = attribute(die, name);
 	char *text;
 
-	return found && dwarf_formstring(found, &text, &error) == DW_DLV_OK
-		       ? text
-		       : NULL;
+	return found && dwarf_formstring(found, &text, &error) == DW_DLV_OK ? text : NULL;
 }
 
 static Dwarf_Unsigned number_of(Dwarf_Die die, Dwarf_Half name)
@@ -134,9 +129,7 @@ static Dwarf_Unsigned number_of(Dwarf_Die die, Dwarf_Half name)
 		return 0;
 	if (dwarf_formudata(found, &number, &error) == DW_DLV_OK)
 		return number;
-	return dwarf_formsdata(found, &small, &error) == DW_DLV_OK
-		       ? (Dwarf_Unsigned)small
-		       : 0;
+	return dwarf_formsdata(found, &small, &error) == DW_DLV_OK ? (Dwarf_Unsigned)small : 0;
 }
 
 static Dwarf_Off origin_of(Dwarf_Die die)
@@ -146,10 +139,7 @@ static Dwarf_Off origin_of(Dwarf_Die die)
 
 	if (!found)
 		found = attribute(die, DW_AT_specification);
-	return found && dwarf_global_formref(found, &offset, &error) ==
-				       DW_DLV_OK
-		       ? offset
-		       : 0;
+	return found && dwarf_global_formref(found, &offset, &error) == DW_DLV_OK ? offset : 0;
 }
 
 /* ---- ranges of entries ---- */
@@ -161,21 +151,18 @@ static void cover(size_t entry, Dwarf_Addr start, Dwarf_Addr end)
 		return; /* what the linker threw away */
 	if (entries[entry].start == 0)
 		entries[entry].start = start;
-	for (size_t i = first_place(start);
-	     i < place_count && places[i].address < end; i++)
+	for (size_t i = first_place(start); i < place_count && places[i].address < end; i++)
 		if (places[i].entry == NONE ||
 		    entries[places[i].entry].depth <= entries[entry].depth)
 			places[i].entry = entry;
 }
 
-static void cover_old(size_t entry, Dwarf_Die die, Dwarf_Off offset,
-		      Dwarf_Addr base)
+static void cover_old(size_t entry, Dwarf_Die die, Dwarf_Off offset, Dwarf_Addr base)
 {
 	Dwarf_Ranges *list;
 	Dwarf_Signed count;
 
-	if (dwarf_get_ranges_b(debug, offset, die, NULL, &list, &count, NULL,
-			       &error) != DW_DLV_OK)
+	if (dwarf_get_ranges_b(debug, offset, die, NULL, &list, &count, NULL, &error) != DW_DLV_OK)
 		return;
 	for (Dwarf_Signed i = 0; i < count; i++) {
 		if (list[i].dwr_type == DW_RANGES_END)
@@ -183,27 +170,25 @@ static void cover_old(size_t entry, Dwarf_Die die, Dwarf_Off offset,
 		if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
 			base = list[i].dwr_addr2;
 		else
-			cover(entry, base + list[i].dwr_addr1,
-			      base + list[i].dwr_addr2);
+			cover(entry, base + list[i].dwr_addr1, base + list[i].dwr_addr2);
 	}
 	dwarf_ranges_dealloc(debug, list, count);
 }
 
-static void cover_list(size_t entry, Dwarf_Attribute ranges, Dwarf_Half form,
-		       Dwarf_Unsigned value)
+static void cover_list(size_t entry, Dwarf_Attribute ranges, Dwarf_Half form, Dwarf_Unsigned value)
 {
 	Dwarf_Unsigned count, offset, raw1, raw2, start, end;
 	Dwarf_Rnglists_Head head;
 	Dwarf_Bool unavailable;
 	unsigned size, kind;
 
-	if (dwarf_rnglists_get_rle_head(ranges, form, value, &head, &count,
-					&offset, &error) != DW_DLV_OK)
+	if (dwarf_rnglists_get_rle_head(ranges, form, value, &head, &count, &offset, &error) !=
+	    DW_DLV_OK)
 		return;
 	for (Dwarf_Unsigned i = 0; i < count; i++) {
-		if (dwarf_get_rnglists_entry_fields_a(
-			    head, i, &size, &kind, &raw1, &raw2, &unavailable,
-			    &start, &end, &error) != DW_DLV_OK)
+		if (dwarf_get_rnglists_entry_fields_a(head, i, &size, &kind, &raw1, &raw2,
+						      &unavailable, &start, &end,
+						      &error) != DW_DLV_OK)
 			break;
 		if (kind != DW_RLE_end_of_list && kind != DW_RLE_base_address &&
 		    kind != DW_RLE_base_addressx)
@@ -266,8 +251,7 @@ static bool matters(Dwarf_Half tag)
 }
 
 /* Returns what its children have for a parent. */
-static size_t add_entry(Dwarf_Die die, size_t parent, size_t depth,
-			Dwarf_Addr base)
+static size_t add_entry(Dwarf_Die die, size_t parent, size_t depth, Dwarf_Addr base)
 {
 	struct entry entry = {.parent = parent, .unit = unit_count - 1};
 
@@ -295,16 +279,13 @@ static void read_entries(Dwarf_Die top, Dwarf_Addr base)
 	size_t parents[DEPTH_MAX + 1] = {NONE}, depth = 0;
 
 	for (;;) {
-		parents[depth + 1] =
-			add_entry(path[depth], parents[depth], depth, base);
-		if (depth + 1 < DEPTH_MAX &&
-		    dwarf_child(path[depth], &next, &error) == DW_DLV_OK) {
+		parents[depth + 1] = add_entry(path[depth], parents[depth], depth, base);
+		if (depth + 1 < DEPTH_MAX && dwarf_child(path[depth], &next, &error) == DW_DLV_OK) {
 			path[++depth] = next;
 			continue;
 		}
 		while (depth > 0 &&
-		       dwarf_siblingof_b(debug, path[depth], true, &next,
-					 &error) != DW_DLV_OK)
+		       dwarf_siblingof_b(debug, path[depth], true, &next, &error) != DW_DLV_OK)
 			dwarf_dealloc(debug, path[depth--], DW_DLA_DIE);
 		if (depth == 0)
 			return;
@@ -315,9 +296,9 @@ static void read_entries(Dwarf_Die top, Dwarf_Addr base)
 
 /* ---- lines ---- */
 
-/* Rows from `first` to the end of the sequence at `last`: each holds until the
- * next. A sequence begins with file 1 (DWARF 5, 6.2.2); libdwarf 20210528 has
- * 0 there, until the table's program says otherwise. */
+/* Rows from `first` to the end of the sequence at `last`: each holds until the next. A sequence
+ * begins with file 1 (DWARF 5, 6.2.2); libdwarf 20210528 has 0 there, until the table's program
+ * says otherwise. */
 static void put_sequence(Dwarf_Line *rows, size_t first, size_t last)
 {
 	bool begins = units[unit_count - 1].version >= 5;
@@ -335,8 +316,8 @@ static void put_sequence(Dwarf_Line *rows, size_t first, size_t last)
 		begins = begins && file == 0;
 		if (begins)
 			file = 1;
-		for (size_t k = first_place(start);
-		     k < place_count && places[k].address < end; k++) {
+		for (size_t k = first_place(start); k < place_count && places[k].address < end;
+		     k++) {
 			places[k].line_unit = unit_count - 1;
 			places[k].file = file;
 			places[k].line = line;
@@ -353,21 +334,17 @@ static void read_lines(Dwarf_Die die, struct unit *unit)
 	size_t first = 0;
 	Dwarf_Bool ends;
 
-	if (dwarf_srclines_b(die, &version, &tables, &unit->lines, &error) !=
-	    DW_DLV_OK) {
+	if (dwarf_srclines_b(die, &version, &tables, &unit->lines, &error) != DW_DLV_OK) {
 		unit->lines = NULL;
 		return;
 	}
-	if (dwarf_srclines_files_indexes(unit->lines, &unit->files, &files,
-					 &unit->files_end, &error) != DW_DLV_OK)
+	if (dwarf_srclines_files_indexes(unit->lines, &unit->files, &files, &unit->files_end,
+					 &error) != DW_DLV_OK)
 		unit->files_end = 0;
-	if (dwarf_srclines_from_linecontext(unit->lines, &rows, &count,
-					    &error) != DW_DLV_OK)
+	if (dwarf_srclines_from_linecontext(unit->lines, &rows, &count, &error) != DW_DLV_OK)
 		return;
 	for (size_t i = 0; i < (size_t)count; i++) {
-		if (dwarf_lineendsequence(rows[i], &ends, &error) !=
-			    DW_DLV_OK ||
-		    !ends)
+		if (dwarf_lineendsequence(rows[i], &ends, &error) != DW_DLV_OK || !ends)
 			continue;
 		put_sequence(rows, first, i);
 		first = i + 1;
@@ -404,14 +381,12 @@ static int read_units(void)
 	int status;
 
 	for (;;) {
-		status = dwarf_next_cu_header_d(
-			debug, true, &size, &version, &abbreviations,
-			&address_size, &length_size, &extension_size,
-			&signature, &type_offset, &next, &type, &error);
+		status = dwarf_next_cu_header_d(debug, true, &size, &version, &abbreviations,
+						&address_size, &length_size, &extension_size,
+						&signature, &type_offset, &next, &type, &error);
 		if (status != DW_DLV_OK)
 			return status == DW_DLV_NO_ENTRY ? 0 : 1;
-		if (dwarf_siblingof_b(debug, NULL, true, &die, &error) !=
-		    DW_DLV_OK)
+		if (dwarf_siblingof_b(debug, NULL, true, &die, &error) != DW_DLV_OK)
 			return 1;
 		read_unit(version, die);
 	}
@@ -427,21 +402,18 @@ static void put_file(const struct unit *unit, Dwarf_Unsigned number)
 
 	if (!unit->lines || (Dwarf_Signed)number < unit->files ||
 	    (Dwarf_Signed)number >= unit->files_end ||
-	    dwarf_srclines_files_data_b(unit->lines, (Dwarf_Signed)number,
-					&name, &index, &ignored, &ignored, &sum,
-					&error) != DW_DLV_OK) {
+	    dwarf_srclines_files_data_b(unit->lines, (Dwarf_Signed)number, &name, &index, &ignored,
+					&ignored, &sum, &error) != DW_DLV_OK) {
 		printf("??");
 		return;
 	}
 	if (name[0] != '/' && (index > 0 || unit->version >= 5) &&
-	    dwarf_srclines_include_dir_data(unit->lines, (Dwarf_Signed)index,
-					    &directory, &error) != DW_DLV_OK)
+	    dwarf_srclines_include_dir_data(unit->lines, (Dwarf_Signed)index, &directory, &error) !=
+		    DW_DLV_OK)
 		directory = NULL;
-	if (name[0] != '/' && (!directory || directory[0] != '/') &&
-	    unit->directory)
+	if (name[0] != '/' && (!directory || directory[0] != '/') && unit->directory)
 		printf("%s/", unit->directory);
-	printf("%s%s%s", directory ? directory : "", directory ? "/" : "",
-	       name);
+	printf("%s%s%s", directory ? directory : "", directory ? "/" : "", name);
 }
 
 static size_t entry_at(Dwarf_Off offset)
@@ -473,8 +445,7 @@ static void put_scopes(size_t entry)
 		    scope->tag == DW_TAG_inlined_subroutine)
 			continue;
 		if (scope->name || scope->tag == DW_TAG_namespace)
-			printf("%s::", scope->name ? scope->name
-						   : "(anonymous namespace)");
+			printf("%s::", scope->name ? scope->name : "(anonymous namespace)");
 	}
 }
 
@@ -516,8 +487,7 @@ static void put_place(const struct place *place)
 	else
 		put_file(&units[place->line_unit], place->file);
 	printf(":%" DW_PR_DUu, place->line);
-	for (at = place->entry;
-	     at != NONE && entries[at].tag != DW_TAG_subprogram;
+	for (at = place->entry; at != NONE && entries[at].tag != DW_TAG_subprogram;
 	     at = entries[at].parent) {
 		if (entries[at].tag != DW_TAG_inlined_subroutine)
 			continue;
@@ -535,9 +505,8 @@ int main(int argc, char *argv[])
 	if (argc != 2)
 		return 64;
 	dwarf_set_de_alloc_flag(0); /* it ends soon */
-	if (dwarf_init_path(argv[1], NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY,
-			    NULL, NULL, &debug, NULL, 0, NULL,
-			    &error) != DW_DLV_OK) {
+	if (dwarf_init_path(argv[1], NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &debug,
+			    NULL, 0, NULL, &error) != DW_DLV_OK) {
 		fprintf(stderr, "%s: libdwarf cannot read it\n", argv[1]);
 		return 1;
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stacks.c: what libunwind says of a process's stacks, for comparison with what
- * we say: stacks PID. A line for each thread: its number, then the pc of each
- * frame, innermost first, in hexadecimal. Signal frames are frames. The process
- * is as it was before, stopped or not.
+ * stacks.c: what libunwind says of a process's stacks, for comparison with what we say: stacks PID.
+ * A line for each thread: its number, then the pc of each frame, innermost first, in hexadecimal.
+ * Signal frames are frames. The process is as it was before, stopped or not.
  */
 #include <dirent.h>
 #include <libunwind-ptrace.h>

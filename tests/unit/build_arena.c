@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* build_arena.c: writes format.h's layout by hand; it must not share code with
- * the runtime, or a mistake there would agree with itself here. */
+/* build_arena.c: writes format.h's layout by hand; it must not share code with the runtime, or a
+ * mistake there would agree with itself here. */
 #include "tests/unit/build_arena.h"
 
 #include <stdio.h>
@@ -24,36 +24,31 @@ static void must(bool holds, const char *what)
 
 /* ---- the whole ---- */
 
-static uint64_t section_add(struct build_arena *b, uint32_t type,
-			    uint32_t entry_size, uint64_t offset, uint64_t size)
+static uint64_t section_add(struct build_arena *b, uint32_t type, uint32_t entry_size,
+			    uint64_t offset, uint64_t size)
 {
-	struct ep_section *section =
-		&b->arena->sections[b->arena->section_count++];
+	struct ep_section *section = &b->arena->sections[b->arena->section_count++];
 
 	must(offset + size <= b->size, "arena too small for its sections");
 	*section = (struct ep_section){type, entry_size, offset, size};
 	return offset + size;
 }
 
-static void sections_fill(struct build_arena *b,
-			  const struct build_arena_options *o)
+static void sections_fill(struct build_arena *b, const struct build_arena_options *o)
 {
 	uint64_t at = PAGE, modules_size;
 	uint32_t entries = o->module_capacity * sizeof(struct ep_module);
 
 	b->process = (void *)(b->bytes + at);
 	b->process_strings = sizeof(struct ep_process);
-	at = section_add(b, EP_SECTION_PROCESS, sizeof(struct ep_process), at,
-			 PROCESS_SECTION);
+	at = section_add(b, EP_SECTION_PROCESS, sizeof(struct ep_process), at, PROCESS_SECTION);
 	b->clock = (void *)(b->bytes + at);
-	at = section_add(b, EP_SECTION_CLOCK, sizeof(struct ep_clock), at,
-			 sizeof(struct ep_clock));
+	at = section_add(b, EP_SECTION_CLOCK, sizeof(struct ep_clock), at, sizeof(struct ep_clock));
 	b->threads = (void *)(b->bytes + at);
 	at = section_add(b, EP_SECTION_THREADS, sizeof(struct ep_thread), at,
 			 o->thread_capacity * sizeof(struct ep_thread));
 	b->modules = (void *)(b->bytes + at);
-	modules_size = sizeof(struct ep_modules) + entries +
-		       o->module_capacity * MODULE_STRINGS;
+	modules_size = sizeof(struct ep_modules) + entries + o->module_capacity * MODULE_STRINGS;
 	at = section_add(b, EP_SECTION_MODULES, sizeof(struct ep_module), at,
 			 ALIGN_UP(modules_size, 64));
 	b->modules->capacity = o->module_capacity;
@@ -64,8 +59,7 @@ static void sections_fill(struct build_arena *b,
 	b->committed = at;
 }
 
-static void root_fill(struct build_arena *b,
-		      const struct build_arena_options *o)
+static void root_fill(struct build_arena *b, const struct build_arena_options *o)
 {
 	struct ep_root *root = &b->arena->root;
 
@@ -89,8 +83,7 @@ static struct ep_string string_of(struct build_arena *b, const char *text)
 	return build_arena_string(b, text, strlen(text));
 }
 
-static void process_fill(struct build_arena *b,
-			 const struct build_arena_options *o)
+static void process_fill(struct build_arena *b, const struct build_arena_options *o)
 {
 	static const char words[] = "/usr/bin/server\0--port\0"
 				    "80";
@@ -112,27 +105,21 @@ static void process_fill(struct build_arena *b,
 	process->runtime = string_of(b, "0.1.0");
 }
 
-static void clock_fill(struct build_arena *b,
-		       const struct build_arena_options *o)
+static void clock_fill(struct build_arena *b, const struct build_arena_options *o)
 {
 	uint64_t raw = UINT64_C(5000000000);
 
 	b->clock->tsc_hz = o->tsc_hz;
 	b->clock->error_ppb = 1000;
 	b->clock->read_cost = 20;
-	build_arena_anchor(b, 0, o->start_tsc, raw, b->process->start_realtime,
-			   100);
-	build_arena_anchor(b, 1, o->start_tsc + 10 * o->tsc_hz,
-			   raw + UINT64_C(10000000000),
-			   b->process->start_realtime + UINT64_C(10000000000),
-			   100);
+	build_arena_anchor(b, 0, o->start_tsc, raw, b->process->start_realtime, 100);
+	build_arena_anchor(b, 1, o->start_tsc + 10 * o->tsc_hz, raw + UINT64_C(10000000000),
+			   b->process->start_realtime + UINT64_C(10000000000), 100);
 }
 
-struct build_arena *build_arena_create(
-	const struct build_arena_options *options)
+struct build_arena *build_arena_create(const struct build_arena_options *options)
 {
-	struct build_arena_options o =
-		options ? *options : BUILD_ARENA_DEFAULTS;
+	struct build_arena_options o = options ? *options : BUILD_ARENA_DEFAULTS;
 	struct build_arena *b = calloc(1, sizeof(*b));
 
 	must(b != NULL, "out of memory");
@@ -168,16 +155,14 @@ void build_arena_seal(struct build_arena *b)
 	build_root_seal(&b->arena->root);
 }
 
-void *build_arena_section(struct build_arena *b, uint32_t type,
-			  uint32_t entry_size, uint64_t size)
+void *build_arena_section(struct build_arena *b, uint32_t type, uint32_t entry_size, uint64_t size)
 {
 	struct ep_section *rings = b->arena->sections;
 	uint64_t at = b->committed, whole = ALIGN_UP(size, PAGE);
 
 	while (rings->type != EP_SECTION_RINGS)
 		rings++;
-	must(rings->offset == at && whole <= b->size - at,
-	     "no room for a section");
+	must(rings->offset == at && whole <= b->size - at, "no room for a section");
 	rings->offset += whole;
 	rings->size -= whole;
 	section_add(b, type, entry_size, at, size);
@@ -197,21 +182,18 @@ struct ep_root build_arena_root(const struct build_arena *b, uint64_t self)
 
 /* ---- process facts and clock ---- */
 
-struct ep_string build_arena_string(struct build_arena *b, const void *text,
-				    size_t length)
+struct ep_string build_arena_string(struct build_arena *b, const void *text, size_t length)
 {
 	struct ep_string string = {b->process_strings, (uint32_t)length};
 
-	must(length <= PROCESS_SECTION - b->process_strings,
-	     "process section full");
+	must(length <= PROCESS_SECTION - b->process_strings, "process section full");
 	memcpy((uint8_t *)b->process + string.offset, text, length);
 	b->process_strings += length;
 	return string;
 }
 
-void build_arena_anchor(struct build_arena *b, unsigned slot, uint64_t tsc,
-			uint64_t monotonic_raw, uint64_t realtime,
-			uint64_t width)
+void build_arena_anchor(struct build_arena *b, unsigned slot, uint64_t tsc, uint64_t monotonic_raw,
+			uint64_t realtime, uint64_t width)
 {
 	must(slot < EP_ANCHORS, "no such anchor");
 	b->clock->anchors[slot] = (struct ep_anchor){
@@ -227,11 +209,10 @@ void build_arena_anchor(struct build_arena *b, unsigned slot, uint64_t tsc,
 
 /* ---- threads and modules ---- */
 
-struct ep_thread *build_arena_thread(struct build_arena *b, uint32_t tid,
-				     const char *name, uint32_t ring_blocks)
+struct ep_thread *build_arena_thread(struct build_arena *b, uint32_t tid, const char *name,
+				     uint32_t ring_blocks)
 {
-	uint64_t capacity =
-		b->arena->sections[2].size / sizeof(struct ep_thread);
+	uint64_t capacity = b->arena->sections[2].size / sizeof(struct ep_thread);
 	struct ep_thread *thread = &b->threads[b->thread_count];
 	uint64_t ring = (uint64_t)ring_blocks * EP_BLOCK_SIZE;
 
@@ -259,17 +240,15 @@ struct ep_module *build_arena_module_at(struct build_arena *b, uint32_t index)
 	return (struct ep_module *)(b->modules + 1) + index;
 }
 
-struct ep_module *build_arena_module(struct build_arena *b, const char *path,
-				     uint64_t start, uint64_t end,
-				     uint64_t bias, const void *build_id,
+struct ep_module *build_arena_module(struct build_arena *b, const char *path, uint64_t start,
+				     uint64_t end, uint64_t bias, const void *build_id,
 				     uint32_t build_id_size)
 {
 	struct ep_modules *head = b->modules;
 	struct ep_module *module = build_arena_module_at(b, head->count);
 	uint32_t length = (uint32_t)strlen(path);
 
-	must(head->strings_end + length <= b->arena->sections[3].size,
-	     "load map's strings full");
+	must(head->strings_end + length <= b->arena->sections[3].size, "load map's strings full");
 	must(build_id_size <= EP_BUILD_ID_MAX, "build-id too long");
 	head->count++;
 	memcpy((uint8_t *)head + head->strings_end, path, length);
@@ -289,26 +268,22 @@ struct ep_module *build_arena_module(struct build_arena *b, const char *path,
 
 /* ---- blocks and records ---- */
 
-struct ep_block *build_block_at(struct build_arena *b, struct ep_thread *thread,
-				uint32_t index)
+struct ep_block *build_block_at(struct build_arena *b, struct ep_thread *thread, uint32_t index)
 {
 	uint64_t offset = thread->ring_offset + (uint64_t)index * EP_BLOCK_SIZE;
 
 	must(thread->ring_size != 0, "thread without ring");
-	must(offset + EP_BLOCK_SIZE <= thread->ring_offset + thread->ring_size,
-	     "no such block");
+	must(offset + EP_BLOCK_SIZE <= thread->ring_offset + thread->ring_size, "no such block");
 	return (struct ep_block *)(b->bytes + offset);
 }
 
 void build_block_seal(struct build_arena *b, struct ep_block *block)
 {
-	block->check =
-		ep_block_check(block, (uint64_t)((uint8_t *)block - b->bytes),
-			       b->arena->root.identity);
+	block->check = ep_block_check(block, (uint64_t)((uint8_t *)block - b->bytes),
+				      b->arena->root.identity);
 }
 
-struct ep_block *build_block(struct build_arena *b, struct ep_thread *thread,
-			     uint64_t tsc)
+struct ep_block *build_block(struct build_arena *b, struct ep_thread *thread, uint64_t tsc)
 {
 	uint32_t blocks = (uint32_t)(thread->ring_size / EP_BLOCK_SIZE);
 	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
@@ -327,9 +302,8 @@ struct ep_block *build_block(struct build_arena *b, struct ep_thread *thread,
 	return block;
 }
 
-struct ep_block *build_block_of(struct build_arena *b, struct ep_thread *thread,
-				uint64_t tsc, const uint64_t *records,
-				size_t count)
+struct ep_block *build_block_of(struct build_arena *b, struct ep_thread *thread, uint64_t tsc,
+				const uint64_t *records, size_t count)
 {
 	struct ep_block *block = build_block(b, thread, tsc);
 
@@ -346,8 +320,7 @@ uint64_t build_record(uint64_t address, bool is_return, uint64_t tsc)
 	must(address <= EP_ADDRESS_MASK, "address needs more than 47 bits");
 	if (tsc != 0 && stamp == 0)
 		stamp = 1;
-	return (tsc ? stamp << EP_STAMP_SHIFT : 0) |
-	       (is_return ? EP_RETURN_BIT : 0) | address;
+	return (tsc ? stamp << EP_STAMP_SHIFT : 0) | (is_return ? EP_RETURN_BIT : 0) | address;
 }
 
 /* True when the event at `tsc` cannot go into the block that is open. */
@@ -364,16 +337,14 @@ static bool block_is_over(const struct build_cursor *cursor, uint64_t tsc)
 	return cursor->next + words > EP_BLOCK_RECORDS;
 }
 
-void build_event(struct build_arena *b, struct ep_thread *thread,
-		 uint64_t address, bool is_return, uint64_t tsc)
+void build_event(struct build_arena *b, struct ep_thread *thread, uint64_t address, bool is_return,
+		 uint64_t tsc)
 {
 	struct build_cursor *cursor = &b->cursors[thread->serial - 1];
 
 	if (block_is_over(cursor, tsc)) {
-		bool gap = cursor->block && tsc &&
-			   tsc - cursor->last_tsc > EP_LONG_GAP_CYCLES;
-		struct ep_block *block =
-			build_block(b, thread, tsc ? tsc : cursor->last_tsc);
+		bool gap = cursor->block && tsc && tsc - cursor->last_tsc > EP_LONG_GAP_CYCLES;
+		struct ep_block *block = build_block(b, thread, tsc ? tsc : cursor->last_tsc);
 
 		if (gap)
 			block->flags |= EP_BLOCK_LONG_GAP;
@@ -381,10 +352,8 @@ void build_event(struct build_arena *b, struct ep_thread *thread,
 	}
 	if (tsc && tsc - cursor->last_tsc > EP_GAP_CYCLES)
 		cursor->block->records[cursor->next++] = ep_escape_make(
-			EP_ESCAPE_TIME,
-			(uint32_t)(tsc >> EP_TICK_SHIFT >> 16 & 0x3ffffff));
-	cursor->block->records[cursor->next++] =
-		build_record(address, is_return, tsc);
+			EP_ESCAPE_TIME, (uint32_t)(tsc >> EP_TICK_SHIFT >> 16 & 0x3ffffff));
+	cursor->block->records[cursor->next++] = build_record(address, is_return, tsc);
 	if (tsc)
 		cursor->last_tsc = tsc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* build_core.c: by elf(5) and Linux fs/binfmt_elf.c, without libelf and without
- * the reader's code. */
+/* build_core.c: by elf(5) and Linux fs/binfmt_elf.c, without libelf and without the reader's
+ * code. */
 #include "tests/unit/build_core.h"
 
 #include <stdio.h>
@@ -51,8 +51,8 @@ void build_core_destroy(struct build_core *core)
 
 /* ---- notes ---- */
 
-void build_core_note(struct build_core *core, const char *name, uint32_t type,
-		     const void *desc, size_t size)
+void build_core_note(struct build_core *core, const char *name, uint32_t type, const void *desc,
+		     size_t size)
 {
 	size_t name_size = strlen(name) + 1;
 	Elf64_Nhdr header = {(uint32_t)name_size, (uint32_t)size, type};
@@ -70,8 +70,8 @@ void build_core_note(struct build_core *core, const char *name, uint32_t type,
 	core->notes_size += whole;
 }
 
-void build_core_thread(struct build_core *core, uint32_t tid, uint64_t pc,
-		       uint64_t sp, uint64_t fp, int signal)
+void build_core_thread(struct build_core *core, uint32_t tid, uint64_t pc, uint64_t sp, uint64_t fp,
+		       int signal)
 {
 	struct elf_prstatus status = {0};
 	struct user_regs_struct regs = {.rip = pc, .rsp = sp, .rbp = fp};
@@ -95,8 +95,7 @@ void build_core_signal(struct build_core *core, const siginfo_t *info)
 	build_core_note(core, "CORE", NT_SIGINFO, info, sizeof(*info));
 }
 
-void build_core_auxv(struct build_core *core, const uint64_t (*pairs)[2],
-		     size_t count)
+void build_core_auxv(struct build_core *core, const uint64_t (*pairs)[2], size_t count)
 {
 	uint64_t(*all)[2] = calloc(count + 1, sizeof(*all));
 
@@ -106,8 +105,7 @@ void build_core_auxv(struct build_core *core, const uint64_t (*pairs)[2],
 	free(all);
 }
 
-void build_core_files(struct build_core *core,
-		      const struct build_core_file *files, size_t count)
+void build_core_files(struct build_core *core, const struct build_core_file *files, size_t count)
 {
 	uint64_t head[2] = {count, PAGE};
 	size_t size = 16 + 24 * count;
@@ -116,8 +114,7 @@ void build_core_files(struct build_core *core,
 	must(desc != NULL, "out of memory");
 	memcpy(desc, head, sizeof(head));
 	for (size_t i = 0; i < count; i++) {
-		uint64_t range[3] = {files[i].start, files[i].end,
-				     files[i].offset};
+		uint64_t range[3] = {files[i].start, files[i].end, files[i].offset};
 
 		memcpy(desc + 16 + 24 * i, range, sizeof(range));
 		strcpy((char *)desc + size, files[i].path);
@@ -129,16 +126,14 @@ void build_core_files(struct build_core *core,
 
 /* ---- memory ---- */
 
-void build_core_memory(struct build_core *core, uint64_t address,
-		       const void *bytes, uint64_t filesz, uint64_t memsz,
-		       uint32_t flags)
+void build_core_memory(struct build_core *core, uint64_t address, const void *bytes,
+		       uint64_t filesz, uint64_t memsz, uint32_t flags)
 {
 	struct build_core_load *load;
 
 	/* doubling: a sanitizer's realloc always moves */
 	if ((core->load_count & (core->load_count - 1)) == 0)
-		core->loads = realloc(core->loads, (2 * core->load_count + 1) *
-							   sizeof(*load));
+		core->loads = realloc(core->loads, (2 * core->load_count + 1) * sizeof(*load));
 	must(core->loads != NULL, "out of memory");
 	load = &core->loads[core->load_count++];
 	*load = (struct build_core_load){address, filesz, memsz, flags, NULL};
@@ -152,8 +147,8 @@ void build_core_arena(struct build_core *core, const struct build_arena *arena)
 {
 	uint64_t address = arena->arena->root.self;
 
-	build_core_memory(core, address, arena->bytes, arena->committed,
-			  arena->committed, PF_R | PF_W);
+	build_core_memory(core, address, arena->bytes, arena->committed, arena->committed,
+			  PF_R | PF_W);
 	if (arena->committed < arena->size)
 		build_core_memory(core, address + arena->committed, NULL, 0,
 				  arena->size - arena->committed, 0);
@@ -195,15 +190,13 @@ static void headers_fill(struct build_core *core)
 		header->e_shoff = core->size - sizeof(section);
 		header->e_shentsize = sizeof(section);
 		header->e_shnum = 1;
-		memcpy(core->bytes + header->e_shoff, &section,
-		       sizeof(section));
+		memcpy(core->bytes + header->e_shoff, &section, sizeof(section));
 	}
 }
 
 void build_core_finish(struct build_core *core)
 {
-	size_t notes = sizeof(Elf64_Ehdr) +
-		       (core->load_count + 1) * sizeof(Elf64_Phdr);
+	size_t notes = sizeof(Elf64_Ehdr) + (core->load_count + 1) * sizeof(Elf64_Phdr);
 	size_t data = padded(notes + core->notes_size, PAGE), at = data;
 
 	for (size_t i = 0; i < core->load_count; i++)
@@ -212,22 +205,20 @@ void build_core_finish(struct build_core *core)
 	core->bytes = calloc(1, core->size);
 	must(core->bytes != NULL, "out of memory");
 	headers_fill(core);
-	*build_core_phdr(core, 0) = (Elf64_Phdr){.p_type = PT_NOTE,
-						 .p_offset = notes,
-						 .p_filesz = core->notes_size};
+	*build_core_phdr(core, 0) =
+		(Elf64_Phdr){.p_type = PT_NOTE, .p_offset = notes, .p_filesz = core->notes_size};
 	if (core->notes_size)
 		memcpy(core->bytes + notes, core->notes, core->notes_size);
 	for (size_t i = 0; i < core->load_count; i++) {
 		const struct build_core_load *load = &core->loads[i];
 
-		*build_core_phdr(core, i + 1) =
-			(Elf64_Phdr){.p_type = PT_LOAD,
-				     .p_flags = load->flags,
-				     .p_offset = data,
-				     .p_vaddr = load->address,
-				     .p_filesz = load->filesz,
-				     .p_memsz = load->memsz,
-				     .p_align = PAGE};
+		*build_core_phdr(core, i + 1) = (Elf64_Phdr){.p_type = PT_LOAD,
+							     .p_flags = load->flags,
+							     .p_offset = data,
+							     .p_vaddr = load->address,
+							     .p_filesz = load->filesz,
+							     .p_memsz = load->memsz,
+							     .p_align = PAGE};
 		memcpy(core->bytes + data, load->bytes, load->filesz);
 		data += padded(load->filesz, PAGE);
 	}
@@ -263,31 +254,25 @@ struct build_core *build_core_usual(struct build_arena **arena, uint32_t blocks)
 {
 	struct build_core *core = build_core_create();
 	struct build_arena *made = build_arena_create(NULL);
-	struct ep_thread *thread =
-		build_arena_thread(made, 101, "worker", blocks);
+	struct ep_thread *thread = build_arena_thread(made, 101, "worker", blocks);
 	uint8_t stack[8192];
 
 	memset(stack, 0x5a, sizeof(stack));
 	for (uint32_t i = 0; i < blocks * EP_BLOCK_RECORDS / 2; i++)
 		build_event(made, thread, 0x401000, i & 1, 1000000 + i * 80);
 	build_arena_seal(made);
-	build_core_thread(core, 100, 0x401234, 0x7ffff0000800, 0x7ffff0000900,
-			  SIGSEGV);
+	build_core_thread(core, 100, 0x401234, 0x7ffff0000800, 0x7ffff0000900, SIGSEGV);
 	build_core_process(core, 100);
 	build_core_signal(core, &(siginfo_t){.si_signo = SIGSEGV,
 					     .si_code = SEGV_MAPERR,
 					     .si_addr = (void *)0xdead});
 	build_core_auxv(core, (const uint64_t[][2]){{AT_PAGESZ, PAGE}}, 1);
 	build_core_files(core,
-			 (struct build_core_file[]){
-				 {0x400000, 0x402000, 0, "/usr/bin/server"}},
-			 1);
+			 (struct build_core_file[]){{0x400000, 0x402000, 0, "/usr/bin/server"}}, 1);
 	build_core_thread(core, 101, 0x401300, 0x7fff80000800, 0, 0);
 	build_core_arena(core, made);
-	build_core_memory(core, 0x7fff80000000, stack, sizeof(stack),
-			  sizeof(stack), PF_R | PF_W);
-	build_core_memory(core, 0x7ffff0000000, stack, sizeof(stack),
-			  sizeof(stack), PF_R | PF_W);
+	build_core_memory(core, 0x7fff80000000, stack, sizeof(stack), sizeof(stack), PF_R | PF_W);
+	build_core_memory(core, 0x7ffff0000000, stack, sizeof(stack), sizeof(stack), PF_R | PF_W);
 	build_core_finish(core);
 	if (arena)
 		*arena = made;

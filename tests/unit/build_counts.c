@@ -14,29 +14,25 @@ static void need(bool good, const struct ep_err *err)
 	abort();
 }
 
-size_t build_counts_module(struct ep_counts *counts, const char *path,
-			   uint8_t id, size_t id_size)
+size_t build_counts_module(struct ep_counts *counts, const char *path, uint8_t id, size_t id_size)
 {
 	uint8_t bytes[EP_BUILD_ID_MAX];
 	struct ep_err err = {0};
 	size_t number = 0;
 
 	memset(bytes, id, sizeof(bytes));
-	need(ep_counts_module(counts, path, bytes, id_size, &number, &err) == 0,
-	     &err);
+	need(ep_counts_module(counts, path, bytes, id_size, &number, &err) == 0, &err);
 	return number;
 }
 
-void build_counts_add(struct ep_counts *counts, size_t module, uint64_t address,
-		      uint64_t calls)
+void build_counts_add(struct ep_counts *counts, size_t module, uint64_t address, uint64_t calls)
 {
 	struct ep_err err = {0};
 
 	need(ep_counts_add(counts, module, address, calls, &err) == 0, &err);
 }
 
-void build_counts_run(struct ep_counts *counts, uint64_t identity,
-		      uint64_t duration)
+void build_counts_run(struct ep_counts *counts, uint64_t identity, uint64_t duration)
 {
 	char program[] = "/bin/program", host[] = "here";
 	struct ep_err err = {0};
@@ -60,8 +56,7 @@ char *build_counts_text(const struct ep_counts *counts, size_t *size)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, size);
 
-	need(out && ep_counts_print(counts, out) == 0 && fclose(out) == 0,
-	     &err);
+	need(out && ep_counts_print(counts, out) == 0 && fclose(out) == 0, &err);
 	return text;
 }
 

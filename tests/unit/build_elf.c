@@ -23,17 +23,14 @@ void build_elf_deinit(struct build_elf *elf)
 	free(elf->strings);
 }
 
-unsigned build_elf_section(struct build_elf *elf, const char *name,
-			   uint32_t type, uint64_t flags, uint64_t address,
-			   const void *bytes, size_t size)
+unsigned build_elf_section(struct build_elf *elf, const char *name, uint32_t type, uint64_t flags,
+			   uint64_t address, const void *bytes, size_t size)
 {
 	struct build_section *section = &elf->sections[elf->count];
 
 	section->name = name;
-	section->header = (Elf64_Shdr){.sh_type = type,
-				       .sh_flags = flags,
-				       .sh_addr = address,
-				       .sh_addralign = 1};
+	section->header = (Elf64_Shdr){
+		.sh_type = type, .sh_flags = flags, .sh_addr = address, .sh_addralign = 1};
 	section->bytes = calloc(1, size + 1);
 	section->size = size;
 	if (bytes)
@@ -51,11 +48,10 @@ static uint32_t add_string(struct build_elf *elf, const char *text)
 	return (uint32_t)at;
 }
 
-void build_elf_symbol(struct build_elf *elf, const char *name, uint64_t value,
-		      uint64_t size, unsigned char info, uint16_t section)
+void build_elf_symbol(struct build_elf *elf, const char *name, uint64_t value, uint64_t size,
+		      unsigned char info, uint16_t section)
 {
-	elf->symbols = realloc(elf->symbols,
-			       (elf->symbol_count + 1) * sizeof(*elf->symbols));
+	elf->symbols = realloc(elf->symbols, (elf->symbol_count + 1) * sizeof(*elf->symbols));
 	elf->symbols[elf->symbol_count++] = (Elf64_Sym){
 		.st_name = add_string(elf, name),
 		.st_value = value,
@@ -72,16 +68,14 @@ static void add_tables(struct build_elf *elf)
 	size_t size = 1;
 	char *text;
 
-	symbols = build_elf_section(elf, ".symtab", SHT_SYMTAB, 0, 0,
-				    elf->symbols,
+	symbols = build_elf_section(elf, ".symtab", SHT_SYMTAB, 0, 0, elf->symbols,
 				    elf->symbol_count * sizeof(Elf64_Sym));
-	strings = build_elf_section(elf, ".strtab", SHT_STRTAB, 0, 0,
-				    elf->strings, elf->strings_size);
+	strings = build_elf_section(elf, ".strtab", SHT_STRTAB, 0, 0, elf->strings,
+				    elf->strings_size);
 	elf->sections[symbols].header.sh_link = strings;
 	elf->sections[symbols].header.sh_entsize = sizeof(Elf64_Sym);
 	elf->sections[symbols].header.sh_addralign = 8;
-	names = build_elf_section(elf, ".shstrtab", SHT_STRTAB, 0, 0, NULL,
-				  1024);
+	names = build_elf_section(elf, ".shstrtab", SHT_STRTAB, 0, 0, NULL, 1024);
 	text = (char *)elf->sections[names].bytes;
 	for (unsigned i = 1; i < elf->count; i++) {
 		elf->sections[i].header.sh_name = (uint32_t)size;
@@ -94,8 +88,8 @@ static void add_tables(struct build_elf *elf)
 uint8_t *build_elf_finish(struct build_elf *elf, size_t *size)
 {
 	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
-			    ELFDATA2LSB, EV_CURRENT},
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
 		.e_type = ET_DYN,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
@@ -125,11 +119,9 @@ uint8_t *build_elf_finish(struct build_elf *elf, size_t *size)
 	for (unsigned i = 0; i < elf->count; i++) {
 		const struct build_section *section = &elf->sections[i];
 
-		memcpy(bytes + at + i * sizeof(Elf64_Shdr), &section->header,
-		       sizeof(Elf64_Shdr));
+		memcpy(bytes + at + i * sizeof(Elf64_Shdr), &section->header, sizeof(Elf64_Shdr));
 		if (section->size && section->header.sh_type != SHT_NOBITS)
-			memcpy(bytes + section->header.sh_offset,
-			       section->bytes, section->size);
+			memcpy(bytes + section->header.sh_offset, section->bytes, section->size);
 	}
 	return bytes;
 }
@@ -140,12 +132,10 @@ static size_t put32(uint8_t *out, size_t at, uint32_t value)
 	return at + 4;
 }
 
-size_t build_eh_frame(uint8_t *out, uint64_t address,
-		      const uint64_t (*ranges)[2], size_t count)
+size_t build_eh_frame(uint8_t *out, uint64_t address, const uint64_t (*ranges)[2], size_t count)
 {
 	/* version 1, "zR", code 1, data -8, RA 16, 1 byte: pcrel sdata4 */
-	static const uint8_t cie[] = {1,    'z', 'R',  0,    1, 0x78,
-				      0x10, 1,   0x1b, 0x0c, 7, 8};
+	static const uint8_t cie[] = {1, 'z', 'R', 0, 1, 0x78, 0x10, 1, 0x1b, 0x0c, 7, 8};
 	size_t at = put32(out, 0, 4 + sizeof(cie));
 
 	at = put32(out, at, 0);

@@ -46,8 +46,8 @@ void build_funtrace_destroy(struct build_funtrace *b)
 	free(b);
 }
 
-void build_funtrace_chunk(struct build_funtrace *b, const char *magic,
-			  const void *bytes, size_t size)
+void build_funtrace_chunk(struct build_funtrace *b, const char *magic, const void *bytes,
+			  size_t size)
 {
 	uint64_t length = size;
 
@@ -57,8 +57,7 @@ void build_funtrace_chunk(struct build_funtrace *b, const char *magic,
 	put(b, bytes, size);
 }
 
-void build_funtrace_begin(struct build_funtrace *b, const char *maps,
-			  uint64_t hz)
+void build_funtrace_begin(struct build_funtrace *b, const char *maps, uint64_t hz)
 {
 	static const char words[] = "/bin/a one two";
 
@@ -68,8 +67,7 @@ void build_funtrace_begin(struct build_funtrace *b, const char *maps,
 	build_funtrace_chunk(b, "CMD LINE", words, sizeof(words) - 1);
 }
 
-void build_funtrace_thread(struct build_funtrace *b, uint64_t pid, uint64_t tid,
-			   const char *name)
+void build_funtrace_thread(struct build_funtrace *b, uint64_t pid, uint64_t tid, const char *name)
 {
 	uint8_t id[32] = {0};
 
@@ -98,8 +96,7 @@ void build_funtrace_end(struct build_funtrace *b)
 
 const char *build_funtrace_path(struct build_funtrace *b)
 {
-	must(ftruncate(b->fd, 0) == 0 &&
-		     pwrite(b->fd, b->bytes, b->size, 0) == (ssize_t)b->size,
+	must(ftruncate(b->fd, 0) == 0 && pwrite(b->fd, b->bytes, b->size, 0) == (ssize_t)b->size,
 	     "cannot write");
 	return b->path;
 }

@@ -16,28 +16,25 @@
 	"\tsize:1;\tsigned:0;\n\tfield:int common_pid;\toffset:4;\tsize:4;"  \
 	"\tsigned:1;\n\n"
 
-static const char switch_text[] =
-	"name: sched_switch\nID: 1\n" COMMON
-	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
-	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
-	"\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"prev_comm=%s\", REC->prev_comm\n";
+static const char switch_text[] = "name: sched_switch\nID: 1\n" COMMON
+				  "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				  "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				  "\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+				  "\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+				  "\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+				  "\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+				  "\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n"
+				  "\nprint fmt: \"prev_comm=%s\", REC->prev_comm\n";
 
-static const char waking_text[] =
-	"name: sched_waking\nID: 2\n" COMMON
-	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	"\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-	"\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"comm=%s\", REC->comm\n";
+static const char waking_text[] = "name: sched_waking\nID: 2\n" COMMON
+				  "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				  "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				  "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+				  "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
+				  "\nprint fmt: \"comm=%s\", REC->comm\n";
 
 static const char enter_text[] =
-	"name: sys_enter\nID: 3\n" COMMON
-	"\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+	"name: sys_enter\nID: 3\n" COMMON "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
 	"\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n"
 	"\nprint fmt: \"NR %ld\", REC->id\n";
 
@@ -49,11 +46,9 @@ static void must(bool holds, const char *words)
 	}
 }
 
-struct ep_sched *build_sched_attach(struct build_arena *b, const void *bytes,
-				    size_t size)
+struct ep_sched *build_sched_attach(struct build_arena *b, const void *bytes, size_t size)
 {
-	void *section = build_arena_section(b, EP_SECTION_SCHED,
-					    sizeof(struct ep_sched), size);
+	void *section = build_arena_section(b, EP_SECTION_SCHED, sizeof(struct ep_sched), size);
 
 	if (bytes && size)
 		memcpy(section, bytes, size);
@@ -66,16 +61,14 @@ void build_sched_format(struct build_sched *s, const char *text)
 	struct ep_sched_format head = {EP_SCHED_EVENT, (uint32_t)strlen(text)};
 	uint64_t size = sizeof(head) + ((head.size + 7u) & ~7u);
 
-	must(size <= s->head->formats_size - s->head->formats_used,
-	     "formats do not fit");
+	must(size <= s->head->formats_size - s->head->formats_used, "formats do not fit");
 	base += s->head->formats_used;
 	memcpy(base, &head, sizeof(head));
 	memcpy(base + sizeof(head), text, head.size);
 	s->head->formats_used += size;
 }
 
-void build_sched_init(struct build_sched *s, struct build_arena *b,
-		      uint64_t tsc)
+void build_sched_init(struct build_sched *s, struct build_arena *b, uint64_t tsc)
 {
 	memset(s, 0, sizeof(*s));
 	s->arena = b;
@@ -116,8 +109,7 @@ static void put_word(struct build_sched *s, uint32_t word)
 }
 
 /* An entry of `size` bytes at `tsc`, after a longer pause an extension. */
-static void put(struct build_sched *s, uint64_t tsc, const void *data,
-		uint32_t size)
+static void put(struct build_sched *s, uint64_t tsc, const void *data, uint32_t size)
 {
 	uint64_t delta = tsc - s->tsc;
 
@@ -133,8 +125,8 @@ static void put(struct build_sched *s, uint64_t tsc, const void *data,
 	s->used += size;
 }
 
-void build_sched_switch(struct build_sched *s, uint64_t tsc, uint32_t prev,
-			uint64_t state, uint32_t next)
+void build_sched_switch(struct build_sched *s, uint64_t tsc, uint32_t prev, uint64_t state,
+			uint32_t next)
 {
 	struct {
 		uint16_t type;
@@ -151,15 +143,13 @@ void build_sched_switch(struct build_sched *s, uint64_t tsc, uint32_t prev,
 		   .state = state,
 		   .next = next};
 
-	snprintf(event.prev_comm, sizeof(event.prev_comm), "%s-%u", s->name,
-		 prev);
-	snprintf(event.next_comm, sizeof(event.next_comm), "%s-%u", s->name,
-		 next);
+	snprintf(event.prev_comm, sizeof(event.prev_comm), "%s-%u", s->name, prev);
+	snprintf(event.next_comm, sizeof(event.next_comm), "%s-%u", s->name, next);
 	put(s, tsc, &event, sizeof(event));
 }
 
-void build_sched_waking(struct build_sched *s, uint64_t tsc, uint32_t waker,
-			unsigned flags, uint32_t tid)
+void build_sched_waking(struct build_sched *s, uint64_t tsc, uint32_t waker, unsigned flags,
+			uint32_t tid)
 {
 	struct {
 		uint16_t type;
@@ -167,33 +157,27 @@ void build_sched_waking(struct build_sched *s, uint64_t tsc, uint32_t waker,
 		uint32_t pid;
 		char comm[16];
 		uint32_t tid, prio, cpu;
-	} event = {.type = BUILD_SCHED_WAKING,
-		   .flags = (uint8_t)flags,
-		   .pid = waker,
-		   .tid = tid};
+	} event = {.type = BUILD_SCHED_WAKING, .flags = (uint8_t)flags, .pid = waker, .tid = tid};
 
 	snprintf(event.comm, sizeof(event.comm), "%s-%u", s->name, tid);
 	put(s, tsc, &event, sizeof(event));
 }
 
-void build_sched_enter(struct build_sched *s, uint64_t tsc, uint32_t tid,
-		       uint64_t number, uint64_t argument)
+void build_sched_enter(struct build_sched *s, uint64_t tsc, uint32_t tid, uint64_t number,
+		       uint64_t argument)
 {
 	struct {
 		uint16_t type;
 		uint8_t flags, count;
 		uint32_t pid;
 		uint64_t number, arguments[6];
-	} event = {.type = BUILD_SCHED_ENTER,
-		   .pid = tid,
-		   .number = number,
-		   .arguments = {argument}};
+	} event = {
+		.type = BUILD_SCHED_ENTER, .pid = tid, .number = number, .arguments = {argument}};
 
 	put(s, tsc, &event, sizeof(event));
 }
 
-struct ep_sched_chunk *build_sched_chunk(struct build_sched *s,
-					 const void *bytes, uint32_t size,
+struct ep_sched_chunk *build_sched_chunk(struct build_sched *s, const void *bytes, uint32_t size,
 					 unsigned cpu, unsigned source)
 {
 	uint8_t *base = (uint8_t *)s->head;
@@ -210,8 +194,7 @@ struct ep_sched_chunk *build_sched_chunk(struct build_sched *s,
 					 .source = (uint16_t)source,
 					 .tsc = s->tsc};
 	memcpy(chunk + 1, bytes, size);
-	chunk->check =
-		ep_sched_check(chunk, s->at, s->arena->arena->root.identity);
+	chunk->check = ep_sched_check(chunk, s->at, s->arena->arena->root.identity);
 	s->at += sizeof(*chunk) + ((size + 7u) & ~7u);
 	s->head->chunks++;
 	if (s->tsc > s->head->drained_tsc)
@@ -239,8 +222,7 @@ void build_sched_seal(uint8_t *section, size_t size, uint64_t identity)
 	for (at = head.pool_offset; at % 8 == 0 && at < end;) {
 		struct ep_sched_chunk *chunk = (void *)(section + at);
 
-		room = EP_SCHED_SEGMENT -
-		       (at - head.pool_offset) % EP_SCHED_SEGMENT;
+		room = EP_SCHED_SEGMENT - (at - head.pool_offset) % EP_SCHED_SEGMENT;
 		if (end - at < sizeof(*chunk))
 			break;
 		if (!chunk->sequence || room < sizeof(*chunk) ||

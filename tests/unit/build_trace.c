@@ -10,13 +10,12 @@
 
 #define PAGE 4096u
 
-#define RULE(holds)                                                   \
-	do {                                                          \
-		if (!(holds)) {                                       \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", \
-				__FILE__, __LINE__, #holds);          \
-			abort();                                      \
-		}                                                     \
+#define RULE(holds)                                                                                \
+	do {                                                                                       \
+		if (!(holds)) {                                                                    \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #holds); \
+			abort();                                                                   \
+		}                                                                                  \
 	} while (0)
 
 void build_image(struct ep_image *image, const void *bytes, size_t size)
@@ -24,10 +23,9 @@ void build_image(struct ep_image *image, const void *bytes, size_t size)
 	size_t pages = (size + PAGE - 1) / PAGE;
 
 	memset(image, 0, sizeof(*image));
-	/* posix_memalign, unlike aligned_alloc, takes any size: a sanitizer
-	 * then sees the very first byte too many. */
-	RULE(posix_memalign((void **)&image->bytes, PAGE, size ? size : 1) ==
-	     0);
+	/* posix_memalign, unlike aligned_alloc, takes any size: a sanitizer then sees the very
+	 * first byte too many. */
+	RULE(posix_memalign((void **)&image->bytes, PAGE, size ? size : 1) == 0);
 	image->present = malloc(pages + 1);
 	RULE(image->present != NULL);
 	memset(image->present, 1, pages);
@@ -60,8 +58,7 @@ void build_image_free(struct ep_image *image)
 
 /* ---- records ---- */
 
-static void check_records(const struct ep_trace *trace,
-			  const struct ep_trace_thread *thread)
+static void check_records(const struct ep_trace *trace, const struct ep_trace_thread *thread)
 {
 	struct ep_records records;
 	const struct ep_record *record;
@@ -79,8 +76,7 @@ static void check_records(const struct ep_trace *trace,
 		RULE((record->kind == EP_RECORD_GAP) == (record->gap != 0));
 		/* a mark may tell of no place */
 		RULE(record->kind > EP_RECORD_GAP ||
-		     (record->kind == EP_RECORD_GAP) ==
-			     (record->address < EP_ESCAPE_LIMIT));
+		     (record->kind == EP_RECORD_GAP) == (record->address < EP_ESCAPE_LIMIT));
 		time = record->time;
 		count++;
 	}
@@ -110,10 +106,9 @@ static void push(struct follower *f, const struct ep_event *event)
 		f->open = realloc(f->open, f->capacity * sizeof(*f->open));
 		RULE(f->open != NULL);
 	}
-	RULE(f->stacks || !f->count ||
-	     event->depth > f->open[f->count - 1].depth);
-	f->open[f->count++] = (struct open_call){
-		event->call, event->depth, event->function, event->begin.best};
+	RULE(f->stacks || !f->count || event->depth > f->open[f->count - 1].depth);
+	f->open[f->count++] =
+		(struct open_call){event->call, event->depth, event->function, event->begin.best};
 }
 
 static void check_time(const struct ep_time *time)
@@ -158,11 +153,9 @@ static void check_end(struct follower *f, const struct ep_event *event,
 	RULE(top->begin == event->begin.best);
 }
 
-static void follow(struct follower *f, const struct ep_event *event,
-		   const struct ep_calls *calls)
+static void follow(struct follower *f, const struct ep_event *event, const struct ep_calls *calls)
 {
-	uint64_t time = event->kind == EP_EVENT_END ? event->end.best
-						    : event->begin.best;
+	uint64_t time = event->kind == EP_EVENT_END ? event->end.best : event->begin.best;
 
 	check_time(&event->begin);
 	RULE(time >= f->time);
@@ -210,8 +203,7 @@ static void check_kept(struct kept *kept, const struct ep_event *event)
 	if (!kept->there)
 		return;
 	RULE(event->stack == 0);
-	kept->segment += event->kind == EP_EVENT_GAP &&
-			 event->gap & ~EP_GAP_UNKNOWN_ESCAPE;
+	kept->segment += event->kind == EP_EVENT_GAP && event->gap & ~EP_GAP_UNKNOWN_ESCAPE;
 	if (event->kind != EP_EVENT_END || !(event->flags & EP_CALL_BEFORE))
 		return;
 	RULE(kept->count > 0);
@@ -225,8 +217,7 @@ static void check_kept(struct kept *kept, const struct ep_event *event)
 	kept->count--;
 }
 
-static void check_calls(const struct ep_trace *trace,
-			const struct ep_trace_thread *thread,
+static void check_calls(const struct ep_trace *trace, const struct ep_trace_thread *thread,
 			struct ep_names *names, struct follower *f)
 {
 	const struct ep_event *event;
@@ -234,8 +225,7 @@ static void check_calls(const struct ep_trace *trace,
 	struct kept kept = {0};
 
 	RULE(ep_calls_create(&calls, trace, thread, names, NULL) == EP_OK);
-	kept.there = ep_pairing_callers(trace, thread, names, &kept.list,
-					&kept.count);
+	kept.there = ep_pairing_callers(trace, thread, names, &kept.list, &kept.count);
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		RULE(event->thread == thread);
 		follow(f, event, calls);
@@ -252,8 +242,7 @@ static void check_calls(const struct ep_trace *trace,
 static void check_merge(const struct ep_trace *trace, struct ep_names *names,
 			const struct follower *alone)
 {
-	struct follower *merged =
-		calloc(trace->thread_count + 1, sizeof(*merged));
+	struct follower *merged = calloc(trace->thread_count + 1, sizeof(*merged));
 	const struct ep_event *event;
 	struct ep_merge *merge;
 	uint64_t time = 0;
@@ -263,15 +252,13 @@ static void check_merge(const struct ep_trace *trace, struct ep_names *names,
 	while (ep_merge_next(merge, &event) == EP_OK) {
 		size_t index = (size_t)(event->thread - trace->threads);
 
-		follow(&merged[index], event,
-		       ep_merge_calls(merge, event->thread));
+		follow(&merged[index], event, ep_merge_calls(merge, event->thread));
 		RULE(merged[index].time >= time);
 		time = merged[index].time;
 	}
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		RULE(merged[i].events == alone[i].events);
-		check_open(&merged[i],
-			   ep_merge_calls(merge, &trace->threads[i]));
+		check_open(&merged[i], ep_merge_calls(merge, &trace->threads[i]));
 		free(merged[i].open);
 	}
 	ep_merge_destroy(merge);
@@ -280,14 +267,12 @@ static void check_merge(const struct ep_trace *trace, struct ep_names *names,
 
 uint64_t build_trace_check(const struct ep_trace *trace, struct ep_names *names)
 {
-	struct follower *alone =
-		calloc(trace->thread_count + 1, sizeof(*alone));
+	struct follower *alone = calloc(trace->thread_count + 1, sizeof(*alone));
 	uint64_t events = 0;
 
 	RULE(alone != NULL);
 	for (size_t i = 0; i < trace->thread_count; i++) {
-		RULE(i == 0 ||
-		     trace->threads[i].serial > trace->threads[i - 1].serial);
+		RULE(i == 0 || trace->threads[i].serial > trace->threads[i - 1].serial);
 		check_records(trace, &trace->threads[i]);
 		check_calls(trace, &trace->threads[i], names, &alone[i]);
 		events += alone[i].events;

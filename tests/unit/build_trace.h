@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * build_trace.h: from a built arena to an image, without any reader of files;
- * and what must hold of every trace, however damaged.
+ * build_trace.h: from a built arena to an image, without any reader of files; and what must hold of
+ * every trace, however damaged.
  */
 #ifndef EPITAPH_TESTS_BUILD_TRACE_H
 #define EPITAPH_TESTS_BUILD_TRACE_H
@@ -27,7 +27,6 @@ void build_image_free(struct ep_image *image);
  *  - merge: in order of time, each thread's events as they are alone.
  * Returns the number of events.
  */
-uint64_t build_trace_check(const struct ep_trace *trace,
-			   struct ep_names *names);
+uint64_t build_trace_check(const struct ep_trace *trace, struct ep_names *names);
 
 #endif

@@ -7,8 +7,8 @@
 
 struct ep_watchdog *build_watchdogs(struct build_arena *b, unsigned count)
 {
-	struct ep_watchdog *dogs = build_arena_section(
-		b, EP_SECTION_WATCHDOGS, sizeof(*dogs), count * sizeof(*dogs));
+	struct ep_watchdog *dogs =
+		build_arena_section(b, EP_SECTION_WATCHDOGS, sizeof(*dogs), count * sizeof(*dogs));
 
 	for (unsigned i = 0; i < count; i++) {
 		dogs[i] = (struct ep_watchdog){
@@ -31,14 +31,11 @@ struct ep_stack_taken *build_stack_at(struct ep_stacks *stacks, unsigned index)
 	return (struct ep_stack_taken *)(stacks + 1) + index;
 }
 
-struct ep_stacks *build_stacks(struct build_arena *b, unsigned count,
-			       uint64_t size)
+struct ep_stacks *build_stacks(struct build_arena *b, unsigned count, uint64_t size)
 {
-	uint64_t bytes = sizeof(struct ep_stacks) +
-			 count * (uint64_t)sizeof(struct ep_stack_taken);
+	uint64_t bytes = sizeof(struct ep_stacks) + count * (uint64_t)sizeof(struct ep_stack_taken);
 	struct ep_stacks *stacks = build_arena_section(
-		b, EP_SECTION_STACKS, sizeof(struct ep_stack_taken),
-		bytes + count * size);
+		b, EP_SECTION_STACKS, sizeof(struct ep_stack_taken), bytes + count * size);
 
 	*stacks = (struct ep_stacks){
 		.tsc = b->process->start_tsc + 6000000,

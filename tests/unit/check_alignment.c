@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_alignment.c: stacks beside calls in flight, case by case. Functions are
- * letters, and what is known of each is all that the fakes below tell: a
- * capital has no hooks, u may have some, e is a frame before its hook, r one
- * behind its return's, H is a hook, S the signal frame, N no file's code, Q of
- * a module of which nothing was called. ! is a frame where no code is, g? one
- * that was guessed. Calls are written outermost first; b- history is missing
- * inside of it.
+ * check_alignment.c: stacks beside calls in flight, case by case. Functions are letters, and what
+ * is known of each is all that the fakes below tell: a capital has no hooks, u may have some, e is
+ * a frame before its hook, r one behind its return's, H is a hook, S the signal frame, N no file's
+ * code, Q of a module of which nothing was called. ! is a frame where no code is, g? one that was
+ * guessed. Calls are written outermost first; b- history is missing inside of it.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -41,17 +39,14 @@ static const struct ep_function *function_of(char letter)
 	return one;
 }
 
-/* The address of a frame is its letter; where no code is, it is one that is no
- * letter. */
-const struct ep_function *ep_names_find(struct ep_names *names,
-					uint64_t address, uint64_t tsc)
+/* The address of a frame is its letter; where no code is, it is one that is no letter. */
+const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	(void)names, (void)tsc;
 	return function_of(address < 128 ? (char)address : 'N');
 }
 
-struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address,
-				     uint64_t tsc)
+struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	(void)names, (void)address, (void)tsc;
 	return (struct ep_line){0};
@@ -68,29 +63,25 @@ size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 }
 
 /* For the builders, which nobody calls here. */
-const char *ep_names_literal(struct ep_names *names, uint64_t address,
-			     uint64_t tsc)
+const char *ep_names_literal(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	(void)names, (void)address, (void)tsc;
 	return NULL;
 }
 
-const struct ep_function *ep_names_span(struct ep_names *names,
-					const char *name)
+const struct ep_function *ep_names_span(struct ep_names *names, const char *name)
 {
 	(void)names, (void)name;
 	return NULL;
 }
 
-bool ep_names_word(const struct ep_names *names, uint64_t address,
-		   uint64_t *out)
+bool ep_names_word(const struct ep_names *names, uint64_t address, uint64_t *out)
 {
 	(void)names, (void)address, (void)out;
 	return false;
 }
 
-size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
-		     size_t size)
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size)
 {
 	(void)names, (void)address, (void)out, (void)size;
 	return 0;
@@ -109,8 +100,7 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 	case 'r':
 		return EP_HOOKS_LEAVING;
 	default:
-		return isupper((int)function->id) ? EP_HOOKS_NONE
-						  : EP_HOOKS_SOME;
+		return isupper((int)function->id) ? EP_HOOKS_NONE : EP_HOOKS_SOME;
 	}
 }
 
@@ -125,15 +115,13 @@ bool ep_is_exit_hook(const struct ep_function *function)
 	return false;
 }
 
-bool ep_flight_saw(const struct ep_flight *flight,
-		   const struct ep_function *function)
+bool ep_flight_saw(const struct ep_flight *flight, const struct ep_function *function)
 {
 	(void)flight, (void)function;
 	return false;
 }
 
-bool ep_flight_saw_module(const struct ep_flight *flight,
-			  const struct ep_function *function)
+bool ep_flight_saw_module(const struct ep_flight *flight, const struct ep_function *function)
 {
 	(void)flight;
 	return function->in == &modules[0];
@@ -178,11 +166,11 @@ static void take_stack(const char *words)
 		if (*at == '?')
 			frames[stack.count - 1].guessed = true;
 		else if (*at != ' ')
-			frames[stack.count++] = (struct ep_frame){
-				.pc = *at == '!' ? 1000 : (uint64_t)*at,
-				.activation = true,
-				.nowhere = *at == '!',
-				.signal = *at == 'S'};
+			frames[stack.count++] =
+				(struct ep_frame){.pc = *at == '!' ? 1000 : (uint64_t)*at,
+						  .activation = true,
+						  .nowhere = *at == '!',
+						  .signal = *at == 'S'};
 	for (size_t i = 1; i < stack.count; i++) {
 		frames[i].activation = false;
 		frames[i].pc++;
@@ -199,9 +187,9 @@ static void take_calls(const char *words)
 		else if (*at != ' ') {
 			uint64_t begin = 100 * (flight.count + 1);
 
-			calls[flight.count++] = (struct ep_event){
-				.function = function_of(*at),
-				.begin = {begin, begin, begin, true, false}};
+			calls[flight.count++] =
+				(struct ep_event){.function = function_of(*at),
+						  .begin = {begin, begin, begin, true, false}};
 		}
 	flight.calls = calls;
 }
@@ -276,37 +264,28 @@ static void align(const struct scene *scene, bool inlines)
 	{                                                                   \
 		name, "c b a", "a c", want, flags, EP_STACK_WHOLE, kind, at \
 	}
-#define OUTSIDE(name, flags, kind, reason)                                    \
-	{                                                                     \
-		name, "c b a", "b c", "c=agree b=agree a=trace-lost/" reason, \
-			flags, EP_STACK_WHOLE, kind, 1                        \
+#define OUTSIDE(name, flags, kind, reason)                                           \
+	{                                                                            \
+		name, "c b a", "b c", "c=agree b=agree a=trace-lost/" reason, flags, \
+			EP_STACK_WHOLE, kind, 1                                      \
 	}
 
 static const struct scene scenes[] = {
 	SCENE("all", "c b a", "a b c", WHOLE, "c=agree b=agree a=agree"),
 	SCENE("nothing", "", "", WHOLE, ""),
 	/* not instrumented */
-	SCENE("a library's", "c X a", "a c", WHOLE,
-	      "c=agree X=not-instrumented/no-hook a=agree"),
-	SCENE("our hook", "H a", "a", WHOLE,
-	      "H=not-instrumented/own-hook a=agree"),
-	SCENE("a signal", "c S a", "a c", WHOLE,
-	      "c=agree S=not-instrumented/signal a=agree"),
-	SCENE("no file", "N a", "a", WHOLE,
-	      "N=not-instrumented/no-file a=agree"),
-	SCENE("a call of nothing", "! a", "a", WHOLE,
-	      "!=not-instrumented/nowhere a=agree"),
-	SCENE("a silent module", "Q a", "a", WHOLE,
-	      "Q=not-instrumented/silent-module a=agree"),
-	SCENE("a silent module, and older calls", "Q a", "a", 0,
-	      "Q=unknown/unreadable a=agree"),
+	SCENE("a library's", "c X a", "a c", WHOLE, "c=agree X=not-instrumented/no-hook a=agree"),
+	SCENE("our hook", "H a", "a", WHOLE, "H=not-instrumented/own-hook a=agree"),
+	SCENE("a signal", "c S a", "a c", WHOLE, "c=agree S=not-instrumented/signal a=agree"),
+	SCENE("no file", "N a", "a", WHOLE, "N=not-instrumented/no-file a=agree"),
+	SCENE("a call of nothing", "! a", "a", WHOLE, "!=not-instrumented/nowhere a=agree"),
+	SCENE("a silent module", "Q a", "a", WHOLE, "Q=not-instrumented/silent-module a=agree"),
+	SCENE("a silent module, and older calls", "Q a", "a", 0, "Q=unknown/unreadable a=agree"),
 	SCENE("no code", "u a", "a", WHOLE, "u=unknown/unreadable a=agree"),
 	/* where its hooks are */
 	SCENE("before its hook", "e a", "a", WHOLE, "e=entering a=agree"),
-	SCENE("behind its return", "r a", "a", WHOLE | RETURNED,
-	      "r=returning a=agree"),
-	SCENE("an older call of it", "e e a", "a e", WHOLE,
-	      "e=entering e=agree a=agree"),
+	SCENE("behind its return", "r a", "a", WHOLE | RETURNED, "r=returning a=agree"),
+	SCENE("an older call of it", "e e a", "a e", WHOLE, "e=entering e=agree a=agree"),
 	/* trace lost */
 	OUTSIDE("fork", FORKED, NO_GAP, "before-fork"),
 	OUTSIDE("short history", 0, NO_GAP, "before-history"),
@@ -318,21 +297,15 @@ static const struct scene scenes[] = {
 	OUTSIDE("text", BEGUN, 4, "text"),
 	OUTSIDE("pause at the start", BEGUN | PAUSES, NO_GAP, "paused"),
 	OUTSIDE("nothing tells", WHOLE, NO_GAP, "untold"),
-	GAP("lost blocks inside", 0, 150, WHOLE,
-	    "c=agree b=trace-lost/lost-blocks a=agree"),
-	GAP("pause inside", 1, 150, WHOLE,
-	    "c=agree b=trace-lost/paused a=agree"),
+	GAP("lost blocks inside", 0, 150, WHOLE, "c=agree b=trace-lost/lost-blocks a=agree"),
+	GAP("pause inside", 1, 150, WHOLE, "c=agree b=trace-lost/paused a=agree"),
 	GAP("hole inside", 2, 150, WHOLE, "c=agree b=trace-lost/hole a=agree"),
 	GAP("text inside", 4, 150, WHOLE, "c=agree b=trace-lost/text a=agree"),
-	GAP("lost blocks before", 0, 99, WHOLE,
-	    "c=agree b=trace-lost/untold a=agree"),
-	SCENE("no records", "b a", "", NO_TRACE,
-	      "b=trace-lost/no-history a=trace-lost/no-history"),
+	GAP("lost blocks before", 0, 99, WHOLE, "c=agree b=trace-lost/untold a=agree"),
+	SCENE("no records", "b a", "", NO_TRACE, "b=trace-lost/no-history a=trace-lost/no-history"),
 	/* frame lost */
-	SCENE("left", "c a", "a b c", WHOLE,
-	      "c=agree (b)=frame-lost/skipped a=agree"),
-	SCENE("perhaps over", "c a", "a b- c", WHOLE,
-	      "c=agree (b)=frame-lost/across-gap a=agree"),
+	SCENE("left", "c a", "a b c", WHOLE, "c=agree (b)=frame-lost/skipped a=agree"),
+	SCENE("perhaps over", "c a", "a b- c", WHOLE, "c=agree (b)=frame-lost/across-gap a=agree"),
 	SCENE("elsewhere", "c a", "a b c", WHOLE | STACKS,
 	      "c=agree (b)=frame-lost/other-stack a=agree"),
 	SCENE("another stack's beginning", "c", "a b c", WHOLE | STACKS,
@@ -345,27 +318,22 @@ static const struct scene scenes[] = {
 	SCENE("zeroes", "c", "a b c", WHOLE,
 	      "c=agree | (b)=overwritten/trace-goes-on "
 	      "(a)=overwritten/trace-goes-on"),
-	ENDED("frames that cannot be", EP_STACK_NOWHERE, "c X d !", "a c",
-	      WHOLE,
+	ENDED("frames that cannot be", EP_STACK_NOWHERE, "c X d !", "a c", WHOLE,
 	      "c=agree X=not-instrumented/no-hook | "
 	      "d=overwritten/contradicted !=overwritten/nowhere "
 	      "(a)=overwritten/trace-goes-on"),
-	ENDED("a guess behind nonsense", EP_STACK_NOWHERE, "c ! g?", "a c",
-	      WHOLE,
+	ENDED("a guess behind nonsense", EP_STACK_NOWHERE, "c ! g?", "a c", WHOLE,
 	      "c=agree | !=overwritten/nowhere g=overwritten/guessed "
 	      "(a)=overwritten/trace-goes-on"),
-	ENDED("nonsense behind a guess", EP_STACK_NOWHERE, "c X? !", "a c",
-	      WHOLE,
+	ENDED("nonsense behind a guess", EP_STACK_NOWHERE, "c X? !", "a c", WHOLE,
 	      "c=agree X=not-instrumented/no-hook "
 	      "!=not-instrumented/nowhere (a)=not-unwound/"
 	      "no-unwind-information"),
 	ENDED("all agree", EP_STACK_NOWHERE, "b a !", "a b", WHOLE,
 	      "b=agree a=agree !=not-instrumented/nowhere"),
 	/* not unwound */
-	ENDED("the limit", EP_STACK_LIMIT, "c", "b c", WHOLE,
-	      "c=agree (b)=not-unwound/limit"),
-	ENDED("not saved", EP_STACK_UNSAVED, "c", "b c", WHOLE,
-	      "c=agree (b)=not-unwound/unsaved"),
+	ENDED("the limit", EP_STACK_LIMIT, "c", "b c", WHOLE, "c=agree (b)=not-unwound/limit"),
+	ENDED("not saved", EP_STACK_UNSAVED, "c", "b c", WHOLE, "c=agree (b)=not-unwound/unsaved"),
 	ENDED("no information", EP_STACK_UNREADABLE, "c", "b c", WHOLE,
 	      "c=agree (b)=not-unwound/no-unwind-information"),
 	ENDED("no registers", EP_STACK_REGISTERS, "", "b c", WHOLE,
@@ -387,9 +355,8 @@ static const struct scene scenes[] = {
 START_TEST(each_row_has_its_verdict)
 {
 	align(&scenes[_i], false);
-	ck_assert_msg(!strcmp(got, scenes[_i].want),
-		      "%s:\n  is   %s\n  want %s", scenes[_i].name, got,
-		      scenes[_i].want);
+	ck_assert_msg(!strcmp(got, scenes[_i].want), "%s:\n  is   %s\n  want %s", scenes[_i].name,
+		      got, scenes[_i].want);
 }
 END_TEST
 
@@ -420,8 +387,7 @@ END_TEST
 /* ---- many ---- */
 
 /* A place or a call of each letter. */
-static void pair(const char *inner_frames, const char *outer_calls,
-		 struct ep_places *places)
+static void pair(const char *inner_frames, const char *outer_calls, struct ep_places *places)
 {
 	size_t count = strlen(inner_frames);
 
@@ -444,8 +410,7 @@ static size_t count_pairs(const struct ep_places *places)
 		if (call == EP_ROW_NONE)
 			continue;
 		must(call >= next && call < flight.count);
-		must(ep_flight_inner(&flight, call)->function ==
-		     places->list[i].row.function);
+		must(ep_flight_inner(&flight, call)->function == places->list[i].row.function);
 		next = call + 1;
 		pairs++;
 	}
@@ -475,8 +440,7 @@ START_TEST(no_way_of_pairing_has_more_pairs)
 		for (int i = rand() % 9; i-- > 0;)
 			inner[i] = (char)('a' + rand() % 3);
 		for (size_t i = 0; i < calls_there; i++)
-			outer[i] = reversed[calls_there - 1 - i] =
-				(char)('a' + rand() % 3);
+			outer[i] = reversed[calls_there - 1 - i] = (char)('a' + rand() % 3);
 		pair(inner, outer, &places);
 		must(count_pairs(&places) == most(inner, reversed));
 		free(places.list);
@@ -524,11 +488,8 @@ int main(void)
 	TCase *tests = tcase_create("alignment");
 
 	tcase_add_loop_test(tests, each_row_has_its_verdict, 0, SCENES);
-	tcase_add_test(tests,
-		       calls_inlined_into_a_frame_are_rows_when_asked_for);
-	tcase_add_test(
-		tests,
-		inlined_calls_with_hooks_are_found_without_being_asked_for);
+	tcase_add_test(tests, calls_inlined_into_a_frame_are_rows_when_asked_for);
+	tcase_add_test(tests, inlined_calls_with_hooks_are_found_without_being_asked_for);
 	tcase_add_test(tests, no_way_of_pairing_has_more_pairs);
 	tcase_add_test(tests, what_has_told_its_return_is_never_paired);
 	tcase_add_test(tests, a_runaway_recursion_is_paired_to_its_beginning);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_arena.c: the arena of this very process: where it lies, how it grows,
- * and what a forked child's begins with. */
+/* check_arena.c: the arena of this very process: where it lies, how it grows, and what a forked
+ * child's begins with. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,8 +36,7 @@ static void root_must_hold(const struct ep_root *root, const char *magic)
 {
 	ck_assert_int_eq(memcmp(root->magic, magic, EP_MAGIC_SIZE), 0);
 	ck_assert_uint_eq(root->self, (uint64_t)root);
-	ck_assert_uint_eq(root->crc,
-			  ep_crc32(root, offsetof(struct ep_root, crc)));
+	ck_assert_uint_eq(root->crc, ep_crc32(root, offsetof(struct ep_root, crc)));
 	ck_assert_uint_eq(root->arena_address, (uint64_t)ep_arena);
 	ck_assert_uint_eq(root->pid, (uint32_t)getpid());
 }
@@ -72,13 +71,11 @@ START_TEST(sections_follow_on_each_other_and_rings_end_it)
 
 		ck_assert_uint_eq(section->offset, end);
 		ck_assert_uint_eq(section->offset % 64, 0);
-		ck_assert_ptr_eq(ep_arena_section(section->type, NULL),
-				 (char *)ep_arena + end);
+		ck_assert_ptr_eq(ep_arena_section(section->type, NULL), (char *)ep_arena + end);
 		end = section->offset + section->size;
 	}
 	ck_assert_uint_eq(end, epitaph_root.arena_size);
-	ck_assert_uint_eq(ep_arena->sections[ep_arena->section_count - 1].type,
-			  EP_SECTION_RINGS);
+	ck_assert_uint_eq(ep_arena->sections[ep_arena->section_count - 1].type, EP_SECTION_RINGS);
 }
 END_TEST
 
@@ -112,10 +109,8 @@ static void *grow(void *unused)
 
 		if (!at)
 			ck_abort_msg("there is room");
-		if (__atomic_exchange_n(
-			    word,
-			    1 + __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED),
-			    __ATOMIC_RELAXED))
+		if (__atomic_exchange_n(word, 1 + __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED),
+					__ATOMIC_RELAXED))
 			ck_abort_msg("two threads got one page");
 	}
 	return unused;
@@ -153,8 +148,7 @@ static uint32_t parents_generation;
 
 static int new_generation(void)
 {
-	const char *ring =
-		(const char *)ep_arena_section(EP_SECTION_RINGS, NULL);
+	const char *ring = (const char *)ep_arena_section(EP_SECTION_RINGS, NULL);
 
 	if (epitaph_root.generation != parents_generation + 1 ||
 	    ep_arena->root.generation != epitaph_root.generation)
@@ -186,8 +180,7 @@ END_TEST
 
 static int gate_and_timing(void)
 {
-	return ep_arena->gate == (EP_GATE_OFF | EP_GATE_CONTROL) &&
-			       ep_arena->timestamp_every == 16
+	return ep_arena->gate == (EP_GATE_OFF | EP_GATE_CONTROL) && ep_arena->timestamp_every == 16
 		       ? 0
 		       : 1;
 }
@@ -239,8 +232,7 @@ int main(void)
 	tcase_add_test(place, reserved_address_space_is_low_and_free);
 	tcase_add_test(place, stopping_is_told_in_both_roots);
 	tcase_add_test(growth, it_grows_at_its_end_until_it_is_full);
-	tcase_add_test(growth,
-		       threads_that_grow_it_at_once_get_pages_of_their_own);
+	tcase_add_test(growth, threads_that_grow_it_at_once_get_pages_of_their_own);
 	tcase_add_test(child, a_child_begins_empty_in_the_same_place);
 	tcase_add_test(child, a_child_keeps_what_was_set_from_outside);
 	suite_add_tcase(suite, place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_assembly.c: which functions a text has, and what is known of them; what
- * goes with a hook's arguments. */
+/* check_assembly.c: which functions a text has, and what is known of them; what goes with a hook's
+ * arguments. */
 #include "main.h"
 
 #include <string.h>
@@ -11,8 +11,7 @@ static struct ep_assembly assembly;
 
 static void read_text(const char *text)
 {
-	ck_assert_int_eq(ep_assembly_read(&assembly, text, strlen(text), NULL),
-			 0);
+	ck_assert_int_eq(ep_assembly_read(&assembly, text, strlen(text), NULL), 0);
 }
 
 static void teardown(void)
@@ -47,8 +46,8 @@ END_TEST
 
 START_TEST(a_cold_part_is_its_functions)
 {
-	read_text(BEGIN("f") "\tjmp .L9\n" END("f") BEGIN("g") "\tret\n" END(
-		"g") BEGIN("f.cold") ".L9:\n\tcall __fentry__\n" END("f.cold"));
+	read_text(BEGIN("f") "\tjmp .L9\n" END("f") BEGIN("g") "\tret\n" END("g")
+			  BEGIN("f.cold") ".L9:\n\tcall __fentry__\n" END("f.cold"));
 	ck_assert_uint_eq(assembly.function_count, 2);
 	ck_assert_uint_eq(function("f")->instructions, 2);
 	ck_assert_uint_eq(function("f")->sites, 1);
@@ -61,10 +60,10 @@ END_TEST
 
 START_TEST(a_jump_backwards_is_a_loop)
 {
-	read_text(BEGIN("up") ".L2:\n\tnop\n\tjne .L2\n" END("up") BEGIN(
-		"down") "\tje .L3\n\tnop\n.L3:\n" END("down")
-			  BEGIN("out") "\tjmp .L2\n" END("out") BEGIN(
-				  "local") "1:\tnop\n\tloop 1b\n" END("local"));
+	read_text(BEGIN("up") ".L2:\n\tnop\n\tjne .L2\n" END("up")
+			  BEGIN("down") "\tje .L3\n\tnop\n.L3:\n" END("down")
+				  BEGIN("out") "\tjmp .L2\n" END("out")
+					  BEGIN("local") "1:\tnop\n\tloop 1b\n" END("local"));
 	ck_assert(function("up")->loop);
 	ck_assert(!function("down")->loop);
 	ck_assert(!function("out")->loop);
@@ -99,10 +98,10 @@ END_TEST
 
 START_TEST(a_use_that_is_not_known_makes_it_strange)
 {
-	read_text(BEGIN("f") "\tpushq $__fentry__\n" END("f") BEGIN(
-		"g") "\tmovabsq $__fentry__, %r10\n\tcall *%r10\n" END("g")
-			  BEGIN("h") "\tmovabsq $__fentry__, "
-				     "%r10\n.L1:\n\tcall *%r10\n" END("h"));
+	read_text(BEGIN("f") "\tpushq $__fentry__\n" END("f")
+			  BEGIN("g") "\tmovabsq $__fentry__, %r10\n\tcall *%r10\n" END("g")
+				  BEGIN("h") "\tmovabsq $__fentry__, "
+					     "%r10\n.L1:\n\tcall *%r10\n" END("h"));
 	ck_assert_ptr_nonnull(function("f")->strange);
 	ck_assert_ptr_null(function("g")->strange);
 	ck_assert_uint_eq(function("g")->sites, 1);
@@ -132,23 +131,20 @@ END_TEST
 
 /* ---- arguments ---- */
 
-/* Which lines of a function go with the call in its last: counted up from the
- * call, 1 for the line before it. */
+/* Which lines of a function go with the call in its last: counted up from the call, 1 for the line
+ * before it. */
 static void goes(const char *body, const char *want)
 {
 	char text[1024], got[64] = "";
 	uint32_t lines[8], count, call;
 
-	snprintf(text, sizeof text,
-		 BEGIN("f") "%s\tcall __cyg_profile_func_exit\n", body);
+	snprintf(text, sizeof text, BEGIN("f") "%s\tcall __cyg_profile_func_exit\n", body);
 	read_text(text);
 	call = assembly.line_count - 1;
 	count = ep_arguments_find(&assembly, call, lines, 8);
 	for (uint32_t i = 0; i < count; i++)
-		sprintf(got + strlen(got), "%s%u", i ? " " : "",
-			call - lines[i]);
-	ck_assert_msg(!strcmp(got, want), "%s: '%s', not '%s'", body, got,
-		      want);
+		sprintf(got + strlen(got), "%s%u", i ? " " : "", call - lines[i]);
+	ck_assert_msg(!strcmp(got, want), "%s: '%s', not '%s'", body, got, want);
 	teardown();
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_budget.c: limits are read with their places told, and judged by
- * arithmetic. */
+/* check_budget.c: limits are read with their places told, and judged by arithmetic. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,13 +17,9 @@ static void setup(void)
 {
 	size_t module;
 
-	result = (struct ep_result){
-		.name = strdup("t"), .counts = ep_counts_create(), .runs = 2};
-	ck_assert_int_eq(
-		ep_counts_module(result.counts, "p", "id", 2, &module, &err),
-		EP_OK);
-	ck_assert_int_eq(ep_counts_add(result.counts, module, 16, 2000, &err),
-			 EP_OK);
+	result = (struct ep_result){.name = strdup("t"), .counts = ep_counts_create(), .runs = 2};
+	ck_assert_int_eq(ep_counts_module(result.counts, "p", "id", 2, &module, &err), EP_OK);
+	ck_assert_int_eq(ep_counts_add(result.counts, module, 16, 2000, &err), EP_OK);
 	ep_counts_settle(result.counts);
 }
 
@@ -64,8 +59,7 @@ START_TEST(the_reference_is_the_limit_where_there_is_no_other)
 {
 	ck_assert(!exceeds("[test t]\nreference-calls = 953\n"));
 	ck_assert(exceeds("[test t]\nreference-calls = 952\n"));
-	ck_assert(
-		!exceeds("[test t]\nreference-calls = 10\nmax-calls = 1000\n"));
+	ck_assert(!exceeds("[test t]\nreference-calls = 10\nmax-calls = 1000\n"));
 	ck_assert(!exceeds("[test t]\nreference-calls = 10\n"
 			   "max-calls-per-unit = 50\n"));
 	ck_assert(!exceeds("[test t]\n"));
@@ -100,11 +94,9 @@ END_TEST
 
 START_TEST(the_most_calls_meet_every_limit)
 {
-	ck_assert_int_eq(parse(TIMED "max-overhead = 10%\nmax-calls = 700\n"),
-			 EP_OK);
+	ck_assert_int_eq(parse(TIMED "max-overhead = 10%\nmax-calls = 700\n"), EP_OK);
 	/* 10 % of 0.1 ms are 500 calls of 20 ns. */
-	ck_assert_double_eq_tol(
-		ep_budget_most_calls(&budget, &budget.tests[0], -1), 500, 1);
+	ck_assert_double_eq_tol(ep_budget_most_calls(&budget, &budget.tests[0], -1), 500, 1);
 }
 END_TEST
 
@@ -128,9 +120,8 @@ START_TEST(damage_is_told_by_line_and_column)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ck_assert_int_eq(parse(bad[i].text), EP_E_FORMAT);
-		ck_assert_msg(
-			!strncmp(err.text, bad[i].where, strlen(bad[i].where)),
-			"%s", err.text);
+		ck_assert_msg(!strncmp(err.text, bad[i].where, strlen(bad[i].where)), "%s",
+			      err.text);
 	}
 }
 END_TEST
@@ -146,8 +137,7 @@ START_TEST(a_reference_is_put_beside_what_people_wrote)
 
 	free(result.name);
 	result.name = strdup(name);
-	ck_assert_int_eq(parse("# ours\n[test x]\nmax-calls = 1 # why\n"),
-			 EP_OK);
+	ck_assert_int_eq(parse("# ours\n[test x]\nmax-calls = 1 # why\n"), EP_OK);
 	ck_assert_int_eq(ep_budget_put(&budget, &result, 40, 0.5, &err), EP_OK);
 	out = open_memstream(&text, &size);
 	ep_sheet_print(&budget.sheet, out);
@@ -172,8 +162,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, calls_are_limited_per_run_and_per_unit);
-	tcase_add_test(cases,
-		       the_reference_is_the_limit_where_there_is_no_other);
+	tcase_add_test(cases, the_reference_is_the_limit_where_there_is_no_other);
 	tcase_add_test(cases, overhead_and_history_are_predicted_from_the_file);
 	tcase_add_test(cases, what_is_not_known_is_not_good);
 	tcase_add_test(cases, the_most_calls_meet_every_limit);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_calls.c: records to calls, case by case. Each test writes down the
- * records of a little program and the events that are true of it:
+ * check_calls.c: records to calls, case by case. Each test writes down the records of a little
+ * program and the events that are true of it:
  *
- *	run("main( a( a) main)", "main( a( a) main)");
+ * 	run("main( a( a) main)", "main( a( a) main)");
  *
- * f( is a call, f) a return; on the right f)! was abandoned, f)< began before,
- * f)~ is stray, f)= ambiguous, f)- across a gap; # is a gap. Functions are
- * words; those that begin with t are thunks, those with u have no bounds.
+ * f( is a call, f) a return; on the right f)! was abandoned, f)< began before, f)~ is stray, f)=
+ * ambiguous, f)- across a gap; # is a gap. Functions are words; those that begin with t are thunks,
+ * those with u have no bounds.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -62,12 +62,9 @@ static uint64_t number_of(const char *word, size_t length)
 
 static uint64_t address_of(const char *word, size_t length, bool is_return)
 {
-	uint64_t base = word[0] == 't'   ? FAKE_THUNK
-			: word[0] == 'u' ? FAKE_BARE
-					 : FAKE_KNOWN;
+	uint64_t base = word[0] == 't' ? FAKE_THUNK : word[0] == 'u' ? FAKE_BARE : FAKE_KNOWN;
 
-	/* As -mfentry does it: a call a little after the first byte, a return
-	 * anywhere inside. */
+	/* As -mfentry does it: a call a little after the first byte, a return anywhere inside. */
 	return base + number_of(word, length) * FAKE_STEP +
 	       (is_return ? 0x40 + tsc / STEP % 4 * 16 : 5);
 }
@@ -120,9 +117,8 @@ static void write_records(const char *text)
 			bool is_return = text[length] == ')';
 
 			tsc += STEP;
-			build_event(arena, thread,
-				    address_of(text, length, is_return),
-				    is_return, tsc);
+			build_event(arena, thread, address_of(text, length, is_return), is_return,
+				    tsc);
 			text += length + 1;
 		}
 	}
@@ -130,16 +126,13 @@ static void write_records(const char *text)
 
 /* ---- events to words ---- */
 
-static const char *vocabulary[] = {"main", "a",  "b",  "c",    "d",  "f",
-				   "g",    "t1", "t2", "u1",   "u2", "u3",
-				   "x",    "y",  "z",  "ucold"};
+static const char *vocabulary[] = {"main", "a",  "b",  "c",  "d", "f", "g", "t1",
+				   "t2",   "u1", "u2", "u3", "x", "y", "z", "ucold"};
 
 static const char *word_of(uint64_t address)
 {
 	for (size_t i = 0; i < sizeof(vocabulary) / sizeof(*vocabulary); i++) {
-		uint64_t start = address_of(vocabulary[i],
-					    strlen(vocabulary[i]), false) -
-				 5;
+		uint64_t start = address_of(vocabulary[i], strlen(vocabulary[i]), false) - 5;
 
 		if (address >= start && address < start + FAKE_STEP)
 			return vocabulary[i];
@@ -155,13 +148,10 @@ static void tell(const struct ep_event *event)
 	if (event->kind == EP_EVENT_GAP)
 		snprintf(told + at, sizeof(told) - at, "# ");
 	else
-		snprintf(told + at, sizeof(told) - at, "%s%s%s%s%s%s%s ",
-			 word_of(event->address),
+		snprintf(told + at, sizeof(told) - at, "%s%s%s%s%s%s%s ", word_of(event->address),
 			 event->kind == EP_EVENT_BEGIN ? "(" : ")",
-			 f & EP_CALL_ABANDONED ? "!" : "",
-			 f & EP_CALL_BEFORE ? "<" : "",
-			 f & EP_CALL_STRAY ? "~" : "",
-			 f & EP_CALL_AMBIGUOUS ? "=" : "",
+			 f & EP_CALL_ABANDONED ? "!" : "", f & EP_CALL_BEFORE ? "<" : "",
+			 f & EP_CALL_STRAY ? "~" : "", f & EP_CALL_AMBIGUOUS ? "=" : "",
 			 f & EP_CALL_ACROSS_GAP ? "-" : "");
 }
 
@@ -172,9 +162,7 @@ static void run_events(void)
 	build_image_of(&image, arena);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
 	build_trace_check(trace, &names);
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	while (ep_calls_next(calls, &event) == EP_OK)
 		tell(event);
 	if (told[0])
@@ -263,9 +251,7 @@ START_TEST(an_abandoned_call_ended_after_it_began_and_before_it_was_missed)
 	write_records("main( a( b( a) main)");
 	run_events();
 	ep_calls_destroy(calls);
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		if (!(event->flags & EP_CALL_ABANDONED))
 			continue;
@@ -280,8 +266,7 @@ END_TEST
 
 START_TEST(an_exception_through_recursion_is_ambiguous)
 {
-	run("main( f( f( f( x( f) main)",
-	    "main( f( f( f( x( x)! f)= f)! f)! main)");
+	run("main( f( f( f( x( f) main)", "main( f( f( f( x( x)! f)= f)! f)! main)");
 }
 END_TEST
 
@@ -309,9 +294,7 @@ static void take_depths(void)
 	const struct ep_event *event;
 
 	ep_calls_destroy(calls);
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	depth_count = 0;
 	while (ep_calls_next(calls, &event) == EP_OK)
 		depths[depth_count++] = event->depth;
@@ -321,8 +304,7 @@ START_TEST(callers_from_before_count_in_the_depth_from_the_start)
 {
 	static const uint32_t expected[] = {2, 3, 3, 2, 1, 1, 1, 0, 0};
 
-	run("^ a( b( b) a) c) d( d) main) x(",
-	    "a( b( b) a) c)< d( d) main)< x(");
+	run("^ a( b( b) a) c) d( d) main) x(", "a( b( b) a) c)< d( d) main)< x(");
 	take_depths();
 	ck_assert_uint_eq(depth_count, 9);
 	ck_assert_mem_eq(depths, expected, sizeof(expected));
@@ -388,8 +370,7 @@ END_TEST
 
 START_TEST(what_returned_in_a_gap_is_missed_when_its_caller_returns)
 {
-	run("main( a( b( | c( c) main)",
-	    "main( a( b( # c( c) b)!- a)!- main)-");
+	run("main( a( b( | c( c) main)", "main( a( b( # c( c) b)!- a)!- main)-");
 }
 END_TEST
 
@@ -415,8 +396,7 @@ END_TEST
 
 START_TEST(a_hole_that_ate_a_return)
 {
-	run("main( a( b( 0 a) c( c) main)",
-	    "main( a( b( # b)!- a)- c( c) main)-");
+	run("main( a( b( 0 a) c( c) main)", "main( a( b( # b)!- a)- c( c) main)-");
 }
 END_TEST
 
@@ -520,9 +500,7 @@ START_TEST(a_return_below_all_entries_is_the_top_ones_cold_part)
 	build_return(arena, thread, cold, START + STEP);
 	build_image_of(&image, arena);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	ck_assert_int_eq(ep_calls_next(calls, &event), EP_OK);
 	ck_assert_int_eq(ep_calls_next(calls, &event), EP_OK);
 	ck_assert_int_eq(event->kind, EP_EVENT_END);
@@ -543,9 +521,7 @@ START_TEST(begin_and_end_of_a_call_have_one_number_and_function)
 	write_records("a( b( b) a)");
 	run_events();
 	ep_calls_destroy(calls);
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	for (unsigned i = 0; i < 4; i++) {
 		ck_assert_int_eq(ep_calls_next(calls, &event), EP_OK);
 		numbers[i] = event->call;
@@ -579,17 +555,12 @@ static TCase *plain(void)
 	tcase_add_test(tests, a_tail_call_follows_its_caller);
 	tcase_add_test(tests, a_thread_without_blocks_has_no_events);
 	tcase_add_test(tests, a_longjmp_ends_the_calls_above_its_target);
-	tcase_add_test(
-		tests,
-		calls_after_a_longjmp_lie_deeper_until_their_caller_returns);
-	tcase_add_test(
-		tests,
-		an_abandoned_call_ended_after_it_began_and_before_it_was_missed);
+	tcase_add_test(tests, calls_after_a_longjmp_lie_deeper_until_their_caller_returns);
+	tcase_add_test(tests, an_abandoned_call_ended_after_it_began_and_before_it_was_missed);
 	tcase_add_test(tests, an_exception_through_recursion_is_ambiguous);
 	tcase_add_test(tests, the_return_of_a_thunk_ends_nothing);
 	tcase_add_test(tests, the_return_of_a_thunk_is_no_caller_from_before);
-	tcase_add_test(tests,
-		       begin_and_end_of_a_call_have_one_number_and_function);
+	tcase_add_test(tests, begin_and_end_of_a_call_have_one_number_and_function);
 	return tests;
 }
 
@@ -597,18 +568,11 @@ static TCase *cut(void)
 {
 	TCase *tests = cases("before the history");
 
-	tcase_add_test(tests,
-		       callers_from_before_count_in_the_depth_from_the_start);
-	tcase_add_test(tests,
-		       the_oldest_known_call_of_a_cut_history_is_not_outermost);
-	tcase_add_test(
-		tests,
-		an_exception_to_a_caller_from_before_ends_all_that_it_left);
-	tcase_add_test(
-		tests,
-		a_return_out_of_nowhere_is_stray_when_the_open_calls_return_later);
-	tcase_add_test(tests,
-		       a_return_out_of_nowhere_is_stray_in_a_whole_history);
+	tcase_add_test(tests, callers_from_before_count_in_the_depth_from_the_start);
+	tcase_add_test(tests, the_oldest_known_call_of_a_cut_history_is_not_outermost);
+	tcase_add_test(tests, an_exception_to_a_caller_from_before_ends_all_that_it_left);
+	tcase_add_test(tests, a_return_out_of_nowhere_is_stray_when_the_open_calls_return_later);
+	tcase_add_test(tests, a_return_out_of_nowhere_is_stray_in_a_whole_history);
 	tcase_add_test(tests, a_nameless_return_out_of_nowhere_is_stray);
 	return tests;
 }
@@ -617,25 +581,16 @@ static TCase *gaps(void)
 {
 	TCase *tests = cases("gaps");
 
-	tcase_add_test(tests,
-		       what_was_open_before_a_gap_stays_open_and_is_marked);
+	tcase_add_test(tests, what_was_open_before_a_gap_stays_open_and_is_marked);
 	tcase_add_test(tests, what_was_called_in_a_gap_ends_as_begun_before);
-	tcase_add_test(
-		tests,
-		what_returned_in_a_gap_is_missed_when_its_caller_returns);
-	tcase_add_test(tests,
-		       open_calls_after_a_gap_say_that_history_is_missing);
-	tcase_add_test(tests,
-		       an_exception_after_a_gap_to_a_call_from_within_it);
+	tcase_add_test(tests, what_returned_in_a_gap_is_missed_when_its_caller_returns);
+	tcase_add_test(tests, open_calls_after_a_gap_say_that_history_is_missing);
+	tcase_add_test(tests, an_exception_after_a_gap_to_a_call_from_within_it);
 	tcase_add_test(tests, a_hole_that_ate_a_call);
 	tcase_add_test(tests, a_hole_that_ate_a_return);
 	tcase_add_test(tests, calls_of_a_gap_return_one_by_one_in_the_depth);
-	tcase_add_test(
-		tests,
-		a_worker_that_is_resumed_inside_does_not_deepen_what_was_before);
-	tcase_add_test(
-		tests,
-		a_thread_whose_history_begins_with_a_resume_is_not_whole);
+	tcase_add_test(tests, a_worker_that_is_resumed_inside_does_not_deepen_what_was_before);
+	tcase_add_test(tests, a_thread_whose_history_begins_with_a_resume_is_not_whole);
 	tcase_add_test(tests, a_pause_that_was_not_over_is_told_at_the_end);
 	tcase_add_test(tests, after_a_pause_nobody_is_known_to_be_outermost);
 	tcase_add_test(tests, a_dead_thread_was_not_paused);
@@ -648,13 +603,10 @@ static TCase *nameless(void)
 {
 	TCase *tests = cases("nameless");
 
-	tcase_add_test(tests,
-		       functions_without_bounds_pair_by_the_nearest_entry);
+	tcase_add_test(tests, functions_without_bounds_pair_by_the_nearest_entry);
 	tcase_add_test(tests, functions_without_bounds_can_be_left_too);
-	tcase_add_test(tests,
-		       an_entry_that_comes_later_says_whose_a_return_was);
-	tcase_add_test(tests,
-		       a_return_below_all_entries_is_the_top_ones_cold_part);
+	tcase_add_test(tests, an_entry_that_comes_later_says_whose_a_return_was);
+	tcase_add_test(tests, a_return_below_all_entries_is_the_top_ones_cold_part);
 	return tests;
 }
 

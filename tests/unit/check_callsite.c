@@ -6,9 +6,9 @@
 
 #define AFTER UINT64_C(0x401000)
 
-#define LOOK(target, ...)                                \
-	ep_callsite_look((const uint8_t[]){__VA_ARGS__}, \
-			 sizeof((uint8_t[]){__VA_ARGS__}), AFTER, target)
+#define LOOK(target, ...)                                                                         \
+	ep_callsite_look((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}), AFTER, \
+			 target)
 
 START_TEST(every_form_of_an_indirect_call_is_known)
 {
@@ -21,18 +21,15 @@ START_TEST(every_form_of_an_indirect_call_is_known)
 	ck_assert_int_eq(LOOK(0, 0xff, 0x14, 0x24), EP_CALLSITE_INDIRECT);
 	/* call *x(%rip); *x(,%rax,8); *8(%rax,%rbx,4) */
 	ck_assert_int_eq(LOOK(0, 0xff, 0x15, 1, 2, 3, 0), EP_CALLSITE_INDIRECT);
-	ck_assert_int_eq(LOOK(0, 0xff, 0x14, 0xc5, 1, 2, 3, 0),
-			 EP_CALLSITE_INDIRECT);
+	ck_assert_int_eq(LOOK(0, 0xff, 0x14, 0xc5, 1, 2, 3, 0), EP_CALLSITE_INDIRECT);
 	ck_assert_int_eq(LOOK(0, 0xff, 0x54, 0x98, 8), EP_CALLSITE_INDIRECT);
 }
 END_TEST
 
 START_TEST(a_direct_call_is_told_by_its_target)
 {
-	ck_assert_int_eq(LOOK(AFTER + 0x10, 0x90, 0xe8, 0x10, 0, 0, 0),
-			 EP_CALLSITE_INDIRECT);
-	ck_assert_int_eq(LOOK(AFTER - 1, 0xe8, 0xff, 0xff, 0xff, 0xff),
-			 EP_CALLSITE_INDIRECT);
+	ck_assert_int_eq(LOOK(AFTER + 0x10, 0x90, 0xe8, 0x10, 0, 0, 0), EP_CALLSITE_INDIRECT);
+	ck_assert_int_eq(LOOK(AFTER - 1, 0xe8, 0xff, 0xff, 0xff, 0xff), EP_CALLSITE_INDIRECT);
 	ck_assert_int_eq(LOOK(0x4242, 0xe8, 0x10, 0, 0, 0), EP_CALLSITE_DIRECT);
 }
 END_TEST

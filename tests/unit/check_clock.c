@@ -28,14 +28,11 @@ static void start(void)
 
 static int good_anchor(const struct ep_anchor *anchor)
 {
-	return anchor->tsc &&
-	       anchor->check ==
-		       (anchor->tsc ^ anchor->monotonic_raw ^ anchor->realtime ^
-			anchor->width ^ EP_ANCHOR_KEY);
+	return anchor->tsc && anchor->check == (anchor->tsc ^ anchor->monotonic_raw ^
+						anchor->realtime ^ anchor->width ^ EP_ANCHOR_KEY);
 }
 
-/* A reading of our own: the narrowest of many, so that the machine's other
- * work does not matter. */
+/* A reading of our own: the narrowest of many, so that the machine's other work does not matter. */
 struct point {
 	uint64_t tsc, ns, width;
 };
@@ -55,8 +52,8 @@ static struct point read_point(void)
 	return best;
 }
 
-/* What the stored rate makes of `seconds` of the counter, against the kernel's
- * reckoning: parts per billion. *doubt: how far off this measurement can be. */
+/* What the stored rate makes of `seconds` of the counter, against the kernel's reckoning: parts per
+ * billion. *doubt: how far off this measurement can be. */
 static double error_over(unsigned seconds, double *doubt)
 {
 	struct point from = read_point(), to;
@@ -149,8 +146,7 @@ START_TEST(the_first_rate_is_within_its_bound_too)
 	sleep(1);
 	to = read_point();
 	true_hz = (double)(to.tsc - from.tsc) / (double)(to.ns - from.ns) * 1e9;
-	ck_assert_double_le(fabs((double)hz / true_hz - 1) * 1e9,
-			    (double)ppb + 1000);
+	ck_assert_double_le(fabs((double)hz / true_hz - 1) * 1e9, (double)ppb + 1000);
 }
 END_TEST
 
@@ -200,8 +196,7 @@ START_TEST(asking_often_takes_few)
 	before = clocks->taken;
 	for (int i = 0; i < 200000; i++)
 		ep_clock_refresh(ep_tsc());
-	/* Each next one waits a quarter longer: 40 anchors are 200 times the
-	 * time of the first. */
+	/* Each next one waits a quarter longer: 40 anchors are 200 times the time of the first. */
 	ck_assert_uint_lt(clocks->taken - before, 60);
 }
 END_TEST
@@ -218,8 +213,7 @@ END_TEST
 START_TEST(products_and_quotients_are_exact_or_saturate)
 {
 	ck_assert_uint_eq(ep_mul_div(7, 9, 2), 31);
-	ck_assert_uint_eq(ep_mul_div(UINT64_MAX, UINT64_MAX, UINT64_MAX),
-			  UINT64_MAX);
+	ck_assert_uint_eq(ep_mul_div(UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX);
 	ck_assert_uint_eq(ep_mul_div(UINT64_MAX, 1000, 2000), UINT64_MAX / 2);
 	ck_assert_uint_eq(ep_mul_div(UINT64_MAX, 2, 1), UINT64_MAX);
 	ck_assert_uint_eq(ep_mul_div(1, 1, 0), UINT64_MAX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_control.c: control words of a running process: of a child of this test,
- * which holds the runtime as any traced program does.
+ * check_control.c: control words of a running process: of a child of this test, which holds the
+ * runtime as any traced program does.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,8 +29,7 @@ static volatile struct shared {
 
 static void child_start(void (*work)(void))
 {
-	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne((void *)shared, MAP_FAILED);
 	child = fork();
 	if (!child) {
@@ -47,8 +46,7 @@ static void target_open(void)
 {
 	ck_assert_int_eq(ep_source_open_live(&source, child, &err), EP_OK);
 	ck_assert_int_eq(ep_root_find(source, &found, &err), EP_OK);
-	ck_assert_int_eq(ep_control_open(&control, source, &found, &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_control_open(&control, source, &found, &err), EP_OK);
 }
 
 static void child_end(void)
@@ -192,9 +190,7 @@ static void fork_on_word(void)
 		;
 	grandchild = fork();
 	if (!grandchild)
-		_exit(ep_arena->gate == EP_GATE_CONTROL && ep_arena->pauses == 1
-			      ? 0
-			      : 1);
+		_exit(ep_arena->gate == EP_GATE_CONTROL && ep_arena->pauses == 1 ? 0 : 1);
 	waitpid(grandchild, &status, 0);
 	shared->ready = status ? 3 : 2;
 	sleep_on();
@@ -223,11 +219,8 @@ int main(void)
 	tcase_add_test(words, a_pause_and_a_resume_are_seen_by_the_process);
 	tcase_add_test(words, pauses_from_both_sides_do_not_undo_each_other);
 	tcase_add_test(words, timing_is_checked_and_written);
-	tcase_add_test(
-		others,
-		a_process_that_has_ended_is_told_and_nobody_else_written);
-	tcase_add_test(others,
-		       a_process_that_has_started_another_program_is_told);
+	tcase_add_test(others, a_process_that_has_ended_is_told_and_nobody_else_written);
+	tcase_add_test(others, a_process_that_has_started_another_program_is_told);
 	tcase_add_test(others, a_forked_child_begins_paused_as_its_parent);
 	suite_add_tcase(suite, words);
 	suite_add_tcase(suite, others);

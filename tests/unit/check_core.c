@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_core.c: cores whole and damaged: memory has four answers and never made
- * up zeroes; everything readable stays readable. */
+/* check_core.c: cores whole and damaged: memory has four answers and never made up zeroes;
+ * everything readable stays readable. */
 #include "tests/unit/main.h"
 
 #include <string.h>
@@ -48,8 +48,7 @@ static uint8_t byte_at(uint64_t address)
 {
 	uint8_t byte = 0;
 
-	ck_assert_int_eq(ep_source_read(source, address, &byte, 1, NULL, &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_source_read(source, address, &byte, 1, NULL, &err), EP_OK);
 	return byte;
 }
 
@@ -104,9 +103,8 @@ START_TEST(bytes_behind_p_filesz_are_never_another_segments)
 	build_core_finish(core);
 	open_built(core);
 	memset(out, 0xee, sizeof(out));
-	ck_assert_int_eq(
-		ep_source_read(source, 0x10000, out, sizeof(out), &done, &err),
-		EP_E_UNSAVED);
+	ck_assert_int_eq(ep_source_read(source, 0x10000, out, sizeof(out), &done, &err),
+			 EP_E_UNSAVED);
 	ck_assert_uint_eq(done, 4096);
 	ck_assert_uint_eq(out[4095], 0xa1);
 	for (size_t i = 4096; i < sizeof(out); i++)
@@ -126,9 +124,7 @@ START_TEST(a_read_goes_across_adjacent_segments)
 	build_core_memory(core, 0x11000, bytes + 4096, 4096, 4096, PF_R);
 	build_core_finish(core);
 	open_built(core);
-	ck_assert_int_eq(
-		ep_source_read(source, 0x10800, out, sizeof(out), NULL, &err),
-		EP_OK);
+	ck_assert_int_eq(ep_source_read(source, 0x10800, out, sizeof(out), NULL, &err), EP_OK);
 	ck_assert_uint_eq(out[0x7ff], 1);
 	ck_assert_uint_eq(out[0x800], 2);
 	ep_source_close(source);
@@ -145,11 +141,9 @@ START_TEST(a_read_that_wraps_ends_at_the_last_address)
 	build_core_memory(core, 0x10000, NULL, 4096, 4096, PF_R);
 	build_core_finish(core);
 	open_built(core);
-	ck_assert_int_eq(ep_source_read(source, UINT64_MAX - 8, out,
-					sizeof(out), NULL, &err),
+	ck_assert_int_eq(ep_source_read(source, UINT64_MAX - 8, out, sizeof(out), NULL, &err),
 			 EP_E_UNMAPPED);
-	ck_assert_int_eq(ep_source_read(source, 0x10000, out, 0, NULL, &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_source_read(source, 0x10000, out, 0, NULL, &err), EP_OK);
 	ep_source_close(source);
 	build_core_destroy(core);
 }
@@ -165,16 +159,12 @@ START_TEST(a_text_ends_at_its_nul_and_is_always_terminated)
 	build_core_memory(core, 0x10000, page, 4096, 4096, PF_R);
 	build_core_finish(core);
 	open_built(core);
-	ck_assert_int_eq(
-		ep_source_read_string(source, 0x10000, out, sizeof(out), &err),
-		EP_OK);
+	ck_assert_int_eq(ep_source_read_string(source, 0x10000, out, sizeof(out), &err), EP_OK);
 	ck_assert_str_eq(out, "hello");
-	ck_assert_int_eq(
-		ep_source_read_string(source, 0x10ffd, out, sizeof(out), &err),
-		EP_E_UNMAPPED);
+	ck_assert_int_eq(ep_source_read_string(source, 0x10ffd, out, sizeof(out), &err),
+			 EP_E_UNMAPPED);
 	ck_assert_str_eq(out, "xxx");
-	ck_assert_int_eq(ep_source_read_string(source, 0x10010, out, 4, &err),
-			 EP_E_LIMIT);
+	ck_assert_int_eq(ep_source_read_string(source, 0x10010, out, 4, &err), EP_E_LIMIT);
 	ck_assert_str_eq(out, "xxx");
 	ep_source_close(source);
 	build_core_destroy(core);
@@ -190,14 +180,13 @@ START_TEST(segments_in_descending_order_are_sorted)
 	size_t count;
 
 	for (int i = 2; i >= 0; i--)
-		build_core_memory(core, 0x10000 + i * 0x10000ull,
-				  bytes + i * 4096, 4096, 4096, PF_R);
+		build_core_memory(core, 0x10000 + i * 0x10000ull, bytes + i * 4096, 4096, 4096,
+				  PF_R);
 	build_core_finish(core);
 	open_built(core);
 	for (int i = 0; i < 3; i++)
 		ck_assert_uint_eq(byte_at(0x10000 + i * 0x10000ull), 1 + i);
-	ck_assert_uint_eq(ep_source_segments(source, &count)[0].address,
-			  0x10000);
+	ck_assert_uint_eq(ep_source_segments(source, &count)[0].address, 0x10000);
 	ck_assert_uint_eq(count, 3);
 	ck_assert(!warned("order"));
 	ep_source_close(source);
@@ -226,9 +215,7 @@ START_TEST(of_overlapping_segments_what_is_saved_wins)
 	ck_assert(warned("overlap"));
 	list = ep_source_segments(source, &count);
 	for (size_t i = 1; i < count; i++)
-		ck_assert_uint_ge(list[i].address,
-				  list[i - 1].address +
-					  list[i - 1].memory_size);
+		ck_assert_uint_ge(list[i].address, list[i - 1].address + list[i - 1].memory_size);
 	ep_source_close(source);
 	build_core_destroy(core);
 	free(bytes);
@@ -272,8 +259,8 @@ START_TEST(with_65535_segments_the_number_is_in_a_section_header)
 	size_t count;
 
 	for (uint64_t i = 0; i < 70000; i++)
-		build_core_memory(core, 0x10000 + i * 0x2000, &(uint8_t){1},
-				  i == 69999, 4096, PF_R);
+		build_core_memory(core, 0x10000 + i * 0x2000, &(uint8_t){1}, i == 69999, 4096,
+				  PF_R);
 	core->many = true;
 	build_core_finish(core);
 	open_built(core);
@@ -490,11 +477,9 @@ START_TEST(other_files_are_called_by_their_name)
 	refused("", 0, EP_E_FORMAT, "empty");
 	refused("hello world\n", 12, EP_E_FORMAT, "a text file");
 	refused("\x28\xb5\x2f\xfd....", 8, EP_E_CORRUPT, "damaged");
-	refused("\x1f\x8b\x08\0\0\0\0\0\0\3........", 18, EP_E_CORRUPT,
-		"damaged");
+	refused("\x1f\x8b\x08\0\0\0\0\0\0\3........", 18, EP_E_CORRUPT, "damaged");
 	refused("\xfd\x37zXZ\0\0\4........", 16, EP_E_CORRUPT, "damaged");
-	refused("\x04\x22\x4d\x18\x64\x70........", 14, EP_E_CORRUPT,
-		"damaged");
+	refused("\x04\x22\x4d\x18\x64\x70........", 14, EP_E_CORRUPT, "damaged");
 	refused("\x01\x02\x03\x04...", 7, EP_E_FORMAT, "01 02 03 04");
 	refused("ProblemType: Crash\n", 19, EP_E_FORMAT, "apport-unpack");
 	refused("\x7f"
@@ -503,8 +488,7 @@ START_TEST(other_files_are_called_by_their_name)
 }
 END_TEST
 
-static void refused_with(size_t offset, const void *bytes, size_t size,
-			 int code, const char *words)
+static void refused_with(size_t offset, const void *bytes, size_t size, int code, const char *words)
 {
 	struct build_core *core = build_core_usual(NULL, 1);
 
@@ -518,8 +502,7 @@ START_TEST(elf_files_of_other_kinds_are_called_by_their_name)
 	refused_with(EI_CLASS, "\x01", 1, EP_E_FORMAT, "32-bit");
 	refused_with(EI_CLASS, "\x09", 1, EP_E_CORRUPT, "class 9");
 	refused_with(EI_DATA, "\x02", 1, EP_E_FORMAT, "big-endian");
-	refused_with(offsetof(Elf64_Ehdr, e_machine), "\xb7", 2, EP_E_FORMAT,
-		     "aarch64");
+	refused_with(offsetof(Elf64_Ehdr, e_machine), "\xb7", 2, EP_E_FORMAT, "aarch64");
 	refused_with(offsetof(Elf64_Ehdr, e_type), "\x02", 2, EP_E_FORMAT,
 		     "an executable, not a core");
 	refused_with(offsetof(Elf64_Ehdr, e_type), "\x03", 2, EP_E_FORMAT,
@@ -530,9 +513,8 @@ START_TEST(elf_files_of_other_kinds_are_called_by_their_name)
 		     "program headers of 5 bytes");
 	refused_with(offsetof(Elf64_Ehdr, e_phnum), "\0\0", 2, EP_E_CORRUPT,
 		     "without program headers");
-	refused_with(offsetof(Elf64_Ehdr, e_phoff),
-		     "\xff\xff\xff\xff\xff\xff\xff\xff", 8, EP_E_TRUNCATED,
-		     "before its program headers");
+	refused_with(offsetof(Elf64_Ehdr, e_phoff), "\xff\xff\xff\xff\xff\xff\xff\xff", 8,
+		     EP_E_TRUNCATED, "before its program headers");
 }
 END_TEST
 
@@ -568,8 +550,7 @@ static void read_through(void)
 
 	list = ep_source_segments(source, &count);
 	for (size_t i = 0; i < count; i++) {
-		int rc = ep_source_read(source, list[i].address, out,
-					sizeof(out), &done, &err);
+		int rc = ep_source_read(source, list[i].address, out, sizeof(out), &done, &err);
 
 		ck_assert_int_le(rc, 0);
 		ck_assert_int_ge(rc, EP_E_CORRUPT);
@@ -658,21 +639,20 @@ END_TEST
 
 /* ---- a core that the kernel wrote ---- */
 
-static const char victim[] =
-	"#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-	"#include <sys/mman.h>\n"
-	"int changed = 1; const char fixed[70000] = \"in the file only\";\n"
-	"int main(void) {\n"
-	"	char *secret = mmap(0, 8192, 3, 0x22, -1, 0);\n"
-	"	memset(secret, 0x77, 8192);\n"
-	"	madvise(secret, 8192, 16 /* MADV_DONTDUMP */);\n"
-	"	changed = 0x1234;\n"
-	"	FILE *f = fopen(\"facts\", \"w\");\n"
-	"	fprintf(f, \"%p %p %p\", (void *)&changed,\n"
-	"		(void *)(fixed + 40000), secret);\n"
-	"	fclose(f);\n"
-	"	abort();\n"
-	"}\n";
+static const char victim[] = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+			     "#include <sys/mman.h>\n"
+			     "int changed = 1; const char fixed[70000] = \"in the file only\";\n"
+			     "int main(void) {\n"
+			     "	char *secret = mmap(0, 8192, 3, 0x22, -1, 0);\n"
+			     "	memset(secret, 0x77, 8192);\n"
+			     "	madvise(secret, 8192, 16 /* MADV_DONTDUMP */);\n"
+			     "	changed = 0x1234;\n"
+			     "	FILE *f = fopen(\"facts\", \"w\");\n"
+			     "	fprintf(f, \"%p %p %p\", (void *)&changed,\n"
+			     "		(void *)(fixed + 40000), secret);\n"
+			     "	fclose(f);\n"
+			     "	abort();\n"
+			     "}\n";
 
 START_TEST(a_real_core_passes_the_three_traps)
 {
@@ -689,16 +669,13 @@ START_TEST(a_real_core_passes_the_three_traps)
 	snprintf(path, sizeof(path), "%s/facts", real.dir);
 	facts = fopen(path, "r");
 	ck_assert_ptr_nonnull(facts);
-	ck_assert_int_eq(
-		fscanf(facts, "%lx %lx %lx", &changed, &fixed, &secret), 3);
+	ck_assert_int_eq(fscanf(facts, "%lx %lx %lx", &changed, &fixed, &secret), 3);
 	fclose(facts);
 	ck_assert_int_eq(ep_source_open(&source, real.core, &err), EP_OK);
 	/* 1: behind p_filesz; text and constants are not saved */
 	ck_assert_int_eq(answer(fixed), EP_E_UNSAVED);
 	/* 2: .data is the process's, not the file's */
-	ck_assert_int_eq(ep_source_read(source, changed, &value, sizeof(value),
-					NULL, &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_source_read(source, changed, &value, sizeof(value), NULL, &err), EP_OK);
 	ck_assert_int_eq(value, 0x1234);
 	/* 3: not zeroes */
 	ck_assert_int_eq(answer(secret), EP_E_UNSAVED);
@@ -728,8 +705,7 @@ START_TEST(a_real_core_cut_by_ulimit_says_truncated)
 	for (size_t i = 0; i < count; i++) {
 		if (list[i].present_size == list[i].saved_size)
 			continue;
-		ck_assert_int_eq(answer(list[i].address + list[i].present_size),
-				 EP_E_TRUNCATED);
+		ck_assert_int_eq(answer(list[i].address + list[i].present_size), EP_E_TRUNCATED);
 		cut++;
 	}
 	ck_assert_uint_gt(cut, 0);
@@ -745,8 +721,7 @@ int main(void)
 	TCase *bad = tcase_create("bad"), *real = tcase_create("real");
 
 	tcase_add_test(memory, the_four_answers_are_told_apart);
-	tcase_add_test(memory,
-		       bytes_behind_p_filesz_are_never_another_segments);
+	tcase_add_test(memory, bytes_behind_p_filesz_are_never_another_segments);
 	tcase_add_test(memory, a_read_goes_across_adjacent_segments);
 	tcase_add_test(memory, a_read_that_wraps_ends_at_the_last_address);
 	tcase_add_test(memory, a_text_ends_at_its_nul_and_is_always_terminated);
@@ -754,24 +729,19 @@ int main(void)
 	tcase_add_test(memory, of_overlapping_segments_what_is_saved_wins);
 	tcase_add_test(memory, more_in_the_file_than_in_memory_is_told_and_cut);
 	tcase_add_test(memory, a_segment_that_wraps_is_left_out);
-	tcase_add_test(memory,
-		       with_65535_segments_the_number_is_in_a_section_header);
+	tcase_add_test(memory, with_65535_segments_the_number_is_in_a_section_header);
 	tcase_add_test(notes, threads_signal_auxv_and_files_are_read);
 	tcase_add_test(notes, a_sender_is_told_from_an_address);
 	tcase_add_test(notes, a_note_of_a_wrong_size_is_left_out_and_told);
 	tcase_add_test(notes, of_two_notes_the_first_is_used);
-	tcase_add_test(
-		notes,
-		a_file_list_that_lies_about_its_length_keeps_what_it_has);
+	tcase_add_test(notes, a_file_list_that_lies_about_its_length_keeps_what_it_has);
 	tcase_add_test(notes, a_note_that_runs_over_loses_only_what_follows);
 	tcase_add_test(notes, a_flood_of_warnings_is_bounded);
 	tcase_add_test(bad, other_files_are_called_by_their_name);
 	tcase_add_test(bad, elf_files_of_other_kinds_are_called_by_their_name);
 	tcase_add_test(bad, directories_devices_and_absent_files_are_told);
-	tcase_add_test(bad,
-		       every_truncation_keeps_what_is_left_or_says_why_not);
-	tcase_add_test(bad,
-		       every_flipped_byte_of_headers_and_notes_is_survived);
+	tcase_add_test(bad, every_truncation_keeps_what_is_left_or_says_why_not);
+	tcase_add_test(bad, every_flipped_byte_of_headers_and_notes_is_survived);
 	tcase_add_test(bad, a_sparse_file_of_terabytes_costs_nothing);
 	tcase_add_test(real, a_real_core_passes_the_three_traps);
 	tcase_add_test(real, a_real_core_cut_by_ulimit_says_truncated);

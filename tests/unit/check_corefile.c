@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_corefile.c: a core's file, of a process in a root of its own, which an
- * ordinary user makes in a user namespace: nothing that he lays there leads out
- * of it. What the kernel does in each case is tests/cli/catch-paths.sh's.
+ * check_corefile.c: a core's file, of a process in a root of its own, which an ordinary user makes
+ * in a user namespace: nothing that he lays there leads out of it. What the kernel does in each
+ * case is tests/cli/catch-paths.sh's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,11 +36,9 @@ static void text_write(const char *path, const char *text)
 /* Its working directory is below its root. */
 static void process_run(int ready)
 {
-	bool in_root = (geteuid() == 0 || unshare(CLONE_NEWUSER) == 0) &&
-		       chroot("root") == 0;
+	bool in_root = (geteuid() == 0 || unshare(CLONE_NEWUSER) == 0) && chroot("root") == 0;
 
-	if (chdir(in_root ? "/w" : "root/w") != 0 ||
-	    write(ready, in_root ? "r" : "-", 1) != 1)
+	if (chdir(in_root ? "/w" : "root/w") != 0 || write(ready, in_root ? "r" : "-", 1) != 1)
 		_exit(1);
 	for (;;)
 		pause();
@@ -56,10 +54,8 @@ static void set_up(void)
 	ck_assert_int_eq(chdir(top), 0);
 	ck_assert_ptr_nonnull(getcwd(top, sizeof(top)));
 	for (size_t i = 0; i < 4; i++)
-		ck_assert_int_eq(mkdir((const char *[]){"root", "root/w", "out",
-							"root/in"}[i],
-				       0700),
-				 0);
+		ck_assert_int_eq(
+			mkdir((const char *[]){"root", "root/w", "out", "root/in"}[i], 0700), 0);
 	text_write("out/core", "gold");
 	ck_assert_int_eq(pipe(ready), 0);
 	process = fork();

@@ -28,8 +28,7 @@ START_TEST(overhead_is_calls_times_cost)
 	NEAR(ep_cost_predict(&costs, 8, 1e8, 1).overhead, 0.35);
 	NEAR(ep_cost_predict(&costs, 64, 1e8, 1).overhead, 0.3);
 	/* Half way by the clock: one in 2. */
-	ck_assert_double_eq_tol(ep_cost_predict(&costs, 2, 1e8, 1).overhead,
-				1.15, 0.02);
+	ck_assert_double_eq_tol(ep_cost_predict(&costs, 2, 1e8, 1).overhead, 1.15, 0.02);
 }
 END_TEST
 
@@ -64,20 +63,16 @@ START_TEST(the_most_calls_for_a_goal_are_the_most)
 
 	for (size_t i = 0; i < sizeof(every) / sizeof(*every); i++)
 		for (size_t j = 0; j < sizeof(goals) / sizeof(*goals); j++) {
-			double most = ep_cost_calls_for_overhead(
-				&costs, every[i], goals[j], 2);
-			double longest = ep_cost_calls_for_history(
-				&costs, every[i], goals[j], 2);
+			double most = ep_cost_calls_for_overhead(&costs, every[i], goals[j], 2);
+			double longest = ep_cost_calls_for_history(&costs, every[i], goals[j], 2);
 
-			ck_assert(ep_cost_predict(&costs, every[i], most, 2)
-					  .overhead <= goals[j]);
-			ck_assert(ep_cost_predict(&costs, every[i], most + 1, 2)
-					  .overhead > goals[j]);
-			ck_assert(ep_cost_predict(&costs, every[i], longest, 2)
-					  .history >= goals[j]);
-			ck_assert(ep_cost_predict(&costs, every[i], longest + 1,
-						  2)
-					  .history < goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], most, 2).overhead <= goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], most + 1, 2).overhead >
+				  goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], longest, 2).history >=
+				  goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], longest + 1, 2).history <
+				  goals[j]);
 		}
 	ck_assert_double_eq(ep_cost_calls_for_overhead(&costs, 1, 0, 2), 0);
 }
@@ -118,8 +113,7 @@ START_TEST(what_is_no_cost_is_refused_with_its_place)
 		{"[costs]\nfull = nan ns\n", "b:2:8: "},
 		{"[costs]\nfull = 1e300 ns\n", "b:2:8: "},
 		{"[costs]\nfull = 20 ns, 19\n", "b:2:8: "},
-		{"[costs]\nfull = 20 ns, 19 to 21 ns, 3 cycles more\n",
-		 "b:2:8: "},
+		{"[costs]\nfull = 20 ns, 19 to 21 ns, 3 cycles more\n", "b:2:8: "},
 		{"[costs]\nfast = 20 ns\n", "b:2:8: "},
 		{"[costs]\nclock-budget = 5\n", "b:2:16: "},
 		{"[costs]\nclock-budget = -5%\n", "b:2:16: "},
@@ -129,14 +123,11 @@ START_TEST(what_is_no_cost_is_refused_with_its_place)
 		struct ep_costs before = costs;
 		struct ep_sheet sheet;
 
-		ck_assert_int_eq(ep_sheet_parse(&sheet, "b", bad[i].text,
-						strlen(bad[i].text), &err),
-				 EP_OK);
-		ck_assert_int_eq(ep_costs_take(&costs, &sheet, &err),
-				 EP_E_FORMAT);
-		ck_assert_msg(
-			!strncmp(err.text, bad[i].where, strlen(bad[i].where)),
-			"%s", err.text);
+		ck_assert_int_eq(
+			ep_sheet_parse(&sheet, "b", bad[i].text, strlen(bad[i].text), &err), EP_OK);
+		ck_assert_int_eq(ep_costs_take(&costs, &sheet, &err), EP_E_FORMAT);
+		ck_assert_msg(!strncmp(err.text, bad[i].where, strlen(bad[i].where)), "%s",
+			      err.text);
 		ck_assert_mem_eq(&costs, &before, sizeof(costs));
 		ep_sheet_deinit(&sheet);
 	}

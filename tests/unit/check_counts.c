@@ -23,8 +23,7 @@ static void teardown(void)
 	ep_counts_destroy(other);
 }
 
-static const struct ep_counts_module *module_of(const struct ep_counts *of,
-						const char *path)
+static const struct ep_counts_module *module_of(const struct ep_counts *of, const char *path)
 {
 	for (size_t i = 0; i < of->module_count; i++)
 		if (!strcmp(of->modules[i].path, path))
@@ -32,8 +31,7 @@ static const struct ep_counts_module *module_of(const struct ep_counts *of,
 	return NULL;
 }
 
-/* ---- adding up ------------------------------------------------------------
- */
+/* ---- adding up ------------------------------------------------------------ */
 
 START_TEST(addresses_one_byte_apart_count_apart)
 {
@@ -48,10 +46,8 @@ START_TEST(addresses_one_byte_apart_count_apart)
 	ck_assert_uint_eq(ep_counts_at(&counts->modules[0], 0x1000), 7);
 	ck_assert_uint_eq(ep_counts_at(&counts->modules[0], 0x1001), 11);
 	ck_assert_uint_eq(ep_counts_at(&counts->modules[0], 0x1002), 0);
-	ck_assert_uint_eq(
-		ep_counts_between(&counts->modules[0], 0x1000, 0x1001), 7);
-	ck_assert_uint_eq(
-		ep_counts_between(&counts->modules[0], 0x1000, 0x1002), 18);
+	ck_assert_uint_eq(ep_counts_between(&counts->modules[0], 0x1000, 0x1001), 7);
+	ck_assert_uint_eq(ep_counts_between(&counts->modules[0], 0x1000, 0x1002), 18);
 	ck_assert_uint_eq(counts->calls, 18);
 }
 END_TEST
@@ -82,8 +78,7 @@ START_TEST(another_build_of_a_path_is_told_apart)
 	ck_assert_ptr_null(ep_counts_other_build(counts, &counts->modules[0]));
 	build_counts_module(counts, "/a", 3, 20);
 	ep_counts_settle(counts);
-	ck_assert_ptr_eq(ep_counts_other_build(counts, &counts->modules[0]),
-			 &counts->modules[1]);
+	ck_assert_ptr_eq(ep_counts_other_build(counts, &counts->modules[0]), &counts->modules[1]);
 	ck_assert_ptr_null(ep_counts_other_build(counts, &counts->modules[2]));
 }
 END_TEST
@@ -93,9 +88,7 @@ START_TEST(a_build_id_that_is_too_long_is_refused)
 	uint8_t id[EP_BUILD_ID_MAX + 1] = {0};
 	size_t number;
 
-	ck_assert_int_eq(
-		ep_counts_module(counts, "/a", id, sizeof(id), &number, NULL),
-		EP_E_LIMIT);
+	ck_assert_int_eq(ep_counts_module(counts, "/a", id, sizeof(id), &number, NULL), EP_E_LIMIT);
 }
 END_TEST
 
@@ -113,8 +106,7 @@ START_TEST(a_sum_over_64_bits_stays_at_the_most_and_is_told)
 }
 END_TEST
 
-/* ---- merging --------------------------------------------------------------
- */
+/* ---- merging -------------------------------------------------------------- */
 
 static void build_two(void)
 {
@@ -148,8 +140,7 @@ END_TEST
 
 START_TEST(the_order_of_merging_does_not_show)
 {
-	struct ep_counts *forth = ep_counts_create(),
-			 *back = ep_counts_create();
+	struct ep_counts *forth = ep_counts_create(), *back = ep_counts_create();
 	char *one, *two;
 	size_t one_size, two_size;
 
@@ -194,26 +185,23 @@ START_TEST(what_one_run_lacks_the_sum_lacks)
 }
 END_TEST
 
-/* ---- files ----------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------- */
 
-static const char golden[] =
-	"epitaph-counts 1\n"
-	"run identity=00000000000000ab pid=12 start=1700000000000000000 "
-	"duration=5000 cpu=4000 threads=3 memory=8192 lost=2 host=my%20host "
-	"program=/bin/a%25b incomplete=2%20calls\n"
-	"module executable=1 path=/bin/a%25b\n"
-	"401136 9223372036854775808\n"
-	"module build-id=00ff10 path=/lib/caf%c3%a9.so\n"
-	"0 1\n"
-	"7fffffffffff 2\n"
-	"end 7 ";
+static const char golden[] = "epitaph-counts 1\n"
+			     "run identity=00000000000000ab pid=12 start=1700000000000000000 "
+			     "duration=5000 cpu=4000 threads=3 memory=8192 lost=2 host=my%20host "
+			     "program=/bin/a%25b incomplete=2%20calls\n"
+			     "module executable=1 path=/bin/a%25b\n"
+			     "401136 9223372036854775808\n"
+			     "module build-id=00ff10 path=/lib/caf%c3%a9.so\n"
+			     "0 1\n"
+			     "7fffffffffff 2\n"
+			     "end 7 ";
 
 static char *golden_text(size_t *size)
 {
 	char *text;
-	int length = asprintf(&text, "%s%08x\n", golden,
-			      ep_crc32(golden, strlen(golden) - 6));
+	int length = asprintf(&text, "%s%08x\n", golden, ep_crc32(golden, strlen(golden) - 6));
 
 	*size = (size_t)length;
 	return text;
@@ -240,8 +228,7 @@ START_TEST(every_field_is_read_as_the_format_page_says)
 	ck_assert_uint_eq(read->module_count, 2);
 	ck_assert_str_eq(read->modules[0].path, "/bin/a%b");
 	ck_assert(read->modules[0].executable);
-	ck_assert_uint_eq(ep_counts_at(&read->modules[0], 0x401136),
-			  UINT64_C(1) << 63);
+	ck_assert_uint_eq(ep_counts_at(&read->modules[0], 0x401136), UINT64_C(1) << 63);
 	ck_assert_str_eq(read->modules[1].path, "/lib/café.so");
 	ck_assert_uint_eq(read->modules[1].build_id_size, 3);
 	ck_assert_mem_eq(read->modules[1].build_id, "\x00\xff\x10", 3);
@@ -291,9 +278,7 @@ START_TEST(every_changed_byte_is_refused)
 	for (size_t i = 0; i < size; i++)
 		for (int bit = 0; bit < 8; bit++) {
 			text[i] ^= (char)(1 << bit);
-			ck_assert_int_lt(ep_counts_parse(&other, text, size,
-							 "changed", NULL),
-					 0);
+			ck_assert_int_lt(ep_counts_parse(&other, text, size, "changed", NULL), 0);
 			text[i] ^= (char)(1 << bit);
 		}
 	free(text);
@@ -310,8 +295,7 @@ static int parse_lines(const char *lines, struct ep_err *err)
 
 	for (const char *at = lines; *at; at++)
 		count += *at == '\n';
-	size = asprintf(&text, "%send %zu %08x\n", lines, count,
-			ep_crc32(lines, strlen(lines)));
+	size = asprintf(&text, "%send %zu %08x\n", lines, count, ep_crc32(lines, strlen(lines)));
 	result = ep_counts_parse(&read, text, (size_t)size, "lines", err);
 	free(text);
 	if (!result)
@@ -374,8 +358,7 @@ START_TEST(fields_of_a_later_minor_are_passed_over)
 }
 END_TEST
 
-/* ---- names of files -------------------------------------------------------
- */
+/* ---- names of files ------------------------------------------------------- */
 
 START_TEST(a_file_is_loaded_by_its_name)
 {

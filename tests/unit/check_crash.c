@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_crash.c: a process that crashes dies, however long its snapshot takes.
- */
+/* check_crash.c: a process that crashes dies, however long its snapshot takes. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -32,10 +32,8 @@ START_TEST(sizes_near_the_largest_number_do_not_wrap)
 	ep_cursor_init(&cursor, bytes, 8);
 	ck_assert_int_eq(ep_cursor_skip(&cursor, 4), EP_OK);
 	for (int i = 0; i < 16; i++) {
-		ck_assert_int_eq(ep_cursor_skip(&cursor, UINT64_MAX - i),
-				 EP_E_TRUNCATED);
-		ck_assert_int_eq(ep_cursor_seek(&cursor, UINT64_MAX - i),
-				 EP_E_TRUNCATED);
+		ck_assert_int_eq(ep_cursor_skip(&cursor, UINT64_MAX - i), EP_E_TRUNCATED);
+		ck_assert_int_eq(ep_cursor_seek(&cursor, UINT64_MAX - i), EP_E_TRUNCATED);
 	}
 	ck_assert_int_eq(ep_cursor_take(&cursor, &byte, 1), EP_OK);
 	ck_assert_uint_eq(byte, 5);

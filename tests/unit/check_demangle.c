@@ -6,8 +6,7 @@
 
 #include "decoder/names.h"
 
-/* Symbols that no library has: Rust, clones, nonsense, and things that only
- * look mangled. */
+/* Symbols that no library has: Rust, clones, nonsense, and things that only look mangled. */
 static const char *const oddities[] = {
 	"main",
 	"_",
@@ -77,11 +76,10 @@ static unsigned compare(const char *in, const char *wanted)
 
 START_TEST(every_symbol_of_libstdcxx_is_as_cxxfilt_has_it)
 {
-	ck_assert_int_eq(
-		system("nm -D --without-symbol-versions \"$(${CXX:-g++} "
-		       "-print-file-name=libstdc++.so.6)\" | "
-		       "sed 's/.* //' >demangle.raw"),
-		0);
+	ck_assert_int_eq(system("nm -D --without-symbol-versions \"$(${CXX:-g++} "
+				"-print-file-name=libstdc++.so.6)\" | "
+				"sed 's/.* //' >demangle.raw"),
+			 0);
 	filter("demangle.raw", "demangle.plain");
 	ck_assert_uint_gt(compare("demangle.raw", "demangle.plain"), 4000);
 }
@@ -99,16 +97,14 @@ START_TEST(oddities_are_as_cxxfilt_has_them)
 }
 END_TEST
 
-/* By the grammar of Rust's RFC 2603 (v0) and its examples; legacy names by the
- * escapes of rustc's documentation; the Itanium C++ ABI's abi tags (5.1.3);
- * GCC's suffixes. */
+/* By the grammar of Rust's RFC 2603 (v0) and its examples; legacy names by the escapes of rustc's
+ * documentation; the Itanium C++ ABI's abi tags (5.1.3); GCC's suffixes. */
 static const struct {
 	const char *symbol, *name;
 } by_the_book[] = {
 	{"_RNvC6_123foo3bar", "123foo::bar"},
 	{"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
-	{"_RNvNtNtCs1234_7mycrateu8gdel_5qa6escher4bach",
-	 "mycrate::gödel::escher::bach"},
+	{"_RNvNtNtCs1234_7mycrateu8gdel_5qa6escher4bach", "mycrate::gödel::escher::bach"},
 	{"_RNCNvCs1234_7mycrate4main0", "mycrate::main::{closure#0}"},
 	{"_RNCNvCs1234_7mycrate4mains_0", "mycrate::main::{closure#1}"},
 	{"_RINvNtC3std3mem8align_ofdE", "std::mem::align_of::<f64>"},
@@ -126,8 +122,7 @@ static const struct {
 	{"_RINvC1a1bmEC1c", "a::b::<u32>"},
 	{"_RNvMC1aNtC1a1S1m", "<a::S>::m"},
 	{"_RNvXC1aNtC1a1SNtC1a1T1m", "<a::S as a::T>::m"},
-	{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
-	 "core::fmt::Formatter::pad"},
+	{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
 	{"_ZN50_$LT$T$u20$as$u20$core..convert..Into$LT$U$GT$$GT$4into"
 	 "17h0123456789abcdefE",
 	 "<T as core::convert::Into<U>>::into"},
@@ -136,8 +131,7 @@ static const struct {
 	{"_ZN3foo3barB5cxx11Ev", "foo::bar[abi:cxx11]()"},
 	{"_Z3foov.constprop.0", "foo() [clone .constprop.0]"},
 	{"_Z3foov.isra.0.cold", "foo() [clone .isra.0] [clone .cold]"},
-	{"_Z3foov.part.0.lto_priv.1",
-	 "foo() [clone .part.0] [clone .lto_priv.1]"},
+	{"_Z3foov.part.0.lto_priv.1", "foo() [clone .part.0] [clone .lto_priv.1]"},
 	/* C's, whatever they look like. */
 	{"foo.constprop.0", "foo.constprop.0"},
 	{"_Zebra", "_Zebra"},
@@ -148,18 +142,17 @@ static const struct {
 	{"__Z3foov_", "__Z3foov_"},
 };
 
-/* What a reader of Rust's rules may leave out: hashes of crates, and of legacy
- * functions, which c++filt shows. */
+/* What a reader of Rust's rules may leave out: hashes of crates, and of legacy functions, which
+ * c++filt shows. */
 static void drop_hashes(char *name)
 {
 	char *open, *close, *hash = strstr(name, "::h0123456789abcdef");
 
 	if (hash)
 		*hash = '\0';
-	while ((open = strchr(name, '[')) && (close = strchr(open, ']')) &&
-	       open > name && close > open + 1 &&
-	       strspn(open + 1, "0123456789abcdef") ==
-		       (size_t)(close - open - 1))
+	while ((open = strchr(name, '[')) && (close = strchr(open, ']')) && open > name &&
+	       close > open + 1 &&
+	       strspn(open + 1, "0123456789abcdef") == (size_t)(close - open - 1))
 		memmove(open, close + 1, strlen(close));
 }
 
@@ -168,17 +161,15 @@ START_TEST(names_are_what_their_languages_say)
 	char *plain = NULL, name[256];
 
 	ep_demangle(&plain, by_the_book[_i].symbol);
-	snprintf(name, sizeof(name), "%s",
-		 plain ? plain : by_the_book[_i].symbol);
+	snprintf(name, sizeof(name), "%s", plain ? plain : by_the_book[_i].symbol);
 	drop_hashes(name);
 	ck_assert_str_eq(name, by_the_book[_i].name);
 	free(plain);
 }
 END_TEST
 
-/* A<int, int>, and each parameter is twice the one before it: S_ is A, S0_ the
- * first. A file may have many symbols of 12 levels, of 140 KB each where nobody
- * counts. */
+/* A<int, int>, and each parameter is twice the one before it: S_ is A, S0_ the first. A file may
+ * have many symbols of 12 levels, of 140 KB each where nobody counts. */
 START_TEST(an_exponential_name_stays_raw)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -186,8 +177,7 @@ START_TEST(an_exponential_name_stays_raw)
 	char symbol[1024] = "_Z1f1AIiiE", *plain = NULL;
 
 	for (unsigned i = 0; i < levels[_i]; i++)
-		sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i],
-			digits[i]);
+		sprintf(symbol + strlen(symbol), "S_IS%c_S%c_E", digits[i], digits[i]);
 	ck_assert_int_eq(ep_demangle(&plain, symbol), EP_END);
 	ck_assert_ptr_null(plain);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_end.c: the process's end by what is known of it. One cycle is one ns;
- * the first record is at 1,000, the last at 5,000, which is 1,000,005,000 ns
- * since 1970.
+ * check_end.c: the process's end by what is known of it. One cycle is one ns; the first record is
+ * at 1,000, the last at 5,000, which is 1,000,005,000 ns since 1970.
  */
 #include <string.h>
 
@@ -23,11 +22,10 @@ static void prepare(void)
 	memset(&source, 0, sizeof(source));
 	source.kind = EP_SOURCE_CORE;
 	schedule = (struct ep_schedule){.first = 1000};
-	trace = (struct ep_trace){
-		.clock = {.known = true, .ns_per_tick = 1, .realtime = EPOCH},
-		.schedule = &schedule,
-		.first_tsc = 1000,
-		.last_tsc = LAST};
+	trace = (struct ep_trace){.clock = {.known = true, .ns_per_tick = 1, .realtime = EPOCH},
+				  .schedule = &schedule,
+				  .first_tsc = 1000,
+				  .last_tsc = LAST};
 }
 
 static void expect(const char *by, uint64_t end, int64_t least, int64_t most)
@@ -93,11 +91,9 @@ static Suite *suite(void)
 	TCase *one = tcase_create("end");
 
 	tcase_add_checked_fixture(one, prepare, NULL);
-	tcase_add_test(one,
-		       the_last_record_is_the_end_where_nothing_else_is_known);
+	tcase_add_test(one, the_last_record_is_the_end_where_nothing_else_is_known);
 	tcase_add_test(one, scheduling_events_prove_that_it_lived);
-	tcase_add_test(one,
-		       who_saw_a_core_whole_bounds_the_end_and_moves_it_not);
+	tcase_add_test(one, who_saw_a_core_whole_bounds_the_end_and_moves_it_not);
 	tcase_add_test(one, a_live_process_has_no_end);
 	suite_add_tcase(all, one);
 	return all;

@@ -10,8 +10,7 @@ START_TEST(fail_yields_the_code_and_fills_the_detail)
 {
 	struct ep_err err = {0};
 
-	ck_assert_int_eq(ep_fail(&err, EP_E_CORRUPT, 77, "%s: %d", "core", 3),
-			 EP_E_CORRUPT);
+	ck_assert_int_eq(ep_fail(&err, EP_E_CORRUPT, 77, "%s: %d", "core", 3), EP_E_CORRUPT);
 	ck_assert_int_eq(err.code, EP_E_CORRUPT);
 	ck_assert_uint_eq(err.offset, 77);
 	ck_assert_str_eq(err.text, "core: 3");
@@ -69,8 +68,7 @@ START_TEST(every_code_has_words_of_its_own)
 	for (size_t i = 0; i < count; i++) {
 		ck_assert_int_lt(codes[i], 0);
 		for (size_t k = 0; k < i; k++)
-			ck_assert_str_ne(ep_error_text(codes[i]),
-					 ep_error_text(codes[k]));
+			ck_assert_str_ne(ep_error_text(codes[i]), ep_error_text(codes[k]));
 	}
 	ck_assert_str_eq(ep_error_text(-12345), "unknown error");
 }

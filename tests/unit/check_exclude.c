@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_exclude.c: the fewest functions, in the promised order, never a kept
- * one; and names as gcc prints them. */
+/* check_exclude.c: the fewest functions, in the promised order, never a kept one; and names as gcc
+ * prints them. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,8 +29,7 @@ static void add(const char *name, uint64_t calls, uint64_t size, bool known)
 
 	called.function_count++;
 	called.calls += calls;
-	names[i] = (struct ep_function){
-		.name = name, .symbol = name, .known = known, .end = size};
+	names[i] = (struct ep_function){.name = name, .symbol = name, .known = known, .end = size};
 	functions[i] = (struct ep_called_function){
 		.function = &names[i], .calls = calls, .group = (uint32_t)i};
 	groups[i] = (struct ep_called_group){.name = (char *)name,
@@ -110,9 +109,8 @@ END_TEST
 
 START_TEST(among_equals_a_leaf_goes_before_a_short_one)
 {
-	struct ep_exclude_times times[GROUPS] = {{-1, false}, {-1, false},
-						 {90, true},  {10, false},
-						 {5, false},  {5, false}};
+	struct ep_exclude_times times[GROUPS] = {{-1, false}, {-1, false}, {90, true},
+						 {10, false}, {5, false},  {5, false}};
 
 	goal.times = times;
 	goal.overhead = 0.08;
@@ -127,8 +125,7 @@ START_TEST(kept_functions_stay_by_any_of_their_names)
 	goal.overhead = 0.02;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
 		ep_list_add(&keep, "k", patterns[i], strlen(patterns[i]), &err);
-		ck_assert_int_eq(ep_exclude(&chosen, &called, &goal, &err),
-				 EP_OK);
+		ck_assert_int_eq(ep_exclude(&chosen, &called, &goal, &err), EP_OK);
 		for (size_t j = 0; j < chosen.count; j++)
 			ck_assert_uint_ne(chosen.groups[j], 0);
 		ck_assert(!chosen.met);
@@ -163,8 +160,7 @@ START_TEST(history_is_a_goal_as_well)
 }
 END_TEST
 
-static void is_named(const char *symbol, const char *demangled,
-		     const char *wanted)
+static void is_named(const char *symbol, const char *demangled, const char *wanted)
 {
 	char *name = ep_gcc_name(symbol, demangled);
 
@@ -183,15 +179,13 @@ START_TEST(names_are_gccs)
 	is_named("_Z1", "ns::S::operator int()", "ns::S::operator int");
 	is_named("_Z1", "operator new(unsigned long)", "operator new");
 	is_named("_Z1", "bool operator< <int>(A<int>)", "operator< <int>");
-	is_named("_Z1", "ns::(anonymous namespace)::hid(int)",
-		 "ns::{anonymous}::hid");
+	is_named("_Z1", "ns::(anonymous namespace)::hid(int)", "ns::{anonymous}::hid");
 	is_named("_Z1", "ns::use(int)::{lambda(int)#1}::operator()(int) const",
 		 "ns::use(int)::<lambda(int)>::operator()");
 	is_named("_Z1", "f(void (*)(int))", "f");
 	is_named("_Z1", "f(int) [clone .isra.0]", "f");
 	is_named("_Z1", "std::map<int, A>::at(int) &", "std::map<int, A>::at");
-	is_named("_Z1", "int ns::pick<int, long>(int, long)",
-		 "ns::pick<int, long int>");
+	is_named("_Z1", "int ns::pick<int, long>(int, long)", "ns::pick<int, long int>");
 	is_named("_Z1", "A<unsigned long, longest, a::unsigned_t>::f(long)",
 		 "A<long unsigned int, longest, a::unsigned_t>::f");
 	is_named("_Z1", "A<unsigned long long, long long, short>::f()",

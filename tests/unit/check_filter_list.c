@@ -14,8 +14,7 @@ static void teardown(void)
 
 static void add(struct ep_list *list, const char *text)
 {
-	ck_assert_int_eq(ep_list_add(list, "text", text, strlen(text), NULL),
-			 0);
+	ck_assert_int_eq(ep_list_add(list, "text", text, strlen(text), NULL), 0);
 }
 
 static unsigned line_of(const char *name)
@@ -74,9 +73,7 @@ START_TEST(a_bad_text_leaves_the_list_alone)
 	struct ep_err err;
 
 	add(&rules.no_trace, "a");
-	ck_assert_int_eq(
-		ep_list_add(&rules.no_trace, "bad", bad, sizeof bad, &err),
-		EP_E_FORMAT);
+	ck_assert_int_eq(ep_list_add(&rules.no_trace, "bad", bad, sizeof bad, &err), EP_E_FORMAT);
 	ck_assert_uint_eq(err.offset, 2);
 	ck_assert_uint_eq(rules.no_trace.count, 1);
 	ck_assert_uint_eq(line_of("a"), 1);
@@ -122,8 +119,7 @@ START_TEST(what_is_not_measured_is_kept)
 	const struct ep_subject subject = {&name, 1, 0, false, false};
 
 	rules.threshold = 10;
-	ck_assert_int_eq(ep_rules_judge(&rules, &subject).reason,
-			 EP_REASON_UNMEASURED);
+	ck_assert_int_eq(ep_rules_judge(&rules, &subject).reason, EP_REASON_UNMEASURED);
 	ck_assert(!ep_rules_judge(&rules, &subject).strip);
 }
 END_TEST
@@ -150,8 +146,7 @@ int main(void)
 	tcase_add_test(tcase, globs_match_whole_names);
 	tcase_add_test(tcase, a_name_is_found_before_a_glob);
 	tcase_add_test(tcase, a_bad_text_leaves_the_list_alone);
-	tcase_add_test(tcase,
-		       clones_are_known_by_the_function_they_were_made_of);
+	tcase_add_test(tcase, clones_are_known_by_the_function_they_were_made_of);
 	tcase_add_test(tcase, do_trace_before_no_trace_before_the_threshold);
 	tcase_add_test(tcase, what_is_not_measured_is_kept);
 	tcase_add_test(tcase, any_name_of_a_function_decides);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_funtrace.c: a funtrace.raw is read for what its format's description
- * says it means, and whatever is wrong with one costs only that. */
+/* check_funtrace.c: a funtrace.raw is read for what its format's description says it means, and
+ * whatever is wrong with one costs only that. */
 #include "tests/unit/main.h"
 
 #include <string.h>
@@ -50,20 +50,15 @@ static void teardown(void)
 
 static int open_it(size_t sample)
 {
-	int rc =
-		sample == EP_FUNTRACE_NEWEST
-			? ep_source_open(&source, build_funtrace_path(b), &err)
-			: ep_source_open_sample(&source, build_funtrace_path(b),
-						sample, &err);
+	int rc = sample == EP_FUNTRACE_NEWEST
+			 ? ep_source_open(&source, build_funtrace_path(b), &err)
+			 : ep_source_open_sample(&source, build_funtrace_path(b), sample, &err);
 
 	if (rc)
 		return rc;
-	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s",
-		      err.text);
-	ck_assert_msg(ep_image_read(&image, source, &found, &err) == EP_OK,
-		      "%s", err.text);
-	ck_assert_msg(ep_trace_create(&trace, &image, &err) == EP_OK, "%s",
-		      err.text);
+	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s", err.text);
+	ck_assert_msg(ep_image_read(&image, source, &found, &err) == EP_OK, "%s", err.text);
+	ck_assert_msg(ep_trace_create(&trace, &image, &err) == EP_OK, "%s", err.text);
 	ck_assert_uint_eq(trace->damage.blocks_torn, 0);
 	ck_assert_uint_eq(trace->damage.blocks_backward, 0);
 	ck_assert_uint_eq(trace->damage.threads_corrupt, 0);
@@ -75,8 +70,7 @@ static int open_it(size_t sample)
 static void open_well(void)
 {
 	ck_assert_msg(open_it(EP_FUNTRACE_NEWEST) == EP_OK, "%s", err.text);
-	ck_assert_msg(ep_source_warning(source, 0) == NULL, "%s",
-		      ep_source_warning(source, 0));
+	ck_assert_msg(ep_source_warning(source, 0) == NULL, "%s", ep_source_warning(source, 0));
 }
 
 /* What a record must be. */
@@ -109,19 +103,15 @@ static void expect(size_t thread, const struct want *want, size_t count)
 	ck_assert_uint_lt(thread, trace->thread_count);
 	ep_records_init(&records, trace, &trace->threads[thread]);
 	for (size_t i = 0; i < count; i++) {
-		ck_assert_msg(ep_records_next(&records, &record) == EP_OK,
-			      "no record %zu", i);
-		ck_assert_msg(record->kind == want[i].kind,
-			      "record %zu is of kind %d, not %d", i,
+		ck_assert_msg(ep_records_next(&records, &record) == EP_OK, "no record %zu", i);
+		ck_assert_msg(record->kind == want[i].kind, "record %zu is of kind %d, not %d", i,
 			      record->kind, want[i].kind);
-		ck_assert_msg(record->address == want[i].address,
-			      "record %zu has 0x%lx, not 0x%lx", i,
-			      record->address, want[i].address);
+		ck_assert_msg(record->address == want[i].address, "record %zu has 0x%lx, not 0x%lx",
+			      i, record->address, want[i].address);
 		ck_assert(record->exact);
 		ck_assert_msg(record->time + TICK >= want[i].time &&
 				      record->time <= want[i].time + TICK,
-			      "record %zu is of %lu, not %lu", i, record->time,
-			      want[i].time);
+			      "record %zu is of %lu, not %lu", i, record->time, want[i].time);
 	}
 	ck_assert_int_eq(ep_records_next(&records, &record), EP_END);
 }
@@ -216,8 +206,8 @@ START_TEST(a_ring_that_wrapped_is_put_in_order)
 	build_funtrace_entry(b, B, T + 200);
 	build_funtrace_end(b);
 	open_well();
-	EXPECT(0, RETURN(B, T + 50), CALL(A, T + 100), CALL(B, T + 200),
-	       CALL(C, T + 300), RETURN(C, T + 400));
+	EXPECT(0, RETURN(B, T + 50), CALL(A, T + 100), CALL(B, T + 200), CALL(C, T + 300),
+	       RETURN(C, T + 400));
 	ck_assert(!trace->threads[0].from_start);
 }
 END_TEST
@@ -251,8 +241,7 @@ START_TEST(entries_of_one_time_keep_their_order)
 	build_funtrace_entry(b, A | BUILD_RETURN, T);
 	build_funtrace_end(b);
 	open_well();
-	EXPECT(0, CALL(A, T), CALL(B, T), RETURN(B, T), RETURN(A, T),
-	       CALL(C, T + 90));
+	EXPECT(0, CALL(A, T), CALL(B, T), RETURN(B, T), RETURN(A, T), CALL(C, T + 90));
 }
 END_TEST
 
@@ -344,9 +333,8 @@ START_TEST(a_catch_leaves_the_calls_above_the_one_that_catches)
 	build_funtrace_entry(b, B | BUILD_RETURN, T + 500);
 	build_funtrace_end(b);
 	open_well();
-	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200),
-	       CALL(D, T + 300), LEFT(D, T + 400), LEFT(C, T + 400),
-	       CAUGHT(B + 0x50, T + 400), RETURN(B, T + 500));
+	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200), CALL(D, T + 300),
+	       LEFT(D, T + 400), LEFT(C, T + 400), CAUGHT(B + 0x50, T + 400), RETURN(B, T + 500));
 }
 END_TEST
 
@@ -359,8 +347,8 @@ START_TEST(a_catch_stops_at_calls_that_tell_themselves)
 	build_funtrace_entry(b, (A + 0x50) | BUILD_CATCH, T + 400);
 	build_funtrace_end(b);
 	open_well();
-	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200),
-	       LEFT(C, T + 400), CAUGHT(A + 0x50, T + 400));
+	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200), LEFT(C, T + 400),
+	       CAUGHT(A + 0x50, T + 400));
 }
 END_TEST
 
@@ -390,8 +378,7 @@ START_TEST(a_catch_in_a_cold_part_is_not_taken_for_another_functions)
 	build_funtrace_entry(b, UINT64_C(0x402900) | BUILD_CATCH, T + 300);
 	build_funtrace_end(b);
 	open_well();
-	EXPECT(0, CALL(A, T), CALL(C, T + 100), CALL(D, T + 200),
-	       CAUGHT(0x402900, T + 300));
+	EXPECT(0, CALL(A, T), CALL(C, T + 100), CALL(D, T + 200), CAUGHT(0x402900, T + 300));
 }
 END_TEST
 
@@ -405,8 +392,8 @@ START_TEST(xray_returns_are_of_the_innermost_call)
 	build_funtrace_entry(b, (A + 0x30) | BUILD_RETURN_INTO, T + 400);
 	build_funtrace_end(b);
 	open_well();
-	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200),
-	       RETURN(C, T + 300), RETURN(B, T + 400));
+	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200), RETURN(C, T + 300),
+	       RETURN(B, T + 400));
 }
 END_TEST
 
@@ -422,9 +409,8 @@ START_TEST(an_xray_return_further_out_ends_what_a_longjmp_left)
 	build_funtrace_entry(b, (A + 0x30) | BUILD_RETURN_INTO, T + 600);
 	build_funtrace_end(b);
 	open_well();
-	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200),
-	       CALL(D, T + 300), RETURN(B, T + 400), CALL(D, T + 500),
-	       RETURN(D, T + 600));
+	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200), CALL(D, T + 300),
+	       RETURN(B, T + 400), CALL(D, T + 500), RETURN(D, T + 600));
 }
 END_TEST
 
@@ -458,8 +444,7 @@ START_TEST(what_is_no_code_address_or_time_is_left_out)
 	build_funtrace_entry(b, 0x1000, T + 200);
 	build_funtrace_end(b);
 	ck_assert_int_eq(open_it(EP_FUNTRACE_NEWEST), EP_OK);
-	EXPECT(0, CALL(A, T), CALL(UINT64_C(0x7fffffffffff), T + 100),
-	       CALL(0x1000, T + 200));
+	EXPECT(0, CALL(A, T), CALL(UINT64_C(0x7fffffffffff), T + 100), CALL(0x1000, T + 200));
 	ck_assert_uint_eq(ep_source_funtrace(source)->entries_refused, 7);
 	ck_assert_ptr_nonnull(ep_source_warning(source, 0));
 }
@@ -576,8 +561,7 @@ END_TEST
 
 START_TEST(a_size_beyond_the_file_ends_with_the_file)
 {
-	static const uint64_t sizes[] = {UINT64_MAX, INT64_MAX, 1 << 30,
-					 UINT64_MAX - 15, 33};
+	static const uint64_t sizes[] = {UINT64_MAX, INT64_MAX, 1 << 30, UINT64_MAX - 15, 33};
 
 	begin();
 	build_funtrace_entry(b, A, T);
@@ -644,17 +628,13 @@ START_TEST(another_file_is_refused)
 	int fd = mkstemp(path);
 
 	ck_assert(fd >= 0 && write(fd, "\177ELF", 4) == 4);
-	ck_assert_int_eq(ep_source_open_funtrace(&source, path, 0, &err),
-			 EP_E_FORMAT);
-	ck_assert_int_eq(ep_source_open_sample(&source, path, 0, &err),
-			 EP_E_USAGE);
+	ck_assert_int_eq(ep_source_open_funtrace(&source, path, 0, &err), EP_E_FORMAT);
+	ck_assert_int_eq(ep_source_open_sample(&source, path, 0, &err), EP_E_USAGE);
 	unlink(path);
-	ck_assert_int_eq(ep_source_open_funtrace(&source, path, 0, &err),
-			 EP_E_IO);
+	ck_assert_int_eq(ep_source_open_funtrace(&source, path, 0, &err), EP_E_IO);
 	/* Must not wait for a writer. */
 	ck_assert(mkfifo(path, 0600) == 0);
-	ck_assert_int_eq(ep_source_open_funtrace(&source, path, 0, &err),
-			 EP_E_FORMAT);
+	ck_assert_int_eq(ep_source_open_funtrace(&source, path, 0, &err), EP_E_FORMAT);
 	unlink(path);
 	close(fd);
 }
@@ -668,13 +648,11 @@ START_TEST(nothing_but_the_arena_is_memory)
 	build_funtrace_entry(b, A, T);
 	build_funtrace_end(b);
 	open_well();
-	ck_assert_int_eq(ep_source_read(source, A, &byte, 1, NULL, &err),
-			 EP_E_UNMAPPED);
-	ck_assert_int_eq(ep_source_read(source, image.address + image.size - 1,
-					&byte, 1, NULL, &err),
-			 EP_OK);
-	ck_assert_int_eq(ep_source_read(source, image.address + image.size,
-					&byte, 1, NULL, &err),
+	ck_assert_int_eq(ep_source_read(source, A, &byte, 1, NULL, &err), EP_E_UNMAPPED);
+	ck_assert_int_eq(
+		ep_source_read(source, image.address + image.size - 1, &byte, 1, NULL, &err),
+		EP_OK);
+	ck_assert_int_eq(ep_source_read(source, image.address + image.size, &byte, 1, NULL, &err),
 			 EP_E_UNMAPPED);
 }
 END_TEST
@@ -698,8 +676,7 @@ int main(void)
 	tcase_add_test(t, a_catch_leaves_the_calls_above_the_one_that_catches);
 	tcase_add_test(t, a_catch_stops_at_calls_that_tell_themselves);
 	tcase_add_test(t, a_catch_by_an_unknown_function_leaves_nothing);
-	tcase_add_test(
-		t, a_catch_in_a_cold_part_is_not_taken_for_another_functions);
+	tcase_add_test(t, a_catch_in_a_cold_part_is_not_taken_for_another_functions);
 	tcase_add_test(t, xray_returns_are_of_the_innermost_call);
 	tcase_add_test(t, an_xray_return_further_out_ends_what_a_longjmp_left);
 	tcase_add_test(t, xray_returns_from_before_the_history_tell_each_other);

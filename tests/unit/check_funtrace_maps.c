@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_funtrace_maps.c: PROCMAPS, whoever wrote it, leads to the right place
- * of the right file. */
+/* check_funtrace_maps.c: PROCMAPS, whoever wrote it, leads to the right place of the right file. */
 #include "tests/unit/main.h"
 
 #include <link.h>
@@ -46,11 +45,9 @@ static void open_it(void)
 {
 	struct ep_root_found found;
 
-	ck_assert_msg(ep_source_open(&source, build_funtrace_path(b), &err) ==
-				      EP_OK &&
+	ck_assert_msg(ep_source_open(&source, build_funtrace_path(b), &err) == EP_OK &&
 			      ep_root_find(source, &found, &err) == EP_OK &&
-			      ep_image_read(&image, source, &found, &err) ==
-				      EP_OK &&
+			      ep_image_read(&image, source, &found, &err) == EP_OK &&
 			      ep_trace_create(&trace, &image, &err) == EP_OK,
 		      "%s", err.text);
 	ck_assert_uint_eq(trace->damage.modules_corrupt, 0);
@@ -59,21 +56,19 @@ static void open_it(void)
 static void open_well(void)
 {
 	open_it();
-	ck_assert_msg(ep_source_warning(source, 0) == NULL, "%s",
-		      ep_source_warning(source, 0));
+	ck_assert_msg(ep_source_warning(source, 0) == NULL, "%s", ep_source_warning(source, 0));
 }
 
 START_TEST(lines_of_one_file_are_one_module)
 {
-	static const char maps[] =
-		"    700000-    800000 r-xp 00000000 0:0 0 /nowhere/with "
-		"blank\n"
-		"400000-401000 r--p 00000000 08:01 12   /nowhere/lib/b.so\n"
-		"401000-402000 r-xp 00001000 08:01 12   /nowhere/lib/b.so\n"
-		"402000-403000 rw-p 00002000 08:01 12   /nowhere/lib/b.so\n"
-		"403000-404000 rw-p 00000000 00:00 0 \n"
-		"404000-405000 rw-p 00000000 00:00 0    [heap]\n"
-		"900000-901000 r-xp 0 0:0 0 linux-vdso.so.1\n";
+	static const char maps[] = "    700000-    800000 r-xp 00000000 0:0 0 /nowhere/with "
+				   "blank\n"
+				   "400000-401000 r--p 00000000 08:01 12   /nowhere/lib/b.so\n"
+				   "401000-402000 r-xp 00001000 08:01 12   /nowhere/lib/b.so\n"
+				   "402000-403000 rw-p 00002000 08:01 12   /nowhere/lib/b.so\n"
+				   "403000-404000 rw-p 00000000 00:00 0 \n"
+				   "404000-405000 rw-p 00000000 00:00 0    [heap]\n"
+				   "900000-901000 r-xp 0 0:0 0 linux-vdso.so.1\n";
 
 	build_funtrace_begin(b, maps, HZ);
 	build_funtrace_thread(b, 7, 7, "main");
@@ -167,15 +162,14 @@ START_TEST(each_kind_of_map_gives_the_bias)
 	dl_iterate_phdr(take_self, &self);
 	start = self.bias + self.vaddr;
 	/* funtrace's own: p_vaddr for an offset */
-	snprintf(maps[0], 700, "%lx-%lx r-xp %lx 0:0 0 %s\n", start,
-		 start + self.memory_size, self.vaddr, self.path);
+	snprintf(maps[0], 700, "%lx-%lx r-xp %lx 0:0 0 %s\n", start, start + self.memory_size,
+		 self.vaddr, self.path);
 	/* the kernel's */
-	snprintf(maps[1], 700, "%lx-%lx r-xp %08lx 08:01 77 %s\n",
-		 start & ~4095ul, (start + self.memory_size + 4095) & ~4095ul,
-		 self.offset & ~4095ul, self.path);
+	snprintf(maps[1], 700, "%lx-%lx r-xp %08lx 08:01 77 %s\n", start & ~4095ul,
+		 (start + self.memory_size + 4095) & ~4095ul, self.offset & ~4095ul, self.path);
 	/* our own: all of it */
-	snprintf(maps[2], 700, "%lx-%lx r-xp 00000000 00:00 0 %s\n",
-		 self.bias + self.low, self.bias + self.high, self.path);
+	snprintf(maps[2], 700, "%lx-%lx r-xp 00000000 00:00 0 %s\n", self.bias + self.low,
+		 self.bias + self.high, self.path);
 	for (size_t i = 0; i < 3; i++) {
 		b->size = 0;
 		/* an id: the test's file may well be newer than the trace */
@@ -188,8 +182,7 @@ START_TEST(each_kind_of_map_gives_the_bias)
 		open_it();
 		ck_assert_uint_eq(trace->module_count, 1);
 		ck_assert_uint_eq(trace->modules[0].bias, self.bias);
-		ck_assert_uint_eq(trace->modules[0].start,
-				  self.bias + self.low);
+		ck_assert_uint_eq(trace->modules[0].start, self.bias + self.low);
 		ck_assert_uint_eq(trace->modules[0].end, self.bias + self.high);
 		ck_assert(!(trace->modules[0].flags & EP_MODULE_NO_HEADER));
 		close_all();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_histories.c: programs by chance. A random program runs with a true
- * stack of its own; what it does is recorded, with untimed records, pauses,
- * lost blocks, holes, exceptions and thunks as asked for. Every event that
- * comes out must be the truth, or say by a flag what it does not know.
+ * check_histories.c: programs by chance. A random program runs with a true stack of its own; what
+ * it does is recorded, with untimed records, pauses, lost blocks, holes, exceptions and thunks as
+ * asked for. Every event that comes out must be the truth, or say by a flag what it does not know.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,17 +74,14 @@ static uint32_t chance(uint32_t n)
 	return (uint32_t)rand() % n;
 }
 
-static uint64_t address_of(const struct program *p, uint32_t function,
-			   bool is_return)
+static uint64_t address_of(const struct program *p, uint32_t function, bool is_return)
 {
-	uint64_t start = (p->world->bare ? FAKE_BARE : FAKE_KNOWN) +
-			 function * FAKE_STEP;
+	uint64_t start = (p->world->bare ? FAKE_BARE : FAKE_KNOWN) + function * FAKE_STEP;
 
 	return start + (is_return ? 0x20 + chance(8) * 16 : 5);
 }
 
-static void note(struct program *p, size_t call, uint64_t address,
-		 bool is_return)
+static void note(struct program *p, size_t call, uint64_t address, bool is_return)
 {
 	struct build_cursor *cursor = &p->arena->cursors[p->thread->serial - 1];
 	bool timed = chance(p->world->every) == 0 || !cursor->block ||
@@ -97,28 +93,23 @@ static void note(struct program *p, size_t call, uint64_t address,
 		return;
 	}
 	if (p->resuming && cursor->block) {
-		struct ep_block *block =
-			build_block(p->arena, p->thread, p->tsc);
+		struct ep_block *block = build_block(p->arena, p->thread, p->tsc);
 
 		block->flags |= EP_BLOCK_RESUMED;
 		build_block_seal(p->arena, block);
 	}
 	p->resuming = false;
-	build_event(p->arena, p->thread, address, is_return,
-		    timed ? p->tsc : 0);
+	build_event(p->arena, p->thread, address, is_return, timed ? p->tsc : 0);
 	p->notes[p->note_count++] = (struct note){
-		call,      p->tsc, cursor->block->sequence, cursor->next - 1,
-		is_return, timed};
+		call, p->tsc, cursor->block->sequence, cursor->next - 1, is_return, timed};
 }
 
 static void do_call(struct program *p)
 {
-	uint32_t function =
-		p->world->recursion ? chance(12) : p->depth * 8 + chance(4);
+	uint32_t function = p->world->recursion ? chance(12) : p->depth * 8 + chance(4);
 	size_t call = p->call_count++;
 
-	p->calls[call] = (struct call){
-		.depth = p->depth, .function = function, .begin = p->tsc};
+	p->calls[call] = (struct call){.depth = p->depth, .function = function, .begin = p->tsc};
 	p->stack[p->depth++] = call;
 	note(p, call, address_of(p, function, false), false);
 }
@@ -149,8 +140,8 @@ static void do_thunk(struct program *p)
 	note(p, NONE, FAKE_THUNK + chance(5) * FAKE_STEP + 0x20, true);
 }
 
-/* The depth wanders: now and then far down, so that a cut history has callers
- * from before it that return. */
+/* The depth wanders: now and then far down, so that a cut history has callers from before it that
+ * return. */
 static void step(struct program *p)
 {
 	bool down = p->tsc / 4000000 % 2;
@@ -163,8 +154,7 @@ static void step(struct program *p)
 		do_throw(p);
 	else if (p->world->thunks && dice >= 980)
 		do_thunk(p);
-	else if (p->depth == 0 ||
-		 (p->depth < DEPTH_MAX && chance(100) < (down ? 47u : 53u)))
+	else if (p->depth == 0 || (p->depth < DEPTH_MAX && chance(100) < (down ? 47u : 53u)))
 		do_call(p);
 	else
 		do_return(p);
@@ -177,14 +167,13 @@ static uint32_t ring_blocks(const struct program *p)
 	return (uint32_t)(p->thread->ring_size / EP_BLOCK_SIZE);
 }
 
-/* A hook writes its record before it remembers the time, so a hole never hides
- * a time from which the next stamp counts. */
+/* A hook writes its record before it remembers the time, so a hole never hides a time from which
+ * the next stamp counts. */
 static void make_hole(struct ep_block *block)
 {
 	uint64_t *word = &block->records[chance(EP_BLOCK_RECORDS)];
 
-	if (*word >> EP_STAMP_SHIFT == 0 &&
-	    (*word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT)
+	if (*word >> EP_STAMP_SHIFT == 0 && (*word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT)
 		*word = 0;
 }
 
@@ -210,8 +199,8 @@ static void keep_what_is_left(struct program *p)
 
 	for (size_t i = 0; i < p->note_count; i++) {
 		const struct note *n = &p->notes[i];
-		const struct ep_block *block = build_block_at(
-			p->arena, p->thread, (n->block - 1) % ring_blocks(p));
+		const struct ep_block *block =
+			build_block_at(p->arena, p->thread, (n->block - 1) % ring_blocks(p));
 
 		if (block->sequence != n->block || !block->records[n->index])
 			continue;
@@ -256,13 +245,12 @@ static bool damaged(const struct world *w)
 	return w->throws || w->pauses || w->holes || w->lost_percent;
 }
 
-static void check_depth(struct check *c, const struct ep_event *event,
-			const struct call *call)
+static void check_depth(struct check *c, const struct ep_event *event, const struct call *call)
 {
 	int64_t offset = (int64_t)event->depth - (int64_t)call->depth;
 
-	/* After an exception calls lie too deep until their caller returns;
-	 * in a gap anything may have begun. */
+	/* After an exception calls lie too deep until their caller returns; in a gap anything may
+	 * have begun. */
 	if (damaged(c->p->world))
 		return;
 	must(!c->have_offset || offset == c->offset);
@@ -280,9 +268,8 @@ static void check_begin(struct check *c, const struct ep_event *event)
 	c->call_of_number[event->call] = n->call;
 }
 
-/* A call that was left must really have been, unless history is missing in
- * it: then the return that showed it may have been another call's. And at a
- * time that the interval holds. */
+/* A call that was left must really have been, unless history is missing in it: then the return that
+ * showed it may have been another call's. And at a time that the interval holds. */
 static void check_abandoned(struct check *c, const struct ep_event *event)
 {
 	const struct call *call = &c->p->calls[c->call_of_number[event->call]];
@@ -296,12 +283,10 @@ static void check_abandoned(struct check *c, const struct ep_event *event)
 	check_time(&event->end, call->end);
 }
 
-static void check_before(struct check *c, const struct ep_event *event,
-			 const struct note *n)
+static void check_before(struct check *c, const struct ep_event *event, const struct note *n)
 {
 	must(n->call != NONE);
-	if (event->flags & EP_CALL_ACROSS_GAP ||
-	    (c->p->world->recursion && damaged(c->p->world)))
+	if (event->flags & EP_CALL_ACROSS_GAP || (c->p->world->recursion && damaged(c->p->world)))
 		return;
 	must(!c->p->calls[n->call].recorded);
 	check_depth(c, event, &c->p->calls[n->call]);
@@ -311,12 +296,11 @@ static void check_stray(struct check *c, const struct note *n)
 {
 	/* A real function's return is stray only where its call was lost. */
 	if (n->call != NONE)
-		must(damaged(c->p->world) && (!c->p->calls[n->call].recorded ||
-					      c->p->world->recursion));
+		must(damaged(c->p->world) &&
+		     (!c->p->calls[n->call].recorded || c->p->world->recursion));
 }
 
-static void check_matched(struct check *c, const struct ep_event *event,
-			  const struct note *n)
+static void check_matched(struct check *c, const struct ep_event *event, const struct note *n)
 {
 	const struct call *mine = &c->p->calls[c->call_of_number[event->call]];
 	const struct call *other = &c->p->calls[n->call];
@@ -361,8 +345,7 @@ static void check_open(struct check *c, const struct ep_calls *calls)
 	const struct program *p = c->p;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct call *call =
-			&p->calls[c->call_of_number[open[i].call]];
+		const struct call *call = &p->calls[c->call_of_number[open[i].call]];
 
 		if (!open[i].flags && !p->world->throws)
 			must(call->end == 0);
@@ -381,8 +364,8 @@ static void check_open(struct check *c, const struct ep_calls *calls)
 static void check_whole(const struct program *p, const struct ep_calls *calls)
 {
 	if (ep_calls_outermost_known(calls))
-		must(p->notes[0].block == 1 && !p->world->pauses &&
-		     !p->world->holes && !p->world->lost_percent);
+		must(p->notes[0].block == 1 && !p->world->pauses && !p->world->holes &&
+		     !p->world->lost_percent);
 	else
 		must(damaged(p->world) || p->notes[0].block != 1);
 }
@@ -394,8 +377,7 @@ static void check_events(const struct program *p, const struct ep_trace *trace)
 	struct ep_calls *calls;
 
 	c.call_of_number = calloc(3 * EVENTS, sizeof(*c.call_of_number));
-	must(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL) ==
-	     EP_OK);
+	must(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL) == EP_OK);
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		if (event->kind == EP_EVENT_BEGIN)
 			check_begin(&c, event);
@@ -481,8 +463,7 @@ static void must_agree(const struct gist *passed, const struct gist *all)
 	must_be_the_same(&passed->last, &all->last);
 }
 
-static void must_have_the_same_open(const struct ep_calls *passed,
-				    const struct ep_calls *all)
+static void must_have_the_same_open(const struct ep_calls *passed, const struct ep_calls *all)
 {
 	const struct ep_event *open[2];
 	size_t count[2];
@@ -499,8 +480,7 @@ static struct ep_calls *planned(const struct ep_trace *trace)
 {
 	struct ep_calls *calls;
 
-	must(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL) ==
-	     EP_OK);
+	must(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL) == EP_OK);
 	return calls;
 }
 
@@ -528,8 +508,7 @@ static bool read_once(const struct ep_trace *trace, struct ep_tail *tail)
 	uint32_t too_deep;
 	bool held;
 
-	must(ep_calls_create_once(&once, trace, &trace->threads[0], &names,
-				  NULL) == EP_OK);
+	must(ep_calls_create_once(&once, trace, &trace->threads[0], &names, NULL) == EP_OK);
 	ep_calls_pass_over(once, EP_TAIL_BLOCKS);
 	passed = read_gist(once, tail);
 	held = ep_calls_once_held(once, &too_deep);
@@ -546,21 +525,17 @@ static bool read_once(const struct ep_trace *trace, struct ep_tail *tail)
 	return held;
 }
 
-static void check_tail(const struct ep_trace *trace, const struct ep_tail *tail,
-		       uint64_t calls)
+static void check_tail(const struct ep_trace *trace, const struct ep_tail *tail, uint64_t calls)
 {
 	struct ep_selection selection = {.last_calls = calls};
 	struct shown *whole = calloc(1, sizeof(*whole));
 	struct shown *last = calloc(1, sizeof(*last));
-	struct ep_sink sink = {
-		.context = whole, .event = show, .foresee = true};
+	struct ep_sink sink = {.context = whole, .event = show, .foresee = true};
 	uint64_t shown[2];
 
-	must(ep_stream(trace, &names, &selection, &sink, &shown[0], NULL) ==
-	     EP_OK);
+	must(ep_stream(trace, &names, &selection, &sink, &shown[0], NULL) == EP_OK);
 	sink.context = last;
-	must(ep_stream_tail(trace, &names, &selection, tail, &sink, &shown[1],
-			    NULL) == EP_OK);
+	must(ep_stream_tail(trace, &names, &selection, tail, &sink, &shown[1], NULL) == EP_OK);
 	must(shown[0] == shown[1]);
 	must(whole->count == last->count);
 	for (size_t i = 0; i < whole->count; i++)
@@ -593,33 +568,13 @@ static const struct world worlds[] = {
 	{.name = "plain", .recursion = true, .ring = 128, .every = 1},
 	{.name = "untimed", .recursion = true, .ring = 128, .every = 8},
 	{.name = "cut", .recursion = true, .ring = 8, .every = 8},
-	{.name = "bare",
-	 .recursion = true,
-	 .bare = true,
-	 .ring = 8,
-	 .every = 4},
-	{.name = "thunks",
-	 .recursion = true,
-	 .thunks = true,
-	 .ring = 8,
-	 .every = 2},
+	{.name = "bare", .recursion = true, .bare = true, .ring = 8, .every = 4},
+	{.name = "thunks", .recursion = true, .thunks = true, .ring = 8, .every = 2},
 	{.name = "throws", .throws = true, .ring = 128, .every = 1},
 	{.name = "throws, cut", .throws = true, .ring = 8, .every = 8},
-	{.name = "throws, thunks",
-	 .throws = true,
-	 .thunks = true,
-	 .ring = 8,
-	 .every = 1},
-	{.name = "throws, bare",
-	 .throws = true,
-	 .bare = true,
-	 .ring = 128,
-	 .every = 1},
-	{.name = "throws, recursion",
-	 .throws = true,
-	 .recursion = true,
-	 .ring = 8,
-	 .every = 8},
+	{.name = "throws, thunks", .throws = true, .thunks = true, .ring = 8, .every = 1},
+	{.name = "throws, bare", .throws = true, .bare = true, .ring = 128, .every = 1},
+	{.name = "throws, recursion", .throws = true, .recursion = true, .ring = 8, .every = 8},
 	{.name = "pauses", .pauses = true, .ring = 128, .every = 8},
 	{.name = "pauses, cut", .pauses = true, .ring = 16, .every = 1},
 	{.name = "lost", .lost_percent = 20, .ring = 64, .every = 8},
@@ -652,8 +607,8 @@ static void run_program(struct program *p)
 		step(p);
 }
 
-static void make_trace(struct program *p, struct ep_image *image,
-		       struct ep_trace **trace, int number)
+static void make_trace(struct program *p, struct ep_image *image, struct ep_trace **trace,
+		       int number)
 {
 	p->world = &worlds[number % WORLDS];
 	srand(1000 + (unsigned)number);
@@ -665,8 +620,7 @@ static void make_trace(struct program *p, struct ep_image *image,
 	build_trace_check(*trace, &names);
 }
 
-static void free_trace(struct program *p, struct ep_image *image,
-		       struct ep_trace *trace)
+static void free_trace(struct program *p, struct ep_image *image, struct ep_trace *trace)
 {
 	ep_trace_destroy(trace);
 	build_image_free(image);
@@ -727,13 +681,10 @@ int main(void)
 	Suite *suite = suite_create("histories");
 	TCase *tests = tcase_create("histories");
 
-	tcase_add_loop_test(tests, what_comes_out_is_the_truth_or_flagged, 0,
+	tcase_add_loop_test(tests, what_comes_out_is_the_truth_or_flagged, 0, WORLDS * SEEDS);
+	tcase_add_loop_test(tests, what_is_open_does_not_depend_on_calls_that_returned, 0,
 			    WORLDS * SEEDS);
-	tcase_add_loop_test(tests,
-			    what_is_open_does_not_depend_on_calls_that_returned,
-			    0, WORLDS * SEEDS);
-	tcase_add_loop_test(tests, a_tail_tells_what_the_whole_history_does, 0,
-			    WORLDS);
+	tcase_add_loop_test(tests, a_tail_tells_what_the_whole_history_does, 0, WORLDS);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
 }

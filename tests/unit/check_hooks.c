@@ -2,15 +2,15 @@
 /*
  * check_hooks.c: functions of a few instructions, each a letter:
  *
- *	F E  call __fentry__, __cyg_profile_func_enter
- *	R X  call __return__, __cyg_profile_func_exit
- *	W    call __wrap___fentry__, as in static programs
- *	G    call __fentry__ through the global offset table, g through a slot
- *	     of it that cannot be read
- *	O U  call another function, one without a name
- *	n r u j  nop, ret, ud2, jmp to another function
- *	?    a byte that begins no instruction
- *	^    pc is in the next one
+ * 	F E  call __fentry__, __cyg_profile_func_enter
+ * 	R X  call __return__, __cyg_profile_func_exit
+ * 	W    call __wrap___fentry__, as in static programs
+ * 	G    call __fentry__ through the global offset table, g through a slot
+ * 	     of it that cannot be read
+ * 	O U  call another function, one without a name
+ * 	n r u j  nop, ret, ud2, jmp to another function
+ * 	?    a byte that begins no instruction
+ * 	^    pc is in the next one
  */
 #include <elf.h>
 #include <string.h>
@@ -45,8 +45,7 @@ static bool dynamic;
 
 /* ---- names and memory ---- */
 
-const struct ep_function *ep_names_find(struct ep_names *names,
-					uint64_t address, uint64_t tsc)
+const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	static struct ep_function found;
 
@@ -60,8 +59,7 @@ const struct ep_function *ep_names_find(struct ep_names *names,
 	return &found;
 }
 
-size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
-		     size_t wanted)
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t wanted)
 {
 	(void)names;
 	ck_assert_uint_eq(address, START);
@@ -71,8 +69,8 @@ size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
 	return wanted;
 }
 
-int ep_source_read(struct ep_source *source, uint64_t address, void *out,
-		   size_t wanted, size_t *done, struct ep_err *err)
+int ep_source_read(struct ep_source *source, uint64_t address, void *out, size_t wanted,
+		   size_t *done, struct ep_err *err)
 {
 	(void)source, (void)err;
 	if (address == SLOT) {
@@ -86,8 +84,7 @@ int ep_source_read(struct ep_source *source, uint64_t address, void *out,
 	return *done == wanted ? EP_OK : EP_E_UNMAPPED;
 }
 
-int ep_source_auxv(const struct ep_source *source, uint64_t type,
-		   uint64_t *value)
+int ep_source_auxv(const struct ep_source *source, uint64_t type, uint64_t *value)
 {
 	(void)source;
 	ck_assert_uint_eq(type, AT_BASE);
@@ -96,22 +93,19 @@ int ep_source_auxv(const struct ep_source *source, uint64_t type,
 }
 
 /* For the builders, which nobody calls here. */
-const char *ep_names_literal(struct ep_names *names, uint64_t address,
-			     uint64_t tsc)
+const char *ep_names_literal(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	(void)names, (void)address, (void)tsc;
 	return NULL;
 }
 
-bool ep_names_word(const struct ep_names *names, uint64_t address,
-		   uint64_t *out)
+bool ep_names_word(const struct ep_names *names, uint64_t address, uint64_t *out)
 {
 	(void)names, (void)address, (void)out;
 	return false;
 }
 
-const struct ep_function *ep_names_span(struct ep_names *names,
-					const char *name)
+const struct ep_function *ep_names_span(struct ep_names *names, const char *name)
 {
 	(void)names, (void)name;
 	return NULL;
@@ -128,8 +122,7 @@ static void put(const void *bytes, size_t count)
 /* With the distance from behind it. */
 static void put_relative(const char *opcode, size_t length, uint64_t target)
 {
-	int32_t distance =
-		(int32_t)(target - (START + size + length + sizeof(distance)));
+	int32_t distance = (int32_t)(target - (START + size + length + sizeof(distance)));
 
 	put(opcode, length);
 	put(&distance, sizeof(distance));
@@ -146,17 +139,13 @@ static void assemble(const char *words)
 			if (callees[i].letter == *words)
 				put_relative("\xe8", 1, callees[i].address);
 		if (*words == 'G' || *words == 'g')
-			put_relative("\xff\x15", 2,
-				     *words == 'G' ? SLOT : SLOT + 8);
+			put_relative("\xff\x15", 2, *words == 'G' ? SLOT : SLOT + 8);
 		else if (*words == 'j')
 			put_relative("\xe9", 1, callees[5].address);
 		else if (*words == 'u')
 			put("\x0f\x0b", 2);
 		else if (strchr("nr?", *words))
-			put(*words == 'n'   ? "\x90"
-			    : *words == 'r' ? "\xc3"
-					    : "\x06",
-			    1);
+			put(*words == 'n' ? "\x90" : *words == 'r' ? "\xc3" : "\x06", 1);
 	}
 	in_file = size;
 	in_core = 0;
@@ -220,8 +209,8 @@ START_TEST(what_a_function_calls_and_where_pc_stands_to_it)
 {
 	assemble(functions[_i].words);
 	dynamic = !functions[_i].linked_static;
-	ck_assert_msg(look(size) == functions[_i].want, "%s: %d, not %d",
-		      functions[_i].words, look(size), functions[_i].want);
+	ck_assert_msg(look(size) == functions[_i].want, "%s: %d, not %d", functions[_i].words,
+		      look(size), functions[_i].want);
 }
 END_TEST
 
@@ -285,8 +274,7 @@ START_TEST(hooks_are_known_by_their_names)
 	for (size_t i = 0; i < CALLEES; i++) {
 		struct ep_function function = {.symbol = callees[i].symbol};
 
-		ck_assert_int_eq(ep_is_hook(&function),
-				 !!strchr("FERXW", callees[i].letter));
+		ck_assert_int_eq(ep_is_hook(&function), !!strchr("FERXW", callees[i].letter));
 	}
 }
 END_TEST
@@ -296,9 +284,7 @@ int main(void)
 	Suite *suite = suite_create("hooks");
 	TCase *tests = tcase_create("hooks");
 
-	tcase_add_loop_test(tests,
-			    what_a_function_calls_and_where_pc_stands_to_it, 0,
-			    FUNCTIONS);
+	tcase_add_loop_test(tests, what_a_function_calls_and_where_pc_stands_to_it, 0, FUNCTIONS);
 	tcase_add_test(tests, pc_may_be_anywhere_in_its_instruction);
 	tcase_add_test(tests, without_bounds_or_code_nothing_is_known);
 	tcase_add_test(tests, code_that_no_file_has_is_the_memorys);

@@ -94,9 +94,8 @@ END_TEST
 START_TEST(bytes_that_are_not_utf8_become_the_replacement_character)
 {
 	static const char *const bad[] = {
-		"\x80",         "\xc0\xaf",         "\xe0\x80\xaf",
-		"\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff",
-		"\xe2\x82",     "\xf0\x9f\x8e",
+		"\x80", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+		"\xff", "\xe2\x82", "\xf0\x9f\x8e",
 	};
 	char wanted[64] = "\"";
 
@@ -123,8 +122,7 @@ static void random_value(uint32_t *state, unsigned depth)
 
 	switch (kind) {
 	case 0:
-		ep_json_uint(&json,
-			     (uint64_t)noise(state) << 40 ^ noise(state));
+		ep_json_uint(&json, (uint64_t)noise(state) << 40 ^ noise(state));
 		break;
 	case 1:
 		ep_json_int(&json, (int64_t)((uint64_t)noise(state) << 42));
@@ -153,8 +151,7 @@ static void random_value(uint32_t *state, unsigned depth)
 		for (unsigned i = 0; i < count; i++) {
 			char key[8];
 
-			snprintf(key, sizeof(key), "%c%u",
-				 (char)noise(state) | 1, i);
+			snprintf(key, sizeof(key), "%c%u", (char)noise(state) | 1, i);
 			ep_json_key(&json, key);
 			random_value(state, depth + 1);
 		}
@@ -220,9 +217,7 @@ int main(void)
 	tcase_add_test(tests, numbers_are_exact_at_their_ends);
 	tcase_add_test(tests, strings_are_escaped);
 	tcase_add_test(tests, controls_of_two_bytes_are_escaped);
-	tcase_add_loop_test(
-		tests, bytes_that_are_not_utf8_become_the_replacement_character,
-		0, 8);
+	tcase_add_loop_test(tests, bytes_that_are_not_utf8_become_the_replacement_character, 0, 8);
 	tcase_add_test(tests, python_reads_random_data);
 	tcase_add_test(tests, a_full_disk_is_told_at_the_end);
 	tcase_add_test(tests, nesting_beyond_the_limit_fails);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_jumps.c: exceptions, longjmp and stacks, case by case. A test writes
- * down the records of a little program, word by word, and what is true of it:
+ * check_jumps.c: exceptions, longjmp and stacks, case by case. A test writes down the records of a
+ * little program, word by word, and what is true of it:
  *
- *	a( a)   call and return of function a
- *	a! a& a< a_ a*   a throws, throws again, a frame of it is left, its
- *			clean-up code begins, it catches
- *	@1 ^1 ~12 %1f   setjmp of buffer 1, longjmp to it, from buffer 1 to 2,
- *			f is to run in buffer 1 and then buffer 9
- *	#       a block is lost
+ * 	a( a)   call and return of function a
+ * 	a! a& a< a_ a*   a throws, throws again, a frame of it is left, its
+ * 			clean-up code begins, it catches
+ * 	@1 ^1 ~12 %1f   setjmp of buffer 1, longjmp to it, from buffer 1 to 2,
+ * 			f is to run in buffer 1 and then buffer 9
+ * 	#       a block is lost
  *
  * and in what is told: a)! left then, a)? left, thought so, a)~ stray,
  * a)< began before, a)= ambiguous; throw, again, catch, jump, stack, unseen.
@@ -66,18 +66,15 @@ static uint64_t buffer(char digit)
 	return digit == '0' ? 0 : 0x7f0000001000 + (uint64_t)digit * 512;
 }
 
-static void mark(unsigned kind, const uint64_t *values, unsigned count,
-		 const char *text)
+static void mark(unsigned kind, const uint64_t *values, unsigned count, const char *text)
 {
 	struct build_cursor *cursor = &arena->cursors[0];
 	uint64_t *at = &cursor->block->records[cursor->next];
 	unsigned data = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		at[++data] =
-			ep_escape_make(EP_ESCAPE_DATA, values[i] & 0x3ffffff);
-		at[++data] = ep_escape_make(EP_ESCAPE_DATA,
-					    (uint32_t)(values[i] >> 26));
+		at[++data] = ep_escape_make(EP_ESCAPE_DATA, values[i] & 0x3ffffff);
+		at[++data] = ep_escape_make(EP_ESCAPE_DATA, (uint32_t)(values[i] >> 26));
 	}
 	for (; text && *text; text += strnlen(text, 3)) {
 		uint32_t three = 0;
@@ -87,9 +84,7 @@ static void mark(unsigned kind, const uint64_t *values, unsigned count,
 		at[++data] = ep_escape_make(EP_ESCAPE_DATA, three);
 	}
 	at[0] = ep_escape_make(EP_ESCAPE_MARK,
-			       kind | data << 5 |
-				       (uint32_t)(tsc >> EP_TICK_SHIFT & 0xffff)
-					       << 10);
+			       kind | data << 5 | (uint32_t)(tsc >> EP_TICK_SHIFT & 0xffff) << 10);
 	cursor->next += 1 + data;
 	cursor->last_tsc = tsc;
 	ck_assert_uint_lt(cursor->next, EP_BLOCK_RECORDS);
@@ -110,9 +105,8 @@ static void lose_a_block(void)
 static void write_word(const char *w)
 {
 	static const char marks[] = "!&<_*";
-	static const unsigned kinds[] = {EP_MARK_THROW, EP_MARK_RETHROW,
-					 EP_MARK_LEFT, EP_MARK_LANDED,
-					 EP_MARK_CAUGHT};
+	static const unsigned kinds[] = {EP_MARK_THROW, EP_MARK_RETHROW, EP_MARK_LEFT,
+					 EP_MARK_LANDED, EP_MARK_CAUGHT};
 
 	tsc += STEP;
 	if (w[0] == '#')
@@ -120,23 +114,19 @@ static void write_word(const char *w)
 	else if (w[0] == '@')
 		mark(EP_MARK_SAVE, (uint64_t[]){buffer(w[1])}, 1, NULL);
 	else if (w[0] == '^')
-		mark(EP_MARK_RESUME,
-		     (uint64_t[]){buffer(w[1]), code('z', 0x20)}, 2, NULL);
+		mark(EP_MARK_RESUME, (uint64_t[]){buffer(w[1]), code('z', 0x20)}, 2, NULL);
 	else if (w[0] == '|')
 		mark(EP_MARK_PARENT, (uint64_t[]){buffer(w[1])}, 1, NULL);
 	else if (w[0] == '~')
-		mark(EP_MARK_SWAP,
-		     (uint64_t[]){buffer(w[1]), buffer(w[2]), code('z', 0x20)},
-		     3, NULL);
+		mark(EP_MARK_SWAP, (uint64_t[]){buffer(w[1]), buffer(w[2]), code('z', 0x20)}, 3,
+		     NULL);
 	else if (w[0] == '%')
-		mark(EP_MARK_FRESH,
-		     (uint64_t[]){buffer(w[1]), buffer('9'), code(w[2], 0)}, 3,
+		mark(EP_MARK_FRESH, (uint64_t[]){buffer(w[1]), buffer('9'), code(w[2], 0)}, 3,
 		     NULL);
 	else if (strchr(marks, w[1]))
 		mark_at(kinds[strchr(marks, w[1]) - marks], w[0]);
 	else
-		build_event(arena, thread, code(w[0], w[1] == ')' ? 0x40 : 5),
-			    w[1] == ')', tsc);
+		build_event(arena, thread, code(w[0], w[1] == ')' ? 0x40 : 5), w[1] == ')', tsc);
 }
 
 /* ---- events to words ---- */
@@ -150,25 +140,20 @@ static void tell(const struct ep_event *event)
 	};
 	size_t at = strlen(told);
 	uint32_t f = event->flags;
-	const char *left = f & EP_CALL_UNWOUND     ? "!"
-			   : f & EP_CALL_ABANDONED ? "?"
-						   : "";
+	const char *left = f & EP_CALL_UNWOUND ? "!" : f & EP_CALL_ABANDONED ? "?" : "";
 
 	if (event->kind == EP_EVENT_GAP)
 		snprintf(told + at, sizeof(told) - at, "# ");
 	else if (event->kind == EP_EVENT_POINT)
 		snprintf(told + at, sizeof(told) - at, "%s ",
-			 event->point == EP_POINT_STACK && *event->text
-				 ? "unseen"
-				 : points[event->point]);
+			 event->point == EP_POINT_STACK && *event->text ? "unseen"
+									: points[event->point]);
 	else
-		snprintf(
-			told + at, sizeof(told) - at, "%c%s%s%s%s%s ",
-			(char)('a' + (event->address - FAKE_KNOWN) / FAKE_STEP),
-			event->kind == EP_EVENT_BEGIN ? "(" : ")", left,
-			f & EP_CALL_STRAY ? "~" : "",
-			f & EP_CALL_BEFORE ? "<" : "",
-			f & EP_CALL_AMBIGUOUS ? "=" : "");
+		snprintf(told + at, sizeof(told) - at, "%c%s%s%s%s%s ",
+			 (char)('a' + (event->address - FAKE_KNOWN) / FAKE_STEP),
+			 event->kind == EP_EVENT_BEGIN ? "(" : ")", left,
+			 f & EP_CALL_STRAY ? "~" : "", f & EP_CALL_BEFORE ? "<" : "",
+			 f & EP_CALL_AMBIGUOUS ? "=" : "");
 	if (event->kind == EP_EVENT_END && f & EP_CALL_UNWOUND)
 		ck_assert(event->end.exact);
 }
@@ -183,14 +168,11 @@ static void run(const char *records, const char *events)
 	free(words);
 	build_image_of(&image, arena);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	told[0] = 0;
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		tell(event);
-		if (event->kind == EP_EVENT_POINT &&
-		    event->point == EP_POINT_THROW)
+		if (event->kind == EP_EVENT_POINT && event->point == EP_POINT_THROW)
 			ck_assert_str_eq(event->text, "std::runtime_error");
 	}
 	told[strlen(told) - 1] = 0;
@@ -201,15 +183,13 @@ static void run(const char *records, const char *events)
 
 START_TEST(an_exception_ends_the_calls_whose_frames_are_left)
 {
-	run("m( a( b( c( c! c< b< a* a) m)",
-	    "m( a( b( c( throw c)! b)! catch a) m)");
+	run("m( a( b( c( c! c< b< a* a) m)", "m( a( b( c( throw c)! b)! catch a) m)");
 }
 END_TEST
 
 START_TEST(of_a_recursion_the_level_that_caught_goes_on)
 {
-	run("f( f( f( f! f< f< f* x( x) f)",
-	    "f( f( f( throw f)! f)! catch x( x) f)");
+	run("f( f( f( f! f< f< f* x( x) f)", "f( f( f( throw f)! f)! catch x( x) f)");
 }
 END_TEST
 
@@ -227,15 +207,13 @@ END_TEST
 
 START_TEST(cleanup_code_runs_inside_of_the_frame_that_it_belongs_to)
 {
-	run("m( a( b( b! b< a_ d( d) a< m* m)",
-	    "m( a( b( throw b)! d( d) a)! catch m)");
+	run("m( a( b( b! b< a_ d( d) a< m* m)", "m( a( b( throw b)! d( d) a)! catch m)");
 }
 END_TEST
 
 START_TEST(a_return_hook_in_cleanup_code_ends_the_call_once)
 {
-	run("f( f( f( f! f_ f) f< f_ f) f< f* f)",
-	    "f( f( f( throw f) f) catch f)");
+	run("f( f( f( f! f_ f) f< f_ f) f< f* f)", "f( f( f( throw f) f) catch f)");
 }
 END_TEST
 
@@ -248,8 +226,7 @@ END_TEST
 
 START_TEST(what_is_thrown_again_leaves_the_catcher)
 {
-	run("m( a( b( b! b< a* a& a< m* m)",
-	    "m( a( b( throw b)! catch again a)! catch m)");
+	run("m( a( b( b! b< a* a& a< m* m)", "m( a( b( throw b)! catch again a)! catch m)");
 }
 END_TEST
 
@@ -267,8 +244,7 @@ START_TEST(a_parent_goes_on_where_it_called_vfork)
 		/* Without the mark the innermost f returns. */
 		{"f( f( @1 f( f( |1 f) f)", "f( f( f( f( f)? f)? f) f)"},
 		/* One in a child, and one that failed. */
-		{"f( @1 f( @2 f( |2 x( |1 @1 |1 f)",
-		 "f( f( f( f)? x( x)? f)? f)"},
+		{"f( @1 f( @2 f( |2 x( |1 @1 |1 f)", "f( f( f( f)? x( x)? f)? f)"},
 		/* One whose vfork lies before the history. */
 		{"f( # a( b( |1 f)", "f( # a( b( b)? a)? f)"},
 	};
@@ -308,8 +284,7 @@ END_TEST
 
 START_TEST(a_stacks_function_returns_into_its_link)
 {
-	run("m( %1f ~91 f( a( a) f) b( b) m)",
-	    "m( stack f( a( a) f) stack b( b) m)");
+	run("m( %1f ~91 f( a( a) f) b( b) m)", "m( stack f( a( a) f) stack b( b) m)");
 }
 END_TEST
 
@@ -377,31 +352,22 @@ int main(void)
 	TCase *tests = tcase_create("jumps");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests,
-		       an_exception_ends_the_calls_whose_frames_are_left);
+	tcase_add_test(tests, an_exception_ends_the_calls_whose_frames_are_left);
 	tcase_add_test(tests, of_a_recursion_the_level_that_caught_goes_on);
 	tcase_add_test(tests, a_frame_that_is_not_traced_ends_nothing);
-	tcase_add_test(tests,
-		       calls_inlined_into_a_frame_that_is_left_end_with_it);
-	tcase_add_test(
-		tests,
-		cleanup_code_runs_inside_of_the_frame_that_it_belongs_to);
+	tcase_add_test(tests, calls_inlined_into_a_frame_that_is_left_end_with_it);
+	tcase_add_test(tests, cleanup_code_runs_inside_of_the_frame_that_it_belongs_to);
 	tcase_add_test(tests, a_return_hook_in_cleanup_code_ends_the_call_once);
 	tcase_add_test(tests, an_exception_within_cleanup_code_is_its_own);
 	tcase_add_test(tests, what_is_thrown_again_leaves_the_catcher);
 	tcase_add_test(tests, longjmp_goes_back_to_the_call_that_saved);
-	tcase_add_loop_test(tests, a_parent_goes_on_where_it_called_vfork, 0,
-			    3);
+	tcase_add_loop_test(tests, a_parent_goes_on_where_it_called_vfork, 0, 3);
 	tcase_add_test(tests, the_last_save_of_a_buffer_counts);
-	tcase_add_test(
-		tests,
-		a_place_saved_where_history_is_missing_is_outside_of_all);
-	tcase_add_test(tests,
-		       an_unknown_buffer_in_a_whole_history_tells_nothing);
+	tcase_add_test(tests, a_place_saved_where_history_is_missing_is_outside_of_all);
+	tcase_add_test(tests, an_unknown_buffer_in_a_whole_history_tells_nothing);
 	tcase_add_test(tests, each_stack_has_calls_of_its_own);
 	tcase_add_test(tests, a_stacks_function_returns_into_its_link);
-	tcase_add_test(tests,
-		       a_link_is_seen_also_when_the_function_is_not_traced);
+	tcase_add_test(tests, a_link_is_seen_also_when_the_function_is_not_traced);
 	tcase_add_test(tests, longjmp_between_stacks_switches_them);
 	tcase_add_test(tests, suspended_calls_are_told_as_open);
 	tcase_add_test(tests, stacks_that_nothing_tells_of_are_noticed);

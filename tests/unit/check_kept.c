@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_kept.c: snapshots kept in memory, of this very process, whose hooks are
- * called as a compiler would. What a thread records counts up, so that a record
- * that is torn, missing or of another block shows.
+ * check_kept.c: snapshots kept in memory, of this very process, whose hooks are called as a
+ * compiler would. What a thread records counts up, so that a record that is torn, missing or of
+ * another block shows.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,8 +29,8 @@ void __cyg_profile_func_enter(void *function, void *site);
 
 #define CODE     0x100000000000
 #define RECORDER 8
-/* Races are for the plain build to find: the runtime is the same in both. What
- * is sanitized is the reader, which took four times as long. */
+/* Races are for the plain build to find: the runtime is the same in both. What is sanitized is the
+ * reader, which took four times as long. */
 #ifdef __SANITIZE_ADDRESS__
 #define SNAPSHOTS 1000
 #else
@@ -65,12 +65,9 @@ static void view_open(struct view *view, const struct ep_kept *kept)
 	memcpy(root.magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE);
 	root.crc = ep_crc32(&root, offsetof(struct ep_root, crc));
 	memcpy(bytes, &root, sizeof(root));
-	ck_assert_int_eq(
-		ep_image_from_bytes(&view->image, bytes, kept->size, NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_image_from_bytes(&view->image, bytes, kept->size, NULL), EP_OK);
 	free(bytes);
-	ck_assert_int_eq(ep_trace_create(&view->trace, &view->image, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_trace_create(&view->trace, &view->image, NULL), EP_OK);
 	ck_assert_uint_eq(view->trace->warning_count, 0);
 }
 
@@ -113,11 +110,9 @@ static uint64_t check_counting(const struct ep_trace_thread *thread)
 
 			if (is_escape(word))
 				continue;
-			/* An assertion is a system call: only where it fails.
-			 */
+			/* An assertion is a system call: only where it fails. */
 			if (next && number_of(word) != next)
-				ck_abort_msg("%lu, not %lu",
-					     (unsigned long)number_of(word),
+				ck_abort_msg("%lu, not %lu", (unsigned long)number_of(word),
 					     (unsigned long)next);
 			next = number_of(word) + 1;
 			seen++;
@@ -164,8 +159,7 @@ static void recorders_end(pthread_t *threads, int count)
 
 /* ---- what is in it ---- */
 
-/* Nothing is overwritten: libcheck forks for each test, so that the process
- * began with a fork. */
+/* Nothing is overwritten: libcheck forks for each test, so that the process began with a fork. */
 static void must_begin_with_the_process(const struct ep_trace_thread *thread)
 {
 	ck_assert(thread->forked);
@@ -189,9 +183,7 @@ START_TEST(a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later)
 	ck_assert_uint_eq(check_counting(&view.trace->threads[0]), 2000);
 	ck_assert_uint_eq(view.trace->arena.kept_tsc, kept_of(snapshot)->tsc);
 	ck_assert_uint_eq(view.trace->module_count,
-			  ((struct ep_modules *)ep_arena_section(
-				   EP_SECTION_MODULES, NULL))
-				  ->count);
+			  ((struct ep_modules *)ep_arena_section(EP_SECTION_MODULES, NULL))->count);
 	ck_assert_str_ne(view.trace->modules[0].path, "");
 	ck_assert_str_ne(view.trace->process.executable, "");
 	ck_assert(view.trace->clock.known);
@@ -199,8 +191,7 @@ START_TEST(a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later)
 }
 END_TEST
 
-/* rdtsc waits for no load: a counter may be older than the word that it is held
- * against. */
+/* rdtsc waits for no load: a counter may be older than the word that it is held against. */
 START_TEST(a_hold_is_one_for_who_read_the_counter_before_it)
 {
 	uint64_t before = __builtin_ia32_rdtsc();
@@ -386,8 +377,7 @@ END_TEST
 static void *take_many(void *unused)
 {
 	for (int i = 0; i < SNAPSHOTS / 5; i++) {
-		struct epitaph_snapshot *snapshot =
-			epitaph_snapshot_take_since(epitaph_time());
+		struct epitaph_snapshot *snapshot = epitaph_snapshot_take_since(epitaph_time());
 
 		ck_assert_ptr_nonnull(snapshot);
 		epitaph_snapshot_free(snapshot);
@@ -457,8 +447,7 @@ START_TEST(a_forked_child_keeps_none_and_takes_its_own)
 	parents = epitaph_snapshot_take();
 	child = fork();
 	if (!child) {
-		if (epitaph_snapshot_save(parents, "no.core") == 0 ||
-		    errno != EINVAL)
+		if (epitaph_snapshot_save(parents, "no.core") == 0 || errno != EINVAL)
 			_exit(1);
 		call(1);
 		own = epitaph_snapshot_take();
@@ -489,8 +478,7 @@ START_TEST(a_saved_one_replaces_a_file_and_stays_kept)
 	fclose(file);
 	ck_assert_int_eq(memcmp(magic, "\177ELF", 4), 0);
 	unlink(path);
-	ck_assert_int_eq(epitaph_snapshot_save(snapshot, "/no/such/folder/x"),
-			 -1);
+	ck_assert_int_eq(epitaph_snapshot_save(snapshot, "/no/such/folder/x"), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	ck_assert_ptr_nonnull(kept_of(snapshot));
 }
@@ -530,37 +518,19 @@ static int extract_first(void)
 	struct ep_extract_options options = {.force = true};
 	struct ep_kept_result result;
 
-	return ep_kept_extract(source, &found, &list.list[0], "/no/such/x.core",
-			       &options, &result, &err);
+	return ep_kept_extract(source, &found, &list.list[0], "/no/such/x.core", &options, &result,
+			       &err);
 }
 
 START_TEST(entries_that_make_no_sense_are_counted_and_left_out)
 {
 	const struct ep_kept bad[] = {
-		{.state = EP_KEPT_VALID,
-		 .number = 0,
-		 .address = 4096,
-		 .size = 4096},
-		{.state = EP_KEPT_VALID,
-		 .number = 1,
-		 .address = 0,
-		 .size = 4096},
-		{.state = EP_KEPT_VALID,
-		 .number = 1,
-		 .address = 4097,
-		 .size = 4096},
-		{.state = EP_KEPT_VALID,
-		 .number = 1,
-		 .address = 4096,
-		 .size = 0},
-		{.state = EP_KEPT_VALID,
-		 .number = 1,
-		 .address = 4096,
-		 .size = 4095},
-		{.state = EP_KEPT_VALID,
-		 .number = 1,
-		 .address = 8192,
-		 .size = -UINT64_C(4096)},
+		{.state = EP_KEPT_VALID, .number = 0, .address = 4096, .size = 4096},
+		{.state = EP_KEPT_VALID, .number = 1, .address = 0, .size = 4096},
+		{.state = EP_KEPT_VALID, .number = 1, .address = 4097, .size = 4096},
+		{.state = EP_KEPT_VALID, .number = 1, .address = 4096, .size = 0},
+		{.state = EP_KEPT_VALID, .number = 1, .address = 4096, .size = 4095},
+		{.state = EP_KEPT_VALID, .number = 1, .address = 8192, .size = -UINT64_C(4096)},
 	};
 	struct ep_kept good;
 
@@ -660,23 +630,17 @@ int main(void)
 	TCase *who = tcase_create("who takes it");
 	TCase *readers = tcase_create("readers");
 
-	/* On a busy machine, eight threads and the sanitizers take their time.
-	 */
+	/* On a busy machine, eight threads and the sanitizers take their time. */
 	tcase_set_timeout(what, 160);
-	tcase_add_test(
-		what,
-		a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later);
+	tcase_add_test(what, a_snapshot_has_what_was_recorded_up_to_then_and_nothing_later);
 	tcase_add_test(what, a_hold_is_one_for_who_read_the_counter_before_it);
 	tcase_add_test(what, since_leaves_out_blocks_that_were_full_then);
-	tcase_add_test(what,
-		       many_snapshots_of_eight_threads_have_valid_blocks_only);
-	tcase_add_test(what,
-		       threads_that_ended_are_in_it_unless_that_was_before);
+	tcase_add_test(what, many_snapshots_of_eight_threads_have_valid_blocks_only);
+	tcase_add_test(what, threads_that_ended_are_in_it_unless_that_was_before);
 	tcase_add_test(what, what_was_recorded_before_another_ring_is_in_it);
 	tcase_add_test(memory, without_room_it_is_refused_and_counted);
 	tcase_add_test(memory, none_is_kept_where_no_memory_is_allowed);
-	tcase_add_test(memory,
-		       sixty_four_are_kept_and_freed_memory_serves_again);
+	tcase_add_test(memory, sixty_four_are_kept_and_freed_memory_serves_again);
 	tcase_add_test(who, many_threads_may_take_them_at_once);
 	tcase_add_test(who, a_signal_handler_takes_one_or_is_told_to_try_again);
 	tcase_add_test(who, a_forked_child_keeps_none_and_takes_its_own);
@@ -684,15 +648,11 @@ int main(void)
 	suite_add_tcase(suite, what);
 	suite_add_tcase(suite, memory);
 	suite_add_tcase(suite, who);
-	tcase_add_test(readers,
-		       entries_that_make_no_sense_are_counted_and_left_out);
-	tcase_add_test(
-		readers,
-		a_table_that_lies_about_its_size_is_read_as_far_as_it_is_one);
+	tcase_add_test(readers, entries_that_make_no_sense_are_counted_and_left_out);
+	tcase_add_test(readers, a_table_that_lies_about_its_size_is_read_as_far_as_it_is_one);
 	tcase_add_test(readers, one_that_is_not_there_is_not_saved);
 	tcase_add_test(readers, a_damaged_first_page_is_told);
-	tcase_add_test(readers,
-		       one_that_is_given_back_while_it_is_read_is_told);
+	tcase_add_test(readers, one_that_is_given_back_while_it_is_read_is_told);
 	suite_add_tcase(suite, readers);
 	return ep_test_main(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_lines.c: lines of programs made by both compilers, in every DWARF
- * version, against what the source says and what llvm-addr2line says (that of
- * binutils 2.40 names wrong files for gcc's DWARF 5).
+ * check_lines.c: lines of programs made by both compilers, in every DWARF version, against what the
+ * source says and what llvm-addr2line says (that of binutils 2.40 names wrong files for gcc's DWARF
+ * 5).
  */
 #include "tests/unit/main.h"
 
@@ -113,10 +113,8 @@ static void make(const char *compiler)
 	snprintf(command, sizeof(command), "%s prog.c -o prog", compiler);
 	ck_assert_int_eq(system(command), 0);
 	snprintf(path, sizeof(path), "%s/prog", folder());
-	module = (struct ep_trace_module){.end = UINT64_C(1) << 40,
-					  .path = path};
-	ck_assert_int_eq(ep_names_create(&names, &module, 1, &force, NULL),
-			 EP_OK);
+	module = (struct ep_trace_module){.end = UINT64_C(1) << 40, .path = path};
+	ck_assert_int_eq(ep_names_create(&names, &module, 1, &force, NULL), EP_OK);
 }
 
 /* Calls back for each function of the program. */
@@ -154,8 +152,8 @@ static void check_definition(uint64_t address, const char *symbol)
 	}
 	/* The start-up code of the C library has no debug information here. */
 	if (symbol[0] == '_')
-		ck_assert_msg(!line.file || !strstr(line.file, "prog.c"),
-			      "%s is in %s", symbol, line.file);
+		ck_assert_msg(!line.file || !strstr(line.file, "prog.c"), "%s is in %s", symbol,
+			      line.file);
 }
 
 START_TEST(a_function_begins_where_the_source_says)
@@ -175,17 +173,15 @@ START_TEST(every_instruction_is_on_the_line_that_llvm_says)
 	unsigned count = 0;
 
 	make(flags[_i]);
-	ck_assert_int_eq(
-		system("objdump -d --no-show-raw-insn prog | awk '/^[0-9a-f]+ "
-		       "</ { on = /<(first|second|main|from_header)>/ } on && "
-		       "/^ / { sub(\":\", \"\", $1); print $1 }' >addresses && "
-		       "llvm-addr2line -e prog <addresses >answers"),
-		0);
+	ck_assert_int_eq(system("objdump -d --no-show-raw-insn prog | awk '/^[0-9a-f]+ "
+				"</ { on = /<(first|second|main|from_header)>/ } on && "
+				"/^ / { sub(\":\", \"\", $1); print $1 }' >addresses && "
+				"llvm-addr2line -e prog <addresses >answers"),
+			 0);
 	list = fopen("addresses", "r");
 	answers = fopen("answers", "r");
 	while (fgets(line, sizeof(line), list)) {
-		struct ep_line found = ep_names_address_line(
-			names, strtoull(line, NULL, 16), 0);
+		struct ep_line found = ep_names_address_line(names, strtoull(line, NULL, 16), 0);
 		unsigned number = 0;
 		char *colon;
 
@@ -194,8 +190,8 @@ START_TEST(every_instruction_is_on_the_line_that_llvm_says)
 			continue;
 		colon = strrchr(other, ':');
 		sscanf(colon, ":%u", &number);
-		ck_assert_msg(found.line == number, "%s is line %u, not %s",
-			      line, found.line, other);
+		ck_assert_msg(found.line == number, "%s is line %u, not %s", line, found.line,
+			      other);
 		*colon = '\0';
 		ck_assert_ptr_nonnull(found.file);
 		ck_assert_str_eq(strrchr(found.file, '/'), strrchr(other, '/'));
@@ -207,15 +203,13 @@ START_TEST(every_instruction_is_on_the_line_that_llvm_says)
 }
 END_TEST
 
-/* The library's own debug file where the distribution's is installed is covered
- * by the names; here: no debug information at all. */
+/* The library's own debug file where the distribution's is installed is covered by the names; here:
+ * no debug information at all. */
 START_TEST(without_debug_information_there_is_no_line)
 {
 	make("gcc -g0 -O0");
 	ck_assert_ptr_null(ep_names_address_line(names, 0x1139, 0).file);
-	ck_assert_ptr_null(
-		ep_names_function_line(names, ep_names_find(names, 0x1139, 0))
-			.file);
+	ck_assert_ptr_null(ep_names_function_line(names, ep_names_find(names, 0x1139, 0)).file);
 }
 END_TEST
 
@@ -224,13 +218,11 @@ static void ask_everywhere(void)
 {
 	static struct ep_names_options force = {.force = true};
 	char path[4200];
-	struct ep_trace_module module = {.end = UINT64_C(1) << 40,
-					 .path = path};
+	struct ep_trace_module module = {.end = UINT64_C(1) << 40, .path = path};
 
 	teardown();
 	snprintf(path, sizeof(path), "%s/prog", folder());
-	ck_assert_int_eq(ep_names_create(&names, &module, 1, &force, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_names_create(&names, &module, 1, &force, NULL), EP_OK);
 	for (uint64_t a = 0x1100; a < 0x1200; a += 8)
 		ep_names_address_line(names, a, 0);
 	teardown();
@@ -256,20 +248,18 @@ static uint8_t get_byte(const char *path, unsigned long at)
 	return byte;
 }
 
-/* Bytes of the sections that libdw reads, spoiled one by one, the last one
- * among them: no crash, no hang. */
+/* Bytes of the sections that libdw reads, spoiled one by one, the last one among them: no crash, no
+ * hang. */
 START_TEST(spoiled_debug_information_is_survived)
 {
-	static const char *const sections[] = {".debug_info", ".debug_abbrev",
-					       ".debug_line",
+	static const char *const sections[] = {".debug_info", ".debug_abbrev", ".debug_line",
 					       ".debug_line_str"};
 	unsigned long offset, length;
 	char command[256];
 	FILE *pipe;
 
 	make("gcc -O0 -gdwarf-5");
-	snprintf(command, sizeof(command),
-		 "readelf -WS prog | sed -n 's/.* \\%s *PROGBITS *//p'",
+	snprintf(command, sizeof(command), "readelf -WS prog | sed -n 's/.* \\%s *PROGBITS *//p'",
 		 sections[_i]);
 	pipe = popen(command, "r");
 	ck_assert_int_eq(fscanf(pipe, "%*x %lx %lx", &offset, &length), 2);
@@ -292,11 +282,8 @@ int main(void)
 	int count = sizeof(flags) / sizeof(flags[0]);
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, a_function_begins_where_the_source_says, 0,
-			    count);
-	tcase_add_loop_test(tests,
-			    every_instruction_is_on_the_line_that_llvm_says, 0,
-			    count);
+	tcase_add_loop_test(tests, a_function_begins_where_the_source_says, 0, count);
+	tcase_add_loop_test(tests, every_instruction_is_on_the_line_that_llvm_says, 0, count);
 	tcase_add_test(tests, without_debug_information_there_is_no_line);
 	tcase_add_loop_test(tests, spoiled_debug_information_is_survived, 0, 4);
 	suite_add_tcase(suite, tests);

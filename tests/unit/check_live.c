@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_live.c: a running process is read without being stopped, and what
- * cannot be is told with what to do next. */
+/* check_live.c: a running process is read without being stopped, and what cannot be is told with
+ * what to do next. */
 #include "tests/unit/main.h"
 
 #include <fcntl.h>
@@ -32,8 +32,7 @@ static pid_t child_start(uint8_t **closed)
 	pid_t pid;
 	char byte;
 
-	*closed = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*closed = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memset(*closed, 0x3c, 8192);
 	ck_assert_int_eq(munmap(*closed + 4096, 4096), 0);
 	ck_assert_int_eq(pipe(ends), 0);
@@ -74,23 +73,18 @@ START_TEST(memory_is_the_processs_own)
 	ck_assert_int_eq(ep_source_kind(source), EP_SOURCE_LIVE);
 	ck_assert_int_eq(ep_source_pid(source), pid);
 	ck_assert_ptr_null(ep_source_path(source));
-	ck_assert_int_eq(ep_source_read_string(source, (uintptr_t)marker, text,
-					       sizeof(text), &err),
+	ck_assert_int_eq(ep_source_read_string(source, (uintptr_t)marker, text, sizeof(text), &err),
 			 EP_OK);
 	ck_assert_str_eq(text, "after");
 	/* without read permission, /proc/PID/mem still gives it */
-	ck_assert_int_eq(
-		ep_source_read(source, (uintptr_t)closed, &byte, 1, NULL, &err),
-		EP_OK);
+	ck_assert_int_eq(ep_source_read(source, (uintptr_t)closed, &byte, 1, NULL, &err), EP_OK);
 	ck_assert_uint_eq(byte, 0x3c);
-	ck_assert_int_eq(ep_source_read(source, (uintptr_t)closed + 4000, text,
-					sizeof(text), &done, &err),
-			 EP_OK);
-	ck_assert_int_eq(ep_source_read(source, 8, &byte, 1, NULL, &err),
-			 EP_E_UNMAPPED);
 	ck_assert_int_eq(
-		ep_source_read(source, UINT64_MAX - 3, text, 16, NULL, &err),
-		EP_E_UNMAPPED);
+		ep_source_read(source, (uintptr_t)closed + 4000, text, sizeof(text), &done, &err),
+		EP_OK);
+	ck_assert_int_eq(ep_source_read(source, 8, &byte, 1, NULL, &err), EP_E_UNMAPPED);
+	ck_assert_int_eq(ep_source_read(source, UINT64_MAX - 3, text, 16, NULL, &err),
+			 EP_E_UNMAPPED);
 	ep_source_close(source);
 	child_end(pid);
 }
@@ -105,8 +99,7 @@ START_TEST(a_read_ends_where_the_mapping_does)
 
 	memset(out, 0xee, sizeof(out));
 	ck_assert_int_eq(ep_source_open_live(&source, pid, &err), EP_OK);
-	rc = ep_source_read(source, (uintptr_t)closed, out, sizeof(out), &done,
-			    &err);
+	rc = ep_source_read(source, (uintptr_t)closed, out, sizeof(out), &done, &err);
 	if (rc) { /* nothing else came to lie there */
 		ck_assert_int_eq(rc, EP_E_UNMAPPED);
 		ck_assert_uint_eq(done, 4096);
@@ -141,10 +134,8 @@ START_TEST(threads_have_names_and_no_registers)
 	segments = ep_source_segments(source, &count);
 	for (size_t i = 1; i < count; i++)
 		ck_assert_uint_ge(segments[i].address,
-				  segments[i - 1].address +
-					  segments[i - 1].memory_size);
-	ck_assert_int_eq(ep_source_auxv(source, 6 /* AT_PAGESZ */, &value),
-			 EP_OK);
+				  segments[i - 1].address + segments[i - 1].memory_size);
+	ck_assert_int_eq(ep_source_auxv(source, 6 /* AT_PAGESZ */, &value), EP_OK);
 	ck_assert_uint_eq(value, 4096);
 	ep_source_notes(source, &count);
 	ck_assert_uint_eq(count, 0);
@@ -161,9 +152,7 @@ START_TEST(a_process_that_ends_meanwhile_is_told)
 
 	ck_assert_int_eq(ep_source_open_live(&source, pid, &err), EP_OK);
 	child_end(pid);
-	ck_assert_int_eq(
-		ep_source_read(source, (uintptr_t)marker, &byte, 1, NULL, &err),
-		EP_E_IO);
+	ck_assert_int_eq(ep_source_read(source, (uintptr_t)marker, &byte, 1, NULL, &err), EP_E_IO);
 	ck_assert_ptr_nonnull(strstr(err.text, "has ended"));
 	ep_source_close(source);
 }
@@ -237,12 +226,10 @@ END_TEST
 
 START_TEST(names_that_are_no_pid_are_told)
 {
-	static const char *const names[] = {"pid:", "pid:x", "pid:0", "pid:-1",
-					    "pid:99999999999"};
+	static const char *const names[] = {"pid:", "pid:x", "pid:0", "pid:-1", "pid:99999999999"};
 
 	for (size_t i = 0; i < 5; i++)
-		ck_assert_int_eq(ep_source_open(&source, names[i], &err),
-				 EP_E_USAGE);
+		ck_assert_int_eq(ep_source_open(&source, names[i], &err), EP_E_USAGE);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_loadmap.c: the load map against what the dynamic linker says, with
- * libraries that come, go and change places. */
+/* check_loadmap.c: the load map against what the dynamic linker says, with libraries that come, go
+ * and change places. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -39,8 +39,7 @@ static const struct ep_module *at(const void *address)
 	const struct ep_module *found = NULL;
 
 	for (uint32_t i = 0; i < modules->count; i++) {
-		if (entries[i].unload_tsc ||
-		    (uint64_t)address < entries[i].start ||
+		if (entries[i].unload_tsc || (uint64_t)address < entries[i].start ||
 		    (uint64_t)address >= entries[i].end)
 			continue;
 		ck_assert_msg(!found, "two modules at one address");
@@ -68,8 +67,7 @@ static void build(const char *name, const char *code)
 	char command[512];
 
 	snprintf(command, sizeof command,
-		 "echo '%s' | gcc -shared -fPIC -Wl,--build-id -x c - -o '%s'",
-		 code, name);
+		 "echo '%s' | gcc -shared -fPIC -Wl,--build-id -x c - -o '%s'", code, name);
 	shell(command);
 }
 
@@ -81,8 +79,7 @@ static int compare(struct dl_phdr_info *info, size_t size, void *count)
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
-		    info->dlpi_phdr[i].p_flags & PF_X)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X)
 			text = &info->dlpi_phdr[i];
 	}
 	ck_assert_ptr_nonnull(text);
@@ -99,8 +96,7 @@ static int compare(struct dl_phdr_info *info, size_t size, void *count)
 			continue;
 		if (memmem(bytes, note->p_memsz, "GNU\0", 4) &&
 		    ((uint32_t *)bytes)[2] == NT_GNU_BUILD_ID)
-			ck_assert_mem_eq(module->build_id, bytes + 16,
-					 module->build_id_size);
+			ck_assert_mem_eq(module->build_id, bytes + 16, module->build_id_size);
 	}
 	++*(int *)count;
 	return 0;
@@ -206,8 +202,7 @@ START_TEST(replaced_between_two_looks_is_seen_too)
 	dlclose(handle);
 	handle = dlopen("./two.so", RTLD_NOW);
 	refresh();
-	ck_assert_ptr_nonnull(
-		strstr(path_of(at(dlsym(handle, "f"))), "/two.so"));
+	ck_assert_ptr_nonnull(strstr(path_of(at(dlsym(handle, "f"))), "/two.so"));
 	for (uint32_t i = 0; i < modules->count; i++) {
 		if (strstr(path_of(&entries[i]), "/one.so"))
 			ck_assert_uint_gt(entries[i].unload_tsc, 0);
@@ -250,11 +245,10 @@ START_TEST(names_are_bytes)
 	handle = dlopen(names[_i], RTLD_NOW);
 	ck_assert_ptr_nonnull(handle);
 	refresh();
-	/* The kernel's escape of a newline is its only one: a name that holds
-	 * those four letters looks the same. */
+	/* The kernel's escape of a newline is its only one: a name that holds those four letters
+	 * looks the same. */
 	if (!strstr(names[_i], "\\012"))
-		ck_assert_ptr_nonnull(strstr(
-			path_of(at(dlsym(handle, "plain"))), names[_i] + 1));
+		ck_assert_ptr_nonnull(strstr(path_of(at(dlsym(handle, "plain"))), names[_i] + 1));
 	else
 		ck_assert_ptr_nonnull(at(dlsym(handle, "plain")));
 }
@@ -277,8 +271,8 @@ START_TEST(a_deleted_file_stays_where_it_was)
 }
 END_TEST
 
-/* A profiler maps the files that it reads: that makes no module of them, and
- * hides none that is mapped behind. */
+/* A profiler maps the files that it reads: that makes no module of them, and hides none that is
+ * mapped behind. */
 START_TEST(an_elf_file_mapped_as_data_is_no_module)
 {
 	uint32_t before;
@@ -290,8 +284,7 @@ START_TEST(an_elf_file_mapped_as_data_is_no_module)
 	before = modules->count;
 	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(fstat(fd, &status), 0);
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd,
-		     0);
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	refresh();
 	ck_assert_uint_eq(modules->count, before);
 	ck_assert_ptr_null(at(bytes));
@@ -317,8 +310,7 @@ START_TEST(code_without_a_header_is_told_by_its_file)
 }
 END_TEST
 
-/* The page is mapped but lies past the end of its file: reading it would be
- * SIGBUS. */
+/* The page is mapped but lies past the end of its file: reading it would be SIGBUS. */
 START_TEST(a_file_cut_off_under_its_mapping_does_no_harm)
 {
 	int fd;
@@ -326,9 +318,7 @@ START_TEST(a_file_cut_off_under_its_mapping_does_no_harm)
 	build("./cut.so", "int cut(void){return 1;}");
 	start();
 	fd = open("./cut.so", O_RDWR);
-	ck_assert_ptr_ne(
-		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0),
-		MAP_FAILED);
+	ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0), MAP_FAILED);
 	ck_assert_int_eq(ftruncate(fd, 0), 0);
 	refresh();
 	ck_assert_uint_gt(modules->count, 0);
@@ -346,11 +336,9 @@ START_TEST(what_does_not_fit_is_counted)
 	ck_assert_int_eq(ftruncate(fd, 4 * 4096), 0);
 	for (uint32_t i = 0; i < most + 10; i++) {
 		/* Apart from each other, or the kernel joins them. */
-		void *space = mmap(NULL, 3 * 4096, PROT_NONE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *space = mmap(NULL, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		ck_assert_ptr_ne(mmap((char *)space + 4096, 4096,
-				      PROT_READ | PROT_EXEC,
+		ck_assert_ptr_ne(mmap((char *)space + 4096, 4096, PROT_READ | PROT_EXEC,
 				      MAP_PRIVATE | MAP_FIXED, fd, 4096),
 				 MAP_FAILED);
 	}
@@ -412,8 +400,7 @@ static Suite *suite(void)
 	tcase_add_test(one, another_library_in_its_place_is_another_entry);
 	tcase_add_test(one, replaced_between_two_looks_is_seen_too);
 	tcase_add_test(one, a_plug_in_reloaded_many_times_takes_few_entries);
-	tcase_add_loop_test(one, names_are_bytes, 0,
-			    (int)(sizeof names / sizeof *names));
+	tcase_add_loop_test(one, names_are_bytes, 0, (int)(sizeof names / sizeof *names));
 	tcase_add_test(one, a_deleted_file_stays_where_it_was);
 	tcase_add_test(one, an_elf_file_mapped_as_data_is_no_module);
 	tcase_add_test(one, code_without_a_header_is_told_by_its_file);

@@ -63,9 +63,7 @@ START_TEST(events_come_in_order_of_time)
 	}
 	open_trace();
 	build_trace_check(trace, &names);
-	ck_assert_int_eq(
-		ep_merge_create(&merge, trace, &names, NULL, NULL, NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
 	while (ep_merge_next(merge, &event) == EP_OK)
 		ck_assert_uint_eq(event->thread->serial, order[count++] + 1);
 	ck_assert_uint_eq(count, 4000);
@@ -82,9 +80,7 @@ START_TEST(at_the_same_time_the_lower_serial_comes_first)
 	for (unsigned i = 0; i < 9; i++)
 		build_call(arena, add_thread(), CODE, START);
 	open_trace();
-	ck_assert_int_eq(
-		ep_merge_create(&merge, trace, &names, NULL, NULL, NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
 	for (unsigned i = 1; i <= 9; i++) {
 		ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
 		ck_assert_uint_eq(event->thread->serial, i);
@@ -108,9 +104,7 @@ START_TEST(only_the_threads_that_are_wanted_come)
 	for (unsigned i = 0; i < 3; i++)
 		build_call(arena, add_thread(), CODE, START + i);
 	open_trace();
-	ck_assert_int_eq(
-		ep_merge_create(&merge, trace, &names, is_named, &wanted, NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, is_named, &wanted, NULL), EP_OK);
 	ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
 	ck_assert_uint_eq(event->thread->serial, 2);
 	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
@@ -127,9 +121,7 @@ START_TEST(no_threads_make_no_events)
 	struct ep_merge *merge;
 
 	open_trace();
-	ck_assert_int_eq(
-		ep_merge_create(&merge, trace, &names, NULL, NULL, NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
 	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
 	ep_merge_destroy(merge);
 }
@@ -219,9 +211,7 @@ static void fill(void)
 		struct ep_thread *thread = add_thread();
 
 		for (unsigned n = 0; n < 1500; n++)
-			build_event(arena, thread,
-				    (n % 7 ? CODE : FAKE_BARE) +
-					    n % 90 * FAKE_STEP,
+			build_event(arena, thread, (n % 7 ? CODE : FAKE_BARE) + n % 90 * FAKE_STEP,
 				    n % 3 == 2, START + n * 100);
 	}
 	/* Warnings, texts, gaps, unknown threads, modules at one address. */

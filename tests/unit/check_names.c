@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_names.c: names of real files, against nm and eu-addr2line; and which
- * file is believed, with programs made and spoiled at test time.
+ * check_names.c: names of real files, against nm and eu-addr2line; and which file is believed, with
+ * programs made and spoiled at test time.
  */
 #include "tests/unit/main.h"
 
@@ -29,8 +29,7 @@ static void __attribute__((format(printf, 1, 2))) shell(const char *format, ...)
 }
 
 /* The first line that it prints, in a buffer of its own. */
-static const char *__attribute__((format(printf, 1, 2)))
-said(const char *format, ...)
+static const char *__attribute__((format(printf, 1, 2))) said(const char *format, ...)
 {
 	static char line[4096];
 	char command[2048];
@@ -53,11 +52,9 @@ static struct ep_trace_module module_of(const char *path, uint64_t bias)
 {
 	struct ep_trace_module module = {
 		.start = bias, .end = bias + REACH, .bias = bias, .path = path};
-	const char *id =
-		said("readelf -n '%s' | sed -n 's/.*Build ID: //p'", path);
+	const char *id = said("readelf -n '%s' | sed -n 's/.*Build ID: //p'", path);
 
-	while (sscanf(id, "%2hhx", &module.build_id[module.build_id_size]) ==
-	       1) {
+	while (sscanf(id, "%2hhx", &module.build_id[module.build_id_size]) == 1) {
 		module.build_id_size++;
 		id += 2;
 	}
@@ -67,8 +64,7 @@ static struct ep_trace_module module_of(const char *path, uint64_t bias)
 static void create(const struct ep_trace_module *modules, size_t count,
 		   const struct ep_names_options *options)
 {
-	ck_assert_int_eq(ep_names_create(&names, modules, count, options, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_names_create(&names, modules, count, options, NULL), EP_OK);
 }
 
 /* Each test has a folder of its own. */
@@ -88,23 +84,19 @@ static void teardown(void)
 
 static uint64_t address_of(const char *path, const char *symbol)
 {
-	return strtoull(
-		said("nm '%s' | awk '$3 == \"%s\" { print $1 }'", path, symbol),
-		NULL, 16);
+	return strtoull(said("nm '%s' | awk '$3 == \"%s\" { print $1 }'", path, symbol), NULL, 16);
 }
 
 /* ---- against nm and eu-addr2line ---- */
 
-static const char *const libraries[] = {"libstdc++.so.6", "libc.so.6",
-					"libelf.so.1", "libdw.so.1"};
+static const char *const libraries[] = {"libstdc++.so.6", "libc.so.6", "libelf.so.1", "libdw.so.1"};
 
 static const char *library(int index)
 {
 	static char path[4096];
 
 	snprintf(path, sizeof(path), "%s",
-		 said("realpath \"$(cc -print-file-name=%s)\"",
-		      libraries[index]));
+		 said("realpath \"$(cc -print-file-name=%s)\"", libraries[index]));
 	ck_assert_msg(access(path, R_OK) == 0, "no %s", libraries[index]);
 	return path;
 }
@@ -128,16 +120,15 @@ START_TEST(every_exported_function_has_one_of_its_names)
 	nm = popen(line, "r");
 	while (fgets(line, sizeof(line), nm)) {
 		uint64_t address = BIAS + strtoull(line, NULL, 16);
-		const struct ep_function *found =
-			ep_names_find(names, address, 0);
+		const struct ep_function *found = ep_names_find(names, address, 0);
 
 		snprintf(wanted, sizeof(wanted), " %s ", found->symbol);
 		ck_assert_msg(found->known, "%s is %s", line, found->name);
 		ck_assert_uint_eq(found->start, address);
 		/* A name of .symtab that is not exported is as good. */
 		snprintf(symbol, sizeof(symbol), "%s", found->symbol);
-		ck_assert_msg(strstr(line, wanted) || !found->exported_guess,
-			      "%s is %s", line, symbol);
+		ck_assert_msg(strstr(line, wanted) || !found->exported_guess, "%s is %s", line,
+			      symbol);
 		count++;
 	}
 	pclose(nm);
@@ -155,16 +146,14 @@ static uint64_t noise(uint64_t *state)
 
 static void compare_with_addr2line(const char *line, uint64_t address)
 {
-	const struct ep_function *found =
-		ep_names_find(names, BIAS + address, 0);
+	const struct ep_function *found = ep_names_find(names, BIAS + address, 0);
 	const char *plus = strrchr(line, '+');
 	uint64_t start;
 
 	if (line[0] == '(' || line[0] == '?') {
 		/* No symbol: bounds from .eh_frame at most, or a stub. */
-		ck_assert_msg(!found->known || strstr(found->name, "@plt"),
-			      "0x%lx is %s, not %s", address, found->name,
-			      line);
+		ck_assert_msg(!found->known || strstr(found->name, "@plt"), "0x%lx is %s, not %s",
+			      address, found->name, line);
 		return;
 	}
 	/* A cold part is its function to us. */
@@ -172,8 +161,8 @@ static void compare_with_addr2line(const char *line, uint64_t address)
 		return;
 	start = address - (plus ? strtoull(plus + 1, NULL, 16) : 0);
 	ck_assert_msg(found->known && found->start == BIAS + start,
-		      "0x%lx is %s from 0x%lx, not %s", address, found->name,
-		      found->start - BIAS, line);
+		      "0x%lx is %s from 0x%lx, not %s", address, found->name, found->start - BIAS,
+		      line);
 }
 
 /* Most of the time is eu-addr2line's, whatever we are built with. */
@@ -200,8 +189,7 @@ START_TEST(any_address_lies_in_the_function_that_eu_addr2line_says)
 	for (unsigned i = 0; i < ADDRESSES; i++)
 		fprintf(list, "0x%lx\n", start + noise(&state) % size);
 	fclose(list);
-	shell("eu-addr2line -S -e '%s' <addresses | sed -n 1~2p >answers",
-	      path);
+	shell("eu-addr2line -S -e '%s' <addresses | sed -n 1~2p >answers", path);
 	module = module_of(path, BIAS);
 	create(&module, 1, NULL);
 	list = fopen("addresses", "r");
@@ -230,10 +218,8 @@ START_TEST(stubs_are_named_as_objdump_has_them)
 	snprintf(line, sizeof(line), "objdump -d '%s' | grep '@plt>:'", path);
 	objdump = popen(line, "r");
 	while (fgets(line, sizeof(line), objdump)) {
-		ck_assert_int_eq(
-			sscanf(line, "%lx <%255[^>]", &address, wanted), 2);
-		ck_assert_str_eq(ep_names_find(names, BIAS + address, 0)->name,
-				 wanted);
+		ck_assert_int_eq(sscanf(line, "%lx <%255[^>]", &address, wanted), 2);
+		ck_assert_str_eq(ep_names_find(names, BIAS + address, 0)->name, wanted);
 		count++;
 	}
 	pclose(objdump);
@@ -315,19 +301,16 @@ static uint64_t separate(const char *to, bool link)
 
 START_TEST(a_debug_link_is_followed)
 {
-	static const char *const places[] = {"prog.debug", ".debug/prog.debug",
-					     "debug/prog.debug"};
+	static const char *const places[] = {"prog.debug", ".debug/prog.debug", "debug/prog.debug"};
 	const char *debug = here("debug");
-	struct ep_names_options options = {.debug_paths = &debug,
-					   .debug_path_count = 1};
+	struct ep_names_options options = {.debug_paths = &debug, .debug_path_count = 1};
 	uint64_t hidden = separate(places[_i], true);
 	struct ep_trace_module module = module_of(here("prog"), BIAS);
 	struct ep_line line;
 
 	create(&module, 1, &options);
 	expect(hidden, 0, "hidden");
-	line = ep_names_function_line(names,
-				      ep_names_find(names, BIAS + hidden, 0));
+	line = ep_names_function_line(names, ep_names_find(names, BIAS + hidden, 0));
 	ck_assert_str_eq(line.file, here("prog.c"));
 	ck_assert_uint_eq(line.line, 3);
 	ck_assert_ptr_null(ep_names_warning(names, 0));
@@ -351,14 +334,12 @@ END_TEST
 START_TEST(a_debug_path_is_searched_by_build_id)
 {
 	const char *debug = here("debug");
-	struct ep_names_options options = {.debug_paths = &debug,
-					   .debug_path_count = 1};
+	struct ep_names_options options = {.debug_paths = &debug, .debug_path_count = 1};
 	uint64_t hidden = separate("prog.debug", false);
 	struct ep_trace_module module = module_of(here("prog"), BIAS);
 	char id[80];
 
-	snprintf(id, sizeof(id), "%s",
-		 said("readelf -n prog | sed -n 's/.*Build ID: //p'"));
+	snprintf(id, sizeof(id), "%s", said("readelf -n prog | sed -n 's/.*Build ID: //p'"));
 	shell("mkdir -p debug/.build-id/%.2s && mv prog.debug "
 	      "debug/.build-id/%.2s/%s.debug",
 	      id, id, id + 2);
@@ -367,8 +348,7 @@ START_TEST(a_debug_path_is_searched_by_build_id)
 		shell("rm prog");
 	create(&module, 1, &options);
 	expect(hidden, 0, "hidden");
-	ck_assert_uint_eq(ep_names_address_line(names, BIAS + hidden, 0).line,
-			  3);
+	ck_assert_uint_eq(ep_names_address_line(names, BIAS + hidden, 0).line, 3);
 	ck_assert_ptr_null(ep_names_warning(names, 0));
 }
 END_TEST
@@ -385,8 +365,7 @@ START_TEST(another_build_id_is_refused_unless_forced)
 	work = address_of("prog", "rework");
 	create(&module, 1, _i ? &force : NULL);
 	ck_assert_int_eq(ep_names_find(names, BIAS + work, 0)->known, _i);
-	ck_assert_ptr_null(
-		_i ? NULL : ep_names_address_line(names, BIAS + work, 0).file);
+	ck_assert_ptr_null(_i ? NULL : ep_names_address_line(names, BIAS + work, 0).file);
 	ck_assert_ptr_nonnull(strstr(ep_names_warning(names, 0), "differs"));
 	ck_assert_str_eq(ep_names_warning_code(names, 0), "other-build-id");
 	ep_names_find(names, BIAS + work + 1, 0);
@@ -460,16 +439,14 @@ START_TEST(without_a_build_id_the_path_is_taken_with_a_word)
 	ck_assert_uint_eq(module.build_id_size, 0);
 	create(&module, 1, NULL);
 	expect(work, 0, "work");
-	ck_assert_ptr_nonnull(
-		strstr(ep_names_warning(names, 0), "no build-id"));
+	ck_assert_ptr_nonnull(strstr(ep_names_warning(names, 0), "no build-id"));
 	ck_assert_str_eq(ep_names_warning_code(names, 0), "names");
 }
 END_TEST
 
 START_TEST(what_is_no_elf_file_is_told_and_never_waited_for)
 {
-	static const char *const spoil[] = {"rm prog", "mkfifo prog",
-					    "mkdir prog", ": >prog",
+	static const char *const spoil[] = {"rm prog", "mkfifo prog", "mkdir prog", ": >prog",
 					    "printf '\\177ELF' >prog"};
 	struct ep_trace_module module;
 
@@ -557,8 +534,7 @@ START_TEST(noise_does_not_eat_all_memory)
 	create(NULL, 0, NULL);
 	for (unsigned i = 0; i < 1200000; i++)
 		ep_names_find(names, noise(&state) << 4, 0);
-	ck_assert_str_eq(ep_names_find(names, noise(&state) << 4, 0)->name,
-			 "?");
+	ck_assert_str_eq(ep_names_find(names, noise(&state) << 4, 0)->name, "?");
 }
 END_TEST
 
@@ -568,18 +544,12 @@ static void add_files(TCase *tests)
 	tcase_add_loop_test(tests, a_debug_link_is_followed, 0, 3);
 	tcase_add_test(tests, a_debug_link_with_another_crc_is_refused);
 	tcase_add_loop_test(tests, a_debug_path_is_searched_by_build_id, 0, 2);
-	tcase_add_loop_test(tests, another_build_id_is_refused_unless_forced, 0,
-			    2);
-	tcase_add_loop_test(
-		tests, the_executable_that_is_named_is_used_when_it_is_the_one,
-		0, 2);
-	tcase_add_loop_test(tests,
-			    a_deleted_file_is_used_only_when_it_is_the_same_one,
-			    0, 2);
+	tcase_add_loop_test(tests, another_build_id_is_refused_unless_forced, 0, 2);
+	tcase_add_loop_test(tests, the_executable_that_is_named_is_used_when_it_is_the_one, 0, 2);
+	tcase_add_loop_test(tests, a_deleted_file_is_used_only_when_it_is_the_same_one, 0, 2);
 	tcase_add_test(tests, a_sysroot_stands_before_every_path);
 	tcase_add_test(tests, without_a_build_id_the_path_is_taken_with_a_word);
-	tcase_add_loop_test(
-		tests, what_is_no_elf_file_is_told_and_never_waited_for, 0, 5);
+	tcase_add_loop_test(tests, what_is_no_elf_file_is_told_and_never_waited_for, 0, 5);
 }
 
 int main(void)
@@ -588,15 +558,11 @@ int main(void)
 	TCase *tests = tcase_create("names");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, every_exported_function_has_one_of_its_names,
-			    0, 4);
-	tcase_add_loop_test(
-		tests, any_address_lies_in_the_function_that_eu_addr2line_says,
-		0, 4);
+	tcase_add_loop_test(tests, every_exported_function_has_one_of_its_names, 0, 4);
+	tcase_add_loop_test(tests, any_address_lies_in_the_function_that_eu_addr2line_says, 0, 4);
 	tcase_add_test(tests, stubs_are_named_as_objdump_has_them);
 	add_files(tests);
-	tcase_add_test(tests,
-		       two_modules_at_one_address_are_told_apart_by_time);
+	tcase_add_test(tests, two_modules_at_one_address_are_told_apart_by_time);
 	tcase_add_test(tests, a_module_that_was_loaded_twice_has_one_function);
 	tcase_add_test(tests, outside_of_all_modules_is_an_address);
 	tcase_add_test(tests, noise_does_not_eat_all_memory);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_nest.c: streams written by hand (this program has its own ep_stream),
- * and what an output gets to see of them:
+ * check_nest.c: streams written by hand (this program has its own ep_stream), and what an output
+ * gets to see of them:
  *
- *	a( begin   a) end   a<( began before   a^( a^) resumed, suspended
- *	a!) did not return   a?) the same, of a stack that was left
- *	# gap   * point   ~ stray
+ * 	a( begin   a) end   a<( began before   a^( a^) resumed, suspended
+ * 	a!) did not return   a?) the same, of a stack that was left
+ * 	# gap   * point   ~ stray
  *
  * Each is followed by its time; an end also by the call's own time.
  */
@@ -57,8 +57,7 @@ static unsigned runs;
 
 static struct ep_time at(uint64_t ns)
 {
-	return (struct ep_time){START + ns, START + ns, START + ns, true,
-				false};
+	return (struct ep_time){START + ns, START + ns, START + ns, true, false};
 }
 
 static struct ep_event event_of(const struct step *step)
@@ -69,8 +68,7 @@ static struct ep_event event_of(const struct step *step)
 			: step->what >= SWITCH ? EP_EVENT_POINT
 					       : EP_EVENT_END,
 		.thread = &threads[step->where % 2],
-		.function = step->function ? &functions[step->function - 'a']
-					   : NULL,
+		.function = step->function ? &functions[step->function - 'a'] : NULL,
 		.depth = step->depth,
 		.stack = step->where / 2,
 		.call = step->call,
@@ -88,8 +86,8 @@ static struct ep_event event_of(const struct step *step)
 }
 
 int ep_stream(const struct ep_trace *of, struct ep_names *names_of,
-	      const struct ep_selection *selection, const struct ep_sink *sink,
-	      uint64_t *shown, struct ep_err *err)
+	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown,
+	      struct ep_err *err)
 {
 	(void)of;
 	(void)names_of;
@@ -120,21 +118,18 @@ static int tell(const struct ep_nest_thread *thread, const char *format, ...)
 
 	if (fail_at && --fail_at == 0)
 		return EP_E_IO;
-	used += (size_t)snprintf(told + used, sizeof(told) - used, "%s%s",
-				 used ? " " : "", thread->index ? "2:" : "");
+	used += (size_t)snprintf(told + used, sizeof(told) - used, "%s%s", used ? " " : "",
+				 thread->index ? "2:" : "");
 	va_start(list, format);
-	used += (size_t)vsnprintf(told + used, sizeof(told) - used, format,
-				  list);
+	used += (size_t)vsnprintf(told + used, sizeof(told) - used, format, list);
 	va_end(list);
 	if (with_times)
-		snprintf(told + used, sizeof(told) - used, "%" PRId64,
-			 thread->now);
+		snprintf(told + used, sizeof(told) - used, "%" PRId64, thread->now);
 	return EP_OK;
 }
 
-static int begin(void *context, const struct ep_nest_thread *thread,
-		 struct ep_nest_frame *frame, enum ep_nest_why why,
-		 const struct ep_event *event, struct ep_err *err)
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	(void)context;
 	(void)err;
@@ -149,9 +144,8 @@ static int begin(void *context, const struct ep_nest_thread *thread,
 					    : "");
 }
 
-static int end(void *context, const struct ep_nest_thread *thread,
-	       struct ep_nest_frame *frame, enum ep_nest_why why,
-	       const struct ep_event *event, struct ep_err *err)
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
 {
 	static const char *const marks[] = {[EP_NEST_CALL] = "",
 					    [EP_NEST_SWITCH] = "^",
@@ -167,13 +161,12 @@ static int end(void *context, const struct ep_nest_thread *thread,
 	if (why != EP_NEST_LEFT)
 		ck_assert_ptr_eq(frame, &thread->frames[thread->count - 1]);
 	if (with_times)
-		snprintf(own, sizeof(own), "%" PRId64 "@",
-			 frame->ran - frame->inner);
+		snprintf(own, sizeof(own), "%" PRId64 "@", frame->ran - frame->inner);
 	return tell(thread, "%s%s)%s", frame->function->name, marks[why], own);
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread,
-		  const struct ep_event *event, struct ep_err *err)
+static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
+		  struct ep_err *err)
 {
 	(void)context;
 	(void)err;
@@ -183,8 +176,8 @@ static int moment(void *context, const struct ep_nest_thread *thread,
 						    : "~");
 }
 
-static int run_script(const struct step *of, size_t count,
-		      const struct ep_selection *selection, bool clip)
+static int run_script(const struct step *of, size_t count, const struct ep_selection *selection,
+		      bool clip)
 {
 	struct ep_nest_sink sink = {NULL, begin, end, moment, NULL, NULL};
 	uint64_t shown;
@@ -193,26 +186,22 @@ static int run_script(const struct step *of, size_t count,
 	steps = count;
 	runs = 0;
 	told[0] = 0;
-	return ep_nest_stream(&trace, NULL, selection, clip, &sink, &shown,
-			      NULL);
+	return ep_nest_stream(&trace, NULL, selection, clip, &sink, &shown, NULL);
 }
 
-#define EXPECT(steps_of, wanted)                                               \
-	do {                                                                   \
-		ck_assert_int_eq(                                              \
-			run_script(steps_of,                                   \
-				   sizeof(steps_of) / sizeof(*steps_of), NULL, \
-				   false),                                     \
-			EP_OK);                                                \
-		ck_assert_str_eq(told, wanted);                                \
+#define EXPECT(steps_of, wanted)                                                                 \
+	do {                                                                                     \
+		ck_assert_int_eq(                                                                \
+			run_script(steps_of, sizeof(steps_of) / sizeof(*steps_of), NULL, false), \
+			EP_OK);                                                                  \
+		ck_assert_str_eq(told, wanted);                                                  \
 	} while (0)
 
 static void setup(void)
 {
 	for (int i = 0; i < 26; i++) {
 		names[i][0] = (char)('a' + i);
-		functions[i] = (struct ep_function){.id = (uint32_t)i,
-						    .name = names[i]};
+		functions[i] = (struct ep_function){.id = (uint32_t)i, .name = names[i]};
 	}
 	with_times = false;
 	fail_at = 0;
@@ -221,9 +210,8 @@ static void setup(void)
 /* ---- tests ---- */
 
 static const struct step simple[] = {
-	{BEGIN, 'a', 0, 0, 10, 0, 0}, {BEGIN, 'b', 1, 1, 20, 0, 0},
-	{BEGIN, 'x', 0, 0, 21, 0, 1}, {END, 'b', 1, 1, 20, 30, 0},
-	{END, 'x', 0, 0, 21, 33, 1},  {BEGIN, 'b', 2, 1, 40, 0, 0},
+	{BEGIN, 'a', 0, 0, 10, 0, 0}, {BEGIN, 'b', 1, 1, 20, 0, 0}, {BEGIN, 'x', 0, 0, 21, 0, 1},
+	{END, 'b', 1, 1, 20, 30, 0},  {END, 'x', 0, 0, 21, 33, 1},  {BEGIN, 'b', 2, 1, 40, 0, 0},
 	{END, 'b', 2, 1, 40, 45, 0},  {END, 'a', 0, 0, 10, 50, 0},
 };
 
@@ -306,31 +294,24 @@ END_TEST
 
 START_TEST(a_stack_that_is_left_is_suspended)
 {
-	/* m calls a, which switches to a new stack with f > g; g switches
-	 * back, a returns, m goes on with g. */
+	/* m calls a, which switches to a new stack with f > g; g switches back, a returns, m goes
+	 * on with g. */
 	const struct step steps_of[] = {
-		{BEGIN, 'm', 0, 0, 0, 0, 0},
-		{BEGIN, 'a', 1, 1, 10, 0, 0},
-		{SWITCH, 0, 0, 2, 20, 0, STACK(1)},
-		{BEGIN, 'f', 2, 0, 21, 0, STACK(1)},
-		{BEGIN, 'g', 3, 1, 22, 0, STACK(1)},
-		{SWITCH, 0, 0, 2, 30, 0, 0},
-		{END, 'a', 1, 1, 10, 40, 0},
-		{SWITCH, 0, 0, 1, 50, 0, STACK(1)},
-		{END, 'g', 3, 1, 22, 60, STACK(1)},
-		{END, 'f', 2, 0, 21, 70, STACK(1)},
-		{SWITCH, 0, 0, 0, 80, 0, 0},
-		{END, 'm', 0, 0, 0, 90, 0},
+		{BEGIN, 'm', 0, 0, 0, 0, 0},         {BEGIN, 'a', 1, 1, 10, 0, 0},
+		{SWITCH, 0, 0, 2, 20, 0, STACK(1)},  {BEGIN, 'f', 2, 0, 21, 0, STACK(1)},
+		{BEGIN, 'g', 3, 1, 22, 0, STACK(1)}, {SWITCH, 0, 0, 2, 30, 0, 0},
+		{END, 'a', 1, 1, 10, 40, 0},         {SWITCH, 0, 0, 1, 50, 0, STACK(1)},
+		{END, 'g', 3, 1, 22, 60, STACK(1)},  {END, 'f', 2, 0, 21, 70, STACK(1)},
+		{SWITCH, 0, 0, 0, 80, 0, 0},         {END, 'm', 0, 0, 0, 90, 0},
 	};
 
 	EXPECT(steps_of, "m( a( * a^) m^) f( g( * g^) f^) m^( a^( a) * m^) "
 			 "f^( g^( g) f) * m^( m)");
 	ck_assert_uint_eq(runs, 1);
 	with_times = true;
-	EXPECT(steps_of,
-	       "m(0 a(10 *20 a^)10@20 m^)10@20 f(21 g(22 *30 g^)8@30 f^)1@30 "
-	       "m^(30 a^(30 a)20@40 *50 m^)20@50 f^(50 g^(50 g)18@60 f)11@70 "
-	       "*80 m^(80 m)30@90");
+	EXPECT(steps_of, "m(0 a(10 *20 a^)10@20 m^)10@20 f(21 g(22 *30 g^)8@30 f^)1@30 "
+			 "m^(30 a^(30 a)20@40 *50 m^)20@50 f^(50 g^(50 g)18@60 f)11@70 "
+			 "*80 m^(80 m)30@90");
 }
 END_TEST
 
@@ -359,19 +340,15 @@ START_TEST(stacks_that_nobody_came_back_to_are_told)
 }
 END_TEST
 
-/* A depth that several stacks have is no doubt: the event says which it is;
- * also where the switch is not shown. */
+/* A depth that several stacks have is no doubt: the event says which it is; also where the switch
+ * is not shown. */
 START_TEST(a_call_begins_on_the_stack_that_it_says)
 {
 	const struct step steps_of[] = {
-		{BEGIN, 'm', 0, 0, 0, 0, 0},
-		{SWITCH, 0, 0, 1, 10, 0, STACK(1)},
-		{BEGIN, 'f', 1, 0, 11, 0, STACK(1)},
-		{SWITCH, 0, 0, 1, 12, 0, STACK(2)},
-		{BEGIN, 'g', 2, 0, 13, 0, STACK(2)},
-		{BEGIN, 'h', 3, 1, 21, 0, STACK(1)},
-		{END, 'h', 3, 1, 21, 22, STACK(1)},
-		{BEGIN, 'h', 4, 1, 23, 0, 0},
+		{BEGIN, 'm', 0, 0, 0, 0, 0},         {SWITCH, 0, 0, 1, 10, 0, STACK(1)},
+		{BEGIN, 'f', 1, 0, 11, 0, STACK(1)}, {SWITCH, 0, 0, 1, 12, 0, STACK(2)},
+		{BEGIN, 'g', 2, 0, 13, 0, STACK(2)}, {BEGIN, 'h', 3, 1, 21, 0, STACK(1)},
+		{END, 'h', 3, 1, 21, 22, STACK(1)},  {BEGIN, 'h', 4, 1, 23, 0, 0},
 	};
 
 	EXPECT(steps_of, "m( * m^) f( * f^) g( g^) f^( h( h) f^) m^( h( h!) "
@@ -383,12 +360,9 @@ END_TEST
 START_TEST(calls_from_before_are_of_their_own_stack)
 {
 	const struct step steps_of[] = {
-		{BEGIN, 'm', 0, 0, 5, 0, 0},
-		{SWITCH, 0, 0, 1, 10, 0, STACK(1)},
-		{BEGIN, 'b', 1, 1, 12, 0, STACK(1)},
-		{END, 'b', 1, 1, 12, 14, STACK(1)},
-		{BEFORE, 'a', 2, 0, 0, 20, STACK(1)},
-		{SWITCH, 0, 0, 0, 30, 0, 0},
+		{BEGIN, 'm', 0, 0, 5, 0, 0},          {SWITCH, 0, 0, 1, 10, 0, STACK(1)},
+		{BEGIN, 'b', 1, 1, 12, 0, STACK(1)},  {END, 'b', 1, 1, 12, 14, STACK(1)},
+		{BEFORE, 'a', 2, 0, 0, 20, STACK(1)}, {SWITCH, 0, 0, 0, 30, 0, 0},
 		{END, 'm', 0, 0, 5, 40, 0},
 	};
 
@@ -434,8 +408,7 @@ END_TEST
 START_TEST(clipped_times_stay_in_the_window)
 {
 	struct ep_selection last = {.last_ns = 75};
-	struct ep_selection window = {.since = {true, false, 15},
-				      .until = {true, true, -58}};
+	struct ep_selection window = {.since = {true, false, 15}, .until = {true, true, -58}};
 
 	with_times = true;
 	ck_assert_int_eq(run_script(simple, 8, &last, true), EP_OK);
@@ -453,14 +426,10 @@ END_TEST
 START_TEST(a_sink_that_fails_ends_the_stream)
 {
 	const struct step steps_of[] = {
-		{BEGIN, 'm', 0, 1, 0, 0, 0},
-		{BEGIN, 'a', 1, 2, 10, 0, 0},
-		{SWITCH, 0, 0, 2, 20, 0, STACK(1)},
-		{BEGIN, 'f', 2, 0, 21, 0, STACK(1)},
-		{GAP, 0, 0, 0, 22, 24, STACK(1)},
-		{STRAY, 'g', 3, 1, 25, 25, STACK(1)},
-		{BEFORE, 'o', 4, 0, 0, 30, STACK(1)},
-		{END, 'a', 1, 2, 10, 40, 0},
+		{BEGIN, 'm', 0, 1, 0, 0, 0},          {BEGIN, 'a', 1, 2, 10, 0, 0},
+		{SWITCH, 0, 0, 2, 20, 0, STACK(1)},   {BEGIN, 'f', 2, 0, 21, 0, STACK(1)},
+		{GAP, 0, 0, 0, 22, 24, STACK(1)},     {STRAY, 'g', 3, 1, 25, 25, STACK(1)},
+		{BEFORE, 'o', 4, 0, 0, 30, STACK(1)}, {END, 'a', 1, 2, 10, 40, 0},
 	};
 	int calls = 1;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_note_text.c: a note recorded by the runtime's own code and printed by
- * the decoder's is what snprintf prints. */
+/* check_note_text.c: a note recorded by the runtime's own code and printed by the decoder's is what
+ * snprintf prints. */
 #include <check.h>
 #include <errno.h>
 #include <locale.h>
@@ -49,8 +49,7 @@ static size_t noted(char *out, size_t size, const char *format, va_list list)
 	return ep_note_format(out, size, format, data, payloads(&remark, data));
 }
 
-static void __attribute__((format(printf, 1, 2)))
-check_same(const char *format, ...)
+static void __attribute__((format(printf, 1, 2))) check_same(const char *format, ...)
 {
 	char ours[EP_NOTE_TEXT_MAX], theirs[2 * EP_NOTE_TEXT_MAX];
 	va_list list;
@@ -66,8 +65,7 @@ check_same(const char *format, ...)
 	size = noted(ours, sizeof(ours), format, list);
 	va_end(list);
 	ck_assert_msg(size == (size_t)wanted && !memcmp(ours, theirs, size),
-		      "\"%s\": \"%.*s\" is not \"%s\"", format, (int)size, ours,
-		      theirs);
+		      "\"%s\": \"%.*s\" is not \"%s\"", format, (int)size, ours, theirs);
 }
 
 START_TEST(a_note_reads_as_printf_prints_it)
@@ -86,23 +84,21 @@ START_TEST(a_note_reads_as_printf_prints_it)
 	check_same("%*d|%.*d|%*.*f|", -6, 3, -1, 4, 9, 2, 3.14159);
 	check_same("%2$d %1$s %2$x", "a", 17);
 	check_same("%2$*1$d|%3$.*1$f", 4, 5, 6.0);
-	check_same("%p %p %20p %-20p|", (void *)0, (void *)0x1234, &counted,
-		   &counted);
-	check_same("%zu %zd %td %jd %ju %hhd %hhu %hd %hu", (size_t)-1,
-		   (ssize_t)-2, (ptrdiff_t)-3, (intmax_t)INT64_MIN,
-		   (uintmax_t)UINT64_MAX, (signed char)-4, (unsigned char)250,
+	check_same("%p %p %20p %-20p|", (void *)0, (void *)0x1234, &counted, &counted);
+	check_same("%zu %zd %td %jd %ju %hhd %hhu %hd %hu", (size_t)-1, (ssize_t)-2, (ptrdiff_t)-3,
+		   (intmax_t)INT64_MIN, (uintmax_t)UINT64_MAX, (signed char)-4, (unsigned char)250,
 		   (short)-5, (unsigned short)65000);
 	check_same("%ls|%lc|%10ls|%.2ls|", L"wide", (wint_t)L'w', L"x", L"abc");
 	check_same("%Lf %Lg %La %Le", 3.25L, 1e4000L, 0.1L, -1e-4000L);
-	check_same("%f %F %e %g %G %a %A", (double)NAN, (double)INFINITY, -0.0,
-		   1e300, 1e-300, 0.1, 12.5);
+	check_same("%f %F %e %g %G %a %A", (double)NAN, (double)INFINITY, -0.0, 1e300, 1e-300, 0.1,
+		   12.5);
 	errno = ENOENT;
 	check_same("%m");
 	errno = 98765;
 	check_same("%d %m %20m", 1);
 	/* Seven of them in registers, the rest on the stack; vectors, too. */
-	check_same("%d %f %d %f %d %f %d %f %d %f %d %f %d %f %f", 1, 2.0, 3,
-		   4.0, 5, 6.0, 7, 8.0, 9, 10.0, 11, 12.0, 13, 14.0, 15.0);
+	check_same("%d %f %d %f %d %f %d %f %d %f %d %f %d %f %f", 1, 2.0, 3, 4.0, 5, 6.0, 7, 8.0,
+		   9, 10.0, 11, 12.0, 13, 14.0, 15.0);
 	check_same("%Lf %d %Lf %s %d", 1.5L, 2, 3.5L, "four", 5);
 }
 END_TEST
@@ -113,24 +109,21 @@ static const char *pick(const char *const *list, size_t count)
 }
 
 /* "%", some flags, width, precision, `length` and `letter`. */
-static void random_format(char *out, size_t size, const char *length,
-			  char letter)
+static void random_format(char *out, size_t size, const char *length, char letter)
 {
 	static const char *const flags[] = {"",  "-",  "+",  " ",  "#", "0",
 					    "'", "-+", "0+", "#0", "- "};
 	static const char *const widths[] = {"", "1", "7", "20", "300"};
-	static const char *const precisions[] = {"",   ".",   ".0",
-						 ".2", ".17", ".60"};
+	static const char *const precisions[] = {"", ".", ".0", ".2", ".17", ".60"};
 
-	snprintf(out, size, "<%%%s%s%s%s%c>", pick(flags, 11), pick(widths, 5),
-		 pick(precisions, 6), length, letter);
+	snprintf(out, size, "<%%%s%s%s%s%c>", pick(flags, 11), pick(widths, 5), pick(precisions, 6),
+		 length, letter);
 }
 
 /* Values with many or few bits, and special ones. */
 static uint64_t random_bits(void)
 {
-	uint64_t bits = (uint64_t)rand() << 62 ^ (uint64_t)rand() << 31 ^
-			(uint64_t)rand();
+	uint64_t bits = (uint64_t)rand() << 62 ^ (uint64_t)rand() << 31 ^ (uint64_t)rand();
 
 	return rand() % 4 ? bits >> rand() % 64 : 0 - (bits >> rand() % 64);
 }
@@ -139,8 +132,7 @@ static uint64_t random_bits(void)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 START_TEST(every_integer_conversion_is_printfs)
 {
-	static const char *const lengths[] = {"hh", "h", "",  "l",
-					      "ll", "j", "z", "t"};
+	static const char *const lengths[] = {"hh", "h", "", "l", "ll", "j", "z", "t"};
 	const char letters[] = "diouxX";
 	char format[64];
 
@@ -148,8 +140,7 @@ START_TEST(every_integer_conversion_is_printfs)
 	for (int i = 0; i < 20000; i++) {
 		size_t length = (size_t)rand() % 8;
 
-		random_format(format, sizeof(format), lengths[length],
-			      letters[rand() % 6]);
+		random_format(format, sizeof(format), lengths[length], letters[rand() % 6]);
 		if (length < 3)
 			check_same(format, (int)random_bits());
 		else
@@ -200,8 +191,8 @@ END_TEST
 START_TEST(wide_characters_are_utf8)
 {
 	ck_assert(setlocale(LC_CTYPE, "C.UTF-8"));
-	check_same("%ls|%.4ls|%8ls|%lc", L"\u00e4\u20ac\U0001f600",
-		   L"a\u20ac\u20ac", L"\u20ac", (wint_t)0x20ac);
+	check_same("%ls|%.4ls|%8ls|%lc", L"\u00e4\u20ac\U0001f600", L"a\u20ac\u20ac", L"\u20ac",
+		   (wint_t)0x20ac);
 	setlocale(LC_CTYPE, "C");
 }
 END_TEST
@@ -258,13 +249,11 @@ START_TEST(long_strings_share_what_room_there_is)
 		uint64_t b;
 		const char *c, *d;
 	} stack = {long_one, 42, "short", long_one};
-	struct ep_variadic list = {EP_VARIADIC_GENERAL, EP_VARIADIC_VECTOR,
-				   (const char *)&stack, NULL};
+	struct ep_variadic list = {EP_VARIADIC_GENERAL, EP_VARIADIC_VECTOR, (const char *)&stack,
+				   NULL};
 	ep_remark_note(&remark, format, ep_note_arguments(format), &list, 1);
-	ck_assert_uint_le(remark.count,
-			  sizeof(remark.words) / sizeof(*remark.words));
-	size = ep_note_format(out, sizeof(out), format, data,
-			      payloads(&remark, data));
+	ck_assert_uint_le(remark.count, sizeof(remark.words) / sizeof(*remark.words));
+	size = ep_note_format(out, sizeof(out), format, data, payloads(&remark, data));
 	out[size] = 0;
 	ck_assert_ptr_nonnull(strstr(out, "x…|42|short|xx"));
 	ck_assert_uint_gt(size, 300);
@@ -305,17 +294,16 @@ END_TEST
 START_TEST(sixteen_arguments_say_that_one_is_missing)
 {
 	check_text("1 2 3 4 5 6 7 8 9 10 11 12 13 14 <?> <?>",
-		   "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", 1, 2, 3,
-		   4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+		   "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+		   11, 12, 13, 14, 15, 16);
 }
 END_TEST
 
 START_TEST(no_data_makes_it_read_beyond)
 {
-	static const char *const formats[] = {
-		"%s",       "%d %s %f",  "%Lf",        "%.*s",
-		"%5$s",     "%m %n",     "%99999999d", "%*d",
-		"%.99999s", "%1$s %1$d", "%",          "%-"};
+	static const char *const formats[] = {"%s",       "%d %s %f",  "%Lf",        "%.*s",
+					      "%5$s",     "%m %n",     "%99999999d", "%*d",
+					      "%.99999s", "%1$s %1$d", "%",          "%-"};
 	uint32_t *data;
 	char *text;
 

@@ -128,8 +128,7 @@ START_TEST(too_many_options_are_refused)
 }
 END_TEST
 
-/* No two options of a command share a name or a letter, and the tables have
- * room for all. */
+/* No two options of a command share a name or a letter, and the tables have room for all. */
 START_TEST(the_table_itself_is_sound)
 {
 	for (size_t c = 0; ep_commands[c]; c++) {
@@ -142,12 +141,10 @@ START_TEST(the_table_itself_is_sound)
 		for (i = 0; (a = ep_command_option(one, i)); i++)
 			for (size_t j = 0; j < i; j++) {
 				b = ep_command_option(one, j);
-				ck_assert_msg(strcmp(a->name, b->name) != 0,
-					      "%s --%s twice", one->name,
-					      a->name);
-				ck_assert_msg(
-					!a->letter || a->letter != b->letter,
-					"%s -%c twice", one->name, a->letter);
+				ck_assert_msg(strcmp(a->name, b->name) != 0, "%s --%s twice",
+					      one->name, a->name);
+				ck_assert_msg(!a->letter || a->letter != b->letter, "%s -%c twice",
+					      one->name, a->letter);
 			}
 		ck_assert_uint_le(i, EP_OPTIONS_MAX);
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_outbuf.c: what printf would write, through small and large pieces, and
- * the first error. */
+/* check_outbuf.c: what printf would write, through small and large pieces, and the first error. */
 #include "decoder/outbuf.h"
 
 #include <errno.h>
@@ -46,9 +45,8 @@ START_TEST(numbers_are_printfs)
 			ep_outbuf_int(&out, (int64_t)value);
 			ep_outbuf_put(&out, " ", 1);
 			ep_outbuf_hex(&out, value);
-			snprintf(wanted, sizeof(wanted),
-				 "%" PRIu64 " %" PRId64 " 0x%" PRIx64, value,
-				 (int64_t)value, value);
+			snprintf(wanted, sizeof(wanted), "%" PRIu64 " %" PRId64 " 0x%" PRIx64,
+				 value, (int64_t)value, value);
 			expect(wanted);
 		}
 	}
@@ -56,8 +54,7 @@ START_TEST(numbers_are_printfs)
 		ep_outbuf_uint(&out, value);
 		ep_outbuf_put(&out, " ", 1);
 		ep_outbuf_uint(&out, value - 1);
-		snprintf(wanted, sizeof(wanted), "%" PRIu64 " %" PRIu64, value,
-			 value - 1);
+		snprintf(wanted, sizeof(wanted), "%" PRIu64 " %" PRIu64, value, value - 1);
 		expect(wanted);
 	}
 }
@@ -96,16 +93,14 @@ START_TEST(nothing_is_lost_between_pieces)
 
 	for (size_t i = 0; i < sizeof(piece); i++)
 		piece[i] = (char)('a' + i % 23);
-	for (size_t length = 1; length <= sizeof(piece);
-	     length = length * 3 / 2 + 1) {
+	for (size_t length = 1; length <= sizeof(piece); length = length * 3 / 2 + 1) {
 		ep_outbuf_put(&out, piece, length);
 		ep_outbuf_put(&out, "|", 1);
 		total += length + 1;
 	}
 	ck_assert_int_eq(ep_outbuf_finish(&out), 0);
 	ck_assert_uint_eq(size, total);
-	for (size_t length = 1; length <= sizeof(piece);
-	     length = length * 3 / 2 + 1) {
+	for (size_t length = 1; length <= sizeof(piece); length = length * 3 / 2 + 1) {
 		ck_assert_mem_eq(text + at, piece, length);
 		ck_assert_int_eq(text[at + length], '|');
 		at += length + 1;

@@ -11,8 +11,8 @@
 
 static unsigned choose(uint64_t cycles, unsigned every)
 {
-	return ep_pace_choose(cycles, EP_BLOCK_RECORDS,
-			      EP_BLOCK_RECORDS / every, READ_COST, BUDGET);
+	return ep_pace_choose(cycles, EP_BLOCK_RECORDS, EP_BLOCK_RECORDS / every, READ_COST,
+			      BUDGET);
 }
 
 START_TEST(a_quiet_thread_is_fully_timed)
@@ -57,15 +57,13 @@ END_TEST
 START_TEST(a_budget_of_nothing_or_all_is_obeyed)
 {
 	ck_assert_uint_eq(ep_pace_choose(1000000, 508, 508, READ_COST, 0), 64);
-	ck_assert_uint_eq(ep_pace_choose(1000000, 508, 508, READ_COST, 1000000),
-			  1);
+	ck_assert_uint_eq(ep_pace_choose(1000000, 508, 508, READ_COST, 1000000), 1);
 }
 END_TEST
 
 START_TEST(long_blocks_do_not_overflow)
 {
-	ck_assert_uint_eq(
-		ep_pace_choose(UINT64_MAX, 508, 508, READ_COST, 1000000), 1);
+	ck_assert_uint_eq(ep_pace_choose(UINT64_MAX, 508, 508, READ_COST, 1000000), 1);
 	ck_assert_uint_eq(choose(UINT64_C(1) << 45, 64), 1);
 }
 END_TEST
@@ -77,8 +75,7 @@ int main(void)
 
 	tcase_add_test(tcase, a_quiet_thread_is_fully_timed);
 	tcase_add_test(tcase, a_storm_is_timed_as_seldom_as_it_may_be);
-	tcase_add_test(tcase,
-		       a_clock_that_took_all_the_time_counts_for_nothing);
+	tcase_add_test(tcase, a_clock_that_took_all_the_time_counts_for_nothing);
 	tcase_add_test(tcase, the_clock_costs_at_most_the_budget);
 	tcase_add_test(tcase, a_budget_of_nothing_or_all_is_obeyed);
 	tcase_add_test(tcase, long_blocks_do_not_overflow);

@@ -8,17 +8,14 @@
 
 #include "coredump/pattern.h"
 
-static const struct ep_pattern_facts facts = {.pid = 42,
-					      .executable = "/usr/bin/server",
-					      .host = "box",
-					      .time = 1700};
+static const struct ep_pattern_facts facts = {
+	.pid = 42, .executable = "/usr/bin/server", .host = "box", .time = 1700};
 
 START_TEST(every_item_is_replaced)
 {
 	char out[128];
 
-	ck_assert_int_eq(ep_pattern_expand("/x/%e.%p.%h.%t.%%", &facts, out,
-					   sizeof(out), NULL),
+	ck_assert_int_eq(ep_pattern_expand("/x/%e.%p.%h.%t.%%", &facts, out, sizeof(out), NULL),
 			 EP_OK);
 	ck_assert_str_eq(out, "/x/server.42.box.1700.%");
 }
@@ -26,16 +23,13 @@ END_TEST
 
 START_TEST(a_number_makes_the_name_new)
 {
-	char dir[] = "/tmp/epitaph-pattern.XXXXXX", pattern[64], out[128],
-	     expected[128];
+	char dir[] = "/tmp/epitaph-pattern.XXXXXX", pattern[64], out[128], expected[128];
 
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(pattern, sizeof(pattern), "%s/s.%%n.%%n", dir);
 	for (int i = 1; i <= 3; i++) {
 		snprintf(expected, sizeof(expected), "%s/s.%d.%d", dir, i, i);
-		ck_assert_int_eq(ep_pattern_expand(pattern, &facts, out,
-						   sizeof(out), NULL),
-				 EP_OK);
+		ck_assert_int_eq(ep_pattern_expand(pattern, &facts, out, sizeof(out), NULL), EP_OK);
 		ck_assert_str_eq(out, expected);
 		/* a dangling link is a name that is taken, too */
 		if (i == 2)
@@ -58,15 +52,11 @@ START_TEST(a_name_from_a_core_cannot_leave_the_directory)
 
 	hostile.executable = "../../etc/passwd";
 	hostile.host = "a/..";
-	ck_assert_int_eq(
-		ep_pattern_expand("d/%e-%h", &hostile, out, sizeof(out), NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_pattern_expand("d/%e-%h", &hostile, out, sizeof(out), NULL), EP_OK);
 	ck_assert_str_eq(out, "d/passwd-unknown");
 	hostile.executable = NULL;
 	hostile.host = "";
-	ck_assert_int_eq(
-		ep_pattern_expand("%e-%h", &hostile, out, sizeof(out), NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_pattern_expand("%e-%h", &hostile, out, sizeof(out), NULL), EP_OK);
 	ck_assert_str_eq(out, "unknown-unknown");
 }
 END_TEST
@@ -76,13 +66,9 @@ START_TEST(an_unknown_item_is_named)
 	struct ep_err err;
 	char out[16];
 
-	ck_assert_int_eq(
-		ep_pattern_expand("a%z", &facts, out, sizeof(out), &err),
-		EP_E_USAGE);
+	ck_assert_int_eq(ep_pattern_expand("a%z", &facts, out, sizeof(out), &err), EP_E_USAGE);
 	ck_assert_ptr_nonnull(strstr(err.text, "%z is not known"));
-	ck_assert_int_eq(
-		ep_pattern_expand("a%", &facts, out, sizeof(out), &err),
-		EP_E_USAGE);
+	ck_assert_int_eq(ep_pattern_expand("a%", &facts, out, sizeof(out), &err), EP_E_USAGE);
 }
 END_TEST
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_placing.c: scripts of calls and waits, of which only some records get a
- * time. A letter calls the function of that name: a capital one makes system
- * calls, a small one only computes. ')' returns from the innermost, '_' is a
- * wait there, '~' the thread is preempted, and '|' gives the next record a time
- * of its own.
+ * check_placing.c: scripts of calls and waits, of which only some records get a time. A letter
+ * calls the function of that name: a capital one makes system calls, a small one only computes. ')'
+ * returns from the innermost, '_' is a wait there, '~' the thread is preempted, and '|' gives the
+ * next record a time of its own.
  */
 #include <ctype.h>
 
@@ -107,8 +106,7 @@ static void build(const char *script, uint32_t blocks)
 			name = now.stack[--depth];
 		else
 			now.calls[depth] = calls++;
-		build_event(arena, thread, address_of(name), *script == ')',
-			    timed ? tsc : 0);
+		build_event(arena, thread, address_of(name), *script == ')', timed ? tsc : 0);
 		if (*script != ')')
 			now.stack[depth++] = name;
 		now.stack[depth] = 0;
@@ -117,9 +115,7 @@ static void build(const char *script, uint32_t blocks)
 	build_sched_flush(&sched, 0, false);
 	sched.head->drained_tsc = tsc;
 	build_arena_seal(arena);
-	ck_assert_int_eq(ep_image_from_bytes(&image, arena->bytes,
-					     arena->committed, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_image_from_bytes(&image, arena->bytes, arena->committed, NULL), EP_OK);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
 	ck_assert_ptr_nonnull(trace->schedule);
 	ck_assert_uint_eq(trace->schedule->losses + trace->schedule->bad, 0);
@@ -148,16 +144,14 @@ static void check_wait(const struct ep_wait_place *place)
 	if (place->call != EP_NO_CALL) {
 		while (depth < deepest && truth->calls[depth] != place->call)
 			depth++;
-		ck_assert_msg(depth++ < deepest, "wait %u: not in that call",
-			      told_count);
+		ck_assert_msg(depth++ < deepest, "wait %u: not in that call", told_count);
 	}
 	for (unsigned i = 0; i < place->path_count; i++, depth++)
 		ck_assert_int_eq(name_of(place->path[i]), truth->stack[depth]);
 	if (place->whole)
 		ck_assert_uint_eq(depth, deepest);
 	if (place->innermost)
-		ck_assert_int_eq(name_of(place->innermost),
-				 truth->stack[deepest - 1]);
+		ck_assert_int_eq(name_of(place->innermost), truth->stack[deepest - 1]);
 	what[told_count++] = ep_place_is_certain(place) ? 'c'
 			     : place->lost              ? 'l'
 			     : place->whole             ? 'w'
@@ -185,14 +179,11 @@ static void check(bool tells)
 	struct ep_calls *calls;
 
 	told_count = 0;
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	if (tells)
 		ep_calls_tell_waits(calls);
 	while (ep_calls_next(calls, &event) == EP_OK) {
-		time = event->kind == EP_EVENT_END ? event->end.best
-						   : event->begin.best;
+		time = event->kind == EP_EVENT_END ? event->end.best : event->begin.best;
 		ck_assert_uint_ge(time, last);
 		last = time;
 		if (event->kind == EP_EVENT_WAIT)
@@ -250,9 +241,8 @@ START_TEST(what_is_certain_is_told_and_no_more)
 		check(false);
 		check(true);
 		what[told_count] = 0;
-		ck_assert_msg(strcmp(what, examples[i].found) == 0,
-			      "%s: %s, not %s", examples[i].script, what,
-			      examples[i].found);
+		ck_assert_msg(strcmp(what, examples[i].found) == 0, "%s: %s, not %s",
+			      examples[i].script, what, examples[i].found);
 		tear_down();
 	}
 }
@@ -267,18 +257,14 @@ START_TEST(time_that_is_not_recorded_is_unknown)
 	recorded_from = START + 2 * LONG;
 	build("|m|B_|)|B_|)|B_|)|B_|)|)", 4);
 	recorded_from = START;
-	ck_assert_int_eq(
-		ep_stats_create(&stats, trace, &names, NULL, false, NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_stats_create(&stats, trace, &names, NULL, false, NULL), EP_OK);
 	for (size_t i = 0; i < stats.count; i++) {
 		const struct ep_stat *stat = stats.list[i];
 
 		met |= name_of(stat->function) == 'B';
-		ck_assert_int_gt(stat->unknown,
-				 ep_trace_ns(trace, 0, LONG / 2));
+		ck_assert_int_gt(stat->unknown, ep_trace_ns(trace, 0, LONG / 2));
 		ck_assert_int_gt(stat->waiting, ep_trace_ns(trace, 0, LONG));
-		ck_assert_int_le(labs(stat->running + stat->waiting +
-				      stat->unknown - stat->total),
+		ck_assert_int_le(labs(stat->running + stat->waiting + stat->unknown - stat->total),
 				 20);
 	}
 	ck_assert(met);
@@ -335,10 +321,9 @@ START_TEST(nothing_is_certain_that_is_not_true)
 }
 END_TEST
 
-/* Its beginning was overwritten: calls have other numbers, and of some only the
- * returns are known. */
-static void check_part(const struct ep_wait_place *place,
-		       const struct ep_function *owner)
+/* Its beginning was overwritten: calls have other numbers, and of some only the returns are
+ * known. */
+static void check_part(const struct ep_wait_place *place, const struct ep_function *owner)
 {
 	const struct truth *truth = &truths[told_count++];
 	char path[EP_PLACE_PATH + 2] = "", *to = path;
@@ -350,8 +335,7 @@ static void check_part(const struct ep_wait_place *place,
 		*to++ = name_of(place->path[i]);
 	*to = 0;
 	if (place->innermost)
-		ck_assert_int_eq(name_of(place->innermost),
-				 truth->stack[deepest - 1]);
+		ck_assert_int_eq(name_of(place->innermost), truth->stack[deepest - 1]);
 	ck_assert(!*path || strstr(truth->stack, path));
 	if (*path && place->whole)
 		ck_assert_str_eq(truth->stack + deepest - strlen(path), path);
@@ -364,9 +348,7 @@ static void check_wrapped(const char *script)
 
 	build(script, 2);
 	told_count = 0;
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	ep_calls_tell_waits(calls);
 	while (ep_calls_next(calls, &event) == EP_OK)
 		if (event->kind == EP_EVENT_WAIT)

@@ -206,15 +206,13 @@ END_TEST
 
 static void two_blocks(uint8_t flags, bool lose)
 {
-	uint64_t words[3] = {build_record(CODE, 0, START),
-			     build_record(CODE, 1, 0),
+	uint64_t words[3] = {build_record(CODE, 0, START), build_record(CODE, 1, 0),
 			     build_record(CODE, 0, 0)};
 	struct ep_block *block;
 
 	build_block_of(arena, thread, START, words, 3);
 	if (lose)
-		memset(build_block(arena, thread, START + 100), 0,
-		       EP_BLOCK_SIZE);
+		memset(build_block(arena, thread, START + 100), 0, EP_BLOCK_SIZE);
 	words[0] = build_record(CODE, 1, START + 3000);
 	block = build_block_of(arena, thread, START + 3000, words, 1);
 	block->flags |= flags;
@@ -318,9 +316,8 @@ END_TEST
 
 START_TEST(escapes_of_a_later_version_are_told)
 {
-	uint64_t words[] = {build_record(CODE, 0, START),
-			    ep_escape_make(5, 12345), ep_escape_make(0, 1),
-			    build_record(CODE, 1, START + 800)};
+	uint64_t words[] = {build_record(CODE, 0, START), ep_escape_make(5, 12345),
+			    ep_escape_make(0, 1), build_record(CODE, 1, START + 800)};
 
 	build_block_of(arena, thread, START, words, 4);
 	decode();
@@ -333,8 +330,7 @@ END_TEST
 
 START_TEST(an_escape_at_the_end_is_no_record)
 {
-	uint64_t words[] = {build_record(CODE, 0, START),
-			    ep_escape_make(EP_ESCAPE_TIME, 12345)};
+	uint64_t words[] = {build_record(CODE, 0, START), ep_escape_make(EP_ESCAPE_TIME, 12345)};
 
 	build_block_of(arena, thread, START, words, 2);
 	decode();
@@ -345,8 +341,8 @@ END_TEST
 
 START_TEST(the_escape_of_a_dropped_call_does_no_harm)
 {
-	/* EPITAPH_MIN_DURATION takes the call back, its escape stays; the next
-	 * record counts from the record before and has one of its own. */
+	/* EPITAPH_MIN_DURATION takes the call back, its escape stays; the next record counts from
+	 * the record before and has one of its own. */
 	uint64_t tsc = START + 10 * EP_GAP_CYCLES, later = tsc + 3000000;
 	uint64_t words[] = {
 		build_record(CODE, 0, START),
@@ -383,8 +379,7 @@ END_TEST
 
 static uint64_t random_word(void)
 {
-	uint64_t word = (uint64_t)rand() << 40 ^ (uint64_t)rand() << 20 ^
-			(uint64_t)rand();
+	uint64_t word = (uint64_t)rand() << 40 ^ (uint64_t)rand() << 20 ^ (uint64_t)rand();
 
 	switch (rand() % 6) {
 	case 0:
@@ -394,8 +389,7 @@ static uint64_t random_word(void)
 	case 2:
 		return word & ~(EP_ADDRESS_MASK - 0xfff);
 	case 3:
-		return build_record(FAKE_KNOWN + rand() % 9 * FAKE_STEP,
-				    rand() % 2, 0);
+		return build_record(FAKE_KNOWN + rand() % 9 * FAKE_STEP, rand() % 2, 0);
 	default:
 		return word;
 	}
@@ -405,8 +399,7 @@ START_TEST(no_noise_breaks_a_rule)
 {
 	srand(_i);
 	for (unsigned n = 0; n < 8; n++) {
-		struct ep_block *block =
-			build_block(arena, thread, START + rand() % 90000);
+		struct ep_block *block = build_block(arena, thread, START + rand() % 90000);
 
 		for (unsigned i = 0; i < EP_BLOCK_RECORDS; i++)
 			block->records[i] = random_word();
@@ -426,22 +419,15 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, a_time_survives_every_gap_up_to_the_longest);
 	tcase_add_test(tests, gaps_around_the_limits_are_exact);
-	tcase_add_test(
-		tests,
-		every_stamp_on_the_dial_is_exact_also_the_one_that_would_be_0);
+	tcase_add_test(tests, every_stamp_on_the_dial_is_exact_also_the_one_that_would_be_0);
 	tcase_add_test(tests, a_stamp_a_little_back_is_no_lap_forward);
-	tcase_add_test(tests,
-		       untimed_records_lie_in_order_between_their_anchors);
+	tcase_add_test(tests, untimed_records_lie_in_order_between_their_anchors);
 	tcase_add_test(tests, the_end_of_the_last_block_has_no_upper_bound);
 	tcase_add_test(tests, a_block_that_goes_on_bounds_the_one_before);
-	tcase_add_test(
-		tests,
-		records_before_a_lost_block_are_not_spread_over_the_loss);
-	tcase_add_test(tests,
-		       records_before_a_pause_are_not_spread_over_the_pause);
+	tcase_add_test(tests, records_before_a_lost_block_are_not_spread_over_the_loss);
+	tcase_add_test(tests, records_before_a_pause_are_not_spread_over_the_pause);
 	tcase_add_test(tests, a_lost_pause_is_both);
-	tcase_add_test(tests,
-		       records_before_a_long_silence_are_not_spread_over_it);
+	tcase_add_test(tests, records_before_a_long_silence_are_not_spread_over_it);
 	tcase_add_test(tests, the_beginning_of_the_history_is_no_gap);
 	tcase_add_test(tests, zero_words_are_a_hole_of_known_size);
 	tcase_add_test(tests, escapes_of_a_later_version_are_told);

@@ -90,8 +90,7 @@ START_TEST(a_regular_file_is_opened_also_through_a_link)
 
 	ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
 	ck_assert_str_eq(text_of(fd), "inside");
-	ck_assert_str_eq(text_of(ep_regular_file_open(in_top("to-file"))),
-			 "inside");
+	ck_assert_str_eq(text_of(ep_regular_file_open(in_top("to-file"))), "inside");
 	refused(ep_regular_file_open(in_top("nothing")), ENOENT);
 }
 END_TEST
@@ -138,10 +137,8 @@ START_TEST(below_a_directory_nothing_leads_out)
 	char far[8192];
 
 	ck_assert_int_ge(tree, 0);
-	ck_assert_str_eq(text_of(ep_regular_file_open_below(tree, "src/a.c")),
-			 "int a;");
-	ck_assert_str_eq(text_of(ep_regular_file_open_below(tree, "src//a.c")),
-			 "int a;");
+	ck_assert_str_eq(text_of(ep_regular_file_open_below(tree, "src/a.c")), "int a;");
+	ck_assert_str_eq(text_of(ep_regular_file_open_below(tree, "src//a.c")), "int a;");
 	refused(ep_regular_file_open_below(tree, "out"), EXDEV);
 	refused(ep_regular_file_open_below(tree, "far"), EXDEV);
 	refused(ep_regular_file_open_below(tree, "up/outside"), EXDEV);
@@ -160,8 +157,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, a_regular_file_is_opened_also_through_a_link);
-	tcase_add_test(tests,
-		       neither_fifos_nor_devices_nor_directories_are_opened);
+	tcase_add_test(tests, neither_fifos_nor_devices_nor_directories_are_opened);
 	tcase_add_test(tests, files_that_the_kernel_makes_up_are_not_opened);
 	tcase_add_test(tests, a_plain_open_comes_to_the_same_door);
 	tcase_add_test(tests, below_a_directory_nothing_leads_out);

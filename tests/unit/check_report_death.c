@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_report_death.c: causes of death by built cores, whose memory map is
- * written here:
+ * check_report_death.c: causes of death by built cores, whose memory map is written here:
  *
  *   0x100000-0x101000  file /bin/prog, code        0x200000-0x201000 no access
  *   0x101000-0x102000  file /bin/prog, read-only   0x201000-0x205000 stack of 7
@@ -21,11 +20,9 @@ static struct build_core *core;
 static struct ep_source *source;
 static char text[1024];
 
-static void open_core(const siginfo_t *info, int signal, uint64_t pc,
-		      uint64_t sp)
+static void open_core(const siginfo_t *info, int signal, uint64_t pc, uint64_t sp)
 {
-	static const struct build_core_file files[] = {
-		{0x100000, 0x102000, 0, "/bin/prog"}};
+	static const struct build_core_file files[] = {{0x100000, 0x102000, 0, "/bin/prog"}};
 	struct ep_err err = {0};
 
 	core = build_core_create();
@@ -40,9 +37,8 @@ static void open_core(const siginfo_t *info, int signal, uint64_t pc,
 	build_core_memory(core, 0x201000, NULL, 16384, 16384, PF_R | PF_W);
 	build_core_memory(core, 0x300000, NULL, 4096, 4096, PF_R | PF_W);
 	build_core_finish(core);
-	ck_assert_msg(ep_source_open_core(&source, build_core_path(core),
-					  &err) == EP_OK,
-		      "%s", err.text);
+	ck_assert_msg(ep_source_open_core(&source, build_core_path(core), &err) == EP_OK, "%s",
+		      err.text);
 }
 
 static const char *cause(void)
@@ -51,15 +47,13 @@ static const char *cause(void)
 	size_t count;
 
 	ep_source_death(source, &death);
-	ep_death_cause_text(text, sizeof(text), source, &death,
-			    ep_source_threads(source, &count));
+	ep_death_cause_text(text, sizeof(text), source, &death, ep_source_threads(source, &count));
 	ep_source_close(source);
 	build_core_destroy(core);
 	return text;
 }
 
-static const char *fault_at(uint64_t address, int code, uint64_t pc,
-			    uint64_t sp)
+static const char *fault_at(uint64_t address, int code, uint64_t pc, uint64_t sp)
 {
 	siginfo_t info = {.si_signo = SIGSEGV, .si_code = code};
 
@@ -78,10 +72,8 @@ static const char *sent(int signal, int code, pid_t pid, uid_t uid)
 	return cause();
 }
 
-#define SAYS(said, word) \
-	ck_assert_msg(strstr(said, word) != NULL, "\"%s\"", text)
-#define NOT(said, word) \
-	ck_assert_msg(strstr(said, word) == NULL, "\"%s\"", text)
+#define SAYS(said, word) ck_assert_msg(strstr(said, word) != NULL, "\"%s\"", text)
+#define NOT(said, word)  ck_assert_msg(strstr(said, word) == NULL, "\"%s\"", text)
 
 START_TEST(low_addresses_are_null_pointers)
 {
@@ -105,45 +97,36 @@ START_TEST(an_address_is_placed_by_the_map)
 {
 	SAYS(fault_at(0x101020, SEGV_ACCERR, 0x100010, SP),
 	     "in /bin/prog, offset 0x1020, read-only");
-	SAYS(fault_at(0x100020, SEGV_ACCERR, 0x100010, SP),
-	     "in /bin/prog, offset 0x20, code");
+	SAYS(fault_at(0x100020, SEGV_ACCERR, 0x100010, SP), "in /bin/prog, offset 0x20, code");
 	SAYS(fault_at(0x301008, SEGV_MAPERR, 0x100010, SP),
 	     "8 bytes above the end of memory without a file");
-	SAYS(fault_at(0x102000, SEGV_MAPERR, 0x100010, SP),
-	     "0 bytes above the end of /bin/prog");
+	SAYS(fault_at(0x102000, SEGV_MAPERR, 0x100010, SP), "0 bytes above the end of /bin/prog");
 	SAYS(fault_at(0x7f0000000000, SEGV_MAPERR, 0x100010, SP), "not mapped");
 	NOT(fault_at(0x7f0000000000, SEGV_MAPERR, 0x100010, SP), "above");
-	SAYS(fault_at(0x300008, SEGV_ACCERR, 0x100010, SP),
-	     "memory without a file");
+	SAYS(fault_at(0x300008, SEGV_ACCERR, 0x100010, SP), "memory without a file");
 }
 END_TEST
 
 START_TEST(a_guard_under_the_stack_is_an_overflow)
 {
-	SAYS(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x201000),
-	     "stack overflow");
+	SAYS(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x201000), "stack overflow");
 	/* The push that went over: sp is in the guard already. */
-	SAYS(fault_at(0x200f00, SEGV_ACCERR, 0x100010, 0x200f00),
-	     "stack overflow");
+	SAYS(fault_at(0x200f00, SEGV_ACCERR, 0x100010, 0x200f00), "stack overflow");
 	/* And what it writes lies above it, in the frame that did not fit. */
-	SAYS(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x200800),
-	     "stack overflow");
+	SAYS(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x200800), "stack overflow");
 	/* The same guard, far from any stack pointer. */
-	NOT(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x7000000),
-	    "stack overflow");
+	NOT(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x7000000), "stack overflow");
 	SAYS(fault_at(0x200ff8, SEGV_ACCERR, 0x100010, 0x7000000), "guard");
 	/* Within the stack it is none. */
 	NOT(fault_at(0x202000, SEGV_ACCERR, 0x100010, SP), "overflow");
-	SAYS(fault_at(0x202000, SEGV_ACCERR, 0x100010, SP),
-	     "in the stack of thread 7");
+	SAYS(fault_at(0x202000, SEGV_ACCERR, 0x100010, SP), "in the stack of thread 7");
 }
 END_TEST
 
 START_TEST(senders_are_named)
 {
 	SAYS(sent(SIGABRT, SI_TKILL, 7, 0), "aborted itself");
-	SAYS(sent(SIGTERM, SI_USER, 4242, 1000),
-	     "sent by pid 4242 of uid 1000");
+	SAYS(sent(SIGTERM, SI_USER, 4242, 1000), "sent by pid 4242 of uid 1000");
 	SAYS(sent(SIGUSR1, SI_TKILL, 7, 0), "sent it to itself");
 	SAYS(sent(SIGABRT, SI_USER, 4242, 0), "sent by pid 4242");
 	SAYS(sent(SIGSEGV, SI_USER, 4242, 0), "sent by pid 4242");

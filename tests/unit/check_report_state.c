@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_report_state.c: what a thread did at the end, by scheduling events:
- * thread 7 waited from 1000 to 5000 and was then woken; thread 8 died, and
- * recorded until 4000.
+ * check_report_state.c: what a thread did at the end, by scheduling events: thread 7 waited from
+ * 1000 to 5000 and was then woken; thread 8 died, and recorded until 4000.
  */
 #include <signal.h>
 #include <string.h>
@@ -22,20 +21,16 @@ static struct ep_report_state state;
 
 static void prepare(void)
 {
-	slices[0] = (struct ep_slice){
-		.begin = 500, .end = 1000, .state = EP_SLICE_RUNNING};
+	slices[0] = (struct ep_slice){.begin = 500, .end = 1000, .state = EP_SLICE_RUNNING};
 	slices[1] = (struct ep_slice){.begin = 1000,
 				      .end = 5000,
 				      .state = EP_SLICE_BLOCKED,
 				      .waker_kind = EP_WAKER_THREAD,
 				      .waker = 8};
-	slices[2] = (struct ep_slice){.begin = 5000,
-				      .end = 6000,
-				      .state = EP_SLICE_READY,
-				      .open = true};
+	slices[2] = (struct ep_slice){
+		.begin = 5000, .end = 6000, .state = EP_SLICE_READY, .open = true};
 	task = (struct ep_task){.tid = 7, .slices = slices, .count = 3};
-	schedule = (struct ep_schedule){
-		.first = 1, .last = 6000, .tasks = &task, .task_count = 1};
+	schedule = (struct ep_schedule){.first = 1, .last = 6000, .tasks = &task, .task_count = 1};
 	threads[0] = (struct ep_trace_thread){.tid = 7, .last_tsc = 900};
 	threads[1] = (struct ep_trace_thread){.tid = 8, .last_tsc = 4000};
 	trace = (struct ep_trace){.threads = threads,
@@ -88,8 +83,7 @@ int main(void)
 	Suite *suite = suite_create("report_state");
 	TCase *tests = tcase_create("all");
 
-	tcase_add_test(tests,
-		       who_is_woken_by_the_fatal_signal_waited_until_then);
+	tcase_add_test(tests, who_is_woken_by_the_fatal_signal_waited_until_then);
 	tcase_add_test(tests, who_is_woken_by_others_or_earlier_is_ready);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_ring.c: what the hooks leave in this very process's ring, word by word.
- * Each test runs in a thread of its own, so that it begins with a ring of its
- * own; the hooks are called as a compiler would.
+ * check_ring.c: what the hooks leave in this very process's ring, word by word. Each test runs in a
+ * thread of its own, so that it begins with a ring of its own; the hooks are called as a compiler
+ * would.
  */
 #include <check.h>
 #include <pthread.h>
@@ -22,9 +22,8 @@ void __cyg_profile_func_exit(void *function, void *site);
 #define CODE UINT64_C(0x123456789000)
 
 /*
- * A thread that was not on a CPU for EP_GAP_CYCLES, about 90 us, has a record
- * of that, which none of these tests expects: it is disturbed, and another
- * thread tries again.
+ * A thread that was not on a CPU for EP_GAP_CYCLES, about 90 us, has a record of that, which none
+ * of these tests expects: it is disturbed, and another thread tries again.
  */
 #define TRIES 50
 
@@ -114,8 +113,7 @@ static void *wrapped_ring(void *unused)
 	last = block()->sequence;
 	holds(last == blocks + 4);
 	holds(ep_tls.thread->blocks == last);
-	const struct ep_block *ring =
-		(const void *)((char *)ep_arena + ep_tls.thread->ring_offset);
+	const struct ep_block *ring = (const void *)((char *)ep_arena + ep_tls.thread->ring_offset);
 	for (uint64_t i = 0; i < blocks; i++) {
 		holds(is_valid(&ring[i]));
 		holds(ring[i].sequence > last - blocks);
@@ -158,13 +156,11 @@ static void *a_pause(void *unused)
 /* A mark's words as they should be: 7 and a text of 4 letters, timed. */
 static bool is_mark(const uint64_t *words)
 {
-	static const uint32_t payloads[] = {0x3000007, 0x2abcdef, 0x636261,
-					    0x64};
+	static const uint32_t payloads[] = {0x3000007, 0x2abcdef, 0x636261, 0x64};
 	uint32_t head = ep_escape_payload(words[0]);
 	bool is = words[0] % EP_ESCAPE_TYPES == EP_ESCAPE_MARK &&
 		  (words[0] & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT &&
-		  head % EP_MARKS == EP_MARK_THROW &&
-		  (head >> 5 & EP_MARK_DATA_MAX) == 4 &&
+		  head % EP_MARKS == EP_MARK_THROW && (head >> 5 & EP_MARK_DATA_MAX) == 4 &&
 		  words[0] >> EP_STAMP_SHIFT != 0;
 
 	for (unsigned i = 1; i <= 4; i++)
@@ -178,8 +174,7 @@ static void make_mark(void)
 	struct ep_mark mark;
 
 	ep_mark_init(&mark, EP_MARK_THROW);
-	ck_assert(
-		ep_mark_value(&mark, (UINT64_C(0x2abcdef) << 26) + 0x3000007));
+	ck_assert(ep_mark_value(&mark, (UINT64_C(0x2abcdef) << 26) + 0x3000007));
 	ep_mark_text(&mark, "abcd");
 	ep_mark_record(&mark);
 }
@@ -294,8 +289,7 @@ START_TEST(a_mark_takes_what_fits)
 }
 END_TEST
 
-/* The dead keep their history while memory is plenty; their entries say dead.
- */
+/* The dead keep their history while memory is plenty; their entries say dead. */
 START_TEST(an_ended_thread_is_told_as_dead)
 {
 	uint64_t size, dead = 0;
@@ -305,8 +299,7 @@ START_TEST(an_ended_thread_is_told_as_dead)
 		run(the_first_block);
 	threads = ep_arena_section(EP_SECTION_THREADS, &size);
 	for (unsigned i = 0; i < 5; i++)
-		dead += threads[i].state == EP_THREAD_DEAD &&
-			threads[i].serial == i + 1 &&
+		dead += threads[i].state == EP_THREAD_DEAD && threads[i].serial == i + 1 &&
 			threads[i].end_tsc > threads[i].start_tsc;
 	ck_assert_uint_eq(dead, 5);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_root.c: the root is found every way there is, nothing that only looks
- * like one is believed, and when there is none the reason is told. */
+/* check_root.c: the root is found every way there is, nothing that only looks like one is believed,
+ * and when there is none the reason is told. */
 #include "tests/unit/main.h"
 
 #include <string.h>
@@ -24,9 +24,8 @@ static int find_in(struct build_core *core)
 	int rc;
 
 	memset(&err, 0, sizeof(err));
-	ck_assert_msg(ep_source_open_core(&source, build_core_path(core),
-					  &err) == EP_OK,
-		      "%s", err.text);
+	ck_assert_msg(ep_source_open_core(&source, build_core_path(core), &err) == EP_OK, "%s",
+		      err.text);
 	rc = ep_root_find(source, &found, &err);
 	ep_source_close(source);
 	return rc;
@@ -72,8 +71,7 @@ struct scene {
 };
 
 /* The arena does not open its segment: so it is not found by magic. */
-static void scene_build(struct scene *scene, uint64_t root_saved,
-			uint64_t arena_saved)
+static void scene_build(struct scene *scene, uint64_t root_saved, uint64_t arena_saved)
 {
 	uint64_t at;
 	uint8_t *bytes;
@@ -85,22 +83,19 @@ static void scene_build(struct scene *scene, uint64_t root_saved,
 	object_fill(scene->object, (int64_t)(ROOT - (OBJECT + 0x838)));
 	bytes = calloc(1, scene->arena->committed + 4096);
 	memcpy(bytes + 4096, scene->arena->bytes, scene->arena->committed);
-	build_core_memory(scene->core, at - 4096, bytes,
-			  arena_saved ? 4096 + arena_saved : 0,
+	build_core_memory(scene->core, at - 4096, bytes, arena_saved ? 4096 + arena_saved : 0,
 			  scene->arena->committed + 4096, PF_R | PF_W);
 	build_core_memory(scene->core, OBJECT, scene->object, 4096, 4096, PF_R);
 	memset(bytes, 0, 4096);
 	memcpy(bytes, &scene->root, sizeof(scene->root));
-	build_core_memory(scene->core, ROOT, bytes, root_saved, 4096,
-			  PF_R | PF_W);
+	build_core_memory(scene->core, ROOT, bytes, root_saved, 4096, PF_R | PF_W);
 	free(bytes);
 	build_core_finish(scene->core);
 }
 
 static uint8_t *scene_memory(struct scene *scene, size_t load)
 {
-	return scene->core->bytes +
-	       build_core_phdr(scene->core, load + 1)->p_offset;
+	return scene->core->bytes + build_core_phdr(scene->core, load + 1)->p_offset;
 }
 
 static void scene_end(struct scene *scene)
@@ -129,8 +124,7 @@ START_TEST(a_note_in_an_objects_first_page_leads_to_it)
 	ck_assert_int_eq(find_in(scene.core), EP_OK);
 	ck_assert_uint_eq(found.how, EP_FOUND_NOTE);
 	ck_assert_uint_eq(found.root_address, ROOT);
-	ck_assert_uint_eq(found.arena_address,
-			  scene.arena->arena->root.arena_address);
+	ck_assert_uint_eq(found.arena_address, scene.arena->arena->root.arena_address);
 	scene_end(&scene);
 }
 END_TEST
@@ -196,8 +190,7 @@ START_TEST(another_major_is_told_and_refused)
 	build_root_seal((struct ep_root *)arena);
 	ck_assert_int_eq(find_in(core), EP_E_VERSION);
 	char version[32];
-	snprintf(version, sizeof(version), "format %d.%d", EP_FORMAT_MAJOR + 1,
-		 EP_FORMAT_MINOR);
+	snprintf(version, sizeof(version), "format %d.%d", EP_FORMAT_MAJOR + 1, EP_FORMAT_MINOR);
 	ck_assert_ptr_nonnull(strstr(err.text, version));
 	build_core_destroy(core);
 }
@@ -267,8 +260,7 @@ END_TEST
 
 START_TEST(tracing_that_was_off_for_good_says_why)
 {
-	static const char *const words[] = {"not started", "no memory", "2^47",
-					    "another runtime"};
+	static const char *const words[] = {"not started", "no memory", "2^47", "another runtime"};
 
 	for (uint32_t reason = 0; reason < 4; reason++) {
 		struct scene scene;
@@ -281,8 +273,7 @@ START_TEST(tracing_that_was_off_for_good_says_why)
 		build_root_seal(&root);
 		memcpy(scene_memory(&scene, 2), &root, sizeof(root));
 		ck_assert_int_eq(find_in(scene.core), EP_END);
-		ck_assert_msg(strstr(err.text, words[reason]) != NULL, "%s",
-			      err.text);
+		ck_assert_msg(strstr(err.text, words[reason]) != NULL, "%s", err.text);
 		scene_end(&scene);
 	}
 }
@@ -341,8 +332,7 @@ START_TEST(every_flipped_byte_of_root_note_and_headers_is_survived)
 				ck_assert_str_ne(err.text, "");
 			*byte ^= flips[i % 4];
 			root->crc = crc;
-			if (load == 1 && i / 4 >= sizeof(Elf64_Ehdr) + 112 &&
-			    i / 4 < 0x800)
+			if (load == 1 && i / 4 >= sizeof(Elf64_Ehdr) + 112 && i / 4 < 0x800)
 				i = 4 * 0x800 - 1; /* nothing lies there */
 		}
 	scene_end(&scene);
@@ -358,16 +348,15 @@ END_TEST
 
 /* ---- real programs ---- */
 
-static const char traced[] =
-	"#include <stdlib.h>\n#include <stdio.h>\n#include <unistd.h>\n"
-	"__attribute__((noinline)) int leaf(int x) { return x + 1; }\n"
-	"int main(int c, char **v) {\n"
-	"	volatile int s = 0;\n"
-	"	for (int i = 0; i < 1000; i++) s += leaf(i);\n"
-	"	if (c > 1 && *v[1] == 'w') {\n"
-	"		puts(\"ready\"); fflush(stdout); pause(); }\n"
-	"	abort();\n"
-	"}\n";
+static const char traced[] = "#include <stdlib.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+			     "__attribute__((noinline)) int leaf(int x) { return x + 1; }\n"
+			     "int main(int c, char **v) {\n"
+			     "	volatile int s = 0;\n"
+			     "	for (int i = 0; i < 1000; i++) s += leaf(i);\n"
+			     "	if (c > 1 && *v[1] == 'w') {\n"
+			     "		puts(\"ready\"); fflush(stdout); pause(); }\n"
+			     "	abort();\n"
+			     "}\n";
 
 /* Beside this test lies what it was built with. */
 static void built_path(const char *name, char *out, size_t size)
@@ -397,8 +386,8 @@ static void compile_traced(struct real_core *real, const char *kind)
 
 START_TEST(real_programs_of_every_kind_are_found_without_their_file)
 {
-	static const char *const kinds[] = {"-fPIE -pie", "-no-pie", "-static",
-					    "-static-pie", "-s"};
+	static const char *const kinds[] = {"-fPIE -pie", "-no-pie", "-static", "-static-pie",
+					    "-s"};
 	struct real_core real;
 
 	compile_traced(&real, kinds[_i]);
@@ -406,8 +395,7 @@ START_TEST(real_programs_of_every_kind_are_found_without_their_file)
 		return;
 	unlink(real.program);
 	ck_assert_int_eq(ep_source_open(&source, real.core, &err), EP_OK);
-	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s: %s",
-		      kinds[_i], err.text);
+	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s: %s", kinds[_i], err.text);
 	ck_assert_uint_eq(found.how, EP_FOUND_SEGMENT);
 	ck_assert_uint_eq(found.root.pid, real.pid);
 	/* the note led to the root as well */
@@ -433,8 +421,7 @@ static uint8_t *file_load(const char *path, size_t *size)
 	return bytes;
 }
 
-static size_t spoil(uint8_t *bytes, size_t size, const char *what,
-		    size_t length)
+static size_t spoil(uint8_t *bytes, size_t size, const char *what, size_t length)
 {
 	size_t count = 0;
 	uint8_t *at = bytes;
@@ -520,16 +507,14 @@ START_TEST(a_runtime_in_a_shared_library_is_found)
 		printf("not built: %s\n", library);
 		return;
 	}
-	real_core_compile(&real, traced,
-			  "-finstrument-functions -O1 -rdynamic");
+	real_core_compile(&real, traced, "-finstrument-functions -O1 -rdynamic");
 	setenv("LD_PRELOAD", library, 1);
 	setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
 	if (!real_core_run(&real, "", 0))
 		return;
 	unsetenv("LD_PRELOAD");
 	ck_assert_int_eq(ep_source_open(&source, real.core, &err), EP_OK);
-	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s",
-		      err.text);
+	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s", err.text);
 	ck_assert_uint_ne(found.root_address, 0);
 	ep_source_close(source);
 	real_core_remove(&real);
@@ -544,8 +529,7 @@ START_TEST(a_live_process_is_found)
 	compile_traced(&real, "");
 	pid = real_core_start(&real, "wait");
 	ck_assert_int_eq(ep_source_open_live(&source, pid, &err), EP_OK);
-	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s",
-		      err.text);
+	ck_assert_msg(ep_root_find(source, &found, &err) == EP_OK, "%s", err.text);
 	ck_assert_uint_eq(found.root.pid, pid);
 	ep_source_close(source);
 	kill(pid, SIGKILL);
@@ -581,31 +565,21 @@ int main(void)
 
 	tcase_add_test(hand, magic_at_the_start_of_a_segment_is_found);
 	tcase_add_test(hand, a_note_in_an_objects_first_page_leads_to_it);
-	tcase_add_test(
-		hand,
-		a_note_that_was_moved_is_not_believed_but_a_scan_finds_it);
-	tcase_add_test(hand,
-		       copies_of_root_and_arena_in_a_buffer_are_not_believed);
+	tcase_add_test(hand, a_note_that_was_moved_is_not_believed_but_a_scan_finds_it);
+	tcase_add_test(hand, copies_of_root_and_arena_in_a_buffer_are_not_believed);
 	tcase_add_test(hand, of_two_arenas_the_processs_own_is_taken);
 	tcase_add_test(hand, another_major_is_told_and_refused);
 	tcase_add_test(hand, a_root_whose_crc_is_wrong_is_refused);
 	tcase_add_test(hand, a_newer_minor_is_read);
-	tcase_add_test(hand,
-		       an_arena_that_was_filtered_out_names_coredump_filter);
+	tcase_add_test(hand, an_arena_that_was_filtered_out_names_coredump_filter);
 	tcase_add_test(hand, a_core_cut_off_before_the_arena_names_ulimit);
-	tcase_add_test(
-		hand,
-		a_traced_program_whose_data_was_not_saved_is_not_called_untraced);
+	tcase_add_test(hand, a_traced_program_whose_data_was_not_saved_is_not_called_untraced);
 	tcase_add_test(hand, tracing_that_was_off_for_good_says_why);
 	tcase_add_test(hand, a_program_without_the_runtime_is_called_untraced);
-	tcase_add_test(hand,
-		       an_arena_without_its_first_page_is_read_by_the_root);
-	tcase_add_test(hand,
-		       every_flipped_byte_of_root_note_and_headers_is_survived);
+	tcase_add_test(hand, an_arena_without_its_first_page_is_read_by_the_root);
+	tcase_add_test(hand, every_flipped_byte_of_root_note_and_headers_is_survived);
 	tcase_add_test(hand, the_crc_is_that_of_ieee_802_3);
-	tcase_add_loop_test(
-		real, real_programs_of_every_kind_are_found_without_their_file,
-		0, 5);
+	tcase_add_loop_test(real, real_programs_of_every_kind_are_found_without_their_file, 0, 5);
 	tcase_add_test(real, each_way_is_taken_when_the_ones_before_are_gone);
 	tcase_add_test(real, a_runtime_in_a_shared_library_is_found);
 	tcase_add_test(real, a_live_process_is_found);

@@ -28,9 +28,7 @@ static void set_up(void)
 static const struct ep_schedule *read_back(void)
 {
 	build_arena_seal(arena);
-	ck_assert_int_eq(ep_image_from_bytes(&image, arena->bytes,
-					     arena->committed, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_image_from_bytes(&image, arena->bytes, arena->committed, NULL), EP_OK);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
 	ck_assert_ptr_nonnull(trace->schedule);
 	return trace->schedule;
@@ -44,8 +42,8 @@ static void tear_down(void)
 	trace = NULL;
 }
 
-static void expect(const struct ep_task *task, size_t index, uint64_t begin,
-		   uint64_t end, enum ep_slice_state state)
+static void expect(const struct ep_task *task, size_t index, uint64_t begin, uint64_t end,
+		   enum ep_slice_state state)
 {
 	ck_assert_ptr_nonnull(task);
 	ck_assert_uint_lt(index, task->count);
@@ -54,8 +52,7 @@ static void expect(const struct ep_task *task, size_t index, uint64_t begin,
 	ck_assert_int_eq(task->slices[index].state, state);
 }
 
-/* MAIN waits from 1,000 to 5,000, woken by WORKER at 4,000; then is preempted
- * at 8,000. */
+/* MAIN waits from 1,000 to 5,000, woken by WORKER at 4,000; then is preempted at 8,000. */
 static void a_wait(void)
 {
 	build_sched_switch(&sched, START + 1000, MAIN, 1, WORKER);
@@ -95,8 +92,7 @@ START_TEST(a_thread_runs_waits_is_woken_and_is_preempted)
 	ck_assert_int_eq(main_task->slices[1].how, 'S');
 	ck_assert_int_eq(main_task->slices[1].waker_kind, EP_WAKER_THREAD);
 	ck_assert_uint_eq(main_task->slices[1].waker, WORKER);
-	ck_assert_str_eq(ep_waker_text(text, sizeof(text), schedule,
-				       &main_task->slices[1]),
+	ck_assert_str_eq(ep_waker_text(text, sizeof(text), schedule, &main_task->slices[1]),
 			 "102 task-102");
 	ck_assert(main_task->slices[4].open);
 	worker = ep_schedule_task(schedule, WORKER);
@@ -128,8 +124,7 @@ START_TEST(a_thread_has_the_last_of_its_names)
 END_TEST
 
 /* The kernel did not tell of the switch to it. */
-START_TEST(
-	a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long)
+START_TEST(a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long)
 {
 	const struct ep_task *task;
 
@@ -246,8 +241,7 @@ START_TEST(what_an_interval_was_spent_on_adds_up)
 	a_wait();
 	task = ep_schedule_task(read_back(), MAIN);
 	/* 3 GHz: 3 cycles are 1 ns. */
-	ck_assert(
-		ep_task_times(trace, task, START + 400, START + 7000, &times));
+	ck_assert(ep_task_times(trace, task, START + 400, START + 7000, &times));
 	ck_assert_int_eq(times.running, 200 + 667);
 	ck_assert_int_eq(times.blocked, 1000);
 	ck_assert_int_eq(times.ready, 333);
@@ -255,8 +249,7 @@ START_TEST(what_an_interval_was_spent_on_adds_up)
 	ck_assert_uint_eq(ep_task_off(task, START + 400, START + 7000), 4000);
 	ck_assert_uint_eq(ep_task_off(task, START + 2000, START + 4500), 2500);
 	/* Behind the end nothing is known. */
-	ck_assert(ep_task_times(trace, task, START + 7000, START + 14000,
-				&times));
+	ck_assert(ep_task_times(trace, task, START + 7000, START + 14000, &times));
 	ck_assert_int_eq(times.running, 333);
 	ck_assert_int_eq(times.unknown, 2000);
 	/* 600 cycles from 400 on end where the wait begins. */
@@ -293,8 +286,7 @@ START_TEST(a_damaged_chunk_is_a_loss)
 	a_wait();
 	build_sched_page(&sched, START + 20000);
 	build_sched_switch(&sched, START + 21000, WORKER, 1, MAIN);
-	chunk = build_sched_chunk(&sched, sched.page, sched.used, 0,
-				  EP_SCHED_FTRACE);
+	chunk = build_sched_chunk(&sched, sched.page, sched.used, 0, EP_SCHED_FTRACE);
 	((uint8_t *)(chunk + 1))[40] ^= 1;
 	ck_assert_uint_eq(read_back()->switches, 3);
 }
@@ -310,9 +302,8 @@ START_TEST(a_chunk_of_the_lap_before_is_not_the_next)
 	chunk = (void *)((uint8_t *)sched.head + sched.head->pool_offset);
 	chunk = (void *)((uint8_t *)(chunk + 1) + ((chunk->size + 7u) & ~7u));
 	chunk->sequence = 900;
-	chunk->check = ep_sched_check(
-		chunk, (uint64_t)((uint8_t *)chunk - (uint8_t *)sched.head),
-		arena->arena->root.identity);
+	chunk->check = ep_sched_check(chunk, (uint64_t)((uint8_t *)chunk - (uint8_t *)sched.head),
+				      arena->arena->root.identity);
 	ck_assert_uint_eq(read_back()->switches, 3);
 }
 END_TEST
@@ -345,12 +336,11 @@ END_TEST
 
 START_TEST(fields_are_where_the_format_says)
 {
-	static const char other[] =
-		"name: sched_waking\nID: 7\nformat:\n"
-		"\tfield:unsigned short common_type;\toffset:2;\tsize:2;"
-		"\tsigned:0;\n\tfield:int common_pid;\toffset:8;\tsize:4;"
-		"\tsigned:1;\n\n\tfield:pid_t pid;\toffset:12;\tsize:4;"
-		"\tsigned:1;\n\nprint fmt: \"\"\n";
+	static const char other[] = "name: sched_waking\nID: 7\nformat:\n"
+				    "\tfield:unsigned short common_type;\toffset:2;\tsize:2;"
+				    "\tsigned:0;\n\tfield:int common_pid;\toffset:8;\tsize:4;"
+				    "\tsigned:1;\n\n\tfield:pid_t pid;\toffset:12;\tsize:4;"
+				    "\tsigned:1;\n\nprint fmt: \"\"\n";
 	const uint32_t words[] = {2048 << 5 | 4, 7u << 16, 0, WORKER, MAIN};
 	const struct ep_task *task;
 
@@ -379,8 +369,7 @@ START_TEST(times_in_a_page_are_those_of_libtraceevent)
 	for (unsigned i = 0; i < 12; i++) {
 		uint64_t step = UINT64_C(1) << (3 * i);
 
-		build_sched_switch(&sched, sched.tsc + step,
-				   i % 2 ? WORKER : MAIN, 1,
+		build_sched_switch(&sched, sched.tsc + step, i % 2 ? WORKER : MAIN, 1,
 				   i % 2 ? MAIN : WORKER);
 	}
 	build_sched_flush(&sched, 0, false);
@@ -424,12 +413,10 @@ START_TEST(records_of_perf_tell_when_a_thread_ran)
 		record_of(START + 3000, MAIN, PERF_RECORD_MISC_SWITCH_OUT),
 		record_of(START + 9000, MAIN, 0),
 		record_of(START + 12000, MAIN,
-			  PERF_RECORD_MISC_SWITCH_OUT |
-				  PERF_RECORD_MISC_SWITCH_OUT_PREEMPT),
+			  PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT),
 	};
-	static const enum ep_slice_state states[] = {
-		EP_SLICE_RUNNING, EP_SLICE_BLOCKED, EP_SLICE_RUNNING,
-		EP_SLICE_READY};
+	static const enum ep_slice_state states[] = {EP_SLICE_RUNNING, EP_SLICE_BLOCKED,
+						     EP_SLICE_RUNNING, EP_SLICE_READY};
 	const struct ep_task *task;
 
 	sched.tsc = START + 15000;
@@ -450,8 +437,7 @@ START_TEST(a_cut_record_of_perf_is_bad_and_no_more)
 {
 	const struct record record = record_of(START + 3000, MAIN, 0);
 
-	build_sched_chunk(&sched, &record, sizeof(record) - 8, 0,
-			  EP_SCHED_PERF);
+	build_sched_chunk(&sched, &record, sizeof(record) - 8, 0, EP_SCHED_PERF);
 	ck_assert_uint_eq(read_back()->bad, 1);
 	ck_assert_uint_eq(trace->schedule->task_count, 0);
 }
@@ -489,8 +475,8 @@ START_TEST(cpus_of_the_machine_are_occupied_by_turns)
 }
 END_TEST
 
-/* Three records between clock reads at 500 and 6,500, and a wait in between:
- * they happened while the thread ran, 2,000 cycles in all. */
+/* Three records between clock reads at 500 and 6,500, and a wait in between: they happened while
+ * the thread ran, 2,000 cycles in all. */
 START_TEST(untimed_records_happened_while_the_thread_ran)
 {
 	static const uint64_t want[] = {1000, 5500, 6000};
@@ -523,15 +509,14 @@ END_TEST
 /* irq_handler_entry has one; without it interrupts are lost. */
 START_TEST(a_text_that_lies_elsewhere_is_no_reason_to_refuse_an_event)
 {
-	static const char format[] =
-		"name: irq_handler_entry\nID: 4\nformat:\n"
-		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
-		"\tsigned:0;\n"
-		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-		"\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
-		"\tfield:__data_loc char[] name;\toffset:12;\tsize:4;"
-		"\tsigned:0;\n"
-		"\nprint fmt: \"irq=%d\", REC->irq\n";
+	static const char format[] = "name: irq_handler_entry\nID: 4\nformat:\n"
+				     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+				     "\tsigned:0;\n"
+				     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+				     "\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+				     "\tfield:__data_loc char[] name;\toffset:12;\tsize:4;"
+				     "\tsigned:0;\n"
+				     "\nprint fmt: \"irq=%d\", REC->irq\n";
 
 	build_sched_format(&sched, format);
 	a_wait();
@@ -547,19 +532,12 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(one, set_up, tear_down);
 	tcase_add_test(one, a_thread_runs_waits_is_woken_and_is_preempted);
 	tcase_add_test(one, a_thread_has_the_last_of_its_names);
-	tcase_add_test(
-		one,
-		a_text_that_lies_elsewhere_is_no_reason_to_refuse_an_event);
-	tcase_add_test(
-		one,
-		a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long);
+	tcase_add_test(one, a_text_that_lies_elsewhere_is_no_reason_to_refuse_an_event);
+	tcase_add_test(one,
+		       a_thread_that_leaves_without_having_come_was_off_for_nobody_knows_how_long);
 	tcase_add_test(one, a_timed_record_of_its_own_ends_what_nobody_saw_end);
-	tcase_add_test(
-		one,
-		who_was_not_seen_woken_either_waited_until_its_record_at_most);
-	tcase_add_test(
-		one,
-		who_recorded_after_its_waking_runs_and_does_not_want_a_cpu);
+	tcase_add_test(one, who_was_not_seen_woken_either_waited_until_its_record_at_most);
+	tcase_add_test(one, who_recorded_after_its_waking_runs_and_does_not_want_a_cpu);
 	tcase_add_test(one, who_wakes_another_is_on_a_cpu);
 	tcase_add_test(one, an_interrupt_may_end_a_wait);
 	tcase_add_test(one, what_an_interval_was_spent_on_adds_up);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_selection.c: which calls come out of a stream. This program has its own
- * ep_merge, whose calls are, by time (one tick is 1 ns):
+ * check_selection.c: which calls come out of a stream. This program has its own ep_merge, whose
+ * calls are, by time (one tick is 1 ns):
  *
  *   0 main      0 ..........................................  (open)
  *   1   early     100 - 200
@@ -17,8 +17,7 @@
 #include "decoder/stream.h"
 #include "main.h"
 
-static struct ep_trace_thread thread = {
-	.serial = 3, .known = true, .tid = 42, .name = "worker-1"};
+static struct ep_trace_thread thread = {.serial = 3, .known = true, .tid = 42, .name = "worker-1"};
 static struct ep_trace trace = {
 	.clock = {.known = true, .ns_per_tick = 1},
 	.threads = &thread,
@@ -28,8 +27,7 @@ static struct ep_trace trace = {
 	.end = {.tsc = 1000}, /* it is known to have lived until then */
 };
 
-static const char *const names[] = {"main", "early", "outer", "inner",
-				    "deep", "leaf",  "last"};
+static const char *const names[] = {"main", "early", "outer", "inner", "deep", "leaf", "last"};
 static const struct {
 	uint32_t depth;
 	uint64_t begin, end; /* 0: open */
@@ -59,10 +57,9 @@ static struct ep_time at(uint64_t tsc)
 	return (struct ep_time){tsc, tsc, tsc, true, false};
 }
 
-int ep_merge_create(struct ep_merge **out, const struct ep_trace *of,
-		    struct ep_names *names_of,
-		    bool (*want)(const struct ep_trace_thread *, void *),
-		    void *context, struct ep_err *err)
+int ep_merge_create(struct ep_merge **out, const struct ep_trace *of, struct ep_names *names_of,
+		    bool (*want)(const struct ep_trace_thread *, void *), void *context,
+		    struct ep_err *err)
 {
 	(void)names_of, (void)err;
 	ck_assert_ptr_eq(of, &trace);
@@ -74,8 +71,8 @@ int ep_merge_create(struct ep_merge **out, const struct ep_trace *of,
 
 int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *of,
 			  struct ep_names *names_of,
-			  bool (*want)(const struct ep_trace_thread *, void *),
-			  void *context, struct ep_err *err)
+			  bool (*want)(const struct ep_trace_thread *, void *), void *context,
+			  struct ep_err *err)
 {
 	return ep_merge_create(out, of, names_of, want, context, err);
 }
@@ -93,8 +90,7 @@ int ep_merge_next(struct ep_merge *merge, const struct ep_event **out)
 		return EP_END;
 	call = moments[merge->next].call;
 	merge->event = (struct ep_event){
-		.kind = moments[merge->next].end ? EP_EVENT_END
-						 : EP_EVENT_BEGIN,
+		.kind = moments[merge->next].end ? EP_EVENT_END : EP_EVENT_BEGIN,
 		.thread = &thread,
 		.function = &functions[call],
 		.depth = facts[call].depth,
@@ -119,8 +115,7 @@ const struct ep_calls *ep_merge_calls(const struct ep_merge *merge,
 static void set_up(void)
 {
 	for (uint32_t i = 0; i < CALLS; i++)
-		functions[i] = (struct ep_function){
-			.id = i, .name = names[i], .symbol = names[i]};
+		functions[i] = (struct ep_function){.id = i, .name = names[i], .symbol = names[i]};
 }
 
 /* Calls of which something came out. */
@@ -146,23 +141,19 @@ static int take(void *context, const struct ep_event *event, struct ep_err *err)
 	return EP_OK;
 }
 
-static const char *chosen_once(const struct ep_selection *selection,
-			       bool foresee)
+static const char *chosen_once(const struct ep_selection *selection, bool foresee)
 {
 	static char text[CALLS + 1];
 	struct shown shown = {.foresee = foresee};
-	const struct ep_sink sink = {
-		.context = &shown, .event = take, .foresee = foresee};
+	const struct ep_sink sink = {.context = &shown, .event = take, .foresee = foresee};
 	size_t length = 0;
 	uint64_t count;
 
-	ck_assert_int_eq(
-		ep_stream(&trace, NULL, selection, &sink, &count, NULL), EP_OK);
+	ck_assert_int_eq(ep_stream(&trace, NULL, selection, &sink, &count, NULL), EP_OK);
 	for (size_t i = 0; i < CALLS; i++) {
 		if (shown.begun[i])
 			text[length++] = (char)('0' + i);
-		ck_assert_int_eq(shown.ended[i],
-				 shown.begun[i] && facts[i].end != 0);
+		ck_assert_int_eq(shown.ended[i], shown.begun[i] && facts[i].end != 0);
 	}
 	text[length] = '\0';
 	ck_assert_uint_eq(length, count);
@@ -214,13 +205,10 @@ START_TEST(windows_keep_what_overlaps_them)
 	ck_assert_str_eq(CHOSEN(.since = when("-250ns")), "0246");
 	ck_assert_str_eq(CHOSEN(.since = when("+750ns")), "0246");
 	ck_assert_str_eq(CHOSEN(.until = when("+350ns")), "012");
-	ck_assert_str_eq(
-		CHOSEN(.since = when("+550ns"), .until = when("-400ns")),
-		"024");
+	ck_assert_str_eq(CHOSEN(.since = when("+550ns"), .until = when("-400ns")), "024");
 	ck_assert_str_eq(CHOSEN(.last_ns = 250), "0246");
 	/* Both bounds of the end hold. */
-	ck_assert_str_eq(CHOSEN(.last_ns = 250, .since = when("+850ns")),
-			 "026");
+	ck_assert_str_eq(CHOSEN(.last_ns = 250, .since = when("+850ns")), "026");
 }
 END_TEST
 
@@ -230,8 +218,7 @@ START_TEST(names_depths_and_durations_choose)
 	ck_assert_str_eq(CHOSEN(.functions = {{"*er"}, 1}), "23");
 	ck_assert_str_eq(CHOSEN(.functions = {{"l[ae]*"}, 1}), "56");
 	ck_assert_str_eq(CHOSEN(.functions = {{"ma"}, 1}), "");
-	ck_assert_str_eq(CHOSEN(.functions = {{"ma", "l[ae]*", "*er"}, 3}),
-			 "2356");
+	ck_assert_str_eq(CHOSEN(.functions = {{"ma", "l[ae]*", "*er"}, 3}), "2356");
 	ck_assert_str_eq(CHOSEN(.depth = 1), "0");
 	ck_assert_str_eq(CHOSEN(.depth = 2), "0126");
 	/* What is open may last for long yet. */
@@ -246,17 +233,15 @@ START_TEST(threads_go_by_tid_serial_and_name)
 	static const char *const no[] = {"4", "3", "#42", "work", "", "42 "};
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
-		ck_assert_msg(ep_selection_wants_thread(
-				      &(struct ep_selection){
-					      .threads = {{"no", yes[i]}, 2}},
-				      &thread),
-			      "%s", yes[i]);
+		ck_assert_msg(
+			ep_selection_wants_thread(
+				&(struct ep_selection){.threads = {{"no", yes[i]}, 2}}, &thread),
+			"%s", yes[i]);
 	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
-		ck_assert_msg(!ep_selection_wants_thread(
-				      &(struct ep_selection){
-					      .threads = {{no[i], "no"}, 2}},
-				      &thread),
-			      "%s", no[i]);
+		ck_assert_msg(
+			!ep_selection_wants_thread(
+				&(struct ep_selection){.threads = {{no[i], "no"}, 2}}, &thread),
+			"%s", no[i]);
 }
 END_TEST
 
@@ -272,8 +257,7 @@ START_TEST(last_and_moments_are_parsed_or_refused)
 	ck_assert(!ep_selection_parse_last(&selection, "0"));
 	ck_assert(!ep_selection_parse_last(&selection, "-1"));
 	ck_assert(!ep_selection_parse_last(&selection, "many"));
-	ck_assert(!ep_selection_parse_last(&selection,
-					   "99999999999999999999999"));
+	ck_assert(!ep_selection_parse_last(&selection, "99999999999999999999999"));
 	ck_assert(!ep_when_parse("10ms", &moment));
 	ck_assert(!ep_when_parse("+-10ms", &moment));
 	ck_assert(ep_when_parse("-10ms", &moment) && moment.from_end);

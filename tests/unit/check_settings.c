@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_settings.c: what EPITAPH_ variables mean, and what is said of those
- * that mean nothing. Each test is a process of its own, so settings start
- * fresh. */
+/* check_settings.c: what EPITAPH_ variables mean, and what is said of those that mean nothing. Each
+ * test is a process of its own, so settings start fresh. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,8 +42,7 @@ START_TEST(defaults_are_the_documented_ones)
 	ck_assert_uint_eq(ep_settings.min_duration, 0);
 	ck_assert_str_eq(ep_settings.output, "epitaph.%p.%n.core");
 	ck_assert_int_eq(ep_settings.snapshot_signal, SIGTRAP);
-	ck_assert_uint_eq(ep_settings.sched,
-			  EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF);
+	ck_assert_uint_eq(ep_settings.sched, EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF);
 	ck_assert(!ep_settings.sched_asked);
 	ck_assert(!ep_settings.sched_machine);
 	ck_assert_uint_eq(ep_settings.sched_events, 0);
@@ -60,8 +58,7 @@ START_TEST(scheduling_settings_take_effect)
 	ck_assert_uint_eq(ep_settings.sched, EP_SCHED_WANT_PERF);
 	ck_assert(ep_settings.sched_asked);
 	ck_assert(ep_settings.sched_machine);
-	ck_assert_uint_eq(ep_settings.sched_events,
-			  EP_SCHED_IRQ | EP_SCHED_FAULTS);
+	ck_assert_uint_eq(ep_settings.sched_events, EP_SCHED_IRQ | EP_SCHED_FAULTS);
 	ck_assert_uint_eq(ep_settings.sched_memory, 1048576);
 	ck_assert_str_eq(said, "");
 }
@@ -69,11 +66,9 @@ END_TEST
 
 START_TEST(bad_scheduling_settings_change_nothing)
 {
-	READ("EPITAPH_SCHED=on",
-	     "EPITAPH_SCHED_SCOPE=", "EPITAPH_SCHED_EVENTS=irq,",
+	READ("EPITAPH_SCHED=on", "EPITAPH_SCHED_SCOPE=", "EPITAPH_SCHED_EVENTS=irq,",
 	     "EPITAPH_SCHED_MEMORY=4K");
-	ck_assert_uint_eq(ep_settings.sched,
-			  EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF);
+	ck_assert_uint_eq(ep_settings.sched, EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF);
 	ck_assert(!ep_settings.sched_asked);
 	ck_assert_uint_eq(ep_settings.sched_events, 0);
 	ck_assert_uint_eq(ep_settings.sched_memory, 8388608);
@@ -83,10 +78,9 @@ END_TEST
 
 START_TEST(every_setting_takes_effect)
 {
-	READ("EPITAPH=off", "EPITAPH_RING=256K", "EPITAPH_MEMORY=8MiB",
-	     "EPITAPH_KEEP=5000", "EPITAPH_TIMESTAMP_EVERY=8",
-	     "EPITAPH_CLOCK_BUDGET=2.5%", "EPITAPH_OUTPUT=/var/%h/%e.%t",
-	     "EPITAPH_SIGNAL=SIGUSR2");
+	READ("EPITAPH=off", "EPITAPH_RING=256K", "EPITAPH_MEMORY=8MiB", "EPITAPH_KEEP=5000",
+	     "EPITAPH_TIMESTAMP_EVERY=8", "EPITAPH_CLOCK_BUDGET=2.5%",
+	     "EPITAPH_OUTPUT=/var/%h/%e.%t", "EPITAPH_SIGNAL=SIGUSR2");
 	ck_assert(!ep_settings.on);
 	ck_assert_uint_eq(ep_settings.ring_size, 262144);
 	ck_assert_uint_eq(ep_settings.memory_size, 8388608);
@@ -104,9 +98,8 @@ static const struct {
 	const char *text;
 	uint64_t bytes;
 } sizes[] = {
-	{"4096", 4096},  {"4K", 4096},       {"4KB", 4096},
-	{"4KiB", 4096},  {"4k", 4096},       {"0.5M", 524288},
-	{"1M", 1048576}, {"1G", 1073741824}, {"8192B", 8192},
+	{"4096", 4096},   {"4K", 4096},    {"4KB", 4096},      {"4KiB", 4096},  {"4k", 4096},
+	{"0.5M", 524288}, {"1M", 1048576}, {"1G", 1073741824}, {"8192B", 8192},
 };
 
 START_TEST(sizes_take_units)
@@ -124,21 +117,15 @@ static const struct {
 	const char *text;
 	uint64_t ns;
 } times[] = {
-	{"0", 0},
-	{"100ns", 100},
-	{"5us", 5000},
-	{"1.5us", 1500},
-	{"2ms", 2000000},
-	{"1s", 1000000000},
-	{"0.000000001s", 1},
+	{"0", 0},         {"100ns", 100},     {"5us", 5000},       {"1.5us", 1500},
+	{"2ms", 2000000}, {"1s", 1000000000}, {"0.000000001s", 1},
 };
 
 START_TEST(times_take_units_and_full_time_stamps)
 {
 	char entry[64];
 
-	snprintf(entry, sizeof entry, "EPITAPH_MIN_DURATION=%s",
-		 times[_i].text);
+	snprintf(entry, sizeof entry, "EPITAPH_MIN_DURATION=%s", times[_i].text);
 	READ(entry);
 	ck_assert_str_eq(said, "");
 	ck_assert_uint_eq(ep_settings.min_duration, times[_i].ns);
@@ -180,24 +167,17 @@ static const char *const bad[][3] = {
 	{"EPITAPH_MEMORY=33G", "not from 512K to 32G", "64M"},
 	{"EPITAPH_KEEP=some", "not a size", "64M"},
 	{"EPITAPH_KEEP=33G", "more than 32G", "64M"},
-	{"EPITAPH_TIMESTAMP_EVERY=3", "not auto, 1, 2, 4, 8, 16, 32 or 64",
-	 "auto"},
-	{"EPITAPH_TIMESTAMP_EVERY=128", "not auto, 1, 2, 4, 8, 16, 32 or 64",
-	 "auto"},
+	{"EPITAPH_TIMESTAMP_EVERY=3", "not auto, 1, 2, 4, 8, 16, 32 or 64", "auto"},
+	{"EPITAPH_TIMESTAMP_EVERY=128", "not auto, 1, 2, 4, 8, 16, 32 or 64", "auto"},
 	{"EPITAPH_CLOCK_BUDGET=0", "not from 0.01% to 100%", "5%"},
 	{"EPITAPH_CLOCK_BUDGET=101%", "not from 0.01% to 100%", "5%"},
 	{"EPITAPH_CLOCK_BUDGET=x", "not a percentage", "5%"},
-	{"EPITAPH_MIN_DURATION=5", "not a time with its unit (ns us ms s)",
-	 "0"},
-	{"EPITAPH_MIN_DURATION=2.5ns", "not a time with its unit (ns us ms s)",
-	 "0"},
+	{"EPITAPH_MIN_DURATION=5", "not a time with its unit (ns us ms s)", "0"},
+	{"EPITAPH_MIN_DURATION=2.5ns", "not a time with its unit (ns us ms s)", "0"},
 	{"EPITAPH_MIN_DURATION=3601s", "more than an hour", "0"},
-	{"EPITAPH_OUTPUT=%x", "only %p %e %h %t %n %% have a meaning",
-	 "epitaph.%p.%n.core"},
-	{"EPITAPH_OUTPUT=50%", "only %p %e %h %t %n %% have a meaning",
-	 "epitaph.%p.%n.core"},
-	{"EPITAPH_FILE=/dev/shm/%x", "only %p %e %h %t %n %% have a meaning",
-	 "private memory"},
+	{"EPITAPH_OUTPUT=%x", "only %p %e %h %t %n %% have a meaning", "epitaph.%p.%n.core"},
+	{"EPITAPH_OUTPUT=50%", "only %p %e %h %t %n %% have a meaning", "epitaph.%p.%n.core"},
+	{"EPITAPH_FILE=/dev/shm/%x", "only %p %e %h %t %n %% have a meaning", "private memory"},
 	{"EPITAPH_ON_CRASH=core", "not snapshot or none", "none"},
 	{"EPITAPH_FILE_KEEP=-1", "not a number up to 10000", "8"},
 	{"EPITAPH_FILE_KEEP=10001", "not a number up to 10000", "8"},
@@ -218,9 +198,8 @@ START_TEST(a_bad_value_is_named_once_and_the_default_is_used)
 	snprintf(entry, sizeof entry, "%s", bad[_i][0]);
 	READ(entry);
 	if (bad[_i][1]) {
-		snprintf(expected, sizeof expected,
-			 "epitaph: %s: %s; using %s\n", bad[_i][0], bad[_i][1],
-			 bad[_i][2]);
+		snprintf(expected, sizeof expected, "epitaph: %s: %s; using %s\n", bad[_i][0],
+			 bad[_i][1], bad[_i][2]);
 		before.refused = 1;
 	}
 	ck_assert_str_eq(said, expected);
@@ -279,13 +258,9 @@ static Suite *suite(void)
 	tcase_add_test(one, scheduling_settings_take_effect);
 	tcase_add_test(one, bad_scheduling_settings_change_nothing);
 	tcase_add_loop_test(one, sizes_take_units, 0, COUNT(sizes));
-	tcase_add_loop_test(one, times_take_units_and_full_time_stamps, 0,
-			    COUNT(times));
-	tcase_add_loop_test(one, signals_have_names_and_numbers, 0,
-			    COUNT(signals));
-	tcase_add_loop_test(one,
-			    a_bad_value_is_named_once_and_the_default_is_used,
-			    0, COUNT(bad));
+	tcase_add_loop_test(one, times_take_units_and_full_time_stamps, 0, COUNT(times));
+	tcase_add_loop_test(one, signals_have_names_and_numbers, 0, COUNT(signals));
+	tcase_add_loop_test(one, a_bad_value_is_named_once_and_the_default_is_used, 0, COUNT(bad));
 	tcase_add_test(one, sparse_times_do_not_go_with_a_least_duration);
 	tcase_add_test(one, the_first_of_a_name_counts);
 	tcase_add_test(one, the_output_outlives_the_environment);

@@ -58,8 +58,7 @@ START_TEST(what_is_not_changed_stays)
 {
 	ck_assert_int_eq(parse(text_of_many_kinds), EP_OK);
 	prints(text_of_many_kinds);
-	ck_assert_int_eq(ep_sheet_set(&sheet, "test a b", "calls", "12", &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_sheet_set(&sheet, "test a b", "calls", "12", &err), EP_OK);
 	prints(text_of_many_kinds);
 }
 END_TEST
@@ -67,10 +66,8 @@ END_TEST
 START_TEST(changes_are_made_in_place)
 {
 	ck_assert_int_eq(parse(text_of_many_kinds), EP_OK);
-	ck_assert_int_eq(
-		ep_sheet_set(&sheet, "test a b", "calls", "1300", &err), EP_OK);
-	ck_assert_int_eq(ep_sheet_set(&sheet, "test a b", "new", "2", &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_sheet_set(&sheet, "test a b", "calls", "1300", &err), EP_OK);
+	ck_assert_int_eq(ep_sheet_set(&sheet, "test a b", "new", "2", &err), EP_OK);
 	ck_assert_int_eq(ep_sheet_set(&sheet, "third", "k", "", &err), EP_OK);
 	ep_sheet_unset(&sheet, "test a b", "note");
 	ep_sheet_unset(&sheet, "test a b", "note");
@@ -93,8 +90,7 @@ START_TEST(a_value_that_was_empty_leaves_the_comment_one)
 {
 	ck_assert_int_eq(parse("a =    # one\nb = # two\nc =\n"), EP_OK);
 	for (const char *key = "a\0b\0c\0"; *key; key += 2)
-		ck_assert_int_eq(ep_sheet_set(&sheet, "", key, "12", &err),
-				 EP_OK);
+		ck_assert_int_eq(ep_sheet_set(&sheet, "", key, "12", &err), EP_OK);
 	prints("a = 12   # one\nb =12 # two\nc =12\n");
 	for (const char *key = "a\0b\0c\0"; *key; key += 2)
 		ck_assert_str_eq(ep_sheet_get(&sheet, "", key), "12");
@@ -119,13 +115,11 @@ START_TEST(damage_is_told_by_line_and_column)
 
 	for (size_t i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
 		ck_assert_int_eq(parse(damaged[i].text), EP_E_FORMAT);
-		ck_assert_msg(!strncmp(err.text, damaged[i].where,
-				       strlen(damaged[i].where)),
-			      "%s", err.text);
+		ck_assert_msg(!strncmp(err.text, damaged[i].where, strlen(damaged[i].where)), "%s",
+			      err.text);
 		ck_assert_uint_eq(sheet.count, 0);
 	}
-	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", "k = \0", 5, &err),
-			 EP_E_FORMAT);
+	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", "k = \0", 5, &err), EP_E_FORMAT);
 	ck_assert(strstr(err.text, "b:1:5: "));
 }
 END_TEST
@@ -142,9 +136,9 @@ START_TEST(what_would_be_read_otherwise_is_not_written)
 
 	ck_assert_int_eq(parse("x = 1\n"), EP_OK);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		ck_assert_int_eq(ep_sheet_set(&sheet, bad[i].section,
-					      bad[i].key, bad[i].value, &err),
-				 EP_E_USAGE);
+		ck_assert_int_eq(
+			ep_sheet_set(&sheet, bad[i].section, bad[i].key, bad[i].value, &err),
+			EP_E_USAGE);
 	prints("x = 1\n");
 }
 END_TEST
@@ -155,10 +149,8 @@ START_TEST(more_lines_than_allowed_are_refused)
 	char *text = malloc(size);
 
 	memset(text, '\n', size);
-	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", text, size, &err),
-			 EP_E_LIMIT);
-	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", text, size - 1, &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", text, size, &err), EP_E_LIMIT);
+	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", text, size - 1, &err), EP_OK);
 	free(text);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_snapshot.c: the core that a process writes of itself, read with nothing
- * but <elf.h>; and what becomes of it when it cannot be written. */
+/* check_snapshot.c: the core that a process writes of itself, read with nothing but <elf.h>; and
+ * what becomes of it when it cannot be written. */
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -109,8 +109,7 @@ static const uint8_t *note(const char *name, uint32_t type, uint32_t *size)
 		const Elf64_Nhdr *one = (const Elf64_Nhdr *)(core + at);
 		uint64_t desc = at + sizeof *one + ((one->n_namesz + 3u) & ~3u);
 
-		if (one->n_type == type &&
-		    !strcmp((char *)(core + at + sizeof *one), name)) {
+		if (one->n_type == type && !strcmp((char *)(core + at + sizeof *one), name)) {
 			/* Notes are aligned to 4 only. */
 			*size = one->n_descsz;
 			at = used;
@@ -129,8 +128,8 @@ static const struct ep_snapshot_note *our_note(void)
 	const void *found = note("EPITAPH", EP_NOTE_SNAPSHOT, &size);
 
 	ck_assert_ptr_nonnull(found);
-	ck_assert_uint_eq(size, sizeof(struct ep_snapshot_note) +
-					sizeof(struct ep_snapshot_thread));
+	ck_assert_uint_eq(size,
+			  sizeof(struct ep_snapshot_note) + sizeof(struct ep_snapshot_thread));
 	return found;
 }
 
@@ -190,10 +189,8 @@ START_TEST(arena_root_and_headers_are_in_it)
 }
 END_TEST
 
-/* Where a debugger's unwinding begins: in the frame that wrote it, with the
- * stack as it was. */
-__attribute__((noinline)) static int write_below(const char *path,
-						 uint64_t *mark)
+/* Where a debugger's unwinding begins: in the frame that wrote it, with the stack as it was. */
+__attribute__((noinline)) static int write_below(const char *path, uint64_t *mark)
 {
 	*mark = UINT64_C(0x5eed5eed5eed5eed);
 	return epitaph_snapshot_write(path);
@@ -287,8 +284,7 @@ START_TEST(a_handler_on_a_small_stack_can_write_one)
 	stack_t stack = {.ss_size = 8192};
 	uint32_t size;
 
-	stack.ss_sp = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack.ss_sp = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
 	action.sa_sigaction = on_signal;
 	sigaction(SIGUSR1, &action, NULL);
@@ -383,8 +379,7 @@ START_TEST(an_older_file_is_replaced_whole)
 }
 END_TEST
 
-/* A process without stdin, stdout and stderr: what goes to 2 must not end up in
- * the file. */
+/* A process without stdin, stdout and stderr: what goes to 2 must not end up in the file. */
 START_TEST(closed_standard_descriptors_stay_closed)
 {
 	close(0);
@@ -546,8 +541,7 @@ START_TEST(too_many_ranges_are_counted)
 	static struct ep_spans ranges;
 
 	for (uint64_t i = 0; i < EP_RANGES + 5; i++)
-		ep_spans_add(&ranges, i * 0x2000, i * 0x2000 + 1,
-			     EP_RANGE_PAGE);
+		ep_spans_add(&ranges, i * 0x2000, i * 0x2000 + 1, EP_RANGE_PAGE);
 	ck_assert_uint_eq(ranges.count, EP_RANGES);
 	ck_assert_uint_eq(ranges.left_out, 5);
 }
@@ -565,8 +559,7 @@ static Suite *suite(void)
 	tcase_add_test(one, registers_and_stack_are_the_callers);
 	tcase_add_test(one, auxv_process_and_files_are_the_kernels);
 	tcase_add_test(one, a_handler_on_a_small_stack_can_write_one);
-	tcase_add_test(one,
-		       a_missing_directory_is_an_error_that_leaves_nothing);
+	tcase_add_test(one, a_missing_directory_is_an_error_that_leaves_nothing);
 	tcase_add_test(one, a_file_size_limit_is_an_error_and_no_death);
 	tcase_add_test(one, a_pending_limit_signal_of_the_programs_own_stays);
 	tcase_add_test(one, a_name_of_full_length_works);

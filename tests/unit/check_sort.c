@@ -24,8 +24,7 @@ static int compare(const void *a, const void *b)
 
 static uint64_t any(void)
 {
-	return (uint64_t)random() << 42 ^ (uint64_t)random() << 21 ^
-	       (uint64_t)random();
+	return (uint64_t)random() << 42 ^ (uint64_t)random() << 21 ^ (uint64_t)random();
 }
 
 /* Addresses are multiples of `grain` below `span` from `base`. */

@@ -9,9 +9,7 @@
 static void fill(struct ep_spread *spread, uint64_t count, uint64_t scale)
 {
 	for (uint64_t i = 0; i < count; i++)
-		ck_assert_int_eq(
-			ep_spread_add(spread, (i * 7919 % count + 1) * scale),
-			EP_OK);
+		ck_assert_int_eq(ep_spread_add(spread, (i * 7919 % count + 1) * scale), EP_OK);
 }
 
 START_TEST(few_numbers_have_exact_quantiles)
@@ -28,14 +26,13 @@ START_TEST(few_numbers_have_exact_quantiles)
 }
 END_TEST
 
-static void check_close(struct ep_spread *spread, unsigned percent,
-			uint64_t want)
+static void check_close(struct ep_spread *spread, unsigned percent, uint64_t want)
 {
 	uint64_t got = ep_spread_quantile(spread, percent);
 	uint64_t off = got > want ? got - want : want - got;
 
-	ck_assert_msg(off <= want / 250, "p%u: %lu, not %lu", percent,
-		      (unsigned long)got, (unsigned long)want);
+	ck_assert_msg(off <= want / 250, "p%u: %lu, not %lu", percent, (unsigned long)got,
+		      (unsigned long)want);
 }
 
 START_TEST(many_numbers_have_quantiles_within_0_4_percent)
@@ -47,8 +44,7 @@ START_TEST(many_numbers_have_quantiles_within_0_4_percent)
 
 		fill(&spread, 100000, scales[i]);
 		for (unsigned percent = 1; percent <= 100; percent++)
-			check_close(&spread, percent,
-				    percent * 1000 * scales[i]);
+			check_close(&spread, percent, percent * 1000 * scales[i]);
 		ck_assert_uint_eq(spread.min, scales[i]);
 		ck_assert_uint_eq(spread.max, 100000 * scales[i]);
 		ep_spread_deinit(&spread);

@@ -36,8 +36,7 @@ static const char *text_of(struct ep_string string)
 static uint32_t threads_recorded(void)
 {
 	uint64_t size;
-	const struct ep_thread *table =
-		ep_arena_section(EP_SECTION_THREADS, &size);
+	const struct ep_thread *table = ep_arena_section(EP_SECTION_THREADS, &size);
 	uint32_t count = 0;
 
 	for (uint64_t i = 0; i < size / sizeof *table; i++)
@@ -65,17 +64,13 @@ START_TEST(process_facts_are_the_kernels)
 	ck_assert_str_eq(text_of(facts()->runtime), EP_VERSION);
 	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof path - 1), 0);
 	ck_assert_str_eq(text_of(facts()->executable), path);
-	ck_assert_str_eq(text_of(facts()->directory),
-			 getcwd(path, sizeof path));
-	ck_assert_ptr_nonnull(
-		strstr(text_of(facts()->command_line), "check_start"));
-	ck_assert_uint_eq(facts()->cpus,
-			  (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	ck_assert_str_eq(text_of(facts()->directory), getcwd(path, sizeof path));
+	ck_assert_ptr_nonnull(strstr(text_of(facts()->command_line), "check_start"));
+	ck_assert_uint_eq(facts()->cpus, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	ck_assert_uint_eq(facts()->uid, getuid());
 	ck_assert_uint_eq(facts()->page_size, 4096);
 	ck_assert_uint_le(facts()->start_tsc, ep_tsc());
-	ck_assert_uint_le(facts()->start_realtime / 1000000000,
-			  (uint64_t)time(NULL));
+	ck_assert_uint_le(facts()->start_realtime / 1000000000, (uint64_t)time(NULL));
 }
 END_TEST
 
@@ -93,8 +88,7 @@ static int own_generation(pid_t parent, uint64_t identity)
 	if (epitaph_root.generation != generation + 1 ||
 	    ep_arena->root.generation != generation + 1)
 		return 1;
-	if (epitaph_root.pid != (uint32_t)syscall(SYS_getpid) ||
-	    facts()->pid != epitaph_root.pid)
+	if (epitaph_root.pid != (uint32_t)syscall(SYS_getpid) || facts()->pid != epitaph_root.pid)
 		return 2;
 	if (facts()->parent_pid != (uint32_t)parent)
 		return 3;
@@ -185,8 +179,7 @@ START_TEST(a_vfork_child_changes_nothing)
 	ck_assert(ep_start());
 	__cyg_profile_func_enter((void *)shares_memory, NULL);
 	before = epitaph_root;
-	child = clone(shares_memory, stack + sizeof stack,
-		      CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	child = clone(shares_memory, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
 	ck_assert_int_eq(status_of(child), 0);
 	ck_assert_mem_eq(&before, &epitaph_root, sizeof before);
 	ck_assert_uint_eq(threads_recorded(), 1);

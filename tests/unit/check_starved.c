@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_starved.c: memory runs out (starve.h) in the extractor, the decoder and
- * the commands that read a trace of calls.
+ * check_starved.c: memory runs out (starve.h) in the extractor, the decoder and the commands that
+ * read a trace of calls.
  */
 #include "tests/unit/starve.h"
 
@@ -72,25 +72,19 @@ static void setup(void)
 	options.size = 128 << 10;
 	options.thread_capacity = options.module_capacity = 4;
 	arena = build_arena_create(&options);
-	build_arena_module(arena, object, 0x400000, 0x402000, 0x400000,
-			   "12345678", 8);
+	build_arena_module(arena, object, 0x400000, 0x402000, 0x400000, "12345678", 8);
 	fill(arena, build_arena_thread(arena, 100, "main", 2));
 	fill(arena, build_arena_thread(arena, 101, "worker", 2));
 	build_arena_seal(arena);
 	core = build_core_create();
-	build_core_thread(core, 100, OUTER, 0x7ffff0000800, 0x7ffff0000900,
-			  SIGSEGV);
+	build_core_thread(core, 100, OUTER, 0x7ffff0000800, 0x7ffff0000900, SIGSEGV);
 	build_core_process(core, 100);
-	build_core_signal(core, &(siginfo_t){.si_signo = SIGSEGV,
-					     .si_code = SEGV_MAPERR});
+	build_core_signal(core, &(siginfo_t){.si_signo = SIGSEGV, .si_code = SEGV_MAPERR});
 	build_core_auxv(core, (const uint64_t[][2]){{6, 4096}}, 1);
-	build_core_files(
-		core,
-		(struct build_core_file[]){{0x400000, 0x402000, 0, object}}, 1);
+	build_core_files(core, (struct build_core_file[]){{0x400000, 0x402000, 0, object}}, 1);
 	build_core_thread(core, 101, OUTER, 0x7ffff0001000, 0, 0);
 	build_core_arena(core, arena);
-	build_core_memory(core, 0x7ffff0000000, stack, sizeof(stack),
-			  sizeof(stack), 6);
+	build_core_memory(core, 0x7ffff0000000, stack, sizeof(stack), sizeof(stack), 6);
 	build_core_finish(core);
 	core_path = "core";
 	write_file(core_path, core->bytes, core->size);
@@ -151,8 +145,7 @@ static void ask_root(void)
 		ck_assert_uint_eq(here.arena_address, found.arena_address);
 }
 
-/* Its first and cheapest ways allocate nothing: all but the scan are spoiled.
- */
+/* Its first and cheapest ways allocate nothing: all but the scan are spoiled. */
 START_TEST(finding_the_root)
 {
 	ck_assert_int_eq(ep_source_open_core(&source, core_path, NULL), EP_OK);
@@ -228,8 +221,7 @@ static void ask_extract(void)
 		return;
 	}
 	ck_assert_msg(size == whole_size && !memcmp(bytes, whole, size),
-		      "allocation %lu: another snapshot (%d)", fail_from,
-		      hungry);
+		      "allocation %lu: another snapshot (%d)", fail_from, hungry);
 	free(bytes);
 }
 
@@ -291,8 +283,7 @@ static void ask_names(void)
 {
 	struct ep_names *here = UNTOUCHED;
 	struct ep_err err = {0};
-	int rc = ep_names_create(&here, trace->modules, trace->module_count,
-				 NULL, &err);
+	int rc = ep_names_create(&here, trace->modules, trace->module_count, NULL, &err);
 	struct ep_inlined inlined[EP_INLINED_MAX];
 	bool good = true;
 
@@ -331,8 +322,7 @@ static void ask_calls(void)
 	const struct ep_event *event;
 	struct ep_err err = {0};
 	uint64_t events = 0;
-	int rc =
-		ep_calls_create(&calls, trace, &trace->threads[0], names, &err);
+	int rc = ep_calls_create(&calls, trace, &trace->threads[0], names, &err);
 
 	bool made = rc == EP_OK;
 
@@ -346,8 +336,7 @@ static void ask_calls(void)
 	}
 	if (rc == EP_END && !whole_events)
 		whole_events = events;
-	ck_assert(rc == EP_E_MEMORY ||
-		  (rc == EP_END && events == whole_events));
+	ck_assert(rc == EP_E_MEMORY || (rc == EP_END && events == whole_events));
 	ep_calls_destroy(calls);
 }
 
@@ -371,16 +360,14 @@ static void ask_merge(void)
 	}
 	if (rc == EP_END && !whole_events)
 		whole_events = events;
-	ck_assert(rc == EP_E_MEMORY ||
-		  (rc == EP_END && events == whole_events));
+	ck_assert(rc == EP_E_MEMORY || (rc == EP_END && events == whole_events));
 	ep_merge_destroy(merge);
 }
 
 static void with_names(void (*ask)(void))
 {
 	open_trace();
-	ck_assert_int_eq(ep_names_create(&names, trace->modules,
-					 trace->module_count, NULL, NULL),
+	ck_assert_int_eq(ep_names_create(&names, trace->modules, trace->module_count, NULL, NULL),
 			 EP_OK);
 	whole_events = 0;
 	starve(0, false);
@@ -421,8 +408,7 @@ static const struct {
 	{{"export", "--format=collapsed", "core"}, "outer"},
 	{{"export", "--format=speedscope", "core"}, "outer"},
 	{{"export", "--format=dot", "core"}, "outer"},
-	{{"export", "--format=viztracer", "--last=9", "--output=out", "core"},
-	 "outer"},
+	{{"export", "--format=viztracer", "--last=9", "--output=out", "core"}, "outer"},
 	{{"stats", "core"}, "outer"},
 	{{"stats", "--json", "core"}, "outer"},
 	{{"extract", "--output=out", "core"}, "EPITAPH"},
@@ -484,8 +470,7 @@ static void ask_strip(void)
 
 	ck_assert_msg(there == (status == EP_EXIT_COMPLETE) &&
 			      (there || strstr(complaint, "memory")),
-		      "allocation %lu: status %d, said %s", fail_from, status,
-		      complaint);
+		      "allocation %lu: status %d, said %s", fail_from, status, complaint);
 	if (there) {
 		bytes = read_all("out", &size);
 		ck_assert_int_eq(unlink("out"), 0);
@@ -516,14 +501,12 @@ static void sweep_strip(const char *const *words)
 
 START_TEST(stripping_hooks_and_putting_them_back)
 {
-	static const char *const strip[] = {"strip-hooks", "--no-trace=list",
-					    "--output=out", "hooked.so", NULL},
-				 *const back[] = {"strip-hooks", "--restore",
-						  "--output=out", "hooked.so",
-						  NULL},
-				 *const place[] = {"strip-hooks",
-						   "--no-trace=list",
-						   "hooked.so", NULL};
+	static const char *const strip[] = {"strip-hooks", "--no-trace=list", "--output=out",
+					    "hooked.so", NULL},
+				 *const back[] = {"strip-hooks", "--restore", "--output=out",
+						  "hooked.so", NULL},
+				 *const place[] = {"strip-hooks", "--no-trace=list", "hooked.so",
+						   NULL};
 	char *text, *complaint;
 	size_t size;
 
@@ -553,8 +536,7 @@ int main(void)
 	tcase_add_test(tests, naming);
 	tcase_add_test(tests, pairing_calls);
 	tcase_add_test(tests, merging_threads);
-	tcase_add_loop_test(tests, a_command, 0,
-			    sizeof(commands) / sizeof(*commands));
+	tcase_add_loop_test(tests, a_command, 0, sizeof(commands) / sizeof(*commands));
 	tcase_add_test(tests, reading_a_list);
 	tcase_add_test(tests, stripping_hooks_and_putting_them_back);
 	suite_add_tcase(suite, tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_starved_counts.c: memory runs out (starve.h) in what reads call counts:
- * count report, merge and diff, exclude, budget check and update.
+ * check_starved_counts.c: memory runs out (starve.h) in what reads call counts: count report, merge
+ * and diff, exclude, budget check and update.
  */
 #include "tests/unit/starve.h"
 
@@ -16,25 +16,22 @@
 
 static void make_object(void)
 {
-	static const char source[] =
-		"int other(int);\n"
-		"#define PLACED __attribute__((noinline, aligned(256)))\n"
-		"int inner(int) __asm__(\"_Z5inneri\");\n"
-		"PLACED int inner(int n) { return other(n) * 3; }\n"
-		"PLACED int outer(int n)\n"
-		"{ int s = 0; while (n--) s += inner(n); return s; }\n";
+	static const char source[] = "int other(int);\n"
+				     "#define PLACED __attribute__((noinline, aligned(256)))\n"
+				     "int inner(int) __asm__(\"_Z5inneri\");\n"
+				     "PLACED int inner(int n) { return other(n) * 3; }\n"
+				     "PLACED int outer(int n)\n"
+				     "{ int s = 0; while (n--) s += inner(n); return s; }\n";
 
 	write_file("object.c", source, sizeof(source) - 1);
-	ck_assert_int_eq(
-		system("gcc -g -O1 -fno-toplevel-reorder -shared -nostdlib "
-		       "-fPIC -Wl,-z,noseparate-code -Wl,-Ttext=0x1000 "
-		       "-Wl,--build-id=0xabababababababab object.c -o "
-		       "object.so"),
-		0);
+	ck_assert_int_eq(system("gcc -g -O1 -fno-toplevel-reorder -shared -nostdlib "
+				"-fPIC -Wl,-z,noseparate-code -Wl,-Ttext=0x1000 "
+				"-Wl,--build-id=0xabababababababab object.c -o "
+				"object.so"),
+			 0);
 }
 
-static struct ep_counts *make_counts(const char *object, uint64_t run,
-				     uint64_t calls)
+static struct ep_counts *make_counts(const char *object, uint64_t run, uint64_t calls)
 {
 	struct ep_counts *counts = ep_counts_create();
 	size_t module;
@@ -59,22 +56,17 @@ static void write_counts(const char *path, const struct ep_counts *counts)
 
 static void put_result(const char *name, struct ep_counts *counts)
 {
-	struct ep_result result = {.name = (char *)name,
-				   .counts = counts,
-				   .runs = 1,
-				   .processes = 1};
+	struct ep_result result = {
+		.name = (char *)name, .counts = counts, .runs = 1, .processes = 1};
 	struct ep_observed observed = {1, 1, 2, 0.25};
 
-	ck_assert_int_eq(ep_results_put("results", &result, false, NULL),
-			 EP_OK);
-	ck_assert_int_eq(
-		ep_results_observe("results", name, &observed, false, NULL),
-		EP_OK);
+	ck_assert_int_eq(ep_results_put("results", &result, false, NULL), EP_OK);
+	ck_assert_int_eq(ep_results_observe("results", name, &observed, false, NULL), EP_OK);
 }
 
 /* A thread that counted: two sites, and its calls of them. */
-static void put_extent(struct build_arena *b, uint8_t *section, unsigned page,
-		       unsigned kind, const void *entries, size_t size)
+static void put_extent(struct build_arena *b, uint8_t *section, unsigned page, unsigned kind,
+		       const void *entries, size_t size)
 {
 	struct ep_counts_extent *extent = (void *)(section + page * 4096);
 
@@ -82,19 +74,16 @@ static void put_extent(struct build_arena *b, uint8_t *section, unsigned page,
 		.kind = kind,
 		.owner = 1,
 		.size = 4096,
-		.capacity = (4096 - sizeof(*extent)) /
-			    (kind == EP_EXTENT_SITES ? 16 : 8),
+		.capacity = (4096 - sizeof(*extent)) / (kind == EP_EXTENT_SITES ? 16 : 8),
 	};
 	memcpy(extent + 1, entries, size);
-	extent->check = ep_extent_check(
-		extent, (uint64_t)((uint8_t *)extent - b->bytes),
-		b->arena->root.identity);
+	extent->check = ep_extent_check(extent, (uint64_t)((uint8_t *)extent - b->bytes),
+					b->arena->root.identity);
 }
 
 static void write_arena(const char *path, const char *object)
 {
-	const uint64_t sites[] = {BASE + INNER + 5, 1000001, BASE + OUTER + 5,
-				  1000002},
+	const uint64_t sites[] = {BASE + INNER + 5, 1000001, BASE + OUTER + 5, 1000002},
 		       calls[] = {77, 7};
 	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
 	struct build_arena *b;
@@ -105,8 +94,8 @@ static void write_arena(const char *path, const char *object)
 	options.thread_capacity = options.module_capacity = 4;
 	b = build_arena_create(&options);
 	build_arena_module(b, object, BASE, BASE + 0x4000, BASE, id, 8);
-	section = build_arena_section(b, EP_SECTION_COUNTS,
-				      sizeof(struct ep_counts_head), 3 * 4096);
+	section =
+		build_arena_section(b, EP_SECTION_COUNTS, sizeof(struct ep_counts_head), 3 * 4096);
 	put_extent(b, section, 1, EP_EXTENT_SITES, sites, sizeof(sites));
 	put_extent(b, section, 2, EP_EXTENT_COUNTERS, calls, sizeof(calls));
 	build_arena_seal(b);
@@ -161,15 +150,11 @@ static const struct {
 	{{"exclude", "--budget=1%", "a"}, "_Z5inneri"},
 	{{"exclude", "--history=1s", "--format=json", "a", "b"}, "_Z5inneri"},
 	{{"exclude", "--budget=1%", "--format=gcc", "a"}, "inner"},
-	{{"exclude", "--budget=1%", "--format=source", "--output=out", "a"},
-	 "object.c:4"},
+	{{"exclude", "--budget=1%", "--format=source", "--output=out", "a"}, "object.c:4"},
 	{{"exclude", "--budget=1%", "--keep=outer", "--keep=x*", "a"}, "_Z5"},
 	{{"budget", "check", "--results=results"}, "inner(int)"},
-	{{"budget", "check", "--results=results", "--format=json"},
-	 "inner(int)"},
-	{{"budget", "check", "--results=results", "--format=junit",
-	  "--output=out"},
-	 "<testsuite"},
+	{{"budget", "check", "--results=results", "--format=json"}, "inner(int)"},
+	{{"budget", "check", "--results=results", "--format=junit", "--output=out"}, "<testsuite"},
 	{{"budget", "check", "--results=results", "--format=github"}, "inner"},
 };
 
@@ -196,12 +181,10 @@ static void ask_update(void)
 		bool same = size == whole_size && !memcmp(bytes, whole, size);
 
 		ck_assert_msg(same ? status == EP_EXIT_COMPLETE
-				   : size == sizeof(budget) - 1 &&
-					      !memcmp(bytes, budget, size) &&
+				   : size == sizeof(budget) - 1 && !memcmp(bytes, budget, size) &&
 					      status > EP_EXIT_PARTIAL &&
 					      strstr(complaint, "memory"),
-			      "allocation %lu: status %d, said %s", fail_from,
-			      status, complaint);
+			      "allocation %lu: status %d, said %s", fail_from, status, complaint);
 		free(bytes);
 	}
 	write_file("epitaph.budget", budget, sizeof(budget) - 1);
@@ -211,8 +194,7 @@ static void ask_update(void)
 
 START_TEST(updating_a_budget)
 {
-	static const char *const words[] = {"budget", "update",
-					    "--results=results", NULL};
+	static const char *const words[] = {"budget", "update", "--results=results", NULL};
 
 	command = words;
 	starve(0, false);
@@ -229,8 +211,7 @@ int main(void)
 	TCase *tests = tcase_create("starved_counts");
 
 	tcase_add_checked_fixture(tests, setup, NULL);
-	tcase_add_loop_test(tests, a_command, 0,
-			    sizeof(commands) / sizeof(*commands));
+	tcase_add_loop_test(tests, a_command, 0, sizeof(commands) / sizeof(*commands));
 	tcase_add_test(tests, updating_a_budget);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_starved_scene.c: memory runs out (starve.h) in what reads more of a
- * trace than calls: notes, spans, watchdogs and stacks, waits, causes of death,
- * arena files, compressed cores; in diff, list and doctor.
+ * check_starved_scene.c: memory runs out (starve.h) in what reads more of a trace than calls:
+ * notes, spans, watchdogs and stacks, waits, causes of death, arena files, compressed cores; in
+ * diff, list and doctor.
  */
 #include "tests/unit/starve.h"
 
@@ -28,8 +28,8 @@
 
 /* ---- the program ---- */
 
-/* Names, lines, a note's format, and glibc's pointer to its last words, as a
- * static program has them. */
+/* Names, lines, a note's format, and glibc's pointer to its last words, as a static program has
+ * them. */
 static void make_object(void)
 {
 	static const char source[] =
@@ -44,19 +44,18 @@ static void make_object(void)
 		"void *__abort_msg = 0;\n";
 
 	write_file("object.c", source, sizeof(source) - 1);
-	ck_assert_int_eq(
-		system("gcc -g -O1 -fno-toplevel-reorder -shared -nostdlib "
-		       "-fPIC -Wl,-z,noseparate-code -Wl,-Ttext=0x1000 "
-		       "-Wl,--section-start=.formats=0x2000 "
-		       "-Wl,--section-start=.message=0x4000 "
-		       "-Wl,--build-id=0x" ID " object.c -o object.so"),
-		0);
+	ck_assert_int_eq(system("gcc -g -O1 -fno-toplevel-reorder -shared -nostdlib "
+				"-fPIC -Wl,-z,noseparate-code -Wl,-Ttext=0x1000 "
+				"-Wl,--section-start=.formats=0x2000 "
+				"-Wl,--section-start=.message=0x4000 "
+				"-Wl,--build-id=0x" ID " object.c -o object.so"),
+			 0);
 }
 
 /* ---- its history ---- */
 
-static void put(struct build_arena *arena, struct ep_thread *thread,
-		const uint64_t *words, size_t count, uint64_t tsc)
+static void put(struct build_arena *arena, struct ep_thread *thread, const uint64_t *words,
+		size_t count, uint64_t tsc)
 {
 	struct build_cursor *cursor = &arena->cursors[thread->serial - 1];
 	uint64_t stamp = (tsc >> EP_TICK_SHIFT) & 0xffff;
@@ -72,9 +71,8 @@ static void put(struct build_arena *arena, struct ep_thread *thread,
 	cursor->last_tsc = tsc;
 }
 
-static void put_mark(struct build_arena *arena, struct ep_thread *thread,
-		     unsigned kind, uint64_t second, const char *text,
-		     uint64_t tsc)
+static void put_mark(struct build_arena *arena, struct ep_thread *thread, unsigned kind,
+		     uint64_t second, const char *text, uint64_t tsc)
 {
 	struct ep_mark mark;
 
@@ -87,16 +85,15 @@ static void put_mark(struct build_arena *arena, struct ep_thread *thread,
 	put(arena, thread, mark.words, 1 + mark.count, tsc);
 }
 
-static void put_note(struct build_arena *arena, struct ep_thread *thread,
-		     uint64_t tsc, ...)
+static void put_note(struct build_arena *arena, struct ep_thread *thread, uint64_t tsc, ...)
 {
 	struct ep_remark remark;
 	va_list list;
 
 	va_start(list, tsc);
 	ep_remark_note(&remark, "resized %s to %d of %.1f",
-		       ep_note_arguments("resized %s to %d of %.1f"),
-		       (struct ep_variadic *)list, INNER + 5);
+		       ep_note_arguments("resized %s to %d of %.1f"), (struct ep_variadic *)list,
+		       INNER + 5);
 	va_end(list);
 	/* Where the format lay is another process's. */
 	remark.words[1] = ep_escape_make(EP_ESCAPE_DATA, FORMAT & 0x3ffffff);
@@ -104,26 +101,22 @@ static void put_note(struct build_arena *arena, struct ep_thread *thread,
 	put(arena, thread, remark.words, remark.count, tsc);
 }
 
-static void fill(struct build_arena *arena, struct ep_thread *thread,
-		 uint64_t tsc, int rounds)
+static void fill(struct build_arena *arena, struct ep_thread *thread, uint64_t tsc, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
 		build_call(arena, thread, OUTER, tsc += 4000);
-		put_mark(arena, thread, EP_MARK_SPAN_BEGIN, 0, "a span",
-			 tsc += 500);
+		put_mark(arena, thread, EP_MARK_SPAN_BEGIN, 0, "a span", tsc += 500);
 		build_call(arena, thread, INNER, tsc += 500);
 		put_note(arena, thread, tsc += 500, "users", i, 8.5);
 		build_return(arena, thread, INNER, tsc += 4000);
 		if (i % 3)
-			put_mark(arena, thread, EP_MARK_SPAN_END, 0, "a span",
-				 tsc += 500);
+			put_mark(arena, thread, EP_MARK_SPAN_END, 0, "a span", tsc += 500);
 		if (i % 4)
 			build_return(arena, thread, OUTER, tsc += 500);
 	}
 	put_mark(arena, thread, EP_MARK_WATCHDOG, 77000, "dog 1", tsc += 500);
 	build_call(arena, thread, INNER, tsc += 500);
-	put_mark(arena, thread, EP_MARK_THROW, 0, "St13runtime_error",
-		 tsc += 500);
+	put_mark(arena, thread, EP_MARK_THROW, 0, "St13runtime_error", tsc += 500);
 }
 
 /* Each thread waits for the other, now and then. */
@@ -162,8 +155,7 @@ static struct build_arena *make_arena(const char *object, int rounds)
 	build_stacks(arena, 2, 256);
 	schedule(arena);
 	fill(arena, build_arena_thread(arena, 100, "main", 2), START, rounds);
-	fill(arena, build_arena_thread(arena, 101, "worker", 2), START + 2000,
-	     3);
+	fill(arena, build_arena_thread(arena, 101, "worker", 2), START + 2000, 3);
 	build_arena_seal(arena);
 	return arena;
 }
@@ -190,8 +182,8 @@ static void add_memory(struct build_core *core, const struct build_arena *arena)
 	free(file);
 }
 
-static void make_core(const char *path, const struct build_arena *arena,
-		      const char *object, uint64_t pc, int signal)
+static void make_core(const char *path, const struct build_arena *arena, const char *object,
+		      uint64_t pc, int signal)
 {
 	const uint64_t auxv[][2] = {{3, BASE + 64}, {6, 4096}};
 	struct build_core_file files[] = {{BASE, END, 0, object}};
@@ -199,8 +191,7 @@ static void make_core(const char *path, const struct build_arena *arena,
 
 	build_core_thread(core, 100, pc, STACK + 0x800, 0, signal);
 	build_core_process(core, 100);
-	build_core_signal(
-		core, &(siginfo_t){.si_signo = signal, .si_code = SEGV_MAPERR});
+	build_core_signal(core, &(siginfo_t){.si_signo = signal, .si_code = SEGV_MAPERR});
 	build_core_auxv(core, auxv, 2);
 	build_core_files(core, files, 1);
 	build_core_thread(core, 101, OUTER + 4, STACK + 0x1000, 0, 0);
@@ -274,8 +265,7 @@ END_TEST
 
 START_TEST(extracting_an_arenas_file)
 {
-	static const char *const words[] = {"extract", "--output=out", "arena",
-					    NULL};
+	static const char *const words[] = {"extract", "--output=out", "arena", NULL};
 
 	/* ep_arena_compact() leaves it as it lies. */
 	whole_dated = whole_least = true;
@@ -289,8 +279,7 @@ int main(void)
 	TCase *tests = tcase_create("starved_scene");
 
 	tcase_add_checked_fixture(tests, setup, NULL);
-	tcase_add_loop_test(tests, a_command, 0,
-			    sizeof(commands) / sizeof(*commands));
+	tcase_add_loop_test(tests, a_command, 0, sizeof(commands) / sizeof(*commands));
 	tcase_add_test(tests, extracting_an_arenas_file);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);

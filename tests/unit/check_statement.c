@@ -13,9 +13,8 @@ static void line(const char *text)
 	statement = ep_statement_read((struct ep_piece){text, strlen(text)});
 }
 
-#define IS(piece, text)                                               \
-	ck_assert_msg(ep_piece_is(piece, text), "not %s: %.*s", text, \
-		      (int)(piece).size, (piece).at)
+#define IS(piece, text) \
+	ck_assert_msg(ep_piece_is(piece, text), "not %s: %.*s", text, (int)(piece).size, (piece).at)
 
 START_TEST(a_line_is_label_operation_and_arguments)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_steady.c: arenas read out of a process that goes on recording: a child
- * of this test, whose records count up, so that one that is torn, missing or of
- * another lap shows.
+ * check_steady.c: arenas read out of a process that goes on recording: a child of this test, whose
+ * records count up, so that one that is torn, missing or of another lap shows.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -43,8 +42,7 @@ static pid_t child_start(void)
 	pthread_t thread;
 	pid_t child;
 
-	ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne((void *)ready, MAP_FAILED);
 	child = fork();
 	if (!child) {
@@ -74,8 +72,7 @@ static uint64_t check_counting(const struct ep_trace_thread *thread)
 			if (word < EP_ESCAPE_LIMIT)
 				continue;
 			if (next && word - CODE != next)
-				ck_abort_msg("%lu, not %lu",
-					     (unsigned long)(word - CODE),
+				ck_abort_msg("%lu, not %lu", (unsigned long)(word - CODE),
 					     (unsigned long)next);
 			next = word - CODE + 1;
 			seen++;
@@ -84,8 +81,7 @@ static uint64_t check_counting(const struct ep_trace_thread *thread)
 	return seen;
 }
 
-static uint64_t look(struct ep_source *source,
-		     const struct ep_root_found *found)
+static uint64_t look(struct ep_source *source, const struct ep_root_found *found)
 {
 	struct ep_trace *trace;
 	struct ep_image image;
@@ -153,8 +149,7 @@ START_TEST(what_a_process_writes_of_itself_was_there_at_one_time)
 
 	close(mkstemp(path));
 	ck_assert(ep_start());
-	ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ready = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ep_settings.ring_size = 64 << 10;
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, record, NULL);
@@ -164,8 +159,7 @@ START_TEST(what_a_process_writes_of_itself_was_there_at_one_time)
 		struct ep_source *source;
 
 		ck_assert_int_eq(epitaph_snapshot_write(path), 0);
-		ck_assert_int_eq(ep_source_open_core(&source, path, NULL),
-				 EP_OK);
+		ck_assert_int_eq(ep_source_open_core(&source, path, NULL), EP_OK);
 		ck_assert_int_eq(ep_root_find(source, &found, NULL), EP_OK);
 		seen += look(source, &found);
 		ep_source_close(source);
@@ -180,11 +174,9 @@ int main(void)
 	Suite *suite = suite_create("steady");
 	TCase *tcase = tcase_create("running");
 
-	tcase_add_test(tcase,
-		       what_is_read_of_a_running_process_was_there_at_one_time);
+	tcase_add_test(tcase, what_is_read_of_a_running_process_was_there_at_one_time);
 	tcase_add_test(tcase, of_a_process_that_stands_still_all_is_read);
-	tcase_add_test(tcase,
-		       what_a_process_writes_of_itself_was_there_at_one_time);
+	tcase_add_test(tcase, what_a_process_writes_of_itself_was_there_at_one_time);
 	suite_add_tcase(suite, tcase);
 	return ep_test_main(suite);
 }

@@ -22,13 +22,12 @@ static void setup(void)
 	for (unsigned i = 0; i < sizeof bytes; i++)
 		bytes[i] = (uint8_t)(0x40 + i);
 	build_elf_init(&elf);
-	text = build_elf_section(&elf, ".text", SHT_PROGBITS, SHF_ALLOC, 0x1000,
-				 bytes, sizeof bytes);
+	text = build_elf_section(&elf, ".text", SHT_PROGBITS, SHF_ALLOC, 0x1000, bytes,
+				 sizeof bytes);
 	file = build_elf_finish(&elf, &file_size);
 	build_elf_deinit(&elf);
 	memcpy(&head, file, sizeof head);
-	memcpy(&section, file + head.e_shoff + text * sizeof section,
-	       sizeof section);
+	memcpy(&section, file + head.e_shoff + text * sizeof section, sizeof section);
 	code = section.sh_offset;
 }
 
@@ -42,8 +41,7 @@ static void teardown(void)
 
 static void patch(size_t at, uint8_t size, bool jump)
 {
-	struct ep_strip_patch one = {
-		.offset = code + at, .size = size, .jump = jump};
+	struct ep_strip_patch one = {.offset = code + at, .size = size, .jump = jump};
 
 	memcpy(one.before, file + code + at, size);
 	ck_assert_int_eq(ep_strip_patches_add(&patches, &one), 0);
@@ -51,8 +49,7 @@ static void patch(size_t at, uint8_t size, bool jump)
 
 static int write_patched(void)
 {
-	return ep_strip_write(&made, &made_size, file, file_size, &patches,
-			      NULL);
+	return ep_strip_write(&made, &made_size, file, file_size, &patches, NULL);
 }
 
 static int restore(size_t size, uint8_t **back, size_t *back_size)
@@ -106,8 +103,7 @@ START_TEST(a_file_that_was_not_stripped_has_no_record)
 	uint8_t *back = NULL;
 	size_t size;
 
-	ck_assert_int_eq(ep_strip_restore(&back, &size, file, file_size, NULL),
-			 EP_END);
+	ck_assert_int_eq(ep_strip_restore(&back, &size, file, file_size, NULL), EP_END);
 	ck_assert_ptr_null(back);
 }
 END_TEST
@@ -174,8 +170,7 @@ int main(void)
 	tcase_add_test(tcase, patches_that_overlap_are_refused);
 	tcase_add_test(tcase, a_file_that_was_not_stripped_has_no_record);
 	tcase_add_test(tcase, code_that_was_changed_since_is_refused);
-	tcase_add_test(tcase,
-		       every_truncation_and_flipped_bit_is_refused_or_harmless);
+	tcase_add_test(tcase, every_truncation_and_flipped_bit_is_refused_or_harmless);
 	tcase_add_test(tcase, no_section_headers_are_refused);
 	suite_add_tcase(suite, tcase);
 	return ep_test_main(suite);

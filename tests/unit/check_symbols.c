@@ -28,13 +28,11 @@ static void setup(void)
 {
 	elf_version(EV_CURRENT);
 	build_elf_init(&builder);
-	text = build_elf_section(&builder, ".text", SHT_PROGBITS,
-				 SHF_ALLOC | SHF_EXECINSTR, TEXT, NULL,
-				 TEXT_SIZE);
+	text = build_elf_section(&builder, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT,
+				 NULL, TEXT_SIZE);
 }
 
-static void function(const char *name, uint64_t start, uint64_t length,
-		     unsigned char info)
+static void function(const char *name, uint64_t start, uint64_t length, unsigned char info)
 {
 	build_elf_symbol(&builder, name, start, length, info, (uint16_t)text);
 }
@@ -49,8 +47,7 @@ static void frames(const uint64_t (*ranges)[2], size_t count)
 	uint8_t frame[1024];
 	size_t length = build_eh_frame(frame, 0x4000, ranges, count);
 
-	build_elf_section(&builder, ".eh_frame", SHT_PROGBITS, SHF_ALLOC,
-			  0x4000, frame, length);
+	build_elf_section(&builder, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, 0x4000, frame, length);
 }
 
 static void finish(void)
@@ -70,14 +67,12 @@ static void teardown(void)
 	build_elf_deinit(&builder);
 }
 
-static void expect(uint64_t address, const char *name, uint64_t start,
-		   uint64_t end)
+static void expect(uint64_t address, const char *name, uint64_t start, uint64_t end)
 {
 	const struct ep_symbol *found = ep_symbols_find(symbols, address);
 
 	if (!name && start == end) {
-		ck_assert_msg(!found, "0x%lx is %s", address,
-			      found ? found->name : "");
+		ck_assert_msg(!found, "0x%lx is %s", address, found ? found->name : "");
 		return;
 	}
 	ck_assert_msg(found, "0x%lx is unknown, wanted %s", address, name);
@@ -116,12 +111,10 @@ END_TEST
 
 START_TEST(the_best_alias_wins_whatever_the_order)
 {
-	static const char *const names[] = {"__GI_open", "__open64", "open",
-					    "open_long_name", "__libc_open"};
-	static const int order[][5] = {{0, 1, 2, 3, 4},
-				       {4, 3, 2, 1, 0},
-				       {2, 0, 4, 1, 3},
-				       {3, 4, 0, 2, 1}};
+	static const char *const names[] = {"__GI_open", "__open64", "open", "open_long_name",
+					    "__libc_open"};
+	static const int order[][5] = {
+		{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 0, 4, 1, 3}, {3, 4, 0, 2, 1}};
 
 	for (size_t i = 0; i < 5; i++)
 		function(names[order[_i][i]], 0x1100, 0x10, GLOBAL);
@@ -176,16 +169,14 @@ END_TEST
 
 START_TEST(data_and_undefined_symbols_are_not_functions)
 {
-	unsigned data =
-		build_elf_section(&builder, ".data", SHT_PROGBITS,
-				  SHF_ALLOC | SHF_WRITE, 0x3000, NULL, 64);
+	unsigned data = build_elf_section(&builder, ".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE,
+					  0x3000, NULL, 64);
 
-	build_elf_symbol(&builder, "object", 0x3000, 8,
-			 ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), (uint16_t)data);
+	build_elf_symbol(&builder, "object", 0x3000, 8, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+			 (uint16_t)data);
 	build_elf_symbol(&builder, "undefined", 0x1100, 8, GLOBAL, SHN_UNDEF);
 	build_elf_symbol(&builder, "absolute", 0x1100, 8, GLOBAL, SHN_ABS);
-	build_elf_symbol(&builder, "misplaced", 0x3000, 8, GLOBAL,
-			 (uint16_t)data);
+	build_elf_symbol(&builder, "misplaced", 0x3000, 8, GLOBAL, (uint16_t)data);
 	finish();
 	expect(0x3000, NULL, 0, 0);
 	expect(0x1100, NULL, 0, 0);
@@ -239,8 +230,7 @@ END_TEST
 
 START_TEST(eh_frame_gives_bounds_without_symbols)
 {
-	static const uint64_t ranges[][2] = {
-		{0x1100, 0x40}, {0x1140, 0x10}, {0x1300, 0x20}};
+	static const uint64_t ranges[][2] = {{0x1100, 0x40}, {0x1140, 0x10}, {0x1300, 0x20}};
 
 	function("named", 0x1300, 0, LABEL);
 	frames(ranges, 3);
@@ -269,8 +259,7 @@ START_TEST(every_truncated_eh_frame_keeps_what_was_before)
 		int code;
 
 		memcpy(copy, frame, cut);
-		code = ep_frames_table_read(&out, &count, copy, cut, 0x4000,
-					    &err);
+		code = ep_frames_table_read(&out, &count, copy, cut, 0x4000, &err);
 		ck_assert_uint_le(count, 2);
 		ck_assert(code == EP_OK || code == EP_E_CORRUPT);
 		for (size_t i = 0; i < count; i++)
@@ -321,8 +310,7 @@ static void survive(const uint8_t *file, size_t length)
 	if (broken && elf_kind(broken) == ELF_K_ELF &&
 	    ep_symbols_create(&out, broken, NULL, NULL) == EP_OK) {
 		for (uint64_t at = 0xff0; at < 0x2010; at += 7) {
-			const struct ep_symbol *found =
-				ep_symbols_find(out, at);
+			const struct ep_symbol *found = ep_symbols_find(out, at);
 
 			ck_assert(!found || found->start < found->end);
 		}
@@ -368,8 +356,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, bounds_are_exact);
 	tcase_add_test(tests, a_size_beyond_its_section_is_cut);
-	tcase_add_loop_test(tests, the_best_alias_wins_whatever_the_order, 0,
-			    4);
+	tcase_add_loop_test(tests, the_best_alias_wins_whatever_the_order, 0, 4);
 	tcase_add_test(tests, global_beats_weak_beats_local);
 	tcase_add_test(tests, nested_symbols_answer_the_innermost);
 	tcase_add_test(tests, an_assembly_label_extends_to_the_next_symbol);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_tasks.c: the process's threads, by the tids that they have themselves.
- */
+/* check_tasks.c: the process's threads, by the tids that they have themselves. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -47,8 +46,8 @@ static bool finds_all(void)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_create(&thread, NULL, stay, &own[i]);
 	pthread_barrier_wait(&met);
-	if (ep_tasks_each(NULL) != THREADS + 1 ||
-	    ep_tasks_each(take) != THREADS + 1 || count != THREADS + 1)
+	if (ep_tasks_each(NULL) != THREADS + 1 || ep_tasks_each(take) != THREADS + 1 ||
+	    count != THREADS + 1)
 		return false;
 	for (unsigned i = 0; i <= THREADS; i++)
 		if (!is_listed(own[i]))
@@ -75,9 +74,7 @@ static int look_apart(void)
 	child = fork();
 	if (!child)
 		_exit(getpid() == 1 && finds_all() ? 0 : 1);
-	return waitpid(child, &status, 0) == child && WIFEXITED(status)
-		       ? WEXITSTATUS(status)
-		       : 1;
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 START_TEST(a_thread_in_another_namespace_than_proc_has_its_own_tid)
@@ -102,8 +99,7 @@ static Suite *suite(void)
 	TCase *one = tcase_create("tasks");
 
 	tcase_add_test(one, each_thread_is_named_by_its_tid);
-	tcase_add_test(one,
-		       a_thread_in_another_namespace_than_proc_has_its_own_tid);
+	tcase_add_test(one, a_thread_in_another_namespace_than_proc_has_its_own_tid);
 	suite_add_tcase(all, one);
 	return all;
 }

@@ -102,8 +102,7 @@ START_TEST(a_full_disk_leaves_nothing)
 	fputs("new", out.file);
 	ck_assert_int_eq(ep_textfile_commit(&out, &err), EP_E_IO);
 	ck_assert(strstr(err.text, "No space"));
-	ck_assert_int_eq(ep_textfile_open(&out, "no/such/folder/f", &err),
-			 EP_E_IO);
+	ck_assert_int_eq(ep_textfile_open(&out, "no/such/folder/f", &err), EP_E_IO);
 	ck_assert_int_eq(ep_textfile_open(&out, "", &err), EP_E_USAGE);
 	ck_assert_uint_eq(files_here(), 0);
 }

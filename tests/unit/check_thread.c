@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_thread.c: threads' entries, rings and gates in this very process, whose
- * hooks are called as a compiler would. Each test runs in a thread of its own.
+ * check_thread.c: threads' entries, rings and gates in this very process, whose hooks are called as
+ * a compiler would. Each test runs in a thread of its own.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -111,8 +111,7 @@ THREAD_TEST(a_ring_of_its_own_takes_over_between_two_records)
 	/* The old blocks are where they were. */
 	ck_assert_uint_eq(before->sequence, sequence);
 	ck_assert_uint_eq(before->check,
-			  ep_block_check(before,
-					 (uint64_t)before - (uint64_t)ep_arena,
+			  ep_block_check(before, (uint64_t)before - (uint64_t)ep_arena,
 					 epitaph_root.identity));
 	return unused;
 }
@@ -156,8 +155,7 @@ static void *change_rings(void *unused)
 {
 	for (int i = 0; i < 200; i++) {
 		call(1);
-		ck_assert_int_eq(epitaph_set_thread_ring(i % 2 ? 16384 : 32768),
-				 0);
+		ck_assert_int_eq(epitaph_set_thread_ring(i % 2 ? 16384 : 32768), 0);
 	}
 	return unused;
 }
@@ -331,11 +329,9 @@ THREAD_TEST(handlers_may_pause_anywhere_also_while_the_ring_changes)
 	}
 	pthread_join(sender, NULL);
 	for (uint64_t at = 0; at < ep_arena->committed; at += EP_BLOCK_SIZE) {
-		const struct ep_block *b =
-			(const void *)((const char *)ep_arena + at);
+		const struct ep_block *b = (const void *)((const char *)ep_arena + at);
 
-		if (!b->check ||
-		    b->check != ep_block_check(b, at, epitaph_root.identity))
+		if (!b->check || b->check != ep_block_check(b, at, epitaph_root.identity))
 			continue;
 		for (unsigned i = 0; i < EP_BLOCK_RECORDS; i++)
 			if ((b->records[i] & EP_ADDRESS_MASK) == CODE + 666)
@@ -357,8 +353,7 @@ THREAD_TEST(a_forked_child_keeps_what_its_thread_asked_for)
 	if (!child) {
 		call(2);
 		if (ep_tls.thread->gate != 1 || ep_tls.thread->timing != 32 ||
-		    ep_tls.thread->ring_size != 64 << 10 ||
-		    ep_tls.thread->blocks)
+		    ep_tls.thread->ring_size != 64 << 10 || ep_tls.thread->blocks)
 			_exit(1);
 		epitaph_thread_resume();
 		call(3);
@@ -383,8 +378,7 @@ static void *pause_and_end(void *unused)
 static void *record_one(void *unused)
 {
 	call(1);
-	ck_assert(!ep_tls.thread || !ep_tls.cursor ||
-		  ep_tls.thread->ring_offset >= EP_BLOCK_SIZE);
+	ck_assert(!ep_tls.thread || !ep_tls.cursor || ep_tls.thread->ring_offset >= EP_BLOCK_SIZE);
 	return unused;
 }
 
@@ -418,8 +412,7 @@ int main(void)
 	tcase_add_test(all, an_ignored_thread_is_never_recorded_again);
 	tcase_add_test(all, timing_of_its_own_is_that_of_the_next_block);
 	tcase_add_test(all, the_processs_timing_may_change_under_way);
-	tcase_add_test(all,
-		       handlers_may_pause_anywhere_also_while_the_ring_changes);
+	tcase_add_test(all, handlers_may_pause_anywhere_also_while_the_ring_changes);
 	tcase_add_test(all, a_forked_child_keeps_what_its_thread_asked_for);
 	tcase_add_test(all, one_that_ends_without_a_ring_leaves_none);
 	suite_add_tcase(suite, all);

@@ -36,9 +36,8 @@ END_TEST
 START_TEST(what_is_no_time_is_refused)
 {
 	static const char *const bad[] = {
-		"",    "x",    "ms",   "--1ms", "1",
-		"1.5", "1e3s", "0x1s", "1msx",  "1.2.3s",
-		".",   ".s",   "infs", "nans",  "1 m s",
+		"",     "x",      "ms", "--1ms", "1",    "1.5",  "1e3s",  "0x1s",
+		"1msx", "1.2.3s", ".",  ".s",    "infs", "nans", "1 m s",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -94,13 +93,11 @@ START_TEST(dates_and_counts_read_well)
 	/* 2001-09-09 01:46:40 is second 1000000000 of Unix time. */
 	ck_assert_str_eq(ep_timetext_clock(text, UINT64_C(1000000000123456789)),
 			 "2001-09-09 01:46:40.123456789 UTC");
-	ck_assert_uint_lt(strlen(ep_timetext_clock(text, UINT64_MAX)),
-			  sizeof(text));
+	ck_assert_uint_lt(strlen(ep_timetext_clock(text, UINT64_MAX)), sizeof(text));
 	ck_assert_str_eq(ep_counttext(text, 0), "0");
 	ck_assert_str_eq(ep_counttext(text, 999), "999");
 	ck_assert_str_eq(ep_counttext(text, 1000), "1,000");
-	ck_assert_str_eq(ep_counttext(text, UINT64_MAX),
-			 "18,446,744,073,709,551,615");
+	ck_assert_str_eq(ep_counttext(text, UINT64_MAX), "18,446,744,073,709,551,615");
 }
 END_TEST
 

@@ -65,8 +65,7 @@ START_TEST(a_whole_arena_is_read_without_a_warning)
 	struct ep_thread *two = build_arena_thread(arena, 102, "worker", 4);
 	uint8_t id[20] = {1, 2, 3};
 
-	build_arena_module(arena, "/usr/bin/server", 0x400000, 0x500000, 0x1000,
-			   id, 20);
+	build_arena_module(arena, "/usr/bin/server", 0x400000, 0x500000, 0x1000, id, 20);
 	build_call(arena, one, CODE, 2000000);
 	build_return(arena, one, CODE, 2000800);
 	build_call(arena, two, CODE, 3000000);
@@ -102,8 +101,7 @@ END_TEST
 
 START_TEST(arguments_are_separated_by_blanks_and_fit_to_be_shown)
 {
-	arena->process->command_line =
-		build_arena_string(arena, "a\0b\xff\0c\033[\0", 9);
+	arena->process->command_line = build_arena_string(arena, "a\0b\xff\0c\033[\0", 9);
 	ck_assert_int_eq(read_arena(), EP_OK);
 	ck_assert_str_eq(trace->process.command_line, "a b\\xff c\\x1b[");
 }
@@ -131,8 +129,7 @@ END_TEST
 
 START_TEST(sections_of_an_unknown_type_are_ignored)
 {
-	arena->arena->sections[5] =
-		(struct ep_section){99, 8, UINT64_MAX, UINT64_MAX};
+	arena->arena->sections[5] = (struct ep_section){99, 8, UINT64_MAX, UINT64_MAX};
 	arena->arena->section_count = 6;
 	ck_assert_int_eq(read_arena(), EP_OK);
 	ck_assert_uint_eq(trace->warning_count, 0);
@@ -156,14 +153,10 @@ struct fault {
 
 /* 0: as it was. */
 static const struct fault faults[] = {
-	{8, 0, 0, "too small"},
-	{132, 0, 0, "makes no sense"},
-	{0, 4100, 0, "not aligned"},
-	{0, 64, 0, "first page"},
-	{0, 0, UINT64_MAX, "overflows"},
-	{0, 0, 1u << 30, "beyond the arena"},
-	{0, 4096, 0, "overlaps"},
-	{0, 1020 * 1024, 64, "beyond what was saved"},
+	{8, 0, 0, "too small"},          {132, 0, 0, "makes no sense"},
+	{0, 4100, 0, "not aligned"},     {0, 64, 0, "first page"},
+	{0, 0, UINT64_MAX, "overflows"}, {0, 0, 1u << 30, "beyond the arena"},
+	{0, 4096, 0, "overlaps"},        {0, 1020 * 1024, 64, "beyond what was saved"},
 };
 
 START_TEST(a_section_that_is_wrong_is_dropped_and_the_others_kept)
@@ -219,8 +212,7 @@ END_TEST
 
 START_TEST(an_entry_with_a_reserved_field_set_is_left_out)
 {
-	struct ep_module *bad =
-		build_arena_module(arena, "/bad", 0x1000, 0x2000, 0, NULL, 0);
+	struct ep_module *bad = build_arena_module(arena, "/bad", 0x1000, 0x2000, 0, NULL, 0);
 
 	build_arena_module(arena, "/good", 0x3000, 0x4000, 0, NULL, 0);
 	bad->reserved = 1;
@@ -246,8 +238,7 @@ END_TEST
 
 START_TEST(a_path_outside_of_its_section_is_empty)
 {
-	build_arena_module(arena, "/good", 0x3000, 0x4000, 0, NULL, 0)
-		->path.offset = UINT32_MAX;
+	build_arena_module(arena, "/good", 0x3000, 0x4000, 0, NULL, 0)->path.offset = UINT32_MAX;
 	ck_assert_int_eq(read_arena(), EP_OK);
 	ck_assert_uint_eq(trace->module_count, 1);
 	ck_assert_str_eq(trace->modules[0].path, "");
@@ -356,8 +347,7 @@ START_TEST(a_block_that_was_copied_elsewhere_does_not_count)
 	struct ep_thread *thread = build_arena_thread(arena, 101, "one", 2);
 
 	fill_block(thread, 2000000);
-	memcpy(build_block_at(arena, thread, 1),
-	       build_block_at(arena, thread, 0), EP_BLOCK_SIZE);
+	memcpy(build_block_at(arena, thread, 1), build_block_at(arena, thread, 0), EP_BLOCK_SIZE);
 	ck_assert_int_eq(read_arena(), EP_OK);
 	ck_assert_uint_eq(trace->block_count, 1);
 	ck_assert_uint_eq(trace->damage.blocks_torn, 1);
@@ -430,8 +420,8 @@ END_TEST
 START_TEST(holes_are_counted_but_not_the_unused_end)
 {
 	struct ep_thread *thread = build_arena_thread(arena, 101, "one", 1);
-	uint64_t words[5] = {build_record(CODE, 0, 2000000), 0, 0,
-			     build_record(CODE, 1, 2000100), 0};
+	uint64_t words[5] = {build_record(CODE, 0, 2000000), 0, 0, build_record(CODE, 1, 2000100),
+			     0};
 
 	build_block_of(arena, thread, 2000000, words, 5);
 	ck_assert_int_eq(read_arena(), EP_OK);
@@ -465,8 +455,7 @@ static void fill_arena(void)
 
 	build_arena_module(arena, "/bin/x", 0x400000, 0x500000, 0, NULL, 0);
 	for (uint64_t i = 0; i < 600; i++) {
-		build_event(arena, one, CODE + i % 7 * 16, i & 1,
-			    2000000 + i * 100);
+		build_event(arena, one, CODE + i % 7 * 16, i & 1, 2000000 + i * 100);
 		build_event(arena, two, CODE, i & 1, i % 8 ? 0 : 2000000 + i);
 	}
 	build_arena_seal(arena);
@@ -493,8 +482,8 @@ START_TEST(every_truncation_ends_in_an_answer)
 }
 END_TEST
 
-/* Each byte of the header, section table and the heads of the sections, set to
- * values that overflow. The root has been validated by whoever read the image.
+/* Each byte of the header, section table and the heads of the sections, set to values that
+ * overflow. The root has been validated by whoever read the image.
  */
 static void flip(uint64_t offset, uint8_t value)
 {
@@ -551,10 +540,8 @@ static void anchors_of(uint64_t seconds, uint64_t hz, uint64_t width)
 {
 	memset(arena->clock, 0, sizeof(*arena->clock));
 	for (unsigned i = 0; i < 3; i++)
-		build_arena_anchor(arena, i, 1000 + hz * seconds * i / 2,
-				   SECOND * seconds * i / 2,
-				   77 * SECOND + SECOND * seconds * i / 2,
-				   width);
+		build_arena_anchor(arena, i, 1000 + hz * seconds * i / 2, SECOND * seconds * i / 2,
+				   77 * SECOND + SECOND * seconds * i / 2, width);
 }
 
 START_TEST(the_rate_comes_from_the_anchors_within_its_bound)
@@ -569,11 +556,9 @@ START_TEST(the_rate_comes_from_the_anchors_within_its_bound)
 	ck_assert(trace->clock.error_ppb >= 10);
 	ck_assert(trace->clock.error_ppb <= 12);
 	ck_assert_int_eq(ep_trace_ns(trace, 1000, 1000 + HZ + 12345), SECOND);
-	ck_assert_int_eq(ep_trace_ns(trace, 1000 + HZ + 12345, 1000),
-			 -(int64_t)SECOND);
+	ck_assert_int_eq(ep_trace_ns(trace, 1000 + HZ + 12345, 1000), -(int64_t)SECOND);
 	ck_assert_uint_eq(ep_trace_realtime(trace, 1000), 77 * SECOND);
-	ck_assert_uint_eq(ep_trace_realtime(trace, trace->clock.tsc),
-			  87 * SECOND);
+	ck_assert_uint_eq(ep_trace_realtime(trace, trace->clock.tsc), 87 * SECOND);
 }
 END_TEST
 
@@ -591,8 +576,7 @@ END_TEST
 START_TEST(a_counter_that_stood_still_is_told)
 {
 	anchors_of(10, HZ, 300);
-	build_arena_anchor(arena, 1, 1000 + HZ * 5, SECOND * 6, 83 * SECOND,
-			   300);
+	build_arena_anchor(arena, 1, 1000 + HZ * 5, SECOND * 6, 83 * SECOND, 300);
 	ck_assert_int_eq(read_arena(), EP_OK);
 	ck_assert(warned("did not run together"));
 	ck_assert(trace->clock.error_ppb > 100000000);
@@ -609,8 +593,7 @@ START_TEST(without_anchors_the_stated_rate_is_taken)
 	ck_assert_uint_eq(trace->clock.anchors, 0);
 	ck_assert_uint_eq(trace->clock.error_ppb, 50000);
 	ck_assert_int_eq(ep_trace_ns(trace, 0, HZ), SECOND);
-	ck_assert_uint_eq(ep_trace_realtime(trace, 1000000),
-			  trace->process.start_realtime);
+	ck_assert_uint_eq(ep_trace_realtime(trace, 1000000), trace->process.start_realtime);
 }
 END_TEST
 
@@ -649,8 +632,7 @@ START_TEST(an_address_is_looked_up_by_time)
 	build_arena_module_at(arena, 0)->unload_tsc = 200;
 	build_arena_module_at(arena, 1)->load_tsc = 300;
 	ck_assert_int_eq(read_arena(), EP_OK);
-	const struct ep_trace_module *old = &trace->modules[0],
-				     *new = &trace->modules[1];
+	const struct ep_trace_module *old = &trace->modules[0], *new = &trace->modules[1];
 
 	ck_assert_ptr_eq(ep_trace_module_at(trace, 0x1900, 150), old);
 	ck_assert_ptr_eq(ep_trace_module_at(trace, 0x1900, 350), new);
@@ -677,12 +659,9 @@ static TCase *whole_arenas(void)
 	TCase *tests = cases("whole");
 
 	tcase_add_test(tests, a_whole_arena_is_read_without_a_warning);
-	tcase_add_test(tests,
-		       arguments_are_separated_by_blanks_and_fit_to_be_shown);
+	tcase_add_test(tests, arguments_are_separated_by_blanks_and_fit_to_be_shown);
 	tcase_add_test(tests, a_threads_name_steers_no_terminal);
-	tcase_add_test(
-		tests,
-		larger_entries_of_a_later_minor_are_taken_by_their_known_part);
+	tcase_add_test(tests, larger_entries_of_a_later_minor_are_taken_by_their_known_part);
 	tcase_add_test(tests, sections_of_an_unknown_type_are_ignored);
 	tcase_add_test(tests, another_major_is_refused);
 	tcase_add_test(tests, an_address_is_looked_up_by_time);
@@ -693,14 +672,12 @@ static TCase *damaged_arenas(void)
 {
 	TCase *tests = cases("damaged");
 
-	tcase_add_loop_test(
-		tests, a_section_that_is_wrong_is_dropped_and_the_others_kept,
-		0, sizeof(faults) / sizeof(faults[0]));
+	tcase_add_loop_test(tests, a_section_that_is_wrong_is_dropped_and_the_others_kept, 0,
+			    sizeof(faults) / sizeof(faults[0]));
 	tcase_add_test(tests, without_a_first_page_the_blocks_are_kept);
 	tcase_add_test(tests, without_a_first_page_and_blocks_there_is_nothing);
 	tcase_add_test(tests, an_entry_with_a_reserved_field_set_is_left_out);
-	tcase_add_test(tests,
-		       a_load_map_whose_head_lies_keeps_its_valid_entries);
+	tcase_add_test(tests, a_load_map_whose_head_lies_keeps_its_valid_entries);
 	tcase_add_test(tests, a_path_outside_of_its_section_is_empty);
 	tcase_add_test(tests, a_thread_that_is_there_twice_is_kept_once);
 	tcase_add_test(tests, a_thread_in_an_unknown_state_is_left_out);
@@ -717,17 +694,13 @@ static TCase *blocks(void)
 	tcase_add_test(tests, lost_blocks_show_in_the_sequence);
 	tcase_add_test(tests, every_bit_of_a_block_header_counts);
 	tcase_add_test(tests, torn_text_and_entering_blocks_are_told_apart);
-	tcase_add_test(tests,
-		       blocks_of_an_earlier_generation_are_foreign_not_torn);
+	tcase_add_test(tests, blocks_of_an_earlier_generation_are_foreign_not_torn);
 	tcase_add_test(tests, a_block_that_was_copied_elsewhere_does_not_count);
 	tcase_add_test(tests, of_two_blocks_with_one_number_the_later_is_kept);
 	tcase_add_test(tests, a_reused_ring_gives_each_thread_its_own_blocks);
-	tcase_add_test(
-		tests,
-		a_block_that_makes_no_sense_is_left_out_though_its_check_holds);
+	tcase_add_test(tests, a_block_that_makes_no_sense_is_left_out_though_its_check_holds);
 	tcase_add_test(tests, holes_are_counted_but_not_the_unused_end);
-	tcase_add_test(tests,
-		       pages_that_were_not_saved_are_lost_blocks_not_torn_ones);
+	tcase_add_test(tests, pages_that_were_not_saved_are_lost_blocks_not_torn_ones);
 	return tests;
 }
 

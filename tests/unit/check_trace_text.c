@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_trace_text.c: text over records. The test knows what lay under it: what
- * the reader hands out must be that, in order, without the records that the
- * text touched, and with all the others.
+ * check_trace_text.c: text over records. The test knows what lay under it: what the reader hands
+ * out must be that, in order, without the records that the text touched, and with all the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +16,9 @@
 #define GRAIN  16 /* as in check_records.c */
 #define WORDS  300u
 
-/* Eight functions of one module. Of each other one the lowest byte is a letter;
- * the byte above it never is, and no two have it in common. */
-#define ADDRESS(n) \
-	(MODULE + 0x9100 + (n) % 8 * UINT64_C(0x100) + ((n) % 2 ? 'D' : 0x85))
+/* Eight functions of one module. Of each other one the lowest byte is a letter; the byte above it
+ * never is, and no two have it in common. */
+#define ADDRESS(n) (MODULE + 0x9100 + (n) % 8 * UINT64_C(0x100) + ((n) % 2 ? 'D' : 0x85))
 
 struct truth {
 	uint64_t address, tsc;
@@ -64,8 +62,7 @@ static void teardown(void)
 
 static void add_module(void)
 {
-	build_arena_module(arena, "/bin/one", MODULE, MODULE + 0x30000, 0, NULL,
-			   0);
+	build_arena_module(arena, "/bin/one", MODULE, MODULE + 0x30000, 0, NULL, 0);
 }
 
 static void decode(void)
@@ -89,18 +86,16 @@ static void event(uint64_t address, bool is_return, uint64_t tsc)
 	block = cursor->block;
 }
 
-/* Calls and returns in one block, most of them timed; every tenth time a pause
- * that no stamp can hold. */
+/* Calls and returns in one block, most of them timed; every tenth time a pause that no stamp can
+ * hold. */
 static void many_events(void)
 {
 	uint64_t tsc = START;
 
 	event(ADDRESS(0), false, tsc);
 	while (words < WORDS) {
-		tsc += rand() % 10 ? 100 + (unsigned)rand() % 2000
-				   : (unsigned)rand() % 2000000;
-		event(ADDRESS((unsigned)rand() % 8), rand() % 2,
-		      rand() % 4 ? tsc : 0);
+		tsc += rand() % 10 ? 100 + (unsigned)rand() % 2000 : (unsigned)rand() % 2000000;
+		event(ADDRESS((unsigned)rand() % 8), rand() % 2, rand() % 4 ? tsc : 0);
 	}
 }
 
@@ -129,8 +124,7 @@ static void expect_record(const struct truth *want)
 {
 	const struct ep_record *record = next();
 
-	must(record->kind ==
-	     (want->is_return ? EP_RECORD_RETURN : EP_RECORD_CALL));
+	must(record->kind == (want->is_return ? EP_RECORD_RETURN : EP_RECORD_CALL));
 	must(record->address == want->address);
 	if (!want->tsc)
 		return;
@@ -154,13 +148,12 @@ static void expect_end(void)
 
 /* ---- any text ---- */
 
-/* Text from byte `at` on, `size` long: the records that it leaves no way of
- * telling are from … end - 1. */
-static void touched(uint32_t at, uint32_t size, bool terminated, unsigned *from,
-		    unsigned *end)
+/* Text from byte `at` on, `size` long: the records that it leaves no way of telling are from … end
+ * - 1. */
+static void touched(uint32_t at, uint32_t size, bool terminated, unsigned *from, unsigned *end)
 {
-	/* Where only a stamp is touched, an event is there all the same; an
-	 * escape has its data there. */
+	/* Where only a stamp is touched, an event is there all the same; an escape has its data
+	 * there. */
 	*from = at / 8 + (at % 8 >= 6 && !truth[at / 8].escape);
 	*end = (at + size + terminated + 7) / 8;
 }
@@ -187,8 +180,7 @@ START_TEST(text_anywhere_takes_what_it_touches_and_nothing_else)
 	ck_assert_uint_eq(gap->gap, EP_GAP_TEXT);
 	/* An escape beside it has nothing that tells whether it is whole. */
 	ck_assert_uint_ge(gap->lost, end - from);
-	ck_assert_uint_le(gap->lost, end - from + truth[end].escape +
-					     truth[from - 1].escape);
+	ck_assert_uint_le(gap->lost, end - from + truth[end].escape + truth[from - 1].escape);
 	ck_assert_uint_eq(trace->damage.records_text, gap->lost);
 	expect_range(end, words);
 	expect_end();
@@ -223,8 +215,8 @@ START_TEST(records_of_a_module_are_no_text_whatever_they_look_like)
 
 	for (unsigned i = 0; i < 40; i++)
 		list[i] = letters(i);
-	build_arena_module(arena, "/bin/one", UINT64_C(0x555555554000),
-			   UINT64_C(0x555555555000), 0, NULL, 0);
+	build_arena_module(arena, "/bin/one", UINT64_C(0x555555554000), UINT64_C(0x555555555000), 0,
+			   NULL, 0);
 	build_block_of(arena, thread, START, list, 40);
 	decode();
 	expect_all(list, 40);
@@ -236,9 +228,8 @@ START_TEST(records_of_a_module_that_is_not_known_are_no_text_among_others)
 	uint64_t list[40];
 
 	for (unsigned i = 0; i < 40; i++)
-		list[i] = i >= 10 && i < 13
-				  ? letters(i)
-				  : build_record(ADDRESS(i), i % 2, START + i);
+		list[i] =
+			i >= 10 && i < 13 ? letters(i) : build_record(ADDRESS(i), i % 2, START + i);
 	build_block_of(arena, thread, START, list, 40);
 	decode();
 	expect_all(list, 40);
@@ -253,15 +244,13 @@ START_TEST(text_among_records_of_a_module_that_is_not_known_is_text)
 	expect_range(0, 100);
 	ck_assert_uint_eq(next()->gap, EP_GAP_TEXT);
 	ck_assert_uint_eq(trace->damage.records_text, 30);
-	ck_assert_str_eq(trace->damage.text,
-			 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+	ck_assert_str_eq(trace->damage.text, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
 }
 END_TEST
 
 START_TEST(one_record_of_letters_is_not_enough)
 {
-	uint64_t list[] = {build_record(ADDRESS(0), false, START),
-			   UINT64_C(0x4142434445464748),
+	uint64_t list[] = {build_record(ADDRESS(0), false, START), UINT64_C(0x4142434445464748),
 			   build_record(ADDRESS(0), true, START + 800)};
 
 	add_module();
@@ -282,8 +271,7 @@ static uint64_t data(uint32_t payload)
 static void span_words(uint64_t *out, uint64_t tsc)
 {
 	out[0] = ep_escape_make(EP_ESCAPE_MARK,
-				EP_MARK_SPAN_BEGIN | 4 << 5 |
-					(uint32_t)(tsc >> 3 & 0xffff) << 10);
+				EP_MARK_SPAN_BEGIN | 4 << 5 | (uint32_t)(tsc >> 3 & 0xffff) << 10);
 	out[1] = data(ADDRESS(0) & 0x3ffffff);
 	out[2] = data((uint32_t)(ADDRESS(0) >> 26));
 	out[3] = data('a' | 'b' << 8 | 'c' << 16);
@@ -307,8 +295,7 @@ START_TEST(a_mark_that_text_cuts_is_gone_as_a_whole)
 	decode();
 	ck_assert_int_eq(next()->kind, EP_RECORD_CALL);
 	ck_assert_uint_eq(next()->gap, EP_GAP_TEXT);
-	while (ep_records_next(&records, &(const struct ep_record *){NULL}) ==
-	       EP_OK)
+	while (ep_records_next(&records, &(const struct ep_record *){NULL}) == EP_OK)
 		;
 	ep_records_init(&records, trace, &trace->threads[0]);
 	next();
@@ -341,8 +328,7 @@ START_TEST(text_in_room_that_no_record_had_yet_takes_none)
 	expect_end();
 	ck_assert_uint_eq(trace->damage.records_text, 0);
 	ck_assert_uint_eq(trace->damage.holes, 0);
-	ck_assert_str_eq(trace->damage.text,
-			 "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
+	ck_assert_str_eq(trace->damage.text, "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");
 }
 END_TEST
 
@@ -364,16 +350,14 @@ END_TEST
 
 /* ---- times ---- */
 
-/* Ten records 100 cycles apart, text over ten that took `lost` cycles, ten
- * more. */
+/* Ten records 100 cycles apart, text over ten that took `lost` cycles, ten more. */
 static void ten_and_ten(uint64_t lost)
 {
 	uint64_t list[30];
 
 	add_module();
 	for (unsigned i = 0; i < 30; i++)
-		list[i] = build_record(ADDRESS(i), i % 2,
-				       START + i * 100 + (i < 10 ? 0 : lost));
+		list[i] = build_record(ADDRESS(i), i % 2, START + i * 100 + (i < 10 ? 0 : lost));
 	block = build_block_of(arena, thread, START, list, 30);
 	memset(&block->records[10], 'z', 80);
 }
@@ -426,15 +410,12 @@ START_TEST(calls_that_text_lies_inside_of_are_marked)
 
 	add_module();
 	for (unsigned i = 0; i < 16; i++)
-		list[i] = build_record(ADDRESS(i < 8 ? i : 15 - i), i >= 8,
-				       START + i * 100);
+		list[i] = build_record(ADDRESS(i < 8 ? i : 15 - i), i >= 8, START + i * 100);
 	block = build_block_of(arena, thread, START, list, 16);
 	/* Three calls and their returns, and the return of a fourth. */
 	memset(&block->records[5], '"', 7 * 8);
 	decode();
-	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0],
-					 &names, NULL),
-			 EP_OK);
+	ck_assert_int_eq(ep_calls_create(&calls, trace, &trace->threads[0], &names, NULL), EP_OK);
 	for (unsigned i = 0; i < 5; i++) {
 		ck_assert_int_eq(ep_calls_next(calls, &told), EP_OK);
 		ck_assert_int_eq(told->kind, EP_EVENT_BEGIN);
@@ -462,20 +443,12 @@ int main(void)
 	TCase *tests = tcase_create("trace_text");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(
-		tests, text_anywhere_takes_what_it_touches_and_nothing_else, 0,
-		150);
-	tcase_add_test(tests,
-		       records_of_a_module_are_no_text_whatever_they_look_like);
-	tcase_add_test(
-		tests,
-		records_of_a_module_that_is_not_known_are_no_text_among_others);
-	tcase_add_test(
-		tests,
-		text_among_records_of_a_module_that_is_not_known_is_text);
+	tcase_add_loop_test(tests, text_anywhere_takes_what_it_touches_and_nothing_else, 0, 150);
+	tcase_add_test(tests, records_of_a_module_are_no_text_whatever_they_look_like);
+	tcase_add_test(tests, records_of_a_module_that_is_not_known_are_no_text_among_others);
+	tcase_add_test(tests, text_among_records_of_a_module_that_is_not_known_is_text);
 	tcase_add_test(tests, one_record_of_letters_is_not_enough);
-	tcase_add_loop_test(tests, a_mark_that_text_cuts_is_gone_as_a_whole, 2,
-			    6);
+	tcase_add_loop_test(tests, a_mark_that_text_cuts_is_gone_as_a_whole, 2, 6);
 	tcase_add_test(tests, text_in_room_that_no_record_had_yet_takes_none);
 	tcase_add_test(tests, of_a_block_that_was_left_all_room_had_records);
 	tcase_add_test(tests, times_behind_text_may_be_laps_too_low);

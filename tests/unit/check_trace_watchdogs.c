@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_trace_watchdogs.c: watchdogs and the stacks of a miss, whole and
- * damaged: what makes no sense is left out, and the trace is read. */
+/* check_trace_watchdogs.c: watchdogs and the stacks of a miss, whole and damaged: what makes no
+ * sense is left out, and the trace is read. */
 #include <string.h>
 
 #include "decoder/trace.h"
@@ -113,12 +113,9 @@ START_TEST(how_late_is_told_by_the_last_record_or_the_miss)
 	dogs[2].missed_fed = dogs[2].fed_tsc;
 	dogs[2].missed_tsc = dogs[2].fed_tsc + UINT64_C(6000000000);
 	read_arena();
-	ck_assert_int_eq(ep_trace_watchdog_late(trace, &trace->watchdogs[0]),
-			 999000000);
-	ck_assert_int_eq(ep_trace_watchdog_late(trace, &trace->watchdogs[1]),
-			 0);
-	ck_assert_int_eq(ep_trace_watchdog_late(trace, &trace->watchdogs[2]),
-			 1999000000);
+	ck_assert_int_eq(ep_trace_watchdog_late(trace, &trace->watchdogs[0]), 999000000);
+	ck_assert_int_eq(ep_trace_watchdog_late(trace, &trace->watchdogs[1]), 0);
+	ck_assert_int_eq(ep_trace_watchdog_late(trace, &trace->watchdogs[2]), 1999000000);
 }
 END_TEST
 
@@ -131,8 +128,7 @@ START_TEST(one_in_time_is_not_late)
 	dogs[2].fed_tsc = UINT64_C(3001000000);
 	read_arena();
 	for (unsigned i = 0; i < DOGS; i++)
-		ck_assert_int_eq(
-			ep_trace_watchdog_late(trace, &trace->watchdogs[i]), 0);
+		ck_assert_int_eq(ep_trace_watchdog_late(trace, &trace->watchdogs[i]), 0);
 }
 END_TEST
 
@@ -140,8 +136,7 @@ END_TEST
 
 START_TEST(a_watchdog_that_is_none_is_left_out)
 {
-	static const uint32_t states[] = {EP_WATCHDOG_FREE, EP_WATCHDOG_MAKING,
-					  77};
+	static const uint32_t states[] = {EP_WATCHDOG_FREE, EP_WATCHDOG_MAKING, 77};
 
 	dogs[1].state = states[_i];
 	read_arena();
@@ -155,20 +150,13 @@ static const struct fault {
 	uint32_t entry_size;
 	uint64_t offset, size;
 } faults[] = {
-	{64, 0, 0},
-	{260, 0, 0},
-	{1u << 20, 0, 0},
-	{0, 4100, 0},
-	{0, 0, 1u << 30},
-	{0, 0, UINT64_MAX},
-	{0, UINT64_MAX - 63, 0},
-	{0, 1u << 20, 0},
+	{64, 0, 0},       {260, 0, 0},        {1u << 20, 0, 0},        {0, 4100, 0},
+	{0, 0, 1u << 30}, {0, 0, UINT64_MAX}, {0, UINT64_MAX - 63, 0}, {0, 1u << 20, 0},
 };
 
 START_TEST(a_section_that_makes_no_sense_is_as_if_it_were_not_there)
 {
-	static const uint32_t types[] = {EP_SECTION_WATCHDOGS,
-					 EP_SECTION_STACKS};
+	static const uint32_t types[] = {EP_SECTION_WATCHDOGS, EP_SECTION_STACKS};
 	const struct fault *fault = &faults[_i / 2];
 	struct ep_section *section = section_of(types[_i % 2]);
 
@@ -248,8 +236,7 @@ END_TEST
 START_TEST(a_page_that_was_not_saved_makes_none_up)
 {
 	build_image_of(&image, arena);
-	build_image_lose(&image,
-			 section_of(EP_SECTION_WATCHDOGS)->offset / 4096);
+	build_image_lose(&image, section_of(EP_SECTION_WATCHDOGS)->offset / 4096);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
 	ck_assert_uint_eq(trace->watchdog_count, 0);
 	ck_assert_uint_eq(trace->stack_count, STACKS);
@@ -260,8 +247,7 @@ END_TEST
 START_TEST(every_byte_may_be_wrong)
 {
 	uint8_t *bytes = _i ? (uint8_t *)stacks : (uint8_t *)dogs;
-	size_t size = _i ? sizeof(*stacks) + sizeof(struct ep_stack_taken)
-			 : sizeof(*dogs);
+	size_t size = _i ? sizeof(*stacks) + sizeof(struct ep_stack_taken) : sizeof(*dogs);
 
 	for (size_t i = 0; i < size; i++) {
 		bytes[i] ^= 0xff;
@@ -269,9 +255,7 @@ START_TEST(every_byte_may_be_wrong)
 		ck_assert_uint_le(trace->watchdog_count, DOGS);
 		ck_assert_uint_le(trace->stack_count, STACKS);
 		for (size_t k = 0; k < trace->watchdog_count; k++)
-			ck_assert_int_ge(ep_trace_watchdog_late(
-						 trace, &trace->watchdogs[k]),
-					 0);
+			ck_assert_int_ge(ep_trace_watchdog_late(trace, &trace->watchdogs[k]), 0);
 		forget();
 		bytes[i] ^= 0xff;
 	}
@@ -296,15 +280,11 @@ int main(void)
 	tcase_add_test(whole, how_late_is_told_by_the_last_record_or_the_miss);
 	tcase_add_test(whole, one_in_time_is_not_late);
 	tcase_add_loop_test(damaged, a_watchdog_that_is_none_is_left_out, 0, 3);
-	tcase_add_loop_test(
-		damaged,
-		a_section_that_makes_no_sense_is_as_if_it_were_not_there, 0,
-		2 * sizeof(faults) / sizeof(*faults));
+	tcase_add_loop_test(damaged, a_section_that_makes_no_sense_is_as_if_it_were_not_there, 0,
+			    2 * sizeof(faults) / sizeof(*faults));
 	tcase_add_test(damaged, a_section_that_was_cut_off_has_what_is_left);
-	tcase_add_loop_test(damaged, stacks_without_a_head_that_holds_are_none,
-			    0, 3);
-	tcase_add_loop_test(damaged, a_stack_outside_of_its_section_is_missing,
-			    0, 5);
+	tcase_add_loop_test(damaged, stacks_without_a_head_that_holds_are_none, 0, 3);
+	tcase_add_loop_test(damaged, a_stack_outside_of_its_section_is_missing, 0, 5);
 	tcase_add_test(damaged, a_page_that_was_not_saved_makes_none_up);
 	tcase_add_loop_test(damaged, every_byte_may_be_wrong, 0, 2);
 	suite_add_tcase(suite, whole);

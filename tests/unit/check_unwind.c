@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_unwind.c: stacks of programs that crash at test time, frame by frame
- * against eu-stack, and what is said where a stack ends early.
+ * check_unwind.c: stacks of programs that crash at test time, frame by frame against eu-stack, and
+ * what is said where a stack ends early.
  */
 #include "tests/unit/main.h"
 
@@ -11,50 +11,49 @@
 #include "decoder/modules.h"
 #include "decoder/unwind.h"
 
-static const char program[] =
-	"#include <pthread.h>\n"
-	"#include <signal.h>\n"
-	"#include <stdlib.h>\n"
-	"#include <string.h>\n"
-	"#include <sys/resource.h>\n"
-	"#include <unistd.h>\n"
-	"static void (*volatile nowhere)(void);\n"
-	"static volatile int one = 1;\n"
-	"__attribute__((noinline)) static int fault(void)\n"
-	"{ *(volatile int *)8 = 1; return one; }\n"
-	"__attribute__((noinline)) static int deep(int n)\n"
-	"{ volatile char pad[64]; pad[0] = one;\n"
-	"  return n ? deep(n - 1) + pad[0] : fault() + pad[0]; }\n"
-	"__attribute__((noinline)) static int forever(int n)\n"
-	"{ volatile char pad[500]; pad[0] = one;\n"
-	"  return forever(n + 1) + pad[0]; }\n"
-	"__attribute__((noinline)) static int jump(void)\n"
-	"{ nowhere(); return one; }\n"
-	"static void handler(int s) { (void)s; abort(); }\n"
-	"static int compare(const void *a, const void *b)\n"
-	"{ (void)a; (void)b; return fault(); }\n"
-	"static void *idle(void *p)\n"
-	"{ (void)p; for (;;) pause(); return NULL; }\n"
-	"int main(int c, char **v)\n"
-	"{ struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};\n"
-	"  struct rlimit stack = {1 << 20, 1 << 20};\n"
-	"  char alternate[65536]; stack_t other = {.ss_sp = alternate,\n"
-	"    .ss_size = sizeof(alternate)};\n"
-	"  struct sigaction act = {.sa_handler = handler,\n"
-	"    .sa_flags = SA_ONSTACK};\n"
-	"  pthread_t t; int list[4] = {1, 2, 3, 4};\n"
-	"  (void)c; setrlimit(RLIMIT_CORE, &all);\n"
-	"  setrlimit(RLIMIT_STACK, &stack);\n"
-	"  for (int i = 0; i < 5; i++)\n"
-	"    pthread_create(&t, NULL, idle, NULL);\n"
-	"  usleep(20000);\n"
-	"  if (!strcmp(v[1], \"handler\")) sigaction(SIGSEGV, &act, NULL);\n"
-	"  if (!strcmp(v[1], \"onstack\")) { sigaltstack(&other, NULL);\n"
-	"    sigaction(SIGSEGV, &act, NULL); }\n"
-	"  if (!strcmp(v[1], \"overflow\")) return forever(1);\n"
-	"  if (!strcmp(v[1], \"nowhere\")) return jump();\n"
-	"  if (!strcmp(v[1], \"qsort\")) qsort(list, 4, 4, compare);\n"
-	"  return deep(300); }\n";
+static const char program[] = "#include <pthread.h>\n"
+			      "#include <signal.h>\n"
+			      "#include <stdlib.h>\n"
+			      "#include <string.h>\n"
+			      "#include <sys/resource.h>\n"
+			      "#include <unistd.h>\n"
+			      "static void (*volatile nowhere)(void);\n"
+			      "static volatile int one = 1;\n"
+			      "__attribute__((noinline)) static int fault(void)\n"
+			      "{ *(volatile int *)8 = 1; return one; }\n"
+			      "__attribute__((noinline)) static int deep(int n)\n"
+			      "{ volatile char pad[64]; pad[0] = one;\n"
+			      "  return n ? deep(n - 1) + pad[0] : fault() + pad[0]; }\n"
+			      "__attribute__((noinline)) static int forever(int n)\n"
+			      "{ volatile char pad[500]; pad[0] = one;\n"
+			      "  return forever(n + 1) + pad[0]; }\n"
+			      "__attribute__((noinline)) static int jump(void)\n"
+			      "{ nowhere(); return one; }\n"
+			      "static void handler(int s) { (void)s; abort(); }\n"
+			      "static int compare(const void *a, const void *b)\n"
+			      "{ (void)a; (void)b; return fault(); }\n"
+			      "static void *idle(void *p)\n"
+			      "{ (void)p; for (;;) pause(); return NULL; }\n"
+			      "int main(int c, char **v)\n"
+			      "{ struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};\n"
+			      "  struct rlimit stack = {1 << 20, 1 << 20};\n"
+			      "  char alternate[65536]; stack_t other = {.ss_sp = alternate,\n"
+			      "    .ss_size = sizeof(alternate)};\n"
+			      "  struct sigaction act = {.sa_handler = handler,\n"
+			      "    .sa_flags = SA_ONSTACK};\n"
+			      "  pthread_t t; int list[4] = {1, 2, 3, 4};\n"
+			      "  (void)c; setrlimit(RLIMIT_CORE, &all);\n"
+			      "  setrlimit(RLIMIT_STACK, &stack);\n"
+			      "  for (int i = 0; i < 5; i++)\n"
+			      "    pthread_create(&t, NULL, idle, NULL);\n"
+			      "  usleep(20000);\n"
+			      "  if (!strcmp(v[1], \"handler\")) sigaction(SIGSEGV, &act, NULL);\n"
+			      "  if (!strcmp(v[1], \"onstack\")) { sigaltstack(&other, NULL);\n"
+			      "    sigaction(SIGSEGV, &act, NULL); }\n"
+			      "  if (!strcmp(v[1], \"overflow\")) return forever(1);\n"
+			      "  if (!strcmp(v[1], \"nowhere\")) return jump();\n"
+			      "  if (!strcmp(v[1], \"qsort\")) qsort(list, 4, 4, compare);\n"
+			      "  return deep(300); }\n";
 
 static struct ep_source *source;
 static struct ep_unwinder *unwinder;
@@ -96,11 +95,9 @@ static void crash(const char *flags, const char *how)
 
 static void open_core(const struct ep_names_options *options)
 {
-	ck_assert_msg(ep_source_open(&source, "core", &err) == EP_OK, "%s",
+	ck_assert_msg(ep_source_open(&source, "core", &err) == EP_OK, "%s", err.text);
+	ck_assert_msg(ep_unwinder_create(&unwinder, source, NULL, options, &err) == EP_OK, "%s",
 		      err.text);
-	ck_assert_msg(ep_unwinder_create(&unwinder, source, NULL, options,
-					 &err) == EP_OK,
-		      "%s", err.text);
 }
 
 static void unwind(uint32_t tid, struct ep_stack *stack)
@@ -131,8 +128,7 @@ static unsigned compare_with_eu_stack(void)
 			ck_assert_uint_eq(number, at);
 			ck_assert_uint_eq(stack.frames[at].pc, pc);
 			ck_assert(!stack.frames[at].guessed);
-			ck_assert_int_eq(stack.frames[at].activation,
-					 !strstr(line, " - 1"));
+			ck_assert_int_eq(stack.frames[at].activation, !strstr(line, " - 1"));
 			at++;
 		}
 	}
@@ -185,11 +181,8 @@ static void expect_names(uint32_t tid, const char *wanted)
 	char text[512] = "";
 	size_t count;
 
-	ck_assert_int_eq(
-		ep_modules_from_source(&modules, &count, source, NULL, &err),
-		EP_OK);
-	ck_assert_int_eq(ep_names_create(&names, modules, count, NULL, &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_modules_from_source(&modules, &count, source, NULL, &err), EP_OK);
+	ck_assert_int_eq(ep_names_create(&names, modules, count, NULL, &err), EP_OK);
 	unwind(tid, &stack);
 	for (size_t i = 0; i < stack.count && i < 3; i++) {
 		uint64_t pc = stack.frames[i].pc - !stack.frames[i].activation;
@@ -231,8 +224,7 @@ START_TEST(the_limit_is_kept_and_told)
 	crash("-O0", "deep");
 	open_core(NULL);
 	list = ep_source_threads(source, &count);
-	ck_assert_int_eq(ep_unwind(unwinder, list[0].tid, 7, &stack, &err),
-			 EP_OK);
+	ck_assert_int_eq(ep_unwind(unwinder, list[0].tid, 7, &stack, &err), EP_OK);
 	ck_assert_uint_eq(stack.count, 7);
 	ck_assert(!stack.complete);
 	ck_assert_ptr_nonnull(strstr(stack.why, "limit of 7"));
@@ -243,9 +235,9 @@ END_TEST
 
 START_TEST(a_program_that_is_gone_or_another_one_is_told)
 {
-	static const char *const spoil[] = {
-		"rm prog", "echo 'int main(void) { return 0; }' >o.c && "
-			   "gcc o.c -o prog"};
+	static const char *const spoil[] = {"rm prog",
+					    "echo 'int main(void) { return 0; }' >o.c && "
+					    "gcc o.c -o prog"};
 	static const char *const why[] = {"No such file", "differs"};
 	const struct ep_source_thread *list;
 	struct ep_stack stack;
@@ -313,8 +305,7 @@ START_TEST(a_stack_that_was_cut_off_is_told)
 	size_t count;
 
 	crash("-O0", "overflow");
-	ck_assert_int_eq(
-		system("truncate -s $(($(stat -c %s core) - 500000)) core"), 0);
+	ck_assert_int_eq(system("truncate -s $(($(stat -c %s core) - 500000)) core"), 0);
 	open_core(NULL);
 	list = ep_source_threads(source, &count);
 	unwind(list[0].tid, &stack);
@@ -359,27 +350,22 @@ START_TEST(modules_of_a_core_are_those_that_eu_unstrip_lists)
 
 	crash("-O1", "deep");
 	open_core(NULL);
-	ck_assert_int_eq(
-		ep_modules_from_source(&modules, &count, source, NULL, &err),
-		EP_OK);
+	ck_assert_int_eq(ep_modules_from_source(&modules, &count, source, NULL, &err), EP_OK);
 	pipe = popen("eu-unstrip -n --core core", "r");
 	while (fgets(line, sizeof(line), pipe)) {
-		ck_assert_int_eq(sscanf(line, "%lx+%lx %79[0-9a-f]@%*s %2047s",
-					&start, &length, id, path),
-				 4);
+		ck_assert_int_eq(
+			sscanf(line, "%lx+%lx %79[0-9a-f]@%*s %2047s", &start, &length, id, path),
+			4);
 		for (size_t i = 0; i < count; i++) {
 			char ours[80] = "";
 
 			if (modules[i].start != start)
 				continue;
 			for (uint32_t k = 0; k < modules[i].build_id_size; k++)
-				sprintf(ours + 2 * k, "%02x",
-					modules[i].build_id[k]);
+				sprintf(ours + 2 * k, "%02x", modules[i].build_id[k]);
 			ck_assert_str_eq(ours, id);
 			/* Up to the end of the page. */
-			ck_assert_uint_eq(modules[i].end,
-					  (start + length + 4095) / 4096 *
-						  4096);
+			ck_assert_uint_eq(modules[i].end, (start + length + 4095) / 4096 * 4096);
 			found++;
 		}
 	}
@@ -396,19 +382,16 @@ int main(void)
 	TCase *tests = tcase_create("unwind");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests,
-			    every_thread_has_the_frames_that_eu_stack_has, 0,
+	tcase_add_loop_test(tests, every_thread_has_the_frames_that_eu_stack_has, 0,
 			    sizeof(crashes) / sizeof(crashes[0]));
 	tcase_add_test(tests, a_call_through_null_has_its_caller);
 	tcase_add_test(tests, the_limit_is_kept_and_told);
-	tcase_add_loop_test(
-		tests, a_program_that_is_gone_or_another_one_is_told, 0, 2);
+	tcase_add_loop_test(tests, a_program_that_is_gone_or_another_one_is_told, 0, 2);
 	tcase_add_test(tests, frames_by_the_frame_pointer_alone_are_marked);
 	tcase_add_test(tests, the_program_may_be_named);
 	tcase_add_test(tests, a_stack_that_was_cut_off_is_told);
 	tcase_add_test(tests, a_core_without_elf_headers_is_told);
-	tcase_add_test(tests,
-		       modules_of_a_core_are_those_that_eu_unstrip_lists);
+	tcase_add_test(tests, modules_of_a_core_are_those_that_eu_unstrip_lists);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fake_names.h: names without files, for tests of what lies above. A program
- * that includes it has this ep_names_find and not the decoder's (whose object
- * is then not taken from the archive). The address tells all:
+ * fake_names.h: names without files, for tests of what lies above. A program that includes it has
+ * this ep_names_find and not the decoder's (whose object is then not taken from the archive). The
+ * address tells all:
  *
- *	FAKE_KNOWN   + n * FAKE_STEP: function n, bounds known
- *	FAKE_WAITS   + n * FAKE_STEP: the same, and its code makes a system call
- *	FAKE_THUNK   + n * FAKE_STEP: the same, and its symbol is a thunk's
- *	elsewhere: nothing but the address is known
+ * 	FAKE_KNOWN   + n * FAKE_STEP: function n, bounds known
+ * 	FAKE_WAITS   + n * FAKE_STEP: the same, and its code makes a system call
+ * 	FAKE_THUNK   + n * FAKE_STEP: the same, and its symbol is a thunk's
+ * 	elsewhere: nothing but the address is known
  */
 #ifndef EPITAPH_TESTS_FAKE_NAMES_H
 #define EPITAPH_TESTS_FAKE_NAMES_H
@@ -48,13 +48,11 @@ static inline void fake_names_free(struct ep_names *names)
 		}
 }
 
-const struct ep_function *ep_names_find(struct ep_names *names,
-					uint64_t address, uint64_t tsc)
+const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	bool known = address >= FAKE_KNOWN && address < FAKE_BARE;
 	uint64_t start = known ? address - address % FAKE_STEP : address;
-	struct fake_function **bucket =
-		&names->buckets[start / 16 % FAKE_BUCKETS];
+	struct fake_function **bucket = &names->buckets[start / 16 % FAKE_BUCKETS];
 	struct fake_function *one = *bucket;
 
 	(void)tsc;
@@ -68,8 +66,7 @@ const struct ep_function *ep_names_find(struct ep_names *names,
 	one->next = *bucket;
 	*bucket = one;
 	snprintf(one->name, sizeof(one->name), "%s%llx",
-		 start >= FAKE_THUNK && known ? "_ZThn8_" : "f",
-		 (unsigned long long)start);
+		 start >= FAKE_THUNK && known ? "_ZThn8_" : "f", (unsigned long long)start);
 	one->public = (struct ep_function){
 		.id = names->count++,
 		.name = one->name,
@@ -83,8 +80,7 @@ const struct ep_function *ep_names_find(struct ep_names *names,
 }
 
 /* It does nothing and returns, or makes a system call before. */
-size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
-		     size_t size)
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size)
 {
 	static const uint8_t call[] = {0x0f, 0x05};
 
@@ -98,16 +94,14 @@ size_t ep_names_code(struct ep_names *names, uint64_t address, void *out,
 	return size;
 }
 
-bool ep_names_word(const struct ep_names *names, uint64_t address,
-		   uint64_t *out)
+bool ep_names_word(const struct ep_names *names, uint64_t address, uint64_t *out)
 {
 	(void)names, (void)address, (void)out;
 	return false;
 }
 
 /* Formats are where functions are, too: one after the other. */
-const char *ep_names_literal(struct ep_names *names, uint64_t address,
-			     uint64_t tsc)
+const char *ep_names_literal(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	static const char *const formats[] = {
 		"%s %d %.*s %f %m",
@@ -117,13 +111,11 @@ const char *ep_names_literal(struct ep_names *names, uint64_t address,
 	};
 
 	(void)names, (void)tsc;
-	return address >= FAKE_KNOWN && address < FAKE_BARE
-		       ? formats[address / FAKE_STEP % 4]
-		       : NULL;
+	return address >= FAKE_KNOWN && address < FAKE_BARE ? formats[address / FAKE_STEP % 4]
+							    : NULL;
 }
 
-const struct ep_function *ep_names_span(struct ep_names *names,
-					const char *name)
+const struct ep_function *ep_names_span(struct ep_names *names, const char *name)
 {
 	return ep_names_find(names, FAKE_BARE + (unsigned char)*name, 0);
 }

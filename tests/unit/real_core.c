@@ -19,8 +19,7 @@ static void must(bool holds, const char *what)
 	abort();
 }
 
-void real_core_compile(struct real_core *real, const char *source,
-		       const char *flags)
+void real_core_compile(struct real_core *real, const char *source, const char *flags)
 {
 	char path[128], command[1024];
 	FILE *file;
@@ -34,16 +33,15 @@ void real_core_compile(struct real_core *real, const char *source,
 	must(file != NULL, path);
 	fputs(source, file);
 	must(fclose(file) == 0, path);
-	snprintf(command, sizeof(command), "cc -w %s -o %s %s -lpthread", flags,
-		 real->program, path);
+	snprintf(command, sizeof(command), "cc -w %s -o %s %s -lpthread", flags, real->program,
+		 path);
 	must(system(command) == 0, "cc");
 }
 
-static pid_t launch(const struct real_core *real, const char *argument,
-		    unsigned long limit, int out)
+static pid_t launch(const struct real_core *real, const char *argument, unsigned long limit,
+		    int out)
 {
-	struct rlimit cores = {limit ? limit : RLIM_INFINITY,
-			       limit ? limit : RLIM_INFINITY};
+	struct rlimit cores = {limit ? limit : RLIM_INFINITY, limit ? limit : RLIM_INFINITY};
 	pid_t pid = fork();
 
 	must(pid >= 0, "fork");
@@ -67,8 +65,8 @@ static void core_look(struct real_core *real)
 	must(dir != NULL, real->dir);
 	while ((entry = readdir(dir)))
 		if (strncmp(entry->d_name, "core", 4) == 0)
-			snprintf(real->core, sizeof(real->core), "%s/%.32s",
-				 real->dir, entry->d_name);
+			snprintf(real->core, sizeof(real->core), "%s/%.32s", real->dir,
+				 entry->d_name);
 	closedir(dir);
 }
 
@@ -77,14 +75,12 @@ static bool cores_land_here(void)
 	char pattern[128] = "";
 	int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC);
 
-	must(fd >= 0 && read(fd, pattern, sizeof(pattern) - 1) > 0,
-	     "core_pattern");
+	must(fd >= 0 && read(fd, pattern, sizeof(pattern) - 1) > 0, "core_pattern");
 	close(fd);
 	return strncmp(pattern, "core", 4) == 0;
 }
 
-bool real_core_run(struct real_core *real, const char *argument,
-		   unsigned long limit)
+bool real_core_run(struct real_core *real, const char *argument, unsigned long limit)
 {
 	int status;
 
@@ -96,8 +92,7 @@ bool real_core_run(struct real_core *real, const char *argument,
 	must(waitpid(real->pid, &status, 0) == real->pid, "waitpid");
 	core_look(real);
 	if (!WIFSIGNALED(status) || !real->core[0]) {
-		fprintf(stderr, "%s: status 0x%x and no core\n", real->program,
-			(unsigned)status);
+		fprintf(stderr, "%s: status 0x%x and no core\n", real->program, (unsigned)status);
 		abort();
 	}
 	return true;

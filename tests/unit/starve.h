@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * starve.h: memory runs out at the Nth allocation, for each N that there is;
- * once only, and from then on, shared out between the plain and the sanitized
- * build. What is asked then fails with EP_E_MEMORY and leaves its outputs
- * alone, or it answers as if nothing had happened (or, where its header says
- * so, with less); nothing crashes, nothing is left behind (the leak sanitizer
- * of the sanitized build is the judge of that).
+ * starve.h: memory runs out at the Nth allocation, for each N that there is; once only, and from
+ * then on, shared out between the plain and the sanitized build. What is asked then fails with
+ * EP_E_MEMORY and leaves its outputs alone, or it answers as if nothing had happened (or, where its
+ * header says so, with less); nothing crashes, nothing is left behind (the leak sanitizer of the
+ * sanitized build is the judge of that).
  *
- * The linker's --wrap (see the Makefile) puts what is below between our objects
- * and the allocator: one file of a test program includes this. Allocations
- * inside libdw, libelf and libc are not made to fail: libdw 0.188 crashes by
- * itself then.
+ * The linker's --wrap (see the Makefile) puts what is below between our objects and the allocator:
+ * one file of a test program includes this. Allocations inside libdw, libelf and libc are not made
+ * to fail: libdw 0.188 crashes by itself then.
  */
 #ifndef EPITAPH_TESTS_STARVE_H
 #define EPITAPH_TESTS_STARVE_H
@@ -55,8 +53,7 @@ static bool starved(void)
 WRAP(void *, malloc, (size_t size), (size), NULL)
 WRAP(void *, calloc, (size_t count, size_t size), (count, size), NULL)
 WRAP(void *, realloc, (void *old, size_t size), (old, size), NULL)
-WRAP(void *, reallocarray, (void *old, size_t count, size_t size),
-     (old, count, size), NULL)
+WRAP(void *, reallocarray, (void *old, size_t count, size_t size), (old, count, size), NULL)
 WRAP(void *, aligned_alloc, (size_t unit, size_t size), (unit, size), NULL)
 WRAP(char *, strdup, (const char *text), (text), NULL)
 WRAP(char *, strndup, (const char *text, size_t size), (text, size), NULL)
@@ -64,8 +61,7 @@ WRAP(char *, realpath, (const char *path, char *out), (path, out), NULL)
 WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL)
 WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL)
 WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size), NULL)
-WRAP(int, vasprintf, (char **out, const char *format, va_list list),
-     (out, format, list), -1)
+WRAP(int, vasprintf, (char **out, const char *format, va_list list), (out, format, list), -1)
 
 int __wrap_asprintf(char **out, const char *format, ...);
 int __wrap_asprintf(char **out, const char *format, ...)
@@ -102,9 +98,8 @@ static inline bool fed(void)
 #define IS_SANITIZED 0
 #endif
 
-/* Asks with the Nth allocation failing, for all N: this build's own half of
- * them. Where one build has it fail once, the other has all after it fail,
- * too. */
+/* Asks with the Nth allocation failing, for all N: this build's own half of them. Where one build
+ * has it fail once, the other has all after it fail, too. */
 static void sweep(void (*ask)(void))
 {
 	for (int once = 0; once < 2; once++) {
@@ -185,8 +180,7 @@ static int ask_main(char **text, size_t *size, char **complaint)
 	return status;
 }
 
-/* The file "out" in place of what was printed, when there is one; it is gone
- * then. */
+/* The file "out" in place of what was printed, when there is one; it is gone then. */
 static void take_output(char **text, size_t *size)
 {
 	if (access("out", F_OK) != 0)
@@ -196,8 +190,7 @@ static void take_output(char **text, size_t *size)
 	ck_assert_int_eq(unlink("out"), 0);
 }
 
-/* An answer is what it would have been, or says by its status that it is less.
- */
+/* An answer is what it would have been, or says by its status that it is less. */
 static inline void ask_command(void)
 {
 	char *text, *complaint;
@@ -206,43 +199,38 @@ static inline void ask_command(void)
 	bool same, told;
 
 	take_output(&text, &size);
-	told = strstr(complaint, "memory") ||
-	       memmem(text, size, "out of memory", 13) ||
+	told = strstr(complaint, "memory") || memmem(text, size, "out of memory", 13) ||
 	       memmem(text, size, "no memory", 9);
 	if (!whole) {
 		whole = text;
 		whole_size = size;
 		whole_status = status;
 		if (getenv("STARVED_COUNT"))
-			printf("%s: %d, %zu bytes: %s\n", command[0], status,
-			       size, complaint);
+			printf("%s: %d, %zu bytes: %s\n", command[0], status, size, complaint);
 		free(complaint);
 		return;
 	}
 	same = (size == whole_size || (whole_least && size > whole_size)) &&
 	       (whole_dated || !memcmp(text, whole, size));
-	ck_assert_msg((same && status == whole_status) ||
-			      (status > EP_EXIT_COMPLETE && told),
+	ck_assert_msg((same && status == whole_status) || (status > EP_EXIT_COMPLETE && told),
 		      "%s %s, allocation %lu%s: status %d, said %s", command[0],
-		      command[1] ? command[1] : "", fail_from,
-		      fail_once ? "" : " and all after", status, complaint);
+		      command[1] ? command[1] : "", fail_from, fail_once ? "" : " and all after",
+		      status, complaint);
 	free(text);
 	free(complaint);
 }
 
-/* Asks for all of it once, which must succeed and hold `wanted`, and then with
- * ever more memory. */
+/* Asks for all of it once, which must succeed and hold `wanted`, and then with ever more memory. */
 static inline void sweep_command(const char *const *words, const char *wanted)
 {
 	command = words;
 	whole = NULL;
 	starve(0, false);
 	ask_command();
-	ck_assert_msg(whole_status != EP_EXIT_UNREADABLE &&
-			      whole_status != EP_EXIT_USAGE,
+	ck_assert_msg(whole_status != EP_EXIT_UNREADABLE && whole_status != EP_EXIT_USAGE,
 		      "%s %s: status %d", words[0], words[1], whole_status);
-	ck_assert_msg(memmem(whole, whole_size, wanted, strlen(wanted)) != NULL,
-		      "%s %s: no %s", words[0], words[1], wanted);
+	ck_assert_msg(memmem(whole, whole_size, wanted, strlen(wanted)) != NULL, "%s %s: no %s",
+		      words[0], words[1], wanted);
 	sweep(ask_command);
 	free(whole);
 	whole = NULL;

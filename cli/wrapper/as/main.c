@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c: the `as` that a compiler finds before its own when functions shall
- * lose their hooks. It takes them out of the assembly and becomes the real
- * assembler, which reads what is left from its standard input. Where there is
- * nothing to take out, the real one gets the very words that came.
+ * main.c: the `as` that a compiler finds before its own when functions shall lose their hooks. It
+ * takes them out of the assembly and becomes the real assembler, which reads what is left from its
+ * standard input. Where there is nothing to take out, the real one gets the very words that came.
  */
 #include <errno.h>
 #include <limits.h>
@@ -46,8 +45,7 @@ static void take_word(struct job *job, const char *word)
 		job->real = word + 13;
 	else if (!strcmp(word, "--epitaph-verbose"))
 		ep_verbose = true;
-	else if (strncmp(word, "--epitaph-lists=", 16) &&
-		 !ep_filtering_take(&job->rules, word))
+	else if (strncmp(word, "--epitaph-lists=", 16) && !ep_filtering_take(&job->rules, word))
 		ep_words_add(&job->words, word);
 }
 
@@ -88,8 +86,7 @@ static bool find_in(const char *list, char out[PATH_MAX])
 	while (list && *list) {
 		int part = (int)strcspn(list, ":");
 
-		if (part &&
-		    snprintf(out, PATH_MAX, "%.*s/as", part, list) < PATH_MAX &&
+		if (part && snprintf(out, PATH_MAX, "%.*s/as", part, list) < PATH_MAX &&
 		    !access(out, X_OK) && !is_self(out))
 			return true;
 		list += part + (list[part] == ':');
@@ -114,8 +111,7 @@ __attribute__((noreturn)) static void become_real(struct job *job)
 
 static void remove_word(struct ep_words *words, size_t at)
 {
-	memmove(words->list + at, words->list + at + 1,
-		(words->count - at) * sizeof *words->list);
+	memmove(words->list + at, words->list + at + 1, (words->count - at) * sizeof *words->list);
 	words->count--;
 }
 
@@ -144,11 +140,9 @@ static void tell(const struct job *job, const struct ep_filter *filter)
 	char name[PATH_MAX];
 
 	if (source.size)
-		snprintf(name, sizeof name, "%.*s", (int)source.size,
-			 source.at);
+		snprintf(name, sizeof name, "%.*s", (int)source.size, source.at);
 	else
-		snprintf(name, sizeof name, "%s",
-			 job->input ? job->words.list[job->input] : "-");
+		snprintf(name, sizeof name, "%s", job->input ? job->words.list[job->input] : "-");
 	ep_filter_tell(filter, &job->rules, ep_tool, name, ep_verbose, stderr);
 	ep_note("%s: %u functions lose their hooks", name, filter->stripped);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * early.S: hooks of static programs. There IFUNC resolvers (gcc's own, of
- * target_clones, among them) run before the C library has set up thread-local
- * memory, which the real hooks use. Linked with --wrap=HOOK: until the first
- * function of .preinit_array ran, a hook does nothing. Touches flags only.
+ * early.S: hooks of static programs. There IFUNC resolvers (gcc's own, of target_clones, among
+ * them) run before the C library has set up thread-local memory, which the real hooks use. Linked
+ * with --wrap=HOOK: until the first function of .preinit_array ran, a hook does nothing. Touches
+ * flags only.
  */
 	.text
 	.macro	guarded hook

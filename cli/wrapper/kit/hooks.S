@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hooks.S: the hooks of what is linked without a runtime of its own: shared
- * libraries, and programs that use the shared one. Linked with --wrap=HOOK and
- * hidden, so no C library's empty hook of that name comes before them, and the
- * linker makes a direct call of `call *HOOK@GOTPCREL(%rip)`. They go on to the
- * process's runtime, by a name that nobody else has, or to nothing. That name
- * has no "exit" in it: PostgreSQL's makefile takes a library that needs such a
- * symbol for one that ends the process.
+ * hooks.S: the hooks of what is linked without a runtime of its own: shared libraries, and programs
+ * that use the shared one. Linked with --wrap=HOOK and hidden, so no C library's empty hook of that
+ * name comes before them, and the linker makes a direct call of `call *HOOK@GOTPCREL(%rip)`. They
+ * go on to the process's runtime, by a name that nobody else has, or to nothing. That name has no
+ * "exit" in it: PostgreSQL's makefile takes a library that needs such a symbol for one that ends
+ * the process.
  *
- * Bound when the library is loaded: touches flags only, at the return too. The
- * section has a name of its own and 32 bytes a stub, so that readers know them
- * in a stripped file (decoder/plt.c).
+ * Bound when the library is loaded: touches flags only, at the return too. The section has a name
+ * of its own and 32 bytes a stub, so that readers know them in a stripped file (decoder/plt.c).
  */
 	.section .epitaph.plt, "ax", @progbits
 	.macro	stub hook, name

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * jumps.S: assembled once for each NAME that leaves calls or goes on with
- * others, where the runtime's own cannot be found first: in a plug-in the C
- * library's was there before it, in a program that was linked statically with a
- * sanitizer, the sanitizer's. Linked with --wrap=NAME: the runtime notes it and
- * jumps to what would have been called without us, be it whose it may.
+ * jumps.S: assembled once for each NAME that leaves calls or goes on with others, where the
+ * runtime's own cannot be found first: in a plug-in the C library's was there before it, in a
+ * program that was linked statically with a sanitizer, the sanitizer's. Linked with --wrap=NAME:
+ * the runtime notes it and jumps to what would have been called without us, be it whose it may.
  */
 #define JOIN(a, b)  a##b
 #define WITH(a, b)  JOIN(a, b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stub.S: hooks that do nothing, for traced code that is linked without the C
- * library and so without a runtime. Weak: a program may have its own. */
+/* stub.S: hooks that do nothing, for traced code that is linked without the C library and so
+ * without a runtime. Weak: a program may have its own. */
 	.text
 	.weak	__fentry__, __return__
 	.weak	__cyg_profile_func_enter, __cyg_profile_func_exit

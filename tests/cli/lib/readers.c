@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * readers.c: commands of epitaph on many damaged cores, each in a process of
- * its own that is forked here: to start the program and load its libraries took
- * most of the time of a command on a small core (5 ms of 7; 20 of 34 under the
- * address sanitizer). For the same reason one of four looks for leaks at its
- * end.
+ * readers.c: commands of epitaph on many damaged cores, each in a process of its own that is forked
+ * here: to start the program and load its libraries took most of the time of a command on a small
+ * core (5 ms of 7; 20 of 34 under the address sanitizer). For the same reason one of four looks for
+ * leaks at its end.
  *
- * readers SECONDS: a line on stdin is a command's words, with tabs between; its
- * output goes to said.out and said.err. Answered by a line: the exit status
- * (128 + the signal, 124 after SECONDS of waiting), peak memory in KiB, CPU
- * time in microseconds.
+ * readers SECONDS: a line on stdin is a command's words, with tabs between; its output goes to
+ * said.out and said.err. Answered by a line: the exit status (128 + the signal, 124 after SECONDS
+ * of waiting), peak memory in KiB, CPU time in microseconds.
  */
 #include <fcntl.h>
 #include <inttypes.h>

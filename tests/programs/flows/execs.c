@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * execs.c: a program that execs itself: the trace is the new one's, and begins
- * with it.
+ * execs.c: a program that execs itself: the trace is the new one's, and begins with it.
  *
- *	after
- *		leaf
- *	last  open
+ * 	after
+ * 		leaf
+ * 	last  open
  */
 #include <stdlib.h>
 #include <unistd.h>

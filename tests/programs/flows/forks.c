@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * forks.c: a child that dies: the trace is the child's own, without what its
- * parent did before; the calls that it was in are known once they return.
+ * forks.c: a child that dies: the trace is the child's own, without what its parent did before; the
+ * calls that it was in are known once they return.
  *
- *	leaf
- *	outer  before
- *	last  open
+ * 	leaf
+ * 	outer  before
+ * 	last  open
  */
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * jumps.c: setjmp and longjmp out of a recursion, twice to one place, and
- * siglongjmp out of a handler that runs on a stack of its own.
+ * jumps.c: setjmp and longjmp out of a recursion, twice to one place, and siglongjmp out of a
+ * handler that runs on a stack of its own.
  *
- *	sets
- *		dives  left
- *			dives  left
- *				dives  left
- *					longjmp
- *		leaf
- *		dives  left
- *			longjmp
- *		leaf
- *	stops
- *		raises  left
- *			handler  left
- *				leaf
- *				longjmp
- *		leaf
- *	last  open
+ * 	sets
+ * 		dives  left
+ * 			dives  left
+ * 				dives  left
+ * 					longjmp
+ * 		leaf
+ * 		dives  left
+ * 			longjmp
+ * 		leaf
+ * 	stops
+ * 		raises  left
+ * 			handler  left
+ * 				leaf
+ * 				longjmp
+ * 		leaf
+ * 	last  open
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -84,8 +84,7 @@ int main(void)
 {
 	static char stack[65536];
 	stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
-	struct sigaction action = {.sa_handler = flow_handler,
-				   .sa_flags = SA_ONSTACK};
+	struct sigaction action = {.sa_handler = flow_handler, .sa_flags = SA_ONSTACK};
 
 	sigaltstack(&own, NULL);
 	sigaction(SIGUSR1, &action, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * labels.c: symbols inside of a function, before and after its hooks, and one
- * function by two names: calls are of the function that they lie in.
+ * labels.c: symbols inside of a function, before and after its hooks, and one function by two
+ * names: calls are of the function that they lie in.
  *
- *	labelled
- *		leaf
- *		leaf
- *	real  2 times
- *	last  open
+ * 	labelled
+ * 		leaf
+ * 		leaf
+ * 	real  2 times
+ * 	last  open
  */
 #include <stdlib.h>
 

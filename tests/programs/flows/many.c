@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * many.c: 3,000 threads, one after the other, each with three calls; the memory
- * that they are given holds the last of them only. None is told in part.
+ * many.c: 3,000 threads, one after the other, each with three calls; the memory that they are given
+ * holds the last of them only. None is told in part.
  *
- *	[many]
- *	last  open
- *	[short]  some
- *	body
- *		leaf  2 times
+ * 	[many]
+ * 	last  open
+ * 	[short]  some
+ * 	body
+ * 		leaf  2 times
  */
 #include <pthread.h>
 #include <stdlib.h>

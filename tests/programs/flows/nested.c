@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nested.c: functions inside of functions (gcc's), called by name, and by
- * address: through a trampoline, which passes its frame in r10.
+ * nested.c: functions inside of functions (gcc's), called by name, and by address: through a
+ * trampoline, which passes its frame in r10.
  *
- *	outer
- *		each
- *			add  2 times
- *		add
- *	last  open
+ * 	outer
+ * 		each
+ * 			add  2 times
+ * 		add
+ * 	last  open
  */
 #include <stdlib.h>
 

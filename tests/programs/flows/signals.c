@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * signals.c: a handler on a stack of its own, a second one that interrupts the
- * first, one that dies there. (Signals that come by chance into hooks:
- *storm.c.)
+ * signals.c: a handler on a stack of its own, a second one that interrupts the first, one that dies
+ * there. (Signals that come by chance into hooks: storm.c.)
  *
- *	raises
- *		leaf
- *		first
- *			leaf
- *			second
- *				leaf
- *			leaf
- *		leaf
- *	faults  open
- *		fatal  open
- *			leaf
+ * 	raises
+ * 		leaf
+ * 		first
+ * 			leaf
+ * 			second
+ * 				leaf
+ * 			leaf
+ * 		leaf
+ * 	faults  open
+ * 		fatal  open
+ * 			leaf
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -67,8 +66,7 @@ FLOW static void flow_faults(void)
 
 QUIET static void handle(int number, void (*handler)(int))
 {
-	struct sigaction action = {.sa_handler = handler,
-				   .sa_flags = SA_ONSTACK};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
 
 	sigaction(number, &action, NULL);
 }

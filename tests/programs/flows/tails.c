@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tails.c: calls that are the last thing their caller does, so that compilers
- * make jumps of them: direct, by a pointer, from one to the other and back, at
- * the end of a recursion.
+ * tails.c: calls that are the last thing their caller does, so that compilers make jumps of them:
+ * direct, by a pointer, from one to the other and back, at the end of a recursion.
  *
- *	outer
- *		leaf
- *		direct
- *			leaf
- *			leaf  tail
- *		pointer
- *			leaf
- *			leaf  tail
- *		even
- *			odd  tail
- *				even  tail
- *					leaf  tail
- *		again
- *			leaf
- *			by  tail
- *				leaf
- *				again  tail
- *					leaf
- *					by  tail
- *						leaf
- *						leaf  tail
- *	last  open
+ * 	outer
+ * 		leaf
+ * 		direct
+ * 			leaf
+ * 			leaf  tail
+ * 		pointer
+ * 			leaf
+ * 			leaf  tail
+ * 		even
+ * 			odd  tail
+ * 				even  tail
+ * 					leaf  tail
+ * 		again
+ * 			leaf
+ * 			by  tail
+ * 				leaf
+ * 				again  tail
+ * 					leaf
+ * 					by  tail
+ * 						leaf
+ * 						leaf  tail
+ * 	last  open
  */
 #include <stdlib.h>
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * teams.c: OpenMP: three threads, each with its part of a loop, twice; the
- * parts are functions that compilers make, the threads are the library's.
+ * teams.c: OpenMP: three threads, each with its part of a loop, twice; the parts are functions that
+ * compilers make, the threads are the library's.
  *
- *	[teams]
- *	outer
- *		work  4 times
- *			leaf
- *		leaf
- *		work  4 times
- *			leaf
- *	last  open
- *	[team]  2 times
- *	name
- *	work  8 times
- *		leaf
+ * 	[teams]
+ * 	outer
+ * 		work  4 times
+ * 			leaf
+ * 		leaf
+ * 		work  4 times
+ * 			leaf
+ * 	last  open
+ * 	[team]  2 times
+ * 	name
+ * 	work  8 times
+ * 		leaf
  */
 #include <omp.h>
 #include <pthread.h>

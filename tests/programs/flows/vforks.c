@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vforks.c: children in their parent's memory (vfork, posix_spawn), which call
- * while it waits, and exec or exit deep in calls: the parent goes on at the
- * level where it was, also where a recursion spans the vfork, and where it is
- * a child itself.
+ * vforks.c: children in their parent's memory (vfork, posix_spawn), which call while it waits, and
+ * exec or exit deep in calls: the parent goes on at the level where it was, also where a recursion
+ * spans the vfork, and where it is a child itself.
  *
- *	leaf
- *	outer
- *		child  left
- *			leaf
- *	again
- *		again
- *			again
- *				again  left
- *					again  left
- *						leaf
- *						again  left
- *							leaf
- *				leaf
- *			leaf
- *		leaf
- *	nest
- *		nest  left
- *			nest  left
- *				leaf
- *				again  left
- *					again  left
- *						leaf
- *						again  left
- *							leaf
- *			leaf
- *			again  left
- *				again  left
- *					leaf
- *					again  left
- *						leaf
- *		leaf
- *	spawns
- *	leaf
- *	last  open
+ * 	leaf
+ * 	outer
+ * 		child  left
+ * 			leaf
+ * 	again
+ * 		again
+ * 			again
+ * 				again  left
+ * 					again  left
+ * 						leaf
+ * 						again  left
+ * 							leaf
+ * 				leaf
+ * 			leaf
+ * 		leaf
+ * 	nest
+ * 		nest  left
+ * 			nest  left
+ * 				leaf
+ * 				again  left
+ * 					again  left
+ * 						leaf
+ * 						again  left
+ * 							leaf
+ * 			leaf
+ * 			again  left
+ * 				again  left
+ * 					leaf
+ * 					again  left
+ * 						leaf
+ * 		leaf
+ * 	spawns
+ * 	leaf
+ * 	last  open
  */
 #include <spawn.h>
 #include <stdlib.h>
