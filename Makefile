@@ -38,14 +38,15 @@ RUNTIME_FLAGS := $(filter-out $(TRACING),$(CFLAGS)) $(BASE) -fvisibility=hidden 
 
 # ---- sources: a new file in a folder is part of it -------------------------------------------------------------------
 
-RUNTIME_C := $(wildcard runtime/*.c runtime/x86_64/*.c funcount/runtime/*.c)
+RUNTIME_C := $(filter-out runtime/dso/%,$(wildcard runtime/*.c runtime/*/*.c)) $(wildcard funcount/runtime/*.c)
 RUNTIME_S := $(wildcard runtime/x86_64/*.S)
 FILTER_C  := $(wildcard funcount/filter/*.c)
-TOOL_C    := $(wildcard coredump/*.c decoder/*.c funcount/*.c cli/*.c) $(FILTER_C)
+TOOL_C    := $(filter-out funcount/runtime/%,$(wildcard coredump/*/*.c decoder/*/*.c funcount/*/*.c \
+	cli/common/*.c cli/commands/*.c cli/commands/*/*.c))
 WRAPPER_C := $(wildcard cli/wrapper/*.c)
 GDB_PY    := $(wildcard gdb-ext/*.py)
-UNIT_C    := $(wildcard tests/unit/check_*.c)
-UNIT_HELP := $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c))
+UNIT_C    := $(wildcard tests/unit/*/check_*.c)
+UNIT_HELP := $(wildcard tests/unit/*.c)
 
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/so/%.o)
@@ -53,11 +54,11 @@ TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
 KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o hooks.o jumps.a interpose.o \
 	wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
-FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/,error.o utf8.o)
+FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/util/,error.o utf8.o)
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
 AS_OBJ         := $(patsubst %,$(BUILD)/obj/cli/wrapper/%.o,as/main filtering compiler command words say) $(FILTER_OBJ)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)
-UNIT_BIN       := $(UNIT_C:tests/unit/%.c=$(BUILD)/tests/%)
+UNIT_BIN       := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(UNIT_C)))
 
 # ---- what `make` gives ------------------------------------------------------------------------------------------------
 
@@ -100,16 +101,16 @@ $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(SANFLAGS) -c $< -o $@
 # Names of system calls, by the kernel's header.
-$(BUILD)/obj/decoder/systemcall_names.h:
+$(BUILD)/obj/decoder/code/systemcall_names.h:
 	@mkdir -p $(@D)$(SAY)
 	$(Q)echo '#include <asm/unistd_64.h>' | $(CC) -E -dM -x c - | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -t[ -k2n >$@.new && mv $@.new $@
-$(BUILD)/obj/decoder/systemcall.o: $(BUILD)/obj/decoder/systemcall_names.h
-$(BUILD)/obj/decoder/systemcall.o: override CFLAGS += -I$(BUILD)/obj/decoder
+$(BUILD)/obj/decoder/code/systemcall.o: $(BUILD)/obj/decoder/code/systemcall_names.h
+$(BUILD)/obj/decoder/code/systemcall.o: override CFLAGS += -I$(BUILD)/obj/decoder/code
 $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)rm -f $@ && ar rcsD $@ $^
-$(BUILD)/bin/epitaph: $(BUILD)/obj/cli/main/main.o $(BUILD)/lib/libepitaph-tools.a
+$(BUILD)/bin/epitaph: $(BUILD)/obj/cli/main.o $(BUILD)/lib/libepitaph-tools.a
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 $(BUILD)/bin/epitaph-cc: $(WRAPPER_OBJ) $(FILTER_OBJ)
@@ -151,13 +152,13 @@ $(BUILD)/include/epitaph/epitaph.h: runtime/epitaph.h
 # What `epitaph calibrate` times: the same code three times, once with hooks, by our own wrapper; never sanitized.
 CALIBRATION := $(addprefix $(BUILD)/obj/calibration/,main.o plain.o excluded.o traced.o)
 TRACED_CC   := EPITAPH_CC='$(CC)' $(BUILD)/bin/epitaph-cc
-$(BUILD)/obj/calibration/main.o: funcount/calibration/main.c
+$(BUILD)/obj/calibration/main.o: funcount/calibrate/program/main.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -O2 -c $< -o $@
-$(BUILD)/obj/calibration/plain.o $(BUILD)/obj/calibration/excluded.o: funcount/calibration/shapes.c
+$(BUILD)/obj/calibration/plain.o $(BUILD)/obj/calibration/excluded.o: funcount/calibrate/program/shapes.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -O2 -DCOPY=_$(basename $(@F)) -c $< -o $@
-$(BUILD)/obj/calibration/traced.o: funcount/calibration/shapes.c $(BUILD)/bin/epitaph-cc $(BUILD)/lib/epitaph/filter/as $(KIT) \
+$(BUILD)/obj/calibration/traced.o: funcount/calibrate/program/shapes.c $(BUILD)/bin/epitaph-cc $(BUILD)/lib/epitaph/filter/as $(KIT) \
 		| $(BUILD)/lib/libepitaph.a $(BUILD)/lib/libepitaph.so
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(TRACED_CC) $(BASE) -O2 -DCOPY=_traced -c $< -o $@
@@ -180,7 +181,8 @@ $(BUILD)/gdb-ext/epitaph.py: $(GDB_PY) $(BUILD)/gdb-ext/constants
 # ---- tests ------------------------------------------------------------------------------------------------------------
 
 # A test's own file is not optimized, which took most of the time to build it.
-$(BUILD)/tests/check_%: tests/unit/check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a
+vpath check_%.c $(wildcard tests/unit/*/)
+$(BUILD)/tests/check_%: check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) -O0 $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
 		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lrt $(LIBS) -o $@
@@ -313,6 +315,6 @@ help:
 
 # A changed flag in this file rebuilds; a changed header rebuilds what includes it.
 $(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) \
-	$(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/obj/cli/main/main.o $(KIT) $(CALIBRATION): Makefile
+	$(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/obj/cli/main.o $(KIT) $(CALIBRATION): Makefile
 -include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ)) \
-	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main/main.d $(BUILD)/obj/dso.d $(CALIBRATION:.o=.d) $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/tests/readers)
+	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main.d $(BUILD)/obj/dso.d $(CALIBRATION:.o=.d) $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/tests/readers)

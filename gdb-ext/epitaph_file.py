@@ -2,7 +2,7 @@
 """epitaph_file.py: a core whose arena lies in the file of EPITAPH_FILE: shared
 memory is not in a default core. The root names the file; it may have been
 renamed since, or be another's by now: identity and generation tell. As
-coredump/arena_follow.c."""
+coredump/kinds/arena_follow.c."""
 
 import os
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """epitaph_lastwords.py: the pages of what glibc said before it aborted, found
-as coredump/abortmessage.c finds them: the symbol __abort_msg from the file
+as coredump/find/abortmessage.c finds them: the symbol __abort_msg from the file
 that ran, a pointer to pages of { uint32_t size; text }."""
 
 import os

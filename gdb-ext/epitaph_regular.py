@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """epitaph_regular.py: the one way to a file whose name a core chose: what lies
-there is looked at before it is opened, as in coredump/regularfile.c."""
+there is looked at before it is opened, as in coredump/files/regularfile.c."""
 
 import os
 import stat

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """epitaph_wishes.py: which pages a snapshot should hold: the arena, the tops of
 the stacks, and those by which a debugger finds out what was loaded where. The
-same pages as coredump/extract_stacks.c and extract_modules.c choose."""
+same pages as coredump/snapshot/extract_stacks.c and extract_modules.c choose."""
 
 import struct
 
@@ -13,7 +13,7 @@ from epitaph_source import (AT_PHDR, AT_PHENT, AT_PHNUM, AT_SYSINFO_EHDR, PAGE,
 
 MASK = (1 << 64) - 1
 RED_ZONE = 256  # bytes below the stack pointer; the psABI's is 128
-RED_ZONE_FIRST = 20 << 10  # of the first thread: coredump/extract_stacks.c
+RED_ZONE_FIRST = 20 << 10  # of the first thread: coredump/snapshot/extract_stacks.c
 STACK_BYTES = 64 << 10  # of each thread
 STACKS_BYTES = 64 << 20  # of all threads
 GUARD = 1 << 20  # a stack that has overflowed ends this far above its pointer

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "coredump/error.h"
+#include "coredump/util/error.h"
 #include "funcount/filter/hooks.h"
 #include "funcount/filter/statement.h"
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "coredump/error.h"
+#include "coredump/util/error.h"
 
 struct ep_pattern {
 	char *text;

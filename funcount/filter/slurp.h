@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "coredump/error.h"
+#include "coredump/util/error.h"
 
 /*
  * All of `path` (NULL: standard input) in *text, which the caller frees; a NUL follows it, that

@@ -13,11 +13,11 @@
 #include <time.h>
 
 #include "funcount/runtime/tables.h"
-#include "runtime/arena.h"
-#include "runtime/loadmap.h"
-#include "runtime/settings.h"
-#include "runtime/syscalls.h"
-#include "runtime/text.h"
+#include "runtime/arena/arena.h"
+#include "runtime/facts/loadmap.h"
+#include "runtime/settings/settings.h"
+#include "runtime/lib/syscalls.h"
+#include "runtime/lib/text.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE       4096ull

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "runtime/counting.h"
+#include "runtime/record/counting.h"
 #include "runtime/format.h"
 
 /* The section's head; NULL before the start. */

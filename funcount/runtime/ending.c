@@ -13,20 +13,20 @@
 #include <time.h>
 
 #include "funcount/runtime/counter.h"
-#include "runtime/arena.h"
-#include "runtime/files.h"
-#include "runtime/inherit.h"
-#include "runtime/interpose.h"
-#include "runtime/jail.h"
-#include "runtime/output.h"
-#include "runtime/pattern.h"
-#include "runtime/process.h"
-#include "runtime/sched.h"
-#include "runtime/settings.h"
-#include "runtime/snapshot.h"
+#include "runtime/arena/arena.h"
+#include "runtime/lib/files.h"
+#include "runtime/arena/inherit.h"
+#include "runtime/intercept/interpose.h"
+#include "runtime/facts/jail.h"
+#include "runtime/lib/output.h"
+#include "runtime/settings/pattern.h"
+#include "runtime/facts/process.h"
+#include "runtime/kernel/sched.h"
+#include "runtime/settings/settings.h"
+#include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
-#include "runtime/syscalls.h"
-#include "runtime/text.h"
+#include "runtime/lib/syscalls.h"
+#include "runtime/lib/text.h"
 
 #define SECOND  UINT64_C(1000000000)
 #define TICKS   100 /* of /proc/PID/stat a second: USER_HZ */

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "runtime/counting.h"
-#include "runtime/syscalls.h"
+#include "runtime/record/counting.h"
+#include "runtime/lib/syscalls.h"
 
 #define PAGE      4096ull
 #define LEAF_CODE 65536ull /* bytes of code that a leaf serves */

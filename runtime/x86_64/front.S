@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * front.S: what the kernel calls in front of a program's handler of a fatal signal
- * (runtime/fatal.c): looks at it, and becomes that handler. All other registers are the interrupted
- * ones, which nobody may use.
+ * (runtime/fatal/fatal.c): looks at it, and becomes that handler. All other registers are the
+ * interrupted ones, which nobody may use.
  */
 	.text
 	.globl	ep_front

@@ -8,7 +8,7 @@
 #include <sys/user.h>
 #include <ucontext.h>
 
-#include "runtime/syscalls.h"
+#include "runtime/lib/syscalls.h"
 
 /* Those of the function that this is written in, as far as a caller's frame can be found from them;
  * the others are 0. */

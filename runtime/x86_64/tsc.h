@@ -33,8 +33,8 @@ static inline uint64_t ep_tsc_after(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* a * b / c, rounded down; UINT64_MAX where that needs more than 64 bits. Without
- * __int128, whose division is a call into libgcc. */
+/* a * b / c, rounded down; UINT64_MAX where that needs more than 64 bits. Without __int128, whose
+ * division is a call into libgcc. */
 static inline uint64_t ep_mul_div(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t low, high, quotient, rest;

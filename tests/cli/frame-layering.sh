@@ -14,11 +14,21 @@ breach() { # FILE LINE: the check names the file
 	fi
 	grep -q "^$1:" out
 }
-breach runtime/settings.c '#include "coredump/error.h"'
+breach runtime/settings/settings.c '#include "coredump/util/error.h"'
 breach runtime/new.c '#include <libelf.h>'
-breach coredump/error.c '#include "decoder/json.h"'
-breach decoder/json.c '#  include "cli/wrapper/words.h"'
+breach coredump/util/error.c '#include "decoder/util/json.h"'
+breach decoder/util/json.c '#  include "cli/wrapper/words.h"'
 breach cli/new.c '#include "tests/unit/main.h"'
-breach cli/wrapper/words.c '#include "coredump/source.h"'
-breach funcount/filter/list.c '#include "coredump/source.h"'
-breach coredump/error.c '#include <decoder/json.h>'
+breach cli/wrapper/words.c '#include "coredump/memory/source.h"'
+breach funcount/filter/list.c '#include "coredump/memory/source.h"'
+breach coredump/util/error.c '#include <decoder/util/json.h>'
+breach decoder/trace/clock.c '#include "decoder/report/report.h"'
+breach coredump/memory/source.c '#include "coredump/snapshot/extract.h"'
+
+# Three nouns of a folder in a ring.
+rm -rf copy && mkdir -p copy/decoder/util
+for pair in one:two two:three three:one; do
+	echo "#include \"decoder/util/${pair#*:}.h\"" >"copy/decoder/util/${pair%:*}.h"
+done
+! "$TOP/ci/layering" copy >out
+grep -qx 'decoder/util: a ring of 3: one three two' out

@@ -14,7 +14,7 @@ user=(setpriv --reuid=65533 --regid=65533 --clear-groups)
 chmod 755 .
 mkdir -m 777 here
 
-cat >rights.c <<'SRC'
+cat >privileges.c <<'SRC'
 #define _GNU_SOURCE
 #include <epitaph.h>
 #include <signal.h>
@@ -52,9 +52,9 @@ int main(int argc, char **argv, char **envp)
 	return 0;
 }
 SRC
-"$BIN/epitaph-cc" -O1 rights.c -o own
-"$BIN/epitaph-cc" -O1 -static rights.c -o own-static
-"$BIN/epitaph-cc" -O1 -epitaph-runtime=shared rights.c -o own-shared
+"$BIN/epitaph-cc" -O1 privileges.c -o own
+"$BIN/epitaph-cc" -O1 -static privileges.c -o own-static
+"$BIN/epitaph-cc" -O1 -epitaph-runtime=shared privileges.c -o own-shared
 gcc -O1 -D_GNU_SOURCE -x c -o forge - <<'SRC'
 /* forge PID SIGNAL VALUE: as if the process itself had sent it (sigqueue(3)). */
 #include <signal.h>

@@ -3,7 +3,7 @@
  * behind them. Bytes only: no reader is used. */
 #include "tests/fuzz/arena.h"
 
-#include "coredump/root.h"
+#include "coredump/find/root.h"
 #include "tests/fuzz/fuzz.h"
 
 #define PAGE 4096u

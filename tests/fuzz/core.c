@@ -12,12 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "coredump/arena_file.h"
-#include "coredump/extract.h"
-#include "coredump/image.h"
-#include "coredump/kept.h"
-#include "coredump/redact.h"
-#include "decoder/modules.h"
+#include "coredump/kinds/arena_file.h"
+#include "coredump/snapshot/extract.h"
+#include "coredump/snapshot/image.h"
+#include "coredump/snapshot/kept.h"
+#include "coredump/redact/redact.h"
+#include "decoder/names/modules.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_read(struct ep_source *source, uint64_t address)

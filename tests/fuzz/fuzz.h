@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coredump/error.h"
+#include "coredump/util/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -5,7 +5,7 @@
  * Invariants: what is refused is told with its place; what is taken comes out as it came in, but
  * for line ends; a value that is set is read back, and the file with it is taken again.
  */
-#include "funcount/budget.h"
+#include "funcount/budget/budget.h"
 #include "tests/fuzz/fuzz.h"
 
 static char *printed(const struct ep_sheet *sheet, size_t *size)

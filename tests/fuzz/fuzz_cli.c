@@ -11,8 +11,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cli/option.h"
-#include "coredump/root.h"
+#include "cli/common/option.h"
+#include "coredump/find/root.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/build_core.h"

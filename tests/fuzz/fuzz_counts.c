@@ -10,9 +10,9 @@
  */
 #include <inttypes.h>
 
-#include "coredump/root.h"
-#include "decoder/trace.h"
-#include "funcount/counts.h"
+#include "coredump/find/root.h"
+#include "decoder/trace/trace.h"
+#include "funcount/counts/counts.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/build_arena.h"
 #include "tests/unit/build_counts.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/symbols.h"
+#include "decoder/symbols/symbols.h"
 
 static void check(const struct ep_symbols *symbols)
 {

@@ -9,8 +9,8 @@
  */
 #include <unistd.h>
 
-#include "coredump/funtrace.h"
-#include "decoder/calls.h"
+#include "coredump/funtrace/funtrace.h"
+#include "decoder/calls/calls.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/build_trace.h"
 #include "tests/unit/fake_names.h"

@@ -6,8 +6,8 @@
  */
 #include <unistd.h>
 
-#include "decoder/literals.h"
-#include "decoder/names.h"
+#include "decoder/names/constant_strings.h"
+#include "decoder/names/names.h"
 #include "tests/fuzz/fuzz.h"
 
 #define BIAS  UINT64_C(0x7f1200000000)
@@ -49,10 +49,10 @@ static void check_inlined(struct ep_names *names, uint64_t address)
 static void check_literals(struct ep_names *names)
 {
 	for (uint64_t at = 0; at <= REACH; at += 251) {
-		const char *text = ep_names_literal(names, BIAS + at, 0);
+		const char *text = ep_names_constant_string(names, BIAS + at, 0);
 
 		MUST(!text || strlen(text) <= EP_LITERAL_MAX);
-		MUST(ep_names_literal(names, BIAS + at, 0) == text);
+		MUST(ep_names_constant_string(names, BIAS + at, 0) == text);
 	}
 }
 

@@ -6,8 +6,8 @@
  * Invariants: slices of a thread follow each other without holes, sums of an interval never exceed
  * it, everything is sorted as it says, texts can be shown.
  */
-#include "decoder/schedule.h"
-#include "decoder/trace.h"
+#include "decoder/kernel/schedule.h"
+#include "decoder/trace/trace.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/build_sched.h"
 
@@ -52,8 +52,8 @@ static void check(const struct ep_trace *trace)
 		MUST(ep_schedule_task(schedule, task->tid) == task);
 		check_task(trace, task);
 	}
-	for (size_t i = 1; i < schedule->happening_count; i++)
-		MUST(schedule->happenings[i - 1].tsc <= schedule->happenings[i].tsc);
+	for (size_t i = 1; i < schedule->kernel_event_count; i++)
+		MUST(schedule->kernel_events[i - 1].tsc <= schedule->kernel_events[i].tsc);
 	for (size_t i = 0; i < schedule->occupation_count; i++)
 		MUST(schedule->occupations[i].begin <= schedule->occupations[i].end);
 }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "coredump/bytestream.h"
-#include "coredump/source.h"
+#include "coredump/stream/bytestream.h"
+#include "coredump/memory/source.h"
 #include "tests/fuzz/core.h"
 #include "tests/fuzz/fuzz.h"
 

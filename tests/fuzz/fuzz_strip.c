@@ -3,7 +3,7 @@
  * fuzz_strip.c: any bytes as a linked file that is to lose all its hooks, or to get them back. What
  * was stripped is put back to the very bytes.
  */
-#include "funcount/strip.h"
+#include "funcount/strip/strip.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_back(const uint8_t *bytes, size_t size, const uint8_t *stripped,

@@ -7,12 +7,12 @@
  * Invariants: what is refused changes nothing and is told; what is taken lies in its documented
  * range, and, written out again, means the same; outputs are valid.
  */
-#include "cli/choose.h"
-#include "coredump/pattern.h"
-#include "decoder/json.h"
-#include "decoder/names.h"
-#include "decoder/timetext.h"
-#include "coredump/utf8.h"
+#include "cli/common/choose.h"
+#include "coredump/files/pattern.h"
+#include "decoder/util/json.h"
+#include "decoder/names/names.h"
+#include "decoder/util/timetext.h"
+#include "coredump/util/utf8.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The runtime's own complaints go here and not to stderr. */
@@ -21,7 +21,7 @@ static bool complained_cut;
 #define ep_text_complain fuzz_complain
 struct ep_text;
 static void fuzz_complain(const struct ep_text *text);
-#include "runtime/settings.c"
+#include "runtime/settings/settings.c"
 #undef ep_text_complain
 
 static void fuzz_complain(const struct ep_text *text)

@@ -6,7 +6,7 @@
  *
  * Invariants: those of build_trace_check, and that everything told is inside of what was there.
  */
-#include "decoder/calls.h"
+#include "decoder/calls/calls.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/build_trace.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "coredump/extract.h"
+#include "coredump/snapshot/extract.h"
 #include "tests/unit/build_core.h"
 
 static const char *folder;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * holder.c: holder PID ARENA: holds the threads of a traced process, as one does who copies its
- * rings (runtime/hold.h), and is gone before it lets go of them. `holder PID ARENA far`: by a time
- * that is too far ahead to be believed.
+ * rings (runtime/record/hold.h), and is gone before it lets go of them. `holder PID ARENA far`: by
+ * a time that is too far ahead to be believed.
  */
 #include <fcntl.h>
 #include <stdint.h>

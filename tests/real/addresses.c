@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decoder/names.h"
+#include "decoder/names/names.h"
 
 static void put_line(struct ep_line line)
 {

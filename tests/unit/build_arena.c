@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coredump/root.h"
+#include "coredump/find/root.h"
 
 #define PAGE                  4096u
 #define PROCESS_SECTION       16384u

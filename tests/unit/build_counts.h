@@ -3,7 +3,7 @@
 #ifndef EPITAPH_TESTS_BUILD_COUNTS_H
 #define EPITAPH_TESTS_BUILD_COUNTS_H
 
-#include "funcount/counts.h"
+#include "funcount/counts/counts.h"
 
 /* A module by a build-id of `id_size` bytes, each `id`; 0: none. */
 size_t build_counts_module(struct ep_counts *counts, const char *path, uint8_t id, size_t id_size);

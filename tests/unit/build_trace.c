@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/pairing.h"
+#include "decoder/calls/pairing.h"
 
 #define PAGE 4096u
 

@@ -6,7 +6,7 @@
 #ifndef EPITAPH_TESTS_BUILD_TRACE_H
 #define EPITAPH_TESTS_BUILD_TRACE_H
 
-#include "decoder/calls.h"
+#include "decoder/calls/calls.h"
 #include "tests/unit/build_arena.h"
 
 /* An image of exactly `size` bytes, all present. Free with build_image_free. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/names.h"
+#include "decoder/names/names.h"
 
 #define FAKE_KNOWN UINT64_C(0x400000)
 #define FAKE_WAITS UINT64_C(0x500000)
@@ -101,7 +101,7 @@ bool ep_names_word(const struct ep_names *names, uint64_t address, uint64_t *out
 }
 
 /* Formats are where functions are, too: one after the other. */
-const char *ep_names_literal(struct ep_names *names, uint64_t address, uint64_t tsc)
+const char *ep_names_constant_string(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
 	static const char *const formats[] = {
 		"%s %d %.*s %f %m",

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/option.h"
-#include "coredump/error.h"
+#include "cli/common/option.h"
+#include "coredump/util/error.h"
 #include "tests/unit/main.h"
 
 /* ---- the allocator that fails ---- */

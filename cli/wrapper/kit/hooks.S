@@ -8,7 +8,8 @@
  * the process.
  *
  * Bound when the library is loaded: touches flags only, at the return too. The section has a name
- * of its own and 32 bytes a stub, so that readers know them in a stripped file (decoder/plt.c).
+ * of its own and 32 bytes a stub, so that readers know them in a stripped file
+ * (decoder/symbols/plt.c).
  */
 	.section .epitaph.plt, "ax", @progbits
 	.macro	stub hook, name

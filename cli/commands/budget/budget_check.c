@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* budget_check.c: epitaph budget check: the verdict on what tests did. Reads no clock, and nothing
+ * but the budget file, the results and the programs' symbols. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/budget/budget.h"
+#include "cli/common/commands.h"
+#include "cli/common/say.h"
+#include "funcount/counts/textfile.h"
+
+const char *ep_budget_path(const struct ep_arguments *arguments)
+{
+	return arguments->operand_count ? arguments->operands[0] : EP_BUDGET_FILE;
+}
+
+bool ep_budget_wants(const struct ep_arguments *arguments, const char *name)
+{
+	const char *wanted[EP_VALUES_MAX];
+	size_t count = ep_argument_values(arguments, "test", wanted);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(wanted[i], name))
+			return true;
+	return count == 0;
+}
+
+const char *ep_budget_folder(const struct ep_arguments *arguments)
+{
+	const char *given = ep_argument(arguments, "results");
+
+	if (!given)
+		given = getenv("EPITAPH_BUDGET_RESULTS");
+	return given && *given ? given : EP_BUDGET_RESULTS;
+}
+
+/* ---- one test ------------------------------------------------------------ */
+
+static bool name_functions(struct ep_budget_item *item, const struct ep_names_options *options)
+{
+	return item->called ||
+	       !ep_called_create(&item->called, item->result.counts, options, &item->err);
+}
+
+int ep_budget_units(double *units, struct ep_budget_item *item,
+		    const struct ep_names_options *options)
+{
+	const char *unit = item->test ? item->test->unit : NULL;
+
+	*units = !unit && item->result.units ? (double)item->result.units : -1;
+	if (!unit)
+		return EP_OK;
+	if (!name_functions(item, options))
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < item->called->group_count; i++) {
+		const struct ep_called_group *group = &item->called->groups[i];
+
+		if (group->known &&
+		    (!strcmp(group->name, unit) ||
+		     !strcmp(item->called->functions[group->first].function->name, unit))) {
+			*units = (double)group->calls;
+			return EP_OK;
+		}
+	}
+	return ep_called_starved(item->called)
+		       ? ep_fail(&item->err, EP_E_MEMORY, 0, "out of memory")
+		       : EP_OK;
+}
+
+/* Which functions make it too many. */
+static int find_offenders(struct ep_budget_item *item, const struct ep_budget *budget,
+			  const struct ep_names_options *options)
+{
+	double runs = (double)item->result.runs;
+	double cpu = item->test->reference_cpu > 0 ? item->test->reference_cpu : 1;
+	struct ep_exclude_goal goal = {
+		.costs = &budget->costs,
+		.every = budget->every,
+		.seconds = cpu * runs,
+		.overhead = INFINITY,
+		.calls =
+			floor(ep_budget_most_calls(budget, item->test, item->verdict.units) * runs),
+	};
+
+	if (!name_functions(item, options))
+		return EP_E_MEMORY;
+	return ep_exclude(&item->exclusion, item->called, &goal, &item->err);
+}
+
+static void judge(struct ep_budget_item *item, const struct ep_budget *budget,
+		  const struct ep_names_options *options)
+{
+	double units;
+
+	if (ep_budget_units(&units, item, options)) {
+		item->state = EP_BUDGET_DAMAGED;
+		return;
+	}
+	ep_budget_judge(&item->verdict, budget, item->test, &item->result, units);
+	item->state = item->verdict.exceeded     ? EP_BUDGET_EXCEEDED
+		      : item->verdict.incomplete ? EP_BUDGET_INCOMPLETE
+						 : EP_BUDGET_GOOD;
+	if (item->verdict.exceeded && find_offenders(item, budget, options))
+		item->state = EP_BUDGET_DAMAGED;
+}
+
+static void take_result(struct ep_budget_item *item, const char *folder,
+			const struct ep_budget *budget, const struct ep_names_options *options)
+{
+	int rc = ep_results_get(folder, item->name, &item->result, &item->err);
+
+	if (rc)
+		item->state = rc == EP_END ? EP_BUDGET_NOT_RUN : EP_BUDGET_DAMAGED;
+	else if (!item->test)
+		item->state = EP_BUDGET_UNKNOWN;
+	else
+		judge(item, budget, options);
+}
+
+/* ---- all tests ----------------------------------------------------------- */
+
+static int add_item(struct ep_budget_items *items, const char *name)
+{
+	struct ep_budget_item *grown = reallocarray(items->list, items->count + 1, sizeof(*grown));
+
+	if (!grown)
+		return EP_E_MEMORY;
+	items->list = grown;
+	grown[items->count] = (struct ep_budget_item){
+		.name = strdup(name),
+		.test = ep_budget_find(items->budget, name),
+	};
+	if (!grown[items->count].name)
+		return EP_E_MEMORY;
+	items->count++;
+	return EP_OK;
+}
+
+static void items_deinit(struct ep_budget_items *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		struct ep_budget_item *item = &items->list[i];
+
+		free(item->name);
+		ep_exclusion_deinit(&item->exclusion);
+		ep_called_destroy(item->called);
+		ep_result_deinit(&item->result);
+	}
+	free(items->list);
+}
+
+/* Those of the file in its order, then results that it does not know. */
+static int gather(struct ep_budget_items *items, const char *folder,
+		  const struct ep_arguments *arguments, struct ep_err *err)
+{
+	const struct ep_budget *budget = items->budget;
+	char **names;
+	size_t count;
+	int rc = ep_results_names(folder, &names, &count, err);
+
+	if (rc < 0)
+		return rc;
+	rc = EP_OK;
+	for (size_t i = 0; !rc && i < budget->count; i++)
+		if (ep_budget_wants(arguments, budget->tests[i].name))
+			rc = add_item(items, budget->tests[i].name);
+	for (size_t i = 0; !rc && i < count; i++)
+		if (!ep_budget_find(budget, names[i]) && ep_budget_wants(arguments, names[i]))
+			rc = add_item(items, names[i]);
+	ep_results_names_free(names, count);
+	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
+}
+
+/* Exceeded comes first: that is what is asked. */
+static int status_of(const struct ep_budget_items *items)
+{
+	bool seen[EP_BUDGET_DAMAGED + 1] = {false};
+
+	for (size_t i = 0; i < items->count; i++)
+		seen[items->list[i].state] = true;
+	if (seen[EP_BUDGET_EXCEEDED])
+		return EP_EXIT_EXCEEDED;
+	if (seen[EP_BUDGET_DAMAGED])
+		return EP_EXIT_UNREADABLE;
+	if (!seen[EP_BUDGET_GOOD] && !seen[EP_BUDGET_INCOMPLETE])
+		return EP_EXIT_NOTHING;
+	return seen[EP_BUDGET_INCOMPLETE] || seen[EP_BUDGET_NOT_RUN] || seen[EP_BUDGET_UNKNOWN]
+		       ? EP_EXIT_PARTIAL
+		       : EP_EXIT_COMPLETE;
+}
+
+static int print(const struct ep_budget_items *items, const struct ep_arguments *arguments)
+{
+	const char *path = ep_argument(arguments, "output");
+	const char *format = ep_argument(arguments, "format");
+	struct ep_textfile file;
+	struct ep_err err = {0};
+	int rc = ep_textfile_open(&file, path ? path : "-", &err);
+
+	if (!rc) {
+		ep_budget_print(items, format ? format : "text", file.file);
+		rc = ep_textfile_commit(&file, &err);
+	}
+	if (rc)
+		ep_say("%s", err.text);
+	return rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
+}
+
+static void warn_names(const struct ep_budget_items *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct ep_called *called = items->list[i].called;
+
+		for (size_t j = 0; called && ep_called_warning(called, j); j++)
+			ep_say("%s", ep_called_warning(called, j));
+	}
+}
+
+/* Tests that --test names, and that are neither in the file nor have a result: told. */
+static bool names_missing(const struct ep_budget_items *items, const struct ep_arguments *arguments)
+{
+	const char *wanted[EP_VALUES_MAX];
+	size_t count = ep_argument_values(arguments, "test", wanted), at;
+	bool missing = false;
+
+	for (size_t i = 0; i < count; i++) {
+		for (at = 0; at < items->count; at++)
+			if (!strcmp(items->list[at].name, wanted[i]))
+				break;
+		if (at < items->count)
+			continue;
+		ep_say("%s: no test %s", items->path, wanted[i]);
+		missing = true;
+	}
+	return missing;
+}
+
+static int check(const struct ep_arguments *arguments, const struct ep_budget *budget,
+		 const struct ep_names_options *options)
+{
+	const char *folder = ep_budget_folder(arguments);
+	struct ep_budget_items items = {.budget = budget, .path = ep_budget_path(arguments)};
+	struct ep_err err = {0};
+	int result = EP_EXIT_UNREADABLE;
+
+	if (gather(&items, folder, arguments, &err)) {
+		ep_say("%s", err.text);
+	} else if (names_missing(&items, arguments)) {
+		result = EP_EXIT_NOTHING;
+	} else if (!items.count) {
+		ep_say("%s: no tests; epitaph budget update adds them", items.path);
+		result = EP_EXIT_NOTHING;
+	} else {
+		for (size_t i = 0; i < items.count; i++)
+			take_result(&items.list[i], folder, budget, options);
+		result = print(&items, arguments);
+		warn_names(&items);
+		result = result ? result : status_of(&items);
+	}
+	items_deinit(&items);
+	return result;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	const char *format = ep_argument(arguments, "format");
+	struct ep_session naming = {0};
+	struct ep_budget budget;
+	struct ep_err err = {0};
+	int result = ep_session_naming(&naming, arguments), rc;
+
+	if (result)
+		return result;
+	if (format && !ep_budget_format(format)) {
+		ep_say("--format=%s: text, json, junit or github", format);
+		return EP_EXIT_USAGE;
+	}
+	rc = ep_budget_read(&budget, ep_budget_path(arguments), &err);
+	if (rc < 0) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	if (rc == EP_END) {
+		ep_say("%s: not there; epitaph budget update makes one of what "
+		       "tests did",
+		       ep_budget_path(arguments));
+		result = EP_EXIT_NOTHING;
+	} else {
+		result = check(arguments, &budget, &naming.naming);
+	}
+	ep_budget_deinit(&budget);
+	return result;
+}
+
+static const struct ep_option options[] = {
+	{"results", 'r', "DIR",
+	 "the folder that budget run filled (epitaph-results, or "
+	 "$EPITAPH_BUDGET_RESULTS)"},
+	{"test", 't', "NAME", "only this one; may be given several times"},
+	{"format", 'f', "FORMAT", "text (default), json, junit (XML), github (annotations)"},
+	{"output", 'o', "FILE", "write to FILE"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_budget_check = {
+	.name = "budget check",
+	.operands = "[FILE]",
+	.operands_max = 1,
+	.summary = "whether tests kept to their limits; status 4: not",
+	.description = "Compares what tests did under epitaph budget run with the "
+		       "limits of a budget file (epitaph.budget): calls per run or "
+		       "per unit of work, predicted overhead, seconds of history per "
+		       "MiB of ring, each with a tolerance. The prediction is made of "
+		       "the counts, the costs and the CPU time that the file holds: "
+		       "no clock is read, and the same counts come to the same "
+		       "verdict everywhere.\n\n"
+		       "Of a test that exceeds a limit the functions with the most "
+		       "calls are printed, and those whose exclusion would meet "
+		       "it.\n\n"
+		       "Status 4: a limit is exceeded. 1: none, but tests were not "
+		       "run, are not in the file, or counts are incomplete. 2: "
+		       "nothing to check. docs/overhead.md has the file's format.",
+	.options = options,
+	.names = true,
+	.run = run,
+};

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* catch_install.c: kernel.core_pattern, there and back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands/catch/catch.h"
+#include "cli/commands/extract.h"
+#include "cli/common/say.h"
+#include "coredump/files/procfile.h"
+
+#define PATTERN_FILE "/proc/sys/kernel/core_pattern"
+#define LIMIT_FILE   "/proc/sys/kernel/core_pipe_limit"
+#define PID_FILE     "/proc/sys/kernel/core_uses_pid"
+#define PATTERN_MAX  128 /* CORENAME_MAX_SIZE, with its NUL (core(5)) */
+/* Without a limit the kernel does not wait for the handler (core(5)). */
+#define PIPE_LIMIT EP_CATCH_AT_ONCE
+
+/* ---- the kernel's settings ---- */
+
+static int kernel_read(const char *path, char *out, size_t size)
+{
+	if (!ep_procfile_line(path, out, size)) {
+		ep_say("%s: %s", path, strerror(errno));
+		return EP_EXIT_UNREADABLE;
+	}
+	return 0;
+}
+
+static int kernel_write(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	size_t size = strlen(value);
+	bool written = fd >= 0 && write(fd, value, size) == (ssize_t)size;
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (written)
+		return 0;
+	ep_say("%s: %s%s", path, strerror(error),
+	       error == EACCES || error == EPERM ? "; only root may" : "");
+	return EP_EXIT_UNREADABLE;
+}
+
+/* "|/path/to/epitaph catch DIR %P …": is it of any epitaph? The folder into
+ * *store. */
+static bool is_our_pipe(const char *pattern, char store[PATH_MAX])
+{
+	char program[PATTERN_MAX], folder[PATTERN_MAX];
+
+	if (sscanf(pattern, "|%127s catch %127s %%P", program, folder) != 2)
+		return false;
+	if (strcmp(strrchr(program, '/') ? strrchr(program, '/') : program, "/epitaph") != 0)
+		return false;
+	snprintf(store, PATH_MAX, "%s", folder);
+	return true;
+}
+
+/* A socket says nothing of the folder: the folder of --store, or the usual one, knows the
+ * socket. */
+bool ep_catch_owns(const char *pattern, char *folder)
+{
+	struct ep_store store;
+
+	if (is_our_pipe(pattern, folder))
+		return true;
+	return *pattern == '@' && ep_store_load(&store, folder, NULL) == EP_OK && store.socket[0] &&
+	       strcmp(pattern + strspn(pattern, "@"), store.socket) == 0;
+}
+
+static bool is_ours(const char *pattern, const struct ep_arguments *arguments,
+		    char folder[PATH_MAX])
+{
+	const char *asked = ep_argument(arguments, "store");
+
+	snprintf(folder, PATH_MAX, "%s", asked ? asked : EP_STORE_DEFAULT);
+	return ep_catch_owns(pattern, folder);
+}
+
+/* ---- installing ---- */
+
+static int take_size(const char *name, const char *text, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit && end[1] == '\0')
+		*out <<= 10 * (unit - units + 1);
+	if (*text >= '0' && *text <= '9' && errno == 0 && *out &&
+	    (*end == '\0' || (unit && end[1] == '\0')))
+		return 0;
+	ep_say("--%s=%s: a number, from 1", name, text);
+	return EP_EXIT_USAGE;
+}
+
+static int take_limits(struct ep_store *store, const struct ep_arguments *arguments)
+{
+	uint64_t seconds = store->seconds;
+
+	if (take_size("max-files", ep_argument(arguments, "max-files"), &store->most_files) ||
+	    take_size("max-size", ep_argument(arguments, "max-size"), &store->most_bytes) ||
+	    take_size("keep-free", ep_argument(arguments, "keep-free"), &store->spare) ||
+	    take_size("timeout", ep_argument(arguments, "timeout"), &seconds))
+		return EP_EXIT_USAGE;
+	store->seconds = (unsigned)seconds;
+	return ep_extract_take_redact(arguments, &store->redact);
+}
+
+static int pattern_make(char out[PATTERN_MAX], const char *folder)
+{
+	char program[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	program[n > 0 ? n : 0] = '\0';
+	if (strpbrk(program, " %") || strpbrk(folder, " %") ||
+	    snprintf(out, PATTERN_MAX, "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
+		     program, folder) >= PATTERN_MAX) {
+		ep_say("%s, %s: too long for kernel.core_pattern, which has "
+		       "%d bytes, or with a blank or %% in it; install epitaph "
+		       "at a shorter path",
+		       program, folder, PATTERN_MAX - 1);
+		return EP_EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* What is there now, unless it is us: then what we know of before. */
+static int before_read(struct ep_store *store, const struct ep_arguments *arguments)
+{
+	char pattern[256], folder[PATH_MAX], number[32];
+	struct ep_store known;
+	int result = kernel_read(PATTERN_FILE, pattern, sizeof(pattern));
+
+	if (result)
+		return result;
+	if (is_ours(pattern, arguments, folder)) {
+		if (ep_store_load(&known, folder, NULL) == EP_OK) {
+			memcpy(store->previous, known.previous, sizeof(store->previous));
+			store->uses_pid = known.uses_pid;
+			store->pipe_limit = known.pipe_limit;
+		}
+		return 0;
+	}
+	snprintf(store->previous, sizeof(store->previous), "%s", pattern);
+	result = kernel_read(LIMIT_FILE, number, sizeof(number));
+	store->pipe_limit = strtoull(number, NULL, 10);
+	if (!result)
+		result = kernel_read(PID_FILE, number, sizeof(number));
+	store->uses_pid = number[0] == '1';
+	return result;
+}
+
+/* Questions first where the kernel has them (6.17): then it waits for us without a setting of its
+ * own. */
+static int socket_install(const char *path)
+{
+	char pattern[PATTERN_MAX + 2];
+	int fd = open(PATTERN_FILE, O_WRONLY | O_CLOEXEC);
+	int size = snprintf(pattern, sizeof(pattern), "@@%s", path);
+	bool written = fd >= 0 && write(fd, pattern, (size_t)size) == size;
+
+	if (fd >= 0)
+		close(fd);
+	return written ? 0 : kernel_write(PATTERN_FILE, pattern + 1);
+}
+
+/* Where nobody listens, a crash would leave nothing at all. */
+static int socket_check(struct ep_store *store, const char *path)
+{
+	struct sockaddr_un address;
+	int result = path ? ep_catch_address(path, &address) : 0;
+
+	if (!path || result)
+		return result;
+	if (!ep_catch_is_served(&address)) {
+		ep_say("%s: nobody listens there; start epitaph catch "
+		       "--listen=%s first",
+		       path, path);
+		return EP_EXIT_UNREADABLE;
+	}
+	snprintf(store->socket, sizeof(store->socket), "%s", path);
+	return 0;
+}
+
+int ep_catch_install(const struct ep_arguments *arguments)
+{
+	const char *folder = ep_argument(arguments, "store");
+	const char *listens = ep_argument(arguments, "listen");
+	char pattern[PATTERN_MAX], number[32];
+	struct ep_store store = EP_STORE_INIT;
+	struct ep_err err = {0};
+	int result;
+
+	if (folder && *folder != '/') {
+		ep_say("--store=%s: an absolute path: the handler runs in /", folder);
+		return EP_EXIT_USAGE;
+	}
+	if (folder)
+		snprintf(store.path, sizeof(store.path), "%s", folder);
+	result = listens ? socket_check(&store, listens) : pattern_make(pattern, store.path);
+	result = result ? result : before_read(&store, arguments);
+	result = result ? result : take_limits(&store, arguments);
+	if (result)
+		return result;
+	if (ep_store_save(&store, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	snprintf(number, sizeof(number), "%u", PIPE_LIMIT);
+	if (store.pipe_limit == 0 && kernel_write(LIMIT_FILE, number))
+		return EP_EXIT_UNREADABLE;
+	result = listens ? socket_install(listens) : kernel_write(PATTERN_FILE, pattern);
+	if (result == 0)
+		printf("installed: snapshots go to %s, cores to \"%s\" as "
+		       "before\n",
+		       ep_shown(store.path), ep_shown(store.previous));
+	return result;
+}
+
+int ep_catch_uninstall(const struct ep_arguments *arguments)
+{
+	char pattern[256], folder[PATH_MAX], number[32];
+	struct ep_store store;
+	struct ep_err err = {0};
+	int result = kernel_read(PATTERN_FILE, pattern, sizeof(pattern));
+
+	if (result)
+		return result;
+	if (!is_ours(pattern, arguments, folder)) {
+		ep_say("not installed: kernel.core_pattern is \"%s\"; nothing "
+		       "was changed",
+		       pattern);
+		return EP_EXIT_NOTHING;
+	}
+	if (ep_store_load(&store, folder, &err)) {
+		ep_say("%s; what was there before is not known: set "
+		       "kernel.core_pattern yourself (Linux's default is core)",
+		       err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	result = kernel_write(PATTERN_FILE, store.previous[0] ? store.previous : "core");
+	snprintf(number, sizeof(number), "%" PRIu64, store.pipe_limit);
+	if (result == 0 && store.pipe_limit == 0)
+		result = kernel_write(LIMIT_FILE, number);
+	if (result == 0)
+		printf("uninstalled: kernel.core_pattern is \"%s\" again; "
+		       "the snapshots in %s stay\n",
+		       ep_shown(store.previous), ep_shown(folder));
+	return result;
+}
+
+static void tell_socket(const char *path)
+{
+	struct sockaddr_un address;
+
+	if (ep_catch_address(path, &address) == 0)
+		printf("by the socket %s, %s\n", ep_shown(path),
+		       ep_catch_is_served(&address) ? "which is served"
+						    : "where nobody listens: crashes leave nothing "
+						      "(epitaph catch --listen)");
+}
+
+int ep_catch_status(const struct ep_arguments *arguments)
+{
+	char pattern[256], folder[PATH_MAX];
+	struct ep_store store;
+	struct ep_stored *list;
+	struct ep_err err = {0};
+	size_t count;
+	int result = kernel_read(PATTERN_FILE, pattern, sizeof(pattern));
+
+	if (result)
+		return result;
+	if (!is_ours(pattern, arguments, folder)) {
+		printf("not installed: kernel.core_pattern is \"%s\"\n", ep_shown(pattern));
+		return EP_EXIT_NOTHING;
+	}
+	if (ep_store_load(&store, folder, &err) < 0) {
+		ep_say("%s: crashes leave nothing", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	printf("installed: cores go on to \"%s\"\n", ep_shown(store.previous));
+	if (store.socket[0] && *pattern == '@')
+		tell_socket(store.socket);
+	if (ep_store_list(folder, &list, &count, NULL) == EP_OK) {
+		printf("%s holds %zu snapshots, at most %" PRIu64 " of %" PRIu64 " MiB together\n",
+		       ep_shown(folder), count, store.most_files, store.most_bytes >> 20);
+		free(list);
+	}
+	return EP_EXIT_COMPLETE;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control.c: epitaph control: pauses, resumes, times and tells of a running process, which is not
+ * stopped for it.
+ */
+#include "coredump/live/control.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/commands.h"
+#include "cli/commands/control_status.h"
+#include "cli/commands/extract.h"
+#include "cli/common/say.h"
+#include "cli/common/session.h"
+
+/* What an action works on. */
+struct target {
+	struct ep_session session;
+	struct ep_control control;
+	const struct ep_arguments *arguments;
+	const char *value; /* NULL: none was given */
+	pid_t pid;
+};
+
+static int failed(const struct ep_err *err)
+{
+	ep_say("%s", err->text);
+	return err->code == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
+}
+
+static bool is_quiet(const struct target *target)
+{
+	return ep_argument_given(target->arguments, "quiet");
+}
+
+/* ---- pause, resume ---- */
+
+static int run_pause(struct target *target)
+{
+	struct ep_err err = {0};
+	struct ep_arena before;
+
+	if (ep_control_read(&target->control, &before, &err) ||
+	    ep_control_pause(&target->control, &err))
+		return failed(&err);
+	if (is_quiet(target))
+		return EP_EXIT_COMPLETE;
+	if (before.gate & EP_GATE_CONTROL)
+		printf("pid %d: was paused already\n", (int)target->pid);
+	else
+		printf("pid %d: paused; each thread records to the end of its "
+		       "block, 508 records, at most\n",
+		       (int)target->pid);
+	return EP_EXIT_COMPLETE;
+}
+
+/* What nobody outside can undo is told, and makes the result partial. */
+static int tell_shut(const struct target *target, const struct ep_arena *arena)
+{
+	if (arena->gate & EP_GATE_STOPPED)
+		ep_say("pid %d: tracing is off for good: %s", (int)target->pid,
+		       ep_off_text(arena->off_reason));
+	else
+		ep_say("pid %d: the program has paused itself "
+		       "(epitaph_pause), and records again when it resumes",
+		       (int)target->pid);
+	return EP_EXIT_PARTIAL;
+}
+
+static int run_resume(struct target *target)
+{
+	struct ep_err err = {0};
+	struct ep_arena before, after;
+
+	if (ep_control_read(&target->control, &before, &err) ||
+	    ep_control_resume(&target->control, &err) ||
+	    ep_control_read(&target->control, &after, &err))
+		return failed(&err);
+	if (after.gate & (EP_GATE_STOPPED | EP_GATE_API))
+		return tell_shut(target, &after);
+	if (!is_quiet(target))
+		printf("pid %d: %s; each thread goes on at its next call\n", (int)target->pid,
+		       before.gate ? "resumed" : "was not paused");
+	return EP_EXIT_COMPLETE;
+}
+
+/* ---- timing ---- */
+
+static bool every_parse(const char *text, unsigned *every)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	*every = number > 1000 ? 1000 : (unsigned)number;
+	if (!strcmp(text, "auto"))
+		return true;
+	return *text >= '1' && *text <= '9' && !*end;
+}
+
+static int run_timing(struct target *target)
+{
+	struct ep_err err = {0};
+	unsigned every;
+
+	if (!every_parse(target->value, &every)) {
+		ep_say("timing takes auto, 1, 2, 4, 8, 16, 32 or 64, not %s", target->value);
+		return EP_EXIT_USAGE;
+	}
+	if (ep_control_timing(&target->control, every, &err))
+		return failed(&err);
+	if (is_quiet(target))
+		return EP_EXIT_COMPLETE;
+	if (every)
+		printf("pid %d: one time stamp in %u, from each thread's next "
+		       "block on\n",
+		       (int)target->pid, every);
+	else
+		printf("pid %d: time stamps auto, from each thread's next "
+		       "block on\n",
+		       (int)target->pid);
+	return EP_EXIT_COMPLETE;
+}
+
+/* ---- snapshot, status ---- */
+
+static int run_snapshot(struct target *target)
+{
+	return ep_extract_run(&target->session, target->arguments, stdout);
+}
+
+static int run_status(struct target *target)
+{
+	return ep_control_status(&target->session, ep_argument_given(target->arguments, "json"));
+}
+
+/* ---- which ---- */
+
+static const struct action {
+	const char *name;
+	bool writes; /* needs the process's memory for writing */
+	bool takes_value;
+	int (*run)(struct target *target);
+} actions[] = {
+	{"pause", true, false, run_pause},    {"resume", true, false, run_resume},
+	{"timing", true, true, run_timing},   {"snapshot", false, false, run_snapshot},
+	{"status", false, false, run_status}, {NULL, false, false, NULL},
+};
+
+static const struct action *action_find(const char *name)
+{
+	const struct action *action = actions;
+
+	while (action->name && strcmp(action->name, name))
+		action++;
+	if (action->name)
+		return action;
+	ep_say("control: pause, resume, snapshot, timing or status, not %s", name);
+	return NULL;
+}
+
+/* Of a running process only: a file of digits is not meant. */
+static bool pid_parse(const char *text, pid_t *pid)
+{
+	const char *digits = strncmp(text, "pid:", 4) ? text : text + 4;
+	char *end;
+	unsigned long number = strtoul(digits, &end, 10);
+
+	if (*digits >= '0' && *digits <= '9' && !*end && number && number <= INT32_MAX) {
+		*pid = (pid_t)number;
+		return true;
+	}
+	ep_say("control works on a running process, by its pid, not on %s", text);
+	return false;
+}
+
+static int act(struct target *target, const struct action *action)
+{
+	struct ep_err err = {0};
+	int result;
+
+	if (!action->writes)
+		return action->run(target);
+	if (ep_control_open(&target->control, target->session.source, &target->session.found, &err))
+		return failed(&err);
+	result = action->run(target);
+	ep_control_close(&target->control);
+	return result;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	const struct action *action = action_find(arguments->operands[1]);
+	struct target target = {.arguments = arguments};
+	char name[32];
+	int result;
+
+	if (!action || !pid_parse(arguments->operands[0], &target.pid))
+		return EP_EXIT_USAGE;
+	if (action->takes_value != (arguments->operand_count == 3)) {
+		ep_say("control PID %s takes %s", action->name,
+		       action->takes_value ? "one value: auto, or a number" : "no value");
+		return EP_EXIT_USAGE;
+	}
+	if (action->takes_value)
+		target.value = arguments->operands[2];
+	snprintf(name, sizeof(name), "pid:%d", (int)target.pid);
+	result = ep_session_open_source(&target.session, arguments, name);
+	if (!target.session.source)
+		return result;
+	if (result > EP_EXIT_PARTIAL)
+		ep_say("%s", target.session.missing.text);
+	else
+		result = act(&target, action);
+	ep_session_close(&target.session);
+	return result;
+}
+
+static const struct ep_option options[] = {
+	{"output", 'o', "FILE",
+	 "snapshot: its name, replaced if it exists (epitaph.%p.%n.core): %p "
+	 "pid, %t time, %n a number that makes it new; - for stdout"},
+	{"no-stacks", 0, NULL, "snapshot: leave the stacks out: they may hold secrets"},
+	{"redact", 0, "WORDS", "snapshot: leave out what the words name, as extract does"},
+	{"json", 'j', NULL, "status: for programs; its \"version\" is 1"},
+	{"quiet", 'q', NULL, "do not tell what was done"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_control = {
+	.name = "control",
+	.operands = "PID pause|resume|snapshot|timing N|status",
+	.operands_min = 2,
+	.operands_max = 3,
+	.summary = "pause, resume, time or look at a running process",
+	.description = "Changes how a running process is traced. It is not stopped, "
+		       "needs no restart and notices nothing: words in its arena are "
+		       "written, which its threads look at once per block of 508 "
+		       "records.\n\n"
+		       "pause: nothing is recorded any more; a paused hook costs what "
+		       "an empty one does. resume: it records again, also when it was "
+		       "started with EPITAPH=off; a pause by the program itself stays "
+		       "the program's. A child that it forks begins as paused as it "
+		       "is, and is controlled by its own pid. Calls that a pause has "
+		       "hidden are shown as a gap.\n\n"
+		       "timing N: one time stamp in N records, 1 to 64 or auto, as "
+		       "EPITAPH_TIMESTAMP_EVERY. snapshot: as epitaph extract, and "
+		       "prints the file's name. status: whether it records, if not "
+		       "why, its settings, and each thread with how far back its "
+		       "history goes.\n\n"
+		       "It takes the rights of a debugger: the process's user, or "
+		       "root; kernel.yama.ptrace_scope applies.",
+	.options = options,
+	.run = run,
+};

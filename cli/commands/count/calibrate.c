@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* calibrate.c: epitaph calibrate: what a traced call costs on this machine. */
+#include "funcount/calibrate/calibrate.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common/commands.h"
+#include "cli/common/say.h"
+#include "decoder/util/json.h"
+#include "funcount/counts/textfile.h"
+
+/* lib/epitaph/calibrate beside bin/epitaph, built or installed. */
+static int find_helper(char path[PATH_MAX])
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	for (int i = 0; i < 2 && length > 0; i++) {
+		self[length] = '\0';
+		slash = strrchr(self, '/');
+		length = slash ? slash - self : 0;
+	}
+	if (length <= 0 ||
+	    snprintf(path, PATH_MAX, "%.*s/lib/epitaph/calibrate", (int)length, self) >= PATH_MAX)
+		path[0] = '\0';
+	if (access(path, X_OK) == 0)
+		return 0;
+	ep_say("%s: the program that is timed is not there (make install puts "
+	       "it beside epitaph-cc's files); --helper names it",
+	       path);
+	return EP_EXIT_UNREADABLE;
+}
+
+static void progress(double done)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (done < 1)
+		fprintf(stderr, "\rcalibrating: %2.0f %%", done * 100);
+	else
+		fprintf(stderr, "\r%20s\r", "");
+}
+
+/* ---- what is printed ----------------------------------------------------- */
+
+static void print_text(const struct ep_calibration *calibration)
+{
+	printf("ns per traced call and its return, over an untraced one: "
+	       "median [quartiles], %u rounds\n",
+	       calibration->rounds);
+	if (calibration->costs.machine[0])
+		printf("%s\n", calibration->costs.machine);
+	putchar('\n');
+	for (int mode = 0; mode < EP_COST_MODES; mode++) {
+		const struct ep_cost *cost = &calibration->costs.of[mode];
+
+		printf("%-30s %7.2f  [%.2f to %.2f]  %6.1f cycles\n", ep_cost_words(mode), cost->ns,
+		       cost->low, cost->high, cost->cycles);
+	}
+}
+
+static void json_number(struct ep_json *json, const char *key, double value)
+{
+	ep_json_key(json, key);
+	ep_json_thousandth(json, (int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5)));
+}
+
+static void print_json(const struct ep_calibration *calibration)
+{
+	char doubt[256];
+	struct ep_json json;
+
+	ep_json_init(&json, stdout);
+	ep_json_object(&json);
+	ep_json_member_text(&json, "format", "epitaph-calibration");
+	ep_json_member_int(&json, "version", 1);
+	ep_json_member_text(&json, "machine", calibration->costs.machine);
+	ep_json_member_int(&json, "rounds", calibration->rounds);
+	json_number(&json, "drift", calibration->drift);
+	ep_json_member_bool(&json, "quiet",
+			    !ep_calibration_doubt(calibration, doubt, sizeof(doubt)));
+	ep_json_key(&json, "costs");
+	ep_json_object(&json);
+	for (int mode = 0; mode < EP_COST_MODES; mode++) {
+		const struct ep_cost *cost = &calibration->costs.of[mode];
+
+		ep_json_key(&json, ep_cost_key(mode));
+		ep_json_object(&json);
+		json_number(&json, "ns", cost->ns);
+		json_number(&json, "low_ns", cost->low);
+		json_number(&json, "high_ns", cost->high);
+		json_number(&json, "cycles", cost->cycles);
+		ep_json_object_end(&json);
+	}
+	ep_json_object_end(&json);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+	ep_json_finish(&json);
+}
+
+/* A file that may be there already: its [costs] are changed, the rest stays. */
+static int write_costs(const struct ep_costs *costs, const char *path, struct ep_err *err)
+{
+	struct ep_textfile file;
+	struct ep_sheet sheet;
+	int rc = ep_sheet_read(&sheet, path, err);
+
+	if (rc < 0)
+		return rc;
+	rc = ep_costs_put(costs, &sheet, err);
+	if (!rc)
+		rc = ep_textfile_open(&file, path, err);
+	if (!rc) {
+		ep_sheet_print(&sheet, file.file);
+		rc = ep_textfile_commit(&file, err);
+	}
+	ep_sheet_deinit(&sheet);
+	return rc;
+}
+
+static int keep(const struct ep_costs *costs, const char *path)
+{
+	struct ep_err err = {0};
+	int lock, rc = ep_textfile_lock(&lock, path, &err);
+
+	if (!rc) {
+		rc = write_costs(costs, path, &err);
+		close(lock);
+	}
+	if (!rc)
+		return EP_EXIT_COMPLETE;
+	ep_say("%s", err.text);
+	return EP_EXIT_UNREADABLE;
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+static int take_rounds(const struct ep_arguments *arguments, unsigned *rounds)
+{
+	const char *text = ep_argument(arguments, "rounds");
+	char *end = NULL;
+	unsigned long number = text ? strtoul(text, &end, 10) : EP_CALIBRATE_ROUNDS;
+
+	*rounds = (unsigned)number;
+	if (!text || (*text >= '1' && *text <= '9' && !*end && number <= EP_CALIBRATE_ROUNDS_MAX))
+		return 0;
+	ep_say("--rounds=%s: a number from 1 to %d", text, EP_CALIBRATE_ROUNDS_MAX);
+	return EP_EXIT_USAGE;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	const char *helper = ep_argument(arguments, "helper");
+	const char *output = ep_argument(arguments, "output");
+	struct ep_calibration calibration;
+	char path[PATH_MAX], doubt[256];
+	struct ep_err err = {0};
+	unsigned rounds;
+	int result = take_rounds(arguments, &rounds);
+
+	if (!result && !helper) {
+		result = find_helper(path);
+		helper = path;
+	}
+	if (result)
+		return result;
+	result = ep_calibrate(&calibration, helper, rounds, progress, &err);
+	progress(1);
+	if (result) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	if (ep_argument_given(arguments, "json"))
+		print_json(&calibration);
+	else
+		print_text(&calibration);
+	result = output ? keep(&calibration.costs, output) : EP_EXIT_COMPLETE;
+	if (result || !ep_calibration_doubt(&calibration, doubt, sizeof(doubt)))
+		return result;
+	ep_say("%s", doubt);
+	return EP_EXIT_PARTIAL;
+}
+
+static const struct ep_option options[] = {
+	{"output", 'o', "FILE",
+	 "put the figures into the section [costs] of FILE, for exclude and "
+	 "budget; made if it is not there, else the rest of it stays"},
+	{"rounds", 0, "N", "N rounds, 0.3 s each (15)"},
+	{"helper", 0, "FILE", "the program that is timed"},
+	{"json", 'j', NULL, "for programs; its \"version\" is 1"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_calibrate = {
+	.name = "calibrate",
+	.operands = "",
+	.summary = "what a traced call costs on this machine",
+	.description = "Times a small program in which three shapes of code are there "
+		       "with hooks and without, copies and modes in turn, and prints "
+		       "what a traced call and its return take longer than an "
+		       "untraced one: with every record timed, one in 8 and one in "
+		       "64, in auto, paused, counting, and excluded, which is the "
+		       "difference of two equal untraced copies: what the "
+		       "measurement is good for.\n\n"
+		       "The figure is that of the dearest shape, the quartiles are of "
+		       "all. Status 1: the machine was too busy to trust them.",
+	.options = options,
+	.run = run,
+};

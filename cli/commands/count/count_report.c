@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* count_report.c: functions by how often they were called. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/choose.h"
+#include "cli/common/commands.h"
+#include "cli/common/counting.h"
+#include "cli/common/layout.h"
+#include "cli/common/say.h"
+#include "decoder/util/json.h"
+#include "decoder/util/timetext.h"
+
+struct table {
+	struct ep_counts *counts;
+	struct ep_functions functions;
+	int (*order)(const void *a, const void *b);
+	bool reverse;
+	struct ep_patterns wanted, modules; /* functions of these modules */
+	struct ep_table_form form;
+};
+
+/* ---- rows ----------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+	const struct ep_counted *x = a, *y = b;
+	int order = strcmp(x->module->path, y->module->path);
+
+	if (order)
+		return order;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ep_counted *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : by_place(a, b);
+}
+
+/* Greatest first, as stats does. */
+#define BY(field)                                            \
+	static int by_##field(const void *a, const void *b)  \
+	{                                                    \
+		const struct ep_counted *x = a, *y = b;      \
+                                                             \
+		if (x->field != y->field)                    \
+			return x->field < y->field ? 1 : -1; \
+		return by_name(a, b);                        \
+	}
+
+BY(calls)
+BY(size)
+BY(instructions)
+BY(loops)
+
+static const struct {
+	const char *word;
+	int (*order)(const void *a, const void *b);
+} keys[] = {
+	{"calls", by_calls}, {"size", by_size}, {"instructions", by_instructions},
+	{"loops", by_loops}, {"name", by_name}, {"address", by_place},
+};
+
+static void sort(struct table *table)
+{
+	struct ep_counted *list = table->functions.list;
+	size_t count = table->functions.count;
+
+	if (count)
+		qsort(list, count, sizeof(*list), table->order);
+	for (size_t i = 0; table->reverse && i < count / 2; i++) {
+		struct ep_counted one = list[i];
+
+		list[i] = list[count - 1 - i];
+		list[count - 1 - i] = one;
+	}
+}
+
+static bool wanted(const struct table *table, const struct ep_counted *one)
+{
+	return (ep_patterns_match(&table->wanted, one->name) ||
+		ep_patterns_match(&table->wanted, one->symbol)) &&
+	       ep_patterns_match(&table->modules, one->module_name);
+}
+
+/* The wanted ones come first; how many. */
+static size_t choose(struct table *table)
+{
+	struct ep_counted *list = table->functions.list;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->functions.count; i++) {
+		struct ep_counted one = list[i];
+
+		if (!wanted(table, &one))
+			continue;
+		list[i] = list[kept];
+		list[kept++] = one;
+	}
+	return kept;
+}
+
+/* ---- for people ----------------------------------------------------------- */
+
+static void print_optional(uint64_t value, bool known)
+{
+	if (known)
+		printf("%8" PRIu64 " ", value);
+	else
+		printf("%8s ", "-");
+}
+
+static void print_row(const struct ep_counted *one)
+{
+	printf("%14" PRIu64 " ", one->calls);
+	print_optional(one->size, one->size != 0);
+	print_optional(one->instructions, one->instructions != 0);
+	print_optional(one->loops, one->instructions != 0);
+	printf(" %s%s%s  %s%s", ep_color(EP_CYAN), one->name, ep_color(EP_PLAIN), ep_color(EP_DIM),
+	       ep_shown(one->module_name));
+	if (one->file)
+		printf("  %s:%u", one->file, one->line);
+	printf("%s\n", ep_color(EP_PLAIN));
+}
+
+static void print_total(const struct table *table, size_t rows)
+{
+	const struct ep_counts *counts = table->counts;
+	uint64_t duration = ep_counts_duration(counts);
+	uint64_t memory = ep_counts_memory(counts);
+	char text[EP_TIMETEXT_SIZE];
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		calls += table->functions.list[i].calls;
+	printf("\n%s calls", ep_counttext(text, calls));
+	printf(" of %zu functions", rows);
+	if (counts->run_count == 1)
+		printf(", counted by pid %u", counts->runs[0].pid);
+	else
+		printf(", counted by %zu processes", counts->run_count);
+	if (duration)
+		printf(" in %s", ep_timetext(text, (int64_t)duration));
+	if (memory)
+		printf(", with %s KiB of memory", ep_counttext(text, memory / 1024));
+	printf("\n");
+}
+
+static void print_text(const struct table *table, size_t rows, size_t shown)
+{
+	printf("%s%14s %8s %8s %8s  %s%s\n", ep_color(EP_BOLD), "calls", "bytes", "instr", "loops",
+	       "function", ep_color(EP_PLAIN));
+	for (size_t i = 0; i < shown; i++)
+		print_row(&table->functions.list[i]);
+	if (shown < rows)
+		printf("… %zu more\n", rows - shown);
+	print_total(table, rows);
+}
+
+/* ---- for programs --------------------------------------------------------- */
+
+static void build_id_text(const struct ep_counts_module *module, char text[2 * EP_BUILD_ID_MAX + 1])
+{
+	*text = '\0';
+	for (uint32_t i = 0; i < module->build_id_size; i++)
+		sprintf(text + 2 * (size_t)i, "%02x", module->build_id[i]);
+}
+
+static void csv_optional(uint64_t value, bool known)
+{
+	if (known)
+		printf("%" PRIu64, value);
+	putchar(',');
+}
+
+static void print_csv(const struct table *table, size_t shown)
+{
+	char id[2 * EP_BUILD_ID_MAX + 1];
+
+	puts("function,symbol,calls,bytes,instructions,loops,module,build_id,"
+	     "address,file,line");
+	for (size_t i = 0; i < shown; i++) {
+		const struct ep_counted *one = &table->functions.list[i];
+
+		ep_csv_field(one->name);
+		putchar(',');
+		ep_csv_field(one->symbol);
+		printf(",%" PRIu64 ",", one->calls);
+		csv_optional(one->size, one->size != 0);
+		csv_optional(one->instructions, one->instructions != 0);
+		csv_optional(one->loops, one->instructions != 0);
+		ep_csv_field(one->module->path);
+		build_id_text(one->module, id);
+		printf(",%s,0x%" PRIx64 ",", id, one->address);
+		if (one->file)
+			ep_csv_field(one->file);
+		putchar(',');
+		if (one->file)
+			printf("%u", one->line);
+		putchar('\n');
+	}
+}
+
+static void json_optional(struct ep_json *json, const char *key, uint64_t value, bool known)
+{
+	if (known) {
+		ep_json_member_uint(json, key, value);
+		return;
+	}
+	ep_json_key(json, key);
+	ep_json_null(json);
+}
+
+static void json_row(struct ep_json *json, const struct ep_counted *one)
+{
+	char id[2 * EP_BUILD_ID_MAX + 1], address[24];
+
+	build_id_text(one->module, id);
+	snprintf(address, sizeof(address), "0x%" PRIx64, one->address);
+	ep_json_object(json);
+	ep_json_member_text(json, "function", one->name);
+	ep_json_member_text(json, "symbol", one->symbol);
+	ep_json_member_uint(json, "calls", one->calls);
+	json_optional(json, "bytes", one->size, one->size != 0);
+	json_optional(json, "instructions", one->instructions, one->instructions != 0);
+	json_optional(json, "loops", one->loops, one->instructions != 0);
+	ep_json_member_text(json, "module", one->module->path);
+	ep_json_member_text(json, "build_id", id);
+	ep_json_member_text(json, "address", address);
+	if (one->file) {
+		ep_json_member_text(json, "file", one->file);
+		ep_json_member_uint(json, "line", one->line);
+	}
+	ep_json_object_end(json);
+	ep_json_newline(json);
+}
+
+static void json_run(struct ep_json *json, const struct ep_counts_run *run)
+{
+	ep_json_object(json);
+	ep_json_member_text(json, "program", run->program);
+	ep_json_member_text(json, "host", run->host);
+	ep_json_member_uint(json, "pid", run->pid);
+	ep_json_member_uint(json, "start_ns", run->start);
+	ep_json_member_uint(json, "duration_ns", run->duration);
+	ep_json_member_uint(json, "cpu_ns", run->cpu);
+	ep_json_member_uint(json, "threads", run->threads);
+	ep_json_member_uint(json, "memory_bytes", run->memory);
+	ep_json_member_uint(json, "lost", run->lost);
+	ep_json_member_text(json, "incomplete", run->incomplete);
+	ep_json_object_end(json);
+	ep_json_newline(json);
+}
+
+static void print_json(const struct table *table, size_t shown)
+{
+	const struct ep_counts *counts = table->counts;
+	struct ep_json json;
+
+	ep_json_init(&json, stdout);
+	ep_json_object(&json);
+	ep_json_member_text(&json, "format", "epitaph-counts");
+	ep_json_member_uint(&json, "version", 1);
+	ep_json_member_uint(&json, "calls", counts->calls);
+	ep_json_member_bool(&json, "complete", !ep_counts_incomplete(counts));
+	ep_json_key(&json, "runs");
+	ep_json_array(&json);
+	ep_json_newline(&json);
+	for (size_t i = 0; i < counts->run_count; i++)
+		json_run(&json, &counts->runs[i]);
+	ep_json_array_end(&json);
+	ep_json_key(&json, "functions");
+	ep_json_array(&json);
+	ep_json_newline(&json);
+	for (size_t i = 0; i < shown; i++)
+		json_row(&json, &table->functions.list[i]);
+	ep_json_array_end(&json);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+	/* Why stdout failed is told once, at the end. */
+	ep_json_finish(&json);
+}
+
+/* ---- the command ---------------------------------------------------------- */
+
+static int choose_key(struct table *table, const char *word)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!word || !strcmp(word, keys[i].word)) {
+			table->order = keys[i].order;
+			return 0;
+		}
+	ep_say("--sort=%s: calls, size, instructions, loops, name or address", word);
+	return EP_EXIT_USAGE;
+}
+
+static int take_arguments(struct table *table, const struct ep_arguments *arguments)
+{
+	int result = choose_key(table, ep_argument(arguments, "sort"));
+
+	if (!result)
+		result = ep_choose_form(&table->form, arguments);
+	table->reverse = ep_argument_given(arguments, "reverse");
+	ep_choose_patterns(&table->wanted, arguments, "function");
+	ep_choose_patterns(&table->modules, arguments, "module");
+	return result;
+}
+
+/* An exit status. */
+static int print(struct table *table)
+{
+	size_t rows, shown;
+
+	sort(table);
+	rows = choose(table);
+	shown = ep_form_rows(&table->form, rows);
+	if (!rows) {
+		ep_say("no call was counted that fits");
+		return EP_EXIT_NOTHING;
+	}
+	if (table->form.layout == EP_LAYOUT_TEXT)
+		print_text(table, rows, shown);
+	else if (table->form.layout == EP_LAYOUT_CSV)
+		print_csv(table, shown);
+	else
+		print_json(table, shown);
+	return EP_EXIT_COMPLETE;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	struct table table = {0};
+	int result = take_arguments(&table, arguments), status, named;
+
+	if (result)
+		return result;
+	result = ep_counting_load(&table.counts, arguments->operands, arguments->operand_count);
+	if (result)
+		return result;
+	result = ep_counting_warn(table.counts);
+	named = ep_counting_name(&table.functions, table.counts, arguments);
+	status = named > EP_EXIT_PARTIAL ? named : print(&table);
+	ep_functions_deinit(&table.functions);
+	ep_counts_destroy(table.counts);
+	if (status)
+		return status;
+	return result ? result : named;
+}
+
+static const struct ep_option options[] = {
+	{"sort", 's', "KEY",
+	 "calls (default), size, instructions, loops: greatest first; name, "
+	 "address"},
+	{"reverse", 'r', NULL, "the other way round"},
+	{"limit", 'l', "N", "only the first N"},
+	{"function", 'F', "PATTERN",
+	 "only functions whose name, or raw name, the shell pattern matches; "
+	 "may be given several times"},
+	{"module", 'm', "PATTERN",
+	 "only functions of modules whose base name the pattern matches; may "
+	 "be given several times"},
+	{"csv", 0, NULL, "comma-separated values, with raw names too"},
+	{"json", 0, NULL, "JSON, with raw names and who counted"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_count_report = {
+	.name = "count report",
+	.operands = "SOURCE...",
+	.operands_min = 1,
+	.operands_max = INT_MAX,
+	.summary = "how often each function was called",
+	.description = "Prints how often each function was called in a process that "
+		       "ran with EPITAPH_MODE=count: how large it is, in bytes and in "
+		       "instructions, how many loops it has (places that its code "
+		       "jumps back to), its module, and where it is in the source. "
+		       "The counts are exact: every call that would have been traced, "
+		       "from the first constructor on.\n\n"
+		       "SOURCE may also be the file that the process wrote at its end "
+		       "(EPITAPH_OUTPUT, else epitaph.PID.counts), or one of `epitaph "
+		       "count merge`. Several are added up, module by module: a "
+		       "module is known by its build-id, wherever it lay. What a "
+		       "process could not count, for lack of memory, is told, and the "
+		       "exit status is 1.",
+	.options = options,
+	.names = true,
+	.run = run,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* exclude.h: what the exclude command worked out, and its ways to print it. */
+#ifndef EPITAPH_CLI_EXCLUDE_H
+#define EPITAPH_CLI_EXCLUDE_H
+
+#include <stdio.h>
+
+#include "funcount/exclude/exclude.h"
+
+struct ep_exclude_result {
+	const struct ep_called *called;
+	const struct ep_exclusion *exclusion;
+	const struct ep_exclude_goal *goal;
+	const char *words; /* the goal as it was given */
+	uint64_t ring;     /* bytes that the history is told for */
+};
+
+/* Prints; false, with a message told: the word is no format, or memory. */
+bool ep_exclude_print(const struct ep_exclude_result *result, const char *format, FILE *out);
+/* Whether there is such a format. */
+bool ep_exclude_format(const char *format);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* export.c: epitaph export: the calls as a file for another program. A format is a row of a
+ * table. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common/choose.h"
+#include "cli/common/commands.h"
+#include "cli/common/gzip.h"
+#include "cli/common/say.h"
+#include "cli/common/session.h"
+#include "coredump/files/output.h"
+#include "decoder/export/export.h"
+#include "decoder/export/funtrace_export.h"
+#include "decoder/export/viztracer.h"
+
+#define MIN_PERCENT  0.5 /* --min-percent, when it is not given */
+#define SOURCES_TOLD 20  /* files */
+
+struct export
+{
+	struct ep_session session;
+	struct ep_selection selection;
+	struct ep_export what; /* set when the session is open */
+	struct ep_embedded embedded;
+	const struct format *format;
+	const char *path; /* NULL: stdout */
+	bool gzip;
+};
+
+struct format {
+	const char *name;
+	const char *extensions[3]; /* of -o FILE, when --format is not given */
+	const char *options;       /* that only some have: words, by blanks */
+	int (*write)(FILE *out, const struct ep_export *export, uint64_t *shown,
+		     struct ep_err *err);
+	bool binary;
+};
+
+static const struct format formats[] = {
+	{"viztracer", {NULL}, "sources raw-timestamps", ep_viztracer_write, false},
+	{"chrome", {NULL}, "raw-timestamps", ep_chrome_write, false},
+	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write, false},
+	{"collapsed", {".collapsed", ".folded"}, "weight merge-threads", ep_collapsed_write, false},
+	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write, false},
+	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write, false},
+	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
+};
+
+#define FORMATS (sizeof(formats) / sizeof(*formats))
+
+/* ---- writing ---- */
+
+static int write_to(FILE *out, struct export *export, uint64_t *shown, struct ep_err *err)
+{
+	return export->format->write(out, &export->what, shown, err);
+}
+
+/* Into `fd`, compressed or not; `fd` stays open. EP_E_IO: errno tells. */
+static int write_fd(int fd, struct export *export, uint64_t *shown, struct ep_err *err)
+{
+	FILE *out = export->gzip ? ep_gzip_open(fd) : fdopen(dup(fd), "w");
+	int rc, reason;
+
+	if (!out)
+		return ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
+	rc = write_to(out, export, shown, err);
+	reason = errno;
+	if (fclose(out) && !rc) {
+		reason = errno;
+		rc = ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
+	}
+	errno = reason;
+	return rc;
+}
+
+static int write_aside(struct export *export, uint64_t *shown, struct ep_err *err)
+{
+	struct ep_output output;
+	int rc = ep_source_spare(export->session.source, export->path, err);
+
+	rc = rc ? rc : ep_output_open(&output, export->path, true, err);
+	if (rc)
+		return rc;
+	rc = write_fd(output.fd, export, shown, err);
+	if (!rc && *shown)
+		return ep_output_commit(&output, err);
+	if (rc)
+		ep_err_prefix(err, "%s", export->path);
+	ep_output_abandon(&output);
+	return rc;
+}
+
+static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *err)
+{
+	int rc, reason;
+
+	if ((export->gzip || export->format->binary) && isatty(STDOUT_FILENO))
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "%s data is no text for a terminal: name a "
+			       "file, or redirect",
+			       export->gzip ? "compressed" : "binary");
+	if (export->gzip)
+		rc = write_fd(STDOUT_FILENO, export, shown, err);
+	else
+		rc = write_to(stdout, export, shown, err);
+	if (rc != EP_E_IO)
+		return rc;
+	reason = errno;
+	/* It is told here, and not once more at the end. */
+	clearerr(stdout);
+	__fpurge(stdout);
+	if (reason != EPIPE) {
+		ep_err_prefix(err, "stdout");
+		return rc;
+	}
+	*shown = 1; /* A reader that has gone away had seen enough. */
+	return EP_OK;
+}
+
+/* An exit status. */
+static int write_calls(struct export *export)
+{
+	struct ep_err err = {0};
+	uint64_t shown = 0;
+	int rc;
+
+	export->what.trace = export->session.trace;
+	export->what.names = export->session.names;
+	export->what.selection = &export->selection;
+	export->what.funtrace = ep_source_funtrace(export->session.source);
+	rc = export->path ? write_aside(export, &shown, &err) : write_stdout(export, &shown, &err);
+	if (rc) {
+		ep_say("%s", err.text);
+		return rc == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
+	}
+	return shown ? EP_EXIT_COMPLETE : EP_EXIT_NOTHING;
+}
+
+/* ---- the command line ---- */
+
+static int refuse_format(const char *given)
+{
+	char names[256] = "";
+
+	for (size_t i = 0; i < FORMATS; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i ? ", " : "", formats[i].name);
+	if (given)
+		ep_say("--format=%s: there is no such format", given);
+	else
+		ep_say("--format is missing, and the file's name does not tell "
+		       "it");
+	ep_say("formats are: %s", names);
+	return EP_EXIT_USAGE;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), wanted = strlen(end);
+
+	return length > wanted && !strcmp(text + length - wanted, end);
+}
+
+static const struct format *format_of(const char *name, const char *path)
+{
+	char plain[PATH_MAX] = "";
+
+	if (path)
+		snprintf(plain, sizeof(plain), "%s", path);
+	if (ends_with(plain, ".gz"))
+		plain[strlen(plain) - 3] = 0;
+	for (size_t i = 0; i < FORMATS; i++) {
+		const char *const *ends = formats[i].extensions;
+
+		if (name && !strcmp(name, formats[i].name))
+			return &formats[i];
+		for (size_t j = 0; !name && ends[j]; j++)
+			if (ends_with(plain, ends[j]))
+				return &formats[i];
+	}
+	return NULL;
+}
+
+static bool is_word_of(const char *word, const char *words)
+{
+	size_t length = strlen(word);
+	const char *found = strstr(words, word);
+
+	return found && (found == words || found[-1] == ' ') &&
+	       (found[length] == ' ' || !found[length]);
+}
+
+/* `name` is not of the format that was asked for: of which is it? */
+static void tell_formats(const char *name)
+{
+	char list[128] = "";
+
+	for (size_t i = 0; i < FORMATS; i++)
+		if (is_word_of(name, formats[i].options))
+			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+				 *list ? " and --format=" : "", formats[i].name);
+	ep_say("--%s is for --format=%s only", name, list);
+}
+
+/* Options of single formats, given for another. */
+static int refuse_foreign(const struct format *format, const struct ep_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->given_count; i++) {
+		const char *name = arguments->given[i].option->name;
+
+		for (size_t j = 0; j < FORMATS; j++) {
+			if (&formats[j] == format || is_word_of(name, format->options) ||
+			    !is_word_of(name, formats[j].options))
+				continue;
+			tell_formats(name);
+			return EP_EXIT_USAGE;
+		}
+	}
+	return 0;
+}
+
+static int take_weight(struct export *export, const char *weight)
+{
+	export->what.count_calls = weight && !strcmp(weight, "calls");
+	if (!weight || export->what.count_calls || !strcmp(weight, "self-time"))
+		return 0;
+	ep_say("--weight=%s: self-time or calls", weight);
+	return EP_EXIT_USAGE;
+}
+
+static int take_percent(struct export *export, const char *percent)
+{
+	char *end = NULL;
+
+	export->what.min_percent = MIN_PERCENT;
+	if (!percent)
+		return 0;
+	export->what.min_percent = strtod(percent, &end);
+	if (end != percent && !strcmp(end, "%"))
+		end++;
+	if (end != percent && !*end && export->what.min_percent >= 0 &&
+	    export->what.min_percent <= 100)
+		return 0;
+	ep_say("--min-percent=%s: a number from 0 to 100", percent);
+	return EP_EXIT_USAGE;
+}
+
+static int take_arguments(struct export *export, const struct ep_arguments *arguments)
+{
+	const char *name = ep_argument(arguments, "format");
+	int result;
+
+	export->path = ep_argument(arguments, "output");
+	if (export->path && !strcmp(export->path, "-"))
+		export->path = NULL;
+	export->format = format_of(name, export->path);
+	if (!export->format)
+		return refuse_format(name);
+	export->gzip = ep_argument_given(arguments, "gzip") ||
+		       (export->path && ends_with(export->path, ".gz"));
+	export->what.raw_times = ep_argument_given(arguments, "raw-timestamps");
+	export->what.merge_threads = ep_argument_given(arguments, "merge-threads");
+	result = refuse_foreign(export->format, arguments);
+	if (!result)
+		result = take_weight(export, ep_argument(arguments, "weight"));
+	if (!result)
+		result = take_percent(export, ep_argument(arguments, "min-percent"));
+	return result ? result : ep_choose(&export->selection, arguments);
+}
+
+/* An exit status. */
+static int take_sources(struct export *export, const struct ep_arguments *arguments)
+{
+	const char *values[EP_VALUES_MAX];
+	size_t count = ep_argument_values(arguments, "sources", values);
+	struct ep_err err;
+
+	for (size_t i = 0; i < count; i++)
+		if (ep_embedded_add(&export->embedded, values[i], &err)) {
+			ep_say("--sources=%s", err.text);
+			return EP_EXIT_UNREADABLE;
+		}
+	export->what.embedded = count ? &export->embedded : NULL;
+	return 0;
+}
+
+/* What leaves the machine with the export. */
+static void tell_sources(const struct export *export)
+{
+	const struct ep_embedded *embedded = &export->embedded;
+
+	if (!embedded->folder_count)
+		return;
+	ep_say("source files whose text is in it: %zu", embedded->file_count);
+	for (size_t i = 0; i < embedded->file_count && i < SOURCES_TOLD; i++)
+		ep_say("  %s", embedded->files[i]);
+	if (embedded->file_count > SOURCES_TOLD)
+		ep_say("  and %zu more, see file_info.files in it",
+		       embedded->file_count - SOURCES_TOLD);
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	static struct export export;
+	int result = take_arguments(&export, arguments), status;
+
+	if (!result)
+		result = take_sources(&export, arguments);
+	if (result)
+		return result;
+	result = ep_session_open(&export.session, arguments, arguments->operands[0], true);
+	if (result > EP_EXIT_PARTIAL)
+		return result;
+	status = write_calls(&export);
+	result = ep_session_warn(&export.session);
+	if (status == EP_EXIT_COMPLETE)
+		tell_sources(&export);
+	ep_embedded_deinit(&export.embedded);
+	if (status == EP_EXIT_NOTHING)
+		ep_say("%s: no call fits", arguments->operands[0]);
+	ep_session_close(&export.session);
+	return status ? status : result;
+}
+
+static const struct ep_option options[] = {
+	{"format", 'f', "FORMAT",
+	 "viztracer, chrome, jsonl, collapsed, speedscope, dot or funtrace: "
+	 "see below"},
+	{"output", 'o', "FILE", "write FILE, which appears whole or not at all; default stdout"},
+	{"gzip", 'z', NULL,
+	 "compress; also when FILE ends in .gz, which Perfetto and speedscope "
+	 "open as it is"},
+	{"sources", 0, "DIR",
+	 "viztracer: with the text of the source files that lie below DIR; may "
+	 "be given several times"},
+	{"raw-timestamps", 0, NULL,
+	 "viztracer, chrome: times of the TSC itself, not since the first "
+	 "record"},
+	{"weight", 0, "WHAT", "collapsed: self-time (default; in ns) or calls (how many)"},
+	{"merge-threads", 0, NULL, "collapsed: threads that have one name are one"},
+	{"min-percent", 0, "N",
+	 "dot: leave out functions and edges below N % of the time; default "
+	 "0.5"},
+	EP_CHOOSE_OPTIONS,
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_export = {
+	.name = "export",
+	.operands = "SOURCE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.summary = "the calls as a file for another program's viewer",
+	.description = "Writes the calls in the format of another program. Without "
+		       "--format, a FILE that ends in .jsonl, .ndjson, .collapsed, "
+		       ".folded, .speedscope.json, .dot, .gv or .raw tells it. What a "
+		       "format has no place for is left out of it; jsonl has all.\n\n"
+		       "viztracer: JSON for vizviewer (pip install viztracer): the "
+		       "threads on a time line; with --sources=DIR, the source of the "
+		       "call that is selected, too. Only files below DIR are read, "
+		       "whatever the program's debug information names, no link "
+		       "leads out of it, and names that begin with a dot are left "
+		       "out; what was taken is told. ui.perfetto.dev and "
+		       "chrome://tracing open it too.\n\n"
+		       "chrome: the Trace Event Format, for ui.perfetto.dev, "
+		       "chrome://tracing and speedscope, without the sources, with "
+		       "file, line, module and address of each call. In both, throws, "
+		       "catches, longjmps, changes of the stack and places where "
+		       "history is missing are instants. Viewers nest calls by their "
+		       "times: those that share one are drawn 1 or 2 ns apart. "
+		       "Perfetto draws 512 levels.\n\n"
+		       "jsonl: one JSON object a line, for jq, DuckDB and pandas. The "
+		       "first line is a header with the version of the fields, the "
+		       "threads, and the time of day of zero; the last one tells how "
+		       "many came between. A call's line comes when it ends, with its "
+		       "number in its thread and its parent's. docs/jsonl.md has the "
+		       "fields.\n\n"
+		       "collapsed: folded stacks for flame graphs (flamegraph.pl, "
+		       "inferno, d3-flame-graph, speedscope): thread, functions and a "
+		       "number, the nanoseconds in just that stack, or the calls. A "
+		       "call that did not return counts up to the end of the trace. "
+		       "With --since, --until and --last=TIME only what lies within "
+		       "counts; the callers of the last N calls count as a whole. A "
+		       "semicolon in a name is \\x3b.\n\n"
+		       "speedscope: for www.speedscope.app, a profile for each "
+		       "thread.\n\n"
+		       "dot: who called whom, for Graphviz (dot -Tsvg): calls and "
+		       "time of functions and edges, a box for each module, warmer "
+		       "colours for more time of its own. A dashed edge goes past "
+		       "calls that were not selected.\n\n"
+		       "funtrace: a funtrace.raw with one sample, for funtrace2viz; "
+		       "binary. Calls, returns and catches, each with one time, in "
+		       "TSC cycles; where history is missing it cannot tell.\n\n"
+		       "Times count from the first record of the trace: microseconds "
+		       "in viztracer and chrome, nanoseconds in the others. With "
+		       "--raw-timestamps viztracer and chrome have microseconds of "
+		       "the TSC, since it began to count: those of several files of "
+		       "one machine can be compared. A call "
+		       "that did not return begins and has no end (viztracer, chrome, "
+		       "funtrace), has the flag did-not-return (jsonl), is in the "
+		       "profile's name (speedscope), or has a bold frame (dot). Times "
+		       "known within an interval only have both of its ends in the "
+		       "args (viztracer, chrome), in fields of their own (jsonl), or "
+		       "a ~ (dot); the profile's name tells that there are some "
+		       "(speedscope); collapsed and funtrace take the best number. A "
+		       "call from before the history begins where the history does, "
+		       "and its args, flags or name say so. Where history is missing, "
+		       "collapsed and speedscope have a frame [history is missing]. "
+		       "Both show 1,000 frames of a stack; what is deeper is one "
+		       "frame.\n\n"
+		       "Notes (epitaph_note) are instants in viztracer and chrome, "
+		       "spans (epitaph_mark_begin) slices on tracks of their own, for "
+		       "they may overlap calls; jsonl has a line for each note and "
+		       "each end of a span. The others have calls and their times "
+		       "only: adding spans to collapsed and dot would count time "
+		       "twice, speedscope has no instants, and funtrace neither.",
+	.options = options,
+	.names = true,
+	.run = run,
+};

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* extract.c: epitaph extract: a core or a process → a snapshot. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/common/commands.h"
+#include "cli/commands/extract.h"
+#include "cli/common/say.h"
+#include "coredump/snapshot/extract.h"
+#include "coredump/snapshot/kept.h"
+#include "coredump/files/pattern.h"
+#include "coredump/redact/redact.h"
+#include "runtime/format.h"
+
+static int expand(struct ep_source *source, const char *pattern, char *path, size_t size)
+{
+	char executable[1024], host[256] = "";
+	struct ep_pattern_facts facts = {
+		.pid = ep_source_pid(source),
+		.host = host,
+		.time = (uint64_t)time(NULL),
+	};
+	struct ep_err err = {0};
+	uint64_t at;
+
+	if (!strcmp(pattern, "-")) {
+		snprintf(path, size, "-");
+		return EP_OK;
+	}
+	gethostname(host, sizeof(host) - 1);
+	if (ep_source_auxv(source, AT_EXECFN, &at) == EP_OK &&
+	    ep_source_read_string(source, at, executable, sizeof(executable), NULL) == EP_OK)
+		facts.executable = executable;
+	if (ep_pattern_expand(pattern, &facts, path, size, &err) == EP_OK)
+		return EP_OK;
+	ep_say("%s", err.text);
+	return EP_E_USAGE;
+}
+
+int ep_extract_take_redact(const struct ep_arguments *arguments, uint32_t *bits)
+{
+	const char *words = ep_argument(arguments, "redact");
+	struct ep_err err = {0};
+
+	*bits = 0;
+	if (words && ep_redact_parse(words, bits, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_USAGE;
+	}
+	if (ep_argument_given(arguments, "no-stacks"))
+		*bits |= EP_REDACTED_STACKS;
+	return 0;
+}
+
+/* An exit status. */
+static int take_options(const struct ep_arguments *arguments, struct ep_extract_options *options)
+{
+	*options = EP_EXTRACT_DEFAULTS;
+	options->arena_only = ep_argument_given(arguments, "arena-only");
+	options->force = ep_argument_given(arguments, "output");
+	return ep_extract_take_redact(arguments, &options->redact);
+}
+
+static void tell(const char *path, const struct ep_extract_result *result)
+{
+	fprintf(stderr,
+		"%s: %" PRIu64 " bytes, of the arena %" PRIu64 " of %" PRIu64 ", stacks of %" PRIu64
+		" threads",
+		ep_shown(path), result->bytes_written, result->arena_saved, result->arena_wanted,
+		result->threads);
+	if (result->stacks_cut || result->stacks_missing)
+		fprintf(stderr, " (%" PRIu64 " cut, %" PRIu64 " missing)", result->stacks_cut,
+			result->stacks_missing);
+	fputc('\n', stderr);
+}
+
+int ep_extract_run(struct ep_session *session, const struct ep_arguments *arguments,
+		   FILE *tell_path)
+{
+	struct ep_extract_options options;
+	struct ep_extract_result result;
+	const char *pattern = ep_argument(arguments, "output");
+	struct ep_err err = {0};
+	char path[4096];
+
+	if (take_options(arguments, &options))
+		return EP_EXIT_USAGE;
+	if (expand(session->source, pattern ? pattern : "epitaph.%p.%n.core", path, sizeof(path)))
+		return EP_EXIT_USAGE;
+	if (ep_extract(session->source, &session->found, path, &options, &result, &err)) {
+		ep_say("%s", err.text);
+		return err.code == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
+	}
+	if (!ep_argument_given(arguments, "quiet"))
+		tell(path, &result);
+	if (tell_path)
+		fprintf(tell_path, "%s\n", path);
+	if (result.arena_saved < result.arena_wanted)
+		return EP_EXIT_PARTIAL;
+	return session->status;
+}
+
+/* ---- kept snapshots ---- */
+
+static int kept_extract_one(struct ep_session *session, const struct ep_arguments *arguments,
+			    const struct ep_kept_found *which)
+{
+	const char *pattern = ep_argument(arguments, "output");
+	struct ep_extract_options options;
+	struct ep_kept_result result;
+	struct ep_err err = {0};
+	char path[4096], usual[64];
+
+	if (take_options(arguments, &options))
+		return EP_EXIT_USAGE;
+	snprintf(usual, sizeof(usual), "epitaph.%%p.kept-%" PRIu64 ".core", which->kept.number);
+	if (expand(session->source, pattern ? pattern : usual, path, sizeof(path)))
+		return EP_EXIT_USAGE;
+	if (ep_kept_extract(session->source, &session->found, which, path, &options, &result,
+			    &err)) {
+		ep_say("%s", err.text);
+		if (err.code == EP_E_USAGE)
+			return EP_EXIT_USAGE;
+		return err.code == EP_E_UNSAVED || err.code == EP_END ? EP_EXIT_NOTHING
+								      : EP_EXIT_UNREADABLE;
+	}
+	if (!ep_argument_given(arguments, "quiet"))
+		fprintf(stderr,
+			"%s: %" PRIu64 " bytes, of kept snapshot %" PRIu64 " %" PRIu64
+			" of %" PRIu64 "\n",
+			path, result.bytes_written, which->kept.number, result.saved,
+			result.wanted);
+	return result.saved < result.wanted ? EP_EXIT_PARTIAL : session->status;
+}
+
+/* The worst of what became of each. */
+static int kept_extract_all(struct ep_session *session, const struct ep_arguments *arguments,
+			    const struct ep_kept_list *kept)
+{
+	const char *pattern = ep_argument(arguments, "output");
+	int worst = session->status;
+
+	if (kept->count > 1 && pattern && !strstr(pattern, "%n")) {
+		ep_say("%zu snapshots are kept: --output needs a %%n, a number "
+		       "that makes each name new",
+		       kept->count);
+		return EP_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < kept->count; i++) {
+		int result = kept_extract_one(session, arguments, &kept->list[i]);
+
+		worst = result > worst ? result : worst;
+	}
+	return worst;
+}
+
+static int kept_extract_number(struct ep_session *session, const struct ep_arguments *arguments,
+			       const struct ep_kept_list *kept, const char *text)
+{
+	char *end;
+	uint64_t number = strtoull(text, &end, 10);
+	const struct ep_kept_found *which = ep_kept_at(kept, number);
+
+	if (*text < '0' || *text > '9' || *end) {
+		ep_say("--kept takes a number, or all: epitaph info lists "
+		       "them, "
+		       "not %s",
+		       text);
+		return EP_EXIT_USAGE;
+	}
+	if (which)
+		return kept_extract_one(session, arguments, which);
+	ep_say("%s: no snapshot %s is kept in it; epitaph info lists those "
+	       "that are",
+	       ep_source_name(session->source), text);
+	return EP_EXIT_NOTHING;
+}
+
+static int kept_extract(struct ep_session *session, const struct ep_arguments *arguments,
+			const char *text)
+{
+	struct ep_kept_list kept;
+	struct ep_err err = {0};
+	int result;
+
+	if (ep_kept_list(&kept, session->source, &session->found, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	if (strcmp(text, "all")) {
+		result = kept_extract_number(session, arguments, &kept, text);
+	} else if (kept.count) {
+		result = kept_extract_all(session, arguments, &kept);
+	} else {
+		ep_say("%s: no snapshot is kept in it "
+		       "(epitaph_snapshot_take)",
+		       ep_source_name(session->source));
+		result = EP_EXIT_NOTHING;
+	}
+	ep_kept_list_deinit(&kept);
+	return result;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	const char *kept = ep_argument(arguments, "kept");
+	struct ep_extract_options ignored;
+	struct ep_session session;
+	int result = take_options(arguments, &ignored);
+
+	if (result)
+		return result;
+	result = ep_session_open_source(&session, arguments, arguments->operands[0]);
+	if (!session.source)
+		return result;
+	if (result > EP_EXIT_PARTIAL) {
+		ep_say("%s", session.missing.text);
+	} else {
+		ep_session_warn(&session);
+		result = kept ? kept_extract(&session, arguments, kept)
+			      : ep_extract_run(&session, arguments, NULL);
+	}
+	ep_session_close(&session);
+	return result;
+}
+
+static const struct ep_option options[] = {
+	{"output", 'o', "FILE",
+	 "the snapshot's name, replaced if it exists (epitaph.%p.%n.core): %p "
+	 "pid, %t time, %n a number that makes it new; - for stdout"},
+	{"kept", 'k', "N|all",
+	 "a snapshot of the one, or of each, that the program kept in memory "
+	 "(epitaph.%p.kept-N.core); epitaph info lists them"},
+	{"no-stacks", 0, NULL, "leave the stacks out: they may hold secrets"},
+	{"redact", 0, "WORDS",
+	 "leave out what the words name: cmdline, paths, notes, stacks, "
+	 "registers, several with commas between them, or all"},
+	{"arena-only", 0, NULL, "nothing but the trace and the notes"},
+	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
+	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
+	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
+	{"quiet", 'q', NULL, "do not tell what was saved"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_extract = {
+	.name = "extract",
+	.operands = "SOURCE",
+	.operands_min = 1,
+	.operands_max = 1,
+	.summary = "save the trace of a core or a process as a small core",
+	.description = "Writes a snapshot: a small core with the trace, the registers "
+		       "of all threads, the tops of their stacks and what a debugger "
+		       "needs to unwind them. gdb, eu-stack and epitaph open it like "
+		       "the core it was taken from.\n\n"
+		       "A running process is not stopped. What could not be saved is "
+		       "counted, told and kept in the snapshot.\n\n"
+		       "It may hold what is not for everybody: --redact leaves out "
+		       "the command line, paths, what the program said in notes and "
+		       "names of spans and threads, stacks and registers. Function "
+		       "names and build-ids work all the same, and the snapshot says "
+		       "what is not in it (docs/privacy.md).\n\n"
+		       "Snapshots that the program itself kept in memory "
+		       "(epitaph_snapshot_take) are part of the snapshot; with --kept "
+		       "one of them becomes a file of its own, to be read like any "
+		       "other: it shows the moment at which it was taken, without "
+		       "stacks.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* list.c: epitaph list: the snapshots that epitaph catch took. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/commands.h"
+#include "cli/common/say.h"
+#include "coredump/memory/source.h"
+#include "coredump/handler/store.h"
+#include "decoder/util/json.h"
+#include "decoder/report/death.h"
+#include "decoder/util/timetext.h"
+
+struct row {
+	const struct ep_stored *stored;
+	char path[PATH_MAX + NAME_MAX + 2];
+	char signal[24]; /* "?" unreadable */
+	int pid;
+	const char *why; /* NULL: readable */
+	struct ep_err err;
+};
+
+/* SIGSEGV (segmentation fault) → SIGSEGV */
+static void row_fill(struct row *row, const char *folder, const struct ep_stored *stored)
+{
+	struct ep_source *source;
+	struct ep_death death;
+	char text[64];
+
+	*row = (struct row){.stored = stored, .signal = "?"};
+	snprintf(row->path, sizeof(row->path), "%s/%s", folder, stored->name);
+	if (ep_source_open_core(&source, row->path, &row->err)) {
+		row->why = row->err.text;
+		return;
+	}
+	ep_source_death(source, &death);
+	ep_death_signal_text(text, sizeof(text), death.signal);
+	snprintf(row->signal, sizeof(row->signal), "%.*s", (int)strcspn(text, " "),
+		 death.signal ? text : "-");
+	row->pid = (int)ep_source_pid(source);
+	ep_source_close(source);
+}
+
+static void print_row(const struct row *row)
+{
+	char when[EP_TIMETEXT_SIZE + 16];
+
+	printf("%-30.19s %8d %-10s %9.1f MB  %s\n", ep_timetext_clock(when, row->stored->time),
+	       row->pid, row->signal, (double)row->stored->size / 1e6, ep_shown(row->path));
+}
+
+static void json_row(struct ep_json *json, const struct row *row)
+{
+	ep_json_newline(json);
+	ep_json_object(json);
+	ep_json_member_text(json, "path", row->path);
+	ep_json_member_int(json, "time_ns", (int64_t)row->stored->time);
+	ep_json_member_int(json, "bytes", (int64_t)row->stored->size);
+	ep_json_member_int(json, "pid", row->pid);
+	ep_json_member_text(json, "signal", row->signal);
+	ep_json_object_end(json);
+}
+
+static int print(const char *folder, const struct ep_stored *list, size_t count, bool as_json)
+{
+	int result = EP_EXIT_COMPLETE;
+	struct ep_json json;
+	struct row *row = malloc(sizeof(*row));
+
+	if (!row) {
+		ep_say("out of memory");
+		return EP_EXIT_UNREADABLE;
+	}
+	if (as_json) {
+		ep_json_init(&json, stdout);
+		ep_json_array(&json);
+	} else {
+		printf("%s%-30s %8s %-10s %12s  %s%s\n", ep_color(EP_BOLD), "time (UTC)", "pid",
+		       "signal", "size", "snapshot", ep_color(EP_PLAIN));
+	}
+	for (size_t i = 0; i < count; i++) {
+		row_fill(row, folder, &list[i]);
+		if (as_json)
+			json_row(&json, row);
+		else
+			print_row(row);
+		if (!row->why)
+			continue;
+		ep_say("%s", row->why);
+		result = EP_EXIT_PARTIAL;
+	}
+	if (as_json) {
+		ep_json_array_end(&json);
+		ep_json_newline(&json);
+		ep_json_finish(&json);
+	}
+	free(row);
+	return result;
+}
+
+static int run(const struct ep_arguments *arguments)
+{
+	const char *folder = arguments->operand_count ? arguments->operands[0] : EP_STORE_DEFAULT;
+	bool as_json = ep_argument_given(arguments, "json");
+	struct ep_stored *list = NULL;
+	struct ep_err err = {0};
+	size_t count;
+	int result;
+
+	result = ep_store_list(folder, &list, &count, &err);
+	/* Before the first installation there is no such folder. */
+	if (result == EP_END && !arguments->operand_count && !as_json) {
+		ep_say("no snapshots: sudo epitaph catch --install has one "
+		       "taken of every crash from then on");
+		return EP_EXIT_NOTHING;
+	}
+	if (result && (result != EP_END || arguments->operand_count)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	if (count == 0 && !as_json) {
+		ep_say("%s: no snapshots; epitaph catch says whether it is "
+		       "installed",
+		       folder);
+		free(list);
+		return EP_EXIT_NOTHING;
+	}
+	result = print(folder, list, count, as_json);
+	free(list);
+	return result;
+}
+
+static const struct ep_option options[] = {
+	{"json", 0, NULL, "JSON: an array"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_command ep_command_list = {
+	.name = "list",
+	.operands = "[DIR]",
+	.operands_min = 0,
+	.operands_max = 1,
+	.summary = "the snapshots that epitaph catch has taken, oldest first",
+	.description = "Lists the snapshots in DIR (" EP_STORE_DEFAULT
+		       "): when, which process, of what it died. Each is a SOURCE for "
+		       "the other commands.",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* budget_options.c: see budget_options.h. */
+#include "cli/common/budget_options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/say.h"
+#include "decoder/util/timetext.h"
+
+/* ---- numbers ------------------------------------------------------------- */
+
+bool ep_percent_parse(const char *text, double *part)
+{
+	char *end;
+	double number;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	number = strtod(text, &end);
+	end += strspn(end, " ");
+	if (strcmp(end, "%") != 0 || !(number <= 1e5))
+		return false;
+	*part = number / 100;
+	return true;
+}
+
+bool ep_size_parse(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	unsigned shift = 0;
+	uint64_t number;
+	const char *unit;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	number = strtoull(text, &end, 10);
+	end += strspn(end, " ");
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
+	}
+	if (*end || !number || number > UINT64_MAX >> shift)
+		return false;
+	*bytes = number << shift;
+	return true;
+}
+
+const char *ep_percent_text(char out[EP_PERCENT_SIZE], double part)
+{
+	int digits = part == 0 ? 0 : part < 0.001 ? 4 : part < 0.01 ? 2 : 1;
+
+	snprintf(out, EP_PERCENT_SIZE, "%.*f %%", digits, part * 100);
+	return out;
+}
+
+const char *ep_seconds_text(char *out, double seconds)
+{
+	if (!(seconds < 9e9))
+		snprintf(out, EP_TIMETEXT_SIZE, "all of it");
+	else
+		ep_timetext(out, (int64_t)(seconds * 1e9));
+	return out;
+}
+
+/* ---- costs --------------------------------------------------------------- */
+
+static int take_costs(struct ep_costs *costs, const struct ep_sheet *sheet)
+{
+	struct ep_err err = {0};
+	int rc = ep_costs_take(costs, sheet, &err);
+
+	if (rc < 0) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	return rc == EP_END ? EP_EXIT_NOTHING : EP_EXIT_COMPLETE;
+}
+
+static int read_costs(struct ep_costs *costs, const char *path)
+{
+	struct ep_err err = {0};
+	struct ep_sheet sheet;
+	int rc = ep_sheet_read(&sheet, path, &err), result;
+
+	if (rc < 0) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
+	}
+	result = take_costs(costs, &sheet);
+	ep_sheet_deinit(&sheet);
+	if (result != EP_EXIT_NOTHING)
+		return result;
+	ep_say("%s: has no [costs]; epitaph calibrate -o %s writes them", path, path);
+	return EP_EXIT_UNREADABLE;
+}
+
+int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments,
+		  const struct ep_sheet *sheet)
+{
+	const char *path = ep_argument(arguments, "costs");
+	int result = EP_EXIT_NOTHING;
+
+	ep_costs_default(costs);
+	if (path)
+		return read_costs(costs, path);
+	if (sheet)
+		result = take_costs(costs, sheet);
+	if (result != EP_EXIT_NOTHING)
+		return result;
+	ep_say("costs of another machine are taken; epitaph calibrate -o FILE "
+	       "and --costs=FILE give this one's");
+	return EP_EXIT_COMPLETE;
+}
+
+/* ---- counts -------------------------------------------------------------- */
+
+static int load(struct ep_counts **out, const char *name)
+{
+	struct ep_err err = {0};
+	int rc = ep_counts_load(out, name, &err);
+
+	if (rc == EP_END)
+		ep_say("%s: has a trace, and no counts: run it with "
+		       "EPITAPH_MODE=count",
+		       name);
+	else if (rc)
+		ep_say("%s", err.text);
+	return rc == EP_END ? EP_EXIT_NOTHING : rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
+}
+
+static int add(struct ep_counts *into, const char *name)
+{
+	struct ep_err err = {0};
+	struct ep_counts *more;
+	int result = load(&more, name), rc;
+
+	if (result)
+		return result;
+	rc = ep_counts_merge(into, more, &err);
+	ep_counts_destroy(more);
+	if (!rc)
+		return EP_EXIT_COMPLETE;
+	ep_say("%s: %s", name, err.text);
+	return EP_EXIT_UNREADABLE;
+}
+
+static void tell_incomplete(const struct ep_counts *counts)
+{
+	for (size_t i = 0; i < counts->run_count; i++)
+		if (counts->runs[i].incomplete[0])
+			ep_say("%s (pid %u): %s", counts->runs[i].program, counts->runs[i].pid,
+			       counts->runs[i].incomplete);
+	if (counts->overflow)
+		ep_say("a sum of calls does not fit into 64 bits");
+}
+
+int ep_goal_counts(struct ep_counts **out, char *const *names, int count)
+{
+	int result;
+
+	*out = NULL;
+	result = load(out, names[0]);
+	if (result)
+		return result;
+	for (int i = 1; !result && i < count; i++)
+		result = add(*out, names[i]);
+	if (result) {
+		ep_counts_destroy(*out);
+		*out = NULL;
+		return result;
+	}
+	if (!ep_counts_incomplete(*out))
+		return EP_EXIT_COMPLETE;
+	tell_incomplete(*out);
+	return EP_EXIT_PARTIAL;
+}
+
+double ep_goal_seconds(const struct ep_counts *counts, const struct ep_costs *costs)
+{
+	double took = (double)ep_counts_cpu(counts) / 1e9;
+	double counting = (double)counts->calls * costs->of[EP_COST_COUNTING].ns / 1e9;
+
+	return fmax(took - counting, took / 10);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* budget_options.h: options and words that exclude and budget share: percentages, sizes, costs, CPU
+ * time. */
+#ifndef EPITAPH_BUDGET_OPTIONS_H
+#define EPITAPH_BUDGET_OPTIONS_H
+
+#include <stdint.h>
+
+#include "cli/common/option.h"
+#include "funcount/exclude/cost.h"
+#include "funcount/counts/counts.h"
+
+/* "2%", "0.5 %" → 0.02, 0.005; 0 to 100000 %. */
+bool ep_percent_parse(const char *text, double *part);
+
+/* "64K", "1M", "1 MiB", "4096" → bytes, from 1. */
+bool ep_size_parse(const char *text, uint64_t *bytes);
+
+#define EP_PERCENT_SIZE 32
+/* "12.3 %"; more digits where it is small. Returns `out`. */
+const char *ep_percent_text(char out[EP_PERCENT_SIZE], double part);
+
+/* "0.12 s" as ep_timetext, of seconds; "all of it" when infinite. `out` has EP_TIMETEXT_SIZE bytes.
+ * Returns `out`. */
+const char *ep_seconds_text(char *out, double seconds);
+
+/* --costs=FILE, or the section of `sheet` (NULL: none), or, told on stderr,
+ * figures of another machine. An exit status, what is wrong was told. */
+int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments,
+		  const struct ep_sheet *sheet);
+
+/* Loads and adds up. An exit status, what is wrong was told, *out NULL then; counts that are not
+ * whole are EP_EXIT_PARTIAL, and told. */
+int ep_goal_counts(struct ep_counts **out, char *const *names, int count);
+
+/*
+ * CPU seconds that the counted runs would have taken without hooks: what they took, less what
+ * counting cost by `costs`; never less than a tenth of it. 0: the counts do not know how long they
+ * took.
+ */
+double ep_goal_seconds(const struct ep_counts *counts, const struct ep_costs *costs);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* commands.c: the table of commands, the options that they share, and the way from argv to one of
+ * them. */
+#include "cli/common/commands.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common/help.h"
+#include "cli/common/say.h"
+
+const struct ep_option ep_name_options[] = {
+	{"debug-path", 0, "DIR",
+	 "also look for debug files below DIR (.build-id/xx/yyyy.debug, and "
+	 "the "
+	 "module's path); may be given several times"},
+	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
+	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
+	{"path-map", 0, "OLD=NEW",
+	 "source files below OLD are below NEW here; may be given several "
+	 "times, the first that fits is taken"},
+	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
+	{"force", 0, NULL, "use files whose build-id differs from the core's"},
+	{"no-debuginfod", 0, NULL, "don't ask the servers that DEBUGINFOD_URLS names"},
+	{"no-demangle", 0, NULL, "show C++ and Rust names as the linker has them"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_option ep_common_options[] = {
+	{"color", 0, "WHEN", "auto, always or never; auto obeys NO_COLOR"},
+	{"help", 'h', NULL, "show this help"},
+	{NULL, 0, NULL, NULL},
+};
+
+/* clang-format off */
+const struct ep_command *const ep_commands[] = {
+	&ep_command_report,
+	&ep_command_extract,
+	&ep_command_info,
+	&ep_command_replay,
+	&ep_command_stats,
+	&ep_command_export,
+	&ep_command_diff,
+	&ep_command_catch,
+	&ep_command_list,
+	&ep_command_doctor,
+	&ep_command_control,
+	&ep_command_count_report,
+	&ep_command_count_merge,
+	&ep_command_count_diff,
+	&ep_command_calibrate,
+	&ep_command_exclude,
+	&ep_command_strip_hooks,
+	&ep_command_budget_check,
+	&ep_command_budget_update,
+	&ep_command_budget_run,
+	&ep_command_run, &ep_command_help,
+	NULL,
+};
+/* clang-format on */
+
+static int run(const struct ep_command *command, int argc, char *argv[])
+{
+	struct ep_arguments arguments;
+	int result = ep_arguments_parse(&arguments, command, argc, argv);
+
+	if (result)
+		return result;
+	if (ep_argument_given(&arguments, "help")) {
+		ep_help_command(command);
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
+	}
+	if (!ep_color_choose(ep_argument(&arguments, "color"))) {
+		ep_say("--color takes auto, always or never");
+		return EP_EXIT_USAGE;
+	}
+	result = command->run(&arguments);
+	return ep_stdout_finish() ? result : EP_EXIT_UNREADABLE;
+}
+
+int ep_main(int argc, char *argv[])
+{
+	const struct ep_command *command;
+	int words;
+
+	setlocale(LC_CTYPE, "");
+	/* Writing to a pager that was quit is no reason to die noisily. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		ep_help_all(stderr);
+		return EP_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		ep_help_all(stdout);
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
+	}
+	if (argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) &&
+	    ep_help_group(argv[1]))
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
+	if (!strcmp(argv[1], "--version")) {
+		printf("epitaph %s\n", EP_VERSION);
+		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
+	}
+	command = ep_command_take(argc - 1, argv + 1, &words);
+	if (!command)
+		return EP_EXIT_USAGE;
+	return run(command, argc - words, argv + words);
+}

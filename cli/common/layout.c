@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* layout.c: what such commands have in common. */
+#include "cli/common/layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/commands.h"
+#include "cli/common/say.h"
+#include "coredump/util/utf8.h"
+
+static int choose_limit(struct ep_table_form *form, const char *text)
+{
+	char *end = NULL;
+
+	if (!text)
+		return 0;
+	form->limit = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && form->limit)
+		return 0;
+	ep_say("--limit=%s: a number of functions, from 1", text);
+	return EP_EXIT_USAGE;
+}
+
+int ep_choose_form(struct ep_table_form *form, const struct ep_arguments *arguments)
+{
+	bool csv = ep_argument_given(arguments, "csv");
+	bool json = ep_argument_given(arguments, "json");
+
+	if (csv && json) {
+		ep_say("--csv or --json, not both");
+		return EP_EXIT_USAGE;
+	}
+	form->layout = csv ? EP_LAYOUT_CSV : json ? EP_LAYOUT_JSON : EP_LAYOUT_TEXT;
+	return choose_limit(form, ep_argument(arguments, "limit"));
+}
+
+size_t ep_form_rows(const struct ep_table_form *form, size_t count)
+{
+	return form->limit && form->limit < count ? (size_t)form->limit : count;
+}
+
+void ep_csv_field(const char *text)
+{
+	size_t left = strlen(text), taken;
+	char shown[5];
+
+	putchar('"');
+	if (ep_is_formula(text))
+		putchar('\'');
+	for (; left; text += taken, left -= taken) {
+		if (*text == '"')
+			putchar('"');
+		taken = ep_utf8_show(text, left, shown);
+		fputs(shown, stdout);
+	}
+	putchar('"');
+}

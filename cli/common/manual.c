@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* manual.c: man pages and completions from the option table. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/common/help.h"
+#include "cli/common/say.h"
+
+/* roff takes a leading dot or quote for a request, and - for a hyphen. */
+static void roff(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (; *text; text++) {
+		if (*text == '-')
+			fputs("\\-", out);
+		else if (*text == '\\')
+			fputs("\\e", out);
+		else if (!strncmp(text, "\n\n", 2)) {
+			fputs("\n.PP\n", out);
+			text++;
+		} else
+			fputc(*text, out);
+	}
+	fputc('\n', out);
+}
+
+static void roff_option(FILE *out, const struct ep_option *option)
+{
+	fputs(".TP\n", out);
+	if (option->letter)
+		fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
+	fputs("\\fB\\-\\-", out);
+	for (const char *at = option->name; *at; at++)
+		fprintf(out, *at == '-' ? "\\-" : "%c", *at);
+	fputs("\\fR", out);
+	if (option->metavar)
+		fprintf(out, "=\\fI%s\\fR", option->metavar);
+	fputc('\n', out);
+	roff(out, option->help);
+}
+
+static void roff_statuses(FILE *out)
+{
+	fputs(".SH EXIT STATUS\n", out);
+	for (size_t i = 0; ep_help_statuses[i]; i += 2) {
+		fprintf(out, ".TP\n.B %s\n", ep_help_statuses[i]);
+		roff(out, ep_help_statuses[i + 1]);
+	}
+}
+
+static void head(FILE *out, const char *title)
+{
+	fprintf(out, ".TH \"%s\" 1 \"\" \"epitaph %s\" \"epitaph\"\n", title, EP_VERSION);
+}
+
+/* "count merge" → "count-merge", as man pages are called. */
+static const char *dashed(const struct ep_command *command)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s", command->name);
+	for (char *at = name; *at; at++)
+		*at = *at == ' ' ? '-' : *at;
+	return name;
+}
+
+static void command_page(FILE *out, const struct ep_command *command)
+{
+	const struct ep_option *option;
+	char title[80];
+
+	snprintf(title, sizeof(title), "EPITAPH\\-%s", dashed(command));
+	head(out, title);
+	fprintf(out, ".SH NAME\nepitaph\\-%s \\- ", dashed(command));
+	roff(out, command->summary);
+	fprintf(out, ".SH SYNOPSIS\n.B epitaph %s\n[options] ", command->name);
+	roff(out, command->operands);
+	fputs(".SH DESCRIPTION\n", out);
+	roff(out, command->description);
+	if (strstr(command->operands, "SOURCE")) {
+		fputs(".PP\n", out);
+		roff(out, ep_help_source);
+	}
+	fputs(".SH OPTIONS\n", out);
+	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
+		roff_option(out, option);
+	roff_statuses(out);
+	fputs(".SH SEE ALSO\n.BR epitaph (1),\n.BR gdb (1),\n.BR core (5)\n", out);
+}
+
+/* What a traced program obeys; the commands here obey NO_COLOR only. */
+static const struct {
+	const char *name, *text;
+} settings[] = {
+	{"EPITAPH", "on (default), or off: start paused"},
+	{"EPITAPH_MODE", "trace (default), or count: how often each function is called"},
+	{"EPITAPH_RING", "the most memory for one thread's history (1M)"},
+	{"EPITAPH_MEMORY", "memory for all histories (64M)"},
+	{"EPITAPH_KEEP", "memory for the snapshots that the program keeps (64M)"},
+	{"EPITAPH_TIMESTAMP_EVERY",
+	 "auto (default), or one time stamp in 1 to 64 records: 1 times every "
+	 "call and costs most"},
+	{"EPITAPH_CLOCK_BUDGET",
+	 "with auto, the part of a thread's time that reading the clock may "
+	 "take (5%)"},
+	{"EPITAPH_MIN_DURATION",
+	 "drop calls that returned sooner and called nothing that was kept"},
+	{"EPITAPH_OUTPUT", "name of snapshots that the process writes (epitaph.%p.%n.core), or, "
+			   "when it counts, of its counts (epitaph.%p.counts)"},
+	{"EPITAPH_SIGNAL", "the signal that makes the process write one (SIGTRAP), or none"},
+};
+
+static void environment(FILE *out)
+{
+	fputs(".SH ENVIRONMENT\nOf the traced program:\n", out);
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		fprintf(out, ".TP\n.B %s\n", settings[i].name);
+		roff(out, settings[i].text);
+	}
+	fputs(".PP\nOf these commands:\n.TP\n.B NO_COLOR\n", out);
+	roff(out, "no colours, when it is not empty");
+}
+
+static void main_page(FILE *out)
+{
+	head(out, "EPITAPH");
+	fputs(".SH NAME\nepitaph \\- what every thread of a dead process was "
+	      "doing, from its core\n.SH SYNOPSIS\n.B epitaph\n\\fICOMMAND\\fR "
+	      "[options] \\fISOURCE\\fR\n.SH DESCRIPTION\n",
+	      out);
+	roff(out, "A program that is built with epitaph-cc keeps the last "
+		  "calls of each of its threads in memory, where a core dump "
+		  "holds them. These commands find them there and explain "
+		  "them.");
+	fputs(".PP\n", out);
+	roff(out, ep_help_source);
+	fputs(".SH COMMANDS\n", out);
+	for (size_t i = 0; ep_commands[i]; i++) {
+		fprintf(out, ".TP\n.BR epitaph\\-%s (1)\n", dashed(ep_commands[i]));
+		roff(out, ep_commands[i]->summary);
+	}
+	environment(out);
+	roff_statuses(out);
+	fputs(".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n", out);
+}
+
+static int write_page(const char *directory, const char *name, const struct ep_command *command)
+{
+	char path[4096];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s.1", directory, name);
+	out = fopen(path, "w");
+	if (out && command)
+		command_page(out, command);
+	else if (out)
+		main_page(out);
+	if (!out || fclose(out)) {
+		ep_say("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+int ep_help_man_pages(const char *directory)
+{
+	if (mkdir(directory, 0777) && errno != EEXIST) {
+		ep_say("%s: %s", directory, strerror(errno));
+		return -1;
+	}
+	if (write_page(directory, "epitaph", NULL))
+		return -1;
+	for (size_t i = 0; ep_commands[i]; i++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "epitaph-%s", dashed(ep_commands[i]));
+		if (write_page(directory, name, ep_commands[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- completions ---------------------------------------------------------- */
+
+static void bash_options(const struct ep_command *command)
+{
+	const struct ep_option *option;
+
+	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
+		printf("%s--%s%s", i ? " " : "", option->name, option->metavar ? "=" : "");
+}
+
+/* First words, each once; with `first`, the second ones behind it. */
+static void bash_words(const char *first)
+{
+	const char *before = "";
+
+	for (size_t i = 0; ep_commands[i]; i++) {
+		const char *name = ep_commands[i]->name;
+		size_t length = strcspn(name, " ");
+
+		if (first) {
+			if (strncmp(name, first, length) || !name[length] || first[length])
+				continue;
+			printf(" %s", name + length + 1);
+		} else if (strlen(before) < length || strncmp(before, name, length)) {
+			printf(" %.*s", (int)length, name);
+		}
+		before = name;
+	}
+}
+
+/* What may follow each first word of commands of two. */
+static void bash_seconds(void)
+{
+	char last[64] = "";
+
+	for (size_t i = 0; ep_commands[i]; i++) {
+		const char *name = ep_commands[i]->name;
+		char first[64];
+
+		snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, " "), name);
+		if (!strchr(name, ' ') || !strcmp(first, last))
+			continue;
+		printf("\t%s) seconds='", first);
+		bash_words(first);
+		puts("' ;;");
+		strcpy(last, first);
+	}
+}
+
+static void complete_bash(void)
+{
+	puts("# bash completion for epitaph, from its option table\n"
+	     "_epitaph() {\n"
+	     "\tlocal word=${COMP_WORDS[COMP_CWORD]} options= seconds=\n"
+	     "\tcompopt -o filenames -o nospace 2>/dev/null\n"
+	     "\tcase ${COMP_WORDS[1]} in");
+	bash_seconds();
+	puts("\tesac\n"
+	     "\tcase \"${COMP_WORDS[1]}${seconds:+ ${COMP_WORDS[2]}}\" in");
+	for (size_t i = 0; ep_commands[i]; i++) {
+		printf("\t'%s') options='", ep_commands[i]->name);
+		bash_options(ep_commands[i]);
+		puts("' ;;");
+	}
+	fputs("\tesac\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W '--help --version",
+	      stdout);
+	bash_words(NULL);
+	puts("' -S ' ' -- \"$word\"))\n"
+	     "\telif [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$seconds\" ]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$seconds\" -S ' ' -- \"$word\"))\n"
+	     "\telif [[ $word == -* ]]; then\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+	     "\telse\n"
+	     "\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n"
+	     "\tfi\n"
+	     "}\n"
+	     "complete -F _epitaph epitaph");
+}
+
+static void complete_zsh(void)
+{
+	puts("#compdef epitaph\n# zsh: bash's completion does it\n"
+	     "autoload -U +X bashcompinit && bashcompinit");
+	complete_bash();
+}
+
+/* In single quotes: an apostrophe ends them, stands alone, and begins anew. */
+static void quoted(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("\\'", stdout);
+		else
+			putchar(*text);
+	putchar('\'');
+}
+
+static const char *last_word(const struct ep_command *command)
+{
+	const char *blank = strchr(command->name, ' ');
+
+	return blank ? blank + 1 : command->name;
+}
+
+static void fish_seen(const struct ep_command *command)
+{
+	int length = (int)strcspn(command->name, " ");
+
+	printf("'__fish_seen_subcommand_from %.*s", length, command->name);
+	if (command->name[length])
+		printf("; and __fish_seen_subcommand_from %s", last_word(command));
+	putchar('\'');
+}
+
+/* A command of two words is offered by the first, then by the second. */
+static void fish_command(const struct ep_command *command)
+{
+	int length = (int)strcspn(command->name, " ");
+
+	printf("complete -c epitaph -n __fish_use_subcommand -a %.*s -d ", length, command->name);
+	quoted(command->summary);
+	if (command->name[length]) {
+		printf("\ncomplete -c epitaph -n "
+		       "'__fish_seen_subcommand_from %.*s' -a %s -d ",
+		       length, command->name, last_word(command));
+		quoted(command->summary);
+	}
+	putchar('\n');
+}
+
+static void complete_fish(void)
+{
+	const struct ep_option *option;
+
+	puts("# fish completion for epitaph, from its option table");
+	for (size_t i = 0; ep_commands[i]; i++) {
+		const struct ep_command *command = ep_commands[i];
+
+		fish_command(command);
+		for (size_t j = 0; (option = ep_command_option(command, j)); j++) {
+			fputs("complete -c epitaph -n ", stdout);
+			fish_seen(command);
+			printf(" -l %s", option->name);
+			if (option->letter)
+				printf(" -s %c", option->letter);
+			fputs(option->metavar ? " -r -d " : " -d ", stdout);
+			quoted(option->help);
+			putchar('\n');
+		}
+	}
+}
+
+int ep_help_completion(const char *shell)
+{
+	if (!strcmp(shell, "bash"))
+		complete_bash();
+	else if (!strcmp(shell, "zsh"))
+		complete_zsh();
+	else if (!strcmp(shell, "fish"))
+		complete_fish();
+	else
+		return -1;
+	return 0;
+}

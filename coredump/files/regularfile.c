@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * regularfile.c: see regularfile.h. A descriptor of O_PATH opens nothing; /proc/self/fd is the way
+ * from it to the same file, whatever became of its name meanwhile.
+ */
+#include "coredump/files/regularfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HANDLE   (O_PATH | O_CLOEXEC)
+#define READ     (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define CONFIGFS 0x62656570 /* fs/configfs/mount.c; no header has it */
+
+enum allowed { FILES, FILES_AND_CGROUPS };
+
+/* File systems whose regular files are the kernel's doors, and automounts that nobody has mounted
+ * yet. */
+static bool is_of_kernel(int handle, enum allowed allowed)
+{
+	static const uint32_t kinds[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC,          DEBUGFS_MAGIC,      TRACEFS_MAGIC,
+		SECURITYFS_MAGIC, BPF_FS_MAGIC,         DEVPTS_SUPER_MAGIC, EFIVARFS_MAGIC,
+		PSTOREFS_MAGIC,   NSFS_MAGIC,           BINFMTFS_MAGIC,     SELINUX_MAGIC,
+		SMACK_MAGIC,      RDTGROUP_SUPER_MAGIC, AUTOFS_SUPER_MAGIC, CONFIGFS,
+	};
+	struct statfs fs;
+
+	if (fstatfs(handle, &fs) != 0)
+		return true;
+	if (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC)
+		return allowed != FILES_AND_CGROUPS;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((uint32_t)fs.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+/* Takes over `handle`, which is -1 after a failure. */
+static int open_regular(int handle, enum allowed allowed)
+{
+	int fd = -1, error = EINVAL;
+	struct stat st;
+	char self[64];
+
+	if (handle < 0)
+		return -1;
+	if (fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && !is_of_kernel(handle, allowed)) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
+		fd = open(self, READ);
+		/* Without /proc there is no way that is safe. */
+		error = errno == ENOENT ? EOPNOTSUPP : errno;
+	}
+	close(handle);
+	errno = error;
+	return fd;
+}
+
+int ep_regular_file_open(const char *path)
+{
+	return open_regular(open(path, HANDLE), FILES);
+}
+
+int ep_cgroup_file_open(const char *path)
+{
+	return open_regular(open(path, HANDLE), FILES_AND_CGROUPS);
+}
+
+/* ---- below a directory ---- */
+
+/* Each component by itself, none of them a link. */
+static int walk(int folder, const char *path)
+{
+	int at = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+
+	while (at >= 0 && *path) {
+		char name[NAME_MAX + 1];
+		size_t length = strcspn(path, "/");
+		int next = -1, error = ENAMETOOLONG;
+
+		if (length && length < sizeof(name)) {
+			memcpy(name, path, length);
+			name[length] = '\0';
+			error = EXDEV;
+			if (strcmp(name, "..") != 0) {
+				next = openat(at, name, HANDLE | O_NOFOLLOW);
+				error = errno;
+			}
+			close(at);
+			at = next;
+			errno = error;
+		} else if (length) {
+			close(at);
+			errno = error;
+			return -1;
+		}
+		path += length + (path[length] == '/');
+	}
+	return at;
+}
+
+int ep_regular_file_open_below(int folder, const char *path)
+{
+	struct open_how how = {
+		.flags = HANDLE,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	int handle;
+
+	if (*path == '/') {
+		errno = EXDEV;
+		return -1;
+	}
+	handle = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	/* EPERM: the filters of older containers. */
+	if (handle < 0 && (errno == ENOSYS || errno == EPERM))
+		handle = walk(folder, path);
+	return open_regular(handle, FILES);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * leftover.c: pages of the instance that the arena names, and whose name has the arena's own
+ * identity in it: no other machine, and no other process, has that.
+ */
+#include "coredump/find/leftover.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "coredump/files/held.h"
+#include "coredump/memory/source_impl.h"
+
+#define CPUS_MAX    1024u
+#define PAGES_MAX   4096u
+#define SECTION_MAX (UINT64_C(64) << 20)
+#define PAGE_HEAD   16u
+#define COMMIT_MASK 0x0fffffffu
+
+static const char *const mounts[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+
+/* Linux 6.10, include/uapi/linux/trace_mmap.h: the first page of a mapped buffer; its pages
+ * follow. */
+struct buffer_meta {
+	uint32_t meta_page_size;
+	uint32_t meta_struct_len;
+	uint32_t subbuf_size;
+	uint32_t nr_subbufs;
+	uint64_t reader_lost;
+	uint32_t reader_id, reader_read;
+	uint64_t flags;
+	uint64_t entries, overrun, read;
+};
+
+struct page {
+	uint8_t *bytes; /* EP_PAGE of them; owned */
+	uint64_t tsc;
+	uint32_t used;
+	uint16_t cpu;
+};
+
+struct remains {
+	struct page *pages;
+	size_t count, room;
+	uint64_t address; /* of the section, process virtual */
+	uint64_t size;
+	uint8_t *section; /* a copy */
+	uint64_t identity;
+};
+
+/* ---- pages ---- */
+
+static uint32_t used_of(const uint8_t *bytes)
+{
+	uint64_t commit;
+
+	memcpy(&commit, bytes + 8, sizeof(commit));
+	commit &= COMMIT_MASK;
+	return commit && commit <= EP_PAGE - PAGE_HEAD ? PAGE_HEAD + (uint32_t)commit : 0;
+}
+
+static bool add_page(struct remains *r, const uint8_t *bytes, unsigned cpu)
+{
+	size_t room = r->room ? r->room * 2 : 64;
+	struct page *grown;
+	uint8_t *copy;
+
+	if (!used_of(bytes))
+		return true;
+	if (r->count == r->room) {
+		grown = r->count < PAGES_MAX ? reallocarray(r->pages, room, sizeof(*grown)) : NULL;
+		if (!grown)
+			return false;
+		r->pages = grown;
+		r->room = room;
+	}
+	copy = malloc(EP_PAGE);
+	if (!copy)
+		return false;
+	memcpy(copy, bytes, EP_PAGE);
+	r->pages[r->count] =
+		(struct page){.bytes = copy, .used = used_of(copy), .cpu = (uint16_t)cpu};
+	memcpy(&r->pages[r->count++].tsc, copy, sizeof(uint64_t));
+	return true;
+}
+
+/* Without taking anything away. */
+static bool map_pages(struct remains *r, int fd, unsigned cpu)
+{
+	struct buffer_meta meta;
+	uint8_t *head = mmap(NULL, EP_PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	uint8_t *data = MAP_FAILED;
+	size_t size = 0;
+
+	if (head == MAP_FAILED)
+		return false;
+	memcpy(&meta, head, sizeof(meta));
+	if (meta.subbuf_size == EP_PAGE && meta.nr_subbufs <= PAGES_MAX) {
+		size = (size_t)meta.nr_subbufs * EP_PAGE;
+		data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, meta.meta_page_size);
+	}
+	for (size_t at = 0; data != MAP_FAILED && at < size; at += EP_PAGE)
+		if (!add_page(r, data + at, cpu))
+			break;
+	if (data != MAP_FAILED)
+		munmap(data, size);
+	munmap(head, EP_PAGE);
+	return data != MAP_FAILED;
+}
+
+static void read_pages(struct remains *r, int fd, unsigned cpu)
+{
+	uint8_t bytes[EP_PAGE];
+
+	while (read(fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes) && add_page(r, bytes, cpu))
+		;
+}
+
+static void take_buffer(struct remains *r, int fd, unsigned cpu)
+{
+	if (!map_pages(r, fd, cpu))
+		read_pages(r, fd, cpu);
+}
+
+/* False: there is no such CPU. */
+static bool take_cpu(struct remains *r, int folder, unsigned cpu)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "per_cpu/cpu%u/trace_pipe_raw", cpu);
+	fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	take_buffer(r, fd, cpu);
+	close(fd);
+	return true;
+}
+
+static int compare_pages(const void *a, const void *b)
+{
+	const struct page *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
+}
+
+static void take_held(struct remains *r, const struct ep_held *held, const char *name)
+{
+	for (size_t i = 0; i < held->buffer_count; i++)
+		if (strcmp(held->buffers[i].instance, name) == 0)
+			take_buffer(r, held->buffers[i].fd, held->buffers[i].cpu);
+}
+
+static void take_named(struct remains *r, const char *name)
+{
+	char path[128];
+	int folder = -1;
+
+	for (unsigned i = 0; i < 2 && folder < 0; i++) {
+		snprintf(path, sizeof(path), "%s/instances/%s", mounts[i], name);
+		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (folder < 0)
+		return;
+	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
+		if (!take_cpu(r, folder, cpu))
+			break;
+	close(folder);
+}
+
+static void take_instance(struct remains *r, const struct ep_source *source, const char *name)
+{
+	if (source->held)
+		take_held(r, source->held, name);
+	else
+		take_named(r, name);
+	if (r->count)
+		qsort(r->pages, r->count, sizeof(*r->pages), compare_pages);
+}
+
+/* ---- the section ---- */
+
+/* Where chunks go on: behind the one with the greatest number. */
+struct pen {
+	uint64_t segment, at, sequence;
+};
+
+static uint64_t padded(uint64_t size)
+{
+	return (size + 7) & ~UINT64_C(7);
+}
+
+static struct ep_sched_chunk *chunk_at(const struct remains *r, const struct ep_sched *head,
+				       uint64_t segment, uint64_t at)
+{
+	return (void *)(r->section + head->pool_offset + segment * EP_SCHED_SEGMENT + at);
+}
+
+static uint64_t offset_of(const struct remains *r, const void *place)
+{
+	return (uint64_t)((const uint8_t *)place - r->section);
+}
+
+static void find_end(const struct remains *r, const struct ep_sched *head, struct pen *pen)
+{
+	for (uint64_t s = 0; s < head->pool_size / EP_SCHED_SEGMENT; s++)
+		for (uint64_t at = 0; at + sizeof(struct ep_sched_chunk) <= EP_SCHED_SEGMENT;) {
+			const struct ep_sched_chunk *chunk = chunk_at(r, head, s, at);
+			uint64_t end = at + sizeof(*chunk) + padded(chunk->size);
+
+			if (!chunk->check || end > EP_SCHED_SEGMENT ||
+			    chunk->check != ep_sched_check(chunk, offset_of(r, chunk), r->identity))
+				break;
+			at = end;
+			if (chunk->sequence > pen->sequence)
+				*pen = (struct pen){s, at, chunk->sequence};
+		}
+}
+
+static void append(const struct remains *r, const struct ep_sched *head, struct pen *pen,
+		   const struct page *page)
+{
+	uint64_t need = sizeof(struct ep_sched_chunk) + padded(page->used);
+	struct ep_sched_chunk *chunk;
+
+	if (pen->at + need > EP_SCHED_SEGMENT) {
+		pen->segment = (pen->segment + 1) % (head->pool_size / EP_SCHED_SEGMENT);
+		pen->at = 0;
+	}
+	chunk = chunk_at(r, head, pen->segment, pen->at);
+	memset(chunk, 0, need);
+	memcpy(chunk + 1, page->bytes, page->used);
+	chunk->sequence = ++pen->sequence;
+	chunk->size = page->used;
+	chunk->cpu = page->cpu;
+	chunk->source = EP_SCHED_FTRACE;
+	chunk->tsc = page->tsc;
+	chunk->check = ep_sched_check(chunk, offset_of(r, chunk), r->identity);
+	pen->at += need;
+	if (pen->at + sizeof(*chunk) <= EP_SCHED_SEGMENT)
+		chunk_at(r, head, pen->segment, pen->at)->check = 0;
+}
+
+static bool is_for_us(const struct remains *r, struct ep_sched *head)
+{
+	char identity[20];
+	size_t length;
+
+	head->instance[sizeof(head->instance) - 1] = '\0';
+	length = strlen(head->instance);
+	snprintf(identity, sizeof(identity), ".%016" PRIx64, r->identity);
+	return head->state == EP_SCHED_ON && head->source == EP_SCHED_FTRACE &&
+	       strncmp(head->instance, "epitaph.", 8) == 0 && length > 25 &&
+	       !strchr(head->instance, '/') &&
+	       strcmp(head->instance + length - 17, identity) == 0 &&
+	       head->segment_size == EP_SCHED_SEGMENT && head->pool_size >= EP_SCHED_SEGMENT &&
+	       head->pool_offset % 8 == 0 && head->pool_offset <= r->size &&
+	       head->pool_size <= r->size - head->pool_offset;
+}
+
+/* The section's place and bytes; false: there is none. */
+static bool find_section(struct remains *r, struct ep_source *source,
+			 const struct ep_root_found *found)
+{
+	struct ep_arena arena;
+
+	if (ep_source_read(source, found->arena_address, &arena, sizeof(arena), NULL, NULL) !=
+		    EP_OK ||
+	    arena.root.identity != found->root.identity)
+		return false;
+	for (unsigned i = 0; i < EP_SECTION_MAX; i++) {
+		const struct ep_section *section = &arena.sections[i];
+
+		if (section->type != EP_SECTION_SCHED || section->size < sizeof(struct ep_sched) ||
+		    section->size > SECTION_MAX || section->offset > found->root.arena_size ||
+		    section->size > found->root.arena_size - section->offset)
+			continue;
+		r->address = found->arena_address + section->offset;
+		r->size = section->size;
+		return true;
+	}
+	return false;
+}
+
+static bool take_section(struct remains *r, struct ep_source *source)
+{
+	size_t done;
+
+	r->section = calloc(r->size, 1);
+	/* Untouched pages of it may not be in a core. */
+	for (uint64_t at = 0; r->section && at < r->size; at += EP_PAGE)
+		ep_source_read(source, r->address + at, r->section + at,
+			       r->size - at < EP_PAGE ? r->size - at : EP_PAGE, &done, NULL);
+	return r->section != NULL;
+}
+
+unsigned ep_leftover_add(struct ep_source *source, const struct ep_root_found *found)
+{
+	struct remains r = {.identity = found->root.identity};
+	struct pen pen = {0, 0, 0};
+	struct ep_sched head;
+	unsigned added = 0;
+
+	if (source->kind == EP_SOURCE_LIVE || source->kind == EP_SOURCE_FUNTRACE ||
+	    !find_section(&r, source, found) ||
+	    ep_source_read(source, r.address, &head, sizeof(head), NULL, NULL) != EP_OK ||
+	    !is_for_us(&r, &head))
+		return 0;
+	take_instance(&r, source, head.instance);
+	if (r.count && take_section(&r, source)) {
+		find_end(&r, &head, &pen);
+		for (; added < r.count; added++)
+			append(&r, &head, &pen, &r.pages[added]);
+		ep_source_lay_over(source, r.address, r.section, r.size);
+	}
+	for (size_t i = 0; i < r.count; i++)
+		free(r.pages[i].bytes);
+	free(r.pages);
+	return added;
+}

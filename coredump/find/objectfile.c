@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* objectfile.c: see objectfile.h. The process chose the paths: what is no regular file is never
+ * read, and nothing in a file is believed. */
+#include "coredump/find/objectfile.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "coredump/util/cursor.h"
+#include "coredump/memory/elfimage.h"
+#include "coredump/files/held.h"
+#include "coredump/files/regularfile.h"
+#include "coredump/memory/source_impl.h"
+
+#define NOTES_MAX    (64u << 10) /* bytes of one PT_NOTE; usual is 0.2 KiB */
+#define BUILD_ID_MAX 64u
+#define SPARSE_MAX   (256 << 20) /* bytes; no smaller one costs much */
+/* What compressed sections may become: bytes, and times the file. Debug information shrinks to a
+ * fifth or a tenth. */
+#define UNPACKED_MAX   (UINT64_C(64) << 20)
+#define UNPACKED_TIMES 32
+
+/* ---- which file ---- */
+
+static bool is_executable(const struct ep_source *source, uint64_t start, uint64_t end)
+{
+	uint64_t address;
+
+	return ep_source_auxv(source, AT_PHDR, &address) == EP_OK && address >= start &&
+	       address < end;
+}
+
+/* A path inside the mount namespace of a live process; else below sysroot. The kernel's are
+ * absolute: "" for another one, which would be looked for where the user happens to be. */
+static void path_on_disk(const struct ep_source *source, const struct ep_mapping *mapping,
+			 char *out, size_t size)
+{
+	if (source->executable && is_executable(source, mapping->start, mapping->end))
+		snprintf(out, size, "%s", source->executable);
+	else if (*mapping->path != '/')
+		*out = '\0';
+	else if (source->sysroot)
+		snprintf(out, size, "%s%s", source->sysroot, mapping->path);
+	else if (source->kind == EP_SOURCE_LIVE)
+		snprintf(out, size, "/proc/%d/root%s", (int)source->pid, mapping->path);
+	else
+		snprintf(out, size, "%s", mapping->path);
+}
+
+/* Bytes that a section says it has once it is unpacked; 0: it is not packed. libelf unpacks no more
+ * than that. */
+static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	GElf_Chdr packed;
+	Elf_Data *data;
+	uint64_t size;
+
+	if (header->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
+	/* The older way: "ZLIB", and the size, highest byte first. */
+	if (!name || strncmp(name, ".zdebug", 7) != 0)
+		return 0;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size < 12)
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
+	return be64toh(size);
+}
+
+static bool is_bomb(int fd, uint64_t size)
+{
+	uint64_t unpacked = 0;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_getshdrstrndx(elf, &names) == 0)
+		while ((section = elf_nextscn(elf, section)))
+			if (gelf_getshdr(section, &header) &&
+			    __builtin_add_overflow(
+				    unpacked,
+				    unpacked_size(section, &header,
+						  elf_strptr(elf, names, header.sh_name)),
+				    &unpacked))
+				unpacked = UINT64_MAX;
+	elf_end(elf);
+	return unpacked > UNPACKED_MAX && unpacked / UNPACKED_TIMES > size;
+}
+
+/* Of a section that lies in a hole libelf makes as many zeroes in memory. Files are not sparse as
+ * linkers and strip write them, nor 64 times smaller where the file system compresses. The
+ * descriptor, or -1, and it is closed. */
+static int fair(int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return fd;
+	if ((st.st_size <= SPARSE_MAX || st.st_size / 64 <= (off_t)st.st_blocks * 512) &&
+	    !is_bomb(fd, (uint64_t)st.st_size))
+		return fd;
+	close(fd);
+	errno = EFBIG;
+	return -1;
+}
+
+int ep_object_file_descriptor(const char *path)
+{
+	return fair(ep_regular_file_open(path));
+}
+
+static bool bias_of(Elf *elf, uint64_t start, uint64_t *bias)
+{
+	Elf64_Phdr headers[EP_ELF_IMAGE_HEADERS];
+	GElf_Ehdr header;
+	size_t count;
+
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || elf_getphdrnum(elf, &count) != 0)
+		return false;
+	if (count > EP_ELF_IMAGE_HEADERS)
+		count = EP_ELF_IMAGE_HEADERS;
+	for (size_t i = 0; i < count; i++)
+		if (!gelf_getphdr(elf, (int)i, &headers[i]))
+			return false;
+	*bias = ep_elf_bias(headers, (uint32_t)count, header.e_type, start);
+	return true;
+}
+
+/* Takes over the descriptor. */
+static int open_descriptor(struct ep_object_file *file, int fd, uint64_t start)
+{
+	file->start = start;
+	file->fd = fd;
+	if (fd < 0)
+		return EP_END;
+	elf_version(EV_CURRENT);
+	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+	if (file->elf && bias_of(file->elf, start, &file->bias))
+		return EP_OK;
+	ep_object_file_close(file);
+	return EP_END;
+}
+
+int ep_object_file_open_path(struct ep_object_file *file, const char *path, uint64_t start)
+{
+	if (path != file->path)
+		snprintf(file->path, sizeof(file->path), "%s", path);
+	return open_descriptor(file, ep_object_file_descriptor(file->path), start);
+}
+
+int ep_object_file_open(struct ep_object_file *file, const struct ep_source *source,
+			const struct ep_mapping *mapping)
+{
+	path_on_disk(source, mapping, file->path, sizeof(file->path));
+	if (source->held)
+		return open_descriptor(file, fair(ep_held_file_at(source->held, mapping->start)),
+				       mapping->start);
+	return ep_object_file_open_path(file, file->path, mapping->start);
+}
+
+void ep_object_file_close(struct ep_object_file *file)
+{
+	elf_end(file->elf);
+	close(file->fd);
+	file->elf = NULL;
+	file->fd = -1;
+}
+
+/* ---- build-ids ---- */
+
+struct build_id {
+	size_t size; /* 0: none */
+	uint8_t bytes[BUILD_ID_MAX];
+};
+
+static void build_id_take(struct build_id *id, const void *notes, size_t size)
+{
+	struct ep_cursor cursor;
+	uint32_t head[3];
+
+	ep_cursor_init(&cursor, notes, size);
+	while (id->size == 0 && ep_cursor_take(&cursor, head, sizeof(head)) == EP_OK) {
+		uint64_t names = ((uint64_t)head[0] + 3) & ~UINT64_C(3);
+		uint64_t descs = ((uint64_t)head[1] + 3) & ~UINT64_C(3);
+		const uint8_t *name, *desc;
+
+		if (ep_cursor_view(&cursor, &name, names) || ep_cursor_view(&cursor, &desc, descs))
+			return;
+		if (head[2] != NT_GNU_BUILD_ID || head[0] != 4 || memcmp(name, "GNU", 4) != 0 ||
+		    head[1] > BUILD_ID_MAX)
+			continue;
+		id->size = head[1];
+		memcpy(id->bytes, desc, head[1]);
+	}
+}
+
+static void build_id_of_file(const struct ep_object_file *file, struct build_id *id)
+{
+	size_t count;
+
+	if (elf_getphdrnum(file->elf, &count) != 0)
+		return;
+	for (size_t i = 0; i < count && id->size == 0; i++) {
+		GElf_Phdr header;
+		Elf_Data *data;
+
+		if (!gelf_getphdr(file->elf, (int)i, &header))
+			return;
+		if (header.p_type != PT_NOTE || header.p_filesz > NOTES_MAX)
+			continue;
+		data = elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset, header.p_filesz,
+					    ELF_T_BYTE);
+		if (data && data->d_buf)
+			build_id_take(id, data->d_buf, data->d_size);
+	}
+}
+
+static int build_id_of_memory(struct ep_source *source, uint64_t start, struct build_id *id)
+{
+	struct ep_elf_image image;
+	uint8_t *bytes = malloc(NOTES_MAX);
+
+	if (!bytes)
+		return EP_E_MEMORY;
+	if (ep_elf_image_read(&image, source, start, NULL))
+		image.count = 0;
+	for (uint32_t i = 0; i < image.count && id->size == 0; i++) {
+		const Elf64_Phdr *header = &image.headers[i];
+		size_t got, size = header->p_memsz < NOTES_MAX ? header->p_memsz : NOTES_MAX;
+
+		if (header->p_type != PT_NOTE)
+			continue;
+		ep_source_read(source, image.bias + header->p_vaddr, bytes, size, &got, NULL);
+		build_id_take(id, bytes, got);
+	}
+	free(bytes);
+	return EP_OK;
+}
+
+int ep_object_file_matches(const struct ep_object_file *file, struct ep_source *source)
+{
+	struct build_id of_file = {0}, of_memory = {0};
+	int rc;
+
+	build_id_of_file(file, &of_file);
+	rc = build_id_of_memory(source, file->start, &of_memory);
+	if (rc)
+		return rc;
+	return of_file.size && of_file.size == of_memory.size &&
+			       !memcmp(of_file.bytes, of_memory.bytes, of_file.size)
+		       ? EP_OK
+		       : EP_END;
+}
+
+/* ---- symbols ---- */
+
+static int symbol_in(const struct ep_object_file *file, Elf_Scn *section, const GElf_Shdr *header,
+		     const char *wanted, uint64_t *address)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *name = elf_strptr(file->elf, header->sh_link, symbol.st_name);
+
+		if (name && symbol.st_shndx != SHN_UNDEF && strcmp(name, wanted) == 0) {
+			*address = file->bias + symbol.st_value;
+			return EP_OK;
+		}
+	}
+	return EP_END;
+}
+
+int ep_object_file_symbol(const struct ep_object_file *file, const char *name, uint64_t *address)
+{
+	Elf_Scn *section = NULL;
+	int rc = EP_END;
+
+	while (rc && (section = elf_nextscn(file->elf, section))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+			rc = symbol_in(file, section, &header, name, address);
+	}
+	return rc;
+}

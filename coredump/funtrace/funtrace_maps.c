@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * funtrace_maps.c: PROCMAPS: lines as in /proc/PID/maps, by three hands. The kernel's and gdb's
+ * have page-aligned addresses and the offset in the file; funtrace's own (funtrace.cpp,
+ * phdr_callback) list the executable segments with their exact ends, and p_vaddr where the offset
+ * should be. The file on disk tells which is which; without it the bias is a guess, and marked so.
+ */
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "coredump/memory/elfimage.h"
+#include "coredump/funtrace/funtrace_impl.h"
+#include "coredump/find/objectfile.h"
+
+#define MODULES_MAX 65536u
+#define PATH_LIMIT  4096u
+
+/* ---- a line ---- */
+
+static bool is_blank(uint8_t c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static void skip_blanks(struct ep_cursor *line)
+{
+	while (line->at < line->end && is_blank(*line->at))
+		line->at++;
+}
+
+static void skip_word(struct ep_cursor *line)
+{
+	skip_blanks(line);
+	while (line->at < line->end && !is_blank(*line->at))
+		line->at++;
+}
+
+static int digit_of(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool take_hex(struct ep_cursor *line, uint64_t *out)
+{
+	unsigned digits = 0;
+
+	skip_blanks(line);
+	for (*out = 0; line->at < line->end && digits < 17; line->at++) {
+		int digit = digit_of(*line->at);
+
+		if (digit < 0)
+			break;
+		*out = *out << 4 | (unsigned)digit;
+		digits++;
+	}
+	return digits > 0 && digits < 17;
+}
+
+/* The next line, without its end. False: no more. */
+static bool next_line(struct ep_cursor *text, struct ep_cursor *line)
+{
+	size_t left = ep_cursor_left(text), size;
+	const uint8_t *end, *bytes;
+
+	if (left == 0)
+		return false;
+	end = memchr(text->at, '\n', left);
+	size = end ? (size_t)(end - text->at) : left;
+	if (ep_cursor_view(text, &bytes, size))
+		return false;
+	ep_cursor_init(line, bytes, size);
+	ep_cursor_skip(text, end ? 1 : 0);
+	return true;
+}
+
+/* START-END PERMISSIONS OFFSET DEVICE INODE PATH */
+static bool parse_line(struct ep_cursor *line, struct ep_funtrace_module *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (!take_hex(line, &out->start) || line->at == line->end || *line->at++ != '-' ||
+	    !take_hex(line, &out->end))
+		return false;
+	skip_word(line);
+	if (!take_hex(line, &out->offset))
+		return false;
+	skip_word(line);
+	skip_word(line);
+	skip_blanks(line);
+	out->path = (const char *)line->at;
+	out->path_size = (uint32_t)ep_cursor_left(line);
+	return out->start < out->end && ep_cursor_left(line) <= PATH_LIMIT;
+}
+
+/* Neither anonymous memory nor the kernel's pages, which dl_iterate_phdr gives a name without a
+ * folder. */
+static bool is_file(const struct ep_funtrace_module *module)
+{
+	static const char vdso[] = "linux-vdso";
+
+	return module->path_size && module->path[0] != '[' &&
+	       (module->path_size < sizeof(vdso) ||
+		memcmp(module->path, vdso, sizeof(vdso) - 1) != 0);
+}
+
+/* ---- modules ---- */
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct ep_funtrace_module *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool same_path(const struct ep_funtrace_module *a, const struct ep_funtrace_module *b)
+{
+	return a->path_size == b->path_size && memcmp(a->path, b->path, a->path_size) == 0;
+}
+
+/* Neighbouring lines of one file are one module; what overlaps is cut. Returns how many are
+ * left. */
+static size_t join(struct ep_funtrace_module *list, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(list, count, sizeof(*list), compare_starts);
+	for (size_t i = 0; i < count; i++) {
+		struct ep_funtrace_module *last = kept ? &list[kept - 1] : NULL;
+
+		if (last && same_path(last, &list[i])) {
+			if (list[i].end > last->end)
+				last->end = list[i].end;
+		} else if (!last || list[i].start >= last->end) {
+			list[kept++] = list[i];
+		}
+	}
+	return kept;
+}
+
+static void take_id(struct ep_funtrace_module *module, struct ep_cursor *line)
+{
+	skip_blanks(line);
+	while (module->build_id_size < EP_BUILD_ID_MAX && ep_cursor_left(line) >= 2) {
+		int high = digit_of(line->at[0]), low = digit_of(line->at[1]);
+
+		if (high < 0 || low < 0)
+			return;
+		module->build_id[module->build_id_size++] = (uint8_t)(high << 4 | low);
+		line->at += 2;
+	}
+}
+
+/* BUILDIDS: "START BUILD-ID" of lines of the map. */
+static void take_ids(struct ep_funtrace_module *list, size_t count, struct ep_cursor text)
+{
+	struct ep_funtrace_module key, *module;
+	struct ep_cursor line;
+
+	while (count && next_line(&text, &line)) {
+		if (!take_hex(&line, &key.start))
+			continue;
+		module = bsearch(&key, list, count, sizeof(*list), compare_starts);
+		if (module && !module->build_id_size)
+			take_id(module, &line);
+	}
+}
+
+static bool take_lines(struct ep_funtrace_module **list, size_t *count, struct ep_cursor text,
+		       uint64_t *bad)
+{
+	struct ep_funtrace_module module;
+	struct ep_cursor line;
+	size_t capacity = 0;
+
+	while (*count < MODULES_MAX && next_line(&text, &line)) {
+		if (ep_cursor_left(&line) == 0)
+			continue;
+		if (!parse_line(&line, &module)) {
+			++*bad;
+			continue;
+		}
+		if (!is_file(&module))
+			continue;
+		if (!ep_list_grow(list, *count, &capacity, sizeof(module)))
+			return false;
+		(*list)[(*count)++] = module;
+	}
+	return true;
+}
+
+int ep_funtrace_modules(struct ep_source *source, const struct ep_funtrace *sample,
+			struct ep_funtrace_module **list, size_t *count, struct ep_err *err)
+{
+	struct ep_cursor text, ids;
+	uint64_t bad = 0;
+
+	*list = NULL;
+	*count = 0;
+	ep_cursor_init(&text, sample->maps, sample->maps_size);
+	ep_cursor_init(&ids, sample->ids, sample->ids_size);
+	if (!take_lines(list, count, text, &bad)) {
+		free(*list);
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	}
+	if (*count)
+		*count = join(*list, *count);
+	take_ids(*list, *count, ids);
+	if (bad)
+		ep_source_warn(source,
+			       "%s: %" PRIu64 " lines of PROCMAPS are not "
+			       "understood: functions there have no names",
+			       source->path, bad);
+	else if (*count == 0)
+		ep_source_warn(source,
+			       "%s: no PROCMAPS for this sample: functions "
+			       "have no names",
+			       source->path);
+	return EP_OK;
+}
+
+size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules, size_t count,
+			     uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < modules[low - 1].end ? low - 1 : SIZE_MAX;
+}
+
+/* ---- where they really are ---- */
+
+bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf)
+{
+	GElf_Ehdr header;
+	size_t count;
+
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || elf_getphdrnum(elf, &count) != 0)
+		return false;
+	object->type = header.e_type;
+	object->low = UINT64_MAX;
+	for (size_t i = 0; i < count && object->count < EP_ELF_IMAGE_HEADERS; i++) {
+		Elf64_Phdr *one = &object->headers[object->count];
+		uint64_t end;
+
+		if (!gelf_getphdr(elf, (int)i, one))
+			return false;
+		if (one->p_type != PT_LOAD ||
+		    __builtin_add_overflow(one->p_vaddr, one->p_memsz, &end) ||
+		    end > EP_ADDRESS_MASK)
+			continue;
+		if (one->p_vaddr / EP_PAGE * EP_PAGE < object->low)
+			object->low = one->p_vaddr / EP_PAGE * EP_PAGE;
+		if (end > object->high)
+			object->high = (end + EP_PAGE - 1) / EP_PAGE * EP_PAGE;
+		object->count++;
+	}
+	return object->count != 0;
+}
+
+static bool object_open(struct ep_funtrace_object *object, const char *path)
+{
+	Elf *elf = NULL;
+	bool ok = false;
+	int fd = ep_object_file_descriptor(path);
+
+	memset(object, 0, sizeof(*object));
+	if (fd >= 0) {
+		elf_version(EV_CURRENT);
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+		ok = elf && ep_funtrace_object_read(object, elf);
+	}
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start, uint64_t offset,
+		      uint64_t size, uint64_t *bias)
+{
+	for (unsigned i = 0; i < object->count; i++) {
+		const Elf64_Phdr *one = &object->headers[i];
+
+		*bias = start - one->p_vaddr;
+		if (one->p_flags & PF_X && one->p_vaddr == offset && one->p_memsz == size &&
+		    *bias % EP_PAGE == 0)
+			return object->type != ET_EXEC || *bias == 0;
+	}
+	for (unsigned i = 0; i < object->count; i++) {
+		const Elf64_Phdr *one = &object->headers[i];
+
+		*bias = start - (offset - one->p_offset + one->p_vaddr);
+		if (offset >= one->p_offset / EP_PAGE * EP_PAGE &&
+		    offset - one->p_offset / EP_PAGE * EP_PAGE < one->p_filesz &&
+		    *bias % EP_PAGE == 0)
+			return object->type != ET_EXEC || *bias == 0;
+	}
+	return false;
+}
+
+/* A module that its file explains covers all of the file's segments. */
+static void place(struct ep_module *module, const struct ep_funtrace_object *object, uint64_t low,
+		  uint64_t high)
+{
+	uint64_t offset = module->start - module->bias, start, end, bias;
+
+	if (!ep_funtrace_bias(object, module->start, offset, module->end - module->start, &bias))
+		return;
+	start = object->low + bias;
+	end = object->high + bias;
+	if (start < low || start > module->start)
+		start = module->start;
+	if (end > high || end < module->end)
+		end = module->end;
+	module->start = start;
+	module->end = end;
+	module->bias = bias;
+	module->flags &= ~EP_MODULE_NO_HEADER;
+}
+
+void ep_funtrace_path(char *out, size_t size, const struct ep_source *source, bool is_program,
+		      const char *path, size_t path_size)
+{
+	if (source->executable && is_program)
+		snprintf(out, size, "%s", source->executable);
+	else
+		snprintf(out, size, "%s%.*s", source->sysroot ? source->sysroot : "",
+			 (int)path_size, path);
+}
+
+/* Newer than the trace, and no build-id to tell whether it is another one. */
+static void warn_newer(struct ep_source *source, const struct ep_module *module, const char *path)
+{
+	struct stat raw, file;
+
+	if (module->build_id_size == 0 && fstat(source->fd, &raw) == 0 && stat(path, &file) == 0 &&
+	    file.st_mtime > raw.st_mtime)
+		ep_source_warn(source,
+			       "%s was changed after %s was written: its "
+			       "functions may have other names",
+			       path, source->path);
+}
+
+void ep_funtrace_place_modules(struct ep_source *source)
+{
+	const struct ep_arena *arena = (void *)source->arena;
+	struct ep_modules *head = NULL;
+	struct ep_module *list;
+	struct ep_funtrace_object object;
+	char path[EP_FUNTRACE_PATH];
+
+	for (uint32_t i = 0; i < arena->section_count; i++)
+		if (arena->sections[i].type == EP_SECTION_MODULES)
+			head = (void *)(source->arena + arena->sections[i].offset);
+	list = (struct ep_module *)(head + 1);
+	for (uint32_t i = 0; head && i < head->count; i++) {
+		if (!(list[i].flags & EP_MODULE_NO_HEADER))
+			continue;
+		ep_funtrace_path(path, sizeof(path), source, list[i].flags & EP_MODULE_EXECUTABLE,
+				 (char *)head + list[i].path.offset, list[i].path.length);
+		if (!object_open(&object, path))
+			continue;
+		warn_newer(source, &list[i], path);
+		place(&list[i], &object, i ? list[i - 1].end : 0,
+		      i + 1 < head->count ? list[i + 1].start : UINT64_MAX);
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * peer.h: who is at the other end of a socket that kernel.core_pattern names: the process that the
+ * kernel is dumping (Linux 6.16: "@/path"; since 6.17 also "@@/path", with a question first), or
+ * somebody who only connected.
+ */
+#ifndef EPITAPH_PEER_H
+#define EPITAPH_PEER_H
+
+#include "coredump/handler/crash.h"
+#include "coredump/memory/source.h"
+
+/* EP_OK: this kernel tells servers who crashes. EP_E_VERSION: it does not. */
+int ep_peer_possible(struct ep_err *err);
+
+/*
+ * Fills crash. *pidfd, to be closed, keeps its pid from being given to others. EP_END: it does not
+ * crash, and crash->pid says who that is; or as ep_crash_read.
+ */
+int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd, struct ep_err *err);
+
+/*
+ * Waits `seconds` for the peer to begin, and answers the kernel's question if it asks: the core
+ * comes, and the process is held until the socket is closed. What can be read then is the core.
+ * EP_E_IO: nothing came; EP_E_FORMAT: it is neither a question nor a core.
+ */
+int ep_peer_begin(int socket, unsigned seconds, struct ep_err *err);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control.c: writes single words of a running process's arena, each by one store that can overwrite
+ * nothing else: bytes of their own, a counter that only we count, or a time that holds nobody for
+ * long, whatever becomes of it. Whose memory it is, is checked before and after.
+ */
+#include "coredump/live/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "coredump/find/root_impl.h"
+
+#define EVERY_MOST 64
+
+/* Byte `n` of the gate, and its bits there. */
+#define GATE_BYTE(bit)  (__builtin_ctz(bit) / 8)
+#define GATE_VALUE(bit) ((uint8_t)((bit) >> (8 * GATE_BYTE(bit))))
+static_assert(GATE_BYTE(EP_GATE_CONTROL) == 1 && GATE_BYTE(EP_GATE_OFF) == 2 &&
+		      EP_GATE_API + EP_GATE_STOPPED < 0x100,
+	      "what is written here has bytes of its own");
+
+static int gone(const struct ep_control *control, struct ep_err *err)
+{
+	return ep_fail(err, EP_E_IO, 0,
+		       "pid %d: the process has ended, or has started another "
+		       "program",
+		       (int)control->pid);
+}
+
+static int get(struct ep_control *control, uint64_t offset, void *out, size_t size,
+	       struct ep_err *err)
+{
+	ssize_t n = pread(control->memory, out, size, (off_t)(control->arena_address + offset));
+
+	return n == (ssize_t)size ? EP_OK : gone(control, err);
+}
+
+static int put(struct ep_control *control, uint64_t offset, const void *bytes, size_t size,
+	       struct ep_err *err)
+{
+	ssize_t n = pwrite(control->memory, bytes, size, (off_t)(control->arena_address + offset));
+
+	if (n == (ssize_t)size)
+		return EP_OK;
+	/* Some kernels let it be read and not written (proc_mem.*). */
+	if (n < 0 && (errno == EACCES || errno == EPERM))
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "pid %d: this kernel does not let the memory of "
+			       "another process be written: %m",
+			       (int)control->pid);
+	return gone(control, err);
+}
+
+static int same_process(struct ep_control *control, struct ep_err *err)
+{
+	struct ep_root root;
+	int rc = get(control, 0, &root, sizeof(root), err);
+
+	if (rc)
+		return rc;
+	if (root.identity == control->identity &&
+	    ep_root_check(&root, EP_ARENA_MAGIC, control->arena_address, err) == EP_OK)
+		return EP_OK;
+	return gone(control, err);
+}
+
+static int not_opened(const struct ep_control *control, struct ep_err *err)
+{
+	if (errno == EACCES || errno == EPERM)
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "pid %d: permission denied: its memory may be "
+			       "read, not written; run as the user of the "
+			       "process with its capabilities, or as root",
+			       (int)control->pid);
+	return gone(control, err);
+}
+
+int ep_control_open(struct ep_control *out, struct ep_source *source,
+		    const struct ep_root_found *found, struct ep_err *err)
+{
+	struct ep_control control = {
+		.pid = ep_source_pid(source),
+		.arena_address = found->arena_address,
+		.identity = found->root.identity,
+	};
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)control.pid);
+	control.memory = open(path, O_RDWR | O_CLOEXEC);
+	if (control.memory < 0)
+		return not_opened(&control, err);
+	rc = same_process(&control, err);
+	if (rc)
+		close(control.memory);
+	else
+		*out = control;
+	return rc;
+}
+
+void ep_control_close(struct ep_control *control)
+{
+	close(control->memory);
+	control->memory = -1;
+}
+
+int ep_control_read(struct ep_control *control, struct ep_arena *out, struct ep_err *err)
+{
+	int rc = same_process(control, err);
+
+	return rc ? rc : get(control, 0, out, sizeof(*out), err);
+}
+
+/* One byte, and the look afterwards whether it was the right process. */
+static int put_byte(struct ep_control *control, uint64_t offset, uint8_t value, struct ep_err *err)
+{
+	int rc = put(control, offset, &value, 1, err);
+
+	return rc ? rc : same_process(control, err);
+}
+
+static int put_gate(struct ep_control *control, uint32_t bit, bool shut, struct ep_err *err)
+{
+	return put_byte(control, offsetof(struct ep_arena, gate) + (uint64_t)GATE_BYTE(bit),
+			shut ? GATE_VALUE(bit) : 0, err);
+}
+
+int ep_control_pause(struct ep_control *control, struct ep_err *err)
+{
+	const uint64_t at = offsetof(struct ep_arena, control_pauses);
+	struct ep_arena arena;
+	uint64_t pauses;
+	int rc = ep_control_read(control, &arena, err);
+
+	if (rc || arena.gate & EP_GATE_CONTROL)
+		return rc;
+	/* Two of us at once may count one pause: another number than before it is all that
+	 * matters. */
+	pauses = arena.control_pauses + 1;
+	rc = put(control, at, &pauses, sizeof(pauses), err);
+	return rc ? rc : put_gate(control, EP_GATE_CONTROL, true, err);
+}
+
+int ep_control_resume(struct ep_control *control, struct ep_err *err)
+{
+	struct ep_arena arena;
+	int rc = ep_control_read(control, &arena, err);
+
+	if (rc == EP_OK && arena.gate & EP_GATE_CONTROL)
+		rc = put_gate(control, EP_GATE_CONTROL, false, err);
+	if (rc == EP_OK && arena.gate & EP_GATE_OFF)
+		rc = put_gate(control, EP_GATE_OFF, false, err);
+	return rc;
+}
+
+int ep_control_timing(struct ep_control *control, unsigned every, struct ep_err *err)
+{
+	struct ep_arena arena;
+	int rc = ep_control_read(control, &arena, err);
+
+	if (rc)
+		return rc;
+	if (every > EVERY_MOST || (every & (every - 1)))
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "timing takes auto, 1, 2, 4, 8, 16, 32 or 64, "
+			       "not %u",
+			       every);
+	if (every != 1 && arena.min_duration)
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "pid %d: EPITAPH_MIN_DURATION is in force and "
+			       "needs every time: its timing stays 1",
+			       (int)control->pid);
+	return put_byte(control, offsetof(struct ep_arena, timestamp_every), (uint8_t)every, err);
+}
+
+/* Its minor is known to the caller. Of two at once the later time counts. */
+int ep_control_hold(struct ep_control *control, uint64_t *hold)
+{
+	uint64_t now = __builtin_ia32_rdtsc();
+	uint64_t until = now + EP_HOLD_SET;
+	int rc = put(control, offsetof(struct ep_arena, hold), &until, sizeof(until), NULL);
+
+	if (rc == EP_OK)
+		*hold = until;
+	return rc;
+}
+
+void ep_control_release(struct ep_control *control, uint64_t hold)
+{
+	const uint64_t none = 0;
+	uint64_t now;
+
+	if (get(control, offsetof(struct ep_arena, hold), &now, sizeof(now), NULL) == EP_OK &&
+	    now == hold)
+		put(control, offsetof(struct ep_arena, hold), &none, sizeof(none), NULL);
+}

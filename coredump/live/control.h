@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control.h: the words in a running process's arena that are written from outside
+ * (runtime/format.h): its gate, and one time stamp in how many records. The process is neither
+ * stopped nor told; who may do this is who may ptrace it (PTRACE_MODE_ATTACH, proc_pid_mem(5)).
+ */
+#ifndef EPITAPH_CONTROL_H
+#define EPITAPH_CONTROL_H
+
+#include "coredump/find/root.h"
+
+struct ep_control {
+	int memory; /* /proc/PID/mem: stays with the memory that it was opened
+		       for, also when the pid is given to somebody else */
+	pid_t pid;
+	uint64_t arena_address;
+	uint64_t identity;
+};
+
+/*
+ * Opens the arena that was found in the running process `source` and checks that it is still the
+ * same. EP_E_PERMISSION; EP_E_IO: it has ended, or has started another program. err says what to
+ * do.
+ */
+int ep_control_open(struct ep_control *out, struct ep_source *source,
+		    const struct ep_root_found *found, struct ep_err *err);
+void ep_control_close(struct ep_control *control);
+
+/* Settings and counters as they are now. EP_E_IO as above. */
+int ep_control_read(struct ep_control *control, struct ep_arena *out, struct ep_err *err);
+
+/*
+ * Shuts the gate for `epitaph control`; opens it for that and for EPITAPH=off, while the program's
+ * own pauses stay. Each thread stops within its present block, and goes on at its next hook.
+ */
+int ep_control_pause(struct ep_control *control, struct ep_err *err);
+int ep_control_resume(struct ep_control *control, struct ep_err *err);
+
+/*
+ * One time stamp in `every` records, 1, 2, 4 … 64, 0 auto, from each thread's next block on.
+ * EP_E_USAGE: another number, or above 1 where EPITAPH_MIN_DURATION needs every time.
+ */
+int ep_control_timing(struct ep_control *control, unsigned every, struct ep_err *err);
+
+/*
+ * Holds all threads where they would enter a block (runtime/record/hold.h), from now on for some
+ * 100 ms; *hold is what ep_control_release takes, and was set by the call before, or is 0. Nothing
+ * has to be undone by who is killed.
+ */
+int ep_control_hold(struct ep_control *control, uint64_t *hold);
+void ep_control_release(struct ep_control *control, uint64_t hold);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * live.c: a running process as a source. It is not stopped: what is read may be from different
+ * moments. A process that ends meanwhile is told so.
+ */
+#include "coredump/memory/source_impl.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "coredump/live/live.h"
+#include "coredump/files/procfile.h"
+
+#define PROC_FILE_MAX (256u << 20) /* bytes of maps: 2 million lines */
+#define PF_KTHREAD    0x00200000u  /* linux/sched.h, in /proc/PID/stat */
+
+/* ---- /proc ---- */
+
+int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size)
+{
+	char path[64], *bytes = NULL;
+	size_t capacity = 0, used = 0;
+	ssize_t n = 1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (n > 0 && used < PROC_FILE_MAX) {
+		if (used + 4096 > capacity) {
+			char *grown = realloc(bytes, 2 * capacity + 8192);
+
+			if (!grown)
+				break;
+			bytes = grown;
+			capacity = 2 * capacity + 8192;
+		}
+		n = read(fd, bytes + used, capacity - used - 1);
+		if (n > 0)
+			used += (size_t)n;
+	}
+	n = n < 0 ? -errno : n > 0 ? -ENOMEM : 0;
+	close(fd);
+	if (n < 0) {
+		free(bytes);
+		return (int)n;
+	}
+	bytes[used] = '\0';
+	*out = bytes;
+	*size = used;
+	return 0;
+}
+
+/* State and flags of /proc/PID/stat; the name in it may hold anything. */
+static bool stat_read(pid_t pid, char *state, unsigned *flags)
+{
+	char *text, *after;
+	size_t size;
+	bool good;
+
+	if (ep_proc_read(pid, "stat", &text, &size))
+		return false;
+	after = strrchr(text, ')');
+	good = after && sscanf(after, ") %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
+	free(text);
+	return good;
+}
+
+/* ---- reading ---- */
+
+static int gone(const struct ep_source *source, uint64_t at, struct ep_err *err)
+{
+	return ep_fail(err, EP_E_IO, at, "%s: the process has ended while it was read",
+		       source->name);
+}
+
+static int live_fault(const struct ep_source *source, uint64_t at, struct ep_err *err)
+{
+	char state;
+	unsigned flags;
+
+	if (!stat_read(source->pid, &state, &flags) || state == 'Z' || state == 'X')
+		return gone(source, at, err);
+	if (ep_source_segment_at(source, at))
+		return ep_fail(err, EP_E_UNSAVED, at,
+			       "%s: 0x%" PRIx64 " is mapped, but cannot be read", source->name, at);
+	return ep_fail(err, EP_E_UNMAPPED, at, "%s: 0x%" PRIx64 " is not mapped", source->name, at);
+}
+
+static ssize_t read_once(const struct ep_source *source, uint64_t at, void *out, size_t size)
+{
+	struct iovec local = {out, size};
+	struct iovec remote = {(void *)(uintptr_t)at, size};
+	ssize_t n = process_vm_readv(source->pid, &local, 1, &remote, 1, 0);
+
+	/* Not allowed, not there, or a page without read permission, which only /proc/PID/mem
+	 * gives. */
+	if (n <= 0 && source->fd >= 0 && at <= INT64_MAX)
+		n = pread(source->fd, out, size, (off_t)at);
+	return n;
+}
+
+static int live_read(struct ep_source *source, uint64_t address, void *out, size_t size,
+		     size_t *done, struct ep_err *err)
+{
+	while (*done < size) {
+		uint64_t at = address + *done;
+		ssize_t n = at < address ? -1
+					 : read_once(source, at, (char *)out + *done, size - *done);
+
+		if (n <= 0)
+			return live_fault(source, at, err);
+		*done += (size_t)n;
+	}
+	return EP_OK;
+}
+
+static uint64_t live_next_data(struct ep_source *source, uint64_t address, uint64_t limit)
+{
+	(void)source;
+	return address < limit ? address : limit;
+}
+
+static const struct ep_source_ops live_ops = {
+	.read = live_read,
+	.next_data = live_next_data,
+};
+
+/* ---- maps ---- */
+
+struct maps_line {
+	uint64_t start, end, offset, inode;
+	char flags[5];
+	char *path; /* in the line */
+};
+
+static bool maps_parse(char *line, struct maps_line *out)
+{
+	int path = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+		   &out->start, &out->end, out->flags, &out->offset, &out->inode, &path) != 5 ||
+	    path == 0 || out->start >= out->end)
+		return false;
+	out->path = line + path;
+	return true;
+}
+
+static uint32_t maps_flags(const char *text)
+{
+	return (text[0] == 'r' ? PF_R : 0) | (text[1] == 'w' ? PF_W : 0) |
+	       (text[2] == 'x' ? PF_X : 0);
+}
+
+static bool maps_add(struct ep_source *source, const struct maps_line *line,
+		     size_t *segment_capacity)
+{
+	uint64_t size = line->end - line->start;
+
+	if (!ep_list_grow(&source->segments, source->segment_count, segment_capacity,
+			  sizeof(source->segments[0])))
+		return false;
+	source->segments[source->segment_count++] = (struct ep_segment){
+		.address = line->start,
+		.memory_size = size,
+		.saved_size = size,
+		.present_size = size,
+		.flags = maps_flags(line->flags),
+	};
+	if (line->inode == 0 || line->path[0] != '/')
+		return true;
+	if (!ep_list_grow(&source->mappings, source->mapping_count, &source->mapping_capacity,
+			  sizeof(source->mappings[0])))
+		return false;
+	source->mappings[source->mapping_count++] =
+		(struct ep_mapping){line->start, line->end, line->offset, line->path};
+	return true;
+}
+
+static int maps_read(struct ep_source *source, struct ep_err *err)
+{
+	size_t size, segment_capacity = 0;
+	struct maps_line parsed;
+	char *next, *line;
+	int rc = ep_proc_read(source->pid, "maps", &source->mapping_text, &size);
+
+	if (rc) {
+		source->mapping_text = NULL;
+		errno = -rc;
+		return ep_fail(err, rc == -EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
+			       "%s: /proc/%d/maps: %m", source->name, (int)source->pid);
+	}
+	next = source->mapping_text;
+	while ((line = strsep(&next, "\n")))
+		if (maps_parse(line, &parsed) && !maps_add(source, &parsed, &segment_capacity))
+			return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory for its map",
+				       source->name);
+	return EP_OK;
+}
+
+/* ---- threads ---- */
+
+static void name_read(struct ep_source_thread *thread, pid_t pid)
+{
+	char path[64], *text;
+	size_t size;
+
+	snprintf(path, sizeof(path), "task/%u/comm", thread->tid);
+	if (ep_proc_read(pid, path, &text, &size))
+		return;
+	snprintf(thread->name, sizeof(thread->name), "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
+static int threads_read(struct ep_source *source, struct ep_err *err)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)source->pid);
+	dir = opendir(path);
+	if (!dir)
+		return ep_fail(err, EP_E_IO, 0, "%s: %s: %m", source->name, path);
+	while ((entry = readdir(dir))) {
+		struct ep_source_thread *thread;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (!ep_list_grow(&source->threads, source->thread_count, &source->thread_capacity,
+				  sizeof(*thread))) {
+			closedir(dir);
+			return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory for its threads",
+				       source->name);
+		}
+		thread = &source->threads[source->thread_count++];
+		memset(thread, 0, sizeof(*thread));
+		thread->tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		name_read(thread, source->pid);
+	}
+	closedir(dir);
+	return EP_OK;
+}
+
+/* ---- opening ---- */
+
+static int ptrace_scope(void)
+{
+	char text[16];
+
+	ep_procfile_line("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text));
+	return atoi(text);
+}
+
+/* Has this process CAP_SYS_PTRACE? It may still be that of another user namespace
+ * (user_namespaces(7)). */
+static bool may_trace(void)
+{
+	unsigned long long effective = 0;
+	struct ep_procfile file;
+	const char *line;
+
+	ep_procfile_open(&file, "/proc/self/status");
+	while ((line = ep_procfile_next(&file, '\n')))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	ep_procfile_close(&file);
+	return effective >> CAP_SYS_PTRACE & 1;
+}
+
+/* The effective user id of the process, from /proc/PID/status: the folder itself is root's when the
+ * process is not dumpable. (uid_t)-1: not told. */
+static uid_t user_of(pid_t pid)
+{
+	struct ep_procfile file;
+	char path[64], *line;
+	unsigned user = (unsigned)-1;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	ep_procfile_open(&file, path);
+	while ((line = ep_procfile_next(&file, '\n')))
+		if (sscanf(line, "Uid: %*u %u", &user) == 1)
+			break;
+	ep_procfile_close(&file);
+	return user;
+}
+
+static int not_permitted(const struct ep_source *source, struct ep_err *err)
+{
+	int scope = ptrace_scope();
+
+	if (scope == 3)
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied: "
+			       "kernel.yama.ptrace_scope is 3, nobody may read "
+			       "another process until the next boot; take a core",
+			       source->name);
+	if (may_trace())
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied, in spite of "
+			       "CAP_SYS_PTRACE: the process is in another user "
+			       "namespace (lsns -t user), or a security module "
+			       "(SELinux, AppArmor, Landlock) keeps it; read "
+			       "it from where it runs, or take a core",
+			       source->name);
+	if (geteuid() == 0)
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied, though root: this "
+			       "container lacks CAP_SYS_PTRACE (docker run "
+			       "--cap-add=SYS_PTRACE)",
+			       source->name);
+	if (scope > 0)
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied: kernel.yama.ptrace_scope "
+			       "is %d; run as root",
+			       source->name, scope);
+	if (user_of(source->pid) == geteuid())
+		return ep_fail(err, EP_E_PERMISSION, 0,
+			       "%s: permission denied, though it is yours: it "
+			       "has privileges (setuid, file capabilities) or "
+			       "is not dumpable (prctl); run as root, or with "
+			       "CAP_SYS_PTRACE",
+			       source->name);
+	return ep_fail(err, EP_E_PERMISSION, 0,
+		       "%s: permission denied; run as the user of the process, "
+		       "or as root, or with CAP_SYS_PTRACE",
+		       source->name);
+}
+
+/* False also where the executable may not be read. */
+static bool is_32_bit(pid_t pid)
+{
+	char path[64];
+	unsigned char ident[EI_NIDENT];
+	int fd;
+	bool narrow;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	narrow = read(fd, ident, sizeof(ident)) == sizeof(ident) && ident[EI_CLASS] == ELFCLASS32;
+	close(fd);
+	return narrow;
+}
+
+static int process_check(struct ep_source *source, struct ep_err *err)
+{
+	char state = 0;
+	unsigned flags = 0;
+
+	if (!stat_read(source->pid, &state, &flags))
+		return ep_fail(err, EP_E_IO, 0,
+			       "%s: no such process; if it has crashed, name "
+			       "its core",
+			       source->name);
+	if (state == 'Z' || state == 'X')
+		return ep_fail(err, EP_E_IO, 0,
+			       "%s: a zombie: it has ended, its memory is gone; "
+			       "name its core",
+			       source->name);
+	if (flags & PF_KTHREAD)
+		return ep_fail(err, EP_E_FORMAT, 0,
+			       "%s: a thread of the kernel, it has no memory of "
+			       "its own",
+			       source->name);
+	if (is_32_bit(source->pid))
+		return ep_fail(err, EP_E_FORMAT, 0,
+			       "%s: a 32-bit program; only 64-bit ones of "
+			       "x86-64 are traced",
+			       source->name);
+	return EP_OK;
+}
+
+static int live_load(struct ep_source *source, struct ep_err *err)
+{
+	char path[64];
+	size_t size = 0;
+	uint8_t byte;
+	int rc = process_check(source, err);
+
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)source->pid);
+	source->fd = open(path, O_RDONLY | O_CLOEXEC);
+	rc = maps_read(source, err);
+	if (rc == EP_E_PERMISSION)
+		return not_permitted(source, err);
+	if (rc)
+		return rc;
+	rc = threads_read(source, err);
+	if (rc)
+		return rc;
+	if (ep_proc_read(source->pid, "auxv", (char **)&source->owned_auxv, &size) == 0)
+		source->auxv = source->owned_auxv;
+	source->auxv_size = size;
+	if (source->segment_count == 0)
+		return gone(source, 0, err);
+	if (source->fd < 0 && read_once(source, source->segments[0].address, &byte, 1) < 0 &&
+	    errno == EPERM)
+		return not_permitted(source, err);
+	return EP_OK;
+}
+
+int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err)
+{
+	struct ep_source *source;
+	char name[32];
+	int rc;
+
+	snprintf(name, sizeof(name), "pid:%d", (int)pid);
+	source = ep_source_new(EP_SOURCE_LIVE, &live_ops, name);
+	if (!source)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	source->pid = pid;
+	source->changing = true;
+	rc = live_load(source, err);
+	if (rc)
+		ep_source_close(source);
+	else
+		*out = source;
+	return rc;
+}

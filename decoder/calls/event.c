@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* event.c: what follows from an event alone (calls.h). */
+#include "decoder/calls/calls.h"
+#include "decoder/kernel/schedule.h"
+
+const char *ep_point_word(enum ep_point point)
+{
+	static const char *const words[] = {
+		[EP_POINT_THROW] = "throw",           [EP_POINT_RETHROW] = "rethrow",
+		[EP_POINT_CATCH] = "catch",           [EP_POINT_LONGJMP] = "longjmp",
+		[EP_POINT_STACK] = "stack",           [EP_POINT_NOTE] = "note",
+		[EP_POINT_SPAN_BEGIN] = "span-begin", [EP_POINT_SPAN_END] = "span-end",
+		[EP_POINT_WATCHDOG] = "watchdog",
+	};
+
+	return (size_t)point < sizeof(words) / sizeof(*words) ? words[point] : "unknown";
+}
+
+bool ep_event_times(const struct ep_trace *trace, const struct ep_event *event,
+		    struct ep_slice_times *out)
+{
+	const struct ep_task *task = ep_schedule_task(trace->schedule, event->thread->tid);
+	int64_t astray;
+
+	if (event->kind != EP_EVENT_END || event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY) ||
+	    !ep_task_times(trace, task, event->begin.best, event->end.best, out))
+		return false;
+	if (!(event->flags & EP_CALL_UNSURE_WAIT))
+		return true;
+	astray = ep_trace_ns(trace, 0, event->astray);
+	if (astray > out->ready + out->blocked)
+		astray = out->ready + out->blocked;
+	if (astray) { /* of which of the two it is part is not known */
+		out->blocked += out->ready - astray;
+		out->ready = 0;
+	}
+	out->unknown += astray ? astray : 1;
+	return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fibers.h: the stacks of open calls that one thread goes on with in turn (swapcontext), and the
+ * places saved in them (setjmp, getcontext). A thread that does nothing of the kind has one fiber.
+ */
+#ifndef EPITAPH_FIBERS_H
+#define EPITAPH_FIBERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coredump/util/error.h"
+
+struct ep_fiber {
+	uint32_t number; /* 0 is the thread's own stack */
+	/* open calls, outermost first: numbers of identities */
+	uint32_t *stack;
+	size_t height, capacity;
+	size_t floor; /* calls below it were open when history was missing */
+	bool whole;   /* its history begins with its first event */
+	/* callers from before its history, by their returns; those left */
+	uint64_t outer_all, outer_left;
+	/* made by makecontext: the identity of what runs in it, and the buffer to go on with when
+	 * that returns (0: the thread ends) */
+	uint32_t function; /* UINT32_MAX unknown */
+	uint64_t link;
+	bool over; /* it has returned */
+};
+
+#define EP_FIBER_NONE UINT32_MAX
+
+/* What a buffer holds. */
+struct ep_place {
+	uint64_t buffer;
+	uint32_t fiber; /* EP_FIBER_NONE: a new one is to be made */
+	size_t height;  /* of its stack */
+	uint32_t function;
+	uint64_t link;
+};
+
+struct ep_fibers {
+	struct ep_fiber **list; /* they stay where they are */
+	uint32_t count;         /* met in this pass */
+	uint32_t made, capacity;
+	struct ep_place *places; /* hash by buffer; buffer 0: free */
+	size_t place_count, place_capacity;
+};
+
+/* All that return int: EP_OK or EP_E_MEMORY. */
+void ep_fibers_deinit(struct ep_fibers *fibers);
+
+/* Another pass begins: nothing is open, nothing saved. outer_all stays. */
+void ep_fibers_rewind(struct ep_fibers *fibers);
+
+/* The next fiber of this pass; NULL: out of memory. */
+struct ep_fiber *ep_fibers_add(struct ep_fibers *fibers);
+
+int ep_fiber_grow(struct ep_fiber *fiber);
+static inline int ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
+{
+	if (fiber->height == fiber->capacity && ep_fiber_grow(fiber) != EP_OK)
+		return EP_E_MEMORY;
+	fiber->stack[fiber->height++] = identity;
+	return EP_OK;
+}
+
+/* Keeps *place under its buffer, in place of what that held. */
+int ep_fibers_save(struct ep_fibers *fibers, const struct ep_place *place);
+
+/* What the buffer holds, borrowed until the next save; NULL: unknown. */
+const struct ep_place *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer);
+
+#endif

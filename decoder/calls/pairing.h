@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pairing.h: to which call does a return belong? All the judgement of calls.c lies here, and its
+ * reasons in pairing.c. It runs over a thread's records twice or more: first to plan (what only
+ * later records tell), then for good.
+ */
+#ifndef EPITAPH_PAIRING_H
+#define EPITAPH_PAIRING_H
+
+#include "decoder/calls/fibers.h"
+#include "decoder/calls/identity.h"
+#include "decoder/trace/records.h"
+
+enum ep_verdict {
+	EP_PAIR_MATCH,   /* the call at `index`; those above it were left */
+	EP_PAIR_BEFORE,  /* its call is older than all that is known here */
+	EP_PAIR_STRAY,   /* of no call; what is open stays open */
+	EP_PAIR_OUTSIDE, /* as BEFORE, and the calls from `index` up, which are
+			    inside of it, were left */
+	EP_PAIR_LEFT,    /* a jump: the calls from `index` up were left then */
+};
+
+enum ep_pass {
+	EP_PASS_LOOK,  /* which returns may be OUTSIDE? */
+	EP_PASS_COUNT, /* how many callers are known by their returns only? */
+	EP_PASS_FINAL,
+};
+
+/* A return that is STRAY unless all calls that were open at it turn out never to return. */
+struct ep_doubt {
+	uint64_t ordinal;     /* of its record in the thread */
+	size_t floor, height; /* of the stack then */
+};
+
+struct ep_doubts {
+	struct ep_doubt *list;
+	size_t count, capacity;
+};
+
+/* Clean-up code that an exception runs in a frame. */
+struct ep_landing {
+	uint32_t identity;
+	size_t index;  /* of its call in the stack; SIZE_MAX: not open */
+	bool returned; /* and that has ended since */
+};
+
+#define EP_LANDINGS_MAX 16 /* exceptions within clean-up code */
+
+/* As many returns of calls that seemed left are no accident (a record that a signal handler
+ * lost). */
+#define EP_UNSEEN_STACKS 2
+
+/* A call of which only the return is known, from before the history or from a gap. */
+struct ep_caller {
+	const struct ep_function *function;
+	uint64_t address; /* of the return */
+	uint64_t call;    /* number in its thread */
+	uint64_t since;   /* TSC: it is known from then on */
+	uint64_t segment; /* that it returned in */
+	uint32_t depth;   /* as in struct ep_event */
+};
+
+struct ep_callers {
+	struct ep_caller *list; /* as they returned */
+	size_t count, capacity;
+	bool whole; /* false: there are more */
+};
+
+struct ep_pairing {
+	struct ep_identities identities;
+	struct ep_fibers fibers;
+	struct ep_fiber *now; /* the one that runs */
+	bool whole;           /* the thread's history begins with its first event */
+	uint64_t start;       /* TSC of the first that is left */
+	enum ep_pass pass;
+	bool once;         /* the first pass is to be the last */
+	uint64_t ordinal;  /* of the next record */
+	uint64_t calls;    /* numbers given so far: to calls, and to returns of
+			      none that is open */
+	uint64_t known_at; /* TSC: history since the last gap begins here */
+	uint64_t segment;  /* pieces of history between gaps, from 0 */
+	struct ep_landing landings[EP_LANDINGS_MAX];
+	unsigned landing_count;
+	bool leaving;      /* the record before told a frame that was left */
+	unsigned returned; /* calls that seemed left and have returned */
+	/* the plan */
+	struct ep_doubts pending; /* ascending height */
+	struct ep_doubts outside; /* ascending ordinal once planned */
+	size_t next_outside;
+	uint64_t *inner; /* callers from a gap, by segment that they return
+			    in */
+	uint64_t inner_capacity;
+	uint64_t inner_left;       /* of those, the ones still to return */
+	struct ep_callers callers; /* of the first fiber */
+};
+
+int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
+		    const struct ep_trace_thread *thread, struct ep_names *names);
+void ep_pairing_deinit(struct ep_pairing *pairing);
+
+/* Reads all of the thread and makes the plan. `records` may be used again after ep_records_init.
+ * EP_OK or EP_E_MEMORY, as all below. */
+int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records);
+
+/*
+ * In place of the plan: the pass to come is the only one. Nothing is known of what comes later, so
+ * all heights lie upon EP_ONCE_BASE callers, and it may turn out at the end that a plan is needed
+ * after all: then ep_pairing_once_held is false. Where it is true, the judgements were those that a
+ * plan would have led to, *outer is what the callers truly were, and the plan is kept for others
+ * that read the thread.
+ */
+#define EP_ONCE_BASE (UINT64_C(1) << 24)
+void ep_pairing_once(struct ep_pairing *pairing);
+bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *records,
+			  uint64_t *outer);
+
+/*
+ * What planning has found in a thread whose calls were read before, by the same names: the calls of
+ * which only returns are known, as the events will have them. Borrowed from the trace. False: it
+ * was not kept, as of a thread of several stacks, or of which no file is known.
+ */
+bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thread *thread,
+			const struct ep_names *names, const struct ep_caller **out, size_t *count);
+
+/* The records in order, each to its function. A call is pushed at once; after ep_pairing_return the
+ * caller does ep_pairing_cut for what it ends. */
+int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
+		    const struct ep_function **function);
+struct ep_judgement {
+	enum ep_verdict verdict;
+	size_t index;
+	const struct ep_function *function; /* as the return's address says */
+	bool ambiguous;                     /* MATCH: several calls of it were open, not on top */
+	bool switched;                      /* LEFT: another fiber goes on, and the calls are its */
+};
+int ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record,
+		      struct ep_judgement *out);
+int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record);
+
+/* Any other record. As after a return, the caller does ep_pairing_cut. */
+int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
+		    struct ep_judgement *out);
+
+/* A fiber's function has returned, and its link goes on with the next record: that is to be done
+ * before it is handed in. */
+static inline bool ep_pairing_over(const struct ep_pairing *pairing)
+{
+	return pairing->now->over && pairing->now->link;
+}
+int ep_pairing_go_on(struct ep_pairing *pairing);
+
+/* The thread goes on upon stacks that nothing tells of. */
+static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
+{
+	return pairing->returned >= EP_UNSEEN_STACKS;
+}
+
+/*
+ * Calls that return, with all that is inside of them, may be passed over now: they would change
+ * nothing but the numbers given. Not where something has to be told of a return, nor where
+ * addresses change their meaning, as they must be asked for in order of time.
+ */
+static inline bool ep_pairing_may_pass(const struct ep_pairing *pairing)
+{
+	const struct ep_fiber *now = pairing->now;
+
+	return !pairing->landing_count && !pairing->leaving && !now->over &&
+	       (now->height || now->function == EP_FIBER_NONE) && !pairing->identities.epoch_count;
+}
+static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
+{
+	pairing->ordinal += 2 * calls;
+	pairing->calls += calls;
+}
+
+/* Between pairing.c and jumps.c. */
+int ep_pairing_settle(struct ep_pairing *pairing, size_t index);
+int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
+
+/* Ends the open calls from `height` up. `left`: the trace does not tell their ends, they are only
+ * thought to be over. */
+void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left);
+
+/* Callers of the outermost open call that are known only by their returns to come. */
+static inline uint64_t ep_pairing_base(const struct ep_pairing *pairing)
+{
+	return pairing->now->outer_left + pairing->inner_left;
+}
+
+/* A hole lies among the records; what else is missing is all of the time from the last one before
+ * it to the first one after it. */
+static inline bool ep_gap_is_hole(const struct ep_record *record)
+{
+	return !(record->gap & (EP_GAP_LOST_BLOCKS | EP_GAP_PAUSED | EP_GAP_TEXT));
+}
+
+/* History is missing at this record (an escape of a newer version is not a loss: what it says is
+ * unknown, not what happened). */
+static inline bool ep_gap_is_loss(const struct ep_record *record)
+{
+	return (record->gap & ~EP_GAP_UNKNOWN_ESCAPE) != 0;
+}
+
+#endif

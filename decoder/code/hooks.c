@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hooks.c: a sweep through the function's instructions, as they lie in memory. The hook of the
+ * entry is in the first block, so what lies before it has not told the call; from the hook of the
+ * return a straight line leads out.
+ */
+#include "decoder/code/hooks.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/code/disassembler.h"
+
+#define CODE_MAX 65536u
+
+struct sweep {
+	struct ep_source *source;
+	struct ep_names *names;
+	uint64_t pc;
+	bool entered; /* the entry's hook was met */
+	bool left;    /* the return's was, and no end of that line since */
+	bool some;
+	bool nameless;       /* it calls what has no name */
+	enum ep_hooks at_pc; /* UNKNOWN: pc was not met yet, or says nothing */
+};
+
+/* ---- names ---- */
+
+/* What the wrapper links puts others before them: by --wrap, and by names of the runtime's own. */
+static const char *const prefixes[] = {"__wrap_", "epitaph_"};
+
+static bool is_named(const struct ep_function *function, const char *const names[3])
+{
+	const char *symbol = function->symbol;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (strncmp(symbol, prefixes[i], strlen(prefixes[i])) == 0) {
+			symbol += strlen(prefixes[i]);
+			break;
+		}
+	for (size_t i = 0; i < 3; i++)
+		if (names[i] && strcmp(symbol, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static const char *const entry_hooks[3] = {"__fentry__", "__cyg_profile_func_enter"};
+static const char *const exit_hooks[3] = {"__return__", "__cyg_profile_func_exit",
+					  "__cyg_profile_func_leave"};
+
+bool ep_is_hook(const struct ep_function *function)
+{
+	return is_named(function, entry_hooks) || is_named(function, exit_hooks);
+}
+
+bool ep_is_exit_hook(const struct ep_function *function)
+{
+	return is_named(function, exit_hooks);
+}
+
+/* ---- one instruction ---- */
+
+/* Where a call or jump goes; 0: that is not written in it. */
+static uint64_t target_of(const struct sweep *sweep, const cs_insn *insn)
+{
+	bool in_slot;
+	uint64_t target = ep_insn_target(insn, &in_slot);
+
+	if (in_slot && ep_source_read(sweep->source, target, &target, sizeof(target), NULL, NULL))
+		return 0;
+	return target;
+}
+
+static void look_at(struct sweep *sweep, const cs_insn *insn)
+{
+	bool jump = insn->id == X86_INS_JMP;
+	uint64_t target = insn->id == X86_INS_CALL || jump ? target_of(sweep, insn) : 0;
+	const struct ep_function *function = target ? ep_names_find(sweep->names, target, 0) : NULL;
+
+	if (sweep->pc >= insn->address && sweep->pc - insn->address < insn->size)
+		sweep->at_pc = sweep->left       ? EP_HOOKS_LEAVING
+			       : !sweep->entered ? EP_HOOKS_ENTERING
+						 : EP_HOOKS_SOME;
+	sweep->nameless |= function && !function->known;
+	if (function && is_named(function, entry_hooks))
+		sweep->entered = sweep->some = true;
+	if (function && is_named(function, exit_hooks))
+		sweep->left = sweep->some = true;
+	else if (jump || insn->id == X86_INS_RET || insn->id == X86_INS_UD2)
+		sweep->left = false;
+}
+
+/* ---- the function ---- */
+
+/* False: out of memory. */
+static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code, size_t size,
+		       uint64_t address)
+{
+	cs_insn *insn = ep_disassembler.cs_malloc(handle);
+
+	if (!insn)
+		return false;
+	while (size) {
+		if (ep_disassembler.cs_disasm_iter(handle, &code, &size, &address, insn)) {
+			look_at(sweep, insn);
+			continue;
+		}
+		/* What is no instruction: the next byte may be one. */
+		code++;
+		address++;
+		size--;
+	}
+	ep_disassembler.cs_free(insn, 1);
+	return true;
+}
+
+static size_t code_of(struct sweep *sweep, const struct ep_function *function, uint8_t *code)
+{
+	size_t size = function->end - function->start < CODE_MAX
+			      ? (size_t)(function->end - function->start)
+			      : CODE_MAX;
+	size_t got = ep_names_code(sweep->names, function->start, code, size);
+
+	if (got < size)
+		ep_source_read(sweep->source, function->start, code, size, &got, NULL);
+	return got;
+}
+
+/* A stripped program that is static has hooks without names. Others import or export them, and
+ * stripping leaves these names. */
+static bool is_static(const struct ep_source *source)
+{
+	uint64_t base;
+
+	return ep_source_auxv(source, AT_BASE, &base) != EP_OK || base == 0;
+}
+
+static enum ep_hooks conclude(const struct sweep *sweep, bool whole)
+{
+	if (sweep->some)
+		return sweep->at_pc ? sweep->at_pc : EP_HOOKS_SOME;
+	if (!whole || (sweep->nameless && is_static(sweep->source)))
+		return EP_HOOKS_UNKNOWN;
+	return EP_HOOKS_NONE;
+}
+
+static enum ep_hooks look(struct sweep *sweep, const struct ep_function *function, csh handle)
+{
+	uint8_t *code = malloc(CODE_MAX);
+	size_t size = code ? code_of(sweep, function, code) : 0;
+	bool fed = code && sweep_code(sweep, handle, code, size, function->start);
+
+	free(code);
+	if (!fed)
+		return EP_HOOKS_STARVED;
+	if (size == 0)
+		return EP_HOOKS_UNKNOWN;
+	return conclude(sweep, size == function->end - function->start);
+}
+
+enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
+			    const struct ep_function *function, uint64_t pc)
+{
+	struct sweep sweep = {.source = source, .names = names, .pc = pc};
+	enum ep_hooks result;
+	csh handle;
+	int rc;
+
+	if (function->end <= function->start)
+		return EP_HOOKS_UNKNOWN;
+	rc = ep_disassembler_open(&handle, NULL);
+	if (rc)
+		return rc == EP_E_MEMORY ? EP_HOOKS_STARVED : EP_HOOKS_UNKNOWN;
+	result = look(&sweep, function, handle);
+	ep_disassembler.cs_close(&handle);
+	return result;
+}

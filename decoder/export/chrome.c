@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * chrome.c: the Trace Event Format, as its document "Trace Event Format" (Google, linked from
+ * chrome://tracing) has it. A call is an X event, written when it ends; the viewers sort, and nest
+ * by the times alone. So no two events of a thread may share a time: where they do (times known
+ * within an interval, several calls left at once), the later one is moved by 1 or 2 ns, which is
+ * less than the clock can tell apart. Not B and E: with them Perfetto, which draws 512 levels, ends
+ * the wrong calls above a deep recursion, and speedscope wants all args twice. A call that did not
+ * return is a B without an E: the viewers show it as unfinished.
+ */
+#include "decoder/calls/placing.h"
+#include "decoder/export/chrome.h"
+#include "decoder/kernel/kernel_events.h"
+#include "decoder/export/systrace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct chrome {
+	struct ep_outbuf out;
+	const struct ep_export *export;
+	const struct ep_chrome_style *style;
+	FILE *file;
+	struct ep_texts texts; /* what an event has of its function */
+	struct ep_text *heads; /* by thread: of every event */
+	uint32_t *tids;
+	int64_t *last; /* by thread: ns of its last event */
+	int64_t zero;  /* ns, of the first record */
+	bool begun;
+};
+
+/* ---- what is made once ---- */
+
+/* "pid":1,"tid":2,"ts": */
+static int heads_make(struct chrome *chrome)
+{
+	const struct ep_trace *trace = chrome->export->trace;
+
+	chrome->tids = ep_export_tids(trace);
+	chrome->heads = calloc(trace->thread_count + 1, sizeof(*chrome->heads));
+	chrome->last = calloc(trace->thread_count + 1, sizeof(*chrome->last));
+	if (!chrome->tids || !chrome->heads || !chrome->last)
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		int size = asprintf(&chrome->heads[i].bytes,
+				    "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":",
+				    trace->process.pid, chrome->tids[i]);
+
+		if (size < 0) {
+			chrome->heads[i].bytes = NULL;
+			return EP_E_MEMORY;
+		}
+		chrome->heads[i].size = (size_t)size;
+	}
+	return EP_OK;
+}
+
+/* ---- the beginning and the end of the file ---- */
+
+static void metadata(struct ep_json *json, const struct chrome *chrome, const char *what,
+		     size_t thread)
+{
+	ep_json_newline(json);
+	ep_json_object(json);
+	ep_json_key(json, "ph");
+	ep_json_string(json, "M");
+	ep_json_key(json, "pid");
+	ep_json_uint(json, chrome->export->trace->process.pid);
+	ep_json_key(json, "tid");
+	ep_json_uint(json, chrome->tids[thread]);
+	ep_json_key(json, "name");
+	ep_json_string(json, what);
+	ep_json_key(json, "args");
+	ep_json_object(json);
+}
+
+static void metadata_end(struct ep_json *json)
+{
+	ep_json_object_end(json);
+	ep_json_object_end(json);
+}
+
+/* A thread's name, and its place: in the order in which they were started. */
+static void write_thread(struct ep_json *json, const struct chrome *chrome, size_t index)
+{
+	const struct ep_trace_thread *thread = &chrome->export->trace->threads[index];
+
+	metadata(json, chrome, "thread_name", index);
+	ep_json_key(json, "name");
+	ep_json_string(json, thread->name[0] ? thread->name : "thread");
+	metadata_end(json);
+	if (!chrome->style->sort_index)
+		return;
+	metadata(json, chrome, "thread_sort_index", index);
+	ep_json_key(json, "sort_index");
+	ep_json_uint(json, thread->serial);
+	metadata_end(json);
+}
+
+/* By the writer that looks after every text; later events go around it. */
+static void write_head(struct chrome *chrome)
+{
+	const struct ep_export *export = chrome->export;
+	const struct ep_trace *trace = export->trace;
+	struct ep_json json;
+
+	chrome->begun = true;
+	ep_json_init(&json, chrome->file);
+	ep_json_object(&json);
+	ep_json_key(&json, "traceEvents");
+	ep_json_array(&json);
+	metadata(&json, chrome, "process_name", 0);
+	ep_json_key(&json, "name");
+	ep_json_string(&json, ep_export_program(trace));
+	metadata_end(&json);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		if (trace->threads[i].block_count &&
+		    (!export->selection ||
+		     ep_selection_wants_thread(export->selection, &trace->threads[i])))
+			write_thread(&json, chrome, i);
+	ep_kernel_events_write(&json, trace, chrome->zero);
+}
+
+static int write_tail(struct chrome *chrome, struct ep_err *err)
+{
+	struct ep_json json;
+	int rc;
+
+	ep_outbuf_text(&chrome->out, "\n]");
+	/* The buffer is empty from here on. */
+	if (ep_outbuf_finish(&chrome->out) != 0)
+		return EP_OK; /* told when all is done */
+	ep_json_init(&json, chrome->file);
+	json.depth = 1; /* inside of the object, which has a member */
+	json.has_items = 1u << 1;
+	rc = chrome->style->tail(chrome->style->context, &json);
+	if (!rc)
+		rc = ep_systrace_write(&json, chrome->export->trace, chrome->zero);
+	if (!rc)
+		rc = ep_systrace_write_text(&json, chrome->export->trace, chrome->export->funtrace,
+					    chrome->zero);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+	if (ep_json_finish(&json) != 0)
+		chrome->out.failed = errno;
+	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
+}
+
+/* ---- events ---- */
+
+/* A time of its own for an event, at least `apart` ns after the one before. */
+static int64_t stamp(struct chrome *chrome, const struct ep_nest_thread *thread, int64_t apart)
+{
+	int64_t *last = &chrome->last[thread->index];
+
+	if (thread->now >= *last + apart)
+		*last = thread->now;
+	else
+		*last += apart;
+	return *last;
+}
+
+static void event_head(struct chrome *chrome, char phase, const struct ep_nest_thread *thread,
+		       int64_t ns)
+{
+	const struct ep_text *head = &chrome->heads[thread->index];
+	char start[] = ",\n{\"ph\":\"X\",";
+
+	if (!chrome->begun)
+		write_head(chrome);
+	start[9] = phase;
+	ep_outbuf_put(&chrome->out, start, sizeof(start) - 1);
+	ep_outbuf_put(&chrome->out, head->bytes, head->size);
+	ep_outbuf_thousandth(&chrome->out, ep_ns_add(chrome->zero, ns));
+}
+
+/* A time that is an interval, as members of args:
+ * ,"begin":"approximate","begin_earliest_us":1.000,"begin_latest_us":2.000 */
+static void approximate(struct chrome *chrome, const char *which, const struct ep_time *time)
+{
+	const struct ep_trace *trace = chrome->export->trace;
+	struct ep_outbuf *out = &chrome->out;
+
+	ep_outbuf_text(out, ",\"");
+	ep_outbuf_text(out, which);
+	ep_outbuf_text(out, "\":\"approximate\",\"");
+	ep_outbuf_text(out, which);
+	ep_outbuf_text(out, "_earliest_us\":");
+	ep_outbuf_thousandth(
+		out, ep_ns_add(chrome->zero, ep_trace_ns(trace, trace->first_tsc, time->low)));
+	if (time->high == EP_TIME_UNKNOWN)
+		return;
+	ep_outbuf_text(out, ",\"");
+	ep_outbuf_text(out, which);
+	ep_outbuf_text(out, "_latest_us\":");
+	ep_outbuf_thousandth(
+		out, ep_ns_add(chrome->zero, ep_trace_ns(trace, trace->first_tsc, time->high)));
+}
+
+/* Its time is taken now, in order; it is written when all is known of it. The mark of a frame is
+ * that time, doubled, + 1 when it was resumed. */
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+{
+	struct chrome *chrome = context;
+
+	(void)event;
+	(void)err;
+	frame->mark = (uint64_t)stamp(chrome, thread, 1) * 2 + (why == EP_NEST_SWITCH);
+	return EP_OK;
+}
+
+static void word(struct chrome *chrome, bool on, const char *key_and_text)
+{
+	if (on)
+		ep_outbuf_text(&chrome->out, key_and_text);
+}
+
+/* What the numbers don't tell. */
+static void flags(struct chrome *chrome, const struct ep_nest_frame *frame, enum ep_nest_why why,
+		  const struct ep_event *event)
+{
+	uint32_t known = frame->flags;
+	bool unwound = known & EP_CALL_UNWOUND;
+
+	word(chrome, known & EP_CALL_BEFORE, ",\"began\":\"before the history: begin unknown\"");
+	word(chrome, frame->mark & 1, ",\"resumed\":\"execution came back to this stack\"");
+	word(chrome, why == EP_NEST_SWITCH,
+	     ",\"suspended\":\"execution went on upon another stack\"");
+	word(chrome, why == EP_NEST_OPEN, ",\"unfinished\":\"did not return\"");
+	word(chrome, event && unwound,
+	     ",\"ended\":\"left without a return, by an exception or "
+	     "longjmp\"");
+	word(chrome, event && !unwound && known & EP_CALL_ABANDONED,
+	     ",\"ended\":\"left without a return\"");
+	word(chrome, known & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
+	word(chrome, event && known & EP_CALL_AMBIGUOUS,
+	     ",\"ambiguous\":\"the return may be of an outer call of it\"");
+	word(chrome, known & EP_CALL_UNSURE_WAIT,
+	     ",\"wait\":\"it may have waited, or a call near it: not known "
+	     "which\"");
+	if (!frame->begin.exact && !(known & EP_CALL_BEFORE))
+		approximate(chrome, "begin", &frame->begin);
+	if (event && !event->end.exact)
+		approximate(chrome, "end", &event->end);
+}
+
+static int write_call(struct chrome *chrome, const struct ep_nest_thread *thread,
+		      const struct ep_nest_frame *frame, enum ep_nest_why why,
+		      const struct ep_event *event, struct ep_err *err)
+{
+	const struct ep_text *text = ep_texts_get(&chrome->texts, frame->function);
+	struct ep_outbuf *out = &chrome->out;
+	int64_t began = (int64_t)(frame->mark / 2);
+
+	if (!text)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	event_head(chrome, why == EP_NEST_OPEN ? 'B' : 'X', thread, began);
+	if (why != EP_NEST_OPEN) {
+		ep_outbuf_text(out, ",\"dur\":");
+		ep_outbuf_thousandth(out, stamp(chrome, thread, 2) - began);
+	}
+	ep_outbuf_put(out, text->bytes, text->size);
+	flags(chrome, frame, why, event);
+	ep_outbuf_text(out, "}}");
+	return out->failed ? ep_export_finish(out, EP_OK, err) : EP_OK;
+}
+
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+{
+	size_t open = thread->count;
+	int rc = EP_OK;
+
+	if (why == EP_NEST_LEFT)
+		return EP_OK;
+	if (why != EP_NEST_OPEN)
+		return write_call(context, thread, frame, why, event, err);
+	/* B events must come in order, so all of a thread when the innermost is handed out; the
+	 * mark of the others says that it is done. */
+	for (size_t i = 0; !rc && frame->mark != UINT64_MAX && i < open; i++) {
+		rc = write_call(context, thread, &thread->frames[i], why, NULL, err);
+		thread->frames[i].mark = UINT64_MAX;
+	}
+	return rc;
+}
+
+/* What an instant is called: the words of the program alone. */
+static char *point_name(const struct ep_event *event)
+{
+	bool own_words = event->point == EP_POINT_NOTE && *event->text;
+	char *name = NULL;
+
+	if (asprintf(&name, "%s%s%s",
+		     own_words                           ? ""
+		     : event->point == EP_POINT_STACK    ? "another stack"
+		     : event->point == EP_POINT_SPAN_END ? "end of a span that began before:"
+							 : ep_point_word(event->point),
+		     !own_words && *event->text ? " " : "", event->text) < 0)
+		return NULL;
+	return name;
+}
+
+/* Instants, on the thread's track. */
+static int point(struct chrome *chrome, const struct ep_event *event)
+{
+	struct ep_outbuf *out = &chrome->out;
+	char *name = point_name(event);
+	char *quoted = name ? ep_export_quote(name) : NULL;
+
+	free(name);
+	if (!quoted)
+		return EP_E_MEMORY;
+	ep_outbuf_text(out, ",\"name\":");
+	ep_outbuf_text(out, quoted);
+	free(quoted);
+	ep_outbuf_text(out, ",\"cat\":\"");
+	ep_outbuf_text(out, event->point < EP_POINT_NOTE ? "point" : ep_point_word(event->point));
+	ep_outbuf_text(out, "\",\"args\":{\"address\":\"");
+	ep_outbuf_hex(out, event->address);
+	ep_outbuf_text(out, "\"");
+	if (!event->begin.exact)
+		approximate(chrome, "time", &event->begin);
+	ep_outbuf_text(out, "}}");
+	return EP_OK;
+}
+
+/* Spans are none of the calls', and may overlap: asynchronous events, each of which the viewers
+ * draw on a track of its own beside the thread's. */
+static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
+		const struct ep_event *event)
+{
+	bool begins = event->point == EP_POINT_SPAN_BEGIN;
+	struct ep_outbuf *out = &chrome->out;
+	char *quoted = ep_export_quote(event->text), id[64];
+
+	if (!quoted)
+		return EP_E_MEMORY;
+	event_head(chrome, begins ? 'b' : 'e', thread, thread->now);
+	snprintf(id, sizeof(id),
+		 ",\"cat\":\"span\",\"id\":\"0x%" PRIx32 "%08" PRIx32 "\",\"name\":",
+		 thread->thread->serial, (uint32_t)event->call);
+	ep_outbuf_text(out, id);
+	ep_outbuf_text(out, quoted);
+	free(quoted);
+	ep_outbuf_text(out, ",\"args\":{\"address\":\"");
+	ep_outbuf_hex(out, event->address);
+	ep_outbuf_text(out, "\"");
+	word(chrome, event->flags & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
+	ep_outbuf_text(out, "}}");
+	return EP_OK;
+}
+
+static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
+	       const struct ep_event *event)
+{
+	char *why = ep_export_gap(event);
+
+	if (!why)
+		return EP_E_MEMORY;
+	ep_outbuf_text(&chrome->out, ",\"name\":\"history is missing\",\"cat\":\"gap\","
+				     "\"args\":{\"why\":");
+	ep_outbuf_text(&chrome->out, why);
+	free(why);
+	ep_outbuf_text(&chrome->out, ",\"missing_us\":");
+	ep_outbuf_thousandth(&chrome->out, thread->gap);
+	ep_outbuf_text(&chrome->out, "}}");
+	return EP_OK;
+}
+
+static int stray(struct chrome *chrome, const struct ep_event *event)
+{
+	const struct ep_text *text = ep_texts_get(&chrome->texts, event->function);
+
+	if (!text)
+		return EP_E_MEMORY;
+	ep_outbuf_put(&chrome->out, text->bytes, text->size);
+	ep_outbuf_text(&chrome->out, ",\"stray\":\"a return that belongs to no call\"}}");
+	return EP_OK;
+}
+
+/* One end of a span whose begin is known. */
+static bool is_span(const struct ep_event *event)
+{
+	return event->kind == EP_EVENT_POINT &&
+	       (event->point == EP_POINT_SPAN_BEGIN ||
+		(event->point == EP_POINT_SPAN_END && !(event->flags & EP_CALL_BEFORE)));
+}
+
+static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
+		  struct ep_err *err)
+{
+	struct chrome *chrome = context;
+	int rc;
+
+	if (is_span(event))
+		return span(chrome, thread, event) ? ep_fail(err, EP_E_MEMORY, 0, "out of memory")
+						   : EP_OK;
+	event_head(chrome, 'i', thread, stamp(chrome, thread, 1));
+	ep_outbuf_text(&chrome->out, ",\"s\":\"t\"");
+	if (event->kind == EP_EVENT_GAP)
+		rc = gap(chrome, thread, event);
+	else if (event->kind == EP_EVENT_POINT)
+		rc = point(chrome, event);
+	else
+		rc = stray(chrome, event);
+	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
+}
+
+/* "main > work", as far as it is certain. From malloc, quoted. */
+static char *certain_chain(const struct ep_nest_thread *thread, size_t own,
+			   const struct ep_wait_place *place)
+{
+	const char *outer = own ? thread->frames[own - 1].function->name : "";
+	char *text = NULL, *quoted;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	fputs(outer, file);
+	for (unsigned i = 0; i < place->path_count; i++)
+		fprintf(file, "%s%s", own || i ? " > " : "", place->path[i]->name);
+	quoted = fclose(file) == 0 ? ep_export_quote(text) : NULL;
+	free(text);
+	return quoted;
+}
+
+/* A slice of its own covers what may not be a wait of the call that it is drawn in. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
+{
+	struct chrome *chrome = context;
+	int64_t began;
+	char *chain;
+
+	if (ep_place_is_certain(event->place))
+		return EP_OK;
+	chain = certain_chain(thread, own, event->place);
+	if (!chain)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	began = stamp(chrome, thread, 1);
+	event_head(chrome, 'X', thread, began);
+	ep_outbuf_text(&chrome->out, ",\"dur\":");
+	ep_outbuf_thousandth(&chrome->out, ns);
+	ep_outbuf_text(&chrome->out, ",\"name\":\"" EP_EXPORT_INSIDE
+				     "\",\"cat\":\"wait\",\"args\":{\"certain\":");
+	ep_outbuf_text(&chrome->out, chain);
+	ep_outbuf_text(&chrome->out, "}}");
+	chrome->last[thread->index] = began + ns;
+	free(chain);
+	return EP_OK;
+}
+
+/* ---- the whole ---- */
+
+static void chrome_deinit(struct chrome *chrome)
+{
+	size_t count = chrome->export->trace->thread_count;
+
+	ep_texts_deinit(&chrome->texts);
+	for (size_t i = 0; chrome->heads && i < count; i++)
+		free(chrome->heads[i].bytes);
+	free(chrome->heads);
+	free(chrome->tids);
+	free(chrome->last);
+	free(chrome);
+}
+
+int ep_chrome_stream(FILE *out, const struct ep_export *export, const struct ep_chrome_style *style,
+		     uint64_t *shown, struct ep_err *err)
+{
+	struct chrome *chrome = calloc(1, sizeof(*chrome));
+	struct ep_nest_sink sink = {chrome, begin, end, moment, NULL, wait};
+	int rc;
+
+	if (!chrome)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	chrome->export = export;
+	chrome->zero = ep_export_zero(export);
+	chrome->style = style;
+	chrome->file = out;
+	chrome->texts.make = style->function;
+	chrome->texts.context = style->context;
+	ep_outbuf_init(&chrome->out, out);
+	if (heads_make(chrome))
+		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	else
+		rc = ep_nest_stream(export->trace, export->names, export->selection, false, &sink,
+				    shown, err);
+	if (!rc && chrome->begun)
+		rc = write_tail(chrome, err);
+	rc = ep_export_finish(&chrome->out, rc, err);
+	chrome_deinit(chrome);
+	return rc;
+}
+
+/* ---- for viewers of no special wishes ---- */
+
+/* ,"name":"f","cat":"call","args":{"file":"f.c","line":1,"module":"m", "address":"0x1" */
+static char *function_text(void *context, const struct ep_function *function)
+{
+	const struct ep_export *export = context;
+	struct ep_line line = ep_names_function_line(export->names, function);
+	char *name = ep_export_quote(function->name);
+	char *file = line.file ? ep_export_quote(line.file) : NULL;
+	char *module = ep_export_quote(function->module);
+	char *text = NULL, where[32] = "";
+
+	if (line.file && line.line)
+		snprintf(where, sizeof(where), ",\"line\":%" PRIu32, line.line);
+	if (!name || !module || (line.file && !file) ||
+	    asprintf(&text,
+		     ",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
+		     "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
+		     name, file ? "\"file\":" : "", file ? file : "", file ? where : "",
+		     file ? "," : "", module, function->start) < 0)
+		text = NULL;
+	free(name);
+	free(file);
+	free(module);
+	return text;
+}
+
+static int plain_tail(void *context, struct ep_json *json)
+{
+	const struct ep_export *export = context;
+	const struct ep_trace *trace = export->trace;
+
+	ep_json_newline(json);
+	ep_json_key(json, "displayTimeUnit");
+	ep_json_string(json, "ns");
+	ep_json_newline(json);
+	ep_json_key(json, "otherData");
+	ep_json_object(json);
+	ep_json_key(json, "producer");
+	ep_json_string(json, "epitaph " EP_VERSION);
+	ep_json_key(json, "program");
+	ep_json_string(json, ep_export_program(trace));
+	ep_json_key(json, "command_line");
+	ep_json_string(json, trace->process.command_line);
+	ep_json_key(json, "host");
+	ep_json_string(json, trace->process.host);
+	ep_json_key(json, "zero_realtime_ns");
+	ep_json_uint(json, ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_object_end(json);
+	return EP_OK;
+}
+
+int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
+{
+	const struct ep_chrome_style plain = {
+		.context = (void *)export,
+		.function = function_text,
+		.tail = plain_tail,
+		.sort_index = true,
+	};
+
+	return ep_chrome_stream(out, export, &plain, shown, err);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * jsonl.c: a JSON object a line, for jq, DuckDB, pandas and the like. The fields are in
+ * docs/jsonl.md; a change that is not an addition gets a new version. A call's line comes when it
+ * ends, so nothing waits for a call but the calls it is inside of. The last line says how many
+ * there were: a file without it is cut off.
+ */
+#include "decoder/export/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "decoder/util/json.h"
+#include "decoder/trace/records.h"
+
+#define VERSION 1
+
+struct jsonl {
+	struct ep_outbuf out;
+	const struct ep_export *export;
+	FILE *file;
+	struct ep_texts texts;
+	struct ep_text *heads; /* by thread */
+	uint64_t lines;
+	bool begun;
+};
+
+/* ---- what is made once ---- */
+
+/* ,"function":"f","module":"m","file":"f.c","line":1 */
+static char *function_text(void *context, const struct ep_function *function)
+{
+	struct jsonl *jsonl = context;
+	struct ep_line line = ep_names_function_line(jsonl->export->names, function);
+	char *name = ep_export_quote(function->name);
+	char *module = ep_export_quote(function->module);
+	char *file = ep_export_quote(line.file);
+	char *text = NULL, number[16] = "null";
+
+	if (line.file && line.line)
+		snprintf(number, sizeof(number), "%" PRIu32, line.line);
+	if (!name || !module || !file ||
+	    asprintf(&text, ",\"function\":%s,\"module\":%s,\"file\":%s,\"line\":%s", name, module,
+		     file, number) < 0)
+		text = NULL;
+	free(name);
+	free(module);
+	free(file);
+	return text;
+}
+
+/* "thread":1,"tid":4711,"thread_name":"worker" */
+static int heads_make(struct jsonl *jsonl)
+{
+	const struct ep_trace *trace = jsonl->export->trace;
+
+	jsonl->heads = calloc(trace->thread_count + 1, sizeof(*jsonl->heads));
+	if (!jsonl->heads)
+		return EP_E_MEMORY;
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		const struct ep_trace_thread *thread = &trace->threads[i];
+		char *name = ep_export_quote(thread->name);
+		int size = name ? asprintf(&jsonl->heads[i].bytes,
+					   "\"thread\":%" PRIu32 ",\"tid\":%" PRIu32
+					   ",\"thread_name\":%s",
+					   thread->serial, thread->tid, name)
+				: -1;
+
+		free(name);
+		if (size < 0) {
+			jsonl->heads[i].bytes = NULL;
+			return EP_E_MEMORY;
+		}
+		jsonl->heads[i].size = (size_t)size;
+	}
+	return EP_OK;
+}
+
+/* ---- the first line ---- */
+
+static void head_thread(struct ep_json *json, const struct ep_trace *trace,
+			const struct ep_trace_thread *thread)
+{
+	ep_json_object(json);
+	ep_json_member_uint(json, "thread", thread->serial);
+	ep_json_member_uint(json, "tid", thread->tid);
+	ep_json_member_text(json, "name", thread->name);
+	ep_json_key(json, "ended");
+	ep_json_bool(json, thread->state == EP_THREAD_DEAD);
+	ep_json_key(json, "whole");
+	ep_json_bool(json, thread->from_start);
+	ep_json_key(json, "first_ns");
+	ep_json_int(json, ep_trace_ns(trace, trace->first_tsc, thread->first_tsc));
+	ep_json_key(json, "last_ns");
+	ep_json_int(json, ep_trace_ns(trace, trace->first_tsc, thread->last_tsc));
+	ep_json_object_end(json);
+}
+
+/* The columns of all other lines, so that a reader which takes them and their types from a file's
+ * first lines (DuckDB from 20,480) knows each. Those of a call are null: a sum or a mean over all
+ * lines is that of the calls. */
+static void head_columns(struct ep_json *json)
+{
+	static const char *const of_calls[] = {"call",     "parent", "depth",       "function",
+					       "module",   "file",   "line",        "address",
+					       "begin_ns", "end_ns", "duration_ns", "self_ns"};
+	static const char *const numbers[] = {"begin_earliest_ns",
+					      "begin_latest_ns",
+					      "end_earliest_ns",
+					      "end_latest_ns",
+					      "time_ns",
+					      "earliest_ns",
+					      "latest_ns",
+					      "unsure_wait_ns",
+					      "span",
+					      "lost",
+					      "lines"};
+	static const char *const texts[] = {"point", "text", "why"};
+
+	for (size_t i = 0; i < sizeof(of_calls) / sizeof(*of_calls); i++) {
+		ep_json_key(json, of_calls[i]);
+		ep_json_null(json);
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		ep_json_member_uint(json, numbers[i], 0);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		ep_json_member_text(json, texts[i], "");
+	ep_json_key(json, "flags");
+	ep_json_array(json);
+	ep_json_string(json, "");
+	ep_json_array_end(json);
+}
+
+/* By the writer that looks after every text; the lines go around it. */
+static void write_head(struct jsonl *jsonl)
+{
+	const struct ep_trace *trace = jsonl->export->trace;
+	struct ep_json json;
+
+	jsonl->begun = true;
+	ep_json_init(&json, jsonl->file);
+	ep_json_object(&json);
+	ep_json_member_text(&json, "type", "header");
+	ep_json_member_text(&json, "format", "epitaph-jsonl");
+	ep_json_member_uint(&json, "version", VERSION);
+	ep_json_member_text(&json, "producer", "epitaph " EP_VERSION);
+	ep_json_member_text(&json, "program", ep_export_program(trace));
+	ep_json_member_text(&json, "command_line", trace->process.command_line);
+	ep_json_member_text(&json, "host", trace->process.host);
+	ep_json_member_uint(&json, "pid", trace->process.pid);
+	ep_json_member_uint(&json, "zero_realtime_ns", ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_key(&json, "last_ns");
+	ep_json_int(&json, ep_trace_ns(trace, trace->first_tsc, trace->last_tsc));
+	ep_json_key(&json, "clock_known");
+	ep_json_bool(&json, trace->clock.known);
+	ep_json_member_uint(&json, "clock_error_ppb", trace->clock.error_ppb);
+	ep_json_key(&json, "threads");
+	ep_json_array(&json);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		if (trace->threads[i].block_count)
+			head_thread(&json, trace, &trace->threads[i]);
+	ep_json_array_end(&json);
+	head_columns(&json);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+}
+
+/* ---- pieces of a line ---- */
+
+static void line_begin(struct jsonl *jsonl, const char *type, const struct ep_nest_thread *thread)
+{
+	const struct ep_text *head = &jsonl->heads[thread->index];
+
+	if (!jsonl->begun)
+		write_head(jsonl);
+	jsonl->lines++;
+	ep_outbuf_text(&jsonl->out, "{\"type\":\"");
+	ep_outbuf_text(&jsonl->out, type);
+	ep_outbuf_text(&jsonl->out, "\",");
+	ep_outbuf_put(&jsonl->out, head->bytes, head->size);
+}
+
+static int line_end(struct jsonl *jsonl, struct ep_err *err)
+{
+	ep_outbuf_text(&jsonl->out, "}\n");
+	return jsonl->out.failed ? ep_export_finish(&jsonl->out, EP_OK, err) : EP_OK;
+}
+
+static void int_field(struct jsonl *jsonl, const char *key, int64_t value)
+{
+	ep_outbuf_text(&jsonl->out, key);
+	ep_outbuf_int(&jsonl->out, value);
+}
+
+static int64_t ns_of(const struct jsonl *jsonl, uint64_t tsc)
+{
+	const struct ep_trace *trace = jsonl->export->trace;
+
+	return ep_trace_ns(trace, trace->first_tsc, tsc);
+}
+
+/* ,"earliest_ns":1,"latest_ns":2 after a time that is an interval. */
+static void interval(struct jsonl *jsonl, const char *earliest, const char *latest,
+		     const struct ep_time *time)
+{
+	if (time->exact)
+		return;
+	int_field(jsonl, earliest, ns_of(jsonl, time->low));
+	if (time->high == EP_TIME_UNKNOWN) {
+		ep_outbuf_text(&jsonl->out, latest);
+		ep_outbuf_text(&jsonl->out, "null");
+	} else {
+		int_field(jsonl, latest, ns_of(jsonl, time->high));
+	}
+}
+
+static int function_fields(struct jsonl *jsonl, const struct ep_function *function)
+{
+	const struct ep_text *text = function ? ep_texts_get(&jsonl->texts, function) : NULL;
+
+	if (text)
+		ep_outbuf_put(&jsonl->out, text->bytes, text->size);
+	return text || !function ? EP_OK : EP_E_MEMORY;
+}
+
+static void address_field(struct jsonl *jsonl, uint64_t address)
+{
+	ep_outbuf_text(&jsonl->out, ",\"address\":\"");
+	ep_outbuf_hex(&jsonl->out, address);
+	ep_outbuf_text(&jsonl->out, "\"");
+}
+
+/* ,"flags":["one","two"], the words that replay --format=tsv has. */
+static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
+			const struct ep_event *end)
+{
+	const struct {
+		bool on;
+		const char *word;
+	} words[] = {
+		{!(frame->flags & EP_CALL_BEFORE) &&
+			 (!frame->begin.exact || (end && !end->end.exact)),
+		 "approximate"},
+		{!end, "did-not-return"},
+		{frame->flags & EP_CALL_BEFORE, "began-before"},
+		{end && frame->flags & EP_CALL_ABANDONED, "abandoned"},
+		{end && frame->flags & EP_CALL_UNWOUND, "unwound"},
+		{frame->flags & EP_CALL_ACROSS_GAP, "across-gap"},
+		{end && frame->flags & EP_CALL_AMBIGUOUS, "ambiguous"},
+		{frame->flags & EP_CALL_UNSURE_WAIT, "unsure-wait"},
+	};
+	const char *comma = "";
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (!words[i].on)
+			continue;
+		ep_outbuf_text(&jsonl->out, *comma ? comma : ",\"flags\":[");
+		ep_outbuf_text(&jsonl->out, "\"");
+		ep_outbuf_text(&jsonl->out, words[i].word);
+		ep_outbuf_text(&jsonl->out, "\"");
+		comma = ",";
+	}
+	if (*comma)
+		ep_outbuf_text(&jsonl->out, "]");
+}
+
+/* ---- lines ---- */
+
+static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+{
+	(void)context;
+	(void)why;
+	(void)event;
+	(void)err;
+	/* Its caller's number, + 1: stacks change, this does not. */
+	if (why != EP_NEST_SWITCH)
+		frame->mark = thread->count > 1 ? frame[-1].call + 1 : 0;
+	return EP_OK;
+}
+
+static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
+			const struct ep_event *end)
+{
+	struct ep_outbuf *out = &jsonl->out;
+	bool before = frame->flags & EP_CALL_BEFORE;
+	int64_t began = ns_of(jsonl, frame->begin.best), ended;
+
+	if (before)
+		ep_outbuf_text(out, ",\"begin_ns\":null");
+	else
+		int_field(jsonl, ",\"begin_ns\":", began);
+	if (!end) {
+		ep_outbuf_text(out, ",\"end_ns\":null,\"duration_ns\":null");
+	} else {
+		ended = ns_of(jsonl, end->end.best);
+		int_field(jsonl, ",\"end_ns\":", ended);
+		if (before)
+			ep_outbuf_text(out, ",\"duration_ns\":null");
+		else
+			int_field(jsonl, ",\"duration_ns\":", ended - began);
+	}
+	if (before)
+		int_field(jsonl, ",\"begin_latest_ns\":", began);
+	else
+		interval(jsonl, ",\"begin_earliest_ns\":", ",\"begin_latest_ns\":", &frame->begin);
+	if (end)
+		interval(jsonl, ",\"end_earliest_ns\":", ",\"end_latest_ns\":", &end->end);
+}
+
+static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
+	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+{
+	struct jsonl *jsonl = context;
+	struct ep_outbuf *out = &jsonl->out;
+
+	if (why == EP_NEST_SWITCH)
+		return EP_OK;
+	line_begin(jsonl, "call", thread);
+	ep_outbuf_text(out, ",\"call\":");
+	ep_outbuf_uint(out, frame->call);
+	ep_outbuf_text(out, ",\"parent\":");
+	if (frame->mark)
+		ep_outbuf_uint(out, frame->mark - 1);
+	else
+		ep_outbuf_text(out, "null");
+	ep_outbuf_text(out, ",\"depth\":");
+	ep_outbuf_uint(out, frame->depth);
+	if (function_fields(jsonl, frame->function))
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	address_field(jsonl, frame->address);
+	time_fields(jsonl, frame, event);
+	if (event && !(frame->flags & EP_CALL_BEFORE))
+		int_field(jsonl, ",\"self_ns\":", frame->ran - frame->inner);
+	if (frame->astray)
+		int_field(jsonl, ",\"unsure_wait_ns\":", frame->astray);
+	flags_field(jsonl, frame, event);
+	return line_end(jsonl, err);
+}
+
+static int gap_fields(struct jsonl *jsonl, const struct ep_event *event)
+{
+	char *why = ep_export_gap(event);
+
+	if (!why)
+		return EP_E_MEMORY;
+
+	int_field(jsonl, ",\"begin_ns\":", ns_of(jsonl, event->begin.best));
+	int_field(jsonl, ",\"end_ns\":", ns_of(jsonl, event->end.best));
+	int_field(jsonl, ",\"lost\":", (int64_t)event->lost);
+	ep_outbuf_text(&jsonl->out, ",\"why\":");
+	ep_outbuf_text(&jsonl->out, why);
+	free(why);
+	return EP_OK;
+}
+
+static void time_of_moment(struct jsonl *jsonl, const struct ep_time *time)
+{
+	int_field(jsonl, ",\"time_ns\":", ns_of(jsonl, time->best));
+	interval(jsonl, ",\"earliest_ns\":", ",\"latest_ns\":", time);
+}
+
+/* Of a span's ends: its number in the thread; of the second, since when. */
+static void span_fields(struct jsonl *jsonl, const struct ep_event *event)
+{
+	int_field(jsonl, ",\"span\":", (int64_t)event->call);
+	if (event->point == EP_POINT_SPAN_BEGIN)
+		return;
+	if (event->flags & EP_CALL_BEFORE) {
+		ep_outbuf_text(&jsonl->out, ",\"begin_ns\":null");
+		return;
+	}
+	int_field(jsonl, ",\"begin_ns\":", ns_of(jsonl, event->since.best));
+	if (event->flags & EP_CALL_ACROSS_GAP)
+		ep_outbuf_text(&jsonl->out, ",\"flags\":[\"across-gap\"]");
+}
+
+static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
+{
+	char *quoted;
+
+	ep_outbuf_text(&jsonl->out, ",\"point\":\"");
+	ep_outbuf_text(&jsonl->out, ep_point_word(event->point));
+	ep_outbuf_text(&jsonl->out, "\"");
+	if (event->text && *event->text) {
+		quoted = ep_export_quote(event->text);
+		if (!quoted)
+			return EP_E_MEMORY;
+		ep_outbuf_text(&jsonl->out, ",\"text\":");
+		ep_outbuf_text(&jsonl->out, quoted);
+		free(quoted);
+	}
+	if (event->point == EP_POINT_SPAN_BEGIN || event->point == EP_POINT_SPAN_END)
+		span_fields(jsonl, event);
+	time_of_moment(jsonl, &event->begin);
+	return EP_OK;
+}
+
+static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
+		  struct ep_err *err)
+{
+	static const char *const types[] = {
+		[EP_EVENT_END] = "return", [EP_EVENT_GAP] = "gap", [EP_EVENT_POINT] = "point"};
+	struct jsonl *jsonl = context;
+	int rc;
+
+	line_begin(jsonl, types[event->kind], thread);
+	ep_outbuf_text(&jsonl->out, ",\"depth\":");
+	ep_outbuf_uint(&jsonl->out, event->depth);
+	rc = function_fields(jsonl, event->function);
+	if (event->kind != EP_EVENT_GAP)
+		address_field(jsonl, event->address);
+	if (event->kind == EP_EVENT_GAP)
+		rc = rc ? rc : gap_fields(jsonl, event);
+	else if (event->kind == EP_EVENT_END)
+		time_of_moment(jsonl, &event->end);
+	else
+		rc = rc ? rc : point_fields(jsonl, event);
+	if (rc)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	return line_end(jsonl, err);
+}
+
+/* Told with the calls that it is drawn in. */
+static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
+		const struct ep_event *event, struct ep_err *err)
+{
+	(void)context, (void)thread, (void)own, (void)ns, (void)event;
+	(void)err;
+	return EP_OK;
+}
+
+/* ---- the whole ---- */
+
+static void jsonl_deinit(struct jsonl *jsonl)
+{
+	size_t count = jsonl->export->trace->thread_count;
+
+	ep_texts_deinit(&jsonl->texts);
+	for (size_t i = 0; jsonl->heads && i < count; i++)
+		free(jsonl->heads[i].bytes);
+	free(jsonl->heads);
+	free(jsonl);
+}
+
+int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
+{
+	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
+	struct ep_nest_sink sink = {jsonl, begin, end, moment, NULL, wait};
+	int rc;
+
+	if (!jsonl)
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	jsonl->export = export;
+	jsonl->file = out;
+	jsonl->texts.make = function_text;
+	jsonl->texts.context = jsonl;
+	ep_outbuf_init(&jsonl->out, out);
+	if (heads_make(jsonl))
+		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	else
+		rc = ep_nest_stream(export->trace, export->names, export->selection, false, &sink,
+				    shown, err);
+	if (!rc && jsonl->begun) {
+		ep_outbuf_text(&jsonl->out, "{\"type\":\"end\",\"lines\":");
+		ep_outbuf_uint(&jsonl->out, jsonl->lines);
+		ep_outbuf_text(&jsonl->out, "}\n");
+	}
+	rc = ep_export_finish(&jsonl->out, rc, err);
+	jsonl_deinit(jsonl);
+	return rc;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* systrace.c: one line an event. perf tells one of the two threads of a switch: the other is
+ * written as the idle one. Priorities are not kept: 120. */
+#include "decoder/export/systrace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "decoder/kernel/kernel_events.h"
+#include "decoder/kernel/schedule.h"
+
+#define CALL_WITHIN 4096 /* events that are looked at for a result's call */
+
+struct lines {
+	const struct ep_trace *trace;
+	FILE *out;
+	int64_t zero;           /* ns */
+	uint32_t running[1024]; /* by CPU: who runs there */
+};
+
+static const char *name_of(const struct lines *lines, uint32_t tid)
+{
+	const struct ep_task *task = ep_schedule_task(lines->trace->schedule, tid);
+
+	if (tid == 0)
+		return "<idle>";
+	return task && task->name[0] ? task->name : "?";
+}
+
+/* "worker-123   [001] d..3.    0.001234567: sched_switch: " */
+static void begin_line(const struct lines *lines, uint64_t tsc, unsigned cpu, uint32_t tid,
+		       const char *what)
+{
+	int64_t ns =
+		ep_ns_add(lines->zero, ep_trace_ns(lines->trace, lines->trace->first_tsc, tsc));
+
+	fprintf(lines->out, "%16s-%-7" PRIu32 " [%03u] d..3 %5" PRId64 ".%09" PRId64 ": %s: ",
+		name_of(lines, tid), tid, cpu, ns / 1000000000, ns % 1000000000, what);
+}
+
+static void put_switch(struct lines *lines, const struct ep_sched_event *event, uint32_t prev,
+		       char state, uint32_t next)
+{
+	begin_line(lines, event->tsc, event->cpu, prev, "sched_switch");
+	fprintf(lines->out,
+		"prev_comm=%s prev_pid=%" PRIu32 " prev_prio=120 prev_state=%c ==> next_comm=%s "
+		"next_pid=%" PRIu32 " next_prio=120\n",
+		prev ? name_of(lines, prev) : "swapper", prev, state,
+		next ? name_of(lines, next) : "swapper", next);
+	lines->running[event->cpu % 1024] = next;
+}
+
+static void put_waking(struct lines *lines, const struct ep_sched_event *event)
+{
+	begin_line(lines, event->tsc, event->cpu, event->other, "sched_waking");
+	fprintf(lines->out, "comm=%s pid=%" PRIu32 " prio=120 target_cpu=%03u\n",
+		name_of(lines, event->tid), event->tid, event->cpu);
+}
+
+static void put(struct lines *lines, const struct ep_sched_event *event)
+{
+	char state = event->value ? (char)event->value : 'R';
+
+	switch (event->kind) {
+	case EP_SCHED_SWITCH:
+		put_switch(lines, event, event->tid, state, event->other);
+		break;
+	case EP_SCHED_IN:
+		put_switch(lines, event, 0, 'R', event->tid);
+		break;
+	case EP_SCHED_OUT:
+		put_switch(lines, event, event->tid, event->flags ? 'R' : 'S', 0);
+		break;
+	case EP_SCHED_WAKING:
+		put_waking(lines, event);
+		break;
+	}
+}
+
+/* The call that the thread is in: only its end is told of by a result. */
+static int64_t call_of(const struct lines *lines, const struct ep_kernel_event *result)
+{
+	const struct ep_kernel_event *first = lines->trace->schedule->kernel_events;
+
+	for (const struct ep_kernel_event *h = result; h > first && h > result - CALL_WITHIN;) {
+		h--;
+		if (h->tid == result->tid && h->kind == EP_KERNEL_SYSCALL)
+			return (int64_t)h->what;
+	}
+	return -1;
+}
+
+/* As the kernel prints them; what was not kept is a question mark. */
+static void put_kernel_event(struct lines *lines, const struct ep_kernel_event *one)
+{
+	static const char *const names[] = {
+		[EP_KERNEL_SYSCALL] = "sys_enter",     [EP_KERNEL_SYSCALL_END] = "sys_exit",
+		[EP_KERNEL_IRQ] = "irq_handler_entry", [EP_KERNEL_IRQ_END] = "irq_handler_exit",
+		[EP_KERNEL_SOFTIRQ] = "softirq_entry", [EP_KERNEL_SOFTIRQ_END] = "softirq_exit",
+		[EP_KERNEL_FAULT] = "page_fault_user",
+	};
+	const uint64_t *a = one->arguments;
+
+	begin_line(lines, one->tsc, one->cpu, one->tid, names[one->kind]);
+	switch (one->kind) {
+	case EP_KERNEL_SYSCALL:
+		fprintf(lines->out,
+			"NR %" PRIu64 " (%" PRIx64 ", %" PRIx64 ", %" PRIx64 ", %" PRIx64
+			", %" PRIx64 ", %" PRIx64 ")\n",
+			one->what, a[0], a[1], a[2], a[3], a[4], a[5]);
+		break;
+	case EP_KERNEL_SYSCALL_END:
+		fprintf(lines->out, "NR %" PRId64 " = %" PRId64 "\n", call_of(lines, one),
+			(int64_t)one->what);
+		break;
+	case EP_KERNEL_IRQ:
+		fprintf(lines->out, "irq=%" PRIu64 " name=?\n", one->what);
+		break;
+	case EP_KERNEL_IRQ_END:
+		fprintf(lines->out, "irq=%" PRIu64 " ret=?\n", one->what);
+		break;
+	case EP_KERNEL_FAULT:
+		fprintf(lines->out, "address=0x%" PRIx64 " ip=? error_code=?\n", one->what);
+		break;
+	default:
+		fprintf(lines->out, "vec=%" PRIu64 " [action=%s]\n", one->what,
+			ep_softirq_name(one->what));
+	}
+}
+
+/* All of both lists since the first record, by time; how many. */
+static size_t put_all(struct lines *lines)
+{
+	const struct ep_schedule *schedule = lines->trace->schedule;
+	const struct ep_kernel_event *other = schedule->kernel_events;
+	const struct ep_kernel_event *end = other + schedule->kernel_event_count;
+	uint64_t since = lines->trace->first_tsc;
+	size_t told = 0;
+
+	for (size_t i = 0; i <= schedule->event_count; i++) {
+		bool last = i == schedule->event_count;
+		const struct ep_sched_event *event = last ? NULL : &schedule->events[i];
+
+		for (; other < end && (last || other->tsc < event->tsc); other++)
+			if (other->tsc >= since) {
+				put_kernel_event(lines, other);
+				told++;
+			}
+		if (!last && event->tsc >= since) {
+			put(lines, event);
+			told++;
+		}
+	}
+	return told;
+}
+
+static void write_members(struct ep_json *json, const char *text, size_t size)
+{
+	/* Catapult's viewer takes such lines for times of this clock,
+	 * and refuses a file whose other times are of no known one. */
+	ep_json_newline(json);
+	ep_json_key(json, "metadata");
+	ep_json_object(json);
+	ep_json_member_text(json, "clock-domain", "LINUX_FTRACE_GLOBAL");
+	ep_json_object_end(json);
+	ep_json_newline(json);
+	ep_json_key(json, "systemTraceEvents");
+	ep_json_bytes(json, text, size);
+}
+
+int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero)
+{
+	const struct ep_schedule *schedule = trace->schedule;
+	struct lines lines = {.trace = trace, .zero = zero};
+	char *text = NULL;
+	size_t size = 0, told = 0;
+	int failed;
+
+	if (!schedule || schedule->event_count + schedule->kernel_event_count == 0)
+		return EP_OK;
+	lines.out = open_memstream(&text, &size);
+	if (!lines.out)
+		return EP_E_MEMORY;
+	fputs("# tracer: nop\n#\n", lines.out);
+	told = put_all(&lines);
+	failed = ferror(lines.out) | fclose(lines.out);
+	if (!failed && told)
+		write_members(json, text, size);
+	free(text);
+	return failed ? EP_E_MEMORY : EP_OK;
+}
+
+int ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
+			   const struct ep_funtrace_facts *facts, int64_t zero)
+{
+	struct ep_funtrace_line line;
+	size_t at = 0, size = 0, told = 0;
+	uint64_t refused = 0;
+	char *text = NULL;
+	FILE *out;
+	int failed;
+
+	if (!facts || !facts->scheduling_events)
+		return EP_OK;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return EP_E_MEMORY;
+	fputs("# tracer: nop\n#\n", out);
+	while (ep_funtrace_line_next(facts, &at, &line, &refused)) {
+		int64_t ns = ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc, line.tsc));
+
+		if (line.tsc < trace->first_tsc)
+			continue;
+		told++;
+		fprintf(out, "%.*s%" PRId64 ".%09" PRId64 "%.*s\n", (int)line.before_size,
+			line.before, ns / 1000000000, ns % 1000000000, (int)line.after_size,
+			line.after);
+	}
+	failed = ferror(out) | fclose(out);
+	if (!failed && told)
+		write_members(json, text, size);
+	free(text);
+	return failed ? EP_E_MEMORY : EP_OK;
+}

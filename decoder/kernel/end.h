@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * end.h: the process's end, from which ages, --last and --since count back: the last record, or
+ * later where more is known. A program that calls nothing records nothing: `f(); sleep(1); crash`
+ * has its last record a second earlier.
+ */
+#ifndef EPITAPH_END_H
+#define EPITAPH_END_H
+
+#include "coredump/memory/source.h"
+#include "decoder/util/json.h"
+#include "decoder/trace/trace.h"
+
+/*
+ * Sets trace->end by what the source, the scheduling events and the file's time tell. `ended`: when
+ * somebody saw that it had ended, ns since 1970; 0 nobody did. Of a live process the last record
+ * stays the end.
+ */
+void ep_end_find(struct ep_trace *trace, const struct ep_source *source, uint64_t ended);
+
+/* "no record in the last 1.000 s, by the snapshot's clock"; false: it is not worth a line. */
+bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size);
+
+/* A member "silence" of the object; none where nothing is known. */
+void ep_end_json(const struct ep_trace_end *end, struct ep_json *json);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * schedule_impl.h: the steps from a section to a schedule, for each other.
+ *
+ *   chunks → pages (ftrace_pages.c) or records (perf_records.c) → events, by
+ *   time → slices (schedule.c) → those that the records do not contradict
+ *   (schedule_records.c)
+ *
+ * All bytes are untrusted; nothing here reads outside of what it was given.
+ */
+#ifndef EPITAPH_SCHEDULE_IMPL_H
+#define EPITAPH_SCHEDULE_IMPL_H
+
+#include "decoder/kernel/schedule.h"
+#include "decoder/trace/trace.h"
+
+/* Up to a slice's begin, TSC. */
+struct ep_slice_sum {
+	uint64_t running, ready, blocked;
+};
+
+/* A schedule being made. */
+struct ep_scheduling {
+	struct ep_schedule *schedule;
+	const struct ep_trace *trace;
+	size_t event_room;
+	size_t task_room, kernel_event_room, occupation_room;
+	uint32_t *by_tid; /* hash: index of a task + 1; 0: free */
+	size_t by_tid_size;
+	bool starved; /* memory ran out */
+};
+
+/* Fields of an event that are asked for, by kind; see ftrace_formats.c. */
+#define EP_FORMAT_FIELDS 7
+
+enum ep_format_kind {
+	EP_FORMAT_NONE,
+	EP_FORMAT_SWITCH,
+	EP_FORMAT_WAKING,
+	EP_FORMAT_NEWTASK,
+	EP_FORMAT_RENAME,
+	EP_FORMAT_SYS_ENTER,
+	EP_FORMAT_SYS_EXIT,
+	EP_FORMAT_IRQ_ENTRY,
+	EP_FORMAT_IRQ_EXIT,
+	EP_FORMAT_SOFTIRQ_ENTRY,
+	EP_FORMAT_SOFTIRQ_EXIT,
+	EP_FORMAT_FAULT_USER,
+	EP_FORMAT_FAULT_KERNEL,
+	EP_FORMAT_KINDS
+};
+
+struct ep_format_field {
+	uint32_t offset, size; /* size 0: there is none of that name */
+};
+
+struct ep_format {
+	enum ep_format_kind kind;
+	uint32_t id;
+	/* common_type, common_flags, common_pid */
+	struct ep_format_field type, flags, pid;
+	struct ep_format_field fields[EP_FORMAT_FIELDS];
+};
+
+struct ep_formats {
+	struct ep_format list[EP_FORMAT_KINDS];
+	size_t count;
+};
+
+/* Takes the section's formats apart, by libtraceevent. Returns how many made no sense; -1: out of
+ * memory. */
+int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes, size_t size);
+
+/* One page: its events are added; 0 *last: none of this CPU came before, else the time of the one
+ * before. False: it makes no sense from some point on. */
+bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats, const uint8_t *page,
+		    size_t size, unsigned cpu, uint64_t *last);
+
+/* The same for a chunk of perf's records. */
+bool ep_perf_records(struct ep_scheduling *s, const uint8_t *bytes, size_t size, unsigned cpu);
+
+/* Adds; without memory, `s` is starved. */
+void ep_scheduling_add(struct ep_scheduling *s, const struct ep_sched_event *event);
+void ep_scheduling_happen(struct ep_scheduling *s, const struct ep_kernel_event *kernel_event);
+/* The thread's name at `tsc`: at most 16 bytes, NUL-padded. In any order: the latest is kept. */
+void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
+			size_t size);
+/* Made if need be; NULL: starved. */
+struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid);
+
+/* NULL: it was not met. */
+struct ep_task *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid);
+
+/* Slices are there, and their ends: none in which a thread that made a timed record is said to have
+ * been off its CPU (schedule_records.c). */
+void ep_scheduling_confront(struct ep_scheduling *s);
+
+/* All events are there: makes the slices, sums and occupations. */
+void ep_scheduling_finish(struct ep_scheduling *s);
+
+#endif

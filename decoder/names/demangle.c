@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * demangle.c: names as `c++filt` prints them: libiberty's Rust, then its C++ demangler, with
+ * c++filt's options. A short symbol can stand for an exponentially long name: past a limit the
+ * demangler is left by longjmp (it holds nothing but its stack in this form), and the symbol stays
+ * raw. A file may be full of such symbols, so the limit goes by the symbol's length; names of real
+ * programs are up to some ten times as long as their symbols.
+ */
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/names/names.h"
+#include "coredump/util/utf8.h"
+
+#define NAME_MAX_SIZE ((size_t)1 << 20)
+#define NAME_LEAST    4096 /* bytes that every name may have */
+#define NAME_TIMES    64   /* and as often the symbol's */
+#define OPTIONS       (DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE)
+
+struct output {
+	char *text;
+	size_t size, room, most;
+	bool starved;
+	jmp_buf give_up;
+};
+
+static void append(const char *text, size_t size, void *opaque)
+{
+	struct output *output = opaque;
+
+	if (size == 0) /* libiberty may hand over NULL then */
+		return;
+	if (size > output->most || output->size + size > output->most)
+		longjmp(output->give_up, 1);
+	if (output->size + size >= output->room) {
+		size_t room = 2 * (output->size + size) + 64;
+		char *grown = realloc(output->text, room);
+
+		if (!grown) {
+			output->starved = true;
+			longjmp(output->give_up, 1);
+		}
+		output->text = grown;
+		output->room = room;
+	}
+	memcpy(output->text + output->size, text, size);
+	output->size += size;
+	output->text[output->size] = '\0';
+}
+
+static bool demangle_rust(const char *symbol, struct output *output)
+{
+	return setjmp(output->give_up) == 0 &&
+	       rust_demangle_callback(symbol, OPTIONS, append, output);
+}
+
+static bool demangle_cplus(const char *symbol, struct output *output)
+{
+	return setjmp(output->give_up) == 0 &&
+	       cplus_demangle_v3_callback(symbol, OPTIONS, append, output);
+}
+
+int ep_demangle(char **out, const char *symbol)
+{
+	struct output output = {0};
+	bool done;
+
+	if (symbol[0] != '_')
+		return EP_END;
+	output.most = NAME_LEAST + NAME_TIMES * strlen(symbol);
+	if (output.most > NAME_MAX_SIZE)
+		output.most = NAME_MAX_SIZE;
+	done = demangle_rust(symbol, &output);
+	if (!done) {
+		output.size = 0;
+		done = demangle_cplus(symbol, &output);
+	}
+	if (done && output.text && !output.starved) {
+		*out = output.text;
+		return EP_OK;
+	}
+	free(output.text);
+	return output.starved ? EP_E_MEMORY : EP_END;
+}
+
+char *ep_demangle_shown(const char *symbol, bool raw)
+{
+	char *plain = NULL, *shown;
+	const char *text;
+
+	if (!raw && ep_demangle(&plain, symbol) == EP_E_MEMORY)
+		return NULL;
+	text = plain ? plain : symbol;
+	shown = ep_utf8_escape(text, strlen(text));
+	free(plain);
+	return shown;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* embedded.c: see embedded.h. */
+#include "decoder/names/embedded.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "coredump/files/regularfile.h"
+
+#define SOURCE_MAX (8 << 20) /* bytes: more is no source that one reads */
+#define NAMES      3
+
+/* ---- directories ---- */
+
+static void folder_deinit(struct ep_embedded_folder *folder)
+{
+	if (folder->fd >= 0)
+		close(folder->fd);
+	for (size_t i = 0; i < NAMES; i++)
+		free(folder->names[i]);
+}
+
+static void cut_slashes(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length && path[length - 1] == '/')
+		path[--length] = '\0';
+}
+
+static char *absolute(const char *path)
+{
+	char *here, *joined = NULL;
+
+	if (*path == '/')
+		return strdup(path);
+	while (strncmp(path, "./", 2) == 0)
+		path += 2;
+	if (strcmp(path, ".") == 0)
+		path = "";
+	here = get_current_dir_name(); /* as compilers write it down */
+	if (here && asprintf(&joined, "%s/%s", here, path) < 0)
+		joined = NULL;
+	free(here);
+	return joined;
+}
+
+/* 0, or an errno. */
+static int folder_open(struct ep_embedded_folder *folder, const char *path)
+{
+	folder->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder->fd < 0)
+		return errno;
+	folder->names[0] = strdup(path);
+	folder->names[1] = absolute(path);
+	folder->names[2] = realpath(path, NULL);
+	for (size_t i = 0; i < NAMES; i++) {
+		if (!folder->names[i])
+			return errno;
+		cut_slashes(folder->names[i]);
+	}
+	return 0;
+}
+
+int ep_embedded_add(struct ep_embedded *embedded, const char *directory, struct ep_err *err)
+{
+	struct ep_embedded_folder folder = {.fd = -1}, *grown;
+	int error = folder_open(&folder, directory);
+
+	if (error) {
+		folder_deinit(&folder);
+		return ep_fail(err, error == ENOMEM ? EP_E_MEMORY : EP_E_IO, 0, "%s: %s", directory,
+			       strerror(error));
+	}
+	grown = realloc(embedded->folders, (embedded->folder_count + 1) * sizeof(*grown));
+	if (!grown) {
+		folder_deinit(&folder);
+		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	}
+	embedded->folders = grown;
+	embedded->folders[embedded->folder_count++] = folder;
+	return EP_OK;
+}
+
+void ep_embedded_deinit(struct ep_embedded *embedded)
+{
+	for (size_t i = 0; i < embedded->folder_count; i++)
+		folder_deinit(&embedded->folders[i]);
+	for (size_t i = 0; i < embedded->file_count; i++)
+		free(embedded->files[i]);
+	free(embedded->folders);
+	free(embedded->files);
+	*embedded = (struct ep_embedded){0};
+}
+
+/* ---- files ---- */
+
+/* What of `path` comes below the directory called `name`; NULL: nothing. */
+static const char *below(const char *path, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(path, name, length) != 0 || path[length] != '/')
+		return NULL;
+	path += length;
+	return path + strspn(path, "/");
+}
+
+static bool has_hidden_part(const char *path)
+{
+	return *path == '.' || strstr(path, "/.");
+}
+
+static int folder_find(const struct ep_embedded_folder *folder, const char *path)
+{
+	const char *rest = *path == '/' ? NULL : path;
+
+	for (size_t i = 0; i < NAMES; i++) {
+		const char *within = below(path, folder->names[i]);
+
+		if (within)
+			rest = within;
+	}
+	if (!rest || has_hidden_part(rest))
+		return -1;
+	return ep_regular_file_open_below(folder->fd, rest);
+}
+
+static int file_find(const struct ep_embedded *embedded, const char *path)
+{
+	int fd = -1;
+
+	while (strncmp(path, "./", 2) == 0)
+		path += 2;
+	for (size_t i = 0; i < embedded->folder_count && fd < 0; i++)
+		fd = folder_find(&embedded->folders[i], path);
+	return fd;
+}
+
+static int read_all(int fd, char **text, size_t *size)
+{
+	struct stat st;
+	ssize_t got = 1;
+
+	if (fstat(fd, &st) != 0 || st.st_size > SOURCE_MAX)
+		return EP_END;
+	*text = malloc((size_t)st.st_size + 1);
+	if (!*text)
+		return EP_E_MEMORY;
+	*size = 0;
+	while (*size < (size_t)st.st_size && got > 0) {
+		got = read(fd, *text + *size, (size_t)st.st_size - *size);
+		*size += got > 0 ? (size_t)got : 0;
+	}
+	if (got >= 0)
+		return EP_OK;
+	free(*text);
+	return EP_END;
+}
+
+static int remember(struct ep_embedded *embedded, const char *path)
+{
+	char **grown = realloc(embedded->files, (embedded->file_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return EP_E_MEMORY;
+	embedded->files = grown;
+	grown[embedded->file_count] = strdup(path);
+	if (!grown[embedded->file_count])
+		return EP_E_MEMORY;
+	embedded->file_count++;
+	return EP_OK;
+}
+
+int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text, size_t *size)
+{
+	char *bytes = NULL;
+	size_t length = 0;
+	int fd = file_find(embedded, path), rc;
+
+	if (fd < 0)
+		return EP_END;
+	rc = read_all(fd, &bytes, &length);
+	close(fd);
+	if (rc == EP_OK && remember(embedded, path) != EP_OK) {
+		free(bytes);
+		rc = EP_E_MEMORY;
+	}
+	if (rc != EP_OK)
+		return rc;
+	*text = bytes;
+	*size = length;
+	return EP_OK;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * modules.c: a mapping of a file's first bytes that begins with an ELF header is a module; its
+ * program headers say the rest. All of it is read from the process's memory, never from the file,
+ * which may be another one by now.
+ */
+#include "decoder/names/modules.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "coredump/util/cursor.h"
+
+#define HEADERS_MAX 128                   /* program headers of one file */
+#define NOTES_MAX   4096                  /* bytes of one PT_NOTE */
+#define IMAGE_MAX   ((uint64_t)256 << 20) /* bytes of a file in memory */
+#define PAGE        4096u
+
+struct headers {
+	Elf64_Ehdr file;
+	Elf64_Phdr list[HEADERS_MAX];
+	size_t count;
+	uint64_t bias;
+	uint64_t end; /* process virtual: one past the highest byte */
+};
+
+static int read_exactly(struct ep_source *source, uint64_t address, void *out, size_t size)
+{
+	return ep_source_read(source, address, out, size, NULL, NULL);
+}
+
+static bool is_elf(const Elf64_Ehdr *header)
+{
+	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_machine == EM_X86_64 &&
+	       header->e_phentsize == sizeof(Elf64_Phdr) &&
+	       (header->e_type == ET_EXEC || header->e_type == ET_DYN);
+}
+
+/* Where the segments lie: those with file offset 0 begin at `start`. */
+static int place(struct headers *headers, uint64_t start)
+{
+	bool found = false;
+	uint64_t end;
+
+	headers->end = 0;
+	for (size_t i = 0; i < headers->count; i++) {
+		const Elf64_Phdr *one = &headers->list[i];
+
+		if (one->p_type != PT_LOAD)
+			continue;
+		if (!found)
+			headers->bias = start + one->p_offset - one->p_vaddr;
+		found = true;
+		if (__builtin_add_overflow(one->p_vaddr, one->p_memsz, &end))
+			return EP_E_CORRUPT;
+		end += headers->bias;
+		if (end > headers->end)
+			headers->end = end;
+	}
+	headers->end = (headers->end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	return found && headers->end > start ? EP_OK : EP_E_CORRUPT;
+}
+
+static int read_headers(struct headers *headers, struct ep_source *source, uint64_t start)
+{
+	int code = read_exactly(source, start, &headers->file, sizeof(headers->file));
+
+	if (code != EP_OK)
+		return code;
+	if (!is_elf(&headers->file))
+		return EP_E_FORMAT;
+	headers->count = headers->file.e_phnum < HEADERS_MAX ? headers->file.e_phnum : HEADERS_MAX;
+	code = read_exactly(source, start + headers->file.e_phoff, headers->list,
+			    headers->count * sizeof(headers->list[0]));
+	return code == EP_OK ? place(headers, start) : code;
+}
+
+static bool take_build_id(struct ep_trace_module *module, struct ep_cursor *notes, uint64_t align)
+{
+	Elf64_Nhdr note;
+	const uint8_t *name, *desc;
+
+	while (ep_cursor_take(notes, &note, sizeof(note)) == EP_OK) {
+		uint64_t names = (note.n_namesz + align - 1) & ~(align - 1);
+		uint64_t descs = (note.n_descsz + align - 1) & ~(align - 1);
+
+		if (ep_cursor_view(notes, &name, names) != EP_OK ||
+		    ep_cursor_view(notes, &desc, note.n_descsz) != EP_OK)
+			return false;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(name, "GNU", 4) == 0 && note.n_descsz <= EP_BUILD_ID_MAX) {
+			memcpy(module->build_id, desc, note.n_descsz);
+			module->build_id_size = note.n_descsz;
+			return true;
+		}
+		if (ep_cursor_skip(notes, descs - note.n_descsz) != EP_OK)
+			return false;
+	}
+	return false;
+}
+
+static void read_build_id(struct ep_trace_module *module, const struct headers *headers,
+			  struct ep_source *source)
+{
+	uint8_t bytes[NOTES_MAX];
+	struct ep_cursor notes;
+
+	for (size_t i = 0; i < headers->count; i++) {
+		const Elf64_Phdr *one = &headers->list[i];
+		size_t size = one->p_filesz < NOTES_MAX ? one->p_filesz : NOTES_MAX;
+
+		if (one->p_type != PT_NOTE ||
+		    read_exactly(source, headers->bias + one->p_vaddr, bytes, size) != EP_OK)
+			continue;
+		ep_cursor_init(&notes, bytes, size);
+		if (take_build_id(module, &notes, one->p_align == 8 ? 8 : 4))
+			return;
+	}
+}
+
+/* ---- the list ---- */
+
+struct list {
+	struct ep_trace_module *modules;
+	size_t count;
+	struct ep_source *source;
+	uint64_t program;               /* an address inside of the program's file */
+	const struct ep_segment **code; /* the executable ones */
+	size_t code_count;
+	bool last_runs; /* the last module's code is where it says */
+};
+
+static void add(struct list *list, const struct ep_trace_module *module)
+{
+	struct ep_trace_module *to = &list->modules[list->count];
+
+	if (list->count == EP_MODULES_MAX)
+		return;
+	*to = *module;
+	if (list->program >= to->start && list->program < to->end)
+		to->flags |= EP_MODULE_EXECUTABLE;
+	list->count++;
+}
+
+/* Is any of it executable? Data files are mapped, too. */
+static bool has_code(const struct list *list, uint64_t start, uint64_t end)
+{
+	size_t low = 0, high = list->code_count;
+
+	while (low < high) { /* the first that ends behind `start` */
+		size_t middle = low + (high - low) / 2;
+		const struct ep_segment *one = list->code[middle];
+
+		if (one->address + (one->memory_size - 1) < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->code_count && list->code[low]->address < end;
+}
+
+/* The mappings from `mapping` on that are of the same file. */
+static uint64_t same_file_end(const struct ep_mapping *mapping, size_t count)
+{
+	uint64_t end = mapping[0].end;
+
+	for (size_t i = 1; i < count && strcmp(mapping[i].path, mapping[0].path) == 0 &&
+			   mapping[i].file_offset != 0;
+	     i++)
+		if (mapping[i].end > end)
+			end = mapping[i].end;
+	return end;
+}
+
+static bool runs(const struct list *list, const struct headers *headers)
+{
+	for (size_t i = 0; i < headers->count; i++) {
+		const Elf64_Phdr *one = &headers->list[i];
+		uint64_t start = headers->bias + one->p_vaddr;
+
+		if (one->p_type == PT_LOAD && one->p_flags & PF_X)
+			return has_code(list, start, start + 1);
+	}
+	return false;
+}
+
+/*
+ * The header of a file that is mapped to be read tells of segments that are not there: `other` is
+ * where the next file's mapping begins. Of two headers of one file at most one is the object's, the
+ * lower one if that cannot be told. They come from the highest on.
+ */
+static void add_object(struct list *list, struct ep_trace_module *module,
+		       const struct headers *headers, uint64_t other)
+{
+	bool here = runs(list, headers);
+	const struct ep_trace_module *last = list->count ? &list->modules[list->count - 1] : NULL;
+
+	module->bias = headers->bias;
+	module->end = headers->end;
+	if (other > module->start && other < module->end)
+		module->end = other;
+	if (last && last->start >= module->start && last->start < module->end &&
+	    strcmp(last->path, module->path) == 0) {
+		if (list->last_runs && !here)
+			return;
+		list->count--;
+	}
+	list->last_runs = here;
+	read_build_id(module, headers, list->source);
+	add(list, module);
+}
+
+static void add_mapping(struct list *list, const struct ep_mapping *mapping, size_t left,
+			uint64_t other)
+{
+	struct ep_trace_module module = {.start = mapping->start, .path = mapping->path};
+	struct headers headers;
+	int code;
+
+	if (mapping->file_offset != 0 || mapping->end <= mapping->start)
+		return;
+	code = read_headers(&headers, list->source, mapping->start);
+	if (code == EP_OK) {
+		add_object(list, &module, &headers, other);
+	} else if (code != EP_E_FORMAT) {
+		module.bias = mapping->start;
+		module.end = same_file_end(mapping, left);
+		module.flags = EP_MODULE_NO_HEADER;
+		if (has_code(list, module.start, module.end))
+			add(list, &module);
+	}
+}
+
+static void add_mappings(struct list *list, const struct ep_mapping *mappings, size_t count)
+{
+	uint64_t other = UINT64_MAX;
+
+	for (size_t i = count; i-- && list->count < EP_MODULES_MAX;) {
+		if (i + 1 < count && strcmp(mappings[i].path, mappings[i + 1].path) != 0)
+			other = mappings[i + 1].start;
+		add_mapping(list, &mappings[i], count - i, other);
+	}
+}
+
+static void add_vdso(struct list *list)
+{
+	struct ep_trace_module module = {.path = "[vdso]", .flags = EP_MODULE_VDSO};
+	struct headers headers;
+
+	if (ep_source_auxv(list->source, AT_SYSINFO_EHDR, &module.start) != EP_OK ||
+	    read_headers(&headers, list->source, module.start) != EP_OK)
+		return;
+	module.bias = headers.bias;
+	module.end = headers.end;
+	read_build_id(&module, &headers, list->source);
+	add(list, &module);
+}
+
+static int compare_modules(const void *a, const void *b)
+{
+	const struct ep_trace_module *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* What the trace saw, and saw no end of. */
+static void add_traced(struct list *list, const struct ep_trace *trace)
+{
+	for (size_t i = 0; i < trace->module_count; i++)
+		if (trace->modules[i].unload_tsc == 0 &&
+		    !(trace->modules[i].flags & EP_MODULE_VDSO))
+			add(list, &trace->modules[i]);
+}
+
+static int list_init(struct list *list, struct ep_source *source, size_t capacity,
+		     struct ep_err *err)
+{
+	size_t count;
+	const struct ep_segment *segments = ep_source_segments(source, &count);
+
+	if (capacity > EP_MODULES_MAX)
+		capacity = EP_MODULES_MAX;
+	*list = (struct list){
+		.modules = calloc(capacity, sizeof(*list->modules)),
+		.source = source,
+		.code = calloc(count + 1, sizeof(*list->code)),
+	};
+	if (!list->modules || !list->code) {
+		free(list->modules);
+		free(list->code);
+		return ep_fail(err, EP_E_MEMORY, 0, "modules: out of memory");
+	}
+	for (size_t i = 0; i < count; i++)
+		if (segments[i].flags & PF_X)
+			list->code[list->code_count++] = &segments[i];
+	if (ep_source_auxv(source, AT_PHDR, &list->program) != EP_OK)
+		list->program = 0;
+	return EP_OK;
+}
+
+int ep_modules_from_source(struct ep_trace_module **out, size_t *count, struct ep_source *source,
+			   const struct ep_trace *trace, struct ep_err *err)
+{
+	const struct ep_mapping *mappings;
+	size_t mapped, traced = trace ? trace->module_count : 0;
+	struct list list;
+	int rc;
+
+	mappings = ep_source_mappings(source, &mapped);
+	rc = list_init(&list, source, (mapped ? mapped : traced) + 1, err);
+	if (rc)
+		return rc;
+	add_mappings(&list, mappings, mapped);
+	if (mapped == 0 && trace)
+		add_traced(&list, trace);
+	add_vdso(&list);
+	free(list.code);
+	qsort(list.modules, list.count, sizeof(*list.modules), compare_modules);
+	*out = list.modules;
+	*count = list.count;
+	return EP_OK;
+}
+
+/* ---- an image ---- */
+
+/* Bytes of the file up to the end of its last read-only segment; 0: too many, or nonsense. */
+static uint64_t image_size(const struct headers *headers)
+{
+	uint64_t size = 0, end;
+
+	for (size_t i = 0; i < headers->count; i++) {
+		const Elf64_Phdr *one = &headers->list[i];
+
+		if (one->p_type != PT_LOAD || (one->p_flags & PF_W))
+			continue;
+		if (__builtin_add_overflow(one->p_offset, one->p_filesz, &end) || end > IMAGE_MAX)
+			return 0;
+		if (end > size)
+			size = end;
+	}
+	return size >= sizeof(Elf64_Ehdr) ? size : 0;
+}
+
+static bool copy_segments(uint8_t *image, const struct headers *headers, struct ep_source *source)
+{
+	for (size_t i = 0; i < headers->count; i++) {
+		const Elf64_Phdr *one = &headers->list[i];
+
+		if (one->p_type == PT_LOAD && !(one->p_flags & PF_W) &&
+		    read_exactly(source, headers->bias + one->p_vaddr, image + one->p_offset,
+				 one->p_filesz) != EP_OK)
+			return false;
+	}
+	return true;
+}
+
+Elf *ep_module_image(const struct ep_trace_module *module, struct ep_source *source, void **memory)
+{
+	struct headers headers;
+	uint64_t size;
+	uint8_t *image;
+	Elf *elf;
+
+	if (read_headers(&headers, source, module->start) != EP_OK)
+		return NULL;
+	size = image_size(&headers);
+	image = size ? calloc(1, size) : NULL;
+	if (!image || !copy_segments(image, &headers, source)) {
+		free(image);
+		return NULL;
+	}
+	/* Section headers are not part of a process: never believe them. */
+	((Elf64_Ehdr *)image)->e_shoff = 0;
+	((Elf64_Ehdr *)image)->e_shnum = 0;
+	((Elf64_Ehdr *)image)->e_shstrndx = 0;
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)image, size);
+	if (!elf) {
+		free(image);
+		return NULL;
+	}
+	*memory = image;
+	return elf;
+}

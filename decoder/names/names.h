@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * names.h: (address, time) → function, file and line. Each function is looked up once and interned:
+ * two pointers are equal when the functions are. Never fails: what is unknown is named
+ * module+0x1234, or 0x7f… outside of all modules. A module's own file is taken when its build-id
+ * matches, then the build-id directories (--debug-path/.build-id/xx/yyyy.debug), then debuglink; a
+ * file whose build-id differs is refused for naming unless forced, and that is told once per
+ * module.
+ */
+#ifndef EPITAPH_NAMES_H
+#define EPITAPH_NAMES_H
+
+#include "coredump/memory/source.h"
+#include "decoder/names/debuginfod.h"
+#include "decoder/trace/trace.h"
+
+struct ep_names;
+
+struct ep_function {
+	uint32_t id;                      /* 0, 1, 2 … in order of first look-up */
+	const char *name;                 /* demangled as c++filt does; valid UTF-8 */
+	const char *symbol;               /* raw, as in the symbol table; "" unknown */
+	const char *module;               /* base name of the module's path; "" outside */
+	const struct ep_trace_module *in; /* NULL outside of all modules */
+	uint64_t start, end;              /* process virtual; of the hot part; end exclusive;
+					     equal when the bounds are unknown */
+	bool known;                       /* false: name is module+0x1234 */
+	bool span;                        /* no function, but spans of that name */
+	bool exported_guess;              /* from .dynsym or .eh_frame only: may be inexact
+					   */
+};
+
+struct ep_line {
+	const char *file; /* path as the debug info gives it, normalised, and
+			     then mapped; NULL */
+	uint32_t line;    /* 0 unknown */
+};
+
+/* A call that the compiler inlined. */
+struct ep_inlined {
+	const char *name;    /* of the function: as c++filt has it; valid UTF-8;
+				what has no linkage name is without parameters */
+	struct ep_line call; /* where it was called */
+};
+
+#define EP_INLINED_MAX 128 /* at one address */
+
+struct ep_names_options {
+	const char *const *debug_paths; /* directories, tried in order; may be
+					   NULL; /usr/lib/debug comes last */
+	size_t debug_path_count;
+	const char *const *path_maps; /* OLD=NEW, valid (path_map.h): beginnings
+					 of source files' paths; may be NULL */
+	size_t path_map_count;
+	const char *executable; /* use this file for the program; NULL */
+	const char *sysroot;    /* in front of every module's path, and of
+				   /usr/lib/debug; NULL */
+	bool force;             /* use files whose build-id differs */
+	bool no_demangle;
+	bool debuginfod;                    /* ask the servers that DEBUGINFOD_URLS names */
+	ep_debuginfod_progress_fn progress; /* of that; may be NULL */
+	struct ep_source *memory;           /* for texts that are in no file; NULL; must
+					       outlive the names */
+};
+
+/* `modules` (a trace's, or made from a source's mappings) must outlive the names. NULL options:
+ * defaults. */
+int ep_names_create(struct ep_names **out, const struct ep_trace_module *modules, size_t count,
+		    const struct ep_names_options *options, struct ep_err *err);
+void ep_names_destroy(struct ep_names *names);
+
+/*
+ * The function that contains `address` at time `tsc` (0: latest). Cold parts (.cold), and parts
+ * split by the compiler, answer their function. Never NULL. Borrowed until destroy.
+ */
+const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address, uint64_t tsc);
+
+/* Where the function begins in the source, and the line of any address. */
+struct ep_line ep_names_function_line(struct ep_names *names, const struct ep_function *function);
+struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address, uint64_t tsc);
+
+/*
+ * The calls inlined at `address`, innermost first; of more than EP_INLINED_MAX the innermost.
+ * Returns how many. `address` itself lies in the first of them; the function that ep_names_find
+ * answers made the last call. Borrowed until destroy.
+ */
+size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
+			struct ep_inlined out[EP_INLINED_MAX]);
+
+/* `size` bytes of code at `address`, from the module's file: how many it has. */
+size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size);
+
+/* The eight bytes at `address` of saved memory, such as a slot of the global offset table. False:
+ * they are not known. */
+bool ep_names_word(const struct ep_names *names, uint64_t address, uint64_t *out);
+
+/*
+ * The text that lies in the process at `address`, such as a note's format: from the module's file,
+ * where the program could not write to it, else from saved memory. At most 4095 bytes of it, any
+ * bytes. NULL: unknown. Borrowed until destroy.
+ */
+const char *ep_names_constant_string(struct ep_names *names, uint64_t address, uint64_t tsc);
+
+/* What stands for spans of that name (epitaph_mark_begin) where functions are counted: its `span`
+ * is true, its module "". Never NULL. */
+const struct ep_function *ep_names_span(struct ep_names *names, const char *name);
+
+/* "libfoo.so: build-id of /usr/lib/libfoo.so differs (…)": one per module that could not be named
+ * properly, NULL at the end. */
+const char *ep_names_warning(const struct ep_names *names, size_t index);
+/* What it is about, for programs: "other-build-id", "no-file" (of any kind, or it could not be
+ * read), else "names". Static. */
+const char *ep_names_warning_code(const struct ep_names *names, size_t index);
+
+/* The modules whose file is stripped (it has no .symtab, and no debug file is at hand) and of which
+ * functions were asked for that have no name: *count of them. NULL: no more. */
+const struct ep_trace_module *ep_names_stripped(const struct ep_names *names, size_t index,
+						size_t *count);
+
+/* Memory ran out once, or too much is unknown: a warning says so, and names or lines may be
+ * missing. */
+bool ep_names_starved(const struct ep_names *names);
+
+/* *out: the demangled form, which the caller frees. EP_END: it is not mangled,
+ * or too long; EP_E_MEMORY. */
+int ep_demangle(char **out, const char *symbol);
+/* What people read: demangled, unless it cannot be or `raw` says not to; valid UTF-8. The caller
+ * frees it; NULL when memory is out. */
+char *ep_demangle_shown(const char *symbol, bool raw);
+
+#endif

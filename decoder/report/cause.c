@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cause.c: an abort's stack, from abort() outwards up to the program's own function: which of the
+ * libraries' functions lie in between says who gave up and why.
+ */
+#include "decoder/report/cause.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "decoder/report/model.h"
+#include "decoder/report/bad_return.h"
+#include "decoder/report/signature.h"
+
+#define FRAMES_MAX 64u
+
+/* ---- what the libraries' functions stand for ---- */
+
+enum part {
+	PART_NONE,
+	PART_OTHER, /* of the way to abort(), and says nothing */
+	PART_ABORT,
+	PART_RAISE,
+	PART_SMASHED,
+	PART_FORTIFY,
+	PART_ASSERT,
+	PART_HEAP,
+	PART_PURE,
+	PART_DELETED,
+	PART_TERMINATE,
+	PART_PERSONALITY,
+	PART_NOEXCEPT,
+	PART_THROW,
+	PART_RETHROW,
+};
+
+/* A name that ends with * stands for all that begin so; the first that fits. */
+static const struct {
+	const char *symbol;
+	enum part part;
+} parts[] = {
+	{"abort", PART_ABORT},
+	{"raise", PART_RAISE},
+	{"gsignal", PART_RAISE},
+	{"kill", PART_RAISE},
+	{"pthread_kill*", PART_RAISE},
+	{"__pthread_kill*", PART_RAISE},
+	{"__stack_chk_fail*", PART_SMASHED},
+	{"__chk_fail", PART_FORTIFY},
+	{"__fortify_fail*", PART_FORTIFY},
+	{"__assert*", PART_ASSERT},
+	{"_ZSt21__glibcxx_assert_fail*", PART_ASSERT},
+	{"malloc_printerr", PART_OTHER},
+	{"__malloc_assert", PART_OTHER},
+	{"malloc", PART_HEAP},
+	{"calloc", PART_HEAP},
+	{"realloc", PART_HEAP},
+	{"free", PART_HEAP},
+	{"cfree*", PART_HEAP},
+	{"memalign", PART_HEAP},
+	{"aligned_alloc", PART_HEAP},
+	{"posix_memalign", PART_HEAP},
+	{"__libc_malloc*", PART_HEAP},
+	{"__libc_calloc", PART_HEAP},
+	{"__libc_realloc", PART_HEAP},
+	{"__libc_free", PART_HEAP},
+	{"_int_malloc", PART_OTHER},
+	{"_int_free*", PART_OTHER},
+	{"_int_realloc", PART_OTHER},
+	{"sysmalloc", PART_OTHER},
+	{"munmap_chunk", PART_OTHER},
+	{"unlink_chunk*", PART_OTHER},
+	{"malloc_consolidate", PART_OTHER},
+	{"tcache_*", PART_OTHER},
+	{"_Znw*", PART_OTHER},
+	{"_Zna*", PART_OTHER},
+	{"_Zdl*", PART_OTHER},
+	{"_Zda*", PART_OTHER},
+	{"__cxa_pure_virtual", PART_PURE},
+	{"__cxa_deleted_virtual", PART_DELETED},
+	{"_ZSt9terminatev", PART_TERMINATE},
+	{"_ZN10__cxxabiv111__terminate*", PART_TERMINATE},
+	{"__cxa_call_terminate", PART_NOEXCEPT},
+	{"__clang_call_terminate", PART_NOEXCEPT},
+	{"__gxx_personality*", PART_PERSONALITY},
+	{"__cxa_throw", PART_THROW},
+	{"__cxa_rethrow", PART_RETHROW},
+};
+
+static enum part part_of(const struct ep_function *function)
+{
+	const char *symbol = function->symbol;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		size_t length = strcspn(parts[i].symbol, "*");
+
+		if (strncmp(symbol, parts[i].symbol, length) == 0 &&
+		    (parts[i].symbol[length] || !symbol[length]))
+			return parts[i].part;
+	}
+	return ep_signature_counts(function) ? PART_NONE : PART_OTHER;
+}
+
+/* ---- the stack ---- */
+
+/* From abort() to the program's own function. */
+struct way {
+	struct ep_report *report;
+	const struct ep_stack *stack;
+	size_t next;                     /* frame, outside of what was read */
+	uint32_t parts;                  /* bits of those that were met */
+	const struct ep_function *heap;  /* "free"; NULL */
+	const struct ep_function *check; /* "__strcpy_chk"; NULL */
+	const struct ep_function *user;  /* NULL: the stack ends before */
+};
+
+static bool met(const struct way *way, enum part part)
+{
+	return (way->parts & 1u << part) != 0;
+}
+
+static bool is_check(const char *symbol)
+{
+	size_t length = strlen(symbol);
+
+	return length > 6 && strncmp(symbol, "__", 2) == 0 &&
+	       strcmp(symbol + length - 4, "_chk") == 0;
+}
+
+static const struct ep_function *function_at(const struct way *way, size_t i)
+{
+	return ep_frame_function(way->report->names, way->report->others, &way->stack->frames[i]);
+}
+
+/* clang's way from a noexcept function lies in the program's own file. */
+static void walk(struct way *way)
+{
+	way->user = way->heap = way->check = NULL;
+	way->parts = 0;
+	while (way->next < way->stack->count && !way->user) {
+		const struct ep_function *function = function_at(way, way->next++);
+		enum part part = is_check(function->symbol) ? PART_FORTIFY : part_of(function);
+
+		way->parts |= 1u << part;
+		if (part == PART_NONE)
+			way->user = function;
+		if (part == PART_HEAP)
+			way->heap = function;
+		if (part == PART_FORTIFY && is_check(function->symbol))
+			way->check = function;
+	}
+}
+
+/* The program's own handler of std::terminate aborts. */
+static bool walk_terminate(struct way *way)
+{
+	for (size_t i = way->next; i < way->stack->count && i < way->next + 2; i++) {
+		struct way outer = *way;
+
+		if (part_of(function_at(way, i)) != PART_TERMINATE)
+			continue;
+		outer.next = i;
+		walk(&outer);
+		*way = outer;
+		return true;
+	}
+	return false;
+}
+
+/* ---- exceptions ---- */
+
+static const char *name_of(const struct ep_function *function)
+{
+	return function ? function->name : "a function that is not known";
+}
+
+static bool is_library(const struct ep_function *function)
+{
+	return strncmp(function->module, "libstdc++", 9) == 0 ||
+	       strncmp(function->module, "libc++", 6) == 0;
+}
+
+/* "the exception of type std::bad_alloc, thrown in f() by libstdc++.so.6" */
+static void exception_text(char *out, size_t size, const struct ep_exception *thrown,
+			   const struct ep_function *user)
+{
+	const struct ep_function *where = thrown->where;
+	bool library = where && is_library(where);
+
+	if (library)
+		where = thrown->from ? thrown->from : user;
+	snprintf(out, size, "%s%s%s%s%s%s",
+		 thrown->type ? "the exception of type " : "an exception",
+		 thrown->type ? thrown->type : "", where ? ", thrown in " : "",
+		 where ? where->name : "", library && where ? " by " : "",
+		 library && where ? thrown->where->module : "");
+}
+
+static void tell_thrown(struct ep_report_cause *cause, const struct way *way,
+			const struct ep_open_calls *flight)
+{
+	const struct ep_exception *thrown = &flight->thrown;
+	bool told = flight->known && !(flight->trace->arena.blind & EP_BLIND_EXCEPTIONS);
+	char exception[640];
+	const char *name = name_of(way->user);
+
+	exception_text(exception, sizeof(exception), thrown, way->user);
+	if (met(way, PART_NOEXCEPT) || met(way, PART_PERSONALITY)) {
+		cause->code = "noexcept";
+		snprintf(cause->text, sizeof(cause->text),
+			 "%s, came to a function that is noexcept (as "
+			 "destructors are)%s%s",
+			 exception, met(way, PART_THROW) ? "" : ": ",
+			 met(way, PART_THROW) ? "" : name);
+	} else if (met(way, PART_RETHROW) && !thrown->flying && told) {
+		cause->code = "rethrow-nothing";
+		snprintf(cause->text, sizeof(cause->text),
+			 "`throw;` in %s, where no exception was being handled", name);
+	} else if (met(way, PART_RETHROW)) {
+		cause->code = "uncaught-exception";
+		snprintf(cause->text, sizeof(cause->text),
+			 thrown->flying ? "nobody caught %s; %s threw it again"
+					: "`throw;`: nobody caught %s that %s "
+					  "threw again, or there was none",
+			 exception, name);
+	} else {
+		cause->code = "uncaught-exception";
+		snprintf(cause->text, sizeof(cause->text), "nobody caught %s", exception);
+	}
+}
+
+/* Whether one was on its way, and which, only the trace knows. */
+static void tell_terminate(struct ep_report_cause *cause, const struct way *way,
+			   const struct ep_death *death)
+{
+	struct ep_report *report = way->report;
+	struct ep_open_calls flight;
+
+	if (!met(way, PART_THROW) && !met(way, PART_RETHROW) && !met(way, PART_NOEXCEPT) &&
+	    !met(way, PART_PERSONALITY)) {
+		cause->code = "terminate";
+		snprintf(cause->text, sizeof(cause->text),
+			 "%s called std::terminate(), with no exception on its "
+			 "way (a joinable std::thread that is destroyed does)",
+			 name_of(way->user));
+		return;
+	}
+	if (ep_open_calls_init(&flight, report->trace,
+			       ep_report_trace_thread(report->trace, death->tid), report->names,
+			       NULL)) {
+		report->starved = true;
+		return;
+	}
+	tell_thrown(cause, way, &flight);
+	ep_open_calls_deinit(&flight);
+}
+
+/* ---- aborts ---- */
+
+/* "free": without what stands before and behind. */
+static void check_name(char out[64], const struct ep_function *check)
+{
+	const char *symbol = check->symbol;
+	size_t length;
+
+	while (*symbol == '_')
+		symbol++;
+	length = strlen(symbol);
+	snprintf(out, 64, "%.*s", (int)(length - strlen("_chk")), symbol);
+}
+
+static void tell_fortify(struct ep_report_cause *cause, const struct way *way)
+{
+	char called[64];
+
+	cause->code = "fortify";
+	if (!way->check) {
+		snprintf(cause->text, sizeof(cause->text),
+			 "a check of the C library failed, in a call by %s "
+			 "(_FORTIFY_SOURCE)",
+			 name_of(way->user));
+		return;
+	}
+	check_name(called, way->check);
+	snprintf(cause->text, sizeof(cause->text),
+		 strcmp(called, "longjmp") == 0 ? "%s in %s was to go on in a function that has "
+						  "returned (_FORTIFY_SOURCE)"
+						: "%s in %s was to go beyond its buffer "
+						  "(_FORTIFY_SOURCE)",
+		 called, name_of(way->user));
+}
+
+static void tell_heap(struct ep_report_cause *cause, const struct way *way, const char *said)
+{
+	cause->code = "heap";
+	snprintf(cause->text, sizeof(cause->text),
+		 "%s(), called by %s, found the heap damaged, or was given a "
+		 "wrong pointer%s%s",
+		 way->heap->name, name_of(way->user), said ? ": " : "", said ? said : "");
+}
+
+static bool is_terminate(const struct way *way)
+{
+	static const enum part all[] = {PART_TERMINATE, PART_NOEXCEPT, PART_PERSONALITY};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (met(way, all[i]))
+			return true;
+	return false;
+}
+
+static void tell_abort(struct ep_report_cause *cause, struct way *way, const struct ep_death *death,
+		       const char *said)
+{
+	const char *user = name_of(way->user);
+	char *text = cause->text;
+	size_t size = sizeof(cause->text);
+
+	cause->function = way->user;
+	if (met(way, PART_SMASHED)) {
+		cause->code = "stack-smashed";
+		snprintf(text, size,
+			 "a buffer in the frame of %s was written beyond its "
+			 "end (-fstack-protector)",
+			 user);
+	} else if (met(way, PART_FORTIFY)) {
+		tell_fortify(cause, way);
+	} else if (met(way, PART_PURE) || met(way, PART_DELETED)) {
+		cause->code = met(way, PART_PURE) ? "pure-virtual" : "deleted-virtual";
+		snprintf(text, size, "%s called a %s virtual function%s", user,
+			 met(way, PART_PURE) ? "pure" : "deleted",
+			 met(way, PART_PURE) ? ", of an object that is being made or "
+					       "destroyed"
+					     : "");
+	} else if (met(way, PART_ASSERT)) {
+		cause->code = "assertion";
+		snprintf(text, size, "an assertion failed in %s", user);
+	} else if (way->heap) {
+		tell_heap(cause, way, said);
+	} else if (is_terminate(way) || walk_terminate(way)) {
+		cause->function = way->user;
+		tell_terminate(cause, way, death);
+	} else if (met(way, PART_ABORT) && way->user) {
+		cause->code = "abort";
+		snprintf(text, size, "%s called abort()", user);
+	} else if (met(way, PART_RAISE) && way->user) {
+		cause->code = "raised";
+		snprintf(text, size, "%s sent it to its own process: raise()", user);
+	}
+}
+
+/* The process itself, by what the core says; where that is not known the stack is enough. */
+static bool by_itself(const struct ep_report *report, const struct ep_death *death)
+{
+	pid_t self = ep_source_pid(report->source);
+
+	return death->has_siginfo ? death->code <= 0 && self && death->sender_pid == (uint32_t)self
+				  : death->signal == SIGABRT;
+}
+
+static void look_at_stack(struct ep_report_cause *cause, struct ep_report *report,
+			  const struct ep_death *death, size_t from, const char *said)
+{
+	struct way way = {.report = report};
+	struct ep_stack stack, own;
+	int rc = report->unwinder
+			 ? ep_unwind(report->unwinder, death->tid, FRAMES_MAX, &stack, NULL)
+			 : EP_END;
+
+	report->starved |= rc == EP_E_MEMORY;
+	if (rc)
+		return;
+	own = stack;
+	from = from < stack.count ? from : stack.count;
+	own.frames += from;
+	own.count -= from;
+	/* The handler's own frames, up to the signal frame. */
+	if (from < report->first.frame && report->first.frame <= stack.count)
+		own.count = report->first.frame - 1 - from;
+	way.stack = &own;
+	walk(&way);
+	if (met(&way, PART_RAISE) || (met(&way, PART_ABORT) && death->signal == SIGABRT))
+		tell_abort(cause, &way, death, said);
+	ep_stack_deinit(&stack);
+}
+
+void ep_report_cause_init(struct ep_report_cause *cause, struct ep_report *report,
+			  const struct ep_death *death, const struct ep_source_thread *thread,
+			  size_t from, const char *said)
+{
+	*cause = (struct ep_report_cause){0};
+	if (by_itself(report, death))
+		look_at_stack(cause, report, death, from, said);
+	else if (thread && thread->has_registers)
+		ep_report_return_init(cause, report, death, thread);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cause.h: what settles why a process died, where more than the signal tells it: the stack of an
+ * abort, and the stack's memory where a return went to no code. Says only what these show.
+ */
+#ifndef EPITAPH_REPORT_CAUSE_H
+#define EPITAPH_REPORT_CAUSE_H
+
+#include "decoder/report/report.h"
+
+struct ep_report_cause {
+	const char *code;                   /* "stack-smashed", for programs; NULL: not settled */
+	const struct ep_function *function; /* whose doing; NULL unknown */
+	char text[1024];
+};
+
+/* `from`: the first of the frames of the thread's stack that belong to this death. `said`: the C
+ * library's last words, NULL none. */
+void ep_report_cause_init(struct ep_report_cause *cause, struct ep_report *report,
+			  const struct ep_death *death, const struct ep_source_thread *thread,
+			  size_t from, const char *said);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * death.h: what killed the process, in words: the signal, its code, who sent it, and what the bad
+ * address is by the memory map. Says only what the core says; what is inferred is called likely.
+ */
+#ifndef EPITAPH_REPORT_DEATH_H
+#define EPITAPH_REPORT_DEATH_H
+
+#include "coredump/memory/source.h"
+
+/* "SIGSEGV (segmentation fault)"; "signal 77" for one without a name. */
+void ep_death_signal_text(char *out, size_t size, int signal);
+
+/* "SIGSEGV", "SEGV_MAPERR"; NULL for one without a name. */
+const char *ep_death_signal_name(int signal);
+const char *ep_death_code_name(const struct ep_death *death);
+/* Is `address` one that was accessed? */
+bool ep_death_has_address(const struct ep_death *death);
+
+/*
+ * One line: why the signal came. `thread`: the one that took it, NULL unknown. "" when there is
+ * nothing to add.
+ */
+void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
+			 const struct ep_death *death, const struct ep_source_thread *thread);
+
+/* Where `address` lies: "in the stack of thread 12, writable", "not mapped, 24 bytes above
+ * /usr/lib/libc.so.6", …; `mapped`: it is known that it was mapped, also where the source does not
+ * have the segment. */
+void ep_death_place_text(char *out, size_t size, const struct ep_source *source, uint64_t address,
+			 bool mapped);
+
+#endif

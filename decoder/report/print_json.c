@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print_json.c: a report as one JSON object. docs/report.schema.json says what is in it and
+ * docs/report.md what that means; fields are only ever added within a version.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coredump/kinds/arena_file.h"
+#include "decoder/util/json.h"
+#include "decoder/report/print_json.h"
+#include "decoder/report/signature.h"
+#include "runtime/format_watchdogs.h"
+
+#define SCHEMA  "epitaph-report"
+#define VERSION 1
+
+/* ---- small ones ---- */
+
+void ep_report_json_text(struct ep_json *json, const char *key, const char *text)
+{
+	if (text && *text) {
+		ep_json_member_text(json, key, text);
+		return;
+	}
+	ep_json_key(json, key);
+	ep_json_null(json);
+}
+
+void ep_report_json_address(struct ep_json *json, const char *key, uint64_t address)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	ep_json_member_text(json, key, text);
+}
+
+static void ago(struct ep_json *json, const struct ep_report *report, const char *key, uint64_t tsc)
+{
+	ep_json_key(json, key);
+	if (tsc == EP_TIME_UNKNOWN)
+		ep_json_null(json);
+	else
+		ep_json_int(json, ep_trace_ago(report->trace, tsc));
+}
+
+void ep_report_json_time(const struct ep_report *report, const char *key,
+			 const struct ep_time *time)
+{
+	struct ep_json *json = report->json;
+
+	ep_json_key(json, key);
+	ep_json_object(json);
+	ago(json, report, "ago_ns", time->high == EP_TIME_UNKNOWN ? EP_TIME_UNKNOWN : time->best);
+	ep_json_member_bool(json, "exact", time->exact);
+	if (!time->exact) {
+		ago(json, report, "at_most_ns", time->low);
+		ago(json, report, "at_least_ns", time->high);
+	}
+	ep_json_object_end(json);
+}
+
+void ep_report_json_function(struct ep_json *json, const struct ep_function *function)
+{
+	ep_json_member_text(json, "function", function->name);
+	ep_report_json_text(json, "symbol", function->symbol);
+	ep_report_json_text(json, "module", function->module);
+}
+
+/* ---- the process ---- */
+
+static void uint_or_null(struct ep_json *json, const char *key, uint64_t value)
+{
+	ep_json_key(json, key);
+	if (value)
+		ep_json_uint(json, value);
+	else
+		ep_json_null(json);
+}
+
+static void write_redacted(struct ep_json *json, uint32_t bits)
+{
+	char word[EP_REDACTED_TEXT_MAX];
+
+	ep_json_key(json, "redacted");
+	ep_json_array(json);
+	for (unsigned i = 0; i < 32; i++)
+		if (bits & 1u << i)
+			ep_json_string(json, ep_redact_words(word, sizeof(word), 1u << i));
+	ep_json_array_end(json);
+}
+
+static void write_source(struct ep_json *json, const struct ep_report *report,
+			 const struct ep_report_head *head)
+{
+	static const char *const kinds[] = {
+		[EP_SOURCE_CORE] = "core",   [EP_SOURCE_SNAPSHOT] = "snapshot",
+		[EP_SOURCE_LIVE] = "live",   [EP_SOURCE_FUNTRACE] = "funtrace",
+		[EP_SOURCE_ARENA] = "arena",
+	};
+
+	ep_json_key(json, "source");
+	ep_json_object(json);
+	ep_json_member_text(json, "name", ep_source_name(report->source));
+	ep_json_member_text(json, "kind", kinds[ep_source_kind(report->source)]);
+	ep_json_member_bool(json, "trace", report->trace != NULL);
+	write_redacted(json, head->redacted);
+	ep_json_object_end(json);
+}
+
+static void write_process(struct ep_json *json, const struct ep_report_head *head)
+{
+	ep_json_key(json, "process");
+	ep_json_object(json);
+	ep_report_json_text(json, "program", head->program);
+	ep_report_json_text(json, "build_id", head->build_id);
+	ep_report_json_text(json, "command", head->command);
+	ep_json_member_bool(json, "command_cut", head->command_cut);
+	uint_or_null(json, "pid", head->pid);
+	ep_json_key(json, "uid");
+	if (head->uid_known)
+		ep_json_uint(json, head->uid);
+	else
+		ep_json_null(json);
+	uint_or_null(json, "started_realtime_ns", head->started);
+	uint_or_null(json, "last_record_realtime_ns", head->last_record);
+	uint_or_null(json, "lived_ns", (uint64_t)head->lived);
+	ep_json_object_end(json);
+}
+
+static void write_machine(struct ep_json *json, const struct ep_report_head *head)
+{
+	const struct ep_machine *machine = &head->machine;
+	char version[32];
+
+	snprintf(version, sizeof(version), "%u.%u.%u", machine->kernel >> 16,
+		 machine->kernel >> 8 & 0xff, machine->kernel & 0xff);
+	ep_json_key(json, "machine");
+	ep_json_object(json);
+	ep_report_json_text(json, "host", head->host);
+	ep_report_json_text(json, "kernel",
+			    *head->kernel     ? head->kernel
+			    : machine->kernel ? version
+					      : "");
+	ep_report_json_text(json, "platform", machine->platform);
+	uint_or_null(json, "page_size", machine->page_size);
+	if (machine->hwcap_known)
+		ep_report_json_address(json, "hwcap", machine->hwcap);
+	ep_json_object_end(json);
+}
+
+/* ---- its end ---- */
+
+static void write_signal(struct ep_json *json, const struct ep_death *death)
+{
+	ep_json_member_int(json, "number", death->signal);
+	ep_report_json_text(json, "name", ep_death_signal_name(death->signal));
+	ep_json_member_uint(json, "thread", death->tid);
+	if (death->has_siginfo) {
+		ep_json_member_int(json, "code", death->code);
+		ep_report_json_text(json, "code_name", ep_death_code_name(death));
+	}
+	if (death->has_siginfo && ep_death_has_address(death))
+		ep_report_json_address(json, "address", death->address);
+	if (death->has_siginfo && death->signal == SIGSYS && death->code > 0)
+		ep_json_member_uint(json, "system_call", death->call);
+	if (death->has_siginfo && death->code <= 0) {
+		ep_json_member_uint(json, "sender_pid", death->sender_pid);
+		ep_json_member_uint(json, "sender_uid", death->sender_uid);
+	}
+}
+
+static void write_death(struct ep_json *json, const struct ep_report_head *head)
+{
+	ep_json_key(json, "signal");
+	ep_json_object(json);
+	write_signal(json, &head->death);
+	ep_json_object_end(json);
+	if (!head->has_then)
+		return;
+	ep_json_key(json, "then");
+	ep_json_object(json);
+	write_signal(json, &head->then);
+	ep_report_json_text(json, "because", head->then_because);
+	ep_json_object_end(json);
+}
+
+static void write_instruction(struct ep_json *json, const struct ep_report_head *head)
+{
+	ep_json_key(json, "instruction");
+	ep_json_object(json);
+	ep_report_json_address(json, "pc", head->thread->registers.pc);
+	ep_json_member_text(json, "text", head->instruction.text);
+	ep_report_json_text(json, "registers", head->instruction.registers);
+	ep_json_object_end(json);
+}
+
+/* Of a file that outlives its process. */
+static const char *life_name(const struct ep_report *report)
+{
+	switch (ep_source_arena_file(report->source)->life) {
+	case EP_LIFE_RUNS:
+		return "running";
+	case EP_LIFE_ENDED:
+		return "ended";
+	case EP_LIFE_UNKNOWN:
+		break;
+	}
+	return "unknown";
+}
+
+static void write_end(struct ep_json *json, const struct ep_report *report,
+		      const struct ep_report_head *head)
+{
+	static const char *const ends[] = {
+		[EP_REPORT_RUNS] = "running",     [EP_REPORT_FUNTRACE] = "unknown",
+		[EP_REPORT_ARENA] = "",           [EP_REPORT_COPY] = "unknown",
+		[EP_REPORT_NOTELESS] = "unknown", [EP_REPORT_ALIVE] = "alive",
+		[EP_REPORT_DIED] = "signal",
+	};
+
+	ep_json_key(json, "end");
+	ep_json_object(json);
+	ep_json_member_text(json, "kind",
+			    head->end == EP_REPORT_ARENA ? life_name(report) : ends[head->end]);
+	ep_report_json_text(json, "text", head->state);
+	ep_report_json_text(json, "because", head->because);
+	if (head->end == EP_REPORT_DIED)
+		write_death(json, head);
+	if (head->cause.code)
+		ep_json_member_text(json, "cause", head->cause.code);
+	if (head->cause.code && head->cause.function)
+		ep_json_member_text(json, "cause_function", head->cause.function->name);
+	if (head->missed)
+		ep_json_member_text(json, "missed_watchdog", head->missed->name);
+	if (head->has_instruction)
+		write_instruction(json, head);
+	if (head->has_said)
+		ep_json_member_text(json, "said", head->said.text);
+	if (report->trace)
+		ep_end_json(&report->trace->end, json);
+	ep_json_object_end(json);
+}
+
+/* ---- signature ---- */
+
+static void write_signature(struct ep_json *json, struct ep_report *report)
+{
+	char key[EP_SIGNATURE_KEY_MAX];
+	struct ep_signature signature;
+	int rc = ep_report_signature(report, &signature, NULL);
+
+	report->starved |= rc == EP_E_MEMORY;
+	if (rc)
+		return;
+	ep_signature_key(&signature, key);
+	ep_json_key(json, "signature");
+	ep_json_object(json);
+	ep_json_member_text(json, "key", key);
+	ep_json_key(json, "functions");
+	ep_json_array(json);
+	for (unsigned i = 0; i < signature.count; i++)
+		ep_json_string(json, signature.functions[i]->name);
+	ep_json_array_end(json);
+	ep_json_object_end(json);
+}
+
+/* ---- watchdogs ---- */
+
+static void write_watchdog(struct ep_json *json, const struct ep_report *report,
+			   const struct ep_trace_watchdog *one)
+{
+	ep_json_object(json);
+	ep_json_member_text(json, "name", one->name);
+	ep_json_member_bool(json, "paused", one->paused);
+	ep_json_member_bool(json, "aborts", one->action == EP_WATCHDOG_ABORT);
+	ep_json_member_int(json, "deadline_ns", one->deadline);
+	ep_json_member_uint(json, "fed_by", one->fed_by);
+	ago(json, report, "fed_ago_ns", one->fed_tsc);
+	ep_json_member_int(json, "late_ns", ep_trace_watchdog_late(report->trace, one));
+	ep_json_member_uint(json, "misses", one->misses);
+	if (one->misses)
+		ep_json_member_uint(json, "missed_by", one->missed_by);
+	ep_json_object_end(json);
+}
+
+static void write_watchdogs(struct ep_json *json, const struct ep_report *report)
+{
+	const struct ep_trace_watchdog *one;
+
+	ep_json_key(json, "watchdogs");
+	ep_json_array(json);
+	for (size_t i = 0; (one = ep_report_watchdog(report->trace, i)); i++)
+		write_watchdog(json, report, one);
+	ep_json_array_end(json);
+}
+
+static void print_head(struct ep_report *report, const struct ep_report_head *head)
+{
+	struct ep_json *json = report->json;
+
+	ep_json_object(json);
+	ep_json_member_text(json, "schema", SCHEMA);
+	ep_json_member_uint(json, "version", VERSION);
+	write_source(json, report, head);
+	write_process(json, head);
+	write_machine(json, head);
+	write_end(json, report, head);
+	write_signature(json, report);
+	write_watchdogs(json, report);
+}
+
+/* ---- a process that hung ---- */
+
+static void write_hung(struct ep_json *json, const struct ep_report *report,
+		       const struct ep_report_hung *hung)
+{
+	ep_json_object(json);
+	ep_json_member_uint(json, "tid", hung->tid);
+	ep_report_json_text(json, "name", hung->name);
+	ep_json_member_bool(json, "waits", hung->waits);
+	if (hung->has_call) {
+		ep_json_key(json, "call");
+		ep_json_object(json);
+		ep_report_json_function(json, hung->call.function);
+		ep_report_json_time(report, "called", &hung->call.begin);
+		ep_json_object_end(json);
+	}
+	ep_json_key(json, "inside");
+	ep_json_array(json);
+	for (size_t i = 0; i < hung->function_count; i++)
+		ep_json_string(json, hung->functions[i]->name);
+	ep_json_array_end(json);
+	ep_json_object_end(json);
+}
+
+static void print_hang(struct ep_report *report, const struct ep_report_hang *hang)
+{
+	struct ep_json *json = report->json;
+
+	if (hang->there) {
+		ep_json_key(json, "hang");
+		ep_json_object(json);
+		ep_json_key(json, "threads");
+		ep_json_array(json);
+		for (size_t i = 0; i < hang->count; i++)
+			write_hung(json, report, &hang->list[i]);
+		ep_json_array_end(json);
+		ep_json_member_uint(json, "threads_left_out", hang->left);
+		ep_json_object_end(json);
+	}
+	ep_json_key(json, "threads");
+	ep_json_array(json);
+}
+
+/* ---- the end ---- */
+
+static void print_left(struct ep_report *report, const struct ep_report_left *left)
+{
+	struct ep_json *json = report->json;
+
+	ep_json_array_end(json);
+	ep_json_key(json, "threads_left_out");
+	ep_json_object(json);
+	ep_json_member_uint(json, "alive", left->threads);
+	ep_json_member_uint(json, "ended", left->ended);
+	ep_json_object_end(json);
+}
+
+static int print_doubts(struct ep_report *report, const struct ep_report_doubts *doubts,
+			struct ep_err *err)
+{
+	struct ep_json *json = report->json;
+
+	(void)err;
+	ep_json_key(json, "warnings");
+	ep_json_array(json);
+	for (size_t i = 0; i < doubts->count; i++) {
+		ep_json_object(json);
+		ep_json_member_text(json, "code", doubts->list[i].code);
+		ep_json_member_text(json, "text", doubts->list[i].text);
+		ep_json_object_end(json);
+	}
+	ep_json_array_end(json);
+	ep_json_member_uint(json, "kept_snapshots", report->kept);
+	ep_json_member_bool(json, "partial", report->partial);
+	ep_json_object_end(json);
+	ep_json_newline(json);
+	return EP_OK;
+}
+
+const struct ep_report_printer ep_report_json = {
+	.head = print_head,
+	.hang = print_hang,
+	.thread = ep_report_json_thread,
+	.left = print_left,
+	.doubts = print_doubts,
+};

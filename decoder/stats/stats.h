@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stats.h: calls → a table of functions: how often, how long. Memory is bounded by functions,
+ * threads and open calls.
+ */
+#ifndef EPITAPH_STATS_H
+#define EPITAPH_STATS_H
+
+#include "decoder/util/quantiles.h"
+#include "decoder/stream/stream.h"
+
+/* One function, or all spans of one name (function->span), in one thread or in all. Times are
+ * nanoseconds. */
+struct ep_stat {
+	const struct ep_function *function;
+	const struct ep_trace_thread *thread; /* NULL: all */
+	uint64_t calls;                       /* that began, or ended, in what is selected */
+	uint64_t open;                        /* of them: did not return */
+	uint64_t before;                      /* of them: began before the history */
+	uint64_t left;                        /* of them: left without a return */
+	/*
+	 * While it ran, on the thread's stack: of a recursion the outermost call counts. self:
+	 * without what it called that was traced. Both count what is known of open calls and of
+	 * those from before.
+	 */
+	int64_t total, self; /* of spans: self is 0 */
+	/* Of `total`, as far as scheduling events tell: on a CPU, and waiting for anything or for a
+	 * CPU. inside: of `waiting`, somewhere inside of it, in it or in what it called: in which
+	 * is not known, and in no row's self. What may have been a wait of another call is in none
+	 * of them. */
+	int64_t running, waiting, inside;
+	/* Of `total`: no scheduling events tell of it. */
+	int64_t unknown;
+	/* Durations of the calls whose begin and return have times of their own. */
+	struct ep_quantiles durations;
+	int64_t median, p90, p99; /* 0 when there is none */
+};
+
+enum ep_stats_key {
+	EP_STATS_SELF,
+	EP_STATS_TOTAL,
+	EP_STATS_CALLS,
+	EP_STATS_MIN,
+	EP_STATS_MEDIAN,
+	EP_STATS_P90,
+	EP_STATS_P99,
+	EP_STATS_MAX,
+	EP_STATS_RUNNING,
+	EP_STATS_WAITING,
+	EP_STATS_NAME,
+};
+
+struct ep_stats {
+	struct ep_stat **list;
+	size_t count;
+	uint64_t calls, timed; /* in all; spans are not counted */
+	uint64_t gaps;         /* places where history is missing */
+	int64_t unplaced;      /* ns that threads were off their CPUs where no
+				  call is known to have been open */
+};
+
+/* EP_OK or EP_E_MEMORY. NULL selection: all. */
+int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struct ep_names *names,
+		    const struct ep_selection *selection, bool by_thread, struct ep_err *err);
+void ep_stats_deinit(struct ep_stats *stats);
+
+/* Greatest first, names from A; `reverse`: the other way round. Equal ones by name, module and
+ * thread. */
+void ep_stats_sort(struct ep_stats *stats, enum ep_stats_key key, bool reverse);
+
+/* The number that it is sorted by; 0 for the name. */
+int64_t ep_stat_value(const struct ep_stat *stat, enum ep_stats_key key);
+
+#endif

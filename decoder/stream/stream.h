@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stream.h: trace → calls → those that the user asked for → a sink. What is selected can depend on
+ * what comes later (the last 200 calls, calls longer than 1 ms), so the trace may be read twice;
+ * memory is bits per call.
+ */
+#ifndef EPITAPH_STREAM_H
+#define EPITAPH_STREAM_H
+
+#include "decoder/stream/selection.h"
+#include "decoder/stream/sink.h"
+#include "decoder/calls/tail.h"
+
+/*
+ * EP_OK and the number of calls that were shown (gaps are not counted), or EP_E_MEMORY, or what the
+ * sink returned, at once. NULL selection: all.
+ */
+int ep_stream(const struct ep_trace *trace, struct ep_names *names,
+	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown,
+	      struct ep_err *err);
+
+/* The same of a thread's tail, which holds as many calls as are asked for (selection->last_calls).
+ * The sink's `open` is not called. */
+int ep_stream_tail(const struct ep_trace *trace, struct ep_names *names,
+		   const struct ep_selection *selection, const struct ep_tail *tail,
+		   const struct ep_sink *sink, uint64_t *shown, struct ep_err *err);
+
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * inlines.c: down from the unit to the function, from there to the innermost entry with the
+ * address. All walks are loops: forward only, of bounded depth, and out of one purse of steps, for
+ * entries may point anywhere.
+ */
+#include "decoder/symbols/inlines.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coredump/util/utf8.h"
+
+#define CONTAINERS_MAX 64 /* namespaces and classes around a function */
+#define BLOCKS_MAX     512
+#define HOPS_MAX       16 /* from a call to its function's name */
+#define FUNCTIONS_MAX  ((size_t)1 << 24)
+#define STEPS_MAX      ((uint64_t)1 << 30) /* entries and ranges, of a file */
+
+struct function {
+	uint64_t start, end;
+	uint64_t reach; /* the highest end of this and all before it */
+	Dwarf_Die die;
+};
+
+struct unit {
+	struct function *list; /* ascending start */
+	size_t count, room;
+	bool read;
+};
+
+/* Of a function that was inlined. */
+struct name {
+	const void *key; /* its entry, in libdw's memory; NULL: free */
+	char *text;
+};
+
+struct ep_inlines {
+	struct ep_units *units; /* borrowed */
+	struct ep_lines *lines; /* borrowed */
+	struct unit *list;      /* beside the units */
+	struct name *names;     /* a hash table, less than 3/4 full */
+	size_t name_count, name_room;
+	uint64_t steps;
+	bool raw, starved;
+};
+
+static bool step(struct ep_inlines *inlines)
+{
+	inlines->starved |= inlines->steps >= STEPS_MAX;
+	return inlines->steps++ < STEPS_MAX;
+}
+
+/* The next entry beside `die`: only one that lies behind it. */
+static bool next_sibling(struct ep_inlines *inlines, Dwarf_Die *die)
+{
+	Dwarf_Die next;
+
+	if (!step(inlines) || dwarf_siblingof(die, &next) != 0 ||
+	    dwarf_dieoffset(&next) <= dwarf_dieoffset(die))
+		return false;
+	*die = next;
+	return true;
+}
+
+/* ---- the functions of a unit ---- */
+
+static void add_function(struct ep_inlines *inlines, struct unit *unit, const Dwarf_Die *die,
+			 uint64_t start, uint64_t end)
+{
+	struct function *grown;
+
+	if (start <= 1 || end <= start || unit->count >= FUNCTIONS_MAX)
+		return;
+	if (unit->count == unit->room) {
+		size_t room = unit->room ? 2 * unit->room : 64;
+
+		grown = realloc(unit->list, room * sizeof(*grown));
+		if (!grown) {
+			inlines->starved = true;
+			return;
+		}
+		unit->list = grown;
+		unit->room = room;
+	}
+	unit->list[unit->count++] = (struct function){.start = start, .end = end, .die = *die};
+}
+
+static void add_ranges(struct ep_inlines *inlines, struct unit *unit, Dwarf_Die *die)
+{
+	Dwarf_Addr base = 0, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && step(inlines))
+		add_function(inlines, unit, die, start, end);
+}
+
+/* May functions lie below? Rust's lie in its types, too. */
+static bool is_container(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram: /* GNU C's nested ones */
+	case DW_TAG_lexical_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void read_functions(struct ep_inlines *inlines, struct unit *unit, Dwarf_Die *top)
+{
+	Dwarf_Die path[CONTAINERS_MAX];
+	size_t depth = 0;
+
+	if (dwarf_child(top, &path[0]) != 0)
+		return;
+	for (;;) {
+		Dwarf_Die *die = &path[depth];
+		int tag = dwarf_tag(die);
+
+		if (tag == DW_TAG_subprogram)
+			add_ranges(inlines, unit, die);
+		if (is_container(tag) && depth + 1 < CONTAINERS_MAX && step(inlines) &&
+		    dwarf_child(die, die + 1) == 0) {
+			depth++;
+			continue;
+		}
+		while (!next_sibling(inlines, &path[depth]))
+			if (depth-- == 0)
+				return;
+	}
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+static struct unit *functions_of(struct ep_inlines *inlines, size_t index)
+{
+	struct unit *unit = &inlines->list[index];
+	uint64_t reach = 0;
+	Dwarf_Die *top;
+
+	if (unit->read)
+		return unit;
+	unit->read = true;
+	top = ep_units_code(inlines->units, index);
+	if (top)
+		read_functions(inlines, unit, top);
+	if (unit->count)
+		qsort(unit->list, unit->count, sizeof(*unit->list), compare_functions);
+	for (size_t i = 0; i < unit->count; i++) {
+		if (unit->list[i].end > reach)
+			reach = unit->list[i].end;
+		unit->list[i].reach = reach;
+	}
+	return unit;
+}
+
+static struct function *function_at(struct ep_inlines *inlines, const struct unit *unit,
+				    uint64_t address)
+{
+	size_t low = 0, high = unit->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (unit->list[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- > 0 && unit->list[low].reach > address && step(inlines))
+		if (unit->list[low].end > address)
+			return &unit->list[low];
+	return NULL;
+}
+
+/* ---- from the function inwards ---- */
+
+static bool covers(struct ep_inlines *inlines, Dwarf_Die *die, uint64_t address)
+{
+	Dwarf_Addr base = 0, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && step(inlines))
+		if (address >= start && address < end)
+			return true;
+	return false;
+}
+
+static bool is_block(int tag)
+{
+	return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+/* Moves `die` on, until it or one beside it has the address. */
+static bool find_beside(struct ep_inlines *inlines, Dwarf_Die *die, uint64_t address)
+{
+	do
+		if (is_block(dwarf_tag(die)) && covers(inlines, die, address))
+			return true;
+	while (next_sibling(inlines, die));
+	return false;
+}
+
+static bool find_below(struct ep_inlines *inlines, Dwarf_Die *die, Dwarf_Die *out, uint64_t address)
+{
+	return dwarf_child(die, out) == 0 && find_beside(inlines, out, address);
+}
+
+/* The calls among the entries of a path, innermost first; of more than EP_INLINED_MAX the
+ * innermost. */
+static size_t take_calls(const Dwarf_Die *path, size_t depth, Dwarf_Die calls[EP_INLINED_MAX])
+{
+	size_t count = 0;
+
+	while (depth-- > 0 && count < EP_INLINED_MAX) {
+		Dwarf_Die die = path[depth];
+
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+			calls[count++] = die;
+	}
+	return count;
+}
+
+/* Blocks beside each other may both have the address: the way on which most calls lie is taken, the
+ * last of several. */
+static size_t find_calls(struct ep_inlines *inlines, Dwarf_Die *function, uint64_t address,
+			 Dwarf_Die calls[EP_INLINED_MAX])
+{
+	Dwarf_Die path[BLOCKS_MAX], other[EP_INLINED_MAX];
+	size_t depth = 1, count = 0, found;
+
+	if (!find_below(inlines, function, path, address))
+		return 0;
+	for (;;) {
+		if (depth < BLOCKS_MAX &&
+		    find_below(inlines, &path[depth - 1], &path[depth], address)) {
+			depth++;
+			continue;
+		}
+		found = take_calls(path, depth, other);
+		if (found >= count)
+			memcpy(calls, other, found * sizeof(*calls));
+		count = found > count ? found : count;
+		while (!next_sibling(inlines, &path[depth - 1]) ||
+		       !find_beside(inlines, &path[depth - 1], address))
+			if (--depth == 0)
+				return count;
+	}
+}
+
+/* ---- names ---- */
+
+static const char *string_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(die, name, &attribute));
+}
+
+/* What the entry stands for; false: nothing else. */
+static bool follow(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die other;
+
+	if (!dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &other) &&
+	    !dwarf_formref_die(dwarf_attr(die, DW_AT_specification, &attribute), &other))
+		return false;
+	*die = other;
+	return true;
+}
+
+/* The entry among `child` and those beside it that has `offset` in or below it: the last that
+ * doesn't begin behind it. */
+static void approach(struct ep_inlines *inlines, Dwarf_Die *child, Dwarf_Off offset)
+{
+	Dwarf_Die next = *child;
+
+	while (dwarf_dieoffset(child) < offset && next_sibling(inlines, &next) &&
+	       dwarf_dieoffset(&next) <= offset)
+		*child = next;
+}
+
+static char *with_scope(char *text, Dwarf_Die *die)
+{
+	const char *name = string_of(die, DW_AT_name);
+	char *whole;
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+		name = name ? name : "(anonymous namespace)";
+		break;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		break;
+	default:
+		return text;
+	}
+	if (!name || asprintf(&whole, "%s%s::", text, name) < 0)
+		return text;
+	free(text);
+	return whole;
+}
+
+/* "shop::(anonymous namespace)::" of a declaration: gcc gives no linkage names to what other files
+ * cannot see. From malloc. */
+static char *scopes_of(struct ep_inlines *inlines, Dwarf_Die *die)
+{
+	Dwarf_Off offset = dwarf_dieoffset(die);
+	char *text = strdup("");
+	Dwarf_Die at, child;
+
+	if (!text || !dwarf_diecu(die, &at, NULL, NULL))
+		return text;
+	for (size_t depth = 0; depth < CONTAINERS_MAX; depth++) {
+		if (dwarf_child(&at, &child) != 0)
+			break;
+		approach(inlines, &child, offset);
+		if (dwarf_dieoffset(&child) >= offset)
+			break;
+		text = with_scope(text, &child);
+		at = child;
+	}
+	return text;
+}
+
+static char *scoped(struct ep_inlines *inlines, Dwarf_Die *die, const char *name)
+{
+	char *scopes = scopes_of(inlines, die), *whole = NULL, *text = NULL;
+
+	if (scopes && asprintf(&whole, "%s%s", scopes, name) >= 0)
+		text = ep_utf8_escape(whole, strlen(whole));
+	free(scopes);
+	free(whole);
+	return text;
+}
+
+/* From malloc; NULL: memory is out. */
+static char *name_of(struct ep_inlines *inlines, Dwarf_Die *call)
+{
+	const char *linkage = NULL, *name = NULL;
+	Dwarf_Die at = *call, named = *call;
+
+	for (size_t i = 0; i < HOPS_MAX && !linkage; i++) {
+		linkage = string_of(&at, DW_AT_linkage_name);
+		if (!linkage)
+			linkage = string_of(&at, DW_AT_MIPS_linkage_name);
+		if (!name)
+			name = string_of(&at, DW_AT_name);
+		named = at;
+		if (!follow(&at))
+			break;
+	}
+	if (!linkage)
+		return name ? scoped(inlines, &named, name) : strdup("?");
+	return ep_demangle_shown(linkage, inlines->raw);
+}
+
+static struct name *place_of(struct name *names, size_t room, const void *key)
+{
+	uint64_t hash = (uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = (size_t)(hash >> 32) & (room - 1);
+
+	while (names[at].key && names[at].key != key)
+		at = (at + 1) & (room - 1);
+	return &names[at];
+}
+
+/* False: no memory. */
+static bool make_room(struct ep_inlines *inlines)
+{
+	size_t room = inlines->name_room ? 2 * inlines->name_room : 256;
+	struct name *grown;
+
+	if (4 * (inlines->name_count + 1) < 3 * inlines->name_room)
+		return true;
+	grown = calloc(room, sizeof(*grown));
+	if (!grown)
+		return false;
+	for (size_t i = 0; i < inlines->name_room; i++)
+		if (inlines->names[i].key)
+			*place_of(grown, room, inlines->names[i].key) = inlines->names[i];
+	free(inlines->names);
+	inlines->names = grown;
+	inlines->name_room = room;
+	return true;
+}
+
+static const char *interned(struct ep_inlines *inlines, Dwarf_Die *call)
+{
+	Dwarf_Die function = *call;
+	struct name *name;
+
+	follow(&function);
+	if (!make_room(inlines)) {
+		inlines->starved = true;
+		return "?";
+	}
+	name = place_of(inlines->names, inlines->name_room, function.addr);
+	if (!name->key) {
+		name->text = name_of(inlines, call);
+		inlines->starved |= !name->text;
+		name->key = function.addr;
+		inlines->name_count++;
+	}
+	return name->text ? name->text : "?";
+}
+
+/* ---- lines ---- */
+
+static uint64_t number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : 0;
+}
+
+/* A file's name in the table of the entry's unit; of split DWARF the skeleton may have it. */
+static const char *source_of(struct ep_inlines *inlines, size_t unit, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Die top;
+	size_t count;
+
+	if (!dwarf_attr(die, name, &attribute) || !dwarf_diecu(die, &top, NULL, NULL))
+		return NULL;
+	if (dwarf_getsrcfiles(&top, &files, &count) != 0 &&
+	    dwarf_getsrcfiles(ep_units_die(inlines->units, unit), &files, &count) != 0)
+		return NULL;
+	return dwarf_filesrc(files, number_of(die, name), NULL, NULL);
+}
+
+static const char *file_of(struct ep_inlines *inlines, size_t unit, Dwarf_Die *call)
+{
+	return ep_lines_file(inlines->lines, unit, source_of(inlines, unit, call, DW_AT_call_file));
+}
+
+static struct ep_inlined answer(struct ep_inlines *inlines, size_t unit, Dwarf_Die *call)
+{
+	uint64_t line = number_of(call, DW_AT_call_line);
+
+	return (struct ep_inlined){
+		.name = interned(inlines, call),
+		.call = {.file = file_of(inlines, unit, call),
+			 .line = line <= INT32_MAX ? (uint32_t)line : 0},
+	};
+}
+
+/* The function with the address, and its unit; NULL: none. */
+static struct function *find_function(struct ep_inlines *inlines, uint64_t address, size_t *unit)
+{
+	struct ep_units_walk walk = ep_units_walk(inlines->units, address);
+	struct function *function;
+
+	while (ep_units_next(inlines->units, &walk, unit)) {
+		function = function_at(inlines, functions_of(inlines, *unit), address);
+		if (function)
+			return function;
+	}
+	return NULL;
+}
+
+size_t ep_inlines_find(struct ep_inlines *inlines, uint64_t address,
+		       struct ep_inlined out[EP_INLINED_MAX])
+{
+	Dwarf_Die calls[EP_INLINED_MAX];
+	size_t unit, count;
+	struct function *function = find_function(inlines, address, &unit);
+
+	if (!function)
+		return 0;
+	count = find_calls(inlines, &function->die, address, calls);
+	for (size_t i = 0; i < count; i++)
+		out[i] = answer(inlines, unit, &calls[i]);
+	return count;
+}
+
+struct ep_declared ep_inlines_declared(struct ep_inlines *inlines, uint64_t address)
+{
+	struct ep_declared out = {0};
+	size_t unit;
+	struct function *function = find_function(inlines, address, &unit);
+	Dwarf_Die at;
+
+	if (!function)
+		return out;
+	at = function->die;
+	for (size_t i = 0; i < HOPS_MAX && (!out.line || !out.source); i++) {
+		if (!out.line)
+			out.line = number_of(&at, DW_AT_decl_line);
+		if (!out.source)
+			out.source = source_of(inlines, unit, &at, DW_AT_decl_file);
+		if (!follow(&at))
+			break;
+	}
+	return out;
+}
+
+bool ep_inlines_starved(const struct ep_inlines *inlines)
+{
+	return inlines->starved;
+}
+
+/* ---- the whole ---- */
+
+int ep_inlines_create(struct ep_inlines **out, struct ep_units *units, struct ep_lines *lines,
+		      bool raw, struct ep_err *err)
+{
+	struct ep_inlines *inlines = calloc(1, sizeof(*inlines));
+
+	if (inlines)
+		inlines->list = calloc(ep_units_count(units) + 1, sizeof(*inlines->list));
+	if (!inlines || !inlines->list) {
+		free(inlines);
+		return ep_fail(err, EP_E_MEMORY, 0, "inlines: out of memory");
+	}
+	inlines->units = units;
+	inlines->lines = lines;
+	inlines->raw = raw;
+	*out = inlines;
+	return EP_OK;
+}
+
+void ep_inlines_destroy(struct ep_inlines *inlines)
+{
+	if (!inlines)
+		return;
+	for (size_t i = 0; i < ep_units_count(inlines->units); i++)
+		free(inlines->list[i].list);
+	for (size_t i = 0; i < inlines->name_room; i++)
+		free(inlines->names[i].text);
+	free(inlines->names);
+	free(inlines->list);
+	free(inlines);
+}

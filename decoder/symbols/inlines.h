@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * inlines.h: address in a file → the calls that the compiler inlined there, by the entries of DWARF
+ * 2-5. A unit's functions are listed when the first address of it is asked for.
+ */
+#ifndef EPITAPH_INLINES_H
+#define EPITAPH_INLINES_H
+
+#include "decoder/symbols/lines.h"
+
+struct ep_inlines;
+
+/* `units` and `lines` must outlive the inlines. `raw`: names as they are. */
+int ep_inlines_create(struct ep_inlines **out, struct ep_units *units, struct ep_lines *lines,
+		      bool raw, struct ep_err *err);
+void ep_inlines_destroy(struct ep_inlines *inlines); /* NULL is allowed */
+
+/*
+ * The calls at `address`, innermost first; of more than EP_INLINED_MAX the innermost. Returns how
+ * many. Their texts are borrowed until destroy.
+ */
+size_t ep_inlines_find(struct ep_inlines *inlines, uint64_t address,
+		       struct ep_inlined out[EP_INLINED_MAX]);
+
+/* Where the function with `address` is defined; borrowed like the units. */
+struct ep_declared ep_inlines_declared(struct ep_inlines *inlines, uint64_t address);
+
+/* Memory ran out once, or the debug information is so large or so odd that not all of it was read:
+ * some answers may be missing. */
+bool ep_inlines_starved(const struct ep_inlines *inlines);
+
+#endif

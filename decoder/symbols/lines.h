@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lines.h: address in a file → source file and line, from the line tables of DWARF 2-5, by libdw. A
+ * unit's line table is read when the first address of it is asked for. Split DWARF answers from the
+ * skeleton's line table; a unit that libdw cannot read answers nothing.
+ */
+#ifndef EPITAPH_LINES_H
+#define EPITAPH_LINES_H
+
+#include "decoder/names/names.h"
+#include "decoder/symbols/units.h"
+
+struct ep_lines;
+
+/* `units` must outlive the lines. */
+int ep_lines_create(struct ep_lines **out, struct ep_units *units, struct ep_err *err);
+void ep_lines_destroy(struct ep_lines *lines); /* NULL is allowed */
+
+/*
+ * The line of `address` in the file: of the last row at or before it, as eu-addr2line does. The
+ * file's name is absolute where the debug info says so, without . and .. and doubled slashes;
+ * borrowed until destroy.
+ */
+struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address);
+
+/* Where a function's name stands in its definition. */
+struct ep_declared {
+	const char *source; /* as in the file table; NULL: unknown */
+	uint64_t line;      /* 0 unknown */
+};
+
+/*
+ * The line on which the code of the function that begins at `address` does. Of several rows at this
+ * address the first may be the end of the function before it, the last an inlined one's: it is the
+ * nearest behind `declared`, else the first. NULL: the first.
+ */
+struct ep_line ep_lines_begin(struct ep_lines *lines, uint64_t address,
+			      const struct ep_declared *declared);
+
+/* Are there rows of several lines at exactly `address`? */
+bool ep_lines_vary(struct ep_lines *lines, uint64_t address);
+
+/* A name from the unit's file table, as a line's file has it. NULL: it is NULL, or memory is out.
+ * Borrowed until destroy. */
+const char *ep_lines_file(struct ep_lines *lines, size_t unit, const char *source);
+
+/* Memory ran out once: some answers may be missing. */
+bool ep_lines_starved(const struct ep_lines *lines);
+
+#endif

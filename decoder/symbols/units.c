@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * units.c: units by address range, read once. By libdw and not libdwarf: the two export the same
+ * names and cannot live in one process, and libdwarf 20210528 begins a DWARF 5 line table with file
+ * 0 where the standard says 1 (table 6.4), so that it names wrong files.
+ */
+#include "decoder/symbols/units.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNITS_MAX  ((size_t)1 << 22)
+#define RANGES_MAX ((size_t)1 << 24)
+#define TRIES      32 /* units that claim the same address */
+
+struct range {
+	uint64_t start, end;
+	uint64_t reach; /* the highest end of this and all before it */
+	uint32_t unit;
+};
+
+struct unit {
+	Dwarf_Die die;
+	Dwarf_Die code; /* of a skeleton: in its .dwo file */
+	bool split, asked, has_code;
+};
+
+struct ep_units {
+	Dwarf *dwarf;
+	struct unit *list;
+	size_t count, room;
+	struct range *ranges; /* ascending start */
+	size_t range_count, range_room;
+	bool starved;
+};
+
+/* Code that the linker threw away lies at 0 or 1, or wraps around. */
+static void add_range(struct ep_units *units, uint64_t start, uint64_t end)
+{
+	struct range *grown;
+
+	if (start <= 1 || end <= start || units->range_count >= RANGES_MAX)
+		return;
+	if (units->range_count == units->range_room) {
+		size_t room = units->range_room ? 2 * units->range_room : 256;
+
+		grown = realloc(units->ranges, room * sizeof(*grown));
+		if (!grown) {
+			units->starved = true;
+			return;
+		}
+		units->ranges = grown;
+		units->range_room = room;
+	}
+	units->ranges[units->range_count++] = (struct range){
+		.start = start,
+		.end = end,
+		.unit = (uint32_t)(units->count - 1),
+	};
+}
+
+static bool add_unit(struct ep_units *units, const Dwarf_Die *die, bool split)
+{
+	struct unit *grown;
+
+	if (units->count >= UNITS_MAX)
+		return false;
+	if (units->count == units->room) {
+		size_t room = units->room ? 2 * units->room : 64;
+
+		grown = realloc(units->list, room * sizeof(*grown));
+		if (!grown) {
+			units->starved = true;
+			return false;
+		}
+		units->list = grown;
+		units->room = room;
+	}
+	units->list[units->count++] = (struct unit){.die = *die, .split = split};
+	return true;
+}
+
+static void read_units(struct ep_units *units)
+{
+	Dwarf_Addr base = 0, start, end;
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+	uint8_t kind;
+	ptrdiff_t at;
+
+	while (dwarf_get_units(units->dwarf, unit, &unit, NULL, &kind, &die, NULL) == 0) {
+		if (kind != DW_UT_compile && kind != DW_UT_skeleton)
+			continue;
+		if (!add_unit(units, &die, kind == DW_UT_skeleton))
+			return;
+		at = 0;
+		while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0 &&
+		       units->range_count < RANGES_MAX)
+			add_range(units, start, end);
+	}
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+static void sort_ranges(struct ep_units *units)
+{
+	uint64_t reach = 0;
+
+	if (units->range_count)
+		qsort(units->ranges, units->range_count, sizeof(struct range), compare_ranges);
+	for (size_t i = 0; i < units->range_count; i++) {
+		if (units->ranges[i].end > reach)
+			reach = units->ranges[i].end;
+		units->ranges[i].reach = reach;
+	}
+}
+
+/* ---- looking up ---- */
+
+struct ep_units_walk ep_units_walk(const struct ep_units *units, uint64_t address)
+{
+	size_t low = 0, high = units->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (units->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (struct ep_units_walk){.address = address, .at = low};
+}
+
+bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk, size_t *unit)
+{
+	while (walk->at > 0 && walk->tries < TRIES) {
+		const struct range *range = &units->ranges[--walk->at];
+
+		walk->tries++;
+		if (range->reach <= walk->address)
+			return false;
+		if (range->end <= walk->address)
+			continue;
+		*unit = range->unit;
+		return true;
+	}
+	return false;
+}
+
+size_t ep_units_count(const struct ep_units *units)
+{
+	return units->count;
+}
+
+Dwarf_Die *ep_units_die(struct ep_units *units, size_t unit)
+{
+	return &units->list[unit].die;
+}
+
+/* ---- split DWARF ---- */
+
+/* libdw 0.188 looks for the end of a string past the end of its section: a table that does not end
+ * in NUL is refused. After dwarf_begin_elf, which unpacks. */
+static bool strings_end(Elf *elf)
+{
+	static const char *const tables[] = {".debug_str", ".debug_line_str", ".debug_str.dwo"};
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || (strcmp(name, tables[0]) != 0 && strcmp(name, tables[1]) != 0 &&
+			      strcmp(name, tables[2]) != 0))
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_size > 0 &&
+		    (!data->d_buf || ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
+			return false;
+	}
+	return true;
+}
+
+static void find_code(struct unit *unit)
+{
+	Dwarf_Attribute attribute;
+
+	if (!dwarf_attr(&unit->die, DW_AT_dwo_name, &attribute) &&
+	    !dwarf_attr(&unit->die, DW_AT_GNU_dwo_name, &attribute))
+		return;
+	if (dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &unit->code, NULL, NULL, NULL) != 0 ||
+	    !unit->code.cu)
+		return;
+	unit->has_code = strings_end(dwarf_getelf(dwarf_cu_getdwarf(unit->code.cu)));
+}
+
+Dwarf_Die *ep_units_code(struct ep_units *units, size_t index)
+{
+	struct unit *unit = &units->list[index];
+
+	if (!unit->split)
+		return &unit->die;
+	if (!unit->asked)
+		find_code(unit);
+	unit->asked = true;
+	return unit->has_code ? &unit->code : NULL;
+}
+
+bool ep_units_starved(const struct ep_units *units)
+{
+	return units->starved;
+}
+
+/* ---- the whole ---- */
+
+/* NULL: none that can be believed. */
+static Dwarf *begin(Elf *elf)
+{
+	Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+
+	if (dwarf && strings_end(elf))
+		return dwarf;
+	dwarf_end(dwarf);
+	return NULL;
+}
+
+int ep_units_create(struct ep_units **out, Elf *elf, struct ep_err *err)
+{
+	struct ep_units *units = calloc(1, sizeof(*units));
+
+	if (!units)
+		return ep_fail(err, EP_E_MEMORY, 0, "units: out of memory");
+	units->dwarf = begin(elf);
+	if (!units->dwarf) {
+		ep_units_destroy(units);
+		return EP_END;
+	}
+	read_units(units);
+	sort_ranges(units);
+	*out = units;
+	return EP_OK;
+}
+
+void ep_units_destroy(struct ep_units *units)
+{
+	if (!units)
+		return;
+	dwarf_end(units->dwarf);
+	free(units->list);
+	free(units->ranges);
+	free(units);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * units.h: the compilation units of a file's DWARF 2-5, by libdw, and which of them an address may
+ * lie in. Their address ranges are read once (.debug_aranges is optional, and clang writes none).
+ */
+#ifndef EPITAPH_UNITS_H
+#define EPITAPH_UNITS_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+#include "coredump/util/error.h"
+
+struct ep_units;
+
+/* Where a look-up stands; zeroed, or by ep_units_walk. */
+struct ep_units_walk {
+	uint64_t address;
+	size_t at; /* the ranges before it are not looked at yet */
+	unsigned tries;
+};
+
+/* `elf` must outlive the units. .dwo files, and the file that dwz moved shared parts to, are found
+ * as libdw does, from the path on that `elf` was opened by; what is no regular file is not opened
+ * (coredump/find/libraryopen.c). EP_END: no debug information. */
+int ep_units_create(struct ep_units **out, Elf *elf, struct ep_err *err);
+void ep_units_destroy(struct ep_units *units); /* NULL is allowed */
+
+size_t ep_units_count(const struct ep_units *units);
+
+/* The unit's first entry; of split DWARF the skeleton's. Borrowed. */
+Dwarf_Die *ep_units_die(struct ep_units *units, size_t unit);
+
+/* The entry that its functions lie below: the same, or of split DWARF that of the .dwo file, which
+ * is opened now. NULL: there is none. Borrowed. */
+Dwarf_Die *ep_units_code(struct ep_units *units, size_t unit);
+
+/* The units with `address`, one at each call of _next; the likeliest first. */
+struct ep_units_walk ep_units_walk(const struct ep_units *units, uint64_t address);
+bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk, size_t *unit);
+
+/* Memory ran out once: some may be missing. */
+bool ep_units_starved(const struct ep_units *units);
+
+#endif

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * records.c: stamps and escapes → times. A block is decoded at once: timed records are anchors,
+ * what lies between two of them is bounded by both and placed in order. Times never go backwards
+ * within a thread.
+ */
+#include "decoder/trace/records.h"
+
+#include <string.h>
+
+#include "decoder/kernel/schedule.h"
+
+#define STAMPS   UINT64_C(0x10000) /* values of a stamp */
+#define PAYLOADS (UINT64_C(1) << 26)
+#define TICK     (UINT64_C(1) << EP_TICK_SHIFT)
+#define WRAP     (STAMPS * TICK)
+#define UNSET    UINT32_MAX
+/* The writer leaves at most EP_GAP_CYCLES, half of the stamps, between two timed records. A step of
+ * more than three quarters is one backwards: two processors' counters differ by a little. */
+#define STEP_BACK (STAMPS - STAMPS / 4)
+
+/* Decoding one block. */
+struct decoding {
+	struct ep_records *records;
+	const struct ep_trace_block *block;
+	uint64_t ticks;  /* from which the next stamp counts: TSC >> 3 */
+	uint64_t anchor; /* TSC of the last anchor */
+	bool escaped;    /* 26 bits above the next stamp are known: */
+	uint64_t upper;
+	unsigned pending;                 /* first decoded record after it, still unplaced */
+	unsigned missing;                 /* first decoded gap of text since it */
+	unsigned adrift;                  /* first decoded record from which on times may be
+					     too low by times that stamps have no bits for */
+	const struct ep_trace_over *over; /* the next stretch of text */
+	uint32_t overs;                   /* left, with that one */
+	uint32_t at, end;                 /* word in hand, and up to where they hold */
+	unsigned text_bytes;              /* of the block's texts so far */
+	unsigned argument_words;          /* of its notes, likewise */
+};
+
+/* ---- placing untimed records ---- */
+
+/* A thread records only while it is on a CPU: even steps of that time. */
+static void refine(struct decoding *d, uint64_t high)
+{
+	const struct ep_task *task = d->records->task;
+	struct ep_record *decoded = d->records->decoded;
+	uint64_t parts = d->records->count - d->pending + 1;
+	uint64_t off = ep_task_off(task, d->anchor, high), on;
+
+	if (!off || off > high - d->anchor)
+		return;
+	on = high - d->anchor - off;
+	for (unsigned i = d->pending; i < d->records->count; i++) {
+		uint64_t part = i - d->pending + 1;
+
+		decoded[i].time =
+			ep_task_on(task, d->anchor, on / parts * part + on % parts * part / parts);
+		decoded[i].refined = true;
+	}
+}
+
+/*
+ * Records `pending` … count - 1, and text lies over some: those before it are nearer to the last
+ * anchor, the others to `high`, where that is the next moment of a history that goes on.
+ */
+static void place_around(struct decoding *d, uint64_t high, bool goes_on)
+{
+	struct ep_record *decoded = d->records->decoded;
+	uint64_t after = goes_on ? high : d->anchor;
+
+	for (unsigned i = d->pending; i < d->records->count; i++) {
+		bool gap = decoded[i].kind == EP_RECORD_GAP;
+
+		decoded[i].low = d->anchor;
+		decoded[i].high = gap ? after : high;
+		decoded[i].time = i > d->missing ? after : d->anchor;
+		decoded[i].exact = d->anchor == high;
+	}
+	d->pending = d->records->count;
+	d->missing = UNSET;
+}
+
+/*
+ * Records `pending` … count - 1 happened between the last anchor and `high`. `spread`: in even
+ * steps; without it nothing is known of where in between, and the time is the lower bound.
+ */
+static void place(struct decoding *d, uint64_t high, bool spread)
+{
+	struct ep_record *decoded = d->records->decoded;
+	unsigned end = d->records->count;
+	uint64_t parts = end - d->pending + 1, step = 0, rest = 0, carry = 0;
+	uint64_t time = d->anchor;
+
+	if (d->missing != UNSET) {
+		place_around(d, high, spread);
+		return;
+	}
+	if (spread) {
+		step = (high - d->anchor) / parts;
+		rest = (high - d->anchor) % parts;
+	}
+	for (unsigned i = d->pending; i < end; i++) {
+		time += step;
+		carry += rest;
+		if (carry >= parts) {
+			carry -= parts;
+			time++;
+		}
+		decoded[i].low = d->anchor;
+		decoded[i].high = high;
+		decoded[i].time = time;
+		decoded[i].exact = d->anchor == high;
+	}
+	if (spread)
+		refine(d, high);
+	d->pending = end;
+}
+
+/* ---- words ---- */
+
+static struct ep_record *add(struct decoding *d, enum ep_record_kind kind)
+{
+	struct ep_record *record = &d->records->decoded[d->records->count++];
+
+	record->kind = kind;
+	record->address = 0;
+	record->gap = 0;
+	record->refined = false;
+	record->unsure = false;
+	record->lost = 0;
+	record->other = 0;
+	return record;
+}
+
+/* Words that say nothing: consecutive ones of a kind make one gap. */
+static struct ep_record *add_gap(struct decoding *d, uint32_t why, uint64_t words)
+{
+	struct ep_records *records = d->records;
+	struct ep_record *last =
+		records->count > d->pending ? &records->decoded[records->count - 1] : NULL;
+
+	if (!last || last->kind != EP_RECORD_GAP || last->gap != why) {
+		last = add(d, EP_RECORD_GAP);
+		last->gap = why;
+	}
+	last->lost += words;
+	records->holes += why == EP_GAP_HOLE;
+	return last;
+}
+
+/*
+ * Behind text a stamp may count from one that is lost, and more than all its bits hold may lie
+ * between them. All records since are too low by the same number of cycles then, whatever fits
+ * before `limit`, which is known again.
+ */
+static void end_drift(struct decoding *d, uint64_t limit)
+{
+	struct ep_records *records = d->records;
+	uint64_t most = limit > d->anchor ? limit - d->anchor : 0;
+
+	/* unwrap() may have taken a step of nearly all for one backwards. */
+	most = most / WRAP * WRAP + (most % WRAP >= STEP_BACK * TICK ? WRAP : 0);
+	for (; most && d->adrift < records->count; d->adrift++) {
+		struct ep_record *record = &records->decoded[d->adrift];
+
+		if (record->kind == EP_RECORD_GAP)
+			continue;
+		record->high = record->high > limit - most ? limit : record->high + most;
+		record->exact = false;
+	}
+	d->adrift = UNSET;
+}
+
+/* The time that a stamp means, not before the last anchor. */
+static uint64_t unwrap(struct decoding *d, uint64_t stamp)
+{
+	uint64_t step = (stamp - d->ticks) & (STAMPS - 1), time;
+
+	if (d->escaped)
+		step = (d->upper * STAMPS + stamp - d->ticks) & (STAMPS * PAYLOADS - 1);
+	else if (step >= STEP_BACK)
+		step = 0;
+	d->ticks += step;
+	time = d->ticks << EP_TICK_SHIFT;
+	time = time > d->anchor ? time : d->anchor;
+	if (d->escaped)
+		end_drift(d, time);
+	d->escaped = false;
+	return time;
+}
+
+/* ---- marks ---- */
+
+#define DATA_BITS 26
+
+/* A mark's data words: payloads, as many as there are. */
+struct data {
+	unsigned count, at;
+	uint32_t payloads[EP_MARK_DATA_MAX];
+};
+
+/* False: some are missing, as when the process died writing them. */
+static bool take_data(struct decoding *d, unsigned count, struct data *data)
+{
+	data->count = data->at = 0;
+	while (data->count < count && d->at + 1 < d->end) {
+		uint64_t word = d->block->block->records[d->at + 1];
+
+		if ((word & EP_ADDRESS_MASK) >= EP_ESCAPE_LIMIT ||
+		    word % EP_ESCAPE_TYPES != EP_ESCAPE_DATA)
+			break;
+		data->payloads[data->count++] = ep_escape_payload(word);
+		d->at++;
+	}
+	return data->count == count;
+}
+
+static uint64_t next_value(struct data *data)
+{
+	uint64_t low, high;
+
+	if (data->at + 2 > data->count)
+		return 0;
+	low = data->payloads[data->at++];
+	high = data->payloads[data->at++];
+	return low | high << DATA_BITS;
+}
+
+static const char *take_text(struct decoding *d, struct data *data)
+{
+	char *text = d->records->texts + d->text_bytes, *end = text;
+
+	for (; data->at < data->count; data->at++)
+		for (unsigned i = 0; i < 3; i++)
+			*end++ = (char)(data->payloads[data->at] >> 8 * i);
+	*end = 0;
+	d->text_bytes += (unsigned)(end - text) + 1;
+	return text;
+}
+
+/* What each kind is made of; LEFT and NOTE have more to them. */
+static const struct {
+	enum ep_record_kind kind;
+	unsigned values;
+	enum { NONE, ADDRESS, BUFFER, OTHER } order[3];
+	bool text;
+} marks[EP_MARKS] = {
+	[EP_MARK_THROW] = {EP_RECORD_THROW, 1, {ADDRESS}, true},
+	[EP_MARK_RETHROW] = {EP_RECORD_RETHROW, 1, {ADDRESS}, false},
+	[EP_MARK_LEFT] = {EP_RECORD_LEFT, 1, {ADDRESS}, false},
+	[EP_MARK_LANDED] = {EP_RECORD_LANDED, 1, {ADDRESS}, false},
+	[EP_MARK_CAUGHT] = {EP_RECORD_CAUGHT, 1, {ADDRESS}, false},
+	[EP_MARK_SAVE] = {EP_RECORD_SAVE, 1, {BUFFER}, false},
+	[EP_MARK_RESUME] = {EP_RECORD_RESUME, 2, {BUFFER, ADDRESS}, false},
+	[EP_MARK_SWAP] = {EP_RECORD_SWAP, 3, {BUFFER, OTHER, ADDRESS}, false},
+	[EP_MARK_FRESH] = {EP_RECORD_FRESH, 3, {BUFFER, OTHER, ADDRESS}, false},
+	[EP_MARK_PARENT] = {EP_RECORD_PARENT, 1, {BUFFER}, false},
+	[EP_MARK_NOTE] = {EP_RECORD_NOTE, 2, {BUFFER, ADDRESS}, false},
+	[EP_MARK_SPAN_BEGIN] = {EP_RECORD_SPAN_BEGIN, 1, {ADDRESS}, true},
+	[EP_MARK_SPAN_END] = {EP_RECORD_SPAN_END, 1, {ADDRESS}, true},
+	[EP_MARK_WATCHDOG] = {EP_RECORD_WATCHDOG, 2, {ADDRESS, BUFFER}, true},
+};
+
+static struct ep_record *add_marked(struct decoding *d, unsigned kind, struct data *data)
+{
+	struct ep_record *record = add(d, marks[kind].kind);
+
+	record->low = record->high = record->time = d->anchor;
+	record->exact = true;
+	for (unsigned i = 0; i < marks[kind].values; i++) {
+		uint64_t value = next_value(data);
+
+		if (marks[kind].order[i] == ADDRESS)
+			record->address = value & EP_ADDRESS_MASK;
+		else if (marks[kind].order[i] == BUFFER)
+			record->buffer = value;
+		else
+			record->other = value;
+	}
+	return record;
+}
+
+static void take_stamp(struct decoding *d, uint64_t stamp)
+{
+	uint64_t time = unwrap(d, stamp);
+
+	if (d->pending != d->records->count)
+		place(d, time, true);
+	d->anchor = time;
+}
+
+/* What is left of the data, behind the arguments that are there. */
+static void add_arguments(struct decoding *d, uint32_t *arguments, struct data *data)
+{
+	while (data->at < data->count) {
+		arguments[++arguments[0]] = data->payloads[data->at++];
+		d->argument_words++;
+	}
+}
+
+static void take_arguments(struct decoding *d, struct ep_record *record, struct data *data)
+{
+	uint32_t *arguments = d->records->arguments + d->argument_words++;
+
+	arguments[0] = 0;
+	record->arguments = arguments;
+	add_arguments(d, arguments, data);
+}
+
+/* A NOTE whose format is 0 goes on with the one before it. */
+static bool continues_note(struct decoding *d, unsigned kind, struct data *data)
+{
+	struct ep_records *records = d->records;
+	struct ep_record *last = records->count ? &records->decoded[records->count - 1] : NULL;
+
+	if (kind != EP_MARK_NOTE || data->count < 2 || data->payloads[0] || data->payloads[1])
+		return false;
+	data->at = 2;
+	if (last && last->kind == EP_RECORD_NOTE)
+		add_arguments(d, (uint32_t *)(uintptr_t)last->arguments, data);
+	return true;
+}
+
+static void take_mark(struct decoding *d, uint64_t word)
+{
+	uint32_t payload = ep_escape_payload(word);
+	unsigned kind = payload % EP_MARKS;
+	struct ep_record *record;
+	struct data data;
+	bool whole = take_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
+
+	take_stamp(d, word >> EP_STAMP_SHIFT);
+	if (!whole && d->overs && d->at + 1 == d->end) {
+		add_gap(d, EP_GAP_TEXT, 1 + data.count);
+		return;
+	}
+	if (continues_note(d, kind, &data))
+		return;
+	if (!marks[kind].values || data.count < 2 * marks[kind].values) {
+		add_gap(d, whole ? EP_GAP_UNKNOWN_ESCAPE : EP_GAP_HOLE, 1);
+		return;
+	}
+	do
+		record = add_marked(d, kind, &data);
+	while (kind == EP_MARK_LEFT && data.at + 2 <= data.count);
+	if (marks[kind].text)
+		record->text = take_text(d, &data);
+	else if (kind == EP_MARK_NOTE)
+		take_arguments(d, record, &data);
+	d->pending = d->records->count;
+}
+
+static void take_escape(struct decoding *d, uint64_t word)
+{
+	unsigned type = word % EP_ESCAPE_TYPES;
+
+	if (type == EP_ESCAPE_TIME) {
+		d->upper = ep_escape_payload(word);
+		d->escaped = true;
+	} else if (type == EP_ESCAPE_MARK && word >> EP_STAMP_SHIFT) {
+		take_mark(d, word);
+	} else {
+		add_gap(d, EP_GAP_UNKNOWN_ESCAPE, 1);
+	}
+}
+
+static void take_event(struct decoding *d, uint64_t word)
+{
+	uint64_t stamp = word >> EP_STAMP_SHIFT;
+	struct ep_record *record;
+
+	if (stamp != 0)
+		take_stamp(d, stamp);
+	record = add(d, word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
+	record->address = word & EP_ADDRESS_MASK;
+	if (stamp != 0) {
+		record->low = record->high = record->time = d->anchor;
+		record->exact = true;
+		d->pending = d->records->count;
+	}
+}
+
+static void take_word(struct decoding *d, uint64_t word)
+{
+	if (word == 0)
+		add_gap(d, EP_GAP_HOLE, 1);
+	else if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT)
+		take_escape(d, word);
+	else
+		take_event(d, word);
+}
+
+/* The next stretch of text, which is all that is known of what happened. */
+static void take_over(struct decoding *d)
+{
+	const struct ep_trace_over *over = d->over++;
+
+	d->overs--;
+	add_gap(d, EP_GAP_TEXT, over->end - over->from)->over = over;
+	d->escaped = false;
+	if (d->missing == UNSET)
+		d->missing = d->records->count - 1;
+	if (d->adrift == UNSET)
+		d->adrift = d->pending;
+	d->at = over->end;
+}
+
+/* Words up to `end`, of which `mask` is to be believed. */
+static void take_until(struct decoding *d, uint32_t end, uint64_t mask)
+{
+	const uint64_t *records = d->block->block->records;
+
+	for (; d->at < end; d->at++)
+		take_word(d, records[d->at] & mask);
+}
+
+static void take_words(struct decoding *d)
+{
+	for (; d->overs; take_over(d)) {
+		d->end = d->over->from;
+		take_until(d, d->end - d->over->stamp, UINT64_MAX);
+		take_until(d, d->end, EP_RETURN_BIT | EP_ADDRESS_MASK);
+	}
+	d->end = d->block->words;
+	take_until(d, d->end, UINT64_MAX);
+}
+
+/* ---- blocks ---- */
+
+/* What is missing between this block and the one before it. */
+static void tell_gap(struct decoding *d)
+{
+	const struct ep_trace_block *block = d->block;
+	bool paused = block->block->flags & EP_BLOCK_RESUMED;
+	struct ep_record *gap;
+
+	if (!d->records->started || (!paused && block->lost_before == 0))
+		return;
+	gap = add(d, EP_RECORD_GAP);
+	gap->gap = (paused ? EP_GAP_PAUSED : 0) | (block->lost_before ? EP_GAP_LOST_BLOCKS : 0);
+	gap->lost = block->lost_before;
+	gap->low = gap->time = d->records->last;
+	gap->high = d->anchor;
+	gap->exact = gap->low == gap->high;
+	d->pending = d->records->count;
+}
+
+/* The block's tail lies before the next block's beginning. What came between is only known to be
+ * events of this thread when nothing is missing there and no long silence made the next block. */
+static void place_tail(struct decoding *d)
+{
+	const struct ep_trace_thread *thread = d->records->thread;
+	const struct ep_trace_block *next = d->block + 1;
+	uint64_t high;
+
+	if (next == thread->blocks + thread->block_count) {
+		end_drift(d, EP_TIME_UNKNOWN);
+		place(d, EP_TIME_UNKNOWN, false);
+		return;
+	}
+	high = next->tsc > d->anchor ? next->tsc : d->anchor;
+	end_drift(d, high);
+	place(d, high,
+	      next->lost_before == 0 &&
+		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)));
+}
+
+static void decode(struct ep_records *records)
+{
+	const struct ep_trace_block *block = &records->thread->blocks[records->next_block++];
+	uint64_t begin = block->tsc > records->last ? block->tsc : records->last;
+	struct decoding d = {
+		.records = records,
+		.block = block,
+		.ticks = block->tsc >> EP_TICK_SHIFT,
+		.anchor = begin,
+		.missing = UNSET,
+		.adrift = UNSET,
+		.over = block->over_count ? &records->trace->overs[block->first_over] : NULL,
+		.overs = block->over_count,
+	};
+
+	records->count = records->at = 0;
+	tell_gap(&d);
+	take_words(&d);
+	place_tail(&d);
+	records->last = d.anchor;
+	records->started = true;
+}
+
+void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
+		     const struct ep_trace_thread *thread)
+{
+	records->trace = trace;
+	records->thread = thread;
+	records->task = ep_schedule_task(trace->schedule, thread->tid);
+	records->next_block = 0;
+	records->count = records->at = 0;
+	records->holes = 0;
+	records->last = 0;
+	records->started = records->ended = false;
+}
+
+/* Blocks that were entered and are not there. One that is just being entered has nothing in it
+ * yet. */
+static uint64_t lost_at_end(const struct ep_records *records)
+{
+	const struct ep_trace_thread *thread = records->thread;
+	uint64_t last = thread->blocks[thread->block_count - 1].sequence;
+
+	if (thread->blocks_entered <= last)
+		return 0;
+	if (thread->blocks_entered == last + 1 && records->trace->damage.blocks_entering)
+		return 0;
+	return thread->blocks_entered - last;
+}
+
+/* What is missing after the last block: a pause that was not over, or the newest blocks. */
+static int tell_end(struct ep_records *records)
+{
+	const struct ep_trace_thread *thread = records->thread;
+	bool live = thread->known && thread->state == EP_THREAD_LIVE;
+	bool paused = live && (thread->gate != 0 || records->trace->arena.gate != 0);
+	struct ep_record *gap = &records->decoded[0];
+	uint64_t lost;
+
+	if (records->ended || thread->block_count == 0)
+		return EP_END;
+	records->ended = true;
+	lost = lost_at_end(records);
+	if (!paused && lost == 0)
+		return EP_END;
+	*gap = (struct ep_record){
+		.kind = EP_RECORD_GAP,
+		.low = records->last,
+		.high = EP_TIME_UNKNOWN,
+		.time = records->last,
+		.gap = (paused ? EP_GAP_PAUSED : 0) | (lost ? EP_GAP_LOST_BLOCKS : 0),
+		.lost = lost,
+	};
+	records->count = 1;
+	records->at = 0;
+	return EP_OK;
+}
+
+int ep_records_next_slow(struct ep_records *records, const struct ep_record **out)
+{
+	while (records->at == records->count) {
+		if (records->next_block < records->thread->block_count)
+			decode(records);
+		else if (tell_end(records) != EP_OK)
+			return EP_END;
+	}
+	*out = &records->decoded[records->at++];
+	return EP_OK;
+}
+
+const char *ep_records_text(const struct ep_records *records, const struct ep_record *gap,
+			    size_t *size)
+{
+	const struct ep_trace_block *block = &records->thread->blocks[records->next_block - 1];
+
+	*size = gap->over->size;
+	return (const char *)block->block + gap->over->at;
+}
+
+void ep_records_seek(struct ep_records *records, uint64_t tsc)
+{
+	const struct ep_trace_thread *thread = records->thread;
+	size_t low = 0, high = thread->block_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thread->blocks[middle].tsc <= tsc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	ep_records_init(records, records->trace, thread);
+	records->next_block = low ? low - 1 : 0;
+}
+
+uint64_t ep_records_last_time(const struct ep_trace *trace, const struct ep_trace_thread *thread)
+{
+	struct ep_records records;
+
+	ep_records_init(&records, trace, thread);
+	records.next_block = thread->block_count - 1;
+	decode(&records);
+	return records.last;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* budget.c: see budget.h. */
+#include "funcount/budget/budget.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/util/timetext.h"
+
+#define TEST    "test " /* a section's name begins with it */
+#define UNKNOWN (-1.0)
+
+/* ---- values -------------------------------------------------------------- */
+
+static bool number_parse(const char *text, const char *unit, double *out)
+{
+	char *end;
+	double number;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	number = strtod(text, &end);
+	if (!(number <= 1e18))
+		return false;
+	if (*unit)
+		end += strspn(end, " ");
+	if (strcmp(end, unit) != 0)
+		return false;
+	*out = number;
+	return true;
+}
+
+static bool take_count(const char *text, double *out)
+{
+	return number_parse(text, "", out);
+}
+
+static bool take_percent(const char *text, double *out)
+{
+	double number;
+
+	if (!number_parse(text, "%", &number))
+		return false;
+	*out = number / 100;
+	return true;
+}
+
+static bool take_time(const char *text, double *out)
+{
+	int64_t ns;
+
+	if (!ep_timetext_parse(text, &ns) || ns < 0)
+		return false;
+	*out = (double)ns / 1e9;
+	return true;
+}
+
+static const struct {
+	const char *key;
+	size_t offset; /* of the double in struct ep_budget_test */
+	bool (*take)(const char *text, double *out);
+	const char *takes;
+} keys[] = {
+#define FIELD(name) offsetof(struct ep_budget_test, name)
+	{"max-calls", FIELD(max_calls), take_count, "a number"},
+	{"max-calls-per-unit", FIELD(max_calls_per_unit), take_count, "a number"},
+	{"max-overhead", FIELD(max_overhead), take_percent, "a percentage: 10%"},
+	{"min-history", FIELD(min_history), take_time, "a time: 500ms"},
+	{"tolerance", FIELD(tolerance), take_percent, "a percentage: 5%"},
+	{"reference-calls", FIELD(reference_calls), take_count, "a number"},
+	{"reference-units", FIELD(reference_units), take_count, "a number"},
+	{"reference-cpu", FIELD(reference_cpu), take_time, "a time: 1.25 s"},
+#undef FIELD
+};
+
+#define KEYS (sizeof(keys) / sizeof(*keys))
+
+/* ---- names --------------------------------------------------------------- */
+
+/* In a section's name these would end it: they stand as %5d, %23, %25. */
+#define ESCAPED "]#%"
+
+static char *section_of(const char *name)
+{
+	char *section = malloc(strlen(TEST) + 3 * strlen(name) + 1), *to;
+
+	if (!section)
+		return NULL;
+	for (to = stpcpy(section, TEST); *name; name++)
+		if (strchr(ESCAPED, *name))
+			to += sprintf(to, "%%%02x", (unsigned char)*name);
+		else
+			*to++ = *name;
+	*to = '\0';
+	return section;
+}
+
+static char *name_of(const char *section)
+{
+	char *name = strdup(section), *to = name;
+	unsigned byte;
+
+	for (const char *at = section; name && *at; at++, to++) {
+		*to = *at;
+		if (*at == '%' && at[1] >= '2' && at[1] <= '5' && at[2] &&
+		    sscanf(at + 1, "%2x", &byte) == 1 && strchr(ESCAPED, (int)byte)) {
+			*to = (char)byte;
+			at += 2;
+		}
+	}
+	if (name)
+		*to = '\0';
+	return name;
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static int no_memory(struct ep_err *err)
+{
+	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+}
+
+static int take_test_entry(struct ep_budget_test *test, const struct ep_sheet *sheet,
+			   const struct ep_sheet_line *line, struct ep_err *err)
+{
+	if (!strcmp(line->key, "unit")) {
+		free(test->unit);
+		test->unit = strdup(line->value);
+		return test->unit ? EP_OK : no_memory(err);
+	}
+	for (size_t i = 0; i < KEYS; i++) {
+		double *value = (double *)((char *)test + keys[i].offset);
+
+		if (strcmp(keys[i].key, line->key) != 0)
+			continue;
+		return keys[i].take(line->value, value)
+			       ? EP_OK
+			       : ep_sheet_refuse(sheet, line, err, "%s takes %s", line->key,
+						 keys[i].takes);
+	}
+	return ep_sheet_refuse(sheet, line, err, "%s: no key of a test", line->key);
+}
+
+static int take_top_entry(struct ep_budget *budget, const struct ep_sheet_line *line,
+			  struct ep_err *err)
+{
+	const struct ep_sheet *sheet = &budget->sheet;
+
+	if (!strcmp(line->key, "tolerance"))
+		return take_percent(line->value, &budget->tolerance)
+			       ? EP_OK
+			       : ep_sheet_refuse(sheet, line, err, "a percentage: 5%%");
+	if (!strcmp(line->key, "timestamp-every"))
+		return ep_cost_every_parse(line->value, &budget->every)
+			       ? EP_OK
+			       : ep_sheet_refuse(sheet, line, err, "auto, 1, 2, 4 … 64");
+	if (strcmp(line->key, "version") != 0)
+		return ep_sheet_refuse(sheet, line, err, "%s: no key outside of sections",
+				       line->key);
+	return !strcmp(line->value, "1")
+		       ? EP_OK
+		       : ep_sheet_refuse(sheet, line, err, "this program reads version 1");
+}
+
+static struct ep_budget_test *add_test(struct ep_budget *budget, const char *name, size_t line)
+{
+	struct ep_budget_test *grown =
+		reallocarray(budget->tests, budget->count + 1, sizeof(*grown));
+	struct ep_budget_test *test;
+
+	if (!grown)
+		return NULL;
+	budget->tests = grown;
+	test = &grown[budget->count];
+	*test = (struct ep_budget_test){
+		.name = name_of(name),
+		.line = line,
+	};
+	for (size_t i = 0; i < KEYS; i++)
+		*(double *)((char *)test + keys[i].offset) = UNKNOWN;
+	if (!test->name)
+		return NULL;
+	budget->count++;
+	return test;
+}
+
+static int take_section(struct ep_budget *budget, const struct ep_sheet_line *line,
+			struct ep_err *err)
+{
+	const char *name = line->section;
+
+	if (!strcmp(name, "costs"))
+		return EP_OK;
+	if (strncmp(name, TEST, strlen(TEST)) != 0)
+		return ep_sheet_refuse(&budget->sheet, line, err, "[costs] or [test NAME]");
+	name += strlen(TEST);
+	name += strspn(name, " \t");
+	return add_test(budget, name, ep_sheet_line_number(&budget->sheet, line)) ? EP_OK
+										  : no_memory(err);
+}
+
+static int take_line(struct ep_budget *budget, const struct ep_sheet_line *line, struct ep_err *err)
+{
+	if (line->kind == EP_SHEET_SECTION)
+		return take_section(budget, line, err);
+	if (line->kind != EP_SHEET_ENTRY || !strcmp(line->section, "costs"))
+		return EP_OK;
+	if (!*line->section)
+		return take_top_entry(budget, line, err);
+	return take_test_entry(&budget->tests[budget->count - 1], &budget->sheet, line, err);
+}
+
+static int take_sheet(struct ep_budget *budget, struct ep_err *err)
+{
+	int rc = EP_OK;
+
+	budget->tolerance = EP_BUDGET_TOLERANCE;
+	ep_costs_default(&budget->costs);
+	for (size_t i = 0; !rc && i < budget->sheet.count; i++)
+		rc = take_line(budget, &budget->sheet.lines[i], err);
+	if (!rc)
+		rc = ep_costs_take(&budget->costs, &budget->sheet, err);
+	budget->has_costs = rc == EP_OK;
+	for (size_t i = 0; i < budget->count; i++)
+		if (budget->tests[i].tolerance < 0)
+			budget->tests[i].tolerance = budget->tolerance;
+	return rc < 0 ? rc : EP_OK;
+}
+
+int ep_budget_parse(struct ep_budget *budget, const char *name, const char *text, size_t size,
+		    struct ep_err *err)
+{
+	int rc;
+
+	*budget = (struct ep_budget){0};
+	rc = ep_sheet_parse(&budget->sheet, name, text, size, err);
+	if (!rc)
+		rc = take_sheet(budget, err);
+	if (rc)
+		ep_budget_deinit(budget);
+	return rc;
+}
+
+int ep_budget_read(struct ep_budget *budget, const char *path, struct ep_err *err)
+{
+	int found, rc;
+
+	*budget = (struct ep_budget){0};
+	found = ep_sheet_read(&budget->sheet, path, err);
+	rc = found < 0 ? found : take_sheet(budget, err);
+	if (rc)
+		ep_budget_deinit(budget);
+	return rc ? rc : found;
+}
+
+void ep_budget_deinit(struct ep_budget *budget)
+{
+	for (size_t i = 0; i < budget->count; i++) {
+		free(budget->tests[i].name);
+		free(budget->tests[i].unit);
+	}
+	free(budget->tests);
+	ep_sheet_deinit(&budget->sheet);
+	*budget = (struct ep_budget){0};
+}
+
+const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget, const char *name)
+{
+	for (size_t i = 0; i < budget->count; i++)
+		if (!strcmp(budget->tests[i].name, name))
+			return &budget->tests[i];
+	return NULL;
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+static int put(struct ep_budget *budget, const char *section, const char *key, struct ep_err *err,
+	       const char *format, double value) __attribute__((format(printf, 5, 0)));
+static int put(struct ep_budget *budget, const char *section, const char *key, struct ep_err *err,
+	       const char *format, double value)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), format, value);
+	return ep_sheet_set(&budget->sheet, section, key, text, err);
+}
+
+static int put_result(struct ep_budget *budget, const char *section, const struct ep_result *result,
+		      double units, double cpu, struct ep_err *err)
+{
+	double runs = (double)result->runs;
+	int rc = put(budget, section, "reference-calls", err, "%.0f",
+		     ceil((double)result->counts->calls / runs));
+
+	if (!rc && units >= 0)
+		rc = put(budget, section, "reference-units", err, "%.0f", units / runs);
+	if (!rc && cpu > 0)
+		rc = put(budget, section, "reference-cpu", err, "%.6f s", cpu / runs);
+	return rc;
+}
+
+int ep_budget_put(struct ep_budget *budget, const struct ep_result *result, double units,
+		  double cpu, struct ep_err *err)
+{
+	char *section = section_of(result->name);
+	int rc = section ? put_result(budget, section, result, units, cpu, err) : no_memory(err);
+
+	free(section);
+	return rc;
+}
+
+/* ---- the verdict --------------------------------------------------------- */
+
+const char *ep_budget_limit_words(enum ep_budget_limit limit)
+{
+	static const char *const words[EP_LIMITS] = {
+		[EP_LIMIT_CALLS] = "calls per run",
+		[EP_LIMIT_CALLS_PER_UNIT] = "calls per unit",
+		[EP_LIMIT_OVERHEAD] = "predicted overhead",
+		[EP_LIMIT_HISTORY] = "history per MiB of ring",
+	};
+
+	return words[limit];
+}
+
+/* Limits of calls: the file's own, else what update found. */
+static double calls_limit(const struct ep_budget_test *test)
+{
+	bool others =
+		test->max_calls_per_unit >= 0 || test->max_overhead >= 0 || test->min_history >= 0;
+
+	if (test->max_calls >= 0)
+		return test->max_calls;
+	return others ? UNKNOWN : test->reference_calls;
+}
+
+/* `is` negative: not known. */
+static void compare(struct ep_budget_verdict *verdict, enum ep_budget_limit which, double limit,
+		    double is, double tolerance)
+{
+	struct ep_budget_check *check = &verdict->checks[which];
+
+	*check = (struct ep_budget_check){
+		.set = limit >= 0, .known = is >= 0, .limit = limit, .is = is};
+	if (!check->set)
+		return;
+	if (!check->known)
+		verdict->incomplete = true;
+	else if (which == EP_LIMIT_HISTORY)
+		check->exceeded = is < limit / (1 + tolerance);
+	else
+		check->exceeded = is > limit * (1 + tolerance);
+	verdict->exceeded |= check->exceeded;
+}
+
+void ep_budget_judge(struct ep_budget_verdict *out, const struct ep_budget *budget,
+		     const struct ep_budget_test *test, const struct ep_result *result,
+		     double units)
+{
+	double runs = (double)result->runs;
+	bool timed = test->reference_cpu > 0;
+
+	*out = (struct ep_budget_verdict){
+		.calls = (double)result->counts->calls / runs,
+		.units = units > 0 ? units / runs : UNKNOWN,
+		.predicted = {UNKNOWN, UNKNOWN},
+		.incomplete = result->lost || ep_counts_incomplete(result->counts),
+	};
+	if (timed)
+		out->predicted = ep_cost_predict(&budget->costs, budget->every, out->calls,
+						 test->reference_cpu);
+	compare(out, EP_LIMIT_CALLS, calls_limit(test), out->calls, test->tolerance);
+	compare(out, EP_LIMIT_CALLS_PER_UNIT, test->max_calls_per_unit,
+		out->units > 0 ? out->calls / out->units : UNKNOWN, test->tolerance);
+	compare(out, EP_LIMIT_OVERHEAD, test->max_overhead, out->predicted.overhead,
+		test->tolerance);
+	compare(out, EP_LIMIT_HISTORY, test->min_history, out->predicted.history, test->tolerance);
+}
+
+double ep_budget_most_calls(const struct ep_budget *budget, const struct ep_budget_test *test,
+			    double units)
+{
+	double most = INFINITY, calls = calls_limit(test);
+
+	if (calls >= 0)
+		most = calls;
+	if (test->max_calls_per_unit >= 0 && units > 0)
+		most = fmin(most, test->max_calls_per_unit * units);
+	if (test->max_overhead >= 0 && test->reference_cpu > 0)
+		most = fmin(most,
+			    ep_cost_calls_for_overhead(&budget->costs, budget->every,
+						       test->max_overhead, test->reference_cpu));
+	if (test->min_history > 0 && test->reference_cpu > 0)
+		most = fmin(most,
+			    ep_cost_calls_for_history(&budget->costs, budget->every,
+						      test->min_history, test->reference_cpu));
+	return most;
+}

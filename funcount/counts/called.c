@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* called.c: see called.h. Every module is named on its own, at the addresses of its file: modules
+ * of several machines may lie anywhere. */
+#include "funcount/counts/called.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- stems --------------------------------------------------------------- */
+
+size_t ep_symbol_stem(const char *symbol)
+{
+	return *symbol ? 1 + strcspn(symbol + 1, ".") : 0;
+}
+
+/* ---- functions ----------------------------------------------------------- */
+
+static int no_memory(struct ep_err *err)
+{
+	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+}
+
+static struct ep_trace_module module_of(const struct ep_counts_module *counted)
+{
+	size_t last = counted->entry_count;
+	struct ep_trace_module module = {
+		.end = last ? counted->entries[last - 1].address + 1 : 1,
+		.flags = counted->executable ? EP_MODULE_EXECUTABLE : 0,
+		.path = counted->path,
+		.build_id_size = counted->build_id_size,
+	};
+
+	memcpy(module.build_id, counted->build_id, sizeof(module.build_id));
+	return module;
+}
+
+static void add_entry(struct ep_called *called, size_t index,
+		      const struct ep_counts_module *counted, const struct ep_counts_entry *entry)
+{
+	size_t count = called->function_count;
+	struct ep_called_function *last = count ? &called->functions[count - 1] : NULL;
+	const struct ep_function *function = ep_names_find(called->names[index], entry->address, 0);
+
+	called->calls += entry->calls;
+	if (!function->known)
+		called->unknown += entry->calls;
+	/* Entries ascend: a function's stand together. */
+	if (last && last->function == function) {
+		last->calls += entry->calls;
+		return;
+	}
+	called->functions[called->function_count++] = (struct ep_called_function){
+		.module = counted,
+		.function = function,
+		.line = ep_names_function_line(called->names[index], function),
+		.calls = entry->calls,
+	};
+}
+
+/* The program's own file is named by --executable; other modules' are not. */
+static int name_module(struct ep_called *called, size_t index,
+		       const struct ep_counts_module *counted,
+		       const struct ep_names_options *options, struct ep_err *err)
+{
+	struct ep_names_options own = options ? *options : (struct ep_names_options){0};
+	int rc;
+
+	if (!counted->executable)
+		own.executable = NULL;
+	called->modules[index] = module_of(counted);
+	rc = ep_names_create(&called->names[index], &called->modules[index], 1, &own, err);
+	if (rc)
+		return rc;
+	called->module_count++;
+	for (size_t i = 0; i < counted->entry_count; i++)
+		add_entry(called, index, counted, &counted->entries[i]);
+	return EP_OK;
+}
+
+static int name_all(struct ep_called *called, const struct ep_counts *counts,
+		    const struct ep_names_options *options, struct ep_err *err)
+{
+	size_t entries = 0;
+	int rc = EP_OK;
+
+	for (size_t i = 0; i < counts->module_count; i++)
+		entries += counts->modules[i].entry_count;
+	called->names = calloc(counts->module_count + 1, sizeof(void *));
+	called->modules = calloc(counts->module_count + 1, sizeof(*called->modules));
+	called->functions = calloc(entries + 1, sizeof(*called->functions));
+	called->groups = calloc(entries + 1, sizeof(*called->groups));
+	if (!called->names || !called->modules || !called->functions || !called->groups)
+		return no_memory(err);
+	for (size_t i = 0; !rc && i < counts->module_count; i++)
+		rc = name_module(called, i, &counts->modules[i], options, err);
+	return rc;
+}
+
+/* ---- groups -------------------------------------------------------------- */
+
+static const char *key_of(const struct ep_called_function *called, size_t *length)
+{
+	const struct ep_function *function = called->function;
+	const char *key = function->known ? function->symbol : function->name;
+
+	*length = function->known ? ep_symbol_stem(key) : strlen(key);
+	return key;
+}
+
+static int compare_keys(const struct ep_called_function *x, const struct ep_called_function *y)
+{
+	size_t left, right, least;
+	const char *a = key_of(x, &left), *b = key_of(y, &right);
+	int order;
+
+	least = left < right ? left : right;
+	order = strncmp(a, b, least);
+	return order ? order : (left > right) - (left < right);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct ep_called_function *x = a, *y = b;
+	int order = compare_keys(x, y);
+
+	if (order)
+		return order;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return (x->function->start > y->function->start) -
+	       (x->function->start < y->function->start);
+}
+
+static int by_calls(const void *a, const void *b)
+{
+	const struct ep_called_group *x = a, *y = b;
+
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static struct ep_called_group *add_group(struct ep_called *called, size_t first)
+{
+	const struct ep_called_function *function = &called->functions[first];
+	struct ep_called_group *group = &called->groups[called->group_count];
+	size_t length;
+	const char *key = key_of(function, &length);
+
+	*group = (struct ep_called_group){
+		.name = strndup(key, length), .known = function->function->known, .first = first};
+	if (!group->name)
+		return NULL;
+	called->group_count++;
+	return group;
+}
+
+static int group_all(struct ep_called *called, struct ep_err *err)
+{
+	struct ep_called_group *group = NULL;
+
+	qsort(called->functions, called->function_count, sizeof(*called->functions), by_key);
+	for (size_t i = 0; i < called->function_count; i++) {
+		struct ep_called_function *one = &called->functions[i];
+		uint64_t size = one->function->end - one->function->start;
+
+		if (!group || compare_keys(one - 1, one) != 0)
+			group = add_group(called, i);
+		if (!group)
+			return no_memory(err);
+		group->count++;
+		group->calls += one->calls;
+		if (size > group->size)
+			group->size = size;
+	}
+	qsort(called->groups, called->group_count, sizeof(*called->groups), by_calls);
+	for (size_t i = 0; i < called->group_count; i++)
+		for (size_t j = 0; j < called->groups[i].count; j++)
+			called->functions[called->groups[i].first + j].group = (uint32_t)i;
+	return EP_OK;
+}
+
+/* ---- whole --------------------------------------------------------------- */
+
+int ep_called_create(struct ep_called **out, const struct ep_counts *counts,
+		     const struct ep_names_options *options, struct ep_err *err)
+{
+	struct ep_called *called = calloc(1, sizeof(*called));
+	int rc = called ? name_all(called, counts, options, err) : no_memory(err);
+
+	if (!rc)
+		rc = group_all(called, err);
+	if (rc)
+		ep_called_destroy(called);
+	else
+		*out = called;
+	return rc;
+}
+
+void ep_called_destroy(struct ep_called *called)
+{
+	if (!called)
+		return;
+	for (size_t i = 0; i < called->group_count; i++)
+		free(called->groups[i].name);
+	for (size_t i = 0; i < called->module_count; i++)
+		ep_names_destroy(called->names[i]);
+	free(called->names);
+	free(called->modules);
+	free(called->functions);
+	free(called->groups);
+	free(called);
+}
+
+bool ep_called_starved(const struct ep_called *called)
+{
+	for (size_t i = 0; i < called->module_count; i++)
+		if (ep_names_starved(called->names[i]))
+			return true;
+	return false;
+}
+
+const char *ep_called_warning(const struct ep_called *called, size_t index)
+{
+	for (size_t i = 0; i < called->module_count; i++)
+		for (size_t j = 0;; j++) {
+			const char *warning = ep_names_warning(called->names[i], j);
+
+			if (!warning)
+				break;
+			if (index-- == 0)
+				return warning;
+		}
+	return NULL;
+}

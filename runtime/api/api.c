@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* api.c: the functions of epitaph.h, and those that a traced shared library's registrar calls. */
+#include "runtime/epitaph.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime/arena/arena.h"
+#include "runtime/facts/clock.h"
+#include "runtime/record/counting.h"
+#include "runtime/record/integrity.h"
+#include "runtime/dso/registrar.h"
+#include "runtime/snapshot/kept.h"
+#include "runtime/facts/loadmap.h"
+#include "runtime/arena/pause.h"
+#include "runtime/record/ring.h"
+#include "runtime/settings/settings.h"
+#include "runtime/snapshot/snapshot.h"
+#include "runtime/start.h"
+#include "runtime/x86_64/tsc.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* ---- pausing ---- */
+
+static atomic_uint pauses; /* epitaph_pause calls not yet resumed */
+
+/* Two threads may shut and open at once: whoever wrote looks again, so that the last write agrees
+ * with the count. */
+void ep_pause_apply(void)
+{
+	bool shut;
+
+	if (!ep_arena || ep_overwritten())
+		return;
+	do {
+		shut = atomic_load(&pauses) != 0;
+		if (shut)
+			__atomic_fetch_or(&ep_arena->gate, EP_GATE_API, __ATOMIC_SEQ_CST);
+		else
+			__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_API, __ATOMIC_SEQ_CST);
+	} while (shut != (atomic_load(&pauses) != 0));
+}
+
+PUBLIC void epitaph_pause(void)
+{
+	ep_start();
+	atomic_fetch_add(&pauses, 1);
+	if (!ep_arena || ep_overwritten())
+		return;
+	__atomic_fetch_add(&ep_arena->pauses, 1, __ATOMIC_RELAXED);
+	ep_pause_apply();
+	ep_ring_pause_here();
+}
+
+/* A program that was started with EPITAPH=off is switched on, for good. */
+static void switch_on(void)
+{
+	if (ep_start())
+		__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_OFF, __ATOMIC_SEQ_CST);
+}
+
+PUBLIC void epitaph_resume(void)
+{
+	unsigned count = atomic_load(&pauses);
+
+	ep_start();
+	do {
+		if (!count) {
+			switch_on();
+			return;
+		}
+	} while (!atomic_compare_exchange_weak(&pauses, &count, count - 1));
+	ep_pause_apply();
+}
+
+/* ---- time ---- */
+
+PUBLIC uint64_t epitaph_time(void)
+{
+	return ep_tsc();
+}
+
+PUBLIC uint64_t epitaph_ticks_per_second(void)
+{
+	return ep_start() ? ep_clock_cycles(UINT64_C(1000000000)) : 0;
+}
+
+/* ---- snapshots ---- */
+
+static int told(int result)
+{
+	if (result >= 0)
+		return 0;
+	errno = -result;
+	return -1;
+}
+
+PUBLIC int epitaph_snapshot_write(const char *path)
+{
+	ep_start();
+	return told(ep_snapshot_write(path, NULL));
+}
+
+/* What the program holds is a number in the guise of a pointer: nothing lies there, and one that is
+ * stale means nothing else. */
+static struct epitaph_snapshot *take(uint64_t since)
+{
+	int64_t number = ep_start() ? ep_kept_take(since) : -ENODEV;
+
+	return told((int)(number < 0 ? number : 0)) ? NULL : (struct epitaph_snapshot *)number;
+}
+
+PUBLIC struct epitaph_snapshot *epitaph_snapshot_take(void)
+{
+	return take(0);
+}
+
+PUBLIC struct epitaph_snapshot *epitaph_snapshot_take_since(uint64_t since)
+{
+	return take(since);
+}
+
+PUBLIC int epitaph_snapshot_save(const struct epitaph_snapshot *snapshot, const char *path)
+{
+	if (!ep_start())
+		return told(-EINVAL);
+	return told(ep_snapshot_save((uint64_t)snapshot, path));
+}
+
+PUBLIC void epitaph_snapshot_free(struct epitaph_snapshot *snapshot)
+{
+	if (snapshot && ep_start())
+		ep_kept_free((uint64_t)snapshot);
+}
+
+/* ---- traced shared libraries ---- */
+
+PUBLIC void epitaph_dso_loaded(void)
+{
+	ep_start();
+	ep_loadmap_stale();
+	ep_loadmap_refresh();
+}
+
+PUBLIC void epitaph_dso_unloading(void)
+{
+	ep_loadmap_stale();
+	if (ep_settings.counting)
+		ep_counting_library_ends();
+}

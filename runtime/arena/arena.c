@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arena.c: reserves the arena, lays out its sections, opens it as it grows and publishes the root.
+ * The arena's address is decided once; a forked child empties it in place.
+ */
+#include "runtime/arena/arena.h"
+
+#include <stddef.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "runtime/arena/backing.h"
+#include "runtime/fatal/faults.h"
+#include "runtime/format_watchdogs.h"
+#include "runtime/record/integrity.h"
+#include "runtime/kernel/sched.h"
+#include "runtime/arena/rescue.h"
+#include "runtime/settings/settings.h"
+#include "runtime/lib/syscalls.h"
+#include "runtime/x86_64/tsc.h"
+
+#define PAGE 4096ull
+#define KIB  1024ull
+/* An arena that is smaller has no room for stacks. */
+#define STACKS_FROM (8 * 1024 * KIB)
+#define GIB         (KIB * KIB * KIB)
+#define SMALLEST    (256 * KIB)
+#define LOW_TRIES   32
+/* A non-PIE program and its heap begin at 4 MiB: below that there is room. */
+#define NON_PIE_PLACE 0x100000ull
+#define NON_PIE_ROOM  (3 * KIB * KIB)
+
+/* Alone in its page, so that no other data makes it dirty or moves it. Hidden, not static: clang
+ * would keep the alias's name only, and the note below needs this one. */
+struct {
+	struct ep_root root;
+	char rest[PAGE - sizeof(struct ep_root)];
+} ep_root_page __attribute__((aligned(PAGE), section(".data.epitaph"), used)) = {
+	{.magic = EP_ROOT_MAGIC},
+	{0},
+};
+extern struct ep_root epitaph_root __attribute__((alias("ep_root_page"), visibility("default")));
+
+/* The note that leads a reader to the root in a stripped object. */
+__asm__(".pushsection .note.epitaph, \"a\", @note\n"
+	"	.balign 4\n"
+	"	.long 8, 8, 1\n" /* namesz, descsz, EP_NOTE_ROOT */
+	"	.asciz \"EPITAPH\"\n"
+	"1:	.quad ep_root_page - 1b\n"
+	"	.popsection\n");
+
+struct ep_arena *ep_arena;
+
+/* Fills a new arena. */
+static void (*describe)(void);
+
+/* A page that the kernel empties in a forked child, however it forked. */
+static uint32_t *parent_word EP_IN_DATA;
+
+static uint32_t crc32_of(const void *bytes, uint64_t size)
+{
+	const uint8_t *at = bytes;
+	uint32_t crc = ~0u;
+
+	while (size--) {
+		crc ^= *at++;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
+	}
+	return ~crc;
+}
+
+static uint64_t random_word(void)
+{
+	uint64_t word = 0;
+
+	/* GRND_NONBLOCK: early in boot there may be no entropy. */
+	if (ep_syscall3(SYS_getrandom, (long)&word, sizeof(word), 1) != sizeof(word)) {
+		word = ep_tsc() * 0x9e3779b97f4a7c15ull;
+		word ^= word >> 29 ^ (uintptr_t)&word;
+	}
+	return word;
+}
+
+/* Of a file, where fd is one. */
+static uint64_t map_at(uint64_t address, uint64_t size, int fd, int flags)
+{
+	long got = ep_syscall6(
+		SYS_mmap, (long)address, (long)size, PROT_NONE,
+		(fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_NORESERVE | flags, fd, 0);
+
+	if (got < 0 && got > -4096)
+		return 0;
+	if (address && (uint64_t)got != address) {
+		/* A kernel before 4.17 takes the address for a hint. */
+		ep_syscall2(SYS_munmap, got, (long)size);
+		return 0;
+	}
+	return (uint64_t)got;
+}
+
+/* Low, so that a core cut short still has it; at random, so that its address tells nothing about
+ * the code's. */
+static uint64_t place(uint64_t size, int fd)
+{
+	uint64_t got = 0;
+
+	if (size <= NON_PIE_ROOM && getauxval(AT_PHDR) < GIB)
+		got = map_at(NON_PIE_PLACE, size, fd, MAP_FIXED_NOREPLACE);
+	for (int i = 0; i < LOW_TRIES && !got; i++)
+		got = map_at(4 * GIB + random_word() % (60 * GIB / PAGE) * PAGE, size, fd,
+			     MAP_FIXED_NOREPLACE);
+	return got ? got : map_at(0, size, fd, 0);
+}
+
+uint64_t ep_arena_reserve(uint64_t size)
+{
+	return place(size, -1);
+}
+
+char *ep_root_rest(void)
+{
+	return ep_root_page.rest;
+}
+
+bool ep_root_crc_holds(const struct ep_root *root)
+{
+	return root->crc == crc32_of(root, offsetof(struct ep_root, crc));
+}
+
+static bool open_bytes(uint64_t offset, uint64_t size)
+{
+	char *at = (char *)ep_arena + offset;
+
+	return ep_syscall3(SYS_mprotect, (long)at, (long)size, PROT_READ | PROT_WRITE) == 0;
+}
+
+void ep_root_fill(struct ep_root *root, const struct ep_root *from, const char *magic,
+		  uint64_t self)
+{
+	struct ep_root made = *from;
+
+	__builtin_memcpy(made.magic, magic, EP_MAGIC_SIZE);
+	made.self = self;
+	made.crc = crc32_of(&made, offsetof(struct ep_root, crc));
+	*root = made;
+}
+
+/* The path is left out of the copy: a file has its name from then on, and may be all that is left
+ * at any moment after. */
+void ep_arena_publish(void)
+{
+	struct ep_root copy = epitaph_root;
+
+	copy.file_path = copy.file_path_size = 0;
+	if (ep_arena)
+		ep_root_fill(&ep_arena->root, &copy, EP_ARENA_MAGIC, (uint64_t)ep_arena);
+	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC, (uint64_t)&epitaph_root);
+}
+
+/* What changes from one generation to the next. */
+static void identify(void)
+{
+	ep_backing_publish();
+	epitaph_root.pid = (uint32_t)ep_syscall0(SYS_getpid);
+	epitaph_root.identity = random_word();
+	ep_arena_publish();
+}
+
+static uint64_t add_section(uint32_t type, uint32_t entry_size, uint64_t offset, uint64_t size)
+{
+	struct ep_section section = {type, entry_size, offset, size};
+
+	ep_truth.section[ep_truth.sections++] = section;
+	if (type == EP_SECTION_THREADS) {
+		ep_truth.threads = ep_truth.arena + offset;
+		ep_truth.threads_size = size;
+	}
+	if (type == EP_SECTION_RINGS)
+		ep_truth.rings = ep_truth.arena + offset;
+	ep_arena->sections[ep_arena->section_count++] = section;
+	return offset + size;
+}
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+	value = value < low ? low : value > high ? high : value;
+	return (value + PAGE - 1) & -PAGE;
+}
+
+/* Sizes in proportion to the memory; rings take what is left, at the end. */
+static uint64_t lay_out(void)
+{
+	uint64_t all = epitaph_root.arena_size, at = PAGE;
+	uint64_t threads = clamp(all / (16 * KIB) * sizeof(struct ep_thread), 2 * PAGE, KIB * KIB);
+
+	ep_arena->section_count = ep_truth.sections = 0;
+	at = add_section(EP_SECTION_PROCESS, sizeof(struct ep_process), at,
+			 clamp(all / 512, PAGE, 16 * PAGE));
+	at = add_section(EP_SECTION_CLOCK, sizeof(struct ep_clock), at, PAGE);
+	at = add_section(EP_SECTION_THREADS, sizeof(struct ep_thread), at, threads);
+	at = add_section(EP_SECTION_MODULES, sizeof(struct ep_module), at,
+			 clamp(all / 64, 4 * PAGE, 1024 * KIB));
+	at = add_section(EP_SECTION_KEPT, sizeof(struct ep_kept), at, PAGE);
+	at = add_section(EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), at, 2 * PAGE);
+	if (all >= STACKS_FROM)
+		at = add_section(EP_SECTION_STACKS, sizeof(struct ep_stack_taken), at,
+				 clamp(all / 128, 64 * KIB, 2048 * KIB));
+	if (ep_sched_section_size(all))
+		at = add_section(EP_SECTION_SCHED, sizeof(struct ep_sched), at,
+				 ep_sched_section_size(all));
+	if (!ep_settings.counting) {
+		add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, all - at);
+		return at;
+	}
+	/* Readers of older versions look for rings. */
+	add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, 0);
+	add_section(EP_SECTION_COUNTS, sizeof(struct ep_counts_extent), at, all - at);
+	return at + PAGE;
+}
+
+/* `gate` and `timestamp_every` may have changed since the start: a forked child begins with its
+ * parent's. */
+static void record_settings(uint32_t gate, uint32_t timestamp_every)
+{
+	ep_arena->block_size = EP_BLOCK_SIZE;
+	ep_arena->timestamp_every = timestamp_every;
+	ep_arena->ring_size = ep_settings.ring_size;
+	ep_arena->memory_size = ep_settings.memory_size;
+	ep_arena->keep_size = ep_settings.keep_size;
+	ep_arena->clock_budget = ep_settings.clock_budget;
+	ep_arena->settings_refused = ep_settings.refused;
+	ep_arena->gate = gate | (ep_settings.counting ? EP_GATE_COUNTING : 0);
+	/* A pause like any other: calls before its end are unknown. */
+	ep_arena->pauses = gate != 0;
+}
+
+static void watch_for_forks(void)
+{
+	long page = ep_syscall6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page < 0 && page > -4096)
+		return;
+	if (ep_syscall3(SYS_madvise, page, PAGE, MADV_WIPEONFORK) != 0) {
+		ep_syscall2(SYS_munmap, page, PAGE);
+		return;
+	}
+	*(uint32_t *)page = 1;
+	parent_word = (uint32_t *)page;
+}
+
+/* The head of the arena is always opened whole: its pages cost nothing until they are touched, but
+ * those of a file must be there by then. */
+static bool open_head(uint32_t gate, uint32_t timestamp_every)
+{
+	uint64_t head;
+
+	if (!open_bytes(0, PAGE) ||
+	    (ep_backing_on() && !ep_backing_allocate((uint64_t)ep_arena, PAGE)))
+		return false;
+	head = lay_out();
+	if (!open_bytes(0, head) ||
+	    (ep_backing_on() && !ep_backing_allocate((uint64_t)ep_arena, head)))
+		return false;
+	ep_arena->committed = head;
+	record_settings(gate, timestamp_every);
+	identify();
+	return true;
+}
+
+static void take_place(uint64_t address, uint64_t size)
+{
+	ep_arena = (struct ep_arena *)address;
+	epitaph_root.arena_address = address;
+	epitaph_root.arena_size = address ? size : 0;
+	ep_truth.arena = address;
+	ep_truth.size = epitaph_root.arena_size;
+}
+
+/* Opens what is mapped at [address, address + size). A file is given its name when all that readers
+ * want is in it: whenever the process is killed, what is left is whole, and nobody takes it for one
+ * that is left over. */
+static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t timestamp_every)
+{
+	take_place(address, size);
+	if (address && open_head(gate, timestamp_every)) {
+		describe();
+		if (!ep_backing_on() || ep_backing_name()) {
+			ep_backing_publish(); /* %n is known by now */
+			ep_arena_publish();
+			ep_rescue_prepare();
+			return true;
+		}
+	}
+	take_place(0, 0);
+	return false;
+}
+
+static bool start_in_file(uint64_t size)
+{
+	uint32_t gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	int fd = ep_backing_create(size);
+	uint64_t got = fd < 0 ? 0 : place(size, fd);
+
+	if (fd < 0)
+		return false;
+	if (begin_at(got, size, gate, ep_settings.timestamp_every))
+		return true;
+	ep_backing_drop();
+	if (got)
+		ep_syscall2(SYS_munmap, (long)got, (long)size);
+	return false;
+}
+
+static bool start_private(uint64_t size)
+{
+	uint32_t gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	uint64_t got = 0;
+
+	for (; size >= SMALLEST && !got; size = got ? size : size / 2 & -PAGE)
+		got = place(size, -1);
+	return begin_at(got, size, gate, ep_settings.timestamp_every);
+}
+
+bool ep_arena_start(void (*fill)(void))
+{
+	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE;
+
+	describe = fill;
+	epitaph_root.major = EP_FORMAT_MAJOR;
+	epitaph_root.minor = EP_FORMAT_MINOR;
+	epitaph_root.size = sizeof(epitaph_root);
+	epitaph_root.arch = EP_ARCH_X86_64;
+	if (start_in_file(size) || start_private(size)) {
+		watch_for_forks();
+		return true;
+	}
+	epitaph_root.off_reason = EP_OFF_NO_MEMORY;
+	identify();
+	return false;
+}
+
+void *ep_arena_section(uint32_t type, uint64_t *size)
+{
+	const struct ep_section *section = ep_truth.section;
+
+	while (section->type != type)
+		section++;
+	if (size)
+		*size = section->size;
+	return (char *)ep_truth.arena + section->offset;
+}
+
+uint64_t ep_arena_free(void)
+{
+	uint64_t committed = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+
+	return epitaph_root.arena_size - committed;
+}
+
+/* Gives back what was grown, unless somebody has grown past it. */
+static uint64_t shrink(uint64_t at, uint64_t size)
+{
+	uint64_t end = at + size;
+
+	__atomic_compare_exchange_n(&ep_arena->committed, &end, at, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* Now, so that no hook ever takes a page fault (Linux 5.14). */
+static bool populate(uint64_t at, uint64_t size)
+{
+	uint64_t address = (uint64_t)ep_arena + at;
+	struct ep_process *facts;
+
+	if (!ep_backing_on()) {
+		ep_syscall3(SYS_madvise, (long)address, (long)size, 23 /* MADV_POPULATE_WRITE */);
+		return true;
+	}
+	if (ep_backing_allocate(address, size))
+		return true;
+	facts = ep_arena_section(EP_SECTION_PROCESS, NULL);
+	__atomic_fetch_add(&facts->file_full, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static uint64_t grow(uint64_t size)
+{
+	uint64_t at = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+
+	do {
+		if (at > epitaph_root.arena_size || size > epitaph_root.arena_size - at)
+			return 0;
+	} while (!__atomic_compare_exchange_n(&ep_arena->committed, &at, at + size, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	/* From the start: opened piece by piece, two threads' pieces in the wrong order would stay
+	 * two mappings, and two segments of a core. */
+	ep_rescue_grown(at + size);
+	if (!open_bytes(0, at + size) || !populate(at, size))
+		return shrink(at, size);
+	return at;
+}
+
+uint64_t ep_arena_grow(uint64_t size)
+{
+	uint64_t at;
+
+	ep_rescue_hold();
+	at = grow(size);
+	ep_rescue_release();
+	/* Nobody has touched what is missing, so no signal came. */
+	if (!at && ep_backing_on() && ep_backing_cut(epitaph_root.arena_size) &&
+	    ep_rescue((uint64_t)ep_arena)) {
+		ep_rescue_hold();
+		at = grow(size);
+		ep_rescue_release();
+	}
+	return at;
+}
+
+bool ep_arena_forked(void)
+{
+	if (!parent_word || *parent_word)
+		return false;
+	/* A handler of a fault may have written there. */
+	return !ep_faults_run() || (uint32_t)ep_syscall0(SYS_getpid) != epitaph_root.pid;
+}
+
+/* Nothing may be written to the parent's file, so what comes in its place is there before anything
+ * else. */
+static void leave_parents_file(uint32_t gate, uint32_t every)
+{
+	uint64_t at = (uint64_t)ep_arena, size = epitaph_root.arena_size;
+	int fd = ep_backing_forget() ? ep_backing_create(size) : -1;
+
+	map_at(at, size, fd, MAP_FIXED);
+	if (begin_at(at, size, gate, every))
+		return;
+	ep_backing_drop();
+	map_at(at, size, -1, MAP_FIXED);
+	begin_at(at, size, gate, every);
+}
+
+void ep_arena_restart(void)
+{
+	uint32_t gate = ep_arena->gate & (EP_GATE_OFF | EP_GATE_CONTROL);
+	uint32_t every = ep_arena->timestamp_every;
+
+	if (parent_word)
+		*parent_word = 1;
+	epitaph_root.generation++;
+	if (ep_backing_on()) {
+		leave_parents_file(gate, every);
+		return;
+	}
+	/* Fresh zero pages in place of the parent's, at the same address. */
+	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed, MADV_DONTNEED);
+	ep_arena->committed = lay_out();
+	record_settings(gate, every);
+	identify();
+	describe();
+}
+
+void ep_arena_stop(uint32_t reason)
+{
+	epitaph_root.off_reason = reason;
+	if (ep_arena) {
+		ep_arena->off_reason = reason;
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED, __ATOMIC_SEQ_CST);
+	}
+	ep_arena_publish();
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * loadmap.c: the MODULES section follows the kernel's map. An entry is filled, then marked valid,
+ * and later at most marked unloaded; so a crash in the middle of a refresh leaves a map that was
+ * right a moment ago.
+ */
+#include "runtime/facts/loadmap.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <elf.h>
+
+#include "runtime/arena/arena.h"
+#include "runtime/facts/clock.h"
+#include "runtime/record/counting.h"
+#include "runtime/lib/files.h"
+#include "runtime/format.h"
+#include "runtime/record/integrity.h"
+#include "runtime/facts/maps.h"
+#include "runtime/settings/settings.h"
+#include "runtime/lib/text.h"
+#include "runtime/x86_64/tsc.h"
+
+/* An entry and its path: what an average module takes. */
+#define BYTES_PER_MODULE (sizeof(struct ep_module) + 80)
+#define CAPACITY_MOST    8192
+
+static struct ep_modules *modules;
+static struct ep_module *entries;
+static uint64_t section_size;
+static uint32_t capacity;
+static uint64_t program; /* an address inside the main program, 0 unknown */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+/* When a change was announced last, and from when on to look for it (0: none is expected). */
+static _Atomic uint64_t announced, look_at;
+
+/* Of the refresh that runs; too large for the stack of a signal handler. */
+static char buffer[EP_MAPS_BUFFER];
+static uint8_t seen[CAPACITY_MOST / 8];
+
+/* ---- entries ---- */
+
+static void note_seen(const struct ep_module *module)
+{
+	uint32_t index = (uint32_t)(module - entries);
+
+	seen[index / 8] |= (uint8_t)(1u << index % 8);
+}
+
+static bool was_seen(uint32_t index)
+{
+	return seen[index / 8] & 1u << index % 8;
+}
+
+/* What the section says is bounded by what it was laid out for: somebody may have written over
+ * it. */
+static uint32_t known_count(void)
+{
+	return modules->count < capacity ? modules->count : capacity;
+}
+
+static bool path_holds(const struct ep_module *module)
+{
+	return module->path.offset <= section_size &&
+	       module->path.length <= section_size - module->path.offset;
+}
+
+static bool same_path(const struct ep_module *module, const struct ep_map_line *line)
+{
+	return path_holds(module) && module->path.length == line->path_length &&
+	       ep_bytes_equal((char *)modules + module->path.offset, line->path, line->path_length);
+}
+
+static bool same_file(const struct ep_module *module, const struct ep_map_line *line)
+{
+	return module->device == line->device && module->inode == line->inode &&
+	       same_path(module, line);
+}
+
+/* The module of line's file that is loaded at `start`, or NULL. */
+static struct ep_module *find_loaded(uint64_t start, const struct ep_map_line *line)
+{
+	for (uint32_t i = 0; i < known_count(); i++) {
+		struct ep_module *module = &entries[i];
+
+		if (!module->unload_tsc && module->start == start && same_file(module, line))
+			return module;
+	}
+	return NULL;
+}
+
+/* Has any other module been where this one was, since it was unloaded? */
+static bool overlaid(const struct ep_module *gone)
+{
+	for (uint32_t i = 0; i < known_count(); i++) {
+		const struct ep_module *module = &entries[i];
+
+		if (module != gone && module->start < gone->end && gone->start < module->end &&
+		    (!module->unload_tsc || module->unload_tsc > gone->unload_tsc))
+			return true;
+	}
+	return false;
+}
+
+static bool same_image(const struct ep_module *module, const struct ep_image *image)
+{
+	return module->start == image->start && module->end == image->end &&
+	       module->bias == image->bias && module->build_id_size == image->build_id_size &&
+	       ep_bytes_equal(module->build_id, image->build_id, image->build_id_size);
+}
+
+/*
+ * A plug-in that comes and goes at one address would fill the table. Its old entry serves again as
+ * long as nothing else was there in between: each address means at any time what it meant before.
+ */
+static struct ep_module *find_returned(const struct ep_map_line *line, const struct ep_image *image)
+{
+	for (uint32_t i = 0; i < known_count(); i++) {
+		struct ep_module *module = &entries[i];
+
+		if (module->unload_tsc && same_image(module, image) && same_file(module, line) &&
+		    !overlaid(module))
+			return module;
+	}
+	return NULL;
+}
+
+/* Many entries may share one path: a plug-in that moves at each load. */
+static bool keep_path(const struct ep_map_line *line, struct ep_string *out)
+{
+	uint32_t end = modules->strings_end;
+
+	for (uint32_t i = 0; i < known_count(); i++) {
+		if (same_path(&entries[i], line)) {
+			*out = entries[i].path;
+			return true;
+		}
+	}
+	if (end > section_size || line->path_length > section_size - end)
+		return false;
+	ep_bytes_copy((char *)modules + end, line->path, line->path_length);
+	out->offset = end;
+	out->length = (uint32_t)line->path_length;
+	modules->strings_end = end + out->length;
+	return true;
+}
+
+static uint32_t flags_of(const struct ep_map_line *line, const struct ep_image *image, bool header)
+{
+	uint32_t flags = header ? 0 : EP_MODULE_NO_HEADER;
+
+	if (program >= image->start && program < image->end)
+		flags |= EP_MODULE_EXECUTABLE;
+	if (ep_string_equal(line->path, "[vdso]"))
+		flags |= EP_MODULE_VDSO;
+	return flags;
+}
+
+static void add(const struct ep_map_line *line, const struct ep_image *image, bool header)
+{
+	uint32_t count = known_count();
+	struct ep_module *module = &entries[count];
+
+	if (count == capacity || !keep_path(line, &module->path)) {
+		ep_arena->modules_untold++;
+		return;
+	}
+	module->flags = flags_of(line, image, header);
+	module->start = image->start;
+	module->end = image->end;
+	module->bias = image->bias;
+	module->load_tsc = ep_tsc();
+	module->unload_tsc = 0;
+	module->device = line->device;
+	module->inode = line->inode;
+	module->build_id_size = image->build_id_size;
+	ep_bytes_copy(module->build_id, image->build_id, image->build_id_size);
+	note_seen(module);
+	__atomic_store_n(&module->state, EP_MODULE_VALID, __ATOMIC_RELEASE);
+	__atomic_store_n(&modules->count, count + 1, __ATOMIC_RELEASE);
+}
+
+/* ---- the kernel's map ---- */
+
+/* The file that was last met at its first byte, and what it spans. */
+struct scan {
+	uint64_t device, inode;
+	uint64_t end;          /* one past its last address */
+	bool pending;          /* it is ELF, but has not shown code yet */
+	bool gone;             /* unmapped since its line was read */
+	struct ep_image image; /* when pending */
+};
+
+/* Does the line belong to the file that was begun? */
+static bool continues(const struct scan *scan, const struct ep_map_line *line)
+{
+	return line->start < scan->end && line->device == scan->device &&
+	       line->inode == scan->inode;
+}
+
+static void begin_known(struct scan *scan, const struct ep_module *module)
+{
+	note_seen(module);
+	scan->end = module->end;
+	scan->pending = false;
+}
+
+/* The first bytes of a file: perhaps a module, if code follows. */
+static void begin(struct scan *scan, const struct ep_map_line *line)
+{
+	struct ep_module *known = find_loaded(line->start, line);
+
+	scan->device = line->device;
+	scan->inode = line->inode;
+	scan->end = 0;
+	scan->pending = scan->gone = false;
+	if (!known) {
+		if (!(line->flags & EP_MAP_READ))
+			return;
+		if (!ep_mapped_image_read(line->start, &scan->image)) {
+			scan->gone = scan->image.gone;
+			return;
+		}
+		known = find_loaded(scan->image.start, line);
+	}
+	if (known) {
+		begin_known(scan, known);
+	} else {
+		scan->end = scan->image.end;
+		scan->pending = true;
+	}
+}
+
+static void admit(const struct ep_map_line *line, const struct ep_image *image, bool header)
+{
+	struct ep_module *returned = find_returned(line, image);
+
+	if (!returned) {
+		add(line, image, header);
+		return;
+	}
+	note_seen(returned);
+	if (ep_settings.counting)
+		ep_counting_recall(returned);
+	returned->unload_tsc = 0;
+}
+
+/* Code without an ELF header before it: a packed file, a JIT's memory. */
+static void take_headless(const struct ep_map_line *line)
+{
+	struct ep_module *known = find_loaded(line->start, line);
+	struct ep_image image = {
+		.bias = line->start - line->file_offset,
+		.start = line->start,
+		.end = line->end,
+	};
+
+	if (known)
+		note_seen(known);
+	else
+		admit(line, &image, false);
+}
+
+/* Only what has code is a module: data files may be ELF too. */
+static void take_line(struct scan *scan, const struct ep_map_line *line)
+{
+	if (!line->inode && !ep_string_equal(line->path, "[vdso]"))
+		return;
+	if (!line->file_offset && !continues(scan, line))
+		begin(scan, line);
+	if (!(line->flags & EP_MAP_EXEC))
+		return;
+	/* Another thread unloads it: what is left of it here is no module. */
+	if (scan->gone && line->device == scan->device && line->inode == scan->inode)
+		return;
+	if (!continues(scan, line)) {
+		take_headless(line);
+	} else if (scan->pending) {
+		admit(line, &scan->image, true);
+		scan->pending = false;
+	}
+}
+
+static void mark_unloaded(void)
+{
+	uint64_t now = ep_tsc();
+
+	for (uint32_t i = 0; i < known_count(); i++) {
+		if (was_seen(i) || entries[i].unload_tsc)
+			continue;
+		entries[i].unload_tsc = now;
+		if (ep_settings.counting)
+			ep_counting_forget(&entries[i]);
+	}
+}
+
+/*
+ * A record has 47 bits for an address, and the hooks do not look: code above that (5-level paging,
+ * on request only: Documentation/arch/x86/x86_64/ 5level-paging.rst) ends tracing before it can be
+ * truncated. The vsyscall page lies in the kernel's half and is no code of the program's.
+ */
+static void check_reach(const struct ep_map_line *line)
+{
+	if (line->flags & EP_MAP_EXEC && line->end > EP_RETURN_BIT && line->end <= INT64_MAX)
+		ep_arena_stop(EP_OFF_ADDRESS);
+}
+
+static void compare(void)
+{
+	struct scan scan = {.end = 0};
+	struct ep_map_line line;
+	struct ep_maps maps;
+
+	if (!ep_maps_open(&maps, buffer))
+		return;
+	ep_bytes_zero(seen, sizeof seen);
+	while (ep_maps_next(&maps, &line)) {
+		check_reach(&line);
+		take_line(&scan, &line);
+	}
+	ep_maps_close(&maps);
+	/* Who stands in what could not be read is not gone. */
+	if (!maps.failed)
+		mark_unloaded();
+	modules->refreshed_tsc = ep_tsc();
+}
+
+/* ---- when to look ---- */
+
+/*
+ * dlopen announces when it is entered and may take long to map: after the first look come others,
+ * at growing distances, until a second has passed. `looked` is what look_at was; when it no longer
+ * is, another change was announced.
+ */
+static void look_again(uint64_t looked, uint64_t now, uint64_t since)
+{
+	uint64_t next = 0;
+
+	if (since < ep_clock_cycles(1000000000))
+		next = now + since + ep_clock_cycles(1000000);
+	if (atomic_compare_exchange_strong(&look_at, &looked, next) && !next)
+		__atomic_store_n(&modules->stale, 0, __ATOMIC_RELAXED);
+}
+
+void ep_loadmap_stale(void)
+{
+	uint64_t now = ep_tsc();
+
+	if (!modules || ep_overwritten())
+		return;
+	__atomic_store_n(&modules->stale, 1, __ATOMIC_RELAXED);
+	atomic_store(&announced, now);
+	atomic_store(&look_at, now);
+}
+
+void ep_loadmap_refresh(void)
+{
+	uint64_t at = atomic_load_explicit(&look_at, memory_order_relaxed);
+	uint64_t now, since;
+
+	if (!at || (now = ep_tsc()) < at || !ep_arena_intact())
+		return;
+	if (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+		return;
+	since = now - atomic_load(&announced);
+	compare();
+	look_again(at, now, since);
+	atomic_flag_clear_explicit(&busy, memory_order_release);
+}
+
+/* The arena is fresh, so all entries are free already. */
+static void lay_out(void)
+{
+	uint64_t most = (section_size - sizeof *modules) / BYTES_PER_MODULE;
+
+	capacity = most < CAPACITY_MOST ? (uint32_t)most : CAPACITY_MOST;
+	modules->count = 0;
+	modules->capacity = capacity;
+	modules->strings = (uint32_t)(sizeof *modules + (uint64_t)capacity * sizeof *entries);
+	modules->strings_end = modules->strings;
+	modules->refreshed_tsc = 0;
+	modules->stale = 0;
+}
+
+void ep_loadmap_start(void)
+{
+	modules = ep_arena_section(EP_SECTION_MODULES, &section_size);
+	entries = (struct ep_module *)(modules + 1);
+	lay_out();
+	program = ep_auxv(AT_PHDR);
+	atomic_store(&look_at, 0);
+	compare();
+	atomic_flag_clear(&busy);
+}

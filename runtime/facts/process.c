@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* process.c: process facts, by raw system calls. The strings follow the struct; the command line
+ * comes last and takes what is left. */
+#include "runtime/facts/process.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "runtime/arena/arena.h"
+#include "runtime/arena/cgroup.h"
+#include "runtime/lib/files.h"
+#include "runtime/format.h"
+#include "runtime/lib/syscalls.h"
+#include "runtime/lib/text.h"
+#include "runtime/x86_64/tsc.h"
+
+#ifndef EP_VERSION
+#define EP_VERSION "unknown"
+#endif
+
+/* Where the next string goes. */
+struct area {
+	char *base; /* of the section */
+	uint32_t used;
+	uint32_t size;
+};
+
+static uint32_t room(const struct area *area)
+{
+	return area->size - area->used;
+}
+
+/* The `length` bytes that already lie at the area's end become a string. */
+static void keep(struct area *area, struct ep_string *out, long length)
+{
+	out->offset = area->used;
+	out->length = length > 0 ? (uint32_t)length : 0;
+	area->used += out->length;
+}
+
+static void keep_text(struct area *area, struct ep_string *out, const char *text)
+{
+	size_t length = ep_string_length(text);
+
+	if (length > room(area))
+		length = room(area);
+	ep_bytes_copy(area->base + area->used, text, length);
+	keep(area, out, (long)length);
+}
+
+static void keep_link(struct area *area, struct ep_string *out, const char *link)
+{
+	keep(area, out,
+	     ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)link, (long)(area->base + area->used),
+			 room(area)));
+}
+
+static void keep_directory(struct area *area, struct ep_string *out)
+{
+	/* The kernel counts the NUL. */
+	keep(area, out, ep_syscall2(SYS_getcwd, (long)(area->base + area->used), room(area)) - 1);
+}
+
+static void keep_first_line(struct area *area, struct ep_string *out, const char *path)
+{
+	const char *at = area->base + area->used;
+	uint32_t most = room(area) < 512 ? room(area) : 512;
+	long got = ep_fd_load(path, area->base + area->used, most);
+	long length = 0;
+
+	while (length < got && at[length] != '\n')
+		length++;
+	keep(area, out, length);
+}
+
+static void keep_command_line(struct area *area, struct ep_string *out)
+{
+	char *at = area->base + area->used;
+	long got = ep_fd_load("/proc/self/cmdline", at, room(area));
+
+	if (got > 0 && !at[got - 1])
+		got--; /* separated by NUL bytes, not ended by them */
+	keep(area, out, got);
+}
+
+/* "0-3,8,10-11" has 7. */
+static uint64_t count_list(const char *at, const char *end)
+{
+	uint64_t count = 0, first, last;
+
+	while (ep_text_number(&at, end, 10, &first)) {
+		last = first;
+		if (at < end && *at == '-') {
+			at++;
+			if (!ep_text_number(&at, end, 10, &last))
+				break;
+		}
+		if (last < first)
+			break;
+		count += last - first + 1;
+		if (at == end || *at++ != ',')
+			break;
+	}
+	return count;
+}
+
+static uint64_t online_cpus(void)
+{
+	char list[1024];
+	long got = ep_fd_load("/sys/devices/system/cpu/online", list, sizeof list);
+
+	return got > 0 ? count_list(list, list + got) : 0;
+}
+
+static void note_times(struct ep_process *process)
+{
+	struct timespec now = {0, 0};
+
+	process->start_tsc = ep_tsc();
+	ep_syscall2(SYS_clock_gettime, CLOCK_REALTIME, (long)&now);
+	process->start_realtime =
+		(uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void note_numbers(struct ep_process *process)
+{
+	process->pid = (uint32_t)ep_syscall0(SYS_getpid);
+	process->parent_pid = (uint32_t)ep_syscall0(SYS_getppid);
+	process->uid = (uint32_t)ep_syscall0(SYS_getuid);
+	process->gid = (uint32_t)ep_syscall0(SYS_getgid);
+	process->page_size = 4096; /* x86-64 has no other */
+	process->cpus = online_cpus();
+}
+
+/* "12345678-9abc-…": 16 bytes. */
+static void take_boot_id(const char *text, long length, uint8_t id[16])
+{
+	unsigned digits = 0;
+
+	for (long i = 0; i < length && digits < 32; i++) {
+		const char *at = text + i;
+		uint64_t digit;
+
+		if (ep_text_number(&at, text + i + 1, 16, &digit)) {
+			id[digits / 2] |= (uint8_t)(digit << (digits % 2 ? 0 : 4));
+			digits++;
+		}
+	}
+}
+
+/* Field 22; the name, field 2, may hold anything, parentheses too. */
+uint64_t ep_process_start_ticks(uint32_t pid)
+{
+	char path[32], stat[1024];
+	struct ep_text text;
+	const char *at = stat, *end;
+	uint64_t ticks = 0;
+	int fields = 2;
+	long got;
+
+	ep_text_init(&text, path, sizeof path);
+	ep_text_add(&text, "/proc/");
+	if (pid)
+		ep_text_add_number(&text, pid);
+	else
+		ep_text_add(&text, "self");
+	ep_text_add(&text, "/stat");
+	got = ep_fd_load(path, stat, sizeof stat);
+	if (got <= 0)
+		return 0;
+	end = stat + got;
+	for (const char *c = stat; c < end; c++)
+		at = *c == ')' ? c : at;
+	for (; at < end && fields < 22; at++)
+		fields += *at == ' ';
+	return ep_text_number(&at, end, 10, &ticks) ? ticks : 0;
+}
+
+void ep_process_incarnation(struct ep_process *process)
+{
+	char text[64];
+	const char *at;
+	long got = ep_fd_load("/proc/sys/kernel/random/boot_id", text, sizeof text);
+
+	ep_bytes_zero(process->boot_id, sizeof process->boot_id);
+	take_boot_id(text, got, process->boot_id);
+	process->start_ticks = ep_process_start_ticks(0);
+	/* "pid:[4026531836]" */
+	got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)text,
+			  sizeof text);
+	at = text + 5;
+	if (got < 6 || !ep_text_number(&at, text + got, 10, &process->pid_namespace))
+		process->pid_namespace = 0;
+}
+
+static void keep_oom_file(struct area *area, struct ep_process *process)
+{
+	struct ep_text text;
+
+	if (room(area) < 2)
+		return;
+	ep_text_init(&text, area->base + area->used, room(area));
+	if (ep_cgroup_oom_file(&text, &process->oom_kills))
+		keep(area, &process->oom_file, (long)text.used);
+}
+
+static void note_host(struct area *area, struct ep_process *process)
+{
+	static struct utsname name;
+
+	if (ep_syscall1(SYS_uname, (long)&name))
+		return;
+	keep_text(area, &process->host, name.nodename);
+	keep_text(area, &process->kernel, name.release);
+}
+
+void ep_process_start(void)
+{
+	uint64_t size;
+	struct ep_process *process = ep_arena_section(EP_SECTION_PROCESS, &size);
+	struct area area = {(char *)process, sizeof *process, (uint32_t)size};
+
+	/* What is counted is not told anew. */
+	const uint32_t full = process->file_full;
+	const uint16_t lost = process->file_lost, two = process->two_writers;
+
+	ep_bytes_zero(process, sizeof *process);
+	process->file_full = full;
+	process->file_lost = lost;
+	process->two_writers = two;
+	note_times(process);
+	note_numbers(process);
+	ep_process_incarnation(process);
+	note_host(&area, process);
+	keep_text(&area, &process->runtime, EP_VERSION);
+	keep_link(&area, &process->executable, "/proc/self/exe");
+	keep_directory(&area, &process->directory);
+	keep_first_line(&area, &process->cgroup, "/proc/self/cgroup");
+	keep_oom_file(&area, process);
+	keep_command_line(&area, &process->command_line);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* files.c: /proc, /sys and own memory by raw system calls. */
+#include "runtime/lib/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/uio.h>
+
+#include "runtime/facts/jail.h"
+#include "runtime/lib/syscalls.h"
+
+long ep_fd_open(const char *path)
+{
+	return ep_syscall4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+void ep_fd_close(long fd)
+{
+	ep_syscall1(SYS_close, fd);
+}
+
+long ep_fd_read(long fd, void *out, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		long got = ep_syscall3(SYS_read, fd, (long)out + (long)done, (long)(size - done));
+
+		if (got == -EINTR)
+			continue;
+		if (got < 0 && !done)
+			return got;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return (long)done;
+}
+
+long ep_fd_load(const char *path, void *out, size_t size)
+{
+	long fd = ep_fd_open(path);
+	long got;
+
+	if (fd < 0)
+		return fd;
+	got = ep_fd_read(fd, out, size);
+	ep_fd_close(fd);
+	return got;
+}
+
+/* Containers' system call filters often refuse process_vm_readv. */
+static bool read_by_file(uint64_t address, void *out, size_t size)
+{
+	long fd = ep_fd_open("/proc/self/mem");
+	long got;
+
+	if (fd < 0)
+		return false;
+	got = ep_syscall4(SYS_pread64, fd, (long)out, (long)size, (long)address);
+	ep_fd_close(fd);
+	return got == (long)size;
+}
+
+bool ep_memory_read(uint64_t address, void *out, size_t size)
+{
+	struct iovec here = {out, size};
+	struct iovec there = {(void *)address, size};
+	long got;
+
+	if (ep_jail_inherited())
+		return read_by_file(address, out, size);
+	got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid), (long)&here, 1,
+			  (long)&there, 1, 0);
+
+	if (got == (long)size)
+		return true;
+	return (got == -ENOSYS || got == -EPERM || got == -ESRCH) &&
+	       read_by_file(address, out, size);
+}
+
+uint64_t ep_auxv(uint64_t type)
+{
+	uint64_t entries[64][2];
+	long got = ep_fd_load("/proc/self/auxv", entries, sizeof entries);
+
+	for (long i = 0; i < got / (long)sizeof entries[0]; i++) {
+		if (entries[i][0] == type)
+			return entries[i][1];
+	}
+	return 0;
+}

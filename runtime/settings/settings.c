@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * settings.c: one table row per EPITAPH_ variable. A setting either takes effect as it was written
+ * or is named on stderr, once, with the reason and what is used instead; an empty one counts as
+ * absent.
+ */
+#include "runtime/settings/settings.h"
+
+#include <signal.h>
+#include <sys/auxv.h>
+
+#include "runtime/format.h"
+#include "runtime/settings/pattern.h"
+#include "runtime/lib/syscalls.h"
+#include "runtime/lib/text.h"
+
+#define OUTPUT_DEFAULT "epitaph.%p.%n.core"
+#define COUNTS_DEFAULT "epitaph.%p.counts"
+
+struct ep_settings ep_settings = {
+	.on = true,
+	.ring_size = 1u << 20,
+	.memory_size = 64u << 20,
+	.keep_size = 64u << 20,
+	.clock_budget = 50000,
+	.output = OUTPUT_DEFAULT,
+	.counts_output = COUNTS_DEFAULT,
+	.snapshot_signal = SIGTRAP,
+	.file_keep = 8,
+	.file_keep_size = 256u << 20,
+	.sched = EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF,
+	.sched_memory = 8u << 20,
+};
+
+/* The program may overwrite its environment (setproctitle): a copy. */
+static char output_bytes[4096], file_bytes[4096];
+
+/* A number with an optional fraction, in units of 1 / scale. */
+struct quantity {
+	uint64_t whole;
+	uint64_t fraction; /* below scale */
+	uint64_t scale;    /* 10^digits */
+};
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit size_units[] = {
+	{"", 1},
+	{"K", 1ull << 10},
+	{"KB", 1ull << 10},
+	{"KiB", 1ull << 10},
+	{"M", 1ull << 20},
+	{"MB", 1ull << 20},
+	{"MiB", 1ull << 20},
+	{"G", 1ull << 30},
+	{"GB", 1ull << 30},
+	{"GiB", 1ull << 30},
+	{"B", 1},
+	{"k", 1ull << 10},
+	{"m", 1ull << 20},
+	{"g", 1ull << 30},
+	{NULL, 0},
+};
+
+static const struct unit time_units[] = {
+	{"ns", 1}, {"us", 1000}, {"\302\265s", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0},
+};
+
+/* Parts per million. A bare number is per cent. */
+static const struct unit share_units[] = {
+	{"%", 10000}, {"", 10000}, {" %", 10000}, {"ppm", 1}, {NULL, 0},
+};
+
+static bool take_fraction(const char **at, const char *end, struct quantity *q)
+{
+	const char *digits;
+	bool good;
+
+	q->fraction = 0;
+	q->scale = 1;
+	if (*at == end || **at != '.')
+		return true;
+	digits = ++*at;
+	good = ep_text_number(at, end, 10, &q->fraction);
+	if (!good || *at - digits > 9)
+		return false;
+	for (; digits < *at; digits++)
+		q->scale *= 10;
+	return true;
+}
+
+/* `value` as a number of the unit that it ends in. A remainder below one is refused: what takes
+ * effect is what was written. */
+static bool parse_quantity(const char *value, const struct unit *units, uint64_t *result)
+{
+	const char *end = value + ep_string_length(value);
+	struct quantity q;
+	uint64_t part;
+
+	if (!ep_text_number(&value, end, 10, &q.whole) || !take_fraction(&value, end, &q))
+		return false;
+	while (units->name && !ep_string_equal(units->name, value))
+		units++;
+	if (!units->name)
+		return false;
+	part = q.fraction * units->factor; /* < 10^9 * 2^30: fits */
+	if (part % q.scale)
+		return false;
+	return !__builtin_mul_overflow(q.whole, units->factor, result) &&
+	       !__builtin_add_overflow(*result, part / q.scale, result);
+}
+
+/* Each of these takes a value over into ep_settings, or says why not. */
+
+static const char *set_on(const char *value)
+{
+	if (!ep_string_equal(value, "on") && !ep_string_equal(value, "off"))
+		return "not on or off";
+	ep_settings.on = ep_string_equal(value, "on");
+	return NULL;
+}
+
+static const char *set_mode(const char *value)
+{
+	if (!ep_string_equal(value, "trace") && !ep_string_equal(value, "count"))
+		return "not trace or count";
+	ep_settings.counting = ep_string_equal(value, "count");
+	return NULL;
+}
+
+static bool power_of_two(uint64_t number)
+{
+	return number && !(number & (number - 1));
+}
+
+static const char *set_ring(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (!power_of_two(size) || size < 4096 || size > 1ull << 30)
+		return "not a power of two from 4K to 1G";
+	ep_settings.ring_size = size;
+	return NULL;
+}
+
+static const char *set_memory(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (size < 512u << 10 || size > 32ull << 30)
+		return "not from 512K to 32G";
+	ep_settings.memory_size = (size + 4095) & ~UINT64_C(4095);
+	return NULL;
+}
+
+static const char *set_keep(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (size > 32ull << 30)
+		return "more than 32G";
+	ep_settings.keep_size = (size + 4095) & ~UINT64_C(4095);
+	return NULL;
+}
+
+static const char *set_timestamp_every(const char *value)
+{
+	const char *end = value + ep_string_length(value);
+	uint64_t every;
+
+	if (ep_string_equal(value, "auto")) {
+		ep_settings.timestamp_every = 0;
+		return NULL;
+	}
+	if (!ep_text_number(&value, end, 10, &every) || value != end || !power_of_two(every) ||
+	    every > 64)
+		return "not auto, 1, 2, 4, 8, 16, 32 or 64";
+	ep_settings.timestamp_every = (uint32_t)every;
+	return NULL;
+}
+
+static const char *set_clock_budget(const char *value)
+{
+	uint64_t share;
+
+	if (!parse_quantity(value, share_units, &share))
+		return "not a percentage";
+	if (share < 100 || share > 1000000)
+		return "not from 0.01% to 100%";
+	ep_settings.clock_budget = (uint32_t)share;
+	return NULL;
+}
+
+static const char *set_min_duration(const char *value)
+{
+	uint64_t time;
+
+	if (ep_string_equal(value, "0")) {
+		ep_settings.min_duration = 0;
+		return NULL;
+	}
+	if (!parse_quantity(value, time_units, &time))
+		return "not a time with its unit (ns us ms s)";
+	if (time > UINT64_C(3600) * 1000000000)
+		return "more than an hour";
+	ep_settings.min_duration = time;
+	return NULL;
+}
+
+static const char *set_pattern(const char *value, char bytes[4096], const char **out)
+{
+	size_t length = ep_string_length(value);
+
+	if (length >= sizeof output_bytes)
+		return "longer than 4095 bytes";
+	if (!ep_path_pattern_good(value))
+		return "only %p %e %h %t %n %% have a meaning";
+	ep_bytes_copy(bytes, value, length + 1);
+	*out = bytes;
+	return NULL;
+}
+
+static const char *set_output(const char *value)
+{
+	return set_pattern(value, output_bytes, &ep_settings.output);
+}
+
+static const char *set_file(const char *value)
+{
+	return set_pattern(value, file_bytes, &ep_settings.file);
+}
+
+static const char *set_file_keep(const char *value)
+{
+	const char *end = value + ep_string_length(value);
+	uint64_t count;
+
+	if (!ep_text_number(&value, end, 10, &count) || value != end || count > 10000)
+		return "not a number up to 10000";
+	ep_settings.file_keep = count;
+	return NULL;
+}
+
+static const char *set_file_keep_size(const char *value)
+{
+	return parse_quantity(value, size_units, &ep_settings.file_keep_size) ? NULL : "not a size";
+}
+
+/* A word and what it stands for. */
+struct choice {
+	const char *name;
+	unsigned bits;
+};
+
+static const struct choice sched_sources[] = {
+	{"auto", EP_SCHED_WANT_FTRACE | EP_SCHED_WANT_PERF},
+	{"ftrace", EP_SCHED_WANT_FTRACE},
+	{"perf", EP_SCHED_WANT_PERF},
+	{"off", 0},
+	{NULL, 0},
+};
+
+static const struct choice sched_scopes[] = {{"process", 0}, {"machine", 1}, {NULL, 0}};
+
+static const struct choice sched_extras[] = {
+	{"raw_syscalls", EP_SCHED_SYSCALLS},
+	{"irq", EP_SCHED_IRQ},
+	{"page_faults", EP_SCHED_FAULTS},
+	{NULL, 0},
+};
+
+static bool choose(const struct choice *choices, const char *word, size_t length, unsigned *bits)
+{
+	for (; choices->name; choices++)
+		if (ep_string_length(choices->name) == length &&
+		    ep_bytes_equal(choices->name, word, length)) {
+			*bits = choices->bits;
+			return true;
+		}
+	return false;
+}
+
+static const char *set_sched(const char *value)
+{
+	if (!choose(sched_sources, value, ep_string_length(value), &ep_settings.sched))
+		return "not auto, ftrace, perf or off";
+	ep_settings.sched_asked = true;
+	return NULL;
+}
+
+static const char *set_sched_scope(const char *value)
+{
+	unsigned machine;
+
+	if (!choose(sched_scopes, value, ep_string_length(value), &machine))
+		return "not process or machine";
+	ep_settings.sched_machine = machine != 0;
+	return NULL;
+}
+
+static const char *set_sched_events(const char *value)
+{
+	uint32_t events = 0;
+
+	for (;;) {
+		size_t length = 0;
+		unsigned bits;
+
+		while (value[length] && value[length] != ',')
+			length++;
+		if (!choose(sched_extras, value, length, &bits))
+			return "only raw_syscalls, irq and page_faults can be "
+			       "added, separated by commas";
+		events |= bits;
+		if (!value[length])
+			break;
+		value += length + 1;
+	}
+	ep_settings.sched_events = events;
+	return NULL;
+}
+
+static const char *set_sched_memory(const char *value)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, size_units, &size))
+		return "not a size";
+	if (size < 256u << 10 || size > 4ull << 30)
+		return "not from 256K to 4G";
+	ep_settings.sched_memory = (size + 8191) & ~UINT64_C(8191);
+	return NULL;
+}
+
+static const char *set_on_crash(const char *value)
+{
+	if (!ep_string_equal(value, "snapshot") && !ep_string_equal(value, "none"))
+		return "not snapshot or none";
+	ep_settings.crash_snapshot = ep_string_equal(value, "snapshot");
+	return NULL;
+}
+
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {
+	{"HUP", SIGHUP},       {"INT", SIGINT},       {"QUIT", SIGQUIT}, {"ILL", SIGILL},
+	{"TRAP", SIGTRAP},     {"ABRT", SIGABRT},     {"BUS", SIGBUS},   {"FPE", SIGFPE},
+	{"USR1", SIGUSR1},     {"SEGV", SIGSEGV},     {"KILL", SIGKILL}, {"STOP", SIGSTOP},
+	{"USR2", SIGUSR2},     {"PIPE", SIGPIPE},     {"ALRM", SIGALRM}, {"TERM", SIGTERM},
+	{"STKFLT", SIGSTKFLT}, {"CHLD", SIGCHLD},     {"CONT", SIGCONT}, {"TSTP", SIGTSTP},
+	{"TTIN", SIGTTIN},     {"TTOU", SIGTTOU},     {"URG", SIGURG},   {"XCPU", SIGXCPU},
+	{"XFSZ", SIGXFSZ},     {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}, {"WINCH", SIGWINCH},
+	{"IO", SIGIO},         {"PWR", SIGPWR},       {"SYS", SIGSYS},
+};
+
+/* glibc keeps 32 and 33 for itself, and 34 is the program's first. */
+#define RTMIN 34
+#define RTMAX 64
+
+static bool realtime_signal(const char *name, uint64_t *number)
+{
+	const char *end = name + ep_string_length(name);
+	const char *at = name + 6;
+	uint64_t n = 0;
+
+	if (!ep_string_starts(name, "RTMIN") && !ep_string_starts(name, "RTMAX"))
+		return false;
+	if (name[5] && (!ep_text_number(&at, end, 10, &n) || at != end || n > 30))
+		return false;
+	if (name[4] == 'N' && (!name[5] || name[5] == '+'))
+		*number = RTMIN + n;
+	else if (name[4] == 'X' && (!name[5] || name[5] == '-'))
+		*number = RTMAX - n;
+	else
+		return false;
+	return true;
+}
+
+static bool named_signal(const char *name, uint64_t *number)
+{
+	if (ep_string_starts(name, "SIG"))
+		name += 3;
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		if (ep_string_equal(signals[i].name, name)) {
+			*number = (uint64_t)signals[i].number;
+			return true;
+		}
+	}
+	return realtime_signal(name, number);
+}
+
+static const char *set_signal(const char *value)
+{
+	const char *at = value;
+	const char *end = value + ep_string_length(value);
+	uint64_t number = 0;
+
+	if (ep_string_equal(value, "none")) {
+		ep_settings.snapshot_signal = 0;
+		return NULL;
+	}
+	if (!named_signal(value, &number) && (!ep_text_number(&at, end, 10, &number) || at != end))
+		return "not a signal or none";
+	if (number < 1 || number > RTMAX || number == 32 || number == 33 || number == SIGKILL ||
+	    number == SIGSTOP)
+		return "not a signal that can be handled";
+	ep_settings.snapshot_signal = (int)number;
+	return NULL;
+}
+
+static const struct setting {
+	const char *name;
+	const char *(*set)(const char *value);
+	const char *otherwise; /* the default, as one would write it */
+} settings[] = {
+	{"EPITAPH", set_on, "on"},
+	{"EPITAPH_MODE", set_mode, "trace"},
+	{"EPITAPH_RING", set_ring, "1M"},
+	{"EPITAPH_MEMORY", set_memory, "64M"},
+	{"EPITAPH_KEEP", set_keep, "64M"},
+	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto"},
+	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "5%"},
+	{"EPITAPH_MIN_DURATION", set_min_duration, "0"},
+	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT},
+	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP"},
+	{"EPITAPH_FILE", set_file, "private memory"},
+	{"EPITAPH_FILE_KEEP", set_file_keep, "8"},
+	{"EPITAPH_FILE_KEEP_SIZE", set_file_keep_size, "256M"},
+	{"EPITAPH_SCHED", set_sched, "auto"},
+	{"EPITAPH_SCHED_SCOPE", set_sched_scope, "process"},
+	{"EPITAPH_SCHED_EVENTS", set_sched_events, "none"},
+	{"EPITAPH_SCHED_MEMORY", set_sched_memory, "8M"},
+	{"EPITAPH_ON_CRASH", set_on_crash, "none"},
+};
+
+static void refuse(const char *name, const char *value, const char *reason, const char *otherwise)
+{
+	char line[512];
+	struct ep_text text;
+	size_t length = ep_string_length(value);
+
+	ep_text_init(&text, line, sizeof line);
+	ep_text_add(&text, "epitaph: ");
+	ep_text_add(&text, name);
+	ep_text_add(&text, "=");
+	ep_text_add_bytes(&text, value, length > 200 ? 200 : length);
+	ep_text_add(&text, length > 200 ? "...: " : ": ");
+	ep_text_add(&text, reason);
+	ep_text_add(&text, "; using ");
+	ep_text_add(&text, otherwise);
+	ep_text_add(&text, "\n");
+	ep_text_complain(&text);
+	ep_settings.refused++;
+}
+
+/* As getenv: the first of that name counts. NULL: absent or empty. */
+static const char *look_up(char *const *environment, const char *name)
+{
+	size_t length = ep_string_length(name);
+
+	for (; environment && *environment; environment++) {
+		const char *entry = *environment;
+
+		if (ep_string_starts(entry, name) && entry[length] == '=')
+			return entry[length + 1] ? entry + length + 1 : NULL;
+	}
+	return NULL;
+}
+
+/*
+ * True where the environment comes from somebody with fewer rights than the program has: set-uid,
+ * set-gid, file capabilities (getauxval(3), AT_SECURE). Where they are its own by then
+ * (fs.suid_dumpable is 1, another's AT_SECURE), ids and dumpability tell, which is also lost by who
+ * may not read what he runs (kernel: begin_new_exec, would_dump).
+ */
+static bool secure(void)
+{
+	return getauxval(AT_SECURE) || ep_syscall0(SYS_getuid) != ep_syscall0(SYS_geteuid) ||
+	       ep_syscall0(SYS_getgid) != ep_syscall0(SYS_getegid) ||
+	       ep_syscall5(SYS_prctl, 3 /* PR_GET_DUMPABLE */, 0, 0, 0, 0) != 1;
+}
+
+/* To drop short calls each record needs its time. */
+static void settle_timestamps(const char *asked)
+{
+	if (!ep_settings.min_duration)
+		return;
+	if (ep_settings.timestamp_every > 1)
+		refuse("EPITAPH_TIMESTAMP_EVERY", asked, "EPITAPH_MIN_DURATION needs every time",
+		       "1");
+	ep_settings.timestamp_every = 1;
+}
+
+/* Counts need no scheduling events; and the one file that was asked for is that of the counts. */
+static void settle_counting(void)
+{
+	if (ep_settings.counting)
+		ep_settings.sched = 0;
+	if (!ep_settings.counting || ep_settings.output != output_bytes)
+		return;
+	ep_settings.counts_output = ep_settings.output;
+	ep_settings.output = OUTPUT_DEFAULT;
+}
+
+/* Nobody may make a program with rights of its own write files, wait for signals or trace the
+ * kernel; not to record it is all that can be asked. */
+static void read_foreign(char *const *environment)
+{
+	const char *on = look_up(environment, "EPITAPH");
+
+	ep_settings.foreign = true;
+	ep_settings.snapshot_signal = 0;
+	ep_settings.sched = 0;
+	if (on)
+		set_on(on);
+}
+
+static void read_own(char *const *environment)
+{
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		const struct setting *setting = &settings[i];
+		const char *value = look_up(environment, setting->name);
+		const char *reason = value ? setting->set(value) : NULL;
+
+		if (reason)
+			refuse(setting->name, value, reason, setting->otherwise);
+	}
+	settle_timestamps(look_up(environment, "EPITAPH_TIMESTAMP_EVERY"));
+	settle_counting();
+}
+
+void ep_settings_read(char *const *environment)
+{
+	if (secure())
+		read_foreign(environment);
+	else
+		read_own(environment);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check_merge.c: several threads in one order, and the want of memory. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/calls/calls.h"
+#include "tests/unit/build_trace.h"
+#include "tests/unit/fake_names.h"
+#include "tests/unit/main.h"
+
+#define START UINT64_C(5000000000)
+#define CODE  FAKE_KNOWN
+
+static struct build_arena *arena;
+static struct ep_image image;
+static struct ep_trace *trace;
+static struct ep_names names;
+
+static void setup(void)
+{
+	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
+
+	arena = build_arena_create(&options);
+}
+
+static void open_trace(void)
+{
+	build_image_of(&image, arena);
+	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
+}
+
+static void teardown(void)
+{
+	ep_trace_destroy(trace);
+	trace = NULL;
+	build_image_free(&image);
+	fake_names_free(&names);
+	build_arena_destroy(arena);
+}
+
+static struct ep_thread *add_thread(void)
+{
+	return build_arena_thread(arena, 100 + arena->thread_count, "t", 8);
+}
+
+START_TEST(events_come_in_order_of_time)
+{
+	struct ep_thread *threads[5];
+	const struct ep_event *event;
+	struct ep_merge *merge;
+	uint64_t tsc = START, count = 0;
+
+	for (unsigned i = 0; i < 5; i++)
+		threads[i] = add_thread();
+	srand(3);
+	/* The true order is that in which they are written. */
+	static unsigned order[4000];
+	for (unsigned i = 0; i < 4000; i++) {
+		order[i] = (unsigned)rand() % 5;
+		tsc += 100;
+		build_call(arena, threads[order[i]], CODE, tsc);
+	}
+	open_trace();
+	build_trace_check(trace, &names);
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
+	while (ep_merge_next(merge, &event) == EP_OK)
+		ck_assert_uint_eq(event->thread->serial, order[count++] + 1);
+	ck_assert_uint_eq(count, 4000);
+	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
+	ep_merge_destroy(merge);
+}
+END_TEST
+
+START_TEST(at_the_same_time_the_lower_serial_comes_first)
+{
+	const struct ep_event *event;
+	struct ep_merge *merge;
+
+	for (unsigned i = 0; i < 9; i++)
+		build_call(arena, add_thread(), CODE, START);
+	open_trace();
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
+	for (unsigned i = 1; i <= 9; i++) {
+		ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
+		ck_assert_uint_eq(event->thread->serial, i);
+	}
+	ep_merge_destroy(merge);
+}
+END_TEST
+
+static bool is_named(const struct ep_trace_thread *thread, void *context)
+{
+	return thread->serial == *(uint32_t *)context;
+}
+
+START_TEST(only_the_threads_that_are_wanted_come)
+{
+	const struct ep_event *event;
+	struct ep_merge *merge;
+	uint32_t wanted = 2;
+	size_t count;
+
+	for (unsigned i = 0; i < 3; i++)
+		build_call(arena, add_thread(), CODE, START + i);
+	open_trace();
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, is_named, &wanted, NULL), EP_OK);
+	ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
+	ck_assert_uint_eq(event->thread->serial, 2);
+	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
+	ck_assert_ptr_null(ep_merge_calls(merge, &trace->threads[0]));
+	ep_calls_open(ep_merge_calls(merge, &trace->threads[1]), &count);
+	ck_assert_uint_eq(count, 1);
+	ep_merge_destroy(merge);
+}
+END_TEST
+
+START_TEST(no_threads_make_no_events)
+{
+	const struct ep_event *event;
+	struct ep_merge *merge;
+
+	open_trace();
+	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
+	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
+	ep_merge_destroy(merge);
+}
+END_TEST
+
+/* ---- the Nth allocation fails ---- */
+
+/* The sanitizer has a malloc of its own. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void __libc_free(void *memory);
+
+static bool sweeping;
+static long until_failure; /* allocations */
+static long balance;       /* blocks that are not freed */
+
+static bool fails(void)
+{
+	if (!sweeping)
+		return false;
+	if (--until_failure < 0) {
+		errno = ENOMEM;
+		return true;
+	}
+	return false;
+}
+
+void *malloc(size_t size)
+{
+	if (fails())
+		return NULL;
+	balance += sweeping;
+	return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	if (fails())
+		return NULL;
+	balance += sweeping;
+	return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+	if (fails())
+		return NULL;
+	balance += sweeping && !memory;
+	return __libc_realloc(memory, size);
+}
+
+void free(void *memory)
+{
+	balance -= sweeping && memory;
+	__libc_free(memory);
+}
+
+/* All of it, the names' own memory apart: they are known by now. */
+static int decode_all(void)
+{
+	const struct ep_event *event;
+	struct ep_merge *merge;
+	struct ep_trace *again;
+	int result = ep_trace_create(&again, &image, NULL);
+
+	if (result != EP_OK)
+		return result;
+	result = ep_merge_create(&merge, again, &names, NULL, NULL, NULL);
+	if (result == EP_OK) {
+		while ((result = ep_merge_next(merge, &event)) == EP_OK)
+			continue;
+		/* No ck_assert here: libcheck needs memory too. */
+		if (result < 0 && ep_merge_next(merge, &event) != result)
+			abort();
+		ep_merge_destroy(merge);
+	}
+	ep_trace_destroy(again);
+	return result;
+}
+
+static void fill(void)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct ep_thread *thread = add_thread();
+
+		for (unsigned n = 0; n < 1500; n++)
+			build_event(arena, thread, (n % 7 ? CODE : FAKE_BARE) + n % 90 * FAKE_STEP,
+				    n % 3 == 2, START + n * 100);
+	}
+	/* Warnings, texts, gaps, unknown threads, modules at one address. */
+	arena->threads[2].state = 99;
+	memset(build_block_at(arena, &arena->threads[0], 1), 'x', 99);
+	build_block_at(arena, &arena->threads[1], 1)->records[9] = 0;
+	build_arena_module(arena, "/a", 0x1000, 0x2000, 0, NULL, 0);
+	build_arena_module(arena, "/b", 0x1800, 0x2000, 0, NULL, 0);
+}
+
+START_TEST(each_allocation_may_fail_and_nothing_leaks)
+{
+	int result = EP_E_MEMORY;
+	long n;
+
+	fill();
+	open_trace();
+	build_trace_check(trace, &names);
+	for (n = 0; result == EP_E_MEMORY && n < 10000; n++) {
+		until_failure = n;
+		balance = 0;
+		sweeping = true;
+		result = decode_all();
+		sweeping = false;
+		ck_assert_int_eq(balance, 0);
+	}
+	ck_assert_int_eq(result, EP_END);
+	ck_assert_int_gt(n, 30);
+}
+END_TEST
+
+#endif
+
+int main(void)
+{
+	Suite *suite = suite_create("merge");
+	TCase *tests = tcase_create("merge");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, events_come_in_order_of_time);
+	tcase_add_test(tests, at_the_same_time_the_lower_serial_comes_first);
+	tcase_add_test(tests, only_the_threads_that_are_wanted_come);
+	tcase_add_test(tests, no_threads_make_no_events);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	tcase_add_test(tests, each_allocation_may_fail_and_nothing_leaks);
+#endif
+	suite_add_tcase(suite, tests);
+	return ep_test_main(suite);
+}

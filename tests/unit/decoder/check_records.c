@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check_records.c: stamps to times. The true times are the test's own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/trace/records.h"
+#include "tests/unit/build_trace.h"
+#include "tests/unit/fake_names.h"
+#include "tests/unit/main.h"
+
+#define CODE  UINT64_C(0x401000)
+#define START UINT64_C(5000000000)
+/* A stamp counts 8 cycles, and one that would be 0 is written as 1. */
+#define GRAIN 16
+
+static struct build_arena *arena;
+static struct ep_thread *thread;
+static struct ep_image image;
+static struct ep_trace *trace;
+static struct ep_records records;
+static struct ep_names names;
+
+static void setup(void)
+{
+	struct build_arena_options options = BUILD_ARENA_DEFAULTS;
+
+	arena = build_arena_create(&options);
+	thread = build_arena_thread(arena, 101, "one", 256);
+}
+
+/* All rules of every trace are checked on the way. */
+static void decode(void)
+{
+	build_image_of(&image, arena);
+	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
+	build_trace_check(trace, &names);
+	ep_records_init(&records, trace, &trace->threads[0]);
+}
+
+static void forget(void)
+{
+	ep_trace_destroy(trace);
+	trace = NULL;
+	build_image_free(&image);
+}
+
+static void teardown(void)
+{
+	forget();
+	fake_names_free(&names);
+	build_arena_destroy(arena);
+}
+
+static const struct ep_record *next(void)
+{
+	const struct ep_record *record;
+
+	ck_assert_int_eq(ep_records_next(&records, &record), EP_OK);
+	return record;
+}
+
+static void no_more(void)
+{
+	const struct ep_record *record;
+
+	ck_assert_int_eq(ep_records_next(&records, &record), EP_END);
+	ck_assert_int_eq(ep_records_next(&records, &record), EP_END);
+}
+
+static void expect_exact(uint64_t tsc)
+{
+	const struct ep_record *record = next();
+
+	ck_assert(record->exact);
+	ck_assert_uint_eq(record->low, record->high);
+	ck_assert_uint_eq(record->low, record->time);
+	ck_assert_uint_le(record->time, tsc + GRAIN);
+	ck_assert_uint_le(tsc, record->time + GRAIN);
+}
+
+static void expect_between(uint64_t low, uint64_t high, uint64_t time)
+{
+	const struct ep_record *record = next();
+
+	ck_assert(!record->exact);
+	ck_assert_uint_eq(record->low, low);
+	ck_assert_uint_eq(record->high, high);
+	ck_assert_uint_eq(record->time, time);
+}
+
+/* ---- timed records ---- */
+
+START_TEST(a_time_survives_every_gap_up_to_the_longest)
+{
+	static uint64_t times[20000];
+	uint64_t tsc = START;
+	unsigned count = 20000;
+
+	srand(1);
+	for (unsigned i = 0; i < count; i++) {
+		/* Of every size alike, 1 cycle to 2^46. */
+		tsc += (((uint64_t)rand() << 31 ^ (uint64_t)rand()) &
+			((UINT64_C(1) << rand() % 47) - 1)) +
+		       1;
+		times[i] = tsc;
+		build_call(arena, thread, CODE, tsc);
+	}
+	ck_assert_uint_le(thread->blocks, 256);
+	decode();
+	for (unsigned i = 0; i < count; i++)
+		expect_exact(times[i]);
+	no_more();
+}
+END_TEST
+
+START_TEST(gaps_around_the_limits_are_exact)
+{
+	static const uint64_t gaps[] = {
+		1,
+		7,
+		8,
+		EP_GAP_CYCLES - 1,
+		EP_GAP_CYCLES,
+		EP_GAP_CYCLES + 1,
+		2 * EP_GAP_CYCLES - 9,
+		2 * EP_GAP_CYCLES,
+		2 * EP_GAP_CYCLES + 8,
+		EP_LONG_GAP_CYCLES - 8,
+		EP_LONG_GAP_CYCLES + 1,
+	};
+	const unsigned count = sizeof(gaps) / sizeof(gaps[0]);
+	static uint64_t times[65536];
+	unsigned used = 0;
+	uint64_t tsc = START;
+
+	/* From every place on the stamp's dial, roughly. */
+	for (unsigned i = 0; i < 600; i++) {
+		tsc += 8 * 109 + i;
+		times[used++] = tsc;
+		build_call(arena, thread, CODE, tsc);
+		tsc += gaps[i % count];
+		times[used++] = tsc;
+		build_call(arena, thread, CODE, tsc);
+	}
+	decode();
+	for (unsigned i = 0; i < used; i++)
+		expect_exact(times[i]);
+	no_more();
+}
+END_TEST
+
+START_TEST(every_stamp_on_the_dial_is_exact_also_the_one_that_would_be_0)
+{
+	uint64_t tsc = START & ~UINT64_C(0x7ffff);
+
+	for (unsigned i = 0; i < 3 * 4096; i++)
+		build_call(arena, thread, CODE, tsc + i * 128);
+	decode();
+	for (unsigned i = 0; i < 3 * 4096; i++)
+		expect_exact(tsc + i * 128);
+}
+END_TEST
+
+START_TEST(a_stamp_a_little_back_is_no_lap_forward)
+{
+	uint64_t words[3] = {build_record(CODE, 0, START + 8000),
+			     build_record(CODE, 1, START + 7000),
+			     build_record(CODE, 0, START + 9000)};
+
+	build_block_of(arena, thread, START, words, 3);
+	decode();
+	expect_exact(START + 8000);
+	ck_assert_uint_eq(next()->time, START + 8000);
+	expect_exact(START + 9000);
+}
+END_TEST
+
+/* ---- untimed records ---- */
+
+START_TEST(untimed_records_lie_in_order_between_their_anchors)
+{
+	build_call(arena, thread, CODE, START);
+	for (unsigned i = 0; i < 7; i++)
+		build_event(arena, thread, CODE, i & 1, 0);
+	build_return(arena, thread, CODE, START + 8000);
+	decode();
+	expect_exact(START);
+	for (uint64_t i = 1; i <= 7; i++)
+		expect_between(START, START + 8000, START + i * 1000);
+	expect_exact(START + 8000);
+	no_more();
+}
+END_TEST
+
+START_TEST(the_end_of_the_last_block_has_no_upper_bound)
+{
+	build_call(arena, thread, CODE, START);
+	build_event(arena, thread, CODE, true, 0);
+	build_event(arena, thread, CODE, false, 0);
+	decode();
+	expect_exact(START);
+	expect_between(START, EP_TIME_UNKNOWN, START);
+	expect_between(START, EP_TIME_UNKNOWN, START);
+}
+END_TEST
+
+static void two_blocks(uint8_t flags, bool lose)
+{
+	uint64_t words[3] = {build_record(CODE, 0, START), build_record(CODE, 1, 0),
+			     build_record(CODE, 0, 0)};
+	struct ep_block *block;
+
+	build_block_of(arena, thread, START, words, 3);
+	if (lose)
+		memset(build_block(arena, thread, START + 100), 0, EP_BLOCK_SIZE);
+	words[0] = build_record(CODE, 1, START + 3000);
+	block = build_block_of(arena, thread, START + 3000, words, 1);
+	block->flags |= flags;
+	build_block_seal(arena, block);
+	decode();
+	expect_exact(START);
+}
+
+START_TEST(a_block_that_goes_on_bounds_the_one_before)
+{
+	two_blocks(0, false);
+	expect_between(START, START + 3000, START + 1000);
+	expect_between(START, START + 3000, START + 2000);
+	expect_exact(START + 3000);
+	no_more();
+}
+END_TEST
+
+static void expect_gap(uint32_t why, uint64_t lost)
+{
+	const struct ep_record *record = next();
+
+	ck_assert_int_eq(record->kind, EP_RECORD_GAP);
+	ck_assert_uint_eq(record->gap, why);
+	ck_assert_uint_eq(record->lost, lost);
+}
+
+/* The bound holds, but nothing says where before it. */
+static void expect_two_early(void)
+{
+	expect_between(START, START + 3000, START);
+	expect_between(START, START + 3000, START);
+}
+
+START_TEST(records_before_a_lost_block_are_not_spread_over_the_loss)
+{
+	two_blocks(0, true);
+	expect_two_early();
+	expect_gap(EP_GAP_LOST_BLOCKS, 1);
+	expect_exact(START + 3000);
+	no_more();
+}
+END_TEST
+
+START_TEST(records_before_a_pause_are_not_spread_over_the_pause)
+{
+	two_blocks(EP_BLOCK_RESUMED, false);
+	expect_two_early();
+	expect_gap(EP_GAP_PAUSED, 0);
+	expect_exact(START + 3000);
+}
+END_TEST
+
+START_TEST(a_lost_pause_is_both)
+{
+	two_blocks(EP_BLOCK_RESUMED, true);
+	expect_two_early();
+	expect_gap(EP_GAP_PAUSED | EP_GAP_LOST_BLOCKS, 1);
+}
+END_TEST
+
+START_TEST(records_before_a_long_silence_are_not_spread_over_it)
+{
+	two_blocks(EP_BLOCK_LONG_GAP, false);
+	expect_two_early();
+	expect_exact(START + 3000);
+	no_more();
+}
+END_TEST
+
+START_TEST(the_beginning_of_the_history_is_no_gap)
+{
+	struct ep_block *block = build_block(arena, thread, START);
+
+	block->sequence = 77;
+	block->flags = EP_BLOCK_RESUMED;
+	build_block_seal(arena, block);
+	build_call(arena, thread, CODE, START + 800);
+	decode();
+	expect_exact(START + 800);
+	no_more();
+}
+END_TEST
+
+/* ---- words that say nothing ---- */
+
+START_TEST(zero_words_are_a_hole_of_known_size)
+{
+	uint64_t words[] = {build_record(CODE, 0, START), 0, 0, 0,
+			    build_record(CODE, 1, START + 800)};
+
+	build_block_of(arena, thread, START, words, 5);
+	decode();
+	expect_exact(START);
+	expect_gap(EP_GAP_HOLE, 3);
+	expect_exact(START + 800);
+	no_more();
+	ck_assert_uint_eq(records.holes, 3);
+}
+END_TEST
+
+START_TEST(escapes_of_a_later_version_are_told)
+{
+	uint64_t words[] = {build_record(CODE, 0, START), ep_escape_make(5, 12345),
+			    ep_escape_make(0, 1), build_record(CODE, 1, START + 800)};
+
+	build_block_of(arena, thread, START, words, 4);
+	decode();
+	expect_exact(START);
+	expect_gap(EP_GAP_UNKNOWN_ESCAPE, 2);
+	expect_exact(START + 800);
+	no_more();
+}
+END_TEST
+
+START_TEST(an_escape_at_the_end_is_no_record)
+{
+	uint64_t words[] = {build_record(CODE, 0, START), ep_escape_make(EP_ESCAPE_TIME, 12345)};
+
+	build_block_of(arena, thread, START, words, 2);
+	decode();
+	expect_exact(START);
+	no_more();
+}
+END_TEST
+
+START_TEST(the_escape_of_a_dropped_call_does_no_harm)
+{
+	/* EPITAPH_MIN_DURATION takes the call back, its escape stays; the next record counts from
+	 * the record before and has one of its own. */
+	uint64_t tsc = START + 10 * EP_GAP_CYCLES, later = tsc + 3000000;
+	uint64_t words[] = {
+		build_record(CODE, 0, START),
+		ep_escape_make(EP_ESCAPE_TIME, tsc >> 19 & 0x3ffffff),
+		ep_escape_make(EP_ESCAPE_TIME, later >> 19 & 0x3ffffff),
+		build_record(CODE, 1, later),
+	};
+
+	build_block_of(arena, thread, START, words, 4);
+	decode();
+	expect_exact(START);
+	expect_exact(later);
+	no_more();
+}
+END_TEST
+
+/* ---- seeking ---- */
+
+START_TEST(seeking_finds_the_block_that_covers_a_time)
+{
+	for (uint64_t i = 0; i < 5 * EP_BLOCK_RECORDS; i++)
+		build_call(arena, thread, CODE, START + i * 100);
+	decode();
+	ep_records_seek(&records, START + EP_BLOCK_RECORDS * 250);
+	expect_exact(START + 2 * EP_BLOCK_RECORDS * 100);
+	ep_records_seek(&records, 0);
+	expect_exact(START);
+	ep_records_seek(&records, UINT64_MAX);
+	expect_exact(START + 4 * EP_BLOCK_RECORDS * 100);
+}
+END_TEST
+
+/* ---- noise ---- */
+
+static uint64_t random_word(void)
+{
+	uint64_t word = (uint64_t)rand() << 40 ^ (uint64_t)rand() << 20 ^ (uint64_t)rand();
+
+	switch (rand() % 6) {
+	case 0:
+		return 0;
+	case 1:
+		return ep_escape_make(rand() % 8, word & 0x3ffffff);
+	case 2:
+		return word & ~(EP_ADDRESS_MASK - 0xfff);
+	case 3:
+		return build_record(FAKE_KNOWN + rand() % 9 * FAKE_STEP, rand() % 2, 0);
+	default:
+		return word;
+	}
+}
+
+START_TEST(no_noise_breaks_a_rule)
+{
+	srand(_i);
+	for (unsigned n = 0; n < 8; n++) {
+		struct ep_block *block = build_block(arena, thread, START + rand() % 90000);
+
+		for (unsigned i = 0; i < EP_BLOCK_RECORDS; i++)
+			block->records[i] = random_word();
+		block->flags = (uint8_t)rand();
+		block->sequence += rand() % 8 == 0;
+		build_block_seal(arena, block);
+	}
+	decode();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("records");
+	TCase *tests = tcase_create("records");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, a_time_survives_every_gap_up_to_the_longest);
+	tcase_add_test(tests, gaps_around_the_limits_are_exact);
+	tcase_add_test(tests, every_stamp_on_the_dial_is_exact_also_the_one_that_would_be_0);
+	tcase_add_test(tests, a_stamp_a_little_back_is_no_lap_forward);
+	tcase_add_test(tests, untimed_records_lie_in_order_between_their_anchors);
+	tcase_add_test(tests, the_end_of_the_last_block_has_no_upper_bound);
+	tcase_add_test(tests, a_block_that_goes_on_bounds_the_one_before);
+	tcase_add_test(tests, records_before_a_lost_block_are_not_spread_over_the_loss);
+	tcase_add_test(tests, records_before_a_pause_are_not_spread_over_the_pause);
+	tcase_add_test(tests, a_lost_pause_is_both);
+	tcase_add_test(tests, records_before_a_long_silence_are_not_spread_over_it);
+	tcase_add_test(tests, the_beginning_of_the_history_is_no_gap);
+	tcase_add_test(tests, zero_words_are_a_hole_of_known_size);
+	tcase_add_test(tests, escapes_of_a_later_version_are_told);
+	tcase_add_test(tests, an_escape_at_the_end_is_no_record);
+	tcase_add_test(tests, the_escape_of_a_dropped_call_does_no_harm);
+	tcase_add_test(tests, seeking_finds_the_block_that_covers_a_time);
+	tcase_add_loop_test(tests, no_noise_breaks_a_rule, 0, 40);
+	suite_add_tcase(suite, tests);
+	return ep_test_main(suite);
+}

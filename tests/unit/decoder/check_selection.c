@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check_selection.c: which calls come out of a stream. This program has its own ep_merge, whose
+ * calls are, by time (one tick is 1 ns):
+ *
+ *   0 main      0 ..........................................  (open)
+ *   1   early     100 - 200
+ *   2   outer     300 - 900
+ *   3     inner     400 - 500
+ *   4     deep      600 - 800
+ *   5       leaf      650 - 700
+ *   6   last      1000 ......................................  (open)
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/stream/stream.h"
+#include "main.h"
+
+static struct ep_trace_thread thread = {.serial = 3, .known = true, .tid = 42, .name = "worker-1"};
+static struct ep_trace trace = {
+	.clock = {.known = true, .ns_per_tick = 1},
+	.threads = &thread,
+	.thread_count = 1,
+	.first_tsc = 0,
+	.last_tsc = 900,
+	.end = {.tsc = 1000}, /* it is known to have lived until then */
+};
+
+static const char *const names[] = {"main", "early", "outer", "inner", "deep", "leaf", "last"};
+static const struct {
+	uint32_t depth;
+	uint64_t begin, end; /* 0: open */
+} facts[] = {{0, 0, 0},     {1, 100, 200}, {1, 300, 900}, {2, 400, 500},
+	     {2, 600, 800}, {3, 650, 700}, {1, 1000, 0}};
+#define CALLS 7
+
+static struct ep_function functions[CALLS];
+static const struct {
+	unsigned call;
+	bool end;
+} moments[] = {
+	{0, false}, {1, false}, {1, true}, {2, false}, {3, false}, {3, true},
+	{4, false}, {5, false}, {5, true}, {4, true},  {2, true},  {6, false},
+};
+#define MOMENTS (sizeof(moments) / sizeof(moments[0]))
+
+/* ---- the merge ---- */
+
+struct ep_merge {
+	size_t next;
+	struct ep_event event;
+};
+
+static struct ep_time at(uint64_t tsc)
+{
+	return (struct ep_time){tsc, tsc, tsc, true, false};
+}
+
+int ep_merge_create(struct ep_merge **out, const struct ep_trace *of, struct ep_names *names_of,
+		    bool (*want)(const struct ep_trace_thread *, void *), void *context,
+		    struct ep_err *err)
+{
+	(void)names_of, (void)err;
+	ck_assert_ptr_eq(of, &trace);
+	*out = calloc(1, sizeof(**out));
+	if (!want(&thread, context))
+		(*out)->next = MOMENTS;
+	return EP_OK;
+}
+
+int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *of,
+			  struct ep_names *names_of,
+			  bool (*want)(const struct ep_trace_thread *, void *), void *context,
+			  struct ep_err *err)
+{
+	return ep_merge_create(out, of, names_of, want, context, err);
+}
+
+void ep_merge_destroy(struct ep_merge *merge)
+{
+	free(merge);
+}
+
+int ep_merge_next(struct ep_merge *merge, const struct ep_event **out)
+{
+	unsigned call;
+
+	if (merge->next == MOMENTS)
+		return EP_END;
+	call = moments[merge->next].call;
+	merge->event = (struct ep_event){
+		.kind = moments[merge->next].end ? EP_EVENT_END : EP_EVENT_BEGIN,
+		.thread = &thread,
+		.function = &functions[call],
+		.depth = facts[call].depth,
+		.call = call,
+		.begin = at(facts[call].begin),
+		.end = at(facts[call].end),
+	};
+	merge->next++;
+	*out = &merge->event;
+	return EP_OK;
+}
+
+const struct ep_calls *ep_merge_calls(const struct ep_merge *merge,
+				      const struct ep_trace_thread *of)
+{
+	(void)merge, (void)of;
+	return NULL;
+}
+
+/* ---- what comes out ---- */
+
+static void set_up(void)
+{
+	for (uint32_t i = 0; i < CALLS; i++)
+		functions[i] = (struct ep_function){.id = i, .name = names[i], .symbol = names[i]};
+}
+
+/* Calls of which something came out. */
+struct shown {
+	bool begun[CALLS], ended[CALLS];
+	bool foresee;
+};
+
+static int take(void *context, const struct ep_event *event, struct ep_err *err)
+{
+	struct shown *shown = context;
+	uint64_t call = event->call;
+
+	(void)err;
+	if (event->kind == EP_EVENT_BEGIN) {
+		ck_assert_int_eq((event->flags & EP_CALL_OPEN) != 0,
+				 shown->foresee && facts[call].end == 0);
+		shown->begun[call] = true;
+	} else {
+		ck_assert(shown->begun[call]);
+		shown->ended[call] = true;
+	}
+	return EP_OK;
+}
+
+static const char *chosen_once(const struct ep_selection *selection, bool foresee)
+{
+	static char text[CALLS + 1];
+	struct shown shown = {.foresee = foresee};
+	const struct ep_sink sink = {.context = &shown, .event = take, .foresee = foresee};
+	size_t length = 0;
+	uint64_t count;
+
+	ck_assert_int_eq(ep_stream(&trace, NULL, selection, &sink, &count, NULL), EP_OK);
+	for (size_t i = 0; i < CALLS; i++) {
+		if (shown.begun[i])
+			text[length++] = (char)('0' + i);
+		ck_assert_int_eq(shown.ended[i], shown.begun[i] && facts[i].end != 0);
+	}
+	text[length] = '\0';
+	ck_assert_uint_eq(length, count);
+	return text;
+}
+
+/* The chosen ones as digits; the same whether ends are foreseen or not. */
+static const char *chosen(struct ep_selection selection)
+{
+	char *first = strdup(chosen_once(&selection, false));
+	const char *second = chosen_once(&selection, true);
+
+	ck_assert_str_eq(first, second);
+	free(first);
+	return second;
+}
+
+#define CHOSEN(...) chosen((struct ep_selection){__VA_ARGS__})
+
+static struct ep_when when(const char *text)
+{
+	struct ep_when result = {0};
+
+	ck_assert(ep_when_parse(text, &result));
+	return result;
+}
+
+START_TEST(nothing_asked_for_is_all)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.depth = 0), "0123456");
+}
+END_TEST
+
+START_TEST(the_last_calls_keep_their_callers)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.last_calls = 1), "06");
+	/* leaf, inside of deep, inside of outer, inside of main */
+	ck_assert_str_eq(CHOSEN(.last_calls = 2), "02456");
+	ck_assert_str_eq(CHOSEN(.last_calls = 4), "023456");
+	ck_assert_str_eq(CHOSEN(.last_calls = 100), "0123456");
+}
+END_TEST
+
+START_TEST(windows_keep_what_overlaps_them)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.since = when("-250ns")), "0246");
+	ck_assert_str_eq(CHOSEN(.since = when("+750ns")), "0246");
+	ck_assert_str_eq(CHOSEN(.until = when("+350ns")), "012");
+	ck_assert_str_eq(CHOSEN(.since = when("+550ns"), .until = when("-400ns")), "024");
+	ck_assert_str_eq(CHOSEN(.last_ns = 250), "0246");
+	/* Both bounds of the end hold. */
+	ck_assert_str_eq(CHOSEN(.last_ns = 250, .since = when("+850ns")), "026");
+}
+END_TEST
+
+START_TEST(names_depths_and_durations_choose)
+{
+	set_up();
+	ck_assert_str_eq(CHOSEN(.functions = {{"*er"}, 1}), "23");
+	ck_assert_str_eq(CHOSEN(.functions = {{"l[ae]*"}, 1}), "56");
+	ck_assert_str_eq(CHOSEN(.functions = {{"ma"}, 1}), "");
+	ck_assert_str_eq(CHOSEN(.functions = {{"ma", "l[ae]*", "*er"}, 3}), "2356");
+	ck_assert_str_eq(CHOSEN(.depth = 1), "0");
+	ck_assert_str_eq(CHOSEN(.depth = 2), "0126");
+	/* What is open may last for long yet. */
+	ck_assert_str_eq(CHOSEN(.min_duration = 150), "0246");
+	ck_assert_str_eq(CHOSEN(.min_duration = 100), "012346");
+}
+END_TEST
+
+START_TEST(threads_go_by_tid_serial_and_name)
+{
+	static const char *const yes[] = {"42", "#3", "worker-1", "work*", "*"};
+	static const char *const no[] = {"4", "3", "#42", "work", "", "42 "};
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		ck_assert_msg(
+			ep_selection_wants_thread(
+				&(struct ep_selection){.threads = {{"no", yes[i]}, 2}}, &thread),
+			"%s", yes[i]);
+	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
+		ck_assert_msg(
+			!ep_selection_wants_thread(
+				&(struct ep_selection){.threads = {{no[i], "no"}, 2}}, &thread),
+			"%s", no[i]);
+}
+END_TEST
+
+START_TEST(last_and_moments_are_parsed_or_refused)
+{
+	struct ep_selection selection = {0};
+	struct ep_when moment;
+
+	ck_assert(ep_selection_parse_last(&selection, "200"));
+	ck_assert_uint_eq(selection.last_calls, 200);
+	ck_assert(ep_selection_parse_last(&selection, "5ms"));
+	ck_assert_int_eq(selection.last_ns, 5000000);
+	ck_assert(!ep_selection_parse_last(&selection, "0"));
+	ck_assert(!ep_selection_parse_last(&selection, "-1"));
+	ck_assert(!ep_selection_parse_last(&selection, "many"));
+	ck_assert(!ep_selection_parse_last(&selection, "99999999999999999999999"));
+	ck_assert(!ep_when_parse("10ms", &moment));
+	ck_assert(!ep_when_parse("+-10ms", &moment));
+	ck_assert(ep_when_parse("-10ms", &moment) && moment.from_end);
+	ck_assert(ep_when_parse("+10ms", &moment) && !moment.from_end);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("selection");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_test(tests, nothing_asked_for_is_all);
+	tcase_add_test(tests, the_last_calls_keep_their_callers);
+	tcase_add_test(tests, windows_keep_what_overlaps_them);
+	tcase_add_test(tests, names_depths_and_durations_choose);
+	tcase_add_test(tests, threads_go_by_tid_serial_and_name);
+	tcase_add_test(tests, last_and_moments_are_parsed_or_refused);
+	suite_add_tcase(suite, tests);
+	return ep_test_main(suite);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check_cost.c: predictions against arithmetic on paper. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "funcount/exclude/cost.h"
+#include "main.h"
+
+static struct ep_costs costs;
+static struct ep_err err;
+
+#define NEAR(a, b) ck_assert_double_eq_tol((a), (b), 1e-9)
+
+static void setup(void)
+{
+	ep_costs_default(&costs);
+	costs.of[EP_COST_FULL].ns = 20;
+	costs.of[EP_COST_8].ns = 3.5;
+	costs.of[EP_COST_64].ns = 3;
+}
+
+START_TEST(overhead_is_calls_times_cost)
+{
+	/* A million calls of 20 ns: 20 ms of a second. */
+	NEAR(ep_cost_predict(&costs, 1, 1e6, 1).overhead, 0.02);
+	NEAR(ep_cost_predict(&costs, 1, 1e6, 0.5).overhead, 0.04);
+	NEAR(ep_cost_predict(&costs, 8, 1e8, 1).overhead, 0.35);
+	NEAR(ep_cost_predict(&costs, 64, 1e8, 1).overhead, 0.3);
+	/* Half way by the clock: one in 2. */
+	ck_assert_double_eq_tol(ep_cost_predict(&costs, 2, 1e8, 1).overhead, 1.15, 0.02);
+}
+END_TEST
+
+START_TEST(history_is_what_a_mib_holds)
+{
+	/* 256 blocks of 508 records, two of a call: 65,024 calls. */
+	NEAR(ep_cost_predict(&costs, 1, 1e6, 1).history, 0.065024 * 1.02);
+	ck_assert(isinf(ep_cost_predict(&costs, 1, 0, 1).history));
+}
+END_TEST
+
+START_TEST(auto_times_all_where_that_is_cheap)
+{
+	/* 17 ms of clock in a second: less than 5 %. */
+	NEAR(ep_cost_predict(&costs, 0, 1e6, 1).overhead, 0.02);
+}
+END_TEST
+
+START_TEST(auto_spends_its_budget_where_calls_are_many)
+{
+	/* 30 % of hooks, and 5 % of 1.3 s for the clock. */
+	NEAR(ep_cost_predict(&costs, 0, 1e8, 1).overhead, 0.3 + 0.065);
+	costs.clock_budget = 0;
+	NEAR(ep_cost_predict(&costs, 0, 1e8, 1).overhead, 0.3);
+}
+END_TEST
+
+START_TEST(the_most_calls_for_a_goal_are_the_most)
+{
+	static const unsigned every[] = {0, 1, 4, 8, 64};
+	static const double goals[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 3};
+
+	for (size_t i = 0; i < sizeof(every) / sizeof(*every); i++)
+		for (size_t j = 0; j < sizeof(goals) / sizeof(*goals); j++) {
+			double most = ep_cost_calls_for_overhead(&costs, every[i], goals[j], 2);
+			double longest = ep_cost_calls_for_history(&costs, every[i], goals[j], 2);
+
+			ck_assert(ep_cost_predict(&costs, every[i], most, 2).overhead <= goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], most + 1, 2).overhead >
+				  goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], longest, 2).history >=
+				  goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], longest + 1, 2).history <
+				  goals[j]);
+		}
+	ck_assert_double_eq(ep_cost_calls_for_overhead(&costs, 1, 0, 2), 0);
+}
+END_TEST
+
+START_TEST(costs_are_read_as_they_were_written)
+{
+	struct ep_costs back;
+	struct ep_sheet sheet;
+
+	snprintf(costs.machine, sizeof(costs.machine), "Some CPU 3.0 GHz");
+	costs.of[EP_COST_EXCLUDED] = (struct ep_cost){-0.01, -0.02, 0.5, 1.5};
+	costs.clock_budget = 0.025;
+	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", "", 0, &err), EP_OK);
+	ck_assert_int_eq(ep_costs_take(&back, &sheet, &err), EP_END);
+	ck_assert_int_eq(ep_costs_put(&costs, &sheet, &err), EP_OK);
+	ep_costs_default(&back);
+	ck_assert_int_eq(ep_costs_take(&back, &sheet, &err), EP_OK);
+	for (int i = 0; i < EP_COST_MODES; i++) {
+		NEAR(back.of[i].ns, costs.of[i].ns);
+		NEAR(back.of[i].low, costs.of[i].low);
+		NEAR(back.of[i].high, costs.of[i].high);
+		NEAR(back.of[i].cycles, costs.of[i].cycles);
+	}
+	NEAR(back.clock_budget, 0.025);
+	ck_assert_str_eq(back.machine, "Some CPU 3.0 GHz");
+	ep_sheet_deinit(&sheet);
+}
+END_TEST
+
+START_TEST(what_is_no_cost_is_refused_with_its_place)
+{
+	static const struct {
+		const char *text, *where;
+	} bad[] = {
+		{"[costs]\nfull = 20\n", "b:2:8: "},
+		{"[costs]\nfull = fast\n", "b:2:8: "},
+		{"[costs]\nfull = nan ns\n", "b:2:8: "},
+		{"[costs]\nfull = 1e300 ns\n", "b:2:8: "},
+		{"[costs]\nfull = 20 ns, 19\n", "b:2:8: "},
+		{"[costs]\nfull = 20 ns, 19 to 21 ns, 3 cycles more\n", "b:2:8: "},
+		{"[costs]\nfast = 20 ns\n", "b:2:8: "},
+		{"[costs]\nclock-budget = 5\n", "b:2:16: "},
+		{"[costs]\nclock-budget = -5%\n", "b:2:16: "},
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct ep_costs before = costs;
+		struct ep_sheet sheet;
+
+		ck_assert_int_eq(
+			ep_sheet_parse(&sheet, "b", bad[i].text, strlen(bad[i].text), &err), EP_OK);
+		ck_assert_int_eq(ep_costs_take(&costs, &sheet, &err), EP_E_FORMAT);
+		ck_assert_msg(!strncmp(err.text, bad[i].where, strlen(bad[i].where)), "%s",
+			      err.text);
+		ck_assert_mem_eq(&costs, &before, sizeof(costs));
+		ep_sheet_deinit(&sheet);
+	}
+}
+END_TEST
+
+START_TEST(time_stamps_are_auto_or_a_power_of_two)
+{
+	unsigned every = 99;
+
+	ck_assert(ep_cost_every_parse("auto", &every) && every == 0);
+	ck_assert(ep_cost_every_parse("1", &every) && every == 1);
+	ck_assert(ep_cost_every_parse("64", &every) && every == 64);
+	ck_assert(!ep_cost_every_parse("0", &every));
+	ck_assert(!ep_cost_every_parse("3", &every));
+	ck_assert(!ep_cost_every_parse("128", &every));
+	ck_assert(!ep_cost_every_parse("8x", &every));
+	ck_assert(!ep_cost_every_parse("", &every));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cost");
+	TCase *cases = tcase_create("cost");
+
+	tcase_add_checked_fixture(cases, setup, NULL);
+	tcase_add_test(cases, overhead_is_calls_times_cost);
+	tcase_add_test(cases, history_is_what_a_mib_holds);
+	tcase_add_test(cases, auto_times_all_where_that_is_cheap);
+	tcase_add_test(cases, auto_spends_its_budget_where_calls_are_many);
+	tcase_add_test(cases, the_most_calls_for_a_goal_are_the_most);
+	tcase_add_test(cases, costs_are_read_as_they_were_written);
+	tcase_add_test(cases, what_is_no_cost_is_refused_with_its_place);
+	tcase_add_test(cases, time_stamps_are_auto_or_a_power_of_two);
+	suite_add_tcase(suite, cases);
+	return ep_test_main(suite);
+}
