@@ -33,13 +33,13 @@ static const char *const queries[] = {
 
 struct flag {
 	const char *word;
-	size_t offset; /* of the bool in struct ep_command */
+	size_t offset; /* of the bool in struct ep_build_command */
 	bool value;
 };
 
 #define FLAG(word, field, value)                                \
 	{                                                       \
-		word, offsetof(struct ep_command, field), value \
+		word, offsetof(struct ep_build_command, field), value \
 	}
 
 static const struct flag flags[] = {
@@ -116,21 +116,21 @@ static bool begins(const char *word, const char *with)
 	return !strncmp(word, with, strlen(with));
 }
 
-static void set_flag(struct ep_command *command, const char *word)
+static void set_flag(struct ep_build_command *command, const char *word)
 {
 	for (size_t i = 0; i < COUNT(flags); i++)
 		if (!strcmp(word, flags[i].word))
 			*(bool *)((char *)command + flags[i].offset) = flags[i].value;
 }
 
-static void add_source(struct ep_command *command, const char *word)
+static void add_source(struct ep_build_command *command, const char *word)
 {
 	command->c_sources++;
 	ep_words_add(&command->sources, word);
 }
 
 /* What -x says, or what the name's end says when -x says nothing. */
-static void count_input(struct ep_command *command, const char *word, const char *language)
+static void count_input(struct ep_build_command *command, const char *word, const char *language)
 {
 	const char *dot = strrchr(word, '.');
 
@@ -159,7 +159,7 @@ static bool is_object(const char *word, size_t length)
 }
 
 /* -Wl,a,b: files among them are inputs, and -r makes no executable. */
-static void read_linker_words(struct ep_command *command, const char *words)
+static void read_linker_words(struct ep_build_command *command, const char *words)
 {
 	while (*words) {
 		size_t length = strcspn(words, ",");
@@ -179,7 +179,7 @@ static bool machine_is_other(const char *triple)
 }
 
 /* An option that is no plain flag. `next` is the word behind it, "" at the end. */
-static void read_option(struct ep_command *command, const char *word, const char *next)
+static void read_option(struct ep_build_command *command, const char *word, const char *next)
 {
 	if (begins(word, "-Wl,"))
 		read_linker_words(command, word + 4);
@@ -224,11 +224,11 @@ static const char *language_of(const char *word, const char *next)
 	return NULL;
 }
 
-void ep_command_read(struct ep_command *command, const struct ep_words *words)
+void ep_build_command_read(struct ep_build_command *command, const struct ep_words *words)
 {
 	const char *language = NULL;
 
-	*command = (struct ep_command){0};
+	*command = (struct ep_build_command){0};
 	for (size_t i = 0; i < words->count; i++) {
 		const char *word = words->list[i];
 		const char *next = i + 1 < words->count ? words->list[i + 1] : "";
@@ -250,12 +250,12 @@ void ep_command_read(struct ep_command *command, const struct ep_words *words)
 	command->query |= command->inputs == 0;
 }
 
-bool ep_command_compiles(const struct ep_command *command)
+bool ep_build_command_compiles(const struct ep_build_command *command)
 {
 	return !command->query && !command->preprocess && !command->check && command->c_sources > 0;
 }
 
-bool ep_command_links(const struct ep_command *command)
+bool ep_build_command_links(const struct ep_build_command *command)
 {
 	return !command->query && !command->preprocess && !command->check &&
 	       !command->assemble_only && !command->compile_only && !command->relocatable &&

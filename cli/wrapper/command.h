@@ -10,7 +10,7 @@
 
 #include "cli/wrapper/words.h"
 
-struct ep_command {
+struct ep_build_command {
 	bool query;              /* asks the compiler about itself */
 	bool preprocess;         /* -E, -M, -MM: ends after the preprocessor */
 	bool check;              /* -fsyntax-only, clang's --analyze */
@@ -40,12 +40,12 @@ struct ep_command {
 
 /* Reads `words`, the command line with its response files expanded and without the compiler's own
  * name. */
-void ep_command_read(struct ep_command *command, const struct ep_words *words);
+void ep_build_command_read(struct ep_build_command *command, const struct ep_words *words);
 
 /* It compiles C or C++ to code. */
-bool ep_command_compiles(const struct ep_command *command);
+bool ep_build_command_compiles(const struct ep_build_command *command);
 
 /* It ends with an executable or a shared library. */
-bool ep_command_links(const struct ep_command *command);
+bool ep_build_command_links(const struct ep_build_command *command);
 
 #endif

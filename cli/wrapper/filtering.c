@@ -57,15 +57,15 @@ bool ep_filtering_take(struct ep_rules *rules, const char *word)
  * compiled for -flto. */
 static bool wanted(const struct ep_tracing *tracing)
 {
-	const struct ep_command *command = &tracing->command;
+	const struct ep_build_command *command = &tracing->command;
 
 	/* An object of -flto has no code yet, and remembers the options: at the link, gcc would
 	 * warn that those of different lists differ. */
-	if (command->lto && !command->fat_lto && !ep_command_links(command))
+	if (command->lto && !command->fat_lto && !ep_build_command_links(command))
 		return false;
 	return tracing->options.filter.count &&
-	       (ep_command_compiles(command) ||
-		(tracing->family != EP_FAMILY_CLANG && ep_command_links(command)));
+	       (ep_build_command_compiles(command) ||
+		(tracing->family != EP_FAMILY_CLANG && ep_build_command_links(command)));
 }
 
 /* GNU as does not read all of what clang writes in that syntax. */

@@ -20,9 +20,9 @@
 
 extern char **environ;
 
-static bool writes_assembly(const struct ep_command *command)
+static bool writes_assembly(const struct ep_build_command *command)
 {
-	return command->assemble_only && ep_command_compiles(command);
+	return command->assemble_only && ep_build_command_compiles(command);
 }
 
 static bool has_lists(const struct ep_words *filter)
@@ -35,7 +35,7 @@ static bool has_lists(const struct ep_words *filter)
 
 static bool links_with_lists(const struct ep_tracing *tracing)
 {
-	return ep_command_links(&tracing->command) && !tracing->command.other_machine &&
+	return ep_build_command_links(&tracing->command) && !tracing->command.other_machine &&
 	       has_lists(&tracing->options.filter) && !access(tracing->kit.epitaph, X_OK);
 }
 
@@ -164,7 +164,7 @@ static void filter_pipe(const struct ep_tracing *tracing, const struct ep_words 
 
 static void run_assembly(const struct ep_tracing *tracing, const struct ep_words *words)
 {
-	const struct ep_command *command = &tracing->command;
+	const struct ep_build_command *command = &tracing->command;
 
 	if (command->output && !strcmp(command->output, "-")) {
 		filter_pipe(tracing, words);

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	tracing.compiler = &compiler;
 	ep_response_expand(&user, &flat);
 	tracing.user = &flat;
-	ep_command_read(&tracing.command, &flat);
+	ep_build_command_read(&tracing.command, &flat);
 	if (!tracing.command.query) {
 		refuse_musl(&words);
 		ep_kit_find(&tracing.kit);

@@ -58,7 +58,7 @@ static enum ep_method method_of(const struct ep_tracing *tracing)
 }
 
 /* Whether code may be given hooks at all. */
-static bool may_trace(const struct ep_command *command)
+static bool may_trace(const struct ep_build_command *command)
 {
 	if (command->other_machine)
 		ep_note("not traced: the target is not x86-64");
@@ -73,7 +73,7 @@ static bool may_trace(const struct ep_command *command)
 
 void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
 {
-	const struct ep_command *command = &tracing->command;
+	const struct ep_build_command *command = &tracing->command;
 	enum ep_method method;
 
 	if (command->query)
@@ -190,7 +190,7 @@ static void add_hooks(const struct ep_tracing *tracing, struct ep_words *words)
 
 static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words)
 {
-	const struct ep_command *command = &tracing->command;
+	const struct ep_build_command *command = &tracing->command;
 	enum ep_runtime runtime = tracing->options.runtime;
 
 	if (command->no_libc && !command->shared) {
@@ -216,7 +216,7 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	ep_filtering_after(tracing, words);
-	if (!ep_command_links(&tracing->command) || tracing->command.other_machine ||
+	if (!ep_build_command_links(&tracing->command) || tracing->command.other_machine ||
 	    tracing->command.freestanding)
 		return;
 	add_runtime(tracing, words);

@@ -10,7 +10,7 @@
 
 /* Everything that decides. */
 struct ep_tracing {
-	struct ep_command command;
+	struct ep_build_command command;
 	struct ep_options options;
 	struct ep_kit kit;
 	enum ep_family family;

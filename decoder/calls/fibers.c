@@ -88,7 +88,8 @@ int ep_fiber_grow(struct ep_fiber *fiber)
 
 /* ---- places ---- */
 
-static struct ep_place *slot_of(struct ep_place *places, size_t capacity, uint64_t buffer)
+static struct ep_saved_context *slot_of(struct ep_saved_context *places, size_t capacity,
+					uint64_t buffer)
 {
 	size_t at = (size_t)(buffer * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (capacity - 1);
 
@@ -101,7 +102,7 @@ static struct ep_place *slot_of(struct ep_place *places, size_t capacity, uint64
 static int grow_places(struct ep_fibers *fibers)
 {
 	size_t capacity = fibers->place_capacity ? 2 * fibers->place_capacity : FIRST_CAPACITY;
-	struct ep_place *grown;
+	struct ep_saved_context *grown;
 
 	if (2 * (fibers->place_count + 1) <= fibers->place_capacity)
 		return EP_OK;
@@ -117,9 +118,9 @@ static int grow_places(struct ep_fibers *fibers)
 	return EP_OK;
 }
 
-int ep_fibers_save(struct ep_fibers *fibers, const struct ep_place *place)
+int ep_fibers_save(struct ep_fibers *fibers, const struct ep_saved_context *place)
 {
-	struct ep_place *slot;
+	struct ep_saved_context *slot;
 
 	if (place->buffer == 0)
 		return EP_OK;
@@ -131,9 +132,9 @@ int ep_fibers_save(struct ep_fibers *fibers, const struct ep_place *place)
 	return EP_OK;
 }
 
-const struct ep_place *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer)
+const struct ep_saved_context *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer)
 {
-	const struct ep_place *slot;
+	const struct ep_saved_context *slot;
 
 	if (!buffer || !fibers->place_capacity)
 		return NULL;

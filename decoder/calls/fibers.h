@@ -31,7 +31,7 @@ struct ep_fiber {
 #define EP_FIBER_NONE UINT32_MAX
 
 /* What a buffer holds. */
-struct ep_place {
+struct ep_saved_context {
 	uint64_t buffer;
 	uint32_t fiber; /* EP_FIBER_NONE: a new one is to be made */
 	size_t height;  /* of its stack */
@@ -43,7 +43,7 @@ struct ep_fibers {
 	struct ep_fiber **list; /* they stay where they are */
 	uint32_t count;         /* met in this pass */
 	uint32_t made, capacity;
-	struct ep_place *places; /* hash by buffer; buffer 0: free */
+	struct ep_saved_context *places; /* hash by buffer; buffer 0: free */
 	size_t place_count, place_capacity;
 };
 
@@ -66,9 +66,9 @@ static inline int ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
 }
 
 /* Keeps *place under its buffer, in place of what that held. */
-int ep_fibers_save(struct ep_fibers *fibers, const struct ep_place *place);
+int ep_fibers_save(struct ep_fibers *fibers, const struct ep_saved_context *place);
 
 /* What the buffer holds, borrowed until the next save; NULL: unknown. */
-const struct ep_place *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer);
+const struct ep_saved_context *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer);
 
 #endif

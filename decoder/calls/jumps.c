@@ -37,7 +37,7 @@ static void switch_to(struct ep_pairing *pairing, struct ep_fiber *fiber)
 	pairing->pending.count = 0;
 }
 
-static int switch_to_new(struct ep_pairing *pairing, const struct ep_place *place)
+static int switch_to_new(struct ep_pairing *pairing, const struct ep_saved_context *place)
 {
 	uint32_t function = place ? place->function : UINT32_MAX;
 	uint64_t link = place ? place->link : 0;
@@ -60,7 +60,7 @@ static size_t lower(size_t a, size_t b)
 /* Control goes on at what `buffer` holds. */
 static int go_on(struct ep_pairing *pairing, uint64_t buffer, struct ep_judgement *out)
 {
-	const struct ep_place *place = ep_fibers_find(&pairing->fibers, buffer);
+	const struct ep_saved_context *place = ep_fibers_find(&pairing->fibers, buffer);
 	const struct ep_fiber *before = pairing->now;
 
 	if (!place || place->fiber == EP_FIBER_NONE) {
@@ -78,7 +78,7 @@ static int go_on(struct ep_pairing *pairing, uint64_t buffer, struct ep_judgemen
 
 static int save(struct ep_pairing *pairing, uint64_t buffer)
 {
-	struct ep_place place = {
+	struct ep_saved_context place = {
 		.buffer = buffer,
 		.fiber = pairing->now->number,
 		.height = pairing->now->height,
@@ -89,7 +89,7 @@ static int save(struct ep_pairing *pairing, uint64_t buffer)
 
 static int fresh(struct ep_pairing *pairing, const struct ep_record *record)
 {
-	struct ep_place place = {
+	struct ep_saved_context place = {
 		.buffer = record->buffer,
 		.fiber = EP_FIBER_NONE,
 		.link = record->other,
@@ -136,7 +136,7 @@ int ep_pairing_go_on(struct ep_pairing *pairing)
  */
 int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity)
 {
-	const struct ep_place *place = ep_fibers_find(&pairing->fibers, pairing->now->link);
+	const struct ep_saved_context *place = ep_fibers_find(&pairing->fibers, pairing->now->link);
 	const struct ep_fiber *there;
 
 	if (!place || place->fiber == EP_FIBER_NONE)

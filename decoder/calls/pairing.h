@@ -11,7 +11,7 @@
 #include "decoder/calls/identity.h"
 #include "decoder/trace/records.h"
 
-enum ep_verdict {
+enum ep_pair_verdict {
 	EP_PAIR_MATCH,   /* the call at `index`; those above it were left */
 	EP_PAIR_BEFORE,  /* its call is older than all that is known here */
 	EP_PAIR_STRAY,   /* of no call; what is open stays open */
@@ -127,7 +127,7 @@ bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thre
 int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
 		    const struct ep_function **function);
 struct ep_judgement {
-	enum ep_verdict verdict;
+	enum ep_pair_verdict verdict;
 	size_t index;
 	const struct ep_function *function; /* as the return's address says */
 	bool ambiguous;                     /* MATCH: several calls of it were open, not on top */

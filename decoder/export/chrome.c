@@ -22,8 +22,8 @@ struct chrome {
 	const struct ep_export *export;
 	const struct ep_chrome_style *style;
 	FILE *file;
-	struct ep_texts texts; /* what an event has of its function */
-	struct ep_text *heads; /* by thread: of every event */
+	struct ep_texts texts;          /* what an event has of its function */
+	struct ep_function_text *heads; /* by thread: of every event */
 	uint32_t *tids;
 	int64_t *last; /* by thread: ns of its last event */
 	int64_t zero;  /* ns, of the first record */
@@ -164,7 +164,7 @@ static int64_t stamp(struct chrome *chrome, const struct ep_nest_thread *thread,
 static void event_head(struct chrome *chrome, char phase, const struct ep_nest_thread *thread,
 		       int64_t ns)
 {
-	const struct ep_text *head = &chrome->heads[thread->index];
+	const struct ep_function_text *head = &chrome->heads[thread->index];
 	char start[] = ",\n{\"ph\":\"X\",";
 
 	if (!chrome->begun)
@@ -250,7 +250,7 @@ static int write_call(struct chrome *chrome, const struct ep_nest_thread *thread
 		      const struct ep_nest_frame *frame, enum ep_nest_why why,
 		      const struct ep_event *event, struct ep_err *err)
 {
-	const struct ep_text *text = ep_texts_get(&chrome->texts, frame->function);
+	const struct ep_function_text *text = ep_texts_get(&chrome->texts, frame->function);
 	struct ep_outbuf *out = &chrome->out;
 	int64_t began = (int64_t)(frame->mark / 2);
 
@@ -371,7 +371,7 @@ static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
 
 static int stray(struct chrome *chrome, const struct ep_event *event)
 {
-	const struct ep_text *text = ep_texts_get(&chrome->texts, event->function);
+	const struct ep_function_text *text = ep_texts_get(&chrome->texts, event->function);
 
 	if (!text)
 		return EP_E_MEMORY;

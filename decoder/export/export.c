@@ -14,7 +14,7 @@
 static int texts_grow(struct ep_texts *texts, uint32_t id)
 {
 	size_t count = texts->count ? texts->count : 256;
-	struct ep_text *grown;
+	struct ep_function_text *grown;
 
 	while (count <= id)
 		count *= 2;
@@ -27,9 +27,10 @@ static int texts_grow(struct ep_texts *texts, uint32_t id)
 	return EP_OK;
 }
 
-const struct ep_text *ep_texts_get(struct ep_texts *texts, const struct ep_function *function)
+const struct ep_function_text *ep_texts_get(struct ep_texts *texts,
+					    const struct ep_function *function)
 {
-	struct ep_text *text;
+	struct ep_function_text *text;
 
 	if (function->id >= texts->count && texts_grow(texts, function->id) != EP_OK)
 		return NULL;

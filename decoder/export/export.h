@@ -61,7 +61,7 @@ struct ep_texts {
 	/* From malloc; NULL: out of memory. */
 	char *(*make)(void *context, const struct ep_function *function);
 	void *context;
-	struct ep_text {
+	struct ep_function_text {
 		char *bytes; /* NULL: not made */
 		size_t size;
 	} * list; /* by id of the function */
@@ -69,7 +69,8 @@ struct ep_texts {
 };
 
 /* NULL: out of memory. Borrowed until the next function is asked for. */
-const struct ep_text *ep_texts_get(struct ep_texts *texts, const struct ep_function *function);
+const struct ep_function_text *ep_texts_get(struct ep_texts *texts,
+					    const struct ep_function *function);
 void ep_texts_deinit(struct ep_texts *texts);
 
 /* As a JSON string with its quotes; each byte that is no UTF-8 is U+FFFD. From malloc; NULL: out of

@@ -20,7 +20,7 @@ struct jsonl {
 	const struct ep_export *export;
 	FILE *file;
 	struct ep_texts texts;
-	struct ep_text *heads; /* by thread */
+	struct ep_function_text *heads; /* by thread */
 	uint64_t lines;
 	bool begun;
 };
@@ -169,7 +169,7 @@ static void write_head(struct jsonl *jsonl)
 
 static void line_begin(struct jsonl *jsonl, const char *type, const struct ep_nest_thread *thread)
 {
-	const struct ep_text *head = &jsonl->heads[thread->index];
+	const struct ep_function_text *head = &jsonl->heads[thread->index];
 
 	if (!jsonl->begun)
 		write_head(jsonl);
@@ -216,7 +216,8 @@ static void interval(struct jsonl *jsonl, const char *earliest, const char *late
 
 static int function_fields(struct jsonl *jsonl, const struct ep_function *function)
 {
-	const struct ep_text *text = function ? ep_texts_get(&jsonl->texts, function) : NULL;
+	const struct ep_function_text *text =
+		function ? ep_texts_get(&jsonl->texts, function) : NULL;
 
 	if (text)
 		ep_outbuf_put(&jsonl->out, text->bytes, text->size);

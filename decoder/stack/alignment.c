@@ -110,7 +110,7 @@ static struct ep_line line_of(const struct ep_alignment_of *of, uint64_t at)
 
 static bool add_place(struct ep_places *places, const struct ep_row *row)
 {
-	struct ep_place *grown;
+	struct ep_frame_place *grown;
 
 	if (places->count == places->room) {
 		size_t room = places->room ? 2 * places->room : 64;
@@ -121,7 +121,7 @@ static bool add_place(struct ep_places *places, const struct ep_row *row)
 		places->list = grown;
 		places->room = room;
 	}
-	places->list[places->count++] = (struct ep_place){.row = *row, .call = EP_ROW_NONE};
+	places->list[places->count++] = (struct ep_frame_place){.row = *row, .call = EP_ROW_NONE};
 	return true;
 }
 
@@ -173,7 +173,7 @@ static void judge_passed(struct ep_places *places, const struct ep_alignment_of 
 	const struct ep_function *returned = of->flight->returned;
 
 	for (size_t i = 0; i < places->count; i++) {
-		struct ep_place *place = &places->list[i];
+		struct ep_frame_place *place = &places->list[i];
 		bool last = returned && place->row.function == returned;
 		enum ep_hooks hooks;
 
@@ -288,7 +288,7 @@ static void merge(struct ep_alignment *out, const struct ep_places *places,
 	size_t next = 0;
 
 	for (size_t i = 0; i < places->count; i++) {
-		const struct ep_place *place = &places->list[i];
+		const struct ep_frame_place *place = &places->list[i];
 		struct ep_row row = place->row;
 
 		if (place->call != EP_ROW_NONE) {

@@ -6,14 +6,14 @@
 #include "decoder/stack/alignment.h"
 
 /* A row that has a frame, and whether a call may be paired with it. */
-struct ep_place {
+struct ep_frame_place {
 	struct ep_row row;
 	bool passed; /* its hook tells that it is not in flight: never paired */
 	size_t call; /* counted from the innermost; EP_ROW_NONE: none */
 };
 
 struct ep_places {
-	struct ep_place *list; /* innermost first; owned */
+	struct ep_frame_place *list; /* innermost first; owned */
 	size_t count, room;
 	bool starved;
 };

@@ -10,7 +10,7 @@
 
 /* Hooks in inlined functions tell the address of another copy: all that a call of one shares with
  * its place on the stack is the name. */
-static bool is_call(const struct ep_place *place, const struct ep_event *call)
+static bool is_call(const struct ep_frame_place *place, const struct ep_event *call)
 {
 	if (place->passed)
 		return false;

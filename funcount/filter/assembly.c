@@ -46,14 +46,14 @@ static int make_room(void *list, uint32_t count, uint32_t *room, size_t size)
 	return EP_OK;
 }
 
-static struct ep_function *current(struct reader *reader)
+static struct ep_assembly_function *current(struct reader *reader)
 {
 	return reader->current == EP_NO_FUNCTION ? NULL : &reader->out->functions[reader->current];
 }
 
 static void call_strange(struct reader *reader, const char *why)
 {
-	struct ep_function *function = current(reader);
+	struct ep_assembly_function *function = current(reader);
 
 	if (!function || function->strange)
 		return;
@@ -91,13 +91,13 @@ static int begin_function(struct reader *reader, struct ep_piece name)
 {
 	struct ep_assembly *out = reader->out;
 	struct ep_label *label = ep_labels_at(&reader->labels, name);
-	struct ep_function *function;
+	struct ep_assembly_function *function;
 
 	if (!label || make_room(&out->functions, out->function_count, &reader->function_room,
 				sizeof *function))
 		return EP_E_MEMORY;
 	function = &out->functions[out->function_count];
-	*function = (struct ep_function){
+	*function = (struct ep_assembly_function){
 		.name = text_of(name),
 		.line = reader->line,
 		.intel = reader->intel,
@@ -128,7 +128,7 @@ static int on_function_label(struct reader *reader, struct ep_piece name)
 
 static int on_label(struct reader *reader, struct ep_piece name)
 {
-	struct ep_function *function;
+	struct ep_assembly_function *function;
 	struct ep_label *label;
 
 	if (!reader->user && ep_piece_equal(name, reader->typed))
@@ -204,7 +204,7 @@ static int on_addresses(struct reader *reader, struct ep_piece args)
 static void on_size(struct reader *reader, struct ep_piece args)
 {
 	struct ep_piece name, root;
-	struct ep_function *function;
+	struct ep_assembly_function *function;
 
 	if (!ep_piece_next(&args, ',', &name))
 		return;
@@ -250,7 +250,7 @@ static int on_directive(struct reader *reader, const struct ep_statement *statem
 
 static void on_jump(struct reader *reader, struct ep_piece target)
 {
-	struct ep_function *function = current(reader);
+	struct ep_assembly_function *function = current(reader);
 	struct ep_label *label;
 
 	if (target.size && (target.at[0] == '*' || target.at[0] == '[')) {
@@ -335,7 +335,7 @@ static int on_hook(struct reader *reader, const struct ep_statement *statement, 
 
 static int on_instruction(struct reader *reader, const struct ep_statement *statement)
 {
-	struct ep_function *function = current(reader);
+	struct ep_assembly_function *function = current(reader);
 	struct ep_hook hook;
 
 	if (!function)
@@ -396,7 +396,7 @@ static void note_user(struct reader *reader, struct ep_piece line)
 static int on_line(struct reader *reader, struct ep_piece line)
 {
 	struct ep_assembly *out = reader->out;
-	struct ep_line *entry;
+	struct ep_assembly_line *entry;
 	int rc;
 
 	if (make_room(&out->lines, out->line_count, &reader->line_room, sizeof *entry))
@@ -405,8 +405,8 @@ static int on_line(struct reader *reader, struct ep_piece line)
 	note_user(reader, line);
 	rc = on_statements(reader, line);
 	entry = &out->lines[out->line_count++];
-	*entry = (struct ep_line){(uint32_t)(line.at - out->text), (uint32_t)line.size,
-				  reader->current, reader->user};
+	*entry = (struct ep_assembly_line){(uint32_t)(line.at - out->text), (uint32_t)line.size,
+					   reader->current, reader->user};
 	return rc;
 }
 
@@ -430,7 +430,7 @@ static void find_table_loops(struct reader *reader)
 {
 	for (uint32_t i = 0; i < reader->labels.room; i++) {
 		const struct ep_label *label = &reader->labels.slots[i];
-		struct ep_function *function;
+		struct ep_assembly_function *function;
 
 		if (!label->name.at || !label->taken || label->function == EP_NO_FUNCTION)
 			continue;

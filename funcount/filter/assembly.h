@@ -23,7 +23,7 @@
 /* The text of an assembly file, at most: offsets stay in 32 bits. */
 #define EP_ASSEMBLY_MAX ((size_t)2 << 30)
 
-struct ep_line {
+struct ep_assembly_line {
 	uint32_t at, size; /* bytes of the text, without the newline */
 	uint32_t function; /* index, or EP_NO_FUNCTION */
 	bool user;         /* between #APP and #NO_APP */
@@ -35,7 +35,7 @@ struct ep_site {
 	uint32_t load;           /* line that loads the address; 0: none */
 };
 
-struct ep_function {
+struct ep_assembly_function {
 	char *name;
 	uint32_t line;         /* of its label */
 	uint32_t instructions; /* hooks and their arguments included */
@@ -58,9 +58,9 @@ struct ep_alias {
 struct ep_assembly {
 	const char *text; /* borrowed */
 	size_t size;
-	struct ep_line *lines;
+	struct ep_assembly_line *lines;
 	uint32_t line_count;
-	struct ep_function *functions;
+	struct ep_assembly_function *functions;
 	uint32_t function_count;
 	struct ep_site *sites; /* ascending lines */
 	uint32_t site_count;
@@ -78,7 +78,7 @@ void ep_assembly_deinit(struct ep_assembly *assembly);
 
 static inline struct ep_piece ep_assembly_line(const struct ep_assembly *assembly, uint32_t line)
 {
-	const struct ep_line *one = &assembly->lines[line];
+	const struct ep_assembly_line *one = &assembly->lines[line];
 
 	return (struct ep_piece){assembly->text + one->at, one->size};
 }

@@ -106,7 +106,7 @@ static void plan(struct ep_filter *filter)
 static void judge(struct ep_filter *filter, struct ep_rules *rules, uint32_t at,
 		  const char *const *names, size_t name_count)
 {
-	const struct ep_function *function = &filter->assembly.functions[at];
+	const struct ep_assembly_function *function = &filter->assembly.functions[at];
 	struct ep_outcome *outcome = &filter->outcomes[at];
 	const struct ep_subject subject = {
 		.names = names,
@@ -166,7 +166,7 @@ static void refuse_thunks(struct ep_assembly *assembly, bool thunks)
 
 	for (uint32_t i = 0; i < assembly->site_count; i++) {
 		const struct ep_site *site = &assembly->sites[i];
-		struct ep_function *function = &assembly->functions[site->function];
+		struct ep_assembly_function *function = &assembly->functions[site->function];
 
 		if (site->hook.form != EP_HOOK_JUMP)
 			continue;
@@ -255,7 +255,7 @@ void ep_filter_tell(const struct ep_filter *filter, const struct ep_rules *rules
 	char why[1024];
 
 	for (uint32_t i = 0; i < assembly->function_count; i++) {
-		const struct ep_function *function = &assembly->functions[i];
+		const struct ep_assembly_function *function = &assembly->functions[i];
 		const struct ep_outcome *outcome = &filter->outcomes[i];
 		const struct ep_subject subject = {.instructions = outcome->instructions};
 
@@ -269,7 +269,7 @@ void ep_filter_tell(const struct ep_filter *filter, const struct ep_rules *rules
 		}
 		if (!all)
 			continue;
-		ep_verdict_text(&outcome->verdict, rules, &subject, why, sizeof why);
+		ep_rule_verdict_text(&outcome->verdict, rules, &subject, why, sizeof why);
 		fprintf(out, "%s: note: %s: %s: %s: %s\n", who, file, function->name,
 			!function->sites    ? "no hooks"
 			: outcome->stripped ? "not traced"

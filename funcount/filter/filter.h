@@ -16,7 +16,7 @@
 enum ep_edit { EP_EDIT_KEEP, EP_EDIT_EMPTY, EP_EDIT_RETURN };
 
 struct ep_outcome {
-	struct ep_verdict verdict;
+	struct ep_rule_verdict verdict;
 	uint32_t instructions; /* without hooks and what belongs to them */
 	bool stripped;
 	const char *refused; /* why a verdict was not followed; static */

@@ -34,30 +34,31 @@ static const struct ep_pattern *find(struct ep_list *list, const struct ep_subje
 	return found;
 }
 
-static struct ep_verdict by_length(const struct ep_rules *rules, const struct ep_subject *subject)
+static struct ep_rule_verdict by_length(const struct ep_rules *rules,
+					const struct ep_subject *subject)
 {
-	struct ep_verdict verdict = {EP_REASON_UNLISTED, false, NULL, NULL};
+	struct ep_rule_verdict verdict = {EP_RULE_UNLISTED, false, NULL, NULL};
 
 	if (!rules->threshold)
 		return verdict;
 	if (!subject->measured) {
-		verdict.reason = EP_REASON_UNMEASURED;
+		verdict.reason = EP_RULE_UNMEASURED;
 	} else if (subject->instructions < rules->threshold) {
 		verdict.strip = !subject->loop || rules->ignore_loops;
-		verdict.reason = verdict.strip ? EP_REASON_SHORT : EP_REASON_LOOP;
+		verdict.reason = verdict.strip ? EP_RULE_SHORT : EP_RULE_LOOP;
 	}
 	return verdict;
 }
 
-struct ep_verdict ep_rules_judge(struct ep_rules *rules, const struct ep_subject *subject)
+struct ep_rule_verdict ep_rules_judge(struct ep_rules *rules, const struct ep_subject *subject)
 {
 	const struct ep_pattern *keep = find(&rules->do_trace, subject);
 	const struct ep_pattern *strip = find(&rules->no_trace, subject);
 
 	if (keep)
-		return (struct ep_verdict){EP_REASON_DO_TRACE, false, keep, &rules->do_trace};
+		return (struct ep_rule_verdict){EP_RULE_DO_TRACE, false, keep, &rules->do_trace};
 	if (strip)
-		return (struct ep_verdict){EP_REASON_NO_TRACE, true, strip, &rules->no_trace};
+		return (struct ep_rule_verdict){EP_RULE_NO_TRACE, true, strip, &rules->no_trace};
 	return by_length(rules, subject);
 }
 
@@ -73,26 +74,26 @@ bool ep_rules_given(const struct ep_rules *rules)
 	return rules->threshold || rules->no_trace.file_count || rules->do_trace.file_count;
 }
 
-void ep_verdict_text(const struct ep_verdict *verdict, const struct ep_rules *rules,
-		     const struct ep_subject *subject, char *text, size_t size)
+void ep_rule_verdict_text(const struct ep_rule_verdict *verdict, const struct ep_rules *rules,
+			  const struct ep_subject *subject, char *text, size_t size)
 {
 	switch (verdict->reason) {
-	case EP_REASON_DO_TRACE:
-	case EP_REASON_NO_TRACE:
+	case EP_RULE_DO_TRACE:
+	case EP_RULE_NO_TRACE:
 		snprintf(text, size, "%s:%u says %s", ep_list_file(verdict->list, verdict->pattern),
 			 verdict->pattern->line, verdict->pattern->text);
 		break;
-	case EP_REASON_SHORT:
+	case EP_RULE_SHORT:
 		snprintf(text, size, "%u instructions, the threshold is %u", subject->instructions,
 			 rules->threshold);
 		break;
-	case EP_REASON_LOOP:
+	case EP_RULE_LOOP:
 		snprintf(text, size, "%u instructions, but it has a loop", subject->instructions);
 		break;
-	case EP_REASON_UNMEASURED:
+	case EP_RULE_UNMEASURED:
 		snprintf(text, size, "its instructions cannot be counted");
 		break;
-	case EP_REASON_UNLISTED:
+	case EP_RULE_UNLISTED:
 		snprintf(text, size, "nothing is said of it");
 		break;
 	}

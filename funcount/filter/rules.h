@@ -26,17 +26,17 @@ struct ep_subject {
 	bool measured;         /* false: instructions and loop aren't known */
 };
 
-enum ep_reason {
-	EP_REASON_UNLISTED,   /* kept: nothing is said of it */
-	EP_REASON_DO_TRACE,   /* kept */
-	EP_REASON_LOOP,       /* kept though it is short */
-	EP_REASON_UNMEASURED, /* kept: nobody knows whether it is short */
-	EP_REASON_NO_TRACE,   /* loses its hooks */
-	EP_REASON_SHORT,      /* loses its hooks */
+enum ep_rule_reason {
+	EP_RULE_UNLISTED,   /* kept: nothing is said of it */
+	EP_RULE_DO_TRACE,   /* kept */
+	EP_RULE_LOOP,       /* kept though it is short */
+	EP_RULE_UNMEASURED, /* kept: nobody knows whether it is short */
+	EP_RULE_NO_TRACE,   /* loses its hooks */
+	EP_RULE_SHORT,      /* loses its hooks */
 };
 
-struct ep_verdict {
-	enum ep_reason reason;
+struct ep_rule_verdict {
+	enum ep_rule_reason reason;
 	bool strip;
 	const struct ep_pattern *pattern; /* of NO_TRACE and DO_TRACE */
 	const struct ep_list *list;       /* that it stands in */
@@ -45,14 +45,14 @@ struct ep_verdict {
 /* A name matches by itself or without what a compiler put behind its first dot: f.constprop.0,
  * f.isra.0, f.part.0, f.cold and nested functions (f.0). Both lists count what they matched,
  * whichever decided. */
-struct ep_verdict ep_rules_judge(struct ep_rules *rules, const struct ep_subject *subject);
+struct ep_rule_verdict ep_rules_judge(struct ep_rules *rules, const struct ep_subject *subject);
 void ep_rules_deinit(struct ep_rules *rules);
 
 /* Whether there is anything to strip by them. */
 bool ep_rules_given(const struct ep_rules *rules);
 
 /* "listed in FILE:LINE as PATTERN", for people; `text` of `size` bytes. */
-void ep_verdict_text(const struct ep_verdict *verdict, const struct ep_rules *rules,
-		     const struct ep_subject *subject, char *text, size_t size);
+void ep_rule_verdict_text(const struct ep_rule_verdict *verdict, const struct ep_rules *rules,
+			  const struct ep_subject *subject, char *text, size_t size);
 
 #endif

@@ -18,7 +18,7 @@
 #include "runtime/arena/inherit.h"
 #include "runtime/intercept/interpose.h"
 #include "runtime/facts/jail.h"
-#include "runtime/lib/output.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/settings/pattern.h"
 #include "runtime/facts/process.h"
 #include "runtime/kernel/sched.h"
@@ -140,7 +140,7 @@ static void tell_taken(const char *path, const char *other)
 }
 
 /* PATH.2, PATH.3 … */
-static int name_beside(struct ep_output *output)
+static int name_beside(struct ep_new_file *output)
 {
 	static char other[EP_PATH_MAX];
 	struct ep_text text;
@@ -153,7 +153,7 @@ static int name_beside(struct ep_output *output)
 		ep_text_add_number(&text, i);
 		if (text.cut)
 			return -ENAMETOOLONG;
-		error = ep_output_name(output, other, true);
+		error = ep_new_file_name(output, other, true);
 	}
 	if (error)
 		return error;
@@ -164,21 +164,21 @@ static int name_beside(struct ep_output *output)
 }
 
 /* The first time; another process may take the name at any moment. */
-static int name_new(struct ep_output *output)
+static int name_new(struct ep_new_file *output)
 {
-	int error = ep_output_name(output, written.path, true);
+	int error = ep_new_file_name(output, written.path, true);
 
 	if (error != -EEXIST)
 		return error;
 	error = may_replace(written.path);
 	if (error == -EEXIST)
 		return name_beside(output);
-	return error ? error : ep_output_name(output, written.path, false);
+	return error ? error : ep_new_file_name(output, written.path, false);
 }
 
-static int name_again(struct ep_output *output)
+static int name_again(struct ep_new_file *output)
 {
-	return ep_output_name(output, written.path, false);
+	return ep_new_file_name(output, written.path, false);
 }
 
 static int expand(uint64_t number)
@@ -229,7 +229,7 @@ static bool is_device(const char *path)
 	       S_ISCHR(status.st_mode);
 }
 
-static int write_named(int (*name)(struct ep_output *output))
+static int write_named(int (*name)(struct ep_new_file *output))
 {
 	return is_device(written.path) ? 0 : ep_snapshot_arena(written.path, name);
 }

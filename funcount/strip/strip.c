@@ -356,8 +356,9 @@ static int look(struct file *file, struct ep_strip_function *function, size_t in
 
 /* ---- verdicts ---- */
 
-static struct ep_verdict judge(const struct ep_strip_function *function, const struct part *parts,
-			       size_t count, struct ep_rules *rules, bool measured)
+static struct ep_rule_verdict judge(const struct ep_strip_function *function,
+				    const struct part *parts, size_t count, struct ep_rules *rules,
+				    bool measured)
 {
 	const char *names[NAMES];
 	struct ep_subject subject = {

@@ -25,7 +25,7 @@ struct ep_strip_function {
 	uint32_t instructions; /* without hooks; 0: not looked at */
 	uint32_t hooks;
 	bool loop;
-	struct ep_verdict verdict;
+	struct ep_rule_verdict verdict;
 	bool stripped;
 	char refused[96]; /* why a verdict was not followed; "": it was */
 };

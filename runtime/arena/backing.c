@@ -13,7 +13,7 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/leftover_files.h"
-#include "runtime/lib/output.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/settings/pattern.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"

@@ -10,7 +10,7 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/lib/files.h"
-#include "runtime/lib/output.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/settings/pattern.h"
 #include "runtime/facts/process.h"
 #include "runtime/settings/settings.h"

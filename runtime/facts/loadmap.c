@@ -105,7 +105,7 @@ static bool overlaid(const struct ep_module *gone)
 	return false;
 }
 
-static bool same_image(const struct ep_module *module, const struct ep_image *image)
+static bool same_image(const struct ep_module *module, const struct ep_mapped_image *image)
 {
 	return module->start == image->start && module->end == image->end &&
 	       module->bias == image->bias && module->build_id_size == image->build_id_size &&
@@ -116,7 +116,8 @@ static bool same_image(const struct ep_module *module, const struct ep_image *im
  * A plug-in that comes and goes at one address would fill the table. Its old entry serves again as
  * long as nothing else was there in between: each address means at any time what it meant before.
  */
-static struct ep_module *find_returned(const struct ep_map_line *line, const struct ep_image *image)
+static struct ep_module *find_returned(const struct ep_map_line *line,
+				       const struct ep_mapped_image *image)
 {
 	for (uint32_t i = 0; i < known_count(); i++) {
 		struct ep_module *module = &entries[i];
@@ -148,7 +149,8 @@ static bool keep_path(const struct ep_map_line *line, struct ep_string *out)
 	return true;
 }
 
-static uint32_t flags_of(const struct ep_map_line *line, const struct ep_image *image, bool header)
+static uint32_t flags_of(const struct ep_map_line *line, const struct ep_mapped_image *image,
+			 bool header)
 {
 	uint32_t flags = header ? 0 : EP_MODULE_NO_HEADER;
 
@@ -159,7 +161,7 @@ static uint32_t flags_of(const struct ep_map_line *line, const struct ep_image *
 	return flags;
 }
 
-static void add(const struct ep_map_line *line, const struct ep_image *image, bool header)
+static void add(const struct ep_map_line *line, const struct ep_mapped_image *image, bool header)
 {
 	uint32_t count = known_count();
 	struct ep_module *module = &entries[count];
@@ -188,10 +190,10 @@ static void add(const struct ep_map_line *line, const struct ep_image *image, bo
 /* The file that was last met at its first byte, and what it spans. */
 struct scan {
 	uint64_t device, inode;
-	uint64_t end;          /* one past its last address */
-	bool pending;          /* it is ELF, but has not shown code yet */
-	bool gone;             /* unmapped since its line was read */
-	struct ep_image image; /* when pending */
+	uint64_t end;                 /* one past its last address */
+	bool pending;                 /* it is ELF, but has not shown code yet */
+	bool gone;                    /* unmapped since its line was read */
+	struct ep_mapped_image image; /* when pending */
 };
 
 /* Does the line belong to the file that was begun? */
@@ -234,7 +236,7 @@ static void begin(struct scan *scan, const struct ep_map_line *line)
 	}
 }
 
-static void admit(const struct ep_map_line *line, const struct ep_image *image, bool header)
+static void admit(const struct ep_map_line *line, const struct ep_mapped_image *image, bool header)
 {
 	struct ep_module *returned = find_returned(line, image);
 
@@ -252,7 +254,7 @@ static void admit(const struct ep_map_line *line, const struct ep_image *image, 
 static void take_headless(const struct ep_map_line *line)
 {
 	struct ep_module *known = find_loaded(line->start, line);
-	struct ep_image image = {
+	struct ep_mapped_image image = {
 		.bias = line->start - line->file_offset,
 		.start = line->start,
 		.end = line->end,

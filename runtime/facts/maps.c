@@ -149,7 +149,7 @@ static bool good_header(const Elf64_Ehdr *header)
 	       header->e_phnum <= SEGMENTS;
 }
 
-static void take_build_id(const uint8_t *bytes, size_t size, struct ep_image *image)
+static void take_build_id(const uint8_t *bytes, size_t size, struct ep_mapped_image *image)
 {
 	size_t at = 0;
 
@@ -175,7 +175,7 @@ static void take_build_id(const uint8_t *bytes, size_t size, struct ep_image *im
 }
 
 /* False: there is nothing to read. */
-static bool read_notes(const Elf64_Phdr *segment, struct ep_image *image)
+static bool read_notes(const Elf64_Phdr *segment, struct ep_mapped_image *image)
 {
 	uint8_t bytes[NOTE_BYTES];
 	uint64_t size = segment->p_memsz;
@@ -191,7 +191,7 @@ static bool read_notes(const Elf64_Phdr *segment, struct ep_image *image)
 }
 
 /* The segment that holds the file's first bytes, which lie at `address`, tells the bias. */
-static bool take_bias(const Elf64_Phdr *segment, uint64_t address, struct ep_image *image)
+static bool take_bias(const Elf64_Phdr *segment, uint64_t address, struct ep_mapped_image *image)
 {
 	if (segment->p_type != PT_LOAD || segment->p_offset >= PAGE)
 		return false;
@@ -200,7 +200,7 @@ static bool take_bias(const Elf64_Phdr *segment, uint64_t address, struct ep_ima
 }
 
 /* False: its notes could not be read. */
-static bool take_segment(const Elf64_Phdr *segment, struct ep_image *image)
+static bool take_segment(const Elf64_Phdr *segment, struct ep_mapped_image *image)
 {
 	uint64_t start = image->bias + segment->p_vaddr;
 	uint64_t end = start + segment->p_memsz;
@@ -223,7 +223,7 @@ static bool take_segment(const Elf64_Phdr *segment, struct ep_image *image)
 
 /* Program headers from `first` on: how many were read, 0 on failure. */
 static int read_batch(uint64_t address, const Elf64_Ehdr *header, int first,
-		      Elf64_Phdr batch[BATCH], struct ep_image *image)
+		      Elf64_Phdr batch[BATCH], struct ep_mapped_image *image)
 {
 	int count = header->e_phnum - first;
 
@@ -234,7 +234,7 @@ static int read_batch(uint64_t address, const Elf64_Ehdr *header, int first,
 	return image->gone ? 0 : count;
 }
 
-static bool find_bias(uint64_t address, const Elf64_Ehdr *header, struct ep_image *image)
+static bool find_bias(uint64_t address, const Elf64_Ehdr *header, struct ep_mapped_image *image)
 {
 	Elf64_Phdr batch[BATCH];
 	int count;
@@ -252,7 +252,7 @@ static bool find_bias(uint64_t address, const Elf64_Ehdr *header, struct ep_imag
 }
 
 /* *whole: no notes were missing. */
-static bool take_segments(uint64_t address, const Elf64_Ehdr *header, struct ep_image *image,
+static bool take_segments(uint64_t address, const Elf64_Ehdr *header, struct ep_mapped_image *image,
 			  bool *whole)
 {
 	Elf64_Phdr batch[BATCH];
@@ -269,7 +269,7 @@ static bool take_segments(uint64_t address, const Elf64_Ehdr *header, struct ep_
 	return image->start < image->end;
 }
 
-static bool read_image(uint64_t address, struct ep_image *image, bool *whole)
+static bool read_image(uint64_t address, struct ep_mapped_image *image, bool *whole)
 {
 	Elf64_Ehdr header;
 
@@ -285,7 +285,7 @@ static bool read_image(uint64_t address, struct ep_image *image, bool *whole)
 
 /* Another thread may unload the library meanwhile, and load it to the same place: its module would
  * have no build-id then, for as long as it stays. */
-bool ep_mapped_image_read(uint64_t address, struct ep_image *image)
+bool ep_mapped_image_read(uint64_t address, struct ep_mapped_image *image)
 {
 	bool read = false, whole = false;
 

@@ -47,7 +47,7 @@ void ep_maps_close(struct ep_maps *maps);
 bool ep_maps_next(struct ep_maps *maps, struct ep_map_line *line);
 
 /* What the ELF header at a mapping of a file's first bytes says. */
-struct ep_image {
+struct ep_mapped_image {
 	uint64_t bias;          /* address in process - address in file */
 	uint64_t start, end;    /* all loaded segments, whole pages */
 	uint64_t dynamic;       /* PT_DYNAMIC's address in the process, 0 none */
@@ -59,6 +59,6 @@ struct ep_image {
 
 /* False: no ELF header and program headers at `address`; image->gone tells why, the rest of it is
  * unknown. */
-bool ep_mapped_image_read(uint64_t address, struct ep_image *image);
+bool ep_mapped_image_read(uint64_t address, struct ep_mapped_image *image);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "runtime/arena/inherit.h"
 #include "runtime/fatal/handled.h"
-#include "runtime/lib/output.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/lib/signals.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/lib/syscalls.h"
@@ -109,7 +109,7 @@ static void complain(int error)
 
 	ep_text_init(&text, line, sizeof line);
 	ep_text_add(&text, "epitaph: no snapshot of the crash: ");
-	ep_output_tell(&text, error);
+	ep_new_file_explain(&text, error);
 	ep_text_add(&text, "\n");
 	ep_text_complain(&text);
 }

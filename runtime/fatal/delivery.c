@@ -55,7 +55,7 @@ static bool has_room(uint64_t low, uint64_t high)
 	return is_writable(low);
 }
 
-static struct ep_signal_frame *move(const ucontext_t *context, uint64_t sp)
+static struct ep_handler_frame *move(const ucontext_t *context, uint64_t sp)
 {
 	const void *from = (const char *)context - EP_FRAME_CONTEXT;
 	const void *floating = context->uc_mcontext.fpregs;
@@ -63,20 +63,20 @@ static struct ep_signal_frame *move(const ucontext_t *context, uint64_t sp)
 	ucontext_t *moved;
 
 	state = size ? (sp - size) & -ALIGNED : sp;
-	frame = ((state - sizeof(struct ep_signal_frame)) & -UINT64_C(16)) - 8;
+	frame = ((state - sizeof(struct ep_handler_frame)) & -UINT64_C(16)) - 8;
 	if (!has_room(frame, sp))
 		return NULL;
-	ep_bytes_copy((void *)frame, from, sizeof(struct ep_signal_frame));
+	ep_bytes_copy((void *)frame, from, sizeof(struct ep_handler_frame));
 	if (size) {
 		ep_bytes_copy((void *)state, floating, size);
 		moved = (ucontext_t *)(frame + EP_FRAME_CONTEXT);
 		moved->uc_mcontext.fpregs = (void *)state;
 	}
-	return (struct ep_signal_frame *)frame;
+	return (struct ep_handler_frame *)frame;
 }
 
 /* valgrind's frames have a form of their own, and more in them. */
-bool ep_delivery_frame(const ucontext_t *context, bool alternate, struct ep_signal_frame **frame)
+bool ep_delivery_frame(const ucontext_t *context, bool alternate, struct ep_handler_frame **frame)
 {
 	const stack_t *stack = &context->uc_stack;
 	uint64_t here = (uint64_t)context - EP_FRAME_CONTEXT;

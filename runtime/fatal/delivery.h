@@ -17,13 +17,13 @@
 #include "runtime/x86_64/sigframe.h"
 
 /* What the kernel puts on the stack before it calls a handler. */
-struct ep_signal_frame {
+struct ep_handler_frame {
 	uint64_t restorer; /* the handler's return address */
 	uint8_t context[EP_FRAME_INFO - EP_FRAME_CONTEXT];
 	uint8_t info[128];
 };
-static_assert(offsetof(struct ep_signal_frame, context) == EP_FRAME_CONTEXT &&
-		      offsetof(struct ep_signal_frame, info) == EP_FRAME_INFO,
+static_assert(offsetof(struct ep_handler_frame, context) == EP_FRAME_CONTEXT &&
+		      offsetof(struct ep_handler_frame, info) == EP_FRAME_INFO,
 	      "sigframe.h");
 
 /*
@@ -31,7 +31,7 @@ static_assert(offsetof(struct ep_signal_frame, context) == EP_FRAME_CONTEXT &&
  * another than that of `context`: *frame, a copy of it on the stack that was interrupted; else that
  * is left as it is. False: there is no room for one. Signal safe.
  */
-bool ep_delivery_frame(const ucontext_t *context, bool alternate, struct ep_signal_frame **frame);
+bool ep_delivery_frame(const ucontext_t *context, bool alternate, struct ep_handler_frame **frame);
 
 /* The handler is about to get this context: it says what it would without our alternate stack.
  * Signal safe. */

@@ -86,8 +86,8 @@ static bool deny(int signal, ucontext_t *context)
 }
 
 struct call {
-	void *handler;                 /* NULL: none */
-	struct ep_signal_frame *frame; /* NULL: the one that the kernel made */
+	void *handler;                  /* NULL: none */
+	struct ep_handler_frame *frame; /* NULL: the one that the kernel made */
 };
 
 void ep_fatal_entry(int signal, siginfo_t *info, void *context);
@@ -123,7 +123,7 @@ static struct call force_segv(int signal, ucontext_t *context)
 static struct call deliver(int signal, siginfo_t *info, ucontext_t *context,
 			   const struct ep_kernel_action *action, bool written)
 {
-	struct ep_signal_frame *frame = NULL;
+	struct ep_handler_frame *frame = NULL;
 
 	if (!ep_delivery_frame(context, action->flags & SA_ONSTACK, &frame))
 		return force_segv(signal, context);

@@ -18,7 +18,7 @@ static void put(struct ep_notes *notes, const void *bytes, uint64_t size)
 
 	if (notes->error)
 		return;
-	done = ep_output_write(notes->output, notes->at, bytes, size);
+	done = ep_new_file_write(notes->output, notes->at, bytes, size);
 	if (done < 0)
 		notes->error = (int)done;
 	notes->at += size;

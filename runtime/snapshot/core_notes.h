@@ -11,11 +11,11 @@
 
 #include "runtime/format.h"
 #include "runtime/facts/maps.h"
-#include "runtime/lib/output.h"
+#include "runtime/lib/new_file.h"
 
 /* Where the next note goes. */
 struct ep_notes {
-	struct ep_output *output;
+	struct ep_new_file *output;
 	uint64_t at; /* offset in the file */
 	int error;   /* the first negative errno, 0 none */
 };

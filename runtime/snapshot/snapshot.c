@@ -25,7 +25,7 @@
 #include "runtime/facts/loadmap.h"
 #include "runtime/facts/maps.h"
 #include "runtime/snapshot/core_notes.h"
-#include "runtime/lib/output.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/settings/pattern.h"
 #include "runtime/snapshot/snapshot_ranges.h"
 #include "runtime/settings/settings.h"
@@ -47,14 +47,14 @@ static atomic_flag busy = ATOMIC_FLAG_INIT;
 static const void *_Atomic holder; /* whose TLS, while busy */
 
 static struct {
-	struct ep_output output;
+	struct ep_new_file output;
 	struct ep_snapshot_ranges ranges;
 	Elf64_Phdr segments[EP_RANGES + 1];
 	struct user_regs_struct registers;
 	const void *floating; /* fxsave's 512 bytes */
 	struct ep_snapshot_note note;
 	struct ep_snapshot_thread thread;
-	struct ep_image executable;
+	struct ep_mapped_image executable;
 	struct ep_copy_memory copy; /* of the arena; none: of itself */
 	const struct ep_kept *kept; /* NULL: of the arena itself */
 	ep_snapshot_name_fn name;   /* of the arena alone, with holes; NULL */
@@ -181,7 +181,7 @@ static void choose(void)
 
 /* ---- the file ---- */
 
-static void count_saved(const struct ep_range *range, uint64_t saved)
+static void count_saved(const struct ep_snapshot_range *range, uint64_t saved)
 {
 	uint64_t wanted = range->end - range->start;
 	uint64_t sp = shot.registers.rsp;
@@ -233,7 +233,7 @@ static int64_t write_copied(uint64_t at, uint64_t count, bool last)
 {
 	if (shot.name && !last && is_empty(shot.blocks, count))
 		return (int64_t)(count * EP_BLOCK_SIZE);
-	return ep_output_write(&shot.output, at, shot.blocks, count * EP_BLOCK_SIZE);
+	return ep_new_file_write(&shot.output, at, shot.blocks, count * EP_BLOCK_SIZE);
 }
 
 static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
@@ -261,7 +261,7 @@ static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
 
 /* Rings change while they are written; the rest of the arena comes first, so that no thread has
  * entered more blocks by then than by its table. */
-static int64_t write_arena(uint64_t at, const struct ep_range *range)
+static int64_t write_arena(uint64_t at, const struct ep_snapshot_range *range)
 {
 	uint64_t rings = (uint64_t)ep_arena_section(EP_SECTION_RINGS, NULL);
 	uint64_t head = rings - range->start;
@@ -269,7 +269,7 @@ static int64_t write_arena(uint64_t at, const struct ep_range *range)
 
 	if (shot.name)
 		return write_blocks(at, range->start, range->end);
-	done = ep_output_write(&shot.output, at, (const void *)range->start, head);
+	done = ep_new_file_write(&shot.output, at, (const void *)range->start, head);
 
 	if (done < 0 || (uint64_t)done < head)
 		return done;
@@ -294,8 +294,8 @@ static int64_t write_copy(uint64_t at)
 		}
 		if (to == from)
 			to++;
-		done = ep_output_write(&shot.output, at + from * PAGE, &page[from],
-				       (to - from) * PAGE);
+		done = ep_new_file_write(&shot.output, at + from * PAGE, &page[from],
+					 (to - from) * PAGE);
 		if (done < 0)
 			return done;
 		from = to;
@@ -303,18 +303,18 @@ static int64_t write_copy(uint64_t at)
 	return (int64_t)shot.copy.size;
 }
 
-static int64_t write_bytes(uint64_t at, const struct ep_range *range)
+static int64_t write_bytes(uint64_t at, const struct ep_snapshot_range *range)
 {
 	if (range->kind & EP_RANGE_ARENA && shot.copy.size)
 		return write_copy(at);
 	if (range->kind & EP_RANGE_ARENA && !shot.kept)
 		return write_arena(at, range);
-	return ep_output_write(&shot.output, at, (const void *)range->start,
-			       range->end - range->start);
+	return ep_new_file_write(&shot.output, at, (const void *)range->start,
+				 range->end - range->start);
 }
 
 /* What turns out to be unreadable is left out of the file and counted. */
-static int write_range(const struct ep_range *range, Elf64_Phdr *segment, uint64_t *at)
+static int write_range(const struct ep_snapshot_range *range, Elf64_Phdr *segment, uint64_t *at)
 {
 	int64_t saved = write_bytes(*at, range);
 
@@ -345,7 +345,7 @@ static int write_root(uint64_t at)
 		return 0;
 	ep_root_fill(&root, &((const struct ep_arena *)shot.kept->address)->root, EP_ARENA_MAGIC,
 		     shot.kept->address);
-	done = ep_output_write(&shot.output, at, &root, sizeof root);
+	done = ep_new_file_write(&shot.output, at, &root, sizeof root);
 	return done < 0 ? (int)done : 0;
 }
 
@@ -426,11 +426,11 @@ static int write_headers(uint64_t notes_from, uint64_t notes_to)
 		.p_filesz = notes_to - notes_from,
 		.p_align = 4,
 	};
-	done = ep_output_write(&shot.output, 0, &header, sizeof header);
+	done = ep_new_file_write(&shot.output, 0, &header, sizeof header);
 	if (done < 0)
 		return (int)done;
-	done = ep_output_write(&shot.output, sizeof header, shot.segments,
-			       header.e_phnum * sizeof *shot.segments);
+	done = ep_new_file_write(&shot.output, sizeof header, shot.segments,
+				 header.e_phnum * sizeof *shot.segments);
 	return done < 0 ? (int)done : 0;
 }
 
@@ -486,7 +486,7 @@ static int name_numbered(const char *pattern, uint64_t number)
 	do {
 		error = expand_fresh(pattern, &number);
 		if (!error)
-			error = ep_output_name(&shot.output, shot.path, true);
+			error = ep_new_file_name(&shot.output, shot.path, true);
 	} while (error == -EEXIST && number < NUMBERS);
 	return error;
 }
@@ -510,7 +510,7 @@ static int write_file(const char *path, uint64_t tsc)
 	int error = choose_path(path, pattern);
 
 	if (!error)
-		error = ep_output_begin(&shot.output, shot.path);
+		error = ep_new_file_begin(&shot.output, shot.path);
 	if (error)
 		return error;
 	error = write_core(tsc);
@@ -519,8 +519,8 @@ static int write_file(const char *path, uint64_t tsc)
 	else if (!error && !path && ep_path_pattern_has(pattern, 'n'))
 		error = name_numbered(pattern, 1);
 	else if (!error)
-		error = ep_output_name(&shot.output, shot.path, false);
-	ep_output_end(&shot.output);
+		error = ep_new_file_name(&shot.output, shot.path, false);
+	ep_new_file_end(&shot.output);
 	return error;
 }
 

@@ -36,8 +36,8 @@ int ep_snapshot_save(uint64_t number, const char *path);
  * by `name`, which answers 0 or a negative errno. Waits while another thread writes a snapshot;
  * -EBUSY: the caller itself does, and this is a signal handler. After ep_start. Async-signal-safe.
  */
-struct ep_output;
-typedef int (*ep_snapshot_name_fn)(struct ep_output *output);
+struct ep_new_file;
+typedef int (*ep_snapshot_name_fn)(struct ep_new_file *output);
 int ep_snapshot_arena(const char *path, ep_snapshot_name_fn name);
 
 /* In a forked child: what a thread of the parent was writing is not ours. */

@@ -13,7 +13,7 @@ static bool contained(const struct ep_snapshot_ranges *ranges, uint64_t start, u
 {
 	/* Neighbours in time are neighbours in space: from the newest. */
 	for (uint32_t i = ranges->count; i > 0; i--) {
-		const struct ep_range *range = &ranges->list[i - 1];
+		const struct ep_snapshot_range *range = &ranges->list[i - 1];
 
 		if (range->start <= start && end <= range->end && (range->kind & kind) == kind)
 			return true;
@@ -32,11 +32,11 @@ void ep_snapshot_ranges_add(struct ep_snapshot_ranges *ranges, uint64_t start, u
 		ranges->left_out++;
 		return;
 	}
-	ranges->list[ranges->count++] = (struct ep_range){start, end, kind};
+	ranges->list[ranges->count++] = (struct ep_snapshot_range){start, end, kind};
 }
 
 /* By start; of those that start together the largest comes first. */
-static bool before(const struct ep_range *a, const struct ep_range *b)
+static bool before(const struct ep_snapshot_range *a, const struct ep_snapshot_range *b)
 {
 	return a->start < b->start || (a->start == b->start && a->end > b->end);
 }
@@ -45,7 +45,7 @@ static bool before(const struct ep_range *a, const struct ep_range *b)
 static void sort(struct ep_snapshot_ranges *ranges)
 {
 	for (uint32_t i = 1; i < ranges->count; i++) {
-		struct ep_range range = ranges->list[i];
+		struct ep_snapshot_range range = ranges->list[i];
 		uint32_t at = i;
 
 		for (; at && before(&range, &ranges->list[at - 1]); at--)
@@ -54,7 +54,7 @@ static void sort(struct ep_snapshot_ranges *ranges)
 	}
 }
 
-static bool join(struct ep_range *last, const struct ep_range *next)
+static bool join(struct ep_snapshot_range *last, const struct ep_snapshot_range *next)
 {
 	if ((last->kind | next->kind) & EP_RANGE_ARENA || next->start > last->end ||
 	    (next->kind & EP_RANGE_HEAD && next->start != last->start))
@@ -66,7 +66,7 @@ static bool join(struct ep_range *last, const struct ep_range *next)
 }
 
 /* A header begins inside of `last`: the rest of it goes to the new one. */
-static void split(struct ep_range *last, struct ep_range *next)
+static void split(struct ep_snapshot_range *last, struct ep_snapshot_range *next)
 {
 	if (next->end < last->end)
 		next->end = last->end;
@@ -80,8 +80,8 @@ void ep_snapshot_ranges_settle(struct ep_snapshot_ranges *ranges)
 
 	sort(ranges);
 	for (uint32_t i = 0; i < ranges->count; i++) {
-		struct ep_range range = ranges->list[i];
-		struct ep_range *last = kept ? &ranges->list[kept - 1] : NULL;
+		struct ep_snapshot_range range = ranges->list[i];
+		struct ep_snapshot_range *last = kept ? &ranges->list[kept - 1] : NULL;
 
 		if (last && join(last, &range))
 			continue;
@@ -117,7 +117,7 @@ struct link_node {
 	uint64_t prev;
 };
 
-static uint64_t find_debug(const struct ep_image *executable)
+static uint64_t find_debug(const struct ep_mapped_image *executable)
 {
 	for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= executable->dynamic_size;
 	     at += sizeof(Elf64_Dyn)) {
@@ -167,7 +167,7 @@ static void add_nodes(struct ep_snapshot_ranges *ranges, uint64_t address)
 }
 
 void ep_snapshot_ranges_add_link_maps(struct ep_snapshot_ranges *ranges,
-				      const struct ep_image *executable)
+				      const struct ep_mapped_image *executable)
 {
 	uint64_t address = find_debug(executable);
 	struct debug_head head;

@@ -19,7 +19,7 @@
 #define EP_RANGE_HEAD 8u
 #define EP_RANGE_KEPT 16u /* kept snapshots */
 
-struct ep_range {
+struct ep_snapshot_range {
 	uint64_t start, end; /* process virtual, whole pages */
 	uint32_t kind;
 };
@@ -27,7 +27,7 @@ struct ep_range {
 struct ep_snapshot_ranges {
 	uint32_t count;
 	uint64_t left_out;
-	struct ep_range list[EP_RANGES];
+	struct ep_snapshot_range list[EP_RANGES];
 };
 
 /* Adds the pages that [start, end) touches. */
@@ -44,6 +44,6 @@ void ep_snapshot_ranges_settle(struct ep_snapshot_ranges *ranges);
  * meanwhile: all of it is read so that it cannot fault or go on for ever.
  */
 void ep_snapshot_ranges_add_link_maps(struct ep_snapshot_ranges *ranges,
-				      const struct ep_image *executable);
+				      const struct ep_mapped_image *executable);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "runtime/record/counting.h"
 #include "runtime/fatal/crash.h"
-#include "runtime/lib/output.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/signals.h"
 #include "runtime/snapshot/snapshot.h"
@@ -20,7 +20,7 @@ static void complain(int error)
 
 	ep_text_init(&text, line, sizeof line);
 	ep_text_add(&text, "epitaph: no snapshot: ");
-	ep_output_tell(&text, error);
+	ep_new_file_explain(&text, error);
 	ep_text_add(&text, "\n");
 	ep_text_complain(&text);
 }

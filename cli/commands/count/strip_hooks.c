@@ -140,7 +140,7 @@ static void print_list(const struct ep_strip *strip, const struct ep_rules *rule
 
 		if (!function->hooks)
 			continue;
-		ep_verdict_text(&function->verdict, rules, &subject, why, sizeof why);
+		ep_rule_verdict_text(&function->verdict, rules, &subject, why, sizeof why);
 		printf("%-10s %5u %11u%s  %s  (%s)\n",
 		       function->stripped     ? "not traced"
 		       : function->refused[0] ? "left"

@@ -19,7 +19,7 @@
 #define FILTER_ANONYMOUS 1u                  /* coredump_filter, bit 0 */
 
 static bool __attribute__((format(printf, 3, 4)))
-say(struct ep_finding *out, enum ep_verdict verdict, const char *format, ...)
+say(struct ep_finding *out, enum ep_health verdict, const char *format, ...)
 {
 	va_list list;
 
@@ -232,7 +232,7 @@ static bool is_file_pattern(const struct ep_doctor_target *target)
 
 static bool look_limit(const struct ep_doctor_target *target, struct ep_finding *out)
 {
-	enum ep_verdict bad = has_other_way(target) ? EP_DOUBT : EP_LOST;
+	enum ep_health bad = has_other_way(target) ? EP_DOUBT : EP_LOST;
 
 	if (!is_file_pattern(target))
 		return false;

@@ -5,14 +5,14 @@
 
 #include "cli/commands/doctor/target.h"
 
-enum ep_verdict {
+enum ep_health {
 	EP_WELL,
 	EP_DOUBT, /* a trace would be left, but less than there could be */
 	EP_LOST,  /* none would be left */
 };
 
 struct ep_finding {
-	enum ep_verdict verdict;
+	enum ep_health verdict;
 	char text[512];   /* what was seen */
 	char remedy[512]; /* what to do; "" nothing */
 };

@@ -32,7 +32,7 @@ static void json_finding(struct ep_json *json, const struct ep_check *check,
 	ep_json_object_end(json);
 }
 
-static const char *last_words(enum ep_verdict worst)
+static const char *last_words(enum ep_health worst)
 {
 	if (worst == EP_LOST)
 		return "A crash here would leave no trace.";
@@ -44,7 +44,7 @@ static const char *last_words(enum ep_verdict worst)
 static int run(const struct ep_arguments *arguments)
 {
 	bool as_json = ep_argument_given(arguments, "json");
-	enum ep_verdict worst = EP_WELL;
+	enum ep_health worst = EP_WELL;
 	const char *store = ep_argument(arguments, "store");
 	struct ep_doctor_target target;
 	struct ep_err err = {0};

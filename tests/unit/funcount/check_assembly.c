@@ -19,7 +19,7 @@ static void teardown(void)
 	ep_assembly_deinit(&assembly);
 }
 
-static const struct ep_function *function(const char *name)
+static const struct ep_assembly_function *function(const char *name)
 {
 	for (uint32_t i = 0; i < assembly.function_count; i++)
 		if (!strcmp(assembly.functions[i].name, name))

@@ -24,7 +24,7 @@ static unsigned line_of(const char *name)
 	return found ? found->line : 0;
 }
 
-static enum ep_reason judged(const char *name, unsigned instructions, bool loop)
+static enum ep_rule_reason judged(const char *name, unsigned instructions, bool loop)
 {
 	const struct ep_subject subject = {&name, 1, instructions, loop, true};
 
@@ -84,15 +84,15 @@ END_TEST
 START_TEST(clones_are_known_by_the_function_they_were_made_of)
 {
 	add(&rules.no_trace, "f g.part.0 _Z1hv");
-	ck_assert_int_eq(judged("f.constprop.0", 9, false), EP_REASON_NO_TRACE);
-	ck_assert_int_eq(judged("f.isra.0.cold", 9, false), EP_REASON_NO_TRACE);
-	ck_assert_int_eq(judged("f.0", 9, false), EP_REASON_NO_TRACE);
-	ck_assert_int_eq(judged("_Z1hv.part.3", 9, false), EP_REASON_NO_TRACE);
-	ck_assert_int_eq(judged("g.part.0", 9, false), EP_REASON_NO_TRACE);
-	ck_assert_int_eq(judged("g", 9, false), EP_REASON_UNLISTED);
-	ck_assert_int_eq(judged("g.part.1", 9, false), EP_REASON_UNLISTED);
-	ck_assert_int_eq(judged("ff", 9, false), EP_REASON_UNLISTED);
-	ck_assert_int_eq(judged(".f", 9, false), EP_REASON_UNLISTED);
+	ck_assert_int_eq(judged("f.constprop.0", 9, false), EP_RULE_NO_TRACE);
+	ck_assert_int_eq(judged("f.isra.0.cold", 9, false), EP_RULE_NO_TRACE);
+	ck_assert_int_eq(judged("f.0", 9, false), EP_RULE_NO_TRACE);
+	ck_assert_int_eq(judged("_Z1hv.part.3", 9, false), EP_RULE_NO_TRACE);
+	ck_assert_int_eq(judged("g.part.0", 9, false), EP_RULE_NO_TRACE);
+	ck_assert_int_eq(judged("g", 9, false), EP_RULE_UNLISTED);
+	ck_assert_int_eq(judged("g.part.1", 9, false), EP_RULE_UNLISTED);
+	ck_assert_int_eq(judged("ff", 9, false), EP_RULE_UNLISTED);
+	ck_assert_int_eq(judged(".f", 9, false), EP_RULE_UNLISTED);
 }
 END_TEST
 
@@ -101,15 +101,15 @@ START_TEST(do_trace_before_no_trace_before_the_threshold)
 	add(&rules.do_trace, "keep both");
 	add(&rules.no_trace, "drop both");
 	rules.threshold = 10;
-	ck_assert_int_eq(judged("keep", 1, false), EP_REASON_DO_TRACE);
-	ck_assert_int_eq(judged("both", 99, false), EP_REASON_DO_TRACE);
-	ck_assert_int_eq(judged("drop", 99, true), EP_REASON_NO_TRACE);
-	ck_assert_int_eq(judged("f", 9, false), EP_REASON_SHORT);
-	ck_assert_int_eq(judged("f", 10, false), EP_REASON_UNLISTED);
-	ck_assert_int_eq(judged("f", 9, true), EP_REASON_LOOP);
+	ck_assert_int_eq(judged("keep", 1, false), EP_RULE_DO_TRACE);
+	ck_assert_int_eq(judged("both", 99, false), EP_RULE_DO_TRACE);
+	ck_assert_int_eq(judged("drop", 99, true), EP_RULE_NO_TRACE);
+	ck_assert_int_eq(judged("f", 9, false), EP_RULE_SHORT);
+	ck_assert_int_eq(judged("f", 10, false), EP_RULE_UNLISTED);
+	ck_assert_int_eq(judged("f", 9, true), EP_RULE_LOOP);
 	rules.ignore_loops = true;
-	ck_assert_int_eq(judged("f", 9, true), EP_REASON_SHORT);
-	ck_assert_int_eq(judged("f", 10, true), EP_REASON_UNLISTED);
+	ck_assert_int_eq(judged("f", 9, true), EP_RULE_SHORT);
+	ck_assert_int_eq(judged("f", 10, true), EP_RULE_UNLISTED);
 }
 END_TEST
 
@@ -119,7 +119,7 @@ START_TEST(what_is_not_measured_is_kept)
 	const struct ep_subject subject = {&name, 1, 0, false, false};
 
 	rules.threshold = 10;
-	ck_assert_int_eq(ep_rules_judge(&rules, &subject).reason, EP_REASON_UNMEASURED);
+	ck_assert_int_eq(ep_rules_judge(&rules, &subject).reason, EP_RULE_UNMEASURED);
 	ck_assert(!ep_rules_judge(&rules, &subject).strip);
 }
 END_TEST

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * output.h: a file that appears whole under its name, or not at all. By raw system calls;
+ * new_file.h: a file that appears whole under its name, or not at all. By raw system calls;
  * async-signal-safe; what memory cannot be read is an error, never a fault.
  */
-#ifndef EPITAPH_OUTPUT_H
-#define EPITAPH_OUTPUT_H
+#ifndef EPITAPH_NEW_FILE_H
+#define EPITAPH_NEW_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define EP_PATH_MAX 4096 /* bytes with the NUL, as the kernel has it */
 
-struct ep_output {
+struct ep_new_file {
 	long fd;
 	char aside[EP_PATH_MAX]; /* where it is written */
 	uint64_t signals;        /* the caller's mask */
@@ -23,28 +23,28 @@ struct ep_output {
 
 /* Begins a file in the directory of `path`, mode 0600. 0 or a negative errno;
  * -EINVAL: what is there is neither a regular file nor a directory, and stays.
- * Until ep_output_end, SIGXFSZ (a file larger than RLIMIT_FSIZE) is held off.
+ * Until ep_new_file_end, SIGXFSZ (a file larger than RLIMIT_FSIZE) is held off.
  */
-int ep_output_begin(struct ep_output *output, const char *path);
+int ep_new_file_begin(struct ep_new_file *output, const char *path);
 
 /*
  * Writes `size` bytes of own memory at `offset`. Returns how many could be written: fewer when the
  * memory after them is not readable. Negative errno when the file takes no more.
  */
-int64_t ep_output_write(struct ep_output *output, uint64_t offset, const void *bytes,
-			uint64_t size);
+int64_t ep_new_file_write(struct ep_new_file *output, uint64_t offset, const void *bytes,
+			  uint64_t size);
 
 /* Gives it the name `path`. With `fresh`, -EEXIST when there is such a file; then another name may
  * be tried. */
-int ep_output_name(struct ep_output *output, const char *path, bool fresh);
+int ep_new_file_name(struct ep_new_file *output, const char *path, bool fresh);
 
 /* Renames, but never replaces: -EEXIST then. 0 or a negative errno. */
 long ep_rename_fresh(const char *from, const char *to);
 
 /* Why there is no snapshot of EPITAPH_OUTPUT, in words. */
-void ep_output_tell(struct ep_text *text, int error);
+void ep_new_file_explain(struct ep_text *text, int error);
 
 /* Ends it; removes what has not been named. */
-void ep_output_end(struct ep_output *output);
+void ep_new_file_end(struct ep_new_file *output);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* output.c: written aside, then renamed. */
-#include "runtime/lib/output.h"
+/* new_file.c: written aside, then renamed. */
+#include "runtime/lib/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static uint64_t bit_of(int signal)
 }
 
 /* The default action of SIGXFSZ would end the traced program. */
-static void hold_signal(struct ep_output *output)
+static void hold_signal(struct ep_new_file *output)
 {
 	uint64_t held = bit_of(SIGXFSZ), pending = 0;
 
@@ -30,7 +30,7 @@ static void hold_signal(struct ep_output *output)
 		    sizeof held);
 }
 
-static void release_signal(struct ep_output *output)
+static void release_signal(struct ep_new_file *output)
 {
 	uint64_t held = bit_of(SIGXFSZ);
 	struct timespec at_once = {0, 0};
@@ -41,7 +41,7 @@ static void release_signal(struct ep_output *output)
 }
 
 /* A short name of its own in path's directory: path itself may have no room for more letters. */
-static bool name_aside(struct ep_output *output, const char *path, int number)
+static bool name_aside(struct ep_new_file *output, const char *path, int number)
 {
 	struct ep_text text;
 	size_t directory = ep_string_length(path);
@@ -71,12 +71,12 @@ static long out_of_the_way(long fd)
 	return moved;
 }
 
-static void unlink_aside(const struct ep_output *output)
+static void unlink_aside(const struct ep_new_file *output)
 {
 	ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)output->aside, 0);
 }
 
-static long open_aside(struct ep_output *output, const char *path)
+static long open_aside(struct ep_new_file *output, const char *path)
 {
 	long fd = -EEXIST;
 
@@ -104,7 +104,7 @@ static bool is_special(const char *path)
 	       !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-int ep_output_begin(struct ep_output *output, const char *path)
+int ep_new_file_begin(struct ep_new_file *output, const char *path)
 {
 	if (is_special(path))
 		return -EINVAL;
@@ -116,7 +116,8 @@ int ep_output_begin(struct ep_output *output, const char *path)
 	return (int)output->fd;
 }
 
-int64_t ep_output_write(struct ep_output *output, uint64_t offset, const void *bytes, uint64_t size)
+int64_t ep_new_file_write(struct ep_new_file *output, uint64_t offset, const void *bytes,
+			  uint64_t size)
 {
 	uint64_t done = 0;
 
@@ -149,7 +150,7 @@ long ep_rename_fresh(const char *from, const char *to)
 	return result;
 }
 
-int ep_output_name(struct ep_output *output, const char *path, bool fresh)
+int ep_new_file_name(struct ep_new_file *output, const char *path, bool fresh)
 {
 	long result = fresh ? ep_rename_fresh(output->aside, path)
 			    : ep_syscall4(SYS_renameat, AT_FDCWD, (long)output->aside, AT_FDCWD,
@@ -160,7 +161,7 @@ int ep_output_name(struct ep_output *output, const char *path, bool fresh)
 	return (int)result;
 }
 
-void ep_output_tell(struct ep_text *text, int error)
+void ep_new_file_explain(struct ep_text *text, int error)
 {
 	if (error == -EINVAL) {
 		ep_text_add(text, "EPITAPH_OUTPUT is there and is no regular "
@@ -171,7 +172,7 @@ void ep_output_tell(struct ep_text *text, int error)
 	ep_text_add_number(text, (uint64_t)-error);
 }
 
-void ep_output_end(struct ep_output *output)
+void ep_new_file_end(struct ep_new_file *output)
 {
 	ep_syscall1(SYS_close, output->fd);
 	if (output->aside[0])
