@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* main.c: the only main() of epitaph; all else is in libepitaph-tools.a. */
-#include "cli/common/option.h"
+#include "cli/commands.h"
 
 int main(int argc, char *argv[])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* help.c: --help, and the help command. */
+/* help.c: --help, from the table of commands. */
 #include "cli/common/help.h"
 
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/common/commands.h"
 #include "cli/common/say.h"
 
 const char ep_help_source[] =
@@ -64,11 +63,11 @@ static void wrap(FILE *out, int indent, int at, const char *text)
 	fputc('\n', out);
 }
 
-void ep_help_all(FILE *out)
+void ep_help_all(const struct ep_command *const *commands, FILE *out)
 {
 	fputs("usage: epitaph COMMAND [options] SOURCE\n\n", out);
-	for (size_t i = 0; ep_commands[i]; i++)
-		fprintf(out, "  %-12s  %s\n", ep_commands[i]->name, ep_commands[i]->summary);
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "  %-12s  %s\n", commands[i]->name, commands[i]->summary);
 	fputc('\n', out);
 	wrap(out, 0, 0, ep_help_source);
 	fputs("epitaph COMMAND --help tells more; --version the version.\n\n"
@@ -109,10 +108,10 @@ void ep_help_command(const struct ep_command *command)
 	}
 }
 
-bool ep_help_group(const char *word)
+bool ep_help_group(const struct ep_command *const *commands, const char *word)
 {
 	const struct ep_command *list[16];
-	size_t count = ep_command_group(word, list, 16);
+	size_t count = ep_command_group(commands, word, list, 16);
 
 	if (!count)
 		return false;
@@ -122,53 +121,3 @@ bool ep_help_group(const char *word)
 	printf("\nepitaph %s WORD --help tells more.\n", word);
 	return true;
 }
-
-static int run_help(const struct ep_arguments *arguments)
-{
-	const char *directory = ep_argument(arguments, "man-pages");
-	const char *shell = ep_argument(arguments, "completion");
-	const struct ep_command *command;
-	int words;
-
-	if (directory)
-		return ep_help_man_pages(directory) ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
-	if (shell) {
-		if (ep_help_completion(shell) == 0)
-			return EP_EXIT_COMPLETE;
-		ep_say("completions are there for bash, zsh and fish, not for "
-		       "%s",
-		       shell);
-		return EP_EXIT_USAGE;
-	}
-	if (arguments->operand_count == 0) {
-		ep_help_all(stdout);
-		return EP_EXIT_COMPLETE;
-	}
-	if (arguments->operand_count == 1 && ep_help_group(arguments->operands[0]))
-		return EP_EXIT_COMPLETE;
-	command = ep_command_take(arguments->operand_count, arguments->operands, &words);
-	if (command && words == arguments->operand_count) {
-		ep_help_command(command);
-		return EP_EXIT_COMPLETE;
-	}
-	if (command)
-		ep_say("help takes one command");
-	return EP_EXIT_USAGE;
-}
-
-static const struct ep_option options[] = {
-	{"man-pages", 0, "DIR", "write all man pages into DIR"},
-	{"completion", 0, "SHELL", "print the completion for bash, zsh or fish"},
-	{NULL, 0, NULL, NULL},
-};
-
-const struct ep_command ep_command_help = {
-	.name = "help",
-	.operands = "[COMMAND]",
-	.operands_max = 2,
-	.summary = "help on a command, man pages, shell completions",
-	.description = "Shows a command's help, or writes the man pages and "
-		       "completions that all come from the same table.",
-	.options = options,
-	.run = run_help,
-};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* help.h: --help, man pages and completions, all from the option table. */
+/* help.h: --help, man pages and completions, all from the table of commands,
+ * whose last entry is NULL. */
 #ifndef EPITAPH_HELP_H
 #define EPITAPH_HELP_H
 
@@ -8,20 +9,20 @@
 #include "cli/common/option.h"
 
 /* The commands and the exit statuses. */
-void ep_help_all(FILE *out);
+void ep_help_all(const struct ep_command *const *commands, FILE *out);
 
 /* One command's --help, on stdout. */
 void ep_help_command(const struct ep_command *command);
 
 /* Of the commands of two words that begin with `word`: false, there are none. */
-bool ep_help_group(const char *word);
+bool ep_help_group(const struct ep_command *const *commands, const char *word);
 
 /* epitaph.1 and epitaph-COMMAND.1 into `directory`, which is made if it is not there. 0, or -1 with
- * errno and a message told. */
-int ep_help_man_pages(const char *directory);
+ * errno and a message. */
+int ep_help_man_pages(const struct ep_command *const *commands, const char *directory);
 
 /* The completion for `shell`: bash, zsh or fish. -1: no such shell. */
-int ep_help_completion(const char *shell);
+int ep_help_completion(const struct ep_command *const *commands, const char *shell);
 
 /* What SOURCE may be, and what the exit statuses mean. */
 extern const char ep_help_source[];

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/commands.h"
 #include "cli/common/say.h"
 #include "coredump/util/utf8.h"
 

@@ -123,7 +123,7 @@ static void environment(FILE *out)
 	roff(out, "no colours, when it is not empty");
 }
 
-static void main_page(FILE *out)
+static void main_page(const struct ep_command *const *commands, FILE *out)
 {
 	head(out, "EPITAPH");
 	fputs(".SH NAME\nepitaph \\- what every thread of a dead process was "
@@ -137,16 +137,17 @@ static void main_page(FILE *out)
 	fputs(".PP\n", out);
 	roff(out, ep_help_source);
 	fputs(".SH COMMANDS\n", out);
-	for (size_t i = 0; ep_commands[i]; i++) {
-		fprintf(out, ".TP\n.BR epitaph\\-%s (1)\n", dashed(ep_commands[i]));
-		roff(out, ep_commands[i]->summary);
+	for (size_t i = 0; commands[i]; i++) {
+		fprintf(out, ".TP\n.BR epitaph\\-%s (1)\n", dashed(commands[i]));
+		roff(out, commands[i]->summary);
 	}
 	environment(out);
 	roff_statuses(out);
 	fputs(".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n", out);
 }
 
-static int write_page(const char *directory, const char *name, const struct ep_command *command)
+static int write_page(const char *directory, const char *name,
+		      const struct ep_command *const *commands, const struct ep_command *command)
 {
 	char path[4096];
 	FILE *out;
@@ -156,7 +157,7 @@ static int write_page(const char *directory, const char *name, const struct ep_c
 	if (out && command)
 		command_page(out, command);
 	else if (out)
-		main_page(out);
+		main_page(commands, out);
 	if (!out || fclose(out)) {
 		ep_say("%s: %s", path, strerror(errno));
 		return -1;
@@ -164,19 +165,19 @@ static int write_page(const char *directory, const char *name, const struct ep_c
 	return 0;
 }
 
-int ep_help_man_pages(const char *directory)
+int ep_help_man_pages(const struct ep_command *const *commands, const char *directory)
 {
 	if (mkdir(directory, 0777) && errno != EEXIST) {
 		ep_say("%s: %s", directory, strerror(errno));
 		return -1;
 	}
-	if (write_page(directory, "epitaph", NULL))
+	if (write_page(directory, "epitaph", commands, NULL))
 		return -1;
-	for (size_t i = 0; ep_commands[i]; i++) {
+	for (size_t i = 0; commands[i]; i++) {
 		char name[80];
 
-		snprintf(name, sizeof(name), "epitaph-%s", dashed(ep_commands[i]));
-		if (write_page(directory, name, ep_commands[i]))
+		snprintf(name, sizeof(name), "epitaph-%s", dashed(commands[i]));
+		if (write_page(directory, name, commands, commands[i]))
 			return -1;
 	}
 	return 0;
@@ -193,12 +194,12 @@ static void bash_options(const struct ep_command *command)
 }
 
 /* First words, each once; with `first`, the second ones behind it. */
-static void bash_words(const char *first)
+static void bash_words(const struct ep_command *const *commands, const char *first)
 {
 	const char *before = "";
 
-	for (size_t i = 0; ep_commands[i]; i++) {
-		const char *name = ep_commands[i]->name;
+	for (size_t i = 0; commands[i]; i++) {
+		const char *name = commands[i]->name;
 		size_t length = strcspn(name, " ");
 
 		if (first) {
@@ -213,44 +214,44 @@ static void bash_words(const char *first)
 }
 
 /* What may follow each first word of commands of two. */
-static void bash_seconds(void)
+static void bash_seconds(const struct ep_command *const *commands)
 {
 	char last[64] = "";
 
-	for (size_t i = 0; ep_commands[i]; i++) {
-		const char *name = ep_commands[i]->name;
+	for (size_t i = 0; commands[i]; i++) {
+		const char *name = commands[i]->name;
 		char first[64];
 
 		snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, " "), name);
 		if (!strchr(name, ' ') || !strcmp(first, last))
 			continue;
 		printf("\t%s) seconds='", first);
-		bash_words(first);
+		bash_words(commands, first);
 		puts("' ;;");
 		strcpy(last, first);
 	}
 }
 
-static void complete_bash(void)
+static void complete_bash(const struct ep_command *const *commands)
 {
 	puts("# bash completion for epitaph, from its option table\n"
 	     "_epitaph() {\n"
 	     "\tlocal word=${COMP_WORDS[COMP_CWORD]} options= seconds=\n"
 	     "\tcompopt -o filenames -o nospace 2>/dev/null\n"
 	     "\tcase ${COMP_WORDS[1]} in");
-	bash_seconds();
+	bash_seconds(commands);
 	puts("\tesac\n"
 	     "\tcase \"${COMP_WORDS[1]}${seconds:+ ${COMP_WORDS[2]}}\" in");
-	for (size_t i = 0; ep_commands[i]; i++) {
-		printf("\t'%s') options='", ep_commands[i]->name);
-		bash_options(ep_commands[i]);
+	for (size_t i = 0; commands[i]; i++) {
+		printf("\t'%s') options='", commands[i]->name);
+		bash_options(commands[i]);
 		puts("' ;;");
 	}
 	fputs("\tesac\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W '--help --version",
 	      stdout);
-	bash_words(NULL);
+	bash_words(commands, NULL);
 	puts("' -S ' ' -- \"$word\"))\n"
 	     "\telif [ \"$COMP_CWORD\" -eq 2 ] && [ -n \"$seconds\" ]; then\n"
 	     "\t\tCOMPREPLY=($(compgen -W \"$seconds\" -S ' ' -- \"$word\"))\n"
@@ -263,11 +264,11 @@ static void complete_bash(void)
 	     "complete -F _epitaph epitaph");
 }
 
-static void complete_zsh(void)
+static void complete_zsh(const struct ep_command *const *commands)
 {
 	puts("#compdef epitaph\n# zsh: bash's completion does it\n"
 	     "autoload -U +X bashcompinit && bashcompinit");
-	complete_bash();
+	complete_bash(commands);
 }
 
 /* In single quotes: an apostrophe ends them, stands alone, and begins anew. */
@@ -315,13 +316,13 @@ static void fish_command(const struct ep_command *command)
 	putchar('\n');
 }
 
-static void complete_fish(void)
+static void complete_fish(const struct ep_command *const *commands)
 {
 	const struct ep_option *option;
 
 	puts("# fish completion for epitaph, from its option table");
-	for (size_t i = 0; ep_commands[i]; i++) {
-		const struct ep_command *command = ep_commands[i];
+	for (size_t i = 0; commands[i]; i++) {
+		const struct ep_command *command = commands[i];
 
 		fish_command(command);
 		for (size_t j = 0; (option = ep_command_option(command, j)); j++) {
@@ -337,14 +338,14 @@ static void complete_fish(void)
 	}
 }
 
-int ep_help_completion(const char *shell)
+int ep_help_completion(const struct ep_command *const *commands, const char *shell)
 {
 	if (!strcmp(shell, "bash"))
-		complete_bash();
+		complete_bash(commands);
 	else if (!strcmp(shell, "zsh"))
-		complete_zsh();
+		complete_zsh(commands);
 	else if (!strcmp(shell, "fish"))
-		complete_fish();
+		complete_fish(commands);
 	else
 		return -1;
 	return 0;

@@ -8,14 +8,37 @@
 
 #include "cli/common/say.h"
 
+const struct ep_option ep_name_options[] = {
+	{"debug-path", 0, "DIR",
+	 "also look for debug files below DIR (.build-id/xx/yyyy.debug, and "
+	 "the "
+	 "module's path); may be given several times"},
+	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
+	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
+	{"path-map", 0, "OLD=NEW",
+	 "source files below OLD are below NEW here; may be given several "
+	 "times, the first that fits is taken"},
+	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
+	{"force", 0, NULL, "use files whose build-id differs from the core's"},
+	{"no-debuginfod", 0, NULL, "don't ask the servers that DEBUGINFOD_URLS names"},
+	{"no-demangle", 0, NULL, "show C++ and Rust names as the linker has them"},
+	{NULL, 0, NULL, NULL},
+};
+
+const struct ep_option ep_common_options[] = {
+	{"color", 0, "WHEN", "auto, always or never; auto obeys NO_COLOR"},
+	{"help", 'h', NULL, "show this help"},
+	{NULL, 0, NULL, NULL},
+};
+
 /* getopt's values for options without a letter begin here. */
 #define LONG_ONLY 256
 
-const struct ep_command *ep_command_find(const char *name)
+const struct ep_command *ep_command_find(const struct ep_command *const *commands, const char *name)
 {
-	for (size_t i = 0; ep_commands[i]; i++)
-		if (!strcmp(ep_commands[i]->name, name))
-			return ep_commands[i];
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
 	return NULL;
 }
 
@@ -72,13 +95,13 @@ static const char *second_word(const struct ep_command *command, const char *wor
 }
 
 /* "count takes report, merge or diff"; false: no command begins so. */
-static bool tell_seconds(const char *word)
+static bool print_seconds(const struct ep_command *const *commands, const char *word)
 {
 	char text[256] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; ep_commands[i]; i++) {
-		const char *second = second_word(ep_commands[i], word);
+	for (size_t i = 0; commands[i]; i++) {
+		const char *second = second_word(commands[i], word);
 
 		if (second && used < sizeof(text))
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
@@ -89,29 +112,30 @@ static bool tell_seconds(const char *word)
 	return used != 0;
 }
 
-size_t ep_command_group(const char *word, const struct ep_command **list, size_t most)
+size_t ep_command_group(const struct ep_command *const *commands, const char *word,
+			const struct ep_command **list, size_t most)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; ep_commands[i] && count < most; i++)
-		if (second_word(ep_commands[i], word))
-			list[count++] = ep_commands[i];
+	for (size_t i = 0; commands[i] && count < most; i++)
+		if (second_word(commands[i], word))
+			list[count++] = commands[i];
 	return count;
 }
 
 /* `words`: the first two, of which the second may belong to the first. */
-static void refuse(const char *first, const char *words)
+static void refuse(const struct ep_command *const *commands, const char *first, const char *words)
 {
 	const char *nearest = NULL;
 	size_t least = 3, apart, other;
 
-	for (size_t i = 0; ep_commands[i]; i++) {
-		apart = distance(first, ep_commands[i]->name);
-		other = distance(words, ep_commands[i]->name);
+	for (size_t i = 0; commands[i]; i++) {
+		apart = distance(first, commands[i]->name);
+		other = distance(words, commands[i]->name);
 		apart = other < apart ? other : apart;
 		if (apart < least) {
 			least = apart;
-			nearest = ep_commands[i]->name;
+			nearest = commands[i]->name;
 		}
 	}
 	if (nearest)
@@ -120,20 +144,21 @@ static void refuse(const char *first, const char *words)
 		ep_say("there is no command %s; see epitaph --help", first);
 }
 
-const struct ep_command *ep_command_take(int argc, char *const argv[], int *words)
+const struct ep_command *ep_command_named(const struct ep_command *const *commands, int argc,
+					  char *const argv[], int *words)
 {
 	const struct ep_command *command;
 	char both[64];
 
 	snprintf(both, sizeof(both), "%s %s", argv[0], argc > 1 ? argv[1] : "");
 	*words = 2;
-	command = ep_command_find(both);
+	command = ep_command_find(commands, both);
 	if (command)
 		return command;
 	*words = 1;
-	command = ep_command_find(argv[0]);
-	if (!command && !tell_seconds(argv[0]))
-		refuse(argv[0], both);
+	command = ep_command_find(commands, argv[0]);
+	if (!command && !print_seconds(commands, argv[0]))
+		refuse(commands, argv[0], both);
 	return command;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * option.h: the one table of commands and options. Parsing (getopt_long),
- * --help, man pages and completions all come from it.
+ * option.h: commands and their options. Parsing (getopt_long), --help, man pages and completions
+ * all come from the one table of them (cli/commands.c).
  */
 #ifndef EPITAPH_OPTION_H
 #define EPITAPH_OPTION_H
@@ -54,23 +54,26 @@ struct ep_arguments {
 	int operand_count;
 };
 
-extern const struct ep_command *const ep_commands[]; /* NULL at the end */
-extern const struct ep_option ep_name_options[];     /* of .names commands */
-extern const struct ep_option ep_common_options[];   /* of all commands */
+extern const struct ep_option ep_name_options[];   /* of .names commands */
+extern const struct ep_option ep_common_options[]; /* of all commands */
 
-const struct ep_command *ep_command_find(const char *name);
+/* By its whole name, in a table of commands that ends with NULL. */
+const struct ep_command *ep_command_find(const struct ep_command *const *commands,
+					 const char *name);
 
-/* The command that the first words of argv name, one or two; *words: how many. NULL: none, which is
- * told, and which one was meant, likely. */
-const struct ep_command *ep_command_take(int argc, char *const argv[], int *words);
+/* The command that the first words of argv name, one or two; *words: how many. NULL: none, with a
+ * message that says which one was meant, likely. */
+const struct ep_command *ep_command_named(const struct ep_command *const *commands, int argc,
+					  char *const argv[], int *words);
 
 /* The commands of two words whose first is `word`; how many. */
-size_t ep_command_group(const char *word, const struct ep_command **list, size_t most);
+size_t ep_command_group(const struct ep_command *const *commands, const char *word,
+			const struct ep_command **list, size_t most);
 
 /* The options of a command, its own first; *index runs from 0. NULL: no more. */
 const struct ep_option *ep_command_option(const struct ep_command *command, size_t index);
 
-/* argv[0] is the command's name. 0, or EP_EXIT_USAGE with a message told. */
+/* argv[0] is the command's name. 0, or EP_EXIT_USAGE with a message. */
 int ep_arguments_parse(struct ep_arguments *out, const struct ep_command *command, int argc,
 		       char *argv[]);
 
@@ -84,8 +87,5 @@ static inline bool ep_argument_given(const struct ep_arguments *arguments, const
 {
 	return ep_argument(arguments, name) != NULL;
 }
-
-/* The whole program. */
-int ep_main(int argc, char *argv[]);
 
 #endif

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cli/common/option.h"
+#include "cli/commands.h"
 #include "coredump/find/root.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/fuzz.h"

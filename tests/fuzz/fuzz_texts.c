@@ -7,6 +7,7 @@
  * Invariants: what is refused changes nothing and is told; what is taken lies in its documented
  * range, and, written out again, means the same; outputs are valid.
  */
+#include "cli/commands.h"
 #include "cli/common/choose.h"
 #include "coredump/files/pattern.h"
 #include "decoder/util/json.h"
@@ -170,7 +171,7 @@ static void try_command(struct fuzz_bytes *bytes)
 			MUST(arguments.given[i].option && arguments.given[i].value);
 		ep_choose(&selection, &arguments);
 	} else if (count > 1) {
-		ep_command_take(count - 1, owned + 1, &taken);
+		ep_command_named(ep_commands, count - 1, owned + 1, &taken);
 		MUST(taken == 1 || taken == 2);
 	}
 	stderr = told;

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/common/option.h"
+#include "cli/commands.h"
 #include "coredump/util/error.h"
 #include "tests/unit/main.h"
 

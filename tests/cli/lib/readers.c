@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/common/option.h"
+#include "cli/commands.h"
 
 #define MOST_WORDS  30
 #define LEAKS_EVERY 4

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/common/option.h"
+#include "cli/commands.h"
 #include "main.h"
 
 static const struct ep_option options[] = {
@@ -136,7 +136,7 @@ START_TEST(the_table_itself_is_sound)
 		const struct ep_option *a, *b;
 		size_t i;
 
-		ck_assert_ptr_eq(ep_command_find(one->name), one);
+		ck_assert_ptr_eq(ep_command_find(ep_commands, one->name), one);
 		ck_assert(one->run && one->summary && one->description);
 		for (i = 0; (a = ep_command_option(one, i)); i++)
 			for (size_t j = 0; j < i; j++) {
@@ -148,7 +148,7 @@ START_TEST(the_table_itself_is_sound)
 			}
 		ck_assert_uint_le(i, EP_OPTIONS_MAX);
 	}
-	ck_assert_ptr_null(ep_command_find("flowers"));
+	ck_assert_ptr_null(ep_command_find(ep_commands, "flowers"));
 }
 END_TEST
 

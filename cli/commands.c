@@ -1,40 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* commands.c: the table of commands, the options that they share, and the way from argv to one of
- * them. */
-#include "cli/common/commands.h"
+/* commands.c: see commands.h. */
+#include "cli/commands.h"
 
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/common/commands.h"
 #include "cli/common/help.h"
 #include "cli/common/say.h"
 
-const struct ep_option ep_name_options[] = {
-	{"debug-path", 0, "DIR",
-	 "also look for debug files below DIR (.build-id/xx/yyyy.debug, and "
-	 "the "
-	 "module's path); may be given several times"},
-	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
-	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
-	{"path-map", 0, "OLD=NEW",
-	 "source files below OLD are below NEW here; may be given several "
-	 "times, the first that fits is taken"},
-	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
-	{"force", 0, NULL, "use files whose build-id differs from the core's"},
-	{"no-debuginfod", 0, NULL, "don't ask the servers that DEBUGINFOD_URLS names"},
-	{"no-demangle", 0, NULL, "show C++ and Rust names as the linker has them"},
-	{NULL, 0, NULL, NULL},
-};
-
-const struct ep_option ep_common_options[] = {
-	{"color", 0, "WHEN", "auto, always or never; auto obeys NO_COLOR"},
-	{"help", 'h', NULL, "show this help"},
-	{NULL, 0, NULL, NULL},
-};
-
-/* clang-format off */
 const struct ep_command *const ep_commands[] = {
 	&ep_command_report,
 	&ep_command_extract,
@@ -56,10 +32,10 @@ const struct ep_command *const ep_commands[] = {
 	&ep_command_budget_check,
 	&ep_command_budget_update,
 	&ep_command_budget_run,
-	&ep_command_run, &ep_command_help,
+	&ep_command_run,
+	&ep_command_help,
 	NULL,
 };
-/* clang-format on */
 
 static int run(const struct ep_command *command, int argc, char *argv[])
 {
@@ -89,21 +65,21 @@ int ep_main(int argc, char *argv[])
 	/* Writing to a pager that was quit is no reason to die noisily. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
-		ep_help_all(stderr);
+		ep_help_all(ep_commands, stderr);
 		return EP_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		ep_help_all(stdout);
+		ep_help_all(ep_commands, stdout);
 		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
 	}
 	if (argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) &&
-	    ep_help_group(argv[1]))
+	    ep_help_group(ep_commands, argv[1]))
 		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
 	if (!strcmp(argv[1], "--version")) {
 		printf("epitaph %s\n", EP_VERSION);
 		return ep_stdout_finish() ? EP_EXIT_COMPLETE : EP_EXIT_UNREADABLE;
 	}
-	command = ep_command_take(argc - 1, argv + 1, &words);
+	command = ep_command_named(ep_commands, argc - 1, argv + 1, &words);
 	if (!command)
 		return EP_EXIT_USAGE;
 	return run(command, argc - words, argv + words);
