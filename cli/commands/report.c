@@ -261,8 +261,7 @@ const struct ep_command ep_command_report = {
 		       "that were inlined where it stands, by the debug information; "
 		       "of the calls in the trace nothing but the function's entry is "
 		       "known, so none are told there. A running process is not "
-		       "stopped: its calls in "
-		       "flight are told, and no stacks.",
+		       "stopped: its open calls are shown, and no stacks.",
 	.options = options,
 	.names = true,
 	.run = run,

@@ -125,8 +125,7 @@ int ep_report_last_print(struct ep_report *report, const struct ep_report_last *
 	fprintf(report->out, "  last calls (seconds before the end%s, duration, call)\n",
 		report->trace->end.tsc > report->trace->last_tsc ? "" : " of the trace");
 	if (last->left)
-		fprintf(report->out, "       … %zu outer calls in flight are left out …\n",
-			last->left);
+		fprintf(report->out, "       … %zu outer open calls are left out …\n", last->left);
 	ep_outbuf_init(out, report->out);
 	ep_replay_init(&replay, out, report->trace, &report->style);
 	replay.outdent = least_depth(last);

@@ -178,7 +178,7 @@ static void print_death(struct ep_report *report, const struct ep_report_head *h
 	if (head->has_then)
 		print_then(report, head);
 	if (head->has_said)
-		field_bytes(report, "it said", head->said.text);
+		field_bytes(report, "abort message", head->said.text);
 }
 
 static void print_head(struct ep_report *report, const struct ep_report_head *head)
@@ -331,9 +331,7 @@ static void print_died(struct ep_report *report, const struct ep_report_story *s
 		tame = ep_report_tamed(report, story->stackless);
 		fprintf(report->out, "  %sno stack from the core: %s%s%s\n", report->style.warn,
 			tame ? tame : "",
-			story->alignment.count ? "; these are the calls that the trace has "
-						 "in flight"
-					       : "",
+			story->alignment.count ? "; these are the trace's open calls" : "",
 			report->style.plain);
 		free(tame);
 	}
@@ -351,7 +349,7 @@ static int print_thread(struct ep_report *report, const struct ep_report_story *
 		ep_report_stack_line(report, story);
 	if (!story->died && (!story->ended || story->flight.count))
 		ep_report_flight(report, &story->flight,
-				 story->ended ? "  ended in   " : "  in flight  ");
+				 story->ended ? "  ended in   " : "  open calls ");
 	ep_report_spans(report, &story->flight);
 	return ep_report_last_print(report, &story->last, err);
 }
@@ -372,8 +370,7 @@ static int print_doubts(struct ep_report *report, const struct ep_report_doubts 
 {
 	(void)err;
 	if (doubts->count)
-		fprintf(report->out, "\n%swhat to know before you believe it%s\n", report->bold,
-			report->style.plain);
+		fprintf(report->out, "\n%swarnings%s\n", report->bold, report->style.plain);
 	for (size_t i = 0; i < doubts->count; i++)
 		fprintf(report->out, "  - %s\n", doubts->list[i].text);
 	if (report->kept)

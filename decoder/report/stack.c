@@ -257,7 +257,7 @@ void ep_report_stack_line(struct ep_report *report, const struct ep_report_story
 		free(tame);
 	}
 	if (alignment->overwritten != EP_ROW_NONE)
-		fprintf(report->out, " %s(overwritten: see in flight)%s", report->style.warn,
+		fprintf(report->out, " %s(overwritten: see open calls)%s", report->style.warn,
 			report->style.plain);
 	fputc('\n', report->out);
 }

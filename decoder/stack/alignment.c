@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * alignment.c: places of the stack, paired with calls, merged into rows, and each row judged. Where
- * the two part it is the trace that is believed: a call that did not return is in flight, whatever
- * the stack has become.
+ * the two part it is the trace that is believed: a call that did not return is open, whatever the
+ * stack has become.
  */
 #include "decoder/stack/alignment.h"
 
@@ -15,7 +15,7 @@
 /* ---- words ---- */
 
 static const char *const verdicts[EP_VERDICT_COUNT][2] = {
-	[EP_VERDICT_AGREE] = {"agree", "the trace has this call in flight"},
+	[EP_VERDICT_AGREE] = {"agree", "the trace has this call open"},
 	[EP_VERDICT_NOT_INSTRUMENTED] = {"not-instrumented", "not instrumented"},
 	[EP_VERDICT_INLINED] = {"inlined", "inlined"},
 	[EP_VERDICT_ENTERING] = {"entering", "its hook had not run yet"},

@@ -34,7 +34,7 @@ for file in one saved all two again; do
 done
 [ "$(grep -c '^B.*	slow_step	' one.tsv)" = 5 ] || { cat one.tsv; fail "slow_step"; }
 grep -q '	later_step	' one.tsv && fail "what came later is in it"
-# The thread that waits is in flight, there as in the core.
+# The thread that waits is open, there as in the core.
 [ "$(grep -c '^[BE].*	wait_for_ever	' one.tsv)" = 1 ] || fail "the other thread"
 [ "$(info 'info["is_kept"]' one.core)" = True ]
 [ "$(info 'sum(info["lost"].values())' one.core)" = 0 ] || fail "$(info 'info["lost"]')"

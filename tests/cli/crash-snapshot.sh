@@ -56,7 +56,7 @@ tells 'SIGSEGV' 'die_by sent it to its own process: raise()'
 dies crashes together 139 1
 tells "SIGSEGV" "#0    segv" "crash_together"
 dies crashes others 139 1
-tells '#0    segv' 'registers and stacks of 3 other threads are not in it' 'in flight  sit'
+tells '#0    segv' 'registers and stacks of 3 other threads are not in it' 'open calls sit'
 gdb -nx -batch -iex 'set debug-file-directory /nonexistent' -ex 'p $_siginfo.si_signo' -ex bt crashes shot.1 >gdb.out 2>&1
 has gdb.out '$1 = 11'
 grep -q '^#0 .*segv' gdb.out && grep -q '^#1 .*main' gdb.out || say "gdb: $(cat gdb.out)"

@@ -34,7 +34,7 @@ for n in 300 200 100; do dies a die $n; [ ! -s err ] || say "$(cat err)"; done
 state a ended
 gives 0 "$EPITAPH" report a
 has out 'has ended'
-has out 'in flight  main'
+has out 'open calls main'
 
 # A directory that it cannot write to, none at all, a link, somebody's file: as without EPITAPH_FILE, and one line.
 ln -s elsewhere link

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Threads that end by return, pthread_exit, cancellation, thrd_exit and the exit system call: each has exactly the calls that
-# tests/programs/endings.c says, those it ended in are told as such and not as in flight at the crash.
+# tests/programs/endings.c says, those it ended in are told as such and not as open at the crash.
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
@@ -35,7 +35,7 @@ try() { # FLAGS...
 	for way in exit cancel async c11; do
 		grep -A1 "^thread [0-9]* $way (ended)" out | grep -q 'ended in   flow_end \[.*\] < flow_body \[' || { say "$*: $way"; cat out; }
 	done
-	grep -A3 '^thread [0-9]* waits:' out | grep -q 'in flight  flow_end \[' || { say "$*: waits"; cat out; }
+	grep -A3 '^thread [0-9]* waits:' out | grep -q 'open calls flow_end \[' || { say "$*: waits"; cat out; }
 	! grep -A1 '^thread [0-9]* return (ended)' out | grep -q 'ended in' || say "$*: return"
 }
 

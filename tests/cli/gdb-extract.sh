@@ -34,7 +34,7 @@ for variant in dynamic: static:-static; do
 	crash ./said abort "said-${variant%%:*}.core"
 	both "said-${variant%%:*}.core"
 	"$EPITAPH" report by-gdb >out || true
-	grep -q "it said    free(): double free detected" out || say "$variant: what glibc said is lost"
+	grep -q "abort message free(): double free detected" out || say "$variant: what glibc said is lost"
 done
 # They see the same threads, names and blocks in it.
 in_gdb -ex 'epitaph threads' -c pie.core | awk '$NF != "record" && /live/ { sub(/^\*/, " "); print $2, $3, $5 }' | sort >by-gdb.threads

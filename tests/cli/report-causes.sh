@@ -69,7 +69,7 @@ wants aborts-gcc handled uncaught-exception 'nobody caught the exception of type
 wants aborts-gcc smash stack-smashed 'a buffer in the frame of smash() was written beyond its end' 1
 wants aborts-gcc pure pure-virtual 'called a pure virtual function'
 wants aborts-gcc twice heap 'free(), called by free_twice(), found the heap damaged, or was given a wrong pointer: double free'
-has out 'it said    double free'
+has out 'abort message double free'
 wants aborts-gcc wild heap 'free(), called by free_wild(), found the heap damaged, or was given a wrong pointer: free(): invalid pointer'
 wants aborts-gcc rethrow rethrow-nothing '`throw;` in rethrow_nothing(), where no exception was being handled'
 wants aborts-gcc again uncaught-exception 'nobody caught the exception of type std::runtime_error, thrown in again(); again() threw it again'

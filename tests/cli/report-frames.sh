@@ -41,7 +41,7 @@ END
 "$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls deep.c -o deep -lpthread
 crash core.deep "$PWD/deep" 30 70 400
 
-# Frames of descend in each stack and calls of it in flight, in the order of depths: "30+begin 40 40, …".
+# Frames of descend in each stack and open calls of it, in the order of depths: "30+begin 40 40, …".
 stacks() {
 	gives 0 "$EPITAPH" report "$@" core.deep
 	awk '$1 == "stack" { print gsub(/(^| )descend/, ""), / < begin < /, /more than/ ? "more-than" : /[0-9]+ more \(--all/ ? "more" : "whole" }' out |
@@ -55,7 +55,7 @@ inner=$(grep -m1 '^  stack .*more than' out | tr '<' '\n' | grep -vc 'descend\|�
 has out "< … more than 200 more (--all shows them)"
 # All frames of 70 calls but the 40: begin, start_thread and clone3 are outside of them.
 grep -qE "< … $((70 + inner + 3 - 40)) more \(--all" out || { say 'how many more'; grep '^  stack' out; }
-grep -qE 'in flight .* < … 31 more$' out || { say 'calls in flight'; grep '^  in flight' out; }
+grep -qE 'open calls .* < … 31 more$' out || { say 'open calls'; grep '^  open calls' out; }
 
 got=$(stacks --frames=75)
 [[ $got =~ ^30/1/whole,70/1/whole,7[234]/0/more-than,$ ]] || say "--frames=75: $got"

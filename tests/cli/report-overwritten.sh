@@ -51,7 +51,7 @@ has out '  - 38 records look as if text was written over them: they are left out
 # Bytes of the records before and after it may look like text, too.
 grep -qE '^  - text that was written over the trace: ".{0,28}GET /index\.html\?\\x09GET /i' out || { say 'text'; cat out; }
 hasnt out 'blocks of records are damaged'
-grep -qE 'main\+.*called' out || say 'main is in flight all the same'
+grep -qE 'main\+.*called' out || say 'main is open all the same'
 
 # All commands leave out the same 38, which are 19 calls and their returns, and say where.
 gives 1 "$EPITAPH" replay core.records

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # timeout: 300
-# Stack and trace side by side: each frame and each call in flight has its verdict, however the program was built and dies: also
+# Stack and trace side by side: each frame and each open call has its verdict, however the program was built and dies: also
 # where the stack was overwritten, where a return was under way, and where either of the two knows less than the other.
 # sanitized only
 set -euo pipefail
@@ -96,7 +96,7 @@ cp static static-stripped
 strip static-stripped
 wants static returning 'die_returning=returning OVERWRITTEN nowhere=not-believed TRACE choose=call main=call'
 wants static-stripped returning 'die_returning=returning OVERWRITTEN nowhere=not-believed TRACE choose=call main=call'
-# Neither the clock nor what was left out of the history changes what is in flight.
+# Neither the clock nor what was left out of the history changes which calls are open.
 wants fast deep "descend=agree die_deep=agree $outside" EPITAPH_TIMESTAMP_EVERY=64
 wants fast deep "descend=agree die_deep=agree $outside" EPITAPH_MIN_DURATION=1ms
 # The history begins in the middle of a recursion: the stack has the rest, and the trace would have had it.

@@ -74,16 +74,16 @@ for link in '' -static; do
 		words=$(tail -n 1 stderr)
 		[ -n "$words" ] || fail "way $way says nothing here"
 		report core
-		wants "way $way $link" "it said    $words"
+		wants "way $way $link" "abort message $words"
 		rm -f small
 		"$EPITAPH" extract -q -o small core
 		report small
-		wants "snapshot of way $way $link" "it said    $words"
+		wants "snapshot of way $way $link" "abort message $words"
 	done
 done
 crash 134 ./said 4
 report core
-lacks "abort()" "it said"
+lacks "abort()" "abort message"
 
 # The instruction: libcapstone's words, gdb's address and bytes.
 "$BIN/epitaph-cc" -O1 -w said.c -o said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Each way to die is told in its own words, with the stack beside the calls in flight; in the main thread and in another.
+# Each way to die is told in its own words, with the stack beside the open calls; in the main thread and in another.
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
@@ -29,7 +29,7 @@ report trap 'SIGILL (illegal instruction)' 'ud2' 'die_trap+0x'
 report handled 'SIGABRT' 'handle_fault+0x' 'a signal came here' 'die_handled+0x'
 report overflow 'stack overflow, likely' 'overflow_stack+0x' 'frames are left out' 'main+0x'
 
-# Beside its frame each call says when it began, and they are in flight in that order.
+# Beside its frame each call says when it began, and they are open in that order.
 grep -E '^  #[0-9]+ +(die_null|choose|main)\+' report.null >frames
 [ "$(grep -c 'called .* before the end' frames)" -eq 3 ] || { say "frames without calls:"; cat frames; }
 [ "$(awk '{ sub(/\+.*/, "", $2); printf "%s ", $2 }' frames)" = 'die_null choose main ' ] || { say "order:"; cat frames; }
@@ -46,16 +46,16 @@ crash core.second "$PWD/deaths" null thread
 gives 0 "$EPITAPH" report core.second
 grep -E -A1 '^thread [0-9]+ second died' out | grep -q '#0 *die_null+0x' || { say 'second is not told as the dead one'; cat out; }
 has out 'second_thread+0x'
-grep -A3 -E '^thread [0-9]+ deaths:' out | grep -qE 'in flight +join_it \[.*\] < main \[' || { say 'main waits in join_it'; cat out; }
+grep -A3 -E '^thread [0-9]+ deaths:' out | grep -qE 'open calls +join_it \[.*\] < main \[' || { say 'main waits in join_it'; cat out; }
 
-# Killed from outside: by whom, and no blame on an address. A live process: no death, its calls in flight.
+# Killed from outside: by whom, and no blame on an address. A live process: no death, its open calls.
 rm -rf crash.dir && mkdir crash.dir && mkfifo ready
 (cd crash.dir && exec ../deaths wait) >ready &
 victim=$!
 read -r _ <ready
 gives 0 "$EPITAPH" report "$victim"
 has out 'is running'
-grep -qE 'in flight +die_waiting \[.*\] < choose \[.*\] < main' out || { say 'calls in flight of a live process'; cat out; }
+grep -qE 'open calls +die_waiting \[.*\] < choose \[.*\] < main' out || { say 'open calls of a live process'; cat out; }
 bash -c 'echo $$; kill -QUIT '"$victim" >killer
 wait "$victim" 2>/dev/null || true
 gives 0 "$EPITAPH" report crash.dir/core*
@@ -86,7 +86,7 @@ gives 1 "$EPITAPH" report core.cut
 has out 'SIGSEGV'
 has out 'could not be followed further'
 awk '/from here on by the trace alone/ { on = 1 } on && /^ +overflow_stack +\[called/ { n++ } on && /^ +choose +\[called/ { c = n }
-	on && /^ +main +\[called/ { m = c } END { exit !(m > 3) }' out || { say 'the calls in flight of a cut core'; cat out; }
+	on && /^ +main +\[called/ { m = c } END { exit !(m > 3) }' out || { say 'the open calls of a cut core'; cat out; }
 hasnt out 'overwritten from here'
 has out 'truncated'
 

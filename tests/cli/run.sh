@@ -18,7 +18,7 @@ ulimit -S -c 0
 gives 137 "$EPITAPH" run -- ./lasting die 100
 has err 'has ended'
 has err 'before its end'
-has err 'in flight  main'
+has err 'open calls main'
 [ ! -s out ] || say "the report is on stdout"
 gives 139 "$EPITAPH" run --ring=64K -s TIMESTAMP_EVERY=1 ./crashes segv
 has err 'died of    SIGSEGV'
@@ -54,7 +54,7 @@ status=0
 wait $pid || status=$?
 exec 7>&-
 [ $status -eq 143 ] || say "SIGTERM: status $status"
-has err 'in flight  main'
+has err 'open calls main'
 
 # What the report was made of is kept when asked for.
 gives 137 "$EPITAPH" run --keep --file="$PWD/named.%p" ./lasting
@@ -87,7 +87,7 @@ if [ -n "$group" ]; then
 	gives 137 timeout -s TERM 20 sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' sh $group env EPITAPH_FILE="$PWD/hungry.file" ./hungry
 	gives 0 "$EPITAPH" report hungry.file
 	has out 'out of memory, likely: the kernel killed 1 process of its memory cgroup'
-	has out 'in flight  eat'
+	has out 'open calls eat'
 	rmdir $group
 fi
 exit $((failures > 0))

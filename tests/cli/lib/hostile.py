@@ -21,7 +21,7 @@ COMMANDS = (("info",), ("report", DEBUG), ("replay", DEBUG),
             ("extract", "-o", "out.snap"),
             ("export", DEBUG, "-f", "viztracer", "-o", "out.json"))
 OUTPUTS = ("out.snap", "out.json")
-ON_THE_PAGE = b"what to know before you believe it"  # report tells it there
+ON_THE_PAGE = b"\nwarnings\n"  # report tells it there
 SAID = ("said.out", "said.err")
 
 
