@@ -152,7 +152,6 @@ int ep_session_naming(struct ep_session *session, const struct ep_arguments *arg
 int ep_session_open_source(struct ep_session *session, const struct ep_arguments *arguments,
 			   const char *name)
 {
-	struct ep_err err = {0};
 	int result;
 
 	memset(session, 0, sizeof(*session));
@@ -163,10 +162,9 @@ int ep_session_open_source(struct ep_session *session, const struct ep_arguments
 	if (result)
 		return result;
 	tell_sample(session, arguments);
-	result = ep_source_set_files(session->source, session->naming.executable,
-				     ep_argument(arguments, "sysroot"), &err);
-	if (!result)
-		result = ep_root_find(session->source, &session->found, &session->missing);
+	ep_source_set_files(session->source, session->naming.executable,
+			    ep_argument(arguments, "sysroot"));
+	result = ep_root_find(session->source, &session->found, &session->missing);
 	if (!result)
 		ep_leftover_add(session->source, &session->found);
 	if (result && !session->missing.text[0])

@@ -23,7 +23,7 @@ static bool may_hold_libc(const struct ep_source *source, const struct ep_mappin
 	       headers < mapping->end;
 }
 
-static int text_read(struct ep_abort_message *message, struct ep_source *source)
+static bool text_read(struct ep_abort_message *message, struct ep_source *source)
 {
 	uint32_t size;
 	size_t length;
@@ -34,41 +34,45 @@ static int text_read(struct ep_abort_message *message, struct ep_source *source)
 	    message->address == 0 || message->address % EP_PAGE ||
 	    ep_source_read(source, message->address, &size, sizeof(size), NULL, NULL) ||
 	    size == 0 || size % EP_PAGE || size > SIZE_MOST)
-		return EP_END;
+		return false;
 	message->size = size;
 	rc = ep_source_read_string(source, message->address + sizeof(size), message->text,
 				   sizeof(message->text), NULL);
 	if (rc != EP_OK && rc != EP_E_LIMIT)
-		return EP_END;
+		return false;
 	length = strlen(message->text);
 	while (length && message->text[length - 1] == '\n')
 		message->text[--length] = '\0';
-	return length ? EP_OK : EP_END;
+	return length != 0;
 }
 
-int ep_abort_message_find(struct ep_abort_message *out, struct ep_source *source)
+/* Where `__abort_msg` lies in the process, by the file of that mapping. */
+static bool pointer_find(struct ep_abort_message *out, struct ep_source *source,
+			 const struct ep_mapping *mapping)
+{
+	struct ep_object_file file;
+	bool found;
+
+	if (ep_object_file_open(&file, source, mapping))
+		return false;
+	found = ep_object_file_matches(&file, source) &&
+		ep_object_file_symbol(&file, "__abort_msg", &out->pointer) == EP_OK;
+	ep_object_file_close(&file);
+	return found;
+}
+
+bool ep_abort_message_find(struct ep_abort_message *out, struct ep_source *source)
 {
 	unsigned tried = 0;
 
-	for (size_t i = 0; i < source->mapping_count; i++) {
-		struct ep_object_file file;
-		int rc;
+	for (size_t i = 0; i < source->mapping_count && tried < EP_OBJECT_LOADED_MAX; i++) {
+		const struct ep_mapping *mapping = &source->mappings[i];
 
-		if (source->mappings[i].file_offset != 0 ||
-		    !may_hold_libc(source, &source->mappings[i]))
+		if (mapping->file_offset != 0 || !may_hold_libc(source, mapping))
 			continue;
-		if (tried++ == EP_OBJECT_LOADED_MAX)
-			break;
-		if (ep_object_file_open(&file, source, &source->mappings[i]))
-			continue;
-		rc = ep_object_file_matches(&file, source);
-		if (rc == EP_OK)
-			rc = ep_object_file_symbol(&file, "__abort_msg", &out->pointer);
-		ep_object_file_close(&file);
-		if (rc < 0)
-			return rc;
-		if (rc == EP_OK && text_read(out, source) == EP_OK)
-			return EP_OK;
+		tried++;
+		if (pointer_find(out, source, mapping) && text_read(out, source))
+			return true;
 	}
-	return EP_END;
+	return false;
 }

@@ -20,10 +20,8 @@ struct ep_abort_message {
 					 cut off where it is longer */
 };
 
-/*
- * EP_OK; EP_END: the process said nothing, or it cannot be known (no glibc, its file is not here or
- * of another build, the pages were not saved). EP_E_MEMORY.
- */
-int ep_abort_message_find(struct ep_abort_message *out, struct ep_source *source);
+/* False: the process said nothing, or it cannot be known (no glibc, its file is not here or of
+ * another build, the pages were not saved). */
+bool ep_abort_message_find(struct ep_abort_message *out, struct ep_source *source);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
 #include "coredump/memory/elfimage.h"
 #include "coredump/files/held.h"
@@ -225,15 +226,14 @@ static void build_id_of_file(const struct ep_object_file *file, struct build_id 
 	}
 }
 
-static int build_id_of_memory(struct ep_source *source, uint64_t start, struct build_id *id)
+static void build_id_of_memory(struct ep_source *source, uint64_t start, struct build_id *id)
 {
 	struct ep_elf_image image;
-	uint8_t *bytes = malloc(NOTES_MAX);
+	uint8_t *bytes;
 
-	if (!bytes)
-		return EP_E_MEMORY;
 	if (ep_elf_image_read(&image, source, start, NULL))
-		image.count = 0;
+		return;
+	bytes = ep_malloc(NOTES_MAX);
 	for (uint32_t i = 0; i < image.count && id->size == 0; i++) {
 		const Elf64_Phdr *header = &image.headers[i];
 		size_t got, size = header->p_memsz < NOTES_MAX ? header->p_memsz : NOTES_MAX;
@@ -244,22 +244,16 @@ static int build_id_of_memory(struct ep_source *source, uint64_t start, struct b
 		build_id_take(id, bytes, got);
 	}
 	free(bytes);
-	return EP_OK;
 }
 
-int ep_object_file_matches(const struct ep_object_file *file, struct ep_source *source)
+bool ep_object_file_matches(const struct ep_object_file *file, struct ep_source *source)
 {
 	struct build_id of_file = {0}, of_memory = {0};
-	int rc;
 
 	build_id_of_file(file, &of_file);
-	rc = build_id_of_memory(source, file->start, &of_memory);
-	if (rc)
-		return rc;
+	build_id_of_memory(source, file->start, &of_memory);
 	return of_file.size && of_file.size == of_memory.size &&
-			       !memcmp(of_file.bytes, of_memory.bytes, of_file.size)
-		       ? EP_OK
-		       : EP_END;
+	       memcmp(of_file.bytes, of_memory.bytes, of_file.size) == 0;
 }
 
 /* ---- symbols ---- */

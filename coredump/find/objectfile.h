@@ -38,9 +38,8 @@ int ep_object_file_open(struct ep_object_file *file, const struct ep_source *sou
 int ep_object_file_open_path(struct ep_object_file *file, const char *path, uint64_t start);
 void ep_object_file_close(struct ep_object_file *file);
 
-/* EP_OK: it is the file that ran: the build-ids of file and memory are there and the same. EP_END:
- * not so; EP_E_MEMORY. */
-int ep_object_file_matches(const struct ep_object_file *file, struct ep_source *source);
+/* It is the file that ran: the build-ids of file and memory are there and the same. */
+bool ep_object_file_matches(const struct ep_object_file *file, struct ep_source *source);
 
 /* Process address of the symbol that .symtab or .dynsym defines; EP_END. */
 int ep_object_file_symbol(const struct ep_object_file *file, const char *name, uint64_t *address);

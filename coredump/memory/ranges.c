@@ -3,38 +3,30 @@
 #include "coredump/memory/ranges.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "coredump/memory/source_impl.h"
+#include "coredump/util/array.h"
 
 #define PAGE_MASK (~(uint64_t)(EP_PAGE - 1))
 
-int ep_ranges_add(struct ep_ranges *ranges, uint64_t address, uint64_t size, struct ep_err *err)
+void ep_ranges_add(struct ep_ranges *ranges, uint64_t address, uint64_t size)
 {
 	uint64_t end;
 
 	if (size == 0)
-		return EP_OK;
+		return;
 	if (__builtin_add_overflow(address, size, &end) || end > PAGE_MASK)
 		end = PAGE_MASK;
 	end = (end + EP_PAGE - 1) & PAGE_MASK;
 	address &= PAGE_MASK;
-	if (address >= end)
-		return EP_OK;
-	if (!ep_list_grow(&ranges->list, ranges->count, &ranges->capacity, sizeof(ranges->list[0])))
-		return ep_fail(err, EP_E_MEMORY, address, "out of memory");
-	ranges->list[ranges->count++] = (struct ep_range){address, end};
-	return EP_OK;
+	if (address < end)
+		ep_array_push(ranges, ((struct ep_range){address, end}));
 }
 
-int ep_ranges_add_all(struct ep_ranges *ranges, const struct ep_ranges *more, struct ep_err *err)
+void ep_ranges_add_all(struct ep_ranges *ranges, const struct ep_ranges *more)
 {
-	int rc = EP_OK;
-
-	for (size_t i = 0; i < more->count && rc == EP_OK; i++)
-		rc = ep_ranges_add(ranges, more->list[i].start,
-				   more->list[i].end - more->list[i].start, err);
-	return rc;
+	for (size_t i = 0; i < more->count; i++)
+		ep_ranges_add(ranges, more->list[i].start, more->list[i].end - more->list[i].start);
 }
 
 static int range_compare(const void *left, const void *right)
@@ -64,8 +56,7 @@ void ep_ranges_join(struct ep_ranges *ranges)
 
 void ep_ranges_deinit(struct ep_ranges *ranges)
 {
-	free(ranges->list);
-	memset(ranges, 0, sizeof(*ranges));
+	ep_array_deinit(ranges);
 }
 
 uint64_t ep_ranges_size(const struct ep_ranges *ranges)

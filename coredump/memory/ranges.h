@@ -15,10 +15,9 @@ struct ep_ranges {
 	size_t count, capacity;
 };
 
-/* Adds the pages of [address, address + size); a range that wraps ends at the last page.
- * EP_E_MEMORY, or EP_OK. */
-int ep_ranges_add(struct ep_ranges *ranges, uint64_t address, uint64_t size, struct ep_err *err);
-int ep_ranges_add_all(struct ep_ranges *ranges, const struct ep_ranges *more, struct ep_err *err);
+/* Adds the pages of [address, address + size); a range that wraps ends at the last page. */
+void ep_ranges_add(struct ep_ranges *ranges, uint64_t address, uint64_t size);
+void ep_ranges_add_all(struct ep_ranges *ranges, const struct ep_ranges *more);
 /* Sorts, and joins what overlaps or touches. */
 void ep_ranges_join(struct ep_ranges *ranges);
 void ep_ranges_deinit(struct ep_ranges *ranges);

@@ -4,6 +4,7 @@
 #include "coredump/funtrace/funtrace.h"
 #include "coredump/memory/source_impl.h"
 #include "coredump/stream/spool.h"
+#include "coredump/util/alloc.h"
 #include "runtime/format.h"
 
 #include <errno.h>
@@ -117,26 +118,18 @@ int ep_source_open_sample(struct ep_source **out, const char *name, size_t sampl
 	return ep_fail(err, EP_E_USAGE, 0, "%s: not a funtrace.raw, which alone has samples", name);
 }
 
-static int string_replace(char **slot, const char *value, struct ep_err *err)
+static void string_replace(char **slot, const char *value)
 {
-	char *copy = value ? strdup(value) : NULL;
-
-	if (value && !copy)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	free(*slot);
-	*slot = copy;
-	return EP_OK;
+	*slot = value ? ep_strdup(value) : NULL;
 }
 
-int ep_source_set_files(struct ep_source *source, const char *executable, const char *sysroot,
-			struct ep_err *err)
+void ep_source_set_files(struct ep_source *source, const char *executable, const char *sysroot)
 {
-	int rc = string_replace(&source->executable, executable, err);
-
-	rc = rc ? rc : string_replace(&source->sysroot, sysroot, err);
-	if (!rc && source->ops->files_set)
+	string_replace(&source->executable, executable);
+	string_replace(&source->sysroot, sysroot);
+	if (source->ops->files_set)
 		source->ops->files_set(source);
-	return rc;
 }
 
 /* ---- reading ---- */

@@ -133,10 +133,9 @@ void ep_source_close(struct ep_source *source); /* NULL is allowed */
 
 /*
  * Where to look for the files that the process had mapped: `executable` in place of the one that
- * the core names, `sysroot` before every path. Either may be NULL. EP_E_MEMORY, or EP_OK.
+ * the core names, `sysroot` before every path. Either may be NULL.
  */
-int ep_source_set_files(struct ep_source *source, const char *executable, const char *sysroot,
-			struct ep_err *err);
+void ep_source_set_files(struct ep_source *source, const char *executable, const char *sysroot);
 
 enum ep_source_kind ep_source_kind(const struct ep_source *source);
 const char *ep_source_name(const struct ep_source *source); /* as the user gave it; borrowed */

@@ -85,8 +85,7 @@ static int kept_add(struct ep_extraction *x, struct ep_err *err)
 
 	for (size_t i = 0; i < kept.count && rc == EP_OK; i++)
 		if (kept.list[i].present)
-			rc = ep_ranges_add(&x->all, kept.list[i].kept.address,
-					   kept.list[i].kept.size, err);
+			ep_ranges_add(&x->all, kept.list[i].kept.address, kept.list[i].kept.size);
 	ep_kept_list_deinit(&kept);
 	return rc;
 }
@@ -97,10 +96,12 @@ static int wishes_gather(struct ep_extraction *x, struct ep_err *err)
 	int rc = threads_fill(x, err);
 
 	x->note.arena_size = arena;
-	rc = rc ? rc : ep_ranges_add(&x->all, x->found->arena_address, arena, err);
+	ep_ranges_add(&x->all, x->found->arena_address, arena);
 	rc = rc ? rc : kept_add(x, err);
-	rc = rc ? rc : ep_extract_stacks(x, err);
-	return rc ? rc : ep_extract_modules(x, err);
+	if (rc)
+		return rc;
+	ep_extract_stacks(x);
+	return ep_extract_modules(x, err);
 }
 
 /* ---- pieces: what of it there is ---- */

@@ -41,7 +41,7 @@ struct ep_extraction {
 };
 
 /* extract_stacks.c: the tops of the stacks into `all`, what could not be had into `threads`. */
-int ep_extract_stacks(struct ep_extraction *x, struct ep_err *err);
+void ep_extract_stacks(struct ep_extraction *x);
 /* extract_modules.c: pages by which debuggers find modules, into `pages`. */
 int ep_extract_modules(struct ep_extraction *x, struct ep_err *err);
 /* extract_live.c: the notes that a kernel would write, registers zero; into `notes`. */

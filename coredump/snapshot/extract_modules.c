@@ -48,9 +48,8 @@ static int exact_add(struct ep_extraction *x, uint64_t start, uint64_t end, stru
 /* Pages with these bytes; of the rest of them nothing is wanted. */
 static int pages_add(struct ep_extraction *x, uint64_t address, uint64_t size, struct ep_err *err)
 {
-	int rc = exact_add(x, address, address + size, err);
-
-	return rc ? rc : ep_ranges_add(&x->pages, address, size, err);
+	ep_ranges_add(&x->pages, address, size);
+	return exact_add(x, address, address + size, err);
 }
 
 /* An object's first page. Without paths, its headers and notes: behind them may be an interpreter,
@@ -63,9 +62,9 @@ static int first_page(struct ep_extraction *x, uint64_t start, struct ep_err *er
 
 	if (!(x->options.redact & EP_REDACTED_PATHS))
 		return pages_add(x, start, EP_PAGE, err);
-	rc = ep_ranges_add(&x->pages, start, EP_PAGE, err);
-	if (rc || ep_elf_image_read(&image, x->source, start, NULL))
-		return rc;
+	ep_ranges_add(&x->pages, start, EP_PAGE);
+	if (ep_elf_image_read(&image, x->source, start, NULL))
+		return EP_OK;
 	rc = pages_add(x, start, sizeof(Elf64_Ehdr) + image.count * sizeof(Elf64_Phdr), err);
 	for (uint32_t i = 0; i < image.count && rc == EP_OK; i++) {
 		const Elf64_Phdr *one = &image.headers[i];
@@ -228,11 +227,9 @@ static int executable(struct ep_extraction *x, struct ep_err *err)
 static int last_words(struct ep_extraction *x, struct ep_err *err)
 {
 	struct ep_abort_message message;
-	int rc = ep_abort_message_find(&message, x->source);
+	int rc;
 
-	if (rc)
-		return rc == EP_E_MEMORY ? ep_fail(err, rc, 0, "out of memory") : EP_OK;
-	if (x->options.redact & EP_REDACTED_NOTES)
+	if (!ep_abort_message_find(&message, x->source) || x->options.redact & EP_REDACTED_NOTES)
 		return EP_OK;
 	rc = pages_add(x, message.pointer, sizeof(message.pointer), err);
 	return rc ? rc : pages_add(x, message.address, message.size, err);
@@ -268,5 +265,6 @@ int ep_extract_modules(struct ep_extraction *x, struct ep_err *err)
 	for (size_t i = 0; i < x->all.count && rc == EP_OK; i++)
 		rc = exact_add(x, x->all.list[i].start, x->all.list[i].end, err);
 	ep_ranges_join(&x->pages);
-	return rc ? rc : ep_ranges_add_all(&x->all, &x->pages, err);
+	ep_ranges_add_all(&x->all, &x->pages);
+	return rc;
 }

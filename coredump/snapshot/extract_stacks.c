@@ -116,8 +116,8 @@ static bool told_before(const struct ep_extraction *x, uint32_t tid, uint64_t *w
 	return false;
 }
 
-static int stack_add(struct ep_extraction *x, uint64_t sp, uint64_t bytes,
-		     struct ep_snapshot_thread *thread, struct ep_range *out, struct ep_err *err)
+static void stack_add(struct ep_extraction *x, uint64_t sp, uint64_t bytes,
+		      struct ep_snapshot_thread *thread, struct ep_range *out)
 {
 	uint64_t below = thread == x->threads ? BELOW_FIRST : BELOW_SP;
 	struct ep_range whole = stack_range(x->source, sp, x->options.stack_bytes, below);
@@ -126,40 +126,34 @@ static int stack_add(struct ep_extraction *x, uint64_t sp, uint64_t bytes,
 	thread->stack_wanted +=
 		whole.end > whole.start ? whole.end - whole.start : x->options.stack_bytes;
 	thread->stack_saved += ep_range_present(x->source, out->start, out->end);
-	return ep_ranges_add(&x->all, out->start, out->end - out->start, err);
+	ep_ranges_add(&x->all, out->start, out->end - out->start);
 }
 
-static int thread_stack(struct ep_extraction *x, size_t index, uint64_t *left, struct ep_err *err)
+static void thread_stack(struct ep_extraction *x, size_t index, uint64_t *left)
 {
 	const struct ep_source_thread *from = &x->source->threads[index];
 	struct ep_snapshot_thread *thread = &x->threads[index];
 	uint64_t bytes = share(x, index), second;
 	struct ep_range range;
-	int rc;
 
 	if (!from->has_registers || bytes > *left) {
 		thread->stack_wanted = x->options.stack_bytes;
 	} else {
-		rc = stack_add(x, from->registers.sp, bytes, thread, &range, err);
-		second = rc ? 0 : second_stack(x->source, &range);
+		stack_add(x, from->registers.sp, bytes, thread, &range);
+		second = second_stack(x->source, &range);
 		if (second)
-			rc = stack_add(x, second, bytes, thread, &range, err);
-		if (rc)
-			return rc;
+			stack_add(x, second, bytes, thread, &range);
 		*left -= thread->stack_saved < *left ? thread->stack_saved : *left;
 	}
 	told_before(x, from->tid, &thread->stack_wanted);
-	return EP_OK;
 }
 
-int ep_extract_stacks(struct ep_extraction *x, struct ep_err *err)
+void ep_extract_stacks(struct ep_extraction *x)
 {
 	uint64_t left = x->options.stack_bytes_total;
-	int rc = EP_OK;
 
 	if (x->options.stack_bytes == 0 || x->options.arena_only)
-		return EP_OK;
-	for (size_t i = 0; i < x->thread_count && rc == EP_OK; i++)
-		rc = thread_stack(x, i, &left, err);
-	return rc;
+		return;
+	for (size_t i = 0; i < x->thread_count; i++)
+		thread_stack(x, i, &left);
 }

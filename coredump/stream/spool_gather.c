@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "coredump/memory/ranges.h"
+#include "coredump/util/array.h"
 #include "coredump/find/root_impl.h"
 
 #define BUDGET      (UINT64_C(256) << 20) /* bytes kept by their place alone */
@@ -27,26 +28,23 @@ struct gathering {
 	struct ep_ranges stacks; /* joined */
 	uint64_t keep_until;     /* process virtual: end of an arena met */
 	uint64_t budget;         /* bytes left */
-	struct ep_segment *pieces;
-	size_t piece_count, piece_capacity;
+	EP_ARRAY(struct ep_segment) pieces;
 };
 
 /* ---- which pages ---- */
 
-static int stacks_note(struct gathering *gathering, struct ep_err *err)
+static void stacks_note(struct gathering *gathering)
 {
 	const struct ep_source *source = gathering->source;
-	int rc = EP_OK;
 
-	for (size_t i = 0; i < source->thread_count && rc == EP_OK; i++) {
+	for (size_t i = 0; i < source->thread_count; i++) {
 		uint64_t sp = source->threads[i].registers.sp;
 		uint64_t low = sp > BELOW_STACK ? sp - BELOW_STACK : 0;
 
 		if (source->threads[i].has_registers)
-			rc = ep_ranges_add(&gathering->stacks, low, sp - low + STACK_MAX, err);
+			ep_ranges_add(&gathering->stacks, low, sp - low + STACK_MAX);
 	}
 	ep_ranges_join(&gathering->stacks);
-	return rc;
 }
 
 static bool in_stack(const struct gathering *gathering, uint64_t address)
@@ -115,8 +113,8 @@ static bool page_wanted(struct gathering *gathering, const struct ep_segment *se
 
 enum fate { KEPT, UNKEPT, CUT, UNSAVED };
 
-static int piece_add(struct gathering *gathering, const struct ep_segment *segment, uint64_t within,
-		     uint64_t size, enum fate fate, struct ep_err *err)
+static void piece_add(struct gathering *gathering, const struct ep_segment *segment,
+		      uint64_t within, uint64_t size, enum fate fate)
 {
 	struct ep_segment piece = {
 		.address = segment->address + within,
@@ -129,20 +127,16 @@ static int piece_add(struct gathering *gathering, const struct ep_segment *segme
 	struct ep_segment *last;
 
 	if (size == 0)
-		return EP_OK;
-	last = within ? &gathering->pieces[gathering->piece_count - 1] : NULL;
+		return;
+	last = within ? &gathering->pieces.list[gathering->pieces.count - 1] : NULL;
 	if (last && last->flags == piece.flags && !!last->saved_size == !!piece.saved_size &&
 	    !!last->present_size == !!piece.present_size) {
 		last->memory_size += size;
 		last->saved_size += piece.saved_size;
 		last->present_size += piece.present_size;
-		return EP_OK;
+	} else {
+		ep_array_push(&gathering->pieces, piece);
 	}
-	if (!ep_list_grow(&gathering->pieces, gathering->piece_count, &gathering->piece_capacity,
-			  sizeof(piece)))
-		return ep_fail(err, EP_E_MEMORY, segment->file_offset, "out of memory");
-	gathering->pieces[gathering->piece_count++] = piece;
-	return EP_OK;
 }
 
 /* ---- one segment ---- */
@@ -162,9 +156,7 @@ static int chunk_sift(struct gathering *gathering, const struct ep_segment *segm
 		if (wanted)
 			rc = ep_spool_write(source, bytes + at, page,
 					    segment->file_offset + within + at, err);
-		rc = rc ? rc
-			: piece_add(gathering, segment, within + at, page, wanted ? KEPT : UNKEPT,
-				    err);
+		piece_add(gathering, segment, within + at, page, wanted ? KEPT : UNKEPT);
 	}
 	return rc;
 }
@@ -185,7 +177,7 @@ static int segment_sift(struct gathering *gathering, const struct ep_segment *se
 		within = spool->position - segment->file_offset;
 		if (within > segment->present_size)
 			within = segment->present_size;
-		rc = piece_add(gathering, segment, 0, within, UNKEPT, err);
+		piece_add(gathering, segment, 0, within, UNKEPT);
 	}
 	while (rc == EP_OK && within < segment->present_size && !spool->ended) {
 		uint64_t left = segment->present_size - within;
@@ -196,11 +188,12 @@ static int segment_sift(struct gathering *gathering, const struct ep_segment *se
 		rc = rc ? rc : chunk_sift(gathering, segment, within, got, err);
 		within += got;
 	}
-	rc = rc ? rc
-		: piece_add(gathering, segment, within, segment->saved_size - within, CUT, err);
-	return rc ? rc
-		  : piece_add(gathering, segment, segment->saved_size,
-			      segment->memory_size - segment->saved_size, UNSAVED, err);
+	if (rc)
+		return rc;
+	piece_add(gathering, segment, within, segment->saved_size - within, CUT);
+	piece_add(gathering, segment, segment->saved_size,
+		  segment->memory_size - segment->saved_size, UNSAVED);
+	return EP_OK;
 }
 
 /* ---- all of them ---- */
@@ -227,10 +220,10 @@ static int segments_sift(struct gathering *gathering, struct ep_err *err)
 	qsort(source->segments, source->segment_count, sizeof(source->segments[0]), by_offset);
 	for (size_t i = 0; i < source->segment_count && rc == EP_OK; i++)
 		rc = segment_sift(gathering, &source->segments[i], err);
-	if (rc)
-		return rc;
-	qsort(gathering->pieces, gathering->piece_count, sizeof(gathering->pieces[0]), by_address);
-	return EP_OK;
+	if (rc == EP_OK && gathering->pieces.count)
+		qsort(gathering->pieces.list, gathering->pieces.count,
+		      sizeof(gathering->pieces.list[0]), by_address);
+	return rc;
 }
 
 /* The file ends behind what it holds, also where that is zeroes. */
@@ -238,8 +231,8 @@ static int file_end(const struct gathering *gathering, struct ep_err *err)
 {
 	uint64_t end = 0;
 
-	for (size_t i = 0; i < gathering->piece_count; i++) {
-		const struct ep_segment *piece = &gathering->pieces[i];
+	for (size_t i = 0; i < gathering->pieces.count; i++) {
+		const struct ep_segment *piece = &gathering->pieces.list[i];
 
 		if (piece->present_size && piece->file_offset + piece->present_size > end)
 			end = piece->file_offset + piece->present_size;
@@ -258,17 +251,17 @@ int ep_spool_gather(struct ep_source *source, struct ep_err *err)
 		return EP_OK;
 	if (source->thread_count && source->file_size <= EP_SPARSE_MAX)
 		ep_bytestream_expect(source->spool->stream, EP_SPARSE_MAX);
-	rc = stacks_note(&gathering, err);
-	rc = rc ? rc : segments_sift(&gathering, err);
+	stacks_note(&gathering);
+	rc = segments_sift(&gathering, err);
 	rc = rc ? rc : file_end(&gathering, err);
 	ep_ranges_deinit(&gathering.stacks);
 	if (rc) {
-		free(gathering.pieces);
+		ep_array_deinit(&gathering.pieces);
 		return rc;
 	}
 	free(source->segments);
-	source->segments = gathering.pieces;
-	source->segment_count = gathering.piece_count;
+	source->segments = gathering.pieces.list;
+	source->segment_count = gathering.pieces.count;
 	if (source->spool->ended)
 		source->file_size = source->spool->position;
 	return EP_OK;

@@ -150,15 +150,12 @@ static void tell_death(struct ep_report_head *head, struct ep_report *report)
 {
 	char text[EP_TIMETEXT_SIZE];
 	const char *said;
-	int rc;
 
 	head->thread = report->first.found ? &report->first.thread
 					   : ep_report_core_thread(report, head->death.tid);
 	ep_death_cause_text(head->because, sizeof(head->because), report->source, &head->death,
 			    head->thread);
-	rc = ep_abort_message_find(&head->said, report->source);
-	head->has_said = rc == EP_OK;
-	report->starved |= rc == EP_E_MEMORY;
+	head->has_said = ep_abort_message_find(&head->said, report->source);
 	said = head->has_said ? head->said.text : NULL;
 	if (report->first.found)
 		tell_then(head, report, said);
