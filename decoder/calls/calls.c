@@ -15,6 +15,7 @@
 #include "decoder/calls/open_spans.h"
 #include "decoder/calls/pairing.h"
 #include "decoder/calls/placing.h"
+#include "decoder/symbols/demangle.h"
 #include "decoder/util/timetext.h"
 #include "coredump/util/utf8.h"
 

@@ -9,7 +9,8 @@
 
 #include <libelf.h>
 
-#include "decoder/names/names.h"
+#include "decoder/names/names_options.h"
+#include "decoder/trace/trace.h"
 
 struct ep_module_file {
 	Elf *elf;                /* the module's own file; NULL: none */

@@ -10,6 +10,7 @@
 #include "decoder/symbols/lines.h"
 #include "decoder/names/module_file.h"
 #include "decoder/symbols/symbols.h"
+#include "decoder/symbols/units.h"
 
 struct ep_named_file {
 	struct ep_module_file found;

@@ -15,6 +15,7 @@
 #include "decoder/names/constant_strings.h"
 #include "decoder/names/named_file.h"
 #include "decoder/names/path_map.h"
+#include "decoder/symbols/demangle.h"
 #include "coredump/util/utf8.h"
 
 #define CACHE_SIZE 16384 /* addresses, direct mapped */

@@ -11,7 +11,8 @@
 #define EPITAPH_NAMES_H
 
 #include "coredump/memory/source.h"
-#include "decoder/names/debuginfod.h"
+#include "decoder/names/names_options.h"
+#include "decoder/symbols/inlines.h"
 #include "decoder/trace/trace.h"
 
 struct ep_names;
@@ -28,39 +29,6 @@ struct ep_function {
 	bool span;                        /* no function, but spans of that name */
 	bool exported_guess;              /* from .dynsym or .eh_frame only: may be inexact
 					   */
-};
-
-struct ep_line {
-	const char *file; /* path as the debug info gives it, normalised, and
-			     then mapped; NULL */
-	uint32_t line;    /* 0 unknown */
-};
-
-/* A call that the compiler inlined. */
-struct ep_inlined {
-	const char *name;    /* of the function: as c++filt has it; valid UTF-8;
-				what has no linkage name is without parameters */
-	struct ep_line call; /* where it was called */
-};
-
-#define EP_INLINED_MAX 128 /* at one address */
-
-struct ep_names_options {
-	const char *const *debug_paths; /* directories, tried in order; may be
-					   NULL; /usr/lib/debug comes last */
-	size_t debug_path_count;
-	const char *const *path_maps; /* OLD=NEW, valid (path_map.h): beginnings
-					 of source files' paths; may be NULL */
-	size_t path_map_count;
-	const char *executable; /* use this file for the program; NULL */
-	const char *sysroot;    /* in front of every module's path, and of
-				   /usr/lib/debug; NULL */
-	bool force;             /* use files whose build-id differs */
-	bool no_demangle;
-	bool debuginfod;                    /* ask the servers that DEBUGINFOD_URLS names */
-	ep_debuginfod_progress_fn progress; /* of that; may be NULL */
-	struct ep_source *memory;           /* for texts that are in no file; NULL; must
-					       outlive the names */
 };
 
 /* `modules` (a trace's, or made from a source's mappings) must outlive the names. NULL options:
@@ -120,12 +88,5 @@ const struct ep_trace_module *ep_names_stripped(const struct ep_names *names, si
 /* Memory ran out once, or too much is unknown: a warning says so, and names or lines may be
  * missing. */
 bool ep_names_starved(const struct ep_names *names);
-
-/* *out: the demangled form, which the caller frees. EP_END: it is not mangled,
- * or too long; EP_E_MEMORY. */
-int ep_demangle(char **out, const char *symbol);
-/* What people read: demangled, unless it cannot be or `raw` says not to; valid UTF-8. The caller
- * frees it; NULL when memory is out. */
-char *ep_demangle_shown(const char *symbol, bool raw);
 
 #endif

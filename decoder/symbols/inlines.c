@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "coredump/util/utf8.h"
+#include "decoder/symbols/demangle.h"
+#include "decoder/symbols/units.h"
 
 #define CONTAINERS_MAX 64 /* namespaces and classes around a function */
 #define BLOCKS_MAX     512

@@ -10,6 +10,15 @@
 
 struct ep_inlines;
 
+/* A call that the compiler inlined. */
+struct ep_inlined {
+	const char *name;    /* of the function: as c++filt has it; valid UTF-8;
+				what has no linkage name is without parameters */
+	struct ep_line call; /* where it was called */
+};
+
+#define EP_INLINED_MAX 128 /* at one address */
+
 /* `units` and `lines` must outlive the inlines. `raw`: names as they are. */
 int ep_inlines_create(struct ep_inlines **out, struct ep_units *units, struct ep_lines *lines,
 		      bool raw, struct ep_err *err);

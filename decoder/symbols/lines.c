@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coredump/util/utf8.h"
+#include "decoder/symbols/units.h"
 
 /* A file's name as libdw has it, and as we tell it. */
 struct name {

@@ -7,10 +7,20 @@
 #ifndef EPITAPH_LINES_H
 #define EPITAPH_LINES_H
 
-#include "decoder/names/names.h"
-#include "decoder/symbols/units.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coredump/util/error.h"
 
 struct ep_lines;
+struct ep_units;
+
+struct ep_line {
+	const char *file; /* path as the debug info gives it, normalised, and
+			     then mapped; NULL */
+	uint32_t line;    /* 0 unknown */
+};
 
 /* `units` must outlive the lines. */
 int ep_lines_create(struct ep_lines **out, struct ep_units *units, struct ep_err *err);

@@ -15,6 +15,8 @@
 #include "decoder/names/module_file.h"
 #include "decoder/names/path_map.h"
 #include "decoder/symbols/symbols.h"
+#include "decoder/symbols/demangle.h"
+#include "decoder/symbols/units.h"
 #include "coredump/util/utf8.h"
 #include "funcount/exclude/code.h"
 

@@ -12,6 +12,7 @@
 #include "coredump/files/pattern.h"
 #include "decoder/util/json.h"
 #include "decoder/names/names.h"
+#include "decoder/symbols/demangle.h"
 #include "decoder/util/timetext.h"
 #include "coredump/util/utf8.h"
 #include "tests/fuzz/fuzz.h"

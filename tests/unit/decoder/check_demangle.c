@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "decoder/names/names.h"
+#include "decoder/symbols/demangle.h"
+#include "coredump/util/error.h"
 
 /* Symbols that no library has: Rust, clones, nonsense, and things that only look mangled. */
 static const char *const oddities[] = {

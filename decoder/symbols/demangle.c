@@ -6,12 +6,14 @@
  * raw. A file may be full of such symbols, so the limit goes by the symbol's length; names of real
  * programs are up to some ten times as long as their symbols.
  */
+#include "decoder/symbols/demangle.h"
+
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/names/names.h"
+#include "coredump/util/error.h"
 #include "coredump/util/utf8.h"
 
 #define NAME_MAX_SIZE ((size_t)1 << 20)

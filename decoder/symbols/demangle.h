@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* demangle.h: names of C++ and Rust as people read them. */
+#ifndef EPITAPH_DEMANGLE_H
+#define EPITAPH_DEMANGLE_H
+
+#include <stdbool.h>
+
+/* *out: the demangled form, which the caller frees. EP_END: it is not mangled,
+ * or too long; EP_E_MEMORY. */
+int ep_demangle(char **out, const char *symbol);
+/* What people read: demangled, unless it cannot be or `raw` says not to; valid UTF-8. The caller
+ * frees it; NULL when memory is out. */
+char *ep_demangle_shown(const char *symbol, bool raw);
+
+#endif
