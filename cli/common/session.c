@@ -203,8 +203,10 @@ static int open_trace(struct ep_session *session)
 		       "read the counts with epitaph count report",
 		       ep_source_name(session->source));
 	session->naming.memory = session->source;
-	if (!result)
+	if (!result) {
+		ep_schedule_attach(session->trace);
 		ep_end_find(session->trace, session->source, 0);
+	}
 	ep_source_death(session->source, &death);
 	/* Unless it is the one that died. */
 	if (!result && session->trace->schedule && session->trace->schedule->head.tid &&
@@ -245,6 +247,7 @@ int ep_session_open(struct ep_session *session, const struct ep_arguments *argum
 void ep_session_close(struct ep_session *session)
 {
 	ep_names_destroy(session->names);
+	ep_schedule_detach(session->trace);
 	ep_trace_destroy(session->trace);
 	ep_image_deinit(&session->image);
 	ep_source_close(session->source);

@@ -10,8 +10,9 @@
 
 #include <traceevent/event-parse.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
-#include "decoder/kernel/schedule_impl.h"
+#include "decoder/kernel/scheduling.h"
 
 #define TEXT_MAX   16384u
 #define FIELDS_MAX 64u
@@ -195,48 +196,34 @@ static bool parse(struct ep_formats *formats, const char *text, size_t size)
 	return event != NULL;
 }
 
-/* 1: good, 0: makes no sense, -1: out of memory. */
-static int read_text(struct ep_formats *formats, const uint8_t *bytes, size_t size)
+static bool read_text(struct ep_formats *formats, const uint8_t *bytes, size_t size)
 {
-	char *copy = malloc(size + 1), *text = NULL;
-	size_t length = 0;
-	FILE *out = copy ? open_memstream(&text, &length) : NULL;
-	int result = -1;
+	char *copy = ep_strndup((const char *)bytes, size), *text;
+	size_t length;
+	FILE *out = ep_open_memstream(&text, &length);
+	bool good = rewrite(copy, out);
 
-	if (out) {
-		memcpy(copy, bytes, size);
-		copy[size] = '\0';
-		result = rewrite(copy, out);
-	}
-
-	if (out && fclose(out))
-		result = -1;
-	if (result > 0)
-		result = parse(formats, text, length);
+	ep_close_memstream(out);
+	good = good && parse(formats, text, length);
 	free(text);
 	free(copy);
-	return result;
+	return good;
 }
 
-int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes, size_t size)
+unsigned ep_formats_read(struct ep_formats *formats, const uint8_t *bytes, size_t size)
 {
 	struct ep_cursor cursor;
 	struct ep_sched_format head;
 	const uint8_t *text;
-	int bad = 0;
+	unsigned bad = 0;
 
 	formats->count = 0;
 	ep_cursor_init(&cursor, bytes, size);
 	while (ep_cursor_take(&cursor, &head, sizeof(head)) == EP_OK) {
-		int good = 1;
-
 		if (head.size > TEXT_MAX || ep_cursor_view(&cursor, &text, head.size) != EP_OK)
 			return bad + 1;
 		if (head.kind == EP_SCHED_EVENT)
-			good = read_text(formats, text, head.size);
-		if (good < 0)
-			return -1;
-		bad += !good;
+			bad += !read_text(formats, text, head.size);
 		if (ep_cursor_skip(&cursor, -head.size & 7u) != EP_OK)
 			break;
 	}

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "coredump/util/cursor.h"
-#include "decoder/kernel/schedule_impl.h"
+#include "decoder/kernel/scheduling.h"
 
 #define TYPE_PADDING     29u
 #define TYPE_TIME_EXTEND 30u
@@ -118,7 +118,7 @@ static void take_kernel_event(struct ep_scheduling *s, const struct raw *raw,
 
 	if (arguments && f[1].size == sizeof(kernel_event.arguments))
 		memcpy(kernel_event.arguments, arguments, f[1].size);
-	ep_scheduling_happen(s, &kernel_event);
+	ep_array_push(&s->kernel_events, kernel_event);
 }
 
 static void take_event(struct ep_scheduling *s, const struct raw *raw)
@@ -209,7 +209,7 @@ static bool take_entries(struct ep_scheduling *s, const struct ep_formats *forma
 	uint32_t word, size;
 	int rc = EP_OK;
 
-	while (rc == EP_OK && !s->starved && ep_cursor_take(cursor, &word, sizeof(word)) == EP_OK) {
+	while (rc == EP_OK && ep_cursor_take(cursor, &word, sizeof(word)) == EP_OK) {
 		rc = next_entry(cursor, word, &raw->tsc, &raw->bytes, &size);
 		raw->size = size;
 		if (rc == EP_OK && size && raw->tsc > raw->after)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "coredump/util/cursor.h"
-#include "decoder/kernel/schedule_impl.h"
+#include "decoder/kernel/scheduling.h"
 
 struct ending {
 	uint32_t pid, tid;
@@ -68,7 +68,7 @@ bool ep_perf_records(struct ep_scheduling *s, const uint8_t *bytes, size_t size,
 
 	(void)cpu;
 	ep_cursor_init(&cursor, bytes, size);
-	while (!s->starved && ep_cursor_take(&cursor, &header, sizeof(header)) == EP_OK) {
+	while (ep_cursor_take(&cursor, &header, sizeof(header)) == EP_OK) {
 		size_t rest = header.size - sizeof(header);
 
 		if (header.size < sizeof(header) + sizeof(ending) ||

@@ -14,10 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coredump/util/error.h"
-#include "runtime/format.h"
-
-struct ep_trace;
+#include "decoder/trace/absences.h"
+#include "decoder/trace/trace.h"
 
 enum ep_slice_state {
 	EP_SLICE_UNKNOWN,
@@ -52,12 +50,10 @@ struct ep_task {
 	uint32_t tid;
 	char name[4 * 16 + 1];   /* the kernel's last, fit to be shown; "":
 				    unknown */
-	uint64_t named;          /* private: time stamp of that name */
 	struct ep_slice *slices; /* ascending, one ends where the next begins */
 	size_t count;
-	struct ep_slice_sum *sums; /* private, as what follows */
-	size_t room;
-	unsigned confronted; /* with so many threads' records */
+	struct ep_absences absences; /* by them */
+	struct ep_slice_sum *sums;   /* private */
 };
 
 /* Nanoseconds of an interval in each state; they add up to it. */
@@ -127,12 +123,13 @@ struct ep_schedule {
 };
 
 /*
- * Reads the section, which lies at `offset` of the trace's image and is `size` bytes. What makes no
- * sense is counted in `bad`. EP_OK, EP_E_CORRUPT (the head makes none), EP_E_MEMORY.
+ * Reads the trace's section of scheduling events, if there is one, and hangs what it tells on to
+ * the trace and its threads; before anybody reads records. What makes no sense is counted in `bad`;
+ * of a section whose head makes none a warning of the trace's says so.
  */
-int ep_schedule_create(struct ep_schedule **out, const struct ep_trace *trace, uint64_t offset,
-		       uint64_t size, struct ep_err *err);
-void ep_schedule_destroy(struct ep_schedule *schedule);
+void ep_schedule_attach(struct ep_trace *trace);
+/* Before the trace ends. None attached is allowed. */
+void ep_schedule_detach(struct ep_trace *trace);
 
 /* NULL: nothing is known of it; also for a NULL schedule. */
 const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule, uint32_t tid);
@@ -143,11 +140,6 @@ const struct ep_slice *ep_task_slice(const struct ep_task *task, uint64_t tsc);
 /* What [from, to] was spent on. False: nothing is known of any of it. */
 bool ep_task_times(const struct ep_trace *trace, const struct ep_task *task, uint64_t from,
 		   uint64_t to, struct ep_slice_times *out);
-
-/* Cycles of [from, to] that the thread was known not to be on a CPU. */
-uint64_t ep_task_off(const struct ep_task *task, uint64_t from, uint64_t to);
-/* The time at which `cycles` have passed since `from` that it was on a CPU, or may have been. */
-uint64_t ep_task_on(const struct ep_task *task, uint64_t from, uint64_t cycles);
 
 /* "12345 worker", "a timer or device" … of who ended a BLOCKED slice; "" when that is unknown.
  * Returns `out`. */

@@ -2,7 +2,7 @@
 /* schedule_ask.c: rows of slices, asked for a time or for a stretch of it. */
 #include <stdio.h>
 
-#include "decoder/kernel/schedule_impl.h"
+#include "decoder/kernel/scheduling.h"
 
 const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule, uint32_t tid)
 {
@@ -82,39 +82,6 @@ bool ep_task_times(const struct ep_trace *trace, const struct ep_task *task, uin
 	if (out->unknown < 4)
 		out->unknown = 0;
 	return known > 0;
-}
-
-uint64_t ep_task_off(const struct ep_task *task, uint64_t from, uint64_t to)
-{
-	struct ep_slice_sum a, b;
-
-	if (!task || !task->count || to <= from)
-		return 0;
-	a = sum_until(task, from);
-	b = sum_until(task, to);
-	return b.ready + b.blocked - a.ready - a.blocked;
-}
-
-static bool is_off(const struct ep_slice *slice)
-{
-	return slice->state == EP_SLICE_READY || slice->state == EP_SLICE_BLOCKED;
-}
-
-uint64_t ep_task_on(const struct ep_task *task, uint64_t from, uint64_t cycles)
-{
-	size_t at = begun(task, from);
-
-	for (at -= at > 0; at < task->count; at++) {
-		const struct ep_slice *slice = &task->slices[at];
-
-		if (!is_off(slice) || slice->end <= from)
-			continue;
-		if (slice->begin > from && slice->begin - from >= cycles)
-			break;
-		cycles -= slice->begin > from ? slice->begin - from : 0;
-		from = slice->end;
-	}
-	return from + cycles;
 }
 
 const char *ep_waker_text(char *out, size_t size, const struct ep_schedule *schedule,

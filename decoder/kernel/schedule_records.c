@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "decoder/trace/records.h"
-#include "decoder/kernel/schedule_impl.h"
+#include "decoder/kernel/scheduling.h"
 
 /* Threads that had one tid, one after the other: more make no sense, and would take the time and
  * memory of each. */
@@ -66,29 +66,25 @@ static void split(const struct ep_slice *slice, uint64_t at, struct ep_slice par
 				     .open = slice->open};
 }
 
-static void confront_task(struct ep_scheduling *scheduling, struct ep_task *task,
-			  struct sightings *s)
+static void confront_row(struct ep_row *row, struct sightings *s)
 {
-	struct ep_slice *list = reallocarray(NULL, task->count, 2 * sizeof(*list));
-	size_t count = 0;
+	__typeof__(row->slices) slices = {0};
 
-	if (!list) {
-		scheduling->starved = true;
-		return;
-	}
-	for (size_t i = 0; i < task->count; i++) {
-		uint64_t at = ran_in(s, &task->slices[i]);
+	ep_array_reserve(&slices, 2 * row->slices.count);
+	for (size_t i = 0; i < row->slices.count; i++) {
+		const struct ep_slice *slice = &row->slices.list[i];
+		uint64_t at = ran_in(s, slice);
 
 		if (at)
-			split(&task->slices[i], at, &list[count]);
+			split(slice, at, &slices.list[slices.count]);
 		else
-			list[count] = task->slices[i];
-		count += at ? 2 : 1;
+			slices.list[slices.count] = *slice;
+		slices.count += at ? 2 : 1;
 	}
-	free(task->slices);
-	task->slices = list;
-	task->room = 2 * task->count;
-	task->count = count;
+	ep_array_deinit(&row->slices);
+	row->slices.list = slices.list;
+	row->slices.count = slices.count;
+	row->slices.capacity = slices.capacity;
 }
 
 void ep_scheduling_confront(struct ep_scheduling *s)
@@ -96,16 +92,17 @@ void ep_scheduling_confront(struct ep_scheduling *s)
 	const struct ep_trace *trace = s->trace;
 	struct sightings sightings;
 
-	for (size_t i = 0; i < trace->thread_count && !s->starved; i++) {
+	for (size_t i = 0; i < trace->thread_count; i++) {
 		const struct ep_trace_thread *thread = &trace->threads[i];
-		struct ep_task *task = ep_scheduling_known(s, thread->tid);
+		struct ep_row *row = ep_scheduling_known(s, thread->tid);
 
-		if (!task || !task->count || !thread->block_count || task->confronted == SAME_TID)
+		if (!row || !row->slices.count || !thread->block_count ||
+		    row->confronted == SAME_TID)
 			continue;
-		task->confronted++;
+		row->confronted++;
 		ep_records_init(&sightings.records, trace, thread);
 		sightings.now = 0;
 		sightings.ended = false;
-		confront_task(s, task, &sightings);
+		confront_row(row, &sightings);
 	}
 }

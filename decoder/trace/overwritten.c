@@ -270,23 +270,6 @@ static void find_text(const struct look *look, struct ep_trace_over *over, uint3
 
 /* ---- what is found ---- */
 
-static struct ep_trace_over *add(struct ep_trace *trace)
-{
-	uint64_t room = trace->over_room ? 2 * trace->over_room : 16;
-	struct ep_trace_over *grown;
-
-	if (trace->over_count == trace->over_room) {
-		grown = realloc(trace->overs, room * sizeof(*grown));
-		if (!grown) {
-			trace->starved = true;
-			return NULL;
-		}
-		trace->overs = grown;
-		trace->over_room = room;
-	}
-	return &trace->overs[trace->over_count++];
-}
-
 /* Behind the last record of a thread's last block, where nothing was written yet: nothing is
  * lost. */
 static bool cut_unused(struct look *look, const struct ep_trace_over *over)
@@ -313,7 +296,7 @@ static uint32_t take_run(struct look *look, uint32_t run, uint32_t end)
 	uint32_t before = 0;
 
 	if (look->taken->over_count) {
-		last = &trace->overs[trace->over_count - 1];
+		last = &trace->overs.list[trace->overs.count - 1];
 		before = last->end;
 	}
 	find_begin(look, &over, before);
@@ -326,13 +309,10 @@ static uint32_t take_run(struct look *look, uint32_t run, uint32_t end)
 		last->end = over.end;
 		return over.end;
 	}
-	last = add(trace);
-	if (!last)
-		return over.end;
-	*last = over;
+	ep_array_push(&trace->overs, over);
 	trace->damage.records_text += over.end - over.from;
 	if (look->taken->over_count++ == 0)
-		look->taken->first_over = trace->over_count - 1;
+		look->taken->first_over = trace->overs.count - 1;
 	return over.end;
 }
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "decoder/kernel/schedule.h"
+#include "decoder/trace/absences.h"
 
 #define STAMPS   UINT64_C(0x10000) /* values of a stamp */
 #define PAYLOADS (UINT64_C(1) << 26)
@@ -43,10 +43,10 @@ struct decoding {
 /* A thread records only while it is on a CPU: even steps of that time. */
 static void refine(struct decoding *d, uint64_t high)
 {
-	const struct ep_task *task = d->records->task;
+	const struct ep_absences *absences = d->records->thread->absences;
 	struct ep_record *decoded = d->records->decoded;
 	uint64_t parts = d->records->count - d->pending + 1;
-	uint64_t off = ep_task_off(task, d->anchor, high), on;
+	uint64_t off = ep_absences_within(absences, d->anchor, high), on;
 
 	if (!off || off > high - d->anchor)
 		return;
@@ -54,8 +54,8 @@ static void refine(struct decoding *d, uint64_t high)
 	for (unsigned i = d->pending; i < d->records->count; i++) {
 		uint64_t part = i - d->pending + 1;
 
-		decoded[i].time =
-			ep_task_on(task, d->anchor, on / parts * part + on % parts * part / parts);
+		decoded[i].time = ep_absences_skip(absences, d->anchor,
+						   on / parts * part + on % parts * part / parts);
 		decoded[i].refined = true;
 	}
 }
@@ -477,7 +477,7 @@ static void decode(struct ep_records *records)
 		.anchor = begin,
 		.missing = UNSET,
 		.adrift = UNSET,
-		.over = block->over_count ? &records->trace->overs[block->first_over] : NULL,
+		.over = block->over_count ? &records->trace->overs.list[block->first_over] : NULL,
 		.overs = block->over_count,
 	};
 
@@ -494,7 +494,6 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 {
 	records->trace = trace;
 	records->thread = thread;
-	records->task = ep_schedule_task(trace->schedule, thread->tid);
 	records->next_block = 0;
 	records->count = records->at = 0;
 	records->holes = 0;

@@ -81,7 +81,6 @@ const char *ep_records_text(const struct ep_records *records, const struct ep_re
 struct ep_records {
 	const struct ep_trace *trace;
 	const struct ep_trace_thread *thread;
-	const struct ep_task *task; /* NULL: when it ran is not known */
 	size_t next_block;
 	unsigned count, at;                   /* of the decoded block below */
 	uint64_t holes;                       /* words met so far */

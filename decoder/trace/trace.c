@@ -6,98 +6,16 @@
 #include "decoder/trace/trace.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/kernel/schedule.h"
+#include "coredump/util/alloc.h"
 #include "decoder/trace/trace_parts.h"
-#include "coredump/util/utf8.h"
 
 #define PAGE           4096u
 #define SECTION_ALIGN  64u
-#define WARNINGS_MAX   64u /* then one that says so */
-#define SECTIONS_KNOWN (EP_SECTION_SCHED + 1)
 #define ENTRY_SIZE_MAX (1u << 20)
 #define ANY_ENTRY_SIZE 0u
-
-struct ep_overwritten_blocks {
-	struct ep_overwritten_blocks *next;
-	char bytes[];
-};
-
-/* ---- memory and words ---- */
-
-void ep_trace_warn(struct ep_trace *trace, const char *format, ...)
-{
-	char text[512] = "more warnings are left out";
-	char **grown;
-	va_list list;
-
-	if (trace->warning_count > WARNINGS_MAX)
-		return;
-	if (trace->warning_count < WARNINGS_MAX) {
-		va_start(list, format);
-		vsnprintf(text, sizeof(text), format, list);
-		va_end(list);
-	}
-	grown = realloc(trace->warnings, (trace->warning_count + 1) * sizeof(*grown));
-	if (grown)
-		trace->warnings = grown;
-	char *copy = strdup(text);
-	if (!grown || !copy) {
-		free(copy);
-		trace->starved = true;
-		return;
-	}
-	grown[trace->warning_count++] = copy;
-}
-
-char *ep_trace_keep(struct ep_trace *trace, const void *bytes, size_t length)
-{
-	static char nothing[1];
-	struct ep_overwritten_blocks *text = malloc(sizeof(*text) + length + 1);
-
-	if (!text) {
-		trace->starved = true;
-		return nothing;
-	}
-	if (length)
-		memcpy(text->bytes, bytes, length);
-	text->bytes[length] = '\0';
-	text->next = trace->texts;
-	trace->texts = text;
-	return text->bytes;
-}
-
-char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes, size_t length)
-{
-	char *shown = ep_utf8_escape(bytes, length);
-	char *kept = ep_trace_keep(trace, shown, shown ? strlen(shown) : 0);
-
-	if (!shown)
-		trace->starved = true;
-	free(shown);
-	return kept;
-}
-
-void *ep_trace_alloc(struct ep_trace *trace, uint64_t count, size_t size)
-{
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory)
-		trace->starved = true;
-	return memory;
-}
-
-const uint8_t *ep_trace_string(const struct ep_trace *trace, const struct ep_trace_section *section,
-			       struct ep_string string)
-{
-	if (string.offset > section->size || string.length > section->size - string.offset)
-		return NULL;
-	return ep_trace_view(trace, section->offset + string.offset, string.length);
-}
 
 /* ---- the first page ---- */
 
@@ -137,7 +55,7 @@ static bool read_header(struct ep_trace *trace)
 /* Smallest entry that this reader can do with, by section type. */
 static uint32_t smallest_entry(uint32_t type)
 {
-	static const uint32_t sizes[SECTIONS_KNOWN] = {
+	static const uint32_t sizes[EP_TRACE_SECTIONS] = {
 		[EP_SECTION_PROCESS] = sizeof(struct ep_process),
 		[EP_SECTION_CLOCK] = sizeof(struct ep_clock),
 		[EP_SECTION_THREADS] = sizeof(struct ep_thread),
@@ -151,7 +69,7 @@ static uint32_t smallest_entry(uint32_t type)
 
 static const char *section_name(uint32_t type)
 {
-	static const char *const names[SECTIONS_KNOWN] = {
+	static const char *const names[EP_TRACE_SECTIONS] = {
 		[EP_SECTION_PROCESS] = "process", [EP_SECTION_CLOCK] = "clock",
 		[EP_SECTION_THREADS] = "threads", [EP_SECTION_MODULES] = "modules",
 		[EP_SECTION_RINGS] = "rings",     [EP_SECTION_SCHED] = "sched",
@@ -245,7 +163,7 @@ static void read_sections(struct ep_trace *trace, struct ep_trace_section *out)
 		uint32_t type = trace->arena.sections[i].type;
 
 		/* Others are somebody else's, or of a later minor version. */
-		if (type < SECTIONS_KNOWN && section_name(type))
+		if (type < EP_TRACE_SECTIONS && section_name(type))
 			take_section(trace, i, &taken, out);
 	}
 	for (uint32_t type = 1; type <= EP_SECTION_RINGS; type++)
@@ -265,26 +183,12 @@ static uint64_t pages_missing(const struct ep_trace *trace, bool header)
 	return missing;
 }
 
-static void read_schedule(struct ep_trace *trace, const struct ep_trace_section *section)
-{
-	struct ep_err err = {0};
-	int rc;
-
-	if (!section->there)
-		return;
-	rc = ep_schedule_create(&trace->schedule, trace, section->offset, section->size, &err);
-	if (rc == EP_E_MEMORY)
-		trace->starved = true;
-	else if (rc)
-		ep_trace_warn(trace, "%s", err.text);
-}
-
 static void read_all(struct ep_trace *trace, bool header)
 {
-	struct ep_trace_section sections[SECTIONS_KNOWN] = {0};
+	const struct ep_trace_section *sections = trace->sections;
 
 	if (header)
-		read_sections(trace, sections);
+		read_sections(trace, trace->sections);
 	trace->damage.pages_missing = pages_missing(trace, header);
 	ep_trace_read_process(trace, &sections[EP_SECTION_PROCESS]);
 	ep_trace_read_clock(trace, &sections[EP_SECTION_CLOCK]);
@@ -292,37 +196,30 @@ static void read_all(struct ep_trace *trace, bool header)
 	ep_trace_read_threads(trace, &sections[EP_SECTION_THREADS]);
 	ep_trace_read_watchdogs(trace);
 	ep_trace_read_blocks(trace, &sections[EP_SECTION_RINGS]);
-	read_schedule(trace, &sections[EP_SECTION_SCHED]);
 }
 
 int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct ep_err *err)
 {
 	struct ep_trace *trace;
-	bool header, starved;
+	bool header;
 
 	if (image->root.major != EP_FORMAT_MAJOR)
 		return ep_fail(err, EP_E_VERSION, 0,
 			       "the arena has format %u.%u, this reader knows "
 			       "%d.x",
 			       image->root.major, image->root.minor, EP_FORMAT_MAJOR);
-	trace = calloc(1, sizeof(*trace));
-	if (!trace)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	trace = ep_calloc(1, sizeof(*trace));
 	trace->image = image;
 	header = read_header(trace);
-	if (!trace->starved)
-		read_all(trace, header);
-	starved = trace->starved;
-	if (!starved && (header || trace->block_count)) {
+	read_all(trace, header);
+	if (header || trace->block_count) {
 		trace->end = (struct ep_trace_end){NULL, EP_TRACE_END_UNKNOWN, EP_TRACE_END_UNKNOWN,
 						   trace->last_tsc};
-		trace->plans = calloc(trace->thread_count + 1, sizeof(*trace->plans));
+		trace->plans = ep_calloc(trace->thread_count + 1, sizeof(*trace->plans));
 		*out = trace;
 		return EP_OK;
 	}
 	ep_trace_destroy(trace);
-	if (starved)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	return ep_fail(err, EP_E_CORRUPT, 0,
 		       "the arena's first page is missing or damaged, and no "
 		       "block of it is whole%s",
@@ -334,24 +231,20 @@ void ep_trace_destroy(struct ep_trace *trace)
 {
 	if (!trace)
 		return;
-	while (trace->texts) {
-		struct ep_overwritten_blocks *next = trace->texts->next;
-
-		free(trace->texts);
-		trace->texts = next;
-	}
+	for (size_t i = 0; i < trace->texts.count; i++)
+		free(trace->texts.list[i]);
+	ep_array_deinit(&trace->texts);
 	for (size_t i = 0; i < trace->warning_count; i++)
 		free(trace->warnings[i]);
 	free(trace->warnings);
 	for (size_t i = 0; trace->plans && i < trace->thread_count; i++)
 		free(trace->plans[i]);
 	free(trace->plans);
-	ep_schedule_destroy(trace->schedule);
 	free(trace->threads);
 	free(trace->modules);
 	free(trace->watchdogs);
 	free(trace->stacks);
 	free(trace->all_blocks);
-	free(trace->overs);
+	ep_array_deinit(&trace->overs);
 	free(trace);
 }

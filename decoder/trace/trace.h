@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "coredump/snapshot/image.h"
+#include "coredump/util/array.h"
 
 /* Strings are copies, valid UTF-8 without control characters: bytes that are neither came out as
  * \xNN (the traced program chooses them). */
@@ -72,11 +73,13 @@ struct ep_trace_thread {
 					  anew before they could be copied */
 	struct ep_trace_block *blocks; /* ascending sequence */
 	size_t block_count;
-	bool from_start;              /* history is whole: its first block is among them,
-					 and it began with the thread */
-	bool forked;                  /* its first block is among them, and it began with a
-					 fork: the calls it was in are in the parent's trace */
-	uint64_t first_tsc, last_tsc; /* of what is left; 0 when no block is */
+	bool from_start;                    /* history is whole: its first block is among them,
+					       and it began with the thread */
+	bool forked;                        /* its first block is among them, and it began with a
+					       fork: the calls it was in are in the parent's trace */
+	uint64_t first_tsc, last_tsc;       /* of what is left; 0 when no block is */
+	const struct ep_absences *absences; /* when it was off its CPU (absences.h); NULL: not
+					       known. Borrowed from the schedule */
 };
 
 struct ep_trace_watchdog {
@@ -143,16 +146,27 @@ struct ep_trace_damage {
 				     could be copied */
 };
 
+/* A section that lies inside of the image, cut to what the image holds. */
+struct ep_trace_section {
+	bool there;
+	uint32_t entry_size;
+	uint64_t offset; /* bytes from the arena's start, a multiple of 64 */
+	uint64_t size;   /* bytes, all of them inside of the image */
+};
+
+#define EP_TRACE_SECTIONS (EP_SECTION_SCHED + 1)
+
 struct ep_trace {
-	const struct ep_image *image; /* borrowed: must outlive the trace */
-	struct ep_arena arena;        /* settings and counters as written */
+	const struct ep_image *image;                        /* borrowed: must outlive the trace */
+	struct ep_arena arena;                               /* settings and counters as written */
+	struct ep_trace_section sections[EP_TRACE_SECTIONS]; /* by type */
 	struct ep_trace_process process;
 	struct ep_trace_clock clock;
 	struct ep_trace_thread *threads; /* ascending serial; also dead ones */
 	size_t thread_count;
 	struct ep_trace_module *modules; /* as loaded */
 	size_t module_count;
-	struct ep_schedule *schedule;        /* NULL: there is no such section */
+	struct ep_schedule *schedule;        /* attached by kernel/schedule.h; NULL: none */
 	struct ep_trace_watchdog *watchdogs; /* those that there were at the end
 					      */
 	size_t watchdog_count;
@@ -169,22 +183,31 @@ struct ep_trace {
 	char **warnings; /* one line each */
 	size_t warning_count;
 	/* private */
-	struct ep_trace_block *all_blocks; /* the threads' blocks lie in it */
-	struct ep_trace_over *overs;       /* by block, ascending in it */
-	uint64_t over_count, over_room;
-	struct ep_overwritten_blocks *texts; /* the strings above */
-	void **plans;                        /* by thread, from malloc: pairing.c's, so that it
-						reads a thread ahead but once; NULL: none are kept */
-	bool starved;                        /* memory ran out while reading */
+	struct ep_trace_block *all_blocks;    /* the threads' blocks lie in it */
+	EP_ARRAY(struct ep_trace_over) overs; /* by block, ascending in it */
+	EP_ARRAY(char *) texts;               /* the strings above */
+	void **plans;                         /* by thread, from malloc: pairing.c's, so that it
+						 reads a thread ahead but once; NULL: none are kept */
 };
 
 /*
  * EP_OK also with damage. Without a first page that makes sense, the blocks that are left are
- * taken, with a warning; EP_E_CORRUPT when there is none either. EP_E_VERSION for another major,
- * EP_E_MEMORY. Memory is bounded by the image's size.
+ * taken, with a warning; EP_E_CORRUPT when there is none either. EP_E_VERSION for another major.
+ * Memory is bounded by the image's size.
  */
 int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct ep_err *err);
 void ep_trace_destroy(struct ep_trace *trace);
+
+/* One line, behind those that are there. */
+void ep_trace_warn(struct ep_trace *trace, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* `size` bytes of the image, or NULL: outside of it, or not saved. */
+static inline const void *ep_trace_view(const struct ep_trace *trace, uint64_t offset,
+					uint64_t size)
+{
+	return ep_image_has(trace->image, offset, size) ? trace->image->bytes + offset : NULL;
+}
 
 /* Module at `address` at time `tsc` (0: any time, the latest); NULL: none. */
 const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace, uint64_t address,

@@ -7,20 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/trace/records.h"
 #include "decoder/trace/trace_parts.h"
 
 #define TSC_MAX (UINT64_C(1) << 62) /* 48 years at 3 GHz */
 
-/* A block whose check word fails, and the identities that would make it hold (its lowest bit is not
- * kept, so there are two). */
-struct claim {
-	uint64_t identity;
-};
-
 struct scan {
 	struct ep_trace *trace;
-	struct claim *claims; /* room for two a page */
+	uint64_t *claims; /* identities that would make a check word hold: two a page, for its
+			     lowest bit is not kept */
 	uint64_t claim_count;
 	uint64_t refused; /* check word holds, content does not */
 };
@@ -75,8 +71,7 @@ static void take_torn(struct scan *scan, const struct ep_block *block, uint64_t 
 	if (!(block->check & 1))
 		return;
 	for (uint64_t low = 0; low < 2; low++)
-		scan->claims[scan->claim_count++].identity =
-			identity_for(block->check ^ low, block, offset);
+		scan->claims[scan->claim_count++] = identity_for(block->check ^ low, block, offset);
 }
 
 static bool is_sound(const struct ep_block *block)
@@ -130,9 +125,9 @@ static void look_at_page(struct scan *scan, uint64_t offset, bool only_valid)
 
 static int compare_claims(const void *a, const void *b)
 {
-	const struct claim *x = a, *y = b;
+	const uint64_t *x = a, *y = b;
 
-	return (x->identity > y->identity) - (x->identity < y->identity);
+	return (*x > *y) - (*x < *y);
 }
 
 /* Blocks of an earlier generation (before a fork) hold under an identity that is no longer known.
@@ -141,14 +136,14 @@ static int compare_claims(const void *a, const void *b)
 static void tell_foreign(struct scan *scan)
 {
 	struct ep_trace_damage *damage = &scan->trace->damage;
-	struct claim *claims = scan->claims;
+	uint64_t *claims = scan->claims;
 	uint64_t count = scan->claim_count;
 
 	if (count)
 		qsort(claims, count, sizeof(*claims), compare_claims);
 	for (uint64_t i = 0; i < count; i++) {
-		bool twin = (i > 0 && claims[i - 1].identity == claims[i].identity) ||
-			    (i + 1 < count && claims[i + 1].identity == claims[i].identity);
+		bool twin = (i > 0 && claims[i - 1] == claims[i]) ||
+			    (i + 1 < count && claims[i + 1] == claims[i]);
 
 		if (twin && damage->blocks_torn) {
 			damage->blocks_foreign++;
@@ -166,12 +161,8 @@ static void scan_pages(struct ep_trace *trace, const struct ep_trace_section *se
 	uint64_t pages = size / EP_BLOCK_SIZE;
 	struct scan scan = {.trace = trace};
 
-	trace->all_blocks = ep_trace_alloc(trace, pages, sizeof(*trace->all_blocks));
-	scan.claims = ep_trace_alloc(trace, 2 * pages, sizeof(*scan.claims));
-	if (trace->starved) {
-		free(scan.claims);
-		return;
-	}
+	trace->all_blocks = ep_calloc(pages, sizeof(*trace->all_blocks));
+	scan.claims = ep_calloc(2 * pages, sizeof(*scan.claims));
 	for (uint64_t i = 0; i < pages; i++)
 		look_at_page(&scan, start + i * EP_BLOCK_SIZE, !section->there);
 	tell_foreign(&scan);
@@ -261,11 +252,7 @@ static void add_unknown_threads(struct ep_trace *trace)
 
 	for (uint64_t i = 0; i < trace->block_count; i++)
 		owners += i == 0 || !same_owner(&blocks[i - 1], &blocks[i]);
-	grown = realloc(trace->threads, (known + owners + 1) * sizeof(*grown));
-	if (!grown) {
-		trace->starved = true;
-		return;
-	}
+	grown = ep_reallocarray(trace->threads, known + owners + 1, sizeof(*grown));
 	trace->threads = grown;
 	for (uint64_t i = 0; i < trace->block_count; i++) {
 		uint32_t serial = blocks[i].block->owner;
@@ -352,8 +339,6 @@ static void give_blocks(struct ep_trace *trace)
 void ep_trace_read_blocks(struct ep_trace *trace, const struct ep_trace_section *section)
 {
 	scan_pages(trace, section);
-	if (trace->starved)
-		return;
 	if (trace->block_count)
 		qsort(trace->all_blocks, trace->block_count, sizeof(*trace->all_blocks),
 		      compare_blocks);
@@ -361,8 +346,6 @@ void ep_trace_read_blocks(struct ep_trace *trace, const struct ep_trace_section 
 	count_lost(trace);
 	ep_trace_find_text(trace);
 	add_unknown_threads(trace);
-	if (trace->starved)
-		return;
 	give_blocks(trace);
 	count_missed(trace);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coredump/redact/redact.h"
+#include "coredump/util/alloc.h"
 #include "decoder/trace/trace_parts.h"
 
 #define PATH_LIMIT 4096u /* PATH_MAX of Linux: longer is nonsense */
@@ -112,8 +113,8 @@ void ep_trace_read_modules(struct ep_trace *trace, const struct ep_trace_section
 	 * hold. */
 	uint64_t budget = trace->image->size;
 
-	trace->modules = ep_trace_alloc(trace, count, sizeof(*trace->modules));
-	for (uint32_t i = 0; trace->modules && i < count; i++) {
+	trace->modules = ep_calloc(count, sizeof(*trace->modules));
+	for (uint32_t i = 0; i < count; i++) {
 		size_t before = trace->module_count;
 
 		read_entry(trace, section, i);

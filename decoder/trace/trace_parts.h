@@ -1,40 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace_parts.h: what the files that take an arena apart share. Each part reads its section, keeps
- * what is right, and says what is not by ep_trace_warn; only a lack of memory ends the whole.
+ * what is right, and says what is not by ep_trace_warn.
  */
 #ifndef EPITAPH_TRACE_PARTS_H
 #define EPITAPH_TRACE_PARTS_H
 
 #include "decoder/trace/trace.h"
 
-/* A section that lies inside of the image, cut to what the image holds. */
-struct ep_trace_section {
-	bool there;
-	uint32_t entry_size;
-	uint64_t offset; /* bytes from the arena's start, a multiple of 64 */
-	uint64_t size;   /* bytes, all of them inside of the image */
-};
-
-/* `size` bytes of the image, or NULL: outside of it, or not saved. */
-static inline const void *ep_trace_view(const struct ep_trace *trace, uint64_t offset,
-					uint64_t size)
-{
-	return ep_image_has(trace->image, offset, size) ? trace->image->bytes + offset : NULL;
-}
-
-void ep_trace_warn(struct ep_trace *trace, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* A NUL-terminated copy that lives as long as the trace; never NULL. Without memory: "", and the
- * trace is starved. */
-char *ep_trace_keep(struct ep_trace *trace, const void *bytes, size_t length);
+/* A copy that lives as long as the trace, up to the first NUL. */
+const char *ep_trace_keep(struct ep_trace *trace, const void *bytes, size_t length);
 
 /* The same made fit to be shown: ep_utf8_escape's. */
-char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes, size_t length);
-
-/* Memory for `count` items, zeroed; NULL, and the trace is starved. */
-void *ep_trace_alloc(struct ep_trace *trace, uint64_t count, size_t size);
+const char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes, size_t length);
 
 /* The bytes of a string of a section; NULL when they are not all there. */
 const uint8_t *ep_trace_string(const struct ep_trace *trace, const struct ep_trace_section *section,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/trace/trace_parts.h"
 
 static const char *text(struct ep_trace *trace, const struct ep_trace_section *section,
@@ -27,17 +28,14 @@ static const char *words(struct ep_trace *trace, const struct ep_trace_section *
 			 struct ep_string string)
 {
 	const uint8_t *bytes = ep_trace_string(trace, section, string);
-	char *copy, *kept;
+	const char *kept;
+	char *copy;
 
 	while (bytes && string.length && bytes[string.length - 1] == '\0')
 		string.length--;
 	if (!bytes || string.length == 0)
 		return text(trace, section, string, "command line");
-	copy = malloc(string.length);
-	if (!copy) {
-		trace->starved = true;
-		return "";
-	}
+	copy = ep_malloc(string.length);
 	for (size_t i = 0; i < string.length; i++)
 		copy[i] = bytes[i] ? (char)bytes[i] : ' ';
 	kept = ep_trace_keep_text(trace, copy, string.length);

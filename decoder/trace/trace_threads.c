@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/trace/trace_parts.h"
 #include "coredump/util/utf8.h"
 
@@ -16,16 +17,12 @@ static const char *thread_fault(const struct ep_thread *from)
 	return NULL;
 }
 
-static void take_name(struct ep_trace *trace, struct ep_trace_thread *to,
-		      const struct ep_thread *from)
+static void read_name(struct ep_trace_thread *to, const struct ep_thread *from)
 {
 	char *shown = ep_utf8_escape(from->name, strnlen(from->name, sizeof(from->name)));
 
 	static_assert(sizeof(to->name) == 4 * sizeof(from->name) + 1, "fits");
-	if (shown)
-		strcpy(to->name, shown);
-	else
-		trace->starved = true;
+	strcpy(to->name, shown);
 	free(shown);
 }
 
@@ -49,7 +46,7 @@ static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 	to->tid = from->tid;
 	to->state = from->state;
 	to->flags = from->flags;
-	take_name(trace, to, from);
+	read_name(to, from);
 	to->start_tsc = from->start_tsc;
 	to->end_tsc = from->end_tsc;
 	to->gate = from->gate;
@@ -126,9 +123,7 @@ void ep_trace_read_threads(struct ep_trace *trace, const struct ep_trace_section
 
 	for (uint64_t i = 0; i < count; i++)
 		used += any_live(trace, section, i);
-	trace->threads = ep_trace_alloc(trace, used, sizeof(*trace->threads));
-	if (!trace->threads)
-		return;
+	trace->threads = ep_calloc(used, sizeof(*trace->threads));
 	for (uint64_t i = 0; i < count; i++)
 		read_entry(trace, section->offset + i * section->entry_size, i);
 	if (trace->thread_count)

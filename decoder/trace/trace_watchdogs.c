@@ -3,6 +3,7 @@
  * optional: what is not there, or makes no sense, is left out. */
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/trace/trace_parts.h"
 #include "runtime/format_watchdogs.h"
 
@@ -54,9 +55,7 @@ static void read_watchdogs(struct ep_trace *trace)
 		section_bytes(trace, EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), &section);
 	uint64_t count = bytes ? section.size / section.entry_size : 0;
 
-	trace->watchdogs = ep_trace_alloc(trace, EP_WATCHDOGS + 1, sizeof(*trace->watchdogs));
-	if (!trace->watchdogs)
-		return;
+	trace->watchdogs = ep_calloc(EP_WATCHDOGS + 1, sizeof(*trace->watchdogs));
 	for (uint64_t i = 0; i < count && i < EP_WATCHDOGS; i++)
 		take_watchdog(trace, bytes + i * section.entry_size);
 }
@@ -94,9 +93,7 @@ static void read_stacks(struct ep_trace *trace)
 	room = (section.size - sizeof(head)) / sizeof(entry);
 	if (!head.tsc || head.count > room)
 		return;
-	trace->stacks = ep_trace_alloc(trace, head.count + 1, sizeof(*trace->stacks));
-	if (!trace->stacks)
-		return;
+	trace->stacks = ep_calloc(head.count + 1, sizeof(*trace->stacks));
 	trace->stacks_tsc = head.tsc;
 	trace->stacks_watchdog = head.watchdog;
 	trace->stacks_missing = head.unasked;

@@ -32,8 +32,8 @@ static void check_task(const struct ep_trace *trace, const struct ep_task *task)
 		return;
 	begin = task->slices[0].begin;
 	end = task->slices[task->count - 1].end;
-	MUST(ep_task_off(task, begin, end) <= end - begin);
-	MUST(ep_task_on(task, begin, 0) >= begin);
+	MUST(ep_absences_within(&task->absences, begin, end) <= end - begin);
+	MUST(ep_absences_skip(&task->absences, begin, 0) >= begin);
 	if (ep_task_times(trace, task, begin, end, &times))
 		MUST(times.running >= 0 && times.ready >= 0 && times.blocked >= 0 &&
 		     times.unknown >= 0);
@@ -79,7 +79,9 @@ static void take(const uint8_t *bytes, size_t size, bool seal)
 	build_arena_seal(b);
 	MUST(ep_image_from_bytes(&image, b->bytes, b->committed, NULL) == EP_OK);
 	MUST(ep_trace_create(&trace, &image, NULL) == EP_OK);
+	ep_schedule_attach(trace);
 	check(trace);
+	ep_schedule_detach(trace);
 	ep_trace_destroy(trace);
 	ep_image_deinit(&image);
 	build_arena_destroy(b);

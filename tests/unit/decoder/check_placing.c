@@ -117,12 +117,14 @@ static void build(const char *script, uint32_t blocks)
 	build_arena_seal(arena);
 	ck_assert_int_eq(ep_image_from_bytes(&image, arena->bytes, arena->committed, NULL), EP_OK);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
+	ep_schedule_attach(trace);
 	ck_assert_ptr_nonnull(trace->schedule);
 	ck_assert_uint_eq(trace->schedule->losses + trace->schedule->bad, 0);
 }
 
 static void tear_down(void)
 {
+	ep_schedule_detach(trace);
 	ep_trace_destroy(trace);
 	ep_image_deinit(&image);
 	build_arena_destroy(arena);

@@ -30,12 +30,14 @@ static const struct ep_schedule *read_back(void)
 	build_arena_seal(arena);
 	ck_assert_int_eq(ep_image_from_bytes(&image, arena->bytes, arena->committed, NULL), EP_OK);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
+	ep_schedule_attach(trace);
 	ck_assert_ptr_nonnull(trace->schedule);
 	return trace->schedule;
 }
 
 static void tear_down(void)
 {
+	ep_schedule_detach(trace);
 	ep_trace_destroy(trace);
 	ep_image_deinit(&image);
 	build_arena_destroy(arena);
@@ -246,15 +248,15 @@ START_TEST(what_an_interval_was_spent_on_adds_up)
 	ck_assert_int_eq(times.blocked, 1000);
 	ck_assert_int_eq(times.ready, 333);
 	ck_assert_int_eq(times.unknown, 0);
-	ck_assert_uint_eq(ep_task_off(task, START + 400, START + 7000), 4000);
-	ck_assert_uint_eq(ep_task_off(task, START + 2000, START + 4500), 2500);
+	ck_assert_uint_eq(ep_absences_within(&task->absences, START + 400, START + 7000), 4000);
+	ck_assert_uint_eq(ep_absences_within(&task->absences, START + 2000, START + 4500), 2500);
 	/* Behind the end nothing is known. */
 	ck_assert(ep_task_times(trace, task, START + 7000, START + 14000, &times));
 	ck_assert_int_eq(times.running, 333);
 	ck_assert_int_eq(times.unknown, 2000);
 	/* 600 cycles from 400 on end where the wait begins. */
-	ck_assert_uint_eq(ep_task_on(task, START + 400, 600), START + 1000);
-	ck_assert_uint_eq(ep_task_on(task, START + 400, 601), START + 5001);
+	ck_assert_uint_eq(ep_absences_skip(&task->absences, START + 400, 600), START + 1000);
+	ck_assert_uint_eq(ep_absences_skip(&task->absences, START + 400, 601), START + 5001);
 	ck_assert_ptr_null(ep_task_slice(task, START - 1));
 	ck_assert_ptr_eq(ep_task_slice(task, START + 4500), &task->slices[2]);
 }

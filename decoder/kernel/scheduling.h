@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * schedule_impl.h: the steps from a section to a schedule, for each other.
+ * scheduling.h: a schedule while it is made, and the steps that make it.
  *
- *   chunks → pages (ftrace_pages.c) or records (perf_records.c) → events, by
- *   time → slices (schedule.c) → those that the records do not contradict
- *   (schedule_records.c)
+ *   section → chunks (schedule.c) → pages (ftrace_pages.c) or records
+ *   (perf_records.c) → events, by time → slices (schedule_slices.c) → those
+ *   that the records do not contradict (schedule_records.c)
  *
  * All bytes are untrusted; nothing here reads outside of what it was given.
  */
-#ifndef EPITAPH_SCHEDULE_IMPL_H
-#define EPITAPH_SCHEDULE_IMPL_H
+#ifndef EPITAPH_SCHEDULING_H
+#define EPITAPH_SCHEDULING_H
 
+#include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 #include "decoder/kernel/schedule.h"
 #include "decoder/trace/trace.h"
 
@@ -19,15 +21,23 @@ struct ep_slice_sum {
 	uint64_t running, ready, blocked;
 };
 
+/* A task being made. */
+struct ep_row {
+	struct ep_task task;
+	uint64_t named; /* time stamp of its name */
+	EP_ARRAY(struct ep_slice) slices;
+	unsigned confronted; /* with so many threads' records */
+};
+
 /* A schedule being made. */
 struct ep_scheduling {
 	struct ep_schedule *schedule;
 	const struct ep_trace *trace;
-	size_t event_room;
-	size_t task_room, kernel_event_room, occupation_room;
-	uint32_t *by_tid; /* hash: index of a task + 1; 0: free */
-	size_t by_tid_size;
-	bool starved; /* memory ran out */
+	EP_ARRAY(struct ep_sched_event) events;
+	EP_ARRAY(struct ep_kernel_event) kernel_events;
+	EP_ARRAY(struct ep_occupation) occupations;
+	EP_ARRAY(struct ep_row) rows;
+	struct ep_hash by_tid; /* of rows */
 };
 
 /* Fields of an event that are asked for, by kind; see ftrace_formats.c. */
@@ -67,9 +77,8 @@ struct ep_formats {
 	size_t count;
 };
 
-/* Takes the section's formats apart, by libtraceevent. Returns how many made no sense; -1: out of
- * memory. */
-int ep_formats_read(struct ep_formats *formats, const uint8_t *bytes, size_t size);
+/* Takes the section's formats apart, by libtraceevent. Returns how many made no sense. */
+unsigned ep_formats_read(struct ep_formats *formats, const uint8_t *bytes, size_t size);
 
 /* One page: its events are added; 0 *last: none of this CPU came before, else the time of the one
  * before. False: it makes no sense from some point on. */
@@ -79,23 +88,20 @@ bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats, c
 /* The same for a chunk of perf's records. */
 bool ep_perf_records(struct ep_scheduling *s, const uint8_t *bytes, size_t size, unsigned cpu);
 
-/* Adds; without memory, `s` is starved. */
 void ep_scheduling_add(struct ep_scheduling *s, const struct ep_sched_event *event);
-void ep_scheduling_happen(struct ep_scheduling *s, const struct ep_kernel_event *kernel_event);
 /* The thread's name at `tsc`: at most 16 bytes, NUL-padded. In any order: the latest is kept. */
 void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
 			size_t size);
-/* Made if need be; NULL: starved. */
-struct ep_task *ep_scheduling_task(struct ep_scheduling *s, uint32_t tid);
-
+/* Made if need be; borrowed until the next one is made. */
+struct ep_row *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid);
 /* NULL: it was not met. */
-struct ep_task *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid);
+struct ep_row *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid);
 
 /* Slices are there, and their ends: none in which a thread that made a timed record is said to have
  * been off its CPU (schedule_records.c). */
 void ep_scheduling_confront(struct ep_scheduling *s);
 
-/* All events are there: makes the slices, sums and occupations. */
+/* All events are there: makes the schedule's tasks and the rest of it. What `s` held goes. */
 void ep_scheduling_finish(struct ep_scheduling *s);
 
 #endif
