@@ -54,7 +54,7 @@ TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
 KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o stub.o early.o hooks.o jumps.a interpose.o \
 	wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
-FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/util/,alloc.o array.o error.o hash.o utf8.o)
+FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/util/,alloc.o array.o error.o hash.o readfile.o utf8.o)
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
 AS_OBJ         := $(patsubst %,$(BUILD)/obj/cli/wrapper/%.o,as/main filtering compiler command words say) $(FILTER_OBJ)
 UNIT_OBJ       := $(UNIT_HELP:%.c=$(BUILD)/obj/%.o)

@@ -16,7 +16,7 @@
 #include "cli/wrapper/filtering.h"
 #include "cli/wrapper/say.h"
 #include "funcount/filter/filter.h"
-#include "funcount/filter/slurp.h"
+#include "coredump/util/readfile.h"
 
 extern char **environ;
 
@@ -101,7 +101,7 @@ static void filter(const struct ep_tracing *tracing, const char *path, const cha
 	char *text;
 
 	read_rules(tracing, &rules);
-	if (ep_slurp(&text, &size, path, EP_ASSEMBLY_MAX, &err) ||
+	if (ep_file_read_all(&text, &size, NULL, path, EP_ASSEMBLY_MAX, &err) ||
 	    ep_filter_decide(&filter, &rules, text, size, &err))
 		ep_die("%s", err.text);
 	ep_filter_tell(&filter, &rules, ep_tool, called, ep_verbose, stderr);

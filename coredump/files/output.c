@@ -8,10 +8,55 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "coredump/files/target.h"
+
+static int failed(const char *path, struct ep_err *err)
+{
+	return ep_fail(err, errno == EACCES || errno == EPERM ? EP_E_PERMISSION : EP_E_IO, 0,
+		       "%s: %m", path);
+}
+
+/* ---- names aside ---- */
+
+/* Outputs of this process that have one: exit(3) removes them. A child that was forked meanwhile
+ * leaves its parent's alone. */
+static struct ep_output *asides;
+static pid_t asides_of;
+
+static void asides_remove(void)
+{
+	for (; asides && asides_of == getpid(); asides = asides->next)
+		unlink(asides->aside);
+}
+
+static void aside_note(struct ep_output *output)
+{
+	static bool registered;
+
+	if (!registered)
+		registered = atexit(asides_remove) == 0;
+	if (asides_of != getpid())
+		asides = NULL;
+	asides_of = getpid();
+	output->next = asides;
+	asides = output;
+}
+
+/* It has none any more: of that name there is nothing, or another's. */
+static void aside_forget(struct ep_output *output)
+{
+	struct ep_output **at = &asides;
+
+	while (*at && *at != output)
+		at = &(*at)->next;
+	if (*at)
+		*at = output->next;
+	output->aside[0] = '\0';
+}
 
 /* ---- opening ---- */
 
@@ -39,9 +84,7 @@ static int open_direct(struct ep_output *output, const struct ep_target *target,
 {
 	output->direct = true;
 	output->fd = ep_target_open(target);
-	if (output->fd < 0)
-		return ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
-	return EP_OK;
+	return output->fd < 0 ? failed(output->path, err) : EP_OK;
 }
 
 static void directory_of(const char *path, char *out, size_t size)
@@ -64,17 +107,18 @@ static int open_aside(struct ep_output *output, struct ep_err *err)
 	if (output->fd >= 0)
 		return EP_OK;
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-		return ep_fail(err, errno == EACCES || errno == EPERM ? EP_E_PERMISSION : EP_E_IO,
-			       0, "%s: %m", output->path);
+		return failed(output->path, err);
 	length = snprintf(output->aside, sizeof(output->aside), "%s.XXXXXX", output->path);
 	if (length >= (int)sizeof(output->aside))
-		output->aside[0] = '\0', errno = ENAMETOOLONG;
+		errno = ENAMETOOLONG;
 	else
 		output->fd = mkostemp(output->aside, O_CLOEXEC);
-	if (output->fd >= 0)
+	if (output->fd >= 0) {
+		aside_note(output);
 		return EP_OK;
+	}
 	output->aside[0] = '\0';
-	return ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
+	return failed(output->path, err);
 }
 
 /* Over a symbolic link: what it points to is replaced, the link stays. */
@@ -93,34 +137,85 @@ static int open_at(struct ep_output *output, const struct ep_target *target, con
 	return open_aside(output, err);
 }
 
-int ep_output_open(struct ep_output *output, const char *path, bool force, struct ep_err *err)
+/* *mode: of the file that is there, 0: none is. */
+static int open_path(struct ep_output *output, const char *path, mode_t *mode, struct ep_err *err)
 {
 	struct ep_target target;
-	int rc;
+	int rc = ep_target_look(&target, path, err);
 
-	memset(output, 0, sizeof(*output));
-	output->fd = -1;
-	output->force = force;
-	if (is_stdout(path))
-		return open_stdout(output, err);
-	rc = ep_target_look(&target, path, err);
 	if (rc)
 		return rc;
+	*mode = target.mode;
 	rc = open_at(output, &target, path, err);
 	ep_target_close(&target);
 	return rc;
 }
 
+int ep_output_open(struct ep_output *output, const char *path, bool force, struct ep_err *err)
+{
+	mode_t mode;
+
+	*output = (struct ep_output){.fd = -1, .force = force};
+	if (is_stdout(path))
+		return open_stdout(output, err);
+	return open_path(output, path, &mode, err);
+}
+
+/* What a new file gets. */
+static mode_t mode_usual(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+int ep_output_open_text(struct ep_output *output, const char *path, struct ep_err *err)
+{
+	mode_t mode;
+	int rc;
+
+	*output = (struct ep_output){.fd = -1, .force = true};
+	if (is_stdout(path)) {
+		output->file = stdout;
+		output->direct = true;
+		strcpy(output->path, "stdout");
+		return EP_OK;
+	}
+	rc = open_path(output, path, &mode, err);
+	if (rc)
+		return rc;
+	if (output->direct || fchmod(output->fd, mode ? mode & 0777 : mode_usual()) == 0)
+		output->file = fdopen(output->fd, "w");
+	if (output->file)
+		return EP_OK;
+	rc = failed(output->path, err);
+	ep_output_abandon(output);
+	return rc;
+}
+
 /* ---- ending ---- */
+
+/* 0, or -1 and errno. */
+static int output_close(struct ep_output *output)
+{
+	int rc = 0;
+
+	if (output->file && output->file != stdout)
+		rc = fclose(output->file);
+	else if (output->fd >= 0)
+		rc = close(output->fd);
+	output->fd = -1;
+	output->file = NULL;
+	return rc;
+}
 
 void ep_output_abandon(struct ep_output *output)
 {
-	if (output->fd >= 0)
-		close(output->fd);
+	output_close(output);
 	if (output->aside[0])
 		unlink(output->aside);
-	output->fd = -1;
-	output->aside[0] = '\0';
+	aside_forget(output);
 }
 
 /* A nameless file gets one: linkat never writes over a file. */
@@ -169,24 +264,58 @@ static int name_settle(struct ep_output *output)
 	return unlink(output->aside);
 }
 
+/* 0, or -1 and errno. That nobody reads stdout any more is no failure. */
+static int text_flush(struct ep_output *output)
+{
+	if (!output->file)
+		return 0;
+	if (fflush(output->file) != 0 || ferror(output->file))
+		return output->file == stdout && errno == EPIPE ? 0 : -1;
+	return output->direct ? 0 : fsync(output->fd);
+}
+
 int ep_output_commit(struct ep_output *output, struct ep_err *err)
 {
 	int rc = EP_OK;
 
-	if (!output->direct && name_settle(output) != 0) {
+	if (text_flush(output) != 0 || (!output->direct && name_settle(output) != 0)) {
 		rc = errno == EEXIST
 			     ? ep_fail(err, EP_E_USAGE, 0, "%s: exists already", output->path)
-			     : ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
+			     : failed(output->path, err);
 		ep_output_abandon(output);
 		return rc;
 	}
-	output->aside[0] = '\0';
+	aside_forget(output);
 	/* Network file systems tell a full disk only now. */
-	if (close(output->fd) != 0) {
-		rc = ep_fail(err, EP_E_IO, 0, "%s: %m", output->path);
+	if (output_close(output) != 0) {
+		rc = failed(output->path, err);
 		if (!output->direct)
 			unlink(output->path);
 	}
-	output->fd = -1;
 	return rc;
+}
+
+int ep_output_lock(int *lock, const char *path, struct ep_err *err)
+{
+	struct ep_target target;
+	int rc = ep_target_look(&target, path, err), fd;
+	char *slash;
+
+	if (rc)
+		return rc;
+	ep_target_close(&target);
+	slash = strrchr(target.path, '/');
+	if (slash)
+		slash[slash == target.path] = '\0';
+	fd = open(slash ? target.path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return failed(path, err);
+	while (flock(fd, LOCK_EX))
+		if (errno != EINTR) {
+			rc = failed(path, err);
+			close(fd);
+			return rc;
+		}
+	*lock = fd;
+	return EP_OK;
 }

@@ -217,33 +217,6 @@ int ep_source_read_string(struct ep_source *source, uint64_t address, char *out,
 		       size - 1);
 }
 
-int ep_file_read(int fd, const char *path, uint64_t offset, void *out, size_t size, size_t *got,
-		 struct ep_err *err)
-{
-	size_t done = 0;
-	ssize_t n = 1;
-
-	while (done < size && n > 0) {
-		if (offset + done > INT64_MAX)
-			break;
-		n = pread(fd, (char *)out + done, size - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0)
-			done += (size_t)n;
-	}
-	if (got)
-		*got = done;
-	if (done == size)
-		return EP_OK;
-	if (n < 0)
-		return ep_fail(err, EP_E_IO, offset + done, "%s: offset 0x%" PRIx64 ": %m", path,
-			       offset + done);
-	return ep_fail(err, EP_E_TRUNCATED, offset + done,
-		       "%s: ends at offset 0x%" PRIx64 ", %zu bytes early", path, offset + done,
-		       size - done);
-}
-
 void ep_source_warn(struct ep_source *source, const char *format, ...)
 {
 	struct ep_err line; /* for its size, and for taming the text */

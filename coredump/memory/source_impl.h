@@ -9,7 +9,9 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/list.h"
+#include "coredump/util/readfile.h"
 #include "coredump/memory/source.h"
 #include "runtime/format.h"
 
@@ -88,11 +90,6 @@ void ep_funtrace_forget(struct ep_source *source);
 
 /* The segment that covers `address`, or NULL. Segments must be sorted. */
 const struct ep_segment *ep_source_segment_at(const struct ep_source *source, uint64_t address);
-
-/* Reads exactly `size` bytes of the file, or tells why not: EP_E_TRUNCATED at the end, EP_E_IO.
- * *got (may be NULL) is how many bytes came. */
-int ep_file_read(int fd, const char *path, uint64_t offset, void *out, size_t size, size_t *got,
-		 struct ep_err *err);
 
 /* notes.c: takes the notes in `elf`'s bytes [offset, offset + size), which lie in the file, into
  * source->notes. Damage is a warning. EP_E_MEMORY only. */

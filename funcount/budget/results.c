@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "funcount/budget/budget_file.h"
-#include "funcount/counts/textfile.h"
+#include "coredump/files/output.h"
 
 #define RUN       ".run"
 #define COUNTS    ".counts"
@@ -109,13 +109,13 @@ static int fill_observed(struct ep_sheet *sheet, const struct ep_observed *obser
 
 static int write_sheet(const struct ep_sheet *sheet, const char *path, struct ep_err *err)
 {
-	struct ep_textfile file;
-	int rc = ep_textfile_open(&file, path, err);
+	struct ep_output file;
+	int rc = ep_output_open_text(&file, path, err);
 
 	if (rc)
 		return rc;
 	ep_sheet_print(sheet, file.file);
-	return ep_textfile_commit(&file, err);
+	return ep_output_commit(&file, err);
 }
 
 static int write_run(const char *path, const struct ep_result *result, struct ep_err *err)
@@ -148,15 +148,15 @@ static int write_observed(const char *path, const struct ep_observed *observed, 
 
 static int write_counts(const char *path, const struct ep_counts *counts, struct ep_err *err)
 {
-	struct ep_textfile file;
-	int rc = ep_textfile_open(&file, path, err);
+	struct ep_output file;
+	int rc = ep_output_open_text(&file, path, err);
 
 	if (rc)
 		return rc;
 	if (ep_counts_print(counts, file.file) == 0)
-		return ep_textfile_commit(&file, err);
+		return ep_output_commit(&file, err);
 	rc = ep_fail(err, EP_E_IO, 0, "%s: %m", path);
-	ep_textfile_abandon(&file);
+	ep_output_abandon(&file);
 	return rc;
 }
 
@@ -203,7 +203,7 @@ static int lock_folder(const char *folder, int *lock, struct ep_err *err)
 
 	if (snprintf(inside, sizeof(inside), "%s/any", folder) >= (int)sizeof(inside))
 		return ep_fail(err, EP_E_USAGE, 0, "%.100s: name too long", folder);
-	return ep_textfile_lock(lock, inside, err);
+	return ep_output_lock(lock, inside, err);
 }
 
 static int make_folder(const char *folder, int *lock, struct ep_err *err)

@@ -2,7 +2,6 @@
 /* counts_load.c: counts from whatever the user named. */
 #include "funcount/counts/counts.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,50 +9,18 @@
 #include <unistd.h>
 
 #include "coredump/snapshot/image.h"
+#include "coredump/util/readfile.h"
 #include "decoder/trace/trace.h"
-
-static int failed(const char *name, struct ep_err *err)
-{
-	return ep_fail(err, EP_E_IO, 0, "%s: %s", name, strerror(errno));
-}
-
-/* All of a regular file; the caller frees *bytes. */
-static int read_all(int fd, size_t size, const char *name, char **bytes, struct ep_err *err)
-{
-	char *all = malloc(size + 1);
-	size_t done = 0;
-	ssize_t got = 1;
-
-	if (!all)
-		return ep_fail(err, EP_E_MEMORY, 0, "%s: no memory", name);
-	while (done < size && got > 0) {
-		got = read(fd, all + done, size - done);
-		if (got < 0 && errno == EINTR)
-			got = 1;
-		else if (got > 0)
-			done += (size_t)got;
-	}
-	if (got >= 0 && done == size) {
-		*bytes = all;
-		return EP_OK;
-	}
-	free(all);
-	return got < 0 ? failed(name, err)
-		       : ep_fail(err, EP_E_TRUNCATED, done, "%s: shorter than it was", name);
-}
 
 static int read_text(struct ep_counts **out, int fd, const char *name, struct ep_err *err)
 {
-	struct stat status;
+	size_t size;
 	char *bytes;
-	int result;
+	int result = ep_file_read_rest(&bytes, &size, fd, name, SIZE_MAX / 2, err);
 
-	if (fstat(fd, &status))
-		return failed(name, err);
-	result = read_all(fd, (size_t)status.st_size, name, &bytes, err);
 	if (result)
 		return result;
-	result = ep_counts_parse(out, bytes, (size_t)status.st_size, name, err);
+	result = ep_counts_parse(out, bytes, size, name, err);
 	free(bytes);
 	return result;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "funcount/filter/slurp.h"
+#include "coredump/util/readfile.h"
 
 static int add_pattern(struct ep_list *list, const char *text, size_t length, unsigned line)
 {
@@ -104,7 +104,7 @@ int ep_list_read(struct ep_list *list, const char *path, struct ep_err *err)
 {
 	size_t size;
 	char *text;
-	int rc = ep_slurp(&text, &size, path, EP_LIST_FILE_MAX, err);
+	int rc = ep_file_read_all(&text, &size, NULL, path, EP_LIST_FILE_MAX, err);
 
 	if (rc)
 		return rc;

@@ -8,7 +8,7 @@
 #include "cli/commands/budget/budget.h"
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
-#include "funcount/counts/textfile.h"
+#include "coredump/files/output.h"
 
 const char *ep_budget_path(const struct ep_arguments *arguments)
 {
@@ -194,13 +194,13 @@ static int print(const struct ep_budget_items *items, const struct ep_arguments 
 {
 	const char *path = ep_argument(arguments, "output");
 	const char *format = ep_argument(arguments, "format");
-	struct ep_textfile file;
+	struct ep_output file;
 	struct ep_err err = {0};
-	int rc = ep_textfile_open(&file, path ? path : "-", &err);
+	int rc = ep_output_open_text(&file, path ? path : "-", &err);
 
 	if (!rc) {
 		ep_budget_print(items, format ? format : "text", file.file);
-		rc = ep_textfile_commit(&file, &err);
+		rc = ep_output_commit(&file, &err);
 	}
 	if (rc)
 		ep_say("%s", err.text);

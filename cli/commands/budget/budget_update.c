@@ -11,7 +11,7 @@
 #include "cli/common/budget_options.h"
 #include "cli/common/say.h"
 #include "decoder/util/timetext.h"
-#include "funcount/counts/textfile.h"
+#include "coredump/files/output.h"
 
 struct update {
 	const struct ep_arguments *arguments;
@@ -125,14 +125,14 @@ static const char opening[] =
 
 static int write_file(struct update *update, const char *path)
 {
-	struct ep_textfile file;
+	struct ep_output file;
 	struct ep_err err = {0};
-	int rc = ep_textfile_open(&file, path, &err);
+	int rc = ep_output_open_text(&file, path, &err);
 
 	if (rc)
 		return failed(&err);
 	ep_sheet_print(&update->budget.sheet, file.file);
-	return ep_textfile_commit(&file, &err) ? failed(&err) : 0;
+	return ep_output_commit(&file, &err) ? failed(&err) : 0;
 }
 
 static int open_budget(struct update *update, const char *path)
@@ -171,7 +171,7 @@ static int run(const struct ep_arguments *arguments)
 
 	if (result)
 		return result;
-	if (ep_textfile_lock(&lock, path, &err))
+	if (ep_output_lock(&lock, path, &err))
 		return failed(&err);
 	result = update_file(&update, path);
 	close(lock);

@@ -11,7 +11,7 @@
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
 #include "decoder/util/json.h"
-#include "funcount/counts/textfile.h"
+#include "coredump/files/output.h"
 
 /* lib/epitaph/calibrate beside bin/epitaph, built or installed. */
 static int find_helper(char path[PATH_MAX])
@@ -106,7 +106,7 @@ static void print_json(const struct ep_calibration *calibration)
 /* A file that may be there already: its [costs] are changed, the rest stays. */
 static int write_costs(const struct ep_costs *costs, const char *path, struct ep_err *err)
 {
-	struct ep_textfile file;
+	struct ep_output file;
 	struct ep_sheet sheet;
 	int rc = ep_sheet_read(&sheet, path, err);
 
@@ -114,10 +114,10 @@ static int write_costs(const struct ep_costs *costs, const char *path, struct ep
 		return rc;
 	rc = ep_costs_put(costs, &sheet, err);
 	if (!rc)
-		rc = ep_textfile_open(&file, path, err);
+		rc = ep_output_open_text(&file, path, err);
 	if (!rc) {
 		ep_sheet_print(&sheet, file.file);
-		rc = ep_textfile_commit(&file, err);
+		rc = ep_output_commit(&file, err);
 	}
 	ep_sheet_deinit(&sheet);
 	return rc;
@@ -126,7 +126,7 @@ static int write_costs(const struct ep_costs *costs, const char *path, struct ep
 static int keep(const struct ep_costs *costs, const char *path)
 {
 	struct ep_err err = {0};
-	int lock, rc = ep_textfile_lock(&lock, path, &err);
+	int lock, rc = ep_output_lock(&lock, path, &err);
 
 	if (!rc) {
 		rc = write_costs(costs, path, &err);

@@ -14,7 +14,7 @@
 #include "cli/common/session.h"
 #include "decoder/stats/stats.h"
 #include "decoder/util/timetext.h"
-#include "funcount/counts/textfile.h"
+#include "coredump/files/output.h"
 
 #define MIB          1048576.0
 #define RING_DEFAULT (UINT64_C(1) << 20) /* EPITAPH_RING's */
@@ -252,16 +252,16 @@ static int print(const struct work *work)
 	const char *format = ep_argument(work->arguments, "format");
 	struct ep_exclude_result result = {work->called, &work->exclusion, &work->goal, work->words,
 					   work->ring};
-	struct ep_textfile file;
+	struct ep_output file;
 	struct ep_err err = {0};
-	int rc = ep_textfile_open(&file, path ? path : "-", &err);
+	int rc = ep_output_open_text(&file, path ? path : "-", &err);
 
 	if (!rc && !ep_exclude_print(&result, format ? format : "list", file.file)) {
-		ep_textfile_abandon(&file);
+		ep_output_abandon(&file);
 		return EP_EXIT_UNREADABLE;
 	}
 	if (!rc)
-		rc = ep_textfile_commit(&file, &err);
+		rc = ep_output_commit(&file, &err);
 	if (rc)
 		ep_say("%s", err.text);
 	return rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;

@@ -14,7 +14,7 @@
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
 #include "coredump/files/output.h"
-#include "funcount/filter/slurp.h"
+#include "coredump/util/readfile.h"
 #include "funcount/strip/strip.h"
 
 #define FILE_MAX      ((size_t)8 << 30)
@@ -65,7 +65,7 @@ static int read_file(struct file *file, const char *path)
 	struct ep_err err;
 
 	file->path = path;
-	if (ep_slurp_facts(&file->bytes, &file->size, &file->facts, path, FILE_MAX, &err)) {
+	if (ep_file_read_all(&file->bytes, &file->size, &file->facts, path, FILE_MAX, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}

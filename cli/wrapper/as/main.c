@@ -15,7 +15,7 @@
 #include "cli/wrapper/filtering.h"
 #include "cli/wrapper/say.h"
 #include "funcount/filter/filter.h"
-#include "funcount/filter/slurp.h"
+#include "coredump/util/readfile.h"
 
 struct job {
 	struct ep_rules rules;
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 	/* What can't be read is the real one's to complain of. */
 	if (path && access(path, R_OK))
 		become_real(&job);
-	if (ep_slurp(&text, &size, path, EP_ASSEMBLY_MAX, &err) ||
+	if (ep_file_read_all(&text, &size, NULL, path, EP_ASSEMBLY_MAX, &err) ||
 	    ep_filter_decide(&filter, &job.rules, text, size, &err))
 		ep_die("%s", err.text);
 	tell(&job, &filter);
