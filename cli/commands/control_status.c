@@ -226,11 +226,11 @@ int ep_control_status(struct ep_session *session, bool json)
 	int result = ep_image_read(&session->image, session->source, &session->found, &err);
 
 	result = result ? result : ep_trace_create(&session->trace, &session->image, &err);
-	result = result ? result : ep_kept_list(&kept, session->source, &session->found, &err);
 	if (result) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
+	ep_kept_list(&kept, session->source, &session->found);
 	if (json)
 		result = json_all(session, &kept);
 	else

@@ -11,10 +11,9 @@
 #include "cli/common/commands.h"
 #include "cli/commands/extract.h"
 #include "cli/common/say.h"
-#include "coredump/snapshot/extract.h"
-#include "coredump/snapshot/kept.h"
+#include "coredump/extract/extract_kept.h"
 #include "coredump/files/pattern.h"
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "runtime/format.h"
 
 static int expand(struct ep_source *source, const char *pattern, char *path, size_t size)
@@ -48,7 +47,7 @@ int ep_extract_take_redact(const struct ep_arguments *arguments, uint32_t *bits)
 	struct ep_err err = {0};
 
 	*bits = 0;
-	if (words && ep_redact_parse(words, bits, &err)) {
+	if (words && ep_redacted_parse(words, bits, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_USAGE;
 	}
@@ -61,9 +60,9 @@ int ep_extract_take_redact(const struct ep_arguments *arguments, uint32_t *bits)
 static int take_options(const struct ep_arguments *arguments, struct ep_extract_options *options)
 {
 	*options = EP_EXTRACT_DEFAULTS;
-	options->arena_only = ep_argument_given(arguments, "arena-only");
+	options->pages.arena_only = ep_argument_given(arguments, "arena-only");
 	options->force = ep_argument_given(arguments, "output");
-	return ep_extract_take_redact(arguments, &options->redact);
+	return ep_extract_take_redact(arguments, &options->pages.redact);
 }
 
 static void tell(const char *path, const struct ep_extract_result *result)
@@ -185,13 +184,9 @@ static int kept_extract(struct ep_session *session, const struct ep_arguments *a
 			const char *text)
 {
 	struct ep_kept_list kept;
-	struct ep_err err = {0};
 	int result;
 
-	if (ep_kept_list(&kept, session->source, &session->found, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
+	ep_kept_list(&kept, session->source, &session->found);
 	if (strcmp(text, "all")) {
 		result = kept_extract_number(session, arguments, &kept, text);
 	} else if (kept.count) {

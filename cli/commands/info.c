@@ -11,7 +11,7 @@
 #include "cli/common/session.h"
 #include "coredump/snapshot/kept.h"
 #include "coredump/funtrace/funtrace.h"
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "decoder/kernel/end.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/losses.h"
@@ -67,7 +67,7 @@ static void print_process(const struct ep_session *session)
 	if (redacted)
 		printf("left out   %s, when the snapshot was made, as it was "
 		       "asked for\n",
-		       ep_redact_text(words, sizeof(words), redacted));
+		       ep_redacted_text(words, sizeof(words), redacted));
 	if (ep_source_funtrace(session->source))
 		printf("process    pid %u\n", process->pid);
 	else
@@ -258,8 +258,7 @@ static void print_kept(const struct ep_session *session)
 		printf("kept       this is a snapshot that the program kept in "
 		       "memory, taken at %s\n",
 		       ep_timetext_clock(when, ep_trace_realtime(session->trace, arena->kept_tsc)));
-	if (ep_kept_list(&kept, session->source, &session->found, NULL))
-		return;
+	ep_kept_list(&kept, session->source, &session->found);
 	for (size_t i = 0; i < kept.count; i++)
 		print_kept_one(session->trace, &kept.list[i]);
 	if (kept.corrupt)
@@ -371,7 +370,7 @@ static void json_redacted(struct ep_json *json, uint32_t redacted)
 {
 	char words[EP_REDACTED_TEXT_MAX], *save = NULL, *word;
 
-	ep_redact_words(words, sizeof(words), redacted);
+	ep_redacted_words(words, sizeof(words), redacted);
 	ep_json_key(json, "left_out");
 	ep_json_array(json);
 	for (word = strtok_r(words, ",", &save); word; word = strtok_r(NULL, ",", &save))
@@ -439,8 +438,7 @@ static void json_kept(struct ep_json *json, const struct ep_session *session)
 	struct ep_kept_list kept;
 
 	ep_json_member_bool(json, "is_kept", session->trace->arena.kept_tsc != 0);
-	if (ep_kept_list(&kept, session->source, &session->found, NULL))
-		return;
+	ep_kept_list(&kept, session->source, &session->found);
 	ep_json_key(json, "kept");
 	ep_json_array(json);
 	for (size_t i = 0; i < kept.count; i++)

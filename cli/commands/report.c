@@ -109,8 +109,9 @@ static size_t count_kept(const struct ep_session *session)
 	struct ep_kept_list kept;
 	size_t count;
 
-	if (!session->trace || ep_kept_list(&kept, session->source, &session->found, NULL))
+	if (!session->trace)
 		return 0;
+	ep_kept_list(&kept, session->source, &session->found);
 	count = kept.count;
 	ep_kept_list_deinit(&kept);
 	return count;

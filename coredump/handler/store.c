@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "coredump/handler/store_impl.h"
 #include "coredump/util/utf8.h"
 
@@ -50,7 +50,7 @@ static void setting_take(struct ep_store *store, const char *name, const char *v
 		store->uses_pid = *value == '1';
 	if (strcmp(name, "timeout") == 0)
 		store->seconds = (unsigned)strtoul(value, NULL, 10);
-	if (strcmp(name, "redact") == 0 && *value && ep_redact_parse(value, &store->redact, NULL))
+	if (strcmp(name, "redact") == 0 && *value && ep_redacted_parse(value, &store->redact, NULL))
 		store->redact = EP_REDACTED_ALL; /* rather too much */
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (strcmp(name, numbers[i].name) == 0)
@@ -160,7 +160,7 @@ static int settings_write(const struct ep_store *store, const char *name, struct
 		"\nmax-size=%" PRIu64 "\nkeep-free=%" PRIu64 "\ntimeout=%u\nredact=%s\nsocket=%s\n",
 		store->previous, store->uses_pid, store->pipe_limit, store->most_files,
 		store->most_bytes, store->spare, store->seconds,
-		ep_redact_words(words, sizeof(words), store->redact), store->socket);
+		ep_redacted_words(words, sizeof(words), store->redact), store->socket);
 	if (fchmod(fileno(file), 0644) != 0 || fflush(file) != 0 || fsync(fileno(file)) != 0) {
 		fclose(file);
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);

@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact.h: what a snapshot leaves out because somebody wants it so (bits EP_REDACTED_, what each
- * covers: docs/privacy.md), as words and in words.
+ * redact.h: takes out of a snapshot what somebody wants left out, from the bytes that were gathered
+ * and before anything of them is written: what is left out never was in the file.
  */
 #ifndef EPITAPH_REDACT_H
 #define EPITAPH_REDACT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "coredump/snapshot/gathered.h"
+#include "coredump/snapshot/pages.h"
 
-#include "coredump/util/error.h"
-#include "coredump/memory/source.h"
-#include "runtime/format.h"
+struct ep_redact_options {
+	uint32_t words;                    /* EP_REDACTED_; 0: nothing is done */
+	uint64_t arena, arena_size;        /* the process's own, or the kept one */
+	uint64_t identity;                 /* of the arenas */
+	const struct ep_root_found *found; /* NULL: the snapshot is of one kept arena only */
+	const struct ep_pages *pages;      /* NULL as well */
+};
 
-/* "cmdline,paths" → bits; "all" is all of them. EP_E_USAGE: err names the words that there are. */
-int ep_redact_parse(const char *words, uint32_t *out, struct ep_err *err);
-
-/* "cmdline,paths", as it is parsed; "" for 0. Returns `out`. */
-const char *ep_redact_words(char *out, size_t size, uint32_t bits);
-
-#define EP_REDACTED_TEXT_MAX 160 /* is enough for all of them */
-/* "the command line, paths and the stacks"; "" for 0. Returns `out`. */
-const char *ep_redact_text(char *out, size_t size, uint32_t bits);
-
-/* What the snapshot's own note says was left out; 0 of all else. */
-uint32_t ep_source_redacted(const struct ep_source *source);
-
-/* What stands for the path of a module when paths were left out: by its build-id, else by
- * `number`. */
-#define EP_REDACTED_PATH_MAX 40
-void ep_redacted_path(char out[EP_REDACTED_PATH_MAX], const uint8_t *build_id,
-		      uint32_t build_id_size, uint64_t number);
+/* What was gathered must have been captured. EP_E_IO: no random bytes. */
+int ep_redact(struct ep_gathered *gathered, const struct ep_redact_options *options,
+	      struct ep_err *err);
 
 #endif

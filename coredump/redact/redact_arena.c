@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coredump/redact/redact_impl.h"
+#include "coredump/util/alloc.h"
 #include "coredump/memory/source_impl.h"
 #include "runtime/format_watchdogs.h"
 
@@ -24,7 +25,8 @@ struct arena {
 /* What lies inside of the arena. False: its first page is not there, or no table. */
 static bool sections_read(struct arena *arena)
 {
-	const uint8_t *bytes = ep_redact_at(arena->r, arena->address, sizeof(struct ep_arena));
+	const uint8_t *bytes =
+		ep_gathered_at(arena->r->gathered, arena->address, sizeof(struct ep_arena));
 	struct ep_arena head;
 
 	arena->count = 0;
@@ -49,7 +51,7 @@ static void wipe(struct arena *arena, uint64_t offset, uint64_t size)
 		return;
 	if (size > arena->size - offset)
 		size = arena->size - offset;
-	ep_redact_wipe(arena->r, arena->address + offset, size);
+	ep_gathered_wipe(arena->r->gathered, arena->address + offset, size);
 }
 
 void ep_redact_find_modules(struct ep_redaction *r)
@@ -66,7 +68,7 @@ void ep_redact_find_modules(struct ep_redaction *r)
 		if (one->type != EP_SECTION_MODULES || one->entry_size < sizeof(struct ep_module) ||
 		    one->size < sizeof(head))
 			continue;
-		bytes = ep_redact_at(r, r->arena + one->offset, sizeof(head));
+		bytes = ep_gathered_at(r->gathered, r->arena + one->offset, sizeof(head));
 		if (!bytes)
 			return;
 		memcpy(&head, bytes, sizeof(head));
@@ -110,17 +112,17 @@ static void redact_process(struct arena *arena, const struct ep_section *at)
 {
 	enum { MOST = 65536 };
 	uint64_t size = at->size < MOST ? at->size : MOST;
-	uint8_t *bytes = ep_redact_at(arena->r, arena->address + at->offset, size);
+	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + at->offset, size);
 	struct ep_string *strings[STRINGS];
 	struct ep_process process;
 	uint32_t used = sizeof(process);
-	uint8_t *made = calloc(1, MOST);
+	uint8_t *made;
 
-	if (!bytes || !made || size < sizeof(process)) {
+	if (!bytes || size < sizeof(process)) {
 		wipe(arena, at->offset, at->size);
-		free(made);
 		return;
 	}
+	made = ep_calloc(1, MOST);
 	memcpy(&process, bytes, sizeof(process));
 	choose_strings(arena->r, &process, strings);
 	for (unsigned i = 0; i < STRINGS; i++) {
@@ -152,7 +154,8 @@ static void redact_threads(struct arena *arena, const struct ep_section *at)
 	if (at->entry_size < sizeof(struct ep_thread))
 		return;
 	for (uint64_t one = at->offset; end - one >= at->entry_size; one += at->entry_size) {
-		uint8_t *bytes = ep_redact_at(arena->r, arena->address + one + name, size);
+		uint8_t *bytes =
+			ep_gathered_at(arena->r->gathered, arena->address + one + name, size);
 
 		if (bytes && ep_redact_hides_name(arena->r, bytes, size))
 			memset(bytes, 0, size);
@@ -168,7 +171,8 @@ static void redact_watchdogs(struct arena *arena, const struct ep_section *at)
 	if (!(arena->r->words & EP_REDACTED_NOTES) || at->entry_size < sizeof(struct ep_watchdog))
 		return;
 	for (uint64_t one = at->offset; end - one >= at->entry_size; one += at->entry_size) {
-		uint8_t *bytes = ep_redact_at(arena->r, arena->address + one + name, size);
+		uint8_t *bytes =
+			ep_gathered_at(arena->r->gathered, arena->address + one + name, size);
 
 		/* One byte stays NUL. */
 		if (bytes)
@@ -183,8 +187,8 @@ static void redact_modules(struct arena *arena, const struct ep_section *at)
 {
 	uint64_t entry = at->offset + sizeof(struct ep_modules);
 	uint64_t end = at->offset + at->size;
-	uint8_t *bytes =
-		ep_redact_at(arena->r, arena->address + at->offset, sizeof(struct ep_modules));
+	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + at->offset,
+					sizeof(struct ep_modules));
 	struct ep_modules head;
 
 	if (!(arena->r->words & EP_REDACTED_PATHS))
@@ -206,7 +210,7 @@ static void redact_modules(struct arena *arena, const struct ep_section *at)
 static void redact_arguments(struct arena *arena, uint64_t section,
 			     const struct ep_stack_taken *taken)
 {
-	const struct ep_extent *all = &arena->r->arguments;
+	const struct ep_range *all = &arena->r->arguments;
 	uint64_t low = taken->address, high;
 
 	if (__builtin_add_overflow(low, taken->size, &high))
@@ -220,8 +224,8 @@ static void redact_arguments(struct arena *arena, uint64_t section,
 static void redact_stack(struct arena *arena, uint64_t section, uint64_t offset)
 {
 	enum { ORIG_RAX = 15, RIP = 16, RSP = 19 }; /* <sys/reg.h> */
-	uint8_t *bytes =
-		ep_redact_at(arena->r, arena->address + offset, sizeof(struct ep_stack_taken));
+	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + offset,
+					sizeof(struct ep_stack_taken));
 	struct ep_stack_taken taken;
 
 	if (!bytes)
@@ -241,8 +245,8 @@ static void redact_stacks(struct arena *arena, const struct ep_section *at)
 {
 	uint64_t entry = at->offset + sizeof(struct ep_stacks);
 	uint64_t end = at->offset + at->size;
-	uint8_t *bytes =
-		ep_redact_at(arena->r, arena->address + at->offset, sizeof(struct ep_stacks));
+	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + at->offset,
+					sizeof(struct ep_stacks));
 	struct ep_stacks head;
 
 	if (!bytes || at->size < sizeof(head)) {
@@ -266,7 +270,8 @@ static void redact_rings(struct arena *arena, const struct ep_section *at)
 	if (!(arena->r->words & EP_REDACTED_NOTES))
 		return;
 	for (uint64_t one = at->offset; end - one >= EP_BLOCK_SIZE; one += EP_BLOCK_SIZE) {
-		uint8_t *bytes = ep_redact_at(arena->r, arena->address + one, EP_BLOCK_SIZE);
+		uint8_t *bytes =
+			ep_gathered_at(arena->r->gathered, arena->address + one, EP_BLOCK_SIZE);
 
 		if (bytes)
 			ep_redact_block(arena->r, (struct ep_block *)bytes, one);
@@ -339,7 +344,7 @@ void ep_redact_arena(struct ep_redaction *r, uint64_t address, uint64_t size)
 	if (!sections_read(&arena)) {
 		/* Any page may be anything: blocks are known by themselves. */
 		for (uint64_t at = 0; size - at >= EP_PAGE; at += EP_PAGE) {
-			uint8_t *page = ep_redact_at(r, address + at, EP_PAGE);
+			uint8_t *page = ep_gathered_at(r->gathered, address + at, EP_PAGE);
 
 			if (page)
 				ep_redact_block(r, (struct ep_block *)page, at);

@@ -9,43 +9,32 @@
 #include <sys/procfs.h>
 #include <sys/user.h>
 
-#include "coredump/redact/redact_impl.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/redact/redact_impl.h"
+#include "coredump/snapshot/process_notes.h"
+#include "coredump/snapshot/redacted.h"
+#include "coredump/util/alloc.h"
 
-/* A copy of the note's bytes, or `size` new ones, for it to have. */
-static uint8_t *remake(struct ep_redaction *r, struct ep_elfcore_note *note, size_t size,
-		       struct ep_err *err)
+/* A copy of the note's bytes, for it to have. */
+static uint8_t *copy_of(struct ep_redaction *r, struct ep_elfcore_note *note)
 {
-	struct ep_extraction *x = r->x;
-	uint8_t *bytes = calloc(1, size + 1);
-	bool same = size == note->size;
+	uint8_t *bytes = ep_gathered_make(r->gathered, note->size);
 
-	if (!bytes ||
-	    !ep_list_grow(&x->remade, x->remade_count, &x->remade_capacity, sizeof(*x->remade))) {
-		free(bytes);
-		ep_err_set(err, EP_E_MEMORY, 0, "out of memory");
-		return NULL;
-	}
-	x->remade[x->remade_count++] = bytes;
-	if (same)
-		memcpy(bytes, note->desc, size);
+	memcpy(bytes, note->desc, note->size);
 	note->desc = bytes;
-	note->size = (uint32_t)size;
 	return bytes;
 }
 
 /* ---- the process ---- */
 
-static int redact_process(struct ep_redaction *r, struct ep_elfcore_note *note, struct ep_err *err)
+static void redact_process(struct ep_redaction *r, struct ep_elfcore_note *note)
 {
-	uint8_t *bytes = remake(r, note, note->size, err);
+	uint8_t *bytes = copy_of(r, note);
 	struct elf_prpsinfo info;
 
-	if (!bytes)
-		return EP_E_MEMORY;
 	if (note->size != sizeof(info)) {
 		memset(bytes, 0, note->size);
-		return EP_OK;
+		return;
 	}
 	memcpy(&info, bytes, sizeof(info));
 	if (r->words & (EP_REDACTED_CMDLINE | EP_REDACTED_PATHS | EP_REDACTED_NOTES))
@@ -53,7 +42,6 @@ static int redact_process(struct ep_redaction *r, struct ep_elfcore_note *note, 
 	if (r->words & EP_REDACTED_CMDLINE)
 		memset(info.pr_psargs, 0, sizeof(info.pr_psargs));
 	memcpy(bytes, &info, sizeof(info));
-	return EP_OK;
 }
 
 /* ---- registers ---- */
@@ -79,11 +67,16 @@ static void redact_registers(uint8_t *bytes)
  * arch/x86/include/uapi/asm/sigcontext.h, and what gdb reads). */
 #define XCR0_AT 464u
 
-static void redact_floating(uint8_t *bytes, const struct ep_elfcore_note *note)
+static void redact_floating(struct ep_redaction *r, struct ep_elfcore_note *note)
 {
-	uint64_t parts = 0;
 	bool has = note->type == NT_X86_XSTATE && note->size >= XCR0_AT + 8;
+	uint64_t parts = 0;
+	uint8_t *bytes;
 
+	/* Strings are copied and compared in vector registers. */
+	if (!(r->words & (EP_REDACTED_STACKS | EP_REDACTED_REGISTERS)))
+		return;
+	bytes = copy_of(r, note);
 	if (has)
 		memcpy(&parts, bytes + XCR0_AT, sizeof(parts));
 	memset(bytes, 0, note->size);
@@ -91,19 +84,16 @@ static void redact_floating(uint8_t *bytes, const struct ep_elfcore_note *note)
 		memcpy(bytes + XCR0_AT, &parts, sizeof(parts));
 }
 
-static int redact_thread(struct ep_redaction *r, struct ep_elfcore_note *note, struct ep_err *err)
+static void redact_thread(struct ep_redaction *r, struct ep_elfcore_note *note)
 {
 	size_t at = offsetof(struct elf_prstatus, pr_reg);
 	uint8_t *bytes;
 
 	if (!(r->words & EP_REDACTED_REGISTERS))
-		return EP_OK;
-	bytes = remake(r, note, note->size, err);
-	if (!bytes)
-		return EP_E_MEMORY;
+		return;
+	bytes = copy_of(r, note);
 	if (note->size >= at + sizeof(struct user_regs_struct))
 		redact_registers(bytes + at);
-	return EP_OK;
 }
 
 /* ---- files ---- */
@@ -117,7 +107,7 @@ static uint32_t build_id_at(struct ep_redaction *r, uint64_t start, uint8_t out[
 	const uint64_t end = r->arena + section->offset + section->size;
 
 	for (uint32_t i = 0; i < r->module_count && end - at >= size; i++) {
-		const uint8_t *bytes = ep_redact_at(r, at, sizeof(struct ep_module));
+		const uint8_t *bytes = ep_gathered_at(r->gathered, at, sizeof(struct ep_module));
 		struct ep_module module;
 
 		at += size;
@@ -137,7 +127,7 @@ static uint32_t build_id_at(struct ep_redaction *r, uint64_t start, uint8_t out[
 static void name_files(struct ep_redaction *r, struct ep_mapping *list,
 		       char (*names)[EP_REDACTED_PATH_MAX])
 {
-	const struct ep_source *source = r->x->source;
+	const struct ep_source *source = r->gathered->source;
 	uint64_t number = 0;
 
 	for (size_t i = 0; i < source->mapping_count; i++) {
@@ -154,95 +144,70 @@ static void name_files(struct ep_redaction *r, struct ep_mapping *list,
 	}
 }
 
-static int redact_files(struct ep_redaction *r, struct ep_elfcore_note *note, struct ep_err *err)
+static void redact_files(struct ep_redaction *r, struct ep_elfcore_note *note)
 {
-	const struct ep_source *source = r->x->source;
-	size_t count = source->mapping_count + 1;
+	size_t count = r->gathered->source->mapping_count, size;
 	struct ep_mapping *list;
 	char(*names)[EP_REDACTED_PATH_MAX];
-	uint8_t *bytes = NULL;
 
 	if (!(r->words & EP_REDACTED_PATHS))
-		return EP_OK;
-	list = calloc(count, sizeof(*list));
-	names = calloc(count, sizeof(*names));
-	if (list && names) {
-		name_files(r, list, names);
-		bytes = remake(r, note, ep_extract_files_size(source, list), err);
-	} else {
-		ep_err_set(err, EP_E_MEMORY, 0, "out of memory");
-	}
-	if (bytes)
-		ep_extract_files_fill(source, list, bytes);
+		return;
+	list = ep_calloc(count, sizeof(*list));
+	names = ep_calloc(count, sizeof(*names));
+	name_files(r, list, names);
+	note->desc = ep_process_notes_files(r->gathered, list, &size);
+	note->size = (uint32_t)size;
 	free(list);
 	free(names);
-	return bytes ? EP_OK : EP_E_MEMORY;
 }
 
 /* ---- each ---- */
 
-enum fate { KEPT, DROPPED, PROCESS, THREAD, FILES, FLOATING };
+typedef void redact_fn(struct ep_redaction *r, struct ep_elfcore_note *note);
 
-static enum fate fate_of(const struct ep_elfcore_note *note)
+static void leave(struct ep_redaction *r, struct ep_elfcore_note *note)
+{
+	(void)r;
+	(void)note;
+}
+
+/* NULL: it is left out. */
+static redact_fn *fate_of(const struct ep_elfcore_note *note)
 {
 	static const struct {
 		const char *name;
 		uint32_t type;
-		enum fate fate;
+		redact_fn *fate;
 	} known[] = {
-		{"CORE", NT_PRSTATUS, THREAD},      {"CORE", NT_PRPSINFO, PROCESS},
-		{"CORE", NT_FILE, FILES},           {"CORE", NT_FPREGSET, FLOATING},
-		{"LINUX", NT_X86_XSTATE, FLOATING}, {"CORE", NT_AUXV, KEPT},
-		{"CORE", NT_SIGINFO, KEPT},         {"LINUX", NT_386_TLS, KEPT},
+		{"CORE", NT_PRSTATUS, redact_thread},
+		{"CORE", NT_PRPSINFO, redact_process},
+		{"CORE", NT_FILE, redact_files},
+		{"CORE", NT_FPREGSET, redact_floating},
+		{"LINUX", NT_X86_XSTATE, redact_floating},
+		{"CORE", NT_AUXV, leave},
+		{"CORE", NT_SIGINFO, leave},
+		{"LINUX", NT_386_TLS, leave},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (known[i].type == note->type && strcmp(known[i].name, note->name) == 0)
 			return known[i].fate;
-	return DROPPED;
+	return NULL;
 }
 
-static int redact_one(struct ep_redaction *r, struct ep_elfcore_note *note, enum fate fate,
-		      struct ep_err *err)
+void ep_redact_notes(struct ep_redaction *r)
 {
-	uint8_t *bytes;
-
-	switch (fate) {
-	case PROCESS:
-		return redact_process(r, note, err);
-	case THREAD:
-		return redact_thread(r, note, err);
-	case FILES:
-		return redact_files(r, note, err);
-	case FLOATING:
-		/* Strings are copied and compared in vector registers. */
-		if (!(r->words & (EP_REDACTED_STACKS | EP_REDACTED_REGISTERS)))
-			return EP_OK;
-		bytes = remake(r, note, note->size, err);
-		if (!bytes)
-			return EP_E_MEMORY;
-		redact_floating(bytes, note);
-		return EP_OK;
-	default:
-		return EP_OK;
-	}
-}
-
-int ep_redact_notes(struct ep_redaction *r, struct ep_err *err)
-{
-	struct ep_extraction *x = r->x;
+	struct ep_gathered *gathered = r->gathered;
 	size_t kept = 0;
-	int rc = EP_OK;
 
-	for (size_t i = 0; i < x->note_count && rc == EP_OK; i++) {
-		struct ep_elfcore_note note = x->notes[i];
-		enum fate fate = fate_of(&note);
+	for (size_t i = 0; i < gathered->notes.count; i++) {
+		struct ep_elfcore_note note = gathered->notes.list[i];
+		redact_fn *redact = fate_of(&note);
 
-		if (fate == DROPPED)
+		if (!redact)
 			continue;
-		rc = redact_one(r, &note, fate, err);
-		x->notes[kept++] = note;
+		redact(r, &note);
+		gathered->notes.list[kept++] = note;
 	}
-	x->note_count = kept;
-	return rc;
+	gathered->notes.count = kept;
 }

@@ -11,6 +11,7 @@
 
 #include "coredump/util/cursor.h"
 #include "coredump/redact/redact_impl.h"
+#include "coredump/util/alloc.h"
 
 #define TEXTS_MAX    256u
 #define COMMON       8u  /* bytes that each event begins with: type, flags, pid */
@@ -36,7 +37,7 @@ struct section {
 
 /* ---- where names are ---- */
 
-static void take_line(struct section *section, const char *line, unsigned id)
+static void field_read(struct section *section, const char *line, unsigned id)
 {
 	unsigned size, offset, bytes;
 
@@ -47,7 +48,7 @@ static void take_line(struct section *section, const char *line, unsigned id)
 }
 
 /* A copy of one event's format file. */
-static void take_format(struct section *section, char *text)
+static void format_read(struct section *section, char *text)
 {
 	char *save = NULL, *line = strtok_r(text, "\n", &save);
 	unsigned id = 0;
@@ -57,14 +58,14 @@ static void take_format(struct section *section, char *text)
 		if (sscanf(line, "ID: %u", &id) == 1)
 			known = true;
 		else if (known)
-			take_line(section, line, id);
+			field_read(section, line, id);
 	}
 	/* With no room left, no event of it is let through. */
 	if (known && section->id_count < TEXTS_MAX && section->field_count < CHAR_FIELDS)
 		section->ids[section->id_count++] = id;
 }
 
-static void take_formats(struct section *section, const struct ep_sched *head)
+static void formats_read(struct section *section, const struct ep_sched *head)
 {
 	struct ep_cursor cursor;
 	struct ep_sched_format one;
@@ -72,17 +73,17 @@ static void take_formats(struct section *section, const struct ep_sched *head)
 
 	if (head->formats_offset < section->size &&
 	    head->formats_used <= section->size - head->formats_offset)
-		bytes = ep_redact_at(section->r, section->address + head->formats_offset,
-				     head->formats_used);
+		bytes = ep_gathered_at(section->r->gathered,
+				       section->address + head->formats_offset, head->formats_used);
 	if (!bytes)
 		return;
 	ep_cursor_init(&cursor, bytes, head->formats_used);
 	while (ep_cursor_take(&cursor, &one, sizeof(one)) == EP_OK &&
 	       ep_cursor_view(&cursor, &text, one.size) == EP_OK) {
-		char *copy = strndup((const char *)text, one.size);
+		char *copy = ep_strndup((const char *)text, one.size);
 
-		if (copy && one.kind == EP_SCHED_EVENT)
-			take_format(section, copy);
+		if (one.kind == EP_SCHED_EVENT)
+			format_read(section, copy);
 		free(copy);
 		if (ep_cursor_skip(&cursor, -one.size & 7u))
 			return;
@@ -207,28 +208,28 @@ static void redact_segment(struct section *section, uint64_t offset, uint8_t *by
 void ep_redact_sched(struct ep_redaction *r, uint64_t address, uint64_t size)
 {
 	struct section section = {.r = r, .address = address, .size = size};
-	uint8_t *bytes = ep_redact_at(r, address, sizeof(struct ep_sched));
+	uint8_t *bytes = ep_gathered_at(r->gathered, address, sizeof(struct ep_sched));
 	struct ep_sched head;
 	uint64_t at, end;
 
 	if (!bytes || size < sizeof(head)) {
-		ep_redact_wipe(r, address, size);
+		ep_gathered_wipe(r->gathered, address, size);
 		return;
 	}
 	memcpy(&head, bytes, sizeof(head));
-	take_formats(&section, &head);
+	formats_read(&section, &head);
 	at = head.pool_offset;
 	if (head.segment_size != EP_SCHED_SEGMENT || at > size || at % 8) {
-		ep_redact_wipe(r, address + sizeof(head), size - sizeof(head));
+		ep_gathered_wipe(r->gathered, address + sizeof(head), size - sizeof(head));
 		return;
 	}
 	end = head.pool_size < size - at ? at + head.pool_size : size;
 	for (; end - at >= EP_SCHED_SEGMENT; at += EP_SCHED_SEGMENT) {
-		bytes = ep_redact_at(r, address + at, EP_SCHED_SEGMENT);
+		bytes = ep_gathered_at(r->gathered, address + at, EP_SCHED_SEGMENT);
 		if (bytes)
 			redact_segment(&section, at, bytes, EP_SCHED_SEGMENT);
 		else
-			ep_redact_wipe(r, address + at, EP_SCHED_SEGMENT);
+			ep_gathered_wipe(r->gathered, address + at, EP_SCHED_SEGMENT);
 	}
-	ep_redact_wipe(r, address + at, size - at);
+	ep_gathered_wipe(r->gathered, address + at, size - at);
 }

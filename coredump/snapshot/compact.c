@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "runtime/format.h"
 #include "runtime/format_watchdogs.h"
 
@@ -209,9 +210,7 @@ static uint64_t sched(struct compaction *c, const struct ep_section *from, uint8
 	if (!sched_is_known(from, &head))
 		return WHOLE;
 	most = head.pool_size / EP_SCHED_SEGMENT;
-	list = malloc((most + 1) * sizeof(*list));
-	if (!list)
-		return WHOLE;
+	list = ep_calloc(most, sizeof(*list));
 	count = segments(c, &head, section, list);
 	made = head;
 	made.formats_offset = round_up(sizeof(head), ALIGN);
@@ -352,9 +351,7 @@ uint64_t ep_arena_compact(uint8_t *bytes, uint64_t size, uint64_t identity)
 	if (size < PAGE || size % PAGE)
 		return size;
 	/* A page more: a table's last entry may reach behind it. */
-	c.to = calloc(1, size + PAGE);
-	if (!c.to)
-		return size;
+	c.to = ep_calloc(1, size + PAGE);
 	done = compact(&c);
 	if (done)
 		memcpy(bytes, c.to, c.used);

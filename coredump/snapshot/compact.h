@@ -9,7 +9,7 @@
 /*
  * Lays out `size` bytes at `bytes` (page aligned, whole pages) anew in their place, an arena of
  * `identity`. Returns how many bytes it has then; `size`, nothing changed: it holds something that
- * is not known or damaged, which is left as it lies, or memory ran out.
+ * is not known or damaged, which is left as it lies.
  */
 uint64_t ep_arena_compact(uint8_t *bytes, uint64_t size, uint64_t identity);
 

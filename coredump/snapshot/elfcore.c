@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "coredump/memory/source_impl.h"
+#include "coredump/util/alloc.h"
 
 #define COPY_CHUNK (1u << 20)
 #define HELD_MAX   (32u << 10) /* bytes: headers and notes are small */
@@ -198,11 +199,9 @@ static int copy_piece(struct sink *sink, struct ep_source *source,
 
 static int put_pieces(struct sink *sink, struct ep_source *source, const struct ep_elfcore *core)
 {
-	uint8_t *buffer = malloc(COPY_CHUNK);
+	uint8_t *buffer = ep_malloc(COPY_CHUNK);
 	int rc = EP_OK;
 
-	if (!buffer)
-		return ep_fail(sink->err, EP_E_MEMORY, 0, "out of memory");
 	for (size_t i = 0; i < core->piece_count && rc == EP_OK; i++) {
 		const struct ep_elfcore_piece *piece = &core->pieces[i];
 

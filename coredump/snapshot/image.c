@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "coredump/memory/ranges.h"
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "coredump/find/root_impl.h"
 #include "coredump/memory/source_impl.h"
 #include "coredump/live/live_read.h"
+#include "coredump/util/alloc.h"
 
 /* Bytes that an arena may take on its own word: the default EPITAPH_MEMORY. More is believed as far
  * as the source holds bytes: a few lying ones in a small file must not cost gigabytes. */
@@ -22,18 +23,13 @@ static uint64_t page_up(uint64_t size)
 	return (size + EP_PAGE - 1) & ~(uint64_t)(EP_PAGE - 1);
 }
 
-static int image_alloc(struct ep_image *image, uint64_t size, struct ep_err *err)
+static void image_init(struct ep_image *image, uint64_t size)
 {
-	memset(image, 0, sizeof(*image));
+	*image = (struct ep_image){.size = size};
 	image->bytes = aligned_alloc(EP_PAGE, page_up(size));
-	image->present = calloc(page_up(size) / EP_PAGE, 1);
-	if (!image->bytes || !image->present) {
-		ep_image_deinit(image);
-		return ep_fail(err, EP_E_MEMORY, 0,
-			       "out of memory for an arena of %" PRIu64 " bytes", size);
-	}
-	image->size = size;
-	return EP_OK;
+	if (!image->bytes)
+		ep_out_of_memory();
+	image->present = ep_calloc(page_up(size) / EP_PAGE, 1);
 }
 
 void ep_image_deinit(struct ep_image *image)
@@ -141,7 +137,7 @@ static int pages_read_by(struct ep_live_read *steady, struct ep_image *image,
 		memset(image->present + at / EP_PAGE, 1, page_up(next - at) / EP_PAGE);
 		if (rc == EP_OK)
 			return EP_OK;
-		if (rc == EP_E_IO || rc == EP_E_MEMORY)
+		if (rc == EP_E_IO)
 			return rc;
 		memset(image->bytes + next, 0,
 		       (next + EP_PAGE < end ? next + EP_PAGE : end) - next);
@@ -174,9 +170,7 @@ int ep_image_read(struct ep_image *image, struct ep_source *source,
 		return ep_fail(err, EP_E_UNSAVED, found->arena_address,
 			       "%s: nothing of the arena at 0x%" PRIx64 " can be read",
 			       source->name, found->arena_address);
-	rc = image_alloc(&new, size, err);
-	if (rc)
-		return rc;
+	image_init(&new, size);
 	new.address = found->arena_address;
 	new.root = found->root;
 	new.how = found->how;
@@ -212,9 +206,7 @@ int ep_image_from_bytes(struct ep_image *image, const void *bytes, size_t size, 
 			       EP_ARENA_MAGIC);
 	if (rc)
 		return rc;
-	rc = image_alloc(&new, size, err);
-	if (rc)
-		return rc;
+	image_init(&new, size);
 	memset(new.bytes, 0, page_up(size));
 	memcpy(new.bytes, bytes, size);
 	memset(new.present, 1, page_up(size) / EP_PAGE);

@@ -8,7 +8,7 @@
 #include <sys/procfs.h>
 #include <sys/user.h>
 
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "decoder/code/disassembler.h"
 
 /* ---- its bytes ---- */

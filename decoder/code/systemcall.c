@@ -9,7 +9,7 @@
 #include <sys/procfs.h>
 #include <sys/user.h>
 
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 
 #define SMALL   65536u /* below it an argument is no address */
 #define UNKNOWN 6

@@ -8,7 +8,7 @@
 #define EPITAPH_REPORT_MODEL_H
 
 #include "coredump/find/abortmessage.h"
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "decoder/stack/alignment.h"
 #include "decoder/kernel/end.h"
 #include "decoder/code/instruction.h"

@@ -88,7 +88,7 @@ static void write_redacted(struct ep_json *json, uint32_t bits)
 	ep_json_array(json);
 	for (unsigned i = 0; i < 32; i++)
 		if (bits & 1u << i)
-			ep_json_string(json, ep_redact_words(word, sizeof(word), 1u << i));
+			ep_json_string(json, ep_redacted_words(word, sizeof(word), 1u << i));
 	ep_json_array_end(json);
 }
 

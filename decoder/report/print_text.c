@@ -110,7 +110,7 @@ static void print_redaction(struct ep_report *report, const struct ep_report_hea
 
 	if (head->redacted)
 		field(report, "left out", "%s, when the snapshot was made, as it was asked for",
-		      ep_redact_text(text, sizeof(text), head->redacted));
+		      ep_redacted_text(text, sizeof(text), head->redacted));
 }
 
 /* ---- its end ---- */

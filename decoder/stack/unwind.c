@@ -17,7 +17,7 @@
 #include <sys/procfs.h>
 #include <unistd.h>
 
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "decoder/code/callsite.h"
 #include "decoder/names/module_file.h"
 #include "decoder/names/modules.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "coredump/util/alloc.h"
 #include "decoder/trace/trace_parts.h"
 

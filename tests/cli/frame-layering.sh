@@ -23,7 +23,7 @@ breach cli/wrapper/words.c '#include "coredump/memory/source.h"'
 breach funcount/filter/list.c '#include "coredump/memory/source.h"'
 breach coredump/util/error.c '#include <decoder/util/json.h>'
 breach decoder/trace/clock.c '#include "decoder/report/report.h"'
-breach coredump/memory/source.c '#include "coredump/snapshot/extract.h"'
+breach coredump/memory/source.c '#include "coredump/extract/extract.h"'
 
 # Three nouns of a folder in a ring.
 rm -rf copy && mkdir -p copy/decoder/util

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "coredump/kinds/arena_file.h"
-#include "coredump/snapshot/extract.h"
+#include "coredump/extract/extract.h"
 #include "coredump/snapshot/image.h"
-#include "coredump/snapshot/kept.h"
-#include "coredump/redact/redact.h"
+#include "coredump/extract/extract_kept.h"
+#include "coredump/snapshot/redacted.h"
 #include "decoder/names/modules.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -123,7 +123,7 @@ static void check_redacted(struct ep_source *source, const struct ep_root_found 
 	struct ep_source *again;
 	int rc;
 
-	options.redact = EP_REDACTED_ALL;
+	options.pages.redact = EP_REDACTED_ALL;
 	MUST(mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/s", dir);
 	rc = ep_extract(source, found, path, &options, NULL, &err);
@@ -175,7 +175,7 @@ static void check_kept(struct ep_source *source, const struct ep_root_found *fou
 	struct ep_kept_list kept;
 	struct ep_err err = {0};
 
-	MUST(ep_kept_list(&kept, source, found, &err) == EP_OK);
+	ep_kept_list(&kept, source, found);
 	MUST(kept.count <= EP_KEPT_MAX);
 	for (size_t i = 0; i < kept.count && i < 2; i++) {
 		int rc;
@@ -185,7 +185,7 @@ static void check_kept(struct ep_source *source, const struct ep_root_found *fou
 		MUST(ep_kept_at(&kept, kept.list[i].kept.number) != NULL);
 		MUST(mkdtemp(dir) != NULL);
 		snprintf(path, sizeof(path), "%s/s", dir);
-		options.redact = i ? EP_REDACTED_ALL : 0;
+		options.pages.redact = i ? EP_REDACTED_ALL : 0;
 		rc = ep_kept_extract(source, found, &kept.list[i], path, &options, &result, &err);
 		if (rc)
 			fuzz_check_failure(rc, &err);

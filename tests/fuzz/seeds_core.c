@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "coredump/snapshot/extract.h"
+#include "coredump/extract/extract.h"
 #include "tests/unit/build_core.h"
 
 static const char *folder;

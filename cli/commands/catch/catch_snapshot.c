@@ -13,7 +13,7 @@
 
 #include "cli/commands/catch/catch.h"
 #include "coredump/handler/confine.h"
-#include "coredump/snapshot/extract.h"
+#include "coredump/extract/extract.h"
 #include "coredump/files/held.h"
 #include "coredump/find/leftover.h"
 #include "coredump/find/root.h"
@@ -36,7 +36,7 @@ static int snapshot_write(const struct ep_store *store, const struct ep_crash *c
 	if (rc)
 		return rc;
 	ep_leftover_add(source, &found);
-	options.redact = store->redact;
+	options.pages.redact = store->redact;
 	options.ended = crash->seen;
 	return ep_extract_into(source, &found, out, "the snapshot", &options, err);
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "coredump/snapshot/elfcore.h"
-#include "coredump/snapshot/extract.h"
+#include "coredump/extract/extract.h"
 #include "coredump/snapshot/image.h"
 #include "tests/unit/build_core.h"
 
@@ -254,7 +254,7 @@ START_TEST(without_stacks_only_the_arena_is_saved)
 	size_t count;
 
 	dir_make();
-	options.arena_only = true;
+	options.pages.arena_only = true;
 	ck_assert_int_eq(extract(build_core_path(core), in_dir("s"), &options), EP_OK);
 	ck_assert_int_eq(ep_source_open(&source, in_dir("s"), &err), EP_OK);
 	ep_source_segments(source, &count);
@@ -345,7 +345,7 @@ START_TEST(a_thousand_stacks_stay_within_the_bound)
 	struct build_core *core = core_of_stacks(1000, 32768);
 
 	dir_make();
-	options.stack_bytes_total = 8u << 20;
+	options.pages.stack_bytes_total = 8u << 20;
 	ck_assert_int_eq(extract(build_core_path(core), in_dir("s"), &options), EP_OK);
 	ck_assert_uint_le(result.bytes_written, (8u << 20) + (3u << 20));
 	ck_assert_uint_eq(result.threads, 1000);

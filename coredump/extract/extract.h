@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * extract.h: source → snapshot. The snapshot is a small, valid ELF core (DESIGN section 4): all
- * notes of the original, one note of ours, the arena, the tops of the stacks, the first page of
- * each ELF mapping, .dynamic, r_debug and link maps.
+ * extract.h: source → snapshot. The snapshot is a small, valid ELF core (docs/format.md, section
+ * 4): all notes of the original, one note of ours, the pages that pages.h chooses.
  */
 #ifndef EPITAPH_EXTRACT_H
 #define EPITAPH_EXTRACT_H
 
-#include "coredump/find/root.h"
+#include "coredump/snapshot/pages.h"
 
 struct ep_extract_options {
-	uint64_t stack_bytes;       /* per thread from sp - 256 up; default 65536; 0:
-				       no stacks */
-	uint64_t stack_bytes_total; /* bound over all threads; default 64 MiB */
-	bool arena_only;            /* neither stacks nor module pages */
-	bool force;                 /* replace an existing file */
-	uint32_t redact;            /* EP_REDACTED_: what to leave out */
-	uint64_t ended;             /* ns since 1970 when the caller saw the process's end;
-				       0: it did not */
+	struct ep_page_options pages;
+	bool force;     /* replace an existing file */
+	uint64_t ended; /* ns since 1970 when the caller saw the process's end; 0: it did not */
 };
-#define EP_EXTRACT_DEFAULTS ((struct ep_extract_options){65536, 64u << 20, false, false, 0, 0})
+#define EP_EXTRACT_DEFAULTS           \
+	((struct ep_extract_options){ \
+		.pages = {.stack_bytes = 65536, .stack_bytes_total = 64u << 20}})
 
 struct ep_extract_result {
 	uint64_t bytes_written;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coredump/redact/redact.h"
+#include "coredump/snapshot/redacted.h"
 #include "coredump/memory/source_impl.h"
 #include "runtime/format.h"
 
@@ -31,7 +31,7 @@ static uint32_t bit_of(const char *word, size_t length)
 	return 0;
 }
 
-int ep_redact_parse(const char *text, uint32_t *out, struct ep_err *err)
+int ep_redacted_parse(const char *text, uint32_t *out, struct ep_err *err)
 {
 	uint32_t bits = 0;
 
@@ -54,7 +54,7 @@ int ep_redact_parse(const char *text, uint32_t *out, struct ep_err *err)
 	return EP_OK;
 }
 
-const char *ep_redact_words(char *out, size_t size, uint32_t bits)
+const char *ep_redacted_words(char *out, size_t size, uint32_t bits)
 {
 	size_t used = 0;
 
@@ -66,7 +66,7 @@ const char *ep_redact_words(char *out, size_t size, uint32_t bits)
 	return out;
 }
 
-const char *ep_redact_text(char *out, size_t size, uint32_t bits)
+const char *ep_redacted_text(char *out, size_t size, uint32_t bits)
 {
 	size_t used = 0;
 
