@@ -70,49 +70,30 @@ const char *ep_seconds_text(char *out, double seconds)
 
 /* ---- costs --------------------------------------------------------------- */
 
-static int take_costs(struct ep_costs *costs, const struct ep_sheet *sheet)
-{
-	struct ep_err err = {0};
-	int rc = ep_costs_take(costs, sheet, &err);
-
-	if (rc < 0) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
-	return rc == EP_END ? EP_EXIT_NOTHING : EP_EXIT_COMPLETE;
-}
-
 static int read_costs(struct ep_costs *costs, const char *path)
 {
 	struct ep_err err = {0};
-	struct ep_sheet sheet;
-	int rc = ep_sheet_read(&sheet, path, &err), result;
+	struct ep_keyfile file;
+	int rc = ep_keyfile_read(&file, path, &err);
 
-	if (rc < 0) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
+	if (rc >= 0) {
+		rc = ep_costs_parse(costs, &file, &err);
+		ep_keyfile_deinit(&file);
 	}
-	result = take_costs(costs, &sheet);
-	ep_sheet_deinit(&sheet);
-	if (result != EP_EXIT_NOTHING)
-		return result;
-	ep_say("%s: has no [costs]; epitaph calibrate -o %s writes them", path, path);
-	return EP_EXIT_UNREADABLE;
+	if (rc == EP_END)
+		ep_say("%s: has no [costs]; epitaph calibrate -o %s writes them", path, path);
+	else if (rc)
+		ep_say("%s", err.text);
+	return rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
 }
 
-int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments,
-		  const struct ep_sheet *sheet)
+int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments)
 {
 	const char *path = ep_argument(arguments, "costs");
-	int result = EP_EXIT_NOTHING;
 
 	ep_costs_default(costs);
 	if (path)
 		return read_costs(costs, path);
-	if (sheet)
-		result = take_costs(costs, sheet);
-	if (result != EP_EXIT_NOTHING)
-		return result;
 	ep_say("costs of another machine are taken; epitaph calibrate -o FILE "
 	       "and --costs=FILE give this one's");
 	return EP_EXIT_COMPLETE;

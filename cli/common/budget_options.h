@@ -24,10 +24,9 @@ const char *ep_percent_text(char out[EP_PERCENT_SIZE], double part);
  * Returns `out`. */
 const char *ep_seconds_text(char *out, double seconds);
 
-/* --costs=FILE, or the section of `sheet` (NULL: none), or, told on stderr,
- * figures of another machine. An exit status, what is wrong was told. */
-int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments,
-		  const struct ep_sheet *sheet);
+/* --costs=FILE, or, with a warning, figures of another machine. An exit status; what is wrong was
+ * printed. */
+int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments);
 
 /* Loads and adds up. An exit status, what is wrong was told, *out NULL then; counts that are not
  * whole are EP_EXIT_PARTIAL, and told. */

@@ -24,7 +24,6 @@ extern const struct ep_command ep_command_exclude;
 extern const struct ep_command ep_command_strip_hooks;
 extern const struct ep_command ep_command_budget_check;
 extern const struct ep_command ep_command_budget_run;
-extern const struct ep_command ep_command_budget_update;
 extern const struct ep_command ep_command_run;
 extern const struct ep_command ep_command_help;
 

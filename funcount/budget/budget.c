@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/util/timetext.h"
 
 #define TEST    "test " /* a section's name begins with it */
@@ -32,12 +33,12 @@ static bool number_parse(const char *text, const char *unit, double *out)
 	return true;
 }
 
-static bool take_count(const char *text, double *out)
+static bool parse_count(const char *text, double *out)
 {
 	return number_parse(text, "", out);
 }
 
-static bool take_percent(const char *text, double *out)
+static bool parse_percent(const char *text, double *out)
 {
 	double number;
 
@@ -47,7 +48,7 @@ static bool take_percent(const char *text, double *out)
 	return true;
 }
 
-static bool take_time(const char *text, double *out)
+static bool parse_time(const char *text, double *out)
 {
 	int64_t ns;
 
@@ -60,18 +61,18 @@ static bool take_time(const char *text, double *out)
 static const struct {
 	const char *key;
 	size_t offset; /* of the double in struct ep_budget_test */
-	bool (*take)(const char *text, double *out);
+	bool (*parse)(const char *text, double *out);
 	const char *takes;
 } keys[] = {
 #define FIELD(name) offsetof(struct ep_budget_test, name)
-	{"max-calls", FIELD(max_calls), take_count, "a number"},
-	{"max-calls-per-unit", FIELD(max_calls_per_unit), take_count, "a number"},
-	{"max-overhead", FIELD(max_overhead), take_percent, "a percentage: 10%"},
-	{"min-history", FIELD(min_history), take_time, "a time: 500ms"},
-	{"tolerance", FIELD(tolerance), take_percent, "a percentage: 5%"},
-	{"reference-calls", FIELD(reference_calls), take_count, "a number"},
-	{"reference-units", FIELD(reference_units), take_count, "a number"},
-	{"reference-cpu", FIELD(reference_cpu), take_time, "a time: 1.25 s"},
+	{"max-calls", FIELD(max_calls), parse_count, "a number"},
+	{"max-calls-per-unit", FIELD(max_calls_per_unit), parse_count, "a number"},
+	{"max-overhead", FIELD(max_overhead), parse_percent, "a percentage: 10%"},
+	{"min-history", FIELD(min_history), parse_time, "a time: 500ms"},
+	{"tolerance", FIELD(tolerance), parse_percent, "a percentage: 5%"},
+	{"reference-calls", FIELD(reference_calls), parse_count, "a number"},
+	{"reference-units", FIELD(reference_units), parse_count, "a number"},
+	{"reference-cpu", FIELD(reference_cpu), parse_time, "a time: 1.25 s"},
 #undef FIELD
 };
 
@@ -82,27 +83,20 @@ static const struct {
 /* In a section's name these would end it: they stand as %5d, %23, %25. */
 #define ESCAPED "]#%"
 
-static char *section_of(const char *name)
+void ep_budget_section_print(const char *name, FILE *out)
 {
-	char *section = malloc(strlen(TEST) + 3 * strlen(name) + 1), *to;
-
-	if (!section)
-		return NULL;
-	for (to = stpcpy(section, TEST); *name; name++)
-		if (strchr(ESCAPED, *name))
-			to += sprintf(to, "%%%02x", (unsigned char)*name);
-		else
-			*to++ = *name;
-	*to = '\0';
-	return section;
+	fputs("[" TEST, out);
+	for (; *name; name++)
+		fprintf(out, strchr(ESCAPED, *name) ? "%%%02x" : "%c", (unsigned char)*name);
+	fputs("]\n", out);
 }
 
 static char *name_of(const char *section)
 {
-	char *name = strdup(section), *to = name;
+	char *name = ep_strdup(section), *to = name;
 	unsigned byte;
 
-	for (const char *at = section; name && *at; at++, to++) {
+	for (const char *at = section; *at; at++, to++) {
 		*to = *at;
 		if (*at == '%' && at[1] >= '2' && at[1] <= '5' && at[2] &&
 		    sscanf(at + 1, "%2x", &byte) == 1 && strchr(ESCAPED, (int)byte)) {
@@ -110,205 +104,145 @@ static char *name_of(const char *section)
 			at += 2;
 		}
 	}
-	if (name)
-		*to = '\0';
+	*to = '\0';
 	return name;
 }
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int no_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
-
-static int take_test_entry(struct ep_budget_test *test, const struct ep_sheet *sheet,
-			   const struct ep_sheet_line *line, struct ep_err *err)
+static int parse_test_entry(struct ep_budget_test *test, const struct ep_keyfile *file,
+			    const struct ep_keyfile_line *line, struct ep_err *err)
 {
 	if (!strcmp(line->key, "unit")) {
 		free(test->unit);
-		test->unit = strdup(line->value);
-		return test->unit ? EP_OK : no_memory(err);
+		test->unit = ep_strdup(line->value);
+		return EP_OK;
 	}
 	for (size_t i = 0; i < KEYS; i++) {
 		double *value = (double *)((char *)test + keys[i].offset);
 
 		if (strcmp(keys[i].key, line->key) != 0)
 			continue;
-		return keys[i].take(line->value, value)
+		return keys[i].parse(line->value, value)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err, "%s takes %s", line->key,
-						 keys[i].takes);
+			       : ep_keyfile_refuse(file, line, err, "%s takes %s", line->key,
+						   keys[i].takes);
 	}
-	return ep_sheet_refuse(sheet, line, err, "%s: no key of a test", line->key);
+	return ep_keyfile_refuse(file, line, err, "%s: no key of a test", line->key);
 }
 
-static int take_top_entry(struct ep_budget *budget, const struct ep_sheet_line *line,
-			  struct ep_err *err)
+static int parse_top_entry(struct ep_budget *budget, const struct ep_keyfile *file,
+			   const struct ep_keyfile_line *line, struct ep_err *err)
 {
-	const struct ep_sheet *sheet = &budget->sheet;
-
 	if (!strcmp(line->key, "tolerance"))
-		return take_percent(line->value, &budget->tolerance)
+		return parse_percent(line->value, &budget->tolerance)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err, "a percentage: 5%%");
+			       : ep_keyfile_refuse(file, line, err, "a percentage: 5%%");
 	if (!strcmp(line->key, "timestamp-every"))
 		return ep_cost_every_parse(line->value, &budget->every)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err, "auto, 1, 2, 4 … 64");
+			       : ep_keyfile_refuse(file, line, err, "auto, 1, 2, 4 … 64");
 	if (strcmp(line->key, "version") != 0)
-		return ep_sheet_refuse(sheet, line, err, "%s: no key outside of sections",
-				       line->key);
+		return ep_keyfile_refuse(file, line, err, "%s: no key outside of sections",
+					 line->key);
 	return !strcmp(line->value, "1")
 		       ? EP_OK
-		       : ep_sheet_refuse(sheet, line, err, "this program reads version 1");
+		       : ep_keyfile_refuse(file, line, err, "this program reads version 1");
 }
 
-static struct ep_budget_test *add_test(struct ep_budget *budget, const char *name, size_t line)
+static void add_test(struct ep_budget *budget, const char *name)
 {
-	struct ep_budget_test *grown =
-		reallocarray(budget->tests, budget->count + 1, sizeof(*grown));
-	struct ep_budget_test *test;
+	struct ep_budget_test *test = ep_array_add(&budget->tests);
 
-	if (!grown)
-		return NULL;
-	budget->tests = grown;
-	test = &grown[budget->count];
-	*test = (struct ep_budget_test){
-		.name = name_of(name),
-		.line = line,
-	};
+	test->name = name_of(name);
 	for (size_t i = 0; i < KEYS; i++)
 		*(double *)((char *)test + keys[i].offset) = UNKNOWN;
-	if (!test->name)
-		return NULL;
-	budget->count++;
-	return test;
 }
 
-static int take_section(struct ep_budget *budget, const struct ep_sheet_line *line,
-			struct ep_err *err)
+static int parse_section(struct ep_budget *budget, const struct ep_keyfile *file,
+			 const struct ep_keyfile_line *line, struct ep_err *err)
 {
 	const char *name = line->section;
 
 	if (!strcmp(name, "costs"))
 		return EP_OK;
 	if (strncmp(name, TEST, strlen(TEST)) != 0)
-		return ep_sheet_refuse(&budget->sheet, line, err, "[costs] or [test NAME]");
+		return ep_keyfile_refuse(file, line, err, "[costs] or [test NAME]");
 	name += strlen(TEST);
-	name += strspn(name, " \t");
-	return add_test(budget, name, ep_sheet_line_number(&budget->sheet, line)) ? EP_OK
-										  : no_memory(err);
+	add_test(budget, name + strspn(name, " \t"));
+	return EP_OK;
 }
 
-static int take_line(struct ep_budget *budget, const struct ep_sheet_line *line, struct ep_err *err)
+static int parse_line(struct ep_budget *budget, const struct ep_keyfile *file,
+		      const struct ep_keyfile_line *line, struct ep_err *err)
 {
-	if (line->kind == EP_SHEET_SECTION)
-		return take_section(budget, line, err);
-	if (line->kind != EP_SHEET_ENTRY || !strcmp(line->section, "costs"))
+	if (!line->key)
+		return parse_section(budget, file, line, err);
+	if (!strcmp(line->section, "costs"))
 		return EP_OK;
 	if (!*line->section)
-		return take_top_entry(budget, line, err);
-	return take_test_entry(&budget->tests[budget->count - 1], &budget->sheet, line, err);
+		return parse_top_entry(budget, file, line, err);
+	return parse_test_entry(&budget->tests.list[budget->tests.count - 1], file, line, err);
 }
 
-static int take_sheet(struct ep_budget *budget, struct ep_err *err)
+/* `file` is not needed afterwards. */
+static int parse_file(struct ep_budget *budget, struct ep_keyfile *file, struct ep_err *err)
 {
 	int rc = EP_OK;
 
 	budget->tolerance = EP_BUDGET_TOLERANCE;
 	ep_costs_default(&budget->costs);
-	for (size_t i = 0; !rc && i < budget->sheet.count; i++)
-		rc = take_line(budget, &budget->sheet.lines[i], err);
+	for (size_t i = 0; !rc && i < file->lines.count; i++)
+		rc = parse_line(budget, file, &file->lines.list[i], err);
 	if (!rc)
-		rc = ep_costs_take(&budget->costs, &budget->sheet, err);
-	budget->has_costs = rc == EP_OK;
-	for (size_t i = 0; i < budget->count; i++)
-		if (budget->tests[i].tolerance < 0)
-			budget->tests[i].tolerance = budget->tolerance;
+		rc = ep_costs_parse(&budget->costs, file, err);
+	for (size_t i = 0; i < budget->tests.count; i++)
+		if (budget->tests.list[i].tolerance < 0)
+			budget->tests.list[i].tolerance = budget->tolerance;
+	ep_keyfile_deinit(file);
+	if (rc < 0)
+		ep_budget_deinit(budget);
 	return rc < 0 ? rc : EP_OK;
 }
 
 int ep_budget_parse(struct ep_budget *budget, const char *name, const char *text, size_t size,
 		    struct ep_err *err)
 {
-	int rc;
+	struct ep_keyfile file;
+	int rc = ep_keyfile_parse(&file, name, text, size, err);
 
 	*budget = (struct ep_budget){0};
-	rc = ep_sheet_parse(&budget->sheet, name, text, size, err);
-	if (!rc)
-		rc = take_sheet(budget, err);
-	if (rc)
-		ep_budget_deinit(budget);
-	return rc;
+	return rc ? rc : parse_file(budget, &file, err);
 }
 
 int ep_budget_read(struct ep_budget *budget, const char *path, struct ep_err *err)
 {
-	int found, rc;
+	struct ep_keyfile file;
+	int found = ep_keyfile_read(&file, path, err), rc;
 
 	*budget = (struct ep_budget){0};
-	found = ep_sheet_read(&budget->sheet, path, err);
-	rc = found < 0 ? found : take_sheet(budget, err);
-	if (rc)
-		ep_budget_deinit(budget);
+	if (found < 0)
+		return found;
+	rc = parse_file(budget, &file, err);
 	return rc ? rc : found;
 }
 
 void ep_budget_deinit(struct ep_budget *budget)
 {
-	for (size_t i = 0; i < budget->count; i++) {
-		free(budget->tests[i].name);
-		free(budget->tests[i].unit);
+	for (size_t i = 0; i < budget->tests.count; i++) {
+		free(budget->tests.list[i].name);
+		free(budget->tests.list[i].unit);
 	}
-	free(budget->tests);
-	ep_sheet_deinit(&budget->sheet);
+	ep_array_deinit(&budget->tests);
 	*budget = (struct ep_budget){0};
 }
 
 const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget, const char *name)
 {
-	for (size_t i = 0; i < budget->count; i++)
-		if (!strcmp(budget->tests[i].name, name))
-			return &budget->tests[i];
+	for (size_t i = 0; i < budget->tests.count; i++)
+		if (!strcmp(budget->tests.list[i].name, name))
+			return &budget->tests.list[i];
 	return NULL;
-}
-
-/* ---- writing ------------------------------------------------------------- */
-
-static int put(struct ep_budget *budget, const char *section, const char *key, struct ep_err *err,
-	       const char *format, double value) __attribute__((format(printf, 5, 0)));
-static int put(struct ep_budget *budget, const char *section, const char *key, struct ep_err *err,
-	       const char *format, double value)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), format, value);
-	return ep_sheet_set(&budget->sheet, section, key, text, err);
-}
-
-static int put_result(struct ep_budget *budget, const char *section, const struct ep_result *result,
-		      double units, double cpu, struct ep_err *err)
-{
-	double runs = (double)result->runs;
-	int rc = put(budget, section, "reference-calls", err, "%.0f",
-		     ceil((double)result->counts->calls / runs));
-
-	if (!rc && units >= 0)
-		rc = put(budget, section, "reference-units", err, "%.0f", units / runs);
-	if (!rc && cpu > 0)
-		rc = put(budget, section, "reference-cpu", err, "%.6f s", cpu / runs);
-	return rc;
-}
-
-int ep_budget_put(struct ep_budget *budget, const struct ep_result *result, double units,
-		  double cpu, struct ep_err *err)
-{
-	char *section = section_of(result->name);
-	int rc = section ? put_result(budget, section, result, units, cpu, err) : no_memory(err);
-
-	free(section);
-	return rc;
 }
 
 /* ---- the verdict --------------------------------------------------------- */
@@ -325,7 +259,7 @@ const char *ep_budget_limit_words(enum ep_budget_limit limit)
 	return words[limit];
 }
 
-/* Limits of calls: the file's own, else what update found. */
+/* Limits of calls: the file's own, else the reference. */
 static double calls_limit(const struct ep_budget_test *test)
 {
 	bool others =

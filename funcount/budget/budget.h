@@ -5,7 +5,7 @@
  * (docs/overhead.md has the format).
  *
  * 	tolerance = 5%
- * 	[costs]			# written by epitaph calibrate, budget update
+ * 	[costs]			# as epitaph calibrate -o writes them
  * 	full = 18.5 ns
  * 	[test parse]
  * 	max-calls = 1200000	# per run
@@ -13,7 +13,8 @@
  * 	unit = parse_record	# its calls are the units, or `run --units`
  * 	max-overhead = 10%
  * 	min-history = 500ms	# per MiB of ring
- * 	reference-calls = …	# written by budget update
+ * 	reference-calls = …	# of a run that was good
+ * 	reference-cpu = 1.25 s	# of a run without tracing
  */
 #ifndef EPITAPH_BUDGET_H
 #define EPITAPH_BUDGET_H
@@ -28,23 +29,19 @@ struct ep_budget_test {
 	char *name;
 	double max_calls, max_calls_per_unit, max_overhead, min_history;
 	double tolerance;
-	char *unit; /* a function; NULL: units are told to `run` */
+	char *unit; /* a function; NULL: `budget run --units` says how many there are */
 	double reference_calls, reference_units, reference_cpu;
-	size_t line; /* of its section */
 };
 
 struct ep_budget {
-	struct ep_sheet sheet;
 	struct ep_costs costs;
-	bool has_costs;
 	unsigned every; /* timestamp-every: 0 auto */
 	double tolerance;
-	struct ep_budget_test *tests; /* as they stand in the file */
-	size_t count;
+	EP_ARRAY(struct ep_budget_test) tests; /* as they stand in the file */
 };
 
 /*
- * EP_END: there is no such file; the budget is empty, and good for ep_budget_put. EP_E_FORMAT, with
+ * EP_END: there is no such file; the budget is empty. EP_E_FORMAT, with
  * line and column: damaged, or a key or a section that is none of ours.
  */
 int ep_budget_read(struct ep_budget *budget, const char *path, struct ep_err *err);
@@ -56,10 +53,8 @@ void ep_budget_deinit(struct ep_budget *budget); /* zeroed is allowed */
 /* NULL: none of that name. */
 const struct ep_budget_test *ep_budget_find(const struct ep_budget *budget, const char *name);
 
-/* Writes a result's figures as the test's reference, into the sheet only; a test that is not there
- * is added. `cpu`: seconds of a run without tracing; 0: not known, what is there stays. */
-int ep_budget_put(struct ep_budget *budget, const struct ep_result *result, double units,
-		  double cpu, struct ep_err *err);
+/* "[test NAME]", as the file has it. */
+void ep_budget_section_print(const char *name, FILE *out);
 
 /* ---- the verdict --------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 #include "coredump/snapshot/image.h"
 #include "decoder/trace/trace.h"
 
-static void take_thread(struct ep_observed *observed, const struct ep_trace *trace,
-			const struct ep_trace_thread *thread)
+static void add_thread(struct ep_observed *observed, const struct ep_trace *trace,
+		       const struct ep_trace_thread *thread)
 {
 	int64_t ns = ep_trace_ns(trace, thread->first_tsc, thread->last_tsc);
 
@@ -17,15 +17,15 @@ static void take_thread(struct ep_observed *observed, const struct ep_trace *tra
 		observed->history = fmin(observed->history, (double)ns / 1e9);
 }
 
-static void take_trace(struct ep_observed *observed, const struct ep_trace *trace)
+static void add_trace(struct ep_observed *observed, const struct ep_trace *trace)
 {
 	observed->processes++;
 	observed->lost += trace->damage.holes;
 	for (size_t i = 0; i < trace->thread_count; i++)
-		take_thread(observed, trace, &trace->threads[i]);
+		add_thread(observed, trace, &trace->threads[i]);
 }
 
-static int take_source(struct ep_observed *observed, struct ep_source *source, struct ep_err *err)
+static int add_source(struct ep_observed *observed, struct ep_source *source, struct ep_err *err)
 {
 	struct ep_root_found found;
 	struct ep_image image = {0};
@@ -37,20 +37,20 @@ static int take_source(struct ep_observed *observed, struct ep_source *source, s
 	if (!rc)
 		rc = ep_trace_create(&trace, &image, err);
 	if (!rc)
-		take_trace(observed, trace);
+		add_trace(observed, trace);
 	ep_trace_destroy(trace);
 	ep_image_deinit(&image);
 	return rc;
 }
 
-int ep_observed_take(struct ep_observed *observed, const char *path, struct ep_err *err)
+int ep_observed_add_file(struct ep_observed *observed, const char *path, struct ep_err *err)
 {
 	struct ep_source *source;
 	int rc = ep_source_open(&source, path, err);
 
 	if (rc)
 		return rc;
-	rc = take_source(observed, source, err);
+	rc = add_source(observed, source, err);
 	ep_source_close(source);
 	return rc;
 }

@@ -19,7 +19,7 @@ struct ep_observed {
 };
 
 /* Adds a process's trace. EP_END: there is none; and what a reader of traces says. */
-int ep_observed_take(struct ep_observed *observed, const char *path, struct ep_err *err);
+int ep_observed_add_file(struct ep_observed *observed, const char *path, struct ep_err *err);
 /* Adds other runs. */
 void ep_observed_add(struct ep_observed *observed, const struct ep_observed *more);
 

@@ -13,19 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "funcount/budget/budget_file.h"
 #include "coredump/files/output.h"
+#include "coredump/util/alloc.h"
+#include "funcount/files/keyfile.h"
 
 #define RUN       ".run"
 #define COUNTS    ".counts"
 #define TRACED    ".traced"
 #define WHOLE     "whole"
 #define NAME_ROOM (NAME_MAX - 20) /* for endings, also of files aside */
-
-static int no_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
 
 void ep_result_deinit(struct ep_result *result)
 {
@@ -64,86 +60,46 @@ static int path_of(char path[PATH_MAX], const char *folder, const char *name, co
 
 /* ---- writing ------------------------------------------------------------- */
 
-static int put_number(struct ep_sheet *sheet, const char *section, const char *key, uint64_t value,
-		      struct ep_err *err)
+static void print_run(FILE *out, const struct ep_result *result)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	return ep_sheet_set(sheet, section, key, text, err);
+	fprintf(out, "[run]\ncalls = %" PRIu64 "\nruns = %" PRIu64 "\n", result->counts->calls,
+		result->runs);
+	if (result->units)
+		fprintf(out, "units = %" PRIu64 "\n", result->units);
+	fprintf(out, "processes = %" PRIu64 "\nlost = %" PRIu64 "\nstatus = %d\n",
+		result->processes, result->lost, result->status);
 }
 
-static int fill_run(struct ep_sheet *sheet, const struct ep_result *result, struct ep_err *err)
+static void print_observed(FILE *out, const struct ep_observed *observed)
 {
-	const char *in = "run";
-	int rc = put_number(sheet, in, "calls", result->counts->calls, err);
-
-	if (!rc)
-		rc = put_number(sheet, in, "runs", result->runs, err);
-	if (!rc && result->units)
-		rc = put_number(sheet, in, "units", result->units, err);
-	if (!rc)
-		rc = put_number(sheet, in, "processes", result->processes, err);
-	if (!rc)
-		rc = put_number(sheet, in, "lost", result->lost, err);
-	if (!rc)
-		rc = put_number(sheet, in, "status", (uint64_t)result->status, err);
-	return rc;
-}
-
-static int fill_observed(struct ep_sheet *sheet, const struct ep_observed *observed,
-			 struct ep_err *err)
-{
-	const char *in = "traced";
-	char history[40] = WHOLE;
-	int rc = put_number(sheet, in, "runs", observed->runs, err);
-
-	if (!rc)
-		rc = put_number(sheet, in, "processes", observed->processes, err);
-	if (!rc)
-		rc = put_number(sheet, in, "lost", observed->lost, err);
+	fprintf(out, "[traced]\nruns = %" PRIu64 "\nprocesses = %" PRIu64 "\nlost = %" PRIu64 "\n",
+		observed->runs, observed->processes, observed->lost);
 	if (isfinite(observed->history))
-		snprintf(history, sizeof(history), "%.9f s", observed->history);
-	return rc ? rc : ep_sheet_set(sheet, in, "history", history, err);
+		fprintf(out, "history = %.9f s\n", observed->history);
+	else
+		fprintf(out, "history = " WHOLE "\n");
 }
 
-static int write_sheet(const struct ep_sheet *sheet, const char *path, struct ep_err *err)
+static int write_run(const char *path, const struct ep_result *result, struct ep_err *err)
 {
 	struct ep_output file;
 	int rc = ep_output_open_text(&file, path, err);
 
 	if (rc)
 		return rc;
-	ep_sheet_print(sheet, file.file);
+	print_run(file.file, result);
 	return ep_output_commit(&file, err);
-}
-
-static int write_run(const char *path, const struct ep_result *result, struct ep_err *err)
-{
-	struct ep_sheet sheet;
-	int rc = ep_sheet_parse(&sheet, path, "", 0, err);
-
-	if (rc)
-		return rc;
-	rc = fill_run(&sheet, result, err);
-	if (!rc)
-		rc = write_sheet(&sheet, path, err);
-	ep_sheet_deinit(&sheet);
-	return rc;
 }
 
 static int write_observed(const char *path, const struct ep_observed *observed, struct ep_err *err)
 {
-	struct ep_sheet sheet;
-	int rc = ep_sheet_parse(&sheet, path, "", 0, err);
+	struct ep_output file;
+	int rc = ep_output_open_text(&file, path, err);
 
 	if (rc)
 		return rc;
-	rc = fill_observed(&sheet, observed, err);
-	if (!rc)
-		rc = write_sheet(&sheet, path, err);
-	ep_sheet_deinit(&sheet);
-	return rc;
+	print_observed(file.file, observed);
+	return ep_output_commit(&file, err);
 }
 
 static int write_counts(const char *path, const struct ep_counts *counts, struct ep_err *err)
@@ -229,10 +185,10 @@ int ep_results_put(const char *folder, const struct ep_result *result, bool add,
 
 /* ---- reading ------------------------------------------------------------- */
 
-static int take_number(const struct ep_sheet *sheet, const char *section, const char *key,
-		       uint64_t *out, struct ep_err *err)
+static int parse_number(const struct ep_keyfile *file, const char *section, const char *key,
+			uint64_t *out, struct ep_err *err)
 {
-	const struct ep_sheet_line *line = ep_sheet_find(sheet, section, key);
+	const struct ep_keyfile_line *line = ep_keyfile_find(file, section, key);
 	char *end;
 
 	if (!line)
@@ -240,12 +196,12 @@ static int take_number(const struct ep_sheet *sheet, const char *section, const 
 	errno = 0;
 	*out = strtoull(line->value, &end, 10);
 	if (*line->value < '0' || *line->value > '9' || *end || errno)
-		return ep_sheet_refuse(sheet, line, err, "not a number");
+		return ep_keyfile_refuse(file, line, err, "not a number");
 	return EP_OK;
 }
 
-static int take_run(struct ep_result *result, const struct ep_sheet *sheet, uint64_t *calls,
-		    struct ep_err *err)
+static int parse_run(struct ep_result *result, const struct ep_keyfile *file, uint64_t *calls,
+		     struct ep_err *err)
 {
 	uint64_t status = 0;
 	const struct {
@@ -259,35 +215,36 @@ static int take_run(struct ep_result *result, const struct ep_sheet *sheet, uint
 	int rc = EP_OK;
 
 	for (size_t i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
-		rc = take_number(sheet, "run", numbers[i].key, numbers[i].value, err);
+		rc = parse_number(file, "run", numbers[i].key, numbers[i].value, err);
 	result->status = (int)(status & 0xff);
 	if (!rc && !result->runs)
-		rc = ep_fail(err, EP_E_CORRUPT, 0, "%s: says of no run", sheet->name);
+		rc = ep_fail(err, EP_E_CORRUPT, 0, "%s: says of no run", file->name);
 	return rc;
 }
 
 static int read_run(struct ep_result *result, const char *path, uint64_t *calls, struct ep_err *err)
 {
-	struct ep_sheet sheet;
-	int rc = ep_sheet_read(&sheet, path, err);
+	struct ep_keyfile file;
+	int rc = ep_keyfile_read(&file, path, err);
 
 	if (!rc)
-		rc = take_run(result, &sheet, calls, err);
-	ep_sheet_deinit(&sheet);
+		rc = parse_run(result, &file, calls, err);
+	ep_keyfile_deinit(&file);
 	return rc;
 }
 
-static int take_observed(struct ep_observed *out, const struct ep_sheet *sheet, struct ep_err *err)
+static int parse_observed(struct ep_observed *out, const struct ep_keyfile *file,
+			  struct ep_err *err)
 {
 	const char *in = "traced";
-	const struct ep_sheet_line *line = ep_sheet_find(sheet, in, "history");
+	const struct ep_keyfile_line *line = ep_keyfile_find(file, in, "history");
 	char *end = NULL;
-	int rc = take_number(sheet, in, "runs", &out->runs, err);
+	int rc = parse_number(file, in, "runs", &out->runs, err);
 
 	if (!rc)
-		rc = take_number(sheet, in, "processes", &out->processes, err);
+		rc = parse_number(file, in, "processes", &out->processes, err);
 	if (!rc)
-		rc = take_number(sheet, in, "lost", &out->lost, err);
+		rc = parse_number(file, in, "lost", &out->lost, err);
 	if (rc || !line)
 		return rc;
 	out->history = INFINITY;
@@ -297,7 +254,7 @@ static int take_observed(struct ep_observed *out, const struct ep_sheet *sheet, 
 	return end != line->value && strcmp(end, " s") == 0 && out->history >= 0 &&
 			       isfinite(out->history)
 		       ? EP_OK
-		       : ep_sheet_refuse(sheet, line, err, "not a number of seconds: 0.5 s");
+		       : ep_keyfile_refuse(file, line, err, "not a number of seconds: 0.5 s");
 }
 
 /* No file: nothing was observed. */
@@ -305,16 +262,16 @@ static int get_observed(struct ep_observed *out, const char *folder, const char 
 			struct ep_err *err)
 {
 	char path[PATH_MAX];
-	struct ep_sheet sheet;
+	struct ep_keyfile file;
 	int rc = path_of(path, folder, name, TRACED, err);
 
 	*out = (struct ep_observed){.history = INFINITY};
 	if (rc)
 		return rc;
-	rc = ep_sheet_read(&sheet, path, err);
+	rc = ep_keyfile_read(&file, path, err);
 	if (!rc)
-		rc = take_observed(out, &sheet, err);
-	ep_sheet_deinit(&sheet);
+		rc = parse_observed(out, &file, err);
+	ep_keyfile_deinit(&file);
 	return rc == EP_END ? EP_OK : rc;
 }
 
@@ -340,10 +297,10 @@ int ep_results_observe(const char *folder, const char *name, const struct ep_obs
 
 static int get(const char *folder, const char *name, struct ep_result *result, struct ep_err *err)
 {
-	struct ep_result got = {.name = strdup(name)};
+	struct ep_result got = {.name = ep_strdup(name)};
 	char path[PATH_MAX];
 	uint64_t calls = 0;
-	int rc = got.name ? path_of(path, folder, name, RUN, err) : no_memory(err);
+	int rc = path_of(path, folder, name, RUN, err);
 
 	if (!rc)
 		rc = read_run(&got, path, &calls, err);
@@ -355,9 +312,8 @@ static int get(const char *folder, const char *name, struct ep_result *result, s
 		rc = get_observed(&got.observed, folder, name, err);
 	if (!rc && calls != got.counts->calls)
 		rc = ep_fail(err, EP_E_CORRUPT, 0,
-			     "%s: not of the run that its %s file tells of; "
-			     "run the test again",
-			     path, RUN);
+			     "%s: not of the run that its %s file is of; run the test again", path,
+			     RUN);
 	if (rc)
 		ep_result_deinit(&got);
 	else
@@ -396,12 +352,12 @@ static bool is_run(const char *file)
 	return length > strlen(RUN) && !strcmp(file + length - strlen(RUN), RUN);
 }
 
-/* The test of NAME.run; NULL: no memory. */
+/* The test of NAME.run. */
 static char *name_of(const char *file)
 {
-	char *name = strndup(file, strlen(file) - strlen(RUN)), *to = name;
+	char *name = ep_strndup(file, strlen(file) - strlen(RUN)), *to = name;
 
-	for (const char *at = name; at && *at; at++) {
+	for (const char *at = name; *at; at++) {
 		if (*at == '%' && digit(at[1]) >= 0 && digit(at[2]) >= 0) {
 			*to++ = (char)(digit(at[1]) * 16 + digit(at[2]));
 			at += 2;
@@ -409,8 +365,7 @@ static char *name_of(const char *file)
 			*to++ = *at;
 		}
 	}
-	if (name)
-		*to = '\0';
+	*to = '\0';
 	return name;
 }
 
@@ -419,47 +374,26 @@ static int by_alphabet(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Takes the name over, which may be NULL: no memory. */
-static int add_name(char ***names, size_t *count, char *name, struct ep_err *err)
-{
-	char **grown = reallocarray(*names, *count + 1, sizeof(*grown));
-
-	if (grown)
-		*names = grown;
-	if (!grown || !name) {
-		free(name);
-		return no_memory(err);
-	}
-	grown[(*count)++] = name;
-	return EP_OK;
-}
-
-int ep_results_names(const char *folder, char ***names, size_t *count, struct ep_err *err)
+int ep_results_names(const char *folder, struct ep_results_names *out, struct ep_err *err)
 {
 	DIR *open = opendir(folder);
 	struct dirent *entry;
-	int rc = EP_OK;
 
-	*names = NULL;
-	*count = 0;
+	*out = (struct ep_results_names){0};
 	if (!open)
 		return errno == ENOENT ? EP_END : ep_fail(err, EP_E_IO, 0, "%s: %m", folder);
-	while (!rc && (entry = readdir(open)))
+	while ((entry = readdir(open)))
 		if (is_run(entry->d_name))
-			rc = add_name(names, count, name_of(entry->d_name), err);
+			ep_array_push(out, name_of(entry->d_name));
 	closedir(open);
-	if (rc) {
-		ep_results_names_free(*names, *count);
-		return rc;
-	}
-	if (*count)
-		qsort(*names, *count, sizeof(**names), by_alphabet);
+	if (out->count)
+		qsort(out->list, out->count, sizeof(*out->list), by_alphabet);
 	return EP_OK;
 }
 
-void ep_results_names_free(char **names, size_t count)
+void ep_results_names_deinit(struct ep_results_names *names)
 {
-	for (size_t i = 0; i < count; i++)
-		free(names[i]);
-	free(names);
+	for (size_t i = 0; i < names->count; i++)
+		free(names->list[i]);
+	ep_array_deinit(names);
 }

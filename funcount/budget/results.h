@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * results.h: a folder of what tests did when they ran under `epitaph budget run`: for each test
- * NAME.counts, a counts file of all its processes, and NAME.run, a sheet that tells the rest. Both
- * are replaced together, under a lock on the folder: tests may run in parallel. NAME.traced is a
- * sheet of what was observed when the test ran traced: other runs, so it stands alone.
+ * NAME.counts, a counts file of all its processes, and NAME.run, the rest (keyfile.h). Both are
+ * replaced together, under a lock on the folder: tests may run in parallel. NAME.traced is what was
+ * observed when the test ran traced: other runs, so it stands alone.
  */
 #ifndef EPITAPH_RESULTS_H
 #define EPITAPH_RESULTS_H
@@ -15,7 +15,7 @@ struct ep_result {
 	char *name;
 	struct ep_counts *counts; /* of all runs */
 	uint64_t runs;            /* of the command */
-	uint64_t units;           /* of work, in all runs; 0: not told */
+	uint64_t units;           /* of work, in all runs; 0: not known */
 	uint64_t processes;       /* that counted, or were traced */
 	uint64_t lost;            /* calls known to be missing */
 	int status;               /* of the last run, as a shell gives it */
@@ -42,9 +42,13 @@ int ep_results_observe(const char *folder, const char *name, const struct ep_obs
 int ep_results_get(const char *folder, const char *name, struct ep_result *result,
 		   struct ep_err *err);
 
-/* The names of all results, by alphabet. EP_END: there is no such folder. The caller frees by
- * ep_results_names_free. */
-int ep_results_names(const char *folder, char ***names, size_t *count, struct ep_err *err);
-void ep_results_names_free(char **names, size_t count);
+struct ep_results_names {
+	char **list;
+	size_t count, capacity;
+};
+
+/* The names of all results, by alphabet. EP_END: there is no such folder. */
+int ep_results_names(const char *folder, struct ep_results_names *out, struct ep_err *err);
+void ep_results_names_deinit(struct ep_results_names *names);
 
 #endif

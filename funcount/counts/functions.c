@@ -18,7 +18,7 @@
 #include "decoder/symbols/demangle.h"
 #include "decoder/symbols/units.h"
 #include "coredump/util/utf8.h"
-#include "funcount/exclude/code.h"
+#include "funcount/counts/code.h"
 
 struct work {
 	struct ep_functions *functions;

@@ -53,7 +53,7 @@ void ep_costs_default(struct ep_costs *costs)
 /* ---- as text ------------------------------------------------------------- */
 
 /* A number and the words behind it; NULL: not so, or not a sane cost. */
-static const char *number_take(const char *at, const char *words, double *out)
+static const char *number_parse(const char *at, const char *words, double *out)
 {
 	char *end;
 	double number = strtod(at, &end);
@@ -65,19 +65,19 @@ static const char *number_take(const char *at, const char *words, double *out)
 	return end + strlen(words);
 }
 
-/* "19.60 ns" and, if told, ", 19.40 to 19.90 ns, 50.9 cycles". */
+/* "19.60 ns" and, if known, ", 19.40 to 19.90 ns, 50.9 cycles". */
 static bool cost_parse(const char *text, struct ep_cost *out)
 {
 	struct ep_cost cost = {0};
-	const char *at = number_take(text, " ns", &cost.ns);
+	const char *at = number_parse(text, " ns", &cost.ns);
 
 	cost.low = cost.high = cost.ns;
 	if (at && !strncmp(at, ", ", 2)) {
-		at = number_take(at + 2, " to ", &cost.low);
-		at = at ? number_take(at, " ns", &cost.high) : NULL;
+		at = number_parse(at + 2, " to ", &cost.low);
+		at = at ? number_parse(at, " ns", &cost.high) : NULL;
 	}
 	if (at && !strncmp(at, ", ", 2))
-		at = number_take(at + 2, " cycles", &cost.cycles);
+		at = number_parse(at + 2, " cycles", &cost.cycles);
 	if (!at || *at)
 		return false;
 	*out = cost;
@@ -87,7 +87,7 @@ static bool cost_parse(const char *text, struct ep_cost *out)
 static bool percent_parse(const char *text, double *out)
 {
 	double number = 0;
-	const char *at = number_take(text, "%", &number);
+	const char *at = number_parse(text, "%", &number);
 
 	if (!at || *at || number < 0 || number > 100)
 		return false;
@@ -103,8 +103,8 @@ static int mode_of(const char *key)
 	return -1;
 }
 
-static int take_entry(struct ep_costs *costs, const struct ep_sheet *sheet,
-		      const struct ep_sheet_line *line, struct ep_err *err)
+static int parse_entry(struct ep_costs *costs, const struct ep_keyfile *file,
+		       const struct ep_keyfile_line *line, struct ep_err *err)
 {
 	int mode = mode_of(line->key);
 
@@ -115,48 +115,42 @@ static int take_entry(struct ep_costs *costs, const struct ep_sheet *sheet,
 	if (!strcmp(line->key, "clock-budget"))
 		return percent_parse(line->value, &costs->clock_budget)
 			       ? EP_OK
-			       : ep_sheet_refuse(sheet, line, err, "a percentage: 5%%");
+			       : ep_keyfile_refuse(file, line, err, "a percentage: 5%%");
 	if (mode < 0)
-		return ep_sheet_refuse(sheet, line, err, "%s is no mode that costs", line->key);
+		return ep_keyfile_refuse(file, line, err, "%s is no mode that costs", line->key);
 	if (!cost_parse(line->value, &costs->of[mode]))
-		return ep_sheet_refuse(sheet, line, err,
-				       "a cost: 2.70 ns, 2.60 to 2.90 ns, 7.0 "
-				       "cycles");
+		return ep_keyfile_refuse(file, line, err,
+					 "a cost: 2.70 ns, 2.60 to 2.90 ns, 7.0 cycles");
 	return EP_OK;
 }
 
-int ep_costs_take(struct ep_costs *costs, const struct ep_sheet *sheet, struct ep_err *err)
+int ep_costs_parse(struct ep_costs *costs, const struct ep_keyfile *file, struct ep_err *err)
 {
-	struct ep_costs taken = *costs;
+	struct ep_costs parsed = *costs;
 	int rc = EP_OK;
 
-	if (!ep_sheet_has_section(sheet, SECTION))
+	if (!ep_keyfile_find(file, SECTION, NULL))
 		return EP_END;
-	for (size_t i = 0; !rc && i < sheet->count; i++)
-		if (sheet->lines[i].kind == EP_SHEET_ENTRY &&
-		    !strcmp(sheet->lines[i].section, SECTION))
-			rc = take_entry(&taken, sheet, &sheet->lines[i], err);
+	for (size_t i = 0; !rc && i < file->lines.count; i++)
+		if (file->lines.list[i].key && !strcmp(file->lines.list[i].section, SECTION))
+			rc = parse_entry(&parsed, file, &file->lines.list[i], err);
 	if (!rc)
-		*costs = taken;
+		*costs = parsed;
 	return rc;
 }
 
-int ep_costs_put(const struct ep_costs *costs, struct ep_sheet *sheet, struct ep_err *err)
+void ep_costs_print(const struct ep_costs *costs, FILE *out)
 {
-	char text[160];
-	int rc = EP_OK;
-
+	fprintf(out, "[" SECTION "]\n");
 	if (costs->machine[0])
-		rc = ep_sheet_set(sheet, SECTION, "machine", costs->machine, err);
-	for (int i = 0; !rc && i < EP_COST_MODES; i++) {
+		fprintf(out, "machine = %s\n", costs->machine);
+	for (int i = 0; i < EP_COST_MODES; i++) {
 		const struct ep_cost *cost = &costs->of[i];
 
-		snprintf(text, sizeof(text), "%.2f ns, %.2f to %.2f ns, %.1f cycles", cost->ns,
-			 cost->low, cost->high, cost->cycles);
-		rc = ep_sheet_set(sheet, SECTION, modes[i].key, text, err);
+		fprintf(out, "%s = %.2f ns, %.2f to %.2f ns, %.1f cycles\n", modes[i].key, cost->ns,
+			cost->low, cost->high, cost->cycles);
 	}
-	snprintf(text, sizeof(text), "%g%%", costs->clock_budget * 100);
-	return rc ? rc : ep_sheet_set(sheet, SECTION, "clock-budget", text, err);
+	fprintf(out, "clock-budget = %g%%\n", costs->clock_budget * 100);
 }
 
 /* ---- the model ----------------------------------------------------------- */

@@ -12,9 +12,11 @@
 #ifndef EPITAPH_COST_H
 #define EPITAPH_COST_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "funcount/budget/budget_file.h"
+#include "funcount/files/keyfile.h"
 
 /*        name, key in a file, EPITAPH_TIMESTAMP_EVERY, words */
 #define EP_COST_MODES_LIST(X)                                         \
@@ -54,13 +56,13 @@ struct ep_costs {
 void ep_costs_default(struct ep_costs *costs);
 
 /*
- * From the section [costs] of a sheet; what it does not tell stays as it is in
- * *costs. EP_END: there is no such section. EP_E_FORMAT, with line and column:
- * a value is no cost, or a key is none of ours.
+ * From the section [costs] of a file; what it does not hold stays as it is in *costs. EP_END: there
+ * is no such section. EP_E_FORMAT, with line and column: a value is no cost, or a key is none of
+ * ours.
  */
-int ep_costs_take(struct ep_costs *costs, const struct ep_sheet *sheet, struct ep_err *err);
-/* Writes them into that section. */
-int ep_costs_put(const struct ep_costs *costs, struct ep_sheet *sheet, struct ep_err *err);
+int ep_costs_parse(struct ep_costs *costs, const struct ep_keyfile *file, struct ep_err *err);
+/* As that section. Errors are the FILE's. */
+void ep_costs_print(const struct ep_costs *costs, FILE *out);
 
 /* EPITAPH_TIMESTAMP_EVERY: 0 is auto, else 1, 2, 4 … 64. False: none of these. */
 bool ep_cost_every_parse(const char *text, unsigned *every);

@@ -17,7 +17,7 @@ if "jobs" in data:
     assert all(("run" in step) != ("uses" in step) for step in steps)
     commands = [step["run"] for step in steps if "run" in step]
 else:
-    assert data["tracing"]["artifacts"]["reports"]["junit"] == "budget.xml"
+    assert set(data["tracing"]["artifacts"]["paths"]) == {"crashes", "budget.json"}
     commands = data["tracing"]["script"]
 print("set -eo pipefail")
 print("\n".join(commands))
@@ -42,14 +42,13 @@ EOF
 
 for file in github.yml gitlab.yml; do
 	commands "$pipelines/$file" >script
-	[ "$(wc -l <script)" -ge 6 ] || say "$file: few commands"
+	[ "$(wc -l <script)" -ge 5 ] || say "$file: few commands"
 	project good
 	(cd good && gives 0 bash ../script && [ "$failures" = 0 ]) || say "$file: a good project failed"
-	xmllint --noout --schema "$TOP/tests/cli/lib/schemas/junit.xsd" good/budget.xml 2>err || say "$file: $(cat err)"
+	[ $file = github.yml ] || python3 -m json.tool good/budget.json >/dev/null || say "$file: no JSON"
 	project over
 	(cd over && sed -i 's/^RECORDS = .*/RECORDS = 2000/' Makefile && gives 1 bash ../script && grep -q 8,002 out &&
 		[ "$failures" = 0 ]) || say "$file: over its budget"
-	[ $file = gitlab.yml ] || has over/out '::warning file=records.c,line='
 	project dies
 	(cd dies && sed -i 's/^RECORDS = .*/RECORDS = 1000\nHOW = kill/' Makefile && gives 2 bash ../script && [ "$failures" = 0 ]) ||
 		say "$file: a test that dies"
@@ -65,8 +64,6 @@ project fragment
 cd fragment
 unset MAKEFLAGS MAKELEVEL
 gives 0 make -s CC=epitaph-cc budget
-gives 0 make -s CC=epitaph-cc budget-update
-has epitaph.budget 'reference-calls = 4002'
 sed -i 's/^RECORDS = .*/RECORDS = 2000/' Makefile
 gives 2 make CC=epitaph-cc budget
 has err 'Error 4'

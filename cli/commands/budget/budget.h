@@ -13,13 +13,8 @@
 #define EP_BUDGET_FILE    "epitaph.budget"  /* unless it is named */
 #define EP_BUDGET_RESULTS "epitaph-results" /* unless it is named */
 
-/* The file that was given, or EP_BUDGET_FILE. */
-const char *ep_budget_path(const struct ep_arguments *arguments);
 /* --results, or $EPITAPH_BUDGET_RESULTS, or EP_BUDGET_RESULTS. */
 const char *ep_budget_folder(const struct ep_arguments *arguments);
-
-/* By --test, which may be given several times; without it: every test. */
-bool ep_budget_wants(const struct ep_arguments *arguments, const char *name);
 
 enum ep_budget_state {
 	EP_BUDGET_GOOD,
@@ -44,23 +39,13 @@ struct ep_budget_item {
 
 struct ep_budget_items {
 	struct ep_budget_item *list;
-	size_t count;
+	size_t count, capacity;
 	const struct ep_budget *budget;
 	const char *path; /* of the file */
 };
 
-/* *units: calls of the test's unit function, else the units that were told;
- * negative: not known. Names the item's functions when it must. EP_OK or EP_E_MEMORY, told in
- * item->err. */
-int ep_budget_units(double *units, struct ep_budget_item *item,
-		    const struct ep_names_options *options);
-
-/* Prints in a format (text, json, junit, github); false, nothing printed: there is no such
- * format. */
-bool ep_budget_print(const struct ep_budget_items *items, const char *format, FILE *out);
-bool ep_budget_format(const char *format);
-
-/* What state a test is in, in words, without a full stop. `size` 512 is plenty. */
-void ep_budget_words(const struct ep_budget_item *item, char *text, size_t size);
+/* As text, and as JSON. */
+void ep_budget_print_text(const struct ep_budget_items *items, FILE *out);
+void ep_budget_print_json(const struct ep_budget_items *items, FILE *out);
 
 #endif

@@ -9,13 +9,14 @@
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
 #include "coredump/files/output.h"
+#include "coredump/util/alloc.h"
 
-const char *ep_budget_path(const struct ep_arguments *arguments)
+static const char *path_of(const struct ep_arguments *arguments)
 {
 	return arguments->operand_count ? arguments->operands[0] : EP_BUDGET_FILE;
 }
 
-bool ep_budget_wants(const struct ep_arguments *arguments, const char *name)
+static bool is_wanted(const struct ep_arguments *arguments, const char *name)
 {
 	const char *wanted[EP_VALUES_MAX];
 	size_t count = ep_argument_values(arguments, "test", wanted);
@@ -37,35 +38,36 @@ const char *ep_budget_folder(const struct ep_arguments *arguments)
 
 /* ---- one test ------------------------------------------------------------ */
 
-static bool name_functions(struct ep_budget_item *item, const struct ep_names_options *options)
+static int name_functions(struct ep_budget_item *item, const struct ep_names_options *options)
 {
-	return item->called ||
-	       !ep_called_create(&item->called, item->result.counts, options, &item->err);
+	return item->called
+		       ? EP_OK
+		       : ep_called_create(&item->called, item->result.counts, options, &item->err);
 }
 
-int ep_budget_units(double *units, struct ep_budget_item *item,
-		    const struct ep_names_options *options)
+/* Calls of the test's unit function, else the units that `budget run` was given; negative: not
+ * known. Names the item's functions when it must. */
+static int find_units(double *units, struct ep_budget_item *item,
+		      const struct ep_names_options *options)
 {
-	const char *unit = item->test ? item->test->unit : NULL;
+	const char *unit = item->test->unit;
+	int rc;
 
 	*units = !unit && item->result.units ? (double)item->result.units : -1;
 	if (!unit)
 		return EP_OK;
-	if (!name_functions(item, options))
-		return EP_E_MEMORY;
-	for (size_t i = 0; i < item->called->group_count; i++) {
+	rc = name_functions(item, options);
+	for (size_t i = 0; !rc && i < item->called->group_count; i++) {
 		const struct ep_called_group *group = &item->called->groups[i];
 
 		if (group->known &&
 		    (!strcmp(group->name, unit) ||
 		     !strcmp(item->called->functions[group->first].function->name, unit))) {
 			*units = (double)group->calls;
-			return EP_OK;
+			break;
 		}
 	}
-	return ep_called_starved(item->called)
-		       ? ep_fail(&item->err, EP_E_MEMORY, 0, "out of memory")
-		       : EP_OK;
+	return rc;
 }
 
 /* Which functions make it too many. */
@@ -83,8 +85,8 @@ static int find_offenders(struct ep_budget_item *item, const struct ep_budget *b
 			floor(ep_budget_most_calls(budget, item->test, item->verdict.units) * runs),
 	};
 
-	if (!name_functions(item, options))
-		return EP_E_MEMORY;
+	if (name_functions(item, options))
+		return item->err.code;
 	return ep_exclude(&item->exclusion, item->called, &goal, &item->err);
 }
 
@@ -93,7 +95,7 @@ static void judge(struct ep_budget_item *item, const struct ep_budget *budget,
 {
 	double units;
 
-	if (ep_budget_units(&units, item, options)) {
+	if (find_units(&units, item, options)) {
 		item->state = EP_BUDGET_DAMAGED;
 		return;
 	}
@@ -105,8 +107,8 @@ static void judge(struct ep_budget_item *item, const struct ep_budget *budget,
 		item->state = EP_BUDGET_DAMAGED;
 }
 
-static void take_result(struct ep_budget_item *item, const char *folder,
-			const struct ep_budget *budget, const struct ep_names_options *options)
+static void judge_result(struct ep_budget_item *item, const char *folder,
+			 const struct ep_budget *budget, const struct ep_names_options *options)
 {
 	int rc = ep_results_get(folder, item->name, &item->result, &item->err);
 
@@ -120,21 +122,12 @@ static void take_result(struct ep_budget_item *item, const char *folder,
 
 /* ---- all tests ----------------------------------------------------------- */
 
-static int add_item(struct ep_budget_items *items, const char *name)
+static void add_item(struct ep_budget_items *items, const char *name)
 {
-	struct ep_budget_item *grown = reallocarray(items->list, items->count + 1, sizeof(*grown));
-
-	if (!grown)
-		return EP_E_MEMORY;
-	items->list = grown;
-	grown[items->count] = (struct ep_budget_item){
-		.name = strdup(name),
-		.test = ep_budget_find(items->budget, name),
-	};
-	if (!grown[items->count].name)
-		return EP_E_MEMORY;
-	items->count++;
-	return EP_OK;
+	ep_array_push(items, ((struct ep_budget_item){
+				     .name = ep_strdup(name),
+				     .test = ep_budget_find(items->budget, name),
+			     }));
 }
 
 static void items_deinit(struct ep_budget_items *items)
@@ -147,7 +140,7 @@ static void items_deinit(struct ep_budget_items *items)
 		ep_called_destroy(item->called);
 		ep_result_deinit(&item->result);
 	}
-	free(items->list);
+	ep_array_deinit(items);
 }
 
 /* Those of the file in its order, then results that it does not know. */
@@ -155,21 +148,19 @@ static int gather(struct ep_budget_items *items, const char *folder,
 		  const struct ep_arguments *arguments, struct ep_err *err)
 {
 	const struct ep_budget *budget = items->budget;
-	char **names;
-	size_t count;
-	int rc = ep_results_names(folder, &names, &count, err);
+	struct ep_results_names names;
+	int rc = ep_results_names(folder, &names, err);
 
 	if (rc < 0)
 		return rc;
-	rc = EP_OK;
-	for (size_t i = 0; !rc && i < budget->count; i++)
-		if (ep_budget_wants(arguments, budget->tests[i].name))
-			rc = add_item(items, budget->tests[i].name);
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!ep_budget_find(budget, names[i]) && ep_budget_wants(arguments, names[i]))
-			rc = add_item(items, names[i]);
-	ep_results_names_free(names, count);
-	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
+	for (size_t i = 0; i < budget->tests.count; i++)
+		if (is_wanted(arguments, budget->tests.list[i].name))
+			add_item(items, budget->tests.list[i].name);
+	for (size_t i = 0; i < names.count; i++)
+		if (!ep_budget_find(budget, names.list[i]) && is_wanted(arguments, names.list[i]))
+			add_item(items, names.list[i]);
+	ep_results_names_deinit(&names);
+	return EP_OK;
 }
 
 /* Exceeded comes first: that is what is asked. */
@@ -190,16 +181,25 @@ static int status_of(const struct ep_budget_items *items)
 		       : EP_EXIT_COMPLETE;
 }
 
+static bool is_json(const struct ep_arguments *arguments)
+{
+	const char *format = ep_argument(arguments, "format");
+
+	return format && !strcmp(format, "json");
+}
+
 static int print(const struct ep_budget_items *items, const struct ep_arguments *arguments)
 {
 	const char *path = ep_argument(arguments, "output");
-	const char *format = ep_argument(arguments, "format");
 	struct ep_output file;
 	struct ep_err err = {0};
 	int rc = ep_output_open_text(&file, path ? path : "-", &err);
 
 	if (!rc) {
-		ep_budget_print(items, format ? format : "text", file.file);
+		if (is_json(arguments))
+			ep_budget_print_json(items, file.file);
+		else
+			ep_budget_print_text(items, file.file);
 		rc = ep_output_commit(&file, &err);
 	}
 	if (rc)
@@ -217,7 +217,7 @@ static void warn_names(const struct ep_budget_items *items)
 	}
 }
 
-/* Tests that --test names, and that are neither in the file nor have a result: told. */
+/* Tests that --test names, and that are neither in the file nor have a result. */
 static bool names_missing(const struct ep_budget_items *items, const struct ep_arguments *arguments)
 {
 	const char *wanted[EP_VALUES_MAX];
@@ -240,7 +240,7 @@ static int check(const struct ep_arguments *arguments, const struct ep_budget *b
 		 const struct ep_names_options *options)
 {
 	const char *folder = ep_budget_folder(arguments);
-	struct ep_budget_items items = {.budget = budget, .path = ep_budget_path(arguments)};
+	struct ep_budget_items items = {.budget = budget, .path = path_of(arguments)};
 	struct ep_err err = {0};
 	int result = EP_EXIT_UNREADABLE;
 
@@ -249,11 +249,12 @@ static int check(const struct ep_arguments *arguments, const struct ep_budget *b
 	} else if (names_missing(&items, arguments)) {
 		result = EP_EXIT_NOTHING;
 	} else if (!items.count) {
-		ep_say("%s: no tests; epitaph budget update adds them", items.path);
+		ep_say("%s: no tests; epitaph budget run --test NAME -- COMMAND runs one",
+		       items.path);
 		result = EP_EXIT_NOTHING;
 	} else {
 		for (size_t i = 0; i < items.count; i++)
-			take_result(&items.list[i], folder, budget, options);
+			judge_result(&items.list[i], folder, budget, options);
 		result = print(&items, arguments);
 		warn_names(&items);
 		result = result ? result : status_of(&items);
@@ -262,7 +263,7 @@ static int check(const struct ep_arguments *arguments, const struct ep_budget *b
 	return result;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int budget_check_run(const struct ep_arguments *arguments)
 {
 	const char *format = ep_argument(arguments, "format");
 	struct ep_session naming = {0};
@@ -272,23 +273,18 @@ static int run(const struct ep_arguments *arguments)
 
 	if (result)
 		return result;
-	if (format && !ep_budget_format(format)) {
-		ep_say("--format=%s: text, json, junit or github", format);
+	if (format && strcmp(format, "text") != 0 && strcmp(format, "json") != 0) {
+		ep_say("--format=%s: text or json", format);
 		return EP_EXIT_USAGE;
 	}
-	rc = ep_budget_read(&budget, ep_budget_path(arguments), &err);
+	rc = ep_budget_read(&budget, path_of(arguments), &err);
 	if (rc < 0) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
 	}
-	if (rc == EP_END) {
-		ep_say("%s: not there; epitaph budget update makes one of what "
-		       "tests did",
-		       ep_budget_path(arguments));
-		result = EP_EXIT_NOTHING;
-	} else {
-		result = check(arguments, &budget, &naming.naming);
-	}
+	if (rc == EP_END)
+		ep_say("%s: not there", path_of(arguments));
+	result = check(arguments, &budget, &naming.naming);
 	ep_budget_deinit(&budget);
 	return result;
 }
@@ -298,7 +294,7 @@ static const struct ep_option options[] = {
 	 "the folder that budget run filled (epitaph-results, or "
 	 "$EPITAPH_BUDGET_RESULTS)"},
 	{"test", 't', "NAME", "only this one; may be given several times"},
-	{"format", 'f', "FORMAT", "text (default), json, junit (XML), github (annotations)"},
+	{"format", 'f', "FORMAT", "text (default) or json"},
 	{"output", 'o', "FILE", "write to FILE"},
 	{NULL, 0, NULL, NULL},
 };
@@ -317,11 +313,12 @@ const struct ep_command ep_command_budget_check = {
 		       "verdict everywhere.\n\n"
 		       "Of a test that exceeds a limit the functions with the most "
 		       "calls are printed, and those whose exclusion would meet "
-		       "it.\n\n"
+		       "it. Of a test that is not in the file the lines are "
+		       "printed that would add it.\n\n"
 		       "Status 4: a limit is exceeded. 1: none, but tests were not "
 		       "run, are not in the file, or counts are incomplete. 2: "
 		       "nothing to check. docs/overhead.md has the file's format.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = budget_check_run,
 };

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* budget_print.c: verdicts for people, programs, test reports and GitHub. */
+/* budget_print.c: verdicts for people and for programs. */
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/commands/budget/budget.h"
 #include "cli/common/budget_options.h"
@@ -88,7 +86,7 @@ static void judged_words(const struct ep_budget_item *item, char *text, size_t s
 		add(text, size, "; the counts are incomplete");
 }
 
-void ep_budget_words(const struct ep_budget_item *item, char *text, size_t size)
+static void add_words(const struct ep_budget_item *item, char *text, size_t size)
 {
 	*text = '\0';
 	switch (item->state) {
@@ -96,9 +94,7 @@ void ep_budget_words(const struct ep_budget_item *item, char *text, size_t size)
 		add(text, size, "has limits, and no result: it was not run");
 		break;
 	case EP_BUDGET_UNKNOWN:
-		add(text, size,
-		    "was run, and is not in the budget file; "
-		    "epitaph budget update adds it");
+		add(text, size, "was run, and is not in the budget file");
 		break;
 	case EP_BUDGET_DAMAGED:
 		add(text, size, "%s", item->err.text);
@@ -151,6 +147,21 @@ static void text_offenders(const struct ep_budget_item *item, FILE *out)
 	fprintf(out, "    to exclude: %s\n", names);
 }
 
+/* What a section of the budget file would say of this run. */
+static void text_section(const struct ep_budget_item *item, const struct ep_budget *budget,
+			 FILE *out)
+{
+	double runs = (double)item->result.runs;
+	double seconds = ep_goal_seconds(item->result.counts, &budget->costs);
+
+	fprintf(out, "    of this run:\n      ");
+	ep_budget_section_print(item->name, out);
+	fprintf(out, "      reference-calls = %.0f\n",
+		ceil((double)item->result.counts->calls / runs));
+	if (seconds > 0)
+		fprintf(out, "      reference-cpu = %.6f s\n", seconds / runs);
+}
+
 static void text_observed(const struct ep_observed *observed, FILE *out)
 {
 	char history[EP_TIMETEXT_SIZE], count[EP_TIMETEXT_SIZE];
@@ -167,7 +178,7 @@ static void text_observed(const struct ep_observed *observed, FILE *out)
 		fprintf(out, "; nothing was lost\n");
 }
 
-static void print_text(const struct ep_budget_items *items, FILE *out)
+void ep_budget_print_text(const struct ep_budget_items *items, FILE *out)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		const struct ep_budget_item *item = &items->list[i];
@@ -178,11 +189,13 @@ static void print_text(const struct ep_budget_items *items, FILE *out)
 							: ep_color(EP_YELLOW);
 		char words[1024];
 
-		ep_budget_words(item, words, sizeof(words));
+		add_words(item, words, sizeof(words));
 		fprintf(out, "%s: %s%s%s: %s\n", item->name, color, state_words[item->state],
 			*color ? ep_color(EP_PLAIN) : "", words);
 		if (item->state == EP_BUDGET_EXCEEDED)
 			text_offenders(item, out);
+		if (item->state == EP_BUDGET_UNKNOWN)
+			text_section(item, items->budget, out);
 		if (item->result.observed.runs)
 			text_observed(&item->result.observed, out);
 	}
@@ -279,7 +292,7 @@ static void json_item(struct ep_json *json, const struct ep_budget_item *item)
 {
 	char words[1024];
 
-	ep_budget_words(item, words, sizeof(words));
+	add_words(item, words, sizeof(words));
 	ep_json_object(json);
 	ep_json_member_text(json, "test", item->name);
 	ep_json_member_text(json, "state", state_words[item->state]);
@@ -302,7 +315,7 @@ static void json_item(struct ep_json *json, const struct ep_budget_item *item)
 	ep_json_newline(json);
 }
 
-static void print_json(const struct ep_budget_items *items, FILE *out)
+void ep_budget_print_json(const struct ep_budget_items *items, FILE *out)
 {
 	struct ep_json json;
 
@@ -319,214 +332,6 @@ static void print_json(const struct ep_budget_items *items, FILE *out)
 	ep_json_array_end(&json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
-	/* Why the output failed is told when it is given its name. */
+	/* Why the output failed is printed when it is given its name. */
 	ep_json_finish(&json);
-}
-
-/* ---- JUnit's XML --------------------------------------------------------- */
-
-/* Text and attributes; what XML 1.0 cannot hold becomes ?. */
-static void xml(FILE *out, const char *text)
-{
-	static const char special[] = "&<>\"'";
-	static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
-
-	for (; *text; text++) {
-		const char *found = strchr(special, *text);
-
-		if (found)
-			fputs(entities[found - special], out);
-		else
-			fputc((unsigned char)*text < ' ' && *text != '\n' ? '?' : *text, out);
-	}
-}
-
-static void junit_inside(const struct ep_budget_item *item, const char *words, FILE *out)
-{
-	bool failed = item->state == EP_BUDGET_EXCEEDED;
-	const char *element = failed                             ? "failure"
-			      : item->state == EP_BUDGET_DAMAGED ? "error"
-								 : "skipped";
-
-	fprintf(out, "      <%s", element);
-	if (strcmp(element, "skipped") != 0)
-		fprintf(out, " type=\"%s\"", state_words[item->state]);
-	fputs(" message=\"", out);
-	xml(out, words);
-	if (failed) {
-		char names[2048] = "to exclude: ";
-
-		add_excluded(item, names, sizeof(names));
-		fputs("\">", out);
-		xml(out, names);
-		fprintf(out, "</%s>\n", element);
-	} else {
-		fputs("\"/>\n", out);
-	}
-}
-
-static size_t count_of(const struct ep_budget_items *items, bool (*is)(enum ep_budget_state))
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < items->count; i++)
-		count += is(items->list[i].state);
-	return count;
-}
-
-static bool is_failure(enum ep_budget_state state)
-{
-	return state == EP_BUDGET_EXCEEDED;
-}
-
-static bool is_error(enum ep_budget_state state)
-{
-	return state == EP_BUDGET_DAMAGED;
-}
-
-static bool is_skipped(enum ep_budget_state state)
-{
-	return state != EP_BUDGET_GOOD && !is_failure(state) && !is_error(state);
-}
-
-static void print_junit(const struct ep_budget_items *items, FILE *out)
-{
-	char counts[128];
-
-	snprintf(counts, sizeof(counts), "tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"",
-		 items->count, count_of(items, is_failure), count_of(items, is_error));
-	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<testsuites name=\"epitaph budget\" %s>\n"
-		"  <testsuite name=\"epitaph budget\" %s skipped=\"%zu\" "
-		"time=\"0\">\n",
-		counts, counts, count_of(items, is_skipped));
-	for (size_t i = 0; i < items->count; i++) {
-		const struct ep_budget_item *item = &items->list[i];
-		char words[1024];
-
-		ep_budget_words(item, words, sizeof(words));
-		fputs("    <testcase classname=\"epitaph.budget\" name=\"", out);
-		xml(out, item->name);
-		fputs("\" time=\"0\"", out);
-		if (item->state == EP_BUDGET_GOOD) {
-			fputs("/>\n", out);
-			continue;
-		}
-		fputs(">\n", out);
-		junit_inside(item, words, out);
-		fputs("    </testcase>\n", out);
-	}
-	fputs("  </testsuite>\n</testsuites>\n", out);
-}
-
-/* ---- GitHub's annotations ------------------------------------------------ */
-
-/* A workflow command's words; in its properties : and , are escaped too. */
-static void github(FILE *out, const char *text, bool property)
-{
-	const char *escaped = property ? "%\r\n:," : "%\r\n";
-
-	for (; *text; text++)
-		if (strchr(escaped, *text))
-			fprintf(out, "%%%02X", (unsigned char)*text);
-		else
-			fputc(*text, out);
-}
-
-/* GitHub knows files by their place in the checkout, where it runs commands. */
-static const char *in_checkout(const char *file)
-{
-	char here[PATH_MAX];
-	size_t length = getcwd(here, sizeof(here)) ? strlen(here) : 0;
-
-	if (length > 1 && !strncmp(file, here, length) && file[length] == '/')
-		return file + length + 1;
-	return file;
-}
-
-static void annotation(FILE *out, const char *level, const char *file, size_t line,
-		       const char *title, const char *words)
-{
-	fprintf(out, "::%s file=", level);
-	github(out, in_checkout(file), true);
-	fprintf(out, ",line=%zu,title=", line ? line : 1);
-	github(out, title, true);
-	fputs("::", out);
-	github(out, words, false);
-	fputc('\n', out);
-}
-
-/* The dearest function whose place is known: there the diff is looked at. */
-static void annotate_source(const struct ep_budget_item *item, FILE *out)
-{
-	for (size_t i = 0; i < item->exclusion.count; i++) {
-		const struct ep_called_group *group = excluded_group(item, i);
-		const struct ep_called_function *first = &item->called->functions[group->first];
-		char words[1024] = "", count[EP_TIMETEXT_SIZE];
-
-		if (!first->line.file)
-			continue;
-		add(words, sizeof(words),
-		    "%s: %s calls in test %s; NOFUNTRACE here, or a list for "
-		    "epitaph-cc, excludes it",
-		    first->function->name, ep_counttext(count, group->calls), item->name);
-		annotation(out, "warning", first->line.file, first->line.line, "most calls", words);
-		return;
-	}
-}
-
-static void print_github(const struct ep_budget_items *items, FILE *out)
-{
-	for (size_t i = 0; i < items->count; i++) {
-		const struct ep_budget_item *item = &items->list[i];
-		bool bad = is_failure(item->state) || is_error(item->state);
-		char words[3072], title[512];
-
-		if (item->state == EP_BUDGET_GOOD)
-			continue;
-		ep_budget_words(item, words, 1024);
-		if (item->state == EP_BUDGET_EXCEEDED) {
-			add(words, sizeof(words), "\nto exclude: ");
-			add_excluded(item, words, sizeof(words));
-		}
-		snprintf(title, sizeof(title), "budget of %s: %s", item->name,
-			 state_words[item->state]);
-		annotation(out, bad ? "error" : "warning", items->path,
-			   item->test ? item->test->line : 1, title, words);
-		if (item->state == EP_BUDGET_EXCEEDED)
-			annotate_source(item, out);
-	}
-}
-
-/* ---- which --------------------------------------------------------------- */
-
-static const struct {
-	const char *name;
-	void (*print)(const struct ep_budget_items *items, FILE *out);
-} formats[] = {
-	{"text", print_text},
-	{"json", print_json},
-	{"junit", print_junit},
-	{"github", print_github},
-};
-
-#define FORMATS (sizeof(formats) / sizeof(*formats))
-
-bool ep_budget_format(const char *format)
-{
-	for (size_t i = 0; i < FORMATS; i++)
-		if (!strcmp(formats[i].name, format))
-			return true;
-	return false;
-}
-
-bool ep_budget_print(const struct ep_budget_items *items, const char *format, FILE *out)
-{
-	for (size_t i = 0; i < FORMATS; i++)
-		if (!strcmp(formats[i].name, format)) {
-			formats[i].print(items, out);
-			return true;
-		}
-	return false;
 }

@@ -19,6 +19,7 @@
 #include "cli/commands/budget/budget.h"
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
+#include "coredump/util/alloc.h"
 
 /* A process writes the first when it ends by itself; the second holds the same also when it was
  * killed. */
@@ -41,7 +42,7 @@ static const int from_terminal[] = {SIGINT, SIGQUIT}; /* it gets its own */
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-static void signals_take(void)
+static void signals_forward(void)
 {
 	struct sigaction action = {.sa_handler = forward};
 
@@ -75,7 +76,7 @@ static void exec_command(char *const *words, const char *pattern, bool traced)
 	_exit(status);
 }
 
-/* A wait status; -1: told. */
+/* A wait status; -1: it could not be run, which was printed. */
 static int run_command(char *const *words, const char *pattern, bool traced)
 {
 	int status;
@@ -88,7 +89,7 @@ static int run_command(char *const *words, const char *pattern, bool traced)
 		return -1;
 	}
 	child = (sig_atomic_t)pid;
-	signals_take();
+	signals_forward();
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -1;
@@ -208,7 +209,7 @@ static void observe_file(struct ep_observed *observed, const char *name, const c
 {
 	struct ep_err err = {0};
 
-	if (!ep_observed_take(observed, path, &err))
+	if (!ep_observed_add_file(observed, path, &err))
 		return;
 	ep_say("%s: a process's trace is left out: %s", name, err.text);
 	observed->lost++;
@@ -266,7 +267,7 @@ static void file_result(struct ep_result *result, const struct ep_arguments *arg
 
 /* ---- the command line ---------------------------------------------------- */
 
-static int take_units(const struct ep_arguments *arguments, uint64_t *units)
+static int parse_units(const struct ep_arguments *arguments, uint64_t *units)
 {
 	const char *text = ep_argument(arguments, "units");
 	char *end;
@@ -286,7 +287,7 @@ static void file_counts(const char *name, uint64_t units, int status, const char
 			const struct ep_arguments *arguments)
 {
 	struct ep_result result = {
-		.name = strdup(name),
+		.name = ep_strdup(name),
 		.counts = ep_counts_create(),
 		.runs = 1,
 		.units = units,
@@ -294,20 +295,18 @@ static void file_counts(const char *name, uint64_t units, int status, const char
 
 	if (status >= 0)
 		result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	if (result.name && result.counts) {
-		collect(&result, folder);
-		file_result(&result, arguments);
-	}
+	collect(&result, folder);
+	file_result(&result, arguments);
 	ep_result_deinit(&result);
 }
 
-static int run(const struct ep_arguments *arguments)
+static int budget_run_run(const struct ep_arguments *arguments)
 {
 	bool traced = ep_argument_given(arguments, "traced");
 	const char *name = ep_argument(arguments, "test");
 	char folder[PATH_MAX], pattern[PATH_MAX];
 	uint64_t units = 0;
-	int status = take_units(arguments, &units);
+	int status = parse_units(arguments, &units);
 
 	if (status)
 		return status;
@@ -347,12 +346,12 @@ const struct ep_command ep_command_budget_run = {
 	.description = "Runs the command with EPITAPH_MODE=count, adds up the counts "
 		       "of all its processes that were built with epitaph-cc, and "
 		       "files them under NAME in a folder of results, for epitaph "
-		       "budget update and check. Streams, exit status and death by a "
+		       "budget check. Streams, exit status and death by a "
 		       "signal are the command's own; several may run at once.\n\n"
 		       "With --traced it runs traced, with the environment's "
 		       "EPITAPH_RING and the like, and what is filed is what was "
 		       "seen: the history of the shortest ring that was written over, "
-		       "and events known to be lost. budget check tells both, and "
+		       "and events known to be lost. budget check prints both, and "
 		       "judges by neither: they are of a clock, and of this "
 		       "machine.\n\n"
 		       "It is a launcher: for ctest as TEST_LAUNCHER, "
@@ -360,5 +359,5 @@ const struct ep_command ep_command_budget_run = {
 		       "Automake's tests as LOG_COMPILER; docs/overhead.md has "
 		       "both.",
 	.options = options,
-	.run = run,
+	.run = budget_run_run,
 };

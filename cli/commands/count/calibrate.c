@@ -103,34 +103,36 @@ static void print_json(const struct ep_calibration *calibration)
 	ep_json_finish(&json);
 }
 
-/* A file that may be there already: its [costs] are changed, the rest stays. */
-static int write_costs(const struct ep_costs *costs, const char *path, struct ep_err *err)
+/* A file that is there is replaced when it holds costs and nothing else. */
+static int check_output(const char *path)
 {
-	struct ep_output file;
-	struct ep_sheet sheet;
-	int rc = ep_sheet_read(&sheet, path, err);
+	struct ep_keyfile file;
+	struct ep_err err = {0};
+	int rc = ep_keyfile_read(&file, path, &err);
+	bool others = false;
 
-	if (rc < 0)
-		return rc;
-	rc = ep_costs_put(costs, &sheet, err);
-	if (!rc)
-		rc = ep_output_open_text(&file, path, err);
-	if (!rc) {
-		ep_sheet_print(&sheet, file.file);
-		rc = ep_output_commit(&file, err);
+	if (rc < 0) {
+		ep_say("%s", err.text);
+		return EP_EXIT_UNREADABLE;
 	}
-	ep_sheet_deinit(&sheet);
-	return rc;
+	for (size_t i = 0; i < file.lines.count; i++)
+		others |= strcmp(file.lines.list[i].section, "costs") != 0;
+	ep_keyfile_deinit(&file);
+	if (!others)
+		return EP_EXIT_COMPLETE;
+	ep_say("%s: holds more than [costs] and is not replaced; name a file of its own", path);
+	return EP_EXIT_UNREADABLE;
 }
 
-static int keep(const struct ep_costs *costs, const char *path)
+static int write_costs(const struct ep_costs *costs, const char *path)
 {
+	struct ep_output file;
 	struct ep_err err = {0};
-	int lock, rc = ep_output_lock(&lock, path, &err);
+	int rc = ep_output_open_text(&file, path, &err);
 
 	if (!rc) {
-		rc = write_costs(costs, path, &err);
-		close(lock);
+		ep_costs_print(costs, file.file);
+		rc = ep_output_commit(&file, &err);
 	}
 	if (!rc)
 		return EP_EXIT_COMPLETE;
@@ -140,7 +142,7 @@ static int keep(const struct ep_costs *costs, const char *path)
 
 /* ---- the command --------------------------------------------------------- */
 
-static int take_rounds(const struct ep_arguments *arguments, unsigned *rounds)
+static int parse_rounds(const struct ep_arguments *arguments, unsigned *rounds)
 {
 	const char *text = ep_argument(arguments, "rounds");
 	char *end = NULL;
@@ -161,12 +163,14 @@ static int run(const struct ep_arguments *arguments)
 	char path[PATH_MAX], doubt[256];
 	struct ep_err err = {0};
 	unsigned rounds;
-	int result = take_rounds(arguments, &rounds);
+	int result = parse_rounds(arguments, &rounds);
 
 	if (!result && !helper) {
 		result = find_helper(path);
 		helper = path;
 	}
+	if (!result && output)
+		result = check_output(output);
 	if (result)
 		return result;
 	result = ep_calibrate(&calibration, helper, rounds, progress, &err);
@@ -179,7 +183,7 @@ static int run(const struct ep_arguments *arguments)
 		print_json(&calibration);
 	else
 		print_text(&calibration);
-	result = output ? keep(&calibration.costs, output) : EP_EXIT_COMPLETE;
+	result = output ? write_costs(&calibration.costs, output) : EP_EXIT_COMPLETE;
 	if (result || !ep_calibration_doubt(&calibration, doubt, sizeof(doubt)))
 		return result;
 	ep_say("%s", doubt);
@@ -188,8 +192,7 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"output", 'o', "FILE",
-	 "put the figures into the section [costs] of FILE, for exclude and "
-	 "budget; made if it is not there, else the rest of it stays"},
+	 "write the figures to FILE, for exclude and, copied into a budget file, for budget"},
 	{"rounds", 0, "N", "N rounds, 0.3 s each (15)"},
 	{"helper", 0, "FILE", "the program that is timed"},
 	{"json", 'j', NULL, "for programs; its \"version\" is 1"},

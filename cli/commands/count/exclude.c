@@ -295,7 +295,7 @@ static int run(const struct ep_arguments *arguments)
 	if (!result)
 		result = take_keep(&work);
 	if (!result)
-		result = ep_goal_costs(&work.costs, arguments, NULL);
+		result = ep_goal_costs(&work.costs, arguments);
 	work.goal.costs = &work.costs;
 	if (!result)
 		result = load(&work);

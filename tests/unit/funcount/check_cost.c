@@ -2,6 +2,7 @@
 /* check_cost.c: predictions against arithmetic on paper. */
 #include <check.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "funcount/exclude/cost.h"
@@ -81,16 +82,23 @@ END_TEST
 START_TEST(costs_are_read_as_they_were_written)
 {
 	struct ep_costs back;
-	struct ep_sheet sheet;
+	struct ep_keyfile file;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
 	snprintf(costs.machine, sizeof(costs.machine), "Some CPU 3.0 GHz");
 	costs.of[EP_COST_EXCLUDED] = (struct ep_cost){-0.01, -0.02, 0.5, 1.5};
 	costs.clock_budget = 0.025;
-	ck_assert_int_eq(ep_sheet_parse(&sheet, "b", "", 0, &err), EP_OK);
-	ck_assert_int_eq(ep_costs_take(&back, &sheet, &err), EP_END);
-	ck_assert_int_eq(ep_costs_put(&costs, &sheet, &err), EP_OK);
+	ck_assert_int_eq(ep_keyfile_parse(&file, "b", "", 0, &err), EP_OK);
+	ck_assert_int_eq(ep_costs_parse(&back, &file, &err), EP_END);
+	ep_keyfile_deinit(&file);
+	ep_costs_print(&costs, out);
+	fclose(out);
+	ck_assert_int_eq(ep_keyfile_parse(&file, "b", text, size, &err), EP_OK);
+	free(text);
 	ep_costs_default(&back);
-	ck_assert_int_eq(ep_costs_take(&back, &sheet, &err), EP_OK);
+	ck_assert_int_eq(ep_costs_parse(&back, &file, &err), EP_OK);
 	for (int i = 0; i < EP_COST_MODES; i++) {
 		NEAR(back.of[i].ns, costs.of[i].ns);
 		NEAR(back.of[i].low, costs.of[i].low);
@@ -99,7 +107,7 @@ START_TEST(costs_are_read_as_they_were_written)
 	}
 	NEAR(back.clock_budget, 0.025);
 	ck_assert_str_eq(back.machine, "Some CPU 3.0 GHz");
-	ep_sheet_deinit(&sheet);
+	ep_keyfile_deinit(&file);
 }
 END_TEST
 
@@ -121,15 +129,16 @@ START_TEST(what_is_no_cost_is_refused_with_its_place)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct ep_costs before = costs;
-		struct ep_sheet sheet;
+		struct ep_keyfile file;
 
 		ck_assert_int_eq(
-			ep_sheet_parse(&sheet, "b", bad[i].text, strlen(bad[i].text), &err), EP_OK);
-		ck_assert_int_eq(ep_costs_take(&costs, &sheet, &err), EP_E_FORMAT);
+			ep_keyfile_parse(&file, "b", bad[i].text, strlen(bad[i].text), &err),
+			EP_OK);
+		ck_assert_int_eq(ep_costs_parse(&costs, &file, &err), EP_E_FORMAT);
 		ck_assert_msg(!strncmp(err.text, bad[i].where, strlen(bad[i].where)), "%s",
 			      err.text);
 		ck_assert_mem_eq(&costs, &before, sizeof(costs));
-		ep_sheet_deinit(&sheet);
+		ep_keyfile_deinit(&file);
 	}
 }
 END_TEST

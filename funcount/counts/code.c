@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* code.c: one instruction after the other, from the function's first byte. */
-#include "funcount/exclude/code.h"
+#include "funcount/counts/code.h"
 
 #include <gelf.h>
 #include <stdlib.h>
