@@ -44,11 +44,6 @@ grep -q 'did not die' report || { cat report; fail "a kept snapshot has no death
 gdb -q -batch -nx -ex 'info threads' -c one.core ./slowest >gdb.txt 2>&1
 grep -q 'LWP' gdb.txt || { cat gdb.txt; fail "gdb does not open it"; }
 
-gdb -q -batch -nx -x "$BUILD/gdb-ext/epitaph.py" -ex "epitaph save gdb.core" -c core ./slowest >gdb.txt 2>&1 ||
-	{ cat gdb.txt; fail "gdb saves no snapshot"; }
-"$EPITAPH" extract --quiet --kept "$number" -o three.core gdb.core
-"$EPITAPH" replay --format=tsv three.core | cmp one.tsv - || fail "the snapshot that gdb saves has another"
-
 # Out of the running process.
 mkfifo in out
 ./slowest live.core wait <in >out 2>/dev/null &

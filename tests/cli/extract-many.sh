@@ -83,12 +83,13 @@ for core in files objects; do
 	grep -q '#[0-9]* *main+' again || { cat again; fail "$core: no main in the snapshot"; }
 done
 
-# ---- gdb writes the same files
+# ---- gdb saves what tells the same stack
 [ "$EPITAPH" = "$BIN/epitaph" ] || exit 0
 for core in whole files; do
 	quick gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set auto-load safe-path /' -x "$BUILD/gdb-ext/epitaph.py" \
 		-ex "epitaph save gdb.$core" -c $core.core >said 2>&1 || { cat said; fail "gdb: $core"; }
-	quick "$EPITAPH" extract -q -o us.$core $core.core 2>said || [ $? -eq 1 ]
-	cmp gdb.$core us.$core || fail "$core: two different snapshots"
+	quick "$EPITAPH" report $core.core 2>&1 | sed -n '/^thread .* died/,/last calls/p' >wanted || true
+	quick "$EPITAPH" report gdb.$core 2>&1 | sed -n '/^thread .* died/,/last calls/p' >got || true
+	grep -q 'main+' wanted && diff wanted got || fail "$core: another stack in what gdb saves"
 done
 rm -f -- *.core gdb.* us.* *.snap

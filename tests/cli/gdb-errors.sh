@@ -24,12 +24,23 @@ mkdir "$dir"
 core="$dir/core of 'x', file type elf64-x86-64."
 crash ./waiters abort "$core"
 
-in_gdb -ex 'epitaph save' -ex 'epitaph save "with  blanks.%p"' -ex 'epitaph save esc\ aped' -ex "epitaph save 'it\"s'" \
-	-ex 'epitaph save %%n.%n' -ex 'epitaph save %%n.%n' -ex 'epitaph save -- -f' -c "$core" >told || say "names: $(cat gdb.err)"
+in_gdb -ex 'epitaph save' -ex 'epitaph save' -ex 'epitaph save "with  blanks.%p"' -ex 'epitaph save esc\ aped' \
+	-ex "epitaph save 'it\"s'" -ex 'epitaph save -- -f' -c "$core" >told || say "names: $(cat gdb.err)"
 pid=$(eu-readelf -n "$core" 2>/dev/null | sed -n 's/^ *uid: .* pid: \([0-9]*\),.*/\1/p')
-for name in "epitaph.$pid.1.core" "with  blanks.$pid" 'esc aped' 'it"s' %n.1 %n.2 -f; do
+for name in "epitaph.$pid.1.core" "epitaph.$pid.2.core" 'with  blanks.%p' 'esc aped' 'it"s' -f; do
 	same_arena "$core" "./$name" || say "no snapshot '$name': $(ls -A)"
 	rm -f "./$name"
+done
+
+# Several at once take names of their own.
+ats=(1 2 3)
+for at in "${ats[@]}"; do
+	gdb "${gdb_quick[@]}" -x "$BUILD/gdb-ext/epitaph.py" -ex 'epitaph save' -c "$core" >/dev/null 2>&1 &
+done
+wait
+for at in "${ats[@]}"; do
+	same_arena "$core" "./epitaph.$pid.$at.core" || say "three at once: $(ls)"
+	rm -f "./epitaph.$pid.$at.core"
 done
 
 # Loading says nothing, may be repeated, and leaves nothing in the user's Python.
@@ -55,9 +66,7 @@ refuses 'no/such/x: cannot be written: No such file' -ex 'epitaph save no/such/x
 refuses 'one FILE, not 2: .*quotes' -ex 'epitaph save a b' -c "$core"
 refuses 'no option -z' -ex 'epitaph save -z' -c "$core"
 refuses 'FILE is empty' -ex 'epitaph save ""' -c "$core"
-refuses '%z is no pattern' -ex 'epitaph save %z' -c "$core"
 refuses '`nonsense` is no subcommand' -ex 'epitaph nonsense' -c "$core"
-refuses 'takes no argument' -ex 'epitaph info all' -c "$core"
 refuses 'core-file FILE.*attach PID' -ex 'epitaph info'
 refuses 'no room' -ex "python import os; exec('def f(*a): raise OSError(28, \"no room\")'); os.link = os.rename = f" -ex 'epitaph save x' -c "$core"
 
@@ -69,9 +78,10 @@ in_gdb -ex "python import os; exec('def f(*a): raise KeyboardInterrupt'); os.lin
 # A program that was never traced; one whose core holds no memory; a core that is gone.
 gcc -g "$TOP/tests/programs/waiters.c" -lpthread -o plain
 crash ./plain abort plain.core
-refuses 'plain.core: no trace in it.*epitaph-cc' -ex 'epitaph info' -c plain.core
+refuses 'plain.core: no trace in it.*epitaph-cc' -ex 'epitaph save x' -c plain.core
+refuses 'plain.core: ' -ex 'epitaph info' -c plain.core
 crash ./waiters unsaved unsaved.core
-refuses 'unsaved.core: .*(not saved in the core|no trace in it).*coredump_filter' -ex 'epitaph info' -c unsaved.core
+refuses 'unsaved.core: .*(not saved in the core|no trace in it).*coredump_filter' -ex 'epitaph save x' -c unsaved.core
 refuses 'unsaved.core: .*(not saved in the core|no trace in it).*coredump_filter' -ex 'epitaph save x' ./waiters unsaved.core
 cp "$core" gone.core
 refuses 'gone.core: cannot read the core again .*core-file' -ex 'shell mv gone.core gone.elsewhere' -ex 'epitaph save x' -c gone.core
@@ -80,7 +90,7 @@ refuses 'gone.core: cannot read the core again .*core-file' -ex 'shell mv gone.c
 read -r address size offset < <(arena_of "$core")
 for cut in 100 4000 $((offset - 1)) $((offset + 100)) $((offset + 4096)) $((offset + size / 2)) $((offset + size - 1)); do
 	head -c "$cut" "$core" >cut.core
-	if in_gdb -ex 'epitaph info' -ex 'epitaph threads' -ex 'epitaph save part' -c cut.core >told; then
+	if in_gdb -ex 'epitaph save part' -c cut.core >told; then
 		[ "$cut" -gt "$offset" ] || say "cut at $cut: a trace of nothing: $(cat told)"
 		grep -q 'core truncated' told || say "cut at $cut: not said: $(cat told)"
 		grep -q 'arena [0-9.]* [KMG]*iB of\|arena [0-9]* bytes of' told || say "cut at $cut: not a part: $(cat told)"

@@ -15,19 +15,19 @@ mkdir tmp
 traced waiters
 crash ./waiters abort waiters.core
 
-same() { # GDB'S COMMAND, OPTIONS OF THE PROGRAM...: alike, but for what a snapshot leaves out
+same() { # GDB'S COMMAND, OPTIONS OF THE PROGRAM...
 	local command=$1 status=0
 	shift
-	"$EPITAPH" "$@" snapshot >wanted 2>/dev/null || [ $? -eq 1 ]
+	"$EPITAPH" "$@" waiters.core >wanted 2>/dev/null || [ $? -eq 1 ]
 	in_gdb -ex "epitaph $command" -c waiters.core | sed '1,/^\[Current thread/d' >printed || status=$?
 	[ $status -eq 0 ] || say "$command: gdb: $(cat gdb.err)"
 	diff wanted printed || say "$command: not what the program prints"
 }
-"$EPITAPH" extract -q -o snapshot waiters.core
 same report report
 same 'replay --last=5' replay --last=5
 same 'stats --sort=calls' stats --sort=calls
 same stack report --last=0 --threads=0
+same info info
 [ -z "$(ls -A tmp)" ] || say "temporary snapshots stay"
 
 # An option that the program does not know: its words, and gdb's error.
@@ -38,6 +38,7 @@ grep -q 'no option --nonsense' gdb.err || say "a bad option: $(cat gdb.err)"
 starts ./waiters
 in_gdb -ex 'epitaph report' -p "$process" >out || say "live: $(cat gdb.err)"
 grep -q '  stack  ' out || { say "live: no stacks"; cat out; }
+[ -z "$(ls -A tmp)" ] || say "temporary snapshots of a live process stay"
 
 # Nowhere: what to do.
 mkdir alone && cp "$BUILD"/gdb-ext/*.py alone/
@@ -51,5 +52,5 @@ gcc shared.o -o shared -L"$PWD/prefix/lib" -lepitaph -Wl,-rpath,"$PWD/prefix/lib
 crash ./shared abort shared.core
 gdb -nx -batch -iex 'set debuginfod enabled off' -iex "add-auto-load-safe-path $PWD/prefix" -ex 'epitaph info' ./shared shared.core >out 2>err ||
 	true
-grep -q '^found by' out || say "not loaded by itself: $(cat out err)"
+grep -q ', found by ' out || say "not loaded by itself: $(cat out err)"
 exit $((failures > 0))

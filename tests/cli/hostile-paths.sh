@@ -93,7 +93,7 @@ plant arena
 plant arena.1
 none 3 "$EPITAPH" report core.file
 rm arena
-timeout -k 1 60 gdb -nx -batch -x "$BUILD/gdb-ext/epitaph.py" -ex 'epitaph info' -c core.file >out 2>&1 || true
+timeout -k 1 60 gdb -nx -batch -x "$BUILD/gdb-ext/epitaph.py" -ex 'epitaph save x' -c core.file >out 2>&1 || true
 [ ! -e touched ] || say "gdb opened $(cat touched)"
 # Relative names, which would lead to what lies where the user happens to be.
 python3 - core.file "$PWD" <<'END'
