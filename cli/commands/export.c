@@ -294,14 +294,14 @@ static void tell_sources(const struct export *export)
 {
 	const struct ep_embedded *embedded = &export->embedded;
 
-	if (!embedded->folder_count)
+	if (!embedded->folders.count)
 		return;
-	ep_say("source files whose text is in it: %zu", embedded->file_count);
-	for (size_t i = 0; i < embedded->file_count && i < SOURCES_TOLD; i++)
-		ep_say("  %s", embedded->files[i]);
-	if (embedded->file_count > SOURCES_TOLD)
+	ep_say("source files whose text is in it: %zu", embedded->files.count);
+	for (size_t i = 0; i < embedded->files.count && i < SOURCES_TOLD; i++)
+		ep_say("  %s", embedded->files.list[i]);
+	if (embedded->files.count > SOURCES_TOLD)
 		ep_say("  and %zu more, see file_info.files in it",
-		       embedded->file_count - SOURCES_TOLD);
+		       embedded->files.count - SOURCES_TOLD);
 }
 
 static int run(const struct ep_arguments *arguments)

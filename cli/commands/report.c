@@ -94,13 +94,10 @@ static void take_modules(struct page *page)
 	struct ep_report *report = &page->report;
 	struct ep_session *session = &page->session;
 
-	if (ep_modules_from_source(&page->modules, &report->module_count, session->source,
-				   session->trace, NULL))
-		return;
+	page->modules =
+		ep_modules_from_source(&report->module_count, session->source, session->trace);
 	report->modules = page->modules;
-	if (ep_names_create(&report->others, page->modules, report->module_count, &session->naming,
-			    NULL))
-		report->others = NULL;
+	report->others = ep_names_create(page->modules, report->module_count, &session->naming);
 }
 
 /* What the program thought worth keeping is worth a line. */
@@ -121,7 +118,6 @@ static int fill(struct page *page)
 {
 	struct ep_report *report = &page->report;
 	struct ep_session *session = &page->session;
-	struct ep_err err = {0};
 
 	report->out = stdout;
 	report->kept = count_kept(session);
@@ -132,13 +128,6 @@ static int fill(struct page *page)
 	report->missing = session->missing.text;
 	take_modules(page);
 	report->names = session->names ? session->names : report->others;
-	/* Not even mappings: names without modules. */
-	if (!report->names && ep_names_create(&report->others, NULL, 0, &session->naming, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
-	if (!report->names)
-		report->names = report->others;
 	if (ep_source_kind(session->source) == EP_SOURCE_LIVE)
 		report->no_unwinder = "a running process is not stopped";
 	else if (ep_source_kind(session->source) == EP_SOURCE_FUNTRACE)

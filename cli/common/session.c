@@ -178,14 +178,9 @@ int ep_session_open_source(struct ep_session *session, const struct ep_arguments
  * core tells. */
 static void modules_from_source(struct ep_session *session)
 {
-	struct ep_trace_module *modules;
-	size_t count;
-
-	if (ep_modules_from_source(&modules, &count, session->source, NULL, NULL))
-		return;
 	free(session->trace->modules);
-	session->trace->modules = modules;
-	session->trace->module_count = count;
+	session->trace->modules =
+		ep_modules_from_source(&session->trace->module_count, session->source, NULL);
 }
 
 static int open_trace(struct ep_session *session)
@@ -213,8 +208,8 @@ static int open_trace(struct ep_session *session)
 	    session->trace->schedule->head.tid != death.tid)
 		ep_source_leave_out(session->source, session->trace->schedule->head.tid);
 	if (!result)
-		result = ep_names_create(&session->names, session->trace->modules,
-					 session->trace->module_count, &session->naming, err);
+		session->names = ep_names_create(session->trace->modules,
+						 session->trace->module_count, &session->naming);
 	return result;
 }
 

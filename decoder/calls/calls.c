@@ -237,15 +237,12 @@ static void end(struct ep_calls *calls, const struct ep_event **out)
  * demanglers know symbols. */
 static int make_type(struct ep_calls *calls, const char *type)
 {
-	char *symbol = NULL, *name = NULL;
-	int rc;
+	char *symbol = NULL, *name;
 
 	if (asprintf(&symbol, "_ZTS%s", type) < 0)
 		return EP_E_MEMORY;
-	rc = *type ? ep_demangle(&name, symbol) : EP_END;
+	name = *type ? ep_demangle(symbol) : NULL;
 	free(symbol);
-	if (rc < 0)
-		return rc;
 	if (name && !strncmp(name, TYPE_PREFIX, strlen(TYPE_PREFIX)))
 		calls->text = ep_utf8_escape(name + strlen(TYPE_PREFIX),
 					     strlen(name) - strlen(TYPE_PREFIX));

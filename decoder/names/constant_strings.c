@@ -7,92 +7,56 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
+
 #define KEPT_MAX ((size_t)1 << 16)
 
 struct ep_constant_string {
 	size_t owner;
 	uint64_t address;
 	char *text; /* NULL: there is none */
-	bool used;
 };
 
-static struct ep_constant_string *slot_of(const struct ep_constant_strings *literals, size_t owner,
-					  uint64_t address)
+static uint32_t hash_of(size_t owner, uint64_t address)
 {
-	uint64_t hash = (address ^ (uint64_t)owner << 48) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = (size_t)(hash ^ hash >> 29);
+	return ep_hash_number(address ^ (uint64_t)owner << 48);
+}
 
-	for (;; at++) {
-		struct ep_constant_string *one = &literals->list[at & (literals->capacity - 1)];
+/* NULL: it was not looked for yet. */
+static const struct ep_constant_string *kept(const struct ep_constant_strings *strings,
+					     size_t owner, uint64_t address)
+{
+	uint32_t hash = hash_of(owner, address), at = 0, number;
 
-		if (!one->used || (one->owner == owner && one->address == address))
+	while ((number = ep_hash_next(&strings->by_address, hash, &at)) != EP_HASH_NONE) {
+		const struct ep_constant_string *one = &strings->list[number];
+
+		if (one->owner == owner && one->address == address)
 			return one;
 	}
-}
-
-/* Text that is kept, or NULL, with *known telling whether it is known that there is none. */
-static const char *get(const struct ep_constant_strings *literals, size_t owner, uint64_t address,
-		       bool *known)
-{
-	const struct ep_constant_string *one =
-		literals->capacity ? slot_of(literals, owner, address) : NULL;
-
-	*known = one && one->used;
-	return *known ? one->text : NULL;
-}
-
-/* False: out of memory. At most half of it is in use. */
-static bool grow(struct ep_constant_strings *literals)
-{
-	struct ep_constant_strings grown = {
-		.count = literals->count,
-		.capacity = literals->capacity ? 2 * literals->capacity : 256,
-	};
-
-	if (2 * (literals->count + 1) <= literals->capacity)
-		return true;
-	grown.list = calloc(grown.capacity, sizeof(*grown.list));
-	if (!grown.list)
-		return false;
-	for (size_t i = 0; i < literals->capacity; i++) {
-		const struct ep_constant_string *one = &literals->list[i];
-
-		if (one->used)
-			*slot_of(&grown, one->owner, one->address) = *one;
-	}
-	free(literals->list);
-	*literals = grown;
-	return true;
+	return NULL;
 }
 
 /* Keeps `size` bytes of it, or, negative, that there is none. */
-static const char *keep(struct ep_constant_strings *literals, size_t owner, uint64_t address,
+static const char *keep(struct ep_constant_strings *strings, size_t owner, uint64_t address,
 			const char *text, ssize_t size)
 {
-	struct ep_constant_string *one;
-	char *copy = NULL;
+	char *copy = size >= 0 && strings->count < KEPT_MAX ? ep_strndup(text, (size_t)size) : NULL;
 
-	if (literals->count == KEPT_MAX || !grow(literals))
+	if (strings->count == KEPT_MAX)
 		return NULL;
-	if (size >= 0) {
-		copy = strndup(text, (size_t)size);
-		if (!copy)
-			return NULL;
-	}
-	one = slot_of(literals, owner, address);
-	literals->count += !one->used;
-	if (one->used)
-		free(one->text);
-	*one = (struct ep_constant_string){owner, address, copy, true};
+	ep_hash_add(&strings->by_address, hash_of(owner, address), (uint32_t)strings->count);
+	ep_array_push(strings, ((struct ep_constant_string){owner, address, copy}));
 	return copy;
 }
 
-void ep_constant_strings_deinit(struct ep_constant_strings *literals)
+void ep_constant_strings_deinit(struct ep_constant_strings *strings)
 {
-	for (size_t i = 0; i < literals->capacity; i++)
-		free(literals->list[i].text);
-	free(literals->list);
-	*literals = (struct ep_constant_strings){0};
+	for (size_t i = 0; i < strings->count; i++)
+		free(strings->list[i].text);
+	ep_array_deinit(strings);
+	ep_hash_deinit(&strings->by_address);
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -120,9 +84,9 @@ static bool holds(const GElf_Phdr *header, uint64_t address)
 
 /* Bytes of the text, without its NUL; -1: none. */
 static ssize_t read_text(const struct ep_module_file *file, uint64_t address,
-			 char out[EP_LITERAL_MAX + 1])
+			 char out[EP_CONSTANT_STRING_MAX + 1])
 {
-	size_t count, size = EP_LITERAL_MAX;
+	size_t count, size = EP_CONSTANT_STRING_MAX;
 	GElf_Phdr header;
 	ssize_t got;
 
@@ -139,29 +103,27 @@ static ssize_t read_text(const struct ep_module_file *file, uint64_t address,
 	return -1;
 }
 
-const char *ep_constant_strings_of_file(struct ep_constant_strings *literals, size_t owner,
+const char *ep_constant_strings_of_file(struct ep_constant_strings *strings, size_t owner,
 					const struct ep_module_file *file, uint64_t address)
 {
-	char text[EP_LITERAL_MAX + 1];
-	bool known;
-	const char *kept = get(literals, owner, address, &known);
+	const struct ep_constant_string *known = kept(strings, owner, address);
+	char text[EP_CONSTANT_STRING_MAX + 1];
 
 	if (known)
-		return kept;
-	return keep(literals, owner, address, text, read_text(file, address, text));
+		return known->text;
+	return keep(strings, owner, address, text, read_text(file, address, text));
 }
 
-const char *ep_constant_strings_of_memory(struct ep_constant_strings *literals,
+const char *ep_constant_strings_of_memory(struct ep_constant_strings *strings,
 					  struct ep_source *source, uint64_t address)
 {
-	char text[EP_LITERAL_MAX + 1] = "";
-	bool known, there;
-	const char *kept = get(literals, SIZE_MAX, address, &known);
+	const struct ep_constant_string *known = kept(strings, SIZE_MAX, address);
+	char text[EP_CONSTANT_STRING_MAX + 1] = "";
 	int rc;
 
 	if (known || !source)
-		return kept;
+		return known ? known->text : NULL;
 	rc = ep_source_read_string(source, address, text, sizeof(text), NULL);
-	there = !rc || rc == EP_E_LIMIT;
-	return keep(literals, SIZE_MAX, address, text, there ? (ssize_t)strlen(text) : -1);
+	return keep(strings, SIZE_MAX, address, text,
+		    !rc || rc == EP_E_LIMIT ? (ssize_t)strlen(text) : -1);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "coredump/files/regularfile.h"
+#include "coredump/util/alloc.h"
 
 #define SOURCE_MAX (8 << 20) /* bytes: more is no source that one reads */
 #define NAMES      3
@@ -36,17 +37,16 @@ static void cut_slashes(char *path)
 
 static char *absolute(const char *path)
 {
-	char *here, *joined = NULL;
+	char *here, *joined;
 
 	if (*path == '/')
-		return strdup(path);
+		return ep_strdup(path);
 	while (strncmp(path, "./", 2) == 0)
 		path += 2;
 	if (strcmp(path, ".") == 0)
 		path = "";
 	here = get_current_dir_name(); /* as compilers write it down */
-	if (here && asprintf(&joined, "%s/%s", here, path) < 0)
-		joined = NULL;
+	joined = here ? ep_asprintf("%s/%s", here, path) : NULL;
 	free(here);
 	return joined;
 }
@@ -57,7 +57,7 @@ static int folder_open(struct ep_embedded_folder *folder, const char *path)
 	folder->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd < 0)
 		return errno;
-	folder->names[0] = strdup(path);
+	folder->names[0] = ep_strdup(path);
 	folder->names[1] = absolute(path);
 	folder->names[2] = realpath(path, NULL);
 	for (size_t i = 0; i < NAMES; i++) {
@@ -70,33 +70,25 @@ static int folder_open(struct ep_embedded_folder *folder, const char *path)
 
 int ep_embedded_add(struct ep_embedded *embedded, const char *directory, struct ep_err *err)
 {
-	struct ep_embedded_folder folder = {.fd = -1}, *grown;
+	struct ep_embedded_folder folder = {.fd = -1};
 	int error = folder_open(&folder, directory);
 
 	if (error) {
 		folder_deinit(&folder);
-		return ep_fail(err, error == ENOMEM ? EP_E_MEMORY : EP_E_IO, 0, "%s: %s", directory,
-			       strerror(error));
+		return ep_fail(err, EP_E_IO, 0, "%s: %s", directory, strerror(error));
 	}
-	grown = realloc(embedded->folders, (embedded->folder_count + 1) * sizeof(*grown));
-	if (!grown) {
-		folder_deinit(&folder);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
-	embedded->folders = grown;
-	embedded->folders[embedded->folder_count++] = folder;
+	ep_array_push(&embedded->folders, folder);
 	return EP_OK;
 }
 
 void ep_embedded_deinit(struct ep_embedded *embedded)
 {
-	for (size_t i = 0; i < embedded->folder_count; i++)
-		folder_deinit(&embedded->folders[i]);
-	for (size_t i = 0; i < embedded->file_count; i++)
-		free(embedded->files[i]);
-	free(embedded->folders);
-	free(embedded->files);
-	*embedded = (struct ep_embedded){0};
+	for (size_t i = 0; i < embedded->folders.count; i++)
+		folder_deinit(&embedded->folders.list[i]);
+	for (size_t i = 0; i < embedded->files.count; i++)
+		free(embedded->files.list[i]);
+	ep_array_deinit(&embedded->folders);
+	ep_array_deinit(&embedded->files);
 }
 
 /* ---- files ---- */
@@ -138,8 +130,8 @@ static int file_find(const struct ep_embedded *embedded, const char *path)
 
 	while (strncmp(path, "./", 2) == 0)
 		path += 2;
-	for (size_t i = 0; i < embedded->folder_count && fd < 0; i++)
-		fd = folder_find(&embedded->folders[i], path);
+	for (size_t i = 0; i < embedded->folders.count && fd < 0; i++)
+		fd = folder_find(&embedded->folders.list[i], path);
 	return fd;
 }
 
@@ -150,9 +142,7 @@ static int read_all(int fd, char **text, size_t *size)
 
 	if (fstat(fd, &st) != 0 || st.st_size > SOURCE_MAX)
 		return EP_END;
-	*text = malloc((size_t)st.st_size + 1);
-	if (!*text)
-		return EP_E_MEMORY;
+	*text = ep_malloc((size_t)st.st_size + 1);
 	*size = 0;
 	while (*size < (size_t)st.st_size && got > 0) {
 		got = read(fd, *text + *size, (size_t)st.st_size - *size);
@@ -162,20 +152,6 @@ static int read_all(int fd, char **text, size_t *size)
 		return EP_OK;
 	free(*text);
 	return EP_END;
-}
-
-static int remember(struct ep_embedded *embedded, const char *path)
-{
-	char **grown = realloc(embedded->files, (embedded->file_count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return EP_E_MEMORY;
-	embedded->files = grown;
-	grown[embedded->file_count] = strdup(path);
-	if (!grown[embedded->file_count])
-		return EP_E_MEMORY;
-	embedded->file_count++;
-	return EP_OK;
 }
 
 int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text, size_t *size)
@@ -188,12 +164,9 @@ int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text
 		return EP_END;
 	rc = read_all(fd, &bytes, &length);
 	close(fd);
-	if (rc == EP_OK && remember(embedded, path) != EP_OK) {
-		free(bytes);
-		rc = EP_E_MEMORY;
-	}
 	if (rc != EP_OK)
 		return rc;
+	ep_array_push(&embedded->files, ep_strdup(path));
 	*text = bytes;
 	*size = length;
 	return EP_OK;

@@ -10,18 +10,19 @@
 
 #include <stddef.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/error.h"
+
+struct ep_embedded_folder {
+	int fd;
+	char *names[3]; /* as it was given, absolute, and without links; without the slashes at
+			   their ends */
+};
 
 /* All zero: no directory, and no file. */
 struct ep_embedded {
-	struct ep_embedded_folder {
-		int fd;
-		char *names[3]; /* as it was given, absolute, and without links;
-				   without the slashes at their ends */
-	} * folders;
-	size_t folder_count;
-	char **files; /* whose texts were taken, in that order */
-	size_t file_count;
+	EP_ARRAY(struct ep_embedded_folder) folders;
+	EP_ARRAY(char *) files; /* whose texts were taken, in that order */
 };
 
 /* A directory below which sources may be read. */
@@ -30,8 +31,8 @@ void ep_embedded_deinit(struct ep_embedded *embedded);
 
 /*
  * The whole text of the source file `path`, as debug information has it, mapped (path_map.h):
- * absolute, or below one of the directories. EP_END: it is not to be embedded, or cannot be had;
- * EP_E_MEMORY. The caller frees it.
+ * absolute, or below one of the directories. EP_END: it is not to be embedded, or cannot be had.
+ * The caller frees it.
  */
 int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text, size_t *size);
 

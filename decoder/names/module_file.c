@@ -20,6 +20,7 @@
 #include <zlib.h>
 
 #include "coredump/find/objectfile.h"
+#include "coredump/util/alloc.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 #define DELETED         " (deleted)"
@@ -174,7 +175,7 @@ static bool consider_own(struct search *search, struct candidate *candidate, con
 		forget_warning(search);
 	search->file->elf = candidate->elf;
 	search->file->fd = candidate->fd;
-	search->file->path = strdup(path);
+	search->file->path = ep_strdup(path);
 	return true;
 }
 
@@ -375,7 +376,7 @@ static bool try_debug(struct search *search, const char *path, const uint32_t *l
 	}
 	file->debug = candidate.elf;
 	file->debug_fd = candidate.fd;
-	file->debug_path = strdup(path);
+	file->debug_path = ep_strdup(path);
 	return true;
 }
 
@@ -468,9 +469,9 @@ static void open_vdso(struct search *search)
 	const void *image = NULL;
 	size_t size = own_vdso(&image);
 
-	file->memory = size ? malloc(size) : NULL;
-	if (!file->memory)
+	if (!size)
 		return;
+	file->memory = ep_malloc(size);
 	memcpy(file->memory, image, size);
 	elf_version(EV_CURRENT);
 	file->elf = elf_memory(file->memory, size);

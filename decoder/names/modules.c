@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
 
 #define HEADERS_MAX 128                   /* program headers of one file */
@@ -275,8 +276,7 @@ static void add_traced(struct list *list, const struct ep_trace *trace)
 			add(list, &trace->modules[i]);
 }
 
-static int list_init(struct list *list, struct ep_source *source, size_t capacity,
-		     struct ep_err *err)
+static void list_init(struct list *list, struct ep_source *source, size_t capacity)
 {
 	size_t count;
 	const struct ep_segment *segments = ep_source_segments(source, &count);
@@ -284,44 +284,34 @@ static int list_init(struct list *list, struct ep_source *source, size_t capacit
 	if (capacity > EP_MODULES_MAX)
 		capacity = EP_MODULES_MAX;
 	*list = (struct list){
-		.modules = calloc(capacity, sizeof(*list->modules)),
+		.modules = ep_calloc(capacity, sizeof(*list->modules)),
 		.source = source,
-		.code = calloc(count + 1, sizeof(*list->code)),
+		.code = ep_calloc(count, sizeof(*list->code)),
 	};
-	if (!list->modules || !list->code) {
-		free(list->modules);
-		free(list->code);
-		return ep_fail(err, EP_E_MEMORY, 0, "modules: out of memory");
-	}
 	for (size_t i = 0; i < count; i++)
 		if (segments[i].flags & PF_X)
 			list->code[list->code_count++] = &segments[i];
 	if (ep_source_auxv(source, AT_PHDR, &list->program) != EP_OK)
 		list->program = 0;
-	return EP_OK;
 }
 
-int ep_modules_from_source(struct ep_trace_module **out, size_t *count, struct ep_source *source,
-			   const struct ep_trace *trace, struct ep_err *err)
+struct ep_trace_module *ep_modules_from_source(size_t *count, struct ep_source *source,
+					       const struct ep_trace *trace)
 {
 	const struct ep_mapping *mappings;
 	size_t mapped, traced = trace ? trace->module_count : 0;
 	struct list list;
-	int rc;
 
 	mappings = ep_source_mappings(source, &mapped);
-	rc = list_init(&list, source, (mapped ? mapped : traced) + 1, err);
-	if (rc)
-		return rc;
+	list_init(&list, source, (mapped ? mapped : traced) + 1);
 	add_mappings(&list, mappings, mapped);
 	if (mapped == 0 && trace)
 		add_traced(&list, trace);
 	add_vdso(&list);
 	free(list.code);
 	qsort(list.modules, list.count, sizeof(*list.modules), compare_modules);
-	*out = list.modules;
 	*count = list.count;
-	return EP_OK;
+	return list.modules;
 }
 
 /* ---- an image ---- */
@@ -367,8 +357,10 @@ Elf *ep_module_image(const struct ep_trace_module *module, struct ep_source *sou
 	if (read_headers(&headers, source, module->start) != EP_OK)
 		return NULL;
 	size = image_size(&headers);
-	image = size ? calloc(1, size) : NULL;
-	if (!image || !copy_segments(image, &headers, source)) {
+	if (!size)
+		return NULL;
+	image = ep_calloc(1, size);
+	if (!copy_segments(image, &headers, source)) {
 		free(image);
 		return NULL;
 	}

@@ -16,16 +16,16 @@
 #define EP_MODULES_MAX 8192u
 
 /*
- * Modules by ascending start; the caller frees *out. Their paths are borrowed from the source.
- * load_tsc and unload_tsc are 0. A module whose header was not saved has EP_MODULE_NO_HEADER, no
- * build-id, and a bias that is a guess.
+ * Modules by ascending start, *count of them, which the caller frees. Their paths are borrowed from
+ * the source. load_tsc and unload_tsc are 0. A module whose header was not saved has
+ * EP_MODULE_NO_HEADER, no build-id, and a bias that is a guess.
  *
  * The kernel leaves the list of mapped files away when it would be larger than
  * kernel.core_file_note_size_limit (4 MiB: at 65,536 mappings). Then they are those of the trace
  * (may be NULL), from which their paths are borrowed.
  */
-int ep_modules_from_source(struct ep_trace_module **out, size_t *count, struct ep_source *source,
-			   const struct ep_trace *trace, struct ep_err *err);
+struct ep_trace_module *ep_modules_from_source(size_t *count, struct ep_source *source,
+					       const struct ep_trace *trace);
 
 /*
  * The module's file as its memory shows it, when all that it must have to be unwound was saved (the

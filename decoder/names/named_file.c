@@ -12,30 +12,16 @@ void ep_named_file_deinit(struct ep_named_file *file)
 		ep_module_file_close(&file->found);
 }
 
-/* Units and lines, or neither. */
-static int read_units(struct ep_named_file *file)
-{
-	Elf *elf = ep_module_file_lines(&file->found);
-	int rc;
-
-	if (!elf)
-		return EP_END;
-	rc = ep_units_create(&file->units, elf, NULL);
-	if (rc == EP_OK)
-		rc = ep_lines_create(&file->lines, file->units, NULL);
-	if (rc != EP_OK) {
-		ep_units_destroy(file->units);
-		file->units = NULL;
-	}
-	return rc;
-}
-
 struct ep_lines *ep_named_file_lines(struct ep_named_file *file)
 {
+	Elf *elf;
+
 	if (file->lines_asked)
 		return file->lines;
 	file->lines_asked = true;
-	file->starved |= read_units(file) == EP_E_MEMORY;
+	elf = ep_module_file_lines(&file->found);
+	file->units = elf ? ep_units_create(elf) : NULL;
+	file->lines = file->units ? ep_lines_create(file->units) : NULL;
 	return file->lines;
 }
 
@@ -43,11 +29,8 @@ struct ep_inlines *ep_named_file_inlines(struct ep_named_file *file)
 {
 	struct ep_lines *lines = ep_named_file_lines(file);
 
-	if (file->inlines_asked || !lines)
-		return file->inlines;
-	file->inlines_asked = true;
-	file->starved |=
-		ep_inlines_create(&file->inlines, file->units, lines, file->raw, NULL) != EP_OK;
+	if (lines && !file->inlines)
+		file->inlines = ep_inlines_create(file->units, lines, file->raw);
 	return file->inlines;
 }
 
@@ -65,11 +48,4 @@ struct ep_line ep_named_file_beginning(struct ep_named_file *file, uint64_t star
 		return ep_lines_begin(lines, start, NULL);
 	declared = ep_inlines_declared(inlines, start);
 	return ep_lines_begin(lines, start, &declared);
-}
-
-bool ep_named_file_starved(const struct ep_named_file *file)
-{
-	return file->starved || (file->units && ep_units_starved(file->units)) ||
-	       (file->lines && ep_lines_starved(file->lines)) ||
-	       (file->inlines && ep_inlines_starved(file->inlines));
 }

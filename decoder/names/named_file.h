@@ -19,9 +19,8 @@ struct ep_named_file {
 	struct ep_lines *lines;
 	struct ep_inlines *inlines;
 	size_t nameless; /* functions that were asked for and have no symbol */
-	bool opened, lines_asked, inlines_asked;
+	bool opened, lines_asked;
 	bool raw; /* names of inlined functions as they are */
-	bool starved;
 };
 
 /* Closes what was opened; zeroed is allowed. */
@@ -33,8 +32,5 @@ struct ep_inlines *ep_named_file_inlines(struct ep_named_file *file);
 
 /* Where the function that begins at `start` (in the file) is defined. */
 struct ep_line ep_named_file_beginning(struct ep_named_file *file, uint64_t start);
-
-/* Memory ran out once, or not all of the debug information was read. */
-bool ep_named_file_starved(const struct ep_named_file *file);
 
 #endif

@@ -7,11 +7,13 @@
 #include "decoder/names/names.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 #include "decoder/names/constant_strings.h"
 #include "decoder/names/named_file.h"
 #include "decoder/names/path_map.h"
@@ -33,7 +35,6 @@ struct module {
 
 struct function {
 	struct ep_function public; /* first: the two are cast to each other */
-	struct function *next;     /* in its bucket */
 	size_t module;             /* canonical; SIZE_MAX outside */
 	uint64_t key;              /* start, or the address when bounds are unknown */
 	char *raw;                 /* the symbol; NULL unknown */
@@ -60,15 +61,12 @@ struct ep_names {
 	size_t file_count;
 	struct ep_names_options options;
 	struct ep_path_map path_map;
-	struct function **buckets; /* of functions, by module and key */
-	size_t bucket_count;       /* a power of two */
-	size_t function_count, unknown_count;
-	struct warning *warnings;
-	size_t warning_count;
-	bool starved;                        /* memory ran out once: something is missing */
-	struct function nothing;             /* answered when memory is out, or too much is
-						unknown; its name is NULL until then */
-	struct ep_constant_strings literals; /* by canonical module, SIZE_MAX: memory */
+	EP_ARRAY(struct function *) functions; /* by id */
+	struct ep_hash by_place;               /* of functions, by module and key */
+	size_t unknown_count;
+	struct function *nothing; /* answered when too much is unknown; NULL until then */
+	EP_ARRAY(struct warning) warnings;
+	struct ep_constant_strings strings; /* by canonical module, SIZE_MAX: memory */
 	struct cached cache[CACHE_SIZE];
 };
 
@@ -110,12 +108,10 @@ static int compare_identity(const void *a, const void *b)
 }
 
 /* Numbers the files, and finds each module's first self. */
-static int identify_modules(struct ep_names *names)
+static void identify_modules(struct ep_names *names)
 {
-	struct module **sorted = calloc(names->module_count + 1, sizeof(*sorted));
+	struct module **sorted = ep_calloc(names->module_count, sizeof(*sorted));
 
-	if (!sorted)
-		return EP_E_MEMORY;
 	for (size_t i = 0; i < names->module_count; i++)
 		sorted[i] = &names->modules[i];
 	qsort(sorted, names->module_count, sizeof(*sorted), compare_identity);
@@ -130,17 +126,14 @@ static int identify_modules(struct ep_names *names)
 			one->canonical = before->canonical;
 	}
 	free(sorted);
-	names->files = calloc(names->file_count + 1, sizeof(*names->files));
-	return names->files ? EP_OK : EP_E_MEMORY;
+	names->files = ep_calloc(names->file_count, sizeof(*names->files));
 }
 
-static int take_modules(struct ep_names *names, const struct ep_trace_module *modules, size_t count)
+static void set_modules(struct ep_names *names, const struct ep_trace_module *modules, size_t count)
 {
 	uint64_t reach = 0;
 
-	names->modules = calloc(count + 1, sizeof(*names->modules));
-	if (!names->modules)
-		return EP_E_MEMORY;
+	names->modules = ep_calloc(count, sizeof(*names->modules));
 	for (size_t i = 0; i < count; i++)
 		names->modules[i].facts = &modules[i];
 	names->module_count = count;
@@ -153,28 +146,8 @@ static int take_modules(struct ep_names *names, const struct ep_trace_module *mo
 			reach = one->facts->end;
 		one->reach = reach;
 		one->name = ep_utf8_escape(base, strlen(base));
-		if (!one->name)
-			return EP_E_MEMORY;
 	}
-	return identify_modules(names);
-}
-
-/* Is `a` the better answer for `tsc` than `b`? A module is first seen some time after it was
- * loaded, so one that was seen later beats one that had gone. */
-static bool fits_better(const struct ep_trace_module *a, const struct ep_trace_module *b,
-			uint64_t tsc)
-{
-	bool a_gone = a->unload_tsc != 0 && a->unload_tsc <= tsc;
-	bool b_gone = b->unload_tsc != 0 && b->unload_tsc <= tsc;
-	bool a_later = a->load_tsc > tsc, b_later = b->load_tsc > tsc;
-
-	if (a_gone != b_gone)
-		return b_gone;
-	if (a_gone)
-		return a->unload_tsc > b->unload_tsc;
-	if (a_later != b_later)
-		return b_later;
-	return a_later ? a->load_tsc < b->load_tsc : a->load_tsc > b->load_tsc;
+	identify_modules(names);
 }
 
 /* *alone: no other module was ever at this address. */
@@ -201,7 +174,7 @@ static struct module *find_module(struct ep_names *names, uint64_t address, uint
 		if (address >= one->facts->end)
 			continue;
 		*alone = !found;
-		if (!found || fits_better(one->facts, found->facts, tsc))
+		if (!found || ep_trace_module_fits(one->facts, found->facts, tsc))
 			found = one;
 	}
 	return found;
@@ -211,18 +184,8 @@ static struct module *find_module(struct ep_names *names, uint64_t address, uint
 
 static void add_warning(struct ep_names *names, const char *code, const char *text)
 {
-	char *copy = ep_utf8_escape(text, strlen(text));
-	struct warning *grown =
-		realloc(names->warnings, (names->warning_count + 1) * sizeof(*grown));
-
-	if (grown)
-		names->warnings = grown;
-	if (!grown || !copy) {
-		names->starved = true;
-		free(copy);
-		return;
-	}
-	names->warnings[names->warning_count++] = (struct warning){code, copy};
+	ep_array_push(&names->warnings,
+		      ((struct warning){code, ep_utf8_escape(text, strlen(text))}));
 }
 
 static struct ep_named_file *open_file(struct ep_names *names, const struct module *module)
@@ -231,7 +194,6 @@ static struct ep_named_file *open_file(struct ep_names *names, const struct modu
 	struct ep_module_file *found = &file->found;
 	struct ep_err err;
 	char text[sizeof(err.text) + 300];
-	int rc;
 
 	if (file->opened)
 		return file;
@@ -246,10 +208,7 @@ static struct ep_named_file *open_file(struct ep_names *names, const struct modu
 			    found->warning);
 	if (!found->elf && !found->debug)
 		return file;
-	rc = ep_symbols_create(&file->symbols, found->elf, found->debug, &err);
-	if (rc)
-		file->symbols = NULL;
-	file->starved |= rc == EP_E_MEMORY;
+	file->symbols = ep_symbols_create(found->elf, found->debug, &err);
 	if (err.code != EP_OK) {
 		snprintf(text, sizeof(text), "%.250s: %s", module->name, err.text);
 		add_warning(names, OTHER_WARNING, text);
@@ -259,58 +218,36 @@ static struct ep_named_file *open_file(struct ep_names *names, const struct modu
 
 /* ---- functions ---- */
 
-static size_t hash_function(size_t module, uint64_t key)
+static uint32_t hash_function(size_t module, uint64_t key)
 {
-	uint64_t x = (key ^ (uint64_t)module << 48) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(x ^ x >> 29);
-}
-
-static void rehash(struct ep_names *names)
-{
-	size_t count = names->bucket_count ? 2 * names->bucket_count : 1024;
-	struct function **buckets = calloc(count, sizeof(*buckets));
-
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < names->bucket_count; i++) {
-		struct function *one = names->buckets[i], *next;
-
-		for (; one; one = next) {
-			size_t at = hash_function(one->module, one->key) & (count - 1);
-
-			next = one->next;
-			one->next = buckets[at];
-			buckets[at] = one;
-		}
-	}
-	free(names->buckets);
-	names->buckets = buckets;
-	names->bucket_count = count;
+	return ep_hash_number(key ^ (uint64_t)module << 48);
 }
 
 static struct function *known_function(const struct ep_names *names, size_t module, uint64_t key)
 {
-	struct function *one;
+	uint32_t hash = hash_function(module, key), at = 0, id;
 
-	if (names->bucket_count == 0)
-		return NULL;
-	one = names->buckets[hash_function(module, key) & (names->bucket_count - 1)];
-	while (one && (one->module != module || one->key != key))
-		one = one->next;
-	return one;
+	while ((id = ep_hash_next(&names->by_place, hash, &at)) != EP_HASH_NONE) {
+		struct function *one = names->functions.list[id];
+
+		if (one->module == module && one->key == key)
+			return one;
+	}
+	return NULL;
 }
 
-static char *__attribute__((format(printf, 1, 2))) formatted(const char *format, ...)
+/* With the next id, and no name. */
+static struct function *make_function(struct ep_names *names, size_t module, uint64_t key)
 {
-	va_list arguments;
-	char *text;
-	int length;
+	struct function *function = ep_calloc(1, sizeof(*function));
 
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	return length < 0 ? NULL : text;
+	function->public.id = (uint32_t)names->functions.count;
+	function->public.symbol = function->public.module = "";
+	function->module = module;
+	function->key = key;
+	ep_hash_add(&names->by_place, hash_function(module, key), function->public.id);
+	ep_array_push(&names->functions, function);
+	return function;
 }
 
 /* As in the symbol table, less its version (memcpy@@GLIBC_2.14). */
@@ -319,8 +256,8 @@ static char *raw_name(const struct ep_symbol *symbol)
 	const char *version = strchr(symbol->name, '@');
 
 	if (!version || version == symbol->name)
-		return strdup(symbol->name);
-	return strndup(symbol->name, (size_t)(version - symbol->name));
+		return ep_strdup(symbol->name);
+	return ep_strndup(symbol->name, (size_t)(version - symbol->name));
 }
 
 /* What people read: demangled, valid UTF-8. */
@@ -328,9 +265,9 @@ static char *readable(const struct ep_names *names, const char *raw, bool plt)
 {
 	char *whole, *name = ep_demangle_shown(raw, names->options.no_demangle);
 
-	if (!name || !plt)
+	if (!plt)
 		return name;
-	whole = formatted("%s@plt", name);
+	whole = ep_asprintf("%s@plt", name);
 	free(name);
 	return whole;
 }
@@ -338,86 +275,54 @@ static char *readable(const struct ep_names *names, const char *raw, bool plt)
 static char *unknown_name(const struct module *module, uint64_t address)
 {
 	if (!module)
-		return formatted("0x%" PRIx64, address);
-	return formatted("%s+0x%" PRIx64, module->name, address - module->facts->bias);
+		return ep_asprintf("0x%" PRIx64, address);
+	return ep_asprintf("%s+0x%" PRIx64, module->name, address - module->facts->bias);
 }
 
-static void free_function(struct function *function)
-{
-	free((char *)function->public.name);
-	free(function->raw);
-	free(function);
-}
-
-/* `symbol` NULL: nothing is known but the address. False: no memory. */
-static bool name_function(const struct ep_names *names, struct function *function,
+/* `symbol` NULL: nothing is known but the address. */
+static void name_function(const struct ep_names *names, struct function *function,
 			  const struct module *module, const struct ep_symbol *symbol)
 {
 	struct ep_function *public = &function->public;
 
-	public->symbol = "";
 	if (!symbol || !symbol->name) {
 		public->name = unknown_name(module, function->key);
-		return public->name != NULL;
+		return;
 	}
 	function->raw = raw_name(symbol);
-	if (!function->raw)
-		return false;
 	public->symbol = function->raw;
 	public->name = readable(names, function->raw, symbol->plt);
 	public->known = true;
-	return public->name != NULL;
-}
-
-static void enter_function(struct ep_names *names, struct function *function)
-{
-	size_t at = hash_function(function->module, function->key) & (names->bucket_count - 1);
-
-	function->public.id = (uint32_t)names->function_count++;
-	function->next = names->buckets[at];
-	names->buckets[at] = function;
 }
 
 static struct function *add_function(struct ep_names *names, size_t index,
 				     const struct ep_symbol *symbol, uint64_t key)
 {
 	const struct module *module = index == SIZE_MAX ? NULL : &names->modules[index];
-	struct function *function = calloc(1, sizeof(*function));
-	struct ep_function *public;
+	struct function *function = make_function(names, index, key);
+	struct ep_function *public = &function->public;
 
-	if (!function)
-		return NULL;
-	public = &function->public;
-	function->module = index;
-	function->key = key;
-	if (names->function_count >= names->bucket_count)
-		rehash(names);
-	if (names->bucket_count == 0 || !name_function(names, function, module, symbol)) {
-		free_function(function);
-		return NULL;
-	}
+	name_function(names, function, module, symbol);
 	public->module = module ? module->name : "";
 	public->in = module ? module->facts : NULL;
 	public->start = symbol ? symbol->start + module->facts->bias : key;
 	public->end = symbol ? symbol->end + module->facts->bias : key;
 	public->exported_guess = symbol && symbol->inexact;
-	enter_function(names, function);
 	return function;
 }
 
-/* Its id is the next one, too: whoever keeps a list by ids has room for it. */
+/* Neither addresses nor spans are looked up below these. */
+#define SPANS   (SIZE_MAX - 1)
+#define NOTHING (SIZE_MAX - 2)
+
 static struct function *nothing_of(struct ep_names *names)
 {
-	names->starved = true;
-	if (!names->nothing.public.name)
-		names->nothing = (struct function){
-			.public = {.id = (uint32_t)names->function_count++,
-				   .name = "?",
-				   .symbol = "",
-				   .module = ""},
-			.line_asked = true,
-		};
-	return &names->nothing;
+	if (!names->nothing) {
+		names->nothing = make_function(names, NOTHING, 0);
+		names->nothing->public.name = ep_strdup("?");
+		names->nothing->line_asked = true;
+	}
+	return names->nothing;
 }
 
 static struct function *function_at(struct ep_names *names, const struct module *module,
@@ -445,11 +350,11 @@ static struct function *function_at(struct ep_names *names, const struct module 
 	if (!symbol && names->unknown_count >= UNKNOWN_MAX)
 		return nothing_of(names);
 	function = add_function(names, index, symbol, key);
-	if (function && !symbol)
+	if (!symbol)
 		names->unknown_count++;
 	if (module && !(symbol && symbol->name))
 		names->files[module->file].nameless++;
-	return function ? function : nothing_of(names);
+	return function;
 }
 
 const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address, uint64_t tsc)
@@ -541,20 +446,17 @@ const char *ep_names_constant_string(struct ep_names *names, uint64_t address, u
 	const char *text = NULL;
 
 	if (module)
-		text = ep_constant_strings_of_file(&names->literals, module->canonical,
+		text = ep_constant_strings_of_file(&names->strings, module->canonical,
 						   &open_file(names, module)->found,
 						   address - module->facts->bias);
 	return text ? text
-		    : ep_constant_strings_of_memory(&names->literals, names->options.memory,
+		    : ep_constant_strings_of_memory(&names->strings, names->options.memory,
 						    address);
 }
 
 /* ---- spans ---- */
 
-/* Under a module of their own, by a number made of the name; of two names with one number the
- * second gets the next. */
-#define SPANS (SIZE_MAX - 1)
-
+/* By a number made of the name; of two names with one number the second gets the next. */
 static uint64_t number_of(const char *name)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -566,23 +468,11 @@ static uint64_t number_of(const char *name)
 
 static struct function *add_span(struct ep_names *names, const char *name, uint64_t key)
 {
-	struct function *function = calloc(1, sizeof(*function));
+	struct function *function = make_function(names, SPANS, key);
 
-	if (!function)
-		return NULL;
-	if (names->function_count >= names->bucket_count)
-		rehash(names);
-	function->public.name = strdup(name);
-	if (names->bucket_count == 0 || !function->public.name) {
-		free_function(function);
-		return NULL;
-	}
-	function->public.symbol = function->public.module = "";
+	function->public.name = ep_strdup(name);
 	function->public.known = function->public.span = true;
 	function->line_asked = true;
-	function->module = SPANS;
-	function->key = key;
-	enter_function(names, function);
 	names->unknown_count++;
 	return function;
 }
@@ -602,104 +492,80 @@ const struct ep_function *ep_names_span(struct ep_names *names, const char *name
 
 /* ---- the whole ---- */
 
-static int copy_options(struct ep_names *names, const struct ep_names_options *options)
+static void copy_options(struct ep_names *names, const struct ep_names_options *options)
 {
-	char **paths;
+	const char **paths = ep_calloc(options->debug_path_count, sizeof(*paths));
 
-	if (!options)
-		return EP_OK;
 	names->options = *options;
-	names->options.debug_path_count = 0;
-	paths = calloc(options->debug_path_count + 1, sizeof(*paths));
-	names->options.debug_paths = (const char *const *)paths;
-	if (options->executable)
-		names->options.executable = strdup(options->executable);
-	if (options->sysroot)
-		names->options.sysroot = strdup(options->sysroot);
-	if (!paths || (options->executable && !names->options.executable) ||
-	    (options->sysroot && !names->options.sysroot))
-		return EP_E_MEMORY;
+	names->options.debug_paths = paths;
 	names->options.path_maps = NULL;
+	if (options->executable)
+		names->options.executable = ep_strdup(options->executable);
+	if (options->sysroot)
+		names->options.sysroot = ep_strdup(options->sysroot);
 	for (size_t i = 0; i < options->path_map_count; i++)
-		if (ep_path_map_add(&names->path_map, options->path_maps[i]))
-			return EP_E_MEMORY;
-	for (size_t i = 0; i < options->debug_path_count; i++) {
-		paths[i] = strdup(options->debug_paths[i]);
-		if (!paths[i])
-			return EP_E_MEMORY;
-		names->options.debug_path_count++;
-	}
-	return EP_OK;
+		ep_path_map_add(&names->path_map, options->path_maps[i]);
+	for (size_t i = 0; i < options->debug_path_count; i++)
+		paths[i] = ep_strdup(options->debug_paths[i]);
 }
 
-int ep_names_create(struct ep_names **out, const struct ep_trace_module *modules, size_t count,
-		    const struct ep_names_options *options, struct ep_err *err)
+struct ep_names *ep_names_create(const struct ep_trace_module *modules, size_t count,
+				 const struct ep_names_options *options)
 {
-	struct ep_names *names = calloc(1, sizeof(*names));
+	struct ep_names *names = ep_calloc(1, sizeof(*names));
 
-	if (!names || copy_options(names, options) != EP_OK ||
-	    take_modules(names, modules, count) != EP_OK) {
-		ep_names_destroy(names);
-		return ep_fail(err, EP_E_MEMORY, 0, "names: out of memory");
-	}
-	*out = names;
-	return EP_OK;
-}
-
-static void free_functions(struct ep_names *names)
-{
-	for (size_t i = 0; i < names->bucket_count; i++) {
-		struct function *one = names->buckets[i], *next;
-
-		for (; one; one = next) {
-			next = one->next;
-			free_function(one);
-		}
-	}
-	free(names->buckets);
+	if (options)
+		copy_options(names, options);
+	set_modules(names, modules, count);
+	return names;
 }
 
 void ep_names_destroy(struct ep_names *names)
 {
 	if (!names)
 		return;
-	free_functions(names);
-	ep_constant_strings_deinit(&names->literals);
-	for (size_t i = 0; names->files && i < names->file_count; i++)
+	for (size_t i = 0; i < names->functions.count; i++) {
+		free((char *)names->functions.list[i]->public.name);
+		free(names->functions.list[i]->raw);
+		free(names->functions.list[i]);
+	}
+	ep_array_deinit(&names->functions);
+	ep_hash_deinit(&names->by_place);
+	ep_constant_strings_deinit(&names->strings);
+	for (size_t i = 0; i < names->file_count; i++)
 		ep_named_file_deinit(&names->files[i]);
 	for (size_t i = 0; i < names->module_count; i++)
 		free(names->modules[i].name);
-	for (size_t i = 0; i < names->warning_count; i++)
-		free(names->warnings[i].text);
+	for (size_t i = 0; i < names->warnings.count; i++)
+		free(names->warnings.list[i].text);
 	for (size_t i = 0; i < names->options.debug_path_count; i++)
 		free((char *)names->options.debug_paths[i]);
 	free((void *)names->options.debug_paths);
 	free((char *)names->options.executable);
 	free((char *)names->options.sysroot);
 	ep_path_map_deinit(&names->path_map);
-	free(names->warnings);
+	ep_array_deinit(&names->warnings);
 	free(names->files);
 	free(names->modules);
 	free(names);
 }
 
-bool ep_names_starved(const struct ep_names *names)
+bool ep_names_incomplete(const struct ep_names *names)
 {
-	bool starved = names->starved;
-
 	for (size_t i = 0; i < names->file_count; i++)
-		starved = starved || ep_named_file_starved(&names->files[i]);
-	return starved;
+		if (names->files[i].inlines && ep_inlines_incomplete(names->files[i].inlines))
+			return true;
+	return names->nothing != NULL;
 }
 
 const char *ep_names_warning(const struct ep_names *names, size_t index)
 {
-	if (index < names->warning_count)
-		return names->warnings[index].text;
-	if (index > names->warning_count || !ep_names_starved(names))
+	if (index < names->warnings.count)
+		return names->warnings.list[index].text;
+	if (index > names->warnings.count || !ep_names_incomplete(names))
 		return NULL;
-	return "some names and lines are missing: out of memory, or more than "
-	       "a million addresses are unknown";
+	return "some names and lines are missing: more than a million addresses are unknown, or "
+	       "debug information is too large";
 }
 
 const struct ep_trace_module *ep_names_stripped(const struct ep_names *names, size_t index,
@@ -720,5 +586,5 @@ const struct ep_trace_module *ep_names_stripped(const struct ep_names *names, si
 
 const char *ep_names_warning_code(const struct ep_names *names, size_t index)
 {
-	return index < names->warning_count ? names->warnings[index].code : OTHER_WARNING;
+	return index < names->warnings.count ? names->warnings.list[index].code : OTHER_WARNING;
 }

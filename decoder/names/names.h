@@ -33,8 +33,8 @@ struct ep_function {
 
 /* `modules` (a trace's, or made from a source's mappings) must outlive the names. NULL options:
  * defaults. */
-int ep_names_create(struct ep_names **out, const struct ep_trace_module *modules, size_t count,
-		    const struct ep_names_options *options, struct ep_err *err);
+struct ep_names *ep_names_create(const struct ep_trace_module *modules, size_t count,
+				 const struct ep_names_options *options);
 void ep_names_destroy(struct ep_names *names);
 
 /*
@@ -85,8 +85,8 @@ const char *ep_names_warning_code(const struct ep_names *names, size_t index);
 const struct ep_trace_module *ep_names_stripped(const struct ep_names *names, size_t index,
 						size_t *count);
 
-/* Memory ran out once, or too much is unknown: a warning says so, and names or lines may be
+/* Too much is unknown, or was too large to be read: a warning says so, and names or lines may be
  * missing. */
-bool ep_names_starved(const struct ep_names *names);
+bool ep_names_incomplete(const struct ep_names *names);
 
 #endif

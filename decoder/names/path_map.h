@@ -10,32 +10,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "coredump/util/array.h"
+
 struct ep_path_rule {
 	char *from; /* without the slashes at its end; "" for / */
 	char *to;
 };
 
+/* An answer that was given. */
+struct ep_path_known {
+	const char *path; /* borrowed */
+	char *mapped;     /* NULL: no rule fits */
+};
+
 struct ep_path_map {
-	struct ep_path_rule *rules;
-	size_t rule_count;
-	/* answers given so far */
-	struct ep_path_known {
-		const char *path; /* borrowed */
-		char *mapped;
-	} * known;
-	size_t known_count, known_capacity;
+	EP_ARRAY(struct ep_path_rule) rules;
+	EP_ARRAY(struct ep_path_known) known;
 };
 
 /* Is it OLD=NEW? OLD must not be empty. */
 bool ep_path_rule_valid(const char *text);
 
-/* All zero is a map without rules. EP_OK or EP_E_MEMORY; `text` is valid. */
-int ep_path_map_add(struct ep_path_map *map, const char *text);
+/* All zero is a map without rules. `text` is valid. */
+void ep_path_map_add(struct ep_path_map *map, const char *text);
 void ep_path_map_deinit(struct ep_path_map *map);
 
 /*
  * The path to use for `path`, which must stay as it is: the answer is kept by its address. Borrowed
- * until deinit; `path` itself when no rule fits, when it is NULL, or when memory is out.
+ * until deinit; `path` itself when no rule fits, or when it is NULL.
  */
 const char *ep_path_map_find(struct ep_path_map *map, const char *path);
 

@@ -103,8 +103,8 @@ static int by_stack(const struct ep_report *report, uint32_t tid, struct ep_sign
 /* A name that there was no memory for would be another crash's. */
 static bool starved(const struct ep_report *report)
 {
-	return (report->names && ep_names_starved(report->names)) ||
-	       (report->others && ep_names_starved(report->others));
+	return (report->names && ep_names_incomplete(report->names)) ||
+	       (report->others && ep_names_incomplete(report->others));
 }
 
 int ep_report_signature(struct ep_report *report, struct ep_signature *out, struct ep_err *err)

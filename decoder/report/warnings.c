@@ -190,7 +190,7 @@ static void gather(struct gather *doubts)
 		doubt_names(doubts, report->others);
 		doubt_stripped(doubts, report->others);
 	}
-	if (report->others && ep_names_starved(report->others))
+	if (report->others && ep_names_incomplete(report->others))
 		report->starved = true;
 	if (report->ghosts && !report->as_json)
 		doubt(doubts, "approximate",

@@ -17,6 +17,7 @@
 #include <sys/procfs.h>
 #include <unistd.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/snapshot/redacted.h"
 #include "decoder/code/callsite.h"
 #include "decoder/names/module_file.h"
@@ -673,15 +674,11 @@ int ep_unwinder_create(struct ep_unwinder **out, struct ep_source *source,
 	unwinder->core_fd = -1;
 	unwinder->source = source;
 	unwinder->options = options;
-	code = ep_modules_from_source(&unwinder->facts, &unwinder->count, source, trace, err);
-	if (code == EP_OK) {
-		unwinder->modules = calloc(unwinder->count + 1, sizeof(*unwinder->modules));
-		unwinder->dwfl = dwfl_begin(&callbacks);
-		if (!unwinder->modules || !unwinder->dwfl)
-			code = ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
-	}
-	if (code == EP_OK)
-		code = report_modules(unwinder, err);
+	unwinder->facts = ep_modules_from_source(&unwinder->count, source, trace);
+	unwinder->modules = ep_calloc(unwinder->count, sizeof(*unwinder->modules));
+	unwinder->dwfl = dwfl_begin(&callbacks);
+	code = unwinder->dwfl ? report_modules(unwinder, err)
+			      : ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
 	if (code == EP_OK)
 		code = attach(unwinder, err);
 	if (code != EP_OK) {

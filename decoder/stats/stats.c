@@ -126,17 +126,15 @@ static bool is_timed(const struct ep_event *event)
 	return !(event->flags & doubts);
 }
 
-static int add_duration(struct counting *c, struct ep_stat *stat, const struct ep_event *event,
-			struct ep_err *err)
+static void add_duration(struct counting *c, struct ep_stat *stat, const struct ep_event *event)
 {
 	int64_t ns;
 
 	if (!is_timed(event))
-		return EP_OK;
+		return;
 	ns = ep_trace_ns(c->trace, event->begin.best, event->end.best);
 	c->stats->timed++;
-	return ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0) ? out_of_memory(err)
-									     : EP_OK;
+	ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0);
 }
 
 /* The outermost frame of its function ended. One that was suspended meanwhile has nothing added:
@@ -184,7 +182,8 @@ static int end(void *context, const struct ep_nest_thread *thread, struct ep_nes
 		add_spent(c, thread, frame, stat);
 	}
 	stat->self += frame->ran - frame->inner;
-	return add_duration(c, stat, event, err);
+	add_duration(c, stat, event);
+	return EP_OK;
 }
 
 /* ---- spans --------------------------------------------------------------- */
@@ -225,8 +224,8 @@ static int add_span(struct counting *c, const struct ep_nest_thread *thread,
 	if (before || event->flags & EP_CALL_ACROSS_GAP)
 		return EP_OK;
 	ns = ep_trace_ns(c->trace, event->since.best, event->begin.best);
-	return ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0) ? out_of_memory(err)
-									     : EP_OK;
+	ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0);
+	return EP_OK;
 }
 
 static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coredump/util/error.h"
+#include "coredump/util/alloc.h"
 #include "coredump/util/utf8.h"
 
 #define NAME_MAX_SIZE ((size_t)1 << 20)
@@ -24,7 +24,6 @@
 struct output {
 	char *text;
 	size_t size, room, most;
-	bool starved;
 	jmp_buf give_up;
 };
 
@@ -37,15 +36,8 @@ static void append(const char *text, size_t size, void *opaque)
 	if (size > output->most || output->size + size > output->most)
 		longjmp(output->give_up, 1);
 	if (output->size + size >= output->room) {
-		size_t room = 2 * (output->size + size) + 64;
-		char *grown = realloc(output->text, room);
-
-		if (!grown) {
-			output->starved = true;
-			longjmp(output->give_up, 1);
-		}
-		output->text = grown;
-		output->room = room;
+		output->room = 2 * (output->size + size) + 64;
+		output->text = ep_reallocarray(output->text, output->room, 1);
 	}
 	memcpy(output->text + output->size, text, size);
 	output->size += size;
@@ -64,13 +56,13 @@ static bool demangle_cplus(const char *symbol, struct output *output)
 	       cplus_demangle_v3_callback(symbol, OPTIONS, append, output);
 }
 
-int ep_demangle(char **out, const char *symbol)
+char *ep_demangle(const char *symbol)
 {
 	struct output output = {0};
 	bool done;
 
 	if (symbol[0] != '_')
-		return EP_END;
+		return NULL;
 	output.most = NAME_LEAST + NAME_TIMES * strlen(symbol);
 	if (output.most > NAME_MAX_SIZE)
 		output.most = NAME_MAX_SIZE;
@@ -79,22 +71,17 @@ int ep_demangle(char **out, const char *symbol)
 		output.size = 0;
 		done = demangle_cplus(symbol, &output);
 	}
-	if (done && output.text && !output.starved) {
-		*out = output.text;
-		return EP_OK;
-	}
+	if (done)
+		return output.text;
 	free(output.text);
-	return output.starved ? EP_E_MEMORY : EP_END;
+	return NULL;
 }
 
 char *ep_demangle_shown(const char *symbol, bool raw)
 {
-	char *plain = NULL, *shown;
-	const char *text;
+	char *plain = raw ? NULL : ep_demangle(symbol), *shown;
+	const char *text = plain ? plain : symbol;
 
-	if (!raw && ep_demangle(&plain, symbol) == EP_E_MEMORY)
-		return NULL;
-	text = plain ? plain : symbol;
 	shown = ep_utf8_escape(text, strlen(text));
 	free(plain);
 	return shown;

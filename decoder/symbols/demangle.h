@@ -5,11 +5,10 @@
 
 #include <stdbool.h>
 
-/* *out: the demangled form, which the caller frees. EP_END: it is not mangled,
- * or too long; EP_E_MEMORY. */
-int ep_demangle(char **out, const char *symbol);
+/* The demangled form, which the caller frees. NULL: it is not mangled, or too long. */
+char *ep_demangle(const char *symbol);
 /* What people read: demangled, unless it cannot be or `raw` says not to; valid UTF-8. The caller
- * frees it; NULL when memory is out. */
+ * frees it. */
 char *ep_demangle_shown(const char *symbol, bool raw);
 
 #endif

@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/cursor.h"
 
 struct table {
-	struct ep_frame_range *ranges;
-	size_t count, room;
+	EP_ARRAY(struct ep_frame_range) ranges;
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t address; /* of bytes[0], in the file */
@@ -143,22 +143,12 @@ static uint8_t encoding_of(struct table *table, size_t offset)
 	return table->encoding;
 }
 
-static int add_range(struct table *table, uint64_t start, uint64_t length)
+static void add_range(struct table *table, uint64_t start, uint64_t length)
 {
-	struct ep_frame_range *grown;
 	uint64_t end;
 
-	if (length == 0 || __builtin_add_overflow(start, length, &end))
-		return EP_OK;
-	if (table->count == table->room) {
-		table->room = table->room ? 2 * table->room : 256;
-		grown = realloc(table->ranges, table->room * sizeof(*grown));
-		if (!grown)
-			return EP_E_MEMORY;
-		table->ranges = grown;
-	}
-	table->ranges[table->count++] = (struct ep_frame_range){start, end};
-	return EP_OK;
+	if (length && !__builtin_add_overflow(start, length, &end))
+		ep_array_push(&table->ranges, ((struct ep_frame_range){start, end}));
 }
 
 /* An FDE, whose id word `distance` leads back to its CIE. */
@@ -181,7 +171,8 @@ static int parse_fde(struct table *table, struct ep_cursor *body, uint32_t dista
 		start += place;
 	else if ((encoding & 0x70) != 0)
 		return EP_OK;
-	return add_range(table, start, length);
+	add_range(table, start, length);
+	return EP_OK;
 }
 
 int ep_frames_table_read(struct ep_frame_range **out, size_t *count, const void *bytes, size_t size,
@@ -200,10 +191,8 @@ int ep_frames_table_read(struct ep_frame_range **out, size_t *count, const void 
 		if (code != EP_OK)
 			break;
 	}
-	*out = table.ranges;
-	*count = table.count;
-	if (code == EP_E_MEMORY)
-		return ep_fail(err, EP_E_MEMORY, 0, ".eh_frame: out of memory");
+	*out = table.ranges.list;
+	*count = table.ranges.count;
 	if (code < 0)
 		return ep_fail(err, EP_E_CORRUPT, ep_cursor_offset(&section),
 			       ".eh_frame: nonsense before 0x%zx of 0x%zx",

@@ -7,10 +7,12 @@
 #include "decoder/symbols/inlines.h"
 
 #include <dwarf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 #include "coredump/util/utf8.h"
 #include "decoder/symbols/demangle.h"
 #include "decoder/symbols/units.h"
@@ -29,13 +31,13 @@ struct function {
 
 struct unit {
 	struct function *list; /* ascending start */
-	size_t count, room;
+	size_t count, capacity;
 	bool read;
 };
 
 /* Of a function that was inlined. */
 struct name {
-	const void *key; /* its entry, in libdw's memory; NULL: free */
+	const void *key; /* its entry, in libdw's memory */
 	char *text;
 };
 
@@ -43,15 +45,15 @@ struct ep_inlines {
 	struct ep_units *units; /* borrowed */
 	struct ep_lines *lines; /* borrowed */
 	struct unit *list;      /* beside the units */
-	struct name *names;     /* a hash table, less than 3/4 full */
-	size_t name_count, name_room;
+	EP_ARRAY(struct name) names;
+	struct ep_hash by_key; /* of the names */
 	uint64_t steps;
-	bool raw, starved;
+	bool raw, incomplete;
 };
 
 static bool step(struct ep_inlines *inlines)
 {
-	inlines->starved |= inlines->steps >= STEPS_MAX;
+	inlines->incomplete |= inlines->steps >= STEPS_MAX;
 	return inlines->steps++ < STEPS_MAX;
 }
 
@@ -69,25 +71,11 @@ static bool next_sibling(struct ep_inlines *inlines, Dwarf_Die *die)
 
 /* ---- the functions of a unit ---- */
 
-static void add_function(struct ep_inlines *inlines, struct unit *unit, const Dwarf_Die *die,
-			 uint64_t start, uint64_t end)
+static void add_function(struct unit *unit, const Dwarf_Die *die, uint64_t start, uint64_t end)
 {
-	struct function *grown;
-
 	if (start <= 1 || end <= start || unit->count >= FUNCTIONS_MAX)
 		return;
-	if (unit->count == unit->room) {
-		size_t room = unit->room ? 2 * unit->room : 64;
-
-		grown = realloc(unit->list, room * sizeof(*grown));
-		if (!grown) {
-			inlines->starved = true;
-			return;
-		}
-		unit->list = grown;
-		unit->room = room;
-	}
-	unit->list[unit->count++] = (struct function){.start = start, .end = end, .die = *die};
+	ep_array_push(unit, ((struct function){.start = start, .end = end, .die = *die}));
 }
 
 static void add_ranges(struct ep_inlines *inlines, struct unit *unit, Dwarf_Die *die)
@@ -96,7 +84,7 @@ static void add_ranges(struct ep_inlines *inlines, struct unit *unit, Dwarf_Die 
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && step(inlines))
-		add_function(inlines, unit, die, start, end);
+		add_function(unit, die, start, end);
 }
 
 /* May functions lie below? Rust's lie in its types, too. */
@@ -316,8 +304,9 @@ static char *with_scope(char *text, Dwarf_Die *die)
 	default:
 		return text;
 	}
-	if (!name || asprintf(&whole, "%s%s::", text, name) < 0)
+	if (!name)
 		return text;
+	whole = ep_asprintf("%s%s::", text, name);
 	free(text);
 	return whole;
 }
@@ -327,10 +316,10 @@ static char *with_scope(char *text, Dwarf_Die *die)
 static char *scopes_of(struct ep_inlines *inlines, Dwarf_Die *die)
 {
 	Dwarf_Off offset = dwarf_dieoffset(die);
-	char *text = strdup("");
+	char *text = ep_strdup("");
 	Dwarf_Die at, child;
 
-	if (!text || !dwarf_diecu(die, &at, NULL, NULL))
+	if (!dwarf_diecu(die, &at, NULL, NULL))
 		return text;
 	for (size_t depth = 0; depth < CONTAINERS_MAX; depth++) {
 		if (dwarf_child(&at, &child) != 0)
@@ -346,16 +335,15 @@ static char *scopes_of(struct ep_inlines *inlines, Dwarf_Die *die)
 
 static char *scoped(struct ep_inlines *inlines, Dwarf_Die *die, const char *name)
 {
-	char *scopes = scopes_of(inlines, die), *whole = NULL, *text = NULL;
+	char *scopes = scopes_of(inlines, die), *whole = ep_asprintf("%s%s", scopes, name);
+	char *text = ep_utf8_escape(whole, strlen(whole));
 
-	if (scopes && asprintf(&whole, "%s%s", scopes, name) >= 0)
-		text = ep_utf8_escape(whole, strlen(whole));
 	free(scopes);
 	free(whole);
 	return text;
 }
 
-/* From malloc; NULL: memory is out. */
+/* From malloc. */
 static char *name_of(struct ep_inlines *inlines, Dwarf_Die *call)
 {
 	const char *linkage = NULL, *name = NULL;
@@ -372,58 +360,24 @@ static char *name_of(struct ep_inlines *inlines, Dwarf_Die *call)
 			break;
 	}
 	if (!linkage)
-		return name ? scoped(inlines, &named, name) : strdup("?");
+		return name ? scoped(inlines, &named, name) : ep_strdup("?");
 	return ep_demangle_shown(linkage, inlines->raw);
-}
-
-static struct name *place_of(struct name *names, size_t room, const void *key)
-{
-	uint64_t hash = (uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = (size_t)(hash >> 32) & (room - 1);
-
-	while (names[at].key && names[at].key != key)
-		at = (at + 1) & (room - 1);
-	return &names[at];
-}
-
-/* False: no memory. */
-static bool make_room(struct ep_inlines *inlines)
-{
-	size_t room = inlines->name_room ? 2 * inlines->name_room : 256;
-	struct name *grown;
-
-	if (4 * (inlines->name_count + 1) < 3 * inlines->name_room)
-		return true;
-	grown = calloc(room, sizeof(*grown));
-	if (!grown)
-		return false;
-	for (size_t i = 0; i < inlines->name_room; i++)
-		if (inlines->names[i].key)
-			*place_of(grown, room, inlines->names[i].key) = inlines->names[i];
-	free(inlines->names);
-	inlines->names = grown;
-	inlines->name_room = room;
-	return true;
 }
 
 static const char *interned(struct ep_inlines *inlines, Dwarf_Die *call)
 {
 	Dwarf_Die function = *call;
-	struct name *name;
+	uint32_t hash, at = 0, number;
 
 	follow(&function);
-	if (!make_room(inlines)) {
-		inlines->starved = true;
-		return "?";
-	}
-	name = place_of(inlines->names, inlines->name_room, function.addr);
-	if (!name->key) {
-		name->text = name_of(inlines, call);
-		inlines->starved |= !name->text;
-		name->key = function.addr;
-		inlines->name_count++;
-	}
-	return name->text ? name->text : "?";
+	hash = ep_hash_number((uintptr_t)function.addr);
+	while ((number = ep_hash_next(&inlines->by_key, hash, &at)) != EP_HASH_NONE)
+		if (inlines->names.list[number].key == function.addr)
+			return inlines->names.list[number].text;
+	number = (uint32_t)inlines->names.count;
+	ep_hash_add(&inlines->by_key, hash, number);
+	ep_array_push(&inlines->names, ((struct name){function.addr, name_of(inlines, call)}));
+	return inlines->names.list[number].text;
 }
 
 /* ---- lines ---- */
@@ -518,29 +472,22 @@ struct ep_declared ep_inlines_declared(struct ep_inlines *inlines, uint64_t addr
 	return out;
 }
 
-bool ep_inlines_starved(const struct ep_inlines *inlines)
+bool ep_inlines_incomplete(const struct ep_inlines *inlines)
 {
-	return inlines->starved;
+	return inlines->incomplete;
 }
 
 /* ---- the whole ---- */
 
-int ep_inlines_create(struct ep_inlines **out, struct ep_units *units, struct ep_lines *lines,
-		      bool raw, struct ep_err *err)
+struct ep_inlines *ep_inlines_create(struct ep_units *units, struct ep_lines *lines, bool raw)
 {
-	struct ep_inlines *inlines = calloc(1, sizeof(*inlines));
+	struct ep_inlines *inlines = ep_calloc(1, sizeof(*inlines));
 
-	if (inlines)
-		inlines->list = calloc(ep_units_count(units) + 1, sizeof(*inlines->list));
-	if (!inlines || !inlines->list) {
-		free(inlines);
-		return ep_fail(err, EP_E_MEMORY, 0, "inlines: out of memory");
-	}
+	inlines->list = ep_calloc(ep_units_count(units), sizeof(*inlines->list));
 	inlines->units = units;
 	inlines->lines = lines;
 	inlines->raw = raw;
-	*out = inlines;
-	return EP_OK;
+	return inlines;
 }
 
 void ep_inlines_destroy(struct ep_inlines *inlines)
@@ -549,9 +496,10 @@ void ep_inlines_destroy(struct ep_inlines *inlines)
 		return;
 	for (size_t i = 0; i < ep_units_count(inlines->units); i++)
 		free(inlines->list[i].list);
-	for (size_t i = 0; i < inlines->name_room; i++)
-		free(inlines->names[i].text);
-	free(inlines->names);
+	for (size_t i = 0; i < inlines->names.count; i++)
+		free(inlines->names.list[i].text);
+	ep_array_deinit(&inlines->names);
+	ep_hash_deinit(&inlines->by_key);
 	free(inlines->list);
 	free(inlines);
 }

@@ -20,8 +20,7 @@ struct ep_inlined {
 #define EP_INLINED_MAX 128 /* at one address */
 
 /* `units` and `lines` must outlive the inlines. `raw`: names as they are. */
-int ep_inlines_create(struct ep_inlines **out, struct ep_units *units, struct ep_lines *lines,
-		      bool raw, struct ep_err *err);
+struct ep_inlines *ep_inlines_create(struct ep_units *units, struct ep_lines *lines, bool raw);
 void ep_inlines_destroy(struct ep_inlines *inlines); /* NULL is allowed */
 
 /*
@@ -34,8 +33,8 @@ size_t ep_inlines_find(struct ep_inlines *inlines, uint64_t address,
 /* Where the function with `address` is defined; borrowed like the units. */
 struct ep_declared ep_inlines_declared(struct ep_inlines *inlines, uint64_t address);
 
-/* Memory ran out once, or the debug information is so large or so odd that not all of it was read:
- * some answers may be missing. */
-bool ep_inlines_starved(const struct ep_inlines *inlines);
+/* The debug information is so large or so odd that not all of it was read: some answers may be
+ * missing. */
+bool ep_inlines_incomplete(const struct ep_inlines *inlines);
 
 #endif

@@ -4,14 +4,15 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 #include "coredump/util/utf8.h"
 #include "decoder/symbols/units.h"
 
-/* A file's name as libdw has it, and as we tell it. */
+/* A file's name as libdw has it, and as it is shown. */
 struct name {
 	const char *source; /* borrowed from libdw; the key */
 	char *text;
@@ -21,15 +22,13 @@ struct unit {
 	Dwarf_Die *die;    /* borrowed from the units */
 	Dwarf_Lines *rows; /* sorted by libdw; NULL: none, or not read */
 	size_t row_count;
-	struct name *names;
-	size_t name_count;
+	EP_ARRAY(struct name) names;
 	bool read;
 };
 
 struct ep_lines {
 	struct ep_units *units; /* borrowed */
 	struct unit *list;      /* beside the units */
-	bool starved;
 };
 
 /* ---- file names ---- */
@@ -76,34 +75,22 @@ static char *whole_path(struct unit *unit, const char *source)
 
 	if (source[0] != '/')
 		directory = dwarf_formstring(dwarf_attr(unit->die, DW_AT_comp_dir, &attribute));
-	if (asprintf(&path, "%s%s%s", directory ? directory : "", directory ? "/" : "", source) < 0)
-		return NULL;
+	path = ep_asprintf("%s%s%s", directory ? directory : "", directory ? "/" : "", source);
 	text = ep_utf8_escape(path, strlen(path));
 	free(path);
-	if (text)
-		normalise(text);
+	normalise(text);
 	return text;
 }
 
-static const char *tell(struct ep_lines *lines, struct unit *unit, const char *source)
+static const char *shown(struct unit *unit, const char *source)
 {
-	struct name *grown;
-	char *text;
-
-	for (size_t i = 0; i < unit->name_count; i++)
-		if (unit->names[i].source == source)
-			return unit->names[i].text;
-	text = source ? whole_path(unit, source) : NULL;
-	grown = realloc(unit->names, (unit->name_count + 1) * sizeof(*grown));
-	if (grown)
-		unit->names = grown;
-	if (!grown || !text) {
-		lines->starved |= source != NULL;
-		free(text);
+	if (!source)
 		return NULL;
-	}
-	unit->names[unit->name_count++] = (struct name){source, text};
-	return text;
+	for (size_t i = 0; i < unit->names.count; i++)
+		if (unit->names.list[i].source == source)
+			return unit->names.list[i].text;
+	ep_array_push(&unit->names, ((struct name){source, whole_path(unit, source)}));
+	return unit->names.list[unit->names.count - 1].text;
 }
 
 /* ---- rows ---- */
@@ -208,24 +195,19 @@ static size_t begin_row(const struct unit *unit, size_t last, const struct ep_de
 	return best;
 }
 
-static struct ep_line answer(struct ep_lines *lines, struct unit *unit, size_t row)
+static struct ep_line answer(struct unit *unit, size_t row)
 {
 	int number = row_line(unit, row);
 
 	return (struct ep_line){
-		.file = tell(lines, unit, row_source(unit, row)),
+		.file = shown(unit, row_source(unit, row)),
 		.line = number > 0 ? (uint32_t)number : 0,
 	};
 }
 
 const char *ep_lines_file(struct ep_lines *lines, size_t unit, const char *source)
 {
-	return tell(lines, &lines->list[unit], source);
-}
-
-bool ep_lines_starved(const struct ep_lines *lines)
-{
-	return lines->starved;
+	return shown(&lines->list[unit], source);
 }
 
 /* NULL: no unit has rows there. */
@@ -250,7 +232,7 @@ struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address)
 	size_t row;
 	struct unit *unit = find_unit(lines, address, &row);
 
-	return unit ? answer(lines, unit, row) : (struct ep_line){0};
+	return unit ? answer(unit, row) : (struct ep_line){0};
 }
 
 struct ep_line ep_lines_begin(struct ep_lines *lines, uint64_t address,
@@ -263,7 +245,7 @@ struct ep_line ep_lines_begin(struct ep_lines *lines, uint64_t address,
 		return (struct ep_line){0};
 	if (row_address(unit, row) == address)
 		row = begin_row(unit, row, declared);
-	return answer(lines, unit, row);
+	return answer(unit, row);
 }
 
 bool ep_lines_vary(struct ep_lines *lines, uint64_t address)
@@ -281,22 +263,16 @@ bool ep_lines_vary(struct ep_lines *lines, uint64_t address)
 
 /* ---- the whole ---- */
 
-int ep_lines_create(struct ep_lines **out, struct ep_units *units, struct ep_err *err)
+struct ep_lines *ep_lines_create(struct ep_units *units)
 {
-	struct ep_lines *lines = calloc(1, sizeof(*lines));
+	struct ep_lines *lines = ep_calloc(1, sizeof(*lines));
 	size_t count = ep_units_count(units);
 
-	if (lines)
-		lines->list = calloc(count + 1, sizeof(*lines->list));
-	if (!lines || !lines->list) {
-		free(lines);
-		return ep_fail(err, EP_E_MEMORY, 0, "lines: out of memory");
-	}
+	lines->list = ep_calloc(count, sizeof(*lines->list));
 	lines->units = units;
 	for (size_t i = 0; i < count; i++)
 		lines->list[i].die = ep_units_die(units, i);
-	*out = lines;
-	return EP_OK;
+	return lines;
 }
 
 void ep_lines_destroy(struct ep_lines *lines)
@@ -306,9 +282,9 @@ void ep_lines_destroy(struct ep_lines *lines)
 	for (size_t i = 0; i < ep_units_count(lines->units); i++) {
 		struct unit *unit = &lines->list[i];
 
-		for (size_t k = 0; k < unit->name_count; k++)
-			free(unit->names[k].text);
-		free(unit->names);
+		for (size_t k = 0; k < unit->names.count; k++)
+			free(unit->names.list[k].text);
+		ep_array_deinit(&unit->names);
 	}
 	free(lines->list);
 	free(lines);

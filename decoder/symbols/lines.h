@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coredump/util/error.h"
-
 struct ep_lines;
 struct ep_units;
 
@@ -23,7 +21,7 @@ struct ep_line {
 };
 
 /* `units` must outlive the lines. */
-int ep_lines_create(struct ep_lines **out, struct ep_units *units, struct ep_err *err);
+struct ep_lines *ep_lines_create(struct ep_units *units);
 void ep_lines_destroy(struct ep_lines *lines); /* NULL is allowed */
 
 /*
@@ -50,11 +48,8 @@ struct ep_line ep_lines_begin(struct ep_lines *lines, uint64_t address,
 /* Are there rows of several lines at exactly `address`? */
 bool ep_lines_vary(struct ep_lines *lines, uint64_t address);
 
-/* A name from the unit's file table, as a line's file has it. NULL: it is NULL, or memory is out.
- * Borrowed until destroy. */
+/* A name from the unit's file table, as a line's file has it; NULL for NULL. Borrowed until
+ * destroy. */
 const char *ep_lines_file(struct ep_lines *lines, size_t unit, const char *source);
-
-/* Memory ran out once: some answers may be missing. */
-bool ep_lines_starved(const struct ep_lines *lines);
 
 #endif

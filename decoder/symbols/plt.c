@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coredump/util/cursor.h"
+#include "coredump/util/array.h"
 
 #define STUBS_MAX ((size_t)1 << 20)
 
@@ -21,7 +21,12 @@ struct slot {
 
 struct slots {
 	struct slot *list;
-	size_t count;
+	size_t count, capacity;
+};
+
+struct stubs {
+	struct ep_plt_stub *list;
+	size_t count, capacity;
 };
 
 static int compare_slots(const void *a, const void *b)
@@ -44,21 +49,14 @@ static const char *symbol_name(Elf *elf, size_t link, Elf_Data *symbols, size_t 
 	return elf_strptr(elf, header.sh_link, symbol.st_name);
 }
 
-static int add_slots(struct slots *slots, Elf *elf, Elf_Data *data, size_t link)
+static void add_slots(struct slots *slots, Elf *elf, Elf_Data *data, size_t link)
 {
 	Elf_Scn *section = elf_getscn(elf, link);
 	Elf_Data *symbols = section ? elf_getdata(section, NULL) : NULL;
 	size_t count = data->d_size / sizeof(Elf64_Rela);
-	struct slot *grown;
 	GElf_Rela entry;
 
-	if (count > STUBS_MAX)
-		count = STUBS_MAX;
-	grown = realloc(slots->list, (slots->count + count + 1) * sizeof(*grown));
-	if (!grown)
-		return EP_E_MEMORY;
-	slots->list = grown;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && i < STUBS_MAX; i++) {
 		unsigned type;
 		const char *name;
 
@@ -69,9 +67,8 @@ static int add_slots(struct slots *slots, Elf *elf, Elf_Data *data, size_t link)
 			continue;
 		name = symbol_name(elf, link, symbols, GELF_R_SYM(entry.r_info));
 		if (name && name[0])
-			slots->list[slots->count++] = (struct slot){entry.r_offset, name};
+			ep_array_push(slots, ((struct slot){entry.r_offset, name}));
 	}
-	return EP_OK;
 }
 
 static const char *slot_name(const struct slots *slots, uint64_t address)
@@ -97,27 +94,17 @@ static uint64_t stub_slot(const uint8_t *bytes, size_t size, uint64_t address)
 	return 0;
 }
 
-static int read_stubs(struct ep_plt_stub **out, size_t *count, const struct slots *slots,
-		      Elf_Data *data, const GElf_Shdr *header, size_t size)
+static void read_stubs(struct stubs *stubs, const struct slots *slots, Elf_Data *data,
+		       const GElf_Shdr *header, size_t size)
 {
-	size_t most = data->d_size / size;
-	struct ep_plt_stub *grown;
-
-	if (most > STUBS_MAX)
-		most = STUBS_MAX;
-	grown = realloc(*out, (*count + most + 1) * sizeof(*grown));
-	if (!grown)
-		return EP_E_MEMORY;
-	*out = grown;
-	for (size_t i = 0; i < most; i++) {
+	for (size_t i = 0; i < data->d_size / size && i < STUBS_MAX; i++) {
 		uint64_t start = header->sh_addr + i * size;
 		const uint8_t *bytes = (const uint8_t *)data->d_buf + i * size;
 		const char *name = slot_name(slots, stub_slot(bytes, size, start));
 
 		if (name)
-			grown[(*count)++] = (struct ep_plt_stub){start, start + size, name};
+			ep_array_push(stubs, ((struct ep_plt_stub){start, start + size, name}));
 	}
-	return EP_OK;
 }
 
 static size_t stub_size(const char *section, const GElf_Shdr *header)
@@ -137,7 +124,7 @@ static Elf_Data *section_data(Elf_Scn *section, const GElf_Shdr *header)
 	return data && data->d_buf ? data : NULL;
 }
 
-static int read_slots(struct slots *slots, Elf *elf)
+static void read_slots(struct slots *slots, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -149,17 +136,15 @@ static int read_slots(struct slots *slots, Elf *elf)
 		    !(header.sh_flags & SHF_ALLOC))
 			continue;
 		data = section_data(section, &header);
-		if (data && add_slots(slots, elf, data, header.sh_link))
-			return EP_E_MEMORY;
+		if (data)
+			add_slots(slots, elf, data, header.sh_link);
 		tables++;
 	}
 	if (slots->count)
 		qsort(slots->list, slots->count, sizeof(*slots->list), compare_slots);
-	return EP_OK;
 }
 
-static int read_all_stubs(struct ep_plt_stub **out, size_t *count, Elf *elf,
-			  const struct slots *slots, size_t names)
+static void read_all_stubs(struct stubs *stubs, Elf *elf, const struct slots *slots, size_t names)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -175,31 +160,23 @@ static int read_all_stubs(struct ep_plt_stub **out, size_t *count, Elf *elf,
 		if (!name || (strncmp(name, ".plt", 4) != 0 && strcmp(name, OURS) != 0))
 			continue;
 		data = section_data(section, &header);
-		if (data && read_stubs(out, count, slots, data, &header, stub_size(name, &header)))
-			return EP_E_MEMORY;
+		if (data)
+			read_stubs(stubs, slots, data, &header, stub_size(name, &header));
 		tables++;
 	}
-	return EP_OK;
 }
 
-int ep_plt_read(struct ep_plt_stub **out, size_t *count, Elf *elf)
+size_t ep_plt_read(struct ep_plt_stub **out, Elf *elf)
 {
-	struct ep_plt_stub *stubs = NULL;
+	struct stubs stubs = {0};
 	struct slots slots = {0};
-	size_t found = 0, names;
-	int rc = EP_OK;
+	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names) == 0) {
-		rc = read_slots(&slots, elf);
-		if (!rc)
-			rc = read_all_stubs(&stubs, &found, elf, &slots, names);
+		read_slots(&slots, elf);
+		read_all_stubs(&stubs, elf, &slots, names);
 	}
-	free(slots.list);
-	if (rc) {
-		free(stubs);
-		return rc;
-	}
-	*out = stubs;
-	*count = found;
-	return EP_OK;
+	ep_array_deinit(&slots);
+	*out = stubs.list;
+	return stubs.count;
 }

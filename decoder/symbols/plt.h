@@ -11,15 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coredump/util/error.h"
-
 struct ep_plt_stub {
 	uint64_t start, end; /* addresses in the file; end exclusive */
 	const char *name;    /* of the function; borrowed from the file */
 };
 
-/* *count stubs in *out, which the caller frees. What is damaged has none;
- * EP_E_MEMORY is the only failure. */
-int ep_plt_read(struct ep_plt_stub **out, size_t *count, Elf *elf);
+/* The stubs in *out, which the caller frees: how many. What is damaged has none. */
+size_t ep_plt_read(struct ep_plt_stub **out, Elf *elf);
 
 #endif

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
+
 /* Bytes of a section that are loaded, at most. */
 #define SECTION_MAX ((uint64_t)1 << 31)
 
@@ -21,7 +24,7 @@ static int compare_sections(const void *a, const void *b)
 }
 
 /* The debug file has the same sections, without their bytes. */
-static int read_sections(struct ep_raw_symbols *raw, Elf *elf)
+static void read_sections(struct ep_raw_symbols *raw, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	struct ep_code_section *list;
@@ -29,10 +32,8 @@ static int read_sections(struct ep_raw_symbols *raw, Elf *elf)
 	GElf_Shdr header;
 
 	if (raw->section_count > 0 || elf_getshdrnum(elf, &total) != 0)
-		return EP_OK;
-	list = calloc(total + 1, sizeof(*list));
-	if (!list)
-		return EP_E_MEMORY;
+		return;
+	list = ep_calloc(total, sizeof(*list));
 	while (count < total && (section = elf_nextscn(elf, section))) {
 		uint64_t end;
 
@@ -46,7 +47,6 @@ static int read_sections(struct ep_raw_symbols *raw, Elf *elf)
 	free(raw->sections);
 	raw->sections = list;
 	raw->section_count = count;
-	return EP_OK;
 }
 
 const struct ep_code_section *ep_raw_symbols_section(const struct ep_raw_symbols *raw,
@@ -141,25 +141,8 @@ static bool is_code(const GElf_Sym *symbol, const char *name)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-static int push(struct ep_raw_symbols *raw, const struct ep_raw_symbol *symbol)
-{
-	struct ep_raw_symbol *grown;
-
-	if (raw->count == raw->room) {
-		size_t room = raw->room ? 2 * raw->room : 1024;
-
-		grown = realloc(raw->list, room * sizeof(*grown));
-		if (!grown)
-			return EP_E_MEMORY;
-		raw->list = grown;
-		raw->room = room;
-	}
-	raw->list[raw->count++] = *symbol;
-	return EP_OK;
-}
-
-static int add_symbol(struct ep_raw_symbols *raw, const struct table *table, const GElf_Sym *symbol,
-		      const char *name)
+static void add_symbol(struct ep_raw_symbols *raw, const struct table *table,
+		       const GElf_Sym *symbol, const char *name)
 {
 	const struct ep_code_section *section = ep_raw_symbols_section(raw, symbol->st_value);
 	bool local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
@@ -172,13 +155,13 @@ static int add_symbol(struct ep_raw_symbols *raw, const struct table *table, con
 	};
 
 	if (!section)
-		return EP_OK;
+		return;
 	one.end = symbol->st_size < section->end - one.start ? one.start + symbol->st_size
 							     : section->end;
-	return push(raw, &one);
+	ep_array_push(raw, one);
 }
 
-static int add_table(struct ep_raw_symbols *raw, const struct table *table, struct ep_err *err)
+static void add_table(struct ep_raw_symbols *raw, const struct table *table, struct ep_err *err)
 {
 	size_t unnamed = 0;
 	GElf_Sym symbol;
@@ -200,26 +183,24 @@ static int add_table(struct ep_raw_symbols *raw, const struct table *table, stru
 		}
 		if (!is_code(&symbol, name))
 			continue;
-		if (raw->count >= EP_SYMBOLS_MAX)
-			return ep_fail(err, EP_E_LIMIT, 0, "more than %zu functions",
-				       EP_SYMBOLS_MAX);
-		if (add_symbol(raw, table, &symbol, name) != EP_OK)
-			return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+		if (raw->count >= EP_SYMBOLS_MAX) {
+			ep_err_set(err, EP_E_LIMIT, 0, "more than %zu functions", EP_SYMBOLS_MAX);
+			return;
+		}
+		add_symbol(raw, table, &symbol, name);
 	}
 	if (unnamed > 0)
 		ep_err_set(err, EP_E_CORRUPT, 0, "%zu symbols have no name inside the string table",
 			   unnamed);
-	return EP_OK;
 }
 
-int ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err)
+void ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err)
 {
 	Elf_Scn *section = NULL;
 	struct table table;
 	GElf_Shdr header;
 
-	if (read_sections(raw, elf) != EP_OK)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	read_sections(raw, elf);
 	while ((section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header) ||
 		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
@@ -228,10 +209,8 @@ int ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err)
 			continue;
 		if (!table.dynamic)
 			raw->has_symtab = true;
-		if (add_table(raw, &table, err) == EP_E_MEMORY)
-			return EP_E_MEMORY;
+		add_table(raw, &table, err);
 	}
-	return EP_OK;
 }
 
 void ep_raw_symbols_deinit(struct ep_raw_symbols *raw)

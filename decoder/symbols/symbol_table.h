@@ -31,16 +31,15 @@ struct ep_code_section {
 
 struct ep_raw_symbols {
 	struct ep_raw_symbol *list;
-	size_t count, room;
+	size_t count, capacity;
 	struct ep_code_section *sections; /* ascending, of the first file */
 	size_t section_count;
 	uint32_t objects;
 	bool has_symtab;
 };
 
-/* Adds the symbols of `elf`. Damage goes to *err, what was readable is kept; EP_E_MEMORY is the
- * only failure. */
-int ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err);
+/* Adds the symbols of `elf`. Damage goes to *err, what was readable is kept. */
+void ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err);
 void ep_raw_symbols_deinit(struct ep_raw_symbols *raw);
 
 /* The code section around `address`, or NULL. */

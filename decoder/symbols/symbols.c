@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 #include "decoder/symbols/frames_table.h"
 #include "decoder/symbols/plt.h"
 #include "decoder/util/sort.h"
@@ -24,10 +26,8 @@ struct range {
 
 struct ep_symbols {
 	bool stripped;
-	struct ep_symbol *list;
-	size_t count, list_room;
-	struct range *ranges; /* ascending, disjoint */
-	size_t range_count, range_room;
+	EP_ARRAY(struct ep_symbol) all;
+	EP_ARRAY(struct range) ranges; /* ascending, disjoint */
 };
 
 /* What building needs and the result does not. */
@@ -38,7 +38,6 @@ struct build {
 	size_t frame_count;
 	struct ep_plt_stub *stubs;
 	size_t stub_count;
-	bool failed; /* out of memory */
 };
 
 /* ---- order ---- */
@@ -97,49 +96,16 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* ---- growing ---- */
-
-static void *grow(void *list, size_t count, size_t *room, size_t size)
-{
-	size_t wanted = *room ? 2 * *room : 1024;
-	void *grown;
-
-	if (count < *room)
-		return list;
-	grown = realloc(list, wanted * size);
-	if (grown)
-		*room = wanted;
-	return grown;
-}
-
 static uint32_t add_symbol(struct build *build, const struct ep_symbol *symbol)
 {
-	struct ep_symbols *out = build->out;
-	struct ep_symbol *list = grow(out->list, out->count, &out->list_room, sizeof(*list));
-
-	if (!list) {
-		build->failed = true;
-		return 0;
-	}
-	out->list = list;
-	out->list[out->count] = *symbol;
-	return (uint32_t)out->count++;
+	ep_array_push(&build->out->all, *symbol);
+	return (uint32_t)(build->out->all.count - 1);
 }
 
 static void add_range(struct build *build, uint64_t start, uint64_t end, uint32_t symbol)
 {
-	struct ep_symbols *out = build->out;
-	struct range *ranges;
-
-	if (start >= end || build->failed)
-		return;
-	ranges = grow(out->ranges, out->range_count, &out->range_room, sizeof(*ranges));
-	if (!ranges) {
-		build->failed = true;
-		return;
-	}
-	out->ranges = ranges;
-	out->ranges[out->range_count++] = (struct range){start, end, symbol};
+	if (start < end)
+		ep_array_push(&build->out->ranges, ((struct range){start, end, symbol}));
 }
 
 /* ---- sized symbols: a sweep ---- */
@@ -154,7 +120,7 @@ struct sweep {
 /* Lays out the innermost open symbols up to `limit`. */
 static void sweep_to(struct sweep *sweep, uint64_t limit)
 {
-	const struct ep_symbol *list = sweep->build->out->list;
+	const struct ep_symbol *list = sweep->build->out->all.list;
 
 	while (sweep->depth > 0) {
 		uint32_t top = sweep->open[sweep->depth - 1];
@@ -190,12 +156,8 @@ static void lay_out_sized(struct build *build)
 	const struct ep_raw_symbols *raw = &build->raw;
 	struct sweep sweep = {.build = build};
 
-	sweep.open = calloc(raw->count + 1, sizeof(*sweep.open));
-	if (!sweep.open) {
-		build->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < raw->count && !build->failed; i++) {
+	sweep.open = ep_calloc(raw->count, sizeof(*sweep.open));
+	for (size_t i = 0; i < raw->count; i++) {
 		const struct ep_raw_symbol *one = &raw->list[i];
 		struct ep_symbol symbol;
 		uint32_t index;
@@ -206,11 +168,9 @@ static void lay_out_sized(struct build *build)
 		index = add_symbol(build, &symbol);
 		sweep_to(&sweep, one->start);
 		sweep.at = one->start;
-		if (!build->failed)
-			sweep.open[sweep.depth++] = index;
+		sweep.open[sweep.depth++] = index;
 	}
-	if (!build->failed)
-		sweep_to(&sweep, UINT64_MAX);
+	sweep_to(&sweep, UINT64_MAX);
 	free(sweep.open);
 }
 
@@ -317,29 +277,25 @@ static void fill_one(struct build *build, struct filler *filler, struct gaps *ga
 
 static void fill_gaps(struct build *build)
 {
-	size_t most = build->raw.count + build->frame_count + build->stub_count;
-	struct filler *list = calloc(most + 1, sizeof(*list));
-	size_t sized = build->out->range_count, count, same;
-	struct range *ranges = malloc((sized + 1) * sizeof(*ranges));
-	struct gaps gaps = {.ranges = ranges, .count = sized};
+	struct ep_symbols *out = build->out;
+	size_t most = build->raw.count + build->frame_count + build->stub_count, count, same;
+	struct filler *list = ep_calloc(most, sizeof(*list));
+	struct range *sized = ep_calloc(out->ranges.count, sizeof(*sized));
+	struct gaps gaps = {.ranges = sized, .count = out->ranges.count};
 
-	build->failed = build->failed || !list || !ranges;
-	if (!build->failed) {
-		if (sized)
-			memcpy(ranges, build->out->ranges, sized * sizeof(*ranges));
-		count = collect_fillers(build, list);
-		ep_sort_by_address(list, count, sizeof(*list), compare_fillers);
-		for (size_t i = 0; i < count && !build->failed; i += same) {
-			same = merge_fillers(list + i, count - i);
-			fill_one(build, &list[i], &gaps,
-				 i + same < count ? list[i + same].symbol.start : UINT64_MAX);
-		}
-		if (build->out->range_count)
-			ep_sort_by_address(build->out->ranges, build->out->range_count,
-					   sizeof(*ranges), compare_ranges);
+	if (gaps.count)
+		memcpy(sized, out->ranges.list, gaps.count * sizeof(*sized));
+	count = collect_fillers(build, list);
+	ep_sort_by_address(list, count, sizeof(*list), compare_fillers);
+	for (size_t i = 0; i < count; i += same) {
+		same = merge_fillers(list + i, count - i);
+		fill_one(build, &list[i], &gaps,
+			 i + same < count ? list[i + same].symbol.start : UINT64_MAX);
 	}
+	ep_sort_by_address(out->ranges.list, out->ranges.count, sizeof(*out->ranges.list),
+			   compare_ranges);
 	free(list);
-	free(ranges);
+	free(sized);
 }
 
 /* ---- cold parts ---- */
@@ -435,19 +391,19 @@ static const struct ep_raw_symbol *find_parent(const struct by_name *look, uint3
 
 static uint32_t symbol_at(const struct ep_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->range_count;
+	size_t low = 0, high = symbols->ranges.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (symbols->ranges[middle].start <= address)
+		if (symbols->ranges.list[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0 || address >= symbols->ranges[low - 1].end)
+	if (low == 0 || address >= symbols->ranges.list[low - 1].end)
 		return UINT32_MAX;
-	return symbols->ranges[low - 1].symbol;
+	return symbols->ranges.list[low - 1].symbol;
 }
 
 /* The symbol that `part` belongs to, by name; its own when it cannot be told. */
@@ -465,7 +421,7 @@ static void join_part(struct build *build, struct by_name *look, const struct ep
 	parent = find_parent(look, part->object);
 	own = symbol_at(out, part->start);
 	whole = parent ? symbol_at(out, parent->start) : UINT32_MAX;
-	if (whole != UINT32_MAX && own != UINT32_MAX && out->list[own].name == part->name)
+	if (whole != UINT32_MAX && own != UINT32_MAX && out->all.list[own].name == part->name)
 		owner[own] = whole;
 }
 
@@ -475,21 +431,18 @@ static void join_parts(struct build *build)
 	struct ep_symbols *out = build->out;
 	struct ep_raw_symbols *raw = &build->raw;
 	struct by_name look = {.count = raw->count};
-	uint32_t *owner = calloc(out->count + 1, sizeof(*owner));
+	uint32_t *owner = ep_calloc(out->all.count, sizeof(*owner));
 
-	look.list = calloc(raw->count + 1, sizeof(*look.list));
-	build->failed = build->failed || !look.list || !owner;
-	if (!build->failed) {
-		for (size_t i = 0; i < raw->count; i++)
-			look.list[i] = &raw->list[i];
-		qsort(look.list, raw->count, sizeof(*look.list), compare_by_name);
-		for (size_t i = 0; i < out->count; i++)
-			owner[i] = (uint32_t)i;
-		for (size_t i = 0; i < raw->count; i++)
-			join_part(build, &look, &raw->list[i], owner);
-		for (size_t i = 0; i < out->range_count; i++)
-			out->ranges[i].symbol = owner[out->ranges[i].symbol];
-	}
+	look.list = ep_calloc(raw->count, sizeof(*look.list));
+	for (size_t i = 0; i < raw->count; i++)
+		look.list[i] = &raw->list[i];
+	qsort(look.list, raw->count, sizeof(*look.list), compare_by_name);
+	for (size_t i = 0; i < out->all.count; i++)
+		owner[i] = (uint32_t)i;
+	for (size_t i = 0; i < raw->count; i++)
+		join_part(build, &look, &raw->list[i], owner);
+	for (size_t i = 0; i < out->ranges.count; i++)
+		out->ranges.list[i].symbol = owner[out->ranges.list[i].symbol];
 	free(look.list);
 	free(owner);
 }
@@ -522,10 +475,9 @@ static void read_frames(struct build *build, Elf *elf, struct ep_err *err)
 		if (!name || strcmp(name, ".eh_frame") != 0)
 			continue;
 		data = elf_rawdata(section, NULL);
-		if (data && data->d_buf &&
-		    ep_frames_table_read(&build->frames, &build->frame_count, data->d_buf,
-					 data->d_size, header.sh_addr, err) == EP_E_MEMORY)
-			build->failed = true;
+		if (data && data->d_buf)
+			ep_frames_table_read(&build->frames, &build->frame_count, data->d_buf,
+					     data->d_size, header.sh_addr, err);
 		break;
 	}
 	if (build->frame_count)
@@ -535,55 +487,44 @@ static void read_frames(struct build *build, Elf *elf, struct ep_err *err)
 
 static void build_all(struct build *build, Elf *elf, Elf *debug, struct ep_err *err)
 {
-	if ((elf && ep_raw_symbols_add(&build->raw, elf, err) != EP_OK) ||
-	    (debug && ep_raw_symbols_add(&build->raw, debug, err) != EP_OK)) {
-		build->failed = true;
-		return;
-	}
-	if (build->raw.count)
-		ep_sort_by_address(build->raw.list, build->raw.count, sizeof(*build->raw.list),
-				   compare_raw);
+	if (elf)
+		ep_raw_symbols_add(&build->raw, elf, err);
+	if (debug)
+		ep_raw_symbols_add(&build->raw, debug, err);
+	ep_sort_by_address(build->raw.list, build->raw.count, sizeof(*build->raw.list),
+			   compare_raw);
 	if (elf) {
 		read_frames(build, elf, err);
-		build->failed |= ep_plt_read(&build->stubs, &build->stub_count, elf);
+		build->stub_count = ep_plt_read(&build->stubs, elf);
 	}
-	if (!build->failed)
-		lay_out_sized(build);
-	if (!build->failed)
-		fill_gaps(build);
-	if (!build->failed && has_parts(&build->raw))
+	lay_out_sized(build);
+	fill_gaps(build);
+	if (has_parts(&build->raw))
 		join_parts(build);
 }
 
-int ep_symbols_create(struct ep_symbols **out, Elf *elf, Elf *debug, struct ep_err *err)
+struct ep_symbols *ep_symbols_create(Elf *elf, Elf *debug, struct ep_err *err)
 {
-	struct build build = {.out = calloc(1, sizeof(*build.out))};
+	struct build build = {.out = ep_calloc(1, sizeof(*build.out))};
 	struct ep_err ignored;
 
 	if (!err)
 		err = &ignored;
 	*err = (struct ep_err){0};
-	if (!build.out)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	build_all(&build, elf, debug, err);
 	build.out->stripped = !build.raw.has_symtab;
 	ep_raw_symbols_deinit(&build.raw);
 	free(build.frames);
 	free(build.stubs);
-	if (build.failed) {
-		ep_symbols_destroy(build.out);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
-	*out = build.out;
-	return EP_OK;
+	return build.out;
 }
 
 void ep_symbols_destroy(struct ep_symbols *symbols)
 {
 	if (!symbols)
 		return;
-	free(symbols->list);
-	free(symbols->ranges);
+	ep_array_deinit(&symbols->all);
+	ep_array_deinit(&symbols->ranges);
 	free(symbols);
 }
 
@@ -591,7 +532,7 @@ const struct ep_symbol *ep_symbols_find(const struct ep_symbols *symbols, uint64
 {
 	uint32_t index = symbol_at(symbols, address);
 
-	return index == UINT32_MAX ? NULL : &symbols->list[index];
+	return index == UINT32_MAX ? NULL : &symbols->all.list[index];
 }
 
 bool ep_symbols_stripped(const struct ep_symbols *symbols)
@@ -601,6 +542,6 @@ bool ep_symbols_stripped(const struct ep_symbols *symbols)
 
 const struct ep_symbol *ep_symbols_all(const struct ep_symbols *symbols, size_t *count)
 {
-	*count = symbols->count;
-	return symbols->list;
+	*count = symbols->all.count;
+	return symbols->all.list;
 }

@@ -31,10 +31,9 @@ struct ep_symbols;
 
 /*
  * Reads the symbols of a file and of its debug file; either may be NULL. Both must outlive the
- * symbols. EP_OK also for files without any; damage is told in
- * *err, with EP_OK all the same: err->code is 0 when there was none.
+ * symbols. Damage is told in *err: err->code is 0 when there was none.
  */
-int ep_symbols_create(struct ep_symbols **out, Elf *elf, Elf *debug, struct ep_err *err);
+struct ep_symbols *ep_symbols_create(Elf *elf, Elf *debug, struct ep_err *err);
 void ep_symbols_destroy(struct ep_symbols *symbols); /* NULL is allowed */
 
 /* The function at `address`, with its own bounds also when `address` lies in its cold part. NULL:

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
+
 #define UNITS_MAX  ((size_t)1 << 22)
 #define RANGES_MAX ((size_t)1 << 24)
 #define TRIES      32 /* units that claim the same address */
@@ -29,57 +32,20 @@ struct unit {
 
 struct ep_units {
 	Dwarf *dwarf;
-	struct unit *list;
-	size_t count, room;
-	struct range *ranges; /* ascending start */
-	size_t range_count, range_room;
-	bool starved;
+	EP_ARRAY(struct unit) units;
+	EP_ARRAY(struct range) ranges; /* ascending start */
 };
 
 /* Code that the linker threw away lies at 0 or 1, or wraps around. */
 static void add_range(struct ep_units *units, uint64_t start, uint64_t end)
 {
-	struct range *grown;
-
-	if (start <= 1 || end <= start || units->range_count >= RANGES_MAX)
+	if (start <= 1 || end <= start)
 		return;
-	if (units->range_count == units->range_room) {
-		size_t room = units->range_room ? 2 * units->range_room : 256;
-
-		grown = realloc(units->ranges, room * sizeof(*grown));
-		if (!grown) {
-			units->starved = true;
-			return;
-		}
-		units->ranges = grown;
-		units->range_room = room;
-	}
-	units->ranges[units->range_count++] = (struct range){
-		.start = start,
-		.end = end,
-		.unit = (uint32_t)(units->count - 1),
-	};
-}
-
-static bool add_unit(struct ep_units *units, const Dwarf_Die *die, bool split)
-{
-	struct unit *grown;
-
-	if (units->count >= UNITS_MAX)
-		return false;
-	if (units->count == units->room) {
-		size_t room = units->room ? 2 * units->room : 64;
-
-		grown = realloc(units->list, room * sizeof(*grown));
-		if (!grown) {
-			units->starved = true;
-			return false;
-		}
-		units->list = grown;
-		units->room = room;
-	}
-	units->list[units->count++] = (struct unit){.die = *die, .split = split};
-	return true;
+	ep_array_push(&units->ranges, ((struct range){
+					      .start = start,
+					      .end = end,
+					      .unit = (uint32_t)(units->units.count - 1),
+				      }));
 }
 
 static void read_units(struct ep_units *units)
@@ -93,11 +59,13 @@ static void read_units(struct ep_units *units)
 	while (dwarf_get_units(units->dwarf, unit, &unit, NULL, &kind, &die, NULL) == 0) {
 		if (kind != DW_UT_compile && kind != DW_UT_skeleton)
 			continue;
-		if (!add_unit(units, &die, kind == DW_UT_skeleton))
+		if (units->units.count == UNITS_MAX)
 			return;
+		ep_array_push(&units->units,
+			      ((struct unit){.die = die, .split = kind == DW_UT_skeleton}));
 		at = 0;
-		while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0 &&
-		       units->range_count < RANGES_MAX)
+		while (units->ranges.count < RANGES_MAX &&
+		       (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
 			add_range(units, start, end);
 	}
 }
@@ -115,12 +83,13 @@ static void sort_ranges(struct ep_units *units)
 {
 	uint64_t reach = 0;
 
-	if (units->range_count)
-		qsort(units->ranges, units->range_count, sizeof(struct range), compare_ranges);
-	for (size_t i = 0; i < units->range_count; i++) {
-		if (units->ranges[i].end > reach)
-			reach = units->ranges[i].end;
-		units->ranges[i].reach = reach;
+	if (units->ranges.count)
+		qsort(units->ranges.list, units->ranges.count, sizeof(struct range),
+		      compare_ranges);
+	for (size_t i = 0; i < units->ranges.count; i++) {
+		if (units->ranges.list[i].end > reach)
+			reach = units->ranges.list[i].end;
+		units->ranges.list[i].reach = reach;
 	}
 }
 
@@ -128,12 +97,12 @@ static void sort_ranges(struct ep_units *units)
 
 struct ep_units_walk ep_units_walk(const struct ep_units *units, uint64_t address)
 {
-	size_t low = 0, high = units->range_count;
+	size_t low = 0, high = units->ranges.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (units->ranges[middle].start <= address)
+		if (units->ranges.list[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -144,7 +113,7 @@ struct ep_units_walk ep_units_walk(const struct ep_units *units, uint64_t addres
 bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk, size_t *unit)
 {
 	while (walk->at > 0 && walk->tries < TRIES) {
-		const struct range *range = &units->ranges[--walk->at];
+		const struct range *range = &units->ranges.list[--walk->at];
 
 		walk->tries++;
 		if (range->reach <= walk->address)
@@ -159,12 +128,12 @@ bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk, siz
 
 size_t ep_units_count(const struct ep_units *units)
 {
-	return units->count;
+	return units->units.count;
 }
 
 Dwarf_Die *ep_units_die(struct ep_units *units, size_t unit)
 {
-	return &units->list[unit].die;
+	return &units->units.list[unit].die;
 }
 
 /* ---- split DWARF ---- */
@@ -213,7 +182,7 @@ static void find_code(struct unit *unit)
 
 Dwarf_Die *ep_units_code(struct ep_units *units, size_t index)
 {
-	struct unit *unit = &units->list[index];
+	struct unit *unit = &units->units.list[index];
 
 	if (!unit->split)
 		return &unit->die;
@@ -221,11 +190,6 @@ Dwarf_Die *ep_units_code(struct ep_units *units, size_t index)
 		find_code(unit);
 	unit->asked = true;
 	return unit->has_code ? &unit->code : NULL;
-}
-
-bool ep_units_starved(const struct ep_units *units)
-{
-	return units->starved;
 }
 
 /* ---- the whole ---- */
@@ -241,21 +205,18 @@ static Dwarf *begin(Elf *elf)
 	return NULL;
 }
 
-int ep_units_create(struct ep_units **out, Elf *elf, struct ep_err *err)
+struct ep_units *ep_units_create(Elf *elf)
 {
-	struct ep_units *units = calloc(1, sizeof(*units));
+	Dwarf *dwarf = begin(elf);
+	struct ep_units *units;
 
-	if (!units)
-		return ep_fail(err, EP_E_MEMORY, 0, "units: out of memory");
-	units->dwarf = begin(elf);
-	if (!units->dwarf) {
-		ep_units_destroy(units);
-		return EP_END;
-	}
+	if (!dwarf)
+		return NULL;
+	units = ep_calloc(1, sizeof(*units));
+	units->dwarf = dwarf;
 	read_units(units);
 	sort_ranges(units);
-	*out = units;
-	return EP_OK;
+	return units;
 }
 
 void ep_units_destroy(struct ep_units *units)
@@ -263,7 +224,7 @@ void ep_units_destroy(struct ep_units *units)
 	if (!units)
 		return;
 	dwarf_end(units->dwarf);
-	free(units->list);
-	free(units->ranges);
+	ep_array_deinit(&units->units);
+	ep_array_deinit(&units->ranges);
 	free(units);
 }

@@ -8,8 +8,8 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
-
-#include "coredump/util/error.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct ep_units;
 
@@ -22,8 +22,8 @@ struct ep_units_walk {
 
 /* `elf` must outlive the units. .dwo files, and the file that dwz moved shared parts to, are found
  * as libdw does, from the path on that `elf` was opened by; what is no regular file is not opened
- * (coredump/find/libraryopen.c). EP_END: no debug information. */
-int ep_units_create(struct ep_units **out, Elf *elf, struct ep_err *err);
+ * (coredump/find/libraryopen.c). NULL: no debug information. */
+struct ep_units *ep_units_create(Elf *elf);
 void ep_units_destroy(struct ep_units *units); /* NULL is allowed */
 
 size_t ep_units_count(const struct ep_units *units);
@@ -38,8 +38,5 @@ Dwarf_Die *ep_units_code(struct ep_units *units, size_t unit);
 /* The units with `address`, one at each call of _next; the likeliest first. */
 struct ep_units_walk ep_units_walk(const struct ep_units *units, uint64_t address);
 bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk, size_t *unit);
-
-/* Memory ran out once: some may be missing. */
-bool ep_units_starved(const struct ep_units *units);
 
 #endif

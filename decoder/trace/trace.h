@@ -213,6 +213,10 @@ static inline const void *ep_trace_view(const struct ep_trace *trace, uint64_t o
 const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace, uint64_t address,
 						 uint64_t tsc);
 
+/* Of two modules at one address: is `a` the better answer for `tsc` than `b`? */
+bool ep_trace_module_fits(const struct ep_trace_module *a, const struct ep_trace_module *b,
+			  uint64_t tsc);
+
 /* A thread of the runtime's own, which is no part of the program. */
 bool ep_trace_is_helper(const struct ep_trace *trace, uint32_t tid);
 

@@ -130,10 +130,10 @@ void ep_trace_read_modules(struct ep_trace *trace, const struct ep_trace_section
 	}
 }
 
-/* Is `a` the better answer for `tsc` than `b`? A module is first seen some time after it was
- * loaded, so one that was seen later beats one that had gone. */
-static bool fits_better(const struct ep_trace_module *a, const struct ep_trace_module *b,
-			uint64_t tsc)
+/* A module is first seen some time after it was loaded, so one that was seen later beats one that
+ * had gone. */
+bool ep_trace_module_fits(const struct ep_trace_module *a, const struct ep_trace_module *b,
+			  uint64_t tsc)
 {
 	bool a_gone = a->unload_tsc != 0 && a->unload_tsc <= tsc;
 	bool b_gone = b->unload_tsc != 0 && b->unload_tsc <= tsc;
@@ -159,7 +159,7 @@ const struct ep_trace_module *ep_trace_module_at(const struct ep_trace *trace, u
 		const struct ep_trace_module *one = &trace->modules[i];
 
 		if (address >= one->start && address < one->end &&
-		    (!best || fits_better(one, best, tsc)))
+		    (!best || ep_trace_module_fits(one, best, tsc)))
 			best = one;
 	}
 	return best;

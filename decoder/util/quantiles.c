@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "coredump/util/error.h"
+#include "coredump/util/alloc.h"
 
 #define STEPS (1u << EP_QUANTILES_BITS)
 
@@ -22,63 +22,51 @@ static unsigned shift_of(unsigned row)
 	return row ? row - 1 : 0;
 }
 
-static int add_step(struct ep_quantiles *spread, uint64_t value)
+static void add_step(struct ep_quantiles *quantiles, uint64_t value)
 {
 	unsigned row = row_of(value);
 
-	if (!spread->steps[row])
-		spread->steps[row] = calloc(STEPS, sizeof(uint64_t));
-	if (!spread->steps[row])
-		return EP_E_MEMORY;
-	spread->steps[row][(value >> shift_of(row)) & (STEPS - 1)]++;
-	return EP_OK;
+	if (!quantiles->steps[row])
+		quantiles->steps[row] = ep_calloc(STEPS, sizeof(uint64_t));
+	quantiles->steps[row][(value >> shift_of(row)) & (STEPS - 1)]++;
 }
 
 /* From now on they are too many. */
-static int leave_few(struct ep_quantiles *spread)
+static void leave_few(struct ep_quantiles *quantiles)
 {
 	for (unsigned i = 0; i < EP_QUANTILES_EXACT; i++)
-		if (add_step(spread, spread->few[i]))
-			return EP_E_MEMORY;
-	free(spread->few);
-	spread->few = NULL;
-	return EP_OK;
+		add_step(quantiles, quantiles->few[i]);
+	free(quantiles->few);
+	quantiles->few = NULL;
 }
 
-static int add_few(struct ep_quantiles *spread, uint64_t value)
+static void add_few(struct ep_quantiles *quantiles, uint64_t value)
 {
-	if (!spread->few)
-		spread->few = malloc(EP_QUANTILES_EXACT * sizeof(*spread->few));
-	if (!spread->few)
-		return EP_E_MEMORY;
-	spread->few[spread->count] = value;
-	return EP_OK;
+	if (!quantiles->few)
+		quantiles->few = ep_calloc(EP_QUANTILES_EXACT, sizeof(*quantiles->few));
+	quantiles->few[quantiles->count] = value;
 }
 
-int ep_quantiles_add(struct ep_quantiles *spread, uint64_t value)
+void ep_quantiles_add(struct ep_quantiles *quantiles, uint64_t value)
 {
-	int rc = EP_OK;
-
-	if (spread->count == EP_QUANTILES_EXACT)
-		rc = leave_few(spread);
-	if (!rc)
-		rc = spread->count < EP_QUANTILES_EXACT ? add_few(spread, value)
-							: add_step(spread, value);
-	if (rc)
-		return rc;
-	if (spread->count == 0 || value < spread->min)
-		spread->min = value;
-	if (value > spread->max)
-		spread->max = value;
-	spread->count++;
-	return EP_OK;
+	if (quantiles->count == EP_QUANTILES_EXACT)
+		leave_few(quantiles);
+	if (quantiles->count < EP_QUANTILES_EXACT)
+		add_few(quantiles, value);
+	else
+		add_step(quantiles, value);
+	if (quantiles->count == 0 || value < quantiles->min)
+		quantiles->min = value;
+	if (value > quantiles->max)
+		quantiles->max = value;
+	quantiles->count++;
 }
 
-void ep_quantiles_deinit(struct ep_quantiles *spread)
+void ep_quantiles_deinit(struct ep_quantiles *quantiles)
 {
-	free(spread->few);
-	for (unsigned i = 0; i < sizeof(spread->steps) / sizeof(*spread->steps); i++)
-		free(spread->steps[i]);
+	free(quantiles->few);
+	for (unsigned i = 0; i < sizeof(quantiles->steps) / sizeof(*quantiles->steps); i++)
+		free(quantiles->steps[i]);
 }
 
 static int compare(const void *a, const void *b)
@@ -89,38 +77,39 @@ static int compare(const void *a, const void *b)
 }
 
 /* The middle of a step, which may lie beyond the numbers in it. */
-static uint64_t middle(const struct ep_quantiles *spread, unsigned row, unsigned step)
+static uint64_t middle(const struct ep_quantiles *quantiles, unsigned row, unsigned step)
 {
 	unsigned shift = shift_of(row);
 	uint64_t value = (uint64_t)(row ? step | STEPS : step) << shift;
 
 	value += ((UINT64_C(1) << shift) - 1) / 2;
-	if (value < spread->min)
-		return spread->min;
-	return value < spread->max ? value : spread->max;
+	if (value < quantiles->min)
+		return quantiles->min;
+	return value < quantiles->max ? value : quantiles->max;
 }
 
-static uint64_t quantile_step(const struct ep_quantiles *spread, uint64_t rank)
+static uint64_t quantile_step(const struct ep_quantiles *quantiles, uint64_t rank)
 {
-	unsigned rows = sizeof(spread->steps) / sizeof(*spread->steps);
+	unsigned rows = sizeof(quantiles->steps) / sizeof(*quantiles->steps);
 
 	for (unsigned row = 0; row < rows; row++)
-		for (unsigned i = 0; spread->steps[row] && i < STEPS; i++) {
-			if (spread->steps[row][i] >= rank)
-				return middle(spread, row, i);
-			rank -= spread->steps[row][i];
+		for (unsigned i = 0; quantiles->steps[row] && i < STEPS; i++) {
+			if (quantiles->steps[row][i] >= rank)
+				return middle(quantiles, row, i);
+			rank -= quantiles->steps[row][i];
 		}
-	return spread->max;
+	return quantiles->max;
 }
 
-uint64_t ep_quantiles_at(struct ep_quantiles *spread, unsigned percent)
+uint64_t ep_quantiles_at(struct ep_quantiles *quantiles, unsigned percent)
 {
-	uint64_t rank = spread->count / 100 * percent + (spread->count % 100 * percent + 99) / 100;
+	uint64_t rank =
+		quantiles->count / 100 * percent + (quantiles->count % 100 * percent + 99) / 100;
 
-	if (!spread->count)
+	if (!quantiles->count)
 		return 0;
-	if (spread->count > EP_QUANTILES_EXACT)
-		return rank == spread->count ? spread->max : quantile_step(spread, rank);
-	qsort(spread->few, spread->count, sizeof(*spread->few), compare);
-	return spread->few[rank - 1];
+	if (quantiles->count > EP_QUANTILES_EXACT)
+		return rank == quantiles->count ? quantiles->max : quantile_step(quantiles, rank);
+	qsort(quantiles->few, quantiles->count, sizeof(*quantiles->few), compare);
+	return quantiles->few[rank - 1];
 }

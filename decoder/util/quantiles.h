@@ -18,12 +18,12 @@ struct ep_quantiles {
 	uint64_t *steps[64 - EP_QUANTILES_BITS + 1]; /* counts; NULL: all 0 */
 };
 
-/* All zero is an empty one. EP_OK or EP_E_MEMORY. */
-int ep_quantiles_add(struct ep_quantiles *spread, uint64_t value);
-void ep_quantiles_deinit(struct ep_quantiles *spread);
+/* All zero is an empty one. */
+void ep_quantiles_add(struct ep_quantiles *quantiles, uint64_t value);
+void ep_quantiles_deinit(struct ep_quantiles *quantiles);
 
 /* The least number that `percent` (1 to 100) of all are not above: of 10 numbers the median is the
  * fifth. 0 of an empty one. */
-uint64_t ep_quantiles_at(struct ep_quantiles *spread, unsigned percent);
+uint64_t ep_quantiles_at(struct ep_quantiles *quantiles, unsigned percent);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+
 #define WORTH_IT   256u /* fewer are qsort's */
 #define DIGIT_BITS 11u
 #define DIGITS     (1u << DIGIT_BITS)
@@ -88,21 +90,17 @@ static void sort_equals(char *list, size_t count, size_t size,
 	}
 }
 
-static bool sort_all(char *list, size_t count, size_t size)
+static void sort_all(char *list, size_t count, size_t size)
 {
-	struct keyed *keys = calloc(2 * count, sizeof(*keys));
-	char *sorted = malloc(count * size);
-	const struct keyed *order;
+	struct keyed *keys = ep_calloc(2 * count, sizeof(*keys));
+	const struct keyed *order = sort_keys(keys, keys + count, list, count, size);
+	char *sorted = ep_reallocarray(NULL, count, size);
 
-	if (keys && sorted) {
-		order = sort_keys(keys, keys + count, list, count, size);
-		for (size_t i = 0; i < count; i++)
-			memcpy(sorted + i * size, list + order[i].index * size, size);
-		memcpy(list, sorted, count * size);
-	}
+	for (size_t i = 0; i < count; i++)
+		memcpy(sorted + i * size, list + order[i].index * size, size);
+	memcpy(list, sorted, count * size);
 	free(keys);
 	free(sorted);
-	return keys && sorted;
 }
 
 void ep_sort_by_address(void *list, size_t count, size_t size,
@@ -110,8 +108,10 @@ void ep_sort_by_address(void *list, size_t count, size_t size,
 {
 	if (in_order(list, count, size, compare))
 		return;
-	if (count >= WORTH_IT && sort_all(list, count, size))
-		sort_equals(list, count, size, compare);
-	else
+	if (count < WORTH_IT) {
 		qsort(list, count, size, compare);
+		return;
+	}
+	sort_all(list, count, size);
+	sort_equals(list, count, size, compare);
 }

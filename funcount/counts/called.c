@@ -58,30 +58,25 @@ static void add_entry(struct ep_called *called, size_t index,
 }
 
 /* The program's own file is named by --executable; other modules' are not. */
-static int name_module(struct ep_called *called, size_t index,
-		       const struct ep_counts_module *counted,
-		       const struct ep_names_options *options, struct ep_err *err)
+static void name_module(struct ep_called *called, size_t index,
+			const struct ep_counts_module *counted,
+			const struct ep_names_options *options)
 {
 	struct ep_names_options own = options ? *options : (struct ep_names_options){0};
-	int rc;
 
 	if (!counted->executable)
 		own.executable = NULL;
 	called->modules[index] = module_of(counted);
-	rc = ep_names_create(&called->names[index], &called->modules[index], 1, &own, err);
-	if (rc)
-		return rc;
+	called->names[index] = ep_names_create(&called->modules[index], 1, &own);
 	called->module_count++;
 	for (size_t i = 0; i < counted->entry_count; i++)
 		add_entry(called, index, counted, &counted->entries[i]);
-	return EP_OK;
 }
 
 static int name_all(struct ep_called *called, const struct ep_counts *counts,
 		    const struct ep_names_options *options, struct ep_err *err)
 {
 	size_t entries = 0;
-	int rc = EP_OK;
 
 	for (size_t i = 0; i < counts->module_count; i++)
 		entries += counts->modules[i].entry_count;
@@ -91,9 +86,9 @@ static int name_all(struct ep_called *called, const struct ep_counts *counts,
 	called->groups = calloc(entries + 1, sizeof(*called->groups));
 	if (!called->names || !called->modules || !called->functions || !called->groups)
 		return no_memory(err);
-	for (size_t i = 0; !rc && i < counts->module_count; i++)
-		rc = name_module(called, i, &counts->modules[i], options, err);
-	return rc;
+	for (size_t i = 0; i < counts->module_count; i++)
+		name_module(called, i, &counts->modules[i], options);
+	return EP_OK;
 }
 
 /* ---- groups -------------------------------------------------------------- */
@@ -215,7 +210,7 @@ void ep_called_destroy(struct ep_called *called)
 bool ep_called_starved(const struct ep_called *called)
 {
 	for (size_t i = 0; i < called->module_count; i++)
-		if (ep_names_starved(called->names[i]))
+		if (ep_names_incomplete(called->names[i]))
 			return true;
 	return false;
 }

@@ -88,13 +88,6 @@ static void close_module(struct work *work)
 	work->symbols = NULL;
 }
 
-/* Lines that there was no memory for are missing. */
-static bool lines_starved(const struct work *work)
-{
-	return (work->units && ep_units_starved(work->units)) ||
-	       (work->lines && ep_lines_starved(work->lines));
-}
-
 /* Without a disassembler sizes in instructions are not known: told once. */
 static int open_code(struct work *work)
 {
@@ -116,20 +109,17 @@ static int open_parts(struct work *work)
 	int result = EP_OK;
 
 	if (work->file.elf || work->file.debug)
-		result = ep_symbols_create(&work->symbols, work->file.elf, work->file.debug,
-					   &damage);
+		work->symbols = ep_symbols_create(work->file.elf, work->file.debug, &damage);
 	if (!result && work->file.elf)
 		result = open_code(work);
-	if (!result && lines)
-		result = ep_units_create(&work->units, lines, NULL);
-	if (!result && work->units)
-		result = ep_lines_create(&work->lines, work->units, NULL);
-	for (size_t i = 0;
-	     lines && work->options && result != EP_E_MEMORY && i < work->options->path_map_count;
-	     i++)
-		result = ep_path_map_add(&work->map, work->options->path_maps[i]);
 	if (result == EP_E_MEMORY)
 		return no_memory(work);
+	if (lines)
+		work->units = ep_units_create(lines);
+	if (work->units)
+		work->lines = ep_lines_create(work->units);
+	for (size_t i = 0; lines && work->options && i < work->options->path_map_count; i++)
+		ep_path_map_add(&work->map, work->options->path_maps[i]);
 	return damage.code ? warn(work, damage.text) : EP_OK;
 }
 
@@ -317,8 +307,6 @@ static int add_all(struct work *work, const struct ep_counts *counts)
 		result = open_module(work, &counts->modules[i]);
 		if (!result)
 			result = add_module(work);
-		if (!result && lines_starved(work))
-			result = no_memory(work);
 		close_module(work);
 	}
 	return result;

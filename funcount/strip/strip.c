@@ -456,8 +456,8 @@ static int read_file(struct ep_strip *strip, struct file *file, struct ep_err *e
 {
 	struct ep_err damage = {0};
 
-	if (ep_raw_symbols_add(&file->raw, file->elf, &damage) ||
-	    ep_strip_targets_read(&file->targets, file->elf, &file->raw) || list_parts(file) ||
+	ep_raw_symbols_add(&file->raw, file->elf, &damage);
+	if (ep_strip_targets_read(&file->targets, file->elf, &file->raw) || list_parts(file) ||
 	    make_functions(strip, file) || index_parts(file))
 		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	find_owners(strip, file);

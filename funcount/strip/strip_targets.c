@@ -89,8 +89,8 @@ static int add_code(struct ep_strip_targets *targets, Elf *elf,
 		    const struct ep_raw_symbols *symbols)
 {
 	struct ep_plt_stub *stubs = NULL;
-	size_t count = 0;
-	int rc = ep_plt_read(&stubs, &count, elf);
+	size_t count = ep_plt_read(&stubs, elf);
+	int rc = EP_OK;
 
 	for (size_t i = 0; !rc && i < symbols->count; i++)
 		if (ep_strip_hook_named(symbols->list[i].name))

@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_version(EV_CURRENT);
 	memcpy(copy, data, size);
 	elf = elf_memory(copy, size);
-	if (elf && elf_kind(elf) == ELF_K_ELF &&
-	    ep_symbols_create(&symbols, elf, NULL, NULL) == EP_OK) {
+	if (elf && elf_kind(elf) == ELF_K_ELF) {
+		symbols = ep_symbols_create(elf, NULL, NULL);
 		check(symbols);
 		ep_symbols_destroy(symbols);
 	}

@@ -46,8 +46,7 @@ int main(int argc, char *argv[])
 	module.path = path;
 	options.debug_paths = (const char *const *)argv + 2;
 	options.debug_path_count = (size_t)argc - 2;
-	if (ep_names_create(&names, &module, 1, &options, NULL))
-		return 1;
+	names = ep_names_create(&module, 1, &options);
 	while (fgets(line, sizeof(line), stdin))
 		answer(names, strtoull(line, NULL, 16));
 	for (size_t i = 0; (text = ep_names_warning(names, i)); i++)

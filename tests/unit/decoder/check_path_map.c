@@ -28,7 +28,7 @@ END_TEST
 
 START_TEST(whole_components_are_replaced)
 {
-	ck_assert_int_eq(ep_path_map_add(&map, "/build/x=/home/me"), 0);
+	ep_path_map_add(&map, "/build/x=/home/me");
 	ck_assert_str_eq(mapped("/build/x/a.c"), "/home/me/a.c");
 	ck_assert_str_eq(mapped("/build/x"), "/home/me");
 	ck_assert_str_eq(mapped("/build/xy/a.c"), "/build/xy/a.c");
@@ -40,9 +40,9 @@ END_TEST
 
 START_TEST(the_first_rule_that_fits_is_taken)
 {
-	ck_assert_int_eq(ep_path_map_add(&map, "/a/b=/1"), 0);
-	ck_assert_int_eq(ep_path_map_add(&map, "/a=/2"), 0);
-	ck_assert_int_eq(ep_path_map_add(&map, "/a/c=/3"), 0);
+	ep_path_map_add(&map, "/a/b=/1");
+	ep_path_map_add(&map, "/a=/2");
+	ep_path_map_add(&map, "/a/c=/3");
 	ck_assert_str_eq(mapped("/a/b/f"), "/1/f");
 	ck_assert_str_eq(mapped("/a/c/f"), "/2/c/f");
 }
@@ -50,8 +50,8 @@ END_TEST
 
 START_TEST(slashes_at_the_ends_mean_nothing)
 {
-	ck_assert_int_eq(ep_path_map_add(&map, "/a/=/b//"), 0);
-	ck_assert_int_eq(ep_path_map_add(&map, "/=/elsewhere"), 0);
+	ep_path_map_add(&map, "/a/=/b//");
+	ep_path_map_add(&map, "/=/elsewhere");
 	ck_assert_str_eq(mapped("/a/f"), "/b/f");
 	ck_assert_str_eq(mapped("/c/f"), "/elsewhere/c/f");
 	ck_assert_str_eq(mapped("c/f"), "c/f");
@@ -60,7 +60,7 @@ END_TEST
 
 START_TEST(an_equals_sign_may_be_in_what_is_new)
 {
-	ck_assert_int_eq(ep_path_map_add(&map, "/a=/b=c"), 0);
+	ep_path_map_add(&map, "/a=/b=c");
 	ck_assert_str_eq(mapped("/a/f"), "/b=c/f");
 }
 END_TEST
@@ -70,7 +70,7 @@ START_TEST(answers_stay_where_they_are)
 	static char paths[300][16];
 	const char *first;
 
-	ck_assert_int_eq(ep_path_map_add(&map, "/a=/b"), 0);
+	ep_path_map_add(&map, "/a=/b");
 	first = mapped("/a/first");
 	for (int i = 0; i < 300; i++) {
 		snprintf(paths[i], sizeof(paths[i]), "/a/%d", i);

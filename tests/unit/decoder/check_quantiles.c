@@ -2,33 +2,32 @@
 /* check_quantiles.c: quantiles against numbers whose order is known. */
 #include "decoder/util/quantiles.h"
 
-#include "coredump/util/error.h"
 #include "main.h"
 
 /* Each of 1..count once, in another order: 7919 is prime. */
-static void fill(struct ep_quantiles *spread, uint64_t count, uint64_t scale)
+static void fill(struct ep_quantiles *quantiles, uint64_t count, uint64_t scale)
 {
 	for (uint64_t i = 0; i < count; i++)
-		ck_assert_int_eq(ep_quantiles_add(spread, (i * 7919 % count + 1) * scale), EP_OK);
+		ep_quantiles_add(quantiles, (i * 7919 % count + 1) * scale);
 }
 
 START_TEST(few_numbers_have_exact_quantiles)
 {
-	struct ep_quantiles spread = {0};
+	struct ep_quantiles quantiles = {0};
 
-	ck_assert_uint_eq(ep_quantiles_at(&spread, 50), 0);
-	fill(&spread, 10, 1000003);
-	ck_assert_uint_eq(ep_quantiles_at(&spread, 50), 5 * 1000003);
-	ck_assert_uint_eq(ep_quantiles_at(&spread, 90), 9 * 1000003);
-	ck_assert_uint_eq(ep_quantiles_at(&spread, 99), 10 * 1000003);
-	ck_assert_uint_eq(spread.min, 1000003);
-	ep_quantiles_deinit(&spread);
+	ck_assert_uint_eq(ep_quantiles_at(&quantiles, 50), 0);
+	fill(&quantiles, 10, 1000003);
+	ck_assert_uint_eq(ep_quantiles_at(&quantiles, 50), 5 * 1000003);
+	ck_assert_uint_eq(ep_quantiles_at(&quantiles, 90), 9 * 1000003);
+	ck_assert_uint_eq(ep_quantiles_at(&quantiles, 99), 10 * 1000003);
+	ck_assert_uint_eq(quantiles.min, 1000003);
+	ep_quantiles_deinit(&quantiles);
 }
 END_TEST
 
-static void check_close(struct ep_quantiles *spread, unsigned percent, uint64_t want)
+static void check_close(struct ep_quantiles *quantiles, unsigned percent, uint64_t want)
 {
-	uint64_t got = ep_quantiles_at(spread, percent);
+	uint64_t got = ep_quantiles_at(quantiles, percent);
 	uint64_t off = got > want ? got - want : want - got;
 
 	ck_assert_msg(off <= want / 250, "p%u: %lu, not %lu", percent, (unsigned long)got,
@@ -40,35 +39,35 @@ START_TEST(many_numbers_have_quantiles_within_0_4_percent)
 	static const uint64_t scales[] = {1, 1000003, UINT64_C(1) << 46};
 
 	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
-		struct ep_quantiles spread = {0};
+		struct ep_quantiles quantiles = {0};
 
-		fill(&spread, 100000, scales[i]);
+		fill(&quantiles, 100000, scales[i]);
 		for (unsigned percent = 1; percent <= 100; percent++)
-			check_close(&spread, percent, percent * 1000 * scales[i]);
-		ck_assert_uint_eq(spread.min, scales[i]);
-		ck_assert_uint_eq(spread.max, 100000 * scales[i]);
-		ep_quantiles_deinit(&spread);
+			check_close(&quantiles, percent, percent * 1000 * scales[i]);
+		ck_assert_uint_eq(quantiles.min, scales[i]);
+		ck_assert_uint_eq(quantiles.max, 100000 * scales[i]);
+		ep_quantiles_deinit(&quantiles);
 	}
 }
 END_TEST
 
 START_TEST(the_ends_of_64_bits_have_a_step)
 {
-	struct ep_quantiles spread = {0};
+	struct ep_quantiles quantiles = {0};
 
 	for (int i = 0; i < 100; i++) {
-		ck_assert_int_eq(ep_quantiles_add(&spread, 0), EP_OK);
-		ck_assert_int_eq(ep_quantiles_add(&spread, UINT64_MAX), EP_OK);
+		ep_quantiles_add(&quantiles, 0);
+		ep_quantiles_add(&quantiles, UINT64_MAX);
 	}
-	ck_assert_uint_eq(ep_quantiles_at(&spread, 50), 0);
-	ck_assert_uint_eq(ep_quantiles_at(&spread, 100), UINT64_MAX);
-	ep_quantiles_deinit(&spread);
+	ck_assert_uint_eq(ep_quantiles_at(&quantiles, 50), 0);
+	ck_assert_uint_eq(ep_quantiles_at(&quantiles, 100), UINT64_MAX);
+	ep_quantiles_deinit(&quantiles);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("spread");
+	Suite *suite = suite_create("quantiles");
 	TCase *tests = tcase_create("all");
 
 	tcase_add_test(tests, few_numbers_have_exact_quantiles);
