@@ -76,8 +76,8 @@ done
 cp own caps
 # cap_net_raw=ep (linux/capability.h: VFS_CAP_REVISION_2)
 python3 -c 'import os, struct; os.setxattr("caps", "security.capability", struct.pack("<IIIII", 0x02000001, 1 << 13, 0, 0, 0))'
-[ "$(grep -c '|' < <(sed -n '/^| `EPITAPH/p' "$TOP/README.md"))" -ge 13 ] || fail "README's table is not found"
-names=$(sed -nE 's/^\{"(EPITAPH[A-Z_]*)", set_.*/\1/p; s/^\t\{"(EPITAPH[A-Z_]*)", set_.*/\1/p' "$TOP/runtime/settings.c")
+[ "$(grep -c '|' < <(sed -n '/^| `EPITAPH/p' "$TOP/docs/settings.md"))" -ge 13 ] || fail "the table of docs/settings.md is not found"
+names=$(sed -nE 's/^\{"(EPITAPH[A-Z_]*)", set_.*/\1/p; s/^\t\{"(EPITAPH[A-Z_]*)", set_.*/\1/p' "$TOP/runtime/settings/settings.c")
 [ "$(wc -w <<<"$names")" -ge 18 ] || fail "the table of settings is not found: $names"
 
 # Each setting: what makes no sense is named by a program of the user's own, and not even read by one with rights. Of a file's
