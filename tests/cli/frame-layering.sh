@@ -4,6 +4,12 @@
 set -euo pipefail
 "$TOP/ci/layering"
 
+# The map in docs/hacking.md has each folder, and no other.
+sed -n '/^## The map/,/^The Makefile/s/^    \( *[a-z0-9_-]*\/\) .*/\1/p' "$TOP/docs/hacking.md" |
+	awk '/^[^ ]/ { top = $1; next } { print top $1 }' | sort >map
+(cd "$TOP" && find runtime coredump decoder funcount cli -mindepth 2 -type f) |
+	sed -nE 's|^([a-z]+/[a-z0-9_]+/).*|\1|p' | sort -u | diff map -
+
 breach() { # FILE LINE: the check names the file
 	rm -rf copy && mkdir copy
 	(cd "$TOP" && find runtime coredump decoder funcount gdb-ext cli tests -name '*.[ch]' -print0 | tar cf - --null -T -) | tar xf - -C copy
