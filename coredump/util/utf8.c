@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "coredump/util/alloc.h"
 
 /* First byte [first, last] → length, and what the second byte may be. */
 static const struct {
@@ -64,14 +65,9 @@ size_t ep_utf8_show(const char *text, size_t size, char out[5])
 
 char *ep_utf8_escape(const char *text, size_t size)
 {
+	char *copy = ep_reallocarray(NULL, size + 1, 4);
 	size_t to = 0;
-	char *copy;
 
-	if (size > SIZE_MAX / 4 - 1)
-		return NULL;
-	copy = malloc(4 * size + 1);
-	if (!copy)
-		return NULL;
 	for (size_t at = 0; at < size;) {
 		at += ep_utf8_show(text + at, size - at, copy + to);
 		to += strlen(copy + to);

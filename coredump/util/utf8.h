@@ -26,8 +26,7 @@ size_t ep_utf8_show(const char *text, size_t size, char out[5]);
 
 /*
  * A copy that is valid UTF-8 and free of control characters (a symbol's name must not steer a
- * terminal): each byte that is neither comes out as \xNN. The caller frees it; NULL when memory is
- * out.
+ * terminal): each byte that is neither comes out as \xNN. The caller frees it.
  */
 char *ep_utf8_escape(const char *text, size_t size);
 

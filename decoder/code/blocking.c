@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/code/hooks.h"
 
 #define CODE_MAX  65536u
@@ -29,31 +30,17 @@ struct sweep {
 static void look(struct ep_blocking *blocking, struct ep_names *names,
 		 const struct ep_function *function, unsigned depth);
 
-/* NULL: out of memory. Borrowed until the next one is asked for. */
+/* Borrowed until the next one is asked for. */
 static uint8_t *answer_of(struct ep_blocking *blocking, uint32_t id)
 {
-	size_t count = blocking->count ? blocking->count : 256;
-	uint8_t *grown;
-
-	if (id < blocking->count)
-		return &blocking->answers[id];
-	while (count <= id)
-		count *= 2;
-	grown = realloc(blocking->answers, count);
-	if (!grown)
-		return NULL;
-	memset(grown + blocking->count, 0, count - blocking->count);
-	blocking->answers = grown;
-	blocking->count = count;
-	return &grown[id];
+	while (blocking->answers.count <= id)
+		ep_array_add(&blocking->answers);
+	return &blocking->answers.list[id];
 }
 
 static void add_answer(struct sweep *sweep, uint8_t bits)
 {
-	uint8_t *answer = answer_of(sweep->blocking, sweep->function->id);
-
-	if (answer)
-		*answer |= bits;
+	*answer_of(sweep->blocking, sweep->function->id) |= bits;
 }
 
 /* ---- one instruction ---- */
@@ -73,7 +60,7 @@ static uint64_t target_of(const struct sweep *sweep, const cs_insn *insn)
 static void leave_for(struct sweep *sweep, uint64_t target)
 {
 	const struct ep_function *function = target ? ep_names_find(sweep->names, target, 0) : NULL;
-	const uint8_t *answer;
+	uint8_t answer;
 
 	if (function && ep_is_hook(function)) {
 		add_answer(sweep, TRACED);
@@ -86,8 +73,8 @@ static void leave_for(struct sweep *sweep, uint64_t target)
 		return;
 	}
 	look(sweep->blocking, sweep->names, function, sweep->depth + 1);
-	answer = answer_of(sweep->blocking, function->id);
-	if (!answer || (!(*answer & TRACED) && *answer & (MAY | AT_IT)))
+	answer = *answer_of(sweep->blocking, function->id);
+	if (!(answer & TRACED) && answer & (MAY | AT_IT))
 		add_answer(sweep, MAY);
 }
 
@@ -126,8 +113,8 @@ static bool sweep_code(struct sweep *sweep, const uint8_t *code, size_t size)
 {
 	struct ep_blocking *blocking = sweep->blocking;
 	uint64_t address = sweep->function->start;
-	cs_insn *insn = ep_disassembler.cs_malloc(blocking->handle);
-	bool known = insn != NULL;
+	cs_insn *insn = ep_disassembler_instruction(blocking->handle);
+	bool known = true;
 
 	while (known && size) {
 		known = blocking->left > 0 &&
@@ -140,8 +127,7 @@ static bool sweep_code(struct sweep *sweep, const uint8_t *code, size_t size)
 		if (*answer_of(blocking, sweep->function->id) & MAY)
 			break;
 	}
-	if (insn)
-		ep_disassembler.cs_free(insn, 1);
+	ep_disassembler.cs_free(insn, 1);
 	return known;
 }
 
@@ -155,9 +141,9 @@ static bool read_code(struct sweep *sweep)
 	if (function->end <= function->start || size > CODE_MAX || !function->known ||
 	    function->exported_guess || sweep->depth > DEPTH_MAX)
 		return false;
-	code = malloc(size);
-	known = code && ep_names_code(sweep->names, function->start, code, size) == size;
-	known = known && sweep_code(sweep, code, size);
+	code = ep_malloc(size);
+	known = ep_names_code(sweep->names, function->start, code, size) == size &&
+		sweep_code(sweep, code, size);
 	free(code);
 	return known;
 }
@@ -178,7 +164,7 @@ static void look(struct ep_blocking *blocking, struct ep_names *names,
 	uint8_t *answer = answer_of(blocking, function->id);
 	bool known;
 
-	if (!answer || *answer & (LOOKED | AT_IT))
+	if (*answer & (LOOKED | AT_IT))
 		return;
 	*answer |= AT_IT;
 	known = is_open(blocking) && read_code(&sweep);
@@ -189,17 +175,14 @@ static void look(struct ep_blocking *blocking, struct ep_names *names,
 bool ep_blocking_may(struct ep_blocking *blocking, struct ep_names *names,
 		     const struct ep_function *function)
 {
-	const uint8_t *answer;
-
 	look(blocking, names, function, 0);
-	answer = answer_of(blocking, function->id);
-	return !answer || *answer & MAY;
+	return *answer_of(blocking, function->id) & MAY;
 }
 
 void ep_blocking_deinit(struct ep_blocking *blocking)
 {
 	if (blocking->handle)
 		ep_disassembler.cs_close(&blocking->handle);
-	free(blocking->answers);
+	ep_array_deinit(&blocking->answers);
 	*blocking = (struct ep_blocking){0};
 }

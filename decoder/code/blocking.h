@@ -7,14 +7,14 @@
 #ifndef EPITAPH_BLOCKING_H
 #define EPITAPH_BLOCKING_H
 
+#include "coredump/util/array.h"
 #include "decoder/code/disassembler.h"
 #include "decoder/names/names.h"
 
 /* Zeroes: nothing was asked yet. */
 struct ep_blocking {
-	uint8_t *answers; /* by id of the function; private */
-	size_t count;
-	csh handle; /* 0: not open */
+	EP_ARRAY(uint8_t) answers; /* by id of the function; private */
+	csh handle;                /* 0: not open */
 	bool unusable;
 	uint64_t left; /* instructions that may still be read */
 };
@@ -22,8 +22,7 @@ struct ep_blocking {
 void ep_blocking_deinit(struct ep_blocking *blocking);
 
 /* False: its code was read and cannot make a system call. True where its code or its bounds are
- * unknown, where it calls what is not written in the code, or memory is out. Asked once for each
- * function. */
+ * unknown, or where it calls what is not written in the code. Asked once for each function. */
 bool ep_blocking_may(struct ep_blocking *blocking, struct ep_names *names,
 		     const struct ep_function *function);
 

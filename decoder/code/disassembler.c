@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "coredump/util/alloc.h"
+
 /* Of the version whose header this was compiled with. */
 #define DIGITS(number)  #number
 #define VERSION(number) DIGITS(number)
@@ -47,15 +49,20 @@ int ep_disassembler_open(csh *out, struct ep_err *err)
 		state = load() ? READY : MISSING;
 	if (state == MISSING)
 		return ep_fail(err, EP_E_VERSION, 0, "%s", why);
-	if (ep_disassembler.cs_open(CS_ARCH_X86, CS_MODE_64, out) != CS_ERR_OK) {
-		*out = 0;
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
-	if (ep_disassembler.cs_option(*out, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
-		return EP_OK;
-	ep_disassembler.cs_close(out);
-	*out = 0;
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	/* Of this version and this machine nothing but memory can be missing. */
+	if (ep_disassembler.cs_open(CS_ARCH_X86, CS_MODE_64, out) != CS_ERR_OK ||
+	    ep_disassembler.cs_option(*out, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK)
+		ep_out_of_memory();
+	return EP_OK;
+}
+
+cs_insn *ep_disassembler_instruction(csh handle)
+{
+	cs_insn *insn = ep_disassembler.cs_malloc(handle);
+
+	if (!insn)
+		ep_out_of_memory();
+	return insn;
 }
 
 const char *ep_disassembler_missing(void)

@@ -36,9 +36,12 @@ extern struct ep_disassembler ep_disassembler;
 /*
  * A handle that tells operands and groups, too; *out is 0 when it fails. The caller closes it with
  * cs_close. EP_E_VERSION: the library cannot be used, and err tells why (it is looked for once in
- * the life of the process); EP_E_MEMORY. Not safe against itself in other threads.
+ * the life of the process). Not safe against itself in other threads.
  */
 int ep_disassembler_open(csh *out, struct ep_err *err);
+
+/* Room for one instruction and its details; the caller frees it with cs_free. */
+cs_insn *ep_disassembler_instruction(csh handle);
 
 /*
  * Where a call or jump goes, as far as that is written in it: an address of code, or, *in_slot,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/code/disassembler.h"
 
 #define CODE_MAX 65536u
@@ -93,14 +94,11 @@ static void look_at(struct sweep *sweep, const cs_insn *insn)
 
 /* ---- the function ---- */
 
-/* False: out of memory. */
-static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code, size_t size,
+static void sweep_code(struct sweep *sweep, csh handle, const uint8_t *code, size_t size,
 		       uint64_t address)
 {
-	cs_insn *insn = ep_disassembler.cs_malloc(handle);
+	cs_insn *insn = ep_disassembler_instruction(handle);
 
-	if (!insn)
-		return false;
 	while (size) {
 		if (ep_disassembler.cs_disasm_iter(handle, &code, &size, &address, insn)) {
 			look_at(sweep, insn);
@@ -112,7 +110,6 @@ static bool sweep_code(struct sweep *sweep, csh handle, const uint8_t *code, siz
 		size--;
 	}
 	ep_disassembler.cs_free(insn, 1);
-	return true;
 }
 
 static size_t code_of(struct sweep *sweep, const struct ep_function *function, uint8_t *code)
@@ -147,13 +144,11 @@ static enum ep_hooks conclude(const struct sweep *sweep, bool whole)
 
 static enum ep_hooks look(struct sweep *sweep, const struct ep_function *function, csh handle)
 {
-	uint8_t *code = malloc(CODE_MAX);
-	size_t size = code ? code_of(sweep, function, code) : 0;
-	bool fed = code && sweep_code(sweep, handle, code, size, function->start);
+	uint8_t *code = ep_malloc(CODE_MAX);
+	size_t size = code_of(sweep, function, code);
 
+	sweep_code(sweep, handle, code, size, function->start);
 	free(code);
-	if (!fed)
-		return EP_HOOKS_STARVED;
 	if (size == 0)
 		return EP_HOOKS_UNKNOWN;
 	return conclude(sweep, size == function->end - function->start);
@@ -165,13 +160,9 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 	struct sweep sweep = {.source = source, .names = names, .pc = pc};
 	enum ep_hooks result;
 	csh handle;
-	int rc;
 
-	if (function->end <= function->start)
+	if (function->end <= function->start || ep_disassembler_open(&handle, NULL))
 		return EP_HOOKS_UNKNOWN;
-	rc = ep_disassembler_open(&handle, NULL);
-	if (rc)
-		return rc == EP_E_MEMORY ? EP_HOOKS_STARVED : EP_HOOKS_UNKNOWN;
 	result = look(&sweep, function, handle);
 	ep_disassembler.cs_close(&handle);
 	return result;

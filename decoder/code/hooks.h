@@ -18,7 +18,6 @@ enum ep_hooks {
 	EP_HOOKS_ENTERING, /* it does, and before it came to that it was at pc
 			    */
 	EP_HOOKS_LEAVING,  /* it told its return before it came to pc */
-	EP_HOOKS_STARVED,  /* memory ran out */
 };
 
 /* `names` are those that found the function; `source` is where addresses in data are read; `pc`

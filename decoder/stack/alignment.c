@@ -155,14 +155,10 @@ static struct ep_names *names_of(const struct ep_alignment_of *of, const struct 
 		       : of->others;
 }
 
-static enum ep_hooks hooks_of(const struct ep_alignment_of *of, const struct ep_row *row,
-			      bool *starved)
+static enum ep_hooks hooks_of(const struct ep_alignment_of *of, const struct ep_row *row)
 {
-	enum ep_hooks hooks = ep_hooks_look(of->source, names_of(of, row), row->function,
-					    ep_frame_address(row->frame));
-
-	*starved |= hooks == EP_HOOKS_STARVED;
-	return hooks;
+	return ep_hooks_look(of->source, names_of(of, row), row->function,
+			     ep_frame_address(row->frame));
 }
 
 /* Its frame is there, but by where it stands its call is not open: before the hook of the entry, or
@@ -187,7 +183,7 @@ static void judge_passed(struct ep_places *places, const struct ep_alignment_of 
 			returned = NULL;
 			continue;
 		}
-		hooks = hooks_of(of, &place->row, &places->starved);
+		hooks = hooks_of(of, &place->row);
 		/* Of the innermost frame what was told last is enough. */
 		place->passed = hooks == EP_HOOKS_ENTERING || hooks == EP_HOOKS_LEAVING ||
 				(hooks == EP_HOOKS_UNKNOWN && last && i == 0);
@@ -376,7 +372,7 @@ static struct finding not_instrumented(enum ep_reason reason)
 
 /* Whether it has hooks; EP_VERDICT_COUNT: it has. `hooked`: a hook of its own is at work. */
 static struct finding find_hooks(const struct ep_alignment_of *of, const struct ep_row *row,
-				 bool hooked, bool *starved)
+				 bool hooked)
 {
 	const struct ep_function *function = row->function;
 	enum ep_hooks hooks;
@@ -391,7 +387,7 @@ static struct finding find_hooks(const struct ep_alignment_of *of, const struct 
 		return not_instrumented(EP_REASON_NO_FILE);
 	if (!hooked && names_of(of, row) == of->names && ep_open_calls_saw(of->flight, function))
 		return (struct finding){EP_VERDICT_COUNT, EP_REASON_NONE};
-	hooks = hooks_of(of, row, starved);
+	hooks = hooks_of(of, row);
 	if (hooks == EP_HOOKS_ENTERING && (row->number == 0 || hooked))
 		return (struct finding){EP_VERDICT_ENTERING, EP_REASON_NONE};
 	if (hooks == EP_HOOKS_NONE)
@@ -416,7 +412,7 @@ static void judge_frames(struct ep_alignment *alignment, const struct ep_alignme
 			outer = row;
 		if (row->verdict != EP_VERDICT_COUNT)
 			continue;
-		found = find_hooks(of, row, i && ep_is_hook(row[-1].function), &alignment->starved);
+		found = find_hooks(of, row, i && ep_is_hook(row[-1].function));
 		if (found.verdict == EP_VERDICT_COUNT)
 			found = (struct finding){EP_VERDICT_TRACE_LOST,
 						 why_lost(of->flight, outer)};
