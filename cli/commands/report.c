@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c: epitaph report: the crash on one page. */
-#include "decoder/report/report.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +11,8 @@
 #include "coredump/snapshot/kept.h"
 #include "decoder/kernel/end.h"
 #include "decoder/names/modules.h"
+#include "decoder/report/crash_signature.h"
+#include "decoder/report/print/print.h"
 
 #define CRASH_CALLS 24 /* of the thread that died */
 #define OTHER_CALLS 3
@@ -21,7 +21,7 @@
 
 struct page {
 	struct ep_session session;
-	struct ep_report report;
+	struct ep_evidence evidence;
 	struct ep_trace_module *modules;
 	struct ep_err no_unwinder;
 };
@@ -37,7 +37,8 @@ static bool parse_count(const char *text, uint64_t *out)
 	return *end == '\0' && errno == 0;
 }
 
-static int take_count(const struct ep_arguments *arguments, const char *name, uint64_t *out)
+/* Leaves *out as it is where the option is not given. */
+static int parse_count_option(const struct ep_arguments *arguments, const char *name, uint64_t *out)
 {
 	const char *value = ep_argument(arguments, name);
 
@@ -48,7 +49,7 @@ static int take_count(const struct ep_arguments *arguments, const char *name, ui
 }
 
 /* Seconds since 1970, with nine digits behind the point or without. */
-static int take_ended(struct ep_report *report, const char *text)
+static int parse_ended(uint64_t *out, const char *text)
 {
 	unsigned long long seconds, ns = 0;
 	int used = 0;
@@ -57,47 +58,43 @@ static int take_ended(struct ep_report *report, const char *text)
 		return 0;
 	if ((sscanf(text, "%11llu.%9llu%n", &seconds, &ns, &used) == 2 && !text[used]) ||
 	    (sscanf(text, "%11llu%n", &seconds, &used) == 1 && !text[used])) {
-		report->ended = seconds * 1000000000 + ns;
+		*out = seconds * 1000000000 + ns;
 		return 0;
 	}
 	ep_say("--ended=%s: seconds since 1970", text);
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct ep_report *report, const struct ep_arguments *arguments)
+static int parse_limits(struct ep_report_limits *limits, const struct ep_arguments *arguments)
 {
 	uint64_t last = UINT64_MAX, threads = THREADS, frames = FRAMES;
 
-	if (take_count(arguments, "last", &last) || take_count(arguments, "threads", &threads) ||
-	    take_count(arguments, "frames", &frames))
+	if (parse_count_option(arguments, "last", &last) ||
+	    parse_count_option(arguments, "threads", &threads) ||
+	    parse_count_option(arguments, "frames", &frames))
 		return EP_EXIT_USAGE;
-	report->crash_calls = last == UINT64_MAX ? CRASH_CALLS : last;
-	report->other_calls = last == UINT64_MAX ? OTHER_CALLS : last;
-	report->threads = threads;
-	report->frames = frames ? frames : 1;
-	if (take_ended(report, ep_argument(arguments, "ended")))
-		return EP_EXIT_USAGE;
-	report->inlines = ep_argument_given(arguments, "inlines");
-	report->as_json = ep_argument_given(arguments, "json");
+	limits->crash_calls = last == UINT64_MAX ? CRASH_CALLS : last;
+	limits->other_calls = last == UINT64_MAX ? OTHER_CALLS : last;
+	limits->threads = threads;
+	limits->frames = frames ? frames : 1;
+	limits->inlines = ep_argument_given(arguments, "inlines");
+	limits->signature = ep_argument_given(arguments, "json");
 	if (ep_argument_given(arguments, "all"))
-		report->threads = report->frames = SIZE_MAX;
-	report->style = (struct ep_replay_style){ep_color(EP_PLAIN), ep_color(EP_DIM),
-						 ep_color(EP_YELLOW), ep_color(EP_CYAN), false};
-	report->bold = ep_color(EP_BOLD);
+		limits->threads = limits->frames = SIZE_MAX;
 	return 0;
 }
 
 /* The modules as the memory shows them, and names by them. What fails is no more than missing
  * names. */
-static void take_modules(struct page *page)
+static void find_modules(struct page *page)
 {
-	struct ep_report *report = &page->report;
+	struct ep_evidence *evidence = &page->evidence;
 	struct ep_session *session = &page->session;
 
 	page->modules =
-		ep_modules_from_source(&report->module_count, session->source, session->trace);
-	report->modules = page->modules;
-	report->others = ep_names_create(page->modules, report->module_count, &session->naming);
+		ep_modules_from_source(&evidence->module_count, session->source, session->trace);
+	evidence->modules = page->modules;
+	evidence->others = ep_names_create(page->modules, evidence->module_count, &session->naming);
 }
 
 /* What the program thought worth keeping is worth a line. */
@@ -114,39 +111,46 @@ static size_t count_kept(const struct ep_session *session)
 	return count;
 }
 
-static int fill(struct page *page)
+static void find_unwinder(struct page *page)
 {
-	struct ep_report *report = &page->report;
+	struct ep_evidence *evidence = &page->evidence;
 	struct ep_session *session = &page->session;
 
-	report->out = stdout;
-	report->kept = count_kept(session);
-	report->source = session->source;
-	report->trace = session->trace;
-	if (session->trace)
-		ep_end_find(session->trace, session->source, report->ended);
-	report->missing = session->missing.text;
-	take_modules(page);
-	report->names = session->names ? session->names : report->others;
 	if (ep_source_kind(session->source) == EP_SOURCE_LIVE)
-		report->no_unwinder = "a running process is not stopped";
+		evidence->no_unwinder = "a running process is not stopped";
 	else if (ep_source_kind(session->source) == EP_SOURCE_FUNTRACE)
-		report->no_unwinder = "a funtrace.raw has no stacks";
+		evidence->no_unwinder = "a funtrace.raw has no stacks";
 	else if (ep_source_kind(session->source) == EP_SOURCE_ARENA)
-		report->no_unwinder = "an arena file has no stacks";
-	else if (ep_unwinder_create(&report->unwinder, session->source, session->trace,
+		evidence->no_unwinder = "an arena file has no stacks";
+	else if (ep_unwinder_create(&evidence->unwinder, session->source, session->trace,
 				    &session->naming, &page->no_unwinder))
-		report->no_unwinder = page->no_unwinder.text;
-	if (report->unwinder && session->trace)
-		ep_unwinder_add_taken(report->unwinder, session->trace->stacks,
+		evidence->no_unwinder = page->no_unwinder.text;
+	if (evidence->unwinder && session->trace)
+		ep_unwinder_add_taken(evidence->unwinder, session->trace->stacks,
 				      session->trace->stack_count);
+}
+
+static int find_evidence(struct page *page)
+{
+	struct ep_evidence *evidence = &page->evidence;
+	struct ep_session *session = &page->session;
+
+	evidence->source = session->source;
+	evidence->trace = session->trace;
+	if (session->trace)
+		ep_end_find(session->trace, session->source, evidence->ended);
+	evidence->missing = session->missing.text;
+	find_modules(page);
+	evidence->names = session->names ? session->names : evidence->others;
+	find_unwinder(page);
+	ep_evidence_examine(evidence);
 	return EP_EXIT_COMPLETE;
 }
 
 static void page_close(struct page *page)
 {
-	ep_unwinder_destroy(page->report.unwinder);
-	ep_names_destroy(page->report.others);
+	ep_unwinder_destroy(page->evidence.unwinder);
+	ep_names_destroy(page->evidence.others);
 	free(page->modules);
 	ep_session_close(&page->session);
 }
@@ -161,12 +165,12 @@ static bool is_empty(const struct ep_session *session)
 }
 
 /* "SIGSEGV-0123456789abcdef parse < serve < main" */
-static int print_signature(struct ep_report *report)
+static int print_signature(const struct ep_evidence *evidence)
 {
 	char key[EP_SIGNATURE_KEY_MAX];
 	struct ep_signature signature;
 	struct ep_err err = {0};
-	int rc = ep_report_signature(report, &signature, &err);
+	int rc = ep_crash_signature(evidence, &signature, &err);
 
 	if (rc) {
 		ep_say("%s", err.text);
@@ -180,14 +184,32 @@ static int print_signature(struct ep_report *report)
 	return EP_EXIT_COMPLETE;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int print_report(const struct page *page, const struct ep_report_limits *limits,
+			bool as_json)
 {
-	struct page page = {0};
-	struct ep_err err = {0};
-	int result = take_arguments(&page.report, arguments);
+	const struct ep_replay_style style = {ep_color(EP_PLAIN), ep_color(EP_DIM),
+					      ep_color(EP_YELLOW), ep_color(EP_CYAN), false};
+	struct ep_report report;
+	bool partial;
 
-	if (result)
-		return result;
+	ep_report_init(&report, &page->evidence, limits, count_kept(&page->session));
+	if (as_json)
+		ep_report_print_json(&report, stdout);
+	else
+		ep_report_print_text(&report, stdout, &style, ep_color(EP_BOLD));
+	partial = report.partial;
+	ep_report_deinit(&report);
+	return partial ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
+}
+
+static int report_run(const struct ep_arguments *arguments)
+{
+	struct ep_report_limits limits = {0};
+	struct page page = {0};
+	int status, result = parse_limits(&limits, arguments);
+
+	if (result || parse_ended(&page.evidence.ended, ep_argument(arguments, "ended")))
+		return EP_EXIT_USAGE;
 	result = ep_session_open(&page.session, arguments, arguments->operands[0], false);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
@@ -195,15 +217,13 @@ static int run(const struct ep_arguments *arguments)
 		ep_session_warn(&page.session);
 		ep_say("%s", page.session.missing.text);
 		result = EP_EXIT_NOTHING;
-	} else if (fill(&page)) {
+	} else if (find_evidence(&page)) {
 		result = EP_EXIT_UNREADABLE;
 	} else if (ep_argument_given(arguments, "signature")) {
-		result = print_signature(&page.report);
-	} else if (ep_report_write(&page.report, &err)) {
-		ep_say("%s", err.text);
-		result = EP_EXIT_UNREADABLE;
-	} else if (page.report.partial) {
-		result = EP_EXIT_PARTIAL;
+		result = print_signature(&page.evidence);
+	} else {
+		status = print_report(&page, &limits, ep_argument_given(arguments, "json"));
+		result = status ? status : result;
 	}
 	page_close(&page);
 	return result;
@@ -254,5 +274,5 @@ const struct ep_command ep_command_report = {
 		       "stopped: its open calls are shown, and no stacks.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = report_run,
 };

@@ -10,7 +10,7 @@
 #include "decoder/report/cause.h"
 
 /* Leaves *cause as it is when the thread did not die of that. */
-void ep_report_return_init(struct ep_report_cause *cause, struct ep_report *report,
+void ep_report_return_init(struct ep_report_cause *cause, const struct ep_evidence *evidence,
 			   const struct ep_death *death, const struct ep_source_thread *thread);
 
 #endif

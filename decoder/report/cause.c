@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decoder/report/model.h"
 #include "decoder/report/bad_return.h"
 #include "decoder/report/signature.h"
 
@@ -106,7 +105,7 @@ static enum part part_of(const struct ep_function *function)
 
 /* From abort() to the program's own function. */
 struct way {
-	struct ep_report *report;
+	const struct ep_evidence *evidence;
 	const struct ep_stack *stack;
 	size_t next;                     /* frame, outside of what was read */
 	uint32_t parts;                  /* bits of those that were met */
@@ -130,7 +129,7 @@ static bool is_check(const char *symbol)
 
 static const struct ep_function *function_at(const struct way *way, size_t i)
 {
-	return ep_frame_function(way->report->names, way->report->others, &way->stack->frames[i]);
+	return ep_evidence_function(way->evidence, &way->stack->frames[i]);
 }
 
 /* clang's way from a noexcept function lies in the program's own file. */
@@ -197,11 +196,11 @@ static void exception_text(char *out, size_t size, const struct ep_exception *th
 		 library && where ? thrown->where->module : "");
 }
 
-static void tell_thrown(struct ep_report_cause *cause, const struct way *way,
-			const struct ep_open_calls *flight)
+static void say_exception(struct ep_report_cause *cause, const struct way *way,
+			  const struct ep_open_calls *open)
 {
-	const struct ep_exception *thrown = &flight->thrown;
-	bool told = flight->known && !(flight->trace->arena.blind & EP_BLIND_EXCEPTIONS);
+	const struct ep_exception *thrown = &open->thrown;
+	bool seen = open->known && !(open->trace->arena.blind & EP_BLIND_EXCEPTIONS);
 	char exception[640];
 	const char *name = name_of(way->user);
 
@@ -213,7 +212,7 @@ static void tell_thrown(struct ep_report_cause *cause, const struct way *way,
 			 "destructors are)%s%s",
 			 exception, met(way, PART_THROW) ? "" : ": ",
 			 met(way, PART_THROW) ? "" : name);
-	} else if (met(way, PART_RETHROW) && !thrown->flying && told) {
+	} else if (met(way, PART_RETHROW) && !thrown->flying && seen) {
 		cause->code = "rethrow-nothing";
 		snprintf(cause->text, sizeof(cause->text),
 			 "`throw;` in %s, where no exception was being handled", name);
@@ -231,11 +230,10 @@ static void tell_thrown(struct ep_report_cause *cause, const struct way *way,
 }
 
 /* Whether one was on its way, and which, only the trace knows. */
-static void tell_terminate(struct ep_report_cause *cause, const struct way *way,
-			   const struct ep_death *death)
+static void say_terminate(struct ep_report_cause *cause, const struct way *way,
+			  const struct ep_death *death)
 {
-	struct ep_report *report = way->report;
-	struct ep_open_calls flight;
+	struct ep_open_calls open;
 
 	if (!met(way, PART_THROW) && !met(way, PART_RETHROW) && !met(way, PART_NOEXCEPT) &&
 	    !met(way, PART_PERSONALITY)) {
@@ -246,14 +244,10 @@ static void tell_terminate(struct ep_report_cause *cause, const struct way *way,
 			 name_of(way->user));
 		return;
 	}
-	if (ep_open_calls_init(&flight, report->trace,
-			       ep_report_trace_thread(report->trace, death->tid), report->names,
-			       NULL)) {
-		report->starved = true;
-		return;
-	}
-	tell_thrown(cause, way, &flight);
-	ep_open_calls_deinit(&flight);
+	ep_evidence_open_calls(way->evidence, ep_evidence_trace_thread(way->evidence, death->tid),
+			       &open);
+	say_exception(cause, way, &open);
+	ep_open_calls_deinit(&open);
 }
 
 /* ---- aborts ---- */
@@ -270,7 +264,7 @@ static void check_name(char out[64], const struct ep_function *check)
 	snprintf(out, 64, "%.*s", (int)(length - strlen("_chk")), symbol);
 }
 
-static void tell_fortify(struct ep_report_cause *cause, const struct way *way)
+static void say_fortify(struct ep_report_cause *cause, const struct way *way)
 {
 	char called[64];
 
@@ -291,7 +285,7 @@ static void tell_fortify(struct ep_report_cause *cause, const struct way *way)
 		 called, name_of(way->user));
 }
 
-static void tell_heap(struct ep_report_cause *cause, const struct way *way, const char *said)
+static void say_heap(struct ep_report_cause *cause, const struct way *way, const char *said)
 {
 	cause->code = "heap";
 	snprintf(cause->text, sizeof(cause->text),
@@ -310,8 +304,8 @@ static bool is_terminate(const struct way *way)
 	return false;
 }
 
-static void tell_abort(struct ep_report_cause *cause, struct way *way, const struct ep_death *death,
-		       const char *said)
+static void say_abort(struct ep_report_cause *cause, struct way *way, const struct ep_death *death,
+		      const char *said)
 {
 	const char *user = name_of(way->user);
 	char *text = cause->text;
@@ -325,7 +319,7 @@ static void tell_abort(struct ep_report_cause *cause, struct way *way, const str
 			 "end (-fstack-protector)",
 			 user);
 	} else if (met(way, PART_FORTIFY)) {
-		tell_fortify(cause, way);
+		say_fortify(cause, way);
 	} else if (met(way, PART_PURE) || met(way, PART_DELETED)) {
 		cause->code = met(way, PART_PURE) ? "pure-virtual" : "deleted-virtual";
 		snprintf(text, size, "%s called a %s virtual function%s", user,
@@ -337,10 +331,10 @@ static void tell_abort(struct ep_report_cause *cause, struct way *way, const str
 		cause->code = "assertion";
 		snprintf(text, size, "an assertion failed in %s", user);
 	} else if (way->heap) {
-		tell_heap(cause, way, said);
+		say_heap(cause, way, said);
 	} else if (is_terminate(way) || walk_terminate(way)) {
 		cause->function = way->user;
-		tell_terminate(cause, way, death);
+		say_terminate(cause, way, death);
 	} else if (met(way, PART_ABORT) && way->user) {
 		cause->code = "abort";
 		snprintf(text, size, "%s called abort()", user);
@@ -351,47 +345,43 @@ static void tell_abort(struct ep_report_cause *cause, struct way *way, const str
 }
 
 /* The process itself, by what the core says; where that is not known the stack is enough. */
-static bool by_itself(const struct ep_report *report, const struct ep_death *death)
+static bool by_itself(const struct ep_evidence *evidence, const struct ep_death *death)
 {
-	pid_t self = ep_source_pid(report->source);
+	pid_t self = ep_source_pid(evidence->source);
 
 	return death->has_siginfo ? death->code <= 0 && self && death->sender_pid == (uint32_t)self
 				  : death->signal == SIGABRT;
 }
 
-static void look_at_stack(struct ep_report_cause *cause, struct ep_report *report,
+static void look_at_stack(struct ep_report_cause *cause, const struct ep_evidence *evidence,
 			  const struct ep_death *death, size_t from, const char *said)
 {
-	struct way way = {.report = report};
+	struct way way = {.evidence = evidence};
 	struct ep_stack stack, own;
-	int rc = report->unwinder
-			 ? ep_unwind(report->unwinder, death->tid, FRAMES_MAX, &stack, NULL)
-			 : EP_END;
 
-	report->starved |= rc == EP_E_MEMORY;
-	if (rc)
+	if (!ep_evidence_unwind(evidence, death->tid, FRAMES_MAX, &stack, NULL))
 		return;
 	own = stack;
 	from = from < stack.count ? from : stack.count;
 	own.frames += from;
 	own.count -= from;
 	/* The handler's own frames, up to the signal frame. */
-	if (from < report->first.frame && report->first.frame <= stack.count)
-		own.count = report->first.frame - 1 - from;
+	if (from < evidence->first.frame && evidence->first.frame <= stack.count)
+		own.count = evidence->first.frame - 1 - from;
 	way.stack = &own;
 	walk(&way);
 	if (met(&way, PART_RAISE) || (met(&way, PART_ABORT) && death->signal == SIGABRT))
-		tell_abort(cause, &way, death, said);
+		say_abort(cause, &way, death, said);
 	ep_stack_deinit(&stack);
 }
 
-void ep_report_cause_init(struct ep_report_cause *cause, struct ep_report *report,
+void ep_report_cause_init(struct ep_report_cause *cause, const struct ep_evidence *evidence,
 			  const struct ep_death *death, const struct ep_source_thread *thread,
 			  size_t from, const char *said)
 {
 	*cause = (struct ep_report_cause){0};
-	if (by_itself(report, death))
-		look_at_stack(cause, report, death, from, said);
+	if (by_itself(evidence, death))
+		look_at_stack(cause, evidence, death, from, said);
 	else if (thread && thread->has_registers)
-		ep_report_return_init(cause, report, death, thread);
+		ep_report_return_init(cause, evidence, death, thread);
 }

@@ -6,7 +6,7 @@
 #ifndef EPITAPH_REPORT_CAUSE_H
 #define EPITAPH_REPORT_CAUSE_H
 
-#include "decoder/report/report.h"
+#include "decoder/report/evidence.h"
 
 struct ep_report_cause {
 	const char *code;                   /* "stack-smashed", for programs; NULL: not settled */
@@ -16,7 +16,7 @@ struct ep_report_cause {
 
 /* `from`: the first of the frames of the thread's stack that belong to this death. `said`: the C
  * library's last words, NULL none. */
-void ep_report_cause_init(struct ep_report_cause *cause, struct ep_report *report,
+void ep_report_cause_init(struct ep_report_cause *cause, const struct ep_evidence *evidence,
 			  const struct ep_death *death, const struct ep_source_thread *thread,
 			  size_t from, const char *said);
 

@@ -4,34 +4,30 @@
  * or runs, in which call, and since when.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/procfs.h>
+#include <sys/user.h>
 
-#include "decoder/report/model.h"
+#include "decoder/report/parts.h"
+#include "decoder/stack/signal_frame.h"
 #include "runtime/format_watchdogs.h"
 
-/* Indices into the kernel's user_regs_struct. */
-#define REGISTER_RAX      10
-#define REGISTER_ORIG_RAX 15
-#define REGISTER_RIP      16
+/* ---- watchdogs ---- */
 
-const char *ep_report_thread_name(const struct ep_report *report, uint32_t tid)
+static const char *name_of(const struct ep_evidence *evidence, uint32_t tid)
 {
-	const struct ep_trace_thread *thread = ep_report_trace_thread(report->trace, tid);
+	const struct ep_trace_thread *thread = ep_evidence_trace_thread(evidence, tid);
 
 	return thread ? thread->name : "";
 }
 
-/* ---- watchdogs ---- */
-
-const struct ep_trace_watchdog *ep_report_missed(const struct ep_report *report,
-						 const struct ep_death *death)
+const struct ep_trace_watchdog *ep_report_missed(const struct ep_evidence *evidence)
 {
-	const struct ep_trace *trace = report->trace;
+	const struct ep_trace *trace = evidence->trace;
 	const struct ep_trace_watchdog *found = NULL;
 
-	for (size_t i = 0; trace && death->signal == SIGABRT && i < trace->watchdog_count; i++) {
+	if (!trace || evidence->death.signal != SIGABRT)
+		return NULL;
+	for (size_t i = 0; i < trace->watchdog_count; i++) {
 		const struct ep_trace_watchdog *one = &trace->watchdogs[i];
 
 		if (one->action == EP_WATCHDOG_ABORT && one->missed_tsc &&
@@ -46,13 +42,23 @@ static int rank_of(const struct ep_trace *trace, const struct ep_trace_watchdog 
 	return ep_trace_watchdog_late(trace, one) ? 0 : one->misses ? 1 : 2;
 }
 
-const struct ep_trace_watchdog *ep_report_watchdog(const struct ep_trace *trace, size_t index)
+void ep_report_add_watchdogs(struct ep_report *report)
 {
+	const struct ep_trace *trace = report->trace;
+
 	for (int rank = 0; trace && rank < 3; rank++)
-		for (size_t i = 0; i < trace->watchdog_count; i++)
-			if (rank_of(trace, &trace->watchdogs[i]) == rank && index-- == 0)
-				return &trace->watchdogs[i];
-	return NULL;
+		for (size_t i = 0; i < trace->watchdog_count; i++) {
+			const struct ep_trace_watchdog *one = &trace->watchdogs[i];
+
+			if (rank_of(trace, one) != rank)
+				continue;
+			*ep_array_add(&report->watchdogs) = (struct ep_report_watchdog){
+				.watchdog = one,
+				.late = ep_trace_watchdog_late(trace, one),
+				.fed_name = name_of(report->evidence, one->fed_by),
+				.missed_name = name_of(report->evidence, one->missed_by),
+			};
+		}
 }
 
 /* ---- what each thread does ---- */
@@ -65,11 +71,11 @@ static const struct ep_trace_stack *taken_stack(const struct ep_trace *trace, ui
 	return NULL;
 }
 
-static bool is_syscall(struct ep_report *report, uint64_t at)
+static bool is_syscall(const struct ep_evidence *evidence, uint64_t at)
 {
 	uint8_t code[2];
 
-	return ep_names_code(report->names, at, code, sizeof(code)) == sizeof(code) &&
+	return ep_names_code(evidence->names, at, code, sizeof(code)) == sizeof(code) &&
 	       code[0] == 0x0f && code[1] == 0x05;
 }
 
@@ -77,38 +83,32 @@ static bool is_syscall(struct ep_report *report, uint64_t at)
  * In a system call: the core says so; or a signal has interrupted one, which then stands before the
  * instruction again, or has ended with EINTR.
  */
-static bool waits(struct ep_report *report, const struct ep_source_thread *core,
+static bool waits(const struct ep_evidence *evidence, const struct ep_source_thread *core,
 		  const struct ep_trace_stack *taken)
 {
-	uint64_t registers[ELF_NGREG];
-	size_t at = offsetof(struct elf_prstatus, pr_reg);
+	struct user_regs_struct registers;
+	int64_t result;
 
-	if (core && core->prstatus && core->prstatus_size >= at + sizeof(registers))
-		memcpy(registers, core->prstatus + at, sizeof(registers));
-	else if (taken)
-		memcpy(registers, taken->registers, sizeof(registers));
-	else
-		return false;
-	return (int64_t)registers[REGISTER_ORIG_RAX] >= 0 ||
-	       is_syscall(report, registers[REGISTER_RIP]) ||
-	       ((int64_t)registers[REGISTER_RAX] < 0 && (int64_t)registers[REGISTER_RAX] >= -4095 &&
-		is_syscall(report, registers[REGISTER_RIP] - 2));
+	if (!core || !ep_thread_registers(core, &registers)) {
+		if (!taken)
+			return false;
+		memcpy(&registers, taken->registers, sizeof(registers));
+	}
+	result = (int64_t)registers.rax;
+	return (int64_t)registers.orig_rax >= 0 || is_syscall(evidence, registers.rip) ||
+	       (result < 0 && result >= -4095 && is_syscall(evidence, registers.rip - 2));
 }
 
 /* "__lll_lock_wait", "pthread_mutex_lock": down to the traced call. */
-static void take_innermost(struct ep_report_hung *hung, struct ep_report *report)
+static void find_innermost(struct ep_report_hung *hung, const struct ep_evidence *evidence)
 {
 	struct ep_stack stack;
-	int rc = report->unwinder ? ep_unwind(report->unwinder, hung->tid,
-					      EP_REPORT_HUNG_FRAMES + 2, &stack, NULL)
-				  : EP_END;
 
-	report->starved |= rc == EP_E_MEMORY;
-	if (rc)
+	if (!ep_evidence_unwind(evidence, hung->tid, EP_REPORT_HUNG_FRAMES + 2, &stack, NULL))
 		return;
 	for (size_t i = 0; i < stack.count && hung->function_count < EP_REPORT_HUNG_FRAMES; i++) {
 		const struct ep_function *function =
-			ep_frame_function(report->names, report->others, &stack.frames[i]);
+			ep_evidence_function(evidence, &stack.frames[i]);
 
 		if (hung->has_call && function == hung->call.function)
 			break;
@@ -117,67 +117,63 @@ static void take_innermost(struct ep_report_hung *hung, struct ep_report *report
 	ep_stack_deinit(&stack);
 }
 
-static int add(struct ep_report_hang *hang, struct ep_report *report, uint32_t tid,
-	       const struct ep_source_thread *core, struct ep_err *err)
+static void add_hung(struct ep_report_hang *hang, const struct ep_evidence *evidence, uint32_t tid,
+		     const struct ep_source_thread *core)
 {
 	struct ep_report_hung *hung = &hang->list[hang->count];
-	struct ep_open_calls flight;
-	int rc;
+	struct ep_open_calls open;
 
 	if (hang->count == EP_REPORT_HUNG_MAX) {
 		hang->left++;
-		return EP_OK;
+		return;
 	}
 	hung->tid = tid;
-	hung->name = ep_report_thread_name(report, tid);
-	hung->trace = ep_report_trace_thread(report->trace, tid);
-	hung->waits = waits(report, core, taken_stack(report->trace, tid));
-	rc = ep_open_calls_init(&flight, report->trace, hung->trace, report->names, err);
-	if (rc)
-		return rc;
-	hung->has_call = flight.count > 0;
+	hung->name = name_of(evidence, tid);
+	hung->trace = ep_evidence_trace_thread(evidence, tid);
+	hung->waits = waits(evidence, core, taken_stack(evidence->trace, tid));
+	ep_evidence_open_calls(evidence, hung->trace, &open);
+	hung->has_call = open.count > 0;
 	if (hung->has_call)
-		hung->call = *ep_open_calls_inner(&flight, 0);
-	ep_open_calls_deinit(&flight);
-	take_innermost(hung, report);
+		hung->call = *ep_open_calls_inner(&open, 0);
+	ep_open_calls_deinit(&open);
+	find_innermost(hung, evidence);
 	hang->count++;
-	return EP_OK;
 }
 
 /* A core has all threads, a snapshot at a miss those that answered. */
-static bool is_hang(const struct ep_report *report, const struct ep_death *death)
+static bool is_hang(const struct ep_evidence *evidence)
 {
-	pid_t self = ep_source_pid(report->source);
+	const struct ep_death *death = &evidence->death;
+	pid_t self = ep_source_pid(evidence->source);
 
-	if (ep_report_missed(report, death))
+	if (!evidence->trace || ep_source_kind(evidence->source) == EP_SOURCE_LIVE)
+		return false;
+	if (ep_report_missed(evidence))
 		return true;
 	if (death->signal == 0)
-		return report->trace->stacks_tsc != 0;
+		return evidence->trace->stacks_tsc != 0;
 	return (death->signal == SIGQUIT || death->signal == SIGABRT) && death->has_siginfo &&
 	       death->code <= 0 && death->sender_pid != (uint32_t)self;
 }
 
-int ep_report_hang_init(struct ep_report_hang *hang, struct ep_report *report,
-			const struct ep_death *death, struct ep_err *err)
+void ep_report_hang_init(struct ep_report_hang *hang, const struct ep_evidence *evidence)
 {
-	const struct ep_trace *trace = report->trace;
+	const struct ep_trace *trace = evidence->trace;
 	size_t count;
-	const struct ep_source_thread *core = ep_source_threads(report->source, &count);
-	int rc = EP_OK;
+	const struct ep_source_thread *core = ep_source_threads(evidence->source, &count);
 
-	memset(hang, 0, sizeof(*hang));
-	hang->there =
-		trace && is_hang(report, death) && ep_source_kind(report->source) != EP_SOURCE_LIVE;
-	for (size_t i = 0; hang->there && !rc && i < count; i++)
+	*hang = (struct ep_report_hang){.there = is_hang(evidence)};
+	if (!hang->there)
+		return;
+	for (size_t i = 0; i < count; i++)
 		if (!ep_trace_is_helper(trace, core[i].tid) && core[i].has_registers)
-			rc = add(hang, report, core[i].tid, &core[i], err);
+			add_hung(hang, evidence, core[i].tid, &core[i]);
 	/* Those that only the miss knows. */
-	for (size_t i = 0; hang->there && !rc && !death->signal && i < trace->stack_count; i++) {
+	for (size_t i = 0; !evidence->death.signal && i < trace->stack_count; i++) {
 		const struct ep_source_thread *one =
-			ep_report_core_thread(report, trace->stacks[i].tid);
+			ep_evidence_core_thread(evidence, trace->stacks[i].tid);
 
 		if (!one || !one->has_registers)
-			rc = add(hang, report, trace->stacks[i].tid, NULL, err);
+			add_hung(hang, evidence, trace->stacks[i].tid, NULL);
 	}
-	return rc;
 }

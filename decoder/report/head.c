@@ -6,13 +6,16 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-#include "coredump/kinds/arena_file.h"
-#include "decoder/report/model.h"
+#include "coredump/snapshot/redacted.h"
+#include "decoder/report/death.h"
 #include "decoder/report/life.h"
+#include "decoder/report/parts.h"
+#include "decoder/stack/signal_frame.h"
+#include "decoder/util/timetext.h"
 
 /* ---- the process ---- */
 
-static void take_build_id(struct ep_report_head *head, const struct ep_trace_module *modules,
+static void copy_build_id(struct ep_report_head *head, const struct ep_trace_module *modules,
 			  size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -24,13 +27,13 @@ static void take_build_id(struct ep_report_head *head, const struct ep_trace_mod
 	}
 }
 
-static void process_of_trace(struct ep_report_head *head, const struct ep_report *report)
+static void process_of_trace(struct ep_report_head *head, const struct ep_evidence *evidence)
 {
-	const struct ep_trace *trace = report->trace;
+	const struct ep_trace *trace = evidence->trace;
 	const struct ep_trace_process *process = &trace->process;
 	uint64_t end = ep_trace_realtime(trace, trace->last_tsc);
 
-	take_build_id(head, trace->modules, trace->module_count);
+	copy_build_id(head, trace->modules, trace->module_count);
 	head->process_known = process->known;
 	if (!process->known)
 		return;
@@ -39,7 +42,7 @@ static void process_of_trace(struct ep_report_head *head, const struct ep_report
 	head->host = process->host;
 	head->kernel = process->kernel;
 	head->pid = process->pid;
-	head->uid_known = ep_source_kind(report->source) != EP_SOURCE_FUNTRACE;
+	head->uid_known = ep_source_kind(evidence->source) != EP_SOURCE_FUNTRACE;
 	head->uid = process->uid;
 	head->started = process->start_realtime;
 	if (!end || !trace->last_tsc)
@@ -60,17 +63,17 @@ static const struct ep_note *note_find(const struct ep_source *source, uint32_t 
 	return NULL;
 }
 
-static void process_of_core(struct ep_report_head *head, const struct ep_report *report)
+static void process_of_core(struct ep_report_head *head, const struct ep_evidence *evidence)
 {
 	const struct ep_note *note =
-		note_find(report->source, NT_PRPSINFO, sizeof(struct elf_prpsinfo));
+		note_find(evidence->source, NT_PRPSINFO, sizeof(struct elf_prpsinfo));
 	struct elf_prpsinfo info;
 
-	for (size_t i = 0; i < report->module_count; i++)
-		if (report->modules[i].flags & EP_MODULE_EXECUTABLE)
-			head->program = report->modules[i].path;
-	take_build_id(head, report->modules, report->module_count);
-	head->pid = (uint32_t)ep_source_pid(report->source);
+	for (size_t i = 0; i < evidence->module_count; i++)
+		if (evidence->modules[i].flags & EP_MODULE_EXECUTABLE)
+			head->program = evidence->modules[i].path;
+	copy_build_id(head, evidence->modules, evidence->module_count);
+	head->pid = (uint32_t)ep_source_pid(evidence->source);
 	if (!note)
 		return;
 	static_assert(sizeof(head->words) > sizeof(info.pr_psargs), "cut");
@@ -85,94 +88,91 @@ static void process_of_core(struct ep_report_head *head, const struct ep_report 
 
 /* ---- its end ---- */
 
-static enum ep_report_end end_of(const struct ep_report *report, const struct ep_death *death)
+static enum ep_report_end end_of(const struct ep_evidence *evidence)
 {
 	size_t threads;
 
-	ep_source_threads(report->source, &threads);
-	if (ep_source_kind(report->source) == EP_SOURCE_LIVE)
+	ep_source_threads(evidence->source, &threads);
+	if (ep_source_kind(evidence->source) == EP_SOURCE_LIVE)
 		return EP_REPORT_RUNS;
-	if (ep_source_kind(report->source) == EP_SOURCE_FUNTRACE)
+	if (ep_source_kind(evidence->source) == EP_SOURCE_FUNTRACE)
 		return EP_REPORT_FUNTRACE;
-	if (ep_source_arena_file(report->source))
+	if (ep_source_arena_file(evidence->source))
 		return EP_REPORT_ARENA;
-	if (ep_source_snapshot_found(report->source) == EP_FOUND_FILE)
+	if (ep_source_snapshot_found(evidence->source) == EP_FOUND_FILE)
 		return EP_REPORT_COPY;
-	if (death->signal)
+	if (evidence->death.signal)
 		return EP_REPORT_DIED;
 	return threads ? EP_REPORT_ALIVE : EP_REPORT_NOTELESS;
 }
 
-static void tell_life(struct ep_report_head *head, const struct ep_report *report)
+static void find_life(struct ep_report_head *head, const struct ep_evidence *evidence)
 {
-	const struct ep_arena_file *file = ep_source_arena_file(report->source);
+	const struct ep_arena_file *file = ep_source_arena_file(evidence->source);
 
-	ep_life_state_text(head->state, sizeof(head->state), file, report->trace, report->ended);
+	head->life = file->life;
+	ep_life_state_text(head->state, sizeof(head->state), file, evidence->trace,
+			   evidence->ended);
 	ep_life_cause_text(head->because, sizeof(head->because), file);
 }
 
-static bool is_fault(int signal)
-{
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
-	       signal == SIGTRAP;
-}
-
 /* What the processor could not do. */
-static void take_instruction(struct ep_report_head *head, struct ep_report *report)
+static void find_instruction(struct ep_report_head *head, const struct ep_evidence *evidence)
 {
 	const struct ep_source_thread *thread = head->thread;
 
 	head->has_instruction =
-		is_fault(head->death.signal) && head->death.code > 0 && thread &&
+		ep_signal_is_fault(head->death.signal) && head->death.code > 0 && thread &&
 		thread->has_registers &&
-		(ep_instruction_read(&head->instruction, report->source, report->names,
+		(ep_instruction_read(&head->instruction, evidence->source, evidence->names,
 				     thread->registers.pc, thread) == EP_OK ||
-		 ep_instruction_read(&head->instruction, report->source, report->others,
+		 ep_instruction_read(&head->instruction, evidence->source, evidence->others,
 				     thread->registers.pc, thread) == EP_OK);
 }
 
-static void tell_then(struct ep_report_head *head, struct ep_report *report, const char *said)
+static void find_then(struct ep_report_head *head, const struct ep_evidence *evidence,
+		      const char *said)
 {
 	const struct ep_source_thread *thread;
 	struct ep_report_cause cause;
 
 	head->has_then = true;
-	ep_source_death(report->source, &head->then);
-	thread = ep_report_core_thread(report, head->then.tid);
-	ep_death_cause_text(head->then_because, sizeof(head->then_because), report->source,
+	ep_source_death(evidence->source, &head->then);
+	thread = ep_evidence_core_thread(evidence, head->then.tid);
+	ep_death_cause_text(head->then_because, sizeof(head->then_because), evidence->source,
 			    &head->then, thread);
-	ep_report_cause_init(&cause, report, &head->then, thread, 0, said);
+	ep_report_cause_init(&cause, evidence, &head->then, thread, 0, said);
 	if (cause.code)
 		snprintf(head->then_because, sizeof(head->then_because), "%s", cause.text);
 }
 
-static void tell_death(struct ep_report_head *head, struct ep_report *report)
+static void find_death(struct ep_report_head *head, const struct ep_evidence *evidence)
 {
 	char text[EP_TIMETEXT_SIZE];
 	const char *said;
 
-	head->thread = report->first.found ? &report->first.thread
-					   : ep_report_core_thread(report, head->death.tid);
-	ep_death_cause_text(head->because, sizeof(head->because), report->source, &head->death,
+	head->thread = evidence->first.found ? &evidence->first.thread
+					     : ep_evidence_core_thread(evidence, head->death.tid);
+	ep_death_cause_text(head->because, sizeof(head->because), evidence->source, &head->death,
 			    head->thread);
-	head->has_said = ep_abort_message_find(&head->said, report->source);
-	said = head->has_said ? head->said.text : NULL;
-	if (report->first.found)
-		tell_then(head, report, said);
+	head->has_abort_message = ep_abort_message_find(&head->abort_message, evidence->source);
+	said = head->has_abort_message ? head->abort_message.text : NULL;
+	if (evidence->first.found)
+		find_then(head, evidence, said);
 	/* What was said last is the last one's. */
-	ep_report_cause_init(&head->cause, report, &head->death, head->thread, report->first.frame,
-			     report->first.found ? NULL : said);
+	ep_report_cause_init(&head->cause, evidence, &head->death, head->thread,
+			     evidence->first.frame, evidence->first.found ? NULL : said);
 	if (head->cause.code)
 		snprintf(head->because, sizeof(head->because), "%s", head->cause.text);
-	head->missed = ep_report_missed(report, &head->death);
+	head->missed = ep_report_missed(evidence);
 	if (head->missed)
 		snprintf(head->because, sizeof(head->because),
 			 "watchdog %s was not fed within its deadline of %s", head->missed->name,
 			 ep_timetext(text, head->missed->deadline));
-	take_instruction(head, report);
+	find_instruction(head, evidence);
 }
 
-void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)
+void ep_report_head_init(struct ep_report_head *head, const struct ep_evidence *evidence)
 {
 	static const char *const words[] = {
 		[EP_REPORT_RUNS] = "is running; it was not stopped, so its threads went "
@@ -190,17 +190,18 @@ void ep_report_head_init(struct ep_report_head *head, struct ep_report *report)
 
 	memset(head, 0, sizeof(*head));
 	head->program = head->command = head->host = head->kernel = "";
-	if (report->trace)
-		process_of_trace(head, report);
+	if (evidence->trace)
+		process_of_trace(head, evidence);
 	else
-		process_of_core(head, report);
-	ep_machine_read(&head->machine, report->source, report->modules, report->module_count);
-	head->redacted = ep_source_redacted(report->source);
-	ep_report_death(report, &head->death);
-	head->end = end_of(report, &head->death);
+		process_of_core(head, evidence);
+	ep_machine_read(&head->machine, evidence->source, evidence->modules,
+			evidence->module_count);
+	head->redacted = ep_source_redacted(evidence->source);
+	head->death = evidence->death;
+	head->end = end_of(evidence);
 	snprintf(head->state, sizeof(head->state), "%s", words[head->end]);
 	if (head->end == EP_REPORT_ARENA)
-		tell_life(head, report);
+		find_life(head, evidence);
 	if (head->end == EP_REPORT_DIED)
-		tell_death(head, report);
+		find_death(head, evidence);
 }

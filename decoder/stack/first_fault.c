@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* first_fault.c: see first_fault.h. */
+/* first_fault.c: looks for a signal frame on the stack, below it, and on those of other threads. */
 #include "decoder/stack/first_fault.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/user.h>
 
 /* A handler's frames, and those of a handler in it. */
 #define FRAMES_MAX 4096
@@ -22,39 +21,33 @@ struct search {
 	struct ep_death death; /* as the core tells it */
 };
 
-static void take(struct search *search, const struct ep_signal_frame *signal, uint32_t tid,
-		 size_t frame)
+static void consider(struct search *search, const struct ep_signal_frame *signal, uint32_t tid,
+		     size_t frame)
 {
 	struct ep_first_fault *out = search->out;
 
-	out->found = true;
 	out->signal = *signal;
+	ep_signal_frame_explain(&out->signal, search->source, search->names, search->others, tid);
+	out->found = ep_signal_is_first(&out->signal.death);
 	out->thread = ep_signal_frame_thread(&out->signal, tid);
-	out->frame = frame;
+	out->frame = out->found ? frame : 0;
 }
 
 /* ---- on the stack ---- */
 
 /* The outermost: handlers may be interrupted, too. */
-static int look_at_stack(struct search *search, uint32_t tid, size_t limit, struct ep_err *err)
+static void look_at_stack(struct search *search, uint32_t tid, size_t limit)
 {
 	struct ep_signal_frame signal;
 	struct ep_stack stack;
-	int rc = search->unwinder ? ep_unwind(search->unwinder, tid, limit, &stack, err) : EP_END;
 
-	if (rc)
-		return rc == EP_E_MEMORY ? rc : EP_OK;
-	for (size_t i = stack.count; i-- > 0 && !search->out->found;) {
-		if (!stack.frames[i].context ||
-		    ep_signal_frame_read(&signal, search->source, stack.frames[i].context))
-			continue;
-		ep_signal_frame_explain(&signal, search->source, search->names, search->others,
-					tid);
-		if (ep_signal_is_first(&signal.death))
-			take(search, &signal, tid, i + 1);
-	}
+	if (!search->unwinder || ep_unwind(search->unwinder, tid, limit, &stack, NULL))
+		return;
+	for (size_t i = stack.count; i-- > 0 && !search->out->found;)
+		if (stack.frames[i].context &&
+		    !ep_signal_frame_read(&signal, search->source, stack.frames[i].context))
+			consider(search, &signal, tid, i + 1);
 	ep_stack_deinit(&stack);
-	return EP_OK;
 }
 
 /* ---- below the stack pointer ---- */
@@ -68,16 +61,6 @@ static const struct ep_source_thread *thread_of(const struct search *search, uin
 		if (list[i].tid == tid && list[i].has_registers)
 			return &list[i];
 	return NULL;
-}
-
-static bool registers_of(const struct ep_source_thread *thread, struct user_regs_struct *out)
-{
-	size_t at = offsetof(struct elf_prstatus, pr_reg);
-
-	if (!thread->prstatus || thread->prstatus_size < at + sizeof(*out))
-		return false;
-	memcpy(out, thread->prstatus + at, sizeof(*out));
-	return true;
 }
 
 static bool same_place(const struct ep_signal_frame *signal, const struct user_regs_struct *now)
@@ -103,17 +86,14 @@ static void look_below(struct search *search)
 	struct ep_signal_frame signal;
 	uint64_t from;
 
-	if (!thread || !registers_of(thread, &registers))
+	if (!thread || !ep_thread_registers(thread, &registers))
 		return;
 	from = registers.rsp & ~UINT64_C(7);
 	for (uint64_t down = 8; down <= DEAD_REACH && down < from; down += 8) {
 		if (ep_signal_frame_read(&signal, search->source, from - down) ||
 		    !same_place(&signal, &registers))
 			continue;
-		ep_signal_frame_explain(&signal, search->source, search->names, search->others,
-					tid);
-		if (ep_signal_is_first(&signal.death))
-			take(search, &signal, tid, 0);
+		consider(search, &signal, tid, 0);
 		return;
 	}
 }
@@ -126,46 +106,42 @@ static bool sent_to_itself(const struct search *search)
 	const struct ep_source_thread *thread = thread_of(search, search->death.tid);
 	struct user_regs_struct registers;
 
-	return search->death.code == SI_TKILL && thread && registers_of(thread, &registers) &&
-	       registers.rcx == registers.rip &&
+	return search->death.code == SI_TKILL && thread &&
+	       ep_thread_registers(thread, &registers) && registers.rcx == registers.rip &&
 	       registers.rdi == (uint64_t)ep_source_pid(search->source) &&
 	       registers.rsi == search->death.tid;
 }
 
 /* A signal that is sent to the process while a handler blocks it comes to another thread. */
-static int look_at_others(struct search *search, struct ep_err *err)
+static void look_at_others(struct search *search)
 {
 	size_t count;
 	const struct ep_source_thread *list = ep_source_threads(search->source, &count);
-	int rc = EP_OK;
 
-	for (size_t i = 0; i < count && !rc && !search->out->found; i++)
+	for (size_t i = 0; i < count && !search->out->found; i++)
 		if (list[i].tid != search->death.tid)
-			rc = look_at_stack(search, list[i].tid, OTHER_FRAMES_MAX, err);
-	return rc;
+			look_at_stack(search, list[i].tid, OTHER_FRAMES_MAX);
 }
 
 /* ---- the whole ---- */
 
-int ep_first_fault_find(struct ep_first_fault *out, struct ep_source *source,
-			struct ep_unwinder *unwinder, struct ep_names *names,
-			struct ep_names *others, struct ep_err *err)
+void ep_first_fault_find(struct ep_first_fault *out, struct ep_source *source,
+			 struct ep_unwinder *unwinder, struct ep_names *names,
+			 struct ep_names *others)
 {
 	struct search search = {out, source, unwinder, names, others, {0}};
 	pid_t pid = ep_source_pid(source);
 	bool own;
-	int rc;
 
 	memset(out, 0, sizeof(*out));
 	ep_source_death(source, &search.death);
 	if (!search.death.signal)
-		return EP_OK;
+		return;
 	own = search.death.has_siginfo && search.death.code <= 0 && pid &&
 	      search.death.sender_pid == (uint32_t)pid;
-	rc = look_at_stack(&search, search.death.tid, FRAMES_MAX, err);
-	if (!rc && !out->found && own)
+	look_at_stack(&search, search.death.tid, FRAMES_MAX);
+	if (!out->found && own)
 		look_below(&search);
-	if (!rc && !out->found && own && !sent_to_itself(&search))
-		rc = look_at_others(&search, err);
-	return rc;
+	if (!out->found && own && !sent_to_itself(&search))
+		look_at_others(&search);
 }

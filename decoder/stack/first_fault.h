@@ -19,9 +19,9 @@ struct ep_first_fault {
 					   the handler has returned */
 };
 
-/* EP_OK or EP_E_MEMORY. `unwinder`, `names` and `others` may be NULL. */
-int ep_first_fault_find(struct ep_first_fault *out, struct ep_source *source,
-			struct ep_unwinder *unwinder, struct ep_names *names,
-			struct ep_names *others, struct ep_err *err);
+/* `unwinder`, `names` and `others` may be NULL. */
+void ep_first_fault_find(struct ep_first_fault *out, struct ep_source *source,
+			 struct ep_unwinder *unwinder, struct ep_names *names,
+			 struct ep_names *others);
 
 #endif

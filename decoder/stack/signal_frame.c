@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* signal_frame.c: see signal_frame.h. Nothing of it is believed that does not agree with the rest:
- * a stack is full of what once was true. */
+/* signal_frame.c: signal frames by their looks. Nothing of it is believed that does not agree with
+ * the rest: a stack is full of what once was true. */
 #include "decoder/stack/signal_frame.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/ucontext.h>
-#include <sys/user.h>
 
 #define USER_CS  0x33
 #define UC_FLAGS 0xf /* UC_FP_XSTATE … UC_STRICT_RESTORE_SS */
@@ -109,6 +108,16 @@ struct ep_source_thread ep_signal_frame_thread(const struct ep_signal_frame *fra
 	};
 }
 
+bool ep_thread_registers(const struct ep_source_thread *thread, struct user_regs_struct *out)
+{
+	size_t at = offsetof(struct elf_prstatus, pr_reg);
+
+	if (!thread->prstatus || thread->prstatus_size < at + sizeof(*out))
+		return false;
+	memcpy(out, thread->prstatus + at, sizeof(*out));
+	return true;
+}
+
 /* ---- what the kernel wrote of it ---- */
 
 static void take_info(struct ep_death *death, const uint8_t *bytes)
@@ -151,7 +160,7 @@ static bool is_of_trap(const struct ep_death *death, const struct context *conte
 	return false;
 }
 
-static bool is_fault(int signal)
+bool ep_signal_is_fault(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
 	       signal == SIGTRAP;
@@ -169,9 +178,9 @@ static bool is_info(const struct ep_death *death, const uint8_t *bytes,
 	memcpy(&pad, bytes + 12, 4);
 	if (pad || death->signal < 1 || death->signal > 64 || death->error < 0)
 		return false;
-	return death->code <= 0          ? death->code > -64 && death->sender_pid < 1u << 22
-	       : is_fault(death->signal) ? is_of_trap(death, context)
-					 : true;
+	return death->code <= 0 ? death->code > -64 && death->sender_pid < 1u << 22
+	       : ep_signal_is_fault(death->signal) ? is_of_trap(death, context)
+						   : true;
 }
 
 /* ---- what the processor tells of it ---- */

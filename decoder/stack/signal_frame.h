@@ -12,6 +12,7 @@
 #define EPITAPH_SIGNAL_FRAME_H
 
 #include <sys/procfs.h>
+#include <sys/user.h>
 
 #include "coredump/memory/source.h"
 #include "decoder/names/names.h"
@@ -34,6 +35,12 @@ void ep_signal_frame_explain(struct ep_signal_frame *frame, struct ep_source *so
 
 /* The registers as those of a thread. Borrows `frame`. */
 struct ep_source_thread ep_signal_frame_thread(const struct ep_signal_frame *frame, uint32_t tid);
+
+/* The registers of a thread as the kernel has them; false: it has none. */
+bool ep_thread_registers(const struct ep_source_thread *thread, struct user_regs_struct *out);
+
+/* The processor's. */
+bool ep_signal_is_fault(int signal);
 
 /* Its default action is to dump core: what a handler of the program's does then is what came of
  * it. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "coredump/memory/source_impl.h"
-#include "decoder/report/model.h"
+#include "decoder/report/parts.h"
 #include "main.h"
 
 static struct ep_source source;
@@ -16,7 +16,7 @@ static struct ep_task task;
 static struct ep_schedule schedule;
 static struct ep_trace_thread threads[2];
 static struct ep_trace trace;
-static struct ep_report report;
+static struct ep_evidence evidence;
 static struct ep_report_state state;
 
 static void prepare(void)
@@ -40,14 +40,14 @@ static void prepare(void)
 				  .schedule = &schedule};
 	memset(&source, 0, sizeof(source));
 	source.death = (struct ep_death){.signal = SIGSEGV, .tid = 8};
-	report = (struct ep_report){.source = &source, .trace = &trace};
+	evidence = (struct ep_evidence){.source = &source, .trace = &trace};
 }
 
 static const struct ep_slice *look(void)
 {
-	const struct ep_report_thread thread = {.trace = &threads[0]};
+	const struct ep_report_entry entry = {.trace = &threads[0]};
 
-	ep_report_state_init(&state, &report, &thread);
+	ep_report_state_init(&state, &evidence, &entry);
 	return state.slice;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* print_json_thread.c: one thread of a report as JSON. */
+/* json_thread.c: one thread of a report as JSON. */
 #include <stdlib.h>
 
-#include "decoder/report/print_json.h"
+#include "coredump/util/alloc.h"
+#include "decoder/report/print/json.h"
 
 /* ---- state, history ---- */
 
@@ -37,11 +38,9 @@ static void write_state(struct ep_json *json, const struct ep_report_state *stat
 	ep_json_object_end(json);
 }
 
-static void write_history(struct ep_json *json, const struct ep_report *report,
+static void write_history(struct ep_json *json, const struct ep_trace *trace,
 			  const struct ep_trace_thread *thread)
 {
-	const struct ep_trace *trace = report->trace;
-
 	ep_json_key(json, "history");
 	if (!thread || !thread->block_count) {
 		ep_json_null(json);
@@ -67,8 +66,7 @@ static void write_signal_frame(struct ep_json *json, const struct ep_function *f
 	ep_report_json_text(json, "module", function->module);
 }
 
-static void write_row(struct ep_json *json, const struct ep_report *report,
-		      const struct ep_row *row)
+static void write_row(struct ep_json *json, const struct ep_trace *trace, const struct ep_row *row)
 {
 	ep_json_object(json);
 	ep_json_member_text(json, "verdict", ep_verdict_name(row->verdict));
@@ -93,7 +91,7 @@ static void write_row(struct ep_json *json, const struct ep_report *report,
 	}
 	if (row->call) {
 		ep_json_member_uint(json, "depth", row->call->depth);
-		ep_report_json_time(report, "called", &row->call->begin);
+		ep_report_json_time(json, trace, "called", &row->call->begin);
 	}
 	ep_json_object_end(json);
 }
@@ -126,45 +124,46 @@ static const char *end_name(enum ep_stack_end end)
 	return "no-registers";
 }
 
-static void write_stack(struct ep_json *json, const struct ep_report *report,
-			const struct ep_report_story *story)
+static void write_stack(struct ep_json *json, const struct ep_trace *trace,
+			const struct ep_report_thread *thread)
 {
-	const struct ep_alignment *alignment = &story->alignment;
+	const struct ep_alignment *alignment = &thread->alignment;
 
 	ep_json_key(json, "stack");
 	ep_json_object(json);
-	ep_json_member_text(json, "end", story->unwound ? end_name(story->stack.end) : "none");
-	ep_report_json_text(json, "end_text", story->unwound ? story->stack.why : story->stackless);
-	if (story->more)
-		ep_json_member_uint(json, "frames_left_out", story->more);
+	ep_json_member_text(json, "end", thread->unwound ? end_name(thread->stack.end) : "none");
+	ep_report_json_text(json, "end_text",
+			    thread->unwound ? thread->stack.why : thread->stackless);
+	if (thread->more)
+		ep_json_member_uint(json, "frames_left_out", thread->more);
 	index_or_null(json, "overwritten_from", alignment->overwritten);
 	index_or_null(json, "history_ends_at", alignment->edge);
-	ep_json_member_bool(json, "outermost_known", story->flight.outermost_known);
+	ep_json_member_bool(json, "outermost_known", thread->open.outermost_known);
 	ep_json_key(json, "rows");
 	ep_json_array(json);
 	for (size_t i = 0; i < alignment->count; i++) {
 		ep_json_newline(json);
-		write_row(json, report, &alignment->rows[i]);
+		write_row(json, trace, &alignment->rows[i]);
 	}
 	ep_json_array_end(json);
 	ep_json_object_end(json);
 }
 
-static void write_spans(struct ep_json *json, const struct ep_report *report,
-			const struct ep_open_calls *flight)
+static void write_spans(struct ep_json *json, const struct ep_trace *trace,
+			const struct ep_open_calls *open)
 {
 	ep_json_key(json, "spans");
 	ep_json_array(json);
-	for (size_t i = 0; i < flight->span_count; i++) {
+	for (size_t i = 0; i < open->span_count; i++) {
 		ep_json_object(json);
-		ep_json_member_text(json, "name", flight->spans[i].name);
-		ep_report_json_time(report, "begun", &flight->spans[i].since);
+		ep_json_member_text(json, "name", open->spans[i].name);
+		ep_report_json_time(json, trace, "begun", &open->spans[i].since);
 		ep_json_object_end(json);
 	}
 	ep_json_array_end(json);
 }
 
-static void write_uncaught(struct ep_json *json, const struct ep_report *report,
+static void write_uncaught(struct ep_json *json, const struct ep_trace *trace,
 			   const struct ep_exception *thrown)
 {
 	ep_json_key(json, "uncaught_exception");
@@ -173,7 +172,7 @@ static void write_uncaught(struct ep_json *json, const struct ep_report *report,
 	ep_report_json_text(json, "thrown_in", thrown->where ? thrown->where->name : NULL);
 	if (thrown->where && thrown->from && thrown->from != thrown->where)
 		ep_json_member_text(json, "thrown_for", thrown->from->name);
-	ep_report_json_time(report, "thrown", &thrown->when);
+	ep_report_json_time(json, trace, "thrown", &thrown->when);
 	ep_json_object_end(json);
 }
 
@@ -198,20 +197,17 @@ static bool has_no_begin(const struct ep_event *event)
 	return event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
 }
 
-static bool ends_init(struct ends *ends, const struct ep_report_last *last)
+static void ends_init(struct ends *ends, const struct ep_report_last *last)
 {
 	ends->count = 0;
-	ends->list = calloc(last->count + 1, sizeof(*ends->list));
-	if (!ends->list)
-		return false;
+	ends->list = ep_calloc(last->count, sizeof(*ends->list));
 	for (size_t i = 0; i < last->count; i++)
-		if (last->events[i].kind == EP_EVENT_END && !has_no_begin(&last->events[i]))
-			ends->list[ends->count++] = &last->events[i];
+		if (last->list[i].kind == EP_EVENT_END && !has_no_begin(&last->list[i]))
+			ends->list[ends->count++] = &last->list[i];
 	qsort(ends->list, ends->count, sizeof(*ends->list), compare_ends);
-	return true;
 }
 
-static const struct ep_event *end_of(const struct ends *ends, const struct ep_event *begin)
+static const struct ep_event *find_end(const struct ends *ends, const struct ep_event *begin)
 {
 	const struct ep_event *const *found =
 		bsearch(&begin, ends->list, ends->count, sizeof(*ends->list), compare_ends);
@@ -240,34 +236,31 @@ static void write_flags(struct ep_json *json, uint32_t flags)
 }
 
 /* `begin` or `end` may be NULL, not both. */
-static void write_call(const struct ep_report *report, const struct ep_event *begin,
-		       const struct ep_event *end)
+static void write_call(struct ep_json *json, const struct ep_trace *trace,
+		       const struct ep_event *begin, const struct ep_event *end)
 {
 	const struct ep_event *any = begin ? begin : end;
-	struct ep_json *json = report->json;
-
 	ep_json_object(json);
 	ep_json_member_text(json, "type", "call");
 	ep_report_json_function(json, any->function);
 	ep_json_member_uint(json, "depth", any->depth);
 	if (begin)
-		ep_report_json_time(report, "called", &begin->begin);
+		ep_report_json_time(json, trace, "called", &begin->begin);
 	if (end)
-		ep_report_json_time(report, "returned", &end->end);
+		ep_report_json_time(json, trace, "returned", &end->end);
 	if (begin && end)
 		ep_json_member_int(json, "duration_ns",
-				   ep_trace_ns(report->trace, begin->begin.best, end->end.best));
+				   ep_trace_ns(trace, begin->begin.best, end->end.best));
 	ep_json_member_bool(json, "in_flight", begin && begin->flags & EP_CALL_OPEN);
 	write_flags(json, any->flags | (end ? end->flags : 0));
 	ep_json_object_end(json);
 }
 
-static void write_gap(const struct ep_report *report, const struct ep_event *gap)
+static void write_gap(struct ep_json *json, const struct ep_trace *trace,
+		      const struct ep_event *gap)
 {
 	static const char *const names[] = {"lost-blocks", "paused", "hole", "unknown-record",
 					    "text"};
-	struct ep_json *json = report->json;
-
 	ep_json_object(json);
 	ep_json_member_text(json, "type", "gap");
 	ep_json_key(json, "reasons");
@@ -279,15 +272,14 @@ static void write_gap(const struct ep_report *report, const struct ep_event *gap
 	ep_json_member_uint(json, "lost", gap->lost);
 	if (gap->text)
 		ep_json_member_text(json, "text", gap->text);
-	ep_report_json_time(report, "begun", &gap->begin);
-	ep_report_json_time(report, "over", &gap->end);
+	ep_report_json_time(json, trace, "begun", &gap->begin);
+	ep_report_json_time(json, trace, "over", &gap->end);
 	ep_json_object_end(json);
 }
 
-static void write_point(const struct ep_report *report, const struct ep_event *event)
+static void write_point(struct ep_json *json, const struct ep_trace *trace,
+			const struct ep_event *event)
 {
-	struct ep_json *json = report->json;
-
 	ep_json_object(json);
 	ep_json_member_text(json, "type", "point");
 	ep_json_member_text(json, "point", ep_point_word(event->point));
@@ -295,64 +287,58 @@ static void write_point(const struct ep_report *report, const struct ep_event *e
 	if (event->function)
 		ep_report_json_function(json, event->function);
 	ep_json_member_uint(json, "depth", event->depth);
-	ep_report_json_time(report, "at", &event->begin);
+	ep_report_json_time(json, trace, "at", &event->begin);
 	ep_json_object_end(json);
 }
 
-static void write_event(const struct ep_report *report, const struct ep_event *event,
-			const struct ends *ends)
+static void write_event(struct ep_json *json, const struct ep_trace *trace,
+			const struct ep_event *event, const struct ends *ends)
 {
 	if (event->kind == EP_EVENT_END && !has_no_begin(event))
 		return;
-	ep_json_newline(report->json);
+	ep_json_newline(json);
 	if (event->kind == EP_EVENT_BEGIN)
-		write_call(report, event, end_of(ends, event));
+		write_call(json, trace, event, find_end(ends, event));
 	else if (event->kind == EP_EVENT_END)
-		write_call(report, NULL, event);
+		write_call(json, trace, NULL, event);
 	else if (event->kind == EP_EVENT_GAP)
-		write_gap(report, event);
+		write_gap(json, trace, event);
 	else
-		write_point(report, event);
+		write_point(json, trace, event);
 }
 
-static int write_last(const struct ep_report *report, const struct ep_report_last *last,
-		      struct ep_err *err)
+static void write_last(struct ep_json *json, const struct ep_trace *trace,
+		       const struct ep_report_last *last)
 {
 	struct ends ends;
 
-	if (!ends_init(&ends, last))
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	ep_json_key(report->json, "last_calls");
-	ep_json_array(report->json);
+	ends_init(&ends, last);
+	ep_json_key(json, "last_calls");
+	ep_json_array(json);
 	for (size_t i = 0; i < last->count; i++)
-		write_event(report, &last->events[i], &ends);
-	ep_json_array_end(report->json);
-	ep_json_member_uint(report->json, "outer_calls_left_out", last->left);
+		write_event(json, trace, &last->list[i], &ends);
+	ep_json_array_end(json);
+	ep_json_member_uint(json, "outer_calls_left_out", last->left);
 	free(ends.list);
-	return EP_OK;
 }
 
 /* ---- the whole ---- */
 
-int ep_report_json_thread(struct ep_report *report, const struct ep_report_story *story,
-			  struct ep_err *err)
+void ep_report_json_thread(struct ep_json *json, const struct ep_trace *trace,
+			   const struct ep_report_thread *thread)
 {
-	struct ep_json *json = report->json;
-	int rc;
-
 	ep_json_newline(json);
 	ep_json_object(json);
-	ep_json_member_uint(json, "tid", story->tid);
-	ep_report_json_text(json, "name", story->name);
-	ep_json_member_bool(json, "died", story->died);
-	ep_json_member_bool(json, "ended", story->ended);
-	write_state(json, &story->state);
-	write_history(json, report, story->thread.trace);
-	if (story->uncaught)
-		write_uncaught(json, report, &story->flight.thrown);
-	write_stack(json, report, story);
-	write_spans(json, report, &story->flight);
-	rc = write_last(report, &story->last, err);
+	ep_json_member_uint(json, "tid", thread->tid);
+	ep_report_json_text(json, "name", thread->name);
+	ep_json_member_bool(json, "died", thread->died);
+	ep_json_member_bool(json, "ended", thread->ended);
+	write_state(json, &thread->state);
+	write_history(json, trace, thread->entry.trace);
+	if (thread->uncaught)
+		write_uncaught(json, trace, &thread->open.thrown);
+	write_stack(json, trace, thread);
+	write_spans(json, trace, &thread->open);
+	write_last(json, trace, &thread->last);
 	ep_json_object_end(json);
-	return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print_json.c: a report as one JSON object. docs/report.schema.json says what is in it and
+ * json.c: a report as one JSON object. docs/report.schema.json says what is in it and
  * docs/report.md what that means; fields are only ever added within a version.
  */
 #include <inttypes.h>
@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coredump/kinds/arena_file.h"
-#include "decoder/util/json.h"
-#include "decoder/report/print_json.h"
-#include "decoder/report/signature.h"
+#include "coredump/snapshot/redacted.h"
+#include "decoder/kernel/end.h"
+#include "decoder/report/death.h"
+#include "decoder/report/print/json.h"
+#include "decoder/report/print/print.h"
 #include "runtime/format_watchdogs.h"
 
 #define SCHEMA  "epitaph-report"
@@ -37,27 +38,25 @@ void ep_report_json_address(struct ep_json *json, const char *key, uint64_t addr
 	ep_json_member_text(json, key, text);
 }
 
-static void ago(struct ep_json *json, const struct ep_report *report, const char *key, uint64_t tsc)
+static void ago(struct ep_json *json, const struct ep_trace *trace, const char *key, uint64_t tsc)
 {
 	ep_json_key(json, key);
 	if (tsc == EP_TIME_UNKNOWN)
 		ep_json_null(json);
 	else
-		ep_json_int(json, ep_trace_ago(report->trace, tsc));
+		ep_json_int(json, ep_trace_ago(trace, tsc));
 }
 
-void ep_report_json_time(const struct ep_report *report, const char *key,
+void ep_report_json_time(struct ep_json *json, const struct ep_trace *trace, const char *key,
 			 const struct ep_time *time)
 {
-	struct ep_json *json = report->json;
-
 	ep_json_key(json, key);
 	ep_json_object(json);
-	ago(json, report, "ago_ns", time->high == EP_TIME_UNKNOWN ? EP_TIME_UNKNOWN : time->best);
+	ago(json, trace, "ago_ns", time->high == EP_TIME_UNKNOWN ? EP_TIME_UNKNOWN : time->best);
 	ep_json_member_bool(json, "exact", time->exact);
 	if (!time->exact) {
-		ago(json, report, "at_most_ns", time->low);
-		ago(json, report, "at_least_ns", time->high);
+		ago(json, trace, "at_most_ns", time->low);
+		ago(json, trace, "at_least_ns", time->high);
 	}
 	ep_json_object_end(json);
 }
@@ -92,8 +91,7 @@ static void write_redacted(struct ep_json *json, uint32_t bits)
 	ep_json_array_end(json);
 }
 
-static void write_source(struct ep_json *json, const struct ep_report *report,
-			 const struct ep_report_head *head)
+static void write_source(struct ep_json *json, const struct ep_report *report)
 {
 	static const char *const kinds[] = {
 		[EP_SOURCE_CORE] = "core",   [EP_SOURCE_SNAPSHOT] = "snapshot",
@@ -103,10 +101,10 @@ static void write_source(struct ep_json *json, const struct ep_report *report,
 
 	ep_json_key(json, "source");
 	ep_json_object(json);
-	ep_json_member_text(json, "name", ep_source_name(report->source));
-	ep_json_member_text(json, "kind", kinds[ep_source_kind(report->source)]);
+	ep_json_member_text(json, "name", report->source_name);
+	ep_json_member_text(json, "kind", kinds[report->source_kind]);
 	ep_json_member_bool(json, "trace", report->trace != NULL);
-	write_redacted(json, head->redacted);
+	write_redacted(json, report->head.redacted);
 	ep_json_object_end(json);
 }
 
@@ -197,34 +195,25 @@ static void write_instruction(struct ep_json *json, const struct ep_report_head 
 	ep_json_object_end(json);
 }
 
-/* Of a file that outlives its process. */
-static const char *life_name(const struct ep_report *report)
+static void write_end(struct ep_json *json, const struct ep_report *report)
 {
-	switch (ep_source_arena_file(report->source)->life) {
-	case EP_LIFE_RUNS:
-		return "running";
-	case EP_LIFE_ENDED:
-		return "ended";
-	case EP_LIFE_UNKNOWN:
-		break;
-	}
-	return "unknown";
-}
-
-static void write_end(struct ep_json *json, const struct ep_report *report,
-		      const struct ep_report_head *head)
-{
+	static const char *const lives[] = {
+		[EP_LIFE_UNKNOWN] = "unknown",
+		[EP_LIFE_RUNS] = "running",
+		[EP_LIFE_ENDED] = "ended",
+	};
 	static const char *const ends[] = {
 		[EP_REPORT_RUNS] = "running",     [EP_REPORT_FUNTRACE] = "unknown",
 		[EP_REPORT_ARENA] = "",           [EP_REPORT_COPY] = "unknown",
 		[EP_REPORT_NOTELESS] = "unknown", [EP_REPORT_ALIVE] = "alive",
 		[EP_REPORT_DIED] = "signal",
 	};
+	const struct ep_report_head *head = &report->head;
 
 	ep_json_key(json, "end");
 	ep_json_object(json);
 	ep_json_member_text(json, "kind",
-			    head->end == EP_REPORT_ARENA ? life_name(report) : ends[head->end]);
+			    head->end == EP_REPORT_ARENA ? lives[head->life] : ends[head->end]);
 	ep_report_json_text(json, "text", head->state);
 	ep_report_json_text(json, "because", head->because);
 	if (head->end == EP_REPORT_DIED)
@@ -237,8 +226,8 @@ static void write_end(struct ep_json *json, const struct ep_report *report,
 		ep_json_member_text(json, "missed_watchdog", head->missed->name);
 	if (head->has_instruction)
 		write_instruction(json, head);
-	if (head->has_said)
-		ep_json_member_text(json, "said", head->said.text);
+	if (head->has_abort_message)
+		ep_json_member_text(json, "said", head->abort_message.text);
 	if (report->trace)
 		ep_end_json(&report->trace->end, json);
 	ep_json_object_end(json);
@@ -246,40 +235,37 @@ static void write_end(struct ep_json *json, const struct ep_report *report,
 
 /* ---- signature ---- */
 
-static void write_signature(struct ep_json *json, struct ep_report *report)
+static void write_signature(struct ep_json *json, const struct ep_signature *signature)
 {
 	char key[EP_SIGNATURE_KEY_MAX];
-	struct ep_signature signature;
-	int rc = ep_report_signature(report, &signature, NULL);
 
-	report->starved |= rc == EP_E_MEMORY;
-	if (rc)
-		return;
-	ep_signature_key(&signature, key);
+	ep_signature_key(signature, key);
 	ep_json_key(json, "signature");
 	ep_json_object(json);
 	ep_json_member_text(json, "key", key);
 	ep_json_key(json, "functions");
 	ep_json_array(json);
-	for (unsigned i = 0; i < signature.count; i++)
-		ep_json_string(json, signature.functions[i]->name);
+	for (unsigned i = 0; i < signature->count; i++)
+		ep_json_string(json, signature->functions[i]->name);
 	ep_json_array_end(json);
 	ep_json_object_end(json);
 }
 
 /* ---- watchdogs ---- */
 
-static void write_watchdog(struct ep_json *json, const struct ep_report *report,
-			   const struct ep_trace_watchdog *one)
+static void write_watchdog(struct ep_json *json, const struct ep_trace *trace,
+			   const struct ep_report_watchdog *watchdog)
 {
+	const struct ep_trace_watchdog *one = watchdog->watchdog;
+
 	ep_json_object(json);
 	ep_json_member_text(json, "name", one->name);
 	ep_json_member_bool(json, "paused", one->paused);
 	ep_json_member_bool(json, "aborts", one->action == EP_WATCHDOG_ABORT);
 	ep_json_member_int(json, "deadline_ns", one->deadline);
 	ep_json_member_uint(json, "fed_by", one->fed_by);
-	ago(json, report, "fed_ago_ns", one->fed_tsc);
-	ep_json_member_int(json, "late_ns", ep_trace_watchdog_late(report->trace, one));
+	ago(json, trace, "fed_ago_ns", one->fed_tsc);
+	ep_json_member_int(json, "late_ns", watchdog->late);
 	ep_json_member_uint(json, "misses", one->misses);
 	if (one->misses)
 		ep_json_member_uint(json, "missed_by", one->missed_by);
@@ -288,33 +274,16 @@ static void write_watchdog(struct ep_json *json, const struct ep_report *report,
 
 static void write_watchdogs(struct ep_json *json, const struct ep_report *report)
 {
-	const struct ep_trace_watchdog *one;
-
 	ep_json_key(json, "watchdogs");
 	ep_json_array(json);
-	for (size_t i = 0; (one = ep_report_watchdog(report->trace, i)); i++)
-		write_watchdog(json, report, one);
+	for (size_t i = 0; i < report->watchdogs.count; i++)
+		write_watchdog(json, report->trace, &report->watchdogs.list[i]);
 	ep_json_array_end(json);
-}
-
-static void print_head(struct ep_report *report, const struct ep_report_head *head)
-{
-	struct ep_json *json = report->json;
-
-	ep_json_object(json);
-	ep_json_member_text(json, "schema", SCHEMA);
-	ep_json_member_uint(json, "version", VERSION);
-	write_source(json, report, head);
-	write_process(json, head);
-	write_machine(json, head);
-	write_end(json, report, head);
-	write_signature(json, report);
-	write_watchdogs(json, report);
 }
 
 /* ---- a process that hung ---- */
 
-static void write_hung(struct ep_json *json, const struct ep_report *report,
+static void write_hung(struct ep_json *json, const struct ep_trace *trace,
 		       const struct ep_report_hung *hung)
 {
 	ep_json_object(json);
@@ -325,7 +294,7 @@ static void write_hung(struct ep_json *json, const struct ep_report *report,
 		ep_json_key(json, "call");
 		ep_json_object(json);
 		ep_report_json_function(json, hung->call.function);
-		ep_report_json_time(report, "called", &hung->call.begin);
+		ep_report_json_time(json, trace, "called", &hung->call.begin);
 		ep_json_object_end(json);
 	}
 	ep_json_key(json, "inside");
@@ -336,65 +305,73 @@ static void write_hung(struct ep_json *json, const struct ep_report *report,
 	ep_json_object_end(json);
 }
 
-static void print_hang(struct ep_report *report, const struct ep_report_hang *hang)
+static void write_hang(struct ep_json *json, const struct ep_report *report)
 {
-	struct ep_json *json = report->json;
+	const struct ep_report_hang *hang = &report->hang;
 
-	if (hang->there) {
-		ep_json_key(json, "hang");
-		ep_json_object(json);
-		ep_json_key(json, "threads");
-		ep_json_array(json);
-		for (size_t i = 0; i < hang->count; i++)
-			write_hung(json, report, &hang->list[i]);
-		ep_json_array_end(json);
-		ep_json_member_uint(json, "threads_left_out", hang->left);
-		ep_json_object_end(json);
-	}
+	if (!hang->there)
+		return;
+	ep_json_key(json, "hang");
+	ep_json_object(json);
 	ep_json_key(json, "threads");
 	ep_json_array(json);
+	for (size_t i = 0; i < hang->count; i++)
+		write_hung(json, report->trace, &hang->list[i]);
+	ep_json_array_end(json);
+	ep_json_member_uint(json, "threads_left_out", hang->left);
+	ep_json_object_end(json);
 }
 
-/* ---- the end ---- */
+/* ---- threads, warnings ---- */
 
-static void print_left(struct ep_report *report, const struct ep_report_left *left)
+static void write_threads(struct ep_json *json, const struct ep_report *report)
 {
-	struct ep_json *json = report->json;
-
+	ep_json_key(json, "threads");
+	ep_json_array(json);
+	for (size_t i = 0; i < report->threads.count; i++)
+		ep_report_json_thread(json, report->trace, &report->threads.list[i]);
 	ep_json_array_end(json);
 	ep_json_key(json, "threads_left_out");
 	ep_json_object(json);
-	ep_json_member_uint(json, "alive", left->threads);
-	ep_json_member_uint(json, "ended", left->ended);
+	ep_json_member_uint(json, "alive", report->threads_left);
+	ep_json_member_uint(json, "ended", report->ended_left);
 	ep_json_object_end(json);
 }
 
-static int print_doubts(struct ep_report *report, const struct ep_report_doubts *doubts,
-			struct ep_err *err)
+static void write_warnings(struct ep_json *json, const struct ep_report *report)
 {
-	struct ep_json *json = report->json;
-
-	(void)err;
 	ep_json_key(json, "warnings");
 	ep_json_array(json);
-	for (size_t i = 0; i < doubts->count; i++) {
+	for (size_t i = 0; i < report->warnings.count; i++) {
 		ep_json_object(json);
-		ep_json_member_text(json, "code", doubts->list[i].code);
-		ep_json_member_text(json, "text", doubts->list[i].text);
+		ep_json_member_text(json, "code", report->warnings.list[i].code);
+		ep_json_member_text(json, "text", report->warnings.list[i].text);
 		ep_json_object_end(json);
 	}
 	ep_json_array_end(json);
-	ep_json_member_uint(json, "kept_snapshots", report->kept);
-	ep_json_member_bool(json, "partial", report->partial);
-	ep_json_object_end(json);
-	ep_json_newline(json);
-	return EP_OK;
 }
 
-const struct ep_report_printer ep_report_json = {
-	.head = print_head,
-	.hang = print_hang,
-	.thread = ep_report_json_thread,
-	.left = print_left,
-	.doubts = print_doubts,
-};
+void ep_report_print_json(const struct ep_report *report, FILE *out)
+{
+	struct ep_json json;
+
+	ep_json_init(&json, out);
+	ep_json_object(&json);
+	ep_json_member_text(&json, "schema", SCHEMA);
+	ep_json_member_uint(&json, "version", VERSION);
+	write_source(&json, report);
+	write_process(&json, &report->head);
+	write_machine(&json, &report->head);
+	write_end(&json, report);
+	if (report->has_signature)
+		write_signature(&json, &report->signature);
+	write_watchdogs(&json, report);
+	write_hang(&json, report);
+	write_threads(&json, report);
+	write_warnings(&json, report);
+	ep_json_member_uint(&json, "kept_snapshots", report->kept);
+	ep_json_member_bool(&json, "partial", report->partial);
+	ep_json_object_end(&json);
+	ep_json_newline(&json);
+	ep_json_finish(&json);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* evidence.c: questions to the source, the trace, the names and the unwinder. */
+#include "decoder/report/evidence.h"
+
+void ep_evidence_examine(struct ep_evidence *evidence)
+{
+	ep_first_fault_find(&evidence->first, evidence->source, evidence->unwinder, evidence->names,
+			    evidence->others);
+	ep_source_death(evidence->source, &evidence->death);
+	if (evidence->first.found)
+		evidence->death = evidence->first.signal.death;
+}
+
+const struct ep_source_thread *ep_evidence_core_thread(const struct ep_evidence *evidence,
+						       uint32_t tid)
+{
+	size_t count;
+	const struct ep_source_thread *list = ep_source_threads(evidence->source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].tid == tid)
+			return &list[i];
+	return NULL;
+}
+
+const struct ep_trace_thread *ep_evidence_trace_thread(const struct ep_evidence *evidence,
+						       uint32_t tid)
+{
+	const struct ep_trace *trace = evidence->trace;
+	const struct ep_trace_thread *best = NULL;
+
+	for (size_t i = 0; trace && tid && i < trace->thread_count; i++)
+		if (trace->threads[i].tid == tid &&
+		    (!best || trace->threads[i].state != EP_THREAD_DEAD ||
+		     best->state == EP_THREAD_DEAD))
+			best = &trace->threads[i];
+	return best;
+}
+
+const struct ep_function *ep_evidence_function(const struct ep_evidence *evidence,
+					       const struct ep_frame *frame)
+{
+	return ep_frame_function(evidence->names, evidence->others, frame);
+}
+
+bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint8_t *code,
+		      size_t size)
+{
+	return ep_source_read(evidence->source, address, code, size, NULL, NULL) == EP_OK ||
+	       (evidence->names && ep_names_code(evidence->names, address, code, size) == size) ||
+	       (evidence->others && ep_names_code(evidence->others, address, code, size) == size);
+}
+
+bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t limit,
+			struct ep_stack *stack, struct ep_err *why)
+{
+	*stack = (struct ep_stack){0};
+	return evidence->unwinder && ep_unwind(evidence->unwinder, tid, limit, stack, why) == EP_OK;
+}
+
+void ep_evidence_open_calls(const struct ep_evidence *evidence,
+			    const struct ep_trace_thread *thread, struct ep_open_calls *out)
+{
+	ep_open_calls_init(out, evidence->trace, thread, evidence->names, NULL);
+}
+
+void ep_evidence_align(const struct ep_evidence *evidence, const struct ep_stack *stack,
+		       const struct ep_open_calls *open, bool inlines, struct ep_alignment *out)
+{
+	const struct ep_alignment_of of = {
+		.source = evidence->source,
+		.names = evidence->names,
+		.others = evidence->others,
+		.stack = stack,
+		.flight = open,
+		.inlines = inlines,
+	};
+
+	ep_alignment_init(out, &of, NULL);
+}

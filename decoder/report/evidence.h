@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * evidence.h: what a report is found from: a source, its trace, their names and the unwinder; and
+ * what each part of the report asks them.
+ */
+#ifndef EPITAPH_REPORT_EVIDENCE_H
+#define EPITAPH_REPORT_EVIDENCE_H
+
+#include "decoder/stack/alignment.h"
+#include "decoder/stack/first_fault.h"
+
+/* All is borrowed. */
+struct ep_evidence {
+	struct ep_source *source;
+	const struct ep_trace *trace;          /* NULL: none */
+	const char *missing;                   /* why there is none; NULL */
+	struct ep_names *names;                /* of the trace's modules, or, without a trace,
+						  of the source's */
+	struct ep_names *others;               /* of the source's modules, for what the trace
+						  does not know; NULL */
+	const struct ep_trace_module *modules; /* the source's; NULL none */
+	size_t module_count;
+	struct ep_unwinder *unwinder; /* NULL: live process, or no_unwinder */
+	const char *no_unwinder;      /* why not; NULL */
+	uint64_t ended;               /* when it ended, ns since 1970; 0 unknown */
+	/* found by ep_evidence_examine */
+	struct ep_first_fault first;
+	struct ep_death death; /* the first; the core's where none came before */
+};
+
+/* After the members above are set, before anything else is asked. */
+void ep_evidence_examine(struct ep_evidence *evidence);
+
+/* ---- threads, by number; NULL: it does not hold the thread ---- */
+
+const struct ep_source_thread *ep_evidence_core_thread(const struct ep_evidence *evidence,
+						       uint32_t tid);
+/* The one of this tid that was alive last. */
+const struct ep_trace_thread *ep_evidence_trace_thread(const struct ep_evidence *evidence,
+						       uint32_t tid);
+
+/* ---- code and calls ---- */
+
+/* As ep_frame_function. */
+const struct ep_function *ep_evidence_function(const struct ep_evidence *evidence,
+					       const struct ep_frame *frame);
+/* From memory, and where that was not saved, from the module's file. */
+bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint8_t *code,
+		      size_t size);
+/* As ep_unwind; *stack is empty where there is none. */
+bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t limit,
+			struct ep_stack *stack, struct ep_err *why);
+/* `thread` may be NULL. */
+void ep_evidence_open_calls(const struct ep_evidence *evidence,
+			    const struct ep_trace_thread *thread, struct ep_open_calls *out);
+/* Of a stack, NULL for none, and open calls. */
+void ep_evidence_align(const struct ep_evidence *evidence, const struct ep_stack *stack,
+		       const struct ep_open_calls *open, bool inlines, struct ep_alignment *out);
+
+#endif

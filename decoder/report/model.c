@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* model.c: finds a report, part by part. The warnings come last: names and files that are wanted
+ * and missing are known by then. */
+#include "decoder/report/model.h"
+
+#include <stdlib.h>
+
+#include "decoder/report/crash_signature.h"
+#include "decoder/report/parts.h"
+
+void ep_report_init(struct ep_report *report, const struct ep_evidence *evidence,
+		    const struct ep_report_limits *limits, size_t kept)
+{
+	*report = (struct ep_report){
+		.evidence = evidence,
+		.limits = *limits,
+		.trace = evidence->trace,
+		.source_name = ep_source_name(evidence->source),
+		.source_kind = ep_source_kind(evidence->source),
+		.kept = kept,
+	};
+	ep_report_head_init(&report->head, evidence);
+	ep_report_add_watchdogs(report);
+	ep_report_hang_init(&report->hang, evidence);
+	report->has_signature = limits->signature &&
+				ep_crash_signature(evidence, &report->signature, NULL) == EP_OK;
+	ep_report_add_threads(report);
+	ep_report_add_warnings(report);
+}
+
+void ep_report_deinit(struct ep_report *report)
+{
+	for (size_t i = 0; i < report->threads.count; i++)
+		ep_report_thread_deinit(&report->threads.list[i]);
+	for (size_t i = 0; i < report->warnings.count; i++)
+		free(report->warnings.list[i].text);
+	ep_array_deinit(&report->threads);
+	ep_array_deinit(&report->warnings);
+	ep_array_deinit(&report->watchdogs);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* text.c: a report as a page of text: its head and its end. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "coredump/snapshot/redacted.h"
+#include "decoder/kernel/end.h"
+#include "decoder/report/death.h"
+#include "decoder/report/print/page.h"
+
+#define WATCHDOGS_SHOWN 4u
+
+/* ---- fields ---- */
+
+static void __attribute__((format(printf, 3, 4)))
+field(struct ep_page *page, const char *name, const char *format, ...)
+{
+	va_list list;
+
+	fprintf(page->out, "%s%-10s%s ", page->style->dim, name, page->style->plain);
+	va_start(list, format);
+	vfprintf(page->out, format, list);
+	va_end(list);
+	fputc('\n', page->out);
+}
+
+static void field_bytes(struct ep_page *page, const char *name, const char *text)
+{
+	char *shown = ep_page_escape(text);
+
+	if (*shown)
+		field(page, name, "%s", shown);
+	free(shown);
+}
+
+/* ---- the process ---- */
+
+static void print_command(struct ep_page *page, const struct ep_report_head *head)
+{
+	char *shown = ep_page_escape(head->command);
+
+	if (*shown)
+		field(page, "command", "%s%s", shown,
+		      head->command_cut ? "… (the kernel keeps no more than 79 bytes)" : "");
+	free(shown);
+}
+
+static void print_pid(struct ep_page *page, const struct ep_report_head *head)
+{
+	char *host = ep_page_escape(head->host);
+
+	if (!head->pid && !head->process_known)
+		;
+	else if (!head->uid_known)
+		field(page, "process", "pid %" PRIu32, head->pid);
+	else if (!*host)
+		field(page, "process", "pid %" PRIu32 ", uid %" PRIu32, head->pid, head->uid);
+	else
+		field(page, "process", "pid %" PRIu32 ", uid %" PRIu32 ", on %s", head->pid,
+		      head->uid, host);
+	free(host);
+}
+
+static void print_machine(struct ep_page *page, const struct ep_report_head *head)
+{
+	const struct ep_machine *machine = &head->machine;
+	char *kernel = ep_page_escape(head->kernel);
+	char *platform = ep_page_escape(machine->platform);
+	char version[32] = "";
+
+	if (*kernel)
+		snprintf(version, sizeof(version), "%.31s", kernel);
+	else if (machine->kernel)
+		snprintf(version, sizeof(version), "%u.%u.%u", machine->kernel >> 16,
+			 machine->kernel >> 8 & 0xff, machine->kernel & 0xff);
+	if (*platform)
+		field(page, "machine", "%s%s%s, pages of %" PRIu64 " bytes", platform,
+		      *version ? ", Linux " : "", version, machine->page_size);
+	free(kernel);
+	free(platform);
+}
+
+static void print_process(struct ep_page *page, const struct ep_report_head *head)
+{
+	char text[EP_TIMETEXT_SIZE + 16], span[EP_TIMETEXT_SIZE];
+
+	field_bytes(page, "program", head->program);
+	field(page, "build-id", "%s", *head->build_id ? head->build_id : "none");
+	print_command(page, head);
+	print_pid(page, head);
+	print_machine(page, head);
+	if (head->last_record)
+		field(page, "last seen", "%s, %s after its start",
+		      ep_timetext_clock(text, head->last_record), ep_timetext(span, head->lived));
+}
+
+static void print_redaction(struct ep_page *page, const struct ep_report_head *head)
+{
+	char text[EP_REDACTED_TEXT_MAX];
+
+	if (head->redacted)
+		field(page, "left out", "%s, when the snapshot was made, as it was asked for",
+		      ep_redacted_text(text, sizeof(text), head->redacted));
+}
+
+/* ---- its end ---- */
+
+static void print_watchdog(struct ep_page *page, const struct ep_report_watchdog *watchdog)
+{
+	const struct ep_trace_watchdog *one = watchdog->watchdog;
+	char deadline[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE], late[EP_TIMETEXT_SIZE];
+
+	fprintf(page->out, "%swatchdog  %s %s: %sfed last by", page->style->dim, page->style->plain,
+		one->name, one->paused ? "paused; " : "");
+	fprintf(page->out, " thread %" PRIu32 " %s, %s before the end, deadline %s", one->fed_by,
+		watchdog->fed_name, ep_timetext(ago, ep_trace_ago(page->trace, one->fed_tsc)),
+		ep_timetext(deadline, one->deadline));
+	if (watchdog->late)
+		fprintf(page->out, "; %s%s too late%s", page->style->warn,
+			ep_timetext(late, watchdog->late), page->style->plain);
+	if (one->misses && (!watchdog->late || one->misses > 1))
+		fprintf(page->out, "; %" PRIu64 " misses", one->misses);
+	if (one->misses && one->missed_by != one->fed_by)
+		fprintf(page->out, ", the last by thread %" PRIu32 " %s", one->missed_by,
+			watchdog->missed_name);
+	fputc('\n', page->out);
+}
+
+static void print_watchdogs(struct ep_page *page)
+{
+	size_t count = page->report->watchdogs.count;
+
+	for (size_t i = 0; i < count && i < WATCHDOGS_SHOWN; i++)
+		print_watchdog(page, &page->report->watchdogs.list[i]);
+	if (count > WATCHDOGS_SHOWN)
+		fprintf(page->out, "           … %zu more watchdogs\n", count - WATCHDOGS_SHOWN);
+}
+
+/* What the handler made of it, in one line. */
+static void print_then(struct ep_page *page, const struct ep_report_head *head)
+{
+	char name[128], where[48] = "its handler";
+
+	ep_death_signal_text(name, sizeof(name), head->then.signal);
+	if (head->then.tid != head->death.tid)
+		snprintf(where, sizeof(where), "thread %" PRIu32, head->then.tid);
+	field(page, "then", "%s in %s: %s", name, where, head->then_because);
+}
+
+static void print_death(struct ep_page *page, const struct ep_report_head *head)
+{
+	const struct ep_instruction *instruction = &head->instruction;
+	const char *registers = instruction->registers;
+	char text[128];
+
+	ep_death_signal_text(text, sizeof(text), head->death.signal);
+	fprintf(page->out, "%s%-10s %s%s in thread %" PRIu32 "\n", page->style->warn, "died of",
+		text, page->style->plain, head->death.tid);
+	field_bytes(page, "because", head->because);
+	if (head->has_instruction)
+		field(page, "at", "0x%" PRIx64 ": %s%s%s%s", head->thread->registers.pc,
+		      instruction->text, *registers ? "  (" : "", registers, *registers ? ")" : "");
+	if (head->has_then)
+		print_then(page, head);
+	if (head->has_abort_message)
+		field_bytes(page, "abort message", head->abort_message.text);
+}
+
+static void print_head(struct ep_page *page, const struct ep_report_head *head)
+{
+	char silence[256];
+
+	print_process(page, head);
+	print_redaction(page, head);
+	if (head->end == EP_REPORT_DIED) {
+		print_death(page, head);
+	} else {
+		field(page, "state", "%s", head->state);
+		if (head->because[0])
+			field(page, "because", "%s", head->because);
+	}
+	if (page->trace && ep_end_text(&page->trace->end, silence, sizeof(silence)))
+		field(page, "silence", "%s", silence);
+	print_watchdogs(page);
+}
+
+/* ---- a process that hung ---- */
+
+static void print_hung(struct ep_page *page, const struct ep_report_hung *hung)
+{
+	const struct ep_trace_thread *trace = hung->trace;
+	char text[EP_TIMETEXT_SIZE + 2];
+
+	fprintf(page->out, "%s%s%s thread %" PRIu32 " %s:", page->style->dim,
+		hung->waits ? "waits     " : "runs      ", page->style->plain, hung->tid,
+		hung->name);
+	if (hung->has_call)
+		fprintf(page->out, " in %s%s%s for %s", page->style->name,
+			hung->call.function->name, page->style->plain,
+			ep_page_ago(page, &hung->call.begin, text));
+	/* One that runs and calls nothing spins. */
+	if (!hung->waits && trace && trace->block_count)
+		fprintf(page->out, "%s last record %s before the end", hung->has_call ? "," : "",
+			ep_timetext(text, ep_trace_ago(page->trace, trace->last_tsc)));
+	for (size_t i = 0; i < hung->function_count; i++)
+		fprintf(page->out, "%s%s", i ? " < " : " (", hung->functions[i]->name);
+	fputs(hung->function_count ? ")\n" : "\n", page->out);
+}
+
+static void print_hang(struct ep_page *page, const struct ep_report_hang *hang)
+{
+	for (size_t i = 0; i < hang->count; i++)
+		print_hung(page, &hang->list[i]);
+	if (hang->left)
+		fprintf(page->out, "           … %zu more threads\n", hang->left);
+}
+
+static void print_left(struct ep_page *page)
+{
+	const struct ep_report *report = page->report;
+
+	if (report->threads_left || report->ended_left)
+		fprintf(page->out,
+			"\n… and %zu more threads, and %zu that had ended: --all shows them\n",
+			report->threads_left, report->ended_left);
+}
+
+/* ---- the end of the page ---- */
+
+static const char approximate[] =
+	"~ marks a time that is known within an interval only: no clock was read at that moment "
+	"(its place in the order is exact); > and ? one of which only the earliest moment is "
+	"known, after the thread's last clock read";
+
+static void print_warnings(struct ep_page *page)
+{
+	const struct ep_report *report = page->report;
+
+	if (report->warnings.count || page->approximate)
+		fprintf(page->out, "\n%swarnings%s\n", page->bold, page->style->plain);
+	for (size_t i = 0; i < report->warnings.count; i++)
+		fprintf(page->out, "  - %s\n", report->warnings.list[i].text);
+	if (page->approximate)
+		fprintf(page->out, "  - %s\n", approximate);
+}
+
+static void print_kept(struct ep_page *page)
+{
+	size_t kept = page->report->kept;
+
+	if (kept)
+		fprintf(page->out,
+			"\nkept in memory by the program: %zu snapshot%s (epitaph info lists, "
+			"epitaph "
+			"extract --kept saves)\n",
+			kept, kept == 1 ? "" : "s");
+}
+
+void ep_report_print_text(const struct ep_report *report, FILE *out,
+			  const struct ep_replay_style *style, const char *bold)
+{
+	struct ep_page page = {
+		.out = out,
+		.report = report,
+		.trace = report->trace,
+		.style = style,
+		.bold = bold,
+	};
+
+	print_head(&page, &report->head);
+	print_hang(&page, &report->hang);
+	for (size_t i = 0; i < report->threads.count; i++)
+		ep_page_thread(&page, &report->threads.list[i]);
+	print_left(&page);
+	print_warnings(&page);
+	print_kept(&page);
+}

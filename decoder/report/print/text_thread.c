@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* text_thread.c: one thread on a page: heading, state, open calls, last calls. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "coredump/util/alloc.h"
+#include "decoder/report/print/page.h"
+
+/* ---- heading and state ---- */
+
+static void print_history(struct ep_page *page, const struct ep_trace_thread *thread)
+{
+	char ago[EP_TIMETEXT_SIZE], span[EP_TIMETEXT_SIZE];
+	const struct ep_trace *trace = page->trace;
+
+	if (!thread || thread->block_count == 0) {
+		fprintf(page->out, ": no trace of it%s",
+			thread && thread->flags & EP_THREAD_IGNORED ? " (it asked not to be traced)"
+			: thread && thread->flags & EP_THREAD_WITHOUT_RING
+				? " (EPITAPH_MEMORY was used up)"
+			: thread && thread->state == EP_THREAD_DEAD
+				? " is left (another thread got its ring)"
+				: "");
+		return;
+	}
+	fprintf(page->out, ": last record %s before the end, ",
+		ep_timetext(ago, ep_trace_ago(trace, thread->last_tsc)));
+	fprintf(page->out, "history of %s%s",
+		ep_timetext(span, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc)),
+		thread->from_start ? ", whole"
+		: thread->forked   ? ", older is its parent's"
+				   : ", older is overwritten");
+}
+
+static void print_heading(struct ep_page *page, const struct ep_report_thread *thread)
+{
+	char *shown = ep_page_escape(thread->name);
+
+	fprintf(page->out, "\n%sthread %" PRIu32 "%s%s%s%s", page->bold, thread->tid,
+		*shown ? " " : "", shown,
+		thread->died    ? " died"
+		: thread->ended ? " (ended)"
+				: "",
+		page->style->plain);
+	free(shown);
+	if (page->trace)
+		print_history(page, thread->entry.trace);
+	fputc('\n', page->out);
+}
+
+static void print_slice(struct ep_page *page, const struct ep_report_state *state)
+{
+	static const char *const words[] = {
+		[EP_SLICE_RUNNING] = "ran",
+		[EP_SLICE_READY] = "was ready to run, for want of a CPU,",
+		[EP_SLICE_BLOCKED] = "blocked",
+	};
+	const struct ep_slice *slice = state->slice;
+	char text[EP_TIMETEXT_SIZE];
+
+	fprintf(page->out, "%s for %s", words[slice->state], ep_timetext(text, state->ns));
+	if (slice->state != EP_SLICE_RUNNING && state->ran) {
+		fprintf(page->out, ", after it ran for %s", ep_timetext(text, state->ran_ns));
+		slice = state->ran;
+	}
+	if (slice->state == EP_SLICE_RUNNING && slice->cpu != EP_SLICE_CPU_UNKNOWN)
+		fprintf(page->out, "%s on CPU %u", slice == state->ran ? "" : ",", slice->cpu);
+}
+
+static void print_state(struct ep_page *page, const struct ep_report_state *state)
+{
+	char text[256];
+
+	if (!state->inside && !state->slice)
+		return;
+	fputs("  state      ", page->out);
+	if (state->slice)
+		print_slice(page, state);
+	if (state->inside)
+		fprintf(page->out, "%s%s", state->slice ? ", in " : "in ",
+			ep_systemcall_text(text, sizeof(text), &state->call));
+	fputc('\n', page->out);
+}
+
+static void print_uncaught(struct ep_page *page, const struct ep_exception *thrown)
+{
+	char ago[EP_TIMETEXT_SIZE + 2];
+
+	fprintf(page->out, "  %suncaught   exception of %s%s%s", page->style->warn,
+		thrown->type ? "type " : "unknown type", thrown->type ? thrown->type : "",
+		page->style->plain);
+	if (thrown->where)
+		fprintf(page->out, ", thrown in %s", thrown->where->name);
+	if (thrown->where && thrown->from && thrown->from != thrown->where)
+		fprintf(page->out, ", called by %s,", thrown->from->name);
+	fprintf(page->out, " %s before the end\n", ep_page_ago(page, &thrown->when, ago));
+}
+
+/* The thread that died, in full. */
+static void print_died(struct ep_page *page, const struct ep_report_thread *thread)
+{
+	char *shown;
+
+	if (thread->uncaught)
+		print_uncaught(page, &thread->open.thrown);
+	if (!thread->unwound) {
+		shown = ep_page_escape(thread->stackless);
+		fprintf(page->out, "  %sno stack from the core: %s%s%s\n", page->style->warn, shown,
+			thread->alignment.count ? "; these are the trace's open calls" : "",
+			page->style->plain);
+		free(shown);
+	}
+	ep_page_stack(page, thread);
+}
+
+/* ---- open calls and spans ---- */
+
+static void print_open_calls(struct ep_page *page, const struct ep_report_thread *thread)
+{
+	const struct ep_open_calls *open = &thread->open;
+	char ago[EP_TIMETEXT_SIZE + 2];
+
+	if (!open->known)
+		return;
+	fputs(thread->ended ? "  ended in   " : "  open calls ", page->out);
+	for (size_t i = 0; i < open->count; i++) {
+		const struct ep_event *call = ep_open_calls_inner(open, i);
+
+		if (i == page->report->limits.frames) {
+			fprintf(page->out, " < … %zu more", open->count - i);
+			break;
+		}
+		fprintf(page->out, "%s%s [%s]", i ? " < " : "", call->function->name,
+			ep_page_ago(page, &call->begin, ago));
+	}
+	if (open->count == 0)
+		fprintf(page->out, "nothing that %s",
+			open->outermost_known ? "is traced" : "the trace knows");
+	else if (!open->outermost_known)
+		fprintf(page->out, " < (unknown: before the history)");
+	fputc('\n', page->out);
+}
+
+/* Of many the latest. */
+#define SPANS_SHOWN 8u
+
+static void print_spans(struct ep_page *page, const struct ep_open_calls *open)
+{
+	char ago[EP_TIMETEXT_SIZE];
+
+	if (!open->span_count)
+		return;
+	fprintf(page->out, "  in span    ");
+	for (size_t i = 0; i < open->span_count && i < SPANS_SHOWN; i++)
+		fprintf(page->out, "%s%s [%s]", i ? ", " : "", open->spans[i].name,
+			ep_timetext(ago, ep_trace_ago(page->trace, open->spans[i].since.best)));
+	if (open->span_count > SPANS_SHOWN)
+		fprintf(page->out, ", … %zu more", open->span_count - SPANS_SHOWN);
+	fputc('\n', page->out);
+}
+
+/* ---- last calls ---- */
+
+static uint32_t least_depth(const struct ep_report_last *last)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = 0; i < last->count; i++)
+		if (last->list[i].kind != EP_EVENT_GAP && last->list[i].depth < least)
+			least = last->list[i].depth;
+	return least == UINT32_MAX ? 0 : least;
+}
+
+/* As a tree; the outermost that is shown stands at the margin. */
+static void print_last(struct ep_page *page, const struct ep_report_last *last)
+{
+	struct ep_outbuf *out;
+	struct ep_replay replay;
+
+	if (!last->count)
+		return;
+	out = ep_malloc(sizeof(*out));
+	fprintf(page->out, "  last calls (seconds before the end%s, duration, call)\n",
+		page->trace->end.tsc > page->trace->last_tsc ? "" : " of the trace");
+	if (last->left)
+		fprintf(page->out, "       … %zu outer open calls are left out …\n", last->left);
+	ep_outbuf_init(out, page->out);
+	ep_replay_init(&replay, out, page->trace, page->style);
+	replay.outdent = least_depth(last);
+	for (size_t i = 0; i < last->count; i++) {
+		ep_replay_event(&replay, &last->list[i], NULL);
+		page->approximate |= ep_replay_approximate(&last->list[i]);
+	}
+	ep_replay_end(&replay);
+	ep_outbuf_finish(out);
+	free(out);
+}
+
+/* ---- the whole ---- */
+
+void ep_page_thread(struct ep_page *page, const struct ep_report_thread *thread)
+{
+	print_heading(page, thread);
+	print_state(page, &thread->state);
+	if (thread->died)
+		print_died(page, thread);
+	else if (thread->unwound)
+		ep_page_stack_line(page, thread);
+	if (!thread->died && (!thread->ended || thread->open.count))
+		print_open_calls(page, thread);
+	print_spans(page, &thread->open);
+	print_last(page, &thread->last);
+}

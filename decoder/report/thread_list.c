@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* thread_list.c: which threads are in a report, in which order. */
+#include <stdlib.h>
+
+#include "decoder/report/parts.h"
+
+struct list {
+	struct ep_report_entry *list;
+	size_t count, capacity;
+};
+
+/* Those of the core first, as they come; then those of the trace only. */
+static void list_init(struct list *list, const struct ep_evidence *evidence)
+{
+	const struct ep_trace *trace = evidence->trace;
+	size_t core_count;
+	const struct ep_source_thread *core = ep_source_threads(evidence->source, &core_count);
+
+	*list = (struct list){0};
+	for (size_t i = 0; i < core_count; i++)
+		if (!trace || core[i].tid == evidence->death.tid ||
+		    !ep_trace_is_helper(trace, core[i].tid))
+			ep_array_push(list, ((struct ep_report_entry){
+						    &core[i], ep_evidence_trace_thread(
+								      evidence, core[i].tid)}));
+	for (size_t i = 0; trace && i < trace->thread_count; i++) {
+		const struct ep_trace_thread *one = &trace->threads[i];
+
+		if (!ep_evidence_core_thread(evidence, one->tid) ||
+		    ep_evidence_trace_thread(evidence, one->tid) != one)
+			ep_array_push(list, ((struct ep_report_entry){NULL, one}));
+	}
+}
+
+/* Those that are in the core before those that are gone; then the latest first. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct ep_report_entry *x = a, *y = b;
+	uint64_t s = x->trace ? x->trace->last_tsc : 0;
+	uint64_t t = y->trace ? y->trace->last_tsc : 0;
+
+	if (!x->core != !y->core)
+		return !x->core - !y->core;
+	return (s < t) - (s > t);
+}
+
+static const struct ep_report_entry *list_find(const struct list *list, uint32_t tid)
+{
+	for (size_t i = 0; tid && i < list->count; i++)
+		if (list->list[i].core && list->list[i].core->tid == tid)
+			return &list->list[i];
+	return NULL;
+}
+
+static struct ep_report_thread *add_thread(struct ep_report *report,
+					   const struct ep_report_entry *entry, bool died)
+{
+	struct ep_report_thread *thread = ep_array_add(&report->threads);
+
+	ep_report_thread_init(thread, report->evidence, &report->limits, entry, died);
+	return thread;
+}
+
+void ep_report_add_threads(struct ep_report *report)
+{
+	const struct ep_report_head *head = &report->head;
+	const struct ep_report_entry *died = NULL;
+	struct ep_report_thread *thread;
+	size_t others = 0;
+	struct list list;
+
+	list_init(&list, report->evidence);
+	if (list.count)
+		qsort(list.list, list.count, sizeof(*list.list), compare_entries);
+	if (head->death.signal && head->end != EP_REPORT_RUNS)
+		died = list_find(&list, head->death.tid);
+	if (died) {
+		thread = add_thread(report, died, true);
+		report->partial |= !thread->unwound || !thread->stack.complete;
+	}
+	for (size_t i = 0; i < list.count; i++) {
+		const struct ep_report_entry *one = &list.list[i];
+
+		if (one == died)
+			continue;
+		if (others++ < report->limits.threads)
+			add_thread(report, one, false);
+		else if (one->core)
+			report->threads_left++;
+		else
+			report->ended_left++;
+	}
+	ep_array_deinit(&list);
+}
