@@ -4,6 +4,18 @@
 set -euo pipefail
 "$TOP/ci/layering"
 
+# docs/design.md has the layers as the check has them.
+python3 - "$TOP" <<'END'
+import re, sys
+code = re.search(r"^LAYERS = \{.*?^\}", open(sys.argv[1] + "/ci/layering").read(), re.S | re.M)[0]
+scope = {}
+exec(code, scope)
+page = " ".join(open(sys.argv[1] + "/docs/design.md").read().split())
+for top, layers in scope["LAYERS"].items():
+    words = f"{top}/ " + " < ".join(f"{top}/" if layer == "." else layer for layer in layers.split())
+    assert words in page, words
+END
+
 # The map in docs/hacking.md has each folder, and no other.
 sed -n '/^## The map/,/^The Makefile/s/^    \( *[a-z0-9_-]*\/\) .*/\1/p' "$TOP/docs/hacking.md" |
 	awk '/^[^ ]/ { top = $1; next } { print top $1 }' | sort >map
