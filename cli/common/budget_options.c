@@ -133,10 +133,10 @@ static int add(struct ep_counts *into, const char *name)
 
 static void tell_incomplete(const struct ep_counts *counts)
 {
-	for (size_t i = 0; i < counts->run_count; i++)
-		if (counts->runs[i].incomplete[0])
-			ep_say("%s (pid %u): %s", counts->runs[i].program, counts->runs[i].pid,
-			       counts->runs[i].incomplete);
+	for (size_t i = 0; i < counts->runs.count; i++)
+		if (counts->runs.list[i].incomplete[0])
+			ep_say("%s (pid %u): %s", counts->runs.list[i].program,
+			       counts->runs.list[i].pid, counts->runs.list[i].incomplete);
 	if (counts->overflow)
 		ep_say("a sum of calls does not fit into 64 bits");
 }

@@ -31,8 +31,8 @@ static int merge_one(struct ep_counts *into, const char *name, struct ep_err *er
 int ep_counting_load(struct ep_counts **out, char *const *names, int count)
 {
 	struct ep_counts *all = ep_counts_create();
-	struct ep_err err = {.text = "no memory for counts"};
-	int result = all ? EP_OK : EP_E_MEMORY;
+	struct ep_err err = {0};
+	int result = EP_OK;
 
 	for (int i = 0; i < count && !result; i++)
 		result = merge_one(all, names[i], &err);
@@ -45,13 +45,13 @@ int ep_counting_load(struct ep_counts **out, char *const *names, int count)
 	return ep_counting_status(result);
 }
 
-static void tell_builds(const struct ep_counts *counts)
+static void warn_builds(const struct ep_counts *counts)
 {
 	const struct ep_counts_module *last = NULL;
 
 	/* Sorted by path: builds of one path follow each other. */
-	for (size_t i = 0; i < counts->module_count; i++) {
-		const struct ep_counts_module *module = &counts->modules[i];
+	for (size_t i = 0; i < counts->modules.count; i++) {
+		const struct ep_counts_module *module = &counts->modules.list[i];
 
 		if (*module->path && ep_counts_other_build(counts, module) &&
 		    (!last || strcmp(last->path, module->path)))
@@ -62,7 +62,7 @@ static void tell_builds(const struct ep_counts *counts)
 	}
 }
 
-static void tell_missing(const struct ep_counts_run *run)
+static void warn_missing(const struct ep_counts_run *run)
 {
 	if (*run->incomplete && run->lost)
 		ep_say("pid %u: incomplete: %s (%" PRIu64 " calls)", run->pid, run->incomplete,
@@ -75,9 +75,9 @@ static void tell_missing(const struct ep_counts_run *run)
 
 int ep_counting_warn(const struct ep_counts *counts)
 {
-	tell_builds(counts);
-	for (size_t i = 0; i < counts->run_count; i++)
-		tell_missing(&counts->runs[i]);
+	warn_builds(counts);
+	for (size_t i = 0; i < counts->runs.count; i++)
+		warn_missing(&counts->runs.list[i]);
 	if (counts->overflow)
 		ep_say("a sum needs more than 64 bits");
 	return ep_counts_incomplete(counts) ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
@@ -101,18 +101,14 @@ int ep_counting_name(struct ep_functions *functions, const struct ep_counts *cou
 		     const struct ep_arguments *arguments)
 {
 	struct ep_session session = {0};
-	struct ep_err err = {0};
 	int result = ep_session_naming(&session, arguments);
 
 	if (!result)
 		result = check_executable(counts, &session.naming);
 	if (result)
 		return result;
-	if (ep_functions_create(functions, counts, &session.naming, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
-	for (size_t i = 0; i < functions->warning_count; i++)
-		ep_say("%s", functions->warnings[i]);
+	ep_functions_create(functions, counts, &session.naming);
+	for (size_t i = 0; i < functions->warnings.count; i++)
+		ep_say("%s", functions->warnings.list[i]);
 	return functions->unnamed || functions->codeless ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
 }

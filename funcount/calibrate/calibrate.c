@@ -2,7 +2,6 @@
 /* calibrate.c: see calibrate.h. The reader itself is never traced: what runs hooks is another
  * program. */
 #include "funcount/calibrate/calibrate.h"
-#include "coredump/files/procfile.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,6 +11,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "coredump/files/procfile.h"
+#include "coredump/util/alloc.h"
 
 #define SHAPES_MAX 8
 #define SLICES     "20" /* of a shape in a run */
@@ -66,7 +68,7 @@ static void exec_helper(const char *helper, enum ep_cost_mode mode, int out)
 	_exit(127);
 }
 
-static bool take_line(const char *line, struct timing *timing)
+static bool parse_line(const char *line, struct timing *timing)
 {
 	unsigned i = timing->shapes;
 
@@ -80,7 +82,7 @@ static bool take_line(const char *line, struct timing *timing)
 	       timing->cycles_per_ns > 0;
 }
 
-static int take_output(int fd, struct timing *timing, const char *helper, struct ep_err *err)
+static int parse_output(int fd, struct timing *timing, const char *helper, struct ep_err *err)
 {
 	FILE *file = fdopen(fd, "r");
 	bool sane = file != NULL;
@@ -88,7 +90,7 @@ static int take_output(int fd, struct timing *timing, const char *helper, struct
 
 	*timing = (struct timing){0};
 	while (sane && fgets(line, sizeof(line), file))
-		sane = take_line(line, timing);
+		sane = parse_line(line, timing);
 	if (file)
 		fclose(file);
 	else
@@ -113,7 +115,7 @@ static int run_once(const char *helper, enum ep_cost_mode mode, struct timing *t
 		close(ends[0]);
 		return ep_fail(err, EP_E_IO, 0, "fork: %m");
 	}
-	rc = take_output(ends[0], timing, helper, err);
+	rc = parse_output(ends[0], timing, helper, err);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (rc || (WIFEXITED(status) && WEXITSTATUS(status) == 0 && timing->shapes))
@@ -143,10 +145,10 @@ static double quantile(double *values, size_t count, double part)
 static double dearest(const struct series *series, unsigned shapes)
 {
 	size_t rounds = series->count / shapes;
-	double *column = malloc(rounds * sizeof(*column));
+	double *column = ep_malloc(rounds * sizeof(*column));
 	double most = -INFINITY;
 
-	for (unsigned shape = 0; column && shape < shapes; shape++) {
+	for (unsigned shape = 0; shape < shapes; shape++) {
 		for (size_t i = 0; i < rounds; i++)
 			column[i] = series->values[i * shapes + shape];
 		most = fmax(most, quantile(column, rounds, 0.5));
@@ -170,10 +172,10 @@ static struct ep_cost cost_of(const struct series *series, unsigned shapes, doub
 static double drift_of(const struct series *plain, unsigned shapes)
 {
 	size_t rounds = plain->count / shapes;
-	double *column = malloc(rounds * sizeof(*column));
+	double *column = ep_malloc(rounds * sizeof(*column));
 	double worst = 0;
 
-	for (unsigned shape = 0; column && shape < shapes; shape++) {
+	for (unsigned shape = 0; shape < shapes; shape++) {
 		for (size_t i = 0; i < rounds; i++)
 			column[i] = plain->values[i * shapes + shape];
 		worst = fmax(worst,
@@ -249,12 +251,10 @@ int ep_calibrate(struct ep_calibration *out, const char *helper, unsigned rounds
 		 ep_calibrate_progress_fn progress, struct ep_err *err)
 {
 	size_t room = (size_t)rounds * EP_COST_MODES * SHAPES_MAX;
-	double *values = calloc(room * (EP_COST_MODES + 1), sizeof(*values));
+	double *values = ep_calloc(room * (EP_COST_MODES + 1), sizeof(*values));
 	struct measured measured = {.plain = {.values = values}};
 	int rc;
 
-	if (!values)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	for (int mode = 0; mode < EP_COST_MODES; mode++)
 		measured.of[mode].values = values + room * (size_t)(mode + 1);
 	rc = measure(&measured, helper, rounds, progress, err);

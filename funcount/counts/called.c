@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+
 /* ---- stems --------------------------------------------------------------- */
 
 size_t ep_symbol_stem(const char *symbol)
@@ -15,16 +17,11 @@ size_t ep_symbol_stem(const char *symbol)
 
 /* ---- functions ----------------------------------------------------------- */
 
-static int no_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
-
 static struct ep_trace_module module_of(const struct ep_counts_module *counted)
 {
-	size_t last = counted->entry_count;
+	size_t last = counted->entries.count;
 	struct ep_trace_module module = {
-		.end = last ? counted->entries[last - 1].address + 1 : 1,
+		.end = last ? counted->entries.list[last - 1].address + 1 : 1,
 		.flags = counted->executable ? EP_MODULE_EXECUTABLE : 0,
 		.path = counted->path,
 		.build_id_size = counted->build_id_size,
@@ -69,26 +66,23 @@ static void name_module(struct ep_called *called, size_t index,
 	called->modules[index] = module_of(counted);
 	called->names[index] = ep_names_create(&called->modules[index], 1, &own);
 	called->module_count++;
-	for (size_t i = 0; i < counted->entry_count; i++)
-		add_entry(called, index, counted, &counted->entries[i]);
+	for (size_t i = 0; i < counted->entries.count; i++)
+		add_entry(called, index, counted, &counted->entries.list[i]);
 }
 
-static int name_all(struct ep_called *called, const struct ep_counts *counts,
-		    const struct ep_names_options *options, struct ep_err *err)
+static void name_all(struct ep_called *called, const struct ep_counts *counts,
+		     const struct ep_names_options *options)
 {
 	size_t entries = 0;
 
-	for (size_t i = 0; i < counts->module_count; i++)
-		entries += counts->modules[i].entry_count;
-	called->names = calloc(counts->module_count + 1, sizeof(void *));
-	called->modules = calloc(counts->module_count + 1, sizeof(*called->modules));
-	called->functions = calloc(entries + 1, sizeof(*called->functions));
-	called->groups = calloc(entries + 1, sizeof(*called->groups));
-	if (!called->names || !called->modules || !called->functions || !called->groups)
-		return no_memory(err);
-	for (size_t i = 0; i < counts->module_count; i++)
-		name_module(called, i, &counts->modules[i], options);
-	return EP_OK;
+	for (size_t i = 0; i < counts->modules.count; i++)
+		entries += counts->modules.list[i].entries.count;
+	called->names = ep_calloc(counts->modules.count, sizeof(void *));
+	called->modules = ep_calloc(counts->modules.count, sizeof(*called->modules));
+	called->functions = ep_calloc(entries, sizeof(*called->functions));
+	called->groups = ep_calloc(entries, sizeof(*called->groups));
+	for (size_t i = 0; i < counts->modules.count; i++)
+		name_module(called, i, &counts->modules.list[i], options);
 }
 
 /* ---- groups -------------------------------------------------------------- */
@@ -142,15 +136,14 @@ static struct ep_called_group *add_group(struct ep_called *called, size_t first)
 	size_t length;
 	const char *key = key_of(function, &length);
 
-	*group = (struct ep_called_group){
-		.name = strndup(key, length), .known = function->function->known, .first = first};
-	if (!group->name)
-		return NULL;
+	*group = (struct ep_called_group){.name = ep_strndup(key, length),
+					  .known = function->function->known,
+					  .first = first};
 	called->group_count++;
 	return group;
 }
 
-static int group_all(struct ep_called *called, struct ep_err *err)
+static void group_all(struct ep_called *called)
 {
 	struct ep_called_group *group = NULL;
 
@@ -161,8 +154,6 @@ static int group_all(struct ep_called *called, struct ep_err *err)
 
 		if (!group || compare_keys(one - 1, one) != 0)
 			group = add_group(called, i);
-		if (!group)
-			return no_memory(err);
 		group->count++;
 		group->calls += one->calls;
 		if (size > group->size)
@@ -172,24 +163,18 @@ static int group_all(struct ep_called *called, struct ep_err *err)
 	for (size_t i = 0; i < called->group_count; i++)
 		for (size_t j = 0; j < called->groups[i].count; j++)
 			called->functions[called->groups[i].first + j].group = (uint32_t)i;
-	return EP_OK;
 }
 
 /* ---- whole --------------------------------------------------------------- */
 
-int ep_called_create(struct ep_called **out, const struct ep_counts *counts,
-		     const struct ep_names_options *options, struct ep_err *err)
+struct ep_called *ep_called_create(const struct ep_counts *counts,
+				   const struct ep_names_options *options)
 {
-	struct ep_called *called = calloc(1, sizeof(*called));
-	int rc = called ? name_all(called, counts, options, err) : no_memory(err);
+	struct ep_called *called = ep_calloc(1, sizeof(*called));
 
-	if (!rc)
-		rc = group_all(called, err);
-	if (rc)
-		ep_called_destroy(called);
-	else
-		*out = called;
-	return rc;
+	name_all(called, counts, options);
+	group_all(called);
+	return called;
 }
 
 void ep_called_destroy(struct ep_called *called)
@@ -207,7 +192,7 @@ void ep_called_destroy(struct ep_called *called)
 	free(called);
 }
 
-bool ep_called_starved(const struct ep_called *called)
+bool ep_called_incomplete(const struct ep_called *called)
 {
 	for (size_t i = 0; i < called->module_count; i++)
 		if (ep_names_incomplete(called->names[i]))

@@ -40,16 +40,16 @@ struct ep_called {
 	size_t module_count;
 };
 
-/* `counts`, settled, and `options` (NULL: defaults) must outlive it. EP_E_MEMORY is the only
- * failure: what has no name is unknown. */
-int ep_called_create(struct ep_called **out, const struct ep_counts *counts,
-		     const struct ep_names_options *options, struct ep_err *err);
+/* `counts`, settled, and `options` (NULL: defaults) must outlive it. What has no name is
+ * unknown. */
+struct ep_called *ep_called_create(const struct ep_counts *counts,
+				   const struct ep_names_options *options);
 void ep_called_destroy(struct ep_called *called); /* NULL is allowed */
 
 /* Why modules could not be named, one after the other; NULL at the end. */
 const char *ep_called_warning(const struct ep_called *called, size_t index);
-/* As ep_names_starved: functions may be unknown that are not. */
-bool ep_called_starved(const struct ep_called *called);
+/* As ep_names_incomplete: functions may be unknown that are not. */
+bool ep_called_incomplete(const struct ep_called *called);
 
 /* The length of a linker's name without what a compiler put behind its first dot: f.constprop.0,
  * f.isra.0, f.part.0, f.cold, f.lto_priv.0; as the lists of epitaph-cc match it. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/code/disassembler.h"
 
 #define LOOPS_MAX 4096 /* of one function, told apart by where they begin */
@@ -22,19 +23,16 @@ struct ep_code {
 
 int ep_code_create(struct ep_code **out, Elf *elf, struct ep_err *err)
 {
-	struct ep_code *code = calloc(1, sizeof(*code));
-	int rc = code ? ep_disassembler_open(&code->handle, err) : EP_E_MEMORY;
+	struct ep_code *code = ep_calloc(1, sizeof(*code));
+	int rc = ep_disassembler_open(&code->handle, err);
 
-	if (!rc)
-		code->one = ep_disassembler.cs_malloc(code->handle);
-	if (rc == EP_E_VERSION) {
-		ep_code_destroy(code);
+	if (rc) {
+		free(code);
 		return rc;
 	}
-	if (rc || !code->one) {
-		ep_code_destroy(code);
-		return ep_fail(err, EP_E_MEMORY, 0, "no memory to read code");
-	}
+	code->one = ep_disassembler.cs_malloc(code->handle);
+	if (!code->one)
+		ep_out_of_memory();
 	code->elf = elf;
 	*out = code;
 	return EP_OK;
@@ -44,10 +42,8 @@ void ep_code_destroy(struct ep_code *code)
 {
 	if (!code)
 		return;
-	if (code->one)
-		ep_disassembler.cs_free(code->one, 1);
-	if (code->handle)
-		ep_disassembler.cs_close(&code->handle);
+	ep_disassembler.cs_free(code->one, 1);
+	ep_disassembler.cs_close(&code->handle);
 	free(code);
 }
 

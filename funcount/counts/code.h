@@ -19,8 +19,8 @@ struct ep_code_facts {
 	bool whole;     /* false: bytes that are no instruction end what is known */
 };
 
-/* EP_OK, EP_E_VERSION (no disassembler: disassembler.h) or EP_E_MEMORY. `elf` holds the code, and
- * must outlive it. */
+/* EP_E_VERSION: there is no disassembler (disassembler.h). `elf` holds the code, and must outlive
+ * it. */
 int ep_code_create(struct ep_code **out, Elf *elf, struct ep_err *err);
 void ep_code_destroy(struct ep_code *code); /* NULL is allowed */
 

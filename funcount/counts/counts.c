@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+
 struct ep_counts *ep_counts_create(void)
 {
-	return calloc(1, sizeof(struct ep_counts));
+	return ep_calloc(1, sizeof(struct ep_counts));
 }
 
 static void deinit_run(struct ep_counts_run *run)
@@ -23,34 +25,15 @@ void ep_counts_destroy(struct ep_counts *counts)
 {
 	if (!counts)
 		return;
-	for (size_t i = 0; i < counts->module_count; i++) {
-		free(counts->modules[i].path);
-		free(counts->modules[i].entries);
+	for (size_t i = 0; i < counts->modules.count; i++) {
+		free(counts->modules.list[i].path);
+		ep_array_deinit(&counts->modules.list[i].entries);
 	}
-	for (size_t i = 0; i < counts->run_count; i++)
-		deinit_run(&counts->runs[i]);
-	free(counts->modules);
-	free(counts->runs);
+	for (size_t i = 0; i < counts->runs.count; i++)
+		deinit_run(&counts->runs.list[i]);
+	ep_array_deinit(&counts->modules);
+	ep_array_deinit(&counts->runs);
 	free(counts);
-}
-
-/* Room for one more item of `size` bytes; the list, or NULL. */
-static void *room(void *list, size_t count, size_t *capacity, size_t size)
-{
-	size_t wanted = *capacity ? 2 * *capacity : 8;
-	void *grown;
-
-	if (count < *capacity)
-		return list;
-	grown = reallocarray(list, wanted, size);
-	if (grown)
-		*capacity = wanted;
-	return grown;
-}
-
-static int no_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "no memory for counts");
 }
 
 /* ---- modules and calls ---------------------------------------------------- */
@@ -64,74 +47,45 @@ static bool is_module(const struct ep_counts_module *module, const char *path, c
 			     : !strcmp(module->path, path);
 }
 
-static int new_module(struct ep_counts *counts, const char *path, const void *build_id,
-		      size_t build_id_size, struct ep_err *err)
+static void new_module(struct ep_counts *counts, const char *path, const void *build_id,
+		       size_t build_id_size)
 {
-	struct ep_counts_module *grown = room(counts->modules, counts->module_count,
-					      &counts->module_capacity, sizeof(*grown));
-	struct ep_counts_module module = {
-		.path = strdup(path),
-		.build_id_size = (uint32_t)build_id_size,
-	};
+	struct ep_counts_module *module = ep_array_add(&counts->modules);
 
-	if (grown)
-		counts->modules = grown;
-	if (!grown || !module.path) {
-		free(module.path);
-		return no_memory(err);
-	}
+	module->path = ep_strdup(path);
+	module->build_id_size = (uint32_t)build_id_size;
 	if (build_id_size)
-		memcpy(module.build_id, build_id, build_id_size);
-	counts->modules[counts->module_count++] = module;
-	return EP_OK;
+		memcpy(module->build_id, build_id, build_id_size);
 }
 
 /* The same file under several paths: which one is shown must not depend on the order. */
-static int settle_path(struct ep_counts_module *module, const char *path, struct ep_err *err)
+static void settle_path(struct ep_counts_module *module, const char *path)
 {
-	char *other;
-
 	if (strcmp(path, module->path) >= 0)
-		return EP_OK;
-	other = strdup(path);
-	if (!other)
-		return no_memory(err);
+		return;
 	free(module->path);
-	module->path = other;
-	return EP_OK;
+	module->path = ep_strdup(path);
 }
 
 int ep_counts_module(struct ep_counts *counts, const char *path, const void *build_id,
 		     size_t build_id_size, size_t *out, struct ep_err *err)
 {
-	int result;
-
 	if (build_id_size > EP_BUILD_ID_MAX)
 		return ep_fail(err, EP_E_LIMIT, 0, "%s: a build-id of %zu bytes", path,
 			       build_id_size);
-	for (size_t i = 0; i < counts->module_count; i++)
-		if (is_module(&counts->modules[i], path, build_id, build_id_size)) {
-			*out = i;
-			return settle_path(&counts->modules[i], path, err);
+	for (*out = 0; *out < counts->modules.count; ++*out)
+		if (is_module(&counts->modules.list[*out], path, build_id, build_id_size)) {
+			settle_path(&counts->modules.list[*out], path);
+			return EP_OK;
 		}
-	result = new_module(counts, path, build_id, build_id_size, err);
-	if (!result)
-		*out = counts->module_count - 1;
-	return result;
+	new_module(counts, path, build_id, build_id_size);
+	return EP_OK;
 }
 
-int ep_counts_add(struct ep_counts *counts, size_t module, uint64_t address, uint64_t calls,
-		  struct ep_err *err)
+void ep_counts_add(struct ep_counts *counts, size_t module, uint64_t address, uint64_t calls)
 {
-	struct ep_counts_module *to = &counts->modules[module];
-	struct ep_counts_entry *grown =
-		room(to->entries, to->entry_count, &to->entry_capacity, sizeof(*grown));
-
-	if (!grown)
-		return no_memory(err);
-	to->entries = grown;
-	to->entries[to->entry_count++] = (struct ep_counts_entry){address, calls};
-	return EP_OK;
+	ep_array_push(&counts->modules.list[module].entries,
+		      ((struct ep_counts_entry){address, calls}));
 }
 
 /* A sum that does not fit stays at the most that does. */
@@ -159,20 +113,20 @@ static int by_address(const void *a, const void *b)
 
 static void settle_module(struct ep_counts_module *module, bool *overflow)
 {
-	struct ep_counts_entry *list = module->entries;
+	struct ep_counts_entry *list = module->entries.list;
 	size_t kept = 0;
 
-	if (module->entry_count)
-		qsort(list, module->entry_count, sizeof(*list), by_address);
+	if (module->entries.count)
+		qsort(list, module->entries.count, sizeof(*list), by_address);
 	module->calls = 0;
-	for (size_t i = 0; i < module->entry_count; i++) {
+	for (size_t i = 0; i < module->entries.count; i++) {
 		module->calls = sum(module->calls, list[i].calls, overflow);
 		if (kept && list[kept - 1].address == list[i].address)
 			list[kept - 1].calls = sum(list[kept - 1].calls, list[i].calls, overflow);
 		else if (list[i].calls)
 			list[kept++] = list[i];
 	}
-	module->entry_count = kept;
+	module->entries.count = kept;
 }
 
 static int by_path(const void *a, const void *b)
@@ -199,14 +153,16 @@ static int by_start(const void *a, const void *b)
 
 void ep_counts_settle(struct ep_counts *counts)
 {
-	if (counts->module_count)
-		qsort(counts->modules, counts->module_count, sizeof(*counts->modules), by_path);
-	if (counts->run_count)
-		qsort(counts->runs, counts->run_count, sizeof(*counts->runs), by_start);
+	if (counts->modules.count)
+		qsort(counts->modules.list, counts->modules.count, sizeof(*counts->modules.list),
+		      by_path);
+	if (counts->runs.count)
+		qsort(counts->runs.list, counts->runs.count, sizeof(*counts->runs.list), by_start);
 	counts->calls = 0;
-	for (size_t i = 0; i < counts->module_count; i++) {
-		settle_module(&counts->modules[i], &counts->overflow);
-		counts->calls = sum(counts->calls, counts->modules[i].calls, &counts->overflow);
+	for (size_t i = 0; i < counts->modules.count; i++) {
+		settle_module(&counts->modules.list[i], &counts->overflow);
+		counts->calls =
+			sum(counts->calls, counts->modules.list[i].calls, &counts->overflow);
 	}
 }
 
@@ -214,9 +170,9 @@ void ep_counts_settle(struct ep_counts *counts)
 
 static const struct ep_counts_run *find_run(const struct ep_counts *counts, uint64_t identity)
 {
-	for (size_t i = 0; identity && i < counts->run_count; i++)
-		if (counts->runs[i].identity == identity)
-			return &counts->runs[i];
+	for (size_t i = 0; identity && i < counts->runs.count; i++)
+		if (counts->runs.list[i].identity == identity)
+			return &counts->runs.list[i];
 	return NULL;
 }
 
@@ -230,33 +186,26 @@ static int already_there(const struct ep_counts_run *run, struct ep_err *err)
 
 static char *copy(const char *text)
 {
-	return strdup(text ? text : "");
+	return ep_strdup(text ? text : "");
 }
 
 int ep_counts_add_run(struct ep_counts *counts, const struct ep_counts_run *run, struct ep_err *err)
 {
-	struct ep_counts_run *grown, copied = *run;
+	struct ep_counts_run copied = *run;
 
 	if (find_run(counts, run->identity))
 		return already_there(run, err);
-	grown = room(counts->runs, counts->run_count, &counts->run_capacity, sizeof(*grown));
-	if (grown)
-		counts->runs = grown;
 	copied.program = copy(run->program);
 	copied.host = copy(run->host);
 	copied.incomplete = copy(run->incomplete);
-	if (!grown || !copied.program || !copied.host || !copied.incomplete) {
-		deinit_run(&copied);
-		return no_memory(err);
-	}
-	counts->runs[counts->run_count++] = copied;
+	ep_array_push(&counts->runs, copied);
 	return EP_OK;
 }
 
 bool ep_counts_incomplete(const struct ep_counts *counts)
 {
-	for (size_t i = 0; i < counts->run_count; i++)
-		if (*counts->runs[i].incomplete || counts->runs[i].lost)
+	for (size_t i = 0; i < counts->runs.count; i++)
+		if (*counts->runs.list[i].incomplete || counts->runs.list[i].lost)
 			return true;
 	return counts->overflow;
 }
@@ -266,8 +215,8 @@ static uint64_t total(const struct ep_counts *counts, size_t field)
 	uint64_t all = 0;
 	bool overflow = false;
 
-	for (size_t i = 0; i < counts->run_count; i++) {
-		const char *run = (const char *)&counts->runs[i];
+	for (size_t i = 0; i < counts->runs.count; i++) {
+		const char *run = (const char *)&counts->runs.list[i];
 		uint64_t one = *(const uint64_t *)(const void *)(run + field);
 
 		if (!one)
@@ -303,24 +252,24 @@ static int merge_module(struct ep_counts *into, const struct ep_counts_module *m
 
 	if (result)
 		return result;
-	into->modules[number].executable |= module->executable;
-	for (size_t i = 0; i < module->entry_count && !result; i++)
-		result = ep_counts_add(into, number, module->entries[i].address,
-				       module->entries[i].calls, err);
-	return result;
+	into->modules.list[number].executable |= module->executable;
+	for (size_t i = 0; i < module->entries.count; i++)
+		ep_counts_add(into, number, module->entries.list[i].address,
+			      module->entries.list[i].calls);
+	return EP_OK;
 }
 
 int ep_counts_merge(struct ep_counts *into, const struct ep_counts *from, struct ep_err *err)
 {
 	int result = EP_OK;
 
-	for (size_t i = 0; i < from->run_count; i++)
-		if (find_run(into, from->runs[i].identity))
-			return already_there(&from->runs[i], err);
-	for (size_t i = 0; i < from->run_count && !result; i++)
-		result = ep_counts_add_run(into, &from->runs[i], err);
-	for (size_t i = 0; i < from->module_count && !result; i++)
-		result = merge_module(into, &from->modules[i], err);
+	for (size_t i = 0; i < from->runs.count; i++)
+		if (find_run(into, from->runs.list[i].identity))
+			return already_there(&from->runs.list[i], err);
+	for (size_t i = 0; i < from->runs.count && !result; i++)
+		result = ep_counts_add_run(into, &from->runs.list[i], err);
+	for (size_t i = 0; i < from->modules.count && !result; i++)
+		result = merge_module(into, &from->modules.list[i], err);
 	into->overflow |= from->overflow;
 	ep_counts_settle(into);
 	return result;
@@ -331,12 +280,12 @@ int ep_counts_merge(struct ep_counts *into, const struct ep_counts *from, struct
 /* Of the first entry at or behind `address`. */
 static size_t lower_bound(const struct ep_counts_module *module, uint64_t address)
 {
-	size_t low = 0, high = module->entry_count;
+	size_t low = 0, high = module->entries.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (module->entries[middle].address < address)
+		if (module->entries.list[middle].address < address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -348,8 +297,8 @@ uint64_t ep_counts_at(const struct ep_counts_module *module, uint64_t address)
 {
 	size_t at = lower_bound(module, address);
 
-	return at < module->entry_count && module->entries[at].address == address
-		       ? module->entries[at].calls
+	return at < module->entries.count && module->entries.list[at].address == address
+		       ? module->entries.list[at].calls
 		       : 0;
 }
 
@@ -359,16 +308,17 @@ uint64_t ep_counts_between(const struct ep_counts_module *module, uint64_t start
 	bool overflow;
 
 	for (size_t i = lower_bound(module, start);
-	     i < module->entry_count && module->entries[i].address < end; i++)
-		calls = sum(calls, module->entries[i].calls, &overflow);
+	     i < module->entries.count && module->entries.list[i].address < end; i++)
+		calls = sum(calls, module->entries.list[i].calls, &overflow);
 	return calls;
 }
 
 const struct ep_counts_module *ep_counts_other_build(const struct ep_counts *counts,
 						     const struct ep_counts_module *module)
 {
-	for (size_t i = 0; i < counts->module_count; i++)
-		if (&counts->modules[i] != module && !strcmp(counts->modules[i].path, module->path))
-			return &counts->modules[i];
+	for (size_t i = 0; i < counts->modules.count; i++)
+		if (&counts->modules.list[i] != module &&
+		    !strcmp(counts->modules.list[i].path, module->path))
+			return &counts->modules.list[i];
 	return NULL;
 }

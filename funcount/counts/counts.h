@@ -5,7 +5,7 @@
  * in the module's file, so that runs of many machines can be added up.
  *
  * Call counts are exact or the run says what is missing: a run is a process that counted,
- * `incomplete` tells in words what it could not count.
+ * `incomplete` says in words what it could not count.
  */
 #ifndef EPITAPH_COUNTS_H
 #define EPITAPH_COUNTS_H
@@ -15,10 +15,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/error.h"
 #include "runtime/format.h"
 
-/* Calls of the function that `address` lies in. Hooks tell an address inside of the function: with
+/* Calls of the function that `address` lies in. Hooks know an address inside of the function: with
  * -mfentry the end of the hook's call, a few bytes after the function's first. */
 struct ep_counts_entry {
 	uint64_t address; /* in the module's file (p_vaddr) */
@@ -29,12 +30,11 @@ struct ep_counts_module {
 	char *path; /* as it is, not necessarily UTF-8; "": calls outside of
 		       all modules, their addresses are the process's */
 	uint8_t build_id[EP_BUILD_ID_MAX];
-	uint32_t build_id_size;          /* bytes, 0 none */
-	bool executable;                 /* the program itself */
-	uint64_t calls;                  /* of all entries, once settled */
-	struct ep_counts_entry *entries; /* ascending, no two of an address,
-					    once settled */
-	size_t entry_count, entry_capacity;
+	uint32_t build_id_size; /* bytes, 0 none */
+	bool executable;        /* the program itself */
+	uint64_t calls;         /* of all entries, once settled */
+	EP_ARRAY(struct ep_counts_entry)
+	entries; /* ascending, no two of an address, once settled */
 };
 
 /* One process that counted. Strings are never NULL, "" is unknown; times are nanoseconds, 0 is
@@ -55,15 +55,12 @@ struct ep_counts_run {
 };
 
 struct ep_counts {
-	struct ep_counts_module *modules;
-	size_t module_count, module_capacity;
-	struct ep_counts_run *runs;
-	size_t run_count, run_capacity;
+	EP_ARRAY(struct ep_counts_module) modules;
+	EP_ARRAY(struct ep_counts_run) runs;
 	uint64_t calls; /* of all modules, once settled */
 	bool overflow;  /* a sum was more than 64 bits, and stays at the most */
 };
 
-/* NULL without memory. */
 struct ep_counts *ep_counts_create(void);
 void ep_counts_destroy(struct ep_counts *counts); /* NULL is allowed */
 
@@ -76,8 +73,7 @@ int ep_counts_module(struct ep_counts *counts, const char *path, const void *bui
 		     size_t build_id_size, size_t *out, struct ep_err *err);
 
 /* Adds to what is there. After the last one: ep_counts_settle. */
-int ep_counts_add(struct ep_counts *counts, size_t module, uint64_t address, uint64_t calls,
-		  struct ep_err *err);
+void ep_counts_add(struct ep_counts *counts, size_t module, uint64_t address, uint64_t calls);
 
 /* Copies the run and its strings; NULL strings are "". EP_E_MISMATCH: a run of this identity is
  * there already. */
@@ -89,7 +85,7 @@ int ep_counts_add_run(struct ep_counts *counts, const struct ep_counts_run *run,
 void ep_counts_settle(struct ep_counts *counts);
 
 /* Adds all of `from`, settled or not; `into` is settled then. EP_E_MISMATCH: a run of `from` is in
- * `into` already; nothing was added. After EP_E_MEMORY `into` is good for nothing but destroy. */
+ * `into` already; nothing was added. */
 int ep_counts_merge(struct ep_counts *into, const struct ep_counts *from, struct ep_err *err);
 
 /* Of settled counts: calls of exactly this address; of all in [start, end). */
@@ -120,7 +116,7 @@ uint64_t ep_counts_memory(const struct ep_counts *counts);
 int ep_counts_load(struct ep_counts **out, const char *name, struct ep_err *err);
 
 /*
- * The counts that an arena holds; of a trace whose damage was told already. Modules are those of
+ * The counts that an arena holds; of a trace whose damage was printed already. Modules are those of
  * the addresses at the time of their first call.
  * EP_END: it holds none, the process traced.
  */
@@ -136,7 +132,7 @@ int ep_counts_parse(struct ep_counts **out, const void *text, size_t size, const
 bool ep_counts_is_text(const void *bytes, size_t size);
 
 /* Writes settled counts. The same counts give the same bytes, in whatever order they were added. 0,
- * or -1: no memory, or the FILE took no more. */
+ * or -1: the FILE took no more. */
 int ep_counts_print(const struct ep_counts *counts, FILE *out);
 
 #endif

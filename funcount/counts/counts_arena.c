@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "coredump/find/root.h"
+#include "coredump/util/alloc.h"
 #include "decoder/trace/trace.h"
 
 #define PAGE 4096u
@@ -27,8 +28,7 @@ struct reading {
 	uint64_t start, end; /* of the section, from the arena's start */
 	uint64_t taken;      /* bytes of it that the process took */
 	struct ep_counts_head head;
-	struct extent *extents;
-	size_t extent_count, extent_capacity;
+	EP_ARRAY(struct extent) extents;
 	struct ep_count_site *sites; /* by number; address 0: unknown */
 	uint64_t site_count;
 	size_t *modules;         /* of `counts`, by module of the trace */
@@ -37,11 +37,6 @@ struct reading {
 	uint64_t pages_damaged;  /* not empty, and of no extent */
 	struct ep_err *err;
 };
-
-static int no_memory(struct reading *reading)
-{
-	return ep_fail(reading->err, EP_E_MEMORY, 0, "no memory for counts");
-}
 
 /* ---- extents -------------------------------------------------------------- */
 
@@ -60,26 +55,15 @@ static bool extent_holds(const struct reading *reading, const struct ep_counts_e
 	       extent->first <= reading->end / sizeof(uint64_t);
 }
 
-static int take_extent(struct reading *reading, const struct ep_counts_extent *head,
+static void add_extent(struct reading *reading, const struct ep_counts_extent *head,
 		       uint64_t offset)
 {
-	size_t wanted = reading->extent_capacity ? 2 * reading->extent_capacity : 64;
-	struct extent *grown = reading->extents;
-
-	if (reading->extent_count == reading->extent_capacity) {
-		grown = reallocarray(reading->extents, wanted, sizeof(*grown));
-		if (!grown)
-			return no_memory(reading);
-		reading->extents = grown;
-		reading->extent_capacity = wanted;
-	}
 	offset += sizeof(*head);
-	grown[reading->extent_count++] = (struct extent){
-		.head = *head,
-		.entries = reading->trace->image->bytes + offset,
-		.offset = offset,
-	};
-	return EP_OK;
+	ep_array_push(&reading->extents, ((struct extent){
+						 .head = *head,
+						 .entries = reading->trace->image->bytes + offset,
+						 .offset = offset,
+					 }));
 }
 
 static bool page_is_empty(const uint8_t *page)
@@ -101,26 +85,24 @@ static void pass_over(struct reading *reading, uint64_t offset)
 		reading->pages_damaged++;
 }
 
-static int find_extents(struct reading *reading)
+static void find_extents(struct reading *reading)
 {
 	const struct ep_image *image = reading->trace->image;
 	uint64_t offset = reading->start + PAGE;
-	int result = EP_OK;
 
-	while (!result && offset + PAGE <= reading->end) {
+	while (offset + PAGE <= reading->end) {
 		struct ep_counts_extent head = {0};
 
 		if (ep_image_has(image, offset, sizeof(head)))
 			memcpy(&head, image->bytes + offset, sizeof(head));
 		if (head.check && extent_holds(reading, &head, offset)) {
-			result = take_extent(reading, &head, offset);
+			add_extent(reading, &head, offset);
 			offset += head.size;
 		} else {
 			pass_over(reading, offset);
 			offset += PAGE;
 		}
 	}
-	return result;
 }
 
 /* The entry's bytes, or false: its page was not saved. */
@@ -143,22 +125,19 @@ static void read_sites_of(struct reading *reading, const struct extent *extent)
 		read_entry(reading, extent, i, sizeof(*to), &to[i]);
 }
 
-static int read_sites(struct reading *reading)
+static void read_sites(struct reading *reading)
 {
-	for (size_t i = 0; i < reading->extent_count; i++) {
-		const struct ep_counts_extent *head = &reading->extents[i].head;
+	for (size_t i = 0; i < reading->extents.count; i++) {
+		const struct ep_counts_extent *head = &reading->extents.list[i].head;
 
 		if (head->kind == EP_EXTENT_SITES &&
 		    head->first + head->capacity > reading->site_count)
 			reading->site_count = head->first + head->capacity;
 	}
-	reading->sites = calloc(reading->site_count + 1, sizeof(*reading->sites));
-	if (!reading->sites)
-		return no_memory(reading);
-	for (size_t i = 0; i < reading->extent_count; i++)
-		if (reading->extents[i].head.kind == EP_EXTENT_SITES)
-			read_sites_of(reading, &reading->extents[i]);
-	return EP_OK;
+	reading->sites = ep_calloc(reading->site_count + 1, sizeof(*reading->sites));
+	for (size_t i = 0; i < reading->extents.count; i++)
+		if (reading->extents.list[i].head.kind == EP_EXTENT_SITES)
+			read_sites_of(reading, &reading->extents.list[i]);
 }
 
 /* ---- modules -------------------------------------------------------------- */
@@ -178,7 +157,7 @@ static int module_number(struct reading *reading, const struct ep_trace_module *
 					  module ? module->build_id : NULL,
 					  module ? module->build_id_size : 0, known, reading->err);
 	if (!result && module && module->flags & EP_MODULE_EXECUTABLE)
-		reading->counts->modules[*known].executable = true;
+		reading->counts->modules.list[*known].executable = true;
 	*out = *known;
 	return result;
 }
@@ -190,10 +169,10 @@ static int add_calls(struct reading *reading, const struct ep_count_site *site, 
 	size_t number;
 	int result = module_number(reading, module, &number);
 
-	if (result)
-		return result;
-	return ep_counts_add(reading->counts, number, site->address - (module ? module->bias : 0),
-			     calls, reading->err);
+	if (!result)
+		ep_counts_add(reading->counts, number, site->address - (module ? module->bias : 0),
+			      calls);
+	return result;
 }
 
 /* ---- counters ------------------------------------------------------------- */
@@ -229,14 +208,12 @@ static void sum_counters(struct reading *reading, const struct extent *extent, u
 
 static int read_counters(struct reading *reading)
 {
-	uint64_t *calls = calloc(reading->site_count + 1, sizeof(*calls));
+	uint64_t *calls = ep_calloc(reading->site_count + 1, sizeof(*calls));
 	int result = EP_OK;
 
-	if (!calls)
-		return no_memory(reading);
-	for (size_t i = 0; i < reading->extent_count; i++)
-		if (reading->extents[i].head.kind == EP_EXTENT_COUNTERS)
-			sum_counters(reading, &reading->extents[i], calls);
+	for (size_t i = 0; i < reading->extents.count; i++)
+		if (reading->extents.list[i].head.kind == EP_EXTENT_COUNTERS)
+			sum_counters(reading, &reading->extents.list[i], calls);
 	for (uint64_t i = 0; i < reading->site_count && !result; i++)
 		if (calls[i])
 			result = add_calls(reading, &reading->sites[i], calls[i]);
@@ -246,20 +223,17 @@ static int read_counters(struct reading *reading)
 
 /* ---- the run -------------------------------------------------------------- */
 
-/* What is missing, in words; the caller frees it. NULL without memory. */
-static char *tell_missing(const struct reading *reading, bool starved)
+/* What is missing, in words; the caller frees it. */
+static char *missing_words(const struct reading *reading)
 {
 	uint32_t off = reading->trace->arena.off_reason;
+	const char *before = "";
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	const char *before = "";
+	FILE *out = ep_open_memstream(&text, &size);
 
-	if (!out)
-		return NULL;
-	if (starved) {
-		fprintf(out, "calls found no memory: give more by "
-			     "EPITAPH_MEMORY");
+	if (reading->head.lost) {
+		fputs("calls found no memory: give more by EPITAPH_MEMORY", out);
 		before = "; ";
 	}
 	if (reading->pages_missing) {
@@ -273,17 +247,15 @@ static char *tell_missing(const struct reading *reading, bool starved)
 	}
 	if (off)
 		fprintf(out, "%s%s", before, ep_off_text(off));
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	ep_close_memstream(out);
+	return text;
 }
 
 static int add_run(struct reading *reading)
 {
 	const struct ep_trace *trace = reading->trace;
 	const struct ep_trace_process *process = &trace->process;
-	char *missing = tell_missing(reading, reading->head.lost != 0);
+	char *missing = missing_words(reading);
 	struct ep_counts_run run = {
 		.identity = trace->image->root.identity,
 		.program = process->known ? (char *)process->executable : NULL,
@@ -299,8 +271,6 @@ static int add_run(struct reading *reading)
 	};
 	int result;
 
-	if (!missing)
-		return no_memory(reading);
 	sum(&run.memory, reading->head.map_size, &reading->counts->overflow);
 	sum(&run.lost, reading->calls_nameless, &reading->counts->overflow);
 	result = ep_counts_add_run(reading->counts, &run, reading->err);
@@ -353,17 +323,13 @@ static int read_all(struct reading *reading)
 	int result;
 
 	reading->counts = ep_counts_create();
-	reading->modules = malloc(count * sizeof(*reading->modules));
-	if (!reading->counts || !reading->modules)
-		return no_memory(reading);
+	reading->modules = ep_malloc(count * sizeof(*reading->modules));
 	for (size_t i = 0; i < count; i++)
 		reading->modules[i] = NOT_YET;
 	read_head(reading);
-	result = find_extents(reading);
-	if (!result)
-		result = read_sites(reading);
-	if (!result)
-		result = read_counters(reading);
+	find_extents(reading);
+	read_sites(reading);
+	result = read_counters(reading);
 	return result ? result : add_run(reading);
 }
 
@@ -377,7 +343,7 @@ int ep_counts_from_trace(struct ep_counts **out, const struct ep_trace *trace, s
 			       "its process traced and did not count: run it "
 			       "with EPITAPH_MODE=count");
 	result = read_all(&reading);
-	free(reading.extents);
+	ep_array_deinit(&reading.extents);
 	free(reading.sites);
 	free(reading.modules);
 	if (result) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
 #include "coredump/find/root.h"
 
@@ -66,18 +67,18 @@ static void print_module(FILE *out, const struct ep_counts_module *module)
 	print_number(out, "executable", module->executable);
 	print_text(out, "path", module->path);
 	fputc('\n', out);
-	for (size_t i = 0; i < module->entry_count; i++)
-		fprintf(out, "%" PRIx64 " %" PRIu64 "\n", module->entries[i].address,
-			module->entries[i].calls);
+	for (size_t i = 0; i < module->entries.count; i++)
+		fprintf(out, "%" PRIx64 " %" PRIu64 "\n", module->entries.list[i].address,
+			module->entries.list[i].calls);
 }
 
 static void print_all(FILE *out, const struct ep_counts *counts)
 {
 	fprintf(out, MAGIC "%d\n", VERSION);
-	for (size_t i = 0; i < counts->run_count; i++)
-		print_run(out, &counts->runs[i]);
-	for (size_t i = 0; i < counts->module_count; i++)
-		print_module(out, &counts->modules[i]);
+	for (size_t i = 0; i < counts->runs.count; i++)
+		print_run(out, &counts->runs.list[i]);
+	for (size_t i = 0; i < counts->modules.count; i++)
+		print_module(out, &counts->modules.list[i]);
 	if (counts->overflow)
 		fputs("overflow\n", out);
 }
@@ -95,15 +96,12 @@ int ep_counts_print(const struct ep_counts *counts, FILE *out)
 {
 	char *bytes = NULL;
 	size_t size = 0;
-	FILE *text = open_memstream(&bytes, &size);
+	FILE *text = ep_open_memstream(&bytes, &size);
 	bool good;
 
-	if (!text)
-		return -1;
 	print_all(text, counts);
-	good = fflush(text) == 0 && !ferror(text);
-	good &= fclose(text) == 0;
-	good = good && fwrite(bytes, 1, size, out) == size &&
+	ep_close_memstream(text);
+	good = fwrite(bytes, 1, size, out) == size &&
 	       fprintf(out, "end %zu %08" PRIx32 "\n", lines_of(bytes, size),
 		       ep_crc32(bytes, size)) > 0;
 	free(bytes);
@@ -119,8 +117,7 @@ struct reader {
 	size_t line;      /* 1, 2, 3 … */
 	size_t module;    /* of the lines that follow */
 	bool in_module;
-	char *text; /* the line, NUL terminated; words are cut out of it */
-	size_t capacity;
+	EP_ARRAY(char) text; /* the line, NUL terminated; words are cut out of it */
 	struct ep_err *err;
 };
 
@@ -136,7 +133,6 @@ static int next_line(struct reader *reader)
 	struct ep_cursor *cursor = &reader->cursor;
 	const uint8_t *start = cursor->at, *end;
 	size_t left = ep_cursor_left(cursor), length;
-	char *grown;
 
 	if (!left)
 		return EP_END;
@@ -148,15 +144,9 @@ static int next_line(struct reader *reader)
 	length = (size_t)(end - start);
 	if (memchr(start, 0, length))
 		return corrupt(reader, "a NUL byte");
-	if (length >= reader->capacity) {
-		grown = realloc(reader->text, 2 * length + 256);
-		if (!grown)
-			return ep_fail(reader->err, EP_E_MEMORY, 0, "%s: no memory", reader->name);
-		reader->text = grown;
-		reader->capacity = 2 * length + 256;
-	}
-	ep_cursor_take(cursor, reader->text, length);
-	reader->text[length] = 0;
+	ep_array_reserve(&reader->text, length + 1);
+	ep_cursor_take(cursor, reader->text.list, length);
+	reader->text.list[length] = 0;
 	return ep_cursor_skip(cursor, 1);
 }
 
@@ -234,8 +224,8 @@ struct text_field {
 	char **value;
 };
 
-static bool take_number(const struct number_field *fields, const char *name, const char *value,
-			bool *good)
+static bool match_number(const struct number_field *fields, const char *name, const char *value,
+			 bool *good)
 {
 	for (; fields->name; fields++)
 		if (!strcmp(fields->name, name)) {
@@ -245,7 +235,7 @@ static bool take_number(const struct number_field *fields, const char *name, con
 	return false;
 }
 
-static void take_text(const struct text_field *fields, const char *name, char *value, bool *good)
+static void match_text(const struct text_field *fields, const char *name, char *value, bool *good)
 {
 	for (; fields->name; fields++)
 		if (!strcmp(fields->name, name)) {
@@ -255,15 +245,15 @@ static void take_text(const struct text_field *fields, const char *name, char *v
 }
 
 /* Fields that a later version may have added are passed over. */
-static bool take_fields(char *at, const struct number_field *numbers,
-			const struct text_field *texts)
+static bool parse_fields(char *at, const struct number_field *numbers,
+			 const struct text_field *texts)
 {
 	char *name, *value;
 	bool good = true;
 
 	while (good && next_field(&at, &name, &value))
-		if (!take_number(numbers, name, value, &good))
-			take_text(texts, name, value, &good);
+		if (!match_number(numbers, name, value, &good))
+			match_text(texts, name, value, &good);
 	return good;
 }
 
@@ -289,7 +279,7 @@ static int read_run(struct reader *reader, char *at)
 		{NULL, NULL},
 	};
 
-	if (!take_fields(at, numbers, texts) || pid > UINT32_MAX)
+	if (!parse_fields(at, numbers, texts) || pid > UINT32_MAX)
 		return corrupt(reader, "not a run");
 	run.pid = (uint32_t)pid;
 	return ep_counts_add_run(reader->counts, &run, reader->err);
@@ -328,7 +318,7 @@ static int read_module(struct reader *reader, char *at)
 	};
 	int size, result;
 
-	if (!take_fields(at, numbers, texts))
+	if (!parse_fields(at, numbers, texts))
 		return corrupt(reader, "not a module");
 	size = parse_build_id(id, build_id);
 	if (size < 0)
@@ -338,7 +328,7 @@ static int read_module(struct reader *reader, char *at)
 	if (result)
 		return result;
 	reader->in_module = true;
-	reader->counts->modules[reader->module].executable |= executable != 0;
+	reader->counts->modules.list[reader->module].executable |= executable != 0;
 	return EP_OK;
 }
 
@@ -353,12 +343,13 @@ static int read_entry(struct reader *reader, char *line)
 				       "that is known here");
 	if (!reader->in_module)
 		return corrupt(reader, "a call count before the first module");
-	return ep_counts_add(reader->counts, reader->module, address, calls, reader->err);
+	ep_counts_add(reader->counts, reader->module, address, calls);
+	return EP_OK;
 }
 
 static int read_line(struct reader *reader)
 {
-	char *at = reader->text;
+	char *at = reader->text.list;
 
 	if (!strncmp(at, "run ", 4))
 		return read_run(reader, at + 4);
@@ -375,7 +366,7 @@ static int check_version(struct reader *reader)
 {
 	uint64_t version;
 
-	if (!parse_number(reader->text + strlen(MAGIC), 10, &version))
+	if (!parse_number(reader->text.list + strlen(MAGIC), 10, &version))
 		return corrupt(reader, "no version");
 	return version == VERSION
 		       ? EP_OK
@@ -387,7 +378,7 @@ static int check_version(struct reader *reader)
 /* `before`: what the last line vouches for. */
 static int check_end(struct reader *reader, size_t before)
 {
-	char *at = reader->text + strlen("end ");
+	char *at = reader->text.list + strlen("end ");
 	const char *first = strsep(&at, " ");
 	uint64_t lines, crc;
 
@@ -413,7 +404,8 @@ static int read_next(struct reader *reader)
 		return result;
 	if (reader->line == 1)
 		return check_version(reader);
-	return strncmp(reader->text, "end ", 4) ? read_line(reader) : check_end(reader, before);
+	return strncmp(reader->text.list, "end ", 4) ? read_line(reader)
+						     : check_end(reader, before);
 }
 
 bool ep_counts_is_text(const void *bytes, size_t size)
@@ -431,11 +423,9 @@ int ep_counts_parse(struct ep_counts **out, const void *text, size_t size, const
 		return ep_fail(err, EP_E_FORMAT, 0, "%s: not a counts file", name);
 	ep_cursor_init(&reader.cursor, text, size);
 	reader.counts = ep_counts_create();
-	if (!reader.counts)
-		return ep_fail(err, EP_E_MEMORY, 0, "%s: no memory", name);
 	while (!result)
 		result = read_next(&reader);
-	free(reader.text);
+	ep_array_deinit(&reader.text);
 	if (result != EP_END) {
 		ep_counts_destroy(reader.counts);
 		return result;

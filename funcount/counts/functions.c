@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/symbols/lines.h"
 #include "decoder/names/module_file.h"
 #include "decoder/names/path_map.h"
@@ -32,29 +33,11 @@ struct work {
 	struct ep_units *units;     /* NULL: none */
 	struct ep_lines *lines;     /* NULL: none */
 	struct ep_code *code;       /* NULL: none */
-	struct ep_err *err;
 };
 
-static int no_memory(struct work *work)
+static void warn(struct work *work, const char *text)
 {
-	return ep_fail(work->err, EP_E_MEMORY, 0, "no memory for functions");
-}
-
-static int warn(struct work *work, const char *text)
-{
-	struct ep_functions *functions = work->functions;
-	char **grown =
-		reallocarray(functions->warnings, functions->warning_count + 1, sizeof(*grown));
-	char *copy = strdup(text);
-
-	if (grown)
-		functions->warnings = grown;
-	if (!grown || !copy) {
-		free(copy);
-		return no_memory(work);
-	}
-	grown[functions->warning_count++] = copy;
-	return EP_OK;
+	ep_array_push(&work->functions->warnings, ep_strdup(text));
 }
 
 /* ---- a module's file ------------------------------------------------------ */
@@ -88,88 +71,53 @@ static void close_module(struct work *work)
 	work->symbols = NULL;
 }
 
-/* Without a disassembler sizes in instructions are not known: told once. */
-static int open_code(struct work *work)
+/* Without a disassembler sizes in instructions are not known: a warning, once. */
+static void open_code(struct work *work)
 {
 	struct ep_err missing;
-	int result = EP_OK;
 
-	if (!work->functions->codeless)
-		result = ep_code_create(&work->code, work->file.elf, &missing);
-	if (result != EP_E_VERSION)
-		return result;
+	if (work->functions->codeless ||
+	    ep_code_create(&work->code, work->file.elf, &missing) == EP_OK)
+		return;
 	work->functions->codeless = true;
-	return warn(work, missing.text);
+	warn(work, missing.text);
 }
 
-static int open_parts(struct work *work)
+static void open_parts(struct work *work)
 {
 	Elf *lines = ep_module_file_lines(&work->file);
 	struct ep_err damage = {0};
-	int result = EP_OK;
 
 	if (work->file.elf || work->file.debug)
 		work->symbols = ep_symbols_create(work->file.elf, work->file.debug, &damage);
-	if (!result && work->file.elf)
-		result = open_code(work);
-	if (result == EP_E_MEMORY)
-		return no_memory(work);
+	if (work->file.elf)
+		open_code(work);
 	if (lines)
 		work->units = ep_units_create(lines);
 	if (work->units)
 		work->lines = ep_lines_create(work->units);
 	for (size_t i = 0; lines && work->options && i < work->options->path_map_count; i++)
 		ep_path_map_add(&work->map, work->options->path_maps[i]);
-	return damage.code ? warn(work, damage.text) : EP_OK;
+	if (damage.code)
+		warn(work, damage.text);
 }
 
-static int open_module(struct work *work, const struct ep_counts_module *module)
+static void open_module(struct work *work, const struct ep_counts_module *module)
 {
 	struct ep_trace_module as = as_loaded(module);
-	int result = EP_OK;
 
 	work->module = module;
 	memset(&work->file, 0, sizeof(work->file));
 	if (!*module->path && !module->build_id_size)
-		return EP_OK;
+		return;
 	ep_module_file_open(&work->file, &as, work->options);
 	if (*work->file.warning)
-		result = warn(work, work->file.warning);
+		warn(work, work->file.warning);
 	work->functions->unnamed |= !work->file.elf && !work->file.debug;
-	return result ? result : open_parts(work);
+	open_parts(work);
 }
 
 /* ---- functions ------------------------------------------------------------ */
-
-static struct ep_counted *append(struct work *work)
-{
-	struct ep_functions *functions = work->functions;
-	size_t wanted = functions->capacity ? 2 * functions->capacity : 64;
-	struct ep_counted *grown = functions->list;
-
-	if (functions->count == functions->capacity) {
-		grown = reallocarray(functions->list, wanted, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		functions->list = grown;
-		functions->capacity = wanted;
-	}
-	grown[functions->count] = (struct ep_counted){
-		.module = work->module,
-		.module_name = ep_path_base(work->module->path),
-	};
-	return &grown[functions->count++];
-}
-
-static void name_unknown(struct ep_counted *counted, uint64_t address)
-{
-	int length = *counted->module_name ? asprintf(&counted->name, "%s+0x%" PRIx64,
-						      counted->module_name, address)
-					   : asprintf(&counted->name, "0x%" PRIx64, address);
-
-	if (length < 0)
-		counted->name = NULL;
-}
 
 static void name_known(struct work *work, struct ep_counted *counted, const char *symbol)
 {
@@ -189,7 +137,7 @@ static void look_at_code(struct work *work, struct ep_counted *counted, uint64_t
 	counted->loops = facts.loops;
 }
 
-static int look_at_lines(struct work *work, struct ep_counted *counted)
+static void look_at_lines(struct work *work, struct ep_counted *counted)
 {
 	struct ep_line line = {0};
 
@@ -198,34 +146,32 @@ static int look_at_lines(struct work *work, struct ep_counted *counted)
 	if (work->lines && !line.file)
 		line = ep_lines_find(work->lines, counted->address);
 	if (!line.file)
-		return EP_OK;
+		return;
 	line.file = ep_path_map_find(&work->map, line.file);
 	counted->file = ep_utf8_escape(line.file, strlen(line.file));
 	counted->line = line.line;
-	return counted->file ? EP_OK : no_memory(work);
 }
 
 /* `symbol` NULL, or without a name: not known. */
-static int add_function(struct work *work, const struct ep_symbol *symbol, uint64_t address,
-			uint64_t calls)
+static void add_function(struct work *work, const struct ep_symbol *symbol, uint64_t address,
+			 uint64_t calls)
 {
-	struct ep_counted *counted = append(work);
+	struct ep_counted *counted = ep_array_add(work->functions);
 	const char *name = symbol && symbol->name ? symbol->name : "";
-	int result;
 
-	if (!counted)
-		return no_memory(work);
+	counted->module = work->module;
+	counted->module_name = ep_path_base(work->module->path);
 	counted->calls = calls;
 	counted->address = symbol ? symbol->start : address;
-	counted->symbol = strdup(name);
+	counted->symbol = ep_strdup(name);
 	if (*name)
 		name_known(work, counted, name);
 	else
-		name_unknown(counted, counted->address);
+		counted->name = ep_asprintf("%s%s0x%" PRIx64, counted->module_name,
+					    *counted->module_name ? "+" : "", counted->address);
 	if (symbol)
 		look_at_code(work, counted, symbol->end);
-	result = look_at_lines(work, counted);
-	return counted->symbol && counted->name ? result : no_memory(work);
+	look_at_lines(work, counted);
 }
 
 /* An address that was counted, and whose it is. */
@@ -251,35 +197,28 @@ static struct place place_of(const struct work *work, const struct ep_counts_ent
 }
 
 /* Places of one function follow each other. */
-static int add_places(struct work *work, const struct place *places, size_t count)
+static void add_places(struct work *work, const struct place *places, size_t count)
 {
-	int result = EP_OK;
-
-	for (size_t i = 0, next; i < count && !result; i = next) {
+	for (size_t i = 0, next; i < count; i = next) {
 		uint64_t calls = places[i].calls;
 
 		for (next = i + 1; next < count && places[next].start == places[i].start; next++)
 			if (__builtin_add_overflow(calls, places[next].calls, &calls))
 				calls = UINT64_MAX;
-		result = add_function(work, places[i].symbol, places[i].start, calls);
+		add_function(work, places[i].symbol, places[i].start, calls);
 	}
-	return result;
 }
 
-static int add_module(struct work *work)
+static void add_module(struct work *work)
 {
-	size_t count = work->module->entry_count;
-	struct place *places = calloc(count, sizeof(*places));
-	int result;
+	size_t count = work->module->entries.count;
+	struct place *places = ep_calloc(count, sizeof(*places));
 
-	if (!places)
-		return no_memory(work);
 	for (size_t i = 0; i < count; i++)
-		places[i] = place_of(work, &work->module->entries[i]);
+		places[i] = place_of(work, &work->module->entries.list[i]);
 	qsort(places, count, sizeof(*places), by_start);
-	result = add_places(work, places, count);
+	add_places(work, places, count);
 	free(places);
-	return result;
 }
 
 static int by_calls(const void *a, const void *b)
@@ -297,34 +236,21 @@ static int by_calls(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static int add_all(struct work *work, const struct ep_counts *counts)
+void ep_functions_create(struct ep_functions *functions, const struct ep_counts *counts,
+			 const struct ep_names_options *options)
 {
-	int result = EP_OK;
-
-	for (size_t i = 0; i < counts->module_count && !result; i++) {
-		if (!counts->modules[i].entry_count)
-			continue;
-		result = open_module(work, &counts->modules[i]);
-		if (!result)
-			result = add_module(work);
-		close_module(work);
-	}
-	return result;
-}
-
-int ep_functions_create(struct ep_functions *functions, const struct ep_counts *counts,
-			const struct ep_names_options *options, struct ep_err *err)
-{
-	struct work work = {.functions = functions, .options = options, .err = err};
-	int result;
+	struct work work = {.functions = functions, .options = options};
 
 	*functions = (struct ep_functions){0};
-	result = add_all(&work, counts);
-	if (result)
-		ep_functions_deinit(functions);
-	else if (functions->count)
+	for (size_t i = 0; i < counts->modules.count; i++) {
+		if (!counts->modules.list[i].entries.count)
+			continue;
+		open_module(&work, &counts->modules.list[i]);
+		add_module(&work);
+		close_module(&work);
+	}
+	if (functions->count)
 		qsort(functions->list, functions->count, sizeof(*functions->list), by_calls);
-	return result;
 }
 
 void ep_functions_deinit(struct ep_functions *functions)
@@ -334,11 +260,10 @@ void ep_functions_deinit(struct ep_functions *functions)
 		free(functions->list[i].symbol);
 		free(functions->list[i].file);
 	}
-	for (size_t i = 0; i < functions->warning_count; i++)
-		free(functions->warnings[i]);
-	free(functions->list);
-	free(functions->warnings);
-	*functions = (struct ep_functions){0};
+	for (size_t i = 0; i < functions->warnings.count; i++)
+		free(functions->warnings.list[i]);
+	ep_array_deinit(functions);
+	ep_array_deinit(&functions->warnings);
 }
 
 /* ---- another build? ------------------------------------------------------- */
@@ -355,9 +280,9 @@ static int check_build_id(const struct ep_counts *counts, const char *path, cons
 {
 	char text[2 * EP_BUILD_ID_MAX + 1];
 
-	for (size_t i = 0; i < counts->module_count; i++)
-		if (counts->modules[i].build_id_size == size &&
-		    !memcmp(counts->modules[i].build_id, id, size))
+	for (size_t i = 0; i < counts->modules.count; i++)
+		if (counts->modules.list[i].build_id_size == size &&
+		    !memcmp(counts->modules.list[i].build_id, id, size))
 			return EP_OK;
 	hex(text, id, size);
 	return ep_fail(err, EP_E_MISMATCH, 0,

@@ -27,22 +27,19 @@ struct ep_counted {
 
 struct ep_functions {
 	struct ep_counted *list; /* most calls first, then by name */
-	size_t count;
-	char **warnings; /* one line each */
-	size_t warning_count;
-	bool unnamed;  /* a module's file is missing or is another build's */
-	bool codeless; /* there is no disassembler (disassembler.h): sizes in
-			  instructions are not known */
-	/* private */
-	size_t capacity;
+	size_t count, capacity;
+	EP_ARRAY(char *) warnings; /* one line each */
+	bool unnamed;              /* a module's file is missing or is another build's */
+	bool codeless;             /* there is no disassembler (disassembler.h): sizes in
+				      instructions are not known */
 };
 
 /*
  * Of settled counts, which must outlive them. `options` as for names; NULL: defaults. What is not
- * known of a function is left out, and warned of once a module; EP_OK, or EP_E_MEMORY.
+ * known of a function is left out, and warned of once a module.
  */
-int ep_functions_create(struct ep_functions *functions, const struct ep_counts *counts,
-			const struct ep_names_options *options, struct ep_err *err);
+void ep_functions_create(struct ep_functions *functions, const struct ep_counts *counts,
+			 const struct ep_names_options *options);
 void ep_functions_deinit(struct ep_functions *functions);
 
 /* Is the file at `path` one of the modules that were counted, by its build-id? EP_E_MISMATCH: they

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+
 /* Integer types as the demangler writes them and as gcc does; of two that begin alike the longer
  * comes first. */
 static const struct {
@@ -42,9 +44,9 @@ static int type_at(const char *name, const char *at)
 /* A copy with gcc's types, none of them three times as long. */
 static char *with_types(const char *name)
 {
-	char *copy = malloc(3 * strlen(name) + 1), *to = copy;
+	char *copy = ep_malloc(3 * strlen(name) + 1), *to = copy;
 
-	for (const char *at = name; copy && *at;) {
+	for (const char *at = name; *at;) {
 		int type = type_at(name, at);
 
 		if (type < 0) {
@@ -54,8 +56,7 @@ static char *with_types(const char *name)
 		to = stpcpy(to, types[type].gccs);
 		at += strlen(types[type].theirs);
 	}
-	if (copy)
-		*to = '\0';
+	*to = '\0';
 	return copy;
 }
 
@@ -148,10 +149,8 @@ char *ep_gcc_name(const char *symbol, const char *demangled)
 	char *name, *proper;
 
 	if (!strcmp(symbol, demangled))
-		return strndup(symbol, ep_symbol_stem(symbol));
-	name = strdup(demangled);
-	if (!name)
-		return NULL;
+		return ep_strndup(symbol, ep_symbol_stem(symbol));
+	name = ep_strdup(demangled);
 	respell(name, "(anonymous namespace)", "{anonymous}");
 	respell_lambdas(name);
 	cut_parameters(name);
@@ -162,15 +161,14 @@ char *ep_gcc_name(const char *symbol, const char *demangled)
 
 char *ep_gcc_word(const char *name)
 {
-	char *word = malloc(2 * strlen(name) + 1), *at = word;
+	char *word = ep_malloc(2 * strlen(name) + 1), *at = word;
 
-	for (; word && *name; name++) {
+	for (; *name; name++) {
 		if (*name == ',')
 			*at++ = '\\';
 		*at++ = *name;
 	}
-	if (word)
-		*at = '\0';
+	*at = '\0';
 	return word;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+
 /* ---- what stays ---------------------------------------------------------- */
 
 static bool keeps_function(struct ep_list *keep, const struct ep_function *function)
@@ -90,19 +92,14 @@ static struct ep_prediction predict(const struct ep_exclude_goal *goal, uint64_t
 	return ep_cost_predict(goal->costs, goal->every, (double)calls, goal->seconds);
 }
 
-int ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
-	       const struct ep_exclude_goal *goal, struct ep_err *err)
+void ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
+		const struct ep_exclude_goal *goal)
 {
-	size_t room = called->group_count + 1, count;
-	struct candidate *candidates = calloc(room, sizeof(*candidates));
+	size_t room = called->group_count, count;
+	struct candidate *candidates = ep_calloc(room, sizeof(*candidates));
 	double most = most_calls(goal);
 
-	*out = (struct ep_exclusion){.groups = calloc(room, sizeof(size_t))};
-	if (!candidates || !out->groups) {
-		free(candidates);
-		ep_exclusion_deinit(out);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
+	*out = (struct ep_exclusion){.groups = ep_calloc(room, sizeof(size_t))};
 	count = gather(candidates, out, called, goal);
 	for (size_t i = 0; i < count && (double)(called->calls - out->calls) > most; i++) {
 		out->groups[out->count++] = candidates[i].index;
@@ -112,7 +109,6 @@ int ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
 	out->met = (double)(called->calls - out->calls) <= most;
 	out->before = predict(goal, called->calls);
 	out->after = predict(goal, called->calls - out->calls);
-	return EP_OK;
 }
 
 void ep_exclusion_deinit(struct ep_exclusion *exclusion)

@@ -11,7 +11,7 @@
 #include "funcount/exclude/cost.h"
 #include "funcount/filter/list.h"
 
-/* What a trace tells of a group, beside its calls. */
+/* What a trace knows of a group, beside its calls. */
 struct ep_exclude_times {
 	int64_t median; /* ns that a call takes; -1 unknown */
 	bool leaf;      /* no traced call was made by it */
@@ -39,9 +39,8 @@ struct ep_exclusion {
 	bool met; /* else: all that may go goes, and it does not suffice */
 };
 
-/* EP_E_MEMORY is the only failure. */
-int ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
-	       const struct ep_exclude_goal *goal, struct ep_err *err);
+void ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
+		const struct ep_exclude_goal *goal);
 void ep_exclusion_deinit(struct ep_exclusion *exclusion);
 
 /* Whether the list names the group, or one of its functions. */

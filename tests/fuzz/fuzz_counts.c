@@ -27,8 +27,8 @@ static void check_module(const struct ep_counts_module *module)
 	uint64_t calls = 0;
 	bool overflow = false;
 
-	for (size_t i = 0; i < module->entry_count; i++) {
-		const struct ep_counts_entry *entry = &module->entries[i];
+	for (size_t i = 0; i < module->entries.count; i++) {
+		const struct ep_counts_entry *entry = &module->entries.list[i];
 
 		MUST(entry->calls);
 		MUST(i == 0 || entry[-1].address < entry->address);
@@ -58,8 +58,8 @@ static void check_merge(const struct ep_counts *counts)
 
 	MUST(sum && ep_counts_merge(sum, counts, NULL) == EP_OK);
 	MUST(sum->calls == counts->calls);
-	for (size_t i = 0; i < counts->run_count; i++)
-		if (counts->runs[i].identity) {
+	for (size_t i = 0; i < counts->runs.count; i++)
+		if (counts->runs.list[i].identity) {
 			MUST(ep_counts_merge(sum, counts, NULL) == EP_E_MISMATCH);
 			break;
 		}
@@ -72,9 +72,9 @@ static void check(const struct ep_counts *counts)
 	uint64_t calls = 0;
 	bool overflow = counts->overflow;
 
-	for (size_t i = 0; i < counts->module_count; i++) {
-		check_module(&counts->modules[i]);
-		overflow |= __builtin_add_overflow(calls, counts->modules[i].calls, &calls);
+	for (size_t i = 0; i < counts->modules.count; i++) {
+		check_module(&counts->modules.list[i]);
+		overflow |= __builtin_add_overflow(calls, counts->modules.list[i].calls, &calls);
 	}
 	MUST(overflow || calls == counts->calls);
 	MUST(!counts->overflow || ep_counts_incomplete(counts));
@@ -177,7 +177,7 @@ static void take_arena(const uint8_t *bytes, size_t size, bool seal)
 	rc = ep_counts_from_trace(&counts, trace, &err);
 	MUST(rc == EP_OK);
 	check(counts);
-	MUST(counts->run_count == 1);
+	MUST(counts->runs.count == 1);
 	ep_counts_destroy(counts);
 	ep_trace_destroy(trace);
 	ep_image_deinit(&image);

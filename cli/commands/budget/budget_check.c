@@ -38,41 +38,34 @@ const char *ep_budget_folder(const struct ep_arguments *arguments)
 
 /* ---- one test ------------------------------------------------------------ */
 
-static int name_functions(struct ep_budget_item *item, const struct ep_names_options *options)
+static void name_functions(struct ep_budget_item *item, const struct ep_names_options *options)
 {
-	return item->called
-		       ? EP_OK
-		       : ep_called_create(&item->called, item->result.counts, options, &item->err);
+	if (!item->called)
+		item->called = ep_called_create(item->result.counts, options);
 }
 
 /* Calls of the test's unit function, else the units that `budget run` was given; negative: not
  * known. Names the item's functions when it must. */
-static int find_units(double *units, struct ep_budget_item *item,
-		      const struct ep_names_options *options)
+static double find_units(struct ep_budget_item *item, const struct ep_names_options *options)
 {
 	const char *unit = item->test->unit;
-	int rc;
 
-	*units = !unit && item->result.units ? (double)item->result.units : -1;
 	if (!unit)
-		return EP_OK;
-	rc = name_functions(item, options);
-	for (size_t i = 0; !rc && i < item->called->group_count; i++) {
+		return item->result.units ? (double)item->result.units : -1;
+	name_functions(item, options);
+	for (size_t i = 0; i < item->called->group_count; i++) {
 		const struct ep_called_group *group = &item->called->groups[i];
+		const char *name = item->called->functions[group->first].function->name;
 
-		if (group->known &&
-		    (!strcmp(group->name, unit) ||
-		     !strcmp(item->called->functions[group->first].function->name, unit))) {
-			*units = (double)group->calls;
-			break;
-		}
+		if (group->known && (!strcmp(group->name, unit) || !strcmp(name, unit)))
+			return (double)group->calls;
 	}
-	return rc;
+	return -1;
 }
 
 /* Which functions make it too many. */
-static int find_offenders(struct ep_budget_item *item, const struct ep_budget *budget,
-			  const struct ep_names_options *options)
+static void find_offenders(struct ep_budget_item *item, const struct ep_budget *budget,
+			   const struct ep_names_options *options)
 {
 	double runs = (double)item->result.runs;
 	double cpu = item->test->reference_cpu > 0 ? item->test->reference_cpu : 1;
@@ -85,26 +78,21 @@ static int find_offenders(struct ep_budget_item *item, const struct ep_budget *b
 			floor(ep_budget_most_calls(budget, item->test, item->verdict.units) * runs),
 	};
 
-	if (name_functions(item, options))
-		return item->err.code;
-	return ep_exclude(&item->exclusion, item->called, &goal, &item->err);
+	name_functions(item, options);
+	ep_exclude(&item->exclusion, item->called, &goal);
 }
 
 static void judge(struct ep_budget_item *item, const struct ep_budget *budget,
 		  const struct ep_names_options *options)
 {
-	double units;
+	double units = find_units(item, options);
 
-	if (find_units(&units, item, options)) {
-		item->state = EP_BUDGET_DAMAGED;
-		return;
-	}
 	ep_budget_judge(&item->verdict, budget, item->test, &item->result, units);
 	item->state = item->verdict.exceeded     ? EP_BUDGET_EXCEEDED
 		      : item->verdict.incomplete ? EP_BUDGET_INCOMPLETE
 						 : EP_BUDGET_GOOD;
-	if (item->verdict.exceeded && find_offenders(item, budget, options))
-		item->state = EP_BUDGET_DAMAGED;
+	if (item->verdict.exceeded)
+		find_offenders(item, budget, options);
 }
 
 static void judge_result(struct ep_budget_item *item, const char *folder,

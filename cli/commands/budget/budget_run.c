@@ -148,8 +148,8 @@ static void add_counts(struct ep_result *result, const struct ep_counts *more)
 	if (rc == EP_E_MISMATCH)
 		return;
 	result->processes++;
-	for (size_t i = 0; i < more->run_count; i++)
-		result->lost += more->runs[i].lost;
+	for (size_t i = 0; i < more->runs.count; i++)
+		result->lost += more->runs.list[i].lost;
 	if (rc) {
 		ep_say("%s: %s", result->name, err.text);
 		result->lost++;

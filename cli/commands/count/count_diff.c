@@ -10,6 +10,7 @@
 #include "cli/common/counting.h"
 #include "cli/common/layout.h"
 #include "cli/common/say.h"
+#include "coredump/util/alloc.h"
 #include "decoder/util/json.h"
 #include "decoder/util/timetext.h"
 
@@ -58,8 +59,8 @@ static uint64_t calls_of(const struct ep_counted *one)
 	return one ? one->calls : 0;
 }
 
-static void take_pair(struct diff *diff, const struct ep_counted *before,
-		      const struct ep_counted *after)
+static void add_pair(struct diff *diff, const struct ep_counted *before,
+		     const struct ep_counted *after)
 {
 	if (calls_of(before) == calls_of(after))
 		diff->equal++;
@@ -67,25 +68,22 @@ static void take_pair(struct diff *diff, const struct ep_counted *before,
 		diff->pairs[diff->count++] = (struct pair){before, after};
 }
 
-static int compare_sides(struct diff *diff)
+static void compare_sides(struct diff *diff)
 {
 	struct ep_functions *a = &diff->sides[0].functions;
 	struct ep_functions *b = &diff->sides[1].functions;
 	size_t i = 0, j = 0;
 
-	diff->pairs = calloc(a->count + b->count + 1, sizeof(*diff->pairs));
-	if (!diff->pairs)
-		return EP_E_MEMORY;
+	diff->pairs = ep_calloc(a->count + b->count, sizeof(*diff->pairs));
 	while (i < a->count || j < b->count) {
 		int order = i == a->count   ? 1
 			    : j == b->count ? -1
 					    : by_identity(&a->list[i], &b->list[j]);
 
-		take_pair(diff, order <= 0 ? &a->list[i] : NULL, order >= 0 ? &b->list[j] : NULL);
+		add_pair(diff, order <= 0 ? &a->list[i] : NULL, order >= 0 ? &b->list[j] : NULL);
 		i += order <= 0;
 		j += order >= 0;
 	}
-	return EP_OK;
 }
 
 static uint64_t distance(const struct pair *pair)
@@ -211,10 +209,7 @@ static int print(struct diff *diff, const struct ep_arguments *arguments)
 		ep_say("--limit=%s: a number of functions, from 1", text);
 		return EP_EXIT_USAGE;
 	}
-	if (compare_sides(diff)) {
-		ep_say("no memory to compare");
-		return EP_EXIT_UNREADABLE;
-	}
+	compare_sides(diff);
 	qsort(diff->pairs, diff->count, sizeof(*diff->pairs), by_distance);
 	shown = limit && limit < diff->count ? (size_t)limit : diff->count;
 	if (ep_argument_given(arguments, "json"))
@@ -226,7 +221,7 @@ static int print(struct diff *diff, const struct ep_arguments *arguments)
 	return diff->count ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int count_diff_run(const struct ep_arguments *arguments)
 {
 	struct diff diff = {0};
 	int result = 0;
@@ -268,5 +263,5 @@ const struct ep_command ep_command_count_diff = {
 		       "count differs; 1: some do.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = count_diff_run,
 };

@@ -141,10 +141,10 @@ static void print_total(const struct table *table, size_t rows)
 		calls += table->functions.list[i].calls;
 	printf("\n%s calls", ep_counttext(text, calls));
 	printf(" of %zu functions", rows);
-	if (counts->run_count == 1)
-		printf(", counted by pid %u", counts->runs[0].pid);
+	if (counts->runs.count == 1)
+		printf(", counted by pid %u", counts->runs.list[0].pid);
 	else
-		printf(", counted by %zu processes", counts->run_count);
+		printf(", counted by %zu processes", counts->runs.count);
 	if (duration)
 		printf(" in %s", ep_timetext(text, (int64_t)duration));
 	if (memory)
@@ -272,8 +272,8 @@ static void print_json(const struct table *table, size_t shown)
 	ep_json_key(&json, "runs");
 	ep_json_array(&json);
 	ep_json_newline(&json);
-	for (size_t i = 0; i < counts->run_count; i++)
-		json_run(&json, &counts->runs[i]);
+	for (size_t i = 0; i < counts->runs.count; i++)
+		json_run(&json, &counts->runs.list[i]);
 	ep_json_array_end(&json);
 	ep_json_key(&json, "functions");
 	ep_json_array(&json);

@@ -12,6 +12,7 @@
 #include "cli/common/budget_options.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
+#include "coredump/util/alloc.h"
 #include "decoder/stats/stats.h"
 #include "decoder/util/timetext.h"
 #include "coredump/files/output.h"
@@ -42,7 +43,7 @@ static int refuse(const char *option, const char *value, const char *takes)
 
 /* ---- the goal ------------------------------------------------------------ */
 
-static int take_limits(struct work *work)
+static int parse_limits(struct work *work)
 {
 	const char *budget = ep_argument(work->arguments, "budget");
 	const char *history = ep_argument(work->arguments, "history");
@@ -69,7 +70,7 @@ static int take_limits(struct work *work)
 	return 0;
 }
 
-static int take_timing(struct work *work)
+static int parse_timing(struct work *work)
 {
 	const char *every = ep_argument(work->arguments, "timestamp-every");
 	const char *format = ep_argument(work->arguments, "format");
@@ -82,7 +83,7 @@ static int take_timing(struct work *work)
 }
 
 /* A file that is there is a list; anything else a name or a pattern. */
-static int take_keep(struct work *work)
+static int parse_keep(struct work *work)
 {
 	for (size_t i = 0; i < work->arguments->given_count; i++) {
 		const struct ep_given *given = &work->arguments->given[i];
@@ -105,7 +106,7 @@ static int take_keep(struct work *work)
 	return 0;
 }
 
-static int take_seconds(struct work *work)
+static int parse_seconds(struct work *work)
 {
 	const char *text = ep_argument(work->arguments, "cpu-seconds");
 	char *end = NULL;
@@ -119,8 +120,8 @@ static int take_seconds(struct work *work)
 	}
 	if (work->goal.seconds > 0)
 		return 0;
-	ep_say("the counts do not tell how much CPU time the run took: "
-	       "--cpu-seconds does");
+	ep_say("the counts do not hold how much CPU time the run took: "
+	       "give --cpu-seconds");
 	return EP_EXIT_USAGE;
 }
 
@@ -129,19 +130,15 @@ static int take_seconds(struct work *work)
 static int load(struct work *work)
 {
 	const struct ep_arguments *arguments = work->arguments;
-	struct ep_err err = {0};
 	int result = ep_goal_counts(&work->counts, arguments->operands, arguments->operand_count);
 
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	work->status = result;
-	if (ep_called_create(&work->called, work->counts, &work->naming.naming, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
+	work->called = ep_called_create(work->counts, &work->naming.naming);
 	for (size_t i = 0; ep_called_warning(work->called, i); i++)
 		ep_say("%s", ep_called_warning(work->called, i));
-	if (ep_called_starved(work->called))
+	if (ep_called_incomplete(work->called))
 		work->status = EP_EXIT_PARTIAL;
 	if (work->called->calls)
 		return 0;
@@ -163,7 +160,7 @@ static struct ep_exclude_times *times_of(struct work *work, const char *symbol)
 	return NULL;
 }
 
-static void take_stats(struct work *work, const struct ep_stats *stats)
+static void add_stats(struct work *work, const struct ep_stats *stats)
 {
 	for (size_t i = 0; i < stats->count; i++) {
 		const struct ep_stat *stat = stats->list[i];
@@ -178,7 +175,7 @@ static void take_stats(struct work *work, const struct ep_stats *stats)
 	}
 }
 
-static int take_trace(struct work *work)
+static int read_times(struct work *work)
 {
 	const char *name = ep_argument(work->arguments, "trace");
 	struct ep_session session;
@@ -188,11 +185,7 @@ static int take_trace(struct work *work)
 
 	if (!name)
 		return 0;
-	work->times = calloc(work->called->group_count + 1, sizeof(*work->times));
-	if (!work->times) {
-		ep_say("out of memory");
-		return EP_EXIT_UNREADABLE;
-	}
+	work->times = ep_calloc(work->called->group_count, sizeof(*work->times));
 	for (size_t i = 0; i < work->called->group_count; i++)
 		work->times[i].median = -1;
 	result = ep_session_open(&session, work->arguments, name, true);
@@ -202,7 +195,7 @@ static int take_trace(struct work *work)
 		ep_say("%s", err.text);
 		result = EP_EXIT_UNREADABLE;
 	} else {
-		take_stats(work, &stats);
+		add_stats(work, &stats);
 		ep_stats_deinit(&stats);
 		result = 0;
 	}
@@ -214,7 +207,7 @@ static int take_trace(struct work *work)
 /* ---- what comes of it ---------------------------------------------------- */
 
 /* What bounds a goal that cannot be met. */
-static int tell_unmet(const struct work *work)
+static int report_unmet(const struct work *work)
 {
 	const struct ep_exclusion *chosen = &work->exclusion;
 	char overhead[EP_PERCENT_SIZE], history[EP_TIMETEXT_SIZE];
@@ -230,7 +223,7 @@ static int tell_unmet(const struct work *work)
 	return EP_EXIT_PARTIAL;
 }
 
-static void tell_unmatched(const struct work *work)
+static void warn_unmatched(const struct work *work)
 {
 	size_t unmatched = 0;
 	const char *first = NULL;
@@ -256,12 +249,10 @@ static int print(const struct work *work)
 	struct ep_err err = {0};
 	int rc = ep_output_open_text(&file, path ? path : "-", &err);
 
-	if (!rc && !ep_exclude_print(&result, format ? format : "list", file.file)) {
-		ep_output_abandon(&file);
-		return EP_EXIT_UNREADABLE;
-	}
-	if (!rc)
+	if (!rc) {
+		ep_exclude_print(&result, format ? format : "list", file.file);
 		rc = ep_output_commit(&file, &err);
+	}
 	if (rc)
 		ep_say("%s", err.text);
 	return rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
@@ -269,40 +260,34 @@ static int print(const struct work *work)
 
 static int work_out(struct work *work)
 {
-	struct ep_err err = {0};
 	int result;
 
-	if (ep_exclude(&work->exclusion, work->called, &work->goal, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
+	ep_exclude(&work->exclusion, work->called, &work->goal);
 	result = print(work);
-	tell_unmatched(work);
-	if (!result && !work->exclusion.met)
-		result = tell_unmet(work);
-	return result;
+	warn_unmatched(work);
+	return result || work->exclusion.met ? result : report_unmet(work);
 }
 
-static int run(const struct ep_arguments *arguments)
+static int exclude_run(const struct ep_arguments *arguments)
 {
 	struct work work = {.arguments = arguments};
-	int result = take_limits(&work);
+	int result = parse_limits(&work);
 
 	if (!result)
-		result = take_timing(&work);
+		result = parse_timing(&work);
 	if (!result)
 		result = ep_session_naming(&work.naming, arguments);
 	if (!result)
-		result = take_keep(&work);
+		result = parse_keep(&work);
 	if (!result)
 		result = ep_goal_costs(&work.costs, arguments);
 	work.goal.costs = &work.costs;
 	if (!result)
 		result = load(&work);
 	if (!result)
-		result = take_seconds(&work);
+		result = parse_seconds(&work);
 	if (!result)
-		result = take_trace(&work);
+		result = read_times(&work);
 	if (!result)
 		result = work_out(&work);
 	ep_exclusion_deinit(&work.exclusion);
@@ -358,5 +343,5 @@ const struct ep_command ep_command_exclude = {
 		       "printed all the same, and what bounds it.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = exclude_run,
 };

@@ -12,11 +12,11 @@ struct ep_exclude_result {
 	const struct ep_exclusion *exclusion;
 	const struct ep_exclude_goal *goal;
 	const char *words; /* the goal as it was given */
-	uint64_t ring;     /* bytes that the history is told for */
+	uint64_t ring;     /* bytes of the ring that the history is of */
 };
 
-/* Prints; false, with a message told: the word is no format, or memory. */
-bool ep_exclude_print(const struct ep_exclude_result *result, const char *format, FILE *out);
+/* `format` is one: list, gcc, source, json. */
+void ep_exclude_print(const struct ep_exclude_result *result, const char *format, FILE *out);
 /* Whether there is such a format. */
 bool ep_exclude_format(const char *format);
 

@@ -9,6 +9,7 @@
 #include "cli/commands/count/exclude.h"
 #include "cli/common/budget_options.h"
 #include "cli/common/say.h"
+#include "coredump/util/alloc.h"
 #include "decoder/util/json.h"
 #include "decoder/util/timetext.h"
 #include "funcount/counts/gccname.h"
@@ -74,7 +75,7 @@ static void print_figures(const struct ep_exclude_result *result, size_t group, 
 
 /* ---- a list for epitaph-cc ----------------------------------------------- */
 
-static bool print_list(const struct ep_exclude_result *result, FILE *out)
+static void print_list(const struct ep_exclude_result *result, FILE *out)
 {
 	comment_head(result, out);
 	for (size_t i = 0; i < result->exclusion->count; i++) {
@@ -84,32 +85,27 @@ static bool print_list(const struct ep_exclude_result *result, FILE *out)
 		print_figures(result, result->exclusion->groups[i], out);
 		fputc('\n', out);
 	}
-	return true;
 }
 
 /* ---- gcc's option -------------------------------------------------------- */
 
 static void names_free(char **names, size_t count)
 {
-	for (size_t i = 0; names && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		free(names[i]);
 	free(names);
 }
 
-/* gcc's name of every called function; NULL: no memory. */
+/* gcc's name of every called function. */
 static char **names_make(const struct ep_called *called)
 {
-	char **names = calloc(called->function_count + 1, sizeof(*names));
+	char **names = ep_calloc(called->function_count, sizeof(*names));
 
-	for (size_t i = 0; names && i < called->function_count; i++) {
+	for (size_t i = 0; i < called->function_count; i++) {
 		const struct ep_function *function = called->functions[i].function;
 
 		names[i] = function->known ? ep_gcc_name(function->symbol, function->name)
-					   : strdup(function->name);
-		if (!names[i]) {
-			names_free(names, i);
-			return NULL;
-		}
+					   : ep_strdup(function->name);
 	}
 	return names;
 }
@@ -135,7 +131,7 @@ static bool is_first(const struct ep_called_group *group, char *const *names, si
 	return true;
 }
 
-static bool print_words(const struct ep_exclude_result *result, char *const *names, FILE *out)
+static void print_words(const struct ep_exclude_result *result, char *const *names, FILE *out)
 {
 	const char *comma = "-finstrument-functions-exclude-function-list=";
 
@@ -148,8 +144,6 @@ static bool print_words(const struct ep_exclude_result *result, char *const *nam
 			if (!is_first(group, names, j))
 				continue;
 			word = ep_gcc_word(names[j]);
-			if (!word)
-				return false;
 			fprintf(out, "%s%s", comma, word);
 			comma = ",";
 			free(word);
@@ -158,24 +152,20 @@ static bool print_words(const struct ep_exclude_result *result, char *const *nam
 	}
 	if (result->exclusion->count)
 		fputc('\n', out);
-	return true;
 }
 
 /* No comments: the line goes into a command, or a response file. */
-static bool print_gcc(const struct ep_exclude_result *result, FILE *out)
+static void print_gcc(const struct ep_exclude_result *result, FILE *out)
 {
 	char **names = names_make(result->called);
-	bool whole = names && print_words(result, names, out);
 
+	print_words(result, names, out);
 	names_free(names, result->called->function_count);
-	if (!whole)
-		ep_say("out of memory");
-	return whole;
 }
 
 /* ---- places in the source ------------------------------------------------ */
 
-static bool print_source(const struct ep_exclude_result *result, FILE *out)
+static void print_source(const struct ep_exclude_result *result, FILE *out)
 {
 	comment_head(result, out);
 	for (size_t i = 0; i < result->exclusion->count; i++) {
@@ -194,7 +184,6 @@ static bool print_source(const struct ep_exclude_result *result, FILE *out)
 			fputc('\n', out);
 		}
 	}
-	return true;
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
@@ -241,7 +230,7 @@ static void json_group(struct ep_json *json, const struct ep_exclude_result *res
 	ep_json_newline(json);
 }
 
-static bool print_json(const struct ep_exclude_result *result, FILE *out)
+static void print_json(const struct ep_exclude_result *result, FILE *out)
 {
 	const struct ep_exclusion *chosen = result->exclusion;
 	uint64_t all = result->called->calls;
@@ -266,16 +255,15 @@ static bool print_json(const struct ep_exclude_result *result, FILE *out)
 	ep_json_array_end(&json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
-	/* Why the output failed is told when it is given its name. */
+	/* Why the output failed is printed when it is given its name. */
 	ep_json_finish(&json);
-	return true;
 }
 
 /* ---- which --------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
-	bool (*print)(const struct ep_exclude_result *result, FILE *out);
+	void (*print)(const struct ep_exclude_result *result, FILE *out);
 } formats[] = {
 	{"list", print_list},
 	{"gcc", print_gcc},
@@ -293,10 +281,9 @@ bool ep_exclude_format(const char *format)
 	return false;
 }
 
-bool ep_exclude_print(const struct ep_exclude_result *result, const char *format, FILE *out)
+void ep_exclude_print(const struct ep_exclude_result *result, const char *format, FILE *out)
 {
 	for (size_t i = 0; i < FORMATS; i++)
 		if (!strcmp(formats[i].name, format))
-			return formats[i].print(result, out);
-	return false;
+			formats[i].print(result, out);
 }

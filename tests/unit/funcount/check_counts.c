@@ -25,9 +25,9 @@ static void teardown(void)
 
 static const struct ep_counts_module *module_of(const struct ep_counts *of, const char *path)
 {
-	for (size_t i = 0; i < of->module_count; i++)
-		if (!strcmp(of->modules[i].path, path))
-			return &of->modules[i];
+	for (size_t i = 0; i < of->modules.count; i++)
+		if (!strcmp(of->modules.list[i].path, path))
+			return &of->modules.list[i];
 	return NULL;
 }
 
@@ -42,12 +42,12 @@ START_TEST(addresses_one_byte_apart_count_apart)
 	build_counts_add(counts, module, 0x1001, 6);
 	build_counts_add(counts, module, 0x2000, 0);
 	ep_counts_settle(counts);
-	ck_assert_uint_eq(counts->modules[0].entry_count, 2);
-	ck_assert_uint_eq(ep_counts_at(&counts->modules[0], 0x1000), 7);
-	ck_assert_uint_eq(ep_counts_at(&counts->modules[0], 0x1001), 11);
-	ck_assert_uint_eq(ep_counts_at(&counts->modules[0], 0x1002), 0);
-	ck_assert_uint_eq(ep_counts_between(&counts->modules[0], 0x1000, 0x1001), 7);
-	ck_assert_uint_eq(ep_counts_between(&counts->modules[0], 0x1000, 0x1002), 18);
+	ck_assert_uint_eq(counts->modules.list[0].entries.count, 2);
+	ck_assert_uint_eq(ep_counts_at(&counts->modules.list[0], 0x1000), 7);
+	ck_assert_uint_eq(ep_counts_at(&counts->modules.list[0], 0x1001), 11);
+	ck_assert_uint_eq(ep_counts_at(&counts->modules.list[0], 0x1002), 0);
+	ck_assert_uint_eq(ep_counts_between(&counts->modules.list[0], 0x1000, 0x1001), 7);
+	ck_assert_uint_eq(ep_counts_between(&counts->modules.list[0], 0x1000, 0x1002), 18);
 	ck_assert_uint_eq(counts->calls, 18);
 }
 END_TEST
@@ -66,7 +66,7 @@ START_TEST(a_module_is_its_build_id_wherever_it_lay)
 	ck_assert_uint_ne(a, e);
 	ck_assert_uint_eq(e, build_counts_module(counts, "/a/lib.so", 0, 0));
 	ck_assert_uint_ne(e, build_counts_module(counts, "/b/lib.so", 0, 0));
-	ck_assert_str_eq(counts->modules[a].path, "/a/lib.so");
+	ck_assert_str_eq(counts->modules.list[a].path, "/a/lib.so");
 }
 END_TEST
 
@@ -75,11 +75,12 @@ START_TEST(another_build_of_a_path_is_told_apart)
 	build_counts_module(counts, "/a", 1, 20);
 	build_counts_module(counts, "/b", 2, 20);
 	ep_counts_settle(counts);
-	ck_assert_ptr_null(ep_counts_other_build(counts, &counts->modules[0]));
+	ck_assert_ptr_null(ep_counts_other_build(counts, &counts->modules.list[0]));
 	build_counts_module(counts, "/a", 3, 20);
 	ep_counts_settle(counts);
-	ck_assert_ptr_eq(ep_counts_other_build(counts, &counts->modules[0]), &counts->modules[1]);
-	ck_assert_ptr_null(ep_counts_other_build(counts, &counts->modules[2]));
+	ck_assert_ptr_eq(ep_counts_other_build(counts, &counts->modules.list[0]),
+			 &counts->modules.list[1]);
+	ck_assert_ptr_null(ep_counts_other_build(counts, &counts->modules.list[2]));
 }
 END_TEST
 
@@ -101,7 +102,7 @@ START_TEST(a_sum_over_64_bits_stays_at_the_most_and_is_told)
 	ck_assert(!ep_counts_incomplete(counts));
 	build_counts_add(counts, module, 1, 1);
 	ep_counts_settle(counts);
-	ck_assert_uint_eq(ep_counts_at(&counts->modules[0], 1), UINT64_MAX);
+	ck_assert_uint_eq(ep_counts_at(&counts->modules.list[0], 1), UINT64_MAX);
 	ck_assert(ep_counts_incomplete(counts));
 }
 END_TEST
@@ -127,12 +128,12 @@ START_TEST(runs_of_two_machines_add_up_by_build_id)
 	build_two();
 	ck_assert_int_eq(ep_counts_merge(counts, other, NULL), EP_OK);
 	const struct ep_counts_module *module = module_of(counts, "/a/program");
-	ck_assert_uint_eq(counts->module_count, 2);
+	ck_assert_uint_eq(counts->modules.count, 2);
 	ck_assert_uint_eq(ep_counts_at(module, 0x10), 1);
 	ck_assert_uint_eq(ep_counts_at(module, 0x20), 42);
 	ck_assert_uint_eq(ep_counts_at(module, 0x30), 50);
 	ck_assert_uint_eq(counts->calls, 93);
-	ck_assert_uint_eq(counts->run_count, 2);
+	ck_assert_uint_eq(counts->runs.count, 2);
 	ck_assert_uint_eq(ep_counts_duration(counts), 300);
 	ck_assert_uint_eq(ep_counts_cpu(counts), 300);
 }
@@ -168,7 +169,7 @@ START_TEST(a_run_is_never_added_twice)
 	ck_assert_int_eq(ep_counts_merge(counts, other, &err), EP_E_MISMATCH);
 	ck_assert_ptr_nonnull(strstr(err.text, "pid 7 on here"));
 	ck_assert_uint_eq(counts->calls, 93);
-	ck_assert_uint_eq(counts->run_count, 2);
+	ck_assert_uint_eq(counts->runs.count, 2);
 }
 END_TEST
 
@@ -213,27 +214,27 @@ START_TEST(every_field_is_read_as_the_format_page_says)
 	char *text = golden_text(&size);
 	struct ep_counts *read = build_counts_parse(text, size);
 
-	ck_assert_uint_eq(read->run_count, 1);
-	ck_assert_uint_eq(read->runs[0].identity, 0xab);
-	ck_assert_uint_eq(read->runs[0].pid, 12);
-	ck_assert_uint_eq(read->runs[0].start, 1700000000000000000);
-	ck_assert_uint_eq(read->runs[0].duration, 5000);
-	ck_assert_uint_eq(read->runs[0].cpu, 4000);
-	ck_assert_uint_eq(read->runs[0].threads, 3);
-	ck_assert_uint_eq(read->runs[0].memory, 8192);
-	ck_assert_uint_eq(read->runs[0].lost, 2);
-	ck_assert_str_eq(read->runs[0].host, "my host");
-	ck_assert_str_eq(read->runs[0].program, "/bin/a%b");
-	ck_assert_str_eq(read->runs[0].incomplete, "2 calls");
-	ck_assert_uint_eq(read->module_count, 2);
-	ck_assert_str_eq(read->modules[0].path, "/bin/a%b");
-	ck_assert(read->modules[0].executable);
-	ck_assert_uint_eq(ep_counts_at(&read->modules[0], 0x401136), UINT64_C(1) << 63);
-	ck_assert_str_eq(read->modules[1].path, "/lib/café.so");
-	ck_assert_uint_eq(read->modules[1].build_id_size, 3);
-	ck_assert_mem_eq(read->modules[1].build_id, "\x00\xff\x10", 3);
-	ck_assert_uint_eq(ep_counts_at(&read->modules[1], 0), 1);
-	ck_assert_uint_eq(ep_counts_at(&read->modules[1], 0x7fffffffffff), 2);
+	ck_assert_uint_eq(read->runs.count, 1);
+	ck_assert_uint_eq(read->runs.list[0].identity, 0xab);
+	ck_assert_uint_eq(read->runs.list[0].pid, 12);
+	ck_assert_uint_eq(read->runs.list[0].start, 1700000000000000000);
+	ck_assert_uint_eq(read->runs.list[0].duration, 5000);
+	ck_assert_uint_eq(read->runs.list[0].cpu, 4000);
+	ck_assert_uint_eq(read->runs.list[0].threads, 3);
+	ck_assert_uint_eq(read->runs.list[0].memory, 8192);
+	ck_assert_uint_eq(read->runs.list[0].lost, 2);
+	ck_assert_str_eq(read->runs.list[0].host, "my host");
+	ck_assert_str_eq(read->runs.list[0].program, "/bin/a%b");
+	ck_assert_str_eq(read->runs.list[0].incomplete, "2 calls");
+	ck_assert_uint_eq(read->modules.count, 2);
+	ck_assert_str_eq(read->modules.list[0].path, "/bin/a%b");
+	ck_assert(read->modules.list[0].executable);
+	ck_assert_uint_eq(ep_counts_at(&read->modules.list[0], 0x401136), UINT64_C(1) << 63);
+	ck_assert_str_eq(read->modules.list[1].path, "/lib/café.so");
+	ck_assert_uint_eq(read->modules.list[1].build_id_size, 3);
+	ck_assert_mem_eq(read->modules.list[1].build_id, "\x00\xff\x10", 3);
+	ck_assert_uint_eq(ep_counts_at(&read->modules.list[1], 0), 1);
+	ck_assert_uint_eq(ep_counts_at(&read->modules.list[1], 0x7fffffffffff), 2);
 	ep_counts_destroy(read);
 	free(text);
 }
@@ -370,7 +371,7 @@ START_TEST(a_file_is_loaded_by_its_name)
 
 	ck_assert_int_eq(write(fd, text, size), (ssize_t)size);
 	ck_assert_int_eq(ep_counts_load(&read, path, NULL), EP_OK);
-	ck_assert_uint_eq(read->module_count, 2);
+	ck_assert_uint_eq(read->modules.count, 2);
 	ck_assert_int_eq(ftruncate(fd, (off_t)size - 1), 0);
 	ck_assert_int_eq(ep_counts_load(&other, path, NULL), EP_E_TRUNCATED);
 	close(fd);

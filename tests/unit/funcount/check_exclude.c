@@ -70,7 +70,7 @@ static void chooses(const char *wanted)
 {
 	char got[256] = "";
 
-	ck_assert_int_eq(ep_exclude(&chosen, &called, &goal, &err), EP_OK);
+	ep_exclude(&chosen, &called, &goal);
 	for (size_t i = 0; i < chosen.count; i++) {
 		strcat(got, i ? " " : "");
 		strcat(got, groups[chosen.groups[i]].name);
@@ -125,7 +125,7 @@ START_TEST(kept_functions_stay_by_any_of_their_names)
 	goal.overhead = 0.02;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
 		ep_list_add(&keep, "k", patterns[i], strlen(patterns[i]), &err);
-		ck_assert_int_eq(ep_exclude(&chosen, &called, &goal, &err), EP_OK);
+		ep_exclude(&chosen, &called, &goal);
 		for (size_t j = 0; j < chosen.count; j++)
 			ck_assert_uint_ne(chosen.groups[j], 0);
 		ck_assert(!chosen.met);
@@ -133,7 +133,7 @@ START_TEST(kept_functions_stay_by_any_of_their_names)
 	}
 	names[0].name = "ns::readable(int)";
 	ep_list_add(&keep, "k", "ns::*", 5, &err);
-	ck_assert_int_eq(ep_exclude(&chosen, &called, &goal, &err), EP_OK);
+	ep_exclude(&chosen, &called, &goal);
 	ck_assert_uint_eq(chosen.kept_calls, 50000000);
 }
 END_TEST
