@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* confine.c: see confine.h. The filter is a list of numbers: a library that makes such filters
+/* confine.c: the filter is a list of numbers: a library that makes such filters
  * would be linked into what is to be small. */
 #include "coredump/handler/confine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* corefile.c: see corefile.h. Whoever resolves a path does so with the crashed thread's rights, and
+/* corefile.c: whoever resolves a path does so with the crashed thread's rights, and
  * from the root that it had. */
 #include "coredump/handler/corefile.h"
 
@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "coredump/handler/core_pattern.h"
 
 #define CORE_MIN 4096 /* bytes of ulimit -c: ELF's min_coredump */
 /* linux/sched/coredump.h: SUID_DUMP_ROOT. Its memory is not the user's. */
@@ -165,10 +167,10 @@ static int name_open(const struct ep_crash *crash, int base, char *name, int *fd
 static int name_make(const struct ep_crash *crash, const char *pattern, bool uses_pid,
 		     char out[PATH_MAX], struct ep_err *err)
 {
-	int rc = ep_crash_expand(crash, pattern, out, PATH_MAX, err);
+	int rc = ep_core_pattern_expand(crash, pattern, out, PATH_MAX, err);
 	size_t length;
 
-	if (rc || !uses_pid || ep_crash_names_pid(pattern))
+	if (rc || !uses_pid || ep_core_pattern_has_pid(pattern))
 		return rc;
 	length = strlen(out);
 	if (snprintf(out + length, PATH_MAX - length, ".%d", (int)crash->inner_pid) >=

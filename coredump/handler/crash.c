@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* crash.c: see crash.h. */
+/* crash.c: of /proc, nothing is allocated (relay.h). */
 #include "coredump/handler/crash.h"
-#include "coredump/files/procfile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,6 +17,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "coredump/files/procfile.h"
 
 /* ---- the process ---- */
 
@@ -86,7 +87,7 @@ static bool pidfd_is_of(int pidfd, pid_t pid)
 /* ---- the process ---- */
 
 /* "Uid:\t1\t1\t1\t1": real, effective, saved, file system. */
-static bool four_take(const char *line, const char *name, unsigned ids[4])
+static bool ids_parse(const char *line, const char *name, unsigned ids[4])
 {
 	size_t length = strlen(name);
 
@@ -95,7 +96,7 @@ static bool four_take(const char *line, const char *name, unsigned ids[4])
 }
 
 /* Each is followed by a blank: one without was cut, and is another's. */
-static void groups_take(struct ep_credentials *credentials, const char *text)
+static void groups_parse(struct ep_credentials *credentials, const char *text)
 {
 	char *end;
 
@@ -124,10 +125,10 @@ static bool status_read(const struct ep_crash *crash, const char *name, struct e
 	ep_procfile_open_at(&file, crash->proc, name);
 	while ((line = ep_procfile_next(&file, '\n'))) {
 		last = strrchr(line, '\t');
-		users |= four_take(line, "Uid:", out->uid);
-		groups |= four_take(line, "Gid:", out->gid);
+		users |= ids_parse(line, "Uid:", out->uid);
+		groups |= ids_parse(line, "Gid:", out->gid);
 		if (strncmp(line, "Groups:\t", 8) == 0)
-			groups_take(out, line + 8);
+			groups_parse(out, line + 8);
 		else if (sscanf(line, "CapEff: %llx", &capabilities) == 1)
 			out->capabilities = capabilities;
 		else if (strncmp(line, "NSpid:", 6) == 0 && last)
@@ -434,135 +435,4 @@ int ep_crash_read(struct ep_crash *crash, char *const *words, int count, struct 
 bool ep_crash_is_users_own(const struct ep_crash *crash)
 {
 	return crash->proc >= 0 && crash->dumpable == 1 && !crash->mixed && !crash->secure;
-}
-
-/* ---- patterns ---- */
-
-struct text {
-	char *out;
-	size_t used, size;
-	bool full;
-};
-
-static void put(struct text *text, const char *bytes, bool tame)
-{
-	for (; *bytes; bytes++) {
-		if (text->used + 1 >= text->size) {
-			text->full = true;
-			return;
-		}
-		text->out[text->used++] = tame && *bytes == '/' ? '!' : *bytes;
-	}
-}
-
-static void put_number(struct text *text, uint64_t value)
-{
-	char digits[24];
-
-	snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	put(text, digits, false);
-}
-
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* A name that is . or .. would lead elsewhere, and so would none: the kernel has ! for the dot, and
- * for nothing. */
-static void put_name(struct text *text, const char *name)
-{
-	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-		put(text, "!", false);
-		name += *name != '\0';
-	}
-	put(text, name, true);
-}
-
-static void put_word(struct text *text, const struct ep_crash *crash, char word)
-{
-	switch (word) {
-	case '%':
-		put(text, "%", false);
-		break;
-	case 'p':
-		put_number(text, (uint64_t)crash->inner_pid);
-		break;
-	case 'P':
-		put_number(text, (uint64_t)crash->pid);
-		break;
-	case 'i':
-		put_number(text, (uint64_t)crash->inner_tid);
-		break;
-	case 'I':
-		put_number(text, (uint64_t)crash->tid);
-		break;
-	case 'u':
-		put_number(text, crash->uid);
-		break;
-	case 'g':
-		put_number(text, crash->gid);
-		break;
-	case 'd':
-		put_number(text, crash->dumpable);
-		break;
-	case 's':
-		put_number(text, (uint64_t)crash->signal);
-		break;
-	case 't':
-		put_number(text, crash->time);
-		break;
-	case 'c':
-		put_number(text, crash->limit);
-		break;
-	case 'C':
-		if (crash->cpu >= 0)
-			put_number(text, (uint64_t)crash->cpu);
-		break;
-	case 'h':
-		put_name(text, crash->host);
-		break;
-	case 'e':
-		put_name(text, crash->comm);
-		break;
-	case 'f':
-		put_name(text, base_of(crash->path));
-		break;
-	case 'E':
-		put(text, crash->path, true);
-		break;
-	}
-}
-
-int ep_crash_expand(const struct ep_crash *crash, const char *pattern, char *out, size_t size,
-		    struct ep_err *err)
-{
-	struct text text = {.out = out, .size = size};
-
-	for (; *pattern && !text.full; pattern++) {
-		char one[2] = {*pattern, '\0'};
-
-		if (*pattern != '%')
-			put(&text, one, false);
-		else if (*++pattern)
-			put_word(&text, crash, *pattern);
-		else
-			break;
-	}
-	if (text.full || size == 0)
-		return ep_fail(err, EP_E_LIMIT, 0, "the name that core_pattern gives is too long");
-	out[text.used] = '\0';
-	return EP_OK;
-}
-
-bool ep_crash_names_pid(const char *pattern)
-{
-	for (; *pattern; pattern++)
-		if (*pattern == '%' && *++pattern == 'p')
-			return true;
-		else if (*pattern == '\0')
-			break;
-	return false;
 }

@@ -80,14 +80,4 @@ bool ep_crash_is_users_own(const struct ep_crash *crash);
 /* A file of the process: /proc/PID/NAME; -1 and errno. */
 int ep_crash_open(const struct ep_crash *crash, const char *name, int flags);
 
-/*
- * Expands `pattern` as the kernel would: for a file name (slashes in names become !), or one word
- * of a handler's command. EP_E_LIMIT: too long.
- */
-int ep_crash_expand(const struct ep_crash *crash, const char *pattern, char *out, size_t size,
-		    struct ep_err *err);
-
-/* The pattern has the pid in it. */
-bool ep_crash_names_pid(const char *pattern);
-
 #endif

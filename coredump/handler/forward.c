@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* forward.c: see forward.h. Whoever writes is a process of its own, so that its rights and its
+/* forward.c: whoever writes is a process of its own, so that its rights and its
  * death are its own. */
 #include "coredump/handler/forward.h"
 
@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "coredump/handler/core_pattern.h"
 #include "coredump/handler/corefile.h"
 #include "coredump/handler/relay.h"
 
@@ -30,7 +31,7 @@
 static struct ep_forward_shared *shared;
 
 /* In the forwarder; what it returns is its exit status. */
-static int forward(struct ep_relay *relay, int out)
+static int stream_copy(struct ep_relay *relay, int out)
 {
 	struct ep_err err;
 
@@ -51,7 +52,7 @@ static int to_file(struct ep_relay *relay, const struct ep_crash *crash, const c
 		signal(SIGXFSZ, SIG_IGN);
 		setrlimit(RLIMIT_FSIZE, &limit);
 	}
-	return forward(relay, fd);
+	return stream_copy(relay, fd);
 }
 
 /* ---- a program ---- */
@@ -65,7 +66,7 @@ static int words_expand(const struct ep_crash *crash, const char *command, char 
 	snprintf(copy, sizeof(copy), "%s", command);
 	for (word = strtok_r(copy, " ", &save); word && count < WORDS_MAX - 1;
 	     word = strtok_r(NULL, " ", &save)) {
-		if (ep_crash_expand(crash, word, texts[count], PATH_MAX, NULL))
+		if (ep_core_pattern_expand(crash, word, texts[count], PATH_MAX, NULL))
 			return 0;
 		words[count] = texts[count];
 		count++;
@@ -102,7 +103,7 @@ static int to_program(struct ep_relay *relay, const struct ep_crash *crash, cons
 	if (child == 0)
 		program_start(crash, command, ends[0]);
 	close(ends[0]);
-	result = child < 0 ? 1 : forward(relay, ends[1]);
+	result = child < 0 ? 1 : stream_copy(relay, ends[1]);
 	close(ends[1]);
 	/* It may have work to do when all is there: as long as a stall. */
 	shared->moved++;
@@ -151,7 +152,7 @@ static int to_socket(struct ep_relay *relay, const char *pattern)
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    (asks && !negotiate(fd)))
 		return 1;
-	result = forward(relay, fd);
+	result = stream_copy(relay, fd);
 	shutdown(fd, SHUT_WR);
 	/* The server ends it when it is done with the process. */
 	while (recv(fd, &byte, 1, 0) > 0)
@@ -161,8 +162,8 @@ static int to_socket(struct ep_relay *relay, const char *pattern)
 
 /* ---- whichever ---- */
 
-static int writer_run(struct ep_relay *relay, const struct ep_crash *crash, const char *previous,
-		      bool uses_pid, struct ep_err *err)
+static int forwarder_run(struct ep_relay *relay, const struct ep_crash *crash, const char *previous,
+			 bool uses_pid, struct ep_err *err)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (*previous == '|')
@@ -172,49 +173,49 @@ static int writer_run(struct ep_relay *relay, const struct ep_crash *crash, cons
 	return to_file(relay, crash, previous, uses_pid, err);
 }
 
-int ep_forward_begin(struct ep_forward *onward, struct ep_relay *relay,
+int ep_forward_begin(struct ep_forward *forward, struct ep_relay *relay,
 		     const struct ep_crash *crash, const char *previous, bool uses_pid,
 		     struct ep_err *err)
 {
 	int ends[2];
 
-	*onward = (struct ep_forward){.process = -1, .ended = -1};
-	shared = onward->shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*forward = (struct ep_forward){.process = -1, .ended = -1};
+	shared = forward->shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED || pipe2(ends, O_CLOEXEC) != 0)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", previous);
-	onward->process = fork();
-	if (onward->process == 0) {
+	forward->process = fork();
+	if (forward->process == 0) {
 		ep_relay_keep(relay, EP_RELAY_FORWARDER);
-		_exit(writer_run(relay, crash, previous, uses_pid, &shared->err));
+		_exit(forwarder_run(relay, crash, previous, uses_pid, &shared->err));
 	}
 	close(ends[1]);
-	if (onward->process < 0) {
+	if (forward->process < 0) {
 		close(ends[0]);
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", previous);
 	}
-	onward->ended = ends[0];
+	forward->ended = ends[0];
 	return EP_OK;
 }
 
-bool ep_forward_stalls(struct ep_forward *onward)
+bool ep_forward_stalls(struct ep_forward *forward)
 {
-	bool stalls = onward->shared->moved == onward->moved_before;
+	bool stalls = forward->shared->moved == forward->moved_before;
 
-	onward->moved_before = onward->shared->moved;
+	forward->moved_before = forward->shared->moved;
 	return stalls;
 }
 
-int ep_forward_end(struct ep_forward *onward, bool stalled, const char *previous, unsigned seconds,
+int ep_forward_end(struct ep_forward *forward, bool stalled, const char *previous, unsigned seconds,
 		   struct ep_err *err)
 {
 	int status = -1;
 
 	/* Who cannot be ended is not waited for. */
-	if (!stalled || kill(onward->process, SIGKILL) == 0)
-		waitpid(onward->process, &status, 0);
-	close(onward->ended);
-	onward->process = onward->ended = -1;
+	if (!stalled || kill(forward->process, SIGKILL) == 0)
+		waitpid(forward->process, &status, 0);
+	close(forward->ended);
+	forward->process = forward->ended = -1;
 	if (stalled)
 		return ep_fail(err, EP_E_IO, 0, "%s: nothing moved for %u seconds", previous,
 			       seconds);

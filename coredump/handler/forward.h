@@ -14,7 +14,7 @@
 #include "coredump/handler/crash.h"
 #include "coredump/handler/relay.h"
 
-/* What the forwarder tells. */
+/* What the forwarder says, in memory that both have. */
 struct ep_forward_shared {
 	uint64_t moved;    /* bytes, and steps: grows while anything moves */
 	struct ep_err err; /* text: why it failed; "": it did not say */
@@ -27,18 +27,18 @@ struct ep_forward {
 	uint64_t moved_before;
 };
 
-/* `previous`: core_pattern's value before, not "". EP_E_IO: there is no process; nothing is to be
- * ended. */
-int ep_forward_begin(struct ep_forward *onward, struct ep_relay *relay,
+/* `previous`: core_pattern's value before it was ours, not "". EP_E_IO: there is no process;
+ * nothing is to be ended. */
+int ep_forward_begin(struct ep_forward *forward, struct ep_relay *relay,
 		     const struct ep_crash *crash, const char *previous, bool uses_pid,
 		     struct ep_err *err);
 
 /* Has nothing moved since this was asked last? */
-bool ep_forward_stalls(struct ep_forward *onward);
+bool ep_forward_stalls(struct ep_forward *forward);
 
 /* Waits for its end, which is here (`ended` hangs up), or is made as it `stalled`, for `seconds`.
  * EP_E_IO: not all of the core went there. */
-int ep_forward_end(struct ep_forward *onward, bool stalled, const char *previous, unsigned seconds,
+int ep_forward_end(struct ep_forward *forward, bool stalled, const char *previous, unsigned seconds,
 		   struct ep_err *err);
 
 #endif

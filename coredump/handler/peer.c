@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* peer.c: see peer.h. What Linux 6.1's headers do not have yet is laid out here as in the headers
+/* peer.c: what Linux 6.1's headers do not have yet is laid out here as in the headers
  * of 6.18. */
 #include "coredump/handler/peer.h"
-
-#include "coredump/files/procfile.h"
 
 #include <assert.h>
 #include <elf.h>
@@ -18,6 +16,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "coredump/files/procfile.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* asm-generic/socket.h, since Linux 6.5 */
@@ -166,4 +166,32 @@ int ep_peer_begin(int socket, unsigned seconds, struct ep_err *err)
 			       "what came is neither a core nor the kernel's "
 			       "question");
 	return answer(socket, first, err);
+}
+
+/* ---- the socket ---- */
+
+int ep_peer_address(const char *path, struct sockaddr_un *out, struct ep_err *err)
+{
+	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
+	/* What the kernel takes: fs/coredump.c, format_corename. */
+	if (*path != '/' || strstr(path, "..") || strlen(path) >= sizeof(out->sun_path))
+		return ep_fail(err, EP_E_USAGE, 0,
+			       "--listen=%s: an absolute path without .., of less than %zu bytes",
+			       path, sizeof(out->sun_path));
+	snprintf(out->sun_path, sizeof(out->sun_path), "%s", path);
+	return EP_OK;
+}
+
+bool ep_peer_is_served(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served;
+
+	errno = 0;
+	served = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+	/* Who may not connect cannot know. */
+	served |= errno == EACCES || errno == EPERM;
+	if (fd >= 0)
+		close(fd);
+	return served;
 }

@@ -7,8 +7,9 @@
 #ifndef EPITAPH_PEER_H
 #define EPITAPH_PEER_H
 
+#include <sys/un.h>
+
 #include "coredump/handler/crash.h"
-#include "coredump/memory/source.h"
 
 /* EP_OK: this kernel tells servers who crashes. EP_E_VERSION: it does not. */
 int ep_peer_possible(struct ep_err *err);
@@ -25,5 +26,10 @@ int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd, struct ep_err 
  * EP_E_IO: nothing came; EP_E_FORMAT: it is neither a question nor a core.
  */
 int ep_peer_begin(int socket, unsigned seconds, struct ep_err *err);
+
+/* `path` as the address of such a socket. EP_E_USAGE: it cannot be one. */
+int ep_peer_address(const char *path, struct sockaddr_un *out, struct ep_err *err);
+/* Does somebody listen there? Also true where that cannot be known. */
+bool ep_peer_is_served(const struct sockaddr_un *address);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* relay.c: see relay.h. A byte is in memory before anybody learns of it, and room for it before it
+/* relay.c: a byte is in memory before anybody learns of it, and room for it before it
  * is taken from the stream: so none is lost. */
 #include "coredump/handler/relay.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -268,12 +267,11 @@ static int rest_forward(struct ep_relay *relay, int out, bool sparse, uint8_t *b
 
 int ep_relay_forward(struct ep_relay *relay, int out, uint64_t *bytes, struct ep_err *err)
 {
+	static uint8_t buffer[CHUNK]; /* no want of memory stops the core */
 	bool sparse = lseek(out, 0, SEEK_CUR) >= 0;
-	uint8_t *buffer = malloc(CHUNK);
-	int rc = buffer ? stored_forward(relay, out, sparse, buffer, bytes) : -1;
+	int rc = stored_forward(relay, out, sparse, buffer, bytes);
 
 	if (rc == 0 && (sparse || !splice_rest(relay, out, bytes, &rc)))
 		rc = rest_forward(relay, out, sparse, buffer, bytes);
-	free(buffer);
 	return rc == 0 ? EP_OK : ep_fail(err, EP_E_IO, *bytes, "%m");
 }

@@ -43,7 +43,7 @@ struct ep_relay {
 	bool ended;    /* the stream */
 };
 
-/* Takes over the stream. EP_E_IO, EP_E_MEMORY; to be closed all the same. */
+/* Takes over the stream. EP_E_IO; to be closed all the same. */
 int ep_relay_init(struct ep_relay *relay, int stream, struct ep_err *err);
 void ep_relay_deinit(struct ep_relay *relay);
 

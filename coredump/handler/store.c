@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* store.c: see store.h. */
+/*
+ * store.c: settings, names and the log. The relay comes here (relay.h): what reads the settings and
+ * writes the log allocates nothing, and where a list finds no memory, that is an error to log.
+ */
 #include "coredump/handler/store.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,9 @@
 #include <unistd.h>
 
 #include "coredump/snapshot/redacted.h"
-#include "coredump/handler/store_impl.h"
+#include "coredump/files/output.h"
+#include "coredump/files/procfile.h"
+#include "coredump/handler/core_pattern.h"
 #include "coredump/util/utf8.h"
 
 #define SUFFIX   ".core"
@@ -30,7 +34,7 @@ int ep_store_path(char out[PATH_MAX], const char *folder, const char *name, stru
 	return EP_OK;
 }
 
-static void setting_take(struct ep_store *store, const char *name, const char *value)
+static void setting_parse(struct ep_store *store, const char *name, const char *value)
 {
 	const struct {
 		const char *name;
@@ -96,37 +100,37 @@ static int folders_check(const char *path, struct ep_err *err)
 	return EP_OK;
 }
 
-static int settings_open(FILE **out, const char *path, struct ep_err *err)
+/* Of what lies in the folder. EP_END: there is none. */
+static int settings_open(struct ep_procfile *file, const char *path, struct ep_err *err)
 {
-	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 	int rc = EP_OK;
 
-	*out = NULL;
+	*file = (struct ep_procfile){.fd = -1};
 	if (folder >= 0 && (fstat(folder, &st) != 0 || !is_trusted(&st, false)))
 		rc = distrust(path, err);
 	else
-		fd = openat(folder, "settings", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (rc == EP_OK && fd < 0)
+		file->fd =
+			openat(folder, "settings", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (rc == EP_OK && file->fd < 0)
 		rc = ep_fail(err, EP_END, 0, "%s/settings: %m", path);
-	else if (fd >= 0 &&
-		 (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || !is_trusted(&st, false)))
+	else if (rc == EP_OK &&
+		 (fstat(file->fd, &st) != 0 || !S_ISREG(st.st_mode) || !is_trusted(&st, false)))
 		rc = distrust(path, err);
-	else if (fd >= 0)
-		*out = fdopen(fd, "r");
-	if (!*out && fd >= 0)
-		close(fd);
+	if (rc)
+		ep_procfile_close(file);
 	if (folder >= 0)
 		close(folder);
-	return *out || rc ? rc : ep_fail(err, EP_E_IO, 0, "%s: %m", path);
+	return rc;
 }
 
 /* ---- there and back ---- */
 
 int ep_store_load(struct ep_store *store, const char *path, struct ep_err *err)
 {
-	char line[512];
-	FILE *file;
+	struct ep_procfile file;
+	char *line;
 	int rc;
 
 	*store = EP_STORE_INIT;
@@ -134,26 +138,22 @@ int ep_store_load(struct ep_store *store, const char *path, struct ep_err *err)
 	rc = settings_open(&file, path, err);
 	if (rc)
 		return rc;
-	while (fgets(line, sizeof(line), file)) {
+	while ((line = ep_procfile_next(&file, '\n'))) {
 		char *equals = strchr(line, '=');
 
-		line[strcspn(line, "\n")] = '\0';
 		if (!equals || *line == '#')
 			continue;
 		*equals = '\0';
-		setting_take(store, line, equals + 1);
+		setting_parse(store, line, equals + 1);
 	}
-	fclose(file);
+	ep_procfile_close(&file);
 	return EP_OK;
 }
 
-static int settings_write(const struct ep_store *store, const char *name, struct ep_err *err)
+static bool settings_write(const struct ep_store *store, FILE *file)
 {
-	FILE *file = fopen(name, "we");
 	char words[EP_REDACTED_TEXT_MAX];
 
-	if (!file)
-		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
 	fprintf(file,
 		"# written by epitaph catch --install\n"
 		"previous=%s\nuses-pid=%d\npipe-limit=%" PRIu64 "\nmax-files=%" PRIu64
@@ -161,29 +161,45 @@ static int settings_write(const struct ep_store *store, const char *name, struct
 		store->previous, store->uses_pid, store->pipe_limit, store->most_files,
 		store->most_bytes, store->spare, store->seconds,
 		ep_redacted_words(words, sizeof(words), store->redact), store->socket);
-	if (fchmod(fileno(file), 0644) != 0 || fflush(file) != 0 || fsync(fileno(file)) != 0) {
-		fclose(file);
-		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
-	}
-	fclose(file);
-	return EP_OK;
+	return fchmod(fileno(file), 0644) == 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
 }
 
 int ep_store_save(const struct ep_store *store, struct ep_err *err)
 {
-	char aside[PATH_MAX], name[PATH_MAX];
-	int rc = ep_store_path(aside, store->path, "settings.new", err);
+	struct ep_output output;
+	char name[PATH_MAX];
+	int rc = ep_store_path(name, store->path, "settings", err);
 
-	rc = rc ? rc : ep_store_path(name, store->path, "settings", err);
 	if (rc)
 		return rc;
 	if (mkdir(store->path, 0755) != 0 && errno != EEXIST)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", store->path);
 	rc = folders_check(store->path, err);
-	rc = rc ? rc : settings_write(store, aside, err);
-	if (rc == EP_OK && rename(aside, name) != 0)
-		rc = ep_fail(err, EP_E_IO, 0, "%s: %m", name);
+	rc = rc ? rc : ep_output_open_text(&output, name, err);
+	if (rc)
+		return rc;
+	if (settings_write(store, output.file))
+		return ep_output_commit(&output, err);
+	rc = ep_fail(err, EP_E_IO, 0, "%s: %m", name);
+	ep_output_abandon(&output);
 	return rc;
+}
+
+bool ep_store_is_named(const char *pattern, char folder[PATH_MAX])
+{
+	char program[EP_PATTERN_MAX], named[EP_PATTERN_MAX];
+	struct ep_store store;
+	const char *slash;
+
+	if (sscanf(pattern, "|%127s catch %127s %%P", program, named) == 2) {
+		slash = strrchr(program, '/');
+		if (strcmp(slash ? slash : program, "/epitaph") != 0)
+			return false;
+		snprintf(folder, PATH_MAX, "%s", named);
+		return true;
+	}
+	return *pattern == '@' && ep_store_load(&store, folder, NULL) == EP_OK && store.socket[0] &&
+	       strcmp(pattern + strspn(pattern, "@"), store.socket) == 0;
 }
 
 /* ---- snapshots ---- */
@@ -197,7 +213,8 @@ int ep_store_name(const struct ep_store *store, const struct ep_crash *crash, ch
 
 	gmtime_r(&seconds, &utc);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
-	if (ep_crash_expand(crash, crash->path[0] ? "%f" : "%e", program, sizeof(program), NULL))
+	if (ep_core_pattern_expand(crash, crash->path[0] ? "%f" : "%e", program, sizeof(program),
+				   NULL))
 		program[0] = '\0';
 	if (store->redact & (EP_REDACTED_PATHS | EP_REDACTED_CMDLINE))
 		snprintf(program, sizeof(program), "snapshot");
@@ -246,33 +263,27 @@ static int by_time(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static int stored_add(struct ep_stored **list, size_t *count, const struct dirent *entry,
-		      int folder)
+static bool is_file(int folder, const char *name, struct stat *st)
 {
-	struct ep_stored *grown;
-	struct stat st;
+	return is_snapshot(name) && fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st->st_mode);
+}
 
-	if (!is_snapshot(entry->d_name) ||
-	    fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-		return EP_OK;
-	grown = reallocarray(*list, *count + 1, sizeof(*grown));
-	if (!grown)
-		return EP_E_MEMORY;
-	*list = grown;
-	grown += (*count)++;
-	snprintf(grown->name, sizeof(grown->name), "%s", entry->d_name);
-	grown->size = (uint64_t)st.st_blocks * 512;
-	grown->time = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
-	grown->account = account_of(grown->name);
-	return EP_OK;
+static void stored_fill(struct ep_stored *stored, const char *name, const struct stat *st)
+{
+	snprintf(stored->name, sizeof(stored->name), "%s", name);
+	stored->size = (uint64_t)st->st_blocks * 512;
+	stored->time = (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
+	stored->account = account_of(stored->name);
 }
 
 int ep_store_list(const char *path, struct ep_stored **out, size_t *count, struct ep_err *err)
 {
-	struct ep_stored *list = NULL;
+	struct ep_stored *list = NULL, *grown;
 	const struct dirent *entry;
 	DIR *folder = opendir(path);
-	int rc = EP_OK;
+	size_t room = 0, used = 0;
+	struct stat st;
 
 	*count = 0;
 	if (!folder)
@@ -281,25 +292,48 @@ int ep_store_list(const char *path, struct ep_stored **out, size_t *count, struc
 			       : errno == EACCES ? EP_E_PERMISSION
 						 : EP_E_IO,
 			       0, "%s: %m", path);
-	while (rc == EP_OK && (entry = readdir(folder)))
-		rc = stored_add(&list, count, entry, dirfd(folder));
-	closedir(folder);
-	if (rc) {
-		free(list);
-		return ep_fail(err, rc, 0, "out of memory");
+	while ((entry = readdir(folder))) {
+		if (!is_file(dirfd(folder), entry->d_name, &st))
+			continue;
+		room = used < room ? room : 2 * room + 16;
+		grown = reallocarray(list, room, sizeof(*list));
+		if (!grown) {
+			free(list);
+			closedir(folder);
+			return ep_fail(err, EP_E_IO, 0, "%s: %s", path, strerror(ENOMEM));
+		}
+		list = grown;
+		stored_fill(&list[used++], entry->d_name, &st);
 	}
-	if (*count)
-		qsort(list, *count, sizeof(*list), by_time);
+	closedir(folder);
+	if (used)
+		qsort(list, used, sizeof(*list), by_time);
 	*out = list;
+	*count = used;
 	return EP_OK;
+}
+
+/* As ep_utf8_escape, into `out`. */
+static size_t escape(const char *text, char *out, size_t size)
+{
+	size_t used = 0, left = strlen(text);
+
+	while (left && used + 5 <= size) {
+		size_t taken = ep_utf8_show(text, left, out + used);
+
+		used += strlen(out + used);
+		text += taken;
+		left -= taken;
+	}
+	return used;
 }
 
 void ep_store_log(const struct ep_store *store, const struct ep_crash *crash, const char *words)
 {
-	char path[PATH_MAX], line[PATH_MAX];
+	char path[PATH_MAX], text[PATH_MAX], line[PATH_MAX];
 	struct stat st;
-	int fd, length;
-	char *shown;
+	size_t length;
+	int fd;
 
 	if (ep_store_path(path, store->path, "log", NULL))
 		return;
@@ -309,12 +343,11 @@ void ep_store_log(const struct ep_store *store, const struct ep_crash *crash, co
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return;
-	snprintf(line, sizeof(line), "%" PRIu64 " pid %d %s: %.800s", crash->time, (int)crash->pid,
+	snprintf(text, sizeof(text), "%" PRIu64 " pid %d %s: %.800s", crash->time, (int)crash->pid,
 		 crash->comm, words);
-	shown = ep_utf8_escape(line, strlen(line));
-	length = snprintf(line, sizeof(line), "%s\n", shown ? shown : "?");
-	free(shown);
-	if (length < (int)sizeof(line) && write(fd, line, (size_t)length) != length)
+	length = escape(text, line, sizeof(line) - 1);
+	line[length++] = '\n';
+	if (write(fd, line, length) < 0)
 		length = 0;
 	close(fd);
 }

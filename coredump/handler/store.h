@@ -43,6 +43,16 @@ int ep_store_load(struct ep_store *store, const char *path, struct ep_err *err);
  * may write there, or to a folder above it. */
 int ep_store_save(const struct ep_store *store, struct ep_err *err);
 
+/* A file in the folder. EP_E_LIMIT: too long. */
+int ep_store_path(char out[PATH_MAX], const char *folder, const char *name, struct ep_err *err);
+
+/*
+ * Is core_pattern's value epitaph catch, as a program, or by the socket that the settings in
+ * `folder` name? Then `folder`, of PATH_MAX bytes, is the one that it uses: that of the program's
+ * own words, if it has any.
+ */
+bool ep_store_is_named(const char *pattern, char folder[PATH_MAX]);
+
 /* The name that the snapshot of that crash is to have; without the program's where paths or the
  * command line are to be left out. */
 int ep_store_name(const struct ep_store *store, const struct ep_crash *crash, char out[PATH_MAX],
@@ -81,7 +91,8 @@ struct ep_stored {
 			*/
 };
 
-/* Oldest first; the caller frees *out. */
+/* Oldest first; the caller frees *out. EP_END: there is no such folder; EP_E_IO: also where memory
+ * runs out, as the relay comes here. */
 int ep_store_list(const char *path, struct ep_stored **out, size_t *count, struct ep_err *err);
 
 #endif

@@ -16,7 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "coredump/handler/store_impl.h"
+#include "coredump/handler/store.h"
 
 /* ---- places ---- */
 

@@ -58,20 +58,11 @@ chmod 755 "$dies_as"
 
 # A handler that is called by hand, with a core on its stdin that goes on all the same.
 printf '#!/bin/bash\nexec cat >%s/saved\n' "$room" >saver
-printf '#!/bin/bash\ncat >%s/held.$1\ntouch %s/begun.$1\nwhile [ -e %s/slow ] && [ ! -e %s/go ]; do sleep 0.05; done\n' "$room" "$room" "$room" "$room" >slow
-chmod +x saver slow
+chmod +x saver
 installed "|$room/saver"
 cp -r "$store" by_hand
 cp by_hand/settings .
-installed "|$room/slow %p" --timeout=200
-rm -f go
-# held COMMAND...: crashes, and is held while we look at it: "pid", and its core
-held() {
-	(ulimit -c unlimited && exec "$@") >/dev/null 2>&1 &
-	pid=$!
-	soon test -e begun.$pid || fail "the handler was not begun"
-	mv held.$pid a.core
-}
+hold_crashes
 held "$dies_as"
 now=$(date +%s) unlimited=18446744073709551615
 called() { # WANTED WHY WORDS...: that many snapshots, and that is said

@@ -12,13 +12,15 @@
 #include "cli/commands/extract.h"
 #include "cli/common/say.h"
 #include "coredump/files/procfile.h"
+#include "coredump/handler/core_pattern.h"
+#include "coredump/handler/handle.h"
+#include "coredump/handler/peer.h"
 
 #define PATTERN_FILE "/proc/sys/kernel/core_pattern"
 #define LIMIT_FILE   "/proc/sys/kernel/core_pipe_limit"
 #define PID_FILE     "/proc/sys/kernel/core_uses_pid"
-#define PATTERN_MAX  128 /* CORENAME_MAX_SIZE, with its NUL (core(5)) */
 /* Without a limit the kernel does not wait for the handler (core(5)). */
-#define PIPE_LIMIT EP_CATCH_AT_ONCE
+#define PIPE_LIMIT EP_HANDLED_AT_ONCE
 
 /* ---- the kernel's settings ---- */
 
@@ -31,7 +33,8 @@ static int kernel_read(const char *path, char *out, size_t size)
 	return 0;
 }
 
-static int kernel_write(const char *path, const char *value)
+/* False: errno says why. */
+static bool try_write(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	size_t size = strlen(value);
@@ -40,37 +43,17 @@ static int kernel_write(const char *path, const char *value)
 
 	if (fd >= 0)
 		close(fd);
-	if (written)
+	errno = error;
+	return written;
+}
+
+static int kernel_write(const char *path, const char *value)
+{
+	if (try_write(path, value))
 		return 0;
-	ep_say("%s: %s%s", path, strerror(error),
-	       error == EACCES || error == EPERM ? "; only root may" : "");
+	ep_say("%s: %s%s", path, strerror(errno),
+	       errno == EACCES || errno == EPERM ? "; only root may" : "");
 	return EP_EXIT_UNREADABLE;
-}
-
-/* "|/path/to/epitaph catch DIR %P …": is it of any epitaph? The folder into
- * *store. */
-static bool is_our_pipe(const char *pattern, char store[PATH_MAX])
-{
-	char program[PATTERN_MAX], folder[PATTERN_MAX];
-
-	if (sscanf(pattern, "|%127s catch %127s %%P", program, folder) != 2)
-		return false;
-	if (strcmp(strrchr(program, '/') ? strrchr(program, '/') : program, "/epitaph") != 0)
-		return false;
-	snprintf(store, PATH_MAX, "%s", folder);
-	return true;
-}
-
-/* A socket says nothing of the folder: the folder of --store, or the usual one, knows the
- * socket. */
-bool ep_catch_owns(const char *pattern, char *folder)
-{
-	struct ep_store store;
-
-	if (is_our_pipe(pattern, folder))
-		return true;
-	return *pattern == '@' && ep_store_load(&store, folder, NULL) == EP_OK && store.socket[0] &&
-	       strcmp(pattern + strspn(pattern, "@"), store.socket) == 0;
 }
 
 static bool is_ours(const char *pattern, const struct ep_arguments *arguments,
@@ -79,12 +62,12 @@ static bool is_ours(const char *pattern, const struct ep_arguments *arguments,
 	const char *asked = ep_argument(arguments, "store");
 
 	snprintf(folder, PATH_MAX, "%s", asked ? asked : EP_STORE_DEFAULT);
-	return ep_catch_owns(pattern, folder);
+	return ep_store_is_named(pattern, folder);
 }
 
 /* ---- installing ---- */
 
-static int take_size(const char *name, const char *text, uint64_t *out)
+static int size_parse(const char *name, const char *text, uint64_t *out)
 {
 	static const char units[] = "KMGT";
 	const char *unit;
@@ -104,39 +87,39 @@ static int take_size(const char *name, const char *text, uint64_t *out)
 	return EP_EXIT_USAGE;
 }
 
-static int take_limits(struct ep_store *store, const struct ep_arguments *arguments)
+static int limits_parse(struct ep_store *store, const struct ep_arguments *arguments)
 {
 	uint64_t seconds = store->seconds;
 
-	if (take_size("max-files", ep_argument(arguments, "max-files"), &store->most_files) ||
-	    take_size("max-size", ep_argument(arguments, "max-size"), &store->most_bytes) ||
-	    take_size("keep-free", ep_argument(arguments, "keep-free"), &store->spare) ||
-	    take_size("timeout", ep_argument(arguments, "timeout"), &seconds))
+	if (size_parse("max-files", ep_argument(arguments, "max-files"), &store->most_files) ||
+	    size_parse("max-size", ep_argument(arguments, "max-size"), &store->most_bytes) ||
+	    size_parse("keep-free", ep_argument(arguments, "keep-free"), &store->spare) ||
+	    size_parse("timeout", ep_argument(arguments, "timeout"), &seconds))
 		return EP_EXIT_USAGE;
 	store->seconds = (unsigned)seconds;
 	return ep_extract_take_redact(arguments, &store->redact);
 }
 
-static int pattern_make(char out[PATTERN_MAX], const char *folder)
+static int pattern_make(char out[EP_PATTERN_MAX], const char *folder)
 {
 	char program[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
 	program[n > 0 ? n : 0] = '\0';
 	if (strpbrk(program, " %") || strpbrk(folder, " %") ||
-	    snprintf(out, PATTERN_MAX, "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
-		     program, folder) >= PATTERN_MAX) {
+	    snprintf(out, EP_PATTERN_MAX, "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
+		     program, folder) >= EP_PATTERN_MAX) {
 		ep_say("%s, %s: too long for kernel.core_pattern, which has "
 		       "%d bytes, or with a blank or %% in it; install epitaph "
 		       "at a shorter path",
-		       program, folder, PATTERN_MAX - 1);
+		       program, folder, EP_PATTERN_MAX - 1);
 		return EP_EXIT_USAGE;
 	}
 	return 0;
 }
 
 /* What is there now, unless it is us: then what we know of before. */
-static int before_read(struct ep_store *store, const struct ep_arguments *arguments)
+static int previous_read(struct ep_store *store, const struct ep_arguments *arguments)
 {
 	char pattern[256], folder[PATH_MAX], number[32];
 	struct ep_store known;
@@ -165,25 +148,23 @@ static int before_read(struct ep_store *store, const struct ep_arguments *argume
  * own. */
 static int socket_install(const char *path)
 {
-	char pattern[PATTERN_MAX + 2];
-	int fd = open(PATTERN_FILE, O_WRONLY | O_CLOEXEC);
-	int size = snprintf(pattern, sizeof(pattern), "@@%s", path);
-	bool written = fd >= 0 && write(fd, pattern, (size_t)size) == size;
+	char pattern[EP_PATTERN_MAX + 2];
 
-	if (fd >= 0)
-		close(fd);
-	return written ? 0 : kernel_write(PATTERN_FILE, pattern + 1);
+	snprintf(pattern, sizeof(pattern), "@@%s", path);
+	return try_write(PATTERN_FILE, pattern) ? 0 : kernel_write(PATTERN_FILE, pattern + 1);
 }
 
 /* Where nobody listens, a crash would leave nothing at all. */
 static int socket_check(struct ep_store *store, const char *path)
 {
 	struct sockaddr_un address;
-	int result = path ? ep_catch_address(path, &address) : 0;
+	struct ep_err err = {0};
 
-	if (!path || result)
-		return result;
-	if (!ep_catch_is_served(&address)) {
+	if (ep_peer_address(path, &address, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_USAGE;
+	}
+	if (!ep_peer_is_served(&address)) {
 		ep_say("%s: nobody listens there; start epitaph catch "
 		       "--listen=%s first",
 		       path, path);
@@ -197,7 +178,7 @@ int ep_catch_install(const struct ep_arguments *arguments)
 {
 	const char *folder = ep_argument(arguments, "store");
 	const char *listens = ep_argument(arguments, "listen");
-	char pattern[PATTERN_MAX], number[32];
+	char pattern[EP_PATTERN_MAX], number[32];
 	struct ep_store store = EP_STORE_INIT;
 	struct ep_err err = {0};
 	int result;
@@ -209,8 +190,8 @@ int ep_catch_install(const struct ep_arguments *arguments)
 	if (folder)
 		snprintf(store.path, sizeof(store.path), "%s", folder);
 	result = listens ? socket_check(&store, listens) : pattern_make(pattern, store.path);
-	result = result ? result : before_read(&store, arguments);
-	result = result ? result : take_limits(&store, arguments);
+	result = result ? result : previous_read(&store, arguments);
+	result = result ? result : limits_parse(&store, arguments);
 	if (result)
 		return result;
 	if (ep_store_save(&store, &err)) {
@@ -260,15 +241,15 @@ int ep_catch_uninstall(const struct ep_arguments *arguments)
 	return result;
 }
 
-static void tell_socket(const char *path)
+static void print_socket(const char *path)
 {
 	struct sockaddr_un address;
 
-	if (ep_catch_address(path, &address) == 0)
+	if (ep_peer_address(path, &address, NULL) == EP_OK)
 		printf("by the socket %s, %s\n", ep_shown(path),
-		       ep_catch_is_served(&address) ? "which is served"
-						    : "where nobody listens: crashes leave nothing "
-						      "(epitaph catch --listen)");
+		       ep_peer_is_served(&address) ? "which is served"
+						   : "where nobody listens: crashes leave nothing "
+						     "(epitaph catch --listen)");
 }
 
 int ep_catch_status(const struct ep_arguments *arguments)
@@ -292,7 +273,7 @@ int ep_catch_status(const struct ep_arguments *arguments)
 	}
 	printf("installed: cores go on to \"%s\"\n", ep_shown(store.previous));
 	if (store.socket[0] && *pattern == '@')
-		tell_socket(store.socket);
+		print_socket(store.socket);
 	if (ep_store_list(folder, &list, &count, NULL) == EP_OK) {
 		printf("%s holds %zu snapshots, at most %" PRIu64 " of %" PRIu64 " MiB together\n",
 		       ep_shown(folder), count, store.most_files, store.most_bytes >> 20);

@@ -19,6 +19,7 @@
 
 #include "cli/commands/catch/catch.h"
 #include "cli/common/say.h"
+#include "coredump/handler/handle.h"
 #include "coredump/handler/peer.h"
 
 #define QUEUE         256 /* where it is full, the kernel gives up the core */
@@ -53,7 +54,7 @@ static void serve(const struct listener *listener, int socket)
 	if (rc)
 		ep_store_log(&store, &crash, err.text);
 	else
-		ep_catch_crash(&store, &crash, socket);
+		ep_handle_crash(&store, &crash, socket);
 	_exit(rc != EP_OK);
 }
 
@@ -110,7 +111,7 @@ static void loop(struct listener *listener)
 
 	signals_settle(&usual);
 	while (!ended) {
-		bool room = listener->busy < EP_CATCH_AT_ONCE;
+		bool room = listener->busy < EP_HANDLED_AT_ONCE;
 		struct pollfd wait = {.fd = listener->fd, .events = POLLIN};
 		int socket;
 
@@ -129,46 +130,19 @@ static void loop(struct listener *listener)
 
 /* ---- the socket ---- */
 
-int ep_catch_address(const char *path, struct sockaddr_un *out)
-{
-	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
-	/* What the kernel takes: fs/coredump.c, format_corename. */
-	if (*path != '/' || strstr(path, "..") || strlen(path) >= sizeof(out->sun_path)) {
-		ep_say("--listen=%s: an absolute path without .., of less than "
-		       "%zu bytes",
-		       path, sizeof(out->sun_path));
-		return EP_EXIT_USAGE;
-	}
-	snprintf(out->sun_path, sizeof(out->sun_path), "%s", path);
-	return 0;
-}
-
-bool ep_catch_is_served(const struct sockaddr_un *address)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool served;
-
-	errno = 0;
-	served = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
-
-	/* Who may not connect cannot know. */
-	served |= errno == EACCES || errno == EPERM;
-	if (fd >= 0)
-		close(fd);
-	return served;
-}
-
 /* One that was left behind is replaced; one that is served is not. */
 static int socket_make(struct listener *listener, const char *path)
 {
 	struct sockaddr_un address;
+	struct ep_err err = {0};
 	struct stat status;
-	int result = ep_catch_address(path, &address);
 
-	if (result)
-		return result;
+	if (ep_peer_address(path, &address, &err)) {
+		ep_say("%s", err.text);
+		return EP_EXIT_USAGE;
+	}
 	if (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode)) {
-		if (ep_catch_is_served(&address)) {
+		if (ep_peer_is_served(&address)) {
 			ep_say("%s: somebody listens there already", path);
 			return EP_EXIT_UNREADABLE;
 		}
@@ -225,7 +199,7 @@ int ep_catch_listen(const struct ep_arguments *arguments, const char *path)
 		result = socket_make(&listener, path);
 	if (result)
 		return result;
-	ep_catch_settle();
+	ep_handle_settle();
 	loop(&listener);
 	return EP_EXIT_COMPLETE;
 }

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/commands/catch/catch.h"
 #include "coredump/files/procfile.h"
 #include "coredump/find/root.h"
+#include "coredump/handler/peer.h"
 #include "coredump/handler/store.h"
 
 #define LEAST_CORE       (UINT64_C(1) << 20) /* bytes: notes and a first ring */
@@ -62,7 +62,7 @@ static bool is_served(const struct ep_doctor_target *target)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path(target));
-	return ep_catch_is_served(&address);
+	return ep_peer_is_served(&address);
 }
 
 /* epitaph catch takes its snapshot whatever becomes of the core. */

@@ -17,10 +17,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "cli/commands/catch/catch.h"
 #include "coredump/find/objectfile.h"
 #include "coredump/files/procfile.h"
 #include "coredump/find/root.h"
+#include "coredump/handler/store.h"
 #include "coredump/memory/source.h"
 #include "decoder/trace/trace.h"
 
@@ -302,7 +302,7 @@ static void system_look(struct ep_doctor_target *target)
 	if (!ep_procfile_line("/proc/sys/kernel/core_pattern", target->pattern,
 			      sizeof(target->pattern)))
 		target->pattern[0] = '\0';
-	target->caught = ep_catch_owns(target->pattern, target->store);
+	target->caught = ep_store_is_named(target->pattern, target->store);
 	ep_procfile_line("/proc/sys/fs/suid_dumpable", number, sizeof(number));
 	target->suid_dumpable = strtoull(number, NULL, 10);
 	snprintf(folder, sizeof(folder), "%s",

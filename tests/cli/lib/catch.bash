@@ -97,3 +97,16 @@ snapshot_is_of() { # CORE
 	"$EPITAPH" extract -q -o wanted "$1" || [ $? -eq 1 ]
 	cmp <(without_end wanted) <(without_end "$snapshot") || fail "the snapshot is not that of the core"
 }
+hold_crashes() { # the handler in front of one, "slow", that gets crashes which are held until there is a file "go"
+	printf '#!/bin/bash\ncat >%s/held.$1\ntouch %s/begun.$1\nwhile [ -e %s/slow ] && [ ! -e %s/go ]; do sleep 0.05; done\n' "$room" "$room" "$room" "$room" >slow
+	chmod +x slow
+	installed "|$room/slow %p" --timeout=200
+	rm -f go
+}
+# held COMMAND...: crashes, and is held while we look at it: "pid", and its core
+held() {
+	(ulimit -c unlimited && exec "$@") >/dev/null 2>&1 &
+	pid=$!
+	soon test -e begun.$pid || fail "the handler was not begun"
+	mv held.$pid a.core
+}

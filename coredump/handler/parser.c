@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* catch_snapshot.c: the process of epitaph catch that looks at what crashed. It has the rights of
- * who crashed, or fewer, and nothing but its descriptors. */
+/* parser.c: it has the rights of who crashed, or fewer, and nothing but its descriptors. Only here
+ * memory may run out (alloc.h): the process ends, and whoever waits for it goes on. */
+#include "coredump/handler/parser.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,14 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/commands/catch/catch.h"
-#include "coredump/handler/confine.h"
 #include "coredump/extract/extract.h"
 #include "coredump/files/held.h"
 #include "coredump/find/leftover.h"
 #include "coredump/find/root.h"
+#include "coredump/handler/confine.h"
+#include "coredump/util/alloc.h"
 
-#define SNAPSHOT_MEMORY (UINT64_C(1) << 30) /* bytes; it takes megabytes */
+#define MEMORY  (UINT64_C(1) << 30) /* bytes of address space; it takes megabytes */
+#define SECONDS 10u                 /* or the store's, if that is less; it takes milliseconds */
 
 /* ---- the parser ---- */
 
@@ -50,9 +53,9 @@ static void confinement_fill(struct ep_confinement *confinement, const struct ep
 	*confinement = (struct ep_confinement){
 		.uid = known ? crash->uid : EP_NOBODY,
 		.gid = known ? crash->gid : EP_NOBODY,
-		.memory = SNAPSHOT_MEMORY,
+		.memory = MEMORY,
 		.file = store->most_bytes,
-		.seconds = EP_SNAPSHOT_SECONDS,
+		.seconds = SECONDS,
 	};
 }
 
@@ -79,31 +82,28 @@ static _Noreturn void parser_run(const struct ep_store *store, const struct ep_c
 
 /* ---- who waits for it ---- */
 
-int ep_catch_snapshot_begin(struct ep_catch_snapshot *snapshot, const struct ep_store *store,
-			    const struct ep_crash *crash, struct ep_relay *relay,
-			    struct ep_err *err)
+int ep_parser_begin(struct ep_parser *parser, const struct ep_store *store,
+		    const struct ep_crash *crash, struct ep_relay *relay, struct ep_err *err)
 {
 	int ends[2], rc;
 
-	*snapshot = (struct ep_catch_snapshot){.process = -1, .said = -1};
+	*parser = (struct ep_parser){.process = -1, .said = -1};
 	rc = ep_store_make_room(store, err);
-	rc = rc ? rc : ep_store_name(store, crash, snapshot->path, err);
-	rc = rc ? rc : ep_output_open(&snapshot->output, snapshot->path, false, err);
+	rc = rc ? rc : ep_store_name(store, crash, parser->path, err);
+	rc = rc ? rc : ep_output_open(&parser->output, parser->path, false, err);
 	if (rc)
 		return rc;
 	if (pipe2(ends, O_CLOEXEC) != 0) {
-		ep_output_abandon(&snapshot->output);
+		ep_output_abandon(&parser->output);
 		return ep_fail(err, EP_E_IO, 0, "no snapshot: %m");
 	}
-	snapshot->seconds = store->seconds && store->seconds < EP_SNAPSHOT_SECONDS
-				    ? store->seconds
-				    : EP_SNAPSHOT_SECONDS;
-	snapshot->until = ep_relay_now() + snapshot->seconds * UINT64_C(1000000000);
-	snapshot->process = fork();
-	if (snapshot->process == 0)
-		parser_run(store, crash, relay, snapshot->output.fd, ends[1]);
+	parser->seconds = store->seconds && store->seconds < SECONDS ? store->seconds : SECONDS;
+	parser->until = ep_relay_now() + parser->seconds * UINT64_C(1000000000);
+	parser->process = fork();
+	if (parser->process == 0)
+		parser_run(store, crash, relay, parser->output.fd, ends[1]);
 	close(ends[1]);
-	snapshot->said = ends[0];
+	parser->said = ends[0];
 	return EP_OK;
 }
 
@@ -114,19 +114,20 @@ static int failure(int said, struct ep_err *err)
 	ssize_t n = read(said, text, sizeof(text) - 1);
 
 	text[n > 0 ? n : 0] = '\0';
-	return ep_fail(err, EP_E_IO, 0, "%s", n > 0 ? text : "no snapshot: no reason told");
+	return ep_fail(err, EP_E_IO, 0, "%s", n > 0 ? text : "no snapshot: it gave no reason");
 }
 
-static int verdict(const struct ep_catch_snapshot *snapshot, int status, bool late,
-		   struct ep_err *err)
+static int verdict(const struct ep_parser *parser, int status, bool late, struct ep_err *err)
 {
 	if (late)
 		return ep_fail(err, EP_E_IO, 0, "no snapshot: it took more than %u seconds",
-			       snapshot->seconds);
+			       parser->seconds);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return EP_OK;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EP_EXIT_MEMORY)
+		return ep_fail(err, EP_E_IO, 0, "no snapshot: out of memory");
 	if (WIFEXITED(status))
-		return failure(snapshot->said, err);
+		return failure(parser->said, err);
 	if (WTERMSIG(status) == SIGSYS)
 		return ep_fail(err, EP_E_IO, 0,
 			       "no snapshot: what reads the core did what it "
@@ -135,26 +136,25 @@ static int verdict(const struct ep_catch_snapshot *snapshot, int status, bool la
 		       sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 }
 
-int ep_catch_snapshot_end(struct ep_catch_snapshot *snapshot, bool late,
-			  const struct ep_store *store, const struct ep_crash *crash,
-			  struct ep_err *err)
+int ep_parser_end(struct ep_parser *parser, bool late, const struct ep_store *store,
+		  const struct ep_crash *crash, struct ep_err *err)
 {
 	int status = -1, rc;
 
-	if (snapshot->process < 0) {
+	if (parser->process < 0) {
 		rc = ep_fail(err, EP_E_IO, 0, "no snapshot: no process");
 	} else {
 		/* Who cannot be ended is not waited for. */
-		if (!late || kill(snapshot->process, SIGKILL) == 0)
-			waitpid(snapshot->process, &status, 0);
-		rc = verdict(snapshot, status, late, err);
+		if (!late || kill(parser->process, SIGKILL) == 0)
+			waitpid(parser->process, &status, 0);
+		rc = verdict(parser, status, late, err);
 	}
-	close(snapshot->said);
-	snapshot->process = snapshot->said = -1;
+	close(parser->said);
+	parser->process = parser->said = -1;
 	if (rc) {
-		ep_output_abandon(&snapshot->output);
+		ep_output_abandon(&parser->output);
 		return rc;
 	}
-	rc = ep_output_commit(&snapshot->output, err);
-	return rc ? rc : ep_store_keep(store, crash, snapshot->path, err);
+	rc = ep_output_commit(&parser->output, err);
+	return rc ? rc : ep_store_keep(store, crash, parser->path, err);
 }
