@@ -2,20 +2,14 @@
 /* schedule_ask.c: rows of slices, asked for a time or for a stretch of it. */
 #include <stdio.h>
 
+#include "coredump/util/search.h"
 #include "decoder/kernel/scheduling.h"
 
 const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule, uint32_t tid)
 {
-	size_t low = 0, high = schedule ? schedule->task_count : 0;
+	size_t low = ep_partition_point(schedule ? schedule->task_count : 0, i,
+					schedule->tasks[i].tid < tid);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (schedule->tasks[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return schedule && low < schedule->task_count && schedule->tasks[low].tid == tid
 		       ? &schedule->tasks[low]
 		       : NULL;
@@ -24,17 +18,7 @@ const struct ep_task *ep_schedule_task(const struct ep_schedule *schedule, uint3
 /* Slices that begin at or before `tsc`. */
 static size_t begun(const struct ep_task *task, uint64_t tsc)
 {
-	size_t low = 0, high = task->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (task->slices[middle].begin <= tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ep_partition_point(task->count, i, task->slices[i].begin <= tsc);
 }
 
 const struct ep_slice *ep_task_slice(const struct ep_task *task, uint64_t tsc)

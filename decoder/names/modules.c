@@ -13,6 +13,7 @@
 
 #include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
+#include "coredump/util/search.h"
 
 #define HEADERS_MAX 128                   /* program headers of one file */
 #define NOTES_MAX   4096                  /* bytes of one PT_NOTE */
@@ -149,17 +150,10 @@ static void add(struct list *list, const struct ep_trace_module *module)
 /* Is any of it executable? Data files are mapped, too. */
 static bool has_code(const struct list *list, uint64_t start, uint64_t end)
 {
-	size_t low = 0, high = list->code_count;
+	size_t low = ep_partition_point(list->code_count, i,
+					list->code[i]->address + (list->code[i]->memory_size - 1) <
+						start);
 
-	while (low < high) { /* the first that ends behind `start` */
-		size_t middle = low + (high - low) / 2;
-		const struct ep_segment *one = list->code[middle];
-
-		if (one->address + (one->memory_size - 1) < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < list->code_count && list->code[low]->address < end;
 }
 

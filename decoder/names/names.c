@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 #include "coredump/util/hash.h"
@@ -154,20 +155,13 @@ static void set_modules(struct ep_names *names, const struct ep_trace_module *mo
 static struct module *find_module(struct ep_names *names, uint64_t address, uint64_t tsc,
 				  bool *alone)
 {
-	size_t low = 0, high = names->module_count;
+	size_t low;
 	struct module *found = NULL;
 
 	if (tsc == 0)
 		tsc = UINT64_MAX;
 	*alone = true;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (names->modules[middle].facts->start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = ep_partition_point(names->module_count, i, names->modules[i].facts->start <= address);
 	while (low-- > 0 && names->modules[low].reach > address) {
 		struct module *one = &names->modules[low];
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 #include "coredump/util/hash.h"
@@ -163,16 +164,8 @@ static struct unit *functions_of(struct ep_inlines *inlines, size_t index)
 static struct function *function_at(struct ep_inlines *inlines, const struct unit *unit,
 				    uint64_t address)
 {
-	size_t low = 0, high = unit->count;
+	size_t low = ep_partition_point(unit->count, i, unit->list[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (unit->list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low-- > 0 && unit->list[low].reach > address && step(inlines))
 		if (unit->list[low].end > address)
 			return &unit->list[low];

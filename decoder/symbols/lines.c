@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 #include "coredump/util/utf8.h"
@@ -131,16 +132,8 @@ static void read_rows(struct unit *unit)
 /* *row: the last at or before `address`. False: none. */
 static bool find_row(const struct unit *unit, uint64_t address, size_t *row)
 {
-	size_t low = 0, high = unit->row_count;
+	size_t low = ep_partition_point(unit->row_count, i, row_address(unit, i) <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (row_address(unit, middle) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || row_ends(unit, low - 1))
 		return false;
 	*row = low - 1;

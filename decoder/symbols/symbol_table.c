@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 
@@ -52,16 +53,8 @@ static void read_sections(struct ep_raw_symbols *raw, Elf *elf)
 const struct ep_code_section *ep_raw_symbols_section(const struct ep_raw_symbols *raw,
 						     uint64_t address)
 {
-	size_t low = 0, high = raw->section_count;
+	size_t low = ep_partition_point(raw->section_count, i, raw->sections[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (raw->sections[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || address >= raw->sections[low - 1].end)
 		return NULL;
 	return &raw->sections[low - 1];

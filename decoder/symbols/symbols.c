@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 #include "decoder/symbols/frames_table.h"
@@ -359,17 +360,7 @@ static bool is_before(const struct by_name *look, size_t index, uint32_t object)
 /* The first symbol that is not before that name of that object file. */
 static size_t lower_bound(const struct by_name *look, uint32_t object)
 {
-	size_t low = 0, high = look->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_before(look, middle, object))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ep_partition_point(look->count, i, is_before(look, i, object));
 }
 
 /* The parent: the local of the same object file, else the global, else the only one of that name;
@@ -391,16 +382,9 @@ static const struct ep_raw_symbol *find_parent(const struct by_name *look, uint3
 
 static uint32_t symbol_at(const struct ep_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->ranges.count;
+	size_t low = ep_partition_point(symbols->ranges.count, i,
+					symbols->ranges.list[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->ranges.list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || address >= symbols->ranges.list[low - 1].end)
 		return UINT32_MAX;
 	return symbols->ranges.list[low - 1].symbol;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 
@@ -97,16 +98,9 @@ static void sort_ranges(struct ep_units *units)
 
 struct ep_units_walk ep_units_walk(const struct ep_units *units, uint64_t address)
 {
-	size_t low = 0, high = units->ranges.count;
+	size_t low =
+		ep_partition_point(units->ranges.count, i, units->ranges.list[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (units->ranges.list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return (struct ep_units_walk){.address = address, .at = low};
 }
 

@@ -2,6 +2,7 @@
 /* absences.c: see absences.h; sums make each question one binary search. */
 #include "decoder/trace/absences.h"
 
+#include "coredump/util/search.h"
 #include "coredump/util/array.h"
 
 void ep_absences_add(struct ep_absences *absences, uint64_t begin, uint64_t end)
@@ -30,17 +31,7 @@ void ep_absences_deinit(struct ep_absences *absences)
 /* How many begin at or before `tsc`. */
 static size_t begun(const struct ep_absences *absences, uint64_t tsc)
 {
-	size_t low = 0, high = absences->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (absences->list[middle].begin <= tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ep_partition_point(absences->count, i, absences->list[i].begin <= tsc);
 }
 
 static uint64_t until(const struct ep_absences *absences, uint64_t tsc)

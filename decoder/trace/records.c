@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "coredump/util/search.h"
 #include "decoder/trace/absences.h"
 
 #define STAMPS   UINT64_C(0x10000) /* values of a stamp */
@@ -567,16 +568,8 @@ const char *ep_records_text(const struct ep_records *records, const struct ep_re
 void ep_records_seek(struct ep_records *records, uint64_t tsc)
 {
 	const struct ep_trace_thread *thread = records->thread;
-	size_t low = 0, high = thread->block_count;
+	size_t low = ep_partition_point(thread->block_count, i, thread->blocks[i].tsc <= tsc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thread->blocks[middle].tsc <= tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	ep_records_init(records, records->trace, thread);
 	records->next_block = low ? low - 1 : 0;
 }
