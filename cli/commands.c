@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* commands.c: see commands.h. */
+/* commands.c: which commands there are, and from argv to one of them. */
 #include "cli/commands.h"
 
 #include <locale.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* budget_options.c: see budget_options.h. */
+/* budget_options.c: percentages, sizes, costs and times as exclude and budget take them. */
 #include "cli/common/budget_options.h"
 
 #include <math.h>

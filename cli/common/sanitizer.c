@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sanitizer.c: see sanitizer.h. */
+/* sanitizer.c: which sanitizer is in a program, and what it does to its cores. */
 #include "cli/common/sanitizer.h"
 
 #include <stddef.h>

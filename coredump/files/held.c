@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* held.c: see held.h. Of /proc/PID/maps numbers are read, which are the kernel's; the names in it
- * are the process's. */
+/*
+ * held.c: what the kernel holds of a process that it dumps. Of /proc/PID/maps numbers are read,
+ * which are the kernel's; the names in it are the process's.
+ */
 #include "coredump/files/held.h"
 
 #include <dirent.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* output.c: see output.h. O_TMPFILE where the file system has it: then nothing stays behind when we
- * are killed. */
+/*
+ * output.c: a file that appears whole or not at all. O_TMPFILE where the file system has it: then
+ * nothing stays behind when we are killed.
+ */
 #include "coredump/files/output.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pattern.c: see pattern.h. */
+/* pattern.c: file names with %p, %e, %h, %t and %n. */
 #include "coredump/files/pattern.h"
 
 #include <inttypes.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * regularfile.c: see regularfile.h. A descriptor of O_PATH opens nothing; /proc/self/fd is the way
- * from it to the same file, whatever became of its name meanwhile.
+ * regularfile.c: opens a file only after a look at what it is. A descriptor of O_PATH opens
+ * nothing; /proc/self/fd is the way from it to the same file, whatever became of its name
+ * meanwhile.
  */
 #include "coredump/files/regularfile.h"
 

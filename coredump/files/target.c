@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* target.c: see target.h. Each link is followed by hand, so that its owner is known; the last
- * component of what results is never followed again. */
+/*
+ * target.c: where an output is going to. Each link is followed by hand, so that its owner is known;
+ * the last component of what results is never followed again.
+ */
 #include "coredump/files/target.h"
 
 #include <errno.h>

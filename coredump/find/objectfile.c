@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* objectfile.c: see objectfile.h. The process chose the paths: what is no regular file is never
- * read, and nothing in a file is believed. */
+/*
+ * objectfile.c: the file of a mapped object, and its symbols. The process chose the paths: what is
+ * no regular file is never read, and nothing in a file is believed.
+ */
 #include "coredump/find/objectfile.h"
 
 #include <endian.h>

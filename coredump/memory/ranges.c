@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ranges.c: see ranges.h. Ranges are whole pages, so that PT_LOADs are. */
+/*
+ * ranges.c: a set of address ranges, sorted and joined. Ranges are whole pages, so that PT_LOADs
+ * are.
+ */
 #include "coredump/memory/ranges.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* elfcore.c: see elfcore.h. Written by hand and not by libelf, which wants a file that it can seek
- * in and all of it in memory. */
+/*
+ * elfcore.c: an ELF core in one pass. Written by hand and not by libelf, which wants a file that it
+ * can seek in and all of it in memory.
+ */
 #include "coredump/snapshot/elfcore.h"
 
 #include <elf.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gathered.c: see gathered.h. Pieces ascend, and have no byte that the source does not hold. */
+/*
+ * gathered.c: notes and pieces of a snapshot, before anything is written. Pieces ascend, and have
+ * no byte that the source does not hold.
+ */
 #include "coredump/snapshot/gathered.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* redact_words.c: what is left out, for people; what a snapshot says of it. */
+/* redacted.c: what is left out, for people; what a snapshot says of it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * redact.h: what a snapshot leaves out because somebody wants it so (bits EP_REDACTED_, what each
+ * redacted.h: what a snapshot leaves out because somebody wants it so (bits EP_REDACTED_, what each
  * covers: docs/privacy.md), as words and in words.
  */
 #ifndef EPITAPH_REDACTED_H

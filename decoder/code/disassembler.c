@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* disassembler.c: see disassembler.h. */
+/* disassembler.c: loads libcapstone when code is first looked at. */
 #include "decoder/code/disassembler.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* instruction.c: see instruction.h. */
+/* instruction.c: an instruction in words, and the registers that it reads. */
 #include "decoder/code/instruction.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* machine.c: see machine.h. */
+/* machine.c: the auxiliary vector and the kernel's version. */
 #include "decoder/code/machine.h"
 
 #include <elf.h>

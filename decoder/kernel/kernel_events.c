@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel_events.c: see kernel_events.h. */
+/* kernel_events.c: system calls, interrupts and page faults in words and as events. */
 #include "decoder/kernel/kernel_events.h"
 
 #include <inttypes.h>

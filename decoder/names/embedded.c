@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* embedded.c: see embedded.h. */
+/* embedded.c: which sources an export may hold, and their texts. */
 #include "decoder/names/embedded.h"
 
 #include <errno.h>

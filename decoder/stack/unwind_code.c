@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* unwind_code.c: see unwind_code.h. */
+/* unwind_code.c: what the unwinder wants of code itself. */
 #include "decoder/stack/unwind_code.h"
 
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* absences.c: see absences.h; sums make each question one binary search. */
+/* absences.c: when a thread was not on a CPU; sums make each question one binary search. */
 #include "decoder/trace/absences.h"
 
 #include "coredump/util/search.h"

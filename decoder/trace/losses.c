@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* losses.c: see losses.h; a row a kind. */
+/* losses.c: what is damaged or missing; a row a kind. */
 #include "decoder/trace/losses.h"
 
 #include <assert.h>

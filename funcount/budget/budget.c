@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* budget.c: see budget.h. */
+/* budget.c: limits, and the verdict on what tests did. */
 #include "funcount/budget/budget.h"
 
 #include <math.h>

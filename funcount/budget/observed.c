@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* observed.c: see observed.h. */
+/* observed.c: what was seen of tracing while a test ran. */
 #include "funcount/budget/observed.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* results.c: see results.h. A test's name is any text: its file's name has %xx for what is not
- * plain. */
+/*
+ * results.c: what tests did, a pair of files each. A test's name is any text: its file's name has
+ * %xx for what is not plain.
+ */
 #include "funcount/budget/results.h"
 
 #include <dirent.h>

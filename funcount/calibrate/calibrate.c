@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* calibrate.c: see calibrate.h. The reader itself is never traced: what runs hooks is another
- * program. */
+/*
+ * calibrate.c: runs the traced program in every mode, and measures. The reader itself is never
+ * traced: what runs hooks is another program.
+ */
 #include "funcount/calibrate/calibrate.h"
 
 #include <assert.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* called.c: see called.h. Every module is named on its own, at the addresses of its file: modules
- * of several machines may lie anywhere. */
+/*
+ * called.c: counts by function. Every module is named on its own, at the addresses of its file:
+ * modules of several machines may lie anywhere.
+ */
 #include "funcount/counts/called.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gccname.c: see gccname.h. Works on the demangled name, by its brackets. */
+/* gccname.c: a function's name as gcc matches it. Works on the demangled name, by its brackets. */
 #include "funcount/counts/gccname.h"
 
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 /*
  * gccname.h: functions as gcc's -finstrument-functions-exclude-function-list knows them: it looks
  * for each word of that list anywhere in a function's name as gcc itself prints it: with scope and
- * template arguments, without return type and parameters; C names are bare. (gcc 12, tried:
- * tests/cli/exclude-gcc.sh.)
+ * template arguments, without return type and parameters; C names are bare. (gcc 12, tried.)
  */
 #ifndef EPITAPH_GCCNAME_H
 #define EPITAPH_GCCNAME_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cost.c: the model behind exclude and budget, see cost.h and docs/overhead.md. */
+/* cost.c: the model behind exclude and budget (docs/overhead.md). */
 #include "funcount/exclude/cost.h"
 
 #include <math.h>

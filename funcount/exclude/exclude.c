@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exclude.c: see exclude.h. */
+/* exclude.c: the fewest functions that meet the goal. */
 #include "funcount/exclude/exclude.h"
 
 #include <math.h>

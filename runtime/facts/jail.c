@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* jail.c: see jail.h. */
+/* jail.c: what the process has given up, and whether threads may go on. */
 #include "runtime/facts/jail.h"
 
 #include <sys/prctl.h>

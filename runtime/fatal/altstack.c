@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* altstack.c: see altstack.h. The lowest words of each say whose it is, and what the kernel would
- * have without it. */
+/*
+ * altstack.c: an alternate stack for each thread that has none. The lowest words of each say whose
+ * it is, and what the kernel would have without it.
+ */
 #include "runtime/fatal/altstack.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* handled.c: see handled.h. */
+/* handled.c: deaths that a handler was given, with their snapshots. */
 #include "runtime/fatal/handled.h"
 
 #include <stdint.h>

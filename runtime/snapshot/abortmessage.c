@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* abortmessage.c: see abortmessage.h; glibc's include/stdlib.h, struct abort_msg_s: the size of the
- * mapping, then the text. */
+/*
+ * abortmessage.c: what the C library said before it aborted; glibc's include/stdlib.h, struct
+ * abort_msg_s: the size of the mapping, then the text.
+ */
 #include "runtime/snapshot/abortmessage.h"
 
 #include "runtime/intercept/interpose.h"

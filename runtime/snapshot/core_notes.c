@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* notes.c: a core's notes, by the process itself. One at a time: the caller holds the snapshot. */
+/* core_notes.c: a core's notes, by the process itself. One at a time: the caller holds the
+ * snapshot. */
 #include "runtime/snapshot/core_notes.h"
 
 #include <elf.h>

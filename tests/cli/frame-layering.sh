@@ -40,7 +40,7 @@ breach cli/new.c '#include "tests/unit/main.h"'
 breach cli/wrapper/words.c '#include "coredump/memory/source.h"'
 breach funcount/filter/list.c '#include "coredump/memory/source.h"'
 breach coredump/util/error.c '#include <decoder/util/json.h>'
-breach decoder/trace/clock.c '#include "decoder/report/report.h"'
+breach decoder/trace/clock.c '#include "decoder/report/model.h"'
 breach coredump/memory/source.c '#include "coredump/extract/extract.h"'
 
 # Three nouns of a folder in a ring.

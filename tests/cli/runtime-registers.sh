@@ -29,7 +29,7 @@ build() { # COMPILER METHOD OPTIONS...
 }
 
 # -z now is the wrapper's; an executable stack is what gcc's nested functions
-# need, not what the hooks bring (see runtime-stack.sh).
+# need, not what the hooks bring (frame-symbols.sh).
 for level in 0 1 2 3; do
 	for method in "gcc pg" "gcc finstrument" "clang finstrument" \
 		"clang after-inlining"; do

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* support.c: see fuzz.h. The JSON reader shares nothing with the writer that it judges. */
+/*
+ * support.c: what the fuzz targets share. The JSON reader shares nothing with the writer that it
+ * judges.
+ */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

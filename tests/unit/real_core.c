@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* real_core.c: see real_core.h. */
+/* real_core.c: compiles a C source, lets it die, and keeps its core. */
 #include "tests/unit/real_core.h"
 
 #include <dirent.h>
