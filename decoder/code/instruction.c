@@ -53,8 +53,8 @@ static int general_find(uint16_t reg)
 }
 
 /* Those that it reads, each once. What it reads of narrower ones is told by its text. */
-static void registers_tell(struct ep_instruction *out, csh handle, const cs_insn *insn,
-			   const struct user_regs_struct *values)
+static void registers_write(struct ep_instruction *out, csh handle, const cs_insn *insn,
+			    const struct user_regs_struct *values)
 {
 	uint16_t told = 0;
 	size_t used = 0;
@@ -90,7 +90,7 @@ static void registers_of(struct ep_instruction *out, csh handle, const cs_insn *
 	memcpy(&status, thread->prstatus, sizeof(status));
 	static_assert(sizeof(status.pr_reg) == sizeof(values), "psABI x86-64");
 	memcpy(&values, &status.pr_reg, sizeof(values));
-	registers_tell(out, handle, insn, &values);
+	registers_write(out, handle, insn, &values);
 }
 
 /* ---- the whole ---- */

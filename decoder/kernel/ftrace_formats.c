@@ -160,7 +160,7 @@ static struct ep_format_field field_of(struct tep_event *event, const char *name
 	return (struct ep_format_field){(uint32_t)field->offset, (uint32_t)field->size};
 }
 
-static void take_event(struct ep_formats *formats, struct tep_event *event)
+static void add_format(struct ep_formats *formats, struct tep_event *event)
 {
 	struct ep_format *format = &formats->list[formats->count];
 	unsigned kind = EP_FORMAT_NONE + 1;
@@ -191,7 +191,7 @@ static bool parse(struct ep_formats *formats, const char *text, size_t size)
 	tep_parse_event(tep, text, size, "sched");
 	event = tep_get_first_event(tep);
 	if (event)
-		take_event(formats, event);
+		add_format(formats, event);
 	tep_free(tep);
 	return event != NULL;
 }

@@ -52,8 +52,8 @@ static uint64_t number(const struct raw *raw, struct ep_format_field field)
 	return value;
 }
 
-static void take_name(struct ep_scheduling *s, const struct raw *raw, uint64_t tid,
-		      struct ep_format_field field)
+static void add_name(struct ep_scheduling *s, const struct raw *raw, uint64_t tid,
+		     struct ep_format_field field)
 {
 	const uint8_t *bytes = field_bytes(raw, field);
 
@@ -61,7 +61,7 @@ static void take_name(struct ep_scheduling *s, const struct raw *raw, uint64_t t
 		ep_scheduling_name(s, (uint32_t)tid, raw->tsc, bytes, field.size);
 }
 
-static void take_switch(struct ep_scheduling *s, const struct raw *raw)
+static void add_switch(struct ep_scheduling *s, const struct raw *raw)
 {
 	const struct ep_format_field *f = raw->format->fields;
 	uint64_t prev = number(raw, f[0]), next = number(raw, f[2]);
@@ -77,13 +77,13 @@ static void take_switch(struct ep_scheduling *s, const struct raw *raw)
 	/* Lowest bit: the kernel shows one letter. 0: it could go on. */
 	if (state & STATE_MASK && !(state & ~(uint64_t)STATE_MASK))
 		event.value = (uint8_t)state_letters[__builtin_ctzll(state)];
-	take_name(s, raw, prev, f[3]);
-	take_name(s, raw, next, f[4]);
+	add_name(s, raw, prev, f[3]);
+	add_name(s, raw, next, f[4]);
 	s->schedule->switches++;
 	ep_scheduling_add(s, &event);
 }
 
-static void take_waking(struct ep_scheduling *s, const struct raw *raw)
+static void add_waking(struct ep_scheduling *s, const struct raw *raw)
 {
 	const struct ep_format_field *f = raw->format->fields;
 	uint64_t flags = number(raw, raw->format->flags);
@@ -98,77 +98,66 @@ static void take_waking(struct ep_scheduling *s, const struct raw *raw)
 						: EP_WAKER_THREAD,
 	};
 
-	take_name(s, raw, event.tid, f[1]);
+	add_name(s, raw, event.tid, f[1]);
 	s->schedule->wakings++;
 	ep_scheduling_add(s, &event);
 }
 
-static void take_kernel_event(struct ep_scheduling *s, const struct raw *raw,
-			      enum ep_kernel_event_kind kind, unsigned what)
+/* What becomes a kernel event, and the field that is its `what`. */
+static const struct {
+	bool is_one;
+	enum ep_kernel_event_kind kind;
+	unsigned what;
+} kernel_kinds[EP_FORMAT_KINDS] = {
+	[EP_FORMAT_SYS_ENTER] = {true, EP_KERNEL_SYSCALL, 0},
+	[EP_FORMAT_SYS_EXIT] = {true, EP_KERNEL_SYSCALL_END, 1},
+	[EP_FORMAT_IRQ_ENTRY] = {true, EP_KERNEL_IRQ, 0},
+	[EP_FORMAT_IRQ_EXIT] = {true, EP_KERNEL_IRQ_END, 0},
+	[EP_FORMAT_SOFTIRQ_ENTRY] = {true, EP_KERNEL_SOFTIRQ, 0},
+	[EP_FORMAT_SOFTIRQ_EXIT] = {true, EP_KERNEL_SOFTIRQ_END, 0},
+	[EP_FORMAT_FAULT_USER] = {true, EP_KERNEL_FAULT, 0},
+	[EP_FORMAT_FAULT_KERNEL] = {true, EP_KERNEL_FAULT, 0},
+};
+
+static void add_kernel_event(struct ep_scheduling *s, const struct raw *raw)
 {
 	const struct ep_format_field *f = raw->format->fields;
-	struct ep_kernel_event kernel_event = {
+	enum ep_kernel_event_kind kind = kernel_kinds[raw->format->kind].kind;
+	struct ep_kernel_event *event = ep_array_add(&s->kernel_events);
+	const uint8_t *arguments = kind == EP_KERNEL_SYSCALL ? field_bytes(raw, f[1]) : NULL;
+
+	*event = (struct ep_kernel_event){
 		.tsc = raw->tsc,
-		.what = number(raw, f[what]),
+		.what = number(raw, f[kernel_kinds[raw->format->kind].what]),
 		.tid = (uint32_t)number(raw, raw->format->pid),
 		.cpu = (uint16_t)raw->cpu,
 		.kind = kind,
 	};
-	const uint8_t *arguments = kind == EP_KERNEL_SYSCALL ? field_bytes(raw, f[1]) : NULL;
-
-	if (arguments && f[1].size == sizeof(kernel_event.arguments))
-		memcpy(kernel_event.arguments, arguments, f[1].size);
-	ep_array_push(&s->kernel_events, kernel_event);
+	if (arguments && f[1].size == sizeof(event->arguments))
+		memcpy(event->arguments, arguments, f[1].size);
 }
 
-static void take_event(struct ep_scheduling *s, const struct raw *raw)
+static void read_event(struct ep_scheduling *s, const struct raw *raw)
 {
 	const struct ep_format_field *f = raw->format->fields;
+	enum ep_format_kind kind = raw->format->kind;
 
-	switch (raw->format->kind) {
-	case EP_FORMAT_SWITCH:
-		take_switch(s, raw);
-		break;
-	case EP_FORMAT_WAKING:
-		take_waking(s, raw);
-		break;
-	case EP_FORMAT_NEWTASK:
-	case EP_FORMAT_RENAME:
-		take_name(s, raw, number(raw, f[0]), f[1]);
-		break;
-	case EP_FORMAT_SYS_ENTER:
-		take_kernel_event(s, raw, EP_KERNEL_SYSCALL, 0);
-		break;
-	case EP_FORMAT_SYS_EXIT:
-		take_kernel_event(s, raw, EP_KERNEL_SYSCALL_END, 1);
-		break;
-	case EP_FORMAT_IRQ_ENTRY:
-		take_kernel_event(s, raw, EP_KERNEL_IRQ, 0);
-		break;
-	case EP_FORMAT_IRQ_EXIT:
-		take_kernel_event(s, raw, EP_KERNEL_IRQ_END, 0);
-		break;
-	case EP_FORMAT_SOFTIRQ_ENTRY:
-		take_kernel_event(s, raw, EP_KERNEL_SOFTIRQ, 0);
-		break;
-	case EP_FORMAT_SOFTIRQ_EXIT:
-		take_kernel_event(s, raw, EP_KERNEL_SOFTIRQ_END, 0);
-		break;
-	case EP_FORMAT_FAULT_USER:
-	case EP_FORMAT_FAULT_KERNEL:
-		take_kernel_event(s, raw, EP_KERNEL_FAULT, 0);
-		break;
-	default:
-		break;
-	}
+	if (kind == EP_FORMAT_SWITCH)
+		add_switch(s, raw);
+	else if (kind == EP_FORMAT_WAKING)
+		add_waking(s, raw);
+	else if (kind == EP_FORMAT_NEWTASK || kind == EP_FORMAT_RENAME)
+		add_name(s, raw, number(raw, f[0]), f[1]);
+	else if (kernel_kinds[kind].is_one)
+		add_kernel_event(s, raw);
 }
 
-static void take_data(struct ep_scheduling *s, const struct ep_formats *formats, struct raw *raw)
+static void read_data(struct ep_scheduling *s, const struct ep_formats *formats, struct raw *raw)
 {
 	for (size_t i = 0; i < formats->count; i++) {
 		raw->format = &formats->list[i];
 		if (raw->size >= 8 && number(raw, raw->format->type) == raw->format->id) {
-			take_event(s, raw);
+			read_event(s, raw);
 			return;
 		}
 	}
@@ -203,7 +192,7 @@ static int next_entry(struct ep_cursor *cursor, uint32_t word, uint64_t *tsc, co
 	return ep_cursor_view(cursor, data, (*size + 3ull) & ~3ull);
 }
 
-static bool take_entries(struct ep_scheduling *s, const struct ep_formats *formats,
+static bool read_entries(struct ep_scheduling *s, const struct ep_formats *formats,
 			 struct ep_cursor *cursor, struct raw *raw)
 {
 	uint32_t word, size;
@@ -213,7 +202,7 @@ static bool take_entries(struct ep_scheduling *s, const struct ep_formats *forma
 		rc = next_entry(cursor, word, &raw->tsc, &raw->bytes, &size);
 		raw->size = size;
 		if (rc == EP_OK && size && raw->tsc > raw->after)
-			take_data(s, formats, raw);
+			read_data(s, formats, raw);
 	}
 	return rc == EP_OK || rc == EP_END;
 }
@@ -242,7 +231,7 @@ bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats, c
 		s->schedule->losses++;
 		ep_scheduling_add(s, &lost);
 	}
-	good = take_entries(s, formats, &cursor, &raw);
+	good = read_entries(s, formats, &cursor, &raw);
 	if (raw.tsc > *last)
 		*last = raw.tsc;
 	return good;

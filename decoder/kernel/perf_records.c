@@ -26,7 +26,7 @@ static uint64_t to_tsc(const struct ep_trace *trace, uint64_t time)
 	return clock->tsc + (uint64_t)(int64_t)ticks;
 }
 
-static void take_record(struct ep_scheduling *s, const struct perf_event_header *header,
+static void read_record(struct ep_scheduling *s, const struct perf_event_header *header,
 			const uint8_t *body, size_t size, const struct ending *ending)
 {
 	bool out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
@@ -76,7 +76,7 @@ bool ep_perf_records(struct ep_scheduling *s, const uint8_t *bytes, size_t size,
 			return false;
 		rest -= sizeof(ending);
 		memcpy(&ending, body + rest, sizeof(ending));
-		take_record(s, &header, body, rest, &ending);
+		read_record(s, &header, body, rest, &ending);
 	}
 	return ep_cursor_left(&cursor) == 0;
 }

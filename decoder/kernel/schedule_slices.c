@@ -139,7 +139,7 @@ static void occupy(struct ep_scheduling *s, const struct ep_sched_event *event)
 				       }));
 }
 
-static void take_event(struct ep_scheduling *s, const struct ep_sched_event *event)
+static void apply(struct ep_scheduling *s, const struct ep_sched_event *event)
 {
 	switch (event->kind) {
 	case EP_SCHED_SWITCH:
@@ -278,7 +278,7 @@ void ep_scheduling_finish(struct ep_scheduling *s)
 	settle_end(s);
 	for (size_t i = 0; i < s->events.count; i++)
 		if (s->events.list[i].tsc >= schedule->first)
-			take_event(s, &s->events.list[i]);
+			apply(s, &s->events.list[i]);
 	if (s->kernel_events.count)
 		qsort(s->kernel_events.list, s->kernel_events.count, sizeof(*s->kernel_events.list),
 		      kernel_events_by_time);

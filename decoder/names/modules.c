@@ -80,7 +80,7 @@ static int read_headers(struct headers *headers, struct ep_source *source, uint6
 	return code == EP_OK ? place(headers, start) : code;
 }
 
-static bool take_build_id(struct ep_trace_module *module, struct ep_cursor *notes, uint64_t align)
+static bool find_build_id(struct ep_trace_module *module, struct ep_cursor *notes, uint64_t align)
 {
 	Elf64_Nhdr note;
 	const uint8_t *name, *desc;
@@ -118,7 +118,7 @@ static void read_build_id(struct ep_trace_module *module, const struct headers *
 		    read_exactly(source, headers->bias + one->p_vaddr, bytes, size) != EP_OK)
 			continue;
 		ep_cursor_init(&notes, bytes, size);
-		if (take_build_id(module, &notes, one->p_align == 8 ? 8 : 4))
+		if (find_build_id(module, &notes, one->p_align == 8 ? 8 : 4))
 			return;
 	}
 }

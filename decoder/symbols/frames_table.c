@@ -23,7 +23,7 @@ struct table {
 	uint8_t encoding; /* its pointer encoding; DW_EH_PE_omit: unusable */
 };
 
-static int take_leb128(struct ep_cursor *cursor)
+static int skip_leb128(struct ep_cursor *cursor)
 {
 	uint8_t byte;
 
@@ -35,7 +35,7 @@ static int take_leb128(struct ep_cursor *cursor)
 }
 
 /* A pointer's bytes in the form of `encoding`, without what it counts from. */
-static int take_value(struct ep_cursor *cursor, uint8_t encoding, uint64_t *out)
+static int read_value(struct ep_cursor *cursor, uint8_t encoding, uint64_t *out)
 {
 	static const uint8_t sizes[16] = {
 		[DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_udata4] = 4,
@@ -56,7 +56,7 @@ static int take_value(struct ep_cursor *cursor, uint8_t encoding, uint64_t *out)
 }
 
 /* What the letters of the augmentation announce, up to R: the encoding. */
-static int take_augmentation(struct ep_cursor *cursor, const char *letters, uint8_t *encoding)
+static int read_augmentation(struct ep_cursor *cursor, const char *letters, uint8_t *encoding)
 {
 	uint64_t ignored;
 	uint8_t byte;
@@ -69,7 +69,7 @@ static int take_augmentation(struct ep_cursor *cursor, const char *letters, uint
 		if ((*letters != 'L' && *letters != 'P') ||
 		    ep_cursor_take(cursor, &byte, 1) != EP_OK)
 			return EP_E_CORRUPT;
-		if (*letters == 'P' && take_value(cursor, byte, &ignored) != EP_OK)
+		if (*letters == 'P' && read_value(cursor, byte, &ignored) != EP_OK)
 			return EP_E_CORRUPT;
 	}
 	*encoding = DW_EH_PE_absptr;
@@ -89,16 +89,16 @@ static int parse_cie(struct ep_cursor *cursor, uint8_t *encoding)
 	length = strnlen(letters, ep_cursor_left(cursor));
 	if (ep_cursor_skip(cursor, length + 1) != EP_OK)
 		return EP_E_TRUNCATED;
-	if (take_leb128(cursor) != EP_OK || take_leb128(cursor) != EP_OK)
+	if (skip_leb128(cursor) != EP_OK || skip_leb128(cursor) != EP_OK)
 		return EP_E_TRUNCATED;
-	if ((version == 1 ? ep_cursor_take(cursor, &byte, 1) : take_leb128(cursor)) != EP_OK)
+	if ((version == 1 ? ep_cursor_take(cursor, &byte, 1) : skip_leb128(cursor)) != EP_OK)
 		return EP_E_TRUNCATED;
 	*encoding = DW_EH_PE_absptr;
 	if (letters[0] != 'z')
 		return letters[0] ? EP_E_CORRUPT : EP_OK;
-	if (take_leb128(cursor) != EP_OK)
+	if (skip_leb128(cursor) != EP_OK)
 		return EP_E_TRUNCATED;
-	return take_augmentation(cursor, letters + 1, encoding);
+	return read_augmentation(cursor, letters + 1, encoding);
 }
 
 /* The next entry: its body's cursor from the id word on. EP_END at the terminator or the section's
@@ -164,8 +164,8 @@ static int parse_fde(struct table *table, struct ep_cursor *body, uint32_t dista
 	if (encoding == DW_EH_PE_omit || (encoding & DW_EH_PE_indirect))
 		return EP_OK;
 	place = table->address + (uint64_t)(body->at - table->bytes);
-	if (take_value(body, encoding, &start) != EP_OK ||
-	    take_value(body, encoding & 0x07, &length) != EP_OK)
+	if (read_value(body, encoding, &start) != EP_OK ||
+	    read_value(body, encoding & 0x07, &length) != EP_OK)
 		return EP_E_CORRUPT;
 	if ((encoding & 0x70) == DW_EH_PE_pcrel)
 		start += place;

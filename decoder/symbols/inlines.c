@@ -208,7 +208,7 @@ static bool find_below(struct ep_inlines *inlines, Dwarf_Die *die, Dwarf_Die *ou
 
 /* The calls among the entries of a path, innermost first; of more than EP_INLINED_MAX the
  * innermost. */
-static size_t take_calls(const Dwarf_Die *path, size_t depth, Dwarf_Die calls[EP_INLINED_MAX])
+static size_t collect_calls(const Dwarf_Die *path, size_t depth, Dwarf_Die calls[EP_INLINED_MAX])
 {
 	size_t count = 0;
 
@@ -237,7 +237,7 @@ static size_t find_calls(struct ep_inlines *inlines, Dwarf_Die *function, uint64
 			depth++;
 			continue;
 		}
-		found = take_calls(path, depth, other);
+		found = collect_calls(path, depth, other);
 		if (found >= count)
 			memcpy(calls, other, found * sizeof(*calls));
 		count = found > count ? found : count;

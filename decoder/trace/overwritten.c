@@ -54,7 +54,7 @@ static void keep(struct ep_trace_damage *damage, const uint8_t *from, const uint
 	damage->text[size] = '\0';
 }
 
-bool ep_overwritten_blocks_in_torn(struct ep_trace *trace, const struct ep_block *block)
+bool ep_trace_begins_as_text(struct ep_trace *trace, const struct ep_block *block)
 {
 	const uint8_t *bytes = (const uint8_t *)block;
 	unsigned shown = 0, all = 0, first = LOOK;
@@ -289,7 +289,7 @@ static bool cut_unused(struct look *look, const struct ep_trace_over *over)
 }
 
 /* Records `run` … `end` - 1 are text. Returns the first that is none. */
-static uint32_t take_run(struct look *look, uint32_t run, uint32_t end)
+static uint32_t add_run(struct look *look, uint32_t run, uint32_t end)
 {
 	struct ep_trace_over over = {.from = run, .end = end}, *last = NULL;
 	struct ep_trace *trace = look->trace;
@@ -331,13 +331,13 @@ static void look_at_block(struct ep_trace *trace, struct ep_trace_block *taken)
 		while (i < look.words && is_text_word(&look, look.records[i]))
 			i++;
 		if (i - run >= RUN)
-			i = take_run(&look, run, i);
+			i = add_run(&look, run, i);
 	}
 }
 
 /* What lies between sound records is nearer to where it began than what took the header of a
  * block. */
-void ep_trace_find_text(struct ep_trace *trace)
+void ep_trace_find_overwritten(struct ep_trace *trace)
 {
 	char torn[sizeof(trace->damage.text)];
 

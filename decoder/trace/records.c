@@ -202,7 +202,7 @@ struct data {
 };
 
 /* False: some are missing, as when the process died writing them. */
-static bool take_data(struct decoding *d, unsigned count, struct data *data)
+static bool read_data(struct decoding *d, unsigned count, struct data *data)
 {
 	data->count = data->at = 0;
 	while (data->count < count && d->at + 1 < d->end) {
@@ -228,7 +228,7 @@ static uint64_t next_value(struct data *data)
 	return low | high << DATA_BITS;
 }
 
-static const char *take_text(struct decoding *d, struct data *data)
+static const char *read_text(struct decoding *d, struct data *data)
 {
 	char *text = d->records->texts + d->text_bytes, *end = text;
 
@@ -282,7 +282,7 @@ static struct ep_record *add_marked(struct decoding *d, unsigned kind, struct da
 	return record;
 }
 
-static void take_stamp(struct decoding *d, uint64_t stamp)
+static void read_stamp(struct decoding *d, uint64_t stamp)
 {
 	uint64_t time = unwrap(d, stamp);
 
@@ -300,7 +300,7 @@ static void add_arguments(struct decoding *d, uint32_t *arguments, struct data *
 	}
 }
 
-static void take_arguments(struct decoding *d, struct ep_record *record, struct data *data)
+static void read_arguments(struct decoding *d, struct ep_record *record, struct data *data)
 {
 	uint32_t *arguments = d->records->arguments + d->argument_words++;
 
@@ -323,15 +323,15 @@ static bool continues_note(struct decoding *d, unsigned kind, struct data *data)
 	return true;
 }
 
-static void take_mark(struct decoding *d, uint64_t word)
+static void read_mark(struct decoding *d, uint64_t word)
 {
 	uint32_t payload = ep_escape_payload(word);
 	unsigned kind = payload % EP_MARKS;
 	struct ep_record *record;
 	struct data data;
-	bool whole = take_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
+	bool whole = read_data(d, payload >> 5 & EP_MARK_DATA_MAX, &data);
 
-	take_stamp(d, word >> EP_STAMP_SHIFT);
+	read_stamp(d, word >> EP_STAMP_SHIFT);
 	if (!whole && d->overs && d->at + 1 == d->end) {
 		add_gap(d, EP_GAP_TEXT, 1 + data.count);
 		return;
@@ -346,13 +346,13 @@ static void take_mark(struct decoding *d, uint64_t word)
 		record = add_marked(d, kind, &data);
 	while (kind == EP_MARK_LEFT && data.at + 2 <= data.count);
 	if (marks[kind].text)
-		record->text = take_text(d, &data);
+		record->text = read_text(d, &data);
 	else if (kind == EP_MARK_NOTE)
-		take_arguments(d, record, &data);
+		read_arguments(d, record, &data);
 	d->pending = d->records->count;
 }
 
-static void take_escape(struct decoding *d, uint64_t word)
+static void read_escape(struct decoding *d, uint64_t word)
 {
 	unsigned type = word % EP_ESCAPE_TYPES;
 
@@ -360,19 +360,19 @@ static void take_escape(struct decoding *d, uint64_t word)
 		d->upper = ep_escape_payload(word);
 		d->escaped = true;
 	} else if (type == EP_ESCAPE_MARK && word >> EP_STAMP_SHIFT) {
-		take_mark(d, word);
+		read_mark(d, word);
 	} else {
 		add_gap(d, EP_GAP_UNKNOWN_ESCAPE, 1);
 	}
 }
 
-static void take_event(struct decoding *d, uint64_t word)
+static void read_event(struct decoding *d, uint64_t word)
 {
 	uint64_t stamp = word >> EP_STAMP_SHIFT;
 	struct ep_record *record;
 
 	if (stamp != 0)
-		take_stamp(d, stamp);
+		read_stamp(d, stamp);
 	record = add(d, word & EP_RETURN_BIT ? EP_RECORD_RETURN : EP_RECORD_CALL);
 	record->address = word & EP_ADDRESS_MASK;
 	if (stamp != 0) {
@@ -382,18 +382,18 @@ static void take_event(struct decoding *d, uint64_t word)
 	}
 }
 
-static void take_word(struct decoding *d, uint64_t word)
+static void read_word(struct decoding *d, uint64_t word)
 {
 	if (word == 0)
 		add_gap(d, EP_GAP_HOLE, 1);
 	else if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT)
-		take_escape(d, word);
+		read_escape(d, word);
 	else
-		take_event(d, word);
+		read_event(d, word);
 }
 
 /* The next stretch of text, which is all that is known of what happened. */
-static void take_over(struct decoding *d)
+static void skip_text(struct decoding *d)
 {
 	const struct ep_trace_over *over = d->over++;
 
@@ -408,29 +408,29 @@ static void take_over(struct decoding *d)
 }
 
 /* Words up to `end`, of which `mask` is to be believed. */
-static void take_until(struct decoding *d, uint32_t end, uint64_t mask)
+static void read_until(struct decoding *d, uint32_t end, uint64_t mask)
 {
 	const uint64_t *records = d->block->block->records;
 
 	for (; d->at < end; d->at++)
-		take_word(d, records[d->at] & mask);
+		read_word(d, records[d->at] & mask);
 }
 
-static void take_words(struct decoding *d)
+static void read_words(struct decoding *d)
 {
-	for (; d->overs; take_over(d)) {
+	for (; d->overs; skip_text(d)) {
 		d->end = d->over->from;
-		take_until(d, d->end - d->over->stamp, UINT64_MAX);
-		take_until(d, d->end, EP_RETURN_BIT | EP_ADDRESS_MASK);
+		read_until(d, d->end - d->over->stamp, UINT64_MAX);
+		read_until(d, d->end, EP_RETURN_BIT | EP_ADDRESS_MASK);
 	}
 	d->end = d->block->words;
-	take_until(d, d->end, UINT64_MAX);
+	read_until(d, d->end, UINT64_MAX);
 }
 
 /* ---- blocks ---- */
 
 /* What is missing between this block and the one before it. */
-static void tell_gap(struct decoding *d)
+static void add_gap_before(struct decoding *d)
 {
 	const struct ep_trace_block *block = d->block;
 	bool paused = block->block->flags & EP_BLOCK_RESUMED;
@@ -483,8 +483,8 @@ static void decode(struct ep_records *records)
 	};
 
 	records->count = records->at = 0;
-	tell_gap(&d);
-	take_words(&d);
+	add_gap_before(&d);
+	read_words(&d);
 	place_tail(&d);
 	records->last = d.anchor;
 	records->started = true;
@@ -517,7 +517,7 @@ static uint64_t lost_at_end(const struct ep_records *records)
 }
 
 /* What is missing after the last block: a pause that was not over, or the newest blocks. */
-static int tell_end(struct ep_records *records)
+static int add_gap_behind(struct ep_records *records)
 {
 	const struct ep_trace_thread *thread = records->thread;
 	bool live = thread->known && thread->state == EP_THREAD_LIVE;
@@ -549,7 +549,7 @@ int ep_records_next_slow(struct ep_records *records, const struct ep_record **ou
 	while (records->at == records->count) {
 		if (records->next_block < records->thread->block_count)
 			decode(records);
-		else if (tell_end(records) != EP_OK)
+		else if (add_gap_behind(records) != EP_OK)
 			return EP_END;
 	}
 	*out = &records->decoded[records->at++];

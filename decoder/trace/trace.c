@@ -117,8 +117,8 @@ static int overlapped(const struct ep_section *sections, uint32_t taken, uint32_
 	return -1;
 }
 
-static void take_section(struct ep_trace *trace, uint32_t index, uint32_t *taken,
-			 struct ep_trace_section *out)
+static void add_section(struct ep_trace *trace, uint32_t index, uint32_t *taken,
+			struct ep_trace_section *out)
 {
 	const struct ep_section *section = &trace->arena.sections[index];
 	const char *name = section_name(section->type);
@@ -164,7 +164,7 @@ static void read_sections(struct ep_trace *trace, struct ep_trace_section *out)
 
 		/* Others are somebody else's, or of a later minor version. */
 		if (type < EP_TRACE_SECTIONS && section_name(type))
-			take_section(trace, i, &taken, out);
+			add_section(trace, i, &taken, out);
 	}
 	for (uint32_t type = 1; type <= EP_SECTION_RINGS; type++)
 		if (!out[type].there)

@@ -58,7 +58,7 @@ static uint64_t identity_for(uint64_t x, const struct ep_block *block, uint64_t 
 	return x ^ offset;
 }
 
-static void take_torn(struct scan *scan, const struct ep_block *block, uint64_t offset)
+static void count_torn(struct scan *scan, const struct ep_block *block, uint64_t offset)
 {
 	struct ep_trace_damage *damage = &scan->trace->damage;
 
@@ -67,7 +67,7 @@ static void take_torn(struct scan *scan, const struct ep_block *block, uint64_t 
 		return;
 	}
 	damage->blocks_torn++;
-	damage->blocks_text += ep_overwritten_blocks_in_torn(scan->trace, block);
+	damage->blocks_text += ep_trace_begins_as_text(scan->trace, block);
 	if (!(block->check & 1))
 		return;
 	for (uint64_t low = 0; low < 2; low++)
@@ -92,7 +92,7 @@ static void count_words(struct ep_trace *trace, struct ep_trace_block *taken)
 		trace->damage.holes += records[i] == 0;
 }
 
-static void take_block(struct scan *scan, const struct ep_block *block)
+static void add_block(struct scan *scan, const struct ep_block *block)
 {
 	struct ep_trace *trace = scan->trace;
 	struct ep_trace_block *taken;
@@ -118,9 +118,9 @@ static void look_at_page(struct scan *scan, uint64_t offset, bool only_valid)
 	if (!block)
 		return;
 	if (block->check && block->check == ep_block_check(block, offset, identity))
-		take_block(scan, block);
+		add_block(scan, block);
 	else if (!only_valid && !is_zero(block))
-		take_torn(scan, block, offset);
+		count_torn(scan, block, offset);
 }
 
 static int compare_claims(const void *a, const void *b)
@@ -133,7 +133,7 @@ static int compare_claims(const void *a, const void *b)
 /* Blocks of an earlier generation (before a fork) hold under an identity that is no longer known.
  * Chance does not make two torn blocks ask for the same one, so those that do are foreign, not
  * torn. */
-static void tell_foreign(struct scan *scan)
+static void count_foreign(struct scan *scan)
 {
 	struct ep_trace_damage *damage = &scan->trace->damage;
 	uint64_t *claims = scan->claims;
@@ -165,7 +165,7 @@ static void scan_pages(struct ep_trace *trace, const struct ep_trace_section *se
 	scan.claims = ep_calloc(2 * pages, sizeof(*scan.claims));
 	for (uint64_t i = 0; i < pages; i++)
 		look_at_page(&scan, start + i * EP_BLOCK_SIZE, !section->there);
-	tell_foreign(&scan);
+	count_foreign(&scan);
 	free(scan.claims);
 	if (scan.refused)
 		ep_trace_warn(trace,
@@ -344,7 +344,7 @@ void ep_trace_read_blocks(struct ep_trace *trace, const struct ep_trace_section 
 		      compare_blocks);
 	drop_duplicates(trace);
 	count_lost(trace);
-	ep_trace_find_text(trace);
+	ep_trace_find_overwritten(trace);
 	add_unknown_threads(trace);
 	give_blocks(trace);
 	count_missed(trace);

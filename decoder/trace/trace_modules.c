@@ -55,8 +55,8 @@ static const char *module_fault(const struct ep_module *from)
 	return NULL;
 }
 
-static void take_module(struct ep_trace *trace, const struct ep_trace_section *section,
-			const struct ep_module *from)
+static void add_module(struct ep_trace *trace, const struct ep_trace_section *section,
+		       const struct ep_module *from)
 {
 	struct ep_trace_module *to = &trace->modules[trace->module_count++];
 	const uint8_t *path = ep_trace_string(trace, section, from->path);
@@ -99,7 +99,7 @@ static void read_entry(struct ep_trace *trace, const struct ep_trace_section *se
 		return;
 	fault = from.state == EP_MODULE_VALID ? module_fault(&from) : "its state is unknown";
 	if (!fault) {
-		take_module(trace, section, &from);
+		add_module(trace, section, &from);
 		return;
 	}
 	trace->damage.modules_corrupt++;

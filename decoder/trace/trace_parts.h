@@ -29,9 +29,9 @@ void ep_trace_read_watchdogs(struct ep_trace *trace);
 void ep_trace_read_blocks(struct ep_trace *trace, const struct ep_trace_section *section);
 
 /* Does a block whose check word fails begin like text? */
-bool ep_overwritten_blocks_in_torn(struct ep_trace *trace, const struct ep_block *block);
+bool ep_trace_begins_as_text(struct ep_trace *trace, const struct ep_block *block);
 /* Text over the records of blocks that hold: once these are in order and have modules to be
  * compared with, before anybody reads records. */
-void ep_trace_find_text(struct ep_trace *trace);
+void ep_trace_find_overwritten(struct ep_trace *trace);
 
 #endif

@@ -43,7 +43,7 @@ static const char *words(struct ep_trace *trace, const struct ep_trace_section *
 	return kept;
 }
 
-static void take_strings(struct ep_trace *trace, const struct ep_trace_section *section,
+static void read_strings(struct ep_trace *trace, const struct ep_trace_section *section,
 			 const struct ep_process *from)
 {
 	struct ep_trace_process *to = &trace->process;
@@ -80,5 +80,5 @@ void ep_trace_read_process(struct ep_trace *trace, const struct ep_trace_section
 	to->gid = from.gid;
 	to->start_tsc = from.start_tsc;
 	to->start_realtime = from.start_realtime;
-	take_strings(trace, section, &from);
+	read_strings(trace, section, &from);
 }

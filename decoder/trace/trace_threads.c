@@ -28,7 +28,7 @@ static void read_name(struct ep_trace_thread *to, const struct ep_thread *from)
 
 /* Unknown where another thread may have it, and of one that changed rings under a runtime that did
  * not note when. */
-static void take_ring(struct ep_trace_thread *to, const struct ep_thread *from)
+static void read_ring(struct ep_trace_thread *to, const struct ep_thread *from)
 {
 	if (!from->ring_offset || from->flags & EP_THREAD_RING_GIVEN ||
 	    (from->flags & EP_THREAD_OWN_RING && !from->ring_first))
@@ -37,7 +37,7 @@ static void take_ring(struct ep_trace_thread *to, const struct ep_thread *from)
 	to->ring_first = from->ring_first ? from->ring_first : 1;
 }
 
-static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
+static void add_thread(struct ep_trace *trace, const struct ep_thread *from)
 {
 	struct ep_trace_thread *to = &trace->threads[trace->thread_count++];
 
@@ -53,7 +53,7 @@ static void take_thread(struct ep_trace *trace, const struct ep_thread *from)
 	to->timing = from->timing;
 	to->lost_records = from->lost;
 	to->blocks_entered = from->blocks;
-	take_ring(to, from);
+	read_ring(to, from);
 }
 
 static void read_entry(struct ep_trace *trace, uint64_t offset, uint64_t index)
@@ -70,7 +70,7 @@ static void read_entry(struct ep_trace *trace, uint64_t offset, uint64_t index)
 		return;
 	fault = thread_fault(&from);
 	if (!fault) {
-		take_thread(trace, &from);
+		add_thread(trace, &from);
 		return;
 	}
 	trace->damage.threads_corrupt++;

@@ -25,7 +25,7 @@ static const void *section_bytes(const struct ep_trace *trace, uint32_t type, ui
 	return NULL;
 }
 
-static void take_watchdog(struct ep_trace *trace, const uint8_t *bytes)
+static void add_watchdog(struct ep_trace *trace, const uint8_t *bytes)
 {
 	struct ep_trace_watchdog *to = &trace->watchdogs[trace->watchdog_count];
 	struct ep_watchdog from;
@@ -57,11 +57,11 @@ static void read_watchdogs(struct ep_trace *trace)
 
 	trace->watchdogs = ep_calloc(EP_WATCHDOGS + 1, sizeof(*trace->watchdogs));
 	for (uint64_t i = 0; i < count && i < EP_WATCHDOGS; i++)
-		take_watchdog(trace, bytes + i * section.entry_size);
+		add_watchdog(trace, bytes + i * section.entry_size);
 }
 
-static void take_stack(struct ep_trace *trace, const uint8_t *section, uint64_t size,
-		       const struct ep_stack_taken *from)
+static void add_stack(struct ep_trace *trace, const uint8_t *section, uint64_t size,
+		      const struct ep_stack_taken *from)
 {
 	struct ep_trace_stack *to = &trace->stacks[trace->stack_count];
 
@@ -99,7 +99,7 @@ static void read_stacks(struct ep_trace *trace)
 	trace->stacks_missing = head.unasked;
 	for (uint32_t i = 0; i < head.count; i++) {
 		memcpy(&entry, bytes + sizeof(head) + i * sizeof(entry), sizeof(entry));
-		take_stack(trace, bytes, section.size, &entry);
+		add_stack(trace, bytes, section.size, &entry);
 	}
 	trace->stacks_missing += head.count - trace->stack_count;
 }
