@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * control.c: epitaph control: pauses, resumes, times and tells of a running process, which is not
+ * control.c: epitaph control: pauses, resumes, times and shows a running process, which is not
  * stopped for it.
  */
 #include "coredump/live/control.h"
@@ -57,8 +57,8 @@ static int run_pause(struct target *target)
 	return EP_EXIT_COMPLETE;
 }
 
-/* What nobody outside can undo is told, and makes the result partial. */
-static int tell_shut(const struct target *target, const struct ep_arena *arena)
+/* What nobody outside can undo is printed, and makes the result partial. */
+static int print_shut(const struct target *target, const struct ep_arena *arena)
 {
 	if (arena->gate & EP_GATE_STOPPED)
 		ep_say("pid %d: tracing is off for good: %s", (int)target->pid,
@@ -80,7 +80,7 @@ static int run_resume(struct target *target)
 	    ep_control_read(&target->control, &after, &err))
 		return failed(&err);
 	if (after.gate & (EP_GATE_STOPPED | EP_GATE_API))
-		return tell_shut(target, &after);
+		return print_shut(target, &after);
 	if (!is_quiet(target))
 		printf("pid %d: %s; each thread goes on at its next call\n", (int)target->pid,
 		       before.gate ? "resumed" : "was not paused");
@@ -225,7 +225,7 @@ static const struct ep_option options[] = {
 	{"no-stacks", 0, NULL, "snapshot: leave the stacks out: they may hold secrets"},
 	{"redact", 0, "WORDS", "snapshot: leave out what the words name, as extract does"},
 	{"json", 'j', NULL, "status: for programs; its \"version\" is 1"},
-	{"quiet", 'q', NULL, "do not tell what was done"},
+	{"quiet", 'q', NULL, "do not print what was done"},
 	{NULL, 0, NULL, NULL},
 };
 

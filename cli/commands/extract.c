@@ -41,7 +41,7 @@ static int expand(struct ep_source *source, const char *pattern, char *path, siz
 	return EP_E_USAGE;
 }
 
-int ep_extract_take_redact(const struct ep_arguments *arguments, uint32_t *bits)
+int ep_extract_parse_redact(const struct ep_arguments *arguments, uint32_t *bits)
 {
 	const char *words = ep_argument(arguments, "redact");
 	struct ep_err err = {0};
@@ -57,15 +57,15 @@ int ep_extract_take_redact(const struct ep_arguments *arguments, uint32_t *bits)
 }
 
 /* An exit status. */
-static int take_options(const struct ep_arguments *arguments, struct ep_extract_options *options)
+static int options_parse(const struct ep_arguments *arguments, struct ep_extract_options *options)
 {
 	*options = EP_EXTRACT_DEFAULTS;
 	options->pages.arena_only = ep_argument_given(arguments, "arena-only");
 	options->force = ep_argument_given(arguments, "output");
-	return ep_extract_take_redact(arguments, &options->pages.redact);
+	return ep_extract_parse_redact(arguments, &options->pages.redact);
 }
 
-static void tell(const char *path, const struct ep_extract_result *result)
+static void print_result(const char *path, const struct ep_extract_result *result)
 {
 	fprintf(stderr,
 		"%s: %" PRIu64 " bytes, of the arena %" PRIu64 " of %" PRIu64 ", stacks of %" PRIu64
@@ -78,8 +78,7 @@ static void tell(const char *path, const struct ep_extract_result *result)
 	fputc('\n', stderr);
 }
 
-int ep_extract_run(struct ep_session *session, const struct ep_arguments *arguments,
-		   FILE *tell_path)
+int ep_extract_run(struct ep_session *session, const struct ep_arguments *arguments, FILE *path_to)
 {
 	struct ep_extract_options options;
 	struct ep_extract_result result;
@@ -87,7 +86,7 @@ int ep_extract_run(struct ep_session *session, const struct ep_arguments *argume
 	struct ep_err err = {0};
 	char path[4096];
 
-	if (take_options(arguments, &options))
+	if (options_parse(arguments, &options))
 		return EP_EXIT_USAGE;
 	if (expand(session->source, pattern ? pattern : "epitaph.%p.%n.core", path, sizeof(path)))
 		return EP_EXIT_USAGE;
@@ -96,9 +95,9 @@ int ep_extract_run(struct ep_session *session, const struct ep_arguments *argume
 		return err.code == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
 	}
 	if (!ep_argument_given(arguments, "quiet"))
-		tell(path, &result);
-	if (tell_path)
-		fprintf(tell_path, "%s\n", path);
+		print_result(path, &result);
+	if (path_to)
+		fprintf(path_to, "%s\n", path);
 	if (result.arena_saved < result.arena_wanted)
 		return EP_EXIT_PARTIAL;
 	return session->status;
@@ -115,7 +114,7 @@ static int kept_extract_one(struct ep_session *session, const struct ep_argument
 	struct ep_err err = {0};
 	char path[4096], usual[64];
 
-	if (take_options(arguments, &options))
+	if (options_parse(arguments, &options))
 		return EP_EXIT_USAGE;
 	snprintf(usual, sizeof(usual), "epitaph.%%p.kept-%" PRIu64 ".core", which->kept.number);
 	if (expand(session->source, pattern ? pattern : usual, path, sizeof(path)))
@@ -206,7 +205,7 @@ static int run(const struct ep_arguments *arguments)
 	const char *kept = ep_argument(arguments, "kept");
 	struct ep_extract_options ignored;
 	struct ep_session session;
-	int result = take_options(arguments, &ignored);
+	int result = options_parse(arguments, &ignored);
 
 	if (result)
 		return result;
@@ -239,7 +238,7 @@ static const struct ep_option options[] = {
 	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
 	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
-	{"quiet", 'q', NULL, "do not tell what was saved"},
+	{"quiet", 'q', NULL, "do not print what was saved"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -254,7 +253,7 @@ const struct ep_command ep_command_extract = {
 		       "needs to unwind them. gdb, eu-stack and epitaph open it like "
 		       "the core it was taken from.\n\n"
 		       "A running process is not stopped. What could not be saved is "
-		       "counted, told and kept in the snapshot.\n\n"
+		       "counted, reported and kept in the snapshot.\n\n"
 		       "It may hold what is not for everybody: --redact leaves out "
 		       "the command line, paths, what the program said in notes and "
 		       "names of spans and threads, stacks and registers. Function "

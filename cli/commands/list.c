@@ -67,12 +67,8 @@ static int print(const char *folder, const struct ep_stored *list, size_t count,
 {
 	int result = EP_EXIT_COMPLETE;
 	struct ep_json json;
-	struct row *row = malloc(sizeof(*row));
+	struct row row;
 
-	if (!row) {
-		ep_say("out of memory");
-		return EP_EXIT_UNREADABLE;
-	}
 	if (as_json) {
 		ep_json_init(&json, stdout);
 		ep_json_array(&json);
@@ -81,14 +77,14 @@ static int print(const char *folder, const struct ep_stored *list, size_t count,
 		       "signal", "size", "snapshot", ep_color(EP_PLAIN));
 	}
 	for (size_t i = 0; i < count; i++) {
-		row_fill(row, folder, &list[i]);
+		row_fill(&row, folder, &list[i]);
 		if (as_json)
-			json_row(&json, row);
+			json_row(&json, &row);
 		else
-			print_row(row);
-		if (!row->why)
+			print_row(&row);
+		if (!row.why)
 			continue;
-		ep_say("%s", row->why);
+		ep_say("%s", row.why);
 		result = EP_EXIT_PARTIAL;
 	}
 	if (as_json) {
@@ -96,7 +92,6 @@ static int print(const char *folder, const struct ep_stored *list, size_t count,
 		ep_json_newline(&json);
 		ep_json_finish(&json);
 	}
-	free(row);
 	return result;
 }
 

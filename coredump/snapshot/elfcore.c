@@ -22,56 +22,55 @@ struct sink {
 	int fd;
 	const char *path;
 	uint64_t at; /* bytes put, held ones too */
+	int rc;      /* after a failure nothing more is written */
 	struct ep_err *err;
 	size_t held_size;
 	uint8_t held[HELD_MAX]; /* not yet written */
 };
 
-static int write_all(const struct sink *sink, const uint8_t *bytes, size_t size)
+static void write_all(struct sink *sink, const uint8_t *bytes, size_t size)
 {
-	while (size) {
+	while (size && sink->rc == EP_OK) {
 		ssize_t n = write(sink->fd, bytes, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			return ep_fail(sink->err, EP_E_IO, sink->at,
-				       "%s: writing before offset 0x%" PRIx64 ": %m", sink->path,
-				       sink->at);
+		if (n <= 0) {
+			sink->rc = ep_fail(sink->err, EP_E_IO, sink->at,
+					   "%s: writing before offset 0x%" PRIx64 ": %m",
+					   sink->path, sink->at);
+			return;
+		}
 		bytes += n;
 		size -= (size_t)n;
 	}
-	return EP_OK;
 }
 
-static int flush(struct sink *sink)
+static void flush(struct sink *sink)
 {
-	size_t size = sink->held_size;
-
+	write_all(sink, sink->held, sink->held_size);
 	sink->held_size = 0;
-	return write_all(sink, sink->held, size);
 }
 
-static int put(struct sink *sink, const void *bytes, size_t size)
+static void put(struct sink *sink, const void *bytes, size_t size)
 {
-	int rc = EP_OK;
-
 	if (size > HELD_MAX - sink->held_size)
-		rc = flush(sink);
+		flush(sink);
 	sink->at += size;
-	if (rc || size > HELD_MAX)
-		return rc ? rc : write_all(sink, bytes, size);
+	if (size > HELD_MAX) {
+		write_all(sink, bytes, size);
+		return;
+	}
 	memcpy(sink->held + sink->held_size, bytes, size);
 	sink->held_size += size;
-	return EP_OK;
 }
 
 /* Zeroes up to `offset`, which is less than a page away. */
-static int put_padding(struct sink *sink, uint64_t offset)
+static void put_padding(struct sink *sink, uint64_t offset)
 {
 	static const uint8_t zeroes[EP_PAGE];
 
-	return put(sink, zeroes, offset - sink->at);
+	put(sink, zeroes, offset - sink->at);
 }
 
 static uint64_t aligned(uint64_t value, uint64_t unit)
@@ -107,7 +106,7 @@ static uint64_t piece_offset(uint64_t at, const struct ep_elfcore_piece *piece)
 
 /* ---- headers ---- */
 
-static int put_ehdr(struct sink *sink, uint64_t headers)
+static void put_ehdr(struct sink *sink, uint64_t headers)
 {
 	Elf64_Ehdr header = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
@@ -127,29 +126,30 @@ static int put_ehdr(struct sink *sink, uint64_t headers)
 		header.e_shentsize = sizeof(Elf64_Shdr);
 		header.e_shnum = 1;
 	}
-	return put(sink, &header, sizeof(header));
+	put(sink, &header, sizeof(header));
 }
 
 /* With many segments their number stands in section header 0 (elf(5), PN_XNUM). */
-static int put_shdr(struct sink *sink, uint64_t headers)
+static void put_shdr(struct sink *sink, uint64_t headers)
 {
 	Elf64_Shdr section = {.sh_size = 1, .sh_info = (uint32_t)headers};
 
-	return headers < PN_XNUM ? EP_OK : put(sink, &section, sizeof(section));
+	if (headers >= PN_XNUM)
+		put(sink, &section, sizeof(section));
 }
 
-static int put_headers(struct sink *sink, const struct ep_elfcore *core)
+static void put_headers(struct sink *sink, const struct ep_elfcore *core)
 {
 	uint64_t headers = core->piece_count + 1, offset;
 	Elf64_Phdr note = {.p_type = PT_NOTE, .p_align = 4};
-	int rc = put_ehdr(sink, headers);
 
+	put_ehdr(sink, headers);
 	note.p_offset = sizeof(Elf64_Ehdr) + headers * sizeof(note) +
 			(headers < PN_XNUM ? 0 : sizeof(Elf64_Shdr));
 	note.p_filesz = notes_size(core);
-	rc = rc ? rc : put(sink, &note, sizeof(note));
+	put(sink, &note, sizeof(note));
 	offset = note.p_offset + note.p_filesz;
-	for (size_t i = 0; i < core->piece_count && rc == EP_OK; i++) {
+	for (size_t i = 0; i < core->piece_count; i++) {
 		const struct ep_elfcore_piece *piece = &core->pieces[i];
 		Elf64_Phdr load = {
 			.p_type = PT_LOAD,
@@ -162,68 +162,55 @@ static int put_headers(struct sink *sink, const struct ep_elfcore *core)
 		};
 
 		offset = load.p_offset + load.p_filesz;
-		rc = put(sink, &load, sizeof(load));
+		put(sink, &load, sizeof(load));
 	}
-	return rc ? rc : put_shdr(sink, headers);
+	put_shdr(sink, headers);
 }
 
-static int put_note(struct sink *sink, const struct ep_elfcore_note *note)
+static void put_note(struct sink *sink, const struct ep_elfcore_note *note)
 {
 	size_t name = note->name[0] ? strlen(note->name) + 1 : 0;
 	Elf64_Nhdr header = {(Elf64_Word)name, note->size, note->type};
-	int rc = put(sink, &header, sizeof(header));
 
-	rc = rc ? rc : put(sink, note->name, name);
-	rc = rc ? rc : put_padding(sink, sink->at + aligned(name, 4) - name);
-	rc = rc ? rc : put(sink, note->desc, note->size);
-	return rc ? rc : put_padding(sink, sink->at + aligned(note->size, 4) - note->size);
+	put(sink, &header, sizeof(header));
+	put(sink, note->name, name);
+	put_padding(sink, sink->at + aligned(name, 4) - name);
+	put(sink, note->desc, note->size);
+	put_padding(sink, sink->at + aligned(note->size, 4) - note->size);
 }
 
 /* ---- pages ---- */
 
-static int copy_piece(struct sink *sink, struct ep_source *source,
+static void put_piece(struct sink *sink, struct ep_source *source,
 		      const struct ep_elfcore_piece *piece, uint8_t *buffer)
 {
-	uint64_t done = 0;
-	int rc = EP_OK;
-
-	if (piece->bytes)
-		return put(sink, piece->bytes, piece->size);
-	while (done < piece->size && rc == EP_OK) {
+	put_padding(sink, piece_offset(sink->at, piece));
+	if (piece->bytes) {
+		put(sink, piece->bytes, piece->size);
+		return;
+	}
+	for (uint64_t done = 0; done < piece->size && sink->rc == EP_OK; done += COPY_CHUNK) {
 		size_t size = piece->size - done < COPY_CHUNK ? piece->size - done : COPY_CHUNK;
 
-		rc = ep_source_read(source, piece->address + done, buffer, size, NULL, sink->err);
-		rc = rc ? rc : put(sink, buffer, size);
-		done += size;
+		sink->rc = ep_source_read(source, piece->address + done, buffer, size, NULL,
+					  sink->err);
+		put(sink, buffer, size);
 	}
-	return rc;
-}
-
-static int put_pieces(struct sink *sink, struct ep_source *source, const struct ep_elfcore *core)
-{
-	uint8_t *buffer = ep_malloc(COPY_CHUNK);
-	int rc = EP_OK;
-
-	for (size_t i = 0; i < core->piece_count && rc == EP_OK; i++) {
-		const struct ep_elfcore_piece *piece = &core->pieces[i];
-
-		rc = put_padding(sink, piece_offset(sink->at, piece));
-		rc = rc ? rc : copy_piece(sink, source, piece, buffer);
-	}
-	free(buffer);
-	return rc;
 }
 
 int ep_elfcore_write(const struct ep_elfcore *core, struct ep_source *source, int fd,
 		     const char *path, uint64_t *written, struct ep_err *err)
 {
 	struct sink sink = {.fd = fd, .path = path, .err = err};
-	int rc = put_headers(&sink, core);
+	uint8_t *buffer = ep_malloc(COPY_CHUNK);
 
-	for (size_t i = 0; i < core->note_count && rc == EP_OK; i++)
-		rc = put_note(&sink, &core->notes[i]);
-	rc = rc ? rc : put_pieces(&sink, source, core);
-	rc = rc ? rc : flush(&sink);
+	put_headers(&sink, core);
+	for (size_t i = 0; i < core->note_count; i++)
+		put_note(&sink, &core->notes[i]);
+	for (size_t i = 0; i < core->piece_count && sink.rc == EP_OK; i++)
+		put_piece(&sink, source, &core->pieces[i], buffer);
+	flush(&sink);
+	free(buffer);
 	*written = sink.at;
-	return rc;
+	return sink.rc;
 }

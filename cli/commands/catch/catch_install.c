@@ -97,7 +97,7 @@ static int limits_parse(struct ep_store *store, const struct ep_arguments *argum
 	    size_parse("timeout", ep_argument(arguments, "timeout"), &seconds))
 		return EP_EXIT_USAGE;
 	store->seconds = (unsigned)seconds;
-	return ep_extract_take_redact(arguments, &store->redact);
+	return ep_extract_parse_redact(arguments, &store->redact);
 }
 
 static int pattern_make(char out[EP_PATTERN_MAX], const char *folder)
