@@ -38,11 +38,11 @@ RUNTIME_FLAGS := $(filter-out $(TRACING),$(CFLAGS)) $(BASE) -fvisibility=hidden 
 
 # ---- sources: a new file in a folder is part of it -------------------------------------------------------------------
 
-RUNTIME_C := $(filter-out runtime/dso/%,$(wildcard runtime/*.c runtime/*/*.c)) $(wildcard funcount/runtime/*.c)
+RUNTIME_C := $(filter-out runtime/dso/%,$(wildcard runtime/*.c runtime/*/*.c))
 RUNTIME_S := $(wildcard runtime/x86_64/*.S)
 FILTER_C  := $(wildcard funcount/filter/*.c)
-TOOL_C    := $(filter-out funcount/runtime/%,$(wildcard coredump/*/*.c decoder/*/*.c decoder/*/*/*.c funcount/*/*.c \
-	cli/common/*.c cli/commands/*.c cli/commands/*/*.c cli/commands.c cli/help.c))
+TOOL_C    := $(wildcard coredump/*/*.c decoder/*/*.c decoder/*/*/*.c funcount/*/*.c \
+	cli/common/*.c cli/commands/*.c cli/commands/*/*.c cli/commands.c cli/help.c)
 WRAPPER_C := $(wildcard cli/wrapper/*.c)
 GDB_PY    := $(wildcard gdb-ext/*.py)
 UNIT_C    := $(wildcard tests/unit/*/check_*.c)

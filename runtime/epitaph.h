@@ -89,7 +89,7 @@ EPITAPH_FUNCTION int epitaph_set_thread_timing(unsigned every);
 /* ---- notes and spans ----------------------------------------------------- */
 
 /*
- * epitaph_note("cache %s resized to %d", name, n): a remark in the calling thread's history, at its
+ * epitaph_note("cache %s resized to %d", name, n): a note in the calling thread's history, at its
  * place among the calls, checked like printf. What is recorded are the time, the format's address
  * and the raw arguments; the text is made when the trace is read, from the format in the program's
  * file (or in the core, when it lies there). All conversions of printf and glibc: strings are

@@ -8,13 +8,14 @@
 #include "runtime/arena/arena.h"
 #include "runtime/arena/backing.h"
 #include "runtime/facts/clock.h"
-#include "runtime/record/counting.h"
+#include "runtime/counting/counter.h"
 #include "runtime/fatal/crash.h"
 #include "runtime/settings/environment.h"
 #include "runtime/fatal/fatal.h"
-#include "runtime/record/integrity.h"
-#include "runtime/intercept/interpose.h"
-#include "runtime/facts/jail.h"
+#include "runtime/arena/integrity.h"
+#include "runtime/intercept/contexts.h"
+#include "runtime/lib/interpose.h"
+#include "runtime/lib/jail.h"
 #include "runtime/snapshot/kept.h"
 #include "runtime/facts/loadmap.h"
 #include "runtime/settings/pattern.h"
@@ -26,8 +27,8 @@
 #include "runtime/settings/settings.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/record/thread.h"
-#include "runtime/snapshot/trigger.h"
-#include "runtime/api/watchdog.h"
+#include "runtime/fatal/trigger.h"
+#include "runtime/watchdogs/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
 enum { NEW, STARTING, ON, OFF };
@@ -42,11 +43,13 @@ static void note_settings(void)
 	ep_pause_apply();
 }
 
+static const struct ep_loadmap_watch counter = {ep_counting_forget, ep_counting_recall};
+
 static void describe(void)
 {
 	ep_clock_start();
 	ep_process_start();
-	ep_loadmap_start();
+	ep_loadmap_start(ep_settings.counting ? &counter : NULL);
 	if (ep_settings.counting)
 		ep_counting_start();
 	/* All that took a while, so this anchor gives a usable rate. */

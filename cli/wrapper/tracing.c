@@ -10,14 +10,14 @@
 
 #include "cli/wrapper/filtering.h"
 #include "cli/wrapper/say.h"
-#include "runtime/intercept/interpose.h"
+#include "runtime/lib/interpose.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *const hooks[] = {"__fentry__", "__return__", "__cyg_profile_func_enter",
 				    "__cyg_profile_func_exit"};
 
-/* Functions that the runtime stands in front of (runtime/intercept/interpose.h). */
+/* Functions that the runtime stands in front of (runtime/lib/interpose.h). */
 static const char *const interposed[] = {
 #define EP_NAME(name) #name,
 	EP_INTERPOSED(EP_NAME)

@@ -3,14 +3,13 @@
 #include "runtime/epitaph.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/arena/arena.h"
 #include "runtime/facts/clock.h"
-#include "runtime/record/counting.h"
-#include "runtime/record/integrity.h"
+#include "runtime/counting/counts_file.h"
+#include "runtime/arena/integrity.h"
 #include "runtime/dso/registrar.h"
 #include "runtime/snapshot/kept.h"
 #include "runtime/facts/loadmap.h"
@@ -19,40 +18,18 @@
 #include "runtime/settings/settings.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
+#include "runtime/watchdogs/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
 /* ---- pausing ---- */
 
-static atomic_uint pauses; /* epitaph_pause calls not yet resumed */
-
-/* Two threads may shut and open at once: whoever wrote looks again, so that the last write agrees
- * with the count. */
-void ep_pause_apply(void)
-{
-	bool shut;
-
-	if (!ep_arena || ep_overwritten())
-		return;
-	do {
-		shut = atomic_load(&pauses) != 0;
-		if (shut)
-			__atomic_fetch_or(&ep_arena->gate, EP_GATE_API, __ATOMIC_SEQ_CST);
-		else
-			__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_API, __ATOMIC_SEQ_CST);
-	} while (shut != (atomic_load(&pauses) != 0));
-}
-
 PUBLIC void epitaph_pause(void)
 {
 	ep_start();
-	atomic_fetch_add(&pauses, 1);
-	if (!ep_arena || ep_overwritten())
-		return;
-	__atomic_fetch_add(&ep_arena->pauses, 1, __ATOMIC_RELAXED);
-	ep_pause_apply();
-	ep_ring_pause_here();
+	if (ep_pause_begin())
+		ep_ring_pause_here();
 }
 
 /* A program that was started with EPITAPH=off is switched on, for good. */
@@ -64,16 +41,9 @@ static void switch_on(void)
 
 PUBLIC void epitaph_resume(void)
 {
-	unsigned count = atomic_load(&pauses);
-
 	ep_start();
-	do {
-		if (!count) {
-			switch_on();
-			return;
-		}
-	} while (!atomic_compare_exchange_weak(&pauses, &count, count - 1));
-	ep_pause_apply();
+	if (!ep_pause_end())
+		switch_on();
 }
 
 /* ---- time ---- */
@@ -90,7 +60,7 @@ PUBLIC uint64_t epitaph_ticks_per_second(void)
 
 /* ---- snapshots ---- */
 
-static int told(int result)
+static int answer(int result)
 {
 	if (result >= 0)
 		return 0;
@@ -101,7 +71,7 @@ static int told(int result)
 PUBLIC int epitaph_snapshot_write(const char *path)
 {
 	ep_start();
-	return told(ep_snapshot_write(path, NULL));
+	return answer(ep_snapshot_write(path, NULL));
 }
 
 /* What the program holds is a number in the guise of a pointer: nothing lies there, and one that is
@@ -110,7 +80,7 @@ static struct epitaph_snapshot *take(uint64_t since)
 {
 	int64_t number = ep_start() ? ep_kept_take(since) : -ENODEV;
 
-	return told((int)(number < 0 ? number : 0)) ? NULL : (struct epitaph_snapshot *)number;
+	return answer((int)(number < 0 ? number : 0)) ? NULL : (struct epitaph_snapshot *)number;
 }
 
 PUBLIC struct epitaph_snapshot *epitaph_snapshot_take(void)
@@ -126,14 +96,22 @@ PUBLIC struct epitaph_snapshot *epitaph_snapshot_take_since(uint64_t since)
 PUBLIC int epitaph_snapshot_save(const struct epitaph_snapshot *snapshot, const char *path)
 {
 	if (!ep_start())
-		return told(-EINVAL);
-	return told(ep_snapshot_save((uint64_t)snapshot, path));
+		return answer(-EINVAL);
+	return answer(ep_snapshot_save((uint64_t)snapshot, path));
 }
 
 PUBLIC void epitaph_snapshot_free(struct epitaph_snapshot *snapshot)
 {
 	if (snapshot && ep_start())
 		ep_kept_free((uint64_t)snapshot);
+}
+
+/* ---- watchdogs (the rest: watchdog.c) ---- */
+
+PUBLIC struct epitaph_watchdog *epitaph_watchdog_create(const char *name, uint64_t deadline_ns,
+							epitaph_watchdog_action action)
+{
+	return ep_watchdog_create(name, deadline_ns, action, ep_start());
 }
 
 /* ---- traced shared libraries ---- */

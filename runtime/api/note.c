@@ -8,6 +8,7 @@
 
 #include "runtime/lib/conversion.h"
 #include "runtime/epitaph.h"
+#include "runtime/api/hook.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
 
@@ -163,64 +164,64 @@ static uint64_t arguments_of(struct epitaph_note_site *site, const char *format)
 /* Of arguments: a format and an address take four words, a continuation two. */
 #define ROOM (EP_MARK_DATA_MAX - 4 + (EP_NOTE_MARKS - 1) * (EP_MARK_DATA_MAX - 2))
 
-static void begin_mark(struct ep_note_builder *remark)
+static void begin_mark(struct ep_note_builder *note)
 {
-	remark->head = remark->count++;
+	note->head = note->count++;
 }
 
-static unsigned in_mark(const struct ep_note_builder *remark)
+static unsigned in_mark(const struct ep_note_builder *note)
 {
-	return remark->count - remark->head - 1;
+	return note->count - note->head - 1;
 }
 
-static void end_mark(struct ep_note_builder *remark, unsigned kind)
+static void end_mark(struct ep_note_builder *note, unsigned kind)
 {
-	remark->words[remark->head] = ep_escape_make(EP_ESCAPE_MARK, kind | in_mark(remark) << 5);
+	note->words[note->head] = ep_escape_make(EP_ESCAPE_MARK, kind | in_mark(note) << 5);
 }
 
-static void add_word(struct ep_note_builder *remark, uint64_t payload)
+static void add_word(struct ep_note_builder *note, uint64_t payload)
 {
 	payload &= (1u << WORD_BITS) - 1;
-	remark->words[remark->count++] = ep_escape_make(EP_ESCAPE_DATA, (uint32_t)payload);
+	note->words[note->count++] = ep_escape_make(EP_ESCAPE_DATA, (uint32_t)payload);
 }
 
-static void add_address(struct ep_note_builder *remark, uint64_t address)
+static void add_address(struct ep_note_builder *note, uint64_t address)
 {
-	add_word(remark, address);
-	add_word(remark, address >> WORD_BITS);
+	add_word(note, address);
+	add_word(note, address >> WORD_BITS);
 }
 
 /* What a value's words must not be parted by is nothing: the reader puts the marks' words together
  * first. */
-static void add(struct ep_note_builder *remark, uint64_t payload)
+static void add(struct ep_note_builder *note, uint64_t payload)
 {
-	if (in_mark(remark) == EP_MARK_DATA_MAX) {
-		end_mark(remark, EP_MARK_NOTE);
-		begin_mark(remark);
-		add_address(remark, 0);
+	if (in_mark(note) == EP_MARK_DATA_MAX) {
+		end_mark(note, EP_MARK_NOTE);
+		begin_mark(note);
+		add_address(note, 0);
 	}
-	add_word(remark, payload);
+	add_word(note, payload);
 }
 
-static void add_int(struct ep_note_builder *remark, unsigned kind, uint32_t value)
+static void add_int(struct ep_note_builder *note, unsigned kind, uint32_t value)
 {
-	add(remark, kind | (uint64_t)value << EP_NOTE_SHIFT);
-	add(remark, value >> FIRST_BITS);
+	add(note, kind | (uint64_t)value << EP_NOTE_SHIFT);
+	add(note, value >> FIRST_BITS);
 }
 
-static void add_long(struct ep_note_builder *remark, unsigned kind, uint64_t value)
+static void add_long(struct ep_note_builder *note, unsigned kind, uint64_t value)
 {
-	add(remark, kind | value << EP_NOTE_SHIFT);
-	add(remark, value >> FIRST_BITS);
-	add(remark, value >> THIRD_BITS);
+	add(note, kind | value << EP_NOTE_SHIFT);
+	add(note, value >> FIRST_BITS);
+	add(note, value >> THIRD_BITS);
 }
 
-static void add_long_double(struct ep_note_builder *remark, uint64_t value, uint16_t above)
+static void add_long_double(struct ep_note_builder *note, uint64_t value, uint16_t above)
 {
-	add(remark, EP_NOTE_LONG_DOUBLE | value << EP_NOTE_SHIFT);
-	add(remark, value >> FIRST_BITS);
-	add(remark, value >> THIRD_BITS | (uint64_t)above << (64 - THIRD_BITS));
-	add(remark, above >> (WORD_BITS - (64 - THIRD_BITS)));
+	add(note, EP_NOTE_LONG_DOUBLE | value << EP_NOTE_SHIFT);
+	add(note, value >> FIRST_BITS);
+	add(note, value >> THIRD_BITS | (uint64_t)above << (64 - THIRD_BITS));
+	add(note, above >> (WORD_BITS - (64 - THIRD_BITS)));
 }
 
 /* ---- strings ------------------------------------------------------------- */
@@ -274,33 +275,33 @@ static char next_byte(struct string *string)
 	return string->made[0];
 }
 
-static void add_string(struct ep_note_builder *remark, struct string *string, unsigned kind,
+static void add_string(struct ep_note_builder *note, struct string *string, unsigned kind,
 		       unsigned words)
 {
 	unsigned head, bytes = 0, in_word = 0;
 	uint64_t payload = 0;
 	char c;
 
-	add(remark, 0);
-	head = remark->count - 1;
+	add(note, 0);
+	head = note->count - 1;
 	while ((c = next_byte(string)) != 0 && bytes < words * WORD_BYTES) {
 		payload |= (uint64_t)(unsigned char)c << 8 * in_word;
 		bytes++;
 		if (++in_word == WORD_BYTES) {
-			add(remark, payload);
+			add(note, payload);
 			payload = in_word = 0;
 		}
 	}
 	if (in_word)
-		add(remark, payload);
-	remark->words[head] = ep_escape_make(EP_ESCAPE_DATA, kind | bytes << EP_NOTE_SHIFT |
-								     (c ? EP_NOTE_TRUNCATED : 0));
+		add(note, payload);
+	note->words[head] = ep_escape_make(EP_ESCAPE_DATA, kind | bytes << EP_NOTE_SHIFT |
+								   (c ? EP_NOTE_TRUNCATED : 0));
 }
 
 /* ---- one note ------------------------------------------------------------ */
 
 struct writing {
-	struct ep_note_builder *remark;
+	struct ep_note_builder *note;
 	struct ep_variadic *list;
 	unsigned room;  /* data words left */
 	int32_t before; /* the argument before, when it was an int */
@@ -341,7 +342,7 @@ static void write_string(struct writing *w, unsigned kind, uint64_t arguments)
 	uint64_t address = ep_variadic_word(w->list);
 	bool wide = kind == EP_NOTE_WIDE || kind == EP_TAKE_WIDE_STAR || kind == EP_TAKE_WIDE_FIXED;
 	struct string string = {.limit = UINT64_MAX};
-	unsigned before = w->remark->count, head = w->remark->head;
+	unsigned before = w->note->count, head = w->note->head;
 
 	if ((kind == EP_TAKE_STRING_STAR || kind == EP_TAKE_WIDE_STAR) && w->before >= 0)
 		string.limit = (uint64_t)w->before;
@@ -349,15 +350,15 @@ static void write_string(struct writing *w, unsigned kind, uint64_t arguments)
 		string.limit = arguments >> 4 & 0xfff;
 	kind = wide ? EP_NOTE_WIDE : EP_NOTE_STRING;
 	if (!address) {
-		add(w->remark, kind | EP_NOTE_NULL);
+		add(w->note, kind | EP_NOTE_NULL);
 	} else {
 		string.bytes = wide ? NULL : (const char *)address;
 		string.wide = wide ? (const wchar_t *)address : NULL;
-		add_string(w->remark, &string, kind, share(w, arguments));
+		add_string(w->note, &string, kind, share(w, arguments));
 	}
 	/* A continuation's head and its two words are not the arguments'. */
-	w->room -= w->remark->count - before;
-	for (; head != w->remark->head; head += 1 + EP_MARK_DATA_MAX)
+	w->room -= w->note->count - before;
+	for (; head != w->note->head; head += 1 + EP_MARK_DATA_MAX)
 		w->room += 3;
 }
 
@@ -366,55 +367,55 @@ static void write_long_double(struct writing *w)
 	uint16_t above;
 	uint64_t value = ep_variadic_long_double(w->list, &above);
 
-	add_long_double(w->remark, value, above);
+	add_long_double(w->note, value, above);
 }
 
 /* `kind` is none of a string's. */
 static void write_value(struct writing *w, unsigned kind)
 {
-	struct ep_note_builder *remark = w->remark;
+	struct ep_note_builder *note = w->note;
 
 	w->room -= words_of(kind);
 	switch (kind) {
 	case EP_NOTE_INT:
 		w->before = (int32_t)ep_variadic_word(w->list);
-		add_int(remark, kind, (uint32_t)w->before);
+		add_int(note, kind, (uint32_t)w->before);
 		break;
 	case EP_NOTE_LONG:
 	case EP_NOTE_POINTER:
-		add_long(remark, kind, ep_variadic_word(w->list));
+		add_long(note, kind, ep_variadic_word(w->list));
 		break;
 	case EP_NOTE_DOUBLE:
-		add_long(remark, kind, ep_variadic_double(w->list));
+		add_long(note, kind, ep_variadic_double(w->list));
 		break;
 	case EP_NOTE_LONG_DOUBLE:
 		write_long_double(w);
 		break;
 	case EP_NOTE_ERRNO:
-		add_int(remark, kind, (uint32_t)errno);
+		add_int(note, kind, (uint32_t)errno);
 		break;
 	case EP_TAKE_MORE:
-		add(remark, EP_NOTE_MORE);
+		add(note, EP_NOTE_MORE);
 		break;
 	}
 }
 
-void ep_program_note(struct ep_note_builder *remark, const char *format, uint64_t arguments,
+void ep_program_note(struct ep_note_builder *note, const char *format, uint64_t arguments,
 		     struct ep_variadic *list, uint64_t at)
 {
-	struct writing w = {remark, list, ROOM, 0};
+	struct writing w = {note, list, ROOM, 0};
 
-	remark->count = 0;
-	begin_mark(remark);
-	add_address(remark, (uint64_t)format);
-	add_address(remark, at - 1); /* in the call instruction */
+	note->count = 0;
+	begin_mark(note);
+	add_address(note, (uint64_t)format);
+	add_address(note, at - 1); /* in the call instruction */
 	for (unsigned kind; (kind = arguments & 15) != EP_TAKE_END; arguments >>= width_of(kind)) {
 		if (is_string(kind))
 			write_string(&w, kind, arguments);
 		else
 			write_value(&w, kind);
 	}
-	end_mark(remark, EP_MARK_NOTE);
+	end_mark(note, EP_MARK_NOTE);
 }
 
 /* ---- the frequent case --------------------------------------------------- */
@@ -444,10 +445,10 @@ static uint64_t *put(uint64_t *slot, uint64_t payload)
 static __attribute__((noinline)) void note_slow(const char *format, uint64_t arguments,
 						struct ep_variadic *list, uint64_t at)
 {
-	struct ep_note_builder remark;
+	struct ep_note_builder note;
 
-	ep_program_note(&remark, format, arguments, list, at);
-	ep_ring_say(remark.words, remark.count);
+	ep_program_note(&note, format, arguments, list, at);
+	ep_hook_say(note.words, note.count);
 }
 
 /* The same words as ep_program_note makes, straight into the ring. */
@@ -482,7 +483,7 @@ void ep_note(struct epitaph_note_site *site, const char *format, struct ep_varia
 {
 	uint64_t arguments;
 
-	if (!ep_ring_ready())
+	if (!ep_hook_ready())
 		return;
 	arguments = arguments_of(site, format);
 	if (!note_quickly(format, arguments, list, at))
@@ -502,13 +503,13 @@ static void mark_span(unsigned kind, const char *name, void *at)
 {
 	struct ep_mark mark;
 
-	if (!ep_ring_ready())
+	if (!ep_hook_ready())
 		return;
 	ep_mark_init(&mark, kind);
 	ep_mark_value(&mark, (uint64_t)at - 1);
 	ep_mark_text(&mark, name ? name : "(null)");
 	ep_mark_finish(&mark);
-	ep_ring_say(mark.words, 1 + mark.count);
+	ep_hook_say(mark.words, 1 + mark.count);
 }
 
 PUBLIC void epitaph_mark_begin(const char *name)

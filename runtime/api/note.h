@@ -32,7 +32,7 @@ struct ep_note_builder {
 	unsigned head;  /* index of the present mark's */
 	uint64_t words[EP_NOTE_MARKS * (1 + EP_MARK_DATA_MAX)];
 };
-void ep_program_note(struct ep_note_builder *remark, const char *format, uint64_t arguments,
+void ep_program_note(struct ep_note_builder *note, const char *format, uint64_t arguments,
 		     struct ep_variadic *list, uint64_t at);
 
 /* From note.S; `site` NULL: the format is not always the same. */

@@ -54,13 +54,8 @@ PUBLIC void epitaph_thread_resume(void)
 
 PUBLIC void epitaph_ignore_thread(void)
 {
-	struct ep_thread *thread = self();
-
-	if (!thread)
-		return;
-	__atomic_fetch_or(&thread->flags, EP_THREAD_IGNORED, __ATOMIC_RELAXED);
-	ep_thread_gate();
-	ep_ring_pause_here();
+	if (self())
+		ep_thread_ignore();
 }
 
 /* ---- settings ---- */

@@ -10,13 +10,11 @@
 #include <sys/mman.h>
 
 #include "runtime/arena/backing.h"
-#include "runtime/fatal/faults.h"
-#include "runtime/format_watchdogs.h"
-#include "runtime/record/integrity.h"
-#include "runtime/kernel/sched.h"
 #include "runtime/arena/rescue.h"
+#include "runtime/format_watchdogs.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
+#include "runtime/lib/text.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE 4096ull
@@ -30,45 +28,11 @@
 #define NON_PIE_PLACE 0x100000ull
 #define NON_PIE_ROOM  (3 * KIB * KIB)
 
-/* Alone in its page, so that no other data makes it dirty or moves it. Hidden, not static: clang
- * would keep the alias's name only, and the note below needs this one. */
-struct {
-	struct ep_root root;
-	char rest[PAGE - sizeof(struct ep_root)];
-} ep_root_page __attribute__((aligned(PAGE), section(".data.epitaph"), used)) = {
-	{.magic = EP_ROOT_MAGIC},
-	{0},
-};
-extern struct ep_root epitaph_root __attribute__((alias("ep_root_page"), visibility("default")));
-
-/* The note that leads a reader to the root in a stripped object. */
-__asm__(".pushsection .note.epitaph, \"a\", @note\n"
-	"	.balign 4\n"
-	"	.long 8, 8, 1\n" /* namesz, descsz, EP_NOTE_ROOT */
-	"	.asciz \"EPITAPH\"\n"
-	"1:	.quad ep_root_page - 1b\n"
-	"	.popsection\n");
-
-struct ep_arena *ep_arena;
-
 /* Fills a new arena. */
 static void (*describe)(void);
 
 /* A page that the kernel empties in a forked child, however it forked. */
 static uint32_t *parent_word EP_IN_DATA;
-
-static uint32_t crc32_of(const void *bytes, uint64_t size)
-{
-	const uint8_t *at = bytes;
-	uint32_t crc = ~0u;
-
-	while (size--) {
-		crc ^= *at++;
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
-	}
-	return ~crc;
-}
 
 static uint64_t random_word(void)
 {
@@ -118,44 +82,11 @@ uint64_t ep_arena_reserve(uint64_t size)
 	return place(size, -1);
 }
 
-char *ep_root_rest(void)
-{
-	return ep_root_page.rest;
-}
-
-bool ep_root_crc_holds(const struct ep_root *root)
-{
-	return root->crc == crc32_of(root, offsetof(struct ep_root, crc));
-}
-
 static bool open_bytes(uint64_t offset, uint64_t size)
 {
 	char *at = (char *)ep_arena + offset;
 
 	return ep_syscall3(SYS_mprotect, (long)at, (long)size, PROT_READ | PROT_WRITE) == 0;
-}
-
-void ep_root_fill(struct ep_root *root, const struct ep_root *from, const char *magic,
-		  uint64_t self)
-{
-	struct ep_root made = *from;
-
-	__builtin_memcpy(made.magic, magic, EP_MAGIC_SIZE);
-	made.self = self;
-	made.crc = crc32_of(&made, offsetof(struct ep_root, crc));
-	*root = made;
-}
-
-/* The path is left out of the copy: a file has its name from then on, and may be all that is left
- * at any moment after. */
-void ep_arena_publish(void)
-{
-	struct ep_root copy = epitaph_root;
-
-	copy.file_path = copy.file_path_size = 0;
-	if (ep_arena)
-		ep_root_fill(&ep_arena->root, &copy, EP_ARENA_MAGIC, (uint64_t)ep_arena);
-	ep_root_fill(&epitaph_root, &epitaph_root, EP_ROOT_MAGIC, (uint64_t)&epitaph_root);
 }
 
 /* What changes from one generation to the next. */
@@ -164,7 +95,7 @@ static void identify(void)
 	ep_backing_publish();
 	epitaph_root.pid = (uint32_t)ep_syscall0(SYS_getpid);
 	epitaph_root.identity = random_word();
-	ep_arena_publish();
+	ep_root_publish();
 }
 
 static uint64_t add_section(uint32_t type, uint32_t entry_size, uint64_t offset, uint64_t size)
@@ -188,11 +119,23 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 	return (value + PAGE - 1) & -PAGE;
 }
 
+/* Bytes for scheduling events; 0: none are wanted, or it would be too small to be of use. */
+static uint64_t sched_size(uint64_t all)
+{
+	uint64_t size = ep_settings.sched_memory / 2;
+
+	if (size > all / 8)
+		size = all / 8;
+	size &= -PAGE;
+	return ep_settings.sched && size >= EP_SCHED_LEAST ? size : 0;
+}
+
 /* Sizes in proportion to the memory; rings take what is left, at the end. */
 static uint64_t lay_out(void)
 {
 	uint64_t all = epitaph_root.arena_size, at = PAGE;
 	uint64_t threads = clamp(all / (16 * KIB) * sizeof(struct ep_thread), 2 * PAGE, KIB * KIB);
+	uint64_t sched = sched_size(all);
 
 	ep_arena->section_count = ep_truth.sections = 0;
 	at = add_section(EP_SECTION_PROCESS, sizeof(struct ep_process), at,
@@ -206,9 +149,8 @@ static uint64_t lay_out(void)
 	if (all >= STACKS_FROM)
 		at = add_section(EP_SECTION_STACKS, sizeof(struct ep_stack_taken), at,
 				 clamp(all / 128, 64 * KIB, 2048 * KIB));
-	if (ep_sched_section_size(all))
-		at = add_section(EP_SECTION_SCHED, sizeof(struct ep_sched), at,
-				 ep_sched_section_size(all));
+	if (sched)
+		at = add_section(EP_SECTION_SCHED, sizeof(struct ep_sched), at, sched);
 	if (!ep_settings.counting) {
 		add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, all - at);
 		return at;
@@ -276,6 +218,8 @@ static void take_place(uint64_t address, uint64_t size)
 	epitaph_root.arena_size = address ? size : 0;
 	ep_truth.arena = address;
 	ep_truth.size = epitaph_root.arena_size;
+	if (!address)
+		ep_bytes_zero(ep_truth.section, sizeof ep_truth.section);
 }
 
 /* Opens what is mapped at [address, address + size). A file is given its name when all that readers
@@ -288,7 +232,7 @@ static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t ti
 		describe();
 		if (!ep_backing_on() || ep_backing_name()) {
 			ep_backing_publish(); /* %n is known by now */
-			ep_arena_publish();
+			ep_root_publish();
 			ep_rescue_prepare();
 			return true;
 		}
@@ -339,17 +283,6 @@ bool ep_arena_start(void (*fill)(void))
 	epitaph_root.off_reason = EP_OFF_NO_MEMORY;
 	identify();
 	return false;
-}
-
-void *ep_arena_section(uint32_t type, uint64_t *size)
-{
-	const struct ep_section *section = ep_truth.section;
-
-	while (section->type != type)
-		section++;
-	if (size)
-		*size = section->size;
-	return (char *)ep_truth.arena + section->offset;
 }
 
 uint64_t ep_arena_free(void)
@@ -461,14 +394,4 @@ void ep_arena_restart(void)
 	record_settings(gate, every);
 	identify();
 	describe();
-}
-
-void ep_arena_stop(uint32_t reason)
-{
-	epitaph_root.off_reason = reason;
-	if (ep_arena) {
-		ep_arena->off_reason = reason;
-		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED, __ATOMIC_SEQ_CST);
-	}
-	ep_arena_publish();
 }

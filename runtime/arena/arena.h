@@ -11,14 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/arena/integrity.h"
+#include "runtime/arena/root.h"
 #include "runtime/format.h"
-
-/* The well-known symbol; alone in its page. */
-extern struct ep_root epitaph_root;
-
-/* NULL until ep_arena_start; then constant. Its address never changes, also not in a forked
- * child. */
-extern struct ep_arena *ep_arena;
 
 /*
  * Maps the arena by ep_settings, lays out its sections and publishes the root. `fill` writes what
@@ -28,16 +23,16 @@ extern struct ep_arena *ep_arena;
  */
 bool ep_arena_start(void (*fill)(void));
 
-/* A section's first byte (never NULL after start) and size in bytes: one that was laid out. Not by
- * what the arena says, which may be written over. */
-void *ep_arena_section(uint32_t type, uint64_t *size);
-
 /*
  * Opens `size` more bytes (a multiple of 4 KiB) at the end of what is open and populates them.
  * Returns their offset from the arena's start, 0 when the memory is exhausted. Thread and signal
  * safe, lock free.
  */
 uint64_t ep_arena_grow(uint64_t size);
+
+/* Of the section of scheduling events: its formats, and the least of it all, with two segments. */
+#define EP_SCHED_FORMATS (8 * 4096) /* with everything that can be added: 15 KiB */
+#define EP_SCHED_LEAST   (4096 + EP_SCHED_FORMATS + 2 * EP_SCHED_SEGMENT)
 
 /* Bytes that ep_arena_grow could still open. */
 uint64_t ep_arena_free(void);
@@ -61,24 +56,5 @@ void ep_arena_restart(void);
  * there is room. The address; 0: there is none.
  */
 uint64_t ep_arena_reserve(uint64_t size);
-
-/* The root's page behind the root: a path may lie there. */
-#define EP_ROOT_REST (4096 - sizeof(struct ep_root))
-char *ep_root_rest(void);
-
-/* The CRC of a root is right. */
-bool ep_root_crc_holds(const struct ep_root *root);
-
-/* Makes `root` a copy of `from` that is valid at address `self`: magic, self, CRC. Where that
- * changes no byte, it is valid all the while. */
-void ep_root_fill(struct ep_root *root, const struct ep_root *from, const char *magic,
-		  uint64_t self);
-
-/* Recomputes the CRC of root and copy after a change. */
-void ep_arena_publish(void);
-
-/* Stops tracing for good with EP_OFF_ `reason`; recording ends at each thread's next block
- * boundary. */
-void ep_arena_stop(uint32_t reason);
 
 #endif

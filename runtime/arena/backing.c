@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "runtime/arena/arena.h"
+#include "runtime/arena/root.h"
 #include "runtime/arena/leftover_files.h"
 #include "runtime/lib/new_file.h"
 #include "runtime/settings/pattern.h"
@@ -19,9 +19,8 @@
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 
-#define TRIES  1000
-#define HIGH   1000 /* descriptors that programs do not get by counting up */
-#define AT_CWD (-100)
+#define TRIES 1000
+#define HIGH  1000 /* descriptors that programs do not get by counting up */
 
 static struct {
 	int fd; /* holds the lock; maybe not ours any more, see is_own */
@@ -149,14 +148,14 @@ static long open_aside(void)
 	for (int i = 0; i < TRIES && fd == -EEXIST; i++) {
 		if (!name_aside(i))
 			return -ENAMETOOLONG;
-		fd = ep_syscall4(SYS_openat, AT_CWD, (long)backing.aside,
+		fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)backing.aside,
 				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	}
 	if (fd < 0)
 		return fd;
 	fd = move_up(fd);
 	if (fd < 0)
-		ep_syscall3(SYS_unlinkat, AT_CWD, (long)backing.aside, 0);
+		ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)backing.aside, 0);
 	return fd;
 }
 
@@ -217,7 +216,7 @@ void ep_backing_drop(void)
 	if (!backing.on)
 		return;
 	if (!backing.named)
-		ep_syscall3(SYS_unlinkat, AT_CWD, (long)backing.aside, 0);
+		ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)backing.aside, 0);
 	ep_backing_leave();
 }
 

@@ -5,7 +5,7 @@
  */
 #include "runtime/arena/blockcopy.h"
 
-#include "runtime/arena/arena.h"
+#include "runtime/arena/root.h"
 #include "runtime/lib/text.h"
 
 bool ep_block_holds(const struct ep_block *block, uint64_t until)

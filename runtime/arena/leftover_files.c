@@ -8,16 +8,15 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "runtime/arena/arena.h"
+#include "runtime/arena/root.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/new_file.h"
 #include "runtime/settings/pattern.h"
-#include "runtime/facts/process.h"
+#include "runtime/lib/incarnation.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 
-#define AT_CWD       (-100)
 #define ROUNDS       1000 /* files that one start removes */
 #define IN_USE       "a process that runs has it"
 #define NOT_AN_ARENA "something else is there, which is left alone"
@@ -86,7 +85,7 @@ static void look_into(long fd, struct old *out)
 /* 0, or a negative errno. */
 static long look_at(const char *path, struct old *out)
 {
-	long fd = ep_syscall4(SYS_openat, AT_CWD, (long)path,
+	long fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)path,
 			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
 
 	*out = (struct old){0};
@@ -265,7 +264,7 @@ static bool is_stale(const char *path)
 	struct timespec now = {0, 0};
 	struct stat st;
 	bool stale;
-	long fd = ep_syscall4(SYS_openat, AT_CWD, (long)path,
+	long fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)path,
 			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -294,7 +293,7 @@ static void remove_stale(const char *path)
 		ep_text_add(&text, directory.path);
 		ep_text_add(&text, name);
 		if (!text.cut && is_stale(full))
-			ep_syscall3(SYS_unlinkat, AT_CWD, (long)full, 0);
+			ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)full, 0);
 	}
 	ep_fd_close(directory.fd);
 }
@@ -353,7 +352,7 @@ static bool remove_oldest(const char *pattern, const char *path)
 	ep_text_init(&text, full, sizeof full);
 	ep_text_add(&text, directory.path);
 	ep_text_add(&text, census.name);
-	return !text.cut && !ep_syscall3(SYS_unlinkat, AT_CWD, (long)full, 0);
+	return !text.cut && !ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)full, 0);
 }
 
 void ep_backing_prune(const char *pattern, const char *path)

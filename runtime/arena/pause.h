@@ -13,6 +13,11 @@ static inline uint64_t ep_pause_count(void)
 	       __atomic_load_n(&ep_arena->control_pauses, __ATOMIC_RELAXED);
 }
 
+/* One pause more: false: there is no arena that it could shut. One less: false: there was none.
+ * Signal safe. */
+bool ep_pause_begin(void);
+bool ep_pause_end(void);
+
 /* Shuts or opens the gate as the count wants it. For an arena that is new: a pause may have come
  * before it, or before a fork. Signal safe. */
 void ep_pause_apply(void);

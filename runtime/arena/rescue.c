@@ -9,11 +9,10 @@
 
 #include <sys/mman.h>
 
-#include "runtime/arena/arena.h"
 #include "runtime/arena/backing.h"
+#include "runtime/arena/integrity.h"
+#include "runtime/arena/root.h"
 #include "runtime/lib/files.h"
-#include "runtime/record/integrity.h"
-#include "runtime/kernel/sched.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 
@@ -21,7 +20,8 @@
 #define PIECE  (UINT64_C(64) << 10)
 #define YIELDS 1000
 
-static struct ep_arena spare; /* the first page, for when it is lost */
+static struct ep_arena spare;       /* the first page, for when it is lost */
+static struct ep_sched spare_sched; /* and the head of the scheduling events */
 static uint32_t busy, facts_lost, done;
 static uint32_t growing; /* threads between hold and release */
 
@@ -30,6 +30,11 @@ void ep_rescue_prepare(void)
 	ep_bytes_copy(&spare, ep_arena, sizeof spare);
 	ep_truth.opened = ep_arena->committed;
 	done = 0;
+}
+
+void ep_rescue_keep_sched(const struct ep_sched *head)
+{
+	ep_bytes_copy(&spare_sched, head, sizeof spare_sched);
 }
 
 void ep_rescue_reset(void)
@@ -125,8 +130,8 @@ static void complete(struct ep_arena *arena)
 		arena->committed = ep_truth.opened;
 	}
 	sched = section_of(arena, EP_SECTION_SCHED);
-	if (sched)
-		ep_sched_mend(sched);
+	if (sched && !sched->segment_size)
+		ep_bytes_copy(sched, &spare_sched, sizeof spare_sched);
 	facts_lost = lacks_facts(arena);
 }
 
@@ -199,7 +204,7 @@ static bool rescue(void)
 	facts = ep_arena_section(EP_SECTION_PROCESS, NULL);
 	__atomic_fetch_add(&facts->file_lost, 1, __ATOMIC_RELAXED);
 	ep_backing_leave();
-	ep_arena_publish();
+	ep_root_publish();
 	done = 1;
 	ep_backing_complain("somebody cut it off, or its disk failed; the rest "
 			    "is in private memory",

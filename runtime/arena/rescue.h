@@ -14,6 +14,11 @@
  * been made. */
 void ep_rescue_prepare(void);
 
+/* The same of the scheduling events' section: its head as it is now, so that a drain can end that
+ * has lost it. */
+struct ep_sched;
+void ep_rescue_keep_sched(const struct ep_sched *head);
+
 /* In a forked child: no thread is in the middle of a rescue or a growth. */
 void ep_rescue_reset(void);
 

@@ -12,9 +12,9 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/format.h"
-#include "runtime/record/integrity.h"
+#include "runtime/arena/integrity.h"
 #include "runtime/lib/text.h"
-#include "runtime/facts/vdso.h"
+#include "runtime/lib/vdso.h"
 #include "runtime/x86_64/tsc.h"
 
 #define NS UINT64_C(1000000000) /* per second */

@@ -14,12 +14,10 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/facts/clock.h"
-#include "runtime/record/counting.h"
 #include "runtime/lib/files.h"
 #include "runtime/format.h"
-#include "runtime/record/integrity.h"
+#include "runtime/arena/integrity.h"
 #include "runtime/facts/maps.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/text.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -33,6 +31,7 @@ static uint64_t section_size;
 static uint32_t capacity;
 static uint64_t program; /* an address inside the main program, 0 unknown */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
+static const struct ep_loadmap_watch *watch EP_IN_DATA;
 
 /* When a change was announced last, and from when on to look for it (0: none is expected). */
 static _Atomic uint64_t announced, look_at;
@@ -245,8 +244,8 @@ static void admit(const struct ep_map_line *line, const struct ep_mapped_image *
 		return;
 	}
 	note_seen(returned);
-	if (ep_settings.counting)
-		ep_counting_recall(returned);
+	if (watch)
+		watch->returns(returned);
 	returned->unload_tsc = 0;
 }
 
@@ -294,8 +293,8 @@ static void mark_unloaded(void)
 		if (was_seen(i) || entries[i].unload_tsc)
 			continue;
 		entries[i].unload_tsc = now;
-		if (ep_settings.counting)
-			ep_counting_forget(&entries[i]);
+		if (watch)
+			watch->goes(&entries[i]);
 	}
 }
 
@@ -387,8 +386,9 @@ static void lay_out(void)
 	modules->stale = 0;
 }
 
-void ep_loadmap_start(void)
+void ep_loadmap_start(const struct ep_loadmap_watch *others)
 {
+	watch = others;
 	modules = ep_arena_section(EP_SECTION_MODULES, &section_size);
 	entries = (struct ep_module *)(modules + 1);
 	lay_out();

@@ -9,8 +9,15 @@
 
 #include <stdint.h>
 
-/* Lays out the MODULES section and fills it. After the arena. */
-void ep_loadmap_start(void);
+/* Who wants to hear of a module that has gone, or is back where it was before. Signal safe. */
+struct ep_module;
+struct ep_loadmap_watch {
+	void (*goes)(const struct ep_module *module);
+	void (*returns)(const struct ep_module *module);
+};
+
+/* Lays out the MODULES section and fills it. After the arena. `watch` may be NULL. */
+void ep_loadmap_start(const struct ep_loadmap_watch *watch);
 
 /* A library came or goes: the next ep_loadmap_refresh looks. Signal safe. */
 void ep_loadmap_stale(void);

@@ -3,92 +3,66 @@
 #include "runtime/fatal/crash.h"
 
 #include <errno.h>
-#include <linux/futex.h>
+#include <sched.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "runtime/arena/inherit.h"
 #include "runtime/fatal/handled.h"
+#include "runtime/lib/futex.h"
+#include "runtime/lib/helper.h"
 #include "runtime/lib/new_file.h"
 #include "runtime/lib/signals.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
-#include "runtime/record/thread.h"
-#include "runtime/x86_64/helper.h"
+#include "runtime/record/tls.h"
 
 #define LOOK 10 /* ms between two looks at somebody else's snapshot */
 
-static uint64_t all_signals = UINT64_MAX;
-
 /* ---- time ---- */
 
+static char stack[8192] __attribute__((aligned(16)));
+static struct ep_helper helper = {
+	.shares = CLONE_FS | CLONE_FILES, .stack = stack, .stack_size = sizeof stack};
+
 static struct {
-	uint32_t done; /* futex */
-	uint32_t tid;  /* the helper's, 0: it is gone; futex */
 	int seconds, signal;
 	siginfo_t *info;
-	uint8_t stack[8192] __attribute__((aligned(16)));
-} watch;
+} late;
 
 /* From a thread of its own, so that it works also where the one that writes hangs with all signals
  * blocked. */
 static void die_late(void)
 {
-	uint64_t others = ~(UINT64_C(1) << (watch.signal - 1));
-
-	ep_signal_die(watch.signal, watch.info);
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&others, 0, 8);
+	ep_signal_die(late.signal, late.info);
+	ep_signals_restore(~EP_SIGNAL_BIT(late.signal));
 }
 
-static void helper(void)
+static void watch(void)
 {
-	struct timespec left = {watch.seconds, 0};
+	uint64_t time = (uint64_t)late.seconds * 1000000000;
 	long result = 0;
+	uint32_t wanted;
 
-	while (!__atomic_load_n(&watch.done, __ATOMIC_ACQUIRE) && result != -ETIMEDOUT)
-		result = ep_syscall4(SYS_futex, (long)&watch.done, FUTEX_WAIT_PRIVATE, 0,
-				     (long)&left);
-	if (!__atomic_load_n(&watch.done, __ATOMIC_ACQUIRE))
+	while ((wanted = ep_helper_wanted(&helper)) && result != -ETIMEDOUT)
+		result = ep_helper_sleep(&helper, wanted, time);
+	if (wanted)
 		die_late();
-	for (;;)
-		ep_syscall1(SYS_exit, 0);
+	ep_helper_exit();
 }
 
 /* The helper is gone when this returns: nobody sees it in a core. */
-static void end_watch(void)
-{
-	uint32_t tid;
-
-	__atomic_store_n(&watch.done, 1, __ATOMIC_RELEASE);
-	ep_syscall3(SYS_futex, (long)&watch.done, FUTEX_WAKE_PRIVATE, 1);
-	while ((tid = __atomic_load_n(&watch.tid, __ATOMIC_ACQUIRE)))
-		ep_syscall4(SYS_futex, (long)&watch.tid, FUTEX_WAIT, tid, 0);
-}
-
 void ep_crash_bounded(void (*work)(void), int seconds, int signal, siginfo_t *info)
 {
-	uint64_t mask;
-	long tid;
-
-	watch.done = 0;
-	watch.seconds = seconds;
-	watch.signal = signal;
-	watch.info = info;
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all_signals, (long)&mask, 8);
-	tid = ep_helper_begin(helper, watch.stack + sizeof watch.stack, &watch.tid);
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
+	late.seconds = seconds;
+	late.signal = signal;
+	late.info = info;
+	ep_helper_forget(&helper);
+	ep_helper_start(&helper, NULL, watch);
 	work();
-	if (tid > 0)
-		end_watch();
-}
-
-static void nap(void)
-{
-	struct timespec time = {0, LOOK * 1000000};
-
-	ep_syscall2(SYS_nanosleep, (long)&time, 0);
+	ep_helper_stop(&helper);
 }
 
 /* ---- one at a time ---- */
@@ -124,7 +98,7 @@ static void write_one(void)
 	for (int i = 0; i < 1000 / LOOK && error == -EBUSY; i++) {
 		error = ep_snapshot_crash(crash.info, crash.context);
 		if (error == -EBUSY)
-			nap();
+			ep_nap(LOOK * 1000000);
 	}
 	crash.failed = error != 0;
 	if (error)
@@ -158,7 +132,7 @@ static bool become_writer(void)
 			return true;
 		if (nobody == &ep_tls)
 			return false;
-		nap();
+		ep_nap(LOOK * 1000000);
 	}
 	return false;
 }
@@ -189,6 +163,7 @@ bool ep_crash_writing(void)
 void ep_crash_reset(void)
 {
 	writer = NULL;
-	written = watch.tid = 0;
+	written = 0;
+	ep_helper_forget(&helper);
 	ep_handled_reset();
 }

@@ -6,7 +6,7 @@
  */
 #include "runtime/fatal/delivery.h"
 
-#include "runtime/fatal/altstack.h"
+#include "runtime/record/altstack.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/x86_64/emulator.h"

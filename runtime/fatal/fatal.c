@@ -11,24 +11,22 @@
 #include <sys/ucontext.h>
 
 #include "runtime/snapshot/abortmessage.h"
-#include "runtime/fatal/altstack.h"
+#include "runtime/record/altstack.h"
 #include "runtime/arena/arena.h"
 #include "runtime/arena/backing.h"
-#include "runtime/record/counting.h"
+#include "runtime/counting/counts_file.h"
 #include "runtime/fatal/crash.h"
 #include "runtime/fatal/delivery.h"
 #include "runtime/fatal/handled.h"
 #include "runtime/arena/inherit.h"
-#include "runtime/fatal/faults.h"
+#include "runtime/record/faults.h"
 #include "runtime/fatal/front.h"
-#include "runtime/intercept/interpose.h"
+#include "runtime/lib/interpose.h"
 #include "runtime/arena/rescue.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
-
-#define HERE ((uint64_t)__builtin_return_address(0))
 
 #define MIRRORED (SA_ONSTACK | SA_NODEFER | SA_RESTART)
 
@@ -40,19 +38,19 @@ static struct {
 } fatal;
 
 /* Held with all signals blocked, for a few instructions. */
-static void lock(uint64_t *mask)
+static uint64_t lock(void)
 {
-	uint64_t all = UINT64_MAX;
+	uint64_t mask = ep_signals_block(0);
 
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)mask, 8);
 	while (__atomic_exchange_n(&fatal.lock, 1, __ATOMIC_ACQUIRE))
 		ep_syscall0(SYS_sched_yield);
+	return mask;
 }
 
-static void unlock(const uint64_t *mask)
+static void unlock(uint64_t mask)
 {
 	__atomic_store_n(&fatal.lock, 0, __ATOMIC_RELEASE);
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, 0, 8);
+	ep_signals_restore(mask);
 }
 
 static bool is_handler(const struct ep_kernel_action *action)
@@ -68,11 +66,11 @@ static struct ep_kernel_action take_action(int signal)
 	struct ep_kernel_action action;
 	uint64_t mask;
 
-	lock(&mask);
+	mask = lock();
 	action = fatal.program[signal];
 	if (is_handler(&action) && action.flags & SA_RESETHAND && ep_inherit() != EP_INHERIT_SHARED)
 		fatal.program[signal].handler = SIG_DFL;
-	unlock(&mask);
+	unlock(mask);
 	return action;
 }
 
@@ -98,7 +96,7 @@ struct call ep_fatal_signal(int signal, siginfo_t *info, ucontext_t *context);
 /* SIGSYS comes to us while it is handled, too (deny). */
 static void block_as_asked(int signal, const struct ep_kernel_action *action)
 {
-	uint64_t mask = UINT64_C(1) << (signal - 1);
+	uint64_t mask = EP_SIGNAL_BIT(signal);
 
 	if (signal == SIGSYS && !(action->flags & SA_NODEFER))
 		ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8);
@@ -110,7 +108,7 @@ static struct call force_segv(int signal, ucontext_t *context)
 {
 	static siginfo_t info = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
 	uint64_t *mask = (uint64_t *)&context->uc_sigmask;
-	uint64_t segv = UINT64_C(1) << (SIGSEGV - 1);
+	uint64_t segv = EP_SIGNAL_BIT(SIGSEGV);
 
 	if (signal == SIGSEGV || *mask & segv)
 		ep_signal_die(SIGSEGV, &info);
@@ -290,13 +288,13 @@ void ep_fatal_action(int signal, const struct sigaction *new, struct sigaction *
 		after.flags = (unsigned long)new->sa_flags | EP_SA_RESTORER;
 		ep_bytes_copy(&after.mask, &new->sa_mask, sizeof after.mask);
 	}
-	lock(&mask);
+	mask = lock();
 	before = fatal.program[signal];
 	if (new) {
 		fatal.program[signal] = after;
 		install(signal);
 	}
-	unlock(&mask);
+	unlock(mask);
 	if (old)
 		to_program(old, &before);
 }
@@ -336,7 +334,7 @@ static int act_fronted(sigaction_fn real, int signal, const struct sigaction *ne
 			old->sa_sigaction = ep_front_handler(signal);
 		return result;
 	}
-	lock(&mask);
+	mask = lock();
 	kept = ep_front_handler(signal);
 	ep_bytes_copy(&ours, new, sizeof ours);
 	ours.sa_sigaction = ep_front;
@@ -344,7 +342,7 @@ static int act_fronted(sigaction_fn real, int signal, const struct sigaction *ne
 	result = real(signal, &ours, &before);
 	if (result)
 		ep_front_set(signal, kept);
-	unlock(&mask);
+	unlock(mask);
 	if (result || !old)
 		return result;
 	ep_bytes_copy(old, &before, sizeof before);
@@ -361,7 +359,7 @@ int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new, struc
 		ep_fatal_action(signal, new, old);
 		return 0;
 	}
-	real = ep_interpose_known(EP_REAL_sigaction, HERE);
+	real = ep_interpose_known(EP_REAL_sigaction, EP_PLACE);
 	if (real)
 		return act_fronted((sigaction_fn)(void (*)(void))real, signal, new, old);
 	errno = ENOSYS;
@@ -395,13 +393,13 @@ static handler_fn set_fronted(signal_fn real, int signal, handler_fn handler)
 		return fronted(signal, (void *)before) ? (handler_fn)ep_front_handler(signal)
 						       : before;
 	}
-	lock(&mask);
+	mask = lock();
 	kept = ep_front_handler(signal);
 	ep_front_set(signal, (void *)handler);
 	before = real(signal, (handler_fn)(void (*)(void))ep_front);
 	if (before == SIG_ERR)
 		ep_front_set(signal, kept);
-	unlock(&mask);
+	unlock(mask);
 	return fronted(signal, (void *)before) ? (handler_fn)kept : before;
 }
 
@@ -418,10 +416,10 @@ static handler_fn set_by(enum ep_interposed which, int signal, handler_fn handle
 	return set_handler(signal, handler, flags);
 }
 
-#define SETTER(name, flags)                                                    \
-	handler_fn EP_INTERPOSER_NAME(name)(int signal, handler_fn handler)    \
-	{                                                                      \
-		return set_by(EP_REAL_##name, signal, handler, (flags), HERE); \
+#define SETTER(name, flags)                                                        \
+	handler_fn EP_INTERPOSER_NAME(name)(int signal, handler_fn handler)        \
+	{                                                                          \
+		return set_by(EP_REAL_##name, signal, handler, (flags), EP_PLACE); \
 	}
 
 SETTER(signal, SA_RESTART)

@@ -3,8 +3,8 @@
 #include "runtime/fatal/front.h"
 
 #include "runtime/arena/arena.h"
-#include "runtime/fatal/faults.h"
-#include "runtime/record/integrity.h"
+#include "runtime/record/faults.h"
+#include "runtime/arena/integrity.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 

@@ -5,12 +5,14 @@
  * is libc's. Called by x86_64/interpose.S before the real function; async-signal-safe as that one
  * is.
  */
+#include "runtime/intercept/contexts.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <ucontext.h>
 
-#include "runtime/intercept/interpose.h"
+#include "runtime/lib/interpose.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
 #include "runtime/lib/syscalls.h"
@@ -34,23 +36,14 @@ static void resume(uint64_t buffer, uint64_t place)
 	ep_mark_record(&mark);
 }
 
-#define BEFORE(function, name, note)                                            \
-	ep_any_fn ep_before_##function(uint64_t a, uint64_t b, uint64_t place); \
-	ep_any_fn ep_before_##function(uint64_t a, uint64_t b, uint64_t place)  \
-	{                                                                       \
-		(void)b;                                                        \
-		note;                                                           \
-		return ep_interpose_real(EP_REAL_##name, place);                \
-	}
-
-BEFORE(setjmp, setjmp, save(a))
-BEFORE(_setjmp, _setjmp, save(a))
-BEFORE(sigsetjmp, __sigsetjmp, save(a))
-BEFORE(getcontext, getcontext, save(a))
-BEFORE(longjmp, longjmp, resume(a, place))
-BEFORE(_longjmp, _longjmp, resume(a, place))
-BEFORE(siglongjmp, siglongjmp, resume(a, place))
-BEFORE(longjmp_chk, __longjmp_chk, resume(a, place))
+EP_BEFORE(setjmp, setjmp, save(a))
+EP_BEFORE(_setjmp, _setjmp, save(a))
+EP_BEFORE(sigsetjmp, __sigsetjmp, save(a))
+EP_BEFORE(getcontext, getcontext, save(a))
+EP_BEFORE(longjmp, longjmp, resume(a, place))
+EP_BEFORE(_longjmp, _longjmp, resume(a, place))
+EP_BEFORE(siglongjmp, siglongjmp, resume(a, place))
+EP_BEFORE(longjmp_chk, __longjmp_chk, resume(a, place))
 
 static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 {
@@ -63,8 +56,8 @@ static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 	ep_mark_record(&mark);
 }
 
-BEFORE(swapcontext, swapcontext, swap(a, b, place))
-BEFORE(setcontext, setcontext, swap(0, a, place))
+EP_BEFORE(swapcontext, swapcontext, swap(a, b, place))
+EP_BEFORE(setcontext, setcontext, swap(0, a, place))
 
 /* `function` runs in the context; uc_link, which must be set by now (POSIX), is gone on with when
  * it returns. */
@@ -80,7 +73,7 @@ static void fresh(uint64_t buffer, uint64_t function)
 	ep_mark_record(&mark);
 }
 
-BEFORE(makecontext, makecontext, fresh(a, b))
+EP_BEFORE(makecontext, makecontext, fresh(a, b))
 
 /* ---- vfork --------------------------------------------------------------- */
 
@@ -163,7 +156,6 @@ void ep_after_vfork(struct parent *parent, uint64_t stack)
 /* ---- forks that call no handlers ----------------------------------------- */
 
 ep_any_fn ep_before__Fork(uint64_t a, uint64_t b, uint64_t place);
-ep_any_fn ep_before_clone(uint64_t a, uint64_t b, uint64_t place);
 
 ep_any_fn ep_before__Fork(uint64_t a, uint64_t b, uint64_t place)
 {
@@ -174,9 +166,4 @@ ep_any_fn ep_before__Fork(uint64_t a, uint64_t b, uint64_t place)
 	return real ? real : no_vfork;
 }
 
-ep_any_fn ep_before_clone(uint64_t a, uint64_t b, uint64_t place)
-{
-	(void)a, (void)b;
-	ep_ring_look_soon();
-	return ep_interpose_real(EP_REAL_clone, place);
-}
+EP_BEFORE(clone, clone, ep_ring_look_soon())

@@ -14,11 +14,15 @@
 #include <stdbool.h>
 #include <sys/syscall.h>
 
-#include "runtime/intercept/interpose.h"
-#include "runtime/facts/jail.h"
-#include "runtime/record/ring.h"
+#include "runtime/arena/arena.h"
+#include "runtime/counting/counts_file.h"
 #include "runtime/kernel/sched.h"
-#include "runtime/api/watchdog.h"
+#include "runtime/lib/interpose.h"
+#include "runtime/lib/jail.h"
+#include "runtime/record/ring.h"
+#include "runtime/record/thread.h"
+#include "runtime/settings/settings.h"
+#include "runtime/watchdogs/watchdog.h"
 
 #define SECCOMP_BY_PRCTL 22 /* PR_SET_SECCOMP */
 
@@ -40,12 +44,12 @@ static int alone(enum ep_interposed which, uint64_t place, unsigned long a, unsi
 	return result;
 }
 
-#define ALONE(name)                                                                           \
-	EP_INTERPOSER int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b,          \
-						   unsigned long c);                          \
-	int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b, unsigned long c)       \
-	{                                                                                     \
-		return alone(EP_REAL_##name, (uint64_t)__builtin_return_address(0), a, b, c); \
+#define ALONE(name)                                                                     \
+	EP_INTERPOSER int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b,    \
+						   unsigned long c);                    \
+	int EP_INTERPOSER_NAME(name)(unsigned long a, unsigned long b, unsigned long c) \
+	{                                                                               \
+		return alone(EP_REAL_##name, EP_PLACE, a, b, c);                        \
 	}
 
 EP_INTERPOSED_ALONE(ALONE)
@@ -55,6 +59,21 @@ ALONE(initgroups)
 
 ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place);
 ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c);
+
+/* The program sets a filter of system calls; `strict`: the one that leaves read, write and exit,
+ * and no time (kernel: seccomp_assign_mode, disable_TSC). */
+static void enter_jail(bool strict)
+{
+	/* Code that is called for the first time takes memory, and a file at the end is written by
+	 * more than the program may call. */
+	if (ep_settings.counting && ep_arena) {
+		ep_counting_write();
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_STOPPED, __ATOMIC_SEQ_CST);
+	}
+	if (strict)
+		ep_thread_ignore();
+	ep_jail_enter();
+}
 
 static void leave_watchdogs(void)
 {
@@ -69,10 +88,12 @@ ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place)
 	if ((int)a == SECCOMP_BY_PRCTL) {
 		ep_sched_leave();
 		leave_watchdogs();
-		ep_jail_enter(b == SECCOMP_MODE_STRICT);
+		enter_jail(b == SECCOMP_MODE_STRICT);
 	}
-	if ((int)a == PR_SET_TSC && b == PR_TSC_SIGSEGV)
-		ep_jail_timeless();
+	if ((int)a == PR_SET_TSC && b == PR_TSC_SIGSEGV) {
+		enter_jail(false);
+		ep_integrity_end(EP_OFF_NO_TSC);
+	}
 	return ep_interpose_real(EP_REAL_prctl, place);
 }
 
@@ -104,7 +125,7 @@ static void before_seccomp(uint64_t operation, uint64_t flags)
 		return;
 	ep_sched_leave();
 	leave_watchdogs();
-	ep_jail_enter(strict);
+	enter_jail(strict);
 }
 
 ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c)

@@ -9,7 +9,7 @@
  */
 #include <unwind.h>
 
-#include "runtime/intercept/interpose.h"
+#include "runtime/lib/interpose.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
 

@@ -4,20 +4,14 @@
  * records into buffers of its own (an ftrace instance, or perf's); one thread of the runtime, the
  * drain, empties them from time to time and is woken by nothing else.
  *
- * The drain is a raw clone that libc doesn't know. It has all signals blocked, a table of
- * descriptors and a working directory of its own (so that it holds nothing that the program closes,
- * and setns and unshare of a mount namespace work), uses no thread-local memory, and calls nothing
- * outside of the runtime.
+ * The drain is a helper (helper.h), whose own working directory lets setns and unshare of a mount
+ * namespace work.
  */
 #ifndef EPITAPH_SCHED_H
 #define EPITAPH_SCHED_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Bytes for the arena's SCHED section, a multiple of 4 KiB, where the arena has `all`; 0: none is
- * wanted, or it would be too small to be of use. */
-uint64_t ep_sched_section_size(uint64_t all);
 
 /* For an arena that is new: lays the section out. After the clock. `child`: in a forked one. */
 void ep_sched_begin(bool child);
@@ -31,7 +25,7 @@ void ep_sched_begin(bool child);
 void ep_sched_look(uint64_t tsc);
 
 /*
- * Around a call that a second thread would break, or that it would outlive with rights that the
+ * Around a call that a second thread would break, or that it would outlive with privileges that the
  * program has just given up: the drain is gone when ep_sched_leave returns, true if there was one;
  * ep_sched_return makes it anew, with what the process may do then.
  */
@@ -40,13 +34,11 @@ void ep_sched_return(void);
 /* … at a block's start, when the call is over. */
 void ep_sched_return_later(void);
 
-/* Wakes the drain, which looks at what has changed. False: there is none. */
+/* Wakes the drain, which looks at what has changed. False: there is none. Signal safe. */
 bool ep_sched_wake(void);
 
-/* The section's head, when it was lost with the arena's file: as it was when the drain began, so
- * that this can end. */
-struct ep_sched;
-void ep_sched_mend(struct ep_sched *section);
+/* It sleeps until it is woken, as handlers of faults run (ep_faults_run). */
+bool ep_sched_rests(void);
 
 /* Another program takes the process's place, which gets no events of ours; if it does not, the
  * drain comes again. */

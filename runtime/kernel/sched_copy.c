@@ -2,8 +2,8 @@
 /* sched_copy.c: head · formats · segments in use, oldest first · spare ones. */
 #include "runtime/kernel/sched_copy.h"
 
-#include "runtime/arena/arena.h"
-#include "runtime/kernel/sched_impl.h"
+#include "runtime/arena/root.h"
+#include "runtime/kernel/sched_section.h"
 #include "runtime/lib/text.h"
 
 #define HEAD 320 /* bytes: the head, up to a multiple of 64 */

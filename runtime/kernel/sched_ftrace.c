@@ -11,8 +11,9 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/lib/files.h"
-#include "runtime/facts/process.h"
-#include "runtime/kernel/sched_impl.h"
+#include "runtime/lib/incarnation.h"
+#include "runtime/kernel/sched_section.h"
+#include "runtime/kernel/sched_sources.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
@@ -36,6 +37,7 @@ static unsigned cpu_end;
 static uint64_t per_cpu; /* bytes */
 static const char *mount;
 static int failure; /* of a call for each thread */
+static struct ep_helper *drain;
 
 /* ---- files of the instance ---- */
 
@@ -112,7 +114,7 @@ static bool is_left(const char *name)
  * for that cannot even be killed. Twenty children a second, and all of them end late. So ours take
  * turns, which can be given up.
  */
-#define TURN 5000000L /* ns, between two looks whether it has come */
+#define TURN 5000000 /* ns, between two looks whether it has come */
 
 static long lock(int how)
 {
@@ -121,10 +123,13 @@ static long lock(int how)
 
 static bool wait_for_turn(void)
 {
-	while (lock(LOCK_EX | LOCK_NB) == -EWOULDBLOCK)
-		if (!ep_sched_wait(TURN))
-			return false;
-	return true;
+	uint32_t wanted = ep_helper_wanted(drain);
+
+	while (wanted && lock(LOCK_EX | LOCK_NB) == -EWOULDBLOCK) {
+		ep_helper_sleep(drain, wanted, TURN);
+		wanted = ep_helper_wanted(drain);
+	}
+	return wanted != 0;
 }
 
 static void remove_left(void)
@@ -138,7 +143,7 @@ static void remove_left(void)
 		     at += ((struct ep_fd_entry *)at)->size) {
 			const char *name = ((struct ep_fd_entry *)at)->name;
 
-			if (is_left(name) && ep_sched_wanted())
+			if (is_left(name) && ep_helper_wanted(drain))
 				ep_syscall3(SYS_unlinkat, instances, (long)name, AT_REMOVEDIR);
 		}
 	if (!ep_syscall_failed(fd))
@@ -340,10 +345,11 @@ static int set_up(uint64_t bytes)
 	return error ? error : enable_all();
 }
 
-int ep_ftrace_open(uint64_t bytes)
+int ep_ftrace_open(uint64_t bytes, struct ep_helper *of)
 {
 	int error;
 
+	drain = of;
 	if (!in_first_pids())
 		return EPERM;
 	error = open_folder();

@@ -11,7 +11,8 @@
 #include <time.h>
 
 #include "runtime/lib/files.h"
-#include "runtime/kernel/sched_impl.h"
+#include "runtime/kernel/sched_section.h"
+#include "runtime/kernel/sched_sources.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <sys/uio.h>
 
-#include "runtime/facts/jail.h"
+#include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
 
 long ep_fd_open(const char *path)

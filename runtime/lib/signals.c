@@ -4,6 +4,19 @@
 
 #include "runtime/lib/syscalls.h"
 
+uint64_t ep_signals_block(uint64_t but)
+{
+	uint64_t mask = ~but, before = 0;
+
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, sizeof mask);
+	return before;
+}
+
+void ep_signals_restore(uint64_t mask)
+{
+	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+}
+
 long ep_signal_action(int signal, const struct ep_kernel_action *new, struct ep_kernel_action *old)
 {
 	return ep_syscall4(SYS_rt_sigaction, signal, (long)new, (long)old, sizeof new->mask);
@@ -24,7 +37,7 @@ void ep_signal_send(int signal, siginfo_t *info)
 void ep_signal_die(int signal, siginfo_t *info)
 {
 	struct ep_kernel_action none = {SIG_DFL, EP_SA_RESTORER, ep_restorer, 0};
-	uint64_t mask = UINT64_C(1) << (signal - 1);
+	uint64_t mask = EP_SIGNAL_BIT(signal);
 
 	/* Not before the handler has returned to where the signal came. */
 	ep_syscall4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, 0, 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* signals.h: the kernel's view of signal actions, by raw system calls: libc's sigaction may be the
- * program's own, or ours (fatal.h). */
+ * program's own, or ours (fatal/fatal.h). */
 #ifndef EPITAPH_SIGNALS_H
 #define EPITAPH_SIGNALS_H
 
@@ -21,6 +21,13 @@ struct ep_kernel_action {
 /* x86_64/restorer.S. The second one is of handlers that handled.h hears of. */
 void ep_restorer(void);
 void ep_fatal_restorer(void);
+
+#define EP_SIGNAL_BIT(signal) (UINT64_C(1) << ((signal)-1))
+
+/* Blocks all signals of the calling thread but those in `but`; what was blocked before, for
+ * ep_signals_restore. */
+uint64_t ep_signals_block(uint64_t but);
+void ep_signals_restore(uint64_t mask);
 
 /* rt_sigaction; either may be NULL. 0 or a negative errno. */
 long ep_signal_action(int signal, const struct ep_kernel_action *new, struct ep_kernel_action *old);

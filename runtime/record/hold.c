@@ -6,21 +6,21 @@
  */
 #include "runtime/record/hold.h"
 
-#include <linux/futex.h>
 #include <signal.h>
-#include <time.h>
 
+#include "runtime/lib/futex.h"
+#include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/x86_64/tsc.h"
 
 #define SPINS 200    /* looks before the first sleep: some 10 us */
 #define LOOK  100000 /* ns: a holder in another process wakes nobody */
 
-#define BIT(signal) (UINT64_C(1) << ((signal)-1))
-
 /* What the processor raises must reach its handler: a file that was cut off is replaced in it
  * (rescue.h). */
-#define NEVER_BLOCKED (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGSYS))
+#define NEVER_BLOCKED                                                             \
+	(EP_SIGNAL_BIT(SIGSEGV) | EP_SIGNAL_BIT(SIGBUS) | EP_SIGNAL_BIT(SIGILL) | \
+	 EP_SIGNAL_BIT(SIGFPE) | EP_SIGNAL_BIT(SIGSYS))
 
 /* rdtsc waits for no load (Intel SDM), and a processor may be behind another: of 3 million looks at
  * a word just set, 700 had a counter of before that, by up to 5,400 cycles. Hence EP_HOLD_SET. */
@@ -37,7 +37,6 @@ static uint32_t *word(void)
 
 bool ep_hold_wait_slow(void)
 {
-	struct timespec look = {0, LOOK};
 	uint64_t until;
 	bool waited = false;
 
@@ -49,8 +48,7 @@ bool ep_hold_wait_slow(void)
 		if (i < SPINS)
 			__builtin_ia32_pause();
 		else
-			ep_syscall4(SYS_futex, (long)word(), FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
-				    (long)(uint32_t)until, (long)&look);
+			ep_futex_wait(word(), (uint32_t)until, LOOK);
 	}
 	/* One that was left behind costs a look at the clock no longer. */
 	if (until)
@@ -86,6 +84,6 @@ void ep_hold_end(struct ep_hold *hold)
 
 	if (__atomic_compare_exchange_n(&ep_arena->hold, &ours, 0, false, __ATOMIC_SEQ_CST,
 					__ATOMIC_RELAXED))
-		ep_syscall3(SYS_futex, (long)word(), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX);
+		ep_futex_wake(word(), INT32_MAX);
 	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&hold->mask, 0, sizeof(hold->mask));
 }

@@ -10,25 +10,13 @@
 #include <stdbool.h>
 
 #include "runtime/arena/arena.h"
-#include "runtime/facts/clock.h"
-#include "runtime/record/counting.h"
-#include "runtime/fatal/faults.h"
-#include "runtime/record/hold.h"
-#include "runtime/record/integrity.h"
-#include "runtime/facts/jail.h"
-#include "runtime/facts/loadmap.h"
-#include "runtime/record/timestamp_rate.h"
 #include "runtime/arena/pause.h"
-#include "runtime/kernel/sched.h"
+#include "runtime/record/hold.h"
+#include "runtime/record/intact.h"
+#include "runtime/record/timestamp_rate.h"
 #include "runtime/settings/settings.h"
-#include "runtime/record/shortcalls.h"
-#include "runtime/start.h"
-#include "runtime/record/thread.h"
 #include "runtime/x86_64/local.h"
 #include "runtime/x86_64/tsc.h"
-
-#define BOUNDARY_MASK ((EP_BLOCK_SIZE - 1) & ~7u)
-#define CLEAR_WORDS   8 /* 64 bytes between two looks at the cursor */
 
 static struct ep_block *block_of(uint64_t cursor)
 {
@@ -114,7 +102,7 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	block->owner = tls->thread->serial;
 	block->every = (uint8_t)every;
 	block->flags = flags | (sequence == 1 ? EP_BLOCK_FIRST : 0) |
-		       (ep_shortcalls_on() ? EP_BLOCK_SHORT_CALLS_DROPPED : 0);
+		       (ep_settings.min_duration ? EP_BLOCK_SHORT_CALLS_DROPPED : 0);
 	block->reserved = 0;
 	uint64_t offset = (uint64_t)block - (uint64_t)ep_arena;
 	check = ep_block_check(block, offset, epitaph_root.identity);
@@ -200,29 +188,18 @@ void ep_ring_record(struct ep_tls *tls, uint64_t word, uint8_t flags)
 	record(tls, &word, 1, flags);
 }
 
-/* What is due once a block: cheap unless something has happened. */
-static void housekeeping(uint64_t blocks)
-{
-	uint64_t tsc = ep_tsc();
-
-	if (ep_jailed())
-		return;
-	ep_start_refill();
-	ep_clock_refresh(tsc);
-	ep_sched_look(tsc);
-	ep_loadmap_refresh();
-	ep_thread_settle();
-	/* The creator often names a thread after its first events. */
-	if ((blocks & (blocks - 1)) == 0 || blocks % 64 == 0)
-		ep_thread_rename(NULL);
-}
-
 /* The owner's half of a pause: first the boundary mask, so that a handler in between finds a
  * boundary, never an untimed record. */
 static void stop_here(struct ep_tls *tls)
 {
 	*(volatile uint32_t *)&tls->boundary_mask = 0;
 	*(volatile uint32_t *)&tls->timing_mask = 0;
+}
+
+void ep_ring_stop_if_shut(struct ep_tls *tls)
+{
+	if (*(volatile const uint32_t *)tls->gate)
+		stop_here(tls);
 }
 
 void ep_ring_pause_here(void)
@@ -239,78 +216,43 @@ void ep_ring_look_soon(void)
 {
 	struct ep_tls *tls = &ep_tls;
 	uint64_t cursor = tls->cursor;
-	uint32_t mask = BOUNDARY_MASK & ~(uint32_t)cursor;
+	uint32_t mask = EP_BOUNDARY_MASK & ~(uint32_t)cursor;
 
-	if (!tls->gate || !mask || tls->boundary_mask != BOUNDARY_MASK || !ep_intact(tls))
+	if (!tls->gate || !mask || tls->boundary_mask != EP_BOUNDARY_MASK || !ep_intact(tls))
 		return;
 	*(volatile uint32_t *)&tls->boundary_mask = mask;
 	ep_timestamp_rate_gap(tls, cursor);
 	*(volatile uint32_t *)&tls->timing_mask = 0;
 }
 
-bool ep_ring_is_to_look(void)
-{
-	uint32_t mask = ep_tls.boundary_mask;
-
-	return mask && mask != BOUNDARY_MASK;
-}
-
-static void start_here(struct ep_tls *tls)
+void ep_ring_start_here(struct ep_tls *tls)
 {
 	*(volatile uint32_t *)&tls->timing_mask = ep_timestamp_rate_mask(tls);
-	*(volatile uint32_t *)&tls->boundary_mask = BOUNDARY_MASK;
+	*(volatile uint32_t *)&tls->boundary_mask = EP_BOUNDARY_MASK;
 	/* The gate may have been shut between our look and the masks. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (*(volatile const uint32_t *)tls->gate)
-		stop_here(tls);
+	ep_ring_stop_if_shut(tls);
 }
 
 void ep_ring_resume_here(void)
 {
-	if (!ep_shortcalls_on() && !*(volatile const uint32_t *)ep_tls.gate)
-		start_here(&ep_tls);
-}
-
-/* What keeps the thread from recording. In a handler of a fault its gate is open, whatever the
- * thread's and the process's say. */
-static uint32_t gate_of(const struct ep_tls *tls)
-{
-	if (tls->gate != &ep_faults_gate)
-		return *(volatile const uint32_t *)tls->gate;
-	return *(volatile const uint32_t *)&tls->thread->gate |
-	       *(volatile const uint32_t *)&ep_arena->gate;
-}
-
-/* The first event of a thread, or the first that no pause keeps out; or a forked child at its next
- * block. */
-static bool begin(struct ep_tls *tls)
-{
-	if (!ep_start() || !ep_arena_intact())
-		return false;
-	if (!tls->gate || (!tls->cursor && !*tls->gate)) {
-		ep_start_refill();
-		ep_thread_start();
-		/* A ring takes a while to make: far enough from the start's anchors for a rate that
-		 * is right to 100 ppm. */
-		ep_clock_refresh(ep_tsc());
-		if (tls->cursor)
-			ep_sched_look(ep_tsc());
-	}
-	return tls->gate != NULL;
+	if (!ep_settings.min_duration && !*(volatile const uint32_t *)ep_tls.gate)
+		ep_ring_start_here(&ep_tls);
 }
 
 /* Recording goes on after a pause: the calls in between are missing, so that what follows gets a
  * block of its own that says so. */
-static uint8_t resume(struct ep_tls *tls)
+uint8_t ep_ring_resume(struct ep_tls *tls)
 {
-	bool stopped = !tls->boundary_mask && !ep_shortcalls_on() && tls->gate != &ep_faults_gate;
+	bool stopped =
+		!tls->boundary_mask && !ep_settings.min_duration && tls->gate != &ep_faults_gate;
 	uint64_t pauses = ep_pause_count();
 	/* A thread that has just begun was not running either. */
 	bool missing = (stopped && tls->thread->blocks) || tls->pauses != pauses;
 
 	tls->pauses = pauses;
 	if (stopped)
-		start_here(tls);
+		ep_ring_start_here(tls);
 	return missing ? EP_BLOCK_RESUMED : 0;
 }
 
@@ -319,14 +261,14 @@ bool ep_ring_recording(void)
 	const struct ep_tls *tls = &ep_tls;
 
 	/* A forked child's ring is its own from its next hook on. */
-	return ep_intact(tls) && tls->gate && tls->cursor && !gate_of(tls) && !ep_arena_forked();
+	return ep_intact(tls) && tls->gate && tls->cursor && !ep_ring_gate(tls) &&
+	       !ep_arena_forked();
 }
 
 static void add_marks(struct ep_tls *tls, const uint64_t *words, unsigned count)
 {
-	record(tls, words, count, resume(tls));
-	if (*(volatile const uint32_t *)tls->gate)
-		stop_here(tls);
+	record(tls, words, count, ep_ring_resume(tls));
+	ep_ring_stop_if_shut(tls);
 }
 
 void ep_ring_mark(const uint64_t *words, unsigned count)
@@ -336,17 +278,6 @@ void ep_ring_mark(const uint64_t *words, unsigned count)
 }
 
 /* ---- what the program says ---- */
-
-bool ep_ring_ready(void)
-{
-	struct ep_tls *tls = &ep_tls;
-
-	if (!ep_intact(tls))
-		return false;
-	if ((!tls->gate || !tls->cursor || ep_arena_forked()) && !begin(tls))
-		return false;
-	return !gate_of(tls);
-}
 
 uint64_t *ep_ring_reserve(unsigned count, uint64_t *stamped)
 {
@@ -372,9 +303,6 @@ void ep_ring_say(const uint64_t *words, unsigned count)
 	struct ep_tls *tls = &ep_tls;
 	uint64_t stamped, *slot;
 
-	/* A thread may do nothing else but say something. */
-	if (tls->cursor % EP_BLOCK_SIZE == 0 && tls->thread->blocks)
-		housekeeping(tls->thread->blocks);
 	slot = ep_ring_reserve(count, &stamped);
 	if (!slot) {
 		add_marks(tls, words, count);
@@ -384,43 +312,8 @@ void ep_ring_say(const uint64_t *words, unsigned count)
 		slot[i] = words[i] | (is_head(words[i]) ? stamped : 0);
 }
 
-/* The gate was open when the hook looked, or this is the first event. */
-void ep_hook_slow(uint64_t word, uint64_t sp)
+void ep_ring_hook(struct ep_tls *tls, uint64_t word)
 {
-	struct ep_tls *tls = &ep_tls;
-	bool boundary;
-
-	if (!ep_intact(tls))
-		return;
-	if (ep_thread_lost(tls))
-		ep_thread_lose();
-	boundary = tls->cursor % EP_BLOCK_SIZE == 0;
-	if ((!tls->gate || !tls->cursor ||
-	     ((boundary || ep_ring_is_to_look() || tls->gate == &ep_faults_gate) &&
-	      ep_arena_forked())) &&
-	    !begin(tls))
-		return;
-	if (ep_ring_is_to_look())
-		start_here(tls);
-	if (ep_settings.counting) {
-		ep_counting_hook(tls, word);
-		return;
-	}
-	if (tls->gate == &ep_faults_gate)
-		ep_faults_look(tls, sp);
-	if (gate_of(tls))
-		return;
-	if ((word & EP_ADDRESS_MASK) < EP_ESCAPE_LIMIT || word >> EP_STAMP_SHIFT) {
-		ep_arena_stop(EP_OFF_ADDRESS);
-		return;
-	}
-	if (boundary && tls->thread->blocks)
-		housekeeping(tls->thread->blocks);
-	uint8_t flags = resume(tls);
-	if (ep_shortcalls_on())
-		ep_shortcalls_record(tls, word, sp, flags);
-	else
-		ep_ring_record(tls, word, flags);
-	if (*(volatile const uint32_t *)tls->gate)
-		stop_here(tls);
+	record(tls, &word, 1, ep_ring_resume(tls));
+	ep_ring_stop_if_shut(tls);
 }

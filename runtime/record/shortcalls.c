@@ -30,11 +30,6 @@ struct ep_shortcalls {
 	struct entry entries[DEPTH];
 };
 
-bool ep_shortcalls_on(void)
-{
-	return ep_settings.min_duration != 0;
-}
-
 static struct ep_shortcalls *stack_of(struct ep_tls *tls)
 {
 	long page;

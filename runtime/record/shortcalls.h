@@ -7,13 +7,9 @@
 #ifndef EPITAPH_SHORTCALLS_H
 #define EPITAPH_SHORTCALLS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/record/thread.h"
-
-/* Short calls are to be dropped. */
-bool ep_shortcalls_on(void);
+#include "runtime/record/tls.h"
 
 /* Records `word`, or takes the call back that it returns from. `sp` as in ep_hook_slow, `flags` as
  * in ep_ring_record. Signal safe. */

@@ -1,293 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * thread.c: a thread's place in the table, and its ring. Entries are claimed and rings handed on by
- * single atomic steps, so that threads may start, end and crash at the same time; nothing waits for
- * anybody.
- */
+/* thread.c: a thread gets an entry of the table and a ring, and leaves them. */
 #include "runtime/record/thread.h"
 
 #include <pthread.h>
-#include <sys/prctl.h>
 
 #include "runtime/arena/arena.h"
-#include "runtime/arena/backing.h"
-#include "runtime/fatal/altstack.h"
-#include "runtime/fatal/faults.h"
-#include "runtime/record/integrity.h"
-#include "runtime/facts/jail.h"
 #include "runtime/arena/pause.h"
-#include "runtime/record/ring.h"
-#include "runtime/settings/settings.h"
-#include "runtime/record/shortcalls.h"
+#include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/record/altstack.h"
+#include "runtime/record/faults.h"
+#include "runtime/record/intact.h"
+#include "runtime/record/ring.h"
+#include "runtime/record/rings.h"
+#include "runtime/record/shortcalls.h"
+#include "runtime/record/table.h"
+#include "runtime/settings/settings.h"
 #include "runtime/x86_64/local.h"
-#include "runtime/x86_64/offsets.h"
 #include "runtime/x86_64/tsc.h"
 
-#define KIB           1024ull
-#define RING_SMALLEST (16 * KIB)
-#define LOOKS         64 /* live entries asked for a sign of life per new thread */
-#define ESRCH         3
-#define ROUNDS        4
-#define LOOSE_RINGS   64
+#define ROUNDS 4
 
-__thread struct ep_tls ep_tls;
-
-static_assert(offsetof(struct ep_tls, cursor) == TLS_CURSOR, "offsets.h");
-static_assert(offsetof(struct ep_tls, timing_mask) == TLS_TIMING, "offsets.h");
-static_assert(offsetof(struct ep_tls, boundary_mask) == TLS_BOUNDARY, "offsets.h");
-static_assert(offsetof(struct ep_tls, last_tsc) == TLS_LAST, "offsets.h");
-static_assert(offsetof(struct ep_tls, gate) == TLS_GATE, "offsets.h");
-static_assert(offsetof(struct ep_tls, counters) == TLS_COUNTERS, "offsets.h");
-static_assert(offsetof(struct ep_tls, counter_limit) == TLS_LIMIT, "offsets.h");
-
-/* The gate of a thread that is never to record. */
-const uint32_t ep_shut_for_good = EP_GATE_STOPPED;
-
-static uint32_t last_serial;
 static pthread_key_t end_key;
 static bool end_key_made;
 
-static struct ep_thread *table(uint32_t *count)
-{
-	uint64_t size;
-	struct ep_thread *threads = ep_arena_section(EP_SECTION_THREADS, &size);
-
-	*count = (uint32_t)(size / sizeof(*threads));
-	return threads;
-}
-
-uint32_t ep_thread_count(void)
-{
-	uint32_t count, used;
-
-	table(&count);
-	used = __atomic_load_n(&last_serial, __ATOMIC_RELAXED);
-	return used < count ? used : count;
-}
-
-/* ---- rings --------------------------------------------------------------- */
-
-static uint64_t power_of_two_below(uint64_t value)
-{
-	return value ? 1ull << (63 - __builtin_clzll(value)) : 0;
-}
-
-/*
- * Rings get smaller as memory runs out: the last quarter goes in the smallest pieces, what is
- * before it in sixteenths of the rest. With 64 MiB and 1 MiB rings that makes 32 of 1 MiB, about
- * 100 in between, and 1,024 of 16 KiB.
- */
-static uint64_t ring_size_wanted(uint32_t serial)
-{
-	uint64_t free = ep_arena_free(), all = epitaph_root.arena_size;
-	uint64_t size = free > all / 4 ? (free - all / 4) / 16 : 0;
-	uint64_t smallest =
-		ep_settings.ring_size < RING_SMALLEST ? ep_settings.ring_size : RING_SMALLEST;
-
-	if (serial == 1)
-		size = all / 2;
-	size = power_of_two_below(size);
-	if (size > ep_settings.ring_size)
-		size = ep_settings.ring_size;
-	return size > smallest ? size : smallest;
-}
-
-/* By tkill, not tgkill: a clone that shares the memory may be a process of its own. A tid that
- * somebody else has by now counts as alive. */
-static bool is_gone(const struct ep_thread *thread)
-{
-	return ep_syscall2(SYS_tkill, thread->tid, 0) == -ESRCH;
-}
-
-/* A live entry whose thread ended unseen (a raw clone, _exit of a thread). */
-static void bury(struct ep_thread *thread)
-{
-	uint32_t live = EP_THREAD_LIVE;
-
-	/* Of a borrowed entry the clone is gone, perhaps not its maker. */
-	if (thread->flags & EP_THREAD_BORROWED || !is_gone(thread))
-		return;
-	thread->end_tsc = thread->start_tsc; /* unknown: the longest dead */
-	__atomic_compare_exchange_n(&thread->state, &live, EP_THREAD_DEAD, false, __ATOMIC_RELEASE,
-				    __ATOMIC_RELAXED);
-}
-
-static void look_for_the_dead(struct ep_thread *threads, uint32_t used)
-{
-	static uint32_t next;
-
-	for (uint32_t i = 0; i < LOOKS && i < used; i++) {
-		uint32_t at = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
-		struct ep_thread *thread = &threads[at % used];
-
-		if (thread->state == EP_THREAD_LIVE)
-			bury(thread);
-	}
-}
-
-static bool has_ring_to_give(const struct ep_thread *thread)
-{
-	return __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) == EP_THREAD_DEAD &&
-	       thread->ring_offset &&
-	       !(thread->flags & (EP_THREAD_RING_GIVEN | EP_THREAD_WITHOUT_RING));
-}
-
-/* The ring of the longest dead thread, at least `size` bytes. */
-static struct ep_thread *inherit(uint64_t size)
-{
-	uint32_t count;
-	struct ep_thread *threads = table(&count), *oldest = NULL;
-	uint32_t used = ep_thread_count();
-
-	look_for_the_dead(threads, used);
-	for (uint32_t i = 0; i < used; i++)
-		if (has_ring_to_give(&threads[i]) && threads[i].ring_size >= size &&
-		    (!oldest || threads[i].end_tsc < oldest->end_tsc))
-			oldest = &threads[i];
-	if (!oldest)
-		return NULL;
-	/* Two threads may have found the same one: the first has it. */
-	uint32_t before = __atomic_fetch_or(&oldest->flags, EP_THREAD_RING_GIVEN, __ATOMIC_ACQ_REL);
-	return before & EP_THREAD_RING_GIVEN ? NULL : oldest;
-}
-
-struct ring {
-	uint64_t offset, size; /* offset 0: none */
-};
-
-/* Rings whose owners asked for other ones. An offset is LOOSE_BUSY while its entry changes
- * hands. */
-#define LOOSE_BUSY 1
-static struct ring loose[LOOSE_RINGS];
-
-static struct ring *loose_entry(void)
-{
-	for (unsigned i = 0; i < LOOSE_RINGS; i++) {
-		uint64_t none = 0;
-
-		if (__atomic_compare_exchange_n(&loose[i].offset, &none, LOOSE_BUSY, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return &loose[i];
-	}
-	return NULL;
-}
-
-static bool take_loose(uint64_t size, struct ring *ring)
-{
-	for (unsigned i = 0; i < LOOSE_RINGS; i++) {
-		uint64_t offset = __atomic_load_n(&loose[i].offset, __ATOMIC_ACQUIRE);
-
-		*ring = (struct ring){offset, loose[i].size};
-		if (offset <= LOOSE_BUSY || ring->size < size)
-			continue;
-		if (__atomic_compare_exchange_n(&loose[i].offset, &offset, 0, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
-}
-
-bool ep_thread_unowned_ring(unsigned index, uint64_t *offset, uint64_t *size)
-{
-	if (index >= LOOSE_RINGS)
-		return false;
-	*offset = __atomic_load_n(&loose[index].offset, __ATOMIC_ACQUIRE);
-	*size = *offset > LOOSE_BUSY ? loose[index].size : 0;
-	return true;
-}
-
-/* One that a thread has left, at least `size` bytes. */
-static bool take_used(uint64_t size, struct ring *ring)
-{
-	struct ep_thread *dead;
-
-	if (!take_loose(size, ring)) {
-		dead = inherit(size);
-		if (!dead)
-			return false;
-		*ring = (struct ring){dead->ring_offset, dead->ring_size};
-	}
-	__atomic_fetch_add(&ep_arena->rings_reused, 1, __ATOMIC_RELAXED);
-	return true;
-}
-
-bool ep_thread_inherit(uint64_t *offset, uint64_t *size)
-{
-	struct ring ring;
-
-	if (!take_used(0, &ring))
-		return false;
-	*offset = ring.offset;
-	*size = ring.size;
-	return true;
-}
-
-static bool take_new(uint64_t size, struct ring *ring)
-{
-	*ring = (struct ring){ep_arena_grow(size), size};
-	return ring->offset != 0;
-}
-
-/* Memory first while there is plenty: the dead then keep their last moments. After that their
- * rings, and what is left of memory last. */
-static bool find_ring(uint64_t size, struct ring *ring)
-{
-	if (ep_arena_free() >= epitaph_root.arena_size / 2 && take_new(size, ring))
-		return true;
-	return take_used(size, ring) || take_new(size, ring);
-}
-
 /* ---- entries ------------------------------------------------------------- */
-
-static bool has_history(const struct ep_thread *thread)
-{
-	return thread->ring_offset && !(thread->flags & EP_THREAD_RING_GIVEN);
-}
-
-/* A full table takes entries back whose ring, and so whose history, is gone. */
-static struct ep_thread *recycle(struct ep_thread *threads, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t dead = EP_THREAD_DEAD;
-
-		if (!has_history(&threads[i]) &&
-		    __atomic_compare_exchange_n(&threads[i].state, &dead, EP_THREAD_FREE, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return &threads[i];
-	}
-	return NULL;
-}
-
-static struct ep_thread *claim_entry(uint32_t *serial)
-{
-	uint32_t count;
-	struct ep_thread *threads = table(&count);
-
-	*serial = __atomic_add_fetch(&last_serial, 1, __ATOMIC_RELAXED);
-	if (*serial <= count)
-		return &threads[*serial - 1];
-	return recycle(threads, count);
-}
-
-void ep_thread_rename(const char *name)
-{
-	struct ep_thread *thread = ep_tls.thread;
-	char taken[16] = "";
-
-	if (!thread || ep_overwritten() || (!name && ep_jailed()))
-		return;
-	if (!name) {
-		if (ep_syscall2(SYS_prctl, PR_GET_NAME, (long)taken) != 0)
-			return;
-		name = taken;
-	}
-	for (unsigned i = 0; i < sizeof(thread->name) - 1; i++) {
-		thread->name[i] = *name;
-		name += *name != 0;
-	}
-}
 
 /* glibc registers a list with the kernel in each thread that it makes. */
 static bool made_by_libc(void)
@@ -412,8 +150,8 @@ void ep_thread_reset(void)
 	ep_tls.shortcalls = shortcalls;
 	ep_shortcalls_reset(&ep_tls);
 	ep_faults_reset();
-	last_serial = 0;
-	__builtin_memset(loose, 0, sizeof(loose));
+	ep_threads_reset();
+	ep_rings_reset();
 }
 
 void ep_thread_shared(void)
@@ -448,11 +186,6 @@ void ep_thread_restore(void)
 
 /* ---- the start ----------------------------------------------------------- */
 
-static void set_gate(const uint32_t *gate)
-{
-	*(const uint32_t *volatile *)&ep_tls.gate = gate;
-}
-
 void ep_thread_gate(void)
 {
 	const struct ep_thread *thread = ep_tls.thread;
@@ -460,13 +193,13 @@ void ep_thread_gate(void)
 
 	/* Whoever has no entry counts in what several threads share. */
 	if (!thread && ep_settings.counting)
-		set_gate(&ep_arena->gate);
+		ep_tls_set_gate(&ep_arena->gate);
 	else if (!thread || thread->flags & (EP_THREAD_IGNORED | EP_THREAD_WITHOUT_RING))
-		set_gate(&ep_shut_for_good);
+		ep_tls_set_gate(&ep_shut_for_good);
 	else if (thread->gate)
-		set_gate(&thread->gate);
+		ep_tls_set_gate(&thread->gate);
 	else
-		set_gate(&ep_arena->gate);
+		ep_tls_set_gate(&ep_arena->gate);
 	if (left)
 		ep_ring_resume_here();
 }
@@ -491,7 +224,7 @@ struct ep_thread *ep_thread_enter(void)
 		    (uint64_t *)&ep_tls.gate, 0,
 		    (uint64_t)(ep_settings.counting ? &ep_arena->gate : &ep_shut_for_good)))
 		return ep_tls.thread;
-	thread = ep_jailed() ? NULL : claim_entry(&serial);
+	thread = ep_jailed() ? NULL : ep_threads_claim(&serial);
 	if (thread)
 		start_entry(thread, serial);
 	else
@@ -507,7 +240,7 @@ struct ep_thread *ep_thread_enter(void)
  * Where the next block looks for its number is the block before it: here the ring's last one, which
  * has it as long as that takes. The first block is entered now, so that no reader sees the other.
  */
-static void continue_in(struct ep_thread *thread, const struct ring *ring)
+static void continue_in(struct ep_thread *thread, const struct ep_ring *ring)
 {
 	char *end = (char *)ep_arena + ring->offset + ring->size;
 	struct ep_block *last = (struct ep_block *)end - 1;
@@ -526,7 +259,7 @@ static void continue_in(struct ep_thread *thread, const struct ring *ring)
 		last->sequence = 0;
 }
 
-static void begin_in(struct ep_thread *thread, const struct ring *ring)
+static void begin_in(struct ep_thread *thread, const struct ep_ring *ring)
 {
 	thread->ring_offset = ring->offset;
 	thread->ring_size = ring->size;
@@ -536,9 +269,9 @@ static void begin_in(struct ep_thread *thread, const struct ring *ring)
 }
 
 /* From the old ring to the new one; nothing is recorded meanwhile. */
-static void change_ring(struct ep_thread *thread, const struct ring *ring, struct ring *left)
+static void change_ring(struct ep_thread *thread, const struct ep_ring *ring, struct ep_ring *left)
 {
-	struct ring old = {thread->ring_offset, thread->ring_size};
+	struct ep_ring old = {thread->ring_offset, thread->ring_size};
 
 	if (thread->blocks)
 		continue_in(thread, ring);
@@ -548,66 +281,37 @@ static void change_ring(struct ep_thread *thread, const struct ring *ring, struc
 	__atomic_store_n(&left->offset, old.offset, __ATOMIC_RELEASE);
 }
 
-/* A ring and a place for the one that is left: many that were left serve again rather than that
- * their number grows. */
-static bool find_other_ring(uint64_t size, struct ring *ring, struct ring **left)
-{
-	*left = loose_entry();
-	if (*left && find_ring(size, ring))
-		return true;
-	if (*left) {
-		__atomic_store_n(&(*left)->offset, 0, __ATOMIC_RELEASE);
-		return false;
-	}
-	if (!take_loose(size, ring))
-		return false;
-	*left = loose_entry();
-	return *left != NULL;
-}
-
 bool ep_thread_set_ring(uint64_t size)
 {
 	struct ep_thread *thread = ep_tls.thread;
 	const uint32_t *gate = ep_tls.gate;
 	uint32_t timing = ep_tls.timing_mask, boundary = ep_tls.boundary_mask;
-	struct ring ring, *left;
+	struct ep_ring ring, *left;
 	bool found;
 
 	if (ep_settings.counting || (thread->ring_offset && thread->ring_size == size))
 		return true;
 	/* A signal handler that is traced meanwhile goes unrecorded. */
-	set_gate(&ep_shut_for_good);
+	ep_tls_set_gate(&ep_shut_for_good);
 	ep_ring_pause_here();
-	found = find_other_ring(size, &ring, &left);
+	found = ep_rings_find_other(size, &ring, &left);
 	/* Entering a block chooses its timing where this is not 0. */
 	*(volatile uint32_t *)&ep_tls.boundary_mask = boundary;
 	if (found)
 		change_ring(thread, &ring, left);
 	else
 		*(volatile uint32_t *)&ep_tls.timing_mask = timing;
-	set_gate(gate);
+	ep_tls_set_gate(gate);
 	return found;
-}
-
-/* The file system may have room for less. */
-static bool find_any_ring(uint64_t size, struct ring *ring)
-{
-	bool found = find_ring(size, ring);
-
-	while (!found && ep_backing_on() && size > RING_SMALLEST) {
-		size /= 2;
-		found = find_ring(size, ring);
-	}
-	return found || take_used(0, ring);
 }
 
 static void give_ring(struct ep_thread *thread)
 {
-	struct ring ring;
+	struct ep_ring ring;
 
 	if (thread->ring_offset)
 		return;
-	if (find_any_ring(ring_size_wanted(thread->serial), &ring)) {
+	if (ep_rings_find_any(ep_rings_size_wanted(thread->serial), &ring)) {
 		begin_in(thread, &ring);
 		return;
 	}
@@ -625,7 +329,29 @@ void ep_thread_start(void)
 		ep_tls.pauses = EP_PAUSES_UNKNOWN;
 		return;
 	}
-	set_gate(&ep_shut_for_good);
+	ep_tls_set_gate(&ep_shut_for_good);
 	give_ring(thread);
 	ep_thread_gate();
+}
+
+void ep_thread_ignore(void)
+{
+	struct ep_thread *thread = ep_arena && !ep_arena_forked() ? ep_thread_enter() : NULL;
+
+	if (!thread) {
+		ep_tls_set_gate(&ep_shut_for_good);
+		return;
+	}
+	__atomic_fetch_or(&thread->flags, EP_THREAD_IGNORED, __ATOMIC_RELAXED);
+	ep_thread_gate();
+	ep_ring_pause_here();
+}
+
+bool ep_thread_records(void)
+{
+	if (!ep_intact(&ep_tls) || ep_arena_forked())
+		return false;
+	if (!ep_tls.gate || (!ep_tls.cursor && !*ep_tls.gate))
+		ep_thread_start();
+	return ep_ring_recording();
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "runtime/record/thread.h"
+#include "runtime/record/tls.h"
 
 /* A block begins at `tsc`, the last one (if any) ends: chooses and sets the caller's timing mask
  * for it. Returns `every`, a power of two from 1 to 64. */

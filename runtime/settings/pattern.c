@@ -2,11 +2,12 @@
 /* pattern.c: names of snapshots and arena files. What is put in never adds a directory. */
 #include "runtime/settings/pattern.h"
 
+#include <fcntl.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "runtime/lib/syscalls.h"
-#include "runtime/facts/vdso.h"
+#include "runtime/lib/vdso.h"
 
 bool ep_path_pattern_good(const char *pattern)
 {
@@ -55,8 +56,8 @@ void ep_path_pattern_start(void)
 {
 	static char path[4096];
 	static struct utsname name;
-	long got = ep_syscall4(SYS_readlinkat, -100 /* AT_FDCWD */, (long)"/proc/self/exe",
-			       (long)path, sizeof path);
+	long got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path,
+			       sizeof path);
 
 	keep_name(path, got > 0 ? (size_t)got : 0, executable, sizeof executable);
 	if (!ep_syscall1(SYS_uname, (long)&name))

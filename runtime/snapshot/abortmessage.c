@@ -5,7 +5,7 @@
  */
 #include "runtime/snapshot/abortmessage.h"
 
-#include "runtime/intercept/interpose.h"
+#include "runtime/lib/interpose.h"
 #include "runtime/lib/files.h"
 
 #define PAGE UINT64_C(4096)

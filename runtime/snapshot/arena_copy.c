@@ -8,7 +8,8 @@
 #include "runtime/arena/blockcopy.h"
 #include "runtime/format_watchdogs.h"
 #include "runtime/lib/text.h"
-#include "runtime/record/thread.h"
+#include "runtime/record/rings.h"
+#include "runtime/record/table.h"
 
 #define PAGE         UINT64_C(4096)
 #define MORE_THREADS 16  /* that may begin until they are copied */
@@ -18,20 +19,6 @@
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
 	return (value + to - 1) / to * to;
-}
-
-/* NULL: there is none. */
-static void *section(uint32_t type, uint64_t *size)
-{
-	for (uint32_t i = 0; i < EP_SECTION_MAX; i++) {
-		const struct ep_section *one = &ep_arena->sections[i];
-
-		if (one->type != type)
-			continue;
-		*size = one->size;
-		return (char *)ep_arena + one->offset;
-	}
-	return NULL;
 }
 
 /* ---- which blocks ---- */
@@ -125,11 +112,11 @@ static bool is_wanted(const struct ep_arena_copy *copy, const struct ep_thread *
 }
 
 /* What threads recorded before they asked for another ring. */
-static void take_loose(struct ep_arena_copy *copy)
+static void take_unowned(struct ep_arena_copy *copy)
 {
 	uint64_t offset, size;
 
-	for (unsigned i = 0; ep_thread_unowned_ring(i, &offset, &size); i++) {
+	for (unsigned i = 0; ep_rings_unowned(i, &offset, &size); i++) {
 		const struct ep_block *ring = (const struct ep_block *)((char *)ep_arena + offset);
 
 		for (uint64_t k = 0; k < size / EP_BLOCK_SIZE; k++)
@@ -151,7 +138,7 @@ static uint64_t rings_end(void)
 		if (offset && offset + list[i].ring_size > end)
 			end = offset + list[i].ring_size;
 	}
-	for (unsigned i = 0; ep_thread_unowned_ring(i, &offset, &size); i++)
+	for (unsigned i = 0; ep_rings_unowned(i, &offset, &size); i++)
 		if (size && offset + size > end)
 			end = offset + size;
 	return end;
@@ -223,7 +210,7 @@ static void take_history(struct ep_arena_copy *copy)
 	if (is_whole(copy))
 		take_all(copy);
 	else
-		take_loose(copy);
+		take_unowned(copy);
 }
 
 uint64_t ep_arena_copy_most_blocks(const struct ep_arena_copy *copy)
@@ -282,7 +269,7 @@ static uint64_t modules_size(const struct ep_arena_copy *copy)
 static uint64_t table_size(uint32_t type, uint64_t entry)
 {
 	uint64_t size, count;
-	const char *table = section(type, &size);
+	const char *table = ep_arena_section(type, &size);
 
 	if (!table)
 		return 0;
@@ -295,7 +282,7 @@ static uint64_t table_size(uint32_t type, uint64_t entry)
 static uint64_t stacks_size(void)
 {
 	uint64_t size, end;
-	const struct ep_stacks *head = section(EP_SECTION_STACKS, &size);
+	const struct ep_stacks *head = ep_arena_section(EP_SECTION_STACKS, &size);
 	const struct ep_stack_taken *entry;
 
 	if (!head || !head->tsc)
@@ -365,10 +352,9 @@ static char *add_section(struct ep_arena_copy *copy, uint32_t type, uint32_t ent
 static void copy_section(struct ep_arena_copy *copy, uint32_t type, uint32_t entry_size,
 			 uint64_t size)
 {
-	uint64_t all;
-
 	if (size)
-		ep_bytes_copy(add_section(copy, type, entry_size, size), section(type, &all), size);
+		ep_bytes_copy(add_section(copy, type, entry_size, size),
+			      ep_arena_section(type, NULL), size);
 }
 
 static void begin_head(struct ep_arena_copy *copy)

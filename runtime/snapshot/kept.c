@@ -13,7 +13,7 @@
 #include "runtime/facts/loadmap.h"
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
-#include "runtime/record/thread.h"
+#include "runtime/record/tls.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE  UINT64_C(4096)

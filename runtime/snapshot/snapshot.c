@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,7 +32,8 @@
 #include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
-#include "runtime/record/thread.h"
+#include "runtime/record/table.h"
+#include "runtime/record/tls.h"
 #include "runtime/x86_64/registers.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -456,7 +458,7 @@ static int write_core(uint64_t tsc)
 
 static bool exists(const char *path)
 {
-	return !ep_syscall4(SYS_faccessat, -100 /* AT_FDCWD */, (long)path, 0, 0);
+	return !ep_syscall4(SYS_faccessat, AT_FDCWD, (long)path, 0, 0);
 }
 
 static int expand(const char *pattern, uint64_t number)

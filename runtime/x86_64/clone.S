@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * clone.S: long ep_clone(unsigned long flags, void *stack_end, int *clear, void (*run)(void)): a
- * thread or process that calls run() on a stack of its own and must not return. No libc, no
- * thread-local memory: with `clear` and CLONE_CHILD_CLEARTID the kernel empties it when the thread
- * is gone.
- */
+/* clone.S: the one way in which the runtime makes threads and processes: no libc, no thread-local
+ * memory. */
 	.text
 	.hidden	ep_clone
 	.globl	ep_clone

@@ -97,7 +97,7 @@
 /*
  * Adds one to this thread's counter of an address, whose bits 32-46 are in \table. \rest loads its
  * next 16 bits into \table, \last the lowest 16. Clobbers \at, \table and flags. The tables:
- * runtime/record/counting.h.
+ * runtime/counting/tables.h.
  */
 	.macro count_call at, table, rest, last, slow
 	cmpl	$0x7fff, \table\()d

@@ -35,7 +35,7 @@ begin:
 	.cfi_endproc
 	.size	begin, . - begin
 
-	/* This is a static program (runtime/intercept/interpose.c). */
+	/* This is a static program (runtime/lib/interpose.c). */
 	.globl	epitaph_static
 	.hidden	epitaph_static
 	.type	epitaph_static, @object

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * interpose.S: in a dynamic executable with the static runtime, the functions that the runtime
- * stands in front of (runtime/intercept/interpose.h has the
+ * stands in front of (runtime/lib/interpose.h has the
  * list, and frame-symbols.sh compares). Weak: a program that has its own function of that name
  * keeps it. A jump, not a call: dlopen looks at its return address. epitaph_plain_NAME: the same,
  * whoever defines NAME.

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "main.h"
-#include "runtime/fatal/altstack.h"
+#include "runtime/record/altstack.h"
 #include "runtime/fatal/crash.h"
 
 static int worked;
