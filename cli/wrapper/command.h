@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * command.h: what a compiler command line is going to do, told from its words alone by the rules
+ * command.h: what a compiler command line is going to do, known from its words alone by the rules
  * that gcc and clang share (gcc manual, "Overall Options"; clang's driver takes the same).
  */
 #ifndef EPITAPH_WRAPPER_COMMAND_H

@@ -34,7 +34,7 @@ static unsigned read_threshold(const char *text)
 	return (unsigned)number;
 }
 
-bool ep_filtering_take(struct ep_rules *rules, const char *word)
+bool ep_filtering_parse(struct ep_rules *rules, const char *word)
 {
 	const char *value;
 
@@ -137,8 +137,8 @@ void ep_filtering_before(const struct ep_tracing *tracing, struct ep_words *word
 
 static uint64_t add_pattern(uint64_t sum, const struct ep_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		const char *at = list->patterns[i].text;
+	for (size_t i = 0; i < list->patterns.count; i++) {
+		const char *at = list->patterns.list[i].text;
 
 		do
 			sum = (sum ^ (unsigned char)*at) * 1099511628211U;
@@ -153,7 +153,7 @@ static uint64_t checksum(const struct ep_words *filter)
 	struct ep_rules rules = {0};
 
 	for (size_t i = 0; i < filter->count; i++)
-		ep_filtering_take(&rules, filter->list[i]);
+		ep_filtering_parse(&rules, filter->list[i]);
 	return add_pattern(add_pattern(14695981039346656037U, &rules.no_trace), &rules.do_trace);
 }
 

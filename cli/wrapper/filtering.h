@@ -14,7 +14,7 @@
 
 /* Takes "--epitaph-no-trace=FILE" and its like into *rules. False: `word` is none of them. Ends the
  * program when a list can't be read. */
-bool ep_filtering_take(struct ep_rules *rules, const char *word);
+bool ep_filtering_parse(struct ep_rules *rules, const char *word);
 
 /* Words before and behind the user's. Ends the wrapper where the filter can't work: with a compiler
  * that assembles in the linker (clang -flto), or that was built to run a certain assembler. */

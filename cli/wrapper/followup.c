@@ -15,8 +15,9 @@
 
 #include "cli/wrapper/filtering.h"
 #include "cli/wrapper/say.h"
-#include "funcount/filter/filter.h"
+#include "coredump/util/alloc.h"
 #include "coredump/util/readfile.h"
+#include "funcount/filter/filter.h"
 
 extern char **environ;
 
@@ -87,32 +88,29 @@ static void finish(pid_t pid)
 static void read_rules(const struct ep_tracing *tracing, struct ep_rules *rules)
 {
 	for (size_t i = 0; i < tracing->options.filter.count; i++)
-		ep_filtering_take(rules, tracing->options.filter.list[i]);
+		ep_filtering_parse(rules, tracing->options.filter.list[i]);
 }
 
-/* The text at `path` (NULL: the pipe on standard input), filtered, to `out`. */
-static void filter(const struct ep_tracing *tracing, const char *path, const char *called,
-		   FILE *out)
+/* The text at `path` (NULL: the pipe on standard input). */
+static void decide(struct ep_filter *filter, const struct ep_tracing *tracing, const char *path,
+		   const char *called)
 {
 	struct ep_rules rules = {0};
-	struct ep_filter filter;
 	struct ep_err err;
 	size_t size;
 	char *text;
 
 	read_rules(tracing, &rules);
 	if (ep_file_read_all(&text, &size, NULL, path, EP_ASSEMBLY_MAX, &err) ||
-	    ep_filter_decide(&filter, &rules, text, size, &err))
+	    ep_filter_decide(filter, &rules, text, size, &err))
 		ep_die("%s", err.text);
-	ep_filter_tell(&filter, &rules, ep_tool, called, ep_verbose, stderr);
-	ep_filter_write(&filter, out);
-	if (fflush(out) || ferror(out))
-		ep_die("%s: %m", called);
+	ep_filter_report(filter, &rules, ep_tool, called, ep_verbose, stderr);
 }
 
 /* Written aside and renamed: whole, or what the compiler wrote. */
 static void filter_file(const struct ep_tracing *tracing, const char *path)
 {
+	struct ep_filter filter;
 	struct stat facts;
 	char *aside;
 	FILE *out;
@@ -122,15 +120,18 @@ static void filter_file(const struct ep_tracing *tracing, const char *path)
 		ep_note("%s: not filtered: no file", path);
 		return;
 	}
-	if (asprintf(&aside, "%s.XXXXXX", path) < 0)
-		ep_die("out of memory");
+	decide(&filter, tracing, path, path);
+	aside = ep_asprintf("%s.XXXXXX", path);
 	fd = mkostemp(aside, O_CLOEXEC);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out)
 		ep_die("%s: %m", aside);
-	filter(tracing, path, path, out);
-	if (fchmod(fd, facts.st_mode & 07777) || fclose(out) || rename(aside, path))
+	ep_filter_write(&filter, out);
+	if (ferror(out) || fchmod(fd, facts.st_mode & 07777) || fclose(out) ||
+	    rename(aside, path)) {
+		unlink(aside);
 		ep_die("%s: %m", path);
+	}
 }
 
 /* What the compiler calls the assembly of a source: its last part, .s for what is behind the last
@@ -140,15 +141,14 @@ static void filter_source(const struct ep_tracing *tracing, const char *source)
 	const char *slash = strrchr(source, '/');
 	const char *name = slash ? slash + 1 : source;
 	const char *dot = strrchr(name, '.');
-	char *path;
+	int length = dot ? (int)(dot - name) : (int)strlen(name);
 
-	if (asprintf(&path, "%.*s.s", dot ? (int)(dot - name) : (int)strlen(name), name) < 0)
-		ep_die("out of memory");
-	filter_file(tracing, path);
+	filter_file(tracing, ep_asprintf("%.*s.s", length, name));
 }
 
 static void filter_pipe(const struct ep_tracing *tracing, const struct ep_words *words)
 {
+	struct ep_filter filter;
 	int ends[2];
 	pid_t pid;
 
@@ -158,7 +158,10 @@ static void filter_pipe(const struct ep_tracing *tracing, const struct ep_words 
 	close(ends[1]);
 	if (dup2(ends[0], 0) < 0)
 		ep_die("dup2: %m");
-	filter(tracing, NULL, "-", stdout);
+	decide(&filter, tracing, NULL, "-");
+	ep_filter_write(&filter, stdout);
+	if (fflush(stdout) || ferror(stdout))
+		ep_die("-: %m");
 	finish(pid);
 }
 

@@ -2,7 +2,7 @@
 /*
  * followup.h: what the assembly filter still has to do once the compiler is done. Where it wrote
  * assembly (-S) no assembler of ours ran: the text is filtered then. Where it linked, names of the
- * lists that no function has are told. In all other cases the wrapper becomes the compiler.
+ * lists that no function has are reported. In all other cases the wrapper becomes the compiler.
  */
 #ifndef EPITAPH_WRAPPER_FOLLOWUP_H
 #define EPITAPH_WRAPPER_FOLLOWUP_H

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/wrapper/say.h"
+#include "coredump/util/alloc.h"
 
 /* The directory above the one that holds this program. */
 static void find_root(char root[PATH_MAX])
@@ -27,10 +28,8 @@ static void find_root(char root[PATH_MAX])
 
 static char *under(const char *root, const char *name)
 {
-	char *path;
+	char *path = ep_asprintf("%s/%s", root, name);
 
-	if (asprintf(&path, "%s/%s", root, name) < 0)
-		ep_die("out of memory");
 	if (access(path, R_OK))
 		ep_die("%s: %m (the wrapper finds its files beside itself)", path);
 	return path;
@@ -52,8 +51,7 @@ void ep_kit_find(struct ep_kit *kit)
 	kit->interpose = under(root, "lib/epitaph/interpose.o");
 	kit->wrapped = under(root, "lib/epitaph/wrapped.o");
 	kit->pg_specs = under(root, "lib/epitaph/pg.specs");
-	if (asprintf(&kit->epitaph, "%s/bin/epitaph", root) < 0)
-		ep_die("out of memory");
+	kit->epitaph = ep_asprintf("%s/bin/epitaph", root);
 	under(root, "lib/epitaph/filter/as");
 	kit->assembler = under(root, "lib/epitaph/filter");
 	kit->include = under(root, "include/epitaph");

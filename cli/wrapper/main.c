@@ -22,7 +22,7 @@ static bool is_cxx(const char *name)
 }
 
 /* The user's words without ours. */
-static void take_options(struct ep_options *options, int argc, char **argv, struct ep_words *user)
+static void parse_options(struct ep_options *options, int argc, char **argv, struct ep_words *user)
 {
 	for (int i = 1; i < argc; i++)
 		if (!ep_options_take(options, argv[i]))
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	int failed;
 
 	ep_tool = cxx ? "epitaph-c++" : "epitaph-cc";
-	take_options(&tracing.options, argc, argv, &user);
+	parse_options(&tracing.options, argc, argv, &user);
 	ep_compiler_words(cxx, &words);
 	compiler = words;
 	tracing.compiler = &compiler;

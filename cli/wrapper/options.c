@@ -39,7 +39,7 @@ static const char *after(const char *word, const char *prefix)
 /* What funtrace's -funtrace-NAME has in common with ours. */
 static const char *const filtering[] = {"no-trace=", "do-trace=", "instr-thresh=", "ignore-loops"};
 
-static bool take_filtering(struct ep_options *options, const char *word)
+static bool parse_filtering(struct ep_options *options, const char *word)
 {
 	const char *name = after(word, "-epitaph-");
 	size_t count = sizeof filtering / sizeof *filtering;
@@ -67,7 +67,7 @@ bool ep_options_take(struct ep_options *options, const char *word)
 
 	if (!after(word, "-epitaph-") && !after(word, "-funtrace-"))
 		return false;
-	if (take_filtering(options, word))
+	if (parse_filtering(options, word))
 		return true;
 	if (!strcmp(word, "-epitaph-verbose") || !strcmp(word, "-funtrace-verbose")) {
 		ep_verbose = true;

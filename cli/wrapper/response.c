@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "coredump/util/alloc.h"
+
 #define FILES_MAX 2000
 
 /* The file's text, NULL when it cannot be read or is no regular file. */
@@ -26,7 +28,7 @@ static char *read_text(const char *path)
 		text = NULL;
 	}
 	if (!text && !ferror(file) && S_ISREG(status.st_mode))
-		text = strdup("");
+		text = ep_strdup("");
 	fclose(file);
 	return text;
 }

@@ -8,19 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/wrapper/say.h"
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 
 void ep_words_add(struct ep_words *words, const char *word)
 {
-	if (words->count + 2 > words->capacity) {
-		size_t capacity = words->capacity ? words->capacity * 2 : 64;
-		char **list = reallocarray(words->list, capacity, sizeof *list);
-
-		if (!list)
-			ep_die("out of memory");
-		words->list = list;
-		words->capacity = capacity;
-	}
+	ep_array_reserve(words, words->count + 2);
 	words->list[words->count++] = (char *)word;
 	words->list[words->count] = NULL;
 }
@@ -32,18 +25,16 @@ void ep_words_addf(struct ep_words *words, const char *format, ...)
 
 	va_start(arguments, format);
 	if (vasprintf(&word, format, arguments) < 0)
-		ep_die("out of memory");
+		ep_out_of_memory();
 	va_end(arguments);
 	ep_words_add(words, word);
 }
 
 void ep_words_split(struct ep_words *words, const char *text)
 {
-	char *rest = strdup(text);
+	char *rest = ep_strdup(text);
 	char *word;
 
-	if (!rest)
-		ep_die("out of memory");
 	while ((word = strtok_r(rest, " \t\n", &rest)))
 		ep_words_add(words, word);
 }
@@ -72,10 +63,8 @@ static void unquote_one(const char **text, char *to)
 
 void ep_words_unquote(struct ep_words *words, const char *text)
 {
-	char *to = malloc(2 * strlen(text) + 1);
+	char *to = ep_malloc(2 * strlen(text) + 1);
 
-	if (!to)
-		ep_die("out of memory");
 	for (;;) {
 		while (isspace((unsigned char)*text))
 			text++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * words.h: a growing list of arguments, NULL-terminated as execvp wants it. The wrapper lives for
- * one exec, so nothing is ever freed; out of memory ends it with a message.
+ * one exec, so nothing is ever freed.
  */
 #ifndef EPITAPH_WRAPPER_WORDS_H
 #define EPITAPH_WRAPPER_WORDS_H

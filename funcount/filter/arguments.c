@@ -97,14 +97,15 @@ static bool transparent(struct ep_piece op)
 uint32_t ep_arguments_find(const struct ep_assembly *assembly, uint32_t line, uint32_t *lines,
 			   uint32_t most)
 {
-	uint32_t function = assembly->lines[line].function, count = 0;
+	uint32_t function = assembly->lines.list[line].function, count = 0;
 	unsigned live = 0;
 	struct move move;
 
 	while (count < most && line-- > 0) {
 		struct ep_statement statement = ep_statement_read(ep_assembly_line(assembly, line));
 
-		if (assembly->lines[line].function != function || assembly->lines[line].user)
+		if (assembly->lines.list[line].function != function ||
+		    assembly->lines.list[line].user)
 			break;
 		if (!statement.op.size || transparent(statement.op))
 			continue;

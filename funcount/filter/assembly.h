@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/error.h"
 #include "funcount/filter/hooks.h"
 #include "funcount/filter/statement.h"
@@ -58,27 +59,23 @@ struct ep_alias {
 struct ep_assembly {
 	const char *text; /* borrowed */
 	size_t size;
-	struct ep_assembly_line *lines;
-	uint32_t line_count;
-	struct ep_assembly_function *functions;
-	uint32_t function_count;
-	struct ep_site *sites; /* ascending lines */
-	uint32_t site_count;
-	struct ep_alias *aliases;
-	uint32_t alias_count;
+	EP_ARRAY(struct ep_assembly_line) lines;
+	EP_ARRAY(struct ep_assembly_function) functions;
+	EP_ARRAY(struct ep_site) sites; /* ascending lines */
+	EP_ARRAY(struct ep_alias) aliases;
 	bool defines_hooks;     /* a hook's own body is in here */
 	struct ep_piece source; /* what .file says; size 0: nothing */
 };
 
-/* Reads `text`, which must outlive the assembly. EP_E_LIMIT, EP_E_MEMORY; nothing in a text is an
- * error. */
+/* Reads `text`, which must outlive the assembly. EP_E_LIMIT: it is too long; nothing in a text is
+ * an error. */
 int ep_assembly_read(struct ep_assembly *assembly, const char *text, size_t size,
 		     struct ep_err *err);
 void ep_assembly_deinit(struct ep_assembly *assembly);
 
 static inline struct ep_piece ep_assembly_line(const struct ep_assembly *assembly, uint32_t line)
 {
-	const struct ep_assembly_line *one = &assembly->lines[line];
+	const struct ep_assembly_line *one = &assembly->lines.list[line];
 
 	return (struct ep_piece){assembly->text + one->at, one->size};
 }

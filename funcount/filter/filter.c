@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "funcount/filter/arguments.h"
 
 #define ARGUMENT_LINES 32
@@ -19,7 +20,7 @@ static bool line_is(const struct ep_filter *filter, uint32_t line, const char *o
 {
 	struct ep_statement statement;
 
-	if (line >= filter->assembly.line_count || filter->assembly.lines[line].user)
+	if (line >= filter->assembly.lines.count || filter->assembly.lines.list[line].user)
 		return false;
 	statement = statement_at(filter, line);
 	return ep_piece_is(statement.op, op) && ep_piece_starts(statement.args, args) &&
@@ -81,7 +82,7 @@ static uint32_t plan_site(struct ep_filter *filter, const struct ep_site *site)
 		drop(filter, site->load, &dropped);
 	if (!site->hook.arguments)
 		plan_pair(filter, site->line, plan_mcount(filter, site->line + 1), &dropped);
-	else if (!assembly->functions[site->function].intel && !assembly->defines_hooks &&
+	else if (!assembly->functions.list[site->function].intel && !assembly->defines_hooks &&
 		 !site->load)
 		plan_arguments(filter, site->line, &dropped);
 	return dropped;
@@ -92,10 +93,10 @@ static void plan(struct ep_filter *filter)
 {
 	const struct ep_assembly *assembly = &filter->assembly;
 
-	for (uint32_t i = 0; i < assembly->function_count; i++)
-		filter->outcomes[i].instructions = assembly->functions[i].instructions;
-	for (uint32_t i = 0; i < assembly->site_count; i++) {
-		const struct ep_site *site = &assembly->sites[i];
+	for (uint32_t i = 0; i < assembly->functions.count; i++)
+		filter->outcomes[i].instructions = assembly->functions.list[i].instructions;
+	for (uint32_t i = 0; i < assembly->sites.count; i++) {
+		const struct ep_site *site = &assembly->sites.list[i];
 
 		filter->outcomes[site->function].instructions -= plan_site(filter, site);
 	}
@@ -106,7 +107,7 @@ static void plan(struct ep_filter *filter)
 static void judge(struct ep_filter *filter, struct ep_rules *rules, uint32_t at,
 		  const char *const *names, size_t name_count)
 {
-	const struct ep_assembly_function *function = &filter->assembly.functions[at];
+	const struct ep_assembly_function *function = &filter->assembly.functions.list[at];
 	struct ep_outcome *outcome = &filter->outcomes[at];
 	const struct ep_subject subject = {
 		.names = names,
@@ -142,17 +143,18 @@ static void judge_all(struct ep_filter *filter, struct ep_rules *rules)
 	struct ep_assembly *assembly = &filter->assembly;
 	uint32_t alias = 0;
 
-	if (assembly->alias_count)
-		qsort(assembly->aliases, assembly->alias_count, sizeof *assembly->aliases,
-		      compare_aliases);
-	for (uint32_t i = 0; i < assembly->function_count; i++) {
-		const char *names[NAMES] = {assembly->functions[i].name};
+	if (assembly->aliases.count)
+		qsort(assembly->aliases.list, assembly->aliases.count,
+		      sizeof *assembly->aliases.list, compare_aliases);
+	for (uint32_t i = 0; i < assembly->functions.count; i++) {
+		const char *names[NAMES] = {assembly->functions.list[i].name};
 		size_t count = 1;
 
-		for (; alias < assembly->alias_count && assembly->aliases[alias].function == i;
+		for (;
+		     alias < assembly->aliases.count && assembly->aliases.list[alias].function == i;
 		     alias++)
 			if (count < NAMES)
-				names[count++] = assembly->aliases[alias].name;
+				names[count++] = assembly->aliases.list[alias].name;
 		judge(filter, rules, i, names, count);
 	}
 }
@@ -164,9 +166,9 @@ static void refuse_thunks(struct ep_assembly *assembly, bool thunks)
 	static const char thunk[] = "__x86_return_thunk";
 	bool looked = thunks, found = thunks;
 
-	for (uint32_t i = 0; i < assembly->site_count; i++) {
-		const struct ep_site *site = &assembly->sites[i];
-		struct ep_assembly_function *function = &assembly->functions[site->function];
+	for (uint32_t i = 0; i < assembly->sites.count; i++) {
+		const struct ep_site *site = &assembly->sites.list[i];
+		struct ep_assembly_function *function = &assembly->functions.list[site->function];
 
 		if (site->hook.form != EP_HOOK_JUMP)
 			continue;
@@ -188,12 +190,8 @@ int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules, const cha
 
 	if (rc)
 		return rc;
-	out.edits = calloc(out.assembly.line_count + 1, 1);
-	out.outcomes = calloc(out.assembly.function_count + 1, sizeof *out.outcomes);
-	if (!out.edits || !out.outcomes) {
-		ep_filter_deinit(&out);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
+	out.edits = ep_calloc(out.assembly.lines.count, 1);
+	out.outcomes = ep_calloc(out.assembly.functions.count, sizeof *out.outcomes);
 	refuse_thunks(&out.assembly, rules->thunks);
 	plan(&out);
 	judge_all(&out, rules);
@@ -224,7 +222,7 @@ static void write_edited(struct ep_piece line, enum ep_edit edit, FILE *out)
 
 static enum ep_edit edit_of(const struct ep_filter *filter, uint32_t line)
 {
-	uint32_t function = filter->assembly.lines[line].function;
+	uint32_t function = filter->assembly.lines.list[line].function;
 
 	if (function == EP_NO_FUNCTION || !filter->outcomes[function].stripped)
 		return EP_EDIT_KEEP;
@@ -235,7 +233,7 @@ void ep_filter_write(const struct ep_filter *filter, FILE *out)
 {
 	const struct ep_assembly *assembly = &filter->assembly;
 
-	for (uint32_t i = 0; i < assembly->line_count; i++) {
+	for (uint32_t i = 0; i < assembly->lines.count; i++) {
 		struct ep_piece line = ep_assembly_line(assembly, i);
 		enum ep_edit edit = edit_of(filter, i);
 
@@ -248,14 +246,14 @@ void ep_filter_write(const struct ep_filter *filter, FILE *out)
 	}
 }
 
-void ep_filter_tell(const struct ep_filter *filter, const struct ep_rules *rules, const char *who,
-		    const char *file, bool all, FILE *out)
+void ep_filter_report(const struct ep_filter *filter, const struct ep_rules *rules, const char *who,
+		      const char *file, bool all, FILE *out)
 {
 	const struct ep_assembly *assembly = &filter->assembly;
 	char why[1024];
 
-	for (uint32_t i = 0; i < assembly->function_count; i++) {
-		const struct ep_assembly_function *function = &assembly->functions[i];
+	for (uint32_t i = 0; i < assembly->functions.count; i++) {
+		const struct ep_assembly_function *function = &assembly->functions.list[i];
 		const struct ep_outcome *outcome = &filter->outcomes[i];
 		const struct ep_subject subject = {.instructions = outcome->instructions};
 

@@ -30,7 +30,7 @@ struct ep_filter {
 	uint32_t stripped, refused;  /* functions */
 };
 
-/* Decides on `text`, which must outlive the filter; EP_E_LIMIT, EP_E_MEMORY. A function that has no
+/* Decides on `text`, which must outlive the filter; EP_E_LIMIT. A function that has no
  * hooks is not asked after in the rules' thresholds, but in their lists, so that their names are
  * known to exist. */
 int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules, const char *text,
@@ -42,7 +42,7 @@ void ep_filter_deinit(struct ep_filter *filter);
 
 /* One line for each function with hooks, to `out`, each begun with `who`: what was done and why.
  * Only those that were left against their verdict, unless `all`. */
-void ep_filter_tell(const struct ep_filter *filter, const struct ep_rules *rules, const char *who,
-		    const char *file, bool all, FILE *out);
+void ep_filter_report(const struct ep_filter *filter, const struct ep_rules *rules, const char *who,
+		      const char *file, bool all, FILE *out);
 
 #endif

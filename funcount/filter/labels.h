@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 #include "funcount/filter/statement.h"
 
 struct ep_label {
@@ -17,12 +19,11 @@ struct ep_label {
 };
 
 struct ep_labels {
-	struct ep_label *slots; /* a power of two, a third of them empty */
-	uint32_t room, count;
+	EP_ARRAY(struct ep_label) list;
+	struct ep_hash index; /* by name */
 };
 
-/* The label called `name`, made when there is none. NULL: out of memory. Valid until the next
- * call. */
+/* The label called `name`, made when there is none. Valid until the next call. */
 struct ep_label *ep_labels_at(struct ep_labels *labels, struct ep_piece name);
 
 /* NULL: there is none. */

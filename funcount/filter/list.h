@@ -2,7 +2,7 @@
 /*
  * list.h: a list of functions: names as the assembler knows them (mangled), separated by blanks or
  * lines, `#` begins a comment that ends with the line, and shell patterns (`*`, `?`, `[…]`). It
- * counts what each of them matched, so that a name of no function can be told.
+ * counts what each of them matched, so that a name of no function can be reported.
  */
 #ifndef EPITAPH_FILTER_LIST_H
 #define EPITAPH_FILTER_LIST_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/error.h"
 
 struct ep_pattern {
@@ -21,18 +22,17 @@ struct ep_pattern {
 };
 
 struct ep_list {
-	struct ep_pattern *patterns; /* names in order, then globs */
-	size_t count, names, room;
-	char **files;
-	unsigned file_count;
-	bool sealed; /* in order */
+	EP_ARRAY(struct ep_pattern) patterns; /* names in order, then globs */
+	EP_ARRAY(char *) files;
+	size_t names; /* of the patterns, once sealed */
+	bool sealed;  /* in order */
 };
 
 /* What one file may hold; far more than any program has functions. */
 #define EP_LIST_FILE_MAX ((size_t)64 << 20)
 
 /* Adds what the file says; may be called again for other files. EP_E_IO, EP_E_FORMAT (a NUL byte:
- * not text), EP_E_LIMIT, EP_E_MEMORY; the list is as before then. */
+ * not text), EP_E_LIMIT; the list is as before then. */
 int ep_list_read(struct ep_list *list, const char *path, struct ep_err *err);
 
 /* The same with a text; `path` is what messages call it. */

@@ -24,7 +24,7 @@ static const struct ep_pattern *find(struct ep_list *list, const struct ep_subje
 {
 	const struct ep_pattern *found = NULL;
 
-	if (list->count == 0)
+	if (list->patterns.count == 0)
 		return NULL;
 	for (size_t i = 0; i < subject->name_count; i++) {
 		const struct ep_pattern *one = find_one(list, subject->names[i]);
@@ -71,7 +71,7 @@ void ep_rules_deinit(struct ep_rules *rules)
 
 bool ep_rules_given(const struct ep_rules *rules)
 {
-	return rules->threshold || rules->no_trace.file_count || rules->do_trace.file_count;
+	return rules->threshold || rules->no_trace.files.count || rules->do_trace.files.count;
 }
 
 void ep_rule_verdict_text(const struct ep_rule_verdict *verdict, const struct ep_rules *rules,

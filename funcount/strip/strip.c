@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/code/disassembler.h"
 #include "decoder/symbols/symbol_table.h"
 #include "funcount/strip/strip_targets.h"
@@ -58,13 +59,11 @@ static size_t cold_stem(const char *name)
 	return at && at != name && (!at[5] || at[5] == '.') ? (size_t)(at - name) : 0;
 }
 
-static int list_parts(struct file *file)
+static void list_parts(struct file *file)
 {
-	struct part *parts = calloc(file->raw.count + 1, sizeof *parts);
+	struct part *parts = ep_calloc(file->raw.count, sizeof *parts);
 	size_t count = 0;
 
-	if (!parts)
-		return EP_E_MEMORY;
 	for (size_t i = 0; i < file->raw.count; i++) {
 		const struct ep_raw_symbol *raw = &file->raw.list[i];
 
@@ -83,15 +82,12 @@ static int list_parts(struct file *file)
 	qsort(parts, count, sizeof *parts, compare_parts);
 	file->parts = parts;
 	file->part_count = count;
-	return EP_OK;
 }
 
 /* One function for all symbols that begin at an address. */
-static int make_functions(struct ep_strip *strip, struct file *file)
+static void make_functions(struct ep_strip *strip, struct file *file)
 {
-	strip->functions = calloc(file->part_count + 1, sizeof *strip->functions);
-	if (!strip->functions)
-		return EP_E_MEMORY;
+	strip->functions = ep_calloc(file->part_count, sizeof *strip->functions);
 	for (size_t i = 0; i < file->part_count; i++) {
 		struct part *part = &file->parts[i];
 		struct ep_strip_function *last =
@@ -108,7 +104,6 @@ static int make_functions(struct ep_strip *strip, struct file *file)
 			last->end = part->end;
 		part->owner = (size_t)(last - strip->functions);
 	}
-	return EP_OK;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -127,19 +122,16 @@ static int compare_owners(const void *a, const void *b)
 	return ((*one)->start > (*other)->start) - ((*one)->start < (*other)->start);
 }
 
-static int index_parts(struct file *file)
+static void index_parts(struct file *file)
 {
-	file->by_name = calloc(file->part_count + 1, sizeof *file->by_name);
-	file->by_owner = calloc(file->part_count + 1, sizeof *file->by_owner);
-	if (!file->by_name || !file->by_owner)
-		return EP_E_MEMORY;
+	file->by_name = ep_calloc(file->part_count, sizeof *file->by_name);
+	file->by_owner = ep_calloc(file->part_count, sizeof *file->by_owner);
 	for (size_t i = 0; i < file->part_count; i++)
 		if (file->parts[i].cold)
 			file->by_owner[file->cold_count++] = &file->parts[i];
 		else
 			file->by_name[file->name_count++] = &file->parts[i];
 	qsort(file->by_name, file->name_count, sizeof *file->by_name, compare_names);
-	return EP_OK;
 }
 
 /* The first in by_name that does not come before the first `size` bytes of `name`. */
@@ -159,7 +151,7 @@ static size_t first_named(const struct file *file, const char *name, size_t size
 }
 
 /* The function that a cold part is of: of the same object file, else a global one. SIZE_MAX: it is
- * not to be told. */
+ * not known. */
 static size_t cold_owner(const struct file *file, const struct part *cold)
 {
 	size_t stem = cold_stem(cold->name), found = SIZE_MAX;
@@ -273,17 +265,19 @@ static bool jumps_back(const cs_insn *insn, const struct part *part)
 	return false;
 }
 
-static int add_patch(const struct file *file, struct ep_strip_patches *patches, const cs_insn *insn,
-		     uint64_t offset, bool jump)
+static void add_patch(const struct file *file, struct ep_strip_patches *patches,
+		      const cs_insn *insn, uint64_t offset, bool jump)
 {
-	struct ep_strip_patch patch = {.offset = offset, .size = (uint8_t)insn->size, .jump = jump};
+	struct ep_strip_patch *patch = ep_array_add(patches);
 
-	memcpy(patch.before, file->bytes + offset, insn->size);
-	return ep_strip_patches_add(patches, &patch);
+	patch->offset = offset;
+	patch->size = (uint8_t)insn->size;
+	patch->jump = jump;
+	memcpy(patch->before, file->bytes + offset, insn->size);
 }
 
-static int look_at_one(struct file *file, struct ep_strip_function *function,
-		       const struct part *part, uint64_t offset, struct ep_strip_patches *patches)
+static void look_at_one(struct file *file, struct ep_strip_function *function,
+			const struct part *part, uint64_t offset, struct ep_strip_patches *patches)
 {
 	const cs_insn *insn = file->insn;
 
@@ -299,48 +293,46 @@ static int look_at_one(struct file *file, struct ep_strip_function *function,
 			refuse(function, "a relocation writes the call at 0x%" PRIx64,
 			       insn->address);
 		function->hooks++;
-		return add_patch(file, patches, insn, offset, insn->id == X86_INS_JMP);
+		add_patch(file, patches, insn, offset, insn->id == X86_INS_JMP);
+		break;
 	case NONE:
 		function->instructions++;
 		function->loop |= jumps_back(insn, part);
 	}
-	return EP_OK;
 }
 
-static int look_at_part(struct file *file, struct ep_strip_function *function,
-			const struct part *part, struct ep_strip_patches *patches)
+static void look_at_part(struct file *file, struct ep_strip_function *function,
+			 const struct part *part, struct ep_strip_patches *patches)
 {
 	uint64_t offset = offset_of(file, part->start, part->end);
 	const uint8_t *at = file->bytes + offset;
 	size_t left = part->end - part->start;
 	uint64_t address = part->start;
-	int rc = EP_OK;
 
 	if (!offset) {
 		refuse(function, "the file does not hold 0x%" PRIx64, part->start);
-		return EP_OK;
+		return;
 	}
-	while (!rc && left) {
+	while (left) {
 		uint64_t here = (uint64_t)(at - file->bytes);
 
 		if (!ep_disassembler.cs_disasm_iter(file->capstone, &at, &left, &address,
 						    file->insn)) {
 			refuse(function, "no instruction at 0x%" PRIx64, address);
-			break;
+			return;
 		}
-		rc = look_at_one(file, function, part, here, patches);
+		look_at_one(file, function, part, here, patches);
 	}
-	return rc;
 }
 
 /* The function's main part, then its cold ones. */
-static int look(struct file *file, struct ep_strip_function *function, size_t index,
-		struct ep_strip_patches *patches)
+static void look(struct file *file, struct ep_strip_function *function, size_t index,
+		 struct ep_strip_patches *patches)
 {
 	struct part main = {.start = function->start, .end = function->end};
 	size_t low = 0, high = file->cold_count;
-	int rc = look_at_part(file, function, &main, patches);
 
+	look_at_part(file, function, &main, patches);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -349,9 +341,8 @@ static int look(struct file *file, struct ep_strip_function *function, size_t in
 		else
 			high = middle;
 	}
-	for (; !rc && low < file->cold_count && file->by_owner[low]->owner == index; low++)
-		rc = look_at_part(file, function, file->by_owner[low], patches);
-	return rc;
+	for (; low < file->cold_count && file->by_owner[low]->owner == index; low++)
+		look_at_part(file, function, file->by_owner[low], patches);
 }
 
 /* ---- verdicts ---- */
@@ -375,56 +366,43 @@ static struct ep_rule_verdict judge(const struct ep_strip_function *function,
 	return ep_rules_judge(rules, &subject);
 }
 
-static int keep_patches(struct ep_strip *strip, const struct ep_strip_patches *patches)
-{
-	int rc = EP_OK;
-
-	for (size_t i = 0; !rc && i < patches->count; i++)
-		rc = ep_strip_patches_add(&strip->patches, &patches->list[i]);
-	return rc;
-}
-
-static int decide_one(struct ep_strip *strip, struct file *file, size_t index, size_t first,
-		      struct ep_rules *rules, bool all)
+static void decide_one(struct ep_strip *strip, struct file *file, size_t index, size_t first,
+		       struct ep_rules *rules, bool all)
 {
 	struct ep_strip_function *function = &strip->functions[index];
 	struct ep_strip_patches patches = {0};
 	size_t count = file->part_count - first;
 	bool look_now = all || rules->threshold;
-	int rc = EP_OK;
 
 	function->verdict =
 		judge(function, file->parts + first, look_now ? 0 : count, rules, false);
 	if (!look_now)
 		look_now = function->verdict.strip;
 	if (look_now)
-		rc = look(file, function, index, &patches);
+		look(file, function, index, &patches);
 	if (look_now && (all || rules->threshold))
 		function->verdict = judge(function, file->parts + first, count, rules, true);
-	if (!rc && function->verdict.strip && patches.count) {
+	if (function->verdict.strip && patches.count) {
 		function->stripped = !function->refused[0];
 		strip->stripped += function->stripped;
 		strip->refused += !function->stripped;
-		if (function->stripped)
-			rc = keep_patches(strip, &patches);
+		for (size_t i = 0; function->stripped && i < patches.count; i++)
+			ep_array_push(&strip->patches, patches.list[i]);
 	}
 	if (!function->verdict.strip || !patches.count)
 		function->refused[0] = 0;
-	ep_strip_patches_deinit(&patches);
-	return rc;
+	ep_array_deinit(&patches);
 }
 
-static int decide(struct ep_strip *strip, struct file *file, struct ep_rules *rules, bool all)
+static void decide(struct ep_strip *strip, struct file *file, struct ep_rules *rules, bool all)
 {
 	size_t first = 0;
-	int rc = EP_OK;
 
-	for (size_t i = 0; !rc && i < strip->count; i++) {
+	for (size_t i = 0; i < strip->count; i++) {
 		while (file->parts[first].start < strip->functions[i].start)
 			first++;
-		rc = decide_one(strip, file, i, first, rules, all);
+		decide_one(strip, file, i, first, rules, all);
 	}
-	return rc;
 }
 
 /* ---- the file ---- */
@@ -449,7 +427,9 @@ static int open_file(struct file *file, struct ep_err *err)
 	if (rc)
 		return rc;
 	file->insn = ep_disassembler.cs_malloc(file->capstone);
-	return file->insn ? EP_OK : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	if (!file->insn)
+		ep_out_of_memory();
+	return EP_OK;
 }
 
 static int read_file(struct ep_strip *strip, struct file *file, struct ep_err *err)
@@ -457,9 +437,10 @@ static int read_file(struct ep_strip *strip, struct file *file, struct ep_err *e
 	struct ep_err damage = {0};
 
 	ep_raw_symbols_add(&file->raw, file->elf, &damage);
-	if (ep_strip_targets_read(&file->targets, file->elf, &file->raw) || list_parts(file) ||
-	    make_functions(strip, file) || index_parts(file))
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	ep_strip_targets_read(&file->targets, file->elf, &file->raw);
+	list_parts(file);
+	make_functions(strip, file);
+	index_parts(file);
 	find_owners(strip, file);
 	strip->hooks = file->targets.code.count || file->targets.slots.count;
 	strip->locals = file->raw.has_symtab;
@@ -489,24 +470,22 @@ int ep_strip_decide(struct ep_strip *strip, const uint8_t *bytes, size_t size,
 		    struct ep_rules *rules, bool all, struct ep_err *err)
 {
 	struct ep_strip out = {0};
-	struct file *file = calloc(1, sizeof *file);
+	struct file *file = ep_calloc(1, sizeof *file);
 	int rc;
 
-	if (!file)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	file->bytes = bytes;
 	file->size = size;
 	out.impl = file;
 	rc = open_file(file, err);
 	if (!rc)
 		rc = read_file(&out, file, err);
-	if (!rc && decide(&out, file, rules, all))
-		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	if (rc)
+	if (rc) {
 		ep_strip_deinit(&out);
-	else
-		*strip = out;
-	return rc;
+		return rc;
+	}
+	decide(&out, file, rules, all);
+	*strip = out;
+	return EP_OK;
 }
 
 void ep_strip_deinit(struct ep_strip *strip)
@@ -515,6 +494,6 @@ void ep_strip_deinit(struct ep_strip *strip)
 		close_file(strip->impl);
 	free(strip->impl);
 	free(strip->functions);
-	ep_strip_patches_deinit(&strip->patches);
+	ep_array_deinit(&strip->patches);
 	*strip = (struct ep_strip){0};
 }

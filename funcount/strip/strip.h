@@ -43,7 +43,7 @@ struct ep_strip {
 /*
  * Reads `bytes` (borrowed, not changed) and decides by `rules`. `all`: also functions that no rule
  * is about are looked at, for a listing. EP_E_FORMAT: no linked 64-bit x86 ELF file. EP_END: it has
- * no names of functions. EP_E_VERSION: no disassembler (disassembler.h). EP_E_CORRUPT, EP_E_MEMORY.
+ * no names of functions. EP_E_VERSION: no disassembler (disassembler.h). EP_E_CORRUPT.
  */
 int ep_strip_decide(struct ep_strip *strip, const uint8_t *bytes, size_t size,
 		    struct ep_rules *rules, bool all, struct ep_err *err);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
 #include "coredump/find/root.h"
 
@@ -29,27 +30,6 @@ struct entry {
 	uint8_t before[EP_PATCH_MAX];
 };
 static_assert(sizeof(struct head) == 40 && sizeof(struct entry) == 24, "the layout of the record");
-
-int ep_strip_patches_add(struct ep_strip_patches *patches, const struct ep_strip_patch *patch)
-{
-	if (patches->count == patches->room) {
-		size_t room = patches->room ? patches->room * 2 : 64;
-		struct ep_strip_patch *grown = reallocarray(patches->list, room, sizeof *grown);
-
-		if (!grown)
-			return EP_E_MEMORY;
-		patches->list = grown;
-		patches->room = room;
-	}
-	patches->list[patches->count++] = *patch;
-	return EP_OK;
-}
-
-void ep_strip_patches_deinit(struct ep_strip_patches *patches)
-{
-	free(patches->list);
-	*patches = (struct ep_strip_patches){0};
-}
 
 /* What takes the place of a hook: one nop (Intel SDM, NOP: recommended sequences), or a return and
  * traps behind it. */
@@ -177,7 +157,7 @@ static int compare_offsets(const void *a, const void *b)
 }
 
 /* In a damaged file segments may overlap each other, or the header that is written too: then what
- * is there now would not tell what was. Sorts. */
+ * is there now would not say what was. Sorts. */
 static int check_patches(struct ep_strip_patches *patches, struct ep_err *err)
 {
 	uint64_t end = sizeof(Elf64_Ehdr);
@@ -205,9 +185,7 @@ int ep_strip_write(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t
 		rc = check_patches(patches, err);
 	if (rc)
 		return rc;
-	made = calloc(1, layout.total);
-	if (!made)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	made = ep_calloc(1, layout.total);
 	memcpy(made, bytes, size);
 	for (size_t i = 0; i < patches->count; i++)
 		replacement(made + patches->list[i].offset, patches->list[i].size,
@@ -268,9 +246,7 @@ static int check_record(struct head *head, const uint8_t *bytes, size_t size,
 		return ep_fail(err, EP_E_CORRUPT, mine->sh_offset,
 			       "the record of what was stripped makes no "
 			       "sense");
-	copy = malloc(mine->sh_size);
-	if (!copy)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	copy = ep_malloc(mine->sh_size);
 	memcpy(copy, record, mine->sh_size);
 	memset(copy + offsetof(struct head, crc), 0, sizeof head->crc);
 	crc = ep_crc32(copy, mine->sh_size);
@@ -345,9 +321,7 @@ int ep_strip_restore(uint8_t **out, size_t *out_size, const uint8_t *bytes, size
 	rc = check_record(&head, bytes, size, &mine, err);
 	if (rc)
 		return rc;
-	made = malloc(head.file_size + 1);
-	if (!made)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	made = ep_malloc(head.file_size);
 	memcpy(made, bytes, head.file_size);
 	rc = restore(made, bytes + mine.sh_offset + sizeof head, &head, err);
 	if (rc) {

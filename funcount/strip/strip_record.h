@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/error.h"
 
 #define EP_STRIP_SECTION ".epitaph.stripped"
@@ -27,21 +28,16 @@ struct ep_strip_patch {
 
 struct ep_strip_patches {
 	struct ep_strip_patch *list;
-	size_t count, room;
+	size_t count, capacity;
 };
 
-int ep_strip_patches_add(struct ep_strip_patches *patches, const struct ep_strip_patch *patch);
-void ep_strip_patches_deinit(struct ep_strip_patches *patches);
-
 /* The file with the patches, which are sorted, and their record, from malloc. EP_E_FORMAT: it has
- * no section headers, or too many; EP_E_CORRUPT: patches overlap, or its headers lie outside;
- * EP_E_MEMORY. */
+ * no section headers, or too many; EP_E_CORRUPT: patches overlap, or its headers lie outside. */
 int ep_strip_write(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size,
 		   struct ep_strip_patches *patches, struct ep_err *err);
 
 /* The file as it was, from malloc. EP_END: it has no record. EP_E_CORRUPT: the record makes no
- * sense; EP_E_MISMATCH: the file was changed since; EP_E_MEMORY.
- */
+ * sense; EP_E_MISMATCH: the file was changed since. */
 int ep_strip_restore(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size,
 		     struct ep_err *err);
 

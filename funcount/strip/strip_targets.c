@@ -20,21 +20,6 @@ bool ep_strip_hook_named(const char *name)
 	return ep_hook_named(piece);
 }
 
-static int add(struct ep_addresses *addresses, uint64_t address)
-{
-	if (addresses->count == addresses->room) {
-		size_t room = addresses->room ? addresses->room * 2 : 64;
-		uint64_t *grown = reallocarray(addresses->list, room, sizeof *grown);
-
-		if (!grown)
-			return EP_E_MEMORY;
-		addresses->list = grown;
-		addresses->room = room;
-	}
-	addresses->list[addresses->count++] = address;
-	return EP_OK;
-}
-
 static int compare(const void *a, const void *b)
 {
 	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
@@ -85,22 +70,20 @@ static bool is_stub_named(const char *name)
 	return ep_strip_hook_named(name + (is_ours ? sizeof ours - 1 : 0));
 }
 
-static int add_code(struct ep_strip_targets *targets, Elf *elf,
-		    const struct ep_raw_symbols *symbols)
+static void add_code(struct ep_strip_targets *targets, Elf *elf,
+		     const struct ep_raw_symbols *symbols)
 {
 	struct ep_plt_stub *stubs = NULL;
 	size_t count = ep_plt_read(&stubs, elf);
-	int rc = EP_OK;
 
-	for (size_t i = 0; !rc && i < symbols->count; i++)
+	for (size_t i = 0; i < symbols->count; i++)
 		if (ep_strip_hook_named(symbols->list[i].name))
-			rc = add(&targets->code, symbols->list[i].start);
-	for (size_t i = 0; !rc && i < count; i++)
+			ep_array_push(&targets->code, symbols->list[i].start);
+	for (size_t i = 0; i < count; i++)
 		if (is_stub_named(stubs[i].name))
-			rc = add(&targets->code, stubs[i].start);
+			ep_array_push(&targets->code, stubs[i].start);
 	free(stubs);
 	sort(&targets->code);
-	return rc;
 }
 
 /* ---- slots ---- */
@@ -118,97 +101,82 @@ static const char *symbol_of(Elf *elf, const GElf_Shdr *header, uint64_t index)
 	return elf_strptr(elf, linked.sh_link, symbol.st_name);
 }
 
-static int add_relocation(struct ep_strip_targets *targets, Elf *elf, const GElf_Shdr *header,
-			  const GElf_Rela *entry)
+static void add_relocation(struct ep_strip_targets *targets, Elf *elf, const GElf_Shdr *header,
+			   const GElf_Rela *entry)
 {
 	uint64_t index = GELF_R_SYM(entry->r_info);
 	const char *name = index ? symbol_of(elf, header, index) : NULL;
-	int rc = add(&targets->writes, entry->r_offset);
+	bool to_hook = GELF_R_TYPE(entry->r_info) == R_X86_64_RELATIVE &&
+		       ep_addresses_have(&targets->code, (uint64_t)entry->r_addend);
 
-	if (rc)
-		return rc;
-	if (GELF_R_TYPE(entry->r_info) == R_X86_64_RELATIVE &&
-	    ep_addresses_have(&targets->code, (uint64_t)entry->r_addend))
-		return add(&targets->slots, entry->r_offset);
-	return name && ep_strip_hook_named(name) ? add(&targets->slots, entry->r_offset) : EP_OK;
+	ep_array_push(&targets->writes, entry->r_offset);
+	if (to_hook || (name && ep_strip_hook_named(name)))
+		ep_array_push(&targets->slots, entry->r_offset);
 }
 
 /* Relocations that the dynamic linker does. */
-static int add_relocations(struct ep_strip_targets *targets, Elf *elf, Elf_Scn *section,
-			   const GElf_Shdr *header)
+static void add_relocations(struct ep_strip_targets *targets, Elf *elf, Elf_Scn *section,
+			    const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Rela entry;
-	int rc = EP_OK;
 
-	for (int i = 0; data && !rc && gelf_getrela(data, i, &entry); i++)
-		rc = add_relocation(targets, elf, header, &entry);
-	return rc;
+	for (int i = 0; data && gelf_getrela(data, i, &entry); i++)
+		add_relocation(targets, elf, header, &entry);
 }
 
 /* A table of addresses that is in the file already: without PIE, or with RELR relocations, which
  * keep the address in place. */
-static int add_contents(struct ep_strip_targets *targets, Elf_Scn *section, const GElf_Shdr *header)
+static void add_contents(struct ep_strip_targets *targets, Elf_Scn *section,
+			 const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_rawdata(section, NULL);
 	uint64_t value;
-	int rc = EP_OK;
 
 	if (!data || !data->d_buf)
-		return EP_OK;
-	for (size_t at = 0; !rc && data->d_size - at >= sizeof value; at += sizeof value) {
+		return;
+	for (size_t at = 0; data->d_size - at >= sizeof value; at += sizeof value) {
 		memcpy(&value, (const char *)data->d_buf + at, sizeof value);
 		if (value && ep_addresses_have(&targets->code, value))
-			rc = add(&targets->slots, header->sh_addr + at);
+			ep_array_push(&targets->slots, header->sh_addr + at);
 	}
-	return rc;
 }
 
-static int add_slots(struct ep_strip_targets *targets, Elf *elf)
+static void add_slots(struct ep_strip_targets *targets, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t names;
-	int rc = EP_OK;
 
 	if (elf_getshdrstrndx(elf, &names))
-		return EP_OK;
-	while (!rc && (section = elf_nextscn(elf, section))) {
+		return;
+	while ((section = elf_nextscn(elf, section))) {
 		const char *name;
 
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
 		if (header.sh_type == SHT_RELA)
-			rc = add_relocations(targets, elf, section, &header);
+			add_relocations(targets, elf, section, &header);
 		else if (name && header.sh_type == SHT_PROGBITS &&
 			 (!strcmp(name, ".got") || !strcmp(name, ".got.plt")))
-			rc = add_contents(targets, section, &header);
+			add_contents(targets, section, &header);
 	}
 	sort(&targets->slots);
 	sort(&targets->writes);
-	return rc;
 }
 
-int ep_strip_targets_read(struct ep_strip_targets *targets, Elf *elf,
-			  const struct ep_raw_symbols *symbols)
+void ep_strip_targets_read(struct ep_strip_targets *targets, Elf *elf,
+			   const struct ep_raw_symbols *symbols)
 {
-	struct ep_strip_targets out = {0};
-	int rc = add_code(&out, elf, symbols);
-
-	if (!rc)
-		rc = add_slots(&out, elf);
-	if (rc)
-		ep_strip_targets_deinit(&out);
-	else
-		*targets = out;
-	return rc;
+	*targets = (struct ep_strip_targets){0};
+	add_code(targets, elf, symbols);
+	add_slots(targets, elf);
 }
 
 void ep_strip_targets_deinit(struct ep_strip_targets *targets)
 {
-	free(targets->code.list);
-	free(targets->slots.list);
-	free(targets->writes.list);
-	*targets = (struct ep_strip_targets){0};
+	ep_array_deinit(&targets->code);
+	ep_array_deinit(&targets->slots);
+	ep_array_deinit(&targets->writes);
 }

@@ -13,11 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coredump/util/array.h"
 #include "decoder/symbols/symbol_table.h"
 
 struct ep_addresses {
 	uint64_t *list; /* ascending when sorted */
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct ep_strip_targets {
@@ -27,9 +28,8 @@ struct ep_strip_targets {
 				       program starts */
 };
 
-/* EP_E_MEMORY is the only failure. */
-int ep_strip_targets_read(struct ep_strip_targets *targets, Elf *elf,
-			  const struct ep_raw_symbols *symbols);
+void ep_strip_targets_read(struct ep_strip_targets *targets, Elf *elf,
+			   const struct ep_raw_symbols *symbols);
 void ep_strip_targets_deinit(struct ep_strip_targets *targets);
 
 bool ep_addresses_have(const struct ep_addresses *addresses, uint64_t address);

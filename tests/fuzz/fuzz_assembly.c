@@ -29,13 +29,13 @@ static void check_again(const struct ep_filter *filter, const char *text, size_t
 	struct ep_err err;
 
 	MUST(ep_assembly_read(&again, text, size, &err) == 0);
-	MUST(again.function_count == filter->assembly.function_count);
-	MUST(again.line_count + emptied_end(filter, text, size) == filter->assembly.line_count);
-	for (uint32_t i = 0; i < again.function_count; i++)
-		MUST(again.functions[i].sites ==
-		     (filter->outcomes[i].stripped ? 0 : filter->assembly.functions[i].sites));
-	for (uint32_t i = 0; i < again.line_count; i++) {
-		uint32_t function = again.lines[i].function;
+	MUST(again.functions.count == filter->assembly.functions.count);
+	MUST(again.lines.count + emptied_end(filter, text, size) == filter->assembly.lines.count);
+	for (uint32_t i = 0; i < again.functions.count; i++)
+		MUST(again.functions.list[i].sites ==
+		     (filter->outcomes[i].stripped ? 0 : filter->assembly.functions.list[i].sites));
+	for (uint32_t i = 0; i < again.lines.count; i++) {
+		uint32_t function = again.lines.list[i].function;
 
 		if (function == EP_NO_FUNCTION || !filter->outcomes[function].stripped)
 			MUST(ep_piece_equal(ep_assembly_line(&again, i),
@@ -62,7 +62,7 @@ static void check(struct ep_rules *rules, const char *text, size_t size)
 	free(made);
 	out = open_memstream(&made, &length);
 	MUST(out);
-	ep_filter_tell(&filter, rules, "fuzz", "text", true, out);
+	ep_filter_report(&filter, rules, "fuzz", "text", true, out);
 	fclose(out);
 	free(made);
 	ep_filter_deinit(&filter);

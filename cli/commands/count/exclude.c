@@ -228,9 +228,9 @@ static void warn_unmatched(const struct work *work)
 	size_t unmatched = 0;
 	const char *first = NULL;
 
-	for (size_t i = 0; i < work->keep.count; i++)
-		if (!work->keep.patterns[i].matched) {
-			first = first ? first : work->keep.patterns[i].text;
+	for (size_t i = 0; i < work->keep.patterns.count; i++)
+		if (!work->keep.patterns.list[i].matched) {
+			first = first ? first : work->keep.patterns.list[i].text;
 			unmatched++;
 		}
 	if (unmatched)

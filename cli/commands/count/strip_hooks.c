@@ -18,7 +18,7 @@
 #include "funcount/strip/strip.h"
 
 #define FILE_MAX      ((size_t)8 << 30)
-#define UNMATCHED_MAX 5 /* names that are told one by one */
+#define UNMATCHED_MAX 5 /* names that are printed one by one */
 
 struct file {
 	const char *path;
@@ -27,7 +27,7 @@ struct file {
 	struct stat facts;
 };
 
-static int tell(const char *path, const struct ep_err *err)
+static int fail(const char *path, const struct ep_err *err)
 {
 	ep_say("%s: %s", path, err->text);
 	return err->code == EP_END ? EP_EXIT_NOTHING : EP_EXIT_UNREADABLE;
@@ -89,7 +89,7 @@ static bool rights_keep(const struct file *file, int fd, bool in_place)
 }
 
 /* A new file has none (capabilities(7)), which is the safe side. */
-static void tell_capabilities(const struct file *file, const char *path)
+static void warn_capabilities(const struct file *file, const char *path)
 {
 	if (getxattr(file->path, "security.capability", NULL, 0) > 0)
 		ep_say("%s: without the capabilities of %s: setcap(8) gives "
@@ -108,7 +108,7 @@ static int write_file(const struct file *file, const struct ep_arguments *argume
 	size_t done = 0;
 	ssize_t wrote = 0;
 
-	tell_capabilities(file, path ? path : file->path);
+	warn_capabilities(file, path ? path : file->path);
 	if (ep_output_open(&output, path ? path : file->path, true, &err)) {
 		ep_say("%s", err.text);
 		return EP_EXIT_UNREADABLE;
@@ -127,7 +127,7 @@ static int write_file(const struct file *file, const struct ep_arguments *argume
 	return EP_EXIT_COMPLETE;
 }
 
-/* ---- what is told ---- */
+/* ---- what is printed ---- */
 
 static void print_list(const struct ep_strip *strip, const struct ep_rules *rules)
 {
@@ -156,10 +156,10 @@ static void warn_unmatched(const struct ep_list *list, const char *path)
 {
 	size_t missing = 0;
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct ep_pattern *one = &list->patterns[i];
+	for (size_t i = 0; i < list->patterns.count; i++) {
+		const struct ep_pattern *one = &list->patterns.list[i];
 
-		if (one->matched || (i && !strcmp(one->text, list->patterns[i - 1].text)))
+		if (one->matched || (i && !strcmp(one->text, list->patterns.list[i - 1].text)))
 			continue;
 		if (missing++ < UNMATCHED_MAX)
 			ep_say("%s:%u: %s is no function of %s", ep_list_file(list, one), one->line,
@@ -170,7 +170,7 @@ static void warn_unmatched(const struct ep_list *list, const char *path)
 	if (missing)
 		ep_say("%zu of %zu names are no function of %s: misspelt, "
 		       "inlined everywhere, or not linked",
-		       missing, list->count, path);
+		       missing, list->patterns.count, path);
 }
 
 static int warn(const struct ep_strip *strip, const struct ep_rules *rules, const char *path,
@@ -204,7 +204,7 @@ static int strip_file(const struct file *file, const struct ep_arguments *argume
 
 	if (ep_strip_write(&bytes, &size, (const uint8_t *)file->bytes, file->size, &strip->patches,
 			   &err))
-		return tell(file->path, &err);
+		return fail(file->path, &err);
 	status = write_file(file, arguments, bytes, size);
 	free(bytes);
 	if (!status)
@@ -224,7 +224,7 @@ static int decide(const struct file *file, const struct ep_arguments *arguments,
 	int status = EP_EXIT_COMPLETE, warned;
 
 	if (ep_strip_decide(&strip, (const uint8_t *)file->bytes, file->size, rules, list, &err))
-		return tell(file->path, &err);
+		return fail(file->path, &err);
 	warned = warn(&strip, rules, file->path, check);
 	if (list) {
 		print_list(&strip, rules);
@@ -260,15 +260,15 @@ static int run_on(struct file *file, const struct ep_arguments *arguments, struc
 	int rc = put_back(file, &err);
 
 	if (rc && rc != EP_END)
-		return tell(file->path, &err);
+		return fail(file->path, &err);
 	if (!ep_argument_given(arguments, "restore"))
 		return decide(file, arguments, rules);
 	if (rc)
-		return tell(file->path, &err);
+		return fail(file->path, &err);
 	return write_file(file, arguments, (const uint8_t *)file->bytes, file->size);
 }
 
-static int run(const struct ep_arguments *arguments)
+static int strip_hooks_run(const struct ep_arguments *arguments)
 {
 	bool restore = ep_argument_given(arguments, "restore");
 	struct ep_rules rules = {0};
@@ -331,5 +331,5 @@ const struct ep_command ep_command_strip_hooks = {
 		       "program are read with either file. Status 1: functions were "
 		       "left against the lists.",
 	.options = options,
-	.run = run,
+	.run = strip_hooks_run,
 };

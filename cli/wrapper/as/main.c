@@ -39,13 +39,13 @@ static bool takes_next(const char *word)
 }
 
 /* One of ours, or a word for the real assembler. */
-static void take_word(struct job *job, const char *word)
+static void parse_word(struct job *job, const char *word)
 {
 	if (!strncmp(word, "--epitaph-as=", 13))
 		job->real = word + 13;
 	else if (!strcmp(word, "--epitaph-verbose"))
 		ep_verbose = true;
-	else if (strncmp(word, "--epitaph-lists=", 16) && !ep_filtering_take(&job->rules, word))
+	else if (strncmp(word, "--epitaph-lists=", 16) && !ep_filtering_parse(&job->rules, word))
 		ep_words_add(&job->words, word);
 }
 
@@ -53,7 +53,7 @@ static void read_words(struct job *job, int argc, char **argv)
 {
 	ep_words_add(&job->words, "as");
 	for (int i = 1; i < argc; i++)
-		take_word(job, argv[i]);
+		parse_word(job, argv[i]);
 	for (size_t i = 1; i < job->words.count; i++) {
 		const char *word = job->words.list[i];
 
@@ -134,7 +134,7 @@ static void feed(struct job *job, const struct ep_filter *filter)
 }
 
 /* What people call the file: the source, not the compiler's temporary. */
-static void tell(const struct job *job, const struct ep_filter *filter)
+static void report(const struct job *job, const struct ep_filter *filter)
 {
 	struct ep_piece source = filter->assembly.source;
 	char name[PATH_MAX];
@@ -143,7 +143,7 @@ static void tell(const struct job *job, const struct ep_filter *filter)
 		snprintf(name, sizeof name, "%.*s", (int)source.size, source.at);
 	else
 		snprintf(name, sizeof name, "%s", job->input ? job->words.list[job->input] : "-");
-	ep_filter_tell(filter, &job->rules, ep_tool, name, ep_verbose, stderr);
+	ep_filter_report(filter, &job->rules, ep_tool, name, ep_verbose, stderr);
 	ep_note("%s: %u functions lose their hooks", name, filter->stripped);
 }
 
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	if (ep_file_read_all(&text, &size, NULL, path, EP_ASSEMBLY_MAX, &err) ||
 	    ep_filter_decide(&filter, &job.rules, text, size, &err))
 		ep_die("%s", err.text);
-	tell(&job, &filter);
+	report(&job, &filter);
 	if (filter.stripped || !path)
 		feed(&job, &filter);
 	become_real(&job);

@@ -21,9 +21,9 @@ static void teardown(void)
 
 static const struct ep_assembly_function *function(const char *name)
 {
-	for (uint32_t i = 0; i < assembly.function_count; i++)
-		if (!strcmp(assembly.functions[i].name, name))
-			return &assembly.functions[i];
+	for (uint32_t i = 0; i < assembly.functions.count; i++)
+		if (!strcmp(assembly.functions.list[i].name, name))
+			return &assembly.functions.list[i];
 	ck_abort_msg("no function %s", name);
 	return NULL;
 }
@@ -35,12 +35,12 @@ START_TEST(a_function_is_from_its_label_to_its_size)
 {
 	read_text("\tnop\n" BEGIN("f") "\tcall __fentry__\n\tret\n" END(
 		"f") "\tcall __fentry__\n" BEGIN("g") "\tnop\n");
-	ck_assert_uint_eq(assembly.function_count, 2);
+	ck_assert_uint_eq(assembly.functions.count, 2);
 	ck_assert_uint_eq(function("f")->instructions, 2);
 	ck_assert_uint_eq(function("f")->sites, 1);
 	ck_assert_uint_eq(function("g")->instructions, 1);
 	ck_assert_uint_eq(function("g")->sites, 0);
-	ck_assert_uint_eq(assembly.line_count, 12);
+	ck_assert_uint_eq(assembly.lines.count, 12);
 }
 END_TEST
 
@@ -48,13 +48,13 @@ START_TEST(a_cold_part_is_its_functions)
 {
 	read_text(BEGIN("f") "\tjmp .L9\n" END("f") BEGIN("g") "\tret\n" END("g")
 			  BEGIN("f.cold") ".L9:\n\tcall __fentry__\n" END("f.cold"));
-	ck_assert_uint_eq(assembly.function_count, 2);
+	ck_assert_uint_eq(assembly.functions.count, 2);
 	ck_assert_uint_eq(function("f")->instructions, 2);
 	ck_assert_uint_eq(function("f")->sites, 1);
 	/* Another function's name that only looks like it. */
 	teardown();
 	read_text(BEGIN("f") END("f") BEGIN("f.colder") END("f.colder"));
-	ck_assert_uint_eq(assembly.function_count, 2);
+	ck_assert_uint_eq(assembly.functions.count, 2);
 }
 END_TEST
 
@@ -112,20 +112,20 @@ END_TEST
 START_TEST(an_alias_is_known_by_its_function)
 {
 	read_text(BEGIN("f") "\tret\n" END("f") "\t.set h,f\n\t.set i,other\n");
-	ck_assert_uint_eq(assembly.alias_count, 1);
-	ck_assert_str_eq(assembly.aliases[0].name, "h");
-	ck_assert_uint_eq(assembly.aliases[0].function, 0);
+	ck_assert_uint_eq(assembly.aliases.count, 1);
+	ck_assert_str_eq(assembly.aliases.list[0].name, "h");
+	ck_assert_uint_eq(assembly.aliases.list[0].function, 0);
 }
 END_TEST
 
 START_TEST(a_line_without_a_newline_is_a_line)
 {
 	read_text(BEGIN("f") "\tret");
-	ck_assert_uint_eq(assembly.line_count, 4);
+	ck_assert_uint_eq(assembly.lines.count, 4);
 	ck_assert_uint_eq(function("f")->instructions, 1);
 	teardown();
 	read_text("");
-	ck_assert_uint_eq(assembly.line_count, 0);
+	ck_assert_uint_eq(assembly.lines.count, 0);
 }
 END_TEST
 
@@ -140,7 +140,7 @@ static void goes(const char *body, const char *want)
 
 	snprintf(text, sizeof text, BEGIN("f") "%s\tcall __cyg_profile_func_exit\n", body);
 	read_text(text);
-	call = assembly.line_count - 1;
+	call = assembly.lines.count - 1;
 	count = ep_arguments_find(&assembly, call, lines, 8);
 	for (uint32_t i = 0; i < count; i++)
 		sprintf(got + strlen(got), "%s%u", i ? " " : "", call - lines[i]);

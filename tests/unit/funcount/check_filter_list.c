@@ -34,7 +34,7 @@ static enum ep_rule_reason judged(const char *name, unsigned instructions, bool 
 START_TEST(blanks_lines_and_comments_separate_names)
 {
 	add(&rules.no_trace, "a b#c d\n#e\n\n\tf \v g\r\nh");
-	ck_assert_uint_eq(rules.no_trace.count, 5);
+	ck_assert_uint_eq(rules.no_trace.patterns.count, 5);
 	ck_assert_uint_eq(line_of("a"), 1);
 	ck_assert_uint_eq(line_of("b"), 1);
 	ck_assert_uint_eq(line_of("c"), 0);
@@ -75,7 +75,7 @@ START_TEST(a_bad_text_leaves_the_list_alone)
 	add(&rules.no_trace, "a");
 	ck_assert_int_eq(ep_list_add(&rules.no_trace, "bad", bad, sizeof bad, &err), EP_E_FORMAT);
 	ck_assert_uint_eq(err.offset, 2);
-	ck_assert_uint_eq(rules.no_trace.count, 1);
+	ck_assert_uint_eq(rules.no_trace.patterns.count, 1);
 	ck_assert_uint_eq(line_of("a"), 1);
 	ck_assert_uint_eq(line_of("b"), 0);
 }

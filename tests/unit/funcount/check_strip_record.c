@@ -36,7 +36,7 @@ static void teardown(void)
 	free(file);
 	free(made);
 	made = NULL;
-	ep_strip_patches_deinit(&patches);
+	ep_array_deinit(&patches);
 }
 
 static void patch(size_t at, uint8_t size, bool jump)
@@ -44,7 +44,7 @@ static void patch(size_t at, uint8_t size, bool jump)
 	struct ep_strip_patch one = {.offset = code + at, .size = size, .jump = jump};
 
 	memcpy(one.before, file + code + at, size);
-	ck_assert_int_eq(ep_strip_patches_add(&patches, &one), 0);
+	ep_array_push(&patches, one);
 }
 
 static int write_patched(void)
