@@ -359,7 +359,7 @@ static void look_at_stack(struct ep_report_cause *cause, const struct ep_evidenc
 	struct way way = {.evidence = evidence};
 	struct ep_stack stack, own;
 
-	if (!ep_evidence_unwind(evidence, death->tid, FRAMES_MAX, &stack, NULL))
+	if (!ep_evidence_unwind(evidence, death->tid, FRAMES_MAX, &stack))
 		return;
 	own = stack;
 	from = from < stack.count ? from : stack.count;

@@ -54,7 +54,7 @@ static void by_stack(const struct ep_evidence *evidence, struct ep_signature *ou
 	size_t at = evidence->first.frame;
 	struct ep_stack stack;
 
-	ep_evidence_unwind(evidence, evidence->death.tid, FRAMES_MAX, &stack, NULL);
+	ep_evidence_unwind(evidence, evidence->death.tid, FRAMES_MAX, &stack);
 	add_stack(evidence, out, &stack);
 	if (!stack.complete || !out->count) {
 		if (at < stack.count)

@@ -52,10 +52,10 @@ bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint
 }
 
 bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t limit,
-			struct ep_stack *stack, struct ep_err *why)
+			struct ep_stack *stack)
 {
 	*stack = (struct ep_stack){0};
-	return evidence->unwinder && ep_unwind(evidence->unwinder, tid, limit, stack, why) == EP_OK;
+	return evidence->unwinder && ep_unwind(evidence->unwinder, tid, limit, stack);
 }
 
 void ep_evidence_open_calls(const struct ep_evidence *evidence,
@@ -72,9 +72,9 @@ void ep_evidence_align(const struct ep_evidence *evidence, const struct ep_stack
 		.names = evidence->names,
 		.others = evidence->others,
 		.stack = stack,
-		.flight = open,
+		.open = open,
 		.inlines = inlines,
 	};
 
-	ep_alignment_init(out, &of, NULL);
+	ep_alignment_init(out, &of);
 }

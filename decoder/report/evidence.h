@@ -49,7 +49,7 @@ bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint
 		      size_t size);
 /* As ep_unwind; *stack is empty where there is none. */
 bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t limit,
-			struct ep_stack *stack, struct ep_err *why);
+			struct ep_stack *stack);
 /* `thread` may be NULL. */
 void ep_evidence_open_calls(const struct ep_evidence *evidence,
 			    const struct ep_trace_thread *thread, struct ep_open_calls *out);

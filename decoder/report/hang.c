@@ -104,7 +104,7 @@ static void find_innermost(struct ep_report_hung *hung, const struct ep_evidence
 {
 	struct ep_stack stack;
 
-	if (!ep_evidence_unwind(evidence, hung->tid, EP_REPORT_HUNG_FRAMES + 2, &stack, NULL))
+	if (!ep_evidence_unwind(evidence, hung->tid, EP_REPORT_HUNG_FRAMES + 2, &stack))
 		return;
 	for (size_t i = 0; i < stack.count && hung->function_count < EP_REPORT_HUNG_FRAMES; i++) {
 		const struct ep_function *function =

@@ -39,18 +39,15 @@ static void cut_stack(struct ep_report_thread *thread, size_t frames)
 static void unwind(struct ep_report_thread *thread, const struct ep_evidence *evidence,
 		   const struct ep_report_limits *limits)
 {
-	struct ep_err why = {0};
-
-	thread->unwound = ep_evidence_unwind(
-		evidence, thread->tid, frames_wanted(limits, thread->died), &thread->stack, &why);
+	thread->unwound = ep_evidence_unwind(evidence, thread->tid,
+					     frames_wanted(limits, thread->died), &thread->stack);
 	if (thread->unwound)
 		cut_stack(thread, limits->frames);
 	else
 		snprintf(thread->stackless, sizeof(thread->stackless), "%s",
-			 why.text[0]             ? why.text
-			 : evidence->no_unwinder ? evidence->no_unwinder
-			 : !thread->entry.core   ? "it does not hold the thread"
-						 : "no registers");
+			 evidence->no_unwinder ? evidence->no_unwinder
+			 : !thread->entry.core ? "it does not hold the thread"
+					       : "no registers");
 }
 
 /* ---- an exception that nobody caught ---- */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * alignment.h: an unwound stack beside the calls that the trace knows to be in flight: one list,
+ * alignment.h: an unwound stack beside the open calls that the trace knows: one list,
  * innermost first, of rows that have a frame, a call, or both, each with a verdict and the reason
  * for it.
  *
  * Frames and calls are paired by function, in order, as many as can be (the longest common
  * subsequence), preferring the innermost: recursion, tail calls and untraced frames need no rule of
- * their own. A frame that cannot be in flight, by where it stands in its code, is not paired.
+ * their own. A frame whose call cannot be open, by where it stands in its code, is not paired.
  */
 #ifndef EPITAPH_ALIGNMENT_H
 #define EPITAPH_ALIGNMENT_H
 
 #include "decoder/calls/open_calls.h"
-#include "decoder/stack/unwind.h"
+#include "decoder/stack/frame.h"
 
 enum ep_verdict {
 	EP_VERDICT_AGREE,            /* frame and call */
@@ -94,7 +94,6 @@ struct ep_alignment {
 			       believed; EP_ROW_NONE: all of it is */
 	size_t edge;        /* the first row of which the trace cannot know, as its
 			       history begins later; EP_ROW_NONE: it knows all */
-	bool starved;       /* private */
 };
 
 struct ep_alignment_of {
@@ -102,27 +101,12 @@ struct ep_alignment_of {
 	struct ep_names *names;       /* of the trace */
 	struct ep_names *others;      /* of the source's modules; NULL */
 	const struct ep_stack *stack; /* NULL: there is none */
-	const struct ep_open_calls *flight;
+	const struct ep_open_calls *open;
 	bool inlines; /* calls that were inlined into frames get rows, too */
 };
 
-/* Rows borrow from all that `of` names. EP_OK or EP_E_MEMORY. */
-int ep_alignment_init(struct ep_alignment *alignment, const struct ep_alignment_of *of,
-		      struct ep_err *err);
+/* Rows borrow from all that `of` names. */
+void ep_alignment_init(struct ep_alignment *alignment, const struct ep_alignment_of *of);
 void ep_alignment_deinit(struct ep_alignment *alignment);
-
-/* The address of the instruction that the frame is at. */
-static inline uint64_t ep_frame_address(const struct ep_frame *frame)
-{
-	return frame->pc - !frame->activation;
-}
-
-/* The function that the frame is in, in whichever names know it (`others` may be NULL). Never
- * NULL. */
-const struct ep_function *ep_frame_function(struct ep_names *names, struct ep_names *others,
-					    const struct ep_frame *frame);
-/* The calls inlined there: as ep_names_inlined. */
-size_t ep_frame_inlined(struct ep_names *names, struct ep_names *others,
-			const struct ep_frame *frame, struct ep_inlined out[EP_INLINED_MAX]);
 
 #endif

@@ -41,7 +41,7 @@ static void look_at_stack(struct search *search, uint32_t tid, size_t limit)
 	struct ep_signal_frame signal;
 	struct ep_stack stack;
 
-	if (!search->unwinder || ep_unwind(search->unwinder, tid, limit, &stack, NULL))
+	if (!search->unwinder || !ep_unwind(search->unwinder, tid, limit, &stack))
 		return;
 	for (size_t i = stack.count; i-- > 0 && !search->out->found;)
 		if (stack.frames[i].context &&

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * unwind.c: libdwfl's unwinder with our own modules, files and memory: a file is used only when its
- * build-id is the process's, and memory that the core does not hold is a fault with an address,
- * never the bytes of another segment (libdwfl's own core reader goes by p_memsz).
+ * unwind.c: libdwfl's unwinder with our own modules, files and memory: memory that the core does
+ * not hold is a fault with an address, never the bytes of another segment (libdwfl's own core
+ * reader goes by p_memsz).
  */
 #include "decoder/stack/unwind.h"
 
 #include <elf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,12 +17,11 @@
 #include <unistd.h>
 
 #include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 #include "coredump/snapshot/redacted.h"
 #include "decoder/code/callsite.h"
-#include "decoder/names/module_file.h"
-#include "decoder/names/modules.h"
-#include "decoder/stack/unwind_code.h"
 #include "decoder/stack/signal_frame.h"
+#include "decoder/stack/unwind_modules.h"
 
 /* DWARF register numbers (psABI x86-64, figure 3.36). */
 #define REGISTER_RSP   7
@@ -32,36 +30,21 @@
 
 #define ADDRESS_BITS 47 /* of a process: psABI x86-64, figure 3.4 */
 
-struct module {
-	struct ep_unwinder *unwinder;
-	const struct ep_trace_module *facts;
-	struct ep_module_file file;
-	void *memory; /* behind its image, when there is one */
-	struct ep_unwind_hook hook;
-	bool asked;    /* for its file */
-	bool has_file; /* or an image */
-};
-
 struct ep_unwinder {
 	struct ep_source *source;
-	const struct ep_names_options *options;
-	struct ep_trace_module *facts;
-	struct module *modules; /* beside the facts */
-	size_t count;
-	Dwfl *dwfl;
+	struct ep_unwind_modules modules;
 	Elf *core;
 	int core_fd;
 	const struct ep_trace_stack *taken; /* by the threads themselves */
 	size_t taken_count;
-	bool prefer_taken;
 	/* of the stack being unwound */
 	const struct ep_trace_stack *from; /* NULL: the core */
 	struct ep_source_thread made;      /* of it, and its note: */
 	struct elf_prstatus status;
 	const struct ep_source_thread *thread;
-	struct ep_stack *stack;
-	size_t room, limit;
-	bool no_memory, limited;
+	EP_ARRAY(struct ep_frame) frames;
+	size_t limit;
+	bool limited;
 	size_t own;                     /* frames that were left by hand, and libdwfl does not
 					   see */
 	bool astray;                    /* the last frame is where no code can be */
@@ -71,101 +54,6 @@ struct ep_unwinder {
 	int fault;                      /* EP_E_ since the last frame, 0 none */
 	uint64_t fault_address;
 };
-
-/* ---- modules ---- */
-
-static int keep_file(int fd, const char *path, char **file_name)
-{
-	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-
-	if (copy >= 0 && path)
-		*file_name = strdup(path); /* libdwfl frees both */
-	return copy;
-}
-
-static int find_elf(Dwfl_Module *dwfl_module, void **userdata, const char *name, Dwarf_Addr base,
-		    char **file_name, Elf **elf)
-{
-	struct module *module = *userdata;
-	int fd = -1;
-
-	(void)dwfl_module;
-	(void)name;
-	(void)base;
-	if (!module || module->asked)
-		return -1;
-	module->asked = true;
-	if (!(module->facts->flags & EP_MODULE_VDSO)) {
-		ep_module_file_open(&module->file, module->facts, module->unwinder->options);
-		fd = keep_file(module->file.fd, module->file.path, file_name);
-		ep_unwind_hook_find(&module->hook, module->file.elf);
-		ep_unwind_hook_find(&module->hook, module->file.debug);
-	}
-	if (fd < 0)
-		*elf = ep_module_image(module->facts, module->unwinder->source, &module->memory);
-	module->has_file = fd >= 0 || *elf;
-	return fd;
-}
-
-static int find_debuginfo(Dwfl_Module *dwfl_module, void **userdata, const char *name,
-			  Dwarf_Addr base, const char *file_name, const char *link, GElf_Word crc,
-			  char **debug_name)
-{
-	struct module *module = *userdata;
-
-	(void)dwfl_module;
-	(void)name;
-	(void)base;
-	(void)file_name;
-	(void)link;
-	(void)crc;
-	if (!module || !module->asked)
-		return -1;
-	return keep_file(module->file.debug_fd, module->file.debug_path, debug_name);
-}
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = find_elf,
-	.find_debuginfo = find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-};
-
-static int report_modules(struct ep_unwinder *unwinder, struct ep_err *err)
-{
-	uint64_t end = 0;
-
-	dwfl_report_begin(unwinder->dwfl);
-	for (size_t i = 0; i < unwinder->count; i++) {
-		struct ep_trace_module *facts = &unwinder->facts[i];
-		struct module *module = &unwinder->modules[i];
-		Dwfl_Module *dwfl_module;
-		void **userdata;
-
-		*module = (struct module){
-			.unwinder = unwinder, .facts = facts, .file = {.fd = -1, .debug_fd = -1}};
-		/* libdwfl wants them apart. */
-		if (facts->start < end || facts->end <= facts->start)
-			continue;
-		dwfl_module =
-			dwfl_report_module(unwinder->dwfl, facts->path, facts->start, facts->end);
-		if (!dwfl_module)
-			continue;
-		end = facts->end;
-		dwfl_module_info(dwfl_module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
-		*userdata = module;
-	}
-	if (dwfl_report_end(unwinder->dwfl, NULL, NULL) != 0)
-		return ep_fail(err, EP_E_CORRUPT, 0, "unwinder: %s", dwfl_errmsg(-1));
-	return EP_OK;
-}
-
-static const struct module *module_at(const struct ep_unwinder *unwinder, uint64_t address)
-{
-	for (size_t i = 0; i < unwinder->count; i++)
-		if (address >= unwinder->facts[i].start && address < unwinder->facts[i].end)
-			return &unwinder->modules[i];
-	return NULL;
-}
 
 /* ---- the process, for libdwfl ---- */
 
@@ -223,20 +111,21 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
 }
 
 /* NT_PRSTATUS in the order of DWARF. */
-static bool take_registers(const struct ep_source_thread *thread, Dwarf_Word out[REGISTER_COUNT])
+static bool read_registers(const struct ep_source_thread *thread, Dwarf_Word out[REGISTER_COUNT])
 {
 	/* Indices into the kernel's user_regs_struct. */
 	static const uint8_t order[REGISTER_COUNT] = {
 		10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16,
 	};
-	size_t at = offsetof(struct elf_prstatus, pr_reg);
-	uint64_t registers[ELF_NGREG];
+	struct user_regs_struct registers;
+	uint64_t values[ELF_NGREG];
 
-	if (!thread->prstatus || thread->prstatus_size < at + sizeof(registers))
+	static_assert(sizeof(registers) == sizeof(values), "x86-64");
+	if (!ep_thread_registers(thread, &registers))
 		return false;
-	memcpy(registers, thread->prstatus + at, sizeof(registers));
+	memcpy(values, &registers, sizeof(values));
 	for (size_t i = 0; i < REGISTER_COUNT; i++)
-		out[i] = registers[order[i]];
+		out[i] = values[order[i]];
 	return true;
 }
 
@@ -246,7 +135,7 @@ static bool called_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
 {
 	struct ep_death death;
 
-	if (module_at(unwinder, pc))
+	if (ep_unwind_module_at(&unwinder->modules, pc))
 		return false;
 	if (unwinder->resumed.context)
 		return pc < 4096 || unwinder->resumed.fetched == pc;
@@ -264,26 +153,15 @@ static bool is_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
 	for (size_t i = 0; i < count; i++)
 		if (pc >= list[i].address && pc - list[i].address < list[i].memory_size)
 			return !(list[i].flags & PF_X);
-	return !module_at(unwinder, pc);
+	return !ep_unwind_module_at(&unwinder->modules, pc);
 }
 
 static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp, bool activation)
 {
-	struct ep_stack *stack = unwinder->stack;
-	struct ep_frame *grown;
-
-	unwinder->limited = stack->count >= unwinder->limit;
+	unwinder->limited = unwinder->frames.count >= unwinder->limit;
 	if (unwinder->limited)
 		return false;
-	if (stack->count == unwinder->room) {
-		unwinder->room = unwinder->room ? 2 * unwinder->room : 64;
-		grown = realloc(stack->frames, unwinder->room * sizeof(*grown));
-		unwinder->no_memory = !grown;
-		if (!grown)
-			return false;
-		stack->frames = grown;
-	}
-	stack->frames[stack->count++] = (struct ep_frame){
+	*ep_array_add(&unwinder->frames) = (struct ep_frame){
 		.pc = pc,
 		.sp = sp,
 		.activation = activation,
@@ -296,7 +174,7 @@ static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp, bo
 static bool code_read(struct ep_unwinder *unwinder, uint64_t address, uint8_t *code, size_t size)
 {
 	return ep_source_read(unwinder->source, address, code, size, NULL, NULL) == EP_OK ||
-	       ep_unwind_code(unwinder->dwfl, address, code, size);
+	       ep_unwind_code(unwinder->modules.dwfl, address, code, size);
 }
 
 /* A `ret` that took its address from a stack that was overwritten leaves it below the stack
@@ -307,7 +185,7 @@ static bool was_return(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp, u
 	uint8_t code[EP_CALLSITE_SIZE];
 	Dwarf_Word below;
 
-	return pc && memory_read(unwinder->dwfl, sp - sizeof(below), &below, unwinder) &&
+	return pc && memory_read(unwinder->modules.dwfl, sp - sizeof(below), &below, unwinder) &&
 	       below == pc && code_read(unwinder, caller - sizeof(code), code, sizeof(code)) &&
 	       ep_callsite_look(code, sizeof(code), caller, pc) != EP_CALLSITE_INDIRECT;
 }
@@ -317,8 +195,8 @@ static void return_by_hand(struct ep_unwinder *unwinder, Dwarf_Word registers[RE
 {
 	Dwarf_Word caller;
 
-	if (!memory_read(unwinder->dwfl, registers[REGISTER_RSP], &caller, unwinder) ||
-	    !module_at(unwinder, caller - 1))
+	if (!memory_read(unwinder->modules.dwfl, registers[REGISTER_RSP], &caller, unwinder) ||
+	    !ep_unwind_module_at(&unwinder->modules, caller - 1))
 		return;
 	unwinder->astray =
 		was_return(unwinder, registers[REGISTER_RIP], registers[REGISTER_RSP], caller);
@@ -330,15 +208,6 @@ static void return_by_hand(struct ep_unwinder *unwinder, Dwarf_Word registers[RE
 	unwinder->own = 1;
 }
 
-/* libdwfl asks for a module's file when it wants it. */
-static bool file_opened(struct ep_unwinder *unwinder, uint64_t pc)
-{
-	Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, pc);
-	GElf_Addr bias;
-
-	return module && dwfl_module_getelf(module, &bias);
-}
-
 /*
  * The hook of the return is called behind the epilogue, where gcc still has it that registers lie
  * below the stack pointer, as nothing but `ret` was to come; the call has written over the first of
@@ -347,14 +216,16 @@ static bool file_opened(struct ep_unwinder *unwinder, uint64_t pc)
 static void leave_hook(struct ep_unwinder *unwinder, Dwarf_Word registers[REGISTER_COUNT])
 {
 	uint64_t pc = registers[REGISTER_RIP];
-	const struct module *module = module_at(unwinder, pc);
+	const struct ep_unwind_module *module = ep_unwind_module_opened(&unwinder->modules, pc);
 	Dwarf_Word cfa, hooked, caller;
 
-	if (!module || !file_opened(unwinder, pc) ||
-	    !ep_unwind_hook_cfa(unwinder->dwfl, &module->hook, pc, registers[REGISTER_RSP], &cfa) ||
-	    !memory_read(unwinder->dwfl, cfa - 8, &hooked, unwinder) ||
-	    !memory_read(unwinder->dwfl, cfa, &caller, unwinder) ||
-	    !module_at(unwinder, hooked - 1) || !module_at(unwinder, caller - 1) ||
+	if (!module ||
+	    !ep_unwind_hook_cfa(unwinder->modules.dwfl, &module->hook, pc, registers[REGISTER_RSP],
+				&cfa) ||
+	    !memory_read(unwinder->modules.dwfl, cfa - 8, &hooked, unwinder) ||
+	    !memory_read(unwinder->modules.dwfl, cfa, &caller, unwinder) ||
+	    !ep_unwind_module_at(&unwinder->modules, hooked - 1) ||
+	    !ep_unwind_module_at(&unwinder->modules, caller - 1) ||
 	    !add_frame(unwinder, pc, registers[REGISTER_RSP], true))
 		return;
 	unwinder->own = 1;
@@ -371,7 +242,7 @@ static bool set_registers(Dwfl_Thread *thread, void *context)
 	struct ep_source_thread interrupted = ep_signal_frame_thread(&unwinder->resumed, 0);
 	Dwarf_Word registers[REGISTER_COUNT];
 
-	if (!take_registers(unwinder->resumed.context ? &interrupted : unwinder->thread, registers))
+	if (!read_registers(unwinder->resumed.context ? &interrupted : unwinder->thread, registers))
 		return false;
 	if (called_nowhere(unwinder, registers[REGISTER_RIP]))
 		return_by_hand(unwinder, registers);
@@ -389,38 +260,18 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* ---- stacks ---- */
 
-static bool has_frame(Dwarf_CFI *cfi, uint64_t address)
+/* The caller of the frame before was found by the frame pointer alone. */
+static bool is_guessed(const struct ep_unwinder *unwinder, const struct ep_frame *before)
 {
-	Dwarf_Frame *frame;
-
-	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0)
-		return false;
-	free(frame);
-	return true;
+	return !ep_unwind_modules_know(&unwinder->modules,
+				       before->activation ? before->pc : before->pc - 1);
 }
 
-/* Does unwind information say where the caller of this frame is? If not, libdwfl follows %rbp. */
-static bool has_unwind_information(const struct ep_unwinder *unwinder, const struct ep_frame *frame)
-{
-	uint64_t pc = frame->activation ? frame->pc : frame->pc - 1;
-	Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, pc);
-	Dwarf_Addr bias;
-	Dwarf_CFI *cfi;
-
-	if (!module)
-		return false;
-	cfi = dwfl_module_eh_cfi(module, &bias);
-	if (has_frame(cfi, pc - bias))
-		return true;
-	cfi = dwfl_module_dwarf_cfi(module, &bias);
-	return has_frame(cfi, pc - bias);
-}
-
-static int take_frame(Dwfl_Frame *frame, void *context)
+static int on_frame(Dwfl_Frame *frame, void *context)
 {
 	struct ep_unwinder *unwinder = context;
-	struct ep_stack *stack = unwinder->stack;
 	size_t own = unwinder->base + unwinder->own;
+	struct ep_frame *last;
 	Dwarf_Word sp = 0;
 	Dwarf_Addr pc;
 	bool activation;
@@ -432,7 +283,7 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 	if (dwfl_frame_reg(frame, REGISTER_RSP, &sp) != 0)
 		sp = 0;
 	/* libdwfl takes its first frame for the innermost. */
-	if (unwinder->own && stack->count == own)
+	if (unwinder->own && unwinder->frames.count == own)
 		activation = false;
 	if (!add_frame(unwinder, pc, sp, activation))
 		return DWARF_CB_ABORT;
@@ -440,9 +291,9 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 	unwinder->astray |= pc >> ADDRESS_BITS != 0;
 	if (unwinder->astray)
 		return DWARF_CB_ABORT;
-	if (stack->count > own + 1)
-		stack->frames[stack->count - 1].guessed =
-			!has_unwind_information(unwinder, &stack->frames[stack->count - 2]);
+	last = &unwinder->frames.list[unwinder->frames.count - 1];
+	if (unwinder->frames.count > own + 1)
+		last->guessed = is_guessed(unwinder, last - 1);
 	return DWARF_CB_OK;
 }
 
@@ -451,16 +302,16 @@ static int take_frame(Dwfl_Frame *frame, void *context)
 /* libdwfl takes both a signal frame and what was interrupted for activations. */
 static void mark_signals(struct ep_unwinder *unwinder)
 {
-	struct ep_stack *stack = unwinder->stack;
+	size_t count = unwinder->frames.count;
 	struct ep_signal_frame signal;
 
-	for (size_t i = 1; i < stack->count; i++) {
-		struct ep_frame *frame = &stack->frames[i], *next = frame + 1;
+	for (size_t i = 1; i < count; i++) {
+		struct ep_frame *frame = &unwinder->frames.list[i], *next = frame + 1;
 
 		frame->signal = frame->activation && !frame[-1].signal;
 		if (frame->signal && !unwinder->from &&
 		    ep_signal_frame_read(&signal, unwinder->source, frame->sp) == EP_OK &&
-		    (i + 1 == stack->count || (next->pc == signal.pc && next->sp == signal.sp)))
+		    (i + 1 == count || (next->pc == signal.pc && next->sp == signal.sp)))
 			frame->context = frame->sp;
 	}
 }
@@ -469,25 +320,25 @@ static void mark_signals(struct ep_unwinder *unwinder)
  * return address, or the signal came where no code is. */
 static bool resume(struct ep_unwinder *unwinder)
 {
-	struct ep_stack *stack = unwinder->stack;
+	size_t count = unwinder->frames.count;
 	struct ep_signal_frame signal;
 	struct ep_frame *last;
 	bool nowhere;
 
-	if (unwinder->from || stack->count < 2 || unwinder->limited)
+	if (unwinder->from || count < 2 || unwinder->limited)
 		return false;
-	last = &stack->frames[stack->count - 1];
-	nowhere = last[-1].context && !module_at(unwinder, last->pc);
+	last = &unwinder->frames.list[count - 1];
+	nowhere = last[-1].context && !ep_unwind_module_at(&unwinder->modules, last->pc);
 	if (ep_signal_frame_read(&signal, unwinder->source,
 				 nowhere ? last[-1].context : last->sp) ||
 	    signal.context == unwinder->resumed.context)
 		return false;
 	if (nowhere)
-		stack->count--;
+		unwinder->frames.count--;
 	else
 		last->signal = last->activation = true;
 	unwinder->resumed = signal;
-	unwinder->base = stack->count;
+	unwinder->base = unwinder->frames.count;
 	unwinder->own = 0;
 	unwinder->fault = 0;
 	return true;
@@ -502,7 +353,7 @@ static uint64_t last_pc(const struct ep_stack *stack)
 
 static enum ep_stack_end end_of(const struct ep_unwinder *unwinder, const struct ep_stack *stack)
 {
-	const struct module *module;
+	const struct ep_unwind_module *module;
 
 	if (unwinder->limited)
 		return EP_STACK_LIMIT;
@@ -510,7 +361,7 @@ static enum ep_stack_end end_of(const struct ep_unwinder *unwinder, const struct
 		return unwinder->fault ? EP_STACK_UNSAVED : EP_STACK_REGISTERS;
 	if (stack->frames[stack->count - 1].nowhere)
 		return EP_STACK_NOWHERE;
-	module = module_at(unwinder, last_pc(stack));
+	module = ep_unwind_module_at(&unwinder->modules, last_pc(stack));
 	if (!module || (module->asked && !module->has_file))
 		return EP_STACK_UNREADABLE;
 	if (unwinder->fault == EP_E_UNMAPPED)
@@ -522,7 +373,8 @@ static enum ep_stack_end end_of(const struct ep_unwinder *unwinder, const struct
 static void explain(const struct ep_unwinder *unwinder, struct ep_stack *stack, const char *message)
 {
 	uint64_t pc = stack->count ? last_pc(stack) : 0;
-	const struct module *module = stack->count ? module_at(unwinder, pc) : NULL;
+	const struct ep_unwind_module *module =
+		stack->count ? ep_unwind_module_at(&unwinder->modules, pc) : NULL;
 	const char *name = module ? ep_path_base(module->facts->path) : "";
 	size_t size = sizeof(stack->why);
 
@@ -555,17 +407,14 @@ void ep_unwinder_add_taken(struct ep_unwinder *unwinder, const struct ep_trace_s
 
 const char *ep_unwinder_unanswered(const struct ep_unwinder *unwinder, const char **module)
 {
-	for (size_t i = 0; i < unwinder->count; i++)
-		if (unwinder->modules[i].file.unanswered) {
-			*module = ep_path_base(unwinder->facts[i].path);
-			return unwinder->modules[i].file.unanswered;
+	const struct ep_unwind_modules *modules = &unwinder->modules;
+
+	for (size_t i = 0; i < modules->count; i++)
+		if (modules->list[i].file.unanswered) {
+			*module = ep_path_base(modules->facts[i].path);
+			return modules->list[i].file.unanswered;
 		}
 	return NULL;
-}
-
-void ep_unwinder_prefer_taken(struct ep_unwinder *unwinder, bool prefer)
-{
-	unwinder->prefer_taken = prefer;
 }
 
 /* Chooses where the thread's registers and stack come from. */
@@ -577,7 +426,7 @@ static void choose_thread(struct ep_unwinder *unwinder, uint32_t tid)
 	if (unwinder->thread && !unwinder->thread->has_registers)
 		unwinder->thread = NULL;
 	unwinder->from = NULL;
-	if (unwinder->thread && !unwinder->prefer_taken)
+	if (unwinder->thread)
 		return;
 	for (size_t i = 0; i < unwinder->taken_count; i++)
 		if (unwinder->taken[i].tid == tid)
@@ -595,41 +444,41 @@ static void choose_thread(struct ep_unwinder *unwinder, uint32_t tid)
 	unwinder->from = from;
 }
 
-int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit, struct ep_stack *out,
-	      struct ep_err *err)
+static void forget_last(struct ep_unwinder *unwinder)
 {
-	struct ep_stack stack = {0};
+	memset(&unwinder->frames, 0, sizeof(unwinder->frames));
+	unwinder->fault = 0;
+	unwinder->limited = unwinder->astray = false;
+	unwinder->own = unwinder->base = 0;
+	unwinder->resumed.context = 0;
+}
+
+bool ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit, struct ep_stack *out)
+{
 	const char *message = NULL;
 	int result;
 
 	choose_thread(unwinder, tid);
 	if (!unwinder->thread)
-		return EP_END;
-	unwinder->stack = &stack;
+		return false;
+	forget_last(unwinder);
 	unwinder->limit = limit;
-	unwinder->room = 0;
-	unwinder->fault = 0;
-	unwinder->no_memory = unwinder->limited = false;
-	unwinder->own = 0;
-	unwinder->astray = false;
-	unwinder->base = 0;
-	unwinder->resumed.context = 0;
 	do {
-		result = dwfl_getthread_frames(unwinder->dwfl, (pid_t)tid, take_frame, unwinder);
+		result = dwfl_getthread_frames(unwinder->modules.dwfl, (pid_t)tid, on_frame,
+					       unwinder);
 		message = result ? dwfl_errmsg(-1) : NULL;
 		mark_signals(unwinder);
-	} while (!unwinder->no_memory && resume(unwinder));
-	if (unwinder->no_memory) {
-		ep_stack_deinit(&stack);
-		return ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
+	} while (resume(unwinder));
+	*out = (struct ep_stack){
+		.frames = unwinder->frames.list,
+		.count = unwinder->frames.count,
+		.complete = result == 0 && unwinder->fault == 0,
+	};
+	if (!out->complete) {
+		out->end = end_of(unwinder, out);
+		explain(unwinder, out, message ? message : "no reason told");
 	}
-	stack.complete = result == 0 && unwinder->fault == 0;
-	if (!stack.complete) {
-		stack.end = end_of(unwinder, &stack);
-		explain(unwinder, &stack, message ? message : "no reason told");
-	}
-	*out = stack;
-	return EP_OK;
+	return true;
 }
 
 void ep_stack_deinit(struct ep_stack *stack)
@@ -651,8 +500,8 @@ static int attach(struct ep_unwinder *unwinder, struct ep_err *err)
 		return ep_fail(err, EP_E_IO, 0, "%s: %m", path);
 	elf_version(EV_CURRENT);
 	unwinder->core = elf_begin(unwinder->core_fd, ELF_C_READ, NULL);
-	if (!unwinder->core || !dwfl_attach_state(unwinder->dwfl, unwinder->core, pid > 0 ? pid : 1,
-						  &thread_callbacks, unwinder))
+	if (!unwinder->core || !dwfl_attach_state(unwinder->modules.dwfl, unwinder->core,
+						  pid > 0 ? pid : 1, &thread_callbacks, unwinder))
 		return ep_fail(err, EP_E_CORRUPT, 0, "%s: unwinder: %s", path, dwfl_errmsg(-1));
 	return EP_OK;
 }
@@ -666,19 +515,11 @@ int ep_unwinder_create(struct ep_unwinder **out, struct ep_source *source,
 
 	if (!ep_source_path(source))
 		return ep_fail(err, EP_E_USAGE, 0,
-			       "stacks need a core: a live process is not "
-			       "stopped");
-	unwinder = calloc(1, sizeof(*unwinder));
-	if (!unwinder)
-		return ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
+			       "stacks need a core: a live process is not stopped");
+	unwinder = ep_calloc(1, sizeof(*unwinder));
 	unwinder->core_fd = -1;
 	unwinder->source = source;
-	unwinder->options = options;
-	unwinder->facts = ep_modules_from_source(&unwinder->count, source, trace);
-	unwinder->modules = ep_calloc(unwinder->count, sizeof(*unwinder->modules));
-	unwinder->dwfl = dwfl_begin(&callbacks);
-	code = unwinder->dwfl ? report_modules(unwinder, err)
-			      : ep_fail(err, EP_E_MEMORY, 0, "unwinder: out of memory");
+	code = ep_unwind_modules_init(&unwinder->modules, source, trace, options, err);
 	if (code == EP_OK)
 		code = attach(unwinder, err);
 	if (code != EP_OK) {
@@ -693,16 +534,9 @@ void ep_unwinder_destroy(struct ep_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	if (unwinder->dwfl)
-		dwfl_end(unwinder->dwfl);
+	ep_unwind_modules_deinit(&unwinder->modules);
 	elf_end(unwinder->core);
 	if (unwinder->core_fd >= 0)
 		close(unwinder->core_fd);
-	for (size_t i = 0; unwinder->modules && i < unwinder->count; i++) {
-		ep_module_file_close(&unwinder->modules[i].file);
-		free(unwinder->modules[i].memory);
-	}
-	free(unwinder->modules);
-	free(unwinder->facts);
 	free(unwinder);
 }

@@ -63,16 +63,13 @@ void ep_unwinder_destroy(struct ep_unwinder *unwinder);
  * Borrowed. */
 void ep_unwinder_add_taken(struct ep_unwinder *unwinder, const struct ep_trace_stack *stacks,
 			   size_t count);
-/* Takes them instead of what the core has, or no longer. */
-void ep_unwinder_prefer_taken(struct ep_unwinder *unwinder, bool prefer);
 
 /* Why debuginfod servers are asked no more, if the unwinder was the first to learn it, for nobody
  * else is told; *module: of which file it asked then. NULL: it was not. */
 const char *ep_unwinder_unanswered(const struct ep_unwinder *unwinder, const char **module);
 
-/* At most `limit` frames. EP_OK also with a partial stack; EP_END: no such thread in the core. */
-int ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit, struct ep_stack *out,
-	      struct ep_err *err);
+/* At most `limit` frames. True also with a partial stack; false: no such thread in the core. */
+bool ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit, struct ep_stack *out);
 void ep_stack_deinit(struct ep_stack *stack);
 
 #endif

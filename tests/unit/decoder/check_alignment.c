@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_alignment.c: stacks beside calls in flight, case by case. Functions are letters, and what
+ * check_alignment.c: stacks beside open calls, case by case. Functions are letters, and what
  * is known of each is all that the fakes below tell: a capital has no hooks, u may have some, e is
  * a frame before its hook, r one behind its return's, H is a hook, S the signal frame, N no file's
  * code, Q of a module of which nothing was called. ! is a frame where no code is, g? one that was
@@ -115,22 +115,21 @@ bool ep_is_exit_hook(const struct ep_function *function)
 	return false;
 }
 
-bool ep_open_calls_saw(const struct ep_open_calls *flight, const struct ep_function *function)
+bool ep_open_calls_saw(const struct ep_open_calls *open, const struct ep_function *function)
 {
-	(void)flight, (void)function;
+	(void)open, (void)function;
 	return false;
 }
 
-bool ep_open_calls_saw_module(const struct ep_open_calls *flight,
-			      const struct ep_function *function)
+bool ep_open_calls_saw_module(const struct ep_open_calls *open, const struct ep_function *function)
 {
-	(void)flight;
+	(void)open;
 	return function->in == &modules[0];
 }
 
 /* ---- words to stacks and calls ---- */
 
-/* Of the flight and of how the stack ended. */
+/* Of the open calls and of how the stack ended. */
 enum {
 	WHOLE = 1,    /* nothing was outside of the outermost call */
 	NO_STACK = 2, /* none at all */
@@ -155,7 +154,7 @@ struct scene {
 static struct ep_frame frames[ROOM];
 static struct ep_event calls[ROOM];
 static struct ep_stack stack;
-static struct ep_open_calls flight;
+static struct ep_open_calls open;
 static struct ep_trace_thread thread;
 static struct ep_trace trace;
 static char got[ROOM * 16];
@@ -181,18 +180,18 @@ static void take_stack(const char *words)
 
 static void take_calls(const char *words)
 {
-	flight.count = 0;
+	open.count = 0;
 	for (const char *at = words; *at; at++)
 		if (*at == '-')
-			calls[flight.count - 1].flags |= EP_CALL_ACROSS_GAP;
+			calls[open.count - 1].flags |= EP_CALL_ACROSS_GAP;
 		else if (*at != ' ') {
-			uint64_t begin = 100 * (flight.count + 1);
+			uint64_t begin = 100 * (open.count + 1);
 
-			calls[flight.count++] =
+			calls[open.count++] =
 				(struct ep_event){.function = function_of(*at),
 						  .begin = {begin, begin, begin, true, false}};
 		}
-	flight.calls = calls;
+	open.calls = calls;
 }
 
 static void put(const char *text)
@@ -217,12 +216,12 @@ static void align(const struct scene *scene, bool inlines)
 {
 	const struct ep_alignment_of of = {
 		.stack = scene->flags & NO_STACK ? NULL : &stack,
-		.flight = &flight,
+		.open = &open,
 		.inlines = inlines,
 	};
 	struct ep_alignment alignment;
 
-	flight = (struct ep_open_calls){0};
+	open = (struct ep_open_calls){0};
 	take_stack(scene->stack);
 	take_calls(scene->calls);
 	stack.end = scene->end;
@@ -232,16 +231,16 @@ static void align(const struct scene *scene, bool inlines)
 		.from_start = scene->flags & BEGUN,
 	};
 	trace.arena.pauses = !!(scene->flags & PAUSES);
-	flight.thread = &thread;
-	flight.trace = &trace;
-	flight.known = !(scene->flags & NO_TRACE);
-	flight.outermost_known = scene->flags & WHOLE;
-	flight.other_stacks = scene->flags & STACKS;
+	open.thread = &thread;
+	open.trace = &trace;
+	open.known = !(scene->flags & NO_TRACE);
+	open.outermost_known = scene->flags & WHOLE;
+	open.other_stacks = scene->flags & STACKS;
 	if (scene->flags & RETURNED)
-		flight.returned = function_of(*scene->stack);
+		open.returned = function_of(*scene->stack);
 	if (scene->gap != NO_GAP)
-		flight.gaps[scene->gap] = scene->gap_end;
-	ck_assert_int_eq(ep_alignment_init(&alignment, &of, NULL), EP_OK);
+		open.gaps[scene->gap] = scene->gap_end;
+	ep_alignment_init(&alignment, &of);
 	got[0] = '\0';
 	for (size_t i = 0; i < alignment.count; i++) {
 		if (i == alignment.overwritten)
@@ -397,7 +396,7 @@ static void pair(const char *inner_frames, const char *outer_calls, struct ep_pl
 	for (size_t i = 0; i < count; i++)
 		places->list[i].row.function = function_of(inner_frames[i]);
 	take_calls(outer_calls);
-	ck_assert(ep_places_pair(places, &flight));
+	ep_places_pair(places, &open);
 }
 
 /* Pairs ascend on both sides and are of one function. */
@@ -410,8 +409,8 @@ static size_t count_pairs(const struct ep_places *places)
 
 		if (call == EP_ROW_NONE)
 			continue;
-		must(call >= next && call < flight.count);
-		must(ep_open_calls_inner(&flight, call)->function == places->list[i].row.function);
+		must(call >= next && call < open.count);
+		must(ep_open_calls_inner(&open, call)->function == places->list[i].row.function);
 		next = call + 1;
 		pairs++;
 	}
@@ -456,7 +455,7 @@ START_TEST(what_has_told_its_return_is_never_paired)
 	pair("ba", "ab", &places);
 	ck_assert_uint_eq(count_pairs(&places), 2);
 	places.list[0].passed = true;
-	ck_assert(ep_places_pair(&places, &flight));
+	ep_places_pair(&places, &open);
 	ck_assert_uint_eq(count_pairs(&places), 1);
 	ck_assert_uint_eq(places.list[0].call, EP_ROW_NONE);
 	free(places.list);

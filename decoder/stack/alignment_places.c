@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* alignment_places.c: the frames of a stack, and the calls inlined into them: where calls may be
+ * paired. */
+#include "decoder/stack/alignment_impl.h"
+
+/* ---- places ---- */
+
+static void add_place(struct ep_places *places, const struct ep_row *row)
+{
+	ep_array_push(places, ((struct ep_frame_place){.row = *row, .call = EP_ROW_NONE}));
+}
+
+static void add_frame(struct ep_places *places, const struct ep_alignment_of *of, size_t number,
+		      bool inlines)
+{
+	const struct ep_frame *frame = &of->stack->frames[number];
+	struct ep_inlined inlined[EP_INLINED_MAX];
+	size_t count = inlines ? ep_frame_inlined(of->names, of->others, frame, inlined) : 0;
+	struct ep_row row = {
+		.frame = frame,
+		.number = number,
+		.function = ep_frame_function(of->names, of->others, frame),
+		.line = ep_frame_line(of->names, of->others, frame),
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		row.inlined = inlined[i].name;
+		add_place(places, &row);
+		row.line = inlined[i].call;
+	}
+	row.inlined = NULL;
+	add_place(places, &row);
+}
+
+struct ep_names *ep_row_names(const struct ep_alignment_of *of, const struct ep_row *row)
+{
+	return ep_names_find(of->names, ep_frame_address(row->frame), 0) == row->function
+		       ? of->names
+		       : of->others;
+}
+
+enum ep_hooks ep_row_hooks(const struct ep_alignment_of *of, const struct ep_row *row)
+{
+	return ep_hooks_look(of->source, ep_row_names(of, row), row->function,
+			     ep_frame_address(row->frame));
+}
+
+/* Its frame is there, but by where it stands its call is not open: before the hook of the entry, or
+ * behind that of the return. Only a frame that no call holds up can be there, or the one that told
+ * its return last. */
+static void judge_passed(struct ep_places *places, const struct ep_alignment_of *of)
+{
+	const struct ep_function *returned = of->open->returned;
+
+	for (size_t i = 0; i < places->count; i++) {
+		struct ep_frame_place *place = &places->list[i];
+		bool last = returned && place->row.function == returned;
+		enum ep_hooks hooks;
+
+		if (place->row.inlined || ep_is_hook(place->row.function) ||
+		    (!place->row.frame->activation && !last))
+			continue;
+		/* The hook that is at work has told it. */
+		if (last && i && ep_is_exit_hook(places->list[i - 1].row.function)) {
+			place->passed = true;
+			place->row.verdict = EP_VERDICT_RETURNING;
+			returned = NULL;
+			continue;
+		}
+		hooks = ep_row_hooks(of, &place->row);
+		/* Of the innermost frame what was told last is enough. */
+		place->passed = hooks == EP_HOOKS_ENTERING || hooks == EP_HOOKS_LEAVING ||
+				(hooks == EP_HOOKS_UNKNOWN && last && i == 0);
+		place->row.verdict =
+			hooks == EP_HOOKS_ENTERING ? EP_VERDICT_ENTERING : EP_VERDICT_RETURNING;
+		if (last)
+			returned = NULL;
+	}
+}
+
+static void places_make(struct ep_places *places, const struct ep_alignment_of *of, bool inlines)
+{
+	*places = (struct ep_places){0};
+	for (size_t i = 0; of->stack && i < of->stack->count; i++)
+		add_frame(places, of, i, inlines);
+	judge_passed(places, of);
+	ep_places_pair(places, of->open);
+}
+
+/* ---- inlined calls that have hooks ---- */
+
+static size_t pairs_count(const struct ep_places *places)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < places->count; i++)
+		count += places->list[i].call != EP_ROW_NONE;
+	return count;
+}
+
+/* Are there calls without a frame where the stack goes on? */
+static bool lacks_frames(const struct ep_places *places, const struct ep_alignment_of *of)
+{
+	size_t pairs = pairs_count(places), outermost = 0;
+
+	for (size_t i = 0; i < places->count; i++)
+		if (places->list[i].call != EP_ROW_NONE)
+			outermost = places->list[i].call + 1;
+	return of->stack && (outermost > pairs || (of->stack->complete && of->open->count > pairs));
+}
+
+static void drop_unpaired_inlines(struct ep_places *places)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < places->count; i++)
+		if (!places->list[i].row.inlined || places->list[i].call != EP_ROW_NONE)
+			places->list[kept++] = places->list[i];
+	places->count = kept;
+}
+
+/* With -finstrument-functions also inlined functions have hooks: their calls are found among what
+ * the debug information has at a frame. */
+static void add_inlines(struct ep_places *places, const struct ep_alignment_of *of)
+{
+	struct ep_places more;
+
+	places_make(&more, of, true);
+	drop_unpaired_inlines(&more);
+	if (pairs_count(&more) > pairs_count(places)) {
+		struct ep_places fewer = *places;
+
+		*places = more;
+		more = fewer;
+	}
+	ep_array_deinit(&more);
+}
+
+void ep_places_init(struct ep_places *places, const struct ep_alignment_of *of)
+{
+	places_make(places, of, of->inlines);
+	if (!of->inlines && lacks_frames(places, of))
+		add_inlines(places, of);
+}
