@@ -175,6 +175,7 @@ $(BUILD)/gdb-ext/constants: gdb-ext/constants.c runtime/format.h
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $< -o $@
 $(BUILD)/gdb-ext/epitaph.py: $(GDB_PY) $(BUILD)/gdb-ext/constants
+	$(Q)rm -f $(@D)/*.py
 	$(Q)$(BUILD)/gdb-ext/constants >$(@D)/epitaph_format.py
 	$(Q)cp $(GDB_PY) $(@D)/
 

@@ -16,109 +16,86 @@
 		 : "H", int64_t    \
 		 : "q", default    \
 		 : "")
+#define MEMBER(type, name) (((const struct type *)0)->name)
+#define FIELD(type, name)                                                       \
+	{                                                                       \
+#name, LETTER(MEMBER(type, name)), offsetof(struct type, name), \
+			sizeof(MEMBER(type, name))                              \
+	}
+#define NUMBER(name)        \
+	{                   \
+#name, name \
+	}
 
-#define FIELD(type, name)                                                         \
-	print_field(#name, LETTER(((const type *)0)->name), offsetof(type, name), \
-		    sizeof(((const type *)0)->name))
-#define NUMBER(name)      printf(#name " = %" PRIu64 "\n", (uint64_t)(name))
-#define BYTES(name)       printf(#name " = b\"%s\"\n", name)
-#define BEGIN(name, type) printf("\n" name " = (%zu, {\n", sizeof(type))
-#define END()             printf("})\n")
+static const struct {
+	const char *name;
+	uint64_t value;
+} numbers[] = {
+	NUMBER(EP_FORMAT_MAJOR),  NUMBER(EP_FORMAT_MINOR),      NUMBER(EP_ARCH_X86_64),
+	NUMBER(EP_NOTE_SNAPSHOT), NUMBER(EP_NOTE_SNAPSHOT_1_5), NUMBER(EP_SECTION_CLOCK),
+	NUMBER(EP_FOUND_SEGMENT), NUMBER(EP_FOUND_SYMBOL),
+};
 
-static void print_field(const char *name, const char *letter, size_t offset, size_t size)
+#define FIELDS_MAX 16
+
+static const struct layout {
+	const char *name;
+	size_t size;
+	struct field {
+		const char *name, *letter;
+		size_t offset, size;
+	} fields[FIELDS_MAX];
+} layouts[] = {
+	{"ROOT",
+	 sizeof(struct ep_root),
+	 {FIELD(ep_root, magic), FIELD(ep_root, major), FIELD(ep_root, minor), FIELD(ep_root, size),
+	  FIELD(ep_root, self), FIELD(ep_root, arena_address), FIELD(ep_root, arena_size),
+	  FIELD(ep_root, pid), FIELD(ep_root, identity), FIELD(ep_root, arch),
+	  FIELD(ep_root, file_inode), FIELD(ep_root, crc)}},
+	{"ARENA", sizeof(struct ep_arena), {FIELD(ep_arena, committed), FIELD(ep_arena, sections)}},
+	{"SECTION",
+	 sizeof(struct ep_section),
+	 {FIELD(ep_section, type), FIELD(ep_section, offset)}},
+	{"CLOCK", sizeof(struct ep_clock), {FIELD(ep_clock, tsc_hz), FIELD(ep_clock, anchors)}},
+	{"ANCHOR",
+	 sizeof(struct ep_anchor),
+	 {FIELD(ep_anchor, tsc), FIELD(ep_anchor, monotonic_raw)}},
+	{"SNAPSHOT_NOTE",
+	 sizeof(struct ep_snapshot_note),
+	 {FIELD(ep_snapshot_note, major), FIELD(ep_snapshot_note, minor),
+	  FIELD(ep_snapshot_note, size), FIELD(ep_snapshot_note, arena_address),
+	  FIELD(ep_snapshot_note, arena_size), FIELD(ep_snapshot_note, arena_saved),
+	  FIELD(ep_snapshot_note, root_address), FIELD(ep_snapshot_note, pages_wanted),
+	  FIELD(ep_snapshot_note, pages_saved), FIELD(ep_snapshot_note, taken_tsc),
+	  FIELD(ep_snapshot_note, found), FIELD(ep_snapshot_note, thread_count)}},
+	{"SNAPSHOT_THREAD",
+	 sizeof(struct ep_snapshot_thread),
+	 {FIELD(ep_snapshot_thread, tid), FIELD(ep_snapshot_thread, stack_pointer),
+	  FIELD(ep_snapshot_thread, stack_wanted), FIELD(ep_snapshot_thread, stack_saved)}},
+};
+
+static void print_layout(const struct layout *layout)
 {
-	if (*letter)
-		printf("    \"%s\": (\"<%s\", %zu),\n", name, letter, offset);
-	else
-		printf("    \"%s\": (\"%zus\", %zu),\n", name, size, offset);
-}
-
-static void print_constants(void)
-{
-	NUMBER(EP_FORMAT_MAJOR);
-	NUMBER(EP_FORMAT_MINOR);
-	BYTES(EP_ROOT_MAGIC);
-	BYTES(EP_ARENA_MAGIC);
-	NUMBER(EP_ARCH_X86_64);
-	BYTES(EP_NOTE_NAME);
-	NUMBER(EP_NOTE_SNAPSHOT);
-	NUMBER(EP_NOTE_SNAPSHOT_1_5);
-	NUMBER(EP_SECTION_CLOCK);
-	NUMBER(EP_FOUND_SEGMENT);
-	NUMBER(EP_FOUND_SYMBOL);
-}
-
-static void print_root(void)
-{
-	BEGIN("ROOT", struct ep_root);
-	FIELD(struct ep_root, magic);
-	FIELD(struct ep_root, major);
-	FIELD(struct ep_root, minor);
-	FIELD(struct ep_root, size);
-	FIELD(struct ep_root, self);
-	FIELD(struct ep_root, arena_address);
-	FIELD(struct ep_root, arena_size);
-	FIELD(struct ep_root, pid);
-	FIELD(struct ep_root, identity);
-	FIELD(struct ep_root, arch);
-	FIELD(struct ep_root, file_inode);
-	FIELD(struct ep_root, crc);
-	END();
-}
-
-static void print_arena(void)
-{
-	BEGIN("ARENA", struct ep_arena);
-	FIELD(struct ep_arena, committed);
-	FIELD(struct ep_arena, sections);
-	END();
-	BEGIN("SECTION", struct ep_section);
-	FIELD(struct ep_section, type);
-	FIELD(struct ep_section, entry_size);
-	FIELD(struct ep_section, offset);
-	FIELD(struct ep_section, size);
-	END();
-	BEGIN("CLOCK", struct ep_clock);
-	FIELD(struct ep_clock, tsc_hz);
-	FIELD(struct ep_clock, anchors);
-	END();
-	BEGIN("ANCHOR", struct ep_anchor);
-	FIELD(struct ep_anchor, tsc);
-	FIELD(struct ep_anchor, monotonic_raw);
-	END();
-}
-
-static void print_snapshot(void)
-{
-	BEGIN("SNAPSHOT_NOTE", struct ep_snapshot_note);
-	FIELD(struct ep_snapshot_note, major);
-	FIELD(struct ep_snapshot_note, minor);
-	FIELD(struct ep_snapshot_note, size);
-	FIELD(struct ep_snapshot_note, arena_address);
-	FIELD(struct ep_snapshot_note, arena_size);
-	FIELD(struct ep_snapshot_note, arena_saved);
-	FIELD(struct ep_snapshot_note, root_address);
-	FIELD(struct ep_snapshot_note, pages_wanted);
-	FIELD(struct ep_snapshot_note, pages_saved);
-	FIELD(struct ep_snapshot_note, taken_tsc);
-	FIELD(struct ep_snapshot_note, found);
-	FIELD(struct ep_snapshot_note, thread_count);
-	END();
-	BEGIN("SNAPSHOT_THREAD", struct ep_snapshot_thread);
-	FIELD(struct ep_snapshot_thread, tid);
-	FIELD(struct ep_snapshot_thread, stack_pointer);
-	FIELD(struct ep_snapshot_thread, stack_wanted);
-	FIELD(struct ep_snapshot_thread, stack_saved);
-	END();
+	printf("\n%s = (%zu, {\n", layout->name, layout->size);
+	for (const struct field *field = layout->fields; field->name; field++) {
+		printf("    \"%s\": (\"", field->name);
+		if (*field->letter)
+			printf("<%s\", %zu),\n", field->letter, field->offset);
+		else
+			printf("%zus\", %zu),\n", field->size, field->offset);
+	}
+	printf("})\n");
 }
 
 int main(void)
 {
 	printf("# SPDX-License-Identifier: BSD-2-Clause\n"
 	       "\"\"\"Made from runtime/format.h by gdb-ext/constants.c.\"\"\"\n\n");
-	print_constants();
-	print_root();
-	print_arena();
-	print_snapshot();
+	printf("EP_ROOT_MAGIC = b\"%s\"\nEP_ARENA_MAGIC = b\"%s\"\nEP_NOTE_NAME = b\"%s\"\n",
+	       EP_ROOT_MAGIC, EP_ARENA_MAGIC, EP_NOTE_NAME);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		printf("%s = %" PRIu64 "\n", numbers[i].name, numbers[i].value);
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++)
+		print_layout(&layouts[i]);
 	return fflush(stdout) || ferror(stdout);
 }

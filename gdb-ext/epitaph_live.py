@@ -165,8 +165,7 @@ def open_live(inferior):
 # `info target` of gdb 12 to 16 says "\t`PATH', file type elf64-x86-64.". The words are translated,
 # quotes differ by version, and a path may hold all that.
 PATH_BEGIN = re.compile("\n\t[`'\u2018]")
-PATH_END = re.compile("['\u2019], [^\n]* elf64-x86-64\\.\n")
-ENDS = 16  # tried for each beginning: a path may look like the end of one
+PATH_END = re.compile("['\u2019](?=, [^\n]* elf64-x86-64\\.\n)")
 
 
 def core_path():
@@ -175,19 +174,10 @@ def core_path():
     if core is not None:  # gdb 17
         return core.filename
     # Before, no attribute tells. The executable is listed in the same form.
-    paths = list(quoted_paths(gdb.execute("info target", to_string=True)))
-    return next((path for path in paths if is_core(path)), paths[0] if paths else None)
-
-
-def quoted_paths(text):
-    for begin in PATH_BEGIN.finditer(text):
-        at = begin.end()
-        for _ in range(ENDS):
-            end = PATH_END.search(text, at)
-            if end is None:
-                break
-            yield text[begin.end():end.start()]
-            at = end.start() + 1
+    text = gdb.execute("info target", to_string=True)
+    paths = [text[begin.end():end.start()] for begin in PATH_BEGIN.finditer(text)
+             for end in PATH_END.finditer(text, begin.end())]
+    return next(filter(is_core, paths), paths[0] if paths else None)
 
 
 def is_core(path):
