@@ -136,10 +136,8 @@ static void print_all(const struct ep_session *session, const struct ep_kept_lis
 
 static void json_gate(struct ep_json *json, const struct ep_arena *arena)
 {
-	ep_json_key(json, "recording");
-	ep_json_bool(json, arena->gate == 0 && !arena->off_reason);
-	ep_json_key(json, "paused_by");
-	ep_json_array(json);
+	ep_json_member_bool(json, "recording", arena->gate == 0 && !arena->off_reason);
+	ep_json_member_array(json, "paused_by");
 	for (size_t i = 0; i < GATES; i++)
 		if (arena->gate & gates[i].bit)
 			ep_json_string(json, gates[i].name);
@@ -185,12 +183,11 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "own_pauses", thread->gate);
 	ep_json_member_uint(json, "blocks", thread->block_count);
 	ep_json_member_uint(json, "blocks_entered", thread->blocks_entered);
-	ep_json_key(json, "whole");
-	ep_json_bool(json, thread->from_start);
-	ep_json_key(json, "history_ns");
-	ep_json_int(json, any ? ep_trace_ns(trace, thread->first_tsc, thread->last_tsc) : 0);
-	ep_json_key(json, "last_event_ns");
-	ep_json_int(json, any ? ep_trace_ns(trace, trace->last_tsc, thread->last_tsc) : 0);
+	ep_json_member_bool(json, "whole", thread->from_start);
+	ep_json_member_int(json, "history_ns",
+			   any ? ep_trace_ns(trace, thread->first_tsc, thread->last_tsc) : 0);
+	ep_json_member_int(json, "last_event_ns",
+			   any ? ep_trace_ns(trace, trace->last_tsc, thread->last_tsc) : 0);
 	ep_json_object_end(json);
 }
 
@@ -208,8 +205,7 @@ static int json_all(const struct ep_session *session, const struct ep_kept_list 
 	json_gate(&json, &trace->arena);
 	json_settings(&json, &trace->arena);
 	json_kept(&json, kept);
-	ep_json_key(&json, "threads");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "threads");
 	for (size_t i = 0; i < trace->thread_count; i++)
 		json_thread(&json, trace, &trace->threads[i]);
 	ep_json_array_end(&json);

@@ -212,8 +212,7 @@ static void json_pairs(struct ep_json *json, const struct comparison *comparison
 {
 	const struct ep_difference *difference = &comparison->difference;
 
-	ep_json_key(json, "functions");
-	ep_json_array(json);
+	ep_json_member_array(json, "functions");
 	for (size_t i = 0; i < difference->pair_count; i++) {
 		const struct ep_pair *pair = &difference->pairs[i];
 		bool moved = ep_pair_moved(pair, comparison->percent);
@@ -228,8 +227,7 @@ static void json_pairs(struct ep_json *json, const struct comparison *comparison
 		ep_json_member_text(json, "module", one->function->module);
 		json_side(json, "a", pair->sides[0]);
 		json_side(json, "b", pair->sides[1]);
-		ep_json_key(json, "duration_moved");
-		ep_json_bool(json, moved);
+		ep_json_member_bool(json, "duration_moved", moved);
 		ep_json_object_end(json);
 	}
 	ep_json_array_end(json);
@@ -289,11 +287,9 @@ static void print_json(const struct comparison *comparison)
 	ep_json_member_int(&json, "version", 1);
 	ep_json_member_text(&json, "a", comparison->names[0]);
 	ep_json_member_text(&json, "b", comparison->names[1]);
-	ep_json_key(&json, "different");
-	ep_json_bool(&json, ep_difference_any(difference));
+	ep_json_member_bool(&json, "different", ep_difference_any(difference));
 	json_pairs(&json, comparison);
-	ep_json_key(&json, "threads");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "threads");
 	for (size_t i = 0; i < difference->parting_count; i++)
 		json_parting(&json, &difference->partings[i]);
 	ep_json_array_end(&json);

@@ -210,13 +210,11 @@ static void json_watchdog(struct ep_json *json, const struct ep_trace *trace,
 
 static void json_watchdogs(struct ep_json *json, const struct ep_trace *trace)
 {
-	ep_json_key(json, "watchdogs");
-	ep_json_array(json);
+	ep_json_member_array(json, "watchdogs");
 	for (size_t i = 0; i < trace->watchdog_count; i++)
 		json_watchdog(json, trace, &trace->watchdogs[i]);
 	ep_json_array_end(json);
-	ep_json_key(json, "stacks_taken");
-	ep_json_uint(json, trace->stack_count);
+	ep_json_member_uint(json, "stacks_taken", trace->stack_count);
 }
 
 /* ---- kept snapshots ---- */
@@ -319,14 +317,13 @@ static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "blocks_entered", thread->blocks_entered);
 	ep_json_member_uint(json, "blocks_missed", thread->blocks_missed);
 	ep_json_member_bool(json, "whole", thread->from_start);
-	ep_json_key(json, "history_ns");
-	ep_json_int(json, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
+	ep_json_member_int(json, "history_ns",
+			   ep_trace_ns(trace, thread->first_tsc, thread->last_tsc));
 	ep_json_key(json, "last_event_ns");
 	ep_json_int(json,
 		    thread->block_count ? ep_trace_ns(trace, trace->end.tsc, thread->last_tsc) : 0);
 	/* One record in how many was to be timed, block by block. */
-	ep_json_key(json, "every");
-	ep_json_array(json);
+	ep_json_member_array(json, "every");
 	for (size_t i = 0; i < thread->block_count; i++)
 		ep_json_uint(json, thread->blocks[i].block->every);
 	ep_json_array_end(json);
@@ -353,8 +350,7 @@ static void json_funtrace(struct ep_json *json, const struct ep_funtrace_facts *
 {
 	if (!facts)
 		return;
-	ep_json_key(json, "funtrace");
-	ep_json_object(json);
+	ep_json_member_object(json, "funtrace");
 	ep_json_member_uint(json, "samples", facts->samples);
 	ep_json_member_uint(json, "sample", facts->sample);
 	ep_json_member_uint(json, "entries", facts->entries);
@@ -371,8 +367,7 @@ static void json_redacted(struct ep_json *json, uint32_t redacted)
 	char words[EP_REDACTED_TEXT_MAX], *save = NULL, *word;
 
 	ep_redacted_words(words, sizeof(words), redacted);
-	ep_json_key(json, "left_out");
-	ep_json_array(json);
+	ep_json_member_array(json, "left_out");
 	for (word = strtok_r(words, ",", &save); word; word = strtok_r(NULL, ",", &save))
 		ep_json_string(json, word);
 	ep_json_array_end(json);
@@ -411,8 +406,7 @@ static void json_kept_one(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_uint(json, "saved_bytes", found->present);
 	ep_json_member_uint(json, "realtime_ns", ep_trace_realtime(trace, kept->tsc));
 	if (kept->since) {
-		ep_json_key(json, "span_ns");
-		ep_json_int(json, ep_trace_ns(trace, kept->since, kept->tsc));
+		ep_json_member_int(json, "span_ns", ep_trace_ns(trace, kept->since, kept->tsc));
 	}
 	ep_json_object_end(json);
 }
@@ -439,8 +433,7 @@ static void json_kept(struct ep_json *json, const struct ep_session *session)
 
 	ep_json_member_bool(json, "is_kept", session->trace->arena.kept_tsc != 0);
 	ep_kept_list(&kept, session->source, &session->found);
-	ep_json_key(json, "kept");
-	ep_json_array(json);
+	ep_json_member_array(json, "kept");
 	for (size_t i = 0; i < kept.count; i++)
 		json_kept_one(json, session->trace, &kept.list[i]);
 	ep_json_array_end(json);
@@ -459,21 +452,18 @@ static int print_json(const struct ep_session *session)
 	json_process(&json, session);
 	json_funtrace(&json, ep_source_funtrace(session->source));
 	json_life(&json, ep_source_arena_file(session->source));
-	ep_json_key(&json, "lost");
-	ep_json_object(&json);
+	ep_json_member_object(&json, "lost");
 	for (size_t i = 0; i < count; i++)
 		ep_json_member_uint(&json, list[i].name, list[i].count);
 	ep_json_object_end(&json);
 	json_watchdogs(&json, trace);
 	json_kept(&json, session);
 	ep_info_json_schedule(&json, session->trace);
-	ep_json_key(&json, "threads");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "threads");
 	for (size_t i = 0; i < trace->thread_count; i++)
 		json_thread(&json, trace, &trace->threads[i]);
 	ep_json_array_end(&json);
-	ep_json_key(&json, "modules");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "modules");
 	for (size_t i = 0; i < trace->module_count; i++)
 		json_module(&json, &trace->modules[i]);
 	ep_json_array_end(&json);

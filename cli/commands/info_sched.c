@@ -94,8 +94,7 @@ static void json_occupancy(struct ep_json *json, const struct ep_trace *trace)
 	static struct occupancy cpus[CPUS];
 
 	occupancy_of(trace, cpus);
-	ep_json_key(json, "cpus");
-	ep_json_array(json);
+	ep_json_member_array(json, "cpus");
 	for (unsigned i = 0; i < CPUS; i++) {
 		if (!cpus[i].met)
 			continue;

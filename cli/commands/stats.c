@@ -238,20 +238,15 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat, bool spen
 	ep_json_object(json);
 	if (stat->thread) {
 		ep_json_member_int(json, "tid", stat->thread->tid);
-		ep_json_key(json, "thread");
-		ep_json_string(json, stat->thread->name);
+		ep_json_member_text(json, "thread", stat->thread->name);
 	}
-	ep_json_key(json, "function");
-	ep_json_string(json, stat->function->name);
-	ep_json_key(json, "module");
-	ep_json_string(json, stat->function->module);
+	ep_json_member_text(json, "function", stat->function->name);
+	ep_json_member_text(json, "module", stat->function->module);
 	if (stat->function->span) {
-		ep_json_key(json, "kind");
-		ep_json_string(json, "span");
+		ep_json_member_text(json, "kind", "span");
 	}
 	snprintf(address, sizeof(address), "0x%" PRIx64, stat->function->start);
-	ep_json_key(json, "address");
-	ep_json_string(json, address);
+	ep_json_member_text(json, "address", address);
 	ep_json_member_int(json, "calls", (int64_t)stat->calls);
 	ep_json_member_int(json, "timed", (int64_t)stat->durations.count);
 	ep_json_member_int(json, "open", (int64_t)stat->open);
@@ -276,16 +271,14 @@ static void print_json(const struct table *table)
 
 	ep_json_init(&json, stdout);
 	ep_json_object(&json);
-	ep_json_key(&json, "format");
-	ep_json_string(&json, "epitaph-stats");
+	ep_json_member_text(&json, "format", "epitaph-stats");
 	ep_json_member_int(&json, "version", 1);
 	ep_json_member_int(&json, "calls", (int64_t)table->stats.calls);
 	ep_json_member_int(&json, "timed", (int64_t)table->stats.timed);
 	ep_json_member_int(&json, "gaps", (int64_t)table->stats.gaps);
 	if (has_schedule(table))
 		ep_json_member_int(&json, "unplaced_ns", table->stats.unplaced);
-	ep_json_key(&json, "functions");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "functions");
 	ep_json_newline(&json);
 	for (size_t i = 0; i < rows(table); i++)
 		json_row(&json, table->stats.list[i], has_schedule(table));

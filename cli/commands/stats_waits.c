@@ -126,8 +126,7 @@ static void json_row(struct ep_json *json, const struct ep_trace *trace, const s
 	ep_json_member_uint(json, "open", wait->open);
 	ep_json_member_int(json, "total_ns", wait->total);
 	ep_json_member_int(json, "longest_ns", wait->longest);
-	ep_json_key(json, "ended_by");
-	ep_json_array(json);
+	ep_json_member_array(json, "ended_by");
 	for (size_t i = 0; i < wait->waker_count; i++)
 		json_waker(json, trace, &wait->wakers[i]);
 	ep_json_array_end(json);
@@ -144,8 +143,7 @@ static void json_head(struct ep_json *json, const struct ep_waits *waits)
 	ep_json_member_int(json, "waited_ns", waits->total);
 	ep_json_member_int(json, "waited_for_cpu_ns", waits->ready);
 	ep_json_member_int(json, "waited_inside_ns", waits->inside);
-	ep_json_key(json, "waits");
-	ep_json_array(json);
+	ep_json_member_array(json, "waits");
 	ep_json_newline(json);
 }
 

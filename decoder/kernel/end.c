@@ -177,8 +177,7 @@ void ep_end_json(const struct ep_trace_end *end, struct ep_json *json)
 {
 	if (!end->source)
 		return;
-	ep_json_key(json, "silence");
-	ep_json_object(json);
+	ep_json_member_object(json, "silence");
 	ep_json_member_text(json, "source", end->source);
 	if (end->least >= 0)
 		ep_json_member_int(json, "at_least_ns", end->least);

@@ -87,8 +87,7 @@ static void write_name(struct ep_json *json, const char *what, uint64_t tid, con
 	ep_json_member_uint(json, "pid", 0);
 	ep_json_member_uint(json, "tid", tid);
 	ep_json_member_text(json, "name", what);
-	ep_json_key(json, "args");
-	ep_json_object(json);
+	ep_json_member_object(json, "args");
 	ep_json_member_text(json, "name", name);
 	ep_json_object_end(json);
 	ep_json_object_end(json);
@@ -113,12 +112,6 @@ static void write_cpus(struct ep_json *json, const struct ep_schedule *schedule)
 	}
 }
 
-static void write_microseconds(struct ep_json *json, const char *key, int64_t ns)
-{
-	ep_json_key(json, key);
-	ep_json_thousandth(json, ns);
-}
-
 static void write_kernel_event(struct ep_json *json, const struct ep_trace *trace,
 			       const struct ep_kernel_event *one, int64_t zero)
 {
@@ -132,19 +125,18 @@ static void write_kernel_event(struct ep_json *json, const struct ep_trace *trac
 	ep_json_member_text(json, "ph", slice ? "X" : "i");
 	ep_json_member_uint(json, "pid", cpu ? 0 : trace->process.pid);
 	ep_json_member_uint(json, "tid", cpu ? one->cpu : one->tid);
-	write_microseconds(json, "ts",
-			   ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc, one->tsc)));
+	ep_json_member_thousandth(json, "ts",
+				  ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc, one->tsc)));
 	if (slice)
-		write_microseconds(json, "dur", took);
+		ep_json_member_thousandth(json, "dur", took);
 	else
 		ep_json_member_text(json, "s", "t");
 	ep_json_member_text(json, "name", ep_kernel_event_text(text, one));
 	ep_json_member_text(json, "cat", "kernel");
 	if (end && !cpu) {
-		ep_json_key(json, "args");
-		ep_json_object(json);
+		ep_json_member_object(json, "args");
 		ep_json_member_int(json, "result", (int64_t)end->what);
-		write_microseconds(json, "took_us", took);
+		ep_json_member_thousandth(json, "took_us", took);
 		ep_json_object_end(json);
 	}
 	ep_json_object_end(json);

@@ -219,6 +219,18 @@ void ep_json_newline(struct ep_json *json)
 	put_char(json, '\n');
 }
 
+void ep_json_member_object(struct ep_json *json, const char *key)
+{
+	ep_json_key(json, key);
+	ep_json_object(json);
+}
+
+void ep_json_member_array(struct ep_json *json, const char *key)
+{
+	ep_json_key(json, key);
+	ep_json_array(json);
+}
+
 void ep_json_member_text(struct ep_json *json, const char *key, const char *text)
 {
 	ep_json_key(json, key);
@@ -231,14 +243,26 @@ void ep_json_member_uint(struct ep_json *json, const char *key, uint64_t value)
 	ep_json_uint(json, value);
 }
 
+void ep_json_member_int(struct ep_json *json, const char *key, int64_t value)
+{
+	ep_json_key(json, key);
+	ep_json_int(json, value);
+}
+
+void ep_json_member_thousandth(struct ep_json *json, const char *key, int64_t value)
+{
+	ep_json_key(json, key);
+	ep_json_thousandth(json, value);
+}
+
 void ep_json_member_bool(struct ep_json *json, const char *key, bool value)
 {
 	ep_json_key(json, key);
 	ep_json_bool(json, value);
 }
 
-void ep_json_member_int(struct ep_json *json, const char *key, int64_t value)
+void ep_json_member_null(struct ep_json *json, const char *key)
 {
 	ep_json_key(json, key);
-	ep_json_int(json, value);
+	ep_json_null(json);
 }

@@ -37,11 +37,15 @@ void ep_json_int(struct ep_json *json, int64_t value);
 void ep_json_thousandth(struct ep_json *json, int64_t value);
 void ep_json_bool(struct ep_json *json, bool value);
 void ep_json_null(struct ep_json *json);
-/* A key and its value. */
+/* A key and its value, or the beginning of its value. */
+void ep_json_member_object(struct ep_json *json, const char *key);
+void ep_json_member_array(struct ep_json *json, const char *key);
 void ep_json_member_text(struct ep_json *json, const char *key, const char *text);
 void ep_json_member_uint(struct ep_json *json, const char *key, uint64_t value);
-void ep_json_member_bool(struct ep_json *json, const char *key, bool value);
 void ep_json_member_int(struct ep_json *json, const char *key, int64_t value);
+void ep_json_member_thousandth(struct ep_json *json, const char *key, int64_t value);
+void ep_json_member_bool(struct ep_json *json, const char *key, bool value);
+void ep_json_member_null(struct ep_json *json, const char *key);
 
 void ep_json_newline(struct ep_json *json); /* white space between items */
 

@@ -224,15 +224,13 @@ static void json_checks(struct ep_json *json, const struct ep_budget_verdict *ve
 		[EP_LIMIT_HISTORY] = {"history_us_per_mib", 1e6},
 	};
 
-	ep_json_key(json, "limits");
-	ep_json_object(json);
+	ep_json_member_object(json, "limits");
 	for (int i = 0; i < EP_LIMITS; i++) {
 		const struct ep_budget_check *check = &verdict->checks[i];
 
 		if (!check->set)
 			continue;
-		ep_json_key(json, names[i].key);
-		ep_json_object(json);
+		ep_json_member_object(json, names[i].key);
 		json_real(json, "is", check->is * names[i].unit);
 		json_real(json, "limit", check->limit * names[i].unit);
 		ep_json_member_bool(json, "exceeded", check->exceeded);
@@ -263,13 +261,11 @@ static void json_offenders(struct ep_json *json, const struct ep_budget_item *it
 {
 	const struct ep_called *called = item->called;
 
-	ep_json_key(json, "most_calls");
-	ep_json_array(json);
+	ep_json_member_array(json, "most_calls");
 	for (size_t i = 0; i < called->group_count && i < OFFENDERS; i++)
 		json_function(json, called, &called->groups[i]);
 	ep_json_array_end(json);
-	ep_json_key(json, "exclude");
-	ep_json_array(json);
+	ep_json_member_array(json, "exclude");
 	for (size_t i = 0; i < item->exclusion.count; i++)
 		json_function(json, called, excluded_group(item, i));
 	ep_json_array_end(json);
@@ -279,8 +275,7 @@ static void json_offenders(struct ep_json *json, const struct ep_budget_item *it
 /* history_us null: no ring was written over. */
 static void json_observed(struct ep_json *json, const struct ep_observed *observed)
 {
-	ep_json_key(json, "traced");
-	ep_json_object(json);
+	ep_json_member_object(json, "traced");
 	ep_json_member_uint(json, "runs", observed->runs);
 	ep_json_member_uint(json, "processes", observed->processes);
 	ep_json_member_uint(json, "lost", observed->lost);
@@ -324,8 +319,7 @@ void ep_budget_print_json(const struct ep_budget_items *items, FILE *out)
 	ep_json_member_text(&json, "format", "epitaph-budget");
 	ep_json_member_int(&json, "version", 1);
 	ep_json_member_text(&json, "file", items->path);
-	ep_json_key(&json, "tests");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "tests");
 	ep_json_newline(&json);
 	for (size_t i = 0; i < items->count; i++)
 		json_item(&json, &items->list[i]);

@@ -66,8 +66,7 @@ static void print_text(const struct ep_calibration *calibration)
 
 static void json_number(struct ep_json *json, const char *key, double value)
 {
-	ep_json_key(json, key);
-	ep_json_thousandth(json, (int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5)));
+	ep_json_member_thousandth(json, key, (int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5)));
 }
 
 static void print_json(const struct ep_calibration *calibration)
@@ -84,13 +83,11 @@ static void print_json(const struct ep_calibration *calibration)
 	json_number(&json, "drift", calibration->drift);
 	ep_json_member_bool(&json, "quiet",
 			    !ep_calibration_doubt(calibration, doubt, sizeof(doubt)));
-	ep_json_key(&json, "costs");
-	ep_json_object(&json);
+	ep_json_member_object(&json, "costs");
 	for (int mode = 0; mode < EP_COST_MODES; mode++) {
 		const struct ep_cost *cost = &calibration->costs.of[mode];
 
-		ep_json_key(&json, ep_cost_key(mode));
-		ep_json_object(&json);
+		ep_json_member_object(&json, ep_cost_key(mode));
 		json_number(&json, "ns", cost->ns);
 		json_number(&json, "low_ns", cost->low);
 		json_number(&json, "high_ns", cost->high);

@@ -159,8 +159,7 @@ static void print_json(const struct diff *diff, size_t shown)
 	ep_json_member_uint(&json, "version", 1);
 	ep_json_member_uint(&json, "different", diff->count);
 	ep_json_member_uint(&json, "equal", diff->equal);
-	ep_json_key(&json, "functions");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "functions");
 	ep_json_newline(&json);
 	for (size_t i = 0; i < shown; i++) {
 		const struct pair *pair = &diff->pairs[i];

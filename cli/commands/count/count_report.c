@@ -213,8 +213,7 @@ static void json_optional(struct ep_json *json, const char *key, uint64_t value,
 		ep_json_member_uint(json, key, value);
 		return;
 	}
-	ep_json_key(json, key);
-	ep_json_null(json);
+	ep_json_member_null(json, key);
 }
 
 static void json_row(struct ep_json *json, const struct ep_counted *one)
@@ -269,14 +268,12 @@ static void print_json(const struct table *table, size_t shown)
 	ep_json_member_uint(&json, "version", 1);
 	ep_json_member_uint(&json, "calls", counts->calls);
 	ep_json_member_bool(&json, "complete", !ep_counts_incomplete(counts));
-	ep_json_key(&json, "runs");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "runs");
 	ep_json_newline(&json);
 	for (size_t i = 0; i < counts->runs.count; i++)
 		json_run(&json, &counts->runs.list[i]);
 	ep_json_array_end(&json);
-	ep_json_key(&json, "functions");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "functions");
 	ep_json_newline(&json);
 	for (size_t i = 0; i < shown; i++)
 		json_row(&json, &table->functions.list[i]);

@@ -201,8 +201,7 @@ static void json_prediction(struct ep_json *json, const char *key,
 			    const struct ep_exclude_result *result, uint64_t calls,
 			    const struct ep_prediction *predicted)
 {
-	ep_json_key(json, key);
-	ep_json_object(json);
+	ep_json_member_object(json, key);
 	ep_json_member_uint(json, "calls", calls);
 	json_real(json, "overhead_percent", predicted->overhead * 100);
 	json_real(json, "history_us", predicted->history * (double)result->ring / MIB * 1e6);
@@ -247,8 +246,7 @@ static void print_json(const struct ep_exclude_result *result, FILE *out)
 	json_prediction(&json, "after", result, all - chosen->calls, &chosen->after);
 	ep_json_member_uint(&json, "kept_calls", chosen->kept_calls);
 	ep_json_member_uint(&json, "unknown_calls", chosen->unknown_calls);
-	ep_json_key(&json, "functions");
-	ep_json_array(&json);
+	ep_json_member_array(&json, "functions");
 	ep_json_newline(&json);
 	for (size_t i = 0; i < chosen->count; i++)
 		json_group(&json, result, chosen->groups[i]);

@@ -26,8 +26,7 @@ void ep_report_json_text(struct ep_json *json, const char *key, const char *text
 		ep_json_member_text(json, key, text);
 		return;
 	}
-	ep_json_key(json, key);
-	ep_json_null(json);
+	ep_json_member_null(json, key);
 }
 
 void ep_report_json_address(struct ep_json *json, const char *key, uint64_t address)
@@ -50,8 +49,7 @@ static void ago(struct ep_json *json, const struct ep_trace *trace, const char *
 void ep_report_json_time(struct ep_json *json, const struct ep_trace *trace, const char *key,
 			 const struct ep_time *time)
 {
-	ep_json_key(json, key);
-	ep_json_object(json);
+	ep_json_member_object(json, key);
 	ago(json, trace, "ago_ns", time->high == EP_TIME_UNKNOWN ? EP_TIME_UNKNOWN : time->best);
 	ep_json_member_bool(json, "exact", time->exact);
 	if (!time->exact) {
@@ -83,8 +81,7 @@ static void write_redacted(struct ep_json *json, uint32_t bits)
 {
 	char word[EP_REDACTED_TEXT_MAX];
 
-	ep_json_key(json, "redacted");
-	ep_json_array(json);
+	ep_json_member_array(json, "redacted");
 	for (unsigned i = 0; i < 32; i++)
 		if (bits & 1u << i)
 			ep_json_string(json, ep_redacted_words(word, sizeof(word), 1u << i));
@@ -99,8 +96,7 @@ static void write_source(struct ep_json *json, const struct ep_report *report)
 		[EP_SOURCE_ARENA] = "arena",
 	};
 
-	ep_json_key(json, "source");
-	ep_json_object(json);
+	ep_json_member_object(json, "source");
 	ep_json_member_text(json, "name", report->source_name);
 	ep_json_member_text(json, "kind", kinds[report->source_kind]);
 	ep_json_member_bool(json, "trace", report->trace != NULL);
@@ -110,8 +106,7 @@ static void write_source(struct ep_json *json, const struct ep_report *report)
 
 static void write_process(struct ep_json *json, const struct ep_report_head *head)
 {
-	ep_json_key(json, "process");
-	ep_json_object(json);
+	ep_json_member_object(json, "process");
 	ep_report_json_text(json, "program", head->program);
 	ep_report_json_text(json, "build_id", head->build_id);
 	ep_report_json_text(json, "command", head->command);
@@ -135,8 +130,7 @@ static void write_machine(struct ep_json *json, const struct ep_report_head *hea
 
 	snprintf(version, sizeof(version), "%u.%u.%u", machine->kernel >> 16,
 		 machine->kernel >> 8 & 0xff, machine->kernel & 0xff);
-	ep_json_key(json, "machine");
-	ep_json_object(json);
+	ep_json_member_object(json, "machine");
 	ep_report_json_text(json, "host", head->host);
 	ep_report_json_text(json, "kernel",
 			    *head->kernel     ? head->kernel
@@ -172,14 +166,12 @@ static void write_signal(struct ep_json *json, const struct ep_death *death)
 
 static void write_death(struct ep_json *json, const struct ep_report_head *head)
 {
-	ep_json_key(json, "signal");
-	ep_json_object(json);
+	ep_json_member_object(json, "signal");
 	write_signal(json, &head->death);
 	ep_json_object_end(json);
 	if (!head->has_then)
 		return;
-	ep_json_key(json, "then");
-	ep_json_object(json);
+	ep_json_member_object(json, "then");
 	write_signal(json, &head->then);
 	ep_report_json_text(json, "because", head->then_because);
 	ep_json_object_end(json);
@@ -187,8 +179,7 @@ static void write_death(struct ep_json *json, const struct ep_report_head *head)
 
 static void write_instruction(struct ep_json *json, const struct ep_report_head *head)
 {
-	ep_json_key(json, "instruction");
-	ep_json_object(json);
+	ep_json_member_object(json, "instruction");
 	ep_report_json_address(json, "pc", head->thread->registers.pc);
 	ep_json_member_text(json, "text", head->instruction.text);
 	ep_report_json_text(json, "registers", head->instruction.registers);
@@ -210,8 +201,7 @@ static void write_end(struct ep_json *json, const struct ep_report *report)
 	};
 	const struct ep_report_head *head = &report->head;
 
-	ep_json_key(json, "end");
-	ep_json_object(json);
+	ep_json_member_object(json, "end");
 	ep_json_member_text(json, "kind",
 			    head->end == EP_REPORT_ARENA ? lives[head->life] : ends[head->end]);
 	ep_report_json_text(json, "text", head->state);
@@ -240,11 +230,9 @@ static void write_signature(struct ep_json *json, const struct ep_signature *sig
 	char key[EP_SIGNATURE_KEY_MAX];
 
 	ep_signature_key(signature, key);
-	ep_json_key(json, "signature");
-	ep_json_object(json);
+	ep_json_member_object(json, "signature");
 	ep_json_member_text(json, "key", key);
-	ep_json_key(json, "functions");
-	ep_json_array(json);
+	ep_json_member_array(json, "functions");
 	for (unsigned i = 0; i < signature->count; i++)
 		ep_json_string(json, signature->functions[i]->name);
 	ep_json_array_end(json);
@@ -274,8 +262,7 @@ static void write_watchdog(struct ep_json *json, const struct ep_trace *trace,
 
 static void write_watchdogs(struct ep_json *json, const struct ep_report *report)
 {
-	ep_json_key(json, "watchdogs");
-	ep_json_array(json);
+	ep_json_member_array(json, "watchdogs");
 	for (size_t i = 0; i < report->watchdogs.count; i++)
 		write_watchdog(json, report->trace, &report->watchdogs.list[i]);
 	ep_json_array_end(json);
@@ -291,14 +278,12 @@ static void write_hung(struct ep_json *json, const struct ep_trace *trace,
 	ep_report_json_text(json, "name", hung->name);
 	ep_json_member_bool(json, "waits", hung->waits);
 	if (hung->has_call) {
-		ep_json_key(json, "call");
-		ep_json_object(json);
+		ep_json_member_object(json, "call");
 		ep_report_json_function(json, hung->call.function);
 		ep_report_json_time(json, trace, "called", &hung->call.begin);
 		ep_json_object_end(json);
 	}
-	ep_json_key(json, "inside");
-	ep_json_array(json);
+	ep_json_member_array(json, "inside");
 	for (size_t i = 0; i < hung->function_count; i++)
 		ep_json_string(json, hung->functions[i]->name);
 	ep_json_array_end(json);
@@ -311,10 +296,8 @@ static void write_hang(struct ep_json *json, const struct ep_report *report)
 
 	if (!hang->there)
 		return;
-	ep_json_key(json, "hang");
-	ep_json_object(json);
-	ep_json_key(json, "threads");
-	ep_json_array(json);
+	ep_json_member_object(json, "hang");
+	ep_json_member_array(json, "threads");
 	for (size_t i = 0; i < hang->count; i++)
 		write_hung(json, report->trace, &hang->list[i]);
 	ep_json_array_end(json);
@@ -326,13 +309,11 @@ static void write_hang(struct ep_json *json, const struct ep_report *report)
 
 static void write_threads(struct ep_json *json, const struct ep_report *report)
 {
-	ep_json_key(json, "threads");
-	ep_json_array(json);
+	ep_json_member_array(json, "threads");
 	for (size_t i = 0; i < report->threads.count; i++)
 		ep_report_json_thread(json, report->trace, &report->threads.list[i]);
 	ep_json_array_end(json);
-	ep_json_key(json, "threads_left_out");
-	ep_json_object(json);
+	ep_json_member_object(json, "threads_left_out");
 	ep_json_member_uint(json, "alive", report->threads_left);
 	ep_json_member_uint(json, "ended", report->ended_left);
 	ep_json_object_end(json);
@@ -340,8 +321,7 @@ static void write_threads(struct ep_json *json, const struct ep_report *report)
 
 static void write_warnings(struct ep_json *json, const struct ep_report *report)
 {
-	ep_json_key(json, "warnings");
-	ep_json_array(json);
+	ep_json_member_array(json, "warnings");
 	for (size_t i = 0; i < report->warnings.count; i++) {
 		ep_json_object(json);
 		ep_json_member_text(json, "code", report->warnings.list[i].code);

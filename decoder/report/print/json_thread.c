@@ -18,8 +18,7 @@ static void write_state(struct ep_json *json, const struct ep_report_state *stat
 
 	if (!state->slice && !state->inside)
 		return;
-	ep_json_key(json, "state");
-	ep_json_object(json);
+	ep_json_member_object(json, "state");
 	if (state->slice) {
 		ep_json_member_text(json, "is", words[state->slice->state]);
 		ep_json_member_int(json, "for_ns", state->ns);
@@ -129,8 +128,7 @@ static void write_stack(struct ep_json *json, const struct ep_trace *trace,
 {
 	const struct ep_alignment *alignment = &thread->alignment;
 
-	ep_json_key(json, "stack");
-	ep_json_object(json);
+	ep_json_member_object(json, "stack");
 	ep_json_member_text(json, "end", thread->unwound ? end_name(thread->stack.end) : "none");
 	ep_report_json_text(json, "end_text",
 			    thread->unwound ? thread->stack.why : thread->stackless);
@@ -139,8 +137,7 @@ static void write_stack(struct ep_json *json, const struct ep_trace *trace,
 	index_or_null(json, "overwritten_from", alignment->overwritten);
 	index_or_null(json, "history_ends_at", alignment->edge);
 	ep_json_member_bool(json, "outermost_known", thread->open.outermost_known);
-	ep_json_key(json, "rows");
-	ep_json_array(json);
+	ep_json_member_array(json, "rows");
 	for (size_t i = 0; i < alignment->count; i++) {
 		ep_json_newline(json);
 		write_row(json, trace, &alignment->rows[i]);
@@ -152,8 +149,7 @@ static void write_stack(struct ep_json *json, const struct ep_trace *trace,
 static void write_spans(struct ep_json *json, const struct ep_trace *trace,
 			const struct ep_open_calls *open)
 {
-	ep_json_key(json, "spans");
-	ep_json_array(json);
+	ep_json_member_array(json, "spans");
 	for (size_t i = 0; i < open->span_count; i++) {
 		ep_json_object(json);
 		ep_json_member_text(json, "name", open->spans[i].name);
@@ -166,8 +162,7 @@ static void write_spans(struct ep_json *json, const struct ep_trace *trace,
 static void write_uncaught(struct ep_json *json, const struct ep_trace *trace,
 			   const struct ep_exception *thrown)
 {
-	ep_json_key(json, "uncaught_exception");
-	ep_json_object(json);
+	ep_json_member_object(json, "uncaught_exception");
 	ep_report_json_text(json, "type", thrown->type);
 	ep_report_json_text(json, "thrown_in", thrown->where ? thrown->where->name : NULL);
 	if (thrown->where && thrown->from && thrown->from != thrown->where)
@@ -227,8 +222,7 @@ static void write_flags(struct ep_json *json, uint32_t flags)
 		{EP_CALL_UNSURE_WAIT, "unsure-wait"},
 	};
 
-	ep_json_key(json, "flags");
-	ep_json_array(json);
+	ep_json_member_array(json, "flags");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (flags & names[i].flag)
 			ep_json_string(json, names[i].name);
@@ -263,8 +257,7 @@ static void write_gap(struct ep_json *json, const struct ep_trace *trace,
 					    "text"};
 	ep_json_object(json);
 	ep_json_member_text(json, "type", "gap");
-	ep_json_key(json, "reasons");
-	ep_json_array(json);
+	ep_json_member_array(json, "reasons");
 	for (unsigned i = 0; i < EP_OPEN_CALLS_GAPS; i++)
 		if (gap->gap & 1u << i)
 			ep_json_string(json, names[i]);
@@ -313,8 +306,7 @@ static void write_last(struct ep_json *json, const struct ep_trace *trace,
 	struct ends ends;
 
 	ends_init(&ends, last);
-	ep_json_key(json, "last_calls");
-	ep_json_array(json);
+	ep_json_member_array(json, "last_calls");
 	for (size_t i = 0; i < last->count; i++)
 		write_event(json, trace, &last->list[i], &ends);
 	ep_json_array_end(json);
