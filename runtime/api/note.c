@@ -56,7 +56,7 @@ static unsigned string_kind(struct taking *taking, const struct ep_conversion *o
 	return wide ? EP_TAKE_WIDE_FIXED : EP_TAKE_STRING_FIXED;
 }
 
-static void take_conversion(struct taking *taking, const struct ep_conversion *one)
+static void add_conversion(struct taking *taking, const struct ep_conversion *one)
 {
 	unsigned kind = ep_conversion_kind(one);
 
@@ -128,7 +128,7 @@ uint64_t ep_note_arguments(const char *format)
 			taking.more = true;
 			break;
 		}
-		take_conversion(&taking, &one);
+		add_conversion(&taking, &one);
 	}
 	return packed(&taking);
 }

@@ -211,7 +211,7 @@ static bool open_head(uint32_t gate, uint32_t timestamp_every)
 	return true;
 }
 
-static void take_place(uint64_t address, uint64_t size)
+static void set_place(uint64_t address, uint64_t size)
 {
 	ep_arena = (struct ep_arena *)address;
 	epitaph_root.arena_address = address;
@@ -227,7 +227,7 @@ static void take_place(uint64_t address, uint64_t size)
  * that is left over. */
 static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t timestamp_every)
 {
-	take_place(address, size);
+	set_place(address, size);
 	if (address && open_head(gate, timestamp_every)) {
 		describe();
 		if (!ep_backing_on() || ep_backing_name()) {
@@ -237,7 +237,7 @@ static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t ti
 			return true;
 		}
 	}
-	take_place(0, 0);
+	set_place(0, 0);
 	return false;
 }
 

@@ -101,7 +101,7 @@ static size_t directory_length(const char *path)
 }
 
 /* The program may change its directory before it forks. */
-static bool take_pattern(void)
+static bool keep_pattern(void)
 {
 	struct ep_text text;
 	long got = 1;
@@ -192,7 +192,7 @@ int ep_backing_create(uint64_t size)
 	if (!ep_settings.file)
 		return -1;
 	backing.named = false;
-	if ((!backing.pattern[0] && !take_pattern()) || !expand(1)) {
+	if ((!backing.pattern[0] && !keep_pattern()) || !expand(1)) {
 		ep_backing_complain("the path is too long", 0);
 		return -1;
 	}
@@ -223,7 +223,7 @@ void ep_backing_drop(void)
 /* ---- naming it ---- */
 
 /* 0; -EEXIST: somebody was faster, look again; another negative errno. */
-static long take_name(void)
+static long claim_name(void)
 {
 	const char *why = NULL;
 	long error = ep_backing_put_aside(backing.path, &why);
@@ -235,7 +235,7 @@ static long take_name(void)
 	return ep_rename_fresh(backing.aside, backing.path);
 }
 
-static long take_numbered_name(void)
+static long claim_numbered_name(void)
 {
 	long error = -EEXIST;
 
@@ -249,10 +249,10 @@ bool ep_backing_name(void)
 	long error = -EEXIST;
 
 	if (ep_path_pattern_has(backing.pattern, 'n'))
-		error = take_numbered_name();
+		error = claim_numbered_name();
 	else
 		for (int i = 0; i < TRIES && error == -EEXIST; i++)
-			error = take_name();
+			error = claim_name();
 	backing.named = !error;
 	if (error)
 		ep_backing_complain("the file cannot have that name", -error);

@@ -250,7 +250,7 @@ static void admit(const struct ep_map_line *line, const struct ep_mapped_image *
 }
 
 /* Code without an ELF header before it: a packed file, a JIT's memory. */
-static void take_headless(const struct ep_map_line *line)
+static void admit_headless(const struct ep_map_line *line)
 {
 	struct ep_module *known = find_loaded(line->start, line);
 	struct ep_mapped_image image = {
@@ -266,7 +266,7 @@ static void take_headless(const struct ep_map_line *line)
 }
 
 /* Only what has code is a module: data files may be ELF too. */
-static void take_line(struct scan *scan, const struct ep_map_line *line)
+static void read_line(struct scan *scan, const struct ep_map_line *line)
 {
 	if (!line->inode && !ep_string_equal(line->path, "[vdso]"))
 		return;
@@ -278,7 +278,7 @@ static void take_line(struct scan *scan, const struct ep_map_line *line)
 	if (scan->gone && line->device == scan->device && line->inode == scan->inode)
 		return;
 	if (!continues(scan, line)) {
-		take_headless(line);
+		admit_headless(line);
 	} else if (scan->pending) {
 		admit(line, &scan->image, true);
 		scan->pending = false;
@@ -320,7 +320,7 @@ static void compare(void)
 	ep_bytes_zero(seen, sizeof seen);
 	while (ep_maps_next(&maps, &line)) {
 		check_reach(&line);
-		take_line(&scan, &line);
+		read_line(&scan, &line);
 	}
 	ep_maps_close(&maps);
 	/* Who stands in what could not be read is not gone. */

@@ -49,7 +49,7 @@ static bool fill(struct ep_maps *maps)
 	return true;
 }
 
-static bool take_char(const char **at, const char *end, char wanted)
+static bool skip_char(const char **at, const char *end, char wanted)
 {
 	if (*at == end || **at != wanted)
 		return false;
@@ -94,18 +94,18 @@ static bool parse(char *text, char *end, struct ep_map_line *line)
 	const char *at = text;
 	uint64_t major, minor;
 
-	if (!ep_text_number(&at, end, 16, &line->start) || !take_char(&at, end, '-') ||
-	    !ep_text_number(&at, end, 16, &line->end) || !take_char(&at, end, ' ') || end - at < 5)
+	if (!ep_text_number(&at, end, 16, &line->start) || !skip_char(&at, end, '-') ||
+	    !ep_text_number(&at, end, 16, &line->end) || !skip_char(&at, end, ' ') || end - at < 5)
 		return false;
 	line->flags = flags_of(at);
 	at += 4;
-	if (!take_char(&at, end, ' ') || !ep_text_number(&at, end, 16, &line->file_offset) ||
-	    !take_char(&at, end, ' ') || !ep_text_number(&at, end, 16, &major) ||
-	    !take_char(&at, end, ':') || !ep_text_number(&at, end, 16, &minor) ||
-	    !take_char(&at, end, ' ') || !ep_text_number(&at, end, 10, &line->inode))
+	if (!skip_char(&at, end, ' ') || !ep_text_number(&at, end, 16, &line->file_offset) ||
+	    !skip_char(&at, end, ' ') || !ep_text_number(&at, end, 16, &major) ||
+	    !skip_char(&at, end, ':') || !ep_text_number(&at, end, 16, &minor) ||
+	    !skip_char(&at, end, ' ') || !ep_text_number(&at, end, 10, &line->inode))
 		return false;
 	line->device = major << 32 | minor;
-	while (take_char(&at, end, ' '))
+	while (skip_char(&at, end, ' '))
 		;
 	line->path = at;
 	line->path_length = decode(text + (at - text), end);
@@ -149,7 +149,7 @@ static bool good_header(const Elf64_Ehdr *header)
 	       header->e_phnum <= SEGMENTS;
 }
 
-static void take_build_id(const uint8_t *bytes, size_t size, struct ep_mapped_image *image)
+static void parse_build_id(const uint8_t *bytes, size_t size, struct ep_mapped_image *image)
 {
 	size_t at = 0;
 
@@ -186,12 +186,12 @@ static bool read_notes(const Elf64_Phdr *segment, struct ep_mapped_image *image)
 		return true;
 	if (!ep_memory_read(image->bias + segment->p_vaddr, bytes, size))
 		return false;
-	take_build_id(bytes, size, image);
+	parse_build_id(bytes, size, image);
 	return true;
 }
 
 /* The segment that holds the file's first bytes, which lie at `address`, tells the bias. */
-static bool take_bias(const Elf64_Phdr *segment, uint64_t address, struct ep_mapped_image *image)
+static bool parse_bias(const Elf64_Phdr *segment, uint64_t address, struct ep_mapped_image *image)
 {
 	if (segment->p_type != PT_LOAD || segment->p_offset >= PAGE)
 		return false;
@@ -200,7 +200,7 @@ static bool take_bias(const Elf64_Phdr *segment, uint64_t address, struct ep_map
 }
 
 /* False: its notes could not be read. */
-static bool take_segment(const Elf64_Phdr *segment, struct ep_mapped_image *image)
+static bool parse_segment(const Elf64_Phdr *segment, struct ep_mapped_image *image)
 {
 	uint64_t start = image->bias + segment->p_vaddr;
 	uint64_t end = start + segment->p_memsz;
@@ -242,7 +242,7 @@ static bool find_bias(uint64_t address, const Elf64_Ehdr *header, struct ep_mapp
 	for (int at = 0; at < header->e_phnum; at += count) {
 		count = read_batch(address, header, at, batch, image);
 		for (int i = 0; i < count; i++) {
-			if (take_bias(&batch[i], address, image))
+			if (parse_bias(&batch[i], address, image))
 				return true;
 		}
 		if (!count)
@@ -252,8 +252,8 @@ static bool find_bias(uint64_t address, const Elf64_Ehdr *header, struct ep_mapp
 }
 
 /* *whole: no notes were missing. */
-static bool take_segments(uint64_t address, const Elf64_Ehdr *header, struct ep_mapped_image *image,
-			  bool *whole)
+static bool parse_segments(uint64_t address, const Elf64_Ehdr *header,
+			   struct ep_mapped_image *image, bool *whole)
 {
 	Elf64_Phdr batch[BATCH];
 	int count;
@@ -262,7 +262,7 @@ static bool take_segments(uint64_t address, const Elf64_Ehdr *header, struct ep_
 	for (int at = 0; at < header->e_phnum; at += count) {
 		count = read_batch(address, header, at, batch, image);
 		for (int i = 0; i < count; i++)
-			*whole &= take_segment(&batch[i], image);
+			*whole &= parse_segment(&batch[i], image);
 		if (!count)
 			return false;
 	}
@@ -280,7 +280,7 @@ static bool read_image(uint64_t address, struct ep_mapped_image *image, bool *wh
 	image->end = 0;
 	image->dynamic = image->dynamic_size = 0;
 	image->build_id_size = 0;
-	return take_segments(address, &header, image, whole);
+	return parse_segments(address, &header, image, whole);
 }
 
 /* Another thread may unload the library meanwhile, and load it to the same place: its module would

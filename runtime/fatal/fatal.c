@@ -61,7 +61,7 @@ static bool is_handler(const struct ep_kernel_action *action)
 /* ---- a signal came ---- */
 
 /* The program's action at this moment, which SA_RESETHAND then ends. */
-static struct ep_kernel_action take_action(int signal)
+static struct ep_kernel_action current_action(int signal)
 {
 	struct ep_kernel_action action;
 	uint64_t mask;
@@ -147,7 +147,7 @@ struct call ep_fatal_signal(int signal, siginfo_t *info, ucontext_t *context)
 		return none;
 	if (fault && deny(signal, context))
 		return none;
-	action = take_action(signal);
+	action = current_action(signal);
 	if (action.handler == SIG_IGN && !fault)
 		return none;
 	if (ep_settings.crash_snapshot)

@@ -31,7 +31,7 @@ bool ep_front_wanted(int signal, const void *handler)
 	       (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid;
 }
 
-/* Called by front.S, which calls what it returns. Keeps errno. */
+/* Called by fatal.S, which calls what it returns. Keeps errno. */
 void *ep_front_begin(int signal, siginfo_t *info, const ucontext_t *context);
 void *ep_front_begin(int signal, siginfo_t *info, const ucontext_t *context)
 {

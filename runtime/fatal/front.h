@@ -12,7 +12,7 @@
 
 #include "runtime/lib/signals.h"
 
-/* Not to be called, but by the kernel: x86_64/front.S. */
+/* Not to be called, but by the kernel: x86_64/fatal.S. */
 void ep_front(int signal, siginfo_t *info, void *context);
 
 /* A handler for `signal` is to have it in front. */

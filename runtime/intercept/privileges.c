@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * privileges.c: calls that a second thread would break (a process with threads cannot enter a user
- * namespace), or that it would survive with rights which the program gives up: libc tells them to
- * the threads that it knows only. Around them there is no drain (sched.h). Async-signal-safe as
+ * namespace), or that it would survive with privileges that the program gives up: libc hands them
+ * to the threads that it knows only. Around them there is no drain (sched.h). Async-signal-safe as
  * they are.
  *
  * No header that declares them: as their callers see them they have arguments of a word at most,

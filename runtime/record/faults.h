@@ -3,7 +3,7 @@
  * faults.h: a handler of the program's own for a fatal signal may look at, and write over, any
  * memory. While one runs, each hook of its thread takes the slow path, where the memory is looked
  * at first (intact.h), and the drain of scheduling events sleeps. The runtime stands in front of
- * such handlers (fatal.c): x86_64/front.S becomes the handler, so nothing of ours is on its stack.
+ * such handlers (fatal.c): x86_64/fatal.S becomes the handler, so nothing of ours is on its stack.
  */
 #ifndef EPITAPH_FAULTS_H
 #define EPITAPH_FAULTS_H

@@ -79,7 +79,7 @@ static struct ep_ring *free_place(void)
 	return NULL;
 }
 
-static bool take_unowned(uint64_t size, struct ep_ring *ring)
+static bool claim_unowned(uint64_t size, struct ep_ring *ring)
 {
 	for (unsigned i = 0; i < UNOWNED; i++) {
 		uint64_t offset = __atomic_load_n(&unowned[i].offset, __ATOMIC_ACQUIRE);
@@ -104,11 +104,11 @@ bool ep_rings_unowned(unsigned index, uint64_t *offset, uint64_t *size)
 }
 
 /* One that a thread has left, at least `size` bytes. */
-static bool take_used(uint64_t size, struct ep_ring *ring)
+static bool claim_used(uint64_t size, struct ep_ring *ring)
 {
 	struct ep_thread *dead;
 
-	if (!take_unowned(size, ring)) {
+	if (!claim_unowned(size, ring)) {
 		dead = inherit(size);
 		if (!dead)
 			return false;
@@ -122,14 +122,14 @@ bool ep_rings_inherit(uint64_t *offset, uint64_t *size)
 {
 	struct ep_ring ring;
 
-	if (!take_used(0, &ring))
+	if (!claim_used(0, &ring))
 		return false;
 	*offset = ring.offset;
 	*size = ring.size;
 	return true;
 }
 
-static bool take_new(uint64_t size, struct ep_ring *ring)
+static bool claim_new(uint64_t size, struct ep_ring *ring)
 {
 	*ring = (struct ep_ring){ep_arena_grow(size), size};
 	return ring->offset != 0;
@@ -139,9 +139,9 @@ static bool take_new(uint64_t size, struct ep_ring *ring)
  * rings, and what is left of memory last. */
 static bool find_ring(uint64_t size, struct ep_ring *ring)
 {
-	if (ep_arena_free() >= epitaph_root.arena_size / 2 && take_new(size, ring))
+	if (ep_arena_free() >= epitaph_root.arena_size / 2 && claim_new(size, ring))
 		return true;
-	return take_used(size, ring) || take_new(size, ring);
+	return claim_used(size, ring) || claim_new(size, ring);
 }
 
 /* A ring and a place for the one that is left: many that were left serve again rather than that
@@ -155,7 +155,7 @@ bool ep_rings_find_other(uint64_t size, struct ep_ring *ring, struct ep_ring **l
 		__atomic_store_n(&(*left)->offset, 0, __ATOMIC_RELEASE);
 		return false;
 	}
-	if (!take_unowned(size, ring))
+	if (!claim_unowned(size, ring))
 		return false;
 	*left = free_place();
 	return *left != NULL;
@@ -170,7 +170,7 @@ bool ep_rings_find_any(uint64_t size, struct ep_ring *ring)
 		size /= 2;
 		found = find_ring(size, ring);
 	}
-	return found || take_used(0, ring);
+	return found || claim_used(0, ring);
 }
 
 void ep_rings_reset(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * timestamp_rate.c: the regulator of time stamps. It looks at the last block only, so it follows a
- * change of pace within a block or two, both ways.
+ * change of rate within a block or two, both ways.
  */
 #include "runtime/record/timestamp_rate.h"
 

@@ -25,7 +25,7 @@ struct filter {
 	bool unwanted; /* the entry now coming is another's */
 };
 
-static void take_byte(struct filter *filter, char byte)
+static void read_byte(struct filter *filter, char byte)
 {
 	size_t at = filter->used + filter->length;
 
@@ -57,7 +57,7 @@ static void ask_kernel(void)
 		return;
 	while ((got = ep_fd_read(fd, chunk, sizeof chunk)) > 0) {
 		for (long i = 0; i < got; i++)
-			take_byte(&filter, chunk[i]);
+			read_byte(&filter, chunk[i]);
 	}
 	ep_fd_close(fd);
 }

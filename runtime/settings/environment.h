@@ -7,8 +7,8 @@
  * from the kernel. Called once. */
 char *const *ep_environment(void);
 
-/* Takes all EPITAPH entries but EPITAPH=off out of environ: what a program with rights of its own
- * starts must not get them as if it had set them itself. */
+/* Takes all EPITAPH entries but EPITAPH=off out of environ: what a program with privileges of its
+ * own starts must not get them as if it had set them itself. */
 void ep_environment_clean(void);
 
 #endif

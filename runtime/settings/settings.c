@@ -74,7 +74,7 @@ static const struct unit share_units[] = {
 	{"%", 10000}, {"", 10000}, {" %", 10000}, {"ppm", 1}, {NULL, 0},
 };
 
-static bool take_fraction(const char **at, const char *end, struct quantity *q)
+static bool parse_fraction(const char **at, const char *end, struct quantity *q)
 {
 	const char *digits;
 	bool good;
@@ -100,7 +100,7 @@ static bool parse_quantity(const char *value, const struct unit *units, uint64_t
 	struct quantity q;
 	uint64_t part;
 
-	if (!ep_text_number(&value, end, 10, &q.whole) || !take_fraction(&value, end, &q))
+	if (!ep_text_number(&value, end, 10, &q.whole) || !parse_fraction(&value, end, &q))
 		return false;
 	while (units->name && !ep_string_equal(units->name, value))
 		units++;
@@ -478,8 +478,8 @@ static const char *look_up(char *const *environment, const char *name)
 }
 
 /*
- * True where the environment comes from somebody with fewer rights than the program has: set-uid,
- * set-gid, file capabilities (getauxval(3), AT_SECURE). Where they are its own by then
+ * True where the environment comes from somebody with fewer privileges than the program has:
+ * set-uid, set-gid, file capabilities (getauxval(3), AT_SECURE). Where they are its own by then
  * (fs.suid_dumpable is 1, another's AT_SECURE), ids and dumpability tell, which is also lost by who
  * may not read what he runs (kernel: begin_new_exec, would_dump).
  */
@@ -512,7 +512,7 @@ static void settle_counting(void)
 	ep_settings.output = OUTPUT_DEFAULT;
 }
 
-/* Nobody may make a program with rights of its own write files, wait for signals or trace the
+/* Nobody may make a program with privileges of its own write files, wait for signals or trace the
  * kernel; not to record it is all that can be asked. */
 static void read_foreign(char *const *environment)
 {

@@ -14,7 +14,7 @@
 #define EP_SCHED_WANT_PERF   2u
 
 struct ep_settings {
-	bool foreign;              /* who set the environment has fewer rights than
+	bool foreign;              /* who set the environment has fewer privileges than
 				      the program: of all of it EPITAPH=off counts */
 	bool on;                   /* EPITAPH=on|off; off starts paused */
 	bool counting;             /* EPITAPH_MODE=count */

@@ -42,7 +42,7 @@ static void copy_block(struct ep_arena_copy *copy, const struct ep_block *from)
 		copy->entry->blocks = to->sequence;
 }
 
-static void take_block(struct ep_arena_copy *copy, const struct ep_block *block)
+static void add_block(struct ep_arena_copy *copy, const struct ep_block *block)
 {
 	if (!copy->base)
 		copy->room_blocks++;
@@ -77,7 +77,7 @@ static int64_t newest(const struct ep_arena_copy *copy, const struct ep_thread *
  * Back in time until a block was entered before `since`: that one is the last that may hold
  * something of after it. Returns its number, from which on blocks are wanted; 0: it was not met.
  */
-static uint64_t take_ring(struct ep_arena_copy *copy, const struct ep_thread *thread)
+static uint64_t add_ring(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	const struct ep_block *ring =
 		(const struct ep_block *)((char *)ep_arena + thread->ring_offset);
@@ -90,7 +90,7 @@ static uint64_t take_ring(struct ep_arena_copy *copy, const struct ep_thread *th
 
 		if (block->owner != thread->serial || !ep_block_holds(block, until(copy)))
 			continue;
-		take_block(copy, block);
+		add_block(copy, block);
 		if (tsc < copy->since || sequence == 1)
 			return sequence;
 		if (++taken == copy->most)
@@ -112,7 +112,7 @@ static bool is_wanted(const struct ep_arena_copy *copy, const struct ep_thread *
 }
 
 /* What threads recorded before they asked for another ring. */
-static void take_unowned(struct ep_arena_copy *copy)
+static void add_unowned(struct ep_arena_copy *copy)
 {
 	uint64_t offset, size;
 
@@ -121,7 +121,7 @@ static void take_unowned(struct ep_arena_copy *copy)
 
 		for (uint64_t k = 0; k < size / EP_BLOCK_SIZE; k++)
 			if (ep_block_holds(&ring[k], until(copy)) && ring[k].tsc >= copy->since)
-				take_block(copy, &ring[k]);
+				add_block(copy, &ring[k]);
 	}
 }
 
@@ -145,14 +145,14 @@ static uint64_t rings_end(void)
 }
 
 /* Whoever they belong to, also threads that the table has forgotten. */
-static void take_all(struct ep_arena_copy *copy)
+static void add_all(struct ep_arena_copy *copy)
 {
 	const struct ep_block *block = ep_arena_section(EP_SECTION_RINGS, NULL);
 	const struct ep_block *end = (const struct ep_block *)((char *)ep_arena + rings_end());
 
 	for (; block < end; block++)
 		if (ep_block_holds(block, until(copy)))
-			take_block(copy, block);
+			add_block(copy, block);
 }
 
 static bool is_whole(const struct ep_arena_copy *copy)
@@ -161,20 +161,20 @@ static bool is_whole(const struct ep_arena_copy *copy)
 }
 
 /* By threads. Of one whose `since` was met what is older is not missed. */
-static void take_of(struct ep_arena_copy *copy, const struct ep_thread *thread)
+static void add_blocks_of(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	uint64_t first, entered;
 
 	copy->entry = NULL;
 	if (!copy->base) {
-		take_ring(copy, thread);
+		add_ring(copy, thread);
 		return;
 	}
 	copy->entry = &copy->entries[copy->threads - 1];
 	entered = copy->entry->blocks;
 	copy->entry->ring_offset = copy->rings + copy->blocks * EP_BLOCK_SIZE;
 	copy->entry->blocks = 0;
-	first = take_ring(copy, thread);
+	first = add_ring(copy, thread);
 	if (!copy->entry->blocks)
 		copy->entry->ring_offset = 0;
 	copy->entry->blocks = entered;
@@ -183,7 +183,7 @@ static void take_of(struct ep_arena_copy *copy, const struct ep_thread *thread)
 	copy->entry = NULL;
 }
 
-static void take_thread(struct ep_arena_copy *copy, const struct ep_thread *thread)
+static void add_thread(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	if (!is_wanted(copy, thread))
 		return;
@@ -196,21 +196,21 @@ static void take_thread(struct ep_arena_copy *copy, const struct ep_thread *thre
 	}
 	copy->threads++;
 	if (!is_whole(copy))
-		take_of(copy, thread);
+		add_blocks_of(copy, thread);
 }
 
-static void take_history(struct ep_arena_copy *copy)
+static void add_history(struct ep_arena_copy *copy)
 {
 	uint32_t count = ep_thread_count();
 	const struct ep_thread *threads = ep_arena_section(EP_SECTION_THREADS, NULL);
 
 	copy->threads = copy->blocks = 0;
 	for (uint32_t i = 0; i < count; i++)
-		take_thread(copy, &threads[i]);
+		add_thread(copy, &threads[i]);
 	if (is_whole(copy))
-		take_all(copy);
+		add_all(copy);
 	else
-		take_unowned(copy);
+		add_unowned(copy);
 }
 
 uint64_t ep_arena_copy_most_blocks(const struct ep_arena_copy *copy)
@@ -228,7 +228,7 @@ uint64_t ep_arena_copy_most_blocks(const struct ep_arena_copy *copy)
 void ep_arena_copy_history(struct ep_arena_copy *copy, struct ep_hold *hold)
 {
 	copy->hold = hold;
-	take_history(copy);
+	add_history(copy);
 }
 
 /* ---- the rest of an arena ---- */
@@ -301,7 +301,7 @@ void ep_arena_copy_measure(struct ep_arena_copy *copy)
 
 	copy->base = NULL;
 	copy->room_blocks = 0;
-	take_history(copy);
+	add_history(copy);
 	copy->room_threads = (uint32_t)copy->threads + (copy->kept ? 0 : MORE_THREADS);
 	copy->modules = __atomic_load_n(&modules->count, __ATOMIC_ACQUIRE);
 	copy->strings = modules->strings_end - modules->strings;

@@ -144,7 +144,7 @@ static void measure(struct files *files, char *buffer)
 	files->size = (2 + 3 * files->most) * 8 + names + 4096;
 }
 
-static void take_file(struct files *files, const struct ep_map_line *line)
+static void add_file(struct files *files, const struct ep_map_line *line)
 {
 	uint64_t *count = &files->bytes[0];
 	char *name = names_of(files) + files->names;
@@ -170,7 +170,7 @@ static void gather(struct files *files, char *buffer)
 		return;
 	while (ep_maps_next(&maps, &line)) {
 		if (is_file(&line))
-			take_file(files, &line);
+			add_file(files, &line);
 	}
 	ep_maps_close(&maps);
 }

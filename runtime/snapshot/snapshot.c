@@ -100,7 +100,7 @@ static void add_stack(const struct ep_map_line *line)
 	ep_snapshot_ranges_add(&shot.ranges, start, end, EP_RANGE_STACK);
 }
 
-static void take_line(const struct ep_map_line *line, uint64_t headers)
+static void choose_line(const struct ep_map_line *line, uint64_t headers)
 {
 	add_stack(line);
 	if (ep_string_equal(line->path, "[vdso]"))
@@ -138,7 +138,7 @@ static void choose_pages(void)
 		return;
 	}
 	while (ep_maps_next(&maps, &line))
-		take_line(&line, headers);
+		choose_line(&line, headers);
 	ep_maps_close(&maps);
 	if (headers)
 		add_page(headers);
@@ -612,13 +612,13 @@ int ep_snapshot_arena(const char *path, ep_snapshot_name_fn name)
 	return error;
 }
 
-static void take_context(const ucontext_t *context)
+static void read_registers(const ucontext_t *context)
 {
 	ep_registers_from(&shot.registers, context);
 	shot.floating = context->uc_mcontext.fpregs;
 }
 
-static void take_floating(void)
+static void read_floating(void)
 {
 	static uint8_t state[512] __attribute__((aligned(16)));
 
@@ -640,11 +640,11 @@ static inline __attribute__((always_inline)) int write_as(const char *path, cons
 	shot.info = info;
 	ep_bytes_zero(&shot.registers, sizeof shot.registers);
 	if (context)
-		take_context(context);
+		read_registers(context);
 	else
 		EP_REGISTERS_HERE(&shot.registers);
 	if (!context)
-		take_floating();
+		read_floating();
 	ep_registers_complete(&shot.registers);
 	error = take(path);
 	shot.info = NULL;

@@ -169,7 +169,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 }
 
 /* Of those that nobody uses. */
-static void take_signal(void)
+static void choose_signal(void)
 {
 	struct ep_kernel_action ours = {
 		on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | EP_SA_RESTORER,
@@ -390,7 +390,7 @@ struct epitaph_watchdog *ep_watchdog_create(const char *name, uint64_t deadline_
 	entry = claim();
 	if (!entry)
 		return refuse(ENOMEM);
-	take_signal();
+	choose_signal();
 	fill(entry, name ? name : "", deadline_ns, action);
 	error = start_watcher();
 	if (error) {

@@ -6,14 +6,13 @@
  * xmm8-15 and flags (al counts vector arguments of a variadic call); __return__ only xmm8-15 and
  * flags (r10 and r11 may hold the target of a tail call). __cyg_profile_* are ordinary calls.
  *
- * The four ways through a hook, by the thread's own cursor and masks:
+ * The four ways through a hook, by the thread's own cursor and masks, are the labels' names:
  * 	cursor & timing != 0			untimed: advance, store
- * 	else the gate is shut			paused: nothing; or this process
- * 						counts: a call adds one; or it
- * 						is written over: C, which sees
- * 						that
+ * 	else the gate is shut			paused: nothing; or this process counts:
+ * 						a call adds one; or it is written over:
+ * 						C, which sees that
  * 	else cursor & boundary != 0		timed: read the TSC as well
- * 	else					slow: C (ring.c)
+ * 	else					slow: C (runtime/api/hook.c)
  */
 #include "runtime/x86_64/offsets.h"
 
@@ -142,37 +141,45 @@ ep_hook_entry:
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
 	testl	%r10d, TLS(TLS_TIMING, %r11)
-	jz	1f
+	jz	.Lentry_not_untimed
 	movq	(%rsp), %xmm8
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	%xmm8, -8(%r10)
 	ret
-1:	timed_or_slow %r10, %r11, 6f, 4f
+.Lentry_not_untimed:
+	timed_or_slow %r10, %r11, .Lentry_paused, .Lentry_slow
 	movq	%rax, %xmm9
 	movq	%rdx, %xmm10
 	movq	(%rsp), %xmm8
-2:	timed_record %r10, %r11, %xmm8, %xmm11, 5f, 3f
+.Lentry_timed:
+	timed_record %r10, %r11, %xmm8, %xmm11, .Lentry_timed_again, .Lentry_slow_restore
 	movq	%xmm9, %rax
 	movq	%xmm10, %rdx
 	ret
-3:	movq	%xmm9, %rax
+.Lentry_slow_restore:
+	movq	%xmm9, %rax
 	movq	%xmm10, %rdx
-4:	jmp	slow_at_entry
-5:	movq	%rax, %r10		/* what cmpxchg found: the cursor now */
+.Lentry_slow:
+	jmp	slow_at_entry
+.Lentry_timed_again:
+	movq	%rax, %r10		/* what cmpxchg found: the cursor now */
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
-	jnz	2b
-	jmp	3b
-6:	cmpl	$PAUSES, (%r10)
-	ja	8f
-7:	ret
-8:	testl	$NONSENSE, (%r10)
-	jnz	4b
+	jnz	.Lentry_timed
+	jmp	.Lentry_slow_restore
+.Lentry_paused:
+	cmpl	$PAUSES, (%r10)
+	ja	.Lentry_count_or_slow
+.Lentry_nothing:
+	ret
+.Lentry_count_or_slow:
+	testl	$NONSENSE, (%r10)
+	jnz	.Lentry_slow
 	cmpl	$COUNTING, (%r10)
-	jne	7b
+	jne	.Lentry_nothing
 	movl	4(%rsp), %r10d
 	count_call %r11, %r10, "movzwl 2(%rsp), %r10d", \
-		"movzwl (%rsp), %r10d", 4b
+		"movzwl (%rsp), %r10d", .Lentry_slow
 	ret
 	.cfi_endproc
 	.size	__fentry__, . - __fentry__
@@ -222,35 +229,41 @@ ep_hook_return:
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
 	testl	%r10d, TLS(TLS_TIMING, %r11)
-	jz	1f
+	jz	.Lreturn_not_untimed
 	movq	RETURN_ADDRESS, %xmm8
 	por	return_bit(%rip), %xmm8
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	%xmm8, -8(%r10)
 	.cfi_remember_state
-6:	restore_registers
+.Lreturn_nothing:
+	restore_registers
 	ret
 	.cfi_restore_state
-1:	timed_or_slow %r10, %r11, 6b, 4f
+.Lreturn_not_untimed:
+	timed_or_slow %r10, %r11, .Lreturn_nothing, .Lreturn_slow
 	movq	%rax, %xmm9
 	movq	%rdx, %xmm10
 	movq	RETURN_ADDRESS, %xmm8
 	por	return_bit(%rip), %xmm8
-2:	timed_record %r10, %r11, %xmm8, %xmm11, 5f, 3f
+.Lreturn_timed:
+	timed_record %r10, %r11, %xmm8, %xmm11, .Lreturn_timed_again, .Lreturn_slow_restore
 	movq	%xmm9, %rax
 	movq	%xmm10, %rdx
-	jmp	6b
-3:	movq	%xmm9, %rax
+	jmp	.Lreturn_nothing
+.Lreturn_slow_restore:
+	movq	%xmm9, %rax
 	movq	%xmm10, %rdx
 	.cfi_remember_state
-4:	restore_registers
+.Lreturn_slow:
+	restore_registers
 	jmp	slow_at_return
 	.cfi_restore_state
-5:	movq	%rax, %r10
+.Lreturn_timed_again:
+	movq	%rax, %r10
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
-	jnz	2b
-	jmp	3b
+	jnz	.Lreturn_timed
+	jmp	.Lreturn_slow_restore
 	.cfi_endproc
 	.size	__return__, . - __return__
 
@@ -272,36 +285,42 @@ ep_hook_return:
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
 	testl	%r10d, TLS(TLS_TIMING, %r11)
-	jz	1f
+	jz	.Lnot_untimed\@
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
 	movq	%rdi, -8(%r10)
-6:	ret
+.Lnothing\@:
+	ret
+.Lnot_untimed\@:
 	.if	\return
-1:	timed_or_slow %r10, %r11, 6b, 4f
+	timed_or_slow %r10, %r11, .Lnothing\@, .Lslow\@
 	.else
-1:	timed_or_slow %r10, %r11, 7f, 4f
+	timed_or_slow %r10, %r11, .Lpaused\@, .Lslow\@
 	.endif
-2:	timed_record %r10, %r11, %rdi, %rcx, 5f, 4f
+.Ltimed\@:
+	timed_record %r10, %r11, %rdi, %rcx, .Ltimed_again\@, .Lslow\@
 	ret
 	.if	!\return
-7:	cmpl	$PAUSES, (%r10)
-	jbe	6b
+.Lpaused\@:
+	cmpl	$PAUSES, (%r10)
+	jbe	.Lnothing\@
 	testl	$NONSENSE, (%r10)
-	jnz	4f
+	jnz	.Lslow\@
 	cmpl	$COUNTING, (%r10)
-	jne	6b
+	jne	.Lnothing\@
 	movq	%rdi, %r8
 	shrq	$32, %r8
 	movl	%edi, %ecx
 	shrl	$16, %ecx
-	count_call %r11, %r8, "movl %ecx, %r8d", "movzwl %di, %r8d", 4f
+	count_call %r11, %r8, "movl %ecx, %r8d", "movzwl %di, %r8d", .Lslow\@
 	ret
 	.endif
-5:	movq	%rax, %r10
+.Ltimed_again\@:
+	movq	%rax, %r10
 	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
-	jnz	2b
-4:	leaq	8(%rsp), %rsi
+	jnz	.Ltimed\@
+.Lslow\@:
+	leaq	8(%rsp), %rsi
 	pushq	%rbp			/* aligns the stack for C */
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %rbp, 0

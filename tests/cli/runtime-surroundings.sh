@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The runtime in unfriendly places: no rights, little memory, no /proc, a system call filter, sanitizers, valgrind, set-uid,
+# The runtime in unfriendly places: no privileges, little memory, no /proc, a system call filter, sanitizers, valgrind, set-uid,
 # children that nobody wanted to trace. The program's output and exit status stay its own; stderr stays empty.
 set -euo pipefail
 

@@ -70,7 +70,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("pace");
+	Suite *suite = suite_create("timestamp_rate");
 	TCase *tcase = tcase_create("choose");
 
 	tcase_add_test(tcase, a_quiet_thread_is_fully_timed);

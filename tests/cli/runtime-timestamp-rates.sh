@@ -7,10 +7,10 @@
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
 
-"$BIN/epitaph-cc" -O2 "$TOP/tests/programs/paces.c" -o paces
+"$BIN/epitaph-cc" -O2 "$TOP/tests/programs/timestamp_rates.c" -o timestamp_rates
 run() {
 	export EPITAPH_RING=8M EPITAPH_MEMORY=512M
-	crash 134 ./paces
+	crash 134 ./timestamp_rates
 	unset EPITAPH_RING EPITAPH_MEMORY
 	[ "$(info 'set(threads["quiet"]["every"])')" = "{1}" ] ||
 		fail "the quiet thread: $(info 'threads["quiet"]["every"]')"

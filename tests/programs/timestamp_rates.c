@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * paces.c: three threads of different pace, for the regulator of time stamps. "quiet" makes slow
- * calls only; "stormy" storms of tiny calls and slow ones by turns; "waiter" storms, waits in
- * wait_for_it() and storms again. Then main aborts.
+ * timestamp_rates.c: three threads that call at different rates, for the regulator of time stamps.
+ * "quiet" makes slow calls only; "stormy" storms of tiny calls and slow ones by turns; "waiter"
+ * storms, waits in wait_for_it() and storms again. Then main aborts.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
