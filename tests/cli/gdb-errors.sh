@@ -68,6 +68,21 @@ refuses 'no option -z' -ex 'epitaph save -z' -c "$core"
 refuses 'FILE is empty' -ex 'epitaph save ""' -c "$core"
 refuses '`nonsense` is no subcommand' -ex 'epitaph nonsense' -c "$core"
 refuses 'core-file FILE.*attach PID' -ex 'epitaph info'
+# A process on another machine: the least of gdb's remote protocol, one stopped thread.
+cat >stub.py <<'EOF'
+import sys
+answers = {b"?": b"S05", b"qC": b"QC1", b"qfThreadInfo": b"m1", b"qsThreadInfo": b"l", b"qAttached": b"1", b"g": b"0" * 1072}
+packet = b""
+while byte := sys.stdin.buffer.read(1):
+    packet = b"" if byte == b"$" else packet + byte
+    if byte == b"#":
+        sys.stdin.buffer.read(2)
+        answer = answers.get(packet[:-1].split(b":")[0], b"OK" if packet[:1] in (b"H", b"D") else b"")
+        sys.stdout.buffer.write(b"+$" + answer + b"#%02x" % (sum(answer) % 256))
+        sys.stdout.buffer.flush()
+EOF
+refuses 'not on this machine \(target remote\): use `epitaph extract` there' \
+	-ex 'set architecture i386:x86-64' -ex 'target remote | python3 stub.py' -ex 'epitaph save x'
 refuses 'no room' -ex "python import os; exec('def f(*a): raise OSError(28, \"no room\")'); os.link = os.rename = f" -ex 'epitaph save x' -c "$core"
 
 # Interrupted at the last moment: gdb says so, nothing is left.
