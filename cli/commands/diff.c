@@ -300,7 +300,7 @@ static void print_json(const struct comparison *comparison)
 
 /* ---- the command ---- */
 
-static int take_number(const struct ep_arguments *arguments, const char *name, uint64_t most,
+static int read_number(const struct ep_arguments *arguments, const char *name, uint64_t most,
 		       uint64_t *out)
 {
 	const char *text = ep_argument(arguments, name);
@@ -315,12 +315,12 @@ static int take_number(const struct ep_arguments *arguments, const char *name, u
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct comparison *comparison, const struct ep_arguments *arguments)
+static int read_arguments(struct comparison *comparison, const struct ep_arguments *arguments)
 {
 	uint64_t limit = ROWS_SHOWN, percent = MOVED_PERCENT;
 
-	if (take_number(arguments, "limit", UINT32_MAX, &limit) ||
-	    take_number(arguments, "moved", 1000000, &percent))
+	if (read_number(arguments, "limit", UINT32_MAX, &limit) ||
+	    read_number(arguments, "moved", 1000000, &percent))
 		return EP_EXIT_USAGE;
 	comparison->limit = ep_argument_given(arguments, "all") ? 0 : limit;
 	comparison->percent = (unsigned)percent;
@@ -333,12 +333,8 @@ static int compare(struct comparison *comparison, const struct ep_arguments *arg
 		{comparison->sessions[0].trace, comparison->sessions[0].names},
 		{comparison->sessions[1].trace, comparison->sessions[1].names},
 	};
-	struct ep_err err = {0};
 
-	if (ep_difference_create(&comparison->difference, sides, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
+	ep_difference_create(&comparison->difference, sides);
 	if (ep_argument_given(arguments, "json"))
 		print_json(comparison);
 	else if (!ep_argument_given(arguments, "quiet"))
@@ -348,10 +344,10 @@ static int compare(struct comparison *comparison, const struct ep_arguments *arg
 	return ep_difference_any(&comparison->difference) ? 1 : 0;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int diff_run(const struct ep_arguments *arguments)
 {
 	struct comparison comparison = {0};
-	int result = take_arguments(&comparison, arguments), opened = 0;
+	int result = read_arguments(&comparison, arguments), opened = 0;
 
 	if (result)
 		return result;
@@ -402,5 +398,5 @@ const struct ep_command ep_command_diff = {
 		       "difference: they are never equal.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = diff_run,
 };

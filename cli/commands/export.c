@@ -18,8 +18,8 @@
 #include "decoder/export/funtrace_export.h"
 #include "decoder/export/viztracer.h"
 
-#define MIN_PERCENT  0.5 /* --min-percent, when it is not given */
-#define SOURCES_TOLD 20  /* files */
+#define MIN_PERCENT    0.5 /* --min-percent, when it is not given */
+#define SOURCES_LISTED 20  /* files */
 
 struct export
 {
@@ -196,7 +196,7 @@ static bool is_word_of(const char *word, const char *words)
 }
 
 /* `name` is not of the format that was asked for: of which is it? */
-static void tell_formats(const char *name)
+static void refuse_option(const char *name)
 {
 	char list[128] = "";
 
@@ -217,14 +217,14 @@ static int refuse_foreign(const struct format *format, const struct ep_arguments
 			if (&formats[j] == format || is_word_of(name, format->options) ||
 			    !is_word_of(name, formats[j].options))
 				continue;
-			tell_formats(name);
+			refuse_option(name);
 			return EP_EXIT_USAGE;
 		}
 	}
 	return 0;
 }
 
-static int take_weight(struct export *export, const char *weight)
+static int read_weight(struct export *export, const char *weight)
 {
 	export->what.count_calls = weight && !strcmp(weight, "calls");
 	if (!weight || export->what.count_calls || !strcmp(weight, "self-time"))
@@ -233,7 +233,7 @@ static int take_weight(struct export *export, const char *weight)
 	return EP_EXIT_USAGE;
 }
 
-static int take_percent(struct export *export, const char *percent)
+static int read_percent(struct export *export, const char *percent)
 {
 	char *end = NULL;
 
@@ -250,7 +250,7 @@ static int take_percent(struct export *export, const char *percent)
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct export *export, const struct ep_arguments *arguments)
+static int read_arguments(struct export *export, const struct ep_arguments *arguments)
 {
 	const char *name = ep_argument(arguments, "format");
 	int result;
@@ -267,14 +267,14 @@ static int take_arguments(struct export *export, const struct ep_arguments *argu
 	export->what.merge_threads = ep_argument_given(arguments, "merge-threads");
 	result = refuse_foreign(export->format, arguments);
 	if (!result)
-		result = take_weight(export, ep_argument(arguments, "weight"));
+		result = read_weight(export, ep_argument(arguments, "weight"));
 	if (!result)
-		result = take_percent(export, ep_argument(arguments, "min-percent"));
+		result = read_percent(export, ep_argument(arguments, "min-percent"));
 	return result ? result : ep_choose(&export->selection, arguments);
 }
 
 /* An exit status. */
-static int take_sources(struct export *export, const struct ep_arguments *arguments)
+static int read_sources(struct export *export, const struct ep_arguments *arguments)
 {
 	const char *values[EP_VALUES_MAX];
 	size_t count = ep_argument_values(arguments, "sources", values);
@@ -290,27 +290,27 @@ static int take_sources(struct export *export, const struct ep_arguments *argume
 }
 
 /* What leaves the machine with the export. */
-static void tell_sources(const struct export *export)
+static void list_sources(const struct export *export)
 {
 	const struct ep_embedded *embedded = &export->embedded;
 
 	if (!embedded->folders.count)
 		return;
 	ep_say("source files whose text is in it: %zu", embedded->files.count);
-	for (size_t i = 0; i < embedded->files.count && i < SOURCES_TOLD; i++)
+	for (size_t i = 0; i < embedded->files.count && i < SOURCES_LISTED; i++)
 		ep_say("  %s", embedded->files.list[i]);
-	if (embedded->files.count > SOURCES_TOLD)
+	if (embedded->files.count > SOURCES_LISTED)
 		ep_say("  and %zu more, see file_info.files in it",
-		       embedded->files.count - SOURCES_TOLD);
+		       embedded->files.count - SOURCES_LISTED);
 }
 
-static int run(const struct ep_arguments *arguments)
+static int export_run(const struct ep_arguments *arguments)
 {
 	static struct export export;
-	int result = take_arguments(&export, arguments), status;
+	int result = read_arguments(&export, arguments), status;
 
 	if (!result)
-		result = take_sources(&export, arguments);
+		result = read_sources(&export, arguments);
 	if (result)
 		return result;
 	result = ep_session_open(&export.session, arguments, arguments->operands[0], true);
@@ -319,7 +319,7 @@ static int run(const struct ep_arguments *arguments)
 	status = write_calls(&export);
 	result = ep_session_warn(&export.session);
 	if (status == EP_EXIT_COMPLETE)
-		tell_sources(&export);
+		list_sources(&export);
 	ep_embedded_deinit(&export.embedded);
 	if (status == EP_EXIT_NOTHING)
 		ep_say("%s: no call fits", arguments->operands[0]);
@@ -421,5 +421,5 @@ const struct ep_command ep_command_export = {
 		       "twice, speedscope has no instants, and funtrace neither.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = export_run,
 };

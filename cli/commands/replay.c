@@ -50,84 +50,71 @@ static void print_head(struct replay *replay)
 	ep_outbuf_text(&replay->out, line);
 }
 
-static int take(void *context, const struct ep_event *event, struct ep_err *err)
+static void print_head_once(struct replay *replay)
 {
-	struct replay *replay = context;
-
 	if (!replay->headed)
 		print_head(replay);
 	replay->headed = true;
 	replay->first = false;
-	return replay->layout == TSV ? ep_replay_tsv_event(&replay->printer, event, err)
-				     : ep_replay_event(&replay->printer, event, err);
 }
 
-static int take_open(void *context, const struct ep_event *event, struct ep_err *err)
+/* A sink. Of what is open only the tree tells, and only spans: calls said it where they began. */
+static int replay_event(void *context, const struct ep_event *event,
+			const struct ep_nest_thread *none)
 {
 	struct replay *replay = context;
+	bool tsv = replay->layout == TSV;
 
-	if (event->kind != EP_EVENT_POINT || replay->layout == TSV)
+	if (event->kind == EP_EVENT_OPEN || (event->kind == EP_EVENT_OPEN_SPAN && tsv))
 		return EP_OK;
-	if (!replay->headed)
-		print_head(replay);
-	replay->headed = true;
-	replay->first = false;
-	return ep_replay_open(&replay->printer, event, err);
+	print_head_once(replay);
+	return tsv ? ep_replay_tsv_event(&replay->printer, event, none)
+		   : ep_replay_event(&replay->printer, event, none);
 }
 
 /* One listing: of one thread, or of all. */
-static int replay_once(struct replay *replay)
+static void replay_once(struct replay *replay)
 {
 	struct ep_selection selection = replay->selection;
-	const struct ep_sink sink = {
-		.context = replay, .event = take, .open = take_open, .foresee = true};
+	const struct ep_sink sink = {.context = replay, .event = replay_event, .foresee = true};
 	const struct ep_trace *trace = replay->session.trace;
-	struct ep_err err = {0};
 	uint64_t shown = 0;
-	int result;
 
 	if (replay->only)
 		selection.only = replay->only;
 	replay->headed = false;
 	ep_replay_init(&replay->printer, &replay->out, trace, &replay->style);
-	result = ep_stream(trace, replay->session.names, &selection, &sink, &shown, &err);
+	ep_stream(trace, replay->session.names, &selection, &sink, &shown);
 	ep_replay_end(&replay->printer);
 	replay->shown += shown;
-	if (!result)
-		return EP_EXIT_COMPLETE;
-	ep_say("%s", err.text);
-	return EP_EXIT_UNREADABLE;
 }
 
-static int replay_threads(struct replay *replay)
+static void replay_threads(struct replay *replay)
 {
 	const struct ep_trace *trace = replay->session.trace;
-	int result = EP_EXIT_COMPLETE;
 
-	if (replay->merged || replay->layout == TSV)
-		return replay_once(replay);
-	for (size_t i = 0; i < trace->thread_count && !result; i++) {
+	if (replay->merged || replay->layout == TSV) {
+		replay_once(replay);
+		return;
+	}
+	for (size_t i = 0; i < trace->thread_count; i++) {
 		replay->only = &trace->threads[i];
 		if (replay->only->block_count &&
 		    ep_selection_wants_thread(&replay->selection, replay->only))
-			result = replay_once(replay);
+			replay_once(replay);
 	}
-	return result;
 }
 
-static int replay_all(struct replay *replay)
+static void replay_all(struct replay *replay)
 {
-	int result;
-
 	replay->style =
 		(struct ep_replay_style){ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
 					 ep_color(EP_CYAN), replay->merged};
 	replay->first = true;
 	ep_outbuf_init(&replay->out, stdout);
-	result = replay_threads(replay);
+	replay_threads(replay);
 	/* Why stdout failed is told once, at the end. */
 	ep_outbuf_finish(&replay->out);
-	return result;
 }
 
 static int choose_layout(struct replay *replay, const struct ep_arguments *arguments)
@@ -146,7 +133,7 @@ static int choose_layout(struct replay *replay, const struct ep_arguments *argum
 	return 0;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int replay_run(const struct ep_arguments *arguments)
 {
 	static struct replay replay;
 	int result;
@@ -160,14 +147,14 @@ static int run(const struct ep_arguments *arguments)
 	result = ep_session_open(&replay.session, arguments, arguments->operands[0], true);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
-	int status = replay_all(&replay);
+	replay_all(&replay);
 	result = ep_session_warn(&replay.session);
-	if (!status && !replay.shown) {
+	if (!replay.shown) {
 		ep_say("%s: no call fits", arguments->operands[0]);
-		status = EP_EXIT_NOTHING;
+		result = EP_EXIT_NOTHING;
 	}
 	ep_session_close(&replay.session);
-	return status ? status : result;
+	return result;
 }
 
 static const struct ep_option options[] = {
@@ -220,5 +207,5 @@ const struct ep_command ep_command_replay = {
 		       "anything or for a CPU.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = replay_run,
 };

@@ -39,9 +39,9 @@ static const struct {
 #define KEYS (sizeof(keys) / sizeof(*keys))
 
 /* The columns of durations. */
-static const enum ep_stats_key spread[] = {EP_STATS_MIN, EP_STATS_MEDIAN, EP_STATS_P90,
-					   EP_STATS_P99, EP_STATS_MAX};
-#define SPREAD (sizeof(spread) / sizeof(*spread))
+static const enum ep_stats_key quantiles[] = {EP_STATS_MIN, EP_STATS_MEDIAN, EP_STATS_P90,
+					      EP_STATS_P99, EP_STATS_MAX};
+#define QUANTILES (sizeof(quantiles) / sizeof(*quantiles))
 
 #define MODULE_WIDTH 24
 
@@ -124,8 +124,8 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 	printf("%10" PRIu64 " %10" PRIu64 " ", stat->calls, timed);
 	printf("%12s ", ep_timetext(text, stat->total));
 	printf("%12s ", stat->function->span ? "-" : ep_timetext(text, stat->self));
-	for (size_t i = 0; i < SPREAD; i++)
-		printf("%11s ", timed ? ep_timetext(text, ep_stat_value(stat, spread[i])) : "-");
+	for (size_t i = 0; i < QUANTILES; i++)
+		printf("%11s ", timed ? ep_timetext(text, ep_stat_value(stat, quantiles[i])) : "-");
 	if (has_schedule(table)) {
 		printf("%12s ", ep_timetext(text, stat->running));
 		snprintf(least, sizeof(least), "%s%s", at_least(stat),
@@ -204,9 +204,9 @@ static void print_csv(const struct table *table)
 		       ",%" PRId64 ",%" PRId64,
 		       stat->function->start, stat->calls, stat->durations.count, stat->open,
 		       stat->before, stat->left, stat->total, stat->self);
-		for (size_t k = 0; k < SPREAD; k++)
+		for (size_t k = 0; k < QUANTILES; k++)
 			if (stat->durations.count)
-				printf(",%" PRId64, ep_stat_value(stat, spread[k]));
+				printf(",%" PRId64, ep_stat_value(stat, quantiles[k]));
 			else
 				putchar(',');
 		if (has_schedule(table))
@@ -217,14 +217,14 @@ static void print_csv(const struct table *table)
 	}
 }
 
-static void json_spread(struct ep_json *json, const struct ep_stat *stat)
+static void json_quantiles(struct ep_json *json, const struct ep_stat *stat)
 {
 	static const char *const names[] = {"min_ns", "median_ns", "p90_ns", "p99_ns", "max_ns"};
 
-	for (size_t i = 0; i < SPREAD; i++) {
+	for (size_t i = 0; i < QUANTILES; i++) {
 		ep_json_key(json, names[i]);
 		if (stat->durations.count)
-			ep_json_int(json, ep_stat_value(stat, spread[i]));
+			ep_json_int(json, ep_stat_value(stat, quantiles[i]));
 		else
 			ep_json_null(json);
 	}
@@ -254,7 +254,7 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat, bool spen
 	ep_json_member_int(json, "left", (int64_t)stat->left);
 	ep_json_member_int(json, "total_ns", stat->total);
 	ep_json_member_int(json, "self_ns", stat->self);
-	json_spread(json, stat);
+	json_quantiles(json, stat);
 	if (spent) {
 		ep_json_member_int(json, "on_cpu_ns", stat->running);
 		ep_json_member_int(json, "waiting_ns", stat->waiting);
@@ -306,7 +306,7 @@ static int choose_key(struct table *table, const char *word)
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct table *table, const struct ep_arguments *arguments)
+static int read_arguments(struct table *table, const struct ep_arguments *arguments)
 {
 	int result = choose_key(table, ep_argument(arguments, "sort"));
 
@@ -350,7 +350,6 @@ static int print_waits(struct table *table)
 {
 	const struct ep_trace *trace = table->session.trace;
 	struct ep_waits waits;
-	struct ep_err err = {0};
 
 	if (!has_schedule(table)) {
 		ep_say("%s: no scheduling events were recorded: who waited is "
@@ -358,24 +357,16 @@ static int print_waits(struct table *table)
 		       ep_source_name(table->session.source));
 		return EP_EXIT_NOTHING;
 	}
-	if (ep_waits_create(&waits, trace, table->session.names, &table->selection, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
+	ep_waits_create(&waits, trace, table->session.names, &table->selection);
 	ep_waits_print(&waits, trace, &table->form, &table->functions);
 	ep_waits_deinit(&waits);
 	return EP_EXIT_COMPLETE;
 }
 
-static int print(struct table *table)
+static int print_table(struct table *table)
 {
-	struct ep_err err = {0};
-
-	if (ep_stats_create(&table->stats, table->session.trace, table->session.names,
-			    &table->selection, table->by_thread, &err)) {
-		ep_say("%s", err.text);
-		return EP_EXIT_UNREADABLE;
-	}
+	ep_stats_create(&table->stats, table->session.trace, table->session.names,
+			&table->selection, table->by_thread);
 	ep_stats_sort(&table->stats, table->key, table->reverse);
 	choose_rows(table);
 	if (!table->rows)
@@ -389,17 +380,17 @@ static int print(struct table *table)
 	return EP_EXIT_COMPLETE;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int stats_run(const struct ep_arguments *arguments)
 {
 	struct table table = {0};
-	int result = take_arguments(&table, arguments), status;
+	int result = read_arguments(&table, arguments), status;
 
 	if (result)
 		return result;
 	result = ep_session_open(&table.session, arguments, arguments->operands[0], true);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
-	status = table.waits ? print_waits(&table) : print(&table);
+	status = table.waits ? print_waits(&table) : print_table(&table);
 	result = ep_session_warn(&table.session);
 	if (status == EP_EXIT_NOTHING && !table.waits)
 		ep_say("%s: no call fits", arguments->operands[0]);
@@ -475,5 +466,5 @@ const struct ep_command ep_command_stats = {
 		       "inside\": in that call or in one that it called.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = stats_run,
 };

@@ -9,22 +9,19 @@ struct open {
 	uint16_t at;
 };
 
-static int find(struct ep_identities *identities, const struct ep_record *record, uint32_t *out)
+static uint32_t find(struct ep_identities *identities, const struct ep_record *record)
 {
-	const struct ep_identity_site *site;
+	const struct ep_identity_site *site = ep_identities_find(
+		identities, record->address, record->kind == EP_RECORD_RETURN, record->time);
 
-	if (ep_identities_find(identities, record->address, record->kind == EP_RECORD_RETURN,
-			       record->time, &site) != EP_OK)
-		return EP_E_MEMORY;
 	/* A return below all entries may be of whatever is open. */
-	*out = site->lonely ? UINT32_MAX : site->identity;
-	return EP_OK;
+	return site->lonely ? UINT32_MAX : site->identity;
 }
 
 /* Anything but the return of the innermost call is left to pairing.c, and so are all that are open
  * then. */
-int ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identities,
-		     const struct ep_records *records)
+void ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identities,
+		      const struct ep_records *records)
 {
 	struct open open[EP_BLOCK_RECORDS + 2];
 	size_t height = 0;
@@ -39,10 +36,9 @@ int ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identit
 			height = 0;
 			continue;
 		}
-		if (find(identities, record, &identity) != EP_OK)
-			return EP_E_MEMORY;
+		identity = find(identities, record);
 		if (record->kind == EP_RECORD_CALL) {
-			identities->list[identity].flags |= EP_IDENTITY_CALLED;
+			identities->all.list[identity].flags |= EP_IDENTITY_CALLED;
 			open[height++] = (struct open){identity, (uint16_t)i};
 		} else if (height && open[height - 1].identity == identity) {
 			balanced->end[open[--height].at] = (uint16_t)i;
@@ -50,5 +46,4 @@ int ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identit
 			height = 0;
 		}
 	}
-	return EP_OK;
 }

@@ -17,9 +17,8 @@ struct ep_balanced {
 	uint16_t end[EP_BLOCK_RECORDS + 2];
 };
 
-/* Looks at the block that `records` has decoded. Calls are noted as called. EP_OK or
- * EP_E_MEMORY. */
-int ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identities,
-		     const struct ep_records *records);
+/* Looks at the block that `records` has decoded. Calls are noted as called. */
+void ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identities,
+		      const struct ep_records *records);
 
 #endif

@@ -5,24 +5,19 @@
  */
 #include "decoder/calls/calls.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 #include "decoder/calls/balanced.h"
 #include "decoder/calls/note_text.h"
 #include "decoder/calls/open_spans.h"
 #include "decoder/calls/pairing.h"
 #include "decoder/calls/placing.h"
-#include "decoder/symbols/demangle.h"
 #include "decoder/util/timetext.h"
 #include "coredump/util/utf8.h"
-
-#define FIRST_CAPACITY 64u
+#include "decoder/symbols/demangle.h"
 
 /* One event for each call of a fiber's stack. */
-struct open_calls {
+struct call_stack {
 	struct ep_event *list;
 	size_t capacity;
 };
@@ -31,11 +26,9 @@ struct ep_calls {
 	const struct ep_trace_thread *thread;
 	struct ep_records records;
 	struct ep_pairing pairing;
-	struct open_calls *stacks; /* of each fiber, by number */
-	uint32_t stack_count;
-	bool missing;          /* there was a gap, or a call from before */
-	int failed;            /* EP_E_MEMORY, once it came */
-	struct ep_event event; /* one that is handed out, of no open call */
+	EP_ARRAY(struct call_stack) stacks; /* of each fiber, by number */
+	bool missing;                       /* there was a gap, or a call from before */
+	struct ep_event event;              /* one that is handed out, of no open call */
 	/* a return that is being worked off */
 	bool busy;
 	struct ep_judgement judgement;
@@ -43,12 +36,12 @@ struct ep_calls {
 	char *text;            /* of the last point that has one; NULL */
 	struct ep_open_spans spans;
 	struct ep_names *names;
-	bool told;   /* stacks that nothing tells of */
-	bool passes; /* over calls that return, before the last `in_full` */
+	bool unseen_stacks; /* it goes on upon such, and that was an event */
+	bool passes;        /* over calls that return, before the last `in_full` */
 	size_t in_full;
 	struct ep_balanced balanced;
 	struct ep_placing placing;
-	bool tells; /* waits */
+	bool with_waits;
 };
 
 static struct ep_time time_of(const struct ep_record *record)
@@ -71,78 +64,52 @@ static uint32_t depth_at(const struct ep_calls *calls, size_t height)
 
 /* ---- calls ---- */
 
-/* The calls of the fiber that runs; NULL: out of memory. */
-static struct open_calls *here(struct ep_calls *calls)
-{
-	uint32_t number = calls->pairing.now->number;
-	struct open_calls *grown;
-
-	if (number < calls->stack_count)
-		return &calls->stacks[number];
-	grown = realloc(calls->stacks, (number + 1) * 2 * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	memset(grown + calls->stack_count, 0,
-	       ((number + 1) * 2 - calls->stack_count) * sizeof(*grown));
-	calls->stacks = grown;
-	calls->stack_count = (number + 1) * 2;
-	return &grown[number];
-}
-
 /* The open call at `index`, which is there. */
 static struct ep_event *open_at(struct ep_calls *calls, size_t index)
 {
-	return &calls->stacks[calls->pairing.now->number].list[index];
+	return &calls->stacks.list[calls->pairing.now->number].list[index];
 }
 
-static struct ep_event *slot_for(struct ep_calls *calls, size_t index)
+static void make_room(struct ep_calls *calls, uint32_t number, size_t index)
 {
-	struct open_calls *open = here(calls);
-	size_t capacity;
-	struct ep_event *grown;
+	struct call_stack *stack;
 
-	if (!open)
-		return NULL;
-	if (index < open->capacity)
-		return &open->list[index];
-	capacity = open->capacity ? 2 * open->capacity : FIRST_CAPACITY;
-	grown = realloc(open->list, capacity * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	open->list = grown;
-	open->capacity = capacity;
-	return &open->list[index];
+	while (calls->stacks.count <= number)
+		ep_array_add(&calls->stacks);
+	stack = &calls->stacks.list[number];
+	if (index >= stack->capacity)
+		stack->list = ep_array_grown(stack->list, &stack->capacity, index + 1,
+					     sizeof(*stack->list));
 }
 
-static int begin(struct ep_calls *calls, const struct ep_record *record,
-		 const struct ep_event **out)
+static const struct ep_event *read_call(struct ep_calls *calls, const struct ep_record *record)
 {
+	uint32_t number = calls->pairing.now->number;
 	size_t index = calls->pairing.now->height;
-	struct ep_event *event = slot_for(calls, index);
-	const struct ep_function *function;
+	struct ep_event *event;
 
-	if (!event || ep_pairing_call(&calls->pairing, record, &function) != EP_OK)
-		return EP_E_MEMORY;
+	if (number >= calls->stacks.count || index >= calls->stacks.list[number].capacity)
+		make_room(calls, number, index);
+	event = &calls->stacks.list[number].list[index];
 	*event = (struct ep_event){
 		.kind = EP_EVENT_BEGIN,
 		.thread = calls->thread,
-		.function = function,
+		.function = ep_pairing_call(&calls->pairing, record),
 		.address = record->address,
 		.depth = depth_at(calls, index),
 		.flags = unsure(record),
-		.stack = calls->pairing.now->number,
+		.stack = number,
 		.call = calls->pairing.calls - 1,
 		.begin = time_of(record),
 	};
-	*out = event;
-	return EP_OK;
+	return event;
 }
 
 /* ---- returns ---- */
 
 static uint32_t guess(const struct ep_calls *calls)
 {
-	return calls->told ? EP_CALL_AMBIGUOUS : 0;
+	return calls->unseen_stacks ? EP_CALL_AMBIGUOUS : 0;
 }
 
 /* The innermost open call was left without a return: some time after it began, and before the
@@ -210,23 +177,22 @@ static void end_unseen(struct ep_calls *calls)
 
 /* The next event of the return or jump in hand: the call's own place serves, until another call
  * takes it. */
-static void end(struct ep_calls *calls, const struct ep_event **out)
+static const struct ep_event *end_next(struct ep_calls *calls)
 {
 	bool match = calls->judgement.verdict == EP_PAIR_MATCH;
+	const struct ep_event *event;
 
 	if (calls->pairing.now->height > calls->judgement.index + match) {
-		*out = end_abandoned(calls);
+		event = end_abandoned(calls);
 		if (calls->judgement.verdict == EP_PAIR_LEFT)
 			calls->busy = calls->pairing.now->height > calls->judgement.index;
-		return;
+		return event;
 	}
 	calls->busy = false;
-	if (match) {
-		*out = end_matched(calls);
-	} else {
-		end_unseen(calls);
-		*out = &calls->event;
-	}
+	if (match)
+		return end_matched(calls);
+	end_unseen(calls);
+	return &calls->event;
 }
 
 /* ---- texts ---- */
@@ -235,59 +201,52 @@ static void end(struct ep_calls *calls, const struct ep_event **out)
 
 /* The type's name from typeid, demangled; "" unknown. By way of the symbol of the name itself:
  * demanglers know symbols. */
-static int make_type(struct ep_calls *calls, const char *type)
+static char *type_text(const char *type)
 {
-	char *symbol = NULL, *name;
+	char *symbol = ep_asprintf("_ZTS%s", type), *text;
+	char *name = *type ? ep_demangle(symbol) : NULL;
 
-	if (asprintf(&symbol, "_ZTS%s", type) < 0)
-		return EP_E_MEMORY;
-	name = *type ? ep_demangle(symbol) : NULL;
 	free(symbol);
 	if (name && !strncmp(name, TYPE_PREFIX, strlen(TYPE_PREFIX)))
-		calls->text = ep_utf8_escape(name + strlen(TYPE_PREFIX),
-					     strlen(name) - strlen(TYPE_PREFIX));
+		text = ep_utf8_escape(name + strlen(TYPE_PREFIX),
+				      strlen(name) - strlen(TYPE_PREFIX));
 	else
-		calls->text = ep_utf8_escape(type, strlen(type));
+		text = ep_utf8_escape(type, strlen(type));
 	free(name);
-	return calls->text ? EP_OK : EP_E_MEMORY;
+	return text;
 }
 
-static int make_note(struct ep_calls *calls, const struct ep_record *record)
+static char *note_text(const struct ep_calls *calls, const struct ep_record *record)
 {
-	const struct ep_function *in;
 	const char *format = ep_names_constant_string(calls->names, record->buffer, record->time);
 	char place[512] = "";
 
-	if (!format) {
-		in = ep_names_find(calls->names, record->buffer, record->time);
-		snprintf(place, sizeof(place), "%s", in->name);
-	}
-	calls->text = ep_note_text(format, place, record->arguments + 1, record->arguments[0]);
-	return calls->text ? EP_OK : EP_E_MEMORY;
+	if (!format)
+		snprintf(place, sizeof(place), "%s",
+			 ep_names_find(calls->names, record->buffer, record->time)->name);
+	return ep_note_text(format, place, record->arguments + 1, record->arguments[0]);
 }
 
-static int make_miss(struct ep_calls *calls, const struct ep_record *record)
+static char *watchdog_text(const struct ep_record *record)
 {
 	char late[EP_TIMETEXT_SIZE];
 	char *name = ep_utf8_escape(record->text, strlen(record->text));
+	char *text =
+		ep_asprintf("%s: %s too late", name, ep_timetext(late, (int64_t)record->buffer));
 
-	if (!name || asprintf(&calls->text, "%s: %s too late", name,
-			      ep_timetext(late, (int64_t)record->buffer)) < 0)
-		calls->text = NULL;
 	free(name);
-	return calls->text ? EP_OK : EP_E_MEMORY;
+	return text;
 }
 
-static int make_over(struct ep_calls *calls, const struct ep_record *gap)
+static char *overwritten_text(const struct ep_calls *calls, const struct ep_record *gap)
 {
 	const char *text;
 	size_t size;
 
 	if (!gap->over)
-		return EP_OK;
+		return NULL;
 	text = ep_records_text(&calls->records, gap, &size);
-	calls->text = ep_utf8_escape(text, size);
-	return calls->text ? EP_OK : EP_E_MEMORY;
+	return ep_utf8_escape(text, size);
 }
 
 static void forget_text(struct ep_calls *calls)
@@ -297,37 +256,30 @@ static void forget_text(struct ep_calls *calls)
 }
 
 /* Of a point, "" when it has none. */
-static int make_text(struct ep_calls *calls, const struct ep_record *record)
+static void make_text(struct ep_calls *calls, const struct ep_record *record)
 {
 	forget_text(calls);
-	switch (record->kind) {
-	case EP_RECORD_THROW:
-		return make_type(calls, record->text);
-	case EP_RECORD_NOTE:
-		return make_note(calls, record);
-	case EP_RECORD_SPAN_BEGIN:
-	case EP_RECORD_SPAN_END:
+	if (record->kind == EP_RECORD_THROW)
+		calls->text = type_text(record->text);
+	else if (record->kind == EP_RECORD_NOTE)
+		calls->text = note_text(calls, record);
+	else if (record->kind == EP_RECORD_SPAN_BEGIN || record->kind == EP_RECORD_SPAN_END)
 		calls->text = ep_utf8_escape(record->text, strlen(record->text));
-		return calls->text ? EP_OK : EP_E_MEMORY;
-	case EP_RECORD_WATCHDOG:
-		return make_miss(calls, record);
-	case EP_RECORD_GAP:
-		return make_over(calls, record);
-	default:
-		return EP_OK;
-	}
+	else if (record->kind == EP_RECORD_WATCHDOG)
+		calls->text = watchdog_text(record);
+	else if (record->kind == EP_RECORD_GAP)
+		calls->text = overwritten_text(calls, record);
 }
 
 /* ---- gaps ---- */
 
-static int take_gap(struct ep_calls *calls, const struct ep_record *record,
-		    const struct ep_event **out)
+static const struct ep_event *read_gap(struct ep_calls *calls, const struct ep_record *record)
 {
 	size_t marked = calls->pairing.now->floor;
 	bool hole = ep_gap_is_hole(record);
 
-	if (make_text(calls, record) != EP_OK || ep_pairing_gap(&calls->pairing, record) != EP_OK)
-		return EP_E_MEMORY;
+	make_text(calls, record);
+	ep_pairing_gap(&calls->pairing, record);
 	if (ep_gap_is_loss(record)) {
 		/* Those below were marked by earlier gaps. */
 		for (size_t i = marked; i < calls->pairing.now->height; i++)
@@ -348,48 +300,34 @@ static int take_gap(struct ep_calls *calls, const struct ep_record *record,
 	};
 	if (!hole && record->high != EP_TIME_UNKNOWN)
 		calls->event.end.best = record->high;
-	*out = &calls->event;
-	return EP_OK;
+	return &calls->event;
 }
 
 /* ---- jumps ---- */
 
 static bool is_point(const struct ep_calls *calls, enum ep_point *point)
 {
-	bool switched = calls->judgement.switched;
+	/* + 1: 0 is none. */
+	static const unsigned char points[] = {
+		[EP_RECORD_THROW] = EP_POINT_THROW + 1,
+		[EP_RECORD_RETHROW] = EP_POINT_RETHROW + 1,
+		[EP_RECORD_CAUGHT] = EP_POINT_CATCH + 1,
+		[EP_RECORD_RESUME] = EP_POINT_LONGJMP + 1,
+		[EP_RECORD_SWAP] = EP_POINT_LONGJMP + 1,
+		[EP_RECORD_NOTE] = EP_POINT_NOTE + 1,
+		[EP_RECORD_SPAN_BEGIN] = EP_POINT_SPAN_BEGIN + 1,
+		[EP_RECORD_SPAN_END] = EP_POINT_SPAN_END + 1,
+		[EP_RECORD_WATCHDOG] = EP_POINT_WATCHDOG + 1,
+	};
+	unsigned found = points[calls->back.kind];
 
-	switch (calls->back.kind) {
-	case EP_RECORD_THROW:
-		*point = EP_POINT_THROW;
-		return true;
-	case EP_RECORD_RETHROW:
-		*point = EP_POINT_RETHROW;
-		return true;
-	case EP_RECORD_CAUGHT:
-		*point = EP_POINT_CATCH;
-		return true;
-	case EP_RECORD_RESUME:
-	case EP_RECORD_SWAP:
-		*point = switched ? EP_POINT_STACK : EP_POINT_LONGJMP;
-		return true;
-	case EP_RECORD_NOTE:
-		*point = EP_POINT_NOTE;
-		return true;
-	case EP_RECORD_SPAN_BEGIN:
-		*point = EP_POINT_SPAN_BEGIN;
-		return true;
-	case EP_RECORD_SPAN_END:
-		*point = EP_POINT_SPAN_END;
-		return true;
-	case EP_RECORD_WATCHDOG:
-		*point = EP_POINT_WATCHDOG;
-		return true;
-	default:
-		return false;
-	}
+	*point = (enum ep_point)(found - (found > 0));
+	if (*point == EP_POINT_LONGJMP && calls->judgement.switched)
+		*point = EP_POINT_STACK;
+	return found > 0;
 }
 
-static void make_point(struct ep_calls *calls, enum ep_point point, uint32_t depth)
+static struct ep_event *make_point(struct ep_calls *calls, enum ep_point point, uint32_t depth)
 {
 	calls->event = (struct ep_event){
 		.kind = EP_EVENT_POINT,
@@ -403,118 +341,85 @@ static void make_point(struct ep_calls *calls, enum ep_point point, uint32_t dep
 		.point = point,
 		.text = calls->text ? calls->text : "",
 	};
+	return &calls->event;
 }
 
-/* A span's two ends are told which they are. */
-static int match_span(struct ep_calls *calls, enum ep_point point)
+/* The point comes first, then the calls that it ended. NULL: it is no event. */
+static const struct ep_event *read_jump(struct ep_calls *calls, const struct ep_record *record)
 {
+	uint32_t depth = depth_at(calls, calls->pairing.now->height);
+	enum ep_point point;
+
+	calls->judgement = ep_pairing_jump(&calls->pairing, record);
+	calls->back = *record;
+	calls->busy = calls->pairing.now->height > calls->judgement.index;
+	make_text(calls, record);
+	if (!is_point(calls, &point))
+		return calls->busy ? end_next(calls) : NULL;
+	make_point(calls, point, depth);
+	/* A span's two ends get to know which they are. */
 	if (point == EP_POINT_SPAN_BEGIN)
-		return ep_open_spans_begin(&calls->spans, &calls->event);
-	if (point == EP_POINT_SPAN_END)
+		ep_open_spans_begin(&calls->spans, &calls->event);
+	else if (point == EP_POINT_SPAN_END)
 		ep_open_spans_end(&calls->spans, &calls->event);
-	return EP_OK;
+	return &calls->event;
 }
 
-#define NO_EVENT 2
+/* A fiber's function has returned: what it was linked to goes on. */
+static const struct ep_event *read_link(struct ep_calls *calls)
+{
+	uint32_t depth = depth_at(calls, calls->pairing.now->height);
+
+	ep_pairing_go_on(&calls->pairing);
+	calls->judgement.function = NULL;
+	calls->back.address = 0;
+	forget_text(calls);
+	return make_point(calls, EP_POINT_STACK, depth);
+}
 
 #define UNSEEN_TEXT                                                    \
 	"the thread goes on upon other stacks (fibers) by means that " \
 	"leave no mark: what is inside of what is not certain from here on"
 
-/* The point comes first, then the calls that it ended. */
-static int take_jump(struct ep_calls *calls, const struct ep_record *record,
-		     const struct ep_event **out)
-{
-	uint32_t depth = depth_at(calls, calls->pairing.now->height);
-	enum ep_point point;
-
-	if (ep_pairing_jump(&calls->pairing, record, &calls->judgement) != EP_OK)
-		return EP_E_MEMORY;
-	calls->back = *record;
-	calls->busy = calls->pairing.now->height > calls->judgement.index;
-	if (make_text(calls, record) != EP_OK)
-		return EP_E_MEMORY;
-	*out = &calls->event;
-	if (is_point(calls, &point)) {
-		make_point(calls, point, depth);
-		return match_span(calls, point);
-	}
-	if (calls->busy)
-		end(calls, out);
-	else
-		return NO_EVENT;
-	return EP_OK;
-}
-
-/* A fiber's function has returned: what it was linked to goes on. */
-static int take_link(struct ep_calls *calls, const struct ep_event **out)
-{
-	uint32_t depth = depth_at(calls, calls->pairing.now->height);
-
-	if (ep_pairing_go_on(&calls->pairing) != EP_OK)
-		return EP_E_MEMORY;
-	calls->judgement.function = NULL;
-	calls->back.address = 0;
-	forget_text(calls);
-	make_point(calls, EP_POINT_STACK, depth);
-	*out = &calls->event;
-	return EP_OK;
-}
-
-/* ---- stacks that nothing tells of ---- */
-
-static void tell_unseen(struct ep_calls *calls, const struct ep_event **out)
-{
-	make_point(calls, EP_POINT_STACK, depth_at(calls, calls->pairing.now->height));
-	calls->event.text = UNSEEN_TEXT;
-	*out = &calls->event;
-}
-
-static int take_return(struct ep_calls *calls, const struct ep_record *record,
-		       const struct ep_event **out)
+static const struct ep_event *read_return(struct ep_calls *calls, const struct ep_record *record)
 {
 	const struct ep_fiber *before = calls->pairing.now;
 	uint32_t depth = depth_at(calls, before->height);
+	struct ep_event *event;
 
-	if (ep_pairing_return(&calls->pairing, record, &calls->judgement) != EP_OK)
-		return EP_E_MEMORY;
+	calls->judgement = ep_pairing_return(&calls->pairing, record);
 	calls->back = *record;
 	calls->busy = true;
 	/* What it ran in has ended unseen, and the link goes on. */
 	if (calls->pairing.now != before) {
 		forget_text(calls);
-		make_point(calls, EP_POINT_STACK, depth);
-		*out = &calls->event;
-		return EP_OK;
+		return make_point(calls, EP_POINT_STACK, depth);
 	}
-	if (ep_pairing_unseen(&calls->pairing) && !calls->told) {
-		calls->told = true;
-		tell_unseen(calls, out);
-		return EP_OK;
-	}
-	end(calls, out);
-	return EP_OK;
+	if (!ep_pairing_unseen(&calls->pairing) || calls->unseen_stacks)
+		return end_next(calls);
+	calls->unseen_stacks = true;
+	event = make_point(calls, EP_POINT_STACK, depth_at(calls, calls->pairing.now->height));
+	event->text = UNSEEN_TEXT;
+	return event;
 }
 
 /* ---- passing over ---- */
 
 /* The record at hand begins a call that returns, and is not the last of its block: on to what comes
  * then. */
-static int pass_over(struct ep_calls *calls, const struct ep_record **record)
+static const struct ep_record *pass_over(struct ep_calls *calls)
 {
 	struct ep_records *records = &calls->records;
 	unsigned at = records->at - 1, end;
 
-	if (calls->balanced.block != records->next_block &&
-	    ep_balanced_look(&calls->balanced, &calls->pairing.identities, records) != EP_OK)
-		return EP_E_MEMORY;
+	if (calls->balanced.block != records->next_block)
+		ep_balanced_look(&calls->balanced, &calls->pairing.identities, records);
 	while ((end = calls->balanced.end[at]) && end + 1 < records->count) {
 		ep_pairing_pass(&calls->pairing, (end - at + 1) / 2);
 		at = end + 1;
 	}
-	*record = &records->decoded[at];
 	records->at = at + 1;
-	return EP_OK;
+	return &records->decoded[at];
 }
 
 static bool may_pass(const struct ep_calls *calls)
@@ -533,9 +438,9 @@ const struct ep_function *ep_calls_called(const struct ep_calls *calls, size_t *
 {
 	const struct ep_identities *met = &calls->pairing.identities;
 
-	while (*next < met->count)
-		if (met->list[(*next)++].flags & EP_IDENTITY_CALLED)
-			return met->list[*next - 1].function;
+	while (*next < met->all.count)
+		if (met->all.list[(*next)++].flags & EP_IDENTITY_CALLED)
+			return met->all.list[*next - 1].function;
 	return NULL;
 }
 
@@ -546,9 +451,9 @@ static const struct ep_event *open_call(void *context, size_t index)
 	return open_at(context, index);
 }
 
-/* The thread was off its CPU here: told in `event`. Of the calls that are open only those up to the
+/* The thread was off its CPU here: in `event`. Of the calls that are open only those up to the
  * place's own were so for certain. */
-static void take_wait(struct ep_calls *calls)
+static void read_wait(struct ep_calls *calls)
 {
 	size_t height = calls->pairing.now->height;
 	const struct ep_wait_place *place = ep_placing_take(
@@ -576,85 +481,88 @@ static void take_wait(struct ep_calls *calls)
 	};
 }
 
-/* Those before the record at hand, which is put back behind one that is told. */
-static int take_waits(struct ep_calls *calls, const struct ep_record *record,
-		      const struct ep_event **out)
+/* Those before the record at hand, which is put back behind one that is wanted; NULL: none is. */
+static const struct ep_event *read_waits(struct ep_calls *calls, const struct ep_record *record)
 {
 	for (;;) {
-		if (ep_placing_look(&calls->placing, &calls->pairing, &calls->records,
-				    calls->records.at - 1, calls->passes, open_call,
-				    calls) != EP_OK)
-			return EP_E_MEMORY;
+		ep_placing_look(&calls->placing, &calls->pairing, &calls->records,
+				calls->records.at - 1, calls->passes, open_call, calls);
 		if (calls->placing.next >= record->time)
-			return NO_EVENT;
-		take_wait(calls);
-		if (calls->tells)
+			return NULL;
+		read_wait(calls);
+		if (calls->with_waits)
 			break;
 	}
 	calls->records.at--;
-	*out = &calls->event;
-	return EP_OK;
+	return &calls->event;
 }
 
-static int take_last_waits(struct ep_calls *calls, const struct ep_event **out)
+static int read_last_waits(struct ep_calls *calls, const struct ep_event **out)
 {
-	uint64_t end = calls->thread->end_tsc;
+	uint64_t end = calls->thread->end_tsc ? calls->thread->end_tsc : UINT64_MAX;
 
-	if (calls->placing.next >= (end ? end : UINT64_MAX))
-		return EP_END;
-	take_wait(calls);
 	*out = &calls->event;
-	return calls->tells ? EP_OK : NO_EVENT;
+	while (calls->placing.next < end) {
+		read_wait(calls);
+		if (calls->with_waits)
+			return EP_OK;
+	}
+	return EP_END;
 }
 
-void ep_calls_tell_waits(struct ep_calls *calls)
+void ep_calls_with_waits(struct ep_calls *calls)
 {
-	calls->tells = true;
+	calls->with_waits = true;
 }
 
 /* ---- iterating ---- */
 
-static int take_next(struct ep_calls *calls, const struct ep_event **out)
+/* NULL: the record is no event. */
+static const struct ep_event *read_record(struct ep_calls *calls, const struct ep_record *record)
 {
-	const struct ep_record *record;
-	int rc;
+	const struct ep_event *wait;
 
-	if (ep_pairing_over(&calls->pairing))
-		return take_link(calls, out);
-	if (ep_records_next(&calls->records, &record) != EP_OK)
-		return take_last_waits(calls, out);
-	if (record->high > calls->placing.next) {
-		rc = take_waits(calls, record, out);
-		if (rc != NO_EVENT)
-			return rc;
-	}
-	if (record->kind == EP_RECORD_CALL && may_pass(calls) && pass_over(calls, &record) != EP_OK)
-		return EP_E_MEMORY;
+	if (record->high > calls->placing.next && (wait = read_waits(calls, record)))
+		return wait;
+	if (record->kind == EP_RECORD_CALL && may_pass(calls))
+		record = pass_over(calls);
 	if (record->kind == EP_RECORD_CALL)
-		return begin(calls, record, out);
+		return read_call(calls, record);
 	if (record->kind == EP_RECORD_RETURN)
-		return take_return(calls, record, out);
+		return read_return(calls, record);
 	if (record->kind == EP_RECORD_GAP)
-		return take_gap(calls, record, out);
-	return take_jump(calls, record, out);
+		return read_gap(calls, record);
+	return read_jump(calls, record);
 }
 
 int ep_calls_next(struct ep_calls *calls, const struct ep_event **out)
 {
-	int result;
+	const struct ep_record *record;
 
-	if (calls->failed)
-		return calls->failed;
 	if (calls->busy) {
-		end(calls, out);
+		*out = end_next(calls);
 		return EP_OK;
 	}
-	do
-		result = take_next(calls, out);
-	while (result == NO_EVENT);
-	if (result < 0)
-		calls->failed = result;
-	return result;
+	do {
+		if (ep_pairing_over(&calls->pairing)) {
+			*out = read_link(calls);
+			return EP_OK;
+		}
+		if (ep_records_next(&calls->records, &record) != EP_OK)
+			return read_last_waits(calls, out);
+		*out = read_record(calls, record);
+	} while (!*out);
+	return EP_OK;
+}
+
+int ep_calls_read(struct ep_calls *calls, const struct ep_sink *sink)
+{
+	const struct ep_event *event;
+	int rc = EP_OK;
+
+	while (!rc && ep_calls_next(calls, &event) == EP_OK)
+		rc = sink->event(sink->context, event, NULL);
+	return rc;
 }
 
 const struct ep_event *ep_calls_open(const struct ep_calls *calls, size_t *count)
@@ -662,28 +570,26 @@ const struct ep_event *ep_calls_open(const struct ep_calls *calls, size_t *count
 	uint32_t number = calls->pairing.now->number;
 
 	*count = calls->pairing.now->height;
-	return number < calls->stack_count ? calls->stacks[number].list : NULL;
+	return number < calls->stacks.count ? calls->stacks.list[number].list : NULL;
 }
 
 const struct ep_event *ep_calls_suspended(const struct ep_calls *calls, size_t index, size_t *count)
 {
 	const struct ep_fibers *fibers = &calls->pairing.fibers;
-
 	static const struct ep_event none;
 
 	if (index >= calls->pairing.now->number)
 		index++;
-
-	if (index >= fibers->count)
+	if (index >= fibers->met)
 		return NULL;
-	*count = fibers->list[index]->height;
-	return *count ? calls->stacks[index].list : &none;
+	*count = fibers->all.list[index]->height;
+	return *count ? calls->stacks.list[index].list : &none;
 }
 
 const struct ep_event *ep_calls_spans(const struct ep_calls *calls, size_t *count)
 {
-	*count = calls->spans.count;
-	return calls->spans.list;
+	*count = calls->spans.open.count;
+	return calls->spans.open.list;
 }
 
 bool ep_calls_outermost_known(const struct ep_calls *calls)
@@ -695,45 +601,34 @@ bool ep_calls_outermost_known(const struct ep_calls *calls)
 	       ep_pairing_base(&calls->pairing) == 0;
 }
 
-static int create(struct ep_calls **out, const struct ep_trace *trace,
-		  const struct ep_trace_thread *thread, struct ep_names *names, bool once,
-		  struct ep_err *err)
+static struct ep_calls *create(const struct ep_trace *trace, const struct ep_trace_thread *thread,
+			       struct ep_names *names, bool once)
 {
-	struct ep_calls *calls = calloc(1, sizeof(*calls));
-	int rc;
+	struct ep_calls *calls = ep_calloc(1, sizeof(*calls));
 
-	if (!calls)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	calls->thread = thread;
 	calls->names = names;
 	ep_records_init(&calls->records, trace, thread);
-	rc = ep_pairing_init(&calls->pairing, trace, thread, names);
-	if (!rc && once)
+	ep_pairing_init(&calls->pairing, trace, thread, names);
+	if (once)
 		ep_pairing_once(&calls->pairing);
-	else if (!rc)
-		rc = ep_pairing_plan(&calls->pairing, &calls->records);
-	if (rc) {
-		ep_calls_destroy(calls);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
+	else
+		ep_pairing_plan(&calls->pairing, &calls->records);
 	ep_records_init(&calls->records, trace, thread);
 	ep_placing_init(&calls->placing, trace, thread, names);
-	*out = calls;
-	return EP_OK;
+	return calls;
 }
 
-int ep_calls_create(struct ep_calls **out, const struct ep_trace *trace,
-		    const struct ep_trace_thread *thread, struct ep_names *names,
-		    struct ep_err *err)
+struct ep_calls *ep_calls_create(const struct ep_trace *trace, const struct ep_trace_thread *thread,
+				 struct ep_names *names)
 {
-	return create(out, trace, thread, names, false, err);
+	return create(trace, thread, names, false);
 }
 
-int ep_calls_create_once(struct ep_calls **out, const struct ep_trace *trace,
-			 const struct ep_trace_thread *thread, struct ep_names *names,
-			 struct ep_err *err)
+struct ep_calls *ep_calls_create_once(const struct ep_trace *trace,
+				      const struct ep_trace_thread *thread, struct ep_names *names)
 {
-	return create(out, trace, thread, names, true, err);
+	return create(trace, thread, names, true);
 }
 
 bool ep_calls_once_held(struct ep_calls *calls, uint32_t *too_deep)
@@ -758,9 +653,9 @@ void ep_calls_destroy(struct ep_calls *calls)
 	if (!calls)
 		return;
 	ep_pairing_deinit(&calls->pairing);
-	for (uint32_t i = 0; i < calls->stack_count; i++)
-		free(calls->stacks[i].list);
-	free(calls->stacks);
+	for (size_t i = 0; i < calls->stacks.count; i++)
+		free(calls->stacks.list[i].list);
+	ep_array_deinit(&calls->stacks);
 	ep_open_spans_deinit(&calls->spans);
 	ep_placing_deinit(&calls->placing);
 	free(calls->text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* event.c: what follows from an event alone (calls.h). */
-#include "decoder/calls/calls.h"
+/* event.c: what follows from an event alone (event.h). */
+#include "decoder/calls/event.h"
 #include "decoder/kernel/schedule.h"
 
 const char *ep_point_word(enum ep_point point)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/calls/open_calls.h"
 
 static bool begins(const char *text, const char *with)
@@ -23,44 +24,41 @@ static bool is_library(const struct ep_function *function)
 }
 
 /* libgcc throws again by throwing: one after the other. */
-static bool is_echo(struct ep_exception *thrown, const struct ep_event *point)
+static bool is_echo(struct ep_exception *exception, const struct ep_event *point)
 {
-	bool rethrown = thrown->rethrown;
+	bool rethrown = exception->rethrown;
 
-	thrown->rethrown = point->point == EP_POINT_RETHROW;
+	exception->rethrown = point->point == EP_POINT_RETHROW;
 	return rethrown && point->point == EP_POINT_THROW;
 }
 
-static bool is_terminating(const struct ep_exception *thrown, const struct ep_event *point)
+static bool is_terminating(const struct ep_exception *exception, const struct ep_event *point)
 {
 	/* A program throws again what it has caught. */
-	return point->point == EP_POINT_RETHROW && (thrown->flying || is_library(point->function));
+	return point->point == EP_POINT_RETHROW &&
+	       (exception->flying || is_library(point->function));
 }
 
-int ep_exception_note(struct ep_exception *thrown, const struct ep_event *point,
-		      const struct ep_function *from)
+void ep_exception_note(struct ep_exception *exception, const struct ep_event *point,
+		       const struct ep_function *from)
 {
-	if (is_echo(thrown, point))
-		return EP_OK;
-	if (is_terminating(thrown, point))
-		thrown->terminating = true;
-	if (thrown->terminating)
-		return EP_OK;
+	if (is_echo(exception, point))
+		return;
+	if (is_terminating(exception, point))
+		exception->terminating = true;
+	if (exception->terminating)
+		return;
 	if (point->point == EP_POINT_CATCH)
-		thrown->flying = false;
+		exception->flying = false;
 	if (point->point != EP_POINT_THROW && point->point != EP_POINT_RETHROW)
-		return EP_OK;
-	thrown->flying = true;
-	thrown->when = point->begin;
-	thrown->where = point->function;
-	thrown->from = from;
+		return;
+	exception->flying = true;
+	exception->when = point->begin;
+	exception->where = point->function;
+	exception->from = from;
 	/* What is thrown again is what was thrown last. */
 	if (point->point == EP_POINT_RETHROW)
-		return EP_OK;
-	free(thrown->type);
-	thrown->type = NULL;
-	if (!point->text || !*point->text)
-		return EP_OK;
-	thrown->type = strdup(point->text);
-	return thrown->type ? EP_OK : EP_E_MEMORY;
+		return;
+	free(exception->type);
+	exception->type = point->text && *point->text ? ep_strdup(point->text) : NULL;
 }

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coredump/util/error.h"
+#include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 
 struct ep_fiber {
 	uint32_t number; /* 0 is the thread's own stack */
@@ -40,33 +41,30 @@ struct ep_saved_context {
 };
 
 struct ep_fibers {
-	struct ep_fiber **list; /* they stay where they are */
-	uint32_t count;         /* met in this pass */
-	uint32_t made, capacity;
-	struct ep_saved_context *places; /* hash by buffer; buffer 0: free */
-	size_t place_count, place_capacity;
+	EP_ARRAY(struct ep_fiber *) all; /* they stay where they are */
+	uint32_t met;                    /* of them, in this pass */
+	EP_ARRAY(struct ep_saved_context) saved;
+	struct ep_hash by_buffer; /* of saved */
 };
 
-/* All that return int: EP_OK or EP_E_MEMORY. */
 void ep_fibers_deinit(struct ep_fibers *fibers);
 
 /* Another pass begins: nothing is open, nothing saved. outer_all stays. */
 void ep_fibers_rewind(struct ep_fibers *fibers);
 
-/* The next fiber of this pass; NULL: out of memory. */
+/* The next fiber of this pass. */
 struct ep_fiber *ep_fibers_add(struct ep_fibers *fibers);
 
-int ep_fiber_grow(struct ep_fiber *fiber);
-static inline int ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
+static inline void ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
 {
-	if (fiber->height == fiber->capacity && ep_fiber_grow(fiber) != EP_OK)
-		return EP_E_MEMORY;
+	if (fiber->height == fiber->capacity)
+		fiber->stack = ep_array_grown(fiber->stack, &fiber->capacity, fiber->height + 1,
+					      sizeof(*fiber->stack));
 	fiber->stack[fiber->height++] = identity;
-	return EP_OK;
 }
 
-/* Keeps *place under its buffer, in place of what that held. */
-int ep_fibers_save(struct ep_fibers *fibers, const struct ep_saved_context *place);
+/* Keeps *context under its buffer, in place of what that held. */
+void ep_fibers_save(struct ep_fibers *fibers, const struct ep_saved_context *context);
 
 /* What the buffer holds, borrowed until the next save; NULL: unknown. */
 const struct ep_saved_context *ep_fibers_find(const struct ep_fibers *fibers, uint64_t buffer);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* identity.c: addresses → functions for pairing, by open hashing. */
+/* identity.c: addresses → functions for pairing, each found once. */
 #include "decoder/calls/identity.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "coredump/util/alloc.h"
 
-#define FIRST_CAPACITY 64u
-#define LOOK_BACK      64u /* entries of other modules that are passed over */
+#define LOOK_BACK 64u /* entries of other modules that are passed over */
 
 /* ---- when an address may change its meaning ---- */
 
@@ -25,37 +23,29 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* Were two modules ever at the same address? */
-static int any_shared(const struct ep_trace *trace, bool *shared)
+static bool any_shared(const struct ep_trace *trace)
 {
-	const struct ep_trace_module **sorted = calloc(trace->module_count + 1, sizeof(*sorted));
+	const struct ep_trace_module **sorted = ep_calloc(trace->module_count, sizeof(*sorted));
 	uint64_t reach = 0;
+	bool shared = false;
 
-	if (!sorted)
-		return EP_E_MEMORY;
 	for (size_t i = 0; i < trace->module_count; i++)
 		sorted[i] = &trace->modules[i];
 	qsort(sorted, trace->module_count, sizeof(*sorted), compare_starts);
-	*shared = false;
 	for (size_t i = 0; i < trace->module_count; i++) {
-		*shared |= sorted[i]->start < reach;
+		shared |= sorted[i]->start < reach;
 		if (sorted[i]->end > reach)
 			reach = sorted[i]->end;
 	}
 	free(sorted);
-	return EP_OK;
+	return shared;
 }
 
-static int take_epochs(struct ep_identities *identities, const struct ep_trace *trace)
+static void find_epochs(struct ep_identities *identities, const struct ep_trace *trace)
 {
-	bool shared;
-
-	if (any_shared(trace, &shared) != EP_OK)
-		return EP_E_MEMORY;
-	if (!shared)
-		return EP_OK;
-	identities->epochs = calloc(2 * trace->module_count, sizeof(*identities->epochs));
-	if (!identities->epochs)
-		return EP_E_MEMORY;
+	if (!any_shared(trace))
+		return;
+	identities->epochs = ep_calloc(2 * trace->module_count, sizeof(*identities->epochs));
 	for (size_t i = 0; i < trace->module_count; i++) {
 		identities->epochs[identities->epoch_count++] = trace->modules[i].load_tsc;
 		if (trace->modules[i].unload_tsc)
@@ -64,14 +54,13 @@ static int take_epochs(struct ep_identities *identities, const struct ep_trace *
 	}
 	qsort(identities->epochs, identities->epoch_count, sizeof(*identities->epochs),
 	      compare_times);
-	return EP_OK;
 }
 
 static void forget_sites(struct ep_identities *identities)
 {
-	free(identities->sites);
-	identities->sites = NULL;
-	identities->site_count = identities->site_capacity = 0;
+	identities->sites.count = 0;
+	ep_hash_deinit(&identities->by_key);
+	memset(identities->recent, 0, sizeof(identities->recent));
 }
 
 static void pass_epochs(struct ep_identities *identities, uint64_t tsc)
@@ -101,145 +90,68 @@ static bool is_thunk(const struct ep_function *function)
 	       (symbol[3] == 'h' || symbol[3] == 'v' || symbol[3] == 'c');
 }
 
-static uint32_t *function_slot(struct ep_identities *identities, const struct ep_function *function)
+static uint32_t number_of(struct ep_identities *identities, const struct ep_function *function)
 {
-	size_t mask = identities->by_function_capacity - 1;
-	size_t at = ep_identities_spread((uintptr_t)function) & mask;
+	uint32_t hash = ep_hash_number((uintptr_t)function), at = 0, number;
+	struct ep_identity *one;
 
-	while (identities->by_function[at] != 0 &&
-	       identities->list[identities->by_function[at] - 1].function != function)
-		at = (at + 1) & mask;
-	return &identities->by_function[at];
-}
-
-/* Keeps the hash at most half full. */
-static int grow_functions(struct ep_identities *identities)
-{
-	uint32_t capacity = identities->capacity ? 2 * identities->capacity : FIRST_CAPACITY;
-	struct ep_identity *list;
-	uint32_t *hash;
-
-	if (identities->count < identities->capacity)
-		return EP_OK;
-	hash = calloc(2 * (size_t)capacity, sizeof(*hash));
-	if (!hash)
-		return EP_E_MEMORY;
-	list = realloc(identities->list, capacity * sizeof(*list));
-	if (!list) {
-		free(hash);
-		return EP_E_MEMORY;
-	}
-	free(identities->by_function);
-	identities->list = list;
-	identities->capacity = capacity;
-	identities->by_function = hash;
-	identities->by_function_capacity = 2 * (size_t)capacity;
-	for (uint32_t i = 0; i < identities->count; i++)
-		*function_slot(identities, list[i].function) = i + 1;
-	return EP_OK;
-}
-
-static int number_of(struct ep_identities *identities, const struct ep_function *function,
-		     uint32_t *out)
-{
-	uint32_t *slot;
-
-	if (grow_functions(identities) != EP_OK)
-		return EP_E_MEMORY;
-	slot = function_slot(identities, function);
-	if (*slot == 0) {
-		identities->list[identities->count++] = (struct ep_identity){
-			.function = function,
-			.flags = (is_thunk(function) ? EP_IDENTITY_THUNK : 0) |
-				 (is_unbound(function) ? EP_IDENTITY_UNBOUND : 0),
-		};
-		*slot = identities->count;
-	}
-	*out = *slot - 1;
-	return EP_OK;
+	while ((number = ep_hash_next(&identities->by_function, hash, &at)) != EP_HASH_NONE)
+		if (identities->all.list[number].function == function)
+			return number;
+	number = (uint32_t)identities->all.count;
+	ep_hash_add(&identities->by_function, hash, number);
+	one = ep_array_add(&identities->all);
+	one->function = function;
+	one->flags = (is_thunk(function) ? EP_IDENTITY_THUNK : 0) |
+		     (is_unbound(function) ? EP_IDENTITY_UNBOUND : 0);
+	return number;
 }
 
 /* ---- entries without bounds ---- */
 
-static int add_entry(struct ep_identities *identities, uint64_t address, uint32_t number)
+static int compare_entries(const void *a, const void *b)
 {
-	size_t capacity =
-		identities->entry_capacity ? 2 * identities->entry_capacity : FIRST_CAPACITY;
-	uint64_t *addresses;
-	uint32_t *numbers;
-
-	if (identities->entry_count == identities->entry_capacity) {
-		addresses = realloc(identities->entry_addresses, capacity * sizeof(*addresses));
-		if (!addresses)
-			return EP_E_MEMORY;
-		identities->entry_addresses = addresses;
-		numbers = realloc(identities->entries, capacity * sizeof(*numbers));
-		if (!numbers)
-			return EP_E_MEMORY;
-		identities->entries = numbers;
-		identities->entry_capacity = capacity;
-	}
-	identities->entry_addresses[identities->entry_count] = address;
-	identities->entries[identities->entry_count++] = number;
-	return EP_OK;
-}
-
-struct pair {
-	uint64_t address;
-	uint32_t number;
-};
-
-static int compare_pairs(const void *a, const void *b)
-{
-	const struct pair *x = a, *y = b;
+	const struct ep_identity_entry *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int sort_entries(struct ep_identities *identities)
+static void sort_entries(struct ep_identities *identities)
 {
-	size_t count = identities->entry_count, kept = 0;
-	struct pair *pairs = calloc(count, sizeof(*pairs));
+	struct ep_identity_entry *list = identities->entries.list;
+	size_t kept = 0;
 
-	if (!pairs)
-		return EP_E_MEMORY;
-	for (size_t i = 0; i < count; i++)
-		pairs[i] = (struct pair){identities->entry_addresses[i], identities->entries[i]};
-	qsort(pairs, count, sizeof(*pairs), compare_pairs);
-	for (size_t i = 0; i < count; i++) {
-		if (i && compare_pairs(&pairs[i - 1], &pairs[i]) == 0)
-			continue;
-		identities->entry_addresses[kept] = pairs[i].address;
-		identities->entries[kept++] = pairs[i].number;
-	}
-	identities->entry_count = kept;
+	qsort(list, identities->entries.count, sizeof(*list), compare_entries);
+	for (size_t i = 0; i < identities->entries.count; i++)
+		if (!i || compare_entries(&list[kept - 1], &list[i]) != 0)
+			list[kept++] = list[i];
+	identities->entries.count = kept;
 	identities->entries_sorted = true;
-	free(pairs);
-	return EP_OK;
 }
 
 /* The nearest entry at or below `address` in the same module. */
 static bool entry_below(const struct ep_identities *identities, uint64_t address,
 			const struct ep_function *function, uint32_t *out)
 {
-	size_t low = 0, high = identities->entry_count;
+	const struct ep_identity_entry *entries = identities->entries.list;
+	size_t low = 0, high = identities->entries.count;
 
 	if (!identities->entries_sorted)
 		return false;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (identities->entry_addresses[middle] <= address)
+		if (entries[middle].address <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	for (unsigned i = 0; i < LOOK_BACK && low-- > 0; i++) {
-		uint32_t number = identities->entries[low];
+		uint32_t number = entries[low].number;
 
-		if (identities->list[number].function->in == function->in) {
+		if (identities->all.list[number].function->in == function->in) {
 			*out = number;
 			return true;
 		}
@@ -249,118 +161,83 @@ static bool entry_below(const struct ep_identities *identities, uint64_t address
 
 /* ---- addresses ---- */
 
-static struct ep_identity_site *site_slot(struct ep_identities *identities, uint64_t key)
+static uint32_t site_find(const struct ep_identities *identities, uint64_t key)
 {
-	size_t mask = identities->site_capacity - 1;
-	size_t at = ep_identities_spread(key) & mask;
+	uint32_t at = 0, number;
 
-	while (identities->sites[at].key != 0 && identities->sites[at].key != key)
-		at = (at + 1) & mask;
-	return &identities->sites[at];
+	while ((number = ep_hash_next(&identities->by_key, ep_hash_number(key), &at)) !=
+	       EP_HASH_NONE)
+		if (identities->sites.list[number].key == key)
+			break;
+	return number;
 }
 
-static int grow_sites(struct ep_identities *identities)
-{
-	size_t old_capacity = identities->site_capacity;
-	size_t capacity = old_capacity ? 2 * old_capacity : FIRST_CAPACITY;
-	struct ep_identity_site *old = identities->sites, *sites;
-
-	sites = calloc(capacity, sizeof(*sites));
-	if (!sites)
-		return EP_E_MEMORY;
-	identities->sites = sites;
-	identities->site_capacity = capacity;
-	for (size_t i = 0; i < old_capacity; i++)
-		if (old[i].key)
-			*site_slot(identities, old[i].key) = old[i];
-	free(old);
-	return EP_OK;
-}
-
-static int fill_site(struct ep_identities *identities, struct ep_identity_site *site,
-		     uint64_t address, bool is_return, uint64_t tsc)
+static uint32_t site_add(struct ep_identities *identities, uint64_t address, bool is_return,
+			 uint64_t tsc)
 {
 	const struct ep_function *function = ep_names_find(identities->names, address, tsc);
-	uint32_t number;
+	uint64_t key = address << 1 | is_return;
+	uint32_t number = (uint32_t)identities->sites.count;
+	struct ep_identity_site *site = ep_array_add(&identities->sites);
 
-	if (number_of(identities, function, &number) != EP_OK)
-		return EP_E_MEMORY;
+	ep_hash_add(&identities->by_key, ep_hash_number(key), number);
+	site->key = key;
 	site->function = function;
-	site->identity = number;
-	site->lonely = false;
+	site->identity = number_of(identities, function);
 	if (!is_unbound(function))
-		return EP_OK;
+		return number;
 	if (is_return)
 		site->lonely = !entry_below(identities, address, function, &site->identity);
 	else if (!identities->entries_sorted)
-		return add_entry(identities, address, number);
-	return EP_OK;
+		ep_array_push(&identities->entries,
+			      ((struct ep_identity_entry){address, site->identity}));
+	return number;
 }
 
-static int add_site(struct ep_identities *identities, uint64_t address, bool is_return,
-		    uint64_t tsc, const struct ep_identity_site **out)
+const struct ep_identity_site *ep_identities_find_slow(struct ep_identities *identities,
+						       uint64_t address, bool is_return,
+						       uint64_t tsc)
 {
 	uint64_t key = address << 1 | is_return;
-	struct ep_identity_site fresh, *site;
-
-	if (2 * (identities->site_count + 1) > identities->site_capacity &&
-	    grow_sites(identities) != EP_OK)
-		return EP_E_MEMORY;
-	if (fill_site(identities, &fresh, address, is_return, tsc) != EP_OK)
-		return EP_E_MEMORY;
-	site = site_slot(identities, key);
-	*site = fresh;
-	site->key = key;
-	identities->site_count++;
-	*out = site;
-	return EP_OK;
-}
-
-int ep_identities_find_slow(struct ep_identities *identities, uint64_t address, bool is_return,
-			    uint64_t tsc, const struct ep_identity_site **out)
-{
-	uint64_t key = address << 1 | is_return;
-	struct ep_identity_site *site;
+	uint32_t number;
 
 	if (identities->epoch < identities->epoch_count)
 		pass_epochs(identities, tsc);
-	if (identities->site_count) {
-		site = site_slot(identities, key);
-		if (site->key == key) {
-			*out = site;
-			return EP_OK;
-		}
-	}
-	return add_site(identities, address, is_return, tsc, out);
+	number = site_find(identities, key);
+	if (number == EP_HASH_NONE)
+		number = site_add(identities, address, is_return, tsc);
+	identities->recent[ep_hash_number(key) % EP_IDENTITY_NEAR] = number + 1;
+	return &identities->sites.list[number];
 }
 
-int ep_identities_init(struct ep_identities *identities, const struct ep_trace *trace,
-		       struct ep_names *names)
+void ep_identities_init(struct ep_identities *identities, const struct ep_trace *trace,
+			struct ep_names *names)
 {
 	memset(identities, 0, sizeof(*identities));
 	identities->names = names;
-	return take_epochs(identities, trace);
+	find_epochs(identities, trace);
 }
 
-int ep_identities_rewind(struct ep_identities *identities, bool *news)
+bool ep_identities_rewind(struct ep_identities *identities)
 {
-	*news = !identities->entries_sorted && identities->entry_count;
-	for (uint32_t i = 0; i < identities->count; i++)
-		identities->list[i].open = 0;
-	if (*news && sort_entries(identities) != EP_OK)
-		return EP_E_MEMORY;
-	if (*news || identities->epoch != 0)
+	bool news = !identities->entries_sorted && identities->entries.count;
+
+	for (size_t i = 0; i < identities->all.count; i++)
+		identities->all.list[i].open = 0;
+	if (news)
+		sort_entries(identities);
+	if (news || identities->epoch != 0)
 		forget_sites(identities);
 	identities->epoch = 0;
-	return EP_OK;
+	return news;
 }
 
 void ep_identities_deinit(struct ep_identities *identities)
 {
-	free(identities->sites);
-	free(identities->list);
-	free(identities->by_function);
-	free(identities->entries);
-	free(identities->entry_addresses);
+	ep_array_deinit(&identities->sites);
+	ep_hash_deinit(&identities->by_key);
+	ep_array_deinit(&identities->all);
+	ep_hash_deinit(&identities->by_function);
+	ep_array_deinit(&identities->entries);
 	free(identities->epochs);
 }

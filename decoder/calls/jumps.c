@@ -25,7 +25,7 @@ static void count_open(struct ep_pairing *pairing, uint32_t by)
 	const struct ep_fiber *now = pairing->now;
 
 	for (size_t i = 0; i < now->height; i++)
-		pairing->identities.list[now->stack[i]].open += by;
+		pairing->identities.all.list[now->stack[i]].open += by;
 }
 
 /* Open calls are counted of the present stack only. Doubts do not cross. */
@@ -37,19 +37,16 @@ static void switch_to(struct ep_pairing *pairing, struct ep_fiber *fiber)
 	pairing->pending.count = 0;
 }
 
-static int switch_to_new(struct ep_pairing *pairing, const struct ep_saved_context *place)
+static void switch_to_new(struct ep_pairing *pairing, const struct ep_saved_context *place)
 {
 	uint32_t function = place ? place->function : UINT32_MAX;
 	uint64_t link = place ? place->link : 0;
 	struct ep_fiber *fiber = ep_fibers_add(&pairing->fibers);
 
-	if (!fiber)
-		return EP_E_MEMORY;
 	fiber->whole = place || (pairing->whole && pairing->segment == 0);
 	fiber->function = function;
 	fiber->link = link;
 	switch_to(pairing, fiber);
-	return EP_OK;
 }
 
 static size_t lower(size_t a, size_t b)
@@ -58,25 +55,23 @@ static size_t lower(size_t a, size_t b)
 }
 
 /* Control goes on at what `buffer` holds. */
-static int go_on(struct ep_pairing *pairing, uint64_t buffer, struct ep_judgement *out)
+static void go_on(struct ep_pairing *pairing, uint64_t buffer, struct ep_judgement *out)
 {
 	const struct ep_saved_context *place = ep_fibers_find(&pairing->fibers, buffer);
 	const struct ep_fiber *before = pairing->now;
 
 	if (!place || place->fiber == EP_FIBER_NONE) {
-		if (switch_to_new(pairing, place) != EP_OK)
-			return EP_E_MEMORY;
+		switch_to_new(pairing, place);
 	} else {
 		if (place->fiber != before->number)
-			switch_to(pairing, pairing->fibers.list[place->fiber]);
+			switch_to(pairing, pairing->fibers.all.list[place->fiber]);
 		out->index = lower(place->height, pairing->now->height);
 	}
 	out->index = lower(out->index, pairing->now->height);
 	out->switched = pairing->now != before;
-	return EP_OK;
 }
 
-static int save(struct ep_pairing *pairing, uint64_t buffer)
+static void save(struct ep_pairing *pairing, uint64_t buffer)
 {
 	struct ep_saved_context place = {
 		.buffer = buffer,
@@ -84,68 +79,58 @@ static int save(struct ep_pairing *pairing, uint64_t buffer)
 		.height = pairing->now->height,
 	};
 
-	return ep_fibers_save(&pairing->fibers, &place);
+	ep_fibers_save(&pairing->fibers, &place);
 }
 
-static int fresh(struct ep_pairing *pairing, const struct ep_record *record)
+static void fresh(struct ep_pairing *pairing, const struct ep_record *record)
 {
 	struct ep_saved_context place = {
 		.buffer = record->buffer,
 		.fiber = EP_FIBER_NONE,
+		.function = ep_identities_find(&pairing->identities, record->address, true,
+					       record->time)
+				    ->identity,
 		.link = record->other,
 	};
-	const struct ep_identity_site *site;
 
-	if (ep_identities_find(&pairing->identities, record->address, true, record->time, &site) !=
-	    EP_OK)
-		return EP_E_MEMORY;
-	place.function = site->identity;
-	return ep_fibers_save(&pairing->fibers, &place);
+	ep_fibers_save(&pairing->fibers, &place);
 }
 
-static int swap(struct ep_pairing *pairing, const struct ep_record *record,
-		struct ep_judgement *out)
-{
-	if (save(pairing, record->buffer) != EP_OK)
-		return EP_E_MEMORY;
-	return go_on(pairing, record->other, out);
-}
-
-static int resume(struct ep_pairing *pairing, const struct ep_record *record,
-		  struct ep_judgement *out)
+static void resume(struct ep_pairing *pairing, const struct ep_record *record,
+		   struct ep_judgement *out)
 {
 	if (ep_fibers_find(&pairing->fibers, record->buffer))
-		return go_on(pairing, record->buffer, out);
-	if (!pairing->now->whole || pairing->segment > 0)
+		go_on(pairing, record->buffer, out);
+	else if (!pairing->now->whole || pairing->segment > 0)
 		out->index = pairing->now->floor;
-	return EP_OK;
 }
 
-int ep_pairing_go_on(struct ep_pairing *pairing)
+void ep_pairing_go_on(struct ep_pairing *pairing)
 {
 	struct ep_judgement unused = {.index = SIZE_MAX};
 	uint64_t link = pairing->now->link;
 
 	pairing->now->over = false;
-	return go_on(pairing, link, &unused);
+	go_on(pairing, link, &unused);
 }
 
 /*
  * A return of a call that is not open here, where nothing is: what runs here may have ended unseen
  * (it is not traced), and the caller of that go on.
  */
-int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity)
+void ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity)
 {
 	const struct ep_saved_context *place = ep_fibers_find(&pairing->fibers, pairing->now->link);
 	const struct ep_fiber *there;
 
 	if (!place || place->fiber == EP_FIBER_NONE)
-		return EP_OK;
-	there = pairing->fibers.list[place->fiber];
+		return;
+	there = pairing->fibers.all.list[place->fiber];
 	for (size_t i = there->height; i-- > 0;)
-		if (there->stack[i] == identity)
-			return ep_pairing_go_on(pairing);
-	return EP_OK;
+		if (there->stack[i] == identity) {
+			ep_pairing_go_on(pairing);
+			return;
+		}
 }
 
 /* ---- exceptions ---- */
@@ -158,7 +143,7 @@ static void land(struct ep_pairing *pairing, uint32_t identity)
 	pairing->leaving = false;
 	if (pairing->landing_count == EP_LANDINGS_MAX)
 		return;
-	if (pairing->identities.list[identity].open == 0)
+	if (pairing->identities.all.list[identity].open == 0)
 		index = SIZE_MAX;
 	else
 		while (pairing->now->stack[--index] != identity)
@@ -183,92 +168,81 @@ static bool take_off(struct ep_pairing *pairing, uint32_t identity)
 	return false;
 }
 
-static int leave(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
+static void leave(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
 {
-	const struct ep_identity *one = &pairing->identities.list[identity];
+	const struct ep_identity *one = &pairing->identities.all.list[identity];
 	size_t index = pairing->now->height;
 
 	if (take_off(pairing, identity) || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
-		return EP_OK;
+		return;
 	while (pairing->now->stack[--index] != identity)
 		;
 	out->index = index;
-	return EP_OK;
 }
 
 /* Where neither the throw nor a frame that was left was told (the trace is funtrace's), what is
  * open above the call that catches is over. */
-static int caught(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
+static void caught(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
 {
-	const struct ep_identity *one = &pairing->identities.list[identity];
+	const struct ep_identity *one = &pairing->identities.all.list[identity];
 	size_t index = pairing->now->height;
 	bool told = pairing->leaving;
 
 	pairing->leaving = false;
 	if (told || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
-		return EP_OK;
+		return;
 	while (pairing->now->stack[--index] != identity)
 		;
 	out->index = index + 1;
-	return EP_OK;
-}
-
-/* ---- what the program says ---- */
-
-/* It changes nothing that is open. */
-static int say(struct ep_pairing *pairing, const struct ep_record *record, struct ep_judgement *out)
-{
-	out->function = ep_names_find(pairing->identities.names, record->address, record->time);
-	return EP_OK;
 }
 
 /* ---- all of them ---- */
 
-static int take_place(struct ep_pairing *pairing, const struct ep_record *record,
-		      struct ep_judgement *out)
+/* What happened at a place in the code that matters. */
+static void judge_place(struct ep_pairing *pairing, const struct ep_record *record,
+			struct ep_judgement *out)
 {
-	const struct ep_identity_site *site;
+	const struct ep_identity_site *site =
+		ep_identities_find(&pairing->identities, record->address, true, record->time);
 
-	if (ep_identities_find(&pairing->identities, record->address, true, record->time, &site) !=
-	    EP_OK)
-		return EP_E_MEMORY;
 	out->function = site->function;
-	if (record->kind == EP_RECORD_LEFT)
-		return leave(pairing, site->identity, out);
-	if (record->kind == EP_RECORD_LANDED)
+	if (record->kind == EP_RECORD_LEFT) {
+		leave(pairing, site->identity, out);
+	} else if (record->kind == EP_RECORD_LANDED) {
 		land(pairing, site->identity);
-	else if (record->kind == EP_RECORD_CAUGHT)
-		return caught(pairing, site->identity, out);
-	else if (record->kind == EP_RECORD_THROW || record->kind == EP_RECORD_RETHROW)
+	} else if (record->kind == EP_RECORD_CAUGHT) {
+		caught(pairing, site->identity, out);
+	} else if (record->kind == EP_RECORD_THROW || record->kind == EP_RECORD_RETHROW) {
 		pairing->leaving = true; /* by a frame that is none of these */
-	else if (record->kind == EP_RECORD_RESUME)
-		return resume(pairing, record, out);
-	else if (record->kind == EP_RECORD_SWAP)
-		return swap(pairing, record, out);
-	return EP_OK;
+	} else if (record->kind == EP_RECORD_RESUME) {
+		resume(pairing, record, out);
+	} else if (record->kind == EP_RECORD_SWAP) {
+		save(pairing, record->buffer);
+		go_on(pairing, record->other, out);
+	}
 }
 
-int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
-		    struct ep_judgement *out)
+struct ep_judgement ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record)
 {
-	int result;
-
-	*out = (struct ep_judgement){
+	struct ep_judgement out = {
 		.verdict = EP_PAIR_LEFT,
 		.index = pairing->now->height,
 	};
+
+	/* What the program says changes nothing that is open. */
 	if (record->kind >= EP_RECORD_NOTE)
-		result = say(pairing, record, out);
+		out.function =
+			ep_names_find(pairing->identities.names, record->address, record->time);
 	else if (record->kind == EP_RECORD_SAVE)
-		result = save(pairing, record->buffer);
+		save(pairing, record->buffer);
 	else if (record->kind == EP_RECORD_PARENT)
-		result = resume(pairing, record, out);
+		resume(pairing, record, &out);
 	else if (record->kind == EP_RECORD_FRESH)
-		result = fresh(pairing, record);
+		fresh(pairing, record);
 	else
-		result = take_place(pairing, record, out);
-	if (result == EP_OK && pairing->pass == EP_PASS_LOOK && out->index < pairing->now->height)
-		result = ep_pairing_settle(pairing, out->index);
+		judge_place(pairing, record, &out);
+	if (pairing->pass == EP_PASS_LOOK && out.index < pairing->now->height)
+		ep_pairing_settle(pairing, out.index);
 	pairing->ordinal++;
-	return result;
+	return out;
 }

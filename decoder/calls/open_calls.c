@@ -3,19 +3,13 @@
  * all of it. */
 #include "decoder/calls/open_calls.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static int no_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
+#include "coredump/util/alloc.h"
 
 /* ---- functions that were called ---- */
 
-static size_t module_of(const struct ep_open_calls *flight, const struct ep_function *function)
+static size_t module_of(const struct ep_open_calls *open, const struct ep_function *function)
 {
-	const struct ep_trace *trace = flight->trace;
+	const struct ep_trace *trace = open->trace;
 
 	return trace && function->in >= trace->modules &&
 			       function->in < trace->modules + trace->module_count
@@ -23,47 +17,41 @@ static size_t module_of(const struct ep_open_calls *flight, const struct ep_func
 		       : SIZE_MAX;
 }
 
-static int see(struct ep_open_calls *flight, const struct ep_function *function)
+static void see(struct ep_open_calls *open, const struct ep_function *function)
 {
-	size_t at = function->id / 8, module = module_of(flight, function);
+	size_t module = module_of(open, function);
 
 	if (module != SIZE_MAX)
-		flight->seen_modules[module] = true;
-	if (at >= flight->seen_size) {
-		size_t size = 2 * at + 64;
-		uint8_t *grown = realloc(flight->seen, size);
-
-		if (!grown)
-			return EP_E_MEMORY;
-		memset(grown + flight->seen_size, 0, size - flight->seen_size);
-		flight->seen = grown;
-		flight->seen_size = size;
-	}
-	flight->seen[at] |= (uint8_t)(1u << function->id % 8);
-	return EP_OK;
+		open->seen_modules[module] = true;
+	while (open->seen.count <= function->id)
+		ep_array_add(&open->seen);
+	open->seen.list[function->id] = true;
 }
 
-bool ep_open_calls_saw(const struct ep_open_calls *flight, const struct ep_function *function)
+bool ep_open_calls_saw(const struct ep_open_calls *open, const struct ep_function *function)
 {
-	return function->id / 8 < flight->seen_size &&
-	       flight->seen[function->id / 8] & 1u << function->id % 8;
+	return function->id < open->seen.count && open->seen.list[function->id];
 }
 
-bool ep_open_calls_saw_module(const struct ep_open_calls *flight,
-			      const struct ep_function *function)
+bool ep_open_calls_saw_module(const struct ep_open_calls *open, const struct ep_function *function)
 {
-	size_t module = module_of(flight, function);
+	size_t module = module_of(open, function);
 
-	return module != SIZE_MAX && flight->seen_modules && flight->seen_modules[module];
+	return module != SIZE_MAX && open->seen_modules && open->seen_modules[module];
 }
 
 /* ---- events ---- */
 
-static void note_gap(struct ep_open_calls *flight, const struct ep_event *gap)
+struct reading {
+	struct ep_open_calls *open;
+	struct ep_calls *calls;
+};
+
+static void note_gap(struct ep_open_calls *open, const struct ep_event *gap)
 {
 	for (unsigned kind = 0; kind < EP_OPEN_CALLS_GAPS; kind++)
 		if (gap->gap & 1u << kind)
-			flight->gaps[kind] = gap->end.best;
+			open->gaps[kind] = gap->end.best;
 }
 
 static const struct ep_function *innermost(const struct ep_calls *calls)
@@ -74,165 +62,106 @@ static const struct ep_function *innermost(const struct ep_calls *calls)
 	return count ? open[count - 1].function : NULL;
 }
 
-static int note_point(struct ep_open_calls *flight, const struct ep_calls *calls,
-		      const struct ep_event *event)
+/* A sink. */
+static int open_calls_event(void *context, const struct ep_event *event,
+			    const struct ep_nest_thread *thread)
 {
-	if (event->point == EP_POINT_STACK && *event->text)
-		flight->other_stacks = true;
-	return ep_exception_note(&flight->thrown, event, innermost(calls));
-}
-
-static int note_event(struct ep_open_calls *flight, const struct ep_calls *calls,
-		      const struct ep_event *event)
-{
+	const struct reading *reading = context;
+	struct ep_open_calls *open = reading->open;
 	bool ended = event->kind == EP_EVENT_END && !(event->flags & EP_CALL_ABANDONED);
 
-	flight->returned = ended ? event->function : NULL;
+	open->returned = ended ? event->function : NULL;
 	if (event->kind == EP_EVENT_GAP)
-		note_gap(flight, event);
-	return event->kind == EP_EVENT_POINT ? note_point(flight, calls, event) : EP_OK;
+		note_gap(open, event);
+	if (event->kind == EP_EVENT_POINT) {
+		open->other_stacks |= event->point == EP_POINT_STACK && *event->text;
+		ep_exception_note(&open->exception, event, innermost(reading->calls));
+	}
+	return ep_tail_event(&open->tail, event, thread);
 }
 
 /* ---- what is open at the end ---- */
 
-static int copy_calls(struct ep_open_calls *flight, const struct ep_calls *calls)
+static void copy_calls(struct ep_open_calls *open, const struct ep_calls *calls)
+{
+	const struct ep_event *list = ep_calls_open(calls, &open->count);
+
+	open->outermost_known = ep_calls_outermost_known(calls);
+	open->calls = ep_calloc(open->count, sizeof(*open->calls));
+	if (open->count)
+		memcpy(open->calls, list, open->count * sizeof(*open->calls));
+}
+
+static void copy_spans(struct ep_open_calls *open, const struct ep_calls *calls)
 {
 	size_t count;
-	const struct ep_event *open = ep_calls_open(calls, &count);
+	const struct ep_event *list = ep_calls_spans(calls, &count);
 
-	flight->outermost_known = ep_calls_outermost_known(calls);
-	flight->calls = calloc(count + 1, sizeof(*flight->calls));
-	if (!flight->calls)
-		return EP_E_MEMORY;
-	if (count)
-		memcpy(flight->calls, open, count * sizeof(*flight->calls));
-	flight->count = count;
-	return EP_OK;
-}
-
-static int copy_spans(struct ep_open_calls *flight, const struct ep_calls *calls)
-{
-	size_t count;
-	const struct ep_event *open = ep_calls_spans(calls, &count);
-
-	flight->spans = calloc(count + 1, sizeof(*flight->spans));
-	if (!flight->spans)
-		return EP_E_MEMORY;
-	for (size_t i = count; i-- > 0;) {
-		struct ep_open_calls_span *span = &flight->spans[flight->span_count];
-
-		span->name = strdup(open[i].text);
-		if (!span->name)
-			return EP_E_MEMORY;
-		span->since = open[i].begin;
-		flight->span_count++;
-	}
-	return EP_OK;
-}
-
-static int read_events(struct ep_open_calls *flight, struct ep_calls *calls)
-{
-	const struct ep_function *called;
-	const struct ep_event *event;
-	size_t next = 0;
-	int rc;
-
-	ep_calls_pass_over(calls, EP_TAIL_BLOCKS);
-	while ((rc = ep_calls_next(calls, &event)) == EP_OK)
-		if (note_event(flight, calls, event) || ep_tail_take(&flight->tail, calls, event))
-			return EP_E_MEMORY;
-	while ((called = ep_calls_called(calls, &next)))
-		if (see(flight, called))
-			return EP_E_MEMORY;
-	return rc == EP_END ? EP_OK : rc;
-}
-
-static int read_end(struct ep_open_calls *flight, const struct ep_calls *calls, uint32_t too_deep)
-{
-	int rc = copy_calls(flight, calls);
-
-	rc = rc ? rc : copy_spans(flight, calls);
-	return rc ? rc : ep_tail_finish(&flight->tail, calls, too_deep);
+	open->spans = ep_calloc(count, sizeof(*open->spans));
+	for (size_t i = count; i-- > 0;)
+		open->spans[open->span_count++] =
+			(struct ep_open_calls_span){ep_strdup(list[i].text), list[i].begin};
 }
 
 /* ---- the whole ---- */
 
-static int begin(struct ep_open_calls *flight, const struct ep_trace *trace,
-		 const struct ep_trace_thread *thread)
+/* Of a pass that may be the only one. False: its judgements may be wrong. */
+static bool read_history(struct ep_open_calls *open, struct ep_calls *calls, bool once)
 {
-	memset(flight, 0, sizeof(*flight));
-	flight->thread = thread;
-	flight->known = true;
-	flight->trace = trace;
-	ep_tail_init(&flight->tail);
-	flight->seen_modules = calloc(trace->module_count + 1, sizeof(*flight->seen_modules));
-	return flight->seen_modules ? EP_OK : EP_E_MEMORY;
+	struct reading reading = {open, calls};
+	const struct ep_sink sink = {.context = &reading, .event = open_calls_event};
+	const struct ep_function *called;
+	uint32_t too_deep = 0;
+	size_t next = 0;
+
+	open->known = true;
+	open->seen_modules = ep_calloc(open->trace->module_count, sizeof(*open->seen_modules));
+	ep_tail_init(&open->tail, calls);
+	ep_calls_pass_over(calls, EP_TAIL_BLOCKS);
+	ep_calls_read(calls, &sink);
+	while ((called = ep_calls_called(calls, &next)))
+		see(open, called);
+	if (once && !ep_calls_once_held(calls, &too_deep))
+		return false;
+	copy_calls(open, calls);
+	copy_spans(open, calls);
+	ep_tail_finish(&open->tail, too_deep);
+	return true;
 }
 
-/* EP_END: it has to be read with a plan. */
-static int read_once(struct ep_open_calls *flight, const struct ep_trace *trace,
-		     const struct ep_trace_thread *thread, struct ep_names *names,
-		     struct ep_err *err)
+static bool read_thread(struct ep_open_calls *open, const struct ep_trace *trace,
+			const struct ep_trace_thread *thread, struct ep_names *names, bool once)
 {
-	struct ep_calls *calls;
-	uint32_t too_deep;
-	int rc = ep_calls_create_once(&calls, trace, thread, names, err);
+	struct ep_calls *calls =
+		(once ? ep_calls_create_once : ep_calls_create)(trace, thread, names);
+	bool held;
 
-	if (rc)
-		return rc;
-	rc = begin(flight, trace, thread);
-	rc = rc ? rc : read_events(flight, calls);
-	if (!rc)
-		rc = ep_calls_once_held(calls, &too_deep) ? read_end(flight, calls, too_deep)
-							  : EP_END;
+	*open = (struct ep_open_calls){.thread = thread, .trace = trace};
+	held = read_history(open, calls, once);
 	ep_calls_destroy(calls);
-	if (rc)
-		ep_open_calls_deinit(flight);
-	return rc < 0 ? no_memory(err) : rc;
+	if (!held)
+		ep_open_calls_deinit(open);
+	return held;
 }
 
-static int read_planned(struct ep_open_calls *flight, const struct ep_trace *trace,
-			const struct ep_trace_thread *thread, struct ep_names *names,
-			struct ep_err *err)
+void ep_open_calls_init(struct ep_open_calls *open, const struct ep_trace *trace,
+			const struct ep_trace_thread *thread, struct ep_names *names)
 {
-	struct ep_calls *calls;
-	int rc = ep_calls_create(&calls, trace, thread, names, err);
-
-	if (rc)
-		return rc;
-	rc = begin(flight, trace, thread);
-	rc = rc ? rc : read_events(flight, calls);
-	rc = rc ? rc : read_end(flight, calls, 0);
-	ep_calls_destroy(calls);
-	if (rc == EP_OK)
-		return EP_OK;
-	ep_open_calls_deinit(flight);
-	return no_memory(err);
+	*open = (struct ep_open_calls){.thread = thread};
+	if (thread && trace && thread->block_count &&
+	    !read_thread(open, trace, thread, names, true))
+		read_thread(open, trace, thread, names, false);
 }
 
-int ep_open_calls_init(struct ep_open_calls *flight, const struct ep_trace *trace,
-		       const struct ep_trace_thread *thread, struct ep_names *names,
-		       struct ep_err *err)
+void ep_open_calls_deinit(struct ep_open_calls *open)
 {
-	int rc;
-
-	memset(flight, 0, sizeof(*flight));
-	flight->thread = thread;
-	if (!thread || !trace || thread->block_count == 0)
-		return EP_OK;
-	rc = read_once(flight, trace, thread, names, err);
-	return rc == EP_END ? read_planned(flight, trace, thread, names, err) : rc;
-}
-
-void ep_open_calls_deinit(struct ep_open_calls *flight)
-{
-	for (size_t i = 0; i < flight->span_count; i++)
-		free(flight->spans[i].name);
-	free(flight->spans);
-	free(flight->calls);
-	free(flight->thrown.type);
-	free(flight->seen);
-	free(flight->seen_modules);
-	ep_tail_deinit(&flight->tail);
-	memset(flight, 0, sizeof(*flight));
+	for (size_t i = 0; i < open->span_count; i++)
+		free(open->spans[i].name);
+	free(open->spans);
+	free(open->calls);
+	free(open->exception.type);
+	ep_array_deinit(&open->seen);
+	free(open->seen_modules);
+	ep_tail_deinit(&open->tail);
+	memset(open, 0, sizeof(*open));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * open_calls.h: what a thread's history says of its end: the calls that were in flight, the spans
+ * open_calls.h: what a thread's history says of its end: the calls that are open, the spans
  * that had not ended, the exception that was on its way, and what of the history is missing.
  */
 #ifndef EPITAPH_OPEN_CALLS_H
@@ -29,12 +29,12 @@ struct ep_open_calls_span {
 struct ep_open_calls {
 	const struct ep_trace_thread *thread; /* NULL: not in the trace */
 	bool known;                           /* the trace has records of the thread */
-	struct ep_event *calls;               /* in flight: copies, outermost first */
+	struct ep_event *calls;               /* open: copies, outermost first */
 	size_t count;
 	bool outermost_known;             /* nothing was outside of calls[0] */
 	struct ep_open_calls_span *spans; /* that had not ended, the latest first */
 	size_t span_count;
-	struct ep_exception thrown;
+	struct ep_exception exception;
 	const struct ep_function *returned; /* the last event of all is its
 					       return; NULL: it is none */
 	uint64_t gaps[EP_OPEN_CALLS_GAPS];  /* where the last of each kind ends; 0:
@@ -43,33 +43,29 @@ struct ep_open_calls {
 	struct ep_tail tail;                /* its last events */
 	/* private: which functions (by number) were called, and of which modules */
 	const struct ep_trace *trace;
-	uint8_t *seen;
-	size_t seen_size;
+	EP_ARRAY(bool) seen;
 	bool *seen_modules;
 };
 
-/* `thread` may be NULL. EP_OK or EP_E_MEMORY. */
-int ep_open_calls_init(struct ep_open_calls *flight, const struct ep_trace *trace,
-		       const struct ep_trace_thread *thread, struct ep_names *names,
-		       struct ep_err *err);
-void ep_open_calls_deinit(struct ep_open_calls *flight);
+/* `thread` may be NULL. */
+void ep_open_calls_init(struct ep_open_calls *open, const struct ep_trace *trace,
+			const struct ep_trace_thread *thread, struct ep_names *names);
+void ep_open_calls_deinit(struct ep_open_calls *open);
 
 /* Is a call of it in the history? Of anything in its module? The function is one of the trace's
  * names. */
-bool ep_open_calls_saw(const struct ep_open_calls *flight, const struct ep_function *function);
-bool ep_open_calls_saw_module(const struct ep_open_calls *flight,
-			      const struct ep_function *function);
+bool ep_open_calls_saw(const struct ep_open_calls *open, const struct ep_function *function);
+bool ep_open_calls_saw_module(const struct ep_open_calls *open, const struct ep_function *function);
 
-/* The call in flight at `index`, counted from the innermost. */
-static inline const struct ep_event *ep_open_calls_inner(const struct ep_open_calls *flight,
+/* The open call at `index`, counted from the innermost. */
+static inline const struct ep_event *ep_open_calls_inner(const struct ep_open_calls *open,
 							 size_t index)
 {
-	return &flight->calls[flight->count - 1 - index];
+	return &open->calls[open->count - 1 - index];
 }
 
-/* Takes a POINT into account; `from`: the innermost call then, NULL unknown. EP_OK or
- * EP_E_MEMORY. */
-int ep_exception_note(struct ep_exception *thrown, const struct ep_event *point,
-		      const struct ep_function *from);
+/* Takes a POINT into account; `from`: the innermost call then, NULL unknown. */
+void ep_exception_note(struct ep_exception *exception, const struct ep_event *point,
+		       const struct ep_function *from);
 
 #endif

@@ -6,18 +6,18 @@
 #ifndef EPITAPH_OPEN_SPANS_H
 #define EPITAPH_OPEN_SPANS_H
 
-#include "decoder/calls/calls.h"
+#include "coredump/util/array.h"
+#include "decoder/calls/event.h"
 
 #define EP_OPEN_SPANS_MAX 1024u /* more are not kept open */
 
 struct ep_open_spans {
-	struct ep_event *list; /* SPAN_BEGIN; their texts are the list's own */
-	size_t count;
-	uint64_t number; /* of the next */
+	EP_ARRAY(struct ep_event) open; /* SPAN_BEGIN; their texts are the list's own */
+	uint64_t number;                /* of the next */
 };
 
-/* A SPAN_BEGIN: gives it its number and keeps a copy. EP_OK or EP_E_MEMORY. */
-int ep_open_spans_begin(struct ep_open_spans *spans, struct ep_event *event);
+/* A SPAN_BEGIN: gives it its number and keeps a copy. */
+void ep_open_spans_begin(struct ep_open_spans *spans, struct ep_event *event);
 
 /* A SPAN_END: fills in what is known of its begin, which is open no more. */
 void ep_open_spans_end(struct ep_open_spans *spans, struct ep_event *event);

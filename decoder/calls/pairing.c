@@ -42,29 +42,11 @@
  */
 #include "decoder/calls/pairing.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "coredump/util/alloc.h"
 
-#define FIRST_CAPACITY 64u
-#define CALLERS_KEPT   4096u
+#define CALLERS_KEPT 4096u
 
 /* ---- doubts ---- */
-
-static int add_doubt(struct ep_doubts *doubts, const struct ep_doubt *doubt)
-{
-	size_t capacity = doubts->capacity ? 2 * doubts->capacity : FIRST_CAPACITY;
-	struct ep_doubt *grown;
-
-	if (doubts->count == doubts->capacity) {
-		grown = realloc(doubts->list, capacity * sizeof(*grown));
-		if (!grown)
-			return EP_E_MEMORY;
-		doubts->list = grown;
-		doubts->capacity = capacity;
-	}
-	doubts->list[doubts->count++] = *doubt;
-	return EP_OK;
-}
 
 /*
  * The call at `index` returned: it was alive all the time. Doubts that had it among the calls seen
@@ -74,17 +56,14 @@ static int add_doubt(struct ep_doubts *doubts, const struct ep_doubt *doubt)
  * The stack gets lower only by a return, which settles all doubts above it; so those that are left
  * ascend by height.
  */
-int ep_pairing_settle(struct ep_pairing *pairing, size_t index)
+void ep_pairing_settle(struct ep_pairing *pairing, size_t index)
 {
-	struct ep_doubts *pending = &pairing->pending;
+	const struct ep_doubt *list = pairing->pending.list;
+	size_t *count = &pairing->pending.count;
 
-	while (pending->count && pending->list[pending->count - 1].height > index) {
-		const struct ep_doubt *doubt = &pending->list[--pending->count];
-
-		if (doubt->floor > index && add_doubt(&pairing->outside, doubt) != EP_OK)
-			return EP_E_MEMORY;
-	}
-	return EP_OK;
+	while (*count && list[*count - 1].height > index)
+		if (list[--*count].floor > index)
+			ep_array_push(&pairing->outside, list[*count]);
 }
 
 static int compare_doubts(const void *a, const void *b)
@@ -95,77 +74,53 @@ static int compare_doubts(const void *a, const void *b)
 }
 
 /* The first pass is over: what is still in doubt was outside. */
-static int settle_all(struct ep_pairing *pairing)
+static void settle_all(struct ep_pairing *pairing)
 {
-	struct ep_doubts *pending = &pairing->pending;
-
-	while (pending->count)
-		if (add_doubt(&pairing->outside, &pending->list[--pending->count]) != EP_OK)
-			return EP_E_MEMORY;
+	while (pairing->pending.count)
+		ep_array_push(&pairing->outside, pairing->pending.list[--pairing->pending.count]);
 	if (pairing->outside.count)
 		qsort(pairing->outside.list, pairing->outside.count, sizeof(*pairing->outside.list),
 		      compare_doubts);
-	return EP_OK;
 }
 
 static bool is_outside(struct ep_pairing *pairing)
 {
-	const struct ep_doubts *outside = &pairing->outside;
+	const struct ep_doubt *list = pairing->outside.list;
+	size_t count = pairing->outside.count, *next = &pairing->next_outside;
 
-	while (pairing->next_outside < outside->count &&
-	       outside->list[pairing->next_outside].ordinal < pairing->ordinal)
-		pairing->next_outside++;
-	return pairing->next_outside < outside->count &&
-	       outside->list[pairing->next_outside].ordinal == pairing->ordinal;
+	while (*next < count && list[*next].ordinal < pairing->ordinal)
+		++*next;
+	return *next < count && list[*next].ordinal == pairing->ordinal;
 }
 
 /* ---- callers that are known by their returns only ---- */
 
 /* Room for the present segment's number. */
-static int grow_inner(struct ep_pairing *pairing)
+static void grow_inner(struct ep_pairing *pairing)
 {
-	uint64_t capacity = pairing->inner_capacity ? 2 * pairing->inner_capacity : FIRST_CAPACITY;
-	uint64_t *grown;
-
-	if (pairing->segment < pairing->inner_capacity)
-		return EP_OK;
-	grown = realloc(pairing->inner, capacity * sizeof(*grown));
-	if (!grown)
-		return EP_E_MEMORY;
-	memset(grown + pairing->inner_capacity, 0,
-	       (capacity - pairing->inner_capacity) * sizeof(*grown));
-	pairing->inner = grown;
-	pairing->inner_capacity = capacity;
-	return EP_OK;
+	while (pairing->inner.count <= pairing->segment)
+		ep_array_add(&pairing->inner);
 }
 
-/* Without room for it they are not whole, which is no failure. Depths are not known before all have
- * returned: what is kept is how many less it will be. */
+/* Only so many; with more they are not whole. Depths are not known before all have returned: what
+ * is kept is how many less it will be. */
 static void keep_caller(struct ep_pairing *pairing, const struct ep_record *record,
 			const struct ep_function *function, size_t height)
 {
-	struct ep_callers *callers = &pairing->callers;
-	size_t capacity = callers->capacity ? 2 * callers->capacity : FIRST_CAPACITY;
-	uint64_t less = pairing->now->outer_all + pairing->inner[pairing->segment];
-	struct ep_caller *grown;
+	uint64_t less = pairing->now->outer_all + pairing->inner.list[pairing->segment];
 
-	if (callers->count == callers->capacity && callers->whole) {
-		grown = capacity <= CALLERS_KEPT ? realloc(callers->list, capacity * sizeof(*grown))
-						 : NULL;
-		callers->list = grown ? grown : callers->list;
-		callers->capacity = grown ? capacity : callers->capacity;
-		callers->whole = grown != NULL;
-	}
-	if (!callers->whole)
+	if (pairing->callers.count == CALLERS_KEPT)
+		pairing->callers_whole = false;
+	if (!pairing->callers_whole)
 		return;
-	callers->list[callers->count++] = (struct ep_caller){
-		.function = function,
-		.address = record->address,
-		.call = pairing->calls - 1,
-		.since = pairing->known_at,
-		.segment = pairing->segment,
-		.depth = (uint32_t)height - (uint32_t)less,
-	};
+	ep_array_push(&pairing->callers, ((struct ep_caller){
+						 .function = function,
+						 .address = record->address,
+						 .call = pairing->calls - 1,
+						 .since = pairing->known_at,
+						 .segment = pairing->segment,
+						 .depth = (uint32_t)height - (uint32_t)less,
+					 }));
 }
 
 /*
@@ -184,14 +139,14 @@ static void count_before(struct ep_pairing *pairing, size_t height)
 	if (outer)
 		pairing->now->outer_all++;
 	else
-		pairing->inner[pairing->segment]++;
+		pairing->inner.list[pairing->segment]++;
 }
 
 /* ---- judging ---- */
 
 static struct ep_identity *identity(struct ep_pairing *pairing, uint32_t number)
 {
-	return &pairing->identities.list[number];
+	return &pairing->identities.all.list[number];
 }
 
 /* A return that names nothing (its function's entry was not seen, as that of a cold part) is its
@@ -206,8 +161,8 @@ static bool may_be_top(struct ep_pairing *pairing, const struct ep_identity_site
 	return top->flags & EP_IDENTITY_UNBOUND && top->function->in == site->function->in;
 }
 
-static int judge_unseen(struct ep_pairing *pairing, const struct ep_identity_site *site,
-			struct ep_judgement *out)
+static void judge_unseen(struct ep_pairing *pairing, const struct ep_identity_site *site,
+			 struct ep_judgement *out)
 {
 	struct ep_doubt doubt = {pairing->ordinal, pairing->now->floor, pairing->now->height};
 	struct ep_identity *one = identity(pairing, site->identity);
@@ -215,44 +170,43 @@ static int judge_unseen(struct ep_pairing *pairing, const struct ep_identity_sit
 	out->index = pairing->now->height;
 	out->verdict = EP_PAIR_STRAY;
 	if (one->flags & EP_IDENTITY_THUNK)
-		return EP_OK;
+		return;
 	if (one->left && !(one->flags & EP_IDENTITY_UNBOUND)) {
 		one->left--;
 		pairing->returned++;
 	}
 	if (pairing->now->height == pairing->now->floor) {
 		out->verdict = EP_PAIR_BEFORE;
-		return EP_OK;
+		return;
 	}
 	if (one->flags & EP_IDENTITY_UNBOUND || (pairing->now->whole && pairing->segment == 0))
-		return EP_OK;
+		return;
 	if (is_outside(pairing)) {
 		out->verdict = EP_PAIR_OUTSIDE;
 		out->index = pairing->now->floor;
 	} else if (pairing->pass == EP_PASS_LOOK) {
-		return add_doubt(&pairing->pending, &doubt);
+		ep_array_push(&pairing->pending, doubt);
 	}
-	return EP_OK;
 }
 
-static int judge(struct ep_pairing *pairing, const struct ep_identity_site *site,
-		 struct ep_judgement *out)
+static struct ep_judgement judge(struct ep_pairing *pairing, const struct ep_identity_site *site)
 {
 	uint32_t open = identity(pairing, site->identity)->open;
+	struct ep_judgement out = {.function = site->function};
 	size_t index = pairing->now->height;
 
-	out->function = site->function;
-	out->ambiguous = false;
-	if (open == 0 && !may_be_top(pairing, site))
-		return judge_unseen(pairing, site, out);
+	if (open == 0 && !may_be_top(pairing, site)) {
+		judge_unseen(pairing, site, &out);
+		return out;
+	}
 	/* Each step down is paid for by the call that it ends. */
 	do
 		index--;
 	while (open != 0 && pairing->now->stack[index] != site->identity);
-	out->verdict = EP_PAIR_MATCH;
-	out->index = index;
-	out->ambiguous = open > 1 && index + 1 != pairing->now->height;
-	return EP_OK;
+	out.verdict = EP_PAIR_MATCH;
+	out.index = index;
+	out.ambiguous = open > 1 && index + 1 != pairing->now->height;
+	return out;
 }
 
 /* Clean-up code that called the return hook; a fiber's function. */
@@ -264,59 +218,46 @@ static void note_match(struct ep_pairing *pairing, uint32_t identity, size_t ind
 		pairing->now->over = true;
 }
 
-int ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record,
-		      struct ep_judgement *out)
+struct ep_judgement ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record)
 {
-	const struct ep_identity_site *site;
-	int result = ep_identities_find(&pairing->identities, record->address, true, record->time,
-					&site);
+	const struct ep_identity_site *site =
+		ep_identities_find(&pairing->identities, record->address, true, record->time);
+	struct ep_judgement out;
 
-	if (result == EP_OK && pairing->now->height == 0 && pairing->now->link)
-		result = ep_pairing_try_link(pairing, site->identity);
-	if (result == EP_OK)
-		result = judge(pairing, site, out);
-	if (result == EP_OK && out->verdict == EP_PAIR_MATCH && pairing->pass == EP_PASS_LOOK)
-		result = ep_pairing_settle(pairing, out->index);
-	if (result != EP_OK)
-		return result;
+	if (pairing->now->height == 0 && pairing->now->link)
+		ep_pairing_try_link(pairing, site->identity);
+	out = judge(pairing, site);
+	if (out.verdict == EP_PAIR_MATCH && pairing->pass == EP_PASS_LOOK)
+		ep_pairing_settle(pairing, out.index);
 	pairing->ordinal++;
-	if (out->verdict == EP_PAIR_MATCH) {
-		note_match(pairing, site->identity, out->index);
-		return EP_OK;
+	if (out.verdict == EP_PAIR_MATCH) {
+		note_match(pairing, site->identity, out.index);
+		return out;
 	}
 	pairing->calls++;
-	if (out->verdict == EP_PAIR_STRAY)
-		return EP_OK;
-	count_before(pairing, out->index);
+	if (out.verdict == EP_PAIR_STRAY)
+		return out;
+	count_before(pairing, out.index);
 	if (pairing->pass != EP_PASS_FINAL)
-		keep_caller(pairing, record, site->function, out->index);
-	return EP_OK;
+		keep_caller(pairing, record, site->function, out.index);
+	return out;
 }
 
 /* ---- the stack ---- */
 
-static int push(struct ep_pairing *pairing, uint32_t number)
+const struct ep_function *ep_pairing_call(struct ep_pairing *pairing,
+					  const struct ep_record *record)
 {
-	if (ep_fiber_push(pairing->now, number) != EP_OK)
-		return EP_E_MEMORY;
-	identity(pairing, number)->open++;
-	identity(pairing, number)->flags |= EP_IDENTITY_CALLED;
-	return EP_OK;
-}
+	const struct ep_identity_site *site =
+		ep_identities_find(&pairing->identities, record->address, false, record->time);
+	struct ep_identity *one = identity(pairing, site->identity);
 
-int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
-		    const struct ep_function **function)
-{
-	const struct ep_identity_site *site;
-
-	if (ep_identities_find(&pairing->identities, record->address, false, record->time, &site) !=
-		    EP_OK ||
-	    push(pairing, site->identity) != EP_OK)
-		return EP_E_MEMORY;
-	*function = site->function;
+	ep_fiber_push(pairing->now, site->identity);
+	one->open++;
+	one->flags |= EP_IDENTITY_CALLED;
 	pairing->ordinal++;
 	pairing->calls++;
-	return EP_OK;
+	return site->function;
 }
 
 void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left)
@@ -336,24 +277,22 @@ void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left)
 
 static void forget_left(struct ep_pairing *pairing)
 {
-	for (uint32_t i = 0; i < pairing->identities.count; i++)
-		pairing->identities.list[i].left = 0;
+	for (size_t i = 0; i < pairing->identities.all.count; i++)
+		pairing->identities.all.list[i].left = 0;
 }
 
-int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
+void ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 {
 	pairing->ordinal++;
 	if (!ep_gap_is_loss(record))
-		return EP_OK;
+		return;
 	pairing->known_at = ep_gap_is_hole(record) ? record->time : record->high;
-	for (uint32_t i = 0; i < pairing->fibers.count; i++)
-		pairing->fibers.list[i]->floor = pairing->fibers.list[i]->height;
+	for (uint32_t i = 0; i < pairing->fibers.met; i++)
+		pairing->fibers.all.list[i]->floor = pairing->fibers.all.list[i]->height;
 	pairing->segment++;
 	forget_left(pairing);
-	if (grow_inner(pairing) != EP_OK)
-		return EP_E_MEMORY;
-	pairing->inner_left = pairing->inner[pairing->segment];
-	return EP_OK;
+	grow_inner(pairing);
+	pairing->inner_left = pairing->inner.list[pairing->segment];
 }
 
 /* ---- passes ---- */
@@ -361,13 +300,14 @@ int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record)
 static void forget_counts(struct ep_pairing *pairing)
 {
 	pairing->callers.count = 0;
-	pairing->callers.whole = true;
-	for (uint32_t i = 0; i < pairing->fibers.made; i++)
-		pairing->fibers.list[i]->outer_all = 0;
-	memset(pairing->inner, 0, pairing->inner_capacity * sizeof(*pairing->inner));
+	pairing->callers_whole = true;
+	for (size_t i = 0; i < pairing->fibers.all.count; i++)
+		pairing->fibers.all.list[i]->outer_all = 0;
+	memset(pairing->inner.list, 0, pairing->inner.count * sizeof(*pairing->inner.list));
 }
 
-static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass, bool *news)
+/* True: as ep_identities_rewind. */
+static bool rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass)
 {
 	pairing->pass = pass;
 	pairing->ordinal = pairing->segment = pairing->calls = 0;
@@ -382,8 +322,8 @@ static int rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass, bool *n
 	ep_fibers_rewind(&pairing->fibers);
 	pairing->now = ep_fibers_add(&pairing->fibers);
 	pairing->now->whole = pairing->whole;
-	pairing->inner_left = pairing->inner[0];
-	return ep_identities_rewind(&pairing->identities, news);
+	pairing->inner_left = pairing->inner.list[0];
+	return ep_identities_rewind(&pairing->identities);
 }
 
 /* The matched call has returned, those above it were left. */
@@ -397,66 +337,43 @@ static void cut_after_return(struct ep_pairing *pairing, const struct ep_judgeme
 		ep_pairing_cut(pairing, judgement->index, false);
 }
 
-static int take_return(struct ep_pairing *pairing, const struct ep_record *record)
+static void read_record(struct ep_pairing *pairing, const struct ep_record *record)
 {
 	struct ep_judgement judgement;
-	int result = ep_pairing_return(pairing, record, &judgement);
 
-	if (result == EP_OK)
+	if (ep_pairing_over(pairing))
+		ep_pairing_go_on(pairing);
+	if (record->kind == EP_RECORD_CALL) {
+		ep_pairing_call(pairing, record);
+	} else if (record->kind == EP_RECORD_RETURN) {
+		judgement = ep_pairing_return(pairing, record);
 		cut_after_return(pairing, &judgement);
-	return result;
+	} else if (record->kind == EP_RECORD_GAP) {
+		ep_pairing_gap(pairing, record);
+	} else {
+		ep_pairing_cut(pairing, ep_pairing_jump(pairing, record).index, false);
+	}
 }
 
-static int take_jump(struct ep_pairing *pairing, const struct ep_record *record)
-{
-	struct ep_judgement judgement;
-	int result = ep_pairing_jump(pairing, record, &judgement);
-
-	if (result == EP_OK)
-		ep_pairing_cut(pairing, judgement.index, false);
-	return result;
-}
-
-static int take(struct ep_pairing *pairing, const struct ep_record *record)
-{
-	const struct ep_function *function;
-
-	if (ep_pairing_over(pairing) && ep_pairing_go_on(pairing) != EP_OK)
-		return EP_E_MEMORY;
-	if (record->kind == EP_RECORD_CALL)
-		return ep_pairing_call(pairing, record, &function);
-	if (record->kind == EP_RECORD_RETURN)
-		return take_return(pairing, record);
-	if (record->kind == EP_RECORD_GAP)
-		return ep_pairing_gap(pairing, record);
-	return take_jump(pairing, record);
-}
-
-static int run_through(struct ep_pairing *pairing, struct ep_records *records)
+static void run_through(struct ep_pairing *pairing, struct ep_records *records)
 {
 	const struct ep_record *record;
-	int result = EP_OK;
 
 	ep_records_init(records, records->trace, records->thread);
-	while (result == EP_OK && ep_records_next(records, &record) == EP_OK)
-		result = take(pairing, record);
-	return result;
+	while (ep_records_next(records, &record) == EP_OK)
+		read_record(pairing, record);
 }
 
 /* One pass more when the first met functions without bounds: now all their entries are known. */
-static int look(struct ep_pairing *pairing, struct ep_records *records)
+static void look(struct ep_pairing *pairing, struct ep_records *records)
 {
-	bool news;
-
 	do {
 		pairing->pending.count = pairing->outside.count = 0;
-		if (run_through(pairing, records) != EP_OK ||
-		    rewind_pairing(pairing, EP_PASS_COUNT, &news) != EP_OK)
-			return EP_E_MEMORY;
-		if (news && rewind_pairing(pairing, EP_PASS_LOOK, &news) != EP_OK)
-			return EP_E_MEMORY;
+		run_through(pairing, records);
+		if (rewind_pairing(pairing, EP_PASS_COUNT))
+			rewind_pairing(pairing, EP_PASS_LOOK);
 	} while (pairing->pass == EP_PASS_LOOK);
-	return settle_all(pairing);
+	settle_all(pairing);
 }
 
 /* ---- plans that are kept ---- */
@@ -489,37 +406,32 @@ static struct plan **plan_of(const struct ep_trace *trace, const struct ep_trace
 
 static struct plan *make_plan(const struct ep_pairing *pairing)
 {
-	size_t callers = pairing->callers.whole ? pairing->callers.count : 0;
-	struct plan *plan =
-		malloc(sizeof(*plan) + pairing->inner_capacity * sizeof(*pairing->inner) +
-		       pairing->outside.count * sizeof(struct ep_doubt) +
-		       callers * sizeof(struct ep_caller));
+	size_t callers = pairing->callers_whole ? pairing->callers.count : 0;
+	struct plan *plan = ep_malloc(sizeof(*plan) + pairing->inner.count * sizeof(uint64_t) +
+				      pairing->outside.count * sizeof(struct ep_doubt) +
+				      callers * sizeof(struct ep_caller));
 
-	if (plan)
-		*plan = (struct plan){
-			.names = pairing->identities.names,
-			.outer_all = pairing->fibers.list[0]->outer_all,
-			.inner_count = pairing->inner_capacity,
-			.outside_count = pairing->outside.count,
-			.caller_count = callers,
-			.callers_whole = pairing->callers.whole,
-		};
+	*plan = (struct plan){
+		.names = pairing->identities.names,
+		.outer_all = pairing->fibers.all.list[0]->outer_all,
+		.inner_count = pairing->inner.count,
+		.outside_count = pairing->outside.count,
+		.caller_count = callers,
+		.callers_whole = pairing->callers_whole,
+	};
 	return plan;
 }
 
-/* Not where entries without bounds were met, which a pass must have seen, nor of several stacks.
- * Without memory there is none. */
+/* Not where entries without bounds were met, which a pass must have seen, nor of several stacks. */
 static void keep_plan(const struct ep_pairing *pairing, const struct ep_records *records)
 {
 	struct plan **kept = plan_of(records->trace, records->thread), *plan;
 	struct ep_caller *callers;
 
-	if (!kept || *kept || pairing->identities.entry_count || pairing->fibers.made != 1)
+	if (!kept || *kept || pairing->identities.entries.count || pairing->fibers.all.count != 1)
 		return;
 	plan = make_plan(pairing);
-	if (!plan)
-		return;
-	memcpy(plan->inner, pairing->inner, plan->inner_count * sizeof(*plan->inner));
+	memcpy(plan->inner, pairing->inner.list, plan->inner_count * sizeof(*plan->inner));
 	if (plan->outside_count)
 		memcpy(plan_outside(plan), pairing->outside.list,
 		       plan->outside_count * sizeof(struct ep_doubt));
@@ -544,51 +456,37 @@ bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thre
 }
 
 /* True when there was a plan, and it is the pairing's now. */
-static bool take_plan(struct ep_pairing *pairing, const struct ep_records *records)
+static bool use_plan(struct ep_pairing *pairing, const struct ep_records *records)
 {
 	struct plan **kept = plan_of(records->trace, records->thread);
 	struct plan *plan = kept ? *kept : NULL;
-	struct ep_doubt *outside;
-	uint64_t *inner;
 
 	if (!plan || plan->names != pairing->identities.names)
 		return false;
-	inner = calloc(plan->inner_count, sizeof(*inner));
-	outside = calloc(plan->outside_count + 1, sizeof(*outside));
-	if (!inner || !outside) {
-		free(inner);
-		free(outside);
-		return false;
-	}
-	memcpy(inner, plan->inner, plan->inner_count * sizeof(*inner));
-	memcpy(outside, plan_outside(plan), plan->outside_count * sizeof(*outside));
-	free(pairing->inner);
-	free(pairing->outside.list);
-	pairing->inner = inner;
-	pairing->inner_capacity = plan->inner_count;
-	pairing->outside =
-		(struct ep_doubts){outside, plan->outside_count, plan->outside_count + 1};
-	pairing->fibers.list[0]->outer_all = plan->outer_all;
+	pairing->inner.count = pairing->outside.count = 0;
+	ep_array_reserve(&pairing->inner, plan->inner_count);
+	ep_array_reserve(&pairing->outside, plan->outside_count + 1);
+	memcpy(pairing->inner.list, plan->inner, plan->inner_count * sizeof(uint64_t));
+	memcpy(pairing->outside.list, plan_outside(plan),
+	       plan->outside_count * sizeof(struct ep_doubt));
+	pairing->inner.count = plan->inner_count;
+	pairing->outside.count = plan->outside_count;
+	pairing->fibers.all.list[0]->outer_all = plan->outer_all;
 	return true;
 }
 
-int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records)
+void ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records)
 {
-	bool news;
-
-	if (take_plan(pairing, records))
-		return rewind_pairing(pairing, EP_PASS_FINAL, &news);
-
-	if (look(pairing, records) != EP_OK)
-		return EP_E_MEMORY;
-	/* Without any doubt the first pass has counted right. */
-	if (pairing->outside.count) {
-		forget_counts(pairing);
-		if (run_through(pairing, records) != EP_OK)
-			return EP_E_MEMORY;
+	if (!use_plan(pairing, records)) {
+		look(pairing, records);
+		/* Without any doubt the first pass has counted right. */
+		if (pairing->outside.count) {
+			forget_counts(pairing);
+			run_through(pairing, records);
+		}
+		keep_plan(pairing, records);
 	}
-	keep_plan(pairing, records);
-	return rewind_pairing(pairing, EP_PASS_FINAL, &news);
+	rewind_pairing(pairing, EP_PASS_FINAL);
 }
 
 void ep_pairing_once(struct ep_pairing *pairing)
@@ -600,8 +498,8 @@ void ep_pairing_once(struct ep_pairing *pairing)
 /* True when no call of a gap was told by its return alone. */
 static bool none_inner(const struct ep_pairing *pairing)
 {
-	for (uint64_t i = 0; i < pairing->inner_capacity; i++)
-		if (pairing->inner[i])
+	for (size_t i = 0; i < pairing->inner.count; i++)
+		if (pairing->inner.list[i])
 			return false;
 	return true;
 }
@@ -609,9 +507,9 @@ static bool none_inner(const struct ep_pairing *pairing)
 bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *records,
 			  uint64_t *outer)
 {
-	struct ep_fiber *only = pairing->fibers.list[0];
+	struct ep_fiber *only = pairing->fibers.all.list[0];
 
-	if (pairing->fibers.made != 1 || pairing->identities.entry_count ||
+	if (pairing->fibers.all.count != 1 || pairing->identities.entries.count ||
 	    pairing->pending.count || pairing->outside.count || only->outer_all >= EP_ONCE_BASE ||
 	    !none_inner(pairing))
 		return false;
@@ -621,31 +519,27 @@ bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *r
 	return true;
 }
 
-int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
-		    const struct ep_trace_thread *thread, struct ep_names *names)
+void ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
+		     const struct ep_trace_thread *thread, struct ep_names *names)
 {
 	memset(pairing, 0, sizeof(*pairing));
 	pairing->whole = thread->from_start && thread->block_count &&
 			 !(thread->blocks[0].block->flags & EP_BLOCK_RESUMED);
 	pairing->start = pairing->known_at = thread->first_tsc;
-	pairing->callers.whole = true;
+	pairing->callers_whole = true;
 	pairing->pass = EP_PASS_LOOK;
-	if (ep_identities_init(&pairing->identities, trace, names) != EP_OK ||
-	    grow_inner(pairing) != EP_OK)
-		return EP_E_MEMORY;
+	ep_identities_init(&pairing->identities, trace, names);
+	grow_inner(pairing);
 	pairing->now = ep_fibers_add(&pairing->fibers);
-	if (!pairing->now)
-		return EP_E_MEMORY;
 	pairing->now->whole = pairing->whole;
-	return EP_OK;
 }
 
 void ep_pairing_deinit(struct ep_pairing *pairing)
 {
 	ep_identities_deinit(&pairing->identities);
 	ep_fibers_deinit(&pairing->fibers);
-	free(pairing->pending.list);
-	free(pairing->outside.list);
-	free(pairing->inner);
-	free(pairing->callers.list);
+	ep_array_deinit(&pairing->pending);
+	ep_array_deinit(&pairing->outside);
+	ep_array_deinit(&pairing->inner);
+	ep_array_deinit(&pairing->callers);
 }

@@ -32,11 +32,6 @@ struct ep_doubt {
 	size_t floor, height; /* of the stack then */
 };
 
-struct ep_doubts {
-	struct ep_doubt *list;
-	size_t count, capacity;
-};
-
 /* Clean-up code that an exception runs in a frame. */
 struct ep_landing {
 	uint32_t identity;
@@ -60,12 +55,6 @@ struct ep_caller {
 	uint32_t depth;   /* as in struct ep_event */
 };
 
-struct ep_callers {
-	struct ep_caller *list; /* as they returned */
-	size_t count, capacity;
-	bool whole; /* false: there are more */
-};
-
 struct ep_pairing {
 	struct ep_identities identities;
 	struct ep_fibers fibers;
@@ -84,23 +73,21 @@ struct ep_pairing {
 	bool leaving;      /* the record before told a frame that was left */
 	unsigned returned; /* calls that seemed left and have returned */
 	/* the plan */
-	struct ep_doubts pending; /* ascending height */
-	struct ep_doubts outside; /* ascending ordinal once planned */
+	EP_ARRAY(struct ep_doubt) pending; /* ascending height */
+	EP_ARRAY(struct ep_doubt) outside; /* ascending ordinal once planned */
 	size_t next_outside;
-	uint64_t *inner; /* callers from a gap, by segment that they return
-			    in */
-	uint64_t inner_capacity;
-	uint64_t inner_left;       /* of those, the ones still to return */
-	struct ep_callers callers; /* of the first fiber */
+	EP_ARRAY(uint64_t) inner;           /* callers from a gap, by segment that they return in */
+	uint64_t inner_left;                /* of those, the ones still to return */
+	EP_ARRAY(struct ep_caller) callers; /* of the first fiber, as they returned */
+	bool callers_whole;                 /* false: there are more */
 };
 
-int ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
-		    const struct ep_trace_thread *thread, struct ep_names *names);
+void ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
+		     const struct ep_trace_thread *thread, struct ep_names *names);
 void ep_pairing_deinit(struct ep_pairing *pairing);
 
-/* Reads all of the thread and makes the plan. `records` may be used again after ep_records_init.
- * EP_OK or EP_E_MEMORY, as all below. */
-int ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records);
+/* Reads all of the thread and makes the plan. `records` may be used again after ep_records_init. */
+void ep_pairing_plan(struct ep_pairing *pairing, struct ep_records *records);
 
 /*
  * In place of the plan: the pass to come is the only one. Nothing is known of what comes later, so
@@ -124,8 +111,8 @@ bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thre
 
 /* The records in order, each to its function. A call is pushed at once; after ep_pairing_return the
  * caller does ep_pairing_cut for what it ends. */
-int ep_pairing_call(struct ep_pairing *pairing, const struct ep_record *record,
-		    const struct ep_function **function);
+const struct ep_function *ep_pairing_call(struct ep_pairing *pairing,
+					  const struct ep_record *record);
 struct ep_judgement {
 	enum ep_pair_verdict verdict;
 	size_t index;
@@ -133,13 +120,11 @@ struct ep_judgement {
 	bool ambiguous;                     /* MATCH: several calls of it were open, not on top */
 	bool switched;                      /* LEFT: another fiber goes on, and the calls are its */
 };
-int ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record,
-		      struct ep_judgement *out);
-int ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record);
+struct ep_judgement ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record);
+void ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record);
 
 /* Any other record. As after a return, the caller does ep_pairing_cut. */
-int ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record,
-		    struct ep_judgement *out);
+struct ep_judgement ep_pairing_jump(struct ep_pairing *pairing, const struct ep_record *record);
 
 /* A fiber's function has returned, and its link goes on with the next record: that is to be done
  * before it is handed in. */
@@ -147,7 +132,7 @@ static inline bool ep_pairing_over(const struct ep_pairing *pairing)
 {
 	return pairing->now->over && pairing->now->link;
 }
-int ep_pairing_go_on(struct ep_pairing *pairing);
+void ep_pairing_go_on(struct ep_pairing *pairing);
 
 /* The thread goes on upon stacks that nothing tells of. */
 static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
@@ -174,8 +159,8 @@ static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
 }
 
 /* Between pairing.c and jumps.c. */
-int ep_pairing_settle(struct ep_pairing *pairing, size_t index);
-int ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
+void ep_pairing_settle(struct ep_pairing *pairing, size_t index);
+void ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
 
 /* Ends the open calls from `height` up. `left`: the trace does not tell their ends, they are only
  * thought to be over. */

@@ -6,10 +6,7 @@
  */
 #include "decoder/calls/placing.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "decoder/calls/calls.h"
+#include "coredump/util/alloc.h"
 
 /* A window, while its slices are placed. Place i is before its record i. */
 struct window {
@@ -69,8 +66,8 @@ void ep_placing_init(struct ep_placing *placing, const struct ep_trace *trace,
 void ep_placing_deinit(struct ep_placing *placing)
 {
 	ep_blocking_deinit(&placing->blocking);
-	free(placing->places);
-	free(placing->nodes);
+	ep_array_deinit(&placing->places);
+	ep_array_deinit(&placing->nodes);
 	free(placing->at);
 	free(placing->left);
 }
@@ -81,8 +78,9 @@ const struct ep_wait_place *ep_placing_take(struct ep_placing *placing, uint64_t
 	size_t at = slice - placing->first_slice;
 
 	find_next(placing);
-	if (slice >= placing->first_slice && at < placing->place_count && placing->places[at].slice)
-		return &placing->places[at];
+	if (slice >= placing->first_slice && at < placing->places.count &&
+	    placing->places.list[at].slice)
+		return &placing->places.list[at];
 	placing->certain = (struct ep_wait_place){
 		.slice = &placing->task->slices[slice],
 		.call = call,
@@ -96,27 +94,17 @@ const struct ep_wait_place *ep_placing_take(struct ep_placing *placing, uint64_t
 static int add_node(struct ep_placing *placing, const struct ep_function *function, uint64_t call,
 		    int parent)
 {
-	size_t room = placing->node_room ? 2 * placing->node_room : 256;
-	struct ep_placing_node *grown;
+	struct ep_placing_node *node = ep_array_add(&placing->nodes);
 
-	if (placing->node_count == placing->node_room) {
-		grown = reallocarray(placing->nodes, room, sizeof(*grown));
-		if (!grown)
-			return -1;
-		placing->nodes = grown;
-		placing->node_room = room;
-	}
-	placing->nodes[placing->node_count] = (struct ep_placing_node){
-		.function = function,
-		.call = call,
-		.parent = parent,
-		.depth = parent < 0 ? 0 : placing->nodes[parent].depth + 1,
-	};
-	return (int)placing->node_count++;
+	node->function = function;
+	node->call = call;
+	node->parent = parent;
+	node->depth = parent < 0 ? 0 : placing->nodes.list[parent].depth + 1;
+	return (int)placing->nodes.count - 1;
 }
 
 /* The calls that are open, as many as the window's returns can end; below them one more, or nobody.
- * Its innermost node; -1: out of memory. */
+ * Its innermost node. */
 static int add_open(struct window *w, ep_placing_open_fn open, void *context)
 {
 	struct ep_placing *placing = w->placing;
@@ -124,14 +112,12 @@ static int add_open(struct window *w, ep_placing_open_fn open, void *context)
 	size_t from = height > w->count ? height - w->count - 1 : 0;
 	int node = -1;
 
-	placing->node_count = 0;
+	placing->nodes.count = 0;
 	if (from == 0)
 		node = add_node(placing, NULL, EP_NO_CALL, -1);
 	for (; from < height; from++) {
 		const struct ep_event *call = open(context, from);
 
-		if (node < 0 && placing->node_count)
-			return -1;
 		node = add_node(placing, call->function, call->call, node);
 	}
 	return node;
@@ -140,18 +126,18 @@ static int add_open(struct window *w, ep_placing_open_fn open, void *context)
 /* After a return from node `at`; the node itself: that makes no sense. */
 static int after_return(struct window *w, int at, const struct ep_record *back)
 {
-	struct ep_placing_node *node = &w->placing->nodes[at];
-	bool fibers = w->pairing->fibers.count > 1;
+	struct ep_placing_node *node = &w->placing->nodes.list[at];
+	bool fibers = w->pairing->fibers.met > 1;
 
 	if (!node->function || node->parent < 0 ||
 	    ep_names_find(w->placing->names, back->address, back->time) != node->function ||
-	    (fibers && !w->placing->nodes[node->parent].function))
+	    (fibers && !w->placing->nodes.list[node->parent].function))
 		return at;
 	return node->parent;
 }
 
-/* The node of each place. EP_OK, or EP_E_MEMORY. */
-static int grow_tree(struct window *w, int node)
+/* The node of each place. */
+static void grow_tree(struct window *w, int node)
 {
 	struct ep_placing *placing = w->placing;
 	uint64_t calls = w->pairing->calls;
@@ -167,8 +153,6 @@ static int grow_tree(struct window *w, int node)
 				placing,
 				ep_names_find(placing->names, record->address, record->time),
 				calls++, node);
-			if (next < 0)
-				return EP_E_MEMORY;
 			w->of[i] = next;
 		} else if (record->kind == EP_RECORD_RETURN) {
 			next = after_return(w, node, record);
@@ -180,7 +164,6 @@ static int grow_tree(struct window *w, int node)
 		node = next;
 	}
 	placing->at[w->count] = node;
-	return EP_OK;
 }
 
 /* ---- which places are left ---- */
@@ -188,7 +171,7 @@ static int grow_tree(struct window *w, int node)
 static bool may_wait(struct window *w, unsigned place)
 {
 	struct ep_placing *placing = w->placing;
-	const struct ep_function *function = placing->nodes[placing->at[place]].function;
+	const struct ep_function *function = placing->nodes.list[placing->at[place]].function;
 
 	/* Short calls are left out of the records: its callees may wait. */
 	if (!function || placing->trace->arena.min_duration)
@@ -224,14 +207,14 @@ static unsigned rule_out(struct window *w, const struct ep_slice *slice)
 
 static void count_hits(struct window *w)
 {
-	struct ep_placing_node *nodes = w->placing->nodes;
+	struct ep_placing_node *nodes = w->placing->nodes.list;
 
-	for (size_t i = 0; i < w->placing->node_count; i++)
+	for (size_t i = 0; i < w->placing->nodes.count; i++)
 		nodes[i].hits = 0;
 	for (unsigned i = 0; i <= w->count; i++)
-		w->placing->nodes[w->placing->at[i]].hits += w->placing->left[i];
+		w->placing->nodes.list[w->placing->at[i]].hits += w->placing->left[i];
 	/* Parents come before their children. */
-	for (size_t i = w->placing->node_count; i-- > 1;)
+	for (size_t i = w->placing->nodes.count; i-- > 1;)
 		if (nodes[i].parent >= 0)
 			nodes[nodes[i].parent].hits += nodes[i].hits;
 }
@@ -246,8 +229,8 @@ static unsigned draw(struct window *w)
 	for (unsigned i = w->from; i <= w->latest; i++) {
 		if (!placing->left[i])
 			continue;
-		if (!found ||
-		    placing->nodes[placing->at[i]].depth < placing->nodes[placing->at[best]].depth)
+		if (!found || placing->nodes.list[placing->at[i]].depth <
+				      placing->nodes.list[placing->at[best]].depth)
 			best = i;
 		found = true;
 	}
@@ -258,7 +241,7 @@ static unsigned draw(struct window *w)
 
 static void path_of(const struct ep_placing *placing, int top, int node, struct ep_wait_place *out)
 {
-	const struct ep_placing_node *nodes = placing->nodes;
+	const struct ep_placing_node *nodes = placing->nodes.list;
 	unsigned base = nodes[top].depth;
 	unsigned count = nodes[node].depth - base;
 
@@ -292,19 +275,19 @@ static void conclude(struct window *w, unsigned total, struct ep_wait_place *out
 	while (!placing->left[some])
 		some++;
 	top = placing->at[some];
-	while (placing->nodes[top].hits < total)
-		top = placing->nodes[top].parent;
-	out->call = placing->nodes[top].call;
+	while (placing->nodes.list[top].hits < total)
+		top = placing->nodes.list[top].parent;
+	out->call = placing->nodes.list[top].call;
 	for (unsigned i = 0; i <= w->count; i++) {
 		if (!placing->left[i] || placing->at[i] == last)
 			continue;
 		last = placing->at[i];
 		path_of(placing, top, last, first ? out : &other);
 		if (first)
-			out->innermost = placing->nodes[last].function;
+			out->innermost = placing->nodes.list[last].function;
 		else
 			agree(out, &other);
-		if (out->innermost != placing->nodes[last].function)
+		if (out->innermost != placing->nodes.list[last].function)
 			out->innermost = NULL;
 		first = false;
 	}
@@ -314,7 +297,7 @@ static void conclude(struct window *w, unsigned total, struct ep_wait_place *out
 static void mark_unsure(struct window *w, unsigned total)
 {
 	for (unsigned i = 0; i < w->count; i++) {
-		unsigned hits = w->of[i] < 0 ? 0 : w->placing->nodes[w->of[i]].hits;
+		unsigned hits = w->of[i] < 0 ? 0 : w->placing->nodes.list[w->of[i]].hits;
 
 		if (hits && hits < total)
 			w->list[i].unsure = true;
@@ -345,29 +328,12 @@ static void draw_at(struct window *w, unsigned place, uint64_t begin, uint64_t e
 
 /* ---- the window ---- */
 
-static int add_place(struct ep_placing *placing, const struct ep_wait_place *place)
-{
-	size_t room = placing->place_room ? 2 * placing->place_room : 16;
-	struct ep_wait_place *grown;
-
-	if (placing->place_count == placing->place_room) {
-		grown = reallocarray(placing->places, room, sizeof(*grown));
-		if (!grown)
-			return EP_E_MEMORY;
-		placing->places = grown;
-		placing->place_room = room;
-	}
-	placing->places[placing->place_count++] = *place;
-	return EP_OK;
-}
-
 /* Slices first … end - 1 follow on each other: one absence. */
-static int place_one(struct window *w, size_t first, size_t end)
+static void place_one(struct window *w, size_t first, size_t end)
 {
 	struct ep_placing *placing = w->placing;
 	const struct ep_slice *slices = placing->task->slices;
 	struct ep_wait_place place = {.call = EP_NO_CALL, .lost = w->lost};
-	int rc = EP_OK;
 	unsigned total;
 
 	if (!w->lost) {
@@ -377,39 +343,33 @@ static int place_one(struct window *w, size_t first, size_t end)
 		mark_unsure(w, total);
 		draw_at(w, draw(w), slices[first].begin, slices[end - 1].end);
 	}
-	for (size_t i = first; !rc && i < end; i++) {
+	for (size_t i = first; i < end; i++) {
 		place.slice = is_off(&slices[i]) ? &slices[i] : NULL;
-		rc = add_place(placing, &place);
+		ep_array_push(&placing->places, place);
 	}
-	return rc;
 }
 
-static int place_all(struct window *w)
+static void place_all(struct window *w)
 {
 	struct ep_placing *placing = w->placing;
 	const struct ep_task *task = placing->task;
 	size_t at = placing->slice, end;
-	struct ep_wait_place none = {.slice = NULL};
-	int rc = EP_OK;
 
 	placing->first_slice = at;
-	placing->place_count = 0;
-	while (!rc && at < task->count && task->slices[at].begin < w->high) {
+	placing->places.count = 0;
+	for (; at < task->count && task->slices[at].begin < w->high; at = end) {
 		end = at + 1;
 		if (!is_off(&task->slices[at])) {
-			rc = add_place(placing, &none);
-			at = end;
+			ep_array_add(&placing->places);
 			continue;
 		}
 		while (end < task->count && is_off(&task->slices[end]) &&
 		       task->slices[end].begin < w->high)
 			end++;
-		rc = place_one(w, at, end);
-		at = end;
+		place_one(w, at, end);
 	}
-	if (!rc && !w->lost)
+	if (!w->lost)
 		give_times(w, w->count, w->high);
-	return rc;
 }
 
 /* What comes behind the block's last record, and before the next one's first, is not known to be
@@ -432,34 +392,29 @@ static bool same_window(const struct ep_record *a, const struct ep_record *b)
 	return !a->exact && !b->exact && a->low == b->low;
 }
 
-static int place_window(struct window *w, struct ep_records *records, ep_placing_open_fn open,
-			void *context)
+static void place_window(struct window *w, struct ep_records *records, ep_placing_open_fn open,
+			 void *context)
 {
 	struct ep_placing *placing = w->placing;
 	size_t size = EP_BLOCK_RECORDS + 3;
-	int node, rc;
 
 	if (!placing->at)
-		placing->at = calloc(size, sizeof(*placing->at));
+		placing->at = ep_calloc(size, sizeof(*placing->at));
 	if (!placing->left)
-		placing->left = calloc(size, sizeof(*placing->left));
-	if (!placing->at || !placing->left)
-		return EP_E_MEMORY;
+		placing->left = ep_calloc(size, sizeof(*placing->left));
 	memset(w->may, -1, sizeof(w->may));
-	node = add_open(w, open, context);
-	rc = node < 0 ? EP_E_MEMORY : grow_tree(w, node);
+	grow_tree(w, add_open(w, open, context));
 	w->lost |= is_cut(records, placing->end);
-	if (!rc && !w->lost)
+	if (!w->lost)
 		find_latest(w);
-	rc = rc ? rc : place_all(w);
-	for (unsigned i = 0; !rc && w->lost && i < w->count; i++)
+	place_all(w);
+	for (unsigned i = 0; w->lost && i < w->count; i++)
 		w->list[i].unsure = true;
-	return rc;
 }
 
-int ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairing,
-		    struct ep_records *records, unsigned at, bool passes, ep_placing_open_fn open,
-		    void *context)
+void ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairing,
+		     struct ep_records *records, unsigned at, bool passes, ep_placing_open_fn open,
+		     void *context)
 {
 	struct ep_record *list = records->decoded;
 	struct window w = {
@@ -476,7 +431,7 @@ int ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairing
 
 	/* What began before is in no window, or in the one before. */
 	if (list[at].exact || again || placing->next < w.low)
-		return EP_OK;
+		return;
 	placing->block = block;
 	placing->end = at + 1;
 	while (placing->end < records->count && same_window(&list[at], &list[placing->end]))
@@ -487,5 +442,5 @@ int ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairing
 	/* Some of it was passed over, unseen. */
 	w.lost = (passes && at > 0 && same_window(&list[at], &list[at - 1])) ||
 		 pairing->landing_count || pairing->leaving || ep_pairing_unseen(pairing);
-	return place_window(&w, records, open, context);
+	place_window(&w, records, open, context);
 }

@@ -12,6 +12,7 @@
 #define EPITAPH_PLACING_H
 
 #include "decoder/code/blocking.h"
+#include "decoder/calls/event.h"
 #include "decoder/calls/pairing.h"
 #include "decoder/kernel/schedule.h"
 
@@ -62,14 +63,12 @@ struct ep_placing {
 	size_t slice;  /* of the task: the next that is off its CPU */
 	uint64_t next; /* its begin; UINT64_MAX: none */
 	/* the window in hand */
-	size_t block;                 /* as ep_records.next_block; 0: none yet */
-	unsigned end;                 /* record of the block: the first behind it */
-	unsigned begin;               /* the first of it */
-	struct ep_wait_place *places; /* of its slices, in order */
-	size_t place_count, place_room, place_at;
-	size_t first_slice; /* that the first of them is */
-	struct ep_placing_node *nodes;
-	size_t node_count, node_room;
+	size_t block;                          /* as ep_records.next_block; 0: none yet */
+	unsigned end;                          /* record of the block: the first behind it */
+	unsigned begin;                        /* the first of it */
+	EP_ARRAY(struct ep_wait_place) places; /* of its slices, in order */
+	size_t first_slice;                    /* that the first of them is */
+	EP_ARRAY(struct ep_placing_node) nodes;
 	int *at;                      /* by place: the node that is innermost */
 	bool *left;                   /* by place: not ruled out */
 	struct ep_wait_place certain; /* of a slice in no window */
@@ -82,11 +81,11 @@ void ep_placing_deinit(struct ep_placing *placing);
 /*
  * The record that comes next is `at` of the decoded block, and the next slice begins before its
  * upper bound. If it begins a window all slices of that are placed: records get times that agree
- * (and `unsure`). EP_OK or EP_E_MEMORY.
+ * (and `unsure`).
  */
-int ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairing,
-		    struct ep_records *records, unsigned at, bool passes, ep_placing_open_fn open,
-		    void *context);
+void ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairing,
+		     struct ep_records *records, unsigned at, bool passes, ep_placing_open_fn open,
+		     void *context);
 
 /* The place of the next slice, where `call` is innermost; then on to the one behind it. Borrowed
  * until the next window. */

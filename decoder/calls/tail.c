@@ -3,37 +3,18 @@
  * by those that end in them, and those that never do. */
 #include "decoder/calls/tail.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "coredump/util/alloc.h"
 
-#define FIRST_CAPACITY 256u
-
-void ep_tail_init(struct ep_tail *tail)
+void ep_tail_init(struct ep_tail *tail, const struct ep_calls *calls)
 {
-	*tail = (struct ep_tail){.whole = true, .usable = true};
+	*tail = (struct ep_tail){.calls = calls, .whole = true, .usable = true};
 }
 
 void ep_tail_deinit(struct ep_tail *tail)
 {
-	for (size_t i = 0; i < tail->count; i++)
-		free((char *)tail->events[i].text);
-	free(tail->events);
-	*tail = (struct ep_tail){0};
-}
-
-static struct ep_event *add(struct ep_tail *tail)
-{
-	size_t room = tail->room ? 2 * tail->room : FIRST_CAPACITY;
-	struct ep_event *grown;
-
-	if (tail->count == tail->room) {
-		grown = realloc(tail->events, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		tail->events = grown;
-		tail->room = room;
-	}
-	return &tail->events[tail->count++];
+	for (size_t i = 0; i < tail->events.count; i++)
+		free((char *)tail->events.list[i].text);
+	ep_array_deinit(&tail->events);
 }
 
 static bool from_before(const struct ep_event *event)
@@ -41,27 +22,22 @@ static bool from_before(const struct ep_event *event)
 	return event->kind == EP_EVENT_END && event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY);
 }
 
-int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls, const struct ep_event *event)
+int ep_tail_event(void *context, const struct ep_event *event, const struct ep_nest_thread *thread)
 {
-	char *text = NULL;
+	struct ep_tail *tail = context;
 	struct ep_event *kept;
 
+	(void)thread;
 	if (event->stack)
 		tail->usable = false;
-	if (ep_calls_blocks_left(calls) >= EP_TAIL_BLOCKS) {
+	if (ep_calls_blocks_left(tail->calls) >= EP_TAIL_BLOCKS) {
 		tail->whole = false;
 		return EP_OK;
 	}
-	if (event->text && !(text = strdup(event->text)))
-		return EP_E_MEMORY;
-	kept = add(tail);
-	if (!kept) {
-		free(text);
-		return EP_E_MEMORY;
-	}
+	kept = ep_array_add(&tail->events);
 	*kept = *event;
-	kept->text = text;
-	tail->calls += event->kind == EP_EVENT_BEGIN || from_before(event);
+	kept->text = event->text ? ep_strdup(event->text) : NULL;
+	tail->begun += event->kind == EP_EVENT_BEGIN || from_before(event);
 	return EP_OK;
 }
 
@@ -70,9 +46,10 @@ int ep_tail_take(struct ep_tail *tail, const struct ep_calls *calls, const struc
 /* The number of the first call that begins in the tail. */
 static uint64_t first_call(const struct ep_tail *tail)
 {
-	for (size_t i = 0; i < tail->count; i++)
-		if (tail->events[i].kind == EP_EVENT_BEGIN || from_before(&tail->events[i]))
-			return tail->events[i].call;
+	for (size_t i = 0; i < tail->events.count; i++)
+		if (tail->events.list[i].kind == EP_EVENT_BEGIN ||
+		    from_before(&tail->events.list[i]))
+			return tail->events.list[i].call;
 	return UINT64_MAX;
 }
 
@@ -94,22 +71,6 @@ static int compare_calls(const void *a, const void *b)
 	return (x->call > y->call) - (x->call < y->call);
 }
 
-/* Makes room for `count` events before the others. */
-static int make_room(struct ep_tail *tail, size_t count)
-{
-	size_t room = tail->count + count;
-	struct ep_event *grown =
-		room > tail->room ? realloc(tail->events, room * sizeof(*grown)) : tail->events;
-
-	if (!grown)
-		return EP_E_MEMORY;
-	tail->room = room > tail->room ? room : tail->room;
-	tail->events = grown;
-	memmove(grown + count, grown, tail->count * sizeof(*grown));
-	tail->count += count;
-	return EP_OK;
-}
-
 static bool is_caller(const struct ep_event *event, uint64_t first)
 {
 	return event->kind == EP_EVENT_END && !from_before(event) && event->call < first;
@@ -127,38 +88,40 @@ static size_t open_callers(const struct ep_calls *calls, uint64_t first,
 	return callers;
 }
 
-static int add_callers(struct ep_tail *tail, const struct ep_calls *calls)
+static void add_callers(struct ep_tail *tail)
 {
 	uint64_t first = first_call(tail);
 	const struct ep_event *open;
-	size_t still = open_callers(calls, first, &open), ended = 0, at = 0;
+	size_t still = open_callers(tail->calls, first, &open), kept = tail->events.count;
+	EP_ARRAY(struct ep_event) all = {0};
 
-	for (size_t i = 0; i < tail->count; i++)
-		ended += is_caller(&tail->events[i], first);
-	if (still + ended == 0)
-		return EP_OK;
-	if (make_room(tail, still + ended) != EP_OK)
-		return EP_E_MEMORY;
-	tail->callers = still + ended;
-	for (size_t i = tail->callers; i < tail->count; i++)
-		if (is_caller(&tail->events[i], first))
-			tail->events[at++] = begin_of(&tail->events[i]);
+	for (size_t i = 0; i < kept; i++)
+		if (is_caller(&tail->events.list[i], first))
+			ep_array_push(&all, begin_of(&tail->events.list[i]));
 	for (size_t i = 0; i < still; i++)
-		tail->events[at++] = begin_of(&open[i]);
-	qsort(tail->events, tail->callers, sizeof(*tail->events), compare_calls);
-	return EP_OK;
+		ep_array_push(&all, begin_of(&open[i]));
+	tail->callers = all.count;
+	if (!all.count)
+		return;
+	qsort(all.list, all.count, sizeof(*all.list), compare_calls);
+	ep_array_reserve(&all, all.count + kept);
+	memcpy(all.list + all.count, tail->events.list, kept * sizeof(*all.list));
+	free(tail->events.list);
+	tail->events.list = all.list;
+	tail->events.count = all.count + kept;
+	tail->events.capacity = all.capacity;
 }
 
-int ep_tail_finish(struct ep_tail *tail, const struct ep_calls *calls, uint32_t too_deep)
+void ep_tail_finish(struct ep_tail *tail, uint32_t too_deep)
 {
-	for (size_t i = 0; i < tail->count; i++)
-		tail->events[i].depth -= too_deep;
-	if (tail->whole || !tail->usable)
-		return EP_OK;
-	return add_callers(tail, calls);
+	for (size_t i = 0; i < tail->events.count; i++)
+		tail->events.list[i].depth -= too_deep;
+	if (!tail->whole && tail->usable)
+		add_callers(tail);
+	tail->calls = NULL;
 }
 
 bool ep_tail_holds(const struct ep_tail *tail, uint64_t calls)
 {
-	return tail->usable && (tail->whole || tail->calls >= calls);
+	return tail->usable && (tail->whole || tail->begun >= calls);
 }

@@ -8,14 +8,16 @@
  * the wrong calls above a deep recursion, and speedscope wants all args twice. A call that did not
  * return is a B without an E: the viewers show it as unfinished.
  */
-#include "decoder/calls/placing.h"
 #include "decoder/export/chrome.h"
-#include "decoder/kernel/kernel_events.h"
-#include "decoder/export/systrace.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+
+#include "coredump/util/alloc.h"
+#include "decoder/calls/placing.h"
+#include "decoder/export/systrace.h"
+#include "decoder/kernel/kernel_events.h"
 
 struct chrome {
 	struct ep_outbuf out;
@@ -33,27 +35,20 @@ struct chrome {
 /* ---- what is made once ---- */
 
 /* "pid":1,"tid":2,"ts": */
-static int heads_make(struct chrome *chrome)
+static void heads_make(struct chrome *chrome)
 {
 	const struct ep_trace *trace = chrome->export->trace;
 
 	chrome->tids = ep_export_tids(trace);
-	chrome->heads = calloc(trace->thread_count + 1, sizeof(*chrome->heads));
-	chrome->last = calloc(trace->thread_count + 1, sizeof(*chrome->last));
-	if (!chrome->tids || !chrome->heads || !chrome->last)
-		return EP_E_MEMORY;
+	chrome->heads = ep_calloc(trace->thread_count, sizeof(*chrome->heads));
+	chrome->last = ep_calloc(trace->thread_count, sizeof(*chrome->last));
 	for (size_t i = 0; i < trace->thread_count; i++) {
-		int size = asprintf(&chrome->heads[i].bytes,
-				    "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":",
-				    trace->process.pid, chrome->tids[i]);
+		struct ep_function_text *head = &chrome->heads[i];
 
-		if (size < 0) {
-			chrome->heads[i].bytes = NULL;
-			return EP_E_MEMORY;
-		}
-		chrome->heads[i].size = (size_t)size;
+		head->bytes = ep_asprintf("\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":",
+					  trace->process.pid, chrome->tids[i]);
+		head->size = strlen(head->bytes);
 	}
-	return EP_OK;
 }
 
 /* ---- the beginning and the end of the file ---- */
@@ -63,14 +58,10 @@ static void metadata(struct ep_json *json, const struct chrome *chrome, const ch
 {
 	ep_json_newline(json);
 	ep_json_object(json);
-	ep_json_key(json, "ph");
-	ep_json_string(json, "M");
-	ep_json_key(json, "pid");
-	ep_json_uint(json, chrome->export->trace->process.pid);
-	ep_json_key(json, "tid");
-	ep_json_uint(json, chrome->tids[thread]);
-	ep_json_key(json, "name");
-	ep_json_string(json, what);
+	ep_json_member_text(json, "ph", "M");
+	ep_json_member_uint(json, "pid", chrome->export->trace->process.pid);
+	ep_json_member_uint(json, "tid", chrome->tids[thread]);
+	ep_json_member_text(json, "name", what);
 	ep_json_key(json, "args");
 	ep_json_object(json);
 }
@@ -87,14 +78,12 @@ static void write_thread(struct ep_json *json, const struct chrome *chrome, size
 	const struct ep_trace_thread *thread = &chrome->export->trace->threads[index];
 
 	metadata(json, chrome, "thread_name", index);
-	ep_json_key(json, "name");
-	ep_json_string(json, thread->name[0] ? thread->name : "thread");
+	ep_json_member_text(json, "name", thread->name[0] ? thread->name : "thread");
 	metadata_end(json);
 	if (!chrome->style->sort_index)
 		return;
 	metadata(json, chrome, "thread_sort_index", index);
-	ep_json_key(json, "sort_index");
-	ep_json_uint(json, thread->serial);
+	ep_json_member_uint(json, "sort_index", thread->serial);
 	metadata_end(json);
 }
 
@@ -111,8 +100,7 @@ static void write_head(struct chrome *chrome)
 	ep_json_key(&json, "traceEvents");
 	ep_json_array(&json);
 	metadata(&json, chrome, "process_name", 0);
-	ep_json_key(&json, "name");
-	ep_json_string(&json, ep_export_program(trace));
+	ep_json_member_text(&json, "name", ep_export_program(trace));
 	metadata_end(&json);
 	for (size_t i = 0; i < trace->thread_count; i++)
 		if (trace->threads[i].block_count &&
@@ -122,29 +110,25 @@ static void write_head(struct chrome *chrome)
 	ep_kernel_events_write(&json, trace, chrome->zero);
 }
 
-static int write_tail(struct chrome *chrome, struct ep_err *err)
+static void write_tail(struct chrome *chrome)
 {
 	struct ep_json json;
-	int rc;
 
 	ep_outbuf_text(&chrome->out, "\n]");
 	/* The buffer is empty from here on. */
 	if (ep_outbuf_finish(&chrome->out) != 0)
-		return EP_OK; /* told when all is done */
+		return; /* told when all is done */
 	ep_json_init(&json, chrome->file);
 	json.depth = 1; /* inside of the object, which has a member */
 	json.has_items = 1u << 1;
-	rc = chrome->style->tail(chrome->style->context, &json);
-	if (!rc)
-		rc = ep_systrace_write(&json, chrome->export->trace, chrome->zero);
-	if (!rc)
-		rc = ep_systrace_write_text(&json, chrome->export->trace, chrome->export->funtrace,
-					    chrome->zero);
+	chrome->style->tail(chrome->style->context, &json);
+	ep_systrace_write(&json, chrome->export->trace, chrome->zero);
+	ep_systrace_write_text(&json, chrome->export->trace, chrome->export->funtrace,
+			       chrome->zero);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
 	if (ep_json_finish(&json) != 0)
 		chrome->out.failed = errno;
-	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
 }
 
 /* ---- events ---- */
@@ -198,19 +182,6 @@ static void approximate(struct chrome *chrome, const char *which, const struct e
 		out, ep_ns_add(chrome->zero, ep_trace_ns(trace, trace->first_tsc, time->high)));
 }
 
-/* Its time is taken now, in order; it is written when all is known of it. The mark of a frame is
- * that time, doubled, + 1 when it was resumed. */
-static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
-{
-	struct chrome *chrome = context;
-
-	(void)event;
-	(void)err;
-	frame->mark = (uint64_t)stamp(chrome, thread, 1) * 2 + (why == EP_NEST_SWITCH);
-	return EP_OK;
-}
-
 static void word(struct chrome *chrome, bool on, const char *key_and_text)
 {
 	if (on)
@@ -218,100 +189,84 @@ static void word(struct chrome *chrome, bool on, const char *key_and_text)
 }
 
 /* What the numbers don't tell. */
-static void flags(struct chrome *chrome, const struct ep_nest_frame *frame, enum ep_nest_why why,
-		  const struct ep_event *event)
+static void write_flags(struct chrome *chrome, const struct ep_nest_frame *frame,
+			const struct ep_event *event)
 {
 	uint32_t known = frame->flags;
-	bool unwound = known & EP_CALL_UNWOUND;
+	bool unwound = known & EP_CALL_UNWOUND, ended = event->kind == EP_EVENT_END;
 
 	word(chrome, known & EP_CALL_BEFORE, ",\"began\":\"before the history: begin unknown\"");
 	word(chrome, frame->mark & 1, ",\"resumed\":\"execution came back to this stack\"");
-	word(chrome, why == EP_NEST_SWITCH,
+	word(chrome, event->kind == EP_EVENT_SUSPEND,
 	     ",\"suspended\":\"execution went on upon another stack\"");
-	word(chrome, why == EP_NEST_OPEN, ",\"unfinished\":\"did not return\"");
-	word(chrome, event && unwound,
+	word(chrome, event->kind == EP_EVENT_OPEN, ",\"unfinished\":\"did not return\"");
+	word(chrome, ended && unwound,
 	     ",\"ended\":\"left without a return, by an exception or "
 	     "longjmp\"");
-	word(chrome, event && !unwound && known & EP_CALL_ABANDONED,
+	word(chrome, ended && !unwound && known & EP_CALL_ABANDONED,
 	     ",\"ended\":\"left without a return\"");
 	word(chrome, known & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
-	word(chrome, event && known & EP_CALL_AMBIGUOUS,
+	word(chrome, ended && known & EP_CALL_AMBIGUOUS,
 	     ",\"ambiguous\":\"the return may be of an outer call of it\"");
 	word(chrome, known & EP_CALL_UNSURE_WAIT,
 	     ",\"wait\":\"it may have waited, or a call near it: not known "
 	     "which\"");
 	if (!frame->begin.exact && !(known & EP_CALL_BEFORE))
 		approximate(chrome, "begin", &frame->begin);
-	if (event && !event->end.exact)
+	if (ended && !event->end.exact)
 		approximate(chrome, "end", &event->end);
 }
 
-static int write_call(struct chrome *chrome, const struct ep_nest_thread *thread,
-		      const struct ep_nest_frame *frame, enum ep_nest_why why,
-		      const struct ep_event *event, struct ep_err *err)
+static void write_call(struct chrome *chrome, const struct ep_nest_thread *thread,
+		       const struct ep_nest_frame *frame, const struct ep_event *event)
 {
 	const struct ep_function_text *text = ep_texts_get(&chrome->texts, frame->function);
+	bool open = event->kind == EP_EVENT_OPEN;
 	struct ep_outbuf *out = &chrome->out;
 	int64_t began = (int64_t)(frame->mark / 2);
 
-	if (!text)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	event_head(chrome, why == EP_NEST_OPEN ? 'B' : 'X', thread, began);
-	if (why != EP_NEST_OPEN) {
+	event_head(chrome, open ? 'B' : 'X', thread, began);
+	if (!open) {
 		ep_outbuf_text(out, ",\"dur\":");
 		ep_outbuf_thousandth(out, stamp(chrome, thread, 2) - began);
 	}
 	ep_outbuf_put(out, text->bytes, text->size);
-	flags(chrome, frame, why, event);
+	write_flags(chrome, frame, event);
 	ep_outbuf_text(out, "}}");
-	return out->failed ? ep_export_finish(out, EP_OK, err) : EP_OK;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+/* B events must come in order, so all of a thread when the innermost is handed out; the mark of the
+ * others says that it is done. */
+static void write_open(struct chrome *chrome, const struct ep_nest_thread *thread,
+		       const struct ep_event *event)
 {
-	size_t open = thread->count;
-	int rc = EP_OK;
-
-	if (why == EP_NEST_LEFT)
-		return EP_OK;
-	if (why != EP_NEST_OPEN)
-		return write_call(context, thread, frame, why, event, err);
-	/* B events must come in order, so all of a thread when the innermost is handed out; the
-	 * mark of the others says that it is done. */
-	for (size_t i = 0; !rc && frame->mark != UINT64_MAX && i < open; i++) {
-		rc = write_call(context, thread, &thread->frames[i], why, NULL, err);
+	for (size_t i = 0; thread->frame->mark != UINT64_MAX && i < thread->count; i++) {
+		write_call(chrome, thread, &thread->frames[i], event);
 		thread->frames[i].mark = UINT64_MAX;
 	}
-	return rc;
 }
 
 /* What an instant is called: the words of the program alone. */
 static char *point_name(const struct ep_event *event)
 {
 	bool own_words = event->point == EP_POINT_NOTE && *event->text;
-	char *name = NULL;
 
-	if (asprintf(&name, "%s%s%s",
-		     own_words                           ? ""
-		     : event->point == EP_POINT_STACK    ? "another stack"
-		     : event->point == EP_POINT_SPAN_END ? "end of a span that began before:"
-							 : ep_point_word(event->point),
-		     !own_words && *event->text ? " " : "", event->text) < 0)
-		return NULL;
-	return name;
+	return ep_asprintf("%s%s%s",
+			   own_words                           ? ""
+			   : event->point == EP_POINT_STACK    ? "another stack"
+			   : event->point == EP_POINT_SPAN_END ? "end of a span that began before:"
+							       : ep_point_word(event->point),
+			   !own_words && *event->text ? " " : "", event->text);
 }
 
 /* Instants, on the thread's track. */
-static int point(struct chrome *chrome, const struct ep_event *event)
+static void write_point(struct chrome *chrome, const struct ep_event *event)
 {
 	struct ep_outbuf *out = &chrome->out;
 	char *name = point_name(event);
-	char *quoted = name ? ep_export_quote(name) : NULL;
+	char *quoted = ep_export_quote(name);
 
 	free(name);
-	if (!quoted)
-		return EP_E_MEMORY;
 	ep_outbuf_text(out, ",\"name\":");
 	ep_outbuf_text(out, quoted);
 	free(quoted);
@@ -323,20 +278,17 @@ static int point(struct chrome *chrome, const struct ep_event *event)
 	if (!event->begin.exact)
 		approximate(chrome, "time", &event->begin);
 	ep_outbuf_text(out, "}}");
-	return EP_OK;
 }
 
 /* Spans are none of the calls', and may overlap: asynchronous events, each of which the viewers
  * draw on a track of its own beside the thread's. */
-static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
-		const struct ep_event *event)
+static void write_span(struct chrome *chrome, const struct ep_nest_thread *thread,
+		       const struct ep_event *event)
 {
 	bool begins = event->point == EP_POINT_SPAN_BEGIN;
 	struct ep_outbuf *out = &chrome->out;
 	char *quoted = ep_export_quote(event->text), id[64];
 
-	if (!quoted)
-		return EP_E_MEMORY;
 	event_head(chrome, begins ? 'b' : 'e', thread, thread->now);
 	snprintf(id, sizeof(id),
 		 ",\"cat\":\"span\",\"id\":\"0x%" PRIx32 "%08" PRIx32 "\",\"name\":",
@@ -349,16 +301,13 @@ static int span(struct chrome *chrome, const struct ep_nest_thread *thread,
 	ep_outbuf_text(out, "\"");
 	word(chrome, event->flags & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
 	ep_outbuf_text(out, "}}");
-	return EP_OK;
 }
 
-static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
-	       const struct ep_event *event)
+static void write_gap(struct chrome *chrome, const struct ep_nest_thread *thread,
+		      const struct ep_event *event)
 {
 	char *why = ep_export_gap(event);
 
-	if (!why)
-		return EP_E_MEMORY;
 	ep_outbuf_text(&chrome->out, ",\"name\":\"history is missing\",\"cat\":\"gap\","
 				     "\"args\":{\"why\":");
 	ep_outbuf_text(&chrome->out, why);
@@ -366,18 +315,14 @@ static int gap(struct chrome *chrome, const struct ep_nest_thread *thread,
 	ep_outbuf_text(&chrome->out, ",\"missing_us\":");
 	ep_outbuf_thousandth(&chrome->out, thread->gap);
 	ep_outbuf_text(&chrome->out, "}}");
-	return EP_OK;
 }
 
-static int stray(struct chrome *chrome, const struct ep_event *event)
+static void write_stray(struct chrome *chrome, const struct ep_event *event)
 {
 	const struct ep_function_text *text = ep_texts_get(&chrome->texts, event->function);
 
-	if (!text)
-		return EP_E_MEMORY;
 	ep_outbuf_put(&chrome->out, text->bytes, text->size);
 	ep_outbuf_text(&chrome->out, ",\"stray\":\"a return that belongs to no call\"}}");
-	return EP_OK;
 }
 
 /* One end of a span whose begin is known. */
@@ -388,79 +333,104 @@ static bool is_span(const struct ep_event *event)
 		(event->point == EP_POINT_SPAN_END && !(event->flags & EP_CALL_BEFORE)));
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
-		  struct ep_err *err)
+static void write_moment(struct chrome *chrome, const struct ep_nest_thread *thread,
+			 const struct ep_event *event)
 {
-	struct chrome *chrome = context;
-	int rc;
-
-	if (is_span(event))
-		return span(chrome, thread, event) ? ep_fail(err, EP_E_MEMORY, 0, "out of memory")
-						   : EP_OK;
+	if (is_span(event)) {
+		write_span(chrome, thread, event);
+		return;
+	}
 	event_head(chrome, 'i', thread, stamp(chrome, thread, 1));
 	ep_outbuf_text(&chrome->out, ",\"s\":\"t\"");
 	if (event->kind == EP_EVENT_GAP)
-		rc = gap(chrome, thread, event);
+		write_gap(chrome, thread, event);
 	else if (event->kind == EP_EVENT_POINT)
-		rc = point(chrome, event);
+		write_point(chrome, event);
 	else
-		rc = stray(chrome, event);
-	return rc ? ep_fail(err, EP_E_MEMORY, 0, "out of memory") : EP_OK;
+		write_stray(chrome, event);
 }
 
 /* "main > work", as far as it is certain. From malloc, quoted. */
-static char *certain_chain(const struct ep_nest_thread *thread, size_t own,
-			   const struct ep_wait_place *place)
+static char *certain_chain(const struct ep_nest_thread *thread, const struct ep_wait_place *place)
 {
-	const char *outer = own ? thread->frames[own - 1].function->name : "";
-	char *text = NULL, *quoted;
+	char *text, *quoted;
 	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	FILE *file = ep_open_memstream(&text, &size);
 
-	if (!file)
-		return NULL;
-	fputs(outer, file);
+	fputs(thread->own ? thread->frames[thread->own - 1].function->name : "", file);
 	for (unsigned i = 0; i < place->path_count; i++)
-		fprintf(file, "%s%s", own || i ? " > " : "", place->path[i]->name);
-	quoted = fclose(file) == 0 ? ep_export_quote(text) : NULL;
+		fprintf(file, "%s%s", thread->own || i ? " > " : "", place->path[i]->name);
+	ep_close_memstream(file);
+	quoted = ep_export_quote(text);
 	free(text);
 	return quoted;
 }
 
 /* A slice of its own covers what may not be a wait of the call that it is drawn in. */
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
-		const struct ep_event *event, struct ep_err *err)
+static void write_wait(struct chrome *chrome, const struct ep_nest_thread *thread,
+		       const struct ep_event *event)
 {
-	struct chrome *chrome = context;
 	int64_t began;
 	char *chain;
 
 	if (ep_place_is_certain(event->place))
-		return EP_OK;
-	chain = certain_chain(thread, own, event->place);
-	if (!chain)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+		return;
+	chain = certain_chain(thread, event->place);
 	began = stamp(chrome, thread, 1);
 	event_head(chrome, 'X', thread, began);
 	ep_outbuf_text(&chrome->out, ",\"dur\":");
-	ep_outbuf_thousandth(&chrome->out, ns);
+	ep_outbuf_thousandth(&chrome->out, thread->gap);
 	ep_outbuf_text(&chrome->out, ",\"name\":\"" EP_EXPORT_INSIDE
 				     "\",\"cat\":\"wait\",\"args\":{\"certain\":");
 	ep_outbuf_text(&chrome->out, chain);
 	ep_outbuf_text(&chrome->out, "}}");
-	chrome->last[thread->index] = began + ns;
+	chrome->last[thread->index] = began + thread->gap;
 	free(chain);
-	return EP_OK;
+}
+
+/* A sink. The time of a call is taken when it begins, in order; it is written when all is known of
+ * it. The mark of a frame is that time, doubled, + 1 when it was resumed. */
+static int chrome_event(void *context, const struct ep_event *event,
+			const struct ep_nest_thread *thread)
+{
+	struct chrome *chrome = context;
+
+	switch (event->kind) {
+	case EP_EVENT_BEGIN:
+	case EP_EVENT_RESUME:
+		thread->frame->mark =
+			(uint64_t)stamp(chrome, thread, 1) * 2 + (event->kind == EP_EVENT_RESUME);
+		break;
+	case EP_EVENT_END:
+	case EP_EVENT_SUSPEND:
+		if (event->flags & EP_CALL_STRAY)
+			write_moment(chrome, thread, event);
+		else
+			write_call(chrome, thread, thread->frame, event);
+		break;
+	case EP_EVENT_OPEN:
+		write_open(chrome, thread, event);
+		break;
+	case EP_EVENT_GAP:
+	case EP_EVENT_POINT:
+		write_moment(chrome, thread, event);
+		break;
+	case EP_EVENT_WAIT:
+		write_wait(chrome, thread, event);
+		break;
+	case EP_EVENT_LEFT:
+	case EP_EVENT_OPEN_SPAN:
+		break;
+	}
+	return ep_export_status(&chrome->out);
 }
 
 /* ---- the whole ---- */
 
 static void chrome_deinit(struct chrome *chrome)
 {
-	size_t count = chrome->export->trace->thread_count;
-
 	ep_texts_deinit(&chrome->texts);
-	for (size_t i = 0; chrome->heads && i < count; i++)
+	for (size_t i = 0; i < chrome->export->trace->thread_count; i++)
 		free(chrome->heads[i].bytes);
 	free(chrome->heads);
 	free(chrome->tids);
@@ -471,12 +441,11 @@ static void chrome_deinit(struct chrome *chrome)
 int ep_chrome_stream(FILE *out, const struct ep_export *export, const struct ep_chrome_style *style,
 		     uint64_t *shown, struct ep_err *err)
 {
-	struct chrome *chrome = calloc(1, sizeof(*chrome));
-	struct ep_nest_sink sink = {chrome, begin, end, moment, NULL, wait};
+	struct chrome *chrome = ep_calloc(1, sizeof(*chrome));
+	const struct ep_sink sink = {
+		.context = chrome, .event = chrome_event, .waits = true, .nested = true};
 	int rc;
 
-	if (!chrome)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	chrome->export = export;
 	chrome->zero = ep_export_zero(export);
 	chrome->style = style;
@@ -484,14 +453,11 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export, const struct ep_
 	chrome->texts.make = style->function;
 	chrome->texts.context = style->context;
 	ep_outbuf_init(&chrome->out, out);
-	if (heads_make(chrome))
-		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	else
-		rc = ep_nest_stream(export->trace, export->names, export->selection, false, &sink,
-				    shown, err);
-	if (!rc && chrome->begun)
-		rc = write_tail(chrome, err);
-	rc = ep_export_finish(&chrome->out, rc, err);
+	heads_make(chrome);
+	ep_stream(export->trace, export->names, export->selection, &sink, shown);
+	if (chrome->begun)
+		write_tail(chrome);
+	rc = ep_export_finish(&chrome->out, err);
 	chrome_deinit(chrome);
 	return rc;
 }
@@ -499,61 +465,51 @@ int ep_chrome_stream(FILE *out, const struct ep_export *export, const struct ep_
 /* ---- for viewers of no special wishes ---- */
 
 /* ,"name":"f","cat":"call","args":{"file":"f.c","line":1,"module":"m", "address":"0x1" */
-static char *function_text(void *context, const struct ep_function *function)
+static char *chrome_function(void *context, const struct ep_function *function)
 {
 	const struct ep_export *export = context;
 	struct ep_line line = ep_names_function_line(export->names, function);
 	char *name = ep_export_quote(function->name);
 	char *file = line.file ? ep_export_quote(line.file) : NULL;
 	char *module = ep_export_quote(function->module);
-	char *text = NULL, where[32] = "";
+	char *text, where[32] = "";
 
 	if (line.file && line.line)
 		snprintf(where, sizeof(where), ",\"line\":%" PRIu32, line.line);
-	if (!name || !module || (line.file && !file) ||
-	    asprintf(&text,
-		     ",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
-		     "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
-		     name, file ? "\"file\":" : "", file ? file : "", file ? where : "",
-		     file ? "," : "", module, function->start) < 0)
-		text = NULL;
+	text = ep_asprintf(",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
+			   "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
+			   name, file ? "\"file\":" : "", file ? file : "", file ? where : "",
+			   file ? "," : "", module, function->start);
 	free(name);
 	free(file);
 	free(module);
 	return text;
 }
 
-static int plain_tail(void *context, struct ep_json *json)
+static void chrome_tail(void *context, struct ep_json *json)
 {
 	const struct ep_export *export = context;
 	const struct ep_trace *trace = export->trace;
 
 	ep_json_newline(json);
-	ep_json_key(json, "displayTimeUnit");
-	ep_json_string(json, "ns");
+	ep_json_member_text(json, "displayTimeUnit", "ns");
 	ep_json_newline(json);
 	ep_json_key(json, "otherData");
 	ep_json_object(json);
-	ep_json_key(json, "producer");
-	ep_json_string(json, "epitaph " EP_VERSION);
-	ep_json_key(json, "program");
-	ep_json_string(json, ep_export_program(trace));
-	ep_json_key(json, "command_line");
-	ep_json_string(json, trace->process.command_line);
-	ep_json_key(json, "host");
-	ep_json_string(json, trace->process.host);
-	ep_json_key(json, "zero_realtime_ns");
-	ep_json_uint(json, ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_member_text(json, "producer", "epitaph " EP_VERSION);
+	ep_json_member_text(json, "program", ep_export_program(trace));
+	ep_json_member_text(json, "command_line", trace->process.command_line);
+	ep_json_member_text(json, "host", trace->process.host);
+	ep_json_member_uint(json, "zero_realtime_ns", ep_trace_realtime(trace, trace->first_tsc));
 	ep_json_object_end(json);
-	return EP_OK;
 }
 
 int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
 {
 	const struct ep_chrome_style plain = {
 		.context = (void *)export,
-		.function = function_text,
-		.tail = plain_tail,
+		.function = chrome_function,
+		.tail = chrome_tail,
 		.sort_index = true,
 	};
 

@@ -11,10 +11,10 @@
 struct ep_chrome_style {
 	void *context;
 	/* What an event has of its function, asked for once: ,"name":"…","cat":"…","args":{"…":…
-	 * with one argument at least. From malloc; NULL: out of memory. */
+	 * with one argument at least. From malloc. */
 	char *(*function)(void *context, const struct ep_function *function);
-	/* The members behind traceEvents. EP_OK or EP_E_MEMORY. */
-	int (*tail)(void *context, struct ep_json *json);
+	/* The members behind traceEvents. */
+	void (*tail)(void *context, struct ep_json *json);
 	bool sort_index; /* tell the order of the threads */
 };
 

@@ -4,15 +4,17 @@
  * another; the time of a recursive one is counted once, where the outermost is. What is small is
  * left out, and how much that is, the graph says. Warmer colours have more time of their own.
  */
-#include "decoder/calls/placing.h"
 #include "decoder/export/export.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "decoder/util/timetext.h"
+#include "coredump/util/alloc.h"
+#include "coredump/util/hash.h"
 #include "coredump/util/utf8.h"
+#include "decoder/calls/placing.h"
+#include "decoder/util/timetext.h"
 
 #define NONE UINT32_MAX
 /* Bytes of a name in a node; the whole is in its tooltip. */
@@ -36,180 +38,138 @@ struct edge {
 
 /* What is open in a thread, and how often. */
 struct active {
-	uint32_t *nodes, *edges;
-	size_t node_count, edge_count;
+	EP_ARRAY(uint32_t) nodes;
+	EP_ARRAY(uint32_t) edges;
 };
 
 struct dot {
 	struct ep_outbuf out;
 	const struct ep_export *export;
-	struct node *nodes; /* by id of the function */
-	size_t node_count;
-	struct edge *edges;
-	uint32_t edge_count, edge_room;
-	uint32_t *table; /* hash of the edges: index + 1, 0 free */
-	uint32_t slots;
-	struct active *active; /* by thread */
-	int64_t all;           /* ns in all outermost calls */
+	EP_ARRAY(struct node) nodes; /* by id of the function */
+	EP_ARRAY(struct edge) edges;
+	struct ep_hash by_ends; /* of edges */
+	struct active *active;  /* by thread */
+	int64_t all;            /* ns in all outermost calls */
 };
 
 /* ---- gathering ---- */
 
-/* Room for index `at`, new items zero. */
-static int grow(void **array, size_t *count, size_t at, size_t size)
-{
-	size_t wanted = *count ? *count : 64;
-	char *grown;
+/* Room for the item at `index`, zero when it is new. */
+#define ROOM_FOR(array, index)                    \
+	({                                        \
+		while ((array)->count <= (index)) \
+			ep_array_add(array);      \
+	})
 
-	if (at < *count)
-		return EP_OK;
-	while (wanted <= at)
-		wanted *= 2;
-	grown = realloc(*array, wanted * size);
-	if (!grown)
-		return EP_E_MEMORY;
-	memset(grown + *count * size, 0, (wanted - *count) * size);
-	*array = grown;
-	*count = wanted;
-	return EP_OK;
-}
-
-static uint32_t hash_of(uint32_t from, uint32_t to)
-{
-	uint64_t mixed = ((uint64_t)from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(mixed >> 32);
-}
-
-static int edges_grow(struct dot *dot)
-{
-	uint32_t room = dot->edge_room ? dot->edge_room * 2 : 512;
-	uint32_t *table = calloc((size_t)room * 2, sizeof(*table));
-	struct edge *grown = realloc(dot->edges, room * sizeof(*grown));
-
-	if (grown)
-		dot->edges = grown;
-	if (!table || !grown) {
-		free(table);
-		return EP_E_MEMORY;
-	}
-	for (uint32_t i = 0; i < dot->edge_count; i++) {
-		uint32_t at = hash_of(grown[i].from, grown[i].to);
-
-		while (table[at & (room * 2 - 1)])
-			at++;
-		table[at & (room * 2 - 1)] = i + 1;
-	}
-	free(dot->table);
-	dot->table = table;
-	dot->slots = room * 2;
-	dot->edge_room = room;
-	return EP_OK;
-}
-
-/* NONE: out of memory. */
 static uint32_t edge_of(struct dot *dot, uint32_t from, uint32_t to)
 {
-	uint32_t at = hash_of(from, to), found;
+	uint32_t hash = ep_hash_number((uint64_t)from << 32 | to), at = 0, number;
+	struct edge *edge;
 
-	if (dot->edge_count == dot->edge_room && edges_grow(dot))
-		return NONE;
-	while ((found = dot->table[at & (dot->slots - 1)])) {
-		if (dot->edges[found - 1].from == from && dot->edges[found - 1].to == to)
-			return found - 1;
-		at++;
-	}
-	dot->table[at & (dot->slots - 1)] = dot->edge_count + 1;
-	dot->edges[dot->edge_count] = (struct edge){.from = from, .to = to};
-	return dot->edge_count++;
+	while ((number = ep_hash_next(&dot->by_ends, hash, &at)) != EP_HASH_NONE)
+		if (dot->edges.list[number].from == from && dot->edges.list[number].to == to)
+			return number;
+	number = (uint32_t)dot->edges.count;
+	ep_hash_add(&dot->by_ends, hash, number);
+	edge = ep_array_add(&dot->edges);
+	edge->from = from;
+	edge->to = to;
+	return number;
 }
 
-static int out_of_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
-
-/* The edge to `frame`, the innermost, from the one that called it; NONE in
- * *edge: from nowhere known. */
-static int edge_begin(struct dot *dot, const struct ep_nest_thread *thread,
-		      struct ep_nest_frame *frame, bool call, uint32_t *edge)
+/* The edge to the frame that begins from the one that called it; NONE: from nowhere known. */
+static uint32_t edge_begin(struct dot *dot, const struct ep_nest_thread *thread, bool call)
 {
 	struct active *active = &dot->active[thread->index];
-	const struct ep_nest_frame *caller = frame - 1;
+	const struct ep_nest_frame *frame = thread->frame, *caller = frame - 1;
+	struct edge *edge;
+	uint32_t number;
 
-	*edge = NONE;
 	if (thread->count < 2)
-		return EP_OK;
-	*edge = edge_of(dot, caller->function->id, frame->function->id);
-	if (*edge == NONE ||
-	    grow((void **)&active->edges, &active->edge_count, *edge, sizeof(*active->edges)))
-		return EP_E_MEMORY;
-	active->edges[*edge]++;
-	dot->edges[*edge].calls += call;
-	dot->edges[*edge].over |= frame->depth > caller->depth + 1;
-	return EP_OK;
+		return NONE;
+	number = edge_of(dot, caller->function->id, frame->function->id);
+	ROOM_FOR(&active->edges, number);
+	active->edges.list[number]++;
+	edge = &dot->edges.list[number];
+	edge->calls += call;
+	edge->over |= frame->depth > caller->depth + 1;
+	return number;
 }
 
-static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+static void node_begin(struct dot *dot, const struct ep_nest_thread *thread,
+		       const struct ep_event *event)
 {
-	struct dot *dot = context;
+	bool call = event->kind == EP_EVENT_BEGIN;
 	struct active *active = &dot->active[thread->index];
-	uint32_t id = frame->function->id, edge;
-	bool call = why != EP_NEST_SWITCH;
+	struct ep_nest_frame *frame = thread->frame;
+	uint32_t id = frame->function->id;
+	struct node *node;
 
-	(void)event;
-	if (grow((void **)&dot->nodes, &dot->node_count, id, sizeof(*dot->nodes)) ||
-	    grow((void **)&active->nodes, &active->node_count, id, sizeof(*active->nodes)) ||
-	    edge_begin(dot, thread, frame, call, &edge))
-		return out_of_memory(err);
-	dot->nodes[id].function = frame->function;
-	dot->nodes[id].calls += call;
-	dot->nodes[id].before += why == EP_NEST_BEFORE;
-	active->nodes[id]++;
-	frame->mark = edge;
-	return EP_OK;
+	ROOM_FOR(&dot->nodes, id);
+	ROOM_FOR(&active->nodes, id);
+	frame->mark = edge_begin(dot, thread, call);
+	node = &dot->nodes.list[id];
+	node->function = frame->function;
+	node->calls += call;
+	node->before += call && event->flags & EP_CALL_BEFORE;
+	active->nodes.list[id]++;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+static void node_end(struct dot *dot, const struct ep_nest_thread *thread,
+		     const struct ep_event *event)
 {
-	struct dot *dot = context;
 	struct active *active = &dot->active[thread->index];
-	struct node *node = &dot->nodes[frame->function->id];
+	const struct ep_nest_frame *frame = thread->frame;
+	struct node *node = &dot->nodes.list[frame->function->id];
 	uint32_t edge = (uint32_t)frame->mark;
 	int64_t ran = thread->now - frame->since - frame->left_out;
-	bool approximate = !frame->begin.exact || (event && !event->end.exact);
+	bool approximate =
+		!frame->begin.exact || (event->kind == EP_EVENT_END && !event->end.exact);
 
-	(void)err;
-	node->open += why == EP_NEST_OPEN || why == EP_NEST_LEFT;
-	if (why == EP_NEST_LEFT)
-		return EP_OK;
+	node->open += event->kind == EP_EVENT_OPEN || event->kind == EP_EVENT_LEFT;
+	if (event->kind == EP_EVENT_LEFT)
+		return;
 	node->approximate |= approximate;
-	if (--active->nodes[frame->function->id] == 0)
+	if (--active->nodes.list[frame->function->id] == 0)
 		node->total += ran;
-	if (why != EP_NEST_SWITCH)
+	if (event->kind != EP_EVENT_SUSPEND)
 		node->self += frame->ran - frame->inner;
 	if (thread->count == 1)
 		dot->all += ran;
 	if (edge == NONE)
-		return EP_OK;
-	dot->edges[edge].approximate |= approximate;
-	if (--active->edges[edge] == 0)
-		dot->edges[edge].total += ran;
-	return EP_OK;
+		return;
+	dot->edges.list[edge].approximate |= approximate;
+	if (--active->edges.list[edge] == 0)
+		dot->edges.list[edge].total += ran;
 }
 
-/* A wait of which it is not known in which call it was is in the totals of those that it was in for
- * certain, and nobody's own. */
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
-		const struct ep_event *event, struct ep_err *err)
+/* A sink. A wait of which it is not known in which call it was is in the totals of those that it
+ * was in for certain, and nobody's own. */
+static int dot_event(void *context, const struct ep_event *event,
+		     const struct ep_nest_thread *thread)
 {
 	struct dot *dot = context;
 
-	(void)ns, (void)err;
-	if (own && !ep_place_is_certain(event->place))
-		dot->nodes[thread->frames[own - 1].function->id].approximate = true;
+	switch (event->kind) {
+	case EP_EVENT_BEGIN:
+	case EP_EVENT_RESUME:
+		node_begin(dot, thread, event);
+		break;
+	case EP_EVENT_END:
+	case EP_EVENT_SUSPEND:
+	case EP_EVENT_OPEN:
+	case EP_EVENT_LEFT:
+		if (!(event->flags & EP_CALL_STRAY))
+			node_end(dot, thread, event);
+		break;
+	case EP_EVENT_WAIT:
+		if (thread->own && !ep_place_is_certain(event->place))
+			dot->nodes.list[thread->frames[thread->own - 1].function->id].approximate =
+				true;
+		break;
+	default:
+		break;
+	}
 	return EP_OK;
 }
 
@@ -234,17 +194,17 @@ static struct left_out prune(struct dot *dot)
 {
 	struct left_out left = {0};
 
-	for (size_t i = 0; i < dot->node_count; i++) {
-		struct node *node = &dot->nodes[i];
+	for (size_t i = 0; i < dot->nodes.count; i++) {
+		struct node *node = &dot->nodes.list[i];
 
 		node->shown = node->function && (node->open || !is_small(dot, node->total));
 		left.nodes += node->function && !node->shown;
 	}
-	for (uint32_t i = 0; i < dot->edge_count; i++) {
-		struct edge *edge = &dot->edges[i];
-		const struct node *to = &dot->nodes[edge->to];
+	for (size_t i = 0; i < dot->edges.count; i++) {
+		struct edge *edge = &dot->edges.list[i];
+		const struct node *to = &dot->nodes.list[edge->to];
 
-		edge->shown = dot->nodes[edge->from].shown && to->shown &&
+		edge->shown = dot->nodes.list[edge->from].shown && to->shown &&
 			      (to->open || !is_small(dot, edge->total));
 		left.edges += !edge->shown;
 	}
@@ -254,13 +214,11 @@ static struct left_out prune(struct dot *dot)
 /* ---- writing ---- */
 
 /* Inside of a quoted string. Graphviz gives a meaning to backslashes. */
-static int quoted(struct dot *dot, const char *text, size_t limit)
+static void write_quoted(struct dot *dot, const char *text, size_t limit)
 {
 	char *clean = ep_utf8_escape(text, strlen(text));
 	size_t length;
 
-	if (!clean)
-		return EP_E_MEMORY;
 	for (const char *at = clean; *at; at += length) {
 		length = ep_utf8_length(at, strlen(at));
 		length = length ? length : 1;
@@ -273,10 +231,9 @@ static int quoted(struct dot *dot, const char *text, size_t limit)
 		ep_outbuf_put(&dot->out, at, length);
 	}
 	free(clean);
-	return EP_OK;
 }
 
-static void number(struct dot *dot, uint64_t value, const char *one, const char *more)
+static void write_count(struct dot *dot, uint64_t value, const char *one, const char *more)
 {
 	char text[EP_TIMETEXT_SIZE];
 
@@ -284,7 +241,7 @@ static void number(struct dot *dot, uint64_t value, const char *one, const char 
 	ep_outbuf_text(&dot->out, value == 1 ? one : more);
 }
 
-static void duration(struct dot *dot, const char *before, int64_t ns, bool approximate)
+static void write_duration(struct dot *dot, const char *before, int64_t ns, bool approximate)
 {
 	char text[EP_TIMETEXT_SIZE], share[32];
 
@@ -296,7 +253,7 @@ static void duration(struct dot *dot, const char *before, int64_t ns, bool appro
 }
 
 /* White to red. Saturation by the root: one large function must not bleach the others. */
-static void colour(struct dot *dot, const struct node *node)
+static void write_colour(struct dot *dot, const struct node *node)
 {
 	double heat = sqrt(percent(dot, node->self) / 100);
 	char text[48];
@@ -306,45 +263,43 @@ static void colour(struct dot *dot, const struct node *node)
 	ep_outbuf_text(&dot->out, text);
 }
 
-static void plain_number(struct dot *dot, const char *key, int64_t value)
+static void write_number(struct dot *dot, const char *key, int64_t value)
 {
 	ep_outbuf_text(&dot->out, key);
 	ep_outbuf_int(&dot->out, value);
 }
 
-static int write_node(struct dot *dot, uint32_t id)
+static void write_node(struct dot *dot, uint32_t id)
 {
-	const struct node *node = &dot->nodes[id];
+	const struct node *node = &dot->nodes.list[id];
 	struct ep_outbuf *out = &dot->out;
 
-	plain_number(dot, "    f", id);
+	write_number(dot, "    f", id);
 	ep_outbuf_text(out, " [label=\"");
-	if (quoted(dot, node->function->name, LABEL_MAX))
-		return EP_E_MEMORY;
-	duration(dot, "\\nself ", node->self, node->approximate);
-	duration(dot, "\\ntotal ", node->total, node->approximate);
+	write_quoted(dot, node->function->name, LABEL_MAX);
+	write_duration(dot, "\\nself ", node->self, node->approximate);
+	write_duration(dot, "\\ntotal ", node->total, node->approximate);
 	ep_outbuf_text(out, "\\n");
-	number(dot, node->calls, " call", " calls");
+	write_count(dot, node->calls, " call", " calls");
 	if (node->open) {
 		ep_outbuf_text(out, ", ");
-		number(dot, node->open, " did not return", " did not return");
+		write_count(dot, node->open, " did not return", " did not return");
 	}
 	if (node->before) {
 		ep_outbuf_text(out, ", ");
-		number(dot, node->before, " began before the history", " began before the history");
+		write_count(dot, node->before, " began before the history",
+			    " began before the history");
 	}
 	ep_outbuf_text(out, "\",tooltip=\"");
-	if (quoted(dot, node->function->name, SIZE_MAX))
-		return EP_E_MEMORY;
+	write_quoted(dot, node->function->name, SIZE_MAX);
 	ep_outbuf_text(out, "\"");
-	colour(dot, node);
+	write_colour(dot, node);
 	if (node->open)
 		ep_outbuf_text(out, ",penwidth=3");
-	plain_number(dot, ",calls=", (int64_t)node->calls);
-	plain_number(dot, ",self_ns=", node->self);
-	plain_number(dot, ",total_ns=", node->total);
+	write_number(dot, ",calls=", (int64_t)node->calls);
+	write_number(dot, ",self_ns=", node->self);
+	write_number(dot, ",total_ns=", node->total);
 	ep_outbuf_text(out, "];\n");
-	return EP_OK;
 }
 
 static void write_edge(struct dot *dot, const struct edge *edge)
@@ -352,17 +307,17 @@ static void write_edge(struct dot *dot, const struct edge *edge)
 	double share = percent(dot, edge->total);
 	char width[48];
 
-	plain_number(dot, "  f", edge->from);
-	plain_number(dot, " -> f", edge->to);
+	write_number(dot, "  f", edge->from);
+	write_number(dot, " -> f", edge->to);
 	ep_outbuf_text(&dot->out, " [label=\"");
-	number(dot, edge->calls, " call", " calls");
-	duration(dot, "\\n", edge->total, edge->approximate);
+	write_count(dot, edge->calls, " call", " calls");
+	write_duration(dot, "\\n", edge->total, edge->approximate);
 	snprintf(width, sizeof(width), "\",penwidth=%.2f", 1 + (share > 100 ? 100 : share) / 25);
 	ep_outbuf_text(&dot->out, width);
 	if (edge->over)
 		ep_outbuf_text(&dot->out, ",style=dashed");
-	plain_number(dot, ",calls=", (int64_t)edge->calls);
-	plain_number(dot, ",total_ns=", edge->total);
+	write_number(dot, ",calls=", (int64_t)edge->calls);
+	write_number(dot, ",total_ns=", edge->total);
 	ep_outbuf_text(&dot->out, "];\n");
 }
 
@@ -376,46 +331,40 @@ static int compare_modules(const void *a, const void *b, void *context)
 }
 
 /* The nodes in a box for each module. */
-static int write_modules(struct dot *dot, uint32_t *order, size_t count)
+static void write_modules(struct dot *dot, uint32_t *order, size_t count)
 {
 	const char *module = NULL;
-	int rc = EP_OK;
 
-	qsort_r(order, count, sizeof(*order), compare_modules, dot->nodes);
-	for (size_t i = 0; !rc && i < count; i++) {
-		const char *next = dot->nodes[order[i]].function->module;
+	qsort_r(order, count, sizeof(*order), compare_modules, dot->nodes.list);
+	for (size_t i = 0; i < count; i++) {
+		const char *next = dot->nodes.list[order[i]].function->module;
 
 		if (!module || strcmp(module, next) != 0) {
 			ep_outbuf_text(&dot->out, module ? "  }\n" : "");
-			plain_number(dot, "  subgraph cluster_", (int64_t)i);
+			write_number(dot, "  subgraph cluster_", (int64_t)i);
 			ep_outbuf_text(&dot->out, " {\n    label=\"");
-			rc = quoted(dot, *next ? next : "outside of all modules", SIZE_MAX);
+			write_quoted(dot, *next ? next : "outside of all modules", SIZE_MAX);
 			ep_outbuf_text(&dot->out, "\";\n");
 			module = next;
 		}
-		rc = rc ? rc : write_node(dot, order[i]);
+		write_node(dot, order[i]);
 	}
 	ep_outbuf_text(&dot->out, module ? "  }\n" : "");
-	return rc;
 }
 
-static int write_nodes(struct dot *dot)
+static void write_nodes(struct dot *dot)
 {
-	uint32_t *order = calloc(dot->node_count + 1, sizeof(*order));
+	uint32_t *order = ep_calloc(dot->nodes.count, sizeof(*order));
 	size_t count = 0;
-	int rc;
 
-	if (!order)
-		return EP_E_MEMORY;
-	for (size_t i = 0; i < dot->node_count; i++)
-		if (dot->nodes[i].shown)
+	for (size_t i = 0; i < dot->nodes.count; i++)
+		if (dot->nodes.list[i].shown)
 			order[count++] = (uint32_t)i;
-	rc = write_modules(dot, order, count);
+	write_modules(dot, order, count);
 	free(order);
-	return rc;
 }
 
-static int write_head(struct dot *dot, const struct left_out *left)
+static void write_head(struct dot *dot, const struct left_out *left)
 {
 	char text[EP_TIMETEXT_SIZE];
 	char share[64];
@@ -426,8 +375,7 @@ static int write_head(struct dot *dot, const struct left_out *left)
 				  "  edge [fontname=\"sans-serif\",fontsize=9];\n"
 				  "  fontname=\"sans-serif\"; fontsize=11; labelloc=t;\n"
 				  "  label=\"");
-	if (quoted(dot, ep_export_program(dot->export->trace), SIZE_MAX))
-		return EP_E_MEMORY;
+	write_quoted(dot, ep_export_program(dot->export->trace), SIZE_MAX);
 	ep_outbuf_text(&dot->out, "\\n");
 	ep_outbuf_text(&dot->out, ep_timetext(text, dot->all));
 	ep_outbuf_text(&dot->out, " in calls, all threads together");
@@ -435,58 +383,51 @@ static int write_head(struct dot *dot, const struct left_out *left)
 		snprintf(share, sizeof(share),
 			 "\\nbelow %g %%, left out: ", dot->export->min_percent);
 		ep_outbuf_text(&dot->out, share);
-		number(dot, left->nodes, " function, ", " functions, ");
-		number(dot, left->edges, " edge", " edges");
+		write_count(dot, left->nodes, " function, ", " functions, ");
+		write_count(dot, left->edges, " edge", " edges");
 	}
 	ep_outbuf_text(&dot->out, "\";\n");
-	return EP_OK;
 }
 
-static int write_graph(struct dot *dot, struct ep_err *err)
+static void write_graph(struct dot *dot)
 {
 	struct left_out left = prune(dot);
 
-	if (write_head(dot, &left) || write_nodes(dot))
-		return out_of_memory(err);
-	for (uint32_t i = 0; i < dot->edge_count; i++)
-		if (dot->edges[i].shown)
-			write_edge(dot, &dot->edges[i]);
+	write_head(dot, &left);
+	write_nodes(dot);
+	for (size_t i = 0; i < dot->edges.count; i++)
+		if (dot->edges.list[i].shown)
+			write_edge(dot, &dot->edges.list[i]);
 	ep_outbuf_text(&dot->out, "}\n");
-	return EP_OK;
 }
 
 static void dot_deinit(struct dot *dot)
 {
-	size_t count = dot->export->trace->thread_count;
-
-	for (size_t i = 0; dot->active && i < count; i++) {
-		free(dot->active[i].nodes);
-		free(dot->active[i].edges);
+	for (size_t i = 0; i < dot->export->trace->thread_count; i++) {
+		ep_array_deinit(&dot->active[i].nodes);
+		ep_array_deinit(&dot->active[i].edges);
 	}
 	free(dot->active);
-	free(dot->nodes);
-	free(dot->edges);
-	free(dot->table);
+	ep_array_deinit(&dot->nodes);
+	ep_array_deinit(&dot->edges);
+	ep_hash_deinit(&dot->by_ends);
 	free(dot);
 }
 
 int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
 {
-	struct dot *dot = calloc(1, sizeof(*dot));
-	struct ep_nest_sink sink = {dot, begin, end, NULL, NULL, wait};
+	struct dot *dot = ep_calloc(1, sizeof(*dot));
+	const struct ep_sink sink = {
+		.context = dot, .event = dot_event, .waits = true, .nested = true, .clip = true};
 	int rc;
 
-	if (!dot)
-		return out_of_memory(err);
 	dot->export = export;
 	ep_outbuf_init(&dot->out, out);
-	dot->active = calloc(export->trace->thread_count + 1, sizeof(*dot->active));
-	rc = dot->active ? ep_nest_stream(export->trace, export->names, export->selection, true,
-					  &sink, shown, err)
-			 : out_of_memory(err);
-	if (!rc && dot->node_count)
-		rc = write_graph(dot, err);
-	rc = ep_export_finish(&dot->out, rc, err);
+	dot->active = ep_calloc(export->trace->thread_count, sizeof(*dot->active));
+	ep_stream(export->trace, export->names, export->selection, &sink, shown);
+	if (dot->nodes.count)
+		write_graph(dot);
+	rc = ep_export_finish(&dot->out, err);
 	dot_deinit(dot);
 	return rc;
 }

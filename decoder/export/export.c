@@ -5,71 +5,46 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/util/json.h"
 #include "decoder/export/replay.h"
 
 /* Ids of threads whose tid is unknown, or another thread's, begin here. */
 #define STRANGE_TID 10000000u
 
-static int texts_grow(struct ep_texts *texts, uint32_t id)
-{
-	size_t count = texts->count ? texts->count : 256;
-	struct ep_function_text *grown;
-
-	while (count <= id)
-		count *= 2;
-	grown = realloc(texts->list, count * sizeof(*grown));
-	if (!grown)
-		return EP_E_MEMORY;
-	memset(grown + texts->count, 0, (count - texts->count) * sizeof(*grown));
-	texts->list = grown;
-	texts->count = count;
-	return EP_OK;
-}
-
 const struct ep_function_text *ep_texts_get(struct ep_texts *texts,
 					    const struct ep_function *function)
 {
 	struct ep_function_text *text;
 
-	if (function->id >= texts->count && texts_grow(texts, function->id) != EP_OK)
-		return NULL;
-	text = &texts->list[function->id];
-	if (text->bytes)
-		return text;
-	text->bytes = texts->make(texts->context, function);
-	if (!text->bytes)
-		return NULL;
-	text->size = strlen(text->bytes);
+	while (texts->made.count <= function->id)
+		ep_array_add(&texts->made);
+	text = &texts->made.list[function->id];
+	if (!text->bytes) {
+		text->bytes = texts->make(texts->context, function);
+		text->size = strlen(text->bytes);
+	}
 	return text;
 }
 
 void ep_texts_deinit(struct ep_texts *texts)
 {
-	for (size_t i = 0; i < texts->count; i++)
-		free(texts->list[i].bytes);
-	free(texts->list);
-	texts->list = NULL;
-	texts->count = 0;
+	for (size_t i = 0; i < texts->made.count; i++)
+		free(texts->made.list[i].bytes);
+	ep_array_deinit(&texts->made);
 }
 
 char *ep_export_quote(const char *text)
 {
 	struct ep_json json;
-	char *quoted = NULL;
+	char *quoted;
 	size_t size;
-	FILE *file = open_memstream(&quoted, &size);
-	int failed;
+	FILE *file = ep_open_memstream(&quoted, &size);
 
-	if (!file)
-		return NULL;
 	ep_json_init(&json, file);
 	ep_json_string(&json, text);
-	failed = ep_json_finish(&json);
-	if (fclose(file) == 0 && !failed)
-		return quoted;
-	free(quoted);
-	return NULL;
+	ep_close_memstream(file);
+	return quoted;
 }
 
 static int compare_tids(const void *a, const void *b, void *context)
@@ -90,14 +65,9 @@ int64_t ep_export_zero(const struct ep_export *export)
 uint32_t *ep_export_tids(const struct ep_trace *trace)
 {
 	size_t count = trace->thread_count;
-	uint32_t *tids = calloc(count + 1, sizeof(*tids));
-	uint32_t *order = calloc(count + 1, sizeof(*order));
+	uint32_t *tids = ep_calloc(count, sizeof(*tids));
+	uint32_t *order = ep_calloc(count, sizeof(*order));
 
-	if (!tids || !order) {
-		free(tids);
-		free(order);
-		return NULL;
-	}
 	for (size_t i = 0; i < count; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, count, sizeof(*order), compare_tids, trace->threads);
@@ -126,11 +96,12 @@ char *ep_export_gap(const struct ep_event *gap)
 	return ep_export_quote(ep_replay_gap(text, gap));
 }
 
-int ep_export_finish(struct ep_outbuf *out, int rc, struct ep_err *err)
+int ep_export_finish(struct ep_outbuf *out, struct ep_err *err)
 {
-	if (!rc && ep_outbuf_finish(out) != 0)
+	int rc = EP_OK;
+
+	if (ep_outbuf_finish(out) != 0)
 		rc = ep_fail(err, EP_E_IO, 0, "%s", strerror(errno));
-	if (rc == EP_E_IO && out->failed)
-		errno = out->failed;
+	errno = out->failed;
 	return rc;
 }

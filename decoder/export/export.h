@@ -5,7 +5,7 @@
  * (collapsed, dot: and distinct stacks, pairs). Every text of a function or a thread is made once.
  *
  * A format writes nothing at all when nothing is selected. Each yields EP_OK and the number of
- * calls in *shown, EP_E_MEMORY, or EP_E_IO with errno's words.
+ * calls in *shown, or EP_E_IO with errno's words.
  */
 #ifndef EPITAPH_EXPORT_H
 #define EPITAPH_EXPORT_H
@@ -15,6 +15,7 @@
 #include "coredump/funtrace/funtrace.h"
 #include "decoder/names/embedded.h"
 #include "decoder/stream/nest.h"
+#include "decoder/stream/stream.h"
 #include "decoder/util/outbuf.h"
 
 struct ep_export {
@@ -56,25 +57,25 @@ int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown, str
 /* A wait in the call that has this frame, or in one that it called: not known which (placing.h). */
 #define EP_EXPORT_INSIDE "[waited somewhere inside]"
 
-/* One text for each function, made when it is first asked for. */
-struct ep_texts {
-	/* From malloc; NULL: out of memory. */
-	char *(*make)(void *context, const struct ep_function *function);
-	void *context;
-	struct ep_function_text {
-		char *bytes; /* NULL: not made */
-		size_t size;
-	} * list; /* by id of the function */
-	size_t count;
+struct ep_function_text {
+	char *bytes; /* owned; NULL: not made */
+	size_t size;
 };
 
-/* NULL: out of memory. Borrowed until the next function is asked for. */
+/* One text for each function, made when it is first asked for. */
+struct ep_texts {
+	char *(*make)(void *context, const struct ep_function *function);
+	void *context;
+	EP_ARRAY(struct ep_function_text) made; /* by id of the function */
+};
+
+/* Borrowed until the next function is asked for. */
 const struct ep_function_text *ep_texts_get(struct ep_texts *texts,
 					    const struct ep_function *function);
 void ep_texts_deinit(struct ep_texts *texts);
 
-/* As a JSON string with its quotes; each byte that is no UTF-8 is U+FFFD. From malloc; NULL: out of
- * memory. */
+/* As a JSON string with its quotes; each byte that is no UTF-8 is U+FFFD. The caller frees
+ * it. */
 char *ep_export_quote(const char *text);
 
 /* The threads' ids as viewers want them: no two are equal, though the system gave one twice, or
@@ -87,11 +88,17 @@ int64_t ep_export_zero(const struct ep_export *export);
 /* The executable's path, or "unknown". */
 const char *ep_export_program(const struct ep_trace *trace);
 
-/* "3 blocks of history are gone, tracing was paused", in quotes as JSON has them, from malloc;
- * NULL: out of memory. */
+/* "3 blocks of history are gone, tracing was paused", in quotes as JSON has them; the
+ * caller frees it. */
 char *ep_export_gap(const struct ep_event *gap);
 
-/* `rc`, or EP_E_IO when the buffer's file failed, which errno then says. */
-int ep_export_finish(struct ep_outbuf *out, int rc, struct ep_err *err);
+/* What a sink returns: a file that takes no more ends the reading. */
+static inline int ep_export_status(const struct ep_outbuf *out)
+{
+	return out->failed ? EP_E_IO : EP_OK;
+}
+
+/* After the last byte. EP_OK, or EP_E_IO when the buffer's file failed, which errno then says. */
+int ep_export_finish(struct ep_outbuf *out, struct ep_err *err);
 
 #endif

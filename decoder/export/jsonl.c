@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/records.h"
 
@@ -28,21 +29,19 @@ struct jsonl {
 /* ---- what is made once ---- */
 
 /* ,"function":"f","module":"m","file":"f.c","line":1 */
-static char *function_text(void *context, const struct ep_function *function)
+static char *jsonl_function(void *context, const struct ep_function *function)
 {
 	struct jsonl *jsonl = context;
 	struct ep_line line = ep_names_function_line(jsonl->export->names, function);
 	char *name = ep_export_quote(function->name);
 	char *module = ep_export_quote(function->module);
 	char *file = ep_export_quote(line.file);
-	char *text = NULL, number[16] = "null";
+	char *text, number[16] = "null";
 
 	if (line.file && line.line)
 		snprintf(number, sizeof(number), "%" PRIu32, line.line);
-	if (!name || !module || !file ||
-	    asprintf(&text, ",\"function\":%s,\"module\":%s,\"file\":%s,\"line\":%s", name, module,
-		     file, number) < 0)
-		text = NULL;
+	text = ep_asprintf(",\"function\":%s,\"module\":%s,\"file\":%s,\"line\":%s", name, module,
+			   file, number);
 	free(name);
 	free(module);
 	free(file);
@@ -50,30 +49,22 @@ static char *function_text(void *context, const struct ep_function *function)
 }
 
 /* "thread":1,"tid":4711,"thread_name":"worker" */
-static int heads_make(struct jsonl *jsonl)
+static void heads_make(struct jsonl *jsonl)
 {
 	const struct ep_trace *trace = jsonl->export->trace;
 
-	jsonl->heads = calloc(trace->thread_count + 1, sizeof(*jsonl->heads));
-	if (!jsonl->heads)
-		return EP_E_MEMORY;
+	jsonl->heads = ep_calloc(trace->thread_count, sizeof(*jsonl->heads));
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		const struct ep_trace_thread *thread = &trace->threads[i];
+		struct ep_function_text *head = &jsonl->heads[i];
 		char *name = ep_export_quote(thread->name);
-		int size = name ? asprintf(&jsonl->heads[i].bytes,
-					   "\"thread\":%" PRIu32 ",\"tid\":%" PRIu32
-					   ",\"thread_name\":%s",
-					   thread->serial, thread->tid, name)
-				: -1;
 
+		head->bytes =
+			ep_asprintf("\"thread\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"thread_name\":%s",
+				    thread->serial, thread->tid, name);
+		head->size = strlen(head->bytes);
 		free(name);
-		if (size < 0) {
-			jsonl->heads[i].bytes = NULL;
-			return EP_E_MEMORY;
-		}
-		jsonl->heads[i].size = (size_t)size;
 	}
-	return EP_OK;
 }
 
 /* ---- the first line ---- */
@@ -180,10 +171,9 @@ static void line_begin(struct jsonl *jsonl, const char *type, const struct ep_ne
 	ep_outbuf_put(&jsonl->out, head->bytes, head->size);
 }
 
-static int line_end(struct jsonl *jsonl, struct ep_err *err)
+static void line_end(struct jsonl *jsonl)
 {
 	ep_outbuf_text(&jsonl->out, "}\n");
-	return jsonl->out.failed ? ep_export_finish(&jsonl->out, EP_OK, err) : EP_OK;
 }
 
 static void int_field(struct jsonl *jsonl, const char *key, int64_t value)
@@ -214,14 +204,14 @@ static void interval(struct jsonl *jsonl, const char *earliest, const char *late
 	}
 }
 
-static int function_fields(struct jsonl *jsonl, const struct ep_function *function)
+static void function_fields(struct jsonl *jsonl, const struct ep_function *function)
 {
-	const struct ep_function_text *text =
-		function ? ep_texts_get(&jsonl->texts, function) : NULL;
+	const struct ep_function_text *text;
 
-	if (text)
-		ep_outbuf_put(&jsonl->out, text->bytes, text->size);
-	return text || !function ? EP_OK : EP_E_MEMORY;
+	if (!function)
+		return;
+	text = ep_texts_get(&jsonl->texts, function);
+	ep_outbuf_put(&jsonl->out, text->bytes, text->size);
 }
 
 static void address_field(struct jsonl *jsonl, uint64_t address)
@@ -267,19 +257,6 @@ static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 
 /* ---- lines ---- */
 
-static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
-{
-	(void)context;
-	(void)why;
-	(void)event;
-	(void)err;
-	/* Its caller's number, + 1: stacks change, this does not. */
-	if (why != EP_NEST_SWITCH)
-		frame->mark = thread->count > 1 ? frame[-1].call + 1 : 0;
-	return EP_OK;
-}
-
 static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 			const struct ep_event *end)
 {
@@ -309,14 +286,13 @@ static void time_fields(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 		interval(jsonl, ",\"end_earliest_ns\":", ",\"end_latest_ns\":", &end->end);
 }
 
-static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+static void write_call(struct jsonl *jsonl, const struct ep_nest_thread *thread,
+		       const struct ep_event *event)
 {
-	struct jsonl *jsonl = context;
+	const struct ep_nest_frame *frame = thread->frame;
+	const struct ep_event *end = event->kind == EP_EVENT_END ? event : NULL;
 	struct ep_outbuf *out = &jsonl->out;
 
-	if (why == EP_NEST_SWITCH)
-		return EP_OK;
 	line_begin(jsonl, "call", thread);
 	ep_outbuf_text(out, ",\"call\":");
 	ep_outbuf_uint(out, frame->call);
@@ -327,24 +303,20 @@ static int end(void *context, const struct ep_nest_thread *thread, struct ep_nes
 		ep_outbuf_text(out, "null");
 	ep_outbuf_text(out, ",\"depth\":");
 	ep_outbuf_uint(out, frame->depth);
-	if (function_fields(jsonl, frame->function))
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	function_fields(jsonl, frame->function);
 	address_field(jsonl, frame->address);
-	time_fields(jsonl, frame, event);
-	if (event && !(frame->flags & EP_CALL_BEFORE))
+	time_fields(jsonl, frame, end);
+	if (end && !(frame->flags & EP_CALL_BEFORE))
 		int_field(jsonl, ",\"self_ns\":", frame->ran - frame->inner);
 	if (frame->astray)
 		int_field(jsonl, ",\"unsure_wait_ns\":", frame->astray);
-	flags_field(jsonl, frame, event);
-	return line_end(jsonl, err);
+	flags_field(jsonl, frame, end);
+	line_end(jsonl);
 }
 
-static int gap_fields(struct jsonl *jsonl, const struct ep_event *event)
+static void gap_fields(struct jsonl *jsonl, const struct ep_event *event)
 {
 	char *why = ep_export_gap(event);
-
-	if (!why)
-		return EP_E_MEMORY;
 
 	int_field(jsonl, ",\"begin_ns\":", ns_of(jsonl, event->begin.best));
 	int_field(jsonl, ",\"end_ns\":", ns_of(jsonl, event->end.best));
@@ -352,7 +324,6 @@ static int gap_fields(struct jsonl *jsonl, const struct ep_event *event)
 	ep_outbuf_text(&jsonl->out, ",\"why\":");
 	ep_outbuf_text(&jsonl->out, why);
 	free(why);
-	return EP_OK;
 }
 
 static void time_of_moment(struct jsonl *jsonl, const struct ep_time *time)
@@ -376,7 +347,7 @@ static void span_fields(struct jsonl *jsonl, const struct ep_event *event)
 		ep_outbuf_text(&jsonl->out, ",\"flags\":[\"across-gap\"]");
 }
 
-static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
+static void point_fields(struct jsonl *jsonl, const struct ep_event *event)
 {
 	char *quoted;
 
@@ -385,8 +356,6 @@ static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
 	ep_outbuf_text(&jsonl->out, "\"");
 	if (event->text && *event->text) {
 		quoted = ep_export_quote(event->text);
-		if (!quoted)
-			return EP_E_MEMORY;
 		ep_outbuf_text(&jsonl->out, ",\"text\":");
 		ep_outbuf_text(&jsonl->out, quoted);
 		free(quoted);
@@ -394,51 +363,66 @@ static int point_fields(struct jsonl *jsonl, const struct ep_event *event)
 	if (event->point == EP_POINT_SPAN_BEGIN || event->point == EP_POINT_SPAN_END)
 		span_fields(jsonl, event);
 	time_of_moment(jsonl, &event->begin);
-	return EP_OK;
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
-		  struct ep_err *err)
+static void write_moment(struct jsonl *jsonl, const struct ep_nest_thread *thread,
+			 const struct ep_event *event)
 {
 	static const char *const types[] = {
 		[EP_EVENT_END] = "return", [EP_EVENT_GAP] = "gap", [EP_EVENT_POINT] = "point"};
-	struct jsonl *jsonl = context;
-	int rc;
 
 	line_begin(jsonl, types[event->kind], thread);
 	ep_outbuf_text(&jsonl->out, ",\"depth\":");
 	ep_outbuf_uint(&jsonl->out, event->depth);
-	rc = function_fields(jsonl, event->function);
+	function_fields(jsonl, event->function);
 	if (event->kind != EP_EVENT_GAP)
 		address_field(jsonl, event->address);
 	if (event->kind == EP_EVENT_GAP)
-		rc = rc ? rc : gap_fields(jsonl, event);
+		gap_fields(jsonl, event);
 	else if (event->kind == EP_EVENT_END)
 		time_of_moment(jsonl, &event->end);
 	else
-		rc = rc ? rc : point_fields(jsonl, event);
-	if (rc)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	return line_end(jsonl, err);
+		point_fields(jsonl, event);
+	line_end(jsonl);
 }
 
-/* Told with the calls that it is drawn in. */
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
-		const struct ep_event *event, struct ep_err *err)
+/* A sink. Waits are told with the calls that they are drawn in. */
+static int jsonl_event(void *context, const struct ep_event *event,
+		       const struct ep_nest_thread *thread)
 {
-	(void)context, (void)thread, (void)own, (void)ns, (void)event;
-	(void)err;
-	return EP_OK;
+	struct jsonl *jsonl = context;
+
+	switch (event->kind) {
+	case EP_EVENT_BEGIN:
+		/* Its caller's number, + 1: stacks change, this does not. */
+		thread->frame->mark = thread->count > 1 ? thread->frame[-1].call + 1 : 0;
+		break;
+	case EP_EVENT_END:
+		if (event->flags & EP_CALL_STRAY)
+			write_moment(jsonl, thread, event);
+		else
+			write_call(jsonl, thread, event);
+		break;
+	case EP_EVENT_OPEN:
+	case EP_EVENT_LEFT:
+		write_call(jsonl, thread, event);
+		break;
+	case EP_EVENT_GAP:
+	case EP_EVENT_POINT:
+		write_moment(jsonl, thread, event);
+		break;
+	default:
+		break;
+	}
+	return ep_export_status(&jsonl->out);
 }
 
 /* ---- the whole ---- */
 
 static void jsonl_deinit(struct jsonl *jsonl)
 {
-	size_t count = jsonl->export->trace->thread_count;
-
 	ep_texts_deinit(&jsonl->texts);
-	for (size_t i = 0; jsonl->heads && i < count; i++)
+	for (size_t i = 0; i < jsonl->export->trace->thread_count; i++)
 		free(jsonl->heads[i].bytes);
 	free(jsonl->heads);
 	free(jsonl);
@@ -446,28 +430,24 @@ static void jsonl_deinit(struct jsonl *jsonl)
 
 int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err)
 {
-	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
-	struct ep_nest_sink sink = {jsonl, begin, end, moment, NULL, wait};
+	struct jsonl *jsonl = ep_calloc(1, sizeof(*jsonl));
+	const struct ep_sink sink = {
+		.context = jsonl, .event = jsonl_event, .waits = true, .nested = true};
 	int rc;
 
-	if (!jsonl)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	jsonl->export = export;
 	jsonl->file = out;
-	jsonl->texts.make = function_text;
+	jsonl->texts.make = jsonl_function;
 	jsonl->texts.context = jsonl;
 	ep_outbuf_init(&jsonl->out, out);
-	if (heads_make(jsonl))
-		rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	else
-		rc = ep_nest_stream(export->trace, export->names, export->selection, false, &sink,
-				    shown, err);
-	if (!rc && jsonl->begun) {
+	heads_make(jsonl);
+	ep_stream(export->trace, export->names, export->selection, &sink, shown);
+	if (jsonl->begun) {
 		ep_outbuf_text(&jsonl->out, "{\"type\":\"end\",\"lines\":");
 		ep_outbuf_uint(&jsonl->out, jsonl->lines);
 		ep_outbuf_text(&jsonl->out, "}\n");
 	}
-	rc = ep_export_finish(&jsonl->out, rc, err);
+	rc = ep_export_finish(&jsonl->out, err);
 	jsonl_deinit(jsonl);
 	return rc;
 }

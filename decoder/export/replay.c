@@ -48,13 +48,13 @@ bool ep_replay_approximate(const struct ep_event *event)
 
 /* ---- the tree ---- */
 
-static void put(struct ep_replay *replay, const char *text)
+static void print_text(struct ep_replay *replay, const char *text)
 {
 	ep_outbuf_text(replay->out, text);
 }
 
 /* `text` at the right of `width` columns, and a blank. */
-static void put_right(struct ep_replay *replay, const char *text, size_t width)
+static void print_right(struct ep_replay *replay, const char *text, size_t width)
 {
 	static const char blanks[] = "                        ";
 	size_t length = strlen(text);
@@ -75,10 +75,10 @@ static void print_time(struct ep_replay *replay, const struct ep_time *time)
 		 : time->high == EP_TIME_UNKNOWN ? ">"
 						 : "~",
 		 ns / 1000000000, ns % 1000000000);
-	put(replay, replay->style->dim);
-	put_right(replay, text, 15);
-	put(replay, replay->style->plain);
-	put(replay, " ");
+	print_text(replay, replay->style->dim);
+	print_right(replay, text, 15);
+	print_text(replay, replay->style->plain);
+	print_text(replay, " ");
 }
 
 /* Of an END that has a begin; else room for it. */
@@ -95,8 +95,8 @@ static void print_duration(struct ep_replay *replay, const struct ep_event *even
 		snprintf(mark, sizeof(mark), "%s%s", ep_replay_approximate(event) ? "~" : "",
 			 ep_timetext(text, ep_trace_ns(replay->trace, event->begin.best,
 						       event->end.best)));
-	put_right(replay, mark, 13);
-	put(replay, " ");
+	print_right(replay, mark, 13);
+	print_text(replay, " ");
 }
 
 static void print_indent(struct ep_replay *replay, uint32_t depth)
@@ -108,7 +108,7 @@ static void print_indent(struct ep_replay *replay, uint32_t depth)
 		snprintf(text, sizeof(text), "%*s[%u] ", INDENT_MAX - 8, "", depth);
 	else
 		snprintf(text, sizeof(text), "%*s", (int)(depth * INDENT), "");
-	put(replay, text);
+	print_text(replay, text);
 }
 
 static void print_thread(struct ep_replay *replay, const struct ep_trace_thread *thread)
@@ -119,7 +119,7 @@ static void print_thread(struct ep_replay *replay, const struct ep_trace_thread 
 		return;
 	snprintf(text, sizeof(text), "%u %s", thread->tid, thread->name);
 	snprintf(column, sizeof(column), "%-22s ", text);
-	put(replay, column);
+	print_text(replay, column);
 }
 
 static const char *how_it_ended(uint32_t flags)
@@ -141,21 +141,21 @@ static void print_name(struct ep_replay *replay, const struct ep_event *event)
 {
 	const char *name = event->function->name;
 
-	put(replay, replay->style->name);
-	put(replay, name);
-	put(replay, replay->style->plain);
-	put(replay, strchr(name, '(') ? "" : "()");
+	print_text(replay, replay->style->name);
+	print_text(replay, name);
+	print_text(replay, replay->style->plain);
+	print_text(replay, strchr(name, '(') ? "" : "()");
 }
 
 static void print_warning(struct ep_replay *replay, const char *before, const char *words,
 			  const char *after)
 {
-	put(replay, replay->style->warn);
-	put(replay, before);
-	put(replay, words);
-	put(replay, after);
-	put(replay, replay->style->plain);
-	put(replay, "\n");
+	print_text(replay, replay->style->warn);
+	print_text(replay, before);
+	print_text(replay, words);
+	print_text(replay, after);
+	print_text(replay, replay->style->plain);
+	print_text(replay, "\n");
 }
 
 static void print_head(struct ep_replay *replay, const struct ep_event *event,
@@ -181,18 +181,18 @@ static void print_waiting(struct ep_replay *replay, const struct ep_event *event
 		return;
 	snprintf(words, sizeof(words), "  waited %s%s", times.unknown ? "at least " : "",
 		 ep_timetext(text, waited));
-	put(replay, replay->style->dim);
-	put(replay, waited ? words : "  may have waited, or a call near it");
+	print_text(replay, replay->style->dim);
+	print_text(replay, waited ? words : "  may have waited, or a call near it");
 	if (!waited) {
-		put(replay, replay->style->plain);
+		print_text(replay, replay->style->plain);
 		return;
 	}
 	if (times.ready >= times.blocked) {
 		snprintf(words, sizeof(words), ", %s of it for a CPU",
 			 ep_timetext(text, times.ready));
-		put(replay, words);
+		print_text(replay, words);
 	}
-	put(replay, replay->style->plain);
+	print_text(replay, replay->style->plain);
 }
 
 static void print_begin(struct ep_replay *replay, const struct ep_event *event)
@@ -208,20 +208,20 @@ static void print_begin(struct ep_replay *replay, const struct ep_event *event)
 	if (event->flags & EP_CALL_OPEN)
 		print_warning(replay, " { /* did not return", why, " */");
 	else
-		put(replay, " {\n");
+		print_text(replay, " {\n");
 }
 
 static void print_end(struct ep_replay *replay, const struct ep_event *event)
 {
 	print_head(replay, event, &event->end, event);
-	put(replay, replay->style->dim);
-	put(replay, "} /* ");
-	put(replay, event->function->name);
-	put(replay, how_it_ended(event->flags));
-	put(replay, " */");
-	put(replay, replay->style->plain);
+	print_text(replay, replay->style->dim);
+	print_text(replay, "} /* ");
+	print_text(replay, event->function->name);
+	print_text(replay, how_it_ended(event->flags));
+	print_text(replay, " */");
+	print_text(replay, replay->style->plain);
 	print_waiting(replay, event);
-	put(replay, "\n");
+	print_text(replay, "\n");
 }
 
 /* A call that called nothing that is shown. */
@@ -233,9 +233,9 @@ static void print_leaf(struct ep_replay *replay, const struct ep_event *event)
 		print_warning(replay, "; /* ", how_it_ended(event->flags) + 2, " */");
 		return;
 	}
-	put(replay, ";");
+	print_text(replay, ";");
 	print_waiting(replay, event);
-	put(replay, "\n");
+	print_text(replay, "\n");
 }
 
 static void print_gap(struct ep_replay *replay, const struct ep_event *event)
@@ -249,30 +249,30 @@ static void print_gap(struct ep_replay *replay, const struct ep_event *event)
 }
 
 /* What the program said: its own words, at their place. */
-static void print_remark(struct ep_replay *replay, const struct ep_event *event)
+static void print_note(struct ep_replay *replay, const struct ep_event *event)
 {
 	bool before = event->flags & EP_CALL_BEFORE;
 	char text[EP_TIMETEXT_SIZE];
 
 	print_head(replay, event, &event->begin, NULL);
-	put(replay, replay->style->name);
-	put(replay, "-- ");
+	print_text(replay, replay->style->name);
+	print_text(replay, "-- ");
 	if (event->point == EP_POINT_WATCHDOG)
-		put(replay, "missed deadline: ");
+		print_text(replay, "missed deadline: ");
 	else if (event->point != EP_POINT_NOTE)
-		put(replay, "span ");
-	put(replay, event->text);
+		print_text(replay, "span ");
+	print_text(replay, event->text);
 	if (event->point == EP_POINT_SPAN_BEGIN)
-		put(replay, " begins");
+		print_text(replay, " begins");
 	if (event->point == EP_POINT_SPAN_END && before)
-		put(replay, " ends: it began before the history, or never");
+		print_text(replay, " ends: it began before the history, or never");
 	if (event->point == EP_POINT_SPAN_END && !before) {
-		put(replay, " ends after ");
-		put(replay, ep_timetext(text, ep_trace_ns(replay->trace, event->since.best,
-							  event->begin.best)));
+		print_text(replay, " ends after ");
+		print_text(replay, ep_timetext(text, ep_trace_ns(replay->trace, event->since.best,
+								 event->begin.best)));
 	}
-	put(replay, replay->style->plain);
-	put(replay, "\n");
+	print_text(replay, replay->style->plain);
+	print_text(replay, "\n");
 }
 
 static void print_point(struct ep_replay *replay, const struct ep_event *event)
@@ -287,18 +287,18 @@ static void print_point(struct ep_replay *replay, const struct ep_event *event)
 	bool unseen = event->point == EP_POINT_STACK && *event->text;
 
 	print_head(replay, event, &event->begin, NULL);
-	put(replay, replay->style->warn);
-	put(replay, "-- ");
+	print_text(replay, replay->style->warn);
+	print_text(replay, "-- ");
 	if (event->function && !unseen) {
-		put(replay, event->function->name);
-		put(replay, " ");
+		print_text(replay, event->function->name);
+		print_text(replay, " ");
 	}
-	put(replay, unseen ? "" : words[event->point]);
-	put(replay, event->text);
+	print_text(replay, unseen ? "" : words[event->point]);
+	print_text(replay, event->text);
 	if (event->point == EP_POINT_THROW && !*event->text)
-		put(replay, "something foreign");
-	put(replay, replay->style->plain);
-	put(replay, "\n");
+		print_text(replay, "something foreign");
+	print_text(replay, replay->style->plain);
+	print_text(replay, "\n");
 }
 
 /* ---- system calls ---- */
@@ -312,23 +312,23 @@ static void print_kernel_event(struct ep_replay *replay, const struct ep_trace_t
 
 	print_time(replay, &time);
 	print_thread(replay, thread);
-	put_right(replay,
-		  end ? ep_timetext(took, ep_trace_ns(replay->trace, call->tsc, end->tsc)) : "",
-		  13);
-	put(replay, " ");
+	print_right(replay,
+		    end ? ep_timetext(took, ep_trace_ns(replay->trace, call->tsc, end->tsc)) : "",
+		    13);
+	print_text(replay, " ");
 	print_indent(replay, replay->depth);
-	put(replay, replay->style->dim);
-	put(replay, ep_kernel_event_text(text, call));
+	print_text(replay, replay->style->dim);
+	print_text(replay, ep_kernel_event_text(text, call));
 	if (end && call->kind == EP_KERNEL_SYSCALL) {
 		snprintf(text, sizeof(text), " = %" PRId64, (int64_t)end->what);
-		put(replay, text);
+		print_text(replay, text);
 	}
-	put(replay, replay->style->plain);
-	put(replay, "\n");
+	print_text(replay, replay->style->plain);
+	print_text(replay, "\n");
 }
 
 /* Those of the event's thread that came before it; in a listing of one thread only. */
-static void tell_kernel_events(struct ep_replay *replay, const struct ep_event *event)
+static void print_kernel_events(struct ep_replay *replay, const struct ep_event *event)
 {
 	const struct ep_schedule *schedule = replay->trace->schedule;
 	uint64_t until = event->kind == EP_EVENT_END ? event->end.best : event->begin.best;
@@ -368,12 +368,24 @@ void ep_replay_end(struct ep_replay *replay)
 	replay->waits = false;
 }
 
-int ep_replay_event(void *context, const struct ep_event *event, struct ep_err *err)
+/* Calls that did not return were said to be so where they began. */
+static void print_open_span(struct ep_replay *replay, const struct ep_event *event)
+{
+	ep_replay_end(replay);
+	print_head(replay, event, &event->begin, NULL);
+	print_warning(replay, "-- span ", event->text, " began here and did not end");
+}
+
+int ep_replay_event(void *context, const struct ep_event *event, const struct ep_nest_thread *none)
 {
 	struct ep_replay *replay = context;
 
-	(void)err;
-	tell_kernel_events(replay, event);
+	(void)none;
+	if (event->kind == EP_EVENT_OPEN_SPAN)
+		print_open_span(replay, event);
+	if (event->kind >= EP_EVENT_OPEN)
+		return EP_OK;
+	print_kernel_events(replay, event);
 	replay->depth = event->depth + (event->kind == EP_EVENT_BEGIN);
 	if (event->kind == EP_EVENT_END && replay->waits && replay->begin.thread == event->thread &&
 	    replay->begin.call == event->call) {
@@ -390,23 +402,10 @@ int ep_replay_event(void *context, const struct ep_event *event, struct ep_err *
 	} else if (event->kind == EP_EVENT_GAP) {
 		print_gap(replay, event);
 	} else if (event->point >= EP_POINT_NOTE) {
-		print_remark(replay, event);
+		print_note(replay, event);
 	} else {
 		print_point(replay, event);
 	}
-	return EP_OK;
-}
-
-int ep_replay_open(void *context, const struct ep_event *event, struct ep_err *err)
-{
-	struct ep_replay *replay = context;
-
-	(void)err;
-	if (event->kind != EP_EVENT_POINT)
-		return EP_OK;
-	ep_replay_end(replay);
-	print_head(replay, event, &event->begin, NULL);
-	print_warning(replay, "-- span ", event->text, " began here and did not end");
 	return EP_OK;
 }
 
@@ -504,14 +503,17 @@ static void print_cell(struct ep_outbuf *out, const char *text)
 	ep_outbuf_text(out, text);
 }
 
-int ep_replay_tsv_event(void *context, const struct ep_event *event, struct ep_err *err)
+int ep_replay_tsv_event(void *context, const struct ep_event *event,
+			const struct ep_nest_thread *none)
 {
 	const struct ep_function *function = event->function;
 	struct ep_replay *replay = context;
 	struct ep_outbuf *out = replay->out;
 	const struct ep_time *time = event->kind == EP_EVENT_END ? &event->end : &event->begin;
 
-	(void)err;
+	(void)none;
+	if (event->kind >= EP_EVENT_OPEN)
+		return EP_OK;
 	ep_outbuf_text(out, kind_of(event));
 	ep_outbuf_text(out, "\t");
 	print_times(out, replay->trace, time);

@@ -34,17 +34,15 @@ struct ep_replay {
 void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out, const struct ep_trace *trace,
 		    const struct ep_replay_style *style);
 /* A sink's `event`; context is a struct ep_replay. Always EP_OK. */
-int ep_replay_event(void *context, const struct ep_event *event, struct ep_err *err);
-/* Its `open`: spans that did not end are told after the last event; calls were, where they
- * began. */
-int ep_replay_open(void *context, const struct ep_event *event, struct ep_err *err);
+int ep_replay_event(void *context, const struct ep_event *event, const struct ep_nest_thread *none);
 /* After the last event. */
 void ep_replay_end(struct ep_replay *replay);
 
 /* One line an event; the first, which begins with #, names the columns. */
 void ep_replay_tsv_head(struct ep_outbuf *out);
 /* A sink's `event`; context is a struct ep_replay that was initialised. */
-int ep_replay_tsv_event(void *context, const struct ep_event *event, struct ep_err *err);
+int ep_replay_tsv_event(void *context, const struct ep_event *event,
+			const struct ep_nest_thread *none);
 
 /* "3 blocks of history are gone", … of a GAP. Returns `out`. */
 #define EP_REPLAY_GAP_SIZE 320

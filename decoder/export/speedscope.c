@@ -5,13 +5,14 @@
  * threads are streamed one after the other. What a frame cannot say, its name or the profile's
  * does: both are written when all is known, behind the events.
  */
-#include "decoder/calls/placing.h"
 #include "decoder/export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "coredump/util/alloc.h"
+#include "decoder/calls/placing.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/records.h"
 
@@ -31,10 +32,8 @@ struct speedscope {
 	struct ep_outbuf out;
 	const struct ep_export *export;
 	FILE *file;
-	struct shared *frames;
-	uint32_t frame_count, frame_room;
-	uint32_t *numbers; /* by id * VARIANTS + variant */
-	size_t number_count;
+	EP_ARRAY(struct shared) frames;
+	EP_ARRAY(uint32_t) numbers; /* by id * VARIANTS + variant: of its frame, + 1 */
 	uint32_t missing, paused, deeper, inside; /* frames of words, or NONE */
 	bool begun;                               /* the file */
 	/* the profile at hand */
@@ -49,50 +48,22 @@ struct speedscope {
 static uint32_t frame_add(struct speedscope *scope, const struct ep_function *function,
 			  const char *words)
 {
-	uint32_t room = scope->frame_room ? scope->frame_room * 2 : 256;
-	struct shared *grown;
-
-	if (scope->frame_count == scope->frame_room) {
-		grown = realloc(scope->frames, room * sizeof(*grown));
-		if (!grown)
-			return NONE;
-		scope->frames = grown;
-		scope->frame_room = room;
-	}
-	scope->frames[scope->frame_count] = (struct shared){function, words};
-	return scope->frame_count++;
+	ep_array_push(&scope->frames, ((struct shared){function, words}));
+	return (uint32_t)scope->frames.count - 1;
 }
 
-static int numbers_grow(struct speedscope *scope, size_t wanted)
-{
-	size_t count = scope->number_count ? scope->number_count : 512;
-	uint32_t *grown;
-
-	while (count <= wanted)
-		count *= 2;
-	grown = realloc(scope->numbers, count * sizeof(*grown));
-	if (!grown)
-		return EP_E_MEMORY;
-	for (size_t i = scope->number_count; i < count; i++)
-		grown[i] = NONE;
-	scope->numbers = grown;
-	scope->number_count = count;
-	return EP_OK;
-}
-
-/* NONE: out of memory. */
 static uint32_t frame_of(struct speedscope *scope, const struct ep_nest_frame *frame)
 {
 	enum variant variant = frame->flags & EP_CALL_BEFORE ? BEFORE : PLAIN;
 	size_t at = (size_t)frame->function->id * VARIANTS + variant;
 
-	if (at >= scope->number_count && numbers_grow(scope, at))
-		return NONE;
-	if (scope->numbers[at] == NONE)
-		scope->numbers[at] =
-			frame_add(scope, frame->function,
-				  variant == BEFORE ? " [began before the history]" : "");
-	return scope->numbers[at];
+	while (scope->numbers.count <= at)
+		ep_array_add(&scope->numbers);
+	if (!scope->numbers.list[at])
+		scope->numbers.list[at] =
+			1 + frame_add(scope, frame->function,
+				      variant == BEFORE ? " [began before the history]" : "");
+	return scope->numbers.list[at] - 1;
 }
 
 static uint32_t frame_of_words(struct speedscope *scope, uint32_t *frame, const char *words)
@@ -127,7 +98,7 @@ static void profile_begin(struct speedscope *scope, const struct ep_nest_thread 
 	scope->start = thread->now;
 }
 
-static void event(struct speedscope *scope, const char *what, uint32_t frame, int64_t at)
+static void write_event(struct speedscope *scope, const char *what, uint32_t frame, int64_t at)
 {
 	ep_outbuf_text(&scope->out, what);
 	ep_outbuf_uint(&scope->out, frame);
@@ -144,133 +115,118 @@ static void open_event(struct speedscope *scope, const struct ep_nest_thread *th
 
 	if (first)
 		profile_begin(scope, thread);
-	event(scope, first ? "{\"type\":\"O\",\"frame\":" : ",\n{\"type\":\"O\",\"frame\":", frame,
-	      thread->now);
+	write_event(scope,
+		    first ? "{\"type\":\"O\",\"frame\":" : ",\n{\"type\":\"O\",\"frame\":", frame,
+		    thread->now);
 }
 
 static void close_event(struct speedscope *scope, uint32_t frame, int64_t at)
 {
-	event(scope, ",\n{\"type\":\"C\",\"frame\":", frame, at);
+	write_event(scope, ",\n{\"type\":\"C\",\"frame\":", frame, at);
 }
 
-static int out_of_memory(struct ep_err *err)
+static void open_call(struct speedscope *scope, const struct ep_nest_thread *thread)
 {
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
-
-static int status(struct speedscope *scope, struct ep_err *err)
-{
-	return scope->out.failed ? ep_export_finish(&scope->out, EP_OK, err) : EP_OK;
-}
-
-static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-		 enum ep_nest_why why, const struct ep_event *begun, struct ep_err *err)
-{
-	struct speedscope *scope = context;
+	struct ep_nest_frame *frame = thread->frame;
 	size_t above = thread->count - 1;
-	uint32_t number;
 
-	(void)why;
-	(void)begun;
 	if (above > EP_EXPORT_DEPTH_MAX)
-		return EP_OK;
-	number = above < EP_EXPORT_DEPTH_MAX
-			 ? frame_of(scope, frame)
-			 : frame_of_words(scope, &scope->deeper, EP_EXPORT_TOO_DEEP);
-	if (number == NONE)
-		return out_of_memory(err);
-	frame->mark = number;
+		return;
+	frame->mark = above < EP_EXPORT_DEPTH_MAX
+			      ? frame_of(scope, frame)
+			      : frame_of_words(scope, &scope->deeper, EP_EXPORT_TOO_DEEP);
 	scope->approximate |= !frame->begin.exact && !(frame->flags & EP_CALL_BEFORE);
-	open_event(scope, thread, number);
-	return status(scope, err);
+	open_event(scope, thread, (uint32_t)frame->mark);
 }
 
 /* "main > last > fall", of what is open. */
 static char *chain_of(const struct ep_nest_thread *thread)
 {
-	size_t first = thread->count > OPEN_TOLD ? thread->count - OPEN_TOLD : 0;
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	size_t first = thread->count > OPEN_TOLD ? thread->count - OPEN_TOLD : 0, size;
+	char *text;
+	FILE *file = ep_open_memstream(&text, &size);
 
-	if (!file)
-		return NULL;
 	for (size_t i = first; i < thread->count; i++)
 		fprintf(file, "%s%s",
 			i > first ? " > "
 			: i > 0   ? "... > "
 				  : "",
 			thread->frames[i].function->name);
-	if (fclose(file) == 0)
-		return text;
-	free(text);
-	return NULL;
+	ep_close_memstream(file);
+	return text;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-	       enum ep_nest_why why, const struct ep_event *ended, struct ep_err *err)
+static void close_call(struct speedscope *scope, const struct ep_nest_thread *thread,
+		       const struct ep_event *event)
 {
-	struct speedscope *scope = context;
-
-	if (why == EP_NEST_LEFT)
-		return EP_OK;
-	if (why == EP_NEST_OPEN && !scope->open) {
+	if (event->kind == EP_EVENT_OPEN && !scope->open)
 		scope->open = chain_of(thread);
-		if (!scope->open)
-			return out_of_memory(err);
-	}
-	scope->approximate |= ended && !ended->end.exact;
-	if (thread->count - 1 > EP_EXPORT_DEPTH_MAX)
-		return EP_OK;
-	close_event(scope, (uint32_t)frame->mark, thread->now);
-	return status(scope, err);
+	scope->approximate |= event->kind == EP_EVENT_END && !event->end.exact;
+	if (thread->count - 1 <= EP_EXPORT_DEPTH_MAX)
+		close_event(scope, (uint32_t)thread->frame->mark, thread->now);
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread,
-		  const struct ep_event *missing, struct ep_err *err)
+static void write_gap(struct speedscope *scope, const struct ep_nest_thread *thread,
+		      const struct ep_event *event)
 {
-	struct speedscope *scope = context;
 	uint32_t frame;
 
-	if (missing->kind != EP_EVENT_GAP || thread->gap == 0)
-		return EP_OK;
-	frame = frame_of_gap(scope, missing);
-	if (frame == NONE)
-		return out_of_memory(err);
+	if (thread->gap == 0)
+		return;
+	frame = frame_of_gap(scope, event);
 	open_event(scope, thread, frame);
 	close_event(scope, frame, thread->now + thread->gap);
-	return status(scope, err);
 }
 
 /* The frames that it is not certain to lie in are closed meanwhile. */
-static void interrupt(struct speedscope *scope, const struct ep_nest_thread *thread, size_t own)
+static void write_wait(struct speedscope *scope, const struct ep_nest_thread *thread,
+		       const struct ep_event *event)
 {
-	for (size_t i = thread->count; i > own; i--)
-		if (i <= EP_EXPORT_DEPTH_MAX + 1)
-			close_event(scope, (uint32_t)thread->frames[i - 1].mark, thread->now);
-}
-
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
-		const struct ep_event *event, struct ep_err *err)
-{
-	struct speedscope *scope = context;
 	struct ep_nest_thread then = *thread;
 	uint32_t frame;
 
 	if (ep_place_is_certain(event->place))
-		return EP_OK;
+		return;
 	frame = frame_of_words(scope, &scope->inside, EP_EXPORT_INSIDE);
-	if (frame == NONE)
-		return out_of_memory(err);
-	then.now += ns;
-	interrupt(scope, thread, own);
-	if (own <= EP_EXPORT_DEPTH_MAX) {
+	then.now += thread->gap;
+	for (size_t i = thread->count; i > thread->own; i--)
+		if (i <= EP_EXPORT_DEPTH_MAX + 1)
+			close_event(scope, (uint32_t)thread->frames[i - 1].mark, thread->now);
+	if (thread->own <= EP_EXPORT_DEPTH_MAX) {
 		open_event(scope, thread, frame);
 		close_event(scope, frame, then.now);
 	}
-	for (size_t i = own; i < thread->count && i <= EP_EXPORT_DEPTH_MAX; i++)
+	for (size_t i = thread->own; i < thread->count && i <= EP_EXPORT_DEPTH_MAX; i++)
 		open_event(scope, &then, (uint32_t)thread->frames[i].mark);
-	return status(scope, err);
+}
+
+/* A sink. */
+static int speedscope_event(void *context, const struct ep_event *event,
+			    const struct ep_nest_thread *thread)
+{
+	struct speedscope *scope = context;
+
+	switch (event->kind) {
+	case EP_EVENT_BEGIN:
+	case EP_EVENT_RESUME:
+		open_call(scope, thread);
+		break;
+	case EP_EVENT_END:
+	case EP_EVENT_SUSPEND:
+	case EP_EVENT_OPEN:
+		if (!(event->flags & EP_CALL_STRAY))
+			close_call(scope, thread, event);
+		break;
+	case EP_EVENT_GAP:
+		write_gap(scope, thread, event);
+		break;
+	case EP_EVENT_WAIT:
+		write_wait(scope, thread, event);
+		break;
+	default:
+		break;
+	}
+	return ep_export_status(&scope->out);
 }
 
 /* ---- profiles ---- */
@@ -278,26 +234,22 @@ static int wait(void *context, const struct ep_nest_thread *thread, size_t own, 
 /* "worker (4711); did not return: a > b; some times are approximate" */
 static char *profile_name(const struct speedscope *scope, const struct ep_trace_thread *thread)
 {
-	char *text = NULL, *quoted;
+	char *text = ep_asprintf(
+		"%s (%" PRIu32 ")%s%s%s%s", thread->name[0] ? thread->name : "thread", thread->tid,
+		scope->open ? "; did not return: " : "", scope->open ? scope->open : "",
+		scope->approximate ? "; some times are approximate" : "",
+		thread->from_start ? "" : "; older calls are unknown");
+	char *quoted = ep_export_quote(text);
 
-	if (asprintf(&text, "%s (%" PRIu32 ")%s%s%s%s", thread->name[0] ? thread->name : "thread",
-		     thread->tid, scope->open ? "; did not return: " : "",
-		     scope->open ? scope->open : "",
-		     scope->approximate ? "; some times are approximate" : "",
-		     thread->from_start ? "" : "; older calls are unknown") < 0)
-		return NULL;
-	quoted = ep_export_quote(text);
 	free(text);
 	return quoted;
 }
 
-static int profile_end(struct speedscope *scope, const struct ep_trace_thread *thread)
+static void profile_end(struct speedscope *scope, const struct ep_trace_thread *thread)
 {
 	struct ep_outbuf *out = &scope->out;
 	char *name = profile_name(scope, thread);
 
-	if (!name)
-		return EP_E_MEMORY;
 	ep_outbuf_text(out, "\n],\"startValue\":");
 	ep_outbuf_int(out, scope->start);
 	ep_outbuf_text(out, ",\"endValue\":");
@@ -309,14 +261,14 @@ static int profile_end(struct speedscope *scope, const struct ep_trace_thread *t
 	free(scope->open);
 	scope->open = NULL;
 	scope->profile = scope->approximate = false;
-	return EP_OK;
 }
 
 static int write_thread(struct speedscope *scope, const struct ep_trace_thread *thread,
-			uint64_t *shown, struct ep_err *err)
+			uint64_t *shown)
 {
 	const struct ep_export *export = scope->export;
-	struct ep_nest_sink sink = {scope, begin, end, moment, NULL, wait};
+	const struct ep_sink sink = {
+		.context = scope, .event = speedscope_event, .waits = true, .nested = true};
 	struct ep_selection selection = {0};
 	int rc;
 
@@ -325,81 +277,63 @@ static int write_thread(struct speedscope *scope, const struct ep_trace_thread *
 	if (!ep_selection_wants_thread(&selection, thread))
 		return EP_OK;
 	selection.only = thread;
-	rc = ep_nest_stream(export->trace, export->names, &selection, false, &sink, shown, err);
-	if (!rc && scope->profile && profile_end(scope, thread))
-		return out_of_memory(err);
+	rc = ep_stream(export->trace, export->names, &selection, &sink, shown);
+	if (!rc && scope->profile)
+		profile_end(scope, thread);
 	return rc;
 }
 
 /* ---- the end of the file ---- */
 
-static int shared_name(struct ep_json *json, const struct shared *frame)
+static void write_shared(const struct speedscope *scope, struct ep_json *json,
+			 const struct shared *frame)
 {
 	const char *name = frame->function ? frame->function->name : "";
-	char *text = NULL;
-
-	if (asprintf(&text, "%s%s", name, frame->words) < 0)
-		return EP_E_MEMORY;
-	ep_json_key(json, "name");
-	ep_json_string(json, text);
-	free(text);
-	return EP_OK;
-}
-
-static int write_shared(struct speedscope *scope, struct ep_json *json, const struct shared *frame)
-{
+	char *text = ep_asprintf("%s%s", name, frame->words);
 	struct ep_line line = {0};
-	int rc;
 
 	if (frame->function)
 		line = ep_names_function_line(scope->export->names, frame->function);
 	ep_json_newline(json);
 	ep_json_object(json);
-	rc = shared_name(json, frame);
-	if (line.file) {
-		ep_json_key(json, "file");
-		ep_json_string(json, line.file);
-	}
-	if (line.file && line.line) {
-		ep_json_key(json, "line");
-		ep_json_uint(json, line.line);
-	}
+	ep_json_member_text(json, "name", text);
+	if (line.file)
+		ep_json_member_text(json, "file", line.file);
+	if (line.file && line.line)
+		ep_json_member_uint(json, "line", line.line);
 	ep_json_object_end(json);
-	return rc;
+	free(text);
 }
 
 /* The rest, by the writer that looks after every text. */
-static int write_tail(struct speedscope *scope, struct ep_err *err)
+static void write_tail(struct speedscope *scope)
 {
 	struct ep_json json;
-	int rc = EP_OK;
 
 	ep_outbuf_text(&scope->out, "\n]");
 	if (ep_outbuf_finish(&scope->out) != 0)
-		return EP_OK; /* told when all is done */
+		return; /* told when all is done */
 	ep_json_init(&json, scope->file);
 	json.depth = 1; /* inside of the object, which has members */
 	json.has_items = 1u << 1;
 	ep_json_newline(&json);
-	ep_json_key(&json, "name");
-	ep_json_string(&json, ep_export_program(scope->export->trace));
+	ep_json_member_text(&json, "name", ep_export_program(scope->export->trace));
 	ep_json_newline(&json);
 	ep_json_key(&json, "shared");
 	ep_json_object(&json);
 	ep_json_key(&json, "frames");
 	ep_json_array(&json);
-	for (uint32_t i = 0; !rc && i < scope->frame_count; i++)
-		rc = write_shared(scope, &json, &scope->frames[i]);
+	for (size_t i = 0; i < scope->frames.count; i++)
+		write_shared(scope, &json, &scope->frames.list[i]);
 	ep_json_array_end(&json);
 	ep_json_object_end(&json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
 	if (ep_json_finish(&json) != 0)
 		scope->out.failed = errno;
-	return rc ? out_of_memory(err) : EP_OK;
 }
 
-static int write_all(struct speedscope *scope, uint64_t *shown, struct ep_err *err)
+static void write_all(struct speedscope *scope, uint64_t *shown)
 {
 	const struct ep_trace *trace = scope->export->trace;
 	int rc = EP_OK;
@@ -408,29 +342,28 @@ static int write_all(struct speedscope *scope, uint64_t *shown, struct ep_err *e
 	for (size_t i = 0; !rc && i < trace->thread_count; i++) {
 		uint64_t some = 0;
 
-		rc = write_thread(scope, &trace->threads[i], &some, err);
+		rc = write_thread(scope, &trace->threads[i], &some);
 		*shown += some;
 	}
-	return !rc && scope->begun ? write_tail(scope, err) : rc;
+	if (!rc && scope->begun)
+		write_tail(scope);
 }
 
 int ep_speedscope_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 			struct ep_err *err)
 {
-	struct speedscope *scope = calloc(1, sizeof(*scope));
+	struct speedscope *scope = ep_calloc(1, sizeof(*scope));
 	int rc;
 
-	if (!scope)
-		return out_of_memory(err);
 	scope->export = export;
 	scope->file = out;
 	scope->missing = scope->paused = scope->deeper = NONE;
 	scope->inside = NONE;
 	ep_outbuf_init(&scope->out, out);
-	rc = write_all(scope, shown, err);
-	rc = ep_export_finish(&scope->out, rc, err);
-	free(scope->frames);
-	free(scope->numbers);
+	write_all(scope, shown);
+	rc = ep_export_finish(&scope->out, err);
+	ep_array_deinit(&scope->frames);
+	ep_array_deinit(&scope->numbers);
 	free(scope->open);
 	free(scope);
 	return rc;

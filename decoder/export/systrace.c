@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/kernel/kernel_events.h"
 #include "decoder/kernel/schedule.h"
 
@@ -39,8 +40,8 @@ static void begin_line(const struct lines *lines, uint64_t tsc, unsigned cpu, ui
 		name_of(lines, tid), tid, cpu, ns / 1000000000, ns % 1000000000, what);
 }
 
-static void put_switch(struct lines *lines, const struct ep_sched_event *event, uint32_t prev,
-		       char state, uint32_t next)
+static void write_switch(struct lines *lines, const struct ep_sched_event *event, uint32_t prev,
+			 char state, uint32_t next)
 {
 	begin_line(lines, event->tsc, event->cpu, prev, "sched_switch");
 	fprintf(lines->out,
@@ -51,29 +52,29 @@ static void put_switch(struct lines *lines, const struct ep_sched_event *event, 
 	lines->running[event->cpu % 1024] = next;
 }
 
-static void put_waking(struct lines *lines, const struct ep_sched_event *event)
+static void write_waking(struct lines *lines, const struct ep_sched_event *event)
 {
 	begin_line(lines, event->tsc, event->cpu, event->other, "sched_waking");
 	fprintf(lines->out, "comm=%s pid=%" PRIu32 " prio=120 target_cpu=%03u\n",
 		name_of(lines, event->tid), event->tid, event->cpu);
 }
 
-static void put(struct lines *lines, const struct ep_sched_event *event)
+static void write_sched_event(struct lines *lines, const struct ep_sched_event *event)
 {
 	char state = event->value ? (char)event->value : 'R';
 
 	switch (event->kind) {
 	case EP_SCHED_SWITCH:
-		put_switch(lines, event, event->tid, state, event->other);
+		write_switch(lines, event, event->tid, state, event->other);
 		break;
 	case EP_SCHED_IN:
-		put_switch(lines, event, 0, 'R', event->tid);
+		write_switch(lines, event, 0, 'R', event->tid);
 		break;
 	case EP_SCHED_OUT:
-		put_switch(lines, event, event->tid, event->flags ? 'R' : 'S', 0);
+		write_switch(lines, event, event->tid, event->flags ? 'R' : 'S', 0);
 		break;
 	case EP_SCHED_WAKING:
-		put_waking(lines, event);
+		write_waking(lines, event);
 		break;
 	}
 }
@@ -92,7 +93,7 @@ static int64_t call_of(const struct lines *lines, const struct ep_kernel_event *
 }
 
 /* As the kernel prints them; what was not kept is a question mark. */
-static void put_kernel_event(struct lines *lines, const struct ep_kernel_event *one)
+static void write_kernel_event(struct lines *lines, const struct ep_kernel_event *one)
 {
 	static const char *const names[] = {
 		[EP_KERNEL_SYSCALL] = "sys_enter",     [EP_KERNEL_SYSCALL_END] = "sys_exit",
@@ -130,13 +131,13 @@ static void put_kernel_event(struct lines *lines, const struct ep_kernel_event *
 }
 
 /* All of both lists since the first record, by time; how many. */
-static size_t put_all(struct lines *lines)
+static size_t write_lines(struct lines *lines)
 {
 	const struct ep_schedule *schedule = lines->trace->schedule;
 	const struct ep_kernel_event *other = schedule->kernel_events;
 	const struct ep_kernel_event *end = other + schedule->kernel_event_count;
 	uint64_t since = lines->trace->first_tsc;
-	size_t told = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i <= schedule->event_count; i++) {
 		bool last = i == schedule->event_count;
@@ -144,15 +145,15 @@ static size_t put_all(struct lines *lines)
 
 		for (; other < end && (last || other->tsc < event->tsc); other++)
 			if (other->tsc >= since) {
-				put_kernel_event(lines, other);
-				told++;
+				write_kernel_event(lines, other);
+				count++;
 			}
 		if (!last && event->tsc >= since) {
-			put(lines, event);
-			told++;
+			write_sched_event(lines, event);
+			count++;
 		}
 	}
-	return told;
+	return count;
 }
 
 static void write_members(struct ep_json *json, const char *text, size_t size)
@@ -169,57 +170,49 @@ static void write_members(struct ep_json *json, const char *text, size_t size)
 	ep_json_bytes(json, text, size);
 }
 
-int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero)
+void ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero)
 {
 	const struct ep_schedule *schedule = trace->schedule;
 	struct lines lines = {.trace = trace, .zero = zero};
-	char *text = NULL;
-	size_t size = 0, told = 0;
-	int failed;
+	size_t size, count;
+	char *text;
 
 	if (!schedule || schedule->event_count + schedule->kernel_event_count == 0)
-		return EP_OK;
-	lines.out = open_memstream(&text, &size);
-	if (!lines.out)
-		return EP_E_MEMORY;
+		return;
+	lines.out = ep_open_memstream(&text, &size);
 	fputs("# tracer: nop\n#\n", lines.out);
-	told = put_all(&lines);
-	failed = ferror(lines.out) | fclose(lines.out);
-	if (!failed && told)
+	count = write_lines(&lines);
+	ep_close_memstream(lines.out);
+	if (count)
 		write_members(json, text, size);
 	free(text);
-	return failed ? EP_E_MEMORY : EP_OK;
 }
 
-int ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
-			   const struct ep_funtrace_facts *facts, int64_t zero)
+void ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
+			    const struct ep_funtrace_facts *facts, int64_t zero)
 {
 	struct ep_funtrace_line line;
-	size_t at = 0, size = 0, told = 0;
+	size_t at = 0, size, count = 0;
 	uint64_t refused = 0;
-	char *text = NULL;
+	char *text;
 	FILE *out;
-	int failed;
 
 	if (!facts || !facts->scheduling_events)
-		return EP_OK;
-	out = open_memstream(&text, &size);
-	if (!out)
-		return EP_E_MEMORY;
+		return;
+	out = ep_open_memstream(&text, &size);
 	fputs("# tracer: nop\n#\n", out);
 	while (ep_funtrace_line_next(facts, &at, &line, &refused)) {
 		int64_t ns = ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc, line.tsc));
 
 		if (line.tsc < trace->first_tsc)
 			continue;
-		told++;
+		count++;
 		fprintf(out, "%.*s%" PRId64 ".%09" PRId64 "%.*s\n", (int)line.before_size,
 			line.before, ns / 1000000000, ns % 1000000000, (int)line.after_size,
 			line.after);
 	}
-	failed = ferror(out) | fclose(out);
-	if (!failed && told)
+	ep_close_memstream(out);
+	if (count)
 		write_members(json, text, size);
 	free(text);
-	return failed ? EP_E_MEMORY : EP_OK;
 }

@@ -11,11 +11,11 @@
 #include "decoder/trace/trace.h"
 
 /* Writes the member where there are events from the first record on, else nothing. `zero` ns are
- * added to times since that record. EP_OK or EP_E_MEMORY. */
-int ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero);
+ * added to times since that record. */
+void ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero);
 
 /* The same of the text that a funtrace.raw has; NULL: it is none. */
-int ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
-			   const struct ep_funtrace_facts *facts, int64_t zero);
+void ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
+			    const struct ep_funtrace_facts *facts, int64_t zero);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/export/chrome.h"
 
 struct label {
@@ -18,64 +19,38 @@ struct label {
 
 struct writer {
 	const struct ep_export *export;
-	struct ep_json *json; /* of the members behind the events */
-	struct label *labels; /* by function id */
-	size_t label_count;
+	struct ep_json *json;          /* of the members behind the events */
+	EP_ARRAY(struct label) labels; /* by function id */
 };
 
 /* ---- names ---- */
 
-static int labels_grow(struct writer *writer, uint32_t id)
+static struct label *label_make(struct writer *writer, const struct ep_function *function)
 {
-	size_t count = writer->label_count ? writer->label_count : 256;
-	struct label *grown;
+	struct label *label;
 
-	while (count <= id)
-		count *= 2;
-	grown = realloc(writer->labels, count * sizeof(*grown));
-	if (!grown)
-		return EP_E_MEMORY;
-	memset(grown + writer->label_count, 0, (count - writer->label_count) * sizeof(*grown));
-	writer->labels = grown;
-	writer->label_count = count;
-	return EP_OK;
-}
-
-static int label_make(struct writer *writer, struct label *label,
-		      const struct ep_function *function)
-{
-	int length;
-
+	while (writer->labels.count <= function->id)
+		ep_array_add(&writer->labels);
+	label = &writer->labels.list[function->id];
 	label->line = ep_names_function_line(writer->export->names, function);
 	if (label->line.file && label->line.line)
-		length = asprintf(&label->text, "%s (%s:%" PRIu32 ")", function->name,
-				  label->line.file, label->line.line);
+		label->text = ep_asprintf("%s (%s:%" PRIu32 ")", function->name, label->line.file,
+					  label->line.line);
 	else if (function->known)
-		length = asprintf(&label->text, "%s (%s)", function->name, function->module);
+		label->text = ep_asprintf("%s (%s)", function->name, function->module);
 	else
-		length = asprintf(&label->text, "%s", function->name);
-	if (length < 0)
-		label->text = NULL;
-	return label->text ? EP_OK : EP_E_MEMORY;
+		label->text = ep_strdup(function->name);
+	return label;
 }
 
 /* ,"name":"func (file:line)","cat":"FEE","args":{"module":"m" */
-static char *function_text(void *context, const struct ep_function *function)
+static char *viztracer_function(void *context, const struct ep_function *function)
 {
-	struct writer *writer = context;
-	char *name, *module, *text = NULL;
+	char *name = ep_export_quote(label_make(context, function)->text);
+	char *module = ep_export_quote(function->module);
+	char *text =
+		ep_asprintf(",\"name\":%s,\"cat\":\"FEE\",\"args\":{\"module\":%s", name, module);
 
-	if (function->id >= writer->label_count && labels_grow(writer, function->id))
-		return NULL;
-	if (!writer->labels[function->id].text &&
-	    label_make(writer, &writer->labels[function->id], function))
-		return NULL;
-	name = ep_export_quote(writer->labels[function->id].text);
-	module = ep_export_quote(function->module);
-	if (!name || !module ||
-	    asprintf(&text, ",\"name\":%s,\"cat\":\"FEE\",\"args\":{\"module\":%s", name, module) <
-		    0)
-		text = NULL;
 	free(name);
 	free(module);
 	return text;
@@ -83,14 +58,13 @@ static char *function_text(void *context, const struct ep_function *function)
 
 /* ---- sources ---- */
 
-static int write_file(struct writer *writer, const char *path)
+static void write_file(struct writer *writer, const char *path)
 {
 	size_t size, lines = 0;
 	char *text;
-	int rc = ep_embedded_read(writer->export->embedded, path, &text, &size);
 
-	if (rc != EP_OK)
-		return rc == EP_END ? EP_OK : rc;
+	if (ep_embedded_read(writer->export->embedded, path, &text, &size) != EP_OK)
+		return;
 	for (size_t i = 0; i < size; i++)
 		lines += text[i] == '\n';
 	ep_json_newline(writer->json);
@@ -100,32 +74,11 @@ static int write_file(struct writer *writer, const char *path)
 	ep_json_uint(writer->json, lines);
 	ep_json_array_end(writer->json);
 	free(text);
-	return EP_OK;
 }
 
 static int compare_files(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int write_files(struct writer *writer)
-{
-	const char **files = calloc(writer->label_count + 1, sizeof(*files));
-	size_t count = 0;
-	int rc = EP_OK;
-
-	if (!files)
-		return EP_E_MEMORY;
-	for (size_t i = 0; i < writer->label_count; i++)
-		if (writer->labels[i].text && writer->labels[i].line.file &&
-		    writer->labels[i].line.line)
-			files[count++] = writer->labels[i].line.file;
-	qsort(files, count, sizeof(*files), compare_files);
-	for (size_t i = 0; i < count && rc == EP_OK; i++)
-		if (i == 0 || strcmp(files[i], files[i - 1]) != 0)
-			rc = write_file(writer, files[i]);
-	free(files);
-	return rc;
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -136,51 +89,65 @@ static int compare_labels(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Two functions may have one label: JSON wants a key once. */
-static int write_functions(struct writer *writer)
+static bool has_line(const struct label *label)
 {
-	const struct label **labels = calloc(writer->label_count + 1, sizeof(*labels));
-	size_t count = 0;
-
-	if (!labels)
-		return EP_E_MEMORY;
-	for (size_t i = 0; i < writer->label_count; i++)
-		if (writer->labels[i].text && writer->labels[i].line.file &&
-		    writer->labels[i].line.line)
-			labels[count++] = &writer->labels[i];
-	qsort(labels, count, sizeof(*labels), compare_labels);
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0 && compare_labels(&labels[i - 1], &labels[i]) == 0)
-			continue;
-		ep_json_newline(writer->json);
-		ep_json_key(writer->json, labels[i]->text);
-		ep_json_array(writer->json);
-		ep_json_string(writer->json, labels[i]->line.file);
-		ep_json_uint(writer->json, labels[i]->line.line);
-		ep_json_array_end(writer->json);
-	}
-	free(labels);
-	return EP_OK;
+	return label->text && label->line.file && label->line.line;
 }
 
-static int write_sources(struct writer *writer)
+static void write_files(struct writer *writer)
 {
-	int rc = EP_OK;
+	EP_ARRAY(const char *) files = {0};
 
+	for (size_t i = 0; i < writer->labels.count; i++)
+		if (has_line(&writer->labels.list[i]))
+			ep_array_push(&files, writer->labels.list[i].line.file);
+	if (files.count)
+		qsort(files.list, files.count, sizeof(*files.list), compare_files);
+	for (size_t i = 0; i < files.count; i++)
+		if (i == 0 || strcmp(files.list[i], files.list[i - 1]) != 0)
+			write_file(writer, files.list[i]);
+	ep_array_deinit(&files);
+}
+
+/* Two functions may have one label: JSON wants a key once. */
+static void write_functions(struct writer *writer)
+{
+	EP_ARRAY(const struct label *) labels = {0};
+
+	for (size_t i = 0; i < writer->labels.count; i++)
+		if (has_line(&writer->labels.list[i]))
+			ep_array_push(&labels, &writer->labels.list[i]);
+	if (labels.count)
+		qsort(labels.list, labels.count, sizeof(*labels.list), compare_labels);
+	for (size_t i = 0; i < labels.count; i++) {
+		const struct label *label = labels.list[i];
+
+		if (i > 0 && compare_labels(&labels.list[i - 1], &labels.list[i]) == 0)
+			continue;
+		ep_json_newline(writer->json);
+		ep_json_key(writer->json, label->text);
+		ep_json_array(writer->json);
+		ep_json_string(writer->json, label->line.file);
+		ep_json_uint(writer->json, label->line.line);
+		ep_json_array_end(writer->json);
+	}
+	ep_array_deinit(&labels);
+}
+
+static void write_sources(struct writer *writer)
+{
 	ep_json_key(writer->json, "file_info");
 	ep_json_object(writer->json);
 	ep_json_key(writer->json, "files");
 	ep_json_object(writer->json);
 	if (writer->export->embedded)
-		rc = write_files(writer);
+		write_files(writer);
 	ep_json_object_end(writer->json);
 	ep_json_key(writer->json, "functions");
 	ep_json_object(writer->json);
-	if (!rc)
-		rc = write_functions(writer);
+	write_functions(writer);
 	ep_json_object_end(writer->json);
 	ep_json_object_end(writer->json);
-	return rc;
 }
 
 /* ---- the whole ---- */
@@ -196,26 +163,23 @@ static void write_metadata(struct writer *writer)
 	ep_json_newline(json);
 	ep_json_key(json, "viztracer_metadata");
 	ep_json_object(json);
-	ep_json_key(json, "version");
-	ep_json_string(json, "epitaph " EP_VERSION);
-	ep_json_key(json, "overflow");
-	ep_json_bool(json, !whole);
-	ep_json_key(json, "first_record_realtime_ns");
-	ep_json_uint(json, ep_trace_realtime(trace, trace->first_tsc));
+	ep_json_member_text(json, "version", "epitaph " EP_VERSION);
+	ep_json_member_bool(json, "overflow", !whole);
+	ep_json_member_uint(json, "first_record_realtime_ns",
+			    ep_trace_realtime(trace, trace->first_tsc));
 	ep_json_object_end(json);
 	ep_json_newline(json);
-	ep_json_key(json, "displayTimeUnit");
-	ep_json_string(json, "ns");
+	ep_json_member_text(json, "displayTimeUnit", "ns");
 	ep_json_newline(json);
 }
 
-static int write_tail(void *context, struct ep_json *json)
+static void viztracer_tail(void *context, struct ep_json *json)
 {
 	struct writer *writer = context;
 
 	writer->json = json;
 	write_metadata(writer);
-	return write_sources(writer);
+	write_sources(writer);
 }
 
 int ep_viztracer_write(FILE *out, const struct ep_export *export, uint64_t *shown,
@@ -224,13 +188,13 @@ int ep_viztracer_write(FILE *out, const struct ep_export *export, uint64_t *show
 	struct writer writer = {.export = export};
 	const struct ep_chrome_style style = {
 		.context = &writer,
-		.function = function_text,
-		.tail = write_tail,
+		.function = viztracer_function,
+		.tail = viztracer_tail,
 	};
 	int rc = ep_chrome_stream(out, export, &style, shown, err);
 
-	for (size_t i = 0; i < writer.label_count; i++)
-		free(writer.labels[i].text);
-	free(writer.labels);
+	for (size_t i = 0; i < writer.labels.count; i++)
+		free(writer.labels.list[i].text);
+	ep_array_deinit(&writer.labels);
 	return rc;
 }

@@ -199,7 +199,7 @@ static void exception_text(char *out, size_t size, const struct ep_exception *th
 static void say_exception(struct ep_report_cause *cause, const struct way *way,
 			  const struct ep_open_calls *open)
 {
-	const struct ep_exception *thrown = &open->thrown;
+	const struct ep_exception *thrown = &open->exception;
 	bool seen = open->known && !(open->trace->arena.blind & EP_BLIND_EXCEPTIONS);
 	char exception[640];
 	const char *name = name_of(way->user);

@@ -61,7 +61,7 @@ bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t
 void ep_evidence_open_calls(const struct ep_evidence *evidence,
 			    const struct ep_trace_thread *thread, struct ep_open_calls *out)
 {
-	ep_open_calls_init(out, evidence->trace, thread, evidence->names, NULL);
+	ep_open_calls_init(out, evidence->trace, thread, evidence->names);
 }
 
 void ep_evidence_align(const struct ep_evidence *evidence, const struct ep_stack *stack,

@@ -50,8 +50,8 @@ static const struct ep_event *returned_call(const struct ep_evidence *evidence,
 	const struct ep_function *handler = returned_handler(evidence);
 	uint32_t depth = open->count ? ep_open_calls_inner(open, 0)->depth + 1 : 0;
 
-	for (size_t i = tail->count; handler && i-- > tail->callers;) {
-		const struct ep_event *event = &tail->events[i];
+	for (size_t i = tail->events.count; handler && i-- > tail->callers;) {
+		const struct ep_event *event = &tail->events.list[i];
 
 		if (event->kind == EP_EVENT_BEGIN && event->depth == depth)
 			return event->function == handler ? event : NULL;

@@ -27,11 +27,13 @@ static bool is_past(struct collection *to, const struct ep_event *event)
 	return to->past;
 }
 
-static int count_past(void *context, const struct ep_event *event, struct ep_err *err)
+/* A sink. */
+static int count_past(void *context, const struct ep_event *event,
+		      const struct ep_nest_thread *none)
 {
 	struct collection *to = context;
 
-	(void)err;
+	(void)none;
 	to->after +=
 		is_past(to, event) &&
 		(event->kind == EP_EVENT_BEGIN ||
@@ -48,20 +50,21 @@ static void count_after(struct collection *to, const struct ep_evidence *evidenc
 	const struct ep_sink sink = {.context = to, .event = count_past};
 	uint64_t shown;
 
-	for (size_t i = tail->callers; tail->usable && i < tail->count; i++)
-		count_past(to, &tail->events[i], NULL);
+	for (size_t i = tail->callers; tail->usable && i < tail->events.count; i++)
+		count_past(to, &tail->events.list[i], NULL);
 	if (!to->past)
-		ep_stream(evidence->trace, evidence->names, &selection, &sink, &shown, NULL);
+		ep_stream(evidence->trace, evidence->names, &selection, &sink, &shown);
 	to->past = false;
 }
 
-static int keep(void *context, const struct ep_event *event, struct ep_err *err)
+/* A sink. Calls that did not return have said so where they began. */
+static int keep_last(void *context, const struct ep_event *event, const struct ep_nest_thread *none)
 {
 	struct collection *to = context;
 	struct ep_event *kept;
 
-	(void)err;
-	if (is_past(to, event))
+	(void)none;
+	if (event->kind >= EP_EVENT_OPEN || is_past(to, event))
 		return EP_OK;
 	kept = ep_array_add(to->last);
 	*kept = *event;
@@ -102,7 +105,7 @@ void ep_report_last_init(struct ep_report_last *last, const struct ep_evidence *
 {
 	struct collection to = {.last = last, .until = until};
 	struct ep_selection selection = {.only = open->thread, .last_calls = calls};
-	const struct ep_sink sink = {.context = &to, .event = keep, .foresee = true};
+	const struct ep_sink sink = {.context = &to, .event = keep_last, .foresee = true};
 	uint64_t shown = 0;
 
 	*last = (struct ep_report_last){0};
@@ -113,9 +116,9 @@ void ep_report_last_init(struct ep_report_last *last, const struct ep_evidence *
 	selection.last_calls += to.after;
 	if (ep_tail_holds(&open->tail, selection.last_calls))
 		ep_stream_tail(evidence->trace, evidence->names, &selection, &open->tail, &sink,
-			       &shown, NULL);
+			       &shown);
 	else
-		ep_stream(evidence->trace, evidence->names, &selection, &sink, &shown, NULL);
+		ep_stream(evidence->trace, evidence->names, &selection, &sink, &shown);
 	if (!shown)
 		ep_report_last_deinit(last);
 	else

@@ -72,7 +72,7 @@ static bool is_terminating(const char *symbol)
 /* Then it is still on its way, and the stack, where there is one, is in std::terminate. */
 static bool is_uncaught(const struct ep_report_thread *thread, const struct ep_evidence *evidence)
 {
-	const struct ep_exception *thrown = &thread->open.thrown;
+	const struct ep_exception *exception = &thread->open.exception;
 	bool ending = !thread->unwound;
 
 	for (size_t i = 0; i < thread->stack.count; i++) {
@@ -80,10 +80,10 @@ static bool is_uncaught(const struct ep_report_thread *thread, const struct ep_e
 			ep_evidence_function(evidence, &thread->stack.frames[i])->symbol;
 
 		if (strcmp(symbol, CALL_TERMINATE) == 0)
-			return thrown->where != NULL;
+			return exception->where != NULL;
 		ending |= is_terminating(symbol);
 	}
-	return ending && thrown->flying;
+	return ending && exception->flying;
 }
 
 /* ---- all of it ---- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "decoder/stats/sequence.h"
 
 /* ---- functions ---- */
@@ -69,25 +70,17 @@ static void pairs_fill(struct ep_difference *difference)
 	qsort(difference->pairs, difference->pair_count, sizeof(*difference->pairs), by_change);
 }
 
-static int pairs_make(struct ep_difference *difference, const struct ep_side sides[2],
-		      struct ep_err *err)
+static void pairs_make(struct ep_difference *difference, const struct ep_side sides[2])
 {
 	struct ep_stats *stats = difference->stats;
 
 	for (int i = 0; i < 2; i++) {
-		int rc = ep_stats_create(&stats[i], sides[i].trace, sides[i].names, NULL, false,
-					 err);
-
-		if (rc)
-			return rc;
+		ep_stats_create(&stats[i], sides[i].trace, sides[i].names, NULL, false);
 		if (stats[i].count)
 			qsort(stats[i].list, stats[i].count, sizeof(*stats[i].list), by_function);
 	}
-	difference->pairs = calloc(stats[0].count + stats[1].count + 1, sizeof(*difference->pairs));
-	if (!difference->pairs)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	difference->pairs = ep_calloc(stats[0].count + stats[1].count, sizeof(*difference->pairs));
 	pairs_fill(difference);
-	return EP_OK;
 }
 
 bool ep_pair_moved(const struct ep_pair *pair, unsigned percent)
@@ -136,52 +129,41 @@ static bool did_nothing(const struct ep_trace_thread *thread)
 	       !thread->lost_records;
 }
 
-static int parting_make(struct ep_difference *difference, const struct ep_side sides[2],
-			const struct ep_trace_thread *a, const struct ep_trace_thread *b,
-			struct ep_err *err)
+static void parting_make(struct ep_difference *difference, const struct ep_side sides[2],
+			 const struct ep_trace_thread *a, const struct ep_trace_thread *b)
 {
 	struct ep_parting *parting = &difference->partings[difference->parting_count++];
 
 	parting->threads[0] = a;
 	parting->threads[1] = b;
 	if (a && b && a->block_count && b->block_count)
-		return ep_sequences_part(parting, sides, err);
-	parting->kind = did_nothing(a) && did_nothing(b) ? EP_PARTING_NEVER : EP_PARTING_ALONE;
-	return EP_OK;
+		ep_sequences_part(parting, sides);
+	else
+		parting->kind =
+			did_nothing(a) && did_nothing(b) ? EP_PARTING_NEVER : EP_PARTING_ALONE;
 }
 
-static int partings_make(struct ep_difference *difference, const struct ep_side sides[2],
-			 struct ep_err *err)
+static void partings_make(struct ep_difference *difference, const struct ep_side sides[2])
 {
 	const struct ep_trace *a = sides[0].trace, *b = sides[1].trace;
-	int rc = EP_OK;
 
 	difference->partings =
-		calloc(a->thread_count + b->thread_count + 1, sizeof(*difference->partings));
-	if (!difference->partings)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	for (size_t i = 0; i < a->thread_count && !rc; i++)
-		rc = parting_make(difference, sides, &a->threads[i],
-				  counterpart(b, &a->threads[i], ordinal(a, i)), err);
-	for (size_t i = 0; i < b->thread_count && !rc; i++)
+		ep_calloc(a->thread_count + b->thread_count, sizeof(*difference->partings));
+	for (size_t i = 0; i < a->thread_count; i++)
+		parting_make(difference, sides, &a->threads[i],
+			     counterpart(b, &a->threads[i], ordinal(a, i)));
+	for (size_t i = 0; i < b->thread_count; i++)
 		if (!counterpart(a, &b->threads[i], ordinal(b, i)))
-			rc = parting_make(difference, sides, NULL, &b->threads[i], err);
-	return rc;
+			parting_make(difference, sides, NULL, &b->threads[i]);
 }
 
 /* ---- the whole ---- */
 
-int ep_difference_create(struct ep_difference *out, const struct ep_side sides[2],
-			 struct ep_err *err)
+void ep_difference_create(struct ep_difference *out, const struct ep_side sides[2])
 {
-	int rc;
-
 	memset(out, 0, sizeof(*out));
-	rc = pairs_make(out, sides, err);
-	rc = rc ? rc : partings_make(out, sides, err);
-	if (rc)
-		ep_difference_deinit(out);
-	return rc;
+	pairs_make(out, sides);
+	partings_make(out, sides);
 }
 
 void ep_difference_deinit(struct ep_difference *difference)

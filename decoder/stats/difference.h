@@ -56,10 +56,9 @@ struct ep_difference {
 	size_t parting_count;
 };
 
-/* EP_OK or EP_E_MEMORY. Memory: 8 bytes a call and return of the two threads that are being
+/* Memory: 8 bytes a call and return of the two threads that are being
  * compared, beside the tables. */
-int ep_difference_create(struct ep_difference *out, const struct ep_side sides[2],
-			 struct ep_err *err);
+void ep_difference_create(struct ep_difference *out, const struct ep_side sides[2]);
 void ep_difference_deinit(struct ep_difference *difference);
 
 /*

@@ -8,8 +8,7 @@
 
 #include "decoder/stats/difference.h"
 
-/* Fills all of `parting` but its threads, which are there. EP_E_MEMORY. */
-int ep_sequences_part(struct ep_parting *parting, const struct ep_side sides[2],
-		      struct ep_err *err);
+/* Fills all of `parting` but its threads, which are there. */
+void ep_sequences_part(struct ep_parting *parting, const struct ep_side sides[2]);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 #include "decoder/stream/nest.h"
 #include "decoder/calls/placing.h"
 
@@ -18,14 +20,12 @@ struct slot {
 };
 
 struct table {
-	struct slot *slots;
-	size_t count;
+	EP_ARRAY(struct slot) slots;
 };
 
 struct counting {
 	struct ep_stats *stats;
 	const struct ep_trace *trace;
-	size_t room;
 	bool by_thread;
 	struct ep_names *names;
 	struct ep_window window;
@@ -34,83 +34,39 @@ struct counting {
 	struct table all;
 };
 
-static int out_of_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
-
 static struct slot *slot_of_slow(struct table *table, uint32_t id)
 {
-	size_t count = table->count ? table->count : 64;
-	struct slot *grown;
-
-	while (count <= id)
-		count *= 2;
-	grown = realloc(table->slots, count * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	memset(grown + table->count, 0, (count - table->count) * sizeof(*grown));
-	table->slots = grown;
-	table->count = count;
-	return &table->slots[id];
+	while (table->slots.count <= id)
+		ep_array_add(&table->slots);
+	return &table->slots.list[id];
 }
 
-/* NULL: out of memory. */
 static inline struct slot *slot_of(struct table *table, uint32_t id)
 {
-	return id < table->count ? &table->slots[id] : slot_of_slow(table, id);
+	return id < table->slots.count ? &table->slots.list[id] : slot_of_slow(table, id);
 }
 
 static struct ep_stat *add_stat(struct counting *c, const struct ep_function *function,
 				const struct ep_trace_thread *thread)
 {
-	struct ep_stats *stats = c->stats;
-	size_t room = c->room ? 2 * c->room : 256;
-	struct ep_stat **grown, *stat;
+	struct ep_stat *stat = ep_calloc(1, sizeof(*stat));
 
-	if (stats->count == c->room) {
-		grown = realloc(stats->list, room * sizeof(struct ep_stat *));
-		if (!grown)
-			return NULL;
-		stats->list = grown;
-		c->room = room;
-	}
-	stat = calloc(1, sizeof(*stat));
-	if (!stat)
-		return NULL;
 	stat->function = function;
 	stat->thread = c->by_thread ? thread : NULL;
-	stats->list[stats->count++] = stat;
+	ep_array_push(c->stats, stat);
 	return stat;
 }
 
-/* Where the function's frames of this thread are counted, and what they add to; NULL: out of
- * memory. */
-static struct slot *find(struct counting *c, const struct ep_nest_thread *thread,
-			 const struct ep_function *function, struct ep_stat **stat)
+/* What the function's frames of this thread add to. */
+static struct ep_stat *stat_of(struct counting *c, const struct ep_nest_thread *thread,
+			       const struct ep_function *function)
 {
-	struct slot *own = slot_of(&c->threads[thread->index], function->id);
-	struct slot *shared = c->by_thread ? own : slot_of(&c->all, function->id);
+	struct slot *slot =
+		slot_of(c->by_thread ? &c->threads[thread->index] : &c->all, function->id);
 
-	if (!own || !shared)
-		return NULL;
-	if (!shared->stat)
-		shared->stat = add_stat(c, function, thread->thread);
-	*stat = shared->stat;
-	return *stat ? own : NULL;
-}
-
-static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
-{
-	struct counting *c = context;
-	struct slot *slot = slot_of(&c->threads[thread->index], frame->function->id);
-
-	(void)why, (void)event;
-	if (!slot)
-		return out_of_memory(err);
-	slot->active++;
-	return EP_OK;
+	if (!slot->stat)
+		slot->stat = add_stat(c, function, thread->thread);
+	return slot->stat;
 }
 
 /* A duration counts when both of its ends have times of their own, and nothing says that they may
@@ -119,21 +75,15 @@ static bool is_timed(const struct ep_event *event)
 {
 	uint32_t doubts = EP_CALL_BEFORE | EP_CALL_STRAY | EP_CALL_ACROSS_GAP | EP_CALL_AMBIGUOUS;
 
-	if (!event || !event->begin.exact || !event->end.exact)
+	if (event->kind != EP_EVENT_END || !event->begin.exact || !event->end.exact)
 		return false;
 	if (event->flags & EP_CALL_ABANDONED)
 		return event->flags & EP_CALL_UNWOUND;
 	return !(event->flags & doubts);
 }
 
-static void add_duration(struct counting *c, struct ep_stat *stat, const struct ep_event *event)
+static void add_duration(struct ep_stat *stat, int64_t ns)
 {
-	int64_t ns;
-
-	if (!is_timed(event))
-		return;
-	ns = ep_trace_ns(c->trace, event->begin.best, event->end.best);
-	c->stats->timed++;
 	ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0);
 }
 
@@ -158,32 +108,33 @@ static void add_spent(struct counting *c, const struct ep_nest_thread *thread,
 	stat->unknown += times.unknown;
 }
 
-static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+static void frame_ended(struct counting *c, const struct ep_nest_thread *thread,
+			const struct ep_event *event)
 {
-	struct counting *c = context;
+	const struct ep_nest_frame *frame = thread->frame;
+	struct slot *slot = slot_of(&c->threads[thread->index], frame->function->id);
+	bool left = event->kind == EP_EVENT_LEFT, returned = event->kind == EP_EVENT_END;
 	struct ep_stat *stat;
-	struct slot *slot = find(c, thread, frame->function, &stat);
-	bool suspended = why == EP_NEST_LEFT;
 
-	if (!slot)
-		return out_of_memory(err);
 	/* One that is suspended already is on no stack. */
-	slot->active -= !suspended && slot->active > 0;
-	if (why == EP_NEST_SWITCH)
-		return EP_OK;
+	slot->active -= !left && slot->active > 0;
+	if (event->kind == EP_EVENT_SUSPEND)
+		return;
+	stat = stat_of(c, thread, frame->function);
 	stat->calls++;
 	c->stats->calls++;
-	stat->open += why == EP_NEST_OPEN || why == EP_NEST_LEFT;
+	stat->open += !returned;
 	stat->before += (frame->flags & EP_CALL_BEFORE) != 0;
-	stat->left += event && event->flags & EP_CALL_ABANDONED;
+	stat->left += returned && event->flags & EP_CALL_ABANDONED;
 	if (slot->active == 0) {
 		stat->total += frame->ran;
 		add_spent(c, thread, frame, stat);
 	}
 	stat->self += frame->ran - frame->inner;
-	add_duration(c, stat, event);
-	return EP_OK;
+	if (!is_timed(event))
+		return;
+	c->stats->timed++;
+	add_duration(stat, ep_trace_ns(c->trace, event->begin.best, event->end.best));
 }
 
 /* ---- spans --------------------------------------------------------------- */
@@ -201,133 +152,123 @@ static int64_t span_ns(const struct counting *c, uint64_t from, uint64_t to)
 static struct ep_stat *stat_of_span(struct counting *c, const struct ep_nest_thread *thread,
 				    const char *name)
 {
-	struct ep_stat *stat = NULL;
-
-	find(c, thread, ep_names_span(c->names, name), &stat);
-	return stat;
+	return stat_of(c, thread, ep_names_span(c->names, name));
 }
 
 /* Of a span that has ended; or that has not, when the trace ends. */
-static int add_span(struct counting *c, const struct ep_nest_thread *thread,
-		    const struct ep_event *event, struct ep_err *err)
+static void add_span(struct counting *c, const struct ep_nest_thread *thread,
+		     const struct ep_event *event)
 {
 	struct ep_stat *stat = stat_of_span(c, thread, event->text);
 	bool before = event->flags & EP_CALL_BEFORE;
-	int64_t ns;
 
-	if (!stat)
-		return out_of_memory(err);
 	stat->calls++;
 	stat->before += before;
-	ns = span_ns(c, before ? thread->thread->first_tsc : event->since.best, event->begin.best);
-	stat->total += ns;
-	if (before || event->flags & EP_CALL_ACROSS_GAP)
-		return EP_OK;
-	ns = ep_trace_ns(c->trace, event->since.best, event->begin.best);
-	ep_quantiles_add(&stat->durations, ns > 0 ? (uint64_t)ns : 0);
-	return EP_OK;
+	stat->total += span_ns(c, before ? thread->thread->first_tsc : event->since.best,
+			       event->begin.best);
+	if (!before && !(event->flags & EP_CALL_ACROSS_GAP))
+		add_duration(stat, ep_trace_ns(c->trace, event->since.best, event->begin.best));
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
-		  struct ep_err *err)
+static void add_open_span(struct counting *c, const struct ep_nest_thread *thread,
+			  const struct ep_event *event)
 {
-	struct counting *c = context;
-
-	c->stats->gaps += event->kind == EP_EVENT_GAP;
-	if (event->kind == EP_EVENT_POINT && event->point == EP_POINT_SPAN_END)
-		return add_span(c, thread, event, err);
-	return EP_OK;
-}
-
-static int open_span(void *context, const struct ep_nest_thread *thread,
-		     const struct ep_event *event, struct ep_err *err)
-{
-	struct counting *c = context;
 	struct ep_stat *stat = stat_of_span(c, thread, event->text);
 
-	if (!stat)
-		return out_of_memory(err);
 	stat->calls++;
 	stat->open++;
 	stat->total += span_ns(c, event->begin.best, c->trace->end.tsc);
-	return EP_OK;
 }
 
 /* ---- waits --------------------------------------------------------------- */
 
-static bool is_open(const struct ep_nest_thread *thread, size_t own,
-		    const struct ep_wait_place *place, unsigned step,
-		    const struct ep_function *function)
+static bool is_open(const struct ep_nest_thread *thread, const struct ep_wait_place *place,
+		    unsigned step, const struct ep_function *function)
 {
 	for (unsigned i = 0; i < step; i++)
 		if (place->path[i] == function)
 			return true;
-	while (own > 0)
-		if (thread->frames[--own].function == function)
+	for (size_t i = thread->own; i > 0; i--)
+		if (thread->frames[i - 1].function == function)
 			return true;
 	return false;
 }
 
-/* A wait in a function of which it is not known in which call: its total, and where it is the last,
- * its own. */
-static int add_to_path(struct counting *c, const struct ep_nest_thread *thread, size_t own,
-		       int64_t ns, const struct ep_wait_place *place, struct ep_err *err)
+/* The total of the function that is `step` on the path, where that does not have it yet. */
+static struct ep_stat *add_total(struct counting *c, const struct ep_nest_thread *thread,
+				 const struct ep_wait_place *place, unsigned step,
+				 const struct ep_function *function)
+{
+	struct ep_stat *stat = stat_of(c, thread, function);
+
+	if (!is_open(thread, place, step, function)) {
+		stat->total += thread->gap;
+		stat->waiting += thread->gap;
+	}
+	return stat;
+}
+
+/* A wait in functions of which it is not known in which call: their totals; of the innermost, by
+ * whatever way it was called, its own, too. */
+static void add_to_path(struct counting *c, const struct ep_nest_thread *thread,
+			const struct ep_wait_place *place)
 {
 	struct ep_stat *stat = NULL;
 
-	for (unsigned i = 0; i < place->path_count; i++) {
-		if (!find(c, thread, place->path[i], &stat))
-			return out_of_memory(err);
-		if (!is_open(thread, own, place, i, place->path[i])) {
-			stat->total += ns;
-			stat->waiting += ns;
-		}
-	}
-	if (!place->innermost)
-		stat->inside += ns;
-	return EP_OK;
+	for (unsigned i = 0; i < place->path_count; i++)
+		stat = add_total(c, thread, place, i, place->path[i]);
+	if (place->innermost)
+		add_total(c, thread, place, place->path_count, place->innermost)->self +=
+			thread->gap;
+	else if (stat)
+		stat->inside += thread->gap;
 }
 
-/* A wait in a function, by whatever way it was called: its own; and its total, where that does not
- * have it yet. */
-static int add_own(struct counting *c, const struct ep_nest_thread *thread, size_t own, int64_t ns,
-		   const struct ep_wait_place *place, struct ep_err *err)
+static void add_wait(struct counting *c, const struct ep_nest_thread *thread,
+		     const struct ep_wait_place *place)
 {
-	struct ep_stat *stat = NULL;
-
-	if (!find(c, thread, place->innermost, &stat))
-		return out_of_memory(err);
-	stat->self += ns;
-	if (!is_open(thread, own, place, place->path_count, place->innermost)) {
-		stat->total += ns;
-		stat->waiting += ns;
-	}
-	return EP_OK;
+	if (ep_place_is_certain(place))
+		return;
+	if (!c->selected && (place->path_count || place->innermost))
+		add_to_path(c, thread, place);
+	else if (thread->own == 0)
+		c->stats->unplaced += thread->gap;
+	else
+		stat_of(c, thread, thread->frames[thread->own - 1].function)->inside += thread->gap;
 }
 
-static int wait(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
-		const struct ep_event *event, struct ep_err *err)
+/* A sink. */
+static int stats_event(void *context, const struct ep_event *event,
+		       const struct ep_nest_thread *thread)
 {
 	struct counting *c = context;
-	const struct ep_wait_place *place = event->place;
-	struct ep_stat *stat;
-	int rc = EP_OK;
 
-	if (ep_place_is_certain(place))
-		return EP_OK;
-	if (place->path_count && !c->selected)
-		rc = add_to_path(c, thread, own, ns, place, err);
-	if (!rc && place->innermost && !c->selected)
-		return add_own(c, thread, own, ns, place, err);
-	if (rc || (place->path_count && !c->selected))
-		return rc;
-	if (own == 0) {
-		c->stats->unplaced += ns;
-		return EP_OK;
+	switch (event->kind) {
+	case EP_EVENT_BEGIN:
+	case EP_EVENT_RESUME:
+		slot_of(&c->threads[thread->index], event->function->id)->active++;
+		break;
+	case EP_EVENT_END:
+	case EP_EVENT_SUSPEND:
+	case EP_EVENT_OPEN:
+	case EP_EVENT_LEFT:
+		if (!(event->flags & EP_CALL_STRAY))
+			frame_ended(c, thread, event);
+		break;
+	case EP_EVENT_GAP:
+		c->stats->gaps++;
+		break;
+	case EP_EVENT_POINT:
+		if (event->point == EP_POINT_SPAN_END)
+			add_span(c, thread, event);
+		break;
+	case EP_EVENT_OPEN_SPAN:
+		add_open_span(c, thread, event);
+		break;
+	case EP_EVENT_WAIT:
+		add_wait(c, thread, event->place);
+		break;
 	}
-	if (!find(c, thread, thread->frames[own - 1].function, &stat))
-		return out_of_memory(err);
-	stat->inside += ns;
 	return EP_OK;
 }
 
@@ -340,16 +281,8 @@ static void finish(struct ep_stat *stat)
 	stat->p99 = (int64_t)ep_quantiles_at(durations, 99);
 }
 
-static void counting_deinit(struct counting *c)
-{
-	for (size_t i = 0; c->threads && i < c->trace->thread_count; i++)
-		free(c->threads[i].slots);
-	free(c->threads);
-	free(c->all.slots);
-}
-
-int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struct ep_names *names,
-		    const struct ep_selection *selection, bool by_thread, struct ep_err *err)
+void ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struct ep_names *names,
+		     const struct ep_selection *selection, bool by_thread)
 {
 	struct counting c = {
 		.stats = stats,
@@ -357,24 +290,23 @@ int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struct
 		.by_thread = by_thread,
 		.names = names,
 		.window = {0, UINT64_MAX},
+		.selected = ep_selection_leaves_out(selection),
+		.threads = ep_calloc(trace->thread_count, sizeof(*c.threads)),
 	};
-	const struct ep_nest_sink sink = {&c, begin, end, moment, open_span, wait};
+	const struct ep_sink sink = {
+		.context = &c, .event = stats_event, .waits = true, .nested = true, .clip = true};
 	uint64_t shown;
-	int rc;
 
 	*stats = (struct ep_stats){0};
 	if (selection)
 		c.window = ep_selection_window(selection, trace);
-	c.selected = ep_selection_leaves_out(selection);
-	c.threads = calloc(trace->thread_count + 1, sizeof(*c.threads));
-	rc = c.threads ? ep_nest_stream(trace, names, selection, true, &sink, &shown, err)
-		       : out_of_memory(err);
-	counting_deinit(&c);
+	ep_stream(trace, names, selection, &sink, &shown);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		ep_array_deinit(&c.threads[i].slots);
+	free(c.threads);
+	ep_array_deinit(&c.all.slots);
 	for (size_t i = 0; i < stats->count; i++)
 		finish(stats->list[i]);
-	if (rc)
-		ep_stats_deinit(stats);
-	return rc;
 }
 
 void ep_stats_deinit(struct ep_stats *stats)

@@ -52,16 +52,16 @@ enum ep_stats_key {
 
 struct ep_stats {
 	struct ep_stat **list;
-	size_t count;
+	size_t count, capacity;
 	uint64_t calls, timed; /* in all; spans are not counted */
 	uint64_t gaps;         /* places where history is missing */
 	int64_t unplaced;      /* ns that threads were off their CPUs where no
 				  call is known to have been open */
 };
 
-/* EP_OK or EP_E_MEMORY. NULL selection: all. */
-int ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struct ep_names *names,
-		    const struct ep_selection *selection, bool by_thread, struct ep_err *err);
+/* NULL selection: all. */
+void ep_stats_create(struct ep_stats *stats, const struct ep_trace *trace, struct ep_names *names,
+		     const struct ep_selection *selection, bool by_thread);
 void ep_stats_deinit(struct ep_stats *stats);
 
 /* Greatest first, names from A; `reverse`: the other way round. Equal ones by name, module and

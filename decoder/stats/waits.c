@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 #include "decoder/calls/placing.h"
 #include "decoder/stream/selection.h"
 
@@ -16,24 +18,18 @@ struct frame {
 	const struct ep_function *function;
 };
 
-struct strand { /* a thread */
-	struct frame *frames;
-	size_t count, room;
+/* What is open in a thread. */
+struct open_frames {
+	EP_ARRAY(struct frame) open;
 };
 
 struct waiting {
 	struct ep_waits *waits;
 	const struct ep_trace *trace;
 	struct ep_window window;
-	bool all;               /* calls are selected */
-	struct strand *strands; /* as the trace's threads */
-	size_t room;
+	bool all;                    /* calls are selected */
+	struct open_frames *threads; /* as the trace's */
 };
-
-static int out_of_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
 
 /* ---- sites ---- */
 
@@ -41,27 +37,18 @@ static struct ep_wait *site_of(struct waiting *w, const struct ep_function *func
 			       const struct ep_function *caller, bool inside)
 {
 	struct ep_waits *waits = w->waits;
-	size_t room = w->room ? 2 * w->room : 64;
-	struct ep_wait **grown, *wait;
+	struct ep_wait *wait;
 
 	for (size_t i = 0; i < waits->count; i++)
 		if (waits->list[i]->function == function && waits->list[i]->caller == caller &&
 		    waits->list[i]->inside == inside)
 			return waits->list[i];
-	if (waits->count == w->room) {
-		grown = reallocarray(waits->list, room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		waits->list = grown;
-		w->room = room;
-	}
-	wait = calloc(1, sizeof(*wait));
-	if (!wait)
-		return NULL;
+	wait = ep_calloc(1, sizeof(*wait));
 	wait->function = function;
 	wait->caller = caller;
 	wait->inside = inside;
-	return waits->list[waits->count++] = wait;
+	ep_array_push(waits, wait);
+	return wait;
 }
 
 static bool same_waker(const struct ep_slice *a, const struct ep_slice *b)
@@ -107,19 +94,19 @@ static void go_inside(struct owner *owner, const struct ep_function *function)
 
 /* The calls that are open are in order of their numbers, but for those of which only the return is
  * known, and these are not among them. */
-static struct owner owner_of(const struct waiting *w, const struct strand *strand,
+static struct owner owner_of(const struct waiting *w, const struct open_frames *thread,
 			     const struct ep_wait_place *place)
 {
 	struct owner owner = {.inside = !place->whole};
-	size_t count = strand->count;
+	const struct frame *frames = thread->open.list;
+	size_t count = thread->open.count;
 
-	while (count > 0 &&
-	       (place->call == EP_NO_CALL || strand->frames[count - 1].call > place->call))
+	while (count > 0 && (place->call == EP_NO_CALL || frames[count - 1].call > place->call))
 		count--;
 	if (count > 1)
-		go_inside(&owner, strand->frames[count - 2].function);
+		go_inside(&owner, frames[count - 2].function);
 	if (count > 0)
-		go_inside(&owner, strand->frames[count - 1].function);
+		go_inside(&owner, frames[count - 1].function);
 	for (unsigned i = 0; w->all && i < place->path_count; i++)
 		go_inside(&owner, place->path[i]);
 	/* In this function, by whatever way it was called. */
@@ -131,21 +118,19 @@ static struct owner owner_of(const struct waiting *w, const struct strand *stran
 	return owner;
 }
 
-static int add_slice(struct waiting *w, const struct strand *strand,
-		     const struct ep_wait_place *place, struct ep_err *err)
+static void add_slice(struct waiting *w, const struct open_frames *thread,
+		      const struct ep_wait_place *place)
 {
 	const struct ep_slice *slice = place->slice;
-	struct owner owner = owner_of(w, strand, place);
+	struct owner owner = owner_of(w, thread, place);
 	int64_t ns = ep_trace_ns(w->trace, slice->begin, slice->end);
 	struct ep_wait *wait;
 
 	if (slice->state == EP_SLICE_READY)
 		w->waits->ready += ns;
 	if (slice->state != EP_SLICE_BLOCKED)
-		return EP_OK;
+		return;
 	wait = site_of(w, owner.function, owner.caller, owner.inside);
-	if (!wait)
-		return out_of_memory(err);
 	wait->count++;
 	wait->open += slice->open;
 	wait->total += ns;
@@ -155,60 +140,42 @@ static int add_slice(struct waiting *w, const struct strand *strand,
 		wait->longest = ns;
 	if (slice->waker_kind != EP_WAKER_UNKNOWN)
 		add_waker(wait, slice, ns);
-	return EP_OK;
 }
 
 /* ---- the sink ---- */
 
-static int push(struct strand *strand, const struct ep_event *event, struct ep_err *err)
+static void pop(struct open_frames *thread, uint64_t call)
 {
-	size_t room = strand->room ? 2 * strand->room : 64;
-	struct frame *grown;
+	struct frame *list = thread->open.list;
 
-	if (strand->count == strand->room) {
-		grown = reallocarray(strand->frames, room, sizeof(*grown));
-		if (!grown)
-			return out_of_memory(err);
-		strand->frames = grown;
-		strand->room = room;
-	}
-	strand->frames[strand->count++] = (struct frame){event->call, event->function};
-	return EP_OK;
-}
-
-static void pop(struct strand *strand, uint64_t call)
-{
-	for (size_t i = strand->count; i > 0; i--)
-		if (strand->frames[i - 1].call == call) {
-			memmove(&strand->frames[i - 1], &strand->frames[i],
-				(strand->count - i) * sizeof(struct frame));
-			strand->count--;
+	for (size_t i = thread->open.count; i > 0; i--)
+		if (list[i - 1].call == call) {
+			memmove(&list[i - 1], &list[i], (thread->open.count - i) * sizeof(*list));
+			thread->open.count--;
 			return;
 		}
 }
 
-static int take(void *context, const struct ep_event *event, struct ep_err *err)
+static int waits_event(void *context, const struct ep_event *event,
+		       const struct ep_nest_thread *none)
 {
 	struct waiting *w = context;
-	struct strand *strand = &w->strands[event->thread - w->trace->threads];
+	struct open_frames *thread = &w->threads[event->thread - w->trace->threads];
+	const struct ep_slice *slice;
 
+	(void)none;
 	if (event->kind == EP_EVENT_BEGIN)
-		return push(strand, event, err);
+		ep_array_push(&thread->open, ((struct frame){event->call, event->function}));
 	if (event->kind == EP_EVENT_END)
-		pop(strand, event->call);
-	return EP_OK;
-}
-
-static int take_wait(void *context, const struct ep_event *event, struct ep_err *err)
-{
-	struct waiting *w = context;
-	const struct ep_slice *slice = event->place->slice;
-
-	/* A process may wait for the drain to begin. */
-	if (slice->begin < w->window.since ||
-	    (slice->waker && slice->waker == w->trace->schedule->head.tid))
+		pop(thread, event->call);
+	if (event->kind != EP_EVENT_WAIT)
 		return EP_OK;
-	return add_slice(w, &w->strands[event->thread - w->trace->threads], event->place, err);
+	slice = event->place->slice;
+	/* A process may wait for the drain to begin. */
+	if (slice->begin >= w->window.since &&
+	    (!slice->waker || slice->waker != w->trace->schedule->head.tid))
+		add_slice(w, thread, event->place);
+	return EP_OK;
 }
 
 static int compare(const void *a, const void *b)
@@ -222,29 +189,27 @@ static int compare(const void *a, const void *b)
 					  : !x->function - !y->function;
 }
 
-int ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace, struct ep_names *names,
-		    const struct ep_selection *selection, struct ep_err *err)
+void ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace, struct ep_names *names,
+		     const struct ep_selection *selection)
 {
 	const struct ep_selection all = {0};
-	struct waiting w = {.waits = waits, .trace = trace};
-	const struct ep_sink sink = {.context = &w, .event = take, .wait = take_wait};
+	struct waiting w = {
+		.waits = waits,
+		.trace = trace,
+		.window = ep_selection_window(selection ? selection : &all, trace),
+		.all = !ep_selection_leaves_out(selection),
+		.threads = ep_calloc(trace->thread_count, sizeof(*w.threads)),
+	};
+	const struct ep_sink sink = {.context = &w, .event = waits_event, .waits = true};
 	uint64_t shown;
-	int rc;
 
 	*waits = (struct ep_waits){0};
-	w.window = ep_selection_window(selection ? selection : &all, trace);
-	w.all = !ep_selection_leaves_out(selection);
-	w.strands = calloc(trace->thread_count + 1, sizeof(*w.strands));
-	rc = w.strands ? ep_stream(trace, names, selection, &sink, &shown, err)
-		       : out_of_memory(err);
-	for (size_t i = 0; w.strands && i < trace->thread_count; i++)
-		free(w.strands[i].frames);
-	free(w.strands);
-	if (rc)
-		ep_waits_deinit(waits);
-	else if (waits->count)
+	ep_stream(trace, names, selection, &sink, &shown);
+	for (size_t i = 0; i < trace->thread_count; i++)
+		ep_array_deinit(&w.threads[i].open);
+	free(w.threads);
+	if (waits->count)
 		qsort(waits->list, waits->count, sizeof(*waits->list), compare);
-	return rc;
 }
 
 void ep_waits_deinit(struct ep_waits *waits)

@@ -34,15 +34,15 @@ struct ep_wait {
 
 struct ep_waits {
 	struct ep_wait **list; /* most time first */
-	size_t count;
+	size_t count, capacity;
 	int64_t total;  /* ns, of all */
 	int64_t inside; /* of that: somewhere inside of the calls named */
 	int64_t ready;  /* ns that threads waited for a CPU */
 };
 
-/* EP_OK or EP_E_MEMORY. NULL selection: all. */
-int ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace, struct ep_names *names,
-		    const struct ep_selection *selection, struct ep_err *err);
+/* NULL selection: all. */
+void ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace, struct ep_names *names,
+		     const struct ep_selection *selection);
 void ep_waits_deinit(struct ep_waits *waits);
 
 #endif

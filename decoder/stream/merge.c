@@ -3,10 +3,11 @@
  * merge.c: the events of several threads in one order, by a heap of each thread's next event. A
  * thread's own order is never changed.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "decoder/stream/merge.h"
 
-#include "decoder/calls/calls.h"
+#include <stdlib.h>
+
+#include "coredump/util/alloc.h"
 
 struct source {
 	struct ep_calls *calls;
@@ -20,9 +21,7 @@ struct ep_merge {
 	size_t count;
 	struct source **heap; /* those that have a next event, first on top */
 	size_t heap_count;
-	bool waits; /* are told */
-	bool due;   /* the top's event was handed out: it is to go on */
-	int failed;
+	bool due; /* the top's event was handed out: it is to go on */
 };
 
 static uint64_t time_of(const struct ep_event *event)
@@ -37,7 +36,7 @@ static bool comes_first(const struct source *a, const struct source *b)
 	return a->thread->serial < b->thread->serial;
 }
 
-static void sink(struct ep_merge *merge, size_t at)
+static void sift_down(struct ep_merge *merge, size_t at)
 {
 	struct source **heap = merge->heap, *moved = heap[at];
 
@@ -56,85 +55,49 @@ static void sink(struct ep_merge *merge, size_t at)
 	heap[at] = moved;
 }
 
-static int advance(struct source *source)
+/* False: there is no more of it. */
+static bool advance(struct source *source)
 {
-	int result = ep_calls_next(source->calls, &source->next);
-
-	if (result == EP_OK && time_of(source->next) > source->time)
+	if (ep_calls_next(source->calls, &source->next) != EP_OK)
+		return false;
+	if (time_of(source->next) > source->time)
 		source->time = time_of(source->next);
-	return result;
+	return true;
 }
 
-static int add_source(struct ep_merge *merge, const struct ep_trace *trace,
-		      const struct ep_trace_thread *thread, struct ep_names *names,
-		      struct ep_err *err)
+static void add_source(struct ep_merge *merge, struct ep_calls *calls,
+		       const struct ep_trace_thread *thread)
 {
-	struct source *source = &merge->sources[merge->count];
-	int result = ep_calls_create(&source->calls, trace, thread, names, err);
+	struct source *source = &merge->sources[merge->count++];
 
-	if (result != EP_OK)
-		return result;
-	if (merge->waits)
-		ep_calls_tell_waits(source->calls);
+	source->calls = calls;
 	source->thread = thread;
-	merge->count++;
-	result = advance(source);
-	if (result < 0)
-		return ep_fail(err, result, 0, "%s", ep_error_text(result));
-	if (result == EP_OK)
+	if (advance(source))
 		merge->heap[merge->heap_count++] = source;
-	return EP_OK;
 }
 
-static int fill(struct ep_merge *merge, const struct ep_trace *trace, struct ep_names *names,
-		bool (*want)(const struct ep_trace_thread *, void *), void *context,
-		struct ep_err *err)
+struct ep_merge *ep_merge_create(const struct ep_trace *trace, struct ep_names *names, bool waits,
+				 bool (*want)(const struct ep_trace_thread *, void *),
+				 void *context)
 {
-	int result = EP_OK;
+	struct ep_merge *merge = ep_calloc(1, sizeof(*merge));
 
-	merge->sources = calloc(trace->thread_count + 1, sizeof(*merge->sources));
-	merge->heap = calloc(trace->thread_count + 1, sizeof(*merge->heap));
-	if (!merge->sources || !merge->heap)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	for (size_t i = 0; i < trace->thread_count && result == EP_OK; i++)
-		if (!want || want(&trace->threads[i], context))
-			result = add_source(merge, trace, &trace->threads[i], names, err);
+	merge->sources = ep_calloc(trace->thread_count, sizeof(*merge->sources));
+	merge->heap = ep_calloc(trace->thread_count, sizeof(*merge->heap));
+	for (size_t i = 0; i < trace->thread_count; i++) {
+		const struct ep_trace_thread *thread = &trace->threads[i];
+		struct ep_calls *calls;
+
+		if (want && !want(thread, context))
+			continue;
+		calls = ep_calls_create(trace, thread, names);
+		if (waits)
+			ep_calls_with_waits(calls);
+		add_source(merge, calls, thread);
+	}
 	for (size_t i = merge->heap_count / 2; i-- > 0;)
-		sink(merge, i);
-	return result;
-}
-
-static int create(struct ep_merge **out, const struct ep_trace *trace, struct ep_names *names,
-		  bool (*want)(const struct ep_trace_thread *, void *), void *context, bool waits,
-		  struct ep_err *err)
-{
-	struct ep_merge *merge = calloc(1, sizeof(*merge));
-	int result;
-
-	if (!merge)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	merge->waits = waits;
-	result = fill(merge, trace, names, want, context, err);
-	if (result != EP_OK)
-		ep_merge_destroy(merge);
-	else
-		*out = merge;
-	return result;
-}
-
-int ep_merge_create(struct ep_merge **out, const struct ep_trace *trace, struct ep_names *names,
-		    bool (*want)(const struct ep_trace_thread *, void *), void *context,
-		    struct ep_err *err)
-{
-	return create(out, trace, names, want, context, false, err);
-}
-
-int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *trace,
-			  struct ep_names *names,
-			  bool (*want)(const struct ep_trace_thread *, void *), void *context,
-			  struct ep_err *err)
-{
-	return create(out, trace, names, want, context, true, err);
+		sift_down(merge, i);
+	return merge;
 }
 
 void ep_merge_destroy(struct ep_merge *merge)
@@ -148,28 +111,18 @@ void ep_merge_destroy(struct ep_merge *merge)
 	free(merge);
 }
 
-/* The thread whose event was handed out last goes on: the event is borrowed until now. */
-static int step(struct ep_merge *merge)
-{
-	int result = advance(merge->heap[0]);
-
-	merge->due = false;
-	if (result == EP_END)
-		merge->heap[0] = merge->heap[--merge->heap_count];
-	if (result >= 0 && merge->heap_count > 1)
-		sink(merge, 0);
-	return result < 0 ? result : EP_OK;
-}
-
 int ep_merge_next(struct ep_merge *merge, const struct ep_event **out)
 {
-	if (!merge->failed && merge->due)
-		merge->failed = step(merge);
-	if (merge->failed)
-		return merge->failed;
-	if (merge->heap_count == 0)
+	/* The thread whose event was handed out last goes on: the event is borrowed until now. */
+	if (merge->due) {
+		if (!advance(merge->heap[0]))
+			merge->heap[0] = merge->heap[--merge->heap_count];
+		if (merge->heap_count > 1)
+			sift_down(merge, 0);
+	}
+	merge->due = merge->heap_count > 0;
+	if (!merge->due)
 		return EP_END;
-	merge->due = true;
 	*out = merge->heap[0]->next;
 	return EP_OK;
 }

@@ -3,10 +3,11 @@
  * stack it happens on. */
 #include "decoder/stream/nest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
+#include "decoder/calls/pairing.h"
 #include "decoder/calls/placing.h"
+#include "decoder/stream/stream.h"
 
 /* A call from before the history, known by its return. */
 struct before {
@@ -15,20 +16,18 @@ struct before {
 };
 
 struct stack {
-	struct ep_nest_frame *frames; /* outermost first, open or suspended */
-	size_t count, room;
-	size_t next;           /* where the next call is likely: find_next */
-	struct before *before; /* as they returned */
-	size_t before_count, before_room, before_next;
-	uint64_t segments; /* that it had events in, the present one's number +
-			      1 */
+	/* Outermost first. While they are suspended one by one they stay, behind `count`. */
+	EP_ARRAY(struct ep_nest_frame) frames;
+	size_t next;                    /* where the next call is likely: find_next */
+	EP_ARRAY(struct before) before; /* as they returned */
+	size_t before_next;
+	uint64_t segments; /* that it had events in, the present one's number + 1 */
 };
 
-struct strand { /* a thread */
+struct thread {
 	struct ep_nest_thread public;
-	struct stack *stacks; /* as in struct ep_event */
-	size_t stack_room;
-	uint32_t now; /* the one that runs */
+	EP_ARRAY(struct stack) stacks; /* as in struct ep_event */
+	uint32_t now;                  /* the one that runs */
 	uint64_t segment;
 };
 
@@ -36,36 +35,15 @@ struct nest {
 	const struct ep_trace *trace;
 	struct ep_names *names;
 	const struct ep_selection *selection;
-	const struct ep_nest_sink *sink;
-	struct strand *strands; /* as the trace's threads */
+	const struct ep_sink *sink;
+	struct thread *threads; /* as the trace's threads */
 	int64_t low, high;      /* times are clipped to these */
 	bool looked;            /* the calls from before were looked for */
 };
 
-/* Room for one more; false: out of memory. */
-static bool make_room(void **array, size_t count, size_t *room, size_t size)
+static struct thread *thread_of(struct nest *nest, const struct ep_event *event)
 {
-	size_t wanted = *room ? *room * 2 : 16;
-	void *more;
-
-	if (count < *room)
-		return true;
-	more = realloc(*array, wanted * size);
-	if (!more)
-		return false;
-	*array = more;
-	*room = wanted;
-	return true;
-}
-
-static int out_of_memory(struct ep_err *err)
-{
-	return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-}
-
-static struct strand *strand_of(struct nest *nest, const struct ep_event *event)
-{
-	return &nest->strands[event->thread - nest->trace->threads];
+	return &nest->threads[event->thread - nest->trace->threads];
 }
 
 static uint64_t time_of(const struct ep_event *event)
@@ -82,10 +60,10 @@ static int64_t ns_of(const struct nest *nest, uint64_t tsc)
 	return ns < nest->high ? ns : nest->high;
 }
 
-static void go_on(struct strand *strand, int64_t ns)
+static void go_on(struct thread *thread, int64_t ns)
 {
-	if (ns > strand->public.now)
-		strand->public.now = ns;
+	if (ns > thread->public.now)
+		thread->public.now = ns;
 }
 
 static bool is_loss(const struct ep_event *event)
@@ -95,79 +73,90 @@ static bool is_loss(const struct ep_event *event)
 
 /* ---- frames ---- */
 
-static struct stack *running(struct strand *strand)
+static struct stack *running(struct thread *thread)
 {
-	return &strand->stacks[strand->now];
+	return &thread->stacks.list[thread->now];
 }
 
-static void show(struct strand *strand)
+static int emit(struct nest *nest, struct thread *thread, const struct ep_event *event)
 {
-	strand->public.frames = running(strand)->frames;
-	strand->public.count = running(strand)->count;
+	thread->public.frames = running(thread)->frames.list;
+	thread->public.count = running(thread)->frames.count;
+	return nest->sink->event(nest->sink->context, event, &thread->public);
 }
 
-/* The first frame that does not run begins, or is resumed. */
-static int frame_begin(struct nest *nest, struct strand *strand, enum ep_nest_why why,
-		       const struct ep_event *event, struct ep_err *err)
+/* One that tells of the frame at hand. */
+static int emit_frame(struct nest *nest, struct thread *thread, enum ep_event_kind kind,
+		      uint32_t flags)
 {
-	struct stack *stack = running(strand);
-	struct ep_nest_frame *frame = &stack->frames[stack->count++];
+	const struct ep_nest_frame *frame = thread->public.frame;
+	const struct ep_event event = {
+		.kind = kind,
+		.thread = thread->public.thread,
+		.function = frame->function,
+		.flags = frame->flags | flags,
+	};
 
-	frame->since = strand->public.now;
-	show(strand);
-	return nest->sink->begin(nest->sink->context, &strand->public, frame, why, event, err);
+	return emit(nest, thread, &event);
 }
 
-static int frame_add(struct nest *nest, struct strand *strand, const struct ep_nest_frame *frame,
-		     enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+/* `event` NULL: it began before. */
+static int frame_add(struct nest *nest, struct thread *thread, const struct ep_nest_frame *frame,
+		     const struct ep_event *event)
 {
-	struct stack *stack = running(strand);
+	struct stack *stack = running(thread);
+	struct ep_nest_frame *added = ep_array_add(&stack->frames);
 
-	if (!make_room((void **)&stack->frames, stack->count, &stack->room, sizeof(*stack->frames)))
-		return out_of_memory(err);
-	stack->frames[stack->count] = *frame;
-	return frame_begin(nest, strand, why, event, err);
+	*added = *frame;
+	added->since = thread->public.now;
+	thread->public.frame = added;
+	return event ? emit(nest, thread, event)
+		     : emit_frame(nest, thread, EP_EVENT_BEGIN, EP_CALL_BEFORE);
 }
 
-/* The innermost one ends, or is suspended. What it took counts for the one that called it. */
-static int frame_end(struct nest *nest, struct strand *strand, enum ep_nest_why why,
-		     const struct ep_event *event, struct ep_err *err)
+/* The innermost one ends, or is suspended. What it took counts for the one that called it. `event`
+ * NULL: `kind`, of the frame alone. */
+static int frame_end(struct nest *nest, struct thread *thread, enum ep_event_kind kind,
+		     const struct ep_event *event)
 {
-	struct stack *stack = running(strand);
-	struct ep_nest_frame *frame = &stack->frames[stack->count - 1];
-	int64_t ran = strand->public.now - frame->since - frame->left_out;
+	struct stack *stack = running(thread);
+	struct ep_nest_frame *frame = &stack->frames.list[stack->frames.count - 1];
+	int64_t ran = thread->public.now - frame->since - frame->left_out;
 	int rc;
 
 	/* Two clocks may differ by a little. */
 	ran = ran > 0 ? ran : 0;
 	frame->ran += ran;
-	show(strand);
-	rc = nest->sink->end(nest->sink->context, &strand->public, frame, why, event, err);
+	thread->public.frame = frame;
+	rc = event ? emit(nest, thread, event) : emit_frame(nest, thread, kind, 0);
 	frame->left_out = 0;
-	if (--stack->count > 0) {
+	if (--stack->frames.count > 0) {
 		frame[-1].inner += ran;
-		frame[-1].waited += why == EP_NEST_SWITCH ? 0 : frame->waited;
+		frame[-1].waited += kind == EP_EVENT_SUSPEND ? 0 : frame->waited;
 	}
-	show(strand);
 	return rc;
 }
 
 /* Suspends the frames down to `count`; they stay where they are. */
-static int suspend(struct nest *nest, struct strand *strand, size_t count, struct ep_err *err)
+static int suspend(struct nest *nest, struct thread *thread, size_t count)
 {
 	int rc = EP_OK;
 
-	while (!rc && running(strand)->count > count)
-		rc = frame_end(nest, strand, EP_NEST_SWITCH, NULL, err);
+	while (!rc && running(thread)->frames.count > count)
+		rc = frame_end(nest, thread, EP_EVENT_SUSPEND, NULL);
 	return rc;
 }
 
-static int resume(struct nest *nest, struct strand *strand, size_t count, struct ep_err *err)
+static int resume(struct nest *nest, struct thread *thread, size_t count)
 {
+	struct stack *stack = running(thread);
 	int rc = EP_OK;
 
-	while (!rc && running(strand)->count < count)
-		rc = frame_begin(nest, strand, EP_NEST_SWITCH, NULL, err);
+	while (!rc && stack->frames.count < count) {
+		thread->public.frame = &stack->frames.list[stack->frames.count++];
+		thread->public.frame->since = thread->public.now;
+		rc = emit_frame(nest, thread, EP_EVENT_RESUME, 0);
+	}
 	return rc;
 }
 
@@ -176,8 +165,8 @@ static int resume(struct nest *nest, struct strand *strand, size_t count, struct
 /* Index of the call in the stack, or -1. */
 static ssize_t find_in(const struct stack *stack, uint64_t call)
 {
-	for (size_t i = stack->count; i > 0; i--)
-		if (stack->frames[i - 1].call == call)
+	for (size_t i = stack->frames.count; i > 0; i--)
+		if (stack->frames.list[i - 1].call == call)
 			return (ssize_t)i - 1;
 	return -1;
 }
@@ -186,7 +175,7 @@ static ssize_t find_in(const struct stack *stack, uint64_t call)
 static ssize_t find_next(struct stack *stack, uint64_t call)
 {
 	size_t next = stack->next;
-	ssize_t index = next < stack->count && stack->frames[next].call == call
+	ssize_t index = next < stack->frames.count && stack->frames.list[next].call == call
 				? (ssize_t)next
 				: find_in(stack, call);
 
@@ -195,48 +184,35 @@ static ssize_t find_next(struct stack *stack, uint64_t call)
 	return index;
 }
 
-/* NULL: out of memory. Borrowed until the next one. */
-static struct stack *stack_at(struct strand *strand, uint32_t number)
+/* Borrowed until the next one. */
+static struct stack *stack_at(struct thread *thread, uint32_t number)
 {
-	size_t room = strand->stack_room, wanted = (size_t)number + 1;
-	struct stack *grown;
-
-	if (number < room)
-		return &strand->stacks[number];
-	wanted = wanted > 2 * room ? wanted : 2 * room;
-	grown = realloc(strand->stacks, wanted * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	memset(grown + room, 0, (wanted - room) * sizeof(*grown));
-	strand->stacks = grown;
-	strand->stack_room = wanted;
-	return &grown[number];
+	while (thread->stacks.count <= number)
+		ep_array_add(&thread->stacks);
+	return &thread->stacks.list[number];
 }
 
 /* The thread goes on upon the stack of `number`. */
-static int enter_slow(struct nest *nest, struct strand *strand, uint32_t number, struct ep_err *err)
+static int enter_slow(struct nest *nest, struct thread *thread, uint32_t number)
 {
 	size_t count;
 	int rc;
 
-	if (!stack_at(strand, number))
-		return out_of_memory(err);
-	count = running(strand)->count;
-	rc = suspend(nest, strand, 0, err);
-	running(strand)->count = count;
+	stack_at(thread, number);
+	count = running(thread)->frames.count;
+	rc = suspend(nest, thread, 0);
+	running(thread)->frames.count = count;
 	if (rc)
 		return rc;
-	strand->now = number;
-	count = running(strand)->count;
-	running(strand)->count = 0;
-	return resume(nest, strand, count, err);
+	thread->now = number;
+	count = running(thread)->frames.count;
+	running(thread)->frames.count = 0;
+	return resume(nest, thread, count);
 }
 
-static int enter(struct nest *nest, struct strand *strand, uint32_t number, struct ep_err *err)
+static int enter(struct nest *nest, struct thread *thread, uint32_t number)
 {
-	if (number == strand->now)
-		return EP_OK;
-	return enter_slow(nest, strand, number, err);
+	return number == thread->now ? EP_OK : enter_slow(nest, thread, number);
 }
 
 /* ---- calls from before the history ---- */
@@ -254,20 +230,16 @@ static struct ep_nest_frame frame_of(const struct ep_event *event)
 }
 
 /* A sink, for the first run. */
-static int look_at(void *context, const struct ep_event *event, struct ep_err *err)
+static int look_at(void *context, const struct ep_event *event, const struct ep_nest_thread *none)
 {
 	struct nest *nest = context;
-	struct strand *strand = strand_of(nest, event);
-	struct stack *stack;
+	struct thread *thread = thread_of(nest, event);
 
-	strand->segment += is_loss(event);
-	if (event->kind != EP_EVENT_END || !(event->flags & EP_CALL_BEFORE))
-		return EP_OK;
-	stack = stack_at(strand, event->stack);
-	if (!stack || !make_room((void **)&stack->before, stack->before_count, &stack->before_room,
-				 sizeof(*stack->before)))
-		return out_of_memory(err);
-	stack->before[stack->before_count++] = (struct before){frame_of(event), strand->segment};
+	(void)none;
+	thread->segment += is_loss(event);
+	if (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE)
+		ep_array_push(&stack_at(thread, event->stack)->before,
+			      ((struct before){frame_of(event), thread->segment}));
 	return EP_OK;
 }
 
@@ -285,26 +257,20 @@ static struct ep_nest_frame frame_of_caller(const struct ep_caller *caller)
 	};
 }
 
-/* Of one thread, by what pairing keeps. EP_END: that is nothing. */
-static int take_kept(struct nest *nest, struct strand *strand)
+/* Of one thread, by what pairing keeps. False: that is nothing. */
+static bool use_kept(struct nest *nest, struct thread *thread)
 {
-	struct stack *stack = &strand->stacks[0];
 	const struct ep_caller *callers;
 	size_t count;
 
-	if (!ep_selection_wants_thread(nest->selection, strand->public.thread))
-		return EP_OK;
-	if (!ep_pairing_callers(nest->trace, strand->public.thread, nest->names, &callers, &count))
-		return EP_END;
-	stack->before = calloc(count + 1, sizeof(*stack->before));
-	if (!stack->before)
-		return EP_E_MEMORY;
-	stack->before_room = count + 1;
-	for (; stack->before_count < count; stack->before_count++)
-		stack->before[stack->before_count] =
-			(struct before){frame_of_caller(&callers[stack->before_count]),
-					callers[stack->before_count].segment};
-	return EP_OK;
+	if (!ep_selection_wants_thread(nest->selection, thread->public.thread))
+		return true;
+	if (!ep_pairing_callers(nest->trace, thread->public.thread, nest->names, &callers, &count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ep_array_push(&thread->stacks.list[0].before,
+			      ((struct before){frame_of_caller(&callers[i]), callers[i].segment}));
+	return true;
 }
 
 /* All calls of the threads that are. */
@@ -315,163 +281,142 @@ static bool all_are_selected(const struct ep_selection *selection)
 	       !selection->until.given;
 }
 
-/* EP_END: they must be looked for. */
-static int take_all_kept(struct nest *nest)
+/* False: they must be looked for. */
+static bool use_all_kept(struct nest *nest)
 {
-	int rc = all_are_selected(nest->selection) ? EP_OK : EP_END;
+	bool kept = all_are_selected(nest->selection);
 
-	for (size_t i = 0; !rc && i < nest->trace->thread_count; i++)
-		rc = take_kept(nest, &nest->strands[i]);
-	for (size_t i = 0; rc == EP_END && i < nest->trace->thread_count; i++)
-		nest->strands[i].stacks[0].before_count = 0;
-	return rc;
+	for (size_t i = 0; kept && i < nest->trace->thread_count; i++)
+		kept = use_kept(nest, &nest->threads[i]);
+	for (size_t i = 0; !kept && i < nest->trace->thread_count; i++)
+		nest->threads[i].stacks.list[0].before.count = 0;
+	return kept;
 }
 
-static int look_before(struct nest *nest, struct ep_err *err)
+static void look_before(struct nest *nest)
 {
 	struct ep_sink sink = {.context = nest, .event = look_at};
 	size_t count = nest->trace->thread_count;
 	uint64_t *segments, shown;
-	int rc = take_all_kept(nest);
 
 	nest->looked = true;
-	if (rc == EP_OK)
-		return EP_OK;
-	segments = calloc(count + 1, sizeof(*segments));
-	if (rc < 0 || !segments) {
-		free(segments);
-		return out_of_memory(err);
-	}
+	if (use_all_kept(nest))
+		return;
+	segments = ep_calloc(count, sizeof(*segments));
 	for (size_t i = 0; i < count; i++) {
-		segments[i] = nest->strands[i].segment;
-		nest->strands[i].segment = 0;
+		segments[i] = nest->threads[i].segment;
+		nest->threads[i].segment = 0;
 	}
-	rc = ep_stream(nest->trace, nest->names, nest->selection, &sink, &shown, err);
+	ep_stream(nest->trace, nest->names, nest->selection, &sink, &shown);
 	for (size_t i = 0; i < count; i++)
-		nest->strands[i].segment = segments[i];
+		nest->threads[i].segment = segments[i];
 	free(segments);
-	return rc;
 }
 
 /* Those of the stack that were open where the history, or what is left of it after a gap, begins;
  * the last to return is the outermost. */
-static int begin_before(struct nest *nest, struct strand *strand, struct ep_err *err)
+static int begin_before(struct nest *nest, struct thread *thread)
 {
-	const struct stack *stack = running(strand);
-	const struct before *all = stack->before;
-	size_t first = stack->before_next, end = first;
-	uint64_t segment = strand->segment;
+	struct stack *stack = running(thread);
+	const struct before *all = stack->before.list;
+	size_t first = stack->before_next, end = first, count = stack->before.count;
+	uint64_t segment = thread->segment;
 	int rc = EP_OK;
 
-	while (first < stack->before_count && all[first].segment < segment)
+	while (first < count && all[first].segment < segment)
 		end = ++first;
-	while (end < stack->before_count && all[end].segment == segment)
+	while (end < count && all[end].segment == segment)
 		end++;
-	running(strand)->before_next = end;
+	stack->before_next = end;
 	if (first < end)
-		go_on(strand, ns_of(nest, all[first].frame.begin.best));
+		go_on(thread, ns_of(nest, all[first].frame.begin.best));
 	for (size_t i = end; !rc && i > first; i--)
-		rc = frame_add(nest, strand, &all[i - 1].frame, EP_NEST_BEFORE, NULL, err);
+		rc = frame_add(nest, thread, &all[i - 1].frame, NULL);
 	return rc;
 }
 
 /* The stack's first event since the start, or since a gap. Depths count calls from before, unless
  * their callees are not selected. */
-static int prepare(struct nest *nest, struct strand *strand, const struct ep_event *event,
-		   struct ep_err *err)
+static int prepare(struct nest *nest, struct thread *thread, const struct ep_event *event)
 {
-	bool fresh = running(strand)->segments <= strand->segment;
-	int rc = EP_OK;
+	bool fresh = running(thread)->segments <= thread->segment;
 
 	if (!nest->looked && ((fresh && event->depth > 0) ||
 			      (event->kind == EP_EVENT_END && event->flags & EP_CALL_BEFORE))) {
-		rc = look_before(nest, err);
+		look_before(nest);
 		fresh = true;
 	}
-	running(strand)->segments = strand->segment + 1;
-	return rc || !fresh ? rc : begin_before(nest, strand, err);
+	running(thread)->segments = thread->segment + 1;
+	return fresh ? begin_before(nest, thread) : EP_OK;
 }
 
 /* ---- events ---- */
 
-static int moment(struct nest *nest, struct strand *strand, const struct ep_event *event,
-		  struct ep_err *err)
-{
-	show(strand);
-	return nest->sink->moment
-		       ? nest->sink->moment(nest->sink->context, &strand->public, event, err)
-		       : EP_OK;
-}
-
 /* One whose begin nobody foresaw takes no time. */
-static int end_unseen(struct nest *nest, struct strand *strand, const struct ep_event *event,
-		      struct ep_err *err)
+static int end_unseen(struct nest *nest, struct thread *thread, const struct ep_event *event)
 {
 	struct ep_nest_frame frame = frame_of(event);
-	int rc = frame_add(nest, strand, &frame, EP_NEST_BEFORE, NULL, err);
+	int rc = frame_add(nest, thread, &frame, NULL);
 
-	return rc ? rc : frame_end(nest, strand, EP_NEST_CALL, event, err);
+	return rc ? rc : frame_end(nest, thread, EP_EVENT_END, event);
 }
 
 /* Not the innermost: those inside of it go on, on a stack that nothing tells of. */
-static int end_outer(struct nest *nest, struct strand *strand, size_t index,
-		     const struct ep_event *event, struct ep_err *err)
+static int end_outer(struct nest *nest, struct thread *thread, size_t index,
+		     const struct ep_event *event)
 {
-	struct stack *stack = running(strand);
-	size_t count = stack->count;
-	int rc = suspend(nest, strand, index + 1, err);
+	struct stack *stack = running(thread);
+	size_t count = stack->frames.count;
+	int rc = suspend(nest, thread, index + 1);
 
-	rc = rc ? rc : frame_end(nest, strand, EP_NEST_CALL, event, err);
-	memmove(&stack->frames[index], &stack->frames[index + 1],
-		(count - index - 1) * sizeof(*stack->frames));
-	return rc ? rc : resume(nest, strand, count - 1, err);
+	rc = rc ? rc : frame_end(nest, thread, EP_EVENT_END, event);
+	memmove(&stack->frames.list[index], &stack->frames.list[index + 1],
+		(count - index - 1) * sizeof(*stack->frames.list));
+	return rc ? rc : resume(nest, thread, count - 1);
 }
 
-static int end_call(struct nest *nest, struct strand *strand, const struct ep_event *event,
-		    struct ep_err *err)
+static int end_call(struct nest *nest, struct thread *thread, const struct ep_event *event)
 {
-	struct stack *stack = running(strand);
+	struct stack *stack = running(thread);
 	ssize_t index = find_in(stack, event->call);
 
 	if (index < 0)
-		return end_unseen(nest, strand, event, err);
-	stack->frames[index].flags |= event->flags;
-	if ((size_t)index + 1 < stack->count)
-		return end_outer(nest, strand, (size_t)index, event, err);
-	return frame_end(nest, strand, EP_NEST_CALL, event, err);
+		return end_unseen(nest, thread, event);
+	stack->frames.list[index].flags |= event->flags;
+	if ((size_t)index + 1 < stack->frames.count)
+		return end_outer(nest, thread, (size_t)index, event);
+	return frame_end(nest, thread, EP_EVENT_END, event);
 }
 
-static int take_gap(struct nest *nest, struct strand *strand, const struct ep_event *event,
-		    struct ep_err *err)
-{
-	int64_t end = ns_of(nest, event->end.best);
-	struct stack *stack = running(strand);
-	int rc;
-
-	strand->public.gap = end > strand->public.now ? end - strand->public.now : 0;
-	rc = moment(nest, strand, event, err);
-	if (stack->count)
-		stack->frames[stack->count - 1].inner += strand->public.gap;
-	go_on(strand, end);
-	strand->public.gap = 0;
-	strand->segment += is_loss(event);
-	return rc;
-}
-
-static int take_call(struct nest *nest, struct strand *strand, const struct ep_event *event,
-		     struct ep_err *err)
+static int nest_call(struct nest *nest, struct thread *thread, const struct ep_event *event)
 {
 	struct ep_nest_frame frame;
-	int rc = prepare(nest, strand, event, err);
+	int rc = prepare(nest, thread, event);
 
 	if (rc)
 		return rc;
-	go_on(strand, ns_of(nest, time_of(event)));
+	go_on(thread, ns_of(nest, time_of(event)));
 	if (event->kind == EP_EVENT_END)
-		return event->flags & EP_CALL_STRAY ? moment(nest, strand, event, err)
-						    : end_call(nest, strand, event, err);
+		return event->flags & EP_CALL_STRAY ? emit(nest, thread, event)
+						    : end_call(nest, thread, event);
 	frame = frame_of(event);
-	return frame_add(nest, strand, &frame, EP_NEST_CALL, event, err);
+	return frame_add(nest, thread, &frame, event);
+}
+
+static int nest_gap(struct nest *nest, struct thread *thread, const struct ep_event *event)
+{
+	int64_t end = ns_of(nest, event->end.best);
+	struct stack *stack = running(thread);
+	int rc;
+
+	thread->public.gap = end > thread->public.now ? end - thread->public.now : 0;
+	rc = emit(nest, thread, event);
+	if (stack->frames.count)
+		stack->frames.list[stack->frames.count - 1].inner += thread->public.gap;
+	go_on(thread, end);
+	thread->public.gap = 0;
+	thread->segment += is_loss(event);
+	return rc;
 }
 
 /* ---- waits ---- */
@@ -479,84 +424,80 @@ static int take_call(struct nest *nest, struct strand *strand, const struct ep_e
 /* Calls from before the history are outside of all others. */
 static size_t own_frames(const struct stack *stack, const struct ep_wait_place *place)
 {
-	size_t count = stack->count;
+	const struct ep_nest_frame *frames = stack->frames.list;
+	size_t count = stack->frames.count;
 
-	while (count > 0 && (place->lost || (!(stack->frames[count - 1].flags & EP_CALL_BEFORE) &&
-					     (place->call == EP_NO_CALL ||
-					      stack->frames[count - 1].call > place->call))))
+	while (count > 0 && (place->lost ||
+			     (!(frames[count - 1].flags & EP_CALL_BEFORE) &&
+			      (place->call == EP_NO_CALL || frames[count - 1].call > place->call))))
 		count--;
 	return count;
 }
 
-/* A sink. Where it is not certain that it lies in frames that are open, it is left out of their
- * time, and nobody's own. */
-static int take_wait(void *context, const struct ep_event *event, struct ep_err *err)
+/* Where it is not certain that it lies in frames that are open, it is left out of their time, and
+ * nobody's own. */
+static int nest_wait(struct nest *nest, struct thread *thread, const struct ep_event *event)
 {
-	struct nest *nest = context;
-	struct strand *strand = strand_of(nest, event);
 	int64_t begin = ns_of(nest, event->begin.best);
 	int64_t ns = ns_of(nest, event->end.best) - begin;
-	struct stack *stack;
-	size_t own;
-	int rc = enter(nest, strand, event->stack, err);
+	struct stack *stack = running(thread);
+	struct ep_nest_frame *frames = stack->frames.list;
+	size_t own = own_frames(stack, event->place);
+	int rc;
 
-	if (rc)
-		return rc;
-	go_on(strand, begin);
-	stack = running(strand);
-	own = own_frames(stack, event->place);
-	for (size_t i = own; i < stack->count; i++) {
-		stack->frames[i].left_out += ns;
-		stack->frames[i].astray += ns;
+	go_on(thread, begin);
+	for (size_t i = own; i < stack->frames.count; i++) {
+		frames[i].left_out += ns;
+		frames[i].astray += ns;
 	}
 	if (own)
-		stack->frames[own - 1].waited += ns;
+		frames[own - 1].waited += ns;
 	if (own && !ep_place_is_certain(event->place))
-		stack->frames[own - 1].inner += ns;
-	show(strand);
-	strand->public.gap = ns;
-	rc = nest->sink->wait(nest->sink->context, &strand->public, own, ns, event, err);
-	strand->public.gap = 0;
-	go_on(strand, begin + ns);
+		frames[own - 1].inner += ns;
+	thread->public.gap = ns;
+	thread->public.own = own;
+	rc = emit(nest, thread, event);
+	thread->public.gap = 0;
+	go_on(thread, begin + ns);
 	return rc;
 }
 
-/* A sink, for the run that counts. */
-static int take(void *context, const struct ep_event *event, struct ep_err *err)
+/* What was learned of a call that did not return. */
+static void learn(struct thread *thread, const struct ep_event *event)
 {
-	struct nest *nest = context;
-	struct strand *strand = strand_of(nest, event);
-	bool call = event->kind == EP_EVENT_BEGIN || event->kind == EP_EVENT_END;
-	int rc = EP_OK;
+	struct stack *stack = stack_at(thread, event->stack);
+	ssize_t index = find_next(stack, event->call);
 
-	if (!call)
-		go_on(strand, ns_of(nest, time_of(event)));
-	/* A switch is told by the stack that it leaves. */
-	if (event->kind == EP_EVENT_POINT)
-		rc = moment(nest, strand, event, err);
-	rc = rc ? rc : enter(nest, strand, event->stack, err);
-	if (rc || event->kind == EP_EVENT_POINT)
-		return rc;
-	return call ? take_call(nest, strand, event, err) : take_gap(nest, strand, event, err);
+	if (index >= 0)
+		stack->frames.list[index].flags |= event->flags;
 }
 
-/* What was learned of a call that did not return. */
-static int learn(void *context, const struct ep_event *event, struct ep_err *err)
+/* A sink, for the run that counts. A point is told by the stack that a switch leaves. */
+static int nest_event(void *context, const struct ep_event *event,
+		      const struct ep_nest_thread *none)
 {
 	struct nest *nest = context;
-	struct strand *strand = strand_of(nest, event);
-	struct stack *stack;
-	ssize_t index;
+	struct thread *thread = thread_of(nest, event);
+	int rc;
 
-	if (event->kind == EP_EVENT_POINT)
-		return nest->sink->span
-			       ? nest->sink->span(nest->sink->context, &strand->public, event, err)
-			       : EP_OK;
-	stack = stack_at(strand, event->stack);
-	index = stack ? find_next(stack, event->call) : -1;
-	if (index >= 0)
-		stack->frames[index].flags |= event->flags;
-	return stack ? EP_OK : out_of_memory(err);
+	(void)none;
+	if (event->kind == EP_EVENT_OPEN) {
+		learn(thread, event);
+		return EP_OK;
+	}
+	if (event->kind == EP_EVENT_OPEN_SPAN)
+		return emit(nest, thread, event);
+	if (event->kind == EP_EVENT_POINT || event->kind == EP_EVENT_GAP)
+		go_on(thread, ns_of(nest, time_of(event)));
+	rc = event->kind == EP_EVENT_POINT ? emit(nest, thread, event) : EP_OK;
+	rc = rc ? rc : enter(nest, thread, event->stack);
+	if (rc || event->kind == EP_EVENT_POINT)
+		return rc;
+	if (event->kind == EP_EVENT_WAIT)
+		return nest_wait(nest, thread, event);
+	if (event->kind == EP_EVENT_GAP)
+		return nest_gap(nest, thread, event);
+	return nest_call(nest, thread, event);
 }
 
 /* ---- the whole ---- */
@@ -569,27 +510,30 @@ static int64_t end_of(const struct nest *nest, const struct ep_trace_thread *thr
 	return ns_of(nest, end > thread->last_tsc ? end : thread->last_tsc);
 }
 
-static int finish(struct nest *nest, struct strand *strand, struct ep_err *err)
+static int finish(struct nest *nest, struct thread *thread)
 {
-	const struct ep_nest_sink *sink = nest->sink;
 	int rc = EP_OK;
 
-	go_on(strand, end_of(nest, strand->public.thread));
-	while (!rc && running(strand)->count)
-		rc = frame_end(nest, strand, EP_NEST_OPEN, NULL, err);
-	for (size_t i = 0; i < strand->stack_room; i++)
-		for (size_t j = strand->stacks[i].count; !rc && j > 0; j--)
-			rc = sink->end(sink->context, &strand->public,
-				       &strand->stacks[i].frames[j - 1], EP_NEST_LEFT, NULL, err);
+	go_on(thread, end_of(nest, thread->public.thread));
+	while (!rc && running(thread)->frames.count)
+		rc = frame_end(nest, thread, EP_EVENT_OPEN, NULL);
+	for (size_t i = 0; i < thread->stacks.count; i++) {
+		const struct stack *stack = &thread->stacks.list[i];
+
+		for (size_t j = stack->frames.count; !rc && j > 0; j--) {
+			thread->public.frame = &stack->frames.list[j - 1];
+			rc = emit_frame(nest, thread, EP_EVENT_LEFT, 0);
+		}
+	}
 	return rc;
 }
 
-static int nest_init(struct nest *nest, bool clip, struct ep_err *err)
+static void nest_init(struct nest *nest)
 {
 	const struct ep_trace *trace = nest->trace;
 	struct ep_window window = {0, UINT64_MAX};
 
-	if (clip)
+	if (nest->sink->clip)
 		window = ep_selection_window(nest->selection, trace);
 	nest->low = window.since > trace->first_tsc
 			    ? ep_trace_ns(trace, trace->first_tsc, window.since)
@@ -599,50 +543,40 @@ static int nest_init(struct nest *nest, bool clip, struct ep_err *err)
 		nest->high = ep_trace_ns(trace, trace->first_tsc, window.until);
 	if (nest->high < nest->low)
 		nest->high = nest->low;
-	nest->strands = calloc(trace->thread_count + 1, sizeof(*nest->strands));
-	if (!nest->strands)
-		return out_of_memory(err);
+	nest->threads = ep_calloc(trace->thread_count, sizeof(*nest->threads));
 	for (size_t i = 0; i < trace->thread_count; i++) {
-		nest->strands[i].public.thread = &trace->threads[i];
-		nest->strands[i].public.index = i;
-		if (!stack_at(&nest->strands[i], 0))
-			return out_of_memory(err);
+		nest->threads[i].public.thread = &trace->threads[i];
+		nest->threads[i].public.index = i;
+		stack_at(&nest->threads[i], 0);
 	}
-	return EP_OK;
 }
 
 static void nest_deinit(struct nest *nest)
 {
-	for (size_t i = 0; nest->strands && i < nest->trace->thread_count; i++) {
-		struct strand *strand = &nest->strands[i];
+	for (size_t i = 0; i < nest->trace->thread_count; i++) {
+		struct thread *thread = &nest->threads[i];
 
-		for (size_t j = 0; j < strand->stack_room; j++) {
-			free(strand->stacks[j].frames);
-			free(strand->stacks[j].before);
+		for (size_t j = 0; j < thread->stacks.count; j++) {
+			ep_array_deinit(&thread->stacks.list[j].frames);
+			ep_array_deinit(&thread->stacks.list[j].before);
 		}
-		free(strand->stacks);
+		ep_array_deinit(&thread->stacks);
 	}
-	free(nest->strands);
+	free(nest->threads);
 }
 
 int ep_nest_stream(const struct ep_trace *trace, struct ep_names *names,
-		   const struct ep_selection *selection, bool clip, const struct ep_nest_sink *sink,
-		   uint64_t *shown, struct ep_err *err)
+		   const struct ep_selection *selection, const struct ep_sink *sink,
+		   uint64_t *shown)
 {
-	const struct ep_selection all = {0};
-	struct nest nest = {.trace = trace,
-			    .names = names,
-			    .selection = selection ? selection : &all,
-			    .sink = sink};
-	struct ep_sink events = {.context = &nest, .event = take, .open = learn};
-	int rc = nest_init(&nest, clip, err);
+	struct nest nest = {.trace = trace, .names = names, .selection = selection, .sink = sink};
+	const struct ep_sink events = {.context = &nest, .event = nest_event, .waits = sink->waits};
+	int rc;
 
-	if (sink->wait)
-		events.wait = take_wait;
-	if (!rc)
-		rc = ep_stream(trace, names, nest.selection, &events, shown, err);
+	nest_init(&nest);
+	rc = ep_stream(trace, names, selection, &events, shown);
 	for (size_t i = 0; !rc && i < trace->thread_count; i++)
-		rc = finish(&nest, &nest.strands[i], err);
+		rc = finish(&nest, &nest.threads[i]);
 	nest_deinit(&nest);
 	return rc;
 }

@@ -15,7 +15,8 @@
 #ifndef EPITAPH_NEST_H
 #define EPITAPH_NEST_H
 
-#include "decoder/stream/stream.h"
+#include "decoder/calls/sink.h"
+#include "decoder/stream/selection.h"
 
 struct ep_nest_frame {
 	const struct ep_function *function;
@@ -34,56 +35,32 @@ struct ep_nest_frame {
 	int64_t waited;       /* ns, and certain; up to its end: without what it
 				 called */
 	int64_t left_out;     /* of astray: since `since` */
-	uint64_t mark;        /* the sink's own; 0 at begin */
+	uint64_t mark;        /* the sink's own; 0 at BEGIN */
 };
 
+/*
+ * Where an event of a nested stream happens. A call from before the history begins with
+ * EP_CALL_BEFORE. SUSPEND and RESUME come for each frame of a stack that is left or entered; OPEN
+ * at the last moment that is known of the thread, LEFT for calls that are suspended then. Of BEGIN
+ * (BEFORE), SUSPEND, RESUME, OPEN and LEFT only kind, thread, function and flags are filled in: the
+ * frame says the rest.
+ */
 struct ep_nest_thread {
 	const struct ep_trace_thread *thread;
 	size_t index;                 /* of the thread in the trace */
-	struct ep_nest_frame *frames; /* open now, outermost first; the one
-				    begun or ended is the last of them */
+	struct ep_nest_frame *frames; /* open now, outermost first */
 	size_t count;
-	int64_t now; /* ns since the trace's first record, never back; what
-			lies before counts as 0 */
+	struct ep_nest_frame *frame; /* that begins or ends: the last of them, but at LEFT, when it
+					is none of them */
+	int64_t now; /* ns since the trace's first record, never back; what lies before counts
+			as 0 */
 	int64_t gap; /* ns that are missing, at a GAP; of a WAIT */
+	size_t own;  /* WAIT: the thread was in the first so many frames for certain; see `place` */
 };
 
-enum ep_nest_why {
-	EP_NEST_CALL,   /* a call, or its end */
-	EP_NEST_BEFORE, /* begin only: began before the history */
-	EP_NEST_SWITCH, /* suspended, or resumed */
-	EP_NEST_OPEN,   /* end only: it did not return; now is the last moment
-			   that is known of its thread */
-	EP_NEST_LEFT,   /* end only, of a call that is suspended since: it did
-			   not return; it is not among the frames */
-};
-
-/* Any function may be NULL, but for begin and end. `event` is NULL unless `why` is EP_NEST_CALL, or
- * the end of a call from before. All is borrowed until the function returns, which yields EP_OK or
- * an error that ends the stream. */
-struct ep_nest_sink {
-	void *context;
-	int (*begin)(void *context, const struct ep_nest_thread *thread,
-		     struct ep_nest_frame *frame, enum ep_nest_why why,
-		     const struct ep_event *event, struct ep_err *err);
-	int (*end)(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-		   enum ep_nest_why why, const struct ep_event *event, struct ep_err *err);
-	/* A GAP, a POINT, or the END of a STRAY return. */
-	int (*moment)(void *context, const struct ep_nest_thread *thread,
-		      const struct ep_event *event, struct ep_err *err);
-	/* A span that did not end: its SPAN_BEGIN, after all events. */
-	int (*span)(void *context, const struct ep_nest_thread *thread,
-		    const struct ep_event *event, struct ep_err *err);
-	/* The thread was off its CPU: a WAIT, for `ns`. It was in the first `own` of the frames for
-	 * certain; see `place`. */
-	int (*wait)(void *context, const struct ep_nest_thread *thread, size_t own, int64_t ns,
-		    const struct ep_event *event, struct ep_err *err);
-};
-
-/* As ep_stream. `clip`: times outside of the selection's window count as its edges, for outputs
- * that add times up. */
+/* As ep_stream, which calls it, of a sink that is `nested`. */
 int ep_nest_stream(const struct ep_trace *trace, struct ep_names *names,
-		   const struct ep_selection *selection, bool clip, const struct ep_nest_sink *sink,
-		   uint64_t *shown, struct ep_err *err);
+		   const struct ep_selection *selection, const struct ep_sink *sink,
+		   uint64_t *shown);
 
 #endif

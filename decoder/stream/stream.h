@@ -7,22 +7,19 @@
 #ifndef EPITAPH_STREAM_H
 #define EPITAPH_STREAM_H
 
-#include "decoder/stream/selection.h"
-#include "decoder/stream/sink.h"
+#include "decoder/calls/sink.h"
 #include "decoder/calls/tail.h"
+#include "decoder/stream/selection.h"
 
-/*
- * EP_OK and the number of calls that were shown (gaps are not counted), or EP_E_MEMORY, or what the
- * sink returned, at once. NULL selection: all.
- */
+/* EP_OK and the number of calls that were shown (gaps are not counted), or what the sink returned,
+ * at once. NULL selection: all. */
 int ep_stream(const struct ep_trace *trace, struct ep_names *names,
-	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown,
-	      struct ep_err *err);
+	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown);
 
-/* The same of a thread's tail, which holds as many calls as are asked for (selection->last_calls).
- * The sink's `open` is not called. */
+/* The same of a thread's tail, which holds as many calls as are asked for (selection->last_calls):
+ * without what is open at the end, and not nested. */
 int ep_stream_tail(const struct ep_trace *trace, struct ep_names *names,
 		   const struct ep_selection *selection, const struct ep_tail *tail,
-		   const struct ep_sink *sink, uint64_t *shown, struct ep_err *err);
+		   const struct ep_sink *sink, uint64_t *shown);
 
 #endif

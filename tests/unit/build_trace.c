@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decoder/calls/pairing.h"
+#include "decoder/stream/merge.h"
 
 #define PAGE 4096u
 
@@ -224,7 +225,7 @@ static void check_calls(const struct ep_trace *trace, const struct ep_trace_thre
 	struct ep_calls *calls;
 	struct kept kept = {0};
 
-	RULE(ep_calls_create(&calls, trace, thread, names, NULL) == EP_OK);
+	calls = ep_calls_create(trace, thread, names);
 	kept.there = ep_pairing_callers(trace, thread, names, &kept.list, &kept.count);
 	while (ep_calls_next(calls, &event) == EP_OK) {
 		RULE(event->thread == thread);
@@ -248,7 +249,7 @@ static void check_merge(const struct ep_trace *trace, struct ep_names *names,
 	uint64_t time = 0;
 
 	RULE(merged != NULL);
-	RULE(ep_merge_create(&merge, trace, names, NULL, NULL, NULL) == EP_OK);
+	merge = ep_merge_create(trace, names, false, NULL, NULL);
 	while (ep_merge_next(merge, &event) == EP_OK) {
 		size_t index = (size_t)(event->thread - trace->threads);
 

@@ -160,14 +160,14 @@ static void write_spans(struct ep_json *json, const struct ep_trace *trace,
 }
 
 static void write_uncaught(struct ep_json *json, const struct ep_trace *trace,
-			   const struct ep_exception *thrown)
+			   const struct ep_exception *exception)
 {
 	ep_json_member_object(json, "uncaught_exception");
-	ep_report_json_text(json, "type", thrown->type);
-	ep_report_json_text(json, "thrown_in", thrown->where ? thrown->where->name : NULL);
-	if (thrown->where && thrown->from && thrown->from != thrown->where)
-		ep_json_member_text(json, "thrown_for", thrown->from->name);
-	ep_report_json_time(json, trace, "thrown", &thrown->when);
+	ep_report_json_text(json, "type", exception->type);
+	ep_report_json_text(json, "thrown_in", exception->where ? exception->where->name : NULL);
+	if (exception->where && exception->from && exception->from != exception->where)
+		ep_json_member_text(json, "thrown_for", exception->from->name);
+	ep_report_json_time(json, trace, "thrown", &exception->when);
 	ep_json_object_end(json);
 }
 
@@ -328,7 +328,7 @@ void ep_report_json_thread(struct ep_json *json, const struct ep_trace *trace,
 	write_state(json, &thread->state);
 	write_history(json, trace, thread->entry.trace);
 	if (thread->uncaught)
-		write_uncaught(json, trace, &thread->open.thrown);
+		write_uncaught(json, trace, &thread->open.exception);
 	write_stack(json, trace, thread);
 	write_spans(json, trace, &thread->open);
 	write_last(json, trace, &thread->last);

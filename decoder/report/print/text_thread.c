@@ -82,18 +82,18 @@ static void print_state(struct ep_page *page, const struct ep_report_state *stat
 	fputc('\n', page->out);
 }
 
-static void print_uncaught(struct ep_page *page, const struct ep_exception *thrown)
+static void print_uncaught(struct ep_page *page, const struct ep_exception *exception)
 {
 	char ago[EP_TIMETEXT_SIZE + 2];
 
 	fprintf(page->out, "  %suncaught   exception of %s%s%s", page->style->warn,
-		thrown->type ? "type " : "unknown type", thrown->type ? thrown->type : "",
+		exception->type ? "type " : "unknown type", exception->type ? exception->type : "",
 		page->style->plain);
-	if (thrown->where)
-		fprintf(page->out, ", thrown in %s", thrown->where->name);
-	if (thrown->where && thrown->from && thrown->from != thrown->where)
-		fprintf(page->out, ", called by %s,", thrown->from->name);
-	fprintf(page->out, " %s before the end\n", ep_page_ago(page, &thrown->when, ago));
+	if (exception->where)
+		fprintf(page->out, ", thrown in %s", exception->where->name);
+	if (exception->where && exception->from && exception->from != exception->where)
+		fprintf(page->out, ", called by %s,", exception->from->name);
+	fprintf(page->out, " %s before the end\n", ep_page_ago(page, &exception->when, ago));
 }
 
 /* The thread that died, in full. */
@@ -102,7 +102,7 @@ static void print_died(struct ep_page *page, const struct ep_report_thread *thre
 	char *shown;
 
 	if (thread->uncaught)
-		print_uncaught(page, &thread->open.thrown);
+		print_uncaught(page, &thread->open.exception);
 	if (!thread->unwound) {
 		shown = ep_page_escape(thread->stackless);
 		fprintf(page->out, "  %sno stack from the core: %s%s%s\n", page->style->warn, shown,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decoder/calls/calls.h"
+#include "decoder/stream/merge.h"
 #include "tests/unit/build_trace.h"
 #include "tests/unit/fake_names.h"
 #include "tests/unit/main.h"
@@ -62,7 +62,7 @@ START_TEST(events_come_in_order_of_time)
 	}
 	open_trace();
 	build_trace_check(trace, &names);
-	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
+	merge = ep_merge_create(trace, &names, false, NULL, NULL);
 	while (ep_merge_next(merge, &event) == EP_OK)
 		ck_assert_uint_eq(event->thread->serial, order[count++] + 1);
 	ck_assert_uint_eq(count, 4000);
@@ -79,7 +79,7 @@ START_TEST(at_the_same_time_the_lower_serial_comes_first)
 	for (unsigned i = 0; i < 9; i++)
 		build_call(arena, add_thread(), CODE, START);
 	open_trace();
-	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
+	merge = ep_merge_create(trace, &names, false, NULL, NULL);
 	for (unsigned i = 1; i <= 9; i++) {
 		ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
 		ck_assert_uint_eq(event->thread->serial, i);
@@ -103,7 +103,7 @@ START_TEST(only_the_threads_that_are_wanted_come)
 	for (unsigned i = 0; i < 3; i++)
 		build_call(arena, add_thread(), CODE, START + i);
 	open_trace();
-	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, is_named, &wanted, NULL), EP_OK);
+	merge = ep_merge_create(trace, &names, false, is_named, &wanted);
 	ck_assert_int_eq(ep_merge_next(merge, &event), EP_OK);
 	ck_assert_uint_eq(event->thread->serial, 2);
 	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
@@ -120,7 +120,7 @@ START_TEST(no_threads_make_no_events)
 	struct ep_merge *merge;
 
 	open_trace();
-	ck_assert_int_eq(ep_merge_create(&merge, trace, &names, NULL, NULL, NULL), EP_OK);
+	merge = ep_merge_create(trace, &names, false, NULL, NULL);
 	ck_assert_int_eq(ep_merge_next(merge, &event), EP_END);
 	ep_merge_destroy(merge);
 }
@@ -173,15 +173,10 @@ static int decode_all(void)
 
 	if (result != EP_OK)
 		return result;
-	result = ep_merge_create(&merge, again, &names, NULL, NULL, NULL);
-	if (result == EP_OK) {
-		while ((result = ep_merge_next(merge, &event)) == EP_OK)
-			continue;
-		/* No ck_assert here: libcheck needs memory too. */
-		if (result < 0 && ep_merge_next(merge, &event) != result)
-			abort();
-		ep_merge_destroy(merge);
-	}
+	merge = ep_merge_create(again, &names, false, NULL, NULL);
+	while ((result = ep_merge_next(merge, &event)) == EP_OK)
+		continue;
+	ep_merge_destroy(merge);
 	ep_trace_destroy(again);
 	return result;
 }

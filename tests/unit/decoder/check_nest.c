@@ -10,6 +10,7 @@
  * Each is followed by its time; an end also by the call's own time.
  */
 #include "decoder/stream/nest.h"
+#include "decoder/stream/stream.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -86,8 +87,7 @@ static struct ep_event event_of(const struct step *step)
 }
 
 int ep_stream(const struct ep_trace *of, struct ep_names *names_of,
-	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown,
-	      struct ep_err *err)
+	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown)
 {
 	(void)of;
 	(void)names_of;
@@ -96,7 +96,7 @@ int ep_stream(const struct ep_trace *of, struct ep_names *names_of,
 	*shown = 0;
 	for (size_t i = 0; i < steps; i++) {
 		struct ep_event event = event_of(&script[i]);
-		int rc = sink->event(sink->context, &event, err);
+		int rc = sink->event(sink->context, &event, NULL);
 
 		if (rc)
 			return rc;
@@ -128,65 +128,64 @@ static int tell(const struct ep_nest_thread *thread, const char *format, ...)
 	return EP_OK;
 }
 
-static int begin(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-		 enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+static int begin(const struct ep_nest_thread *thread, const struct ep_event *event)
 {
-	(void)context;
-	(void)err;
+	struct ep_nest_frame *frame = thread->frame;
+	bool resumed = event->kind == EP_EVENT_RESUME;
+
 	ck_assert_ptr_eq(frame, &thread->frames[thread->count - 1]);
-	ck_assert_int_eq(why == EP_NEST_CALL, event != NULL);
-	if (why != EP_NEST_SWITCH)
+	ck_assert_ptr_eq(event->function, frame->function);
+	if (!resumed)
 		ck_assert_uint_eq(frame->mark, 0);
 	frame->mark = frame->call + 1;
 	return tell(thread, "%s%s(", frame->function->name,
-		    why == EP_NEST_BEFORE   ? "<"
-		    : why == EP_NEST_SWITCH ? "^"
-					    : "");
+		    resumed                         ? "^"
+		    : event->flags & EP_CALL_BEFORE ? "<"
+						    : "");
 }
 
-static int end(void *context, const struct ep_nest_thread *thread, struct ep_nest_frame *frame,
-	       enum ep_nest_why why, const struct ep_event *event, struct ep_err *err)
+static int end(const struct ep_nest_thread *thread, const struct ep_event *event)
 {
-	static const char *const marks[] = {[EP_NEST_CALL] = "",
-					    [EP_NEST_SWITCH] = "^",
-					    [EP_NEST_OPEN] = "!",
-					    [EP_NEST_LEFT] = "?"};
+	static const char *const marks[] = {[EP_EVENT_END] = "",
+					    [EP_EVENT_SUSPEND] = "^",
+					    [EP_EVENT_OPEN] = "!",
+					    [EP_EVENT_LEFT] = "?"};
+	const struct ep_nest_frame *frame = thread->frame;
 	char own[32] = "";
 
-	(void)context;
-	(void)event;
-	(void)err;
 	/* What the sink keeps stays with its call, on every stack. */
 	ck_assert_uint_eq(frame->mark, frame->call + 1);
-	if (why != EP_NEST_LEFT)
+	if (event->kind != EP_EVENT_LEFT)
 		ck_assert_ptr_eq(frame, &thread->frames[thread->count - 1]);
 	if (with_times)
 		snprintf(own, sizeof(own), "%" PRId64 "@", frame->ran - frame->inner);
-	return tell(thread, "%s%s)%s", frame->function->name, marks[why], own);
+	return tell(thread, "%s%s)%s", frame->function->name, marks[event->kind], own);
 }
 
-static int moment(void *context, const struct ep_nest_thread *thread, const struct ep_event *event,
-		  struct ep_err *err)
+static int take(void *context, const struct ep_event *event, const struct ep_nest_thread *thread)
 {
 	(void)context;
-	(void)err;
-	return tell(thread, "%s",
-		    event->kind == EP_EVENT_GAP     ? "#"
-		    : event->kind == EP_EVENT_POINT ? "*"
-						    : "~");
+	if (event->kind == EP_EVENT_GAP || event->kind == EP_EVENT_POINT)
+		return tell(thread, event->kind == EP_EVENT_GAP ? "#" : "*");
+	if (event->kind == EP_EVENT_END && event->flags & EP_CALL_STRAY)
+		return tell(thread, "~");
+	return event->kind == EP_EVENT_BEGIN || event->kind == EP_EVENT_RESUME
+		       ? begin(thread, event)
+		       : end(thread, event);
 }
 
 static int run_script(const struct step *of, size_t count, const struct ep_selection *selection,
 		      bool clip)
 {
-	struct ep_nest_sink sink = {NULL, begin, end, moment, NULL, NULL};
+	const struct ep_selection all = {0};
+	const struct ep_sink sink = {.event = take, .nested = true, .clip = clip};
 	uint64_t shown;
 
 	script = of;
 	steps = count;
 	runs = 0;
 	told[0] = 0;
-	return ep_nest_stream(&trace, NULL, selection, clip, &sink, &shown, NULL);
+	return ep_nest_stream(&trace, NULL, selection ? selection : &all, &sink, &shown);
 }
 
 #define EXPECT(steps_of, wanted)                                                                 \

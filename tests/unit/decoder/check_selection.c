@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decoder/stream/merge.h"
 #include "decoder/stream/stream.h"
 #include "main.h"
 
@@ -57,24 +58,17 @@ static struct ep_time at(uint64_t tsc)
 	return (struct ep_time){tsc, tsc, tsc, true, false};
 }
 
-int ep_merge_create(struct ep_merge **out, const struct ep_trace *of, struct ep_names *names_of,
-		    bool (*want)(const struct ep_trace_thread *, void *), void *context,
-		    struct ep_err *err)
+struct ep_merge *ep_merge_create(const struct ep_trace *of, struct ep_names *names_of, bool waits,
+				 bool (*want)(const struct ep_trace_thread *, void *),
+				 void *context)
 {
-	(void)names_of, (void)err;
-	ck_assert_ptr_eq(of, &trace);
-	*out = calloc(1, sizeof(**out));
-	if (!want(&thread, context))
-		(*out)->next = MOMENTS;
-	return EP_OK;
-}
+	struct ep_merge *merge = calloc(1, sizeof(*merge));
 
-int ep_merge_create_waits(struct ep_merge **out, const struct ep_trace *of,
-			  struct ep_names *names_of,
-			  bool (*want)(const struct ep_trace_thread *, void *), void *context,
-			  struct ep_err *err)
-{
-	return ep_merge_create(out, of, names_of, want, context, err);
+	(void)names_of, (void)waits;
+	ck_assert_ptr_eq(of, &trace);
+	if (!want(&thread, context))
+		merge->next = MOMENTS;
+	return merge;
 }
 
 void ep_merge_destroy(struct ep_merge *merge)
@@ -124,12 +118,12 @@ struct shown {
 	bool foresee;
 };
 
-static int take(void *context, const struct ep_event *event, struct ep_err *err)
+static int take(void *context, const struct ep_event *event, const struct ep_nest_thread *none)
 {
 	struct shown *shown = context;
 	uint64_t call = event->call;
 
-	(void)err;
+	(void)none;
 	if (event->kind == EP_EVENT_BEGIN) {
 		ck_assert_int_eq((event->flags & EP_CALL_OPEN) != 0,
 				 shown->foresee && facts[call].end == 0);
@@ -149,7 +143,7 @@ static const char *chosen_once(const struct ep_selection *selection, bool forese
 	size_t length = 0;
 	uint64_t count;
 
-	ck_assert_int_eq(ep_stream(&trace, NULL, selection, &sink, &count, NULL), EP_OK);
+	ck_assert_int_eq(ep_stream(&trace, NULL, selection, &sink, &count), EP_OK);
 	for (size_t i = 0; i < CALLS; i++) {
 		if (shown.begun[i])
 			text[length++] = (char)('0' + i);
