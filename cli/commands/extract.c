@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* extract.c: epitaph extract: a core or a process → a snapshot. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +16,6 @@
 #include "coredump/files/pattern.h"
 #include "coredump/snapshot/redacted.h"
 #include "runtime/format.h"
-
-static int expand(struct ep_source *source, const char *pattern, char *path, size_t size)
-{
-	char executable[1024], host[256] = "";
-	struct ep_pattern_facts facts = {
-		.pid = ep_source_pid(source),
-		.host = host,
-		.time = (uint64_t)time(NULL),
-	};
-	struct ep_err err = {0};
-	uint64_t at;
-
-	if (!strcmp(pattern, "-")) {
-		snprintf(path, size, "-");
-		return EP_OK;
-	}
-	gethostname(host, sizeof(host) - 1);
-	if (ep_source_auxv(source, AT_EXECFN, &at) == EP_OK &&
-	    ep_source_read_string(source, at, executable, sizeof(executable), NULL) == EP_OK)
-		facts.executable = executable;
-	if (ep_pattern_expand(pattern, &facts, path, size, &err) == EP_OK)
-		return EP_OK;
-	ep_say("%s", err.text);
-	return EP_E_USAGE;
-}
 
 int ep_extract_parse_redact(const struct ep_arguments *arguments, uint32_t *bits)
 {
@@ -65,6 +41,40 @@ static int options_parse(const struct ep_arguments *arguments, struct ep_extract
 	return ep_extract_parse_redact(arguments, &options->pages.redact);
 }
 
+/* The output's name: --output, or `usual`. */
+static int path_expand(struct ep_source *source, const struct ep_arguments *arguments,
+		       const char *usual, char path[PATH_MAX])
+{
+	const char *output = ep_argument(arguments, "output"), *pattern = output ? output : usual;
+	char executable[1024], host[256] = "";
+	struct ep_pattern_facts facts = {
+		.pid = ep_source_pid(source),
+		.host = host,
+		.time = (uint64_t)time(NULL),
+	};
+	struct ep_err err = {0};
+	uint64_t at;
+
+	if (!strcmp(pattern, "-")) {
+		strcpy(path, "-");
+		return 0;
+	}
+	gethostname(host, sizeof(host) - 1);
+	if (ep_source_auxv(source, AT_EXECFN, &at) == EP_OK &&
+	    ep_source_read_string(source, at, executable, sizeof(executable), NULL) == EP_OK)
+		facts.executable = executable;
+	if (ep_pattern_expand(pattern, &facts, path, PATH_MAX, &err) == EP_OK)
+		return 0;
+	ep_say("%s", err.text);
+	return EP_EXIT_USAGE;
+}
+
+static int failed(const struct ep_err *err)
+{
+	ep_say("%s", err->text);
+	return err->code == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
+}
+
 static void print_result(const char *path, const struct ep_extract_result *result)
 {
 	fprintf(stderr,
@@ -82,25 +92,19 @@ int ep_extract_run(struct ep_session *session, const struct ep_arguments *argume
 {
 	struct ep_extract_options options;
 	struct ep_extract_result result;
-	const char *pattern = ep_argument(arguments, "output");
 	struct ep_err err = {0};
-	char path[4096];
+	char path[PATH_MAX];
 
-	if (options_parse(arguments, &options))
+	if (options_parse(arguments, &options) ||
+	    path_expand(session->source, arguments, "epitaph.%p.%n.core", path))
 		return EP_EXIT_USAGE;
-	if (expand(session->source, pattern ? pattern : "epitaph.%p.%n.core", path, sizeof(path)))
-		return EP_EXIT_USAGE;
-	if (ep_extract(session->source, &session->found, path, &options, &result, &err)) {
-		ep_say("%s", err.text);
-		return err.code == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
-	}
+	if (ep_extract(session->source, &session->found, path, &options, &result, &err))
+		return failed(&err);
 	if (!ep_argument_given(arguments, "quiet"))
 		print_result(path, &result);
 	if (path_to)
 		fprintf(path_to, "%s\n", path);
-	if (result.arena_saved < result.arena_wanted)
-		return EP_EXIT_PARTIAL;
-	return session->status;
+	return result.arena_saved < result.arena_wanted ? EP_EXIT_PARTIAL : session->status;
 }
 
 /* ---- kept snapshots ---- */
@@ -108,24 +112,20 @@ int ep_extract_run(struct ep_session *session, const struct ep_arguments *argume
 static int kept_extract_one(struct ep_session *session, const struct ep_arguments *arguments,
 			    const struct ep_kept_found *which)
 {
-	const char *pattern = ep_argument(arguments, "output");
 	struct ep_extract_options options;
 	struct ep_kept_result result;
 	struct ep_err err = {0};
-	char path[4096], usual[64];
+	char path[PATH_MAX], usual[64];
 
-	if (options_parse(arguments, &options))
-		return EP_EXIT_USAGE;
 	snprintf(usual, sizeof(usual), "epitaph.%%p.kept-%" PRIu64 ".core", which->kept.number);
-	if (expand(session->source, pattern ? pattern : usual, path, sizeof(path)))
+	if (options_parse(arguments, &options) ||
+	    path_expand(session->source, arguments, usual, path))
 		return EP_EXIT_USAGE;
 	if (ep_kept_extract(session->source, &session->found, which, path, &options, &result,
 			    &err)) {
-		ep_say("%s", err.text);
-		if (err.code == EP_E_USAGE)
-			return EP_EXIT_USAGE;
-		return err.code == EP_E_UNSAVED || err.code == EP_END ? EP_EXIT_NOTHING
-								      : EP_EXIT_UNREADABLE;
+		int status = failed(&err);
+
+		return err.code == EP_E_UNSAVED || err.code == EP_END ? EP_EXIT_NOTHING : status;
 	}
 	if (!ep_argument_given(arguments, "quiet"))
 		fprintf(stderr,
@@ -165,10 +165,7 @@ static int kept_extract_number(struct ep_session *session, const struct ep_argum
 	const struct ep_kept_found *which = ep_kept_at(kept, number);
 
 	if (*text < '0' || *text > '9' || *end) {
-		ep_say("--kept takes a number, or all: epitaph info lists "
-		       "them, "
-		       "not %s",
-		       text);
+		ep_say("--kept takes a number, or all: epitaph info lists them, not %s", text);
 		return EP_EXIT_USAGE;
 	}
 	if (which)

@@ -22,17 +22,33 @@ struct arena {
 
 /* ---- where sections are ---- */
 
+/* NULL: not all of them are there. */
+static uint8_t *bytes_at(struct arena *arena, uint64_t offset, uint64_t size)
+{
+	return ep_gathered_at(arena->r->gathered, arena->address + offset, size);
+}
+
+/* What begins with a head: that. False: it is not there. */
+static bool head_read(struct arena *arena, const struct ep_section *section, void *head,
+		      uint64_t size)
+{
+	const uint8_t *bytes = bytes_at(arena, section->offset, size);
+
+	if (!bytes || section->size < size)
+		return false;
+	memcpy(head, bytes, size);
+	return true;
+}
+
 /* What lies inside of the arena. False: its first page is not there, or no table. */
 static bool sections_read(struct arena *arena)
 {
-	const uint8_t *bytes =
-		ep_gathered_at(arena->r->gathered, arena->address, sizeof(struct ep_arena));
+	const struct ep_section first = {.size = sizeof(struct ep_arena)};
 	struct ep_arena head;
 
 	arena->count = 0;
-	if (!bytes)
+	if (!head_read(arena, &first, &head, sizeof(head)))
 		return false;
-	memcpy(&head, bytes, sizeof(head));
 	for (uint32_t i = 0; i < head.section_count && i < EP_SECTION_MAX; i++) {
 		struct ep_section one = head.sections[i];
 
@@ -57,7 +73,6 @@ static void wipe(struct arena *arena, uint64_t offset, uint64_t size)
 void ep_redact_find_modules(struct ep_redaction *r)
 {
 	struct arena arena = {.r = r, .address = r->arena, .size = UINT32_MAX};
-	const uint8_t *bytes;
 	struct ep_modules head;
 
 	if (!sections_read(&arena))
@@ -68,12 +83,10 @@ void ep_redact_find_modules(struct ep_redaction *r)
 		if (one->type != EP_SECTION_MODULES || one->entry_size < sizeof(struct ep_module) ||
 		    one->size < sizeof(head))
 			continue;
-		bytes = ep_gathered_at(r->gathered, r->arena + one->offset, sizeof(head));
-		if (!bytes)
-			return;
-		memcpy(&head, bytes, sizeof(head));
-		r->modules = *one;
-		r->module_count = head.count < head.capacity ? head.count : head.capacity;
+		if (head_read(&arena, one, &head, sizeof(head))) {
+			r->modules = *one;
+			r->module_count = head.count < head.capacity ? head.count : head.capacity;
+		}
 		return;
 	}
 }
@@ -112,7 +125,7 @@ static void redact_process(struct arena *arena, const struct ep_section *at)
 {
 	enum { MOST = 65536 };
 	uint64_t size = at->size < MOST ? at->size : MOST;
-	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + at->offset, size);
+	uint8_t *bytes = bytes_at(arena, at->offset, size);
 	struct ep_string *strings[STRINGS];
 	struct ep_process process;
 	uint32_t used = sizeof(process);
@@ -145,41 +158,46 @@ static void redact_process(struct arena *arena, const struct ep_section *at)
 
 /* ---- tables with names ---- */
 
-static void redact_threads(struct arena *arena, const struct ep_section *at)
+typedef void name_fn(const struct ep_redaction *r, uint8_t *name, size_t size);
+
+static void redact_names(struct arena *arena, const struct ep_section *at, uint64_t offset,
+			 size_t size, name_fn *redact)
 {
-	const uint64_t name = offsetof(struct ep_thread, name);
-	const uint64_t size = sizeof(((struct ep_thread *)NULL)->name);
 	uint64_t end = at->offset + at->size;
 
-	if (at->entry_size < sizeof(struct ep_thread))
-		return;
 	for (uint64_t one = at->offset; end - one >= at->entry_size; one += at->entry_size) {
-		uint8_t *bytes =
-			ep_gathered_at(arena->r->gathered, arena->address + one + name, size);
+		uint8_t *name = bytes_at(arena, one + offset, size);
 
-		if (bytes && ep_redact_hides_name(arena->r, bytes, size))
-			memset(bytes, 0, size);
+		if (name)
+			redact(arena->r, name, size);
 	}
+}
+
+static void redact_thread_name(const struct ep_redaction *r, uint8_t *name, size_t size)
+{
+	if (ep_redact_hides_name(r, name, size))
+		memset(name, 0, size);
+}
+
+static void redact_threads(struct arena *arena, const struct ep_section *at)
+{
+	if (at->entry_size >= sizeof(struct ep_thread))
+		redact_names(arena, at, offsetof(struct ep_thread, name),
+			     sizeof(((struct ep_thread *)NULL)->name), redact_thread_name);
+}
+
+/* One byte stays NUL. */
+static void redact_watchdog_name(const struct ep_redaction *r, uint8_t *name, size_t size)
+{
+	ep_redact_token(r, name, size - 1);
+	name[size - 1] = 0;
 }
 
 static void redact_watchdogs(struct arena *arena, const struct ep_section *at)
 {
-	const uint64_t name = offsetof(struct ep_watchdog, name);
-	const uint64_t size = sizeof(((struct ep_watchdog *)NULL)->name);
-	uint64_t end = at->offset + at->size;
-
-	if (!(arena->r->words & EP_REDACTED_NOTES) || at->entry_size < sizeof(struct ep_watchdog))
-		return;
-	for (uint64_t one = at->offset; end - one >= at->entry_size; one += at->entry_size) {
-		uint8_t *bytes =
-			ep_gathered_at(arena->r->gathered, arena->address + one + name, size);
-
-		/* One byte stays NUL. */
-		if (bytes)
-			ep_redact_token(arena->r, bytes, size - 1);
-		if (bytes)
-			bytes[size - 1] = 0;
-	}
+	if (arena->r->words & EP_REDACTED_NOTES && at->entry_size >= sizeof(struct ep_watchdog))
+		redact_names(arena, at, offsetof(struct ep_watchdog, name),
+			     sizeof(((struct ep_watchdog *)NULL)->name), redact_watchdog_name);
 }
 
 /* No path, and no bytes of one; who reads it goes by the build-id. */
@@ -187,17 +205,15 @@ static void redact_modules(struct arena *arena, const struct ep_section *at)
 {
 	uint64_t entry = at->offset + sizeof(struct ep_modules);
 	uint64_t end = at->offset + at->size;
-	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + at->offset,
-					sizeof(struct ep_modules));
 	struct ep_modules head;
 
 	if (!(arena->r->words & EP_REDACTED_PATHS))
 		return;
-	if (!bytes || at->entry_size < sizeof(struct ep_module) || at->size < sizeof(head)) {
+	if (at->entry_size < sizeof(struct ep_module) ||
+	    !head_read(arena, at, &head, sizeof(head))) {
 		wipe(arena, at->offset, at->size);
 		return;
 	}
-	memcpy(&head, bytes, sizeof(head));
 	for (uint64_t i = 0; i < head.capacity && end - entry >= at->entry_size;
 	     i++, entry += at->entry_size)
 		wipe(arena, entry + offsetof(struct ep_module, path), sizeof(struct ep_string));
@@ -224,8 +240,7 @@ static void redact_arguments(struct arena *arena, uint64_t section,
 static void redact_stack(struct arena *arena, uint64_t section, uint64_t offset)
 {
 	enum { ORIG_RAX = 15, RIP = 16, RSP = 19 }; /* <sys/reg.h> */
-	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + offset,
-					sizeof(struct ep_stack_taken));
+	uint8_t *bytes = bytes_at(arena, offset, sizeof(struct ep_stack_taken));
 	struct ep_stack_taken taken;
 
 	if (!bytes)
@@ -245,15 +260,12 @@ static void redact_stacks(struct arena *arena, const struct ep_section *at)
 {
 	uint64_t entry = at->offset + sizeof(struct ep_stacks);
 	uint64_t end = at->offset + at->size;
-	uint8_t *bytes = ep_gathered_at(arena->r->gathered, arena->address + at->offset,
-					sizeof(struct ep_stacks));
 	struct ep_stacks head;
 
-	if (!bytes || at->size < sizeof(head)) {
+	if (!head_read(arena, at, &head, sizeof(head))) {
 		wipe(arena, at->offset, at->size);
 		return;
 	}
-	memcpy(&head, bytes, sizeof(head));
 	for (uint32_t i = 0; i < head.capacity && end - entry >= sizeof(struct ep_stack_taken);
 	     i++, entry += sizeof(struct ep_stack_taken))
 		redact_stack(arena, at->offset, entry);
@@ -270,8 +282,7 @@ static void redact_rings(struct arena *arena, const struct ep_section *at)
 	if (!(arena->r->words & EP_REDACTED_NOTES))
 		return;
 	for (uint64_t one = at->offset; end - one >= EP_BLOCK_SIZE; one += EP_BLOCK_SIZE) {
-		uint8_t *bytes =
-			ep_gathered_at(arena->r->gathered, arena->address + one, EP_BLOCK_SIZE);
+		uint8_t *bytes = bytes_at(arena, one, EP_BLOCK_SIZE);
 
 		if (bytes)
 			ep_redact_block(arena->r, (struct ep_block *)bytes, one);
@@ -280,38 +291,42 @@ static void redact_rings(struct arena *arena, const struct ep_section *at)
 
 /* ---- the whole ---- */
 
+static void redact_sched(struct arena *arena, const struct ep_section *at)
+{
+	if (arena->r->words & NAMES)
+		ep_redact_sched(arena->r, arena->address + at->offset, at->size);
+}
+
+static void leave(struct arena *arena, const struct ep_section *at)
+{
+	(void)arena;
+	(void)at;
+}
+
 static void redact_section(struct arena *arena, const struct ep_section *at)
 {
-	switch (at->type) {
-	case EP_SECTION_PROCESS:
-		redact_process(arena, at);
-		break;
-	case EP_SECTION_THREADS:
-		redact_threads(arena, at);
-		break;
-	case EP_SECTION_MODULES:
-		redact_modules(arena, at);
-		break;
-	case EP_SECTION_RINGS:
-		redact_rings(arena, at);
-		break;
-	case EP_SECTION_SCHED:
-		if (arena->r->words & NAMES)
-			ep_redact_sched(arena->r, arena->address + at->offset, at->size);
-		break;
-	case EP_SECTION_WATCHDOGS:
-		redact_watchdogs(arena, at);
-		break;
-	case EP_SECTION_STACKS:
-		redact_stacks(arena, at);
-		break;
-	case EP_SECTION_CLOCK:
-	case EP_SECTION_KEPT:
-	case EP_SECTION_COUNTS:
-		break;
-	default:
-		wipe(arena, at->offset, at->size);
-	}
+	static const struct {
+		uint32_t type;
+		void (*redact)(struct arena *arena, const struct ep_section *at);
+	} known[] = {
+		{EP_SECTION_PROCESS, redact_process},
+		{EP_SECTION_THREADS, redact_threads},
+		{EP_SECTION_MODULES, redact_modules},
+		{EP_SECTION_RINGS, redact_rings},
+		{EP_SECTION_SCHED, redact_sched},
+		{EP_SECTION_WATCHDOGS, redact_watchdogs},
+		{EP_SECTION_STACKS, redact_stacks},
+		{EP_SECTION_CLOCK, leave},
+		{EP_SECTION_KEPT, leave},
+		{EP_SECTION_COUNTS, leave},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].type == at->type) {
+			known[i].redact(arena, at);
+			return;
+		}
+	wipe(arena, at->offset, at->size);
 }
 
 static void wipe_between(struct arena *arena)
