@@ -52,6 +52,7 @@ const struct ep_command ep_command_help = {
 	.operands = "[COMMAND]",
 	.operands_max = 2,
 	.summary = "help on a command, man pages, shell completions",
+	.example = "help --man-pages man",
 	.description = "Shows a command's help, or writes the man pages and "
 		       "completions that all come from the same table.",
 	.options = options,

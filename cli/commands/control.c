@@ -235,6 +235,7 @@ const struct ep_command ep_command_control = {
 	.operands_min = 2,
 	.operands_max = 3,
 	.summary = "pause, resume, time or look at a running process",
+	.example = "control 4711 pause",
 	.description = "Changes how a running process is traced. It is not stopped, "
 		       "needs no restart and notices nothing: words in its arena are "
 		       "written, which its threads look at once per block of 508 "

@@ -383,6 +383,7 @@ const struct ep_command ep_command_diff = {
 	.operands_max = 2,
 	.summary = "two traces of one program: what only one did, and where "
 		   "they part",
+	.example = "diff good.core bad.core",
 	.description = "Compares two traces, A and B: functions that only one of them "
 		       "called, numbers of calls that differ, medians of durations "
 		       "that moved, and for each thread the first call or return in "

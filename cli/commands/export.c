@@ -356,6 +356,7 @@ const struct ep_command ep_command_export = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "the calls as a file for another program's viewer",
+	.example = "export --format=viztracer -o trace.json core.4711",
 	.description = "Writes the calls in the format of another program. Without "
 		       "--format, a FILE that ends in .jsonl, .ndjson, .collapsed, "
 		       ".folded, .speedscope.json, .dot, .gv or .raw tells it. What a "

@@ -245,6 +245,7 @@ const struct ep_command ep_command_extract = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "save the trace of a core or a process as a small core",
+	.example = "extract core.4711 -o small.core",
 	.description = "Writes a snapshot: a small core with the trace, the registers "
 		       "of all threads, the tops of their stacks and what a debugger "
 		       "needs to unwind them. gdb, eu-stack and epitaph open it like "

@@ -513,7 +513,8 @@ const struct ep_command ep_command_info = {
 	.operands = "SOURCE",
 	.operands_min = 1,
 	.operands_max = 1,
-	.summary = "what is in it, how complete, how far back",
+	.summary = "what a trace holds, how complete it is, how far back it goes",
+	.example = "info core.4711",
 	.description = "Tells what a core, a snapshot or a running process holds: the "
 		       "program, the settings of the trace, each thread with how far "
 		       "back its history goes, how exact the clock is, and everything "

@@ -138,6 +138,7 @@ const struct ep_command ep_command_list = {
 	.operands_min = 0,
 	.operands_max = 1,
 	.summary = "the snapshots that epitaph catch has taken, oldest first",
+	.example = "list",
 	.description = "Lists the snapshots in DIR (" EP_STORE_DEFAULT
 		       "): when, which process, of what it died. Each is a SOURCE for "
 		       "the other commands.",

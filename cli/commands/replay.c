@@ -172,6 +172,7 @@ const struct ep_command ep_command_replay = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "the calls of each thread as a tree, newest last",
+	.example = "replay --last=50 core.4711",
 	.description = "Prints what each thread called, with times in seconds before "
 		       "the end, and how long each call took. A ~ marks a time that "
 		       "is known within an interval only, because "

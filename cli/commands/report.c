@@ -259,6 +259,7 @@ const struct ep_command ep_command_report = {
 	.operands_max = 1,
 	.summary = "the crash on one page: what killed it, and what every "
 		   "thread was doing",
+	.example = "report core.4711",
 	.description = "Tells what died and of what, the stack of the thread that "
 		       "died with each frame's call in the trace beside it, its last "
 		       "calls, and then the same in short for the other threads. What "

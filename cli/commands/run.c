@@ -451,6 +451,7 @@ const struct ep_command ep_command_run = {
 	.operands_max = INT_MAX,
 	.rest = true,
 	.summary = "run a traced program, and report when it dies of a signal",
+	.example = "run ./server --port=80",
 	.description = "Sets the environment of the runtime and the core limit, runs "
 		       "the program, and prints the report on standard error when it "
 		       "dies of a signal: from its core, from the snapshot that it "

@@ -430,6 +430,7 @@ const struct ep_command ep_command_stats = {
 	.operands_min = 1,
 	.operands_max = 1,
 	.summary = "a table of functions: how often, how long",
+	.example = "stats core.4711",
 	.description = "Prints for each function how often it was called, how long it "
 		       "ran in total (of a recursion the outermost call counts) and "
 		       "itself, that is, without what it called that is traced, and "

@@ -63,6 +63,16 @@ static void wrap(FILE *out, int indent, int at, const char *text)
 	fputc('\n', out);
 }
 
+const char *ep_help_page_name(const struct ep_command *command)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "epitaph-%s", command->name);
+	for (char *at = name; *at; at++)
+		*at = *at == ' ' ? '-' : *at;
+	return name;
+}
+
 void ep_help_all(const struct ep_command *const *commands, FILE *out)
 {
 	fputs("usage: epitaph COMMAND [options] SOURCE\n\n", out);
@@ -70,7 +80,7 @@ void ep_help_all(const struct ep_command *const *commands, FILE *out)
 		fprintf(out, "  %-12s  %s\n", commands[i]->name, commands[i]->summary);
 	fputc('\n', out);
 	wrap(out, 0, 0, ep_help_source);
-	fputs("epitaph COMMAND --help tells more; --version the version.\n\n"
+	fputs("epitaph COMMAND --help shows its options; --version shows the version.\n\n"
 	      "exit status:\n",
 	      out);
 	for (size_t i = 0; ep_help_statuses[i]; i += 2)
@@ -98,14 +108,14 @@ void ep_help_command(const struct ep_command *command)
 	const struct ep_option *option;
 
 	printf("usage: epitaph %s [options] %s\n\n", command->name, command->operands);
-	wrap(stdout, 0, 0, command->description);
-	printf("\noptions:\n");
+	wrap(stdout, 0, 0, command->summary);
+	printf("\nexample:\n  epitaph %s\n\noptions:\n", command->example);
 	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
 		print_option(option);
-	if (strstr(command->operands, "SOURCE")) {
-		fputc('\n', stdout);
+	fputc('\n', stdout);
+	if (strstr(command->operands, "SOURCE"))
 		wrap(stdout, 0, 0, ep_help_source);
-	}
+	printf("man %s has more.\n", ep_help_page_name(command));
 }
 
 bool ep_help_group(const struct ep_command *const *commands, const char *word)
@@ -118,6 +128,6 @@ bool ep_help_group(const struct ep_command *const *commands, const char *word)
 	printf("usage: epitaph %s WORD [options]\n\n", word);
 	for (size_t i = 0; i < count; i++)
 		printf("  %-14s  %s\n", list[i]->name, list[i]->summary);
-	printf("\nepitaph %s WORD --help tells more.\n", word);
+	printf("\nepitaph %s WORD --help shows its options.\n", word);
 	return true;
 }

@@ -14,6 +14,10 @@ void ep_help_all(const struct ep_command *const *commands, FILE *out);
 /* One command's --help, on stdout. */
 void ep_help_command(const struct ep_command *command);
 
+/* "count merge" → "epitaph-count-merge", as its man page is called. Borrowed until the next call.
+ */
+const char *ep_help_page_name(const struct ep_command *command);
+
 /* Of the commands of two words that begin with `word`: false, there are none. */
 bool ep_help_group(const struct ep_command *const *commands, const char *word);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* manual.c: man pages and completions from the option table. */
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,11 +8,9 @@
 #include "cli/common/help.h"
 #include "cli/common/say.h"
 
-/* roff takes a leading dot or quote for a request, and - for a hyphen. */
-static void roff(FILE *out, const char *text)
+/* roff takes - for a hyphen. */
+static void roff_words(FILE *out, const char *text)
 {
-	if (*text == '.' || *text == '\'')
-		fputs("\\&", out);
 	for (; *text; text++) {
 		if (*text == '-')
 			fputs("\\-", out);
@@ -23,6 +22,14 @@ static void roff(FILE *out, const char *text)
 		} else
 			fputc(*text, out);
 	}
+}
+
+/* Paragraphs. roff takes a leading dot or quote for a request. */
+static void roff(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	roff_words(out, text);
 	fputc('\n', out);
 }
 
@@ -32,8 +39,7 @@ static void roff_option(FILE *out, const struct ep_option *option)
 	if (option->letter)
 		fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
 	fputs("\\fB\\-\\-", out);
-	for (const char *at = option->name; *at; at++)
-		fprintf(out, *at == '-' ? "\\-" : "%c", *at);
+	roff_words(out, option->name);
 	fputs("\\fR", out);
 	if (option->metavar)
 		fprintf(out, "=\\fI%s\\fR", option->metavar);
@@ -52,28 +58,21 @@ static void roff_statuses(FILE *out)
 
 static void head(FILE *out, const char *title)
 {
-	fprintf(out, ".TH \"%s\" 1 \"\" \"epitaph %s\" \"epitaph\"\n", title, EP_VERSION);
-}
-
-/* "count merge" → "count-merge", as man pages are called. */
-static const char *dashed(const struct ep_command *command)
-{
-	static char name[64];
-
-	snprintf(name, sizeof(name), "%s", command->name);
-	for (char *at = name; *at; at++)
-		*at = *at == ' ' ? '-' : *at;
-	return name;
+	fputs(".TH \"", out);
+	for (; *title; title++)
+		fprintf(out, *title == '-' ? "\\-" : "%c", toupper((unsigned char)*title));
+	fprintf(out, "\" 1 \"\" \"epitaph %s\" \"epitaph\"\n", EP_VERSION);
 }
 
 static void command_page(FILE *out, const struct ep_command *command)
 {
 	const struct ep_option *option;
-	char title[80];
+	const char *name = ep_help_page_name(command);
 
-	snprintf(title, sizeof(title), "EPITAPH\\-%s", dashed(command));
-	head(out, title);
-	fprintf(out, ".SH NAME\nepitaph\\-%s \\- ", dashed(command));
+	head(out, name);
+	fputs(".SH NAME\n", out);
+	roff_words(out, name);
+	fputs(" \\- ", out);
 	roff(out, command->summary);
 	fprintf(out, ".SH SYNOPSIS\n.B epitaph %s\n[options] ", command->name);
 	roff(out, command->operands);
@@ -83,7 +82,9 @@ static void command_page(FILE *out, const struct ep_command *command)
 		fputs(".PP\n", out);
 		roff(out, ep_help_source);
 	}
-	fputs(".SH OPTIONS\n", out);
+	fputs(".SH EXAMPLE\n.nf\nepitaph ", out);
+	roff(out, command->example);
+	fputs(".fi\n.SH OPTIONS\n", out);
 	for (size_t i = 0; (option = ep_command_option(command, i)); i++)
 		roff_option(out, option);
 	roff_statuses(out);
@@ -125,7 +126,7 @@ static void environment(FILE *out)
 
 static void main_page(const struct ep_command *const *commands, FILE *out)
 {
-	head(out, "EPITAPH");
+	head(out, "epitaph");
 	fputs(".SH NAME\nepitaph \\- what every thread of a dead process was "
 	      "doing, from its core\n.SH SYNOPSIS\n.B epitaph\n\\fICOMMAND\\fR "
 	      "[options] \\fISOURCE\\fR\n.SH DESCRIPTION\n",
@@ -138,7 +139,9 @@ static void main_page(const struct ep_command *const *commands, FILE *out)
 	roff(out, ep_help_source);
 	fputs(".SH COMMANDS\n", out);
 	for (size_t i = 0; commands[i]; i++) {
-		fprintf(out, ".TP\n.BR epitaph\\-%s (1)\n", dashed(commands[i]));
+		fputs(".TP\n.BR ", out);
+		roff_words(out, ep_help_page_name(commands[i]));
+		fputs(" (1)\n", out);
 		roff(out, commands[i]->summary);
 	}
 	environment(out);
@@ -174,10 +177,7 @@ int ep_help_man_pages(const struct ep_command *const *commands, const char *dire
 	if (write_page(directory, "epitaph", commands, NULL))
 		return -1;
 	for (size_t i = 0; commands[i]; i++) {
-		char name[80];
-
-		snprintf(name, sizeof(name), "epitaph-%s", dashed(commands[i]));
-		if (write_page(directory, name, commands, commands[i]))
+		if (write_page(directory, ep_help_page_name(commands[i]), commands, commands[i]))
 			return -1;
 	}
 	return 0;

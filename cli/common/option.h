@@ -33,8 +33,9 @@ struct ep_command {
 	const char *name;     /* one word, or two: "count merge" */
 	const char *operands; /* as shown in the usage line */
 	int operands_min, operands_max;
-	const char *summary;             /* one line, no full stop */
-	const char *description;         /* paragraphs, separated by an empty line */
+	const char *summary;     /* one line, no full stop */
+	const char *example;     /* words of a command line, behind "epitaph" */
+	const char *description; /* of the man page: paragraphs, separated by an empty line */
 	const struct ep_option *options; /* its own; the common ones come after */
 	bool names;                      /* also takes the options of how functions are named */
 	bool rest;                       /* what follows the first operand is operands, too */

@@ -25,11 +25,15 @@ bash -n completion || say "bash does not read its completion"
 while read -r command; do
 	read -ra words <<<"$command"
 	page=epitaph-${command// /-}.1
-	grep -q "epitaph..${command// /-}" man/epitaph.1 || say "epitaph.1 has no $command"
+	tr -d '\\' <man/epitaph.1 | grep -q "^\.BR epitaph-${command// /-} " || say "epitaph.1 has no $command"
 	gives 0 "$EPITAPH" "${words[@]}" --help
 	mv out "help.$command"
 	gives 0 "$EPITAPH" help "${words[@]}"
 	cmp -s out "help.$command" || say "help $command and $command --help differ"
+	# What it does in one line, an example, the options; the rest is the man page's.
+	sed -n 5p out | grep -qx 'example:' && sed -n 6p out | grep -q "^  epitaph $command" || say "$command --help: no example"
+	has out "man ${page%.1} has more."
+	grep -q '^\.SH EXAMPLE' "man/$page" && grep -q '^\.SH DESCRIPTION' "man/$page" || say "$page has no example, or no text"
 	options=$(grep -oE '^ +(-[a-zA-Z], +)?--[a-z-]+' "help.$command" | grep -oE -- '--[a-z-]+')
 	[ -n "$options" ] || say "$command has no options"
 	for option in $options; do

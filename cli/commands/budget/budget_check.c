@@ -291,7 +291,8 @@ const struct ep_command ep_command_budget_check = {
 	.name = "budget check",
 	.operands = "[FILE]",
 	.operands_max = 1,
-	.summary = "whether tests kept to their limits; status 4: not",
+	.summary = "check tests against their limits; status 4 when one is exceeded",
+	.example = "budget check",
 	.description = "Compares what tests did under epitaph budget run with the "
 		       "limits of a budget file (epitaph.budget): calls per run or "
 		       "per unit of work, predicted overhead, seconds of history per "
@@ -303,9 +304,10 @@ const struct ep_command ep_command_budget_check = {
 		       "calls are printed, and those whose exclusion would meet "
 		       "it. Of a test that is not in the file the lines are "
 		       "printed that would add it.\n\n"
-		       "Status 4: a limit is exceeded. 1: none, but tests were not "
-		       "run, are not in the file, or counts are incomplete. 2: "
-		       "nothing to check. docs/overhead.md has the file's format.",
+		       "Exits with status 4 when a limit is exceeded; 1 when none is, "
+		       "but tests were not run, are not in the file, or counts are "
+		       "incomplete; 2 when there is nothing to check. docs/overhead.md has the "
+		       "file's format.",
 	.options = options,
 	.names = true,
 	.run = budget_check_run,

@@ -342,7 +342,8 @@ const struct ep_command ep_command_budget_run = {
 	.operands = "--test NAME -- COMMAND...",
 	.operands_min = 1,
 	.operands_max = INT_MAX,
-	.summary = "runs a test whose processes count their calls, or trace",
+	.summary = "run a test, and count the calls of its processes",
+	.example = "budget run --test=parse -- ./test-parse",
 	.description = "Runs the command with EPITAPH_MODE=count, adds up the counts "
 		       "of all its processes that were built with epitaph-cc, and "
 		       "files them under NAME in a folder of results, for epitaph "

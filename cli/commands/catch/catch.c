@@ -84,6 +84,7 @@ const struct ep_command ep_command_catch = {
 	.operands_max = 11,
 	.summary = "the kernel's handler of crashes: a snapshot of each, then "
 		   "the previous handler",
+	.example = "catch --install",
 	.description = "With --install it becomes the handler that the kernel starts "
 		       "when a process dies with a core (kernel.core_pattern). It "
 		       "takes a snapshot from the process itself, which the kernel "

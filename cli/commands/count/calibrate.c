@@ -200,6 +200,7 @@ const struct ep_command ep_command_calibrate = {
 	.name = "calibrate",
 	.operands = "",
 	.summary = "what a traced call costs on this machine",
+	.example = "calibrate -o costs",
 	.description = "Times a small program in which three shapes of code are there "
 		       "with hooks and without, copies and modes in turn, and prints "
 		       "what a traced call and its return take longer than an "

@@ -254,6 +254,7 @@ const struct ep_command ep_command_count_diff = {
 	.operands_min = 2,
 	.operands_max = 2,
 	.summary = "which functions were called more, or less",
+	.example = "count diff before.counts after.counts",
 	.description = "Compares the call counts of two runs, or of two merged files, "
 		       "and prints the functions whose counts differ, the largest "
 		       "difference first. Builds may differ: a function is known by "

@@ -77,7 +77,8 @@ const struct ep_command ep_command_count_merge = {
 	.operands = "-o FILE SOURCE...",
 	.operands_min = 1,
 	.operands_max = INT_MAX,
-	.summary = "adds up the counts of many runs and machines",
+	.summary = "add up the counts of many runs and machines",
+	.example = "count merge -o all.counts first.counts second.counts",
 	.description = "Writes a file of counts: the sum of those of all SOURCEs, "
 		       "with a line for each process that counted. Modules are the "
 		       "same when their build-ids are, wherever they lay; of one path "

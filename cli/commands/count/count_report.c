@@ -373,6 +373,7 @@ const struct ep_command ep_command_count_report = {
 	.operands_min = 1,
 	.operands_max = INT_MAX,
 	.summary = "how often each function was called",
+	.example = "count report server.counts",
 	.description = "Prints how often each function was called in a process that "
 		       "ran with EPITAPH_MODE=count: how large it is, in bytes and in "
 		       "instructions, how many loops it has (places that its code "

@@ -321,6 +321,7 @@ const struct ep_command ep_command_exclude = {
 	.operands_min = 1,
 	.operands_max = 1 << 20,
 	.summary = "which functions not to trace, for a budget or a history",
+	.example = "exclude --budget=5% --costs=costs -o no-trace.list server.counts",
 	.description = "Reads the counts that a program built with epitaph-cc wrote "
 		       "under EPITAPH_MODE=count (of several runs: their sum), and "
 		       "prints the fewest functions whose exclusion keeps the cost of "

@@ -315,7 +315,8 @@ const struct ep_command ep_command_strip_hooks = {
 	.operands = "PROGRAM",
 	.operands_min = 1,
 	.operands_max = 1,
-	.summary = "takes hooks out of a linked program, and puts them back",
+	.summary = "take hooks out of a linked program, and put them back",
+	.example = "strip-hooks --no-trace=no-trace.list -o server.quick server",
 	.description = "Patches an executable or a shared library so that some of its "
 		       "functions are not traced: for an experiment without a "
 		       "rebuild. Each call of a hook becomes a nop, a jump to one a "

@@ -95,7 +95,8 @@ const struct ep_command ep_command_doctor = {
 	.operands = "[PROGRAM|PID]",
 	.operands_min = 0,
 	.operands_max = 1,
-	.summary = "would a crash here leave a trace? and what to do about it",
+	.summary = "whether a crash here would leave a trace, and what to do about it",
+	.example = "doctor ./server",
 	.description = "Looks at what stands between a crash and its trace: whether "
 		       "the program is traced and recording, where the kernel sends "
 		       "cores, limits, filters, rights, room on the disk, containers, "
@@ -104,8 +105,9 @@ const struct ep_command ep_command_doctor = {
 		       "PROGRAM: as it would be started from here, with this shell's "
 		       "limits and environment. PID: the running process. Without "
 		       "either: the system only.\n\n"
-		       "Ends with 0 when a crash would leave a trace, 1 with doubts, "
-		       "2 when it would not, 3 when there is nothing to look at.",
+		       "Exits with status 0 when a crash would leave a trace, 1 when "
+		       "that is doubtful, 2 when it would not, 3 when there is nothing "
+		       "to look at.",
 	.options = options,
 	.run = run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_options.c: command lines against a table of our own. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,7 +138,7 @@ START_TEST(the_table_itself_is_sound)
 		size_t i;
 
 		ck_assert_ptr_eq(ep_command_find(ep_commands, one->name), one);
-		ck_assert(one->run && one->summary && one->description);
+		ck_assert(one->run && one->summary && one->example && one->description);
 		for (i = 0; (a = ep_command_option(one, i)); i++)
 			for (size_t j = 0; j < i; j++) {
 				b = ep_command_option(one, j);
@@ -149,6 +150,25 @@ START_TEST(the_table_itself_is_sound)
 		ck_assert_uint_le(i, EP_OPTIONS_MAX);
 	}
 	ck_assert_ptr_null(ep_command_find(ep_commands, "flowers"));
+}
+END_TEST
+
+START_TEST(each_example_is_understood)
+{
+	for (size_t c = 0; ep_commands[c]; c++) {
+		const struct ep_command *one = ep_commands[c];
+		char *words[40], *text = strdup(one->example), *rest = text;
+		int count = 0, used;
+
+		while ((words[count] = strsep(&rest, " ")))
+			count++;
+		ck_assert_ptr_eq(ep_command_named(ep_commands, count, words, &used), one);
+		ck_assert_msg(ep_arguments_parse(&arguments, one, count - used + 1,
+						 words + used - 1) == 0,
+			      "%s", one->example);
+		ck_assert(!ep_argument_given(&arguments, "help"));
+		free(text);
+	}
 }
 END_TEST
 
@@ -165,6 +185,7 @@ int main(void)
 	tcase_add_test(tests, a_wrong_number_of_operands_is_usage);
 	tcase_add_test(tests, too_many_options_are_refused);
 	tcase_add_test(tests, the_table_itself_is_sound);
+	tcase_add_test(tests, each_example_is_understood);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
 }
