@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """epitaph_ranges.py: which pages a snapshot should hold: the arena, the tops of the stacks, and
-those by which a debugger finds out what was loaded where. `epitaph extract` chooses the same and
-some more (docs/gdb.md)."""
+those by which a debugger finds out what was loaded where (docs/format.md, section 4)."""
 
 import struct
 
@@ -28,7 +27,7 @@ def page_down(address):
 
 
 def pages_of(address, size):
-    """[first page, end) of these bytes; empty where they are none, or at the address space's end."""
+    """[first page, end) of these bytes; empty where there are none."""
     end = min(page_down(address + size + PAGE - 1), page_down(MASK))
     return page_down(address), end if size else 0
 

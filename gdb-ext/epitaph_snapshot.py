@@ -2,6 +2,7 @@
 """epitaph_snapshot.py: writes the snapshot, a small ELF core: all notes, one of ours, and the pages
 of epitaph_ranges.py. It appears whole or not at all."""
 
+import itertools
 import os
 import stat
 import struct
@@ -15,8 +16,6 @@ from epitaph_arena import entries, find
 from epitaph_process import PAGE, PT_LOAD, PT_NOTE, Note
 from epitaph_ranges import Ranges
 
-NAMES = 1 << 20  # that are tried
-
 
 def size_text(size):
     for unit in ("bytes", "KiB", "MiB"):
@@ -28,7 +27,7 @@ def size_text(size):
     return ("%d %s" if size == int(size) else "%.1f %s") % (size, unit)
 
 
-# ---- its contents ----------------------------------------------------------------------------------
+# ---- its contents --------------------------------------------------------------------------------
 
 
 def bytes_within(pieces, start, end):
@@ -61,12 +60,14 @@ def pack(layout, **fields):
 
 
 def own_note(process, arena, ranges, pieces, arena_saved):
-    pages_saved = sum(bytes_within(pieces, page, page + PAGE) for page in ranges.module_pages)
+    pages_saved = ranges.module_pages.intersection(
+        page for piece in pieces
+        for page in range(piece.address, piece.address + len(piece.data) - PAGE + 1, PAGE))
     return Note(fmt.EP_NOTE_NAME, fmt.EP_NOTE_SNAPSHOT, pack(
         fmt.SNAPSHOT_NOTE, major=fmt.EP_FORMAT_MAJOR, minor=fmt.EP_FORMAT_MINOR,
         size=fmt.SNAPSHOT_NOTE[0], arena_address=arena.address, arena_size=arena.size,
         arena_saved=arena_saved, root_address=arena.root_address,
-        pages_wanted=len(ranges.module_pages), pages_saved=pages_saved // PAGE,
+        pages_wanted=len(ranges.module_pages), pages_saved=len(pages_saved),
         taken_tsc=tsc_now(process, arena), found=arena.how, thread_count=len(ranges.stacks),
     ) + b"".join(pack(fmt.SNAPSHOT_THREAD, tid=stack.tid, stack_pointer=stack.sp,
                       stack_wanted=stack.wanted, stack_saved=stack.saved)
@@ -102,7 +103,7 @@ def file_parts(notes, pieces):
     return parts + tail
 
 
-# ---- the file --------------------------------------------------------------------------------------
+# ---- the file ------------------------------------------------------------------------------------
 
 
 def save(process, path):
@@ -138,7 +139,7 @@ def contents(process):
 
 
 def default_names(process):
-    return ("epitaph.%d.%d.core" % (process.pid, number) for number in range(1, NAMES))
+    return ("epitaph.%d.%d.core" % (process.pid, number) for number in itertools.count(1))
 
 
 def refuse_target(process, path):
