@@ -7,7 +7,7 @@
 
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
-#include "coredump/memory/source.h"
+#include "coredump/kinds/open.h"
 #include "coredump/handler/store.h"
 #include "decoder/util/json.h"
 #include "decoder/report/death.h"

@@ -21,7 +21,7 @@
 #include "cli/common/commands.h"
 #include "cli/common/say.h"
 #include "coredump/files/procfile.h"
-#include "coredump/memory/source.h"
+#include "coredump/kinds/open.h"
 
 #define STATUS_NOT_FOUND 127 /* as a shell has them */
 #define STATUS_NOT_RUN   126

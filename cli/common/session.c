@@ -14,6 +14,7 @@
 #include "decoder/kernel/end.h"
 #include "decoder/trace/losses.h"
 #include "decoder/names/modules.h"
+#include "coredump/kinds/open.h"
 #include "coredump/find/leftover.h"
 #include "decoder/kernel/schedule.h"
 #include "decoder/names/path_map.h"

@@ -71,8 +71,8 @@ static void gather_notes(struct extraction *x)
 		ep_process_notes_live(&x->gathered);
 		return;
 	}
-	for (size_t i = 0; i < source->note_count; i++) {
-		const struct ep_note *note = &source->notes[i];
+	for (size_t i = 0; i < source->notes.count; i++) {
+		const struct ep_note *note = &source->notes.list[i];
 
 		if (!ep_note_is_snapshot(note))
 			ep_gathered_note(&x->gathered, note->name, note->type, note->desc,

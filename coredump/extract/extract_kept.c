@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "coredump/find/root_impl.h"
+#include "coredump/find/root_check.h"
 #include "coredump/memory/source_impl.h"
 #include "coredump/redact/redact.h"
 #include "coredump/snapshot/gathered.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "coredump/util/list.h"
 #include "coredump/files/regularfile.h"
 #include "coredump/files/procfile.h"
 
@@ -46,16 +45,12 @@ static void file_add(struct ep_held *held, int proc, const char *line)
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64 " %*x:%*x %" SCNu64, &start, &end,
 		   &offset, &inode) != 4 ||
-	    offset != 0 || inode == 0 || held->file_count == FILES_MAX)
+	    offset != 0 || inode == 0 || held->files.count == FILES_MAX)
 		return;
 	fd = file_open(proc, start, end);
 	if (fd < 0)
 		return;
-	if (ep_list_grow(&held->files, held->file_count, &held->file_capacity,
-			 sizeof(*held->files)))
-		held->files[held->file_count++] = (struct ep_held_file){start, fd};
-	else
-		close(fd);
+	ep_array_push(&held->files, ((struct ep_held_file){start, fd}));
 }
 
 static void files_open(struct ep_held *held, int proc)
@@ -71,15 +66,15 @@ static void files_open(struct ep_held *held, int proc)
 
 int ep_held_file_at(const struct ep_held *held, uint64_t start)
 {
-	for (size_t i = 0; i < held->file_count; i++)
-		if (held->files[i].start == start)
-			return fcntl(held->files[i].fd, F_DUPFD_CLOEXEC, 3);
+	for (size_t i = 0; i < held->files.count; i++)
+		if (held->files.list[i].start == start)
+			return fcntl(held->files.list[i].fd, F_DUPFD_CLOEXEC, 3);
 	return -1;
 }
 
 /* ---- what the kernel traced ---- */
 
-/* False: there is no such CPU, or no more room. */
+/* False: there is no such CPU. */
 static bool buffer_add(struct ep_held *held, int folder, const char *instance, unsigned cpu)
 {
 	struct ep_held_buffer *buffer;
@@ -90,13 +85,9 @@ static bool buffer_add(struct ep_held *held, int folder, const char *instance, u
 	fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (!ep_list_grow(&held->buffers, held->buffer_count, &held->buffer_capacity,
-			  sizeof(*buffer))) {
-		close(fd);
-		return false;
-	}
-	buffer = &held->buffers[held->buffer_count++];
-	*buffer = (struct ep_held_buffer){.cpu = cpu, .fd = fd};
+	buffer = ep_array_add(&held->buffers);
+	buffer->cpu = cpu;
+	buffer->fd = fd;
 	snprintf(buffer->instance, sizeof(buffer->instance), "%s", instance);
 	return true;
 }
@@ -115,10 +106,10 @@ static void instances_open(struct ep_held *held, const char *mount, pid_t inner)
 	folder = opendir(path);
 	while (folder && met < INSTANCES_MAX && (entry = readdir(folder))) {
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-		    strlen(entry->d_name) >= sizeof(held->buffers->instance))
+		    strlen(entry->d_name) >= sizeof(held->buffers.list->instance))
 			continue;
 		met++;
-		for (unsigned cpu = 0; held->buffer_count < BUFFERS_MAX; cpu++)
+		for (unsigned cpu = 0; held->buffers.count < BUFFERS_MAX; cpu++)
 			if (!buffer_add(held, dirfd(folder), entry->d_name, cpu))
 				break;
 	}
@@ -134,7 +125,7 @@ int ep_held_open(struct ep_held *held, int proc, pid_t inner, struct ep_err *err
 		return ep_fail(err, EP_E_IO, 0, "its memory: %m");
 	files_open(held, proc);
 	instances_open(held, "/sys/kernel/tracing", inner);
-	if (held->buffer_count == 0)
+	if (held->buffers.count == 0)
 		instances_open(held, "/sys/kernel/debug/tracing", inner);
 	return EP_OK;
 }

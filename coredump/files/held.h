@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "coredump/util/array.h"
 #include "coredump/util/error.h"
 
 struct ep_held_file {
@@ -28,10 +29,8 @@ struct ep_held_buffer {
 
 struct ep_held {
 	int memory;
-	struct ep_held_file *files; /* ascending */
-	size_t file_count, file_capacity;
-	struct ep_held_buffer *buffers;
-	size_t buffer_count, buffer_capacity;
+	EP_ARRAY(struct ep_held_file) files; /* ascending */
+	EP_ARRAY(struct ep_held_buffer) buffers;
 };
 
 /* `proc` is a descriptor of its /proc/PID, `inner` its pid in its own namespace. Only the memory is

@@ -4,8 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "coredump/util/readfile.h"
+
+#define PROC_FILE_MAX (256u << 20) /* bytes of maps: 2 million lines */
 
 bool ep_procfile_open(struct ep_procfile *file, const char *path)
 {
@@ -97,4 +102,19 @@ bool ep_procfile_text_at(int folder, const char *path, char *out, size_t size)
 	n = n > 0 && out[n - 1] == '\n' ? n - 1 : n;
 	out[n > 0 ? n : 0] = '\0';
 	return n >= 0;
+}
+
+int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size)
+{
+	char path[64];
+	int fd, rc, error;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = ep_file_read_rest(out, size, fd, path, PROC_FILE_MAX, NULL);
+	error = rc == EP_E_LIMIT ? EFBIG : errno;
+	close(fd);
+	return rc ? -error : 0;
 }

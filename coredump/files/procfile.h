@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * procfile.h: small text files of the kernel's (proc(5)), read without allocating, so that want of
- * memory is never taken for a file that is not there.
+ * procfile.h: small text files of the kernel's (proc(5)). All but ep_proc_read read without
+ * allocating, for those that go on when memory runs out (handler/relay.h).
  */
 #ifndef EPITAPH_PROCFILE_H
 #define EPITAPH_PROCFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* The first line, without its end, cut to `size`. False: it cannot be read (errno); `out` is empty
  * then. */
@@ -18,6 +19,10 @@ bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size);
 /* All of it, without its last end of line, cut to `size`: of files that have names in them which
  * may hold one (stat, comm). */
 bool ep_procfile_text_at(int folder, const char *path, char *out, size_t size);
+
+/* All of /proc/PID/NAME; *out is NUL-terminated beyond *size, to be freed. 0, or a negative
+ * errno. */
+int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size);
 
 /* All lines, one after the other. Those longer than the buffer are cut. */
 struct ep_procfile {

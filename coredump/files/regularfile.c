@@ -2,7 +2,7 @@
 /*
  * regularfile.c: opens a file only after a look at what it is. A descriptor of O_PATH opens
  * nothing; /proc/self/fd is the way from it to the same file, whatever became of its name
- * meanwhile.
+ * meanwhile. No open() here, which is ours (elffile.c) and asks for these.
  */
 #include "coredump/files/regularfile.h"
 
@@ -59,7 +59,7 @@ static int open_regular(int handle, enum allowed allowed)
 		return -1;
 	if (fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && !is_of_kernel(handle, allowed)) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
-		fd = open(self, READ);
+		fd = openat(AT_FDCWD, self, READ);
 		/* Without /proc there is no way that is safe. */
 		error = errno == ENOENT ? EOPNOTSUPP : errno;
 	}
@@ -70,12 +70,12 @@ static int open_regular(int handle, enum allowed allowed)
 
 int ep_regular_file_open(const char *path)
 {
-	return open_regular(open(path, HANDLE), FILES);
+	return open_regular(openat(AT_FDCWD, path, HANDLE), FILES);
 }
 
 int ep_cgroup_file_open(const char *path)
 {
-	return open_regular(open(path, HANDLE), FILES_AND_CGROUPS);
+	return open_regular(openat(AT_FDCWD, path, HANDLE), FILES_AND_CGROUPS);
 }
 
 /* ---- below a directory ---- */

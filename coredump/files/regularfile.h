@@ -4,7 +4,7 @@
  * and the trace's file, those name debug files and sources. What lies there may by now be a FIFO,
  * which keeps a reader waiting, or a device, which does something when it is opened (tapes rewind,
  * watchdogs start); so what it is is learned before it is opened. libdw opens files by itself, too:
- * its open() comes here as well (libraryopen.c).
+ * its open() comes here as well (elffile.h).
  */
 #ifndef EPITAPH_REGULARFILE_H
 #define EPITAPH_REGULARFILE_H

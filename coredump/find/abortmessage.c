@@ -65,8 +65,8 @@ bool ep_abort_message_find(struct ep_abort_message *out, struct ep_source *sourc
 {
 	unsigned tried = 0;
 
-	for (size_t i = 0; i < source->mapping_count && tried < EP_OBJECT_LOADED_MAX; i++) {
-		const struct ep_mapping *mapping = &source->mappings[i];
+	for (size_t i = 0; i < source->mappings.count && tried < EP_OBJECT_LOADED_MAX; i++) {
+		const struct ep_mapping *mapping = &source->mappings.list[i];
 
 		if (mapping->file_offset != 0 || !may_hold_libc(source, mapping))
 			continue;

@@ -15,6 +15,7 @@
 
 #include "coredump/files/held.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/util/alloc.h"
 
 #define CPUS_MAX    1024u
 #define PAGES_MAX   4096u
@@ -44,9 +45,8 @@ struct page {
 	uint16_t cpu;
 };
 
-struct remains {
-	struct page *pages;
-	size_t count, room;
+struct leftover {
+	EP_ARRAY(struct page) pages;
 	uint64_t address; /* of the section, process virtual */
 	uint64_t size;
 	uint8_t *section; /* a copy */
@@ -64,33 +64,27 @@ static uint32_t used_of(const uint8_t *bytes)
 	return commit && commit <= EP_PAGE - PAGE_HEAD ? PAGE_HEAD + (uint32_t)commit : 0;
 }
 
-static bool add_page(struct remains *r, const uint8_t *bytes, unsigned cpu)
+/* False: there are too many. */
+static bool add_page(struct leftover *r, const uint8_t *bytes, unsigned cpu)
 {
-	size_t room = r->room ? r->room * 2 : 64;
-	struct page *grown;
 	uint8_t *copy;
+	struct page *page;
 
 	if (!used_of(bytes))
 		return true;
-	if (r->count == r->room) {
-		grown = r->count < PAGES_MAX ? reallocarray(r->pages, room, sizeof(*grown)) : NULL;
-		if (!grown)
-			return false;
-		r->pages = grown;
-		r->room = room;
-	}
-	copy = malloc(EP_PAGE);
-	if (!copy)
+	if (r->pages.count == PAGES_MAX)
 		return false;
+	/* The kernel may write to what is mapped. */
+	copy = ep_malloc(EP_PAGE);
 	memcpy(copy, bytes, EP_PAGE);
-	r->pages[r->count] =
-		(struct page){.bytes = copy, .used = used_of(copy), .cpu = (uint16_t)cpu};
-	memcpy(&r->pages[r->count++].tsc, copy, sizeof(uint64_t));
+	page = ep_array_add(&r->pages);
+	*page = (struct page){.bytes = copy, .used = used_of(copy), .cpu = (uint16_t)cpu};
+	memcpy(&page->tsc, copy, sizeof(page->tsc));
 	return true;
 }
 
 /* Without taking anything away. */
-static bool map_pages(struct remains *r, int fd, unsigned cpu)
+static bool map_pages(struct leftover *r, int fd, unsigned cpu)
 {
 	struct buffer_meta meta;
 	uint8_t *head = mmap(NULL, EP_PAGE, PROT_READ, MAP_SHARED, fd, 0);
@@ -113,7 +107,7 @@ static bool map_pages(struct remains *r, int fd, unsigned cpu)
 	return data != MAP_FAILED;
 }
 
-static void read_pages(struct remains *r, int fd, unsigned cpu)
+static void read_pages(struct leftover *r, int fd, unsigned cpu)
 {
 	uint8_t bytes[EP_PAGE];
 
@@ -121,14 +115,14 @@ static void read_pages(struct remains *r, int fd, unsigned cpu)
 		;
 }
 
-static void take_buffer(struct remains *r, int fd, unsigned cpu)
+static void read_buffer(struct leftover *r, int fd, unsigned cpu)
 {
 	if (!map_pages(r, fd, cpu))
 		read_pages(r, fd, cpu);
 }
 
 /* False: there is no such CPU. */
-static bool take_cpu(struct remains *r, int folder, unsigned cpu)
+static bool read_cpu(struct leftover *r, int folder, unsigned cpu)
 {
 	char path[64];
 	int fd;
@@ -137,7 +131,7 @@ static bool take_cpu(struct remains *r, int folder, unsigned cpu)
 	fd = openat(folder, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	take_buffer(r, fd, cpu);
+	read_buffer(r, fd, cpu);
 	close(fd);
 	return true;
 }
@@ -151,14 +145,17 @@ static int compare_pages(const void *a, const void *b)
 	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
 }
 
-static void take_held(struct remains *r, const struct ep_held *held, const char *name)
+static void read_held(struct leftover *r, const struct ep_held *held, const char *name)
 {
-	for (size_t i = 0; i < held->buffer_count; i++)
-		if (strcmp(held->buffers[i].instance, name) == 0)
-			take_buffer(r, held->buffers[i].fd, held->buffers[i].cpu);
+	for (size_t i = 0; i < held->buffers.count; i++) {
+		const struct ep_held_buffer *buffer = &held->buffers.list[i];
+
+		if (strcmp(buffer->instance, name) == 0)
+			read_buffer(r, buffer->fd, buffer->cpu);
+	}
 }
 
-static void take_named(struct remains *r, const char *name)
+static void read_named(struct leftover *r, const char *name)
 {
 	char path[128];
 	int folder = -1;
@@ -170,19 +167,19 @@ static void take_named(struct remains *r, const char *name)
 	if (folder < 0)
 		return;
 	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
-		if (!take_cpu(r, folder, cpu))
+		if (!read_cpu(r, folder, cpu))
 			break;
 	close(folder);
 }
 
-static void take_instance(struct remains *r, const struct ep_source *source, const char *name)
+static void read_instance(struct leftover *r, const struct ep_source *source, const char *name)
 {
 	if (source->held)
-		take_held(r, source->held, name);
+		read_held(r, source->held, name);
 	else
-		take_named(r, name);
-	if (r->count)
-		qsort(r->pages, r->count, sizeof(*r->pages), compare_pages);
+		read_named(r, name);
+	if (r->pages.count)
+		qsort(r->pages.list, r->pages.count, sizeof(*r->pages.list), compare_pages);
 }
 
 /* ---- the section ---- */
@@ -197,18 +194,18 @@ static uint64_t padded(uint64_t size)
 	return (size + 7) & ~UINT64_C(7);
 }
 
-static struct ep_sched_chunk *chunk_at(const struct remains *r, const struct ep_sched *head,
+static struct ep_sched_chunk *chunk_at(const struct leftover *r, const struct ep_sched *head,
 				       uint64_t segment, uint64_t at)
 {
 	return (void *)(r->section + head->pool_offset + segment * EP_SCHED_SEGMENT + at);
 }
 
-static uint64_t offset_of(const struct remains *r, const void *place)
+static uint64_t offset_of(const struct leftover *r, const void *place)
 {
 	return (uint64_t)((const uint8_t *)place - r->section);
 }
 
-static void find_end(const struct remains *r, const struct ep_sched *head, struct pen *pen)
+static void find_end(const struct leftover *r, const struct ep_sched *head, struct pen *pen)
 {
 	for (uint64_t s = 0; s < head->pool_size / EP_SCHED_SEGMENT; s++)
 		for (uint64_t at = 0; at + sizeof(struct ep_sched_chunk) <= EP_SCHED_SEGMENT;) {
@@ -224,7 +221,7 @@ static void find_end(const struct remains *r, const struct ep_sched *head, struc
 		}
 }
 
-static void append(const struct remains *r, const struct ep_sched *head, struct pen *pen,
+static void append(const struct leftover *r, const struct ep_sched *head, struct pen *pen,
 		   const struct page *page)
 {
 	uint64_t need = sizeof(struct ep_sched_chunk) + padded(page->used);
@@ -248,7 +245,7 @@ static void append(const struct remains *r, const struct ep_sched *head, struct 
 		chunk_at(r, head, pen->segment, pen->at)->check = 0;
 }
 
-static bool is_for_us(const struct remains *r, struct ep_sched *head)
+static bool is_for_us(const struct leftover *r, struct ep_sched *head)
 {
 	char identity[20];
 	size_t length;
@@ -266,7 +263,7 @@ static bool is_for_us(const struct remains *r, struct ep_sched *head)
 }
 
 /* The section's place and bytes; false: there is none. */
-static bool find_section(struct remains *r, struct ep_source *source,
+static bool find_section(struct leftover *r, struct ep_source *source,
 			 const struct ep_root_found *found)
 {
 	struct ep_arena arena;
@@ -289,39 +286,38 @@ static bool find_section(struct remains *r, struct ep_source *source,
 	return false;
 }
 
-static bool take_section(struct remains *r, struct ep_source *source)
+static void copy_section(struct leftover *r, struct ep_source *source)
 {
-	size_t done;
-
-	r->section = calloc(r->size, 1);
+	r->section = ep_calloc(r->size, 1);
 	/* Untouched pages of it may not be in a core. */
-	for (uint64_t at = 0; r->section && at < r->size; at += EP_PAGE)
+	for (uint64_t at = 0; at < r->size; at += EP_PAGE)
 		ep_source_read(source, r->address + at, r->section + at,
-			       r->size - at < EP_PAGE ? r->size - at : EP_PAGE, &done, NULL);
-	return r->section != NULL;
+			       r->size - at < EP_PAGE ? r->size - at : EP_PAGE, NULL, NULL);
 }
 
 unsigned ep_leftover_add(struct ep_source *source, const struct ep_root_found *found)
 {
-	struct remains r = {.identity = found->root.identity};
+	struct leftover r = {.identity = found->root.identity};
 	struct pen pen = {0, 0, 0};
 	struct ep_sched head;
-	unsigned added = 0;
+	size_t count;
 
 	if (source->kind == EP_SOURCE_LIVE || source->kind == EP_SOURCE_FUNTRACE ||
 	    !find_section(&r, source, found) ||
 	    ep_source_read(source, r.address, &head, sizeof(head), NULL, NULL) != EP_OK ||
 	    !is_for_us(&r, &head))
 		return 0;
-	take_instance(&r, source, head.instance);
-	if (r.count && take_section(&r, source)) {
-		find_end(&r, &head, &pen);
-		for (; added < r.count; added++)
-			append(&r, &head, &pen, &r.pages[added]);
-		ep_source_lay_over(source, r.address, r.section, r.size);
+	read_instance(&r, source, head.instance);
+	count = r.pages.count;
+	if (count == 0)
+		return 0;
+	copy_section(&r, source);
+	find_end(&r, &head, &pen);
+	for (size_t i = 0; i < count; i++) {
+		append(&r, &head, &pen, &r.pages.list[i]);
+		free(r.pages.list[i].bytes);
 	}
-	for (size_t i = 0; i < r.count; i++)
-		free(r.pages[i].bytes);
-	free(r.pages);
-	return added;
+	ep_source_lay_over(source, r.address, r.section, r.size);
+	ep_array_deinit(&r.pages);
+	return (unsigned)count;
 }

@@ -4,7 +4,7 @@
  * Layouts: <sys/procfs.h>, <signal.h>, and NT_FILE as in Linux fs/binfmt_elf.c. A bad note is told
  * in a warning and the others stay.
  */
-#include "coredump/memory/source_impl.h"
+#include "coredump/find/notes.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -14,6 +14,8 @@
 #include <sys/procfs.h>
 #include <sys/user.h>
 
+#include "coredump/memory/source_impl.h"
+#include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
 #include "runtime/format.h"
 
@@ -36,50 +38,41 @@ static const char *note_name(const char *bytes, size_t size)
 	return "";
 }
 
-static int note_add(struct ep_source *source, const Elf_Data *data, const GElf_Nhdr *header,
-		    size_t name, size_t desc, uint64_t offset, struct ep_err *err)
+static void note_add(struct ep_source *source, const Elf_Data *data, const GElf_Nhdr *header,
+		     size_t name, size_t desc, uint64_t offset)
 {
 	const uint8_t *bytes = data->d_buf;
 
-	if (!ep_list_grow(&source->notes, source->note_count, &source->note_capacity,
-			  sizeof(source->notes[0])))
-		return ep_fail(err, EP_E_MEMORY, offset + desc, "%s: out of memory for its notes",
-			       source->name);
-	source->notes[source->note_count++] = (struct ep_note){
+	*ep_array_add(&source->notes) = (struct ep_note){
 		.name = note_name((const char *)bytes + name, header->n_namesz),
 		.type = header->n_type,
 		.desc_size = header->n_descsz,
 		.desc = bytes + desc,
 		.file_offset = offset + desc,
 	};
-	return EP_OK;
 }
 
-int ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size, uint64_t align,
-		  struct ep_err *err)
+void ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size, uint64_t align)
 {
 	Elf_Data *data;
 	size_t at = 0, name, desc;
 	GElf_Nhdr header;
 
 	if (size == 0)
-		return EP_OK;
+		return;
 	data = elf_getdata_rawchunk(source->elf, (int64_t)offset, size,
 				    align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	if (!data) {
 		ep_source_warn(source, "%s: notes at offset 0x%" PRIx64 ": %s", source->path,
 			       offset, elf_errmsg(-1));
-		return EP_OK;
+		return;
 	}
-	while (at < size && source->note_count < NOTES_MAX) {
+	while (at < size && source->notes.count < NOTES_MAX) {
 		size_t next = gelf_getnote(data, at, &header, &name, &desc);
-		int rc;
 
 		if (next <= at)
 			break;
-		rc = note_add(source, data, &header, name, desc, offset, err);
-		if (rc)
-			return rc;
+		note_add(source, data, &header, name, desc, offset);
 		at = next;
 	}
 	if (at < size)
@@ -88,7 +81,6 @@ int ep_notes_read(struct ep_source *source, uint64_t offset, uint64_t size, uint
 			       ": runs over the end of the notes at 0x%" PRIx64
 			       "; what follows is lost",
 			       source->path, offset + at, offset + size);
-	return EP_OK;
 }
 
 static bool note_is(const struct ep_note *note, uint32_t type)
@@ -117,17 +109,15 @@ static int tid_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void threads_tell_twins(struct ep_source *source)
+static void twins_warn(struct ep_source *source)
 {
-	uint32_t *tids = calloc(source->thread_count + 1, sizeof(*tids));
+	uint32_t *tids = ep_calloc(source->threads.count, sizeof(*tids));
 	size_t twins = 0;
 
-	if (!tids)
-		return;
-	for (size_t i = 0; i < source->thread_count; i++)
-		tids[i] = source->threads[i].tid;
-	qsort(tids, source->thread_count, sizeof(*tids), tid_compare);
-	for (size_t i = 1; i < source->thread_count; i++)
+	for (size_t i = 0; i < source->threads.count; i++)
+		tids[i] = source->threads.list[i].tid;
+	qsort(tids, source->threads.count, sizeof(*tids), tid_compare);
+	for (size_t i = 1; i < source->threads.count; i++)
 		twins += tids[i] == tids[i - 1];
 	free(tids);
 	if (twins)
@@ -135,32 +125,25 @@ static void threads_tell_twins(struct ep_source *source)
 			       twins);
 }
 
-static int thread_add(struct ep_source *source, const struct ep_note *note, struct ep_err *err)
+static void thread_add(struct ep_source *source, const struct ep_note *note)
 {
-	struct ep_source_thread *thread;
 	struct user_regs_struct regs;
 	struct elf_prstatus status;
 
 	if (!note_fits(source, note, "NT_PRSTATUS", note->desc_size == sizeof(status)))
-		return EP_OK;
-	if (!ep_list_grow(&source->threads, source->thread_count, &source->thread_capacity,
-			  sizeof(*thread)))
-		return ep_fail(err, EP_E_MEMORY, note->file_offset,
-			       "%s: out of memory for its threads", source->name);
+		return;
 	memcpy(&status, note->desc, sizeof(status));
 	memcpy(&regs, &status.pr_reg, sizeof(regs));
-	thread = &source->threads[source->thread_count++];
-	*thread = (struct ep_source_thread){
+	*ep_array_add(&source->threads) = (struct ep_source_thread){
+		/* A snapshot of a running process has no registers, and zeroes where they would be;
+		 * no thread of a core has both at 0. */
+		.has_registers = regs.rip != 0 || regs.rsp != 0,
 		.tid = (uint32_t)status.pr_pid,
 		.registers = {regs.rip, regs.rsp, regs.rbp},
 		.signal = status.pr_cursig,
 		.prstatus = note->desc,
 		.prstatus_size = note->desc_size,
 	};
-	/* A snapshot of a running process has no registers, and zeroes where they would be; no
-	 * thread of a core has both at 0. */
-	thread->has_registers = regs.rip != 0 || regs.rsp != 0;
-	return EP_OK;
 }
 
 /* ---- what killed it ---- */
@@ -171,7 +154,7 @@ static bool has_address(int signal)
 	       signal == SIGTRAP;
 }
 
-static void death_take(struct ep_source *source, const struct ep_note *note)
+static void death_read(struct ep_source *source, const struct ep_note *note)
 {
 	struct ep_death *death = &source->death;
 	siginfo_t info = {0};
@@ -198,12 +181,12 @@ static void death_settle(struct ep_source *source)
 {
 	struct ep_death *death = &source->death;
 
-	if (source->thread_count == 0)
+	if (source->threads.count == 0)
 		return;
 	if (!death->has_siginfo)
-		death->signal = source->threads[0].signal;
+		death->signal = source->threads.list[0].signal;
 	if (death->signal != 0)
-		death->tid = source->threads[0].tid;
+		death->tid = source->threads.list[0].tid;
 }
 
 /* ---- mappings ---- */
@@ -245,14 +228,14 @@ static int mapping_next(struct file_note *note, struct ep_mapping *out)
 	return out->start < out->end ? EP_OK : EP_E_CORRUPT;
 }
 
-static int mappings_take(struct ep_source *source, const struct ep_note *note, struct ep_err *err)
+static void mappings_read(struct ep_source *source, const struct ep_note *note)
 {
 	struct file_note files = {0};
 	struct ep_mapping mapping;
 	uint64_t bad = 0;
 
 	if (!note_fits(source, note, "NT_FILE", file_note_open(note, &files)))
-		return EP_OK;
+		return;
 	for (uint64_t i = 0; i < files.count; i++) {
 		int rc = mapping_next(&files, &mapping);
 
@@ -260,33 +243,27 @@ static int mappings_take(struct ep_source *source, const struct ep_note *note, s
 			bad += files.count - i;
 			break;
 		}
-		if (rc) {
+		if (rc)
 			bad++;
-			continue;
-		}
-		if (!ep_list_grow(&source->mappings, source->mapping_count,
-				  &source->mapping_capacity, sizeof(mapping)))
-			return ep_fail(err, EP_E_MEMORY, note->file_offset,
-				       "%s: out of memory for its mappings", source->name);
-		source->mappings[source->mapping_count++] = mapping;
+		else
+			ep_array_push(&source->mappings, mapping);
 	}
 	if (bad)
 		ep_source_warn(source,
 			       "%s: NT_FILE note at offset 0x%" PRIx64 ": %" PRIu64 " of %" PRIu64
 			       " mappings make no sense",
 			       source->path, note->file_offset, bad, files.count);
-	return EP_OK;
 }
 
 /* ---- all of it ---- */
 
-static void auxv_take(struct ep_source *source, const struct ep_note *note)
+static void auxv_read(struct ep_source *source, const struct ep_note *note)
 {
 	source->auxv = note->desc;
 	source->auxv_size = note->desc_size;
 }
 
-static void process_take(struct ep_source *source, const struct ep_note *note)
+static void process_read(struct ep_source *source, const struct ep_note *note)
 {
 	struct elf_prpsinfo info;
 
@@ -310,53 +287,49 @@ static bool seen_before(struct ep_source *source, const struct ep_note *note,
 	return true;
 }
 
-static void tell_absence(struct ep_source *source, const struct ep_note *auxv,
+static void absence_warn(struct ep_source *source, const struct ep_note *auxv,
 			 const struct ep_note *files)
 {
 	/* An arena file has neither of these. */
 	if (ep_source_snapshot_found(source) == EP_FOUND_FILE)
 		return;
-	if (source->thread_count == 0)
+	if (source->threads.count == 0)
 		ep_source_warn(source, "%s: no thread in it (no NT_PRSTATUS note)", source->path);
 	if (!auxv)
 		ep_source_warn(source, "%s: no auxiliary vector (NT_AUXV note)", source->path);
 	if (!files)
 		ep_source_warn(source, "%s: no list of mapped files (NT_FILE note)%s", source->path,
-			       source->segment_count >= PN_XNUM
+			       source->segments.count >= PN_XNUM
 				       ? ": the kernel leaves out one of more "
 					 "than kernel.core_file_note_size_limit"
 				       : "");
 }
 
-int ep_notes_digest(struct ep_source *source, struct ep_err *err)
+void ep_notes_digest(struct ep_source *source)
 {
 	const struct ep_note *process = NULL, *auxv = NULL, *files = NULL;
 	const struct ep_note *signal = NULL;
 
-	for (size_t i = 0; i < source->note_count; i++) {
-		const struct ep_note *note = &source->notes[i];
-		int rc = EP_OK;
+	for (size_t i = 0; i < source->notes.count; i++) {
+		const struct ep_note *note = &source->notes.list[i];
 
 		if (note_is(note, NT_PRSTATUS)) {
-			rc = thread_add(source, note, err);
+			thread_add(source, note);
 		} else if (note_is(note, NT_PRPSINFO)) {
 			if (!seen_before(source, note, &process, "NT_PRPSINFO"))
-				process_take(source, note);
+				process_read(source, note);
 		} else if (note_is(note, NT_AUXV)) {
 			if (!seen_before(source, note, &auxv, "NT_AUXV"))
-				auxv_take(source, note);
+				auxv_read(source, note);
 		} else if (note_is(note, NT_FILE)) {
 			if (!seen_before(source, note, &files, "NT_FILE"))
-				rc = mappings_take(source, note, err);
+				mappings_read(source, note);
 		} else if (note_is(note, NT_SIGINFO) && !signal) {
 			signal = note;
-			death_take(source, note);
+			death_read(source, note);
 		}
-		if (rc)
-			return rc;
 	}
 	death_settle(source);
-	threads_tell_twins(source);
-	tell_absence(source, auxv, files);
-	return EP_OK;
+	twins_warn(source);
+	absence_warn(source, auxv, files);
 }

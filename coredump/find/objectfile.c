@@ -5,29 +5,21 @@
  */
 #include "coredump/find/objectfile.h"
 
-#include <endian.h>
-#include <errno.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
 #include "coredump/memory/elfimage.h"
+#include "coredump/files/elffile.h"
 #include "coredump/files/held.h"
-#include "coredump/files/regularfile.h"
 #include "coredump/memory/source_impl.h"
 
 #define NOTES_MAX    (64u << 10) /* bytes of one PT_NOTE; usual is 0.2 KiB */
 #define BUILD_ID_MAX 64u
-#define SPARSE_MAX   (256 << 20) /* bytes; no smaller one costs much */
-/* What compressed sections may become: bytes, and times the file. Debug information shrinks to a
- * fifth or a tenth. */
-#define UNPACKED_MAX   (UINT64_C(64) << 20)
-#define UNPACKED_TIMES 32
 
 /* ---- which file ---- */
 
@@ -54,71 +46,6 @@ static void path_on_disk(const struct ep_source *source, const struct ep_mapping
 		snprintf(out, size, "/proc/%d/root%s", (int)source->pid, mapping->path);
 	else
 		snprintf(out, size, "%s", mapping->path);
-}
-
-/* Bytes that a section says it has once it is unpacked; 0: it is not packed. libelf unpacks no more
- * than that. */
-static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
-{
-	GElf_Chdr packed;
-	Elf_Data *data;
-	uint64_t size;
-
-	if (header->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(section, &packed) ? packed.ch_size : 0;
-	/* The older way: "ZLIB", and the size, highest byte first. */
-	if (!name || strncmp(name, ".zdebug", 7) != 0)
-		return 0;
-	data = elf_rawdata(section, NULL);
-	if (!data || !data->d_buf || data->d_size < 12)
-		return 0;
-	memcpy(&size, (const char *)data->d_buf + 4, sizeof(size));
-	return be64toh(size);
-}
-
-static bool is_bomb(int fd, uint64_t size)
-{
-	uint64_t unpacked = 0;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	size_t names;
-	Elf *elf;
-
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_getshdrstrndx(elf, &names) == 0)
-		while ((section = elf_nextscn(elf, section)))
-			if (gelf_getshdr(section, &header) &&
-			    __builtin_add_overflow(
-				    unpacked,
-				    unpacked_size(section, &header,
-						  elf_strptr(elf, names, header.sh_name)),
-				    &unpacked))
-				unpacked = UINT64_MAX;
-	elf_end(elf);
-	return unpacked > UNPACKED_MAX && unpacked / UNPACKED_TIMES > size;
-}
-
-/* Of a section that lies in a hole libelf makes as many zeroes in memory. Files are not sparse as
- * linkers and strip write them, nor 64 times smaller where the file system compresses. The
- * descriptor, or -1, and it is closed. */
-static int fair(int fd)
-{
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) != 0)
-		return fd;
-	if ((st.st_size <= SPARSE_MAX || st.st_size / 64 <= (off_t)st.st_blocks * 512) &&
-	    !is_bomb(fd, (uint64_t)st.st_size))
-		return fd;
-	close(fd);
-	errno = EFBIG;
-	return -1;
-}
-
-int ep_object_file_descriptor(const char *path)
-{
-	return fair(ep_regular_file_open(path));
 }
 
 static bool bias_of(Elf *elf, uint64_t start, uint64_t *bias)
@@ -158,7 +85,7 @@ int ep_object_file_open_path(struct ep_object_file *file, const char *path, uint
 {
 	if (path != file->path)
 		snprintf(file->path, sizeof(file->path), "%s", path);
-	return open_descriptor(file, ep_object_file_descriptor(file->path), start);
+	return open_descriptor(file, ep_elf_file_open(file->path), start);
 }
 
 int ep_object_file_open(struct ep_object_file *file, const struct ep_source *source,
@@ -166,8 +93,9 @@ int ep_object_file_open(struct ep_object_file *file, const struct ep_source *sou
 {
 	path_on_disk(source, mapping, file->path, sizeof(file->path));
 	if (source->held)
-		return open_descriptor(file, fair(ep_held_file_at(source->held, mapping->start)),
-				       mapping->start);
+		return open_descriptor(
+			file, ep_elf_file_judge(ep_held_file_at(source->held, mapping->start)),
+			mapping->start);
 	return ep_object_file_open_path(file, file->path, mapping->start);
 }
 

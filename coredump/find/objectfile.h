@@ -23,10 +23,6 @@ struct ep_object_file {
 	char path[4352];
 };
 
-/* As ep_regular_file_open; EFBIG also for a file that is all but empty for its size, or whose
- * compressed sections become far more than it is. */
-int ep_object_file_descriptor(const char *path);
-
 /*
  * The file of `mapping`, whose file offset is 0: ep_source_set_files's executable, the path below
  * its sysroot, or in a live process's own root; of a process that is held, the file itself. Only a

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coredump/kinds/arena_file.h"
+#include "coredump/find/backing.h"
+#include "coredump/util/alloc.h"
 #include "coredump/util/cursor.h"
 #include "coredump/memory/elfimage.h"
 #include "coredump/memory/source_impl.h"
@@ -68,41 +69,6 @@ const char *ep_off_text(uint32_t reason)
 }
 
 /* ---- one candidate ---- */
-
-/* A next major keeps magic, major, size and self where they are. */
-int ep_root_check(const struct ep_root *root, const char *magic, uint64_t address,
-		  struct ep_err *err)
-{
-	uint64_t end;
-
-	if (memcmp(root->magic, magic, EP_MAGIC_SIZE) != 0)
-		return EP_END;
-	if (root->self != address)
-		return ep_fail(err, EP_E_CORRUPT, address,
-			       "root at 0x%" PRIx64 ": says that it lies at 0x%" PRIx64, address,
-			       root->self);
-	if (root->major != EP_FORMAT_MAJOR)
-		return ep_fail(err, EP_E_VERSION, address,
-			       "root at 0x%" PRIx64
-			       ": format %u.%u, this epitaph reads %u; use the "
-			       "one that the program was built with, or a later",
-			       address, root->major, root->minor, EP_FORMAT_MAJOR);
-	if (root->crc != ep_crc32(root, offsetof(struct ep_root, crc)))
-		return ep_fail(err, EP_E_CORRUPT, address, "root at 0x%" PRIx64 ": wrong CRC",
-			       address);
-	if (root->size < sizeof(*root) || root->size > 4096 || root->arch != EP_ARCH_X86_64 ||
-	    root->arena_address % 4096 || root->arena_size % 4096 ||
-	    __builtin_add_overflow(root->arena_address, root->arena_size, &end) ||
-	    (root->arena_address && root->arena_size == 0) ||
-	    (memcmp(magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE) == 0 &&
-	     (address == 0 || root->arena_address != address)))
-		return ep_fail(err, EP_E_CORRUPT, address,
-			       "root at 0x%" PRIx64 ": size %u, architecture %u, arena 0x%" PRIx64
-			       " + 0x%" PRIx64 " make no sense",
-			       address, root->size, root->arch, root->arena_address,
-			       root->arena_size);
-	return EP_OK;
-}
 
 static int root_read(struct ep_source *source, uint64_t address, const char *magic,
 		     struct ep_root *out, struct ep_err *err)
@@ -217,8 +183,7 @@ static int root_follow(struct ep_root_search *search)
 	}
 	if (arena_is_there(search->source, &found->root, &why))
 		return EP_OK;
-	if (ep_source_follow_arena(search->source, found->root_address, &found->root, &err) ==
-		    EP_OK &&
+	if (ep_backing_follow(search->source, found->root_address, &found->root) == EP_OK &&
 	    root_read(search->source, found->arena_address, EP_ARENA_MAGIC, &copy, &err) == EP_OK) {
 		found->root = copy;
 		found->how = EP_FOUND_FILE;
@@ -307,8 +272,8 @@ static int by_segment(struct ep_root_search *search)
 	struct ep_source *source = search->source;
 	struct ep_root_found best = {0};
 
-	for (size_t i = 0; i < source->segment_count; i++) {
-		const struct ep_segment *segment = &source->segments[i];
+	for (size_t i = 0; i < source->segments.count; i++) {
+		const struct ep_segment *segment = &source->segments.list[i];
 		char where[64];
 
 		if (segment->present_size < sizeof(struct ep_root) || !(segment->flags & PF_R))
@@ -388,8 +353,8 @@ static int notes_of_object(struct ep_root_search *search, uint64_t start, const 
 
 	if (ep_elf_image_read(&image, search->source, start, &ignored))
 		return EP_END;
-	bytes = malloc(NOTES_MAX);
-	for (uint32_t i = 0; bytes && i < image.count && rc; i++) {
+	bytes = ep_malloc(NOTES_MAX);
+	for (uint32_t i = 0; i < image.count && rc; i++) {
 		const Elf64_Phdr *header = &image.headers[i];
 		size_t size = header->p_memsz < NOTES_MAX ? header->p_memsz : NOTES_MAX;
 		size_t got;
@@ -409,17 +374,17 @@ static int by_notes(struct ep_root_search *search)
 {
 	struct ep_source *source = search->source;
 
-	for (size_t i = 0; i < source->mapping_count; i++)
-		if (source->mappings[i].file_offset == 0 &&
-		    notes_of_object(search, source->mappings[i].start, source->mappings[i].path) ==
-			    EP_OK)
+	for (size_t i = 0; i < source->mappings.count; i++)
+		if (source->mappings.list[i].file_offset == 0 &&
+		    notes_of_object(search, source->mappings.list[i].start,
+				    source->mappings.list[i].path) == EP_OK)
 			return EP_OK;
-	for (size_t i = 0; !source->mapping_count && i < source->segment_count; i++) {
+	for (size_t i = 0; !source->mappings.count && i < source->segments.count; i++) {
 		char object[64];
 
 		snprintf(object, sizeof(object), "the object at 0x%" PRIx64,
-			 source->segments[i].address);
-		if (notes_of_object(search, source->segments[i].address, object) == EP_OK)
+			 source->segments.list[i].address);
+		if (notes_of_object(search, source->segments.list[i].address, object) == EP_OK)
 			return EP_OK;
 	}
 	return EP_END;
@@ -463,7 +428,7 @@ static int scan_segment(struct ep_root_search *search, const struct ep_segment *
 	while (at < end) {
 		size_t size, got;
 
-		at = source->ops->next_data(source, at, end) & ~UINT64_C(7);
+		at = ep_source_next_data(source, at, end) & ~UINT64_C(7);
 		if (at >= end)
 			break;
 		size = end - at < SCAN_CHUNK ? end - at : SCAN_CHUNK;
@@ -480,11 +445,11 @@ static int by_scan(struct ep_root_search *search)
 {
 	struct ep_source *source = search->source;
 	bool live = source->kind == EP_SOURCE_LIVE;
-	uint8_t *buffer = malloc(SCAN_CHUNK);
+	uint8_t *buffer = ep_malloc(SCAN_CHUNK);
 	int rc = EP_END;
 
-	for (size_t i = 0; buffer && rc && i < source->segment_count; i++) {
-		const struct ep_segment *segment = &source->segments[i];
+	for (size_t i = 0; rc && i < source->segments.count; i++) {
+		const struct ep_segment *segment = &source->segments.list[i];
 
 		if (live && (!(segment->flags & PF_R) || segment->present_size > LIVE_SCAN_MAX))
 			continue;
@@ -500,8 +465,8 @@ static uint64_t bytes_cut(const struct ep_source *source)
 {
 	uint64_t cut = 0;
 
-	for (size_t i = 0; i < source->segment_count; i++)
-		cut += source->segments[i].saved_size - source->segments[i].present_size;
+	for (size_t i = 0; i < source->segments.count; i++)
+		cut += source->segments.list[i].saved_size - source->segments.list[i].present_size;
 	return cut;
 }
 

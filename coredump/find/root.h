@@ -7,6 +7,7 @@
 #ifndef EPITAPH_ROOT_H
 #define EPITAPH_ROOT_H
 
+#include "coredump/find/root_check.h"
 #include "coredump/memory/source.h"
 #include "runtime/format.h"
 
@@ -34,8 +35,5 @@ const char *ep_found_text(uint32_t how); /* "magic at the start of a segment", â
 
 /* Why tracing is off for good (EP_OFF_). Static. */
 const char *ep_off_text(uint32_t reason);
-
-/* CRC-32 (IEEE 802.3) */
-uint32_t ep_crc32(const void *bytes, size_t size);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "coredump/find/objectfile.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/util/alloc.h"
 
 #define NOTES_MAX (64u << 10) /* bytes of one PT_NOTE */
 
@@ -120,15 +121,15 @@ static int by_mapped_files(struct ep_root_search *search)
 {
 	const struct ep_source *source = search->source;
 	const struct ep_mapping **mappings =
-		calloc(source->mapping_count, sizeof(struct ep_mapping *));
-	struct mapped_file *files = calloc(source->mapping_count, sizeof(struct mapped_file));
+		ep_calloc(source->mappings.count, sizeof(struct ep_mapping *));
+	struct mapped_file *files = ep_calloc(source->mappings.count, sizeof(struct mapped_file));
 	size_t count = 0, file_count;
 	int rc = EP_END;
 
-	for (size_t i = 0; mappings && i < source->mapping_count; i++)
-		if (source->mappings[i].file_offset == 0)
-			mappings[count++] = &source->mappings[i];
-	file_count = mappings && files ? group(mappings, count, files) : 0;
+	for (size_t i = 0; i < source->mappings.count; i++)
+		if (source->mappings.list[i].file_offset == 0)
+			mappings[count++] = &source->mappings.list[i];
+	file_count = group(mappings, count, files);
 	for (size_t i = 0; i < file_count && rc; i++)
 		rc = by_mapped_file(search, &files[i]);
 	free(files);
@@ -143,7 +144,7 @@ int ep_root_by_files(struct ep_root_search *search)
 	uint64_t phdr;
 	int rc;
 
-	if (source->mapping_count)
+	if (source->mappings.count)
 		return by_mapped_files(search);
 	/* No list of files, but told which: program headers open the file. */
 	if (!source->executable || ep_source_auxv(source, AT_PHDR, &phdr) != EP_OK ||

@@ -16,10 +16,6 @@ struct ep_root_search {
 	char traced_by[160]; /* an object with our note; "" none */
 };
 
-/* EP_OK: a good root of this major for `address`; EP_END: not this magic. */
-int ep_root_check(const struct ep_root *root, const char *magic, uint64_t address,
-		  struct ep_err *err);
-
 /* Validates what lies at `address` and follows it to the arena. EP_OK: found is filled. EP_END: no
  * root there, or one that was only remembered. */
 int ep_root_try_root(struct ep_root_search *search, uint64_t address, uint32_t how,

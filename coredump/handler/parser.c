@@ -18,6 +18,7 @@
 #include "coredump/find/leftover.h"
 #include "coredump/find/root.h"
 #include "coredump/handler/confine.h"
+#include "coredump/kinds/open.h"
 #include "coredump/util/alloc.h"
 
 #define MEMORY  (UINT64_C(1) << 30) /* bytes of address space; it takes megabytes */

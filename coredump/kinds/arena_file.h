@@ -24,21 +24,10 @@ struct ep_arena_file {
 			       killed since it started */
 };
 
-/* The file begins with an arena's magic. */
-bool ep_arena_file_is(const char *path);
-
 /* As ep_source_open. A process that still runs goes on while it is read. */
 int ep_source_open_arena(struct ep_source **out, const char *path, struct ep_err *err);
 
 /* NULL: it is another kind of source. Borrowed. */
 const struct ep_arena_file *ep_source_arena_file(const struct ep_source *source);
-
-/*
- * A core whose root names a file, as shared memory is not in a default core: opens that file, or
- * the one that it was renamed to, when it holds the arena of this very process (identity and
- * generation), and lets the source read from there. EP_END: no such file, or the source is no core.
- */
-int ep_source_follow_arena(struct ep_source *source, uint64_t root_address,
-			   const struct ep_root *root, struct ep_err *err);
 
 #endif

@@ -12,7 +12,6 @@
 
 #include "coredump/kinds/arena_impl.h"
 #include "coredump/files/regularfile.h"
-#include "coredump/live/live.h"
 #include "coredump/files/procfile.h"
 
 static void say(struct ep_arena_file *out, enum ep_life life, const char *how)

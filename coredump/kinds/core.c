@@ -4,7 +4,7 @@
  * p_filesz and never by p_memsz, and never beyond the file's end. Segments are sorted and made
  * disjoint at opening, so that each address has one answer.
  */
-#include "coredump/memory/source_impl.h"
+#include "coredump/kinds/core.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coredump/find/notes.h"
+#include "coredump/memory/source_impl.h"
 #include "coredump/stream/bytestream.h"
-#include "coredump/files/held.h"
+#include "coredump/stream/corehead.h"
 #include "coredump/stream/spool.h"
 #include "runtime/format.h"
 
@@ -61,62 +63,23 @@ static int fault(const struct ep_source *source, const struct ep_segment *segmen
 }
 
 /* Of a process that the kernel holds while it dumps it: nothing of it changes any more. */
-static int held_read(struct ep_source *source, uint64_t address, void *out, size_t size,
-		     size_t *got)
+static int held_read(struct ep_source *source, uint64_t at, void *out, size_t size, size_t *got,
+		     struct ep_err *err)
 {
-	ssize_t n = 1;
-
-	*got = 0;
-	while (*got < size && n > 0) {
-		n = pread(source->held->memory, (char *)out + *got, size - *got,
-			  (off_t)(address + *got));
-		if (n > 0)
-			*got += (size_t)n;
-	}
-	return *got == size ? EP_OK : EP_E_UNSAVED;
-}
-
-/* `size` bytes that the headers say are there. */
-static int bytes_read(struct ep_source *source, const struct ep_segment *segment, uint64_t at,
-		      void *out, size_t size, size_t *got, struct ep_err *err)
-{
-	bool aside = segment->flags & EP_SEGMENT_ARENA_FILE;
-
-	if (!source->held || aside)
-		return ep_file_read(aside ? source->arena_fd : source->fd, source->path,
-				    segment->file_offset + (at - segment->address), out, size, got,
-				    err);
-	if (held_read(source, at, out, size, got) == EP_OK)
+	ep_file_read(source->held->memory, "", at, out, size, got, NULL);
+	if (*got == size)
 		return EP_OK;
 	return ep_fail(err, EP_E_UNSAVED, at + *got,
 		       "%s: 0x%" PRIx64 " cannot be read in the process", source->name, at + *got);
 }
 
-static int core_read(struct ep_source *source, uint64_t address, void *out, size_t size,
-		     size_t *done, struct ep_err *err)
+static int core_read(struct ep_source *source, const struct ep_segment *segment, uint64_t at,
+		     void *out, size_t size, size_t *got, struct ep_err *err)
 {
-	while (*done < size) {
-		uint64_t at = address + *done;
-		const struct ep_segment *segment =
-			at >= address ? ep_source_segment_at(source, at) : NULL;
-		uint64_t within, n;
-		size_t got;
-		int rc;
-
-		if (!segment)
-			return fault(source, segment, at, err);
-		within = at - segment->address;
-		if (within >= segment->present_size)
-			return fault(source, segment, at, err);
-		n = segment->present_size - within;
-		if (n > size - *done)
-			n = size - *done;
-		rc = bytes_read(source, segment, at, (char *)out + *done, n, &got, err);
-		*done += got;
-		if (rc)
-			return rc;
-	}
-	return EP_OK;
+	if (source->held)
+		return held_read(source, at, out, size, got, err);
+	return ep_file_read(source->fd, source->path,
+			    segment->file_offset + (at - segment->address), out, size, got, err);
 }
 
 /* A core is sparse where pages were never touched; one that a hostile file system entry makes
@@ -128,7 +91,7 @@ static uint64_t core_next_data(struct ep_source *source, uint64_t address, uint6
 		uint64_t within, offset;
 		off_t data;
 
-		if (!segment || segment->flags & EP_SEGMENT_ARENA_FILE)
+		if (!segment || segment->read)
 			return address; /* let the read tell */
 		within = address - segment->address;
 		if (within < segment->present_size) {
@@ -149,9 +112,17 @@ static uint64_t core_next_data(struct ep_source *source, uint64_t address, uint6
 	return address < limit ? address : limit;
 }
 
+static void core_close(struct ep_source *source)
+{
+	elf_end(source->elf);
+	ep_spool_close(source->spool);
+}
+
 static const struct ep_source_ops core_ops = {
 	.read = core_read,
+	.fault = fault,
 	.next_data = core_next_data,
+	.close = core_close,
 };
 
 /* ---- segments ---- */
@@ -179,14 +150,13 @@ static void segment_fill(const struct ep_source *source, const Elf64_Phdr *heade
 	out->present_size = left < out->saved_size ? left : out->saved_size;
 }
 
-/* False: it covers nothing that exists. */
-static bool segment_add(struct ep_source *source, const Elf64_Phdr *header, uint64_t at)
+static void segment_add(struct ep_source *source, const Elf64_Phdr *header, uint64_t at)
 {
-	struct ep_segment *out = &source->segments[source->segment_count];
+	struct ep_segment *out;
 	uint64_t end;
 
 	if (header->p_memsz == 0 && header->p_filesz == 0)
-		return true; /* says nothing, and some dumpers write it */
+		return; /* says nothing, and some dumpers write it */
 	if (header->p_filesz > header->p_memsz)
 		ep_source_warn(
 			source,
@@ -200,8 +170,9 @@ static bool segment_add(struct ep_source *source, const Elf64_Phdr *header, uint
 			       " bytes at 0x%" PRIx64 " make no sense: left out",
 			       source->path, at, (uint64_t)header->p_memsz,
 			       (uint64_t)header->p_vaddr);
-		return false;
+		return;
 	}
+	out = ep_array_add(&source->segments);
 	segment_fill(source, header, out);
 	if (out->flags & EP_SEGMENT_CORRUPT)
 		ep_source_warn(source,
@@ -209,8 +180,6 @@ static bool segment_add(struct ep_source *source, const Elf64_Phdr *header, uint
 			       " and size 0x%" PRIx64 " overflow",
 			       source->path, at, (uint64_t)header->p_offset,
 			       (uint64_t)header->p_filesz);
-	source->segment_count++;
-	return true;
 }
 
 static int segment_compare(const void *left, const void *right)
@@ -259,10 +228,10 @@ static void segment_start_at(struct ep_segment *segment, uint64_t start)
  */
 static void segments_part(struct ep_source *source)
 {
-	struct ep_segment *list = source->segments;
+	struct ep_segment *list = source->segments.list;
 	size_t kept = 0, overlaps = 0;
 
-	for (size_t i = 0; i < source->segment_count; i++) {
+	for (size_t i = 0; i < source->segments.count; i++) {
 		struct ep_segment next = list[i];
 		struct ep_segment *last = kept ? &list[kept - 1] : NULL;
 
@@ -283,7 +252,7 @@ static void segments_part(struct ep_source *source)
 		segment_start_at(&next, last->address + last->memory_size);
 		list[kept++] = next;
 	}
-	source->segment_count = kept;
+	source->segments.count = kept;
 	if (overlaps)
 		ep_source_warn(source,
 			       "%s: corrupt: %zu segments overlap others; each "
@@ -294,19 +263,19 @@ static void segments_part(struct ep_source *source)
 /* kernel.core_sort_vma=1 writes them by size: nothing is wrong with that. */
 static void segments_sort(struct ep_source *source)
 {
-	if (source->segment_count)
-		qsort(source->segments, source->segment_count, sizeof(source->segments[0]),
-		      segment_compare);
+	if (source->segments.count)
+		qsort(source->segments.list, source->segments.count,
+		      sizeof(source->segments.list[0]), segment_compare);
 	segments_part(source);
 }
 
-static void segments_tell_truncation(struct ep_source *source)
+static void truncation_warn(struct ep_source *source)
 {
 	uint64_t promised = 0, present = 0;
 	size_t cut = 0;
 
-	for (size_t i = 0; i < source->segment_count; i++) {
-		const struct ep_segment *segment = &source->segments[i];
+	for (size_t i = 0; i < source->segments.count; i++) {
+		const struct ep_segment *segment = &source->segments.list[i];
 
 		if (segment->flags & EP_SEGMENT_CORRUPT)
 			continue;
@@ -320,8 +289,8 @@ static void segments_tell_truncation(struct ep_source *source)
 			       ": %zu of %zu segments are cut or gone, %" PRIu64 " of %" PRIu64
 			       " bytes of memory are left (ulimit -c, disk "
 			       "full?)",
-			       source->path, source->file_size, cut, source->segment_count, present,
-			       promised);
+			       source->path, source->file_size, cut, source->segments.count,
+			       present, promised);
 }
 
 /* ---- program headers ---- */
@@ -381,7 +350,7 @@ static uint64_t headers_count(struct ep_source *source, const Elf64_Ehdr *header
 	return at_most(fit, HEADERS_MAX);
 }
 
-static int note_segment(struct ep_source *source, const Elf64_Phdr *header, struct ep_err *err)
+static void note_segment(struct ep_source *source, const Elf64_Phdr *header)
 {
 	uint64_t left = 0, size = header->p_filesz;
 
@@ -401,7 +370,7 @@ static int note_segment(struct ep_source *source, const Elf64_Phdr *header, stru
 			       source->path, size, left);
 	size = at_most(size, left);
 	source->note_bytes += size;
-	return ep_notes_read(source, header->p_offset, size, header->p_align, err);
+	ep_notes_read(source, header->p_offset, size, header->p_align);
 }
 
 static int headers_read(struct ep_source *source, const Elf64_Ehdr *header, struct ep_err *err)
@@ -417,22 +386,16 @@ static int headers_read(struct ep_source *source, const Elf64_Ehdr *header, stru
 			       source->path, source->file_size, (uint64_t)header->e_phoff);
 	data = elf_getdata_rawchunk(source->elf, (int64_t)header->e_phoff,
 				    count * sizeof(Elf64_Phdr), ELF_T_PHDR);
-	source->segments = calloc(count, sizeof(source->segments[0]));
-	if (!data || !source->segments)
-		return ep_fail(err, EP_E_MEMORY, header->e_phoff,
+	if (!data)
+		return ep_fail(err, EP_E_IO, header->e_phoff,
 			       "%s: program headers at 0x%" PRIx64 ": %s", source->path,
-			       (uint64_t)header->e_phoff, data ? "out of memory" : elf_errmsg(-1));
+			       (uint64_t)header->e_phoff, elf_errmsg(-1));
 	list = data->d_buf;
-	for (uint64_t i = 0; i < count; i++) {
-		int rc = EP_OK;
-
+	for (uint64_t i = 0; i < count; i++)
 		if (list[i].p_type == PT_LOAD)
 			segment_add(source, &list[i], header->e_phoff + i * sizeof(list[i]));
 		else if (list[i].p_type == PT_NOTE && list[i].p_filesz)
-			rc = note_segment(source, &list[i], err);
-		if (rc)
-			return rc;
-	}
+			note_segment(source, &list[i]);
 	return EP_OK;
 }
 
@@ -492,13 +455,13 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 	}
 	source->origin_device = st.st_dev;
 	source->origin_inode = st.st_ino;
-	return rc ? rc : ep_identify_core(source->fd, source->path, source->file_size, err);
+	return rc ? rc : ep_core_head_check(source->fd, source->path, source->file_size, err);
 }
 
 static void kind_settle(struct ep_source *source)
 {
-	for (size_t i = 0; i < source->note_count; i++)
-		if (ep_note_is_snapshot(&source->notes[i]))
+	for (size_t i = 0; i < source->notes.count; i++)
+		if (ep_note_is_snapshot(&source->notes.list[i]))
 			source->kind = EP_SOURCE_SNAPSHOT;
 }
 
@@ -517,13 +480,13 @@ static int core_load(struct ep_source *source, struct ep_err *err)
 		return rc;
 	kind_settle(source);
 	segments_sort(source);
-	rc = ep_notes_digest(source, err);
-	if (rc == EP_OK && source->spool && !source->held)
+	ep_notes_digest(source);
+	if (source->spool && !source->held)
 		rc = ep_spool_gather(source, err);
 	if (rc)
 		return rc;
-	segments_tell_truncation(source);
-	if (source->segment_count == 0 && source->note_count == 0)
+	truncation_warn(source);
+	if (source->segments.count == 0 && source->notes.count == 0)
 		return ep_fail(err, EP_E_CORRUPT, header.e_phoff,
 			       "%s: program headers at 0x%" PRIx64
 			       " name neither memory nor notes: nothing is left",
@@ -531,26 +494,12 @@ static int core_load(struct ep_source *source, struct ep_err *err)
 	return EP_OK;
 }
 
-static struct ep_source *source_of(const char *name, const char *path)
-{
-	struct ep_source *source = ep_source_new(EP_SOURCE_CORE, &core_ops, name);
-
-	if (source)
-		source->path = strdup(path);
-	if (source && source->path)
-		return source;
-	ep_source_close(source);
-	return NULL;
-}
-
 int ep_source_open_core(struct ep_source **out, const char *path, struct ep_err *err)
 {
-	struct ep_source *source = source_of(path, is_stdin(path) ? "standard input" : path);
-	int rc;
+	struct ep_source *source = ep_source_new(EP_SOURCE_CORE, &core_ops, path,
+						 is_stdin(path) ? "standard input" : path);
+	int rc = file_open(source, err);
 
-	if (!source)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	rc = file_open(source, err);
 	rc = rc ? rc : core_load(source, err);
 	if (rc)
 		ep_source_close(source);
@@ -563,16 +512,12 @@ int ep_source_open_held(struct ep_source **out, int stream, const struct ep_held
 			struct ep_err *err)
 {
 	static const char path[] = "the core";
-	struct ep_source *source = source_of(path, path);
+	struct ep_source *source = ep_source_new(EP_SOURCE_CORE, &core_ops, path, path);
 	int rc;
 
-	if (!source) {
-		close(stream);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
 	source->held = held;
 	rc = ep_spool_open_head(source, stream, err);
-	rc = rc ? rc : ep_identify_core(source->fd, path, source->file_size, err);
+	rc = rc ? rc : ep_core_head_check(source->fd, path, source->file_size, err);
 	rc = rc ? rc : core_load(source, err);
 	if (rc == EP_OK) {
 		ep_spool_leave(source->spool);

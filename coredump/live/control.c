@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "coredump/find/root_impl.h"
+#include "coredump/find/root_check.h"
 
 #define EVERY_MOST 64
 

@@ -3,7 +3,7 @@
  * live.c: a running process as a source. It is not stopped: what is read may be from different
  * moments. A process that ends meanwhile is told so.
  */
-#include "coredump/memory/source_impl.h"
+#include "coredump/live/live.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -18,49 +18,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "coredump/live/live.h"
 #include "coredump/files/procfile.h"
+#include "coredump/memory/source_impl.h"
 
-#define PROC_FILE_MAX (256u << 20) /* bytes of maps: 2 million lines */
-#define PF_KTHREAD    0x00200000u  /* linux/sched.h, in /proc/PID/stat */
-
-/* ---- /proc ---- */
-
-int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size)
-{
-	char path[64], *bytes = NULL;
-	size_t capacity = 0, used = 0;
-	ssize_t n = 1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	while (n > 0 && used < PROC_FILE_MAX) {
-		if (used + 4096 > capacity) {
-			char *grown = realloc(bytes, 2 * capacity + 8192);
-
-			if (!grown)
-				break;
-			bytes = grown;
-			capacity = 2 * capacity + 8192;
-		}
-		n = read(fd, bytes + used, capacity - used - 1);
-		if (n > 0)
-			used += (size_t)n;
-	}
-	n = n < 0 ? -errno : n > 0 ? -ENOMEM : 0;
-	close(fd);
-	if (n < 0) {
-		free(bytes);
-		return (int)n;
-	}
-	bytes[used] = '\0';
-	*out = bytes;
-	*size = used;
-	return 0;
-}
+#define PF_KTHREAD 0x00200000u /* linux/sched.h, in /proc/PID/stat */
 
 /* State and flags of /proc/PID/stat; the name in it may hold anything. */
 static bool stat_read(pid_t pid, char *state, unsigned *flags)
@@ -85,14 +46,15 @@ static int gone(const struct ep_source *source, uint64_t at, struct ep_err *err)
 		       source->name);
 }
 
-static int live_fault(const struct ep_source *source, uint64_t at, struct ep_err *err)
+static int live_fault(const struct ep_source *source, const struct ep_segment *segment, uint64_t at,
+		      struct ep_err *err)
 {
 	char state;
 	unsigned flags;
 
 	if (!stat_read(source->pid, &state, &flags) || state == 'Z' || state == 'X')
 		return gone(source, at, err);
-	if (ep_source_segment_at(source, at))
+	if (segment)
 		return ep_fail(err, EP_E_UNSAVED, at,
 			       "%s: 0x%" PRIx64 " is mapped, but cannot be read", source->name, at);
 	return ep_fail(err, EP_E_UNMAPPED, at, "%s: 0x%" PRIx64 " is not mapped", source->name, at);
@@ -111,30 +73,21 @@ static ssize_t read_once(const struct ep_source *source, uint64_t at, void *out,
 	return n;
 }
 
-static int live_read(struct ep_source *source, uint64_t address, void *out, size_t size,
-		     size_t *done, struct ep_err *err)
+static int live_read(struct ep_source *source, const struct ep_segment *segment, uint64_t at,
+		     void *out, size_t size, size_t *got, struct ep_err *err)
 {
-	while (*done < size) {
-		uint64_t at = address + *done;
-		ssize_t n = at < address ? -1
-					 : read_once(source, at, (char *)out + *done, size - *done);
+	ssize_t n = read_once(source, at, out, size);
 
-		if (n <= 0)
-			return live_fault(source, at, err);
-		*done += (size_t)n;
-	}
+	if (n <= 0)
+		return live_fault(source, segment, at, err);
+	*got = (size_t)n;
 	return EP_OK;
-}
-
-static uint64_t live_next_data(struct ep_source *source, uint64_t address, uint64_t limit)
-{
-	(void)source;
-	return address < limit ? address : limit;
 }
 
 static const struct ep_source_ops live_ops = {
 	.read = live_read,
-	.next_data = live_next_data,
+	.fault = live_fault,
+	.unbounded = true,
 };
 
 /* ---- maps ---- */
@@ -163,34 +116,25 @@ static uint32_t maps_flags(const char *text)
 	       (text[2] == 'x' ? PF_X : 0);
 }
 
-static bool maps_add(struct ep_source *source, const struct maps_line *line,
-		     size_t *segment_capacity)
+static void maps_add(struct ep_source *source, const struct maps_line *line)
 {
 	uint64_t size = line->end - line->start;
 
-	if (!ep_list_grow(&source->segments, source->segment_count, segment_capacity,
-			  sizeof(source->segments[0])))
-		return false;
-	source->segments[source->segment_count++] = (struct ep_segment){
+	*ep_array_add(&source->segments) = (struct ep_segment){
 		.address = line->start,
 		.memory_size = size,
 		.saved_size = size,
 		.present_size = size,
 		.flags = maps_flags(line->flags),
 	};
-	if (line->inode == 0 || line->path[0] != '/')
-		return true;
-	if (!ep_list_grow(&source->mappings, source->mapping_count, &source->mapping_capacity,
-			  sizeof(source->mappings[0])))
-		return false;
-	source->mappings[source->mapping_count++] =
-		(struct ep_mapping){line->start, line->end, line->offset, line->path};
-	return true;
+	if (line->inode != 0 && line->path[0] == '/')
+		*ep_array_add(&source->mappings) =
+			(struct ep_mapping){line->start, line->end, line->offset, line->path};
 }
 
 static int maps_read(struct ep_source *source, struct ep_err *err)
 {
-	size_t size, segment_capacity = 0;
+	size_t size;
 	struct maps_line parsed;
 	char *next, *line;
 	int rc = ep_proc_read(source->pid, "maps", &source->mapping_text, &size);
@@ -203,9 +147,8 @@ static int maps_read(struct ep_source *source, struct ep_err *err)
 	}
 	next = source->mapping_text;
 	while ((line = strsep(&next, "\n")))
-		if (maps_parse(line, &parsed) && !maps_add(source, &parsed, &segment_capacity))
-			return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory for its map",
-				       source->name);
+		if (maps_parse(line, &parsed))
+			maps_add(source, &parsed);
 	return EP_OK;
 }
 
@@ -213,14 +156,10 @@ static int maps_read(struct ep_source *source, struct ep_err *err)
 
 static void name_read(struct ep_source_thread *thread, pid_t pid)
 {
-	char path[64], *text;
-	size_t size;
+	char path[64];
 
-	snprintf(path, sizeof(path), "task/%u/comm", thread->tid);
-	if (ep_proc_read(pid, path, &text, &size))
-		return;
-	snprintf(thread->name, sizeof(thread->name), "%.*s", (int)strcspn(text, "\n"), text);
-	free(text);
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)pid, thread->tid);
+	ep_procfile_line(path, thread->name, sizeof(thread->name));
 }
 
 static int threads_read(struct ep_source *source, struct ep_err *err)
@@ -238,14 +177,7 @@ static int threads_read(struct ep_source *source, struct ep_err *err)
 
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		if (!ep_list_grow(&source->threads, source->thread_count, &source->thread_capacity,
-				  sizeof(*thread))) {
-			closedir(dir);
-			return ep_fail(err, EP_E_MEMORY, 0, "%s: out of memory for its threads",
-				       source->name);
-		}
-		thread = &source->threads[source->thread_count++];
-		memset(thread, 0, sizeof(*thread));
+		thread = ep_array_add(&source->threads);
 		thread->tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		name_read(thread, source->pid);
 	}
@@ -405,9 +337,9 @@ static int live_load(struct ep_source *source, struct ep_err *err)
 	if (ep_proc_read(source->pid, "auxv", (char **)&source->owned_auxv, &size) == 0)
 		source->auxv = source->owned_auxv;
 	source->auxv_size = size;
-	if (source->segment_count == 0)
+	if (source->segments.count == 0)
 		return gone(source, 0, err);
-	if (source->fd < 0 && read_once(source, source->segments[0].address, &byte, 1) < 0 &&
+	if (source->fd < 0 && read_once(source, source->segments.list[0].address, &byte, 1) < 0 &&
 	    errno == EPERM)
 		return not_permitted(source, err);
 	return EP_OK;
@@ -420,9 +352,7 @@ int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err)
 	int rc;
 
 	snprintf(name, sizeof(name), "pid:%d", (int)pid);
-	source = ep_source_new(EP_SOURCE_LIVE, &live_ops, name);
-	if (!source)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	source = ep_source_new(EP_SOURCE_LIVE, &live_ops, name, NULL);
 	source->pid = pid;
 	source->changing = true;
 	rc = live_load(source, err);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* live.h: files of /proc/PID, for whoever describes a running process. */
+/* live.h: a running process as a source. */
 #ifndef EPITAPH_LIVE_H
 #define EPITAPH_LIVE_H
 
-#include <stddef.h>
-#include <sys/types.h>
+#include "coredump/memory/source.h"
 
-/* All of /proc/PID/NAME; *out is NUL-terminated beyond *size, to be freed. 0, or a negative
- * errno. */
-int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size);
+/* As ep_source_open. The process goes on while it is read. */
+int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err);
 
 #endif

@@ -14,12 +14,13 @@
 
 #include "coredump/live/control.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/util/alloc.h"
 
 #define PIECE (UINT64_C(1) << 20) /* bytes: a hold is renewed after each */
 
 /* Of one call: what is read, and who is held for it. */
 struct reading {
-	struct ep_live_read *steady;
+	struct ep_live_read *live;
 	struct ep_source *source;
 	const struct ep_root_found *found;
 	uint64_t address; /* of the first of `bytes` */
@@ -53,9 +54,9 @@ static uint32_t words_of(const struct ep_block *block)
 }
 
 /* When the block's thread was first met: `begun`, if it is now. */
-static uint64_t until_of(struct ep_live_read *steady, const struct ep_block *block, uint64_t begun)
+static uint64_t until_of(struct ep_live_read *live, const struct ep_block *block, uint64_t begun)
 {
-	uint64_t *until = &steady->until[block->owner % EP_STEADY_OWNERS];
+	uint64_t *until = &live->until[block->owner % EP_LIVE_READ_OWNERS];
 
 	if (*until == 0)
 		*until = begun;
@@ -85,7 +86,7 @@ static bool keep(const struct reading *r, struct ep_block *block, const struct e
 	uint64_t offset = at - r->found->arena_address;
 
 	if (is_block(block, offset, r->found))
-		return settle(r, block, second, at, until_of(r->steady, block, begun));
+		return settle(r, block, second, at, until_of(r->live, block, begun));
 	return !is_block(second, offset, r->found);
 }
 
@@ -96,32 +97,31 @@ static void settle_piece(const struct reading *r, uint64_t address, uint8_t *byt
 	const size_t count = size / EP_BLOCK_SIZE;
 
 	/* Whatever cannot be read any more has changed. */
-	memset(r->steady->again, 0, count * EP_BLOCK_SIZE);
-	ep_source_read(r->source, address, r->steady->again, count * EP_BLOCK_SIZE, NULL, NULL);
+	memset(r->live->again, 0, count * EP_BLOCK_SIZE);
+	ep_source_read(r->source, address, r->live->again, count * EP_BLOCK_SIZE, NULL, NULL);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at = address + i * EP_BLOCK_SIZE;
 		struct ep_block *block = (void *)(bytes + i * EP_BLOCK_SIZE);
-		const struct ep_block *second = (void *)(r->steady->again + i * EP_BLOCK_SIZE);
+		const struct ep_block *second = (void *)(r->live->again + i * EP_BLOCK_SIZE);
 
 		if (!keep(r, block, second, at, begun))
 			memset(block, 0, sizeof(*block));
 	}
 }
 
-void ep_live_read_deinit(struct ep_live_read *steady)
+void ep_live_read_deinit(struct ep_live_read *live)
 {
-	free(steady->until);
-	free(steady->again);
-	memset(steady, 0, sizeof(*steady));
+	free(live->until);
+	free(live->again);
+	memset(live, 0, sizeof(*live));
 }
 
-static bool steady_begin(struct ep_live_read *steady)
+static void live_read_begin(struct ep_live_read *live)
 {
-	if (!steady->until)
-		steady->until = calloc(EP_STEADY_OWNERS, sizeof(*steady->until));
-	if (!steady->again)
-		steady->again = aligned_alloc(EP_PAGE, PIECE);
-	return steady->until && steady->again;
+	if (live->until)
+		return;
+	live->until = ep_calloc(EP_LIVE_READ_OWNERS, sizeof(*live->until));
+	live->again = ep_malloc(PIECE);
 }
 
 /* ---- the hold ---- */
@@ -213,15 +213,12 @@ static int read_arena(struct reading *r, const struct ep_arena *arena, size_t si
 	return rc;
 }
 
-int ep_live_read_read(struct ep_live_read *steady, struct ep_source *source,
+int ep_live_read_read(struct ep_live_read *live, struct ep_source *source,
 		      const struct ep_root_found *found, uint64_t address, void *out, size_t size,
 		      size_t *done, struct ep_err *err)
 {
-	struct reading r = {.steady = steady,
-			    .source = source,
-			    .found = found,
-			    .address = address,
-			    .bytes = out};
+	struct reading r = {
+		.live = live, .source = source, .found = found, .address = address, .bytes = out};
 	struct ep_arena arena;
 
 	if (!source->changing || address % EP_PAGE || address < found->arena_address ||
@@ -229,7 +226,6 @@ int ep_live_read_read(struct ep_live_read *steady, struct ep_source *source,
 	    ep_source_read(source, found->arena_address, &arena, sizeof(arena), NULL, NULL))
 		return ep_source_read(source, address, out, size, done, err);
 	*done = 0;
-	if (!steady_begin(steady))
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	live_read_begin(live);
 	return read_arena(&r, &arena, size, done, err);
 }

@@ -5,16 +5,16 @@
 
 #include "coredump/find/root.h"
 
-#define EP_STEADY_OWNERS 65536u /* threads; more share an entry */
+#define EP_LIVE_READ_OWNERS 65536u /* threads; more share an entry */
 
 /* One look at an arena. All zero before it. */
 struct ep_live_read {
 	uint64_t *until; /* TSC when a thread's blocks were first met, by serial
-			    modulo EP_STEADY_OWNERS; from malloc */
-	uint8_t *again;  /* a piece that is read once more; from malloc */
+			    modulo EP_LIVE_READ_OWNERS */
+	uint8_t *again;  /* a piece that is read once more */
 };
 
-void ep_live_read_deinit(struct ep_live_read *steady);
+void ep_live_read_deinit(struct ep_live_read *live);
 
 /*
  * ep_source_read, of the arena that was found, by ascending addresses. A running process's threads
@@ -25,7 +25,7 @@ void ep_live_read_deinit(struct ep_live_read *steady);
  * taken. So none of a thread is missing between two that are there. *done counts as there, and must
  * not be NULL.
  */
-int ep_live_read_read(struct ep_live_read *steady, struct ep_source *source,
+int ep_live_read_read(struct ep_live_read *live, struct ep_source *source,
 		      const struct ep_root_found *found, uint64_t address, void *out, size_t size,
 		      size_t *done, struct ep_err *err);
 

@@ -74,11 +74,11 @@ uint64_t ep_ranges_size(const struct ep_ranges *ranges)
 /* Index of the first segment that ends behind `address`. */
 static size_t segment_from(const struct ep_source *source, uint64_t address)
 {
-	size_t low = 0, high = source->segment_count;
+	size_t low = 0, high = source->segments.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct ep_segment *segment = &source->segments[middle];
+		const struct ep_segment *segment = &source->segments.list[middle];
 
 		if (segment->address + (segment->memory_size - 1) < address)
 			low = middle + 1;
@@ -92,8 +92,8 @@ uint64_t ep_range_present(struct ep_source *source, uint64_t start, uint64_t end
 {
 	uint64_t size = 0;
 
-	for (size_t i = segment_from(source, start); i < source->segment_count; i++) {
-		const struct ep_segment *segment = &source->segments[i];
+	for (size_t i = segment_from(source, start); i < source->segments.count; i++) {
+		const struct ep_segment *segment = &source->segments.list[i];
 		uint64_t low = segment->address;
 		uint64_t high = low + segment->present_size;
 

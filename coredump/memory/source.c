@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* source.c: what all sources have in common, and which kind a name means. */
-#include "coredump/kinds/arena_file.h"
-#include "coredump/funtrace/funtrace.h"
+/* source.c: what all sources have in common. */
 #include "coredump/memory/source_impl.h"
-#include "coredump/stream/spool.h"
-#include "coredump/util/alloc.h"
-#include "runtime/format.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -17,26 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A warning that there was no memory for: whoever reads it must not take the source for whole. */
-static char starved[] = "damage that is not told: out of memory";
+#include "coredump/util/alloc.h"
+#include "runtime/format.h"
 
 /* ---- life ---- */
 
 struct ep_source *ep_source_new(enum ep_source_kind kind, const struct ep_source_ops *ops,
-				const char *name)
+				const char *name, const char *path)
 {
-	struct ep_source *source = calloc(1, sizeof(*source));
+	struct ep_source *source = ep_calloc(1, sizeof(*source));
 
-	if (!source)
-		return NULL;
 	source->kind = kind;
 	source->ops = ops;
 	source->fd = source->arena_fd = -1;
-	source->name = strdup(name);
-	if (!source->name) {
-		free(source);
-		return NULL;
-	}
+	source->name = ep_strdup(name);
+	source->path = path ? ep_strdup(path) : NULL;
 	return source;
 }
 
@@ -44,78 +33,26 @@ void ep_source_close(struct ep_source *source)
 {
 	if (!source)
 		return;
-	elf_end(source->elf);
-	ep_spool_close(source->spool);
+	if (source->ops->close)
+		source->ops->close(source);
 	if (source->fd >= 0)
 		close(source->fd);
 	if (source->arena_fd >= 0)
 		close(source->arena_fd);
 	for (size_t i = 0; i < source->warning_count; i++)
-		if (source->warnings[i] != starved)
-			free(source->warnings[i]);
+		free(source->warnings[i]);
 	free(source->owned_auxv);
 	free(source->over);
-	free(source->arena);
-	ep_funtrace_forget(source);
-	if (source->funtrace)
-		free(source->funtrace->text);
-	free(source->funtrace);
-	free(source->arena_file);
-	free(source->threads);
 	free(source->mapping_text);
-	free(source->mappings);
-	free(source->notes);
-	free(source->segments);
+	ep_array_deinit(&source->threads);
+	ep_array_deinit(&source->mappings);
+	ep_array_deinit(&source->notes);
+	ep_array_deinit(&source->segments);
 	free(source->sysroot);
 	free(source->executable);
 	free(source->path);
 	free(source->name);
 	free(source);
-}
-
-/* ---- which kind ---- */
-
-/* Digits and nothing else, of a pid's size. */
-static bool pid_parse(const char *text, pid_t *pid)
-{
-	uint64_t value = 0;
-	size_t length = strlen(text);
-
-	if (length == 0 || length > 10 || strspn(text, "0123456789") != length)
-		return false;
-	for (; *text; text++)
-		value = value * 10 + (uint64_t)(*text - '0');
-	if (value == 0 || value > INT32_MAX)
-		return false;
-	*pid = (pid_t)value;
-	return true;
-}
-
-int ep_source_open(struct ep_source **out, const char *name, struct ep_err *err)
-{
-	struct stat st;
-	pid_t pid;
-
-	if (strncmp(name, "pid:", 4) == 0 && stat(name, &st) != 0) {
-		if (!pid_parse(name + 4, &pid))
-			return ep_fail(err, EP_E_USAGE, 0, "%s: a pid is a number from 1 on", name);
-		return ep_source_open_live(out, pid, err);
-	}
-	if (pid_parse(name, &pid) && stat(name, &st) != 0)
-		return ep_source_open_live(out, pid, err);
-	if (ep_funtrace_file_is(name))
-		return ep_source_open_funtrace(out, name, EP_FUNTRACE_NEWEST, err);
-	if (ep_arena_file_is(name))
-		return ep_source_open_arena(out, name, err);
-	return ep_source_open_core(out, name, err);
-}
-
-int ep_source_open_sample(struct ep_source **out, const char *name, size_t sample,
-			  struct ep_err *err)
-{
-	if (ep_funtrace_file_is(name))
-		return ep_source_open_funtrace(out, name, sample, err);
-	return ep_fail(err, EP_E_USAGE, 0, "%s: not a funtrace.raw, which alone has samples", name);
 }
 
 static void string_replace(char **slot, const char *value)
@@ -128,19 +65,17 @@ void ep_source_set_files(struct ep_source *source, const char *executable, const
 {
 	string_replace(&source->executable, executable);
 	string_replace(&source->sysroot, sysroot);
-	if (source->ops->files_set)
-		source->ops->files_set(source);
 }
 
 /* ---- reading ---- */
 
 const struct ep_segment *ep_source_segment_at(const struct ep_source *source, uint64_t address)
 {
-	size_t low = 0, high = source->segment_count;
+	size_t low = 0, high = source->segments.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct ep_segment *segment = &source->segments[middle];
+		const struct ep_segment *segment = &source->segments.list[middle];
 
 		if (address < segment->address)
 			high = middle;
@@ -163,21 +98,48 @@ static void read_over(const struct ep_source *source, uint64_t address, void *ou
 		memcpy((uint8_t *)out + (low - address), source->over + (low - from), high - low);
 }
 
+/* Some bytes at `at`, at most `size`. */
+static int read_some(struct ep_source *source, uint64_t at, void *out, size_t size, size_t *got,
+		     struct ep_err *err)
+{
+	const struct ep_segment *segment = ep_source_segment_at(source, at);
+	uint64_t within, left;
+
+	if (source->ops->unbounded)
+		return source->ops->read(source, segment, at, out, size, got, err);
+	within = segment ? at - segment->address : 0;
+	if (!segment || within >= segment->present_size)
+		return source->ops->fault(source, segment, at, err);
+	left = segment->present_size - within;
+	return (segment->read ? segment->read : source->ops->read)(
+		source, segment, at, out, size < left ? size : left, got, err);
+}
+
 int ep_source_read(struct ep_source *source, uint64_t address, void *out, size_t size, size_t *done,
 		   struct ep_err *err)
 {
-	struct ep_err own_err;
-	size_t own_done;
-	int rc;
+	size_t own_done, got;
+	int rc = EP_OK;
 
 	done = done ? done : &own_done;
-	*done = 0;
-	if (size == 0)
-		return EP_OK;
-	rc = source->ops->read(source, address, out, size, done, err ? err : &own_err);
+	for (*done = 0; *done < size && rc == EP_OK; *done += got) {
+		uint64_t at = address + *done;
+
+		got = 0;
+		rc = at < address
+			     ? source->ops->fault(source, NULL, at, err)
+			     : read_some(source, at, (char *)out + *done, size - *done, &got, err);
+	}
 	if (source->over)
 		read_over(source, address, out, *done);
 	return rc;
+}
+
+uint64_t ep_source_next_data(struct ep_source *source, uint64_t address, uint64_t limit)
+{
+	if (source->ops->next_data)
+		return source->ops->next_data(source, address, limit);
+	return address < limit ? address : limit;
 }
 
 void ep_source_lay_over(struct ep_source *source, uint64_t address, uint8_t *bytes, uint64_t size)
@@ -219,8 +181,8 @@ int ep_source_read_string(struct ep_source *source, uint64_t address, char *out,
 
 void ep_source_warn(struct ep_source *source, const char *format, ...)
 {
-	struct ep_err line; /* for its size, and for taming the text */
-	char text[sizeof(line.text)], *copy;
+	struct ep_err line; /* for its size, and for its control characters */
+	char text[sizeof(line.text)];
 	va_list args;
 
 	if (source->warning_count == EP_WARNINGS_MAX)
@@ -231,8 +193,7 @@ void ep_source_warn(struct ep_source *source, const char *format, ...)
 	if (source->warning_count == EP_WARNINGS_MAX - 1)
 		snprintf(text, sizeof(text), "more damage, not listed");
 	ep_err_set(&line, 0, 0, "%s", text);
-	copy = strdup(line.text);
-	source->warnings[source->warning_count++] = copy ? copy : starved;
+	source->warnings[source->warning_count++] = ep_strdup(line.text);
 }
 
 enum ep_source_kind ep_source_kind(const struct ep_source *source)
@@ -275,36 +236,36 @@ int ep_source_file(const struct ep_source *source)
 
 const struct ep_segment *ep_source_segments(const struct ep_source *source, size_t *count)
 {
-	*count = source->segment_count;
-	return source->segments;
+	*count = source->segments.count;
+	return source->segments.list;
 }
 
 const struct ep_note *ep_source_notes(const struct ep_source *source, size_t *count)
 {
-	*count = source->note_count;
-	return source->notes;
+	*count = source->notes.count;
+	return source->notes.list;
 }
 
 const struct ep_mapping *ep_source_mappings(const struct ep_source *source, size_t *count)
 {
-	*count = source->mapping_count;
-	return source->mappings;
+	*count = source->mappings.count;
+	return source->mappings.list;
 }
 
 const struct ep_source_thread *ep_source_threads(const struct ep_source *source, size_t *count)
 {
-	*count = source->thread_count;
-	return source->threads;
+	*count = source->threads.count;
+	return source->threads.list;
 }
 
 void ep_source_leave_out(struct ep_source *source, uint32_t tid)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < source->thread_count; i++)
-		if (source->threads[i].tid != tid)
-			source->threads[kept++] = source->threads[i];
-	source->thread_count = kept;
+	for (size_t i = 0; i < source->threads.count; i++)
+		if (source->threads.list[i].tid != tid)
+			source->threads.list[kept++] = source->threads.list[i];
+	source->threads.count = kept;
 }
 
 void ep_source_death(const struct ep_source *source, struct ep_death *out)

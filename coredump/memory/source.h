@@ -21,7 +21,7 @@
 #include "runtime/format.h"
 
 struct ep_source;
-struct ep_held;
+struct ep_segment;
 
 enum ep_source_kind {
 	EP_SOURCE_CORE,
@@ -31,32 +31,30 @@ enum ep_source_kind {
 	EP_SOURCE_ARENA,    /* the file of EPITAPH_FILE (arena_file.h) */
 };
 
+/* Reads `size` bytes from process address `at` on, all of which the segment has (present_size).
+ * *got came, also when fewer. */
+typedef int ep_segment_read_fn(struct ep_source *source, const struct ep_segment *segment,
+			       uint64_t at, void *out, size_t size, size_t *got,
+			       struct ep_err *err);
+
 /* A piece of the address space: a PT_LOAD, or a line of /proc/PID/maps. */
 struct ep_segment {
-	uint64_t address;      /* process virtual */
-	uint64_t memory_size;  /* bytes mapped */
-	uint64_t saved_size;   /* bytes from `address` on that the headers say can
-				  be read; memory_size in a live process */
-	uint64_t present_size; /* bytes of those that the file really holds:
-				  less than saved_size in a truncated core */
-	uint64_t file_offset;  /* where they lie in the core; 0 live */
-	uint32_t flags;        /* PF_R PF_W PF_X, and EP_SEGMENT_ below */
+	uint64_t address;         /* process virtual */
+	uint64_t memory_size;     /* bytes mapped */
+	uint64_t saved_size;      /* bytes from `address` on that the headers say can
+				     be read; memory_size in a live process */
+	uint64_t present_size;    /* bytes of those that the file really holds:
+				     less than saved_size in a truncated core */
+	uint64_t file_offset;     /* where they lie in the core; 0 live */
+	uint32_t flags;           /* PF_R PF_W PF_X, and EP_SEGMENT_ below */
+	ep_segment_read_fn *read; /* NULL: as all of this kind of source */
 };
-/* Bits of PF_MASKOS that Linux does not use; one after the other, so that no two can be the
- * same. */
-enum {
-	EP_SEGMENT_BEFORE_FIRST = 19,
-	EP_SEGMENT_CORRUPT_BIT,
-	EP_SEGMENT_ARENA_FILE_BIT,
-	EP_SEGMENT_UNKEPT_BIT,
-};
+/* Bits of PF_MASKOS that Linux does not use. */
 /* The program header makes no sense (offset + size overflows): reading what it promises answers
  * EP_E_CORRUPT. */
-#define EP_SEGMENT_CORRUPT (1u << EP_SEGMENT_CORRUPT_BIT)
-/* Its bytes lie in the arena's file, from its start on, not in the core. */
-#define EP_SEGMENT_ARENA_FILE (1u << EP_SEGMENT_ARENA_FILE_BIT)
+#define EP_SEGMENT_CORRUPT (1u << 20)
 /* A core that came as a stream held it, but it was not kept (spool.h). */
-#define EP_SEGMENT_UNKEPT (1u << EP_SEGMENT_UNKEPT_BIT)
+#define EP_SEGMENT_UNKEPT (1u << 21)
 
 /* An ELF note of the core. `desc` is borrowed until the source is closed. */
 struct ep_note {
@@ -110,25 +108,6 @@ struct ep_death {
 	uint32_t tid; /* the thread that took it; 0 unknown */
 };
 
-/*
- * Opens what the user named: an existing file, `pid:N`, or digits that name no file: a pid; `-`:
- * standard input. Pipes and compressed files are cores that come as streams (spool.h). On failure
- * *out is untouched and err says what to do next (not a core: what it is; permission: which one).
- */
-int ep_source_open(struct ep_source **out, const char *name, struct ep_err *err);
-/* The same; of a funtrace.raw that sample, counted from 0. EP_E_USAGE for any other file, EP_END
- * when there is no such sample. */
-int ep_source_open_sample(struct ep_source **out, const char *name, size_t sample,
-			  struct ep_err *err);
-int ep_source_open_core(struct ep_source **out, const char *path, struct ep_err *err);
-int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err);
-/*
- * A process that the kernel dumps: headers and notes come from the pipe `stream` (taken over, and
- * closed when they are read), memory and files from what `held` has open, which must outlive the
- * source. Nothing is opened.
- */
-int ep_source_open_held(struct ep_source **out, int stream, const struct ep_held *held,
-			struct ep_err *err);
 void ep_source_close(struct ep_source *source); /* NULL is allowed */
 
 /*

@@ -51,8 +51,8 @@ void ep_redact_find_program(struct ep_redaction *r)
 		program_set(r, 0, path, strlen(path));
 	/* As it stands in the load map, which also a snapshot has. */
 	if (ep_source_auxv(r->gathered->source, AT_PHDR, &at) == EP_OK)
-		for (size_t i = 0; i < source->mapping_count; i++) {
-			const struct ep_mapping *one = &source->mappings[i];
+		for (size_t i = 0; i < source->mappings.count; i++) {
+			const struct ep_mapping *one = &source->mappings.list[i];
 
 			if (at >= one->start && at < one->end)
 				program_set(r, 1, one->path, strlen(one->path));

@@ -130,8 +130,8 @@ static void name_files(struct ep_redaction *r, struct ep_mapping *list,
 	const struct ep_source *source = r->gathered->source;
 	uint64_t number = 0;
 
-	for (size_t i = 0; i < source->mapping_count; i++) {
-		const struct ep_mapping *one = &source->mappings[i];
+	for (size_t i = 0; i < source->mappings.count; i++) {
+		const struct ep_mapping *one = &source->mappings.list[i];
 		uint8_t id[EP_BUILD_ID_MAX];
 
 		list[i] = *one;
@@ -146,7 +146,7 @@ static void name_files(struct ep_redaction *r, struct ep_mapping *list,
 
 static void redact_files(struct ep_redaction *r, struct ep_elfcore_note *note)
 {
-	size_t count = r->gathered->source->mapping_count, size;
+	size_t count = r->gathered->source->mappings.count, size;
 	struct ep_mapping *list;
 	char(*names)[EP_REDACTED_PATH_MAX];
 

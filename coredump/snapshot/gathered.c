@@ -74,8 +74,8 @@ void ep_gathered_choose(struct ep_gathered *gathered, const struct ep_ranges *ra
 	const struct ep_source *source = gathered->source;
 	size_t from = 0;
 
-	for (size_t i = 0; i < source->segment_count; i++) {
-		const struct ep_segment *segment = &source->segments[i];
+	for (size_t i = 0; i < source->segments.count; i++) {
+		const struct ep_segment *segment = &source->segments.list[i];
 		uint64_t low = segment->address;
 		uint64_t high = low + segment->present_size;
 
@@ -146,7 +146,7 @@ static int piece_capture(struct ep_source *source, const struct ep_elfcore_piece
 	uint64_t at = piece->address, end = at + piece->size;
 	int rc = EP_OK;
 
-	while (rc == EP_OK && (at = source->ops->next_data(source, at, end)) < end) {
+	while (rc == EP_OK && (at = ep_source_next_data(source, at, end)) < end) {
 		uint64_t next = (at | (CAPTURE - 1)) + 1;
 
 		next = next < end ? next : end;

@@ -9,7 +9,7 @@
 
 #include "coredump/memory/ranges.h"
 #include "coredump/snapshot/redacted.h"
-#include "coredump/find/root_impl.h"
+#include "coredump/find/root_check.h"
 #include "coredump/memory/source_impl.h"
 #include "coredump/live/live_read.h"
 #include "coredump/util/alloc.h"
@@ -68,8 +68,8 @@ static uint64_t last_byte_end(struct ep_source *source, uint64_t address, uint64
 {
 	uint64_t end = address;
 
-	for (size_t i = 0; i < source->segment_count; i++) {
-		const struct ep_segment *segment = &source->segments[i];
+	for (size_t i = 0; i < source->segments.count; i++) {
+		const struct ep_segment *segment = &source->segments.list[i];
 		uint64_t here = segment->address + segment->present_size;
 
 		if (segment->address < limit && here > end)

@@ -41,8 +41,8 @@ struct choice {
 
 static void before_find(struct ep_pages *pages, const struct ep_source *source)
 {
-	for (size_t i = 0; i < source->note_count && !pages->before.size; i++) {
-		const struct ep_note *note = &source->notes[i];
+	for (size_t i = 0; i < source->notes.count && !pages->before.size; i++) {
+		const struct ep_note *note = &source->notes.list[i];
 		size_t room;
 
 		if (!ep_note_is_snapshot(note) || note->desc_size < sizeof(pages->before))
@@ -70,11 +70,11 @@ static const struct ep_segment *stack_segment(const struct ep_source *source, ui
 {
 	const struct ep_segment *segment = ep_source_segment_at(source, sp);
 
-	for (size_t i = 0; !segment && i < source->segment_count; i++)
-		if (source->segments[i].address > sp)
-			segment = &source->segments[i];
+	for (size_t i = 0; !segment && i < source->segments.count; i++)
+		if (source->segments.list[i].address > sp)
+			segment = &source->segments.list[i];
 	while (segment && segment->present_size == 0 && !(segment->flags & PF_W)) {
-		if (++segment == source->segments + source->segment_count)
+		if (++segment == source->segments.list + source->segments.count)
 			return NULL;
 	}
 	if (!segment || (segment->address > sp && segment->address - sp > GUARD_MAX))
@@ -180,7 +180,7 @@ static struct ep_range stack_add(struct choice *c, uint64_t sp, uint64_t bytes,
 
 static void thread_stack(struct choice *c, size_t index, uint64_t *left)
 {
-	const struct ep_source_thread *from = &c->source->threads[index];
+	const struct ep_source_thread *from = &c->source->threads.list[index];
 	struct ep_snapshot_thread *thread = &c->pages->threads[index];
 	uint64_t bytes = share(c, index), second;
 	struct ep_range range;
@@ -271,8 +271,8 @@ static void first_pages(struct choice *c)
 	const char *path = "";
 	bool code = false;
 
-	for (size_t i = source->mapping_count; i--;) {
-		const struct ep_mapping *mapping = &source->mappings[i];
+	for (size_t i = source->mappings.count; i--;) {
+		const struct ep_mapping *mapping = &source->mappings.list[i];
 
 		code = is_code(source, mapping->start) ||
 		       (code && strcmp(mapping->path, path) == 0);
@@ -281,9 +281,9 @@ static void first_pages(struct choice *c)
 			first_page(c, mapping->start);
 	}
 	/* Without a list of files every segment may begin an object. */
-	for (size_t i = 0; !source->mapping_count && i < source->segment_count; i++)
-		if (is_elf(source, source->segments[i].address))
-			first_page(c, source->segments[i].address);
+	for (size_t i = 0; !source->mappings.count && i < source->segments.count; i++)
+		if (is_elf(source, source->segments.list[i].address))
+			first_page(c, source->segments.list[i].address);
 }
 
 static void vdso(struct choice *c)

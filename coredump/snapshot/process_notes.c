@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-#include "coredump/live/live.h"
+#include "coredump/files/procfile.h"
 #include "coredump/memory/source_impl.h"
 
 static void process_facts(pid_t pid, struct elf_prpsinfo *out)
@@ -46,7 +46,7 @@ static void process_facts(pid_t pid, struct elf_prpsinfo *out)
 uint8_t *ep_process_notes_files(struct ep_gathered *gathered, const struct ep_mapping *mappings,
 				size_t *size)
 {
-	const size_t count = gathered->source->mapping_count;
+	const size_t count = gathered->source->mappings.count;
 	uint64_t head[2] = {count, EP_PAGE};
 	uint8_t *bytes, *text;
 
@@ -85,13 +85,13 @@ void ep_process_notes_live(struct ep_gathered *gathered)
 	uint8_t *files;
 	size_t size;
 
-	for (size_t i = 0; i < source->thread_count; i++)
-		ep_process_notes_thread(gathered, source->threads[i].tid);
+	for (size_t i = 0; i < source->threads.count; i++)
+		ep_process_notes_thread(gathered, source->threads.list[i].tid);
 	process_facts(source->pid, process);
 	ep_gathered_note(gathered, "CORE", NT_PRPSINFO, process, sizeof(*process));
 	if (source->auxv)
 		ep_gathered_note(gathered, "CORE", NT_AUXV, source->auxv,
 				 (uint32_t)source->auxv_size);
-	files = ep_process_notes_files(gathered, source->mappings, &size);
+	files = ep_process_notes_files(gathered, source->mappings.list, &size);
 	ep_gathered_note(gathered, "CORE", NT_FILE, files, (uint32_t)size);
 }

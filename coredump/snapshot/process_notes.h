@@ -11,7 +11,7 @@ void ep_process_notes_live(struct ep_gathered *gathered);
 /* Zero registers of a thread: readers take them for unknown. */
 void ep_process_notes_thread(struct ep_gathered *gathered, uint32_t tid);
 
-/* A NT_FILE note's bytes, of source->mapping_count mappings; *size of them. */
+/* A NT_FILE note's bytes, of source->mappings.count mappings; *size of them. */
 uint8_t *ep_process_notes_files(struct ep_gathered *gathered, const struct ep_mapping *mappings,
 				size_t *size);
 

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "coredump/memory/source_impl.h"
+#include "coredump/util/alloc.h"
+#include "coredump/util/readfile.h"
 
 #define INPUT_BLOCK (256u << 10) /* bytes asked for at once */
 
@@ -128,8 +129,10 @@ static int archive_failure(struct ep_bytestream *stream, struct ep_err *err)
 	int number = library.archive_errno(stream->archive);
 
 	stream->ended = true;
+	/* As much as the stream asks for: its dictionary may be of any size. */
 	if (number == ENOMEM)
-		return ep_fail(err, EP_E_MEMORY, stream->position, "%s: out of memory",
+		return ep_fail(err, EP_E_IO, stream->position,
+			       "%s: to decompress it takes more memory than there is",
 			       stream->path);
 	if (number > 0 && number != EILSEQ && number != EINVAL)
 		return ep_fail(err, EP_E_IO, stream->position, "%s: %s", stream->path,
@@ -145,7 +148,7 @@ static struct archive *reader_new(void)
 	struct archive *reader = library.archive_read_new();
 
 	if (!reader)
-		return NULL;
+		ep_out_of_memory();
 	library.archive_read_support_filter_gzip(reader);
 	library.archive_read_support_filter_bzip2(reader);
 	library.archive_read_support_filter_xz(reader);
@@ -165,14 +168,8 @@ int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path, str
 
 	if (rc)
 		return rc;
-	stream = calloc(1, sizeof(*stream));
-	if (stream)
-		stream->archive = reader_new();
-	if (!stream || !stream->archive) {
-		free(stream);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
-	stream->path = path;
+	stream = ep_bytestream_open_plain(fd, path);
+	stream->archive = reader_new();
 	stream->patience = UINT64_MAX;
 	if (library.archive_read_open_fd(stream->archive, fd, INPUT_BLOCK) == ARCHIVE_OK)
 		answer = library.archive_read_next_header(stream->archive, &entry);
@@ -187,17 +184,13 @@ int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path, str
 	return rc;
 }
 
-int ep_bytestream_open_plain(struct ep_bytestream **out, int fd, const char *path,
-			     struct ep_err *err)
+struct ep_bytestream *ep_bytestream_open_plain(int fd, const char *path)
 {
-	struct ep_bytestream *stream = calloc(1, sizeof(*stream));
+	struct ep_bytestream *stream = ep_calloc(1, sizeof(*stream));
 
-	if (!stream)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
 	stream->fd = fd;
 	stream->path = path;
-	*out = stream;
-	return EP_OK;
+	return stream;
 }
 
 void ep_bytestream_close(struct ep_bytestream *stream)

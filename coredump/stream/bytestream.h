@@ -20,13 +20,11 @@ bool ep_bytestream_compressed(int fd);
 
 /*
  * Reads `fd`, which stays the caller's, from where it stands; `path` names it in messages and must
- * outlive the stream. EP_E_CORRUPT, EP_E_MEMORY; EP_E_IO, also without libarchive, which is loaded
- * then.
+ * outlive the stream. EP_E_CORRUPT; EP_E_IO, also without libarchive, which is loaded then.
  */
 int ep_bytestream_open(struct ep_bytestream **out, int fd, const char *path, struct ep_err *err);
 /* The same without looking for compression: nothing is read ahead of what is asked for. */
-int ep_bytestream_open_plain(struct ep_bytestream **out, int fd, const char *path,
-			     struct ep_err *err);
+struct ep_bytestream *ep_bytestream_open_plain(int fd, const char *path);
 void ep_bytestream_close(struct ep_bytestream *stream); /* NULL is allowed */
 
 /*

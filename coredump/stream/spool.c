@@ -12,6 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "coredump/stream/corehead.h"
+#include "coredump/util/alloc.h"
+
 #define HEAD_SIZE   EP_PAGE               /* memory begins on a later page */
 #define WHOLE_MAX   (UINT64_C(64) << 20)  /* bytes; more is picked from */
 #define HEADERS_MAX (1u << 20)            /* as in core.c */
@@ -108,7 +111,7 @@ int ep_spool_take(struct ep_source *source, size_t size, size_t *got, struct ep_
 	rc = ep_bytestream_read(spool->stream, spool->buffer, size, got, &damage);
 	spool->position += *got;
 	spool->ended = rc || *got < size;
-	if (rc == EP_E_MEMORY || rc == EP_E_IO) {
+	if (rc == EP_E_IO) {
 		if (err)
 			*err = damage;
 		return rc;
@@ -242,7 +245,7 @@ static int head_read(struct ep_source *source, struct ep_err *err)
 	/* What is no core is told by who looks at its first bytes. */
 	source->file_size = spool->position;
 	if (rc || spool->ended ||
-	    ep_identify_core(source->fd, source->path, spool->position, NULL) ||
+	    ep_core_head_check(source->fd, source->path, spool->position, NULL) ||
 	    ep_file_read(source->fd, source->path, 0, &header, sizeof(header), NULL, NULL))
 		return rc;
 	rc = layout_read(source, &header, &layout, err);
@@ -263,22 +266,16 @@ static int head_read(struct ep_source *source, struct ep_err *err)
 
 static int spool_open(struct ep_source *source, int input, bool head, struct ep_err *err)
 {
-	struct ep_spool *spool = calloc(1, sizeof(*spool));
+	struct ep_spool *spool = ep_calloc(1, sizeof(*spool));
 	int rc;
 
-	if (spool)
-		spool->buffer = malloc(EP_SPOOL_CHUNK);
-	if (!spool || !spool->buffer) {
-		free(spool);
-		close(input);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
+	spool->buffer = ep_malloc(EP_SPOOL_CHUNK);
 	spool->input = input;
 	spool->head = head;
 	source->spool = spool;
 	rc = file_create(source, err);
 	if (rc == EP_OK && head)
-		rc = ep_bytestream_open_plain(&spool->stream, input, source->path, err);
+		spool->stream = ep_bytestream_open_plain(input, source->path);
 	else if (rc == EP_OK)
 		rc = ep_bytestream_open(&spool->stream, input, source->path, err);
 	if (rc)

@@ -29,7 +29,7 @@ void ep_spool_leave(struct ep_spool *spool);
 /*
  * Reads on to the stream's end. source->segments are sorted and disjoint, and threads known;
  * afterwards they are split into what was kept and what was not (EP_SEGMENT_UNKEPT), and file_size
- * is what came. A damaged stream is a warning. EP_E_IO (no room on the disk), EP_E_MEMORY.
+ * is what came. A damaged stream is a warning. EP_E_IO: no room on the disk.
  */
 int ep_spool_gather(struct ep_source *source, struct ep_err *err);
 

@@ -12,7 +12,7 @@
 
 #include "coredump/memory/ranges.h"
 #include "coredump/util/array.h"
-#include "coredump/find/root_impl.h"
+#include "coredump/find/root_check.h"
 
 #define BUDGET      (UINT64_C(256) << 20) /* bytes kept by their place alone */
 #define BELOW_STACK (64u << 10)           /* of a stack pointer: red zone, overflow */
@@ -37,11 +37,11 @@ static void stacks_note(struct gathering *gathering)
 {
 	const struct ep_source *source = gathering->source;
 
-	for (size_t i = 0; i < source->thread_count; i++) {
-		uint64_t sp = source->threads[i].registers.sp;
+	for (size_t i = 0; i < source->threads.count; i++) {
+		uint64_t sp = source->threads.list[i].registers.sp;
 		uint64_t low = sp > BELOW_STACK ? sp - BELOW_STACK : 0;
 
-		if (source->threads[i].has_registers)
+		if (source->threads.list[i].has_registers)
 			ep_ranges_add(&gathering->stacks, low, sp - low + STACK_MAX);
 	}
 	ep_ranges_join(&gathering->stacks);
@@ -217,9 +217,10 @@ static int segments_sift(struct gathering *gathering, struct ep_err *err)
 	struct ep_source *source = gathering->source;
 	int rc = EP_OK;
 
-	qsort(source->segments, source->segment_count, sizeof(source->segments[0]), by_offset);
-	for (size_t i = 0; i < source->segment_count && rc == EP_OK; i++)
-		rc = segment_sift(gathering, &source->segments[i], err);
+	qsort(source->segments.list, source->segments.count, sizeof(source->segments.list[0]),
+	      by_offset);
+	for (size_t i = 0; i < source->segments.count && rc == EP_OK; i++)
+		rc = segment_sift(gathering, &source->segments.list[i], err);
 	if (rc == EP_OK && gathering->pieces.count)
 		qsort(gathering->pieces.list, gathering->pieces.count,
 		      sizeof(gathering->pieces.list[0]), by_address);
@@ -247,9 +248,9 @@ int ep_spool_gather(struct ep_source *source, struct ep_err *err)
 	struct gathering gathering = {.source = source, .budget = BUDGET};
 	int rc;
 
-	if (source->spool->whole || source->segment_count == 0)
+	if (source->spool->whole || source->segments.count == 0)
 		return EP_OK;
-	if (source->thread_count && source->file_size <= EP_SPARSE_MAX)
+	if (source->threads.count && source->file_size <= EP_SPARSE_MAX)
 		ep_bytestream_expect(source->spool->stream, EP_SPARSE_MAX);
 	stacks_note(&gathering);
 	rc = segments_sift(&gathering, err);
@@ -259,9 +260,9 @@ int ep_spool_gather(struct ep_source *source, struct ep_err *err)
 		ep_array_deinit(&gathering.pieces);
 		return rc;
 	}
-	free(source->segments);
-	source->segments = gathering.pieces.list;
-	source->segment_count = gathering.pieces.count;
+	free(source->segments.list);
+	source->segments.list = gathering.pieces.list;
+	source->segments.count = gathering.pieces.count;
 	if (source->spool->ended)
 		source->file_size = source->spool->position;
 	return EP_OK;

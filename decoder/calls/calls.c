@@ -353,6 +353,12 @@ static const struct ep_event *read_jump(struct ep_calls *calls, const struct ep_
 	calls->judgement = ep_pairing_jump(&calls->pairing, record);
 	calls->back = *record;
 	calls->busy = calls->pairing.now->height > calls->judgement.index;
+	/* A catch is in the call that catches: what it left ends first, then the record comes once
+	 * more. */
+	if (calls->busy && record->kind == EP_RECORD_CAUGHT) {
+		calls->records.at--;
+		return end_next(calls);
+	}
 	make_text(calls, record);
 	if (!is_point(calls, &point))
 		return calls->busy ? end_next(calls) : NULL;

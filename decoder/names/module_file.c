@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "coredump/find/objectfile.h"
+#include "coredump/files/elffile.h"
 #include "coredump/util/alloc.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
@@ -62,7 +62,7 @@ static bool is_loadable_x86_64(Elf *elf)
 /* 0, or an errno; ENOEXEC: not an ELF file of this machine. */
 static int candidate_open(struct candidate *out, const char *path)
 {
-	int fd = ep_object_file_descriptor(path);
+	int fd = ep_elf_file_open(path);
 	Elf *elf;
 
 	if (fd < 0)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/snapshot/image.h"
 #include "decoder/trace/trace.h"
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/snapshot/image.h"
 #include "coredump/util/readfile.h"
 #include "decoder/trace/trace.h"

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/kinds/arena_file.h"
 #include "coredump/extract/extract.h"
 #include "coredump/snapshot/image.h"

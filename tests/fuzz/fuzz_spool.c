@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "coredump/stream/bytestream.h"
-#include "coredump/memory/source.h"
+#include "coredump/kinds/open.h"
 #include "tests/fuzz/core.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/extract/extract.h"
 #include "tests/unit/build_core.h"
 

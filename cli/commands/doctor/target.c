@@ -17,11 +17,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "coredump/find/objectfile.h"
+#include "coredump/files/elffile.h"
 #include "coredump/files/procfile.h"
 #include "coredump/find/root.h"
 #include "coredump/handler/store.h"
-#include "coredump/memory/source.h"
+#include "coredump/kinds/open.h"
 #include "decoder/trace/trace.h"
 
 #define MEMORY_DEFAULT (UINT64_C(64) << 20) /* EPITAPH_MEMORY */
@@ -116,7 +116,7 @@ static void sections_look(struct ep_doctor_target *target, Elf *elf)
 
 static void file_look(struct ep_doctor_target *target)
 {
-	int fd = ep_object_file_descriptor(target->program);
+	int fd = ep_elf_file_open(target->program);
 	struct stat st;
 	Elf *elf;
 
@@ -148,7 +148,7 @@ static int program_find(struct ep_doctor_target *target, const char *name, struc
 		found = access(target->program, X_OK) == 0;
 	}
 	free(copy);
-	fd = found ? ep_object_file_descriptor(target->program) : -1;
+	fd = found ? ep_elf_file_open(target->program) : -1;
 	if (fd >= 0) {
 		close(fd);
 		return EP_OK;

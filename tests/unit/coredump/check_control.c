@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/live/control.h"
 #include "main.h"
 #include "runtime/arena/arena.h"

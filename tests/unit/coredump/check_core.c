@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "coredump/memory/source.h"
+#include "coredump/kinds/open.h"
 #include "tests/unit/build_core.h"
 #include "tests/unit/real_core.h"
 

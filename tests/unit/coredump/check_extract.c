@@ -11,6 +11,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/snapshot/elfcore.h"
 #include "coredump/extract/extract.h"
 #include "coredump/snapshot/image.h"

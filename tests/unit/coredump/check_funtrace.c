@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/funtrace/funtrace.h"
 #include "decoder/trace/records.h"
 #include "tests/unit/build_funtrace.h"
@@ -85,10 +86,6 @@ struct want {
 #define RETURN(address, time)                   \
 	{                                       \
 		EP_RECORD_RETURN, address, time \
-	}
-#define LEFT(address, time)                   \
-	{                                     \
-		EP_RECORD_LEFT, address, time \
 	}
 #define CAUGHT(address, time)                   \
 	{                                       \
@@ -322,7 +319,23 @@ START_TEST(the_flag_of_unwound_calls_is_no_address)
 }
 END_TEST
 
-START_TEST(a_catch_leaves_the_calls_above_the_one_that_catches)
+/* Which calls it left is found out by those who know the functions' names. */
+START_TEST(a_catch_is_told_where_it_is)
+{
+	begin();
+	build_funtrace_entry(b, A, T);
+	build_funtrace_entry(b, B | BUILD_UNWOUND, T + 100);
+	build_funtrace_entry(b, C, T + 200);
+	build_funtrace_entry(b, (A + 0x50) | BUILD_CATCH, T + 400);
+	build_funtrace_entry(b, A | BUILD_RETURN, T + 500);
+	build_funtrace_end(b);
+	open_well();
+	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200), CAUGHT(A + 0x50, T + 400),
+	       RETURN(A, T + 500));
+}
+END_TEST
+
+START_TEST(an_xray_return_after_a_catch_is_of_the_one_that_caught)
 {
 	begin();
 	build_funtrace_entry(b, A, T);
@@ -330,55 +343,11 @@ START_TEST(a_catch_leaves_the_calls_above_the_one_that_catches)
 	build_funtrace_entry(b, C, T + 200);
 	build_funtrace_entry(b, D, T + 300);
 	build_funtrace_entry(b, (B + 0x50) | BUILD_CATCH, T + 400);
-	build_funtrace_entry(b, B | BUILD_RETURN, T + 500);
+	build_funtrace_entry(b, (A + 0x20) | BUILD_RETURN_INTO, T + 500);
 	build_funtrace_end(b);
 	open_well();
 	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200), CALL(D, T + 300),
-	       LEFT(D, T + 400), LEFT(C, T + 400), CAUGHT(B + 0x50, T + 400), RETURN(B, T + 500));
-}
-END_TEST
-
-START_TEST(a_catch_stops_at_calls_that_tell_themselves)
-{
-	begin();
-	build_funtrace_entry(b, A, T);
-	build_funtrace_entry(b, B | BUILD_UNWOUND, T + 100);
-	build_funtrace_entry(b, C, T + 200);
-	build_funtrace_entry(b, (A + 0x50) | BUILD_CATCH, T + 400);
-	build_funtrace_end(b);
-	open_well();
-	EXPECT(0, CALL(A, T), CALL(B, T + 100), CALL(C, T + 200), LEFT(C, T + 400),
-	       CAUGHT(A + 0x50, T + 400));
-}
-END_TEST
-
-START_TEST(a_catch_by_an_unknown_function_leaves_nothing)
-{
-	begin();
-	build_funtrace_entry(b, B, T);
-	build_funtrace_entry(b, C, T + 100);
-	build_funtrace_entry(b, (A + 0x50) | BUILD_CATCH, T + 400);
-	build_funtrace_end(b);
-	open_well();
-	EXPECT(0, CALL(B, T), CALL(C, T + 100), CAUGHT(A + 0x50, T + 400));
-}
-END_TEST
-
-/* Cold parts come before all functions: what lies below is another module. */
-START_TEST(a_catch_in_a_cold_part_is_not_taken_for_another_functions)
-{
-	build_funtrace_begin(b,
-			     "400000-402000 r-xp 0 0:0 0 /nowhere/lower\n"
-			     "402800-500000 r-xp 0 0:0 0 /nowhere/b\n",
-			     HZ);
-	build_funtrace_thread(b, 7, 7, "main");
-	build_funtrace_entry(b, A, T);
-	build_funtrace_entry(b, C, T + 100);
-	build_funtrace_entry(b, D, T + 200);
-	build_funtrace_entry(b, UINT64_C(0x402900) | BUILD_CATCH, T + 300);
-	build_funtrace_end(b);
-	open_well();
-	EXPECT(0, CALL(A, T), CALL(C, T + 100), CALL(D, T + 200), CAUGHT(0x402900, T + 300));
+	       CAUGHT(B + 0x50, T + 400), RETURN(B, T + 500));
 }
 END_TEST
 
@@ -528,7 +497,6 @@ START_TEST(other_chunks_are_passed_over_and_told)
 	ck_assert_int_eq(open_it(EP_FUNTRACE_NEWEST), EP_OK);
 	EXPECT(0, CALL(A, T));
 	ck_assert_uint_eq(ep_source_funtrace(source)->scheduling, 7);
-	ck_assert_uint_eq(ep_source_funtrace(source)->scheduling_refused, 1);
 	ck_assert_ptr_nonnull(strstr(ep_source_warning(source, 0), "2 chunks"));
 }
 END_TEST
@@ -673,10 +641,8 @@ int main(void)
 	tcase_add_test(t, long_gaps_cost_no_time);
 	tcase_add_test(t, many_entries_fill_many_blocks);
 	tcase_add_test(t, the_flag_of_unwound_calls_is_no_address);
-	tcase_add_test(t, a_catch_leaves_the_calls_above_the_one_that_catches);
-	tcase_add_test(t, a_catch_stops_at_calls_that_tell_themselves);
-	tcase_add_test(t, a_catch_by_an_unknown_function_leaves_nothing);
-	tcase_add_test(t, a_catch_in_a_cold_part_is_not_taken_for_another_functions);
+	tcase_add_test(t, a_catch_is_told_where_it_is);
+	tcase_add_test(t, an_xray_return_after_a_catch_is_of_the_one_that_caught);
 	tcase_add_test(t, xray_returns_are_of_the_innermost_call);
 	tcase_add_test(t, an_xray_return_further_out_ends_what_a_longjmp_left);
 	tcase_add_test(t, xray_returns_from_before_the_history_tell_each_other);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/funtrace/funtrace.h"
 #include "decoder/trace/trace.h"
 #include "tests/unit/build_funtrace.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/snapshot/image.h"
 #include "tests/unit/build_core.h"
 

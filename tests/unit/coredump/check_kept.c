@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/snapshot/image.h"
 #include "coredump/extract/extract_kept.h"
 #include "decoder/trace/trace.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "coredump/memory/source.h"
+#include "coredump/kinds/open.h"
 
 static struct ep_source *source;
 static struct ep_err err;

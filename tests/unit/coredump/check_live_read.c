@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/snapshot/image.h"
 #include "coredump/live/live_read.h"
 #include "decoder/trace/trace.h"

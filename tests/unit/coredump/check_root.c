@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/find/root.h"
 #include "tests/unit/build_core.h"
 #include "tests/unit/real_core.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "coredump/kinds/open.h"
 #include "coredump/snapshot/image.h"
 #include "tests/unit/build_core.h"
 

@@ -6,6 +6,7 @@
  *   0x101000-0x102000  file /bin/prog, read-only   0x201000-0x205000 stack of 7
  *   0x300000-0x301000  memory without a file, writable
  */
+#include "coredump/kinds/open.h"
 #include "decoder/report/death.h"
 
 #include <signal.h>

@@ -3,6 +3,7 @@
  * check_unwind.c: stacks of programs that crash at test time, frame by frame against eu-stack, and
  * what is said where a stack ends early.
  */
+#include "coredump/kinds/open.h"
 #include "tests/unit/main.h"
 
 #include <string.h>

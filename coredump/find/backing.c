@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arena_follow.c: a core whose arena lies in a file that the root names. That file may have been
+ * backing.c: a core whose arena lies in a file that the root names. That file may have been
  * renamed since, or be another's by now: identity and generation tell.
  */
+#include "coredump/find/backing.h"
+
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,10 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "coredump/kinds/arena_impl.h"
 #include "coredump/files/held.h"
 #include "coredump/files/regularfile.h"
-#include "coredump/find/root_impl.h"
+#include "coredump/find/root_check.h"
 #include "coredump/memory/source_impl.h"
 
 #define ASIDE_MAX 1000 /* PATH.1 … that are looked at */
@@ -85,42 +86,45 @@ static int compare(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* The core's segments there hold nothing: this one takes their place. */
-static int segment_put(struct ep_source *source, const struct ep_root *root, uint64_t file_size,
-		       struct ep_err *err)
+/* ep_segment_read_fn */
+static int backing_read(struct ep_source *source, const struct ep_segment *segment, uint64_t at,
+			void *out, size_t size, size_t *got, struct ep_err *err)
 {
-	uint64_t start = root->arena_address, end = start + root->arena_size;
-	struct ep_segment *list = calloc(source->segment_count + 1, sizeof(*list));
-	uint64_t size = file_size < root->arena_size ? file_size : root->arena_size;
-	size_t count = 0;
-
-	if (!list)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	for (size_t i = 0; i < source->segment_count; i++) {
-		const struct ep_segment *one = &source->segments[i];
-
-		if (one->address + one->memory_size <= start || one->address >= end)
-			list[count++] = *one;
-	}
-	list[count++] = (struct ep_segment){
-		.address = start,
-		.memory_size = size & ~(uint64_t)(EP_PAGE - 1),
-		.saved_size = size & ~(uint64_t)(EP_PAGE - 1),
-		.present_size = size & ~(uint64_t)(EP_PAGE - 1),
-		.flags = PF_R | PF_W | EP_SEGMENT_ARENA_FILE,
-	};
-	qsort(list, count, sizeof(*list), compare);
-	free(source->segments);
-	source->segments = list;
-	source->segment_count = count;
-	return EP_OK;
+	return ep_file_read(source->arena_fd, source->path, at - segment->address, out, size, got,
+			    err);
 }
 
-int ep_source_follow_arena(struct ep_source *source, uint64_t root_address,
-			   const struct ep_root *root, struct ep_err *err)
+/* The core's segments there hold nothing: this one takes their place. */
+static void segment_put(struct ep_source *source, const struct ep_root *root, uint64_t file_size)
+{
+	uint64_t start = root->arena_address, end = start + root->arena_size;
+	uint64_t size = (file_size < root->arena_size ? file_size : root->arena_size) &
+			~(uint64_t)(EP_PAGE - 1);
+	size_t count = 0;
+
+	for (size_t i = 0; i < source->segments.count; i++) {
+		const struct ep_segment *one = &source->segments.list[i];
+
+		if (one->address + one->memory_size <= start || one->address >= end)
+			source->segments.list[count++] = *one;
+	}
+	source->segments.count = count;
+	ep_array_push(&source->segments, ((struct ep_segment){
+						 .address = start,
+						 .memory_size = size,
+						 .saved_size = size,
+						 .present_size = size,
+						 .flags = PF_R | PF_W,
+						 .read = backing_read,
+					 }));
+	qsort(source->segments.list, source->segments.count, sizeof(source->segments.list[0]),
+	      compare);
+}
+
+int ep_backing_follow(struct ep_source *source, uint64_t root_address, const struct ep_root *root)
 {
 	struct stat st;
-	int fd, rc;
+	int fd;
 
 	if (source->kind != EP_SOURCE_CORE || source->arena_fd >= 0 || !root->file_inode ||
 	    !root->arena_address)
@@ -132,10 +136,7 @@ int ep_source_follow_arena(struct ep_source *source, uint64_t root_address,
 		close(fd);
 		return EP_END;
 	}
-	rc = segment_put(source, root, (uint64_t)st.st_size, err);
-	if (rc)
-		close(fd);
-	else
-		source->arena_fd = fd;
-	return rc;
+	segment_put(source, root, (uint64_t)st.st_size);
+	source->arena_fd = fd;
+	return EP_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_file.c: the chunks of a funtrace.raw. One pass over their heads finds the samples; only
+ * chunks.c: the chunks of a funtrace.raw. One pass over their heads finds the samples; only
  * one is then read. Nothing in the file is believed: a chunk ends at the file's end at the latest,
  * and what is there of it is kept.
  */
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coredump/funtrace/funtrace_impl.h"
+#include "coredump/util/alloc.h"
 
 #define HEAD sizeof(struct ep_funtrace_chunk)
 
@@ -50,8 +51,7 @@ bool ep_funtrace_is(const void *head, size_t size)
 
 struct scan {
 	struct ep_source *source;
-	struct ep_funtrace_sample *list;
-	size_t count, capacity;
+	struct ep_funtrace_samples *samples;
 	struct ep_funtrace_sample open; /* start 0 and no chunks: none */
 	bool is_open;
 	struct ep_funtrace_place maps, ids; /* the latest */
@@ -66,51 +66,46 @@ static void sample_open(struct scan *scan, uint64_t at)
 	scan->open = (struct ep_funtrace_sample){.start = at, .maps = scan->maps, .ids = scan->ids};
 }
 
-/* False: out of memory. A sample that holds nothing is none. */
-static bool sample_close(struct scan *scan, uint64_t end, bool closed)
+/* A sample that holds nothing is none. */
+static void sample_close(struct scan *scan, uint64_t end, bool closed)
 {
-	if (!scan->is_open)
-		return true;
+	if (scan->is_open && (scan->open.buffers || scan->open.texts)) {
+		scan->open.end = end;
+		scan->open.closed = closed;
+		ep_array_push(scan->samples, scan->open);
+	}
 	scan->is_open = false;
-	if (!scan->open.buffers && !scan->open.texts)
-		return true;
-	if (!ep_list_grow(&scan->list, scan->count, &scan->capacity, sizeof(*scan->list)))
-		return false;
-	scan->open.end = end;
-	scan->open.closed = closed;
-	scan->list[scan->count++] = scan->open;
-	return true;
 }
 
 /* The map comes before its samples; one inside of a sample that has no entries yet is that
  * sample's. */
-static bool take_maps(struct scan *scan, uint64_t at, struct ep_funtrace_place place)
+static void maps_found(struct scan *scan, uint64_t at, struct ep_funtrace_place place)
 {
-	if (scan->open.buffers && !sample_close(scan, at, false))
-		return false;
+	if (scan->open.buffers)
+		sample_close(scan, at, false);
 	scan->maps = place;
 	scan->ids = (struct ep_funtrace_place){0};
 	scan->open.maps = scan->maps;
 	scan->open.ids = scan->ids;
-	return true;
 }
 
-static bool take_chunk(struct scan *scan, enum chunk chunk, uint64_t at,
-		       struct ep_funtrace_place place)
+static void chunk_found(struct scan *scan, enum chunk chunk, uint64_t at,
+			struct ep_funtrace_place place)
 {
 	switch (chunk) {
 	case CHUNK_MAPS:
-		return take_maps(scan, at, place);
+		maps_found(scan, at, place);
+		break;
 	case CHUNK_IDS:
 		scan->ids = scan->open.ids = place;
-		return true;
+		break;
 	case CHUNK_BEGIN:
-		if (!sample_close(scan, at, false))
-			return false;
+		sample_close(scan, at, false);
 		sample_open(scan, at);
-		return true;
+		break;
 	case CHUNK_END:
-		return sample_close(scan, place.offset + place.size, true);
+		sample_close(scan, place.offset + place.size, true);
+		break;
 	case CHUNK_COMMAND:
 	case CHUNK_THREAD:
 	case CHUNK_ENTRIES:
@@ -118,10 +113,9 @@ static bool take_chunk(struct scan *scan, enum chunk chunk, uint64_t at,
 		sample_open(scan, at);
 		scan->open.buffers += chunk == CHUNK_ENTRIES;
 		scan->open.texts += chunk == CHUNK_SCHEDULING;
-		return true;
+		break;
 	default:
 		scan->unknown++;
-		return true;
 	}
 }
 
@@ -162,62 +156,49 @@ static int chunk_next(struct ep_source *source, uint64_t at, enum chunk *chunk,
 	return EP_OK;
 }
 
-int ep_funtrace_index(struct ep_source *source, struct ep_funtrace_sample **list, size_t *count,
-		      struct ep_err *err)
+int ep_funtrace_index(struct ep_source *source, struct ep_funtrace_samples *out, struct ep_err *err)
 {
-	struct scan scan = {.source = source};
+	struct scan scan = {.source = source, .samples = out};
 	struct ep_funtrace_place place;
 	enum chunk chunk;
 	uint64_t at = 0;
-	bool room = true;
 	int rc;
 
-	while (room && !(rc = chunk_next(source, at, &chunk, &place, err))) {
-		room = take_chunk(&scan, chunk, at, place);
+	while (!(rc = chunk_next(source, at, &chunk, &place, err))) {
+		chunk_found(&scan, chunk, at, place);
 		at = place.offset + place.size;
 	}
-	room = room && sample_close(&scan, at, false);
-	if (room && rc == EP_END) {
-		if (scan.unknown)
-			ep_source_warn(source,
-				       "%s: %" PRIu64 " chunks of unknown "
-				       "kinds are left out",
-				       source->path, scan.unknown);
-		*list = scan.list;
-		*count = scan.count;
-		return EP_OK;
-	}
-	free(scan.list);
-	return room ? rc : ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	if (rc != EP_END)
+		return rc;
+	sample_close(&scan, at, false);
+	if (scan.unknown)
+		ep_source_warn(source, "%s: %" PRIu64 " chunks of unknown kinds are left out",
+			       source->path, scan.unknown);
+	return EP_OK;
 }
 
 /* ---- reading one ---- */
 
-/* At least one byte is allocated. */
+/* At least one byte is allocated; at most what the file has. */
 static int place_read(struct ep_source *source, struct ep_funtrace_place place, uint8_t **out,
 		      struct ep_err *err)
 {
-	int rc;
-
-	*out = malloc(place.size + 1);
-	if (!*out)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory for %" PRIu64 " bytes of %s",
-			       place.size, source->path);
-	rc = ep_file_read(source->fd, source->path, place.offset, *out, place.size, NULL, err);
-	return rc;
+	*out = ep_malloc(place.size);
+	return ep_file_read(source->fd, source->path, place.offset, *out, place.size, NULL, err);
 }
 
-static void take_hz(struct ep_funtrace *sample, struct ep_source *source, struct ep_cursor *content)
+static void read_hz(struct ep_funtrace_content *out, struct ep_source *source,
+		    struct ep_cursor *content)
 {
-	if (ep_cursor_left(content) != sizeof(sample->hz) ||
-	    ep_cursor_take(content, &sample->hz, sizeof(sample->hz)))
+	if (ep_cursor_left(content) != sizeof(out->hz) ||
+	    ep_cursor_take(content, &out->hz, sizeof(out->hz)))
 		ep_source_warn(source,
 			       "%s: FUNTRACE chunk of %zu bytes, not 8: the "
 			       "clock's rate is unknown",
 			       source->path, ep_cursor_left(content));
 }
 
-static void take_id(struct ep_funtrace_id *id, struct ep_source *source, struct ep_cursor *content)
+static void read_id(struct ep_funtrace_id *id, struct ep_source *source, struct ep_cursor *content)
 {
 	if (ep_cursor_left(content) == sizeof(*id) &&
 	    ep_cursor_take(content, id, sizeof(*id)) == EP_OK)
@@ -229,16 +210,12 @@ static void take_id(struct ep_funtrace_id *id, struct ep_source *source, struct 
 		       source->path, ep_cursor_left(content), sizeof(*id));
 }
 
-static bool take_entries(struct ep_funtrace *sample, struct ep_source *source,
-			 struct ep_funtrace_id *id, const struct ep_cursor *content)
+static void add_buffer(struct ep_funtrace_content *out, struct ep_source *source,
+		       struct ep_funtrace_id *id, const struct ep_cursor *content)
 {
 	size_t over = ep_cursor_left(content) % sizeof(struct ep_funtrace_entry);
-	struct ep_funtrace_buffer *buffer;
+	struct ep_funtrace_buffer *buffer = ep_array_add(&out->buffers);
 
-	if (!ep_list_grow(&sample->buffers, sample->buffer_count, &sample->buffer_capacity,
-			  sizeof(*buffer)))
-		return false;
-	buffer = &sample->buffers[sample->buffer_count++];
 	buffer->id = *id;
 	buffer->entries = *content;
 	buffer->entries.end -= over;
@@ -247,49 +224,34 @@ static bool take_entries(struct ep_funtrace *sample, struct ep_source *source,
 			       "%s: TRACEBUF chunk of thread %" PRIu64 " ends inside an entry",
 			       source->path, id->tid);
 	memset(id, 0, sizeof(*id));
-	return true;
 }
 
-/* False: out of memory. */
-static bool take_text(struct ep_funtrace *sample, const struct ep_cursor *content)
-{
-	size_t size = ep_cursor_left(content);
-	char *text = realloc(sample->text, sample->text_size + size + 1);
-
-	if (!text)
-		return false;
-	if (size)
-		memcpy(text + sample->text_size, content->at, size);
-	sample->text = text;
-	sample->text_size += size;
-	return true;
-}
-
-/* False: out of memory. */
-static bool load_chunk(struct ep_funtrace *sample, struct ep_source *source,
+static void read_chunk(struct ep_funtrace_content *out, struct ep_source *source,
 		       struct ep_funtrace_id *id, enum chunk chunk, struct ep_cursor *content)
 {
 	switch (chunk) {
 	case CHUNK_BEGIN:
-		take_hz(sample, source, content);
-		return true;
+		read_hz(out, source, content);
+		break;
 	case CHUNK_COMMAND:
-		sample->command = content->at;
-		sample->command_size = ep_cursor_left(content);
-		return true;
+		out->command = content->at;
+		out->command_size = ep_cursor_left(content);
+		break;
 	case CHUNK_THREAD:
-		take_id(id, source, content);
-		return true;
+		read_id(id, source, content);
+		break;
 	case CHUNK_ENTRIES:
-		return take_entries(sample, source, id, content);
+		add_buffer(out, source, id, content);
+		break;
 	case CHUNK_SCHEDULING:
-		return take_text(sample, content);
+		out->scheduling += ep_cursor_left(content);
+		break;
 	default:
-		return true;
+		break;
 	}
 }
 
-static bool load_chunks(struct ep_funtrace *sample, struct ep_source *source,
+static void read_chunks(struct ep_funtrace_content *out, struct ep_source *source,
 			struct ep_cursor *cursor)
 {
 	struct ep_funtrace_id id = {0};
@@ -302,15 +264,13 @@ static bool load_chunks(struct ep_funtrace *sample, struct ep_source *source,
 		const uint8_t *bytes;
 
 		if (ep_cursor_view(cursor, &bytes, size))
-			return true;
+			return;
 		ep_cursor_init(&content, bytes, size);
-		if (!load_chunk(sample, source, &id, chunk_of(head.magic), &content))
-			return false;
+		read_chunk(out, source, &id, chunk_of(head.magic), &content);
 	}
-	return true;
 }
 
-int ep_funtrace_load(struct ep_funtrace *out, struct ep_source *source,
+int ep_funtrace_load(struct ep_funtrace_content *out, struct ep_source *source,
 		     const struct ep_funtrace_sample *sample, struct ep_err *err)
 {
 	struct ep_funtrace_place all = {sample->start, sample->end - sample->start};
@@ -321,25 +281,22 @@ int ep_funtrace_load(struct ep_funtrace *out, struct ep_source *source,
 	rc = place_read(source, all, &out->chunks, err);
 	rc = rc ? rc : place_read(source, sample->maps, &out->maps, err);
 	rc = rc ? rc : place_read(source, sample->ids, &out->ids, err);
-	if (!rc) {
-		out->maps_size = sample->maps.size;
-		out->ids_size = sample->ids.size;
-		ep_cursor_init(&cursor, out->chunks, all.size);
-		if (!load_chunks(out, source, &cursor))
-			rc = ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	}
-	if (rc)
+	if (rc) {
 		ep_funtrace_unload(out);
-	return rc;
+		return rc;
+	}
+	out->maps_size = sample->maps.size;
+	out->ids_size = sample->ids.size;
+	ep_cursor_init(&cursor, out->chunks, all.size);
+	read_chunks(out, source, &cursor);
+	return EP_OK;
 }
 
-void ep_funtrace_unload(struct ep_funtrace *sample)
+void ep_funtrace_unload(struct ep_funtrace_content *content)
 {
-	free(sample->buffers);
-	free(sample->chunks);
-	free(sample->maps);
-	free(sample->ids);
-	free(sample->modules);
-	free(sample->text);
-	memset(sample, 0, sizeof(*sample));
+	ep_array_deinit(&content->buffers);
+	ep_array_deinit(&content->modules);
+	free(content->chunks);
+	free(content->maps);
+	free(content->ids);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_maps.c: PROCMAPS: lines as in /proc/PID/maps, by three hands. The kernel's and gdb's
+ * modules.c: PROCMAPS: lines as in /proc/PID/maps, by three hands. The kernel's and gdb's
  * have page-aligned addresses and the offset in the file; funtrace's own (funtrace.cpp,
  * phdr_callback) list the executable segments with their exact ends, and p_vaddr where the offset
  * should be. The file on disk tells which is which; without it the bias is a guess, and marked so.
  */
+#include <elf.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,10 +16,11 @@
 
 #include "coredump/memory/elfimage.h"
 #include "coredump/funtrace/funtrace_impl.h"
-#include "coredump/find/objectfile.h"
+#include "coredump/files/elffile.h"
 
 #define MODULES_MAX 65536u
 #define PATH_LIMIT  4096u
+#define PATH_SIZE   8192
 
 /* ---- a line ---- */
 
@@ -48,7 +50,7 @@ static int digit_of(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool take_hex(struct ep_cursor *line, uint64_t *out)
+static bool parse_hex(struct ep_cursor *line, uint64_t *out)
 {
 	unsigned digits = 0;
 
@@ -85,11 +87,11 @@ static bool next_line(struct ep_cursor *text, struct ep_cursor *line)
 static bool parse_line(struct ep_cursor *line, struct ep_funtrace_module *out)
 {
 	memset(out, 0, sizeof(*out));
-	if (!take_hex(line, &out->start) || line->at == line->end || *line->at++ != '-' ||
-	    !take_hex(line, &out->end))
+	if (!parse_hex(line, &out->start) || line->at == line->end || *line->at++ != '-' ||
+	    !parse_hex(line, &out->end))
 		return false;
 	skip_word(line);
-	if (!take_hex(line, &out->offset))
+	if (!parse_hex(line, &out->offset))
 		return false;
 	skip_word(line);
 	skip_word(line);
@@ -144,7 +146,7 @@ static size_t join(struct ep_funtrace_module *list, size_t count)
 	return kept;
 }
 
-static void take_id(struct ep_funtrace_module *module, struct ep_cursor *line)
+static void read_id(struct ep_funtrace_module *module, struct ep_cursor *line)
 {
 	skip_blanks(line);
 	while (module->build_id_size < EP_BUILD_ID_MAX && ep_cursor_left(line) >= 2) {
@@ -158,92 +160,72 @@ static void take_id(struct ep_funtrace_module *module, struct ep_cursor *line)
 }
 
 /* BUILDIDS: "START BUILD-ID" of lines of the map. */
-static void take_ids(struct ep_funtrace_module *list, size_t count, struct ep_cursor text)
+static void read_ids(struct ep_funtrace_module *list, size_t count, struct ep_cursor text)
 {
 	struct ep_funtrace_module key, *module;
 	struct ep_cursor line;
 
 	while (count && next_line(&text, &line)) {
-		if (!take_hex(&line, &key.start))
+		if (!parse_hex(&line, &key.start))
 			continue;
 		module = bsearch(&key, list, count, sizeof(*list), compare_starts);
 		if (module && !module->build_id_size)
-			take_id(module, &line);
+			read_id(module, &line);
 	}
 }
 
-static bool take_lines(struct ep_funtrace_module **list, size_t *count, struct ep_cursor text,
-		       uint64_t *bad)
+/* Lines that are not understood. */
+static uint64_t read_lines(struct ep_funtrace_content *content, struct ep_cursor text)
 {
 	struct ep_funtrace_module module;
 	struct ep_cursor line;
-	size_t capacity = 0;
-
-	while (*count < MODULES_MAX && next_line(&text, &line)) {
-		if (ep_cursor_left(&line) == 0)
-			continue;
-		if (!parse_line(&line, &module)) {
-			++*bad;
-			continue;
-		}
-		if (!is_file(&module))
-			continue;
-		if (!ep_list_grow(list, *count, &capacity, sizeof(module)))
-			return false;
-		(*list)[(*count)++] = module;
-	}
-	return true;
-}
-
-int ep_funtrace_modules(struct ep_source *source, const struct ep_funtrace *sample,
-			struct ep_funtrace_module **list, size_t *count, struct ep_err *err)
-{
-	struct ep_cursor text, ids;
 	uint64_t bad = 0;
 
-	*list = NULL;
-	*count = 0;
-	ep_cursor_init(&text, sample->maps, sample->maps_size);
-	ep_cursor_init(&ids, sample->ids, sample->ids_size);
-	if (!take_lines(list, count, text, &bad)) {
-		free(*list);
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	while (content->modules.count < MODULES_MAX && next_line(&text, &line)) {
+		if (ep_cursor_left(&line) == 0)
+			continue;
+		if (!parse_line(&line, &module))
+			bad++;
+		else if (is_file(&module))
+			ep_array_push(&content->modules, module);
 	}
-	if (*count)
-		*count = join(*list, *count);
-	take_ids(*list, *count, ids);
+	return bad;
+}
+
+void ep_funtrace_modules(struct ep_source *source, struct ep_funtrace_content *content)
+{
+	struct ep_cursor text, ids;
+	uint64_t bad;
+
+	ep_cursor_init(&text, content->maps, content->maps_size);
+	ep_cursor_init(&ids, content->ids, content->ids_size);
+	bad = read_lines(content, text);
+	if (content->modules.count)
+		content->modules.count = join(content->modules.list, content->modules.count);
+	read_ids(content->modules.list, content->modules.count, ids);
 	if (bad)
 		ep_source_warn(source,
 			       "%s: %" PRIu64 " lines of PROCMAPS are not "
 			       "understood: functions there have no names",
 			       source->path, bad);
-	else if (*count == 0)
+	else if (content->modules.count == 0)
 		ep_source_warn(source,
 			       "%s: no PROCMAPS for this sample: functions "
 			       "have no names",
 			       source->path);
-	return EP_OK;
-}
-
-size_t ep_funtrace_module_at(const struct ep_funtrace_module *modules, size_t count,
-			     uint64_t address)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (modules[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < modules[low - 1].end ? low - 1 : SIZE_MAX;
 }
 
 /* ---- where they really are ---- */
 
-bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf)
+/* A module's file. */
+struct object {
+	Elf64_Phdr headers[EP_ELF_IMAGE_HEADERS];
+	unsigned count;
+	uint16_t type;
+	uint64_t low, high; /* of its PT_LOADs: p_vaddr, whole pages */
+};
+
+static bool object_read(struct object *object, Elf *elf)
 {
 	GElf_Ehdr header;
 	size_t count;
@@ -272,17 +254,17 @@ bool ep_funtrace_object_read(struct ep_funtrace_object *object, Elf *elf)
 	return object->count != 0;
 }
 
-static bool object_open(struct ep_funtrace_object *object, const char *path)
+static bool object_open(struct object *object, const char *path)
 {
 	Elf *elf = NULL;
 	bool ok = false;
-	int fd = ep_object_file_descriptor(path);
+	int fd = ep_elf_file_open(path);
 
 	memset(object, 0, sizeof(*object));
 	if (fd >= 0) {
 		elf_version(EV_CURRENT);
 		elf = elf_begin(fd, ELF_C_READ, NULL);
-		ok = elf && ep_funtrace_object_read(object, elf);
+		ok = elf && object_read(object, elf);
 	}
 	elf_end(elf);
 	if (fd >= 0)
@@ -290,8 +272,9 @@ static bool object_open(struct ep_funtrace_object *object, const char *path)
 	return ok;
 }
 
-bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start, uint64_t offset,
-		      uint64_t size, uint64_t *bias)
+/* When a segment of the file fits to what the map says. */
+static bool bias_find(const struct object *object, uint64_t start, uint64_t offset, uint64_t size,
+		      uint64_t *bias)
 {
 	for (unsigned i = 0; i < object->count; i++) {
 		const Elf64_Phdr *one = &object->headers[i];
@@ -314,12 +297,12 @@ bool ep_funtrace_bias(const struct ep_funtrace_object *object, uint64_t start, u
 }
 
 /* A module that its file explains covers all of the file's segments. */
-static void place(struct ep_module *module, const struct ep_funtrace_object *object, uint64_t low,
+static void place(struct ep_module *module, const struct object *object, uint64_t low,
 		  uint64_t high)
 {
 	uint64_t offset = module->start - module->bias, start, end, bias;
 
-	if (!ep_funtrace_bias(object, module->start, offset, module->end - module->start, &bias))
+	if (!bias_find(object, module->start, offset, module->end - module->start, &bias))
 		return;
 	start = object->low + bias;
 	end = object->high + bias;
@@ -333,14 +316,15 @@ static void place(struct ep_module *module, const struct ep_funtrace_object *obj
 	module->flags &= ~EP_MODULE_NO_HEADER;
 }
 
-void ep_funtrace_path(char *out, size_t size, const struct ep_source *source, bool is_program,
-		      const char *path, size_t path_size)
+/* Where the file of a module is. */
+static void path_of(char out[PATH_SIZE], const struct ep_source *source,
+		    const struct ep_module *module, const char *path)
 {
-	if (source->executable && is_program)
-		snprintf(out, size, "%s", source->executable);
+	if (source->executable && module->flags & EP_MODULE_EXECUTABLE)
+		snprintf(out, PATH_SIZE, "%s", source->executable);
 	else
-		snprintf(out, size, "%s%.*s", source->sysroot ? source->sysroot : "",
-			 (int)path_size, path);
+		snprintf(out, PATH_SIZE, "%s%.*s", source->sysroot ? source->sysroot : "",
+			 (int)module->path.length, path);
 }
 
 /* Newer than the trace, and no build-id to tell whether it is another one. */
@@ -358,21 +342,20 @@ static void warn_newer(struct ep_source *source, const struct ep_module *module,
 
 void ep_funtrace_place_modules(struct ep_source *source)
 {
-	const struct ep_arena *arena = (void *)source->arena;
+	const struct ep_arena *arena = (void *)source->funtrace->arena;
 	struct ep_modules *head = NULL;
 	struct ep_module *list;
-	struct ep_funtrace_object object;
-	char path[EP_FUNTRACE_PATH];
+	struct object object;
+	char path[PATH_SIZE];
 
 	for (uint32_t i = 0; i < arena->section_count; i++)
 		if (arena->sections[i].type == EP_SECTION_MODULES)
-			head = (void *)(source->arena + arena->sections[i].offset);
+			head = (void *)(source->funtrace->arena + arena->sections[i].offset);
 	list = (struct ep_module *)(head + 1);
 	for (uint32_t i = 0; head && i < head->count; i++) {
 		if (!(list[i].flags & EP_MODULE_NO_HEADER))
 			continue;
-		ep_funtrace_path(path, sizeof(path), source, list[i].flags & EP_MODULE_EXECUTABLE,
-				 (char *)head + list[i].path.offset, list[i].path.length);
+		path_of(path, source, &list[i], (char *)head + list[i].path.offset);
 		if (!object_open(&object, path))
 			continue;
 		warn_newer(source, &list[i], path);

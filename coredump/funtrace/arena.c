@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_arena.c: an arena by runtime/format.h, made of what a funtrace.raw tells. All records
+ * arena.c: an arena by runtime/format.h, made of what a funtrace.raw tells. All records
  * are timed. What such a file does not tell stays empty or 0: nothing is made up.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "coredump/funtrace/funtrace_impl.h"
@@ -31,45 +30,34 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 
 /* ---- room ---- */
 
-/* Zeroed bytes at the end, from a multiple of `unit` on; their offset, or 0: out of memory. */
+/* Zeroed bytes at the end, from a multiple of `unit` on; their offset. */
 static uint64_t room(struct ep_funtrace_arena *arena, uint64_t size, uint64_t unit)
 {
-	uint64_t at = round_up(arena->size, unit), end = at + size;
-	uint64_t more = arena->capacity + arena->capacity / 2;
-	uint8_t *grown;
+	uint64_t at = round_up(arena->bytes.count, unit), end = at + size;
 
-	if (end > arena->capacity) {
-		more = round_up(more > end ? more : end, EP_BLOCK_SIZE);
-		grown = realloc(arena->bytes, more);
-		if (!grown)
-			return 0;
-		arena->bytes = grown;
-		arena->capacity = more;
-	}
-	memset(arena->bytes + arena->size, 0, end - arena->size);
-	arena->size = end;
+	ep_array_reserve(&arena->bytes, end);
+	memset(arena->bytes.list + arena->bytes.count, 0, end - arena->bytes.count);
+	arena->bytes.count = end;
 	return at;
 }
 
 static struct ep_arena *header(struct ep_funtrace_arena *arena)
 {
-	return (struct ep_arena *)(void *)arena->bytes;
+	return (struct ep_arena *)(void *)arena->bytes.list;
 }
 
-/* A section of zeroes; its offset, or 0: out of memory. */
+/* A section of zeroes; its offset. */
 static uint64_t section(struct ep_funtrace_arena *arena, uint32_t type, uint32_t entry_size,
 			uint64_t size, uint64_t unit)
 {
 	uint64_t at = room(arena, size, unit);
 	struct ep_arena *head = header(arena);
 
-	if (at)
-		head->sections[head->section_count++] =
-			(struct ep_section){type, entry_size, at, size};
+	head->sections[head->section_count++] = (struct ep_section){type, entry_size, at, size};
 	return at;
 }
 
-/* ---- what is told of the process ---- */
+/* ---- the process ---- */
 
 static struct ep_string string_put(uint8_t *start, uint32_t *used, const void *text, size_t size)
 {
@@ -82,13 +70,13 @@ static struct ep_string string_put(uint8_t *start, uint32_t *used, const void *t
 
 /* The program: the module that the command line names, else the first, which dl_iterate_phdr and
  * the kernel's map both begin with. */
-static size_t program_of(const struct ep_funtrace *sample, const struct ep_funtrace_module *modules,
-			 size_t count)
+static size_t program_of(const struct ep_funtrace_content *content)
 {
-	const uint8_t *word = sample->command;
+	const struct ep_funtrace_module *modules = content->modules.list;
+	const uint8_t *word = content->command;
 	size_t size = 0;
 
-	for (; size < sample->command_size && word[size] != ' '; size++)
+	for (; size < content->command_size && word[size] != ' '; size++)
 		;
 	for (size_t n = size; n > 0; n--)
 		if (word[n - 1] == '/') {
@@ -96,7 +84,7 @@ static size_t program_of(const struct ep_funtrace *sample, const struct ep_funtr
 			size -= n;
 			break;
 		}
-	for (size_t i = 0; size && i < count; i++)
+	for (size_t i = 0; size && i < content->modules.count; i++)
 		if (modules[i].path_size > size &&
 		    modules[i].path[modules[i].path_size - size - 1] == '/' &&
 		    memcmp(modules[i].path + modules[i].path_size - size, word, size) == 0)
@@ -106,42 +94,37 @@ static size_t program_of(const struct ep_funtrace *sample, const struct ep_funtr
 
 #define COMMAND_MAX (64u << 10)
 
-static bool put_process(struct ep_funtrace_arena *arena, const struct ep_funtrace *sample,
-			const struct ep_funtrace_module *program)
+static void put_process(struct ep_funtrace_arena *arena, const struct ep_funtrace_module *program)
 {
-	size_t words = sample->command_size < COMMAND_MAX ? sample->command_size : COMMAND_MAX;
+	const struct ep_funtrace_content *content = arena->content;
+	size_t words = content->command_size < COMMAND_MAX ? content->command_size : COMMAND_MAX;
 	size_t path = program ? program->path_size : 0;
 	uint32_t used = sizeof(struct ep_process);
 	struct ep_process *process;
 	uint64_t at = section(arena, EP_SECTION_PROCESS, sizeof(*process),
 			      used + words + path + sizeof(WRITER), 64);
-	uint8_t *start = arena->bytes + at;
+	uint8_t *start = arena->bytes.list + at;
 
-	if (!at)
-		return false;
 	process = (struct ep_process *)(void *)start;
-	for (size_t i = 0; i < sample->buffer_count && !process->pid; i++)
-		process->pid = (uint32_t)sample->buffers[i].id.pid;
-	process->page_size = 4096;
+	for (size_t i = 0; i < content->buffers.count && !process->pid; i++)
+		process->pid = (uint32_t)content->buffers.list[i].id.pid;
+	header(arena)->root.pid = process->pid;
+	process->page_size = EP_PAGE;
 	if (path)
 		process->executable = string_put(start, &used, program->path, path);
 	if (words)
-		process->command_line = string_put(start, &used, sample->command, words);
+		process->command_line = string_put(start, &used, content->command, words);
 	process->runtime = string_put(start, &used, WRITER, sizeof(WRITER) - 1);
-	return true;
 }
 
-static bool put_clock(struct ep_funtrace_arena *arena, uint64_t hz)
+static void put_clock(struct ep_funtrace_arena *arena)
 {
 	uint64_t at = section(arena, EP_SECTION_CLOCK, sizeof(struct ep_clock),
 			      sizeof(struct ep_clock), 64);
-	struct ep_clock *clock = (struct ep_clock *)(void *)(arena->bytes + at);
+	struct ep_clock *clock = (struct ep_clock *)(void *)(arena->bytes.list + at);
 
-	if (!at)
-		return false;
-	clock->tsc_hz = hz;
+	clock->tsc_hz = arena->content->hz;
 	clock->error_ppb = RATE_ERROR_PPB;
-	return true;
 }
 
 /* ---- the load map ---- */
@@ -159,21 +142,20 @@ static void put_module(struct ep_module *to, uint8_t *start, uint32_t *used,
 	memcpy(to->build_id, from->build_id, from->build_id_size);
 }
 
-static bool put_modules(struct ep_funtrace_arena *arena, const struct ep_funtrace_module *modules,
-			size_t count, size_t program)
+static void put_modules(struct ep_funtrace_arena *arena, size_t program)
 {
-	uint64_t texts = 0, at,
-		 strings = sizeof(struct ep_modules) + count * sizeof(struct ep_module);
+	const struct ep_funtrace_module *modules = arena->content->modules.list;
+	size_t count = arena->content->modules.count;
+	uint64_t strings = sizeof(struct ep_modules) + count * sizeof(struct ep_module);
 	uint32_t used = (uint32_t)strings;
+	uint64_t texts = 0, at;
 	struct ep_modules *head;
 	struct ep_module *list;
 
 	for (size_t i = 0; i < count; i++)
 		texts += modules[i].path_size;
 	at = section(arena, EP_SECTION_MODULES, sizeof(struct ep_module), strings + texts, 64);
-	if (!at)
-		return false;
-	head = (struct ep_modules *)(void *)(arena->bytes + at);
+	head = (struct ep_modules *)(void *)(arena->bytes.list + at);
 	list = (struct ep_module *)(head + 1);
 	head->count = head->capacity = (uint32_t)count;
 	head->strings = used;
@@ -182,45 +164,35 @@ static bool put_modules(struct ep_funtrace_arena *arena, const struct ep_funtrac
 	if (count)
 		list[program].flags |= EP_MODULE_EXECUTABLE;
 	head->strings_end = used;
-	return true;
 }
 
 /* ---- the whole ---- */
 
-int ep_funtrace_arena_begin(struct ep_funtrace_arena *arena, const struct ep_funtrace *sample,
-			    const struct ep_funtrace_module *modules, size_t module_count,
-			    struct ep_err *err)
+void ep_funtrace_arena_begin(struct ep_funtrace_arena *arena,
+			     const struct ep_funtrace_content *content)
 {
-	size_t program = program_of(sample, modules, module_count);
+	size_t program = program_of(content);
+	uint64_t entries = 0;
 	struct ep_arena *head;
-	uint64_t rings, entries = 0;
 
-	for (size_t i = 0; i < sample->buffer_count; i++)
-		entries += ep_cursor_left(&sample->buffers[i].entries);
+	for (size_t i = 0; i < content->buffers.count; i++)
+		entries += ep_cursor_left(&content->buffers.list[i].entries);
 
-	memset(arena, 0, sizeof(*arena));
-	arena->identity = EP_ANCHOR_KEY ^ sample->hz;
-	arena->modules = modules;
-	arena->module_count = module_count;
-	arena->program = program;
+	*arena = (struct ep_funtrace_arena){
+		.content = content,
+		.identity = EP_ANCHOR_KEY ^ content->hz,
+	};
 	room(arena, EP_PAGE, 1);
-	if (arena->size != EP_PAGE ||
-	    !put_process(arena, sample, module_count ? &modules[program] : NULL) ||
-	    !put_clock(arena, sample->hz))
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
+	put_process(arena, content->modules.count ? &content->modules.list[program] : NULL);
+	put_clock(arena);
 	arena->threads = section(arena, EP_SECTION_THREADS, sizeof(struct ep_thread),
-				 (sample->buffer_count + 1) * sizeof(struct ep_thread), 64);
-	if (!arena->threads || !put_modules(arena, modules, module_count, program))
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	rings = section(arena, EP_SECTION_RINGS, EP_BLOCK_SIZE, 0, EP_PAGE);
-	if (!rings)
-		return ep_fail(err, EP_E_MEMORY, 0, "out of memory");
-	arena->limit = arena->size + LIMIT_LEAST + LIMIT_SHARE * entries;
+				 (content->buffers.count + 1) * sizeof(struct ep_thread), 64);
+	put_modules(arena, program);
+	section(arena, EP_SECTION_RINGS, EP_BLOCK_SIZE, 0, EP_PAGE);
+	arena->limit = arena->bytes.count + LIMIT_LEAST + LIMIT_SHARE * entries;
 	head = header(arena);
 	head->block_size = EP_BLOCK_SIZE;
 	head->timestamp_every = 1;
-	head->root.pid = ((struct ep_process *)(void *)(arena->bytes + EP_PAGE))->pid;
-	return EP_OK;
 }
 
 void ep_funtrace_arena_end(struct ep_funtrace_arena *arena)
@@ -229,14 +201,14 @@ void ep_funtrace_arena_end(struct ep_funtrace_arena *arena)
 	struct ep_root *root = &head->root;
 	struct ep_section *rings = &head->sections[head->section_count - 1];
 
-	rings->size = arena->size - rings->offset;
-	head->committed = head->memory_size = arena->size;
+	rings->size = arena->bytes.count - rings->offset;
+	head->committed = head->memory_size = arena->bytes.count;
 	memcpy(root->magic, EP_ARENA_MAGIC, EP_MAGIC_SIZE);
 	root->major = EP_FORMAT_MAJOR;
 	root->minor = EP_FORMAT_MINOR;
 	root->size = sizeof(*root);
 	root->self = root->arena_address = ADDRESS;
-	root->arena_size = arena->size;
+	root->arena_size = arena->bytes.count;
 	root->identity = arena->identity;
 	root->arch = EP_ARCH_X86_64;
 	root->crc = ep_crc32(root, offsetof(struct ep_root, crc));
@@ -253,21 +225,15 @@ void ep_funtrace_writer_init(struct ep_funtrace_writer *writer, struct ep_funtra
 
 static struct ep_block *block_of(const struct ep_funtrace_writer *writer)
 {
-	return (struct ep_block *)(void *)(writer->arena->bytes + writer->at);
+	return (struct ep_block *)(void *)(writer->arena->bytes.list + writer->at);
 }
 
-static int block_begin(struct ep_funtrace_writer *writer, uint64_t tsc, uint8_t flags)
+static void block_begin(struct ep_funtrace_writer *writer, uint64_t tsc, uint8_t flags)
 {
 	struct ep_funtrace_arena *arena = writer->arena;
 	struct ep_block *block;
-	uint64_t at;
 
-	if (arena->size > arena->limit)
-		return EP_E_LIMIT;
-	at = room(arena, EP_BLOCK_SIZE, EP_PAGE);
-	if (!at)
-		return EP_E_MEMORY;
-	writer->at = at;
+	writer->at = room(arena, EP_BLOCK_SIZE, EP_PAGE);
 	writer->next = 0;
 	writer->last = tsc;
 	writer->blocks++;
@@ -277,30 +243,27 @@ static int block_begin(struct ep_funtrace_writer *writer, uint64_t tsc, uint8_t 
 	block->owner = writer->serial;
 	block->every = 1;
 	block->flags = (uint8_t)(flags | (writer->sequence == 1 ? EP_BLOCK_FIRST : 0));
-	block->check = ep_block_check(block, at, arena->identity);
-	return EP_OK;
+	block->check = ep_block_check(block, writer->at, arena->identity);
 }
 
-/* Room for `words` at `tsc`, with the escape that they need. */
-static int reserve(struct ep_funtrace_writer *writer, unsigned words, uint64_t tsc)
+/* Room for `words` at `tsc`, with the escape that they need. False: the arena is full. */
+static bool reserve(struct ep_funtrace_writer *writer, unsigned words, uint64_t tsc)
 {
 	uint64_t gap = writer->blocks ? tsc - writer->last : 0;
 	/* In ticks it may be one more: an escape has room for less. */
 	bool is_long = gap >= EP_LONG_GAP_CYCLES - (2u << EP_TICK_SHIFT);
-	uint8_t flags = is_long ? EP_BLOCK_LONG_GAP : 0;
-
-	int rc = EP_OK;
 
 	words += gap > EP_GAP_CYCLES;
-	if (!writer->blocks || is_long || writer->next + words > EP_BLOCK_RECORDS)
-		rc = block_begin(writer, tsc, flags);
-	if (rc)
-		return rc;
+	if (!writer->blocks || is_long || writer->next + words > EP_BLOCK_RECORDS) {
+		if (writer->arena->bytes.count > writer->arena->limit)
+			return false;
+		block_begin(writer, tsc, is_long ? EP_BLOCK_LONG_GAP : 0);
+	}
 	if (tsc - writer->last > EP_GAP_CYCLES)
 		block_of(writer)->records[writer->next++] = ep_escape_make(
 			EP_ESCAPE_TIME, (uint32_t)(tsc >> EP_TICK_SHIFT >> 16 & 0x3ffffff));
 	writer->last = tsc;
-	return EP_OK;
+	return true;
 }
 
 static uint64_t stamp_of(uint64_t tsc)
@@ -310,39 +273,36 @@ static uint64_t stamp_of(uint64_t tsc)
 	return stamp ? stamp : 1;
 }
 
-int ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address, bool is_return,
-		    uint64_t tsc)
+bool ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address, bool is_return,
+		     uint64_t tsc)
 {
-	int rc = reserve(writer, 1, tsc);
-
-	if (rc)
-		return rc;
+	if (!reserve(writer, 1, tsc))
+		return false;
 	block_of(writer)->records[writer->next++] =
 		stamp_of(tsc) << EP_STAMP_SHIFT | (is_return ? EP_RETURN_BIT : 0) | address;
-	return EP_OK;
+	return true;
 }
 
-int ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark, uint64_t address,
-			 uint64_t tsc)
+bool ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark, uint64_t address,
+			  uint64_t tsc)
 {
 	const uint32_t half = 26, mask = (1u << half) - 1;
-	int rc = reserve(writer, 3, tsc);
 	uint64_t *words;
 
-	if (rc)
-		return rc;
+	if (!reserve(writer, 3, tsc))
+		return false;
 	words = block_of(writer)->records + writer->next;
 	words[0] = ep_escape_make(EP_ESCAPE_MARK, (uint32_t)(mark | 2u << 5 | stamp_of(tsc) << 10));
 	words[1] = ep_escape_make(EP_ESCAPE_DATA, (uint32_t)address & mask);
 	words[2] = ep_escape_make(EP_ESCAPE_DATA, (uint32_t)(address >> half) & mask);
 	writer->next += 3;
-	return EP_OK;
+	return true;
 }
 
 void ep_funtrace_writer_end(struct ep_funtrace_writer *writer, const struct ep_funtrace_id *id)
 {
 	struct ep_thread *thread =
-		(struct ep_thread *)(void *)(writer->arena->bytes + writer->arena->threads) +
+		(struct ep_thread *)(void *)(writer->arena->bytes.list + writer->arena->threads) +
 		writer->serial - 1;
 
 	thread->flags = id->tid && id->pid == id->tid ? EP_THREAD_MAIN : 0;
