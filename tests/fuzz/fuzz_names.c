@@ -51,7 +51,7 @@ static void check_literals(struct ep_names *names)
 	for (uint64_t at = 0; at <= REACH; at += 251) {
 		const char *text = ep_names_constant_string(names, BIAS + at, 0);
 
-		MUST(!text || strlen(text) <= EP_LITERAL_MAX);
+		MUST(!text || strlen(text) <= EP_CONSTANT_STRING_MAX);
 		MUST(ep_names_constant_string(names, BIAS + at, 0) == text);
 	}
 }
