@@ -14,8 +14,7 @@
 
 enum ep_callsite {
 	EP_CALLSITE_NONE,     /* no call ends there */
-	EP_CALLSITE_DIRECT,   /* one to another address: what it called may have
-				 jumped on */
+	EP_CALLSITE_DIRECT,   /* one to another address: what it called may have jumped on */
 	EP_CALLSITE_INDIRECT, /* by a pointer, or to `target` itself */
 };
 

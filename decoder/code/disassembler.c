@@ -26,8 +26,7 @@ static bool load(void)
 
 	if (!handle) {
 		snprintf(why, sizeof(why),
-			 "instructions are read with libcapstone "
-			 "(package " PACKAGE "): %s",
+			 "instructions are read with libcapstone (package " PACKAGE "): %s",
 			 dlerror());
 		return false;
 	}

@@ -11,12 +11,11 @@
 #include "decoder/names/names.h"
 
 enum ep_hooks {
-	EP_HOOKS_UNKNOWN,  /* its bounds or its code are not known, or there is
-			      no disassembler (disassembler.h) */
+	EP_HOOKS_UNKNOWN,  /* its bounds or its code are not known, or there is no disassembler
+			      (disassembler.h) */
 	EP_HOOKS_NONE,     /* it calls none */
 	EP_HOOKS_SOME,     /* it does */
-	EP_HOOKS_ENTERING, /* it does, and before it came to that it was at pc
-			    */
+	EP_HOOKS_ENTERING, /* it does, and before it came to that it was at pc */
 	EP_HOOKS_LEAVING,  /* it told its return before it came to pc */
 };
 

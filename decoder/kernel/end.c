@@ -164,9 +164,7 @@ bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size)
 	else if (end->most == UNKNOWN || end->most > USELESS)
 		snprintf(out, size, "no record in the last %s at least, by %s", least, by);
 	else
-		snprintf(out, size,
-			 "no record in the last %s at least, by %s, and %s at "
-			 "most",
+		snprintf(out, size, "no record in the last %s at least, by %s, and %s at most",
 			 least, by, most);
 	return true;
 }

@@ -20,8 +20,7 @@
 enum ep_slice_state {
 	EP_SLICE_UNKNOWN,
 	EP_SLICE_RUNNING,
-	EP_SLICE_READY,   /* could have run: preempted, or woken and waiting for
-			     a CPU */
+	EP_SLICE_READY,   /* could have run: preempted, or woken and waiting for a CPU */
 	EP_SLICE_BLOCKED, /* waited; perf does not tell when it became ready */
 };
 
@@ -48,8 +47,7 @@ struct ep_slice {
 
 struct ep_task {
 	uint32_t tid;
-	char name[4 * 16 + 1];   /* the kernel's last, fit to be shown; "":
-				    unknown */
+	char name[4 * 16 + 1];   /* the kernel's last, fit to be shown; "": unknown */
 	struct ep_slice *slices; /* ascending, one ends where the next begins */
 	size_t count;
 	struct ep_absences absences; /* by them */

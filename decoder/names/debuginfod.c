@@ -145,13 +145,13 @@ static const char *give_up(int error, const struct question *question)
 	library.state = OFF;
 	library.why = "";
 	if (question->too_large || error == -EFBIG)
-		return "a debuginfod server sent more than DEBUGINFOD_MAXSIZE "
-		       "allows (4 GB, when it is not set)";
+		return "a debuginfod server sent more than DEBUGINFOD_MAXSIZE allows (4 GB, when "
+		       "it is not set)";
 	if (question->cancelled)
 		return "cancelled, debuginfod servers are not asked any more";
 	if (error == -ETIME || error == -ETIMEDOUT)
-		return "no debuginfod server answered in time "
-		       "(DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME)";
+		return "no debuginfod server answered in time (DEBUGINFOD_TIMEOUT, "
+		       "DEBUGINFOD_MAXTIME)";
 	return "no debuginfod server of DEBUGINFOD_URLS can be reached";
 }
 

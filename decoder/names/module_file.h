@@ -20,9 +20,8 @@ struct ep_module_file {
 	void *memory;            /* behind `elf` when it is not a file */
 	char warning[1024];      /* "" when all is well */
 	bool other_build;        /* it says that a file was of another build */
-	const char *unanswered;  /* why debuginfod servers are asked no more,
-				    where this file was the first to learn it;
-				    NULL. The warning has it, too */
+	const char *unanswered; /* why debuginfod servers are asked no more, where this file was the
+				   first to learn it; NULL. The warning has it, too */
 };
 
 /*

@@ -29,8 +29,7 @@ struct module {
 	const struct ep_trace_module *facts;
 	char *name;       /* base name, valid UTF-8 */
 	size_t file;      /* index into files */
-	size_t canonical; /* index of the first module of the same file at the
-			     same place */
+	size_t canonical; /* index of the first module of the same file at the same place */
 	uint64_t reach;   /* the highest end of this and all before it */
 };
 

@@ -23,12 +23,11 @@ struct ep_function {
 	const char *symbol;               /* raw, as in the symbol table; "" unknown */
 	const char *module;               /* base name of the module's path; "" outside */
 	const struct ep_trace_module *in; /* NULL outside of all modules */
-	uint64_t start, end;              /* process virtual; of the hot part; end exclusive;
-					     equal when the bounds are unknown */
-	bool known;                       /* false: name is module+0x1234 */
-	bool span;                        /* no function, but spans of that name */
-	bool exported_guess;              /* from .dynsym or .eh_frame only: may be inexact
-					   */
+	uint64_t start, end; /* process virtual; of the hot part; end exclusive; equal when the
+				bounds are unknown */
+	bool known;          /* false: name is module+0x1234 */
+	bool span;           /* no function, but spans of that name */
+	bool exported_guess; /* from .dynsym or .eh_frame only: may be inexact */
 };
 
 /* `modules` (a trace's, or made from a source's mappings) must outlive the names. NULL options:

@@ -12,8 +12,7 @@
 #include "coredump/util/error.h"
 
 struct ep_frame_range {
-	uint64_t start, end; /* addresses in the file; end exclusive; not empty
-			      */
+	uint64_t start, end; /* addresses in the file; end exclusive; not empty */
 };
 
 /*

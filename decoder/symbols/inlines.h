@@ -12,8 +12,8 @@ struct ep_inlines;
 
 /* A call that the compiler inlined. */
 struct ep_inlined {
-	const char *name;    /* of the function: as c++filt has it; valid UTF-8;
-				what has no linkage name is without parameters */
+	const char *name;    /* of the function: as c++filt has it; valid UTF-8; what has no linkage
+				name is without parameters */
 	struct ep_line call; /* where it was called */
 };
 

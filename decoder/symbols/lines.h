@@ -15,8 +15,7 @@ struct ep_lines;
 struct ep_units;
 
 struct ep_line {
-	const char *file; /* path as the debug info gives it, normalised, and
-			     then mapped; NULL */
+	const char *file; /* path as the debug info gives it, normalised, and then mapped; NULL */
 	uint32_t line;    /* 0 unknown */
 };
 

@@ -20,11 +20,9 @@
 
 struct ep_symbol {
 	uint64_t start, end; /* addresses in the file; end exclusive */
-	const char *name;    /* as in the file; borrowed from it; NULL: bounds
-				from .eh_frame only */
-	bool inexact;        /* not from .symtab: a neighbour without a symbol may be
-				nearer */
-	bool plt;            /* a stub that jumps to `name` */
+	const char *name; /* as in the file; borrowed from it; NULL: bounds from .eh_frame only */
+	bool inexact;     /* not from .symtab: a neighbour without a symbol may be nearer */
+	bool plt;         /* a stub that jumps to `name` */
 };
 
 struct ep_symbols;

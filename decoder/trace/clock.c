@@ -108,8 +108,8 @@ static void use_anchors(struct ep_trace *trace, const struct anchors *anchors)
 	worst = excess(anchors, rate, bound);
 	if (worst > 0) {
 		ep_trace_warn(trace,
-			      "the TSC and CLOCK_MONOTONIC_RAW did not run "
-			      "together: times are right to %.0f ppm only",
+			      "the TSC and CLOCK_MONOTONIC_RAW did not run together: times are "
+			      "right to %.0f ppm only",
 			      worst * 1e6);
 		bound += worst;
 	}
@@ -130,9 +130,7 @@ static void use_stated_rate(struct ep_trace *trace, const struct ep_clock *from)
 		return;
 	rate = BILLION / (double)from->tsc_hz;
 	if (rate < NS_PER_TICK_MIN || rate > NS_PER_TICK_MAX) {
-		ep_trace_warn(trace,
-			      "clock: %" PRIu64 " ticks per second makes no "
-			      "sense",
+		ep_trace_warn(trace, "clock: %" PRIu64 " ticks per second makes no sense",
 			      from->tsc_hz);
 		return;
 	}
@@ -160,8 +158,7 @@ void ep_trace_read_clock(struct ep_trace *trace, const struct ep_trace_section *
 		trace->clock.realtime = trace->process.start_realtime;
 	}
 	if (!trace->clock.known)
-		ep_trace_warn(trace, "the clock's rate is unknown: times are "
-				     "in ticks");
+		ep_trace_warn(trace, "the clock's rate is unknown: times are in ticks");
 }
 
 int64_t ep_trace_ns(const struct ep_trace *trace, uint64_t from, uint64_t to)

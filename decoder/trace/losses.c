@@ -18,8 +18,8 @@ size_t ep_losses(const struct ep_trace *trace, struct ep_loss out[EP_LOSSES_MAX]
 		{"blocks_text", "text-over-blocks",
 		 "of these look as if text was written over them", damage->blocks_text, true},
 		{"records_text", "text-over-records",
-		 "records look as if text was written over them: they are left "
-		 "out, and the calls around them are marked",
+		 "records look as if text was written over them: they are left out, and the calls "
+		 "around them are marked",
 		 damage->records_text, true},
 		{"blocks_duplicate", "duplicate-blocks", "blocks came twice",
 		 damage->blocks_duplicate, true},
@@ -27,8 +27,7 @@ size_t ep_losses(const struct ep_trace *trace, struct ep_loss out[EP_LOSSES_MAX]
 		 damage->blocks_backward, true},
 		/* The report tells it by thread. */
 		{"blocks_missed", NULL,
-		 "blocks were overwritten before they were copied, as the "
-		 "process went on",
+		 "blocks were overwritten before they were copied, as the process went on",
 		 damage->blocks_missed, true},
 		{"threads_corrupt", "corrupt-threads", "entries of the thread table make no sense",
 		 damage->threads_corrupt, true},
@@ -45,18 +44,15 @@ size_t ep_losses(const struct ep_trace *trace, struct ep_loss out[EP_LOSSES_MAX]
 		 "times there was no room on the file system of EPITAPH_FILE", process->file_full,
 		 true},
 		{"file_lost", "file-cut",
-		 "times somebody cut off the file of EPITAPH_FILE: what was in "
-		 "it then is lost",
+		 "times somebody cut off the file of EPITAPH_FILE: what was in it then is lost",
 		 process->file_lost, true},
 		{"holes", "holes",
-		 "records are missing inside of blocks: a signal handler "
-		 "interrupted a hook, or the process went on while "
-		 "it was read",
+		 "records are missing inside of blocks: a signal handler interrupted a hook, or "
+		 "the process went on while it was read",
 		 damage->holes, false},
 		{"two_writers", "two-writers",
-		 "blocks have records of a child too, which was forked past "
-		 "the C library (_Fork, clone): some of their "
-		 "calls are its own",
+		 "blocks have records of a child too, which was forked past the C library (_Fork, "
+		 "clone): some of their calls are its own",
 		 process->two_writers, false},
 		{"kept_refused", NULL, "snapshots to be kept had no room (EPITAPH_KEEP)",
 		 arena->kept_refused, false},

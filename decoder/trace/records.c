@@ -28,10 +28,10 @@ struct decoding {
 	uint64_t anchor; /* TSC of the last anchor */
 	bool escaped;    /* 26 bits above the next stamp are known: */
 	uint64_t upper;
-	unsigned pending;                 /* first decoded record after it, still unplaced */
-	unsigned missing;                 /* first decoded gap of text since it */
-	unsigned adrift;                  /* first decoded record from which on times may be
-					     too low by times that stamps have no bits for */
+	unsigned pending; /* first decoded record after it, still unplaced */
+	unsigned missing; /* first decoded gap of text since it */
+	unsigned adrift;  /* first decoded record from which on times may be too low by times that
+			     stamps have no bits for */
 	const struct ep_trace_over *over; /* the next stretch of text */
 	uint32_t overs;                   /* left, with that one */
 	uint32_t at, end;                 /* word in hand, and up to where they hold */

@@ -44,28 +44,24 @@ struct ep_record {
 	enum ep_record_kind kind;
 	uint64_t address; /* code address (process virtual) */
 	uint64_t low;     /* TSC: not before */
-	uint64_t high;    /* TSC: not after; EP_TIME_UNKNOWN after the last anchor
-			     of all */
-	uint64_t time;    /* TSC: best single number, in order between its anchors;
-			     low where nothing is known of what came after, or
-			     something is missing there. Never less than the record
-			     before has */
-	bool exact;       /* low == high == time */
-	bool refined;     /* time leaves out when the thread was not on a CPU */
-	bool unsure;      /* its call may have waited, or another (placing.h) */
-	uint32_t gap;     /* EP_GAP_ */
+	uint64_t high;    /* TSC: not after; EP_TIME_UNKNOWN after the last anchor of all */
+	uint64_t time; /* TSC: best single number, in order between its anchors; low where nothing
+			  is known of what came after, or something is missing there. Never less
+			  than the record before has */
+	bool exact;    /* low == high == time */
+	bool refined;  /* time leaves out when the thread was not on a CPU */
+	bool unsure;   /* its call may have waited, or another (placing.h) */
+	uint32_t gap;  /* EP_GAP_ */
 	union {
-		uint64_t lost;   /* GAP: records (hole, text) or blocks (lost
-				    blocks) missing */
-		uint64_t buffer; /* SAVE to FRESH: address of a jmp_buf or
-				    ucontext_t, 52 bits */
+		uint64_t lost;   /* GAP: records (hole, text) or blocks (lost blocks) missing */
+		uint64_t buffer; /* SAVE to FRESH: address of a jmp_buf or ucontext_t, 52 bits */
 	};
 	union {
 		uint64_t other;
 		/* borrowed until the next block: */
-		const char *text;                 /* THROW, SPAN_*, WATCHDOG */
-		const uint32_t *arguments;        /* NOTE: payloads (note_text.h), the
-						     first says how many follow */
+		const char *text;          /* THROW, SPAN_*, WATCHDOG */
+		const uint32_t *arguments; /* NOTE: payloads (note_text.h), the first says how many
+					      follow */
 		const struct ep_trace_over *over; /* GAP: of text, else NULL */
 	};
 };
@@ -82,12 +78,11 @@ struct ep_records {
 	const struct ep_trace *trace;
 	const struct ep_trace_thread *thread;
 	size_t next_block;
-	unsigned count, at;                   /* of the decoded block below */
-	uint64_t holes;                       /* words met so far */
-	uint64_t last;                        /* time of the last anchor so far */
-	bool started;                         /* a gap before the first block is not told: the
-						 history begins there */
-	bool ended;                           /* what is missing at the end was told */
+	unsigned count, at; /* of the decoded block below */
+	uint64_t holes;     /* words met so far */
+	uint64_t last;      /* time of the last anchor so far */
+	bool started;       /* a gap before the first block is not told: the history begins there */
+	bool ended;         /* what is missing at the end was told */
 	char texts[EP_BLOCK_RECORDS * 3 + 1]; /* of the block's marks */
 	uint32_t arguments[EP_BLOCK_RECORDS]; /* of its notes */
 	struct ep_record decoded[EP_BLOCK_RECORDS + 2];

@@ -26,16 +26,15 @@ static bool read_header(struct ep_trace *trace)
 	const void *page = ep_trace_view(trace, 0, PAGE);
 
 	if (image->off_reason == EP_OFF_OVERWRITTEN)
-		ep_trace_warn(trace, "the program wrote over the memory that "
-				     "holds the trace: tracing ended there");
-	if (image->off_reason == EP_OFF_NO_TSC)
-		ep_trace_warn(trace, "the program gave up reading the "
-				     "processor's time (prctl, PR_SET_TSC): "
+		ep_trace_warn(trace, "the program wrote over the memory that holds the trace: "
 				     "tracing ended there");
+	if (image->off_reason == EP_OFF_NO_TSC)
+		ep_trace_warn(trace, "the program gave up reading the processor's time (prctl, "
+				     "PR_SET_TSC): tracing ended there");
 
 	if (!page) {
-		ep_trace_warn(trace, "the arena's first page was not saved: "
-				     "only blocks can be read");
+		ep_trace_warn(trace,
+			      "the arena's first page was not saved: only blocks can be read");
 		return false;
 	}
 	memcpy(&trace->arena, page, sizeof(trace->arena));
@@ -46,8 +45,7 @@ static bool read_header(struct ep_trace *trace)
 			trace->arena.off_reason = image->off_reason;
 		return true;
 	}
-	ep_trace_warn(trace, "the arena's first page is damaged: only blocks "
-			     "can be read");
+	ep_trace_warn(trace, "the arena's first page is damaged: only blocks can be read");
 	memset(&trace->arena, 0, sizeof(trace->arena));
 	return false;
 }
@@ -205,8 +203,7 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct 
 
 	if (image->root.major != EP_FORMAT_MAJOR)
 		return ep_fail(err, EP_E_VERSION, 0,
-			       "the arena has format %u.%u, this reader knows "
-			       "%d.x",
+			       "the arena has format %u.%u, this reader knows %d.x",
 			       image->root.major, image->root.minor, EP_FORMAT_MAJOR);
 	trace = ep_calloc(1, sizeof(*trace));
 	trace->image = image;
@@ -220,11 +217,10 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct 
 		return EP_OK;
 	}
 	ep_trace_destroy(trace);
-	return ep_fail(err, EP_E_CORRUPT, 0,
-		       "the arena's first page is missing or damaged, and no "
-		       "block of it is whole%s",
-		       image->off_reason == EP_OFF_OVERWRITTEN ? ": the program wrote over it"
-							       : "");
+	return ep_fail(
+		err, EP_E_CORRUPT, 0,
+		"the arena's first page is missing or damaged, and no block of it is whole%s",
+		image->off_reason == EP_OFF_OVERWRITTEN ? ": the program wrote over it" : "");
 }
 
 void ep_trace_destroy(struct ep_trace *trace)

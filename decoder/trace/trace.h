@@ -51,8 +51,7 @@ struct ep_trace_block {
 struct ep_trace_over {
 	uint32_t from, end; /* records, end exclusive */
 	bool stamp;         /* the stamp of the one before may be text, too */
-	uint32_t at, size;  /* of some of the text: bytes from the block's
-			       start */
+	uint32_t at, size;  /* of some of the text: bytes from the block's start */
 };
 
 struct ep_trace_thread {
@@ -63,20 +62,20 @@ struct ep_trace_thread {
 	uint32_t flags;        /* EP_THREAD_ */
 	char name[4 * 32 + 1]; /* as the process's strings; "" unknown */
 	uint64_t start_tsc, end_tsc;
-	uint32_t gate;                 /* its own pauses, counted; 0: none */
-	uint32_t timing;               /* setting of its own; 0: the process's */
-	uint64_t lost_records;         /* said by the runtime */
-	uint64_t blocks_entered;       /* since its start, said by the runtime */
-	uint64_t ring_blocks;          /* that its ring has room for; 0 unknown */
-	uint64_t ring_first;           /* number of the first in its present ring */
-	uint64_t blocks_missed;        /* were in its ring and are not here: entered
-					  anew before they could be copied */
+	uint32_t gate;           /* its own pauses, counted; 0: none */
+	uint32_t timing;         /* setting of its own; 0: the process's */
+	uint64_t lost_records;   /* said by the runtime */
+	uint64_t blocks_entered; /* since its start, said by the runtime */
+	uint64_t ring_blocks;    /* that its ring has room for; 0 unknown */
+	uint64_t ring_first;     /* number of the first in its present ring */
+	uint64_t blocks_missed; /* were in its ring and are not here: entered anew before they could
+				   be copied */
 	struct ep_trace_block *blocks; /* ascending sequence */
 	size_t block_count;
-	bool from_start;                    /* history is whole: its first block is among them,
-					       and it began with the thread */
-	bool forked;                        /* its first block is among them, and it began with a
-					       fork: the calls it was in are in the parent's trace */
+	bool from_start; /* history is whole: its first block is among them, and it began with the
+			    thread */
+	bool forked; /* its first block is among them, and it began with a fork: the calls it was in
+			are in the parent's trace */
 	uint64_t first_tsc, last_tsc;       /* of what is left; 0 when no block is */
 	const struct ep_absences *absences; /* when it was off its CPU (absences.h); NULL: not
 					       known. Borrowed from the schedule */
@@ -120,17 +119,15 @@ struct ep_trace_clock {
 
 /* What is known of the process's end (end.h). */
 struct ep_trace_end {
-	const char *source;  /* "snapshot", for programs; NULL: nothing but the
-				last record */
+	const char *source;  /* "snapshot", for programs; NULL: nothing but the last record */
 	int64_t least, most; /* ns after that; EP_TRACE_END_UNKNOWN */
-	uint64_t tsc;        /* the last record, and `least` more: what ages and
-				--last count back from */
+	uint64_t tsc; /* the last record, and `least` more: what ages and --last count back from */
 };
 
 struct ep_trace_damage {
 	uint64_t pages_missing;  /* of the arena, not saved or unreadable */
-	uint64_t blocks_torn;    /* non-zero, but the check word fails; those
-				    being entered are not among them */
+	uint64_t blocks_torn;    /* non-zero, but the check word fails; those being entered are not
+				    among them */
 	uint64_t blocks_text;    /* of those: look like text was written over */
 	uint64_t records_text;   /* of other blocks: text lies over them */
 	char text[33];           /* some of it, up to 32 bytes; "" */
@@ -139,11 +136,10 @@ struct ep_trace_damage {
 	uint64_t threads_corrupt;
 	uint64_t modules_corrupt;
 	uint64_t holes;           /* zero words before the last record of a block */
-	uint64_t blocks_entering; /* header written, check word still 0: at most
-				     one per live thread is normal */
+	uint64_t blocks_entering; /* header written, check word still 0: at most one per live thread
+				     is normal */
 	uint64_t blocks_backward; /* begin before their predecessor's begin */
-	uint64_t blocks_missed;   /* of all threads: entered anew before they
-				     could be copied */
+	uint64_t blocks_missed;   /* of all threads: entered anew before they could be copied */
 };
 
 /* A section that lies inside of the image, cut to what the image holds. */
@@ -167,8 +163,7 @@ struct ep_trace {
 	struct ep_trace_module *modules; /* as loaded */
 	size_t module_count;
 	struct ep_schedule *schedule;        /* attached by kernel/schedule.h; NULL: none */
-	struct ep_trace_watchdog *watchdogs; /* those that there were at the end
-					      */
+	struct ep_trace_watchdog *watchdogs; /* those that there were at the end */
 	size_t watchdog_count;
 	struct ep_trace_stack *stacks; /* at the last miss */
 	size_t stack_count;
@@ -186,8 +181,8 @@ struct ep_trace {
 	struct ep_trace_block *all_blocks;    /* the threads' blocks lie in it */
 	EP_ARRAY(struct ep_trace_over) overs; /* by block, ascending in it */
 	EP_ARRAY(char *) texts;               /* the strings above */
-	void **plans;                         /* by thread, from malloc: pairing.c's, so that it
-						 reads a thread ahead but once; NULL: none are kept */
+	void **plans; /* by thread, from malloc: pairing.c's, so that it reads a thread ahead but
+			 once; NULL: none are kept */
 };
 
 /*

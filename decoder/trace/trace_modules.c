@@ -122,8 +122,7 @@ void ep_trace_read_modules(struct ep_trace *trace, const struct ep_trace_section
 			continue;
 		uint64_t size = strlen(trace->modules[before].path);
 		if (size > budget) {
-			ep_trace_warn(trace, "the load map's paths are longer "
-					     "than the arena");
+			ep_trace_warn(trace, "the load map's paths are longer than the arena");
 			return;
 		}
 		budget -= size;

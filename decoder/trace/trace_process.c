@@ -16,9 +16,7 @@ static const char *text(struct ep_trace *trace, const struct ep_trace_section *s
 	bytes = ep_trace_string(trace, section, string);
 	if (bytes)
 		return ep_trace_keep_text(trace, bytes, string.length);
-	ep_trace_warn(trace,
-		      "process section: the string of the %s lies "
-		      "outside of what was saved",
+	ep_trace_warn(trace, "process section: the string of the %s lies outside of what was saved",
 		      what);
 	return "";
 }

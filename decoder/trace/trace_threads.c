@@ -98,9 +98,7 @@ static void drop_twins(struct ep_trace *trace)
 			trace->threads[kept++] = trace->threads[i];
 	}
 	if (kept != trace->thread_count)
-		ep_trace_warn(trace,
-			      "the thread table has %zu entries that "
-			      "are there twice",
+		ep_trace_warn(trace, "the thread table has %zu entries that are there twice",
 			      trace->thread_count - kept);
 	trace->thread_count = kept;
 }
