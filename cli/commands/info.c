@@ -36,7 +36,7 @@ static void hex(char *out, const uint8_t *bytes, uint32_t size)
 	out[2 * size] = 0;
 }
 
-/* ---- for people ----------------------------------------------------------- */
+/* ---- for people ---- */
 
 static void print_life(const struct ep_session *session)
 {
@@ -65,16 +65,13 @@ static void print_process(const struct ep_session *session)
 	if (*process->command_line)
 		printf("command    %s\n", process->command_line);
 	if (redacted)
-		printf("left out   %s, when the snapshot was made, as it was "
-		       "asked for\n",
+		printf("left out   %s, when the snapshot was made, as it was asked for\n",
 		       ep_redacted_text(words, sizeof(words), redacted));
 	if (ep_source_funtrace(session->source))
 		printf("process    pid %u\n", process->pid);
 	else
-		printf("process    pid %u, parent %u, uid %u, on %s (Linux "
-		       "%s)\n",
-		       process->pid, process->parent_pid, process->uid, process->host,
-		       process->kernel);
+		printf("process    pid %u, parent %u, uid %u, on %s (Linux %s)\n", process->pid,
+		       process->parent_pid, process->uid, process->host, process->kernel);
 	if (process->start_realtime)
 		printf("started    %s\n", ep_timetext_clock(text, process->start_realtime));
 	print_life(session);
@@ -90,8 +87,7 @@ static void print_clock(const struct ep_trace *trace)
 	if (!trace->clock.known)
 		printf("clock      unknown: times are not to be had\n");
 	else if (trace->clock.anchors)
-		printf("clock      %.6f ns per tick, right to %.3f ppm, %u "
-		       "anchors\n",
+		printf("clock      %.6f ns per tick, right to %.3f ppm, %u anchors\n",
 		       trace->clock.ns_per_tick, (double)trace->clock.error_ppb / 1000,
 		       trace->clock.anchors);
 	else
@@ -160,8 +156,7 @@ static void print_losses(const struct ep_trace *trace)
 		printf("lost       nothing\n");
 	for (size_t i = 0; i < trace->thread_count; i++)
 		if (trace->threads[i].blocks_missed)
-			printf("           %" PRIu64 " of them of thread %u "
-			       "%s\n",
+			printf("           %" PRIu64 " of them of thread %u %s\n",
 			       trace->threads[i].blocks_missed, trace->threads[i].tid,
 			       trace->threads[i].name);
 }
@@ -297,13 +292,12 @@ static void print_modules(const struct ep_trace *trace)
 		hex(id, module->build_id, module->build_id_size);
 		shown = ep_utf8_escape(module->path, strlen(module->path));
 		printf("0x%014" PRIx64 "-0x%014" PRIx64 " %-40s %s%s\n", module->start, module->end,
-		       *id ? id : "none", shown ? shown : "?",
-		       module->unload_tsc ? " (unloaded)" : "");
+		       *id ? id : "none", shown, module->unload_tsc ? " (unloaded)" : "");
 		free(shown);
 	}
 }
 
-/* ---- for programs --------------------------------------------------------- */
+/* ---- for programs ---- */
 
 static void json_thread(struct ep_json *json, const struct ep_trace *trace,
 			const struct ep_trace_thread *thread)
@@ -438,7 +432,7 @@ static void json_kept(struct ep_json *json, const struct ep_session *session)
 	ep_kept_list_deinit(&kept);
 }
 
-static int print_json(const struct ep_session *session)
+static int info_print_json(const struct ep_session *session)
 {
 	const struct ep_trace *trace = session->trace;
 	struct ep_loss list[EP_LOSSES_MAX];
@@ -470,7 +464,7 @@ static int print_json(const struct ep_session *session)
 	return ep_json_finish(&json) ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int info_run(const struct ep_arguments *arguments)
 {
 	struct ep_session session;
 	int result = ep_session_open(&session, arguments, arguments->operands[0], true);
@@ -479,7 +473,7 @@ static int run(const struct ep_arguments *arguments)
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	if (ep_argument_given(arguments, "json")) {
-		status = print_json(&session);
+		status = info_print_json(&session);
 	} else {
 		print_process(&session);
 		print_arena(&session);
@@ -521,5 +515,5 @@ const struct ep_command ep_command_info = {
 		       "event on; of the others the beginning was overwritten, or is "
 		       "in the trace of the process that was forked.",
 	.options = options,
-	.run = run,
+	.run = info_run,
 };

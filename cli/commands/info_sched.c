@@ -83,10 +83,8 @@ static void print_occupancy(const struct ep_trace *trace)
 	occupancy_of(trace, cpus);
 	for (unsigned i = 0; i < CPUS && all > 0; i++)
 		if (cpus[i].met)
-			printf("           CPU %u: %.1f %% busy, %.1f %% with "
-			       "this process\n",
-			       i, (double)cpus[i].busy / all * 100,
-			       (double)cpus[i].own / all * 100);
+			printf("           CPU %u: %.1f %% busy, %.1f %% with this process\n", i,
+			       (double)cpus[i].busy / all * 100, (double)cpus[i].own / all * 100);
 }
 
 static void json_occupancy(struct ep_json *json, const struct ep_trace *trace)
@@ -160,13 +158,11 @@ void ep_info_print_schedule(const struct ep_trace *trace)
 	       ep_timetext(span, ep_trace_ns(trace, schedule->first, schedule->last)),
 	       until(trace, ago, sizeof(ago)));
 	if (schedule->kernel_event_count)
-		printf("           %zu system calls, interrupts and page "
-		       "faults\n",
+		printf("           %zu system calls, interrupts and page faults\n",
 		       schedule->kernel_event_count);
 	print_occupancy(trace);
 	if (schedule->losses)
-		printf("           in %" PRIu64 " places events were lost "
-		       "(EPITAPH_SCHED_MEMORY)\n",
+		printf("           in %" PRIu64 " places events were lost (EPITAPH_SCHED_MEMORY)\n",
 		       schedule->losses);
 	if (schedule->bad)
 		printf("           %" PRIu64 " pieces of it make no sense\n", schedule->bad);

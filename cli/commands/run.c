@@ -37,7 +37,7 @@ struct run {
 	struct timespec begun, ended;
 	pid_t child;
 	int status;            /* as waitpid has it */
-	char source[PATH_MAX]; /* what tells of its death; "" nothing */
+	char source[PATH_MAX]; /* what it left when it died; "" nothing */
 	bool source_is_core;
 };
 
@@ -83,8 +83,7 @@ static int set_environment(const struct ep_arguments *arguments)
 				setenv(settings[k].variable, given->value, 1);
 		if (strcmp(given->option->name, "set") || set_pair(given->value))
 			continue;
-		ep_say("run: --set=%s: it takes NAME=VALUE, RING=64K for "
-		       "EPITAPH_RING",
+		ep_say("run: --set=%s: it takes NAME=VALUE, RING=64K for EPITAPH_RING",
 		       given->value);
 		return EP_EXIT_USAGE;
 	}
@@ -343,7 +342,7 @@ static bool left_nothing(const struct run *run)
 /* ---- after ---- */
 
 /* By a process of its own, which writes to stderr: stdout is the program's. */
-static void report(const struct run *run)
+static void print_report(const struct run *run)
 {
 	char ended[40];
 	pid_t child;
@@ -411,7 +410,7 @@ static int run_program(const struct ep_arguments *arguments)
 	if (WIFSIGNALED(run.status))
 		find_source(&run);
 	if (run.source[0])
-		report(&run);
+		print_report(&run);
 	else if (left_nothing(&run) && WEXITSTATUS(run.status) < 126)
 		ep_say("run: %s is not traced: build it with epitaph-cc "
 		       "(preloading the runtime adds no hooks)",
@@ -424,8 +423,7 @@ static int run_program(const struct ep_arguments *arguments)
 static const struct ep_option options[] = {
 	{"keep", 'k', NULL, "keep the core, snapshot or arena file that the report was made of"},
 	{"set", 's', "NAME=VALUE",
-	 "any setting of the runtime: EPITAPH_NAME=VALUE; may be given several "
-	 "times"},
+	 "any setting of the runtime: EPITAPH_NAME=VALUE; may be given several times"},
 	{"output", 'o', "PATTERN", "EPITAPH_OUTPUT: where snapshots go"},
 	{"ring", 0, "SIZE", "EPITAPH_RING: memory of one thread's history"},
 	{"memory", 0, "SIZE", "EPITAPH_MEMORY: all of it together"},
@@ -435,8 +433,7 @@ static const struct ep_option options[] = {
 	{"min-duration", 0, "TIME", "EPITAPH_MIN_DURATION"},
 	{"signal", 0, "SIGNAL", "EPITAPH_SIGNAL: asks for a snapshot"},
 	{"file", 0, "PATTERN",
-	 "EPITAPH_FILE; default a temporary one, so that nothing it may die of "
-	 "leaves no trace"},
+	 "EPITAPH_FILE; default a temporary one, so that nothing it may die of leaves no trace"},
 	{"file-keep", 0, "N", "EPITAPH_FILE_KEEP"},
 	{"file-keep-size", 0, "SIZE", "EPITAPH_FILE_KEEP_SIZE"},
 	{"on-crash", 0, "WHAT", "EPITAPH_ON_CRASH; default snapshot where cores are not to be had"},
@@ -452,18 +449,17 @@ const struct ep_command ep_command_run = {
 	.rest = true,
 	.summary = "run a traced program, and report when it dies of a signal",
 	.example = "run ./server --port=80",
-	.description = "Sets the environment of the runtime and the core limit, runs "
-		       "the program, and prints the report on standard error when it "
-		       "dies of a signal: from its core, from the snapshot that it "
-		       "wrote while it died where cores are not to be had, or from "
-		       "the file that its trace lay in (SIGKILL, out of memory).\n\n"
-		       "The program has the same terminal, descriptors and process "
-		       "group; signals sent to epitaph are handed on. The exit status "
-		       "is the program's as a shell gives it: 128 and the signal's "
-		       "number when it died of one, 127 when it was not found. "
-		       "Temporary files lie in TMPDIR, else in /dev/shm, else in "
-		       "/tmp; they are removed, also a core that there would have "
-		       "been none of (ulimit -c 0), unless --keep is given.",
+	.description = "Sets the environment of the runtime and the core limit, runs the program, "
+		       "and prints the report on standard error when it dies of a signal: from its "
+		       "core, from the snapshot that it wrote while it died where cores are not to "
+		       "be had, or from the file that its trace lay in (SIGKILL, out of memory).\n"
+		       "\n"
+		       "The program has the same terminal, descriptors and process group; signals "
+		       "sent to epitaph are handed on. The exit status is the program's as a shell "
+		       "gives it: 128 and the signal's number when it died of one, 127 when it was "
+		       "not found. Temporary files lie in TMPDIR, else in /dev/shm, else in /tmp; "
+		       "they are removed, also a core that there would have been none of (ulimit "
+		       "-c 0), unless --keep is given.",
 	.options = options,
 	.run = run_program,
 };

@@ -153,6 +153,14 @@ void ep_open_calls_init(struct ep_open_calls *open, const struct ep_trace *trace
 		read_thread(open, trace, thread, names, false);
 }
 
+void ep_open_calls_drop_history(struct ep_open_calls *open)
+{
+	ep_array_deinit(&open->seen);
+	free(open->seen_modules);
+	open->seen_modules = NULL;
+	ep_tail_deinit(&open->tail);
+}
+
 void ep_open_calls_deinit(struct ep_open_calls *open)
 {
 	for (size_t i = 0; i < open->span_count; i++)
@@ -160,8 +168,6 @@ void ep_open_calls_deinit(struct ep_open_calls *open)
 	free(open->spans);
 	free(open->calls);
 	free(open->exception.type);
-	ep_array_deinit(&open->seen);
-	free(open->seen_modules);
-	ep_tail_deinit(&open->tail);
+	ep_open_calls_drop_history(open);
 	memset(open, 0, sizeof(*open));
 }

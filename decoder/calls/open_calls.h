@@ -51,6 +51,8 @@ struct ep_open_calls {
 void ep_open_calls_init(struct ep_open_calls *open, const struct ep_trace *trace,
 			const struct ep_trace_thread *thread, struct ep_names *names);
 void ep_open_calls_deinit(struct ep_open_calls *open);
+/* Frees the tail, and what was seen: most of it, for who keeps those of many threads. */
+void ep_open_calls_drop_history(struct ep_open_calls *open);
 
 /* Is a call of it in the history? Of anything in its module? The function is one of the trace's
  * names. */

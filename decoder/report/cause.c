@@ -6,6 +6,7 @@
 #include "decoder/report/cause.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -196,57 +197,62 @@ static void exception_text(char *out, size_t size, const struct ep_exception *th
 		 library && where ? thrown->where->module : "");
 }
 
-static void say_exception(struct ep_report_cause *cause, const struct way *way,
-			  const struct ep_open_calls *open)
+static void __attribute__((format(printf, 3, 4)))
+settle(struct ep_report_cause *cause, const char *code, const char *format, ...)
+{
+	va_list list;
+
+	cause->code = code;
+	va_start(list, format);
+	vsnprintf(cause->text, sizeof(cause->text), format, list);
+	va_end(list);
+}
+
+static void settle_exception(struct ep_report_cause *cause, const struct way *way,
+			     const struct ep_open_calls *open)
 {
 	const struct ep_exception *thrown = &open->exception;
 	bool seen = open->known && !(open->trace->arena.blind & EP_BLIND_EXCEPTIONS);
-	char exception[640];
 	const char *name = name_of(way->user);
+	char exception[640];
 
 	exception_text(exception, sizeof(exception), thrown, way->user);
-	if (met(way, PART_NOEXCEPT) || met(way, PART_PERSONALITY)) {
-		cause->code = "noexcept";
-		snprintf(cause->text, sizeof(cause->text),
-			 "%s, came to a function that is noexcept (as "
-			 "destructors are)%s%s",
-			 exception, met(way, PART_THROW) ? "" : ": ",
-			 met(way, PART_THROW) ? "" : name);
-	} else if (met(way, PART_RETHROW) && !thrown->flying && seen) {
-		cause->code = "rethrow-nothing";
-		snprintf(cause->text, sizeof(cause->text),
-			 "`throw;` in %s, where no exception was being handled", name);
-	} else if (met(way, PART_RETHROW)) {
-		cause->code = "uncaught-exception";
-		snprintf(cause->text, sizeof(cause->text),
-			 thrown->flying ? "nobody caught %s; %s threw it again"
-					: "`throw;`: nobody caught %s that %s "
-					  "threw again, or there was none",
-			 exception, name);
-	} else {
-		cause->code = "uncaught-exception";
-		snprintf(cause->text, sizeof(cause->text), "nobody caught %s", exception);
-	}
+	if (met(way, PART_NOEXCEPT) || met(way, PART_PERSONALITY))
+		settle(cause, "noexcept",
+		       "%s, came to a function that is noexcept (as destructors are)%s%s",
+		       exception, met(way, PART_THROW) ? "" : ": ",
+		       met(way, PART_THROW) ? "" : name);
+	else if (!met(way, PART_RETHROW))
+		settle(cause, "uncaught-exception", "nobody caught %s", exception);
+	else if (thrown->flying)
+		settle(cause, "uncaught-exception", "nobody caught %s; %s threw it again",
+		       exception, name);
+	else if (seen)
+		settle(cause, "rethrow-nothing",
+		       "`throw;` in %s, where no exception was being handled", name);
+	else
+		settle(cause, "uncaught-exception",
+		       "`throw;`: nobody caught %s that %s threw again, or there was none",
+		       exception, name);
 }
 
 /* Whether one was on its way, and which, only the trace knows. */
-static void say_terminate(struct ep_report_cause *cause, const struct way *way,
-			  const struct ep_death *death)
+static void settle_terminate(struct ep_report_cause *cause, const struct way *way,
+			     const struct ep_death *death)
 {
 	struct ep_open_calls open;
 
 	if (!met(way, PART_THROW) && !met(way, PART_RETHROW) && !met(way, PART_NOEXCEPT) &&
 	    !met(way, PART_PERSONALITY)) {
-		cause->code = "terminate";
-		snprintf(cause->text, sizeof(cause->text),
-			 "%s called std::terminate(), with no exception on its "
-			 "way (a joinable std::thread that is destroyed does)",
-			 name_of(way->user));
+		settle(cause, "terminate",
+		       "%s called std::terminate(), with no exception on its way (a joinable "
+		       "std::thread that is destroyed does)",
+		       name_of(way->user));
 		return;
 	}
 	ep_evidence_open_calls(way->evidence, ep_evidence_trace_thread(way->evidence, death->tid),
 			       &open);
-	say_exception(cause, way, &open);
+	settle_exception(cause, way, &open);
 	ep_open_calls_deinit(&open);
 }
 
@@ -264,84 +270,61 @@ static void check_name(char out[64], const struct ep_function *check)
 	snprintf(out, 64, "%.*s", (int)(length - strlen("_chk")), symbol);
 }
 
-static void say_fortify(struct ep_report_cause *cause, const struct way *way)
+static void settle_fortify(struct ep_report_cause *cause, const struct way *way)
 {
+	const char *user = name_of(way->user);
 	char called[64];
 
-	cause->code = "fortify";
 	if (!way->check) {
-		snprintf(cause->text, sizeof(cause->text),
-			 "a check of the C library failed, in a call by %s "
-			 "(_FORTIFY_SOURCE)",
-			 name_of(way->user));
+		settle(cause, "fortify",
+		       "a check of the C library failed, in a call by %s (_FORTIFY_SOURCE)", user);
 		return;
 	}
 	check_name(called, way->check);
-	snprintf(cause->text, sizeof(cause->text),
-		 strcmp(called, "longjmp") == 0 ? "%s in %s was to go on in a function that has "
-						  "returned (_FORTIFY_SOURCE)"
-						: "%s in %s was to go beyond its buffer "
-						  "(_FORTIFY_SOURCE)",
-		 called, name_of(way->user));
-}
-
-static void say_heap(struct ep_report_cause *cause, const struct way *way, const char *said)
-{
-	cause->code = "heap";
-	snprintf(cause->text, sizeof(cause->text),
-		 "%s(), called by %s, found the heap damaged, or was given a "
-		 "wrong pointer%s%s",
-		 way->heap->name, name_of(way->user), said ? ": " : "", said ? said : "");
+	settle(cause, "fortify", "%s in %s was to go %s (_FORTIFY_SOURCE)", called, user,
+	       strcmp(called, "longjmp") == 0 ? "on in a function that has returned"
+					      : "beyond its buffer");
 }
 
 static bool is_terminate(const struct way *way)
 {
-	static const enum part all[] = {PART_TERMINATE, PART_NOEXCEPT, PART_PERSONALITY};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (met(way, all[i]))
-			return true;
-	return false;
+	return met(way, PART_TERMINATE) || met(way, PART_NOEXCEPT) || met(way, PART_PERSONALITY);
 }
 
-static void say_abort(struct ep_report_cause *cause, struct way *way, const struct ep_death *death,
-		      const char *said)
+/* `said`: NULL none. */
+static void settle_abort(struct ep_report_cause *cause, struct way *way,
+			 const struct ep_death *death, const char *said)
 {
 	const char *user = name_of(way->user);
-	char *text = cause->text;
-	size_t size = sizeof(cause->text);
 
+	if (met(way, PART_SMASHED))
+		settle(cause, "stack-smashed",
+		       "a buffer in the frame of %s was written beyond its end "
+		       "(-fstack-protector)",
+		       user);
+	else if (met(way, PART_FORTIFY))
+		settle_fortify(cause, way);
+	else if (met(way, PART_PURE))
+		settle(cause, "pure-virtual",
+		       "%s called a pure virtual function, of an object that is being made or "
+		       "destroyed",
+		       user);
+	else if (met(way, PART_DELETED))
+		settle(cause, "deleted-virtual", "%s called a deleted virtual function", user);
+	else if (met(way, PART_ASSERT))
+		settle(cause, "assertion", "an assertion failed in %s", user);
+	else if (way->heap)
+		settle(cause, "heap",
+		       "%s(), called by %s, found the heap damaged, or was given a wrong "
+		       "pointer%s%s",
+		       way->heap->name, user, said ? ": " : "", said ? said : "");
+	else if (is_terminate(way) || walk_terminate(way))
+		settle_terminate(cause, way, death);
+	else if (met(way, PART_ABORT) && way->user)
+		settle(cause, "abort", "%s called abort()", user);
+	else if (met(way, PART_RAISE) && way->user)
+		settle(cause, "raised", "%s sent it to its own process: raise()", user);
 	cause->function = way->user;
-	if (met(way, PART_SMASHED)) {
-		cause->code = "stack-smashed";
-		snprintf(text, size,
-			 "a buffer in the frame of %s was written beyond its "
-			 "end (-fstack-protector)",
-			 user);
-	} else if (met(way, PART_FORTIFY)) {
-		say_fortify(cause, way);
-	} else if (met(way, PART_PURE) || met(way, PART_DELETED)) {
-		cause->code = met(way, PART_PURE) ? "pure-virtual" : "deleted-virtual";
-		snprintf(text, size, "%s called a %s virtual function%s", user,
-			 met(way, PART_PURE) ? "pure" : "deleted",
-			 met(way, PART_PURE) ? ", of an object that is being made or "
-					       "destroyed"
-					     : "");
-	} else if (met(way, PART_ASSERT)) {
-		cause->code = "assertion";
-		snprintf(text, size, "an assertion failed in %s", user);
-	} else if (way->heap) {
-		say_heap(cause, way, said);
-	} else if (is_terminate(way) || walk_terminate(way)) {
-		cause->function = way->user;
-		say_terminate(cause, way, death);
-	} else if (met(way, PART_ABORT) && way->user) {
-		cause->code = "abort";
-		snprintf(text, size, "%s called abort()", user);
-	} else if (met(way, PART_RAISE) && way->user) {
-		cause->code = "raised";
-		snprintf(text, size, "%s sent it to its own process: raise()", user);
-	}
 }
 
 /* The process itself, by what the core says; where that is not known the stack is enough. */
@@ -371,7 +354,7 @@ static void look_at_stack(struct ep_report_cause *cause, const struct ep_evidenc
 	way.stack = &own;
 	walk(&way);
 	if (met(&way, PART_RAISE) || (met(&way, PART_ABORT) && death->signal == SIGABRT))
-		say_abort(cause, &way, death, said);
+		settle_abort(cause, &way, death, said);
 	ep_stack_deinit(&stack);
 }
 

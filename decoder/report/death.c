@@ -248,8 +248,7 @@ static void cut_text(char *out, size_t size, const struct ep_source *source, uin
 
 	snprintf(out, size,
 		 "address 0x%" PRIx64 ", in %s, offset 0x%" PRIx64
-		 ", beyond the end of that file: it was cut, or never was so "
-		 "long",
+		 ", beyond the end of that file: it was cut, or never was so long",
 		 address, mapping->path, address - mapping->start + mapping->file_offset);
 }
 
@@ -296,11 +295,8 @@ static const struct {
 	{SIGPIPE, SI_USER, "it wrote to a pipe or socket that nobody reads"},
 	{SIGXFSZ, SI_USER, "it wrote beyond its limit of file size (RLIMIT_FSIZE)"},
 	{SIGXCPU, SI_KERNEL,
-	 "its limit of processor time was reached (RLIMIT_CPU, or "
-	 "RLIMIT_RTTIME)"},
-	{SIGALRM, SI_KERNEL,
-	 "a timer that it had set ran out (alarm, "
-	 "setitimer)"},
+	 "its limit of processor time was reached (RLIMIT_CPU, or RLIMIT_RTTIME)"},
+	{SIGALRM, SI_KERNEL, "a timer that it had set ran out (alarm, setitimer)"},
 	{SIGVTALRM, SI_KERNEL, "a timer that it had set ran out (setitimer)"},
 	{SIGPROF, SI_KERNEL, "a timer that it had set ran out (setitimer)"},
 	{SIGINT, SI_KERNEL, "from its terminal (Ctrl-C)"},
@@ -329,14 +325,11 @@ static void sender_text(char *out, size_t size, const struct ep_source *source,
 	if (death->code == SI_TIMER)
 		snprintf(out, size, "a timer that it had made ran out (timer_create)");
 	else if (death->sender_pid == 0)
-		snprintf(out, size,
-			 "sent by the kernel, or from another pid "
-			 "namespace");
+		snprintf(out, size, "sent by the kernel, or from another pid namespace");
 	else if (self && death->sender_pid == (uint32_t)self && death->signal == SIGABRT)
 		snprintf(out, size,
-			 "the process aborted itself: abort(), a "
-			 "failed assertion, an uncaught exception "
-			 "or a check of the C library");
+			 "the process aborted itself: abort(), a failed assertion, an uncaught "
+			 "exception or a check of the C library");
 	else if (self && death->sender_pid == (uint32_t)self)
 		snprintf(out, size, "the process sent it to itself");
 	else
@@ -410,9 +403,8 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 	}
 	if (death->code == SI_KERNEL) {
 		snprintf(out, size,
-			 death->signal == SIGSEGV ? "the processor does not say which address: "
-						    "a pointer that is none (non-canonical), "
-						    "likely"
+			 death->signal == SIGSEGV ? "the processor does not say which address: a "
+						    "pointer that is none (non-canonical), likely"
 						  : "sent by the kernel");
 		return;
 	}

@@ -45,8 +45,7 @@ void ep_life_state_text(char *out, size_t size, const struct ep_arena_file *file
 		last_record(last, sizeof(last), trace, ended, "before its end");
 		snprintf(out, size, "has ended: %s%s", file->how,
 			 last[0] ? last
-				 : "; when is not known, but that it was "
-				   "after its last record");
+				 : "; when is not known, but that it was after its last record");
 		return;
 	default:
 		snprintf(out, size, "unknown: %s", file->how);

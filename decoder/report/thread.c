@@ -119,8 +119,7 @@ void ep_report_thread_init(struct ep_report_thread *thread, const struct ep_evid
 		handler = ep_report_handler_call(evidence, &thread->alignment, &thread->open);
 	ep_report_last_init(&thread->last, evidence, &thread->open,
 			    died ? limits->crash_calls : limits->other_calls, handler);
-	/* A thread of a thousand is kept until all are known; this is most of it. */
-	ep_tail_deinit(&thread->open.tail);
+	ep_open_calls_drop_history(&thread->open);
 }
 
 void ep_report_thread_deinit(struct ep_report_thread *thread)

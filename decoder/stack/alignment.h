@@ -18,8 +18,8 @@ enum ep_verdict {
 	EP_VERDICT_AGREE,            /* frame and call */
 	EP_VERDICT_NOT_INSTRUMENTED, /* frame: the trace cannot have it */
 	EP_VERDICT_INLINED,          /* frame: a call that the compiler inlined */
-	EP_VERDICT_ENTERING,         /* frame: its hook had not told the call yet */
-	EP_VERDICT_RETURNING,        /* frame: its hook had told the return already */
+	EP_VERDICT_ENTERING,         /* frame: its hook had not recorded the call yet */
+	EP_VERDICT_RETURNING,        /* frame: its hook had recorded the return already */
 	EP_VERDICT_TRACE_LOST,       /* frame: the trace should have it, and has not
 				      */
 	EP_VERDICT_UNKNOWN,          /* frame: whether it has hooks is not known */

@@ -10,7 +10,7 @@
 /* A row that has a frame, and whether a call may be paired with it. */
 struct ep_frame_place {
 	struct ep_row row;
-	bool passed; /* its hook tells that its call is not open: never paired */
+	bool passed; /* its hook has recorded that its call is not open: never paired */
 	size_t call; /* counted from the innermost; EP_ROW_NONE: none */
 };
 

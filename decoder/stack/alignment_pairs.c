@@ -8,7 +8,7 @@
 /* Both sides are paired over this many innermost ones. */
 #define PAIRED_MAX 1024
 
-/* Hooks in inlined functions tell the address of another copy: all that a call of one shares with
+/* Hooks in inlined functions record the address of another copy: all that a call of one shares with
  * its place on the stack is the name. */
 static bool is_call(const struct ep_frame_place *place, const struct ep_event *call)
 {

@@ -46,8 +46,8 @@ enum ep_hooks ep_row_hooks(const struct ep_alignment_of *of, const struct ep_row
 }
 
 /* Its frame is there, but by where it stands its call is not open: before the hook of the entry, or
- * behind that of the return. Only a frame that no call holds up can be there, or the one that told
- * its return last. */
+ * behind that of the return. Only a frame that no call holds up can be there, or the one whose
+ * return was recorded last. */
 static void judge_passed(struct ep_places *places, const struct ep_alignment_of *of)
 {
 	const struct ep_function *returned = of->open->returned;
@@ -60,7 +60,7 @@ static void judge_passed(struct ep_places *places, const struct ep_alignment_of 
 		if (place->row.inlined || ep_is_hook(place->row.function) ||
 		    (!place->row.frame->activation && !last))
 			continue;
-		/* The hook that is at work has told it. */
+		/* The hook that is at work has recorded it. */
 		if (last && i && ep_is_exit_hook(places->list[i - 1].row.function)) {
 			place->passed = true;
 			place->row.verdict = EP_VERDICT_RETURNING;
@@ -68,7 +68,7 @@ static void judge_passed(struct ep_places *places, const struct ep_alignment_of 
 			continue;
 		}
 		hooks = ep_row_hooks(of, &place->row);
-		/* Of the innermost frame what was told last is enough. */
+		/* Of the innermost frame what was recorded last is enough. */
 		place->passed = hooks == EP_HOOKS_ENTERING || hooks == EP_HOOKS_LEAVING ||
 				(hooks == EP_HOOKS_UNKNOWN && last && i == 0);
 		place->row.verdict =

@@ -18,7 +18,7 @@ struct search {
 	struct ep_source *source;
 	struct ep_unwinder *unwinder;
 	struct ep_names *names, *others;
-	struct ep_death death; /* as the core tells it */
+	struct ep_death death; /* as the core says */
 };
 
 static void consider(struct search *search, const struct ep_signal_frame *signal, uint32_t tid,

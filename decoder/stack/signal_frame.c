@@ -46,7 +46,7 @@ static bool is_context(const struct context *context, uint64_t address)
 		(context->floating > address && context->floating - address < FLOATING_REACH));
 }
 
-static void take_registers(struct ep_signal_frame *out, const struct context *context)
+static void copy_registers(struct ep_signal_frame *out, const struct context *context)
 {
 	static const struct {
 		uint8_t from;
@@ -89,7 +89,7 @@ int ep_signal_frame_read(struct ep_signal_frame *out, struct ep_source *source, 
 		return EP_END;
 	memset(out, 0, sizeof(*out));
 	out->context = address;
-	take_registers(out, &context);
+	copy_registers(out, &context);
 	return EP_OK;
 }
 
@@ -120,7 +120,7 @@ bool ep_thread_registers(const struct ep_source_thread *thread, struct user_regs
 
 /* ---- what the kernel wrote of it ---- */
 
-static void take_info(struct ep_death *death, const uint8_t *bytes)
+static void parse_info(struct ep_death *death, const uint8_t *bytes)
 {
 	int32_t words[8];
 
@@ -183,7 +183,7 @@ static bool is_info(const struct ep_death *death, const uint8_t *bytes,
 						   : true;
 }
 
-/* ---- what the processor tells of it ---- */
+/* ---- what the registers say of it ---- */
 
 /* x86 leaves the address behind a system call in rcx, and the flags in r11. */
 static bool is_system_call(const struct context *context)
@@ -195,8 +195,8 @@ static bool is_system_call(const struct context *context)
 }
 
 /* tgkill(pid, tid, signal), which raise and abort call; kill(pid, signal). */
-static void take_sent(struct ep_death *death, const struct context *context, uint32_t pid,
-		      uint32_t tid)
+static void explain_sent(struct ep_death *death, const struct context *context, uint32_t pid,
+			 uint32_t tid)
 {
 	const uint64_t *registers = context->registers;
 	uint64_t first = registers[REG_RDI], second = registers[REG_RSI];
@@ -251,8 +251,8 @@ static bool is_of_file(const struct ep_source *source, uint64_t address)
 
 /* A trap is remembered until the next: of those that leave no trace in the registers only a page
  * fault is taken for the cause. */
-static void take_trap(struct ep_death *death, struct ep_source *source,
-		      const struct context *context, const uint8_t *code, size_t size)
+static void explain_trap(struct ep_death *death, struct ep_source *source,
+			 const struct context *context, const uint8_t *code, size_t size)
 {
 	const uint64_t *registers = context->registers;
 	bool denied = registers[REG_ERR] & ERROR_PROTECTION;
@@ -295,24 +295,24 @@ void ep_signal_frame_explain(struct ep_signal_frame *frame, struct ep_source *so
 {
 	uint8_t bytes[INFO_SIZE], code[8];
 	struct context context;
-	struct ep_death told = {.tid = tid}, found = told;
+	struct ep_death written = {.tid = tid}, found = written;
 	size_t size;
 
-	frame->death = told;
+	frame->death = written;
 	if (context_read(&context, source, frame->context))
 		return;
 	if (ep_source_read(source, frame->context + sizeof(context), bytes, sizeof(bytes), NULL,
 			   NULL) == EP_OK)
-		take_info(&told, bytes);
-	if (told.has_siginfo && is_info(&told, bytes, &context)) {
-		frame->death = told;
+		parse_info(&written, bytes);
+	if (written.has_siginfo && is_info(&written, bytes, &context)) {
+		frame->death = written;
 		return;
 	}
 	size = code_read(source, names, others, frame->pc, code, sizeof(code));
 	if (is_system_call(&context))
-		take_sent(&found, &context, (uint32_t)ep_source_pid(source), tid);
+		explain_sent(&found, &context, (uint32_t)ep_source_pid(source), tid);
 	else
-		take_trap(&found, source, &context, code, size);
+		explain_trap(&found, source, &context, code, size);
 	frame->death = found;
 }
 

@@ -3,7 +3,7 @@
  * signal_frame.h: what the kernel puts on the stack before it calls a handler: the registers of the
  * interrupted code, and why it was interrupted. Linux arch/x86/include/asm/sigframe.h, struct
  * rt_sigframe; the siginfo is there only when the handler was installed with SA_SIGINFO, else the
- * processor's trap and the registers are what tells the signal.
+ * processor's trap and the registers say which signal it was.
  *
  *   pretcode (the handler's return address) · ucontext · siginfo · fpstate
  *                                             ^ 304 bytes further
@@ -22,7 +22,7 @@ struct ep_signal_frame {
 	struct elf_prstatus status; /* of the interrupted code: pr_reg only */
 	uint64_t pc, sp;            /* the same */
 	uint64_t fetched;           /* where no instruction could be read; 0 none */
-	struct ep_death death;      /* signal 0: nothing tells which one it was */
+	struct ep_death death;      /* signal 0: it is not known which one it was */
 };
 
 /* The signal frame whose ucontext is at `context`. EP_END: there is none. */

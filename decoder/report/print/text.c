@@ -252,8 +252,7 @@ static void print_kept(struct ep_page *page)
 	if (kept)
 		fprintf(page->out,
 			"\nkept in memory by the program: %zu snapshot%s (epitaph info lists, "
-			"epitaph "
-			"extract --kept saves)\n",
+			"epitaph extract --kept saves)\n",
 			kept, kept == 1 ? "" : "s");
 }
 

@@ -10,7 +10,7 @@
 
 #include "decoder/report/print/page.h"
 
-/* Of a run of calls without a frame that many are told, of each end. */
+/* Of a run of calls without a frame that many are shown, of each end. */
 #define ALONE_INNER 16u
 #define ALONE_OUTER 4u
 
