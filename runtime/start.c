@@ -7,27 +7,27 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/backing.h"
-#include "runtime/facts/clock.h"
-#include "runtime/counting/counter.h"
-#include "runtime/fatal/crash.h"
-#include "runtime/settings/environment.h"
-#include "runtime/fatal/fatal.h"
 #include "runtime/arena/integrity.h"
+#include "runtime/arena/pause.h"
+#include "runtime/arena/rescue.h"
+#include "runtime/counting/counter.h"
+#include "runtime/facts/clock.h"
+#include "runtime/facts/loadmap.h"
+#include "runtime/facts/process.h"
+#include "runtime/fatal/crash.h"
+#include "runtime/fatal/fatal.h"
+#include "runtime/fatal/trigger.h"
 #include "runtime/intercept/contexts.h"
+#include "runtime/kernel/sched.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/jail.h"
-#include "runtime/snapshot/kept.h"
-#include "runtime/facts/loadmap.h"
-#include "runtime/settings/pattern.h"
-#include "runtime/arena/pause.h"
-#include "runtime/facts/process.h"
 #include "runtime/record/ring.h"
-#include "runtime/kernel/sched.h"
-#include "runtime/arena/rescue.h"
-#include "runtime/settings/settings.h"
-#include "runtime/snapshot/snapshot.h"
 #include "runtime/record/thread.h"
-#include "runtime/fatal/trigger.h"
+#include "runtime/settings/environment.h"
+#include "runtime/settings/pattern.h"
+#include "runtime/settings/settings.h"
+#include "runtime/snapshot/kept.h"
+#include "runtime/snapshot/snapshot.h"
 #include "runtime/watchdogs/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -67,7 +67,8 @@ static void begin(bool child)
 extern const char own_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern const char own_end[] __asm__("_end") __attribute__((visibility("hidden")));
 
-bool ep_is_own(const void *address)
+/* In the object that this runtime is part of: the executable, or the shared runtime. */
+static bool is_own(const void *address)
 {
 	return (const char *)address >= own_start && (const char *)address < own_end;
 }
@@ -82,7 +83,7 @@ static bool start_slow(void)
 	 * Two runtimes in one process: epitaph_root is that of the one whose hooks the dynamic
 	 * linker finds first. The other is never called, and must not write there.
 	 */
-	if (!ep_is_own(&epitaph_root)) {
+	if (!is_own(&epitaph_root)) {
 		atomic_store(&state, OFF);
 		return false;
 	}
@@ -107,16 +108,6 @@ void ep_start_refill(void)
 	begin(false);
 }
 
-bool ep_start(void)
-{
-	if (ep_overwritten())
-		return false;
-	if (atomic_load_explicit(&state, memory_order_acquire) != ON)
-		return start_slow();
-	ep_start_child();
-	return true;
-}
-
 /* A handler's hook meanwhile finds no ring, and the runtime starting. */
 static void restart(bool recorded)
 {
@@ -137,6 +128,7 @@ static void restart(bool recorded)
 	atomic_store(&state, ON);
 }
 
+/* In a forked child that shares no memory with its parent. `recorded`: it did, unknowing. */
 static void start_child(bool recorded)
 {
 	if (atomic_load_explicit(&state, memory_order_acquire) == ON && !ep_overwritten() &&
@@ -144,9 +136,14 @@ static void start_child(bool recorded)
 		restart(recorded);
 }
 
-void ep_start_child(void)
+bool ep_start(void)
 {
+	if (ep_overwritten())
+		return false;
+	if (atomic_load_explicit(&state, memory_order_acquire) != ON)
+		return start_slow();
 	start_child(!ep_ring_is_to_look());
+	return true;
 }
 
 /* The first code of ours that runs in the child: it has recorded nothing. */

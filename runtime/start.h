@@ -12,24 +12,13 @@
 /*
  * Idempotent and cheap when done (two loads). False: tracing is off for good, or a thread met
  * another one starting (or itself, in a signal handler): that gets false for this once and tries
- * again at its next event. In a forked child the first call starts the next generation, as
- * ep_start_child does.
+ * again at its next event. In a forked child that shares no memory with its parent the first call
+ * starts the next generation: it forgets the caller's ring, empties the arena and fills process
+ * facts, clock and load map anew.
  */
 bool ep_start(void);
 
-/*
- * In a forked child that shares no memory with its parent: forgets the caller's ring, empties the
- * arena and fills process facts, clock and load map anew. Does nothing in any other process, a
- * vfork child included. Called by the fork handler; the slow path calls it (or ep_start) too, for
- * _Fork and raw clone.
- */
-void ep_start_child(void);
-
 /* Notes process facts, clock and load map anew that a rescue lost (rescue.h). Signal safe. */
 void ep_start_refill(void);
-
-/* Whether an address lies in the object that this runtime is part of: the executable, or the shared
- * runtime. */
-bool ep_is_own(const void *address);
 
 #endif

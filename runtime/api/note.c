@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <wchar.h>
 
-#include "runtime/lib/conversion.h"
-#include "runtime/epitaph.h"
 #include "runtime/api/hook.h"
+#include "runtime/epitaph.h"
+#include "runtime/lib/conversion.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
 

@@ -9,9 +9,9 @@
 
 #include "runtime/epitaph.h"
 #include "runtime/record/ring.h"
+#include "runtime/record/thread.h"
 #include "runtime/settings/settings.h"
 #include "runtime/start.h"
-#include "runtime/record/thread.h"
 
 #define PUBLIC     __attribute__((visibility("default")))
 #define EVERY_MOST 64

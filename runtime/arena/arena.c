@@ -12,9 +12,9 @@
 #include "runtime/arena/backing.h"
 #include "runtime/arena/rescue.h"
 #include "runtime/format_watchdogs.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/settings/settings.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE 4096ull

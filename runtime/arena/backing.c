@@ -11,13 +11,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "runtime/arena/root.h"
 #include "runtime/arena/leftover_files.h"
+#include "runtime/arena/root.h"
 #include "runtime/lib/new_file.h"
-#include "runtime/settings/pattern.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/settings/pattern.h"
+#include "runtime/settings/settings.h"
 
 #define TRIES 1000
 #define HIGH  1000 /* descriptors that programs do not get by counting up */
@@ -91,15 +91,6 @@ static long move_up(long fd)
 
 /* ---- names ---- */
 
-static size_t directory_length(const char *path)
-{
-	size_t length = ep_string_length(path);
-
-	while (length && path[length - 1] != '/')
-		length--;
-	return length;
-}
-
 /* The program may change its directory before it forks. */
 static bool keep_pattern(void)
 {
@@ -125,32 +116,12 @@ static bool expand(uint64_t number)
 	return !text.cut;
 }
 
-static bool name_aside(int number)
-{
-	struct ep_text text;
-
-	ep_text_init(&text, backing.aside, sizeof backing.aside);
-	ep_text_add_bytes(&text, backing.path, directory_length(backing.path));
-	ep_text_add(&text, ".epitaph.");
-	ep_text_add_number(&text, (uint64_t)ep_syscall0(SYS_getpid));
-	ep_text_add(&text, ".");
-	ep_text_add_number(&text, (uint64_t)number);
-	ep_text_add(&text, ".part");
-	return !text.cut;
-}
-
 /* ---- making one ---- */
 
 static long open_aside(void)
 {
-	long fd = -EEXIST;
+	long fd = ep_aside_open(backing.aside, backing.path, ep_syscall0(SYS_getpid), O_RDWR);
 
-	for (int i = 0; i < TRIES && fd == -EEXIST; i++) {
-		if (!name_aside(i))
-			return -ENAMETOOLONG;
-		fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)backing.aside,
-				 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	}
 	if (fd < 0)
 		return fd;
 	fd = move_up(fd);

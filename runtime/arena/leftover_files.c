@@ -10,12 +10,13 @@
 
 #include "runtime/arena/root.h"
 #include "runtime/lib/files.h"
-#include "runtime/lib/new_file.h"
-#include "runtime/settings/pattern.h"
 #include "runtime/lib/incarnation.h"
-#include "runtime/settings/settings.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/lib/vdso.h"
+#include "runtime/settings/pattern.h"
+#include "runtime/settings/settings.h"
 
 #define ROUNDS       1000 /* files that one start removes */
 #define IN_USE       "a process that runs has it"
@@ -152,41 +153,18 @@ static bool match(const char *pattern, const char *name, uint64_t *number)
 
 /* ---- directories ---- */
 
-struct directory {
-	long fd;
-	long at, end;
-	char path[EP_PATH_MAX]; /* with the slash */
-	char bytes[4096] __attribute__((aligned(8)));
-};
+static struct ep_folder folder;
+static char folder_path[EP_PATH_MAX]; /* with the slash */
 
-static struct directory directory;
-
-static bool directory_open(const char *path)
+/* That of `path`. */
+static bool open_folder(const char *path)
 {
 	struct ep_text text;
 
-	ep_text_init(&text, directory.path, sizeof directory.path);
+	ep_text_init(&text, folder_path, sizeof folder_path);
 	ep_text_add_bytes(&text, path, (size_t)(after_slash(path) - path));
-	directory.at = directory.end = 0;
-	directory.fd = ep_fd_open(directory.path);
-	return directory.fd >= 0;
-}
-
-/* The next entry's name; NULL: no more. */
-static const char *directory_next(void)
-{
-	const struct ep_fd_entry *entry;
-
-	if (directory.at >= directory.end) {
-		directory.at = 0;
-		directory.end = ep_syscall3(SYS_getdents64, directory.fd, (long)directory.bytes,
-					    sizeof directory.bytes);
-	}
-	if (directory.end <= 0)
-		return NULL;
-	entry = (const struct ep_fd_entry *)(directory.bytes + directory.at);
-	directory.at += entry->size;
-	return entry->name;
+	ep_folder_begin(&folder, ep_fd_open(folder_path));
+	return folder.fd >= 0;
 }
 
 /* ---- aside with it ---- */
@@ -197,16 +175,16 @@ static uint64_t last_number(const char *path)
 	uint64_t number, last = 0;
 	size_t length = ep_string_length(own);
 
-	if (!directory_open(path))
+	if (!open_folder(path))
 		return 0;
-	while ((name = directory_next())) {
+	while ((name = ep_folder_next(&folder))) {
 		const char *at = name + length + 1;
 
 		if (ep_string_starts(name, own) && name[length] == '.' &&
 		    ep_text_number(&at, skip_digits(at), 10, &number) && !*at && number > last)
 			last = number;
 	}
-	ep_fd_close(directory.fd);
+	ep_folder_end(&folder);
 	return last;
 }
 
@@ -261,7 +239,7 @@ static bool is_part(const char *name)
 /* Its process was killed before it could name it, a while ago. */
 static bool is_stale(const char *path)
 {
-	struct timespec now = {0, 0};
+	long now = (long)(ep_clock_read(CLOCK_REALTIME) / 1000000000);
 	struct stat st;
 	bool stale;
 	long fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)path,
@@ -269,10 +247,9 @@ static bool is_stale(const char *path)
 
 	if (fd < 0)
 		return false;
-	ep_syscall2(SYS_clock_gettime, CLOCK_REALTIME, (long)&now);
 	stale = !ep_syscall2(SYS_fstat, fd, (long)&st) && S_ISREG(st.st_mode) &&
 		st.st_uid == (uint32_t)ep_syscall0(SYS_geteuid) &&
-		st.st_mtim.tv_sec + STALE_SECONDS < now.tv_sec && !is_locked(fd);
+		st.st_mtim.tv_sec + STALE_SECONDS < now && !is_locked(fd);
 	ep_fd_close(fd);
 	return stale;
 }
@@ -282,20 +259,20 @@ static void remove_stale(const char *path)
 	static char full[EP_PATH_MAX];
 	const char *name;
 
-	if (!directory_open(path))
+	if (!open_folder(path))
 		return;
-	while ((name = directory_next())) {
+	while ((name = ep_folder_next(&folder))) {
 		struct ep_text text;
 
 		if (!is_part(name))
 			continue;
 		ep_text_init(&text, full, sizeof full);
-		ep_text_add(&text, directory.path);
+		ep_text_add(&text, folder_path);
 		ep_text_add(&text, name);
 		if (!text.cut && is_stale(full))
 			ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)full, 0);
 	}
-	ep_fd_close(directory.fd);
+	ep_folder_end(&folder);
 }
 
 /* ---- how much stays ---- */
@@ -314,14 +291,14 @@ static void count(const char *pattern, const char *path, struct census *out)
 	uint64_t number;
 
 	*out = (struct census){.oldest = UINT64_MAX};
-	while ((name = directory_next())) {
+	while ((name = ep_folder_next(&folder))) {
 		struct ep_text text;
 		struct old old;
 
 		if (!match(pattern, name, &number))
 			continue;
 		ep_text_init(&text, full, sizeof full);
-		ep_text_add(&text, directory.path);
+		ep_text_add(&text, folder_path);
 		ep_text_add(&text, name);
 		if (text.cut || ep_string_equal(full, path) || look_at(full, &old) || !old.arena ||
 		    !old.dead)
@@ -341,16 +318,16 @@ static bool remove_oldest(const char *pattern, const char *path)
 	static char full[EP_PATH_MAX];
 	struct ep_text text;
 
-	if (!directory_open(path))
+	if (!open_folder(path))
 		return false;
 	count(pattern, path, &census);
-	ep_fd_close(directory.fd);
+	ep_folder_end(&folder);
 	if (census.count <= ep_settings.file_keep && census.size <= ep_settings.file_keep_size)
 		return false;
 	if (!census.count)
 		return false;
 	ep_text_init(&text, full, sizeof full);
-	ep_text_add(&text, directory.path);
+	ep_text_add(&text, folder_path);
 	ep_text_add(&text, census.name);
 	return !text.cut && !ep_syscall3(SYS_unlinkat, AT_FDCWD, (long)full, 0);
 }

@@ -12,13 +12,14 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "runtime/counting/tables.h"
 #include "runtime/arena/arena.h"
+#include "runtime/counting/tables.h"
 #include "runtime/facts/loadmap.h"
-#include "runtime/record/rings.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/lib/vdso.h"
+#include "runtime/record/rings.h"
+#include "runtime/settings/settings.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE       4096ull
@@ -349,14 +350,6 @@ uint64_t ep_counter_total(void)
 	return total;
 }
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec time = {0, 0};
-
-	ep_syscall2(SYS_clock_gettime, clock, (long)&time);
-	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
-}
-
 void ep_counting_start(void)
 {
 	head = ep_arena_section(EP_SECTION_COUNTS, NULL);
@@ -365,13 +358,13 @@ void ep_counting_start(void)
 	if (!family)
 		family = epitaph_root.identity;
 	head->family = family;
-	head->start_monotonic = now(CLOCK_MONOTONIC);
-	head->start_cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+	head->start_monotonic = ep_clock_read(CLOCK_MONOTONIC);
+	head->start_cpu = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
 	ep_tables_start();
 }
 
 void ep_counter_note_times(void)
 {
-	head->duration = now(CLOCK_MONOTONIC) - head->start_monotonic;
-	head->cpu = now(CLOCK_PROCESS_CPUTIME_ID) - head->start_cpu;
+	head->duration = ep_clock_read(CLOCK_MONOTONIC) - head->start_monotonic;
+	head->cpu = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID) - head->start_cpu;
 }

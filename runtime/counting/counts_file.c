@@ -14,18 +14,19 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "runtime/counting/counter.h"
 #include "runtime/arena/arena.h"
-#include "runtime/lib/files.h"
 #include "runtime/arena/inherit.h"
+#include "runtime/counting/counter.h"
+#include "runtime/lib/files.h"
+#include "runtime/lib/incarnation.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/new_file.h"
-#include "runtime/settings/pattern.h"
-#include "runtime/lib/incarnation.h"
-#include "runtime/settings/settings.h"
-#include "runtime/snapshot/snapshot.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/lib/vdso.h"
+#include "runtime/settings/pattern.h"
+#include "runtime/settings/settings.h"
+#include "runtime/snapshot/snapshot.h"
 
 #define SECOND  UINT64_C(1000000000)
 #define TICKS   100 /* of /proc/PID/stat a second: USER_HZ */
@@ -43,22 +44,14 @@ static struct {
 /* When the first process of the family started: the same in forked children. */
 static uint64_t family_start;
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec time = {0, 0};
-
-	ep_syscall2(SYS_clock_gettime, clock, (long)&time);
-	return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
-
 /* ---- whose file is it? ---------------------------------------------------- */
 
 /* When the process began, before any exec: ns since 1970. */
 static uint64_t process_start(void)
 {
-	uint64_t age = now(CLOCK_BOOTTIME) - ep_process_start_ticks(0) * (SECOND / TICKS);
+	uint64_t age = ep_clock_read(CLOCK_BOOTTIME) - ep_process_start_ticks(0) * (SECOND / TICKS);
 
-	return now(CLOCK_REALTIME) - age - SLACK;
+	return ep_clock_read(CLOCK_REALTIME) - age - SLACK;
 }
 
 /* A file that was written since must be of this run: by our image before an exec, when its name has
@@ -295,5 +288,5 @@ __attribute__((destructor(101))) static void at_exit(void)
 
 __attribute__((constructor(101))) static void note_family(void)
 {
-	family_start = now(CLOCK_REALTIME);
+	family_start = ep_clock_read(CLOCK_REALTIME);
 }

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "runtime/arena/arena.h"
-#include "runtime/format.h"
 #include "runtime/arena/integrity.h"
+#include "runtime/format.h"
 #include "runtime/lib/text.h"
 #include "runtime/lib/vdso.h"
 #include "runtime/x86_64/tsc.h"

@@ -13,11 +13,11 @@
 #include <elf.h>
 
 #include "runtime/arena/arena.h"
-#include "runtime/facts/clock.h"
-#include "runtime/lib/files.h"
-#include "runtime/format.h"
 #include "runtime/arena/integrity.h"
+#include "runtime/facts/clock.h"
 #include "runtime/facts/maps.h"
+#include "runtime/format.h"
+#include "runtime/lib/files.h"
 #include "runtime/lib/text.h"
 #include "runtime/x86_64/tsc.h"
 

@@ -10,11 +10,12 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/facts/cgroup.h"
+#include "runtime/format.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/incarnation.h"
-#include "runtime/format.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/lib/vdso.h"
 #include "runtime/x86_64/tsc.h"
 
 #ifndef EP_VERSION
@@ -117,12 +118,8 @@ static uint64_t online_cpus(void)
 
 static void note_times(struct ep_process *process)
 {
-	struct timespec now = {0, 0};
-
 	process->start_tsc = ep_tsc();
-	ep_syscall2(SYS_clock_gettime, CLOCK_REALTIME, (long)&now);
-	process->start_realtime =
-		(uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	process->start_realtime = ep_clock_read(CLOCK_REALTIME);
 }
 
 static void note_numbers(struct ep_process *process)

@@ -97,27 +97,24 @@ static uint32_t each_known(void (*call)(uint32_t tid))
 /* `elsewhere`: names are another namespace's. */
 static uint32_t each_listed(void (*call)(uint32_t tid), bool elsewhere)
 {
-	uint64_t buffer[256]; /* aligned */
-	long fd = ep_fd_open(TASKS), got;
+	struct ep_folder folder;
+	const char *name;
 	uint32_t count = 0;
 
-	while (fd >= 0 && (got = ep_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0)
-		for (char *at = (char *)buffer; at < (char *)buffer + got;
-		     at += ((struct ep_fd_entry *)at)->size) {
-			const char *name = ((struct ep_fd_entry *)at)->name;
-			const char *digits = name;
-			uint64_t tid;
+	ep_folder_begin(&folder, ep_fd_open(TASKS));
+	while ((name = ep_folder_next(&folder))) {
+		const char *digits = name;
+		uint64_t tid;
 
-			if (!ep_text_number(&digits, name + ep_string_length(name), 10, &tid))
-				continue;
-			count++;
-			if (call && elsewhere)
-				tid = own_tid(name);
-			if (call && tid)
-				call((uint32_t)tid);
-		}
-	if (fd >= 0)
-		ep_fd_close(fd);
+		if (!ep_text_number(&digits, name + ep_string_length(name), 10, &tid))
+			continue;
+		count++;
+		if (call && elsewhere)
+			tid = own_tid(name);
+		if (call && tid)
+			call((uint32_t)tid);
+	}
+	ep_folder_end(&folder);
 	return count;
 }
 

@@ -14,10 +14,9 @@
 #include "runtime/lib/helper.h"
 #include "runtime/lib/new_file.h"
 #include "runtime/lib/signals.h"
-#include "runtime/snapshot/snapshot.h"
 #include "runtime/lib/syscalls.h"
-#include "runtime/lib/text.h"
 #include "runtime/record/tls.h"
+#include "runtime/snapshot/snapshot.h"
 
 #define LOOK 10 /* ms between two looks at somebody else's snapshot */
 
@@ -76,18 +75,6 @@ static struct {
 	bool failed;
 } crash;
 
-static void complain(int error)
-{
-	char line[128];
-	struct ep_text text;
-
-	ep_text_init(&text, line, sizeof line);
-	ep_text_add(&text, "epitaph: no snapshot of the crash: ");
-	ep_new_file_explain(&text, error);
-	ep_text_add(&text, "\n");
-	ep_text_complain(&text);
-}
-
 /* One that another thread asked for may be on its way. */
 static void write_one(void)
 {
@@ -102,7 +89,7 @@ static void write_one(void)
 	}
 	crash.failed = error != 0;
 	if (error)
-		complain(error);
+		ep_new_file_complain("no snapshot of the crash", error);
 }
 
 /* What the program may write is not what its snapshot may. */

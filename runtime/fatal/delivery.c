@@ -6,9 +6,9 @@
  */
 #include "runtime/fatal/delivery.h"
 
-#include "runtime/record/altstack.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/record/altstack.h"
 #include "runtime/x86_64/emulator.h"
 
 #define RED_ZONE 128

@@ -7,26 +7,28 @@
 #include "runtime/fatal/fatal.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/ucontext.h>
 
-#include "runtime/snapshot/abortmessage.h"
-#include "runtime/record/altstack.h"
 #include "runtime/arena/arena.h"
 #include "runtime/arena/backing.h"
+#include "runtime/arena/inherit.h"
+#include "runtime/arena/rescue.h"
 #include "runtime/counting/counts_file.h"
 #include "runtime/fatal/crash.h"
 #include "runtime/fatal/delivery.h"
-#include "runtime/fatal/handled.h"
-#include "runtime/arena/inherit.h"
-#include "runtime/record/faults.h"
 #include "runtime/fatal/front.h"
+#include "runtime/fatal/handled.h"
 #include "runtime/lib/interpose.h"
-#include "runtime/arena/rescue.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/record/altstack.h"
+#include "runtime/record/faults.h"
+#include "runtime/settings/settings.h"
+#include "runtime/snapshot/abortmessage.h"
 
 #define MIRRORED (SA_ONSTACK | SA_NODEFER | SA_RESTART)
 
@@ -260,9 +262,9 @@ void ep_fatal_reset(void)
 
 /* ---- what the program asks for ---- */
 
-/* In a vfork child, whose actions are its own while its memory is not, the kernel is asked as
- * ever. */
-bool ep_fatal_owns(int signal)
+/* The runtime stands between the kernel and the program's action for it. In a vfork child, whose
+ * actions are its own while its memory is not, the kernel is asked as ever. */
+static bool owns(int signal)
 {
 	return signal > 0 && signal < EP_SIGNALS && fatal.owned[signal] &&
 	       ep_inherit() != EP_INHERIT_SHARED;
@@ -277,7 +279,9 @@ static void to_program(struct sigaction *out, const struct ep_kernel_action *fro
 	out->sa_restorer = from->restorer;
 }
 
-void ep_fatal_action(int signal, const struct sigaction *new, struct sigaction *old)
+/* What the program believes to do by sigaction(2), for a signal that is owned: either may be NULL.
+ */
+static void set_action(int signal, const struct sigaction *new, struct sigaction *old)
 {
 	struct ep_kernel_action before, after = {0};
 	uint64_t mask;
@@ -355,8 +359,8 @@ int EP_INTERPOSER_NAME(sigaction)(int signal, const struct sigaction *new, struc
 {
 	ep_any_fn real;
 
-	if (ep_fatal_owns(signal)) {
-		ep_fatal_action(signal, new, old);
+	if (owns(signal)) {
+		set_action(signal, new, old);
 		return 0;
 	}
 	real = ep_interpose_known(EP_REAL_sigaction, EP_PLACE);
@@ -409,7 +413,7 @@ static handler_fn set_by(enum ep_interposed which, int signal, handler_fn handle
 {
 	ep_any_fn real = NULL;
 
-	if (!ep_fatal_owns(signal) || handler == SIG_ERR)
+	if (!owns(signal) || handler == SIG_ERR)
 		real = ep_interpose_known(which, place);
 	if (real)
 		return set_fronted((signal_fn)(void (*)(void))real, signal, handler);

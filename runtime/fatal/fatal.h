@@ -11,20 +11,10 @@
 #ifndef EPITAPH_FATAL_H
 #define EPITAPH_FATAL_H
 
-#include <signal.h>
-#include <stdbool.h>
-
 /* Installs the handler for what the settings ask for. After ep_start, once. */
 void ep_fatal_start(void);
 
 /* In a forked child: no thread is in the middle of a change. */
 void ep_fatal_reset(void);
-
-/* The runtime stands between the kernel and the program's action for it. */
-bool ep_fatal_owns(int signal);
-
-/* What the program believes to do by sigaction(2), for a signal that is owned: either may be NULL.
- * Signal safe. */
-void ep_fatal_action(int signal, const struct sigaction *new, struct sigaction *old);
 
 #endif

@@ -3,10 +3,10 @@
 #include "runtime/fatal/front.h"
 
 #include "runtime/arena/arena.h"
-#include "runtime/record/faults.h"
 #include "runtime/arena/integrity.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
+#include "runtime/record/faults.h"
+#include "runtime/settings/settings.h"
 
 static void *handlers[EP_SIGNALS] EP_IN_DATA;
 

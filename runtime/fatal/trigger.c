@@ -8,22 +8,9 @@
 #include "runtime/counting/counts_file.h"
 #include "runtime/fatal/crash.h"
 #include "runtime/lib/new_file.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/signals.h"
+#include "runtime/settings/settings.h"
 #include "runtime/snapshot/snapshot.h"
-#include "runtime/lib/text.h"
-
-static void complain(int error)
-{
-	char line[128];
-	struct ep_text text;
-
-	ep_text_init(&text, line, sizeof line);
-	ep_text_add(&text, "epitaph: no snapshot: ");
-	ep_new_file_explain(&text, error);
-	ep_text_add(&text, "\n");
-	ep_text_complain(&text);
-}
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
@@ -39,7 +26,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	}
 	result = ep_snapshot_write(NULL, context);
 	if (result < 0)
-		complain(result);
+		ep_new_file_complain("no snapshot", result);
 }
 
 void ep_trigger_start(void)

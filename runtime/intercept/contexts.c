@@ -13,9 +13,9 @@
 #include <ucontext.h>
 
 #include "runtime/lib/interpose.h"
+#include "runtime/lib/syscalls.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
-#include "runtime/lib/syscalls.h"
 
 static void save(uint64_t buffer)
 {

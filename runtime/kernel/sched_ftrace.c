@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 
 #include "runtime/arena/arena.h"
-#include "runtime/lib/files.h"
-#include "runtime/lib/incarnation.h"
 #include "runtime/kernel/sched_section.h"
 #include "runtime/kernel/sched_sources.h"
-#include "runtime/settings/settings.h"
+#include "runtime/lib/files.h"
+#include "runtime/lib/incarnation.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/settings/settings.h"
 
 #define PAGE          UINT64_C(4096)
 #define PREFIX        "epitaph."
@@ -134,20 +134,14 @@ static bool wait_for_turn(void)
 
 static void remove_left(void)
 {
-	uint64_t buffer[512];
-	long fd = open_in(instances, ".", O_RDONLY | O_DIRECTORY), got;
+	struct ep_folder folder;
+	const char *name;
 
-	while (!ep_syscall_failed(fd) &&
-	       (got = ep_syscall3(SYS_getdents64, fd, (long)buffer, sizeof(buffer))) > 0)
-		for (char *at = (char *)buffer; at < (char *)buffer + got;
-		     at += ((struct ep_fd_entry *)at)->size) {
-			const char *name = ((struct ep_fd_entry *)at)->name;
-
-			if (is_left(name) && ep_helper_wanted(drain))
-				ep_syscall3(SYS_unlinkat, instances, (long)name, AT_REMOVEDIR);
-		}
-	if (!ep_syscall_failed(fd))
-		ep_fd_close(fd);
+	ep_folder_begin(&folder, open_in(instances, ".", O_RDONLY | O_DIRECTORY));
+	while ((name = ep_folder_next(&folder)))
+		if (is_left(name) && ep_helper_wanted(drain))
+			ep_syscall3(SYS_unlinkat, instances, (long)name, AT_REMOVEDIR);
+	ep_folder_end(&folder);
 }
 
 /* ---- making it ---- */

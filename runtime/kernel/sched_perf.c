@@ -10,12 +10,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "runtime/lib/files.h"
 #include "runtime/kernel/sched_section.h"
 #include "runtime/kernel/sched_sources.h"
-#include "runtime/settings/settings.h"
+#include "runtime/lib/files.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/settings/settings.h"
 
 #define PAGE  UINT64_C(4096)
 #define CHUNK UINT64_C(4096) /* most bytes of records in one */

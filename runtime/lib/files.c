@@ -38,6 +38,43 @@ long ep_fd_read(long fd, void *out, size_t size)
 	return (long)done;
 }
 
+/* What getdents64 gives: entry.size bytes, and then the next. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
+void ep_folder_begin(struct ep_folder *folder, long fd)
+{
+	folder->fd = fd;
+	folder->at = folder->end = 0;
+}
+
+const char *ep_folder_next(struct ep_folder *folder)
+{
+	const struct entry *entry;
+
+	if (folder->at >= folder->end) {
+		folder->at = 0;
+		folder->end = ep_syscall3(SYS_getdents64, folder->fd, (long)folder->bytes,
+					  sizeof folder->bytes);
+	}
+	if (folder->end <= 0)
+		return NULL;
+	entry = (const struct entry *)(folder->bytes + folder->at);
+	folder->at += entry->size;
+	return entry->name;
+}
+
+void ep_folder_end(struct ep_folder *folder)
+{
+	if (folder->fd >= 0)
+		ep_fd_close(folder->fd);
+}
+
 long ep_fd_load(const char *path, void *out, size_t size)
 {
 	long fd = ep_fd_open(path);

@@ -18,14 +18,17 @@ void ep_fd_close(long fd);
  * first read fails. */
 long ep_fd_read(long fd, void *out, size_t size);
 
-/* What getdents64 gives of a folder: `size` bytes, and then the next. */
-struct ep_fd_entry {
-	uint64_t inode;
-	int64_t offset;
-	uint16_t size;
-	uint8_t type;
-	char name[];
+/* A folder's entries, one after the other. */
+struct ep_folder {
+	long fd;
+	long at, end;
+	char bytes[2048] __attribute__((aligned(8)));
 };
+
+/* `fd`: of the folder, which ep_folder_end closes, or a negative errno. */
+void ep_folder_begin(struct ep_folder *folder, long fd);
+const char *ep_folder_next(struct ep_folder *folder); /* the next one's name; NULL: no more */
+void ep_folder_end(struct ep_folder *folder);
 
 /* The first `size` bytes of a file: how many, or a negative errno. */
 long ep_fd_load(const char *path, void *out, size_t size);

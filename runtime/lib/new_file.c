@@ -8,21 +8,17 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 
 #define TRIES            1000
 #define RENAME_NOREPLACE 1
 
-static uint64_t bit_of(int signal)
-{
-	return UINT64_C(1) << (signal - 1);
-}
-
 /* The default action of SIGXFSZ would end the traced program. */
 static void hold_signal(struct ep_new_file *output)
 {
-	uint64_t held = bit_of(SIGXFSZ), pending = 0;
+	uint64_t held = EP_SIGNAL_BIT(SIGXFSZ), pending = 0;
 
 	ep_syscall2(SYS_rt_sigpending, (long)&pending, sizeof pending);
 	output->had_sigxfsz = pending & held;
@@ -32,30 +28,43 @@ static void hold_signal(struct ep_new_file *output)
 
 static void release_signal(struct ep_new_file *output)
 {
-	uint64_t held = bit_of(SIGXFSZ);
+	uint64_t held = EP_SIGNAL_BIT(SIGXFSZ);
 	struct timespec at_once = {0, 0};
 
 	if (!output->had_sigxfsz)
 		ep_syscall4(SYS_rt_sigtimedwait, (long)&held, 0, (long)&at_once, sizeof held);
-	ep_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&output->signals, 0, sizeof held);
+	ep_signals_restore(output->signals);
 }
 
-/* A short name of its own in path's directory: path itself may have no room for more letters. */
-static bool name_aside(struct ep_new_file *output, const char *path, int number)
+/* A short name in path's directory: path itself may have no room for more letters. */
+static bool name_aside(char aside[EP_PATH_MAX], const char *path, uint64_t id, uint64_t number)
 {
 	struct ep_text text;
 	size_t directory = ep_string_length(path);
 
 	while (directory && path[directory - 1] != '/')
 		directory--;
-	ep_text_init(&text, output->aside, sizeof output->aside);
+	ep_text_init(&text, aside, EP_PATH_MAX);
 	ep_text_add_bytes(&text, path, directory);
 	ep_text_add(&text, ".epitaph.");
-	ep_text_add_number(&text, (uint64_t)ep_syscall0(SYS_gettid));
+	ep_text_add_number(&text, id);
 	ep_text_add(&text, ".");
-	ep_text_add_number(&text, (uint64_t)number);
+	ep_text_add_number(&text, number);
 	ep_text_add(&text, ".part");
 	return !text.cut;
+}
+
+long ep_aside_open(char aside[EP_PATH_MAX], const char *path, long id, int access)
+{
+	long fd = -EEXIST;
+
+	for (uint64_t i = 0; i < TRIES && fd == -EEXIST; i++) {
+		if (!name_aside(aside, path, (uint64_t)id, i))
+			return -ENAMETOOLONG;
+		fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)aside,
+				 access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	}
+	return fd;
 }
 
 /* A program that closed its stderr goes on writing to descriptor 2: ours must not be one of the
@@ -78,14 +87,8 @@ static void unlink_aside(const struct ep_new_file *output)
 
 static long open_aside(struct ep_new_file *output, const char *path)
 {
-	long fd = -EEXIST;
+	long fd = ep_aside_open(output->aside, path, ep_syscall0(SYS_gettid), O_WRONLY);
 
-	for (int i = 0; i < TRIES && fd == -EEXIST; i++) {
-		if (!name_aside(output, path, i))
-			return -ENAMETOOLONG;
-		fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)output->aside,
-				 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	}
 	if (fd < 0)
 		return fd;
 	fd = out_of_the_way(fd);
@@ -161,15 +164,22 @@ int ep_new_file_name(struct ep_new_file *output, const char *path, bool fresh)
 	return (int)result;
 }
 
-void ep_new_file_explain(struct ep_text *text, int error)
+void ep_new_file_complain(const char *what, int error)
 {
+	char line[128];
+	struct ep_text text;
+
+	ep_text_init(&text, line, sizeof line);
+	ep_text_add(&text, "epitaph: ");
+	ep_text_add(&text, what);
 	if (error == -EINVAL) {
-		ep_text_add(text, "EPITAPH_OUTPUT is there and is no regular "
-				  "file");
-		return;
+		ep_text_add(&text, ": EPITAPH_OUTPUT is there and is no regular file\n");
+	} else {
+		ep_text_add(&text, ": error ");
+		ep_text_add_number(&text, (uint64_t)-error);
+		ep_text_add(&text, "\n");
 	}
-	ep_text_add(text, "error ");
-	ep_text_add_number(text, (uint64_t)-error);
+	ep_text_complain(&text);
 }
 
 void ep_new_file_end(struct ep_new_file *output)

@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/lib/text.h"
-
 #define EP_PATH_MAX 4096 /* bytes with the NUL, as the kernel has it */
 
 struct ep_new_file {
@@ -38,11 +36,15 @@ int64_t ep_new_file_write(struct ep_new_file *output, uint64_t offset, const voi
  * be tried. */
 int ep_new_file_name(struct ep_new_file *output, const char *path, bool fresh);
 
+/* Makes a file in the directory of `path`, .epitaph.ID.N.part, whose name it puts into `aside`.
+ * `access`: O_WRONLY or O_RDWR. A descriptor or a negative errno. */
+long ep_aside_open(char aside[EP_PATH_MAX], const char *path, long id, int access);
+
 /* Renames, but never replaces: -EEXIST then. 0 or a negative errno. */
 long ep_rename_fresh(const char *from, const char *to);
 
-/* Why there is no snapshot of EPITAPH_OUTPUT, in words. */
-void ep_new_file_explain(struct ep_text *text, int error);
+/* Says on stderr why there is no file by EPITAPH_OUTPUT: "no snapshot". */
+void ep_new_file_complain(const char *what, int error);
 
 /* Ends it; removes what has not been named. */
 void ep_new_file_end(struct ep_new_file *output);

@@ -11,8 +11,8 @@
 
 #include "runtime/arena/inherit.h"
 #include "runtime/lib/interpose.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
+#include "runtime/settings/settings.h"
 #include "runtime/x86_64/emulator.h"
 
 #define SIZE  (UINT64_C(64) << 10)

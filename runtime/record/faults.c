@@ -9,10 +9,10 @@
 #include "runtime/arena/arena.h"
 #include "runtime/kernel/sched.h"
 #include "runtime/lib/futex.h"
+#include "runtime/lib/hookcode.h"
 #include "runtime/record/intact.h"
 #include "runtime/record/ring.h"
 #include "runtime/settings/settings.h"
-#include "runtime/lib/hookcode.h"
 
 #define THREADS    8 /* more at once go on as ever */
 #define STACK_MOST (UINT64_C(64) << 20)

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 
 #include "runtime/facts/clock.h"
+#include "runtime/lib/syscalls.h"
 #include "runtime/record/ring.h"
 #include "runtime/settings/settings.h"
-#include "runtime/lib/syscalls.h"
 #include "runtime/x86_64/local.h"
 #include "runtime/x86_64/tsc.h"
 

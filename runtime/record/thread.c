@@ -61,6 +61,25 @@ static void fill_entry(struct ep_thread *thread, uint32_t serial)
 
 /* ---- the end ------------------------------------------------------------- */
 
+/* Its ring may be reused from then on. */
+static void end(void)
+{
+	struct ep_thread *thread = ep_tls.thread;
+
+	if (!thread || !ep_intact(&ep_tls))
+		return;
+	ep_faults_leave(&ep_tls);
+	ep_tls.gate = &ep_shut_for_good;
+	ep_ring_pause_here();
+	ep_tls.thread = NULL;
+	if (ep_settings.crash_snapshot)
+		ep_altstack_end();
+	if (!thread->serial) /* lost by a rescue: it says nothing any more */
+		return;
+	thread->end_tsc = ep_tsc();
+	__atomic_store_n(&thread->state, EP_THREAD_DEAD, __ATOMIC_RELEASE);
+}
+
 /* glibc calls destructors again, ROUNDS times at the most (PTHREAD_DESTRUCTOR_ITERATIONS), while
  * they set their key anew: the last round comes after all others' that may be traced. */
 static void end_of_thread(void *rounds)
@@ -70,7 +89,7 @@ static void end_of_thread(void *rounds)
 	if (round < ROUNDS)
 		pthread_setspecific(end_key, (void *)(round + 1));
 	else
-		ep_thread_end();
+		end();
 }
 
 __attribute__((constructor(102))) static void make_end_key(void)
@@ -94,24 +113,6 @@ static void ask_for_end(void)
 	__asm__ volatile("fxsave64 %0" : "=m"(state));
 	pthread_setspecific(end_key, (void *)1);
 	__asm__ volatile("fxrstor64 %0" : : "m"(state));
-}
-
-void ep_thread_end(void)
-{
-	struct ep_thread *thread = ep_tls.thread;
-
-	if (!thread || !ep_intact(&ep_tls))
-		return;
-	ep_faults_leave(&ep_tls);
-	ep_tls.gate = &ep_shut_for_good;
-	ep_ring_pause_here();
-	ep_tls.thread = NULL;
-	if (ep_settings.crash_snapshot)
-		ep_altstack_end();
-	if (!thread->serial) /* lost by a rescue: it says nothing any more */
-		return;
-	thread->end_tsc = ep_tsc();
-	__atomic_store_n(&thread->state, EP_THREAD_DEAD, __ATOMIC_RELEASE);
 }
 
 /* The block that it was in has no header any more. */

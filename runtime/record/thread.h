@@ -35,9 +35,6 @@ void ep_thread_ignore(void);
  */
 bool ep_thread_set_ring(uint64_t size);
 
-/* The caller is about to end: its ring may be reused. */
-void ep_thread_end(void);
-
 /* Once a block: the caller's tid, where another's may stand. */
 void ep_thread_settle_slow(struct ep_thread *thread);
 static inline void ep_thread_settle(void)

@@ -10,9 +10,9 @@
 #include <sys/auxv.h>
 
 #include "runtime/format.h"
-#include "runtime/settings/pattern.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/settings/pattern.h"
 
 #define OUTPUT_DEFAULT "epitaph.%p.%n.core"
 #define COUNTS_DEFAULT "epitaph.%p.counts"

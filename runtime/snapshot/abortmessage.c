@@ -5,8 +5,8 @@
  */
 #include "runtime/snapshot/abortmessage.h"
 
-#include "runtime/lib/interpose.h"
 #include "runtime/lib/files.h"
+#include "runtime/lib/interpose.h"
 
 #define PAGE UINT64_C(4096)
 #define MOST (UINT64_C(1) << 20)

@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "runtime/format.h"
-#include "runtime/record/hold.h"
 #include "runtime/kernel/sched_copy.h"
+#include "runtime/record/hold.h"
 
 struct ep_arena_copy {
 	/* what is wanted; by the caller, all 0 means everything */

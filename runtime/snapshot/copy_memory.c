@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "runtime/arena/arena.h"
-#include "runtime/snapshot/arena_copy.h"
 #include "runtime/lib/syscalls.h"
+#include "runtime/snapshot/arena_copy.h"
 #include "runtime/x86_64/tsc.h"
 
 #define POPULATE_WRITE 23 /* madvise, Linux 5.14 */

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/user.h>
 
-#include "runtime/format.h"
 #include "runtime/facts/maps.h"
+#include "runtime/format.h"
 #include "runtime/lib/new_file.h"
 
 /* Where the next note goes. */

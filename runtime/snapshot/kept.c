@@ -8,12 +8,12 @@
 #include <sys/mman.h>
 
 #include "runtime/arena/arena.h"
-#include "runtime/snapshot/arena_copy.h"
 #include "runtime/facts/clock.h"
 #include "runtime/facts/loadmap.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/record/tls.h"
+#include "runtime/settings/settings.h"
+#include "runtime/snapshot/arena_copy.h"
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE  UINT64_C(4096)

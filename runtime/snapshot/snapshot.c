@@ -15,29 +15,29 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-#include "runtime/snapshot/abortmessage.h"
 #include "runtime/arena/arena.h"
 #include "runtime/arena/blockcopy.h"
 #include "runtime/facts/clock.h"
-#include "runtime/snapshot/copy_memory.h"
-#include "runtime/lib/files.h"
-#include "runtime/format.h"
-#include "runtime/snapshot/kept.h"
 #include "runtime/facts/loadmap.h"
 #include "runtime/facts/maps.h"
-#include "runtime/snapshot/core_notes.h"
+#include "runtime/format.h"
+#include "runtime/lib/files.h"
 #include "runtime/lib/new_file.h"
-#include "runtime/settings/pattern.h"
-#include "runtime/snapshot/snapshot_ranges.h"
-#include "runtime/settings/settings.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/record/table.h"
 #include "runtime/record/tls.h"
+#include "runtime/settings/pattern.h"
+#include "runtime/settings/settings.h"
+#include "runtime/snapshot/abortmessage.h"
+#include "runtime/snapshot/copy_memory.h"
+#include "runtime/snapshot/core_notes.h"
+#include "runtime/snapshot/kept.h"
+#include "runtime/snapshot/snapshot_ranges.h"
 #include "runtime/x86_64/registers.h"
 #include "runtime/x86_64/tsc.h"
 
-#define PAGE        UINT64_C(4096)
+#define PAGE        UINT64_C(4096) /* and a block */
 #define STACK_BYTES (UINT64_C(64) << 10)
 #define RED_ZONE    256         /* bytes below sp that may be in use: psABI, 128 */
 #define OVERFLOW    STACK_BYTES /* how far beyond its end an sp may be */
@@ -220,43 +220,54 @@ static void copy_page(struct ep_block *to, const struct ep_block *from, uint64_t
 		ep_bytes_zero(to, sizeof *to);
 }
 
-static bool is_empty(const struct ep_block *blocks, uint64_t count)
+static bool is_empty(const struct ep_block *block)
 {
-	const uint64_t *words = (const void *)blocks;
+	const uint64_t *words = (const void *)block;
 
-	for (uint64_t i = 0; i < count * EP_BLOCK_SIZE / sizeof(*words); i++)
+	for (uint64_t i = 0; i < sizeof(*block) / sizeof(*words); i++)
 		if (words[i])
 			return false;
 	return true;
 }
 
-/* Holes where there is nothing, but not at the end. */
-static int64_t write_copied(uint64_t at, uint64_t count, bool last)
+/* With holes for what is empty; not at the end, if `last`: a file is as long as what is written. */
+static int64_t write_sparse(uint64_t at, const struct ep_block *page, uint64_t count, bool last)
 {
-	if (shot.name && !last && is_empty(shot.blocks, count))
-		return (int64_t)(count * EP_BLOCK_SIZE);
-	return ep_new_file_write(&shot.output, at, shot.blocks, count * EP_BLOCK_SIZE);
+	for (uint64_t from = 0, to; from < count; from = to) {
+		int64_t done;
+
+		for (to = from; to < count && !is_empty(&page[to]); to++)
+			;
+		if (to == from && (++to < count || !last))
+			continue;
+		done = ep_new_file_write(&shot.output, at + from * PAGE, &page[from],
+					 (to - from) * PAGE);
+		if (done < 0)
+			return done;
+	}
+	return (int64_t)(count * PAGE);
 }
 
 static int64_t write_blocks(uint64_t at, uint64_t start, uint64_t end)
 {
-	uint64_t until = ep_tsc(), from = start;
+	uint64_t until = ep_tsc(), from = start, count;
 
-	while (from < end) {
-		uint64_t count = (end - from) / EP_BLOCK_SIZE;
+	for (; from < end; from += count * PAGE) {
 		int64_t done;
 
+		count = (end - from) / PAGE;
 		if (count > BLOCKS)
 			count = BLOCKS;
-		if (shot.name)
-			count = 1;
 		for (uint64_t i = 0; i < count; i++)
 			copy_page(&shot.blocks[i], (const struct ep_block *)from + i, until);
-		done = write_copied(at + (from - start), count,
-				    from + count * EP_BLOCK_SIZE == end);
+		if (shot.name)
+			done = write_sparse(at + (from - start), shot.blocks, count,
+					    from + count * PAGE == end);
+		else
+			done = ep_new_file_write(&shot.output, at + (from - start), shot.blocks,
+						 count * PAGE);
 		if (done < 0)
 			return done;
-		from += count * EP_BLOCK_SIZE;
 	}
 	return (int64_t)(end - start);
 }
@@ -279,36 +290,11 @@ static int64_t write_arena(uint64_t at, const struct ep_snapshot_range *range)
 	return done < 0 ? done : (int64_t)head + done;
 }
 
-/* The copy, with holes for what is empty. */
-static int64_t write_copy(uint64_t at)
-{
-	const struct ep_block *page = (const struct ep_block *)shot.copy.address;
-	uint64_t count = shot.copy.size / PAGE, from = 0, to;
-	int64_t done;
-
-	while (from < count) {
-		for (to = from; to < count && !is_empty(&page[to], 1); to++)
-			;
-		/* Not at the end: a file is as long as what is written. */
-		if (to == from && to + 1 < count) {
-			from++;
-			continue;
-		}
-		if (to == from)
-			to++;
-		done = ep_new_file_write(&shot.output, at + from * PAGE, &page[from],
-					 (to - from) * PAGE);
-		if (done < 0)
-			return done;
-		from = to;
-	}
-	return (int64_t)shot.copy.size;
-}
-
 static int64_t write_bytes(uint64_t at, const struct ep_snapshot_range *range)
 {
 	if (range->kind & EP_RANGE_ARENA && shot.copy.size)
-		return write_copy(at);
+		return write_sparse(at, (const struct ep_block *)shot.copy.address,
+				    shot.copy.size / PAGE, true);
 	if (range->kind & EP_RANGE_ARENA && !shot.kept)
 		return write_arena(at, range);
 	return ep_new_file_write(&shot.output, at, (const void *)range->start,

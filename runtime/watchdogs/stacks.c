@@ -4,11 +4,11 @@
 #include "runtime/watchdogs/stacks.h"
 
 #include "runtime/arena/arena.h"
+#include "runtime/facts/tasks.h"
+#include "runtime/format_watchdogs.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/futex.h"
-#include "runtime/format_watchdogs.h"
 #include "runtime/lib/syscalls.h"
-#include "runtime/facts/tasks.h"
 #include "runtime/lib/text.h"
 #include "runtime/x86_64/registers.h"
 #include "runtime/x86_64/tsc.h"
