@@ -87,7 +87,7 @@ static int read_costs(struct ep_costs *costs, const char *path)
 	return rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
 }
 
-int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments)
+int ep_budget_costs(struct ep_costs *costs, const struct ep_arguments *arguments)
 {
 	const char *path = ep_argument(arguments, "costs");
 
@@ -101,68 +101,7 @@ int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments)
 
 /* ---- counts -------------------------------------------------------------- */
 
-static int load(struct ep_counts **out, const char *name)
-{
-	struct ep_err err = {0};
-	int rc = ep_counts_load(out, name, &err);
-
-	if (rc == EP_END)
-		ep_say("%s: has a trace, and no counts: run it with "
-		       "EPITAPH_MODE=count",
-		       name);
-	else if (rc)
-		ep_say("%s", err.text);
-	return rc == EP_END ? EP_EXIT_NOTHING : rc ? EP_EXIT_UNREADABLE : EP_EXIT_COMPLETE;
-}
-
-static int add(struct ep_counts *into, const char *name)
-{
-	struct ep_err err = {0};
-	struct ep_counts *more;
-	int result = load(&more, name), rc;
-
-	if (result)
-		return result;
-	rc = ep_counts_merge(into, more, &err);
-	ep_counts_destroy(more);
-	if (!rc)
-		return EP_EXIT_COMPLETE;
-	ep_say("%s: %s", name, err.text);
-	return EP_EXIT_UNREADABLE;
-}
-
-static void tell_incomplete(const struct ep_counts *counts)
-{
-	for (size_t i = 0; i < counts->runs.count; i++)
-		if (counts->runs.list[i].incomplete[0])
-			ep_say("%s (pid %u): %s", counts->runs.list[i].program,
-			       counts->runs.list[i].pid, counts->runs.list[i].incomplete);
-	if (counts->overflow)
-		ep_say("a sum of calls does not fit into 64 bits");
-}
-
-int ep_goal_counts(struct ep_counts **out, char *const *names, int count)
-{
-	int result;
-
-	*out = NULL;
-	result = load(out, names[0]);
-	if (result)
-		return result;
-	for (int i = 1; !result && i < count; i++)
-		result = add(*out, names[i]);
-	if (result) {
-		ep_counts_destroy(*out);
-		*out = NULL;
-		return result;
-	}
-	if (!ep_counts_incomplete(*out))
-		return EP_EXIT_COMPLETE;
-	tell_incomplete(*out);
-	return EP_EXIT_PARTIAL;
-}
-
-double ep_goal_seconds(const struct ep_counts *counts, const struct ep_costs *costs)
+double ep_untraced_seconds(const struct ep_counts *counts, const struct ep_costs *costs)
 {
 	double took = (double)ep_counts_cpu(counts) / 1e9;
 	double counting = (double)counts->calls * costs->of[EP_COST_COUNTING].ns / 1e9;

@@ -26,17 +26,13 @@ const char *ep_seconds_text(char *out, double seconds);
 
 /* --costs=FILE, or, with a warning, figures of another machine. An exit status; what is wrong was
  * printed. */
-int ep_goal_costs(struct ep_costs *costs, const struct ep_arguments *arguments);
-
-/* Loads and adds up. An exit status, what is wrong was told, *out NULL then; counts that are not
- * whole are EP_EXIT_PARTIAL, and told. */
-int ep_goal_counts(struct ep_counts **out, char *const *names, int count);
+int ep_budget_costs(struct ep_costs *costs, const struct ep_arguments *arguments);
 
 /*
  * CPU seconds that the counted runs would have taken without hooks: what they took, less what
  * counting cost by `costs`; never less than a tenth of it. 0: the counts do not know how long they
  * took.
  */
-double ep_goal_seconds(const struct ep_counts *counts, const struct ep_costs *costs);
+double ep_untraced_seconds(const struct ep_counts *counts, const struct ep_costs *costs);
 
 #endif

@@ -36,7 +36,7 @@
 void ep_choose_patterns(struct ep_patterns *patterns, const struct ep_arguments *arguments,
 			const char *name);
 
-/* 0, or EP_EXIT_USAGE with a message told. */
+/* 0, or EP_EXIT_USAGE with a message. */
 int ep_choose(struct ep_selection *selection, const struct ep_arguments *arguments);
 
 #endif

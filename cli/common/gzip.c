@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static void tell(gzFile file)
+static void set_errno(gzFile file)
 {
 	int code = Z_OK;
 
@@ -22,7 +22,7 @@ static ssize_t write_some(void *cookie, const char *bytes, size_t size)
 	errno = 0;
 	if (gzwrite(cookie, bytes, some) == (int)some)
 		return (ssize_t)some;
-	tell(cookie);
+	set_errno(cookie);
 	/* stdio knows a failed write by this, and not by -1. */
 	return 0;
 }

@@ -14,7 +14,7 @@ struct ep_table_form {
 	uint64_t limit; /* rows that are shown; 0: all */
 };
 
-/* 0, or EP_EXIT_USAGE with a message told. */
+/* 0, or EP_EXIT_USAGE with a message. */
 int ep_choose_form(struct ep_table_form *form, const struct ep_arguments *arguments);
 
 /* How many of `count` rows are shown. */

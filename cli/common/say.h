@@ -23,8 +23,8 @@ bool ep_color_choose(const char *when);
 enum ep_color { EP_PLAIN, EP_BOLD, EP_DIM, EP_RED, EP_YELLOW, EP_CYAN };
 const char *ep_color(enum ep_color color);
 
-/* Flushes stdout; false when something could not be written (disk full): told. A reader that has
- * gone away (EPIPE) is no error. */
+/* Flushes stdout; false when something could not be written (disk full), with a message. A reader
+ * that has gone away (EPIPE) is no error. */
 bool ep_stdout_finish(void);
 
 #endif

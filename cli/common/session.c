@@ -29,7 +29,7 @@ static void cancel(int signal)
 }
 
 /* Ctrl-C ends a download and not the program, which can do without; a second one ends both. */
-static void take_interrupts(bool take)
+static void catch_interrupts(bool take)
 {
 	static struct sigaction before;
 	static bool taken;
@@ -51,14 +51,14 @@ static void print_progress(const char *module, long done, long total)
 }
 
 /* Of a download that takes longer than a second; the line is wiped at its end. */
-static bool tell_progress(const char *module, long done, long total)
+static bool show_progress(const char *module, long done, long total)
 {
 	static const char *last;
 	static time_t begun;
 	static bool shown;
 	time_t now = time(NULL);
 
-	take_interrupts(done >= 0);
+	catch_interrupts(done >= 0);
 	if (done < 0) {
 		if (shown)
 			fputs("\r\033[K", stderr);
@@ -77,7 +77,7 @@ static bool tell_progress(const char *module, long done, long total)
 	return !cancelled;
 }
 
-static void take_naming(struct ep_session *session, const struct ep_arguments *arguments)
+static void read_naming(struct ep_session *session, const struct ep_arguments *arguments)
 {
 	struct ep_names_options *naming = &session->naming;
 
@@ -91,7 +91,7 @@ static void take_naming(struct ep_session *session, const struct ep_arguments *a
 	naming->force = ep_argument_given(arguments, "force");
 	naming->no_demangle = ep_argument_given(arguments, "no-demangle");
 	naming->debuginfod = !ep_argument_given(arguments, "no-debuginfod");
-	naming->progress = isatty(STDERR_FILENO) ? tell_progress : NULL;
+	naming->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 }
 
 /* What an error of a reader is to the user. */
@@ -100,7 +100,7 @@ int ep_session_status(int code)
 	return code == EP_END || code == EP_E_UNSAVED ? EP_EXIT_NOTHING : EP_EXIT_UNREADABLE;
 }
 
-/* EP_OK, or what the user is told, as an exit status. */
+/* EP_OK, or an exit status with a message. */
 static int open_named(struct ep_session *session, const struct ep_arguments *arguments,
 		      const char *name)
 {
@@ -129,7 +129,7 @@ static int open_named(struct ep_session *session, const struct ep_arguments *arg
 }
 
 /* Of several samples the newest was taken: not in silence. */
-static void tell_sample(const struct ep_session *session, const struct ep_arguments *arguments)
+static void warn_sample(const struct ep_session *session, const struct ep_arguments *arguments)
 {
 	const struct ep_funtrace_facts *facts = ep_source_funtrace(session->source);
 
@@ -141,7 +141,7 @@ static void tell_sample(const struct ep_session *session, const struct ep_argume
 
 int ep_session_naming(struct ep_session *session, const struct ep_arguments *arguments)
 {
-	take_naming(session, arguments);
+	read_naming(session, arguments);
 	for (size_t i = 0; i < session->naming.path_map_count; i++)
 		if (!ep_path_rule_valid(session->path_maps[i])) {
 			ep_say("--path-map=%s: it takes OLD=NEW", session->path_maps[i]);
@@ -162,7 +162,7 @@ int ep_session_open_source(struct ep_session *session, const struct ep_arguments
 	result = open_named(session, arguments, name);
 	if (result)
 		return result;
-	tell_sample(session, arguments);
+	warn_sample(session, arguments);
 	ep_source_set_files(session->source, session->naming.executable,
 			    ep_argument(arguments, "sysroot"));
 	result = ep_root_find(session->source, &session->found, &session->missing);

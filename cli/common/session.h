@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * session.h: SOURCE as a command wants it: the source, the arena, the trace and the names, opened
- * one after the other, with each failure told to the user.
+ * one after the other, with a message for each failure.
  */
 #ifndef EPITAPH_SESSION_H
 #define EPITAPH_SESSION_H
@@ -14,7 +14,7 @@ struct ep_session {
 	struct ep_source *source;
 	struct ep_root_found found;
 	struct ep_image image;
-	struct ep_trace *trace; /* NULL: there is none, and that was told */
+	struct ep_trace *trace; /* NULL: there is none, which was reported */
 	struct ep_names *names; /* NULL without a trace */
 	struct ep_names_options naming;
 	const char *debug_paths[EP_VALUES_MAX], *path_maps[EP_VALUES_MAX];
@@ -23,7 +23,7 @@ struct ep_session {
 };
 
 /*
- * Opens `name`. EP_EXIT_COMPLETE or EP_EXIT_PARTIAL: use it. Anything else was told, and is the
+ * Opens `name`. EP_EXIT_COMPLETE or EP_EXIT_PARTIAL: use it. Anything else was reported, and is the
  * command's exit status; nothing is to be closed then. `trace_needed` false: a source without a
  * trace is EP_EXIT_PARTIAL.
  */
@@ -39,10 +39,10 @@ int ep_session_open_source(struct ep_session *session, const struct ep_arguments
 			   const char *name);
 
 /* How functions are named, by the options of .names commands, for those that need no trace for it:
- * fills session->naming and what it borrows. 0, or EP_EXIT_USAGE with a message told. */
+ * fills session->naming and what it borrows. 0, or EP_EXIT_USAGE with a message. */
 int ep_session_naming(struct ep_session *session, const struct ep_arguments *arguments);
 
-/* Tells on stderr what the source, the trace and the names complain about. Returns the status:
+/* Prints on stderr what the source, the trace and the names complain about. Returns the status:
  * modules that could not be named make it partial. */
 int ep_session_warn(struct ep_session *session);
 

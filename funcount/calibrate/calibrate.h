@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * calibrate.h: measures what a traced call costs on this machine, by running a small traced program
- * (lib/epitaph/calibrate, funcount/calibration/) in every mode in turn, round by round.
+ * (lib/epitaph/calibrate, funcount/calibrate/program/) in every mode in turn, round by round.
  */
 #ifndef EPITAPH_CALIBRATE_H
 #define EPITAPH_CALIBRATE_H
@@ -11,7 +11,7 @@
 #define EP_CALIBRATE_ROUNDS     15 /* by default */
 #define EP_CALIBRATE_ROUNDS_MAX 1000
 
-/* Above these a result is told to be doubtful: how far the untraced code's speed spreads from round
+/* Above these a result is called doubtful: how far the untraced code's speed spreads from round
  * to round (interquartile, of its median), and how far two equal copies of it are apart, in
  * nanoseconds. */
 #define EP_CALIBRATE_DRIFT_MAX 0.10

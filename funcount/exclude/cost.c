@@ -186,7 +186,7 @@ static double fixed_cost(const struct ep_costs *costs, unsigned every)
 /*
  * auto reads the clock as often as its budget allows: all records where that is less than the
  * budget, and never less than one in 64. What it really spends lies between half the budget and all
- * of it, as `every` is a power of two; all of it is taken, so that a goal is met rather than
+ * of it, as `every` is a power of two; all of it is taken, so that a limit is met rather than
  * missed.
  */
 static double auto_overhead(const struct ep_costs *costs, double rate)
@@ -215,17 +215,17 @@ struct ep_prediction ep_cost_predict(const struct ep_costs *costs, unsigned ever
 
 /* The most calls for which `fits`, which holds for none and, once it does not hold, holds for no
  * more calls. */
-static double most_calls(const struct ep_costs *costs, unsigned every, double seconds, double goal,
-			 bool (*fits)(struct ep_prediction, double goal))
+static double most_calls(const struct ep_costs *costs, unsigned every, double seconds, double limit,
+			 bool (*fits)(struct ep_prediction, double limit))
 {
 	double low = 0, high = 1;
 
-	while (high < 1e19 && fits(ep_cost_predict(costs, every, high, seconds), goal))
+	while (high < 1e19 && fits(ep_cost_predict(costs, every, high, seconds), limit))
 		high *= 2;
 	for (int i = 0; i < 64; i++) {
 		double middle = (low + high) / 2;
 
-		if (fits(ep_cost_predict(costs, every, middle, seconds), goal))
+		if (fits(ep_cost_predict(costs, every, middle, seconds), limit))
 			low = middle;
 		else
 			high = middle;
@@ -233,14 +233,14 @@ static double most_calls(const struct ep_costs *costs, unsigned every, double se
 	return floor(low);
 }
 
-static bool is_cheap(struct ep_prediction predicted, double goal)
+static bool is_cheap(struct ep_prediction predicted, double limit)
 {
-	return predicted.overhead <= goal;
+	return predicted.overhead <= limit;
 }
 
-static bool is_long(struct ep_prediction predicted, double goal)
+static bool is_long(struct ep_prediction predicted, double limit)
 {
-	return predicted.history >= goal;
+	return predicted.history >= limit;
 }
 
 double ep_cost_calls_for_overhead(const struct ep_costs *costs, unsigned every, double overhead,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exclude.c: the fewest functions that meet the goal. */
+/* exclude.c: the fewest functions that meet the limits. */
 #include "funcount/exclude/exclude.h"
 
 #include <math.h>
@@ -52,21 +52,21 @@ static int compare(const void *a, const void *b)
 
 /* Those that may be excluded, in order; what may not is added up. */
 static size_t gather(struct candidate *candidates, struct ep_exclusion *out,
-		     const struct ep_called *called, const struct ep_exclude_goal *goal)
+		     const struct ep_called *called, const struct ep_exclude_limits *limits)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < called->group_count; i++) {
 		const struct ep_called_group *group = &called->groups[i];
 
-		if (ep_exclude_keeps(goal->keep, called, group))
+		if (ep_exclude_keeps(limits->keep, called, group))
 			out->kept_calls += group->calls;
 		else if (!group->known)
 			out->unknown_calls += group->calls;
 		else
 			candidates[count++] =
-				(struct candidate){group, i, goal->times && goal->times[i].leaf,
-						   goal->times ? goal->times[i].median : -1};
+				(struct candidate){group, i, limits->times && limits->times[i].leaf,
+						   limits->times ? limits->times[i].median : -1};
 	}
 	qsort(candidates, count, sizeof(*candidates), compare);
 	return count;
@@ -74,41 +74,41 @@ static size_t gather(struct candidate *candidates, struct ep_exclusion *out,
 
 /* ---- how many ------------------------------------------------------------ */
 
-static double most_calls(const struct ep_exclude_goal *goal)
+static double most_calls(const struct ep_exclude_limits *limits)
 {
-	double most = goal->calls;
+	double most = limits->calls;
 
-	if (isfinite(goal->overhead))
-		most = fmin(most, ep_cost_calls_for_overhead(goal->costs, goal->every,
-							     goal->overhead, goal->seconds));
-	if (goal->history > 0)
-		most = fmin(most, ep_cost_calls_for_history(goal->costs, goal->every, goal->history,
-							    goal->seconds));
+	if (isfinite(limits->overhead))
+		most = fmin(most, ep_cost_calls_for_overhead(limits->costs, limits->every,
+							     limits->overhead, limits->seconds));
+	if (limits->history > 0)
+		most = fmin(most, ep_cost_calls_for_history(limits->costs, limits->every,
+							    limits->history, limits->seconds));
 	return most;
 }
 
-static struct ep_prediction predict(const struct ep_exclude_goal *goal, uint64_t calls)
+static struct ep_prediction predict(const struct ep_exclude_limits *limits, uint64_t calls)
 {
-	return ep_cost_predict(goal->costs, goal->every, (double)calls, goal->seconds);
+	return ep_cost_predict(limits->costs, limits->every, (double)calls, limits->seconds);
 }
 
 void ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
-		const struct ep_exclude_goal *goal)
+		const struct ep_exclude_limits *limits)
 {
 	size_t room = called->group_count, count;
 	struct candidate *candidates = ep_calloc(room, sizeof(*candidates));
-	double most = most_calls(goal);
+	double most = most_calls(limits);
 
 	*out = (struct ep_exclusion){.groups = ep_calloc(room, sizeof(size_t))};
-	count = gather(candidates, out, called, goal);
+	count = gather(candidates, out, called, limits);
 	for (size_t i = 0; i < count && (double)(called->calls - out->calls) > most; i++) {
 		out->groups[out->count++] = candidates[i].index;
 		out->calls += candidates[i].group->calls;
 	}
 	free(candidates);
 	out->met = (double)(called->calls - out->calls) <= most;
-	out->before = predict(goal, called->calls);
-	out->after = predict(goal, called->calls - out->calls);
+	out->before = predict(limits, called->calls);
+	out->after = predict(limits, called->calls - out->calls);
 }
 
 void ep_exclusion_deinit(struct ep_exclusion *exclusion)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exclude.h: the fewest functions whose exclusion from tracing meets a goal. Every call costs the
+ * exclude.h: the fewest functions whose exclusion from tracing meets a limits. Every call costs the
  * same, so those with the most calls are the fewest; of equally often called ones, leaves go first,
  * then the shorter.
  */
@@ -17,13 +17,13 @@ struct ep_exclude_times {
 	bool leaf;      /* no traced call was made by it */
 };
 
-struct ep_exclude_goal {
+struct ep_exclude_limits {
 	const struct ep_costs *costs;
 	unsigned every;                       /* EPITAPH_TIMESTAMP_EVERY; 0 auto */
 	double seconds;                       /* CPU time without tracing, more than 0 */
-	double overhead;                      /* at most; infinite: no such goal */
-	double calls;                         /* at most; infinite: no such goal */
-	double history;                       /* seconds per MiB, at least; 0: no such goal */
+	double overhead;                      /* at most; infinite: no such limit */
+	double calls;                         /* at most; infinite: no such limit */
+	double history;                       /* seconds per MiB, at least; 0: no such limit */
 	struct ep_list *keep;                 /* never excluded; NULL none. By linker's names,
 						 also without endings, and by readable ones */
 	const struct ep_exclude_times *times; /* of each group; NULL none */
@@ -40,7 +40,7 @@ struct ep_exclusion {
 };
 
 void ep_exclude(struct ep_exclusion *out, const struct ep_called *called,
-		const struct ep_exclude_goal *goal);
+		const struct ep_exclude_limits *limits);
 void ep_exclusion_deinit(struct ep_exclusion *exclusion);
 
 /* Whether the list names the group, or one of its functions. */

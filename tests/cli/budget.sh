@@ -118,7 +118,7 @@ EPITAPH_BUDGET_RESULTS=res gives 4 "$EPITAPH" budget check
 gives 4 "$EPITAPH" budget check --results=res --test=parse --test=parse
 gives 2 "$EPITAPH" budget check --results=res --test=nowhere --test=parse
 has err 'no test nowhere'
-# Two runs added come to the same per run; units that are told.
+# Two runs added come to the same per run; units that are given.
 gives 0 "$EPITAPH" budget run --test=parse --results=res --add -- ./records 10000
 cp ours epitaph.budget
 gives 0 "$EPITAPH" budget check --results=res
@@ -186,7 +186,7 @@ has err 'new.budget: no tests'
 gives 64 "$EPITAPH" budget update
 gives 3 "$EPITAPH" budget check --results=res -o no/such/folder/out
 
-# Of another build the verdict is the same; the names are told to be missing.
+# Of another build the verdict is the same; the names are said to be missing.
 cp ours epitaph.budget && sed -i 's/40002/100/; /unit/d' epitaph.budget
 mv records gone
 gives 4 "$EPITAPH" budget check --results=res --test=parse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# calibrate tells a cost for each mode, in text, JSON and a file; without hooks in the reader itself.
+# calibrate prints a cost for each mode, in text, JSON and a file; without hooks in the reader itself.
 # What the figures are depends on the machine: here only that a clock read costs more than none.
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
@@ -8,7 +8,7 @@ partial() { # COMMAND...: a busy machine makes the answer partial
 	local got=0
 	"$@" >out 2>err || got=$?
 	[ $got -le 1 ] || { say "$*: status $got"; cat err; }
-	[ $got -eq 0 ] || grep -qE 'busy|differ' err || say "$*: partial, and no reason told: $(cat err)"
+	[ $got -eq 0 ] || grep -qE 'busy|differ' err || say "$*: partial, and no reason given: $(cat err)"
 }
 
 printf '[costs]\nfull = 1 ns\n' >costs

@@ -112,7 +112,7 @@ for kind in address:ASAN thread:TSAN; do
 	(cd crash && ulimit -c unlimited && exec env "$advice" ../shy) >/dev/null 2>&1 || true
 	[ -n "$(ls crash)" ] || fail "$advice leaves no core"
 	env "$advice" "$EPITAPH" doctor ./shy >out || true
-	grep -q 'is told to leave a core' out || { cat out; fail "$advice is not seen"; }
+	grep -q 'is set to leave a core' out || { cat out; fail "$advice is not seen"; }
 done
 
 # JSON, and what there is nothing of.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # exclude's three formats do what they say, by those who read them: epitaph-cc takes the hooks out of exactly the listed
-# functions, gcc excludes exactly those of its own list (and what it hits beside is told), the places are the definitions'.
+# functions, gcc excludes exactly those of its own list (and what it hits beside is printed), the places are the definitions'.
 # Predictions are those of arithmetic; bad input is refused with its place.
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
@@ -72,7 +72,7 @@ hooked filtered __fentry__ >after
 [ "$(wc -l <before)" = 7 ] || { say 'not all were traced'; cat before; }
 [ "$(comm -23 before after | sort)" = "$(sed 's/#.*//' list | xargs -n 1 | sort)" ] || { say 'the filter took others'; diff before after; }
 
-# gcc excludes these, and hotter because of hot, which is told.
+# gcc excludes these, and hotter because of hot, which is printed.
 gives 0 "$EPITAPH" exclude --costs=costs --budget=40% counts
 gives 0 "$EPITAPH" exclude --costs=costs --budget=20% -f gcc counts -o option
 has err 'gcc finds "hot" also in the names of 1 other called functions: hotter'
@@ -91,7 +91,7 @@ for name in hidden method operator pick; do
 	esac
 	"$counts" "$PWD/program" cpu=1000000000 $symbol=9000000 main=1 >one
 	gives 0 "$EPITAPH" exclude --costs=costs --budget=1% -f gcc one -o option
-	[ ! -s err ] || { say "$name: told of others"; cat err; }
+	[ ! -s err ] || { say "$name: warned of others"; cat err; }
 	g++ -O1 -finstrument-functions "$(cat option)" -c program.cc -o some.o
 	[ "$(lost some.o)" = "$symbol" ] || say "gcc excluded $(lost some.o) by $(cat option)"
 done
@@ -111,17 +111,17 @@ assert [f["calls"] for f in data["functions"]] == [20000000, 9000000, 4000000, 3
 assert abs(data["before"]["overhead_percent"] - 39) < 0.01
 PYTHON
 
-# What is kept bounds the goal; a name of no function is told.
+# What is kept bounds what can be met; a name of no function is warned of.
 gives 1 "$EPITAPH" exclude --costs=costs --budget=10% --keep='ho*' --keep=nobody counts
 has err '29,000,000 calls are of functions that --keep names'
 has err 'nobody'
-has out 'the goal is not met'
+has out 'the limits are not met'
 ! sed 's/#.*//' out | grep -q hot || say 'a kept function was listed'
 echo 'hot # the path' >keep.list
 gives 0 "$EPITAPH" exclude --costs=costs --budget=21.1% --keep=keep.list counts
 [ "$(sed 's/#.*//' out | xargs)" = 'hotter _ZN2ns12_GLOBAL__N_16hiddenEi _ZNK2ns5thing6methodEim _ZN2ns5thingclEi' ] || { say 'keep.list'; cat out; }
 
-# Of another build, names would be wrong: nothing is listed, the reason told.
+# Of another build, names would be wrong: nothing is listed, the reason printed.
 cp program other && "$BIN/epitaph-c++" -g -O0 program.cc -o program
 gives 1 "$EPITAPH" exclude --costs=costs --budget=10% counts
 has err 'build-id'

@@ -116,7 +116,7 @@ grep -Eq '^traced +[23] +[0-9]+\*  loop  ' table
 grep -Eq '^not traced +[0-9]+ +[0-9]+   ext  \(list:1 says ext\)$' table
 cmp whole prog
 
-# Names of no function are told and counted; without a symbol table only what is exported has a name.
+# Names of no function are printed and counted; without a symbol table only what is exported has a name.
 echo "ext missing mis*ing" >bad
 "$EPITAPH" strip-hooks whole --check -n bad 2>err && grep -q 'bad:1: missing is no function of whole' err &&
 	grep -q '2 of 3 names are no function of whole' err

@@ -69,7 +69,7 @@ static void find_offenders(struct ep_budget_item *item, const struct ep_budget *
 {
 	double runs = (double)item->result.runs;
 	double cpu = item->test->reference_cpu > 0 ? item->test->reference_cpu : 1;
-	struct ep_exclude_goal goal = {
+	struct ep_exclude_limits limits = {
 		.costs = &budget->costs,
 		.every = budget->every,
 		.seconds = cpu * runs,
@@ -79,7 +79,7 @@ static void find_offenders(struct ep_budget_item *item, const struct ep_budget *
 	};
 
 	name_functions(item, options);
-	ep_exclude(&item->exclusion, item->called, &goal);
+	ep_exclude(&item->exclusion, item->called, &limits);
 }
 
 static void judge(struct ep_budget_item *item, const struct ep_budget *budget,

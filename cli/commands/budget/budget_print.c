@@ -152,7 +152,7 @@ static void text_section(const struct ep_budget_item *item, const struct ep_budg
 			 FILE *out)
 {
 	double runs = (double)item->result.runs;
-	double seconds = ep_goal_seconds(item->result.counts, &budget->costs);
+	double seconds = ep_untraced_seconds(item->result.counts, &budget->costs);
 
 	fprintf(out, "    of this run:\n      ");
 	ep_budget_section_print(item->name, out);

@@ -82,7 +82,7 @@ const struct ep_command ep_command_count_merge = {
 	.description = "Writes a file of counts: the sum of those of all SOURCEs, "
 		       "with a line for each process that counted. Modules are the "
 		       "same when their build-ids are, wherever they lay; of one path "
-		       "and different build-ids they stay apart, and that is told. "
+		       "and different build-ids they stay apart, with a warning. "
 		       "The file is text (docs/format.md says how), sorted, the same "
 		       "for the same runs in any order. A run that is given twice is "
 		       "refused.",

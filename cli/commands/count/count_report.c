@@ -280,7 +280,7 @@ static void print_json(const struct table *table, size_t shown)
 	ep_json_array_end(&json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
-	/* Why stdout failed is told once, at the end. */
+	/* Why stdout failed is printed once, at the end. */
 	ep_json_finish(&json);
 }
 
@@ -297,7 +297,7 @@ static int choose_key(struct table *table, const char *word)
 	return EP_EXIT_USAGE;
 }
 
-static int take_arguments(struct table *table, const struct ep_arguments *arguments)
+static int parse_arguments(struct table *table, const struct ep_arguments *arguments)
 {
 	int result = choose_key(table, ep_argument(arguments, "sort"));
 
@@ -333,7 +333,7 @@ static int print(struct table *table)
 static int run(const struct ep_arguments *arguments)
 {
 	struct table table = {0};
-	int result = take_arguments(&table, arguments), status, named;
+	int result = parse_arguments(&table, arguments), status, named;
 
 	if (result)
 		return result;
@@ -384,7 +384,7 @@ const struct ep_command ep_command_count_report = {
 		       "(EPITAPH_OUTPUT, else epitaph.PID.counts), or one of `epitaph "
 		       "count merge`. Several are added up, module by module: a "
 		       "module is known by its build-id, wherever it lay. What a "
-		       "process could not count, for lack of memory, is told, and the "
+		       "process could not count, for lack of memory, is reported, and the "
 		       "exit status is 1.",
 	.options = options,
 	.names = true,

@@ -10,6 +10,7 @@
 
 #include "cli/common/commands.h"
 #include "cli/common/budget_options.h"
+#include "cli/common/counting.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "coredump/util/alloc.h"
@@ -28,7 +29,7 @@ struct work {
 	struct ep_costs costs;
 	struct ep_list keep;
 	struct ep_exclude_times *times;
-	struct ep_exclude_goal goal;
+	struct ep_exclude_limits limits;
 	struct ep_exclusion exclusion;
 	uint64_t ring;
 	char words[128];
@@ -41,7 +42,7 @@ static int refuse(const char *option, const char *value, const char *takes)
 	return EP_EXIT_USAGE;
 }
 
-/* ---- the goal ------------------------------------------------------------ */
+/* ---- the limits ---------------------------------------------------------- */
 
 static int parse_limits(struct work *work)
 {
@@ -50,20 +51,20 @@ static int parse_limits(struct work *work)
 	const char *ring = ep_argument(work->arguments, "ring");
 	int64_t ns = 0;
 
-	work->goal.overhead = work->goal.calls = INFINITY;
+	work->limits.overhead = work->limits.calls = INFINITY;
 	work->ring = RING_DEFAULT;
 	if (!budget && !history) {
 		ep_say("exclude: --budget=2%% or --history=1s says what is "
 		       "wanted");
 		return EP_EXIT_USAGE;
 	}
-	if (budget && !ep_percent_parse(budget, &work->goal.overhead))
+	if (budget && !ep_percent_parse(budget, &work->limits.overhead))
 		return refuse("budget", budget, "a percentage: 2%");
 	if (history && (!ep_timetext_parse(history, &ns) || ns <= 0))
 		return refuse("history", history, "a time: 500ms, 1s");
 	if (ring && !ep_size_parse(ring, &work->ring))
 		return refuse("ring", ring, "a size: 256K, 1M");
-	work->goal.history = (double)ns / 1e9 / ((double)work->ring / MIB);
+	work->limits.history = (double)ns / 1e9 / ((double)work->ring / MIB);
 	snprintf(work->words, sizeof(work->words), "%s%s%s%s%s", budget ? "--budget=" : "",
 		 budget ? budget : "", budget && history ? " " : "", history ? "--history=" : "",
 		 history ? history : "");
@@ -75,7 +76,7 @@ static int parse_timing(struct work *work)
 	const char *every = ep_argument(work->arguments, "timestamp-every");
 	const char *format = ep_argument(work->arguments, "format");
 
-	if (every && !ep_cost_every_parse(every, &work->goal.every))
+	if (every && !ep_cost_every_parse(every, &work->limits.every))
 		return refuse("timestamp-every", every, "auto, 1, 2, 4, 8, 16, 32 or 64");
 	if (format && !ep_exclude_format(format))
 		return refuse("format", format, "list, gcc, source or json");
@@ -102,7 +103,7 @@ static int parse_keep(struct work *work)
 			return EP_EXIT_UNREADABLE;
 		}
 	}
-	work->goal.keep = &work->keep;
+	work->limits.keep = &work->keep;
 	return 0;
 }
 
@@ -111,14 +112,14 @@ static int parse_seconds(struct work *work)
 	const char *text = ep_argument(work->arguments, "cpu-seconds");
 	char *end = NULL;
 
-	work->goal.seconds = ep_goal_seconds(work->counts, &work->costs);
+	work->limits.seconds = ep_untraced_seconds(work->counts, &work->costs);
 	if (text) {
-		work->goal.seconds = strtod(text, &end);
-		if (end == text || *end || !(work->goal.seconds > 0) ||
-		    !isfinite(work->goal.seconds))
+		work->limits.seconds = strtod(text, &end);
+		if (end == text || *end || !(work->limits.seconds > 0) ||
+		    !isfinite(work->limits.seconds))
 			return refuse("cpu-seconds", text, "seconds of CPU time: 1.25");
 	}
-	if (work->goal.seconds > 0)
+	if (work->limits.seconds > 0)
 		return 0;
 	ep_say("the counts do not hold how much CPU time the run took: "
 	       "give --cpu-seconds");
@@ -130,11 +131,11 @@ static int parse_seconds(struct work *work)
 static int load(struct work *work)
 {
 	const struct ep_arguments *arguments = work->arguments;
-	int result = ep_goal_counts(&work->counts, arguments->operands, arguments->operand_count);
+	int result = ep_counting_load(&work->counts, arguments->operands, arguments->operand_count);
 
-	if (result > EP_EXIT_PARTIAL)
+	if (result)
 		return result;
-	work->status = result;
+	work->status = ep_counting_warn(work->counts);
 	work->called = ep_called_create(work->counts, &work->naming.naming);
 	for (size_t i = 0; ep_called_warning(work->called, i); i++)
 		ep_say("%s", ep_called_warning(work->called, i));
@@ -194,13 +195,13 @@ static int read_times(struct work *work)
 	add_stats(work, &stats);
 	ep_stats_deinit(&stats);
 	ep_session_close(&session);
-	work->goal.times = work->times;
+	work->limits.times = work->times;
 	return 0;
 }
 
 /* ---- what comes of it ---------------------------------------------------- */
 
-/* What bounds a goal that cannot be met. */
+/* What is in the way of limits that cannot be met. */
 static int report_unmet(const struct work *work)
 {
 	const struct ep_exclusion *chosen = &work->exclusion;
@@ -237,8 +238,8 @@ static int print(const struct work *work)
 {
 	const char *path = ep_argument(work->arguments, "output");
 	const char *format = ep_argument(work->arguments, "format");
-	struct ep_exclude_result result = {work->called, &work->exclusion, &work->goal, work->words,
-					   work->ring};
+	struct ep_exclude_result result = {work->called, &work->exclusion, &work->limits,
+					   work->words, work->ring};
 	struct ep_output file;
 	struct ep_err err = {0};
 	int rc = ep_output_open_text(&file, path ? path : "-", &err);
@@ -256,7 +257,7 @@ static int work_out(struct work *work)
 {
 	int result;
 
-	ep_exclude(&work->exclusion, work->called, &work->goal);
+	ep_exclude(&work->exclusion, work->called, &work->limits);
 	result = print(work);
 	warn_unmatched(work);
 	return result || work->exclusion.met ? result : report_unmet(work);
@@ -274,8 +275,8 @@ static int exclude_run(const struct ep_arguments *arguments)
 	if (!result)
 		result = parse_keep(&work);
 	if (!result)
-		result = ep_goal_costs(&work.costs, arguments);
-	work.goal.costs = &work.costs;
+		result = ep_budget_costs(&work.costs, arguments);
+	work.limits.costs = &work.costs;
 	if (!result)
 		result = load(&work);
 	if (!result)
@@ -334,7 +335,7 @@ const struct ep_command ep_command_exclude = {
 		       "list cannot tell them apart.\n\n"
 		       "gcc looks for the words of its own list anywhere in a name: "
 		       "where one is part of other called functions' names, that is "
-		       "told. Status 1: the goal cannot be met; what can be done is "
+		       "printed. Exits with status 1 when that cannot be met; what can be done is "
 		       "printed all the same, and what bounds it.",
 	.options = options,
 	.names = true,

@@ -10,8 +10,8 @@
 struct ep_exclude_result {
 	const struct ep_called *called;
 	const struct ep_exclusion *exclusion;
-	const struct ep_exclude_goal *goal;
-	const char *words; /* the goal as it was given */
+	const struct ep_exclude_limits *limits;
+	const char *words; /* the limits as they were given */
 	uint64_t ring;     /* bytes of the ring that the history is of */
 };
 

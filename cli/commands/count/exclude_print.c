@@ -27,7 +27,7 @@ static void comment_prediction(const struct ep_exclude_result *result, const cha
 	fprintf(out,
 		"# %s: %s calls in %.3f s: overhead %s, %.4g MiB of ring hold "
 		"%s\n",
-		when, ep_counttext(count, calls), result->goal->seconds,
+		when, ep_counttext(count, calls), result->limits->seconds,
 		ep_percent_text(overhead, predicted->overhead), (double)result->ring / MIB,
 		ep_seconds_text(history, predicted->history * (double)result->ring / MIB));
 }
@@ -46,7 +46,7 @@ static void comment_head(const struct ep_exclude_result *result, FILE *out)
 	comment_prediction(result, "before", all, &chosen->before, out);
 	comment_prediction(result, "after", all - chosen->calls, &chosen->after, out);
 	if (!chosen->met)
-		fprintf(out, "# the goal is not met\n");
+		fprintf(out, "# the limits are not met\n");
 }
 
 static const struct ep_called_group *chosen_group(const struct ep_exclude_result *result, size_t i)
@@ -59,7 +59,7 @@ static void print_figures(const struct ep_exclude_result *result, size_t group, 
 {
 	const struct ep_called_group *which = &result->called->groups[group];
 	const struct ep_exclude_times *times =
-		result->goal->times ? &result->goal->times[group] : NULL;
+		result->limits->times ? &result->limits->times[group] : NULL;
 	char count[EP_TIMETEXT_SIZE], share[EP_PERCENT_SIZE];
 	char median[EP_TIMETEXT_SIZE];
 
@@ -223,8 +223,8 @@ static void json_group(struct ep_json *json, const struct ep_exclude_result *res
 		ep_json_member_text(json, "file", first->line.file);
 		ep_json_member_uint(json, "line", first->line.line);
 	}
-	if (result->goal->times && result->goal->times[index].median >= 0)
-		ep_json_member_int(json, "median_ns", result->goal->times[index].median);
+	if (result->limits->times && result->limits->times[index].median >= 0)
+		ep_json_member_int(json, "median_ns", result->limits->times[index].median);
 	ep_json_object_end(json);
 	ep_json_newline(json);
 }
@@ -241,7 +241,7 @@ static void print_json(const struct ep_exclude_result *result, FILE *out)
 	ep_json_member_int(&json, "version", 1);
 	ep_json_member_bool(&json, "met", chosen->met);
 	ep_json_member_uint(&json, "ring_bytes", result->ring);
-	json_real(&json, "cpu_us", result->goal->seconds * 1e6);
+	json_real(&json, "cpu_us", result->limits->seconds * 1e6);
 	json_prediction(&json, "before", result, all, &chosen->before);
 	json_prediction(&json, "after", result, all - chosen->calls, &chosen->after);
 	ep_json_member_uint(&json, "kept_calls", chosen->kept_calls);

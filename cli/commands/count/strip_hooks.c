@@ -306,7 +306,7 @@ static const struct ep_option options[] = {
 	 "print the functions with hooks and what would become of each (* has "
 	 "a "
 	 "loop); write nothing"},
-	{"check", 0, NULL, "only tell names that are no function's; write nothing"},
+	{"check", 0, NULL, "only warn of names that are no function's; write nothing"},
 	{NULL, 0, NULL, NULL},
 };
 

@@ -127,7 +127,7 @@ static bool look_names(const struct ep_doctor_target *target, struct ep_finding 
 	if (!target->has_build_id) {
 		say(out, EP_DOUBT,
 		    "the program has no build-id: that a file is the one that "
-		    "ran cannot be told");
+		    "ran is not known");
 		return advise(out, "link with -Wl,--build-id");
 	}
 	if (!target->has_symbols && !target->has_debug) {
@@ -343,7 +343,7 @@ static bool look_sanitizer(const struct ep_doctor_target *target, struct ep_find
 	if (!sanitizer)
 		return false;
 	if (target->sanitizer_leaves_core)
-		return say(out, EP_WELL, "%s is told to leave a core", sanitizer->name);
+		return say(out, EP_WELL, "%s is set to leave a core", sanitizer->name);
 	say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
 	    "%s leaves no core: by default it takes the signal, exits, and "
 	    "sets the core limit to 0",

@@ -86,7 +86,7 @@ static const struct ep_option options[] = {
 	{"json", 0, NULL, "JSON: an array of findings"},
 	{"store", 0, "DIR",
 	 "where epitaph catch --listen keeps snapshots (" EP_STORE_DEFAULT
-	 "): it tells which socket is its own"},
+	 "): shows which socket is its own"},
 	{NULL, 0, NULL, NULL},
 };
 

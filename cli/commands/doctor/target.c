@@ -181,7 +181,7 @@ static uint64_t size_parse(const char *text)
 	return unit ? value << 10 * (unit - units + 1) : value;
 }
 
-static void setting_take(struct ep_doctor_target *target, const char *setting)
+static void parse_setting(struct ep_doctor_target *target, const char *setting)
 {
 	if (strncmp(setting, "EPITAPH_MEMORY=", 15) == 0)
 		target->memory = size_parse(setting + 15);
@@ -205,7 +205,7 @@ static void environment_look(struct ep_doctor_target *target)
 	own_path(target, "environ", path, sizeof(path));
 	ep_procfile_open(&file, path);
 	while ((text = ep_procfile_next(&file, '\0')))
-		setting_take(target, text);
+		parse_setting(target, text);
 	ep_procfile_close(&file);
 }
 
@@ -227,8 +227,8 @@ static bool same_namespace(const struct ep_doctor_target *target, const char *ki
 	return strcmp(mine, init) == 0;
 }
 
-/* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes it cannot be
- * told. */
+/* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes it is not
+ * known. */
 static bool is_dumpable(pid_t pid)
 {
 	struct ep_procfile file;

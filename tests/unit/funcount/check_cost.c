@@ -60,20 +60,20 @@ END_TEST
 START_TEST(the_most_calls_for_a_goal_are_the_most)
 {
 	static const unsigned every[] = {0, 1, 4, 8, 64};
-	static const double goals[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 3};
+	static const double limits[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 3};
 
 	for (size_t i = 0; i < sizeof(every) / sizeof(*every); i++)
-		for (size_t j = 0; j < sizeof(goals) / sizeof(*goals); j++) {
-			double most = ep_cost_calls_for_overhead(&costs, every[i], goals[j], 2);
-			double longest = ep_cost_calls_for_history(&costs, every[i], goals[j], 2);
+		for (size_t j = 0; j < sizeof(limits) / sizeof(*limits); j++) {
+			double most = ep_cost_calls_for_overhead(&costs, every[i], limits[j], 2);
+			double longest = ep_cost_calls_for_history(&costs, every[i], limits[j], 2);
 
-			ck_assert(ep_cost_predict(&costs, every[i], most, 2).overhead <= goals[j]);
+			ck_assert(ep_cost_predict(&costs, every[i], most, 2).overhead <= limits[j]);
 			ck_assert(ep_cost_predict(&costs, every[i], most + 1, 2).overhead >
-				  goals[j]);
+				  limits[j]);
 			ck_assert(ep_cost_predict(&costs, every[i], longest, 2).history >=
-				  goals[j]);
+				  limits[j]);
 			ck_assert(ep_cost_predict(&costs, every[i], longest + 1, 2).history <
-				  goals[j]);
+				  limits[j]);
 		}
 	ck_assert_double_eq(ep_cost_calls_for_overhead(&costs, 1, 0, 2), 0);
 }

@@ -19,7 +19,7 @@ static struct ep_called called;
 static struct ep_costs costs;
 static struct ep_list keep;
 static struct ep_exclusion chosen;
-static struct ep_exclude_goal goal;
+static struct ep_exclude_limits limits;
 static struct ep_err err;
 
 /* Most calls first, as ep_called_create leaves them. */
@@ -52,12 +52,12 @@ static void setup(void)
 	add("short_one", 2000000, 30, true);
 	add("kept", 2000000, 10, true);
 	add("rare", 1000000, 10, true);
-	goal = (struct ep_exclude_goal){.costs = &costs,
-					.every = 1,
-					.seconds = 1,
-					.overhead = INFINITY,
-					.calls = INFINITY,
-					.keep = &keep};
+	limits = (struct ep_exclude_limits){.costs = &costs,
+					    .every = 1,
+					    .seconds = 1,
+					    .overhead = INFINITY,
+					    .calls = INFINITY,
+					    .keep = &keep};
 }
 
 static void teardown(void)
@@ -70,7 +70,7 @@ static void chooses(const char *wanted)
 {
 	char got[256] = "";
 
-	ep_exclude(&chosen, &called, &goal);
+	ep_exclude(&chosen, &called, &limits);
 	for (size_t i = 0; i < chosen.count; i++) {
 		strcat(got, i ? " " : "");
 		strcat(got, groups[chosen.groups[i]].name);
@@ -80,28 +80,28 @@ static void chooses(const char *wanted)
 
 START_TEST(no_more_are_excluded_than_must_be)
 {
-	goal.overhead = 0.601;
+	limits.overhead = 0.601;
 	chooses("");
 	ck_assert(chosen.met);
 	teardown();
-	goal.overhead = 0.599;
+	limits.overhead = 0.599;
 	chooses("hot");
 	ck_assert(chosen.met);
 	ck_assert_double_eq_tol(chosen.before.overhead, 0.60, 1e-9);
 	ck_assert_double_eq_tol(chosen.after.overhead, 0.10, 1e-9);
 	teardown();
-	goal.overhead = 0.101;
+	limits.overhead = 0.101;
 	chooses("hot");
 }
 END_TEST
 
 START_TEST(among_equals_the_short_one_goes_first)
 {
-	goal.overhead = 0.09;
+	limits.overhead = 0.09;
 	ep_list_add(&keep, "k", "kept", 4, &err);
 	chooses("hot short_one");
 	teardown();
-	goal.overhead = 0.07;
+	limits.overhead = 0.07;
 	ep_list_add(&keep, "k", "kept", 4, &err);
 	chooses("hot short_one long_one");
 }
@@ -112,8 +112,8 @@ START_TEST(among_equals_a_leaf_goes_before_a_short_one)
 	struct ep_exclude_times times[GROUPS] = {{-1, false}, {-1, false}, {90, true},
 						 {10, false}, {5, false},  {5, false}};
 
-	goal.times = times;
-	goal.overhead = 0.08;
+	limits.times = times;
+	limits.overhead = 0.08;
 	chooses("hot long_one");
 }
 END_TEST
@@ -122,10 +122,10 @@ START_TEST(kept_functions_stay_by_any_of_their_names)
 {
 	static const char *const patterns[] = {"hot", "h*", "h?t kept"};
 
-	goal.overhead = 0.02;
+	limits.overhead = 0.02;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
 		ep_list_add(&keep, "k", patterns[i], strlen(patterns[i]), &err);
-		ep_exclude(&chosen, &called, &goal);
+		ep_exclude(&chosen, &called, &limits);
 		for (size_t j = 0; j < chosen.count; j++)
 			ck_assert_uint_ne(chosen.groups[j], 0);
 		ck_assert(!chosen.met);
@@ -133,14 +133,14 @@ START_TEST(kept_functions_stay_by_any_of_their_names)
 	}
 	names[0].name = "ns::readable(int)";
 	ep_list_add(&keep, "k", "ns::*", 5, &err);
-	ep_exclude(&chosen, &called, &goal);
+	ep_exclude(&chosen, &called, &limits);
 	ck_assert_uint_eq(chosen.kept_calls, 50000000);
 }
 END_TEST
 
 START_TEST(a_goal_that_cannot_be_met_says_so)
 {
-	goal.overhead = 0.02;
+	limits.overhead = 0.02;
 	chooses("hot kept short_one long_one rare");
 	ck_assert(!chosen.met);
 	ck_assert_uint_eq(chosen.unknown_calls, 3000000);
@@ -151,11 +151,11 @@ END_TEST
 START_TEST(history_is_a_goal_as_well)
 {
 	/* 65,024 calls in a MiB, 10 million a second of 1.1 s: 7.2 ms. */
-	goal.history = 0.007;
+	limits.history = 0.007;
 	chooses("hot");
 	ck_assert_double_eq_tol(chosen.after.history, 0.0065024 * 1.1, 1e-9);
 	teardown();
-	goal.history = 0.0075;
+	limits.history = 0.0075;
 	chooses("hot kept");
 }
 END_TEST
