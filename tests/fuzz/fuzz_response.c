@@ -7,6 +7,8 @@
 #include <libiberty/libiberty.h>
 
 #include "cli/wrapper/words.h"
+#include "coredump/util/alloc.h"
+#include "coredump/util/array.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The wrapper lives for one exec and frees nothing: here all it takes is remembered, and freed
@@ -31,19 +33,14 @@ static void free_all(void)
 		free(taken[--taken_count]);
 }
 
-#define malloc(size)                   keep(NULL, malloc(size))
-#define strdup(text)                   keep(NULL, strdup(text))
-#define reallocarray(old, count, size) keep(old, reallocarray(old, count, size))
+#define ep_malloc(size) keep(NULL, ep_malloc(size))
+#define ep_strdup(text) keep(NULL, ep_strdup(text))
+#define ep_array_grown(list, room, wanted, size) \
+	keep(list, ep_array_grown(list, room, wanted, size))
 #include "cli/wrapper/words.c"
-#undef malloc
-#undef strdup
-#undef reallocarray
-
-void ep_die(const char *format, ...)
-{
-	(void)format;
-	abort();
-}
+#undef ep_malloc
+#undef ep_strdup
+#undef ep_array_grown
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
