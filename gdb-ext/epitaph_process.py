@@ -56,11 +56,6 @@ def padded(data):
     return data + bytes(-len(data) % 4)
 
 
-def printable(data):
-    """Bytes from outside as a string that can be printed anywhere."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in data.decode("utf-8", "replace"))
-
-
 def read_file(fd, offset, size):
     """The bytes of a file that can be read, from `offset` on."""
     parts = []
@@ -89,12 +84,10 @@ class Process:
         self.notes = notes
         self.warnings = warnings
         self.threads = self._threads()
-        self.mappings = self._mappings()
-        psinfo = self._note(NT_PRPSINFO, 56)
+        psinfo = self._note(NT_PRPSINFO, 28)
         self.own_pid = (struct.unpack_from("<I", psinfo, 24)[0] if psinfo else
                         self.threads[0].tid if self.threads else 0)
         self.pid = self.own_pid  # as others see it
-        self.executable = printable(psinfo[40:56].split(b"\0")[0]) or "unknown"
 
     # ---- memory ----
 
@@ -107,7 +100,8 @@ class Process:
     def segments_from(self, start, end=1 << 64):
         """Those that have something of [start, end), ascending; perhaps one more before them."""
         low = max(0, bisect.bisect_right(self._starts, start) - 1)
-        return self.segments[low:bisect.bisect_left(self._starts, end)]
+        for at in range(low, bisect.bisect_left(self._starts, end)):
+            yield self.segments[at]
 
     def pieces(self, start, end):
         """What can be read of [start, end), as ascending pieces, one a segment at least. A page
@@ -181,19 +175,6 @@ class Process:
                 known = registers["rsp"] or registers["rip"]
                 found.append(Thread(tid, registers["rsp"] if known else None))
         return found
-
-    def _mappings(self):
-        """(start, end, offset in the file, path) by NT_FILE, as the kernel's fs/binfmt_elf.c lays
-        it out."""
-        data = self._note(NT_FILE, 16)
-        if not data:
-            return []
-        count, unit = struct.unpack_from("<QQ", data)
-        if count > (len(data) - 16) // 24:
-            return []
-        ranges = struct.iter_unpack("<QQQ", data[16:16 + 24 * count])
-        return [(start, end, offset * unit, path) for (start, end, offset), path
-                in zip(ranges, data[16 + 24 * count:].split(b"\0"))]
 
 
 # ---- a core --------------------------------------------------------------------------------------
