@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/commands.h"
@@ -15,6 +14,7 @@
 #include "cli/commands/extract.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
+#include "coredump/util/number.h"
 
 /* What an action works on. */
 struct target {
@@ -91,13 +91,12 @@ static int run_resume(struct target *target)
 
 static bool every_parse(const char *text, unsigned *every)
 {
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
+	uint64_t number = 0;
 
+	if (strcmp(text, "auto") != 0 && !ep_number_parse(text, 1, UINT64_MAX, &number))
+		return false;
 	*every = number > 1000 ? 1000 : (unsigned)number;
-	if (!strcmp(text, "auto"))
-		return true;
-	return *text >= '1' && *text <= '9' && !*end;
+	return true;
 }
 
 static int run_timing(struct target *target)
@@ -165,10 +164,9 @@ static const struct action *action_find(const char *name)
 static bool pid_parse(const char *text, pid_t *pid)
 {
 	const char *digits = strncmp(text, "pid:", 4) ? text : text + 4;
-	char *end;
-	unsigned long number = strtoul(digits, &end, 10);
+	uint64_t number;
 
-	if (*digits >= '0' && *digits <= '9' && !*end && number && number <= INT32_MAX) {
+	if (ep_number_parse(digits, 1, INT32_MAX, &number)) {
 		*pid = (pid_t)number;
 		return true;
 	}

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/commands.h"
@@ -300,27 +299,12 @@ static void print_json(const struct comparison *comparison)
 
 /* ---- the command ---- */
 
-static int read_number(const struct ep_arguments *arguments, const char *name, uint64_t most,
-		       uint64_t *out)
-{
-	const char *text = ep_argument(arguments, name);
-	char *end = NULL;
-
-	if (!text)
-		return 0;
-	*out = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && *out && *out <= most)
-		return 0;
-	ep_say("--%s=%s: a number, from 1", name, text);
-	return EP_EXIT_USAGE;
-}
-
 static int read_arguments(struct comparison *comparison, const struct ep_arguments *arguments)
 {
 	uint64_t limit = ROWS_SHOWN, percent = MOVED_PERCENT;
 
-	if (read_number(arguments, "limit", UINT32_MAX, &limit) ||
-	    read_number(arguments, "moved", 1000000, &percent))
+	if (ep_argument_number(arguments, "limit", 1, UINT32_MAX, "a number, from 1", &limit) ||
+	    ep_argument_number(arguments, "moved", 1, 1000000, "a number, from 1", &percent))
 		return EP_EXIT_USAGE;
 	comparison->limit = ep_argument_given(arguments, "all") ? 0 : limit;
 	comparison->percent = (unsigned)percent;

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
@@ -15,6 +14,7 @@
 #include "coredump/extract/extract_kept.h"
 #include "coredump/files/pattern.h"
 #include "coredump/snapshot/redacted.h"
+#include "coredump/util/number.h"
 #include "runtime/format.h"
 
 int ep_extract_parse_redact(const struct ep_arguments *arguments, uint32_t *bits)
@@ -160,14 +160,14 @@ static int kept_extract_all(struct ep_session *session, const struct ep_argument
 static int kept_extract_number(struct ep_session *session, const struct ep_arguments *arguments,
 			       const struct ep_kept_list *kept, const char *text)
 {
-	char *end;
-	uint64_t number = strtoull(text, &end, 10);
-	const struct ep_kept_found *which = ep_kept_at(kept, number);
+	const struct ep_kept_found *which;
+	uint64_t number;
 
-	if (*text < '0' || *text > '9' || *end) {
+	if (!ep_number_parse(text, 0, UINT64_MAX, &number)) {
 		ep_say("--kept takes a number, or all: epitaph info lists them, not %s", text);
 		return EP_EXIT_USAGE;
 	}
+	which = ep_kept_at(kept, number);
 	if (which)
 		return kept_extract_one(session, arguments, which);
 	ep_say("%s: no snapshot %s is kept in it; epitaph info lists those "

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* report.c: epitaph report: the crash on one page. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,28 +25,6 @@ struct page {
 	struct ep_err no_unwinder;
 };
 
-static bool parse_count(const char *text, uint64_t *out)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *end == '\0' && errno == 0;
-}
-
-/* Leaves *out as it is where the option is not given. */
-static int parse_count_option(const struct ep_arguments *arguments, const char *name, uint64_t *out)
-{
-	const char *value = ep_argument(arguments, name);
-
-	if (!value || parse_count(value, out))
-		return 0;
-	ep_say("--%s=%s: a number", name, value);
-	return EP_EXIT_USAGE;
-}
-
 /* Seconds since 1970, with nine digits behind the point or without. */
 static int parse_ended(uint64_t *out, const char *text)
 {
@@ -69,9 +46,9 @@ static int parse_limits(struct ep_report_limits *limits, const struct ep_argumen
 {
 	uint64_t last = UINT64_MAX, threads = THREADS, frames = FRAMES;
 
-	if (parse_count_option(arguments, "last", &last) ||
-	    parse_count_option(arguments, "threads", &threads) ||
-	    parse_count_option(arguments, "frames", &frames))
+	if (ep_argument_number(arguments, "last", 0, UINT64_MAX, "a number", &last) ||
+	    ep_argument_number(arguments, "threads", 0, UINT64_MAX, "a number", &threads) ||
+	    ep_argument_number(arguments, "frames", 0, UINT64_MAX, "a number", &frames))
 		return EP_EXIT_USAGE;
 	limits->crash_calls = last == UINT64_MAX ? CRASH_CALLS : last;
 	limits->other_calls = last == UINT64_MAX ? OTHER_CALLS : last;

@@ -27,30 +27,6 @@ bool ep_percent_parse(const char *text, double *part)
 	return true;
 }
 
-bool ep_size_parse(const char *text, uint64_t *bytes)
-{
-	static const char units[] = "KMG";
-	unsigned shift = 0;
-	uint64_t number;
-	const char *unit;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	number = strtoull(text, &end, 10);
-	end += strspn(end, " ");
-	unit = *end ? strchr(units, *end) : NULL;
-	if (unit) {
-		shift = 10 * (unsigned)(unit - units + 1);
-		end++;
-		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
-	}
-	if (*end || !number || number > UINT64_MAX >> shift)
-		return false;
-	*bytes = number << shift;
-	return true;
-}
-
 const char *ep_percent_text(char out[EP_PERCENT_SIZE], double part)
 {
 	int digits = part == 0 ? 0 : part < 0.001 ? 4 : part < 0.01 ? 2 : 1;

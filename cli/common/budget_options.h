@@ -13,9 +13,6 @@
 /* "2%", "0.5 %" → 0.02, 0.005; 0 to 100000 %. */
 bool ep_percent_parse(const char *text, double *part);
 
-/* "64K", "1M", "1 MiB", "4096" → bytes, from 1. */
-bool ep_size_parse(const char *text, uint64_t *bytes);
-
 #define EP_PERCENT_SIZE 32
 /* "12.3 %"; more digits where it is small. Returns `out`. */
 const char *ep_percent_text(char out[EP_PERCENT_SIZE], double part);

@@ -3,7 +3,6 @@
 #include "cli/common/choose.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "cli/common/say.h"
 #include "decoder/util/timetext.h"
@@ -12,17 +11,6 @@ static int refuse(const char *option, const char *value, const char *wanted)
 {
 	ep_say("--%s=%s: %s", option, value, wanted);
 	return EP_EXIT_USAGE;
-}
-
-static bool parse_depth(const char *text, uint32_t *out)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || !value || value > UINT32_MAX)
-		return false;
-	*out = (uint32_t)value;
-	return true;
 }
 
 void ep_choose_patterns(struct ep_patterns *patterns, const struct ep_arguments *arguments,
@@ -36,6 +24,7 @@ void ep_choose_patterns(struct ep_patterns *patterns, const struct ep_arguments 
 int ep_choose(struct ep_selection *selection, const struct ep_arguments *arguments)
 {
 	const char *value;
+	uint64_t depth = 0;
 
 	*selection = (struct ep_selection){0};
 	ep_choose_patterns(&selection->threads, arguments, "thread");
@@ -55,9 +44,9 @@ int ep_choose(struct ep_selection *selection, const struct ep_arguments *argumen
 		return refuse("until", value,
 			      "a time with its unit and a sign: -10ms counts "
 			      "from the end, +1.5s from the start");
-	value = ep_argument(arguments, "depth");
-	if (value && !parse_depth(value, &selection->depth))
-		return refuse("depth", value, "a number from 1");
+	if (ep_argument_number(arguments, "depth", 1, UINT32_MAX, "a number from 1", &depth))
+		return EP_EXIT_USAGE;
+	selection->depth = (uint32_t)depth;
 	value = ep_argument(arguments, "min-duration");
 	if (value &&
 	    (!ep_timetext_parse(value, &selection->min_duration) || selection->min_duration < 0))

@@ -3,24 +3,10 @@
 #include "cli/common/layout.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/say.h"
 #include "coredump/util/utf8.h"
-
-static int choose_limit(struct ep_table_form *form, const char *text)
-{
-	char *end = NULL;
-
-	if (!text)
-		return 0;
-	form->limit = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && form->limit)
-		return 0;
-	ep_say("--limit=%s: a number of functions, from 1", text);
-	return EP_EXIT_USAGE;
-}
 
 int ep_choose_form(struct ep_table_form *form, const struct ep_arguments *arguments)
 {
@@ -32,7 +18,8 @@ int ep_choose_form(struct ep_table_form *form, const struct ep_arguments *argume
 		return EP_EXIT_USAGE;
 	}
 	form->layout = csv ? EP_LAYOUT_CSV : json ? EP_LAYOUT_JSON : EP_LAYOUT_TEXT;
-	return choose_limit(form, ep_argument(arguments, "limit"));
+	return ep_argument_number(arguments, "limit", 1, UINT64_MAX,
+				  "a number of functions, from 1", &form->limit);
 }
 
 size_t ep_form_rows(const struct ep_table_form *form, size_t count)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/common/say.h"
+#include "coredump/util/number.h"
 
 const struct ep_option ep_name_options[] = {
 	{"debug-path", 0, "DIR",
@@ -286,4 +287,15 @@ size_t ep_argument_values(const struct ep_arguments *arguments, const char *name
 		if (!strcmp(arguments->given[i].option->name, name))
 			values[count++] = arguments->given[i].value;
 	return count;
+}
+
+int ep_argument_number(const struct ep_arguments *arguments, const char *name, uint64_t least,
+		       uint64_t most, const char *wanted, uint64_t *out)
+{
+	const char *text = ep_argument(arguments, name);
+
+	if (!text || ep_number_parse(text, least, most, out))
+		return 0;
+	ep_say("--%s=%s: %s", name, text, wanted);
+	return EP_EXIT_USAGE;
 }

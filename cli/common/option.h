@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Exit statuses of the whole program (docs/design.md). */
 #define EP_EXIT_COMPLETE   0
@@ -84,6 +85,10 @@ const char *ep_argument(const struct ep_arguments *arguments, const char *name);
  * They are borrowed from argv. */
 size_t ep_argument_values(const struct ep_arguments *arguments, const char *name,
 			  const char *values[EP_VALUES_MAX]);
+/* A whole number given for a long name; where it is not given *out stays. 0, or EP_EXIT_USAGE, with
+ * a message that says what is `wanted`. */
+int ep_argument_number(const struct ep_arguments *arguments, const char *name, uint64_t least,
+		       uint64_t most, const char *wanted, uint64_t *out);
 static inline bool ep_argument_given(const struct ep_arguments *arguments, const char *name)
 {
 	return ep_argument(arguments, name) != NULL;

@@ -107,19 +107,15 @@ static int open_named(struct ep_session *session, const struct ep_arguments *arg
 	const char *text = ep_argument(arguments, "sample");
 	struct ep_err err = {0};
 	uint64_t sample = 0;
-	char *end;
 	int result;
 
-	if (!text) {
-		result = ep_source_open(&session->source, name, &err);
-	} else {
-		sample = strtoull(text, &end, 10);
-		if (*text < '0' || *text > '9' || *end || sample >= UINT32_MAX) {
-			ep_say("--sample=%s: a number from 0 on", text);
-			return EP_EXIT_USAGE;
-		}
+	if (ep_argument_number(arguments, "sample", 0, UINT32_MAX - 1, "a number from 0 on",
+			       &sample))
+		return EP_EXIT_USAGE;
+	if (text)
 		result = ep_source_open_sample(&session->source, name, (size_t)sample, &err);
-	}
+	else
+		result = ep_source_open(&session->source, name, &err);
 	if (!result)
 		return EP_EXIT_COMPLETE;
 	ep_say("%s", err.text);

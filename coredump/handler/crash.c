@@ -19,19 +19,9 @@
 #include <unistd.h>
 
 #include "coredump/files/procfile.h"
+#include "coredump/util/number.h"
 
 /* ---- the process ---- */
-
-static bool number(const char *text, uint64_t most, uint64_t *out)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *end == '\0' && errno == 0 && *out <= most;
-}
 
 int ep_crash_open(const struct ep_crash *crash, const char *name, int flags)
 {
@@ -385,11 +375,11 @@ static int words_parse(uint64_t values[WORDS], char *const *words, int count, st
 
 		values[i] = UINT64_MAX;
 		if (i < count &&
-		    !number(words[i],
-			    wide                      ? UINT64_MAX
-			    : i == USER || i == GROUP ? UINT32_MAX
-						      : INT32_MAX,
-			    &values[i]) &&
+		    !ep_number_parse(words[i], 0,
+				     wide                      ? UINT64_MAX
+				     : i == USER || i == GROUP ? UINT32_MAX
+							       : INT32_MAX,
+				     &values[i]) &&
 		    i <= DUMPABLE)
 			return ep_fail(err, EP_E_USAGE, 0,
 				       "\"%s\" is not what the kernel gives a "

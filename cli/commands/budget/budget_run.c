@@ -267,21 +267,6 @@ static void file_result(struct ep_result *result, const struct ep_arguments *arg
 
 /* ---- the command line ---------------------------------------------------- */
 
-static int parse_units(const struct ep_arguments *arguments, uint64_t *units)
-{
-	const char *text = ep_argument(arguments, "units");
-	char *end;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	*units = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && *units)
-		return 0;
-	ep_say("--units=%s: a number from 1", text);
-	return EP_EXIT_USAGE;
-}
-
 /* Of a run that counted. */
 static void file_counts(const char *name, uint64_t units, int status, const char *folder,
 			const struct ep_arguments *arguments)
@@ -306,7 +291,8 @@ static int budget_run_run(const struct ep_arguments *arguments)
 	const char *name = ep_argument(arguments, "test");
 	char folder[PATH_MAX], pattern[PATH_MAX];
 	uint64_t units = 0;
-	int status = parse_units(arguments, &units);
+	int status =
+		ep_argument_number(arguments, "units", 1, UINT64_MAX, "a number from 1", &units);
 
 	if (status)
 		return status;

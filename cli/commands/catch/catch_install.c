@@ -15,6 +15,7 @@
 #include "coredump/handler/core_pattern.h"
 #include "coredump/handler/handle.h"
 #include "coredump/handler/peer.h"
+#include "coredump/util/number.h"
 
 #define PATTERN_FILE "/proc/sys/kernel/core_pattern"
 #define LIMIT_FILE   "/proc/sys/kernel/core_pipe_limit"
@@ -67,21 +68,11 @@ static bool is_ours(const char *pattern, const struct ep_arguments *arguments,
 
 /* ---- installing ---- */
 
-static int size_parse(const char *name, const char *text, uint64_t *out)
+static int size_option(const struct ep_arguments *arguments, const char *name, uint64_t *out)
 {
-	static const char units[] = "KMGT";
-	const char *unit;
-	char *end;
+	const char *text = ep_argument(arguments, name);
 
-	if (!text)
-		return 0;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, *end) : NULL;
-	if (unit && end[1] == '\0')
-		*out <<= 10 * (unit - units + 1);
-	if (*text >= '0' && *text <= '9' && errno == 0 && *out &&
-	    (*end == '\0' || (unit && end[1] == '\0')))
+	if (!text || ep_size_parse(text, out))
 		return 0;
 	ep_say("--%s=%s: a number, from 1", name, text);
 	return EP_EXIT_USAGE;
@@ -91,10 +82,10 @@ static int limits_parse(struct ep_store *store, const struct ep_arguments *argum
 {
 	uint64_t seconds = store->seconds;
 
-	if (size_parse("max-files", ep_argument(arguments, "max-files"), &store->most_files) ||
-	    size_parse("max-size", ep_argument(arguments, "max-size"), &store->most_bytes) ||
-	    size_parse("keep-free", ep_argument(arguments, "keep-free"), &store->spare) ||
-	    size_parse("timeout", ep_argument(arguments, "timeout"), &seconds))
+	if (size_option(arguments, "max-files", &store->most_files) ||
+	    size_option(arguments, "max-size", &store->most_bytes) ||
+	    size_option(arguments, "keep-free", &store->spare) ||
+	    size_option(arguments, "timeout", &seconds))
 		return EP_EXIT_USAGE;
 	store->seconds = (unsigned)seconds;
 	return ep_extract_parse_redact(arguments, &store->redact);

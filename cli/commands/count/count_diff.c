@@ -199,15 +199,12 @@ static int open_side(struct side *side, const struct ep_arguments *arguments, in
 
 static int print(struct diff *diff, const struct ep_arguments *arguments)
 {
-	const char *text = ep_argument(arguments, "limit");
-	char *end = NULL;
-	uint64_t limit = text ? strtoull(text, &end, 10) : 0;
+	uint64_t limit = 0;
 	size_t shown;
 
-	if (text && (*text < '0' || *text > '9' || *end || !limit)) {
-		ep_say("--limit=%s: a number of functions, from 1", text);
+	if (ep_argument_number(arguments, "limit", 1, UINT64_MAX, "a number of functions, from 1",
+			       &limit))
 		return EP_EXIT_USAGE;
-	}
 	compare_sides(diff);
 	qsort(diff->pairs, diff->count, sizeof(*diff->pairs), by_distance);
 	shown = limit && limit < diff->count ? (size_t)limit : diff->count;

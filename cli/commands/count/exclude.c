@@ -13,6 +13,7 @@
 #include "cli/common/counting.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
+#include "coredump/util/number.h"
 #include "coredump/util/alloc.h"
 #include "decoder/stats/stats.h"
 #include "decoder/util/timetext.h"
