@@ -43,6 +43,7 @@
 #include "decoder/calls/pairing.h"
 
 #include "coredump/util/alloc.h"
+#include "decoder/calls/plans.h"
 
 #define CALLERS_KEPT 4096u
 
@@ -379,7 +380,7 @@ static void look(struct ep_pairing *pairing, struct ep_records *records)
 /* ---- plans that are kept ---- */
 
 /* What reading ahead has told of one thread. */
-struct plan {
+struct ep_plan {
 	const struct ep_names *names; /* by which functions were told apart */
 	uint64_t outer_all;
 	size_t inner_count, outside_count, caller_count;
@@ -389,29 +390,24 @@ struct plan {
 	uint64_t inner[];
 };
 
-static struct ep_doubt *plan_outside(struct plan *plan)
+static struct ep_doubt *plan_outside(struct ep_plan *plan)
 {
 	return (struct ep_doubt *)&plan->inner[plan->inner_count];
 }
 
-static struct ep_caller *plan_callers(struct plan *plan)
+static struct ep_caller *plan_callers(struct ep_plan *plan)
 {
 	return (struct ep_caller *)&plan_outside(plan)[plan->outside_count];
 }
 
-static struct plan **plan_of(const struct ep_trace *trace, const struct ep_trace_thread *thread)
-{
-	return trace->plans ? (struct plan **)&trace->plans[thread - trace->threads] : NULL;
-}
-
-static struct plan *make_plan(const struct ep_pairing *pairing)
+static struct ep_plan *make_plan(const struct ep_pairing *pairing)
 {
 	size_t callers = pairing->callers_whole ? pairing->callers.count : 0;
-	struct plan *plan = ep_malloc(sizeof(*plan) + pairing->inner.count * sizeof(uint64_t) +
-				      pairing->outside.count * sizeof(struct ep_doubt) +
-				      callers * sizeof(struct ep_caller));
+	struct ep_plan *plan = ep_malloc(sizeof(*plan) + pairing->inner.count * sizeof(uint64_t) +
+					 pairing->outside.count * sizeof(struct ep_doubt) +
+					 callers * sizeof(struct ep_caller));
 
-	*plan = (struct plan){
+	*plan = (struct ep_plan){
 		.names = pairing->identities.names,
 		.outer_all = pairing->fibers.all.list[0]->outer_all,
 		.inner_count = pairing->inner.count,
@@ -425,7 +421,7 @@ static struct plan *make_plan(const struct ep_pairing *pairing)
 /* Not where entries without bounds were met, which a pass must have seen, nor of several stacks. */
 static void keep_plan(const struct ep_pairing *pairing, const struct ep_records *records)
 {
-	struct plan **kept = plan_of(records->trace, records->thread), *plan;
+	struct ep_plan **kept = ep_plans_of(records->trace, records->thread), *plan;
 	struct ep_caller *callers;
 
 	if (!kept || *kept || pairing->identities.entries.count || pairing->fibers.all.count != 1)
@@ -446,7 +442,7 @@ static void keep_plan(const struct ep_pairing *pairing, const struct ep_records 
 bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thread *thread,
 			const struct ep_names *names, const struct ep_caller **out, size_t *count)
 {
-	struct plan **kept = plan_of(trace, thread);
+	struct ep_plan **kept = ep_plans_of(trace, thread);
 
 	if (!kept || !*kept || (*kept)->names != names || !(*kept)->callers_whole)
 		return false;
@@ -458,8 +454,8 @@ bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thre
 /* True when there was a plan, and it is the pairing's now. */
 static bool use_plan(struct ep_pairing *pairing, const struct ep_records *records)
 {
-	struct plan **kept = plan_of(records->trace, records->thread);
-	struct plan *plan = kept ? *kept : NULL;
+	struct ep_plan **kept = ep_plans_of(records->trace, records->thread);
+	struct ep_plan *plan = kept ? *kept : NULL;
 
 	if (!plan || plan->names != pairing->identities.names)
 		return false;

@@ -103,7 +103,7 @@ bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *r
 
 /*
  * What planning has found in a thread whose calls were read before, by the same names: the calls of
- * which only returns are known, as the events will have them. Borrowed from the trace. False: it
+ * which only returns are known, as the events will have them. Borrowed from the plans. False: it
  * was not kept, as of a thread of several stacks, or of which no file is known.
  */
 bool ep_pairing_callers(const struct ep_trace *trace, const struct ep_trace_thread *thread,

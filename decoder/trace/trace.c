@@ -212,7 +212,6 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct 
 	if (header || trace->block_count) {
 		trace->end = (struct ep_trace_end){NULL, EP_TRACE_END_UNKNOWN, EP_TRACE_END_UNKNOWN,
 						   trace->last_tsc};
-		trace->plans = ep_calloc(trace->thread_count + 1, sizeof(*trace->plans));
 		*out = trace;
 		return EP_OK;
 	}
@@ -233,9 +232,6 @@ void ep_trace_destroy(struct ep_trace *trace)
 	for (size_t i = 0; i < trace->warning_count; i++)
 		free(trace->warnings[i]);
 	free(trace->warnings);
-	for (size_t i = 0; trace->plans && i < trace->thread_count; i++)
-		free(trace->plans[i]);
-	free(trace->plans);
 	free(trace->threads);
 	free(trace->modules);
 	free(trace->watchdogs);

@@ -163,6 +163,7 @@ struct ep_trace {
 	struct ep_trace_module *modules; /* as loaded */
 	size_t module_count;
 	struct ep_schedule *schedule;        /* attached by kernel/schedule.h; NULL: none */
+	struct ep_plans *plans;              /* by calls/plans.h, likewise */
 	struct ep_trace_watchdog *watchdogs; /* those that there were at the end */
 	size_t watchdog_count;
 	struct ep_trace_stack *stacks; /* at the last miss */
@@ -181,8 +182,6 @@ struct ep_trace {
 	struct ep_trace_block *all_blocks;    /* the threads' blocks lie in it */
 	EP_ARRAY(struct ep_trace_over) overs; /* by block, ascending in it */
 	EP_ARRAY(char *) texts;               /* the strings above */
-	void **plans; /* by thread, from malloc: pairing.c's, so that it reads a thread ahead but
-			 once; NULL: none are kept */
 };
 
 /*

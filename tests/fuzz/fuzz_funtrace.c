@@ -26,7 +26,7 @@ static void check_damage(const struct ep_trace_damage *damage)
 	MUST(memcmp(damage, &none, sizeof(none)) == 0);
 }
 
-static void check_trace(const struct ep_trace *trace, size_t size)
+static void check_trace(struct ep_trace *trace, size_t size)
 {
 	uint64_t words = 0;
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "decoder/calls/pairing.h"
+#include "decoder/calls/plans.h"
 #include "decoder/stream/merge.h"
 
 #define PAGE 4096u
@@ -266,12 +267,13 @@ static void check_merge(const struct ep_trace *trace, struct ep_names *names,
 	free(merged);
 }
 
-uint64_t build_trace_check(const struct ep_trace *trace, struct ep_names *names)
+uint64_t build_trace_check(struct ep_trace *trace, struct ep_names *names)
 {
 	struct follower *alone = calloc(trace->thread_count + 1, sizeof(*alone));
 	uint64_t events = 0;
 
 	RULE(alone != NULL);
+	ep_plans_attach(trace);
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		RULE(i == 0 || trace->threads[i].serial > trace->threads[i - 1].serial);
 		check_records(trace, &trace->threads[i]);
@@ -279,6 +281,7 @@ uint64_t build_trace_check(const struct ep_trace *trace, struct ep_names *names)
 		events += alone[i].events;
 	}
 	check_merge(trace, names, alone);
+	ep_plans_detach(trace);
 	for (size_t i = 0; i < trace->thread_count; i++)
 		free(alone[i].open);
 	free(alone);

@@ -27,6 +27,6 @@ void build_image_free(struct ep_image *image);
  *  - merge: in order of time, each thread's events as they are alone.
  * Returns the number of events.
  */
-uint64_t build_trace_check(const struct ep_trace *trace, struct ep_names *names);
+uint64_t build_trace_check(struct ep_trace *trace, struct ep_names *names);
 
 #endif
