@@ -8,14 +8,14 @@ refuses() { # WORDS GDB-ARGUMENTS...: one line of ours that holds WORDS (a patte
 	local words=$1 before
 	shift
 	before=$(ls -A | grep -v '^gone')
-	if in_gdb "$@" >told; then say "no failure: $*"; fi
+	if in_gdb "$@" >out; then say "no failure: $*"; fi
 	[ "$(grep -c '^epitaph' gdb.err)" -eq 1 ] || say "not one line for $*: $(cat gdb.err)"
 	grep -Eq "^epitaph.*$words" gdb.err || say "for $* not '$words' but: $(cat gdb.err)"
 	grep -q Traceback gdb.err && say "a traceback: $(cat gdb.err)"
 	[ "$(ls -A | grep -v '^gone')" = "$before" ] || say "new files by $*: $(ls -A)"
 }
 
-touch gdb.err told
+touch gdb.err out
 traced waiters
 # Names that look like the end of what `info target` prints, with blanks, quotes and a new line.
 dir="it's a \`dir', file
@@ -25,7 +25,7 @@ core="$dir/core of 'x', file type elf64-x86-64."
 crash ./waiters abort "$core"
 
 in_gdb -ex 'epitaph save' -ex 'epitaph save' -ex 'epitaph save "with  blanks.%p"' -ex 'epitaph save esc\ aped' \
-	-ex "epitaph save 'it\"s'" -ex 'epitaph save -- -f' -c "$core" >told || say "names: $(cat gdb.err)"
+	-ex "epitaph save 'it\"s'" -ex 'epitaph save -- -f' -c "$core" >out || say "names: $(cat gdb.err)"
 pid=$(eu-readelf -n "$core" 2>/dev/null | sed -n 's/^ *uid: .* pid: \([0-9]*\),.*/\1/p')
 for name in "epitaph.$pid.1.core" "epitaph.$pid.2.core" 'with  blanks.%p' 'esc aped' 'it"s' -f; do
 	same_arena "$core" "./$name" || say "no snapshot '$name': $(ls -A)"
@@ -44,19 +44,19 @@ for at in "${ats[@]}"; do
 done
 
 # Loading says nothing, may be repeated, and leaves nothing in the user's Python.
-in_gdb -ex "source $BUILD/gdb-ext/epitaph.py" -ex 'python print("epitaph" in str(dir()), "_load" in dir())' -ex 'help epitaph save' >told
-[ "$(head -n 1 told)" = 'False False' ] || say "loaded twice: $(cat told)"
+in_gdb -ex "source $BUILD/gdb-ext/epitaph.py" -ex 'python print("epitaph" in str(dir()), "_load" in dir())' -ex 'help epitaph save' >out
+[ "$(head -n 1 out)" = 'False False' ] || say "loaded twice: $(cat out)"
 [ -s gdb.err ] && say "loading complains: $(cat gdb.err)"
 [ ! -e "$BUILD/gdb-ext/__pycache__" ] || say "loading writes"
 
 # The source does as well as what was built of it, and says what to do where nothing was built.
-in_gdb -ex "source $TOP/gdb-ext/epitaph.py" -ex 'help epitaph save' >told 2>gdb.err || say "the source: $(cat gdb.err)"
+in_gdb -ex "source $TOP/gdb-ext/epitaph.py" -ex 'help epitaph save' >out 2>gdb.err || say "the source: $(cat gdb.err)"
 mkdir -p unbuilt/gdb-ext && cp "$TOP"/gdb-ext/*.py unbuilt/gdb-ext/
-timeout 60 gdb -nx -batch -ex 'source unbuilt/gdb-ext/epitaph.py' >told 2>&1 || true
-grep -q 'run make, then source build/gdb-ext/epitaph.py' told && [ "$(wc -l <told)" = 1 ] || say "not built: $(cat told)"
+timeout 60 gdb -nx -batch -ex 'source unbuilt/gdb-ext/epitaph.py' >out 2>&1 || true
+grep -q 'run make, then source build/gdb-ext/epitaph.py' out && [ "$(wc -l <out)" = 1 ] || say "not built: $(cat out)"
 
 echo precious >here
-in_gdb -ex 'epitaph save here' -c "$core" >told || say "an existing file: $(cat gdb.err)"
+in_gdb -ex 'epitaph save here' -c "$core" >out || say "an existing file: $(cat gdb.err)"
 same_arena "$core" here || say "an existing file was not replaced"
 rm here
 ln "$core" 'same core'
@@ -87,7 +87,7 @@ refuses 'no room' -ex "python import os; exec('def f(*a): raise OSError(28, \"no
 
 # Interrupted at the last moment: gdb says so, nothing is left.
 before=$(ls -A)
-in_gdb -ex "python import os; exec('def f(*a): raise KeyboardInterrupt'); os.link = os.rename = f" -ex 'epitaph save x' -c "$core" >told || true
+in_gdb -ex "python import os; exec('def f(*a): raise KeyboardInterrupt'); os.link = os.rename = f" -ex 'epitaph save x' -c "$core" >out || true
 [ "$(ls -A)" = "$before" ] || say "an interrupted save leaves: $(ls -A)"
 
 # A program that was never traced; one whose core holds no memory; a core that is gone.
@@ -105,10 +105,10 @@ refuses 'gone.core: cannot read the core again .*core-file' -ex 'shell mv gone.c
 read -r address size offset < <(arena_of "$core")
 for cut in 100 4000 $((offset - 1)) $((offset + 100)) $((offset + 4096)) $((offset + size / 2)) $((offset + size - 1)); do
 	head -c "$cut" "$core" >cut.core
-	if in_gdb -ex 'epitaph save part' -c cut.core >told; then
-		[ "$cut" -gt "$offset" ] || say "cut at $cut: a trace of nothing: $(cat told)"
-		grep -q 'core truncated' told || say "cut at $cut: not said: $(cat told)"
-		grep -q 'arena [0-9.]* [KMG]*iB of\|arena [0-9]* bytes of' told || say "cut at $cut: not a part: $(cat told)"
+	if in_gdb -ex 'epitaph save part' -c cut.core >out; then
+		[ "$cut" -gt "$offset" ] || say "cut at $cut: a trace of nothing: $(cat out)"
+		grep -q 'core truncated' out || say "cut at $cut: not said: $(cat out)"
+		grep -q 'arena [0-9.]* [KMG]*iB of\|arena [0-9]* bytes of' out || say "cut at $cut: not a part: $(cat out)"
 		core_bytes cut.core "$address" "$size" >arena.1
 		core_bytes part "$address" "$size" >arena.2
 		cmp arena.1 arena.2 || say "cut at $cut: not what was left"
