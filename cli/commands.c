@@ -25,7 +25,7 @@ const struct ep_command *const ep_commands[] = {
 	&ep_command_help,        NULL,
 };
 
-static int run(const struct ep_command *command, int argc, char *argv[])
+static int run_command(const struct ep_command *command, int argc, char *argv[])
 {
 	struct ep_arguments arguments;
 	int result = ep_arguments_parse(&arguments, command, argc, argv);
@@ -70,5 +70,5 @@ int ep_main(int argc, char *argv[])
 	command = ep_command_named(ep_commands, argc - 1, argv + 1, &words);
 	if (!command)
 		return EP_EXIT_USAGE;
-	return run(command, argc - words, argv + words);
+	return run_command(command, argc - words, argv + words);
 }

@@ -10,23 +10,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/util/utf8.h"
 
 static bool colors;
 
 void ep_say(const char *format, ...)
 {
-	char *text = NULL, *shown = NULL;
+	char *text, *shown;
 	va_list list;
 
 	fflush(stdout);
 	va_start(list, format);
 	if (vasprintf(&text, format, list) < 0)
-		text = NULL;
+		ep_out_of_memory();
 	va_end(list);
-	if (text)
-		shown = ep_utf8_escape(text, strlen(text));
-	fprintf(stderr, "epitaph: %s\n", shown ? shown : "out of memory");
+	shown = ep_utf8_escape(text, strlen(text));
+	fprintf(stderr, "epitaph: %s\n", shown);
 	free(shown);
 	free(text);
 }

@@ -228,8 +228,7 @@ int ep_session_open(struct ep_session *session, const struct ep_arguments *argum
 		}
 		result = ep_session_status(result);
 	}
-	/* Without memory nothing is known of whether there is a trace. */
-	if (!trace_needed && session->missing.code != EP_E_MEMORY) {
+	if (!trace_needed) {
 		session->status = EP_EXIT_PARTIAL;
 		return session->status;
 	}

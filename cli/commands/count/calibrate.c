@@ -152,7 +152,7 @@ static int parse_rounds(const struct ep_arguments *arguments, unsigned *rounds)
 	return EP_EXIT_USAGE;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int calibrate_run(const struct ep_arguments *arguments)
 {
 	const char *helper = ep_argument(arguments, "helper");
 	const char *output = ep_argument(arguments, "output");
@@ -211,5 +211,5 @@ const struct ep_command ep_command_calibrate = {
 		       "The figure is that of the dearest shape, the quartiles are of "
 		       "all. Status 1: the machine was too busy to trust them.",
 	.options = options,
-	.run = run,
+	.run = calibrate_run,
 };

@@ -46,7 +46,7 @@ static int write_named(const char *path, const struct ep_counts *counts)
 	return result == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int count_merge_run(const struct ep_arguments *arguments)
 {
 	const char *path = ep_argument(arguments, "output");
 	struct ep_counts *counts;
@@ -87,5 +87,5 @@ const struct ep_command ep_command_count_merge = {
 		       "for the same runs in any order. A run that is given twice is "
 		       "refused.",
 	.options = options,
-	.run = run,
+	.run = count_merge_run,
 };

@@ -330,7 +330,7 @@ static int print(struct table *table)
 	return EP_EXIT_COMPLETE;
 }
 
-static int run(const struct ep_arguments *arguments)
+static int count_report_run(const struct ep_arguments *arguments)
 {
 	struct table table = {0};
 	int result = parse_arguments(&table, arguments), status, named;
@@ -388,5 +388,5 @@ const struct ep_command ep_command_count_report = {
 		       "exit status is 1.",
 	.options = options,
 	.names = true,
-	.run = run,
+	.run = count_report_run,
 };

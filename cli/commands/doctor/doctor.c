@@ -41,7 +41,7 @@ static const char *last_words(enum ep_health worst)
 	return "A crash here would leave a trace.";
 }
 
-static int run(const struct ep_arguments *arguments)
+static int doctor_run(const struct ep_arguments *arguments)
 {
 	bool as_json = ep_argument_given(arguments, "json");
 	enum ep_health worst = EP_WELL;
@@ -109,5 +109,5 @@ const struct ep_command ep_command_doctor = {
 		       "that is doubtful, 2 when it would not, 3 when there is nothing "
 		       "to look at.",
 	.options = options,
-	.run = run,
+	.run = doctor_run,
 };

@@ -22,6 +22,7 @@
 #include "coredump/find/root.h"
 #include "coredump/handler/store.h"
 #include "coredump/kinds/open.h"
+#include "coredump/util/alloc.h"
 #include "decoder/trace/trace.h"
 
 #define MEMORY_DEFAULT (UINT64_C(64) << 20) /* EPITAPH_MEMORY */
@@ -137,12 +138,12 @@ static void file_look(struct ep_doctor_target *target)
 static int program_find(struct ep_doctor_target *target, const char *name, struct ep_err *err)
 {
 	const char *path = getenv("PATH");
-	char *copy = strdup(path ? path : "/usr/bin:/bin"), *save = NULL;
+	char *copy = ep_strdup(path ? path : "/usr/bin:/bin"), *save = NULL;
 	bool found = strchr(name, '/') != NULL;
 	int fd;
 
 	snprintf(target->program, PATH_MAX, "%s", name);
-	for (char *dir = copy ? strtok_r(copy, ":", &save) : NULL; dir && !found;
+	for (char *dir = strtok_r(copy, ":", &save); dir && !found;
 	     dir = strtok_r(NULL, ":", &save)) {
 		snprintf(target->program, PATH_MAX, "%s/%s", dir, name);
 		found = access(target->program, X_OK) == 0;
