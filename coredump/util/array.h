@@ -44,7 +44,12 @@
 		&to_add->list[to_add->count++];                                 \
 	})
 
-#define ep_array_push(array, item) ((void)(*ep_array_add(array) = (item)))
+/* The item may be made from what is in the list. */
+#define ep_array_push(array, item)                          \
+	({                                                  \
+		__typeof__(*(array)->list) pushed = (item); \
+		*ep_array_add(array) = pushed;              \
+	})
 
 /* Frees the list and nothing that its items own; empty afterwards. */
 #define ep_array_deinit(array)                          \

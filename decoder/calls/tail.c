@@ -105,7 +105,8 @@ static void add_callers(struct ep_tail *tail)
 		return;
 	qsort(all.list, all.count, sizeof(*all.list), compare_calls);
 	ep_array_reserve(&all, all.count + kept);
-	memcpy(all.list + all.count, tail->events.list, kept * sizeof(*all.list));
+	if (kept)
+		memcpy(all.list + all.count, tail->events.list, kept * sizeof(*all.list));
 	free(tail->events.list);
 	tail->events.list = all.list;
 	tail->events.count = all.count + kept;

@@ -35,10 +35,11 @@ struct writer {
 static void add_entry(struct track *track, uint64_t address, uint64_t flags,
 		      const struct ep_time *when)
 {
-	const struct ep_funtrace_entry *last = track->entries.list + track->entries.count - 1;
-	/* funtrace2viz nests calls by their times: no two share one. */
-	uint64_t least = track->entries.count ? last->tsc + 1 : 1;
+	uint64_t least = 1;
 
+	/* funtrace2viz nests calls by their times: no two share one. */
+	if (track->entries.count)
+		least = track->entries.list[track->entries.count - 1].tsc + 1;
 	ep_array_push(&track->entries,
 		      ((struct ep_funtrace_entry){address | flags,
 						  when->best > least ? when->best : least}));
