@@ -148,41 +148,48 @@ static const char *set_ring(const char *value)
 	return NULL;
 }
 
-static const char *set_memory(const char *value)
+/* A size from `least` to `most`, up to a multiple of `unit`; else `reason`. */
+static const char *set_size(const char *value, uint64_t least, uint64_t most, const char *reason,
+			    uint64_t unit, uint64_t *out)
 {
 	uint64_t size;
 
 	if (!parse_quantity(value, size_units, &size))
 		return "not a size";
-	if (size < 512u << 10 || size > 32ull << 30)
-		return "not from 512K to 32G";
-	ep_settings.memory_size = (size + 4095) & ~UINT64_C(4095);
+	if (size < least || size > most)
+		return reason;
+	*out = (size + unit - 1) & -unit;
 	return NULL;
+}
+
+static const char *set_memory(const char *value)
+{
+	return set_size(value, 512u << 10, 32ull << 30, "not from 512K to 32G", 4096,
+			&ep_settings.memory_size);
 }
 
 static const char *set_keep(const char *value)
 {
-	uint64_t size;
+	return set_size(value, 0, 32ull << 30, "more than 32G", 4096, &ep_settings.keep_size);
+}
 
-	if (!parse_quantity(value, size_units, &size))
-		return "not a size";
-	if (size > 32ull << 30)
-		return "more than 32G";
-	ep_settings.keep_size = (size + 4095) & ~UINT64_C(4095);
-	return NULL;
+/* Digits and nothing else. */
+static bool parse_number(const char *value, uint64_t *number)
+{
+	const char *end = value + ep_string_length(value);
+
+	return ep_text_number(&value, end, 10, number) && value == end;
 }
 
 static const char *set_timestamp_every(const char *value)
 {
-	const char *end = value + ep_string_length(value);
 	uint64_t every;
 
 	if (ep_string_equal(value, "auto")) {
 		ep_settings.timestamp_every = 0;
 		return NULL;
 	}
-	if (!ep_text_number(&value, end, 10, &every) || value != end || !power_of_two(every) ||
-	    every > 64)
+	if (!parse_number(value, &every) || !power_of_two(every) || every > 64)
 		return "not auto, 1, 2, 4, 8, 16, 32 or 64";
 	ep_settings.timestamp_every = (uint32_t)every;
 	return NULL;
@@ -241,10 +248,9 @@ static const char *set_file(const char *value)
 
 static const char *set_file_keep(const char *value)
 {
-	const char *end = value + ep_string_length(value);
 	uint64_t count;
 
-	if (!ep_text_number(&value, end, 10, &count) || value != end || count > 10000)
+	if (!parse_number(value, &count) || count > 10000)
 		return "not a number up to 10000";
 	ep_settings.file_keep = count;
 	return NULL;
@@ -252,7 +258,7 @@ static const char *set_file_keep(const char *value)
 
 static const char *set_file_keep_size(const char *value)
 {
-	return parse_quantity(value, size_units, &ep_settings.file_keep_size) ? NULL : "not a size";
+	return set_size(value, 0, UINT64_MAX, NULL, 1, &ep_settings.file_keep_size);
 }
 
 /* A word and what it stands for. */
@@ -331,14 +337,8 @@ static const char *set_sched_events(const char *value)
 
 static const char *set_sched_memory(const char *value)
 {
-	uint64_t size;
-
-	if (!parse_quantity(value, size_units, &size))
-		return "not a size";
-	if (size < 256u << 10 || size > 4ull << 30)
-		return "not from 256K to 4G";
-	ep_settings.sched_memory = (size + 8191) & ~UINT64_C(8191);
-	return NULL;
+	return set_size(value, 256u << 10, 4ull << 30, "not from 256K to 4G", 8192,
+			&ep_settings.sched_memory);
 }
 
 static const char *set_on_crash(const char *value)
@@ -401,15 +401,13 @@ static bool named_signal(const char *name, uint64_t *number)
 
 static const char *set_signal(const char *value)
 {
-	const char *at = value;
-	const char *end = value + ep_string_length(value);
 	uint64_t number = 0;
 
 	if (ep_string_equal(value, "none")) {
 		ep_settings.snapshot_signal = 0;
 		return NULL;
 	}
-	if (!named_signal(value, &number) && (!ep_text_number(&at, end, 10, &number) || at != end))
+	if (!named_signal(value, &number) && !parse_number(value, &number))
 		return "not a signal or none";
 	if (number < 1 || number > RTMAX || number == 32 || number == 33 || number == SIGKILL ||
 	    number == SIGSTOP)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * offsets.h: struct ep_tls and the arena's gate as assembly sees them. Checked against the C layout
- * in thread.c.
+ * in tls.c.
  */
 #ifndef EPITAPH_OFFSETS_H
 #define EPITAPH_OFFSETS_H
