@@ -188,11 +188,6 @@ $(BUILD)/tests/check_%: check_%.c $(UNIT_OBJ) $(BUILD)/lib/libepitaph-tools.a $(
 	$(Q)$(CC) $(BASE) -MF $@.d -Itests/unit $(CFLAGS) -O0 $(SANFLAGS) $(LDFLAGS) $< $(UNIT_OBJ) \
 		$(BUILD)/lib/libepitaph-tools.a $(BUILD)/obj/runtime-parts.a -lcheck -lsubunit -lrt $(LIBS) -o $@
 
-# Memory that runs out where a test wants it (tests/unit/starve.h): our own objects' calls of the allocator go through the test.
-STARVED := malloc calloc realloc reallocarray aligned_alloc strdup strndup realpath fopen fdopen open_memstream \
-	vasprintf asprintf
-$(filter $(BUILD)/tests/check_starved%,$(UNIT_BIN)): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(STARVED))
-
 # What we say of addresses, for comparison with others; and the commands, each in a forked process.
 $(BUILD)/tests/addresses: tests/real/addresses.c
 $(BUILD)/tests/readers: tests/cli/lib/readers.c

@@ -2,12 +2,12 @@
 /* response.c: what @files say. Nesting is worked off with a stack of our own. */
 #include "cli/wrapper/response.h"
 
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "coredump/util/alloc.h"
+#include "coredump/util/readfile.h"
 
 #define FILES_MAX 2000
 
@@ -15,21 +15,13 @@
 static char *read_text(const char *path)
 {
 	struct stat status;
-	FILE *file = fopen(path, "r");
-	char *text = NULL;
-	size_t size = 0;
+	char *text;
+	size_t size;
 
-	if (!file)
-		return NULL;
 	/* What can be read once only is the compiler's to read. */
-	if (fstat(fileno(file), &status) || !S_ISREG(status.st_mode) ||
-	    getdelim(&text, &size, '\0', file) < 0) {
-		free(text);
-		text = NULL;
-	}
-	if (!text && !ferror(file) && S_ISREG(status.st_mode))
-		text = ep_strdup("");
-	fclose(file);
+	if (stat(path, &status) || !S_ISREG(status.st_mode) ||
+	    ep_file_read_all(&text, &size, NULL, path, SIZE_MAX / 2, NULL))
+		return NULL;
 	return text;
 }
 

@@ -114,7 +114,7 @@ struct build_id {
 	uint8_t bytes[BUILD_ID_MAX];
 };
 
-static void build_id_take(struct build_id *id, const void *notes, size_t size)
+static void build_id_read(struct build_id *id, const void *notes, size_t size)
 {
 	struct ep_cursor cursor;
 	uint32_t head[3];
@@ -152,7 +152,7 @@ static void build_id_of_file(const struct ep_object_file *file, struct build_id 
 		data = elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset, header.p_filesz,
 					    ELF_T_BYTE);
 		if (data && data->d_buf)
-			build_id_take(id, data->d_buf, data->d_size);
+			build_id_read(id, data->d_buf, data->d_size);
 	}
 }
 
@@ -171,7 +171,7 @@ static void build_id_of_memory(struct ep_source *source, uint64_t start, struct 
 		if (header->p_type != PT_NOTE)
 			continue;
 		ep_source_read(source, image.bias + header->p_vaddr, bytes, size, &got, NULL);
-		build_id_take(id, bytes, got);
+		build_id_read(id, bytes, got);
 	}
 	free(bytes);
 }

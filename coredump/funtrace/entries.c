@@ -9,6 +9,7 @@
 
 #include "coredump/funtrace/funtrace_impl.h"
 #include "coredump/util/alloc.h"
+#include "coredump/util/search.h"
 
 #define NO_FUNCTION SIZE_MAX
 
@@ -151,19 +152,10 @@ static void follow(struct entries *entries)
 /* Where the module begins that `address` lies in; 0: unknown. */
 static uint64_t module_start(const struct ep_funtrace_content *content, uint64_t address)
 {
-	size_t low = 0, high = content->modules.count;
+	const struct ep_funtrace_module *list = content->modules.list;
+	size_t behind = ep_partition_point(content->modules.count, i, list[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (content->modules.list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < content->modules.list[low - 1].end
-		       ? content->modules.list[low - 1].start
-		       : 0;
+	return behind && address < list[behind - 1].end ? list[behind - 1].start : 0;
 }
 
 /* The function that `address` lies in, as far as calls say: that of the nearest call address at or
@@ -171,17 +163,10 @@ static uint64_t module_start(const struct ep_funtrace_content *content, uint64_t
 static size_t function_at(const struct entries *entries, uint64_t address)
 {
 	uint64_t least = module_start(entries->writer.arena->content, address);
-	size_t low = 0, high = entries->function_count;
+	const uint64_t *list = entries->functions;
+	size_t behind = ep_partition_point(entries->function_count, i, list[i] <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entries->functions[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && entries->functions[low - 1] >= least ? low - 1 : NO_FUNCTION;
+	return behind && list[behind - 1] >= least ? behind - 1 : NO_FUNCTION;
 }
 
 static void push(struct entries *entries, uint64_t address)

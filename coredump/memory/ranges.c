@@ -9,6 +9,7 @@
 
 #include "coredump/memory/source_impl.h"
 #include "coredump/util/array.h"
+#include "coredump/util/search.h"
 
 #define PAGE_MASK (~(uint64_t)(EP_PAGE - 1))
 
@@ -74,18 +75,10 @@ uint64_t ep_ranges_size(const struct ep_ranges *ranges)
 /* Index of the first segment that ends behind `address`. */
 static size_t segment_from(const struct ep_source *source, uint64_t address)
 {
-	size_t low = 0, high = source->segments.count;
+	const struct ep_segment *list = source->segments.list;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct ep_segment *segment = &source->segments.list[middle];
-
-		if (segment->address + (segment->memory_size - 1) < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ep_partition_point(source->segments.count, i,
+				  list[i].address + (list[i].memory_size - 1) < address);
 }
 
 uint64_t ep_range_present(struct ep_source *source, uint64_t start, uint64_t end)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "coredump/util/alloc.h"
+#include "coredump/util/search.h"
 #include "runtime/format.h"
 
 /* ---- life ---- */
@@ -71,20 +72,12 @@ void ep_source_set_files(struct ep_source *source, const char *executable, const
 
 const struct ep_segment *ep_source_segment_at(const struct ep_source *source, uint64_t address)
 {
-	size_t low = 0, high = source->segments.count;
+	const struct ep_segment *list = source->segments.list;
+	size_t behind = ep_partition_point(source->segments.count, i, list[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct ep_segment *segment = &source->segments.list[middle];
-
-		if (address < segment->address)
-			high = middle;
-		else if (address - segment->address < segment->memory_size)
-			return segment;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	return behind && address - list[behind - 1].address < list[behind - 1].memory_size
+		       ? &list[behind - 1]
+		       : NULL;
 }
 
 /* What was read at `address` is replaced where something lies over it. */

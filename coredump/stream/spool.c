@@ -99,7 +99,7 @@ int ep_spool_write(struct ep_source *source, const uint8_t *bytes, size_t size, 
 
 /* ---- the stream ---- */
 
-int ep_spool_take(struct ep_source *source, size_t size, size_t *got, struct ep_err *err)
+int ep_spool_read(struct ep_source *source, size_t size, size_t *got, struct ep_err *err)
 {
 	struct ep_spool *spool = source->spool;
 	struct ep_err damage;
@@ -130,7 +130,7 @@ int ep_spool_skip_to(struct ep_source *source, uint64_t offset, struct ep_err *e
 		uint64_t left = offset - spool->position;
 		size_t got;
 
-		rc = ep_spool_take(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
+		rc = ep_spool_read(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
 				   err);
 	}
 	return rc;
@@ -146,7 +146,7 @@ static int keep_to(struct ep_source *source, uint64_t offset, struct ep_err *err
 		uint64_t at = spool->position, left = offset - at;
 		size_t got;
 
-		rc = ep_spool_take(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
+		rc = ep_spool_read(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
 				   err);
 		if (rc == EP_OK)
 			rc = ep_spool_write(source, spool->buffer, got, at, err);

@@ -12,6 +12,7 @@
 
 #include "coredump/memory/ranges.h"
 #include "coredump/util/array.h"
+#include "coredump/util/search.h"
 #include "coredump/find/root_check.h"
 
 #define BUDGET      (UINT64_C(256) << 20) /* bytes kept by their place alone */
@@ -49,17 +50,10 @@ static void stacks_note(struct gathering *gathering)
 
 static bool in_stack(const struct gathering *gathering, uint64_t address)
 {
-	size_t low = 0, high = gathering->stacks.count;
+	const struct ep_ranges *stacks = &gathering->stacks;
+	size_t at = ep_partition_point(stacks->count, i, stacks->list[i].end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (gathering->stacks.list[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < gathering->stacks.count && gathering->stacks.list[low].start <= address;
+	return at < stacks->count && stacks->list[at].start <= address;
 }
 
 /* The page opens an arena, or is the root's. */
@@ -183,7 +177,7 @@ static int segment_sift(struct gathering *gathering, const struct ep_segment *se
 		uint64_t left = segment->present_size - within;
 		size_t got;
 
-		rc = ep_spool_take(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
+		rc = ep_spool_read(source, left < EP_SPOOL_CHUNK ? left : EP_SPOOL_CHUNK, &got,
 				   err);
 		rc = rc ? rc : chunk_sift(gathering, segment, within, got, err);
 		within += got;

@@ -29,7 +29,7 @@ struct ep_spool {
 
 /* Up to EP_SPOOL_CHUNK more bytes into the buffer: *got of `size`; fewer at the end. What is wrong
  * with the stream is a warning, and its end. EP_E_IO only. */
-int ep_spool_take(struct ep_source *source, size_t size, size_t *got, struct ep_err *err);
+int ep_spool_read(struct ep_source *source, size_t size, size_t *got, struct ep_err *err);
 
 /* Goes on to `offset`, keeping nothing. */
 int ep_spool_skip_to(struct ep_source *source, uint64_t offset, struct ep_err *err);

@@ -26,7 +26,7 @@ const char *ep_error_text(int code)
 
 /* Names of files and of processes get into the text: a newline or an escape sequence in one must
  * not forge a line of the report. Nor does memory have to be there. */
-static void text_tame(char *text)
+static void text_escape(char *text)
 {
 	size_t left = strlen(text), length;
 
@@ -50,7 +50,7 @@ void ep_err_set(struct ep_err *err, int code, uint64_t offset, const char *forma
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
-	text_tame(err->text);
+	text_escape(err->text);
 }
 
 void ep_err_prefix(struct ep_err *err, const char *format, ...)
@@ -67,5 +67,5 @@ void ep_err_prefix(struct ep_err *err, const char *format, ...)
 	va_end(args);
 	used = strlen(err->text);
 	snprintf(err->text + used, sizeof(err->text) - used, ": %s", old);
-	text_tame(err->text);
+	text_escape(err->text);
 }

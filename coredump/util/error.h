@@ -21,7 +21,6 @@
 	X(EP_E_VERSION, -5, "written by an incompatible version") \
 	X(EP_E_FORMAT, -6, "not a file of this kind")             \
 	X(EP_E_IO, -7, "cannot be read or written")               \
-	X(EP_E_MEMORY, -8, "out of memory")                       \
 	X(EP_E_PERMISSION, -9, "permission denied")               \
 	X(EP_E_MISMATCH, -10, "does not belong together")         \
 	X(EP_E_LIMIT, -11, "exceeds a limit")                     \

@@ -13,6 +13,7 @@
 
 #include "coredump/files/regularfile.h"
 #include "coredump/util/alloc.h"
+#include "coredump/util/readfile.h"
 
 #define SOURCE_MAX (8 << 20) /* bytes: more is no source that one reads */
 #define NAMES      3
@@ -135,25 +136,6 @@ static int file_find(const struct ep_embedded *embedded, const char *path)
 	return fd;
 }
 
-static int read_all(int fd, char **text, size_t *size)
-{
-	struct stat st;
-	ssize_t got = 1;
-
-	if (fstat(fd, &st) != 0 || st.st_size > SOURCE_MAX)
-		return EP_END;
-	*text = ep_malloc((size_t)st.st_size + 1);
-	*size = 0;
-	while (*size < (size_t)st.st_size && got > 0) {
-		got = read(fd, *text + *size, (size_t)st.st_size - *size);
-		*size += got > 0 ? (size_t)got : 0;
-	}
-	if (got >= 0)
-		return EP_OK;
-	free(*text);
-	return EP_END;
-}
-
 int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text, size_t *size)
 {
 	char *bytes = NULL;
@@ -162,10 +144,10 @@ int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text
 
 	if (fd < 0)
 		return EP_END;
-	rc = read_all(fd, &bytes, &length);
+	rc = ep_file_read_rest(&bytes, &length, fd, path, SOURCE_MAX, NULL);
 	close(fd);
-	if (rc != EP_OK)
-		return rc;
+	if (rc)
+		return EP_END;
 	ep_array_push(&embedded->files, ep_strdup(path));
 	*text = bytes;
 	*size = length;
