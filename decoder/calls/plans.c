@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* plans.c: see plans.h. */
+/* plans.c: a plan for each thread of a trace. */
 #include "decoder/calls/plans.h"
 
 #include <stdlib.h>

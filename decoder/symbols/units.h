@@ -22,7 +22,7 @@ struct ep_units_walk {
 
 /* `elf` must outlive the units. .dwo files, and the file that dwz moved shared parts to, are found
  * as libdw does, from the path on that `elf` was opened by; what is no regular file is not opened
- * (coredump/find/libraryopen.c). NULL: no debug information. */
+ * (coredump/files/elffile.c). NULL: no debug information. */
 struct ep_units *ep_units_create(Elf *elf);
 void ep_units_destroy(struct ep_units *units); /* NULL is allowed */
 

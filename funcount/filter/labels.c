@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* labels.c: see labels.h. */
+/* labels.c: labels by a hash of their names. */
 #include "funcount/filter/labels.h"
 
 static struct ep_label *find(const struct ep_labels *labels, struct ep_piece name, uint32_t hash)
