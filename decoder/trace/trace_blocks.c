@@ -170,7 +170,7 @@ static void scan_pages(struct ep_trace *trace, const struct ep_trace_section *se
 	if (scan.refused)
 		ep_trace_warn(trace,
 			      "%" PRIu64 " blocks are left out: their check word holds, but their "
-					 "header makes no sense",
+			      "header makes no sense",
 			      scan.refused);
 }
 
@@ -223,7 +223,7 @@ static void count_lost(struct ep_trace *trace)
 	if (trace->damage.blocks_backward)
 		ep_trace_warn(trace,
 			      "%" PRIu64 " blocks begin before the block that they follow: times "
-					 "near them are not to be trusted",
+			      "near them are not to be trusted",
 			      trace->damage.blocks_backward);
 }
 
