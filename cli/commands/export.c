@@ -111,7 +111,7 @@ static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *e
 	if (rc != EP_E_IO)
 		return rc;
 	reason = errno;
-	/* It is told here, and not once more at the end. */
+	/* It is reported here, and not once more at the end. */
 	clearerr(stdout);
 	__fpurge(stdout);
 	if (reason != EPIPE) {

@@ -113,7 +113,7 @@ static void replay_all(struct replay *replay)
 	replay->first = true;
 	ep_outbuf_init(&replay->out, stdout);
 	replay_threads(replay);
-	/* Why stdout failed is told once, at the end. */
+	/* Why stdout failed is reported once, at the end. */
 	ep_outbuf_finish(&replay->out);
 }
 

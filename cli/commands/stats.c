@@ -285,7 +285,7 @@ static void print_json(const struct table *table)
 	ep_json_array_end(&json);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
-	/* Why stdout failed is told once, at the end. */
+	/* Why stdout failed is reported once, at the end. */
 	ep_json_finish(&json);
 }
 

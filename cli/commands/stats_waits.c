@@ -152,7 +152,7 @@ static void json_end(struct ep_json *json)
 	ep_json_array_end(json);
 	ep_json_object_end(json);
 	ep_json_newline(json);
-	/* Why stdout failed is told once, at the end. */
+	/* Why stdout failed is reported once, at the end. */
 	ep_json_finish(json);
 }
 
@@ -161,7 +161,7 @@ void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 {
 	const enum ep_layout layout = form->layout;
 	struct ep_json json;
-	uint64_t told = 0;
+	uint64_t rows = 0;
 
 	if (layout == EP_LAYOUT_JSON)
 		json_head(&json, waits);
@@ -175,7 +175,7 @@ void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 
 		if (!ep_patterns_match(functions, name_of(wait->function)))
 			continue;
-		if (form->limit && told++ == form->limit)
+		if (form->limit && rows++ == form->limit)
 			break;
 		if (layout == EP_LAYOUT_JSON)
 			json_row(&json, trace, wait);

@@ -32,15 +32,15 @@ struct ep_calls *ep_calls_create_once(const struct ep_trace *trace,
 bool ep_calls_once_held(struct ep_calls *calls, uint32_t *too_deep);
 
 /*
- * Calls that return in the block of records that they began in are not told, nor is what is inside
+ * Calls that return in the block of records that they began in do not come, nor what is inside
  * of them: a fraction of the time, for those who ask for what is open, for gaps and points, and for
- * the end. The last `in_full` blocks are told in full, and so is the last event of each. Before the
+ * the end. The last `in_full` blocks come in full, and so does the last event of each. Before the
  * first event.
  */
 void ep_calls_pass_over(struct ep_calls *calls, size_t in_full);
 
-/* The functions of all calls so far, told or not, in any order: *next begins with 0. NULL: no
- * more. */
+/* The functions of all calls so far, passed over or not, in any order: *next begins with 0. NULL:
+ * no more. */
 const struct ep_function *ep_calls_called(const struct ep_calls *calls, size_t *next);
 
 /* Blocks of the thread that are not yet being read. */

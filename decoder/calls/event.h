@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* event.h: what a thread did, as all who read calls are told: a call begins or ends, history is
- * missing, something happened in a call, the thread was off its CPU. */
+/* event.h: what a thread did, as all who read calls get to know it: a call begins or ends, history
+ * is missing, something happened in a call, the thread was off its CPU. */
 #ifndef EPITAPH_EVENT_H
 #define EPITAPH_EVENT_H
 

@@ -2,12 +2,13 @@
 /*
  * jumps.c: what marks do to the stacks of open calls.
  *
- * An exception: the unwinder told each frame that it left, traced or not. The frame of an open call
- * ends that call, and with it what is open above, which was inlined into it. A frame whose clean-up
- * code ran is told as left when that code is over; where compilers call the return hook in clean-up
- * code (gcc with -finstrument-functions) its call has ended by then, and must not take another call
- * of the same function with it. Where functions have no bounds (no file names them), the frame of
- * one that is not traced would be taken for that of the traced one before it: nothing is concluded.
+ * An exception: the runtime recorded each frame that the unwinder left, traced or not. The frame of
+ * an open call ends that call, and with it what is open above, which was inlined into it. A frame
+ * whose clean-up code ran is recorded as left when that code is over; where compilers call the
+ * return hook in clean-up code (gcc with -finstrument-functions) its call has ended by then, and
+ * must not take another call of the same function with it. Where functions have no bounds (no file
+ * names them), the frame of one that is not traced would be taken for that of the traced one before
+ * it: nothing is concluded.
  *
  * longjmp and contexts: the mark of the save was met when certain calls were open, so those are
  * what is open again. A buffer whose save is older than the history, or lies where history is
@@ -180,16 +181,16 @@ static void leave(struct ep_pairing *pairing, uint32_t identity, struct ep_judge
 	out->index = index;
 }
 
-/* Where neither the throw nor a frame that was left was told (the trace is funtrace's), what is
+/* Where neither the throw nor a frame that was left is recorded (the trace is funtrace's), what is
  * open above the call that catches is over. */
 static void caught(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
 {
 	const struct ep_identity *one = &pairing->identities.all.list[identity];
 	size_t index = pairing->now->height;
-	bool told = pairing->leaving;
+	bool recorded = pairing->leaving;
 
 	pairing->leaving = false;
-	if (told || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
+	if (recorded || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
 		return;
 	while (pairing->now->stack[--index] != identity)
 		;

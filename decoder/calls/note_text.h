@@ -23,8 +23,7 @@ size_t ep_note_format(char *out, size_t size, const char *format, const uint32_t
 
 /*
  * As valid UTF-8 without control characters and without the newline at its end. `format` NULL: the
- * arguments as they are, behind `place`, which says where the format would be. From malloc; NULL:
- * out of memory.
+ * arguments as they are, behind `place`, which says where the format would be. The caller frees it.
  */
 char *ep_note_text(const char *format, const char *place, const uint32_t *data, size_t count);
 

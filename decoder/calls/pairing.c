@@ -23,10 +23,10 @@
  *  - calls are open that were seen since. F may be outside of them all, and
  *    they were left by an exception or longjmp that ended in F; or F's own call
  *    was lost without a trace, or it is a thunk without a symbol, and they are
- *    alive. What comes later tells: as soon as one of them returns, they were
+ *    alive. What comes later decides: as soon as one of them returns, they were
  *    alive, and F is STRAY. If none ever does, F was OUTSIDE; only that reading
- *    explains that they never return. A call in flight at a crash does not
- *    return either, but then F's own caller must be among those in flight, and
+ *    explains that they never return. A call that is open at a crash does not
+ *    return either, but then F's own caller must be open, too, and
  *    F's record have been lost silently just then.
  *    Where F is nothing but an address (no file to name it), it may be a thunk:
  *    STRAY. The same when the thread's history is whole: there is no place
@@ -379,9 +379,9 @@ static void look(struct ep_pairing *pairing, struct ep_records *records)
 
 /* ---- plans that are kept ---- */
 
-/* What reading ahead has told of one thread. */
+/* What reading ahead has found out about one thread. */
 struct ep_plan {
-	const struct ep_names *names; /* by which functions were told apart */
+	const struct ep_names *names; /* by which functions were distinguished */
 	uint64_t outer_all;
 	size_t inner_count, outside_count, caller_count;
 	bool callers_whole;
@@ -491,7 +491,7 @@ void ep_pairing_once(struct ep_pairing *pairing)
 	pairing->now->outer_left = EP_ONCE_BASE;
 }
 
-/* True when no call of a gap was told by its return alone. */
+/* True when no call of a gap is known by its return alone. */
 static bool none_inner(const struct ep_pairing *pairing)
 {
 	for (size_t i = 0; i < pairing->inner.count; i++)

@@ -2,7 +2,7 @@
 /*
  * pairing.h: to which call does a return belong? All the judgement of calls.c lies here, and its
  * reasons in pairing.c. It runs over a thread's records twice or more: first to plan (what only
- * later records tell), then for good.
+ * later records show), then for good.
  */
 #ifndef EPITAPH_PAIRING_H
 #define EPITAPH_PAIRING_H
@@ -70,7 +70,7 @@ struct ep_pairing {
 	uint64_t segment;  /* pieces of history between gaps, from 0 */
 	struct ep_landing landings[EP_LANDINGS_MAX];
 	unsigned landing_count;
-	bool leaving;      /* the record before told a frame that was left */
+	bool leaving;      /* the record before is a frame that was left */
 	unsigned returned; /* calls that seemed left and have returned */
 	/* the plan */
 	EP_ARRAY(struct ep_doubt) pending; /* ascending height */
@@ -134,7 +134,7 @@ static inline bool ep_pairing_over(const struct ep_pairing *pairing)
 }
 void ep_pairing_go_on(struct ep_pairing *pairing);
 
-/* The thread goes on upon stacks that nothing tells of. */
+/* The thread goes on upon stacks of which there is no record. */
 static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
 {
 	return pairing->returned >= EP_UNSEEN_STACKS;
@@ -142,7 +142,7 @@ static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
 
 /*
  * Calls that return, with all that is inside of them, may be passed over now: they would change
- * nothing but the numbers given. Not where something has to be told of a return, nor where
+ * nothing but the numbers given. Not where something depends on a return, nor where
  * addresses change their meaning, as they must be asked for in order of time.
  */
 static inline bool ep_pairing_may_pass(const struct ep_pairing *pairing)
@@ -162,7 +162,7 @@ static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
 void ep_pairing_settle(struct ep_pairing *pairing, size_t index);
 void ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
 
-/* Ends the open calls from `height` up. `left`: the trace does not tell their ends, they are only
+/* Ends the open calls from `height` up. `left`: the trace does not have their ends, they are only
  * thought to be over. */
 void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left);
 

@@ -15,7 +15,7 @@ struct window {
 	struct ep_record *list;
 	unsigned count; /* records; there is one place more */
 	uint64_t low, high;
-	bool spread; /* records had even steps between its bounds */
+	bool evenly; /* records had even steps between its bounds */
 	bool lost;
 	int of[EP_BLOCK_RECORDS + 2]; /* by record: the node that it begins or
 					 ends */
@@ -310,7 +310,7 @@ static void mark_unsure(struct window *w, unsigned total)
 static void give_times(struct window *w, unsigned end, uint64_t high)
 {
 	uint64_t parts = end - w->timed + 1, time = w->time;
-	uint64_t step = w->spread && high > time ? (high - time) / parts : 0;
+	uint64_t step = w->evenly && high > time ? (high - time) / parts : 0;
 
 	for (; w->timed < end; w->timed++) {
 		time += step;
@@ -425,7 +425,7 @@ void ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairin
 		.high = list[at].high,
 		.time = list[at].low,
 	};
-	/* What is told at the end has the last block's number otherwise. */
+	/* The gap at the end has the last block's number otherwise. */
 	size_t block = records->next_block + records->ended;
 	bool again = placing->block == block && at < placing->end;
 
@@ -438,7 +438,7 @@ void ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairin
 		placing->end++;
 	w.count = placing->end - at;
 	w.high = list[placing->end - 1].high;
-	w.spread = list[placing->end - 1].time > w.low;
+	w.evenly = list[placing->end - 1].time > w.low;
 	/* Some of it was passed over, unseen. */
 	w.lost = (passes && at > 0 && same_window(&list[at], &list[at - 1])) ||
 		 pairing->landing_count || pairing->leaving || ep_pairing_unseen(pairing);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tail.c: kept are the events of a thread's last blocks; which calls were open before these is told
- * by those that end in them, and those that never do. */
+/* tail.c: kept are the events of a thread's last blocks; which calls were open before these is
+ * known by those that end in them, and those that never do. */
 #include "decoder/calls/tail.h"
 
 #include "coredump/util/alloc.h"

@@ -117,7 +117,7 @@ static void write_tail(struct chrome *chrome)
 	ep_outbuf_text(&chrome->out, "\n]");
 	/* The buffer is empty from here on. */
 	if (ep_outbuf_finish(&chrome->out) != 0)
-		return; /* told when all is done */
+		return; /* ep_export_finish reports it */
 	ep_json_init(&json, chrome->file);
 	json.depth = 1; /* inside of the object, which has a member */
 	json.has_items = 1u << 1;
@@ -186,7 +186,7 @@ static void word(struct chrome *chrome, bool on, const char *key_and_text)
 		ep_outbuf_text(&chrome->out, key_and_text);
 }
 
-/* What the numbers don't tell. */
+/* What the numbers don't say. */
 static void write_flags(struct chrome *chrome, const struct ep_nest_frame *frame,
 			const struct ep_event *event)
 {

@@ -15,7 +15,7 @@ struct ep_chrome_style {
 	char *(*function)(void *context, const struct ep_function *function);
 	/* The members behind traceEvents. */
 	void (*tail)(void *context, struct ep_json *json);
-	bool sort_index; /* tell the order of the threads */
+	bool sort_index; /* the file says in which order the threads are */
 };
 
 /* As the formats of export.h. */

@@ -386,7 +386,7 @@ static void write_moment(struct jsonl *jsonl, const struct ep_nest_thread *threa
 	line_end(jsonl);
 }
 
-/* A sink. Waits are told with the calls that they are drawn in. */
+/* A sink. Waits are in the times of their calls. */
 static int jsonl_event(void *context, const struct ep_event *event,
 		       const struct ep_nest_thread *thread)
 {

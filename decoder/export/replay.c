@@ -355,7 +355,7 @@ void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out, const struc
 		    const struct ep_replay_style *style)
 {
 	*replay = (struct ep_replay){.out = out, .trace = trace, .style = style};
-	/* Before the first record nothing is told. */
+	/* What came before the first record is not printed. */
 	while (trace->schedule && replay->kernel_event < trace->schedule->kernel_event_count &&
 	       trace->schedule->kernel_events[replay->kernel_event].tsc < trace->first_tsc)
 		replay->kernel_event++;

@@ -28,7 +28,7 @@ struct ep_replay {
 	bool waits;
 	struct ep_event begin; /* that waits */
 	uint32_t depth;        /* at which something would happen now */
-	size_t kernel_event;   /* of the schedule: the next to be told */
+	size_t kernel_event;   /* of the schedule: the next to be printed */
 };
 
 void ep_replay_init(struct ep_replay *replay, struct ep_outbuf *out, const struct ep_trace *trace,

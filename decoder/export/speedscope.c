@@ -17,8 +17,8 @@
 #include "decoder/trace/records.h"
 
 #define NONE UINT32_MAX
-/* Names of open calls that the name of a profile tells. */
-#define OPEN_TOLD 4
+/* Open calls that the name of a profile names. */
+#define OPEN_NAMED 4
 
 enum variant { PLAIN, BEFORE, VARIANTS };
 
@@ -142,7 +142,7 @@ static void open_call(struct speedscope *scope, const struct ep_nest_thread *thr
 /* "main > last > fall", of what is open. */
 static char *chain_of(const struct ep_nest_thread *thread)
 {
-	size_t first = thread->count > OPEN_TOLD ? thread->count - OPEN_TOLD : 0, size;
+	size_t first = thread->count > OPEN_NAMED ? thread->count - OPEN_NAMED : 0, size;
 	char *text;
 	FILE *file = ep_open_memstream(&text, &size);
 
@@ -312,7 +312,7 @@ static void write_tail(struct speedscope *scope)
 
 	ep_outbuf_text(&scope->out, "\n]");
 	if (ep_outbuf_finish(&scope->out) != 0)
-		return; /* told when all is done */
+		return; /* ep_export_finish reports it */
 	ep_json_init(&json, scope->file);
 	json.depth = 1; /* inside of the object, which has members */
 	json.has_items = 1u << 1;

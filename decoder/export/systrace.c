@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* systrace.c: one line an event. perf tells one of the two threads of a switch: the other is
+/* systrace.c: one line an event. perf knows one of the two threads of a switch: the other is
  * written as the idle one. Priorities are not kept: 120. */
 #include "decoder/export/systrace.h"
 
@@ -79,7 +79,7 @@ static void write_sched_event(struct lines *lines, const struct ep_sched_event *
 	}
 }
 
-/* The call that the thread is in: only its end is told of by a result. */
+/* The call that the thread is in: a result is of its end only. */
 static int64_t call_of(const struct lines *lines, const struct ep_kernel_event *result)
 {
 	const struct ep_kernel_event *first = lines->trace->schedule->kernel_events;

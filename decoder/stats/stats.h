@@ -24,12 +24,12 @@ struct ep_stat {
 	 * those from before.
 	 */
 	int64_t total, self; /* of spans: self is 0 */
-	/* Of `total`, as far as scheduling events tell: on a CPU, and waiting for anything or for a
+	/* Of `total`, as far as scheduling events show: on a CPU, and waiting for anything or for a
 	 * CPU. inside: of `waiting`, somewhere inside of it, in it or in what it called: in which
 	 * is not known, and in no row's self. What may have been a wait of another call is in none
 	 * of them. */
 	int64_t running, waiting, inside;
-	/* Of `total`: no scheduling events tell of it. */
+	/* Of `total`: no scheduling events are there for it. */
 	int64_t unknown;
 	/* Durations of the calls whose begin and return have times of their own. */
 	struct ep_quantiles durations;

@@ -56,7 +56,7 @@ static bool same_waker(const struct ep_slice *a, const struct ep_slice *b)
 	return a->waker_kind == b->waker_kind && a->waker == b->waker;
 }
 
-/* One more than are told apart takes the place of the least. */
+/* One more than are distinguished takes the place of the least. */
 static void add_waker(struct ep_wait *wait, const struct ep_slice *slice, int64_t ns)
 {
 	size_t at = 0;
@@ -112,7 +112,7 @@ static struct owner owner_of(const struct waiting *w, const struct open_frames *
 	/* In this function, by whatever way it was called. */
 	if (w->all && owner.inside && place->innermost)
 		return (struct owner){.function = place->innermost};
-	/* What is not selected is not told apart. */
+	/* What is not selected is not distinguished. */
 	if (!w->all)
 		owner.inside |= place->path_count > 0;
 	return owner;

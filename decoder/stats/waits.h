@@ -11,7 +11,7 @@
 #include "decoder/kernel/schedule.h"
 #include "decoder/stream/stream.h"
 
-#define EP_WAIT_WAKERS 8 /* that are told apart, of one site */
+#define EP_WAIT_WAKERS 8 /* that are distinguished, of one site */
 
 /* Who ended waits, and of how much time. */
 struct ep_wait_waker {

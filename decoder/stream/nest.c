@@ -85,7 +85,7 @@ static int emit(struct nest *nest, struct thread *thread, const struct ep_event 
 	return nest->sink->event(nest->sink->context, event, &thread->public);
 }
 
-/* One that tells of the frame at hand. */
+/* An event of the frame at hand alone. */
 static int emit_frame(struct nest *nest, struct thread *thread, enum ep_event_kind kind,
 		      uint32_t flags)
 {
@@ -361,7 +361,7 @@ static int end_unseen(struct nest *nest, struct thread *thread, const struct ep_
 	return rc ? rc : frame_end(nest, thread, EP_EVENT_END, event);
 }
 
-/* Not the innermost: those inside of it go on, on a stack that nothing tells of. */
+/* Not the innermost: those inside of it go on, on a stack of which there is no record. */
 static int end_outer(struct nest *nest, struct thread *thread, size_t index,
 		     const struct ep_event *event)
 {
@@ -472,7 +472,7 @@ static void learn(struct thread *thread, const struct ep_event *event)
 		stack->frames.list[index].flags |= event->flags;
 }
 
-/* A sink, for the run that counts. A point is told by the stack that a switch leaves. */
+/* A sink, for the run that counts. A point happens on the stack that a switch leaves. */
 static int nest_event(void *context, const struct ep_event *event,
 		      const struct ep_nest_thread *none)
 {

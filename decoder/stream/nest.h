@@ -4,7 +4,7 @@
  * nested in each thread, times that never go back.
  *
  *  - A call from before the history begins where the history does, outside of
- *    all that was called then, though only its return told that it was there.
+ *    all that was called then, though only its return showed that it was there.
  *  - When a thread goes on upon another stack (a fiber's), the calls of the
  *    one it left are suspended, and those of the other one resumed.
  *  - At the end the calls that did not return are handed out, innermost first.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * stream.c: everything that can be selected is an item with a number, in the order in which it
- * begins: a call, a gap. What only the end of a call tells, or the end of the trace, is found by
+ * begins: a call, a gap. What only the end of a call shows, or the end of the trace, is found by
  * runs before the one that counts, which leave a few bits for each item.
  */
 #include "decoder/stream/stream.h"
@@ -43,7 +43,7 @@ struct stream {
 	struct bits passes, ended, gaps, marked;
 	EP_ARRAY(char) matches; /* by id of a function: 'y', 'n', 0 not asked yet */
 	/* of the last run */
-	bool one_run; /* a begin tells all */
+	bool one_run; /* a BEGIN is enough to decide */
 	const struct ep_sink *sink;
 	uint64_t shown;
 };
