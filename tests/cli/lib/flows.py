@@ -17,7 +17,7 @@ def read_trees(source):
     trees, lines = {}, []
     trees[program] = (1, lines)
     for line in open(source, encoding="utf-8"):
-        found = re.match(r" \*\t(\t*)(\[?)([^\t\n]*?)\]?(?:  (.*))?$", line.rstrip("\n"))
+        found = re.match(r" \* ?\t(\t*)(\[?)([^\t\n]*?)\]?(?:  (.*))?$", line.rstrip("\n"))
         if line.startswith(" */"):
             break
         if found and found[2]:
