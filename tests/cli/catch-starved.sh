@@ -39,7 +39,7 @@ for limit in 0 64; do # the parser comes before the forwarder, and after it
 	cp "$snapshot" whole
 	for process in 0 1 2; do
 		runs=0 without=0
-		for ((n = 1; ; n += 1 + n / 3)); do
+		for ((n = 1; ; n += 1 + n / 2)); do
 			handled $process $n
 			runs=$((runs + 1))
 			where="process $process, allocation $n, limit $limit"
@@ -47,7 +47,7 @@ for limit in 0 64; do # the parser comes before the forwarder, and after it
 			if [ -n "$snapshot" ]; then
 				cmp <(without_times whole) <(without_times "$snapshot") || fail "$where: another snapshot"
 				# There is nothing more of it that could run out.
-				[ $process -eq $parser ] || [ $n -gt 60 ] || continue
+				[ $process -eq $parser ] || [ $n -gt 20 ] || continue
 				break
 			fi
 			without=$((without + 1))
