@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_funtrace_modules.c: PROCMAPS, whoever wrote it, leads to the right place of the right file. */
+/* check_funtrace_modules.c: PROCMAPS, whoever wrote it, leads to the right place of the right file.
+ */
 #include "tests/unit/main.h"
 
 #include <link.h>
