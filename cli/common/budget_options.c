@@ -44,6 +44,15 @@ const char *ep_seconds_text(char *out, double seconds)
 	return out;
 }
 
+void ep_json_member_real(struct ep_json *json, const char *key, double value)
+{
+	ep_json_key(json, key);
+	if (value >= 0 && value < 9e12)
+		ep_json_thousandth(json, (int64_t)(value * 1000 + 0.5));
+	else
+		ep_json_null(json);
+}
+
 /* ---- costs --------------------------------------------------------------- */
 
 static int read_costs(struct ep_costs *costs, const char *path)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/common/option.h"
+#include "decoder/util/json.h"
 #include "funcount/exclude/cost.h"
 #include "funcount/counts/counts.h"
 
@@ -20,6 +21,9 @@ const char *ep_percent_text(char out[EP_PERCENT_SIZE], double part);
 /* "0.12 s" as ep_timetext, of seconds; "all of it" when infinite. `out` has EP_TIMETEXT_SIZE bytes.
  * Returns `out`. */
 const char *ep_seconds_text(char *out, double seconds);
+
+/* A member with three decimals; null: negative or without an end. */
+void ep_json_member_real(struct ep_json *json, const char *key, double value);
 
 /* --costs=FILE, or, with a warning, figures of another machine. An exit status; what is wrong was
  * printed. */

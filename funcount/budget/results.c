@@ -17,6 +17,7 @@
 
 #include "coredump/files/output.h"
 #include "coredump/util/alloc.h"
+#include "coredump/util/number.h"
 #include "funcount/files/keyfile.h"
 
 #define RUN       ".run"
@@ -191,15 +192,10 @@ static int parse_number(const struct ep_keyfile *file, const char *section, cons
 			uint64_t *out, struct ep_err *err)
 {
 	const struct ep_keyfile_line *line = ep_keyfile_find(file, section, key);
-	char *end;
 
-	if (!line)
-		return EP_OK;
-	errno = 0;
-	*out = strtoull(line->value, &end, 10);
-	if (*line->value < '0' || *line->value > '9' || *end || errno)
-		return ep_keyfile_refuse(file, line, err, "not a number");
-	return EP_OK;
+	return !line || ep_number_parse(line->value, 0, UINT64_MAX, out)
+		       ? EP_OK
+		       : ep_keyfile_refuse(file, line, err, "not a number");
 }
 
 static int parse_run(struct ep_result *result, const struct ep_keyfile *file, uint64_t *calls,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/number.h"
 #include "runtime/format.h"
 
 #define SECTION "costs"
@@ -157,14 +158,10 @@ void ep_costs_print(const struct ep_costs *costs, FILE *out)
 
 bool ep_cost_every_parse(const char *text, unsigned *every)
 {
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
+	uint64_t number = 0;
 
-	if (!strcmp(text, "auto")) {
-		*every = 0;
-		return true;
-	}
-	if (*text < '1' || *text > '9' || *end || number > 64 || (number & (number - 1)))
+	if (strcmp(text, "auto") != 0 &&
+	    (!ep_number_parse(text, 1, 64, &number) || (number & (number - 1))))
 		return false;
 	*every = (unsigned)number;
 	return true;

@@ -203,15 +203,6 @@ void ep_budget_print_text(const struct ep_budget_items *items, FILE *out)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static void json_real(struct ep_json *json, const char *key, double value)
-{
-	ep_json_key(json, key);
-	if (value >= 0 && value < 9e12)
-		ep_json_thousandth(json, (int64_t)(value * 1000 + 0.5));
-	else
-		ep_json_null(json);
-}
-
 static void json_checks(struct ep_json *json, const struct ep_budget_verdict *verdict)
 {
 	static const struct {
@@ -231,14 +222,14 @@ static void json_checks(struct ep_json *json, const struct ep_budget_verdict *ve
 		if (!check->set)
 			continue;
 		ep_json_member_object(json, names[i].key);
-		json_real(json, "is", check->is * names[i].unit);
-		json_real(json, "limit", check->limit * names[i].unit);
+		ep_json_member_real(json, "is", check->is * names[i].unit);
+		ep_json_member_real(json, "limit", check->limit * names[i].unit);
 		ep_json_member_bool(json, "exceeded", check->exceeded);
 		ep_json_object_end(json);
 	}
 	ep_json_object_end(json);
-	json_real(json, "overhead_percent", verdict->predicted.overhead * 100);
-	json_real(json, "history_us_per_mib", verdict->predicted.history * 1e6);
+	ep_json_member_real(json, "overhead_percent", verdict->predicted.overhead * 100);
+	ep_json_member_real(json, "history_us_per_mib", verdict->predicted.history * 1e6);
 }
 
 static void json_function(struct ep_json *json, const struct ep_called *called,
@@ -279,7 +270,7 @@ static void json_observed(struct ep_json *json, const struct ep_observed *observ
 	ep_json_member_uint(json, "runs", observed->runs);
 	ep_json_member_uint(json, "processes", observed->processes);
 	ep_json_member_uint(json, "lost", observed->lost);
-	json_real(json, "history_us", observed->history * 1e6);
+	ep_json_member_real(json, "history_us", observed->history * 1e6);
 	ep_json_object_end(json);
 }
 

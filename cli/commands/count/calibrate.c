@@ -141,15 +141,15 @@ static int write_costs(const struct ep_costs *costs, const char *path)
 
 static int parse_rounds(const struct ep_arguments *arguments, unsigned *rounds)
 {
-	const char *text = ep_argument(arguments, "rounds");
-	char *end = NULL;
-	unsigned long number = text ? strtoul(text, &end, 10) : EP_CALIBRATE_ROUNDS;
+	uint64_t number = EP_CALIBRATE_ROUNDS;
+	char wanted[40];
+	int result;
 
+	snprintf(wanted, sizeof(wanted), "a number from 1 to %d", EP_CALIBRATE_ROUNDS_MAX);
+	result = ep_argument_number(arguments, "rounds", 1, EP_CALIBRATE_ROUNDS_MAX, wanted,
+				    &number);
 	*rounds = (unsigned)number;
-	if (!text || (*text >= '1' && *text <= '9' && !*end && number <= EP_CALIBRATE_ROUNDS_MAX))
-		return 0;
-	ep_say("--rounds=%s: a number from 1 to %d", text, EP_CALIBRATE_ROUNDS_MAX);
-	return EP_EXIT_USAGE;
+	return result;
 }
 
 static int calibrate_run(const struct ep_arguments *arguments)

@@ -197,39 +197,32 @@ static int open_side(struct side *side, const struct ep_arguments *arguments, in
 	return 0;
 }
 
-static int print(struct diff *diff, const struct ep_arguments *arguments)
+static int print(struct diff *diff, const struct ep_table_form *form)
 {
-	uint64_t limit = 0;
-	size_t shown;
+	static void (*const prints[])(const struct diff *, size_t) = {
+		[EP_LAYOUT_TEXT] = print_text,
+		[EP_LAYOUT_CSV] = print_csv,
+		[EP_LAYOUT_JSON] = print_json,
+	};
 
-	if (ep_argument_number(arguments, "limit", 1, UINT64_MAX, "a number of functions, from 1",
-			       &limit))
-		return EP_EXIT_USAGE;
 	compare_sides(diff);
 	qsort(diff->pairs, diff->count, sizeof(*diff->pairs), by_distance);
-	shown = limit && limit < diff->count ? (size_t)limit : diff->count;
-	if (ep_argument_given(arguments, "json"))
-		print_json(diff, shown);
-	else if (ep_argument_given(arguments, "csv"))
-		print_csv(diff, shown);
-	else
-		print_text(diff, shown);
+	prints[form->layout](diff, ep_form_rows(form, diff->count));
 	return diff->count ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
 }
 
 static int count_diff_run(const struct ep_arguments *arguments)
 {
+	struct ep_table_form form = {0};
 	struct diff diff = {0};
-	int result = 0;
+	int result = ep_choose_form(&form, arguments);
 
-	if (ep_argument_given(arguments, "csv") && ep_argument_given(arguments, "json")) {
-		ep_say("--csv or --json, not both");
-		return EP_EXIT_USAGE;
-	}
+	if (result)
+		return result;
 	for (int i = 0; i < 2 && !result; i++)
 		result = open_side(&diff.sides[i], arguments, i);
 	if (!result)
-		result = print(&diff, arguments);
+		result = print(&diff, &form);
 	for (int i = 0; i < 2; i++) {
 		ep_functions_deinit(&diff.sides[i].functions);
 		ep_counts_destroy(diff.sides[i].counts);

@@ -188,23 +188,15 @@ static void print_source(const struct ep_exclude_result *result, FILE *out)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static void json_real(struct ep_json *json, const char *key, double value)
-{
-	ep_json_key(json, key);
-	if (value < 9e12)
-		ep_json_thousandth(json, (int64_t)(value * 1000 + 0.5));
-	else
-		ep_json_null(json);
-}
-
 static void json_prediction(struct ep_json *json, const char *key,
 			    const struct ep_exclude_result *result, uint64_t calls,
 			    const struct ep_prediction *predicted)
 {
 	ep_json_member_object(json, key);
 	ep_json_member_uint(json, "calls", calls);
-	json_real(json, "overhead_percent", predicted->overhead * 100);
-	json_real(json, "history_us", predicted->history * (double)result->ring / MIB * 1e6);
+	ep_json_member_real(json, "overhead_percent", predicted->overhead * 100);
+	ep_json_member_real(json, "history_us",
+			    predicted->history * (double)result->ring / MIB * 1e6);
 	ep_json_object_end(json);
 }
 
@@ -241,7 +233,7 @@ static void print_json(const struct ep_exclude_result *result, FILE *out)
 	ep_json_member_int(&json, "version", 1);
 	ep_json_member_bool(&json, "met", chosen->met);
 	ep_json_member_uint(&json, "ring_bytes", result->ring);
-	json_real(&json, "cpu_us", result->limits->seconds * 1e6);
+	ep_json_member_real(&json, "cpu_us", result->limits->seconds * 1e6);
 	json_prediction(&json, "before", result, all, &chosen->before);
 	json_prediction(&json, "after", result, all - chosen->calls, &chosen->after);
 	ep_json_member_uint(&json, "kept_calls", chosen->kept_calls);
