@@ -18,6 +18,7 @@
 #include "decoder/report/life.h"
 #include "decoder/util/timetext.h"
 #include "coredump/util/utf8.h"
+#include "coredump/util/hex.h"
 #include "runtime/format_watchdogs.h"
 
 static const char *state_text(const struct ep_trace_thread *thread)
@@ -27,13 +28,6 @@ static const char *state_text(const struct ep_trace_thread *thread)
 	if (thread->state == EP_THREAD_DEAD)
 		return "ended";
 	return thread->flags & EP_THREAD_IGNORED ? "ignored" : "live";
-}
-
-static void hex(char *out, const uint8_t *bytes, uint32_t size)
-{
-	for (uint32_t i = 0; i < size; i++)
-		sprintf(out + 2 * i, "%02x", bytes[i]);
-	out[2 * size] = 0;
 }
 
 /* ---- for people ---- */
@@ -289,7 +283,7 @@ static void print_modules(const struct ep_trace *trace)
 	for (size_t i = 0; i < trace->module_count; i++) {
 		const struct ep_trace_module *module = &trace->modules[i];
 
-		hex(id, module->build_id, module->build_id_size);
+		ep_hex(id, module->build_id, module->build_id_size);
 		shown = ep_utf8_escape(module->path, strlen(module->path));
 		printf("0x%014" PRIx64 "-0x%014" PRIx64 " %-40s %s%s\n", module->start, module->end,
 		       *id ? id : "none", shown, module->unload_tsc ? " (unloaded)" : "");
@@ -328,7 +322,7 @@ static void json_module(struct ep_json *json, const struct ep_trace_module *modu
 {
 	char id[2 * EP_BUILD_ID_MAX + 1];
 
-	hex(id, module->build_id, module->build_id_size);
+	ep_hex(id, module->build_id, module->build_id_size);
 	ep_json_object(json);
 	ep_json_member_text(json, "path", module->path);
 	ep_json_member_text(json, "build_id", id);

@@ -251,6 +251,14 @@ const struct ep_source_thread *ep_source_threads(const struct ep_source *source,
 	return source->threads.list;
 }
 
+const struct ep_source_thread *ep_source_thread(const struct ep_source *source, uint32_t tid)
+{
+	for (size_t i = 0; i < source->threads.count; i++)
+		if (source->threads.list[i].tid == tid)
+			return &source->threads.list[i];
+	return NULL;
+}
+
 void ep_source_leave_out(struct ep_source *source, uint32_t tid)
 {
 	size_t kept = 0;

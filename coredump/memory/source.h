@@ -147,6 +147,8 @@ const struct ep_segment *ep_source_segments(const struct ep_source *source, size
 const struct ep_note *ep_source_notes(const struct ep_source *source, size_t *count); /* 0 live */
 const struct ep_mapping *ep_source_mappings(const struct ep_source *source, size_t *count);
 const struct ep_source_thread *ep_source_threads(const struct ep_source *source, size_t *count);
+/* NULL: it does not hold the thread. */
+const struct ep_source_thread *ep_source_thread(const struct ep_source *source, uint32_t tid);
 /* From now on there is no thread of that id: one of the runtime's own. */
 void ep_source_leave_out(struct ep_source *source, uint32_t tid);
 

@@ -6,6 +6,7 @@
 
 #include "coredump/snapshot/redacted.h"
 #include "coredump/memory/source_impl.h"
+#include "coredump/util/hex.h"
 #include "runtime/format.h"
 
 static const struct {
@@ -100,6 +101,5 @@ void ep_redacted_path(char out[EP_REDACTED_PATH_MAX], const uint8_t *build_id,
 		return;
 	}
 	used = (size_t)snprintf(out, EP_REDACTED_PATH_MAX, "build-id:");
-	for (unsigned i = 0; i < 8; i++, used += 2)
-		snprintf(out + used, 3, "%02x", build_id[i]);
+	ep_hex(out + used, build_id, 8);
 }

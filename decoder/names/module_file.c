@@ -21,6 +21,7 @@
 
 #include "coredump/files/elffile.h"
 #include "coredump/util/alloc.h"
+#include "coredump/util/hex.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 #define DELETED         " (deleted)"
@@ -116,10 +117,7 @@ static void forget_warning(struct search *search)
 
 static const char *hex(char *out, const void *bytes, size_t size)
 {
-	out[0] = '\0';
-	for (size_t i = 0; i < size && i < EP_BUILD_ID_MAX; i++)
-		snprintf(out + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
-	return out;
+	return ep_hex(out, bytes, size < EP_BUILD_ID_MAX ? size : EP_BUILD_ID_MAX);
 }
 
 enum match { MATCH_YES, MATCH_UNKNOWN, MATCH_NO };

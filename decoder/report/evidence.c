@@ -11,18 +11,6 @@ void ep_evidence_examine(struct ep_evidence *evidence)
 		evidence->death = evidence->first.signal.death;
 }
 
-const struct ep_source_thread *ep_evidence_core_thread(const struct ep_evidence *evidence,
-						       uint32_t tid)
-{
-	size_t count;
-	const struct ep_source_thread *list = ep_source_threads(evidence->source, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (list[i].tid == tid)
-			return &list[i];
-	return NULL;
-}
-
 const struct ep_trace_thread *ep_evidence_trace_thread(const struct ep_evidence *evidence,
 						       uint32_t tid)
 {

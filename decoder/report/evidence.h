@@ -31,15 +31,9 @@ struct ep_evidence {
 /* After the members above are set, before anything else is asked. */
 void ep_evidence_examine(struct ep_evidence *evidence);
 
-/* ---- threads, by number; NULL: it does not hold the thread ---- */
-
-const struct ep_source_thread *ep_evidence_core_thread(const struct ep_evidence *evidence,
-						       uint32_t tid);
-/* The one of this tid that was alive last. */
+/* The one of this tid that was alive last; NULL: it does not hold the thread. */
 const struct ep_trace_thread *ep_evidence_trace_thread(const struct ep_evidence *evidence,
 						       uint32_t tid);
-
-/* ---- code and calls ---- */
 
 /* As ep_frame_function. */
 const struct ep_function *ep_evidence_function(const struct ep_evidence *evidence,

@@ -171,7 +171,7 @@ void ep_report_hang_init(struct ep_report_hang *hang, const struct ep_evidence *
 	/* Those that only the miss knows. */
 	for (size_t i = 0; !evidence->death.signal && i < trace->stack_count; i++) {
 		const struct ep_source_thread *one =
-			ep_evidence_core_thread(evidence, trace->stacks[i].tid);
+			ep_source_thread(evidence->source, trace->stacks[i].tid);
 
 		if (!one || !one->has_registers)
 			add_hung(hang, evidence, trace->stacks[i].tid, NULL);

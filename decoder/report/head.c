@@ -7,6 +7,7 @@
 #include <sys/procfs.h>
 
 #include "coredump/snapshot/redacted.h"
+#include "coredump/util/hex.h"
 #include "decoder/report/death.h"
 #include "decoder/report/life.h"
 #include "decoder/report/parts.h"
@@ -21,8 +22,7 @@ static void copy_build_id(struct ep_report_head *head, const struct ep_trace_mod
 	for (size_t i = 0; i < count; i++) {
 		if (!(modules[i].flags & EP_MODULE_EXECUTABLE))
 			continue;
-		for (uint32_t b = 0; b < modules[i].build_id_size; b++)
-			snprintf(head->build_id + 2 * b, 3, "%02x", modules[i].build_id[b]);
+		ep_hex(head->build_id, modules[i].build_id, modules[i].build_id_size);
 		return;
 	}
 }
@@ -138,7 +138,7 @@ static void find_then(struct ep_report_head *head, const struct ep_evidence *evi
 
 	head->has_then = true;
 	ep_source_death(evidence->source, &head->then);
-	thread = ep_evidence_core_thread(evidence, head->then.tid);
+	thread = ep_source_thread(evidence->source, head->then.tid);
 	ep_death_cause_text(head->then_because, sizeof(head->then_because), evidence->source,
 			    &head->then, thread);
 	ep_report_cause_init(&cause, evidence, &head->then, thread, 0, said);
@@ -152,7 +152,7 @@ static void find_death(struct ep_report_head *head, const struct ep_evidence *ev
 	const char *said;
 
 	head->thread = evidence->first.found ? &evidence->first.thread
-					     : ep_evidence_core_thread(evidence, head->death.tid);
+					     : ep_source_thread(evidence->source, head->death.tid);
 	ep_death_cause_text(head->because, sizeof(head->because), evidence->source, &head->death,
 			    head->thread);
 	head->has_abort_message = ep_abort_message_find(&head->abort_message, evidence->source);

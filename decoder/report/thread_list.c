@@ -26,7 +26,7 @@ static void list_init(struct list *list, const struct ep_evidence *evidence)
 	for (size_t i = 0; trace && i < trace->thread_count; i++) {
 		const struct ep_trace_thread *one = &trace->threads[i];
 
-		if (!ep_evidence_core_thread(evidence, one->tid) ||
+		if (!ep_source_thread(evidence->source, one->tid) ||
 		    ep_evidence_trace_thread(evidence, one->tid) != one)
 			ep_array_push(list, ((struct ep_report_entry){NULL, one}));
 	}

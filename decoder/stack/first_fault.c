@@ -52,15 +52,11 @@ static void look_at_stack(struct search *search, uint32_t tid, size_t limit)
 
 /* ---- below the stack pointer ---- */
 
-static const struct ep_source_thread *thread_of(const struct search *search, uint32_t tid)
+static bool registers_of(const struct search *search, struct user_regs_struct *out)
 {
-	size_t count;
-	const struct ep_source_thread *list = ep_source_threads(search->source, &count);
+	const struct ep_source_thread *thread = ep_source_thread(search->source, search->death.tid);
 
-	for (size_t i = 0; i < count; i++)
-		if (list[i].tid == tid && list[i].has_registers)
-			return &list[i];
-	return NULL;
+	return thread && thread->has_registers && ep_thread_registers(thread, out);
 }
 
 static bool same_place(const struct ep_signal_frame *signal, const struct user_regs_struct *now)
@@ -81,12 +77,11 @@ static bool same_place(const struct ep_signal_frame *signal, const struct user_r
 static void look_below(struct search *search)
 {
 	uint32_t tid = search->death.tid;
-	const struct ep_source_thread *thread = thread_of(search, tid);
 	struct user_regs_struct registers;
 	struct ep_signal_frame signal;
 	uint64_t from;
 
-	if (!thread || !ep_thread_registers(thread, &registers))
+	if (!registers_of(search, &registers))
 		return;
 	from = registers.rsp & ~UINT64_C(7);
 	for (uint64_t down = 8; down <= DEAD_REACH && down < from; down += 8) {
@@ -103,11 +98,10 @@ static void look_below(struct search *search)
 /* In tgkill(pid, tid, signal): it sent the signal to itself. */
 static bool sent_to_itself(const struct search *search)
 {
-	const struct ep_source_thread *thread = thread_of(search, search->death.tid);
 	struct user_regs_struct registers;
 
-	return search->death.code == SI_TKILL && thread &&
-	       ep_thread_registers(thread, &registers) && registers.rcx == registers.rip &&
+	return search->death.code == SI_TKILL && registers_of(search, &registers) &&
+	       registers.rcx == registers.rip &&
 	       registers.rdi == (uint64_t)ep_source_pid(search->source) &&
 	       registers.rsi == search->death.tid;
 }

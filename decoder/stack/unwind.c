@@ -57,17 +57,6 @@ struct ep_unwinder {
 
 /* ---- the process, for libdwfl ---- */
 
-static const struct ep_source_thread *thread_of(const struct ep_unwinder *unwinder, uint32_t tid)
-{
-	size_t count;
-	const struct ep_source_thread *list = ep_source_threads(unwinder->source, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (list[i].tid == tid)
-			return &list[i];
-	return NULL;
-}
-
 /* Threads are asked for by number only. */
 static pid_t next_thread(Dwfl *dwfl, void *context, void **thread_context)
 {
@@ -422,7 +411,7 @@ static void choose_thread(struct ep_unwinder *unwinder, uint32_t tid)
 {
 	const struct ep_trace_stack *from = NULL;
 
-	unwinder->thread = thread_of(unwinder, tid);
+	unwinder->thread = ep_source_thread(unwinder->source, tid);
 	if (unwinder->thread && !unwinder->thread->has_registers)
 		unwinder->thread = NULL;
 	unwinder->from = NULL;

@@ -19,6 +19,7 @@
 #include "decoder/symbols/demangle.h"
 #include "decoder/symbols/units.h"
 #include "coredump/util/utf8.h"
+#include "coredump/util/hex.h"
 #include "funcount/counts/code.h"
 
 struct work {
@@ -268,13 +269,6 @@ void ep_functions_deinit(struct ep_functions *functions)
 
 /* ---- another build? ------------------------------------------------------- */
 
-static void hex(char *to, const uint8_t *bytes, size_t size)
-{
-	*to = '\0';
-	for (size_t i = 0; i < size; i++)
-		sprintf(to + 2 * i, "%02x", bytes[i]);
-}
-
 static int check_build_id(const struct ep_counts *counts, const char *path, const uint8_t *id,
 			  size_t size, struct ep_err *err)
 {
@@ -284,7 +278,7 @@ static int check_build_id(const struct ep_counts *counts, const char *path, cons
 		if (counts->modules.list[i].build_id_size == size &&
 		    !memcmp(counts->modules.list[i].build_id, id, size))
 			return EP_OK;
-	hex(text, id, size);
+	ep_hex(text, id, size);
 	return ep_fail(err, EP_E_MISMATCH, 0,
 		       "%s: no module of its build-id (%s) was counted: the "
 		       "counts are of another build; give the file that ran, "

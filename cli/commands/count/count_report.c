@@ -11,6 +11,7 @@
 #include "cli/common/counting.h"
 #include "cli/common/layout.h"
 #include "cli/common/say.h"
+#include "coredump/util/hex.h"
 #include "decoder/util/json.h"
 #include "decoder/util/timetext.h"
 
@@ -165,13 +166,6 @@ static void print_text(const struct table *table, size_t rows, size_t shown)
 
 /* ---- for programs --------------------------------------------------------- */
 
-static void build_id_text(const struct ep_counts_module *module, char text[2 * EP_BUILD_ID_MAX + 1])
-{
-	*text = '\0';
-	for (uint32_t i = 0; i < module->build_id_size; i++)
-		sprintf(text + 2 * (size_t)i, "%02x", module->build_id[i]);
-}
-
 static void csv_optional(uint64_t value, bool known)
 {
 	if (known)
@@ -196,7 +190,7 @@ static void print_csv(const struct table *table, size_t shown)
 		csv_optional(one->instructions, one->instructions != 0);
 		csv_optional(one->loops, one->instructions != 0);
 		ep_csv_field(one->module->path);
-		build_id_text(one->module, id);
+		ep_hex(id, one->module->build_id, one->module->build_id_size);
 		printf(",%s,0x%" PRIx64 ",", id, one->address);
 		if (one->file)
 			ep_csv_field(one->file);
@@ -220,7 +214,7 @@ static void json_row(struct ep_json *json, const struct ep_counted *one)
 {
 	char id[2 * EP_BUILD_ID_MAX + 1], address[24];
 
-	build_id_text(one->module, id);
+	ep_hex(id, one->module->build_id, one->module->build_id_size);
 	snprintf(address, sizeof(address), "0x%" PRIx64, one->address);
 	ep_json_object(json);
 	ep_json_member_text(json, "function", one->name);
