@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* crowd.c: 1,000 live threads, each with a call of its own in flight, then 2,000 short ones one
+/* crowd.c: 1,000 live threads, each with an open call of its own, then 2,000 short ones one
  * after the other; then main aborts. */
 #include <pthread.h>
 #include <stdlib.h>
