@@ -172,7 +172,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("steady");
+	Suite *suite = suite_create("live_read");
 	TCase *tcase = tcase_create("running");
 
 	tcase_add_test(tcase, what_is_read_of_a_running_process_was_there_at_one_time);
