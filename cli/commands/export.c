@@ -132,6 +132,7 @@ static int write_calls(struct export *export)
 	export->what.trace = export->session.trace;
 	export->what.names = export->session.names;
 	export->what.selection = &export->selection;
+	export->what.funtrace = ep_source_funtrace(export->session.source);
 	rc = export->path ? write_aside(export, &shown, &err) : write_stdout(export, &shown, &err);
 	if (rc) {
 		ep_say("%s", err.text);

@@ -96,9 +96,9 @@ static void print_funtrace(const struct ep_funtrace_facts *facts, const struct e
 	       "%" PRIu64 " entries\n",
 	       facts->sample, facts->samples, facts->entries);
 	if (facts->scheduling)
-		printf("scheduling %" PRIu64 " bytes of the kernel's events as text, "
-		       "which are not read\n",
-		       facts->scheduling);
+		printf("scheduling %" PRIu64 " events of the kernel as text, "
+		       "which only export -f viztracer and chrome show\n",
+		       facts->scheduling_events);
 	print_clock(trace);
 }
 
@@ -345,6 +345,8 @@ static void json_funtrace(struct ep_json *json, const struct ep_funtrace_facts *
 	ep_json_member_uint(json, "entries_refused", facts->entries_refused);
 	ep_json_member_uint(json, "returns_unknown", facts->returns_unknown);
 	ep_json_member_uint(json, "scheduling_bytes", facts->scheduling);
+	ep_json_member_uint(json, "scheduling_events", facts->scheduling_events);
+	ep_json_member_uint(json, "scheduling_refused", facts->scheduling_refused);
 	ep_json_object_end(json);
 }
 

@@ -226,6 +226,16 @@ static void add_buffer(struct ep_funtrace_content *out, struct ep_source *source
 	memset(id, 0, sizeof(*id));
 }
 
+static void add_text(struct ep_funtrace_content *out, const struct ep_cursor *content)
+{
+	size_t size = ep_cursor_left(content);
+
+	ep_array_reserve(&out->text, out->text.count + size);
+	if (size)
+		memcpy(out->text.list + out->text.count, content->at, size);
+	out->text.count += size;
+}
+
 static void read_chunk(struct ep_funtrace_content *out, struct ep_source *source,
 		       struct ep_funtrace_id *id, enum chunk chunk, struct ep_cursor *content)
 {
@@ -244,7 +254,7 @@ static void read_chunk(struct ep_funtrace_content *out, struct ep_source *source
 		add_buffer(out, source, id, content);
 		break;
 	case CHUNK_SCHEDULING:
-		out->scheduling += ep_cursor_left(content);
+		add_text(out, content);
 		break;
 	default:
 		break;
@@ -296,6 +306,7 @@ void ep_funtrace_unload(struct ep_funtrace_content *content)
 {
 	ep_array_deinit(&content->buffers);
 	ep_array_deinit(&content->modules);
+	ep_array_deinit(&content->text);
 	free(content->chunks);
 	free(content->maps);
 	free(content->ids);

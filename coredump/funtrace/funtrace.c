@@ -41,6 +41,7 @@ static int arena_read(struct ep_source *source, const struct ep_segment *segment
 static void arena_close(struct ep_source *source)
 {
 	free(source->funtrace->arena);
+	free(source->funtrace->text);
 	free(source->funtrace);
 }
 
@@ -122,6 +123,10 @@ static void losses_warn(struct ep_source *source, const struct ep_funtrace_sampl
 			       "%s: %" PRIu64
 			       " entries are left out: their address or time makes no sense",
 			       source->path, facts->entries_refused);
+	if (facts->scheduling_refused)
+		ep_source_warn(source,
+			       "%s: %" PRIu64 " lines of FTRACETX are left out: they have no time",
+			       source->path, facts->scheduling_refused);
 	if (facts->returns_unknown)
 		ep_source_warn(source,
 			       "%s: %" PRIu64
@@ -130,6 +135,16 @@ static void losses_warn(struct ep_source *source, const struct ep_funtrace_sampl
 }
 
 /* ---- opening ---- */
+
+/* The text becomes the source's. */
+static void text_take(struct ep_funtrace *funtrace, struct ep_funtrace_content *content)
+{
+	funtrace->text = content->text.list;
+	funtrace->facts.text = funtrace->text;
+	funtrace->facts.scheduling = content->text.count;
+	memset(&content->text, 0, sizeof(content->text));
+	ep_funtrace_count_lines(&funtrace->facts);
+}
 
 static int choose(struct ep_source *source, size_t *sample, size_t count, struct ep_err *err)
 {
@@ -178,7 +193,7 @@ static int sample_load(struct ep_source *source, const struct ep_funtrace_sample
 		return rc;
 	ep_funtrace_modules(source, &content);
 	threads_add(source, &content);
-	source->funtrace->facts.scheduling = content.scheduling;
+	text_take(source->funtrace, &content);
 	arena_make(source, &content);
 	losses_warn(source, sample);
 	ep_funtrace_unload(&content);

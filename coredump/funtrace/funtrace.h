@@ -11,7 +11,7 @@
  *   CMD LINE  its words, separated by blanks
  *   THREADID  32 bytes, and the TRACEBUF that it is of: 16 bytes an entry, in
  *   TRACEBUF  any order; entries of zeroes are unused
- *   FTRACETX  text of the kernel's scheduling events, as trace_pipe has it; counted, not read
+ *   FTRACETX  text of the kernel's scheduling events, as trace_pipe has it
  *   ENDTRACE  empty; the sample ends
  */
 #ifndef EPITAPH_FUNTRACE_H
@@ -76,8 +76,23 @@ struct ep_funtrace_facts {
 	uint64_t entries;         /* of it */
 	uint64_t entries_refused; /* neither unused nor sensible: left out */
 	uint64_t returns_unknown; /* XRay's, of functions that nothing tells */
-	uint64_t scheduling;      /* bytes of the kernel's events as text, which are not read */
+	uint64_t scheduling;      /* bytes of ftrace's text */
+	uint64_t scheduling_events, scheduling_refused; /* lines of it */
+	const char *text;                               /* the source's */
 };
+
+/* A line of ftrace's text, taken apart at its time. Borrowed from the text. */
+struct ep_funtrace_line {
+	uint64_t tsc;
+	const char *before, *after; /* "main-7 [010] d.... ", ": sched_switch…", both not
+				       terminated */
+	size_t before_size, after_size;
+};
+
+/* The next one from byte *at of the text on, which begins with 0; lines that have no time are
+ * counted in *refused. False: no more. */
+bool ep_funtrace_line_next(const struct ep_funtrace_facts *facts, size_t *at,
+			   struct ep_funtrace_line *line, uint64_t *refused);
 
 /* NULL: the source is no funtrace.raw. Borrowed. */
 const struct ep_funtrace_facts *ep_source_funtrace(const struct ep_source *source);

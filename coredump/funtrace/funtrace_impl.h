@@ -14,6 +14,7 @@
 struct ep_funtrace {
 	struct ep_funtrace_facts facts;
 	uint8_t *arena; /* the segment's bytes */
+	char *text;     /* of FTRACETX */
 	bool placed;    /* its modules were looked for on disk */
 };
 
@@ -48,7 +49,7 @@ struct ep_funtrace_content {
 	const uint8_t *command;
 	size_t command_size;
 	EP_ARRAY(struct ep_funtrace_buffer) buffers;
-	uint64_t scheduling; /* bytes of FTRACETX */
+	EP_ARRAY(char) text; /* of all FTRACETX */
 	uint8_t *chunks, *maps, *ids;
 	size_t maps_size, ids_size;
 	EP_ARRAY(struct ep_funtrace_module) modules; /* by ascending start, disjoint */
@@ -115,6 +116,10 @@ bool ep_funtrace_put(struct ep_funtrace_writer *writer, uint64_t address, bool i
 bool ep_funtrace_put_mark(struct ep_funtrace_writer *writer, unsigned mark, uint64_t address,
 			  uint64_t tsc);
 void ep_funtrace_writer_end(struct ep_funtrace_writer *writer, const struct ep_funtrace_id *id);
+
+/* ---- text.c: FTRACETX ---- */
+
+void ep_funtrace_count_lines(struct ep_funtrace_facts *facts);
 
 /* ---- entries.c ---- */
 

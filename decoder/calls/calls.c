@@ -31,6 +31,7 @@ struct ep_calls {
 	struct ep_event event;              /* one that is handed out, of no open call */
 	/* a return that is being worked off */
 	bool busy;
+	bool caught; /* what a catch left has ended; then comes the catch, of `back` */
 	struct ep_judgement judgement;
 	struct ep_record back; /* its record */
 	char *text;            /* of the last point that has one; NULL */
@@ -344,7 +345,8 @@ static struct ep_event *make_point(struct ep_calls *calls, enum ep_point point, 
 	return &calls->event;
 }
 
-/* The point comes first, then the calls that it ended. NULL: it is no event. */
+/* The point comes first, then the calls that it ended, but for a catch: that is in the call that
+ * catches. NULL: it is no event. */
 static const struct ep_event *read_jump(struct ep_calls *calls, const struct ep_record *record)
 {
 	uint32_t depth = depth_at(calls, calls->pairing.now->height);
@@ -353,10 +355,8 @@ static const struct ep_event *read_jump(struct ep_calls *calls, const struct ep_
 	calls->judgement = ep_pairing_jump(&calls->pairing, record);
 	calls->back = *record;
 	calls->busy = calls->pairing.now->height > calls->judgement.index;
-	/* A catch is in the call that catches: what it left ends first, then the record comes once
-	 * more. */
 	if (calls->busy && record->kind == EP_RECORD_CAUGHT) {
-		calls->records.at--;
+		calls->caught = true;
 		return end_next(calls);
 	}
 	make_text(calls, record);
@@ -369,6 +369,13 @@ static const struct ep_event *read_jump(struct ep_calls *calls, const struct ep_
 	else if (point == EP_POINT_SPAN_END)
 		ep_open_spans_end(&calls->spans, &calls->event);
 	return &calls->event;
+}
+
+static const struct ep_event *read_caught(struct ep_calls *calls)
+{
+	calls->caught = false;
+	make_text(calls, &calls->back);
+	return make_point(calls, EP_POINT_CATCH, depth_at(calls, calls->pairing.now->height));
 }
 
 /* A fiber's function has returned: what it was linked to goes on. */
@@ -547,6 +554,10 @@ int ep_calls_next(struct ep_calls *calls, const struct ep_event **out)
 
 	if (calls->busy) {
 		*out = end_next(calls);
+		return EP_OK;
+	}
+	if (calls->caught) {
+		*out = read_caught(calls);
 		return EP_OK;
 	}
 	do {

@@ -123,6 +123,8 @@ static void write_tail(struct chrome *chrome)
 	json.has_items = 1u << 1;
 	chrome->style->tail(chrome->style->context, &json);
 	ep_systrace_write(&json, chrome->export->trace, chrome->zero);
+	ep_systrace_write_text(&json, chrome->export->trace, chrome->export->funtrace,
+			       chrome->zero);
 	ep_json_object_end(&json);
 	ep_json_newline(&json);
 	if (ep_json_finish(&json) != 0)

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "coredump/funtrace/funtrace.h"
 #include "decoder/names/embedded.h"
 #include "decoder/stream/nest.h"
 #include "decoder/stream/stream.h"
@@ -20,15 +21,16 @@
 struct ep_export {
 	const struct ep_trace *trace;
 	struct ep_names *names;
-	const struct ep_selection *selection; /* NULL: all */
-	struct ep_embedded *embedded;         /* viztracer: source files whose texts
-						 may come along, and which of them
-						 did; NULL: none */
-	bool raw_times;                       /* viztracer, chrome: the TSC's own, not since the
-						 first record */
-	bool count_calls;                     /* collapsed: weights are calls, else self ns */
-	bool merge_threads;                   /* collapsed: those of one name are one */
-	double min_percent;                   /* dot: of the time; less is left out */
+	const struct ep_selection *selection;     /* NULL: all */
+	const struct ep_funtrace_facts *funtrace; /* NULL: it is none */
+	struct ep_embedded *embedded;             /* viztracer: source files whose texts
+						     may come along, and which of them
+						     did; NULL: none */
+	bool raw_times;                           /* viztracer, chrome: the TSC's own, not since the
+						     first record */
+	bool count_calls;                         /* collapsed: weights are calls, else self ns */
+	bool merge_threads;                       /* collapsed: those of one name are one */
+	double min_percent;                       /* dot: of the time; less is left out */
 };
 
 /* Trace Event Format (JSON), for Perfetto, chrome://tracing and others. */

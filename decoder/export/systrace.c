@@ -187,3 +187,32 @@ void ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64
 		write_members(json, text, size);
 	free(text);
 }
+
+void ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
+			    const struct ep_funtrace_facts *facts, int64_t zero)
+{
+	struct ep_funtrace_line line;
+	size_t at = 0, size, count = 0;
+	uint64_t refused = 0;
+	char *text;
+	FILE *out;
+
+	if (!facts || !facts->scheduling_events)
+		return;
+	out = ep_open_memstream(&text, &size);
+	fputs("# tracer: nop\n#\n", out);
+	while (ep_funtrace_line_next(facts, &at, &line, &refused)) {
+		int64_t ns = ep_ns_add(zero, ep_trace_ns(trace, trace->first_tsc, line.tsc));
+
+		if (line.tsc < trace->first_tsc)
+			continue;
+		count++;
+		fprintf(out, "%.*s%" PRId64 ".%09" PRId64 "%.*s\n", (int)line.before_size,
+			line.before, ns / 1000000000, ns % 1000000000, (int)line.after_size,
+			line.after);
+	}
+	ep_close_memstream(out);
+	if (count)
+		write_members(json, text, size);
+	free(text);
+}

@@ -6,11 +6,16 @@
 #ifndef EPITAPH_SYSTRACE_H
 #define EPITAPH_SYSTRACE_H
 
+#include "coredump/funtrace/funtrace.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/trace.h"
 
 /* Writes the member where there are events from the first record on, else nothing. `zero` ns are
  * added to times since that record. */
 void ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64_t zero);
+
+/* The same of the text that a funtrace.raw has; NULL: it is none. */
+void ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
+			    const struct ep_funtrace_facts *facts, int64_t zero);
 
 #endif

@@ -5,7 +5,7 @@
 # sanitized only
 set -euo pipefail
 
-mkdir -p top/tests/{unit,cli} top/build/{bin,tests} top/build/sanitized/{bin,tests}
+mkdir -p top/tests/{unit/any,cli} top/build/{bin,tests} top/build/sanitized/{bin,tests}
 cp "$TOP/tests/run" top/tests/
 : >top/tests/expected-skips
 printf '#!/bin/sh\n' | tee top/build/bin/epitaph >top/build/sanitized/bin/epitaph
@@ -13,7 +13,7 @@ chmod +x top/build/bin/epitaph top/build/sanitized/bin/epitaph
 
 script() { printf '%s\n' "${@:2}" >"top/tests/cli/$1.sh"; }
 unit() { # NAME LINES...: the same in both builds
-	: >"top/tests/unit/check_$1.c"
+	: >"top/tests/unit/any/check_$1.c"
 	printf '%s\n' '#!/bin/sh' "${@:2}" >"top/build/tests/check_$1"
 	chmod +x "top/build/tests/check_$1"
 	cp "top/build/tests/check_$1" top/build/sanitized/tests/
@@ -47,7 +47,7 @@ unit two_of_five 'echo "100%: Checks: 2, Failures: 0, Errors: 0"; exit 99'
 says 1 "11 passed, 2 failed, 0 skipped"
 rm top/build/tests/check_two_of_five
 says 1 "9 passed, 2 failed, 0 skipped" # not built is not passed
-rm top/tests/unit/check_two_of_five.c
+rm top/tests/unit/any/check_two_of_five.c
 
 script bad 'echo what went wrong; exit 3'
 says 1 "7 passed, 1 failed, 0 skipped"

@@ -179,15 +179,20 @@ gives 0 "$EPITAPH" info a.raw
 has out "program    $PWD/fixed"
 has out "command    $PWD/fixed one two"
 has out 'sample 1 of 2'
-has out "bytes of the kernel's events as text, which are not read"
+has out '3 events of the kernel as text'
 grep -E '^78 +wrapped ' out >/dev/null || say 'info lists the threads'
 grep -q EPITAPH_ out && say 'info names settings that such a file knows nothing of'
+LC_ALL=C sed 's/ \([0-9]*: sched_switch\)/x\1/' a.raw >bad.raw
+gives 1 "$EPITAPH" info bad.raw
+has out '0 events of the kernel as text'
+has err '3 lines of FTRACETX are left out'
 gives 0 "$EPITAPH" info --json a.raw
 python3 - <<'END' || say 'the JSON of info'
 import json
 info = json.load(open("out"))
 assert info["funtrace"] == {"samples": 2, "sample": 1, "entries": 25, "entries_refused": 0, "returns_unknown": 0,
-                            "scheduling_bytes": info["funtrace"]["scheduling_bytes"]}, info["funtrace"]
+                            "scheduling_bytes": info["funtrace"]["scheduling_bytes"], "scheduling_events": 3,
+                            "scheduling_refused": 0}, info["funtrace"]
 assert info["funtrace"]["scheduling_bytes"] > 400
 assert [t["tid"] for t in info["threads"]] == [77, 78, 79, 80]
 assert info["modules"][0]["bias"] == 0
@@ -210,7 +215,14 @@ for format in viztracer chrome; do
 	gives 1 "$EPITAPH" export -f $format a.raw
 	mv out since
 	gives 1 "$EPITAPH" export -f $format --raw-timestamps a.raw
-	hasnt since systemTraceEvents
+	python3 - <<-'PY' || say "$format: the kernel's events"
+	import json
+	for name, times in ("since", (0.000001, 0.000002)), ("out", (400.000001, 400.000002)):
+	    lines = [l for l in json.load(open(name))["systemTraceEvents"].split("\n") if l and l[0] != "#"]
+	    assert len(lines) == 2 and all(l.startswith("     main-77      [010] d..2. ") for l in lines), lines
+	    assert all(l.endswith(" ==> next_comm=a: b next_pid=78 next_prio=120") for l in lines), lines
+	    assert all(abs(float(l.split()[3][:-1]) - t) < 2e-8 for l, t in zip(lines, times)), lines
+	PY
 	python3 - <<-'PY' || say "$format: --raw-timestamps"
 	import json
 	since, raw = ([e for e in json.load(open(f))["traceEvents"] if e["ph"] in "XBi"] for f in ("since", "out"))

@@ -54,6 +54,7 @@ static void check_facts(const struct ep_source *source, size_t sample, size_t si
 	MUST(facts->entries + facts->entries_refused <= size / 16);
 	MUST(facts->returns_unknown <= facts->entries);
 	MUST(facts->scheduling <= size);
+	MUST(facts->scheduling_events * 3 + facts->scheduling_refused <= size);
 	for (size_t i = 0; ep_source_warning(source, i); i++)
 		MUST(i < 64 && ep_source_warning(source, i)[0] &&
 		     !strchr(ep_source_warning(source, i), '\n'));

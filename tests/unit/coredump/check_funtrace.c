@@ -497,6 +497,7 @@ START_TEST(other_chunks_are_passed_over_and_told)
 	ck_assert_int_eq(open_it(EP_FUNTRACE_NEWEST), EP_OK);
 	EXPECT(0, CALL(A, T));
 	ck_assert_uint_eq(ep_source_funtrace(source)->scheduling, 7);
+	ck_assert_uint_eq(ep_source_funtrace(source)->scheduling_refused, 1);
 	ck_assert_ptr_nonnull(strstr(ep_source_warning(source, 0), "2 chunks"));
 }
 END_TEST
