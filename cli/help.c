@@ -19,9 +19,7 @@ static int help_run(const struct ep_arguments *arguments)
 	if (shell) {
 		if (ep_help_completion(ep_commands, shell) == 0)
 			return EP_EXIT_COMPLETE;
-		ep_say("completions are there for bash, zsh and fish, not for "
-		       "%s",
-		       shell);
+		ep_say("completions are there for bash, zsh and fish, not for %s", shell);
 		return EP_EXIT_USAGE;
 	}
 	if (arguments->operand_count == 0) {
@@ -53,8 +51,8 @@ const struct ep_command ep_command_help = {
 	.operands_max = 2,
 	.summary = "help on a command, man pages, shell completions",
 	.example = "help --man-pages man",
-	.description = "Shows a command's help, or writes the man pages and "
-		       "completions that all come from the same table.",
+	.description = "Shows a command's help, or writes the man pages and completions that all "
+		       "come from the same table.",
 	.options = options,
 	.run = help_run,
 };

@@ -46,24 +46,20 @@ struct ep_root {
 	uint16_t minor;
 	uint32_t size;          /* bytes: sizeof(struct ep_root) of the writer */
 	uint64_t self;          /* process virtual address of this very struct */
-	uint64_t arena_address; /* process virtual address; 0: no arena (see
-				   off_reason) */
+	uint64_t arena_address; /* process virtual address; 0: no arena (see off_reason) */
 	uint64_t arena_size;    /* bytes reserved, a multiple of the page size */
 	uint32_t pid;           /* in the process's own pid namespace */
-	uint32_t generation;    /* forks between the first traced process and this
-				   one */
-	uint64_t identity;      /* random, the same in root and arena, another one
-				   after a fork */
+	uint32_t generation;    /* forks between the first traced process and this one */
+	uint64_t identity;      /* random, the same in root and arena, another one after a fork */
 	uint32_t arch;          /* EP_ARCH_ */
 	uint32_t off_reason;    /* EP_OFF_: why there is no arena */
 	/* EPITAPH_FILE: the file that the arena is a shared mapping of, from its first byte on;
 	 * such memory is not in a default core. All 0: none
 	 */
-	uint64_t file_device;    /* st_dev */
-	uint64_t file_inode;     /* st_ino */
-	uint32_t file_path;      /* bytes from the root's first byte to the
-				    absolute path, in the same page; not in the
-				    arena's copy */
+	uint64_t file_device; /* st_dev */
+	uint64_t file_inode;  /* st_ino */
+	uint32_t file_path;   /* bytes from the root's first byte to the absolute path, in the same
+				 page; not in the arena's copy */
 	uint32_t file_path_size; /* bytes, no NUL counted; 0: did not fit */
 	uint8_t unused[36];
 	uint32_t crc; /* CRC-32 (IEEE 802.3, as zlib's) of the bytes before it */
@@ -72,16 +68,13 @@ static_assert(sizeof(struct ep_root) == 128, "format");
 static_assert(offsetof(struct ep_root, crc) == 124, "format");
 
 /* Why tracing is off for good. */
-#define EP_OFF_NONE      0
-#define EP_OFF_NO_MEMORY 1 /* no arena could be mapped */
-#define EP_OFF_ADDRESS   2 /* a code address needs more than 47 bits (LA57) */
-#define EP_OFF_OTHER_RUNTIME                            \
-	3 /* another runtime in this process came first \
-	   */
-#define EP_OFF_OVERWRITTEN                                                                  \
-	4               /* the program wrote over the runtime's memory, and tracing ended   \
-			   there; in the root only, as nothing is written to the arena then \
-			 */
+#define EP_OFF_NONE          0
+#define EP_OFF_NO_MEMORY     1 /* no arena could be mapped */
+#define EP_OFF_ADDRESS       2 /* a code address needs more than 47 bits (LA57) */
+#define EP_OFF_OTHER_RUNTIME 3 /* another runtime in this process came first \ */
+#define EP_OFF_OVERWRITTEN                                                                         \
+	4 /* the program wrote over the runtime's memory, and tracing ended   \ there; in the root \
+	     only, as nothing is written to the arena then \ */
 #define EP_OFF_NO_TSC 5 /* it gave up reading the TSC; in the root only */
 
 /* The ELF note in every object that holds a runtime: name "EPITAPH", descriptor struct
@@ -94,37 +87,32 @@ static_assert(offsetof(struct ep_root, crc) == 124, "format");
 #define EP_NOTE_SNAPSHOT_1_5 2
 
 struct ep_root_note {
-	int64_t root_offset; /* bytes from this descriptor's own first byte to
-				the root (same object, so link-time constant) */
+	int64_t root_offset; /* bytes from this descriptor's own first byte to the root (same
+				object, so link-time constant) */
 };
 static_assert(sizeof(struct ep_root_note) == 8, "format");
 
 /* ---- the arena's first page ---- */
 
-#define EP_SECTION_PROCESS   1 /* struct ep_process */
-#define EP_SECTION_CLOCK     2 /* struct ep_clock */
-#define EP_SECTION_THREADS   3 /* struct ep_thread [] */
-#define EP_SECTION_MODULES   4 /* struct ep_modules */
-#define EP_SECTION_RINGS     5 /* struct ep_block [], a block never straddles a page */
-#define EP_SECTION_KEPT      6 /* struct ep_kept [] */
-#define EP_SECTION_COUNTS    7 /* struct ep_counts_head, then extents */
-#define EP_SECTION_SCHED     8 /* struct ep_sched; absent: none were wanted */
-#define EP_SECTION_WATCHDOGS 9 /* struct ep_watchdog [] */
-#define EP_SECTION_STACKS                                  \
-	10 /* struct ep_stacks (likewise); absent: no room \
-	    */
-#define EP_SECTION_MAX                                                      \
-	16 /* types above 7 are for later minors; a reader ignores those it \
-	      does not know */
+#define EP_SECTION_PROCESS   1  /* struct ep_process */
+#define EP_SECTION_CLOCK     2  /* struct ep_clock */
+#define EP_SECTION_THREADS   3  /* struct ep_thread [] */
+#define EP_SECTION_MODULES   4  /* struct ep_modules */
+#define EP_SECTION_RINGS     5  /* struct ep_block [], a block never straddles a page */
+#define EP_SECTION_KEPT      6  /* struct ep_kept [] */
+#define EP_SECTION_COUNTS    7  /* struct ep_counts_head, then extents */
+#define EP_SECTION_SCHED     8  /* struct ep_sched; absent: none were wanted */
+#define EP_SECTION_WATCHDOGS 9  /* struct ep_watchdog [] */
+#define EP_SECTION_STACKS    10 /* struct ep_stacks (likewise); absent: no room \ */
+#define EP_SECTION_MAX \
+	16 /* types above 7 are for later minors; a reader ignores those it \ does not know */
 
 struct ep_section {
 	uint32_t type;       /* EP_SECTION_; 0: unused slot */
-	uint32_t entry_size; /* bytes of one entry as the writer knew it;
-				entries may grow at their end in a minor */
-	uint64_t offset;     /* bytes from the arena's first byte, a multiple of 64
-			      */
-	uint64_t size;       /* bytes reserved for it; what lies beyond `committed` is
-				not there yet */
+	uint32_t entry_size; /* bytes of one entry as the writer knew it; entries may grow at their
+				end in a minor */
+	uint64_t offset;     /* bytes from the arena's first byte, a multiple of 64 */
+	uint64_t size; /* bytes reserved for it; what lies beyond `committed` is not there yet */
 };
 static_assert(sizeof(struct ep_section) == 24, "format");
 
@@ -143,21 +131,19 @@ static_assert(sizeof(struct ep_section) == 24, "format");
 #define EP_GATE_COUNTING 0x80000000u
 
 struct ep_arena {
-	struct ep_root root;      /* copy: magic is EP_ARENA_MAGIC, self is the
-				     arena's address */
+	struct ep_root root;      /* copy: magic is EP_ARENA_MAGIC, self is the arena's address */
 	uint64_t committed;       /* bytes opened from the arena's start; grows only */
 	uint32_t gate;            /* EP_GATE_ bits */
 	uint32_t off_reason;      /* EP_OFF_ */
 	uint32_t block_size;      /* bytes: EP_BLOCK_SIZE */
-	uint32_t timestamp_every; /* setting: 0 auto, else 1..64; its first
-				     byte is also written from outside */
-	uint64_t ring_size;       /* setting: bytes, the most that one thread's ring
-				     may take */
-	uint64_t memory_size;     /* setting: bytes, EPITAPH_MEMORY as asked for
-				     (arena_size is what was got) */
-	uint64_t min_duration;    /* setting: TSC cycles, 0 none */
-	uint32_t clock_budget;    /* setting: parts per million of a thread's time
-				     that reading the clock may take */
+	uint32_t timestamp_every; /* setting: 0 auto, else 1..64; its first byte is also written
+				     from outside */
+	uint64_t ring_size;       /* setting: bytes, the most that one thread's ring may take */
+	uint64_t memory_size; /* setting: bytes, EPITAPH_MEMORY as asked for (arena_size is what was
+				 got) */
+	uint64_t min_duration; /* setting: TSC cycles, 0 none */
+	uint32_t clock_budget; /* setting: parts per million of a thread's time that reading the
+				  clock may take */
 	uint32_t section_count;
 	/* what did not fit, or went wrong; all counts since start */
 	uint64_t threads_without_ring;
@@ -167,17 +153,15 @@ struct ep_arena {
 	uint64_t settings_refused; /* bad values in the environment */
 	uint64_t snapshots_written;
 	uint64_t pauses;         /* times the process shut the gate */
-	uint64_t control_pauses; /* times that it was shut from outside; written
-				    from there only */
+	uint64_t control_pauses; /* times that it was shut from outside; written from there only */
 	uint64_t kept_refused;   /* kept snapshots that there was no room for */
 	/* in the arena of a kept snapshot only, else 0 */
 	uint64_t kept_tsc;   /* when it was taken */
-	uint64_t kept_since; /* whole blocks that ended before are left out; 0:
-				none */
+	uint64_t kept_since; /* whole blocks that ended before are left out; 0: none */
 	uint64_t keep_size;  /* setting: bytes, EPITAPH_KEEP */
 	uint32_t blind;      /* EP_BLIND_: what the runtime cannot see here */
-	uint32_t watcher;    /* tid of the runtime's thread that looks after the
-				watchdogs, no part of the program; 0: none */
+	uint32_t watcher; /* tid of the runtime's thread that looks after the watchdogs, no part of
+			     the program; 0: none */
 	/* TSC until which threads wait where they would enter a block, as their rings are copied;
 	 * one behind, or EP_HOLD_CYCLES ahead: they do not */
 	uint64_t hold;
@@ -194,9 +178,9 @@ static_assert(sizeof(struct ep_arena) <= 4096, "one page");
 #define EP_HOLD_SET         (EP_HOLD_CYCLES - EP_HOLD_CYCLES / 16)
 #define EP_HOLD_SINCE_MINOR 6 /* runtimes before do not know it */
 
-#define EP_BLIND_EXCEPTIONS                                              \
-	1u /* arena.blind: shared libraries call an unwinder that nobody \
-	      stands in front of, so that their exceptions leave no marks */
+#define EP_BLIND_EXCEPTIONS                                                                       \
+	1u /* arena.blind: shared libraries call an unwinder that nobody \ stands in front of, so \
+	      that their exceptions leave no marks */
 
 /* ---- process facts ---- */
 
@@ -221,22 +205,21 @@ struct ep_process {
 	struct ep_string directory;    /* working directory when started */
 	struct ep_string host;         /* uname nodename */
 	struct ep_string kernel;       /* uname release */
-	struct ep_string cgroup;       /* /proc/self/cgroup's first line, for finding
-					  the container */
-	struct ep_string runtime;      /* the runtime's own version */
+	struct ep_string cgroup;  /* /proc/self/cgroup's first line, for finding the container */
+	struct ep_string runtime; /* the runtime's own version */
 	/* who it was, so that one can tell whether it still runs */
 	uint8_t boot_id[16];       /* /proc/sys/kernel/random/boot_id */
 	uint64_t start_ticks;      /* /proc/PID/stat, field 22 */
 	uint64_t pid_namespace;    /* inode of /proc/self/ns/pid; 0 unknown */
-	struct ep_string oom_file; /* where the kernel counts the processes of
-				      this memory cgroup that it killed */
+	struct ep_string oom_file; /* where the kernel counts the processes of this memory cgroup
+				      that it killed */
 	uint64_t oom_kills;        /* that count when started */
 	/* of an arena in a file; counts since start */
 	uint32_t file_full;   /* times that its file system had no room */
-	uint16_t file_lost;   /* times that somebody cut the file off, and the
-				 arena went on in private memory */
-	uint16_t two_writers; /* children that wrote into the rest of a block
-				 of their parent's, as no fork handler ran */
+	uint16_t file_lost;   /* times that somebody cut the file off, and the arena went on in
+				 private memory */
+	uint16_t two_writers; /* children that wrote into the rest of a block of their parent's, as
+				 no fork handler ran */
 };
 static_assert(sizeof(struct ep_process) == 160, "format");
 
@@ -249,24 +232,23 @@ struct ep_anchor {
 	uint64_t tsc;           /* middle of the bracketing reads */
 	uint64_t monotonic_raw; /* ns */
 	uint64_t realtime;      /* ns since 1970, UTC; read right after */
-	uint64_t width;         /* TSC cycles between the bracketing reads: tsc is when
-				   monotonic_raw was read, to +- half of it */
+	uint64_t width; /* TSC cycles between the bracketing reads: tsc is when monotonic_raw was
+			   read, to +- half of it */
 	uint64_t check;
 	uint64_t unused[3];
 };
 static_assert(sizeof(struct ep_anchor) == 64, "format");
 
-#define EP_ANCHORS                                                            \
-	62 /* slot 0 is the first ever taken and stays; the others are a ring \
-	      of the latest */
+#define EP_ANCHORS \
+	62 /* slot 0 is the first ever taken and stays; the others are a ring \ of the latest */
 
 struct ep_clock {
 	uint64_t tsc_hz;    /* the runtime's best estimate so far; 0 unknown */
-	uint64_t error_ppb; /* bound of the rate's error, parts per billion,
-			       from the anchors' widths and distance */
+	uint64_t error_ppb; /* bound of the rate's error, parts per billion, from the anchors'
+			       widths and distance */
 	uint64_t taken;     /* anchors taken since start */
-	uint64_t read_cost; /* TSC cycles that one read of the TSC costs in a
-			       hook, as calibrated at start */
+	uint64_t read_cost; /* TSC cycles that one read of the TSC costs in a hook, as calibrated at
+			       start */
 	uint64_t unused[12];
 	struct ep_anchor anchors[EP_ANCHORS];
 };
@@ -284,33 +266,31 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 #define EP_THREAD_RING_GIVEN   8u  /* flags: dead, and a later thread has its ring */
 #define EP_THREAD_OWN_RING     16u /* flags: it asked for a ring of this size */
 #define EP_THREAD_TWO_WRITERS  32u /* flags: the rest of a block has records of a child, too */
-#define EP_THREAD_BORROWED                                                  \
-	64u /* flags: made by a thread that libc did not make, perhaps by a \
-	       clone in its maker's thread-local memory: `tid` may be the   \
-	       clone's, until its maker enters a block */
+#define EP_THREAD_BORROWED                                                                         \
+	64u /* flags: made by a thread that libc did not make, perhaps by a \ clone in its maker's \
+	       thread-local memory: `tid` may be the   \ clone's, until its maker enters a block   \
+	     */
 
 struct ep_thread {
 	uint32_t state; /* EP_THREAD_; written last */
 	uint32_t flags;
-	uint32_t serial;      /* 1, 2, 3 … in order of first events; never used twice
-				 in one generation: owner of blocks */
-	uint32_t tid;         /* in the process's own pid namespace */
+	uint32_t serial; /* 1, 2, 3 … in order of first events; never used twice in one generation:
+			    owner of blocks */
+	uint32_t tid;    /* in the process's own pid namespace */
 	uint64_t start_tsc;   /* first event */
 	uint64_t end_tsc;     /* 0 while live */
-	uint64_t ring_offset; /* bytes from the arena's start; stays after
-				 death, though others may have the ring then;
-				 0: none, it has not recorded yet */
+	uint64_t ring_offset; /* bytes from the arena's start; stays after death, though others may
+				 have the ring then; 0: none, it has not recorded yet */
 	uint64_t ring_size;   /* bytes, a power of two, at least EP_BLOCK_SIZE */
 	uint64_t blocks;      /* blocks entered so far */
-	uint64_t lost;        /* records known to be lost (hook interrupted while
-				 entering a block, …) */
-	uint32_t gate;        /* this thread's own pauses, counted: 0 runs */
-	uint32_t timing;      /* setting of its own: 0 the process's, else 1..64 */
-	char name[32];        /* UTF-8 not guaranteed; NUL-padded (kernel: 15 bytes) */
-	uint64_t stack_low;   /* [low, high) of its stack when known, else 0 */
+	uint64_t lost; /* records known to be lost (hook interrupted while entering a block, …) */
+	uint32_t gate; /* this thread's own pauses, counted: 0 runs */
+	uint32_t timing;    /* setting of its own: 0 the process's, else 1..64 */
+	char name[32];      /* UTF-8 not guaranteed; NUL-padded (kernel: 15 bytes) */
+	uint64_t stack_low; /* [low, high) of its stack when known, else 0 */
 	uint64_t stack_high;
-	uint64_t ring_first; /* the number of the block with which its present
-				ring began; 0 and 1: all are in it */
+	uint64_t ring_first; /* the number of the block with which its present ring began; 0 and 1:
+				all are in it */
 };
 static_assert(sizeof(struct ep_thread) == 128, "format");
 
@@ -372,13 +352,12 @@ static_assert(sizeof(struct ep_kept) == 64, "format");
 #define EP_SCHED_SEGMENT 32768u
 
 struct ep_sched {
-	uint32_t state;        /* EP_SCHED_OFF … REFUSED */
-	uint32_t source;       /* EP_SCHED_NONE, FTRACE, PERF: the latest */
-	uint32_t machine;      /* 1: all threads of the machine; 0: its own */
-	uint32_t events;       /* EP_SCHED_SYSCALLS … that were added */
-	uint32_t tid;          /* of the thread that copies; 0: none now. It is
-				  no part of the program */
-	uint32_t cpus;         /* whose buffers are copied */
+	uint32_t state;   /* EP_SCHED_OFF … REFUSED */
+	uint32_t source;  /* EP_SCHED_NONE, FTRACE, PERF: the latest */
+	uint32_t machine; /* 1: all threads of the machine; 0: its own */
+	uint32_t events;  /* EP_SCHED_SYSCALLS … that were added */
+	uint32_t tid;     /* of the thread that copies; 0: none now. It is no part of the program */
+	uint32_t cpus;    /* whose buffers are copied */
 	uint32_t ftrace_error; /* errno, 0: none, or not tried */
 	uint32_t perf_error;
 	uint64_t kernel_bytes;   /* of the kernel's buffers, all CPUs together */
@@ -394,8 +373,7 @@ struct ep_sched {
 	uint64_t drains;       /* how often */
 	uint64_t chunks;       /* copied so far */
 	uint64_t refused;      /* chunks that did not fit a segment */
-	char instance[64];     /* name of the ftrace instance, NUL-padded; "": none
-				*/
+	char instance[64];     /* name of the ftrace instance, NUL-padded; "": none */
 	uint64_t unused[8];
 };
 static_assert(sizeof(struct ep_sched) == 264, "format");
@@ -452,9 +430,8 @@ static inline uint64_t ep_sched_check(const struct ep_sched_chunk *chunk, uint64
 
 #define EP_MODULE_EXECUTABLE 1u /* flags: the program itself */
 #define EP_MODULE_VDSO       2u
-#define EP_MODULE_NO_HEADER                                                   \
-	4u /* its ELF header could not be read: bias is a guess from the file \
-	      offset */
+#define EP_MODULE_NO_HEADER \
+	4u /* its ELF header could not be read: bias is a guess from the file \ offset */
 
 struct ep_module {
 	uint32_t state;
@@ -478,12 +455,9 @@ static_assert(sizeof(struct ep_module) == 112, "format");
 struct ep_modules {
 	uint32_t count; /* entries begun (some may still be EP_MODULE_FREE) */
 	uint32_t capacity;
-	uint32_t strings;       /* bytes from the section's start to the string bytes
-				 */
-	uint32_t strings_end;   /* bytes from the section's start: end of the used
-				   string bytes */
-	uint64_t refreshed_tsc; /* when the map was last compared with the
-				   kernel's */
+	uint32_t strings;       /* bytes from the section's start to the string bytes */
+	uint32_t strings_end;   /* bytes from the section's start: end of the used string bytes */
+	uint64_t refreshed_tsc; /* when the map was last compared with the kernel's */
 	uint32_t stale;         /* dlopen or dlclose happened since */
 	uint32_t unused;
 };
@@ -499,23 +473,20 @@ static_assert(sizeof(struct ep_modules) == 32, "format");
 #define EP_BLOCK_FIRST 1u /* the thread's first block: nothing came before */
 #define EP_BLOCK_RESUMED                                                       \
 	2u /* after a pause: calls and returns in between are not in the trace \
-	    */
-#define EP_BLOCK_LONG_GAP                                                      \
-	4u /* the previous block was left early: more than 2^45 cycles without \
-	      an event */
+	      \ */
+#define EP_BLOCK_LONG_GAP \
+	4u /* the previous block was left early: more than 2^45 cycles without \ an event */
 #define EP_BLOCK_SHORT_CALLS_DROPPED 8u /* EPITAPH_MIN_DURATION is in force */
 
 struct ep_block {
-	uint64_t tsc;      /* full TSC when it was entered: the time from which its
-			      first record's stamp counts */
+	uint64_t tsc; /* full TSC when it was entered: the time from which its first record's stamp
+			 counts */
 	uint64_t sequence; /* 1, 2, 3 … per thread: a gap is lost history */
 	uint32_t owner;    /* thread serial */
-	uint8_t every;     /* one record in `every` was to be timed when it was
-			      entered: 1, 2, 4 … 64 */
-	uint8_t flags;     /* EP_BLOCK_ */
+	uint8_t every; /* one record in `every` was to be timed when it was entered: 1, 2, 4 … 64 */
+	uint8_t flags; /* EP_BLOCK_ */
 	uint16_t reserved;
-	uint64_t check;                     /* ep_block_check(), written last; 0 while the block is
-					       being entered */
+	uint64_t check; /* ep_block_check(), written last; 0 while the block is being entered */
 	uint64_t records[EP_BLOCK_RECORDS]; /* 0: not written (yet) */
 };
 static_assert(sizeof(struct ep_block) == EP_BLOCK_SIZE, "format");
@@ -565,16 +536,15 @@ static inline uint64_t ep_block_check(const struct ep_block *block, uint64_t off
 #define EP_GAP_CYCLES      (UINT64_C(1) << 18) /* a larger gap needs an escape */
 #define EP_LONG_GAP_CYCLES (UINT64_C(1) << 45) /* a larger gap needs a new block */
 
-#define EP_ESCAPE_TIME                                                       \
-	1 /* payload: bits 16-41 of TSC >> EP_TICK_SHIFT of the next record, \
-	     which is timed */
-#define EP_ESCAPE_MARK                                                        \
-	2 /* payload: bits 0-4 EP_MARK_, 5-9 the number of data words that    \
-	     follow, 10-25 the stamp (never 0), which so has its usual place; \
-	     it counts like a record's, also of a mark that is unknown */
-#define EP_ESCAPE_DATA                                                   \
-	3 /* payload: 26 bits for the mark before it; a value takes two, \
-	     the lower half first, a text one for each three bytes */
+#define EP_ESCAPE_TIME \
+	1 /* payload: bits 16-41 of TSC >> EP_TICK_SHIFT of the next record, \ which is timed */
+#define EP_ESCAPE_MARK                                                                             \
+	2 /* payload: bits 0-4 EP_MARK_, 5-9 the number of data words that    \ follow, 10-25 the  \
+	     stamp (never 0), which so has its usual place; \ it counts like a record's, also of a \
+	     mark that is unknown */
+#define EP_ESCAPE_DATA                                                                             \
+	3 /* payload: 26 bits for the mark before it; a value takes two, \ the lower half first, a \
+	     text one for each three bytes */
 #define EP_ESCAPE_TYPES 8
 
 #define EP_MARK_DATA_MAX   31 /* data words of one mark */
@@ -585,40 +555,35 @@ static inline uint64_t ep_block_check(const struct ep_block *block, uint64_t off
  * mark and its data lie in one block. "At": an address in the calling function, that of its call
  * instruction or its end.
  */
-#define EP_MARK_THROW                                                                       \
-	1                 /* an exception is thrown: at, then the type's name as typeid has \
-			     it (mangled, without a leading *), cut off after 87 bytes */
+#define EP_MARK_THROW                                                                              \
+	1 /* an exception is thrown: at, then the type's name as typeid has \ it (mangled, without \
+	     a leading *), cut off after 87 bytes */
 #define EP_MARK_RETHROW 2 /* … once more: at */
-#define EP_MARK_LEFT                                                                     \
-	3                /* frames that the unwinder leaves, innermost first: an address \
-			    inside of the function of each, traced or not. Before one of \
-			    the next two; as many of these as it takes */
+#define EP_MARK_LEFT                                                                               \
+	3 /* frames that the unwinder leaves, innermost first: an address \ inside of the function \
+	     of each, traced or not. Before one of \ the next two; as many of these as it takes */
 #define EP_MARK_LANDED 4 /* clean-up code goes on there: address */
 #define EP_MARK_CAUGHT 5 /* a handler goes on there: address */
-#define EP_MARK_SAVE                                                                          \
-	6                /* setjmp, getcontext, vfork: address of the buffer; control returns \
-			  * here                                                              \
-			  */
+#define EP_MARK_SAVE \
+	6 /* setjmp, getcontext, vfork: address of the buffer; control returns \ * here \ */
 #define EP_MARK_RESUME 7 /* longjmp: buffer, at */
 #define EP_MARK_SWAP   8 /* swapcontext, setcontext: buffer saved (0: none), resumed, at */
-#define EP_MARK_FRESH                                                    \
-	9 /* makecontext: buffer, the one to go on with after it (0: the \
-	     thread ends), function that runs there */
+#define EP_MARK_FRESH                                                                             \
+	9 /* makecontext: buffer, the one to go on with after it (0: the \ thread ends), function \
+	     that runs there */
 /* 10 to 12 come from epitaph.h's functions: what the program says. */
-#define EP_MARK_NOTE                                                        \
-	10 /* epitaph_note: address of the format, at, then its arguments,  \
-	      each from a new data word on: EP_NOTE_ in its bits 0-3, 22    \
-	      bits of data above, the rest in the words that follow. A NOTE \
-	      whose format is 0 has no at, and more arguments of the NOTE   \
-	      before, right behind it */
+#define EP_MARK_NOTE                                                                               \
+	10 /* epitaph_note: address of the format, at, then its arguments,  \ each from a new data \
+	      word on: EP_NOTE_ in its bits 0-3, 22    \ bits of data above, the rest in the words \
+	      that follow. A NOTE \ whose format is 0 has no at, and more arguments of the NOTE    \
+	      \ before, right behind it */
 #define EP_MARK_SPAN_BEGIN                                                                   \
 	11                  /* epitaph_mark_begin: at, then the name, cut off after 87 bytes \
-			     */
+			       \ */
 #define EP_MARK_SPAN_END 12 /* epitaph_mark_end: likewise */
-#define EP_MARK_WATCHDOG                                                                  \
-	13                /* the thread fed it last, and its deadline has passed: at, by  \
-			     how many ns (clipped to 52 bits), its name, cut off after 81 \
-			     bytes */
+#define EP_MARK_WATCHDOG                                                                          \
+	13 /* the thread fed it last, and its deadline has passed: at, by  \ how many ns (clipped \
+	      to 52 bits), its name, cut off after 81 \ bytes */
 #define EP_MARK_PARENT 14 /* vfork has returned in the parent, or failed: as 7, without at */
 #define EP_MARKS       32
 
@@ -628,9 +593,9 @@ static inline uint64_t ep_block_check(const struct ep_block *block, uint64_t off
 #define EP_NOTE_POINTER     3 /* the same */
 #define EP_NOTE_DOUBLE      4 /* the same: its bits */
 #define EP_NOTE_LONG_DOUBLE 5 /* 80 bits: four words */
-#define EP_NOTE_STRING                                                                     \
-	6               /* bits 4-19 are its bytes, three of which are in each word behind \
-			   it; bit 20: it is longer, bit 21: the pointer was null */
+#define EP_NOTE_STRING                                                                           \
+	6 /* bits 4-19 are its bytes, three of which are in each word behind \ it; bit 20: it is \
+	     longer, bit 21: the pointer was null */
 #define EP_NOTE_WIDE  7 /* of wchar_t: the same, as UTF-8 */
 #define EP_NOTE_ERRNO 8 /* for %m, which takes no argument: as INT */
 #define EP_NOTE_MORE  9 /* there were more, for which there is no room */
@@ -661,12 +626,11 @@ static inline uint32_t ep_escape_payload(uint64_t word)
  * leads to another: a reader looks at each page for a header whose check word holds.
  */
 struct ep_counts_head {
-	uint64_t sites;           /* numbers given */
-	uint64_t lost;            /* calls that found no memory for a number or a
-				     counter */
-	uint64_t threads;         /* that had counters of their own */
-	uint64_t map_size;        /* bytes of memory, outside of the arena, that lead
-				     from addresses to numbers */
+	uint64_t sites;    /* numbers given */
+	uint64_t lost;     /* calls that found no memory for a number or a counter */
+	uint64_t threads;  /* that had counters of their own */
+	uint64_t map_size; /* bytes of memory, outside of the arena, that lead from addresses to
+			      numbers */
 	uint64_t start_monotonic; /* ns, CLOCK_MONOTONIC */
 	/* when the process last wrote its counts; 0 not yet */
 	uint64_t duration;  /* ns since the start */
@@ -681,11 +645,11 @@ static_assert(sizeof(struct ep_counts_head) == 128, "format");
 #define EP_EXTENT_COUNTERS 2 /* uint64_t [] */
 
 struct ep_counts_extent {
-	uint32_t kind;     /* EP_EXTENT_ */
-	uint32_t owner;    /* serial of the thread that counted here last; 0:
-			      several at once, or sites */
-	uint64_t size;     /* bytes with this header, whole pages */
-	uint64_t first;    /* number of its first entry */
+	uint32_t kind;  /* EP_EXTENT_ */
+	uint32_t owner; /* serial of the thread that counted here last; 0: several at once, or sites
+			 */
+	uint64_t size;  /* bytes with this header, whole pages */
+	uint64_t first; /* number of its first entry */
 	uint64_t capacity; /* entries */
 	uint64_t used;     /* sites begun, may exceed capacity; else 0 */
 	uint64_t check;    /* ep_extent_check(), written last */
@@ -742,8 +706,7 @@ struct ep_snapshot_thread {
 	uint32_t tid;
 	uint32_t unused;
 	uint64_t stack_pointer;
-	uint64_t stack_wanted; /* bytes from the stack pointer up that should
-				  have been saved */
+	uint64_t stack_wanted; /* bytes from the stack pointer up that should have been saved */
 	uint64_t stack_saved;  /* bytes that were */
 };
 static_assert(sizeof(struct ep_snapshot_thread) == 32, "format");
@@ -753,21 +716,19 @@ struct ep_snapshot_note {
 	uint16_t minor;
 	uint32_t size; /* bytes of this struct, threads not counted */
 	uint64_t arena_address;
-	uint64_t arena_size;   /* bytes that should have been saved
-				  (arena.committed) */
+	uint64_t arena_size;   /* bytes that should have been saved (arena.committed) */
 	uint64_t arena_saved;  /* bytes that were */
 	uint64_t root_address; /* 0: only the arena's copy was seen */
-	uint64_t pages_wanted; /* pages of modules' headers, .dynamic and link
-				  maps */
+	uint64_t pages_wanted; /* pages of modules' headers, .dynamic and link maps */
 	uint64_t pages_saved;
 	uint64_t taken_tsc;    /* TSC when a live process was read; 0 from a core */
 	uint32_t found;        /* EP_FOUND_ */
 	uint32_t thread_count; /* struct ep_snapshot_thread that follow */
-	uint32_t redacted;     /* EP_REDACTED_: left out because somebody
-				  wanted it so, which is no damage */
+	uint32_t redacted;     /* EP_REDACTED_: left out because somebody wanted it so, which is no
+				  damage */
 	uint32_t unused_word;
-	uint64_t ended; /* ns since 1970 when whoever took it saw the process's
-			   end; 0: nobody did (1.6) */
+	uint64_t ended; /* ns since 1970 when whoever took it saw the process's end; 0: nobody did
+			   (1.6) */
 	uint64_t unused[1];
 };
 static_assert(sizeof(struct ep_snapshot_note) == 96, "format");

@@ -61,12 +61,11 @@ static_assert(sizeof(struct ep_stacks) == 64, "format");
 
 struct ep_stack_taken {
 	uint32_t tid;
-	uint32_t state;         /* 1: all of it is there; written last. 0: the
-				   thread did not answer */
-	uint64_t tsc;           /* when it did */
-	uint64_t address;       /* of the first byte that was saved */
-	uint64_t offset;        /* from the section's start: where they are */
-	uint64_t size;          /* how many */
+	uint32_t state;   /* 1: all of it is there; written last. 0: the thread did not answer */
+	uint64_t tsc;     /* when it did */
+	uint64_t address; /* of the first byte that was saved */
+	uint64_t offset;  /* from the section's start: where they are */
+	uint64_t size;    /* how many */
 	uint64_t registers[27]; /* as in NT_PRSTATUS */
 };
 static_assert(sizeof(struct ep_stack_taken) == 256, "format");

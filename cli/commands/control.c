@@ -51,8 +51,8 @@ static int run_pause(struct target *target)
 	if (before.gate & EP_GATE_CONTROL)
 		printf("pid %d: was paused already\n", (int)target->pid);
 	else
-		printf("pid %d: paused; each thread records to the end of its "
-		       "block, 508 records, at most\n",
+		printf("pid %d: paused; each thread records to the end of its block, 508 records, "
+		       "at most\n",
 		       (int)target->pid);
 	return EP_EXIT_COMPLETE;
 }
@@ -64,8 +64,8 @@ static int print_shut(const struct target *target, const struct ep_arena *arena)
 		ep_say("pid %d: tracing is off for good: %s", (int)target->pid,
 		       ep_off_text(arena->off_reason));
 	else
-		ep_say("pid %d: the program has paused itself "
-		       "(epitaph_pause), and records again when it resumes",
+		ep_say("pid %d: the program has paused itself (epitaph_pause), and records again "
+		       "when it resumes",
 		       (int)target->pid);
 	return EP_EXIT_PARTIAL;
 }
@@ -113,12 +113,10 @@ static int run_timing(struct target *target)
 	if (is_quiet(target))
 		return EP_EXIT_COMPLETE;
 	if (every)
-		printf("pid %d: one time stamp in %u, from each thread's next "
-		       "block on\n",
+		printf("pid %d: one time stamp in %u, from each thread's next block on\n",
 		       (int)target->pid, every);
 	else
-		printf("pid %d: time stamps auto, from each thread's next "
-		       "block on\n",
+		printf("pid %d: time stamps auto, from each thread's next block on\n",
 		       (int)target->pid);
 	return EP_EXIT_COMPLETE;
 }
@@ -218,8 +216,8 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"output", 'o', "FILE",
-	 "snapshot: its name, replaced if it exists (epitaph.%p.%n.core): %p "
-	 "pid, %t time, %n a number that makes it new; - for stdout"},
+	 "snapshot: its name, replaced if it exists (epitaph.%p.%n.core): %p pid, %t time, %n a "
+	 "number that makes it new; - for stdout"},
 	{"no-stacks", 0, NULL, "snapshot: leave the stacks out: they may hold secrets"},
 	{"redact", 0, "WORDS", "snapshot: leave out what the words name, as extract does"},
 	{"json", 'j', NULL, "status: for programs; its \"version\" is 1"},
@@ -234,23 +232,20 @@ const struct ep_command ep_command_control = {
 	.operands_max = 3,
 	.summary = "pause, resume, time or look at a running process",
 	.example = "control 4711 pause",
-	.description = "Changes how a running process is traced. It is not stopped, "
-		       "needs no restart and notices nothing: words in its arena are "
-		       "written, which its threads look at once per block of 508 "
-		       "records.\n\n"
-		       "pause: nothing is recorded any more; a paused hook costs what "
-		       "an empty one does. resume: it records again, also when it was "
-		       "started with EPITAPH=off; a pause by the program itself stays "
-		       "the program's. A child that it forks begins as paused as it "
-		       "is, and is controlled by its own pid. Calls that a pause has "
-		       "hidden are shown as a gap.\n\n"
+	.description = "Changes how a running process is traced. It is not stopped, needs no "
+		       "restart and notices nothing: words in its arena are written, which its "
+		       "threads look at once per block of 508 records.\n\n"
+		       "pause: nothing is recorded any more; a paused hook costs what an empty one "
+		       "does. resume: it records again, also when it was started with EPITAPH=off; "
+		       "a pause by the program itself stays the program's. A child that it forks "
+		       "begins as paused as it is, and is controlled by its own pid. Calls that a "
+		       "pause has hidden are shown as a gap.\n\n"
 		       "timing N: one time stamp in N records, 1 to 64 or auto, as "
-		       "EPITAPH_TIMESTAMP_EVERY. snapshot: as epitaph extract, and "
-		       "prints the file's name. status: whether it records, if not "
-		       "why, its settings, and each thread with how far back its "
-		       "history goes.\n\n"
-		       "It takes the rights of a debugger: the process's user, or "
-		       "root; kernel.yama.ptrace_scope applies.",
+		       "EPITAPH_TIMESTAMP_EVERY. snapshot: as epitaph extract, and prints the "
+		       "file's name. status: whether it records, if not why, its settings, and "
+		       "each thread with how far back its history goes.\n\n"
+		       "It takes the rights of a debugger: the process's user, or root; "
+		       "kernel.yama.ptrace_scope applies.",
 	.options = options,
 	.run = run,
 };

@@ -71,8 +71,8 @@ static void print_gate(const struct ep_arena *arena)
 		printf("on");
 	printf("\n");
 	if (arena->pauses || arena->control_pauses)
-		printf("pauses     %" PRIu64 " by the program or its start, "
-		       "%" PRIu64 " by epitaph control\n",
+		printf("pauses     %" PRIu64 " by the program or its start, %" PRIu64
+		       " by epitaph control\n",
 		       arena->pauses, arena->control_pauses);
 }
 
@@ -84,8 +84,7 @@ static void print_settings(const struct ep_arena *arena)
 		printf("timing     auto (clock budget %.1f %%)\n", arena->clock_budget / 1e4);
 	if (arena->min_duration)
 		printf("dropped    calls below %" PRIu64 " cycles\n", arena->min_duration);
-	printf("memory     %" PRIu64 " of %" PRIu64 " KiB in use, rings up to "
-	       "%" PRIu64 " KiB\n",
+	printf("memory     %" PRIu64 " of %" PRIu64 " KiB in use, rings up to %" PRIu64 " KiB\n",
 	       arena->committed / 1024, arena->root.arena_size / 1024, arena->ring_size / 1024);
 }
 

@@ -365,22 +365,18 @@ const struct ep_command ep_command_diff = {
 	.operands = "SOURCE SOURCE",
 	.operands_min = 2,
 	.operands_max = 2,
-	.summary = "two traces of one program: what only one did, and where "
-		   "they part",
+	.summary = "two traces of one program: what only one did, and where they part",
 	.example = "diff good.core bad.core",
-	.description = "Compares two traces, A and B: functions that only one of them "
-		       "called, numbers of calls that differ, medians of durations "
-		       "that moved, and for each thread the first call or return in "
-		       "which the two differ.\n\n"
-		       "Functions are the same by symbol and module's name, threads "
-		       "by name and the order in which they began, so the two may "
-		       "come from different runs, hosts and builds. Where a history "
-		       "is not whole, its beginning is looked for in the other, and "
-		       "what lies before is left out; numbers of calls are of what is "
-		       "left of each.\n\n"
-		       "Ends with 0 when functions, numbers and sequences are equal, "
-		       "with 1 when they are not. Durations alone do not make a "
-		       "difference: they are never equal.",
+	.description =
+		"Compares two traces, A and B: functions that only one of them called, numbers of "
+		"calls that differ, medians of durations that moved, and for each thread the first "
+		"call or return in which the two differ.\n\n"
+		"Functions are the same by symbol and module's name, threads by name and the order "
+		"in which they began, so the two may come from different runs, hosts and builds. "
+		"Where a history is not whole, its beginning is looked for in the other, and what "
+		"lies before is left out; numbers of calls are of what is left of each.\n\n"
+		"Ends with 0 when functions, numbers and sequences are equal, with 1 when they are "
+		"not. Durations alone do not make a difference: they are never equal.",
 	.options = options,
 	.names = true,
 	.run = diff_run,

@@ -101,8 +101,7 @@ static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *e
 
 	if ((export->gzip || export->format->binary) && isatty(STDOUT_FILENO))
 		return ep_fail(err, EP_E_USAGE, 0,
-			       "%s data is no text for a terminal: name a "
-			       "file, or redirect",
+			       "%s data is no text for a terminal: name a file, or redirect",
 			       export->gzip ? "compressed" : "binary");
 	if (export->gzip)
 		rc = write_fd(STDOUT_FILENO, export, shown, err);
@@ -153,8 +152,7 @@ static int refuse_format(const char *given)
 	if (given)
 		ep_say("--format=%s: there is no such format", given);
 	else
-		ep_say("--format is missing, and the file's name does not tell "
-		       "it");
+		ep_say("--format is missing, and the file's name does not tell it");
 	ep_say("formats are: %s", names);
 	return EP_EXIT_USAGE;
 }
@@ -329,23 +327,19 @@ static int export_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"format", 'f', "FORMAT",
-	 "viztracer, chrome, jsonl, collapsed, speedscope, dot or funtrace: "
-	 "see below"},
+	 "viztracer, chrome, jsonl, collapsed, speedscope, dot or funtrace: see below"},
 	{"output", 'o', "FILE", "write FILE, which appears whole or not at all; default stdout"},
 	{"gzip", 'z', NULL,
-	 "compress; also when FILE ends in .gz, which Perfetto and speedscope "
-	 "open as it is"},
+	 "compress; also when FILE ends in .gz, which Perfetto and speedscope open as it is"},
 	{"sources", 0, "DIR",
-	 "viztracer: with the text of the source files that lie below DIR; may "
-	 "be given several times"},
+	 "viztracer: with the text of the source files that lie below DIR; may be given several "
+	 "times"},
 	{"raw-timestamps", 0, NULL,
-	 "viztracer, chrome: times of the TSC itself, not since the first "
-	 "record"},
+	 "viztracer, chrome: times of the TSC itself, not since the first record"},
 	{"weight", 0, "WHAT", "collapsed: self-time (default; in ns) or calls (how many)"},
 	{"merge-threads", 0, NULL, "collapsed: threads that have one name are one"},
 	{"min-percent", 0, "N",
-	 "dot: leave out functions and edges below N % of the time; default "
-	 "0.5"},
+	 "dot: leave out functions and edges below N % of the time; default 0.5"},
 	EP_CHOOSE_OPTIONS,
 	{NULL, 0, NULL, NULL},
 };
@@ -357,69 +351,54 @@ const struct ep_command ep_command_export = {
 	.operands_max = 1,
 	.summary = "the calls as a file for another program's viewer",
 	.example = "export --format=viztracer -o trace.json core.4711",
-	.description = "Writes the calls in the format of another program. Without "
-		       "--format, a FILE that ends in .jsonl, .ndjson, .collapsed, "
-		       ".folded, .speedscope.json, .dot, .gv or .raw tells it. What a "
-		       "format has no place for is left out of it; jsonl has all.\n\n"
-		       "viztracer: JSON for vizviewer (pip install viztracer): the "
-		       "threads on a time line; with --sources=DIR, the source of the "
-		       "call that is selected, too. Only files below DIR are read, "
-		       "whatever the program's debug information names, no link "
-		       "leads out of it, and names that begin with a dot are left "
-		       "out; what was taken is told. ui.perfetto.dev and "
-		       "chrome://tracing open it too.\n\n"
-		       "chrome: the Trace Event Format, for ui.perfetto.dev, "
-		       "chrome://tracing and speedscope, without the sources, with "
-		       "file, line, module and address of each call. In both, throws, "
-		       "catches, longjmps, changes of the stack and places where "
-		       "history is missing are instants. Viewers nest calls by their "
-		       "times: those that share one are drawn 1 or 2 ns apart. "
-		       "Perfetto draws 512 levels.\n\n"
-		       "jsonl: one JSON object a line, for jq, DuckDB and pandas. The "
-		       "first line is a header with the version of the fields, the "
-		       "threads, and the time of day of zero; the last one tells how "
-		       "many came between. A call's line comes when it ends, with its "
-		       "number in its thread and its parent's. docs/jsonl.md has the "
-		       "fields.\n\n"
-		       "collapsed: folded stacks for flame graphs (flamegraph.pl, "
-		       "inferno, d3-flame-graph, speedscope): thread, functions and a "
-		       "number, the nanoseconds in just that stack, or the calls. A "
-		       "call that did not return counts up to the end of the trace. "
-		       "With --since, --until and --last=TIME only what lies within "
-		       "counts; the callers of the last N calls count as a whole. A "
-		       "semicolon in a name is \\x3b.\n\n"
-		       "speedscope: for www.speedscope.app, a profile for each "
-		       "thread.\n\n"
-		       "dot: who called whom, for Graphviz (dot -Tsvg): calls and "
-		       "time of functions and edges, a box for each module, warmer "
-		       "colours for more time of its own. A dashed edge goes past "
-		       "calls that were not selected.\n\n"
-		       "funtrace: a funtrace.raw with one sample, for funtrace2viz; "
-		       "binary. Calls, returns and catches, each with one time, in "
-		       "TSC cycles; where history is missing it cannot tell.\n\n"
-		       "Times count from the first record of the trace: microseconds "
-		       "in viztracer and chrome, nanoseconds in the others. With "
-		       "--raw-timestamps viztracer and chrome have microseconds of "
-		       "the TSC, since it began to count: those of several files of "
-		       "one machine can be compared. A call "
-		       "that did not return begins and has no end (viztracer, chrome, "
-		       "funtrace), has the flag did-not-return (jsonl), is in the "
-		       "profile's name (speedscope), or has a bold frame (dot). Times "
-		       "known within an interval only have both of its ends in the "
-		       "args (viztracer, chrome), in fields of their own (jsonl), or "
-		       "a ~ (dot); the profile's name tells that there are some "
-		       "(speedscope); collapsed and funtrace take the best number. A "
-		       "call from before the history begins where the history does, "
-		       "and its args, flags or name say so. Where history is missing, "
-		       "collapsed and speedscope have a frame [history is missing]. "
-		       "Both show 1,000 frames of a stack; what is deeper is one "
-		       "frame.\n\n"
-		       "Notes (epitaph_note) are instants in viztracer and chrome, "
-		       "spans (epitaph_mark_begin) slices on tracks of their own, for "
-		       "they may overlap calls; jsonl has a line for each note and "
-		       "each end of a span. The others have calls and their times "
-		       "only: adding spans to collapsed and dot would count time "
-		       "twice, speedscope has no instants, and funtrace neither.",
+	.description =
+		"Writes the calls in the format of another program. Without --format, a FILE that "
+		"ends in .jsonl, .ndjson, .collapsed, .folded, .speedscope.json, .dot, .gv or .raw "
+		"tells it. What a format has no place for is left out of it; jsonl has all.\n\n"
+		"viztracer: JSON for vizviewer (pip install viztracer): the threads on a time "
+		"line; with --sources=DIR, the source of the call that is selected, too. Only "
+		"files below DIR are read, whatever the program's debug information names, no link "
+		"leads out of it, and names that begin with a dot are left out; what was taken is "
+		"told. ui.perfetto.dev and chrome://tracing open it too.\n\n"
+		"chrome: the Trace Event Format, for ui.perfetto.dev, chrome://tracing and "
+		"speedscope, without the sources, with file, line, module and address of each "
+		"call. In both, throws, catches, longjmps, changes of the stack and places where "
+		"history is missing are instants. Viewers nest calls by their times: those that "
+		"share one are drawn 1 or 2 ns apart. Perfetto draws 512 levels.\n\n"
+		"jsonl: one JSON object a line, for jq, DuckDB and pandas. The first line is a "
+		"header with the version of the fields, the threads, and the time of day of zero; "
+		"the last one tells how many came between. A call's line comes when it ends, with "
+		"its number in its thread and its parent's. docs/jsonl.md has the fields.\n\n"
+		"collapsed: folded stacks for flame graphs (flamegraph.pl, inferno, "
+		"d3-flame-graph, speedscope): thread, functions and a number, the nanoseconds in "
+		"just that stack, or the calls. A call that did not return counts up to the end of "
+		"the trace. With --since, --until and --last=TIME only what lies within counts; "
+		"the callers of the last N calls count as a whole. A semicolon in a name is "
+		"\\x3b.\n\n"
+		"speedscope: for www.speedscope.app, a profile for each thread.\n\n"
+		"dot: who called whom, for Graphviz (dot -Tsvg): calls and time of functions and "
+		"edges, a box for each module, warmer colours for more time of its own. A dashed "
+		"edge goes past calls that were not selected.\n\n"
+		"funtrace: a funtrace.raw with one sample, for funtrace2viz; binary. Calls, "
+		"returns and catches, each with one time, in TSC cycles; where history is missing "
+		"it cannot tell.\n\n"
+		"Times count from the first record of the trace: microseconds in viztracer and "
+		"chrome, nanoseconds in the others. With --raw-timestamps viztracer and chrome "
+		"have microseconds of the TSC, since it began to count: those of several files of "
+		"one machine can be compared. A call that did not return begins and has no end "
+		"(viztracer, chrome, funtrace), has the flag did-not-return (jsonl), is in the "
+		"profile's name (speedscope), or has a bold frame (dot). Times known within an "
+		"interval only have both of its ends in the args (viztracer, chrome), in fields of "
+		"their own (jsonl), or a ~ (dot); the profile's name tells that there are some "
+		"(speedscope); collapsed and funtrace take the best number. A call from before the "
+		"history begins where the history does, and its args, flags or name say so. Where "
+		"history is missing, collapsed and speedscope have a frame [history is missing]. "
+		"Both show 1,000 frames of a stack; what is deeper is one frame.\n\n"
+		"Notes (epitaph_note) are instants in viztracer and chrome, spans "
+		"(epitaph_mark_begin) slices on tracks of their own, for they may overlap calls; "
+		"jsonl has a line for each note and each end of a span. The others have calls and "
+		"their times only: adding spans to collapsed and dot would count time twice, "
+		"speedscope has no instants, and funtrace neither.",
 	.options = options,
 	.names = true,
 	.run = export_run,

@@ -144,8 +144,8 @@ static int kept_extract_all(struct ep_session *session, const struct ep_argument
 	int worst = session->status;
 
 	if (kept->count > 1 && pattern && !strstr(pattern, "%n")) {
-		ep_say("%zu snapshots are kept: --output needs a %%n, a number "
-		       "that makes each name new",
+		ep_say("%zu snapshots are kept: --output needs a %%n, a number that makes each "
+		       "name new",
 		       kept->count);
 		return EP_EXIT_USAGE;
 	}
@@ -170,8 +170,7 @@ static int kept_extract_number(struct ep_session *session, const struct ep_argum
 	which = ep_kept_at(kept, number);
 	if (which)
 		return kept_extract_one(session, arguments, which);
-	ep_say("%s: no snapshot %s is kept in it; epitaph info lists those "
-	       "that are",
+	ep_say("%s: no snapshot %s is kept in it; epitaph info lists those that are",
 	       ep_source_name(session->source), text);
 	return EP_EXIT_NOTHING;
 }
@@ -188,8 +187,7 @@ static int kept_extract(struct ep_session *session, const struct ep_arguments *a
 	} else if (kept.count) {
 		result = kept_extract_all(session, arguments, &kept);
 	} else {
-		ep_say("%s: no snapshot is kept in it "
-		       "(epitaph_snapshot_take)",
+		ep_say("%s: no snapshot is kept in it (epitaph_snapshot_take)",
 		       ep_source_name(session->source));
 		result = EP_EXIT_NOTHING;
 	}
@@ -222,15 +220,15 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"output", 'o', "FILE",
-	 "the snapshot's name, replaced if it exists (epitaph.%p.%n.core): %p "
-	 "pid, %t time, %n a number that makes it new; - for stdout"},
+	 "the snapshot's name, replaced if it exists (epitaph.%p.%n.core): %p pid, %t time, %n a "
+	 "number that makes it new; - for stdout"},
 	{"kept", 'k', "N|all",
 	 "a snapshot of the one, or of each, that the program kept in memory "
 	 "(epitaph.%p.kept-N.core); epitaph info lists them"},
 	{"no-stacks", 0, NULL, "leave the stacks out: they may hold secrets"},
 	{"redact", 0, "WORDS",
-	 "leave out what the words name: cmdline, paths, notes, stacks, "
-	 "registers, several with commas between them, or all"},
+	 "leave out what the words name: cmdline, paths, notes, stacks, registers, several with "
+	 "commas between them, or all"},
 	{"arena-only", 0, NULL, "nothing but the trace and the notes"},
 	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
@@ -246,22 +244,19 @@ const struct ep_command ep_command_extract = {
 	.operands_max = 1,
 	.summary = "save the trace of a core or a process as a small core",
 	.example = "extract core.4711 -o small.core",
-	.description = "Writes a snapshot: a small core with the trace, the registers "
-		       "of all threads, the tops of their stacks and what a debugger "
-		       "needs to unwind them. gdb, eu-stack and epitaph open it like "
-		       "the core it was taken from.\n\n"
-		       "A running process is not stopped. What could not be saved is "
-		       "counted, reported and kept in the snapshot.\n\n"
-		       "It may hold what is not for everybody: --redact leaves out "
-		       "the command line, paths, what the program said in notes and "
-		       "names of spans and threads, stacks and registers. Function "
-		       "names and build-ids work all the same, and the snapshot says "
-		       "what is not in it (docs/privacy.md).\n\n"
-		       "Snapshots that the program itself kept in memory "
-		       "(epitaph_snapshot_take) are part of the snapshot; with --kept "
-		       "one of them becomes a file of its own, to be read like any "
-		       "other: it shows the moment at which it was taken, without "
-		       "stacks.",
+	.description =
+		"Writes a snapshot: a small core with the trace, the registers of all threads, the "
+		"tops of their stacks and what a debugger needs to unwind them. gdb, eu-stack and "
+		"epitaph open it like the core it was taken from.\n\n"
+		"A running process is not stopped. What could not be saved is counted, reported "
+		"and kept in the snapshot.\n\n"
+		"It may hold what is not for everybody: --redact leaves out the command line, "
+		"paths, what the program said in notes and names of spans and threads, stacks and "
+		"registers. Function names and build-ids work all the same, and the snapshot says "
+		"what is not in it (docs/privacy.md).\n\n"
+		"Snapshots that the program itself kept in memory (epitaph_snapshot_take) are part "
+		"of the snapshot; with --kept one of them becomes a file of its own, to be read "
+		"like any other: it shows the moment at which it was taken, without stacks.",
 	.options = options,
 	.run = run,
 };

@@ -92,12 +92,11 @@ static void print_clock(const struct ep_trace *trace)
 /* There is no arena in it, nor settings of ours. */
 static void print_funtrace(const struct ep_funtrace_facts *facts, const struct ep_trace *trace)
 {
-	printf("format     funtrace.raw, sample %zu of %zu (from 0 on): "
-	       "%" PRIu64 " entries\n",
+	printf("format     funtrace.raw, sample %zu of %zu (from 0 on): %" PRIu64 " entries\n",
 	       facts->sample, facts->samples, facts->entries);
 	if (facts->scheduling)
-		printf("scheduling %" PRIu64 " events of the kernel as text, "
-		       "which only export -f viztracer and chrome show\n",
+		printf("scheduling %" PRIu64 " events of the kernel as text, which only export -f "
+		       "viztracer and chrome show\n",
 		       facts->scheduling_events);
 	print_clock(trace);
 }
@@ -129,8 +128,8 @@ static void print_arena(const struct ep_session *session)
 		       : arena->gate                  ? ", paused"
 						      : "");
 	if (arena->blind & EP_BLIND_EXCEPTIONS)
-		printf("unseen     exceptions of shared libraries: the program "
-		       "has an unwinder of its own (-static-libgcc)\n");
+		printf("unseen     exceptions of shared libraries: the program has an unwinder of "
+		       "its own (-static-libgcc)\n");
 	print_clock(trace);
 }
 
@@ -164,16 +163,16 @@ static void print_watchdogs(const struct ep_trace *trace)
 	for (size_t i = 0; i < trace->watchdog_count; i++) {
 		const struct ep_trace_watchdog *one = &trace->watchdogs[i];
 
-		printf("watchdog   %s: deadline %s, %sfed last by thread %u, "
-		       "%s before the end; %" PRIu64 " misses%s\n",
+		printf("watchdog   %s: deadline %s, %sfed last by thread %u, %s before the end; "
+		       "%" PRIu64 " misses%s\n",
 		       one->name, ep_timetext(deadline, one->deadline),
 		       one->paused ? "paused, " : "", one->fed_by,
 		       ep_timetext(ago, ep_trace_ago(trace, one->fed_tsc)), one->misses,
 		       ep_trace_watchdog_late(trace, one) ? ", it is late" : "");
 	}
 	if (trace->stacks_tsc)
-		printf("stacks     of %zu threads, taken at the last miss; "
-		       "%" PRIu64 " threads did not answer\n",
+		printf("stacks     of %zu threads, taken at the last miss; %" PRIu64
+		       " threads did not answer\n",
 		       trace->stack_count, trace->stacks_missing);
 }
 
@@ -242,8 +241,8 @@ static void print_kept(const struct ep_session *session)
 	struct ep_kept_list kept;
 
 	if (arena->kept_tsc)
-		printf("kept       this is a snapshot that the program kept in "
-		       "memory, taken at %s\n",
+		printf("kept       this is a snapshot that the program kept in memory, taken at "
+		       "%s\n",
 		       ep_timetext_clock(when, ep_trace_realtime(session->trace, arena->kept_tsc)));
 	ep_kept_list(&kept, session->source, &session->found);
 	for (size_t i = 0; i < kept.count; i++)
@@ -503,13 +502,12 @@ const struct ep_command ep_command_info = {
 	.operands_max = 1,
 	.summary = "what a trace holds, how complete it is, how far back it goes",
 	.example = "info core.4711",
-	.description = "Tells what a core, a snapshot or a running process holds: the "
-		       "program, the settings of the trace, each thread with how far "
-		       "back its history goes, how exact the clock is, and everything "
-		       "that was lost.\n\n"
-		       "A thread whose history is \"whole\" is known from its first "
-		       "event on; of the others the beginning was overwritten, or is "
-		       "in the trace of the process that was forked.",
+	.description = "Tells what a core, a snapshot or a running process holds: the program, the "
+		       "settings of the trace, each thread with how far back its history goes, how "
+		       "exact the clock is, and everything that was lost.\n\n"
+		       "A thread whose history is \"whole\" is known from its first event on; of "
+		       "the others the beginning was overwritten, or is in the trace of the "
+		       "process that was forked.",
 	.options = options,
 	.run = info_run,
 };

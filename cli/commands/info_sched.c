@@ -110,10 +110,10 @@ static void json_occupancy(struct ep_json *json, const struct ep_trace *trace)
 static void print_nothing(const struct ep_sched *head)
 {
 	if (head->state != EP_SCHED_REFUSED) {
-		printf("scheduling %s\n", head->state == EP_SCHED_STARTING
-						  ? "was about to be recorded"
-						  : "not recorded yet: the process was young, or "
-						    "traced little");
+		printf("scheduling %s\n",
+		       head->state == EP_SCHED_STARTING
+			       ? "was about to be recorded"
+			       : "not recorded yet: the process was young, or traced little");
 		return;
 	}
 	printf("scheduling not recorded:");

@@ -107,8 +107,8 @@ static int run(const struct ep_arguments *arguments)
 	result = ep_store_list(folder, &list, &count, &err);
 	/* Before the first installation there is no such folder. */
 	if (result == EP_END && !arguments->operand_count && !as_json) {
-		ep_say("no snapshots: sudo epitaph catch --install has one "
-		       "taken of every crash from then on");
+		ep_say("no snapshots: sudo epitaph catch --install has one taken of every crash "
+		       "from then on");
 		return EP_EXIT_NOTHING;
 	}
 	if (result && (result != EP_END || arguments->operand_count)) {
@@ -116,9 +116,7 @@ static int run(const struct ep_arguments *arguments)
 		return EP_EXIT_UNREADABLE;
 	}
 	if (count == 0 && !as_json) {
-		ep_say("%s: no snapshots; epitaph catch says whether it is "
-		       "installed",
-		       folder);
+		ep_say("%s: no snapshots; epitaph catch says whether it is installed", folder);
 		free(list);
 		return EP_EXIT_NOTHING;
 	}
@@ -139,9 +137,9 @@ const struct ep_command ep_command_list = {
 	.operands_max = 1,
 	.summary = "the snapshots that epitaph catch has taken, oldest first",
 	.example = "list",
-	.description = "Lists the snapshots in DIR (" EP_STORE_DEFAULT
-		       "): when, which process, of what it died. Each is a SOURCE for "
-		       "the other commands.",
+	.description =
+		"Lists the snapshots in DIR (" EP_STORE_DEFAULT
+		"): when, which process, of what it died. Each is a SOURCE for the other commands.",
 	.options = options,
 	.run = run,
 };

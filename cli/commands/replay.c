@@ -161,8 +161,7 @@ static const struct ep_option options[] = {
 	EP_CHOOSE_OPTIONS,
 	{"merged", 'm', NULL, "all threads in one listing, in order of time"},
 	{"format", 0, "FORMAT",
-	 "tree (default), or tsv: tab-separated, one line an event, all "
-	 "threads merged"},
+	 "tree (default), or tsv: tab-separated, one line an event, all threads merged"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -173,39 +172,30 @@ const struct ep_command ep_command_replay = {
 	.operands_max = 1,
 	.summary = "the calls of each thread as a tree, newest last",
 	.example = "replay --last=50 core.4711",
-	.description = "Prints what each thread called, with times in seconds before "
-		       "the end, and how long each call took. A ~ marks a time that "
-		       "is known within an interval only, because "
-		       "no clock was read at that call; > and ? one of which only the "
-		       "earliest moment is known, after the thread's last clock "
-		       "read.\n\n"
-		       "A call that did not return is left open. A return whose call "
-		       "came before the history, a call that was left by longjmp or "
-		       "an exception, and places where history is missing are marked "
-		       "so. The callers of what --last, --since and --until choose "
-		       "are shown too.\n\n"
-		       "--format=tsv is for programs. The first line, which begins "
-		       "with #, names the columns: event (B a call begins, E it "
-		       "ends, S a return that belongs to no call, G history is "
-		       "missing, P something happened in a call); time_ns, "
-		       "earliest_ns and latest_ns, nanoseconds "
-		       "since the first record of the trace (the time is exact when "
-		       "they are equal; latest_ns is - when nothing is known); tid "
-		       "and thread; depth, 0 being the outermost call known; "
-		       "function, module, address; flags, comma-separated or -: "
-		       "approximate, by-switches (the best guess leaves out the time "
-		       "in which the thread was not on a CPU), did-not-return, "
-		       "began-before, abandoned (left "
-		       "without a return), unwound (by an exception or longjmp, which "
-		       "the trace tells), across-gap, ambiguous, unsure-wait (it may "
-		       "have waited, or a call near it: then it has - for on_cpu_ns "
-		       "and waiting_ns), lost-blocks, paused, "
-		       "hole, text, newer-version. Of a P they are what happened: "
-		       "throw and "
-		       "the type, rethrow, catch, longjmp, new-stack. on_cpu_ns and "
-		       "waiting_ns, of an E whose whole time scheduling events cover "
-		       "(else -): how long it ran, and how long it waited, for "
-		       "anything or for a CPU.",
+	.description =
+		"Prints what each thread called, with times in seconds before the end, and how "
+		"long each call took. A ~ marks a time that is known within an interval only, "
+		"because no clock was read at that call; > and ? one of which only the earliest "
+		"moment is known, after the thread's last clock read.\n\n"
+		"A call that did not return is left open. A return whose call came before the "
+		"history, a call that was left by longjmp or an exception, and places where "
+		"history is missing are marked so. The callers of what --last, --since and --until "
+		"choose are shown too.\n\n"
+		"--format=tsv is for programs. The first line, which begins with #, names the "
+		"columns: event (B a call begins, E it ends, S a return that belongs to no call, G "
+		"history is missing, P something happened in a call); time_ns, earliest_ns and "
+		"latest_ns, nanoseconds since the first record of the trace (the time is exact "
+		"when they are equal; latest_ns is - when nothing is known); tid and thread; "
+		"depth, 0 being the outermost call known; function, module, address; flags, "
+		"comma-separated or -: approximate, by-switches (the best guess leaves out the "
+		"time in which the thread was not on a CPU), did-not-return, began-before, "
+		"abandoned (left without a return), unwound (by an exception or longjmp, which the "
+		"trace tells), across-gap, ambiguous, unsure-wait (it may have waited, or a call "
+		"near it: then it has - for on_cpu_ns and waiting_ns), lost-blocks, paused, hole, "
+		"text, newer-version. Of a P they are what happened: throw and the type, rethrow, "
+		"catch, longjmp, new-stack. on_cpu_ns and waiting_ns, of an E whose whole time "
+		"scheduling events cover (else -): how long it ran, and how long it waited, for "
+		"anything or for a CPU.",
 	.options = options,
 	.names = true,
 	.run = replay_run,

@@ -211,15 +211,15 @@ static const struct ep_option options[] = {
 	 "show the last N calls of each thread (24 of the one that died, 3 of the others)"},
 	{"threads", 0, "N", "show N other threads, the latest first (16)"},
 	{"frames", 0, "N",
-	 "show N frames of each stack (40): of the thread that died, of both "
-	 "ends; of the others the inner ones"},
+	 "show N frames of each stack (40): of the thread that died, of both ends; of the others "
+	 "the inner ones"},
 	{"all", 'a', NULL, "all threads and all frames"},
 	{"ended", 0, "SECONDS",
 	 "when the process of an arena file ended, since 1970, which the file does not tell"},
 	{"inlines", 'i', NULL, "also show the calls that the compiler inlined into each frame"},
 	{"json", 0, NULL,
-	 "one JSON object with all that the text says, and every frame of the "
-	 "thread that died; docs/report.schema.json says what is in it"},
+	 "one JSON object with all that the text says, and every frame of the thread that died; "
+	 "docs/report.schema.json says what is in it"},
 	{"signature", 0, NULL,
 	 "print nothing but a key by which equal crashes group: the signal and the innermost "
 	 "functions, whatever the addresses, the host and the depth of a recursion"},
@@ -233,18 +233,18 @@ const struct ep_command ep_command_report = {
 	.operands_max = 1,
 	.summary = "the crash on one page: what killed it, and what every thread was doing",
 	.example = "report core.4711",
-	.description = "Tells what died and of what, the stack of the thread that died with each "
-		       "frame's call in the trace beside it, its last calls, and then the same in "
-		       "short for the other threads. What cannot be trusted is said at the end.\n"
-		       "\n"
-		       "The stack comes from the core, the calls come from the trace. Calls that "
-		       "began before the trace's history are known by the stack only, and a line "
-		       "says where that begins. Without a trace in it, the core's death and stacks "
-		       "are told, with status 1. With --inlines a frame is preceded by the calls "
-		       "that were inlined where it stands, by the debug information; of the calls "
-		       "in the trace nothing but the function's entry is known, so none are told "
-		       "there. A running process is not stopped: its open calls are shown, and no "
-		       "stacks.",
+	.description =
+		"Tells what died and of what, the stack of the thread that died with each frame's "
+		"call in the trace beside it, its last calls, and then the same in short for the "
+		"other threads. What cannot be trusted is said at the end.\n"
+		"\n"
+		"The stack comes from the core, the calls come from the trace. Calls that began "
+		"before the trace's history are known by the stack only, and a line says where "
+		"that begins. Without a trace in it, the core's death and stacks are told, with "
+		"status 1. With --inlines a frame is preceded by the calls that were inlined where "
+		"it stands, by the debug information; of the calls in the trace nothing but the "
+		"function's entry is known, so none are told there. A running process is not "
+		"stopped: its open calls are shown, and no stacks.",
 	.options = options,
 	.names = true,
 	.run = report_run,

@@ -412,8 +412,8 @@ static int run_program(const struct ep_arguments *arguments)
 	if (run.source[0])
 		print_report(&run);
 	else if (left_nothing(&run) && WEXITSTATUS(run.status) < 126)
-		ep_say("run: %s is not traced: build it with epitaph-cc "
-		       "(preloading the runtime adds no hooks)",
+		ep_say("run: %s is not traced: build it with epitaph-cc (preloading the runtime "
+		       "adds no hooks)",
 		       words[0]);
 	clean_up(&run, ep_argument_given(arguments, "keep"));
 	return WIFSIGNALED(run.status) ? STATUS_SIGNAL + WTERMSIG(run.status)
@@ -449,17 +449,17 @@ const struct ep_command ep_command_run = {
 	.rest = true,
 	.summary = "run a traced program, and report when it dies of a signal",
 	.example = "run ./server --port=80",
-	.description = "Sets the environment of the runtime and the core limit, runs the program, "
-		       "and prints the report on standard error when it dies of a signal: from its "
-		       "core, from the snapshot that it wrote while it died where cores are not to "
-		       "be had, or from the file that its trace lay in (SIGKILL, out of memory).\n"
-		       "\n"
-		       "The program has the same terminal, descriptors and process group; signals "
-		       "sent to epitaph are handed on. The exit status is the program's as a shell "
-		       "gives it: 128 and the signal's number when it died of one, 127 when it was "
-		       "not found. Temporary files lie in TMPDIR, else in /dev/shm, else in /tmp; "
-		       "they are removed, also a core that there would have been none of (ulimit "
-		       "-c 0), unless --keep is given.",
+	.description =
+		"Sets the environment of the runtime and the core limit, runs the program, and "
+		"prints the report on standard error when it dies of a signal: from its core, from "
+		"the snapshot that it wrote while it died where cores are not to be had, or from "
+		"the file that its trace lay in (SIGKILL, out of memory).\n"
+		"\n"
+		"The program has the same terminal, descriptors and process group; signals sent to "
+		"epitaph are handed on. The exit status is the program's as a shell gives it: 128 "
+		"and the signal's number when it died of one, 127 when it was not found. Temporary "
+		"files lie in TMPDIR, else in /dev/shm, else in /tmp; they are removed, also a "
+		"core that there would have been none of (ulimit -c 0), unless --keep is given.",
 	.options = options,
 	.run = run_program,
 };

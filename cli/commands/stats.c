@@ -161,23 +161,19 @@ static void print_text(const struct table *table)
 		print_row(table, stats->list[i]);
 	if (rows(table) < table->rows)
 		printf("… %zu more\n", table->rows - rows(table));
-	printf("\n%s calls; %s of them have exact times at both ends: min to "
-	       "max are theirs.\n",
+	printf("\n%s calls; %s of them have exact times at both ends: min to max are theirs.\n",
 	       ep_counttext(calls, stats->calls), ep_counttext(timed, stats->timed));
 	if (has_unknown(table))
-		printf(">: at least; scheduling events do not tell of all of "
-		       "the function's time.\n");
+		printf(">: at least; scheduling events do not tell of all of the function's "
+		       "time.\n");
 	if (has_inside(table))
-		printf("inside: of waiting, in the function or in what it "
-		       "called; in which is not known, as not every call has a "
-		       "time of its own.\n");
+		printf("inside: of waiting, in the function or in what it called; in which is not "
+		       "known, as not every call has a time of its own.\n");
 	if (stats->unplaced)
-		printf("Threads were off their CPUs for another %s: in which "
-		       "calls is not known.\n",
+		printf("Threads were off their CPUs for another %s: in which calls is not known.\n",
 		       ep_timetext(calls, stats->unplaced));
 	if (stats->gaps)
-		printf("History is missing in %s places; calls in it are not "
-		       "counted.\n",
+		printf("History is missing in %s places; calls in it are not counted.\n",
 		       ep_counttext(calls, stats->gaps));
 }
 
@@ -185,9 +181,8 @@ static void print_text(const struct table *table)
 
 static void print_csv(const struct table *table)
 {
-	printf("%sfunction,module,address,calls,timed,open,before,left,"
-	       "total_ns,self_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns,"
-	       "on_cpu_ns,waiting_ns,inside_ns,unknown_ns\n",
+	printf("%sfunction,module,address,calls,timed,open,before,left,total_ns,self_ns,min_ns,"
+	       "median_ns,p90_ns,p99_ns,max_ns,on_cpu_ns,waiting_ns,inside_ns,unknown_ns\n",
 	       table->by_thread ? "tid,thread," : "");
 	for (size_t i = 0; i < rows(table); i++) {
 		const struct ep_stat *stat = table->stats.list[i];
@@ -300,9 +295,7 @@ static int choose_key(struct table *table, const char *word)
 		}
 	if (!word)
 		return 0;
-	ep_say("--sort=%s: self, total, calls, min, median, p90, p99, max or "
-	       "name",
-	       word);
+	ep_say("--sort=%s: self, total, calls, min, median, p90, p99, max or name", word);
 	return EP_EXIT_USAGE;
 }
 
@@ -323,8 +316,7 @@ static int read_arguments(struct table *table, const struct ep_arguments *argume
 	table->selection.functions.count = 0;
 	if (result || !table->selection.last_calls)
 		return result;
-	ep_say("--last takes a time here (5ms): what are the last calls of a "
-	       "function?");
+	ep_say("--last takes a time here (5ms): what are the last calls of a function?");
 	return EP_EXIT_USAGE;
 }
 
@@ -352,8 +344,8 @@ static int print_waits(struct table *table)
 	struct ep_waits waits;
 
 	if (!has_schedule(table)) {
-		ep_say("%s: no scheduling events were recorded: who waited is "
-		       "not known (EPITAPH_SCHED)",
+		ep_say("%s: no scheduling events were recorded: who waited is not known "
+		       "(EPITAPH_SCHED)",
 		       ep_source_name(table->session.source));
 		return EP_EXIT_NOTHING;
 	}
@@ -401,23 +393,21 @@ static int stats_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"sort", 's', "KEY",
-	 "self (default), total, calls, min, median, p90, p99, max, running, "
-	 "waiting: greatest first; name"},
+	 "self (default), total, calls, min, median, p90, p99, max, running, waiting: greatest "
+	 "first; name"},
 	{"reverse", 'r', NULL, "the other way round"},
 	{"limit", 'l', "N", "only the first N"},
 	{"by-thread", 0, NULL, "each thread's functions for themselves"},
 	{"module", 'm', NULL,
-	 "also the file that each function lies in; --csv and --json always "
-	 "have it"},
+	 "also the file that each function lies in; --csv and --json always have it"},
 	{"waits", 'w', NULL, "calls that waited instead: how often, how long, and who ended it"},
 	{"csv", 0, NULL, "comma-separated values, times in nanoseconds"},
 	{"json", 0, NULL, "JSON, times in nanoseconds"},
 	{"function", 'F', "PATTERN",
-	 "only functions whose name the shell pattern matches; may be given "
-	 "several times"},
+	 "only functions whose name the shell pattern matches; may be given several times"},
 	{"thread", 't', "THREAD",
-	 "only this one: its tid, #serial, or a pattern (*, ?) of its name; "
-	 "may be given several times"},
+	 "only this one: its tid, #serial, or a pattern (*, ?) of its name; may be given several "
+	 "times"},
 	{"last", 'n', "TIME", "only the last TIME (5ms) before the end"},
 	{"since", 0, "TIME", EP_CHOOSE_SINCE},
 	{"until", 0, "TIME", "up to TIME"},
@@ -431,40 +421,32 @@ const struct ep_command ep_command_stats = {
 	.operands_max = 1,
 	.summary = "a table of functions: how often, how long",
 	.example = "stats core.4711",
-	.description = "Prints for each function how often it was called, how long it "
-		       "ran in total (of a recursion the outermost call counts) and "
-		       "itself, that is, without what it called that is traced, and "
-		       "how long single calls took: min, median, p90, p99, max.\n\n"
-		       "A time that is known within an interval only is placed in "
-		       "order, between the "
-		       "exact ones around it, for total and self. Min to max are of "
-		       "the calls whose "
-		       "begin and return have times of their own, counted as timed; "
-		       "up to 64 of them they are exact, of more the three in the "
-		       "middle are right to 0.4 %. With EPITAPH_TIMESTAMP_EVERY=1 "
-		       "every call is timed.\n\n"
-		       "Spans (epitaph_mark_begin) have rows of their own, without a "
-		       "self time; in CSV their module is (span), in JSON their kind "
-		       "is span.\n\n"
-		       "Calls that did not return, that began before the history or "
-		       "were left by an exception or longjmp count in calls, total "
-		       "and self with what is known of them, and are said behind the "
-		       "name. With --since, --until or --last only the time in that "
-		       "window counts.\n\n"
-		       "Where scheduling events were recorded (EPITAPH_SCHED), two "
-		       "columns say how much of the total was spent on a CPU and how "
-		       "much waiting, for anything or for a CPU. A wait is given to "
-		       "the calls that were open all the while for certain. Where "
-		       "calls have no times of their own, the innermost of them may "
-		       "not be the one that waited: a column \"inside\" says how much "
-		       "was in the function or in what it called, not known which; "
-		       "that is nobody's self time. \">\": at least, as events do not "
-		       "tell of all of the total (JSON and CSV: unknown_ns).\n\n"
-		       "--waits lists the calls in which threads waited: the "
-		       "innermost traced call that was open, and who called it; how "
-		       "often, how long in all, the longest; and who ended it: a "
-		       "thread, or an interrupt (only ftrace knows). \"somewhere "
-		       "inside\": in that call or in one that it called.",
+	.description =
+		"Prints for each function how often it was called, how long it ran in total (of a "
+		"recursion the outermost call counts) and itself, that is, without what it called "
+		"that is traced, and how long single calls took: min, median, p90, p99, max.\n\n"
+		"A time that is known within an interval only is placed in order, between the "
+		"exact ones around it, for total and self. Min to max are of the calls whose begin "
+		"and return have times of their own, counted as timed; up to 64 of them they are "
+		"exact, of more the three in the middle are right to 0.4 %. With "
+		"EPITAPH_TIMESTAMP_EVERY=1 every call is timed.\n\n"
+		"Spans (epitaph_mark_begin) have rows of their own, without a self time; in CSV "
+		"their module is (span), in JSON their kind is span.\n\n"
+		"Calls that did not return, that began before the history or were left by an "
+		"exception or longjmp count in calls, total and self with what is known of them, "
+		"and are said behind the name. With --since, --until or --last only the time in "
+		"that window counts.\n\n"
+		"Where scheduling events were recorded (EPITAPH_SCHED), two columns say how much "
+		"of the total was spent on a CPU and how much waiting, for anything or for a CPU. "
+		"A wait is given to the calls that were open all the while for certain. Where "
+		"calls have no times of their own, the innermost of them may not be the one that "
+		"waited: a column \"inside\" says how much was in the function or in what it "
+		"called, not known which; that is nobody's self time. \">\": at least, as events "
+		"do not tell of all of the total (JSON and CSV: unknown_ns).\n\n"
+		"--waits lists the calls in which threads waited: the innermost traced call that "
+		"was open, and who called it; how often, how long in all, the longest; and who "
+		"ended it: a thread, or an interrupt (only ftrace knows). \"somewhere inside\": in "
+		"that call or in one that it called.",
 	.options = options,
 	.names = true,
 	.run = stats_run,

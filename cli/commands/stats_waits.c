@@ -62,13 +62,11 @@ static void print_text_end(const struct ep_waits *waits)
 {
 	char total[EP_TIMETEXT_SIZE], ready[EP_TIMETEXT_SIZE];
 
-	printf("\nAll threads together waited %s for something, and %s for a "
-	       "CPU.\n",
+	printf("\nAll threads together waited %s for something, and %s for a CPU.\n",
 	       ep_timetext(total, waits->total), ep_timetext(ready, waits->ready));
 	if (waits->inside)
-		printf("Of it %s somewhere inside of the calls named: in which "
-		       "is not known, as not every call has a time of its "
-		       "own.\n",
+		printf("Of it %s somewhere inside of the calls named: in which is not known, as "
+		       "not every call has a time of its own.\n",
 		       ep_timetext(total, waits->inside));
 }
 
@@ -166,8 +164,7 @@ void ep_waits_print(const struct ep_waits *waits, const struct ep_trace *trace,
 	if (layout == EP_LAYOUT_JSON)
 		json_head(&json, waits);
 	else if (layout == EP_LAYOUT_CSV)
-		printf("function,caller,waits,open,total_ns,longest_ns,"
-		       "ended_by,by,inside\n");
+		printf("function,caller,waits,open,total_ns,longest_ns,ended_by,by,inside\n");
 	else
 		print_text_head();
 	for (size_t i = 0; i < waits->count; i++) {

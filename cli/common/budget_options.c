@@ -79,8 +79,8 @@ int ep_budget_costs(struct ep_costs *costs, const struct ep_arguments *arguments
 	ep_costs_default(costs);
 	if (path)
 		return read_costs(costs, path);
-	ep_say("costs of another machine are taken; epitaph calibrate -o FILE "
-	       "and --costs=FILE give this one's");
+	ep_say("costs of another machine are taken; epitaph calibrate -o FILE and --costs=FILE "
+	       "give this one's");
 	return EP_EXIT_COMPLETE;
 }
 

@@ -31,19 +31,17 @@ int ep_choose(struct ep_selection *selection, const struct ep_arguments *argumen
 	ep_choose_patterns(&selection->functions, arguments, "function");
 	value = ep_argument(arguments, "last");
 	if (value && !ep_selection_parse_last(selection, value))
-		return refuse("last", value,
-			      "a number of calls, or a time "
-			      "like 5ms");
+		return refuse("last", value, "a number of calls, or a time like 5ms");
 	value = ep_argument(arguments, "since");
 	if (value && !ep_when_parse(value, &selection->since))
 		return refuse("since", value,
-			      "a time with its unit and a sign: -10ms counts "
-			      "from the end, +1.5s from the start");
+			      "a time with its unit and a sign: -10ms counts from the end, +1.5s "
+			      "from the start");
 	value = ep_argument(arguments, "until");
 	if (value && !ep_when_parse(value, &selection->until))
 		return refuse("until", value,
-			      "a time with its unit and a sign: -10ms counts "
-			      "from the end, +1.5s from the start");
+			      "a time with its unit and a sign: -10ms counts from the end, +1.5s "
+			      "from the start");
 	if (ep_argument_number(arguments, "depth", 1, UINT32_MAX, "a number from 1", &depth))
 		return EP_EXIT_USAGE;
 	selection->depth = (uint32_t)depth;

@@ -55,8 +55,7 @@ static void warn_builds(const struct ep_counts *counts)
 
 		if (*module->path && ep_counts_other_build(counts, module) &&
 		    (!last || strcmp(last->path, module->path)))
-			ep_say("%s: counted in several builds: each is a "
-			       "module of its own",
+			ep_say("%s: counted in several builds: each is a module of its own",
 			       module->path);
 		last = module;
 	}

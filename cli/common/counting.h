@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* counting.h: what the commands that read counts share: SOURCEs to counts, and the warnings
- * about them. */
+/* counting.h: what the commands that read counts share: SOURCEs to counts, and the warnings about
+ * them. */
 #ifndef EPITAPH_COUNTING_CLI_H
 #define EPITAPH_COUNTING_CLI_H
 

@@ -10,11 +10,9 @@
 #include "cli/common/say.h"
 
 const char ep_help_source[] =
-	"SOURCE is a core, a snapshot, the file of EPITAPH_FILE, a "
-	"funtrace.raw, a process id of a "
-	"running process, or pid:N where a file of that name exists; - is a "
-	"core on standard input. Cores may be compressed (zstd, xz, lz4, gzip, "
-	"bzip2).";
+	"SOURCE is a core, a snapshot, the file of EPITAPH_FILE, a funtrace.raw, a process id of a "
+	"running process, or pid:N where a file of that name exists; - is a core on standard "
+	"input. Cores may be compressed (zstd, xz, lz4, gzip, bzip2).";
 
 const char *const ep_help_statuses[] = {
 	"0",  "complete",

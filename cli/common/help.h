@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* help.h: --help, man pages and completions, all from the table of commands,
- * whose last entry is NULL. */
+/* help.h: --help, man pages and completions, all from the table of commands, whose last entry is
+ * NULL. */
 #ifndef EPITAPH_HELP_H
 #define EPITAPH_HELP_H
 

@@ -101,11 +101,9 @@ static const struct {
 	{"EPITAPH_MEMORY", "memory for all histories (64M)"},
 	{"EPITAPH_KEEP", "memory for the snapshots that the program keeps (64M)"},
 	{"EPITAPH_TIMESTAMP_EVERY",
-	 "auto (default), or one time stamp in 1 to 64 records: 1 times every "
-	 "call and costs most"},
+	 "auto (default), or one time stamp in 1 to 64 records: 1 times every call and costs most"},
 	{"EPITAPH_CLOCK_BUDGET",
-	 "with auto, the part of a thread's time that reading the clock may "
-	 "take (5%)"},
+	 "with auto, the part of a thread's time that reading the clock may take (5%)"},
 	{"EPITAPH_MIN_DURATION",
 	 "drop calls that returned sooner and called nothing that was kept"},
 	{"EPITAPH_OUTPUT", "name of snapshots that the process writes (epitaph.%p.%n.core), or, "
@@ -127,14 +125,13 @@ static void environment(FILE *out)
 static void main_page(const struct ep_command *const *commands, FILE *out)
 {
 	head(out, "epitaph");
-	fputs(".SH NAME\nepitaph \\- what every thread of a dead process was "
-	      "doing, from its core\n.SH SYNOPSIS\n.B epitaph\n\\fICOMMAND\\fR "
-	      "[options] \\fISOURCE\\fR\n.SH DESCRIPTION\n",
+	fputs(".SH NAME\nepitaph \\- what every thread of a dead process was doing, from its "
+	      "core\n.SH SYNOPSIS\n.B epitaph\n\\fICOMMAND\\fR [options] \\fISOURCE\\fR\n.SH "
+	      "DESCRIPTION\n",
 	      out);
-	roff(out, "A program that is built with epitaph-cc keeps the last "
-		  "calls of each of its threads in memory, where a core dump "
-		  "holds them. These commands find them there and explain "
-		  "them.");
+	roff(out, "A program that is built with epitaph-cc keeps the last calls of each of its "
+		  "threads in memory, where a core dump holds them. These commands find them there "
+		  "and explain them.");
 	fputs(".PP\n", out);
 	roff(out, ep_help_source);
 	fputs(".SH COMMANDS\n", out);
@@ -308,8 +305,7 @@ static void fish_command(const struct ep_command *command)
 	printf("complete -c epitaph -n __fish_use_subcommand -a %.*s -d ", length, command->name);
 	quoted(command->summary);
 	if (command->name[length]) {
-		printf("\ncomplete -c epitaph -n "
-		       "'__fish_seen_subcommand_from %.*s' -a %s -d ",
+		printf("\ncomplete -c epitaph -n '__fish_seen_subcommand_from %.*s' -a %s -d ",
 		       length, command->name, last_word(command));
 		quoted(command->summary);
 	}

@@ -11,14 +11,13 @@
 
 const struct ep_option ep_name_options[] = {
 	{"debug-path", 0, "DIR",
-	 "also look for debug files below DIR (.build-id/xx/yyyy.debug, and "
-	 "the "
-	 "module's path); may be given several times"},
+	 "also look for debug files below DIR (.build-id/xx/yyyy.debug, and the module's path); "
+	 "may be given several times"},
 	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
 	{"path-map", 0, "OLD=NEW",
-	 "source files below OLD are below NEW here; may be given several "
-	 "times, the first that fits is taken"},
+	 "source files below OLD are below NEW here; may be given several times, the first that "
+	 "fits is taken"},
 	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},
 	{"force", 0, NULL, "use files whose build-id differs from the core's"},
 	{"no-debuginfod", 0, NULL, "don't ask the servers that DEBUGINFOD_URLS names"},

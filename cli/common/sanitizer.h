@@ -13,8 +13,8 @@ struct ep_sanitizer {
 	const char *name;     /* "AddressSanitizer" */
 	const char *symbol;   /* in each program that has it */
 	const char *variable; /* of its options, with the = */
-	bool defined;         /* only where the symbol is the program's own: gcc's
-				 library of it takes no signals */
+	bool defined; /* only where the symbol is the program's own: gcc's library of it takes no
+			 signals */
 };
 
 /* What a program's symbol says of it; NULL: nothing. */

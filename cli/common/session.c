@@ -131,8 +131,7 @@ static void warn_sample(const struct ep_session *session, const struct ep_argume
 	const struct ep_funtrace_facts *facts = ep_source_funtrace(session->source);
 
 	if (facts && facts->samples > 1 && !ep_argument_given(arguments, "sample"))
-		ep_say("%s: sample %zu, the last of %zu; --sample takes "
-		       "another, from 0 on",
+		ep_say("%s: sample %zu, the last of %zu; --sample takes another, from 0 on",
 		       ep_source_name(session->source), facts->sample, facts->samples);
 }
 
@@ -192,8 +191,8 @@ static int open_trace(struct ep_session *session)
 	if (!result && session->trace->module_count == 0)
 		modules_from_source(session);
 	if (!result && session->trace->arena.gate & EP_GATE_COUNTING)
-		ep_say("%s: this process counted its calls and recorded none; "
-		       "read the counts with epitaph count report",
+		ep_say("%s: this process counted its calls and recorded none; read the counts with "
+		       "epitaph count report",
 		       ep_source_name(session->source));
 	session->naming.memory = session->source;
 	if (!result) {

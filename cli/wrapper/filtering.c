@@ -72,18 +72,15 @@ static bool wanted(const struct ep_tracing *tracing)
 static void refuse_intel(const struct ep_tracing *tracing)
 {
 	if (tracing->command.intel && tracing->family == EP_FAMILY_CLANG)
-		ep_die("hooks can't be taken out with clang's -masm=intel: "
-		       "only "
-		       "its own assembler reads it; build without, or use "
-		       "epitaph strip-hooks on what is linked");
+		ep_die("hooks can't be taken out with clang's -masm=intel: only its own assembler "
+		       "reads it; build without, or use epitaph strip-hooks on what is linked");
 }
 
 static void refuse_lto(const struct ep_tracing *tracing)
 {
 	if (tracing->command.lto && tracing->family == EP_FAMILY_CLANG)
-		ep_die("hooks can't be taken out with clang's -flto: the "
-		       "linker makes the code, and no assembly that could be "
-		       "filtered; build without -flto, or use "
+		ep_die("hooks can't be taken out with clang's -flto: the linker makes the code, "
+		       "and no assembly that could be filtered; build without -flto, or use "
 		       "epitaph strip-hooks on what is linked");
 }
 
@@ -119,8 +116,8 @@ static void find_real(const struct ep_tracing *tracing, char line[PATH_MAX])
 		return;
 	ask_assembler(tracing, true, with_ours);
 	if (!strcmp(line, with_ours))
-		ep_die("%s always runs %s: no filter can stand before it; "
-		       "epitaph strip-hooks works on what is linked",
+		ep_die("%s always runs %s: no filter can stand before it; epitaph strip-hooks "
+		       "works on what is linked",
 		       tracing->compiler->list[0], line);
 }
 

@@ -76,9 +76,7 @@ bool ep_options_take(struct ep_options *options, const char *word)
 	if ((value = after(word, "-epitaph-method="))) {
 		found = find(methods, 4, value);
 		if (found < 0)
-			ep_die("%s: the method is pg, finstrument or "
-			       "after-inlining",
-			       word);
+			ep_die("%s: the method is pg, finstrument or after-inlining", word);
 		options->method = (enum ep_method)found;
 		return true;
 	}
@@ -89,8 +87,7 @@ bool ep_options_take(struct ep_options *options, const char *word)
 		options->runtime = (enum ep_runtime)found;
 		return true;
 	}
-	ep_die("%s: no such option; there are -epitaph-method=, -runtime=, "
-	       "-no-trace=, -do-trace=, -instr-thresh=, -ignore-loops and "
-	       "-verbose",
+	ep_die("%s: no such option; there are -epitaph-method=, -runtime=, -no-trace=, -do-trace=, "
+	       "-instr-thresh=, -ignore-loops and -verbose",
 	       word);
 }

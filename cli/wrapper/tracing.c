@@ -49,11 +49,10 @@ static enum ep_method method_of(const struct ep_tracing *tracing)
 		return defaults[tracing->family];
 	}
 	if (method == EP_METHOD_PG && tracing->family != EP_FAMILY_GCC)
-		ep_die("-epitaph-method=pg needs gcc: clang has no hook at "
-		       "returns with it");
+		ep_die("-epitaph-method=pg needs gcc: clang has no hook at returns with it");
 	if (method == EP_METHOD_AFTER_INLINING && tracing->family != EP_FAMILY_CLANG)
-		ep_die("-epitaph-method=after-inlining needs clang; gcc's "
-		       "method pg is after inlining too");
+		ep_die("-epitaph-method=after-inlining needs clang; gcc's method pg is after "
+		       "inlining too");
 	return method;
 }
 

@@ -78,9 +78,8 @@ void ep_words_unquote(struct ep_words *words, const char *text)
 
 static void print_quoted(const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789%+,-./:=@_";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 
 	if (*word && !word[strspn(word, plain)]) {
 		fputs(word, stderr);

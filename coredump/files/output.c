@@ -72,8 +72,7 @@ static int open_stdout(struct ep_output *output, struct ep_err *err)
 {
 	if (isatty(STDOUT_FILENO))
 		return ep_fail(err, EP_E_USAGE, 0,
-			       "a snapshot is no text for a terminal: name a "
-			       "file, or redirect");
+			       "a snapshot is no text for a terminal: name a file, or redirect");
 	output->fd = dup(STDOUT_FILENO);
 	output->direct = true;
 	snprintf(output->path, sizeof(output->path), "stdout");

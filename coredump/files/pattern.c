@@ -77,9 +77,8 @@ static int expand(const char *pattern, const struct ep_pattern_facts *facts, uin
 			good = *at == '%' ? -1 : put(text, at, 1);
 		if (good < 0)
 			return ep_fail(err, EP_E_USAGE, (uint64_t)(at - pattern),
-				       "%s: %%%s is not known; %%p pid, %%e "
-				       "executable, %%h host, %%t time, %%n a "
-				       "number, %%%% itself",
+				       "%s: %%%s is not known; %%p pid, %%e executable, %%h host, "
+				       "%%t time, %%n a number, %%%% itself",
 				       pattern, *at == '%' ? "" : (char[]){*at, '\0'});
 		if (!good)
 			return ep_fail(err, EP_E_LIMIT, 0, "%s: expands to more than %zu bytes",

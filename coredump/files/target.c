@@ -45,8 +45,7 @@ static bool is_planted(const char *directory, const struct stat *st)
 static int refuse_planted(const char *path, struct ep_err *err)
 {
 	return ep_fail(err, EP_E_PERMISSION, 0,
-		       "%s: somebody else put it there, in a directory that "
-		       "everybody may write to",
+		       "%s: somebody else put it there, in a directory that everybody may write to",
 		       path);
 }
 

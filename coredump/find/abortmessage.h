@@ -16,8 +16,8 @@ struct ep_abort_message {
 	uint64_t pointer; /* process virtual: of __abort_msg */
 	uint64_t address; /* of the pages; their size in bytes */
 	uint64_t size;
-	char text[EP_ABORT_TEXT_MAX]; /* as it is, without its last newline;
-					 cut off where it is longer */
+	char text[EP_ABORT_TEXT_MAX]; /* as it is, without its last newline; cut off where it is
+					 longer */
 };
 
 /* False: the process said nothing, or it cannot be known (no glibc, its file is not here or of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * backing.c: a core whose arena lies in a file that the root names. That file may have been
- * renamed since, or be another's by now: identity and generation tell.
+ * backing.c: a core whose arena lies in a file that the root names. That file may have been renamed
+ * since, or be another's by now: identity and generation tell.
  */
 #include "coredump/find/backing.h"
 

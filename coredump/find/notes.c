@@ -300,8 +300,8 @@ static void absence_warn(struct ep_source *source, const struct ep_note *auxv,
 	if (!files)
 		ep_source_warn(source, "%s: no list of mapped files (NT_FILE note)%s", source->path,
 			       source->segments.count >= PN_XNUM
-				       ? ": the kernel leaves out one of more "
-					 "than kernel.core_file_note_size_limit"
+				       ? ": the kernel leaves out one of more than "
+					 "kernel.core_file_note_size_limit"
 				       : "");
 }
 

@@ -135,28 +135,26 @@ static int arena_missing(struct ep_root_search *search, int why, struct ep_err *
 
 	if (why == EP_E_TRUNCATED)
 		return ep_fail(err, EP_E_TRUNCATED, root->arena_address,
-			       "%s: the program was traced, but the core is "
-			       "truncated before the trace (arena at 0x%" PRIx64
+			       "%s: the program was traced, but the core is truncated before the "
+			       "trace (arena at 0x%" PRIx64
 			       "): raise ulimit -c or make room on the disk",
 			       name, root->arena_address);
 	if (root->file_inode && search->source->kind == EP_SOURCE_CORE)
 		return ep_fail(err, EP_E_UNSAVED, root->arena_address,
-			       "%s: the program was traced, and its trace lay "
-			       "in the file of EPITAPH_FILE (inode %" PRIu64
-			       "), which is not there any more under that "
-			       "name; if you have it, name it instead of the "
-			       "core",
+			       "%s: the program was traced, and its trace lay in the file of "
+			       "EPITAPH_FILE (inode %" PRIu64
+			       "), which is not there any more under that name; if you have it, "
+			       "name it instead of the core",
 			       name, root->file_inode);
 	if (search->source->kind == EP_SOURCE_LIVE)
 		return ep_fail(err, EP_E_UNSAVED, root->arena_address,
-			       "%s: the program is traced, but its arena at "
-			       "0x%" PRIx64 " cannot be read",
+			       "%s: the program is traced, but its arena at 0x%" PRIx64
+			       " cannot be read",
 			       name, root->arena_address);
 	return ep_fail(err, EP_E_UNSAVED, root->arena_address,
-		       "%s: the program was traced, but its trace (arena at "
-		       "0x%" PRIx64 ") was not saved in the core: private "
-		       "anonymous memory must be in it, bit 0 of "
-		       "/proc/PID/coredump_filter (default 0x33)",
+		       "%s: the program was traced, but its trace (arena at 0x%" PRIx64
+		       ") was not saved in the core: private anonymous memory must be in it, bit 0 "
+		       "of /proc/PID/coredump_filter (default 0x33)",
 		       name, root->arena_address);
 }
 
@@ -171,8 +169,7 @@ static int root_follow(struct ep_root_search *search)
 	found->arena_address = found->root.arena_address;
 	if (found->arena_address == 0) {
 		ep_err_set(&err, EP_END, found->root_address,
-			   "%s: the program has the runtime (%s), but was not "
-			   "traced: %s",
+			   "%s: the program has the runtime (%s), but was not traced: %s",
 			   search->source->name, found->where, ep_off_text(found->root.off_reason));
 		remember(search, EP_END, found, &err);
 		return EP_END;
@@ -477,30 +474,29 @@ static int nothing_found(struct ep_root_search *search, struct ep_err *err)
 	uint64_t cut = bytes_cut(source);
 
 	if (search->traced_by[0] && cut)
-		return ep_fail(err, EP_E_TRUNCATED, source->file_size,
-			       "%s: the program was traced (%s holds the "
-			       "runtime), but the core is truncated before the "
-			       "trace: raise ulimit -c or make room on the disk",
-			       source->name, search->traced_by);
+		return ep_fail(
+			err, EP_E_TRUNCATED, source->file_size,
+			"%s: the program was traced (%s holds the runtime), but the core is "
+			"truncated before the trace: raise ulimit -c or make room on the disk",
+			source->name, search->traced_by);
 	if (search->traced_by[0])
-		return ep_fail(err, EP_E_UNSAVED, 0,
-			       "%s: the program was traced (%s holds the "
-			       "runtime), but the core does not hold its data: "
-			       "check /proc/PID/coredump_filter (default 0x33)",
-			       source->name, search->traced_by);
+		return ep_fail(
+			err, EP_E_UNSAVED, 0,
+			"%s: the program was traced (%s holds the runtime), but the core does not "
+			"hold its data: check /proc/PID/coredump_filter (default 0x33)",
+			source->name, search->traced_by);
 	if (cut)
 		return ep_fail(err, EP_END, source->file_size,
-			       "%s: no trace in what is left; the core is "
-			       "truncated, %" PRIu64 " bytes of memory are "
-			       "missing, so it may have been cut off",
+			       "%s: no trace in what is left; the core is truncated, %" PRIu64
+			       " bytes of memory are missing, so it may have been cut off",
 			       source->name, cut);
 	return ep_fail(err, EP_END, 0,
-		       "%s: no trace: the program was not built with "
-		       "epitaph-cc, nor run with the runtime preloaded%s",
+		       "%s: no trace: the program was not built with epitaph-cc, nor run with the "
+		       "runtime preloaded%s",
 		       source->name,
-		       source->kind == EP_SOURCE_LIVE ? ""
-						      : " (or its core holds no data: "
-							"coredump_filter)");
+		       source->kind == EP_SOURCE_LIVE
+			       ? ""
+			       : " (or its core holds no data: coredump_filter)");
 }
 
 /* The arena was found without the root: a snapshot wants its page too. */

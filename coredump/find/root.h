@@ -12,16 +12,14 @@
 #include "runtime/format.h"
 
 struct ep_root_found {
-	struct ep_root root;   /* the arena's copy, or the root itself when the
-				  arena's first page cannot be read */
-	uint64_t root_address; /* of the root in the runtime's data; 0 when only
-				  the arena was seen */
+	struct ep_root root;   /* the arena's copy, or the root itself when the arena's first page
+				  cannot be read */
+	uint64_t root_address; /* of the root in the runtime's data; 0 when only the arena was seen
+				*/
 	uint64_t arena_address;
 	uint32_t how;        /* EP_FOUND_ */
-	uint32_t off_reason; /* EP_OFF_, by the root; 0 also when it was not
-				seen */
-	char where[256];     /* for people: "PT_LOAD at 0x1000…", "note in
-				/usr/bin/server" */
+	uint32_t off_reason; /* EP_OFF_, by the root; 0 also when it was not seen */
+	char where[256];     /* for people: "PT_LOAD at 0x1000…", "note in /usr/bin/server" */
 };
 
 /*

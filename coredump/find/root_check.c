@@ -34,8 +34,8 @@ int ep_root_check(const struct ep_root *root, const char *magic, uint64_t addres
 	if (root->major != EP_FORMAT_MAJOR)
 		return ep_fail(err, EP_E_VERSION, address,
 			       "root at 0x%" PRIx64
-			       ": format %u.%u, this epitaph reads %u; use the "
-			       "one that the program was built with, or a later",
+			       ": format %u.%u, this epitaph reads %u; use the one that the "
+			       "program was built with, or a later",
 			       address, root->major, root->minor, EP_FORMAT_MAJOR);
 	if (root->crc != ep_crc32(root, offsetof(struct ep_root, crc)))
 		return ep_fail(err, EP_E_CORRUPT, address, "root at 0x%" PRIx64 ": wrong CRC",

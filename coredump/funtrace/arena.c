@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arena.c: an arena by runtime/format.h, made of what a funtrace.raw tells. All records
- * are timed. What such a file does not tell stays empty or 0: nothing is made up.
+ * arena.c: an arena by runtime/format.h, made of what a funtrace.raw tells. All records are timed.
+ * What such a file does not tell stays empty or 0: nothing is made up.
  */
 #include <string.h>
 

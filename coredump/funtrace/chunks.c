@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chunks.c: the chunks of a funtrace.raw. One pass over their heads finds the samples; only
- * one is then read. Nothing in the file is believed: a chunk ends at the file's end at the latest,
- * and what is there of it is kept.
+ * chunks.c: the chunks of a funtrace.raw. One pass over their heads finds the samples; only one is
+ * then read. Nothing in the file is believed: a chunk ends at the file's end at the latest, and
+ * what is there of it is kept.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -192,10 +192,10 @@ static void read_hz(struct ep_funtrace_content *out, struct ep_source *source,
 {
 	if (ep_cursor_left(content) != sizeof(out->hz) ||
 	    ep_cursor_take(content, &out->hz, sizeof(out->hz)))
-		ep_source_warn(source,
-			       "%s: FUNTRACE chunk of %zu bytes, not 8: the "
-			       "clock's rate is unknown",
-			       source->path, ep_cursor_left(content));
+		ep_source_warn(
+			source,
+			"%s: FUNTRACE chunk of %zu bytes, not 8: the clock's rate is unknown",
+			source->path, ep_cursor_left(content));
 }
 
 static void read_id(struct ep_funtrace_id *id, struct ep_source *source, struct ep_cursor *content)
@@ -205,8 +205,7 @@ static void read_id(struct ep_funtrace_id *id, struct ep_source *source, struct 
 		return;
 	memset(id, 0, sizeof(*id));
 	ep_source_warn(source,
-		       "%s: THREADID chunk of %zu bytes, not %zu: a thread "
-		       "without tid and name",
+		       "%s: THREADID chunk of %zu bytes, not %zu: a thread without tid and name",
 		       source->path, ep_cursor_left(content), sizeof(*id));
 }
 

@@ -30,8 +30,8 @@ struct entries {
 	size_t function_count;
 	struct call *stack; /* outermost first; room for all calls */
 	size_t height;
-	uint64_t expected; /* an address in the function that ends next, when
-			      no call is open; 0 unknown */
+	uint64_t expected; /* an address in the function that ends next, when no call is open; 0
+			      unknown */
 };
 
 /* ---- in order of time ---- */

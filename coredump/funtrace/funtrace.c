@@ -149,10 +149,10 @@ static void text_take(struct ep_funtrace *funtrace, struct ep_funtrace_content *
 static int choose(struct ep_source *source, size_t *sample, size_t count, struct ep_err *err)
 {
 	if (count == 0)
-		return ep_fail(err, EP_E_TRUNCATED, source->file_size,
-			       "%s: a funtrace.raw without a sample: it ends "
-			       "before the first entries",
-			       source->path);
+		return ep_fail(
+			err, EP_E_TRUNCATED, source->file_size,
+			"%s: a funtrace.raw without a sample: it ends before the first entries",
+			source->path);
 	if (*sample == EP_FUNTRACE_NEWEST)
 		*sample = count - 1;
 	if (*sample >= count)

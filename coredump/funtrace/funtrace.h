@@ -43,16 +43,14 @@ static_assert(sizeof(struct ep_funtrace_entry) == 16, "format");
 
 /* Flags of an entry; none: a call, the address is of the function. */
 #define EP_FUNTRACE_RETURN (UINT64_C(1) << 63) /* … of the one that returns */
-#define EP_FUNTRACE_RETURN_INTO                                              \
-	(UINT64_C(1) << 62) /* a return, the address is of the function that \
-			       goes on (XRay) */
-#define EP_FUNTRACE_CATCH                                                    \
-	(EP_FUNTRACE_RETURN | EP_FUNTRACE_RETURN_INTO) /* both: an exception \
-		is caught, the address is of the one that catches it */
-#define EP_FUNTRACE_UNWOUND                                             \
-	(UINT64_C(1) << 61) /* of a call: it logs a return also when an \
-			       exception leaves it (gcc's               \
-			       -finstrument-functions) */
+#define EP_FUNTRACE_RETURN_INTO \
+	(UINT64_C(1) << 62) /* a return, the address is of the function that \ goes on (XRay) */
+#define EP_FUNTRACE_CATCH                                                                     \
+	(EP_FUNTRACE_RETURN | EP_FUNTRACE_RETURN_INTO) /* both: an exception \ is caught, the \
+							  address is of the one that catches it */
+#define EP_FUNTRACE_UNWOUND                                                                   \
+	(UINT64_C(1) << 61) /* of a call: it logs a return also when an \ exception leaves it \
+			       (gcc's               \ -finstrument-functions) */
 #define EP_FUNTRACE_FLAGS (EP_FUNTRACE_CATCH | EP_FUNTRACE_UNWOUND)
 
 /* True when a file that begins with these bytes is a funtrace.raw. */
@@ -84,8 +82,8 @@ struct ep_funtrace_facts {
 /* A line of ftrace's text, taken apart at its time. Borrowed from the text. */
 struct ep_funtrace_line {
 	uint64_t tsc;
-	const char *before, *after; /* "main-7 [010] d.... ", ": sched_switch…", both not
-				       terminated */
+	const char *before,
+		*after; /* "main-7 [010] d.... ", ": sched_switch…", both not terminated */
 	size_t before_size, after_size;
 };
 

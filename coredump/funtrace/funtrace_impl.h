@@ -85,9 +85,8 @@ void ep_funtrace_place_modules(struct ep_source *source);
 
 struct ep_funtrace_arena {
 	EP_ARRAY(uint8_t) bytes; /* all up to `count` are in use */
-	size_t limit;            /* bytes: entries hours apart take a block each, but not all of
-				    memory */
-	uint64_t threads;        /* offset of the thread table */
+	size_t limit;     /* bytes: entries hours apart take a block each, but not all of memory */
+	uint64_t threads; /* offset of the thread table */
 	const struct ep_funtrace_content *content; /* borrowed */
 	uint64_t identity;
 };

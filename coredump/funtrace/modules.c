@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * modules.c: PROCMAPS: lines as in /proc/PID/maps, by three hands. The kernel's and gdb's
- * have page-aligned addresses and the offset in the file; funtrace's own (funtrace.cpp,
- * phdr_callback) list the executable segments with their exact ends, and p_vaddr where the offset
- * should be. The file on disk tells which is which; without it the bias is a guess, and marked so.
+ * modules.c: PROCMAPS: lines as in /proc/PID/maps, by three hands. The kernel's and gdb's have
+ * page-aligned addresses and the offset in the file; funtrace's own (funtrace.cpp, phdr_callback)
+ * list the executable segments with their exact ends, and p_vaddr where the offset should be. The
+ * file on disk tells which is which; without it the bias is a guess, and marked so.
  */
 #include <elf.h>
 #include <gelf.h>
@@ -204,14 +204,13 @@ void ep_funtrace_modules(struct ep_source *source, struct ep_funtrace_content *c
 		content->modules.count = join(content->modules.list, content->modules.count);
 	read_ids(content->modules.list, content->modules.count, ids);
 	if (bad)
-		ep_source_warn(source,
-			       "%s: %" PRIu64 " lines of PROCMAPS are not "
-			       "understood: functions there have no names",
-			       source->path, bad);
+		ep_source_warn(
+			source,
+			"%s: %" PRIu64
+			" lines of PROCMAPS are not understood: functions there have no names",
+			source->path, bad);
 	else if (content->modules.count == 0)
-		ep_source_warn(source,
-			       "%s: no PROCMAPS for this sample: functions "
-			       "have no names",
+		ep_source_warn(source, "%s: no PROCMAPS for this sample: functions have no names",
 			       source->path);
 }
 
@@ -334,10 +333,10 @@ static void warn_newer(struct ep_source *source, const struct ep_module *module,
 
 	if (module->build_id_size == 0 && fstat(source->fd, &raw) == 0 && stat(path, &file) == 0 &&
 	    file.st_mtime > raw.st_mtime)
-		ep_source_warn(source,
-			       "%s was changed after %s was written: its "
-			       "functions may have other names",
-			       path, source->path);
+		ep_source_warn(
+			source,
+			"%s was changed after %s was written: its functions may have other names",
+			path, source->path);
 }
 
 void ep_funtrace_place_modules(struct ep_source *source)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* confine.c: the filter is a list of numbers: a library that makes such filters
- * would be linked into what is to be small. */
+/* confine.c: the filter is a list of numbers: a library that makes such filters would be linked
+ * into what is to be small. */
 #include "coredump/handler/confine.h"
 
 #include <assert.h>
@@ -213,7 +213,6 @@ int ep_confine(const struct ep_confinement *confinement, struct ep_err *err)
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || !filter_set())
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "no snapshot: its rights cannot be given up: "
-			       "%m");
+			       "no snapshot: its rights cannot be given up: %m");
 	return EP_OK;
 }

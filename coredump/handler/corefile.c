@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* corefile.c: whoever resolves a path does so with the crashed thread's rights, and
- * from the root that it had. */
+/* corefile.c: whoever resolves a path does so with the crashed thread's rights, and from the root
+ * that it had. */
 #include "coredump/handler/corefile.h"
 
 #include <errno.h>
@@ -115,8 +115,7 @@ static int file_check(int fd, const char *name, struct ep_err *err)
 		return ep_fail(err, EP_E_IO, 0, "%s: not a file that has one name", name);
 	if (st.st_uid != geteuid() || (st.st_mode & 0677) != 0600)
 		return ep_fail(err, EP_E_IO, 0,
-			       "%s: the file system does not keep who owns it "
-			       "and who may read it",
+			       "%s: the file system does not keep who owns it and who may read it",
 			       name);
 	return EP_OK;
 }
@@ -153,10 +152,10 @@ static int name_open(const struct ep_crash *crash, int base, char *name, int *fd
 	/* An absolute name inside of a root is one below it. */
 	folder = folder_open(base, *name ? name : "/", absolute);
 	if (folder < 0 && errno == ENOSYS)
-		return ep_fail(err, EP_E_VERSION, 0,
-			       "%s: this kernel cannot keep a path inside of "
-			       "a root (openat2, Linux 5.6)",
-			       name);
+		return ep_fail(
+			err, EP_E_VERSION, 0,
+			"%s: this kernel cannot keep a path inside of a root (openat2, Linux 5.6)",
+			name);
 	if (folder < 0)
 		return failed(name, "its folder", err);
 	rc = file_make(crash, folder, slash + 1, fd, err);
@@ -189,8 +188,8 @@ int ep_corefile_open(const struct ep_crash *crash, const char *pattern, bool use
 		return EP_END;
 	if (crash->dumpable == DUMPABLE_ROOT && *pattern != '/')
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: a program with privileges (dumpable 2) "
-			       "leaves a core at an absolute path only",
+			       "%s: a program with privileges (dumpable 2) leaves a core at an "
+			       "absolute path only",
 			       pattern);
 	rc = name_make(crash, pattern, uses_pid, name, err);
 	if (rc)

@@ -47,8 +47,8 @@ static bool start_read(const struct ep_crash *crash, uint64_t *start)
 	if (!ep_procfile_text_at(crash->proc, "stat", line, sizeof(line)) ||
 	    !(after = strrchr(line, ')')) ||
 	    sscanf(after + 1,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
-		   "%*d %*d %*d %*d %*d %llu",
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   "%llu",
 		   &ticks) != 1)
 		return false;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -382,14 +382,12 @@ static int words_parse(uint64_t values[WORDS], char *const *words, int count, st
 				     &values[i]) &&
 		    i <= DUMPABLE)
 			return ep_fail(err, EP_E_USAGE, 0,
-				       "\"%s\" is not what the kernel gives a "
-				       "handler",
-				       words[i]);
+				       "\"%s\" is not what the kernel gives a handler", words[i]);
 	}
 	if (count <= DUMPABLE || values[PID] == 0)
 		return ep_fail(err, EP_E_USAGE, 0,
-			       "too few words: the kernel gives PID, TID, "
-			       "signal, time, dumpable and limit");
+			       "too few words: the kernel gives PID, TID, signal, time, dumpable "
+			       "and limit");
 	return EP_OK;
 }
 

@@ -32,8 +32,8 @@ struct ep_crash {
 	pid_t inner_pid, inner_tid; /* in the process's own */
 	uid_t uid;                  /* real */
 	gid_t gid;
-	uid_t account; /* who is answerable for it: uid, but of a process in a
-			  user namespace whoever made that */
+	uid_t account; /* who is answerable for it: uid, but of a process in a user namespace
+			  whoever made that */
 	int signal;
 	uint64_t time;       /* seconds since 1970 */
 	uint64_t seen;       /* ns since 1970, when we were told */
@@ -41,15 +41,13 @@ struct ep_crash {
 	uint64_t limit;      /* RLIMIT_CORE, soft: bytes */
 	int cpu;             /* -1 unknown */
 	char comm[17];       /* of the thread */
-	char path[PATH_MAX]; /* of the executable, as its own root has it; ""
-				unknown */
+	char path[PATH_MAX]; /* of the executable, as its own root has it; "" unknown */
 	char host[65];
-	int proc;     /* /proc/PID, ep_crash_close; -1: there is no such process any
-			 more, and only what words said is known */
+	int proc; /* /proc/PID, ep_crash_close; -1: there is no such process any more, and only what
+		     words said is known */
 	bool foreign; /* in another user namespace than we are */
 	bool mixed;   /* not all of its users, or groups, are the same one */
-	bool secure;  /* it was started with privileges (AT_SECURE), or that is
-			 not known */
+	bool secure;  /* it was started with privileges (AT_SECURE), or that is not known */
 	struct ep_credentials credentials; /* of the thread */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* forward.c: whoever writes is a process of its own, so that its rights and its
- * death are its own. */
+/* forward.c: whoever writes is a process of its own, so that its rights and its death are its
+ * own. */
 #include "coredump/handler/forward.h"
 
 #include <errno.h>

@@ -26,8 +26,7 @@ struct handling {
 	struct ep_relay relay;
 	struct ep_parser parser;
 	struct ep_forward forward;
-	uint64_t look; /* CLOCK_MONOTONIC, ns: when to see whether the core
-			  moves */
+	uint64_t look; /* CLOCK_MONOTONIC, ns: when to see whether the core moves */
 };
 
 static void log_failure(const struct handling *h, int rc, const struct ep_err *err)

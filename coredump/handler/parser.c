@@ -131,8 +131,8 @@ static int verdict(const struct ep_parser *parser, int status, bool late, struct
 		return failure(parser->said, err);
 	if (WTERMSIG(status) == SIGSYS)
 		return ep_fail(err, EP_E_IO, 0,
-			       "no snapshot: what reads the core did what it "
-			       "may not, and was stopped (SIGSYS)");
+			       "no snapshot: what reads the core did what it may not, and was "
+			       "stopped (SIGSYS)");
 	return ep_fail(err, EP_E_IO, 0, "no snapshot: what reads the core died of SIG%s",
 		       sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* peer.c: what Linux 6.1's headers do not have yet is laid out here as in the headers
- * of 6.18. */
+/* peer.c: what Linux 6.1's headers do not have yet is laid out here as in the headers of 6.18. */
 #include "coredump/handler/peer.h"
 
 #include <assert.h>
@@ -76,9 +75,8 @@ int ep_peer_possible(struct ep_err *err)
 	if (rc == 0 && facts.mask & INFO_COREDUMP)
 		return EP_OK;
 	return ep_fail(err, EP_E_VERSION, 0,
-		       "this kernel does not send cores to sockets: Linux "
-		       "does since 6.16; without --listen, --install works "
-		       "with any");
+		       "this kernel does not send cores to sockets: Linux does since 6.16; without "
+		       "--listen, --install works with any");
 }
 
 /* Bytes that a core of it may have: UINT64_MAX, any number; none where that is not told. Not by
@@ -117,8 +115,7 @@ int ep_peer_crash(struct ep_crash *crash, int socket, int *pidfd, struct ep_err 
 	crash->time = (uint64_t)time(NULL);
 	if (!(facts.mask & INFO_COREDUMP) || !(facts.coredump_mask & COREDUMPED))
 		return ep_fail(err, EP_END, 0,
-			       "it connected without crashing, and was turned "
-			       "away");
+			       "it connected without crashing, and was turned away");
 	crash->dumpable = facts.coredump_mask & COREDUMP_ROOT ? 2 : 1;
 	crash->uid = crash->account = facts.ids[0];
 	crash->gid = facts.ids[1];
@@ -163,8 +160,7 @@ int ep_peer_begin(int socket, unsigned seconds, struct ep_err *err)
 		return EP_OK;
 	if (first < sizeof(struct coredump_question) || first > QUESTION_MOST)
 		return ep_fail(err, EP_E_FORMAT, 0,
-			       "what came is neither a core nor the kernel's "
-			       "question");
+			       "what came is neither a core nor the kernel's question");
 	return answer(socket, first, err);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* relay.c: a byte is in memory before anybody learns of it, and room for it before it
- * is taken from the stream: so none is lost. */
+/* relay.c: a byte is in memory before anybody learns of it, and room for it before it is taken from
+ * the stream: so none is lost. */
 #include "coredump/handler/relay.h"
 
 #include <errno.h>

@@ -73,9 +73,7 @@ static bool is_trusted(const struct stat *st, bool may_be_sticky)
 static int distrust(const char *path, struct ep_err *err)
 {
 	return ep_fail(err, EP_E_PERMISSION, 0,
-		       "%s: others than root may write there; what it says is "
-		       "not believed",
-		       path);
+		       "%s: others than root may write there; what it says is not believed", path);
 }
 
 /* Whoever may write to a folder may replace what lies in it, unless it is sticky, as /tmp is. */

@@ -85,10 +85,8 @@ void ep_store_log(const struct ep_store *store, const struct ep_crash *crash, co
 struct ep_stored {
 	char name[NAME_MAX + 1];
 	uint64_t size; /* bytes on the disk */
-	uint64_t time; /* of its last change, which no user can set (ctime), ns
-			  since 1970 */
-	uid_t account; /* whose it is, by its name; 0 also where that has none
-			*/
+	uint64_t time; /* of its last change, which no user can set (ctime), ns since 1970 */
+	uid_t account; /* whose it is, by its name; 0 also where that has none */
 };
 
 /* Oldest first; the caller frees *out. EP_END: there is no such folder; EP_E_IO: also where memory

@@ -65,9 +65,8 @@ int ep_store_enter(const struct ep_store *store, const struct ep_crash *crash, u
 		if (i + 1 == share) {
 			close(fd);
 			return ep_fail(err, EP_E_LIMIT, 0,
-				       "user %u has %u crashes at once already, "
-				       "which is half of all: this one is left "
-				       "out, and its core",
+				       "user %u has %u crashes at once already, which is half of "
+				       "all: this one is left out, and its core",
 				       (unsigned)crash->account, share);
 		}
 	}
@@ -205,10 +204,10 @@ int ep_store_make_room(const struct ep_store *store, struct ep_err *err)
 	rc = stock_init(&stock, store, NULL, err);
 	while (rc == EP_OK && !is_room(store))
 		if (!let_one_go(&stock, store, true))
-			rc = ep_fail(err, EP_E_LIMIT, 0,
-				     "no snapshot: less is free in %s than is "
-				     "to stay so (--keep-free)",
-				     store->path);
+			rc = ep_fail(
+				err, EP_E_LIMIT, 0,
+				"no snapshot: less is free in %s than is to stay so (--keep-free)",
+				store->path);
 	free(stock.list);
 	if (fd >= 0)
 		close(fd);

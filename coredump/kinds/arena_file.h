@@ -20,8 +20,8 @@ struct ep_arena_file {
 	enum ep_life life;
 	char how[160];      /* how that is known; for people */
 	bool oom_known;     /* the kernel's count could be read */
-	uint64_t oom_kills; /* processes of its memory cgroup that the kernel
-			       killed since it started */
+	uint64_t oom_kills; /* processes of its memory cgroup that the kernel killed since it
+			       started */
 };
 
 /* As ep_source_open. A process that still runs goes on while it is read. */

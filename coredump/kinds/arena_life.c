@@ -72,8 +72,8 @@ static bool same_process(const struct ep_process *process)
 		return false;
 	after = strrchr(text, ')');
 	if (after && sscanf(after,
-			    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
-			    "%*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+			    ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			    "%*d %*d %" SCNu64,
 			    &ticks) != 1)
 		ticks = 0;
 	free(text);
@@ -114,9 +114,8 @@ static void look_at_process(struct ep_arena_file *out, int fd, const struct ep_p
 		break;
 	case 0:
 		say(out, EP_LIFE_ENDED,
-		    "its process ended, runs another program by now (exec), "
-		    "or records in private memory since somebody cut the file "
-		    "off");
+		    "its process ended, runs another program by now (exec), or records in private "
+		    "memory since somebody cut the file off");
 		break;
 	default:
 		say(out, is_locked(fd) ? EP_LIFE_RUNS : EP_LIFE_UNKNOWN,

@@ -26,9 +26,7 @@
 /* Program headers are 56 bytes, so a file can promise no more than it holds; this bounds the memory
  * that a hostile one takes (72 MiB). */
 #define HEADERS_MAX (1u << 20)
-#define NOTES_MAX                                                   \
-	(UINT64_C(256) << 20) /* bytes: 20,000 threads with AVX-512 \
-			       */
+#define NOTES_MAX   (UINT64_C(256) << 20) /* bytes: 20,000 threads with AVX-512 \ */
 
 /* ---- reading ---- */
 
@@ -43,13 +41,13 @@ static int fault(const struct ep_source *source, const struct ep_segment *segmen
 			       source->name, at);
 	if (segment->flags & EP_SEGMENT_CORRUPT)
 		return ep_fail(err, EP_E_CORRUPT, at,
-			       "%s: 0x%" PRIx64 ": the program header of its segment makes no "
-			       "sense",
+			       "%s: 0x%" PRIx64
+			       ": the program header of its segment makes no sense",
 			       source->name, at);
 	if (segment->flags & EP_SEGMENT_UNKEPT)
 		return ep_fail(err, EP_E_UNSAVED, at,
-			       "%s: 0x%" PRIx64 " was not kept as the core came by: save it to "
-			       "a file, decompressed, and name that",
+			       "%s: 0x%" PRIx64 " was not kept as the core came by: save it to a "
+			       "file, decompressed, and name that",
 			       source->name, at);
 	if (at - segment->address >= segment->saved_size)
 		return ep_fail(err, EP_E_UNSAVED, at,
@@ -255,8 +253,8 @@ static void segments_part(struct ep_source *source)
 	source->segments.count = kept;
 	if (overlaps)
 		ep_source_warn(source,
-			       "%s: corrupt: %zu segments overlap others; each "
-			       "address is read from one of them",
+			       "%s: corrupt: %zu segments overlap others; each address is read "
+			       "from one of them",
 			       source->path, overlaps);
 }
 
@@ -287,8 +285,7 @@ static void truncation_warn(struct ep_source *source)
 		ep_source_warn(source,
 			       "%s: core truncated at offset 0x%" PRIx64
 			       ": %zu of %zu segments are cut or gone, %" PRIu64 " of %" PRIu64
-			       " bytes of memory are left (ulimit -c, disk "
-			       "full?)",
+			       " bytes of memory are left (ulimit -c, disk full?)",
 			       source->path, source->file_size, cut, source->segments.count,
 			       present, promised);
 }
@@ -309,9 +306,8 @@ static uint64_t headers_guess(struct ep_source *source, uint64_t offset)
 	/* A stream has not come to its end yet. */
 	if (!source->spool)
 		ep_source_warn(source,
-			       "%s: the number of segments is lost with the "
-			       "end of the file; taken from where the notes "
-			       "begin",
+			       "%s: the number of segments is lost with the end of the file; taken "
+			       "from where the notes begin",
 			       source->path);
 	return (first.p_offset - offset) / sizeof(first);
 }
@@ -343,9 +339,7 @@ static uint64_t headers_count(struct ep_source *source, const Elf64_Ehdr *header
 			       source->path, source->file_size, fit, promised);
 	fit = at_most(fit, promised);
 	if (fit > HEADERS_MAX)
-		ep_source_warn(source,
-			       "%s: %" PRIu64 " program headers; the first %u "
-			       "are read",
+		ep_source_warn(source, "%s: %" PRIu64 " program headers; the first %u are read",
 			       source->path, fit, HEADERS_MAX);
 	return at_most(fit, HEADERS_MAX);
 }
@@ -413,9 +407,7 @@ static int input_open(const struct ep_source *source, int *fd, struct stat *st, 
 				     : open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (*fd < 0 && (errno == EACCES || errno == EPERM))
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: %m; cores are readable by their owner and "
-			       "root",
-			       source->path);
+			       "%s: %m; cores are readable by their owner and root", source->path);
 	if (*fd >= 0 && fstat(*fd, st) == 0)
 		return EP_OK;
 	if (*fd >= 0)

@@ -26,8 +26,7 @@ static_assert(GATE_BYTE(EP_GATE_CONTROL) == 1 && GATE_BYTE(EP_GATE_OFF) == 2 &&
 static int gone(const struct ep_control *control, struct ep_err *err)
 {
 	return ep_fail(err, EP_E_IO, 0,
-		       "pid %d: the process has ended, or has started another "
-		       "program",
+		       "pid %d: the process has ended, or has started another program",
 		       (int)control->pid);
 }
 
@@ -49,8 +48,8 @@ static int put(struct ep_control *control, uint64_t offset, const void *bytes, s
 	/* Some kernels let it be read and not written (proc_mem.*). */
 	if (n < 0 && (errno == EACCES || errno == EPERM))
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "pid %d: this kernel does not let the memory of "
-			       "another process be written: %m",
+			       "pid %d: this kernel does not let the memory of another process be "
+			       "written: %m",
 			       (int)control->pid);
 	return gone(control, err);
 }
@@ -72,9 +71,8 @@ static int not_opened(const struct ep_control *control, struct ep_err *err)
 {
 	if (errno == EACCES || errno == EPERM)
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "pid %d: permission denied: its memory may be "
-			       "read, not written; run as the user of the "
-			       "process with its capabilities, or as root",
+			       "pid %d: permission denied: its memory may be read, not written; "
+			       "run as the user of the process with its capabilities, or as root",
 			       (int)control->pid);
 	return gone(control, err);
 }
@@ -166,13 +164,11 @@ int ep_control_timing(struct ep_control *control, unsigned every, struct ep_err 
 		return rc;
 	if (every > EVERY_MOST || (every & (every - 1)))
 		return ep_fail(err, EP_E_USAGE, 0,
-			       "timing takes auto, 1, 2, 4, 8, 16, 32 or 64, "
-			       "not %u",
-			       every);
+			       "timing takes auto, 1, 2, 4, 8, 16, 32 or 64, not %u", every);
 	if (every != 1 && arena.min_duration)
 		return ep_fail(err, EP_E_USAGE, 0,
-			       "pid %d: EPITAPH_MIN_DURATION is in force and "
-			       "needs every time: its timing stays 1",
+			       "pid %d: EPITAPH_MIN_DURATION is in force and needs every time: its "
+			       "timing stays 1",
 			       (int)control->pid);
 	return put_byte(control, offsetof(struct ep_arena, timestamp_every), (uint8_t)every, err);
 }

@@ -10,8 +10,8 @@
 #include "coredump/find/root.h"
 
 struct ep_control {
-	int memory; /* /proc/PID/mem: stays with the memory that it was opened
-		       for, also when the pid is given to somebody else */
+	int memory; /* /proc/PID/mem: stays with the memory that it was opened for, also when the
+		       pid is given to somebody else */
 	pid_t pid;
 	uint64_t arena_address;
 	uint64_t identity;

@@ -234,39 +234,34 @@ static int not_permitted(const struct ep_source *source, struct ep_err *err)
 
 	if (scope == 3)
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: permission denied: "
-			       "kernel.yama.ptrace_scope is 3, nobody may read "
-			       "another process until the next boot; take a core",
+			       "%s: permission denied: kernel.yama.ptrace_scope is 3, nobody may "
+			       "read another process until the next boot; take a core",
 			       source->name);
 	if (may_trace())
-		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: permission denied, in spite of "
-			       "CAP_SYS_PTRACE: the process is in another user "
-			       "namespace (lsns -t user), or a security module "
-			       "(SELinux, AppArmor, Landlock) keeps it; read "
-			       "it from where it runs, or take a core",
-			       source->name);
+		return ep_fail(
+			err, EP_E_PERMISSION, 0,
+			"%s: permission denied, in spite of CAP_SYS_PTRACE: the process is in "
+			"another user namespace (lsns -t user), or a security module (SELinux, "
+			"AppArmor, Landlock) keeps it; read it from where it runs, or take a core",
+			source->name);
 	if (geteuid() == 0)
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: permission denied, though root: this "
-			       "container lacks CAP_SYS_PTRACE (docker run "
-			       "--cap-add=SYS_PTRACE)",
+			       "%s: permission denied, though root: this container lacks "
+			       "CAP_SYS_PTRACE (docker run --cap-add=SYS_PTRACE)",
 			       source->name);
 	if (scope > 0)
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: permission denied: kernel.yama.ptrace_scope "
-			       "is %d; run as root",
+			       "%s: permission denied: kernel.yama.ptrace_scope is %d; run as root",
 			       source->name, scope);
 	if (user_of(source->pid) == geteuid())
 		return ep_fail(err, EP_E_PERMISSION, 0,
-			       "%s: permission denied, though it is yours: it "
-			       "has privileges (setuid, file capabilities) or "
-			       "is not dumpable (prctl); run as root, or with "
-			       "CAP_SYS_PTRACE",
+			       "%s: permission denied, though it is yours: it has privileges "
+			       "(setuid, file capabilities) or is not dumpable (prctl); run as "
+			       "root, or with CAP_SYS_PTRACE",
 			       source->name);
 	return ep_fail(err, EP_E_PERMISSION, 0,
-		       "%s: permission denied; run as the user of the process, "
-		       "or as root, or with CAP_SYS_PTRACE",
+		       "%s: permission denied; run as the user of the process, or as root, or with "
+		       "CAP_SYS_PTRACE",
 		       source->name);
 }
 
@@ -294,23 +289,19 @@ static int process_check(struct ep_source *source, struct ep_err *err)
 
 	if (!stat_read(source->pid, &state, &flags))
 		return ep_fail(err, EP_E_IO, 0,
-			       "%s: no such process; if it has crashed, name "
-			       "its core",
+			       "%s: no such process; if it has crashed, name its core",
 			       source->name);
 	if (state == 'Z' || state == 'X')
 		return ep_fail(err, EP_E_IO, 0,
-			       "%s: a zombie: it has ended, its memory is gone; "
-			       "name its core",
+			       "%s: a zombie: it has ended, its memory is gone; name its core",
 			       source->name);
 	if (flags & PF_KTHREAD)
 		return ep_fail(err, EP_E_FORMAT, 0,
-			       "%s: a thread of the kernel, it has no memory of "
-			       "its own",
+			       "%s: a thread of the kernel, it has no memory of its own",
 			       source->name);
 	if (is_32_bit(source->pid))
 		return ep_fail(err, EP_E_FORMAT, 0,
-			       "%s: a 32-bit program; only 64-bit ones of "
-			       "x86-64 are traced",
+			       "%s: a 32-bit program; only 64-bit ones of x86-64 are traced",
 			       source->name);
 	return EP_OK;
 }

@@ -9,8 +9,8 @@
 
 /* One look at an arena. All zero before it. */
 struct ep_live_read {
-	uint64_t *until; /* TSC when a thread's blocks were first met, by serial
-			    modulo EP_LIVE_READ_OWNERS */
+	uint64_t *until; /* TSC when a thread's blocks were first met, by serial modulo
+			    EP_LIVE_READ_OWNERS */
 	uint8_t *again;  /* a piece that is read once more */
 };
 

@@ -39,14 +39,14 @@ typedef int ep_segment_read_fn(struct ep_source *source, const struct ep_segment
 
 /* A piece of the address space: a PT_LOAD, or a line of /proc/PID/maps. */
 struct ep_segment {
-	uint64_t address;         /* process virtual */
-	uint64_t memory_size;     /* bytes mapped */
-	uint64_t saved_size;      /* bytes from `address` on that the headers say can
-				     be read; memory_size in a live process */
-	uint64_t present_size;    /* bytes of those that the file really holds:
-				     less than saved_size in a truncated core */
-	uint64_t file_offset;     /* where they lie in the core; 0 live */
-	uint32_t flags;           /* PF_R PF_W PF_X, and EP_SEGMENT_ below */
+	uint64_t address;      /* process virtual */
+	uint64_t memory_size;  /* bytes mapped */
+	uint64_t saved_size;   /* bytes from `address` on that the headers say can be read;
+				  memory_size in a live process */
+	uint64_t present_size; /* bytes of those that the file really holds: less than saved_size in
+				  a truncated core */
+	uint64_t file_offset;  /* where they lie in the core; 0 live */
+	uint32_t flags;        /* PF_R PF_W PF_X, and EP_SEGMENT_ below */
 	ep_segment_read_fn *read; /* NULL: as all of this kind of source */
 };
 /* Bits of PF_MASKOS that Linux does not use. */
@@ -97,11 +97,10 @@ static inline bool ep_note_is_snapshot(const struct ep_note *note)
 
 /* What killed it. */
 struct ep_death {
-	int signal;                      /* 0 unknown or alive */
-	int code;                        /* si_code; valid when has_siginfo */
-	int error;                       /* si_errno */
-	uint64_t address;                /* si_addr; valid for SIGSEGV SIGBUS SIGILL SIGFPE
-					    SIGTRAP */
+	int signal;       /* 0 unknown or alive */
+	int code;         /* si_code; valid when has_siginfo */
+	int error;        /* si_errno */
+	uint64_t address; /* si_addr; valid for SIGSEGV SIGBUS SIGILL SIGFPE SIGTRAP */
 	uint32_t sender_pid, sender_uid; /* valid for SI_USER, SI_TKILL, SI_QUEUE */
 	uint32_t call;                   /* the system call; valid for SIGSYS by a filter */
 	bool has_siginfo;
@@ -121,8 +120,8 @@ const char *ep_source_name(const struct ep_source *source); /* as the user gave 
 pid_t ep_source_pid(const struct ep_source *source);        /* 0 unknown */
 /* EP_E_USAGE: `path` is the file that the source is read from, which no output may replace. */
 int ep_source_spare(const struct ep_source *source, const char *path, struct ep_err *err);
-const char *ep_source_path(const struct ep_source *source); /* the core's path, NULL for a live
-							       process; borrowed */
+const char *ep_source_path(
+	const struct ep_source *source); /* the core's path, NULL for a live process; borrowed */
 
 /* The ELF core's headers and notes, for libraries: a descriptor of the caller's own; -1: there is
  * none. Memory is read by ep_source_read only. */

@@ -109,8 +109,8 @@ static uint64_t sip_hash(const uint64_t key[2], const uint8_t *bytes, size_t siz
 
 void ep_redact_token(const struct ep_redaction *r, uint8_t *name, size_t size)
 {
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz0123456789-_";
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	size_t length = strnlen((const char *)name, size);
 	uint64_t hash = sip_hash(r->key, name, length < COUNTED ? length : COUNTED);
 	size_t room = size < 8 ? size : 8;

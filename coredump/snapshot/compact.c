@@ -129,8 +129,7 @@ static uint64_t modules(struct compaction *c, const struct ep_section *from, uin
 /* ---- scheduling events: segments in use, the oldest first ---- */
 
 struct segment {
-	uint64_t sequence, offset; /* of its first chunk; from the section's
-				      start */
+	uint64_t sequence, offset; /* of its first chunk; from the section's start */
 };
 
 static int by_sequence(const void *a, const void *b)

@@ -10,10 +10,9 @@
 #include "coredump/find/root.h"
 
 struct ep_image {
-	uint8_t *bytes;       /* `size` bytes, page aligned; owned */
-	size_t size;          /* bytes: arena.committed, or what the segment holds when
-				 that is not readable; less when most of an arena of over
-				 64 MiB is not there */
+	uint8_t *bytes; /* `size` bytes, page aligned; owned */
+	size_t size; /* bytes: arena.committed, or what the segment holds when that is not readable;
+			less when most of an arena of over 64 MiB is not there */
 	uint8_t *present;     /* one byte a page: 1 read, 0 not; owned */
 	size_t pages_missing; /* of what should be there, also behind `size` */
 	uint64_t address;     /* process virtual address of bytes[0] */

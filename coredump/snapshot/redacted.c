@@ -42,9 +42,8 @@ int ep_redacted_parse(const char *text, uint32_t *out, struct ep_err *err)
 
 		if (!bit)
 			return ep_fail(err, EP_E_USAGE, 0,
-				       "--redact=%.*s: cmdline, paths, notes, "
-				       "stacks, registers, several with commas "
-				       "between them, or all",
+				       "--redact=%.*s: cmdline, paths, notes, stacks, registers, "
+				       "several with commas between them, or all",
 				       (int)(length < 64 ? length : 64), text);
 		bits |= bit;
 		if (!text[length])

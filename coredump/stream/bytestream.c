@@ -79,8 +79,8 @@ static int library_load(const char *path, struct ep_err *err)
 	handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
 		return ep_fail(err, EP_E_IO, 0,
-			       "%s: compressed files and pipes are read with "
-			       "libarchive (package libarchive13): %s",
+			       "%s: compressed files and pipes are read with libarchive (package "
+			       "libarchive13): %s",
 			       path, dlerror());
 #define TAKE(name)                           \
 	library.name = dlsym(handle, #name); \

@@ -76,44 +76,41 @@ static int identify_elf(int fd, const char *path, uint64_t size, const Elf64_Ehd
 			       " bytes, inside the ELF header: nothing is left",
 			       path, size);
 	if (header->e_ident[EI_CLASS] == ELFCLASS32)
-		return ep_fail(err, EP_E_FORMAT, EI_CLASS,
-			       "%s: a 32-bit ELF file (%s); only cores of "
-			       "64-bit x86 programs are read",
-			       path, machine_name(header->e_machine));
+		return ep_fail(
+			err, EP_E_FORMAT, EI_CLASS,
+			"%s: a 32-bit ELF file (%s); only cores of 64-bit x86 programs are read",
+			path, machine_name(header->e_machine));
 	if (header->e_ident[EI_CLASS] != ELFCLASS64)
 		return ep_fail(err, EP_E_CORRUPT, EI_CLASS,
-			       "%s: ELF header, offset %d: class %u is neither "
-			       "32 nor 64 bits",
+			       "%s: ELF header, offset %d: class %u is neither 32 nor 64 bits",
 			       path, EI_CLASS, header->e_ident[EI_CLASS]);
 	if (header->e_ident[EI_DATA] == ELFDATA2MSB)
-		return ep_fail(err, EP_E_FORMAT, EI_DATA,
-			       "%s: a big-endian ELF file; only cores of "
-			       "64-bit x86 programs are read",
-			       path);
+		return ep_fail(
+			err, EP_E_FORMAT, EI_DATA,
+			"%s: a big-endian ELF file; only cores of 64-bit x86 programs are read",
+			path);
 	if (header->e_ident[EI_DATA] != ELFDATA2LSB)
 		return ep_fail(err, EP_E_CORRUPT, EI_DATA,
-			       "%s: ELF header, offset %d: byte order %u is "
-			       "neither little nor big",
+			       "%s: ELF header, offset %d: byte order %u is neither little nor big",
 			       path, EI_DATA, header->e_ident[EI_DATA]);
 	if (header->e_machine != EM_X86_64)
 		return ep_fail(err, EP_E_FORMAT, offsetof(Elf64_Ehdr, e_machine),
-			       "%s: an ELF file for %s (machine %u); only cores "
-			       "of 64-bit x86 programs are read",
+			       "%s: an ELF file for %s (machine %u); only cores of 64-bit x86 "
+			       "programs are read",
 			       path, machine_name(header->e_machine), header->e_machine);
 	if (header->e_type != ET_CORE)
-		return ep_fail(err, EP_E_FORMAT, offsetof(Elf64_Ehdr, e_type),
-			       "%s: %s, not a core; name the core that it "
-			       "left, or the pid while it runs",
-			       path, kind_of(fd, header));
+		return ep_fail(
+			err, EP_E_FORMAT, offsetof(Elf64_Ehdr, e_type),
+			"%s: %s, not a core; name the core that it left, or the pid while it runs",
+			path, kind_of(fd, header));
 	if (header->e_phoff == 0 || header->e_phnum == 0)
-		return ep_fail(err, EP_E_CORRUPT, offsetof(Elf64_Ehdr, e_phoff),
-			       "%s: ELF header, offset %zu: a core without "
-			       "program headers holds nothing",
-			       path, offsetof(Elf64_Ehdr, e_phoff));
+		return ep_fail(
+			err, EP_E_CORRUPT, offsetof(Elf64_Ehdr, e_phoff),
+			"%s: ELF header, offset %zu: a core without program headers holds nothing",
+			path, offsetof(Elf64_Ehdr, e_phoff));
 	if (header->e_phentsize != sizeof(Elf64_Phdr))
 		return ep_fail(err, EP_E_CORRUPT, offsetof(Elf64_Ehdr, e_phentsize),
-			       "%s: ELF header, offset %zu: program headers of "
-			       "%u bytes, not %zu",
+			       "%s: ELF header, offset %zu: program headers of %u bytes, not %zu",
 			       path, offsetof(Elf64_Ehdr, e_phentsize), header->e_phentsize,
 			       sizeof(Elf64_Phdr));
 	return EP_OK;
@@ -135,8 +132,7 @@ int ep_core_head_check(int fd, const char *path, uint64_t size, struct ep_err *e
 
 	if (size == 0)
 		return ep_fail(err, EP_E_FORMAT, 0,
-			       "%s: empty; was the dump refused (ulimit -c) or "
-			       "the disk full?",
+			       "%s: empty; was the dump refused (ulimit -c) or the disk full?",
 			       path);
 	if (ep_file_read(fd, path, 0, head, got, &got, err))
 		return err ? err->code : EP_E_IO;
@@ -150,11 +146,9 @@ int ep_core_head_check(int fd, const char *path, uint64_t size, struct ep_err *e
 				       known[i].next);
 	if (looks_like_text(head, got))
 		return ep_fail(err, EP_E_FORMAT, 0,
-			       "%s: a text file, not a core; name the core, or "
-			       "a pid",
-			       path);
-	return ep_fail(err, EP_E_FORMAT, 0,
-		       "%s: not an ELF core (it begins with %02x %02x %02x "
-		       "%02x); name the core, or a pid",
-		       path, head[0], head[1], head[2], head[3]);
+			       "%s: a text file, not a core; name the core, or a pid", path);
+	return ep_fail(
+		err, EP_E_FORMAT, 0,
+		"%s: not an ELF core (it begins with %02x %02x %02x %02x); name the core, or a pid",
+		path, head[0], head[1], head[2], head[3]);
 }

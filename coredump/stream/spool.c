@@ -25,8 +25,7 @@
 static int no_room(const struct ep_source *source, uint64_t offset, struct ep_err *err)
 {
 	return ep_fail(err, EP_E_IO, offset,
-		       "%s: a stream is kept in a file in %s: %m; TMPDIR names "
-		       "another place",
+		       "%s: a stream is kept in a file in %s: %m; TMPDIR names another place",
 		       source->name, source->spool->directory);
 }
 

@@ -34,10 +34,9 @@ enum ep_error {
 
 struct ep_err {
 	int code;        /* EP_E_ */
-	uint64_t offset; /* bytes from the start of the file, or a process
-			    address; 0 where neither applies */
-	char text[512];  /* one line without a newline: what, where (file,
-			    offset), why */
+	uint64_t offset; /* bytes from the start of the file, or a process address; 0 where neither
+			    applies */
+	char text[512];  /* one line without a newline: what, where (file, offset), why */
 };
 
 /* The code's own words, for any int. Static. */

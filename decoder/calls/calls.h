@@ -32,8 +32,8 @@ struct ep_calls *ep_calls_create_once(const struct ep_trace *trace,
 bool ep_calls_once_held(struct ep_calls *calls, uint32_t *too_deep);
 
 /*
- * Calls that return in the block of records that they began in do not come, nor what is inside
- * of them: a fraction of the time, for those who ask for what is open, for gaps and points, and for
+ * Calls that return in the block of records that they began in do not come, nor what is inside of
+ * them: a fraction of the time, for those who ask for what is open, for gaps and points, and for
  * the end. The last `in_full` blocks come in full, and so does the last event of each. Before the
  * first event.
  */

@@ -9,12 +9,11 @@
 
 enum ep_event_kind {
 	EP_EVENT_BEGIN, /* a call begins */
-	EP_EVENT_END,   /* a call ends; every END has had its BEGIN, or is
-			   BEFORE */
+	EP_EVENT_END,   /* a call ends; every END has had its BEGIN, or is BEFORE */
 	EP_EVENT_GAP,   /* history is missing here */
 	EP_EVENT_POINT, /* something happened inside the innermost open call */
-	EP_EVENT_WAIT,  /* the thread was off its CPU from begin to end, in
-			   `call`: see `place`. Only where it is asked for */
+	EP_EVENT_WAIT, /* the thread was off its CPU from begin to end, in `call`: see `place`. Only
+			  where it is asked for */
 	/* After all others, of a stream: each selected call that did not return, by thread,
 	 * outermost first: its BEGIN, with the flags that were learned since. Then each span that
 	 * did not end, likewise, also when its begin was not selected. */
@@ -77,33 +76,30 @@ struct ep_time {
 struct ep_event {
 	enum ep_event_kind kind;
 	const struct ep_trace_thread *thread;
-	const struct ep_function *function; /* NULL for GAP, and for a POINT
-					      whose place is unknown */
-	uint64_t address;                   /* as recorded by the hook at begin or end */
-	uint32_t depth;                     /* 0 outermost known; callers from before the history
-					       whose returns are still to come are counted */
-	uint32_t flags;                     /* EP_CALL_ */
-	uint32_t stack;                     /* which of the thread's stacks it happens on, 0 its
-					       own; of EP_POINT_STACK: the one that goes on */
-	uint64_t call;                      /* number of the call in its thread, from 0; BEGIN and
-					       END of one call have the same; likewise, counted
-					       for themselves, SPAN_BEGIN and SPAN_END */
-	struct ep_time begin;               /* of the call; when BEFORE: low 0, high and best
-					       the oldest time that is known of it */
-	struct ep_time end;                 /* END; GAP: begin..end is what is missing */
-	uint32_t gap;                       /* GAP: EP_GAP_ */
+	const struct ep_function
+		*function; /* NULL for GAP, and for a POINT whose place is unknown */
+	uint64_t address;  /* as recorded by the hook at begin or end */
+	uint32_t depth;    /* 0 outermost known; callers from before the history whose returns are
+			      still to come are counted */
+	uint32_t flags;    /* EP_CALL_ */
+	uint32_t stack; /* which of the thread's stacks it happens on, 0 its own; of EP_POINT_STACK:
+			   the one that goes on */
+	uint64_t call;  /* number of the call in its thread, from 0; BEGIN and END of one call have
+			   the same; likewise, counted for themselves, SPAN_BEGIN and SPAN_END */
+	struct ep_time begin; /* of the call; when BEFORE: low 0, high and best the oldest time that
+				 is known of it */
+	struct ep_time end;   /* END; GAP: begin..end is what is missing */
+	uint32_t gap;         /* GAP: EP_GAP_ */
 	union {
-		uint64_t lost;                     /* GAP: as in struct ep_record */
-		uint64_t astray;                   /* BEGIN, END: cycles within its times in which
-						      the thread was off its CPU, in it or in a
-						      call near it */
+		uint64_t lost;   /* GAP: as in struct ep_record */
+		uint64_t astray; /* BEGIN, END: cycles within its times in which the thread was off
+				    its CPU, in it or in a call near it */
 		const struct ep_wait_place *place; /* WAIT: borrowed */
 	};
-	enum ep_point point;  /* POINT: begin is when; `address` is where, and
-				 `function` the one that it lies in */
-	const char *text;     /* POINT: see enum ep_point; GAP: the beginning of
-				 the text that lies over records, else NULL;
-				 valid UTF-8 */
+	enum ep_point point; /* POINT: begin is when; `address` is where, and `function` the one
+				that it lies in */
+	const char *text; /* POINT: see enum ep_point; GAP: the beginning of the text that lies over
+			     records, else NULL; valid UTF-8 */
 	struct ep_time since; /* SPAN_END, not BEFORE: of its begin */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * open_calls.h: what a thread's history says of its end: the calls that are open, the spans
- * that had not ended, the exception that was on its way, and what of the history is missing.
+ * open_calls.h: what a thread's history says of its end: the calls that are open, the spans that
+ * had not ended, the exception that was on its way, and what of the history is missing.
  */
 #ifndef EPITAPH_OPEN_CALLS_H
 #define EPITAPH_OPEN_CALLS_H
@@ -35,12 +35,11 @@ struct ep_open_calls {
 	struct ep_open_calls_span *spans; /* that had not ended, the latest first */
 	size_t span_count;
 	struct ep_exception exception;
-	const struct ep_function *returned; /* the last event of all is its
-					       return; NULL: it is none */
-	uint64_t gaps[EP_OPEN_CALLS_GAPS];  /* where the last of each kind ends; 0:
-					   there is none */
-	bool other_stacks;                  /* it went on upon other stacks, unseen */
-	struct ep_tail tail;                /* its last events */
+	const struct ep_function
+		*returned; /* the last event of all is its return; NULL: it is none */
+	uint64_t gaps[EP_OPEN_CALLS_GAPS]; /* where the last of each kind ends; 0: there is none */
+	bool other_stacks;                 /* it went on upon other stacks, unseen */
+	struct ep_tail tail;               /* its last events */
 	/* private: which functions (by number) were called, and of which modules */
 	const struct ep_trace *trace;
 	EP_ARRAY(bool) seen;

@@ -15,8 +15,8 @@ enum ep_pair_verdict {
 	EP_PAIR_MATCH,   /* the call at `index`; those above it were left */
 	EP_PAIR_BEFORE,  /* its call is older than all that is known here */
 	EP_PAIR_STRAY,   /* of no call; what is open stays open */
-	EP_PAIR_OUTSIDE, /* as BEFORE, and the calls from `index` up, which are
-			    inside of it, were left */
+	EP_PAIR_OUTSIDE, /* as BEFORE, and the calls from `index` up, which are inside of it, were
+			    left */
 	EP_PAIR_LEFT,    /* a jump: the calls from `index` up were left then */
 };
 
@@ -64,8 +64,7 @@ struct ep_pairing {
 	enum ep_pass pass;
 	bool once;         /* the first pass is to be the last */
 	uint64_t ordinal;  /* of the next record */
-	uint64_t calls;    /* numbers given so far: to calls, and to returns of
-			      none that is open */
+	uint64_t calls;    /* numbers given so far: to calls, and to returns of none that is open */
 	uint64_t known_at; /* TSC: history since the last gap begins here */
 	uint64_t segment;  /* pieces of history between gaps, from 0 */
 	struct ep_landing landings[EP_LANDINGS_MAX];
@@ -142,8 +141,8 @@ static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
 
 /*
  * Calls that return, with all that is inside of them, may be passed over now: they would change
- * nothing but the numbers given. Not where something depends on a return, nor where
- * addresses change their meaning, as they must be asked for in order of time.
+ * nothing but the numbers given. Not where something depends on a return, nor where addresses
+ * change their meaning, as they must be asked for in order of time.
  */
 static inline bool ep_pairing_may_pass(const struct ep_pairing *pairing)
 {

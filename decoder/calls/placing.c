@@ -17,8 +17,7 @@ struct window {
 	uint64_t low, high;
 	bool evenly; /* records had even steps between its bounds */
 	bool lost;
-	int of[EP_BLOCK_RECORDS + 2]; /* by record: the node that it begins or
-					 ends */
+	int of[EP_BLOCK_RECORDS + 2]; /* by record: the node that it begins or ends */
 	/* by place: its function may wait; 1 or 0, -1: not asked yet */
 	signed char may[EP_BLOCK_RECORDS + 3];
 	unsigned latest; /* the last place that may */

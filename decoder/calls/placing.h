@@ -30,12 +30,10 @@ struct ep_wait_place {
 	uint64_t call; /* number in its thread; EP_NO_CALL: none */
 	const struct ep_function *path[EP_PLACE_PATH];
 	unsigned path_count;
-	const struct ep_function *innermost; /* the thread ran it, in whatever
-						call of it; NULL: not certain
-					      */
+	const struct ep_function
+		*innermost; /* the thread ran it, in whatever call of it; NULL: not certain */
 	bool whole;
-	bool lost; /* history is missing, or makes no sense: nothing is
-		      certain */
+	bool lost; /* history is missing, or makes no sense: nothing is certain */
 };
 
 /* It was certainly in that call itself. */

@@ -201,16 +201,14 @@ static void write_flags(struct chrome *chrome, const struct ep_nest_frame *frame
 	     ",\"suspended\":\"execution went on upon another stack\"");
 	word(chrome, event->kind == EP_EVENT_OPEN, ",\"unfinished\":\"did not return\"");
 	word(chrome, ended && unwound,
-	     ",\"ended\":\"left without a return, by an exception or "
-	     "longjmp\"");
+	     ",\"ended\":\"left without a return, by an exception or longjmp\"");
 	word(chrome, ended && !unwound && known & EP_CALL_ABANDONED,
 	     ",\"ended\":\"left without a return\"");
 	word(chrome, known & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
 	word(chrome, ended && known & EP_CALL_AMBIGUOUS,
 	     ",\"ambiguous\":\"the return may be of an outer call of it\"");
 	word(chrome, known & EP_CALL_UNSURE_WAIT,
-	     ",\"wait\":\"it may have waited, or a call near it: not known "
-	     "which\"");
+	     ",\"wait\":\"it may have waited, or a call near it: not known which\"");
 	if (!frame->begin.exact && !(known & EP_CALL_BEFORE))
 		approximate(chrome, "begin", &frame->begin);
 	if (ended && !event->end.exact)
@@ -308,8 +306,8 @@ static void write_gap(struct chrome *chrome, const struct ep_nest_thread *thread
 {
 	char *why = ep_export_gap(event);
 
-	ep_outbuf_text(&chrome->out, ",\"name\":\"history is missing\",\"cat\":\"gap\","
-				     "\"args\":{\"why\":");
+	ep_outbuf_text(&chrome->out,
+		       ",\"name\":\"history is missing\",\"cat\":\"gap\",\"args\":{\"why\":");
 	ep_outbuf_text(&chrome->out, why);
 	free(why);
 	ep_outbuf_text(&chrome->out, ",\"missing_us\":");
@@ -476,8 +474,8 @@ static char *chrome_function(void *context, const struct ep_function *function)
 
 	if (line.file && line.line)
 		snprintf(where, sizeof(where), ",\"line\":%" PRIu32, line.line);
-	text = ep_asprintf(",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s"
-			   "\"module\":%s,\"address\":\"0x%" PRIx64 "\"",
+	text = ep_asprintf(",\"name\":%s,\"cat\":\"call\",\"args\":{%s%s%s%s\"module\":%s,"
+			   "\"address\":\"0x%" PRIx64 "\"",
 			   name, file ? "\"file\":" : "", file ? file : "", file ? where : "",
 			   file ? "," : "", module, function->start);
 	free(name);

@@ -369,12 +369,12 @@ static void write_head(struct dot *dot, const struct left_out *left)
 	char text[EP_TIMETEXT_SIZE];
 	char share[64];
 
-	ep_outbuf_text(&dot->out, "digraph calls {\n"
-				  "  node [shape=box,style=filled,fontname=\"sans-serif\","
-				  "fontsize=10];\n"
-				  "  edge [fontname=\"sans-serif\",fontsize=9];\n"
-				  "  fontname=\"sans-serif\"; fontsize=11; labelloc=t;\n"
-				  "  label=\"");
+	ep_outbuf_text(&dot->out,
+		       "digraph calls {\n"
+		       "  node [shape=box,style=filled,fontname=\"sans-serif\",fontsize=10];\n"
+		       "  edge [fontname=\"sans-serif\",fontsize=9];\n"
+		       "  fontname=\"sans-serif\"; fontsize=11; labelloc=t;\n"
+		       "  label=\"");
 	write_quoted(dot, ep_export_program(dot->export->trace), SIZE_MAX);
 	ep_outbuf_text(&dot->out, "\\n");
 	ep_outbuf_text(&dot->out, ep_timetext(text, dot->all));

@@ -23,14 +23,12 @@ struct ep_export {
 	struct ep_names *names;
 	const struct ep_selection *selection;     /* NULL: all */
 	const struct ep_funtrace_facts *funtrace; /* NULL: it is none */
-	struct ep_embedded *embedded;             /* viztracer: source files whose texts
-						     may come along, and which of them
-						     did; NULL: none */
-	bool raw_times;                           /* viztracer, chrome: the TSC's own, not since the
-						     first record */
-	bool count_calls;                         /* collapsed: weights are calls, else self ns */
-	bool merge_threads;                       /* collapsed: those of one name are one */
-	double min_percent;                       /* dot: of the time; less is left out */
+	struct ep_embedded *embedded; /* viztracer: source files whose texts may come along, and
+					 which of them did; NULL: none */
+	bool raw_times;     /* viztracer, chrome: the TSC's own, not since the first record */
+	bool count_calls;   /* collapsed: weights are calls, else self ns */
+	bool merge_threads; /* collapsed: those of one name are one */
+	double min_percent; /* dot: of the time; less is left out */
 };
 
 /* Trace Event Format (JSON), for Perfetto, chrome://tracing and others. */
@@ -74,8 +72,7 @@ const struct ep_function_text *ep_texts_get(struct ep_texts *texts,
 					    const struct ep_function *function);
 void ep_texts_deinit(struct ep_texts *texts);
 
-/* As a JSON string with its quotes; each byte that is no UTF-8 is U+FFFD. The caller frees
- * it. */
+/* As a JSON string with its quotes; each byte that is no UTF-8 is U+FFFD. The caller frees it. */
 char *ep_export_quote(const char *text);
 
 /* The threads' ids as viewers want them: no two are equal, though the system gave one twice, or
@@ -88,8 +85,8 @@ int64_t ep_export_zero(const struct ep_export *export);
 /* The executable's path, or "unknown". */
 const char *ep_export_program(const struct ep_trace *trace);
 
-/* "3 blocks of history are gone, tracing was paused", in quotes as JSON has them; the
- * caller frees it. */
+/* "3 blocks of history are gone, tracing was paused", in quotes as JSON has them; the caller frees
+ * it. */
 char *ep_export_gap(const struct ep_event *gap);
 
 /* What a sink returns: a file that takes no more ends the reading. */

@@ -14,8 +14,8 @@
  *
  * The format has room for calls, returns and catches, each with one time: those that are known
  * within an interval only are its best number, in order. What is missing (gaps), and that a call
- * was left without a return, it cannot say. A module that was unloaded is listed where no other
- * one lies now.
+ * was left without a return, it cannot say. A module that was unloaded is listed where no other one
+ * lies now.
  */
 int ep_funtrace_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 		      struct ep_err *err);

@@ -31,8 +31,7 @@ const char *ep_replay_gap(char out[EP_REPLAY_GAP_SIZE], const struct ep_event *e
 				       at ? ", " : "", lost);
 	if (gap & EP_GAP_TEXT && at < size)
 		at += (size_t)snprintf(out + at, size - at,
-				       "%s%" PRIu64 " records lost: overwritten by text "
-				       "\"%s\"",
+				       "%s%" PRIu64 " records lost: overwritten by text \"%s\"",
 				       at ? ", " : "", lost, event->text ? event->text : "");
 	if (gap & EP_GAP_PAUSED && at < size)
 		at += (size_t)snprintf(out + at, size - at, "%stracing was paused", at ? ", " : "");
@@ -413,9 +412,10 @@ int ep_replay_event(void *context, const struct ep_event *event, const struct ep
 
 void ep_replay_tsv_head(struct ep_outbuf *out)
 {
-	ep_outbuf_text(out, "# event\ttime_ns\tearliest_ns\tlatest_ns\ttid\tthread\t"
-			    "depth\tfunction\tmodule\taddress\tflags\t"
-			    "on_cpu_ns\twaiting_ns\n");
+	ep_outbuf_text(out, "# "
+			    "event\ttime_ns\tearliest_ns\tlatest_"
+			    "ns\ttid\tthread\tdepth\tfunction\tmodule\taddress\tflags\ton_cpu_"
+			    "ns\twaiting_ns\n");
 }
 
 static const char *kind_of(const struct ep_event *event)

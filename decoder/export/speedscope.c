@@ -88,12 +88,11 @@ static void profile_begin(struct speedscope *scope, const struct ep_nest_thread 
 
 	if (!scope->begun)
 		ep_outbuf_text(out, "{\"$schema\":\"https://www.speedscope.app/"
-				    "file-format-schema.json\",\n\"exporter\":"
-				    "\"epitaph " EP_VERSION "\",\n\"profiles\":[\n");
+				    "file-format-schema.json\",\n\"exporter\":\"epitaph " EP_VERSION
+				    "\",\n\"profiles\":[\n");
 	else
 		ep_outbuf_text(out, ",\n");
-	ep_outbuf_text(out, "{\"type\":\"evented\",\"unit\":\"nanoseconds\","
-			    "\"events\":[\n");
+	ep_outbuf_text(out, "{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"events\":[\n");
 	scope->begun = scope->profile = true;
 	scope->start = thread->now;
 }

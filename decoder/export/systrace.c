@@ -45,8 +45,9 @@ static void write_switch(struct lines *lines, const struct ep_sched_event *event
 {
 	begin_line(lines, event->tsc, event->cpu, prev, "sched_switch");
 	fprintf(lines->out,
-		"prev_comm=%s prev_pid=%" PRIu32 " prev_prio=120 prev_state=%c ==> next_comm=%s "
-		"next_pid=%" PRIu32 " next_prio=120\n",
+		"prev_comm=%s prev_pid=%" PRIu32
+		" prev_prio=120 prev_state=%c ==> next_comm=%s next_pid=%" PRIu32
+		" next_prio=120\n",
 		prev ? name_of(lines, prev) : "swapper", prev, state,
 		next ? name_of(lines, next) : "swapper", next);
 	lines->running[event->cpu % 1024] = next;

@@ -299,8 +299,7 @@ static void settle_abort(struct ep_report_cause *cause, struct way *way,
 
 	if (met(way, PART_SMASHED))
 		settle(cause, "stack-smashed",
-		       "a buffer in the frame of %s was written beyond its end "
-		       "(-fstack-protector)",
+		       "a buffer in the frame of %s was written beyond its end (-fstack-protector)",
 		       user);
 	else if (met(way, PART_FORTIFY))
 		settle_fortify(cause, way);

@@ -68,8 +68,8 @@ static const struct {
 	{SIGFPE, FPE_FLTINV, "FPE_FLTINV", "invalid floating-point operation"},
 	{SIGILL, ILL_ILLOPC, "ILL_ILLOPC", "illegal opcode"},
 	{SIGILL, ILL_ILLOPN, "ILL_ILLOPN",
-	 "illegal operand (ud2: __builtin_trap, a sanitizer, or a path that "
-	 "the compiler took for unreachable)"},
+	 "illegal operand (ud2: __builtin_trap, a sanitizer, or a path that the compiler took for "
+	 "unreachable)"},
 	{SIGILL, ILL_ILLADR, "ILL_ILLADR", "illegal addressing mode"},
 	{SIGILL, ILL_ILLTRP, "ILL_ILLTRP", "illegal trap"},
 	{SIGILL, ILL_PRVOPC, "ILL_PRVOPC", "privileged opcode"},

@@ -12,12 +12,11 @@
 /* All is borrowed. */
 struct ep_evidence {
 	struct ep_source *source;
-	const struct ep_trace *trace;          /* NULL: none */
-	const char *missing;                   /* why there is none; NULL */
-	struct ep_names *names;                /* of the trace's modules, or, without a trace,
-						  of the source's */
-	struct ep_names *others;               /* of the source's modules, for what the trace
-						  does not know; NULL */
+	const struct ep_trace *trace; /* NULL: none */
+	const char *missing;          /* why there is none; NULL */
+	struct ep_names *names; /* of the trace's modules, or, without a trace, of the source's */
+	struct ep_names
+		*others; /* of the source's modules, for what the trace does not know; NULL */
 	const struct ep_trace_module *modules; /* the source's; NULL none */
 	size_t module_count;
 	struct ep_unwinder *unwinder; /* NULL: live process, or no_unwinder */

@@ -59,8 +59,8 @@ void ep_life_cause_text(char *out, size_t size, const struct ep_arena_file *file
 		return;
 	if (!file->oom_kills)
 		snprintf(out, size,
-			 "not for want of memory: the kernel killed nobody of "
-			 "its memory cgroup since it started");
+			 "not for want of memory: the kernel killed nobody of its memory cgroup "
+			 "since it started");
 	else
 		snprintf(out, size,
 			 "out of memory, likely: the kernel killed %" PRIu64

@@ -87,8 +87,8 @@ struct ep_report_hung {
 #define EP_REPORT_HUNG_MAX 8u
 
 struct ep_report_hang {
-	bool there; /* it hung: it missed a deadline, or somebody else ended it
-		       by SIGQUIT or SIGABRT */
+	bool there; /* it hung: it missed a deadline, or somebody else ended it by SIGQUIT or
+		       SIGABRT */
 	struct ep_report_hung list[EP_REPORT_HUNG_MAX];
 	size_t count, left; /* left out */
 };
@@ -130,11 +130,10 @@ struct ep_report_thread {
 	struct ep_open_calls open;
 	bool unwound;
 	struct ep_stack stack; /* when unwound */
-	size_t more;           /* frames that are left out of it, outside of
-				  those, as far as they were counted; 0 of the
-				  thread that died */
-	bool uncounted;        /* there are more than these */
-	char stackless[600];   /* else: why not; "" nobody asked */
+	size_t more;    /* frames that are left out of it, outside of those, as far as they were
+			   counted; 0 of the thread that died */
+	bool uncounted; /* there are more than these */
+	char stackless[600]; /* else: why not; "" nobody asked */
 	struct ep_alignment alignment;
 	struct ep_report_last last;
 };
@@ -167,8 +166,7 @@ struct ep_report {
 	size_t kept; /* snapshots that the program keeps in its memory */
 	struct ep_report_head head;
 	EP_ARRAY(struct ep_report_watchdog)
-	watchdogs; /* the late ones first, then
-		      those that were late */
+	watchdogs; /* the late ones first, then those that were late */
 	struct ep_report_hang hang;
 	bool has_signature;
 	struct ep_signature signature;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * alignment.h: an unwound stack beside the open calls that the trace knows: one list,
- * innermost first, of rows that have a frame, a call, or both, each with a verdict and the reason
- * for it.
+ * alignment.h: an unwound stack beside the open calls that the trace knows: one list, innermost
+ * first, of rows that have a frame, a call, or both, each with a verdict and the reason for it.
  *
  * Frames and calls are paired by function, in order, as many as can be (the longest common
  * subsequence), preferring the innermost: recursion, tail calls and untraced frames need no rule of
@@ -20,13 +19,12 @@ enum ep_verdict {
 	EP_VERDICT_INLINED,          /* frame: a call that the compiler inlined */
 	EP_VERDICT_ENTERING,         /* frame: its hook had not recorded the call yet */
 	EP_VERDICT_RETURNING,        /* frame: its hook had recorded the return already */
-	EP_VERDICT_TRACE_LOST,       /* frame: the trace should have it, and has not
-				      */
+	EP_VERDICT_TRACE_LOST,       /* frame: the trace should have it, and has not */
 	EP_VERDICT_UNKNOWN,          /* frame: whether it has hooks is not known */
-	EP_VERDICT_OVERWRITTEN,      /* frame: it is not to be believed; call: the
-					stack is not from here on */
-	EP_VERDICT_FRAME_LOST,       /* call: the stack has no frame of it */
-	EP_VERDICT_NOT_UNWOUND,      /* call: the unwinder did not get that far */
+	EP_VERDICT_OVERWRITTEN, /* frame: it is not to be believed; call: the stack is not from here
+				   on */
+	EP_VERDICT_FRAME_LOST,  /* call: the stack has no frame of it */
+	EP_VERDICT_NOT_UNWOUND, /* call: the unwinder did not get that far */
 	EP_VERDICT_COUNT,
 };
 
@@ -77,10 +75,9 @@ struct ep_row {
 	const struct ep_frame *frame;       /* NULL: a call without a frame */
 	size_t number;                      /* of the frame */
 	const struct ep_function *function; /* of the frame, or of the call */
-	const char *inlined;                /* the function that was inlined into the
-					       frame; NULL: its own */
-	struct ep_line line;                /* where the frame is */
-	const struct ep_event *call;        /* its BEGIN; NULL: a frame without */
+	const char *inlined; /* the function that was inlined into the frame; NULL: its own */
+	struct ep_line line; /* where the frame is */
+	const struct ep_event *call; /* its BEGIN; NULL: a frame without */
 	enum ep_verdict verdict;
 	enum ep_reason reason;
 };
@@ -90,10 +87,10 @@ struct ep_row {
 struct ep_alignment {
 	struct ep_row *rows; /* innermost first; owned */
 	size_t count;
-	size_t overwritten; /* the first row from which on the stack is not
-			       believed; EP_ROW_NONE: all of it is */
-	size_t edge;        /* the first row of which the trace cannot know, as its
-			       history begins later; EP_ROW_NONE: it knows all */
+	size_t overwritten; /* the first row from which on the stack is not believed; EP_ROW_NONE:
+			       all of it is */
+	size_t edge; /* the first row of which the trace cannot know, as its history begins later;
+			EP_ROW_NONE: it knows all */
 };
 
 struct ep_alignment_of {

@@ -45,13 +45,12 @@ struct ep_unwinder {
 	EP_ARRAY(struct ep_frame) frames;
 	size_t limit;
 	bool limited;
-	size_t own;                     /* frames that were left by hand, and libdwfl does not
-					   see */
-	bool astray;                    /* the last frame is where no code can be */
-	size_t base;                    /* frames before those of this run of libdwfl's */
-	struct ep_signal_frame resumed; /* and where it began; context 0: with
-					   the thread's registers */
-	int fault;                      /* EP_E_ since the last frame, 0 none */
+	size_t own;  /* frames that were left by hand, and libdwfl does not see */
+	bool astray; /* the last frame is where no code can be */
+	size_t base; /* frames before those of this run of libdwfl's */
+	struct ep_signal_frame
+		resumed; /* and where it began; context 0: with the thread's registers */
+	int fault;       /* EP_E_ since the last frame, 0 none */
 	uint64_t fault_address;
 };
 

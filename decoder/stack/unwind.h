@@ -13,31 +13,27 @@
 #define EP_SIGNAL_FRAME_NAME "<signal handler called>"
 
 struct ep_frame {
-	uint64_t pc;      /* process virtual */
-	uint64_t sp;      /* 0 unknown */
-	bool activation;  /* pc is exact (innermost, or below a signal frame);
-			     else it is a return address: look up pc - 1 */
-	bool guessed;     /* found by the frame pointer alone, where the frame
-			     before it has no unwind information: may be wrong */
-	bool nowhere;     /* no code is at its pc: it is in no module, and not in
-			     executable memory either */
-	bool signal;      /* the kernel's: a handler was called here, and the
-			     frame outside of it is what was interrupted */
-	uint64_t context; /* of a signal frame: where its ucontext is
-			     (signal_frame.h); 0 unknown */
+	uint64_t pc;     /* process virtual */
+	uint64_t sp;     /* 0 unknown */
+	bool activation; /* pc is exact (innermost, or below a signal frame); else it is a return
+			    address: look up pc - 1 */
+	bool guessed; /* found by the frame pointer alone, where the frame before it has no unwind
+			 information: may be wrong */
+	bool nowhere; /* no code is at its pc: it is in no module, and not in executable memory
+			 either */
+	bool signal; /* the kernel's: a handler was called here, and the frame outside of it is what
+			was interrupted */
+	uint64_t context; /* of a signal frame: where its ucontext is (signal_frame.h); 0 unknown */
 };
 
 /* Where the unwinder stopped. */
 enum ep_stack_end {
-	EP_STACK_WHOLE,      /* at the thread's start, or where a zero stands
-				for it */
-	EP_STACK_LIMIT,      /* at as many frames as were asked for */
-	EP_STACK_NOWHERE,    /* at a pc where no code is, or at memory that the
-				process did not have: what was followed is no
-				stack */
-	EP_STACK_UNSAVED,    /* at memory that the core does not hold */
-	EP_STACK_UNREADABLE, /* at code without unwind information, or a module
-				without its file */
+	EP_STACK_WHOLE,   /* at the thread's start, or where a zero stands for it */
+	EP_STACK_LIMIT,   /* at as many frames as were asked for */
+	EP_STACK_NOWHERE, /* at a pc where no code is, or at memory that the process did not have:
+			     what was followed is no stack */
+	EP_STACK_UNSAVED, /* at memory that the core does not hold */
+	EP_STACK_UNREADABLE, /* at code without unwind information, or a module without its file */
 	EP_STACK_REGISTERS,  /* there are no registers */
 };
 

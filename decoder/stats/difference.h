@@ -43,8 +43,8 @@ struct ep_parting {
 	const struct ep_trace_thread *threads[2]; /* one is NULL: ALONE */
 	enum ep_parting_kind kind;
 	uint64_t common;     /* calls and returns that are the same before it */
-	uint64_t skipped[2]; /* of each side, before the common stretch: where
-				its history reaches further back */
+	uint64_t skipped[2]; /* of each side, before the common stretch: where its history reaches
+				further back */
 	struct ep_step steps[2];
 };
 
@@ -56,8 +56,8 @@ struct ep_difference {
 	size_t parting_count;
 };
 
-/* Memory: 8 bytes a call and return of the two threads that are being
- * compared, beside the tables. */
+/* Memory: 8 bytes a call and return of the two threads that are being compared, beside the
+ * tables. */
 void ep_difference_create(struct ep_difference *out, const struct ep_side sides[2]);
 void ep_difference_deinit(struct ep_difference *difference);
 

@@ -55,8 +55,8 @@ struct ep_stats {
 	size_t count, capacity;
 	uint64_t calls, timed; /* in all; spans are not counted */
 	uint64_t gaps;         /* places where history is missing */
-	int64_t unplaced;      /* ns that threads were off their CPUs where no
-				  call is known to have been open */
+	int64_t unplaced; /* ns that threads were off their CPUs where no call is known to have been
+			     open */
 };
 
 /* NULL selection: all. */

@@ -21,8 +21,7 @@ struct ep_wait_waker {
 };
 
 struct ep_wait {
-	const struct ep_function *function; /* NULL: outside of all calls that
-					       are known */
+	const struct ep_function *function; /* NULL: outside of all calls that are known */
 	const struct ep_function *caller;   /* NULL: not known */
 	bool inside; /* in the call or in one that it called: not known which */
 	uint64_t count;

@@ -26,16 +26,15 @@ struct ep_nest_frame {
 	uint32_t flags;       /* EP_CALL_, as far as they are known */
 	struct ep_time begin; /* as in struct ep_event */
 	int64_t since;        /* when it was begun or resumed last */
-	int64_t ran;          /* ns in it and in what it called, while suspended: up to
-				 then; from `end` on: in all */
-	int64_t inner;        /* ns of these in what it called, in gaps, and in waits
-				 of which it is not known whose they are */
-	int64_t astray;       /* ns of waits that are drawn inside of it, though it is
-				 not certain that they are its: no part of `ran` */
-	int64_t waited;       /* ns, and certain; up to its end: without what it
-				 called */
-	int64_t left_out;     /* of astray: since `since` */
-	uint64_t mark;        /* the sink's own; 0 at BEGIN */
+	int64_t ran; /* ns in it and in what it called, while suspended: up to then; from `end` on:
+			in all */
+	int64_t inner;    /* ns of these in what it called, in gaps, and in waits of which it is not
+			     known whose they are */
+	int64_t astray;   /* ns of waits that are drawn inside of it, though it is not certain that
+			     they are its: no part of `ran` */
+	int64_t waited;   /* ns, and certain; up to its end: without what it called */
+	int64_t left_out; /* of astray: since `since` */
+	uint64_t mark;    /* the sink's own; 0 at BEGIN */
 };
 
 /*
@@ -52,8 +51,8 @@ struct ep_nest_thread {
 	size_t count;
 	struct ep_nest_frame *frame; /* that begins or ends: the last of them, but at LEFT, when it
 					is none of them */
-	int64_t now; /* ns since the trace's first record, never back; what lies before counts
-			as 0 */
+	int64_t now; /* ns since the trace's first record, never back; what lies before counts as 0
+		      */
 	int64_t gap; /* ns that are missing, at a GAP; of a WAIT */
 	size_t own;  /* WAIT: the thread was in the first so many frames for certain; see `place` */
 };

@@ -20,8 +20,8 @@ static const struct {
 	{"blocks_text", "text-over-blocks", "of these look as if text was written over them",
 	 COUNT(damage.blocks_text), true},
 	{"records_text", "text-over-records",
-	 "records look as if text was written over them: they are left out, and the calls "
-	 "around them are marked",
+	 "records look as if text was written over them: they are left out, and the calls around "
+	 "them are marked",
 	 COUNT(damage.records_text), true},
 	{"blocks_duplicate", "duplicate-blocks", "blocks came twice",
 	 COUNT(damage.blocks_duplicate), true},
@@ -48,12 +48,12 @@ static const struct {
 	 "times somebody cut off the file of EPITAPH_FILE: what was in it then is lost",
 	 COUNT(process.file_lost), true},
 	{"holes", "holes",
-	 "records are missing inside of blocks: a signal handler interrupted a hook, or "
-	 "the process went on while it was read",
+	 "records are missing inside of blocks: a signal handler interrupted a hook, or the "
+	 "process went on while it was read",
 	 COUNT(damage.holes), false},
 	{"two_writers", "two-writers",
-	 "blocks have records of a child too, which was forked past the C library (_Fork, "
-	 "clone): some of their calls are its own",
+	 "blocks have records of a child too, which was forked past the C library (_Fork, clone): "
+	 "some of their calls are its own",
 	 COUNT(process.two_writers), false},
 	{"kept_refused", NULL, "snapshots to be kept had no room (EPITAPH_KEEP)",
 	 COUNT(arena.kept_refused), false},

@@ -14,8 +14,8 @@ struct ep_observed {
 	uint64_t runs;      /* of the command; 0: it was never traced */
 	uint64_t processes; /* that left a trace */
 	uint64_t lost;      /* events known to be missing */
-	double history;     /* seconds that the shortest ring went back which was
-			       written over; INFINITY: none was */
+	double history;     /* seconds that the shortest ring went back which was written over;
+			       INFINITY: none was */
 };
 
 /* Adds a process's trace. EP_END: there is none; and what a reader of traces says. */

@@ -274,13 +274,13 @@ const char *ep_calibration_doubt(const struct ep_calibration *calibration, char 
 
 	if (calibration->drift > EP_CALIBRATE_DRIFT_MAX)
 		snprintf(text, size,
-			 "the machine is busy: untraced code ran at speeds "
-			 "%.0f %% apart; measure again when it is quiet",
+			 "the machine is busy: untraced code ran at speeds %.0f %% apart; measure "
+			 "again when it is quiet",
 			 calibration->drift * 100);
 	else if (apart > EP_CALIBRATE_APART_MAX)
 		snprintf(text, size,
-			 "two equal copies of untraced code differ by %.2f ns "
-			 "a call: figures below that mean nothing here",
+			 "two equal copies of untraced code differ by %.2f ns a call: figures "
+			 "below that mean nothing here",
 			 apart);
 	else
 		return NULL;

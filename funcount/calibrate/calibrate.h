@@ -11,8 +11,8 @@
 #define EP_CALIBRATE_ROUNDS     15 /* by default */
 #define EP_CALIBRATE_ROUNDS_MAX 1000
 
-/* Above these a result is called doubtful: how far the untraced code's speed spreads from round
- * to round (interquartile, of its median), and how far two equal copies of it are apart, in
+/* Above these a result is called doubtful: how far the untraced code's speed spreads from round to
+ * round (interquartile, of its median), and how far two equal copies of it are apart, in
  * nanoseconds. */
 #define EP_CALIBRATE_DRIFT_MAX 0.10
 #define EP_CALIBRATE_APART_MAX 0.3

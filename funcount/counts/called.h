@@ -20,11 +20,11 @@ struct ep_called_function {
 };
 
 struct ep_called_group {
-	char *name;          /* linker's name without .constprop.0 and the like; of
-				unknown functions module+0x1234 */
-	bool known;          /* has a name that a list can hold */
-	uint64_t calls;      /* of all its functions */
-	uint64_t size;       /* bytes of the largest of them; 0 unknown */
+	char *name;     /* linker's name without .constprop.0 and the like; of unknown functions
+			   module+0x1234 */
+	bool known;     /* has a name that a list can hold */
+	uint64_t calls; /* of all its functions */
+	uint64_t size;  /* bytes of the largest of them; 0 unknown */
 	size_t first, count; /* its functions, in `functions` */
 };
 

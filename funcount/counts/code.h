@@ -14,8 +14,8 @@ struct ep_code;
 
 struct ep_code_facts {
 	uint32_t instructions;
-	uint32_t loops; /* jumps back to an earlier place of the function, as
-			   many different ones as there are */
+	uint32_t loops; /* jumps back to an earlier place of the function, as many different ones as
+			   there are */
 	bool whole;     /* false: bytes that are no instruction end what is known */
 };
 

@@ -27,8 +27,8 @@ struct ep_counts_entry {
 };
 
 struct ep_counts_module {
-	char *path; /* as it is, not necessarily UTF-8; "": calls outside of
-		       all modules, their addresses are the process's */
+	char *path; /* as it is, not necessarily UTF-8; "": calls outside of all modules, their
+		       addresses are the process's */
 	uint8_t build_id[EP_BUILD_ID_MAX];
 	uint32_t build_id_size; /* bytes, 0 none */
 	bool executable;        /* the program itself */
@@ -49,8 +49,7 @@ struct ep_counts_run {
 	uint64_t duration; /* from there to the end, or to when it was read */
 	uint64_t cpu;      /* of all threads together */
 	uint64_t threads;  /* that counted */
-	uint64_t memory;   /* bytes that counting took: numbers, counters, and
-			      what leads to them */
+	uint64_t memory;   /* bytes that counting took: numbers, counters, and what leads to them */
 	uint64_t lost;     /* calls known to be missing */
 };
 

@@ -339,9 +339,9 @@ int ep_counts_from_trace(struct ep_counts **out, const struct ep_trace *trace, s
 	int result;
 
 	if (!find_section(&reading))
-		return ep_fail(err, EP_END, 0,
-			       "its process traced and did not count: run it "
-			       "with EPITAPH_MODE=count");
+		return ep_fail(
+			err, EP_END, 0,
+			"its process traced and did not count: run it with EPITAPH_MODE=count");
 	result = read_all(&reading);
 	ep_array_deinit(&reading.extents);
 	free(reading.sites);

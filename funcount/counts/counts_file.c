@@ -339,8 +339,7 @@ static int read_entry(struct reader *reader, char *line)
 	uint64_t address, calls;
 
 	if (!at || !parse_number(first, 16, &address) || !parse_number(at, 10, &calls))
-		return corrupt(reader, "neither a call count nor anything else "
-				       "that is known here");
+		return corrupt(reader, "neither a call count nor anything else that is known here");
 	if (!reader->in_module)
 		return corrupt(reader, "a call count before the first module");
 	ep_counts_add(reader->counts, reader->module, address, calls);
@@ -385,8 +384,8 @@ static int check_end(struct reader *reader, size_t before)
 	if (!at || !parse_number(first, 10, &lines) || !parse_number(at, 16, &crc))
 		return corrupt(reader, "not an end");
 	if (lines != reader->line - 1 || crc != ep_crc32(reader->cursor.start, before))
-		return corrupt(reader, "what is before it was changed: get the "
-				       "file again from where it comes from");
+		return corrupt(reader, "what is before it was changed: get the file again from "
+				       "where it comes from");
 	return ep_cursor_left(&reader->cursor) ? corrupt(reader, "something follows the end")
 					       : EP_END;
 }

@@ -27,8 +27,7 @@ struct work {
 	const struct ep_names_options *options;
 	/* of the module that is being looked at */
 	const struct ep_counts_module *module;
-	struct ep_path_map map; /* answers are kept by where the lines have a
-				   path */
+	struct ep_path_map map; /* answers are kept by where the lines have a path */
 	struct ep_module_file file;
 	struct ep_symbols *symbols; /* NULL: none */
 	struct ep_units *units;     /* NULL: none */
@@ -280,9 +279,8 @@ static int check_build_id(const struct ep_counts *counts, const char *path, cons
 			return EP_OK;
 	ep_hex(text, id, size);
 	return ep_fail(err, EP_E_MISMATCH, 0,
-		       "%s: no module of its build-id (%s) was counted: the "
-		       "counts are of another build; give the file that ran, "
-		       "or --force",
+		       "%s: no module of its build-id (%s) was counted: the counts are of another "
+		       "build; give the file that ran, or --force",
 		       path, text);
 }
 

@@ -10,13 +10,12 @@
 #include "funcount/counts/counts.h"
 
 struct ep_counted {
-	char *name;                            /* demangled, unless the options say no; or, unknown,
-						  module+0x1234; owned */
-	char *symbol;                          /* as the linker has it; "" unknown; owned */
+	char *name;   /* demangled, unless the options say no; or, unknown, module+0x1234; owned */
+	char *symbol; /* as the linker has it; "" unknown; owned */
 	const struct ep_counts_module *module; /* borrowed from the counts */
 	const char *module_name;               /* base name; "" outside */
-	uint64_t address;                      /* of its first byte, in the module's file; of an
-						  unknown one the address that was counted */
+	uint64_t address; /* of its first byte, in the module's file; of an unknown one the address
+			     that was counted */
 	uint64_t calls;
 	uint64_t size;         /* bytes, 0 unknown */
 	uint32_t instructions; /* 0 unknown */
@@ -30,8 +29,8 @@ struct ep_functions {
 	size_t count, capacity;
 	EP_ARRAY(char *) warnings; /* one line each */
 	bool unnamed;              /* a module's file is missing or is another build's */
-	bool codeless;             /* there is no disassembler (disassembler.h): sizes in
-				      instructions are not known */
+	bool codeless; /* there is no disassembler (disassembler.h): sizes in instructions are not
+			  known */
 };
 
 /*

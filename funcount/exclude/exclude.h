@@ -19,13 +19,13 @@ struct ep_exclude_times {
 
 struct ep_exclude_limits {
 	const struct ep_costs *costs;
-	unsigned every;                       /* EPITAPH_TIMESTAMP_EVERY; 0 auto */
-	double seconds;                       /* CPU time without tracing, more than 0 */
-	double overhead;                      /* at most; infinite: no such limit */
-	double calls;                         /* at most; infinite: no such limit */
-	double history;                       /* seconds per MiB, at least; 0: no such limit */
-	struct ep_list *keep;                 /* never excluded; NULL none. By linker's names,
-						 also without endings, and by readable ones */
+	unsigned every;       /* EPITAPH_TIMESTAMP_EVERY; 0 auto */
+	double seconds;       /* CPU time without tracing, more than 0 */
+	double overhead;      /* at most; infinite: no such limit */
+	double calls;         /* at most; infinite: no such limit */
+	double history;       /* seconds per MiB, at least; 0: no such limit */
+	struct ep_list *keep; /* never excluded; NULL none. By linker's names, also without endings,
+				 and by readable ones */
 	const struct ep_exclude_times *times; /* of each group; NULL none */
 };
 

@@ -24,8 +24,8 @@ struct reader {
 	uint32_t current;      /* function, or EP_NO_FUNCTION */
 	bool user, intel;
 	bool gcc;    /* all that is not between #APP and #NO_APP is gcc's */
-	bool tables; /* in a section where addresses of labels are tables of
-			jumps: not in what debuggers and unwinders read */
+	bool tables; /* in a section where addresses of labels are tables of jumps: not in what
+			debuggers and unwinders read */
 	struct load load;
 };
 

@@ -44,8 +44,7 @@ struct ep_assembly_function {
 	bool loop;             /* a jump backwards */
 	bool compiled;         /* a compiler's */
 	bool intel;            /* in Intel syntax */
-	const char *strange;   /* why its hooks can't be taken; static, or
-				  NULL */
+	const char *strange;   /* why its hooks can't be taken; static, or NULL */
 	uint32_t strange_line;
 	uint32_t indirect; /* last line that jumps to what a register says */
 };

@@ -259,8 +259,8 @@ void ep_filter_report(const struct ep_filter *filter, const struct ep_rules *rul
 
 		if (outcome->refused) {
 			fprintf(out,
-				"%s: warning: %s: %s keeps its hooks: %s "
-				"(line %u of the assembly)\n",
+				"%s: warning: %s: %s keeps its hooks: %s (line %u of the "
+				"assembly)\n",
 				who, file, function->name, outcome->refused,
 				outcome->refused_line + 1);
 			continue;

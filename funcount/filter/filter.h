@@ -30,9 +30,9 @@ struct ep_filter {
 	uint32_t stripped, refused;  /* functions */
 };
 
-/* Decides on `text`, which must outlive the filter; EP_E_LIMIT. A function that has no
- * hooks is not asked after in the rules' thresholds, but in their lists, so that their names are
- * known to exist. */
+/* Decides on `text`, which must outlive the filter; EP_E_LIMIT. A function that has no hooks is not
+ * asked after in the rules' thresholds, but in their lists, so that their names are known to
+ * exist. */
 int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules, const char *text,
 		     size_t size, struct ep_err *err);
 

@@ -13,8 +13,8 @@ struct ep_rules {
 	struct ep_list no_trace, do_trace;
 	unsigned threshold; /* instructions; 0: none */
 	bool ignore_loops;
-	bool thunks; /* functions may not return by `ret`: where that would
-			stand for a hook, they keep theirs */
+	bool thunks; /* functions may not return by `ret`: where that would stand for a hook, they
+			keep theirs */
 };
 
 /* What is known of a function. */

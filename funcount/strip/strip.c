@@ -189,14 +189,10 @@ static void find_owners(struct ep_strip *strip, struct file *file)
 		if (part->start < end && part->owner != before) {
 			if (part->owner != SIZE_MAX)
 				refuse(&strip->functions[part->owner],
-				       "another function overlaps it at "
-				       "0x%" PRIx64,
-				       part->start);
+				       "another function overlaps it at 0x%" PRIx64, part->start);
 			if (before != SIZE_MAX)
 				refuse(&strip->functions[before],
-				       "another function overlaps it at "
-				       "0x%" PRIx64,
-				       part->start);
+				       "another function overlaps it at 0x%" PRIx64, part->start);
 		}
 		if (part->end > end) {
 			end = part->end;
@@ -420,9 +416,8 @@ static int open_file(struct file *file, struct ep_err *err)
 		return ep_fail(err, EP_E_FORMAT, 0, "no ELF file for x86-64, 64 bit");
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
 		return ep_fail(err, EP_E_FORMAT, 0,
-			       "neither an executable nor a shared library "
-			       "(objects: compile them with "
-			       "epitaph-cc -epitaph-no-trace=)");
+			       "neither an executable nor a shared library (objects: compile them "
+			       "with epitaph-cc -epitaph-no-trace=)");
 	rc = ep_disassembler_open(&file->capstone, err);
 	if (rc)
 		return rc;
@@ -446,8 +441,8 @@ static int read_file(struct ep_strip *strip, struct file *file, struct ep_err *e
 	strip->locals = file->raw.has_symtab;
 	if (!strip->count)
 		return ep_fail(err, EP_END, 0,
-			       "no names of functions in it%s%s: a list needs "
-			       "them (was it stripped of its symbols?)",
+			       "no names of functions in it%s%s: a list needs them (was it "
+			       "stripped of its symbols?)",
 			       damage.code ? ": " : "", damage.code ? damage.text : "");
 	return EP_OK;
 }

@@ -244,8 +244,7 @@ static int check_record(struct head *head, const uint8_t *bytes, size_t size,
 	if (memcmp(head->magic, magic, sizeof magic) ||
 	    (mine->sh_size - sizeof *head) / sizeof(struct entry) != head->count)
 		return ep_fail(err, EP_E_CORRUPT, mine->sh_offset,
-			       "the record of what was stripped makes no "
-			       "sense");
+			       "the record of what was stripped makes no sense");
 	copy = ep_malloc(mine->sh_size);
 	memcpy(copy, record, mine->sh_size);
 	memset(copy + offsetof(struct head, crc), 0, sizeof head->crc);
@@ -256,8 +255,8 @@ static int check_record(struct head *head, const uint8_t *bytes, size_t size,
 			       "the record of what was stripped is damaged");
 	if (up(head->file_size) != mine->sh_offset)
 		return ep_fail(err, EP_E_MISMATCH, mine->sh_offset,
-			       "another tool moved things in it since its "
-			       "hooks were stripped: it can't be put back");
+			       "another tool moved things in it since its hooks were stripped: it "
+			       "can't be put back");
 	return EP_OK;
 }
 
@@ -268,8 +267,7 @@ static int put_back(uint8_t *out, const struct entry *entry, uint64_t size, stru
 	if (entry->size < 2 || entry->size > EP_PATCH_MAX || entry->jump > 1 ||
 	    entry->offset > size || entry->size > size - entry->offset)
 		return ep_fail(err, EP_E_CORRUPT, entry->offset,
-			       "the record of what was stripped makes no "
-			       "sense");
+			       "the record of what was stripped makes no sense");
 	replacement(now, entry->size, entry->jump);
 	if (memcmp(out + entry->offset, now, entry->size))
 		return ep_fail(err, EP_E_MISMATCH, entry->offset,
@@ -294,8 +292,7 @@ static int restore(uint8_t *out, const uint8_t *entries, const struct head *head
 	if (rc || head->file_size < sizeof elf)
 		return rc ? rc
 			  : ep_fail(err, EP_E_CORRUPT, 0,
-				    "the record of what was stripped makes no "
-				    "sense");
+				    "the record of what was stripped makes no sense");
 	memcpy(&elf, out, sizeof elf);
 	elf.e_shoff = head->section_headers;
 	elf.e_shnum = head->section_count;
@@ -314,9 +311,7 @@ int ep_strip_restore(uint8_t **out, size_t *out_size, const uint8_t *bytes, size
 	int rc = find_record(bytes, size, &elf, &mine);
 
 	if (rc)
-		return ep_fail(err, EP_END, 0,
-			       "its hooks were not stripped: it has no section "
-			       "%s",
+		return ep_fail(err, EP_END, 0, "its hooks were not stripped: it has no section %s",
 			       EP_STRIP_SECTION);
 	rc = check_record(&head, bytes, size, &mine, err);
 	if (rc)

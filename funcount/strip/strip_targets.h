@@ -24,8 +24,7 @@ struct ep_addresses {
 struct ep_strip_targets {
 	struct ep_addresses code;   /* to call or to jump to */
 	struct ep_addresses slots;  /* hold one of them */
-	struct ep_addresses writes; /* places that relocations write when the
-				       program starts */
+	struct ep_addresses writes; /* places that relocations write when the program starts */
 };
 
 void ep_strip_targets_read(struct ep_strip_targets *targets, Elf *elf,

@@ -206,9 +206,8 @@ static bool rescue(void)
 	ep_backing_leave();
 	ep_root_publish();
 	done = 1;
-	ep_backing_complain("somebody cut it off, or its disk failed; the rest "
-			    "is in private memory",
-			    0);
+	ep_backing_complain(
+		"somebody cut it off, or its disk failed; the rest is in private memory", 0);
 	return true;
 }
 

@@ -124,8 +124,7 @@ static void print_taken(const char *path, const char *other)
 	ep_text_init(&text, line, sizeof line);
 	ep_text_add(&text, "epitaph: ");
 	ep_text_add(&text, path);
-	ep_text_add(&text, ": another process of this run wrote its counts "
-			   "there; these are in ");
+	ep_text_add(&text, ": another process of this run wrote its counts there; these are in ");
 	ep_text_add(&text, other);
 	ep_text_add(&text, " (%p in EPITAPH_OUTPUT keeps them apart)\n");
 	ep_text_complain(&text);

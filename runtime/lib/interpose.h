@@ -103,8 +103,7 @@
 	X(sysv_signal)           \
 	X(__sysv_signal)
 
-/* The process is about to end, or to become another: what it counted is written
- * (ending.c). */
+/* The process is about to end, or to become another: what it counted is written (ending.c). */
 #define EP_INTERPOSED_ENDS(X) \
 	X(_exit)              \
 	X(_Exit)              \

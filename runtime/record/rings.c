@@ -62,8 +62,7 @@ static struct ep_thread *inherit(uint64_t size)
 	return before & EP_THREAD_RING_GIVEN ? NULL : oldest;
 }
 
-/* Rings whose owners asked for other ones. An offset is BUSY while its entry changes
- * hands. */
+/* Rings whose owners asked for other ones. An offset is BUSY while its entry changes hands. */
 #define BUSY 1
 static struct ep_ring unowned[UNOWNED];
 

@@ -28,11 +28,9 @@ struct ep_tls {
 	struct ep_thread *thread; /* its entry in the arena; NULL: none */
 	uint64_t pauses;          /* arena.pauses when last seen recording */
 	union {
-		uint64_t gap_at; /* cursor at the last gap seen (timestamp_rate.c); 0
-				    none */
+		uint64_t gap_at; /* cursor at the last gap seen (timestamp_rate.c); 0 none */
 		struct {
-			uint32_t counter_limit; /* numbers below it have a
-						   counter */
+			uint32_t counter_limit; /* numbers below it have a counter */
 			uint32_t counters_busy; /* they are being changed */
 		};
 	};

@@ -324,8 +324,8 @@ static const char *set_sched_events(const char *value)
 		while (value[length] && value[length] != ',')
 			length++;
 		if (!choose(sched_extras, value, length, &bits))
-			return "only raw_syscalls, irq and page_faults can be "
-			       "added, separated by commas";
+			return "only raw_syscalls, irq and page_faults can be added, separated by "
+			       "commas";
 		events |= bits;
 		if (!value[length])
 			break;

@@ -25,8 +25,8 @@ struct ep_arena_copy {
 	/* what is wanted; by the caller, all 0 means everything */
 	uint64_t since; /* TSC: no blocks that were full by then */
 	uint64_t most;  /* of each thread the newest blocks, so many; 0: all */
-	bool kept;      /* history and scheduling events, which end here: it is
-			   for a kept snapshot, or a process that goes on */
+	bool kept; /* history and scheduling events, which end here: it is for a kept snapshot, or a
+		      process that goes on */
 	/* by ep_arena_copy_measure */
 	uint64_t head;              /* bytes before the blocks */
 	uint64_t room_blocks;       /* blocks that there are, now */

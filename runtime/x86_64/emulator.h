@@ -21,11 +21,8 @@ static inline bool ep_runs_on_valgrind(void)
 	volatile uint64_t request[6] = {EP_RUNNING_ON_VALGRIND};
 	uint64_t answer = 0;
 
-	__asm__ volatile("rolq $3, %%rdi\n\t"
-			 "rolq $13, %%rdi\n\t"
-			 "rolq $61, %%rdi\n\t"
-			 "rolq $51, %%rdi\n\t"
-			 "xchgq %%rbx, %%rbx"
+	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, "
+			 "%%rdi\n\txchgq %%rbx, %%rbx"
 			 : "+d"(answer)
 			 : "a"(request)
 			 : "cc", "memory");

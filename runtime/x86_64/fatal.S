@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fatal.S: what the kernel calls for a fatal signal. Where the program has a handler it becomes that
- * one, on the stack and with the registers with which the kernel calls handlers; all others are
- * those that were interrupted, or ones that nobody may use.
+ * fatal.S: what the kernel calls for a fatal signal. Where the program has a handler it becomes
+ * that one, on the stack and with the registers with which the kernel calls handlers; all others
+ * are those that were interrupted, or ones that nobody may use.
  */
 #include "runtime/x86_64/sigframe.h"
 

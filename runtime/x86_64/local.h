@@ -29,9 +29,7 @@ static inline bool ep_cmpxchg_local(uint64_t *at, uint64_t expected, uint64_t wa
  */
 static inline void ep_clear_32(void *at)
 {
-	__asm__ volatile("pxor %%xmm8, %%xmm8\n\t"
-			 "movaps %%xmm8, (%0)\n\t"
-			 "movaps %%xmm8, 16(%0)"
+	__asm__ volatile("pxor %%xmm8, %%xmm8\n\tmovaps %%xmm8, (%0)\n\tmovaps %%xmm8, 16(%0)"
 			 :
 			 : "r"(at)
 			 : "memory");

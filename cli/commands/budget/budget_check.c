@@ -279,8 +279,7 @@ static int budget_check_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"results", 'r', "DIR",
-	 "the folder that budget run filled (epitaph-results, or "
-	 "$EPITAPH_BUDGET_RESULTS)"},
+	 "the folder that budget run filled (epitaph-results, or $EPITAPH_BUDGET_RESULTS)"},
 	{"test", 't', "NAME", "only this one; may be given several times"},
 	{"format", 'f', "FORMAT", "text (default) or json"},
 	{"output", 'o', "FILE", "write to FILE"},
@@ -293,21 +292,18 @@ const struct ep_command ep_command_budget_check = {
 	.operands_max = 1,
 	.summary = "check tests against their limits; status 4 when one is exceeded",
 	.example = "budget check",
-	.description = "Compares what tests did under epitaph budget run with the "
-		       "limits of a budget file (epitaph.budget): calls per run or "
-		       "per unit of work, predicted overhead, seconds of history per "
-		       "MiB of ring, each with a tolerance. The prediction is made of "
-		       "the counts, the costs and the CPU time that the file holds: "
-		       "no clock is read, and the same counts come to the same "
-		       "verdict everywhere.\n\n"
-		       "Of a test that exceeds a limit the functions with the most "
-		       "calls are printed, and those whose exclusion would meet "
-		       "it. Of a test that is not in the file the lines are "
-		       "printed that would add it.\n\n"
-		       "Exits with status 4 when a limit is exceeded; 1 when none is, "
-		       "but tests were not run, are not in the file, or counts are "
-		       "incomplete; 2 when there is nothing to check. docs/overhead.md has the "
-		       "file's format.",
+	.description =
+		"Compares what tests did under epitaph budget run with the limits of a budget file "
+		"(epitaph.budget): calls per run or per unit of work, predicted overhead, seconds "
+		"of history per MiB of ring, each with a tolerance. The prediction is made of the "
+		"counts, the costs and the CPU time that the file holds: no clock is read, and the "
+		"same counts come to the same verdict everywhere.\n\n"
+		"Of a test that exceeds a limit the functions with the most calls are printed, and "
+		"those whose exclusion would meet it. Of a test that is not in the file the lines "
+		"are printed that would add it.\n\n"
+		"Exits with status 4 when a limit is exceeded; 1 when none is, but tests were not "
+		"run, are not in the file, or counts are incomplete; 2 when there is nothing to "
+		"check. docs/overhead.md has the file's format.",
 	.options = options,
 	.names = true,
 	.run = budget_check_run,

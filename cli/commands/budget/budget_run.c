@@ -242,9 +242,7 @@ static void file_observed(const char *name, const char *folder,
 
 	observe(&observed, name, folder);
 	if (!observed.processes)
-		ep_say("%s: no process left a trace: is it built with "
-		       "epitaph-cc?",
-		       name);
+		ep_say("%s: no process left a trace: is it built with epitaph-cc?", name);
 	else if (ep_results_observe(ep_budget_folder(arguments), name, &observed,
 				    ep_argument_given(arguments, "add"), &err))
 		ep_say("%s: not filed: %s", name, err.text);
@@ -256,8 +254,7 @@ static void file_result(struct ep_result *result, const struct ep_arguments *arg
 	struct ep_err err = {0};
 
 	if (!result->processes) {
-		ep_say("%s: no process counted its calls: is it built with "
-		       "epitaph-cc?",
+		ep_say("%s: no process counted its calls: is it built with epitaph-cc?",
 		       result->name);
 		return;
 	}
@@ -297,8 +294,7 @@ static int budget_run_run(const struct ep_arguments *arguments)
 	if (status)
 		return status;
 	if (!name || !*name) {
-		ep_say("budget run: --test=NAME says what the result is filed "
-		       "under");
+		ep_say("budget run: --test=NAME says what the result is filed under");
 		return EP_EXIT_USAGE;
 	}
 	status = make_folder(folder, pattern);
@@ -318,8 +314,8 @@ static const struct ep_option options[] = {
 	{"units", 'u', "N", "units of work that the command does"},
 	{"add", 'a', NULL, "add to an earlier result of that name"},
 	{"traced", 0, NULL,
-	 "trace instead of counting: file how far back the rings went, and "
-	 "what was lost, beside the counts"},
+	 "trace instead of counting: file how far back the rings went, and what was lost, beside "
+	 "the counts"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -330,21 +326,17 @@ const struct ep_command ep_command_budget_run = {
 	.operands_max = INT_MAX,
 	.summary = "run a test, and count the calls of its processes",
 	.example = "budget run --test=parse -- ./test-parse",
-	.description = "Runs the command with EPITAPH_MODE=count, adds up the counts "
-		       "of all its processes that were built with epitaph-cc, and "
-		       "files them under NAME in a folder of results, for epitaph "
-		       "budget check. Streams, exit status and death by a "
-		       "signal are the command's own; several may run at once.\n\n"
-		       "With --traced it runs traced, with the environment's "
-		       "EPITAPH_RING and the like, and what is filed is what was "
-		       "seen: the history of the shortest ring that was written over, "
-		       "and events known to be lost. budget check prints both, and "
-		       "judges by neither: they are of a clock, and of this "
-		       "machine.\n\n"
-		       "It is a launcher: for ctest as TEST_LAUNCHER, "
-		       "CROSSCOMPILING_EMULATOR or in add_test, for "
-		       "Automake's tests as LOG_COMPILER; docs/overhead.md has "
-		       "both.",
+	.description =
+		"Runs the command with EPITAPH_MODE=count, adds up the counts of all its processes "
+		"that were built with epitaph-cc, and files them under NAME in a folder of "
+		"results, for epitaph budget check. Streams, exit status and death by a signal are "
+		"the command's own; several may run at once.\n\n"
+		"With --traced it runs traced, with the environment's EPITAPH_RING and the like, "
+		"and what is filed is what was seen: the history of the shortest ring that was "
+		"written over, and events known to be lost. budget check prints both, and judges "
+		"by neither: they are of a clock, and of this machine.\n\n"
+		"It is a launcher: for ctest as TEST_LAUNCHER, CROSSCOMPILING_EMULATOR or in "
+		"add_test, for Automake's tests as LOG_COMPILER; docs/overhead.md has both.",
 	.options = options,
 	.run = budget_run_run,
 };

@@ -55,25 +55,25 @@ static int run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"install", 0, NULL,
-	 "make it the kernel's handler; what kernel.core_pattern names now "
-	 "gets each core as before"},
+	 "make it the kernel's handler; what kernel.core_pattern names now gets each core as "
+	 "before"},
 	{"uninstall", 0, NULL, "put back what was there before"},
 	{"listen", 0, "SOCKET",
-	 "serve that socket, to which Linux sends cores since 6.16, or the one "
-	 "that systemd passes; with --install: let the kernel use it"},
+	 "serve that socket, to which Linux sends cores since 6.16, or the one that systemd "
+	 "passes; with --install: let the kernel use it"},
 	{"store", 0, "DIR", "where snapshots go (" EP_STORE_DEFAULT ")"},
 	{"max-files", 0, "N", "keep the latest N snapshots (100)"},
 	{"max-size", 0, "BYTES", "and no more than that in all (2G)"},
 	{"keep-free", 0, "BYTES",
-	 "no snapshot where less would be free on the file system (1G, and no "
-	 "more than a tenth of it)"},
+	 "no snapshot where less would be free on the file system (1G, and no more than a tenth of "
+	 "it)"},
 	{"redact", 0, "WORDS",
-	 "what snapshots leave out, as extract does: cmdline, paths, notes, "
-	 "stacks, registers, or all; cores go on as they are"},
+	 "what snapshots leave out, as extract does: cmdline, paths, notes, stacks, registers, or "
+	 "all; cores go on as they are"},
 	{"no-stacks", 0, NULL, "the same as --redact=stacks"},
 	{"timeout", 0, "SECONDS",
-	 "give up on the previous handler when nothing moved for so long (30), "
-	 "and on a snapshot after 10 s, or after this if it is less"},
+	 "give up on the previous handler when nothing moved for so long (30), and on a snapshot "
+	 "after 10 s, or after this if it is less"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -82,27 +82,24 @@ const struct ep_command ep_command_catch = {
 	.operands = "[DIR PID TID SIGNAL TIME DUMPABLE LIMIT ...]",
 	.operands_min = 0,
 	.operands_max = 11,
-	.summary = "the kernel's handler of crashes: a snapshot of each, then "
-		   "the previous handler",
+	.summary = "the kernel's handler of crashes: a snapshot of each, then the previous handler",
 	.example = "catch --install",
-	.description = "With --install it becomes the handler that the kernel starts "
-		       "when a process dies with a core (kernel.core_pattern). It "
-		       "takes a snapshot from the process itself, which the kernel "
-		       "holds meanwhile, and passes the core on, unchanged, to "
-		       "the handler, socket or file that was there before. A core "
-		       "that is refused or cut (ulimit -c, disk full) does not cost "
-		       "the snapshot.\n\n"
-		       "Snapshots are root's; the user whose process crashed may read "
-		       "them, but not those of setuid programs and the like. epitaph "
-		       "list shows them. What went wrong stands in DIR/log.\n\n"
-		       "Since Linux 6.16 the kernel may send cores to a socket "
-		       "instead: with --listen a server that stays takes them, which "
-		       "needs no program to be started by a kernel. Start it first "
-		       "(docs/catch.md has a unit for systemd), then run --install "
-		       "--listen with the same socket. It is for root only, and "
-		       "turns away who does not crash.\n\n"
-		       "Without options: whether it is installed, and what it does. "
-		       "The operands are the kernel's.",
+	.description =
+		"With --install it becomes the handler that the kernel starts when a process dies "
+		"with a core (kernel.core_pattern). It takes a snapshot from the process itself, "
+		"which the kernel holds meanwhile, and passes the core on, unchanged, to the "
+		"handler, socket or file that was there before. A core that is refused or cut "
+		"(ulimit -c, disk full) does not cost the snapshot.\n\n"
+		"Snapshots are root's; the user whose process crashed may read them, but not those "
+		"of setuid programs and the like. epitaph list shows them. What went wrong stands "
+		"in DIR/log.\n\n"
+		"Since Linux 6.16 the kernel may send cores to a socket instead: with --listen a "
+		"server that stays takes them, which needs no program to be started by a kernel. "
+		"Start it first (docs/catch.md has a unit for systemd), then run --install "
+		"--listen with the same socket. It is for root only, and turns away who does not "
+		"crash.\n\n"
+		"Without options: whether it is installed, and what it does. The operands are the "
+		"kernel's.",
 	.options = options,
 	.run = run,
 };

@@ -100,9 +100,8 @@ static int pattern_make(char out[EP_PATTERN_MAX], const char *folder)
 	if (strpbrk(program, " %") || strpbrk(folder, " %") ||
 	    snprintf(out, EP_PATTERN_MAX, "|%s catch %s %%P %%I %%s %%t %%d %%c %%C %%u %%g %%F",
 		     program, folder) >= EP_PATTERN_MAX) {
-		ep_say("%s, %s: too long for kernel.core_pattern, which has "
-		       "%d bytes, or with a blank or %% in it; install epitaph "
-		       "at a shorter path",
+		ep_say("%s, %s: too long for kernel.core_pattern, which has %d bytes, or with a "
+		       "blank or %% in it; install epitaph at a shorter path",
 		       program, folder, EP_PATTERN_MAX - 1);
 		return EP_EXIT_USAGE;
 	}
@@ -156,9 +155,8 @@ static int socket_check(struct ep_store *store, const char *path)
 		return EP_EXIT_USAGE;
 	}
 	if (!ep_peer_is_served(&address)) {
-		ep_say("%s: nobody listens there; start epitaph catch "
-		       "--listen=%s first",
-		       path, path);
+		ep_say("%s: nobody listens there; start epitaph catch --listen=%s first", path,
+		       path);
 		return EP_EXIT_UNREADABLE;
 	}
 	snprintf(store->socket, sizeof(store->socket), "%s", path);
@@ -194,8 +192,7 @@ int ep_catch_install(const struct ep_arguments *arguments)
 		return EP_EXIT_UNREADABLE;
 	result = listens ? socket_install(listens) : kernel_write(PATTERN_FILE, pattern);
 	if (result == 0)
-		printf("installed: snapshots go to %s, cores to \"%s\" as "
-		       "before\n",
+		printf("installed: snapshots go to %s, cores to \"%s\" as before\n",
 		       ep_shown(store.path), ep_shown(store.previous));
 	return result;
 }
@@ -210,14 +207,13 @@ int ep_catch_uninstall(const struct ep_arguments *arguments)
 	if (result)
 		return result;
 	if (!is_ours(pattern, arguments, folder)) {
-		ep_say("not installed: kernel.core_pattern is \"%s\"; nothing "
-		       "was changed",
+		ep_say("not installed: kernel.core_pattern is \"%s\"; nothing was changed",
 		       pattern);
 		return EP_EXIT_NOTHING;
 	}
 	if (ep_store_load(&store, folder, &err)) {
-		ep_say("%s; what was there before is not known: set "
-		       "kernel.core_pattern yourself (Linux's default is core)",
+		ep_say("%s; what was there before is not known: set kernel.core_pattern yourself "
+		       "(Linux's default is core)",
 		       err.text);
 		return EP_EXIT_UNREADABLE;
 	}
@@ -226,8 +222,8 @@ int ep_catch_uninstall(const struct ep_arguments *arguments)
 	if (result == 0 && store.pipe_limit == 0)
 		result = kernel_write(LIMIT_FILE, number);
 	if (result == 0)
-		printf("uninstalled: kernel.core_pattern is \"%s\" again; "
-		       "the snapshots in %s stay\n",
+		printf("uninstalled: kernel.core_pattern is \"%s\" again; the snapshots in %s "
+		       "stay\n",
 		       ep_shown(store.previous), ep_shown(folder));
 	return result;
 }

@@ -29,8 +29,7 @@
 struct listener {
 	const char *folder; /* the store's */
 	int fd;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* made by us;
-								   "": not */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* made by us; "": not */
 	unsigned busy;                                          /* processes */
 };
 
@@ -172,8 +171,8 @@ static bool passed(int *result, struct listener *listener)
 	*result = 0;
 	if (strcmp(fds, "1") != 0 ||
 	    getsockopt(PASSED_FD, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) || !listens) {
-		ep_say("LISTEN_FDS=%s: one socket that listens "
-		       "(ListenStream=) is what --listen takes",
+		ep_say("LISTEN_FDS=%s: one socket that listens (ListenStream=) is what --listen "
+		       "takes",
 		       fds);
 		*result = EP_EXIT_USAGE;
 	}

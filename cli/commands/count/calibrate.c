@@ -30,8 +30,8 @@ static int find_helper(char path[PATH_MAX])
 		path[0] = '\0';
 	if (access(path, X_OK) == 0)
 		return 0;
-	ep_say("%s: the program that is timed is not there (make install puts "
-	       "it beside epitaph-cc's files); --helper names it",
+	ep_say("%s: the program that is timed is not there (make install puts it beside "
+	       "epitaph-cc's files); --helper names it",
 	       path);
 	return EP_EXIT_UNREADABLE;
 }
@@ -50,8 +50,8 @@ static void progress(double done)
 
 static void print_text(const struct ep_calibration *calibration)
 {
-	printf("ns per traced call and its return, over an untraced one: "
-	       "median [quartiles], %u rounds\n",
+	printf("ns per traced call and its return, over an untraced one: median [quartiles], %u "
+	       "rounds\n",
 	       calibration->rounds);
 	if (calibration->costs.machine[0])
 		printf("%s\n", calibration->costs.machine);
@@ -201,15 +201,14 @@ const struct ep_command ep_command_calibrate = {
 	.operands = "",
 	.summary = "what a traced call costs on this machine",
 	.example = "calibrate -o costs",
-	.description = "Times a small program in which three shapes of code are there "
-		       "with hooks and without, copies and modes in turn, and prints "
-		       "what a traced call and its return take longer than an "
-		       "untraced one: with every record timed, one in 8 and one in "
-		       "64, in auto, paused, counting, and excluded, which is the "
-		       "difference of two equal untraced copies: what the "
-		       "measurement is good for.\n\n"
-		       "The figure is that of the dearest shape, the quartiles are of "
-		       "all. Status 1: the machine was too busy to trust them.",
+	.description =
+		"Times a small program in which three shapes of code are there with hooks and "
+		"without, copies and modes in turn, and prints what a traced call and its return "
+		"take longer than an untraced one: with every record timed, one in 8 and one in "
+		"64, in auto, paused, counting, and excluded, which is the difference of two equal "
+		"untraced copies: what the measurement is good for.\n\n"
+		"The figure is that of the dearest shape, the quartiles are of all. Status 1: the "
+		"machine was too busy to trust them.",
 	.options = options,
 	.run = calibrate_run,
 };

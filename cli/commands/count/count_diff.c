@@ -127,8 +127,7 @@ static void print_text(const struct diff *diff, size_t shown)
 	}
 	if (shown < diff->count)
 		printf("… %zu more\n", diff->count - shown);
-	printf("%s%zu functions differ, %" PRIu64 " do not; %s calls before, "
-	       "%s after\n",
+	printf("%s%zu functions differ, %" PRIu64 " do not; %s calls before, %s after\n",
 	       diff->count ? "\n" : "", diff->count, diff->equal,
 	       ep_counttext(a, diff->sides[0].counts->calls),
 	       ep_counttext(b, diff->sides[1].counts->calls));
@@ -245,12 +244,11 @@ const struct ep_command ep_command_count_diff = {
 	.operands_max = 2,
 	.summary = "which functions were called more, or less",
 	.example = "count diff before.counts after.counts",
-	.description = "Compares the call counts of two runs, or of two merged files, "
-		       "and prints the functions whose counts differ, the largest "
-		       "difference first. Builds may differ: a function is known by "
-		       "its raw name and its module's base name, static functions of "
-		       "one name by their order in the module. Exit status 0: no "
-		       "count differs; 1: some do.",
+	.description = "Compares the call counts of two runs, or of two merged files, and prints "
+		       "the functions whose counts differ, the largest difference first. Builds "
+		       "may differ: a function is known by its raw name and its module's base "
+		       "name, static functions of one name by their order in the module. Exit "
+		       "status 0: no count differs; 1: some do.",
 	.options = options,
 	.names = true,
 	.run = count_diff_run,

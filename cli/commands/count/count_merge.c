@@ -67,8 +67,7 @@ static int count_merge_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"output", 'o', "FILE",
-	 "where to, replaced if it exists, also if it is a SOURCE; - is "
-	 "stdout"},
+	 "where to, replaced if it exists, also if it is a SOURCE; - is stdout"},
 	{NULL, 0, NULL, NULL},
 };
 
@@ -79,13 +78,11 @@ const struct ep_command ep_command_count_merge = {
 	.operands_max = INT_MAX,
 	.summary = "add up the counts of many runs and machines",
 	.example = "count merge -o all.counts first.counts second.counts",
-	.description = "Writes a file of counts: the sum of those of all SOURCEs, "
-		       "with a line for each process that counted. Modules are the "
-		       "same when their build-ids are, wherever they lay; of one path "
-		       "and different build-ids they stay apart, with a warning. "
-		       "The file is text (docs/format.md says how), sorted, the same "
-		       "for the same runs in any order. A run that is given twice is "
-		       "refused.",
+	.description = "Writes a file of counts: the sum of those of all SOURCEs, with a line for "
+		       "each process that counted. Modules are the same when their build-ids are, "
+		       "wherever they lay; of one path and different build-ids they stay apart, "
+		       "with a warning. The file is text (docs/format.md says how), sorted, the "
+		       "same for the same runs in any order. A run that is given twice is refused.",
 	.options = options,
 	.run = count_merge_run,
 };

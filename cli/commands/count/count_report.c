@@ -177,8 +177,7 @@ static void print_csv(const struct table *table, size_t shown)
 {
 	char id[2 * EP_BUILD_ID_MAX + 1];
 
-	puts("function,symbol,calls,bytes,instructions,loops,module,build_id,"
-	     "address,file,line");
+	puts("function,symbol,calls,bytes,instructions,loops,module,build_id,address,file,line");
 	for (size_t i = 0; i < shown; i++) {
 		const struct ep_counted *one = &table->functions.list[i];
 
@@ -346,16 +345,15 @@ static int count_report_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"sort", 's', "KEY",
-	 "calls (default), size, instructions, loops: greatest first; name, "
-	 "address"},
+	 "calls (default), size, instructions, loops: greatest first; name, address"},
 	{"reverse", 'r', NULL, "the other way round"},
 	{"limit", 'l', "N", "only the first N"},
 	{"function", 'F', "PATTERN",
-	 "only functions whose name, or raw name, the shell pattern matches; "
-	 "may be given several times"},
+	 "only functions whose name, or raw name, the shell pattern matches; may be given several "
+	 "times"},
 	{"module", 'm', "PATTERN",
-	 "only functions of modules whose base name the pattern matches; may "
-	 "be given several times"},
+	 "only functions of modules whose base name the pattern matches; may be given several "
+	 "times"},
 	{"csv", 0, NULL, "comma-separated values, with raw names too"},
 	{"json", 0, NULL, "JSON, with raw names and who counted"},
 	{NULL, 0, NULL, NULL},
@@ -368,18 +366,16 @@ const struct ep_command ep_command_count_report = {
 	.operands_max = INT_MAX,
 	.summary = "how often each function was called",
 	.example = "count report server.counts",
-	.description = "Prints how often each function was called in a process that "
-		       "ran with EPITAPH_MODE=count: how large it is, in bytes and in "
-		       "instructions, how many loops it has (places that its code "
-		       "jumps back to), its module, and where it is in the source. "
-		       "The counts are exact: every call that would have been traced, "
-		       "from the first constructor on.\n\n"
+	.description = "Prints how often each function was called in a process that ran with "
+		       "EPITAPH_MODE=count: how large it is, in bytes and in instructions, how "
+		       "many loops it has (places that its code jumps back to), its module, and "
+		       "where it is in the source. The counts are exact: every call that would "
+		       "have been traced, from the first constructor on.\n\n"
 		       "SOURCE may also be the file that the process wrote at its end "
-		       "(EPITAPH_OUTPUT, else epitaph.PID.counts), or one of `epitaph "
-		       "count merge`. Several are added up, module by module: a "
-		       "module is known by its build-id, wherever it lay. What a "
-		       "process could not count, for lack of memory, is reported, and the "
-		       "exit status is 1.",
+		       "(EPITAPH_OUTPUT, else epitaph.PID.counts), or one of `epitaph count "
+		       "merge`. Several are added up, module by module: a module is known by its "
+		       "build-id, wherever it lay. What a process could not count, for lack of "
+		       "memory, is reported, and the exit status is 1.",
 	.options = options,
 	.names = true,
 	.run = count_report_run,

@@ -55,8 +55,7 @@ static int parse_limits(struct work *work)
 	work->limits.overhead = work->limits.calls = INFINITY;
 	work->ring = RING_DEFAULT;
 	if (!budget && !history) {
-		ep_say("exclude: --budget=2%% or --history=1s says what is "
-		       "wanted");
+		ep_say("exclude: --budget=2%% or --history=1s says what is wanted");
 		return EP_EXIT_USAGE;
 	}
 	if (budget && !ep_percent_parse(budget, &work->limits.overhead))
@@ -122,8 +121,7 @@ static int parse_seconds(struct work *work)
 	}
 	if (work->limits.seconds > 0)
 		return 0;
-	ep_say("the counts do not hold how much CPU time the run took: "
-	       "give --cpu-seconds");
+	ep_say("the counts do not hold how much CPU time the run took: give --cpu-seconds");
 	return EP_EXIT_USAGE;
 }
 
@@ -209,9 +207,9 @@ static int report_unmet(const struct work *work)
 	char overhead[EP_PERCENT_SIZE], history[EP_TIMETEXT_SIZE];
 	char kept[EP_TIMETEXT_SIZE], unknown[EP_TIMETEXT_SIZE];
 
-	ep_say("%s cannot be met: with all functions excluded that may be, "
-	       "%s remain and the ring holds %s. %s calls are of functions "
-	       "that --keep names, %s of functions without a name",
+	ep_say("%s cannot be met: with all functions excluded that may be, %s remain and the ring "
+	       "holds %s. %s calls are of functions that --keep names, %s of functions without a "
+	       "name",
 	       work->words, ep_percent_text(overhead, chosen->after.overhead),
 	       ep_seconds_text(history, chosen->after.history * (double)work->ring / MIB),
 	       ep_counttext(kept, chosen->kept_calls),
@@ -230,8 +228,7 @@ static void warn_unmatched(const struct work *work)
 			unmatched++;
 		}
 	if (unmatched)
-		ep_say("--keep: %zu names or patterns match no function that "
-		       "was called: %s%s",
+		ep_say("--keep: %zu names or patterns match no function that was called: %s%s",
 		       unmatched, first, unmatched > 1 ? ", …" : "");
 }
 
@@ -299,20 +296,18 @@ static const struct ep_option options[] = {
 	{"history", 0, "TIME", "a thread's ring goes back this far: 1s"},
 	{"ring", 0, "SIZE", "of this size (1M, as EPITAPH_RING)"},
 	{"keep", 'k', "FILE|PATTERN",
-	 "never exclude these: a list in a file, or names and patterns; may be "
-	 "given several times"},
+	 "never exclude these: a list in a file, or names and patterns; may be given several "
+	 "times"},
 	{"trace", 0, "SOURCE",
-	 "take durations from a trace: leaves and short functions go first "
-	 "among equals"},
+	 "take durations from a trace: leaves and short functions go first among equals"},
 	{"costs", 0, "FILE", "what epitaph calibrate -o FILE wrote"},
 	{"cpu-seconds", 0, "S",
-	 "CPU time of the run without tracing; default: as counted, less what "
-	 "counting took"},
+	 "CPU time of the run without tracing; default: as counted, less what counting took"},
 	{"timestamp-every", 0, "N", "the program runs with EPITAPH_TIMESTAMP_EVERY=N (auto)"},
 	{"format", 'f', "FORMAT",
 	 "list (for epitaph-cc -epitaph-no-trace=FILE), gcc "
-	 "(-finstrument-functions-exclude-function-list), source (file:line, "
-	 "where the functions begin that NOFUNTRACE goes before) or json"},
+	 "(-finstrument-functions-exclude-function-list), source (file:line, where the functions "
+	 "begin that NOFUNTRACE goes before) or json"},
 	{"output", 'o', "FILE", "write to FILE"},
 	{NULL, 0, NULL, NULL},
 };
@@ -324,20 +319,18 @@ const struct ep_command ep_command_exclude = {
 	.operands_max = 1 << 20,
 	.summary = "which functions not to trace, for a budget or a history",
 	.example = "exclude --budget=5% --costs=costs -o no-trace.list server.counts",
-	.description = "Reads the counts that a program built with epitaph-cc wrote "
-		       "under EPITAPH_MODE=count (of several runs: their sum), and "
-		       "prints the fewest functions whose exclusion keeps the cost of "
-		       "tracing below --budget, makes the ring go back as far as "
-		       "--history, or both; with the prediction before and after.\n\n"
-		       "Overhead is calls times the cost of a call, which epitaph "
-		       "calibrate measures, over the CPU time of the run without "
-		       "tracing. Clones and parts that the compiler made of a "
-		       "function, and static functions of one name, go together: a "
-		       "list cannot tell them apart.\n\n"
-		       "gcc looks for the words of its own list anywhere in a name: "
-		       "where one is part of other called functions' names, that is "
-		       "printed. Exits with status 1 when that cannot be met; what can be done is "
-		       "printed all the same, and what bounds it.",
+	.description =
+		"Reads the counts that a program built with epitaph-cc wrote under "
+		"EPITAPH_MODE=count (of several runs: their sum), and prints the fewest functions "
+		"whose exclusion keeps the cost of tracing below --budget, makes the ring go back "
+		"as far as --history, or both; with the prediction before and after.\n\n"
+		"Overhead is calls times the cost of a call, which epitaph calibrate measures, "
+		"over the CPU time of the run without tracing. Clones and parts that the compiler "
+		"made of a function, and static functions of one name, go together: a list cannot "
+		"tell them apart.\n\n"
+		"gcc looks for the words of its own list anywhere in a name: where one is part of "
+		"other called functions' names, that is printed. Exits with status 1 when that "
+		"cannot be met; what can be done is printed all the same, and what bounds it.",
 	.options = options,
 	.names = true,
 	.run = exclude_run,

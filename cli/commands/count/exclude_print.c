@@ -24,10 +24,8 @@ static void comment_prediction(const struct ep_exclude_result *result, const cha
 	char overhead[EP_PERCENT_SIZE], history[EP_TIMETEXT_SIZE];
 	char count[EP_TIMETEXT_SIZE];
 
-	fprintf(out,
-		"# %s: %s calls in %.3f s: overhead %s, %.4g MiB of ring hold "
-		"%s\n",
-		when, ep_counttext(count, calls), result->limits->seconds,
+	fprintf(out, "# %s: %s calls in %.3f s: overhead %s, %.4g MiB of ring hold %s\n", when,
+		ep_counttext(count, calls), result->limits->seconds,
 		ep_percent_text(overhead, predicted->overhead), (double)result->ring / MIB,
 		ep_seconds_text(history, predicted->history * (double)result->ring / MIB));
 }
@@ -38,10 +36,8 @@ static void comment_head(const struct ep_exclude_result *result, FILE *out)
 	uint64_t all = result->called->calls;
 	char share[EP_PERCENT_SIZE];
 
-	fprintf(out,
-		"# epitaph exclude %s: %zu of %zu functions, %s of the "
-		"calls\n",
-		result->words, chosen->count, result->called->group_count,
+	fprintf(out, "# epitaph exclude %s: %zu of %zu functions, %s of the calls\n", result->words,
+		chosen->count, result->called->group_count,
 		ep_percent_text(share, all ? (double)chosen->calls / (double)all : 0));
 	comment_prediction(result, "before", all, &chosen->before, out);
 	comment_prediction(result, "after", all - chosen->calls, &chosen->after, out);
@@ -117,8 +113,7 @@ static void warn_hits(const struct ep_called *called, char *const *names, const 
 	size_t hits = ep_gcc_hits(called, names, name, group, &first);
 
 	if (hits)
-		ep_say("gcc finds \"%s\" also in the names of %zu other called "
-		       "functions: %s%s",
+		ep_say("gcc finds \"%s\" also in the names of %zu other called functions: %s%s",
 		       name, hits, first->function->name, hits > 1 ? ", …" : "");
 }
 

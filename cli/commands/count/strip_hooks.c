@@ -92,9 +92,8 @@ static bool rights_keep(const struct file *file, int fd, bool in_place)
 static void warn_capabilities(const struct file *file, const char *path)
 {
 	if (getxattr(file->path, "security.capability", NULL, 0) > 0)
-		ep_say("%s: without the capabilities of %s: setcap(8) gives "
-		       "them again",
-		       path, file->path);
+		ep_say("%s: without the capabilities of %s: setcap(8) gives them again", path,
+		       file->path);
 }
 
 /* To -o, else in the file's own place; whole or not at all. A program that runs from it keeps the
@@ -168,8 +167,8 @@ static void warn_unmatched(const struct ep_list *list, const char *path)
 	if (missing > UNMATCHED_MAX)
 		ep_say("… and %zu more", missing - UNMATCHED_MAX);
 	if (missing)
-		ep_say("%zu of %zu names are no function of %s: misspelt, "
-		       "inlined everywhere, or not linked",
+		ep_say("%zu of %zu names are no function of %s: misspelt, inlined everywhere, or "
+		       "not linked",
 		       missing, list->patterns.count, path);
 }
 
@@ -181,9 +180,7 @@ static int warn(const struct ep_strip *strip, const struct ep_rules *rules, cons
 		warn_unmatched(&rules->do_trace, path);
 	}
 	if (!strip->locals)
-		ep_say("%s: it has no .symtab: functions that it doesn't "
-		       "export "
-		       "have no names here",
+		ep_say("%s: it has no .symtab: functions that it doesn't export have no names here",
 		       path);
 	for (size_t i = 0; i < strip->count; i++)
 		if (strip->functions[i].refused[0])
@@ -208,8 +205,7 @@ static int strip_file(const struct file *file, const struct ep_arguments *argume
 	status = write_file(file, arguments, bytes, size);
 	free(bytes);
 	if (!status)
-		printf("%u functions lose %zu hooks; the build-id stays the "
-		       "file's old one\n",
+		printf("%u functions lose %zu hooks; the build-id stays the file's old one\n",
 		       strip->stripped, strip->patches.count);
 	return status;
 }
@@ -276,10 +272,9 @@ static int strip_hooks_run(const struct ep_arguments *arguments)
 	int status = read_rules(&rules, arguments);
 
 	if (!status && restore == ep_rules_given(&rules) && !ep_argument_given(arguments, "list")) {
-		ep_say(restore ? "--restore takes no lists: it puts all hooks "
-				 "back"
-			       : "say which: --no-trace=FILE or --threshold=N, "
-				 "--list to see all, --restore to put back");
+		ep_say(restore ? "--restore takes no lists: it puts all hooks back"
+			       : "say which: --no-trace=FILE or --threshold=N, --list to see all, "
+				 "--restore to put back");
 		status = EP_EXIT_USAGE;
 	}
 	if (!status)
@@ -293,19 +288,17 @@ static int strip_hooks_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"no-trace", 'n', "FILE",
-	 "strip the functions that FILE lists: names as the linker has them, # "
-	 "comments, globs; may be given several times"},
+	 "strip the functions that FILE lists: names as the linker has them, # comments, globs; "
+	 "may be given several times"},
 	{"do-trace", 'd', "FILE", "strip none that FILE lists; may be given several times"},
 	{"threshold", 't', "N",
-	 "strip functions of fewer than N instructions, unless they have a "
-	 "loop"},
+	 "strip functions of fewer than N instructions, unless they have a loop"},
 	{"ignore-loops", 0, NULL, "also if they have one"},
 	{"output", 'o', "FILE", "write FILE, and leave PROGRAM as it is"},
 	{"restore", 'r', NULL, "put back what was stripped"},
 	{"list", 'l', NULL,
-	 "print the functions with hooks and what would become of each (* has "
-	 "a "
-	 "loop); write nothing"},
+	 "print the functions with hooks and what would become of each (* has a loop); write "
+	 "nothing"},
 	{"check", 0, NULL, "only warn of names that are no function's; write nothing"},
 	{NULL, 0, NULL, NULL},
 };
@@ -317,20 +310,17 @@ const struct ep_command ep_command_strip_hooks = {
 	.operands_max = 1,
 	.summary = "take hooks out of a linked program, and put them back",
 	.example = "strip-hooks --no-trace=no-trace.list -o server.quick server",
-	.description = "Patches an executable or a shared library so that some of its "
-		       "functions are not traced: for an experiment without a "
-		       "rebuild. Each call of a hook becomes a nop, a jump to one a "
-		       "return; all hooks of a function go, or none. Functions that "
-		       "are not understood are left as they are, and named. The "
-		       "options are those of epitaph-cc.\n\n"
-		       "The file is replaced as a whole: programs that run from it go "
-		       "on with the old one. What was there is kept in a section of "
-		       "it, from which --restore makes the very bytes of before. A "
-		       "file that was stripped already is put back first, so that "
-		       "what comes out depends on these options only.\n\n"
-		       "Addresses and the build-id do not change: cores of the "
-		       "program are read with either file. Status 1: functions were "
-		       "left against the lists.",
+	.description = "Patches an executable or a shared library so that some of its functions "
+		       "are not traced: for an experiment without a rebuild. Each call of a hook "
+		       "becomes a nop, a jump to one a return; all hooks of a function go, or "
+		       "none. Functions that are not understood are left as they are, and named. "
+		       "The options are those of epitaph-cc.\n\n"
+		       "The file is replaced as a whole: programs that run from it go on with the "
+		       "old one. What was there is kept in a section of it, from which --restore "
+		       "makes the very bytes of before. A file that was stripped already is put "
+		       "back first, so that what comes out depends on these options only.\n\n"
+		       "Addresses and the build-id do not change: cores of the program are read "
+		       "with either file. Status 1: functions were left against the lists.",
 	.options = options,
 	.run = strip_hooks_run,
 };

@@ -89,22 +89,21 @@ static bool look_traced(const struct ep_doctor_target *target, struct ep_finding
 	if (target->pid && !target->traced) {
 		say(out, EP_LOST, "the process has no trace in its memory");
 		return advise(out, "build it with epitaph-cc, or start it with "
-				   "LD_PRELOAD=libepitaph.so if only its libraries "
-				   "are traced");
+				   "LD_PRELOAD=libepitaph.so if only its libraries are traced");
 	}
 	if (target->pid)
 		return say(out, EP_WELL, "the process is traced");
 	if (!target->readable)
 		return say(out, EP_DOUBT,
-			   "%s is no program that can be read (a script?): "
-			   "what it starts is not known",
+			   "%s is no program that can be read (a script?): what it starts is not "
+			   "known",
 			   target->program);
 	if (target->has_runtime)
 		return say(out, EP_WELL, "it has epitaph's runtime");
 	if (target->has_hooks) {
 		say(out, EP_DOUBT, "it calls hooks, but the runtime is elsewhere");
-		return advise(out, "it is traced if it links libepitaph.so or is "
-				   "started with LD_PRELOAD=libepitaph.so");
+		return advise(out, "it is traced if it links libepitaph.so or is started with "
+				   "LD_PRELOAD=libepitaph.so");
 	}
 	say(out, EP_LOST, "it is not traced: no runtime, no hooks");
 	return advise(out, "build it with epitaph-cc");
@@ -116,8 +115,7 @@ static bool look_off(const struct ep_doctor_target *target, struct ep_finding *o
 		return false;
 	say(out, EP_LOST, target->pid ? "tracing is paused" : "EPITAPH=off: it starts paused");
 	return target->pid ? advise(out, "epitaph control %d resume", (int)target->pid)
-			   : advise(out, "unset EPITAPH, or epitaph control "
-					 "PID resume");
+			   : advise(out, "unset EPITAPH, or epitaph control PID resume");
 }
 
 static bool look_names(const struct ep_doctor_target *target, struct ep_finding *out)
@@ -126,22 +124,19 @@ static bool look_names(const struct ep_doctor_target *target, struct ep_finding 
 		return false;
 	if (!target->has_build_id) {
 		say(out, EP_DOUBT,
-		    "the program has no build-id: that a file is the one that "
-		    "ran is not known");
+		    "the program has no build-id: that a file is the one that ran is not known");
 		return advise(out, "link with -Wl,--build-id");
 	}
 	if (!target->has_symbols && !target->has_debug) {
 		say(out, EP_DOUBT,
-		    "the program is stripped: functions have no names unless "
-		    "its debug file is found by build-id");
-		return advise(out, "keep the debug file (below "
-				   "/usr/lib/debug/.build-id, or on a "
+		    "the program is stripped: functions have no names unless its debug file is "
+		    "found by build-id");
+		return advise(out, "keep the debug file (below /usr/lib/debug/.build-id, or on a "
 				   "debuginfod server)");
 	}
 	if (!target->has_debug) {
 		say(out, EP_DOUBT, "no debug information: names, but no lines");
-		return advise(out, "compile with -g, and strip what is shipped "
-				   "only");
+		return advise(out, "compile with -g, and strip what is shipped only");
 	}
 	return say(out, EP_WELL, "names, lines and a build-id are there");
 }
@@ -154,30 +149,25 @@ static bool look_pattern_program(const struct ep_doctor_target *target, struct e
 
 	sscanf(target->pattern + 1, "%255s", program);
 	if (access(program, X_OK) != 0) {
-		say(out, EP_LOST,
-		    "kernel.core_pattern names a handler that is not there: "
-		    "%s",
+		say(out, EP_LOST, "kernel.core_pattern names a handler that is not there: %s",
 		    program);
-		return advise(out, "install it, or sysctl -w "
-				   "kernel.core_pattern=core");
+		return advise(out, "install it, or sysctl -w kernel.core_pattern=core");
 	}
 	if (is_caught(target))
 		return say(out, EP_WELL, "epitaph catch takes a snapshot of each crash");
 	if (strstr(program, "systemd-coredump")) {
 		say(out, EP_WELL, "cores go to systemd-coredump");
-		return advise(out, "coredumpctl dump PID -o core; see that "
-				   "ProcessSizeMax and ExternalSizeMax in "
-				   "coredump.conf are larger than the process");
+		return advise(out, "coredumpctl dump PID -o core; see that ProcessSizeMax and "
+				   "ExternalSizeMax in coredump.conf are larger than the process");
 	}
 	if (strstr(program, "apport")) {
 		say(out, EP_DOUBT,
-		    "cores go to apport, which keeps those of packaged "
-		    "programs only");
+		    "cores go to apport, which keeps those of packaged programs only");
 		return advise(out, "epitaph catch --install");
 	}
 	say(out, EP_DOUBT, "cores go to %s, which is not known here", program);
-	return advise(out, "see that it keeps them; or epitaph catch "
-			   "--install, which goes before it");
+	return advise(out,
+		      "see that it keeps them; or epitaph catch --install, which goes before it");
 }
 
 /* "@/path", or "@@/path": the kernel drops cores that nobody takes. */
@@ -187,27 +177,24 @@ static bool look_pattern_socket(const struct ep_doctor_target *target, struct ep
 
 	if (is_served(target) && target->caught)
 		return say(out, EP_WELL,
-			   "epitaph catch takes a snapshot of each crash, at "
-			   "the socket %s",
-			   path);
+			   "epitaph catch takes a snapshot of each crash, at the socket %s", path);
 	if (is_served(target))
 		return say(out, EP_WELL, "cores go to the socket %s", path);
 	if (target->caught) {
 		say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
-		    "epitaph catch is installed at the socket %s, where nobody "
-		    "listens: neither a core nor a snapshot is left",
+		    "epitaph catch is installed at the socket %s, where nobody listens: neither a "
+		    "core nor a snapshot is left",
 		    path);
 		return advise(out,
-			      "start it (epitaph catch --listen=%s --store=%s, "
-			      "or its unit: docs/catch.md), or epitaph catch "
-			      "--uninstall --store=%s",
+			      "start it (epitaph catch --listen=%s --store=%s, or its unit: "
+			      "docs/catch.md), or epitaph catch --uninstall --store=%s",
 			      path, target->store, target->store);
 	}
 	say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
 	    "cores go to the socket %s, where nobody listens", path);
 	return advise(out,
-		      "start its server (epitaph catch --listen=%s), or "
-		      "sysctl -w kernel.core_pattern=core",
+		      "start its server (epitaph catch --listen=%s), or sysctl -w "
+		      "kernel.core_pattern=core",
 		      path);
 }
 
@@ -239,20 +226,18 @@ static bool look_limit(const struct ep_doctor_target *target, struct ep_finding 
 	if (target->core_limit < LEAST_CORE) {
 		say(out, bad, "RLIMIT_CORE is %" PRIu64 " bytes: no core", target->core_limit);
 		return target->pid ? advise(out,
-					    "prlimit --core=unlimited -p %d; for "
-					    "services LimitCORE=infinity",
+					    "prlimit --core=unlimited -p %d; for services "
+					    "LimitCORE=infinity",
 					    (int)target->pid)
-				   : advise(out, "ulimit -c unlimited; for "
-						 "services LimitCORE=infinity");
+				   : advise(out,
+					    "ulimit -c unlimited; for services LimitCORE=infinity");
 	}
 	if (target->core_limit < target->memory) {
 		say(out, EP_DOUBT,
-		    "RLIMIT_CORE is %" PRIu64 " MiB, and the trace alone may "
-		    "take %" PRIu64 ": the newest threads' history would be "
-		    "cut off",
+		    "RLIMIT_CORE is %" PRIu64 " MiB, and the trace alone may take %" PRIu64
+		    ": the newest threads' history would be cut off",
 		    target->core_limit >> 20, target->memory >> 20);
-		return advise(out, "ulimit -c unlimited, or a smaller "
-				   "EPITAPH_MEMORY");
+		return advise(out, "ulimit -c unlimited, or a smaller EPITAPH_MEMORY");
 	}
 	return say(out, EP_WELL, "RLIMIT_CORE leaves room for the trace");
 }
@@ -263,13 +248,11 @@ static bool look_filter(const struct ep_doctor_target *target, struct ep_finding
 		return say(out, EP_WELL, "coredump_filter 0x%x keeps private memory",
 			   target->filter);
 	say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
-	    "coredump_filter is 0x%x: private memory, and so the trace, is "
-	    "left out of cores",
+	    "coredump_filter is 0x%x: private memory, and so the trace, is left out of cores",
 	    target->filter);
-	return target->pid ? advise(out, "echo 0x33 > /proc/%d/coredump_filter", (int)target->pid)
-			   : advise(out, "echo 0x33 > "
-					 "/proc/self/coredump_filter before it "
-					 "is started");
+	return target->pid
+		       ? advise(out, "echo 0x33 > /proc/%d/coredump_filter", (int)target->pid)
+		       : advise(out, "echo 0x33 > /proc/self/coredump_filter before it is started");
 }
 
 static bool look_dumpable(const struct ep_doctor_target *target, struct ep_finding *out)
@@ -282,13 +265,11 @@ static bool look_dumpable(const struct ep_doctor_target *target, struct ep_findi
 	    (is_pipe(target) || is_socket(target) || target->pattern[0] == '/'))
 		return say(out, EP_WELL, "it has rights of its own; its cores are root's");
 	say(out, EP_LOST,
-	    target->dumpable ? "it is set-user-id or has capabilities: the kernel "
-			       "writes no core of it"
-			     : "the process is not dumpable: the kernel writes no core "
-			       "of it");
-	return advise(out, "sysctl -w fs.suid_dumpable=2 with a pipe, a socket or an "
-			   "absolute path in kernel.core_pattern; or "
-			   "prctl(PR_SET_DUMPABLE, 1) in the program");
+	    target->dumpable
+		    ? "it is set-user-id or has capabilities: the kernel writes no core of it"
+		    : "the process is not dumpable: the kernel writes no core of it");
+	return advise(out, "sysctl -w fs.suid_dumpable=2 with a pipe, a socket or an absolute path "
+			   "in kernel.core_pattern; or prctl(PR_SET_DUMPABLE, 1) in the program");
 }
 
 static bool look_space(const struct ep_doctor_target *target, struct ep_finding *out)
@@ -298,8 +279,8 @@ static bool look_space(const struct ep_doctor_target *target, struct ep_finding 
 	if (target->pattern[0] != '/' && !target->pid && access(target->directory, W_OK) != 0) {
 		say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
 		    "the working directory cannot be written to: no core");
-		return advise(out, "start it elsewhere, or an absolute path in "
-				   "kernel.core_pattern");
+		return advise(out,
+			      "start it elsewhere, or an absolute path in kernel.core_pattern");
 	}
 	if (target->free_bytes < LEAST_CORE) {
 		say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
@@ -308,8 +289,7 @@ static bool look_space(const struct ep_doctor_target *target, struct ep_finding 
 	}
 	if (target->free_bytes < 2 * target->memory) {
 		say(out, EP_DOUBT,
-		    "%" PRIu64 " MiB are free where the core would go: it may "
-		    "be cut off",
+		    "%" PRIu64 " MiB are free where the core would go: it may be cut off",
 		    target->free_bytes >> 20);
 		return advise(out, "make room, or epitaph catch --install");
 	}
@@ -322,17 +302,14 @@ static bool look_container(const struct ep_doctor_target *target, struct ep_find
 		return false;
 	if (is_pipe(target) || is_socket(target)) {
 		say(out, EP_DOUBT,
-		    "it runs in a container, and the handler in the host's "
-		    "namespaces: the core goes there, and modules are found by "
-		    "build-id");
-		return advise(out, "epitaph report --sysroot=ROOT, with the "
-				   "container's root");
+		    "it runs in a container, and the handler in the host's namespaces: the core "
+		    "goes there, and modules are found by build-id");
+		return advise(out, "epitaph report --sysroot=ROOT, with the container's root");
 	}
 	say(out, EP_DOUBT,
-	    "it runs in a container: the core goes to the "
-	    "container's file system, and ends with it");
-	return advise(out, "a volume for cores, or epitaph catch --install on "
-			   "the host");
+	    "it runs in a container: the core goes to the container's file system, and ends with "
+	    "it");
+	return advise(out, "a volume for cores, or epitaph catch --install on the host");
 }
 
 /* They take the fatal signals and exit, and allow no core. */
@@ -345,8 +322,8 @@ static bool look_sanitizer(const struct ep_doctor_target *target, struct ep_find
 	if (target->sanitizer_leaves_core)
 		return say(out, EP_WELL, "%s is set to leave a core", sanitizer->name);
 	say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
-	    "%s leaves no core: by default it takes the signal, exits, and "
-	    "sets the core limit to 0",
+	    "%s leaves no core: by default it takes the signal, exits, and sets the core limit to "
+	    "0",
 	    sanitizer->name);
 	return advise(out, "start it with %sdisable_coredump=0:abort_on_error=1",
 		      sanitizer->variable);
@@ -367,13 +344,13 @@ static bool look_clock(const struct ep_doctor_target *target, struct ep_finding 
 	ep_procfile_close(&file);
 	if (!flags)
 		return say(out, EP_DOUBT,
-			   "whether the processor's clock (TSC) is steady is "
-			   "not known: /proc/cpuinfo cannot be read");
+			   "whether the processor's clock (TSC) is steady is not known: "
+			   "/proc/cpuinfo cannot be read");
 	if (strstr(flags, " constant_tsc") && strstr(flags, " nonstop_tsc"))
 		return say(out, EP_WELL, "the processor's clock is steady");
 	say(out, EP_DOUBT,
-	    "the processor's clock (TSC) may change its rate: times are "
-	    "approximate, their order is exact");
+	    "the processor's clock (TSC) may change its rate: times are approximate, their order "
+	    "is exact");
 	return advise(out, "nothing; a newer processor or hypervisor");
 }
 
@@ -389,23 +366,17 @@ static bool look_sched(const struct ep_doctor_target *target, struct ep_finding 
 	if (*paranoid &&
 	    (geteuid() == 0 || paranoid[0] == '-' || (paranoid[0] >= '0' && paranoid[0] <= '2')))
 		return say(out, EP_WELL, "scheduling events come from perf");
-	say(out, EP_DOUBT,
-	    "no scheduling events: neither ftrace nor perf may "
-	    "be used");
-	return advise(out, "sysctl -w kernel.perf_event_paranoid=2, or mount "
-			   "tracefs and run as root");
+	say(out, EP_DOUBT, "no scheduling events: neither ftrace nor perf may be used");
+	return advise(out,
+		      "sysctl -w kernel.perf_event_paranoid=2, or mount tracefs and run as root");
 }
 
 static bool look_ways(const struct ep_doctor_target *target, struct ep_finding *out)
 {
 	if (target->has_file)
-		return say(out, EP_WELL,
-			   "EPITAPH_FILE: the trace outlives "
-			   "also SIGKILL");
+		return say(out, EP_WELL, "EPITAPH_FILE: the trace outlives also SIGKILL");
 	if (target->on_crash)
-		return say(out, EP_WELL,
-			   "EPITAPH_ON_CRASH=snapshot: it writes "
-			   "a snapshot itself");
+		return say(out, EP_WELL, "EPITAPH_ON_CRASH=snapshot: it writes a snapshot itself");
 	return false;
 }
 

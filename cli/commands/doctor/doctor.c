@@ -97,17 +97,14 @@ const struct ep_command ep_command_doctor = {
 	.operands_max = 1,
 	.summary = "whether a crash here would leave a trace, and what to do about it",
 	.example = "doctor ./server",
-	.description = "Looks at what stands between a crash and its trace: whether "
-		       "the program is traced and recording, where the kernel sends "
-		       "cores, limits, filters, rights, room on the disk, containers, "
-		       "names, clock, and permission for scheduling events. Each "
-		       "finding comes with its remedy.\n\n"
-		       "PROGRAM: as it would be started from here, with this shell's "
-		       "limits and environment. PID: the running process. Without "
-		       "either: the system only.\n\n"
-		       "Exits with status 0 when a crash would leave a trace, 1 when "
-		       "that is doubtful, 2 when it would not, 3 when there is nothing "
-		       "to look at.",
+	.description = "Looks at what stands between a crash and its trace: whether the program is "
+		       "traced and recording, where the kernel sends cores, limits, filters, "
+		       "rights, room on the disk, containers, names, clock, and permission for "
+		       "scheduling events. Each finding comes with its remedy.\n\n"
+		       "PROGRAM: as it would be started from here, with this shell's limits and "
+		       "environment. PID: the running process. Without either: the system only.\n\n"
+		       "Exits with status 0 when a crash would leave a trace, 1 when that is "
+		       "doubtful, 2 when it would not, 3 when there is nothing to look at.",
 	.options = options,
 	.run = doctor_run,
 };

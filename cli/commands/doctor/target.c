@@ -228,8 +228,7 @@ static bool same_namespace(const struct ep_doctor_target *target, const char *ki
 	return strcmp(mine, init) == 0;
 }
 
-/* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes it is not
- * known. */
+/* What is not dumpable has a /proc of root's (proc(5)). Of root's own processes it is not known. */
 static bool is_dumpable(pid_t pid)
 {
 	struct ep_procfile file;

@@ -48,9 +48,9 @@ struct ep_doctor_target {
 	uint32_t off_reason; /* EP_OFF_ */
 
 	/* of the system */
-	char pattern[256];    /* kernel.core_pattern */
-	bool caught;          /* it names epitaph catch, as a program or by the
-				 socket that the store knows */
+	char pattern[256]; /* kernel.core_pattern */
+	bool caught; /* it names epitaph catch, as a program or by the socket that the store knows
+		      */
 	char store[PATH_MAX]; /* of epitaph catch */
 	uint64_t suid_dumpable;
 	uint64_t free_bytes; /* where a core would go, for its user */

@@ -160,9 +160,7 @@ int main(int argc, char **argv)
 	if (!ep_rules_given(&job.rules))
 		become_real(&job);
 	if (job.inputs > 1) {
-		fprintf(stderr,
-			"%s: warning: not filtered: several inputs are one "
-			"object\n",
+		fprintf(stderr, "%s: warning: not filtered: several inputs are one object\n",
 			ep_tool);
 		become_real(&job);
 	}

@@ -2,8 +2,8 @@
 /*
  * wrapped.S: in a static program, the functions that the runtime stands in front of. Linked with
  * --wrap=NAME: a call of NAME comes here, and the runtime finds the real one in a table, in the
- * order of runtime/lib/interpose.h. libc.a itself calls _setjmp, so that it must be linked;
- * the unwinder is only when the program has it.
+ * order of runtime/lib/interpose.h. libc.a itself calls _setjmp, so that it must be linked; the
+ * unwinder is only when the program has it.
  */
 	.section .data.rel.ro, "aw", @progbits
 	.globl	epitaph_wrapped

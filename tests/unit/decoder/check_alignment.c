@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check_alignment.c: stacks beside open calls, case by case. Functions are letters, and what
- * is known of each is all that the fakes below tell: a capital has no hooks, u may have some, e is
- * a frame before its hook, r one behind its return's, H is a hook, S the signal frame, N no file's
+ * check_alignment.c: stacks beside open calls, case by case. Functions are letters, and what is
+ * known of each is all that the fakes below tell: a capital has no hooks, u may have some, e is a
+ * frame before its hook, r one behind its return's, H is a hook, S the signal frame, N no file's
  * code, Q of a module of which nothing was called. ! is a frame where no code is, g? one that was
  * guessed. Calls are written outermost first; b- history is missing inside of it.
  */
