@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.c: the arena's first page and its section table, and the order in which the parts are read.
- * A section that is wrong is dropped with a warning; the others are kept.
+ * trace_create.c: the arena's first page and its section table, and the order in which the parts
+ * are read. A section that is wrong is dropped with a warning; the others are kept.
  */
 #include "decoder/trace/trace.h"
 
