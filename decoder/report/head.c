@@ -122,7 +122,7 @@ static void find_instruction(struct ep_report_head *head, const struct ep_eviden
 	const struct ep_source_thread *thread = head->thread;
 
 	head->has_instruction =
-		ep_signal_is_fault(head->death.signal) && head->death.code > 0 && thread &&
+		ep_signal_of_fault(head->death.signal) && head->death.code > 0 && thread &&
 		thread->has_registers &&
 		(ep_instruction_read(&head->instruction, evidence->source, evidence->names,
 				     thread->registers.pc, thread) == EP_OK ||

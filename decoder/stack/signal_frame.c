@@ -160,7 +160,7 @@ static bool is_of_trap(const struct ep_death *death, const struct context *conte
 	return false;
 }
 
-bool ep_signal_is_fault(int signal)
+bool ep_signal_of_fault(int signal)
 {
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
 	       signal == SIGTRAP;
@@ -179,7 +179,7 @@ static bool is_info(const struct ep_death *death, const uint8_t *bytes,
 	if (pad || death->signal < 1 || death->signal > 64 || death->error < 0)
 		return false;
 	return death->code <= 0 ? death->code > -64 && death->sender_pid < 1u << 22
-	       : ep_signal_is_fault(death->signal) ? is_of_trap(death, context)
+	       : ep_signal_of_fault(death->signal) ? is_of_trap(death, context)
 						   : true;
 }
 

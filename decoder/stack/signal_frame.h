@@ -40,7 +40,7 @@ struct ep_source_thread ep_signal_frame_thread(const struct ep_signal_frame *fra
 bool ep_thread_registers(const struct ep_source_thread *thread, struct user_regs_struct *out);
 
 /* The processor's. */
-bool ep_signal_is_fault(int signal);
+bool ep_signal_of_fault(int signal);
 
 /* Its default action is to dump core: what a handler of the program's does then is what came of
  * it. */
