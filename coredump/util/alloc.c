@@ -55,7 +55,13 @@ char *ep_strdup(const char *text)
 
 char *ep_strndup(const char *text, size_t most)
 {
-	return or_end(strndup(text, most));
+	size_t size = strnlen(text, most);
+	char *copy = ep_malloc(size + 1);
+
+	/* Not strndup(3), by which sanitizers want a 0 behind `most` bytes as well. */
+	memcpy(copy, text, size);
+	copy[size] = 0;
+	return copy;
 }
 
 char *ep_asprintf(const char *format, ...)
