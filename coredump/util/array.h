@@ -35,20 +35,27 @@
 		}                                                                               \
 	})
 
+/* One item more: its address. What is in it is undefined. */
+#define ep_array_slot(array)                                         \
+	({                                                           \
+		__typeof__(array) to_add = (array);                  \
+		ep_array_reserve(to_add, (size_t)to_add->count + 1); \
+		&to_add->list[to_add->count++];                      \
+	})
+
 /* One item more, all zero: its address. */
-#define ep_array_add(array)                                                     \
-	({                                                                      \
-		__typeof__(array) to_add = (array);                             \
-		ep_array_reserve(to_add, (size_t)to_add->count + 1);            \
-		memset(&to_add->list[to_add->count], 0, sizeof(*to_add->list)); \
-		&to_add->list[to_add->count++];                                 \
+#define ep_array_add(array)                                            \
+	({                                                             \
+		__typeof__((array)->list) slot = ep_array_slot(array); \
+		memset(slot, 0, sizeof(*slot));                        \
+		slot;                                                  \
 	})
 
 /* The item may be made from what is in the list. */
 #define ep_array_push(array, item)                          \
 	({                                                  \
 		__typeof__(*(array)->list) pushed = (item); \
-		*ep_array_add(array) = pushed;              \
+		*ep_array_slot(array) = pushed;             \
 	})
 
 /* Frees the list and nothing that its items own; empty afterwards. */

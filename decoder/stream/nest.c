@@ -105,7 +105,7 @@ static int frame_add(struct nest *nest, struct thread *thread, const struct ep_n
 		     const struct ep_event *event)
 {
 	struct stack *stack = running(thread);
-	struct ep_nest_frame *added = ep_array_add(&stack->frames);
+	struct ep_nest_frame *added = ep_array_slot(&stack->frames);
 
 	*added = *frame;
 	added->since = thread->public.now;

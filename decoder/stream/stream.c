@@ -176,7 +176,7 @@ static struct thread *thread_of(struct stream *stream, const struct ep_event *ev
 static int run_begin(struct stream *stream, const struct ep_event *event, visit_fn visit)
 {
 	struct thread *thread = thread_of(stream, event);
-	struct open_call *call = ep_array_add(&thread->open);
+	struct open_call *call = ep_array_slot(&thread->open);
 
 	*call = (struct open_call){event->call, stream->items++, event->stack, false};
 	return visit(stream, event, call);
