@@ -275,14 +275,17 @@ static int on_frame(Dwfl_Frame *frame, void *context)
 		activation = false;
 	if (!add_frame(unwinder, pc, sp, activation))
 		return DWARF_CB_ABORT;
-	/* Nothing is known of what is outside of it. */
-	unwinder->astray |= pc >> ADDRESS_BITS != 0;
-	if (unwinder->astray)
-		return DWARF_CB_ABORT;
 	last = &unwinder->frames.list[unwinder->frames.count - 1];
 	if (unwinder->frames.count > own + 1)
 		last->guessed = is_guessed(unwinder, last - 1);
-	return DWARF_CB_OK;
+	/* What the frame pointer alone leads to is no caller where no code is. */
+	if (last->guessed && last->nowhere) {
+		unwinder->frames.count--;
+		return DWARF_CB_ABORT;
+	}
+	/* Nothing is known of what is outside of it. */
+	unwinder->astray |= pc >> ADDRESS_BITS != 0;
+	return unwinder->astray ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 /* ---- signal frames ---- */
