@@ -117,8 +117,7 @@ static void segment_put(struct ep_source *source, const struct ep_root *root, ui
 						 .flags = PF_R | PF_W,
 						 .read = backing_read,
 					 }));
-	qsort(source->segments.list, source->segments.count, sizeof(source->segments.list[0]),
-	      compare);
+	ep_array_sort(&source->segments, compare);
 }
 
 int ep_backing_follow(struct ep_source *source, uint64_t root_address, const struct ep_root *root)

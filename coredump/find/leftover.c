@@ -178,8 +178,7 @@ static void read_instance(struct leftover *r, const struct ep_source *source, co
 		read_held(r, source->held, name);
 	else
 		read_named(r, name);
-	if (r->pages.count)
-		qsort(r->pages.list, r->pages.count, sizeof(*r->pages.list), compare_pages);
+	ep_array_sort(&r->pages, compare_pages);
 }
 
 /* ---- the section ---- */

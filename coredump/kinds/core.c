@@ -261,9 +261,7 @@ static void segments_part(struct ep_source *source)
 /* kernel.core_sort_vma=1 writes them by size: nothing is wrong with that. */
 static void segments_sort(struct ep_source *source)
 {
-	if (source->segments.count)
-		qsort(source->segments.list, source->segments.count,
-		      sizeof(source->segments.list[0]), segment_compare);
+	ep_array_sort(&source->segments, segment_compare);
 	segments_part(source);
 }
 

@@ -46,7 +46,7 @@ void ep_ranges_join(struct ep_ranges *ranges)
 
 	if (ranges->count == 0)
 		return;
-	qsort(ranges->list, ranges->count, sizeof(ranges->list[0]), range_compare);
+	ep_array_sort(ranges, range_compare);
 	for (size_t i = 1; i < ranges->count; i++) {
 		struct ep_range *last = &ranges->list[kept];
 

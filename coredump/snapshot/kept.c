@@ -77,8 +77,7 @@ void ep_kept_list(struct ep_kept_list *out, struct ep_source *source,
 	for (uint64_t i = 0; i < EP_KEPT_MAX && i < section.size / section.entry_size; i++)
 		entry_read(out, source,
 			   found->arena_address + section.offset + i * section.entry_size);
-	if (out->count)
-		qsort(out->list, out->count, sizeof(*out->list), compare_numbers);
+	ep_array_sort(out, compare_numbers);
 }
 
 void ep_kept_list_deinit(struct ep_kept_list *list)

@@ -211,13 +211,11 @@ static int segments_sift(struct gathering *gathering, struct ep_err *err)
 	struct ep_source *source = gathering->source;
 	int rc = EP_OK;
 
-	qsort(source->segments.list, source->segments.count, sizeof(source->segments.list[0]),
-	      by_offset);
+	ep_array_sort(&source->segments, by_offset);
 	for (size_t i = 0; i < source->segments.count && rc == EP_OK; i++)
 		rc = segment_sift(gathering, &source->segments.list[i], err);
-	if (rc == EP_OK && gathering->pieces.count)
-		qsort(gathering->pieces.list, gathering->pieces.count,
-		      sizeof(gathering->pieces.list[0]), by_address);
+	if (rc == EP_OK)
+		ep_array_sort(&gathering->pieces, by_address);
 	return rc;
 }
 

@@ -58,6 +58,14 @@
 		*ep_array_slot(array) = pushed;             \
 	})
 
+/* qsort(3), which must not be given the NULL of an empty array. */
+#define ep_array_sort(array, compare)                                                          \
+	({                                                                                     \
+		__typeof__(array) to_sort = (array);                                           \
+		if (to_sort->count)                                                            \
+			qsort(to_sort->list, to_sort->count, sizeof(*to_sort->list), compare); \
+	})
+
 /* Frees the list and nothing that its items own; empty afterwards. */
 #define ep_array_deinit(array)                          \
 	({                                              \

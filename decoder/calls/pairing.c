@@ -79,9 +79,7 @@ static void settle_all(struct ep_pairing *pairing)
 {
 	while (pairing->pending.count)
 		ep_array_push(&pairing->outside, pairing->pending.list[--pairing->pending.count]);
-	if (pairing->outside.count)
-		qsort(pairing->outside.list, pairing->outside.count, sizeof(*pairing->outside.list),
-		      compare_doubts);
+	ep_array_sort(&pairing->outside, compare_doubts);
 }
 
 static bool is_outside(struct ep_pairing *pairing)

@@ -103,7 +103,7 @@ static void add_callers(struct ep_tail *tail)
 	tail->callers = all.count;
 	if (!all.count)
 		return;
-	qsort(all.list, all.count, sizeof(*all.list), compare_calls);
+	ep_array_sort(&all, compare_calls);
 	ep_array_reserve(&all, all.count + kept);
 	if (kept)
 		memcpy(all.list + all.count, tail->events.list, kept * sizeof(*all.list));

@@ -101,8 +101,7 @@ static void write_files(struct writer *writer)
 	for (size_t i = 0; i < writer->labels.count; i++)
 		if (has_line(&writer->labels.list[i]))
 			ep_array_push(&files, writer->labels.list[i].line.file);
-	if (files.count)
-		qsort(files.list, files.count, sizeof(*files.list), compare_files);
+	ep_array_sort(&files, compare_files);
 	for (size_t i = 0; i < files.count; i++)
 		if (i == 0 || strcmp(files.list[i], files.list[i - 1]) != 0)
 			write_file(writer, files.list[i]);
@@ -117,8 +116,7 @@ static void write_functions(struct writer *writer)
 	for (size_t i = 0; i < writer->labels.count; i++)
 		if (has_line(&writer->labels.list[i]))
 			ep_array_push(&labels, &writer->labels.list[i]);
-	if (labels.count)
-		qsort(labels.list, labels.count, sizeof(*labels.list), compare_labels);
+	ep_array_sort(&labels, compare_labels);
 	for (size_t i = 0; i < labels.count; i++) {
 		const struct label *label = labels.list[i];
 

@@ -120,8 +120,7 @@ static void read_pool(struct ep_scheduling *s, const struct section *section,
 	     at += EP_SCHED_SEGMENT)
 		collect_segment(section, head->pool_offset + at,
 				head->pool_offset + at + EP_SCHED_SEGMENT, &chunks);
-	if (chunks.count)
-		qsort(chunks.list, chunks.count, sizeof(*chunks.list), by_sequence);
+	ep_array_sort(&chunks, by_sequence);
 	s->schedule->first = begin_of(section, &chunks);
 	s->schedule->last = head->stop_tsc ? head->stop_tsc : head->drained_tsc;
 	read_chunks(s, &chunks, formats);

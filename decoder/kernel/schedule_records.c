@@ -66,7 +66,7 @@ static void split(const struct ep_slice *slice, uint64_t at, struct ep_slice par
 				     .open = slice->open};
 }
 
-static void confront_row(struct ep_row *row, struct sightings *s)
+static void confront_row(struct ep_task_builder *row, struct sightings *s)
 {
 	__typeof__(row->slices) slices = {0};
 
@@ -94,7 +94,7 @@ void ep_scheduling_confront(struct ep_scheduling *s)
 
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		const struct ep_trace_thread *thread = &trace->threads[i];
-		struct ep_row *row = ep_scheduling_known(s, thread->tid);
+		struct ep_task_builder *row = ep_scheduling_known(s, thread->tid);
 
 		if (!row || !row->slices.count || !thread->block_count ||
 		    row->confronted == SAME_TID)

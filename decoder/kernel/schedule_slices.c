@@ -11,8 +11,8 @@
 
 /* The state up to `tsc` of a thread that was not met before: it was in one that what comes can
  * follow. */
-static void open_row(const struct ep_scheduling *s, struct ep_row *row, enum ep_slice_state state,
-		     uint64_t tsc)
+static void open_row(const struct ep_scheduling *s, struct ep_task_builder *row,
+		     enum ep_slice_state state, uint64_t tsc)
 {
 	struct ep_slice slice = {
 		.begin = s->schedule->first < tsc ? s->schedule->first : tsc,
@@ -24,13 +24,13 @@ static void open_row(const struct ep_scheduling *s, struct ep_row *row, enum ep_
 		ep_array_push(&row->slices, slice);
 }
 
-static struct ep_slice *present(struct ep_row *row)
+static struct ep_slice *present(struct ep_task_builder *row)
 {
 	return row->slices.count ? &row->slices.list[row->slices.count - 1] : NULL;
 }
 
 /* From `tsc` on the thread is in another state. */
-static struct ep_slice *turn(struct ep_row *row, uint64_t tsc, enum ep_slice_state state)
+static struct ep_slice *turn(struct ep_task_builder *row, uint64_t tsc, enum ep_slice_state state)
 {
 	struct ep_slice next = {.begin = tsc, .state = state, .open = true};
 	struct ep_slice *now = present(row);
@@ -64,7 +64,7 @@ static void return_unseen(struct ep_slice *slice, unsigned cpu)
 
 static void comes(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned cpu)
 {
-	struct ep_row *row = tid ? ep_scheduling_row(s, tid) : NULL;
+	struct ep_task_builder *row = tid ? ep_scheduling_row(s, tid) : NULL;
 
 	if (!row)
 		return;
@@ -75,7 +75,7 @@ static void comes(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned 
 /* `how`: the letter of its state; 0: it is still ready to run. */
 static void leaves(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned cpu, char how)
 {
-	struct ep_row *row = tid ? ep_scheduling_row(s, tid) : NULL;
+	struct ep_task_builder *row = tid ? ep_scheduling_row(s, tid) : NULL;
 
 	if (!row)
 		return;
@@ -87,7 +87,7 @@ static void leaves(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned
 /* Who wakes another, or is interrupted by what does, is on a CPU. */
 static void is_seen(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigned cpu)
 {
-	struct ep_row *row = tid ? ep_scheduling_known(s, tid) : NULL;
+	struct ep_task_builder *row = tid ? ep_scheduling_known(s, tid) : NULL;
 	struct ep_slice *now = row ? present(row) : NULL;
 
 	if (!now || now->state == EP_SLICE_RUNNING)
@@ -98,7 +98,7 @@ static void is_seen(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, unsigne
 
 static void is_woken(struct ep_scheduling *s, const struct ep_sched_event *event)
 {
-	struct ep_row *row = event->tid ? ep_scheduling_row(s, event->tid) : NULL;
+	struct ep_task_builder *row = event->tid ? ep_scheduling_row(s, event->tid) : NULL;
 	struct ep_slice *now;
 
 	if (!row)
@@ -118,7 +118,7 @@ static void is_woken(struct ep_scheduling *s, const struct ep_sched_event *event
 static void forget_all(struct ep_scheduling *s, uint64_t tsc)
 {
 	for (size_t i = 0; i < s->rows.count; i++) {
-		struct ep_row *row = &s->rows.list[i];
+		struct ep_task_builder *row = &s->rows.list[i];
 
 		if (row->slices.count && present(row)->state != EP_SLICE_UNKNOWN)
 			turn(row, tsc, EP_SLICE_UNKNOWN);
@@ -190,7 +190,7 @@ static int by_tid(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static void end_row(const struct ep_scheduling *s, struct ep_row *row)
+static void end_row(const struct ep_scheduling *s, struct ep_task_builder *row)
 {
 	struct ep_slice *last = present(row);
 
@@ -245,7 +245,7 @@ static void settle_end(struct ep_scheduling *s)
 
 	if (!s->events.count)
 		return;
-	qsort(s->events.list, s->events.count, sizeof(*s->events.list), by_time);
+	ep_array_sort(&s->events, by_time);
 	latest = s->events.list[s->events.count - 1].tsc;
 	while (s->events.count && s->events.list[s->events.count - 1].tsc > cut)
 		s->events.count--;
@@ -279,9 +279,7 @@ void ep_scheduling_finish(struct ep_scheduling *s)
 	for (size_t i = 0; i < s->events.count; i++)
 		if (s->events.list[i].tsc >= schedule->first)
 			apply(s, &s->events.list[i]);
-	if (s->kernel_events.count)
-		qsort(s->kernel_events.list, s->kernel_events.count, sizeof(*s->kernel_events.list),
-		      kernel_events_by_time);
+	ep_array_sort(&s->kernel_events, kernel_events_by_time);
 	end_occupations(s);
 	for (size_t i = 0; i < s->rows.count; i++)
 		end_row(s, &s->rows.list[i]);

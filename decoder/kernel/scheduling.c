@@ -18,7 +18,7 @@ void ep_scheduling_add(struct ep_scheduling *s, const struct ep_sched_event *eve
 	added->order = (uint32_t)(s->events.count - 1);
 }
 
-struct ep_row *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid)
+struct ep_task_builder *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid)
 {
 	uint32_t hash = ep_hash_number(tid), at = 0, row;
 
@@ -28,9 +28,9 @@ struct ep_row *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid)
 	return NULL;
 }
 
-struct ep_row *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid)
+struct ep_task_builder *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid)
 {
-	struct ep_row *row = ep_scheduling_known(s, tid);
+	struct ep_task_builder *row = ep_scheduling_known(s, tid);
 
 	if (row)
 		return row;
@@ -43,7 +43,7 @@ struct ep_row *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid)
 void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
 			size_t size)
 {
-	struct ep_row *row = ep_scheduling_row(s, tid);
+	struct ep_task_builder *row = ep_scheduling_row(s, tid);
 	struct ep_task *task = &row->task;
 	char *shown;
 

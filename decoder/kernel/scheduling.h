@@ -22,7 +22,7 @@ struct ep_slice_sum {
 };
 
 /* A task being made. */
-struct ep_row {
+struct ep_task_builder {
 	struct ep_task task;
 	uint64_t named; /* time stamp of its name */
 	EP_ARRAY(struct ep_slice) slices;
@@ -36,7 +36,7 @@ struct ep_scheduling {
 	EP_ARRAY(struct ep_sched_event) events;
 	EP_ARRAY(struct ep_kernel_event) kernel_events;
 	EP_ARRAY(struct ep_occupation) occupations;
-	EP_ARRAY(struct ep_row) rows;
+	EP_ARRAY(struct ep_task_builder) rows;
 	struct ep_hash by_tid; /* of rows */
 };
 
@@ -93,9 +93,9 @@ void ep_scheduling_add(struct ep_scheduling *s, const struct ep_sched_event *eve
 void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
 			size_t size);
 /* Made if need be; borrowed until the next one is made. */
-struct ep_row *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid);
+struct ep_task_builder *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid);
 /* NULL: it was not met. */
-struct ep_row *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid);
+struct ep_task_builder *ep_scheduling_known(const struct ep_scheduling *s, uint32_t tid);
 
 /* Slices are there, and their ends: none in which a thread that made a timed record is said to have
  * been off its CPU (schedule_records.c). */

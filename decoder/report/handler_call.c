@@ -12,7 +12,7 @@ static const struct ep_event *open_call(const struct ep_evidence *evidence,
 	const struct ep_event *call = NULL;
 
 	for (size_t i = 0; i < alignment->count; i++) {
-		const struct ep_row *row = &alignment->rows[i];
+		const struct ep_alignment_row *row = &alignment->rows[i];
 
 		if (row->frame && row->number >= evidence->first.frame)
 			break;

@@ -70,8 +70,7 @@ void ep_report_add_threads(struct ep_report *report)
 	struct list list;
 
 	list_init(&list, report->evidence);
-	if (list.count)
-		qsort(list.list, list.count, sizeof(*list.list), compare_entries);
+	ep_array_sort(&list, compare_entries);
 	if (head->death.signal && head->end != EP_REPORT_RUNS)
 		died = list_find(&list, head->death.tid);
 	if (died) {

@@ -11,7 +11,7 @@ static void add_calls(struct ep_alignment *out, const struct ep_open_calls *open
 	for (size_t j = from; j < to; j++) {
 		const struct ep_event *call = ep_open_calls_inner(open, j);
 
-		out->rows[out->count++] = (struct ep_row){
+		out->rows[out->count++] = (struct ep_alignment_row){
 			.function = call->function, .call = call, .verdict = EP_VERDICT_FRAME_LOST};
 	}
 }
@@ -25,7 +25,7 @@ static void merge(struct ep_alignment *out, const struct ep_places *places,
 
 	for (size_t i = 0; i < places->count; i++) {
 		const struct ep_frame_place *place = &places->list[i];
-		struct ep_row row = place->row;
+		struct ep_alignment_row row = place->row;
 
 		if (place->call != EP_ROW_NONE) {
 			add_calls(out, open, next, place->call);

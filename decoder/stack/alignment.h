@@ -71,7 +71,7 @@ const char *ep_verdict_words(enum ep_verdict verdict);
 const char *ep_reason_name(enum ep_reason reason);
 const char *ep_reason_words(enum ep_reason reason);
 
-struct ep_row {
+struct ep_alignment_row {
 	const struct ep_frame *frame;       /* NULL: a call without a frame */
 	size_t number;                      /* of the frame */
 	const struct ep_function *function; /* of the frame, or of the call */
@@ -85,7 +85,7 @@ struct ep_row {
 #define EP_ROW_NONE SIZE_MAX
 
 struct ep_alignment {
-	struct ep_row *rows; /* innermost first; owned */
+	struct ep_alignment_row *rows; /* innermost first; owned */
 	size_t count;
 	size_t overwritten; /* the first row from which on the stack is not believed; EP_ROW_NONE:
 			       all of it is */

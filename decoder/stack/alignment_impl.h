@@ -9,7 +9,7 @@
 
 /* A row that has a frame, and whether a call may be paired with it. */
 struct ep_frame_place {
-	struct ep_row row;
+	struct ep_alignment_row row;
 	bool passed; /* its hook has recorded that its call is not open: never paired */
 	size_t call; /* counted from the innermost; EP_ROW_NONE: none */
 };
@@ -25,8 +25,8 @@ void ep_places_init(struct ep_places *places, const struct ep_alignment_of *of);
 void ep_places_pair(struct ep_places *places, const struct ep_open_calls *open);
 
 /* The names that know the row's frame, and what its code has of hooks. */
-struct ep_names *ep_row_names(const struct ep_alignment_of *of, const struct ep_row *row);
-enum ep_hooks ep_row_hooks(const struct ep_alignment_of *of, const struct ep_row *row);
+struct ep_names *ep_row_names(const struct ep_alignment_of *of, const struct ep_alignment_row *row);
+enum ep_hooks ep_row_hooks(const struct ep_alignment_of *of, const struct ep_alignment_row *row);
 
 /* Gives each row its verdict; EP_VERDICT_COUNT: it has none yet. */
 void ep_alignment_judge(struct ep_alignment *alignment, const struct ep_alignment_of *of);

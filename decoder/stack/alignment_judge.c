@@ -48,7 +48,8 @@ static enum ep_reason before_all(const struct ep_open_calls *open)
 
 /* It has hooks, and none of its calls is open. `outer`: the next row outwards that is agreed on;
  * NULL. */
-static enum ep_reason why_lost(const struct ep_open_calls *open, const struct ep_row *outer)
+static enum ep_reason why_lost(const struct ep_open_calls *open,
+			       const struct ep_alignment_row *outer)
 {
 	enum ep_reason gap;
 
@@ -64,8 +65,8 @@ static struct finding not_instrumented(enum ep_reason reason)
 }
 
 /* Whether it has hooks; EP_VERDICT_COUNT: it has. `hooked`: a hook of its own is at work. */
-static struct finding find_hooks(const struct ep_alignment_of *of, const struct ep_row *row,
-				 bool hooked)
+static struct finding find_hooks(const struct ep_alignment_of *of,
+				 const struct ep_alignment_row *row, bool hooked)
 {
 	const struct ep_function *function = row->function;
 	enum ep_hooks hooks;
@@ -95,10 +96,10 @@ static struct finding find_hooks(const struct ep_alignment_of *of, const struct 
 
 static void judge_frames(struct ep_alignment *alignment, const struct ep_alignment_of *of)
 {
-	const struct ep_row *outer = NULL;
+	const struct ep_alignment_row *outer = NULL;
 
 	for (size_t i = alignment->count; i-- > 0;) {
-		struct ep_row *row = &alignment->rows[i];
+		struct ep_alignment_row *row = &alignment->rows[i];
 		struct finding found;
 
 		if (row->verdict == EP_VERDICT_AGREE)
@@ -120,7 +121,7 @@ static void judge_skipped(struct ep_alignment *alignment, const struct ep_open_c
 			  size_t end)
 {
 	for (size_t i = 0; i < end; i++) {
-		struct ep_row *row = &alignment->rows[i];
+		struct ep_alignment_row *row = &alignment->rows[i];
 
 		if (row->verdict != EP_VERDICT_FRAME_LOST)
 			continue;
@@ -130,7 +131,7 @@ static void judge_skipped(struct ep_alignment *alignment, const struct ep_open_c
 	}
 }
 
-static bool is_doubtful(const struct ep_row *row)
+static bool is_doubtful(const struct ep_alignment_row *row)
 {
 	return row->frame->nowhere || row->frame->guessed ||
 	       row->verdict == EP_VERDICT_TRACE_LOST || row->verdict == EP_VERDICT_OVERWRITTEN;
@@ -147,7 +148,7 @@ static void judge_overwritten(struct ep_alignment *alignment, size_t tail)
 		from++;
 	alignment->overwritten = from;
 	for (size_t i = from; i < alignment->count; i++) {
-		struct ep_row *row = &alignment->rows[i];
+		struct ep_alignment_row *row = &alignment->rows[i];
 
 		row->reason = !row->frame           ? EP_REASON_TRACE_GOES_ON
 			      : row->frame->nowhere ? EP_REASON_NOWHERE
@@ -200,7 +201,7 @@ static void judge_tail(struct ep_alignment *alignment, const struct ep_alignment
 		return;
 	}
 	for (size_t i = tail; i < alignment->count; i++) {
-		struct ep_row *row = &alignment->rows[i];
+		struct ep_alignment_row *row = &alignment->rows[i];
 
 		if (row->frame)
 			continue;

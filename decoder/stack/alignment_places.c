@@ -5,7 +5,7 @@
 
 /* ---- places ---- */
 
-static void add_place(struct ep_places *places, const struct ep_row *row)
+static void add_place(struct ep_places *places, const struct ep_alignment_row *row)
 {
 	ep_array_push(places, ((struct ep_frame_place){.row = *row, .call = EP_ROW_NONE}));
 }
@@ -16,7 +16,7 @@ static void add_frame(struct ep_places *places, const struct ep_alignment_of *of
 	const struct ep_frame *frame = &of->stack->frames[number];
 	struct ep_inlined inlined[EP_INLINED_MAX];
 	size_t count = inlines ? ep_frame_inlined(of->names, of->others, frame, inlined) : 0;
-	struct ep_row row = {
+	struct ep_alignment_row row = {
 		.frame = frame,
 		.number = number,
 		.function = ep_frame_function(of->names, of->others, frame),
@@ -32,14 +32,14 @@ static void add_frame(struct ep_places *places, const struct ep_alignment_of *of
 	add_place(places, &row);
 }
 
-struct ep_names *ep_row_names(const struct ep_alignment_of *of, const struct ep_row *row)
+struct ep_names *ep_row_names(const struct ep_alignment_of *of, const struct ep_alignment_row *row)
 {
 	return ep_names_find(of->names, ep_frame_address(row->frame), 0) == row->function
 		       ? of->names
 		       : of->others;
 }
 
-enum ep_hooks ep_row_hooks(const struct ep_alignment_of *of, const struct ep_row *row)
+enum ep_hooks ep_row_hooks(const struct ep_alignment_of *of, const struct ep_alignment_row *row)
 {
 	return ep_hooks_look(of->source, ep_row_names(of, row), row->function,
 			     ep_frame_address(row->frame));

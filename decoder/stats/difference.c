@@ -76,8 +76,7 @@ static void pairs_make(struct ep_difference *difference, const struct ep_side si
 
 	for (int i = 0; i < 2; i++) {
 		ep_stats_create(&stats[i], sides[i].trace, sides[i].names, NULL, false);
-		if (stats[i].count)
-			qsort(stats[i].list, stats[i].count, sizeof(*stats[i].list), by_function);
+		ep_array_sort(&stats[i], by_function);
 	}
 	difference->pairs = ep_calloc(stats[0].count + stats[1].count, sizeof(*difference->pairs));
 	pairs_fill(difference);

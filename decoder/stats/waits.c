@@ -208,8 +208,7 @@ void ep_waits_create(struct ep_waits *waits, const struct ep_trace *trace, struc
 	for (size_t i = 0; i < trace->thread_count; i++)
 		ep_array_deinit(&w.threads[i].open);
 	free(w.threads);
-	if (waits->count)
-		qsort(waits->list, waits->count, sizeof(*waits->list), compare);
+	ep_array_sort(waits, compare);
 }
 
 void ep_waits_deinit(struct ep_waits *waits)

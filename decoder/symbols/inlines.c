@@ -151,8 +151,7 @@ static struct unit *functions_of(struct ep_inlines *inlines, size_t index)
 	top = ep_units_code(inlines->units, index);
 	if (top)
 		read_functions(inlines, unit, top);
-	if (unit->count)
-		qsort(unit->list, unit->count, sizeof(*unit->list), compare_functions);
+	ep_array_sort(unit, compare_functions);
 	for (size_t i = 0; i < unit->count; i++) {
 		if (unit->list[i].end > reach)
 			reach = unit->list[i].end;

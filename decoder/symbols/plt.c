@@ -140,8 +140,7 @@ static void read_slots(struct slots *slots, Elf *elf)
 			add_slots(slots, elf, data, header.sh_link);
 		tables++;
 	}
-	if (slots->count)
-		qsort(slots->list, slots->count, sizeof(*slots->list), compare_slots);
+	ep_array_sort(slots, compare_slots);
 }
 
 static void read_all_stubs(struct stubs *stubs, Elf *elf, const struct slots *slots, size_t names)

@@ -84,9 +84,7 @@ static void sort_ranges(struct ep_units *units)
 {
 	uint64_t reach = 0;
 
-	if (units->ranges.count)
-		qsort(units->ranges.list, units->ranges.count, sizeof(struct range),
-		      compare_ranges);
+	ep_array_sort(&units->ranges, compare_ranges);
 	for (size_t i = 0; i < units->ranges.count; i++) {
 		if (units->ranges.list[i].end > reach)
 			reach = units->ranges.list[i].end;

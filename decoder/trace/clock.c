@@ -38,8 +38,7 @@ static void collect(struct anchors *anchors, const struct ep_clock *clock)
 	for (unsigned i = 0; i < EP_ANCHORS; i++)
 		if (is_valid(&clock->anchors[i]))
 			anchors->list[anchors->count++] = clock->anchors[i];
-	if (anchors->count)
-		qsort(anchors->list, anchors->count, sizeof(*anchors->list), compare_anchors);
+	ep_array_sort(anchors, compare_anchors);
 }
 
 /* Takes the pair's rate when its bound is better than *bound (a fraction). */

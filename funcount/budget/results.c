@@ -384,8 +384,7 @@ int ep_results_names(const char *folder, struct ep_results_names *out, struct ep
 		if (is_run(entry->d_name))
 			ep_array_push(out, name_of(entry->d_name));
 	closedir(open);
-	if (out->count)
-		qsort(out->list, out->count, sizeof(*out->list), by_alphabet);
+	ep_array_sort(out, by_alphabet);
 	return EP_OK;
 }
 

@@ -153,11 +153,8 @@ static int by_start(const void *a, const void *b)
 
 void ep_counts_settle(struct ep_counts *counts)
 {
-	if (counts->modules.count)
-		qsort(counts->modules.list, counts->modules.count, sizeof(*counts->modules.list),
-		      by_path);
-	if (counts->runs.count)
-		qsort(counts->runs.list, counts->runs.count, sizeof(*counts->runs.list), by_start);
+	ep_array_sort(&counts->modules, by_path);
+	ep_array_sort(&counts->runs, by_start);
 	counts->calls = 0;
 	for (size_t i = 0; i < counts->modules.count; i++) {
 		settle_module(&counts->modules.list[i], &counts->overflow);

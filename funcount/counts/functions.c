@@ -249,8 +249,7 @@ void ep_functions_create(struct ep_functions *functions, const struct ep_counts 
 		add_module(&work);
 		close_module(&work);
 	}
-	if (functions->count)
-		qsort(functions->list, functions->count, sizeof(*functions->list), by_calls);
+	ep_array_sort(functions, by_calls);
 }
 
 void ep_functions_deinit(struct ep_functions *functions)

@@ -29,8 +29,7 @@ static int compare(const void *a, const void *b)
 
 static void sort(struct ep_addresses *addresses)
 {
-	if (addresses->count)
-		qsort(addresses->list, addresses->count, sizeof(uint64_t), compare);
+	ep_array_sort(addresses, compare);
 }
 
 /* Index of the first that is not below `address`. */

@@ -43,6 +43,8 @@ breach coredump/util/error.c '#include <decoder/util/json.h>'
 breach decoder/trace/clock.c '#include "decoder/report/model.h"'
 breach coredump/memory/source.c '#include "coredump/extract/extract.h"'
 
+breach runtime/settings/settings.c 'struct ep_trace {'
+
 # Three nouns of a folder in a ring.
 rm -rf copy && mkdir -p copy/decoder/util
 for pair in one:two two:three three:one; do

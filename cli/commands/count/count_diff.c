@@ -190,9 +190,7 @@ static int open_side(struct side *side, const struct ep_arguments *arguments, in
 	result = ep_counting_name(&side->functions, side->counts, arguments);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
-	if (side->functions.count)
-		qsort(side->functions.list, side->functions.count, sizeof(*side->functions.list),
-		      by_identity_and_place);
+	ep_array_sort(&side->functions, by_identity_and_place);
 	return 0;
 }
 

@@ -65,7 +65,8 @@ static void write_signal_frame(struct ep_json *json, const struct ep_function *f
 	ep_report_json_text(json, "module", function->module);
 }
 
-static void write_row(struct ep_json *json, const struct ep_trace *trace, const struct ep_row *row)
+static void write_row(struct ep_json *json, const struct ep_trace *trace,
+		      const struct ep_alignment_row *row)
 {
 	ep_json_object(json);
 	ep_json_member_text(json, "verdict", ep_verdict_name(row->verdict));
@@ -199,7 +200,7 @@ static void ends_init(struct ends *ends, const struct ep_report_last *last)
 	for (size_t i = 0; i < last->count; i++)
 		if (last->list[i].kind == EP_EVENT_END && !has_no_begin(&last->list[i]))
 			ends->list[ends->count++] = &last->list[i];
-	qsort(ends->list, ends->count, sizeof(*ends->list), compare_ends);
+	ep_array_sort(ends, compare_ends);
 }
 
 static const struct ep_event *find_end(const struct ends *ends, const struct ep_event *begin)

@@ -32,7 +32,7 @@ static void print_called(struct ep_page *page, const struct ep_time *time)
 /* ---- rows ---- */
 
 /* An unknown one is named module+0x1234 already. */
-static void name_row(const struct ep_row *row, char *out, size_t size)
+static void name_row(const struct ep_alignment_row *row, char *out, size_t size)
 {
 	const struct ep_function *function = row->function;
 	uint64_t pc = row->frame ? row->frame->pc : 0;
@@ -49,7 +49,7 @@ static void name_row(const struct ep_row *row, char *out, size_t size)
 		snprintf(out, size, "%s", function->name);
 }
 
-static void print_frame(struct ep_page *page, const struct ep_row *row)
+static void print_frame(struct ep_page *page, const struct ep_alignment_row *row)
 {
 	const struct ep_function *function = row->function;
 	char name[512];
@@ -66,7 +66,7 @@ static void print_frame(struct ep_page *page, const struct ep_row *row)
 }
 
 /* What the trace says of a frame that it does not have. */
-static void print_verdict(struct ep_page *page, const struct ep_row *row)
+static void print_verdict(struct ep_page *page, const struct ep_alignment_row *row)
 {
 	const char *verdict = ep_verdict_words(row->verdict);
 	const char *reason = ep_reason_words(row->reason);
@@ -82,7 +82,7 @@ static void print_verdict(struct ep_page *page, const struct ep_row *row)
 			verdict, *reason ? ": " : "", reason, page->style->plain);
 }
 
-static void print_row(struct ep_page *page, const struct ep_row *row)
+static void print_row(struct ep_page *page, const struct ep_alignment_row *row)
 {
 	if (row->frame)
 		print_frame(page, row);
@@ -181,7 +181,7 @@ void ep_page_stack(struct ep_page *page, const struct ep_report_thread *thread)
 	bool skipping = false;
 
 	while (i < alignment->count) {
-		const struct ep_row *row = &alignment->rows[i];
+		const struct ep_alignment_row *row = &alignment->rows[i];
 
 		if (row->frame && !is_shown(page, row->number, frames)) {
 			if (!skipping)
@@ -208,7 +208,7 @@ static void print_line(struct ep_page *page, const struct ep_alignment *alignmen
 	const char *between = "";
 
 	for (size_t i = 0; i < alignment->count; i++) {
-		const struct ep_row *row = &alignment->rows[i];
+		const struct ep_alignment_row *row = &alignment->rows[i];
 
 		if (!row->frame)
 			continue;

@@ -199,7 +199,7 @@ static void put(const char *text)
 	strncat(got, text, sizeof(got) - strlen(got) - 1);
 }
 
-static void put_row(const struct ep_row *row)
+static void put_row(const struct ep_alignment_row *row)
 {
 	put(*got ? " " : "");
 	put(row->frame ? "" : "(");
