@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 6
+#define EP_FORMAT_MINOR 7
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -104,6 +104,7 @@ static_assert(sizeof(struct ep_root_note) == 8, "format");
 #define EP_SECTION_SCHED     8  /* struct ep_sched; absent: none were wanted */
 #define EP_SECTION_WATCHDOGS 9  /* struct ep_watchdog [] */
 #define EP_SECTION_STACKS    10 /* struct ep_stacks (likewise); absent: no room \ */
+#define EP_SECTION_SWITCHES  11 /* struct ep_switches, then struct ep_switched [] (1.7) */
 #define EP_SECTION_MAX \
 	16 /* types above 7 are for later minors; a reader ignores those it \ does not know */
 
@@ -125,7 +126,10 @@ static_assert(sizeof(struct ep_section) == 24, "format");
 #define EP_GATE_OLD_OFF 2u       /* EP_GATE_OFF of the versions 1.0 and 1.1 */
 #define EP_GATE_STOPPED 8u       /* off for good: off_reason says why */
 #define EP_GATE_CONTROL 0x100u   /* byte 1: `epitaph control PID pause` */
-#define EP_GATE_OFF     0x10000u /* byte 2: started with EPITAPH=off */
+#define EP_GATE_OFF     0x10000u /* byte 2: EPITAPH=off, `epitaph control PID off` */
+/* Byte 2, only beside EP_GATE_OFF (1.7): hooks that run are switched off in the code. The process
+ * takes it back where it cannot do that. */
+#define EP_GATE_FLIP 0x800000u
 /* No pause: the process counts its calls (EPITAPH_MODE=count) while no other bit is set, and
  * records nothing. Never changes. */
 #define EP_GATE_COUNTING 0x80000000u

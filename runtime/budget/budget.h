@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * budget.h: EPITAPH_BUDGET, the share of a process's CPU time that tracing may take. No thread of
+ * its own: each thread, where it enters a block, adds up what its events have cost since it last
+ * looked, and where that is worth a look compares it with its own CPU time. Above its share it
+ * counts the events in its own last blocks by function, and switches off those with the most events
+ * for the least time (switches.h) until what is left fits. Below it, functions come back on
+ * probation, each time after longer; never is one switched off that somebody wants traced
+ * (EP_SWITCH_KEPT), that waits, or that ran long of late.
+ */
+#ifndef EPITAPH_BUDGET_H
+#define EPITAPH_BUDGET_H
+
+#include <stdint.h>
+
+#include "runtime/record/tls.h"
+
+/* By the settings; after ep_switches_start. */
+void ep_budget_start(void);
+
+/* The calling thread has filled a block, and enters the next one at `tsc`. Some ns, now and then
+ * some 10 us, which are part of the cost. Signal safe. */
+void ep_budget_block(struct ep_tls *tls, uint64_t tsc);
+
+#endif

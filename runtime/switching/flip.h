@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * flip.h: one byte of code becomes another one, while threads run it. /proc/self/mem writes to
+ * memory that the process itself cannot write to (kernels from 6.12 may be told to refuse:
+ * proc_mem.force_override); else the page is made writable for the moment; else nothing can be
+ * changed here. A page that was written to is a private copy from then on, as a debugger's
+ * breakpoint makes one. Thread and signal safe; keeps errno.
+ */
+#ifndef EPITAPH_FLIP_H
+#define EPITAPH_FLIP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ep_flip {
+	long fd; /* of /proc/self/mem; negative: by mprotect */
+};
+
+/* Whether code may be changed at all: false in a jail, under valgrind, and once the kernel has
+ * refused both ways. Makes no system call that a filter could punish. */
+bool ep_flip_possible(void);
+
+/* Before the first byte; false: not possible, and there is nothing to end. */
+bool ep_flip_begin(struct ep_flip *flip);
+void ep_flip_end(struct ep_flip *flip);
+
+/*
+ * The byte at `place` becomes `to`, if it is `from`. False: it is neither (a breakpoint, a uprobe,
+ * another library by now), or the kernel refuses. Between this look and the change a debugger may
+ * write there: both are system calls of it and of ours, and it stops the process for that.
+ */
+bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to);
+
+#endif
