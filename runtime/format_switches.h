@@ -36,6 +36,9 @@ struct ep_off_interval {
 #define EP_ALL_OFF      8 /* intervals of everything that are kept, the latest; by number % 8 */
 #define EP_SWITCHED_OFF 3 /* those of one function; by number % 3 */
 
+/* ep_switches.hooks: by number; odd ones are of the return. */
+#define EP_SWITCH_HOOKS 4
+
 struct ep_switches {
 	uint32_t capacity; /* entries that the process may make */
 	uint32_t count;    /* of those, begun */
@@ -62,7 +65,10 @@ struct ep_switches {
 	uint64_t cpu;        /* TSC cycles of CPU time of the process, with the cost in it */
 	uint64_t cost_last;  /* the same of the last second or so */
 	uint64_t cpu_last;
-	uint64_t unused[8];
+	/* the process's hooks: __fentry__, __return__, __cyg_profile_func_enter and _exit, of this
+	 * very runtime; who looks from outside finds sites by them. 0: none */
+	uint64_t hooks[EP_SWITCH_HOOKS];
+	uint64_t unused[8 - EP_SWITCH_HOOKS];
 	struct ep_off_interval all[EP_ALL_OFF];
 };
 static_assert(sizeof(struct ep_switches) == 448, "format");
