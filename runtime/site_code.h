@@ -22,6 +22,19 @@
 #define EP_SITE_CODE_SIZE 5u  /* bytes of a call or a jump */
 #define EP_STUB_SIZE      32u /* bytes that the longest stub takes */
 
+/* The byte of such a site that decides, when it is on and off; 0: no such kind. */
+static inline uint8_t ep_site_byte(unsigned kind, bool off)
+{
+	static const uint8_t bytes[][2] = {
+		[EP_SITE_CALL] = {0xe8, 0xa9},
+		[EP_SITE_JUMP] = {0xe9, 0xc3},
+		[EP_SITE_XRAY_ENTRY] = {0x00, 0x09},
+		[EP_SITE_XRAY_EXIT] = {0x90, 0xc3},
+	};
+
+	return kind < sizeof(bytes) / sizeof(*bytes) ? bytes[kind][off] : 0;
+}
+
 static inline int32_t ep_code_distance(const uint8_t *at)
 {
 	return (int32_t)((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |

@@ -28,6 +28,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
+#include "runtime/switching/switches.h"
 #include "runtime/watchdogs/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -43,13 +44,27 @@ static void note_settings(void)
 	ep_pause_apply();
 }
 
-static const struct ep_loadmap_watch counter = {ep_counting_forget, ep_counting_recall};
+static void module_goes(const struct ep_module *module)
+{
+	ep_switches_forget(module->start, module->end);
+	if (ep_settings.counting)
+		ep_counting_forget(module);
+}
+
+static void module_returns(const struct ep_module *module)
+{
+	if (ep_settings.counting)
+		ep_counting_recall(module);
+}
+
+static const struct ep_loadmap_watch watch = {module_goes, module_returns};
 
 static void describe(void)
 {
 	ep_clock_start();
 	ep_process_start();
-	ep_loadmap_start(ep_settings.counting ? &counter : NULL);
+	ep_loadmap_start(&watch);
+	ep_switches_start();
 	if (ep_settings.counting)
 		ep_counting_start();
 	/* All that took a while, so this anchor gives a usable rate. */
@@ -120,6 +135,7 @@ static void restart(bool recorded)
 	ep_rescue_reset();
 	ep_fatal_reset();
 	ep_crash_reset();
+	ep_switches_keep();
 	ep_arena_restart();
 	ep_snapshot_reset();
 	ep_kept_reset();

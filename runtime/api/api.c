@@ -18,6 +18,7 @@
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
+#include "runtime/switching/switches.h"
 #include "runtime/watchdogs/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -36,7 +37,7 @@ PUBLIC void epitaph_pause(void)
 static void switch_on(void)
 {
 	if (ep_start())
-		__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_OFF, __ATOMIC_SEQ_CST);
+		ep_switch_all(false);
 }
 
 PUBLIC void epitaph_resume(void)

@@ -8,8 +8,8 @@
 
 /*
  * Records `word` (address | EP_RETURN_BIT, no stamp) of a function whose frame begins at `sp` (the
- * address that holds its return address). Called by the hooks with all registers kept. Signal safe,
- * keeps errno.
+ * address that holds its return address; below it lies the hook's). Called by the hooks with all
+ * registers kept. Signal safe, keeps errno.
  */
 void ep_hook_slow(uint64_t word, uint64_t sp);
 

@@ -12,6 +12,7 @@
 #include "runtime/arena/backing.h"
 #include "runtime/arena/rescue.h"
 #include "runtime/format_watchdogs.h"
+#include "runtime/format_switches.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/settings/settings.h"
@@ -146,6 +147,8 @@ static uint64_t lay_out(void)
 			 clamp(all / 64, 4 * PAGE, 1024 * KIB));
 	at = add_section(EP_SECTION_KEPT, sizeof(struct ep_kept), at, PAGE);
 	at = add_section(EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), at, 2 * PAGE);
+	at = add_section(EP_SECTION_SWITCHES, sizeof(struct ep_switched), at,
+			 clamp(all / 64, PAGE, 1024 * KIB));
 	if (all >= STACKS_FROM)
 		at = add_section(EP_SECTION_STACKS, sizeof(struct ep_stack_taken), at,
 				 clamp(all / 128, 64 * KIB, 2048 * KIB));
@@ -241,9 +244,14 @@ static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t ti
 	return false;
 }
 
+static uint32_t gate_at_start(void)
+{
+	return ep_settings.on ? 0 : EP_GATE_OFF | EP_GATE_FLIP;
+}
+
 static bool start_in_file(uint64_t size)
 {
-	uint32_t gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	uint32_t gate = gate_at_start();
 	int fd = ep_backing_create(size);
 	uint64_t got = fd < 0 ? 0 : place(size, fd);
 
@@ -259,7 +267,7 @@ static bool start_in_file(uint64_t size)
 
 static bool start_private(uint64_t size)
 {
-	uint32_t gate = ep_settings.on ? 0 : EP_GATE_OFF;
+	uint32_t gate = gate_at_start();
 	uint64_t got = 0;
 
 	for (; size >= SMALLEST && !got; size = got ? size : size / 2 & -PAGE)
@@ -378,7 +386,7 @@ static void leave_parents_file(uint32_t gate, uint32_t every)
 
 void ep_arena_restart(void)
 {
-	uint32_t gate = ep_arena->gate & (EP_GATE_OFF | EP_GATE_CONTROL);
+	uint32_t gate = ep_arena->gate & (EP_GATE_OFF | EP_GATE_FLIP | EP_GATE_CONTROL);
 	uint32_t every = ep_arena->timestamp_every;
 
 	if (parent_word)

@@ -20,6 +20,11 @@ static char *const hooks[] = {ep_hook_entry, ep_hook_return, ep_hook_enter, ep_h
 
 static const uint8_t ret = RET;
 
+uint64_t ep_hook_address(unsigned number)
+{
+	return number < HOOKS ? (uint64_t)hooks[number] : 0;
+}
+
 bool ep_hooks_contain(uint64_t address)
 {
 	return address >= (uint64_t)ep_hooks_begin && address < (uint64_t)ep_hooks_end_here;

@@ -12,6 +12,9 @@
  */
 bool ep_hooks_end(void);
 
+/* The address of a hook: 0 __fentry__, 1 __return__, 2 and 3 those of __cyg_profile_*. */
+uint64_t ep_hook_address(unsigned number);
+
 /* `address` lies in the code of a hook. */
 bool ep_hooks_contain(uint64_t address);
 

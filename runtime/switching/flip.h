@@ -20,14 +20,21 @@ struct ep_flip {
  * refused both ways. Makes no system call that a filter could punish. */
 bool ep_flip_possible(void);
 
+/* How, as far as it is known (EP_FLIP_), and why not. */
+uint32_t ep_flip_how(uint32_t *why_not);
+
+/* Code is not changed from now on: EP_FLIP_REFUSED … */
+void ep_flip_refuse(uint32_t why_not);
+
 /* Before the first byte; false: not possible, and there is nothing to end. */
 bool ep_flip_begin(struct ep_flip *flip);
 void ep_flip_end(struct ep_flip *flip);
 
 /*
- * The byte at `place` becomes `to`, if it is `from`. False: it is neither (a breakpoint, a uprobe,
- * another library by now), or the kernel refuses. Between this look and the change a debugger may
- * write there: both are system calls of it and of ours, and it stops the process for that.
+ * The byte at `place` becomes `to`, if it is `from`. False: it is neither of the two (a breakpoint,
+ * a uprobe, another library by now), or the kernel refuses. Between this look and the change a
+ * debugger may write there: both are system calls of it and of ours, and it stops the process for
+ * that.
  */
 bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to);
 

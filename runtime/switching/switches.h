@@ -3,8 +3,9 @@
  * switches.h: hooks that come and go: everything at once, or a function at a time, while all
  * threads run. What is off, why and since when lies in the arena (EP_SECTION_SWITCHES). Off:
  * entries first, then returns; on: returns first, so that a call whose entry was recorded has its
- * return recorded unless it was open just then. Thread and signal safe, lock free, keeps errno; a
- * forked child begins with what is off in its parent.
+ * return recorded unless it was open just then. Thread and signal safe, keeps errno; one thread
+ * changes something at a time, and who is in the slow path of a hook never waits for it. A forked
+ * child begins with what is off in its parent.
  *
  *   place in the code → site (site.h) → function (function.h) → switched, for a reason
  */
@@ -16,8 +17,8 @@
 
 #include "runtime/format_switches.h"
 
-/* Lays out the section, and notes whether everything is off. After arena and load map; in a forked
- * child with what the parent had off (ep_switches_keep before the arena is emptied). */
+/* Lays out the section of a new arena; in a forked child with what the parent had off, which
+ * ep_switches_keep has copied before the parent's arena was left. */
 void ep_switches_start(void);
 void ep_switches_keep(void);
 
@@ -25,26 +26,32 @@ void ep_switches_keep(void);
 struct ep_switches *ep_switches(void);
 
 /*
- * A hook ran, and will return to `address`, though everything is off: its function's hooks go off
- * when it has run a few times. By the slow path.
+ * A hook ran, will return to `address`, and is of a function at `function`, though everything is
+ * off: when it has run a few times, all hooks of the functions that hold the two go off. By the
+ * slow path.
  */
-void ep_switch_visit(uint64_t address);
+void ep_switch_visit(uint64_t address, uint64_t function);
 
-/* Everything off (a gate bit, hooks follow as they run), or on again. */
+/* Everything off (the gate; hooks follow as they run), or on again. Not in signal handlers. */
 void ep_switch_all(bool off);
 
 /*
- * The function that holds `address` goes off for `reason` (one of EP_SWITCH_), or that reason for
- * it to be off ends; `rate` calls a second, 0 unknown, are noted when it goes off. False: nothing
- * was changed (already so, no sites, somebody wants it traced, cannot be). About 5 us.
+ * The function that holds `address` goes off for `reason` (EP_SWITCH_NAME, EP_SWITCH_BUDGET), or
+ * that reason for it to be off ends; `rate`, calls a second, 0 unknown, is noted when it goes off.
+ * False: nothing changed (already so, no sites, somebody wants it traced, it cannot be, another
+ * thread is at it). Some 10 us.
  */
 bool ep_switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate);
 
-/* Why it is off, EP_SWITCH_, of itself or from outside; EP_SWITCH_KEPT: somebody wants it traced
- * (DOFUNTRACE, epitaph_trace, `epitaph control PID trace`). */
+/* The same, and waits for the thread that is at it. Not in signal handlers. */
+bool ep_switch_function_wait(uint64_t address, unsigned reason, bool off);
+
+/* Why the function that holds `address` is off, EP_SWITCH_, of itself or from outside, and whether
+ * it is to be kept on (EP_SWITCH_KEPT: DOFUNTRACE, epitaph_trace, `epitaph control PID trace`). */
 unsigned ep_switch_reasons(uint64_t address);
 
-/* The program wants it traced, whatever it costs; or no more so. */
+/* The program wants the function that holds `address` traced, whatever it costs; or no more so. Not
+ * in signal handlers. */
 void ep_switch_keep(uint64_t address, bool kept);
 
 /* A module has gone from [start, end): what was off there is no more. */

@@ -18,8 +18,9 @@
 
 #define GAP_CYCLES 0x40000    /* EP_GAP_CYCLES */
 #define COUNTING   0x80000000 /* EP_GATE_COUNTING: no pause */
-#define PAUSES     0xffff0b   /* EP_GATE_: all that pause */
-#define NONSENSE   0x7f0000f4 /* what no gate has: written over */
+#define PAUSES     0x7fff0b   /* EP_GATE_: all that pause and leave the code alone */
+#define FLIP       0x800000   /* EP_GATE_FLIP: C switches the hook off in the code */
+#define TO_C       0x7f8000f4 /* FLIP, and what no gate has: written over */
 
 /*
  * Where the thread's struct lies. In an executable it is a link-time constant (local-exec); a
@@ -173,7 +174,7 @@ ep_hook_entry:
 .Lentry_nothing:
 	ret
 .Lentry_count_or_slow:
-	testl	$NONSENSE, (%r10)
+	testl	$TO_C, (%r10)
 	jnz	.Lentry_slow
 	cmpl	$COUNTING, (%r10)
 	jne	.Lentry_nothing
@@ -241,7 +242,7 @@ ep_hook_return:
 	ret
 	.cfi_restore_state
 .Lreturn_not_untimed:
-	timed_or_slow %r10, %r11, .Lreturn_nothing, .Lreturn_slow
+	timed_or_slow %r10, %r11, .Lreturn_paused, .Lreturn_slow
 	movq	%rax, %xmm9
 	movq	%rdx, %xmm10
 	movq	RETURN_ADDRESS, %xmm8
@@ -251,6 +252,10 @@ ep_hook_return:
 	movq	%xmm9, %rax
 	movq	%xmm10, %rdx
 	jmp	.Lreturn_nothing
+.Lreturn_paused:
+	testl	$FLIP, (%r10)
+	jz	.Lreturn_nothing
+	jmp	.Lreturn_slow
 .Lreturn_slow_restore:
 	movq	%xmm9, %rax
 	movq	%xmm10, %rdx
@@ -292,19 +297,19 @@ ep_hook_return:
 .Lnothing\@:
 	ret
 .Lnot_untimed\@:
-	.if	\return
-	timed_or_slow %r10, %r11, .Lnothing\@, .Lslow\@
-	.else
 	timed_or_slow %r10, %r11, .Lpaused\@, .Lslow\@
-	.endif
 .Ltimed\@:
 	timed_record %r10, %r11, %rdi, %rcx, .Ltimed_again\@, .Lslow\@
 	ret
-	.if	!\return
 .Lpaused\@:
+	.if	\return
+	testl	$FLIP, (%r10)
+	jz	.Lnothing\@
+	jmp	.Lslow\@
+	.else
 	cmpl	$PAUSES, (%r10)
 	jbe	.Lnothing\@
-	testl	$NONSENSE, (%r10)
+	testl	$TO_C, (%r10)
 	jnz	.Lslow\@
 	cmpl	$COUNTING, (%r10)
 	jne	.Lnothing\@

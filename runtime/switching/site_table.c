@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * site_table.c: a list, and an index of it by address. Both are reserved whole and touched as they
+ * are used: neighbours in the code are neighbours in the index, so that a few functions take a few
+ * pages.
+ */
+#include "runtime/switching/site_table.h"
+
+#include <sys/mman.h>
+
+#include "runtime/lib/syscalls.h"
+
+#define PAGE       UINT64_C(4096)
+#define SITES      (UINT64_C(1) << 20)
+#define INDEX      (UINT64_C(1) << 21) /* slots: number of the site + 1; 0 is free */
+#define NEAR       4                   /* address bits that do not choose the slot */
+#define LIST_SIZE  (SITES * sizeof(struct ep_hook_site))
+#define INDEX_SIZE (INDEX * sizeof(uint32_t))
+
+static struct ep_hook_site *list;
+static uint32_t *index_of;
+static uint64_t used;
+static uint32_t pages;
+
+static bool make(void)
+{
+	long got;
+
+	if (list)
+		return true;
+	got = ep_syscall6(SYS_mmap, 0, LIST_SIZE + INDEX_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (got < 0 && got > -4096)
+		return false;
+	ep_syscall3(SYS_madvise, got, LIST_SIZE + INDEX_SIZE, MADV_DONTDUMP);
+	index_of = (uint32_t *)(got + (long)LIST_SIZE);
+	list = (struct ep_hook_site *)got;
+	return true;
+}
+
+struct ep_hook_site *ep_site_table(uint64_t *count)
+{
+	*count = used;
+	return list;
+}
+
+/* The slot of a site, or the free one where it belongs. */
+static uint32_t *slot_of(uint64_t place)
+{
+	uint64_t at = place >> NEAR;
+
+	while (index_of[at % INDEX] && list[index_of[at % INDEX] - 1].place != place)
+		at++;
+	return &index_of[at % INDEX];
+}
+
+/* Whether no site of its page of code is in the table yet. */
+static bool opens_page(uint64_t place)
+{
+	uint64_t page = place / PAGE, first = page * PAGE >> NEAR;
+
+	for (uint64_t at = first; at < first + (PAGE >> NEAR); at++) {
+		uint32_t number = index_of[at % INDEX];
+
+		if (number && list[number - 1].place / PAGE == page)
+			return false;
+	}
+	return true;
+}
+
+struct ep_hook_site *ep_site_note(const struct ep_place *place)
+{
+	struct ep_hook_site *site;
+	uint32_t *slot;
+
+	if (!make())
+		return NULL;
+	slot = slot_of(place->place);
+	if (*slot) {
+		site = &list[*slot - 1];
+		site->kind = place->kind;
+		site->is_return = place->is_return;
+		return site;
+	}
+	if (used == SITES)
+		return NULL;
+	pages += opens_page(place->place);
+	site = &list[used];
+	*site = (struct ep_hook_site){.kind = place->kind, .is_return = place->is_return};
+	__atomic_store_n(&site->place, place->place, __ATOMIC_RELEASE);
+	__atomic_store_n(&used, used + 1, __ATOMIC_RELEASE);
+	*slot = (uint32_t)used;
+	return site;
+}
+
+void ep_site_set(struct ep_hook_site *site, enum ep_site_reason reason, bool off)
+{
+	uint8_t *byte = reason == EP_OFF_ALL    ? &site->all
+			: reason == EP_OFF_NAME ? &site->name
+						: &site->budget;
+
+	__atomic_store_n(byte, off, __ATOMIC_SEQ_CST);
+}
+
+static bool is_off(const struct ep_hook_site *site, bool (*is_off_outside)(uint64_t place))
+{
+	const volatile struct ep_hook_site *now = site;
+
+	return now->all || now->name || now->budget || is_off_outside(site->place);
+}
+
+/* Whoever sets a reason and changes code at the same time looks at all of them afterwards, as we
+ * do: the last one is right. */
+bool ep_site_apply(struct ep_flip *flip, struct ep_hook_site *site,
+		   bool (*is_off_outside)(uint64_t place))
+{
+	struct ep_place found;
+	bool off, changed;
+
+	/* Another library may lie there by now. */
+	if (!ep_site_at(site->place, &found) || found.kind != site->kind)
+		return false;
+	do {
+		off = is_off(site, is_off_outside);
+		changed = ep_flip_byte(flip, site->place, ep_site_byte(site->kind, !off),
+				       ep_site_byte(site->kind, off));
+	} while (is_off(site, is_off_outside) != off);
+	return changed;
+}
+
+void ep_site_forget(uint64_t start, uint64_t end)
+{
+	for (uint64_t i = 0; i < used; i++) {
+		struct ep_hook_site *site = &list[i];
+
+		if (site->place >= start && site->place < end)
+			site->all = site->name = site->budget = 0;
+	}
+}
+
+uint32_t ep_site_pages(void)
+{
+	return pages;
+}
