@@ -7,6 +7,7 @@ set -euo pipefail
 gcc -O1 -D_GNU_SOURCE "$TOP/tests/programs/stepper.c" -o stepper -ldw -lelf
 
 cat >hooked.c <<'SRC'
+#include <epitaph.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #define KEPT __attribute__((noinline, noclone))
@@ -48,6 +49,10 @@ KEPT void run(void)
 int main(void)
 {
 	times = getenv("BLOCK") ? 256 : 20; /* of 508 records */
+#ifndef LIBRARY
+	if (getenv("PAUSE"))
+		epitaph_pause();
+#endif
 	run();
 	return 0;
 }
@@ -83,6 +88,7 @@ cyg=(__cyg_profile_func_enter __cyg_profile_func_exit)
 every() { # HOOK...: each way through them
 	steps EPITAPH_TIMESTAMP_EVERY=8 BLOCK=1
 	steps EPITAPH_TIMESTAMP_EVERY=1
+	steps PAUSE=1
 	steps EPITAPH=off
 	steps EPITAPH_MODE=count
 	all_of "$library" "$@"
@@ -99,7 +105,7 @@ build gcc pg -O1 -static
 steps EPITAPH_TIMESTAMP_EVERY=8
 grep -q '^__wrap___return__ ' met || { echo "no stub was stepped on" && exit 1; }
 what='gcc pg, a library' && rm met
-"$BIN/epitaph-cc" -O0 -w -fPIC -shared -Dmain=unused -Drun=calls hooked.c -o libhooked.so
+"$BIN/epitaph-cc" -O0 -w -fPIC -shared -Dmain=unused -Drun=calls -DLIBRARY hooked.c -o libhooked.so
 echo 'void calls(void); void run(void) { calls(); } int main(void) { run(); return 0; }' >host.c
 gcc host.c ./libhooked.so -Wl,-z,now -o hooked
 steps EPITAPH=on
