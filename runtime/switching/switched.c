@@ -18,6 +18,7 @@
 static struct ep_switches *head;
 static struct ep_switched *entries;
 static uint16_t index_of[INDEX];
+static bool indexed; /* something is in it */
 
 struct ep_switches *ep_switches(void)
 {
@@ -47,6 +48,7 @@ static struct ep_switched *make_entry(uint64_t start, uint64_t end, uint16_t *sl
 	__atomic_store_n(&entry->start, start, __ATOMIC_RELEASE);
 	__atomic_store_n(&head->count, head->count + 1, __ATOMIC_RELEASE);
 	*slot = (uint16_t)head->count;
+	indexed = true;
 	return entry;
 }
 
@@ -215,6 +217,8 @@ void ep_switched_start(void)
 	restore(size);
 	head->control_capacity = room / OUTSIDE_PART;
 	head->capacity = room - head->control_capacity;
-	if (!head->count)
+	/* Its pages are touched only where there is something to forget. */
+	if (!head->count && indexed)
 		ep_bytes_zero(index_of, sizeof(index_of));
+	indexed = head->count != 0;
 }
