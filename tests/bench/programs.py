@@ -342,7 +342,7 @@ class RedisPipelined(Redis):
 
 
 class Memcached(Server):
-    """Four clients store and fetch a thousand keys; a unit is 100 of both each."""
+    """Four clients store and fetch keys; a unit is 100 of both by each."""
     name, package, linked, probe = "memcached", "memcached", ("memcached",), 50
 
     def make(self, folder, compiler, log):
@@ -351,7 +351,6 @@ class Memcached(Server):
             quiet(log, "./configure", f"CC={compiler}", "CFLAGS=-O2", "--disable-docs",
                   cwd=folder, env=clean_environment(None))
         quiet(log, "make", "-j2", "-C", folder, "memcached", env=clean_environment(None))
-        quiet(log, "gcc", "-O2", "-pthread", f"{HERE}/keys.c", "-o", f"{self.folder}/keys")
 
     def command(self, kind, room):
         return [self.path(kind), "-u", "root" if os.geteuid() == 0 else "nobody", "-t", "4", "-s",
@@ -359,6 +358,11 @@ class Memcached(Server):
 
     def ready(self, room):
         return os.path.exists(f"{room}/socket")
+
+    def build(self, kind):
+        super().build(kind)
+        quiet(f"{self.folder}/keys.log", "gcc", "-O2", "-pthread", f"{HERE}/keys.c", "-o",
+              f"{self.folder}/keys")
 
     def work(self, room, units):
         self.client(f"{self.folder}/keys", f"{room}/socket", str(units))
