@@ -10,6 +10,7 @@
 #include "runtime/arena/integrity.h"
 #include "runtime/arena/pause.h"
 #include "runtime/arena/rescue.h"
+#include "runtime/budget/budget.h"
 #include "runtime/counting/counter.h"
 #include "runtime/facts/clock.h"
 #include "runtime/facts/loadmap.h"
@@ -65,6 +66,7 @@ static void describe(void)
 	ep_process_start();
 	ep_loadmap_start(&watch);
 	ep_switches_start();
+	ep_budget_start();
 	if (ep_settings.counting)
 		ep_counting_start();
 	/* All that took a while, so this anchor gives a usable rate. */

@@ -102,8 +102,12 @@ static const struct {
 	{"EPITAPH_KEEP", "memory for the snapshots that the program keeps (64M)"},
 	{"EPITAPH_TIMESTAMP_EVERY",
 	 "auto (default), or one time stamp in 1 to 64 records: 1 times every call and costs most"},
+	{"EPITAPH_BUDGET",
+	 "the part of the process's CPU time that tracing may take (5%): functions "
+	 "that cost most for the least time are switched off for it; or none"},
 	{"EPITAPH_CLOCK_BUDGET",
-	 "with auto, the part of a thread's time that reading the clock may take (5%)"},
+	 "with auto, the part of a thread's time that reading the clock may "
+	 "take (half of EPITAPH_BUDGET)"},
 	{"EPITAPH_MIN_DURATION",
 	 "drop calls that returned sooner and called nothing that was kept"},
 	{"EPITAPH_OUTPUT", "name of snapshots that the process writes (epitaph.%p.%n.core), or, "

@@ -4,6 +4,7 @@
 #include "runtime/api/hook.h"
 
 #include "runtime/arena/arena.h"
+#include "runtime/budget/budget.h"
 #include "runtime/counting/counter.h"
 #include "runtime/facts/clock.h"
 #include "runtime/facts/loadmap.h"
@@ -20,7 +21,7 @@
 #include "runtime/x86_64/tsc.h"
 
 /* What is due once a block: cheap unless something has happened. */
-static void housekeeping(uint64_t blocks)
+static void housekeeping(struct ep_tls *tls, uint64_t blocks)
 {
 	uint64_t tsc = ep_tsc();
 
@@ -28,6 +29,7 @@ static void housekeeping(uint64_t blocks)
 		return;
 	ep_start_refill();
 	ep_clock_refresh(tsc);
+	ep_budget_block(tls, tsc);
 	ep_sched_look(tsc);
 	ep_loadmap_refresh();
 	ep_thread_settle();
@@ -89,7 +91,7 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 		return;
 	}
 	if (boundary && tls->thread->blocks)
-		housekeeping(tls->thread->blocks);
+		housekeeping(tls, tls->thread->blocks);
 	if (!ep_settings.min_duration) {
 		ep_ring_hook(tls, word);
 		return;
@@ -115,6 +117,6 @@ void ep_hook_say(const uint64_t *words, unsigned count)
 {
 	/* A thread may do nothing else but say something. */
 	if (ep_tls.cursor % EP_BLOCK_SIZE == 0 && ep_tls.thread->blocks)
-		housekeeping(ep_tls.thread->blocks);
+		housekeeping(&ep_tls, ep_tls.thread->blocks);
 	ep_ring_say(words, count);
 }

@@ -40,6 +40,20 @@ static struct ep_block *next_block(const struct ep_tls *tls, uint64_t cursor)
 	return (struct ep_block *)next;
 }
 
+const struct ep_block *ep_ring_previous_block(const struct ep_tls *tls,
+					      const struct ep_block *block)
+{
+	const struct ep_thread *thread = tls->thread;
+	uint64_t ring = (uint64_t)ep_arena + thread->ring_offset;
+	uint64_t at = (uint64_t)block == ring ? ring + thread->ring_size : (uint64_t)block;
+	const struct ep_block *before = (const struct ep_block *)at - 1;
+
+	return before->owner == thread->serial && before->sequence + 1 == block->sequence &&
+			       before->check
+		       ? before
+		       : NULL;
+}
+
 /* Clears the data; false when a signal handler has moved the cursor. */
 static bool clear_block(const struct ep_tls *tls, uint64_t cursor, struct ep_block *block)
 {

@@ -70,6 +70,10 @@ static inline bool ep_ring_is_to_look(void)
 	return ep_tls.boundary_mask && ep_tls.boundary_mask != EP_BOUNDARY_MASK;
 }
 
+/* The block of the caller that came before `block`; NULL: it is gone. */
+const struct ep_block *ep_ring_previous_block(const struct ep_tls *tls,
+					      const struct ep_block *block);
+
 /* The caller's own pause takes effect at once, not at its next block; and its end, where no call
  * went by unseen. */
 void ep_ring_pause_here(void);

@@ -11,6 +11,9 @@
 #define EVERY_MAX         64u
 #define READ_COST_DEFAULT 40 /* cycles, until the clock has been calibrated */
 
+static uint32_t clock_may; /* 0: what the setting says */
+static bool gaps_untimed;
+
 static uint32_t mask_of(unsigned every)
 {
 	return (every - 1) * 8;
@@ -71,7 +74,8 @@ static unsigned choose_auto(const struct ep_tls *tls, uint64_t tsc)
 	if (!tls->thread->blocks || tsc <= block->tsc || !block->every)
 		return 1;
 	return ep_timestamp_rate_choose(tsc - block->tsc, EP_BLOCK_RECORDS, reads_of(tls, block),
-					read_cost(), ep_settings.clock_budget);
+					read_cost(),
+					clock_may ? clock_may : ep_settings.clock_budget);
 }
 
 unsigned ep_timestamp_rate_next(struct ep_tls *tls, uint64_t tsc)
@@ -87,10 +91,21 @@ unsigned ep_timestamp_rate_next(struct ep_tls *tls, uint64_t tsc)
 
 void ep_timestamp_rate_gap(struct ep_tls *tls, uint64_t cursor)
 {
-	if (fixed_every(tls) || !tls->timing_mask)
+	if (fixed_every(tls) || !tls->timing_mask || gaps_untimed)
 		return;
 	tls->gap_at = cursor;
 	tls->timing_mask = 0;
+}
+
+void ep_timestamp_rate_allow(uint32_t share, bool gaps)
+{
+	clock_may = share;
+	gaps_untimed = !gaps;
+}
+
+uint64_t ep_timestamp_rate_cost(const struct ep_tls *tls, const struct ep_block *block)
+{
+	return block->every ? reads_of(tls, block) * read_cost() : 0;
 }
 
 uint32_t ep_timestamp_rate_mask(const struct ep_tls *tls)

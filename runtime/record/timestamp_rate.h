@@ -7,6 +7,7 @@
 #ifndef EPITAPH_TIMESTAMP_RATE_H
 #define EPITAPH_TIMESTAMP_RATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/record/tls.h"
@@ -18,6 +19,13 @@ unsigned ep_timestamp_rate_next(struct ep_tls *tls, uint64_t tsc);
 /* A gap of more than EP_GAP_CYCLES was seen at `cursor`: in auto, the rest of the block is fully
  * timed. */
 void ep_timestamp_rate_gap(struct ep_tls *tls, uint64_t cursor);
+
+/* What reading the clock may have of the time that passes, parts per million (at first
+ * EPITAPH_CLOCK_BUDGET); and whether what follows a gap is fully timed. Of the process. */
+void ep_timestamp_rate_allow(uint32_t share, bool gaps);
+
+/* TSC cycles that the clock's reads took in the caller's block, the last one. */
+uint64_t ep_timestamp_rate_cost(const struct ep_tls *tls, const struct ep_block *block);
 
 /* The timing mask to start recording with. */
 uint32_t ep_timestamp_rate_mask(const struct ep_tls *tls);

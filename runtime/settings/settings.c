@@ -16,13 +16,15 @@
 
 #define OUTPUT_DEFAULT "epitaph.%p.%n.core"
 #define COUNTS_DEFAULT "epitaph.%p.counts"
+#define CLOCK_ALONE    50000 /* parts per million, where nothing bounds the whole */
 
 struct ep_settings ep_settings = {
 	.on = true,
 	.ring_size = 1u << 20,
 	.memory_size = 64u << 20,
 	.keep_size = 64u << 20,
-	.clock_budget = 50000,
+	.budget = 50000,
+	.clock_budget = 25000,
 	.output = OUTPUT_DEFAULT,
 	.counts_output = COUNTS_DEFAULT,
 	.snapshot_signal = SIGTRAP,
@@ -192,6 +194,22 @@ static const char *set_timestamp_every(const char *value)
 	if (!parse_number(value, &every) || !power_of_two(every) || every > 64)
 		return "not auto, 1, 2, 4, 8, 16, 32 or 64";
 	ep_settings.timestamp_every = (uint32_t)every;
+	return NULL;
+}
+
+static const char *set_budget(const char *value)
+{
+	uint64_t share;
+
+	if (ep_string_equal(value, "none")) {
+		ep_settings.budget = 0;
+		return NULL;
+	}
+	if (!parse_quantity(value, share_units, &share))
+		return "not a percentage or none";
+	if (share < 1000 || share > 1000000)
+		return "not none or from 0.1% to 100%";
+	ep_settings.budget = (uint32_t)share;
 	return NULL;
 }
 
@@ -427,7 +445,8 @@ static const struct setting {
 	{"EPITAPH_MEMORY", set_memory, "64M"},
 	{"EPITAPH_KEEP", set_keep, "64M"},
 	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto"},
-	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "5%"},
+	{"EPITAPH_BUDGET", set_budget, "5%"},
+	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "half of EPITAPH_BUDGET"},
 	{"EPITAPH_MIN_DURATION", set_min_duration, "0"},
 	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT},
 	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP"},
@@ -499,6 +518,23 @@ static void settle_timestamps(const char *asked)
 	ep_settings.timestamp_every = 1;
 }
 
+/* Reading the clock is a part of what tracing may cost. Where each hook goes through C, or only
+ * counts, the budget is not in force. */
+static void settle_budget(const char *clock)
+{
+	uint32_t whole = ep_settings.budget;
+
+	if (ep_settings.min_duration || ep_settings.counting)
+		ep_settings.budget = 0;
+	if (!ep_settings.clock_budget)
+		ep_settings.clock_budget = whole ? whole / 2 : CLOCK_ALONE;
+	if (!whole || ep_settings.clock_budget <= whole)
+		return;
+	refuse("EPITAPH_CLOCK_BUDGET", clock, "more than EPITAPH_BUDGET, of which it is a part",
+	       "half of EPITAPH_BUDGET");
+	ep_settings.clock_budget = whole / 2;
+}
+
 /* Counts need no scheduling events; and the one file that was asked for is that of the counts. */
 static void settle_counting(void)
 {
@@ -525,6 +561,7 @@ static void read_foreign(char *const *environment)
 
 static void read_own(char *const *environment)
 {
+	ep_settings.clock_budget = 0; /* by the whole one, unless it is said */
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		const struct setting *setting = &settings[i];
 		const char *value = look_up(environment, setting->name);
@@ -534,6 +571,7 @@ static void read_own(char *const *environment)
 			refuse(setting->name, value, reason, setting->otherwise);
 	}
 	settle_timestamps(look_up(environment, "EPITAPH_TIMESTAMP_EVERY"));
+	settle_budget(look_up(environment, "EPITAPH_CLOCK_BUDGET"));
 	settle_counting();
 }
 

@@ -22,6 +22,7 @@ struct ep_settings {
 	uint64_t memory_size;      /* EPITAPH_MEMORY: bytes */
 	uint64_t keep_size;        /* EPITAPH_KEEP: bytes for kept snapshots, 0 none */
 	uint32_t timestamp_every;  /* EPITAPH_TIMESTAMP_EVERY: 0 auto, 1 … 64 */
+	uint32_t budget;           /* EPITAPH_BUDGET: parts per million; 0: none, or not in force */
 	uint32_t clock_budget;     /* EPITAPH_CLOCK_BUDGET: parts per million */
 	uint64_t min_duration;     /* EPITAPH_MIN_DURATION: ns, 0 none */
 	const char *output;        /* EPITAPH_OUTPUT: snapshot pattern */

@@ -46,7 +46,7 @@ static void check_settings(void)
 	     s->memory_size <= 32ull << 30);
 	MUST(s->timestamp_every == 0 ||
 	     (power_of_two(s->timestamp_every) && s->timestamp_every <= 64));
-	MUST(s->clock_budget >= 100 && s->clock_budget <= 1000000);
+	MUST(s->budget <= 1000000 && s->clock_budget >= 100 && s->clock_budget <= 1000000);
 	MUST(s->min_duration <= UINT64_C(3600000000000));
 	MUST(!s->min_duration || s->timestamp_every == 1);
 	MUST(s->snapshot_signal >= 0 && s->snapshot_signal <= RTMAX &&

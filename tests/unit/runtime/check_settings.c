@@ -38,7 +38,8 @@ START_TEST(defaults_are_the_documented_ones)
 	ck_assert_uint_eq(ep_settings.memory_size, 67108864);
 	ck_assert_uint_eq(ep_settings.keep_size, 67108864);
 	ck_assert_uint_eq(ep_settings.timestamp_every, 0);
-	ck_assert_uint_eq(ep_settings.clock_budget, 50000);
+	ck_assert_uint_eq(ep_settings.budget, 50000);
+	ck_assert_uint_eq(ep_settings.clock_budget, 25000);
 	ck_assert_uint_eq(ep_settings.min_duration, 0);
 	ck_assert_str_eq(ep_settings.output, "epitaph.%p.%n.core");
 	ck_assert_int_eq(ep_settings.snapshot_signal, SIGTRAP);
@@ -79,18 +80,53 @@ END_TEST
 START_TEST(every_setting_takes_effect)
 {
 	READ("EPITAPH=off", "EPITAPH_RING=256K", "EPITAPH_MEMORY=8MiB", "EPITAPH_KEEP=5000",
-	     "EPITAPH_TIMESTAMP_EVERY=8", "EPITAPH_CLOCK_BUDGET=2.5%",
+	     "EPITAPH_TIMESTAMP_EVERY=8", "EPITAPH_BUDGET=8%", "EPITAPH_CLOCK_BUDGET=1.5%",
 	     "EPITAPH_OUTPUT=/var/%h/%e.%t", "EPITAPH_SIGNAL=SIGUSR2");
 	ck_assert(!ep_settings.on);
 	ck_assert_uint_eq(ep_settings.ring_size, 262144);
 	ck_assert_uint_eq(ep_settings.memory_size, 8388608);
 	ck_assert_uint_eq(ep_settings.keep_size, 8192); /* whole pages */
 	ck_assert_uint_eq(ep_settings.timestamp_every, 8);
-	ck_assert_uint_eq(ep_settings.clock_budget, 25000);
+	ck_assert_uint_eq(ep_settings.budget, 80000);
+	ck_assert_uint_eq(ep_settings.clock_budget, 15000);
 	ck_assert_str_eq(ep_settings.output, "/var/%h/%e.%t");
 	ck_assert_int_eq(ep_settings.snapshot_signal, SIGUSR2);
 	ck_assert_str_eq(said, "");
 	ck_assert_uint_eq(ep_settings.refused, 0);
+}
+END_TEST
+
+START_TEST(the_clock_has_half_of_the_budget)
+{
+	READ("EPITAPH_BUDGET=1%");
+	ck_assert_uint_eq(ep_settings.budget, 10000);
+	ck_assert_uint_eq(ep_settings.clock_budget, 5000);
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(without_a_budget_the_clock_has_one_of_its_own)
+{
+	READ("EPITAPH_BUDGET=none");
+	ck_assert_uint_eq(ep_settings.budget, 0);
+	ck_assert_uint_eq(ep_settings.clock_budget, 50000);
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(the_clock_alone_may_have_more_than_the_default)
+{
+	READ("EPITAPH_BUDGET=none", "EPITAPH_CLOCK_BUDGET=20%");
+	ck_assert_uint_eq(ep_settings.clock_budget, 200000);
+	ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(the_budget_is_not_in_force_where_every_hook_goes_through_c)
+{
+	READ("EPITAPH_MIN_DURATION=5us");
+	ck_assert_uint_eq(ep_settings.budget, 0);
+	ck_assert_str_eq(said, "");
 }
 END_TEST
 
@@ -169,9 +205,14 @@ static const char *const bad[][3] = {
 	{"EPITAPH_KEEP=33G", "more than 32G", "64M"},
 	{"EPITAPH_TIMESTAMP_EVERY=3", "not auto, 1, 2, 4, 8, 16, 32 or 64", "auto"},
 	{"EPITAPH_TIMESTAMP_EVERY=128", "not auto, 1, 2, 4, 8, 16, 32 or 64", "auto"},
-	{"EPITAPH_CLOCK_BUDGET=0", "not from 0.01% to 100%", "5%"},
-	{"EPITAPH_CLOCK_BUDGET=101%", "not from 0.01% to 100%", "5%"},
-	{"EPITAPH_CLOCK_BUDGET=x", "not a percentage", "5%"},
+	{"EPITAPH_BUDGET=0", "not none or from 0.1% to 100%", "5%"},
+	{"EPITAPH_BUDGET=101%", "not none or from 0.1% to 100%", "5%"},
+	{"EPITAPH_BUDGET=off", "not a percentage or none", "5%"},
+	{"EPITAPH_CLOCK_BUDGET=0", "not from 0.01% to 100%", "half of EPITAPH_BUDGET"},
+	{"EPITAPH_CLOCK_BUDGET=101%", "not from 0.01% to 100%", "half of EPITAPH_BUDGET"},
+	{"EPITAPH_CLOCK_BUDGET=x", "not a percentage", "half of EPITAPH_BUDGET"},
+	{"EPITAPH_CLOCK_BUDGET=6%", "more than EPITAPH_BUDGET, of which it is a part",
+	 "half of EPITAPH_BUDGET"},
 	{"EPITAPH_MIN_DURATION=5", "not a time with its unit (ns us ms s)", "0"},
 	{"EPITAPH_MIN_DURATION=2.5ns", "not a time with its unit (ns us ms s)", "0"},
 	{"EPITAPH_MIN_DURATION=3601s", "more than an hour", "0"},
@@ -262,6 +303,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(one, signals_have_names_and_numbers, 0, COUNT(signals));
 	tcase_add_loop_test(one, a_bad_value_is_named_once_and_the_default_is_used, 0, COUNT(bad));
 	tcase_add_test(one, sparse_times_do_not_go_with_a_least_duration);
+	tcase_add_test(one, the_clock_has_half_of_the_budget);
+	tcase_add_test(one, without_a_budget_the_clock_has_one_of_its_own);
+	tcase_add_test(one, the_clock_alone_may_have_more_than_the_default);
+	tcase_add_test(one, the_budget_is_not_in_force_where_every_hook_goes_through_c);
 	tcase_add_test(one, the_first_of_a_name_counts);
 	tcase_add_test(one, the_output_outlives_the_environment);
 	tcase_add_test(one, a_long_value_is_cut_in_the_message_only);

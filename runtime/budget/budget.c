@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * budget.c: at a block's boundary, and one thread at a time; who finds another one at it goes on.
+ * What a thread's events cost is added up; when that is worth a look at its CPU time, it goes into
+ * the process's account. An account that is empty sends functions off, one that is full has some
+ * back on trial.
+ *
+ *   boundary → block's cost → (look) account → empty: choose → queue → flipped, a few a boundary
+ *                                            → full:  due    → trial → ripe: on, or off again
+ */
+#include "runtime/budget/budget.h"
+
+#include <time.h>
+
+#include "runtime/arena/arena.h"
+#include "runtime/arena/inherit.h"
+#include "runtime/budget/choice.h"
+#include "runtime/budget/cost.h"
+#include "runtime/budget/probation.h"
+#include "runtime/facts/clock.h"
+#include "runtime/lib/jail.h"
+#include "runtime/lib/vdso.h"
+#include "runtime/record/ring.h"
+#include "runtime/record/timestamp_rate.h"
+#include "runtime/settings/settings.h"
+#include "runtime/switching/flip.h"
+#include "runtime/switching/switches.h"
+#include "runtime/x86_64/tsc.h"
+
+/* A record without a time of its own, as it costs in a program that calls much: docs/overhead.md.
+ * In ps, and so in ns for a thousand. */
+#define HOOK 1600
+
+#define US UINT64_C(1000) /* ns */
+#define MS UINT64_C(1000000)
+
+#define LOOK_FIRST  (5 * US)   /* of cost, when a thread looks first */
+#define LOOK        (20 * US)  /* … and then */
+#define CREDIT      (300 * US) /* of cost, that a process begins with */
+#define SAVED       (10 * MS)  /* … that it may save up; and owe */
+#define LONG_CALL   (100 * US) /* the story: those stay */
+#define SETTLE      10         /* what was done takes effect for so many times as long */
+#define TRIAL_AGAIN (100 * MS) /* from trial to trial */
+#define WINDOW      (100 * MS) /* of the program's time, in which a phase is seen */
+#define WHOLE_CPU   (20 * MS)  /* between two looks at the process's CPU time */
+#define SECOND      (1000 * MS)
+
+#define BLOCKS  64 /* at most, that are looked at */
+#define ENOUGH  4  /* at least, with calls as they are now */
+#define AT_ONCE 8  /* functions that go off at one boundary */
+#define THREADS 8192
+
+/* Of the budget without the clock's part: what is aimed at when functions go off; and up to where
+ * they come back. Of a hundred. */
+#define AIM  75
+#define ROOM 60
+
+/* By a thread's place in the table of threads; only that thread writes. */
+static struct thread {
+	uint32_t serial; /* whose: places are given again */
+	uint16_t generation;
+	bool looked;
+	uint64_t cost;  /* TSC cycles since its last look */
+	uint64_t clock; /* of them, reading the clock */
+	uint64_t cpu;   /* ns of its CPU time at its last look */
+} threads[THREADS];
+
+static uint32_t busy;
+
+/* What only the holder of `busy` touches. */
+static struct {
+	struct ep_cost_account account;
+	uint64_t hook1000; /* TSC cycles of a thousand untimed records */
+	uint64_t look_first, look, second;
+	uint32_t clock;        /* what may be read of the time that passes */
+	uint64_t changed;      /* when hooks went off or came back last */
+	uint64_t quiet;        /* nothing is done until then */
+	uint64_t trial_again;  /* no trial until then */
+	uint64_t whole;        /* the process's CPU time is looked at from then on */
+	uint64_t second_begun; /* of the head's _last */
+	uint64_t cost, cpu;    /* the head's, then */
+	uint64_t window_cost, window_work;
+	uint32_t settled;      /* share of the window after the last change; 0 not yet */
+	uint64_t phase;        /* when one began */
+	uint32_t share;        /* hooks', of late */
+	uint64_t own;          /* TSC cycles of our own work that no account has had yet */
+	unsigned queued, next; /* functions that are to go off */
+	uint64_t rate_cycles;  /* … that their calls were counted in */
+	struct ep_choice_victim queue[EP_CHOICE_MOST];
+} ledger;
+static struct ep_choice choice;
+static struct ep_probation probation;
+
+/* ---- what it costs ---- */
+
+static struct thread *thread_of(const struct ep_tls *tls)
+{
+	uint64_t index = ((uint64_t)tls->thread - ep_truth.threads) / sizeof(struct ep_thread);
+	uint16_t generation = (uint16_t)epitaph_root.generation;
+	struct thread *thread;
+
+	if (!tls->thread || index >= THREADS)
+		return NULL;
+	thread = &threads[index];
+	if (thread->serial != tls->thread->serial || thread->generation != generation)
+		*thread = (struct thread){.serial = tls->thread->serial, .generation = generation};
+	return thread;
+}
+
+static const struct ep_block *block_before(const struct ep_tls *tls)
+{
+	return (const struct ep_block *)((tls->cursor - 1) & -(uint64_t)EP_BLOCK_SIZE);
+}
+
+static void add_block(struct thread *thread, const struct ep_tls *tls, const struct ep_block *block)
+{
+	uint64_t clock = ep_timestamp_rate_cost(tls, block);
+
+	thread->clock += clock;
+	thread->cost += clock + ledger.hook1000 * EP_BLOCK_RECORDS / 1000;
+}
+
+/* Scheduling clocks are the kernel's: a system call, 0.2 us. */
+static uint64_t cpu_cycles(struct thread *thread)
+{
+	uint64_t cpu = ep_clock_read(CLOCK_THREAD_CPUTIME_ID), since = cpu - thread->cpu;
+
+	/* A vfork child has its maker's thread-local memory, and another clock. */
+	if (cpu < thread->cpu)
+		since = 0;
+	thread->cpu = cpu;
+	return ep_clock_cycles(since);
+}
+
+/* The clock's rate gets better while the program runs. */
+static void learn_rates(void)
+{
+	ledger.hook1000 = ep_clock_cycles(HOOK);
+	ledger.look_first = ep_clock_cycles(LOOK_FIRST);
+	ledger.look = ep_clock_cycles(LOOK);
+	ledger.second = probation.second = ep_clock_cycles(SECOND);
+	ledger.account.most = (int64_t)ep_clock_cycles(SAVED);
+	ledger.account.least = -ledger.account.most;
+}
+
+/* For readers: costs of now, and of the last second. */
+static void publish(uint64_t cost, uint64_t clock, uint64_t own, uint64_t tsc)
+{
+	struct ep_switches *head = ep_switches();
+
+	if (!head)
+		return;
+	head->cost += cost;
+	head->cost_clock += clock;
+	head->cost_own += own;
+	head->cost_tsc = tsc;
+	if (tsc < ledger.whole)
+		return;
+	ledger.whole = tsc + ep_clock_cycles(WHOLE_CPU);
+	learn_rates();
+	head->cpu = ep_clock_cycles(ep_clock_read(CLOCK_PROCESS_CPUTIME_ID));
+	if (tsc - ledger.second_begun < ledger.second)
+		return;
+	head->cost_last = head->cost - ledger.cost;
+	head->cpu_last = head->cpu - ledger.cpu;
+	ledger.second_begun = tsc;
+	ledger.cost = head->cost;
+	ledger.cpu = head->cpu;
+}
+
+/* A phase: what tracing costs has fallen to less than half. When it rises, functions go off. */
+static void watch_phase(uint64_t cost, uint64_t work, uint64_t tsc)
+{
+	uint32_t share;
+
+	ledger.window_cost += cost;
+	ledger.window_work += work;
+	if (ledger.window_work < ep_clock_cycles(WINDOW))
+		return;
+	share = ep_cost_share(ledger.window_cost, ledger.window_work);
+	if (ledger.settled && share < ledger.settled / 2) {
+		ep_probation_again(&probation, tsc);
+		ledger.settled = share;
+	} else if (share > ledger.settled) {
+		ledger.settled = share;
+	}
+	ledger.window_cost = ledger.window_work = 0;
+}
+
+/* The clock is read by the time that passes, of which a thread that waits has more. */
+static void regulate_clock(uint64_t clock, uint64_t work)
+{
+	uint32_t has = ep_cost_share(clock, work);
+
+	ledger.clock = ep_cost_clock(ledger.clock, has, ep_settings.clock_budget);
+	ep_timestamp_rate_allow(ledger.clock, has <= ep_settings.clock_budget);
+}
+
+static void account(struct thread *thread, uint64_t tsc)
+{
+	uint64_t cost = thread->cost, clock = thread->clock, own = ledger.own;
+	uint64_t work = ep_cost_work(cpu_cycles(thread), cost + own);
+
+	thread->cost = thread->clock = 0;
+	thread->looked = true;
+	ledger.own = 0;
+	ledger.share = ep_cost_share(cost - clock, work);
+	publish(cost + own, clock, own, tsc);
+	if (!ep_settings.budget)
+		return;
+	ep_cost_add(&ledger.account, work, cost + own, ep_settings.budget);
+	regulate_clock(clock, work);
+	watch_phase(cost, work, tsc);
+}
+
+/* ---- who goes off ---- */
+
+static uint32_t hooks_may(unsigned percent)
+{
+	return (ep_settings.budget - ep_settings.clock_budget / 2) / 100 * percent;
+}
+
+/* Of late, the oldest first. How many of them, at the end, have calls as they are now. */
+static unsigned look_back(const struct ep_tls *tls, unsigned *count)
+{
+	const struct ep_block *blocks[BLOCKS], *block = block_before(tls);
+	unsigned found = 0, counted = 0;
+
+	while (block && found < BLOCKS) {
+		counted += block->tsc >= ledger.changed;
+		blocks[found++] = block;
+		block = ep_ring_previous_block(tls, block);
+	}
+	*count = counted;
+	if (counted < ENOUGH)
+		return 0;
+	ep_choice_begin(&choice, ep_clock_cycles(LONG_CALL));
+	for (unsigned i = found; i-- > 0;)
+		ep_choice_block(&choice, blocks[i], i < counted);
+	ledger.rate_cycles = ep_tsc() - blocks[counted - 1]->tsc;
+	return found;
+}
+
+static void keep_refused(uint64_t tsc)
+{
+	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {
+		uint64_t address = ep_probation_refused(&probation, i, tsc);
+
+		if (address)
+			ep_choice_keep(&choice, address);
+	}
+}
+
+static void choose(const struct ep_tls *tls, uint64_t tsc)
+{
+	uint32_t aim = hooks_may(AIM);
+	unsigned counted;
+
+	if (!look_back(tls, &counted))
+		return;
+	if (ledger.settled && ledger.share / 2 > ledger.settled)
+		ep_probation_again(&probation, tsc);
+	keep_refused(tsc);
+	ledger.queued = ep_choice_take(&choice, ep_cost_excess(choice.calls, ledger.share, aim),
+				       ledger.queue, EP_CHOICE_MOST);
+	ledger.next = 0;
+}
+
+static void switch_off(uint64_t address, uint64_t rate, uint64_t tsc)
+{
+	if (!ep_probation_off(&probation, address, rate, tsc))
+		return;
+	if (!ep_switch_function(address, EP_SWITCH_BUDGET, true, rate) &&
+	    !(ep_switch_reasons(address) & EP_SWITCH_BUDGET))
+		ep_probation_refuse(&probation, address, tsc);
+}
+
+/* The next few of the queue. */
+static void switch_queued(uint64_t tsc)
+{
+	unsigned until =
+		ledger.next + AT_ONCE < ledger.queued ? ledger.next + AT_ONCE : ledger.queued;
+
+	for (; ledger.next < until; ledger.next++) {
+		const struct ep_choice_victim *victim = &ledger.queue[ledger.next];
+
+		switch_off(victim->address,
+			   ep_mul_div(victim->calls, ledger.second, ledger.rate_cycles + 1), tsc);
+	}
+	ledger.changed = ep_tsc();
+	if (ledger.next < ledger.queued)
+		return;
+	ledger.queued = ledger.next = 0;
+	ledger.settled = 0;
+	ledger.window_cost = ledger.window_work = 0;
+}
+
+/* ---- who comes back ---- */
+
+/* Calls a second, of those that are on trial all together. */
+static uint64_t room(void)
+{
+	uint32_t may = hooks_may(ROOM);
+	uint64_t left = ledger.share < may ? may - ledger.share : 0;
+
+	/* Cycles a second for hooks, of a CPU that is never idle; a call has two. */
+	return ep_mul_div(ledger.second, left, 1000000) * 1000 / (2 * ledger.hook1000 + 1);
+}
+
+static void end_trial(uint64_t tsc)
+{
+	uint64_t address[EP_PROBATION_TRIALS], rate[EP_PROBATION_TRIALS];
+	unsigned count = ep_probation_end(&probation, tsc, room(), address, rate);
+
+	for (unsigned i = 0; i < count; i++)
+		switch_off(address[i], rate[i], tsc);
+	if (count)
+		ledger.changed = ep_tsc();
+}
+
+static void begin_trial(uint64_t tsc)
+{
+	uint64_t address[EP_PROBATION_TRIALS];
+	unsigned count = ep_probation_begin(&probation, tsc, address);
+
+	ledger.trial_again = tsc + ep_clock_cycles(TRIAL_AGAIN);
+	for (unsigned i = 0; i < count; i++)
+		if (!ep_switch_function(address[i], EP_SWITCH_BUDGET, false, 0) &&
+		    ep_switch_reasons(address[i]) & EP_SWITCH_BUDGET)
+			ep_probation_cancel(&probation, address[i], tsc);
+}
+
+/* ---- together ---- */
+
+static bool may_try(uint64_t tsc)
+{
+	return ledger.account.balance >= 0 && !probation.trials && probation.off &&
+	       tsc >= ledger.trial_again;
+}
+
+static bool costs_too_much(void)
+{
+	return ledger.account.balance < 0 && ledger.share > hooks_may(AIM);
+}
+
+static bool is_due(bool looked, uint64_t tsc)
+{
+	return ledger.queued || ep_probation_ripe(&probation, tsc) ||
+	       (looked && tsc >= ledger.quiet && (costs_too_much() || may_try(tsc)));
+}
+
+static void act(const struct ep_tls *tls, uint64_t tsc)
+{
+	if (ledger.queued)
+		switch_queued(tsc);
+	else if (ep_probation_ripe(&probation, tsc))
+		end_trial(tsc);
+	else if (costs_too_much())
+		choose(tls, tsc);
+	else
+		begin_trial(tsc);
+}
+
+static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t tsc)
+{
+	uint64_t begin, took;
+
+	if (look)
+		account(thread, tsc);
+	if (!ep_settings.budget || !ep_flip_possible() || !is_due(look, tsc))
+		return;
+	begin = ep_clock_read(CLOCK_THREAD_CPUTIME_ID);
+	act(tls, tsc);
+	took = ep_clock_cycles(ep_clock_read(CLOCK_THREAD_CPUTIME_ID) - begin);
+	ledger.own += took;
+	ledger.quiet = ep_tsc() + took * SETTLE;
+}
+
+void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
+{
+	struct thread *thread = thread_of(tls);
+	uint32_t nobody = 0;
+	bool look;
+
+	if (!thread || !ep_switches() || tls->gate == &ep_faults_gate)
+		return;
+	add_block(thread, tls, block_before(tls));
+	ep_probation_count(&probation, block_before(tls));
+	look = thread->cost >= (thread->looked ? ledger.look : ledger.look_first);
+	if (!look && !ledger.queued && !probation.trials)
+		return;
+	if (!__atomic_compare_exchange_n(&busy, &nobody, 1, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return;
+	work(tls, thread, look, tsc);
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+void ep_budget_start(void)
+{
+	struct ep_switches *head = ep_switches();
+
+	if (!head || ep_settings.counting)
+		return;
+	head->budget = ep_settings.budget;
+	learn_rates();
+	ledger.account.balance = (int64_t)ep_clock_cycles(CREDIT);
+	ledger.clock = ep_settings.clock_budget;
+	ledger.second_begun = ep_tsc();
+	ledger.cost = ledger.cpu = ledger.own = ledger.queued = 0;
+	busy = 0;
+}

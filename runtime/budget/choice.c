@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* choice.c: a table of functions by address, a stack of open calls, and a list in order of worth.
+ */
+#include "runtime/budget/choice.h"
+
+#include "runtime/lib/text.h"
+
+/* A function's return lies behind its entry, and not far. */
+#define FAR     (UINT64_C(1) << 20) /* bytes */
+#define NEAREST 4                   /* open calls that are looked at for a return's */
+
+/* Of a call whose time is too short to be seen, TSC cycles. */
+#define LEAST_TIME 32
+
+/* With one long call in so many a function is of short ones, one of which was interrupted. */
+#define SELDOM 64
+
+void ep_choice_begin(struct ep_choice *choice, uint64_t long_call)
+{
+	ep_bytes_zero(choice, sizeof(*choice));
+	choice->long_call = long_call;
+}
+
+/* NULL: the table is as full as it may be. */
+static struct ep_choice_function *find(struct ep_choice *choice, uint64_t address)
+{
+	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 54;
+
+	static_assert(EP_CHOICE_SLOTS == 1 << 10, "the hash's bits");
+	while (choice->functions[at].address && choice->functions[at].address != address)
+		at = (at + 1) % EP_CHOICE_SLOTS;
+	if (choice->functions[at].address)
+		return &choice->functions[at];
+	if (choice->used >= EP_CHOICE_SLOTS / 4 * 3)
+		return NULL;
+	choice->used++;
+	choice->functions[at].address = address;
+	return &choice->functions[at];
+}
+
+static void enter(struct ep_choice *choice, uint64_t address, uint64_t now, bool counted)
+{
+	struct ep_choice_function *function = find(choice, address);
+
+	if (!function)
+		return;
+	if (counted) {
+		function->calls++;
+		choice->calls++;
+	}
+	if (choice->depth < EP_CHOICE_DEPTH) {
+		choice->open[choice->depth].function = function;
+		choice->open[choice->depth].begin = now;
+	}
+	choice->depth++;
+}
+
+static void end(struct ep_choice *choice, unsigned index, uint64_t now)
+{
+	struct ep_choice_function *function = choice->open[index].function;
+	uint64_t time = now - choice->open[index].begin;
+
+	function->time += time;
+	function->longs += time >= choice->long_call;
+}
+
+/* The open call, of the innermost few, whose entry lies nearest below; -1: none. */
+static int callee_of(const struct ep_choice *choice, uint64_t address)
+{
+	uint64_t nearest = FAR;
+	int found = -1;
+
+	for (unsigned i = 0; i < NEAREST && i < choice->depth; i++) {
+		unsigned index = choice->depth - 1 - i;
+		uint64_t apart;
+
+		if (index >= EP_CHOICE_DEPTH)
+			continue;
+		apart = address - choice->open[index].function->address;
+		if (apart < nearest) {
+			nearest = apart;
+			found = (int)index;
+		}
+	}
+	return found;
+}
+
+static void leave(struct ep_choice *choice, uint64_t address, uint64_t now)
+{
+	int index = callee_of(choice, address);
+
+	if (index >= 0) {
+		end(choice, (unsigned)index, now);
+		choice->depth = (unsigned)index;
+	} else if (choice->depth > EP_CHOICE_DEPTH) {
+		choice->depth--;
+	} else if (!choice->depth && now - choice->begin >= choice->long_call &&
+		   choice->left < EP_CHOICE_LEFT) {
+		choice->returned[choice->left++] = address;
+	}
+}
+
+/* The time that a timed word has, after `now`; a large gap's `high` bits come before it. */
+static uint64_t time_of(uint64_t word, uint64_t now, uint64_t high, bool escaped)
+{
+	uint64_t ticks = now >> EP_TICK_SHIFT, stamp = word >> EP_STAMP_SHIFT;
+
+	if (escaped)
+		ticks += ((high << 16 | stamp) - ticks) & ((UINT64_C(1) << 42) - 1);
+	else
+		ticks += (stamp - ticks) & 0xffff;
+	return ticks << EP_TICK_SHIFT;
+}
+
+void ep_choice_block(struct ep_choice *choice, const struct ep_block *block, bool counted)
+{
+	uint64_t now = block->tsc, high = 0;
+	bool escaped = false;
+
+	if (!choice->begin)
+		choice->begin = now;
+	for (unsigned i = 0; i < EP_BLOCK_RECORDS && block->records[i]; i++) {
+		uint64_t word = block->records[i], address = word & EP_ADDRESS_MASK;
+		bool escape = address < EP_ESCAPE_LIMIT;
+		unsigned type = escape ? word % EP_ESCAPE_TYPES : 0;
+
+		if (type == EP_ESCAPE_TIME) {
+			high = ep_escape_payload(word);
+			escaped = true;
+			continue;
+		}
+		if (type == EP_ESCAPE_DATA)
+			continue;
+		if (word >> EP_STAMP_SHIFT)
+			now = time_of(word, now, high, escaped);
+		escaped = false;
+		if (escape)
+			continue;
+		if (word & EP_RETURN_BIT)
+			leave(choice, address, now);
+		else
+			enter(choice, address, now, counted);
+	}
+	choice->end = now;
+}
+
+/* ---- whom it meets ---- */
+
+/* Calls that are still open have their time as well. */
+static void end_open(struct ep_choice *choice)
+{
+	for (unsigned i = 0; i < choice->depth && i < EP_CHOICE_DEPTH; i++)
+		end(choice, i, choice->end);
+}
+
+/* Returns whose calls began before all this: their functions ran long. */
+static void end_left(struct ep_choice *choice)
+{
+	for (unsigned i = 0; i < choice->left; i++) {
+		struct ep_choice_function *nearest = NULL;
+
+		for (unsigned j = 0; j < EP_CHOICE_SLOTS; j++) {
+			struct ep_choice_function *function = &choice->functions[j];
+
+			if (function->address && choice->returned[i] - function->address < FAR &&
+			    (!nearest || function->address > nearest->address))
+				nearest = function;
+		}
+		if (nearest)
+			nearest->longs++;
+	}
+}
+
+void ep_choice_keep(struct ep_choice *choice, uint64_t address)
+{
+	struct ep_choice_function *function = find(choice, address);
+
+	if (function)
+		function->longs = function->calls;
+}
+
+static bool stays(const struct ep_choice_function *function)
+{
+	return !function->calls || (uint64_t)function->longs * SELDOM >= function->calls;
+}
+
+/* Most events for the least time: calls by the time of one. */
+static uint64_t worth(const struct ep_choice_function *function)
+{
+	uint64_t calls = function->calls;
+
+	return (calls * calls << 20) / (function->time + calls * LEAST_TIME);
+}
+
+/* Into the list in order of worth, of which the last falls out when it is full. */
+static unsigned insert(struct ep_choice_victim *victims, uint64_t *worths, unsigned count,
+		       unsigned most, const struct ep_choice_function *function)
+{
+	uint64_t own = worth(function);
+	unsigned at = count;
+
+	if (count == most && own <= worths[count - 1])
+		return count;
+	if (count == most)
+		at--;
+	else
+		count++;
+	for (; at && worths[at - 1] < own; at--) {
+		victims[at] = victims[at - 1];
+		worths[at] = worths[at - 1];
+	}
+	victims[at] = (struct ep_choice_victim){function->address, function->calls};
+	worths[at] = own;
+	return count;
+}
+
+unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, struct ep_choice_victim *victims,
+			unsigned most)
+{
+	uint64_t worths[EP_CHOICE_MOST], sum = 0;
+	unsigned count = 0, taken = 0;
+
+	most = most < EP_CHOICE_MOST ? most : EP_CHOICE_MOST;
+	end_open(choice);
+	end_left(choice);
+	for (unsigned i = 0; i < EP_CHOICE_SLOTS; i++)
+		if (!stays(&choice->functions[i]))
+			count = insert(victims, worths, count, most, &choice->functions[i]);
+	while (taken < count && sum < wanted)
+		sum += victims[taken++].calls;
+	return taken;
+}
