@@ -11,10 +11,13 @@
 
 #include "cli/common/commands.h"
 #include "cli/commands/control_status.h"
+#include "cli/commands/control_switching.h"
 #include "cli/commands/extract.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "coredump/util/number.h"
+
+#define PATTERNS_MAX 64
 
 /* What an action works on. */
 struct target {
@@ -24,6 +27,12 @@ struct target {
 	const char *value; /* NULL: none was given */
 	pid_t pid;
 };
+
+static struct ep_control_target switching_target(struct target *target)
+{
+	return (struct ep_control_target){&target->session, &target->control,
+					  ep_argument_given(target->arguments, "quiet")};
+}
 
 static int failed(const struct ep_err *err)
 {
@@ -70,21 +79,64 @@ static int print_shut(const struct target *target, const struct ep_arena *arena)
 	return EP_EXIT_PARTIAL;
 }
 
-static int run_resume(struct target *target)
+/* Hooks that are out of the code come back, too. */
+static int resume(struct target *target, const char *done, const char *not_needed)
 {
 	struct ep_err err = {0};
 	struct ep_arena before, after;
+	const struct ep_control_target switching = switching_target(target);
+	int result;
 
-	if (ep_control_read(&target->control, &before, &err) ||
-	    ep_control_resume(&target->control, &err) ||
-	    ep_control_read(&target->control, &after, &err))
+	if (ep_control_read(&target->control, &before, &err))
+		return failed(&err);
+	result = ep_control_all_on(&switching);
+	if (result > EP_EXIT_PARTIAL)
+		return result;
+	if (ep_control_read(&target->control, &after, &err))
 		return failed(&err);
 	if (after.gate & (EP_GATE_STOPPED | EP_GATE_API))
 		return print_shut(target, &after);
 	if (!is_quiet(target))
 		printf("pid %d: %s; each thread goes on at its next call\n", (int)target->pid,
-		       before.gate ? "resumed" : "was not paused");
-	return EP_EXIT_COMPLETE;
+		       before.gate ? done : not_needed);
+	return result;
+}
+
+static int run_resume(struct target *target)
+{
+	return resume(target, "resumed", "was not paused");
+}
+
+/* ---- off, on, trace, untrace ---- */
+
+static int run_off(struct target *target)
+{
+	const struct ep_control_target switching = switching_target(target);
+
+	return ep_control_all_off(&switching);
+}
+
+static int run_on(struct target *target)
+{
+	return resume(target, "on", "was on");
+}
+
+static int run_functions(struct target *target, bool off)
+{
+	const struct ep_control_target switching = switching_target(target);
+
+	return ep_control_functions(&switching, target->arguments->operands + 2,
+				    (size_t)target->arguments->operand_count - 2, off);
+}
+
+static int run_trace(struct target *target)
+{
+	return run_functions(target, false);
+}
+
+static int run_untrace(struct target *target)
+{
+	return run_functions(target, true);
 }
 
 /* ---- timing ---- */
@@ -137,13 +189,21 @@ static int run_status(struct target *target)
 
 static const struct action {
 	const char *name;
-	bool writes; /* needs the process's memory for writing */
-	bool takes_value;
+	bool writes;        /* needs the process's memory for writing */
+	int least, most;    /* values that it takes … */
+	const char *values; /* … and what they are */
 	int (*run)(struct target *target);
 } actions[] = {
-	{"pause", true, false, run_pause},    {"resume", true, false, run_resume},
-	{"timing", true, true, run_timing},   {"snapshot", false, false, run_snapshot},
-	{"status", false, false, run_status}, {NULL, false, false, NULL},
+	{"pause", true, 0, 0, "no value", run_pause},
+	{"resume", true, 0, 0, "no value", run_resume},
+	{"off", true, 0, 0, "no value", run_off},
+	{"on", true, 0, 0, "no value", run_on},
+	{"trace", true, 1, PATTERNS_MAX, "patterns of functions' names, in quotes", run_trace},
+	{"untrace", true, 1, PATTERNS_MAX, "patterns of functions' names, in quotes", run_untrace},
+	{"timing", true, 1, 1, "one value: auto, or a number", run_timing},
+	{"snapshot", false, 0, 0, "no value", run_snapshot},
+	{"status", false, 0, 0, "no value", run_status},
+	{NULL, false, 0, 0, NULL, NULL},
 };
 
 static const struct action *action_find(const char *name)
@@ -154,7 +214,9 @@ static const struct action *action_find(const char *name)
 		action++;
 	if (action->name)
 		return action;
-	ep_say("control: pause, resume, snapshot, timing or status, not %s", name);
+	ep_say("control: off, on, trace, untrace, hooks, pause, resume, snapshot, timing or "
+	       "status, not %s",
+	       name);
 	return NULL;
 }
 
@@ -195,12 +257,12 @@ static int run(const struct ep_arguments *arguments)
 
 	if (!action || !pid_parse(arguments->operands[0], &target.pid))
 		return EP_EXIT_USAGE;
-	if (action->takes_value != (arguments->operand_count == 3)) {
-		ep_say("control PID %s takes %s", action->name,
-		       action->takes_value ? "one value: auto, or a number" : "no value");
+	if (arguments->operand_count < 2 + action->least ||
+	    arguments->operand_count > 2 + action->most) {
+		ep_say("control PID %s takes %s", action->name, action->values);
 		return EP_EXIT_USAGE;
 	}
-	if (action->takes_value)
+	if (action->least)
 		target.value = arguments->operands[2];
 	snprintf(name, sizeof(name), "pid:%d", (int)target.pid);
 	result = ep_session_open_source(&target.session, arguments, name);
@@ -227,9 +289,9 @@ static const struct ep_option options[] = {
 
 const struct ep_command ep_command_control = {
 	.name = "control",
-	.operands = "PID pause|resume|snapshot|timing N|status",
+	.operands = "PID off|on|trace GLOB|untrace GLOB|pause|resume|snapshot|timing N|status",
 	.operands_min = 2,
-	.operands_max = 3,
+	.operands_max = 2 + PATTERNS_MAX,
 	.summary = "pause, resume, time or look at a running process",
 	.example = "control 4711 pause",
 	.description = "Changes how a running process is traced. It is not stopped, needs no "

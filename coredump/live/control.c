@@ -10,17 +10,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "coredump/find/root_check.h"
 
 #define EVERY_MOST 64
+#define PIECE      1024 /* = IOV_MAX */
 
 /* Byte `n` of the gate, and its bits there. */
 #define GATE_BYTE(bit)  (__builtin_ctz(bit) / 8)
 #define GATE_VALUE(bit) ((uint8_t)((bit) >> (8 * GATE_BYTE(bit))))
 static_assert(GATE_BYTE(EP_GATE_CONTROL) == 1 && GATE_BYTE(EP_GATE_OFF) == 2 &&
-		      EP_GATE_API + EP_GATE_STOPPED < 0x100,
+		      GATE_BYTE(EP_GATE_FLIP) == 2 && EP_GATE_API + EP_GATE_STOPPED < 0x100,
 	      "what is written here has bytes of its own");
 
 static int gone(const struct ep_control *control, struct ep_err *err)
@@ -30,18 +32,18 @@ static int gone(const struct ep_control *control, struct ep_err *err)
 		       (int)control->pid);
 }
 
-static int get(struct ep_control *control, uint64_t offset, void *out, size_t size,
-	       struct ep_err *err)
+int ep_control_peek(struct ep_control *control, uint64_t address, void *out, size_t size,
+		    struct ep_err *err)
 {
-	ssize_t n = pread(control->memory, out, size, (off_t)(control->arena_address + offset));
+	ssize_t n = pread(control->memory, out, size, (off_t)address);
 
 	return n == (ssize_t)size ? EP_OK : gone(control, err);
 }
 
-static int put(struct ep_control *control, uint64_t offset, const void *bytes, size_t size,
-	       struct ep_err *err)
+int ep_control_poke(struct ep_control *control, uint64_t address, const void *bytes, size_t size,
+		    struct ep_err *err)
 {
-	ssize_t n = pwrite(control->memory, bytes, size, (off_t)(control->arena_address + offset));
+	ssize_t n = pwrite(control->memory, bytes, size, (off_t)address);
 
 	if (n == (ssize_t)size)
 		return EP_OK;
@@ -54,7 +56,19 @@ static int put(struct ep_control *control, uint64_t offset, const void *bytes, s
 	return gone(control, err);
 }
 
-static int same_process(struct ep_control *control, struct ep_err *err)
+static int get(struct ep_control *control, uint64_t offset, void *out, size_t size,
+	       struct ep_err *err)
+{
+	return ep_control_peek(control, control->arena_address + offset, out, size, err);
+}
+
+static int put(struct ep_control *control, uint64_t offset, const void *bytes, size_t size,
+	       struct ep_err *err)
+{
+	return ep_control_poke(control, control->arena_address + offset, bytes, size, err);
+}
+
+int ep_control_check(struct ep_control *control, struct ep_err *err)
 {
 	struct ep_root root;
 	int rc = get(control, 0, &root, sizeof(root), err);
@@ -92,7 +106,7 @@ int ep_control_open(struct ep_control *out, struct ep_source *source,
 	control.memory = open(path, O_RDWR | O_CLOEXEC);
 	if (control.memory < 0)
 		return not_opened(&control, err);
-	rc = same_process(&control, err);
+	rc = ep_control_check(&control, err);
 	if (rc)
 		close(control.memory);
 	else
@@ -108,7 +122,7 @@ void ep_control_close(struct ep_control *control)
 
 int ep_control_read(struct ep_control *control, struct ep_arena *out, struct ep_err *err)
 {
-	int rc = same_process(control, err);
+	int rc = ep_control_check(control, err);
 
 	return rc ? rc : get(control, 0, out, sizeof(*out), err);
 }
@@ -118,29 +132,75 @@ static int put_byte(struct ep_control *control, uint64_t offset, uint8_t value, 
 {
 	int rc = put(control, offset, &value, 1, err);
 
-	return rc ? rc : same_process(control, err);
+	return rc ? rc : ep_control_check(control, err);
 }
 
-static int put_gate(struct ep_control *control, uint32_t bit, bool shut, struct ep_err *err)
+/* All bits of the byte that the lowest one lies in. */
+static int put_gate(struct ep_control *control, uint32_t bits, bool shut, struct ep_err *err)
 {
-	return put_byte(control, offsetof(struct ep_arena, gate) + (uint64_t)GATE_BYTE(bit),
-			shut ? GATE_VALUE(bit) : 0, err);
+	return put_byte(control, offsetof(struct ep_arena, gate) + (uint64_t)GATE_BYTE(bits),
+			shut ? GATE_VALUE(bits) : 0, err);
+}
+
+/* Two of us at once may count one pause: another number than before it is all that matters. */
+static int count_pause(struct ep_control *control, const struct ep_arena *arena, struct ep_err *err)
+{
+	uint64_t pauses = arena->control_pauses + 1;
+
+	return put(control, offsetof(struct ep_arena, control_pauses), &pauses, sizeof(pauses),
+		   err);
+}
+
+/* Such a piece goes by the pid, so whose it is, is looked at before each. False: nothing of it can
+ * be relied on. */
+static bool poke_piece(struct ep_control *control, const uint64_t *places, size_t count,
+		       uint8_t byte)
+{
+	struct iovec local[PIECE], remote[PIECE];
+
+	for (size_t i = 0; i < count; i++) {
+		local[i] = (struct iovec){&byte, 1};
+		remote[i] = (struct iovec){(void *)(uintptr_t)places[i], 1};
+	}
+	return ep_control_check(control, NULL) == EP_OK &&
+	       process_vm_writev(control->pid, local, count, remote, count, 0) == (ssize_t)count;
+}
+
+int ep_control_poke_each(struct ep_control *control, const uint64_t *places, size_t count,
+			 uint8_t byte, struct ep_err *err)
+{
+	int rc = EP_OK;
+
+	for (size_t i = 0, n; rc == EP_OK && i < count; i += n) {
+		n = count - i < PIECE ? count - i : PIECE;
+		if (poke_piece(control, places + i, n, byte))
+			continue;
+		for (size_t k = i; rc == EP_OK && k < i + n; k++)
+			rc = ep_control_poke(control, places[k], &byte, 1, err);
+	}
+	return rc;
 }
 
 int ep_control_pause(struct ep_control *control, struct ep_err *err)
 {
-	const uint64_t at = offsetof(struct ep_arena, control_pauses);
 	struct ep_arena arena;
-	uint64_t pauses;
 	int rc = ep_control_read(control, &arena, err);
 
 	if (rc || arena.gate & EP_GATE_CONTROL)
 		return rc;
-	/* Two of us at once may count one pause: another number than before it is all that
-	 * matters. */
-	pauses = arena.control_pauses + 1;
-	rc = put(control, at, &pauses, sizeof(pauses), err);
+	rc = count_pause(control, &arena, err);
 	return rc ? rc : put_gate(control, EP_GATE_CONTROL, true, err);
+}
+
+int ep_control_off(struct ep_control *control, bool flip, struct ep_err *err)
+{
+	struct ep_arena arena;
+	int rc = ep_control_read(control, &arena, err);
+
+	if (rc || arena.gate & EP_GATE_OFF)
+		return rc;
+	rc = count_pause(control, &arena, err);
+	return rc ? rc : put_gate(control, EP_GATE_OFF | (flip ? EP_GATE_FLIP : 0), true, err);
 }
 
 int ep_control_resume(struct ep_control *control, struct ep_err *err)

@@ -37,6 +37,26 @@ int ep_control_pause(struct ep_control *control, struct ep_err *err);
 int ep_control_resume(struct ep_control *control, struct ep_err *err);
 
 /*
+ * Everything off, by the gate: as EPITAPH=off does it. `flip`: hooks that run go off in the code,
+ * too. Counted as a pause.
+ */
+int ep_control_off(struct ep_control *control, bool flip, struct ep_err *err);
+
+/* Any of its memory: EP_E_IO, it has ended, or nothing is there (err says the first). */
+int ep_control_peek(struct ep_control *control, uint64_t address, void *out, size_t size,
+		    struct ep_err *err);
+/* Code too, whatever its pages allow. EP_E_PERMISSION: this kernel refuses that. */
+int ep_control_poke(struct ep_control *control, uint64_t address, const void *bytes, size_t size,
+		    struct ep_err *err);
+
+/* One byte at each of many places of its own data, three times as fast as one by one. */
+int ep_control_poke_each(struct ep_control *control, const uint64_t *places, size_t count,
+			 uint8_t byte, struct ep_err *err);
+
+/* Still the process and the program that were opened? EP_E_IO. */
+int ep_control_check(struct ep_control *control, struct ep_err *err);
+
+/*
  * One time stamp in `every` records, 1, 2, 4 … 64, 0 auto, from each thread's next block on.
  * EP_E_USAGE: another number, or above 1 where EPITAPH_MIN_DURATION needs every time.
  */

@@ -366,6 +366,30 @@ const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address
 	return function;
 }
 
+/* Linkage stubs are left out, and what has no name is counted. */
+static void each_range(struct ep_names *names, const struct module *module, ep_names_range_fn *fn,
+		       void *context)
+{
+	struct ep_named_file *file = open_file(names, module);
+	uint64_t bias = module->facts->bias, start, end;
+	const struct ep_symbol *symbol;
+
+	for (size_t i = 0;
+	     file->symbols && (symbol = ep_symbols_range(file->symbols, i, &start, &end)); i++)
+		if (!symbol->name)
+			file->nameless++;
+		else if (!symbol->plt)
+			fn(context, ep_names_find(names, start + bias, 0), start + bias,
+			   end + bias);
+}
+
+void ep_names_each_range(struct ep_names *names, ep_names_range_fn *fn, void *context)
+{
+	for (size_t i = 0; i < names->module_count; i++)
+		if (!names->modules[i].facts->unload_tsc && names->modules[i].canonical == i)
+			each_range(names, &names->modules[i], fn, context);
+}
+
 /* ---- lines ---- */
 
 struct ep_line ep_names_function_line(struct ep_names *names, const struct ep_function *public)

@@ -42,6 +42,14 @@ void ep_names_destroy(struct ep_names *names);
  */
 const struct ep_function *ep_names_find(struct ep_names *names, uint64_t address, uint64_t tsc);
 
+/*
+ * Each range of code, process virtual, that a symbol names, of all modules that are loaded: a
+ * function may have several, its cold part among them.
+ */
+typedef void ep_names_range_fn(void *context, const struct ep_function *function, uint64_t start,
+			       uint64_t end);
+void ep_names_each_range(struct ep_names *names, ep_names_range_fn *fn, void *context);
+
 /* Where the function begins in the source, and the line of any address. */
 struct ep_line ep_names_function_line(struct ep_names *names, const struct ep_function *function);
 struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address, uint64_t tsc);

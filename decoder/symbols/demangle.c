@@ -44,19 +44,19 @@ static void append(const char *text, size_t size, void *opaque)
 	output->text[output->size] = '\0';
 }
 
-static bool demangle_rust(const char *symbol, struct output *output)
+static bool demangle_rust(const char *symbol, int options, struct output *output)
 {
 	return setjmp(output->give_up) == 0 &&
-	       rust_demangle_callback(symbol, OPTIONS, append, output);
+	       rust_demangle_callback(symbol, options, append, output);
 }
 
-static bool demangle_cplus(const char *symbol, struct output *output)
+static bool demangle_cplus(const char *symbol, int options, struct output *output)
 {
 	return setjmp(output->give_up) == 0 &&
-	       cplus_demangle_v3_callback(symbol, OPTIONS, append, output);
+	       cplus_demangle_v3_callback(symbol, options, append, output);
 }
 
-char *ep_demangle(const char *symbol)
+static char *demangle(const char *symbol, int options)
 {
 	struct output output = {0};
 	bool done;
@@ -66,15 +66,72 @@ char *ep_demangle(const char *symbol)
 	output.most = NAME_LEAST + NAME_TIMES * strlen(symbol);
 	if (output.most > NAME_MAX_SIZE)
 		output.most = NAME_MAX_SIZE;
-	done = demangle_rust(symbol, &output);
+	done = demangle_rust(symbol, options, &output);
 	if (!done) {
 		output.size = 0;
-		done = demangle_cplus(symbol, &output);
+		done = demangle_cplus(symbol, options, &output);
 	}
 	if (done)
 		return output.text;
 	free(output.text);
 	return NULL;
+}
+
+char *ep_demangle(const char *symbol)
+{
+	return demangle(symbol, OPTIONS);
+}
+
+/* An operator's name may have < and > of its own. Moves *from and *to behind it. */
+static void copy_operator(const char **from, char **to)
+{
+	static const char word[] = "operator";
+	size_t length = sizeof(word) - 1;
+
+	if (strncmp(*from, word, length) != 0)
+		return;
+	length += strspn(*from + length, "<>=-+*/%^&|~!,()[]");
+	memmove(*to, *from, length);
+	*from += length;
+	*to += length;
+}
+
+/* Takes out <…>, in place. */
+static void cut_templates(char *name)
+{
+	const char *from = name;
+	unsigned depth = 0;
+	char *to = name;
+
+	while (*from) {
+		bool arrow = from > name && from[-1] == '-';
+
+		if (depth == 0)
+			copy_operator(&from, &to);
+		if (*from == '<')
+			depth++;
+		else if (*from == '>' && depth && !arrow)
+			depth--;
+		else if (*from && depth == 0)
+			*to++ = *from;
+		from += *from != '\0';
+	}
+	while (to > name && to[-1] == ' ')
+		to--;
+	*to = '\0';
+}
+
+char *ep_demangle_scoped(const char *symbol)
+{
+	size_t stem = strcspn(symbol, ".");
+	char *bare = ep_strndup(symbol, stem ? stem : strlen(symbol));
+	char *name = demangle(bare, DMGL_ANSI);
+
+	if (!name)
+		return bare;
+	free(bare);
+	cut_templates(name);
+	return name;
 }
 
 char *ep_demangle_shown(const char *symbol, bool raw)

@@ -524,6 +524,16 @@ bool ep_symbols_stripped(const struct ep_symbols *symbols)
 	return symbols->stripped;
 }
 
+const struct ep_symbol *ep_symbols_range(const struct ep_symbols *symbols, size_t index,
+					 uint64_t *start, uint64_t *end)
+{
+	if (index >= symbols->ranges.count)
+		return NULL;
+	*start = symbols->ranges.list[index].start;
+	*end = symbols->ranges.list[index].end;
+	return &symbols->all.list[symbols->ranges.list[index].symbol];
+}
+
 const struct ep_symbol *ep_symbols_all(const struct ep_symbols *symbols, size_t *count)
 {
 	*count = symbols->all.count;

@@ -41,6 +41,13 @@ const struct ep_symbol *ep_symbols_find(const struct ep_symbols *symbols, uint64
 /* None of the files has a .symtab: only what is exported has a name. */
 bool ep_symbols_stripped(const struct ep_symbols *symbols);
 
+/*
+ * Range number `index` of the disjoint ones that all functions are laid out as, ascending: a
+ * function may have several, its cold part among them. The function; NULL: no more.
+ */
+const struct ep_symbol *ep_symbols_range(const struct ep_symbols *symbols, size_t index,
+					 uint64_t *start, uint64_t *end);
+
 /* All functions, for tests and listings: ascending start. Borrowed. */
 const struct ep_symbol *ep_symbols_all(const struct ep_symbols *symbols, size_t *count);
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* hook_sites.c: each e8, e9, a9 and c3 of a function, and where the four bytes behind it lead. */
+#include "coredump/live/hook_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "coredump/util/alloc.h"
+#include "runtime/site_code.h"
+
+#define FUNCTION_MAX (UINT64_C(64) << 20)
+#define WINDOW       ((size_t)64 << 10) /* bytes of code that are read at once */
+#define INT3         0xcc
+#define STUBS        2 /* one behind the other */
+
+/* Where the call or jump to the hook begins, counted from the byte that decides. */
+static const uint8_t call_at[] = {
+	[EP_SITE_CALL] = 0,
+	[EP_SITE_JUMP] = 0,
+	[EP_SITE_XRAY_ENTRY] = 5,
+	[EP_SITE_XRAY_EXIT] = 1,
+};
+
+/* Bytes of it, from that byte on. */
+static size_t size_of(const struct ep_found_site *site)
+{
+	return call_at[site->kind] + EP_SITE_CODE_SIZE;
+}
+
+void ep_hook_finder_init(struct ep_hook_finder *finder, struct ep_control *control,
+			 const uint64_t hooks[EP_SWITCH_HOOKS])
+{
+	*finder = (struct ep_hook_finder){.control = control};
+	memcpy(finder->hooks, hooks, sizeof(finder->hooks));
+}
+
+void ep_hook_finder_deinit(struct ep_hook_finder *finder)
+{
+	ep_array_deinit(&finder->targets);
+	ep_hash_deinit(&finder->by_address);
+}
+
+/* ---- targets ---- */
+
+static enum ep_hook_role own_role(const struct ep_hook_finder *finder, uint64_t address)
+{
+	for (unsigned i = 0; i < EP_SWITCH_HOOKS; i++)
+		if (address && finder->hooks[i] == address)
+			return i % 2 ? EP_HOOK_OF_RETURN : EP_HOOK_OF_ENTRY;
+	return EP_HOOK_NONE;
+}
+
+/* Through at most STUBS stubs. */
+static enum ep_hook_role follow(struct ep_hook_finder *finder, uint64_t address)
+{
+	uint8_t code[EP_STUB_SIZE];
+
+	for (unsigned i = 0; i < STUBS; i++) {
+		unsigned stub;
+
+		if (ep_control_peek(finder->control, address, code, sizeof(code), NULL))
+			return EP_HOOK_NONE;
+		stub = ep_stub_look(code, address, &address);
+		if (stub == EP_STUB_NONE ||
+		    (stub == EP_STUB_SLOT &&
+		     ep_control_peek(finder->control, address, &address, sizeof(address), NULL)))
+			return EP_HOOK_NONE;
+		if (own_role(finder, address))
+			return own_role(finder, address);
+	}
+	return EP_HOOK_NONE;
+}
+
+static enum ep_hook_role role_of(struct ep_hook_finder *finder, uint64_t address)
+{
+	uint32_t hash = ep_hash_number(address), at = 0, number;
+	enum ep_hook_role role = own_role(finder, address);
+
+	if (role)
+		return role;
+	while ((number = ep_hash_next(&finder->by_address, hash, &at)) != EP_HASH_NONE)
+		if (finder->targets.list[number].address == address)
+			return finder->targets.list[number].role;
+	role = follow(finder, address);
+	ep_hash_add(&finder->by_address, hash, (uint32_t)finder->targets.count);
+	ep_array_push(&finder->targets, ((struct ep_hook_target){address, role}));
+	return role;
+}
+
+/* ---- finding ---- */
+
+/* A jump to the hook of the entry is a stub's, never a site. Under a breakpoint either may be. */
+static unsigned kind_at(struct ep_hook_finder *finder, const uint8_t *code, uint64_t address,
+			enum ep_hook_role *role)
+{
+	uint64_t target;
+	unsigned kind = ep_site_code_look(code, address, &target);
+
+	if (code[0] == INT3)
+		kind = EP_SITE_CALL;
+	*role = kind ? role_of(finder, target) : EP_HOOK_NONE;
+	if (*role == EP_HOOK_NONE || (kind == EP_SITE_JUMP && *role == EP_HOOK_OF_ENTRY))
+		return 0;
+	return kind;
+}
+
+static void find_in(struct ep_hook_finder *finder, const uint8_t *code, size_t size,
+		    uint64_t address, struct ep_found_sites *out)
+{
+	for (size_t i = 0; i + EP_SITE_CODE_SIZE <= size; i++) {
+		enum ep_hook_role role;
+		unsigned kind = kind_at(finder, code + i, address + i, &role);
+
+		if (!kind)
+			continue;
+		ep_array_push(out, ((struct ep_found_site){
+					   .place = address + i,
+					   .kind = (uint8_t)kind,
+					   .is_return = role == EP_HOOK_OF_RETURN,
+					   .off = code[i] == ep_site_byte(kind, true),
+					   .held = code[i] == INT3,
+				   }));
+		i += EP_SITE_CODE_SIZE - 1;
+	}
+}
+
+int ep_hook_sites_find(struct ep_hook_finder *finder, uint64_t start, uint64_t end,
+		       struct ep_found_sites *out, struct ep_err *err)
+{
+	uint8_t *code;
+
+	if (end <= start || end - start > FUNCTION_MAX)
+		return ep_fail(err, EP_E_LIMIT, start, "no function is as long as that");
+	if (role_of(finder, start))
+		return EP_OK;
+	code = ep_malloc(end - start);
+	if (ep_control_peek(finder->control, start, code, end - start, NULL) == EP_OK)
+		find_in(finder, code, end - start, start, out);
+	free(code);
+	return EP_OK;
+}
+
+/* ---- looking ---- */
+
+static bool leads_to_hook(struct ep_hook_finder *finder, const uint8_t *call, uint64_t address)
+{
+	return role_of(finder, address + EP_SITE_CODE_SIZE +
+				       (uint64_t)(int64_t)ep_code_distance(call + 1)) !=
+	       EP_HOOK_NONE;
+}
+
+/* `code`: its bytes. */
+static void look(struct ep_hook_finder *finder, struct ep_found_site *site, const uint8_t *code)
+{
+	unsigned call = call_at[site->kind];
+	bool known = code[0] == ep_site_byte(site->kind, false) ||
+		     code[0] == ep_site_byte(site->kind, true);
+
+	site->off = code[0] == ep_site_byte(site->kind, true);
+	site->replaced = !leads_to_hook(finder, code + call, site->place + call);
+	site->held = !site->replaced && code[0] == INT3;
+	site->replaced |= !known && !site->held;
+}
+
+/* How many of the sites lie in one window with the first; *size: bytes up to the last one's end. */
+static size_t window_of(const struct ep_found_site *sites, size_t count, size_t *size)
+{
+	size_t n = 0, end;
+
+	*size = 0;
+	do {
+		end = sites[n].place - sites[0].place + size_of(&sites[n]);
+		*size = end > *size ? end : *size;
+		n++;
+	} while (n < count && sites[n].place - sites[0].place < WINDOW / 2);
+	return n;
+}
+
+void ep_hook_sites_look(struct ep_hook_finder *finder, struct ep_found_site *sites, size_t count)
+{
+	uint8_t *code = ep_malloc(WINDOW);
+
+	for (size_t i = 0, n; i < count; i += n) {
+		uint64_t start = sites[i].place;
+		size_t size;
+		bool there;
+
+		n = window_of(sites + i, count - i, &size);
+		there = ep_control_peek(finder->control, start, code, size, NULL) == EP_OK;
+		for (size_t k = i; k < i + n; k++) {
+			if (there)
+				look(finder, &sites[k], code + (sites[k].place - start));
+			else if (n > 1)
+				ep_hook_sites_look(finder, &sites[k], 1);
+			else
+				sites[k].replaced = true;
+		}
+	}
+	free(code);
+}

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * switching.c: entries of ours first, then bytes of code, then a look whether the reasons are still
+ * the same; the process does likewise, so whoever comes last sees what the other one wants.
+ */
+#include "coredump/live/switching.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "coredump/util/alloc.h"
+#include "coredump/util/search.h"
+#include "runtime/site_code.h"
+
+#define SITES_MAX (UINT64_C(1) << 24)
+#define ROUNDS    4 /* looks; who still changes something then is left to it */
+
+/* A row of the process's table, and where it is there. */
+struct row {
+	struct ep_hook_site site;
+	uint64_t address;
+};
+
+struct rows {
+	struct row *list;
+	size_t count, capacity;
+};
+
+struct piece {
+	uint64_t start, end;
+};
+
+struct pieces {
+	struct piece *list;
+	size_t count, capacity;
+};
+
+/* Why sites are off, as it was a moment ago. */
+struct reasons {
+	struct rows rows;     /* in order of place */
+	struct pieces pieces; /* code that is off from outside, in order, none overlap */
+};
+
+static uint64_t now(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* ---- opening ---- */
+
+/* The kernel's own folder of the process: nobody else takes that for anything. */
+static int lock_process(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+		;
+	return fd;
+}
+
+static int refresh(struct ep_switching *switching, struct ep_err *err)
+{
+	struct ep_switched_list list;
+	int rc = ep_switched_read(&list, switching->source, switching->found, err);
+
+	if (rc)
+		return rc;
+	ep_switched_deinit(&switching->list);
+	switching->list = list;
+	return EP_OK;
+}
+
+int ep_switching_open(struct ep_switching *out, struct ep_control *control,
+		      struct ep_source *source, const struct ep_root_found *found,
+		      struct ep_err *err)
+{
+	int rc;
+
+	*out = (struct ep_switching){.control = control, .source = source, .found = found};
+	out->lock = lock_process(control->pid);
+	rc = refresh(out, err);
+	if (rc && out->lock >= 0)
+		close(out->lock);
+	if (rc == EP_OK)
+		ep_hook_finder_init(&out->finder, control, out->list.head.hooks);
+	return rc;
+}
+
+void ep_switching_close(struct ep_switching *switching)
+{
+	if (switching->lock >= 0)
+		close(switching->lock);
+	ep_hook_finder_deinit(&switching->finder);
+	ep_switched_deinit(&switching->list);
+}
+
+/* ---- reasons ---- */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return (x->site.place > y->site.place) - (x->site.place < y->site.place);
+}
+
+static int read_rows(struct rows *rows, struct ep_switching *switching, struct ep_err *err)
+{
+	const struct ep_switches *head = &switching->list.head;
+	size_t size = head->site_count * sizeof(struct ep_hook_site);
+	struct ep_hook_site *sites;
+	int rc;
+
+	rows->count = 0;
+	if (!head->sites || !head->site_count)
+		return EP_OK;
+	if (head->site_count > SITES_MAX)
+		return ep_fail(err, EP_E_CORRUPT, switching->list.address,
+			       "pid %d: its table of hooks makes no sense",
+			       (int)switching->control->pid);
+	sites = ep_malloc(size);
+	rc = ep_control_peek(switching->control, head->sites, sites, size, err);
+	for (size_t i = 0; rc == EP_OK && i < head->site_count; i++)
+		if (sites[i].place && sites[i].kind >= EP_SITE_CALL &&
+		    sites[i].kind <= EP_SITE_XRAY_EXIT)
+			ep_array_push(rows,
+				      ((struct row){sites[i], head->sites + i * sizeof(*sites)}));
+	free(sites);
+	ep_array_sort(rows, compare_rows);
+	return rc;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void read_pieces(struct pieces *pieces, const struct ep_switched_list *list)
+{
+	size_t kept = 0;
+
+	pieces->count = 0;
+	for (size_t i = 0; i < list->control_count; i++)
+		if (list->control[i].start && list->control[i].reasons & EP_SWITCH_CONTROL)
+			ep_array_push(pieces, ((struct piece){list->control[i].start,
+							      list->control[i].end}));
+	ep_array_sort(pieces, compare_pieces);
+	for (size_t i = 0; i < pieces->count; i++) {
+		struct piece *last = kept ? &pieces->list[kept - 1] : NULL;
+
+		if (last && pieces->list[i].start <= last->end)
+			last->end =
+				pieces->list[i].end > last->end ? pieces->list[i].end : last->end;
+		else
+			pieces->list[kept++] = pieces->list[i];
+	}
+	pieces->count = kept;
+}
+
+static int reasons_read(struct reasons *reasons, struct ep_switching *switching, struct ep_err *err)
+{
+	int rc = refresh(switching, err);
+
+	if (rc)
+		return rc;
+	read_pieces(&reasons->pieces, &switching->list);
+	return read_rows(&reasons->rows, switching, err);
+}
+
+static void reasons_deinit(struct reasons *reasons)
+{
+	ep_array_deinit(&reasons->rows);
+	ep_array_deinit(&reasons->pieces);
+}
+
+static bool is_off(const struct reasons *reasons, uint64_t place)
+{
+	const struct row *rows = reasons->rows.list;
+	const struct piece *pieces = reasons->pieces.list;
+	size_t row = ep_partition_point(reasons->rows.count, i, rows[i].site.place < place);
+	size_t piece = ep_partition_point(reasons->pieces.count, i, pieces[i].end <= place);
+
+	if (piece < reasons->pieces.count && pieces[piece].start <= place)
+		return true;
+	for (; row < reasons->rows.count && rows[row].site.place == place; row++)
+		if (rows[row].site.all | rows[row].site.name | rows[row].site.budget)
+			return true;
+	return false;
+}
+
+/* ---- bytes of code ---- */
+
+static int flip(struct ep_switching *switching, const struct ep_found_site *site,
+		struct ep_err *err)
+{
+	uint8_t byte = ep_site_byte(site->kind, site->want_off);
+	int rc = ep_control_poke(switching->control, site->place, &byte, 1, err);
+
+	/* The process is there, and its code may be read. */
+	if (rc == EP_E_IO && ep_control_check(switching->control, NULL) == EP_OK &&
+	    ep_control_peek(switching->control, site->place, &byte, 1, NULL) == EP_OK)
+		return ep_fail(err, EP_E_PERMISSION, site->place,
+			       "pid %d: this kernel does not let code be changed "
+			       "(proc_mem.force_override); epitaph control pause works",
+			       (int)switching->control->pid);
+	return rc;
+}
+
+/* Off: entries, then returns; on: returns, then entries. */
+static int flip_all(struct ep_switching *switching, const struct ep_found_sites *sites,
+		    size_t *flipped, struct ep_err *err)
+{
+	static const struct {
+		bool off, is_return;
+	} passes[] = {{true, false}, {true, true}, {false, true}, {false, false}};
+	int rc = EP_OK;
+
+	for (size_t pass = 0; pass < sizeof(passes) / sizeof(*passes); pass++)
+		for (size_t i = 0; rc == EP_OK && i < sites->count; i++) {
+			const struct ep_found_site *site = &sites->list[i];
+
+			if (site->want_off != passes[pass].off || site->off == site->want_off ||
+			    site->is_return != passes[pass].is_return || site->held ||
+			    site->replaced)
+				continue;
+			rc = flip(switching, site, err);
+			*flipped += rc == EP_OK;
+		}
+	return rc;
+}
+
+static int compare_sites(const void *a, const void *b)
+{
+	const struct ep_found_site *x = a, *y = b;
+
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Makes bytes agree with reasons. */
+static int settle(struct ep_switching *switching, struct ep_found_sites *sites,
+		  struct ep_switching_sum *sum, struct ep_err *err)
+{
+	struct reasons reasons = {0};
+	size_t flipped = 1;
+	int rc = EP_OK;
+
+	ep_array_sort(sites, compare_sites);
+	for (unsigned round = 0; round < ROUNDS && flipped && rc == EP_OK; round++) {
+		flipped = 0;
+		rc = reasons_read(&reasons, switching, err);
+		if (rc)
+			break;
+		ep_hook_sites_look(&switching->finder, sites->list, sites->count);
+		for (size_t i = 0; i < sites->count; i++)
+			sites->list[i].want_off = is_off(&reasons, sites->list[i].place);
+		rc = flip_all(switching, sites, &flipped, err);
+		sum->flipped += flipped;
+	}
+	reasons_deinit(&reasons);
+	sum->sites = sites->count;
+	for (size_t i = 0; i < sites->count; i++) {
+		sum->held += sites->list[i].held;
+		sum->replaced += sites->list[i].replaced;
+		sum->still_off += sites->list[i].want_off;
+	}
+	return rc ? rc : ep_control_check(switching->control, err);
+}
+
+/* ---- entries ---- */
+
+static uint64_t entry_address(const struct ep_switching *switching, size_t number)
+{
+	return ep_switched_address(&switching->list, switching->list.head.capacity + number);
+}
+
+/* Of a function that begins and ends there; control_count: none. */
+static size_t entry_find(const struct ep_switched_list *list, const struct ep_code_range *range)
+{
+	size_t i = 0;
+
+	while (i < list->control_count &&
+	       (list->control[i].start != range->start || list->control[i].end != range->end))
+		i++;
+	return i;
+}
+
+static struct ep_off_interval *latest(struct ep_switched *entry)
+{
+	return &entry->off[(entry->count - 1) % EP_SWITCHED_OFF];
+}
+
+/* What is wanted is in the entry: it goes to the process. */
+static int entry_write(struct ep_switching *switching, size_t number,
+		       const struct ep_switched *entry, struct ep_err *err)
+{
+	return ep_control_poke(switching->control, entry_address(switching, number), entry,
+			       sizeof(*entry), err);
+}
+
+static int count_write(struct ep_switching *switching, size_t count, struct ep_err *err)
+{
+	uint32_t value = (uint32_t)count;
+
+	return ep_control_poke(switching->control,
+			       switching->list.address +
+				       offsetof(struct ep_switches, control_count),
+			       &value, sizeof(value), err);
+}
+
+static bool is_as_wanted(const struct ep_switched *entry, bool off)
+{
+	return entry->reasons == (off ? EP_SWITCH_CONTROL : EP_SWITCH_KEPT);
+}
+
+static void entry_begin(struct ep_switched *entry, bool off)
+{
+	if (off) {
+		entry->count++;
+		*latest(entry) = (struct ep_off_interval){.off_begin = now()};
+	} else if (entry->reasons & EP_SWITCH_CONTROL && entry->count) {
+		latest(entry)->on_begin = now();
+	}
+	entry->reasons = off ? EP_SWITCH_CONTROL : EP_SWITCH_KEPT;
+}
+
+/* `failed`: its bytes could not be changed, so it never was off. */
+static void entry_end(struct ep_switched *entry, bool off, bool failed)
+{
+	if (off) {
+		latest(entry)->off_end = now();
+	} else if (entry->count && latest(entry)->on_begin && !latest(entry)->on_end) {
+		latest(entry)->on_end = now();
+	}
+	if (off && failed) {
+		latest(entry)->on_begin = latest(entry)->on_end = now();
+		entry->reasons = 0;
+	}
+}
+
+/* First the entry, then that there is one more. */
+static int entry_open(struct ep_switching *switching, struct ep_code_range *range, bool off,
+		      struct ep_err *err)
+{
+	struct ep_switched_list *list = &switching->list;
+	size_t number = entry_find(list, range);
+	bool made = number == list->control_count;
+	struct ep_switched *entry;
+	int rc;
+
+	if (made) {
+		list->control = ep_reallocarray(list->control, number + 1, sizeof(*list->control));
+		list->control[number] = (struct ep_switched){range->start, range->end, .rate = 0};
+		list->control_count++;
+	}
+	entry = &list->control[number];
+	range->already = is_as_wanted(entry, off);
+	if (range->already)
+		return EP_OK;
+	entry_begin(entry, off);
+	rc = entry_write(switching, number, entry, err);
+	return rc == EP_OK && made ? count_write(switching, number + 1, err) : rc;
+}
+
+static int entry_close(struct ep_switching *switching, const struct ep_code_range *range, bool off,
+		       bool failed, struct ep_err *err)
+{
+	size_t number = entry_find(&switching->list, range);
+	struct ep_switched *entry = &switching->list.control[number];
+
+	if (number == switching->list.control_count || range->already)
+		return EP_OK;
+	entry_end(entry, off, failed);
+	return entry_write(switching, number, entry, err);
+}
+
+/* ---- what the budget had switched off ---- */
+
+static bool is_in(const struct ep_code_range *ranges, size_t count, uint64_t address)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].sites && address >= ranges[i].start && address < ranges[i].end)
+			return true;
+	return false;
+}
+
+/* The process does not do it by itself then: the entry from outside says that they are kept. */
+static int end_budget_of_sites(struct ep_switching *switching, const struct ep_code_range *ranges,
+			       size_t count, struct ep_err *err)
+{
+	const uint8_t none = 0;
+	struct rows rows = {0};
+	int rc = read_rows(&rows, switching, err);
+
+	for (size_t i = 0; rc == EP_OK && i < rows.count; i++)
+		if (rows.list[i].site.budget && is_in(ranges, count, rows.list[i].site.place))
+			rc = ep_control_poke(switching->control,
+					     rows.list[i].address +
+						     offsetof(struct ep_hook_site, budget),
+					     &none, 1, err);
+	ep_array_deinit(&rows);
+	return rc;
+}
+
+/* The process's own entry, where nothing else keeps the function off; `ended`: it is on by now. */
+static int end_budget_of_entry(struct ep_switching *switching, size_t number, bool ended,
+			       struct ep_err *err)
+{
+	struct ep_switched *entry = &switching->list.own[number];
+	const uint64_t at = ep_switched_address(&switching->list, number), tsc = now();
+	const uint64_t interval = at + offsetof(struct ep_switched, off) +
+				  (entry->count - 1) % EP_SWITCHED_OFF * sizeof(entry->off[0]);
+	uint8_t reasons = entry->reasons & (uint8_t)~EP_SWITCH_BUDGET;
+	int rc = EP_OK;
+
+	if (!(reasons & EP_SWITCH_NAME) && entry->count)
+		rc = ep_control_poke(switching->control,
+				     interval +
+					     (ended ? offsetof(struct ep_off_interval, on_end)
+						    : offsetof(struct ep_off_interval, on_begin)),
+				     &tsc, sizeof(tsc), err);
+	if (rc == EP_OK && ended)
+		rc = ep_control_poke(switching->control, at + offsetof(struct ep_switched, reasons),
+				     &reasons, 1, err);
+	return rc;
+}
+
+static int end_budget(struct ep_switching *switching, const struct ep_code_range *ranges,
+		      size_t count, bool ended, struct ep_err *err)
+{
+	int rc = ended ? EP_OK : end_budget_of_sites(switching, ranges, count, err);
+
+	for (size_t i = 0; rc == EP_OK && i < switching->list.own_count; i++)
+		if (switching->list.own[i].reasons & EP_SWITCH_BUDGET &&
+		    is_in(ranges, count, switching->list.own[i].start))
+			rc = end_budget_of_entry(switching, i, ended, err);
+	return rc;
+}
+
+/* ---- functions ---- */
+
+static int can_change(const struct ep_switching *switching, struct ep_err *err)
+{
+	const struct ep_switches *head = &switching->list.head;
+
+	if (head->how == EP_FLIP_NONE && head->why_not == EP_FLIP_EMULATOR)
+		return ep_fail(err, EP_E_VERSION, 0,
+			       "pid %d: valgrind runs it, which has translated its code already; "
+			       "epitaph control pause works",
+			       (int)switching->control->pid);
+	return EP_OK;
+}
+
+static int find_sites(struct ep_switching *switching, struct ep_code_range *ranges, size_t count,
+		      struct ep_found_sites *sites, struct ep_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t before = sites->count;
+		int rc = ep_hook_sites_find(&switching->finder, ranges[i].start, ranges[i].end,
+					    sites, err);
+
+		if (rc && rc != EP_E_LIMIT)
+			return rc;
+		ranges[i].sites = (uint32_t)(sites->count - before);
+	}
+	return EP_OK;
+}
+
+static int has_room(const struct ep_switching *switching, const struct ep_code_range *ranges,
+		    size_t count, struct ep_err *err)
+{
+	const struct ep_switched_list *list = &switching->list;
+	size_t wanted = 0, room = list->head.control_capacity - list->control_count;
+
+	for (size_t i = 0; i < count; i++)
+		wanted += ranges[i].sites && entry_find(list, &ranges[i]) == list->control_count;
+	if (wanted <= room)
+		return EP_OK;
+	return ep_fail(err, EP_E_LIMIT, 0,
+		       "pid %d: %zu functions more, and there is room for %zu by name; nothing was "
+		       "changed: take a narrower pattern, or epitaph control %d off",
+		       (int)switching->control->pid, wanted, room, (int)switching->control->pid);
+}
+
+static int entries_close(struct ep_switching *switching, const struct ep_code_range *ranges,
+			 size_t count, bool off, bool failed, struct ep_err *err)
+{
+	int rc = EP_OK;
+
+	for (size_t i = 0; rc == EP_OK && i < count; i++)
+		if (ranges[i].sites)
+			rc = entry_close(switching, &ranges[i], off, failed, err);
+	return rc;
+}
+
+/* Also when the bytes could not be changed: what was begun is ended. */
+static int switch_ranges(struct ep_switching *switching, struct ep_code_range *ranges, size_t count,
+			 bool off, struct ep_found_sites *sites, struct ep_switching_sum *sum,
+			 struct ep_err *err)
+{
+	int rc = EP_OK;
+
+	for (size_t i = 0; rc == EP_OK && i < count; i++)
+		if (ranges[i].sites)
+			rc = entry_open(switching, &ranges[i], off, err);
+	if (rc == EP_OK && !off)
+		rc = end_budget(switching, ranges, count, false, err);
+	if (rc)
+		return rc;
+	rc = settle(switching, sites, sum, err);
+	if (rc) {
+		entries_close(switching, ranges, count, off, true, NULL);
+		return rc;
+	}
+	rc = entries_close(switching, ranges, count, off, false, err);
+	return rc || off ? rc : end_budget(switching, ranges, count, true, err);
+}
+
+int ep_switching_functions(struct ep_switching *switching, struct ep_code_range *ranges,
+			   size_t count, bool off, struct ep_switching_sum *sum, struct ep_err *err)
+{
+	struct ep_found_sites sites = {0};
+	int rc = can_change(switching, err);
+
+	*sum = (struct ep_switching_sum){0};
+	if (rc == EP_OK)
+		rc = find_sites(switching, ranges, count, &sites, err);
+	if (rc == EP_OK)
+		rc = has_room(switching, ranges, count, err);
+	if (rc == EP_OK && sites.count)
+		rc = switch_ranges(switching, ranges, count, off, &sites, sum, err);
+	ep_array_deinit(&sites);
+	return rc;
+}
+
+/* ---- everything ---- */
+
+static int all_write(struct ep_switching *switching, const struct ep_off_interval *interval,
+		     struct ep_err *err)
+{
+	const struct ep_switches *head = &switching->list.head;
+	uint64_t at = switching->list.address + offsetof(struct ep_switches, all) +
+		      (head->all_count - 1) % EP_ALL_OFF * sizeof(*interval);
+
+	return ep_control_poke(switching->control, at, interval, sizeof(*interval), err);
+}
+
+static int all_begin(struct ep_switching *switching, struct ep_off_interval *interval,
+		     struct ep_err *err)
+{
+	struct ep_switches *head = &switching->list.head;
+	int rc;
+
+	*interval = (struct ep_off_interval){.off_begin = now()};
+	head->all_count++;
+	rc = all_write(switching, interval, err);
+	return rc ? rc
+		  : ep_control_poke(switching->control,
+				    switching->list.address +
+					    offsetof(struct ep_switches, all_count),
+				    &head->all_count, sizeof(head->all_count), err);
+}
+
+int ep_switching_all_off(struct ep_switching *switching, bool *before, struct ep_err *err)
+{
+	struct ep_off_interval interval;
+	struct ep_arena arena;
+	int rc = ep_control_read(switching->control, &arena, err);
+
+	*before = arena.gate & EP_GATE_OFF;
+	if (rc || *before)
+		return rc;
+	rc = all_begin(switching, &interval, err);
+	if (rc == EP_OK)
+		rc = ep_control_off(switching->control, switching->list.head.how != EP_FLIP_NONE,
+				    err);
+	interval.off_end = now();
+	return rc ? rc : all_write(switching, &interval, err);
+}
+
+/* The sites that are out because everything was off, which is their reason no more. */
+static int end_all(struct ep_switching *switching, struct ep_found_sites *sites, struct ep_err *err)
+{
+	EP_ARRAY(uint64_t) reasons = {0};
+	struct rows rows = {0};
+	int rc = refresh(switching, err);
+
+	rc = rc ? rc : read_rows(&rows, switching, err);
+	for (size_t i = 0; rc == EP_OK && i < rows.count; i++) {
+		const struct ep_hook_site *site = &rows.list[i].site;
+
+		if (!site->all)
+			continue;
+		ep_array_push(sites, ((struct ep_found_site){.place = site->place,
+							     .kind = site->kind,
+							     .is_return = site->is_return}));
+		ep_array_push(&reasons, rows.list[i].address + offsetof(struct ep_hook_site, all));
+	}
+	rc = rc ? rc
+		: ep_control_poke_each(switching->control, reasons.list, reasons.count, 0, err);
+	ep_array_deinit(&reasons);
+	ep_array_deinit(&rows);
+	return rc;
+}
+
+int ep_switching_all_on(struct ep_switching *switching, struct ep_switching_sum *sum,
+			struct ep_err *err)
+{
+	const struct ep_switches *head = &switching->list.head;
+	struct ep_off_interval interval = {0};
+	struct ep_found_sites sites = {0};
+	bool open;
+	int rc;
+
+	*sum = (struct ep_switching_sum){0};
+	if (head->all_count)
+		interval = head->all[(head->all_count - 1) % EP_ALL_OFF];
+	open = head->all_count && !interval.on_begin;
+	interval.on_begin = now();
+	rc = open ? all_write(switching, &interval, err) : EP_OK;
+	rc = rc ? rc : ep_control_resume(switching->control, err);
+	rc = rc ? rc : end_all(switching, &sites, err);
+	rc = rc ? rc : settle(switching, &sites, sum, err);
+	interval.on_end = now();
+	ep_array_deinit(&sites);
+	return rc || !open ? rc : all_write(switching, &interval, err);
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# epitaph control off, on, trace and untrace: what runs while a function is off is
+# not in its trace, what runs before and afterwards is; the code has the bytes it
+# was linked with in the end. Static and shared runtime, gcc and clang, stripped;
+# an idle and a stopped process; under a breakpoint; two at once.
+# sanitized only
+set -euo pipefail
+source "$TOP/tests/cli/lib/core.bash"
+epitaph=$EPITAPH
+unset EPITAPH # to a traced program it is on or off
+job=
+trap 'kill -9 $job 2>/dev/null || true' EXIT
+
+mkfifo in out
+# begin PROGRAM [SETTING...]: as $pid; it is talked to by the descriptors 5 and 6.
+begin() {
+	local program=$1
+	shift
+	env "$@" "$program" <in >out 2>/dev/null &
+	job=$!
+	exec 5>in 6<out
+	read -r word <&6
+	[ "$word" = ready ] || fail "begun: $word"
+	pid=$job
+}
+finish() {
+	exec 5>&-
+	wait "$job" || fail "it ended with $?"
+	exec 6<&-
+	job=
+}
+ask() {
+	echo "$1" >&5
+	read -r word <&6
+}
+control() { # STATUS ARGUMENTS...
+	local want=$1 got=0
+	shift
+	"$epitaph" control "$@" >said 2>err || got=$?
+	[ $got = "$want" ] || fail "control $*: status $got, not $want: $(cat said err)"
+}
+says() { # PATTERN FILE
+	grep -Eq -- "$1" "$2" || fail "no \"$1\" in: $(cat "$2")"
+}
+steps() { # how often step was called, by its history
+	local result=0
+	"$epitaph" replay --thread switched --format=tsv "$pid" >events 2>err || result=$?
+	[ $result -le 1 ] || grep -q 'no call fits' err || fail "replay: $result, $(cat err)"
+	grep -c '^B.*	step	' events || true
+}
+code_of() { # FILE: the code of the program, as it is in memory
+	python3 - "$pid" "$1" <<'PY'
+import sys
+pid, out = sys.argv[1:]
+with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as memory, open(out, "wb") as file:
+    for line in maps:
+        words = line.split()
+        if words[1] == "r-xp" and words[-1].endswith("switched"):
+            start, end = (int(n, 16) for n in words[0].split("-"))
+            memory.seek(start)
+            file.write(memory.read(end - start))
+PY
+}
+
+# each PROGRAM NAME: what holds for all builds; NAME of a function that is called by "step".
+each() {
+	begin "$1"
+	code_of before
+	ask step
+	[ "$(steps)" = 1 ] || fail "$1: $(steps) steps"
+	control 0 "$pid" untrace step
+	says ': 1 function off, 2 hooks, 2 of them changed$' said
+	control 0 "$pid" untrace 'st?p' step
+	says ' 0 of them changed; 1 was so already' said
+	ask step
+	ask step
+	[ "$(steps)" = 1 ] || fail "$1: recorded while it was off"
+	control 0 "$pid" trace 's[t]ep' nobody
+	says ': 1 function traced, .* 2 hooks, 2 of them changed$' said
+	ask step
+	[ "$(steps)" = 2 ] || fail "$1: $(steps) steps afterwards"
+	code_of after
+	cmp before after || fail "$1: its code is not what it was"
+
+	# ---- everything: hooks that run often go out of the code, and come back
+	control 0 "$pid" off
+	says ': off; each hook goes out' said
+	control 0 "$pid" off
+	says 'off already' said
+	ask many
+	ask many
+	code_of off
+	! cmp -s before off || fail "$1: no hook went out of the code"
+	[ "$(steps)" = 2 ] || fail "$1: recorded while everything was off"
+	control 0 "$pid" on
+	says ': on; ' said
+	code_of after
+	cmp before after || fail "$1: its code is not what it was, after on"
+	ask step
+	[ "$(steps)" = 3 ] || fail "$1: $(steps) steps, after on"
+	control 0 "$pid" on
+	says 'was on' said
+
+	# ---- off twice over: both have to end
+	control 0 "$pid" -q untrace '*'
+	[ ! -s said ] || fail "-q: $(cat said)"
+	control 0 "$pid" off
+	control 0 "$pid" on
+	ask step
+	[ "$(steps)" = 3 ] || fail "$1: on again though untraced"
+	control 0 "$pid" trace '*'
+	ask step
+	[ "$(steps)" = 4 ] || fail "$1: not traced again"
+	code_of after
+	cmp before after || fail "$1: its code is not what it was, in the end"
+	finish
+}
+
+source=$TOP/tests/programs/switched.c
+for flags in "" "-static" "-epitaph-runtime=shared" "-fcf-protection=full -flto" "-static-pie -fPIE" \
+	"-epitaph-method=finstrument -O0" "-fno-pie -no-pie"; do
+	# shellcheck disable=SC2086
+	"$BIN/epitaph-cc" -O2 $flags -pthread "$source" -o switched
+	each ./switched
+done
+EPITAPH_CC=clang "$BIN/epitaph-cc" -O2 -pthread "$source" -o switched
+each ./switched
+
+# ---- a process that is stopped, and started with EPITAPH=off
+"$BIN/epitaph-cc" -O1 -pthread "$source" -o switched
+begin ./switched EPITAPH=off
+kill -STOP "$pid"
+control 0 "$pid" untrace step
+control 0 "$pid" on
+says ': on; ' said
+control 0 "$pid" trace step
+kill -CONT "$pid"
+ask step
+[ "$(steps)" = 1 ] || fail "stopped: $(steps) steps"
+
+# ---- what matches nothing, or has no hooks
+control 2 "$pid" untrace 'nothing_is_named_so'
+says 'no function is named so; epitaph stats' err
+control 2 "$pid" untrace say_nothing printf
+says 'none has a hook|is named so' err
+control 64 "$pid" untrace
+says 'takes patterns' err
+control 64 "$pid" off now
+
+# ---- a breakpoint stays, and is reported
+if command -v gdb >/dev/null; then
+	place=$(python3 - "$pid" <<'PY'
+import re, subprocess, sys
+pid = sys.argv[1]
+base = None
+for line in open(f"/proc/{pid}/maps"):
+    if line.rstrip().endswith("switched"):
+        base = int(line.split("-")[0], 16)
+        break
+for line in subprocess.check_output(["nm", "switched"], text=True).splitlines():
+    words = line.split()
+    if words[-1] == "step":
+        print(base + int(words[0], 16))
+PY
+	)
+	# Its first instruction is the hook's call, perhaps behind an endbr64, or a 67.
+	held=$(python3 - "$pid" "$place" <<'PY'
+import sys
+pid, place = int(sys.argv[1]), int(sys.argv[2])
+with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
+    memory.seek(place)
+    at = place + memory.read(8).index(b"\xe8")
+    memory.seek(at)
+    memory.write(b"\xcc") # as a debugger does
+print(at)
+PY
+	)
+	control 1 "$pid" untrace step
+	says '1 hooks are held by a debugger' err
+	byte=$(python3 -c 'import sys
+with open(f"/proc/{sys.argv[1]}/mem", "rb") as m: m.seek(int(sys.argv[2])); print(m.read(1).hex())' "$pid" "$held")
+	[ "$byte" = cc ] || fail "the breakpoint became $byte"
+	python3 -c 'import sys
+with open(f"/proc/{sys.argv[1]}/mem", "r+b", buffering=0) as m: m.seek(int(sys.argv[2])); m.write(b"\xe8")' "$pid" "$held"
+	control 0 "$pid" untrace step
+	says '1 of them changed' said
+	control 0 "$pid" trace step
+fi
+
+# ---- two at once: whoever is last is right, and nothing is left behind
+code_of before
+for n in 1 2; do
+	for _ in 1 2 3 4 5; do
+		"$epitaph" control -q "$pid" untrace '*'
+		"$epitaph" control -q "$pid" off
+		"$epitaph" control -q "$pid" trace '*'
+		"$epitaph" control -q "$pid" on
+	done &
+	loops="${loops:-} $!"
+done
+# shellcheck disable=SC2086
+wait $loops
+control 0 "$pid" trace '*'
+control 0 "$pid" on
+code_of after
+cmp before after || fail "two at once: its code is not what it was"
+finish
+
+# ---- stripped: exported names are there, others are not, which is said
+"$BIN/epitaph-cc" -O1 -pthread -rdynamic "$source" -o switched
+strip switched
+begin ./switched
+control 0 "$pid" untrace main
+control 2 "$pid" untrace branch_off
+says 'stripped, so that only what they export has a name' err
+finish
+
+# ---- it ends, or becomes another program, before its turn
+begin ./switched
+kill -9 "$pid"
+wait "$job" 2>/dev/null || true
+control 3 "$pid" untrace step
+says 'no such process' err
