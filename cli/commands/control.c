@@ -289,7 +289,8 @@ static const struct ep_option options[] = {
 
 const struct ep_command ep_command_control = {
 	.name = "control",
-	.operands = "PID off|on|trace GLOB|untrace GLOB|pause|resume|snapshot|timing N|status",
+	.operands = "PID ACTION [GLOB... | N]",
+	.words = "off on trace untrace hooks pause resume snapshot timing status",
 	.operands_min = 2,
 	.operands_max = 2 + PATTERNS_MAX,
 	.summary = "pause, resume, time or look at a running process",

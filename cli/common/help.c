@@ -113,6 +113,8 @@ void ep_help_command(const struct ep_command *command)
 	fputc('\n', stdout);
 	if (strstr(command->operands, "SOURCE"))
 		wrap(stdout, 0, 0, ep_help_source);
+	if (command->words)
+		printf("ACTION: %s\n", command->words);
 	printf("man %s has more.\n", ep_help_page_name(command));
 }
 

@@ -237,7 +237,7 @@ static void complete_bash(const struct ep_command *const *commands)
 {
 	puts("# bash completion for epitaph, from its option table\n"
 	     "_epitaph() {\n"
-	     "\tlocal word=${COMP_WORDS[COMP_CWORD]} options= seconds=\n"
+	     "\tlocal word=${COMP_WORDS[COMP_CWORD]} options= seconds= words=\n"
 	     "\tcompopt -o filenames -o nospace 2>/dev/null\n"
 	     "\tcase ${COMP_WORDS[1]} in");
 	bash_seconds(commands);
@@ -246,7 +246,7 @@ static void complete_bash(const struct ep_command *const *commands)
 	for (size_t i = 0; commands[i]; i++) {
 		printf("\t'%s') options='", commands[i]->name);
 		bash_options(commands[i]);
-		puts("' ;;");
+		printf("' words='%s' ;;\n", commands[i]->words ? commands[i]->words : "");
 	}
 	fputs("\tesac\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -259,7 +259,8 @@ static void complete_bash(const struct ep_command *const *commands)
 	     "\telif [[ $word == -* ]]; then\n"
 	     "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
 	     "\telse\n"
-	     "\t\tCOMPREPLY=($(compgen -f -- \"$word\"))\n"
+	     "\t\tCOMPREPLY=($(compgen -W \"$words\" -S ' ' -- \"$word\"; compgen -f -- "
+	     "\"$word\"))\n"
 	     "\tfi\n"
 	     "}\n"
 	     "complete -F _epitaph epitaph");
@@ -325,6 +326,11 @@ static void complete_fish(const struct ep_command *const *commands)
 		const struct ep_command *command = commands[i];
 
 		fish_command(command);
+		if (command->words) {
+			fputs("complete -c epitaph -n ", stdout);
+			fish_seen(command);
+			printf(" -a '%s'\n", command->words);
+		}
 		for (size_t j = 0; (option = ep_command_option(command, j)); j++) {
 			fputs("complete -c epitaph -n ", stdout);
 			fish_seen(command);

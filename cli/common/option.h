@@ -34,6 +34,7 @@ struct ep_command {
 	const char *name;     /* one word, or two: "count merge" */
 	const char *operands; /* as shown in the usage line */
 	int operands_min, operands_max;
+	const char *words;       /* what ACTION may be, for help and completion; NULL: none */
 	const char *summary;     /* one line, no full stop */
 	const char *example;     /* words of a command line, behind "epitaph" */
 	const char *description; /* of the man page: paragraphs, separated by an empty line */
