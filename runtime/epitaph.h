@@ -34,7 +34,11 @@ extern "C" {
  * (epitaph-cc's filter). Both go before the return type, and also hold for member functions,
  * templates and lambdas' enclosing functions.
  */
+#ifdef __clang__
+#define NOFUNTRACE __attribute__((no_instrument_function, xray_never_instrument))
+#else
 #define NOFUNTRACE __attribute__((no_instrument_function))
+#endif
 #define DOFUNTRACE
 
 /* ---- pausing ------------------------------------------------------------- */

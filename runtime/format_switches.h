@@ -37,7 +37,7 @@ struct ep_off_interval {
 #define EP_SWITCHED_OFF 3 /* those of one function; by number % 3 */
 
 /* ep_switches.hooks: by number; odd ones are of the return. */
-#define EP_SWITCH_HOOKS 4
+#define EP_SWITCH_HOOKS 6
 
 struct ep_switches {
 	uint32_t capacity; /* entries that the process may make */
@@ -65,10 +65,12 @@ struct ep_switches {
 	uint64_t cpu;        /* TSC cycles of CPU time of the process, with the cost in it */
 	uint64_t cost_last;  /* the same of the last second or so */
 	uint64_t cpu_last;
-	/* the process's hooks: __fentry__, __return__, __cyg_profile_func_enter and _exit, of this
-	 * very runtime; who looks from outside finds sites by them. 0: none */
+	/* the process's hooks: __fentry__, __return__, __cyg_profile_func_enter and _exit,
+	 * __xray_entry__ and __xray_return__, of this very runtime; who looks from outside finds
+	 * sites by them. 0: none */
 	uint64_t hooks[EP_SWITCH_HOOKS];
-	uint64_t unused[8 - EP_SWITCH_HOOKS];
+	uint64_t sleds; /* struct ep_sleds (dso/sleds.h) of the module that came last; 0: none */
+	uint64_t unused[7 - EP_SWITCH_HOOKS];
 	struct ep_off_interval all[EP_ALL_OFF];
 };
 static_assert(sizeof(struct ep_switches) == 448, "format");
@@ -97,7 +99,7 @@ static_assert(sizeof(struct ep_switched) == 128, "format");
 #define EP_SITE_CALL       1 /* e8, a9 when off */
 #define EP_SITE_JUMP       2 /* e9, c3 */
 #define EP_SITE_XRAY_ENTRY 3 /* 00, 09: the distance of a jump */
-#define EP_SITE_XRAY_EXIT  4 /* 90, c3 */
+#define EP_SITE_XRAY_EXIT  4 /* 48, c3 */
 
 struct ep_hook_site {
 	uint64_t place;    /* the byte's address; written last; 0: not there yet */

@@ -29,7 +29,7 @@ static inline uint8_t ep_site_byte(unsigned kind, bool off)
 		[EP_SITE_CALL] = {0xe8, 0xa9},
 		[EP_SITE_JUMP] = {0xe9, 0xc3},
 		[EP_SITE_XRAY_ENTRY] = {0x00, 0x09},
-		[EP_SITE_XRAY_EXIT] = {0x90, 0xc3},
+		[EP_SITE_XRAY_EXIT] = {0x48, 0xc3},
 	};
 
 	return kind < sizeof(bytes) / sizeof(*bytes) ? bytes[kind][off] : 0;

@@ -30,6 +30,7 @@
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/switching/switches.h"
+#include "runtime/switching/xray.h"
 #include "runtime/watchdogs/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -141,6 +142,7 @@ static void restart(bool recorded)
 	ep_arena_restart();
 	ep_snapshot_reset();
 	ep_kept_reset();
+	ep_xray_reset();
 	begin(true);
 	ep_thread_restore();
 	atomic_store(&state, ON);

@@ -11,6 +11,7 @@ struct ep_kit {
 	char *archive;   /* libepitaph.a */
 	char *shared;    /* libepitaph.so */
 	char *registrar; /* object for traced shared libraries */
+	char *sleds;     /* object for what may have XRay sleds */
 	char *stub;      /* object with empty hooks, for programs without libc */
 	char *early;     /* object with hooks for static programs */
 	char *hooks;     /* object with hooks that lead to the process's runtime */

@@ -11,6 +11,7 @@ static const char *const methods[] = {
 	[EP_METHOD_PG] = "pg",
 	[EP_METHOD_FINSTRUMENT] = "finstrument",
 	[EP_METHOD_AFTER_INLINING] = "after-inlining",
+	[EP_METHOD_XRAY] = "xray",
 };
 
 static const char *const runtimes[] = {
@@ -74,9 +75,9 @@ bool ep_options_take(struct ep_options *options, const char *word)
 		return true;
 	}
 	if ((value = after(word, "-epitaph-method="))) {
-		found = find(methods, 4, value);
+		found = find(methods, sizeof(methods) / sizeof(*methods), value);
 		if (found < 0)
-			ep_die("%s: the method is pg, finstrument or after-inlining", word);
+			ep_die("%s: the method is pg, finstrument, after-inlining or xray", word);
 		options->method = (enum ep_method)found;
 		return true;
 	}

@@ -14,6 +14,7 @@ enum ep_method {
 	EP_METHOD_PG,
 	EP_METHOD_FINSTRUMENT,
 	EP_METHOD_AFTER_INLINING,
+	EP_METHOD_XRAY,
 };
 
 enum ep_runtime {

@@ -53,7 +53,25 @@ static enum ep_method method_of(const struct ep_tracing *tracing)
 	if (method == EP_METHOD_AFTER_INLINING && tracing->family != EP_FAMILY_CLANG)
 		ep_die("-epitaph-method=after-inlining needs clang; gcc's method pg is after "
 		       "inlining too");
+	if (method == EP_METHOD_XRAY && tracing->family != EP_FAMILY_CLANG)
+		ep_die("-epitaph-method=xray needs clang: gcc makes no sleds");
+	if (method == EP_METHOD_XRAY && tracing->options.filter.count)
+		ep_die("-epitaph-method=xray takes no lists and no threshold: the filter knows "
+		       "hooks, not sleds");
 	return method;
+}
+
+/* For the compiler proper: the driver would link compiler-rt's runtime, and clang 14 and 19 spell
+ * what keeps it from that differently. Any function that has an instruction is long enough. */
+static void add_xray(struct ep_words *words)
+{
+	static const char *const for_cc1[] = {"-fxray-instrument", "-fxray-instruction-threshold=1",
+					      "-fxray-instrumentation-bundle=function"};
+
+	for (size_t i = 0; i < COUNT(for_cc1); i++) {
+		ep_words_add(words, "-Xclang");
+		ep_words_add(words, for_cc1[i]);
+	}
 }
 
 /* Whether code may be given hooks at all. */
@@ -94,6 +112,8 @@ void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
 		ep_words_addf(words, "-specs=%s", tracing->kit.pg_specs);
 	else if (!command->c_sources && !command->headers)
 		return; /* clang would warn that the flag is unused */
+	else if (method == EP_METHOD_XRAY)
+		add_xray(words);
 	else if (method == EP_METHOD_AFTER_INLINING)
 		ep_words_add(words, "-finstrument-functions-after-inlining");
 	else
@@ -192,6 +212,10 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 	const struct ep_build_command *command = &tracing->command;
 	enum ep_runtime runtime = tracing->options.runtime;
 
+	/* What it links may have been compiled with sleds, also where this command has not the
+	 * option. */
+	if (tracing->family == EP_FAMILY_CLANG && (command->shared || !command->no_libc))
+		add_linker_word(words, tracing->kit.sleds);
 	if (command->no_libc && !command->shared) {
 		ep_note("no runtime: linked without the C library");
 		add_linker_word(words, tracing->kit.stub);

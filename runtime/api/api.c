@@ -11,6 +11,7 @@
 #include "runtime/arena/pause.h"
 #include "runtime/counting/counts_file.h"
 #include "runtime/dso/registrar.h"
+#include "runtime/dso/sleds.h"
 #include "runtime/facts/clock.h"
 #include "runtime/facts/loadmap.h"
 #include "runtime/record/ring.h"
@@ -19,6 +20,7 @@
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
 #include "runtime/switching/switches.h"
+#include "runtime/switching/xray.h"
 #include "runtime/watchdogs/watchdog.h"
 #include "runtime/x86_64/tsc.h"
 
@@ -36,8 +38,10 @@ PUBLIC void epitaph_pause(void)
 /* A program that was started with EPITAPH=off is switched on, for good. */
 static void switch_on(void)
 {
-	if (ep_start())
-		ep_switch_all(false);
+	if (!ep_start())
+		return;
+	ep_switch_all(false);
+	ep_xray_on();
 }
 
 PUBLIC void epitaph_resume(void)
@@ -129,4 +133,15 @@ PUBLIC void epitaph_dso_unloading(void)
 	ep_loadmap_stale();
 	if (ep_settings.counting)
 		ep_counting_library_ends();
+}
+
+PUBLIC void epitaph_sleds_loaded(struct ep_sleds *sleds)
+{
+	if (ep_start())
+		ep_xray_add(sleds);
+}
+
+PUBLIC void epitaph_sleds_unloading(struct ep_sleds *sleds)
+{
+	ep_xray_remove(sleds);
 }

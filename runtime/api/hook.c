@@ -57,7 +57,7 @@ static bool begin(struct ep_tls *tls)
 }
 
 /* The gate was open when the hook looked, or this is the first event. */
-void ep_hook_slow(uint64_t word, uint64_t sp)
+void ep_hook_slow(uint64_t word, uint64_t sp, uint64_t place)
 {
 	struct ep_tls *tls = &ep_tls;
 	bool boundary;
@@ -75,7 +75,7 @@ void ep_hook_slow(uint64_t word, uint64_t sp)
 	if (ep_ring_is_to_look())
 		ep_ring_start_here(tls);
 	if (ep_ring_gate(tls) & EP_GATE_FLIP) {
-		ep_switch_visit(((const uint64_t *)sp)[-1], word & EP_ADDRESS_MASK);
+		ep_switch_visit(place, word & EP_ADDRESS_MASK);
 		return;
 	}
 	if (ep_settings.counting) {

@@ -8,10 +8,10 @@
 
 /*
  * Records `word` (address | EP_RETURN_BIT, no stamp) of a function whose frame begins at `sp` (the
- * address that holds its return address; below it lies the hook's). Called by the hooks with all
+ * address that holds its return address); the hook returns to `place`. Called by the hooks with all
  * registers kept. Signal safe, keeps errno.
  */
-void ep_hook_slow(uint64_t word, uint64_t sp);
+void ep_hook_slow(uint64_t word, uint64_t sp, uint64_t place);
 
 /*
  * The calling thread records, also if this is the first that it does: what it says itself (a note)

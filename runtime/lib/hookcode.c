@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hookcode.c: writes over the first byte of each hook. */
+/* hookcode.c: writes over a first byte of each hook. */
 #include "runtime/lib/hookcode.h"
 
 #include <fcntl.h>
@@ -9,20 +9,29 @@
 #include "runtime/lib/syscalls.h"
 
 #define PAGE UINT64_C(4096)
-#define RET  0xc3
 
 /* x86_64/hooks.S: those of this very runtime, whoever's the linker finds. */
 extern char ep_hooks_begin[], ep_hook_entry[], ep_hook_return[], ep_hook_enter[], ep_hook_exit[],
-	ep_hooks_end_here[];
+	ep_hook_sled_entry[], ep_hook_sled_return[], ep_hooks_end_here[];
 
-static char *const hooks[] = {ep_hook_entry, ep_hook_return, ep_hook_enter, ep_hook_exit};
+static const struct {
+	char *at;
+	uint8_t byte; /* that ends it, as `ret` … */
+	uint8_t here; /* … at this distance */
+} hooks[] = {
+	{ep_hook_entry, 0xc3, 0},
+	{ep_hook_return, 0xc3, 0},
+	{ep_hook_enter, 0xc3, 0},
+	{ep_hook_exit, 0xc3, 0},
+	{ep_hook_sled_entry, 0xc3, 0},
+	/* Behind its endbr64; with the two bytes that follow, ret $128. */
+	{ep_hook_sled_return, 0xc2, 4},
+};
 #define HOOKS (sizeof(hooks) / sizeof(*hooks))
-
-static const uint8_t ret = RET;
 
 uint64_t ep_hook_address(unsigned number)
 {
-	return number < HOOKS ? (uint64_t)hooks[number] : 0;
+	return number < HOOKS ? (uint64_t)hooks[number].at : 0;
 }
 
 bool ep_hooks_contain(uint64_t address)
@@ -40,7 +49,8 @@ static bool write_by_file(void)
 	if (fd < 0)
 		return false;
 	for (unsigned i = 0; i < HOOKS; i++)
-		done &= ep_syscall4(SYS_pwrite64, fd, (long)&ret, 1, (long)hooks[i]) == 1;
+		done &= ep_syscall4(SYS_pwrite64, fd, (long)&hooks[i].byte, 1,
+				    (long)hooks[i].at + hooks[i].here) == 1;
 	ep_fd_close(fd);
 	return done;
 }
@@ -53,7 +63,8 @@ static bool write_by_hand(void)
 	if (ep_syscall3(SYS_mprotect, (long)start, (long)size, PROT_READ | PROT_WRITE | PROT_EXEC))
 		return false;
 	for (unsigned i = 0; i < HOOKS; i++)
-		__atomic_store_n((uint8_t *)hooks[i], RET, __ATOMIC_RELEASE);
+		__atomic_store_n((uint8_t *)hooks[i].at + hooks[i].here, hooks[i].byte,
+				 __ATOMIC_RELEASE);
 	ep_syscall3(SYS_mprotect, (long)start, (long)size, PROT_READ | PROT_EXEC);
 	return true;
 }

@@ -12,7 +12,8 @@
  */
 bool ep_hooks_end(void);
 
-/* The address of a hook: 0 __fentry__, 1 __return__, 2 and 3 those of __cyg_profile_*. */
+/* The address of a hook: 0 __fentry__, 1 __return__, 2 and 3 those of __cyg_profile_*, 4 and
+ * 5 those of sleds. */
 uint64_t ep_hook_address(unsigned number);
 
 /* `address` lies in the code of a hook. */

@@ -5,9 +5,11 @@
 
 #include "runtime/lib/files.h"
 #include "runtime/lib/hookcode.h"
+#include "runtime/sled_code.h"
 
-#define PIECE 1024 /* bytes of code that are read at once */
-#define HOPS  3    /* a stub may lead to another one */
+#define PIECE             1024 /* bytes of code that are read at once */
+#define HOPS              3    /* a stub may lead to another one */
+#define EP_HOOKS_OF_SLEDS 4u   /* the first two hooks of ep_hook_address that only sleds call */
 
 static unsigned hook_at(uint64_t address)
 {
@@ -50,15 +52,38 @@ static unsigned hook_behind(uint64_t target)
 	return hook;
 }
 
-static bool parse(const uint8_t *code, uint64_t address, struct ep_place *out)
+/* A call or a jump of one of the hooks that compilers call. */
+static unsigned parse_call(const uint8_t *code, uint64_t address, unsigned *hook)
 {
 	uint64_t target;
-	unsigned kind = ep_site_code_look(code, address, &target), hook;
+	unsigned kind = ep_site_code_look(code, address, &target);
 
 	if (!kind)
-		return false;
-	hook = hook_behind(target);
-	if (hook == EP_SWITCH_HOOKS)
+		return 0;
+	*hook = hook_behind(target);
+	return *hook < EP_HOOKS_OF_SLEDS ? kind : 0;
+}
+
+/* What sleds call is called by nothing else: of it, the bytes around the call are the site. */
+static unsigned parse_sled(const uint8_t *code, size_t size, uint64_t address, unsigned *hook)
+{
+	uint64_t target;
+	enum ep_sled_shape shape = ep_sled_code_look(code, size, address, &target);
+
+	if (shape == EP_SLED_NONE)
+		return 0;
+	*hook = hook_behind(target);
+	return *hook == EP_HOOKS_OF_SLEDS + (shape != EP_SLED_AT_ENTRY) ? ep_sled_shapes[shape].kind
+									: 0;
+}
+
+static bool parse(const uint8_t *code, size_t size, uint64_t address, struct ep_place *out)
+{
+	unsigned hook, kind = parse_call(code, address, &hook);
+
+	if (!kind)
+		kind = parse_sled(code, size, address, &hook);
+	if (!kind)
 		return false;
 	*out = (struct ep_place){address, (uint8_t)kind, hook % 2 != 0};
 	return true;
@@ -66,24 +91,28 @@ static bool parse(const uint8_t *code, uint64_t address, struct ep_place *out)
 
 bool ep_site_at(uint64_t place, struct ep_place *out)
 {
-	uint8_t code[EP_SITE_CODE_SIZE];
+	uint8_t code[EP_SLED_CODE_SIZE];
 
-	return ep_memory_read(place, code, sizeof(code)) && parse(code, place, out);
+	if (ep_memory_read(place, code, sizeof(code)))
+		return parse(code, sizeof(code), place, out);
+	return ep_memory_read(place, code, EP_SITE_CODE_SIZE) &&
+	       parse(code, EP_SITE_CODE_SIZE, place, out);
 }
 
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most)
 {
-	uint8_t code[PIECE + EP_SITE_CODE_SIZE - 1];
-	size_t count = 0, size;
+	uint8_t code[PIECE + EP_SLED_CODE_SIZE];
+	size_t count = 0, size, got;
 
 	for (uint64_t at = start; at + EP_SITE_CODE_SIZE <= end; at += size) {
 		size = end - at - EP_SITE_CODE_SIZE + 1;
 		if (size > PIECE)
 			size = PIECE;
-		if (!ep_memory_read(at, code, size + EP_SITE_CODE_SIZE - 1))
+		got = end - at < sizeof(code) ? end - at : sizeof(code);
+		if (!ep_memory_read(at, code, got))
 			break;
 		for (size_t i = 0; i < size && count < most; i++)
-			count += parse(code + i, at + i, &out[count]);
+			count += parse(code + i, got - i, at + i, &out[count]);
 	}
 	return count;
 }

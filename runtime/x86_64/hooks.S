@@ -5,6 +5,7 @@
  * What they may change (System V psABI AMD64, 3.2.3, and what compilers emit): __fentry__ r10, r11,
  * xmm8-15 and flags (al counts vector arguments of a variadic call); __return__ only xmm8-15 and
  * flags (r10 and r11 may hold the target of a tail call). __cyg_profile_* are ordinary calls.
+ * What sleds call keeps all but flags.
  *
  * The four ways through a hook, by the thread's own cursor and masks, are the labels' names:
  * 	cursor & timing != 0			untimed: advance, store
@@ -326,6 +327,7 @@ ep_hook_return:
 	jnz	.Ltimed\@
 .Lslow\@:
 	leaq	8(%rsp), %rsi
+	movq	(%rsp), %rdx
 	pushq	%rbp			/* aligns the stack for C */
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset %rbp, 0
@@ -340,6 +342,140 @@ ep_hook_return:
 
 	cyg_hook __cyg_profile_func_enter, __cyg_profile_func_enter, ep_hook_enter, 0
 	cyg_hook __cyg_profile_func_exit, __cyg_profile_func_leave, ep_hook_exit, 1
+/* ---- XRay's sleds: every register is kept -------------------------------- */
+
+/*
+ * clang puts sleds also where functions have a calling convention of their own (preserve_most,
+ * preserve_none, regcall), whose arguments and kept registers may be any. So only flags are free
+ * here, of an entry too.
+ *
+ * Before it calls the hook of a return, a sled moves the stack pointer below the red zone: there
+ * clang's unwind table still has registers, which the call would write over. `ret $128` moves it
+ * back. By this hook's own table the stack pointer was never moved, so that unwinders find the sled
+ * as it is without.
+ */
+#define SLED_SKIP 128
+
+	.macro sled_hook name, own, return, slow
+	.globl	\name
+	.type	\name, @function
+	local_name \own
+	.p2align 6
+\name:
+\own:
+	.cfi_startproc
+	.if	\return
+	.cfi_def_cfa_offset SLED_SKIP + 8
+	.cfi_offset %rip, -SLED_SKIP - 8
+	.endif
+	endbr64
+	.if	\return
+	/* One byte can end it (hookcode.c): 3d made c2, this is `ret $128`. */
+	.byte	0x3d, SLED_SKIP, 0, 0, 0	/* cmp $128, %eax */
+	.endif
+	pushq	%r10
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r10, 0
+	pushq	%r11
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %r11, 0
+	tls_base %r11
+	movq	TLS(TLS_CURSOR, %r11), %r10
+	testl	%r10d, TLS(TLS_TIMING, %r11)
+	jz	.Lnot_untimed\@
+	addq	$8, %r10
+	movq	%r10, TLS(TLS_CURSOR, %r11)
+	movq	16(%rsp), %r11
+	.if	\return
+	btsq	$47, %r11
+	.endif
+	movq	%r11, -8(%r10)
+	.cfi_remember_state
+.Lnothing\@:
+	popq	%r11
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r11
+	popq	%r10
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r10
+	.if	\return
+	ret	$SLED_SKIP
+	.else
+	ret
+	.endif
+	.cfi_restore_state
+.Lnot_untimed\@:
+	timed_or_slow %r10, %r11, .Lpaused\@, .Lslow\@
+	.cfi_remember_state
+	.irp	register, %rax, %rdx, %rcx, %rsi
+	pushq	\register
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset \register, 0
+	.endr
+	movq	48(%rsp), %rcx
+	.if	\return
+	btsq	$47, %rcx
+	.endif
+.Ltimed\@:
+	timed_record %r10, %r11, %rcx, %rsi, .Ltimed_again\@, .Lslow_restore\@
+	.irp	register, %rsi, %rcx, %rdx, %rax
+	popq	\register
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore \register
+	.endr
+	jmp	.Lnothing\@
+	.cfi_restore_state
+	.cfi_remember_state
+	.cfi_adjust_cfa_offset 32
+	.cfi_rel_offset %rsi, 0
+	.cfi_rel_offset %rcx, 8
+	.cfi_rel_offset %rdx, 16
+	.cfi_rel_offset %rax, 24
+.Ltimed_again\@:
+	movq	%rax, %r10
+	testl	%r10d, TLS(TLS_BOUNDARY, %r11)
+	jnz	.Ltimed\@
+.Lslow_restore\@:
+	.irp	register, %rsi, %rcx, %rdx, %rax
+	popq	\register
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore \register
+	.endr
+	.cfi_restore_state
+	.cfi_remember_state
+.Lslow\@:
+	popq	%r11
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r11
+	popq	%r10
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %r10
+	jmp	\slow
+	.cfi_restore_state
+.Lpaused\@:
+	.if	\return
+	testl	$FLIP, (%r10)
+	jz	.Lnothing\@
+	jmp	.Lslow\@
+	.else
+	cmpl	$PAUSES, (%r10)
+	jbe	.Lnothing\@
+	testl	$TO_C, (%r10)
+	jnz	.Lslow\@
+	cmpl	$COUNTING, (%r10)
+	jne	.Lnothing\@
+	movl	20(%rsp), %r10d
+	count_call %r11, %r10, "movzwl 18(%rsp), %r10d", \
+		"movzwl 16(%rsp), %r10d", .Lslow\@
+	jmp	.Lnothing\@
+	.endif
+	.cfi_endproc
+	.size	\name, . - \name
+	.endm
+
+	sled_hook epitaph___xray_entry__, ep_hook_sled_entry, 0, slow_at_entry
+	sled_hook epitaph___xray_return__, ep_hook_sled_return, 1, slow_at_sled
+
 	local_name ep_hooks_end_here
 ep_hooks_end_here:
 
@@ -348,14 +484,16 @@ ep_hooks_end_here:
  * registers only, so vector and x87 state stay untouched. The stack is aligned here: a nested
  * function has pushed r10 before the hook.
  */
-	.macro slow_hook name, return
+	.macro slow_hook name, return, skip
 	.type	\name, @function
 	.p2align 4
 \name:
 	.cfi_startproc
+	.cfi_def_cfa_offset \skip + 8
+	.cfi_offset %rip, -\skip - 8
 	pushq	%rbp
-	.cfi_def_cfa_offset 16
-	.cfi_offset %rbp, -16
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbp, 0
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	pushq	%rax
@@ -368,10 +506,11 @@ ep_hooks_end_here:
 	pushq	%r10
 	pushq	%r11
 	movq	8(%rbp), %rdi
+	movq	%rdi, %rdx
 	.if	\return
 	btsq	$47, %rdi
 	.endif
-	leaq	16(%rbp), %rsi
+	leaq	16+\skip(%rbp), %rsi
 	andq	$-16, %rsp
 	cld
 	call	ep_hook_slow
@@ -386,15 +525,20 @@ ep_hooks_end_here:
 	popq	%rcx
 	popq	%rax
 	popq	%rbp
-	.cfi_def_cfa %rsp, 8
+	.cfi_def_cfa %rsp, \skip + 8
 	.cfi_restore %rbp
+	.if	\skip
+	ret	$\skip
+	.else
 	ret
+	.endif
 	.cfi_endproc
 	.size	\name, . - \name
 	.endm
 
-	slow_hook slow_at_entry, 0
-	slow_hook slow_at_return, 1
+	slow_hook slow_at_entry, 0, 0
+	slow_hook slow_at_return, 1, 0
+	slow_hook slow_at_sled, 1, SLED_SKIP
 
 	.section .rodata.cst16, "aM", @progbits, 16
 	.balign 16
