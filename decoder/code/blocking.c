@@ -10,6 +10,7 @@
 
 #include "coredump/util/alloc.h"
 #include "decoder/code/hooks.h"
+#include "runtime/sled_code.h"
 
 #define CODE_MAX  65536u
 #define DEPTH_MAX 12u
@@ -17,7 +18,7 @@
 
 #define LOOKED 1u /* the answer is there */
 #define AT_IT  2u /* is being looked at */
-#define TRACED 4u /* it calls the hook of the entry */
+#define TRACED 4u /* it calls the hook of the entry, or has a sled for it */
 #define MAY    8u /* it may wait */
 
 struct sweep {
@@ -107,6 +108,12 @@ static void look_at(struct sweep *sweep, cs_insn *insn)
 		leave_for(sweep, target);
 }
 
+/* Of the entry of a traced function: nothing else looks like it. */
+static bool is_sled(const uint8_t *code, size_t size)
+{
+	return size >= EP_SLED_SIZE && ep_sled_is_compiled(EP_SLED_AT_ENTRY, code);
+}
+
 /* ---- the function ---- */
 
 static bool sweep_code(struct sweep *sweep, const uint8_t *code, size_t size)
@@ -117,6 +124,8 @@ static bool sweep_code(struct sweep *sweep, const uint8_t *code, size_t size)
 	bool known = true;
 
 	while (known && size) {
+		if (is_sled(code, size))
+			add_answer(sweep, TRACED);
 		known = blocking->left > 0 &&
 			ep_disassembler.cs_disasm_iter(blocking->handle, &code, &size, &address,
 						       insn);

@@ -12,8 +12,10 @@
 
 #include "coredump/util/alloc.h"
 #include "decoder/code/disassembler.h"
+#include "runtime/sled_code.h"
 
-#define CODE_MAX 65536u
+#define CODE_MAX        65536u
+#define RETURN_SLED_RET 9 /* where the `ret` is that follows the hook */
 
 struct sweep {
 	struct ep_source *source;
@@ -28,10 +30,12 @@ struct sweep {
 
 /* ---- names ---- */
 
+#define NAMES 4
+
 /* What the wrapper links puts others before them: by --wrap, and by names of the runtime's own. */
 static const char *const prefixes[] = {"__wrap_", "epitaph_"};
 
-static bool is_named(const struct ep_function *function, const char *const names[3])
+static bool is_named(const struct ep_function *function, const char *const names[NAMES])
 {
 	const char *symbol = function->symbol;
 
@@ -40,15 +44,16 @@ static bool is_named(const struct ep_function *function, const char *const names
 			symbol += strlen(prefixes[i]);
 			break;
 		}
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < NAMES; i++)
 		if (names[i] && strcmp(symbol, names[i]) == 0)
 			return true;
 	return false;
 }
 
-static const char *const entry_hooks[3] = {"__fentry__", "__cyg_profile_func_enter"};
-static const char *const exit_hooks[3] = {"__return__", "__cyg_profile_func_exit",
-					  "__cyg_profile_func_leave"};
+static const char *const entry_hooks[NAMES] = {"__fentry__", "__cyg_profile_func_enter",
+					       "__xray_entry__"};
+static const char *const exit_hooks[NAMES] = {"__return__", "__cyg_profile_func_exit",
+					      "__cyg_profile_func_leave", "__xray_return__"};
 
 bool ep_is_hook(const struct ep_function *function)
 {
@@ -92,7 +97,53 @@ static void look_at(struct sweep *sweep, const cs_insn *insn)
 		sweep->left = false;
 }
 
+/* ---- one sled ---- */
+
+/* Of a return, from its last `ret` on the return was told. */
+static void look_at_return(struct sweep *sweep, uint64_t address)
+{
+	if (sweep->pc - address < EP_SLED_SIZE)
+		sweep->at_pc =
+			sweep->pc - address == RETURN_SLED_RET ? EP_HOOKS_LEAVING : EP_HOOKS_SOME;
+	sweep->some = true;
+}
+
+/* That of an entry comes before all others; until then nothing was told. */
+static void look_at_call(struct sweep *sweep, uint64_t address)
+{
+	if (sweep->pc - address < EP_SLED_SIZE)
+		sweep->at_pc = sweep->entered ? EP_HOOKS_SOME : EP_HOOKS_ENTERING;
+	sweep->left |= sweep->entered;
+	sweep->entered = sweep->some = true;
+}
+
+/* In a file a sled is as it was compiled; in memory, where it could be read, maybe prepared. */
+static bool is_sled(enum ep_sled_shape shape, const uint8_t *code)
+{
+	return ep_sled_is_compiled(shape, code) || ep_sled_is_prepared(shape, code);
+}
+
+static bool look_for_sled(struct sweep *sweep, const uint8_t *code, size_t size, uint64_t address)
+{
+	if (size < EP_SLED_SIZE)
+		return false;
+	if (is_sled(EP_SLED_AT_RETURN, code))
+		look_at_return(sweep, address);
+	else if (is_sled(EP_SLED_AT_ENTRY, code) || is_sled(EP_SLED_AT_TAIL, code))
+		look_at_call(sweep, address);
+	else
+		return false;
+	return true;
+}
+
 /* ---- the function ---- */
+
+static void skip(const uint8_t **code, size_t *size, uint64_t *address, size_t count)
+{
+	*code += count;
+	*size -= count;
+	*address += count;
+}
 
 static void sweep_code(struct sweep *sweep, csh handle, const uint8_t *code, size_t size,
 		       uint64_t address)
@@ -100,14 +151,16 @@ static void sweep_code(struct sweep *sweep, csh handle, const uint8_t *code, siz
 	cs_insn *insn = ep_disassembler_instruction(handle);
 
 	while (size) {
+		if (look_for_sled(sweep, code, size, address)) {
+			skip(&code, &size, &address, EP_SLED_SIZE);
+			continue;
+		}
 		if (ep_disassembler.cs_disasm_iter(handle, &code, &size, &address, insn)) {
 			look_at(sweep, insn);
 			continue;
 		}
 		/* What is no instruction: the next byte may be one. */
-		code++;
-		address++;
-		size--;
+		skip(&code, &size, &address, 1);
 	}
 	ep_disassembler.cs_free(insn, 1);
 }

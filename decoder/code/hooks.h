@@ -2,7 +2,7 @@
 /*
  * hooks.h: does a function's code call the tracing hooks, and where does a pc in it stand to them?
  * Known by disassembling the function: a direct call, one through the procedure linkage table, or
- * one through the global offset table.
+ * one through the global offset table; or a sled that clang's -fxray-instrument left for one.
  */
 #ifndef EPITAPH_HOOKS_H
 #define EPITAPH_HOOKS_H

@@ -55,6 +55,7 @@ static const char *const functions[] = {
 	"__gxx_personality*",
 	"__fentry__",
 	"__return__",
+	"epitaph___xray_*",
 	"__cyg_profile_func_*",
 };
 

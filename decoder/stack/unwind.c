@@ -224,6 +224,18 @@ static void leave_hook(struct ep_unwinder *unwinder, Dwarf_Word registers[REGIST
 	registers[REGISTER_RSP] = cfa + 8;
 }
 
+/* The sled of a return moves the stack pointer in its first instruction; by its unwind information,
+ * which is that of a `ret`, it never does. */
+static void undo_sled(struct ep_unwinder *unwinder, Dwarf_Word registers[REGISTER_COUNT])
+{
+	static const uint8_t moved[] = {0x48, 0x83, 0xc4, 0x80, 0xe8}; /* up to the call */
+	uint8_t code[sizeof(moved)];
+
+	if (code_read(unwinder, registers[REGISTER_RIP] + 1 - sizeof(code), code, sizeof(code)) &&
+	    memcmp(code, moved, sizeof(code)) == 0)
+		registers[REGISTER_RSP] += 128;
+}
+
 static bool set_registers(Dwfl_Thread *thread, void *context)
 {
 	struct ep_unwinder *unwinder = context;
@@ -236,6 +248,7 @@ static bool set_registers(Dwfl_Thread *thread, void *context)
 		return_by_hand(unwinder, registers);
 	else
 		leave_hook(unwinder, registers);
+	undo_sled(unwinder, registers);
 	return dwfl_thread_state_registers(thread, 0, REGISTER_COUNT, registers);
 }
 
