@@ -17,6 +17,8 @@ builds='
        clang-ai-2  clang    -O2    after-inlining                         -
        clang-fin-0 clang    -O0    finstrument                            -
        clang-fin-2 clang    -O2    finstrument                            -
+       clang-xray-0 clang   -O0    xray                                   -
+       clang-xray-2 clang   -O2    xray                                   tails
 '
 #      program        compilers   flags
 flows='

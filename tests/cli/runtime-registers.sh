@@ -32,7 +32,7 @@ build() { # COMPILER METHOD OPTIONS...
 # need, not what the hooks bring (frame-symbols.sh).
 for level in 0 1 2 3; do
 	for method in "gcc pg" "gcc finstrument" "clang finstrument" \
-		"clang after-inlining"; do
+		"clang after-inlining" "clang xray"; do
 		# shellcheck disable=SC2086
 		build $method -O$level
 		run "$method -O$level"
@@ -44,6 +44,8 @@ build gcc pg -O2 -epitaph-runtime=shared
 run "gcc pg, shared runtime"
 build gcc finstrument -O2 -epitaph-runtime=shared
 run "gcc finstrument, shared runtime"
+build clang xray -O2 -no-pie -fno-pie -epitaph-runtime=shared
+run "clang xray, shared runtime"
 build gcc pg -O2 -static
 run "gcc pg, static"
 echo "every value arrived"

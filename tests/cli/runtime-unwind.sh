@@ -7,9 +7,11 @@ set -euo pipefail
 gcc -O1 -D_GNU_SOURCE "$TOP/tests/programs/stepper.c" -o stepper -ldw -lelf
 
 cat >hooked.c <<'SRC'
+#include <dlfcn.h>
 #include <epitaph.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include "runtime/format.h"
 #define KEPT __attribute__((noinline, noclone))
 static volatile int sink, times;
 KEPT int leaf(int x) { sink += x; return sink; }
@@ -52,6 +54,12 @@ int main(void)
 #ifndef LIBRARY
 	if (getenv("PAUSE"))
 		epitaph_pause();
+	/* As `epitaph control PID off` does: hooks that run go off in the code. */
+	if (getenv("OFF")) {
+		struct ep_root *root = dlsym(RTLD_DEFAULT, "epitaph_root");
+
+		((struct ep_arena *)root->arena_address)->gate |= EP_GATE_OFF | EP_GATE_FLIP;
+	}
 #endif
 	run();
 	return 0;
@@ -60,7 +68,7 @@ SRC
 
 build() { # COMPILER METHOD FLAGS...
 	what="$*"
-	EPITAPH_CC=$1 "$BIN/epitaph-cc" "-epitaph-method=$2" "${@:3}" -w hooked.c -o hooked
+	EPITAPH_CC=$1 "$BIN/epitaph-cc" "-epitaph-method=$2" "${@:3}" -w -D_GNU_SOURCE -I"$TOP" hooked.c -o hooked
 }
 steps() { # SETTING...
 	EPITAPH_SCHED=off EPITAPH_RING=16K env "$@" ./stepper ./hooked '*' met >out || { echo "$what, $*:" && cat out && exit 1; }
@@ -75,7 +83,7 @@ all_of() {
 		while read -r at _; do
 			from=${from:-$at}
 			printf '%s %x\n' "$hook" $((16#$at - 16#$from))
-		done < <(objdump -d --no-show-raw-insn --disassemble="$hook" "$file" | sed -nE 's/^ +([0-9a-f]+):/\1/p')
+		done < <(objdump -d --no-show-raw-insn --disassemble="${symbols:-}$hook" "$file" | sed -nE 's/^ +([0-9a-f]+):/\1/p')
 	done | sort -u >wanted
 	sed 's/^epitaph_//; s/_leave /_exit /' met | sort -u >met.sorted
 	[ "$(wc -l <wanted)" -gt 100 ] && [ -z "$(comm -23 wanted met.sorted)" ] ||
@@ -84,11 +92,13 @@ all_of() {
 }
 
 pg=(__fentry__ __return__ slow_at_entry slow_at_return)
+sleds=(__xray_entry__ __xray_return__)
 cyg=(__cyg_profile_func_enter __cyg_profile_func_exit)
 every() { # HOOK...: each way through them
 	steps EPITAPH_TIMESTAMP_EVERY=8 BLOCK=1
 	steps EPITAPH_TIMESTAMP_EVERY=1
 	steps PAUSE=1
+	steps OFF=1
 	steps EPITAPH=off
 	steps EPITAPH_MODE=count
 	all_of "$library" "$@"
@@ -105,7 +115,7 @@ build gcc pg -O1 -static
 steps EPITAPH_TIMESTAMP_EVERY=8
 grep -q '^__wrap___return__ ' met || { echo "no stub was stepped on" && exit 1; }
 what='gcc pg, a library' && rm met
-"$BIN/epitaph-cc" -O0 -w -fPIC -shared -Dmain=unused -Drun=calls -DLIBRARY hooked.c -o libhooked.so
+"$BIN/epitaph-cc" -O0 -w -D_GNU_SOURCE -I"$TOP" -fPIC -shared -Dmain=unused -Drun=calls -DLIBRARY hooked.c -o libhooked.so
 echo 'void calls(void); void run(void) { calls(); } int main(void) { run(); return 0; }' >host.c
 gcc host.c ./libhooked.so -Wl,-z,now -o hooked
 steps EPITAPH=on
@@ -116,7 +126,19 @@ build gcc pg -O2
 every "${pg[@]}"
 build gcc finstrument -O2
 every "${cyg[@]}"
+for flags in '-O0' '-O2 -fno-omit-frame-pointer'; do
+	# shellcheck disable=SC2086
+	build clang xray $flags
+	steps EPITAPH_TIMESTAMP_EVERY=8 BLOCK=1
+	rm met
+done
+symbols=epitaph_
+build clang xray -O2
+every "${sleds[@]}"
 library=$BUILD/lib/libepitaph.so
+build clang xray -O1 -epitaph-runtime=shared
+every "${sleds[@]}"
+symbols=
 build gcc pg -O1 -epitaph-runtime=shared
 every "${pg[@]}"
 build clang finstrument -O0 -epitaph-runtime=shared

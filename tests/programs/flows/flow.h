@@ -19,8 +19,12 @@
 #ifndef FLOW_H
 #define FLOW_H
 
-#define FLOW  __attribute__((noinline))
+#define FLOW __attribute__((noinline))
+#ifdef __clang__
+#define QUIET __attribute__((noinline, no_instrument_function, xray_never_instrument))
+#else
 #define QUIET __attribute__((noinline, no_instrument_function))
+#endif
 
 /* So that no call is the last thing that its caller does. */
 static volatile int sink;
