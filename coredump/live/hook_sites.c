@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hook_sites.c: each e8, e9, a9 and c3 of a function, and where the four bytes behind it lead. */
+/* hook_sites.c: each e8, e9, a9 and c3 of a function, and where the four bytes behind it lead; and
+ * sleds. */
 #include "coredump/live/hook_sites.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "coredump/util/alloc.h"
-#include "runtime/site_code.h"
+#include "runtime/sled_code.h"
 
 #define FUNCTION_MAX (UINT64_C(64) << 20)
 #define WINDOW       ((size_t)64 << 10) /* bytes of code that are read at once */
 #define INT3         0xcc
 #define STUBS        2 /* one behind the other */
 
-/* Where the call or jump to the hook begins, counted from the byte that decides. */
-static const uint8_t call_at[] = {
-	[EP_SITE_CALL] = 0,
-	[EP_SITE_JUMP] = 0,
-	[EP_SITE_XRAY_ENTRY] = 5,
-	[EP_SITE_XRAY_EXIT] = 1,
-};
+static bool is_sled(unsigned kind)
+{
+	return kind == EP_SITE_XRAY_ENTRY || kind == EP_SITE_XRAY_EXIT;
+}
 
-/* Bytes of it, from that byte on. */
+/* Bytes of it, from the one that decides on. */
 static size_t size_of(const struct ep_found_site *site)
 {
-	return call_at[site->kind] + EP_SITE_CODE_SIZE;
+	return is_sled(site->kind) ? EP_SLED_CODE_SIZE : EP_SITE_CODE_SIZE;
 }
 
 void ep_hook_finder_init(struct ep_hook_finder *finder, struct ep_control *control,
@@ -44,9 +42,14 @@ void ep_hook_finder_deinit(struct ep_hook_finder *finder)
 
 static enum ep_hook_role own_role(const struct ep_hook_finder *finder, uint64_t address)
 {
+	static const enum ep_hook_role roles[EP_SWITCH_HOOKS] = {
+		EP_HOOK_OF_ENTRY,  EP_HOOK_OF_RETURN,     EP_HOOK_OF_ENTRY,
+		EP_HOOK_OF_RETURN, EP_HOOK_OF_SLED_ENTRY, EP_HOOK_OF_SLED_RETURN,
+	};
+
 	for (unsigned i = 0; i < EP_SWITCH_HOOKS; i++)
 		if (address && finder->hooks[i] == address)
-			return i % 2 ? EP_HOOK_OF_RETURN : EP_HOOK_OF_ENTRY;
+			return roles[i];
 	return EP_HOOK_NONE;
 }
 
@@ -90,8 +93,8 @@ static enum ep_hook_role role_of(struct ep_hook_finder *finder, uint64_t address
 /* ---- finding ---- */
 
 /* A jump to the hook of the entry is a stub's, never a site. Under a breakpoint either may be. */
-static unsigned kind_at(struct ep_hook_finder *finder, const uint8_t *code, uint64_t address,
-			enum ep_hook_role *role)
+static unsigned call_kind(struct ep_hook_finder *finder, const uint8_t *code, uint64_t address,
+			  enum ep_hook_role *role)
 {
 	uint64_t target;
 	unsigned kind = ep_site_code_look(code, address, &target);
@@ -99,9 +102,39 @@ static unsigned kind_at(struct ep_hook_finder *finder, const uint8_t *code, uint
 	if (code[0] == INT3)
 		kind = EP_SITE_CALL;
 	*role = kind ? role_of(finder, target) : EP_HOOK_NONE;
-	if (*role == EP_HOOK_NONE || (kind == EP_SITE_JUMP && *role == EP_HOOK_OF_ENTRY))
+	if (kind == EP_SITE_JUMP && *role == EP_HOOK_OF_ENTRY)
 		return 0;
-	return kind;
+	return *role == EP_HOOK_OF_ENTRY || *role == EP_HOOK_OF_RETURN ? kind : 0;
+}
+
+/* A breakpoint may be on the `ret` of one; elsewhere no instruction begins with the byte that
+ * decides. */
+static unsigned sled_kind(struct ep_hook_finder *finder, const uint8_t *code, size_t size,
+			  uint64_t address, enum ep_hook_role *role)
+{
+	uint8_t bytes[EP_SLED_CODE_SIZE];
+	enum ep_sled_shape shape;
+	uint64_t target;
+
+	size = size < sizeof(bytes) ? size : sizeof(bytes);
+	memcpy(bytes, code, size);
+	if (bytes[0] == INT3)
+		bytes[0] = ep_site_byte(EP_SITE_XRAY_EXIT, true);
+	shape = ep_sled_code_look(bytes, size, address, &target);
+	if (shape == EP_SLED_NONE)
+		return 0;
+	*role = role_of(finder, target);
+	if (*role != (shape == EP_SLED_AT_ENTRY ? EP_HOOK_OF_SLED_ENTRY : EP_HOOK_OF_SLED_RETURN))
+		return 0;
+	return ep_sled_shapes[shape].kind;
+}
+
+static unsigned kind_at(struct ep_hook_finder *finder, const uint8_t *code, size_t size,
+			uint64_t address, enum ep_hook_role *role)
+{
+	unsigned kind = call_kind(finder, code, address, role);
+
+	return kind ? kind : sled_kind(finder, code, size, address, role);
 }
 
 static void find_in(struct ep_hook_finder *finder, const uint8_t *code, size_t size,
@@ -109,14 +142,15 @@ static void find_in(struct ep_hook_finder *finder, const uint8_t *code, size_t s
 {
 	for (size_t i = 0; i + EP_SITE_CODE_SIZE <= size; i++) {
 		enum ep_hook_role role;
-		unsigned kind = kind_at(finder, code + i, address + i, &role);
+		unsigned kind = kind_at(finder, code + i, size - i, address + i, &role);
 
 		if (!kind)
 			continue;
 		ep_array_push(out, ((struct ep_found_site){
 					   .place = address + i,
 					   .kind = (uint8_t)kind,
-					   .is_return = role == EP_HOOK_OF_RETURN,
+					   .is_return = role == EP_HOOK_OF_RETURN ||
+							role == EP_HOOK_OF_SLED_RETURN,
 					   .off = code[i] == ep_site_byte(kind, true),
 					   .held = code[i] == INT3,
 				   }));
@@ -142,24 +176,17 @@ int ep_hook_sites_find(struct ep_hook_finder *finder, uint64_t start, uint64_t e
 
 /* ---- looking ---- */
 
-static bool leads_to_hook(struct ep_hook_finder *finder, const uint8_t *call, uint64_t address)
-{
-	return role_of(finder, address + EP_SITE_CODE_SIZE +
-				       (uint64_t)(int64_t)ep_code_distance(call + 1)) !=
-	       EP_HOOK_NONE;
-}
-
-/* `code`: its bytes. */
+/* `code`: its bytes, size_of. */
 static void look(struct ep_hook_finder *finder, struct ep_found_site *site, const uint8_t *code)
 {
-	unsigned call = call_at[site->kind];
-	bool known = code[0] == ep_site_byte(site->kind, false) ||
-		     code[0] == ep_site_byte(site->kind, true);
+	enum ep_hook_role role;
+	unsigned kind = is_sled(site->kind)
+				? sled_kind(finder, code, EP_SLED_CODE_SIZE, site->place, &role)
+				: call_kind(finder, code, site->place, &role);
 
 	site->off = code[0] == ep_site_byte(site->kind, true);
-	site->replaced = !leads_to_hook(finder, code + call, site->place + call);
-	site->held = !site->replaced && code[0] == INT3;
-	site->replaced |= !known && !site->held;
+	site->held = kind && code[0] == INT3;
+	site->replaced = !site->held && kind != site->kind;
 }
 
 /* How many of the sites lie in one window with the first; *size: bytes up to the last one's end. */

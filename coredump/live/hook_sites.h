@@ -16,6 +16,8 @@ enum ep_hook_role {
 	EP_HOOK_NONE, /* it is no hook, and does not lead to one */
 	EP_HOOK_OF_ENTRY,
 	EP_HOOK_OF_RETURN,
+	EP_HOOK_OF_SLED_ENTRY, /* that only sleds call (runtime/sled_code.h) */
+	EP_HOOK_OF_SLED_RETURN,
 };
 
 struct ep_hook_target {

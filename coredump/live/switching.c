@@ -13,6 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "coredump/live/sleds.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/search.h"
 #include "runtime/site_code.h"
@@ -459,6 +460,17 @@ static int can_change(const struct ep_switching *switching, struct ep_err *err)
 	return EP_OK;
 }
 
+/* They stay off until everything is on. */
+static int prepare_sleds(struct ep_switching *switching, struct ep_err *err)
+{
+	const struct ep_switches *head = &switching->list.head;
+	struct ep_found_sites sites = {0};
+	int rc = ep_sleds_prepare(switching->control, head->sleds, head->hooks, &sites, err);
+
+	ep_array_deinit(&sites);
+	return rc;
+}
+
 static int find_sites(struct ep_switching *switching, struct ep_code_range *ranges, size_t count,
 		      struct ep_found_sites *sites, struct ep_err *err)
 {
@@ -531,6 +543,8 @@ int ep_switching_functions(struct ep_switching *switching, struct ep_code_range 
 	int rc = can_change(switching, err);
 
 	*sum = (struct ep_switching_sum){0};
+	if (rc == EP_OK)
+		rc = prepare_sleds(switching, err);
 	if (rc == EP_OK)
 		rc = find_sites(switching, ranges, count, &sites, err);
 	if (rc == EP_OK)
@@ -628,7 +642,9 @@ int ep_switching_all_on(struct ep_switching *switching, struct ep_switching_sum 
 	rc = open ? all_write(switching, &interval, err) : EP_OK;
 	rc = rc ? rc : ep_control_resume(switching->control, err);
 	rc = rc ? rc : end_all(switching, &sites, err);
+	rc = rc ? rc : ep_sleds_prepare(switching->control, head->sleds, head->hooks, &sites, err);
 	rc = rc ? rc : settle(switching, &sites, sum, err);
+	rc = rc ? rc : ep_sleds_done(switching->control, head->sleds, err);
 	interval.on_end = now();
 	ep_array_deinit(&sites);
 	return rc || !open ? rc : all_write(switching, &interval, err);

@@ -14,6 +14,7 @@
 #include "runtime/sled_code.h"
 #include "runtime/switching/flip.h"
 #include "runtime/switching/patch.h"
+#include "runtime/switching/switched.h"
 #include "runtime/switching/switches.h"
 
 static struct ep_sleds *modules;
@@ -79,7 +80,8 @@ static void switch_on(struct ep_flip *flip, const struct ep_sleds *sleds, bool e
 		uint64_t place = place_of(sled);
 
 		if (as->kind && (shape == EP_SLED_AT_ENTRY) == entries &&
-		    ep_sled_is_prepared(shape, (const uint8_t *)place))
+		    ep_sled_is_prepared(shape, (const uint8_t *)place) &&
+		    !(ep_switched_from_outside(place) & EP_SWITCH_CONTROL))
 			ep_flip_byte(flip, place + as->decides, ep_site_byte(as->kind, true),
 				     ep_site_byte(as->kind, false));
 	}

@@ -124,8 +124,33 @@ for flags in "" "-static" "-epitaph-runtime=shared" "-fcf-protection=full -flto"
 	"$BIN/epitaph-cc" -O2 $flags -pthread "$source" -o switched
 	each ./switched
 done
-EPITAPH_CC=clang "$BIN/epitaph-cc" -O2 -pthread "$source" -o switched
-each ./switched
+for flags in "" "-epitaph-method=xray" "-epitaph-method=xray -epitaph-runtime=shared"; do
+	# shellcheck disable=SC2086
+	EPITAPH_CC=clang "$BIN/epitaph-cc" -O2 $flags -pthread "$source" -o switched
+	each ./switched
+done
+
+# ---- sleds of a process that was started with EPITAPH=off: nothing of them was touched before
+EPITAPH_CC=clang "$BIN/epitaph-cc" -epitaph-method=xray -O2 -pthread "$source" -o switched
+begin ./switched EPITAPH=off
+code_of before
+objcopy -O binary -j .text switched linked
+python3 -c 'import sys; sys.exit(open("linked", "rb").read() not in open("before", "rb").read())' ||
+	fail "sleds: written to before they were on"
+ask step
+control 0 "$pid" untrace many
+says '^pid [0-9]*: 1 function off' said
+control 0 "$pid" on
+says ': on; ' said
+ask step
+ask many
+[ "$(steps)" = 1001 ] || fail "sleds: $(steps) steps once they were on"
+! grep -q '	many	' events || fail "sleds: one is on that was untraced before"
+control 0 "$pid" trace many
+ask many
+[ "$(steps)" = 2001 ] || fail "sleds: $(steps) steps"
+grep -q '	many	' events || fail "sleds: it is not on again"
+finish
 
 # ---- a process that is stopped, and started with EPITAPH=off
 "$BIN/epitaph-cc" -O1 -pthread "$source" -o switched
