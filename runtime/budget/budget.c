@@ -18,6 +18,7 @@
 #include "runtime/budget/cost.h"
 #include "runtime/budget/probation.h"
 #include "runtime/facts/clock.h"
+#include "runtime/kernel/sched_cost.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/vdso.h"
 #include "runtime/record/ring.h"
@@ -44,6 +45,7 @@
 #define WINDOW      (100 * MS) /* of the program's time, in which a phase is seen */
 #define WHOLE_CPU   (20 * MS)  /* between two looks at the process's CPU time */
 #define SECOND      (1000 * MS)
+#define MILLION     1000000u
 
 #define BLOCKS  64 /* at most, that are looked at */
 #define ENOUGH  4  /* at least, with calls as they are now */
@@ -79,6 +81,9 @@ static struct {
 	uint64_t whole;        /* the process's CPU time is looked at from then on */
 	uint64_t second_begun; /* of the head's _last */
 	uint64_t cost, cpu;    /* the head's, then */
+	uint64_t sched;        /* ns that scheduling events had cost at the last whole look */
+	uint64_t sched_cpu;    /* TSC cycles of the process's CPU time then */
+	uint32_t sched_share;  /* parts per million, of late */
 	uint64_t window_cost, window_work;
 	uint32_t settled;      /* share of the window after the last change; 0 not yet */
 	uint64_t phase;        /* when one began */
@@ -143,6 +148,24 @@ static void learn_rates(void)
 	ledger.account.least = -ledger.account.most;
 }
 
+/* What the drain and the kernel's recording for it took since the last look: of the account too,
+ * and hooks get what is left. */
+static void weigh_sched(uint64_t cpu)
+{
+	uint64_t total = ep_sched_cost(), since = total - ledger.sched;
+	uint64_t work = cpu - ledger.sched_cpu;
+	uint32_t share;
+
+	if (total < ledger.sched || cpu <= ledger.sched_cpu)
+		since = 0;
+	ledger.sched = total;
+	ledger.sched_cpu = cpu;
+	since = ep_clock_cycles(since);
+	share = ep_cost_share(since, ep_cost_work(work, since));
+	ledger.sched_share = (ledger.sched_share * 3 + (share < MILLION ? share : MILLION)) / 4;
+	ledger.own += since;
+}
+
 /* For readers: costs of now, and of the last second. */
 static void publish(uint64_t cost, uint64_t clock, uint64_t own, uint64_t tsc)
 {
@@ -159,6 +182,7 @@ static void publish(uint64_t cost, uint64_t clock, uint64_t own, uint64_t tsc)
 	ledger.whole = tsc + ep_clock_cycles(WHOLE_CPU);
 	learn_rates();
 	head->cpu = ep_clock_cycles(ep_clock_read(CLOCK_PROCESS_CPUTIME_ID));
+	weigh_sched(head->cpu);
 	if (tsc - ledger.second_begun < ledger.second)
 		return;
 	head->cost_last = head->cost - ledger.cost;
@@ -217,7 +241,10 @@ static void account(struct thread *thread, uint64_t tsc)
 
 static uint32_t hooks_may(unsigned percent)
 {
-	return (ep_settings.budget - ep_settings.clock_budget / 2) / 100 * percent;
+	uint32_t others = ep_settings.clock_budget / 2 + ledger.sched_share;
+	uint32_t least = ep_settings.budget / 10, whole = ep_settings.budget;
+
+	return (whole > others + least ? whole - others : least) / 100 * percent;
 }
 
 /* Of late, the oldest first. How many of them, at the end, have calls as they are now. */
@@ -408,5 +435,6 @@ void ep_budget_start(void)
 	ledger.clock = ep_settings.clock_budget;
 	ledger.second_begun = ep_tsc();
 	ledger.cost = ledger.cpu = ledger.own = ledger.queued = 0;
+	ledger.sched = ledger.sched_cpu = ledger.sched_share = 0;
 	busy = 0;
 }

@@ -12,6 +12,7 @@
 #include "runtime/arena/rescue.h"
 #include "runtime/facts/clock.h"
 #include "runtime/kernel/remover.h"
+#include "runtime/kernel/sched_cost.h"
 #include "runtime/kernel/sched_section.h"
 #include "runtime/kernel/sched_sources.h"
 #include "runtime/lib/futex.h"
@@ -47,6 +48,8 @@ static bool complained;
 /* Nobody waits for its drain, which comes late anyway; and what it says might land in a file that
  * it has opened in place of its parent's stderr. */
 static bool in_child;
+/* It has ended by itself, as it cost too much. */
+static bool gave_up;
 
 static void keep_head(void)
 {
@@ -62,6 +65,9 @@ static void forget(bool child)
 	atomic_store(&due, UINT64_MAX);
 	resting = false;
 	in_child = child;
+	gave_up = false;
+	if (child)
+		ep_sched_cost_forget();
 	ep_ftrace_forget();
 	ep_perf_forget();
 }
@@ -76,6 +82,8 @@ void ep_sched_begin(bool child)
 	keep_head();
 	if (ep_settings.sched_asked && !child)
 		wait = 0;
+	else if (wait < ep_clock_cycles(ep_sched_cost_wait()))
+		wait = ep_clock_cycles(ep_sched_cost_wait());
 	atomic_store(&due, ep_tsc() + wait);
 }
 
@@ -152,7 +160,8 @@ bool ep_sched_wake(void)
 	return drain.tid && ep_helper_wake(&drain);
 }
 
-static void drain_until_stopped(void)
+/* False: it costs too much. */
+static bool drain_until_stopped(void)
 {
 	uint64_t period = PERIOD_LEAST;
 	uint32_t wanted;
@@ -168,11 +177,21 @@ static void drain_until_stopped(void)
 		if (ep_faults_run() || !sched_intact())
 			continue;
 		full = drain_source();
+		if (ep_sched_cost_too_much())
+			return false;
 		if (full >= FULL && period > PERIOD_LEAST)
 			period /= 2;
 		if (full < EMPTY && period < PERIOD_MOST)
 			period *= 2;
 	}
+	return true;
+}
+
+/* From then on a thread that enters a block may make another one. */
+static void come_again(void)
+{
+	__atomic_store_n(&gave_up, true, __ATOMIC_RELEASE);
+	atomic_store(&due, ep_tsc() + ep_clock_cycles(ep_sched_cost_wait()));
 }
 
 static void close_source(void)
@@ -194,6 +213,8 @@ static void close_source(void)
 
 static void run_drain(void)
 {
+	bool cheap = true;
+
 	ep_sched->tid = (uint32_t)ep_syscall0(SYS_gettid);
 	ep_helper_begin("epitaph-sched");
 	ep_remover_bury();
@@ -204,10 +225,13 @@ static void run_drain(void)
 		ep_sched->stop_tsc = 0;
 		set_state(EP_SCHED_ON);
 		keep_head();
-		drain_until_stopped();
+		ep_sched_cost_begin();
+		cheap = drain_until_stopped();
 		close_source();
 		set_state(EP_SCHED_STOPPED);
 	}
+	if (!cheap)
+		come_again();
 	ep_helper_exit();
 }
 
@@ -295,8 +319,11 @@ void ep_sched_look(uint64_t tsc)
 	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !is_ours())
 		return;
 	/* Once: of two callers the second finds it done. */
-	if (atomic_exchange(&due, UINT64_MAX) != UINT64_MAX)
-		start_now();
+	if (atomic_exchange(&due, UINT64_MAX) == UINT64_MAX)
+		return;
+	if (__atomic_exchange_n(&gave_up, false, __ATOMIC_ACQ_REL))
+		ep_sched_leave(); /* that was, and has gone */
+	start_now();
 }
 
 void ep_sched_return(void)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched_cost.h: what scheduling events cost the process: the drain's CPU time, and that of its
+ * threads in the kernel, which records while they switch. Where that is more than half of
+ * EPITAPH_BUDGET the drain ends, and comes again later, each time after longer; where somebody
+ * asked for events they stay. Of the drain, but for ep_sched_cost and ep_sched_cost_wait.
+ */
+#ifndef EPITAPH_SCHED_COST_H
+#define EPITAPH_SCHED_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The drain begins. */
+void ep_sched_cost_begin(void);
+
+/* It has emptied the buffers. True: it costs too much. */
+bool ep_sched_cost_too_much(void);
+
+/* ns from then, or from a process's begin, until it may come again: 0 at once. */
+uint64_t ep_sched_cost_wait(void);
+
+/* ns of CPU time in all, of this process. Thread and signal safe. */
+uint64_t ep_sched_cost(void);
+void ep_sched_cost_forget(void);
+
+#endif
