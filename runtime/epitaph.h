@@ -67,6 +67,26 @@ EPITAPH_FUNCTION void epitaph_thread_resume(void);
  */
 EPITAPH_FUNCTION void epitaph_ignore_thread(void);
 
+/* ---- functions by name --------------------------------------------------- */
+
+/*
+ * Takes the hooks of functions out of the code, while all threads run, or puts them back. A pattern
+ * (* ? [...], as in a shell) names functions as the linker has them, and those of C++ also by scope
+ * without template arguments and parameters (net::Server::*). It holds for libraries that are
+ * loaded later, too; of several patterns the latest that matches counts. epitaph_trace also keeps
+ * them traced when the budget (EPITAPH_BUDGET) would take them. `epitaph control PID untrace` is
+ * another reason to be off, which only `control PID trace` ends. A call that is open then ends
+ * "switched off" in the trace. A forked child begins with what its parent had.
+ *
+ * Returns how many functions that was new for, which may be none; or -1 with errno: EINVAL for an
+ * empty pattern or one of more than 255 bytes, ENOSPC for more than 64 of them, ENOTSUP where code
+ * cannot be changed (under valgrind, with a filter of system calls), ENODEV when the runtime is
+ * off. Reads the symbols of all files that are loaded, so it takes some milliseconds. Not for
+ * signal handlers.
+ */
+EPITAPH_FUNCTION int epitaph_trace(const char *pattern);
+EPITAPH_FUNCTION int epitaph_untrace(const char *pattern);
+
 /* ---- settings of one thread ---------------------------------------------- */
 
 /*

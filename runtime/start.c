@@ -29,6 +29,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
+#include "runtime/switching/names.h"
 #include "runtime/switching/switches.h"
 #include "runtime/switching/xray.h"
 #include "runtime/watchdogs/watchdog.h"
@@ -49,6 +50,7 @@ static void note_settings(void)
 static void module_goes(const struct ep_module *module)
 {
 	ep_switches_forget(module->start, module->end);
+	ep_switch_names_forget();
 	if (ep_settings.counting)
 		ep_counting_forget(module);
 }
@@ -67,6 +69,7 @@ static void describe(void)
 	ep_process_start();
 	ep_loadmap_start(&watch);
 	ep_switches_start();
+	ep_switch_names_start();
 	ep_budget_start();
 	if (ep_settings.counting)
 		ep_counting_start();

@@ -19,6 +19,7 @@
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
+#include "runtime/switching/names.h"
 #include "runtime/switching/switches.h"
 #include "runtime/switching/xray.h"
 #include "runtime/watchdogs/watchdog.h"
@@ -49,6 +50,32 @@ PUBLIC void epitaph_resume(void)
 	ep_start();
 	if (!ep_pause_end())
 		switch_on();
+}
+
+/* ---- functions by name ---- */
+
+static int switch_names(const char *pattern, bool off)
+{
+	int switched = ep_start() ? -EINVAL : -ENODEV;
+
+	if (switched == -EINVAL && pattern) {
+		ep_loadmap_refresh();
+		switched = ep_switch_names(pattern, off);
+	}
+	if (switched >= 0)
+		return switched;
+	errno = -switched;
+	return -1;
+}
+
+PUBLIC int epitaph_trace(const char *pattern)
+{
+	return switch_names(pattern, false);
+}
+
+PUBLIC int epitaph_untrace(const char *pattern)
+{
+	return switch_names(pattern, true);
 }
 
 /* ---- time ---- */
@@ -126,6 +153,7 @@ PUBLIC void epitaph_dso_loaded(void)
 	ep_start();
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
+	ep_switch_names_refresh();
 }
 
 PUBLIC void epitaph_dso_unloading(void)

@@ -52,6 +52,11 @@ static unsigned hook_behind(uint64_t target)
 	return hook;
 }
 
+bool ep_site_is_hook(uint64_t address)
+{
+	return hook_behind(address) != EP_SWITCH_HOOKS;
+}
+
 /* A call or a jump of one of the hooks that compilers call. */
 static unsigned parse_call(const uint8_t *code, uint64_t address, unsigned *hook)
 {

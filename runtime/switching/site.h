@@ -19,6 +19,9 @@ struct ep_place {
 	bool is_return;
 };
 
+/* Whether the code at `address` is a hook, or a stub that leads to one: nothing of it is a site. */
+bool ep_site_is_hook(uint64_t address);
+
 /* Whether a site lies at `place` now, on or off. */
 bool ep_site_at(uint64_t place, struct ep_place *out);
 

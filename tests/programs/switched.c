@@ -58,6 +58,10 @@ int main(void)
 			epitaph_pause();
 		else if (!strcmp(line, "resume"))
 			epitaph_resume();
+		else if (!strcmp(line, "untrace"))
+			fprintf(stderr, "%d\n", epitaph_untrace("s*p"));
+		else if (!strcmp(line, "trace"))
+			fprintf(stderr, "%d\n", epitaph_trace("step"));
 		else if (!strcmp(line, "fork"))
 			branch_off();
 		if (strcmp(line, "fork"))
