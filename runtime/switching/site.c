@@ -104,20 +104,30 @@ bool ep_site_at(uint64_t place, struct ep_place *out)
 	       parse(code, EP_SITE_CODE_SIZE, place, out);
 }
 
+/* Nothing of a site is another one: a tail call's sled has in it what a return's looks like. */
+static size_t skip(const struct ep_place *place)
+{
+	return place->kind == EP_SITE_CALL || place->kind == EP_SITE_JUMP ? EP_SITE_CODE_SIZE
+									  : EP_SLED_CODE_SIZE;
+}
+
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most)
 {
 	uint8_t code[PIECE + EP_SLED_CODE_SIZE];
-	size_t count = 0, size, got;
+	size_t count = 0, size, got, i;
 
-	for (uint64_t at = start; at + EP_SITE_CODE_SIZE <= end; at += size) {
+	for (uint64_t at = start; at + EP_SITE_CODE_SIZE <= end; at += i) {
 		size = end - at - EP_SITE_CODE_SIZE + 1;
 		if (size > PIECE)
 			size = PIECE;
 		got = end - at < sizeof(code) ? end - at : sizeof(code);
 		if (!ep_memory_read(at, code, got))
 			break;
-		for (size_t i = 0; i < size && count < most; i++)
-			count += parse(code + i, got - i, at + i, &out[count]);
+		for (i = 0; i < size && count < most;)
+			i += parse(code + i, got - i, at + i, &out[count]) ? skip(&out[count++])
+									   : 1;
+		if (count == most)
+			break;
 	}
 	return count;
 }
