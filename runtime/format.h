@@ -153,7 +153,7 @@ struct ep_arena {
 	uint64_t threads_without_ring;
 	uint64_t threads_untold; /* more threads than the table holds */
 	uint64_t modules_untold; /* more modules than the load map holds */
-	uint64_t rings_reused;
+	uint64_t rings_reused; /* blocks that were left, and got another owner; before 1.7: rings */
 	uint64_t settings_refused; /* bad values in the environment */
 	uint64_t snapshots_written;
 	uint64_t pauses;         /* times the process shut the gate */
@@ -267,13 +267,16 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 #define EP_THREAD_IGNORED      1u /* flags: asked not to be traced */
 #define EP_THREAD_WITHOUT_RING 2u /* flags: memory was exhausted */
 #define EP_THREAD_MAIN         4u
-#define EP_THREAD_RING_GIVEN   8u  /* flags: dead, and a later thread has its ring */
+#define EP_THREAD_RING_GIVEN   8u  /* flags: dead, and later threads have blocks of its ring */
 #define EP_THREAD_OWN_RING     16u /* flags: it asked for a ring of this size */
 #define EP_THREAD_TWO_WRITERS  32u /* flags: the rest of a block has records of a child, too */
 #define EP_THREAD_BORROWED                                                                         \
 	64u /* flags: made by a thread that libc did not make, perhaps by a \ clone in its maker's \
 	       thread-local memory: `tid` may be the   \ clone's, until its maker enters a block   \
 	     */
+
+#define EP_THREAD_RING_SHIFT 8 /* flags: of a ring that it asked for, bits 8-13: log2 of bytes */
+#define EP_THREAD_RING_MASK  (63u << EP_THREAD_RING_SHIFT)
 
 struct ep_thread {
 	uint32_t state; /* EP_THREAD_; written last */
@@ -283,10 +286,12 @@ struct ep_thread {
 	uint32_t tid;    /* in the process's own pid namespace */
 	uint64_t start_tsc;   /* first event */
 	uint64_t end_tsc;     /* 0 while live */
-	uint64_t ring_offset; /* bytes from the arena's start; stays after death, though others may
-				 have the ring then; 0: none, it has not recorded yet */
-	uint64_t ring_size;   /* bytes, a power of two, at least EP_BLOCK_SIZE */
-	uint64_t blocks;      /* blocks entered so far */
+	uint64_t ring_offset; /* of the block that it entered last: bytes from the arena's start;
+				 stays after death, though others may have it then; 0: none, it has
+				 not recorded yet. Before 1.7: of its ring, all in one piece */
+	uint64_t ring_size; /* bytes: of the blocks that it entered last so many are there, wherever
+			       they lie. Before 1.7: what the ring had room for */
+	uint64_t blocks;    /* blocks entered so far */
 	uint64_t lost; /* records known to be lost (hook interrupted while entering a block, …) */
 	uint32_t gate; /* this thread's own pauses, counted: 0 runs */
 	uint32_t timing;    /* setting of its own: 0 the process's, else 1..64 */

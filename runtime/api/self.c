@@ -75,7 +75,6 @@ PUBLIC int epitaph_set_thread_ring(size_t bytes)
 	if (!ep_thread_set_ring(size))
 		return failed(ENOMEM);
 	thread->flags &= ~EP_THREAD_WITHOUT_RING;
-	thread->flags |= EP_THREAD_OWN_RING;
 	ep_thread_gate();
 	return 0;
 }

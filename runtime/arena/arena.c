@@ -135,7 +135,9 @@ static uint64_t sched_size(uint64_t all)
 static uint64_t lay_out(void)
 {
 	uint64_t all = epitaph_root.arena_size, at = PAGE;
-	uint64_t threads = clamp(all / (16 * KIB) * sizeof(struct ep_thread), 2 * PAGE, KIB * KIB);
+	/* An entry for each block. */
+	uint64_t threads =
+		clamp(all / EP_BLOCK_SIZE * sizeof(struct ep_thread), 2 * PAGE, 4 * KIB * KIB);
 	uint64_t sched = sched_size(all);
 
 	ep_arena->section_count = ep_truth.sections = 0;
@@ -195,6 +197,23 @@ static void watch_for_forks(void)
 	parent_word = (uint32_t *)page;
 }
 
+/* All below it is open, while `committed` may be ahead. */
+static uint64_t opened;
+
+static void note_opened(uint64_t end)
+{
+	uint64_t before = __atomic_load_n(&opened, __ATOMIC_RELAXED);
+
+	while (before < end && !__atomic_compare_exchange_n(&opened, &before, end, false,
+							    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+uint64_t ep_arena_opened(void)
+{
+	return __atomic_load_n(&opened, __ATOMIC_ACQUIRE);
+}
+
 /* The head of the arena is always opened whole: its pages cost nothing until they are touched, but
  * those of a file must be there by then. */
 static bool open_head(uint32_t gate, uint32_t timestamp_every)
@@ -208,7 +227,7 @@ static bool open_head(uint32_t gate, uint32_t timestamp_every)
 	if (!open_bytes(0, head) ||
 	    (ep_backing_on() && !ep_backing_allocate((uint64_t)ep_arena, head)))
 		return false;
-	ep_arena->committed = head;
+	ep_arena->committed = opened = head;
 	record_settings(gate, timestamp_every);
 	identify();
 	return true;
@@ -341,6 +360,7 @@ static uint64_t grow(uint64_t size)
 	ep_rescue_grown(at + size);
 	if (!open_bytes(0, at + size) || !populate(at, size))
 		return shrink(at, size);
+	note_opened(at + size);
 	return at;
 }
 
@@ -398,7 +418,7 @@ void ep_arena_restart(void)
 	}
 	/* Fresh zero pages in place of the parent's, at the same address. */
 	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed, MADV_DONTNEED);
-	ep_arena->committed = lay_out();
+	ep_arena->committed = opened = lay_out();
 	record_settings(gate, every);
 	identify();
 	describe();

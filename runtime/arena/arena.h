@@ -37,6 +37,9 @@ uint64_t ep_arena_grow(uint64_t size);
 /* Bytes that ep_arena_grow could still open. */
 uint64_t ep_arena_free(void);
 
+/* Bytes from the arena's start that may be read: behind them some may just be being opened. */
+uint64_t ep_arena_opened(void);
+
 /*
  * True once in a child process that shares nothing with the recording parent (told by the
  * MADV_WIPEONFORK word; also after _Fork and raw clone).

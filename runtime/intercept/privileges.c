@@ -20,6 +20,7 @@
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/jail.h"
 #include "runtime/record/ring.h"
+#include "runtime/record/rings.h"
 #include "runtime/record/thread.h"
 #include "runtime/settings/settings.h"
 #include "runtime/watchdogs/watchdog.h"
@@ -72,6 +73,8 @@ static void enter_jail(bool strict)
 	}
 	if (strict)
 		ep_thread_ignore();
+	else if (ep_arena && !ep_settings.counting && !ep_jailed() && ep_arena_intact())
+		ep_rings_open_ahead();
 	ep_jail_enter();
 }
 

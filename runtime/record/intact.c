@@ -3,6 +3,7 @@
  * but for an address that was compared before. */
 #include "runtime/record/intact.h"
 
+#include "runtime/arena/arena.h"
 #include "runtime/arena/integrity.h"
 #include "runtime/arena/rescue.h"
 #include "runtime/arena/root.h"
@@ -44,8 +45,9 @@ static bool ring_holds(const struct ep_thread *thread)
 {
 	uint64_t offset = thread->ring_offset, size = thread->ring_size;
 
-	return !offset || (offset % EP_BLOCK_SIZE == 0 && size >= EP_BLOCK_SIZE &&
-			   !(size & (size - 1)) && in_rings(ep_truth.arena + offset, size));
+	return !offset ||
+	       (offset % EP_BLOCK_SIZE == 0 && size % EP_BLOCK_SIZE == 0 &&
+		size <= ep_truth.opened && in_rings(ep_truth.arena + offset, EP_BLOCK_SIZE));
 }
 
 static bool gate_holds(const struct ep_tls *tls)
@@ -67,7 +69,8 @@ static bool thread_holds(const struct ep_tls *tls)
 		return false;
 	if (!thread->serial)
 		return ep_rescue_happened();
-	return ring_holds(thread) && !(tls->cursor && !thread->ring_offset);
+	/* In a child that does not know it yet the entry may be its parent's, which goes on. */
+	return (ring_holds(thread) && !(tls->cursor && !thread->ring_offset)) || ep_arena_forked();
 }
 
 bool ep_intact(const struct ep_tls *tls)

@@ -13,6 +13,7 @@
 #include "runtime/arena/pause.h"
 #include "runtime/record/hold.h"
 #include "runtime/record/intact.h"
+#include "runtime/record/rings.h"
 #include "runtime/record/timestamp_rate.h"
 #include "runtime/settings/settings.h"
 #include "runtime/x86_64/local.h"
@@ -23,35 +24,18 @@ static struct ep_block *block_of(uint64_t cursor)
 	return (struct ep_block *)(cursor & -(uint64_t)EP_BLOCK_SIZE);
 }
 
-/* The block after the one being written; cursor at a page start means that the one before it is
- * full, and may be one past the ring. */
-static struct ep_block *next_block(const struct ep_tls *tls, uint64_t cursor)
+/* The block being written; cursor at a page start means that the one before it is full. `last` is
+ * what the ring says. NULL: none was entered yet. */
+static struct ep_block *present_block(const struct ep_tls *tls, uint64_t cursor,
+				      struct ep_block *last)
 {
-	uint64_t offset = *(volatile const uint64_t *)&tls->thread->ring_offset;
-	uint64_t ring = (uint64_t)ep_arena + offset;
-	uint64_t next = (cursor + EP_BLOCK_SIZE - 1) & -(uint64_t)EP_BLOCK_SIZE;
+	struct ep_block *block = block_of(cursor - 1);
 
-	if (!offset) /* lost by a rescue, just now */
+	if (!tls->thread->blocks && cursor == (uint64_t)last)
 		return NULL;
-	/* Below it: an untimed hook was interrupted by a handler in which the ring changed, and has
-	 * put its cursor back. */
-	if (next < ring || next >= ring + tls->thread->ring_size)
-		next = ring;
-	return (struct ep_block *)next;
-}
-
-const struct ep_block *ep_ring_previous_block(const struct ep_tls *tls,
-					      const struct ep_block *block)
-{
-	const struct ep_thread *thread = tls->thread;
-	uint64_t ring = (uint64_t)ep_arena + thread->ring_offset;
-	uint64_t at = (uint64_t)block == ring ? ring + thread->ring_size : (uint64_t)block;
-	const struct ep_block *before = (const struct ep_block *)at - 1;
-
-	return before->owner == thread->serial && before->sequence + 1 == block->sequence &&
-			       before->check
-		       ? before
-		       : NULL;
+	/* An untimed hook was interrupted by a handler in which the ring changed, and has put its
+	 * cursor back. */
+	return ep_rings_contain(tls->thread, block) ? block : last;
 }
 
 /* Clears the data; false when a signal handler has moved the cursor. */
@@ -75,9 +59,17 @@ static bool clear_block(const struct ep_tls *tls, uint64_t cursor, struct ep_blo
  * counter: a signal handler that enters the same block first computes the same number, so none is
  * skipped and none given twice.
  */
-static uint64_t next_sequence(const struct ep_tls *tls, uint64_t cursor)
+static uint64_t next_sequence(const struct ep_block *now)
 {
-	return tls->thread->blocks ? block_of(cursor - 1)->sequence + 1 : 1;
+	return now ? now->sequence + 1 : 1;
+}
+
+/* Two processors' counters may differ by a little. */
+static uint64_t later(uint64_t tsc)
+{
+	uint64_t now = ep_tsc();
+
+	return now > tsc ? now : tsc;
 }
 
 /*
@@ -87,15 +79,19 @@ static uint64_t next_sequence(const struct ep_tls *tls, uint64_t cursor)
  */
 static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8_t flags)
 {
-	struct ep_block *block;
-	uint64_t sequence, check;
+	struct ep_block *last, *now, *block;
+	uint64_t blocks = *(volatile uint64_t *)&tls->thread->blocks, sequence, check, since;
 
 	if (ep_hold_wait())
 		return false;
-	block = next_block(tls, cursor);
-	if (!block)
+	last = ep_rings_last(tls->thread);
+	if (!last) /* lost by a rescue, just now */
 		return false;
-	sequence = next_sequence(tls, cursor);
+	now = present_block(tls, cursor, last);
+	/* Whose time is not the block's: it tells how many records there were in it. */
+	since = now && ep_rings_grow(tls->thread, now) ? later(tsc) : tsc;
+	block = now ? ep_rings_next(now) : (struct ep_block *)cursor;
+	sequence = next_sequence(now);
 	check = block->check;
 	/* Only a check word read before a handler entered this very block may be wiped: so look at
 	 * the cursor between reading and wiping it. */
@@ -110,9 +106,13 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	block->sequence = sequence;
 	if (!ep_cmpxchg_local(&tls->cursor, cursor, (uint64_t)&block->records[0]))
 		return false;
-	tls->last_tsc = tsc;
-	tls->thread->blocks = sequence;
-	block->tsc = tsc;
+	tls->last_tsc = since;
+	/* A handler that came since is further. */
+	ep_cmpxchg_local(&tls->thread->blocks, blocks, sequence);
+	ep_cmpxchg_local(&tls->thread->ring_offset, (uint64_t)last - (uint64_t)ep_arena,
+			 (uint64_t)block - (uint64_t)ep_arena);
+	ep_rings_entered(tls->thread, block, now);
+	block->tsc = since;
 	block->owner = tls->thread->serial;
 	block->every = (uint8_t)every;
 	block->flags = flags | (sequence == 1 ? EP_BLOCK_FIRST : 0) |
@@ -124,12 +124,22 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	return true;
 }
 
-void ep_ring_enter(void)
+struct ep_block *ep_ring_block(const struct ep_tls *tls)
 {
-	struct ep_tls *tls = &ep_tls;
+	struct ep_block *last = tls->thread && tls->cursor ? ep_rings_last(tls->thread) : NULL;
 
-	while (!enter_block(tls, *(volatile uint64_t *)&tls->cursor, ep_tsc(), 0))
-		;
+	return last ? present_block(tls, tls->cursor, last) : NULL;
+}
+
+const struct ep_block *ep_ring_previous_block(const struct ep_tls *tls,
+					      const struct ep_block *block)
+{
+	const struct ep_block *before = ep_rings_before(block);
+
+	return before && ep_rings_contain(tls->thread, before) && before->check &&
+			       before->sequence + 1 == block->sequence
+		       ? before
+		       : NULL;
 }
 
 /* Whether `count` words go into another block than the cursor's. */
@@ -181,11 +191,8 @@ static void record(struct ep_tls *tls, const uint64_t *words, unsigned count, ui
 {
 	while (!ep_thread_lost(tls)) {
 		uint64_t cursor = *(volatile uint64_t *)&tls->cursor;
-		uint64_t last = tls->last_tsc, tsc = ep_tsc();
+		uint64_t last = tls->last_tsc, tsc = later(last);
 
-		/* Two processors' counters may differ by a little. */
-		if (tsc < last)
-			tsc = last;
 		if (needs_block(cursor, tsc - last, flags, count)) {
 			if (tsc - last >= EP_LONG_GAP_CYCLES)
 				flags |= EP_BLOCK_LONG_GAP;

@@ -54,9 +54,13 @@ uint64_t *ep_ring_reserve(unsigned count, uint64_t *stamp);
  * gets the stamp. At most EP_BLOCK_RECORDS / 2 words. */
 void ep_ring_say(const uint64_t *words, unsigned count);
 
-/* Enters the next block of the caller's ring now, and leaves it empty. The caller's gate is
- * shut. */
-void ep_ring_enter(void);
+/* The block that the caller is writing, up to its cursor; NULL: none yet. Signal safe. */
+struct ep_block *ep_ring_block(const struct ep_tls *tls);
+
+/* The one that the caller entered before `block`, whole; NULL: it has been entered anew, or there
+ * was none. Signal safe. */
+const struct ep_block *ep_ring_previous_block(const struct ep_tls *tls,
+					      const struct ep_block *block);
 
 /* A mark of the calling thread would be recorded: worth making one. */
 bool ep_ring_recording(void);
@@ -69,10 +73,6 @@ static inline bool ep_ring_is_to_look(void)
 {
 	return ep_tls.boundary_mask && ep_tls.boundary_mask != EP_BOUNDARY_MASK;
 }
-
-/* The block of the caller that came before `block`; NULL: it is gone. */
-const struct ep_block *ep_ring_previous_block(const struct ep_tls *tls,
-					      const struct ep_block *block);
 
 /* The caller's own pause takes effect at once, not at its next block; and its end, where no call
  * went by unseen. */

@@ -1,35 +1,67 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rings.h: the memory that threads record in: new, of a thread that has ended, or one that nobody
- * owns any more. Async-signal-safe, lock free. */
+/*
+ * rings.h: which block a thread records in next. A ring is a chain of blocks anywhere in the arena;
+ * it grows block by block, while the thread records, to the thread's share, and goes round then.
+ * The thread's entry says which block it entered last (ring_offset), and how much of its history
+ * the ring holds (ring_size). Lock free, async-signal-safe. Only the owner changes a ring, but for
+ * what is said.
+ *
+ *   what is open      ┌───┬───┬───┬───┬───┬───┬───┬───┬───┬───┐
+ *   of the arena      │a 1│b 1│a 3│a 2│c 1│a 4│ † │ † │   │   │   †: left by a thread that ended
+ *                     └───┴───┴───┴───┴───┴───┴───┴───┴───┴───┘
+ *   a's ring: 1 → 2 → 3 → 4 → 1. At the end of its block 4: a fresh one, while it has less than its
+ *   share; else what is † longest, while it has less than EPITAPH_RING; else its own block 1.
+ */
 #ifndef EPITAPH_RINGS_H
 #define EPITAPH_RINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ep_ring {
-	uint64_t offset, size; /* bytes, in the arena; offset 0: none */
-};
+#include "runtime/format.h"
 
-/* Bytes for the thread of that number, as things stand. */
-uint64_t ep_rings_size_wanted(uint32_t serial);
+/* A first block for the thread, which has none; ring_offset says where. False: there is none. */
+bool ep_rings_begin(struct ep_thread *thread);
 
-/* A ring of at least `size` bytes, or, where there is none, any. */
-bool ep_rings_find_any(uint64_t size, struct ep_ring *ring);
+/* The block that the thread entered last, or is to enter first; NULL: it has none. Any thread may
+ * ask: it may have entered another by now. */
+struct ep_block *ep_rings_last(const struct ep_thread *thread);
 
-/* A ring of at least `size` bytes for a thread that has one, and the place where that is to be left
- * (size first, offset last). */
-bool ep_rings_find_other(uint64_t size, struct ep_ring *ring, struct ep_ring **left);
+/* It is in the thread's ring: may be followed. */
+bool ep_rings_contain(const struct ep_thread *thread, const struct ep_block *block);
 
-/* Counting: the counters of a thread that has ended, as its ring would be handed on; false: none is
- * free. */
-bool ep_rings_inherit(uint64_t *offset, uint64_t *size);
+/* Puts another block after `now`, where the thread is to have more and no other waits there. True:
+ * it did; if the memory was opened for it, some microseconds have passed. */
+bool ep_rings_grow(const struct ep_thread *thread, const struct ep_block *now);
+
+/* The block to enter after `now`, which is in the ring. */
+struct ep_block *ep_rings_next(struct ep_block *now);
+
+/* `block` was entered, after `before` (NULL: the first). */
+void ep_rings_entered(struct ep_thread *thread, const struct ep_block *block,
+		      const struct ep_block *before);
 
 /*
- * Rings that threads left for others: *offset and *size of number `index`, from 0. False: no more.
- * They may hold blocks of anybody.
+ * Makes the ring one of `size` bytes (whole blocks), of which all are there when it returns: of a
+ * larger one the oldest blocks are left. The thread's last block was `now` (NULL: it has no ring).
+ * False, nothing changed: there is no room. No signal handler of the thread may record meanwhile.
  */
-bool ep_rings_unowned(unsigned index, uint64_t *offset, uint64_t *size);
+bool ep_rings_resize(struct ep_thread *thread, const struct ep_block *now, uint64_t size);
+
+/* Leaves all blocks of a ring to others, the oldest first; `last` is the one that was entered last.
+ * By the thread, or when it is gone. */
+void ep_rings_leave(const struct ep_block *last);
+
+/* The block that the owner of `block` entered before it, if it is still that; any thread may ask.
+ * NULL: there was none. */
+const struct ep_block *ep_rings_before(const struct ep_block *block);
+
+/* The process is about to give up system calls: opens what its threads would take later. */
+void ep_rings_open_ahead(void);
+
+/* Counting, where an entry's ring is its counters: those of a thread that has ended, as they are
+ * handed on; false: none is free. */
+bool ep_rings_inherit(uint64_t *offset, uint64_t *size);
 
 /* In a forked child: there are none. */
 void ep_rings_reset(void);

@@ -17,8 +17,9 @@ uint32_t ep_thread_count(void);
  * table is full. */
 struct ep_thread *ep_threads_claim(uint32_t *serial);
 
-/* Looks at some entries whether their threads ended unseen. */
-void ep_threads_bury(void);
+/* Looks at `looks` entries whether their threads ended unseen, in turn, up to one that did and has
+ * a history: that one, which is the caller's to leave to others. NULL: there is none among them. */
+struct ep_thread *ep_threads_bury(unsigned looks);
 
 /* In a forked child: the table is empty. */
 void ep_threads_reset(void);

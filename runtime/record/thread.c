@@ -61,7 +61,7 @@ static void fill_entry(struct ep_thread *thread, uint32_t serial)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* Its ring may be reused from then on. */
+/* Its blocks may be reused from then on. */
 static void end(void)
 {
 	struct ep_thread *thread = ep_tls.thread;
@@ -77,6 +77,9 @@ static void end(void)
 	if (!thread->serial) /* lost by a rescue: it says nothing any more */
 		return;
 	thread->end_tsc = ep_tsc();
+	/* Before the state: an entry that is dead and has no history is anybody's. */
+	if (!ep_settings.counting)
+		ep_rings_leave(ep_rings_last(thread));
 	__atomic_store_n(&thread->state, EP_THREAD_DEAD, __ATOMIC_RELEASE);
 }
 
@@ -124,6 +127,9 @@ void ep_thread_lose(void)
 	ep_faults_leave(&ep_tls);
 	if (ep_tls.cursor)
 		ep_bytes_zero((void *)block, EP_BLOCK_SIZE);
+	/* At a block's end it may be one that it was to begin with. */
+	if (ep_tls.cursor % EP_BLOCK_SIZE)
+		ep_rings_leave((const struct ep_block *)block);
 	ep_bytes_zero(ep_tls.thread, sizeof(*ep_tls.thread));
 	__builtin_memset(&ep_tls, 0, sizeof(ep_tls));
 	ep_tls.shortcalls = shortcalls;
@@ -145,7 +151,8 @@ void ep_thread_reset(void)
 		kept.gate = thread->gate;
 		kept.flags = thread->flags & (EP_THREAD_IGNORED | EP_THREAD_OWN_RING);
 		kept.timing = thread->timing;
-		kept.ring_size = thread->ring_size;
+		kept.ring_size = UINT64_C(1)
+				 << ((thread->flags & EP_THREAD_RING_MASK) >> EP_THREAD_RING_SHIFT);
 	}
 	__builtin_memset(&ep_tls, 0, sizeof(ep_tls));
 	ep_tls.shortcalls = shortcalls;
@@ -177,7 +184,7 @@ void ep_thread_restore(void)
 		return;
 	thread->gate = kept.gate;
 	thread->timing = kept.timing;
-	thread->flags |= kept.flags;
+	thread->flags |= kept.flags & EP_THREAD_IGNORED;
 	if (kept.flags & EP_THREAD_OWN_RING)
 		ep_thread_set_ring(kept.ring_size);
 	if (kept.gate)
@@ -237,49 +244,20 @@ struct ep_thread *ep_thread_enter(void)
 	return thread;
 }
 
-/*
- * Where the next block looks for its number is the block before it: here the ring's last one, which
- * has it as long as that takes. The first block is entered now, so that no reader sees the other.
- */
-static void continue_in(struct ep_thread *thread, const struct ep_ring *ring)
+/* Nothing came before, so nothing is a long gap after. */
+static void begin(const struct ep_thread *thread)
 {
-	char *end = (char *)ep_arena + ring->offset + ring->size;
-	struct ep_block *last = (struct ep_block *)end - 1;
-	const struct ep_block *now =
-		(const struct ep_block *)((ep_tls.cursor - 1) & -(uint64_t)EP_BLOCK_SIZE);
-
-	__atomic_store_n(&last->check, 0, __ATOMIC_RELAXED);
-	ep_bytes_zero(last, sizeof(*last));
-	last->sequence = now->sequence;
-	thread->ring_offset = ring->offset;
-	thread->ring_size = ring->size;
-	thread->ring_first = now->sequence + 1;
-	*(volatile uint64_t *)&ep_tls.cursor = (uint64_t)end;
-	ep_ring_enter();
-	if (ring->size > sizeof(*last))
-		last->sequence = 0;
-}
-
-static void begin_in(struct ep_thread *thread, const struct ep_ring *ring)
-{
-	thread->ring_offset = ring->offset;
-	thread->ring_size = ring->size;
-	/* Nothing came before, so nothing is a long gap after. */
 	ep_tls.last_tsc = ep_tsc();
-	ep_tls.cursor = (uint64_t)ep_arena + ring->offset;
+	ep_tls.cursor = (uint64_t)ep_arena + thread->ring_offset;
 }
 
-/* From the old ring to the new one; nothing is recorded meanwhile. */
-static void change_ring(struct ep_thread *thread, const struct ep_ring *ring, struct ep_ring *left)
+static void note_size(struct ep_thread *thread, uint64_t size)
 {
-	struct ep_ring old = {thread->ring_offset, thread->ring_size};
+	uint32_t shift = (uint32_t)__builtin_ctzll(size);
 
-	if (thread->blocks)
-		continue_in(thread, ring);
-	else
-		begin_in(thread, ring);
-	left->size = old.size;
-	__atomic_store_n(&left->offset, old.offset, __ATOMIC_RELEASE);
+	thread->flags = (thread->flags & ~EP_THREAD_RING_MASK) | EP_THREAD_OWN_RING |
+			shift << EP_THREAD_RING_SHIFT;
+	thread->ring_first = 1;
 }
 
 bool ep_thread_set_ring(uint64_t size)
@@ -287,33 +265,31 @@ bool ep_thread_set_ring(uint64_t size)
 	struct ep_thread *thread = ep_tls.thread;
 	const uint32_t *gate = ep_tls.gate;
 	uint32_t timing = ep_tls.timing_mask, boundary = ep_tls.boundary_mask;
-	struct ep_ring ring, *left;
-	bool found;
+	const struct ep_block *now = ep_ring_block(&ep_tls);
+	bool begun = thread->ring_offset != 0, found;
 
-	if (ep_settings.counting || (thread->ring_offset && thread->ring_size == size))
+	if (ep_settings.counting)
 		return true;
 	/* A signal handler that is traced meanwhile goes unrecorded. */
 	ep_tls_set_gate(&ep_shut_for_good);
 	ep_ring_pause_here();
-	found = ep_rings_find_other(size, &ring, &left);
-	/* Entering a block chooses its timing where this is not 0. */
-	*(volatile uint32_t *)&ep_tls.boundary_mask = boundary;
+	found = ep_rings_resize(thread, now ? now : ep_rings_last(thread), size);
 	if (found)
-		change_ring(thread, &ring, left);
-	else
-		*(volatile uint32_t *)&ep_tls.timing_mask = timing;
+		note_size(thread, size);
+	if (found && !begun)
+		begin(thread);
+	*(volatile uint32_t *)&ep_tls.boundary_mask = boundary;
+	*(volatile uint32_t *)&ep_tls.timing_mask = timing;
 	ep_tls_set_gate(gate);
 	return found;
 }
 
 static void give_ring(struct ep_thread *thread)
 {
-	struct ep_ring ring;
-
 	if (thread->ring_offset)
 		return;
-	if (ep_rings_find_any(ep_rings_size_wanted(thread->serial), &ring)) {
-		begin_in(thread, &ring);
+	if (ep_rings_begin(thread)) {
+		begin(thread);
 		return;
 	}
 	thread->flags |= EP_THREAD_WITHOUT_RING;

@@ -29,9 +29,9 @@ void ep_thread_gate(void);
 void ep_thread_ignore(void);
 
 /*
- * Gives the caller, which has an entry, a ring of `size` bytes (a power of two, at least
- * EP_BLOCK_SIZE) in place of its present one, if any. False, nothing changed: there is no room.
- * Signals may come, but not call this.
+ * Makes the ring of the caller, which has an entry, one of `size` bytes (a power of two, at least
+ * EP_BLOCK_SIZE) that are there at once. False, nothing changed: there is no room. Signals may
+ * come, but not call this.
  */
 bool ep_thread_set_ring(uint64_t size);
 

@@ -55,41 +55,32 @@ static uint64_t until(const struct ep_arena_copy *copy)
 	return copy->base ? copy->until : UINT64_MAX;
 }
 
-/* Where the thread's newest block should be; -1: it has none there. */
-static int64_t newest(const struct ep_arena_copy *copy, const struct ep_thread *thread,
-		      const struct ep_block *ring, uint64_t count)
+static bool is_of(const struct ep_arena_copy *copy, const struct ep_thread *thread,
+		  const struct ep_block *block)
 {
-	uint64_t entered = __atomic_load_n(&thread->blocks, __ATOMIC_RELAXED);
-
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t ahead = entered - ring[i].sequence;
-
-		if (ring[i].owner != thread->serial || !ep_block_holds(&ring[i], until(copy)))
-			continue;
-		if (ahead > entered)
-			ahead = 0;
-		return (int64_t)((i + ahead) % count);
-	}
-	return -1;
+	return block->owner == thread->serial && ep_block_holds(block, until(copy));
 }
 
 /*
  * Back in time until a block was entered before `since`: that one is the last that may hold
  * something of after it. Returns its number, from which on blocks are wanted; 0: it was not met.
+ * Blocks that were left by a thread that asked for a smaller ring count, as long as they are there.
  */
 static uint64_t add_ring(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
-	const struct ep_block *ring =
-		(const struct ep_block *)((char *)ep_arena + thread->ring_offset);
-	uint64_t count = thread->ring_size / EP_BLOCK_SIZE, taken = 0;
-	int64_t at = thread->ring_offset ? newest(copy, thread, ring, count) : -1;
+	uint64_t ring = thread->ring_size / EP_BLOCK_SIZE, last = UINT64_MAX, taken = 0;
+	const struct ep_block *block = ep_rings_last(thread);
 
-	for (uint64_t back = 0; at >= 0 && back < count; back++) {
-		const struct ep_block *block = &ring[((uint64_t)at + count - back) % count];
+	for (uint64_t back = 0; block; block = ep_rings_before(block), back++) {
 		uint64_t tsc = block->tsc, sequence = block->sequence;
+		bool is = is_of(copy, thread, block);
 
-		if (block->owner != thread->serial || !ep_block_holds(block, until(copy)))
+		/* Round the ring, or behind its end. */
+		if (is ? sequence >= last : back > ring)
+			break;
+		if (!is) /* being entered, or damaged */
 			continue;
+		last = sequence;
 		add_block(copy, block);
 		if (tsc < copy->since || sequence == 1)
 			return sequence;
@@ -111,44 +102,12 @@ static bool is_wanted(const struct ep_arena_copy *copy, const struct ep_thread *
 	       thread->end_tsc == thread->start_tsc;
 }
 
-/* What threads recorded before they asked for another ring. */
-static void add_unowned(struct ep_arena_copy *copy)
-{
-	uint64_t offset, size;
-
-	for (unsigned i = 0; ep_rings_unowned(i, &offset, &size); i++) {
-		const struct ep_block *ring = (const struct ep_block *)((char *)ep_arena + offset);
-
-		for (uint64_t k = 0; k < size / EP_BLOCK_SIZE; k++)
-			if (ep_block_holds(&ring[k], until(copy)) && ring[k].tsc >= copy->since)
-				add_block(copy, &ring[k]);
-	}
-}
-
-/* Behind the last ring that somebody has: what is beyond may just be being opened. Rings are opened
- * in order. */
-static uint64_t rings_end(void)
-{
-	const struct ep_thread *list = ep_arena_section(EP_SECTION_THREADS, NULL);
-	uint32_t count = ep_thread_count();
-	uint64_t end = 0, offset, size;
-
-	for (uint32_t i = 0; i < count; i++) {
-		offset = __atomic_load_n(&list[i].ring_offset, __ATOMIC_ACQUIRE);
-		if (offset && offset + list[i].ring_size > end)
-			end = offset + list[i].ring_size;
-	}
-	for (unsigned i = 0; ep_rings_unowned(i, &offset, &size); i++)
-		if (size && offset + size > end)
-			end = offset + size;
-	return end;
-}
-
 /* Whoever they belong to, also threads that the table has forgotten. */
 static void add_all(struct ep_arena_copy *copy)
 {
 	const struct ep_block *block = ep_arena_section(EP_SECTION_RINGS, NULL);
-	const struct ep_block *end = (const struct ep_block *)((char *)ep_arena + rings_end());
+	const struct ep_block *end =
+		(const struct ep_block *)((char *)ep_arena + ep_arena_opened());
 
 	for (; block < end; block++)
 		if (ep_block_holds(block, until(copy)))
@@ -209,14 +168,12 @@ static void add_history(struct ep_arena_copy *copy)
 		add_thread(copy, &threads[i]);
 	if (is_whole(copy))
 		add_all(copy);
-	else
-		add_unowned(copy);
 }
 
 uint64_t ep_arena_copy_most_blocks(const struct ep_arena_copy *copy)
 {
 	const struct ep_block *first = ep_arena_section(EP_SECTION_RINGS, NULL);
-	uint64_t end = (uint64_t)ep_arena + rings_end();
+	uint64_t end = (uint64_t)ep_arena + ep_arena_opened();
 
 	if (end <= (uint64_t)first)
 		return 0;

@@ -142,7 +142,7 @@ gives 3 "$EPITAPH" info cut
 if mkdir small && mount -t tmpfs -o size=400k tmpfs small 2>/dev/null; then
 	EPITAPH_RING=1M EPITAPH_MEMORY=4M dies small/a
 	[ "$(wc -l <err)" = 1 ] || say "full: $(cat err)"
-	mount -o remount,size=700k small
+	mount -o remount,size=900k small
 	EPITAPH_RING=1M EPITAPH_MEMORY=4M dies small/a die 100000
 	has err 'no more room'
 	"$EPITAPH" info small/a >info || [ $? -eq 1 ]

@@ -13,7 +13,9 @@
 #include "runtime/arena/arena.h"
 #include "runtime/epitaph.h"
 #include "runtime/record/mark.h"
+#include "runtime/record/ring.h"
 #include "runtime/record/thread.h"
+#include "runtime/settings/settings.h"
 #include "runtime/x86_64/tsc.h"
 
 void __cyg_profile_func_enter(void *function, void *site);
@@ -107,17 +109,19 @@ static void *wrapped_ring(void *unused)
 	uint64_t blocks, last;
 
 	call(1);
-	blocks = ep_tls.thread->ring_size / EP_BLOCK_SIZE;
+	blocks = ep_settings.ring_size / EP_BLOCK_SIZE;
 	for (uint64_t i = 0; i < (blocks + 3) * EP_BLOCK_RECORDS; i++)
 		call(i % 1000);
 	last = block()->sequence;
 	holds(last == blocks + 4);
 	holds(ep_tls.thread->blocks == last);
-	const struct ep_block *ring = (const void *)((char *)ep_arena + ep_tls.thread->ring_offset);
-	for (uint64_t i = 0; i < blocks; i++) {
-		holds(is_valid(&ring[i]));
-		holds(ring[i].sequence > last - blocks);
+	holds(ep_tls.thread->ring_size == blocks * EP_BLOCK_SIZE);
+	const struct ep_block *b = block();
+	for (; b; b = ep_ring_previous_block(&ep_tls, b), blocks--, last--) {
+		holds(is_valid(b));
+		holds(b->sequence == last);
 	}
+	holds(blocks == 0);
 	return unused;
 }
 
