@@ -9,6 +9,7 @@
 
 #include "coredump/util/alloc.h"
 #include "runtime/format.h"
+#include "runtime/format_switches.h"
 #include "runtime/format_watchdogs.h"
 
 #define PAGE  UINT64_C(4096)
@@ -86,6 +87,33 @@ static uint64_t stacks(struct compaction *c, const struct ep_section *from, uint
 		return WHOLE;
 	memcpy(&head, c->from + from->offset, sizeof(head));
 	return head.tsc ? all(c, from, to) : 0;
+}
+
+/* ---- functions that were switched: entries of the process, right behind them those from outside
+ * ---- */
+
+static uint64_t switches(struct compaction *c, const struct ep_section *from, uint8_t *to)
+{
+	const uint8_t *source = c->from + from->offset;
+	struct ep_switches head, made;
+	uint64_t size = from->entry_size, own, other;
+
+	if (from->size < sizeof(head))
+		return WHOLE;
+	memcpy(&head, source, sizeof(head));
+	own = head.count < head.capacity ? head.count : head.capacity;
+	other = head.control_count < head.control_capacity ? head.control_count
+							   : head.control_capacity;
+	if (((uint64_t)head.capacity + head.control_capacity) > (from->size - sizeof(head)) / size)
+		return WHOLE;
+	made = head;
+	made.capacity = (uint32_t)own;
+	made.control_capacity = (uint32_t)other;
+	memcpy(to, &made, sizeof(made));
+	memcpy(to + sizeof(made), source + sizeof(head), own * size);
+	memcpy(to + sizeof(made) + own * size, source + sizeof(head) + head.capacity * size,
+	       other * size);
+	return sizeof(made) + (own + other) * size;
 }
 
 /* ---- the load map: entries, and right behind them strings ---- */
@@ -267,7 +295,7 @@ static const struct kind {
 	{EP_SECTION_THREADS, ALIGN, threads}, {EP_SECTION_MODULES, ALIGN, modules},
 	{EP_SECTION_KEPT, ALIGN, table},      {EP_SECTION_WATCHDOGS, ALIGN, table},
 	{EP_SECTION_STACKS, ALIGN, stacks},   {EP_SECTION_SCHED, ALIGN, sched},
-	{EP_SECTION_RINGS, PAGE, rings},
+	{EP_SECTION_RINGS, PAGE, rings},      {EP_SECTION_SWITCHES, ALIGN, switches},
 };
 
 static const struct kind *kind_of(uint32_t type)

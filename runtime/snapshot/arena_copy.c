@@ -6,6 +6,7 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/blockcopy.h"
+#include "runtime/format_switches.h"
 #include "runtime/format_watchdogs.h"
 #include "runtime/lib/text.h"
 #include "runtime/record/rings.h"
@@ -252,6 +253,35 @@ static uint64_t stacks_size(void)
 	return round_up(end < size ? end : size, 64);
 }
 
+/* ---- functions that were switched ---- */
+
+static uint32_t at_most(const uint32_t *count, uint32_t most)
+{
+	uint32_t now = __atomic_load_n(count, __ATOMIC_ACQUIRE);
+
+	return now < most ? now : most;
+}
+
+/* What there is now: others may begin to be off until it is copied. */
+static void measure_switches(struct ep_arena_copy *copy)
+{
+	const struct ep_switches *head = ep_arena_section(EP_SECTION_SWITCHES, NULL);
+
+	if (!head)
+		return;
+	copy->switched = at_most(&head->count, head->capacity);
+	copy->switched_control = at_most(&head->control_count, head->control_capacity);
+}
+
+static uint64_t switches_size(const struct ep_arena_copy *copy)
+{
+	uint64_t entries = (uint64_t)copy->switched + copy->switched_control;
+
+	if (!ep_arena_section(EP_SECTION_SWITCHES, NULL))
+		return 0;
+	return round_up(sizeof(struct ep_switches) + entries * sizeof(struct ep_switched), 64);
+}
+
 void ep_arena_copy_measure(struct ep_arena_copy *copy)
 {
 	const struct ep_modules *modules = ep_arena_section(EP_SECTION_MODULES, NULL);
@@ -267,11 +297,13 @@ void ep_arena_copy_measure(struct ep_arena_copy *copy)
 		copy->stacks = stacks_size();
 		copy->kept_ones = table_size(EP_SECTION_KEPT, sizeof(struct ep_kept));
 	}
+	measure_switches(copy);
 	ep_sched_copy_plan(&copy->schedule, copy->since, copy->kept ? 0 : SPARE);
 	copy->head = round_up(PAGE + process_size() + sizeof(struct ep_clock) +
 				      copy->room_threads * sizeof(struct ep_thread) +
 				      modules_size(copy) + copy->kept_ones + copy->watchdogs +
-				      copy->stacks + round_up(copy->schedule.size, 64),
+				      copy->stacks + switches_size(copy) +
+				      round_up(copy->schedule.size, 64),
 			      PAGE);
 }
 
@@ -292,6 +324,21 @@ static void copy_modules(struct ep_modules *to, const struct ep_arena_copy *copy
 		place->path.offset -= from->strings - to->strings;
 	}
 	ep_bytes_copy((char *)to + to->strings, (const char *)from + from->strings, copy->strings);
+}
+
+/* Entries without the room for more, those from outside right behind the others. */
+static void copy_switches(struct ep_switches *to, const struct ep_arena_copy *copy)
+{
+	const struct ep_switches *from = ep_arena_section(EP_SECTION_SWITCHES, NULL);
+	const struct ep_switched *entries = (const struct ep_switched *)(from + 1);
+	struct ep_switched *places = (struct ep_switched *)(to + 1);
+
+	*to = *from;
+	to->count = to->capacity = copy->switched;
+	to->control_count = to->control_capacity = copy->switched_control;
+	ep_bytes_copy((char *)places, (const char *)entries, copy->switched * sizeof(*entries));
+	ep_bytes_copy((char *)(places + copy->switched), (const char *)(entries + from->capacity),
+		      copy->switched_control * sizeof(*entries));
 }
 
 /* Its place in the copy, which is zero there. */
@@ -343,6 +390,11 @@ void ep_arena_copy_head(struct ep_arena_copy *copy, char *base)
 	copy_section(copy, EP_SECTION_KEPT, sizeof(struct ep_kept), copy->kept_ones);
 	copy_section(copy, EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), copy->watchdogs);
 	copy_section(copy, EP_SECTION_STACKS, sizeof(struct ep_stack_taken), copy->stacks);
+	if (switches_size(copy))
+		copy_switches((struct ep_switches *)add_section(copy, EP_SECTION_SWITCHES,
+								sizeof(struct ep_switched),
+								switches_size(copy)),
+			      copy);
 	if (copy->schedule.size)
 		copy->events = add_section(copy, EP_SECTION_SCHED, sizeof(struct ep_sched),
 					   copy->schedule.size);
