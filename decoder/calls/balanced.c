@@ -23,7 +23,7 @@ static uint32_t find(struct ep_identities *identities, const struct ep_record *r
 void ep_balanced_look(struct ep_balanced *balanced, struct ep_identities *identities,
 		      const struct ep_records *records)
 {
-	struct open open[EP_BLOCK_RECORDS + 2];
+	struct open open[EP_DECODED_MAX];
 	size_t height = 0;
 	uint32_t identity;
 

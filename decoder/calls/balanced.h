@@ -13,7 +13,7 @@ struct ep_balanced {
 	size_t block; /* number of the one that was looked at, from 1; 0: none */
 	/* of each record of the block: of a call, the record that ends it; 0: none is known to, or
 	 * the record is no call */
-	uint16_t end[EP_BLOCK_RECORDS + 2];
+	uint16_t end[EP_DECODED_MAX];
 };
 
 /* Looks at the block that `records` has decoded. Calls are noted as called. */

@@ -43,6 +43,8 @@ struct ep_calls {
 	struct ep_balanced balanced;
 	struct ep_placing placing;
 	bool with_waits;
+	/* the last record that was of something in the innermost open call, or its own */
+	uint64_t alive_low, alive;
 };
 
 static struct ep_time time_of(const struct ep_record *record)
@@ -126,12 +128,25 @@ static struct ep_event *end_abandoned(struct ep_calls *calls)
 	event->flags |= EP_CALL_ABANDONED | guess(calls);
 	event->end =
 		(struct ep_time){event->begin.low, back->high, back->time, false, back->refined};
+	if (calls->judgement.verdict != EP_PAIR_LEFT &&
+	    ep_pairing_may_be_over(&calls->pairing, index, back->high))
+		event->flags ^= EP_CALL_ABANDONED | EP_CALL_SWITCHED;
 	if (calls->judgement.verdict == EP_PAIR_LEFT) {
 		event->flags |= back->kind == EP_RECORD_PARENT ? 0 : EP_CALL_UNWOUND;
 		event->end = time_of(back);
 	}
 	ep_pairing_cut(&calls->pairing, index, calls->judgement.verdict != EP_PAIR_LEFT);
 	return event;
+}
+
+/* Entries go off before returns: perhaps it is the return of another call of it, made inside of
+ * this one. */
+static void end_switched_off(const struct ep_calls *calls, struct ep_event *event)
+{
+	event->flags |= EP_CALL_SWITCHED;
+	event->end.low = calls->alive_low;
+	event->end.high = EP_TIME_UNKNOWN;
+	event->end.exact = false;
 }
 
 static struct ep_event *end_matched(struct ep_calls *calls)
@@ -143,8 +158,47 @@ static struct ep_event *end_matched(struct ep_calls *calls)
 	event->end = time_of(&calls->back);
 	if (calls->judgement.ambiguous)
 		event->flags |= EP_CALL_AMBIGUOUS;
+	if (calls->judgement.switched_off)
+		end_switched_off(calls, event);
 	event->flags |= guess(calls) | unsure(&calls->back);
 	ep_pairing_cut(&calls->pairing, calls->judgement.index, false);
+	return event;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The innermost open call's function went off, by the record at hand at the latest: until when it
+ * was open for certain. A return of it would have been recorded before. */
+static struct ep_time switched_time(const struct ep_calls *calls, const struct ep_record *record)
+{
+	uint64_t off = ep_pairing_switched(&calls->pairing)->begin;
+
+	return (struct ep_time){
+		.low = most(calls->alive_low, least(off, record->low)),
+		.high = EP_TIME_UNKNOWN,
+		.best = most(calls->alive, least(off, record->time)),
+	};
+}
+
+static const struct ep_event *end_switched(struct ep_calls *calls, const struct ep_time *end)
+{
+	struct ep_event *event = open_at(calls, calls->pairing.now->height - 1);
+
+	event->kind = EP_EVENT_END;
+	event->flags |= EP_CALL_SWITCHED | guess(calls);
+	event->end = *end;
+	/* Its caller was open as long. */
+	calls->alive_low = end->low;
+	calls->alive = end->best;
+	ep_pairing_end_switched(&calls->pairing);
 	return event;
 }
 
@@ -401,6 +455,8 @@ static const struct ep_event *read_return(struct ep_calls *calls, const struct e
 	struct ep_event *event;
 
 	calls->judgement = ep_pairing_return(&calls->pairing, record);
+	if (calls->judgement.verdict == EP_PAIR_DROPPED)
+		return NULL;
 	calls->back = *record;
 	calls->busy = true;
 	/* What it ran in has ended unseen, and the link goes on. */
@@ -416,6 +472,13 @@ static const struct ep_event *read_return(struct ep_calls *calls, const struct e
 	return event;
 }
 
+/* What is innermost now was open then. */
+static void was_alive(struct ep_calls *calls, const struct ep_record *record)
+{
+	calls->alive_low = record->low;
+	calls->alive = record->time;
+}
+
 /* ---- passing over ---- */
 
 /* The record at hand begins a call that returns, and is not the last of its block: on to what comes
@@ -425,6 +488,7 @@ static const struct ep_record *pass_over(struct ep_calls *calls)
 	struct ep_records *records = &calls->records;
 	unsigned at = records->at - 1, end;
 
+	was_alive(calls, &records->decoded[at]);
 	if (calls->balanced.block != records->next_block)
 		ep_balanced_look(&calls->balanced, &calls->pairing.identities, records);
 	while ((end = calls->balanced.end[at]) && end + 1 < records->count) {
@@ -494,13 +558,15 @@ static void read_wait(struct ep_calls *calls)
 	};
 }
 
-/* Those before the record at hand, which is put back behind one that is wanted; NULL: none is. */
-static const struct ep_event *read_waits(struct ep_calls *calls, const struct ep_record *record)
+/* Those before the record at hand and before `limit`; the record is put back behind one that is
+ * wanted. NULL: none is. */
+static const struct ep_event *read_waits(struct ep_calls *calls, const struct ep_record *record,
+					 uint64_t limit)
 {
 	for (;;) {
 		ep_placing_look(&calls->placing, &calls->pairing, &calls->records,
 				calls->records.at - 1, calls->passes, open_call, calls);
-		if (calls->placing.next >= record->time)
+		if (calls->placing.next >= least(record->time, limit))
 			return NULL;
 		read_wait(calls);
 		if (calls->with_waits)
@@ -530,22 +596,64 @@ void ep_calls_with_waits(struct ep_calls *calls)
 
 /* ---- iterating ---- */
 
+/* Before the record at hand, which is put back, the innermost call ends: its function is off. */
+static const struct ep_event *read_switched(struct ep_calls *calls, const struct ep_record *record)
+{
+	struct ep_time end = switched_time(calls, record);
+	const struct ep_event *wait;
+
+	if (end.best > calls->placing.next && (wait = read_waits(calls, record, end.best)))
+		return wait;
+	calls->records.at--;
+	return end_switched(calls, &end);
+}
+
+static const struct ep_event *read_kind(struct ep_calls *calls, const struct ep_record *record)
+{
+	const struct ep_event *event;
+
+	if (record->kind == EP_RECORD_RETURN) {
+		event = read_return(calls, record);
+		if (event)
+			was_alive(calls, &calls->back);
+		return event;
+	}
+	was_alive(calls, record);
+	if (record->kind == EP_RECORD_CALL)
+		return read_call(calls, record);
+	if (record->kind == EP_RECORD_GAP)
+		return read_gap(calls, record);
+	return read_jump(calls, record);
+}
+
 /* NULL: the record is no event. */
 static const struct ep_event *read_record(struct ep_calls *calls, const struct ep_record *record)
 {
 	const struct ep_event *wait;
 
-	if (record->high > calls->placing.next && (wait = read_waits(calls, record)))
+	if (ep_pairing_is_off(&calls->pairing, record))
+		return read_switched(calls, record);
+	if (record->high > calls->placing.next && (wait = read_waits(calls, record, UINT64_MAX)))
 		return wait;
-	if (record->kind == EP_RECORD_CALL && may_pass(calls))
+	if (record->kind == EP_RECORD_CALL && may_pass(calls)) {
 		record = pass_over(calls);
-	if (record->kind == EP_RECORD_CALL)
-		return read_call(calls, record);
-	if (record->kind == EP_RECORD_RETURN)
-		return read_return(calls, record);
-	if (record->kind == EP_RECORD_GAP)
-		return read_gap(calls, record);
-	return read_jump(calls, record);
+		if (ep_pairing_is_off(&calls->pairing, record))
+			return read_switched(calls, record);
+	}
+	return read_kind(calls, record);
+}
+
+/* Calls that are open at the end, innermost first, as long as their functions were off by then. */
+static void mark_switched(struct ep_calls *calls)
+{
+	const struct ep_trace_thread *thread = calls->thread;
+	/* A live one may have gone on after all records that are left. */
+	uint64_t end = thread->state == EP_THREAD_DEAD && thread->end_tsc ? thread->end_tsc
+									  : UINT64_MAX - 1;
+	size_t height = calls->pairing.now->height;
+
+	while (height > 0 && ep_pairing_may_be_over(&calls->pairing, height - 1, end))
+		open_at(calls, --height)->flags |= EP_CALL_SWITCHED;
 }
 
 int ep_calls_next(struct ep_calls *calls, const struct ep_event **out)
@@ -565,8 +673,10 @@ int ep_calls_next(struct ep_calls *calls, const struct ep_event **out)
 			*out = read_link(calls);
 			return EP_OK;
 		}
-		if (ep_records_next(&calls->records, &record) != EP_OK)
+		if (ep_records_next(&calls->records, &record) != EP_OK) {
+			mark_switched(calls);
 			return read_last_waits(calls, out);
+		}
 		*out = read_record(calls, record);
 	} while (!*out);
 	return EP_OK;

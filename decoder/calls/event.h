@@ -65,6 +65,10 @@ const char *ep_point_word(enum ep_point point);
  * (placing.h). */
 #define EP_CALL_UNSURE_WAIT 128u
 
+/* END: its function's hooks were switched off, and nothing more is known of it: it was open at
+ * `end`, and may have gone on for any time. A call that did not return: it may have, since then. */
+#define EP_CALL_SWITCHED 256u
+
 /* A time as an interval of TSC, and the best single number for it. */
 struct ep_time {
 	uint64_t low, high; /* high may be EP_TIME_UNKNOWN */

@@ -4,6 +4,7 @@
 #include "decoder/calls/fibers.h"
 
 #include "coredump/util/alloc.h"
+#include "coredump/util/search.h"
 
 /* ---- fibers ---- */
 
@@ -27,6 +28,7 @@ struct ep_fiber *ep_fibers_add(struct ep_fibers *fibers)
 	fiber->function = UINT32_MAX;
 	fiber->link = 0;
 	fiber->over = false;
+	fiber->switched.count = fiber->lowered.count = 0;
 	return fiber;
 }
 
@@ -34,6 +36,7 @@ void ep_fibers_rewind(struct ep_fibers *fibers)
 {
 	fibers->met = 0;
 	fibers->saved.count = 0;
+	fibers->serial = 0;
 	ep_hash_deinit(&fibers->by_buffer);
 }
 
@@ -41,11 +44,36 @@ void ep_fibers_deinit(struct ep_fibers *fibers)
 {
 	for (size_t i = 0; i < fibers->all.count; i++) {
 		free(fibers->all.list[i]->stack);
+		ep_array_deinit(&fibers->all.list[i]->switched);
+		ep_array_deinit(&fibers->all.list[i]->lowered);
 		free(fibers->all.list[i]);
 	}
 	ep_array_deinit(&fibers->all);
 	ep_array_deinit(&fibers->saved);
 	ep_hash_deinit(&fibers->by_buffer);
+}
+
+/* ---- calls that were switched off ---- */
+
+void ep_fiber_lower(struct ep_fibers *fibers, struct ep_fiber *fiber)
+{
+	size_t height = fiber->height - 1;
+
+	/* Those that are higher say less than this one does. */
+	while (fiber->lowered.count &&
+	       fiber->lowered.list[fiber->lowered.count - 1].height >= height)
+		fiber->lowered.count--;
+	ep_array_push(&fiber->lowered, ((struct ep_fiber_lowered){fibers->serial++, height}));
+}
+
+size_t ep_fiber_height(const struct ep_fiber *fiber, const struct ep_saved_context *place)
+{
+	const struct ep_fiber_lowered *list = fiber->lowered.list;
+	size_t since = ep_partition_point(fiber->lowered.count, i, list[i].serial < place->serial);
+
+	return since < fiber->lowered.count && list[since].height < place->height
+		       ? list[since].height
+		       : place->height;
 }
 
 /* ---- what buffers hold ---- */

@@ -13,6 +13,20 @@
 #include "coredump/util/array.h"
 #include "coredump/util/hash.h"
 
+/* An open call of a function that was switched off while it was open, or just as it began. */
+struct ep_fiber_switched {
+	size_t index;    /* in the stack */
+	uint64_t cut_at; /* TSC: a record that may be later is none of its callees' for certain */
+	uint64_t own_until; /* TSC: its return may still have been recorded until then */
+	uint64_t begin;     /* TSC: of the interval; 0 untold */
+};
+
+/* A place that was saved before `serial` is no higher than this. */
+struct ep_fiber_lowered {
+	uint64_t serial;
+	size_t height;
+};
+
 struct ep_fiber {
 	uint32_t number; /* 0 is the thread's own stack */
 	/* open calls, outermost first: numbers of identities */
@@ -26,7 +40,9 @@ struct ep_fiber {
 	 * that returns (0: the thread ends) */
 	uint32_t function; /* UINT32_MAX unknown */
 	uint64_t link;
-	bool over; /* it has returned */
+	bool over;                                   /* it has returned */
+	EP_ARRAY(struct ep_fiber_switched) switched; /* ascending index */
+	EP_ARRAY(struct ep_fiber_lowered) lowered;   /* ascending in both */
 };
 
 #define EP_FIBER_NONE UINT32_MAX
@@ -38,6 +54,7 @@ struct ep_saved_context {
 	size_t height;  /* of its stack */
 	uint32_t function;
 	uint64_t link;
+	uint64_t serial; /* of the next call that is ended as switched off */
 };
 
 struct ep_fibers {
@@ -45,6 +62,7 @@ struct ep_fibers {
 	uint32_t met;                    /* of them, in this pass */
 	EP_ARRAY(struct ep_saved_context) saved;
 	struct ep_hash by_buffer; /* of saved */
+	uint64_t serial;          /* calls that ended as switched off */
 };
 
 void ep_fibers_deinit(struct ep_fibers *fibers);
@@ -62,6 +80,13 @@ static inline void ep_fiber_push(struct ep_fiber *fiber, uint32_t identity)
 					      sizeof(*fiber->stack));
 	fiber->stack[fiber->height++] = identity;
 }
+
+/* The call on top is no more, though nobody returned from it: places that were saved in it are its
+ * caller's. */
+void ep_fiber_lower(struct ep_fibers *fibers, struct ep_fiber *fiber);
+
+/* Where a place saved on it lies now. */
+size_t ep_fiber_height(const struct ep_fiber *fiber, const struct ep_saved_context *place);
 
 /* Keeps *context under its buffer, in place of what that held. */
 void ep_fibers_save(struct ep_fibers *fibers, const struct ep_saved_context *context);

@@ -3,6 +3,7 @@
 #include "decoder/calls/identity.h"
 
 #include "coredump/util/alloc.h"
+#include "coredump/util/search.h"
 
 #define LOOK_BACK 64u /* entries of other modules that are passed over */
 
@@ -90,6 +91,89 @@ static bool is_thunk(const struct ep_function *function)
 	       (symbol[3] == 'h' || symbol[3] == 'v' || symbol[3] == 'c');
 }
 
+/* ---- when its hooks were off ---- */
+
+#define OFFS_MAX 64u /* more make no sense: it is not known when */
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct ep_switched_part *x = a, *y = b;
+
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static const struct ep_function *name_switched(const struct ep_identities *identities,
+					       const struct ep_trace_switched *entry)
+{
+	const struct ep_trace_off *last = &entry->off[entry->off_count - (entry->off_count > 0)];
+
+	return ep_names_find(identities->names, entry->start, last->begin);
+}
+
+/* Entries that are a part of a function that lies elsewhere (.cold), once for each trace. */
+static void find_parts(const struct ep_identities *identities)
+{
+	struct ep_trace_switches *switches = identities->switches;
+
+	if (switches->named_by == identities->names)
+		return;
+	free(switches->parts);
+	switches->parts = ep_calloc(switches->count, sizeof(*switches->parts));
+	switches->part_count = 0;
+	for (size_t i = 0; i < switches->count; i++) {
+		const struct ep_trace_switched *entry = &switches->list[i];
+		const struct ep_function *function = name_switched(identities, entry);
+
+		if (entry->start >= function->end || entry->end <= function->start)
+			switches->parts[switches->part_count++] =
+				(struct ep_switched_part){function, entry};
+	}
+	qsort(switches->parts, switches->part_count, sizeof(*switches->parts), compare_parts);
+	switches->named_by = identities->names;
+}
+
+static int compare_offs(const void *a, const void *b)
+{
+	const struct ep_trace_off *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static void add_offs(struct ep_identity *one, const struct ep_trace_switched *entry)
+{
+	size_t count = one->offs ? one->offs->count : 0;
+
+	if (!entry->off_count)
+		return;
+	one->flags |= EP_IDENTITY_SWITCHED;
+	one->offs = ep_reallocarray(one->offs, 1,
+				    sizeof(*one->offs) + OFFS_MAX * sizeof(one->offs->list[0]));
+	for (unsigned i = 0; i < entry->off_count && count < OFFS_MAX; i++)
+		one->offs->list[count++] = entry->off[i];
+	one->offs->count = count;
+	if (count == OFFS_MAX)
+		one->offs->list[0] = (struct ep_trace_off){0, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	qsort(one->offs->list, count, sizeof(one->offs->list[0]), compare_offs);
+}
+
+/* By its bounds, and by its parts' names. */
+static void find_offs(const struct ep_identities *identities, struct ep_identity *one)
+{
+	const struct ep_trace_switches *switches = identities->switches;
+	const struct ep_function *function = one->function;
+	const struct ep_trace_switched *entry;
+	uint64_t end = function->end > function->start ? function->end : function->start + 1;
+	size_t at = SIZE_MAX, part;
+
+	find_parts(identities);
+	while ((entry = ep_switched_next(switches, function->start, end, &at)))
+		add_offs(one, entry);
+	part = ep_partition_point(switches->part_count, i, switches->parts[i].function < function);
+	for (; part < switches->part_count && switches->parts[part].function == function; part++)
+		if (function->end > function->start)
+			add_offs(one, switches->parts[part].entry);
+}
+
 static uint32_t number_of(struct ep_identities *identities, const struct ep_function *function)
 {
 	uint32_t hash = ep_hash_number((uintptr_t)function), at = 0, number;
@@ -104,6 +188,8 @@ static uint32_t number_of(struct ep_identities *identities, const struct ep_func
 	one->function = function;
 	one->flags = (is_thunk(function) ? EP_IDENTITY_THUNK : 0) |
 		     (is_unbound(function) ? EP_IDENTITY_UNBOUND : 0);
+	if (identities->switches)
+		find_offs(identities, one);
 	return number;
 }
 
@@ -172,6 +258,23 @@ static uint32_t site_find(const struct ep_identities *identities, uint64_t key)
 	return number;
 }
 
+/* Its function's bounds are known by its having been switched, and no entry of it was met: it is
+ * not the one's that was met below. */
+static bool entry_is_off(const struct ep_identities *identities, uint64_t address,
+			 const struct ep_identity_site *site)
+{
+	const struct ep_trace_switched *entry;
+	uint32_t number;
+	size_t at = SIZE_MAX;
+
+	if (!identities->switches || !identities->all.list[site->identity].offs)
+		return false;
+	entry = ep_switched_next(identities->switches, address, address + 1, &at);
+	if (!entry_below(identities, address, site->function, &number))
+		return true;
+	return entry && identities->all.list[number].function->start < entry->start;
+}
+
 static uint32_t site_add(struct ep_identities *identities, uint64_t address, bool is_return,
 			 uint64_t tsc)
 {
@@ -185,6 +288,8 @@ static uint32_t site_add(struct ep_identities *identities, uint64_t address, boo
 	site->function = function;
 	site->identity = number_of(identities, function);
 	if (!is_unbound(function))
+		return number;
+	if (is_return && entry_is_off(identities, address, site))
 		return number;
 	if (is_return)
 		site->lonely = !entry_below(identities, address, function, &site->identity);
@@ -215,6 +320,7 @@ void ep_identities_init(struct ep_identities *identities, const struct ep_trace 
 {
 	memset(identities, 0, sizeof(*identities));
 	identities->names = names;
+	identities->switches = trace->switches;
 	find_epochs(identities, trace);
 }
 
@@ -236,6 +342,8 @@ void ep_identities_deinit(struct ep_identities *identities)
 {
 	ep_array_deinit(&identities->sites);
 	ep_hash_deinit(&identities->by_key);
+	for (size_t i = 0; i < identities->all.count; i++)
+		free(identities->all.list[i].offs);
 	ep_array_deinit(&identities->all);
 	ep_hash_deinit(&identities->by_function);
 	ep_array_deinit(&identities->entries);

@@ -14,18 +14,26 @@
 #include "coredump/util/array.h"
 #include "coredump/util/hash.h"
 #include "decoder/names/names.h"
-#include "decoder/trace/trace.h"
+#include "decoder/trace/switches.h"
 
-#define EP_IDENTITY_THUNK   1u /* returns without ever being called */
-#define EP_IDENTITY_UNBOUND 2u /* nothing but an address is known */
-#define EP_IDENTITY_CALLED  4u /* a call of it was met, in any pass */
+#define EP_IDENTITY_THUNK    1u /* returns without ever being called */
+#define EP_IDENTITY_UNBOUND  2u /* nothing but an address is known */
+#define EP_IDENTITY_CALLED   4u /* a call of it was met, in any pass */
+#define EP_IDENTITY_SWITCHED 8u /* its hooks were off for a time: `offs` */
+
+/* When hooks of one function were off, ascending. */
+struct ep_offs {
+	size_t count;
+	struct ep_trace_off list[];
+};
 
 /* One function, as far as pairing needs it. */
 struct ep_identity {
 	const struct ep_function *function;
-	uint32_t flags; /* EP_IDENTITY_ */
-	uint32_t open;  /* calls of it that are open: the user's to count */
-	uint32_t left;  /* … that seemed to be left without a return */
+	uint32_t flags;       /* EP_IDENTITY_ */
+	uint32_t open;        /* calls of it that are open: the user's to count */
+	uint32_t left;        /* … that seemed to be left without a return */
+	struct ep_offs *offs; /* NULL: never */
 };
 
 /* What is known of one address of one kind (call or return). */
@@ -45,7 +53,8 @@ struct ep_identity_entry {
 #define EP_IDENTITY_NEAR 4096u
 
 struct ep_identities {
-	struct ep_names *names; /* borrowed */
+	struct ep_names *names;             /* borrowed */
+	struct ep_trace_switches *switches; /* likewise; NULL: none */
 	EP_ARRAY(struct ep_identity_site) sites;
 	struct ep_hash by_key;             /* of sites */
 	uint32_t recent[EP_IDENTITY_NEAR]; /* of sites, + 1: the last of a key like it */

@@ -66,7 +66,7 @@ static void go_on(struct ep_pairing *pairing, uint64_t buffer, struct ep_judgeme
 	} else {
 		if (place->fiber != before->number)
 			switch_to(pairing, pairing->fibers.all.list[place->fiber]);
-		out->index = lower(place->height, pairing->now->height);
+		out->index = lower(ep_fiber_height(pairing->now, place), pairing->now->height);
 	}
 	out->index = lower(out->index, pairing->now->height);
 	out->switched = pairing->now != before;
@@ -78,6 +78,7 @@ static void save(struct ep_pairing *pairing, uint64_t buffer)
 		.buffer = buffer,
 		.fiber = pairing->now->number,
 		.height = pairing->now->height,
+		.serial = pairing->fibers.serial,
 	};
 
 	ep_fibers_save(&pairing->fibers, &place);
@@ -137,18 +138,13 @@ void ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity)
 /* ---- exceptions ---- */
 
 /* Clean-up code begins in a frame whose call is at `index`, if any. */
-static void land(struct ep_pairing *pairing, uint32_t identity)
+static void land(struct ep_pairing *pairing, uint32_t identity, uint64_t high)
 {
-	size_t index = pairing->now->height;
+	size_t index = ep_pairing_innermost(pairing, identity, high);
 
 	pairing->leaving = false;
 	if (pairing->landing_count == EP_LANDINGS_MAX)
 		return;
-	if (pairing->identities.all.list[identity].open == 0)
-		index = SIZE_MAX;
-	else
-		while (pairing->now->stack[--index] != identity)
-			;
 	pairing->landings[pairing->landing_count++] = (struct ep_landing){identity, index, false};
 }
 
@@ -169,32 +165,34 @@ static bool take_off(struct ep_pairing *pairing, uint32_t identity)
 	return false;
 }
 
-static void leave(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
+static void leave(struct ep_pairing *pairing, uint32_t identity, uint64_t high,
+		  struct ep_judgement *out)
 {
 	const struct ep_identity *one = &pairing->identities.all.list[identity];
-	size_t index = pairing->now->height;
+	size_t index;
 
-	if (take_off(pairing, identity) || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
+	if (take_off(pairing, identity) || one->flags & EP_IDENTITY_UNBOUND)
 		return;
-	while (pairing->now->stack[--index] != identity)
-		;
-	out->index = index;
+	index = ep_pairing_innermost(pairing, identity, high);
+	if (index != SIZE_MAX)
+		out->index = index;
 }
 
 /* Where neither the throw nor a frame that was left is recorded (the trace is funtrace's), what is
  * open above the call that catches is over. */
-static void caught(struct ep_pairing *pairing, uint32_t identity, struct ep_judgement *out)
+static void caught(struct ep_pairing *pairing, uint32_t identity, uint64_t high,
+		   struct ep_judgement *out)
 {
 	const struct ep_identity *one = &pairing->identities.all.list[identity];
-	size_t index = pairing->now->height;
 	bool recorded = pairing->leaving;
+	size_t index;
 
 	pairing->leaving = false;
-	if (recorded || one->open == 0 || one->flags & EP_IDENTITY_UNBOUND)
+	if (recorded || one->flags & EP_IDENTITY_UNBOUND)
 		return;
-	while (pairing->now->stack[--index] != identity)
-		;
-	out->index = index + 1;
+	index = ep_pairing_innermost(pairing, identity, high);
+	if (index != SIZE_MAX)
+		out->index = index + 1;
 }
 
 /* ---- all of them ---- */
@@ -208,11 +206,11 @@ static void judge_place(struct ep_pairing *pairing, const struct ep_record *reco
 
 	out->function = site->function;
 	if (record->kind == EP_RECORD_LEFT) {
-		leave(pairing, site->identity, out);
+		leave(pairing, site->identity, record->high, out);
 	} else if (record->kind == EP_RECORD_LANDED) {
-		land(pairing, site->identity);
+		land(pairing, site->identity, record->high);
 	} else if (record->kind == EP_RECORD_CAUGHT) {
-		caught(pairing, site->identity, out);
+		caught(pairing, site->identity, record->high, out);
 	} else if (record->kind == EP_RECORD_THROW || record->kind == EP_RECORD_RETHROW) {
 		pairing->leaving = true; /* by a frame that is none of these */
 	} else if (record->kind == EP_RECORD_RESUME) {

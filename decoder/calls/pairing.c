@@ -36,6 +36,8 @@
  * other stacks in between, by means that leave no mark (assembly of its own); from there on what is
  * inside of what is a guess.
  *
+ * Where hooks of a function come and go, switching.c judges first.
+ *
  * The first pass therefore takes each such return for a stray one, and keeps those in mind that
  * nothing contradicts. With these for OUTSIDE a second one counts the callers that are known only
  * by their returns; it is the same code that then runs for good, so the counts are exact.
@@ -223,9 +225,18 @@ struct ep_judgement ep_pairing_return(struct ep_pairing *pairing, const struct e
 		ep_identities_find(&pairing->identities, record->address, true, record->time);
 	struct ep_judgement out;
 
+	if (identity(pairing, site->identity)->offs && ep_pairing_drops(pairing, site, record)) {
+		pairing->ordinal++;
+		pairing->dropped++;
+		return (struct ep_judgement){.verdict = EP_PAIR_DROPPED,
+					     .index = pairing->now->height,
+					     .function = site->function};
+	}
 	if (pairing->now->height == 0 && pairing->now->link)
 		ep_pairing_try_link(pairing, site->identity);
 	out = judge(pairing, site);
+	out.switched_off = out.verdict == EP_PAIR_MATCH &&
+			   ep_pairing_may_be_over(pairing, out.index, record->high);
 	if (out.verdict == EP_PAIR_MATCH && pairing->pass == EP_PASS_LOOK)
 		ep_pairing_settle(pairing, out.index);
 	pairing->ordinal++;
@@ -251,6 +262,8 @@ const struct ep_function *ep_pairing_call(struct ep_pairing *pairing,
 		ep_identities_find(&pairing->identities, record->address, false, record->time);
 	struct ep_identity *one = identity(pairing, site->identity);
 
+	if (one->offs)
+		ep_pairing_note_switched(pairing, one, record);
 	ep_fiber_push(pairing->now, site->identity);
 	one->open++;
 	one->flags |= EP_IDENTITY_CALLED;
@@ -268,8 +281,11 @@ void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left)
 
 		one->open--;
 		/* Of an older one, others may have been called since. */
-		one->left += left && now->height >= now->floor;
+		one->left += left && now->height >= now->floor && !one->offs;
 	}
+	while (now->switched.count &&
+	       now->switched.list[now->switched.count - 1].index >= now->height)
+		now->switched.count--;
 	if (now->floor > now->height)
 		now->floor = now->height;
 }
@@ -315,6 +331,7 @@ static bool rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass)
 	pairing->landing_count = 0;
 	pairing->leaving = false;
 	pairing->returned = 0;
+	pairing->dropped = 0;
 	forget_left(pairing);
 	if (pass == EP_PASS_LOOK)
 		forget_counts(pairing);
@@ -342,6 +359,8 @@ static void read_record(struct ep_pairing *pairing, const struct ep_record *reco
 
 	if (ep_pairing_over(pairing))
 		ep_pairing_go_on(pairing);
+	while (ep_pairing_is_off(pairing, record))
+		ep_pairing_end_switched(pairing);
 	if (record->kind == EP_RECORD_CALL) {
 		ep_pairing_call(pairing, record);
 	} else if (record->kind == EP_RECORD_RETURN) {

@@ -18,6 +18,7 @@ enum ep_pair_verdict {
 	EP_PAIR_OUTSIDE, /* as BEFORE, and the calls from `index` up, which are inside of it, were
 			    left */
 	EP_PAIR_LEFT,    /* a jump: the calls from `index` up were left then */
+	EP_PAIR_DROPPED, /* of a call whose begin was switched off: as if it were not there */
 };
 
 enum ep_pass {
@@ -70,6 +71,7 @@ struct ep_pairing {
 	struct ep_landing landings[EP_LANDINGS_MAX];
 	unsigned landing_count;
 	bool leaving;      /* the record before is a frame that was left */
+	uint64_t dropped;  /* returns, in this pass */
 	unsigned returned; /* calls that seemed left and have returned */
 	/* the plan */
 	EP_ARRAY(struct ep_doubt) pending; /* ascending height */
@@ -118,6 +120,7 @@ struct ep_judgement {
 	const struct ep_function *function; /* as the return's address says */
 	bool ambiguous;                     /* MATCH: several calls of it were open, not on top */
 	bool switched;                      /* LEFT: another fiber goes on, and the calls are its */
+	bool switched_off; /* MATCH: entries were off already, so it may be another call's */
 };
 struct ep_judgement ep_pairing_return(struct ep_pairing *pairing, const struct ep_record *record);
 void ep_pairing_gap(struct ep_pairing *pairing, const struct ep_record *record);
@@ -157,7 +160,43 @@ static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
 	pairing->calls += calls;
 }
 
-/* Between pairing.c and jumps.c. */
+/*
+ * Functions whose hooks come and go (switching.c). Before each record is handed in: true when the
+ * innermost open call ends here, as its function was switched off and nothing is known of it any
+ * more; ep_pairing_end_switched ends it, and then this is asked again.
+ */
+bool ep_pairing_is_off_slow(struct ep_pairing *pairing, const struct ep_record *record);
+static inline const struct ep_fiber_switched *ep_pairing_switched(const struct ep_pairing *pairing)
+{
+	const struct ep_fiber *now = pairing->now;
+	const struct ep_fiber_switched *top;
+
+	if (!now->switched.count)
+		return NULL;
+	top = &now->switched.list[now->switched.count - 1];
+	return top->index + 1 == now->height ? top : NULL;
+}
+static inline bool ep_pairing_is_off(struct ep_pairing *pairing, const struct ep_record *record)
+{
+	const struct ep_fiber_switched *top = ep_pairing_switched(pairing);
+
+	return top && record->high >= top->cut_at && ep_pairing_is_off_slow(pairing, record);
+}
+void ep_pairing_end_switched(struct ep_pairing *pairing);
+
+/* May something have been switched off, or an open call be over for that, in this time? */
+bool ep_pairing_switches_within(const struct ep_pairing *pairing, uint64_t low, uint64_t high);
+
+/* The call at `index` may be over by `high`, its function having been switched off. */
+bool ep_pairing_may_be_over(const struct ep_pairing *pairing, size_t index, uint64_t high);
+
+/* Between pairing.c, jumps.c and switching.c. */
+void ep_pairing_note_switched(struct ep_pairing *pairing, const struct ep_identity *one,
+			      const struct ep_record *record);
+bool ep_pairing_drops(const struct ep_pairing *pairing, const struct ep_identity_site *site,
+		      const struct ep_record *record);
+/* The innermost open call of a function, which is still so at `high`; SIZE_MAX: none. */
+size_t ep_pairing_innermost(const struct ep_pairing *pairing, uint32_t identity, uint64_t high);
 void ep_pairing_settle(struct ep_pairing *pairing, size_t index);
 void ep_pairing_try_link(struct ep_pairing *pairing, uint32_t identity);
 

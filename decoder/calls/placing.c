@@ -17,9 +17,9 @@ struct window {
 	uint64_t low, high;
 	bool evenly; /* records had even steps between its bounds */
 	bool lost;
-	int of[EP_BLOCK_RECORDS + 2]; /* by record: the node that it begins or ends */
+	int of[EP_DECODED_MAX]; /* by record: the node that it begins or ends */
 	/* by place: its function may wait; 1 or 0, -1: not asked yet */
-	signed char may[EP_BLOCK_RECORDS + 3];
+	signed char may[EP_DECODED_MAX + 1];
 	unsigned latest; /* the last place that may */
 	unsigned from;   /* where the slice before was drawn */
 	/* how far times were given */
@@ -395,7 +395,7 @@ static void place_window(struct window *w, struct ep_records *records, ep_placin
 			 void *context)
 {
 	struct ep_placing *placing = w->placing;
-	size_t size = EP_BLOCK_RECORDS + 3;
+	size_t size = EP_DECODED_MAX + 1;
 
 	if (!placing->at)
 		placing->at = ep_calloc(size, sizeof(*placing->at));
@@ -440,6 +440,7 @@ void ep_placing_look(struct ep_placing *placing, const struct ep_pairing *pairin
 	w.evenly = list[placing->end - 1].time > w.low;
 	/* Some of it was passed over, unseen. */
 	w.lost = (passes && at > 0 && same_window(&list[at], &list[at - 1])) ||
-		 pairing->landing_count || pairing->leaving || ep_pairing_unseen(pairing);
+		 pairing->landing_count || pairing->leaving || ep_pairing_unseen(pairing) ||
+		 ep_pairing_switches_within(pairing, w.low, w.high);
 	place_window(&w, records, open, context);
 }

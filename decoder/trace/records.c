@@ -467,6 +467,104 @@ static void place_tail(struct decoding *d)
 		      !(next->block->flags & (EP_BLOCK_RESUMED | EP_BLOCK_LONG_GAP)));
 }
 
+/* ---- everything was off ---- */
+
+static bool may_be_behind(const struct ep_record *record, const struct ep_trace_off *all)
+{
+	return all->begin < EP_SWITCH_SLACK || record->high >= all->begin - EP_SWITCH_SLACK;
+}
+
+static bool is_behind(const struct ep_record *record, const struct ep_trace_off *all)
+{
+	return all->on_end < UINT64_MAX - EP_SWITCH_SLACK &&
+	       record->low > all->on_end + EP_SWITCH_SLACK;
+}
+
+/* A pause for a thread that may not have seen it, until the next record: its hooks were off in the
+ * code. */
+static void add_pause(struct ep_records *records, uint64_t high)
+{
+	struct ep_record *gap = &records->decoded[records->count];
+
+	records->all_told = false;
+	if (records->count && gap[-1].kind == EP_RECORD_GAP && gap[-1].gap & EP_GAP_PAUSED) {
+		gap[-1].high = high > gap[-1].high ? high : gap[-1].high;
+		gap[-1].exact = false;
+		return;
+	}
+	*gap = (struct ep_record){
+		.kind = EP_RECORD_GAP,
+		.low = records->all_low,
+		.high = high > records->all_time ? high : records->all_time,
+		.time = records->all_time,
+		.gap = EP_GAP_PAUSED,
+	};
+	/* Before a thread's first record there is no history. */
+	records->count += records->started || records->count || records->all_dropped;
+	records->all_dropped = false;
+}
+
+static void reach_all_off(struct ep_records *records, const struct ep_record *one)
+{
+	const struct ep_record *next = &records->decoded[records->count];
+	uint64_t begin = records->thread->blocks[records->next_block - 1].tsc;
+
+	if (records->all_told)
+		return;
+	records->all_told = true;
+	records->all_low = records->count ? next[-1].low : records->last;
+	records->all_time = begin > records->last ? begin : records->last;
+	if (one->kind == EP_RECORD_GAP)
+		records->all_time = one->time;
+	if (records->count)
+		records->all_time = next[-1].time;
+}
+
+/* What else is missing begins with the pause. */
+static bool stays_as_gap(struct ep_records *records, struct ep_record *one)
+{
+	if (one->kind != EP_RECORD_GAP) {
+		records->all_dropped = true;
+		return false;
+	}
+	one->low = records->all_low;
+	one->time = records->all_time;
+	one->high = one->high > one->time ? one->high : one->time;
+	one->exact = false;
+	return true;
+}
+
+/* Which hooks go off when, or come back, is not told of each: what is not certain to be from before
+ * the first or from after the last is left out. True: the record stays. */
+static bool stays(struct ep_records *records, const struct ep_trace_switches *switches,
+		  struct ep_record *one)
+{
+	for (; records->all_next < switches->all_count; records->all_next++) {
+		const struct ep_trace_off *all = &switches->all[records->all_next];
+
+		if (!may_be_behind(one, all))
+			break;
+		reach_all_off(records, one);
+		if (!is_behind(one, all))
+			return stays_as_gap(records, one);
+	}
+	if (records->all_told)
+		add_pause(records, one->low);
+	return true;
+}
+
+static void tell_pauses(struct ep_records *records, const struct ep_trace_switches *switches)
+{
+	struct ep_record *list = records->decoded + EP_ALL_OFF;
+	unsigned count = records->count;
+
+	memmove(list, records->decoded, count * sizeof(*list));
+	records->count = 0;
+	for (unsigned i = 0; i < count; i++)
+		if (stays(records, switches, &list[i]))
+			records->decoded[records->count++] = list[i];
+}
+
 static void decode(struct ep_records *records)
 {
 	const struct ep_trace_block *block = &records->thread->blocks[records->next_block++];
@@ -486,6 +584,8 @@ static void decode(struct ep_records *records)
 	add_gap_before(&d);
 	read_words(&d);
 	place_tail(&d);
+	if (records->trace->switches && records->all_next < records->trace->switches->all_count)
+		tell_pauses(records, records->trace->switches);
 	records->last = d.anchor;
 	records->started = true;
 }
@@ -500,6 +600,8 @@ void ep_records_init(struct ep_records *records, const struct ep_trace *trace,
 	records->holes = 0;
 	records->last = 0;
 	records->started = records->ended = false;
+	records->all_next = 0;
+	records->all_told = records->all_dropped = false;
 }
 
 /* Blocks that were entered and are not there. One that is just being entered has nothing in it
@@ -516,12 +618,25 @@ static uint64_t lost_at_end(const struct ep_records *records)
 	return thread->blocks_entered - last;
 }
 
+/* Did everything go off, and perhaps come back, after the last record, while the thread lived? */
+static bool off_behind(const struct ep_records *records)
+{
+	const struct ep_trace_switches *switches = records->trace->switches;
+	const struct ep_trace_thread *thread = records->thread;
+
+	if (!switches || records->all_next == switches->all_count)
+		return false;
+	return !thread->known || thread->state == EP_THREAD_LIVE ||
+	       thread->end_tsc >= switches->all[records->all_next].begin;
+}
+
 /* What is missing after the last block: a pause that was not over, or the newest blocks. */
 static int add_gap_behind(struct ep_records *records)
 {
 	const struct ep_trace_thread *thread = records->thread;
 	bool live = thread->known && thread->state == EP_THREAD_LIVE;
-	bool paused = live && (thread->gate != 0 || records->trace->arena.gate != 0);
+	bool off = records->all_told || off_behind(records);
+	bool paused = off || (live && (thread->gate != 0 || records->trace->arena.gate != 0));
 	struct ep_record *gap = &records->decoded[0];
 	uint64_t lost;
 
@@ -533,9 +648,9 @@ static int add_gap_behind(struct ep_records *records)
 		return EP_END;
 	*gap = (struct ep_record){
 		.kind = EP_RECORD_GAP,
-		.low = records->last,
+		.low = records->all_told ? records->all_low : records->last,
 		.high = EP_TIME_UNKNOWN,
-		.time = records->last,
+		.time = records->all_told ? records->all_time : records->last,
 		.gap = (paused ? EP_GAP_PAUSED : 0) | (lost ? EP_GAP_LOST_BLOCKS : 0),
 		.lost = lost,
 	};
@@ -568,10 +683,17 @@ const char *ep_records_text(const struct ep_records *records, const struct ep_re
 void ep_records_seek(struct ep_records *records, uint64_t tsc)
 {
 	const struct ep_trace_thread *thread = records->thread;
+	const struct ep_trace *trace = records->trace;
 	size_t low = ep_partition_point(thread->block_count, i, thread->blocks[i].tsc <= tsc);
 
 	ep_records_init(records, records->trace, thread);
 	records->next_block = low ? low - 1 : 0;
+	/* What lay before is not told. */
+	while (trace->switches && records->next_block < thread->block_count &&
+	       records->all_next < trace->switches->all_count &&
+	       trace->switches->all[records->all_next].begin <=
+		       thread->blocks[records->next_block].tsc)
+		records->all_next++;
 }
 
 uint64_t ep_records_last_time(const struct ep_trace *trace, const struct ep_trace_thread *thread)

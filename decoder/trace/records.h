@@ -6,6 +6,7 @@
 #ifndef EPITAPH_RECORDS_H
 #define EPITAPH_RECORDS_H
 
+#include "decoder/trace/switches.h"
 #include "decoder/trace/trace.h"
 
 enum ep_record_kind {
@@ -73,6 +74,9 @@ struct ep_records;
 const char *ep_records_text(const struct ep_records *records, const struct ep_record *gap,
 			    size_t *size);
 
+/* Records of one block, with a gap before it, and those where everything was off. */
+#define EP_DECODED_MAX (EP_BLOCK_RECORDS + 2 + EP_ALL_OFF)
+
 /* Iterates one thread's records. About 36 KiB; no allocation. */
 struct ep_records {
 	const struct ep_trace *trace;
@@ -83,9 +87,13 @@ struct ep_records {
 	uint64_t last;      /* time of the last anchor so far */
 	bool started;       /* a gap before the first block is not told: the history begins there */
 	bool ended;         /* what is missing at the end was told */
+	unsigned all_next; /* of the times when everything was off: the first that is not over … */
+	bool all_told;     /* … and it was reached: a gap is to be told … */
+	bool all_dropped;  /* … for records that were left out */
+	uint64_t all_low, all_time;           /* … and it begins here, as in struct ep_record */
 	char texts[EP_BLOCK_RECORDS * 3 + 1]; /* of the block's marks */
 	uint32_t arguments[EP_BLOCK_RECORDS]; /* of its notes */
-	struct ep_record decoded[EP_BLOCK_RECORDS + 2];
+	struct ep_record decoded[EP_DECODED_MAX];
 };
 
 void ep_records_init(struct ep_records *records, const struct ep_trace *trace,

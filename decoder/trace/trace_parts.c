@@ -52,3 +52,20 @@ const uint8_t *ep_trace_string(const struct ep_trace *trace, const struct ep_tra
 		return NULL;
 	return ep_trace_view(trace, section->offset + string.offset, string.length);
 }
+
+const void *ep_trace_section_bytes(const struct ep_trace *trace, uint32_t type, uint32_t entry_size,
+				   struct ep_section *section)
+{
+	uint32_t count = trace->arena.section_count;
+
+	for (uint32_t i = 0; i < count && i < EP_SECTION_MAX; i++) {
+		*section = trace->arena.sections[i];
+		if (section->type != type)
+			continue;
+		if (section->offset % 64 || section->entry_size < entry_size ||
+		    section->entry_size % 8 || section->entry_size > 65536)
+			return NULL;
+		return ep_trace_view(trace, section->offset, section->size);
+	}
+	return NULL;
+}

@@ -18,12 +18,21 @@ const char *ep_trace_keep_text(struct ep_trace *trace, const void *bytes, size_t
 const uint8_t *ep_trace_string(const struct ep_trace *trace, const struct ep_trace_section *section,
 			       struct ep_string string);
 
+/* The bytes of the first section of that type, as far as it says, all of them in the image;
+ * *section is what the arena says. NULL: none, or it makes no sense (an entry is at least
+ * entry_size bytes, a multiple of 8, at most 64 KiB). */
+const void *ep_trace_section_bytes(const struct ep_trace *trace, uint32_t type, uint32_t entry_size,
+				   struct ep_section *section);
+
 void ep_trace_read_process(struct ep_trace *trace, const struct ep_trace_section *section);
 void ep_trace_read_clock(struct ep_trace *trace, const struct ep_trace_section *section);
 void ep_trace_read_modules(struct ep_trace *trace, const struct ep_trace_section *section);
 void ep_trace_read_threads(struct ep_trace *trace, const struct ep_trace_section *section);
 /* Also the stacks that were taken at a miss. */
 void ep_trace_read_watchdogs(struct ep_trace *trace);
+/* Functions that were switched. */
+void ep_trace_read_switches(struct ep_trace *trace);
+void ep_trace_free_switches(struct ep_trace *trace);
 /* After the threads: gives them their blocks. Without a section every page of the image is looked
  * at. */
 void ep_trace_read_blocks(struct ep_trace *trace, const struct ep_trace_section *section);

@@ -7,24 +7,6 @@
 #include "decoder/trace/trace_parts.h"
 #include "runtime/format_watchdogs.h"
 
-/* The section's bytes, as far as it says, all of them in the image. NULL: none. */
-static const void *section_bytes(const struct ep_trace *trace, uint32_t type, uint32_t entry_size,
-				 struct ep_section *section)
-{
-	uint32_t count = trace->arena.section_count;
-
-	for (uint32_t i = 0; i < count && i < EP_SECTION_MAX; i++) {
-		*section = trace->arena.sections[i];
-		if (section->type != type)
-			continue;
-		if (section->offset % 64 || section->entry_size < entry_size ||
-		    section->entry_size % 8 || section->entry_size > 65536)
-			return NULL;
-		return ep_trace_view(trace, section->offset, section->size);
-	}
-	return NULL;
-}
-
 static void add_watchdog(struct ep_trace *trace, const uint8_t *bytes)
 {
 	struct ep_trace_watchdog *to = &trace->watchdogs[trace->watchdog_count];
@@ -51,8 +33,8 @@ static void add_watchdog(struct ep_trace *trace, const uint8_t *bytes)
 static void read_watchdogs(struct ep_trace *trace)
 {
 	struct ep_section section;
-	const uint8_t *bytes =
-		section_bytes(trace, EP_SECTION_WATCHDOGS, sizeof(struct ep_watchdog), &section);
+	const uint8_t *bytes = ep_trace_section_bytes(trace, EP_SECTION_WATCHDOGS,
+						      sizeof(struct ep_watchdog), &section);
 	uint64_t count = bytes ? section.size / section.entry_size : 0;
 
 	trace->watchdogs = ep_calloc(EP_WATCHDOGS + 1, sizeof(*trace->watchdogs));
@@ -80,8 +62,8 @@ static void add_stack(struct ep_trace *trace, const uint8_t *section, uint64_t s
 static void read_stacks(struct ep_trace *trace)
 {
 	struct ep_section section;
-	const uint8_t *bytes =
-		section_bytes(trace, EP_SECTION_STACKS, sizeof(struct ep_stack_taken), &section);
+	const uint8_t *bytes = ep_trace_section_bytes(trace, EP_SECTION_STACKS,
+						      sizeof(struct ep_stack_taken), &section);
 	struct ep_stack_taken entry;
 	struct ep_stacks head;
 	uint64_t room;
@@ -109,7 +91,7 @@ static void read_drain(struct ep_trace *trace)
 {
 	struct ep_section section;
 	const uint8_t *bytes =
-		section_bytes(trace, EP_SECTION_SCHED, sizeof(struct ep_sched), &section);
+		ep_trace_section_bytes(trace, EP_SECTION_SCHED, sizeof(struct ep_sched), &section);
 
 	if (bytes && section.size >= sizeof(struct ep_sched))
 		memcpy(&trace->drain, bytes + offsetof(struct ep_sched, tid), sizeof(trace->drain));
