@@ -153,6 +153,7 @@ PUBLIC void epitaph_dso_loaded(void)
 	ep_start();
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
+	ep_switches_look_again();
 	ep_switch_names_refresh();
 }
 

@@ -23,6 +23,7 @@
 #include "runtime/record/rings.h"
 #include "runtime/record/thread.h"
 #include "runtime/settings/settings.h"
+#include "runtime/switching/switches.h"
 #include "runtime/watchdogs/watchdog.h"
 
 #define SECCOMP_BY_PRCTL 22 /* PR_SET_SECCOMP */
@@ -76,6 +77,7 @@ static void enter_jail(bool strict)
 	else if (ep_arena && !ep_settings.counting && !ep_jailed() && ep_arena_intact())
 		ep_rings_open_ahead();
 	ep_jail_enter();
+	ep_switches_wait(); /* the filter may be for all threads */
 }
 
 static void leave_watchdogs(void)

@@ -3,11 +3,19 @@
 #include "runtime/switching/flip.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "runtime/format_switches.h"
 #include "runtime/lib/files.h"
+#include "runtime/lib/helper.h"
 #include "runtime/lib/jail.h"
+#include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/x86_64/emulator.h"
 
@@ -41,22 +49,114 @@ void ep_flip_refuse(uint32_t reason)
 	give_up(reason);
 }
 
-bool ep_flip_begin(struct ep_flip *flip)
+/* ---- who opens the file ---- */
+
+static void open_memory(struct ep_flip *flip)
 {
-	flip->fd = -1;
-	if (!ep_flip_possible())
-		return false;
-	if (how != EP_FLIP_MPROTECT)
-		flip->fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)"/proc/self/mem",
-				       O_RDWR | O_CLOEXEC, 0);
-	return true;
+	flip->fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
 }
 
-void ep_flip_end(struct ep_flip *flip)
+static void close_memory(const struct ep_flip *flip)
 {
 	if (flip->fd >= 0)
 		ep_fd_close(flip->fd);
 }
+
+/* Links of the folder of threads: its own two, and one a thread (kernel: proc_task_getattr). */
+static bool is_only_thread(void)
+{
+	struct stat tasks;
+
+	return !ep_syscall_failed(ep_syscall4(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/task",
+					      (long)&tasks, 0)) &&
+	       tasks.st_nlink == 3;
+}
+
+static uint32_t running; /* one at a time */
+
+static struct {
+	ep_flip_fn run;
+	void *argument;
+} work;
+
+/* A table without any of the program's descriptors: what it closes is closed, at once. */
+static bool leave_descriptors(void)
+{
+	return !ep_syscall_failed(
+		       ep_syscall3(SYS_close_range, 0, (long)~0u, CLOSE_RANGE_UNSHARE)) ||
+	       !ep_syscall_failed(ep_syscall1(SYS_unshare, CLONE_FILES)); /* before Linux 5.9 */
+}
+
+static void work_aside(void)
+{
+	struct ep_flip flip = {-1};
+
+	if (leave_descriptors())
+		open_memory(&flip);
+	work.run(&flip, work.argument);
+	ep_helper_exit();
+}
+
+static struct ep_helper helper = {.shares = CLONE_FS | CLONE_FILES};
+
+static bool run_aside(ep_flip_fn run, void *argument)
+{
+	uint32_t alive;
+
+	work.run = run;
+	work.argument = argument;
+	if (ep_helper_start(&helper, NULL, work_aside))
+		return false;
+	/* The kernel wakes as for a futex that processes share. */
+	while ((alive = __atomic_load_n(&helper.alive, __ATOMIC_ACQUIRE)) != 0)
+		ep_syscall4(SYS_futex, (long)&helper.alive, FUTEX_WAIT, (long)alive, 0);
+	helper.tid = 0;
+	return true;
+}
+
+static bool run_somewhere(ep_flip_fn run, void *argument)
+{
+	struct ep_flip flip = {-1};
+
+	if (how == EP_FLIP_MPROTECT) {
+		run(&flip, argument);
+		return true;
+	}
+	if (is_only_thread())
+		open_memory(&flip);
+	if (flip.fd < 0 && run_aside(run, argument))
+		return true;
+	if (flip.fd < 0 && how == EP_FLIP_FILE)
+		return false;
+	run(&flip, argument);
+	close_memory(&flip);
+	return true;
+}
+
+/* No handler comes, which could leave by longjmp and leave `running` behind, or begin a thread. */
+bool ep_flip_run(ep_flip_fn run, void *argument)
+{
+	uint64_t mask;
+	bool done;
+
+	if (!ep_flip_possible())
+		return false;
+	mask = ep_signals_block(0);
+	while (__atomic_exchange_n(&running, 1, __ATOMIC_ACQUIRE))
+		ep_syscall0(SYS_sched_yield);
+	done = run_somewhere(run, argument);
+	__atomic_store_n(&running, 0, __ATOMIC_RELEASE);
+	ep_signals_restore(mask);
+	return done;
+}
+
+void ep_flip_reset(void)
+{
+	running = 0;
+	ep_helper_forget(&helper);
+}
+
+/* ---- a byte ---- */
 
 static bool write_by_file(const struct ep_flip *flip, uint64_t place, uint8_t byte)
 {
@@ -66,28 +166,44 @@ static bool write_by_file(const struct ep_flip *flip, uint64_t place, uint8_t by
 	return true;
 }
 
+/* Where it is writable: such code is the program's own affair, and stays as it is. */
+static bool write_plainly(uint64_t place, uint8_t byte)
+{
+	struct iovec here = {&byte, 1}, there = {(void *)place, 1};
+
+	return ep_syscall6(SYS_process_vm_writev, ep_syscall0(SYS_getpid), (long)&here, 1,
+			   (long)&there, 1, 0) == 1;
+}
+
 /* Threads go on running the page meanwhile, so it stays executable. */
 static bool write_by_hand(uint64_t place, uint8_t byte)
 {
 	uint64_t page = place & -PAGE;
+	bool done;
 
 	if (how == EP_FLIP_FILE) /* not a refusal: it has no descriptor left, or the code is gone */
 		return false;
-	if (ep_syscall3(SYS_mprotect, (long)page, (long)PAGE, PROT_READ | PROT_WRITE | PROT_EXEC)) {
-		give_up(EP_FLIP_REFUSED);
-		return false;
+	done = write_plainly(place, byte);
+	if (!done) {
+		if (ep_syscall3(SYS_mprotect, (long)page, (long)PAGE,
+				PROT_READ | PROT_WRITE | PROT_EXEC)) {
+			give_up(EP_FLIP_REFUSED);
+			return false;
+		}
+		done = write_plainly(place, byte);
+		ep_syscall3(SYS_mprotect, (long)page, (long)PAGE, PROT_READ | PROT_EXEC);
 	}
-	__atomic_store_n((uint8_t *)place, byte, __ATOMIC_RELEASE);
-	ep_syscall3(SYS_mprotect, (long)page, (long)PAGE, PROT_READ | PROT_EXEC);
-	how = EP_FLIP_MPROTECT;
-	return true;
+	if (done)
+		how = EP_FLIP_MPROTECT;
+	else
+		give_up(EP_FLIP_REFUSED);
+	return done;
 }
 
 bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to)
 {
 	uint8_t now;
 
-	if (!ep_memory_read(place, &now, 1) || (now != from && now != to))
-		return false;
-	return now == to || write_by_file(flip, place, to) || write_by_hand(place, to);
+	return ep_memory_read(place, &now, 1) && now == from &&
+	       (write_by_file(flip, place, to) || write_by_hand(place, to));
 }

@@ -26,15 +26,24 @@ uint32_t ep_flip_how(uint32_t *why_not);
 /* Code is not changed from now on: EP_FLIP_REFUSED … */
 void ep_flip_refuse(uint32_t why_not);
 
-/* Before the first byte; false: not possible, and there is nothing to end. */
-bool ep_flip_begin(struct ep_flip *flip);
-void ep_flip_end(struct ep_flip *flip);
+/*
+ * Calls run(flip, argument) with the way to the code open. By this thread, if the process has no
+ * other one: else one that closes descriptors could close ours, and the next file to be opened be
+ * written to; so in a process of more threads, or with no descriptor left, it is called by a
+ * thread for the moment, with descriptors of its own. False: not possible, or not now. Who finds
+ * another thread in here waits for it.
+ */
+typedef void (*ep_flip_fn)(struct ep_flip *flip, void *argument);
+bool ep_flip_run(ep_flip_fn run, void *argument);
+
+/* In a forked child. */
+void ep_flip_reset(void);
 
 /*
- * The byte at `place` becomes `to`, if it is `from`. False: it is neither of the two (a breakpoint,
- * a uprobe, another library by now), or the kernel refuses. Between this look and the change a
- * debugger may write there: both are system calls of it and of ours, and it stops the process for
- * that.
+ * The byte at `place` becomes `to`, if it is `from`. False: it is something else (changed already,
+ * a breakpoint, a uprobe, another library by now), or the kernel refuses. Between this look and the
+ * change a debugger may write there: both are system calls of it and of ours, and it stops the
+ * process for that.
  */
 bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to);
 

@@ -104,8 +104,7 @@ bool ep_site_at(uint64_t place, struct ep_place *out)
 	       parse(code, EP_SITE_CODE_SIZE, place, out);
 }
 
-/* Nothing of a site is another one: a tail call's sled has in it what a return's looks like. */
-static size_t skip(const struct ep_place *place)
+size_t ep_place_size(const struct ep_place *place)
 {
 	return place->kind == EP_SITE_CALL || place->kind == EP_SITE_JUMP ? EP_SITE_CODE_SIZE
 									  : EP_SLED_CODE_SIZE;
@@ -124,8 +123,9 @@ size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t mo
 		if (!ep_memory_read(at, code, got))
 			break;
 		for (i = 0; i < size && count < most;)
-			i += parse(code + i, got - i, at + i, &out[count]) ? skip(&out[count++])
-									   : 1;
+			i += parse(code + i, got - i, at + i, &out[count])
+				     ? ep_place_size(&out[count++])
+				     : 1;
 		if (count == most)
 			break;
 	}

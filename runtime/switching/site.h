@@ -25,6 +25,10 @@ bool ep_site_is_hook(uint64_t address);
 /* Whether a site lies at `place` now, on or off. */
 bool ep_site_at(uint64_t place, struct ep_place *out);
 
+/* Bytes of a site from its place on. Nothing of it is another one: a tail call's sled has in it
+ * what a return's looks like. */
+size_t ep_place_size(const struct ep_place *place);
+
 /* All sites of the code at [start, end), on or off, by address, at most `most`: how many. */
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most);
 

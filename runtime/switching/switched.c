@@ -109,6 +109,8 @@ void ep_switched_begin(struct ep_switched *function, unsigned reason, bool off, 
 		interval = &function->off[function->count % EP_SWITCHED_OFF];
 		*interval = (struct ep_off_interval){.off_begin = ep_tsc()};
 		function->count++;
+		/* at once: what a forked child finds half done must be known to be off */
+		function->reasons |= (uint8_t)reason;
 	} else if (!off && (function->reasons & REASONS) == reason) {
 		interval = &function->off[(function->count - 1) % EP_SWITCHED_OFF];
 		interval->on_begin = ep_tsc();

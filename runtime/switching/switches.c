@@ -9,7 +9,9 @@
 #include "runtime/arena/arena.h"
 #include "runtime/arena/inherit.h"
 #include "runtime/arena/pause.h"
+#include "runtime/facts/loadmap.h"
 #include "runtime/lib/hookcode.h"
+#include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/settings/settings.h"
@@ -19,7 +21,9 @@
 #include "runtime/switching/switched.h"
 #include "runtime/x86_64/tsc.h"
 
-#define SITES_MOST 1024 /* of one function; those beyond stay as they are */
+#define SITES_MOST 1024                  /* at once */
+#define RANGE_MOST (UINT64_C(256) << 10) /* bytes of code to each side of a hook */
+#define HOPELESS   256
 #define BUCKETS    4096 /* of visits */
 #define VISITS                                                                         \
 	16 /* after as many a function's hooks go off: what runs less often costs less \
@@ -29,13 +33,25 @@
 /* ---- one at a time ---- */
 
 static uint32_t busy;
+static uint64_t signals; /* of the holder, before */
 
+/* Its holder has no signals: a handler that leaves by longjmp, or a cancellation, would leave it
+ * locked. */
 static bool try_lock(void)
 {
+	uint64_t before;
 	uint32_t free = 0;
 
-	return __atomic_compare_exchange_n(&busy, &free, 1, false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	if (__atomic_load_n(&busy, __ATOMIC_RELAXED))
+		return false;
+	before = ep_signals_block(0);
+	if (__atomic_compare_exchange_n(&busy, &free, 1, false, __ATOMIC_ACQUIRE,
+					__ATOMIC_RELAXED)) {
+		signals = before;
+		return true;
+	}
+	ep_signals_restore(before);
+	return false;
 }
 
 static void lock(void)
@@ -46,7 +62,18 @@ static void lock(void)
 
 static void unlock(void)
 {
+	uint64_t before = signals;
+
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+	ep_signals_restore(before);
+}
+
+void ep_switches_wait(void)
+{
+	if (!ep_inherits_nothing())
+		return;
+	lock();
+	unlock();
 }
 
 /* What only the holder of the lock touches. */
@@ -85,24 +112,40 @@ static bool set_site(struct ep_flip *flip, const struct ep_place *place, enum ep
 	return changed;
 }
 
-/* Entries before returns when they go off, after them when they come back. True: a byte changed. */
-static bool set_sites(struct ep_flip *flip, uint64_t start, uint64_t end,
-		      enum ep_site_reason reason, bool off)
-{
-	size_t count = ep_sites_in(start, end, places, SITES_MOST);
-	bool changed = false;
+/* Of a piece of code: what was found, and what of it was changed. */
+struct found {
+	uint64_t sites, changed;
+};
 
+static void set_places(struct ep_flip *flip, size_t count, enum ep_site_reason reason, bool off,
+		       struct found *found)
+{
+	found->sites += count;
 	for (unsigned turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < count; i++)
 			if (places[i].is_return == (turn == (unsigned)off))
-				changed |= set_site(flip, &places[i], reason, off);
-	return changed;
+				found->changed += set_site(flip, &places[i], reason, off);
+}
+
+/* Entries before returns when they go off, after them when they come back. */
+static void set_sites(struct ep_flip *flip, uint64_t start, uint64_t end,
+		      enum ep_site_reason reason, bool off, struct found *found)
+{
+	size_t count;
+
+	do {
+		count = ep_sites_in(start, end, places, SITES_MOST);
+		set_places(flip, count, reason, off, found);
+		start = count ? places[count - 1].place + ep_place_size(&places[count - 1]) : end;
+	} while (count == SITES_MOST);
 }
 
 /* ---- everything ---- */
 
 static uint8_t visits[BUCKETS]; /* racy on purpose: a visit that is not counted is the next one */
-static uint32_t vain;
+static uint32_t vain, unknown;
+/* Places where no site is that we know, by their last bits; racy likewise. */
+static uint64_t hopeless[HOPELESS];
 
 static bool is_everything_off(void)
 {
@@ -115,51 +158,90 @@ static void leave_code_alone(void)
 	__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_FLIP, __ATOMIC_SEQ_CST);
 }
 
-/* Everything may have been switched on since: whoever did that has not seen these sites. */
-static void set_back(struct ep_flip *flip, uint64_t first)
+/* Returns first. */
+static void all_on(struct ep_flip *flip, void *unused)
 {
 	uint64_t count;
 	struct ep_hook_site *sites = ep_site_table(&count);
 
-	if (is_everything_off())
-		return;
-	for (uint64_t i = first; i < count; i++) {
-		ep_site_set(&sites[i], EP_OFF_ALL, false);
-		ep_site_apply(flip, &sites[i], is_off_outside);
-	}
+	(void)unused;
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (uint64_t i = 0; i < count; i++) {
+			if (!sites[i].all || sites[i].is_return == turn)
+				continue;
+			ep_site_set(&sites[i], EP_OFF_ALL, false);
+			ep_switches()->flips += ep_site_apply(flip, &sites[i], is_off_outside);
+		}
 }
 
-static bool visit_function(struct ep_flip *flip, uint64_t address)
+struct visit {
+	uint64_t address, function;
+	struct found found;
+};
+
+/* Code that no table describes is one large function: not all of it is looked at. */
+static void visit_function(struct ep_flip *flip, uint64_t address, struct found *found)
 {
 	uint64_t start, end;
 
-	if (!ep_function_range(address, &start, &end)) {
-		start = address - 5;
+	if (!ep_function_range(address - 1, &start, &end)) {
+		start = address - EP_SITE_CODE_SIZE;
 		end = address;
 	}
-	return set_sites(flip, start, end, EP_OFF_ALL, true);
+	if (address - start > RANGE_MOST)
+		start = address - RANGE_MOST;
+	if (end - address > RANGE_MOST && end > address)
+		end = address + RANGE_MOST;
+	set_sites(flip, start, end, EP_OFF_ALL, true, found);
 }
 
-static void visit(uint64_t address, uint64_t function)
+/* Everything may have been switched on since: whoever did that has not seen these sites. */
+static void visit(struct ep_flip *flip, void *argument)
 {
-	struct ep_flip flip;
-	bool changed;
+	struct visit *visit = argument;
 
-	if (!ep_flip_begin(&flip)) {
-		leave_code_alone();
-		return;
-	}
-	changed = visit_function(&flip, address);
-	if (function != address)
-		changed |= visit_function(&flip, function);
+	visit_function(flip, visit->address, &visit->found);
+	if (visit->function != visit->address)
+		visit_function(flip, visit->function + 1, &visit->found);
 	if (!is_everything_off())
-		set_back(&flip, 0);
-	ep_flip_end(&flip);
-	if (changed)
-		return;
+		all_on(flip, NULL);
+}
+
+/* What a hook that cannot be switched off costs is what a mask costs: not more. */
+static void come_in_vain(void)
+{
 	ep_switches()->unflippable++;
-	if (!ep_flip_possible() || ++vain > VAIN_MOST / VISITS)
+	if (++vain > VAIN_MOST / VISITS)
 		leave_code_alone();
+}
+
+static void make_visit(uint64_t address, uint64_t function)
+{
+	struct visit it = {.address = address, .function = function};
+
+	if (!ep_flip_run(visit, &it) && !ep_flip_possible())
+		leave_code_alone();
+	else if (it.found.changed)
+		vain = 0;
+	else
+		come_in_vain();
+	if (!it.found.sites)
+		__atomic_store_n(&hopeless[address % HOPELESS], address, __ATOMIC_RELAXED);
+}
+
+/* A library that nobody has announced, say one that was linked without the wrapper; looked for ever
+ * less often. */
+static void look_for_module(uint64_t address)
+{
+	uint64_t start, end;
+
+	if (ep_function_range(address, &start, &end))
+		return;
+	unknown++;
+	if (unknown & (unknown - 1))
+		return;
+	ep_loadmap_stale();
+	ep_loadmap_refresh();
 }
 
 void ep_switch_visit(uint64_t address, uint64_t function)
@@ -173,27 +255,18 @@ void ep_switch_visit(uint64_t address, uint64_t function)
 		leave_code_alone();
 		return;
 	}
+	if (__atomic_load_n(&hopeless[address % HOPELESS], __ATOMIC_RELAXED) == address) {
+		come_in_vain();
+		return;
+	}
+	if (!ep_inherits_nothing())
+		return;
+	look_for_module(address);
 	if (!try_lock())
 		return;
-	if (ep_inherits_nothing())
-		visit(address, function);
+	make_visit(address, function);
 	publish(ep_switches());
 	unlock();
-}
-
-/* Returns first. */
-static void all_on(struct ep_flip *flip)
-{
-	uint64_t count;
-	struct ep_hook_site *sites = ep_site_table(&count);
-
-	for (unsigned turn = 0; turn < 2; turn++)
-		for (uint64_t i = 0; i < count; i++) {
-			if (!sites[i].all || sites[i].is_return == turn)
-				continue;
-			ep_site_set(&sites[i], EP_OFF_ALL, false);
-			ep_switches()->flips += ep_site_apply(flip, &sites[i], is_off_outside);
-		}
 }
 
 static void note_all(bool off, bool begins)
@@ -212,16 +285,15 @@ static void note_all(bool off, bool begins)
 	*(off ? &at->off_end : begins ? &at->on_begin : &at->on_end) = ep_tsc();
 }
 
+/* Where the code cannot be changed any more, what is off stays so: some calls without the others
+ * would be a false story. */
 static void switch_on(void)
 {
-	struct ep_flip flip;
-
+	if (ep_switches() && ep_switches()->flips && !ep_flip_possible())
+		return;
 	note_all(false, true);
 	__atomic_fetch_and(&ep_arena->gate, ~(EP_GATE_OFF | EP_GATE_FLIP), __ATOMIC_SEQ_CST);
-	if (ep_flip_begin(&flip)) {
-		all_on(&flip);
-		ep_flip_end(&flip);
-	}
+	ep_flip_run(all_on, NULL);
 	note_all(false, false);
 }
 
@@ -254,30 +326,41 @@ static enum ep_site_reason reason_of(unsigned reason)
 	return reason == EP_SWITCH_BUDGET ? EP_OFF_BUDGET : EP_OFF_NAME;
 }
 
-static bool switch_range(uint64_t start, uint64_t end, unsigned reason, bool off, uint64_t rate)
-{
-	struct ep_switched *function = ep_switched_find(start, end, off);
-	struct ep_flip flip;
-	bool changed;
+struct switch_work {
+	uint64_t start, end, rate;
+	struct ep_switched *function;
+	unsigned reason;
+	bool off;
+	struct found found;
+};
 
-	if (!function || !(function->reasons & reason) == !off ||
-	    (reason == EP_SWITCH_BUDGET && off && function->reasons & EP_SWITCH_KEPT) ||
-	    !ep_flip_begin(&flip))
+static void switch_sites(struct ep_flip *flip, void *argument)
+{
+	struct switch_work *it = argument;
+
+	ep_switched_begin(it->function, it->reason, it->off, it->rate);
+	set_sites(flip, it->start, it->end, reason_of(it->reason), it->off, &it->found);
+	ep_switched_end(it->function, it->reason, it->off, it->found.changed != 0);
+}
+
+static bool switch_range(struct switch_work *it)
+{
+	struct ep_switched *function = ep_switched_find(it->start, it->end, it->off);
+
+	if (!function || !(function->reasons & it->reason) == !it->off ||
+	    (it->reason == EP_SWITCH_BUDGET && it->off && function->reasons & EP_SWITCH_KEPT))
 		return false;
-	ep_switched_begin(function, reason, off, rate);
-	changed = set_sites(&flip, start, end, reason_of(reason), off);
-	ep_switched_end(function, reason, off, changed);
-	ep_flip_end(&flip);
-	return changed;
+	it->function = function;
+	return ep_flip_run(switch_sites, it) && it->found.changed;
 }
 
 static bool switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate)
 {
-	uint64_t start, end;
+	struct switch_work it = {.reason = reason, .off = off, .rate = rate};
 	bool changed = false;
 
-	if (ep_inherits_nothing() && ep_function_range(address, &start, &end))
-		changed = switch_range(start, end, reason, off, rate);
+	if (ep_inherits_nothing() && ep_function_range(address, &it.start, &it.end))
+		changed = switch_range(&it);
 	publish(ep_switches());
 	return changed;
 }
@@ -326,24 +409,60 @@ void ep_switch_keep(uint64_t address, bool kept)
 
 void ep_switches_forget(uint64_t start, uint64_t end)
 {
-	if (!ep_switches() || !ep_switches()->sites || !try_lock())
+	if (!ep_switches() || !ep_switches()->sites)
 		return;
+	lock();
 	ep_site_forget(start, end);
 	ep_switched_forget(start, end);
 	unlock();
 }
 
+void ep_switches_look_again(void)
+{
+	ep_bytes_zero(hopeless, sizeof(hopeless));
+	vain = 0;
+	if (ep_arena && ep_arena->gate & EP_GATE_OFF && ep_flip_possible())
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_FLIP, __ATOMIC_SEQ_CST);
+}
+
 /* ---- the section ---- */
+
+/* The code of a child is what it was when it was forked: perhaps a switch of another thread's was
+ * half done, and nobody is here who goes on. */
+static void finish(struct ep_flip *flip, void *unused)
+{
+	uint64_t count;
+	struct ep_hook_site *sites = ep_site_table(&count);
+
+	(void)unused;
+	for (uint64_t i = 0; i < count; i++) {
+		if (!is_everything_off())
+			ep_site_set(&sites[i], EP_OFF_ALL, false);
+		ep_site_apply(flip, &sites[i], is_off_outside);
+	}
+}
+
+static void forget_threads(void)
+{
+	bool was_busy = busy != 0;
+
+	busy = 0;
+	ep_flip_reset();
+	if (was_busy)
+		ep_flip_run(finish, NULL);
+}
 
 void ep_switches_start(void)
 {
 	struct ep_switches *head;
 
-	busy = 0;
 	ep_switched_start();
 	head = ep_switches();
-	if (!head)
+	if (!head) {
+		busy = 0;
 		return;
+	}
+	forget_threads();
 	for (unsigned i = 0; i < EP_SWITCH_HOOKS; i++)
 		head->hooks[i] = ep_hook_address(i);
 	if (ep_arena->gate & EP_GATE_OFF && !head->all_count) {

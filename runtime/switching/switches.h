@@ -54,7 +54,14 @@ unsigned ep_switch_reasons(uint64_t address);
  * in signal handlers. */
 void ep_switch_keep(uint64_t address, bool kept);
 
-/* A module has gone from [start, end): what was off there is no more. */
+/* A module has gone from [start, end): what was off there is no more. May wait for the thread that
+ * switches something. */
 void ep_switches_forget(uint64_t start, uint64_t end);
+
+/* Libraries came: hooks that could not be switched off are tried once more. */
+void ep_switches_look_again(void);
+
+/* No other thread changes code when this returns, or will for what it began before. */
+void ep_switches_wait(void);
 
 #endif

@@ -117,16 +117,12 @@ static void unlock(void)
 		ep_xray_on();
 }
 
-static void all_on(void)
+static void all_on(struct ep_flip *flip, void *unused)
 {
-	struct ep_flip flip;
-
-	if (is_off() || !ep_flip_begin(&flip))
-		return;
+	(void)unused;
 	for (struct ep_sleds *sleds = modules; sleds; sleds = sleds->next)
 		if (sleds->state == EP_SLEDS_NEW)
-			prepare_late(&flip, sleds);
-	ep_flip_end(&flip);
+			prepare_late(flip, sleds);
 }
 
 void ep_xray_on(void)
@@ -134,7 +130,8 @@ void ep_xray_on(void)
 	__atomic_store_n(&wanted, 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && try_lock()) {
 		__atomic_store_n(&wanted, 0, __ATOMIC_SEQ_CST);
-		all_on();
+		if (!is_off())
+			ep_flip_run(all_on, NULL);
 		__atomic_store_n(&locked, 0, __ATOMIC_SEQ_CST);
 	}
 }

@@ -121,6 +121,20 @@
 	incq	(\at,\table,8)
 	.endm
 
+/*
+ * A gate that sends a hook to C only for the code to be changed: not where that is no call with a
+ * rel32, which nobody can change (call *hook@GOTPCREL(%rip), a breakpoint). \at: the gate's
+ * address, then clobbered; the hook returns to the address at \up(%rsp).
+ */
+	.macro	is_no_site at, up, no
+	cmpl	$PAUSES | FLIP, (\at)
+	ja	.Lto_c_at_once\@	/* written over */
+	movq	\up(%rsp), \at
+	cmpb	$0xe8, -5(\at)
+	jne	\no
+.Lto_c_at_once\@:
+	.endm
+
 /* By this name, which no C library has, libraries find the hook (the wrapper's kit/hooks.S). */
 	.macro	also hook, name
 	.globl	epitaph_\name
@@ -176,13 +190,16 @@ ep_hook_entry:
 	ret
 .Lentry_count_or_slow:
 	testl	$TO_C, (%r10)
-	jnz	.Lentry_slow
+	jnz	.Lentry_to_c
 	cmpl	$COUNTING, (%r10)
 	jne	.Lentry_nothing
 	movl	4(%rsp), %r10d
 	count_call %r11, %r10, "movzwl 2(%rsp), %r10d", \
 		"movzwl (%rsp), %r10d", .Lentry_slow
 	ret
+.Lentry_to_c:
+	is_no_site %r10, 0, .Lentry_nothing
+	jmp	.Lentry_slow
 	.cfi_endproc
 	.size	__fentry__, . - __fentry__
 
@@ -193,10 +210,11 @@ ep_hook_entry:
  * costs more than the stack does (call-dense Lua, time as a ratio to empty hooks: 1.23 and 1.18).
  */
 #ifdef EP_SHARED
-#define RETURN_ADDRESS 16(%rsp)
+#define RETURN_UP 16
 #else
-#define RETURN_ADDRESS 8(%rsp)
+#define RETURN_UP 8
 #endif
+#define RETURN_ADDRESS RETURN_UP(%rsp)
 	.macro keep_registers
 	pushq	%r10
 	.cfi_adjust_cfa_offset 8
@@ -256,6 +274,7 @@ ep_hook_return:
 .Lreturn_paused:
 	testl	$FLIP, (%r10)
 	jz	.Lreturn_nothing
+	is_no_site %r10, RETURN_UP, .Lreturn_nothing
 	jmp	.Lreturn_slow
 .Lreturn_slow_restore:
 	movq	%xmm9, %rax
@@ -306,12 +325,13 @@ ep_hook_return:
 	.if	\return
 	testl	$FLIP, (%r10)
 	jz	.Lnothing\@
+	is_no_site %r10, 0, .Lnothing\@
 	jmp	.Lslow\@
 	.else
 	cmpl	$PAUSES, (%r10)
 	jbe	.Lnothing\@
 	testl	$TO_C, (%r10)
-	jnz	.Lslow\@
+	jnz	.Lto_c\@
 	cmpl	$COUNTING, (%r10)
 	jne	.Lnothing\@
 	movq	%rdi, %r8
@@ -320,6 +340,9 @@ ep_hook_return:
 	shrl	$16, %ecx
 	count_call %r11, %r8, "movl %ecx, %r8d", "movzwl %di, %r8d", .Lslow\@
 	ret
+.Lto_c\@:
+	is_no_site %r10, 0, .Lnothing\@
+	jmp	.Lslow\@
 	.endif
 .Ltimed_again\@:
 	movq	%rax, %r10

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""sites.py PID FILE FUNCTION...: what the bytes of those functions' hooks are in the process PID.
+
+objdump says where FILE's hooks are called; the process's memory says what lies there now. Prints a line a kind:
+"on N", "off N", and the places that are neither."""
+import re
+import subprocess
+import sys
+
+HOOK = re.compile(r"\s+([0-9a-f]+):\s((?:[0-9a-f]{2} )+)\s*(.*)<(?:__wrap_|epitaph_|ep_hook_)?"
+                  r"(?:__fentry__|__return__|__cyg_profile_func_\w+|entry|return|enter|exit)(?:@plt|[$]plt|@@.*)?>")
+STATES = {0xe8: "on", 0xa9: "off", 0xe9: "on", 0xc3: "off"}
+
+
+def places(file, functions):
+    """(address in the file, function, what objdump says) of each."""
+    function = None
+    text = subprocess.run(["objdump", "-d", file], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        head = re.match(r"[0-9a-f]+ <([\w.]+)>:", line)
+        if head:
+            function = head[1].split(".")[0]
+        found = HOOK.match(line)
+        if found and function in functions and re.search(r"call|j\w+", found[3]):
+            prefix = 1 if found[2].startswith("67 ") else 0
+            yield int(found[1], 16) + prefix, function, found[3].strip()
+
+
+def bias(pid, file):
+    """What is added to an address of the file."""
+    kind = subprocess.run(["readelf", "-hlW", file], capture_output=True, text=True, check=True).stdout
+    if re.search(r"Type:\s+EXEC", kind):
+        return 0
+    name = file.split("/")[-1]
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        for line in maps:
+            parts = line.split()
+            if len(parts) > 5 and parts[5].split("/")[-1] in (name, name.replace(".whole", "")) and int(parts[2], 16) == 0:
+                return int(parts[0].split("-")[0], 16)
+    sys.exit(f"{file} is not in process {pid}")
+
+
+def main():
+    pid, file, functions = sys.argv[1], sys.argv[2], set(sys.argv[3:])
+    base, counts = bias(pid, file), {"on": 0, "off": 0}
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for address, function, text in places(file, functions):
+            memory.seek(base + address)
+            state = STATES.get(memory.read(1)[0])
+            if state:
+                counts[state] += 1
+            else:
+                print(f"{function} {text}")
+    for state, count in counts.items():
+        print(state, count)
+
+
+main()
