@@ -8,6 +8,8 @@
  * 	G    call __fentry__ through the global offset table, g through a slot
  * 	     of it that cannot be read
  * 	O U  call another function, one without a name
+ * 	s x      clang's sleds as they were compiled: of an entry or before a tail
+ * 	         call, of a return; S: that of an entry, prepared
  * 	n r u j  nop, ret, ud2, jmp to another function
  * 	?    a byte that begins no instruction
  * 	^    pc is in the next one
@@ -144,6 +146,12 @@ static void assemble(const char *words)
 			put_relative("\xe9", 1, callees[5].address);
 		else if (*words == 'u')
 			put("\x0f\x0b", 2);
+		else if (*words == 's')
+			put("\xeb\x09\x66\x0f\x1f\x84\0\0\2\0\0", 11);
+		else if (*words == 'S')
+			put("\xeb\0\xe8\1\2\3\4\x0f\x1f\x40\0", 11);
+		else if (*words == 'x')
+			put("\xc3\x2e\x66\x0f\x1f\x84\0\0\2\0\0", 11);
 		else if (strchr("nr?", *words))
 			put(*words == 'n' ? "\x90" : *words == 'r' ? "\xc3" : "\x06", 1);
 	}
@@ -194,6 +202,18 @@ static const struct {
 	{"FnRu^n", false, EP_HOOKS_SOME},
 	{"FnRr^nRr", false, EP_HOOKS_SOME},
 	{"FnRrnR^r", false, EP_HOOKS_LEAVING},
+	/* Sleds likewise. */
+	{"snx", false, EP_HOOKS_SOME},
+	{"Snr", false, EP_HOOKS_SOME},
+	{"nx", false, EP_HOOKS_SOME},
+	{"^snx", false, EP_HOOKS_ENTERING},
+	{"^nsnx", false, EP_HOOKS_ENTERING},
+	{"s^nx", false, EP_HOOKS_SOME},
+	{"sn^x", false, EP_HOOKS_SOME},
+	{"snx^nx", false, EP_HOOKS_SOME},
+	{"sn^sj", false, EP_HOOKS_SOME},
+	{"sns^j", false, EP_HOOKS_LEAVING},
+	{"snsj^nx", false, EP_HOOKS_SOME},
 	/* Where pc is says nothing when there is no hook. */
 	{"^nr", false, EP_HOOKS_NONE},
 	/* What has no name may be a hook in a static program only. */
@@ -220,6 +240,14 @@ START_TEST(pc_may_be_anywhere_in_its_instruction)
 	for (unsigned i = 0; i < 5; i++, pc++)
 		ck_assert_int_eq(look(size), EP_HOOKS_ENTERING);
 	ck_assert_int_eq(look(size), EP_HOOKS_SOME);
+}
+END_TEST
+
+START_TEST(a_sleds_hook_has_told_the_return_before_the_last_ret)
+{
+	assemble("sn^x");
+	for (unsigned i = 0; i < 11; i++, pc++)
+		ck_assert_int_eq(look(size), i == 9 ? EP_HOOKS_LEAVING : EP_HOOKS_SOME);
 }
 END_TEST
 
@@ -286,6 +314,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, what_a_function_calls_and_where_pc_stands_to_it, 0, FUNCTIONS);
 	tcase_add_test(tests, pc_may_be_anywhere_in_its_instruction);
+	tcase_add_test(tests, a_sleds_hook_has_told_the_return_before_the_last_ret);
 	tcase_add_test(tests, without_bounds_or_code_nothing_is_known);
 	tcase_add_test(tests, code_that_no_file_has_is_the_memorys);
 	tcase_add_test(tests, half_the_code_tells_of_hooks_but_not_of_none);
