@@ -200,10 +200,14 @@ static bool write_by_hand(uint64_t place, uint8_t byte)
 	return done;
 }
 
+bool ep_flip_write(struct ep_flip *flip, uint64_t place, uint8_t to)
+{
+	return write_by_file(flip, place, to) || write_by_hand(place, to);
+}
+
 bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to)
 {
 	uint8_t now;
 
-	return ep_memory_read(place, &now, 1) && now == from &&
-	       (write_by_file(flip, place, to) || write_by_hand(place, to));
+	return ep_memory_read(place, &now, 1) && now == from && ep_flip_write(flip, place, to);
 }

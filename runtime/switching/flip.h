@@ -47,4 +47,7 @@ void ep_flip_reset(void);
  */
 bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to);
 
+/* The same, by who has just looked. */
+bool ep_flip_write(struct ep_flip *flip, uint64_t place, uint8_t to);
+
 #endif

@@ -90,7 +90,8 @@ static bool parse(const uint8_t *code, size_t size, uint64_t address, struct ep_
 		kind = parse_sled(code, size, address, &hook);
 	if (!kind)
 		return false;
-	*out = (struct ep_place){address, (uint8_t)kind, hook % 2 != 0};
+	*out = (struct ep_place){address, (uint8_t)kind, hook % 2 != 0,
+				 code[0] == ep_site_byte(kind, true)};
 	return true;
 }
 

@@ -17,6 +17,7 @@ struct ep_place {
 	uint64_t place; /* the address of the byte that decides */
 	uint8_t kind;   /* EP_SITE_ */
 	bool is_return;
+	bool is_off; /* when it was looked at */
 };
 
 /* Whether the code at `address` is a hook, or a stub that leads to one: nothing of it is a site. */

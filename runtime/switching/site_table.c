@@ -110,20 +110,19 @@ static bool is_off(const struct ep_hook_site *site, bool (*is_off_outside)(uint6
 }
 
 /* Whoever sets a reason and changes code at the same time looks at all of them afterwards, as we
- * do: the last one is right. */
+ * do: the last one is right. Another library may lie there by now. */
 bool ep_site_apply(struct ep_flip *flip, struct ep_hook_site *site,
 		   bool (*is_off_outside)(uint64_t place))
 {
 	struct ep_place found;
-	bool off, changed;
+	bool off, changed = false;
 
-	/* Another library may lie there by now. */
-	if (!ep_site_at(site->place, &found) || found.kind != site->kind)
-		return false;
 	do {
 		off = is_off(site, is_off_outside);
-		changed = ep_flip_byte(flip, site->place, ep_site_byte(site->kind, !off),
-				       ep_site_byte(site->kind, off));
+		if (!ep_site_at(site->place, &found) || found.kind != site->kind)
+			break;
+		if (found.is_off != off)
+			changed |= ep_flip_write(flip, site->place, ep_site_byte(site->kind, off));
 	} while (is_off(site, is_off_outside) != off);
 	return changed;
 }

@@ -174,35 +174,23 @@ static void all_on(struct ep_flip *flip, void *unused)
 		}
 }
 
-struct visit {
-	uint64_t address, function;
-	struct found found;
+/* A piece of code that a hook ran in. */
+struct range {
+	uint64_t start, end; /* 0: none */
 };
 
-/* Code that no table describes is one large function: not all of it is looked at. */
-static void visit_function(struct ep_flip *flip, uint64_t address, struct found *found)
-{
-	uint64_t start, end;
-
-	if (!ep_function_range(address - 1, &start, &end)) {
-		start = address - EP_SITE_CODE_SIZE;
-		end = address;
-	}
-	if (address - start > RANGE_MOST)
-		start = address - RANGE_MOST;
-	if (end - address > RANGE_MOST && end > address)
-		end = address + RANGE_MOST;
-	set_sites(flip, start, end, EP_OFF_ALL, true, found);
-}
+struct visit {
+	struct range of_hook, of_function;
+	struct found found;
+};
 
 /* Everything may have been switched on since: whoever did that has not seen these sites. */
 static void visit(struct ep_flip *flip, void *argument)
 {
-	struct visit *visit = argument;
+	struct visit *it = argument;
 
-	visit_function(flip, visit->address, &visit->found);
-	if (visit->function != visit->address)
-		visit_function(flip, visit->function + 1, &visit->found);
+	set_sites(flip, it->of_hook.start, it->of_hook.end, EP_OFF_ALL, true, &it->found);
+	set_sites(flip, it->of_function.start, it->of_function.end, EP_OFF_ALL, true, &it->found);
 	if (!is_everything_off())
 		all_on(flip, NULL);
 }
@@ -215,33 +203,55 @@ static void come_in_vain(void)
 		leave_code_alone();
 }
 
-static void make_visit(uint64_t address, uint64_t function)
+static void make_visit(struct visit *it, uint64_t address)
 {
-	struct visit it = {.address = address, .function = function};
-
-	if (!ep_flip_run(visit, &it) && !ep_flip_possible())
+	if (!ep_flip_run(visit, it) && !ep_flip_possible())
 		leave_code_alone();
-	else if (it.found.changed)
+	else if (it->found.changed)
 		vain = 0;
 	else
 		come_in_vain();
-	if (!it.found.sites)
+	if (!it->found.sites)
 		__atomic_store_n(&hopeless[address % HOPELESS], address, __ATOMIC_RELAXED);
 }
 
 /* A library that nobody has announced, say one that was linked without the wrapper; looked for ever
  * less often. */
-static void look_for_module(uint64_t address)
+static bool look_for_module(void)
 {
-	uint64_t start, end;
-
-	if (ep_function_range(address, &start, &end))
-		return;
 	unknown++;
 	if (unknown & (unknown - 1))
-		return;
+		return false;
 	ep_loadmap_stale();
 	ep_loadmap_refresh();
+	return true;
+}
+
+/* Code that no table describes is one large function: not all of it is looked at. */
+static struct range range_of(uint64_t address)
+{
+	struct range range = {address + 1 - EP_SITE_CODE_SIZE, address + 1};
+
+	if (!ep_function_range(address, &range.start, &range.end) && look_for_module())
+		ep_function_range(address, &range.start, &range.end);
+	if (address - range.start > RANGE_MOST)
+		range.start = address - RANGE_MOST;
+	if (range.end - address > RANGE_MOST)
+		range.end = address + RANGE_MOST;
+	return range;
+}
+
+static void find_and_visit(uint64_t address, uint64_t function)
+{
+	struct visit it = {.of_hook = range_of(address - 1)};
+
+	if (function < it.of_hook.start || function >= it.of_hook.end)
+		it.of_function = range_of(function);
+	if (!try_lock())
+		return;
+	make_visit(&it, address);
+	publish(ep_switches());
+	unlock();
 }
 
 void ep_switch_visit(uint64_t address, uint64_t function)
@@ -251,22 +261,12 @@ void ep_switch_visit(uint64_t address, uint64_t function)
 	if (++*seen < VISITS)
 		return;
 	*seen = 0;
-	if (!ep_switches()) {
+	if (!ep_switches())
 		leave_code_alone();
-		return;
-	}
-	if (__atomic_load_n(&hopeless[address % HOPELESS], __ATOMIC_RELAXED) == address) {
+	else if (__atomic_load_n(&hopeless[address % HOPELESS], __ATOMIC_RELAXED) == address)
 		come_in_vain();
-		return;
-	}
-	if (!ep_inherits_nothing())
-		return;
-	look_for_module(address);
-	if (!try_lock())
-		return;
-	make_visit(address, function);
-	publish(ep_switches());
-	unlock();
+	else if (!__atomic_load_n(&busy, __ATOMIC_RELAXED) && ep_inherits_nothing())
+		find_and_visit(address, function);
 }
 
 static void note_all(bool off, bool begins)
