@@ -38,44 +38,106 @@ static bool prepare_bytes(uint8_t code[EP_SLED_SIZE], enum ep_sled_shape shape, 
 	       ep_sled_prepare(shape, code, place, (uint64_t)far);
 }
 
-/* The byte that decides is as it was. */
-static int write_rest(struct ep_control *control, const uint8_t *code, unsigned decides,
-		      uint64_t place, struct ep_err *err)
-{
-	unsigned from = decides + 1;
+/* ---- a stretch of them ---- */
 
-	return ep_control_poke(control, place + from, code + from, EP_SLED_SIZE - from, err);
+#define STRETCH 65536u
+#define GAP     2048u /* no page is in between that has none of them */
+
+/* Code that is read, changed and written at once: bytes that do not run, as long as sleds are not
+ * prepared. */
+struct stretch {
+	uint64_t start, end;
+	bool changed;
+	uint8_t code[STRETCH + 2];
+};
+
+static uint64_t place_of(const struct ep_sled *sled, uint64_t entry)
+{
+	return entry + (uint64_t)sled->place;
 }
 
-static int prepare(struct ep_control *control, const struct module *module,
-		   const struct ep_sled *sled, uint64_t entry,
-		   const uint64_t hooks[EP_SWITCH_HOOKS], struct ep_found_sites *out,
-		   struct ep_err *err)
+/* How many of the sleds lie in one stretch with the first. */
+static uint64_t measure(const struct ep_sled *sleds, uint64_t entry, uint64_t count,
+			struct stretch *stretch)
 {
-	enum ep_sled_shape shape = ep_sled_shape_of(sled);
-	const struct ep_sled_bytes *as = &ep_sled_shapes[shape];
-	uint64_t place = entry + (uint64_t)sled->place;
-	uint8_t code[EP_SLED_SIZE + 2];
-	int rc = EP_OK;
+	uint64_t n = 0, place = place_of(sleds, entry);
 
-	if (shape == EP_SLED_NONE ||
-	    ep_control_peek(control, place, code, sizeof(code), NULL) != EP_OK)
-		return EP_OK;
+	stretch->start = stretch->end = place;
+	stretch->changed = false;
+	do {
+		stretch->end = place + EP_SLED_SIZE;
+		n++;
+		place = n < count ? place_of(&sleds[n], entry + n * sizeof(*sleds)) : 0;
+	} while (n < count && place >= stretch->end && place - stretch->end < GAP &&
+		 place + EP_SLED_SIZE - stretch->start <= STRETCH);
+	return n;
+}
+
+static void prepare(struct stretch *stretch, const struct module *module, enum ep_sled_shape shape,
+		    uint64_t place, const uint64_t hooks[EP_SWITCH_HOOKS],
+		    struct ep_found_sites *out)
+{
+	const struct ep_sled_bytes *as = &ep_sled_shapes[shape];
+	uint8_t *code = stretch->code + (place - stretch->start);
+
 	if (ep_sled_is_fit(shape, code)) {
 		if (!prepare_bytes(code, shape, place, module, hooks))
-			return EP_OK;
-		rc = write_rest(control, code, as->decides, place, err);
+			return;
+		stretch->changed = true;
 	} else if (!ep_sled_is_prepared(shape, code)) {
-		return EP_OK;
+		return;
 	}
 	ep_array_push(out, ((struct ep_found_site){.place = place + as->decides,
 						   .kind = as->kind,
 						   .is_return = shape != EP_SLED_AT_ENTRY,
 						   .off = true}));
-	return rc;
+}
+
+static int prepare_stretch(struct ep_control *control, const struct module *module,
+			   const struct ep_sled *sleds, uint64_t entry, uint64_t count,
+			   struct stretch *stretch, const uint64_t hooks[EP_SWITCH_HOOKS],
+			   struct ep_found_sites *out, struct ep_err *err)
+{
+	uint64_t size = stretch->end - stretch->start;
+
+	/* The two bytes behind the last one are another instruction, or not there. */
+	memset(stretch->code + size, 0, 2);
+	if (ep_control_peek(control, stretch->start, stretch->code, size + 2, NULL) != EP_OK &&
+	    ep_control_peek(control, stretch->start, stretch->code, size, NULL) != EP_OK)
+		return EP_OK;
+	for (uint64_t i = 0; i < count; i++) {
+		enum ep_sled_shape shape = ep_sled_shape_of(&sleds[i]);
+
+		if (shape != EP_SLED_NONE)
+			prepare(stretch, module, shape,
+				place_of(&sleds[i], entry + i * sizeof(*sleds)), hooks, out);
+	}
+	if (!stretch->changed)
+		return EP_OK;
+	return ep_control_poke(control, stretch->start, stretch->code, size, err);
 }
 
 /* ---- modules ---- */
+
+static int prepare_all(struct ep_control *control, const struct module *module,
+		       const struct ep_sled *sleds, uint64_t count,
+		       const uint64_t hooks[EP_SWITCH_HOOKS], struct ep_found_sites *out,
+		       struct ep_err *err)
+{
+	uint64_t map = (uint64_t)module->sleds.begin;
+	struct stretch *stretch = ep_malloc(sizeof(*stretch));
+	int rc = EP_OK;
+
+	for (uint64_t i = 0, n; rc == EP_OK && i < count; i += n) {
+		uint64_t entry = map + i * sizeof(*sleds);
+
+		n = measure(&sleds[i], entry, count - i, stretch);
+		rc = prepare_stretch(control, module, &sleds[i], entry, n, stretch, hooks, out,
+				     err);
+	}
+	free(stretch);
+	return rc;
+}
 
 static int prepare_module(struct ep_control *control, const struct module *module,
 			  const uint64_t hooks[EP_SWITCH_HOOKS], struct ep_found_sites *out,
@@ -89,9 +151,7 @@ static int prepare_module(struct ep_control *control, const struct module *modul
 		return EP_OK;
 	list = ep_malloc(size);
 	if (ep_control_peek(control, map, list, size, NULL) == EP_OK)
-		for (uint64_t i = 0; rc == EP_OK && i < size / sizeof(*list); i++)
-			rc = prepare(control, module, &list[i], map + i * sizeof(*list), hooks, out,
-				     err);
+		rc = prepare_all(control, module, list, size / sizeof(*list), hooks, out, err);
 	free(list);
 	return rc;
 }

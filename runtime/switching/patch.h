@@ -2,7 +2,8 @@
 /*
  * patch.h: much code that changes at once, where nobody else changes code: stretches of up to 16
  * KiB are read, changed and written back. By /proc/self/mem, else through pages that are made
- * writable for the moment (flip.h). One user at a time.
+ * writable for the moment (flip.h), but not under a filter of system calls, which may take that
+ * for an attack. One user at a time.
  */
 #ifndef EPITAPH_PATCH_H
 #define EPITAPH_PATCH_H
@@ -18,14 +19,15 @@ struct ep_patch {
 	bool refused;        /* the kernel did: what was in hand was not written */
 };
 
-void ep_patch_begin(struct ep_patch *patch);
+/* `fd`: of /proc/self/mem, the caller's to close; negative: there is none. */
+void ep_patch_begin(struct ep_patch *patch, long fd);
 
 /* `size` bytes at `place`, to be changed: valid until the next call. `place` .. + size lies in code
  * that can be read, and so does all between it and the place before when less than 2 KiB are
  * between them. */
 uint8_t *ep_patch_at(struct ep_patch *patch, uint64_t place, size_t size);
 
-/* False: some of it was refused. */
+/* What is in hand is written. False: some of it was refused. */
 bool ep_patch_end(struct ep_patch *patch);
 
 #endif

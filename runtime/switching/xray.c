@@ -5,9 +5,11 @@
  */
 #include "runtime/switching/xray.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 
 #include "runtime/arena/arena.h"
+#include "runtime/lib/files.h"
 #include "runtime/lib/hookcode.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
@@ -52,11 +54,11 @@ static void prepare_sled(struct ep_patch *patch, const struct ep_sleds *sleds,
 }
 
 /* `on`: nobody runs this code yet. */
-static void prepare(struct ep_sleds *sleds, bool on)
+static void prepare(struct ep_sleds *sleds, long fd, bool on)
 {
 	struct ep_patch patch;
 
-	ep_patch_begin(&patch);
+	ep_patch_begin(&patch, fd);
 	for (const struct ep_sled *sled = sleds->begin; sled < sleds->end; sled++) {
 		const struct ep_sled_bytes *as = &ep_sled_shapes[ep_sled_shape_of(sled)];
 		uint64_t place = place_of(sled);
@@ -82,19 +84,37 @@ static void switch_on(struct ep_flip *flip, const struct ep_sleds *sleds, bool e
 		if (as->kind && (shape == EP_SLED_AT_ENTRY) == entries &&
 		    ep_sled_is_prepared(shape, (const uint8_t *)place) &&
 		    !(ep_switched_from_outside(place) & EP_SWITCH_CONTROL))
-			ep_flip_byte(flip, place + as->decides, ep_site_byte(as->kind, true),
-				     ep_site_byte(as->kind, false));
+			ep_flip_write(flip, place + as->decides, ep_site_byte(as->kind, false));
 	}
 }
 
 /* Threads run this code. */
 static void prepare_late(struct ep_flip *flip, struct ep_sleds *sleds)
 {
-	prepare(sleds, false);
+	prepare(sleds, flip->fd, false);
 	if (sleds->state != EP_SLEDS_PREPARED)
 		return;
 	switch_on(flip, sleds, false);
 	switch_on(flip, sleds, true);
+}
+
+static void prepare_early(struct ep_flip *flip, void *argument)
+{
+	prepare(argument, flip->fd, true);
+}
+
+/*
+ * Where code must not change any more, because a filter of system calls could mind or valgrind has
+ * translated it: this is before any of it has run, and a file is opened and written, as the module
+ * was a moment ago. Otherwise such programs would have no trace at all.
+ */
+static void prepare_anyway(struct ep_sleds *sleds)
+{
+	long fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+
+	prepare(sleds, fd, true);
+	if (fd >= 0)
+		ep_fd_close(fd);
 }
 
 /* ---- modules ---- */
@@ -142,8 +162,8 @@ void ep_xray_add(struct ep_sleds *sleds)
 	sleds->next = modules;
 	modules = sleds;
 	publish();
-	if (!is_off() && !ep_jailed())
-		prepare(sleds, true);
+	if (!is_off() && !ep_jailed() && !ep_flip_run(prepare_early, sleds))
+		prepare_anyway(sleds);
 	unlock();
 }
 
