@@ -18,7 +18,7 @@
 
 /* Both are followed, so they lie where nothing else is written over (integrity.h). Number 0's link
  * is the queue's when nothing was ever left. */
-static struct ep_ring_link *links EP_IN_DATA;
+struct ep_ring_link *ep_pool_links EP_IN_DATA;
 static uint64_t links_size EP_IN_DATA;
 
 static uint64_t piece;   /* number of its next block << 32 | blocks that are left of it */
@@ -35,7 +35,7 @@ static uint64_t rings_offset(void)
 static bool make_links(void)
 {
 	uint64_t blocks = (epitaph_root.arena_size - rings_offset()) / EP_BLOCK_SIZE + 1;
-	uint64_t size = (blocks * sizeof(*links) + PAGE - 1) & -PAGE;
+	uint64_t size = (blocks * sizeof(*ep_pool_links) + PAGE - 1) & -PAGE;
 	struct ep_ring_link *none = NULL;
 	long made = ep_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -44,31 +44,10 @@ static bool make_links(void)
 		return false;
 	ep_syscall3(SYS_madvise, made, (long)size, MADV_DONTDUMP);
 	links_size = size;
-	if (!__atomic_compare_exchange_n(&links, &none, (struct ep_ring_link *)made, false,
+	if (!__atomic_compare_exchange_n(&ep_pool_links, &none, (struct ep_ring_link *)made, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		ep_syscall2(SYS_munmap, made, (long)size);
 	return true;
-}
-
-struct ep_ring_link *ep_pool_link(uint32_t number)
-{
-	uint64_t opened = ep_truth.opened - rings_offset();
-
-	return links && number && number <= opened / EP_BLOCK_SIZE ? &links[number] : NULL;
-}
-
-struct ep_block *ep_pool_block(uint32_t number)
-{
-	return (struct ep_block *)ep_truth.rings + (number - 1);
-}
-
-uint32_t ep_pool_number(const struct ep_block *block)
-{
-	uint64_t at = (uint64_t)block - ep_truth.rings;
-
-	return (uint64_t)block >= ep_truth.rings && at < ep_truth.size && at % EP_BLOCK_SIZE == 0
-		       ? (uint32_t)(at / EP_BLOCK_SIZE + 1)
-		       : 0;
 }
 
 /* ---- fresh ones ---- */
@@ -92,7 +71,7 @@ static uint32_t claim_from_piece(void)
 
 static uint32_t grow(uint64_t size)
 {
-	uint64_t at = links || make_links() ? ep_arena_grow(size) : 0;
+	uint64_t at = ep_pool_links || make_links() ? ep_arena_grow(size) : 0;
 
 	__atomic_store_n(&full, !at, __ATOMIC_RELAXED);
 	return at ? (uint32_t)((at - rings_offset()) / EP_BLOCK_SIZE + 1) : 0;
@@ -153,7 +132,7 @@ static void leave_rest(uint64_t rest)
 	uint32_t first = (uint32_t)(rest >> 32), count = (uint32_t)rest;
 
 	for (uint32_t i = 0; i + 1 < count; i++)
-		links[first + i].next = first + i + 1;
+		ep_pool_links[first + i].next = first + i + 1;
 	if (count)
 		ep_pool_leave(first, first + count - 1);
 }
@@ -187,18 +166,18 @@ static uint32_t *next_of(uint64_t end)
 {
 	uint32_t number = (uint32_t)end;
 
-	return number && !ep_pool_link(number) ? NULL : &links[number].next;
+	return number && !ep_pool_link(number) ? NULL : &ep_pool_links[number].next;
 }
 
 /* Steps that end even where links were written over: the queue cannot be longer. */
 static uint64_t steps(void)
 {
-	return links_size / sizeof(*links) + 1000;
+	return links_size / sizeof(*ep_pool_links) + 1000;
 }
 
 void ep_pool_leave(uint32_t first, uint32_t last)
 {
-	__atomic_store_n(&links[last].next, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&ep_pool_links[last].next, 0, __ATOMIC_RELEASE);
 	for (uint64_t i = steps(); i; i--) {
 		uint64_t end = __atomic_load_n(&tail, __ATOMIC_ACQUIRE);
 		uint32_t *next = next_of(end), after = 0;
@@ -216,7 +195,7 @@ void ep_pool_leave(uint32_t first, uint32_t last)
 
 uint32_t ep_pool_left(void)
 {
-	if (!links)
+	if (!ep_pool_links)
 		return 0;
 	for (uint64_t i = steps(); i; i--) {
 		uint64_t first = __atomic_load_n(&head, __ATOMIC_ACQUIRE);
@@ -240,6 +219,6 @@ void ep_pool_reset(void)
 {
 	piece = head = tail = 0;
 	opening = full = 0;
-	if (links)
-		ep_syscall3(SYS_madvise, (long)links, (long)links_size, MADV_DONTNEED);
+	if (ep_pool_links)
+		ep_syscall3(SYS_madvise, (long)ep_pool_links, (long)links_size, MADV_DONTNEED);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/arena/integrity.h"
 #include "runtime/format.h"
 
 /* What the runtime knows of a block besides what it says itself. It lies outside of the arena: no
@@ -21,12 +22,34 @@ struct ep_ring_link {
 	uint32_t counted; /* 1: it was entered since, and is part of its thread's ring_size */
 };
 
-/* NULL: there is no such block, or no memory for links. */
-struct ep_ring_link *ep_pool_link(uint32_t number);
+/* By number; NULL: nobody wanted a block yet, or there is no memory for them. */
+extern struct ep_ring_link *ep_pool_links;
+
+/* NULL: there is no such block. */
+static inline struct ep_ring_link *ep_pool_link(uint32_t number)
+{
+	uint64_t opened = ep_truth.arena + ep_truth.opened - ep_truth.rings;
+
+	return number - UINT64_C(1) < opened / EP_BLOCK_SIZE && ep_pool_links
+		       ? &ep_pool_links[number]
+		       : NULL;
+}
+
 /* Of a number that has a link. */
-struct ep_block *ep_pool_block(uint32_t number);
+static inline struct ep_block *ep_pool_block(uint32_t number)
+{
+	return (struct ep_block *)ep_truth.rings + (number - 1);
+}
+
 /* 0: it is none of the arena's. */
-uint32_t ep_pool_number(const struct ep_block *block);
+static inline uint32_t ep_pool_number(const struct ep_block *block)
+{
+	uint64_t at = (uint64_t)block - ep_truth.rings;
+
+	return (uint64_t)block >= ep_truth.rings && at < ep_truth.size && at % EP_BLOCK_SIZE == 0
+		       ? (uint32_t)(at / EP_BLOCK_SIZE + 1)
+		       : 0;
+}
 
 /* One that nobody ever had. 0: there is none, or, without `insist`, there was none lately; or the
  * kernel may not be asked any more (jail.h). */

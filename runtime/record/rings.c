@@ -49,9 +49,7 @@ static uint64_t share(const struct ep_thread *thread)
 
 static uint32_t place_of(const struct ep_thread *thread)
 {
-	uint32_t count;
-
-	return (uint32_t)(thread - ep_threads(&count)) + 1;
+	return (uint32_t)(thread - (const struct ep_thread *)ep_truth.threads) + 1;
 }
 
 struct ep_block *ep_rings_last(const struct ep_thread *thread)
@@ -207,7 +205,7 @@ void ep_rings_entered(struct ep_thread *thread, const struct ep_block *block,
 	if (!link)
 		return;
 	link->before = before ? ep_pool_number(before) : 0;
-	if (!__atomic_exchange_n(&link->counted, 1, __ATOMIC_RELAXED))
+	if (!link->counted && !__atomic_exchange_n(&link->counted, 1, __ATOMIC_RELAXED))
 		__atomic_fetch_add(&thread->ring_size, EP_BLOCK_SIZE, __ATOMIC_RELAXED);
 }
 

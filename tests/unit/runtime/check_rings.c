@@ -17,7 +17,7 @@
 #include "main.h"
 #include "runtime/arena/arena.h"
 #include "runtime/epitaph.h"
-#include "runtime/record/pool.h"
+#include "runtime/lib/jail.h"
 #include "runtime/record/ring.h"
 #include "runtime/record/rings.h"
 #include "runtime/record/table.h"
@@ -502,6 +502,28 @@ START_TEST(rings_stay_whole_whatever_comes_together)
 }
 END_TEST
 
+static void *storm_in_jail(void *unused)
+{
+	uint64_t committed;
+
+	calls(10);
+	ep_rings_open_ahead();
+	ep_jail_enter();
+	committed = ep_arena->committed;
+	storm((void *)(3 * MIB));
+	ck_assert_uint_eq(ep_arena->committed, committed);
+	ck_assert_uint_eq(history(ep_tls.thread->serial), ep_settings.ring_size);
+	return unused;
+}
+
+/* Its kernel may not be asked for memory any more. */
+START_TEST(a_process_that_gives_up_system_calls_has_its_rings_before)
+{
+	ck_assert(ep_start());
+	run(storm_in_jail, NULL);
+}
+END_TEST
+
 START_TEST(a_forked_child_has_all_memory_again)
 {
 	int status;
@@ -539,6 +561,7 @@ int main(void)
 	tcase_add_test(all, a_ring_may_be_asked_for_before_the_first_call);
 	tcase_add_test(all, a_thread_finds_its_blocks_back_to_its_oldest);
 	tcase_add_test(all, rings_stay_whole_whatever_comes_together);
+	tcase_add_test(all, a_process_that_gives_up_system_calls_has_its_rings_before);
 	tcase_add_test(all, a_forked_child_has_all_memory_again);
 	suite_add_tcase(suite, all);
 	return ep_test_main(suite);
