@@ -93,7 +93,7 @@ int main(void)
 }
 EOF
 "$BIN/epitaph-cc" -O1 many.c -o many -lpthread
-EPITAPH_RING=256K EPITAPH_MEMORY=1M EPITAPH_SCHED=off crash core.crowded "$PWD/many"
+EPITAPH_RING=64K EPITAPH_MEMORY=256K EPITAPH_SCHED=off crash core.crowded "$PWD/many"
 gives 1 "$EPITAPH" info core.crowded
 has out 'threads had no room for a history'
 for command in report replay stats 'export -f jsonl' 'export -f chrome' 'info --json'; do
