@@ -7,6 +7,7 @@
 
 #include "cli/common/commands.h"
 #include "cli/commands/info_sched.h"
+#include "cli/commands/info_switches.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "coredump/snapshot/kept.h"
@@ -446,6 +447,7 @@ static int info_print_json(const struct ep_session *session)
 	json_watchdogs(&json, trace);
 	json_kept(&json, session);
 	ep_info_json_schedule(&json, session->trace);
+	ep_info_switches_json(&json, trace);
 	ep_json_member_array(&json, "threads");
 	for (size_t i = 0; i < trace->thread_count; i++)
 		json_thread(&json, trace, &trace->threads[i]);
@@ -474,6 +476,7 @@ static int info_run(const struct ep_arguments *arguments)
 		print_arena(&session);
 		if (!ep_source_funtrace(session.source))
 			ep_info_print_schedule(session.trace);
+		ep_info_switches_print(session.trace);
 		print_losses(session.trace);
 		print_watchdogs(session.trace);
 		print_kept(&session);

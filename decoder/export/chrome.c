@@ -204,6 +204,8 @@ static void write_flags(struct chrome *chrome, const struct ep_nest_frame *frame
 	     ",\"ended\":\"left without a return, by an exception or longjmp\"");
 	word(chrome, ended && !unwound && known & EP_CALL_ABANDONED,
 	     ",\"ended\":\"left without a return\"");
+	word(chrome, known & EP_CALL_SWITCHED,
+	     ",\"switched\":\"its hooks were switched off: when it returned is not known\"");
 	word(chrome, known & EP_CALL_ACROSS_GAP, ",\"gap\":\"history is missing inside\"");
 	word(chrome, ended && known & EP_CALL_AMBIGUOUS,
 	     ",\"ambiguous\":\"the return may be of an outer call of it\"");

@@ -66,7 +66,7 @@ static void add_end(struct track *track, const struct ep_event *event)
 					(track->open.count - i) * sizeof(*open));
 				break;
 			}
-	if (!(event->flags & EP_CALL_ABANDONED))
+	if (!(event->flags & (EP_CALL_ABANDONED | EP_CALL_SWITCHED)))
 		add_entry(track, event->address, EP_FUNTRACE_RETURN, &event->end);
 }
 

@@ -131,6 +131,8 @@ static const char *how_it_ended(uint32_t flags)
 		return ": left by an exception or longjmp";
 	if (flags & EP_CALL_ABANDONED)
 		return ": left without a return";
+	if (flags & EP_CALL_SWITCHED)
+		return ": its hooks were switched off, when it returned is not known";
 	return "";
 }
 
@@ -228,7 +230,7 @@ static void print_leaf(struct ep_replay *replay, const struct ep_event *event)
 {
 	print_head(replay, event, &event->begin, event);
 	print_name(replay, event);
-	if (event->flags & EP_CALL_ABANDONED) {
+	if (event->flags & (EP_CALL_ABANDONED | EP_CALL_SWITCHED)) {
 		print_warning(replay, "; /* ", how_it_ended(event->flags) + 2, " */");
 		return;
 	}
@@ -445,6 +447,7 @@ static void print_flags(struct ep_outbuf *out, const struct ep_event *event, boo
 		{f & EP_CALL_BEFORE, "began-before"},
 		{end && f & EP_CALL_ABANDONED, "abandoned"},
 		{end && f & EP_CALL_UNWOUND, "unwound"},
+		{f & EP_CALL_SWITCHED, "switched-off"},
 		{end && f & EP_CALL_ACROSS_GAP, "across-gap"},
 		{end && f & EP_CALL_AMBIGUOUS, "ambiguous"},
 		{end && f & EP_CALL_UNSURE_WAIT, "unsure-wait"},

@@ -4,6 +4,7 @@
  * believed: a call that did not return is open, whatever the stack has become.
  */
 #include "decoder/stack/alignment_impl.h"
+#include "decoder/trace/switches.h"
 
 /* ---- frames without a call ---- */
 
@@ -79,6 +80,8 @@ static struct finding find_hooks(const struct ep_alignment_of *of,
 		return not_instrumented(EP_REASON_NOWHERE);
 	if (!function->in)
 		return not_instrumented(EP_REASON_NO_FILE);
+	if (ep_switched_now(of->open->trace, function->start))
+		return not_instrumented(EP_REASON_SWITCHED_OFF);
 	if (!hooked && ep_row_names(of, row) == of->names && ep_open_calls_saw(of->open, function))
 		return (struct finding){EP_VERDICT_COUNT, EP_REASON_NONE};
 	hooks = ep_row_hooks(of, row);
@@ -92,6 +95,17 @@ static struct finding find_hooks(const struct ep_alignment_of *of,
 	    !ep_open_calls_saw_module(of->open, function))
 		return not_instrumented(EP_REASON_SILENT_MODULE);
 	return (struct finding){EP_VERDICT_UNKNOWN, EP_REASON_UNREADABLE};
+}
+
+/* It has hooks, and the trace has no call of it. */
+static struct finding lost(const struct ep_open_calls *open, const struct ep_alignment_row *row,
+			   const struct ep_alignment_row *outer)
+{
+	enum ep_reason why = why_lost(open, outer);
+
+	if (why == EP_REASON_UNTOLD && ep_switched_ever(open->trace, row->function->start))
+		why = EP_REASON_WAS_OFF;
+	return (struct finding){EP_VERDICT_TRACE_LOST, why};
 }
 
 static void judge_frames(struct ep_alignment *alignment, const struct ep_alignment_of *of)
@@ -108,7 +122,7 @@ static void judge_frames(struct ep_alignment *alignment, const struct ep_alignme
 			continue;
 		found = find_hooks(of, row, i && ep_is_hook(row[-1].function));
 		if (found.verdict == EP_VERDICT_COUNT)
-			found = (struct finding){EP_VERDICT_TRACE_LOST, why_lost(of->open, outer)};
+			found = lost(of->open, row, outer);
 		row->verdict = found.verdict;
 		row->reason = found.reason;
 	}
@@ -125,9 +139,10 @@ static void judge_skipped(struct ep_alignment *alignment, const struct ep_open_c
 
 		if (row->verdict != EP_VERDICT_FRAME_LOST)
 			continue;
-		row->reason = row->call->flags & EP_CALL_ACROSS_GAP ? EP_REASON_ACROSS_GAP
-			      : open->other_stacks                  ? EP_REASON_OTHER_STACK
-								    : EP_REASON_SKIPPED;
+		row->reason = row->call->flags & EP_CALL_SWITCHED     ? EP_REASON_OFF_SINCE
+			      : row->call->flags & EP_CALL_ACROSS_GAP ? EP_REASON_ACROSS_GAP
+			      : open->other_stacks                    ? EP_REASON_OTHER_STACK
+								      : EP_REASON_SKIPPED;
 	}
 }
 
@@ -192,10 +207,15 @@ static void judge_tail(struct ep_alignment *alignment, const struct ep_alignment
 {
 	const struct ep_stack *stack = of->stack;
 	bool nonsense = stack && (stack->end == EP_STACK_WHOLE || stack->end == EP_STACK_NOWHERE);
-	bool calls = alignment->count > tail && !alignment->rows[alignment->count - 1].frame;
+	const struct ep_alignment_row *last = &alignment->rows[alignment->count - 1];
 
-	if (!calls)
+	if (alignment->count <= tail || last->frame)
 		return;
+	/* It may have returned, and what is outside of it was off as well. */
+	if (last->call->flags & EP_CALL_SWITCHED) {
+		judge_skipped(alignment, of->open, alignment->count);
+		return;
+	}
 	if (nonsense && !of->open->other_stacks && !was_guessing(alignment, tail)) {
 		judge_overwritten(alignment, tail);
 		return;

@@ -205,12 +205,25 @@ const struct ep_trace_switched *ep_switched_now(const struct ep_trace *trace, ui
 	const struct ep_trace_switched *one;
 	size_t at = SIZE_MAX;
 
-	if (!trace->switches || address == UINT64_MAX)
+	if (!trace || !trace->switches || address == UINT64_MAX)
 		return NULL;
 	while ((one = ep_switched_next(trace->switches, address, address + 1, &at)))
 		if (ep_switched_since(one))
 			return one;
 	return NULL;
+}
+
+bool ep_switched_ever(const struct ep_trace *trace, uint64_t address)
+{
+	const struct ep_trace_switched *one;
+	size_t at = SIZE_MAX;
+
+	if (!trace || !trace->switches || address == UINT64_MAX)
+		return false;
+	while ((one = ep_switched_next(trace->switches, address, address + 1, &at)))
+		if (one->off_count)
+			return true;
+	return false;
 }
 
 uint64_t ep_all_off_since(const struct ep_trace *trace)

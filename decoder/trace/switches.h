@@ -65,6 +65,9 @@ bool ep_switches_moved(const struct ep_trace_switches *switches, uint64_t low, u
 /* The one that is off now and holds `address`; NULL: none is. */
 const struct ep_trace_switched *ep_switched_now(const struct ep_trace *trace, uint64_t address);
 
+/* Was the function at `address` ever off? */
+bool ep_switched_ever(const struct ep_trace *trace, uint64_t address);
+
 /* Since when it is off: TSC, 0 unknown or it is not. */
 uint64_t ep_switched_since(const struct ep_trace_switched *one);
 

@@ -220,7 +220,7 @@ static void write_flags(struct ep_json *json, uint32_t flags)
 		{EP_CALL_BEFORE, "began-before"},     {EP_CALL_STRAY, "stray"},
 		{EP_CALL_ABANDONED, "abandoned"},     {EP_CALL_UNWOUND, "unwound"},
 		{EP_CALL_ACROSS_GAP, "across-gap"},   {EP_CALL_AMBIGUOUS, "ambiguous"},
-		{EP_CALL_UNSURE_WAIT, "unsure-wait"},
+		{EP_CALL_UNSURE_WAIT, "unsure-wait"}, {EP_CALL_SWITCHED, "switched-off"},
 	};
 
 	ep_json_member_array(json, "flags");
