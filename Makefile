@@ -159,8 +159,11 @@ $(BUILD)/include/epitaph/epitaph.h: runtime/epitaph.h
 	$(Q)ln -sf epitaph/epitaph.h $(BUILD)/include/epitaph.h
 
 # What `epitaph calibrate` times: the same code three times, once with hooks, by our own wrapper; never sanitized.
-CALIBRATION := $(addprefix $(BUILD)/obj/calibration/,main.o plain.o excluded.o traced.o)
+CALIBRATION := $(addprefix $(BUILD)/obj/calibration/,main.o plain.o excluded.o traced.o wide-plain.o wide-traced.o)
 TRACED_CC   := EPITAPH_CC='$(CC)' $(BUILD)/bin/epitaph-cc
+$(BUILD)/obj/calibration/wide-%.o: funcount/calibrate/program/wide.S funcount/calibrate/program/wide.h
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(BASE) $(if $(filter traced,$*),-DTRACED) -c $< -o $@
 $(BUILD)/obj/calibration/main.o: funcount/calibrate/program/main.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) -O2 -c $< -o $@

@@ -26,6 +26,8 @@ extern char **environ;
 struct timing {
 	unsigned shapes;
 	double plain[SHAPES_MAX], excluded[SHAPES_MAX], traced[SHAPES_MAX];
+	double code[1 + EP_COST_CODE_SIZES]; /* EP_COST_CODE_LEAST KiB, then the others */
+	unsigned sizes;
 	double cycles_per_ns;
 };
 
@@ -52,6 +54,8 @@ static void set_mode(enum ep_cost_mode mode)
 			environ[kept++] = environ[i];
 	environ[kept] = NULL;
 	setenv("EPITAPH_TIMESTAMP_EVERY", ep_cost_every(mode), 1);
+	/* What it costs when nothing is switched off. */
+	setenv("EPITAPH_BUDGET", "none", 1);
 	if (mode == EP_COST_PAUSED)
 		setenv("EPITAPH", "off", 1);
 	if (mode == EP_COST_COUNTING) {
@@ -62,7 +66,8 @@ static void set_mode(enum ep_cost_mode mode)
 
 static void exec_helper(const char *helper, enum ep_cost_mode mode, int out)
 {
-	char *const words[] = {(char *)helper, (char *)SLICES, NULL};
+	char *const wide = mode == EP_COST_64 ? "wide" : NULL;
+	char *const words[] = {(char *)helper, (char *)SLICES, wide, NULL};
 
 	set_mode(mode);
 	if (dup2(out, STDOUT_FILENO) >= 0)
@@ -70,9 +75,23 @@ static void exec_helper(const char *helper, enum ep_cost_mode mode, int out)
 	_exit(127);
 }
 
+/* "code 640 9.9": sizes in their order. */
+static bool parse_code(const char *line, struct timing *timing)
+{
+	unsigned i = timing->sizes++, kib;
+
+	return i <= EP_COST_CODE_SIZES &&
+	       sscanf(line, "code %u %lf", &kib, &timing->code[i]) == 2 &&
+	       kib == (i ? ep_cost_code_size(i - 1) : EP_COST_CODE_LEAST) &&
+	       isfinite(timing->code[i]);
+}
+
 static bool parse_line(const char *line, struct timing *timing)
 {
 	unsigned i = timing->shapes;
+
+	if (!strncmp(line, "code ", 5))
+		return parse_code(line, timing);
 
 	if (i == SHAPES_MAX ||
 	    sscanf(line, "%*s %lf %lf %lf %lf", &timing->plain[i], &timing->excluded[i],
@@ -210,6 +229,7 @@ static void append(struct series *series, const double *values, unsigned count)
 /* EP_COST_EXCLUDED holds what the equal copies differ by, of all runs. */
 struct measured {
 	struct series of[EP_COST_MODES], plain;
+	struct series code; /* what each size costs more than the least, in one mode */
 	double cycles_per_ns;
 	unsigned shapes;
 };
@@ -232,6 +252,11 @@ static int measure(struct measured *measured, const char *helper, unsigned round
 		append(&measured->of[mode], timing.traced, timing.shapes);
 		append(&measured->of[EP_COST_EXCLUDED], timing.excluded, timing.shapes);
 		append(&measured->plain, timing.plain, timing.shapes);
+		if (mode == EP_COST_64 && timing.sizes == 1 + EP_COST_CODE_SIZES) {
+			for (int i = 1; i <= EP_COST_CODE_SIZES; i++)
+				timing.code[i] -= timing.code[0];
+			append(&measured->code, timing.code + 1, EP_COST_CODE_SIZES);
+		}
 		measured->cycles_per_ns = timing.cycles_per_ns;
 		measured->shapes = timing.shapes;
 	}
@@ -240,11 +265,29 @@ static int measure(struct measured *measured, const char *helper, unsigned round
 
 static_assert(EP_COST_EXCLUDED == EP_COST_MODES - 1, "all modes before it are run");
 
+static struct ep_cost code_cost(const struct series *series, unsigned size, double cycles_per_ns)
+{
+	size_t rounds = series->count / EP_COST_CODE_SIZES;
+	double *column = ep_malloc(rounds * sizeof(*column));
+	struct ep_cost cost;
+
+	for (size_t i = 0; i < rounds; i++)
+		column[i] = series->values[i * EP_COST_CODE_SIZES + size];
+	cost.ns = quantile(column, rounds, 0.5);
+	cost.low = quantile(column, rounds, 0.25);
+	cost.high = quantile(column, rounds, 0.75);
+	cost.cycles = cost.ns * cycles_per_ns;
+	free(column);
+	return cost;
+}
+
 static void conclude(struct ep_calibration *out, const struct measured *from)
 {
 	ep_costs_default(&out->costs);
 	for (int mode = 0; mode < EP_COST_MODES; mode++)
 		out->costs.of[mode] = cost_of(&from->of[mode], from->shapes, from->cycles_per_ns);
+	for (unsigned i = 0; from->code.count && i < EP_COST_CODE_SIZES; i++)
+		out->costs.code[i] = code_cost(&from->code, i, from->cycles_per_ns);
 	out->drift = drift_of(&from->plain, from->shapes);
 	machine_name(out->costs.machine, sizeof(out->costs.machine));
 }
@@ -253,10 +296,11 @@ int ep_calibrate(struct ep_calibration *out, const char *helper, unsigned rounds
 		 ep_calibrate_progress_fn progress, struct ep_err *err)
 {
 	size_t room = (size_t)rounds * EP_COST_MODES * SHAPES_MAX;
-	double *values = ep_calloc(room * (EP_COST_MODES + 1), sizeof(*values));
+	double *values = ep_calloc(room * (EP_COST_MODES + 2), sizeof(*values));
 	struct measured measured = {.plain = {.values = values}};
 	int rc;
 
+	measured.code.values = values + room * (EP_COST_MODES + 1);
 	for (int mode = 0; mode < EP_COST_MODES; mode++)
 		measured.of[mode].values = values + room * (size_t)(mode + 1);
 	rc = measure(&measured, helper, rounds, progress, err);

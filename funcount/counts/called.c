@@ -202,6 +202,18 @@ bool ep_called_incomplete(const struct ep_called *called)
 	return false;
 }
 
+uint64_t ep_called_code(const struct ep_called *called)
+{
+	uint64_t calls = 0, bytes = 0;
+
+	for (size_t i = 0; i < called->group_count && calls < called->calls - called->calls / 100;
+	     i++) {
+		calls += called->groups[i].calls;
+		bytes += called->groups[i].size;
+	}
+	return bytes;
+}
+
 const char *ep_called_warning(const struct ep_called *called, size_t index)
 {
 	for (size_t i = 0; i < called->module_count; i++)

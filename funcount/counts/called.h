@@ -46,6 +46,9 @@ struct ep_called *ep_called_create(const struct ep_counts *counts,
 				   const struct ep_names_options *options);
 void ep_called_destroy(struct ep_called *called); /* NULL is allowed */
 
+/* Bytes of the functions that make 99 % of the calls: of code that is in use. */
+uint64_t ep_called_code(const struct ep_called *called);
+
 /* Why modules could not be named, one after the other; NULL at the end. */
 const char *ep_called_warning(const struct ep_called *called, size_t index);
 /* As ep_names_incomplete: functions may be unknown that are not. */

@@ -24,9 +24,19 @@ static const struct {
 #undef EP_COST_ROW
 };
 
+static const struct {
+	const char *key;
+	unsigned kib;
+} code_sizes[EP_COST_CODE_SIZES] = {{"code-160k", 160}, {"code-640k", 640}, {"code-1280k", 1280}};
+
 const char *ep_cost_key(enum ep_cost_mode mode)
 {
 	return modes[mode].key;
+}
+
+unsigned ep_cost_code_size(unsigned index)
+{
+	return code_sizes[index].kib;
 }
 
 const char *ep_cost_words(enum ep_cost_mode mode)
@@ -43,12 +53,15 @@ void ep_costs_default(struct ep_costs *costs)
 {
 	static const double ns[EP_COST_MODES] = {
 		[EP_COST_FULL] = 19.6,   [EP_COST_8] = 3.1,      [EP_COST_64] = 2.7,
-		[EP_COST_AUTO] = 2.8,    [EP_COST_PAUSED] = 2.5, [EP_COST_COUNTING] = 4.0,
+		[EP_COST_AUTO] = 2.8,    [EP_COST_PAUSED] = 0.1, [EP_COST_COUNTING] = 4.0,
 		[EP_COST_EXCLUDED] = 0.0};
+	static const double code[EP_COST_CODE_SIZES] = {1.4, 6.7, 8.4};
 
 	*costs = (struct ep_costs){.clock_budget = 0.05};
 	for (int i = 0; i < EP_COST_MODES; i++)
 		costs->of[i] = (struct ep_cost){ns[i], ns[i], ns[i], 0};
+	for (int i = 0; i < EP_COST_CODE_SIZES; i++)
+		costs->code[i] = (struct ep_cost){code[i], code[i], code[i], 0};
 }
 
 /* ---- as text ------------------------------------------------------------- */
@@ -104,10 +117,21 @@ static int mode_of(const char *key)
 	return -1;
 }
 
+/* What the key is the cost of; NULL: of nothing. */
+static struct ep_cost *cost_named(struct ep_costs *costs, const char *key)
+{
+	int mode = mode_of(key);
+
+	for (int i = 0; i < EP_COST_CODE_SIZES; i++)
+		if (!strcmp(code_sizes[i].key, key))
+			return &costs->code[i];
+	return mode < 0 ? NULL : &costs->of[mode];
+}
+
 static int parse_entry(struct ep_costs *costs, const struct ep_keyfile *file,
 		       const struct ep_keyfile_line *line, struct ep_err *err)
 {
-	int mode = mode_of(line->key);
+	struct ep_cost *cost = cost_named(costs, line->key);
 
 	if (!strcmp(line->key, "machine")) {
 		snprintf(costs->machine, sizeof(costs->machine), "%s", line->value);
@@ -117,9 +141,9 @@ static int parse_entry(struct ep_costs *costs, const struct ep_keyfile *file,
 		return percent_parse(line->value, &costs->clock_budget)
 			       ? EP_OK
 			       : ep_keyfile_refuse(file, line, err, "a percentage: 5%%");
-	if (mode < 0)
+	if (!cost)
 		return ep_keyfile_refuse(file, line, err, "%s is no mode that costs", line->key);
-	if (!cost_parse(line->value, &costs->of[mode]))
+	if (!cost_parse(line->value, cost))
 		return ep_keyfile_refuse(file, line, err,
 					 "a cost: 2.70 ns, 2.60 to 2.90 ns, 7.0 cycles");
 	return EP_OK;
@@ -140,17 +164,21 @@ int ep_costs_parse(struct ep_costs *costs, const struct ep_keyfile *file, struct
 	return rc;
 }
 
+static void print_cost(const char *key, const struct ep_cost *cost, FILE *out)
+{
+	fprintf(out, "%s = %.2f ns, %.2f to %.2f ns, %.1f cycles\n", key, cost->ns, cost->low,
+		cost->high, cost->cycles);
+}
+
 void ep_costs_print(const struct ep_costs *costs, FILE *out)
 {
 	fprintf(out, "[" SECTION "]\n");
 	if (costs->machine[0])
 		fprintf(out, "machine = %s\n", costs->machine);
-	for (int i = 0; i < EP_COST_MODES; i++) {
-		const struct ep_cost *cost = &costs->of[i];
-
-		fprintf(out, "%s = %.2f ns, %.2f to %.2f ns, %.1f cycles\n", modes[i].key, cost->ns,
-			cost->low, cost->high, cost->cycles);
-	}
+	for (int i = 0; i < EP_COST_MODES; i++)
+		print_cost(modes[i].key, &costs->of[i], out);
+	for (int i = 0; i < EP_COST_CODE_SIZES; i++)
+		print_cost(code_sizes[i].key, &costs->code[i], out);
 	fprintf(out, "clock-budget = %g%%\n", costs->clock_budget * 100);
 }
 
@@ -165,6 +193,29 @@ bool ep_cost_every_parse(const char *text, unsigned *every)
 		return false;
 	*every = (unsigned)number;
 	return true;
+}
+
+double ep_cost_of_code(const struct ep_costs *costs, uint64_t bytes)
+{
+	double kib = (double)bytes / 1024, size = EP_COST_CODE_LEAST, ns = 0;
+
+	for (int i = 0; i < EP_COST_CODE_SIZES && kib > size; i++) {
+		double next = fmin(kib, code_sizes[i].kib);
+
+		ns += (fmax(costs->code[i].ns, 0) - (i ? fmax(costs->code[i - 1].ns, 0) : 0)) *
+		      log(next / size) / log(code_sizes[i].kib / size);
+		size = code_sizes[i].kib;
+	}
+	return ns;
+}
+
+void ep_costs_widen(struct ep_costs *costs, uint64_t bytes)
+{
+	double ns = ep_cost_of_code(costs, bytes);
+
+	for (int mode = 0; mode < EP_COST_MODES; mode++)
+		if (mode != EP_COST_PAUSED && mode != EP_COST_EXCLUDED)
+			costs->of[mode].ns += ns;
 }
 
 /* A call with one record in `every` timed: the clock's share falls as 1/every, between what was

@@ -45,8 +45,14 @@ struct ep_cost {
 	double cycles;
 };
 
+/* Code of which the sizes below, in KiB, are in use, and what a call with hooks costs more there
+ * than in code of EP_COST_CODE_LEAST, where the processor has all of it at hand. */
+#define EP_COST_CODE_LEAST 40
+#define EP_COST_CODE_SIZES 3 /* 160, 640, 1280 */
+
 struct ep_costs {
 	struct ep_cost of[EP_COST_MODES];
+	struct ep_cost code[EP_COST_CODE_SIZES];
 	double clock_budget; /* part of its time that auto spends on the clock:
 				EPITAPH_CLOCK_BUDGET, 0.05 */
 	char machine[128];   /* the processor; "" unknown */
@@ -66,6 +72,14 @@ void ep_costs_print(const struct ep_costs *costs, FILE *out);
 
 /* EPITAPH_TIMESTAMP_EVERY: 0 is auto, else 1, 2, 4 … 64. False: none of these. */
 bool ep_cost_every_parse(const char *text, unsigned *every);
+
+/* Which sizes these are, in KiB, ascending. */
+unsigned ep_cost_code_size(unsigned index);
+/* What a call costs more, in nanoseconds, where `bytes` of code are in use; between the sizes by
+ * the logarithm, beyond them no more than at the last. */
+double ep_cost_of_code(const struct ep_costs *costs, uint64_t bytes);
+/* Adds that to the cost of a call in each mode in which hooks run. */
+void ep_costs_widen(struct ep_costs *costs, uint64_t bytes);
 
 struct ep_prediction {
 	double overhead; /* 0.05: 5 % more CPU time than without tracing */

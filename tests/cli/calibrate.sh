@@ -22,13 +22,16 @@ assert set(costs) == {"full", "one-in-8", "one-in-64", "auto", "paused", "counti
 for mode, cost in costs.items():
     assert cost["low_ns"] <= cost["ns"] <= cost["high_ns"], (mode, cost)
 assert costs["full"]["ns"] > costs["one-in-64"]["ns"] > costs["excluded"]["ns"]
+assert list(data["code"]) == ["160", "640", "1280"]
+for size, cost in data["code"].items():
+    assert cost["low_ns"] <= cost["ns"] <= cost["high_ns"], (size, cost)
 PYTHON
 [ "$(wc -l <costs)" -ge 9 ] && [ "$(grep -c '^full' costs)" = 1 ] || { say 'the file was not replaced'; cat costs; }
 has costs '[costs]'
 grep -qE '^full = [0-9.]+ ns, [0-9.]+ to [0-9.]+ ns, [0-9.]+ cycles$' costs || { say 'no cost of full'; cat costs; }
 partial "$EPITAPH" calibrate --rounds=1
 [ "$(grep -vcE 'busy|differ' err)" = 0 ] || say "calibrate complains: $(cat err)"
-for words in 'every record timed' 'one record in 64' 'auto' 'paused' 'no hooks' 'EPITAPH_MODE=count'; do has out "$words"; done
+for words in 'every record timed' 'one record in 64' 'auto' 'paused' 'no hooks' 'EPITAPH_MODE=count' '640 KiB'; do has out "$words"; done
 
 # The settings of whoever calls mean nothing.
 EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_MEMORY=nonsense partial "$EPITAPH" calibrate --rounds=1 --json
@@ -40,6 +43,13 @@ hasnt symbols __fentry__
 nm "$LIB/epitaph/calibrate" >symbols
 has symbols __fentry__
 
+# A helper of another version, which times no code, changes nothing of the rest.
+printf '#!/bin/sh\necho leaf 2 2 5 2.5\n' >helper
+chmod +x helper
+partial "$EPITAPH" calibrate --rounds=1 --helper=./helper -o costs
+grep -q '^code-640k = 6.70 ns' costs || { say 'no default of wide code'; cat costs; }
+printf '#!/bin/sh\necho leaf 2 2 5 2.5\necho code 640 5\n' >helper
+gives 3 "$EPITAPH" calibrate --rounds=1 --helper=./helper
 gives 64 "$EPITAPH" calibrate --rounds=0
 gives 64 "$EPITAPH" calibrate --rounds=x
 gives 64 "$EPITAPH" calibrate something

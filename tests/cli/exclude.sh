@@ -46,6 +46,17 @@ has list 'overhead 39.0 %'
 has list 'overhead 6.0 %'
 has list '3 of 7 functions'
 [ "$(sed 's/#.*//' list | xargs)" = 'hot hotter _ZN2ns12_GLOBAL__N_16hiddenEi' ] || { say 'another list'; cat list; }
+# A function of 640 KiB that is in use makes each call 5 ns dearer: 39,000,001 of them 58.5 %.
+sed 's/^clock/code-160k = 2 ns\ncode-640k = 5 ns\nclock/' costs >costs.wide
+cat >wide.c <<'EOF'
+__asm__(".globl wide; .type wide, @function; wide: .skip 655359, 0x90; ret; .size wide, .-wide");
+int main(void) { return 0; }
+EOF
+gcc wide.c -o wide
+"$counts" "$PWD/wide" cpu=1000000000 wide=39000000 >wide.counts
+gives 0 "$EPITAPH" exclude --costs=costs.wide --budget=60% --cpu-seconds=1 wide.counts
+has out '640 KiB of code make 99 % of the calls: a call costs 15.0 ns'
+has out 'overhead 58.5 %'
 # A ring of 64 KiB holds a sixteenth of a MiB's 65,024 calls: at 6 million in 1.06 s 718 us.
 gives 0 "$EPITAPH" exclude --costs=costs --history=0.7ms --ring=64K counts
 has out '3 of 7 functions'

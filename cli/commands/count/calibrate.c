@@ -48,6 +48,15 @@ static void progress(double done)
 
 /* ---- what is printed ----------------------------------------------------- */
 
+static void print_code(const struct ep_costs *costs)
+{
+	printf("\nmore, where that much code is in use\n");
+	for (unsigned i = 0; i < EP_COST_CODE_SIZES; i++)
+		printf("%4u KiB %21s %7.2f  [%.2f to %.2f]  %6.1f cycles\n", ep_cost_code_size(i),
+		       "", costs->code[i].ns, costs->code[i].low, costs->code[i].high,
+		       costs->code[i].cycles);
+}
+
 static void print_text(const struct ep_calibration *calibration)
 {
 	printf("ns per traced call and its return, over an untraced one: median [quartiles], %u "
@@ -62,11 +71,22 @@ static void print_text(const struct ep_calibration *calibration)
 		printf("%-30s %7.2f  [%.2f to %.2f]  %6.1f cycles\n", ep_cost_words(mode), cost->ns,
 		       cost->low, cost->high, cost->cycles);
 	}
+	print_code(&calibration->costs);
 }
 
 static void json_number(struct ep_json *json, const char *key, double value)
 {
 	ep_json_member_thousandth(json, key, (int64_t)(value * 1000 + (value < 0 ? -0.5 : 0.5)));
+}
+
+static void json_cost(struct ep_json *json, const char *key, const struct ep_cost *cost)
+{
+	ep_json_member_object(json, key);
+	json_number(json, "ns", cost->ns);
+	json_number(json, "low_ns", cost->low);
+	json_number(json, "high_ns", cost->high);
+	json_number(json, "cycles", cost->cycles);
+	ep_json_object_end(json);
 }
 
 static void print_json(const struct ep_calibration *calibration)
@@ -84,15 +104,15 @@ static void print_json(const struct ep_calibration *calibration)
 	ep_json_member_bool(&json, "quiet",
 			    !ep_calibration_doubt(calibration, doubt, sizeof(doubt)));
 	ep_json_member_object(&json, "costs");
-	for (int mode = 0; mode < EP_COST_MODES; mode++) {
-		const struct ep_cost *cost = &calibration->costs.of[mode];
+	for (int mode = 0; mode < EP_COST_MODES; mode++)
+		json_cost(&json, ep_cost_key(mode), &calibration->costs.of[mode]);
+	ep_json_object_end(&json);
+	ep_json_member_object(&json, "code");
+	for (unsigned i = 0; i < EP_COST_CODE_SIZES; i++) {
+		char kib[16];
 
-		ep_json_member_object(&json, ep_cost_key(mode));
-		json_number(&json, "ns", cost->ns);
-		json_number(&json, "low_ns", cost->low);
-		json_number(&json, "high_ns", cost->high);
-		json_number(&json, "cycles", cost->cycles);
-		ep_json_object_end(&json);
+		snprintf(kib, sizeof(kib), "%u", ep_cost_code_size(i));
+		json_cost(&json, kib, &calibration->costs.code[i]);
 	}
 	ep_json_object_end(&json);
 	ep_json_object_end(&json);

@@ -277,8 +277,10 @@ static int exclude_run(const struct ep_arguments *arguments)
 	work.limits.costs = &work.costs;
 	if (!result)
 		result = load(&work);
-	if (!result)
+	if (!result) {
+		ep_costs_widen(&work.costs, ep_called_code(work.called));
 		result = parse_seconds(&work);
+	}
 	if (!result)
 		result = read_times(&work);
 	if (!result)

@@ -6,7 +6,10 @@
  *
  * 	leaf PLAIN EXCLUDED TRACED CYCLES
  *
- * nanoseconds per call of each copy, and cycles of the time stamp counter per nanosecond.
+ * nanoseconds per call of each copy, and cycles of the time stamp counter per nanosecond. With a
+ * second word also of code that is wide (wide.S), in KiB, what a call with hooks takes longer:
+ *
+ * 	code 640 NS
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 #include <x86intrin.h>
 
 #include "funcount/calibrate/program/shapes.h"
+#include "funcount/calibrate/program/wide.h"
 
 #define CALLS      50000 /* in a slice: 0.1 ms and more */
 #define SLICES_MAX 1000
@@ -82,12 +86,74 @@ static void time_shape(const struct shape *shape, int slices)
 	printf(" %.4f\n", cycles_per_ns);
 }
 
+/* ---- wide code ---- */
+
+#define GROUPS     (EP_WIDE_GROUPS * EP_WIDE_REGIONS)
+#define WIDE_CALLS 100000 /* in a slice */
+
+typedef long (*group_fn)(long data[EP_WIDE_DATA], long value);
+
+/* The groups of some regions, in an order that no prefetcher knows. */
+static unsigned choose_order(unsigned short order[GROUPS], unsigned regions)
+{
+	unsigned count = regions * EP_WIDE_GROUPS, draw = 7;
+
+	for (unsigned i = 0; i < count; i++)
+		order[i] = (unsigned short)i;
+	for (unsigned i = count - 1; i > 0; i--) {
+		unsigned short last = order[i], *other;
+
+		draw = draw * 1103515245 + 12345;
+		other = &order[(draw >> 8) % (i + 1)];
+		order[i] = *other;
+		*other = last;
+	}
+	return count;
+}
+
+static double cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* Nanoseconds of CPU time per call: a slice is long, and others have the CPU meanwhile. */
+static double walk(const char *groups, const unsigned short *order, unsigned count)
+{
+	static long data[EP_WIDE_DATA];
+	double begun = cpu_ns();
+	long value = 1, calls = 0;
+
+	while (calls < WIDE_CALLS)
+		for (unsigned i = 0; i < count; i++, calls += EP_WIDE_CALLS)
+			value = ((group_fn)(uintptr_t)(groups + order[i] * EP_WIDE_SIZE))(data,
+											  value);
+	return (cpu_ns() - begun) / (double)calls;
+}
+
+static void time_wide(unsigned kib, int slices)
+{
+	static double taken[SLICES_MAX];
+	unsigned short order[GROUPS];
+	unsigned count = choose_order(order, kib / EP_WIDE_KIB);
+
+	for (int i = 0; i < slices; i++) {
+		taken[i] = walk(ep_wide_groups_traced, order, count);
+		taken[i] -= walk(ep_wide_groups_plain, order, count);
+	}
+	printf("code %u %.4f\n", kib, median(taken, slices));
+}
+
 int main(int argc, char *argv[])
 {
+	static const unsigned sizes[] = {EP_WIDE_KIB, 4 * EP_WIDE_KIB, 16 * EP_WIDE_KIB,
+					 32 * EP_WIDE_KIB};
 	int slices = argc > 1 ? atoi(argv[1]) : 0;
 
-	if (slices < 1 || slices > SLICES_MAX) {
-		fprintf(stderr, "usage: %s SLICES (1 to %d)\n", argv[0], SLICES_MAX);
+	if (slices < 2 || slices > SLICES_MAX) {
+		fprintf(stderr, "usage: %s SLICES [wide] (2 to %d)\n", argv[0], SLICES_MAX);
 		return 64;
 	}
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
@@ -95,5 +161,7 @@ int main(int argc, char *argv[])
 			shapes[i].copies[copy](CALLS); /* warm */
 		time_shape(&shapes[i], slices);
 	}
+	for (size_t i = 0; argc > 2 && i < sizeof(sizes) / sizeof(*sizes); i++)
+		time_wide(sizes[i], slices / 2);
 	return 0;
 }

@@ -57,6 +57,40 @@ START_TEST(auto_spends_its_budget_where_calls_are_many)
 }
 END_TEST
 
+START_TEST(code_that_is_wide_costs_more)
+{
+	costs.code[0].ns = 1;
+	costs.code[1].ns = 5;
+	costs.code[2].ns = 8;
+	NEAR(ep_cost_of_code(&costs, 0), 0);
+	NEAR(ep_cost_of_code(&costs, 40 << 10), 0);
+	/* Half way from 40 to 160, and from 160 to 640, by the logarithm. */
+	NEAR(ep_cost_of_code(&costs, 80 << 10), 0.5);
+	NEAR(ep_cost_of_code(&costs, 160 << 10), 1);
+	NEAR(ep_cost_of_code(&costs, 320 << 10), 3);
+	NEAR(ep_cost_of_code(&costs, 1280 << 10), 8);
+	NEAR(ep_cost_of_code(&costs, 1 << 30), 8);
+	/* Noise makes nothing cheaper. */
+	costs.code[0].ns = -1;
+	NEAR(ep_cost_of_code(&costs, 160 << 10), 0);
+	NEAR(ep_cost_of_code(&costs, 640 << 10), 5);
+}
+END_TEST
+
+START_TEST(wide_code_widens_the_modes_with_hooks)
+{
+	struct ep_costs before;
+
+	costs.code[1].ns = 5;
+	before = costs;
+	ep_costs_widen(&costs, 640 << 10);
+	for (int i = 0; i < EP_COST_MODES; i++)
+		NEAR(costs.of[i].ns - before.of[i].ns,
+		     i == EP_COST_PAUSED || i == EP_COST_EXCLUDED ? 0 : 5);
+	NEAR(ep_cost_predict(&costs, 64, 1e8, 1).overhead, 0.8);
+}
+END_TEST
+
 START_TEST(the_most_calls_for_a_goal_are_the_most)
 {
 	static const unsigned every[] = {0, 1, 4, 8, 64};
@@ -89,6 +123,7 @@ START_TEST(costs_are_read_as_they_were_written)
 
 	snprintf(costs.machine, sizeof(costs.machine), "Some CPU 3.0 GHz");
 	costs.of[EP_COST_EXCLUDED] = (struct ep_cost){-0.01, -0.02, 0.5, 1.5};
+	costs.code[2] = (struct ep_cost){8.25, 8, 8.5, 22.5};
 	costs.clock_budget = 0.025;
 	ck_assert_int_eq(ep_keyfile_parse(&file, "b", "", 0, &err), EP_OK);
 	ck_assert_int_eq(ep_costs_parse(&back, &file, &err), EP_END);
@@ -105,6 +140,9 @@ START_TEST(costs_are_read_as_they_were_written)
 		NEAR(back.of[i].high, costs.of[i].high);
 		NEAR(back.of[i].cycles, costs.of[i].cycles);
 	}
+	NEAR(back.code[0].ns, costs.code[0].ns);
+	NEAR(back.code[2].ns, 8.25);
+	NEAR(back.code[2].cycles, 22.5);
 	NEAR(back.clock_budget, 0.025);
 	ck_assert_str_eq(back.machine, "Some CPU 3.0 GHz");
 	ep_keyfile_deinit(&file);
@@ -168,6 +206,8 @@ int main(void)
 	tcase_add_test(cases, history_is_what_a_mib_holds);
 	tcase_add_test(cases, auto_times_all_where_that_is_cheap);
 	tcase_add_test(cases, auto_spends_its_budget_where_calls_are_many);
+	tcase_add_test(cases, code_that_is_wide_costs_more);
+	tcase_add_test(cases, wide_code_widens_the_modes_with_hooks);
 	tcase_add_test(cases, the_most_calls_for_a_goal_are_the_most);
 	tcase_add_test(cases, costs_are_read_as_they_were_written);
 	tcase_add_test(cases, what_is_no_cost_is_refused_with_its_place);

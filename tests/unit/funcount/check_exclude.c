@@ -66,6 +66,18 @@ static void teardown(void)
 	ep_list_deinit(&keep);
 }
 
+START_TEST(code_in_use_is_what_makes_most_calls)
+{
+	/* 59.4 of 60 million calls: all but the last one's million reach 59. */
+	ck_assert_uint_eq(ep_called_code(&called), 400 + 0 + 900 + 30 + 10 + 10);
+	called.calls = 50400000;
+	ck_assert_uint_eq(ep_called_code(&called), 400);
+	called.calls = 0;
+	called.group_count = 0;
+	ck_assert_uint_eq(ep_called_code(&called), 0);
+}
+END_TEST
+
 static void chooses(const char *wanted)
 {
 	char got[256] = "";
@@ -221,6 +233,7 @@ int main(void)
 	TCase *cases = tcase_create("exclude");
 
 	tcase_add_checked_fixture(cases, setup, teardown);
+	tcase_add_test(cases, code_in_use_is_what_makes_most_calls);
 	tcase_add_test(cases, no_more_are_excluded_than_must_be);
 	tcase_add_test(cases, among_equals_the_short_one_goes_first);
 	tcase_add_test(cases, among_equals_a_leaf_goes_before_a_short_one);
