@@ -230,10 +230,10 @@ static void account(struct thread *thread, uint64_t tsc)
 	ledger.own = 0;
 	ledger.share = ep_cost_share(cost - clock, work);
 	publish(cost + own, clock, own, tsc);
+	regulate_clock(clock, work);
 	if (!ep_settings.budget)
 		return;
 	ep_cost_add(&ledger.account, work, cost + own, ep_settings.budget);
-	regulate_clock(clock, work);
 	watch_phase(cost, work, tsc);
 }
 
