@@ -19,7 +19,8 @@ struct table {
 	uint64_t header; /* that it is relative to */
 	uint64_t first;  /* its first entry */
 	uint32_t count;
-	uint64_t code_end; /* of the segment that holds the address */
+	uint64_t code_start, code_end; /* of the segment that holds the address */
+	bool has_header;               /* the module's, in that segment */
 };
 
 /* An entry: where a function begins, and its description, both relative to the header. */
@@ -46,8 +47,11 @@ static void look_at(const Elf64_Phdr *header, uint64_t bias, uint64_t address, s
 	if (header->p_type == PT_GNU_EH_FRAME)
 		out->header = start;
 	else if (header->p_type == PT_LOAD && header->p_flags & PF_X && address >= start &&
-		 address - start < header->p_memsz)
+		 address - start < header->p_memsz) {
+		out->code_start = start;
 		out->code_end = start + header->p_memsz;
+		out->has_header = header->p_offset == 0;
+	}
 }
 
 /* Its program headers say where the table is, and how far the code reaches. */
@@ -56,7 +60,7 @@ static bool read_headers(const struct ep_module *module, uint64_t address, struc
 	Elf64_Phdr some[HEADERS];
 	Elf64_Ehdr elf;
 
-	out->header = out->code_end = 0;
+	*out = (struct table){0};
 	if (module->flags & EP_MODULE_NO_HEADER ||
 	    !ep_memory_read(module->start, &elf, sizeof(elf)) || elf.e_phentsize != sizeof(*some))
 		return false;
@@ -69,7 +73,7 @@ static bool read_headers(const struct ep_module *module, uint64_t address, struc
 			return false;
 		look_at(&some[i % HEADERS], module->bias, address, out);
 	}
-	return out->header && out->code_end;
+	return out->code_end != 0;
 }
 
 static bool read_table(struct table *table)
@@ -80,8 +84,8 @@ static bool read_table(struct table *table)
 		uint32_t count;
 	} head;
 
-	if (!ep_memory_read(table->header, &head, sizeof(head)) || head.version != 1 ||
-	    (head.pointer & 0x0f) != 0x0b || head.count_as != ENC_UDATA4 ||
+	if (!table->header || !ep_memory_read(table->header, &head, sizeof(head)) ||
+	    head.version != 1 || (head.pointer & 0x0f) != 0x0b || head.count_as != ENC_UDATA4 ||
 	    head.table_as != ENC_SDATA4_AT)
 		return false;
 	table->first = table->header + sizeof(head);
@@ -139,5 +143,17 @@ bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end)
 			     : table.code_end;
 	if (*end > table.code_end)
 		*end = table.code_end;
+	return true;
+}
+
+bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	const struct ep_module *module = module_of(address);
+	struct table table;
+
+	if (!module || !read_headers(module, address, &table) || table.has_header)
+		return false;
+	*start = table.code_start;
+	*end = table.code_end;
 	return true;
 }

@@ -14,4 +14,8 @@
  * table. Some us; signal safe. */
 bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end);
 
+/* The segment of code that holds it, [*start, *end), process virtual. False likewise, or its
+ * module's ELF header lies in it too. */
+bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end);
+
 #endif

@@ -19,6 +19,7 @@
 #include "runtime/switching/function.h"
 #include "runtime/switching/site_table.h"
 #include "runtime/switching/switched.h"
+#include "runtime/switching/undumped.h"
 #include "runtime/x86_64/tsc.h"
 
 #define SITES_MOST 1024                  /* at once */
@@ -100,12 +101,15 @@ static bool is_off_outside(uint64_t place)
 static bool set_site(struct ep_flip *flip, const struct ep_place *place, enum ep_site_reason reason,
 		     bool off)
 {
+	uint32_t pages = ep_site_pages();
 	struct ep_hook_site *site = ep_site_note(place);
 	struct ep_switches *head = ep_switches();
 	bool changed;
 
 	if (!site)
 		return false;
+	if (ep_site_pages() != pages)
+		ep_code_leave_out(place->place);
 	ep_site_set(site, reason, off);
 	changed = ep_site_apply(flip, site, is_off_outside);
 	head->flips += changed;
