@@ -7,8 +7,7 @@
 # timeout: 300
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
-export EPITAPH_MEMORY=4M EPITAPH_SCHED=off EPITAPH_BUDGET=none LD_LIBRARY_PATH=.
-hot=(leaf tail nothing sum half down maybe step) # all that run more than once
+source "$TOP/tests/cli/lib/switching.bash"
 
 calls() { # of core, from the last time that work() began: event, depth in it, function, where in its page
 	local status=0
@@ -19,25 +18,11 @@ calls() { # of core, from the last time that work() began: event, depth in it, f
 		END { for (i = 0; i < n; i++) print line[i] }' tsv
 }
 
-pid_waits() { # PID WORD: until it has said so, or has ended
-	until grep -qx "$2" from || ! kill -0 "$1" 2>/dev/null; do sleep 0.01; done
-}
-
 judge() { # WHAT FILE PROGRAM ARGUMENTS...: FILE, not stripped, has the hooks
-	local what=$1 file=$2 pid phase before=$failures
+	local what=$1 file=$2 before=$failures
 	shift 2
-	rm -f to core* && mkfifo to && : >from
-	EPITAPH=off "$@" <to >from 2>&1 &
-	pid=$!
-	exec 3>to
-	for phase in off on; do
-		pid_waits $pid $phase
-		python3 "$TOP/tests/cli/lib/sites.py" $pid "$file" "${hot[@]}" >$phase.sites || say "no sites"
-		echo >&3
-	done
-	exec 3>&-
-	wait $pid 2>/dev/null || true
-	[ -e core ] || mv core.* core 2>/dev/null || say "no core"
+	switched "$file" "$@"
+	says "$what"
 	grep -qE 'off [1-9]' off.sites || say "none went off"
 	has off.sites "on 0"
 	has on.sites "off 0"
