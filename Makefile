@@ -51,7 +51,7 @@ UNIT_HELP := $(wildcard tests/unit/*.c)
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
-KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o sleds.o stub.o early.o hooks.o jumps.a interpose.o \
+KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o keeps.o sleds.o stub.o early.o hooks.o jumps.a interpose.o \
 	wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
 FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/util/,alloc.o array.o error.o hash.o readfile.o utf8.o)
@@ -127,6 +127,9 @@ $(BUILD)/bin/epitaph-c++: $(BUILD)/bin/epitaph-cc
 $(BUILD)/lib/epitaph/dso.o: runtime/dso/registrar.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/dso.d -c $< -o $@
+$(BUILD)/lib/epitaph/keeps.o: runtime/dso/keeps.c
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/keeps.d -c $< -o $@
 $(BUILD)/obj/sleds.o: runtime/dso/sleds.c
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -DEP_SHARED -fPIC -MF $(BUILD)/obj/sleds.d -c $< -o $@
@@ -325,4 +328,4 @@ help:
 $(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ) \
 	$(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/obj/cli/main.o $(KIT) $(CALIBRATION): Makefile
 -include $(patsubst %.o,%.d,$(RUNTIME_A_OBJ) $(RUNTIME_SO_OBJ) $(TOOL_OBJ) $(WRAPPER_OBJ) $(AS_OBJ) $(UNIT_OBJ) $(FUZZ_OBJ)) \
-	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main.d $(BUILD)/obj/dso.d $(BUILD)/obj/sleds.d $(BUILD)/obj/sledhooks.d $(CALIBRATION:.o=.d) $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/tests/readers)
+	$(BUILD)/obj/tests/fuzz/replay.d $(BUILD)/obj/cli/main.d $(BUILD)/obj/dso.d $(BUILD)/obj/keeps.d $(BUILD)/obj/sleds.d $(BUILD)/obj/sledhooks.d $(CALIBRATION:.o=.d) $(addsuffix .d,$(UNIT_BIN) $(FUZZ_BIN) $(BUILD)/tests/readers)

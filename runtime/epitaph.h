@@ -31,7 +31,8 @@ extern "C" {
 
 /*
  * Never trace this function. DOFUNTRACE: trace it although a list or a threshold would exclude it
- * (epitaph-cc's filter). Both go before the return type, and also hold for member functions,
+ * (epitaph-cc's filter), and whatever it costs (EPITAPH_BUDGET): the attribute lists where it
+ * begins, for one nop. Both go before the return type, and also hold for member functions,
  * templates and lambdas' enclosing functions.
  */
 #ifdef __clang__
@@ -39,7 +40,14 @@ extern "C" {
 #else
 #define NOFUNTRACE __attribute__((no_instrument_function))
 #endif
+#if defined(__has_attribute)
+#if __has_attribute(patchable_function_entry)
+#define DOFUNTRACE __attribute__((patchable_function_entry(1, 0)))
+#endif
+#endif
+#ifndef DOFUNTRACE
 #define DOFUNTRACE
+#endif
 
 /* ---- pausing ------------------------------------------------------------- */
 

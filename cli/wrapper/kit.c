@@ -44,6 +44,7 @@ void ep_kit_find(struct ep_kit *kit)
 	kit->archive = under(root, "lib/libepitaph.a");
 	kit->shared = under(root, "lib/libepitaph.so");
 	kit->registrar = under(root, "lib/epitaph/dso.o");
+	kit->keeps = under(root, "lib/epitaph/keeps.o");
 	kit->sleds = under(root, "lib/epitaph/sleds.o");
 	kit->stub = under(root, "lib/epitaph/stub.o");
 	kit->early = under(root, "lib/epitaph/early.o");

@@ -11,6 +11,7 @@ struct ep_kit {
 	char *archive;   /* libepitaph.a */
 	char *shared;    /* libepitaph.so */
 	char *registrar; /* object for traced shared libraries */
+	char *keeps;     /* … for all that is traced: tells of DOFUNTRACE's functions */
 	char *sleds;     /* object for what may have XRay sleds */
 	char *stub;      /* object with empty hooks, for programs without libc */
 	char *early;     /* object with hooks for static programs */

@@ -156,6 +156,8 @@ static void add_wrapped(const struct ep_tracing *tracing, struct ep_words *words
 static void add_early(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.early);
+	/* gcc asks for it where there is a dynamic linker; here the runtime looks functions up. */
+	add_linker_word(words, "--eh-frame-hdr");
 	add_wraps(words, hooks, COUNT(hooks));
 }
 
@@ -175,6 +177,7 @@ static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 	add_linker_word(words, "--whole-archive");
 	add_linker_word(words, tracing->kit.archive);
 	add_linker_word(words, "--no-whole-archive");
+	add_linker_word(words, tracing->kit.keeps);
 	if (tracing->command.static_ || tracing->command.static_pie) {
 		add_early(tracing, words);
 		add_wrapped(tracing, words);
@@ -223,6 +226,7 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 	}
 	if (runtime == EP_RUNTIME_SHARED && !command->static_ && !command->static_pie) {
 		add_hooks(tracing, words);
+		add_linker_word(words, tracing->kit.keeps);
 		add_shared(tracing, words);
 	} else if (runtime != EP_RUNTIME_NONE && !command->shared) {
 		add_static(tracing, words);
@@ -232,8 +236,10 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 	if (!command->shared)
 		return;
 	add_linker_word(words, tracing->kit.registrar);
-	if (runtime != EP_RUNTIME_SHARED)
-		add_hooks(tracing, words);
+	if (runtime == EP_RUNTIME_SHARED)
+		return;
+	add_linker_word(words, tracing->kit.keeps);
+	add_hooks(tracing, words);
 }
 
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)

@@ -9,6 +9,7 @@
 #include "runtime/arena/arena.h"
 #include "runtime/arena/integrity.h"
 #include "runtime/arena/pause.h"
+#include "runtime/budget/keep.h"
 #include "runtime/counting/counts_file.h"
 #include "runtime/dso/registrar.h"
 #include "runtime/dso/sleds.h"
@@ -155,6 +156,14 @@ PUBLIC void epitaph_dso_loaded(void)
 	ep_loadmap_refresh();
 	ep_switches_look_again();
 	ep_switch_names_refresh();
+}
+
+PUBLIC void epitaph_dso_keeps(const uint64_t *from, const uint64_t *to)
+{
+	if (from < to)
+		ep_keep_add(from, to);
+	else
+		ep_keep_remove(from);
 }
 
 PUBLIC void epitaph_dso_unloading(void)

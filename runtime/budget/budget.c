@@ -16,6 +16,7 @@
 #include "runtime/arena/inherit.h"
 #include "runtime/budget/choice.h"
 #include "runtime/budget/cost.h"
+#include "runtime/budget/keep.h"
 #include "runtime/budget/probation.h"
 #include "runtime/facts/clock.h"
 #include "runtime/kernel/sched_cost.h"
@@ -44,6 +45,7 @@
 #define TRIAL_AGAIN (100 * MS) /* from trial to trial */
 #define WINDOW      (100 * MS) /* of the program's time, in which a phase is seen */
 #define WHOLE_CPU   (20 * MS)  /* between two looks at the process's CPU time */
+#define IN_VAIN     (250 * MS) /* after nothing was found that could go off */
 #define SECOND      (1000 * MS)
 #define MILLION     1000000u
 
@@ -77,6 +79,7 @@ static struct {
 	uint32_t clock;        /* what may be read of the time that passes */
 	uint64_t changed;      /* when hooks went off or came back last */
 	uint64_t quiet;        /* nothing is done until then */
+	uint64_t in_vain;      /* nothing is chosen until then */
 	uint64_t trial_again;  /* no trial until then */
 	uint64_t whole;        /* the process's CPU time is looked at from then on */
 	uint64_t second_begun; /* of the head's _last */
@@ -291,14 +294,19 @@ static void choose(const struct ep_tls *tls, uint64_t tsc)
 	ledger.queued = ep_choice_take(&choice, ep_cost_excess(choice.calls, ledger.share, aim),
 				       ledger.queue, EP_CHOICE_MOST);
 	ledger.next = 0;
+	/* What is left stays: looking again would cost and change nothing. */
+	if (!ledger.queued)
+		ledger.in_vain = tsc + ep_clock_cycles(IN_VAIN);
 }
 
 static void switch_off(uint64_t address, uint64_t rate, uint64_t tsc)
 {
 	if (!ep_probation_off(&probation, address, rate, tsc))
 		return;
-	if (!ep_switch_function(address, EP_SWITCH_BUDGET, true, rate) &&
-	    !(ep_switch_reasons(address) & EP_SWITCH_BUDGET))
+	if (ep_keep_has(address))
+		ep_probation_refuse(&probation, address, tsc);
+	else if (!ep_switch_function(address, EP_SWITCH_BUDGET, true, rate) &&
+		 !(ep_switch_reasons(address) & EP_SWITCH_BUDGET))
 		ep_probation_refuse(&probation, address, tsc);
 }
 
@@ -365,15 +373,15 @@ static bool may_try(uint64_t tsc)
 	       tsc >= ledger.trial_again;
 }
 
-static bool costs_too_much(void)
+static bool costs_too_much(uint64_t tsc)
 {
-	return ledger.account.balance < 0 && ledger.share > hooks_may(AIM);
+	return ledger.account.balance < 0 && tsc >= ledger.in_vain && ledger.share > hooks_may(AIM);
 }
 
 static bool is_due(bool looked, uint64_t tsc)
 {
 	return ledger.queued || ep_probation_ripe(&probation, tsc) ||
-	       (looked && tsc >= ledger.quiet && (costs_too_much() || may_try(tsc)));
+	       (looked && tsc >= ledger.quiet && (costs_too_much(tsc) || may_try(tsc)));
 }
 
 static void act(const struct ep_tls *tls, uint64_t tsc)
@@ -382,7 +390,7 @@ static void act(const struct ep_tls *tls, uint64_t tsc)
 		switch_queued(tsc);
 	else if (ep_probation_ripe(&probation, tsc))
 		end_trial(tsc);
-	else if (costs_too_much())
+	else if (costs_too_much(tsc))
 		choose(tls, tsc);
 	else
 		begin_trial(tsc);
