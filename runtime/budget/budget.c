@@ -39,12 +39,15 @@
 #define LOOK_FIRST  (5 * US)   /* of cost, when a thread looks first */
 #define LOOK        (20 * US)  /* … and then */
 #define CREDIT      (300 * US) /* of cost, that a process begins with */
-#define SAVED       (10 * MS)  /* … that it may save up; and owe */
+#define SAVED       (10 * MS)  /* … that it may save up */
+#define OWED        (2 * MS)   /* … and owe */
 #define LONG_CALL   (100 * US) /* the story: those stay */
 #define SETTLE      10         /* what was done takes effect for so many times as long */
 #define TRIAL_AGAIN (100 * MS) /* from trial to trial */
 #define WINDOW      (100 * MS) /* of the program's time, in which a phase is seen */
 #define WHOLE_CPU   (20 * MS)  /* between two looks at the process's CPU time */
+#define LATE        (100 * MS) /* of the program's time */
+#define SURE        (400 * US) /* of cost, before a choice for little */
 #define IN_VAIN     (250 * MS) /* after nothing was found that could go off */
 #define SECOND      (1000 * MS)
 #define MILLION     1000000u
@@ -56,8 +59,9 @@
 
 /* Of the budget without the clock's part: what is aimed at when functions go off; and up to where
  * they come back. Of a hundred. */
-#define AIM  75
-#define ROOM 60
+#define AIM    75
+#define TRIFLE 100 /* what has less than this part of that is left alone */
+#define ROOM   60
 
 /* By a thread's place in the table of threads; only that thread writes. */
 static struct thread {
@@ -88,12 +92,13 @@ static struct {
 	uint64_t sched_cpu;    /* TSC cycles of the process's CPU time then */
 	uint32_t sched_share;  /* parts per million, of late */
 	uint64_t window_cost, window_work;
-	uint32_t settled;      /* share of the window after the last change; 0 not yet */
-	uint64_t phase;        /* when one began */
-	uint32_t share;        /* hooks', of late */
-	uint64_t own;          /* TSC cycles of our own work that no account has had yet */
-	unsigned queued, next; /* functions that are to go off */
-	uint64_t rate_cycles;  /* … that their calls were counted in */
+	uint32_t settled;              /* share of the window after the last change; 0 not yet */
+	uint64_t phase;                /* when one began */
+	uint32_t share;                /* hooks', of late */
+	uint64_t late_cost, late_work; /* that it comes from */
+	uint64_t own;                  /* TSC cycles of our own work that no account has had yet */
+	unsigned queued, next;         /* functions that are to go off */
+	uint64_t rate_cycles;          /* … that their calls were counted in */
 	struct ep_choice_victim queue[EP_CHOICE_MOST];
 } ledger;
 static struct ep_choice choice;
@@ -113,11 +118,6 @@ static struct thread *thread_of(const struct ep_tls *tls)
 	if (thread->serial != tls->thread->serial || thread->generation != generation)
 		*thread = (struct thread){.serial = tls->thread->serial, .generation = generation};
 	return thread;
-}
-
-static const struct ep_block *block_before(const struct ep_tls *tls)
-{
-	return (const struct ep_block *)((tls->cursor - 1) & -(uint64_t)EP_BLOCK_SIZE);
 }
 
 static void add_block(struct thread *thread, const struct ep_tls *tls, const struct ep_block *block)
@@ -148,7 +148,7 @@ static void learn_rates(void)
 	ledger.look = ep_clock_cycles(LOOK);
 	ledger.second = probation.second = ep_clock_cycles(SECOND);
 	ledger.account.most = (int64_t)ep_clock_cycles(SAVED);
-	ledger.account.least = -ledger.account.most;
+	ledger.account.least = -(int64_t)ep_clock_cycles(OWED);
 }
 
 /* What the drain and the kernel's recording for it took since the last look: of the account too,
@@ -223,6 +223,18 @@ static void regulate_clock(uint64_t clock, uint64_t work)
 	ep_timestamp_rate_allow(ledger.clock, has <= ep_settings.clock_budget);
 }
 
+/* Of late: since something was changed, and what is longer ago counts less. */
+static void weigh_hooks(uint64_t cost, uint64_t work)
+{
+	ledger.late_cost += cost;
+	ledger.late_work += work;
+	ledger.share = ep_cost_share(ledger.late_cost, ledger.late_work);
+	if (ledger.late_work < ep_clock_cycles(LATE))
+		return;
+	ledger.late_cost /= 2;
+	ledger.late_work /= 2;
+}
+
 static void account(struct thread *thread, uint64_t tsc)
 {
 	uint64_t cost = thread->cost, clock = thread->clock, own = ledger.own;
@@ -231,7 +243,7 @@ static void account(struct thread *thread, uint64_t tsc)
 	thread->cost = thread->clock = 0;
 	thread->looked = true;
 	ledger.own = 0;
-	ledger.share = ep_cost_share(cost - clock, work);
+	weigh_hooks(cost - clock, work);
 	publish(cost + own, clock, own, tsc);
 	regulate_clock(clock, work);
 	if (!ep_settings.budget)
@@ -253,7 +265,7 @@ static uint32_t hooks_may(unsigned percent)
 /* Of late, the oldest first. How many of them, at the end, have calls as they are now. */
 static unsigned look_back(const struct ep_tls *tls, unsigned *count)
 {
-	const struct ep_block *blocks[BLOCKS], *block = block_before(tls);
+	const struct ep_block *blocks[BLOCKS], *block = ep_ring_block(tls);
 	unsigned found = 0, counted = 0;
 
 	while (block && found < BLOCKS) {
@@ -281,6 +293,12 @@ static void keep_refused(uint64_t tsc)
 	}
 }
 
+/* The calls of a function that is worth being switched: that takes 50 us, and more to try again. */
+static uint64_t worth_it(uint32_t aim)
+{
+	return choice.calls * aim / TRIFLE / ledger.share;
+}
+
 static void choose(const struct ep_tls *tls, uint64_t tsc)
 {
 	uint32_t aim = hooks_may(AIM);
@@ -292,7 +310,7 @@ static void choose(const struct ep_tls *tls, uint64_t tsc)
 		ep_probation_again(&probation, tsc);
 	keep_refused(tsc);
 	ledger.queued = ep_choice_take(&choice, ep_cost_excess(choice.calls, ledger.share, aim),
-				       ledger.queue, EP_CHOICE_MOST);
+				       worth_it(aim), ledger.queue, EP_CHOICE_MOST);
 	ledger.next = 0;
 	/* What is left stays: looking again would cost and change nothing. */
 	if (!ledger.queued)
@@ -323,6 +341,7 @@ static void switch_queued(uint64_t tsc)
 			   ep_mul_div(victim->calls, ledger.second, ledger.rate_cycles + 1), tsc);
 	}
 	ledger.changed = ep_tsc();
+	ledger.late_cost = ledger.late_work = 0;
 	if (ledger.next < ledger.queued)
 		return;
 	ledger.queued = ledger.next = 0;
@@ -375,7 +394,11 @@ static bool may_try(uint64_t tsc)
 
 static bool costs_too_much(uint64_t tsc)
 {
-	return ledger.account.balance < 0 && tsc >= ledger.in_vain && ledger.share > hooks_may(AIM);
+	uint32_t aim = hooks_may(AIM);
+
+	/* Programs have phases of some ms: one that costs a little more is no reason. */
+	return ledger.account.balance < 0 && tsc >= ledger.in_vain && ledger.share > aim &&
+	       (ledger.share / 4 > aim || ledger.late_cost >= ep_clock_cycles(SURE));
 }
 
 static bool is_due(bool looked, uint64_t tsc)
@@ -414,13 +437,17 @@ static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t 
 void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 {
 	struct thread *thread = thread_of(tls);
+	const struct ep_block *block;
 	uint32_t nobody = 0;
 	bool look;
 
 	if (!thread || !ep_switches() || tls->gate == &ep_faults_gate)
 		return;
-	add_block(thread, tls, block_before(tls));
-	ep_probation_count(&probation, block_before(tls));
+	block = ep_ring_block(tls);
+	if (!block)
+		return;
+	add_block(thread, tls, block);
+	ep_probation_count(&probation, block);
 	look = thread->cost >= (thread->looked ? ledger.look : ledger.look_first);
 	if (!look && !ledger.queued && !probation.trials)
 		return;

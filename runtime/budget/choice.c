@@ -9,8 +9,9 @@
 #define FAR     (UINT64_C(1) << 20) /* bytes */
 #define NEAREST 4                   /* open calls that are looked at for a return's */
 
-/* Of a call whose time is too short to be seen, TSC cycles. */
-#define LEAST_TIME 32
+/* TSC cycles: of calls shorter than this it is the number that counts, for each function that goes
+ * costs as well. */
+#define LEAST_TIME 2000
 
 /* With one long call in so many a function is of short ones, one of which was interrupted. */
 #define SELDOM 64
@@ -214,8 +215,8 @@ static unsigned insert(struct ep_choice_victim *victims, uint64_t *worths, unsig
 	return count;
 }
 
-unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, struct ep_choice_victim *victims,
-			unsigned most)
+unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, uint64_t least,
+			struct ep_choice_victim *victims, unsigned most)
 {
 	uint64_t worths[EP_CHOICE_MOST], sum = 0;
 	unsigned count = 0, taken = 0;
@@ -224,7 +225,7 @@ unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, struct ep_cho
 	end_open(choice);
 	end_left(choice);
 	for (unsigned i = 0; i < EP_CHOICE_SLOTS; i++)
-		if (!stays(&choice->functions[i]))
+		if (!stays(&choice->functions[i]) && choice->functions[i].calls >= least)
 			count = insert(victims, worths, count, most, &choice->functions[i]);
 	while (taken < count && sum < wanted)
 		sum += victims[taken++].calls;

@@ -60,9 +60,9 @@ struct ep_choice_victim {
 	uint32_t calls; /* of those that were counted */
 };
 
-/* Those that are to go first, up to `most`, until they make at least `wanted` of the calls; how
- * many. Once, after the last block. */
-unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, struct ep_choice_victim *victims,
-			unsigned most);
+/* Those that are to go first, of those that have at least `least` calls, up to `most`, until they
+ * make at least `wanted` of the calls; how many. Once, after the last block. */
+unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, uint64_t least,
+			struct ep_choice_victim *victims, unsigned most);
 
 #endif

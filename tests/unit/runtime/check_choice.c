@@ -86,7 +86,7 @@ static struct ep_choice_victim victims[EP_CHOICE_MOST];
 static unsigned take(uint64_t wanted)
 {
 	end_block(true);
-	return ep_choice_take(&choice, wanted, victims, EP_CHOICE_MOST);
+	return ep_choice_take(&choice, wanted, 0, victims, EP_CHOICE_MOST);
 }
 
 START_TEST(calls_are_counted_and_timed)
@@ -127,6 +127,7 @@ START_TEST(many_and_short_go_before_few_and_before_long)
 	ck_assert_uint_eq(victims[1].address, function(2));
 	ck_assert_uint_eq(victims[2].address, function(3));
 	ck_assert_uint_eq(victims[3].address, function(1));
+	ck_assert_uint_eq(ep_choice_take(&choice, UINT64_MAX, 101, victims, EP_CHOICE_MOST), 1);
 }
 END_TEST
 
