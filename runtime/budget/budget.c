@@ -48,6 +48,7 @@
 #define WHOLE_CPU   (20 * MS)  /* between two looks at the process's CPU time */
 #define LATE        (100 * MS) /* of the program's time */
 #define SURE        (400 * US) /* of cost, before a choice for little */
+#define ASIDE       (30 * US)  /* a thread for the moment */
 #define IN_VAIN     (250 * MS) /* after nothing was found that could go off */
 #define SECOND      (1000 * MS)
 #define MILLION     1000000u
@@ -56,6 +57,10 @@
 #define ENOUGH  4  /* at least, with calls as they are now */
 #define AT_ONCE 8  /* functions that go off at one boundary */
 #define THREADS 8192
+
+/* What the account gets of the budget, of a hundred: costs are known to some part only, and hooks
+ * that are off leave larger code. */
+#define HELD 80
 
 /* Of the budget without the clock's part: what is aimed at when functions go off; and up to where
  * they come back. Of a hundred. */
@@ -248,7 +253,7 @@ static void account(struct thread *thread, uint64_t tsc)
 	regulate_clock(clock, work);
 	if (!ep_settings.budget)
 		return;
-	ep_cost_add(&ledger.account, work, cost + own, ep_settings.budget);
+	ep_cost_add(&ledger.account, work, cost + own, ep_settings.budget / 100 * HELD);
 	watch_phase(cost, work, tsc);
 }
 
@@ -317,30 +322,48 @@ static void choose(const struct ep_tls *tls, uint64_t tsc)
 		ledger.in_vain = tsc + ep_clock_cycles(IN_VAIN);
 }
 
-static void switch_off(uint64_t address, uint64_t rate, uint64_t tsc)
+/* All at once: the way to the code is what costs most. In a process of more threads another one
+ * goes it (flip.h), whose time is not ours. */
+static void switch_some(struct ep_switch_order *orders, unsigned count, bool off)
 {
-	if (!ep_probation_off(&probation, address, rate, tsc))
-		return;
-	if (ep_keep_has(address))
-		ep_probation_refuse(&probation, address, tsc);
-	else if (!ep_switch_function(address, EP_SWITCH_BUDGET, true, rate) &&
-		 !(ep_switch_reasons(address) & EP_SWITCH_BUDGET))
-		ep_probation_refuse(&probation, address, tsc);
+	ep_switch_functions(orders, count, EP_SWITCH_BUDGET, off);
+	ledger.own += ep_clock_cycles(ASIDE);
+	ledger.changed = ep_tsc();
+}
+
+static void switch_off(struct ep_switch_order *orders, unsigned count, uint64_t tsc)
+{
+	unsigned wanted = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!ep_probation_off(&probation, orders[i].address, orders[i].rate, tsc))
+			continue;
+		if (ep_keep_has(orders[i].address))
+			ep_probation_refuse(&probation, orders[i].address, tsc);
+		else
+			orders[wanted++] = orders[i];
+	}
+	switch_some(orders, wanted, true);
+	for (unsigned i = 0; i < wanted; i++)
+		if (!orders[i].changed &&
+		    !(ep_switch_reasons(orders[i].address) & EP_SWITCH_BUDGET))
+			ep_probation_refuse(&probation, orders[i].address, tsc);
 }
 
 /* The next few of the queue. */
 static void switch_queued(uint64_t tsc)
 {
-	unsigned until =
-		ledger.next + AT_ONCE < ledger.queued ? ledger.next + AT_ONCE : ledger.queued;
+	struct ep_switch_order orders[AT_ONCE];
+	unsigned count = 0;
 
-	for (; ledger.next < until; ledger.next++) {
-		const struct ep_choice_victim *victim = &ledger.queue[ledger.next];
+	while (count < AT_ONCE && ledger.next < ledger.queued) {
+		const struct ep_choice_victim *victim = &ledger.queue[ledger.next++];
 
-		switch_off(victim->address,
-			   ep_mul_div(victim->calls, ledger.second, ledger.rate_cycles + 1), tsc);
+		orders[count++] = (struct ep_switch_order){
+			victim->address,
+			ep_mul_div(victim->calls, ledger.second, ledger.rate_cycles + 1), false};
 	}
-	ledger.changed = ep_tsc();
+	switch_off(orders, count, tsc);
 	ledger.late_cost = ledger.late_work = 0;
 	if (ledger.next < ledger.queued)
 		return;
@@ -363,24 +386,29 @@ static uint64_t room(void)
 
 static void end_trial(uint64_t tsc)
 {
+	struct ep_switch_order orders[EP_PROBATION_TRIALS];
 	uint64_t address[EP_PROBATION_TRIALS], rate[EP_PROBATION_TRIALS];
 	unsigned count = ep_probation_end(&probation, tsc, room(), address, rate);
 
 	for (unsigned i = 0; i < count; i++)
-		switch_off(address[i], rate[i], tsc);
+		orders[i] = (struct ep_switch_order){address[i], rate[i], false};
 	if (count)
-		ledger.changed = ep_tsc();
+		switch_off(orders, count, tsc);
 }
 
 static void begin_trial(uint64_t tsc)
 {
+	struct ep_switch_order orders[EP_PROBATION_TRIALS];
 	uint64_t address[EP_PROBATION_TRIALS];
 	unsigned count = ep_probation_begin(&probation, tsc, address);
 
 	ledger.trial_again = tsc + ep_clock_cycles(TRIAL_AGAIN);
 	for (unsigned i = 0; i < count; i++)
-		if (!ep_switch_function(address[i], EP_SWITCH_BUDGET, false, 0) &&
-		    ep_switch_reasons(address[i]) & EP_SWITCH_BUDGET)
+		orders[i] = (struct ep_switch_order){address[i], 0, false};
+	if (count)
+		switch_some(orders, count, false);
+	for (unsigned i = 0; i < count; i++)
+		if (!orders[i].changed && ep_switch_reasons(address[i]) & EP_SWITCH_BUDGET)
 			ep_probation_cancel(&probation, address[i], tsc);
 }
 

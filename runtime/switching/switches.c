@@ -347,15 +347,17 @@ static void switch_sites(struct ep_flip *flip, void *argument)
 	ep_switched_end(it->function, it->reason, it->off, it->found.changed != 0);
 }
 
-static bool switch_range(struct switch_work *it)
+/* There is something to do. */
+static bool prepare(struct switch_work *it, uint64_t address)
 {
-	struct ep_switched *function = ep_switched_find(it->start, it->end, it->off);
+	struct ep_switched *function;
 
-	if (!function || !(function->reasons & it->reason) == !it->off ||
-	    (it->reason == EP_SWITCH_BUDGET && it->off && function->reasons & EP_SWITCH_KEPT))
+	if (!ep_function_range(address, &it->start, &it->end))
 		return false;
+	function = ep_switched_find(it->start, it->end, it->off);
 	it->function = function;
-	return ep_flip_run(switch_sites, it) && it->found.changed;
+	return function && !(function->reasons & it->reason) != !it->off &&
+	       !(it->reason == EP_SWITCH_BUDGET && it->off && function->reasons & EP_SWITCH_KEPT);
 }
 
 static bool switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate)
@@ -363,10 +365,50 @@ static bool switch_function(uint64_t address, unsigned reason, bool off, uint64_
 	struct switch_work it = {.reason = reason, .off = off, .rate = rate};
 	bool changed = false;
 
-	if (ep_inherits_nothing() && ep_function_range(address, &it.start, &it.end))
-		changed = switch_range(&it);
+	if (ep_inherits_nothing() && prepare(&it, address))
+		changed = ep_flip_run(switch_sites, &it) && it.found.changed;
 	publish(ep_switches());
 	return changed;
+}
+
+/* Of the holder of the lock; a work without a function has nothing to do. */
+static struct switch_work works[EP_SWITCH_MANY];
+
+static void switch_works(struct ep_flip *flip, void *count)
+{
+	for (unsigned i = 0; i < *(const unsigned *)count; i++)
+		if (works[i].function)
+			switch_sites(flip, &works[i]);
+}
+
+static void switch_functions(struct ep_switch_order *orders, unsigned count, unsigned reason,
+			     bool off)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		works[i] =
+			(struct switch_work){.reason = reason, .off = off, .rate = orders[i].rate};
+		if (prepare(&works[i], orders[i].address))
+			any = true;
+		else
+			works[i].function = NULL;
+	}
+	any = any && ep_flip_run(switch_works, &count);
+	for (unsigned i = 0; i < count; i++)
+		orders[i].changed = any && works[i].found.changed != 0;
+	publish(ep_switches());
+}
+
+void ep_switch_functions(struct ep_switch_order *orders, unsigned count, unsigned reason, bool off)
+{
+	for (unsigned i = 0; i < count; i++)
+		orders[i].changed = false;
+	if (!ep_switches() || !count || count > EP_SWITCH_MANY || !ep_inherits_nothing() ||
+	    !try_lock())
+		return;
+	switch_functions(orders, count, reason, off);
+	unlock();
 }
 
 bool ep_switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate)

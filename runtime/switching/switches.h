@@ -46,6 +46,17 @@ bool ep_switch_function(uint64_t address, unsigned reason, bool off, uint64_t ra
 /* The same, and waits for the thread that is at it. Not in signal handlers. */
 bool ep_switch_function_wait(uint64_t address, unsigned reason, bool off);
 
+/*
+ * The same of some at once, EP_SWITCH_MANY at the most, for which the way to the code is opened but
+ * once; `changed` says what became of each.
+ */
+#define EP_SWITCH_MANY 16
+struct ep_switch_order {
+	uint64_t address, rate;
+	bool changed;
+};
+void ep_switch_functions(struct ep_switch_order *orders, unsigned count, unsigned reason, bool off);
+
 /* Why the function that holds `address` is off, EP_SWITCH_, of itself or from outside, and whether
  * it is to be kept on (EP_SWITCH_KEPT: DOFUNTRACE, epitaph_trace, `epitaph control PID trace`). */
 unsigned ep_switch_reasons(uint64_t address);
