@@ -85,15 +85,15 @@ static void *thread(void *arg) { work(); pthread_barrier_wait(&all); pthread_bar
 int main(void)
 {
 	pthread_t id;
-	pthread_barrier_init(&all, NULL, 61);
-	for (int i = 0; i < 60; i++)
+	pthread_barrier_init(&all, NULL, 126);
+	for (int i = 0; i < 125; i++)
 		pthread_create(&id, NULL, thread, NULL);
 	pthread_barrier_wait(&all);
 	abort();
 }
 EOF
 "$BIN/epitaph-cc" -O1 many.c -o many -lpthread
-EPITAPH_RING=64K EPITAPH_MEMORY=256K EPITAPH_SCHED=off crash core.crowded "$PWD/many"
+EPITAPH_RING=64K EPITAPH_MEMORY=512K EPITAPH_SCHED=off crash core.crowded "$PWD/many"
 gives 1 "$EPITAPH" info core.crowded
 has out 'threads had no room for a history'
 for command in report replay stats 'export -f jsonl' 'export -f chrome' 'info --json'; do
