@@ -99,9 +99,9 @@ EPITAPH_FUNCTION int epitaph_untrace(const char *pattern);
 
 /*
  * Gives the calling thread a ring of `bytes` in place of EPITAPH_RING's: from 4 KiB to 1 GiB,
- * rounded up to a power of two; it holds `bytes` / 8 records, about. What was recorded stays where
- * it is until another thread gets the old ring. Making a ring takes about half a millisecond per
- * MiB.
+ * rounded up to a power of two; it holds `bytes` / 8 records, about. What was recorded is in it as
+ * far as it has room, the latest first; the rest stays where it is until another thread gets the
+ * memory. Making a ring takes about half a millisecond per MiB.
  *
  * Returns 0, or -1 with errno, the thread's ring being as before: EINVAL out of range, ENOMEM when
  * EPITAPH_MEMORY has no room for it, ENODEV when the runtime is off or the thread cannot be traced.
