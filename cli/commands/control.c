@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/common/commands.h"
+#include "cli/commands/control_hooks.h"
 #include "cli/commands/control_status.h"
 #include "cli/commands/control_switching.h"
 #include "cli/commands/extract.h"
@@ -187,6 +188,11 @@ static int run_status(struct target *target)
 
 /* ---- which ---- */
 
+static int run_hooks(struct target *target)
+{
+	return ep_control_hooks(&target->session, ep_argument_given(target->arguments, "json"));
+}
+
 static const struct action {
 	const char *name;
 	bool writes;        /* needs the process's memory for writing */
@@ -200,6 +206,7 @@ static const struct action {
 	{"on", true, 0, 0, "no value", run_on},
 	{"trace", true, 1, PATTERNS_MAX, "patterns of functions' names, in quotes", run_trace},
 	{"untrace", true, 1, PATTERNS_MAX, "patterns of functions' names, in quotes", run_untrace},
+	{"hooks", false, 0, 0, "no value", run_hooks},
 	{"timing", true, 1, 1, "one value: auto, or a number", run_timing},
 	{"snapshot", false, 0, 0, "no value", run_snapshot},
 	{"status", false, 0, 0, "no value", run_status},
@@ -220,18 +227,23 @@ static const struct action *action_find(const char *name)
 	return NULL;
 }
 
-/* Of a running process only: a file of digits is not meant. */
-static bool pid_parse(const char *text, pid_t *pid)
+/* Of a running process only: a file of digits is not meant. NULL: it is none, which was printed. */
+static const char *source_parse(struct target *target, const struct action *action,
+				const char *text)
 {
+	static char name[32];
 	const char *digits = strncmp(text, "pid:", 4) ? text : text + 4;
 	uint64_t number;
 
 	if (ep_number_parse(digits, 1, INT32_MAX, &number)) {
-		*pid = (pid_t)number;
-		return true;
+		target->pid = (pid_t)number;
+		snprintf(name, sizeof(name), "pid:%d", (int)target->pid);
+		return name;
 	}
+	if (action->run == run_hooks)
+		return text;
 	ep_say("control works on a running process, by its pid, not on %s", text);
-	return false;
+	return NULL;
 }
 
 static int act(struct target *target, const struct action *action)
@@ -252,10 +264,10 @@ static int run(const struct ep_arguments *arguments)
 {
 	const struct action *action = action_find(arguments->operands[1]);
 	struct target target = {.arguments = arguments};
-	char name[32];
+	const char *name = action ? source_parse(&target, action, arguments->operands[0]) : NULL;
 	int result;
 
-	if (!action || !pid_parse(arguments->operands[0], &target.pid))
+	if (!name)
 		return EP_EXIT_USAGE;
 	if (arguments->operand_count < 2 + action->least ||
 	    arguments->operand_count > 2 + action->most) {
@@ -264,7 +276,6 @@ static int run(const struct ep_arguments *arguments)
 	}
 	if (action->least)
 		target.value = arguments->operands[2];
-	snprintf(name, sizeof(name), "pid:%d", (int)target.pid);
 	result = ep_session_open_source(&target.session, arguments, name);
 	if (!target.session.source)
 		return result;
@@ -282,7 +293,7 @@ static const struct ep_option options[] = {
 	 "number that makes it new; - for stdout"},
 	{"no-stacks", 0, NULL, "snapshot: leave the stacks out: they may hold secrets"},
 	{"redact", 0, "WORDS", "snapshot: leave out what the words name, as extract does"},
-	{"json", 'j', NULL, "status: for programs; its \"version\" is 1"},
+	{"json", 'j', NULL, "status, hooks: for programs; its \"version\" is 1"},
 	{"quiet", 'q', NULL, "do not print what was done"},
 	{NULL, 0, NULL, NULL},
 };
@@ -293,22 +304,45 @@ const struct ep_command ep_command_control = {
 	.words = "off on trace untrace hooks pause resume snapshot timing status",
 	.operands_min = 2,
 	.operands_max = 2 + PATTERNS_MAX,
-	.summary = "pause, resume, time or look at a running process",
-	.example = "control 4711 pause",
-	.description = "Changes how a running process is traced. It is not stopped, needs no "
-		       "restart and notices nothing: words in its arena are written, which its "
-		       "threads look at once per block of 508 records.\n\n"
-		       "pause: nothing is recorded any more; a paused hook costs what an empty one "
-		       "does. resume: it records again, also when it was started with EPITAPH=off; "
-		       "a pause by the program itself stays the program's. A child that it forks "
-		       "begins as paused as it is, and is controlled by its own pid. Calls that a "
-		       "pause has hidden are shown as a gap.\n\n"
-		       "timing N: one time stamp in N records, 1 to 64 or auto, as "
-		       "EPITAPH_TIMESTAMP_EVERY. snapshot: as epitaph extract, and prints the "
-		       "file's name. status: whether it records, if not why, its settings, and "
-		       "each thread with how far back its history goes.\n\n"
-		       "It takes the rights of a debugger: the process's user, or root; "
-		       "kernel.yama.ptrace_scope applies.",
+	.summary = "switch, pause, time or look at a running process",
+	.example = "control 4711 untrace 'json::*'",
+	.description =
+		"Changes how a running process is traced. It is not stopped, needs no restart and "
+		"notices nothing: words in its arena are written, which its threads look at once "
+		"per block of 508 records, and single bytes of its code.\n\n"
+		"off: nothing is recorded any more, and each hook that has run a few times goes "
+		"out "
+		"of the code: what is left costs nearly nothing. on: everything back, at once, "
+		"also "
+		"when it was started with EPITAPH=off or paused; a pause by the program itself "
+		"stays "
+		"the program's.\n\n"
+		"untrace GLOB...: the hooks of functions so named go out of the code, at once. A "
+		"pattern (*, ?, [...]; in quotes) is compared with the name as stats prints it, "
+		"with the name without parameters and template arguments (net::Server::run), and "
+		"with the linker's. trace GLOB...: they come back, and the budget (EPITAPH_BUDGET) "
+		"leaves them alone from then on; what the program itself has untraced "
+		"(epitaph_untrace) stays off. A call that is open then ends \"switched off\" in "
+		"the "
+		"trace.\n\n"
+		"hooks: what is off or kept, why (name: by the program; budget: it cost too much; "
+		"control: by this command; kept: trace was asked for), since when, how often it "
+		"was "
+		"called in a second when the budget took it. Of a core or a snapshot, too.\n\n"
+		"pause, resume: as off and on, but a pause leaves the code alone: a paused hook "
+		"costs what an empty one does. A child that it forks begins as the process is, and "
+		"is controlled by its own pid. Calls that a pause has hidden are shown as a "
+		"gap.\n\n"
+		"timing N: one time stamp in N records, 1 to 64 or auto, as "
+		"EPITAPH_TIMESTAMP_EVERY. snapshot: as epitaph extract, and prints the file's "
+		"name. "
+		"status: whether it records, if not why, what is off, what tracing costs, its "
+		"settings, and each thread with how far back its history goes.\n\n"
+		"It takes the rights of a debugger: the process's user, or root; "
+		"kernel.yama.ptrace_scope applies. A hook under a breakpoint or a uprobe is left "
+		"alone, and reported. Where the code cannot be changed (a kernel with "
+		"proc_mem.force_override=never, valgrind) off leaves the hooks in, and they do "
+		"nothing.",
 	.options = options,
 	.run = run,
 };

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/commands/switching_text.h"
 #include "cli/common/say.h"
 #include "coredump/snapshot/kept.h"
 #include "decoder/util/json.h"
@@ -19,7 +20,7 @@ static const struct {
 } gates[] = {
 	{EP_GATE_CONTROL, "control", "paused by epitaph control"},
 	{EP_GATE_API, "program", "paused by the program (epitaph_pause)"},
-	{EP_GATE_OFF, "start", "started paused (EPITAPH=off)"},
+	{EP_GATE_OFF, "start", "everything is off (EPITAPH=off, epitaph control off)"},
 	{EP_GATE_OLD_OFF, "start", "started paused (EPITAPH=off)"},
 	{EP_GATE_STOPPED, "stopped", "off for good"},
 	{EP_GATE_COUNTING, "counting", "none: it counts calls"},
@@ -88,6 +89,25 @@ static void print_settings(const struct ep_arena *arena)
 	       arena->committed / 1024, arena->root.arena_size / 1024, arena->ring_size / 1024);
 }
 
+/* Not of a runtime that knows nothing of it. */
+static bool read_switching(struct ep_switching_facts *facts, struct ep_switched_list *list,
+			   const struct ep_session *session)
+{
+	*facts = (struct ep_switching_facts){list, session->trace, __builtin_ia32_rdtsc()};
+	return ep_switched_read(list, session->source, &session->found, NULL) == EP_OK;
+}
+
+static void print_switching(const struct ep_session *session)
+{
+	struct ep_switching_facts facts;
+	struct ep_switched_list list;
+
+	if (!read_switching(&facts, &list, session))
+		return;
+	ep_switching_print(&facts);
+	ep_switched_deinit(&list);
+}
+
 static void print_kept(const struct ep_session *session, const struct ep_kept_list *kept)
 {
 	uint64_t bytes = 0;
@@ -124,6 +144,7 @@ static void print_all(const struct ep_session *session, const struct ep_kept_lis
 	print_process(session);
 	print_gate(&trace->arena);
 	print_settings(&trace->arena);
+	print_switching(session);
 	print_kept(session, kept);
 	printf("\n%-8s %-16s %-14s %6s %8s %14s %14s\n", "tid", "thread", "state", "timing",
 	       "blocks", "history", "last event");
@@ -157,6 +178,19 @@ static void json_settings(struct ep_json *json, const struct ep_arena *arena)
 	ep_json_member_uint(json, "ring_bytes", arena->ring_size);
 	ep_json_member_uint(json, "keep_bytes", arena->keep_size);
 	ep_json_member_uint(json, "kept_refused", arena->kept_refused);
+}
+
+static void json_switching(struct ep_json *json, const struct ep_session *session)
+{
+	struct ep_switching_facts facts;
+	struct ep_switched_list list;
+
+	if (!read_switching(&facts, &list, session))
+		return;
+	ep_json_member_object(json, "switching");
+	ep_switching_json(json, &facts);
+	ep_json_object_end(json);
+	ep_switched_deinit(&list);
 }
 
 static void json_kept(struct ep_json *json, const struct ep_kept_list *kept)
@@ -203,6 +237,7 @@ static int json_all(const struct ep_session *session, const struct ep_kept_list 
 	ep_json_member_text(&json, "executable", trace->process.executable);
 	json_gate(&json, &trace->arena);
 	json_settings(&json, &trace->arena);
+	json_switching(&json, session);
 	json_kept(&json, kept);
 	ep_json_member_array(&json, "threads");
 	for (size_t i = 0; i < trace->thread_count; i++)

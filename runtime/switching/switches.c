@@ -357,7 +357,8 @@ static bool prepare(struct switch_work *it, uint64_t address)
 	function = ep_switched_find(it->start, it->end, it->off);
 	it->function = function;
 	return function && !(function->reasons & it->reason) != !it->off &&
-	       !(it->reason == EP_SWITCH_BUDGET && it->off && function->reasons & EP_SWITCH_KEPT);
+	       !(it->reason == EP_SWITCH_BUDGET && it->off &&
+		 ep_switched_reasons(it->start) & EP_SWITCH_KEPT);
 }
 
 static bool switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate)

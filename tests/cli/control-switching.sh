@@ -232,6 +232,78 @@ code_of after
 cmp before after || fail "two at once: its code is not what it was"
 finish
 
+# ---- hooks, status: what is off, why, since when
+begin ./switched
+control 0 "$pid" hooks
+says '^functions  0 off$' said
+says '^code       not changed by the process itself' said
+ask step
+ask untrace
+control 0 "$pid" untrace step
+control 0 "$pid" trace many
+control 0 "$pid" hooks
+says '^off  name, control .* [mun]?s .* 1  step \(switched\)$' said
+says '^on   kept  .* 0  many \(switched\)$' said
+says '^functions  [0-9] off: 1 by name, 1 by control$' said
+control 0 "$pid" hooks -j
+python3 -c 'import json
+s = json.load(open("said"))
+f = {one["function"]: one for one in s["functions"]}
+assert f["step"]["off"] and f["step"]["why"] == ["name", "control"] and f["step"]["off_ns"] > 0, f
+assert not f["many"]["off"] and f["many"]["kept"] and "off_ns" not in f["many"], f
+assert s["off_by_name"] == 1 and s["off_by_control"] == 1 and s["off_by_budget"] == 0, s
+assert s["code_changed_by"] == "file", s'
+control 0 "$pid" trace step
+says 'stay off, for the program has untraced them' err
+ask trace
+control 0 "$pid" hooks
+says '^on   kept .* step' said
+control 0 "$pid" off
+control 0 "$pid" status
+says '^off        everything, for ' said
+says '^code       changed by ' said
+control 0 "$pid" status -j
+python3 -c 'import json
+s = json.load(open("said"))["switching"]
+assert s["everything_off_ns"] > 0 and s["functions_off"] == 0, s'
+control 0 "$pid" on
+# A forked child begins with what is off, and goes on by itself.
+control 0 "$pid" untrace step
+echo fork >&5
+read -r child <&6
+jobs_of="$child"
+control 0 "$child" hooks
+says '^off  control .* step \(switched\)$' said
+control 0 "$child" trace step
+control 0 "$pid" hooks
+says '^off  control .* step \(switched\)$' said
+kill -9 "$child"
+# As it was when the snapshot was taken.
+control 0 "$pid" snapshot -o later.core
+control 0 later.core hooks
+says '^off  control .* step \(switched\)$' said
+control 64 later.core untrace step
+finish
+
+# ---- what the budget took comes back for good
+"$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/controlled.c" -o controlled
+begin ./controlled EPITAPH_BUDGET=5%
+for _ in $(seq 400); do
+	control 0 "$pid" hooks
+	! grep -q '^off  budget .* leaf' said || break
+	sleep 0.05
+done
+says '^off  budget .* leaf \(controlled\)$' said
+control 0 "$pid" trace leaf
+for _ in $(seq 10); do
+	control 0 "$pid" hooks
+	says '^on   kept .* leaf \(controlled\)$' said
+	sleep 0.05
+done
+kill -9 "$pid"
+wait "$job" 2>/dev/null || true
+exec 5>&- 6<&-
+
 # ---- stripped: exported names are there, others are not, which is said
 "$BIN/epitaph-cc" -O1 -pthread -rdynamic "$source" -o switched
 strip switched
