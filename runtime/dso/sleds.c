@@ -6,25 +6,16 @@
  */
 #include "runtime/dso/sleds.h"
 
-#define HIDDEN __attribute__((visibility("hidden")))
-
 #pragma weak epitaph_sleds_loaded
 #pragma weak epitaph_sleds_unloading
 
-/* The linker's names for the section. */
-extern const struct ep_sled begin[] __asm__("__start_xray_instr_map") __attribute__((weak)) HIDDEN;
-extern const struct ep_sled end[] __asm__("__stop_xray_instr_map") __attribute__((weak)) HIDDEN;
-
-/* kit/sledhooks.S */
-extern const char to_entry[] __asm__("epitaph_to_sled_entry") HIDDEN;
-extern const char to_return[] __asm__("epitaph_to_sled_return") HIDDEN;
-
-static struct ep_sleds sleds = {begin, end, to_entry, to_return, 0, 0};
+/* kit/sledhooks.S: of this module, filled by the linker. */
+extern struct ep_sleds epitaph_own_sleds __attribute__((visibility("hidden")));
 
 static void loaded(void)
 {
-	if (epitaph_sleds_loaded && sleds.begin)
-		epitaph_sleds_loaded(&sleds);
+	if (epitaph_sleds_loaded && epitaph_own_sleds.begin)
+		epitaph_sleds_loaded(&epitaph_own_sleds);
 }
 
 /* Before the module's own constructors, whatever their priority. */
@@ -32,6 +23,6 @@ __attribute__((section(".init_array.00000"), used)) static void (*const first)(v
 
 __attribute__((destructor(101))) static void unloading(void)
 {
-	if (epitaph_sleds_unloading && sleds.begin)
-		epitaph_sleds_unloading(&sleds);
+	if (epitaph_sleds_unloading && epitaph_own_sleds.begin)
+		epitaph_sleds_unloading(&epitaph_own_sleds);
 }

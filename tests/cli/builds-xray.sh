@@ -72,6 +72,8 @@ calls() { # METHOD RUNTIME OUT
 	"${cc[@]}" -O1 -fno-optimize-sibling-calls -fPIC -shared '-DNAME(n)=linked_##n' part.c -o liblinked.so
 	"${cc[@]}" -O1 -fno-optimize-sibling-calls -fPIC -shared '-DNAME(n)=opened_##n' part.c -o libopened.so
 	"${cc[@]}" -O1 host.c ./liblinked.so -ldl -o host
+	! readelf -W --dyn-syms liblinked.so host | grep -E '(DEFAULT|PROTECTED).*xray_instr_map' ||
+		fail "$1, $2: a module's list of sleds is to be had for others"
 	strip libopened.so
 	crash 134 ./host
 	"$EPITAPH" replay --format=tsv core >tsv || result=$?

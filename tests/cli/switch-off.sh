@@ -67,6 +67,11 @@ for compiler in gcc clang; do
 	executable $compiler -O2 -Wl,--no-eh-frame-hdr # code without a table of functions
 	library $compiler -O2 -fno-plt -fuse-ld=lld
 done
+# Sleds: what never was on was never written to.
+executable clang -O2 -epitaph-method=xray
+executable clang -O0 -epitaph-method=xray -static-pie
+executable clang -O1 -epitaph-method=xray -epitaph-runtime=shared
+library clang -O2 -epitaph-method=xray
 # Stripped: names are for who judges and who reads.
 EPITAPH_CC=gcc "$BIN/epitaph-cc" -O2 "$TOP/tests/programs/switcher.c" -o prog.whole
 strip prog.whole -o prog

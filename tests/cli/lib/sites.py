@@ -9,7 +9,9 @@ import sys
 
 HOOK = re.compile(r"\s+([0-9a-f]+):\s((?:[0-9a-f]{2} )+)\s*(.*)<(?:__wrap_|epitaph_|ep_hook_)?"
                   r"(?:__fentry__|__return__|__cyg_profile_func_\w+|entry|return|enter|exit)(?:@plt|[$]plt|@@.*)?>")
-STATES = {0xe8: "on", 0xa9: "off", 0xe9: "on", 0xc3: "off"}
+STATES = {0xe8: "on", 0xa9: "off", 0xe9: "on", 0xc3: "off", 0x48: "on", 0x00: "on", 0x09: "off"}
+# clang's sleds, by the nop in them: the byte that decides is the second of a `jmp .+11`, or the `ret` before the nop.
+SLED = re.compile(r"\s+([0-9a-f]+):\s((?:[0-9a-f]{2} )+)\s*(?:cs )?nopw\s+(?:%cs:)?0x200\(%rax,%rax,1\)")
 
 
 def places(file, functions):
@@ -24,6 +26,9 @@ def places(file, functions):
         if found and function in functions and re.search(r"call|j\w+", found[3]):
             prefix = 1 if found[2].startswith("67 ") else 0
             yield int(found[1], 16) + prefix, function, found[3].strip()
+        sled = SLED.match(line)
+        if sled and function in functions:
+            yield int(sled[1], 16) - 1, function, "sled"
 
 
 def bias(pid, file):
