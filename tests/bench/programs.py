@@ -61,16 +61,24 @@ def runtime_sum():
     return total.hexdigest()
 
 
-def own_figure(pid):
-    """What epitaph itself thinks that tracing costs a process, as a part of its CPU time;
-    None: it doesn't say."""
+def own_figure(*pids):
+    """What epitaph itself thinks that tracing costs these processes, as a part of their CPU time
+    without it; None: it doesn't say."""
+    cost = rest = 0
+    for pid in pids:
+        known = switching_of(pid)
+        cost += known.get("cost_cycles", 0)
+        rest += known.get("cpu_cycles", 0) - known.get("cost_cycles", 0)
+    return cost / rest if rest > 0 else None
+
+
+def switching_of(pid):
     out = subprocess.run([EPITAPH, "info", "-j", str(pid)], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, check=False).stdout
     try:
-        budget = json.loads(out).get("budget") or {}
+        return json.loads(out).get("switching") or {}
     except ValueError:
-        return None
-    return budget.get("cost")
+        return {}
 
 
 class Run:
@@ -374,6 +382,7 @@ class Postgresql(Server):
     name, package, probe = "postgresql", "postgresql-15", 200
     linked = ("src/backend/postgres",)
     words = ("-t",)
+    asked, known = False, None
 
     def make(self, folder, compiler, log):
         os.makedirs(folder, exist_ok=True)
@@ -428,6 +437,7 @@ class Postgresql(Server):
                 "-c", "listen_addresses=", "-c", "autovacuum=off"]
 
     def command(self, kind, room):
+        self.asked = kind == "epitaph"
         return [*self.ordinary(), *self.server(kind, room)]
 
     def prepare(self, room):
@@ -440,8 +450,24 @@ class Postgresql(Server):
                               env=clean_environment(self.more("plain"))).returncode == 0
 
     def work(self, room, units):
-        self.client(self.tool("pgbench"), "-h", room, "-n", "-c", "4", *self.words, str(units),
-                    "postgres")
+        with open(f"{room}/data/postmaster.pid", encoding="ascii") as text:
+            server = text.readline().strip()
+        self.known = None
+        client = subprocess.Popen(
+            [*self.ordinary(), self.tool("pgbench"), "-h", room, "-n", "-c", "4", *self.words,
+             str(units), "postgres"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=clean_environment(self.more("plain")))
+        while True:  # its backends end with the client
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if client.wait(0.7):
+                    sys.exit("pgbench fails")
+                return
+            if self.asked:
+                with open(f"/proc/{server}/task/{server}/children", encoding="ascii") as pids:
+                    self.known = own_figure(*pids.read().split()) or self.known
+
+    def figure(self, pid):
+        return self.known
 
     def stop(self, child, room):
         child.send_signal(signal.SIGINT)
