@@ -40,6 +40,17 @@ static const struct ep_module *module_of(uint64_t address)
 	return NULL;
 }
 
+bool ep_module_range(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	const struct ep_module *module = module_of(address);
+
+	if (!module)
+		return false;
+	*start = module->start;
+	*end = module->end;
+	return true;
+}
+
 static void look_at(const Elf64_Phdr *header, uint64_t bias, uint64_t address, struct table *out)
 {
 	uint64_t start = bias + header->p_vaddr;

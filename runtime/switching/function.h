@@ -14,6 +14,9 @@
  * table. Some us; signal safe. */
 bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end);
 
+/* All of the module that holds it, as the load map has it; false: none does. */
+bool ep_module_range(uint64_t address, uint64_t *start, uint64_t *end);
+
 /* The segment of code that holds it, [*start, *end), process virtual. False likewise, or its
  * module's ELF header lies in it too. */
 bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end);

@@ -6,10 +6,12 @@
 #include "runtime/lib/files.h"
 #include "runtime/lib/hookcode.h"
 #include "runtime/sled_code.h"
+#include "runtime/switching/function.h"
 
 #define PIECE             1024 /* bytes of code that are read at once */
 #define HOPS              3    /* a stub may lead to another one */
-#define EP_HOOKS_OF_SLEDS 4u   /* the first two hooks of ep_hook_address that only sleds call */
+#define NO_STUBS          1024
+#define EP_HOOKS_OF_SLEDS 4u /* the first two hooks of ep_hook_address that only sleds call */
 
 static unsigned hook_at(uint64_t address)
 {
@@ -20,20 +22,45 @@ static unsigned hook_at(uint64_t address)
 	return hook;
 }
 
+/* Places of code that were seen to be no stub, by their last bits, so that a function's calls cost
+ * no system call each, each time. Racy on purpose: one that is missing is looked at again. */
+static uint64_t no_stubs[NO_STUBS];
+
+static bool is_no_stub(uint64_t address)
+{
+	return __atomic_load_n(&no_stubs[address % NO_STUBS], __ATOMIC_RELAXED) == address;
+}
+
+static void note_no_stub(uint64_t address)
+{
+	__atomic_store_n(&no_stubs[address % NO_STUBS], address, __ATOMIC_RELAXED);
+}
+
+void ep_sites_look_again(void)
+{
+	for (size_t i = 0; i < NO_STUBS; i++)
+		__atomic_store_n(&no_stubs[i], 0, __ATOMIC_RELAXED);
+}
+
 /* Where the stub at `address` goes on; 0: it is none. */
 static uint64_t follow(uint64_t address)
 {
 	uint8_t code[EP_STUB_SIZE];
 	uint64_t at, target;
 
-	if (!ep_memory_read(address, code, sizeof(code)))
+	if (is_no_stub(address))
 		return 0;
+	if (!ep_memory_read(address, code, sizeof(code))) {
+		note_no_stub(address);
+		return 0;
+	}
 	switch (ep_stub_look(code, address, &at)) {
 	case EP_STUB_JUMP:
 		return at;
 	case EP_STUB_SLOT:
 		return ep_memory_read(at, &target, sizeof(target)) ? target : 0;
 	default:
+		note_no_stub(address);
 		return 0;
 	}
 }
@@ -57,13 +84,19 @@ bool ep_site_is_hook(uint64_t address)
 	return hook_behind(address) != EP_SWITCH_HOOKS;
 }
 
+/* What calls can lead to: all that lies in their module. */
+struct reach {
+	uint64_t start, end;
+};
+
 /* A call or a jump of one of the hooks that compilers call. */
-static unsigned parse_call(const uint8_t *code, uint64_t address, unsigned *hook)
+static unsigned parse_call(const uint8_t *code, uint64_t address, const struct reach *reach,
+			   unsigned *hook)
 {
 	uint64_t target;
 	unsigned kind = ep_site_code_look(code, address, &target);
 
-	if (!kind)
+	if (!kind || target < reach->start || target >= reach->end)
 		return 0;
 	*hook = hook_behind(target);
 	return *hook < EP_HOOKS_OF_SLEDS ? kind : 0;
@@ -82,9 +115,10 @@ static unsigned parse_sled(const uint8_t *code, size_t size, uint64_t address, u
 									: 0;
 }
 
-static bool parse(const uint8_t *code, size_t size, uint64_t address, struct ep_place *out)
+static bool parse(const uint8_t *code, size_t size, uint64_t address, const struct reach *reach,
+		  struct ep_place *out)
 {
-	unsigned hook, kind = parse_call(code, address, &hook);
+	unsigned hook, kind = parse_call(code, address, reach, &hook);
 
 	if (!kind)
 		kind = parse_sled(code, size, address, &hook);
@@ -97,12 +131,13 @@ static bool parse(const uint8_t *code, size_t size, uint64_t address, struct ep_
 
 bool ep_site_at(uint64_t place, struct ep_place *out)
 {
+	const struct reach all = {0, UINT64_MAX};
 	uint8_t code[EP_SLED_CODE_SIZE];
 
 	if (ep_memory_read(place, code, sizeof(code)))
-		return parse(code, sizeof(code), place, out);
+		return parse(code, sizeof(code), place, &all, out);
 	return ep_memory_read(place, code, EP_SITE_CODE_SIZE) &&
-	       parse(code, EP_SITE_CODE_SIZE, place, out);
+	       parse(code, EP_SITE_CODE_SIZE, place, &all, out);
 }
 
 size_t ep_place_size(const struct ep_place *place)
@@ -114,8 +149,10 @@ size_t ep_place_size(const struct ep_place *place)
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most)
 {
 	uint8_t code[PIECE + EP_SLED_CODE_SIZE];
+	struct reach reach = {0, UINT64_MAX};
 	size_t count = 0, size, got, i;
 
+	ep_module_range(start, &reach.start, &reach.end);
 	for (uint64_t at = start; at + EP_SITE_CODE_SIZE <= end; at += i) {
 		size = end - at - EP_SITE_CODE_SIZE + 1;
 		if (size > PIECE)
@@ -124,7 +161,7 @@ size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t mo
 		if (!ep_memory_read(at, code, got))
 			break;
 		for (i = 0; i < size && count < most;)
-			i += parse(code + i, got - i, at + i, &out[count])
+			i += parse(code + i, got - i, at + i, &reach, &out[count])
 				     ? ep_place_size(&out[count++])
 				     : 1;
 		if (count == most)

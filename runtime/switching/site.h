@@ -33,4 +33,7 @@ size_t ep_place_size(const struct ep_place *place);
 /* All sites of the code at [start, end), on or off, by address, at most `most`: how many. */
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most);
 
+/* Modules came or went: code that led to no hook may do so now. */
+void ep_sites_look_again(void);
+
 #endif

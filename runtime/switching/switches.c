@@ -459,6 +459,7 @@ void ep_switches_forget(uint64_t start, uint64_t end)
 	if (!ep_switches() || !ep_switches()->sites)
 		return;
 	lock();
+	ep_sites_look_again();
 	ep_site_forget(start, end);
 	ep_switched_forget(start, end);
 	unlock();
@@ -466,6 +467,7 @@ void ep_switches_forget(uint64_t start, uint64_t end)
 
 void ep_switches_look_again(void)
 {
+	ep_sites_look_again();
 	ep_bytes_zero(hopeless, sizeof(hopeless));
 	vain = 0;
 	if (ep_arena && ep_arena->gate & EP_GATE_OFF && ep_flip_possible())
