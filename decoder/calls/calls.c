@@ -475,6 +475,8 @@ static const struct ep_event *read_return(struct ep_calls *calls, const struct e
 /* What is innermost now was open then. */
 static void was_alive(struct ep_calls *calls, const struct ep_record *record)
 {
+	if (!calls->pairing.identities.switches)
+		return;
 	calls->alive_low = record->low;
 	calls->alive = record->time;
 }
@@ -615,7 +617,7 @@ static const struct ep_event *read_kind(struct ep_calls *calls, const struct ep_
 	if (record->kind == EP_RECORD_RETURN) {
 		event = read_return(calls, record);
 		if (event)
-			was_alive(calls, &calls->back);
+			was_alive(calls, record);
 		return event;
 	}
 	was_alive(calls, record);

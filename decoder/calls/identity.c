@@ -320,7 +320,7 @@ void ep_identities_init(struct ep_identities *identities, const struct ep_trace 
 {
 	memset(identities, 0, sizeof(*identities));
 	identities->names = names;
-	identities->switches = trace->switches;
+	identities->switches = trace->switches && trace->switches->count ? trace->switches : NULL;
 	find_epochs(identities, trace);
 }
 

@@ -235,7 +235,7 @@ struct ep_judgement ep_pairing_return(struct ep_pairing *pairing, const struct e
 	if (pairing->now->height == 0 && pairing->now->link)
 		ep_pairing_try_link(pairing, site->identity);
 	out = judge(pairing, site);
-	out.switched_off = out.verdict == EP_PAIR_MATCH &&
+	out.switched_off = pairing->now->switched.count && out.verdict == EP_PAIR_MATCH &&
 			   ep_pairing_may_be_over(pairing, out.index, record->high);
 	if (out.verdict == EP_PAIR_MATCH && pairing->pass == EP_PASS_LOOK)
 		ep_pairing_settle(pairing, out.index);
@@ -262,14 +262,13 @@ const struct ep_function *ep_pairing_call(struct ep_pairing *pairing,
 		ep_identities_find(&pairing->identities, record->address, false, record->time);
 	struct ep_identity *one = identity(pairing, site->identity);
 
-	if (one->offs)
-		ep_pairing_note_switched(pairing, one, record);
 	ep_fiber_push(pairing->now, site->identity);
 	one->open++;
 	one->flags |= EP_IDENTITY_CALLED;
 	pairing->ordinal++;
 	pairing->calls++;
-	return site->function;
+	/* Last, so that others keep nothing for it. */
+	return one->offs ? ep_pairing_note_switched(pairing, one, record) : site->function;
 }
 
 void ep_pairing_cut(struct ep_pairing *pairing, size_t height, bool left)

@@ -191,8 +191,10 @@ bool ep_pairing_switches_within(const struct ep_pairing *pairing, uint64_t low, 
 bool ep_pairing_may_be_over(const struct ep_pairing *pairing, size_t index, uint64_t high);
 
 /* Between pairing.c, jumps.c and switching.c. */
-void ep_pairing_note_switched(struct ep_pairing *pairing, const struct ep_identity *one,
-			      const struct ep_record *record);
+/* The innermost call is one of `one`, which was off for a time; returns its function. */
+const struct ep_function *ep_pairing_note_switched(struct ep_pairing *pairing,
+						   const struct ep_identity *one,
+						   const struct ep_record *record);
 bool ep_pairing_drops(const struct ep_pairing *pairing, const struct ep_identity_site *site,
 		      const struct ep_record *record);
 /* The innermost open call of a function, which is still so at `high`; SIZE_MAX: none. */

@@ -33,8 +33,9 @@ static uint64_t earlier(uint64_t tsc)
 /* ---- open calls ---- */
 
 /* The first interval that a call that begins here does not survive for certain. */
-void ep_pairing_note_switched(struct ep_pairing *pairing, const struct ep_identity *one,
-			      const struct ep_record *record)
+const struct ep_function *ep_pairing_note_switched(struct ep_pairing *pairing,
+						   const struct ep_identity *one,
+						   const struct ep_record *record)
 {
 	for (size_t i = 0; i < one->offs->count; i++) {
 		const struct ep_trace_off *off = &one->offs->list[i];
@@ -45,13 +46,14 @@ void ep_pairing_note_switched(struct ep_pairing *pairing, const struct ep_identi
 			continue;
 		ep_array_push(&pairing->now->switched,
 			      ((struct ep_fiber_switched){
-				      .index = pairing->now->height,
+				      .index = pairing->now->height - 1,
 				      .cut_at = earlier(off->begin),
 				      .own_until = before ? later(off->end) : 0,
 				      .begin = off->begin,
 			      }));
-		return;
+		break;
 	}
+	return one->function;
 }
 
 static const struct ep_fiber_switched *switched_at(const struct ep_pairing *pairing, size_t index)

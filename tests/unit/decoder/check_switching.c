@@ -278,14 +278,24 @@ static void do_save(void)
 	mark(EP_MARK_SAVE, (uint64_t[]){buffer(number)}, 1);
 }
 
-/* To a call that is open still. */
-static void do_longjmp(void)
+/* Where the call that saved it stands; 0: it has returned. */
+static uint32_t depth_of(unsigned number)
 {
-	unsigned number = chance(BUFFERS);
 	uint32_t depth = p.depth;
 
 	while (depth > 0 && p.stack[depth - 1] != p.saved[number])
 		depth--;
+	return depth;
+}
+
+/* To a call that is open still. */
+static void do_longjmp(void)
+{
+	unsigned number = chance(BUFFERS);
+	uint32_t depth = depth_of(number);
+
+	for (unsigned i = 0; i < BUFFERS && !depth; i++)
+		depth = depth_of(number = (number + 1) % BUFFERS);
 	if (!depth)
 		return;
 	mark(EP_MARK_RESUME, (uint64_t[]){buffer(number), FAKE_KNOWN + 0xff020}, 2);
@@ -304,7 +314,7 @@ static void step(void)
 		do_throw();
 	else if (p.world->jumps && !p.paused && dice < 60 && p.depth > 0)
 		do_save();
-	else if (p.world->jumps && !p.paused && dice < 70)
+	else if (p.world->jumps && !p.paused && dice < 80)
 		do_longjmp();
 	else if (p.depth == 0 || (p.depth < DEPTH_MAX && chance(100) < (down ? 45u : 55u)))
 		do_call();
