@@ -52,6 +52,11 @@ void ep_rescue_grown(uint64_t committed)
 		;
 }
 
+bool ep_rescue_runs(void)
+{
+	return __atomic_load_n(&busy, __ATOMIC_RELAXED);
+}
+
 void ep_rescue_hold(void)
 {
 	for (;;) {

@@ -28,6 +28,9 @@ void ep_rescue_grown(uint64_t committed);
 /* Around a growth of the arena, which a rescue waits for and keeps out. Pairs, also in a signal
  * handler that interrupts one. */
 void ep_rescue_hold(void);
+/* A rescue keeps growths waiting: another thread's, or one of the caller's that a signal handler
+ * has interrupted, which has no end while that waits. */
+bool ep_rescue_runs(void);
 void ep_rescue_release(void);
 
 /*

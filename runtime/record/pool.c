@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "runtime/arena/arena.h"
+#include "runtime/arena/rescue.h"
 #include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
 
@@ -121,9 +122,10 @@ uint32_t ep_pool_fresh(bool insist)
 {
 	uint32_t number = claim_from_piece();
 
-	if (number || ep_jailed() || (full && !insist))
+	if (number || ep_jailed())
 		return number;
-	return open_piece();
+	/* A rescue may be what this hook interrupted: to wait for it would be for ever. */
+	return insist || !(full || ep_rescue_runs()) ? open_piece() : 0;
 }
 
 /* What is left of one piece, when the next takes its place. */
