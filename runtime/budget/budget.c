@@ -60,13 +60,13 @@
 
 /* What the account gets of the budget, of a hundred: costs are known to some part only, and hooks
  * that are off leave larger code. */
-#define HELD 80
+#define HELD 75
 
 /* Of the budget without the clock's part: what is aimed at when functions go off; and up to where
  * they come back. Of a hundred. */
-#define AIM    75
+#define AIM    90
 #define TRIFLE 100 /* what has less than this part of that is left alone */
-#define ROOM   60
+#define ROOM   75
 
 /* By a thread's place in the table of threads; only that thread writes. */
 static struct thread {
@@ -219,13 +219,19 @@ static void watch_phase(uint64_t cost, uint64_t work, uint64_t tsc)
 	ledger.window_cost = ledger.window_work = 0;
 }
 
+static uint32_t clock_may(void)
+{
+	return ep_settings.budget ? ep_settings.clock_budget / 100 * HELD
+				  : ep_settings.clock_budget;
+}
+
 /* The clock is read by the time that passes, of which a thread that waits has more. */
 static void regulate_clock(uint64_t clock, uint64_t work)
 {
 	uint32_t has = ep_cost_share(clock, work);
 
-	ledger.clock = ep_cost_clock(ledger.clock, has, ep_settings.clock_budget);
-	ep_timestamp_rate_allow(ledger.clock, has <= ep_settings.clock_budget);
+	ledger.clock = ep_cost_clock(ledger.clock, has, clock_may());
+	ep_timestamp_rate_allow(ledger.clock, has <= clock_may());
 }
 
 /* Of late: since something was changed, and what is longer ago counts less. */
@@ -261,8 +267,8 @@ static void account(struct thread *thread, uint64_t tsc)
 
 static uint32_t hooks_may(unsigned percent)
 {
-	uint32_t others = ep_settings.clock_budget / 2 + ledger.sched_share;
-	uint32_t least = ep_settings.budget / 10, whole = ep_settings.budget;
+	uint32_t others = clock_may() + ledger.sched_share;
+	uint32_t least = ep_settings.budget / 10, whole = ep_settings.budget / 100 * HELD;
 
 	return (whole > others + least ? whole - others : least) / 100 * percent;
 }

@@ -12,6 +12,7 @@
 #define PAGE UINT64_C(4096)
 
 struct ep_sched *ep_sched;
+static uint64_t copied; /* bytes */
 
 static struct {
 	uint64_t segment; /* of the pool, from 0 */
@@ -88,6 +89,12 @@ void ep_sched_commit(uint64_t size, unsigned cpu, unsigned source)
 		wipe(chunk_at(pool.at));
 	__atomic_store_n(&chunk->check, check, __ATOMIC_RELEASE);
 	ep_sched->chunks++;
+	copied += size;
+}
+
+uint64_t ep_sched_copied(void)
+{
+	return copied;
 }
 
 uint64_t ep_sched_segment(void)

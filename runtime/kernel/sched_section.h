@@ -19,6 +19,9 @@ void *ep_sched_reserve(uint64_t size);
 /* `size` bytes were written there; 0: none. */
 void ep_sched_commit(uint64_t size, unsigned cpu, unsigned source);
 
+/* Bytes that were committed, ever. */
+uint64_t ep_sched_copied(void);
+
 /* The segment of the pool, from 0, that is being filled. */
 uint64_t ep_sched_segment(void);
 
