@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/build_switches.h"
 #include "tests/unit/build_watchdogs.h"
 #include "tests/unit/fake_names.h"
 
@@ -68,6 +69,27 @@ static void save_whole(void)
 	fill(b, build_arena_thread(b, 101, "main", 2), 900, 1);
 	fill(b, build_arena_thread(b, 102, "worker", 2), 900, 8);
 	save(b, "whole");
+}
+
+/* Functions that went off and came back, and everything did. */
+static void save_switched(void)
+{
+	struct build_arena *b = new_arena();
+	struct ep_switches *switches = build_switches(b, 8, 2);
+
+	for (unsigned i = 0; i < 6; i++) {
+		uint64_t base = (i % 2 ? FAKE_KNOWN : FAKE_BARE) + i * FAKE_STEP;
+		struct ep_switched *one = build_switched(switches, i == 5, base, base + FAKE_STEP);
+
+		for (uint64_t n = 0, tsc = START + 20000 * i; n < i; n++, tsc += 60000)
+			build_off(one, tsc, tsc + 500, tsc + 30000, n + 1 < i ? tsc + 30500 : 0);
+	}
+	switches->all_count = 1;
+	switches->all[0] = (struct ep_off_interval){START + 150000, START + 160000, START + 170000,
+						    START + 180000};
+	fill(b, build_arena_thread(b, 101, "main", 2), 900, 1);
+	fill(b, build_arena_thread(b, 102, "worker", 2), 900, 8);
+	save(b, "switched");
 }
 
 static void save_cut(void)
@@ -358,6 +380,7 @@ int main(int count, char **words)
 		return 64;
 	folder = words[1];
 	save_whole();
+	save_switched();
 	save_cut();
 	save_damaged();
 	save_marks();
