@@ -7,6 +7,10 @@
 
 #include "coredump/util/alloc.h"
 
+/* What a section may say: many times what the runtime writes. */
+#define ENTRY_MOST   1024
+#define ENTRIES_MOST (1u << 18)
+
 static int find_section(struct ep_section *out, struct ep_source *source,
 			const struct ep_root_found *found, struct ep_err *err)
 {
@@ -36,6 +40,7 @@ static bool is_right(const struct ep_section *section, const struct ep_switches 
 	       section->size <= found->root.arena_size - section->offset &&
 	       section->size >= sizeof(*head) &&
 	       section->entry_size >= sizeof(struct ep_switched) &&
+	       section->entry_size <= ENTRY_MOST && entries <= ENTRIES_MOST &&
 	       entries <= (section->size - sizeof(*head)) / section->entry_size &&
 	       head->count <= head->capacity && head->control_count <= head->control_capacity;
 }
