@@ -209,13 +209,16 @@ static void come_in_vain(void)
 
 static void make_visit(struct visit *it, uint64_t address)
 {
+	struct ep_place place;
+
 	if (!ep_flip_run(visit, it) && !ep_flip_possible())
 		leave_code_alone();
 	else if (it->found.changed)
 		vain = 0;
 	else
 		come_in_vain();
-	if (!it->found.sites)
+	/* A conditional jump to a hook, say: it returns to the caller's place. */
+	if (!it->found.changed && !ep_site_at(address - EP_SITE_CODE_SIZE, &place))
 		__atomic_store_n(&hopeless[address % HOPELESS], address, __ATOMIC_RELAXED);
 }
 
