@@ -49,6 +49,7 @@
 #define LATE        (100 * MS) /* of the program's time */
 #define SURE        (400 * US) /* of cost, before a choice for little */
 #define ASIDE       (30 * US)  /* a thread for the moment */
+#define LEFT        10         /* seconds */
 #define IN_VAIN     (250 * MS) /* after nothing was found that could go off */
 #define SECOND      (1000 * MS)
 #define MILLION     1000000u
@@ -78,7 +79,7 @@ static struct thread {
 	uint64_t cpu;   /* ns of its CPU time at its last look */
 } threads[THREADS];
 
-static uint32_t busy;
+static uint64_t busy; /* TSC since when, 0: nobody is at it */
 
 /* What only the holder of `busy` touches. */
 static struct {
@@ -235,8 +236,13 @@ static void regulate_clock(uint64_t clock, uint64_t work)
 }
 
 /* Of late: since something was changed, and what is longer ago counts less. */
-static void weigh_hooks(uint64_t cost, uint64_t work)
+static void weigh_hooks(uint64_t cost, uint64_t clock, uint64_t work)
 {
+	uint64_t has = ep_mul_div(work, clock_may(), MILLION);
+
+	/* A clock that has more than its part, as the timing is fixed, or all is too many. */
+	if (clock > has)
+		cost += clock - has;
 	ledger.late_cost += cost;
 	ledger.late_work += work;
 	ledger.share = ep_cost_share(ledger.late_cost, ledger.late_work);
@@ -254,7 +260,7 @@ static void account(struct thread *thread, uint64_t tsc)
 	thread->cost = thread->clock = 0;
 	thread->looked = true;
 	ledger.own = 0;
-	weigh_hooks(cost - clock, work);
+	weigh_hooks(cost - clock, clock, work);
 	publish(cost + own, clock, own, tsc);
 	regulate_clock(clock, work);
 	if (!ep_settings.budget)
@@ -468,14 +474,24 @@ static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t 
 	ledger.quiet = ep_tsc() + took * SETTLE;
 }
 
+/* A handler may have left the one who is at it by longjmp: after ten seconds it has gone. */
+static bool begin_work(uint64_t tsc)
+{
+	uint64_t since = __atomic_load_n(&busy, __ATOMIC_RELAXED);
+
+	if (since && (tsc < since || tsc - since < LEFT * ledger.second))
+		return false;
+	return __atomic_compare_exchange_n(&busy, &since, tsc, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
 void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 {
 	struct thread *thread = thread_of(tls);
 	const struct ep_block *block;
-	uint32_t nobody = 0;
 	bool look;
 
-	if (!thread || !ep_switches() || tls->gate == &ep_faults_gate)
+	if (!thread || !ep_switches() || tls->gate == &ep_faults_gate || ep_settings.min_duration)
 		return;
 	block = ep_ring_block(tls);
 	if (!block)
@@ -483,10 +499,7 @@ void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 	add_block(thread, tls, block);
 	ep_probation_count(&probation, block);
 	look = thread->cost >= (thread->looked ? ledger.look : ledger.look_first);
-	if (!look && !ledger.queued && !probation.trials)
-		return;
-	if (!__atomic_compare_exchange_n(&busy, &nobody, 1, false, __ATOMIC_ACQUIRE,
-					 __ATOMIC_RELAXED))
+	if ((!look && !ledger.queued && !probation.trials) || !begin_work(tsc))
 		return;
 	work(tls, thread, look, tsc);
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
