@@ -103,6 +103,7 @@ static void print_notes(const struct ep_stat *stat)
 		{stat->open, "did not return"},
 		{stat->before, "began before the history"},
 		{stat->left, "left without a return"},
+		{stat->switched, "switched off"},
 	};
 	const char *before = "  (";
 
@@ -247,6 +248,7 @@ static void json_row(struct ep_json *json, const struct ep_stat *stat, bool spen
 	ep_json_member_int(json, "open", (int64_t)stat->open);
 	ep_json_member_int(json, "before", (int64_t)stat->before);
 	ep_json_member_int(json, "left", (int64_t)stat->left);
+	ep_json_member_int(json, "switched_off", (int64_t)stat->switched);
 	ep_json_member_int(json, "total_ns", stat->total);
 	ep_json_member_int(json, "self_ns", stat->self);
 	json_quantiles(json, stat);

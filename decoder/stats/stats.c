@@ -126,6 +126,7 @@ static void frame_ended(struct counting *c, const struct ep_nest_thread *thread,
 	stat->open += !returned;
 	stat->before += (frame->flags & EP_CALL_BEFORE) != 0;
 	stat->left += returned && event->flags & EP_CALL_ABANDONED;
+	stat->switched += returned && event->flags & EP_CALL_SWITCHED;
 	if (slot->active == 0) {
 		stat->total += frame->ran;
 		add_spent(c, thread, frame, stat);

@@ -18,6 +18,7 @@ struct ep_stat {
 	uint64_t open;                        /* of them: did not return */
 	uint64_t before;                      /* of them: began before the history */
 	uint64_t left;                        /* of them: left without a return */
+	uint64_t switched;                    /* of them: switched off while they were open */
 	/*
 	 * While it ran, on the thread's stack: of a recursion the outermost call counts. self:
 	 * without what it called that was traced. Both count what is known of open calls and of

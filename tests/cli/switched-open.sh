@@ -6,7 +6,7 @@
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 export EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=off EPITAPH_BUDGET=none
-traced() { "$BIN/epitaph-cc" -O1 -g "$TOP/tests/programs/untraced.c" -o prog; }
+traced() { "$BIN/epitaph-cc" -O1 -g "$TOP/tests/programs/switched_open.c" -o prog; }
 traced || say "it does not build"
 { ./prog || true; } 2>/dev/null
 [ -e core ] || mv core.* core 2>/dev/null || say "no core"
@@ -49,8 +49,11 @@ grep -q "\"switched\":\"its hooks were switched off" calls.json || say "chrome d
 import json, sys
 timed = {f["function"]: f for f in json.load(sys.stdin)["functions"]}
 assert timed["outer"]["calls"] == 1 and timed["outer"]["timed"] == timed["outer"]["left"] == 0, timed["outer"]
+assert timed["outer"]["switched_off"] == 1 and timed["inner"]["switched_off"] == 0, timed["outer"]
 assert timed["inner"]["timed"] == timed["inner"]["calls"] == 7, timed["inner"]' || say "stats counts it as timed"
 
+"$EPITAPH" stats core >page
+has page '(1 switched off)'
 "$EPITAPH" report --json core >report.json || say "report ends with $?"
 python3 - <<'END' || say "report"
 import json

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * untraced.c: functions that are switched off while they are open. main calls outer, which calls
- * inner; outer goes off, and calls inner again; then it calls last, which goes off in itself and
- * dies there. Calls of later are made while it is off, and one of them returns when it is on again.
+ * switched_open.c: functions that are switched off while they are open. main calls outer, which
+ * calls inner; outer goes off, and calls inner again; then it calls last, which goes off in itself
+ * and dies there. Calls of later are made while it is off, and one of them returns when it is on
+ * again.
  */
 #include <epitaph.h>
 #include <stdlib.h>
