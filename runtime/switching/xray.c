@@ -36,7 +36,7 @@ static bool is_off(void)
 /* For who looks from outside. */
 static void publish(void)
 {
-	if (ep_switches())
+	if (!ep_overwritten() && ep_switches())
 		ep_switches()->sleds = (uint64_t)modules;
 }
 
