@@ -26,9 +26,9 @@
 #define RANGE_MOST (UINT64_C(256) << 10) /* bytes of code to each side of a hook */
 #define HOPELESS   256
 #define BUCKETS    4096 /* of visits */
-#define VISITS                                                                         \
-	16 /* after as many a function's hooks go off: what runs less often costs less \
-	      than to change it */
+/* After as many of a place its function's hooks go off: what runs less often costs less than to
+ * change it, and a process that is soon over has changed nothing. */
+#define VISITS    200
 #define VAIN_MOST 100000 /* visits of hooks that cannot be changed, until all are left alone */
 
 /* ---- one at a time ---- */
