@@ -521,6 +521,7 @@ void ep_switches_start(void)
 		note_all(true, true);
 		note_all(true, false);
 	}
+	ep_flip_possible(); /* who looks from outside wants to know */
 	publish(head);
 }
 

@@ -304,6 +304,24 @@ kill -9 "$pid"
 wait "$job" 2>/dev/null || true
 exec 5>&- 6<&-
 
+# ---- under valgrind, which has translated the code: it is left as it is
+if command -v valgrind >/dev/null; then
+	valgrind -q ./switched <in >out 2>/dev/null &
+	job=$!
+	exec 5>in 6<out
+	read -r word <&6
+	pid=$job
+	control 3 "$pid" untrace step
+	says 'valgrind runs it' err
+	control 0 "$pid" off
+	says 'stay in the code and do nothing \(valgrind\)' said
+	control 0 "$pid" hooks
+	says '^code       not changed: valgrind runs it' said
+	kill -9 "$pid"
+	wait "$job" 2>/dev/null || true
+	exec 5>&- 6<&-
+fi
+
 # ---- stripped: exported names are there, others are not, which is said
 "$BIN/epitaph-cc" -O1 -pthread -rdynamic "$source" -o switched
 strip switched
