@@ -344,5 +344,6 @@ const struct ep_command ep_command_control = {
 		"proc_mem.force_override=never, valgrind) off leaves the hooks in, and they do "
 		"nothing.",
 	.options = options,
+	.names = true,
 	.run = run,
 };

@@ -323,12 +323,17 @@ if command -v valgrind >/dev/null; then
 fi
 
 # ---- stripped: exported names are there, others are not, which is said
-"$BIN/epitaph-cc" -O1 -pthread -rdynamic "$source" -o switched
+"$BIN/epitaph-cc" -O1 -pthread -rdynamic -Wl,--build-id "$source" -o switched
+id=$(readelf -n switched | sed -n 's/.*Build ID: //p')
+mkdir -p debug/.build-id/"${id:0:2}"
+objcopy --only-keep-debug switched debug/.build-id/"${id:0:2}/${id:2}.debug"
 strip switched
 begin ./switched
 control 0 "$pid" untrace main
 control 2 "$pid" untrace branch_off
 says 'stripped, so that only what they export has a name' err
+control 0 "$pid" untrace --debug-path=debug branch_off
+says ': 1 function off, ' said
 finish
 
 # ---- it ends, or becomes another program, before its turn
