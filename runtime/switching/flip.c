@@ -29,9 +29,14 @@ static void give_up(uint32_t why)
 	how = EP_FLIP_NONE;
 }
 
+/*
+ * A filter that was there when the program began lets it open files and write to them, or it would
+ * not run (containers and services have one): so the file is used there, by system calls that
+ * programs make, and nothing else. A filter of the program's own may kill for those, too.
+ */
 bool ep_flip_possible(void)
 {
-	if (ep_jail_inherited() && how != EP_FLIP_NONE)
+	if (ep_jailed() && how != EP_FLIP_NONE)
 		give_up(EP_FLIP_JAIL);
 	else if (how == EP_FLIP_UNKNOWN && ep_runs_on_valgrind())
 		give_up(EP_FLIP_EMULATOR);
@@ -91,13 +96,13 @@ static void work_aside(void)
 {
 	struct ep_flip flip = {-1};
 
-	if (leave_descriptors())
+	if (ep_jail_inherited() || leave_descriptors())
 		open_memory(&flip);
 	work.run(&flip, work.argument);
 	ep_helper_exit();
 }
 
-static struct ep_helper helper = {.shares = CLONE_FS | CLONE_FILES};
+static struct ep_helper helper;
 
 static bool run_aside(ep_flip_fn run, void *argument)
 {
@@ -105,6 +110,9 @@ static bool run_aside(ep_flip_fn run, void *argument)
 
 	work.run = run;
 	work.argument = argument;
+	/* In a jail it has a copy of the table, in place of an empty one: what the program closes
+	 * meanwhile is closed with the thread. */
+	helper.shares = ep_jail_inherited() ? CLONE_FS : CLONE_FS | CLONE_FILES;
 	if (ep_helper_start(&helper, NULL, work_aside))
 		return false;
 	/* The kernel wakes as for a futex that processes share. */
@@ -183,6 +191,10 @@ static bool write_by_hand(uint64_t place, uint8_t byte)
 
 	if (how == EP_FLIP_FILE) /* not a refusal: it has no descriptor left, or the code is gone */
 		return false;
+	if (ep_jail_inherited()) {
+		give_up(EP_FLIP_JAIL);
+		return false;
+	}
 	done = write_plainly(place, byte);
 	if (!done) {
 		if (ep_syscall3(SYS_mprotect, (long)page, (long)PAGE,
