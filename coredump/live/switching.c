@@ -283,13 +283,13 @@ static uint64_t entry_address(const struct ep_switching *switching, size_t numbe
 	return ep_switched_address(&switching->list, switching->list.head.capacity + number);
 }
 
-/* Of a function that begins and ends there; control_count: none. */
+/* Of a function that begins there, wherever other symbols said that it ends; control_count:
+ * none. */
 static size_t entry_find(const struct ep_switched_list *list, const struct ep_code_range *range)
 {
 	size_t i = 0;
 
-	while (i < list->control_count &&
-	       (list->control[i].start != range->start || list->control[i].end != range->end))
+	while (i < list->control_count && list->control[i].start != range->start)
 		i++;
 	return i;
 }
@@ -366,6 +366,7 @@ static int entry_open(struct ep_switching *switching, struct ep_code_range *rang
 	range->already = is_as_wanted(entry, off);
 	if (range->already)
 		return EP_OK;
+	entry->end = range->end;
 	entry_begin(entry, off);
 	rc = entry_write(switching, number, entry, err);
 	return rc == EP_OK && made ? count_write(switching, number + 1, err) : rc;
