@@ -30,6 +30,7 @@
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/switching/names.h"
+#include "runtime/switching/family.h"
 #include "runtime/switching/switches.h"
 #include "runtime/switching/xray.h"
 #include "runtime/watchdogs/watchdog.h"
@@ -115,6 +116,7 @@ static bool start_slow(void)
 		atomic_store(&state, OFF);
 		return false;
 	}
+	ep_family_start();
 	begin(false);
 	atomic_store(&state, ON);
 	return true;
@@ -169,6 +171,15 @@ bool ep_start(void)
 	return true;
 }
 
+static void before_fork(void)
+{
+	if (atomic_load_explicit(&state, memory_order_acquire) != ON || ep_overwritten() ||
+	    ep_settings.counting)
+		return;
+	ep_switch_before_fork();
+	ep_budget_before_fork();
+}
+
 /* The first code of ours that runs in the child: it has recorded nothing. */
 static void after_fork(void)
 {
@@ -190,7 +201,7 @@ __attribute__((constructor(101))) static void start_early(void)
 	bool started;
 
 	if (__register_atfork)
-		__register_atfork(NULL, NULL, after_fork, &__dso_handle);
+		__register_atfork(before_fork, NULL, after_fork, &__dso_handle);
 	ep_interpose_start();
 	started = ep_start();
 	if (ep_settings.foreign)

@@ -25,6 +25,7 @@
 #include "runtime/record/ring.h"
 #include "runtime/record/timestamp_rate.h"
 #include "runtime/settings/settings.h"
+#include "runtime/switching/family.h"
 #include "runtime/switching/flip.h"
 #include "runtime/switching/switches.h"
 #include "runtime/x86_64/tsc.h"
@@ -54,10 +55,11 @@
 #define SECOND      (1000 * MS)
 #define MILLION     1000000u
 
-#define BLOCKS  64 /* at most, that are looked at */
-#define ENOUGH  4  /* at least, with calls as they are now */
-#define AT_ONCE 8  /* functions that go off at one boundary */
-#define THREADS 8192
+#define BLOCKS     64 /* at most, that are looked at */
+#define ENOUGH     4  /* at least, with calls as they are now */
+#define AT_ONCE    8  /* functions that go off at one boundary */
+#define HEARD_MOST 64 /* of children's, at a fork */
+#define THREADS    8192
 
 /* What the account gets of the budget, of a hundred: costs are known to some part only, and hooks
  * that are off leave larger code. */
@@ -357,8 +359,9 @@ static void switch_off(struct ep_switch_order *orders, unsigned count, uint64_t 
 	}
 	switch_some(orders, wanted, true);
 	for (unsigned i = 0; i < wanted; i++)
-		if (!orders[i].changed &&
-		    !(ep_switch_reasons(orders[i].address) & EP_SWITCH_BUDGET))
+		if (orders[i].changed)
+			ep_family_tell(EP_FAMILY_BUDGET, orders[i].address, orders[i].rate);
+		else if (!(ep_switch_reasons(orders[i].address) & EP_SWITCH_BUDGET))
 			ep_probation_refuse(&probation, orders[i].address, tsc);
 }
 
@@ -502,6 +505,34 @@ void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 	if ((!look && !ledger.queued && !probation.trials) || !begin_work(tsc))
 		return;
 	work(tls, thread, look, tsc);
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
+/* Some of what children have said; false: there was none. */
+static bool hear(uint64_t tsc)
+{
+	struct ep_family_function functions[AT_ONCE];
+	struct ep_switch_order orders[AT_ONCE];
+	unsigned count = ep_family_hear(EP_FAMILY_BUDGET, functions, AT_ONCE);
+
+	for (unsigned i = 0; i < count; i++)
+		orders[i] =
+			(struct ep_switch_order){functions[i].address, functions[i].rate, false};
+	if (count)
+		switch_off(orders, count, tsc);
+	return count != 0;
+}
+
+void ep_budget_before_fork(void)
+{
+	uint64_t tsc = ep_tsc();
+	unsigned turns = 0;
+
+	if (!ep_switches() || !ep_settings.budget || !ep_flip_possible() ||
+	    !ep_inherits_nothing() || !begin_work(tsc))
+		return;
+	while (turns < HEARD_MOST / AT_ONCE && hear(tsc))
+		turns++;
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 

@@ -18,6 +18,10 @@
 /* By the settings; after ep_switches_start. */
 void ep_budget_start(void);
 
+/* Before a fork: what children found to cost too much goes off here, so that those to come inherit
+ * it. Up to some 100 us, when there are news. Signal safe. */
+void ep_budget_before_fork(void);
+
 /* The calling thread has filled a block, and enters the next one at `tsc`. Some ns, now and then
  * some 10 us, which are part of the cost. Signal safe. */
 void ep_budget_block(struct ep_tls *tls, uint64_t tsc);

@@ -15,6 +15,7 @@
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/settings/settings.h"
+#include "runtime/switching/family.h"
 #include "runtime/switching/flip.h"
 #include "runtime/switching/function.h"
 #include "runtime/switching/site_table.h"
@@ -28,8 +29,9 @@
 #define BUCKETS    4096 /* of visits */
 /* After as many of a place its function's hooks go off: what runs less often costs less than to
  * change it, and a process that is soon over has changed nothing. */
-#define VISITS    200
-#define VAIN_MOST 100000 /* visits of hooks that cannot be changed, until all are left alone */
+#define VISITS     200
+#define HEARD_MOST 64     /* functions of children, at a fork */
+#define VAIN_MOST  100000 /* visits of hooks that cannot be changed, until all are left alone */
 
 /* ---- one at a time ---- */
 
@@ -257,6 +259,25 @@ static void find_and_visit(uint64_t address, uint64_t function)
 	if (!try_lock())
 		return;
 	make_visit(&it, address);
+	publish(ep_switches());
+	unlock();
+	if (it.found.changed)
+		ep_family_tell(EP_FAMILY_VISITED, function, 0);
+}
+
+void ep_switch_before_fork(void)
+{
+	struct ep_family_function functions[HEARD_MOST];
+	unsigned count;
+
+	if (!ep_switches() || !is_everything_off() || !ep_inherits_nothing() || !try_lock())
+		return;
+	count = ep_family_hear(EP_FAMILY_VISITED, functions, HEARD_MOST);
+	for (unsigned i = 0; i < count; i++) {
+		struct visit it = {.of_function = range_of(functions[i].address)};
+
+		ep_flip_run(visit, &it);
+	}
 	publish(ep_switches());
 	unlock();
 }

@@ -32,6 +32,10 @@ struct ep_switches *ep_switches(void);
  */
 void ep_switch_visit(uint64_t address, uint64_t function);
 
+/* Before a fork: the functions that children visited while everything is off go off here, so that
+ * those to come inherit it. Up to some 100 us, when there are news. Signal safe. */
+void ep_switch_before_fork(void);
+
 /* Everything off (the gate; hooks follow as they run), or on again. Not in signal handlers. */
 void ep_switch_all(bool off);
 
