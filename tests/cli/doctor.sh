@@ -46,7 +46,7 @@ EPITAPH_FILE=$PWD/trace prlimit --core=0 "$EPITAPH" doctor ./deaths >out || stat
 grep -q die_null calls || fail "EPITAPH_FILE has left nothing"
 
 # No room, and a folder that cannot be written to.
-if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=512k none small 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=32k none small 2>/dev/null; then
 	trap 'umount small' EXIT
 	cp deaths /tmp/deaths.$$ && trap 'umount small; rm -f /tmp/deaths.$$' EXIT
 	(cd small && foretells 2 'no room where the core would go' /tmp/deaths.$$ env) || exit 1

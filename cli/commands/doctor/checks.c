@@ -15,8 +15,8 @@
 #include "coredump/handler/peer.h"
 #include "coredump/handler/store.h"
 
-#define LEAST_CORE       (UINT64_C(1) << 20) /* bytes: notes and a first ring */
-#define FILTER_ANONYMOUS 1u                  /* coredump_filter, bit 0 */
+#define LEAST_CORE       (UINT64_C(64) << 10) /* bytes: notes and the first blocks */
+#define FILTER_ANONYMOUS 1u                   /* coredump_filter, bit 0 */
 
 static bool __attribute__((format(printf, 3, 4)))
 say(struct ep_finding *out, enum ep_health verdict, const char *format, ...)
@@ -212,6 +212,16 @@ static bool look_pattern(const struct ep_doctor_target *target, struct ep_findin
 	return say(out, EP_WELL, "cores go to files (%s)", target->pattern);
 }
 
+static const char *unit_of(uint64_t bytes)
+{
+	return bytes >> 20 ? "MiB" : "KiB";
+}
+
+static uint64_t in_units(uint64_t bytes)
+{
+	return bytes >> 20 ? bytes >> 20 : bytes >> 10;
+}
+
 static bool is_file_pattern(const struct ep_doctor_target *target)
 {
 	return target->pattern[0] && !is_pipe(target) && !is_socket(target);
@@ -234,9 +244,10 @@ static bool look_limit(const struct ep_doctor_target *target, struct ep_finding 
 	}
 	if (target->core_limit < target->memory) {
 		say(out, EP_DOUBT,
-		    "RLIMIT_CORE is %" PRIu64 " MiB, and the trace alone may take %" PRIu64
+		    "RLIMIT_CORE is %" PRIu64 " %s, and the trace alone may take %" PRIu64
 		    ": the newest threads' history would be cut off",
-		    target->core_limit >> 20, target->memory >> 20);
+		    in_units(target->core_limit), unit_of(target->core_limit),
+		    target->memory >> 20);
 		return advise(out, "ulimit -c unlimited, or a smaller EPITAPH_MEMORY");
 	}
 	return say(out, EP_WELL, "RLIMIT_CORE leaves room for the trace");
@@ -289,8 +300,8 @@ static bool look_space(const struct ep_doctor_target *target, struct ep_finding 
 	}
 	if (target->free_bytes < 2 * target->memory) {
 		say(out, EP_DOUBT,
-		    "%" PRIu64 " MiB are free where the core would go: it may be cut off",
-		    target->free_bytes >> 20);
+		    "%" PRIu64 " %s are free where the core would go: it may be cut off",
+		    in_units(target->free_bytes), unit_of(target->free_bytes));
 		return advise(out, "make room, or epitaph catch --install");
 	}
 	return say(out, EP_WELL, "%" PRIu64 " MiB are free for a core", target->free_bytes >> 20);
