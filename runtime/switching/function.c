@@ -157,14 +157,15 @@ bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end)
 	return true;
 }
 
-bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end)
+bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end, bool *has_header)
 {
 	const struct ep_module *module = module_of(address);
 	struct table table;
 
-	if (!module || !read_headers(module, address, &table) || table.has_header)
+	if (!module || !read_headers(module, address, &table))
 		return false;
 	*start = table.code_start;
 	*end = table.code_end;
+	*has_header = table.has_header;
 	return true;
 }

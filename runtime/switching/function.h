@@ -17,8 +17,8 @@ bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end);
 /* All of the module that holds it, as the load map has it; false: none does. */
 bool ep_module_range(uint64_t address, uint64_t *start, uint64_t *end);
 
-/* The segment of code that holds it, [*start, *end), process virtual. False likewise, or its
- * module's ELF header lies in it too. */
-bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end);
+/* The segment of code that holds it, [*start, *end), process virtual, and whether its module's ELF
+ * header lies in it too. False likewise. */
+bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end, bool *has_header);
 
 #endif

@@ -30,7 +30,9 @@
 /* After as many of a place its function's hooks go off: what runs less often costs less than to
  * change it, and a process that is soon over has changed nothing. */
 #define VISITS     200
-#define HEARD_MOST 64     /* functions of children, at a fork */
+#define HEARD_MOST 64     /* functions of children, at a time */
+#define FORKS_FEW  3      /* of who is no server */
+#define SEGMENTS   32     /* of code, of a server */
 #define VAIN_MOST  100000 /* visits of hooks that cannot be changed, until all are left alone */
 
 /* ---- one at a time ---- */
@@ -265,19 +267,66 @@ static void find_and_visit(uint64_t address, uint64_t function)
 		ep_family_tell(EP_FAMILY_VISITED, function, 0);
 }
 
-void ep_switch_before_fork(void)
+/* Code all of whose hooks went off at once; `number` is that of the time when everything did. */
+static struct {
+	struct range segments[SEGMENTS];
+	unsigned count, forks;
+	uint32_t number;
+	uint64_t sites; /* in the table, that were looked at */
+} server;
+
+static bool is_done(uint64_t address)
+{
+	for (unsigned i = 0; i < server.count; i++)
+		if (address >= server.segments[i].start && address < server.segments[i].end)
+			return true;
+	return false;
+}
+
+static void leave_segment(uint64_t address)
+{
+	struct visit it = {.of_function = {0, 0}};
+	bool has_header;
+
+	if (is_done(address) || server.count == SEGMENTS ||
+	    !ep_code_segment(address, &it.of_function.start, &it.of_function.end, &has_header))
+		return;
+	server.segments[server.count++] = it.of_function;
+	ep_flip_run(visit, &it);
+}
+
+static void leave_all(void)
 {
 	struct ep_family_function functions[HEARD_MOST];
-	unsigned count;
+	struct ep_hook_site *sites;
+	uint64_t count;
 
-	if (!ep_switches() || !is_everything_off() || !ep_inherits_nothing() || !try_lock())
-		return;
-	count = ep_family_hear(EP_FAMILY_VISITED, functions, HEARD_MOST);
-	for (unsigned i = 0; i < count; i++) {
-		struct visit it = {.of_function = range_of(functions[i].address)};
-
-		ep_flip_run(visit, &it);
+	for (unsigned heard = HEARD_MOST; heard == HEARD_MOST;) {
+		heard = ep_family_hear(EP_FAMILY_VISITED, functions, HEARD_MOST);
+		for (unsigned i = 0; i < heard; i++)
+			leave_segment(functions[i].address);
 	}
+	sites = ep_site_table(&count);
+	for (; server.sites < count; server.sites++)
+		leave_segment(sites[server.sites].place);
+}
+
+/*
+ * Each child of a server would switch off what it runs, in a copy of the code of its own, which the
+ * processor's caches then hold once for each. So who forks again and again does it once for all of
+ * them: all hooks of the modules that have any which ran.
+ */
+void ep_switch_before_fork(void)
+{
+	if (!ep_switches() || !is_everything_off() || ++server.forks < FORKS_FEW ||
+	    !ep_inherits_nothing() || !try_lock())
+		return;
+	if (server.number != ep_switches()->all_count) {
+		server.number = ep_switches()->all_count;
+		server.count = 0;
+		server.sites = 0;
+	}
+	leave_all();
 	publish(ep_switches());
 	unlock();
 }

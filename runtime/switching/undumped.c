@@ -28,10 +28,11 @@ static bool wants_files(void)
 void ep_code_leave_out(uint64_t address)
 {
 	uint64_t start, end;
+	bool has_header;
 
 	if (files == UNKNOWN)
 		files = wants_files() ? DUMPED : LEFT_OUT;
-	if (files == DUMPED || !ep_code_segment(address, &start, &end))
+	if (files == DUMPED || !ep_code_segment(address, &start, &end, &has_header) || has_header)
 		return;
 	start &= -PAGE;
 	end = (end + PAGE - 1) & -PAGE;
