@@ -33,6 +33,9 @@
 /* A record without a time of its own, as it costs in a program that calls much: docs/overhead.md.
  * In ps, and so in ns for a thousand. */
 #define HOOK 1600
+/* … and with each function that is called of late: code that does not fit into the processor's
+ * caches pays more for each hook. */
+#define WIDE 3
 
 #define US UINT64_C(1000) /* ns */
 #define MS UINT64_C(1000000)
@@ -86,7 +89,8 @@ static uint64_t busy; /* TSC since when, 0: nobody is at it */
 /* What only the holder of `busy` touches. */
 static struct {
 	struct ep_cost_account account;
-	uint64_t hook1000; /* TSC cycles of a thousand untimed records */
+	uint64_t hook1000;  /* TSC cycles of a thousand untimed records */
+	unsigned functions; /* that are called of late */
 	uint64_t look_first, look, second;
 	uint32_t clock;        /* what may be read of the time that passes */
 	uint64_t changed;      /* when hooks went off or came back last */
@@ -151,7 +155,7 @@ static uint64_t cpu_cycles(struct thread *thread)
 /* The clock's rate gets better while the program runs. */
 static void learn_rates(void)
 {
-	ledger.hook1000 = ep_clock_cycles(HOOK);
+	ledger.hook1000 = ep_clock_cycles(HOOK + WIDE * ledger.functions);
 	ledger.look_first = ep_clock_cycles(LOOK_FIRST);
 	ledger.look = ep_clock_cycles(LOOK);
 	ledger.second = probation.second = ep_clock_cycles(SECOND);
@@ -299,6 +303,8 @@ static unsigned look_back(const struct ep_tls *tls, unsigned *count)
 	for (unsigned i = found; i-- > 0;)
 		ep_choice_block(&choice, blocks[i], i < counted);
 	ledger.rate_cycles = ep_tsc() - blocks[counted - 1]->tsc;
+	if (ledger.functions < choice.used)
+		ledger.functions = choice.used;
 	return found;
 }
 
