@@ -60,6 +60,12 @@ bool ep_is_hook(const struct ep_function *function)
 	return is_named(function, entry_hooks) || is_named(function, exit_hooks);
 }
 
+bool ep_is_in_hook(const struct ep_function *function)
+{
+	return strncmp(function->symbol, "slow_at_", strlen("slow_at_")) == 0 ||
+	       ep_is_hook(function);
+}
+
 bool ep_is_exit_hook(const struct ep_function *function)
 {
 	return is_named(function, exit_hooks);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/user.h>
 
+#include "decoder/code/hooks.h"
 #include "decoder/report/parts.h"
 #include "decoder/stack/signal_frame.h"
 #include "runtime/format_watchdogs.h"
@@ -61,6 +62,8 @@ void ep_report_add_watchdogs(struct ep_report *report)
 		}
 }
 
+#define HOOK_FRAMES 14 /* of the runtime, and of what it calls */
+
 /* ---- what each thread does ---- */
 
 static const struct ep_trace_stack *taken_stack(const struct ep_trace *trace, uint32_t tid)
@@ -99,14 +102,29 @@ static bool waits(const struct ep_evidence *evidence, const struct ep_source_thr
 	       (result < 0 && result >= -4095 && is_syscall(evidence, registers.rip - 2));
 }
 
+/* How many frames are the runtime's own, in a hook: it does some work there now and then, which the
+ * kernel's clock is asked for, and is no wait of the program's. */
+static size_t frames_of_hook(const struct ep_evidence *evidence, const struct ep_stack *stack)
+{
+	for (size_t i = stack->count; i-- > 0;)
+		if (ep_is_in_hook(ep_evidence_function(evidence, &stack->frames[i])))
+			return i + 1;
+	return 0;
+}
+
 /* "__lll_lock_wait", "pthread_mutex_lock": down to the traced call. */
 static void find_innermost(struct ep_report_hung *hung, const struct ep_evidence *evidence)
 {
 	struct ep_stack stack;
+	size_t first;
 
-	if (!ep_evidence_unwind(evidence, hung->tid, EP_REPORT_HUNG_FRAMES + 2, &stack))
+	if (!ep_evidence_unwind(evidence, hung->tid, EP_REPORT_HUNG_FRAMES + HOOK_FRAMES, &stack))
 		return;
-	for (size_t i = 0; i < stack.count && hung->function_count < EP_REPORT_HUNG_FRAMES; i++) {
+	first = frames_of_hook(evidence, &stack);
+	if (first)
+		hung->waits = false;
+	for (size_t i = first; i < stack.count && hung->function_count < EP_REPORT_HUNG_FRAMES;
+	     i++) {
 		const struct ep_function *function =
 			ep_evidence_function(evidence, &stack.frames[i]);
 
