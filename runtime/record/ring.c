@@ -98,8 +98,11 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	__asm__ volatile("" : : : "memory");
 	if (*(volatile uint64_t *)&tls->cursor != cursor)
 		return false;
-	if (check && !ep_cmpxchg_local(&block->check, check, 0))
-		return false;
+	if (check) {
+		ep_rings_wipe(tls->thread, block);
+		if (!ep_cmpxchg_local(&block->check, check, 0))
+			return false;
+	}
 	if (!clear_block(tls, cursor, block))
 		return false;
 	unsigned every = ep_timestamp_rate_next(tls, tsc);

@@ -197,6 +197,15 @@ struct ep_block *ep_rings_next(struct ep_block *now)
 	return ep_pool_link(next) ? ep_pool_block(next) : now;
 }
 
+/* A handler may enter another block meanwhile, and this one stay wiped. */
+void ep_rings_wipe(struct ep_thread *thread, const struct ep_block *block)
+{
+	struct ep_ring_link *link = ep_pool_link(ep_pool_number(block));
+
+	if (link && __atomic_exchange_n(&link->counted, 0, __ATOMIC_RELAXED))
+		__atomic_fetch_sub(&thread->ring_size, EP_BLOCK_SIZE, __ATOMIC_RELAXED);
+}
+
 void ep_rings_entered(struct ep_thread *thread, const struct ep_block *block,
 		      const struct ep_block *before)
 {

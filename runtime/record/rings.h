@@ -37,6 +37,9 @@ bool ep_rings_grow(const struct ep_thread *thread, const struct ep_block *now);
 /* The block to enter after `now`, which is in the ring. */
 struct ep_block *ep_rings_next(struct ep_block *now);
 
+/* `block` is about to be wiped: the ring has one less, until it was entered. */
+void ep_rings_wipe(struct ep_thread *thread, const struct ep_block *block);
+
 /* `block` was entered, after `before` (NULL: the first). */
 void ep_rings_entered(struct ep_thread *thread, const struct ep_block *block,
 		      const struct ep_block *before);

@@ -265,14 +265,16 @@ bool ep_thread_set_ring(uint64_t size)
 	struct ep_thread *thread = ep_tls.thread;
 	const uint32_t *gate = ep_tls.gate;
 	uint32_t timing = ep_tls.timing_mask, boundary = ep_tls.boundary_mask;
-	const struct ep_block *now = ep_ring_block(&ep_tls);
+	const struct ep_block *now;
 	bool begun = thread->ring_offset != 0, found;
 
 	if (ep_settings.counting)
 		return true;
-	/* A signal handler that is traced meanwhile goes unrecorded. */
+	/* A signal handler that is traced meanwhile goes unrecorded; before, it may have entered
+	 * blocks. */
 	ep_tls_set_gate(&ep_shut_for_good);
 	ep_ring_pause_here();
+	now = ep_ring_block(&ep_tls);
 	found = ep_rings_resize(thread, now ? now : ep_rings_last(thread), size);
 	if (found)
 		note_size(thread, size);
