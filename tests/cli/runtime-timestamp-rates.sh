@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The regulator of time stamps: a quiet thread is fully timed; a thread that
+# The regulator of time stamps: a quiet thread comes to be fully timed; a thread that
 # storms and rests by turns changes its mask both ways within 10 blocks; a storm
 # that ends in a wait is told as approximate, and the wait lies in the interval.
 # sanitized only
@@ -12,7 +12,8 @@ run() {
 	export EPITAPH_RING=8M EPITAPH_MEMORY=512M
 	crash 134 ./timestamp_rates
 	unset EPITAPH_RING EPITAPH_MEMORY
-	[ "$(info 'set(threads["quiet"]["every"])')" = "{1}" ] ||
+	# At its beginning others may have used up what the process may read of the clock.
+	[ "$(info 'set(threads["quiet"]["every"][-40:])')" = "{1}" ] ||
 		fail "the quiet thread: $(info 'threads["quiet"]["every"]')"
 	"$EPITAPH" replay --format=tsv core >tsv
 }
