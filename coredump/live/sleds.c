@@ -156,38 +156,50 @@ static int prepare_module(struct ep_control *control, const struct module *modul
 	return rc;
 }
 
+/* Modules that came while everything was off; how many it may go on with. */
+struct walk {
+	struct ep_control *control;
+	struct module module;
+	uint64_t at; /* of the module; then of the next */
+	unsigned left;
+};
+
+/* The next one that is new; false: no more. */
+static bool walk_on(struct walk *walk)
+{
+	while (walk->left && next_module(walk->control, &walk->module, walk->at)) {
+		walk->left--;
+		if (walk->module.sleds.state == EP_SLEDS_NEW)
+			return true;
+		walk->at = (uint64_t)walk->module.sleds.next;
+	}
+	return false;
+}
+
 int ep_sleds_prepare(struct ep_control *control, uint64_t first,
 		     const uint64_t hooks[EP_SWITCH_HOOKS], struct ep_found_sites *out,
 		     struct ep_err *err)
 {
-	struct module module;
-	unsigned count = 0;
+	struct walk walk = {.control = control, .at = first, .left = MODULES_MAX};
 	int rc = EP_OK;
 
-	for (uint64_t at = first; rc == EP_OK && count < MODULES_MAX; count++) {
-		if (!next_module(control, &module, at))
-			break;
-		if (module.sleds.state == EP_SLEDS_NEW)
-			rc = prepare_module(control, &module, hooks, out, err);
-		at = (uint64_t)module.sleds.next;
+	while (rc == EP_OK && walk_on(&walk)) {
+		rc = prepare_module(control, &walk.module, hooks, out, err);
+		walk.at = (uint64_t)walk.module.sleds.next;
 	}
 	return rc;
 }
 
 int ep_sleds_done(struct ep_control *control, uint64_t first, struct ep_err *err)
 {
+	struct walk walk = {.control = control, .at = first, .left = MODULES_MAX};
 	const uint64_t state = EP_SLEDS_PREPARED;
-	struct module module;
-	unsigned count = 0;
 	int rc = EP_OK;
 
-	for (uint64_t at = first; rc == EP_OK && count < MODULES_MAX; count++) {
-		if (!next_module(control, &module, at))
-			break;
-		if (module.sleds.state == EP_SLEDS_NEW)
-			rc = ep_control_poke(control, at + offsetof(struct ep_sleds, state), &state,
-					     sizeof(state), err);
-		at = (uint64_t)module.sleds.next;
+	while (rc == EP_OK && walk_on(&walk)) {
+		rc = ep_control_poke(control, walk.at + offsetof(struct ep_sleds, state), &state,
+				     sizeof(state), err);
+		walk.at = (uint64_t)walk.module.sleds.next;
 	}
 	return rc;
 }

@@ -33,8 +33,8 @@
 /* A record without a time of its own, as it costs in a program that calls much: docs/overhead.md.
  * In ps, and so in ns for a thousand. */
 #define HOOK 1600
-/* … and with each function that is called of late: code that does not fit into the processor's
- * caches pays more for each hook. */
+/* … and with each function that was seen: code that does not fit into the processor's caches pays
+ * more for each hook. The most that were seen in one look back: who is off is in use, too. */
 #define WIDE 3
 
 #define US UINT64_C(1000) /* ns */
@@ -90,7 +90,7 @@ static uint64_t busy; /* TSC since when, 0: nobody is at it */
 static struct {
 	struct ep_cost_account account;
 	uint64_t hook1000;  /* TSC cycles of a thousand untimed records */
-	unsigned functions; /* that are called of late */
+	unsigned functions; /* that were seen in one look back, the most */
 	uint64_t look_first, look, second;
 	uint32_t clock;        /* what may be read of the time that passes */
 	uint64_t changed;      /* when hooks went off or came back last */

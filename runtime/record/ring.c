@@ -110,11 +110,12 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	if (!ep_cmpxchg_local(&tls->cursor, cursor, (uint64_t)&block->records[0]))
 		return false;
 	tls->last_tsc = since;
+	/* Before it is the last one: who copies the ring goes back from there. */
+	ep_rings_entered(tls->thread, block, now);
 	/* A handler that came since is further. */
 	ep_cmpxchg_local(&tls->thread->blocks, blocks, sequence);
 	ep_cmpxchg_local(&tls->thread->ring_offset, (uint64_t)last - (uint64_t)ep_arena,
 			 (uint64_t)block - (uint64_t)ep_arena);
-	ep_rings_entered(tls->thread, block, now);
 	block->tsc = since;
 	block->owner = tls->thread->serial;
 	block->every = (uint8_t)every;

@@ -11,6 +11,7 @@
 #include "runtime/lib/text.h"
 #include "runtime/record/rings.h"
 #include "runtime/record/table.h"
+#include "runtime/record/tls.h"
 
 #define PAGE         UINT64_C(4096)
 #define MORE_THREADS 16  /* that may begin until they are copied */
@@ -143,11 +144,19 @@ static void add_blocks_of(struct ep_arena_copy *copy, const struct ep_thread *th
 	copy->entry = NULL;
 }
 
+/* It may be entering a block just now, which is in its ring when that is copied. */
+static bool may_enter(const struct ep_thread *thread)
+{
+	return thread->state == EP_THREAD_LIVE && thread != ep_tls.thread;
+}
+
 static void add_thread(struct ep_arena_copy *copy, const struct ep_thread *thread)
 {
 	if (!is_wanted(copy, thread))
 		return;
-	if (copy->base) {
+	if (!copy->base) {
+		copy->room_blocks += may_enter(thread);
+	} else {
 		if (copy->threads == copy->room_threads)
 			return;
 		copy->entries[copy->threads] = *thread;

@@ -29,7 +29,7 @@ struct ep_arena_copy {
 		      process that goes on */
 	/* by ep_arena_copy_measure */
 	uint64_t head;              /* bytes before the blocks */
-	uint64_t room_blocks;       /* blocks that there are, now */
+	uint64_t room_blocks;       /* that there are now, or are being entered */
 	uint32_t room_threads;      /* entries */
 	uint32_t modules, strings;  /* entries, bytes */
 	uint64_t watchdogs, stacks; /* bytes */

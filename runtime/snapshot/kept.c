@@ -10,6 +10,7 @@
 #include "runtime/arena/arena.h"
 #include "runtime/facts/clock.h"
 #include "runtime/facts/loadmap.h"
+#include "runtime/lib/futex.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/record/tls.h"
 #include "runtime/settings/settings.h"
@@ -17,7 +18,9 @@
 #include "runtime/x86_64/tsc.h"
 
 #define PAGE  UINT64_C(4096)
-#define SPINS 10000 /* for a lock that is held for less than a microsecond */
+#define SPINS 100   /* for a lock that is held for some microseconds … */
+#define LOOKS 20000 /* … and by who has no processor: a second */
+#define NAP   50000 /* ns */
 
 /* ---- the region ---- */
 
@@ -33,7 +36,7 @@ static bool lock(void)
 {
 	uint64_t me = (uint64_t)&ep_tls;
 
-	for (int i = 0; i < SPINS; i++) {
+	for (int i = 0; i < LOOKS; i++) {
 		uint64_t holder = 0;
 
 		if (__atomic_compare_exchange_n(&region.holder, &holder, me, false,
@@ -41,8 +44,8 @@ static bool lock(void)
 			return true;
 		if (holder == me)
 			return false;
-		if (i > 100)
-			ep_syscall0(SYS_sched_yield);
+		if (i > SPINS)
+			ep_nap(NAP);
 	}
 	return false;
 }

@@ -49,11 +49,6 @@ uint32_t ep_flip_how(uint32_t *reason)
 	return how;
 }
 
-void ep_flip_refuse(uint32_t reason)
-{
-	give_up(reason);
-}
-
 /* ---- who opens the file ---- */
 
 static void open_memory(struct ep_flip *flip)
@@ -215,11 +210,4 @@ static bool write_by_hand(uint64_t place, uint8_t byte)
 bool ep_flip_write(struct ep_flip *flip, uint64_t place, uint8_t to)
 {
 	return write_by_file(flip, place, to) || write_by_hand(place, to);
-}
-
-bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to)
-{
-	uint8_t now;
-
-	return ep_memory_read(place, &now, 1) && now == from && ep_flip_write(flip, place, to);
 }

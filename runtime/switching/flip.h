@@ -23,9 +23,6 @@ bool ep_flip_possible(void);
 /* How, as far as it is known (EP_FLIP_), and why not. */
 uint32_t ep_flip_how(uint32_t *why_not);
 
-/* Code is not changed from now on: EP_FLIP_REFUSED … */
-void ep_flip_refuse(uint32_t why_not);
-
 /*
  * Calls run(flip, argument) with the way to the code open. By this thread, if the process has no
  * other one: else one that closes descriptors could close ours, and the next file to be opened be
@@ -40,14 +37,11 @@ bool ep_flip_run(ep_flip_fn run, void *argument);
 void ep_flip_reset(void);
 
 /*
- * The byte at `place` becomes `to`, if it is `from`. False: it is something else (changed already,
- * a breakpoint, a uprobe, another library by now), or the kernel refuses. Between this look and the
- * change a debugger may write there: both are system calls of it and of ours, and it stops the
- * process for that.
+ * The byte at `place` becomes `to`; false: the kernel refuses. Whoever calls this has just seen
+ * that a site is there, and no debugger's breakpoint, uprobe or other library. Between that look
+ * and the change a debugger may write there: both are system calls of it and of ours, and it stops
+ * the process for that.
  */
-bool ep_flip_byte(struct ep_flip *flip, uint64_t place, uint8_t from, uint8_t to);
-
-/* The same, by who has just looked. */
 bool ep_flip_write(struct ep_flip *flip, uint64_t place, uint8_t to);
 
 #endif

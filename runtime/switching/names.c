@@ -93,9 +93,9 @@ static void wish_fulfil(uint64_t address, bool off)
 {
 	if (!off)
 		ep_switch_keep(address, true);
-	ep_switch_function_wait(address, EP_SWITCH_NAME, off);
+	ep_switch_function(address, EP_SWITCH_NAME, off);
 	if (!off)
-		ep_switch_function_wait(address, EP_SWITCH_BUDGET, false);
+		ep_switch_function(address, EP_SWITCH_BUDGET, false);
 }
 
 static void look_at(void *context, const char *symbol, uint64_t address)

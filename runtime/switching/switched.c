@@ -117,11 +117,10 @@ void ep_switched_begin(struct ep_switched *function, unsigned reason, bool off, 
 	}
 }
 
-void ep_switched_end(struct ep_switched *function, unsigned reason, bool off, bool changed)
+void ep_switched_end(struct ep_switched *function, unsigned reason, bool off)
 {
 	struct ep_off_interval *interval = &function->off[(function->count - 1) % EP_SWITCHED_OFF];
 
-	(void)changed;
 	if (off) {
 		function->reasons |= (uint8_t)reason;
 		if (!interval->off_end)

@@ -21,7 +21,7 @@ struct ep_switched *ep_switched_find(uint64_t start, uint64_t end, bool make);
 
 /* The reason comes or goes: before the first byte of code is changed, and after the last. */
 void ep_switched_begin(struct ep_switched *function, unsigned reason, bool off, uint64_t rate);
-void ep_switched_end(struct ep_switched *function, unsigned reason, bool off, bool changed);
+void ep_switched_end(struct ep_switched *function, unsigned reason, bool off);
 
 void ep_switched_keep(struct ep_switched *function, bool kept);
 

@@ -2,19 +2,13 @@
 /* switches.c: one switch after the other. */
 #include "runtime/switching/switches.h"
 
-#include <sched.h>
-#include <stddef.h>
-#include <sys/mman.h>
-
 #include "runtime/arena/arena.h"
 #include "runtime/arena/inherit.h"
-#include "runtime/arena/pause.h"
 #include "runtime/facts/loadmap.h"
 #include "runtime/lib/hookcode.h"
 #include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
-#include "runtime/settings/settings.h"
 #include "runtime/switching/family.h"
 #include "runtime/switching/flip.h"
 #include "runtime/switching/function.h"
@@ -148,7 +142,7 @@ static void set_sites(struct ep_flip *flip, uint64_t start, uint64_t end,
 	} while (count == SITES_MOST);
 }
 
-/* ---- everything ---- */
+/* ---- everything, by visits of hooks ---- */
 
 static uint8_t visits[BUCKETS]; /* racy on purpose: a visit that is not counted is the next one */
 static uint32_t vain, unknown;
@@ -267,6 +261,23 @@ static void find_and_visit(uint64_t address, uint64_t function)
 		ep_family_tell(EP_FAMILY_VISITED, function, 0);
 }
 
+void ep_switch_visit(uint64_t address, uint64_t function)
+{
+	uint8_t *seen = &visits[(address ^ address >> 12) % BUCKETS];
+
+	if (++*seen < VISITS)
+		return;
+	*seen = 0;
+	if (!ep_switches())
+		leave_code_alone();
+	else if (__atomic_load_n(&hopeless[address % HOPELESS], __ATOMIC_RELAXED) == address)
+		come_in_vain();
+	else if (!__atomic_load_n(&busy, __ATOMIC_RELAXED) && ep_inherits_nothing())
+		find_and_visit(address, function);
+}
+
+/* ---- everything, for the children of a server ---- */
+
 /* Code all of whose hooks went off at once; `number` is that of the time when everything did. */
 static struct {
 	struct range segments[SEGMENTS];
@@ -331,20 +342,7 @@ void ep_switch_before_fork(void)
 	unlock();
 }
 
-void ep_switch_visit(uint64_t address, uint64_t function)
-{
-	uint8_t *seen = &visits[(address ^ address >> 12) % BUCKETS];
-
-	if (++*seen < VISITS)
-		return;
-	*seen = 0;
-	if (!ep_switches())
-		leave_code_alone();
-	else if (__atomic_load_n(&hopeless[address % HOPELESS], __ATOMIC_RELAXED) == address)
-		come_in_vain();
-	else if (!__atomic_load_n(&busy, __ATOMIC_RELAXED) && ep_inherits_nothing())
-		find_and_visit(address, function);
-}
+/* ---- everything off and on ---- */
 
 static void note_all(bool off, bool begins)
 {
@@ -417,7 +415,7 @@ static void switch_sites(struct ep_flip *flip, void *argument)
 
 	ep_switched_begin(it->function, it->reason, it->off, it->rate);
 	set_sites(flip, it->start, it->end, reason_of(it->reason), it->off, &it->found);
-	ep_switched_end(it->function, it->reason, it->off, it->found.changed != 0);
+	ep_switched_end(it->function, it->reason, it->off);
 }
 
 /* There is something to do. */
@@ -432,17 +430,6 @@ static bool prepare(struct switch_work *it, uint64_t address)
 	return function && !(function->reasons & it->reason) != !it->off &&
 	       !(it->reason == EP_SWITCH_BUDGET && it->off &&
 		 ep_switched_reasons(it->start) & EP_SWITCH_KEPT);
-}
-
-static bool switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate)
-{
-	struct switch_work it = {.reason = reason, .off = off, .rate = rate};
-	bool changed = false;
-
-	if (ep_inherits_nothing() && prepare(&it, address))
-		changed = ep_flip_run(switch_sites, &it) && it.found.changed;
-	publish(ep_switches());
-	return changed;
 }
 
 /* Of the holder of the lock; a work without a function has nothing to do. */
@@ -485,27 +472,16 @@ void ep_switch_functions(struct ep_switch_order *orders, unsigned count, unsigne
 	unlock();
 }
 
-bool ep_switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate)
+bool ep_switch_function(uint64_t address, unsigned reason, bool off)
 {
-	bool changed;
+	struct ep_switch_order order = {.address = address};
 
-	if (!ep_switches() || !try_lock())
-		return false;
-	changed = switch_function(address, reason, off, rate);
-	unlock();
-	return changed;
-}
-
-bool ep_switch_function_wait(uint64_t address, unsigned reason, bool off)
-{
-	bool changed;
-
-	if (!ep_switches())
+	if (!ep_switches() || !ep_inherits_nothing())
 		return false;
 	lock();
-	changed = switch_function(address, reason, off, 0);
+	switch_functions(&order, 1, reason, off);
 	unlock();
-	return changed;
+	return order.changed;
 }
 
 unsigned ep_switch_reasons(uint64_t address)

@@ -41,18 +41,15 @@ void ep_switch_all(bool off);
 
 /*
  * The function that holds `address` goes off for `reason` (EP_SWITCH_NAME, EP_SWITCH_BUDGET), or
- * that reason for it to be off ends; `rate`, calls a second, 0 unknown, is noted when it goes off.
- * False: nothing changed (already so, no sites, somebody wants it traced, it cannot be, another
- * thread is at it). Some 10 us.
+ * that reason for it to be off ends. False: nothing changed (already so, no sites, somebody wants
+ * it traced, it cannot be). Some 10 us; waits for a thread that is at it. Not in signal handlers.
  */
-bool ep_switch_function(uint64_t address, unsigned reason, bool off, uint64_t rate);
-
-/* The same, and waits for the thread that is at it. Not in signal handlers. */
-bool ep_switch_function_wait(uint64_t address, unsigned reason, bool off);
+bool ep_switch_function(uint64_t address, unsigned reason, bool off);
 
 /*
  * The same of some at once, EP_SWITCH_MANY at the most, for which the way to the code is opened but
- * once; `changed` says what became of each.
+ * once; waits for nobody: nothing changes while another thread is at it. `rate`, calls a second, 0
+ * unknown, is noted when they go off; `changed` says what became of each.
  */
 #define EP_SWITCH_MANY 16
 struct ep_switch_order {

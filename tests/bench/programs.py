@@ -392,16 +392,16 @@ class Postgresql(Server):
                   cwd=folder, env=clean_environment(None))
         make = ["make", "-s", "-j2", "-C", folder]
         if compiler == "gcc":  # all of it, with the client and a database for all
-            quiet(log, *make, "install", f"DESTDIR={folder}/root", env=clean_environment(None))
+            quiet(log, *make, "install", f"DESTDIR={folder}/tree", env=clean_environment(None))
             self.fill(log)
         else:
             quiet(log, *make[:-1], f"{folder}/src/backend", env=clean_environment(None))
-            if not os.path.isdir(f"{folder}/root"):
-                shutil.copytree(f"{self.folder}/plain/root", f"{folder}/root", symlinks=True)
-            shutil.copy2(self.path(os.path.basename(folder)), f"{folder}/root/pgsql/bin/postgres")
+            if not os.path.isdir(f"{folder}/tree"):
+                shutil.copytree(f"{self.folder}/plain/tree", f"{folder}/tree", symlinks=True)
+            shutil.copy2(self.path(os.path.basename(folder)), f"{folder}/tree/pgsql/bin/postgres")
 
     def tool(self, name, kind="plain"):
-        return f"{self.folder}/{kind}/root/pgsql/bin/{name}"
+        return f"{self.folder}/{kind}/tree/pgsql/bin/{name}"
 
     def ordinary(self):
         """It refuses root."""
@@ -410,7 +410,7 @@ class Postgresql(Server):
         return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
     def more(self, kind):
-        return {"LD_LIBRARY_PATH": f"{self.folder}/plain/root/pgsql/lib"}
+        return {"LD_LIBRARY_PATH": f"{self.folder}/plain/tree/pgsql/lib"}
 
     def client(self, *command, **options):
         subprocess.run([*self.ordinary(), *command], check=True, stdin=subprocess.DEVNULL,

@@ -7,8 +7,7 @@
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
-epitaph=$EPITAPH
-unset EPITAPH # to a traced program it is on or off
+source "$TOP/tests/cli/lib/control.bash"
 job=
 trap 'kill -9 $job 2>/dev/null || true' EXIT
 
@@ -29,16 +28,6 @@ finish() {
 	wait "$job" || fail "it ended with $?"
 	exec 6<&-
 	job=
-}
-ask() {
-	echo "$1" >&5
-	read -r word <&6
-}
-control() { # STATUS ARGUMENTS...
-	local want=$1 got=0
-	shift
-	"$epitaph" control "$@" >said 2>err || got=$?
-	[ $got = "$want" ] || fail "control $*: status $got, not $want: $(cat said err)"
 }
 says() { # PATTERN FILE
 	grep -Eq -- "$1" "$2" || fail "no \"$1\" in: $(cat "$2")"

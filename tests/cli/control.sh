@@ -6,8 +6,7 @@
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/core.bash"
-epitaph=$EPITAPH
-unset EPITAPH # to a traced program it is on or off
+source "$TOP/tests/cli/lib/control.bash"
 
 "$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/controlled.c" -o controlled
 mkfifo in out
@@ -27,16 +26,6 @@ finish() {
 }
 trap 'kill -9 "$pid" $child 2>/dev/null || true' EXIT
 child=
-ask() { # WORD: one word to it, and its answer
-	echo "$1" >&5
-	read -r word <&6
-}
-control() { # STATUS ARGUMENTS...
-	local want=$1 got=0
-	shift
-	"$epitaph" control "$@" >said 2>err || got=$?
-	[ $got = "$want" ] || fail "control $*: status $got, not $want: $(cat said err)"
-}
 status() { # EXPRESSION on `s`, the dictionary of status --json
 	control 0 "${2:-$pid}" status --json
 	python3 -c 'import json, sys

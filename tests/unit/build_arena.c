@@ -149,6 +149,15 @@ void build_root_seal(struct ep_root *root)
 	root->crc = ep_crc32(root, offsetof(struct ep_root, crc));
 }
 
+struct ep_section *build_section_of(struct build_arena *b, uint32_t type)
+{
+	struct ep_section *section = b->arena->sections;
+
+	while (section->type != type)
+		section++;
+	return section;
+}
+
 void build_arena_seal(struct build_arena *b)
 {
 	b->arena->committed = b->committed;

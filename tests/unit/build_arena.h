@@ -74,6 +74,9 @@ struct build_arena {
 struct build_arena *build_arena_create(const struct build_arena_options *);
 void build_arena_destroy(struct build_arena *b);
 
+/* The section of that type, which is there. */
+struct ep_section *build_section_of(struct build_arena *b, uint32_t type);
+
 /* Makes the CRC of the arena's root right, and `committed`. */
 void build_arena_seal(struct build_arena *b);
 /* The root in the runtime's data that would go with it, at address `self`. */

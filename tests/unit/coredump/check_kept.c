@@ -81,9 +81,19 @@ static void view_close(struct view *view)
 /* Nothing of it is damaged, by the readers' own reckoning. */
 static void must_be_whole(const struct ep_trace *trace)
 {
-	const struct ep_trace_damage none = {0};
+	const struct ep_trace_damage *damage = &trace->damage;
 
-	ck_assert_int_eq(memcmp(&trace->damage, &none, sizeof(none)), 0);
+	ck_assert_uint_eq(damage->pages_missing, 0);
+	ck_assert_uint_eq(damage->blocks_torn, 0);
+	ck_assert_uint_eq(damage->records_text, 0);
+	ck_assert_uint_eq(damage->blocks_foreign, 0);
+	ck_assert_uint_eq(damage->blocks_duplicate, 0);
+	ck_assert_uint_eq(damage->threads_corrupt, 0);
+	ck_assert_uint_eq(damage->modules_corrupt, 0);
+	ck_assert_uint_eq(damage->holes, 0);
+	ck_assert_uint_eq(damage->blocks_entering, 0);
+	ck_assert_uint_eq(damage->blocks_backward, 0);
+	ck_assert_uint_eq(damage->blocks_missed, 0);
 }
 
 static uint64_t number_of(uint64_t word)

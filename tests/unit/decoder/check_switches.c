@@ -46,15 +46,6 @@ static void read_arena(void)
 	ck_assert_uint_eq(trace->thread_count, 1);
 }
 
-static struct ep_section *section_of(uint32_t type)
-{
-	struct ep_section *section = arena->arena->sections;
-
-	while (section->type != type)
-		section++;
-	return section;
-}
-
 static struct ep_switched *entry(uint64_t start, uint64_t size)
 {
 	return build_switched(head, false, CODE + start, CODE + start + size);
@@ -132,7 +123,7 @@ END_TEST
 
 START_TEST(an_arena_without_the_section_has_none)
 {
-	section_of(EP_SECTION_SWITCHES)->type = 99;
+	build_section_of(arena, EP_SECTION_SWITCHES)->type = 99;
 	read_arena();
 	ck_assert_ptr_null(trace->switches);
 	ck_assert_ptr_null(ep_switched_now(trace, CODE));
@@ -188,7 +179,7 @@ END_TEST
 START_TEST(a_section_that_ends_early_is_left_out_or_cut)
 {
 	build_off(entry(0, 0x100), 10, 20, 30, 40);
-	section_of(EP_SECTION_SWITCHES)->size =
+	build_section_of(arena, EP_SECTION_SWITCHES)->size =
 		_i ? sizeof(struct ep_switches) + sizeof(struct ep_switched) - 8
 		   : sizeof(struct ep_switches) - 8;
 	read_arena();

@@ -53,15 +53,6 @@ static void read_arena(void)
 	ck_assert_uint_eq(trace->thread_count, 1);
 }
 
-static struct ep_section *section_of(uint32_t type)
-{
-	struct ep_section *section = arena->arena->sections;
-
-	while (section->type != type)
-		section++;
-	return section;
-}
-
 /* ---- whole ---- */
 
 START_TEST(watchdogs_are_read)
@@ -158,7 +149,7 @@ START_TEST(a_section_that_makes_no_sense_is_as_if_it_were_not_there)
 {
 	static const uint32_t types[] = {EP_SECTION_WATCHDOGS, EP_SECTION_STACKS};
 	const struct fault *fault = &faults[_i / 2];
-	struct ep_section *section = section_of(types[_i % 2]);
+	struct ep_section *section = build_section_of(arena, types[_i % 2]);
 
 	if (fault->entry_size)
 		section->entry_size = fault->entry_size;
@@ -174,8 +165,8 @@ END_TEST
 
 START_TEST(a_section_that_was_cut_off_has_what_is_left)
 {
-	section_of(EP_SECTION_WATCHDOGS)->size -= 8;
-	section_of(EP_SECTION_STACKS)->size -= 8;
+	build_section_of(arena, EP_SECTION_WATCHDOGS)->size -= 8;
+	build_section_of(arena, EP_SECTION_STACKS)->size -= 8;
 	read_arena();
 	ck_assert_uint_eq(trace->watchdog_count, DOGS - 1);
 	ck_assert_uint_eq(trace->stack_count, STACKS - 1);
@@ -194,7 +185,7 @@ START_TEST(stacks_without_a_head_that_holds_are_none)
 		stacks->count = UINT32_MAX;
 		break;
 	case 2:
-		section_of(EP_SECTION_STACKS)->size = sizeof(*stacks) - 8;
+		build_section_of(arena, EP_SECTION_STACKS)->size = sizeof(*stacks) - 8;
 		break;
 	}
 	read_arena();
@@ -220,7 +211,7 @@ START_TEST(a_stack_outside_of_its_section_is_missing)
 		one->size = UINT64_MAX;
 		break;
 	case 3:
-		one->offset = section_of(EP_SECTION_STACKS)->size - BYTES + 1;
+		one->offset = build_section_of(arena, EP_SECTION_STACKS)->size - BYTES + 1;
 		break;
 	case 4:
 		one->address = UINT64_MAX - BYTES + 1;
@@ -236,7 +227,7 @@ END_TEST
 START_TEST(a_page_that_was_not_saved_makes_none_up)
 {
 	build_image_of(&image, arena);
-	build_image_lose(&image, section_of(EP_SECTION_WATCHDOGS)->offset / 4096);
+	build_image_lose(&image, build_section_of(arena, EP_SECTION_WATCHDOGS)->offset / 4096);
 	ck_assert_int_eq(ep_trace_create(&trace, &image, NULL), EP_OK);
 	ck_assert_uint_eq(trace->watchdog_count, 0);
 	ck_assert_uint_eq(trace->stack_count, STACKS);
