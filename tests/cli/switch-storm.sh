@@ -15,14 +15,19 @@ storm() { # COMPILER FLAGS...
 	if [ "$1" = gcc ]; then EPITAPH_CXX=g++; else EPITAPH_CXX=clang++; fi
 	EPITAPH_CXX=$EPITAPH_CXX "$BIN/epitaph-c++" -g -O1 -w "${@:2}" "$TOP/tests/programs/flipstorm.cc" -o storm -lpthread
 	head -c 10000 /dev/zero >victim
-	rm -f core*
-	./storm 1500 ./libwork.so victim >out 2>&1 &
+	rm -f core* go
+	mkfifo go
+	./storm 1500 ./libwork.so victim <go >out 2>&1 &
 	pid=$!
-	while kill -0 $pid 2>/dev/null; do
+	exec 7>go
+	while kill -0 $pid 2>/dev/null && ! grep -q wrong out; do
 		"$BIN/epitaph" control $pid off >/dev/null 2>&1 || true
 		"$BIN/epitaph" control $pid on >/dev/null 2>&1 || true
 		sleep 0.05
 	done
+	"$BIN/epitaph" control $pid on >/dev/null || say "$*: everything on: status $?"
+	echo >&7
+	exec 7>&-
 	wait $pid || status=$?
 	[ $status = 134 ] || say "$*: it ended with $status"
 	has out "0 wrong"

@@ -4,8 +4,8 @@
  * library while another one switches their functions off and on at random, and while others may
  * switch everything from outside. Each result is compared with one that was computed without a
  * call. Arguments: how many switches, the library, and a file whose name makes an eighth thread
- * close and reopen, for it, all descriptors from 40 on. Prints how many results were wrong and
- * dies; the file must be what it was.
+ * close and reopen, for it, all descriptors from 40 on. Prints how many results were wrong, waits
+ * for a line or the end of its standard input, and dies; the file must be what it was.
  */
 #include <atomic>
 #include <csetjmp>
@@ -192,8 +192,10 @@ int main(int count, char **arguments)
 	if (victim)
 		pthread_join(taker, nullptr);
 	printf("%ld functions were switched\n%ld wrong\n", switched, (long)wrong);
-	epitaph_trace("storm_*");
 	fflush(stdout);
+	while (getchar() != '\n' && !feof(stdin))
+		;
+	epitaph_trace("storm_*");
 	storm_all(6);
 	abort();
 }
