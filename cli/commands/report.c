@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "cli/common/commands.h"
+#include "cli/common/findings.h"
 #include "cli/common/say.h"
-#include "cli/common/session.h"
-#include "coredump/snapshot/kept.h"
-#include "decoder/kernel/end.h"
-#include "decoder/names/modules.h"
 #include "decoder/report/crash_signature.h"
 #include "decoder/report/print/print.h"
 
@@ -17,13 +14,6 @@
 #define OTHER_CALLS 3
 #define THREADS     16
 #define FRAMES      40
-
-struct page {
-	struct ep_session session;
-	struct ep_evidence evidence;
-	struct ep_trace_module *modules;
-	struct ep_err no_unwinder;
-};
 
 /* Seconds since 1970, with nine digits behind the point or without. */
 static int parse_ended(uint64_t *out, const char *text)
@@ -61,77 +51,6 @@ static int parse_limits(struct ep_report_limits *limits, const struct ep_argumen
 	return 0;
 }
 
-/* The modules as the memory shows them, and names by them. What fails is no more than missing
- * names. */
-static void find_modules(struct page *page)
-{
-	struct ep_evidence *evidence = &page->evidence;
-	struct ep_session *session = &page->session;
-
-	page->modules =
-		ep_modules_from_source(&evidence->module_count, session->source, session->trace);
-	evidence->modules = page->modules;
-	evidence->others = ep_names_create(page->modules, evidence->module_count, &session->naming);
-}
-
-/* What the program thought worth keeping is worth a line. */
-static size_t count_kept(const struct ep_session *session)
-{
-	struct ep_kept_list kept;
-	size_t count;
-
-	if (!session->trace)
-		return 0;
-	ep_kept_list(&kept, session->source, &session->found);
-	count = kept.count;
-	ep_kept_list_deinit(&kept);
-	return count;
-}
-
-static void find_unwinder(struct page *page)
-{
-	struct ep_evidence *evidence = &page->evidence;
-	struct ep_session *session = &page->session;
-
-	if (ep_source_kind(session->source) == EP_SOURCE_LIVE)
-		evidence->no_unwinder = "a running process is not stopped";
-	else if (ep_source_kind(session->source) == EP_SOURCE_FUNTRACE)
-		evidence->no_unwinder = "a funtrace.raw has no stacks";
-	else if (ep_source_kind(session->source) == EP_SOURCE_ARENA)
-		evidence->no_unwinder = "an arena file has no stacks";
-	else if (ep_unwinder_create(&evidence->unwinder, session->source, session->trace,
-				    &session->naming, &page->no_unwinder))
-		evidence->no_unwinder = page->no_unwinder.text;
-	if (evidence->unwinder && session->trace)
-		ep_unwinder_add_taken(evidence->unwinder, session->trace->stacks,
-				      session->trace->stack_count);
-}
-
-static int find_evidence(struct page *page)
-{
-	struct ep_evidence *evidence = &page->evidence;
-	struct ep_session *session = &page->session;
-
-	evidence->source = session->source;
-	evidence->trace = session->trace;
-	if (session->trace)
-		ep_end_find(session->trace, session->source, evidence->ended);
-	evidence->missing = session->missing.text;
-	find_modules(page);
-	evidence->names = session->names ? session->names : evidence->others;
-	find_unwinder(page);
-	ep_evidence_examine(evidence);
-	return EP_EXIT_COMPLETE;
-}
-
-static void page_close(struct page *page)
-{
-	ep_unwinder_destroy(page->evidence.unwinder);
-	ep_names_destroy(page->evidence.others);
-	free(page->modules);
-	ep_session_close(&page->session);
-}
-
 /* Neither trace nor threads: a page would only be guesses. */
 static bool is_empty(const struct ep_session *session)
 {
@@ -161,15 +80,15 @@ static int print_signature(const struct ep_evidence *evidence)
 	return EP_EXIT_COMPLETE;
 }
 
-static int print_report(const struct page *page, const struct ep_report_limits *limits,
-			bool as_json)
+static int print_report(const struct ep_session *session, const struct ep_findings *findings,
+			const struct ep_report_limits *limits, bool as_json)
 {
 	const struct ep_replay_style style = {ep_color(EP_PLAIN), ep_color(EP_DIM),
 					      ep_color(EP_YELLOW), ep_color(EP_CYAN), false};
 	struct ep_report report;
 	bool partial;
 
-	ep_report_init(&report, &page->evidence, limits, count_kept(&page->session));
+	ep_report_init(&report, &findings->evidence, limits, ep_findings_kept(session));
 	if (as_json)
 		ep_report_print_json(&report, stdout);
 	else
@@ -182,27 +101,31 @@ static int print_report(const struct page *page, const struct ep_report_limits *
 static int report_run(const struct ep_arguments *arguments)
 {
 	struct ep_report_limits limits = {0};
-	struct page page = {0};
+	struct ep_findings findings = {0};
+	struct ep_session session = {0};
 	int status, result = parse_limits(&limits, arguments);
 
-	if (result || parse_ended(&page.evidence.ended, ep_argument(arguments, "ended")))
+	if (result || parse_ended(&findings.evidence.ended, ep_argument(arguments, "ended")))
 		return EP_EXIT_USAGE;
-	result = ep_session_open(&page.session, arguments, arguments->operands[0], false);
+	result = ep_session_open(&session, arguments, arguments->operands[0], false);
 	if (result > EP_EXIT_PARTIAL)
 		return result;
-	if (is_empty(&page.session)) {
-		ep_session_warn(&page.session);
-		ep_say("%s", page.session.missing.text);
-		result = EP_EXIT_NOTHING;
-	} else if (find_evidence(&page)) {
-		result = EP_EXIT_UNREADABLE;
-	} else if (ep_argument_given(arguments, "signature")) {
-		result = print_signature(&page.evidence);
+	if (is_empty(&session)) {
+		ep_session_warn(&session);
+		ep_say("%s", session.missing.text);
+		ep_session_close(&session);
+		return EP_EXIT_NOTHING;
+	}
+	ep_findings_init(&findings, &session);
+	if (ep_argument_given(arguments, "signature")) {
+		result = print_signature(&findings.evidence);
 	} else {
-		status = print_report(&page, &limits, ep_argument_given(arguments, "json"));
+		status = print_report(&session, &findings, &limits,
+				      ep_argument_given(arguments, "json"));
 		result = status ? status : result;
 	}
-	page_close(&page);
+	ep_findings_deinit(&findings);
+	ep_session_close(&session);
 	return result;
 }
 
