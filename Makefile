@@ -26,7 +26,7 @@ WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing
 CFLAGS   ?= -O2 -g
 BASE     := -std=gnu11 -I. -D_GNU_SOURCE -DEP_VERSION='"$(VERSION)"' $(WARN) -MMD -MP
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-LIBS     := -ltraceevent -ldw -lelf -liberty -lz -lm -lpthread
+LIBS     := -lncursesw -ltinfo -ltraceevent -ldw -lelf -liberty -lz -lm -lpthread
 
 # The runtime runs inside somebody else's program: no tracing flags, no sanitizer, no vector registers, no libc memcpy
 # that the program might have replaced by an instrumented one. So a sanitized build can take its objects from another: RUNTIME_BUILD.
@@ -42,7 +42,7 @@ RUNTIME_C := $(filter-out runtime/dso/%,$(wildcard runtime/*.c runtime/*/*.c))
 RUNTIME_S := $(wildcard runtime/x86_64/*.S)
 FILTER_C  := $(wildcard funcount/filter/*.c)
 TOOL_C    := $(wildcard coredump/*/*.c decoder/*/*.c decoder/*/*/*.c funcount/*/*.c \
-	cli/common/*.c cli/commands/*.c cli/commands/*/*.c cli/commands.c cli/help.c)
+	cli/common/*.c cli/tui/*.c cli/commands/*.c cli/commands/*/*.c cli/commands.c cli/help.c)
 WRAPPER_C := $(wildcard cli/wrapper/*.c)
 GDB_PY    := $(wildcard gdb-ext/*.py)
 UNIT_C    := $(wildcard tests/unit/*/check_*.c)

@@ -11,6 +11,7 @@ extern const struct ep_command ep_command_info;
 extern const struct ep_command ep_command_replay;
 extern const struct ep_command ep_command_stats;
 extern const struct ep_command ep_command_export;
+extern const struct ep_command ep_command_tui;
 extern const struct ep_command ep_command_diff;
 extern const struct ep_command ep_command_catch;
 extern const struct ep_command ep_command_list;

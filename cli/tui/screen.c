@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* screen.c: the only file that knows ncurses. */
+#include "cli/tui/screen.h"
+
+#define NCURSES_WIDECHAR 1
+#include <ncurses.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "coredump/util/alloc.h"
+#include "coredump/util/utf8.h"
+
+#define ESCAPE_MS 25 /* after which ESC is a key of its own, and begins no other */
+
+static bool begun, colored;
+static FILE *keys; /* of a terminal that is not standard input */
+
+/* ---- the terminal ---- */
+
+const char *ep_screen_unfit(void)
+{
+	const char *name = getenv("TERM");
+	int known;
+
+	if (!isatty(STDOUT_FILENO))
+		return "stdout is no terminal";
+	if (!name || !*name)
+		return "TERM is not set, so it is not known what the terminal can do";
+	if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
+		return "terminfo does not know the terminal (TERM)";
+	if (!cursor_address)
+		return "the terminal (TERM) cannot move its cursor";
+	return NULL;
+}
+
+static void choose_inks(bool colors)
+{
+	colored = colors && has_colors();
+	if (!colored)
+		return;
+	start_color();
+	use_default_colors();
+	init_pair(EP_INK_NAME, COLOR_CYAN, -1);
+	init_pair(EP_INK_WARN, COLOR_YELLOW, -1);
+}
+
+bool ep_screen_begin(bool colors)
+{
+	FILE *in = stdin;
+	SCREEN *screen;
+
+	/* A core may come by standard input. */
+	if (!isatty(STDIN_FILENO)) {
+		keys = fopen("/dev/tty", "re");
+		in = keys;
+	}
+	screen = in ? newterm(NULL, stdout, in) : NULL;
+	if (!screen)
+		return false;
+	set_term(screen);
+	begun = true;
+	atexit(ep_screen_end);
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	set_escdelay(ESCAPE_MS);
+	curs_set(0);
+	choose_inks(colors);
+	return true;
+}
+
+void ep_screen_end(void)
+{
+	if (begun)
+		endwin();
+	begun = false;
+	if (keys)
+		fclose(keys);
+	keys = NULL;
+}
+
+int ep_screen_rows(void)
+{
+	return LINES > 0 ? LINES : 1;
+}
+
+int ep_screen_columns(void)
+{
+	return COLS > 0 ? COLS : 1;
+}
+
+void ep_screen_clear(void)
+{
+	erase();
+}
+
+void ep_screen_show(void)
+{
+	refresh();
+}
+
+int ep_screen_key(int ms)
+{
+	static const struct {
+		int theirs, ours;
+	} table[] = {
+		{ERR, EP_KEY_NONE},          {KEY_RESIZE, EP_KEY_RESIZE},
+		{KEY_UP, EP_KEY_UP},         {KEY_DOWN, EP_KEY_DOWN},
+		{KEY_LEFT, EP_KEY_LEFT},     {KEY_RIGHT, EP_KEY_RIGHT},
+		{KEY_PPAGE, EP_KEY_PAGE_UP}, {KEY_NPAGE, EP_KEY_PAGE_DOWN},
+		{KEY_HOME, EP_KEY_HOME},     {KEY_END, EP_KEY_END},
+		{KEY_ENTER, EP_KEY_ENTER},   {'\r', EP_KEY_ENTER},
+		{'\n', EP_KEY_ENTER},        {KEY_BACKSPACE, EP_KEY_BACKSPACE},
+		{127, EP_KEY_BACKSPACE},     {'\b', EP_KEY_BACKSPACE},
+		{27, EP_KEY_ESCAPE},         {'\t', EP_KEY_TAB},
+		{KEY_BTAB, EP_KEY_BACKTAB},  {KEY_F(1), EP_KEY_F1},
+	};
+	int key;
+
+	timeout(ms);
+	key = getch();
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (table[i].theirs == key)
+			return table[i].ours;
+	return key >= 0 && key < 256 ? key : EP_KEY_NONE;
+}
+
+/* ---- characters ---- */
+
+/* One that is fit to be drawn, and its cells. */
+struct cell {
+	char text[5];
+	size_t taken; /* bytes of the text */
+	int width;
+};
+
+/* `size` is more than 0. Characters of no width are left out: there is nothing to count them by. */
+static struct cell cell_of(const char *text, size_t size)
+{
+	struct cell cell = {.width = 1};
+	mbstate_t state = {0};
+	wchar_t wide;
+	int width;
+
+	cell.taken = ep_utf8_show(text, size, cell.text);
+	if ((unsigned char)cell.text[0] < 0x80) {
+		cell.width = (int)strlen(cell.text);
+		return cell;
+	}
+	if (mbrtowc(&wide, cell.text, strlen(cell.text), &state) > 4) {
+		strcpy(cell.text, "?");
+		return cell;
+	}
+	width = wcwidth(wide);
+	cell.width = width > 0 ? width : 0;
+	if (width <= 0)
+		cell.text[0] = '\0';
+	return cell;
+}
+
+static int width_of(const char *text)
+{
+	size_t left = strlen(text);
+	int width = 0;
+
+	while (left) {
+		struct cell cell = cell_of(text, left);
+
+		width += cell.width;
+		text += cell.taken;
+		left -= cell.taken;
+	}
+	return width;
+}
+
+static attr_t attributes(const struct ep_row *line, enum ep_ink ink)
+{
+	attr_t attr = line->selected ? A_REVERSE : A_NORMAL;
+
+	if (ink == EP_INK_BOLD || (ink == EP_INK_WARN && !colored))
+		attr |= A_BOLD;
+	if (ink == EP_INK_DIM && !line->selected)
+		attr |= A_DIM;
+	if (ink == EP_INK_BAR)
+		attr |= A_REVERSE;
+	if (colored && (ink == EP_INK_NAME || ink == EP_INK_WARN))
+		attr |= (attr_t)COLOR_PAIR(ink);
+	return attr;
+}
+
+/* False: the line is full. */
+static bool put_cell(struct ep_row *line, const struct cell *cell)
+{
+	if (line->skip >= cell->width && cell->width) {
+		line->skip -= cell->width;
+		return true;
+	}
+	line->skip = 0;
+	if (line->x + cell->width > line->end)
+		return false;
+	if (cell->width)
+		mvaddstr(line->y, line->x, cell->text);
+	line->x += cell->width;
+	return true;
+}
+
+/* ---- lines ---- */
+
+struct ep_row ep_row_at(int y, bool selected)
+{
+	return (struct ep_row){.y = y, .end = ep_screen_columns(), .selected = selected};
+}
+
+static void put(struct ep_row *line, const char *text, size_t size)
+{
+	while (size) {
+		struct cell cell = cell_of(text, size);
+
+		if (!put_cell(line, &cell)) {
+			line->end = line->x;
+			return;
+		}
+		text += cell.taken;
+		size -= cell.taken;
+	}
+}
+
+void ep_row_text(struct ep_row *line, enum ep_ink ink, const char *text)
+{
+	attrset(attributes(line, ink));
+	put(line, text, strlen(text));
+}
+
+void ep_row_format(struct ep_row *line, enum ep_ink ink, const char *format, ...)
+{
+	va_list list;
+	char *text;
+
+	va_start(list, format);
+	if (vasprintf(&text, format, list) < 0)
+		ep_out_of_memory();
+	va_end(list);
+	ep_row_text(line, ink, text);
+	free(text);
+}
+
+void ep_row_number(struct ep_row *line, enum ep_ink ink, int cells, const char *text)
+{
+	int width = width_of(text), blanks = cells > width ? cells - width : 0;
+
+	if (line->x + blanks + width + 1 > line->end) {
+		line->end = line->x;
+		return;
+	}
+	attrset(attributes(line, EP_INK_PLAIN));
+	for (int i = 0; i < blanks; i++)
+		put(line, " ", 1);
+	ep_row_text(line, ink, text);
+	attrset(attributes(line, EP_INK_PLAIN));
+	put(line, " ", 1);
+}
+
+/* The bytes of `text` that fill no more than `cells`. */
+static size_t bytes_within(const char *text, int cells)
+{
+	size_t size = strlen(text), used = 0;
+
+	while (used < size) {
+		struct cell cell = cell_of(text + used, size - used);
+
+		if (cell.width > cells)
+			break;
+		cells -= cell.width;
+		used += cell.taken;
+	}
+	return used;
+}
+
+/* Where the last `cells` of the text begin. */
+static const char *tail_within(const char *text, int cells)
+{
+	int left = width_of(text) - cells;
+
+	while (left > 0) {
+		struct cell cell = cell_of(text, strlen(text));
+
+		left -= cell.width;
+		text += cell.taken;
+	}
+	return text;
+}
+
+void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int reserve)
+{
+	const char *dots = MB_CUR_MAX > 1 ? "\u2026" : "..";
+	int room = line->end - line->x - reserve, half;
+	const char *tail;
+
+	if (width_of(text) <= room) {
+		ep_row_text(line, ink, text);
+		return;
+	}
+	room -= width_of(dots);
+	if (room < 2)
+		return;
+	half = room / 2;
+	tail = tail_within(text, room - half);
+	attrset(attributes(line, ink));
+	put(line, text, bytes_within(text, half));
+	put(line, dots, strlen(dots));
+	put(line, tail, strlen(tail));
+}
+
+void ep_row_finish(struct ep_row *line, enum ep_ink ink)
+{
+	line->end = ep_screen_columns();
+	line->skip = 0;
+	if (!line->selected && ink == EP_INK_PLAIN)
+		return;
+	attrset(attributes(line, ink));
+	while (line->x < line->end)
+		put(line, " ", 1);
+}

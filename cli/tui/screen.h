@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * screen.h: the terminal, by ncurses: what is drawn on it and which keys come. Whatever text is
+ * drawn is fit for it: control characters and bytes that are no UTF-8 come out as \xNN, and nothing
+ * is drawn outside of its line. One screen a process.
+ */
+#ifndef EPITAPH_SCREEN_H
+#define EPITAPH_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum ep_ink { EP_INK_PLAIN, EP_INK_BOLD, EP_INK_DIM, EP_INK_NAME, EP_INK_WARN, EP_INK_BAR };
+
+/* Where the next character of a line goes. */
+struct ep_row {
+	int y, x;      /* cells, from 0 */
+	int end;       /* exclusive */
+	int skip;      /* cells of the text that are left of the screen */
+	bool selected; /* drawn inverse, to its end */
+};
+
+/* NULL: the terminal can be used. Else what is wrong with it, static. Changes nothing. */
+const char *ep_screen_unfit(void);
+
+/* False: ncurses does not know the terminal. From now on exit(3) gives it back, too, and so do
+ * SIGINT and SIGTERM. */
+bool ep_screen_begin(bool colors);
+void ep_screen_end(void);
+
+/* The size is never less than one cell. */
+int ep_screen_rows(void);
+int ep_screen_columns(void);
+
+void ep_screen_clear(void);
+void ep_screen_show(void);
+
+/* Waits for a key, for `ms` at most (-1: for ever). EP_KEY_NONE: none came; EP_KEY_RESIZE: the
+ * terminal has another size now. */
+enum {
+	EP_KEY_NONE = -1,
+	EP_KEY_RESIZE = 0x10000,
+	EP_KEY_UP,
+	EP_KEY_DOWN,
+	EP_KEY_LEFT,
+	EP_KEY_RIGHT,
+	EP_KEY_PAGE_UP,
+	EP_KEY_PAGE_DOWN,
+	EP_KEY_HOME,
+	EP_KEY_END,
+	EP_KEY_ENTER,
+	EP_KEY_BACKSPACE,
+	EP_KEY_ESCAPE,
+	EP_KEY_TAB,
+	EP_KEY_BACKTAB,
+	EP_KEY_F1,
+};
+int ep_screen_key(int ms);
+
+/* A whole line of the screen, empty. */
+struct ep_row ep_row_at(int y, bool selected);
+/* Cut at the line's end. */
+void ep_row_text(struct ep_row *line, enum ep_ink ink, const char *text);
+void ep_row_format(struct ep_row *line, enum ep_ink ink, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Right-aligned in `cells`, never cut, and a blank behind it. Of what does not fit on the line any
+ * more nothing is drawn. */
+void ep_row_number(struct ep_row *line, enum ep_ink ink, int cells, const char *text);
+/* As much as the line has room for but `reserve` cells: a longer one is cut in its middle. */
+void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int reserve);
+/* What is left of it becomes blank. */
+void ep_row_finish(struct ep_row *line, enum ep_ink ink);
+
+#endif

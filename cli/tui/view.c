@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* view.c: where the cursor goes, and which rows are seen. */
+#include "cli/tui/view.h"
+
+#include <string.h>
+
+#define SIDEWAYS 8 /* cells, of a page */
+
+static size_t rows_of(const struct ep_view *view)
+{
+	return view->kind->rows(view);
+}
+
+/* What is seen holds the cursor, and has no more empty lines at its end than it must. */
+static void settle(struct ep_view *view)
+{
+	size_t count = rows_of(view), height = (size_t)view->height;
+	size_t last_top = count > height ? count - height : 0;
+
+	if (view->cursor >= count)
+		view->cursor = count ? count - 1 : 0;
+	if (!view->kind->page) {
+		if (view->cursor < view->top)
+			view->top = view->cursor;
+		if (view->cursor >= view->top + height)
+			view->top = view->cursor - height + 1;
+	}
+	if (view->top > last_top)
+		view->top = last_top;
+}
+
+void ep_view_draw(struct ep_view *view, int y, int height)
+{
+	size_t count = rows_of(view);
+	struct ep_row line;
+
+	if (view->kind->head && height > 1) {
+		line = ep_row_at(y++, false);
+		view->kind->head(view, &line);
+		ep_row_finish(&line, EP_INK_PLAIN);
+		height--;
+	}
+	view->height = height > 0 ? height : 1;
+	settle(view);
+	for (size_t i = view->top; i < count && i < view->top + (size_t)view->height; i++) {
+		bool marked = view->kind->page ? view->found : true;
+
+		line = ep_row_at(y + (int)(i - view->top), marked && i == view->cursor);
+		line.skip = view->left;
+		view->kind->draw(view, i, &line);
+		ep_row_finish(&line, EP_INK_PLAIN);
+	}
+	if (!count && view->message) {
+		line = ep_row_at(y, false);
+		ep_row_text(&line, EP_INK_DIM, view->message);
+	}
+}
+
+/* ---- moving ---- */
+
+static size_t clamp(size_t at, long step, size_t count)
+{
+	if (step < 0)
+		return at > (size_t)-step ? at - (size_t)-step : 0;
+	return at + (size_t)step < count ? at + (size_t)step : count ? count - 1 : 0;
+}
+
+static void move_by(struct ep_view *view, long step)
+{
+	size_t count = rows_of(view);
+
+	view->found = false;
+	if (!view->kind->page) {
+		view->cursor = clamp(view->cursor, step, count);
+	} else {
+		view->top = clamp(view->top, step, count);
+		view->cursor = view->top;
+	}
+	settle(view);
+}
+
+static bool move_sideways(struct ep_view *view, int key)
+{
+	if (!view->kind->page || (key != EP_KEY_LEFT && key != EP_KEY_RIGHT))
+		return false;
+	if (key == EP_KEY_RIGHT)
+		view->left += SIDEWAYS;
+	else if (view->left > 0)
+		view->left -= SIDEWAYS;
+	return true;
+}
+
+static void center(struct ep_view *view)
+{
+	size_t half = (size_t)view->height / 2;
+
+	view->top = view->cursor > half ? view->cursor - half : 0;
+	settle(view);
+}
+
+bool ep_view_move(struct ep_view *view, int key)
+{
+	long page = view->height > 1 ? view->height - 1 : 1, half = (view->height + 1) / 2;
+	const long all = 1L << 40;
+	const struct {
+		int key;
+		long step;
+	} table[] = {
+		{EP_KEY_UP, -1},  {'k', -1},         {'y', -1},
+		{EP_KEY_DOWN, 1}, {'j', 1},          {EP_KEY_PAGE_UP, -page},
+		{'b', -page},     {'B' & 31, -page}, {EP_KEY_PAGE_DOWN, page},
+		{' ', page},      {'f', page},       {'F' & 31, page},
+		{'D' & 31, half}, {'U' & 31, -half}, {EP_KEY_HOME, -all},
+		{'g', -all},      {EP_KEY_END, all}, {'G', all},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (table[i].key == key) {
+			move_by(view, table[i].step);
+			return true;
+		}
+	if (key == 'z') {
+		center(view);
+		return true;
+	}
+	return move_sideways(view, key);
+}
+
+void ep_view_go(struct ep_view *view, size_t row)
+{
+	size_t count = rows_of(view);
+
+	view->cursor = row < count ? row : count ? count - 1 : 0;
+	if (view->kind->page &&
+	    (view->cursor < view->top || view->cursor >= view->top + (size_t)view->height))
+		view->top = view->cursor;
+	settle(view);
+}
+
+/* ---- searching ---- */
+
+bool ep_view_search(struct ep_view *view, const char *words, int step, bool from_here)
+{
+	size_t count = rows_of(view), row = view->cursor;
+
+	if (!count || !view->kind->text || !*words)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const char *text;
+
+		if (i || !from_here)
+			row = step > 0 ? (row + 1) % count : (row + count - 1) % count;
+		text = view->kind->text(view, row);
+		if (!text || !strcasestr(text, words))
+			continue;
+		view->found = true;
+		ep_view_go(view, row);
+		return true;
+	}
+	return false;
+}
+
+void ep_view_close(struct ep_view *view)
+{
+	if (view->kind && view->kind->close)
+		view->kind->close(view);
+	*view = (struct ep_view){0};
+}
