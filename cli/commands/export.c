@@ -48,6 +48,7 @@ static const struct format formats[] = {
 	{"collapsed", {".collapsed", ".folded"}, "weight merge-threads", ep_collapsed_write, false},
 	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write, false},
 	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write, false},
+	{"perfetto", {".pftrace", ".perfetto-trace"}, "", ep_perfetto_write, true},
 	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
 };
 
@@ -327,7 +328,7 @@ static int export_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"format", 'f', "FORMAT",
-	 "viztracer, chrome, jsonl, collapsed, speedscope, dot or funtrace: see below"},
+	 "viztracer, chrome, perfetto, jsonl, collapsed, speedscope, dot or funtrace: see below"},
 	{"output", 'o', "FILE", "write FILE, which appears whole or not at all; default stdout"},
 	{"gzip", 'z', NULL,
 	 "compress; also when FILE ends in .gz, which Perfetto and speedscope open as it is"},
@@ -353,8 +354,9 @@ const struct ep_command ep_command_export = {
 	.example = "export --format=viztracer -o trace.json core.4711",
 	.description =
 		"Writes the calls in the format of another program. Without --format, a FILE that "
-		"ends in .jsonl, .ndjson, .collapsed, .folded, .speedscope.json, .dot, .gv or .raw "
-		"tells it. What a format has no place for is left out of it; jsonl has all.\n\n"
+		"ends in .jsonl, .ndjson, .collapsed, .folded, .speedscope.json, .dot, .gv, "
+		".pftrace, .perfetto-trace or .raw tells it. What a format has no place for is "
+		"left out of it; jsonl has all.\n\n"
 		"viztracer: JSON for vizviewer (pip install viztracer): the threads on a time "
 		"line; with --sources=DIR, the source of the call that is selected, too. Only "
 		"files below DIR are read, whatever the program's debug information names, no link "
@@ -365,6 +367,14 @@ const struct ep_command ep_command_export = {
 		"call. In both, throws, catches, longjmps, changes of the stack and places where "
 		"history is missing are instants. Viewers nest calls by their times: those that "
 		"share one are drawn 1 or 2 ns apart. Perfetto draws 512 levels.\n\n"
+		"perfetto: Perfetto's own format, for ui.perfetto.dev and its trace processor "
+		"(SQL); "
+		"binary, a twelfth of chrome's size. A call whose times are not exact has the "
+		"category approximate; file, line, module and address come with a function's first "
+		"call in each thread. Scheduling and interrupts are ftrace's events, who woke whom "
+		"arrows, missing history and waits whose call is not certain slices; counters of "
+		"each thread say what tracing cost. It has 500 frames of a stack; what is deeper "
+		"is one slice. A call that did not return has no end.\n\n"
 		"jsonl: one JSON object a line, for jq, DuckDB and pandas. The first line is a "
 		"header with the version of the fields, the threads, and the time of day of zero; "
 		"the last one tells how many came between. A call's line comes when it ends, with "

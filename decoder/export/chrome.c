@@ -246,24 +246,11 @@ static void write_open(struct chrome *chrome, const struct ep_nest_thread *threa
 	}
 }
 
-/* What an instant is called: the words of the program alone. */
-static char *point_name(const struct ep_event *event)
-{
-	bool own_words = event->point == EP_POINT_NOTE && *event->text;
-
-	return ep_asprintf("%s%s%s",
-			   own_words                           ? ""
-			   : event->point == EP_POINT_STACK    ? "another stack"
-			   : event->point == EP_POINT_SPAN_END ? "end of a span that began before:"
-							       : ep_point_word(event->point),
-			   !own_words && *event->text ? " " : "", event->text);
-}
-
 /* Instants, on the thread's track. */
 static void write_point(struct chrome *chrome, const struct ep_event *event)
 {
 	struct ep_outbuf *out = &chrome->out;
-	char *name = point_name(event);
+	char *name = ep_export_point(event);
 	char *quoted = ep_export_quote(name);
 
 	free(name);
@@ -325,18 +312,10 @@ static void write_stray(struct chrome *chrome, const struct ep_event *event)
 	ep_outbuf_text(&chrome->out, ",\"stray\":\"a return that belongs to no call\"}}");
 }
 
-/* One end of a span whose begin is known. */
-static bool is_span(const struct ep_event *event)
-{
-	return event->kind == EP_EVENT_POINT &&
-	       (event->point == EP_POINT_SPAN_BEGIN ||
-		(event->point == EP_POINT_SPAN_END && !(event->flags & EP_CALL_BEFORE)));
-}
-
 static void write_moment(struct chrome *chrome, const struct ep_nest_thread *thread,
 			 const struct ep_event *event)
 {
-	if (is_span(event)) {
+	if (ep_export_is_span(event)) {
 		write_span(chrome, thread, event);
 		return;
 	}
@@ -350,40 +329,26 @@ static void write_moment(struct chrome *chrome, const struct ep_nest_thread *thr
 		write_stray(chrome, event);
 }
 
-/* "main > work", as far as it is certain. From malloc, quoted. */
-static char *certain_chain(const struct ep_nest_thread *thread, const struct ep_wait_place *place)
-{
-	char *text, *quoted;
-	size_t size;
-	FILE *file = ep_open_memstream(&text, &size);
-
-	fputs(thread->own ? thread->frames[thread->own - 1].function->name : "", file);
-	for (unsigned i = 0; i < place->path_count; i++)
-		fprintf(file, "%s%s", thread->own || i ? " > " : "", place->path[i]->name);
-	ep_close_memstream(file);
-	quoted = ep_export_quote(text);
-	free(text);
-	return quoted;
-}
-
 /* A slice of its own covers what may not be a wait of the call that it is drawn in. */
 static void write_wait(struct chrome *chrome, const struct ep_nest_thread *thread,
 		       const struct ep_event *event)
 {
 	int64_t began;
-	char *chain;
+	char *chain, *quoted;
 
 	if (ep_place_is_certain(event->place))
 		return;
-	chain = certain_chain(thread, event->place);
+	chain = ep_export_certain_chain(thread, event->place);
+	quoted = ep_export_quote(chain);
 	began = stamp(chrome, thread, 1);
 	event_head(chrome, 'X', thread, began);
 	ep_outbuf_text(&chrome->out, ",\"dur\":");
 	ep_outbuf_thousandth(&chrome->out, thread->gap);
 	ep_outbuf_text(&chrome->out, ",\"name\":\"" EP_EXPORT_INSIDE
 				     "\",\"cat\":\"wait\",\"args\":{\"certain\":");
-	ep_outbuf_text(&chrome->out, chain);
+	ep_outbuf_text(&chrome->out, quoted);
 	ep_outbuf_text(&chrome->out, "}}");
+	free(quoted);
 	chrome->last[thread->index] = began + thread->gap;
 	free(chain);
 }

@@ -7,6 +7,7 @@
 
 #include "coredump/util/alloc.h"
 #include "decoder/util/json.h"
+#include "decoder/calls/placing.h"
 #include "decoder/export/replay.h"
 
 /* Ids of threads whose tid is unknown, or another thread's, begin here. */
@@ -94,6 +95,32 @@ char *ep_export_gap(const struct ep_event *gap)
 	char text[EP_REPLAY_GAP_SIZE];
 
 	return ep_export_quote(ep_replay_gap(text, gap));
+}
+
+char *ep_export_point(const struct ep_event *point)
+{
+	bool own_words = point->point == EP_POINT_NOTE && *point->text;
+
+	return ep_asprintf("%s%s%s",
+			   own_words                           ? ""
+			   : point->point == EP_POINT_STACK    ? "another stack"
+			   : point->point == EP_POINT_SPAN_END ? "end of a span that began before:"
+							       : ep_point_word(point->point),
+			   !own_words && *point->text ? " " : "", point->text);
+}
+
+char *ep_export_certain_chain(const struct ep_nest_thread *thread,
+			      const struct ep_wait_place *place)
+{
+	char *text;
+	size_t size;
+	FILE *file = ep_open_memstream(&text, &size);
+
+	fputs(thread->own ? thread->frames[thread->own - 1].function->name : "", file);
+	for (unsigned i = 0; i < place->path_count; i++)
+		fprintf(file, "%s%s", thread->own || i ? " > " : "", place->path[i]->name);
+	ep_close_memstream(file);
+	return text;
 }
 
 int ep_export_finish(struct ep_outbuf *out, struct ep_err *err)

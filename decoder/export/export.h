@@ -33,6 +33,9 @@ struct ep_export {
 
 /* Trace Event Format (JSON), for Perfetto, chrome://tracing and others. */
 int ep_chrome_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err);
+/* Perfetto's own, binary: a packet for each begin and each end. */
+int ep_perfetto_write(FILE *out, const struct ep_export *export, uint64_t *shown,
+		      struct ep_err *err);
 /* One JSON object a line: a header, then calls as they end. */
 int ep_jsonl_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err);
 /* "thread;outer;inner 123", for flame graphs. */
@@ -88,6 +91,21 @@ const char *ep_export_program(const struct ep_trace *trace);
 /* "3 blocks of history are gone, tracing was paused", in quotes as JSON has them; the caller frees
  * it. */
 char *ep_export_gap(const struct ep_event *gap);
+
+/* What a POINT is called as an instant: the words of the program alone. From malloc. */
+char *ep_export_point(const struct ep_event *point);
+
+/* "main > work", as far as it is certain where a WAIT was. From malloc. */
+char *ep_export_certain_chain(const struct ep_nest_thread *thread,
+			      const struct ep_wait_place *place);
+
+/* One end of a span whose begin is known. */
+static inline bool ep_export_is_span(const struct ep_event *event)
+{
+	return event->kind == EP_EVENT_POINT &&
+	       (event->point == EP_POINT_SPAN_BEGIN ||
+		(event->point == EP_POINT_SPAN_END && !(event->flags & EP_CALL_BEFORE)));
+}
 
 /* What a sink returns: a file that takes no more ends the reading. */
 static inline int ep_export_status(const struct ep_outbuf *out)

@@ -151,6 +151,7 @@ void ep_trace_read_clock(struct ep_trace *trace, const struct ep_trace_section *
 		collect(&anchors, &clock);
 		use_anchors(trace, &anchors);
 		use_stated_rate(trace, &clock);
+		trace->clock.read_cost = clock.read_cost;
 	}
 	if (trace->clock.anchors == 0 && trace->process.known) {
 		trace->clock.tsc = trace->process.start_tsc;

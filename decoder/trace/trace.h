@@ -113,6 +113,7 @@ struct ep_trace_clock {
 	uint64_t realtime;      /* … and its time, ns since 1970 */
 	uint64_t monotonic_raw; /* … ns */
 	unsigned anchors;       /* valid ones */
+	uint64_t read_cost;     /* TSC cycles that a read of the TSC takes in a hook; 0 unknown */
 };
 
 #define EP_TRACE_END_UNKNOWN (-1)

@@ -38,7 +38,7 @@ import() { # FILE OUTPUT: by speedscope
 }
 
 agrees() { # FORMAT TSV FILE...: the same calls as replay's
-	python3 "$EXPORTS" "$@" >difference || { say "$*:"; sed 's/^/	/' difference; }
+	python3 -B "$EXPORTS" "$@" >difference || { say "$*:"; sed 's/^/	/' difference; }
 }
 
 # A program whose functions have names that writers trip over: a semicolon, quotes, the end of a script, bytes
@@ -48,4 +48,33 @@ odd_program() { # OUTPUT
 	objcopy --redefine-sym 'odd_semicolon=semi;colon;' --redefine-sym 'odd_quote=quo"te\back</script><script>x' \
 		--redefine-sym $'odd_bytes=by\xff\xfetes\ttab\e[2J' --redefine-sym $'odd_blank=blank and\nnewline 7' "$1.o"
 	"$BIN/epitaph-c++" "$1.o" -o "$1" -lpthread
+}
+
+need_protoc() { # skips the test where it is not there
+	command -v protoc >/dev/null && return 0
+	echo "protoc is not there (ci/install-deps gets it)"
+	exit 77
+}
+
+decoded() { # FILE: a Perfetto trace as text, by the numbers in schemas/perfetto.proto
+	protoc -I "$TOP/tests/cli/lib/schemas" --decode=Trace "$TOP/tests/cli/lib/schemas/perfetto.proto" <"$1" ||
+		{ say "protoc does not read $1" >&2; }
+}
+
+asks() { # FILE PYTHON: statements about `trace`, a Perfetto trace as decoded; see perfetto.py
+	python3 -B - "$TOP/tests/cli/lib" "$1" "$2" >unasked 2>&1 <<'END' || { say "not as it must be: $2"; sed 's/^/	/' unasked; }
+import collections, json, sys, time
+sys.path.insert(0, sys.argv[1])
+from perfetto import Trace
+trace = Trace(sys.argv[2])
+def slices():
+    return sorted((s for track in trace.slices.values() for s in track), key=lambda s: s.begin)
+def first(name):
+    return next(s for s in slices() if s.name.split("(")[0] == name)
+def instants():
+    return sorted((i for track in trace.instants.values() for i in track), key=lambda i: i[0])
+def counter(name):
+    return [value for uuid, values in trace.counters.items() if trace.tracks[uuid]["name"] == [name] for value in values]
+exec(sys.argv[3])
+END
 }

@@ -7,8 +7,11 @@ import re
 import sys
 from collections import Counter, defaultdict
 
+from perfetto import Trace
+
 NAMES = {"approximate", "abandoned", "across-gap", "ambiguous", "did-not-return"}
 DEEPEST, DEEPER = 1000, "[deeper than 1000 frames]"
+PERFETTO_DEEPEST, PERFETTO_DEEPER = 500, "[deeper than 500 frames]"
 wrong = 0
 
 
@@ -195,6 +198,29 @@ def jsonl(calls, last, path):
         differ("jsonl has not", key)
     for key in (got - want):
         differ("jsonl has", key)
+
+
+def perfetto(calls, last, path):
+    """`path`: what protoc printed. Calls are slices of no category or `approximate`; times are ours to the nanosecond."""
+    trace = Trace(path)
+    tids = {tid: (name, uuid) for tid, name, uuid in trace.threads()}
+    if sorted(tids) != sorted(calls):
+        differ("threads", sorted(tids), "not", sorted(calls))
+    for tid, ours in calls.items():
+        name, uuid = tids[tid]
+        if name != ours[0].thread:
+            differ(tid, "is called", name)
+        theirs = [s for s in trace.slices[uuid] if s.categories in ([], ["approximate"], ["deep"])]
+        ours = [c for c in ours if c.level <= PERFETTO_DEEPEST]
+        want = [(c.level, c.function if c.level < PERFETTO_DEEPEST else PERFETTO_DEEPER, c.begin, c.end) for c in ours]
+        same(tid, want, [(s.depth, s.name, s.begin, s.end) for s in theirs])
+        for call, their in zip(ours, theirs):
+            if call.level == PERFETTO_DEEPEST:
+                continue
+            if ("approximate" in call.flags) != (bool(their.categories) or "end" in their.args):
+                differ(call.function, call.flags, their.categories, their.args)
+            if ("abandoned" in call.flags) != ("ended" in their.args):
+                differ(call.function, call.flags, their.args)
 
 
 def folded(path):
