@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/commands/export_folder.h"
+#include "cli/commands/export_names.h"
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
 #include "cli/common/gzip.h"
@@ -29,7 +31,7 @@ struct export
 	struct ep_embedded embedded;
 	const struct format *format;
 	const char *path; /* NULL: stdout */
-	bool gzip;
+	bool gzip, zstd, overwrite;
 };
 
 struct format {
@@ -37,7 +39,7 @@ struct format {
 	const char *extensions[3]; /* of -o FILE, when --format is not given */
 	const char *options;       /* that only some have: words, by blanks */
 	int (*write)(FILE *out, const struct ep_export *export, uint64_t *shown,
-		     struct ep_err *err);
+		     struct ep_err *err); /* NULL: tables, in a folder */
 	bool binary;
 };
 
@@ -50,6 +52,7 @@ static const struct format formats[] = {
 	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write, false},
 	{"perfetto", {".pftrace", ".perfetto-trace"}, "", ep_perfetto_write, true},
 	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
+	{"tables", {NULL}, "zstd overwrite", NULL, false},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(*formats))
@@ -96,6 +99,15 @@ static int write_aside(struct export *export, uint64_t *shown, struct ep_err *er
 	return rc;
 }
 
+static int write_tables(struct export *export, uint64_t *shown, struct ep_err *err)
+{
+	enum ep_export_pack pack = export->zstd   ? EP_EXPORT_ZSTD
+				   : export->gzip ? EP_EXPORT_GZIP
+						  : EP_EXPORT_PLAIN;
+
+	return ep_export_folder(export->path, export->overwrite, pack, &export->what, shown, err);
+}
+
 static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *err)
 {
 	int rc, reason;
@@ -133,7 +145,11 @@ static int write_calls(struct export *export)
 	export->what.names = export->session.names;
 	export->what.selection = &export->selection;
 	export->what.funtrace = ep_source_funtrace(export->session.source);
-	rc = export->path ? write_aside(export, &shown, &err) : write_stdout(export, &shown, &err);
+	export->what.source = export->session.source;
+	export->what.naming = &export->session.naming;
+	rc = !export->format->write ? write_tables(export, &shown, &err)
+	     : export->path         ? write_aside(export, &shown, &err)
+				    : write_stdout(export, &shown, &err);
 	if (rc) {
 		ep_say("%s", err.text);
 		return rc == EP_E_USAGE ? EP_EXIT_USAGE : EP_EXIT_UNREADABLE;
@@ -143,6 +159,21 @@ static int write_calls(struct export *export)
 
 /* ---- the command line ---- */
 
+static void refuse_name(const char *given)
+{
+	const char *instead = ep_export_instead(given), *nearest, *names[FORMATS];
+
+	for (size_t i = 0; i < FORMATS; i++)
+		names[i] = formats[i].name;
+	nearest = instead ? NULL : ep_export_nearest(given, names, FORMATS);
+	if (instead)
+		ep_say("--format=%s: there is no such format: %s", given, instead);
+	else if (nearest)
+		ep_say("--format=%s: there is no such format; did you mean %s?", given, nearest);
+	else
+		ep_say("--format=%s: there is no such format", given);
+}
+
 static int refuse_format(const char *given)
 {
 	char names[256] = "";
@@ -151,7 +182,7 @@ static int refuse_format(const char *given)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 			 i ? ", " : "", formats[i].name);
 	if (given)
-		ep_say("--format=%s: there is no such format", given);
+		refuse_name(given);
 	else
 		ep_say("--format is missing, and the file's name does not tell it");
 	ep_say("formats are: %s", names);
@@ -169,6 +200,7 @@ static const struct format *format_of(const char *name, const char *path)
 {
 	char plain[PATH_MAX] = "";
 
+	name = name ? ep_export_alias(name) : NULL;
 	if (path)
 		snprintf(plain, sizeof(plain), "%s", path);
 	if (ends_with(plain, ".gz"))
@@ -249,6 +281,24 @@ static int read_percent(struct export *export, const char *percent)
 	return EP_EXIT_USAGE;
 }
 
+/* Only tables have no stdout to go to, and may be compressed in two ways. */
+static int read_folder(struct export *export, const struct ep_arguments *arguments)
+{
+	export->zstd = ep_argument_given(arguments, "zstd");
+	export->overwrite = ep_argument_given(arguments, "overwrite");
+	if (export->format->write)
+		return 0;
+	export->gzip = ep_argument_given(arguments, "gzip");
+	if (!export->path) {
+		ep_say("tables are several files: -o DIR says in which folder");
+		return EP_EXIT_USAGE;
+	}
+	if (!export->zstd || !export->gzip)
+		return 0;
+	ep_say("--gzip or --zstd, not both");
+	return EP_EXIT_USAGE;
+}
+
 static int read_arguments(struct export *export, const struct ep_arguments *arguments)
 {
 	const char *name = ep_argument(arguments, "format");
@@ -265,6 +315,8 @@ static int read_arguments(struct export *export, const struct ep_arguments *argu
 	export->what.raw_times = ep_argument_given(arguments, "raw-timestamps");
 	export->what.merge_threads = ep_argument_given(arguments, "merge-threads");
 	result = refuse_foreign(export->format, arguments);
+	if (!result)
+		result = read_folder(export, arguments);
 	if (!result)
 		result = read_weight(export, ep_argument(arguments, "weight"));
 	if (!result)
@@ -328,8 +380,10 @@ static int export_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"format", 'f', "FORMAT",
-	 "viztracer, chrome, perfetto, jsonl, collapsed, speedscope, dot or funtrace: see below"},
-	{"output", 'o', "FILE", "write FILE, which appears whole or not at all; default stdout"},
+	 "viztracer, chrome, perfetto, jsonl, collapsed, speedscope, dot, funtrace or tables: see "
+	 "below"},
+	{"output", 'o', "FILE",
+	 "write FILE, which appears whole or not at all; default stdout; tables: a folder"},
 	{"gzip", 'z', NULL,
 	 "compress; also when FILE ends in .gz, which Perfetto and speedscope open as it is"},
 	{"sources", 0, "DIR",
@@ -341,6 +395,8 @@ static const struct ep_option options[] = {
 	{"merge-threads", 0, NULL, "collapsed: threads that have one name are one"},
 	{"min-percent", 0, "N",
 	 "dot: leave out functions and edges below N % of the time; default 0.5"},
+	{"zstd", 0, NULL, "tables: compress the files with zstd, which DuckDB reads as they are"},
+	{"overwrite", 0, NULL, "tables: replace those that are in the folder"},
 	EP_CHOOSE_OPTIONS,
 	{NULL, 0, NULL, NULL},
 };
@@ -392,6 +448,13 @@ const struct ep_command ep_command_export = {
 		"funtrace: a funtrace.raw with one sample, for funtrace2viz; binary. Calls, "
 		"returns and catches, each with one time, in TSC cycles; where history is missing "
 		"it cannot tell.\n\n"
+		"tables: a folder of CSV files for DuckDB, ClickHouse and pandas: process, "
+		"threads, "
+		"modules, functions, calls, waits, notes, spans, gaps, and the frames of the "
+		"stacks; schema.sql loads them. The folder appears whole or not at all; one that "
+		"is "
+		"there must be empty, or hold tables, and --overwrite be given. docs/tables.md has "
+		"the columns, and queries.\n\n"
 		"Times count from the first record of the trace: microseconds in viztracer and "
 		"chrome, nanoseconds in the others. With --raw-timestamps viztracer and chrome "
 		"have microseconds of the TSC, since it began to count: those of several files of "

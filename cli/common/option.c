@@ -57,8 +57,7 @@ const struct ep_option *ep_command_option(const struct ep_command *command, size
 	return NULL;
 }
 
-/* How many letters must change to make one word of the other. */
-static size_t distance(const char *a, const char *b)
+size_t ep_word_distance(const char *a, const char *b)
 {
 	size_t row[64], length = strlen(b);
 
@@ -130,8 +129,8 @@ static void refuse(const struct ep_command *const *commands, const char *first, 
 	size_t least = 3, apart, other;
 
 	for (size_t i = 0; commands[i]; i++) {
-		apart = distance(first, commands[i]->name);
-		other = distance(words, commands[i]->name);
+		apart = ep_word_distance(first, commands[i]->name);
+		other = ep_word_distance(words, commands[i]->name);
 		apart = other < apart ? other : apart;
 		if (apart < least) {
 			least = apart;
@@ -174,7 +173,7 @@ static int refuse_option(const struct ep_command *command, const char *given)
 		size_t apart;
 
 		snprintf(text, sizeof(text), "--%s", ep_command_option(command, i)->name);
-		apart = distance(name, text);
+		apart = ep_word_distance(name, text);
 		if (apart < least) {
 			least = apart;
 			nearest = ep_command_option(command, i)->name;

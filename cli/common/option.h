@@ -95,4 +95,7 @@ static inline bool ep_argument_given(const struct ep_arguments *arguments, const
 	return ep_argument(arguments, name) != NULL;
 }
 
+/* How many letters must change to make one word of the other; 99 where `b` is longer than 62. */
+size_t ep_word_distance(const char *a, const char *b);
+
 #endif

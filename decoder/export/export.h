@@ -25,10 +25,12 @@ struct ep_export {
 	const struct ep_funtrace_facts *funtrace; /* NULL: it is none */
 	struct ep_embedded *embedded; /* viztracer: source files whose texts may come along, and
 					 which of them did; NULL: none */
-	bool raw_times;     /* viztracer, chrome: the TSC's own, not since the first record */
-	bool count_calls;   /* collapsed: weights are calls, else self ns */
-	bool merge_threads; /* collapsed: those of one name are one */
-	double min_percent; /* dot: of the time; less is left out */
+	bool raw_times;           /* viztracer, chrome: the TSC's own, not since the first record */
+	bool count_calls;         /* collapsed: weights are calls, else self ns */
+	bool merge_threads;       /* collapsed: those of one name are one */
+	struct ep_source *source; /* tables: stacks are unwound from it; NULL: none are */
+	const struct ep_names_options *naming; /* of these */
+	double min_percent;                    /* dot: of the time; less is left out */
 };
 
 /* Trace Event Format (JSON), for Perfetto, chrome://tracing and others. */

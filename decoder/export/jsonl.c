@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "coredump/util/alloc.h"
+#include "decoder/export/flags.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/records.h"
 
@@ -225,34 +226,15 @@ static void address_field(struct jsonl *jsonl, uint64_t address)
 static void flags_field(struct jsonl *jsonl, const struct ep_nest_frame *frame,
 			const struct ep_event *end)
 {
-	const struct {
-		bool on;
-		const char *word;
-	} words[] = {
-		{!(frame->flags & EP_CALL_BEFORE) &&
-			 (!frame->begin.exact || (end && !end->end.exact)),
-		 "approximate"},
-		{!end, "did-not-return"},
-		{frame->flags & EP_CALL_BEFORE, "began-before"},
-		{end && frame->flags & EP_CALL_ABANDONED, "abandoned"},
-		{end && frame->flags & EP_CALL_UNWOUND, "unwound"},
-		{frame->flags & EP_CALL_SWITCHED, "switched-off"},
-		{frame->flags & EP_CALL_ACROSS_GAP, "across-gap"},
-		{end && frame->flags & EP_CALL_AMBIGUOUS, "ambiguous"},
-		{frame->flags & EP_CALL_UNSURE_WAIT, "unsure-wait"},
-	};
-	const char *comma = "";
+	const char *words[EP_EXPORT_FLAGS_MAX];
+	unsigned count = ep_export_flags(frame, end, words);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (!words[i].on)
-			continue;
-		ep_outbuf_text(&jsonl->out, *comma ? comma : ",\"flags\":[");
+	for (unsigned i = 0; i < count; i++) {
+		ep_outbuf_text(&jsonl->out, i ? ",\"" : ",\"flags\":[\"");
+		ep_outbuf_text(&jsonl->out, words[i]);
 		ep_outbuf_text(&jsonl->out, "\"");
-		ep_outbuf_text(&jsonl->out, words[i].word);
-		ep_outbuf_text(&jsonl->out, "\"");
-		comma = ",";
 	}
-	if (*comma)
+	if (count)
 		ep_outbuf_text(&jsonl->out, "]");
 }
 
