@@ -9,6 +9,8 @@
 
 #include "cli/common/commands.h"
 #include "cli/common/help.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/progress.h"
 #include "cli/common/say.h"
 
 const struct ep_command *const ep_commands[] = {
@@ -52,6 +54,7 @@ static int run_command(const struct ep_command *command, int argc, char *argv[])
 		ep_say("--color takes auto, always or never");
 		return EP_EXIT_USAGE;
 	}
+	ep_progress_show();
 	result = command->run(&arguments);
 	return ep_stdout_finish() ? result : EP_EXIT_UNREADABLE;
 }
@@ -64,6 +67,7 @@ int ep_main(int argc, char *argv[])
 	setlocale(LC_CTYPE, "");
 	/* Writing to a pager that was quit is no reason to die noisily. */
 	signal(SIGPIPE, SIG_IGN);
+	ep_interrupt_begin();
 	if (argc < 2) {
 		ep_help_all(ep_commands, stderr);
 		return EP_EXIT_USAGE;

@@ -13,6 +13,7 @@
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
 #include "cli/common/gzip.h"
+#include "cli/common/progress.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "coredump/files/output.h"
@@ -116,6 +117,8 @@ static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *e
 		return ep_fail(err, EP_E_USAGE, 0,
 			       "%s data is no text for a terminal: name a file, or redirect",
 			       export->gzip ? "compressed" : "binary");
+	if (isatty(STDOUT_FILENO))
+		ep_progress_hide();
 	if (export->gzip)
 		rc = write_fd(STDOUT_FILENO, export, shown, err);
 	else

@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
+#include "cli/common/progress.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "decoder/util/timetext.h"
@@ -111,6 +113,8 @@ static void replay_all(struct replay *replay)
 		(struct ep_replay_style){ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
 					 ep_color(EP_CYAN), replay->merged};
 	replay->first = true;
+	if (isatty(STDOUT_FILENO))
+		ep_progress_hide();
 	ep_outbuf_init(&replay->out, stdout);
 	replay_threads(replay);
 	/* Why stdout failed is reported once, at the end. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/common/progress.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/utf8.h"
 
@@ -26,6 +27,7 @@ void ep_say(const char *format, ...)
 		ep_out_of_memory();
 	va_end(list);
 	shown = ep_utf8_escape(text, strlen(text));
+	ep_progress_wipe();
 	fprintf(stderr, "epitaph: %s\n", shown);
 	free(shown);
 	free(text);

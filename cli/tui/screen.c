@@ -4,6 +4,7 @@
 
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,10 @@ bool ep_screen_begin(bool colors)
 		keys = fopen("/dev/tty", "re");
 		in = keys;
 	}
+	/* ncurses gives the terminal back before the process dies of these, where nobody else has
+	 * them. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	screen = in ? newterm(NULL, stdout, in) : NULL;
 	if (!screen)
 		return false;
@@ -315,6 +320,13 @@ void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int res
 	put(line, text, bytes_within(text, half));
 	put(line, dots, strlen(dots));
 	put(line, tail, strlen(tail));
+}
+
+void ep_row_blank(struct ep_row *row)
+{
+	attrset(attributes(row, EP_INK_PLAIN));
+	while (row->x < row->end)
+		put(row, " ", 1);
 }
 
 void ep_row_finish(struct ep_row *line, enum ep_ink ink)

@@ -69,6 +69,8 @@ void ep_row_number(struct ep_row *line, enum ep_ink ink, int cells, const char *
 /* As much as the line has room for but `reserve` cells: a longer one is cut in its middle. */
 void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int reserve);
 /* What is left of it becomes blank. */
+void ep_row_blank(struct ep_row *row);
+/* The end of each line that is drawn: what is left of it is as `ink` and the selection say. */
 void ep_row_finish(struct ep_row *line, enum ep_ink ink);
 
 #endif

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/common/progress.h"
 #include "cli/tui/top.h"
+#include "coredump/util/progress.h"
 
 static const struct {
 	const struct ep_view_kind *kind;
@@ -137,15 +139,25 @@ static void draw(struct ep_tui *tui)
 
 /* ---- going from one to another ---- */
 
-static void say_reading(struct ep_tui *tui)
+static void draw_reading(const char *text)
 {
-	struct ep_row line = ep_row_at(ep_screen_rows() - 1, false);
+	struct ep_row row = ep_row_at(ep_screen_rows() - 1, false);
 
-	(void)tui;
-	ep_row_text(&line, EP_INK_BOLD, "reading\u2026");
-	while (line.x < line.end)
-		ep_row_text(&line, EP_INK_PLAIN, " ");
+	ep_row_text(&row, EP_INK_BOLD, text);
+	ep_row_blank(&row);
 	ep_screen_show();
+}
+
+/* What comes from coredump/util/progress.h. */
+static void show_progress(const char *what, uint64_t done, uint64_t total)
+{
+	static struct ep_progress_clock clock;
+	char text[160];
+
+	if (!what)
+		clock.what = NULL;
+	else if (ep_progress_text(&clock, ep_progress_now(), what, done, total, text, sizeof(text)))
+		draw_reading(text);
 }
 
 struct ep_view *ep_tui_show(struct ep_tui *tui, enum ep_tui_screen screen)
@@ -158,7 +170,7 @@ struct ep_view *ep_tui_show(struct ep_tui *tui, enum ep_tui_screen screen)
 		ep_view_close(view);
 	if (view->kind)
 		return view;
-	say_reading(tui);
+	draw_reading("reading");
 	*view = (struct ep_view){.kind = screens[screen].kind, .tui = tui, .height = 1};
 	view->height = ep_screen_rows() > 3 ? ep_screen_rows() - 3 : 1;
 	screens[screen].open(view);
@@ -298,12 +310,14 @@ static void press(struct ep_tui *tui, int key)
 void ep_tui_run(struct ep_tui *tui)
 {
 	tui->first = tui->live ? EP_TUI_TOP : EP_TUI_THREADS;
+	ep_progress_watch(show_progress);
 	ep_tui_show(tui, tui->first);
 	while (!tui->quit) {
 		draw(tui);
 		press(tui, ep_screen_key(ep_tui_top_wait(present(tui))));
 		ep_tui_top_look(present(tui));
 	}
+	ep_progress_watch(NULL);
 	ep_view_close(&tui->help);
 	for (int i = 0; i < EP_TUI_SCREENS; i++) {
 		ep_view_close(&tui->views[i][0]);

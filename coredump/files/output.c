@@ -29,10 +29,11 @@ static int failed(const char *path, struct ep_err *err)
 static struct ep_output *asides;
 static pid_t asides_of;
 
-static void asides_remove(void)
+void ep_output_remove_asides(void)
 {
 	for (; asides && asides_of == getpid(); asides = asides->next)
-		unlink(asides->aside);
+		if (asides->aside[0])
+			unlink(asides->aside);
 }
 
 static void aside_note(struct ep_output *output)
@@ -40,7 +41,7 @@ static void aside_note(struct ep_output *output)
 	static bool registered;
 
 	if (!registered)
-		registered = atexit(asides_remove) == 0;
+		registered = atexit(ep_output_remove_asides) == 0;
 	if (asides_of != getpid())
 		asides = NULL;
 	asides_of = getpid();

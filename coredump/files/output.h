@@ -38,6 +38,10 @@ int ep_output_commit(struct ep_output *output, struct ep_err *err);
 /* Throws it away. */
 void ep_output_abandon(struct ep_output *output);
 
+/* What has a name aside, of all outputs of this process, goes: for who ends it by a signal. Safe in
+ * a signal handler. */
+void ep_output_remove_asides(void);
+
 /*
  * Waits until no one else who asks holds `path`, and holds it until *lock is closed: for those who
  * read a file, change it and write it again. The file need not exist; its directory must. Leaves

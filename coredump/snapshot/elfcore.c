@@ -14,6 +14,7 @@
 
 #include "coredump/memory/source_impl.h"
 #include "coredump/util/alloc.h"
+#include "coredump/util/progress.h"
 
 #define COPY_CHUNK (1u << 20)
 #define HELD_MAX   (32u << 10) /* bytes: headers and notes are small */
@@ -22,7 +23,8 @@ struct sink {
 	int fd;
 	const char *path;
 	uint64_t at; /* bytes put, held ones too */
-	int rc;      /* after a failure nothing more is written */
+	uint64_t total;
+	int rc; /* after a failure nothing more is written */
 	struct ep_err *err;
 	size_t held_size;
 	uint8_t held[HELD_MAX]; /* not yet written */
@@ -195,6 +197,7 @@ static void put_piece(struct sink *sink, struct ep_source *source,
 		sink->rc = ep_source_read(source, piece->address + done, buffer, size, NULL,
 					  sink->err);
 		put(sink, buffer, size);
+		ep_progress("writing the snapshot", sink->at, sink->total);
 	}
 }
 
@@ -204,12 +207,15 @@ int ep_elfcore_write(const struct ep_elfcore *core, struct ep_source *source, in
 	struct sink sink = {.fd = fd, .path = path, .err = err};
 	uint8_t *buffer = ep_malloc(COPY_CHUNK);
 
+	for (size_t i = 0; i < core->piece_count; i++)
+		sink.total += core->pieces[i].size;
 	put_headers(&sink, core);
 	for (size_t i = 0; i < core->note_count; i++)
 		put_note(&sink, &core->notes[i]);
 	for (size_t i = 0; i < core->piece_count && sink.rc == EP_OK; i++)
 		put_piece(&sink, source, &core->pieces[i], buffer);
 	flush(&sink);
+	ep_progress_end();
 	free(buffer);
 	*written = sink.at;
 	return sink.rc;

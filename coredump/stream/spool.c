@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "coredump/stream/corehead.h"
+#include "coredump/util/progress.h"
 #include "coredump/util/alloc.h"
 
 #define HEAD_SIZE   EP_PAGE               /* memory begins on a later page */
@@ -109,6 +110,7 @@ int ep_spool_read(struct ep_source *source, size_t size, size_t *got, struct ep_
 		return EP_OK;
 	rc = ep_bytestream_read(spool->stream, spool->buffer, size, got, &damage);
 	spool->position += *got;
+	ep_progress("reading the core", spool->position, spool->promised);
 	spool->ended = rc || *got < size;
 	if (rc == EP_E_IO) {
 		if (err)
@@ -250,6 +252,7 @@ static int head_read(struct ep_source *source, struct ep_err *err)
 	rc = layout_read(source, &header, &layout, err);
 	if (rc)
 		return rc;
+	spool->promised = layout.promised;
 	spool->whole =
 		!spool->head && (layout.promised <= WHOLE_MAX || layout.notes > layout.memory);
 	if (spool->whole)
@@ -257,6 +260,7 @@ static int head_read(struct ep_source *source, struct ep_err *err)
 	else
 		end = layout_head(&layout);
 	rc = keep_to(source, end, err);
+	ep_progress_end();
 	source->file_size = spool->whole || spool->ended ? spool->position : layout.promised;
 	return rc;
 }

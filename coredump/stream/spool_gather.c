@@ -12,6 +12,7 @@
 
 #include "coredump/memory/ranges.h"
 #include "coredump/util/array.h"
+#include "coredump/util/progress.h"
 #include "coredump/util/search.h"
 #include "coredump/find/root_check.h"
 
@@ -247,6 +248,7 @@ int ep_spool_gather(struct ep_source *source, struct ep_err *err)
 	stacks_note(&gathering);
 	rc = segments_sift(&gathering, err);
 	rc = rc ? rc : file_end(&gathering, err);
+	ep_progress_end();
 	ep_ranges_deinit(&gathering.stacks);
 	if (rc) {
 		ep_array_deinit(&gathering.pieces);

@@ -20,6 +20,7 @@ struct ep_spool {
 	struct ep_bytestream *stream;
 	int input;         /* what it reads; owned; -1: left */
 	uint64_t position; /* bytes of the core that came so far */
+	uint64_t promised; /* bytes that its headers promise; 0 not read yet */
 	bool ended;
 	bool whole; /* all that comes is kept */
 	bool head;  /* nothing behind the notes is */

@@ -2,6 +2,7 @@
 /* thread_list.c: which threads are in a report, in which order. */
 #include <stdlib.h>
 
+#include "coredump/util/progress.h"
 #include "decoder/report/parts.h"
 
 struct list {
@@ -80,6 +81,7 @@ void ep_report_add_threads(struct ep_report *report)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct ep_report_entry *one = &list.list[i];
 
+		ep_progress("looking at threads", i, list.count);
 		if (one == died)
 			continue;
 		if (others++ < report->limits.threads)
@@ -89,5 +91,6 @@ void ep_report_add_threads(struct ep_report *report)
 		else
 			report->ended_left++;
 	}
+	ep_progress_end();
 	ep_array_deinit(&list);
 }

@@ -111,6 +111,15 @@ void ep_merge_destroy(struct ep_merge *merge)
 	free(merge);
 }
 
+uint64_t ep_merge_blocks_left(const struct ep_merge *merge)
+{
+	uint64_t left = 0;
+
+	for (size_t i = 0; i < merge->count; i++)
+		left += ep_calls_blocks_left(merge->sources[i].calls);
+	return left;
+}
+
 int ep_merge_next(struct ep_merge *merge, const struct ep_event **out)
 {
 	/* The thread whose event was handed out last goes on: the event is borrowed until now. */

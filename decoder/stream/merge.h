@@ -13,6 +13,9 @@ struct ep_merge *ep_merge_create(const struct ep_trace *trace, struct ep_names *
 				 void *context);
 void ep_merge_destroy(struct ep_merge *merge);
 
+/* Blocks of all of them that are not yet being read. */
+uint64_t ep_merge_blocks_left(const struct ep_merge *merge);
+
 /* As ep_calls_next. */
 int ep_merge_next(struct ep_merge *merge, const struct ep_event **out);
 

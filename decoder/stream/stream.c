@@ -8,6 +8,7 @@
 
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
+#include "coredump/util/progress.h"
 #include "decoder/stream/merge.h"
 #include "decoder/stream/nest.h"
 
@@ -16,6 +17,8 @@ struct open_call {
 	uint32_t stack;
 	bool shown;
 };
+
+#define PROGRESS_EVENTS 65536u /* after so many of them it is said how far it is */
 
 #define ALONE UINT64_MAX /* as a call's number: a point in none */
 
@@ -37,6 +40,8 @@ struct stream {
 	const struct ep_tail *tail; /* NULL: the threads are read, and merged */
 	size_t tail_at;
 	struct ep_merge *merge;
+	unsigned run, runs;     /* the present one, from 1, of how many */
+	uint64_t blocks;        /* of each */
 	struct thread *threads; /* as the trace's threads */
 	uint64_t items;         /* so far, in this run */
 	/* of the runs before the last */
@@ -252,15 +257,30 @@ static int next_event(struct stream *stream, const struct ep_event **out)
 	return EP_OK;
 }
 
+static void say_progress(const struct stream *stream)
+{
+	uint64_t left = ep_merge_blocks_left(stream->merge);
+
+	ep_progress("reading calls", stream->run * stream->blocks - left,
+		    stream->runs * stream->blocks);
+}
+
 /* Leaves the merge at its end, for what is open then. */
 static int run(struct stream *stream, visit_fn visit)
 {
 	const struct ep_event *event;
+	uint32_t events = 0;
 	int rc = EP_OK;
 
 	run_rewind(stream);
-	while (!rc && next_event(stream, &event) == EP_OK)
+	stream->run++;
+	if (stream->merge && stream->run == 1)
+		stream->blocks = ep_merge_blocks_left(stream->merge);
+	while (!rc && next_event(stream, &event) == EP_OK) {
 		rc = run_event(stream, event, visit);
+		if (++events % PROGRESS_EVENTS == 0 && stream->merge)
+			say_progress(stream);
+	}
 	return rc;
 }
 
@@ -332,6 +352,7 @@ static void prepare(struct stream *stream)
 
 	stream->one_run = !selection->last_calls && !selection->min_duration &&
 			  stream->window.since == 0 && !stream->sink->foresee;
+	stream->runs = stream->one_run ? 1 : selection->last_calls ? 3 : 2;
 	if (stream->one_run)
 		return;
 	run(stream, judge);
@@ -483,6 +504,7 @@ static int stream_all(struct stream *stream, uint64_t *shown)
 	for (size_t i = 0; !rc && !stream->tail && i < trace->thread_count; i++)
 		rc = finish_thread(stream, i);
 	*shown = stream->shown;
+	ep_progress_end();
 	stream_deinit(stream);
 	return rc;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* interrupt.c: files that are being written go first. All that is called here is safe in a signal
+ * handler. */
+#include "cli/common/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "cli/common/progress.h"
+#include "coredump/files/output.h"
+
+static void end_by(int number)
+{
+	ep_output_remove_asides();
+	ep_progress_wipe();
+	/* SA_RESETHAND has given the signal its own way back: it ends the process on return. */
+	raise(number);
+}
+
+void ep_interrupt_begin(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction ours = {.sa_handler = end_by, .sa_flags = SA_RESETHAND}, theirs;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (sigaction(numbers[i], NULL, &theirs) == 0 && theirs.sa_handler == SIG_DFL)
+			sigaction(numbers[i], &ours, NULL);
+}
