@@ -107,6 +107,7 @@ $(BUILD)/obj/decoder/code/systemcall_names.h:
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -t[ -k2n >$@.new && mv $@.new $@
 $(BUILD)/obj/decoder/code/systemcall.o: $(BUILD)/obj/decoder/code/systemcall_names.h
 $(BUILD)/obj/decoder/code/systemcall.o: override CFLAGS += -I$(BUILD)/obj/decoder/code
+$(BUILD)/obj/decoder/export/html/page.o: $(addprefix decoder/export/html/,page.html page.css read.js draw.js panel.js input.js)
 $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)rm -f $@ && ar rcsD $@ $^

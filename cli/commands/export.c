@@ -12,14 +12,18 @@
 #include "cli/commands/export_names.h"
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
+#include "cli/common/findings.h"
 #include "cli/common/gzip.h"
 #include "cli/common/progress.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "coredump/files/output.h"
+#include "coredump/util/alloc.h"
 #include "decoder/export/export.h"
 #include "decoder/export/funtrace_export.h"
 #include "decoder/export/viztracer.h"
+#include "decoder/report/death.h"
+#include "decoder/report/print/print.h"
 
 #define MIN_PERCENT    0.5 /* --min-percent, when it is not given */
 #define SOURCES_LISTED 20  /* files */
@@ -33,6 +37,7 @@ struct export
 	const struct format *format;
 	const char *path; /* NULL: stdout */
 	bool gzip, zstd, overwrite;
+	char *report, *death; /* owned; NULL: none */
 };
 
 struct format {
@@ -50,6 +55,7 @@ static const struct format formats[] = {
 	{"jsonl", {".jsonl", ".ndjson"}, "", ep_jsonl_write, false},
 	{"collapsed", {".collapsed", ".folded"}, "weight merge-threads", ep_collapsed_write, false},
 	{"speedscope", {".speedscope.json"}, "", ep_speedscope_write, false},
+	{"html", {".html", ".htm"}, "sources", ep_html_write, false},
 	{"dot", {".dot", ".gv"}, "min-percent", ep_dot_write, false},
 	{"perfetto", {".pftrace", ".perfetto-trace"}, "", ep_perfetto_write, true},
 	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
@@ -137,6 +143,51 @@ static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *e
 	return EP_OK;
 }
 
+/* ---- the report, for a format that has it in it ---- */
+
+#define REPORT_CALLS  24 /* of the thread that died */
+#define REPORT_OTHERS 3  /* calls of each other thread */
+
+static char *report_text(const struct ep_report *report)
+{
+	const struct ep_replay_style plain = {"", "", "", "", false};
+	char *text;
+	size_t size;
+	FILE *file = ep_open_memstream(&text, &size);
+
+	ep_report_print_text(report, file, &plain, "");
+	ep_close_memstream(file);
+	return text;
+}
+
+static char *death_text(const struct ep_report *report)
+{
+	char text[128];
+
+	if (report->head.end != EP_REPORT_DIED)
+		return NULL;
+	ep_death_signal_text(text, sizeof(text), report->head.death.signal);
+	return ep_strdup(text);
+}
+
+static void find_report(struct export *export)
+{
+	const struct ep_report_limits limits = {.crash_calls = REPORT_CALLS,
+						.other_calls = REPORT_OTHERS,
+						.threads = SIZE_MAX,
+						.frames = SIZE_MAX};
+	struct ep_findings findings = {0};
+	struct ep_report report;
+
+	ep_findings_init(&findings, &export->session);
+	ep_report_init(&report, &findings.evidence, &limits, ep_findings_kept(&export->session));
+	export->what.report = export->report = report_text(&report);
+	export->what.death = export->death = death_text(&report);
+	export->what.death_tid = report.head.thread ? report.head.thread->tid : 0;
+	ep_report_deinit(&report);
+	ep_findings_deinit(&findings);
+}
+
 /* An exit status. */
 static int write_calls(struct export *export)
 {
@@ -150,6 +201,8 @@ static int write_calls(struct export *export)
 	export->what.funtrace = ep_source_funtrace(export->session.source);
 	export->what.source = export->session.source;
 	export->what.naming = &export->session.naming;
+	if (export->format->write == ep_html_write)
+		find_report(export);
 	rc = !export->format->write ? write_tables(export, &shown, &err)
 	     : export->path         ? write_aside(export, &shown, &err)
 				    : write_stdout(export, &shown, &err);
@@ -375,6 +428,8 @@ static int export_run(const struct ep_arguments *arguments)
 	if (status == EP_EXIT_COMPLETE)
 		list_sources(&export);
 	ep_embedded_deinit(&export.embedded);
+	free(export.report);
+	free(export.death);
 	if (status == EP_EXIT_NOTHING)
 		ep_say("%s: no call fits", arguments->operands[0]);
 	ep_session_close(&export.session);
@@ -383,15 +438,15 @@ static int export_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"format", 'f', "FORMAT",
-	 "viztracer, chrome, perfetto, jsonl, collapsed, speedscope, dot, funtrace or tables: see "
-	 "below"},
+	 "html, viztracer, chrome, perfetto, jsonl, collapsed, speedscope, dot, funtrace or "
+	 "tables: see below"},
 	{"output", 'o', "FILE",
 	 "write FILE, which appears whole or not at all; default stdout; tables: a folder"},
 	{"gzip", 'z', NULL,
 	 "compress; also when FILE ends in .gz, which Perfetto and speedscope open as it is"},
 	{"sources", 0, "DIR",
-	 "viztracer: with the text of the source files that lie below DIR; may be given several "
-	 "times"},
+	 "html, viztracer: with the text of the source files that lie below DIR; may be given "
+	 "several times"},
 	{"raw-timestamps", 0, NULL,
 	 "viztracer, chrome: times of the TSC itself, not since the first record"},
 	{"weight", 0, "WHAT", "collapsed: self-time (default; in ns) or calls (how many)"},
@@ -413,9 +468,14 @@ const struct ep_command ep_command_export = {
 	.example = "export --format=viztracer -o trace.json core.4711",
 	.description =
 		"Writes the calls in the format of another program. Without --format, a FILE that "
-		"ends in .jsonl, .ndjson, .collapsed, .folded, .speedscope.json, .dot, .gv, "
+		"ends in .html, .htm, .jsonl, .ndjson, .collapsed, .folded, .speedscope.json, "
+		".dot, .gv, "
 		".pftrace, .perfetto-trace or .raw tells it. What a format has no place for is "
 		"left out of it; jsonl has all.\n\n"
+		"html: one page with all in it, for any browser of these years (Chromium 80, "
+		"Firefox 113, Safari 16.4), without a server and without a network: the threads' "
+		"calls on a time line, who ran where and who woke whom, notes and spans, what was "
+		"lost or switched off, and the report beside them. ? shows its keys.\n\n"
 		"viztracer: JSON for vizviewer (pip install viztracer): the threads on a time "
 		"line; with --sources=DIR, the source of the call that is selected, too. Only "
 		"files below DIR are read, whatever the program's debug information names, no link "

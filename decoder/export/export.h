@@ -31,6 +31,9 @@ struct ep_export {
 	struct ep_source *source; /* tables: stacks are unwound from it; NULL: none are */
 	const struct ep_names_options *naming; /* of these */
 	double min_percent;                    /* dot: of the time; less is left out */
+	const char *report;                    /* html: its page of text; NULL: none */
+	const char *death;  /* html: what the process died of; NULL: it did not, as far as known */
+	uint32_t death_tid; /* html: the thread that did; 0 unknown */
 };
 
 /* Trace Event Format (JSON), for Perfetto, chrome://tracing and others. */
@@ -46,6 +49,8 @@ int ep_collapsed_write(FILE *out, const struct ep_export *export, uint64_t *show
 /* speedscope's own JSON: an evented profile for each thread. */
 int ep_speedscope_write(FILE *out, const struct ep_export *export, uint64_t *shown,
 			struct ep_err *err);
+/* A page for a browser, with all in it (html/html.h). */
+int ep_html_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err);
 /* Who called whom, for Graphviz. */
 int ep_dot_write(FILE *out, const struct ep_export *export, uint64_t *shown, struct ep_err *err);
 

@@ -6,7 +6,7 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 traced story story
 crash core.story "$PWD/story"
-formats='viztracer chrome perfetto jsonl collapsed speedscope dot funtrace'
+formats='html viztracer chrome perfetto jsonl collapsed speedscope dot funtrace'
 
 gives 64 "$EPITAPH" export -f flowers core.story
 has err flowers
@@ -29,7 +29,7 @@ for percent in -1 101 x '' 5x; do
 done
 
 # The end of the file's name tells the format; --format tells it better.
-for pair in jsonl:calls.jsonl jsonl:calls.ndjson collapsed:a.folded collapsed:a.collapsed speedscope:a.speedscope.json \
+for pair in html:a.html html:a.htm jsonl:calls.jsonl jsonl:calls.ndjson collapsed:a.folded collapsed:a.collapsed speedscope:a.speedscope.json \
 	dot:a.dot dot:a.gv perfetto:a.pftrace perfetto:a.perfetto-trace funtrace:a.raw; do
 	gives 0 "$EPITAPH" export -o "${pair#*:}" core.story
 	gives 0 "$EPITAPH" export -f "${pair%%:*}" core.story

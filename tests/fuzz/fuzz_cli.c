@@ -43,6 +43,7 @@ static const struct {
 	{{"export", "--format=collapsed"}, STACKS},
 	{{"export", "--format=speedscope"}, JSON},
 	{{"export", "--format=dot"}, TEXT},
+	{{"export", "--format=html"}, TEXT},
 	{{"export", "--format=funtrace"}, BYTES},
 	{{"report", "--all"}, TEXT},
 };

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# export -f html: the page in a browser without a screen has jsonl's calls, points and spans, can be moved about in, searched and
+# clicked, and asks nobody for anything.
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+source "$TOP/tests/cli/lib/exports.bash"
+command -v chromium >/dev/null || { echo 'chromium is not there (ci/install-deps gets it)'; exit 77; }
+
+page() { # CORE OPTIONS... -- SCENARIO...
+	local core=$1 options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	gives 0 "$EPITAPH" export -o page.html "${options[@]}" "$core"
+	gives 0 "$EPITAPH" export -o calls.jsonl "$core"
+	python3 "$TOP/tests/cli/lib/html_page.py" page.html calls.jsonl "${@:2}" >unlike 2>&1 ||
+		{ say "the page of $core:"; tail -n 12 unlike | sed 's/^/	/'; }
+}
+
+cat >many.c <<'END'
+#include <stdlib.h>
+static volatile int sink;
+#define KEPT __attribute__((noinline, noclone)) static void
+KEPT leaf(void) { sink++; }
+KEPT twig(void) { leaf(); leaf(); sink++; }
+KEPT branch(int n) { for (int i = 0; i < n; i++) twig(); sink++; }
+KEPT outer(int n) { branch(n); sink++; }
+int main(void) { outer(4980); branch(20); abort(); }
+END
+"$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls many.c -o many
+EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=off crash core.many "$PWD/many"
+"$EPITAPH" report core.many >report.many || say 'no report'
+page core.many --sources="$PWD" -- moves "clicks:outer:$PWD/many.c" searches:branch selects:twig links death:SIGABRT:report.many
+
+# Times within intervals, exceptions, and other stacks.
+traced story story
+EPITAPH_TIMESTAMP_EVERY=64 crash core.story "$PWD/story"
+page core.story --
+
+# What the program says is text, whatever it is.
+odd_program odd
+crash core.odd "$PWD/odd" 200
+page core.odd --
+
+# An old history is gone.
+EPITAPH_RING=16K EPITAPH_SCHED=off crash core.lost "$PWD/many"
+page core.lost -- lost
+
+# Nothing is selected: nothing is written.
+gives 2 "$EPITAPH" export -f html --function=nobody core.many
+[ ! -s out ] || say 'a page of nothing'
+exit $((failures != 0))

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""html_page.py PAGE JSONL SCENARIO...: what `export -f html` made, in a browser without a screen, beside `export -f jsonl` of the same
+core. Prints what is not as it should be."""
+import json
+import os
+import re
+import sys
+import tempfile
+
+from browser import Browser
+
+ALL_CALLS = """epitaph.trace.threads.flatMap((thread) => Array.from(thread.begin, (begin, i) => [thread.serial,
+    epitaph.trace.functions[thread.func[i]][0], begin, thread.end[i], thread.flags[i],
+    thread.parent[i] < 0 ? null : epitaph.trace.functions[thread.func[thread.parent[i]]][0]]))"""
+POINTS = """epitaph.trace.threads.flatMap((thread) => thread.points.map((point) => [thread.serial, point.t, point.text]))"""
+BEFORE, OPEN, SUSPENDED, RESUMED = 1, 64, 1024, 512
+failures = []
+
+
+def check(holds, *words):
+    if not holds:
+        failures.append(" ".join(str(word) for word in words)[:600])
+
+
+class Facts:
+    """What jsonl says."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as lines:
+            self.lines = [json.loads(line) for line in lines]
+        self.calls = [one for one in self.lines if one["type"] == "call"]
+        self.points = [one for one in self.lines if one["type"] == "point"]
+        self.by_key = {(one["thread"], one["call"]): one for one in self.calls}
+
+    def of(self, function):
+        return [one for one in self.calls if one["function"] == function]
+
+
+def same_calls(page, facts):
+    """Each call with its times, and the one that made it."""
+    theirs = sorted((c["thread"], c["function"], c["begin_ns"], c["end_ns"],
+                     facts.by_key[c["thread"], c["parent"]]["function"] if c["parent"] is not None else None)
+                    for c in facts.calls if None not in (c["begin_ns"], c["end_ns"]))
+    calls = page.value(ALL_CALLS)
+    ours = sorted((t, f, b, e, p) for t, f, b, e, flags, p in calls if not flags & (BEFORE | OPEN | SUSPENDED | RESUMED))
+    suspended = {(c[0], c[1]) for c in calls if c[4] & (SUSPENDED | RESUMED)}
+    key = [one for one in theirs if (one[0], one[1]) not in suspended]
+    mine = [one for one in ours if (one[0], one[1]) not in suspended]
+    check(len(key) > 0 and [one[:2] for one in key] == [one[:2] for one in mine], len(mine), "calls, not", len(key))
+    # Times of nested calls never go back: each lies where jsonl has it, or just behind what came before.
+    bad = [(a, b) for a, b in zip(key, mine) if a != b]
+    check(len(bad) * 50 <= len(key), "calls that differ:", len(bad), bad[:3])
+    opened = sum("did-not-return" in c.get("flags", []) for c in facts.calls)
+    check(sum(bool(c[4] & OPEN) for c in calls) == opened, "calls that did not return, not", opened)
+
+
+def same_points(page, facts):
+    theirs = sorted((p["thread"], p.get("text", "")) for p in facts.points if not p["point"].startswith("span"))
+    check(sorted((t, text) for t, _, text in page.value(POINTS)) == theirs, "points are not jsonl's")
+    names = sorted(p["text"] for p in facts.points if p["point"] == "span-begin")
+    check(sorted(page.value("epitaph.trace.threads.flatMap((one) => one.spans.map((span) => span.name))")) == names,
+          "spans are not jsonl's")
+    ends = page.value("epitaph.trace.threads.flatMap((one) => one.spans.filter((span) => span.end !== null)).length")
+    check(ends == sum(p["point"] == "span-end" and p["begin_ns"] is not None for p in facts.points), ends, "spans ended")
+
+
+def place_of(page, function, nth=0):
+    """Middle of the nth call of a function, made to be seen: x, y of the window."""
+    return page.value(f"""(() => {{
+        const picture = epitaph.picture, func = epitaph.trace.functions.findIndex((one) => one[0] === {json.dumps(function)});
+        for (const thread of epitaph.trace.threads) {{
+            const calls = [...thread.func.keys()].filter((i) => thread.func[i] === func);
+            if (calls.length <= {nth})
+                continue;
+            picture.reveal(thread, calls[{nth}]);
+            picture.show(thread.begin[calls[{nth}]], thread.end[calls[{nth}]]);
+            picture.draw();
+            const [x, y, width] = picture.placeOf(thread, calls[{nth}]), box = picture.canvas.getBoundingClientRect();
+            return [box.left + x + width / 2, box.top + y + 6];
+        }} return null; }})()""")
+
+
+def pixel(page, x, y):
+    return page.value(f"""(() => {{ const canvas = epitaph.picture.canvas, box = canvas.getBoundingClientRect();
+        return [...canvas.getContext('2d').getImageData({x} - box.left, {y} - box.top, 1, 1).data].slice(0, 3); }})()""")
+
+
+def view(page):
+    return page.value("[epitaph.picture.from, epitaph.picture.length]")
+
+
+def moves(page, facts):
+    """Keys, wheel, drag and fingers."""
+    del facts
+    page.value("document.activeElement.blur()")
+    page.key("0")
+    start, length = view(page)
+    page.key("w")
+    check(view(page)[1] < length * 0.8, "w does not zoom in")
+    page.key("d")
+    check(view(page)[0] > start, "d does not go on")
+    at = view(page)
+    page.drag(500, 400, 400, 400)
+    check(view(page)[0] > at[0] and view(page)[1] == at[1], "dragging does not pan")
+    page.mouse("mouseWheel", 500, 400, deltaX=0, deltaY=-300, modifiers=2)
+    page.drawn()
+    check(view(page)[1] < at[1], "Ctrl and the wheel do not zoom")
+    at = view(page)
+    page.ask("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    page.touch("touchStart", (400, 400), (500, 400))
+    for i in range(1, 6):
+        page.touch("touchMove", (400 - 20 * i, 400), (500 + 20 * i, 400))
+    page.touch("touchEnd")
+    page.drawn()
+    check(view(page)[1] < at[1] * 0.7, "two fingers do not zoom")
+    page.ask("Emulation.setTouchEmulationEnabled", enabled=False)
+    page.key("0")
+    check(view(page) == [start, length], "0 is not everything")
+
+
+def clicks(page, facts, function, source):
+    """A click's details are jsonl's; the source's line is the file's."""
+    call = facts.of(function)[0]
+    x, y = place_of(page, function)
+    check(pixel(page, x, y + 5) != [255, 255, 255], "nothing is drawn where a call is")
+    page.click(x, y)
+    check(page.text("#call-name") == function, "a click shows", page.text("#call-name"))
+    check(f"{os.path.basename(source)}:{call['line']}" in page.text("#page-details"), "no line:", page.text("#page-details"))
+    with open(source, encoding="utf-8") as text:
+        line = text.read().split("\n")[call["line"] - 1]
+    check(page.text("#source .at") == f"{call['line']:5d}  {line}", "the source's line is", page.text("#source .at"))
+    parent = facts.by_key[call["thread"], call["parent"]]["function"]
+    check(page.text("#callers a") == parent, "called by", page.text("#callers a"))
+    page.key("u")
+    check(page.text("#call-name") == parent, "u shows", page.text("#call-name"))
+
+
+def searches(page, facts, function):
+    calls = len(facts.of(function))
+    page.key("0")
+    page.key("Escape")
+    page.key("/")
+    page.type(function)
+    hits = page.text("#hits")
+    check(hits.startswith(f"{calls:,} calls of 1 functions"), "hits:", hits)
+    begins = []
+    for _ in range(min(calls, 3)):
+        page.key("Enter", "\r")
+        check(page.text("#call-name") == function, "a hit is", page.text("#call-name"))
+        begins.append(page.value("epitaph.picture.selected.thread.begin[epitaph.picture.selected.call]"))
+    check(begins == sorted(call["begin_ns"] for call in facts.of(function))[:3], "hits begin at", begins)
+    page.key("/")
+    page.value("epitaph.search.set('')")
+    check(page.text("#hits") == "", "hits of nothing")
+
+
+def selects(page, facts, function):
+    """Functions of a time, from numbers of jsonl alone."""
+    page.key("Escape")
+    page.key("0")
+    page.drag(450, 60, 760, 60)
+    if page.value("epitaph.picture.area") is None:
+        check(False, "the ruler selects nothing")
+        return
+    low, high = page.value("epitaph.picture.area")
+    inside = [c for c in facts.of(function) if c["end_ns"] is not None and c["end_ns"] > low and c["begin_ns"] < high]
+    rows = page.value("[...document.querySelectorAll('#functions tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    row = next((one for one in rows if one[0] == function), None)
+    check(row and row[1] == f"{len(inside):,}", "the table has", row, "of", len(inside))
+    page.value(f"epitaph.setArea(-1, {max(c['end_ns'] or 0 for c in facts.calls) + 1})")
+    sums = page.value("sumUp(epitaph.trace, ...epitaph.picture.area).sums.map((one) => [epitaph.trace.functions[one.func][0], one.self])")
+    for name, self_ns in sums:
+        calls = facts.of(name)
+        if all(c.get("self_ns") is not None for c in calls):
+            want = sum(c["self_ns"] for c in calls)
+            check(abs(self_ns - want) <= 2 * len(calls) + want * 0.01, name, "took", self_ns, "itself, not", want)
+
+
+def links(page, path):
+    page.key("Escape")
+    page.value("[epitaph.picture.from, epitaph.picture.length] = [1000, 50000]; epitaph.changed()")
+    page.until("location.hash.includes('t=1000,50000')", 5)
+    place = page.value("location.hash")
+    page.open(path, place)
+    check(view(page) == [1000, 50000], "the link leads to", view(page))
+    page.open(path, "#t=nonsense&call=9999,-1&area=1,0&y=x&q=%00")
+    check(page.value("document.documentElement.dataset.state") == "ready", "a link of nonsense")
+
+
+def death(page, signal, report):
+    with open(report, encoding="utf-8") as text:
+        lines = [line for line in text.read().split("\n") if line.startswith(("died of", "because"))]
+    for line in lines:
+        check(line in page.text("#report"), "the report has not:", line)
+    check(signal in page.value("document.title"), "the title is", page.value("document.title"))
+    page.open(page.path)
+    x = page.value("epitaph.picture.xOf(epitaph.trace.facts.end) + epitaph.picture.canvas.getBoundingClientRect().left")
+    check(pixel(page, int(x) + 1, 850) == [214, 20, 40], "no line where it died:", pixel(page, int(x) + 1, 850))
+
+
+def wakes(page):
+    count = page.value("epitaph.picture.arcs.length")
+    own = page.value("epitaph.trace.threads.reduce((sum, one) => sum + (one.slices ? one.slices.waker.filter((tid) => tid).length : 0), 0)")
+    check(count > 0 and own > 0, count, "arcs of", own)
+    check(page.value("epitaph.trace.cpus.length") > 0, "no CPU")
+    spot = page.value("""(() => { const picture = epitaph.picture, thread = epitaph.trace.threads[0], {slices} = thread;
+        const at = slices.state.indexOf(3), block = picture.blocks.find((one) => one.thread === thread);
+        picture.show(slices.begin[at], slices.end[at]); picture.draw();
+        return [picture.xOf((slices.begin[at] + slices.end[at]) / 2), block.y - picture.top + 45 + 38]; })()""")
+    check(pixel(page, *spot) in ([240, 160, 40], [196, 62, 40]), "a wait's colour is", pixel(page, *spot))
+
+
+def lost(page):
+    gone = page.value("epitaph.trace.threads.filter((one) => one.facts.there && !one.facts.whole).length")
+    check(gone > 0, "no thread's history is cut off")
+    some = page.value("""(() => { const picture = epitaph.picture, block = picture.blocks.find((one) => one.thread &&
+        !one.thread.facts.whole), {facts} = block.thread; picture.show(facts.start, facts.first); picture.draw();
+        const data = picture.context.getImageData(picture.xOf((facts.start + facts.first) / 2), block.y - picture.top + 40, 40, 30).data;
+        let red = 0; for (let i = 0; i < data.length; i += 4) red += data[i] === 176 && data[i + 1] === 126; return red; })()""")
+    check(some > 40, "what is lost is not hatched:", some)
+
+
+def main():
+    path, jsonl, *wanted = sys.argv[1:]
+    facts = Facts(jsonl)
+    with tempfile.TemporaryDirectory() as folder, Browser(folder) as page:
+        page.path = path
+        page.open(path)
+        check(page.value("document.documentElement.dataset.state") == "ready", "the page says", page.text("#status"))
+        if failures:
+            return
+        same_calls(page, facts)
+        same_points(page, facts)
+        for words in wanted:
+            name, *values = words.split(":")
+            globals()[name](page, *([facts] if name in ("moves", "clicks", "searches", "selects") else []),
+                            *([path] if name == "links" else []), *values)
+        own = "file://" + os.path.abspath(path)
+        strange = [one for one in page.said if one != "asks for about:blank" and not one.startswith("asks for " + own)]
+        check(not strange, "the page:", strange)
+        check(page.value("document.scripts.length") == 1, "scripts in it:", page.value("document.scripts.length"))
+
+
+main()
+print("\n".join(failures), end="\n" if failures else "")
+sys.exit(1 if failures else 0)
