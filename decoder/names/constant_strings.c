@@ -82,25 +82,33 @@ static bool holds(const GElf_Phdr *header, uint64_t address)
 	       address >= header->p_vaddr && address - header->p_vaddr < header->p_filesz;
 }
 
-/* Bytes of the text, without its NUL; -1: none. */
-static ssize_t read_text(const struct ep_module_file *file, uint64_t address,
-			 char out[EP_CONSTANT_STRING_MAX + 1])
+size_t ep_constant_bytes_of_file(const struct ep_module_file *file, uint64_t address, void *out,
+				 size_t size)
 {
-	size_t count, size = EP_CONSTANT_STRING_MAX;
+	size_t count;
 	GElf_Phdr header;
 	ssize_t got;
 
 	if (!file->elf || elf_getphdrnum(file->elf, &count))
-		return -1;
+		return 0;
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(file->elf, (int)i, &header) || !holds(&header, address))
 			continue;
 		if (header.p_filesz - (address - header.p_vaddr) < size)
 			size = header.p_filesz - (address - header.p_vaddr);
 		got = read_bytes(file, header.p_offset + (address - header.p_vaddr), size, out);
-		return got < 0 ? -1 : (ssize_t)strnlen(out, (size_t)got);
+		return got < 0 ? 0 : (size_t)got;
 	}
-	return -1;
+	return 0;
+}
+
+/* Bytes of the text, without its NUL; -1: none. */
+static ssize_t read_text(const struct ep_module_file *file, uint64_t address,
+			 char out[EP_CONSTANT_STRING_MAX + 1])
+{
+	size_t got = ep_constant_bytes_of_file(file, address, out, EP_CONSTANT_STRING_MAX);
+
+	return got ? (ssize_t)strnlen(out, got) : -1;
 }
 
 const char *ep_constant_strings_of_file(struct ep_constant_strings *strings, size_t owner,

@@ -33,4 +33,9 @@ const char *ep_constant_strings_of_memory(struct ep_constant_strings *strings,
 					  struct ep_source *source, uint64_t address);
 void ep_constant_strings_deinit(struct ep_constant_strings *strings);
 
+/* `size` bytes at `address` (in the file), where the program could not write to it: how many of
+ * them there are. */
+size_t ep_constant_bytes_of_file(const struct ep_module_file *file, uint64_t address, void *out,
+				 size_t size);
+
 #endif

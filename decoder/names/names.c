@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
@@ -439,6 +440,22 @@ size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 	return count;
 }
 
+bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_debug *out)
+{
+	bool alone;
+	const struct module *module = find_module(names, address, 0, &alone);
+	struct ep_named_file *file = module ? open_file(names, module) : NULL;
+	struct ep_inlines *inlines = file ? ep_named_file_inlines(file) : NULL;
+	struct stat status;
+
+	if (!inlines)
+		return false;
+	*out = (struct ep_names_debug){.inlines = inlines, .bias = module->facts->bias};
+	if (file->found.elf && file->found.fd >= 0 && fstat(file->found.fd, &status) == 0)
+		out->written = status.st_mtime;
+	return true;
+}
+
 size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size)
 {
 	bool alone;
@@ -448,6 +465,17 @@ size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t
 		return 0;
 	return ep_module_file_read(&open_file(names, module)->found, address - module->facts->bias,
 				   out, size);
+}
+
+size_t ep_names_constant(struct ep_names *names, uint64_t address, void *out, size_t size)
+{
+	bool alone;
+	const struct module *module = find_module(names, address, 0, &alone);
+
+	if (!module)
+		return 0;
+	return ep_constant_bytes_of_file(&open_file(names, module)->found,
+					 address - module->facts->bias, out, size);
 }
 
 bool ep_names_word(const struct ep_names *names, uint64_t address, uint64_t *out)

@@ -62,8 +62,21 @@ struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address, u
 size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 			struct ep_inlined out[EP_INLINED_MAX]);
 
+/* The debug information of the module with an address. */
+struct ep_names_debug {
+	struct ep_inlines *inlines; /* borrowed until destroy */
+	uint64_t bias;              /* process virtual - address in the file */
+	int64_t written; /* when the module's own file was, in seconds since 1970; 0 unknown */
+};
+
+/* False: there is none. */
+bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_debug *out);
+
 /* `size` bytes of code at `address`, from the module's file: how many it has. */
 size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size);
+
+/* The same of what the program could not write to: as it was in the process. */
+size_t ep_names_constant(struct ep_names *names, uint64_t address, void *out, size_t size);
 
 /* The eight bytes at `address` of saved memory, such as a slot of the global offset table. False:
  * they are not known. */

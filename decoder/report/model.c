@@ -8,6 +8,16 @@
 #include "decoder/report/crash_signature.h"
 #include "decoder/report/parts.h"
 
+static void find_place(struct ep_report *report)
+{
+	const struct ep_report_thread *thread = report->threads.list;
+
+	if (report->head.end == EP_REPORT_DIED && report->threads.count && thread->died &&
+	    thread->unwound)
+		ep_report_place_init(&report->place, report->evidence, thread->tid, &thread->stack,
+				     &thread->alignment);
+}
+
 void ep_report_init(struct ep_report *report, const struct ep_evidence *evidence,
 		    const struct ep_report_limits *limits, size_t kept)
 {
@@ -25,6 +35,7 @@ void ep_report_init(struct ep_report *report, const struct ep_evidence *evidence
 	report->has_signature = limits->signature &&
 				ep_crash_signature(evidence, &report->signature, NULL) == EP_OK;
 	ep_report_add_threads(report);
+	find_place(report);
 	ep_report_add_warnings(report);
 }
 
@@ -34,6 +45,7 @@ void ep_report_deinit(struct ep_report *report)
 		ep_report_thread_deinit(&report->threads.list[i]);
 	for (size_t i = 0; i < report->warnings.count; i++)
 		free(report->warnings.list[i].text);
+	ep_report_place_deinit(&report->place);
 	ep_array_deinit(&report->threads);
 	ep_array_deinit(&report->warnings);
 	ep_array_deinit(&report->watchdogs);

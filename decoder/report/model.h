@@ -16,6 +16,7 @@
 #include "decoder/kernel/schedule.h"
 #include "decoder/report/cause.h"
 #include "decoder/report/evidence.h"
+#include "decoder/report/place.h"
 #include "decoder/report/signature.h"
 
 /* ---- the head ---- */
@@ -171,6 +172,7 @@ struct ep_report {
 	bool has_signature;
 	struct ep_signature signature;
 	EP_ARRAY(struct ep_report_thread) threads; /* the one that died first */
+	struct ep_report_place place;              /* where it did */
 	size_t threads_left, ended_left;           /* left out: in the core; gone before */
 	EP_ARRAY(struct ep_report_warning) warnings;
 	bool partial; /* something that should have been there was not */

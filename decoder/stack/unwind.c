@@ -52,6 +52,8 @@ struct ep_unwinder {
 		resumed; /* and where it began; context 0: with the thread's registers */
 	int fault;       /* EP_E_ since the last frame, 0 none */
 	uint64_t fault_address;
+	struct ep_frame_registers *wanted; /* of frame wanted_at; NULL: of none */
+	size_t wanted_at;
 };
 
 /* ---- the process, for libdwfl ---- */
@@ -268,6 +270,21 @@ static bool is_guessed(const struct ep_unwinder *unwinder, const struct ep_frame
 				       before->activation ? before->pc : before->pc - 1);
 }
 
+static void take_registers(struct ep_unwinder *unwinder, Dwfl_Frame *frame)
+{
+	struct ep_frame_registers *out = unwinder->wanted;
+	Dwarf_Word value;
+
+	if (!out || unwinder->frames.count != unwinder->wanted_at + 1)
+		return;
+	for (unsigned i = 0; i < EP_FRAME_REGISTERS; i++) {
+		if (dwfl_frame_reg(frame, i, &value) != 0)
+			continue;
+		out->values[i] = value;
+		out->known |= 1u << i;
+	}
+}
+
 static int on_frame(Dwfl_Frame *frame, void *context)
 {
 	struct ep_unwinder *unwinder = context;
@@ -288,6 +305,7 @@ static int on_frame(Dwfl_Frame *frame, void *context)
 		activation = false;
 	if (!add_frame(unwinder, pc, sp, activation))
 		return DWARF_CB_ABORT;
+	take_registers(unwinder, frame);
 	last = &unwinder->frames.list[unwinder->frames.count - 1];
 	if (unwinder->frames.count > own + 1)
 		last->guessed = is_guessed(unwinder, last - 1);
@@ -483,6 +501,29 @@ bool ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit, struct 
 		explain(unwinder, out, message ? message : "no reason told");
 	}
 	return true;
+}
+
+bool ep_unwind_registers(struct ep_unwinder *unwinder, uint32_t tid, size_t index,
+			 struct ep_frame_registers *out)
+{
+	struct ep_stack stack;
+	bool done;
+
+	*out = (struct ep_frame_registers){0};
+	unwinder->wanted = out;
+	unwinder->wanted_at = index;
+	done = ep_unwind(unwinder, tid, index + 2, &stack);
+	unwinder->wanted = NULL;
+	if (!done)
+		return false;
+	/* A caller's stack pointer is where its call has left it (psABI x86-64, section 3.2.2). */
+	if (stack.count > index + 1) {
+		out->outer = stack.frames[index + 1];
+		out->cfa = out->outer.sp;
+		out->cfa_known = out->cfa != 0;
+	}
+	ep_stack_deinit(&stack);
+	return out->known != 0;
 }
 
 void ep_stack_deinit(struct ep_stack *stack)

@@ -66,6 +66,21 @@ const char *ep_unwinder_unanswered(const struct ep_unwinder *unwinder, const cha
 
 /* At most `limit` frames. True also with a partial stack; false: no such thread in the core. */
 bool ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit, struct ep_stack *out);
+
+/* The registers of one frame, numbered as in DWARF (psABI x86-64, figure 3.36); 16 is pc. */
+#define EP_FRAME_REGISTERS 17u
+struct ep_frame_registers {
+	uint64_t values[EP_FRAME_REGISTERS];
+	uint32_t known; /* a bit a register: what a callee may change is not */
+	bool cfa_known;
+	uint64_t cfa;          /* the stack pointer before the function was called */
+	struct ep_frame outer; /* the caller's frame; pc 0: unknown */
+};
+
+/* Of frame `index` of the thread's stack. False: there is no such frame, or its registers are not
+ * known (that of a call to where no code is). */
+bool ep_unwind_registers(struct ep_unwinder *unwinder, uint32_t tid, size_t index,
+			 struct ep_frame_registers *out);
 void ep_stack_deinit(struct ep_stack *stack);
 
 #endif

@@ -220,13 +220,23 @@ static size_t collect_calls(const Dwarf_Die *path, size_t depth, Dwarf_Die calls
 	return count;
 }
 
-/* Blocks beside each other may both have the address: the way on which most calls lie is taken, the
- * last of several. */
-static size_t find_calls(struct ep_inlines *inlines, Dwarf_Die *function, uint64_t address,
-			 Dwarf_Die calls[EP_INLINED_MAX])
+static size_t count_calls(Dwarf_Die *path, size_t depth)
 {
-	Dwarf_Die path[BLOCKS_MAX], other[EP_INLINED_MAX];
-	size_t depth = 1, count = 0, found;
+	size_t count = 0;
+
+	while (depth-- > 0)
+		count += dwarf_tag(&path[depth]) == DW_TAG_inlined_subroutine;
+	return count;
+}
+
+/* The blocks around `address`, outermost first, without the function itself; how many. Blocks
+ * beside each other may both have the address: the way on which most calls lie is taken, the last
+ * of several. */
+static size_t find_path(struct ep_inlines *inlines, Dwarf_Die *function, uint64_t address,
+			Dwarf_Die best[BLOCKS_MAX])
+{
+	Dwarf_Die path[BLOCKS_MAX];
+	size_t depth = 1, count = 0, most = 0, found;
 
 	if (!find_below(inlines, function, path, address))
 		return 0;
@@ -236,10 +246,12 @@ static size_t find_calls(struct ep_inlines *inlines, Dwarf_Die *function, uint64
 			depth++;
 			continue;
 		}
-		found = collect_calls(path, depth, other);
-		if (found >= count)
-			memcpy(calls, other, found * sizeof(*calls));
-		count = found > count ? found : count;
+		found = count_calls(path, depth);
+		if (found >= most) {
+			memcpy(best, path, depth * sizeof(*path));
+			count = depth;
+			most = found;
+		}
 		while (!next_sibling(inlines, &path[depth - 1]) ||
 		       !find_beside(inlines, &path[depth - 1], address))
 			if (--depth == 0)
@@ -431,15 +443,45 @@ static struct function *find_function(struct ep_inlines *inlines, uint64_t addre
 size_t ep_inlines_find(struct ep_inlines *inlines, uint64_t address,
 		       struct ep_inlined out[EP_INLINED_MAX])
 {
-	Dwarf_Die calls[EP_INLINED_MAX];
+	Dwarf_Die calls[EP_INLINED_MAX], path[BLOCKS_MAX];
 	size_t unit, count;
 	struct function *function = find_function(inlines, address, &unit);
 
 	if (!function)
 		return 0;
-	count = find_calls(inlines, &function->die, address, calls);
+	count = collect_calls(path, find_path(inlines, &function->die, address, path), calls);
 	for (size_t i = 0; i < count; i++)
 		out[i] = answer(inlines, unit, &calls[i]);
+	return count;
+}
+
+/* How many of the path's entries are left when `skip` calls are left out of it. */
+static size_t without_calls(Dwarf_Die *path, size_t depth, unsigned skip)
+{
+	while (depth > 0 && skip > 0)
+		skip -= dwarf_tag(&path[--depth]) == DW_TAG_inlined_subroutine;
+	return depth;
+}
+
+size_t ep_inlines_scopes(struct ep_inlines *inlines, uint64_t address, unsigned skip,
+			 Dwarf_Die out[EP_SCOPES_MAX], Dwarf_Die *function_out)
+{
+	Dwarf_Die path[BLOCKS_MAX];
+	size_t unit, depth, from, count = 0;
+	struct function *function = find_function(inlines, address, &unit);
+
+	if (!function)
+		return 0;
+	*function_out = function->die;
+	depth = without_calls(path, find_path(inlines, &function->die, address, path), skip);
+	from = depth;
+	while (from > 0 && dwarf_tag(&path[from - 1]) != DW_TAG_inlined_subroutine)
+		from--;
+	if (depth - from > EP_SCOPES_MAX - 1)
+		depth = from + EP_SCOPES_MAX - 1;
+	while (depth > from)
+		out[count++] = path[--depth];
+	out[count++] = from > 0 ? path[from - 1] : function->die;
 	return count;
 }
 

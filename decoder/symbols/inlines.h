@@ -6,6 +6,8 @@
 #ifndef EPITAPH_INLINES_H
 #define EPITAPH_INLINES_H
 
+#include <elfutils/libdw.h>
+
 #include "decoder/symbols/lines.h"
 
 struct ep_inlines;
@@ -29,6 +31,16 @@ void ep_inlines_destroy(struct ep_inlines *inlines); /* NULL is allowed */
  */
 size_t ep_inlines_find(struct ep_inlines *inlines, uint64_t address,
 		       struct ep_inlined out[EP_INLINED_MAX]);
+
+#define EP_SCOPES_MAX 64
+
+/*
+ * The entries of the blocks around `address`, innermost first, up to that of the innermost function
+ * of it, `skip` inlined ones left out: its own is the last. Of more than EP_SCOPES_MAX the
+ * outermost. *function: the one that is not inlined. How many; 0: there is none.
+ */
+size_t ep_inlines_scopes(struct ep_inlines *inlines, uint64_t address, unsigned skip,
+			 Dwarf_Die out[EP_SCOPES_MAX], Dwarf_Die *function);
 
 /* Where the function with `address` is defined; borrowed like the units. */
 struct ep_declared ep_inlines_declared(struct ep_inlines *inlines, uint64_t address);

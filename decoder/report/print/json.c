@@ -343,6 +343,7 @@ void ep_report_print_json(const struct ep_report *report, FILE *out)
 	write_process(&json, &report->head);
 	write_machine(&json, &report->head);
 	write_end(&json, report);
+	ep_report_json_place(&json, &report->place);
 	if (report->has_signature)
 		write_signature(&json, &report->signature);
 	write_watchdogs(&json, report);

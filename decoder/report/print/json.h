@@ -14,6 +14,8 @@ void ep_report_json_time(struct ep_json *json, const struct ep_trace *trace, con
 			 const struct ep_time *time);
 /* "function", "symbol", "module". */
 void ep_report_json_function(struct ep_json *json, const struct ep_function *function);
+/* "place", where there is one. */
+void ep_report_json_place(struct ep_json *json, const struct ep_report_place *place);
 void ep_report_json_thread(struct ep_json *json, const struct ep_trace *trace,
 			   const struct ep_report_thread *thread);
 

@@ -20,6 +20,8 @@ char *ep_page_escape(const char *text);
 /* "~1.234 us": how long before the end; "?" when that is not known. */
 const char *ep_page_ago(struct ep_page *page, const struct ep_time *time,
 			char out[EP_TIMETEXT_SIZE + 2]);
+/* Where the thread died: source lines, arguments and locals. */
+void ep_page_place(struct ep_page *page, const struct ep_report_place *place);
 /* Heading, state, stack, open calls and last calls. */
 void ep_page_thread(struct ep_page *page, const struct ep_report_thread *thread);
 /* "#0 …" lines, each with its verdict, and the calls without a frame. */

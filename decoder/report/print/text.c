@@ -161,6 +161,7 @@ static void print_death(struct ep_page *page, const struct ep_report_head *head)
 	if (head->has_instruction)
 		field(page, "at", "0x%" PRIx64 ": %s%s%s%s", head->thread->registers.pc,
 		      instruction->text, *registers ? "  (" : "", registers, *registers ? ")" : "");
+	ep_page_place(page, &page->report->place);
 	if (head->has_then)
 		print_then(page, head);
 	if (head->has_abort_message)

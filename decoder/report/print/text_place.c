@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* text_place.c: where the thread died, on a page: the line with its neighbours, then a variable a
+ * line. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decoder/report/print/page.h"
+
+static void print_name(struct ep_page *page, const struct ep_report_place *place)
+{
+	fprintf(page->out, "%sin        %s #%zu %s%s%s%s", page->style->dim, page->style->plain,
+		place->frame, page->style->name,
+		place->inlined ? place->inlined : place->function->name, page->style->plain,
+		place->inlined ? " (inlined)" : "");
+	if (place->line.file && place->line.line)
+		fprintf(page->out, " %s:%" PRIu32, place->line.file, place->line.line);
+	fputc('\n', page->out);
+}
+
+static void print_source(struct ep_page *page, const struct ep_report_place *place)
+{
+	const struct ep_source_text *source = &place->source;
+
+	for (size_t i = 0; i < source->count; i++) {
+		const struct ep_source_line *line = &source->lines[i];
+		bool here = line->number == place->line.line;
+
+		fprintf(page->out, "  %s%s %6" PRIu32 "  %s%s\n", here ? page->bold : "",
+			here ? ">" : " ", line->number, line->text, here ? page->style->plain : "");
+	}
+	if (source->newer)
+		fprintf(page->out,
+			"  %s(this file is newer than the program: it may not be what ran)%s\n",
+			page->style->warn, page->style->plain);
+	if (source->why[0] && place->line.line)
+		fprintf(page->out, "  %s(no source: %s)%s\n", page->style->dim, source->why,
+			page->style->plain);
+}
+
+/* What has no value is named in one line at the end. */
+static bool is_gone(const struct ep_variable *variable)
+{
+	return !variable->known && strcmp(variable->value, "<optimized out>") == 0;
+}
+
+static void print_gone(struct ep_page *page, const struct ep_variables *variables)
+{
+	const char *between = "  optimized out: ";
+
+	for (size_t i = 0; i < variables->all.count; i++) {
+		if (!is_gone(&variables->all.list[i]))
+			continue;
+		fprintf(page->out, "%s%s", between, variables->all.list[i].name);
+		between = ", ";
+	}
+	if (*between == ',')
+		fputc('\n', page->out);
+}
+
+static void print_variable(struct ep_page *page, const struct ep_report_place *place,
+			   const struct ep_variable *variable)
+{
+	fprintf(page->out, "  %s%s%s%s = %s", page->style->dim,
+		variable->argument ? "arg " : "    ", page->style->plain, variable->name,
+		variable->value);
+	if (variable->by_caller)
+		fprintf(page->out, "  %s[as its caller gave it]%s", page->style->dim,
+			page->style->plain);
+	if (ep_report_place_is_below(place, variable))
+		fprintf(page->out, "  %s[declared below, line %" PRIu32 "]%s", page->style->dim,
+			variable->line, page->style->plain);
+	fputc('\n', page->out);
+}
+
+static void print_variables(struct ep_page *page, const struct ep_report_place *place)
+{
+	const struct ep_variables *variables = &place->variables;
+
+	for (size_t i = 0; i < variables->all.count; i++)
+		if (!is_gone(&variables->all.list[i]))
+			print_variable(page, place, &variables->all.list[i]);
+	print_gone(page, variables);
+	if (variables->left)
+		fprintf(page->out, "  … %zu more variables\n", variables->left);
+	if (place->why[0])
+		fprintf(page->out, "  %s(no variables: %s)%s\n", page->style->dim, place->why,
+			page->style->plain);
+}
+
+void ep_page_place(struct ep_page *page, const struct ep_report_place *place)
+{
+	if (!place->known)
+		return;
+	print_name(page, place);
+	print_source(page, place);
+	print_variables(page, place);
+}
