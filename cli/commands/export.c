@@ -20,6 +20,7 @@
 #include "coredump/files/output.h"
 #include "coredump/util/alloc.h"
 #include "decoder/export/export.h"
+#include "decoder/export/flame.h"
 #include "decoder/export/funtrace_export.h"
 #include "decoder/export/viztracer.h"
 #include "decoder/report/death.h"
@@ -60,6 +61,8 @@ static const struct format formats[] = {
 	{"perfetto", {".pftrace", ".perfetto-trace"}, "", ep_perfetto_write, true},
 	{"funtrace", {".raw"}, "", ep_funtrace_write, true},
 	{"tables", {NULL}, "zstd overwrite", NULL, false},
+	{"flamegraph", {NULL}, "weight merge-threads", ep_flamegraph_write, false},
+	{"svg", {".svg"}, "weight merge-threads", ep_svg_write, false},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(*formats))
@@ -449,8 +452,10 @@ static const struct ep_option options[] = {
 	 "several times"},
 	{"raw-timestamps", 0, NULL,
 	 "viztracer, chrome: times of the TSC itself, not since the first record"},
-	{"weight", 0, "WHAT", "collapsed: self-time (default; in ns) or calls (how many)"},
-	{"merge-threads", 0, NULL, "collapsed: threads that have one name are one"},
+	{"weight", 0, "WHAT",
+	 "collapsed, flamegraph, svg: self-time (default; in ns) or calls (how many)"},
+	{"merge-threads", 0, NULL,
+	 "collapsed, flamegraph, svg: threads that have one name are one"},
 	{"min-percent", 0, "N",
 	 "dot: leave out functions and edges below N % of the time; default 0.5"},
 	{"zstd", 0, NULL, "tables: compress the files with zstd, which DuckDB reads as they are"},
@@ -511,6 +516,10 @@ const struct ep_command ep_command_export = {
 		"funtrace: a funtrace.raw with one sample, for funtrace2viz; binary. Calls, "
 		"returns and catches, each with one time, in TSC cycles; where history is missing "
 		"it cannot tell.\n\n"
+		"flamegraph: the folded stacks as one page for a browser, which fetches nothing: "
+		"click to zoom, / to search. svg: the same as a picture. In both the threads are "
+		"on "
+		"top, and the width of a frame is what was spent in it, waits included.\n\n"
 		"tables: a folder of CSV files for DuckDB, ClickHouse and pandas: process, "
 		"threads, "
 		"modules, functions, calls, waits, notes, spans, gaps, and the frames of the "

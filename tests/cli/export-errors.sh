@@ -6,11 +6,26 @@ set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 traced story story
 crash core.story "$PWD/story"
-formats='html viztracer chrome perfetto jsonl collapsed speedscope dot funtrace'
+formats='html viztracer chrome perfetto jsonl collapsed speedscope dot funtrace flamegraph svg'
 
 gives 64 "$EPITAPH" export -f flowers core.story
 has err flowers
 for format in $formats; do has err $format; done
+# Names that people try, whatever their letters; and what comes nearest.
+for pair in folded:collapsed Collapsed:collapsed ndjson:jsonl graphviz:dot trace_event:chrome flame:flamegraph; do
+	gives 0 "$EPITAPH" export -f "${pair%:*}" core.story
+	mv out alias
+	gives 0 "$EPITAPH" export -f "${pair#*:}" core.story
+	cmp -s out alias || say "${pair%:*} is no ${pair#*:}"
+done
+for pair in colapsed:collapsed tabels:tables flamegrph:flamegraph graphvis:dot vistracer:viztracer; do
+	gives 64 "$EPITAPH" export -f "${pair%:*}" core.story
+	has err "did you mean ${pair#*:}?"
+done
+gives 64 "$EPITAPH" export -f parquet core.story
+has err docs/tables.md
+gives 64 "$EPITAPH" export -f xyz core.story
+hasnt err 'did you mean'
 gives 64 "$EPITAPH" export core.story
 has err 'formats are:'
 # One that another program reads as JSON, too, is not guessed.
@@ -30,7 +45,7 @@ done
 
 # The end of the file's name tells the format; --format tells it better.
 for pair in html:a.html html:a.htm jsonl:calls.jsonl jsonl:calls.ndjson collapsed:a.folded collapsed:a.collapsed speedscope:a.speedscope.json \
-	dot:a.dot dot:a.gv perfetto:a.pftrace perfetto:a.perfetto-trace funtrace:a.raw; do
+	svg:a.svg dot:a.dot dot:a.gv perfetto:a.pftrace perfetto:a.perfetto-trace funtrace:a.raw; do
 	gives 0 "$EPITAPH" export -o "${pair#*:}" core.story
 	gives 0 "$EPITAPH" export -f "${pair%%:*}" core.story
 	cmp -s out "${pair#*:}" || say "${pair#*:} is no ${pair%%:*}"
