@@ -8,10 +8,12 @@
 
 #include "cli/common/progress.h"
 #include "coredump/files/output.h"
+#include "coredump/files/output_folder.h"
 
 static void end_by(int number)
 {
 	ep_output_remove_asides();
+	ep_output_folder_remove_aside();
 	ep_progress_wipe();
 	/* SA_RESETHAND has given the signal its own way back: it ends the process on return. */
 	raise(number);

@@ -26,7 +26,8 @@ static int failed(const char *path, struct ep_err *err)
 
 /* ---- a folder aside, and the end of the process ---- */
 
-/* The one that has a name aside; removed by exit(3) and by signals that end us. */
+/* The one that has a name aside; removed by exit(3). A child that was forked meanwhile
+ * leaves its parent's alone. */
 static struct ep_output_folder *unfinished;
 static pid_t unfinished_of;
 
@@ -42,29 +43,11 @@ static void aside_remove(struct ep_output_folder *folder)
 	rmdir(folder->aside);
 }
 
-static void unfinished_remove(void)
+void ep_output_folder_remove_aside(void)
 {
 	if (unfinished && unfinished_of == getpid())
 		aside_remove(unfinished);
 	unfinished = NULL;
-}
-
-static void end_by(int signal)
-{
-	unfinished_remove();
-	raise(signal); /* once more, without us: SA_RESETHAND */
-}
-
-/* Whoever ignores a signal, or handles it, goes on to. */
-static void watch_signals(void)
-{
-	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
-	const struct sigaction ours = {.sa_handler = end_by, .sa_flags = SA_RESETHAND | SA_NODEFER};
-	struct sigaction before;
-
-	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-		if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-			sigaction(ending[i], &ours, NULL);
 }
 
 /* Makes it. 0, or -1 and errno. */
@@ -79,8 +62,7 @@ static int aside_make(struct ep_output_folder *folder)
 		return -1;
 	}
 	if (!registered)
-		registered = atexit(unfinished_remove) == 0;
-	watch_signals();
+		registered = atexit(ep_output_folder_remove_aside) == 0;
 	if (!mkdtemp(name))
 		return -1;
 	strcpy(folder->aside, name);

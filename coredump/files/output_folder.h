@@ -2,8 +2,8 @@
 /*
  * output_folder.h: a folder of files that appears whole or not at all. Its files have no name until
  * all are written, where the file system has such (O_TMPFILE): then nothing stays behind, however
- * the process ends. Else they lie in a folder aside, which goes when the process exits, or a signal
- * ends it. Not safe among threads; one at a time.
+ * the process ends. Else they lie in a folder aside, which goes when the process exits. Not safe
+ * among threads; one at a time.
  */
 #ifndef EPITAPH_OUTPUT_FOLDER_H
 #define EPITAPH_OUTPUT_FOLDER_H
@@ -48,5 +48,9 @@ int ep_output_folder_add(struct ep_output_folder *folder, const char *name, int 
 int ep_output_folder_commit(struct ep_output_folder *folder, struct ep_err *err);
 /* Throws it away. */
 void ep_output_folder_abandon(struct ep_output_folder *folder);
+
+/* The folder aside goes, if there is one: for who ends the process by a signal. Safe in a signal
+ * handler. */
+void ep_output_folder_remove_aside(void);
 
 #endif

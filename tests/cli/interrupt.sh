@@ -39,6 +39,14 @@ leaves o.json.gz "$EPITAPH" export -f chrome -o o.json.gz ../core
 leaves small "$EPITAPH" extract -o small ../core
 leaves sum "$EPITAPH" count merge -o sum "${counts[@]}"
 
+# A folder of tables: the same, or it is whole.
+rm -rf here && mkdir here && cd here
+status=0
+../interrupted "$EPITAPH" export -f tables -o tables ../core >../there 2>../err || status=$?
+cd ..
+[ $status -eq 130 ] || say "tables: status $status: $(cat err)"
+[ "$(ls here)" = tables ] && [ -s here/tables/schema.sql ] || [ -z "$(ls here)" ] || say "tables: left $(ls here here/*)"
+
 # Who ignores it goes on, as under nohup.
 (trap '' INT TERM; exec "$EPITAPH" replay - <core >out 2>err) &
 wait $! || [ $? -eq 1 ] || say "replay: $(cat err)"
