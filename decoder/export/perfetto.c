@@ -43,6 +43,38 @@ static const char *const categories[CATEGORIES] = {
 	[CATEGORY_DEEP] = "deep",
 };
 
+/* What is said of a call beside its times; 0 is none. */
+enum call_word {
+	WORD_NONE,
+	WORD_BEFORE,
+	WORD_RESUMED,
+	WORD_SUSPENDED,
+	WORD_UNWOUND,
+	WORD_ABANDONED,
+	WORD_SWITCHED,
+	WORD_GAP,
+	WORD_AMBIGUOUS,
+	WORD_WAIT,
+	WORD_END,
+	WORDS,
+};
+
+static const struct {
+	const char *key, *value;
+} words[WORDS] = {
+	[WORD_BEFORE] = {"began", "before the history: begin unknown"},
+	[WORD_RESUMED] = {"resumed", "execution came back to this stack"},
+	[WORD_SUSPENDED] = {"suspended", "execution went on upon another stack"},
+	[WORD_UNWOUND] = {"ended", "left without a return, by an exception or longjmp"},
+	[WORD_ABANDONED] = {"ended", "left without a return"},
+	[WORD_SWITCHED] = {"switched",
+			   "its hooks were switched off: when it returned is not known"},
+	[WORD_GAP] = {"gap", "history is missing inside"},
+	[WORD_AMBIGUOUS] = {"ambiguous", "the return may be of an outer call of it"},
+	[WORD_WAIT] = {"wait", "it may have waited, or a call near it: not known which"},
+	[WORD_END] = {"end", "approximate"},
+};
+
 /* ---- the beginning of the file ---- */
 
 static void write_clock(struct ep_protobuf *packet, uint64_t id, uint64_t time, bool incremental)
@@ -106,6 +138,10 @@ static void write_sequence(struct ep_perfetto *perfetto, const struct ep_perfett
 	ep_protobuf_open(packet, EP_PB_PACKET_INTERNED_DATA);
 	for (unsigned i = 1; i < CATEGORIES; i++)
 		write_interned(packet, EP_PB_INTERNED_CATEGORY, i, categories[i]);
+	for (unsigned i = 1; i < WORDS; i++) {
+		write_interned(packet, EP_PB_INTERNED_KEY, i, words[i].key);
+		write_interned(packet, EP_PB_INTERNED_VALUE, i, words[i].value);
+	}
 	ep_perfetto_end(perfetto);
 }
 
@@ -184,10 +220,16 @@ static void category(struct ep_perfetto *perfetto, enum category is)
 	ep_protobuf_uint(&perfetto->packet, EP_PB_TRACK_EVENT_CATEGORY, is);
 }
 
-static void word(struct ep_perfetto *perfetto, bool on, const char *name, const char *text)
+static void word(struct ep_perfetto *perfetto, bool on, enum call_word is)
 {
-	if (on)
-		ep_perfetto_text(perfetto, name, text);
+	struct ep_protobuf *packet = &perfetto->packet;
+
+	if (!on)
+		return;
+	ep_protobuf_open(packet, EP_PB_TRACK_EVENT_ANNOTATION);
+	ep_protobuf_uint(packet, EP_PB_ANNOTATION_NAME_IID, is);
+	ep_protobuf_uint(packet, EP_PB_ANNOTATION_TEXT_IID, is);
+	ep_protobuf_close(packet);
 }
 
 static void address(struct ep_perfetto *perfetto, uint64_t address)
@@ -254,9 +296,8 @@ static void write_begin(struct ep_perfetto *perfetto, const struct ep_nest_threa
 	ep_protobuf_uint(packet, EP_PB_TRACK_EVENT_NAME_IID, (uint64_t)frame->function->id + 1);
 	if (begin_is_approximate(frame))
 		category(perfetto, CATEGORY_APPROXIMATE);
-	word(perfetto, frame->flags & EP_CALL_BEFORE, "began", "before the history: begin unknown");
-	word(perfetto, event->kind == EP_EVENT_RESUME, "resumed",
-	     "execution came back to this stack");
+	word(perfetto, frame->flags & EP_CALL_BEFORE, WORD_BEFORE);
+	word(perfetto, event->kind == EP_EVENT_RESUME, WORD_RESUMED);
 	if (first)
 		write_function(perfetto, frame->function);
 	ep_protobuf_close(packet);
@@ -277,20 +318,14 @@ static void write_flags_slow(struct ep_perfetto *perfetto, const struct ep_event
 	uint32_t known = frame->flags;
 	bool unwound = known & EP_CALL_UNWOUND, ended = event->kind == EP_EVENT_END;
 
-	word(perfetto, !ended, "suspended", "execution went on upon another stack");
-	word(perfetto, ended && unwound, "ended",
-	     "left without a return, by an exception or longjmp");
-	word(perfetto, ended && !unwound && known & EP_CALL_ABANDONED, "ended",
-	     "left without a return");
-	word(perfetto, known & EP_CALL_SWITCHED, "switched",
-	     "its hooks were switched off: when it returned is not known");
-	word(perfetto, known & EP_CALL_ACROSS_GAP, "gap", "history is missing inside");
-	word(perfetto, ended && known & EP_CALL_AMBIGUOUS, "ambiguous",
-	     "the return may be of an outer call of it");
-	word(perfetto, known & EP_CALL_UNSURE_WAIT, "wait",
-	     "it may have waited, or a call near it: not known which");
-	word(perfetto, ended && !event->end.exact && !begin_is_approximate(frame), "end",
-	     "approximate");
+	word(perfetto, !ended, WORD_SUSPENDED);
+	word(perfetto, ended && unwound, WORD_UNWOUND);
+	word(perfetto, ended && !unwound && known & EP_CALL_ABANDONED, WORD_ABANDONED);
+	word(perfetto, known & EP_CALL_SWITCHED, WORD_SWITCHED);
+	word(perfetto, known & EP_CALL_ACROSS_GAP, WORD_GAP);
+	word(perfetto, ended && known & EP_CALL_AMBIGUOUS, WORD_AMBIGUOUS);
+	word(perfetto, known & EP_CALL_UNSURE_WAIT, WORD_WAIT);
+	word(perfetto, ended && !event->end.exact && !begin_is_approximate(frame), WORD_END);
 }
 
 static void write_end(struct ep_perfetto *perfetto, const struct ep_nest_thread *thread,
@@ -385,7 +420,7 @@ static void write_span(struct ep_perfetto *perfetto, const struct ep_nest_thread
 		ep_protobuf_text(&perfetto->packet, EP_PB_TRACK_EVENT_NAME, event->text);
 		address(perfetto, event->address);
 	}
-	word(perfetto, event->flags & EP_CALL_ACROSS_GAP, "gap", "history is missing inside");
+	word(perfetto, event->flags & EP_CALL_ACROSS_GAP, WORD_GAP);
 	event_end(perfetto);
 }
 

@@ -45,6 +45,7 @@ enum ep_perfetto_track {
 	EP_TRACK_OF_RECORDS, /* a: index of the thread */
 	EP_TRACK_OF_CLOCK,   /* a: index of the thread */
 	EP_TRACK_OF_SWITCHED,
+	EP_TRACK_OF_COST,   /* a: which of its two */
 	EP_TRACK_OF_WAKING, /* no track, a flow: a: tid, b: TSC */
 };
 uint64_t ep_perfetto_uuid(const struct ep_trace *trace, enum ep_perfetto_track of, uint64_t a,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * perfetto_counters.c: what tracing cost, as far as the trace knows it: how many records a thread
- * made in a second, the part of its time that reading the clock for them took, and how many
- * functions were switched off. What a hook takes without the clock is not in a trace (epitaph
- * calibrate measures it).
+ * made in a second, and the part of its time that reading the clock for them took; of the process,
+ * what the runtime thought that tracing takes, when it reckoned last, and how many functions were
+ * switched off for that.
  */
 #include "decoder/export/perfetto.h"
 
@@ -135,6 +135,31 @@ static void write_switched(struct ep_perfetto *perfetto)
 	ep_array_deinit(&moments);
 }
 
+/* What epitaph info says of it: of when it was reckoned last, which the history may not reach back
+ * to; then at its begin. */
+static void write_cost(struct ep_perfetto *perfetto, const struct ep_switches *head)
+{
+	const struct ep_trace *trace = perfetto->export->trace;
+	const struct {
+		const char *name;
+		uint64_t part, whole;
+	} shares[] = {
+		{"tracing: thought to take, % of the CPU time", head->cost, head->cpu},
+		{"tracing: thought to take of late, % of the CPU time", head->cost_last,
+		 head->cpu_last},
+	};
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+		uint64_t track = ep_perfetto_uuid(trace, EP_TRACK_OF_COST, i, 0);
+
+		if (!shares[i].whole)
+			continue;
+		write_counter_track(perfetto, track, perfetto->process, shares[i].name);
+		write_value(perfetto, track, head->cost_tsc,
+			    100.0 * (double)shares[i].part / (double)shares[i].whole);
+	}
+}
+
 void ep_perfetto_counters(struct ep_perfetto *perfetto)
 {
 	const struct ep_trace *trace = perfetto->export->trace;
@@ -142,6 +167,8 @@ void ep_perfetto_counters(struct ep_perfetto *perfetto)
 	for (size_t i = 0; i < trace->thread_count; i++)
 		if (perfetto->threads[i].track)
 			write_thread(perfetto, i, trace->clock.read_cost);
-	if (trace->switches)
+	if (trace->switches) {
+		write_cost(perfetto, &trace->switches->head);
 		write_switched(perfetto);
+	}
 }

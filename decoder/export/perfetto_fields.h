@@ -80,16 +80,21 @@
 #define EP_PB_TYPE_COUNTER 4u
 
 /* track_event/debug_annotation.proto: DebugAnnotation */
-#define EP_PB_ANNOTATION_UINT    3u
-#define EP_PB_ANNOTATION_INT     4u
-#define EP_PB_ANNOTATION_TEXT    6u /* string_value */
-#define EP_PB_ANNOTATION_POINTER 7u
-#define EP_PB_ANNOTATION_NAME    10u
+#define EP_PB_ANNOTATION_UINT     3u
+#define EP_PB_ANNOTATION_INT      4u
+#define EP_PB_ANNOTATION_TEXT     6u /* string_value */
+#define EP_PB_ANNOTATION_POINTER  7u
+#define EP_PB_ANNOTATION_NAME_IID 1u
+#define EP_PB_ANNOTATION_NAME     10u
+#define EP_PB_ANNOTATION_TEXT_IID 17u /* string_value_iid */
 
-/* interned_data/interned_data.proto: InternedData; track_event/track_event.proto: EventCategory and
- * EventName, alike */
+/* interned_data/interned_data.proto: InternedData; EventCategory, EventName
+ * (track_event/track_event.proto), DebugAnnotationName (…/debug_annotation.proto) and
+ * InternedString (profiling/profile_common.proto) are alike */
 #define EP_PB_INTERNED_CATEGORY 1u
 #define EP_PB_INTERNED_NAME     2u
+#define EP_PB_INTERNED_KEY      3u  /* debug_annotation_names */
+#define EP_PB_INTERNED_VALUE    29u /* debug_annotation_string_values */
 #define EP_PB_INTERNED_IID      1u
 #define EP_PB_INTERNED_TEXT     2u
 

@@ -79,6 +79,33 @@ assert shares and all(0 < share < 100 for _, share in shares)
 made = sum(rate * (end - begin) / 1e9 for (begin, rate), (end, _) in zip(rates, rates[1:]))
 assert len(rates) == 1 or 0.9 < made / 30000 < 1.1, made'
 
+# What the runtime thought of it, and the functions that went off for it: as info has them.
+cat >busy.c <<'END'
+#include <stdlib.h>
+#include <time.h>
+__attribute__((noinline)) static void leaf(int i) { __asm__ volatile("" : : "r"(i)); }
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 2)
+		for (int i = 0; i < 1000; i++)
+			leaf(i);
+	abort();
+}
+END
+"$BIN/epitaph-cc" -g -O1 busy.c -o busy
+EPITAPH_BUDGET=5% EPITAPH_SCHED=off crash core.busy "$PWD/busy"
+gives 0 "$EPITAPH" info core.busy
+mv out info
+gives 0 "$EPITAPH" export -f perfetto --last=100 core.busy
+decoded out >decoded
+asks decoded 'said = re.search(r"take ([0-9.]+) % of the CPU time, ([0-9.]+) % of late", open("info").read())
+(_, whole), = counter("tracing: thought to take, % of the CPU time")
+late = sum(value for _, value in counter("tracing: thought to take of late, % of the CPU time"))
+assert whole > 1 and abs(whole - float(said[1])) < 0.06 and abs(late - float(said[2])) < 0.06, (whole, late)
+off = re.search(r"(?m)^off +([0-9]+) functions", open("info").read())
+moves = [count for _, count in counter("tracing: functions switched off")]
+assert max(moves) == 1 and moves[-1] == (int(off[1]) if off else 0), (moves, off)'
+
 # What the program says, and what it did not wait for.
 cat >spans.cc <<'END'
 #include <epitaph.h>

@@ -45,6 +45,7 @@ static const struct {
 	{{"export", "--format=dot"}, TEXT},
 	{{"export", "--format=html"}, TEXT},
 	{{"export", "--format=funtrace"}, BYTES},
+	{{"export", "--format=perfetto"}, BYTES},
 	{{"report", "--all"}, TEXT},
 };
 #define COMMANDS (sizeof(commands) / sizeof(*commands))

@@ -63,9 +63,9 @@ decoded() { # FILE: a Perfetto trace as text, by the numbers in schemas/perfetto
 
 asks() { # FILE PYTHON: statements about `trace`, a Perfetto trace as decoded; see perfetto.py
 	python3 -B - "$TOP/tests/cli/lib" "$1" "$2" >unasked 2>&1 <<'END' || { say "not as it must be: $2"; sed 's/^/	/' unasked; }
-import collections, json, sys, time
+import collections, json, re, sys, time
 sys.path.insert(0, sys.argv[1])
-from perfetto import Trace
+from perfetto import Trace, number, one
 trace = Trace(sys.argv[2])
 def slices():
     return sorted((s for track in trace.slices.values() for s in track), key=lambda s: s.begin)

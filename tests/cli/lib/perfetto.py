@@ -57,6 +57,7 @@ def number(message, key, default=None):
 class Sequence:
     def __init__(self):
         self.clock, self.now, self.track, self.names, self.categories, self.cleared = BOOTTIME, None, None, {}, {}, False
+        self.keys, self.values = {}, {}
 
 
 class Slice:
@@ -109,11 +110,13 @@ class Trace:
 
     @staticmethod
     def interned(given, sequence):
-        for field, texts in ("event_names", sequence.names), ("event_categories", sequence.categories):
+        for field, texts in (("event_names", sequence.names), ("event_categories", sequence.categories),
+                             ("debug_annotation_names", sequence.keys),
+                             ("debug_annotation_string_values", sequence.values)):
             for entry in given[field] if given else []:
                 iid = number(entry, "iid")
                 assert iid and iid not in texts, iid
-                texts[iid] = one(entry, "name")
+                texts[iid] = one(entry, "str" if "values" in field else "name")
 
     def snapshot(self, given, sequence):
         clocks = {number(clock, "clock_id"): clock for clock in given["clocks"]} if given else {}
@@ -145,10 +148,11 @@ class Trace:
         assert len(categories) == len(set(categories)), categories
         args = {}
         for annotation in event["debug_annotations"]:
-            key, = annotation["name"]
+            fields = {field: one(annotation, field) for field in annotation}
+            key = fields.pop("name", None) or sequence.keys[int(fields.pop("name_iid"))]
+            (field, value), = fields.items()
             assert key not in args, key
-            (_, (value,)), = ((k, v) for k, v in annotation.items() if k != "name")
-            args[key] = value
+            args[key] = sequence.values[int(value)] if field == "string_value_iid" else value
         self.events.append((time, len(self.events), track, {
             "type": one(event, "type"), "name": name, "categories": categories, "args": args,
             "value": one(event, "double_counter_value"), "flows": event["flow_ids"], "ends": event["terminating_flow_ids"]}))
