@@ -12,6 +12,7 @@
 #include "cli/common/interrupt.h"
 #include "cli/common/progress.h"
 #include "cli/common/say.h"
+#include "cli/common/terminal.h"
 
 const struct ep_command *const ep_commands[] = {
 	&ep_command_report,
@@ -55,8 +56,12 @@ static int run_command(const struct ep_command *command, int argc, char *argv[])
 		return EP_EXIT_USAGE;
 	}
 	ep_progress_show();
+	if (command->pages && !ep_argument_given(&arguments, "no-pager"))
+		ep_pager_start();
 	result = command->run(&arguments);
-	return ep_stdout_finish() ? result : EP_EXIT_UNREADABLE;
+	result = ep_stdout_finish() ? result : EP_EXIT_UNREADABLE;
+	ep_pager_finish();
+	return result;
 }
 
 int ep_main(int argc, char *argv[])

@@ -379,5 +379,6 @@ const struct ep_command ep_command_diff = {
 		"not. Durations alone do not make a difference: they are never equal.",
 	.options = options,
 	.names = true,
+	.pages = true,
 	.run = diff_run,
 };

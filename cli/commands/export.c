@@ -153,12 +153,12 @@ static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *e
 
 static char *report_text(const struct ep_report *report)
 {
-	const struct ep_replay_style plain = {"", "", "", "", false};
+	const struct ep_page_look plain = {.style = {"", "", "", "", false, false}, .bold = ""};
 	char *text;
 	size_t size;
 	FILE *file = ep_open_memstream(&text, &size);
 
-	ep_report_print_text(report, file, &plain, "");
+	ep_report_print_text(report, file, &plain);
 	ep_close_memstream(file);
 	return text;
 }

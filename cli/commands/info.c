@@ -512,5 +512,6 @@ const struct ep_command ep_command_info = {
 		       "the others the beginning was overwritten, or is in the trace of the "
 		       "process that was forked.",
 	.options = options,
+	.pages = true,
 	.run = info_run,
 };

@@ -111,7 +111,7 @@ static void replay_all(struct replay *replay)
 {
 	replay->style =
 		(struct ep_replay_style){ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
-					 ep_color(EP_CYAN), replay->merged};
+					 ep_color(EP_CYAN),  replay->merged,   true};
 	replay->first = true;
 	if (isatty(STDOUT_FILENO))
 		ep_progress_hide();
@@ -203,5 +203,6 @@ const struct ep_command ep_command_replay = {
 		"anything or for a CPU.",
 	.options = options,
 	.names = true,
+	.pages = true,
 	.run = replay_run,
 };

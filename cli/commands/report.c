@@ -7,6 +7,7 @@
 #include "cli/common/commands.h"
 #include "cli/common/findings.h"
 #include "cli/common/say.h"
+#include "cli/common/terminal.h"
 #include "decoder/report/crash_signature.h"
 #include "decoder/report/print/print.h"
 
@@ -32,6 +33,17 @@ static int parse_ended(uint64_t *out, const char *text)
 	return EP_EXIT_USAGE;
 }
 
+/* One screen, unless somebody asked for more than that. */
+static bool is_page(const struct ep_arguments *arguments)
+{
+	static const char *const more[] = {"json", "last", "threads", "frames", "inlines"};
+
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		if (ep_argument_given(arguments, more[i]))
+			return false;
+	return true;
+}
+
 static int parse_limits(struct ep_report_limits *limits, const struct ep_arguments *arguments)
 {
 	uint64_t last = UINT64_MAX, threads = THREADS, frames = FRAMES;
@@ -48,6 +60,8 @@ static int parse_limits(struct ep_report_limits *limits, const struct ep_argumen
 	limits->signature = ep_argument_given(arguments, "json");
 	if (ep_argument_given(arguments, "all"))
 		limits->threads = limits->frames = SIZE_MAX;
+	else if (is_page(arguments))
+		*limits = ep_report_page_limits;
 	return 0;
 }
 
@@ -81,10 +95,15 @@ static int print_signature(const struct ep_evidence *evidence)
 }
 
 static int print_report(const struct ep_session *session, const struct ep_findings *findings,
-			const struct ep_report_limits *limits, bool as_json)
+			const struct ep_report_limits *limits, bool as_json, bool full_names)
 {
-	const struct ep_replay_style style = {ep_color(EP_PLAIN), ep_color(EP_DIM),
-					      ep_color(EP_YELLOW), ep_color(EP_CYAN), false};
+	const struct ep_page_look look = {
+		.style = {ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
+			  ep_color(EP_CYAN), false, full_names},
+		.bold = ep_color(EP_BOLD),
+		.columns = ep_terminal_columns(),
+		.full_names = full_names,
+	};
 	struct ep_report report;
 	bool partial;
 
@@ -92,7 +111,7 @@ static int print_report(const struct ep_session *session, const struct ep_findin
 	if (as_json)
 		ep_report_print_json(&report, stdout);
 	else
-		ep_report_print_text(&report, stdout, &style, ep_color(EP_BOLD));
+		ep_report_print_text(&report, stdout, &look);
 	partial = report.partial;
 	ep_report_deinit(&report);
 	return partial ? EP_EXIT_PARTIAL : EP_EXIT_COMPLETE;
@@ -121,7 +140,8 @@ static int report_run(const struct ep_arguments *arguments)
 		result = print_signature(&findings.evidence);
 	} else {
 		status = print_report(&session, &findings, &limits,
-				      ep_argument_given(arguments, "json"));
+				      ep_argument_given(arguments, "json"),
+				      ep_argument_given(arguments, "full-names"));
 		result = status ? status : result;
 	}
 	ep_findings_deinit(&findings);
@@ -139,6 +159,9 @@ static const struct ep_option options[] = {
 	{"all", 'a', NULL, "all threads and all frames"},
 	{"ended", 0, "SECONDS",
 	 "when the process of an arena file ended, since 1970, which the file does not tell"},
+	{"full-names", 0, NULL,
+	 "names of C++ in full, and paths: not std::string, but "
+	 "std::__cxx11::basic_string<char, ...>"},
 	{"inlines", 'i', NULL, "also show the calls that the compiler inlined into each frame"},
 	{"json", 0, NULL,
 	 "one JSON object with all that the text says, and every frame of the thread that died; "
@@ -170,5 +193,6 @@ const struct ep_command ep_command_report = {
 		"stopped: its open calls are shown, and no stacks.",
 	.options = options,
 	.names = true,
+	.pages = true,
 	.run = report_run,
 };

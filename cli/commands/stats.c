@@ -451,5 +451,6 @@ const struct ep_command ep_command_stats = {
 		"that call or in one that it called.",
 	.options = options,
 	.names = true,
+	.pages = true,
 	.run = stats_run,
 };

@@ -25,6 +25,12 @@ const struct ep_option ep_name_options[] = {
 	{NULL, 0, NULL, NULL},
 };
 
+const struct ep_option ep_pager_options[] = {
+	{"no-pager", 0, NULL,
+	 "no pager; else, on a terminal, what EPITAPH_PAGER or PAGER says, or less"},
+	{NULL, 0, NULL, NULL},
+};
+
 const struct ep_option ep_common_options[] = {
 	{"color", 0, "WHEN", "auto, always or never; auto obeys NO_COLOR"},
 	{"help", 'h', NULL, "show this help"},
@@ -47,6 +53,7 @@ const struct ep_option *ep_command_option(const struct ep_command *command, size
 	const struct ep_option *tables[] = {
 		command->options,
 		command->names ? ep_name_options : NULL,
+		command->pages ? ep_pager_options : NULL,
 		ep_common_options,
 	};
 

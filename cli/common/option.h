@@ -39,6 +39,7 @@ struct ep_command {
 	const char *example;     /* words of a command line, behind "epitaph" */
 	const char *description; /* of the man page: paragraphs, separated by an empty line */
 	const struct ep_option *options; /* its own; the common ones come after */
+	bool pages;                      /* what it prints is read in a pager, on a terminal */
 	bool names;                      /* also takes the options of how functions are named */
 	bool rest;                       /* what follows the first operand is operands, too */
 	int (*run)(const struct ep_arguments *arguments); /* an exit status */
@@ -58,6 +59,7 @@ struct ep_arguments {
 };
 
 extern const struct ep_option ep_name_options[];   /* of .names commands */
+extern const struct ep_option ep_pager_options[];  /* of .pages commands */
 extern const struct ep_option ep_common_options[]; /* of all commands */
 
 /* By its whole name, in a table of commands that ends with NULL. */

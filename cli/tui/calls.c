@@ -54,7 +54,7 @@ static void read_calls(struct ep_view *view, const struct ep_sink *sink)
 
 static void print_calls(struct ep_view *view)
 {
-	static const struct ep_replay_style style = {"", "", "", "", false};
+	static const struct ep_replay_style style = {"", "", "", "", false, true};
 	struct calls *calls = calls_of(view);
 	struct ep_outbuf *out = ep_malloc(sizeof(*out));
 	struct ep_replay printer;

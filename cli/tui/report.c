@@ -8,19 +8,19 @@
 #include "coredump/util/alloc.h"
 #include "decoder/report/print/print.h"
 
-/* As epitaph report has them without options. */
-static const struct ep_report_limits limits = {
-	.crash_calls = 24, .other_calls = 3, .threads = 16, .frames = 40};
-
 static void print_report(struct ep_session *session, FILE *out)
 {
-	static const struct ep_replay_style style = {"", "", "", "", false};
+	static const struct ep_page_look look = {
+		.style = {"", "", "", "", false, false},
+		.bold = "",
+	};
 	struct ep_findings findings = {0};
 	struct ep_report report;
 
 	ep_findings_init(&findings, session);
-	ep_report_init(&report, &findings.evidence, &limits, ep_findings_kept(session));
-	ep_report_print_text(&report, out, &style, "");
+	ep_report_init(&report, &findings.evidence, &ep_report_page_limits,
+		       ep_findings_kept(session));
+	ep_report_print_text(&report, out, &look);
 	ep_report_deinit(&report);
 	ep_findings_deinit(&findings);
 }

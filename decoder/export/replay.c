@@ -3,9 +3,11 @@
 #include "decoder/export/replay.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "decoder/kernel/kernel_events.h"
+#include "decoder/names/short_name.h"
 #include "decoder/util/timetext.h"
 #include "coredump/util/utf8.h"
 
@@ -136,6 +138,14 @@ static const char *how_it_ended(uint32_t flags)
 	return "";
 }
 
+static void print_function(struct ep_replay *replay, const struct ep_function *function)
+{
+	char *name = replay->style->full_names ? NULL : ep_short_name(function->name);
+
+	print_text(replay, name ? name : function->name);
+	free(name);
+}
+
 /* "name()": C++ names have their parameters, the others get parentheses that make them look like
  * calls. */
 static void print_name(struct ep_replay *replay, const struct ep_event *event)
@@ -143,7 +153,7 @@ static void print_name(struct ep_replay *replay, const struct ep_event *event)
 	const char *name = event->function->name;
 
 	print_text(replay, replay->style->name);
-	print_text(replay, name);
+	print_function(replay, event->function);
 	print_text(replay, replay->style->plain);
 	print_text(replay, strchr(name, '(') ? "" : "()");
 }
@@ -217,7 +227,7 @@ static void print_end(struct ep_replay *replay, const struct ep_event *event)
 	print_head(replay, event, &event->end, event);
 	print_text(replay, replay->style->dim);
 	print_text(replay, "} /* ");
-	print_text(replay, event->function->name);
+	print_function(replay, event->function);
 	print_text(replay, how_it_ended(event->flags));
 	print_text(replay, " */");
 	print_text(replay, replay->style->plain);
@@ -291,7 +301,7 @@ static void print_point(struct ep_replay *replay, const struct ep_event *event)
 	print_text(replay, replay->style->warn);
 	print_text(replay, "-- ");
 	if (event->function && !unseen) {
-		print_text(replay, event->function->name);
+		print_function(replay, event->function);
 		print_text(replay, " ");
 	}
 	print_text(replay, unseen ? "" : words[event->point]);

@@ -12,7 +12,8 @@
 /* Escape sequences, "" for none. */
 struct ep_replay_style {
 	const char *plain, *dim, *warn, *name;
-	bool threads; /* a column that names the thread */
+	bool threads;    /* a column that names the thread */
+	bool full_names; /* else as people say them (short_name.h) */
 };
 
 /*

@@ -420,6 +420,7 @@ struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address, u
 		return line;
 	line = ep_lines_find(lines, address - module->facts->bias);
 	line.file = ep_path_map_find(&names->path_map, line.file);
+	line.directory = ep_path_map_find(&names->path_map, line.directory);
 	return line;
 }
 

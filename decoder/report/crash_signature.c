@@ -25,7 +25,7 @@ static const struct ep_event *find_handler(const struct ep_evidence *evidence,
 
 	if (!evidence->first.found || !evidence->first.frame || !open->count)
 		return NULL;
-	ep_evidence_align(evidence, stack, open, false, &alignment);
+	ep_evidence_align(evidence, stack, open, false, false, &alignment);
 	call = ep_report_handler_call(evidence, &alignment, open);
 	ep_alignment_deinit(&alignment);
 	return call;

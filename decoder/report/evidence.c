@@ -53,7 +53,8 @@ void ep_evidence_open_calls(const struct ep_evidence *evidence,
 }
 
 void ep_evidence_align(const struct ep_evidence *evidence, const struct ep_stack *stack,
-		       const struct ep_open_calls *open, bool inlines, struct ep_alignment *out)
+		       const struct ep_open_calls *open, bool inlines, bool own_lines,
+		       struct ep_alignment *out)
 {
 	const struct ep_alignment_of of = {
 		.source = evidence->source,
@@ -62,6 +63,7 @@ void ep_evidence_align(const struct ep_evidence *evidence, const struct ep_stack
 		.stack = stack,
 		.open = open,
 		.inlines = inlines,
+		.own_lines = own_lines,
 	};
 
 	ep_alignment_init(out, &of);

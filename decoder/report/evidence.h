@@ -46,8 +46,9 @@ bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t
 /* `thread` may be NULL. */
 void ep_evidence_open_calls(const struct ep_evidence *evidence,
 			    const struct ep_trace_thread *thread, struct ep_open_calls *out);
-/* Of a stack, NULL for none, and open calls. */
+/* Of a stack, NULL for none, and open calls; the rest as in struct ep_alignment_of. */
 void ep_evidence_align(const struct ep_evidence *evidence, const struct ep_stack *stack,
-		       const struct ep_open_calls *open, bool inlines, struct ep_alignment *out);
+		       const struct ep_open_calls *open, bool inlines, bool own_lines,
+		       struct ep_alignment *out);
 
 #endif

@@ -18,6 +18,15 @@ static void find_place(struct ep_report *report)
 				     &thread->alignment);
 }
 
+const struct ep_report_limits ep_report_page_limits = {
+	.crash_calls = 8, /* and lines: print/text_thread.c */
+	.other_calls = 3,
+	.threads = 2, /* told one by one where none died */
+	.frames = 14,
+	.inlines = true,
+	.page = true,
+};
+
 void ep_report_init(struct ep_report *report, const struct ep_evidence *evidence,
 		    const struct ep_report_limits *limits, size_t kept)
 {
@@ -43,6 +52,7 @@ void ep_report_deinit(struct ep_report *report)
 {
 	for (size_t i = 0; i < report->threads.count; i++)
 		ep_report_thread_deinit(&report->threads.list[i]);
+	ep_report_groups_deinit(&report->groups);
 	for (size_t i = 0; i < report->warnings.count; i++)
 		free(report->warnings.list[i].text);
 	ep_report_place_deinit(&report->place);

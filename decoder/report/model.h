@@ -17,6 +17,7 @@
 #include "decoder/report/cause.h"
 #include "decoder/report/evidence.h"
 #include "decoder/report/place.h"
+#include "decoder/report/groups.h"
 #include "decoder/report/signature.h"
 
 /* ---- the head ---- */
@@ -156,7 +157,11 @@ struct ep_report_limits {
 	size_t frames;        /* of each stack, at least 1; SIZE_MAX all */
 	bool inlines;         /* calls inlined into frames, too */
 	bool signature;
+	bool page; /* other threads in groups only; no lines of the system's libraries */
 };
+
+/* A page of one screen, as `epitaph report` prints it without options. */
+extern const struct ep_report_limits ep_report_page_limits;
 
 struct ep_report {
 	const struct ep_evidence *evidence;
@@ -174,6 +179,7 @@ struct ep_report {
 	EP_ARRAY(struct ep_report_thread) threads; /* the one that died first */
 	struct ep_report_place place;              /* where it did */
 	size_t threads_left, ended_left;           /* left out: in the core; gone before */
+	struct ep_report_groups groups;            /* of those left out, with limits.page */
 	EP_ARRAY(struct ep_report_warning) warnings;
 	bool partial; /* something that should have been there was not */
 };

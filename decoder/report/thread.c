@@ -114,7 +114,7 @@ void ep_report_thread_init(struct ep_report_thread *thread, const struct ep_evid
 	unwind(thread, evidence, limits);
 	thread->uncaught = died && is_uncaught(thread, evidence);
 	ep_evidence_align(evidence, thread->unwound ? &thread->stack : NULL, &thread->open,
-			  limits->inlines, &thread->alignment);
+			  limits->inlines, limits->page, &thread->alignment);
 	if (died)
 		handler = ep_report_handler_call(evidence, &thread->alignment, &thread->open);
 	ep_report_last_init(&thread->last, evidence, &thread->open,

@@ -62,12 +62,18 @@ static struct ep_report_thread *add_thread(struct ep_report *report,
 	return thread;
 }
 
+/* At the end. */
+static bool is_there(const struct ep_report_entry *entry)
+{
+	return entry->core || entry->trace->state != EP_THREAD_DEAD;
+}
+
 void ep_report_add_threads(struct ep_report *report)
 {
 	const struct ep_report_head *head = &report->head;
 	const struct ep_report_entry *died = NULL;
 	struct ep_report_thread *thread;
-	size_t others = 0;
+	size_t others = 0, threads;
 	struct list list;
 
 	list_init(&list, report->evidence);
@@ -78,19 +84,25 @@ void ep_report_add_threads(struct ep_report *report)
 		thread = add_thread(report, died, true);
 		report->partial |= !thread->unwound || !thread->stack.complete;
 	}
+	/* Where nobody died those that were the last to do something. */
+	threads = report->limits.page && died ? 0 : report->limits.threads;
 	for (size_t i = 0; i < list.count; i++) {
 		const struct ep_report_entry *one = &list.list[i];
 
 		ep_progress("looking at threads", i, list.count);
 		if (one == died)
 			continue;
-		if (others++ < report->limits.threads)
+		if (others++ < threads)
 			add_thread(report, one, false);
+		else if (report->limits.page && is_there(one))
+			ep_report_groups_add(&report->groups, report->evidence, one->core,
+					     one->trace);
 		else if (one->core)
 			report->threads_left++;
 		else
 			report->ended_left++;
 	}
 	ep_progress_end();
+	ep_report_groups_finish(&report->groups, died ? report->head.death.tid : 0);
 	ep_array_deinit(&list);
 }

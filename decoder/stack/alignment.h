@@ -102,7 +102,9 @@ struct ep_alignment_of {
 	struct ep_names *others;      /* of the source's modules; NULL */
 	const struct ep_stack *stack; /* NULL: there is none */
 	const struct ep_open_calls *open;
-	bool inlines; /* calls that were inlined into frames get rows, too */
+	bool inlines;   /* calls that were inlined into frames get rows, too */
+	bool own_lines; /* of the system's libraries neither lines nor inlined calls are asked for,
+			   which costs reading their debug information */
 };
 
 /* Rows borrow from all that `of` names. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* alignment_places.c: the frames of a stack, and the calls inlined into them: where calls may be
  * paired. */
+#include "decoder/names/system_module.h"
 #include "decoder/stack/alignment_impl.h"
 
 /* ---- places ---- */
@@ -14,15 +15,15 @@ static void add_frame(struct ep_places *places, const struct ep_alignment_of *of
 		      bool inlines)
 {
 	const struct ep_frame *frame = &of->stack->frames[number];
+	const struct ep_function *function = ep_frame_function(of->names, of->others, frame);
+	bool asked = !of->own_lines || !ep_module_is_system(function->in);
 	struct ep_inlined inlined[EP_INLINED_MAX];
-	size_t count = inlines ? ep_frame_inlined(of->names, of->others, frame, inlined) : 0;
-	struct ep_alignment_row row = {
-		.frame = frame,
-		.number = number,
-		.function = ep_frame_function(of->names, of->others, frame),
-		.line = ep_frame_line(of->names, of->others, frame),
-	};
+	size_t count =
+		inlines && asked ? ep_frame_inlined(of->names, of->others, frame, inlined) : 0;
+	struct ep_alignment_row row = {.frame = frame, .number = number, .function = function};
 
+	if (asked)
+		row.line = ep_frame_line(of->names, of->others, frame);
 	for (size_t i = 0; i < count; i++) {
 		row.inlined = inlined[i].name;
 		add_place(places, &row);

@@ -188,6 +188,15 @@ static size_t begin_row(const struct unit *unit, size_t last, const struct ep_de
 	return best;
 }
 
+/* Told when a line is. */
+static const char *directory_of(struct unit *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *directory = dwarf_formstring(dwarf_attr(unit->die, DW_AT_comp_dir, &attribute));
+
+	return directory && *directory == '/' ? shown(unit, directory) : NULL;
+}
+
 static struct ep_line answer(struct unit *unit, size_t row)
 {
 	int number = row_line(unit, row);
@@ -195,6 +204,7 @@ static struct ep_line answer(struct unit *unit, size_t row)
 	return (struct ep_line){
 		.file = shown(unit, row_source(unit, row)),
 		.line = number > 0 ? (uint32_t)number : 0,
+		.directory = directory_of(unit),
 	};
 }
 

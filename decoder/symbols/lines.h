@@ -17,6 +17,7 @@ struct ep_units;
 struct ep_line {
 	const char *file; /* path as the debug info gives it, normalised, and then mapped; NULL */
 	uint32_t line;    /* 0 unknown */
+	const char *directory; /* in which it was compiled, likewise; NULL unknown */
 };
 
 /* `units` must outlive the lines. */

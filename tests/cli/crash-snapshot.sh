@@ -28,7 +28,7 @@ dies() {
 }
 
 tells() { # WORDS...: of the first snapshot; its stack may be longer than what is kept
-	gives "${status:-0}" "$EPITAPH" report shot.1
+	gives "${status:-0}" "$EPITAPH" report --all shot.1
 	for words; do has out "$words"; done
 }
 

@@ -31,7 +31,7 @@ int main(void) { outer(4980); branch(20); abort(); }
 END
 "$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls many.c -o many
 EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=off crash core.many "$PWD/many"
-"$EPITAPH" report core.many >report.many || say 'no report'
+"$EPITAPH" report --all core.many >report.many || say 'no report'
 page core.many --sources="$PWD" -- moves "clicks:outer:$PWD/many.c" searches:branch selects:twig links death:SIGABRT:report.many
 
 # Times within intervals, exceptions, and other stacks.

@@ -50,7 +50,7 @@ partial() {
 }
 
 # ---- the default: no list of files
-partial "$EPITAPH" report whole.core >report
+partial "$EPITAPH" report --all whole.core >report
 grep -q 'kernel.core_file_note_size_limit' report || { cat report; fail "not said where the list is"; }
 frames=$(sed -n '/^thread .* died/,/last calls/s/^  #[0-9]* *\([^+ ]*\).*/\1/p' report | tr '\n' ' ')
 [[ $frames == *"abort main "*"_start "* ]] || { cat report; fail "stack: $frames"; }
@@ -61,7 +61,7 @@ partial "$EPITAPH" extract -q -o wanted.core whole.core
 # Streams are read to their end, where the number of segments stands: nothing is lost.
 zstd -q -1 whole.core
 for stream in "whole.core.zst" "- <whole.core.zst" "<(cat whole.core)"; do
-	eval "partial '$EPITAPH' report $stream" >other
+	eval "partial '$EPITAPH' report --all $stream" >other
 	! grep -q 'is lost' other said || { cat other said; fail "$stream: called truncated"; }
 	diff <(sed '/^warnings/,$d' report) <(sed '/^warnings/,$d' other) || fail "$stream: another report"
 	eval "partial '$EPITAPH' extract -q -o other.core $stream"

@@ -32,7 +32,7 @@ for n in 300 200 100; do dies a die $n; [ ! -s err ] || say "$(cat err)"; done
 [ "$(calls a in_parent) $(calls a.2 in_parent) $(calls a.1 in_parent)" = "100 200 300" ] || say "a, a.2, a.1 hold other calls"
 [ "$(stat -c %a a)" = 600 ]
 state a ended
-gives 0 "$EPITAPH" report a
+gives 0 "$EPITAPH" report --all a
 has out 'has ended'
 has out 'open calls main'
 
@@ -115,11 +115,11 @@ done
 traced crashes crashes
 EPITAPH_FILE=$PWD/beside crash beside.core "$PWD/crashes" segv
 for after in 0 1; do
-	gives 0 "$EPITAPH" report beside.core
+	gives 0 "$EPITAPH" report --all beside.core
 	has out '#0    segv'
 	has out 'segv() { /* did not return */'
 	gives 0 "$EPITAPH" extract beside.core -o beside.small.$after
-	gives 0 "$EPITAPH" report beside.small.$after
+	gives 0 "$EPITAPH" report --all beside.small.$after
 	has out 'segv() { /* did not return */'
 	dies beside die 10
 done

@@ -18,7 +18,8 @@ crash ./waiters abort waiters.core
 same() { # GDB'S COMMAND, OPTIONS OF THE PROGRAM...
 	local command=$1 status=0
 	shift
-	"$EPITAPH" "$@" waiters.core >wanted 2>/dev/null || [ $? -eq 1 ]
+	# gdb says how wide its lines are.
+	COLUMNS=80 "$EPITAPH" "$@" waiters.core >wanted 2>/dev/null || [ $? -eq 1 ]
 	in_gdb -ex "epitaph $command" -c waiters.core | sed '1,/^\[Current thread/d' >printed || status=$?
 	[ $status -eq 0 ] || say "$command: gdb: $(cat gdb.err)"
 	diff wanted printed || say "$command: not what the program prints"

@@ -58,7 +58,7 @@ strip inlined
 objcopy --add-gnu-debuglink=inlined.debug inlined
 same inlined "debug link and dwz -m"
 
-gives 0 "$EPITAPH" report core
+gives 0 "$EPITAPH" report --all core
 hasnt out '(inlined)'
 gives 0 "$EPITAPH" report --inlines --path-map="${source%/*}=/elsewhere" core
 has out 'shop::visit(shop::shelf<int>&) (inlined)'

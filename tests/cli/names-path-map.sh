@@ -10,14 +10,14 @@ cp "$TOP/tests/programs/story.c" built/src/story.c
 crash core "$PWD/story"
 mv built moved
 
-gives 0 "$EPITAPH" report core
+gives 0 "$EPITAPH" report --full-names core
 has out "$PWD/built/src/story.c:"
-gives 0 "$EPITAPH" report --path-map="$PWD/built=$PWD/moved" core
+gives 0 "$EPITAPH" report --full-names --path-map="$PWD/built=$PWD/moved" core
 has out "$PWD/moved/src/story.c:"
 hasnt out "$PWD/built/"
-gives 0 "$EPITAPH" report --path-map="$PWD/buil=$PWD/moved" core
+gives 0 "$EPITAPH" report --full-names --path-map="$PWD/buil=$PWD/moved" core
 has out "$PWD/built/src/story.c:"
-gives 0 "$EPITAPH" report --path-map=/nowhere=/x --path-map="$PWD/built/src/=/s" core
+gives 0 "$EPITAPH" report --full-names --path-map=/nowhere=/x --path-map="$PWD/built/src/=/s" core
 has out " /s/story.c:"
 
 sources() { python3 -c 'import json; print(" ".join(sorted(json.load(open("out"))["file_info"]["files"])))'; }

@@ -48,7 +48,7 @@ PYTHON
 has text '-- span strange ends: it began before the history, or never'
 has text '-- span for ever began here and did not end'
 [ "$(grep -c -- '-- span frame ends after [0-9]' text)" = 2 ] || say "two frames end"
-gives 0 "$EPITAPH" report core
+gives 0 "$EPITAPH" report --all core
 has out '-- cache users resized to 300'
 has out '-- open: No such file or directory'
 grep -q '^  in span    for ever \[' out || say "report does not tell the open span"

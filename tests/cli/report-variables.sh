@@ -33,7 +33,7 @@ same c-split die 22
 
 # The page: the line, one before, one after.
 line=$(grep -n 'volatile int' "$TOP/tests/programs/variables.c" | cut -d: -f1)
-"$EPITAPH" report core.c-gcc-O0 >page || [ $? -eq 1 ]
+"$EPITAPH" report --all core.c-gcc-O0 >page || [ $? -eq 1 ]
 for number in $((line - 1)) $line $((line + 1)); do
 	has page "$number  $(sed -n "${number}p" "$TOP/tests/programs/variables.c" | expand)"
 done
@@ -46,10 +46,10 @@ cp "$TOP/tests/programs/variables.c" moved/gone.c
 (cd moved && gcc -g "$PWD/gone.c" -o ../gone)
 crash core.gone "$PWD/gone"
 echo 'int one;' >moved/gone.c
-"$EPITAPH" report core.gone >page || [ $? -eq 1 ]
+"$EPITAPH" report --all core.gone >page || [ $? -eq 1 ]
 has page "moved/gone.c: it has no such line"
 rm moved/gone.c
-"$EPITAPH" report core.gone >page || [ $? -eq 1 ]
+"$EPITAPH" report --all core.gone >page || [ $? -eq 1 ]
 has page "moved/gone.c: No such file or directory"
 has page 'argc = 0'
 # A name that the debug information has no business with.
@@ -57,7 +57,7 @@ mkdir .hidden
 cp "$TOP/tests/programs/variables.c" .hidden/key.c
 gcc -g "$PWD/.hidden/key.c" -o hidden
 crash core.hidden "$PWD/hidden"
-"$EPITAPH" report core.hidden >page || [ $? -eq 1 ]
+"$EPITAPH" report --all core.hidden >page || [ $? -eq 1 ]
 has page 'in a hidden folder'
 hasnt page 'square = i * i;'
 
@@ -74,7 +74,7 @@ sys.exit(place is not None and (place["variables"] != [] or "left out when the s
 		say "--redact $words: $(head -c 3000 redacted.json)"
 done
 "$EPITAPH" extract -q --redact cmdline -o redacted.cmdline core.traced || [ $? -eq 1 ]
-"$EPITAPH" report redacted.cmdline >page || [ $? -eq 1 ]
+"$EPITAPH" report --all redacted.cmdline >page || [ $? -eq 1 ]
 has page 'table = {1, 2, 3, 4}'
 has page 'name = 0x'
 has page '<left out>'

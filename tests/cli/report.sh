@@ -10,7 +10,7 @@ report() {
 	local how=$1 word
 	shift
 	crash core.dead "$PWD/deaths" $how
-	gives 0 "$EPITAPH" report core.dead
+	gives 0 "$EPITAPH" report --threads=16 core.dead
 	mv out "report.$how"
 	for word; do has "report.$how" "$word"; done
 	has "report.$how" "program    $PWD/deaths"
@@ -43,7 +43,7 @@ grep -q 'die_null() { /\* did not return \*/' report.null || say "die_null did n
 
 # A second thread dies while main waits for it: each is told as what it is.
 crash core.second "$PWD/deaths" null thread
-gives 0 "$EPITAPH" report core.second
+gives 0 "$EPITAPH" report --threads=16 core.second
 grep -E -A1 '^thread [0-9]+ second died' out | grep -q '#0 *die_null+0x' || { say 'second is not told as the dead one'; cat out; }
 has out 'second_thread+0x'
 grep -A3 -E '^thread [0-9]+ deaths:' out | grep -qE 'open calls +join_it \[.*\] < main \[' || { say 'main waits in join_it'; cat out; }
@@ -53,21 +53,21 @@ rm -rf crash.dir && mkdir crash.dir && mkfifo ready
 (cd crash.dir && exec ../deaths wait) >ready &
 victim=$!
 read -r _ <ready
-gives 0 "$EPITAPH" report "$victim"
+gives 0 "$EPITAPH" report --threads=16 "$victim"
 has out 'is running'
 grep -qE 'open calls +die_waiting \[.*\] < choose \[.*\] < main' out || { say 'open calls of a live process'; cat out; }
 bash -c 'echo $$; kill -QUIT '"$victim" >killer
 wait "$victim" 2>/dev/null || true
-gives 0 "$EPITAPH" report crash.dir/core*
+gives 0 "$EPITAPH" report --threads=16 crash.dir/core*
 has out 'SIGQUIT'
 has out "sent by pid $(cat killer) of uid $(id -u)"
 hasnt out 'address 0x'
 
 # A snapshot tells the same death.
 gives 0 "$EPITAPH" extract -o snapshot core.second
-gives 0 "$EPITAPH" report core.second
+gives 0 "$EPITAPH" report --threads=16 core.second
 mv out whole
-gives 0 "$EPITAPH" report snapshot
+gives 0 "$EPITAPH" report --threads=16 snapshot
 diff whole out || say 'the snapshot tells another story than its core'
 
 # A ring that does not reach back: the stack has main, and the line above it says why the trace does not.
@@ -82,7 +82,7 @@ hasnt out 'main() {'
 crash core.deep env EPITAPH_RING=64K "$PWD/deaths" overflow
 end=$(readelf -lW core.deep | awk '$1 == "LOAD" { print $2 " + " $5; exit }')
 head -c $((end + 4096)) core.deep >core.cut
-gives 1 "$EPITAPH" report core.cut
+gives 1 "$EPITAPH" report --threads=16 core.cut
 has out 'SIGSEGV'
 has out 'could not be followed further'
 awk '/from here on by the trace alone/ { on = 1 } on && /^ +overflow_stack +\[called/ { n++ } on && /^ +choose +\[called/ { c = n }
@@ -93,7 +93,7 @@ has out 'truncated'
 # A core without a trace: the death and the stacks, with status 1; for a command that needs the trace, 2.
 gcc -g -O1 "$TOP/tests/programs/deaths.c" -lpthread -o plain
 crash core.plain "$PWD/plain" null
-gives 1 "$EPITAPH" report core.plain
+gives 1 "$EPITAPH" report --threads=16 core.plain
 has out 'null pointer dereference, likely: address 0x18'
 has out 'die_null+0x'
 has out "program    $PWD/plain"

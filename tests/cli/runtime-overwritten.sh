@@ -32,7 +32,7 @@ overwritten() { # WORDS: of report
 	"$EPITAPH" info core >out 2>err || status=$?
 	[ $status -eq 1 ] || fail "info ends with $status"
 	status=0
-	"$EPITAPH" report core >out 2>>err || status=$?
+	"$EPITAPH" report --all core >out 2>>err || status=$?
 	[ $status -eq 1 ] || fail "report ends with $status"
 	for words in 'the program wrote over the memory that holds the trace: tracing ended there' "$@"; do
 		grep -qF -- "$words" out || { cat out; fail "the report has no $words"; }
@@ -54,7 +54,7 @@ for traced in dynamic static shared; do
 		rm -f shot
 		EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=shot alike $traced tested $how
 		overwritten 'last_words() { /* did not return */' '#4    last_words'
-		"$EPITAPH" report shot >out 2>err || fail "report of $traced's snapshot ends with $?: $(cat err)"
+		"$EPITAPH" report --all shot >out 2>err || fail "report of $traced's snapshot ends with $?: $(cat err)"
 		grep -qF 'address 0x8' out && grep -qF '#0    last_words' out || { cat out; fail "the snapshot of $traced $how"; }
 	done
 done

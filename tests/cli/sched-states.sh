@@ -40,7 +40,7 @@ state() { awk -v name="$1" '/^thread/ { on = $3 == name || $3 == name ":" } on &
 
 for source in off "${sources[@]}"; do
 	EPITAPH_SCHED=$source crash 139 ./stuck
-	tell out "$EPITAPH" report core
+	tell out "$EPITAPH" report --all core
 	[[ $(state locker) == *'futex(0x'* ]] || fail "$source: locker: $(state locker)"
 	[[ $(state reader) == *'read(3, 0x'*', 77)' ]] || fail "$source: reader: $(state reader)"
 	# A thread that a fault stopped is in no system call.

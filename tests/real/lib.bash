@@ -80,7 +80,7 @@ crash() {
 # decoded PROGRAM CORE
 decoded() {
 	local status=0 events threads
-	"$bin/epitaph" report "$2" >report.txt || status=$?
+	"$bin/epitaph" report --all "$2" >report.txt || status=$?
 	[ "$status" -le 1 ] || fail "report ends with $status"
 	"$top/tests/demo/agree" "$1" "$2" report.txt |
 		sed "s/^demo:/real: $name:/" || fail "the report is not gdb's"

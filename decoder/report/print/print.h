@@ -9,9 +9,18 @@
 #include "decoder/export/replay.h"
 #include "decoder/report/model.h"
 
-/* `bold`: an escape sequence, "" none. */
+/* How a page looks. */
+struct ep_page_look {
+	struct ep_replay_style style;
+	const char *bold; /* an escape sequence, "" none */
+	size_t columns;   /* of a line; EP_FIT_ALL (fit.h) */
+	bool full_names;
+};
+
+#define EP_PAGE_LINES 50u /* of a screen, which a page of limits.page fits, as far as it can */
+
 void ep_report_print_text(const struct ep_report *report, FILE *out,
-			  const struct ep_replay_style *style, const char *bold);
+			  const struct ep_page_look *look);
 
 /* One object, by docs/report.schema.json. */
 void ep_report_print_json(const struct ep_report *report, FILE *out);

@@ -5,11 +5,15 @@
 #include <stdlib.h>
 
 #include "coredump/snapshot/redacted.h"
+#include "coredump/util/alloc.h"
 #include "decoder/kernel/end.h"
 #include "decoder/report/death.h"
+#include "decoder/names/system_module.h"
 #include "decoder/report/print/page.h"
+#include "decoder/util/fit.h"
 
 #define WATCHDOGS_SHOWN 4u
+#define GROUPS_LEAST    6u /* lines of the other threads, however long the rest is */
 
 /* ---- fields ---- */
 
@@ -86,10 +90,12 @@ static void print_process(struct ep_page *page, const struct ep_report_head *hea
 	char text[EP_TIMETEXT_SIZE + 16], span[EP_TIMETEXT_SIZE];
 
 	field_bytes(page, "program", head->program);
-	field(page, "build-id", "%s", *head->build_id ? head->build_id : "none");
+	if (!page->brief)
+		field(page, "build-id", "%s", *head->build_id ? head->build_id : "none");
 	print_command(page, head);
 	print_pid(page, head);
-	print_machine(page, head);
+	if (!page->brief)
+		print_machine(page, head);
 	if (head->last_record)
 		field(page, "last seen", "%s, %s after its start",
 		      ep_timetext_clock(text, head->last_record), ep_timetext(span, head->lived));
@@ -148,15 +154,26 @@ static void print_then(struct ep_page *page, const struct ep_report_head *head)
 	field(page, "then", "%s in %s: %s", name, where, head->then_because);
 }
 
+/* Of the thread that died; "" unknown, or further down the page. The caller frees it. */
+static char *died_name(const struct ep_page *page)
+{
+	const struct ep_report *report = page->report;
+
+	return page->brief && report->threads.count && report->threads.list[0].died
+		       ? ep_page_escape(report->threads.list[0].name)
+		       : ep_strdup("");
+}
+
 static void print_death(struct ep_page *page, const struct ep_report_head *head)
 {
 	const struct ep_instruction *instruction = &head->instruction;
 	const char *registers = instruction->registers;
-	char text[128];
+	char text[128], *name = died_name(page);
 
 	ep_death_signal_text(text, sizeof(text), head->death.signal);
-	fprintf(page->out, "%s%-10s %s%s in thread %" PRIu32 "\n", page->style->warn, "died of",
-		text, page->style->plain, head->death.tid);
+	fprintf(page->out, "%s%-10s %s%s in thread %" PRIu32 "%s%s\n", page->style->warn, "died of",
+		text, page->style->plain, head->death.tid, *name ? " " : "", name);
+	free(name);
 	field_bytes(page, "because", head->because);
 	if (head->has_instruction)
 		field(page, "at", "0x%" PRIx64 ": %s%s%s%s", head->thread->registers.pc,
@@ -168,12 +185,10 @@ static void print_death(struct ep_page *page, const struct ep_report_head *head)
 		field_bytes(page, "abort message", head->abort_message.text);
 }
 
-static void print_head(struct ep_page *page, const struct ep_report_head *head)
+static void print_end(struct ep_page *page, const struct ep_report_head *head)
 {
 	char silence[256];
 
-	print_process(page, head);
-	print_redaction(page, head);
 	if (head->end == EP_REPORT_DIED) {
 		print_death(page, head);
 	} else {
@@ -184,6 +199,16 @@ static void print_head(struct ep_page *page, const struct ep_report_head *head)
 	if (page->trace && ep_end_text(&page->trace->end, silence, sizeof(silence)))
 		field(page, "silence", "%s", silence);
 	print_watchdogs(page);
+}
+
+static void print_head(struct ep_page *page, const struct ep_report_head *head)
+{
+	if (page->brief)
+		print_end(page, head);
+	print_process(page, head);
+	print_redaction(page, head);
+	if (!page->brief)
+		print_end(page, head);
 }
 
 /* ---- a process that hung ---- */
@@ -221,10 +246,13 @@ static void print_left(struct ep_page *page)
 {
 	const struct ep_report *report = page->report;
 
-	if (report->threads_left || report->ended_left)
+	if (report->threads_left)
 		fprintf(page->out,
 			"\n… and %zu more threads, and %zu that had ended: --all shows them\n",
 			report->threads_left, report->ended_left);
+	else if (report->ended_left)
+		fprintf(page->out, "\n… and %zu thread%s that had ended: --all shows them\n",
+			report->ended_left, report->ended_left == 1 ? "" : "s");
 }
 
 /* ---- the end of the page ---- */
@@ -234,16 +262,23 @@ static const char approximate[] =
 	"(its place in the order is exact); > and ? one of which only the earliest moment is "
 	"known, after the thread's last clock read";
 
+/* Of many, the first are on a page of one screen. */
+#define PAGE_WARNINGS 6u
+
 static void print_warnings(struct ep_page *page)
 {
 	const struct ep_report *report = page->report;
+	size_t count = report->warnings.count, most = page->brief ? PAGE_WARNINGS : count;
 
-	if (report->warnings.count || page->approximate)
+	if (count || page->approximate)
 		fprintf(page->out, "\n%swarnings%s\n", page->bold, page->style->plain);
-	for (size_t i = 0; i < report->warnings.count; i++)
+	for (size_t i = 0; i < count && i < most; i++)
 		fprintf(page->out, "  - %s\n", report->warnings.list[i].text);
+	if (count > most)
+		fprintf(page->out, "  - … %zu more (--all shows them)\n", count - most);
 	if (page->approximate)
-		fprintf(page->out, "  - %s\n", approximate);
+		fprintf(page->out, "  - %s\n",
+			page->brief ? "~, > and ? mark times that are known roughly" : approximate);
 }
 
 static void print_kept(struct ep_page *page)
@@ -257,22 +292,93 @@ static void print_kept(struct ep_page *page)
 			kept, kept == 1 ? "" : "s");
 }
 
+/* ---- the whole ---- */
+
+/* Lines go on this far to the right. */
+#define INDENT 11u
+
+/* What is printed until flush_part. */
+static FILE *begin_part(struct ep_page *page, char **text, size_t *size)
+{
+	FILE *out = page->out;
+
+	page->out = ep_open_memstream(text, size);
+	return out;
+}
+
+/* Makes its lines fit. How many they are. */
+static size_t end_part(struct ep_page *page, FILE *out, char **text, size_t indent)
+{
+	size_t lines;
+
+	ep_close_memstream(page->out);
+	page->out = out;
+	lines = ep_fit_lines(out, *text, page->columns, indent);
+	free(*text);
+	return lines;
+}
+
+/* The warnings come last, and are made first: the groups get what is left of the screen. */
+static void print_end_of_page(struct ep_page *page, size_t used)
+{
+	char *warnings, *groups;
+	size_t size, lines;
+	FILE *out = begin_part(page, &warnings, &size), *buffer;
+
+	print_left(page);
+	print_warnings(page);
+	print_kept(page);
+	buffer = page->out;
+	fflush(buffer);
+	page->out = out;
+	used += 2;
+	for (const char *at = warnings; *at; at++)
+		used += *at == '\n';
+	lines = used + GROUPS_LEAST < EP_PAGE_LINES ? EP_PAGE_LINES - used : GROUPS_LEAST;
+	out = begin_part(page, &groups, &size);
+	ep_page_groups(page, lines);
+	end_part(page, out, &groups, INDENT / 2);
+	page->out = buffer;
+	end_part(page, out, &warnings, INDENT / 2);
+}
+
+/* Where the program was built, by the innermost frame of its own. */
+static const char *find_directory(const struct ep_report *report)
+{
+	for (size_t t = 0; t < report->threads.count; t++)
+		for (size_t i = 0; i < report->threads.list[t].alignment.count; i++) {
+			const struct ep_alignment_row *row =
+				&report->threads.list[t].alignment.rows[i];
+
+			if (row->line.directory && row->function &&
+			    !ep_module_is_system(row->function->in))
+				return row->line.directory;
+		}
+	return NULL;
+}
+
 void ep_report_print_text(const struct ep_report *report, FILE *out,
-			  const struct ep_replay_style *style, const char *bold)
+			  const struct ep_page_look *look)
 {
 	struct ep_page page = {
 		.out = out,
 		.report = report,
 		.trace = report->trace,
-		.style = style,
-		.bold = bold,
+		.look = look,
+		.style = &look->style,
+		.bold = look->bold,
+		.columns = look->columns,
+		.brief = report->limits.page,
+		.directory = find_directory(report),
 	};
+	size_t size, used;
+	char *text;
 
+	out = begin_part(&page, &text, &size);
 	print_head(&page, &report->head);
 	print_hang(&page, &report->hang);
 	for (size_t i = 0; i < report->threads.count; i++)
 		ep_page_thread(&page, &report->threads.list[i]);
-	print_left(&page);
-	print_warnings(&page);
-	print_kept(&page);
+	used = end_part(&page, out, &text, INDENT);
+	print_end_of_page(&page, used);
 }

@@ -9,12 +9,15 @@
 
 static void print_name(struct ep_page *page, const struct ep_report_place *place)
 {
+	char *name = ep_page_name(page, place->inlined ? place->inlined : place->function->name);
+
 	fprintf(page->out, "%sin        %s #%zu %s%s%s%s", page->style->dim, page->style->plain,
-		place->frame, page->style->name,
-		place->inlined ? place->inlined : place->function->name, page->style->plain,
+		place->frame, page->style->name, name, page->style->plain,
 		place->inlined ? " (inlined)" : "");
+	free(name);
 	if (place->line.file && place->line.line)
-		fprintf(page->out, " %s:%" PRIu32, place->line.file, place->line.line);
+		fprintf(page->out, " %s:%" PRIu32, ep_page_path(page, place->line.file),
+			place->line.line);
 	fputc('\n', page->out);
 }
 
@@ -73,16 +76,26 @@ static void print_variable(struct ep_page *page, const struct ep_report_place *p
 	fputc('\n', page->out);
 }
 
+#define PAGE_VARIABLES 12u /* on a page of one screen */
+
 static void print_variables(struct ep_page *page, const struct ep_report_place *place)
 {
 	const struct ep_variables *variables = &place->variables;
 
-	for (size_t i = 0; i < variables->all.count; i++)
-		if (!is_gone(&variables->all.list[i]))
+	size_t left = variables->left, shown = 0, most = page->brief ? PAGE_VARIABLES : SIZE_MAX;
+
+	for (size_t i = 0; i < variables->all.count; i++) {
+		if (is_gone(&variables->all.list[i]))
+			continue;
+		if (shown++ < most)
 			print_variable(page, place, &variables->all.list[i]);
+		else
+			left++;
+	}
 	print_gone(page, variables);
-	if (variables->left)
-		fprintf(page->out, "  … %zu more variables\n", variables->left);
+	if (left)
+		fprintf(page->out, "  … %zu more variables%s\n", left,
+			page->brief ? " (--all shows them)" : "");
 	if (place->why[0])
 		fprintf(page->out, "  %s(no variables: %s)%s\n", page->style->dim, place->why,
 			page->style->plain);

@@ -161,39 +161,82 @@ static void print_spans(struct ep_page *page, const struct ep_open_calls *open)
 
 /* ---- last calls ---- */
 
-static uint32_t least_depth(const struct ep_report_last *last)
+/* A page of one screen has the open calls in the stack of the thread that died. */
+static bool is_repeated(const struct ep_page *page, const struct ep_event *event)
+{
+	return page->without_open && event->flags & EP_CALL_OPEN;
+}
+
+/* Does the call of event i end next, in the same line? */
+static bool is_leaf(const struct ep_report_last *last, size_t i)
+{
+	return last->list[i].kind == EP_EVENT_BEGIN && i + 1 < last->count &&
+	       last->list[i + 1].kind == EP_EVENT_END &&
+	       last->list[i + 1].call == last->list[i].call;
+}
+
+#define PAGE_CALLS 8u /* lines of them, on a page of one screen */
+
+/* The first event that is printed. */
+static size_t first_shown(const struct ep_page *page, const struct ep_report_last *last)
+{
+	size_t i = last->count, lines = 0;
+
+	if (!page->brief)
+		return 0;
+	for (; i > 0 && lines < PAGE_CALLS; i--)
+		lines += !is_repeated(page, &last->list[i - 1]) && !is_leaf(last, i - 1);
+	while (i > 0 && is_leaf(last, i - 1))
+		i--;
+	return i;
+}
+
+static uint32_t least_depth(const struct ep_page *page, const struct ep_report_last *last,
+			    size_t from)
 {
 	uint32_t least = UINT32_MAX;
 
-	for (size_t i = 0; i < last->count; i++)
-		if (last->list[i].kind != EP_EVENT_GAP && last->list[i].depth < least)
+	for (size_t i = from; i < last->count; i++)
+		if (last->list[i].kind != EP_EVENT_GAP && !is_repeated(page, &last->list[i]) &&
+		    last->list[i].depth < least)
 			least = last->list[i].depth;
 	return least == UINT32_MAX ? 0 : least;
 }
 
-/* As a tree; the outermost that is shown stands at the margin. */
-static void print_last(struct ep_page *page, const struct ep_report_last *last)
+static void print_events(struct ep_page *page, const struct ep_report_last *last, size_t from)
 {
-	struct ep_outbuf *out;
+	struct ep_outbuf *out = ep_malloc(sizeof(*out));
 	struct ep_replay replay;
 
-	if (!last->count)
-		return;
-	out = ep_malloc(sizeof(*out));
-	fprintf(page->out, "  last calls (seconds before the end%s, duration, call)\n",
-		page->trace->end.tsc > page->trace->last_tsc ? "" : " of the trace");
-	if (last->left)
-		fprintf(page->out, "       … %zu outer open calls are left out …\n", last->left);
 	ep_outbuf_init(out, page->out);
 	ep_replay_init(&replay, out, page->trace, page->style);
-	replay.outdent = least_depth(last);
-	for (size_t i = 0; i < last->count; i++) {
+	replay.outdent = least_depth(page, last, from);
+	for (size_t i = from; i < last->count; i++) {
+		if (is_repeated(page, &last->list[i]))
+			continue;
 		ep_replay_event(&replay, &last->list[i], NULL);
 		page->approximate |= ep_replay_approximate(&last->list[i]);
 	}
 	ep_replay_end(&replay);
 	ep_outbuf_finish(out);
 	free(out);
+}
+
+/* As a tree; the outermost that is shown stands at the margin. */
+static void print_last(struct ep_page *page, const struct ep_report_last *last)
+{
+	size_t from = first_shown(page, last), open = 0;
+
+	for (size_t i = from; i < last->count; i++)
+		open += is_repeated(page, &last->list[i]);
+	if (open == last->count - from)
+		return;
+	fprintf(page->out, "  last calls %s(seconds before the end%s, duration, call)\n",
+		page->without_open ? "that returned " : "",
+		page->trace->end.tsc > page->trace->last_tsc ? "" : " of the trace");
+	if (last->left && !page->brief)
+		fprintf(page->out, "       … %zu outer open calls are left out …\n", last->left);
+	print_events(page, last, from);
 }
 
 /* ---- the whole ---- */
@@ -209,5 +252,6 @@ void ep_page_thread(struct ep_page *page, const struct ep_report_thread *thread)
 	if (!thread->died && (!thread->ended || thread->open.count))
 		print_open_calls(page, thread);
 	print_spans(page, &thread->open);
+	page->without_open = page->brief && thread->died;
 	print_last(page, &thread->last);
 }

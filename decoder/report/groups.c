@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* groups.c: one stack after the other is unwound, and only its functions are kept. */
+#include "decoder/report/groups.h"
+
+#include <string.h>
+
+#include "decoder/calls/open_calls.h"
+#include "decoder/names/system_module.h"
+
+#define FRAMES_MAX   64u /* of a stack; those outside of them are not compared */
+#define DEADLOCK_MAX 32u /* threads in one that is found */
+
+/* ---- the functions of a stack ---- */
+
+static bool is_reserved(const struct ep_function *function)
+{
+	return strncmp(function->name, "__", 2) == 0;
+}
+
+/* The C library's own below the function that the program called: "__futex_wait". In a static
+ * program reserved names tell them. */
+static size_t innermost(const struct ep_evidence *evidence, const struct ep_stack *stack)
+{
+	size_t i = 0;
+
+	for (; i < stack->count; i++) {
+		const struct ep_function *one = ep_evidence_function(evidence, &stack->frames[i]);
+
+		if (!ep_module_is_system(one->in))
+			break;
+	}
+	if (i == stack->count)
+		return 0;
+	if (i)
+		return i - 1;
+	while (i + 1 < stack->count &&
+	       is_reserved(ep_evidence_function(evidence, &stack->frames[i])))
+		i++;
+	return i;
+}
+
+static void add_functions(struct ep_report_group *group, const struct ep_evidence *evidence,
+			  const struct ep_stack *stack)
+{
+	size_t from = innermost(evidence, stack), to = stack->count;
+
+	while (to > from + 1 &&
+	       ep_function_is_start(ep_evidence_function(evidence, &stack->frames[to - 1])))
+		to--;
+	for (size_t i = from; i < to; i++)
+		ep_array_push(&group->functions, ep_evidence_function(evidence, &stack->frames[i]));
+	group->cut = stack->end == EP_STACK_LIMIT;
+}
+
+static void add_open_calls(struct ep_report_group *group, const struct ep_evidence *evidence,
+			   const struct ep_trace_thread *trace)
+{
+	struct ep_open_calls open;
+
+	ep_evidence_open_calls(evidence, trace, &open);
+	for (size_t i = 0; i < open.count && i < FRAMES_MAX; i++)
+		ep_array_push(&group->functions, ep_open_calls_inner(&open, i)->function);
+	group->cut = open.count > FRAMES_MAX;
+	group->from_trace = true;
+	ep_open_calls_deinit(&open);
+}
+
+static void look(struct ep_report_group *group, const struct ep_evidence *evidence,
+		 const struct ep_source_thread *core, const struct ep_trace_thread *trace)
+{
+	uint32_t tid = core ? core->tid : trace->tid;
+	struct ep_systemcall call;
+	struct ep_stack stack;
+
+	if (!ep_evidence_unwind(evidence, tid, FRAMES_MAX, &stack)) {
+		add_open_calls(group, evidence, trace);
+		return;
+	}
+	group->known = core && core->has_registers;
+	group->inside = group->known && ep_systemcall_of(evidence->source, core, &call);
+	group->call = group->inside ? call.number : 0;
+	ep_lock_wait_find(&group->wait, evidence, &stack, group->inside ? &call : NULL);
+	add_functions(group, evidence, &stack);
+	ep_stack_deinit(&stack);
+}
+
+/* ---- groups ---- */
+
+static bool is_same(const struct ep_report_group *a, const struct ep_report_group *b)
+{
+	return a->functions.count == b->functions.count && a->cut == b->cut &&
+	       a->known == b->known && a->inside == b->inside && a->call == b->call &&
+	       a->wait.lock == b->wait.lock && a->wait.holder == b->wait.holder &&
+	       (!a->functions.count ||
+		memcmp(a->functions.list, b->functions.list,
+		       a->functions.count * sizeof(*a->functions.list)) == 0);
+}
+
+static void group_deinit(struct ep_report_group *group)
+{
+	ep_array_deinit(&group->members);
+	ep_array_deinit(&group->functions);
+}
+
+static struct ep_report_group *find_same(struct ep_report_groups *groups,
+					 const struct ep_report_group *group)
+{
+	for (size_t i = 0; i < groups->groups.count; i++)
+		if (is_same(&groups->groups.list[i], group))
+			return &groups->groups.list[i];
+	return NULL;
+}
+
+void ep_report_groups_add(struct ep_report_groups *groups, const struct ep_evidence *evidence,
+			  const struct ep_source_thread *core, const struct ep_trace_thread *trace)
+{
+	struct ep_report_group group = {0}, *same;
+	struct ep_report_member member = {
+		.tid = core ? core->tid : trace->tid,
+		.name = trace && trace->name[0] ? trace->name
+			: core                  ? core->name
+						: "",
+		.trace = trace,
+	};
+
+	look(&group, evidence, core, trace);
+	same = find_same(groups, &group);
+	if (same) {
+		group_deinit(&group);
+	} else {
+		ep_array_push(&groups->groups, group);
+		same = &groups->groups.list[groups->groups.count - 1];
+	}
+	ep_array_push(&same->members, member);
+	groups->threads++;
+}
+
+/* ---- who holds what others wait for ---- */
+
+static const struct ep_report_group *group_of(const struct ep_report_groups *groups, uint32_t tid)
+{
+	for (size_t i = 0; tid && i < groups->groups.count; i++)
+		for (size_t m = 0; m < groups->groups.list[i].members.count; m++)
+			if (groups->groups.list[i].members.list[m].tid == tid)
+				return &groups->groups.list[i];
+	return NULL;
+}
+
+/* One that others wait for is a group of its own. */
+static void part_holder(struct ep_report_groups *groups, uint32_t tid)
+{
+	struct ep_report_group *group = (struct ep_report_group *)group_of(groups, tid), own;
+	size_t at = 0;
+
+	if (!group || group->members.count == 1)
+		return;
+	own = *group;
+	memset(&own.members, 0, sizeof(own.members));
+	memset(&own.functions, 0, sizeof(own.functions));
+	while (group->members.list[at].tid != tid)
+		at++;
+	ep_array_push(&own.members, group->members.list[at]);
+	for (size_t i = 0; i < group->functions.count; i++)
+		ep_array_push(&own.functions, group->functions.list[i]);
+	memmove(&group->members.list[at], &group->members.list[at + 1],
+		(group->members.count - at - 1) * sizeof(*group->members.list));
+	group->members.count--;
+	ep_array_push(&groups->groups, own);
+}
+
+static void count_waiters(struct ep_report_groups *groups, size_t i, uint32_t died)
+{
+	struct ep_lock_wait wait = groups->groups.list[i].wait;
+	size_t count = groups->groups.list[i].members.count;
+	struct ep_report_group *holder;
+
+	if (!wait.holder)
+		return;
+	if (wait.holder == died) {
+		groups->died_waiters += count;
+		groups->died_kind = wait.kind;
+	}
+	holder = (struct ep_report_group *)group_of(groups, wait.holder);
+	if (holder) {
+		holder->waiters += count;
+		holder->held_kind = wait.kind;
+	}
+}
+
+/* Each waits for one, so that from any of them there is one way. */
+static void find_deadlock(struct ep_report_groups *groups)
+{
+	for (size_t i = 0; i < groups->groups.count; i++) {
+		uint32_t first = groups->groups.list[i].members.list[0].tid, tid = first;
+
+		groups->deadlock.count = 0;
+		for (size_t steps = 0; tid && steps < DEADLOCK_MAX; steps++) {
+			const struct ep_report_group *one = group_of(groups, tid);
+
+			ep_array_push(&groups->deadlock, tid);
+			tid = one ? one->wait.holder : 0;
+			if (tid == first)
+				return;
+		}
+	}
+	groups->deadlock.count = 0;
+}
+
+static int rank(const struct ep_report_group *group)
+{
+	return group->wait.lock ? 0 : group->waiters ? 1 : group->known && !group->inside ? 2 : 3;
+}
+
+/* Threads that run are few, and worth a look. */
+static int compare(const void *a, const void *b)
+{
+	const struct ep_report_group *x = a, *y = b;
+
+	if (rank(x) != rank(y))
+		return rank(x) - rank(y);
+	if (x->members.count != y->members.count)
+		return x->members.count < y->members.count ? 1 : -1;
+	return (x->members.list[0].tid > y->members.list[0].tid) -
+	       (x->members.list[0].tid < y->members.list[0].tid);
+}
+
+void ep_report_groups_finish(struct ep_report_groups *groups, uint32_t died)
+{
+	for (size_t i = 0; i < groups->groups.count; i++)
+		part_holder(groups, groups->groups.list[i].wait.holder);
+	for (size_t i = 0; i < groups->groups.count; i++)
+		count_waiters(groups, i, died);
+	find_deadlock(groups);
+	ep_array_sort(&groups->groups, compare);
+}
+
+void ep_report_groups_deinit(struct ep_report_groups *groups)
+{
+	for (size_t i = 0; i < groups->groups.count; i++)
+		group_deinit(&groups->groups.list[i]);
+	ep_array_deinit(&groups->groups);
+	ep_array_deinit(&groups->deadlock);
+}

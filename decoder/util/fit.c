@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fit.c: how wide text is, and how it is made narrower. */
+#include "decoder/util/fit.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coredump/util/alloc.h"
+
+#define ESCAPE '\033'
+
+/* Bytes of what `text` begins with, an escape sequence (*columns 0) or a character (1). Text is
+ * valid UTF-8; what is not counts a column a byte. */
+static size_t piece(const char *text, size_t *columns)
+{
+	size_t size = 1;
+
+	*columns = *text != ESCAPE;
+	if (*text == ESCAPE) {
+		size += strcspn(text + 1, "m");
+		return size + (text[size] == 'm');
+	}
+	while (((unsigned char)text[size] & 0xc0) == 0x80)
+		size++;
+	return size;
+}
+
+/* Columns of the first `size` bytes. */
+static size_t columns_of(const char *text, size_t size)
+{
+	size_t columns = 0, one;
+
+	for (size_t at = 0; at < size && text[at]; columns += one)
+		at += piece(text + at, &one);
+	return columns;
+}
+
+size_t ep_fit_columns(const char *text)
+{
+	return columns_of(text, strlen(text));
+}
+
+/* Bytes of the first `columns`, and of the escape sequences behind them. */
+static size_t bytes_of(const char *text, size_t columns)
+{
+	size_t at = 0, one;
+
+	while (text[at] && (columns || text[at] == ESCAPE)) {
+		at += piece(text + at, &one);
+		columns -= one;
+	}
+	return at;
+}
+
+char *ep_fit_name(const char *name, size_t columns)
+{
+	size_t whole = ep_fit_columns(name), head, tail;
+
+	if (columns == EP_FIT_ALL || whole <= columns)
+		return ep_strdup(name);
+	head = bytes_of(name, columns / 2);
+	tail = bytes_of(name, whole - (columns - columns / 2 - 1));
+	return ep_asprintf("%.*s…%s", (int)head, name, name + tail);
+}
+
+/* ---- lines ---- */
+
+static void put_spaces(FILE *out, size_t count)
+{
+	for (; count; count--)
+		fputc(' ', out);
+}
+
+/* The bytes of a line that fit in `columns`, up to a space, or as they are. */
+static size_t break_at(const char *line, size_t size, size_t columns)
+{
+	size_t most = bytes_of(line, columns), at = most, first = strspn(line, " ");
+
+	if (most >= size)
+		return size;
+	while (at > first && line[at] != ' ')
+		at--;
+	return at > first ? at : 0;
+}
+
+/* A word that is longer than a line. */
+static size_t put_cut(FILE *out, const char *line, size_t size, size_t columns)
+{
+	size_t blank = strspn(line, " "), length = blank + strcspn(line + blank, " ");
+	char *word, *cut;
+
+	length = length < size ? length : size;
+	word = ep_strndup(line, length);
+	cut = ep_fit_name(word, columns);
+	fputs(cut, out);
+	free(cut);
+	free(word);
+	return length;
+}
+
+static size_t put_line(FILE *out, const char *line, size_t size, size_t columns, size_t indent)
+{
+	size_t lines = 0, left = columns;
+
+	do {
+		size_t used = columns == EP_FIT_ALL ? size : break_at(line, size, left);
+
+		if (lines++)
+			put_spaces(out, indent);
+		if (used || !size)
+			fwrite(line, 1, used, out);
+		else
+			used = put_cut(out, line, size, left);
+		fputc('\n', out);
+		while (used < size && line[used] == ' ')
+			used++;
+		line += used;
+		size -= used;
+		left = columns - indent;
+	} while (size);
+	return lines;
+}
+
+size_t ep_fit_lines(FILE *out, const char *text, size_t columns, size_t indent)
+{
+	size_t lines = 0;
+
+	while (*text) {
+		size_t size = strcspn(text, "\n");
+
+		lines += put_line(out, text, size, columns, indent);
+		text += size + (text[size] == '\n');
+	}
+	return lines;
+}

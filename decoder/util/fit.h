@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fit.h: text that fits a terminal's lines. Columns are characters; escape sequences have none. */
+#ifndef EPITAPH_FIT_H
+#define EPITAPH_FIT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Any number of columns: nothing is cut. */
+#define EP_FIT_ALL 0u
+
+size_t ep_fit_columns(const char *text);
+
+/* A copy of a name in at most `columns`, at least 3, its middle replaced by …: both ends tell names
+ * apart. EP_FIT_ALL: as it is. The caller frees it. */
+char *ep_fit_name(const char *name, size_t columns);
+
+/*
+ * Writes lines, each with its \n. One that is longer than `columns` goes on in the next, at a
+ * space, `indent` to the right (less than half of `columns`); a word that is longer than a line is
+ * cut in the middle. Returns how many lines that were.
+ */
+size_t ep_fit_lines(FILE *out, const char *text, size_t columns, size_t indent);
+
+#endif

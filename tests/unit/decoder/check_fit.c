@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check_fit.c: what fits a line, and what is made of what does not. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coredump/util/alloc.h"
+#include "decoder/util/fit.h"
+#include "main.h"
+
+static void fits(const char *name, size_t columns, const char *expected)
+{
+	char *cut = ep_fit_name(name, columns);
+
+	ck_assert_str_eq(cut, expected);
+	free(cut);
+}
+
+static void lines(const char *text, size_t columns, size_t indent, const char *expected)
+{
+	char *written;
+	size_t size, count, wanted = 0;
+	FILE *out = ep_open_memstream(&written, &size);
+
+	count = ep_fit_lines(out, text, columns, indent);
+	ep_close_memstream(out);
+	ck_assert_str_eq(written, expected);
+	for (const char *at = expected; *at; at++)
+		wanted += *at == '\n';
+	ck_assert_uint_eq(count, wanted);
+	free(written);
+}
+
+START_TEST(names_lose_their_middle)
+{
+	fits("abcdefghij", 10, "abcdefghij");
+	fits("abcdefghij", 9, "abcd…ghij");
+	fits("abcdefghij", 4, "ab…j");
+	fits("abcdefghij", EP_FIT_ALL, "abcdefghij");
+	fits("", 3, "");
+}
+END_TEST
+
+START_TEST(columns_are_characters)
+{
+	ck_assert_uint_eq(ep_fit_columns("äöü"), 3);
+	ck_assert_uint_eq(ep_fit_columns("\033[1mbold\033[0m"), 4);
+	ck_assert_uint_eq(ep_fit_columns("\033["), 0);
+	fits("äöüäöü", 5, "äö…öü");
+}
+END_TEST
+
+START_TEST(lines_go_on_at_a_space)
+{
+	lines("one two three\n", 80, 2, "one two three\n");
+	lines("one two three four\n", 10, 2, "one two\n  three\n  four\n");
+	lines("one two three\n\nfour", EP_FIT_ALL, 2, "one two three\n\nfour\n");
+	lines("  \033[1mone two\033[0m three\n", 9, 2, "  \033[1mone two\033[0m\n  three\n");
+}
+END_TEST
+
+START_TEST(a_word_that_is_too_long_is_cut)
+{
+	lines("a abcdefghijklmnop b\n", 10, 2, "a\n  abcd…nop\n  b\n");
+	lines("abcdefghijklmnop\n", 10, 2, "abcde…mnop\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fit");
+	TCase *tests = tcase_create("fit");
+
+	tcase_add_test(tests, names_lose_their_middle);
+	tcase_add_test(tests, columns_are_characters);
+	tcase_add_test(tests, lines_go_on_at_a_space);
+	tcase_add_test(tests, a_word_that_is_too_long_is_cut);
+	suite_add_tcase(suite, tests);
+	return ep_test_main(suite);
+}
