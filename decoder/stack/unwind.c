@@ -503,6 +503,24 @@ bool ep_unwind(struct ep_unwinder *unwinder, uint32_t tid, size_t limit, struct 
 	return true;
 }
 
+/* A caller's stack pointer is where its call has left it (psABI x86-64, section 3.2.2); where the
+ * stack does not tell who that was, unwind information does. */
+static void find_cfa(struct ep_unwinder *unwinder, const struct ep_stack *stack, size_t index,
+		     struct ep_frame_registers *out)
+{
+	const struct ep_frame *frame = &stack->frames[index];
+
+	if (stack->count > index + 1) {
+		out->outer = frame[1];
+		out->cfa = frame[1].sp;
+		out->cfa_known = out->cfa != 0;
+	} else {
+		out->cfa_known =
+			ep_unwind_cfa(unwinder->modules.dwfl, frame->pc - !frame->activation,
+				      out->values, out->known, &out->cfa);
+	}
+}
+
 bool ep_unwind_registers(struct ep_unwinder *unwinder, uint32_t tid, size_t index,
 			 struct ep_frame_registers *out)
 {
@@ -516,12 +534,8 @@ bool ep_unwind_registers(struct ep_unwinder *unwinder, uint32_t tid, size_t inde
 	unwinder->wanted = NULL;
 	if (!done)
 		return false;
-	/* A caller's stack pointer is where its call has left it (psABI x86-64, section 3.2.2). */
-	if (stack.count > index + 1) {
-		out->outer = stack.frames[index + 1];
-		out->cfa = out->outer.sp;
-		out->cfa_known = out->cfa != 0;
-	}
+	if (stack.count > index)
+		find_cfa(unwinder, &stack, index, out);
 	ep_stack_deinit(&stack);
 	return out->known != 0;
 }

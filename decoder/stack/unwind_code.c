@@ -74,6 +74,41 @@ void ep_unwind_hook_find(struct ep_unwind_hook *hook, Elf *elf)
 			return;
 }
 
+/* libdw makes one operation of a register and an offset. */
+static bool cfa_of(Dwarf_CFI *cfi, Dwarf_Addr address, const uint64_t *registers, uint32_t known,
+		   uint64_t *cfa)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Op *ops;
+	size_t count;
+	bool done;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0)
+		return false;
+	done = dwarf_frame_cfa(frame, &ops, &count) == 0 && count == 1 &&
+	       ops[0].atom == DW_OP_bregx && ops[0].number < 32 && known >> ops[0].number & 1;
+	if (done)
+		*cfa = registers[ops[0].number] + ops[0].number2;
+	free(frame);
+	return done;
+}
+
+bool ep_unwind_cfa(Dwfl *dwfl, uint64_t address, const uint64_t *registers, uint32_t known,
+		   uint64_t *cfa)
+{
+	Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
+	Dwarf_CFI *cfi;
+	Dwarf_Addr bias;
+
+	if (!module)
+		return false;
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	if (cfa_of(cfi, address - bias, registers, known, cfa))
+		return true;
+	cfi = dwfl_module_dwarf_cfi(module, &bias);
+	return cfa_of(cfi, address - bias, registers, known, cfa);
+}
+
 bool ep_unwind_hook_cfa(Dwfl *dwfl, const struct ep_unwind_hook *hook, uint64_t pc, uint64_t sp,
 			uint64_t *cfa)
 {

@@ -14,6 +14,11 @@
 /* `size` bytes at a process virtual address; false: no file has them. */
 bool ep_unwind_code(Dwfl *dwfl, uint64_t address, uint8_t *code, size_t size);
 
+/* The stack pointer before the function with the code at `address` was called, by its unwind
+ * information and the registers (DWARF's numbers; a bit of `known` each) that are there. */
+bool ep_unwind_cfa(Dwfl *dwfl, uint64_t address, const uint64_t *registers, uint32_t known,
+		   uint64_t *cfa);
+
 /* Where a file has the hook of the return; empty: nowhere, or it was not looked for yet. */
 struct ep_unwind_hook {
 	uint64_t start, end; /* in the file */

@@ -454,7 +454,7 @@ static void settle(struct ep_location *out, const struct machine *m)
 		if (!settle_bytes(out, m, 0))
 			unknown(out, m->in_register < (int)EP_LOCATION_REGISTERS
 					     ? NO_REGISTER
-					     : "a vector register that is not known");
+					     : "a register that is not known");
 		return;
 	}
 	if (!m->depth) {
@@ -600,7 +600,7 @@ void ep_location_find(struct ep_location *out, const struct ep_location_frame *f
 	m.attribute = &attribute;
 	found = dwarf_getlocation_addr(&attribute, frame->address, &ops, &count, 1);
 	if (found < 0)
-		unknown(out, NO_SENSE);
+		unknown(out, "an expression that is not understood");
 	else if (found > 0)
 		evaluate(out, &m, ops, count);
 }

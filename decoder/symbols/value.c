@@ -99,8 +99,8 @@ static void reference(struct ep_value_printer *p, Dwarf_Die *type, struct ep_val
 
 /* ---- arrays ---- */
 
-/* How many of the elements from `part` on, of at most `most`, equal the first, or cannot be had as
- * it cannot. */
+/* How many of the elements from `part` on, of at most `most`, equal the first, or were optimized
+ * out as it was. */
 static uint64_t equal_ones(struct ep_value_printer *p, struct ep_value_part part, uint64_t size,
 			   uint64_t most)
 {
@@ -118,23 +118,41 @@ static uint64_t equal_ones(struct ep_value_printer *p, struct ep_value_part part
 	return count;
 }
 
+/* Memory that is not there is said once, of all that is behind it. */
+static bool is_gone(struct ep_value_printer *p, struct ep_value_part part)
+{
+	uint8_t byte;
+	int code = ep_value_fetch(p, part, &byte, 1);
+
+	if (code >= 0)
+		return false;
+	ep_value_put(p, "%s", ep_value_failure(code));
+	return true;
+}
+
 static void elements(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_part part,
 		     uint64_t count, uint64_t size, unsigned depth)
 {
 	uint64_t i = 0, run;
+	bool gone = false;
 
 	ep_value_put(p, "{");
 	for (unsigned shown = 0; i < count && shown < ELEMENTS_MAX && ep_value_step(p); shown++) {
-		run = equal_ones(p, ep_value_moved(part, i * size), size, count - i);
-		run = run >= REPEATS_MIN ? run : 1;
+		struct ep_value_part one = ep_value_moved(part, i * size);
+
 		ep_value_put(p, "%s", i ? ", " : "");
-		value(p, type, ep_value_moved(part, i * size), depth);
+		gone = size > 0 && is_gone(p, one);
+		if (gone)
+			break;
+		run = equal_ones(p, one, size, count - i);
+		run = run >= REPEATS_MIN ? run : 1;
+		value(p, type, one, depth);
 		if (run > 1)
 			ep_value_put(p, " <repeats %s%" PRIu64 " times>",
 				     run == REPEATS_MAX && i + run < count ? "at least " : "", run);
 		i += run;
 	}
-	if (i < count)
+	if (i < count && !gone)
 		ep_value_put(p, "%s... %" PRIu64 " more", i ? ", " : "", count - i);
 	ep_value_put(p, "}");
 }
