@@ -35,6 +35,7 @@ static int tui_run(const struct ep_arguments *arguments)
 	if (result > EP_EXIT_PARTIAL)
 		return result;
 	tui.live = ep_source_kind(tui.session.source) == EP_SOURCE_LIVE;
+	ep_screen_full_names(ep_argument_given(arguments, "full-names"));
 	status = begin_screen(source);
 	if (!status) {
 		ep_tui_run(&tui);

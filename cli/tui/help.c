@@ -13,6 +13,7 @@ static const char words[] =
 	"  5 calls      6 report (I) 7 top, of a running process\n"
 	"  Tab          the next one; Backtab the one before\n"
 	"  a            of all threads, and back to the one that was chosen\n"
+	"  F            whole names of functions, and short ones\n"
 	"  h ? F1       this page\n"
 	"  q            back, and from the first screen: end;  Q ends at once\n"
 	"\n"

@@ -15,10 +15,12 @@
 
 #include "coredump/util/alloc.h"
 #include "coredump/util/utf8.h"
+#include "decoder/names/short_name.h"
 
 #define ESCAPE_MS 25 /* after which ESC is a key of its own, and begins no other */
 
-static bool begun, colored;
+static bool begun, colored, full_names;
+static SCREEN *screen;
 static FILE *keys; /* of a terminal that is not standard input */
 
 /* ---- the terminal ---- */
@@ -34,9 +36,9 @@ const char *ep_screen_unfit(void)
 		return "TERM is not set, so it is not known what the terminal can do";
 	if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
 		return "terminfo does not know the terminal (TERM)";
-	if (!cursor_address)
-		return "the terminal (TERM) cannot move its cursor";
-	return NULL;
+	known = cursor_address != NULL;
+	del_curterm(cur_term);
+	return known ? NULL : "the terminal (TERM) cannot move its cursor";
 }
 
 static void choose_inks(bool colors)
@@ -53,7 +55,6 @@ static void choose_inks(bool colors)
 bool ep_screen_begin(bool colors)
 {
 	FILE *in = stdin;
-	SCREEN *screen;
 
 	/* A core may come by standard input. */
 	if (!isatty(STDIN_FILENO)) {
@@ -84,6 +85,9 @@ void ep_screen_end(void)
 {
 	if (begun)
 		endwin();
+	if (screen)
+		delscreen(screen);
+	screen = NULL;
 	begun = false;
 	if (keys)
 		fclose(keys);
@@ -320,6 +324,24 @@ void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int res
 	put(line, text, bytes_within(text, half));
 	put(line, dots, strlen(dots));
 	put(line, tail, strlen(tail));
+}
+
+void ep_screen_full_names(bool full)
+{
+	full_names = full;
+}
+
+bool ep_screen_has_full_names(void)
+{
+	return full_names;
+}
+
+void ep_row_function(struct ep_row *row, const char *name, int reserve)
+{
+	char *text = full_names ? ep_strdup(name) : ep_short_name(name);
+
+	ep_row_name(row, EP_INK_NAME, text, reserve);
+	free(text);
 }
 
 void ep_row_blank(struct ep_row *row)

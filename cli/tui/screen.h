@@ -68,6 +68,11 @@ void ep_row_format(struct ep_row *line, enum ep_ink ink, const char *format, ...
 void ep_row_number(struct ep_row *line, enum ep_ink ink, int cells, const char *text);
 /* As much as the line has room for but `reserve` cells: a longer one is cut in its middle. */
 void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int reserve);
+/* The same of a function's name, which is shortened as people say it (short_name.h), unless full
+ * names are wanted. */
+void ep_row_function(struct ep_row *row, const char *name, int reserve);
+void ep_screen_full_names(bool full);
+bool ep_screen_has_full_names(void);
 /* What is left of it becomes blank. */
 void ep_row_blank(struct ep_row *row);
 /* The end of each line that is drawn: what is left of it is as `ink` and the selection say. */

@@ -9,6 +9,7 @@
 #include "decoder/util/timetext.h"
 
 #define COLUMN 11 /* cells, without the blank behind it */
+#define OPEN   18 /* cells of "1 did not return" */
 #define NAME   16 /* that the name has at least */
 
 /* In the order in which they stand. Those that the terminal has no room for go, the last first, but
@@ -89,7 +90,8 @@ void ep_stat_row_draw(const struct ep_stat_columns *columns, const struct ep_sta
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (is_seen(columns, i))
 			draw_number(stat, table[i].key, line);
-	ep_row_name(line, EP_INK_NAME, stat->function->name, 0);
+	ep_row_function(line, stat->function->name,
+			stat->open && ep_screen_columns() >= 60 ? OPEN : 0);
 	if (stat->open)
 		ep_row_format(line, EP_INK_DIM, "  %" PRIu64 "%s", stat->open,
 			      columns->open ? " open" : " did not return");

@@ -130,10 +130,10 @@ static void draw(struct ep_view *view, size_t at, struct ep_row *line)
 	if (!wide || !row->inner)
 		return;
 	ep_row_text(line, EP_INK_PLAIN, "  ");
-	ep_row_name(line, EP_INK_NAME, row->inner->name, row->outer ? 12 : 0);
+	ep_row_function(line, row->inner->name, row->outer ? 12 : 0);
 	if (row->outer) {
 		ep_row_text(line, EP_INK_DIM, " < ");
-		ep_row_name(line, EP_INK_PLAIN, row->outer->name, 0);
+		ep_row_function(line, row->outer->name, 0);
 	}
 }
 

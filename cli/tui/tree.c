@@ -13,6 +13,7 @@
 #define UNFOLDED_AT_FIRST 3      /* levels */
 #define ROWS_MAX          500000 /* that `E` unfolds to */
 #define COLUMN            11
+#define OPEN              18 /* cells of "1 did not return" */
 #define INDENT_MAX        40 /* cells */
 
 struct tree {
@@ -171,8 +172,10 @@ static void draw(struct ep_view *view, size_t at, struct ep_row *line)
 		ep_row_number(line, EP_INK_PLAIN, COLUMN - 2, node->calls ? text : "-");
 	}
 	draw_indent(tree, number, line);
-	ep_row_name(line, node->function ? EP_INK_NAME : EP_INK_WARN, ep_calltree_name(node),
-		    node->open && !narrow ? 18 : 0);
+	if (node->function)
+		ep_row_function(line, node->function->name, node->open && !narrow ? OPEN : 0);
+	else
+		ep_row_text(line, EP_INK_WARN, ep_calltree_name(node));
 	if (node->open)
 		ep_row_format(line, EP_INK_DIM, "  %" PRIu64 "%s", node->open,
 			      view->tui->live ? " open" : " did not return");

@@ -301,6 +301,8 @@ static void press(struct ep_tui *tui, int key)
 		go_back(tui);
 	else if (key == 'Q')
 		tui->quit = true;
+	else if (key == 'F')
+		ep_screen_full_names(!ep_screen_has_full_names());
 	else if (key == 'h' || key == '?' || key == EP_KEY_F1)
 		open_help(tui);
 	else if (!search_key(tui, key) && !screen_key(tui, key))

@@ -2,7 +2,10 @@
 /* view.c: where the cursor goes, and which rows are seen. */
 #include "cli/tui/view.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "decoder/names/short_name.h"
 
 #define SIDEWAYS 8 /* cells, of a page */
 
@@ -139,6 +142,22 @@ void ep_view_go(struct ep_view *view, size_t row)
 
 /* ---- searching ---- */
 
+/* A name is found by how it is shown, and by how it is. */
+static bool fits(const char *text, const char *words)
+{
+	char *shorter;
+	bool found;
+
+	if (!text || strcasestr(text, words))
+		return text;
+	if (ep_screen_has_full_names() || !strstr(text, "std::"))
+		return false;
+	shorter = ep_short_name(text);
+	found = strcasestr(shorter, words);
+	free(shorter);
+	return found;
+}
+
 bool ep_view_search(struct ep_view *view, const char *words, int step, bool from_here)
 {
 	size_t count = rows_of(view), row = view->cursor;
@@ -146,12 +165,9 @@ bool ep_view_search(struct ep_view *view, const char *words, int step, bool from
 	if (!count || !view->kind->text || !*words)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const char *text;
-
 		if (i || !from_here)
 			row = step > 0 ? (row + 1) % count : (row + count - 1) % count;
-		text = view->kind->text(view, row);
-		if (!text || !strcasestr(text, words))
+		if (!fits(view->kind->text(view, row), words))
 			continue;
 		view->found = true;
 		ep_view_go(view, row);

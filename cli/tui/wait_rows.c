@@ -53,13 +53,16 @@ void ep_wait_row_draw(const struct ep_trace *trace, const struct ep_wait *wait, 
 	}
 	if (wait->inside && wait->function)
 		ep_row_text(line, EP_INK_DIM, "somewhere inside ");
-	ep_row_name(line, EP_INK_NAME, ep_wait_row_name(wait),
-		    wide && wait->caller ? reserve + 12 : 0);
+	if (wait->function)
+		ep_row_function(line, wait->function->name,
+				wide && wait->caller ? reserve + 12 : 0);
+	else
+		ep_row_text(line, EP_INK_WARN, ep_wait_row_name(wait));
 	if (!wide)
 		return;
 	if (wait->caller) {
 		ep_row_text(line, EP_INK_DIM, " < ");
-		ep_row_name(line, EP_INK_PLAIN, wait->caller->name, reserve);
+		ep_row_function(line, wait->caller->name, reserve);
 	}
 	if (wait->open)
 		ep_row_format(line, EP_INK_WARN, "  %" PRIu64 " had not ended", wait->open);
