@@ -55,28 +55,18 @@ terminal 150 24 "$tool" tui "$pid"
 sees '7 top' ' calls in ' 'locked' 'nap' 'nnnnn'
 # Each look is of its own second: what was called once, before the first, is in none of the later ones. Three calls of step's take
 # 40 ms at least.
-sees_calls() { # LEAST MOST: the first line's calls, soon
-	local calls i
-	for ((i = 0; i < 200; i++)); do
-		screen
-		calls=$(sed -nE '1s/.*: ([0-9]+) calls in .*/\1/p' screen)
-		[ "${calls:-0}" -ge "$1" ] && [ "$calls" -le "$2" ] && return
-		sleep 0.05
-	done
-	say "not $1 to $2 calls:" && cat screen
-}
-sees_calls 10 1000000
-for ((i = 0; i < 200; i++)); do
+has_calls() { # LEAST MOST: the first line's calls
+	local calls
 	screen
-	grep -qF once screen || break
-	sleep 0.05
-done
+	calls=$(sed -nE '1s/.*: ([0-9]+) calls in .*/\1/p' screen)
+	[ "${calls:-0}" -ge "$1" ] && [ "$calls" -le "$2" ]
+}
+soon has_calls 10 1000000 || { say 'not 10 to 1000000 calls:' && cat screen; }
 sees_not once
 presses S
 sees 'namev'
-screen
-sed 1,2d screen | grep -owE 'locked|nap|step' | head -n 3 >order || true
-printf '%s\n' locked nap step | cmp -s - order || say "not by name: $(cat order)"
+is_sorted() { screen && sed 1,2d screen | grep -owE 'locked|nap|step' | head -n 3 | cmp -s - <(printf '%s\n' locked nap step); }
+soon is_sorted || { say 'not by name:' && cat screen; }
 
 # Waits, where this user may have them.
 if "$tool" info "$pid" | grep -qE '^scheduling (ftrace|perf)'; then

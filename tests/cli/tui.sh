@@ -35,18 +35,18 @@ terminal 120 30 "$EPITAPH" tui core
 sees '1 threads' 'died' 'story  fall < last'
 presses 3
 sees 'selfv'
-screen
+row 12 '[a-z]'
 while read -r name calls; do
 	grep -qE "^ .* $calls .*$name" screen || { say "functions: no $name with $calls calls" && cat screen; }
 done <stats
 # The longest of its own first, and by name when that is asked for.
-sed -n 3p screen | grep -q ' slow$' || say "not by self time: $(cat screen)"
+row 3 ' slow$'
 presses S
 sees 'namev'
-sed -n 3p screen | grep -q ' fall ' || say "not by name: $(cat screen)"
+row 3 ' fall '
 presses r
 sees 'name^'
-sed -n 3p screen | grep -q ' thrower$' || say "not reversed: $(cat screen)"
+row 3 ' thrower$'
 presses 5
 sees '-0.000000000 ' 'fall() { /* did not return */'
 presses 6
@@ -76,8 +76,7 @@ presses / t h r o Enter u c
 sees '+ jumps'
 # Its own sum: slow is what main spent its time in.
 presses g l
-screen
-on_terminal capture-pane -p -e -t tui | grep -q $'\e\[[0-9;]*7m.*slow' || say 'l does not go to slow'
+drawn $'\e\[[0-9;]*7m.*slow'
 presses 3
 sees 'name^'
 presses / f i r s t Enter Enter
@@ -118,8 +117,7 @@ grep -qE '(^| )icanon' tui.stty || say 'the terminal was not given back after Ct
 # ---- colours, unless they are not wanted
 terminal 100 20 env -u NO_COLOR TERM=screen-256color "$EPITAPH" tui core
 sees 'fall < last'
-on_terminal capture-pane -p -e -t tui >colored
-grep -q $'\e\[[0-9;]*36m' colored || say 'no colours'
+drawn $'\e\[[0-9;]*36m'
 presses Q
 terminal 100 20 env NO_COLOR=1 TERM=screen-256color "$EPITAPH" tui core
 sees 'fall < last'

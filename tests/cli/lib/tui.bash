@@ -35,9 +35,26 @@ sees() {
 		return
 	done
 }
-sees_not() { # WORDS: they are not on it, of a screen that was waited for
-	screen
-	! grep -qF -- "$1" screen || { say "the screen has \"$1\":" && sed 's/^/	|/' screen; }
+# soon COMMAND...: within ten seconds it holds: what is seen may be half of what is being drawn.
+soon() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" && return
+		sleep 0.05
+	done
+	return 1
+}
+lacks() { screen && ! grep -qF -- "$1" screen; }
+sees_not() { # WORDS: soon they are not on it, of a screen that was waited for
+	soon lacks "$1" || { say "the screen has \"$1\":" && sed 's/^/	|/' screen; }
+}
+has_row() { screen && sed -n "$1p" screen | grep -qE -- "$2"; }
+row() { # NUMBER PATTERN: soon that line of it is so
+	soon has_row "$@" || { say "line $1 is not $2:" && sed 's/^/	|/' screen; }
+}
+has_drawn() { on_terminal capture-pane -p -e -t tui | grep -q -- "$1"; }
+drawn() { # PATTERN: soon a line is so, with its escape sequences
+	soon has_drawn "$1" || { say "no line is drawn as $1:" && on_terminal capture-pane -p -e -t tui | cat -v; }
 }
 
 presses() { # KEYS, as tmux names them
