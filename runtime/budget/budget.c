@@ -35,7 +35,8 @@
 #define HOOK 1600
 /* … and with each function that was seen: code that does not fit into the processor's caches pays
  * more for each hook. The most that were seen in one look back: who is off is in use, too. */
-#define WIDE 3
+#define WIDE           6
+#define MOST_FUNCTIONS 2000 /* of that; a hook costs no more than that much */
 
 #define US UINT64_C(1000) /* ns */
 #define MS UINT64_C(1000000)
@@ -58,10 +59,10 @@
 #define SECOND      (1000 * MS)
 #define MILLION     1000000u
 
-#define BLOCKS     64 /* at most, that are looked at */
-#define ENOUGH     4  /* at least, with calls as they are now */
-#define AT_ONCE    8  /* functions that go off at one boundary */
-#define HEARD_MOST 64 /* of children's, at a fork */
+#define BLOCKS     64  /* at most, that are looked at */
+#define ENOUGH     4   /* at least, with calls as they are now */
+#define AT_ONCE    8   /* functions that go off at one boundary */
+#define HEARD_MOST 256 /* of children's, at a fork */
 #define THREADS    8192
 
 /* What the account gets of the budget, of a hundred: costs are known to some part only, and hooks
@@ -258,6 +259,15 @@ static void weigh_hooks(uint64_t cost, uint64_t clock, uint64_t work)
 	ledger.late_work /= 2;
 }
 
+/* Into the account, and of what the family was lent. */
+static void spend(uint64_t work, uint64_t cost)
+{
+	int64_t before = ledger.account.balance;
+
+	ep_cost_add(&ledger.account, work, cost, ep_settings.budget / 100 * HELD);
+	ep_family_spend(before - ledger.account.balance, (int64_t)ep_clock_cycles(CREDIT));
+}
+
 static void account(struct thread *thread, uint64_t tsc)
 {
 	uint64_t cost = thread->cost, clock = thread->clock, own = ledger.own;
@@ -271,7 +281,7 @@ static void account(struct thread *thread, uint64_t tsc)
 	regulate_clock(clock, work);
 	if (!ep_settings.budget)
 		return;
-	ep_cost_add(&ledger.account, work, cost + own, ep_settings.budget / 100 * HELD);
+	spend(work, cost + own);
 	watch_phase(cost, work, tsc);
 }
 
@@ -303,8 +313,10 @@ static unsigned look_back(const struct ep_tls *tls, unsigned *count)
 	for (unsigned i = found; i-- > 0;)
 		ep_choice_block(&choice, blocks[i], i < counted);
 	ledger.rate_cycles = ep_tsc() - blocks[counted - 1]->tsc;
-	if (ledger.functions < choice.used)
-		ledger.functions = choice.used;
+	if (ledger.functions < choice.used) {
+		ledger.functions = choice.used < MOST_FUNCTIONS ? choice.used : MOST_FUNCTIONS;
+		ep_family_tell_use(ledger.functions);
+	}
 	return found;
 }
 
@@ -529,6 +541,18 @@ static bool hear(uint64_t tsc)
 	return count != 0;
 }
 
+/* Trials that its children make: they may all end before one of theirs is over. */
+static void try_for_children(uint64_t tsc)
+{
+	if (ep_probation_ripe(&probation, tsc)) {
+		end_trial(tsc);
+	} else if (may_try(tsc)) {
+		begin_trial(tsc);
+		for (unsigned i = 0; i < probation.trials; i++)
+			ep_family_forget(EP_FAMILY_BUDGET, probation.address[i]);
+	}
+}
+
 void ep_budget_before_fork(void)
 {
 	uint64_t tsc = ep_tsc();
@@ -539,6 +563,8 @@ void ep_budget_before_fork(void)
 		return;
 	while (turns < HEARD_MOST / AT_ONCE && hear(tsc))
 		turns++;
+	if (!turns)
+		try_for_children(tsc);
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
@@ -549,11 +575,15 @@ void ep_budget_start(void)
 	if (!head || ep_settings.counting)
 		return;
 	head->budget = ep_settings.budget;
+	ledger.functions = ep_family_use();
 	learn_rates();
-	ledger.account.balance = (int64_t)ep_clock_cycles(CREDIT);
+	ledger.account.balance = ep_family_credit((int64_t)ep_clock_cycles(CREDIT));
 	ledger.clock = ep_settings.clock_budget;
 	ledger.second_begun = ep_tsc();
 	ledger.cost = ledger.cpu = ledger.own = ledger.queued = 0;
+	ledger.late_cost = ledger.late_work = ledger.share = 0;
 	ledger.sched = ledger.sched_cpu = ledger.sched_share = 0;
+	/* What its parent would try now is its parent's to try. */
+	ledger.trial_again = ledger.second_begun + ep_clock_cycles(TRIAL_AGAIN);
 	busy = 0;
 }

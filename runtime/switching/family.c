@@ -21,6 +21,8 @@ struct slot {
 
 static struct board {
 	uint64_t news; /* how often anything was said */
+	int64_t spent; /* TSC cycles of the credit */
+	uint32_t use;  /* functions */
 	struct slot slots[SLOTS];
 } * board;
 
@@ -93,4 +95,49 @@ unsigned ep_family_hear(enum ep_family_news kind, struct ep_family_function *out
 	}
 	heard_news[kind] = news;
 	return count;
+}
+
+void ep_family_forget(enum ep_family_news kind, uint64_t address)
+{
+	struct slot *slot = board ? slot_of(address) : NULL;
+
+	if (!slot)
+		return;
+	__atomic_store_n(&slot->said[kind], 0, __ATOMIC_RELAXED);
+	heard[kind][slot - board->slots] = 0;
+}
+
+void ep_family_tell_use(uint32_t functions)
+{
+	uint32_t use = board ? __atomic_load_n(&board->use, __ATOMIC_RELAXED) : UINT32_MAX;
+
+	while (use < functions && !__atomic_compare_exchange_n(&board->use, &use, functions, false,
+							       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+uint32_t ep_family_use(void)
+{
+	return board ? __atomic_load_n(&board->use, __ATOMIC_RELAXED) : 0;
+}
+
+void ep_family_spend(int64_t cycles, int64_t most)
+{
+	int64_t spent, next;
+
+	if (!board || !epitaph_root.generation)
+		return;
+	spent = __atomic_load_n(&board->spent, __ATOMIC_RELAXED);
+	do {
+		next = spent + cycles;
+		next = next < 0 ? 0 : next > most ? most : next;
+	} while (!__atomic_compare_exchange_n(&board->spent, &spent, next, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+}
+
+int64_t ep_family_credit(int64_t most)
+{
+	int64_t spent = board ? __atomic_load_n(&board->spent, __ATOMIC_RELAXED) : 0;
+
+	return spent < 0 ? most : spent > most ? 0 : most - spent;
 }

@@ -33,4 +33,20 @@ void ep_family_tell(enum ep_family_news kind, uint64_t address, uint64_t rate);
  * it have said; at most `most`: how many. Cheap when there is none. */
 unsigned ep_family_hear(enum ep_family_news kind, struct ep_family_function *out, unsigned most);
 
+/* What was said of it counts no longer: the caller has switched it on again, to see. */
+void ep_family_forget(enum ep_family_news kind, uint64_t address);
+
+/* How many functions are in use, as far as any of them has seen: the most that was told. */
+void ep_family_tell_use(uint32_t functions);
+uint32_t ep_family_use(void);
+
+/*
+ * What a process may spend before it has earned anything is lent to a family's children once, not
+ * to each: one that ends before it has paid back would else cost that much, however many there are.
+ * A child spends `cycles` of its credit, or pays them back (negative) …
+ */
+void ep_family_spend(int64_t cycles, int64_t most);
+/* … and this is what is left, of `most`, for one that begins. */
+int64_t ep_family_credit(int64_t most);
+
 #endif

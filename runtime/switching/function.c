@@ -66,7 +66,7 @@ static void look_at(const Elf64_Phdr *header, uint64_t bias, uint64_t address, s
 }
 
 /* Its program headers say where the table is, and how far the code reaches. */
-static bool read_headers(const struct ep_module *module, uint64_t address, struct table *out)
+static bool read_headers_of(const struct ep_module *module, uint64_t address, struct table *out)
 {
 	Elf64_Phdr some[HEADERS];
 	Elf64_Ehdr elf;
@@ -85,6 +85,47 @@ static bool read_headers(const struct ep_module *module, uint64_t address, struc
 		look_at(&some[i % HEADERS], module->bias, address, out);
 	}
 	return out->code_end != 0;
+}
+
+/* What was read last: mostly it is asked for again. `turn` is odd while somebody writes there. */
+static struct {
+	uint32_t turn;
+	uint64_t start, load_tsc; /* whose */
+	struct table table;
+} last;
+
+static bool recall(const struct ep_module *module, uint64_t address, struct table *out)
+{
+	uint32_t turn = __atomic_load_n(&last.turn, __ATOMIC_ACQUIRE);
+	bool same = last.start == module->start && last.load_tsc == module->load_tsc;
+
+	*out = last.table;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return same && turn % 2 == 0 && turn == __atomic_load_n(&last.turn, __ATOMIC_RELAXED) &&
+	       address >= out->code_start && address < out->code_end;
+}
+
+static void remember(const struct ep_module *module, const struct table *table)
+{
+	uint32_t turn = __atomic_load_n(&last.turn, __ATOMIC_RELAXED) & ~1u;
+
+	if (!__atomic_compare_exchange_n(&last.turn, &turn, turn + 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return;
+	last.start = module->start;
+	last.load_tsc = module->load_tsc;
+	last.table = *table;
+	__atomic_store_n(&last.turn, turn + 2, __ATOMIC_RELEASE);
+}
+
+static bool read_headers(const struct ep_module *module, uint64_t address, struct table *out)
+{
+	if (recall(module, address, out))
+		return true;
+	if (!read_headers_of(module, address, out))
+		return false;
+	remember(module, out);
+	return true;
 }
 
 static bool read_table(struct table *table)
@@ -111,21 +152,48 @@ static bool read_entries(const struct table *table, uint32_t from, uint32_t coun
 			      count * sizeof(*out));
 }
 
-/* [*low, *high) of the table comes down to a piece that holds the last entry at or below `wanted`.
- */
+/* A place in [low, high) of the table for who lies at `wanted`, if functions are all of one size
+ * between the two addresses. */
+static uint32_t guess(uint32_t low, uint32_t high, int64_t wanted, int64_t from, int64_t to)
+{
+	uint64_t count = high - low - PIECE;
+
+	if (wanted <= from || to <= from)
+		return low;
+	if (wanted >= to)
+		return low + (uint32_t)count;
+	return low + (uint32_t)(count * (uint64_t)(wanted - from) / (uint64_t)(to - from));
+}
+
+/* [*low, *high) of the table comes down to a piece that holds the last entry at or below `wanted`:
+ * by guesses, which mostly find it at once, and by halves in between, where they do not. */
 static bool narrow(const struct table *table, int64_t wanted, uint32_t *low, uint32_t *high)
 {
-	struct entry entry;
+	int64_t from = (int64_t)(table->code_start - table->header);
+	int64_t to = (int64_t)(table->code_end - table->header);
+	struct entry piece[PIECE];
 
-	while (*high - *low >= PIECE) {
-		uint32_t middle = *low + (*high - *low) / 2;
+	for (unsigned turn = 0; *high - *low >= PIECE; turn++) {
+		uint32_t at = turn % 2 ? *low + (*high - *low - PIECE) / 2
+				       : guess(*low, *high, wanted, from, to);
 
-		if (!read_entries(table, middle, 1, &entry))
+		if (!read_entries(table, at, PIECE, piece))
 			return false;
-		if (entry.start <= wanted)
-			*low = middle;
-		else
-			*high = middle;
+		if (piece[0].start > wanted) {
+			*high = at;
+			to = piece[0].start;
+			continue;
+		}
+		*low = at;
+		from = piece[0].start;
+		if (piece[PIECE - 1].start > wanted) {
+			*high = at + PIECE - 1;
+		} else if (at + PIECE == *high) {
+			return true;
+		} else {
+			*low = at + PIECE - 1;
+			from = piece[PIECE - 1].start;
+		}
 	}
 	return *low < *high;
 }

@@ -10,7 +10,7 @@
 
 #define PIECE             1024 /* bytes of code that are read at once */
 #define HOPS              3    /* a stub may lead to another one */
-#define NO_STUBS          1024
+#define NO_STUBS          4096
 #define EP_HOOKS_OF_SLEDS 4u /* the first two hooks of ep_hook_address that only sleds call */
 
 static unsigned hook_at(uint64_t address)
@@ -22,18 +22,26 @@ static unsigned hook_at(uint64_t address)
 	return hook;
 }
 
-/* Places of code that were seen to be no stub, by their last bits, so that a function's calls cost
- * no system call each, each time. Racy on purpose: one that is missing is looked at again. */
+/* Places of code that were seen to be no stub, so that a function's calls cost no system call each,
+ * each time. Racy on purpose: one that is missing is looked at again. */
 static uint64_t no_stubs[NO_STUBS];
+
+/* Functions begin at multiples of 16. */
+static uint64_t *no_stub(uint64_t address)
+{
+	return &no_stubs[address * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+}
+
+static_assert(NO_STUBS == 1 << 12, "the hash's bits");
 
 static bool is_no_stub(uint64_t address)
 {
-	return __atomic_load_n(&no_stubs[address % NO_STUBS], __ATOMIC_RELAXED) == address;
+	return __atomic_load_n(no_stub(address), __ATOMIC_RELAXED) == address;
 }
 
 static void note_no_stub(uint64_t address)
 {
-	__atomic_store_n(&no_stubs[address % NO_STUBS], address, __ATOMIC_RELAXED);
+	__atomic_store_n(no_stub(address), address, __ATOMIC_RELAXED);
 }
 
 void ep_sites_look_again(void)
