@@ -64,11 +64,17 @@ static void module_returns(const struct ep_module *module)
 
 static const struct ep_loadmap_watch watch = {module_goes, module_returns};
 
-static void describe(void)
+static void describe(bool inherited)
 {
-	ep_clock_start();
-	ep_process_start();
-	ep_loadmap_start(&watch);
+	if (inherited) {
+		ep_clock_inherit();
+		ep_process_inherit();
+		ep_loadmap_inherit(&watch);
+	} else {
+		ep_clock_start();
+		ep_process_start();
+		ep_loadmap_start(&watch);
+	}
 	ep_switches_start();
 	ep_switch_names_start();
 	ep_budget_start();
@@ -127,7 +133,7 @@ void ep_start_refill(void)
 	if (!ep_rescue_lost_facts())
 		return;
 	ep_sched_leave();
-	describe();
+	describe(false);
 	begin(false);
 }
 

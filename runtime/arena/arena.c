@@ -30,7 +30,7 @@
 #define NON_PIE_ROOM  (3 * KIB * KIB)
 
 /* Fills a new arena. */
-static void (*describe)(void);
+static void (*describe)(bool inherited);
 
 /* A page that the kernel empties in a forked child, however it forked. */
 static uint32_t *parent_word EP_IN_DATA;
@@ -251,7 +251,7 @@ static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t ti
 {
 	set_place(address, size);
 	if (address && open_head(gate, timestamp_every)) {
-		describe();
+		describe(false);
 		if (!ep_backing_on() || ep_backing_name()) {
 			ep_backing_publish(); /* %n is known by now */
 			ep_root_publish();
@@ -294,7 +294,7 @@ static bool start_private(uint64_t size)
 	return begin_at(got, size, gate, ep_settings.timestamp_every);
 }
 
-bool ep_arena_start(void (*fill)(void))
+bool ep_arena_start(void (*fill)(bool inherited))
 {
 	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE;
 
@@ -404,10 +404,41 @@ static void leave_parents_file(uint32_t gate, uint32_t every)
 	begin_at(at, size, gate, every);
 }
 
+/* A child is what its parent was but for a few numbers, which is cheaper than to ask for all. */
+static bool is_inherited(const struct ep_section *section)
+{
+	return section->type == EP_SECTION_PROCESS || section->type == EP_SECTION_CLOCK ||
+	       section->type == EP_SECTION_MODULES;
+}
+
+static void empty(uint64_t from, uint64_t to)
+{
+	if (from < to)
+		ep_syscall3(SYS_madvise, (long)ep_arena + (long)from, (long)(to - from),
+			    MADV_DONTNEED);
+}
+
+/* Fresh zero pages in place of the parent's, at the same address. */
+static void empty_arena(void)
+{
+	uint64_t at = 0, end = ep_arena->committed;
+
+	for (uint32_t i = 0; i < ep_truth.sections; i++) {
+		const struct ep_section *section = &ep_truth.section[i];
+
+		if (!is_inherited(section))
+			continue;
+		empty(at, section->offset);
+		at = section->offset + section->size;
+	}
+	empty(at, end);
+}
+
 void ep_arena_restart(void)
 {
 	uint32_t gate = ep_arena->gate & (EP_GATE_OFF | EP_GATE_FLIP | EP_GATE_CONTROL);
 	uint32_t every = ep_arena->timestamp_every;
+	uint64_t untold = ep_arena->modules_untold;
 
 	if (parent_word)
 		*parent_word = 1;
@@ -416,10 +447,10 @@ void ep_arena_restart(void)
 		leave_parents_file(gate, every);
 		return;
 	}
-	/* Fresh zero pages in place of the parent's, at the same address. */
-	ep_syscall3(SYS_madvise, (long)ep_arena, (long)ep_arena->committed, MADV_DONTNEED);
+	empty_arena();
 	ep_arena->committed = opened = lay_out();
 	record_settings(gate, every);
+	ep_arena->modules_untold = untold;
 	identify();
-	describe();
+	describe(true);
 }

@@ -17,11 +17,11 @@
 
 /*
  * Maps the arena by ep_settings, lays out its sections and publishes the root. `fill` writes what
- * is known of the process: for each new arena, also
- * that of a forked child, before a file of it has the name by which others see it. False: tracing
- * is off for good, epitaph_root.off_reason says why.
+ * is known of the process: for each new arena, also that of a forked child, before a file of it has
+ * the name by which others see it. `inherited`: process, clock and modules are still its parent's.
+ * False: tracing is off for good, epitaph_root.off_reason says why.
  */
-bool ep_arena_start(void (*fill)(void));
+bool ep_arena_start(void (*fill)(bool inherited));
 
 /*
  * Opens `size` more bytes (a multiple of 4 KiB) at the end of what is open and populates them.

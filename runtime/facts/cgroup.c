@@ -20,7 +20,7 @@ static bool find_count(const char *text, const char *end, const char *word, uint
 	return false;
 }
 
-static bool read_kills(const char *path, uint64_t *kills)
+bool ep_cgroup_oom_kills(const char *path, uint64_t *kills)
 {
 	char text[512];
 	long got = ep_fd_load(path, text, sizeof text);
@@ -36,7 +36,7 @@ static bool try_file(struct ep_text *out, const char *mount, const char *group, 
 	ep_text_add(out, group);
 	ep_text_add(out, ep_string_equal(group, "/") ? "" : "/");
 	ep_text_add(out, file);
-	return !out->cut && read_kills(out->bytes, kills);
+	return !out->cut && ep_cgroup_oom_kills(out->bytes, kills);
 }
 
 /* A line is NUMBER:CONTROLLERS:GROUP; in version 2 it has neither number nor controllers. */

@@ -16,4 +16,7 @@
  * time. */
 bool ep_cgroup_oom_file(struct ep_text *out, uint64_t *kills);
 
+/* The count that stands in such a file now. False: it cannot be read. */
+bool ep_cgroup_oom_kills(const char *path, uint64_t *kills);
+
 #endif

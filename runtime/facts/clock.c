@@ -222,6 +222,14 @@ void ep_clock_start(void)
 	atomic_flag_clear(&busy);
 }
 
+void ep_clock_inherit(void)
+{
+	if (atomic_flag_test_and_set(&busy))
+		ep_clock_start();
+	else
+		atomic_flag_clear(&busy);
+}
+
 void ep_clock_refresh(uint64_t tsc)
 {
 	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !clocks || ep_overwritten())

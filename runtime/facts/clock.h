@@ -11,6 +11,10 @@
 /* Takes the first anchors and calibrates a TSC read's cost. After the arena. */
 void ep_clock_start(void);
 
+/* In a forked child that has its parent's section: goes on with it, as the clocks are the same.
+ * Begins anew where a thread was taking an anchor. */
+void ep_clock_inherit(void);
+
 /*
  * Takes another anchor when the last is old enough (cheap otherwise: one comparison). Called by the
  * slow path at block boundaries, at dlopen, before a snapshot. Async-signal-safe; a caller that

@@ -386,6 +386,24 @@ static void lay_out(void)
 	modules->stale = 0;
 }
 
+static bool anything_unloaded(void)
+{
+	for (uint32_t i = 0; i < known_count(); i++)
+		if (entries[i].unload_tsc)
+			return true;
+	return false;
+}
+
+void ep_loadmap_inherit(const struct ep_loadmap_watch *others)
+{
+	if (atomic_flag_test_and_set(&busy) || anything_unloaded()) {
+		ep_bytes_zero((char *)modules, section_size);
+		ep_loadmap_start(others);
+		return;
+	}
+	atomic_flag_clear(&busy);
+}
+
 void ep_loadmap_start(const struct ep_loadmap_watch *others)
 {
 	watch = others;

@@ -19,6 +19,13 @@ struct ep_loadmap_watch {
 /* Lays out the MODULES section and fills it. After the arena. `watch` may be NULL. */
 void ep_loadmap_start(const struct ep_loadmap_watch *watch);
 
+/*
+ * In a forked child that has its parent's section, and as much mapped as that: it holds as it is,
+ * and the next ep_loadmap_refresh looks if the parent's would have. Read anew where a thread was
+ * reading it, or where a module of before the child was ever unloaded.
+ */
+void ep_loadmap_inherit(const struct ep_loadmap_watch *watch);
+
 /* A library came or goes: the next ep_loadmap_refresh looks. Signal safe. */
 void ep_loadmap_stale(void);
 

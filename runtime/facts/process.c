@@ -13,6 +13,7 @@
 #include "runtime/format.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/incarnation.h"
+#include "runtime/lib/new_file.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/lib/vdso.h"
@@ -128,8 +129,6 @@ static void note_numbers(struct ep_process *process)
 	process->parent_pid = (uint32_t)ep_syscall0(SYS_getppid);
 	process->uid = (uint32_t)ep_syscall0(SYS_getuid);
 	process->gid = (uint32_t)ep_syscall0(SYS_getgid);
-	process->page_size = 4096; /* x86-64 has no other */
-	process->cpus = online_cpus();
 }
 
 static void keep_oom_file(struct area *area, struct ep_process *process)
@@ -169,6 +168,8 @@ void ep_process_start(void)
 	process->two_writers = two;
 	note_times(process);
 	note_numbers(process);
+	process->page_size = 4096; /* x86-64 has no other */
+	process->cpus = online_cpus();
 	ep_process_incarnation(process);
 	note_host(&area, process);
 	keep_text(&area, &process->runtime, EP_VERSION);
@@ -177,4 +178,44 @@ void ep_process_start(void)
 	keep_first_line(&area, &process->cgroup, "/proc/self/cgroup");
 	keep_oom_file(&area, process);
 	keep_command_line(&area, &process->command_line);
+}
+
+static char path[EP_PATH_MAX]; /* one that is asked about */
+
+static bool is_there(const struct ep_process *process)
+{
+	/* The kernel counts the NUL. */
+	long length = ep_syscall2(SYS_getcwd, (long)path, sizeof path) - 1;
+
+	return length >= 0 && (uint64_t)length == process->directory.length &&
+	       ep_bytes_equal(path, (const char *)process + process->directory.offset,
+			      (size_t)length);
+}
+
+/* A kill of before it was forked is none of its own. */
+static void note_oom_kills(struct ep_process *process)
+{
+	uint32_t length = process->oom_file.length;
+
+	if (!length || length >= sizeof path)
+		return;
+	ep_bytes_copy(path, (const char *)process + process->oom_file.offset, length);
+	path[length] = '\0';
+	ep_cgroup_oom_kills(path, &process->oom_kills);
+}
+
+void ep_process_inherit(void)
+{
+	struct ep_process *process = ep_arena_section(EP_SECTION_PROCESS, NULL);
+
+	process->file_full = 0;
+	process->file_lost = process->two_writers = 0;
+	if (!is_there(process)) {
+		ep_process_start();
+		return;
+	}
+	note_times(process);
+	note_numbers(process);
+	ep_process_incarnation_child(process);
+	note_oom_kills(process);
 }

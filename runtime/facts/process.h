@@ -9,4 +9,8 @@
  */
 void ep_process_start(void);
 
+/* In a forked child that has its parent's section: what a child has of its own, and the rest as its
+ * parent noted it. All anew where the parent is in another directory by now. */
+void ep_process_inherit(void);
+
 #endif

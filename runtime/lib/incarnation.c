@@ -55,11 +55,19 @@ uint64_t ep_process_start_ticks(uint32_t pid)
 void ep_process_incarnation(struct ep_process *process)
 {
 	char text[64];
-	const char *at;
 	long got = ep_fd_load("/proc/sys/kernel/random/boot_id", text, sizeof text);
 
 	ep_bytes_zero(process->boot_id, sizeof process->boot_id);
 	parse_boot_id(text, got, process->boot_id);
+	ep_process_incarnation_child(process);
+}
+
+void ep_process_incarnation_child(struct ep_process *process)
+{
+	char text[64];
+	const char *at;
+	long got;
+
 	process->start_ticks = ep_process_start_ticks(0);
 	/* "pid:[4026531836]" */
 	got = ep_syscall4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)text,
