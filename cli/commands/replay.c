@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/common/choose.h"
 #include "cli/common/commands.h"
 #include "cli/common/progress.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
+#include "cli/common/terminal.h"
 #include "decoder/util/timetext.h"
 
 enum layout { TREE, TSV };
@@ -113,7 +113,7 @@ static void replay_all(struct replay *replay)
 		(struct ep_replay_style){ep_color(EP_PLAIN), ep_color(EP_DIM), ep_color(EP_YELLOW),
 					 ep_color(EP_CYAN),  replay->merged,   true};
 	replay->first = true;
-	if (isatty(STDOUT_FILENO))
+	if (ep_on_terminal())
 		ep_progress_hide();
 	ep_outbuf_init(&replay->out, stdout);
 	replay_threads(replay);

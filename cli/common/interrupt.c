@@ -15,14 +15,16 @@ static void end_by(int number)
 	ep_output_remove_asides();
 	ep_output_folder_remove_aside();
 	ep_progress_wipe();
-	/* SA_RESETHAND has given the signal its own way back: it ends the process on return. */
+	/* Also where somebody put this handler back with signal(2), which keeps it. It ends the
+	 * process on return. */
+	signal(number, SIG_DFL);
 	raise(number);
 }
 
 void ep_interrupt_begin(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction ours = {.sa_handler = end_by, .sa_flags = SA_RESETHAND}, theirs;
+	struct sigaction ours = {.sa_handler = end_by}, theirs;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (sigaction(numbers[i], NULL, &theirs) == 0 && theirs.sa_handler == SIG_DFL)

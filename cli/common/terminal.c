@@ -111,6 +111,11 @@ void ep_pager_start(void)
 			before[i] = signal(ending[i], end_after_pager);
 }
 
+bool ep_on_terminal(void)
+{
+	return pager || isatty(STDOUT_FILENO);
+}
+
 void ep_pager_finish(void)
 {
 	if (!pager)

@@ -18,6 +18,8 @@ size_t ep_terminal_columns(void);
  * anything is printed, and after colours were chosen.
  */
 void ep_pager_start(void);
+/* What is printed is seen by the user while it is: stdout is a terminal, or such a pager. */
+bool ep_on_terminal(void);
 /* Closes stdout and waits until the user has read it all. Nothing is printed after that. */
 void ep_pager_finish(void);
 

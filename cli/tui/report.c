@@ -8,11 +8,22 @@
 #include "coredump/util/alloc.h"
 #include "decoder/report/print/print.h"
 
+/* As wide as the screen, where a page can be. */
+static size_t columns(void)
+{
+	int columns = ep_screen_columns();
+
+	return columns < 80 ? 80 : columns > 200 ? 200 : (size_t)columns;
+}
+
 static void print_report(struct ep_session *session, FILE *out)
 {
-	static const struct ep_page_look look = {
-		.style = {"", "", "", "", false, false},
+	const bool full = ep_screen_has_full_names();
+	const struct ep_page_look look = {
+		.style = {"", "", "", "", false, full},
 		.bold = "",
+		.columns = columns(),
+		.full_names = full,
 	};
 	struct ep_findings findings = {0};
 	struct ep_report report;
