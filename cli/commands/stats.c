@@ -11,9 +11,12 @@
 #include "cli/common/layout.h"
 #include "cli/common/say.h"
 #include "cli/common/session.h"
+#include "cli/common/terminal.h"
 #include "cli/commands/stats_waits.h"
 #include "decoder/util/json.h"
 #include "decoder/kernel/schedule.h"
+#include "decoder/names/short_name.h"
+#include "decoder/util/fit.h"
 #include "decoder/util/timetext.h"
 
 struct table {
@@ -41,6 +44,7 @@ static const struct {
 /* The columns of durations. */
 static const enum ep_stats_key quantiles[] = {EP_STATS_MIN, EP_STATS_MEDIAN, EP_STATS_P90,
 					      EP_STATS_P99, EP_STATS_MAX};
+static const char *const names_of_quantiles[] = {"min", "median", "p90", "p99", "max"};
 #define QUANTILES (sizeof(quantiles) / sizeof(*quantiles))
 
 #define MODULE_WIDTH 24
@@ -94,7 +98,8 @@ static void print_thread(const struct table *table, const struct ep_stat *stat)
 }
 
 /* What a plain count and a name don't say. */
-static void print_notes(const struct ep_stat *stat)
+/* `room`: columns that are left; EP_FIT_ALL. What does not fit is in the wide table. */
+static void print_notes(const struct ep_stat *stat, size_t room)
 {
 	const struct {
 		uint64_t count;
@@ -109,11 +114,58 @@ static void print_notes(const struct ep_stat *stat)
 
 	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
 		if (notes[i].count) {
-			printf("%s%s%" PRIu64 " %s", ep_color(EP_DIM), before, notes[i].count,
-			       notes[i].words);
+			char text[64];
+			size_t length = (size_t)snprintf(text, sizeof(text), "%s%" PRIu64 " %s",
+							 before, notes[i].count, notes[i].words);
+
+			if (room && room <= length)
+				break;
+			room -= room ? length : 0;
+			printf("%s%s", ep_color(EP_DIM), text);
 			before = ", ";
 		}
 	printf("%s%s\n", *before == ',' ? ")" : "", ep_color(EP_PLAIN));
+}
+
+/* A terminal that all columns and a name do not fit: the median and the maximum stay. */
+static bool is_narrow(const struct table *table)
+{
+	size_t columns = ep_terminal_columns();
+
+	return columns && columns < 132 + (has_schedule(table) ? 26u : 0u);
+}
+
+static bool is_shown(const struct table *table, enum ep_stats_key key)
+{
+	return !is_narrow(table) || key == EP_STATS_MEDIAN || key == EP_STATS_MAX;
+}
+
+/* Columns in front of the function's name. */
+static size_t columns_before_name(const struct table *table)
+{
+	return (table->by_thread ? 23 : 0) +
+	       (is_narrow(table) ? 11 + 2 * 12 : 22 + QUANTILES * 12) + 13 + 13 +
+	       (has_schedule(table) ? 26 : 0) + (has_inside(table) ? 13 : 0) + 1 +
+	       (table->with_module ? MODULE_WIDTH + 1 : 0);
+}
+
+#define NAME_LEAST 16u /* columns of it, however narrow the terminal is */
+
+/* On a terminal a name gets what is left of the line. Returns what it leaves, at least 1;
+ * EP_FIT_ALL elsewhere. */
+static size_t print_name(const struct table *table, const struct ep_stat *stat)
+{
+	size_t columns = ep_terminal_columns(), before = columns_before_name(table);
+	size_t room = columns > before + NAME_LEAST ? columns - before : NAME_LEAST;
+	char *said = ep_short_name(stat->function->name);
+	char *cut = ep_fit_name(columns ? said : stat->function->name, columns ? room : EP_FIT_ALL);
+
+	printf("%s%s%s%s", stat->function->span ? "span " : "", ep_color(EP_CYAN), cut,
+	       ep_color(EP_PLAIN));
+	room = ep_fit_columns(cut) + 1 < room ? room - ep_fit_columns(cut) : 1;
+	free(cut);
+	free(said);
+	return columns ? room : EP_FIT_ALL;
 }
 
 static void print_row(const struct table *table, const struct ep_stat *stat)
@@ -122,11 +174,15 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 	char text[EP_TIMETEXT_SIZE], least[EP_TIMETEXT_SIZE + 1];
 
 	print_thread(table, stat);
-	printf("%10" PRIu64 " %10" PRIu64 " ", stat->calls, timed);
+	printf("%10" PRIu64 " ", stat->calls);
+	if (!is_narrow(table))
+		printf("%10" PRIu64 " ", timed);
 	printf("%12s ", ep_timetext(text, stat->total));
 	printf("%12s ", stat->function->span ? "-" : ep_timetext(text, stat->self));
 	for (size_t i = 0; i < QUANTILES; i++)
-		printf("%11s ", timed ? ep_timetext(text, ep_stat_value(stat, quantiles[i])) : "-");
+		if (is_shown(table, quantiles[i]))
+			printf("%11s ",
+			       timed ? ep_timetext(text, ep_stat_value(stat, quantiles[i])) : "-");
 	if (has_schedule(table)) {
 		printf("%12s ", ep_timetext(text, stat->running));
 		snprintf(least, sizeof(least), "%s%s", at_least(stat),
@@ -138,9 +194,7 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 	putchar(' ');
 	if (table->with_module)
 		printf("%-*s ", MODULE_WIDTH, stat->function->module);
-	printf("%s%s%s%s", stat->function->span ? "span " : "", ep_color(EP_CYAN),
-	       stat->function->name, ep_color(EP_PLAIN));
-	print_notes(stat);
+	print_notes(stat, print_name(table, stat));
 }
 
 static void print_text(const struct table *table)
@@ -148,9 +202,15 @@ static void print_text(const struct table *table)
 	const struct ep_stats *stats = &table->stats;
 	char calls[EP_TIMETEXT_SIZE], timed[EP_TIMETEXT_SIZE];
 
-	printf("%s%s%10s %10s %12s %12s %11s %11s %11s %11s %11s  ", ep_color(EP_BOLD),
-	       table->by_thread ? "thread                 " : "", "calls", "timed", "total", "self",
-	       "min", "median", "p90", "p99", "max");
+	printf("%s%s%10s ", ep_color(EP_BOLD), table->by_thread ? "thread                 " : "",
+	       "calls");
+	if (!is_narrow(table))
+		printf("%10s ", "timed");
+	printf("%12s %12s ", "total", "self");
+	for (size_t i = 0; i < QUANTILES; i++)
+		if (is_shown(table, quantiles[i]))
+			printf("%11s ", names_of_quantiles[i]);
+	putchar(' ');
 	if (has_schedule(table))
 		printf("%12s %12s ", "on CPU", "waiting");
 	if (has_inside(table))

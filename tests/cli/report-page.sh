@@ -45,6 +45,12 @@ done
 COLUMNS=7 "$EPITAPH" report core.groups | diff - <(COLUMNS=80 "$EPITAPH" report core.groups) >/dev/null || say '7 columns'
 COLUMNS=x "$EPITAPH" report core.groups | diff - page >/dev/null || say 'x columns'
 
+# The table of stats, too: on a narrow terminal it has fewer columns, of which none is cut.
+COLUMNS=80 "$EPITAPH" stats core.groups >narrow
+awk 'length > 80 { print; bad = 1 } END { exit bad }' narrow || say 'stats at 80 columns'
+grep -qE '^ +calls +total +self +median +max +function' narrow || say 'columns of stats'
+[ "$(awk '$NF == "spinner" || / spinner / {print $1}' narrow)" = 1 ] || { say 'spinner in stats'; cat narrow; }
+
 # Without a trace there are no names of threads, but the same groups.
 gives 1 "$EPITAPH" report core.plain
 for words in '^  60 threads in epoll_wait < wait_for_events < event_loop' '^  12 threads wait for mutex 0x[0-9a-f]+, held by thread'; do
