@@ -173,6 +173,17 @@ static char *death_text(const struct ep_report *report)
 	return ep_strdup(text);
 }
 
+/* An export is passed on, and debug information may name any file: source is what --sources allows.
+ */
+static void leave_source_out(struct ep_report *report)
+{
+	struct ep_source_text *source = &report->place.source;
+
+	ep_source_text_deinit(source);
+	*source = (struct ep_source_text){0};
+	snprintf(source->why, sizeof(source->why), "left out here; see the call's details");
+}
+
 static void find_report(struct export *export)
 {
 	const struct ep_report_limits limits = {.crash_calls = REPORT_CALLS,
@@ -184,6 +195,7 @@ static void find_report(struct export *export)
 
 	ep_findings_init(&findings, &export->session);
 	ep_report_init(&report, &findings.evidence, &limits, ep_findings_kept(&export->session));
+	leave_source_out(&report);
 	export->what.report = export->report = report_text(&report);
 	export->what.death = export->death = death_text(&report);
 	export->what.death_tid = report.head.thread ? report.head.thread->tid : 0;

@@ -331,12 +331,12 @@ class Picture {
 		});
 	}
 	drawRows(block) {
-		const {thread} = block, names = this.trace.functions;
+		const {thread} = block, names = this.trace.labels;
 		const top = block.y + HEAD + thread.lanes * LANE;
 		const colour = (at) => this.shown[thread.func[at]];
 		const about = thread.beginIn;
 		const text = (at) => (about && (about[at] || thread.endIn[at]) ? '~' : '') +
-			names[thread.func[at]][0];
+			names[thread.func[at]];
 		/* An end that is known within an interval only is torn. */
 		const torn = (at, x0, x1, y0, y1) => {
 			if (about[at])

@@ -2,14 +2,16 @@
 /*
  * facts.c: what the page has beside events, as one JSON object: names, threads, sources, what was
  * switched off, the death and the report. Times are ns since the trace's first record, null
- * unknown. Members that are lists of lists: functions [name, module, file or -1, line], tasks [tid,
- * name], intervals of what was off [begin, end, on_begin, on_end] as in struct ep_trace_off.
+ * unknown. Members that are lists of lists: functions [name, module, file or -1, line, short name
+ * where it is another], tasks [tid, name], intervals of what was off [begin, end, on_begin, on_end]
+ * as in struct ep_trace_off.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "coredump/util/alloc.h"
 #include "decoder/export/html/html.h"
+#include "decoder/names/short_name.h"
 
 /* A source file that is longer is not one that a person wrote. */
 #define SOURCE_MAX (4u << 20)
@@ -69,6 +71,15 @@ static int64_t file_number(const struct facts *facts, const char *file)
 	return found ? found - facts->files.list : -1;
 }
 
+static void write_short_name(struct ep_json *json, const char *name)
+{
+	char *shortened = ep_short_name(name);
+
+	if (strcmp(shortened, name) != 0)
+		ep_json_string(json, shortened);
+	free(shortened);
+}
+
 static void write_functions(struct facts *facts, const struct ep_html_functions *functions)
 {
 	struct ep_json *json = &facts->json;
@@ -83,6 +94,7 @@ static void write_functions(struct facts *facts, const struct ep_html_functions 
 		ep_json_string(json, function->module);
 		ep_json_int(json, file_number(facts, line.file));
 		ep_json_uint(json, line.file ? line.line : 0);
+		write_short_name(json, function->name);
 		ep_json_array_end(json);
 	}
 	ep_json_array_end(json);

@@ -49,7 +49,8 @@ class Search {
 	}
 	look(matches) {
 		const {trace} = this.app;
-		this.found = Uint8Array.from(trace.functions, (one) => matches(one[0]) ? 1 : 0);
+		this.found = Uint8Array.from(trace.functions, (one) =>
+			matches(one[0]) || (one[4] && matches(one[4])) ? 1 : 0);
 		this.counts = new Uint32Array(trace.functions.length);
 		for (const thread of trace.threads) {
 			for (let i = 0; i < thread.count; i++)
@@ -77,7 +78,7 @@ class Search {
 		byId('hits').textContent = text;
 		list.sort((a, b) => this.counts[b] - this.counts[a]);
 		const rows = list.slice(0, 300).map((i) => [
-			link(trace.functions[i][0], () => this.only(i)), number(this.counts[i])]);
+			link(trace.labels[i], () => this.only(i)), number(this.counts[i])]);
 		const notes = this.moments.slice(0, 300).map((one) => [
 			link((one.point || one.span).text || (one.point || one.span).name,
 			     () => this.app.select(one, true)), timeText(one.t, 1)]);
@@ -414,7 +415,7 @@ class App {
 	}
 	tipText({thread, call, point, span, slice, gap, cpu, at, switched}) {
 		if (call >= 0)
-			return `${this.trace.functions[thread.func[call]][0]}\n` +
+			return `${this.trace.labels[thread.func[call]]}\n` +
 				`${timeText(thread.end[call] - thread.begin[call])}` +
 				(thread.beginIn && (thread.beginIn[call] || thread.endIn[call]) ? ' (~)' : '') +
 				(thread.flags[call] & OPEN ? ', did not return' : '');

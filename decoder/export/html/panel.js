@@ -193,7 +193,7 @@ class Panel {
 		const list = el('div', {id: 'callers'});
 		for (let at = thread.parent[call], i = 0; at >= 0 && i < 40; at = thread.parent[at], i++) {
 			const here = at;
-			list.append(el('div', {}, link(this.app.trace.functions[thread.func[at]][0],
+			list.append(el('div', {}, link(this.app.trace.labels[thread.func[at]],
 						       () => this.app.select({thread, call: here}, true))));
 		}
 		return list.childNodes.length
@@ -210,7 +210,7 @@ class Panel {
 		if (!sums.size)
 			return null;
 		const rows = [...sums].sort((a, b) => b[1].total - a[1].total).slice(0, 20)
-			.map(([func, sum]) => [link(this.app.trace.functions[func][0], () =>
+			.map(([func, sum]) => [link(this.app.trace.labels[func], () =>
 				this.app.select({thread, call: sum.first}, true)),
 				number(sum.count), timeText(sum.total)]);
 		return el('div', {}, el('h3', {textContent: `calls (${number(past - first)})`}),
@@ -319,9 +319,9 @@ class Panel {
 		const {sums, calls, about} = sumUp(this.app.trace, from, to);
 		const key = order || 'self';
 		const list = sums.filter((one) => one.count).sort((a, b) => b[key] - a[key]);
-		const {functions} = this.app.trace;
+		const {functions, labels} = this.app.trace;
 		const rows = list.slice(0, 300).map((one) => [
-			link(functions[one.func][0], () => this.app.search.set(functions[one.func][0])),
+			link(labels[one.func], () => this.app.search.set(functions[one.func][0])),
 			number(one.count), about + timeText(one.total), about + timeText(one.self),
 			about + timeText(one.longest), one.waited ? timeText(one.waited) : '']);
 		const made = table(rows, 'list', ['function', 'calls', 'total', 'self', 'longest', 'waited']);

@@ -308,6 +308,7 @@ async function readTrace() {
 		throw new Error('the end of this file is missing');
 	const facts = JSON.parse(utf8.decode(bytes.subarray(1)));
 	const trace = {facts, cpus: [], functions: facts.functions,
+		       labels: facts.functions.map((one) => one[4] || one[0]),
 		       threads: facts.threads.map(columns)};
 	/* Some are inflated while one is read. */
 	const ahead = [];

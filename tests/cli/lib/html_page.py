@@ -55,7 +55,8 @@ def same_calls(page, facts):
 
 
 def same_points(page, facts):
-    theirs = sorted((p["thread"], p.get("text", "")) for p in facts.points if not p["point"].startswith("span"))
+    theirs = sorted((p["thread"], p.get("text", "")) for p in facts.points
+                    if not p["point"].startswith("span") or (p["point"] == "span-end" and p["begin_ns"] is None))
     check(sorted((t, text) for t, _, text in page.value(POINTS)) == theirs, "points are not jsonl's")
     names = sorted(p["text"] for p in facts.points if p["point"] == "span-begin")
     check(sorted(page.value("epitaph.trace.threads.flatMap((one) => one.spans.map((span) => span.name))")) == names,
@@ -198,16 +199,37 @@ def death(page, signal, report):
     check(pixel(page, int(x) + 1, 850) == [214, 20, 40], "no line where it died:", pixel(page, int(x) + 1, 850))
 
 
-def wakes(page):
+def wakes(page, source):
+    """Who ran where, a wait's colour; ftrace tells who woke whom, perf does not."""
     count = page.value("epitaph.picture.arcs.length")
     own = page.value("epitaph.trace.threads.reduce((sum, one) => sum + (one.slices ? one.slices.waker.filter((tid) => tid).length : 0), 0)")
-    check(count > 0 and own > 0, count, "arcs of", own)
+    check((count > 0 and own > 0) == (source == "ftrace"), count, "arcs of", own)
     check(page.value("epitaph.trace.cpus.length") > 0, "no CPU")
     spot = page.value("""(() => { const picture = epitaph.picture, thread = epitaph.trace.threads[0], {slices} = thread;
         const at = slices.state.indexOf(3), block = picture.blocks.find((one) => one.thread === thread);
         picture.show(slices.begin[at], slices.end[at]); picture.draw();
         return [picture.xOf((slices.begin[at] + slices.end[at]) / 2), block.y - picture.top + 45 + 38]; })()""")
     check(pixel(page, *spot) in ([240, 160, 40], [196, 62, 40]), "a wait's colour is", pixel(page, *spot))
+
+
+def notes(page, text, span):
+    """What the program says can be searched for, and gone to."""
+    for words in (text, span):
+        page.value(f"epitaph.search.set({json.dumps(words)})")
+        page.key("Enter", "\r")
+        check(words in page.text("#page-details h2"), "a note's details are", page.text("#page-details"))
+
+
+def switched(page):
+    """Functions whose hooks were off have rows, and are hatched there; a click says why."""
+    spot = page.value("""(() => { const picture = epitaph.picture, block = picture.blocks.find((one) => one.kind === 'switched'),
+        off = epitaph.trace.facts.switched[0].off[0], [from, to] = picture.offRange(off), y = block.y - picture.top + 30 + 20 + 5;
+        picture.show(from, to); picture.draw(); const x = picture.xOf((from + to) / 2);
+        const data = picture.context.getImageData(x, y - 3, 30, 6).data;
+        let red = 0; for (let i = 0; i < data.length; i += 4) red += data[i] === 176 && data[i + 1] === 126; return [x, y + 38, red]; })()""")
+    check(spot[2] > 5, "what was off is not hatched:", spot[2])
+    page.click(*spot[:2])
+    check("its hooks were switched off" in page.text("#page-details"), "what was off says", page.text("#page-details"))
 
 
 def lost(page):

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# export -f html: who ran where, who waited and who ended that; what the program said; what was switched off.
+set -euo pipefail
+source "$TOP/tests/cli/lib/sched.bash"
+command -v chromium >/dev/null || { echo 'chromium is not there (ci/install-deps gets it)'; exit 77; }
+need_scheduling
+
+page() { # SCENARIO...
+	"$EPITAPH" export -o page.html core || [ $? -eq 1 ]
+	"$EPITAPH" export -o calls.jsonl core || [ $? -eq 1 ]
+	python3 "$TOP/tests/cli/lib/html_page.py" page.html calls.jsonl "$@" >unlike 2>&1 || fail "$* $(tail -n 12 unlike)"
+}
+
+"$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/waits.c" -o waits
+EPITAPH_SCHED=${sources[0]} EPITAPH_TIMESTAMP_EVERY=1 crash 134 ./waits nap lock ping3 settle abort
+page "wakes:${sources[0]}"
+
+export EPITAPH_SCHED=off
+"$BIN/epitaph-cc" -g -O1 -pthread -I"$TOP" "$TOP/tests/programs/remarks.c" -o remarks
+crash 134 ./remarks
+page 'notes:a list of 2:request'
+
+"$BIN/epitaph-cc" -g -O1 -pthread "$TOP/tests/programs/switched_open.c" -o switched_open
+crash 134 ./switched_open
+page switched
