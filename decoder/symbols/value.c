@@ -535,21 +535,33 @@ static void value(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_pa
 	}
 }
 
-/* A cut text ends where a character does. */
+/* A cut text ends between two words, where there are some: half a number is another number. A text
+ * without any is one of characters: it ends before one, or what stands for one. */
+static size_t cut(const char *text, size_t used)
+{
+	size_t size = used;
+
+	/* The purse was empty first: what is there is whole. */
+	if (used < EP_VALUE_MAX)
+		return used;
+	while (size && text[size - 1] != ' ')
+		size--;
+	if (size)
+		return size;
+	while (used > 1 && text[used - 1] != '\\' && (unsigned char)text[used - 1] < 0xc0)
+		used--;
+	return used > 1 ? used - 1 : EP_VALUE_MAX / 2;
+}
+
 static char *finished(struct ep_value_printer *p)
 {
-	static const char dots[] = "...";
 	char *text, *whole;
 
 	p->text[p->used] = '\0';
 	if (!p->full)
 		return ep_utf8_escape(p->text, p->used);
-	while (p->used && ((unsigned char)p->text[p->used - 1] & 0xc0) == 0x80)
-		p->used--;
-	if (p->used && (unsigned char)p->text[p->used - 1] >= 0xc0)
-		p->used--;
-	text = ep_utf8_escape(p->text, p->used);
-	whole = ep_asprintf("%s%s", text, dots);
+	text = ep_utf8_escape(p->text, cut(p->text, p->used));
+	whole = ep_asprintf("%s...", text);
 	free(text);
 	return whole;
 }

@@ -45,6 +45,7 @@ static void add(struct collector *c, Dwarf_Die *die, const char *name)
 	one = ep_array_add(&c->out->all);
 	one->name = escaped(name);
 	one->argument = c->arguments;
+	one->artificial = ep_type_flag(die, DW_AT_artificial);
 	if (ep_type_number(die, DW_AT_decl_line, &line) && line <= INT32_MAX)
 		one->line = (uint32_t)line;
 	if (!ep_type_of(die, &type)) {

@@ -19,9 +19,10 @@ struct ep_variable {
 	char *type;  /* "const char *" */
 	char *value; /* as gdb has it; what is not known is in angle brackets */
 	bool argument;
-	bool known;     /* at least a part of the value */
-	bool by_caller; /* the function keeps it no more: it is what its caller gave it */
-	uint32_t line;  /* of its declaration; 0 unknown */
+	bool artificial; /* the compiler's own: of a range loop, or `this` */
+	bool known;      /* at least a part of the value */
+	bool by_caller;  /* the function keeps it no more: it is what its caller gave it */
+	uint32_t line;   /* of its declaration; 0 unknown */
 };
 
 struct ep_variables {

@@ -7,7 +7,7 @@ source "$TOP/tests/cli/lib/traced.bash"
 
 gcc "$TOP/tests/programs/odd_variables.S" -o odd
 crash core "$PWD/odd"
-"$EPITAPH" report core >page || [ $? -eq 1 ]
+"$EPITAPH" report --all core >page || [ $? -eq 1 ]
 for words in 'plain = 42' 'ring = ...' 'turtles = <elements without a size>' 'far = {<not mapped>}' 'wrapped = {<not mapped>}' \
 	'endless = <an expression without an end>' 'circling = <an expression without an end>' \
 	'into_the_middle = <an expression that makes no sense>' 'empty_stack = <an expression that makes no sense>' \
@@ -21,6 +21,9 @@ done
 for name in inside derived many overflow mirror loop; do
 	has page "$name = "
 done
+# On a page of one screen a value is cut to its line, between words.
+COLUMNS=80 "$EPITAPH" report core >brief || [ $? -eq 1 ]
+grep -qE '^      inside = \{me = .*\.\.\.$' brief || say "a value is not cut: $(grep inside brief)"
 [ "$(awk '{ if (length($0) > most) most = length($0) } END { print most }' page)" -lt 400 ] || say "a line of the page is too long"
 "$EPITAPH" report --json core >report.json || [ $? -eq 1 ]
 python3 - "$TOP/docs/report.schema.json" <<'END' || say "the JSON is not what the schema says"
@@ -44,9 +47,9 @@ open(sys.argv[2], "wb").write(data[:offset])
 struct.pack_into("<Q", data, stack + 32, 0)
 open(sys.argv[3], "wb").write(data)
 END
-"$EPITAPH" report short >page || [ $? -eq 1 ]
+"$EPITAPH" report --all short >page || [ $? -eq 1 ]
 has page 'plain = <cut off in the core>'
-"$EPITAPH" report unsaved >page || [ $? -eq 1 ]
+"$EPITAPH" report --all unsaved >page || [ $? -eq 1 ]
 has page 'plain = <not saved in the core>'
 
 [ "$failures" -eq 0 ]

@@ -27,6 +27,7 @@ static void write_variable(struct ep_json *json, const struct ep_report_place *p
 	ep_json_member_text(json, "type", variable->type);
 	ep_json_member_text(json, "value", variable->value);
 	ep_json_member_bool(json, "known", variable->known);
+	ep_json_member_bool(json, "artificial", variable->artificial);
 	ep_json_member_bool(json, "by_caller", variable->by_caller);
 	ep_json_key(json, "line");
 	if (variable->line)

@@ -21,6 +21,25 @@ static void print_name(struct ep_page *page, const struct ep_report_place *place
 	fputc('\n', page->out);
 }
 
+/* How many bytes of the text are shown on a page of one screen, where `used` columns are taken: it
+ * is cut between words, so that no number is. */
+static int shown_size(const struct ep_page *page, const char *text, size_t used)
+{
+	size_t size = strlen(text), room = page->columns > used + 40 ? page->columns - used : 40;
+
+	if (!page->brief || size <= room)
+		return (int)size;
+	for (size = room - 3; size > 0 && text[size] != ' '; size--)
+		;
+	/* One word, such as a text: all of it. */
+	return (int)(size ? size : strlen(text));
+}
+
+static const char *dots(const char *text, int shown)
+{
+	return text[shown] ? "..." : "";
+}
+
 static void print_source(struct ep_page *page, const struct ep_report_place *place)
 {
 	const struct ep_source_text *source = &place->source;
@@ -28,9 +47,11 @@ static void print_source(struct ep_page *page, const struct ep_report_place *pla
 	for (size_t i = 0; i < source->count; i++) {
 		const struct ep_source_line *line = &source->lines[i];
 		bool here = line->number == place->line.line;
+		int size = shown_size(page, line->text, 12);
 
-		fprintf(page->out, "  %s%s %6" PRIu32 "  %s%s\n", here ? page->bold : "",
-			here ? ">" : " ", line->number, line->text, here ? page->style->plain : "");
+		fprintf(page->out, "  %s%s %6" PRIu32 "  %.*s%s%s\n", here ? page->bold : "",
+			here ? ">" : " ", line->number, size, line->text, dots(line->text, size),
+			here ? page->style->plain : "");
 	}
 	if (source->newer)
 		fprintf(page->out,
@@ -64,9 +85,11 @@ static void print_gone(struct ep_page *page, const struct ep_variables *variable
 static void print_variable(struct ep_page *page, const struct ep_report_place *place,
 			   const struct ep_variable *variable)
 {
-	fprintf(page->out, "  %s%s%s%s = %s", page->style->dim,
-		variable->argument ? "arg " : "    ", page->style->plain, variable->name,
-		variable->value);
+	int size = shown_size(page, variable->value, strlen(variable->name) + 9);
+
+	fprintf(page->out, "  %s%s%s%s = %.*s%s", page->style->dim,
+		variable->argument ? "arg " : "    ", page->style->plain, variable->name, size,
+		variable->value, dots(variable->value, size));
 	if (variable->by_caller)
 		fprintf(page->out, "  %s[as its caller gave it]%s", page->style->dim,
 			page->style->plain);
@@ -81,14 +104,15 @@ static void print_variable(struct ep_page *page, const struct ep_report_place *p
 static void print_variables(struct ep_page *page, const struct ep_report_place *place)
 {
 	const struct ep_variables *variables = &place->variables;
-
 	size_t left = variables->left, shown = 0, most = page->brief ? PAGE_VARIABLES : SIZE_MAX;
 
 	for (size_t i = 0; i < variables->all.count; i++) {
-		if (is_gone(&variables->all.list[i]))
+		const struct ep_variable *one = &variables->all.list[i];
+
+		if (is_gone(one) || (page->brief && one->artificial && !one->argument))
 			continue;
 		if (shown++ < most)
-			print_variable(page, place, &variables->all.list[i]);
+			print_variable(page, place, one);
 		else
 			left++;
 	}
