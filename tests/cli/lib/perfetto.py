@@ -165,7 +165,7 @@ class Trace:
             stack, kind = stacks[track], event["type"]
             assert (kind == COUNTER) == bool(one(self.tracks[track], "counter")), event
             if kind == BEGIN:
-                assert event["name"] and len(stack) < LEVELS, (event, len(stack))
+                assert event["name"] is not None and len(stack) < LEVELS, (event, len(stack))
                 stack.append(Slice(time, len(stack), event, stack[-1] if stack else None))
                 self.slices[track].append(stack[-1])
             elif kind == END:
