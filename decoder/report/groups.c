@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "decoder/calls/open_calls.h"
+#include "decoder/code/hooks.h"
 #include "decoder/names/system_module.h"
 
 #define FRAMES_MAX   64u /* of a stack; those outside of them are not compared */
+#define HOOK_FRAMES  16u /* of the runtime, and of what it calls */
 #define DEADLOCK_MAX 32u /* threads in one that is found */
 
 /* ---- the functions of a stack ---- */
@@ -17,12 +19,23 @@ static bool is_reserved(const struct ep_function *function)
 	return strncmp(function->name, "__", 2) == 0;
 }
 
+/* The runtime's own work in a hook is nothing that the program does. 0: it is in none. */
+static size_t behind_hook(const struct ep_evidence *evidence, const struct ep_stack *stack)
+{
+	for (size_t i = stack->count < HOOK_FRAMES ? stack->count : HOOK_FRAMES; i-- > 0;)
+		if (ep_is_in_hook(ep_evidence_function(evidence, &stack->frames[i])))
+			return i + 1;
+	return 0;
+}
+
 /* The C library's own below the function that the program called: "__futex_wait". In a static
  * program reserved names tell them. */
 static size_t innermost(const struct ep_evidence *evidence, const struct ep_stack *stack)
 {
-	size_t i = 0;
+	size_t i = behind_hook(evidence, stack);
 
+	if (i)
+		return i < stack->count ? i : 0;
 	for (; i < stack->count; i++) {
 		const struct ep_function *one = ep_evidence_function(evidence, &stack->frames[i]);
 
@@ -77,7 +90,9 @@ static void look(struct ep_report_group *group, const struct ep_evidence *eviden
 		return;
 	}
 	group->known = core && core->has_registers;
-	group->inside = group->known && ep_systemcall_of(evidence->source, core, &call);
+	/* What a hook asks the kernel for is no wait of the program's. */
+	group->inside = group->known && !behind_hook(evidence, &stack) &&
+			ep_systemcall_of(evidence->source, core, &call);
 	group->call = group->inside ? call.number : 0;
 	ep_lock_wait_find(&group->wait, evidence, &stack, group->inside ? &call : NULL);
 	add_functions(group, evidence, &stack);
