@@ -445,6 +445,8 @@ static int export_run(const struct ep_arguments *arguments)
 	ep_embedded_deinit(&export.embedded);
 	free(export.report);
 	free(export.death);
+	export.report = export.death = NULL;
+	export.what.report = export.what.death = NULL;
 	if (status == EP_EXIT_NOTHING)
 		ep_say("%s: no call fits", arguments->operands[0]);
 	ep_session_close(&export.session);
