@@ -451,7 +451,11 @@ bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_de
 
 	if (!inlines)
 		return false;
-	*out = (struct ep_names_debug){.inlines = inlines, .bias = module->facts->bias};
+	*out = (struct ep_names_debug){
+		.inlines = inlines,
+		.bias = module->facts->bias,
+		.sysroot = names->options.sysroot,
+	};
 	if (file->found.elf && file->found.fd >= 0 && fstat(file->found.fd, &status) == 0)
 		out->written = status.st_mtime;
 	return true;

@@ -66,7 +66,8 @@ size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 struct ep_names_debug {
 	struct ep_inlines *inlines; /* borrowed until destroy */
 	uint64_t bias;              /* process virtual - address in the file */
-	int64_t written; /* when the module's own file was, in seconds since 1970; 0 unknown */
+	int64_t written;     /* when the module's own file was, in seconds since 1970; 0 unknown */
+	const char *sysroot; /* below which files lie, too; borrowed; NULL none */
 };
 
 /* False: there is none. */

@@ -8,9 +8,10 @@
 #include "decoder/code/hooks.h"
 #include "decoder/names/system_module.h"
 
-#define FRAMES_MAX   64u /* of a stack; those outside of them are not compared */
-#define HOOK_FRAMES  16u /* of the runtime, and of what it calls */
-#define DEADLOCK_MAX 32u /* threads in one that is found */
+#define FRAMES_MAX   64u   /* of a stack; those outside of them are not compared */
+#define HOOK_FRAMES  16u   /* of the runtime, and of what it calls */
+#define DEADLOCK_MAX 32u   /* threads in one that is found */
+#define LOOKED_MAX   4096u /* threads whose stacks are unwound, each for some 0.1 ms */
 
 /* ---- the functions of a stack ---- */
 
@@ -138,6 +139,10 @@ void ep_report_groups_add(struct ep_report_groups *groups, const struct ep_evide
 		.trace = trace,
 	};
 
+	if (groups->threads++ >= LOOKED_MAX) {
+		groups->not_looked++;
+		return;
+	}
 	look(&group, evidence, core, trace);
 	same = find_same(groups, &group);
 	if (same) {
@@ -147,7 +152,6 @@ void ep_report_groups_add(struct ep_report_groups *groups, const struct ep_evide
 		same = &groups->groups.list[groups->groups.count - 1];
 	}
 	ep_array_push(&same->members, member);
-	groups->threads++;
 }
 
 /* ---- who holds what others wait for ---- */

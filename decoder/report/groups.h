@@ -34,6 +34,7 @@ struct ep_report_group {
 struct ep_report_groups {
 	EP_ARRAY(struct ep_report_group) groups; /* waiters for locks, holders, then the largest */
 	size_t threads;
+	size_t not_looked;   /* of them, at: there are more than a report takes its time for */
 	size_t died_waiters; /* for locks that the thread that died holds */
 	const char *died_kind;
 	EP_ARRAY(uint32_t) deadlock; /* tids: each waits for the next, the last for the first */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/user.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/snapshot/redacted.h"
 #include "decoder/report/signature.h"
 #include "decoder/symbols/callsites.h"
@@ -256,6 +257,22 @@ static bool may_show(struct ep_report_place *place, const struct ep_evidence *ev
 
 /* ---- the whole ---- */
 
+/* Below the folder where the files of another system lie, or as it is. */
+static void find_source(struct ep_report_place *place, const struct ep_names_debug *debug)
+{
+	const char *file = place->line.file;
+
+	if (debug->sysroot && file && file[0] == '/') {
+		char *path = ep_asprintf("%s%s", debug->sysroot, file);
+
+		ep_source_text_find(&place->source, path, place->line.line, debug->written);
+		free(path);
+		if (place->source.count)
+			return;
+	}
+	ep_source_text_find(&place->source, file, place->line.line, debug->written);
+}
+
 void ep_report_place_init(struct ep_report_place *place, const struct ep_evidence *evidence,
 			  uint32_t tid, const struct ep_stack *stack,
 			  const struct ep_alignment *alignment)
@@ -272,7 +289,7 @@ void ep_report_place_init(struct ep_report_place *place, const struct ep_evidenc
 	frame = &stack->frames[place->frame];
 	skip = choose_inlined(place, evidence, frame);
 	has_debug = debug_of(evidence, ep_frame_address(frame), &debug);
-	ep_source_text_find(&place->source, place->line.file, place->line.line, debug.written);
+	find_source(place, &debug);
 	/* Arguments and environment of the program lie outside of all its frames. */
 	reader.whole = ep_source_redacted(evidence->source) == 0;
 	reader.low = frame->sp > RED_ZONE ? frame->sp - RED_ZONE : 0;

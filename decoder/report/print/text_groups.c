@@ -254,4 +254,7 @@ void ep_page_groups(struct ep_page *page, size_t lines)
 	if (left)
 		fprintf(page->out, "  … and %zu more threads, in %zu groups\n", left,
 			groups->groups.count - shown);
+	if (groups->not_looked)
+		fprintf(page->out, "  … and %zu more, whose stacks were not looked at\n",
+			groups->not_looked);
 }
