@@ -2,6 +2,8 @@
 # tui.bash: a terminal that a test types on and looks at (tmux), for tests of epitaph tui. Sourced, after traced.bash.
 
 # A server for each terminal: one that ends would take the next one's beginning with it. The name is short, as sockets' must be.
+# An ordinary user's own shell may be one that lets nobody in.
+export SHELL=/bin/sh
 terminals=0
 on_terminal() { tmux -S "t.$terminals" "$@"; }
 end_terminal() { [ $terminals -eq 0 ] || on_terminal kill-server 2>/dev/null || true; }
