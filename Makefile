@@ -108,7 +108,7 @@ $(BUILD)/obj/decoder/code/systemcall_names.h:
 $(BUILD)/obj/decoder/code/systemcall.o: $(BUILD)/obj/decoder/code/systemcall_names.h
 $(BUILD)/obj/decoder/code/systemcall.o: override CFLAGS += -I$(BUILD)/obj/decoder/code
 $(BUILD)/obj/decoder/export/html/page.o: $(addprefix decoder/export/html/,page.html page.css read.js draw.js panel.js input.js)
-$(BUILD)/obj/decoder/export/flamegraph.o: decoder/export/flamegraph.html
+$(BUILD)/obj/decoder/export/flame/flamegraph.o: decoder/export/flame/flamegraph.html
 $(BUILD)/lib/libepitaph-tools.a: $(TOOL_OBJ)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)rm -f $@ && ar rcsD $@ $^

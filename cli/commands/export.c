@@ -20,7 +20,7 @@
 #include "coredump/files/output.h"
 #include "coredump/util/alloc.h"
 #include "decoder/export/export.h"
-#include "decoder/export/flame.h"
+#include "decoder/export/flame/flame.h"
 #include "decoder/export/funtrace_export.h"
 #include "decoder/export/viztracer.h"
 #include "decoder/report/death.h"

@@ -9,7 +9,7 @@
 #include "cli/common/gzip.h"
 #include "cli/common/zstd.h"
 #include "coredump/files/output_folder.h"
-#include "decoder/export/tables.h"
+#include "decoder/export/tables/tables.h"
 
 struct place {
 	struct ep_output_folder folder;

@@ -4,7 +4,7 @@
 #ifndef EPITAPH_FLAME_H
 #define EPITAPH_FLAME_H
 
-#include "decoder/export/stack_tree.h"
+#include "decoder/export/flame/stack_tree.h"
 
 struct ep_flame_frame {
 	uint32_t node;   /* of the tree */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perfetto_kernel.c: what the kernel recorded, as it would come from ftrace: Perfetto makes rows of
+ * kernel.c: what the kernel recorded, as it would come from ftrace: Perfetto makes rows of
  * the CPUs and states of the threads of it. Only what is known is written: no priorities. perf
  * knows one of the two threads of a switch: the other is written as the idle one.
  *
  * System calls and page faults are instants in their threads: as slices, which Perfetto would make
  * of them, they would cut calls whose times are known less well.
  */
-#include "decoder/export/perfetto.h"
+#include "decoder/export/perfetto/perfetto.h"
 
 #include <stdlib.h>
 

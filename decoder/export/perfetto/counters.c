@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perfetto_counters.c: what tracing cost, as far as the trace knows it: how many records a thread
+ * counters.c: what tracing cost, as far as the trace knows it: how many records a thread
  * made in a second, and the part of its time that reading the clock for them took; of the process,
  * what the runtime thought that tracing takes, when it reckoned last, and how many functions were
  * switched off for that.
  */
-#include "decoder/export/perfetto.h"
+#include "decoder/export/perfetto/perfetto.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * svg.c: a flame graph as one picture, the threads on top. Nothing in it is run or fetched; what a
  * frame is stands in its title, which browsers show under the pointer.
  */
-#include "decoder/export/flame.h"
+#include "decoder/export/flame/flame.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

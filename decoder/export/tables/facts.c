@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables_facts.c: the process, its threads, modules and functions: what the rows of the stream
+/* facts.c: the process, its threads, modules and functions: what the rows of the stream
  * refer to. */
-#include "decoder/export/tables_impl.h"
+#include "decoder/export/tables/impl.h"
 
 #include "coredump/memory/source.h"
 #include "decoder/kernel/schedule.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * perfetto.h: packets of a Perfetto trace, and the parts that write them. Numbers of fields:
- * perfetto_fields.h; how packets of a sequence hang together: trace_packet.proto there.
+ * fields.h; how packets of a sequence hang together: trace_packet.proto there.
  *
  * Each thread's calls are a sequence of packets of their own. Its first packet says once what holds
  * for all others: the track, a clock of which each packet has what passed since the one before, and
@@ -12,7 +12,7 @@
 #define EPITAPH_PERFETTO_H
 
 #include "decoder/export/export.h"
-#include "decoder/export/perfetto_fields.h"
+#include "decoder/export/perfetto/fields.h"
 #include "decoder/util/protobuf.h"
 
 /* Deeper calls are one slice. Perfetto's trace processor draws 512 levels, and what ends beyond

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* perfetto_packets.c: what all packets have in common. */
-#include "decoder/export/perfetto.h"
+/* packets.c: what all packets have in common. */
+#include "decoder/export/perfetto/perfetto.h"
 
 /* Steele, Lea and Flood's SplitMix64. */
 static uint64_t mix(uint64_t x)

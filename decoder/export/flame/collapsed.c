@@ -3,7 +3,7 @@
  * collapsed.c: folded stacks, as flame graph tools read them: frames separated by semicolons, the
  * thread first, then a blank and a whole number.
  */
-#include "decoder/export/stack_tree.h"
+#include "decoder/export/flame/stack_tree.h"
 
 #include <stdlib.h>
 

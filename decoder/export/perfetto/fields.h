@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perfetto_fields.h: the numbers of Perfetto's messages and fields that are written, one of each
+ * fields.h: the numbers of Perfetto's messages and fields that are written, one of each
  * message below the other. Their source is the repository google/perfetto, folder
  * protos/perfetto/trace unless another is named; the file of each message stands above it. Numbers
  * never change there: readers of any version take them.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* flame.c: sums from the leaves to the roots, then places from the roots to the leaves. Nothing
  * recurses: a stack may be as deep as the format allows. */
-#include "decoder/export/flame.h"
+#include "decoder/export/flame/flame.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  * thread's last event, and the number of a name. The name, file, line, module and address of a
  * function come with its first call in each thread.
  */
-#include "decoder/export/perfetto.h"
+#include "decoder/export/perfetto/perfetto.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables_schema.c: the columns of each table, and schema.sql made from them. */
-#include "decoder/export/tables_impl.h"
+/* schema.c: the columns of each table, and schema.sql made from them. */
+#include "decoder/export/tables/impl.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tables.c: rows that come with the stream: calls as they end, waits, notes, spans, gaps. Functions
- * are numbers in them; their names come once, at the end (tables_facts.c).
+ * are numbers in them; their names come once, at the end (facts.c).
  */
-#include "decoder/export/tables_impl.h"
+#include "decoder/export/tables/impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

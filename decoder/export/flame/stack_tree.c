@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stack_tree.c: a sink that keeps a node for each distinct stack, found by its parent and key. */
-#include "decoder/export/stack_tree.h"
+#include "decoder/export/flame/stack_tree.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * the program, with the frames in it as JSON. A < is \u003c there: no name ends the element that
  * the data stand in.
  */
-#include "decoder/export/flame.h"
+#include "decoder/export/flame/flame.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 __asm__(".pushsection .rodata\n"
 	"flamegraph_page:\n"
-	".incbin \"decoder/export/flamegraph.html\"\n"
+	".incbin \"decoder/export/flame/flamegraph.html\"\n"
 	".byte 0\n"
 	".popsection\n");
 extern const char flamegraph_page[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* table_file.c: cells of a CSV file. */
-#include "decoder/export/table_file.h"
+#include "decoder/export/tables/table_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

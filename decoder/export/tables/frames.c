@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables_frames.c: the stacks of a core's threads, as rows. Of a live process, an arena's file or
+/* frames.c: the stacks of a core's threads, as rows. Of a live process, an arena's file or
  * a funtrace.raw there are none. */
 #include <stdlib.h>
 
-#include "decoder/export/tables_impl.h"
+#include "decoder/export/tables/impl.h"
 #include "decoder/names/modules.h"
 #include "decoder/stack/frame.h"
 

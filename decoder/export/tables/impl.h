@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tables_impl.h: what the files of the tables share. */
+/* impl.h: what the files of the tables share. */
 #ifndef EPITAPH_TABLES_IMPL_H
 #define EPITAPH_TABLES_IMPL_H
 
 #include "coredump/util/hash.h"
-#include "decoder/export/table_file.h"
-#include "decoder/export/tables.h"
+#include "decoder/export/tables/table_file.h"
+#include "decoder/export/tables/tables.h"
 
 enum ep_table {
 	EP_TABLE_PROCESS,
