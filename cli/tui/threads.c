@@ -10,7 +10,7 @@
 #include "decoder/calls/open_calls.h"
 #include "decoder/util/timetext.h"
 
-enum order { BY_LAST, BY_TID, BY_NAME, BY_BLOCKS, ORDERS };
+enum { BY_LAST, BY_TID, BY_NAME, BY_BLOCKS, ORDERS };
 
 static const char *const order_words[ORDERS] = {"last record", "tid", "name", "history"};
 
@@ -25,8 +25,7 @@ struct row {
 struct threads {
 	struct row *rows;
 	size_t count;
-	enum order order;
-	bool reverse;
+	struct ep_view_order order;
 	uint32_t died;
 };
 
@@ -42,10 +41,9 @@ static size_t count_rows(const struct ep_view *view)
 
 /* ---- order ---- */
 
-static int compare_by(const struct ep_trace_thread *a, const struct ep_trace_thread *b,
-		      enum order order)
+static int compare_by(const struct ep_trace_thread *a, const struct ep_trace_thread *b, unsigned by)
 {
-	switch (order) {
+	switch (by) {
 	case BY_TID:
 		return (a->tid > b->tid) - (a->tid < b->tid);
 	case BY_NAME:
@@ -64,12 +62,12 @@ static int compare(const void *x, const void *y, void *context)
 	const struct ep_trace_thread *a = ((const struct row *)x)->thread;
 	const struct ep_trace_thread *b = ((const struct row *)y)->thread;
 	int dead = (b->tid == threads->died) - (a->tid == threads->died);
-	int order = compare_by(a, b, threads->order);
+	int order = compare_by(a, b, threads->order.by);
 
 	if (threads->died && dead)
 		return dead;
 	if (order)
-		return threads->reverse ? -order : order;
+		return threads->order.reverse ? -order : order;
 	return (a->serial > b->serial) - (a->serial < b->serial);
 }
 
@@ -163,30 +161,23 @@ static void title(const struct ep_view *view, struct ep_row *line)
 {
 	const struct threads *threads = threads_of(view);
 
-	ep_row_format(line, EP_INK_BAR, "%zu, by %s%s", threads->count, order_words[threads->order],
-		      threads->reverse ? ", reversed" : "");
+	ep_row_format(line, EP_INK_BAR, "%zu, by %s%s", threads->count,
+		      order_words[threads->order.by], threads->order.reverse ? ", reversed" : "");
 }
 
 static bool key(struct ep_view *view, int pressed)
 {
 	struct threads *threads = threads_of(view);
 
-	switch (pressed) {
-	case 's':
-		threads->order = (threads->order + 1) % ORDERS;
-		break;
-	case 'r':
-		threads->reverse = !threads->reverse;
-		break;
-	case EP_KEY_ENTER:
+	if (pressed == EP_KEY_ENTER) {
 		if (threads->count) {
 			view->tui->scope = threads->rows[view->cursor].thread;
 			ep_tui_show(view->tui, EP_TUI_CALLS);
 		}
 		return true;
-	default:
-		return false;
 	}
+	if (!ep_view_order_key(&threads->order, ORDERS, pressed))
+		return false;
 	sort(threads);
 	ep_view_go(view, 0);
 	return true;
@@ -218,7 +209,7 @@ void ep_tui_threads_open(struct ep_view *view)
 
 const struct ep_view_kind ep_tui_threads = {
 	.name = "threads",
-	.hints = "Enter its calls  s sort  r reverse",
+	.hints = "Enter its calls  s S sort  r reverse",
 	.rows = count_rows,
 	.head = head,
 	.draw = draw,

@@ -18,10 +18,9 @@
 
 struct tree {
 	struct ep_calltree calls;
-	bool *unfolded;          /* by node */
-	EP_ARRAY(uint32_t) rows; /* nodes, as they stand */
-	enum ep_calltree_key key;
-	bool reverse;
+	bool *unfolded;             /* by node */
+	EP_ARRAY(uint32_t) rows;    /* nodes, as they stand */
+	struct ep_view_order order; /* enum ep_calltree_key */
 };
 
 static const char *const key_words[] = {"total", "self", "calls", "name"};
@@ -195,7 +194,7 @@ static void title(const struct ep_view *view, struct ep_row *line)
 
 	ep_row_format(line, EP_INK_BAR, "%s, %zu stacks, by %s%s",
 		      ep_timetext(time, node_of(tree, 0)->total), tree->calls.nodes.count - 1,
-		      key_words[tree->key], tree->reverse ? ", reversed" : "");
+		      key_words[tree->order.by], tree->order.reverse ? ", reversed" : "");
 }
 
 /* ---- keys ---- */
@@ -295,15 +294,9 @@ static bool sort_key(struct ep_view *view, uint32_t number, int pressed)
 {
 	struct tree *tree = tree_of(view);
 
-	if (pressed == 's')
-		tree->key = (tree->key + 1) % EP_CALLTREE_KEYS;
-	else if (pressed == 'S')
-		tree->key = (tree->key + EP_CALLTREE_KEYS - 1) % EP_CALLTREE_KEYS;
-	else if (pressed == 'r')
-		tree->reverse = !tree->reverse;
-	else
+	if (!ep_view_order_key(&tree->order, EP_CALLTREE_KEYS, pressed))
 		return false;
-	ep_calltree_sort(&tree->calls, tree->key, tree->reverse);
+	ep_calltree_sort(&tree->calls, tree->order.by, tree->order.reverse);
 	relist(view, number);
 	return true;
 }

@@ -182,3 +182,16 @@ void ep_view_close(struct ep_view *view)
 		view->kind->close(view);
 	*view = (struct ep_view){0};
 }
+
+bool ep_view_order_key(struct ep_view_order *order, unsigned ways, int key)
+{
+	if (key == 's')
+		order->by = (order->by + 1) % ways;
+	else if (key == 'S')
+		order->by = (order->by + ways - 1) % ways;
+	else if (key == 'r')
+		order->reverse = !order->reverse;
+	else
+		return false;
+	return true;
+}

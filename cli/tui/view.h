@@ -55,4 +55,14 @@ bool ep_view_search(struct ep_view *view, const char *words, int step, bool from
 
 void ep_view_close(struct ep_view *view);
 
+/* How rows are sorted, where they can be in more than one way. */
+struct ep_view_order {
+	unsigned by; /* which of the ways; 0 at first */
+	bool reverse;
+};
+
+/* `s` and `S`: the next of `ways` and the one before; `r`: the other way round. False: the key is
+ * none of these. */
+bool ep_view_order_key(struct ep_view_order *order, unsigned ways, int key);
+
 #endif

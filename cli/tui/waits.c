@@ -9,14 +9,13 @@
 #include "coredump/util/alloc.h"
 #include "decoder/util/timetext.h"
 
-enum order { BY_TOTAL, BY_COUNT, BY_LONGEST, BY_NAME, ORDERS };
+enum { BY_TOTAL, BY_COUNT, BY_LONGEST, BY_NAME, ORDERS };
 
 static const char *const order_words[ORDERS] = {"time", "number", "longest", "name"};
 
 struct waits {
 	struct ep_waits waits;
-	enum order order;
-	bool reverse;
+	struct ep_view_order order;
 };
 
 static struct waits *waits_of(const struct ep_view *view)
@@ -54,15 +53,15 @@ static void title(const struct ep_view *view, struct ep_row *line)
 		return;
 	ep_row_format(line, EP_INK_BAR, "%s, and %s for a CPU, by %s%s",
 		      ep_timetext(waited, waits->waits.total),
-		      ep_timetext(ready, waits->waits.ready), order_words[waits->order],
-		      waits->reverse ? ", reversed" : "");
+		      ep_timetext(ready, waits->waits.ready), order_words[waits->order.by],
+		      waits->order.reverse ? ", reversed" : "");
 }
 
 /* ---- order ---- */
 
-static int compare_by(const struct ep_wait *a, const struct ep_wait *b, enum order order)
+static int compare_by(const struct ep_wait *a, const struct ep_wait *b, unsigned by)
 {
-	switch (order) {
+	switch (by) {
 	case BY_COUNT:
 		return (a->count < b->count) - (a->count > b->count);
 	case BY_LONGEST:
@@ -78,10 +77,10 @@ static int compare(const void *x, const void *y, void *context)
 {
 	const struct waits *waits = context;
 	const struct ep_wait *a = *(struct ep_wait *const *)x, *b = *(struct ep_wait *const *)y;
-	int order = compare_by(a, b, waits->order);
+	int order = compare_by(a, b, waits->order.by);
 
 	if (order)
-		return waits->reverse ? -order : order;
+		return waits->order.reverse ? -order : order;
 	return strcmp(ep_wait_row_name(a), ep_wait_row_name(b));
 }
 
@@ -89,13 +88,7 @@ static bool key(struct ep_view *view, int pressed)
 {
 	struct waits *waits = waits_of(view);
 
-	if (pressed == 's')
-		waits->order = (waits->order + 1) % ORDERS;
-	else if (pressed == 'S')
-		waits->order = (waits->order + ORDERS - 1) % ORDERS;
-	else if (pressed == 'r')
-		waits->reverse = !waits->reverse;
-	else
+	if (!ep_view_order_key(&waits->order, ORDERS, pressed))
 		return false;
 	if (waits->waits.count)
 		qsort_r(waits->waits.list, waits->waits.count, sizeof(*waits->waits.list), compare,

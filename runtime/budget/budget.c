@@ -36,7 +36,7 @@
 /* … and with each function that was seen: code that does not fit into the processor's caches pays
  * more for each hook. The most that were seen in one look back: who is off is in use, too. */
 #define WIDE           6
-#define MOST_FUNCTIONS 2000 /* of that; a hook costs no more than that much */
+#define MOST_FUNCTIONS 2000 /* more do not make a hook dearer: each of its lines misses already */
 
 #define US UINT64_C(1000) /* ns */
 #define MS UINT64_C(1000000)

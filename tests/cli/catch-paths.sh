@@ -95,18 +95,18 @@ left './w/dies_as.65534.core: a core$' "an absolute name"
 on_the_way() { mkdir -m 777 real; ln -s real way; }
 both "$room/t/way/%e.core" on_the_way "$dies_as" $nobody
 left './real/dies_as.core: a core$' "a link on the way that root made"
-rooted() { mkdir root; ln -s "$1" root/cores; mkdir -m 777 root/inside; }
-both /cores/core 'rooted /inside' "$dies_as" root="$room/t/root" cwd=/ $nobody
-left './root/inside/core: a core$' "a link inside of a root"
+rooted() { mkdir inner; ln -s "$1" inner/cores; mkdir -m 777 inner/inside; }
+both /cores/core 'rooted /inside' "$dies_as" root="$room/t/inner" cwd=/ $nobody
+left './inner/inside/core: a core$' "a link inside of a root"
 # The host's, by the same link, is out of reach; it would have been removed, and written.
 outside() { rooted "$room/t/w"; echo gold >w/core; }
-both /cores/core outside "$dies_as" root="$room/t/root" cwd=/ $nobody
+both /cores/core outside "$dies_as" root="$room/t/inner" cwd=/ $nobody
 left './w/core: gold$' "a container's link leads to the host"
-above() { rooted ../../w; echo gold >w/core; mkdir -m 777 root/w; }
-both /cores/core above "$dies_as" root="$room/t/root" cwd=/ $nobody
+above() { rooted ../../w; echo gold >w/core; mkdir -m 777 inner/w; }
+both /cores/core above "$dies_as" root="$room/t/inner" cwd=/ $nobody
 left './w/core: gold$' "a container's link leads above its root"
-left './root/w/core: a core$' "its root is where .. ends"
-both /cores/core above "$dies_as" root="$room/t/root" cwd=/
+left './inner/w/core: a core$' "its root is where .. ends"
+both /cores/core above "$dies_as" root="$room/t/inner" cwd=/
 left './w/core: gold$' "a link of a container's root leads above its root"
 
 # With privileges (dumpable 2): from the root of all, at absolute names, root's, and nothing is removed.
@@ -132,12 +132,12 @@ refused() { # PATTERN WHY COMMAND...
 	(cd t/w && ulimit -c unlimited && exec "$@") >/dev/null 2>&1 || true
 	grep -q "$pattern: did not take all of the core: $why" "$store/log" || { log; fail "$pattern: not said"; }
 }
-rm -rf t && mkdir -m 755 t && mkdir -m 777 t/w t/root t/host
+rm -rf t && mkdir -m 755 t && mkdir -m 777 t/w t/inner t/host
 ln -s "$room/t/host" t/w/sub
 refused sub/core 'sub: its folder: ' "$dies_as" $nobody
 refused ../host/core '../host: its folder: ' "$dies_as" $nobody
 [ -z "$(ls t/host)" ] || fail "out of its working directory"
-ln -s "/proc/self/root$room/t/host" t/root/cores
-mkdir t/root/proc
-refused /cores/core '/cores: its folder: ' unshare -m bash -c "mount --rbind /proc $room/t/root/proc && exec $dies_as root=$room/t/root cwd=/"
+ln -s "/proc/self/root$room/t/host" t/inner/cores
+mkdir t/inner/proc
+refused /cores/core '/cores: its folder: ' unshare -m bash -c "mount --rbind /proc $room/t/inner/proc && exec $dies_as root=$room/t/inner cwd=/"
 [ -z "$(ls t/host)" ] || fail "by a link of the container's proc"
