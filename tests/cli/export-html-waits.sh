@@ -2,13 +2,14 @@
 # export -f html: who ran where, who waited and who ended that; what the program said; what was switched off.
 set -euo pipefail
 source "$TOP/tests/cli/lib/sched.bash"
-command -v chromium >/dev/null || { echo 'chromium is not there (ci/install-deps gets it)'; exit 77; }
+source "$TOP/tests/cli/lib/html.bash"
+need_browser
 need_scheduling
 
 page() { # SCENARIO...
 	"$EPITAPH" export -o page.html core || [ $? -eq 1 ]
 	"$EPITAPH" export -o calls.jsonl core || [ $? -eq 1 ]
-	python3 "$TOP/tests/cli/lib/html_page.py" page.html calls.jsonl "$@" >unlike 2>&1 || fail "$* $(tail -n 12 unlike)"
+	in_browser page.html calls.jsonl "$@" || fail "$* $(tail -n 12 unlike)"
 }
 
 "$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/waits.c" -o waits

@@ -4,7 +4,8 @@
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/exports.bash"
-command -v chromium >/dev/null || { echo 'chromium is not there (ci/install-deps gets it)'; exit 77; }
+source "$TOP/tests/cli/lib/html.bash"
+need_browser
 
 page() { # CORE OPTIONS... -- SCENARIO...
 	local core=$1 options=()
@@ -15,7 +16,7 @@ page() { # CORE OPTIONS... -- SCENARIO...
 	done
 	gives 0 "$EPITAPH" export -o page.html "${options[@]}" "$core"
 	gives 0 "$EPITAPH" export -o calls.jsonl "$core"
-	python3 "$TOP/tests/cli/lib/html_page.py" page.html calls.jsonl "${@:2}" >unlike 2>&1 ||
+	in_browser page.html calls.jsonl "${@:2}" ||
 		{ say "the page of $core:"; tail -n 12 unlike | sed 's/^/	/'; }
 }
 

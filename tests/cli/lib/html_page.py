@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""html_page.py PAGE JSONL SCENARIO...: what `export -f html` made, in a browser without a screen, beside `export -f jsonl` of the same
-core. Prints what is not as it should be."""
+"""html_page.py BROWSER PAGE JSONL SCENARIO...: what `export -f html` made, in chromium or firefox without a screen, beside `export -f
+jsonl` of the same core. Prints what is not as it should be."""
 import json
 import os
 import re
@@ -8,12 +8,14 @@ import sys
 import tempfile
 
 from browser import Browser
+from firefox import Firefox
 
 ALL_CALLS = """epitaph.trace.threads.flatMap((thread) => Array.from(thread.begin, (begin, i) => [thread.serial,
     epitaph.trace.functions[thread.func[i]][0], begin, thread.end[i], thread.flags[i],
     thread.parent[i] < 0 ? null : epitaph.trace.functions[thread.func[thread.parent[i]]][0]]))"""
 POINTS = """epitaph.trace.threads.flatMap((thread) => thread.points.map((point) => [thread.serial, point.t, point.text]))"""
 BEFORE, OPEN, SUSPENDED, RESUMED = 1, 64, 1024, 512
+BROWSERS = {"chromium": Browser, "firefox": Firefox}
 failures = []
 
 
@@ -103,18 +105,14 @@ def moves(page, facts):
     at = view(page)
     page.drag(500, 400, 400, 400)
     check(view(page)[0] > at[0] and view(page)[1] == at[1], "dragging does not pan")
-    page.mouse("mouseWheel", 500, 400, deltaX=0, deltaY=-300, modifiers=2)
-    page.drawn()
+    page.wheel(500, 400, 0, -300, ctrl=True)
     check(view(page)[1] < at[1], "Ctrl and the wheel do not zoom")
     at = view(page)
-    page.ask("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
-    page.touch("touchStart", (400, 400), (500, 400))
-    for i in range(1, 6):
-        page.touch("touchMove", (400 - 20 * i, 400), (500 + 20 * i, 400))
-    page.touch("touchEnd")
-    page.drawn()
+    page.fingers([(500 - 20 * i, 400) for i in range(6)])
+    check(view(page)[0] > at[0] and view(page)[1] == at[1], "a finger does not pan")
+    at = view(page)
+    page.fingers([(400 - 20 * i, 400) for i in range(6)], [(500 + 20 * i, 400) for i in range(6)])
     check(view(page)[1] < at[1] * 0.7, "two fingers do not zoom")
-    page.ask("Emulation.setTouchEmulationEnabled", enabled=False)
     page.key("0")
     check(view(page) == [start, length], "0 is not everything")
 
@@ -146,7 +144,7 @@ def searches(page, facts, function):
     check(hits.startswith(f"{calls:,} calls of 1 functions"), "hits:", hits)
     begins = []
     for _ in range(min(calls, 3)):
-        page.key("Enter", "\r")
+        page.key("Enter")
         check(page.text("#call-name") == function, "a hit is", page.text("#call-name"))
         begins.append(page.value("epitaph.picture.selected.thread.begin[epitaph.picture.selected.call]"))
     check(begins == sorted(call["begin_ns"] for call in facts.of(function))[:3], "hits begin at", begins)
@@ -179,7 +177,7 @@ def selects(page, facts, function):
 
 def links(page, path):
     page.key("Escape")
-    page.value("[epitaph.picture.from, epitaph.picture.length] = [1000, 50000]; epitaph.changed()")
+    page.value("([epitaph.picture.from, epitaph.picture.length] = [1000, 50000], epitaph.changed())")
     page.until("location.hash.includes('t=1000,50000')", 5)
     place = page.value("location.hash")
     page.open(path, place)
@@ -216,7 +214,7 @@ def notes(page, text, span):
     """What the program says can be searched for, and gone to."""
     for words in (text, span):
         page.value(f"epitaph.search.set({json.dumps(words)})")
-        page.key("Enter", "\r")
+        page.key("Enter")
         check(words in page.text("#page-details h2"), "a note's details are", page.text("#page-details"))
 
 
@@ -243,9 +241,9 @@ def lost(page):
 
 
 def main():
-    path, jsonl, *wanted = sys.argv[1:]
+    browser, path, jsonl, *wanted = sys.argv[1:]
     facts = Facts(jsonl)
-    with tempfile.TemporaryDirectory() as folder, Browser(folder) as page:
+    with tempfile.TemporaryDirectory() as folder, BROWSERS[browser](folder) as page:
         page.path = path
         page.open(path)
         check(page.value("document.documentElement.dataset.state") == "ready", "the page says", page.text("#status"))
