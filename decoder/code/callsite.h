@@ -22,4 +22,8 @@ enum ep_callsite {
 enum ep_callsite ep_callsite_look(const uint8_t *code, size_t size, uint64_t after,
 				  uint64_t target);
 
+/* A call by a register or a pointer that somebody else filled: nothing in the code says what it
+ * calls. False: it may be one that does, or is none. */
+bool ep_callsite_is_anonymous(const uint8_t *code, size_t size);
+
 #endif

@@ -10,6 +10,8 @@
 
 #include "coredump/util/alloc.h"
 #include "coredump/snapshot/redacted.h"
+#include "decoder/code/callsite.h"
+#include "decoder/names/system_module.h"
 #include "decoder/report/signature.h"
 #include "decoder/symbols/callsites.h"
 
@@ -87,7 +89,12 @@ struct reader {
 	bool whole;         /* nothing was left out */
 	uint64_t low, high; /* else: what lies outside of it may have been */
 	char code[160];
-	/* the caller, for what it gave the function; inlines NULL: it is not known */
+	/* the caller, for what it gave the function: looked at when that is asked for; inlines
+	 * NULL: it is not known */
+	bool asked;
+	uint32_t tid;
+	size_t number;         /* of the function's frame */
+	struct ep_frame outer; /* the caller's */
 	const char *symbol;
 	struct ep_names_debug caller;
 	struct ep_location_frame caller_frame;
@@ -131,15 +138,6 @@ static const char *code_text(void *context, uint64_t address)
 	return reader->code;
 }
 
-static bool entry_value(void *context, unsigned number, uint64_t *out)
-{
-	struct reader *reader = context;
-
-	return reader->caller.inlines &&
-	       ep_callsite_register(reader->caller.inlines, &reader->caller_frame, reader->symbol,
-				    number, out);
-}
-
 /* The vector registers of the innermost frame, of a thread that no handler of the program's
  * interrupted: they are in the note behind its own. */
 static void take_vectors(struct ep_location_frame *out, const struct ep_source *source,
@@ -180,18 +178,33 @@ static bool debug_of(const struct ep_evidence *evidence, uint64_t address,
 	       (evidence->others && ep_names_debug(evidence->others, address, out));
 }
 
+/* The system's libraries have debug information of which it takes long to read a little. Their
+ * calls of a function that they were given, such as main, name none, so that nothing can be learnt
+ * from there. */
+static bool can_name(const struct ep_evidence *evidence, const struct ep_frame *caller)
+{
+	const struct ep_function *function = ep_evidence_function(evidence, caller);
+	uint8_t code[EP_CALLSITE_SIZE];
+
+	return !ep_module_is_system(function->in) || caller->pc <= sizeof(code) ||
+	       !ep_evidence_code(evidence, caller->pc - sizeof(code), code, sizeof(code)) ||
+	       !ep_callsite_is_anonymous(code, sizeof(code));
+}
+
 /* Not of a handler's: nobody called it. */
-static void find_caller(struct reader *reader, const struct ep_report_place *place, uint32_t tid,
-			const struct ep_frame *frame)
+static void find_caller(struct reader *reader)
 {
 	struct ep_location_frame *out = &reader->caller_frame;
+	const struct ep_frame *frame = &reader->outer;
 	struct ep_frame_registers registers;
 
-	reader->symbol = place->function->symbol;
+	reader->asked = true;
 	if (!frame->pc || frame->activation || frame->signal || frame->guessed ||
+	    !can_name(reader->evidence, frame) ||
 	    !debug_of(reader->evidence, ep_frame_address(frame), &reader->caller))
 		return;
-	if (!ep_unwind_registers(reader->evidence->unwinder, tid, place->frame + 1, &registers)) {
+	if (!ep_unwind_registers(reader->evidence->unwinder, reader->tid, reader->number + 1,
+				 &registers)) {
 		reader->caller.inlines = NULL;
 		return;
 	}
@@ -202,6 +215,17 @@ static void find_caller(struct reader *reader, const struct ep_report_place *pla
 		.context = reader,
 	};
 	fill_frame(out, &registers);
+}
+
+static bool entry_value(void *context, unsigned number, uint64_t *out)
+{
+	struct reader *reader = context;
+
+	if (!reader->asked)
+		find_caller(reader);
+	return reader->caller.inlines &&
+	       ep_callsite_register(reader->caller.inlines, &reader->caller_frame, reader->symbol,
+				    number, out);
 }
 
 static void find_values(struct ep_report_place *place, struct reader *reader, uint32_t tid,
@@ -225,7 +249,10 @@ static void find_values(struct ep_report_place *place, struct reader *reader, ui
 		return;
 	}
 	fill_frame(&at, &registers);
-	find_caller(reader, place, tid, &registers.outer);
+	reader->tid = tid;
+	reader->number = place->frame;
+	reader->outer = registers.outer;
+	reader->symbol = place->function->symbol;
 	if (place->frame == 0 && thread && thread->prstatus)
 		take_vectors(&at, source, thread);
 	ep_variables_init(&place->variables, debug->inlines, skip, &at, &style);

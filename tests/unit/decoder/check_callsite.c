@@ -34,6 +34,31 @@ START_TEST(a_direct_call_is_told_by_its_target)
 }
 END_TEST
 
+#define ANONYMOUS(...) \
+	ep_callsite_is_anonymous((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
+
+START_TEST(a_call_by_a_pointer_names_nothing)
+{
+	/* call *%rax; *0x18(%rsp); *8(%rbx,%rcx,8); nop */
+	ck_assert(ANONYMOUS(0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0));
+	ck_assert(ANONYMOUS(0x90, 0x90, 0x90, 0xff, 0x54, 0x24, 0x18));
+	ck_assert(ANONYMOUS(0x90, 0x90, 0x90, 0xff, 0x54, 0xcb, 8));
+	ck_assert(ANONYMOUS(0xff, 0xd0));
+	ck_assert(!ANONYMOUS(0x90, 0x90));
+	ck_assert(!ep_callsite_is_anonymous(NULL, 0));
+}
+END_TEST
+
+START_TEST(a_call_that_may_name_a_function_is_not_anonymous)
+{
+	/* call x; the same whose end looks like call *%rax; call *x(%rip), and with such an end */
+	ck_assert(!ANONYMOUS(0x90, 0xe8, 1, 2, 3, 0));
+	ck_assert(!ANONYMOUS(0xe8, 1, 2, 0xff, 0xd0));
+	ck_assert(!ANONYMOUS(0x90, 0xff, 0x15, 1, 2, 3, 0));
+	ck_assert(!ANONYMOUS(0x90, 0xff, 0x15, 1, 2, 0xff, 0xd0));
+}
+END_TEST
+
 START_TEST(other_bytes_are_no_call)
 {
 	/* jmp *%rax; push (%rax); nothing; a call that is cut */
@@ -53,6 +78,8 @@ int main(void)
 
 	tcase_add_test(tests, every_form_of_an_indirect_call_is_known);
 	tcase_add_test(tests, a_direct_call_is_told_by_its_target);
+	tcase_add_test(tests, a_call_by_a_pointer_names_nothing);
+	tcase_add_test(tests, a_call_that_may_name_a_function_is_not_anonymous);
 	tcase_add_test(tests, other_bytes_are_no_call);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
