@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "coredump/memory/ranges.h"
 #include "coredump/snapshot/redacted.h"
@@ -18,17 +19,31 @@
  * as the source holds bytes: a few lying ones in a small file must not cost gigabytes. */
 #define BELIEVED_SIZE (UINT64_C(64) << 20)
 
+#define LARGE_PAGE (UINT64_C(2) << 20) /* of x86-64 */
+
 static uint64_t page_up(uint64_t size)
 {
 	return (size + EP_PAGE - 1) & ~(uint64_t)(EP_PAGE - 1);
 }
 
+/* A page fault of 4 KiB takes as long as what is copied there, so that the kernel is asked for
+ * large pages; where it has none the others do. */
+static uint8_t *bytes_create(uint64_t size)
+{
+	uint64_t page = size >= LARGE_PAGE ? LARGE_PAGE : EP_PAGE;
+	uint8_t *bytes = aligned_alloc(page, (size + page - 1) & ~(page - 1));
+
+	if (!bytes)
+		ep_out_of_memory();
+	if (page == LARGE_PAGE)
+		madvise(bytes, size, MADV_HUGEPAGE);
+	return bytes;
+}
+
 static void image_init(struct ep_image *image, uint64_t size)
 {
 	*image = (struct ep_image){.size = size};
-	image->bytes = aligned_alloc(EP_PAGE, page_up(size));
-	if (!image->bytes)
-		ep_out_of_memory();
+	image->bytes = bytes_create(page_up(size));
 	image->present = ep_calloc(page_up(size) / EP_PAGE, 1);
 }
 
