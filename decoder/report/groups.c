@@ -8,10 +8,9 @@
 #include "decoder/code/hooks.h"
 #include "decoder/names/system_module.h"
 
-#define FRAMES_MAX   64u   /* of a stack; those outside of them are not compared */
-#define HOOK_FRAMES  16u   /* of the runtime, and of what it calls */
-#define DEADLOCK_MAX 32u   /* threads in one that is found */
-#define LOOKED_MAX   4096u /* threads whose stacks are unwound, each for some 0.1 ms */
+#define FRAMES_MAX  64u   /* of a stack; those outside of them are not compared */
+#define HOOK_FRAMES 16u   /* of the runtime, and of what it calls */
+#define LOOKED_MAX  4096u /* threads whose stacks are unwound, each for some 0.1 ms */
 
 /* ---- the functions of a stack ---- */
 
@@ -95,7 +94,9 @@ static void look(struct ep_report_group *group, const struct ep_evidence *eviden
 	group->inside = group->known && !behind_hook(evidence, &stack) &&
 			ep_systemcall_of(evidence->source, core, &call);
 	group->call = group->inside ? call.number : 0;
-	ep_lock_wait_find(&group->wait, evidence, &stack, group->inside ? &call : NULL);
+	if (group->known && !behind_hook(evidence, &stack))
+		ep_lock_wait_find(&group->wait, evidence, &stack, core,
+				  group->inside ? &call : NULL);
 	add_functions(group, evidence, &stack);
 	ep_stack_deinit(&stack);
 }
@@ -106,7 +107,7 @@ static bool is_same(const struct ep_report_group *a, const struct ep_report_grou
 {
 	return a->functions.count == b->functions.count && a->cut == b->cut &&
 	       a->known == b->known && a->inside == b->inside && a->call == b->call &&
-	       a->wait.lock == b->wait.lock && a->wait.holder == b->wait.holder &&
+	       ep_lock_wait_equal(&a->wait, &b->wait) &&
 	       (!a->functions.count ||
 		memcmp(a->functions.list, b->functions.list,
 		       a->functions.count * sizeof(*a->functions.list)) == 0);
@@ -187,47 +188,99 @@ static void part_holder(struct ep_report_groups *groups, uint32_t tid)
 	ep_array_push(&groups->groups, own);
 }
 
-static void count_waiters(struct ep_report_groups *groups, size_t i, uint32_t died)
+const struct ep_lock_wait *ep_report_groups_wait(const struct ep_report_groups *groups,
+						 uint32_t tid)
 {
-	struct ep_lock_wait wait = groups->groups.list[i].wait;
-	size_t count = groups->groups.list[i].members.count;
-	struct ep_report_group *holder;
+	const struct ep_report_group *group;
 
-	if (!wait.holder)
+	if (tid && tid == groups->died)
+		return &groups->died_wait;
+	group = group_of(groups, tid);
+	return group ? &group->wait : NULL;
+}
+
+/* Nobody's wait before that of group i is for the same lock. */
+static bool is_first(const struct ep_report_groups *groups, size_t i)
+{
+	const struct ep_lock_wait *wait = &groups->groups.list[i].wait;
+
+	for (size_t j = 0; j < i; j++)
+		if (groups->groups.list[j].wait.holder == wait->holder &&
+		    groups->groups.list[j].wait.lock == wait->lock)
+			return false;
+	return groups->died_wait.holder != wait->holder || groups->died_wait.lock != wait->lock;
+}
+
+static void add_waiters(struct ep_report_groups *groups, const struct ep_lock_wait *wait,
+			size_t count, bool first)
+{
+	struct ep_report_group *group;
+	struct ep_report_held *held;
+
+	if (!wait->holder || wait->gone || !ep_lock_wait_blocks(wait))
 		return;
-	if (wait.holder == died) {
-		groups->died_waiters += count;
-		groups->died_kind = wait.kind;
-	}
-	holder = (struct ep_report_group *)group_of(groups, wait.holder);
-	if (holder) {
-		holder->waiters += count;
-		holder->held_kind = wait.kind;
+	group = (struct ep_report_group *)group_of(groups, wait->holder);
+	held = wait->holder == groups->died ? &groups->died_held : group ? &group->held : NULL;
+	if (!held)
+		return;
+	held->waiters += count;
+	held->locks += first;
+	held->kind = wait->kind;
+}
+
+/* The writer that comes next is before whoever else waits for what readers hold. */
+static void find_writer(struct ep_report_groups *groups, struct ep_lock_wait *wait)
+{
+	const struct ep_lock_wait *died = &groups->died_wait;
+
+	if (wait->kind != EP_LOCK_RWLOCK || !wait->readers || wait->next)
+		return;
+	if (died->next && died->lock == wait->lock)
+		wait->behind = groups->died;
+	for (size_t i = 0; i < groups->groups.count; i++) {
+		const struct ep_report_group *one = &groups->groups.list[i];
+
+		if (one->wait.next && one->wait.lock == wait->lock)
+			wait->behind = one->members.list[0].tid;
 	}
 }
 
-/* Each waits for one, so that from any of them there is one way. */
-static void find_deadlock(struct ep_report_groups *groups)
+/* ---- who waits for each other ---- */
+
+static bool is_in_deadlock(const struct ep_report_groups *groups, uint32_t tid)
 {
-	for (size_t i = 0; i < groups->groups.count; i++) {
-		uint32_t first = groups->groups.list[i].members.list[0].tid, tid = first;
+	for (size_t i = 0; i < groups->deadlocks.count; i++)
+		for (size_t t = 0; t < groups->deadlocks.list[i].count; t++)
+			if (groups->deadlocks.list[i].tids[t] == tid)
+				return true;
+	return false;
+}
 
-		groups->deadlock.count = 0;
-		for (size_t steps = 0; tid && steps < DEADLOCK_MAX; steps++) {
-			const struct ep_report_group *one = group_of(groups, tid);
+/* Each waits for one at most, so that from any of them there is one way. */
+static void find_deadlock(struct ep_report_groups *groups, uint32_t first)
+{
+	struct ep_report_deadlock found = {.count = 0};
+	uint32_t tid = first;
 
-			ep_array_push(&groups->deadlock, tid);
-			tid = one ? one->wait.holder : 0;
-			if (tid == first)
-				return;
-		}
+	while (tid && found.count < EP_DEADLOCK_MAX) {
+		const struct ep_lock_wait *wait = ep_report_groups_wait(groups, tid);
+
+		found.tids[found.count++] = tid;
+		tid = wait ? ep_lock_wait_whom(wait) : 0;
+		if (tid != first)
+			continue;
+		if (!is_in_deadlock(groups, first))
+			ep_array_push(&groups->deadlocks, found);
+		return;
 	}
-	groups->deadlock.count = 0;
 }
 
 static int rank(const struct ep_report_group *group)
 {
-	return group->wait.lock ? 0 : group->waiters ? 1 : group->known && !group->inside ? 2 : 3;
+	return ep_lock_wait_blocks(&group->wait) ? 0
+	       : group->held.waiters             ? 1
+	       : group->known && !group->inside  ? 2
+						 : 3;
 }
 
 /* Threads that run are few, and worth a look. */
@@ -243,13 +296,26 @@ static int compare(const void *a, const void *b)
 	       (x->members.list[0].tid < y->members.list[0].tid);
 }
 
-void ep_report_groups_finish(struct ep_report_groups *groups, uint32_t died)
+void ep_report_groups_finish(struct ep_report_groups *groups, uint32_t died,
+			     const struct ep_lock_wait *died_wait)
 {
+	groups->died = died;
+	groups->died_wait = *died_wait;
 	for (size_t i = 0; i < groups->groups.count; i++)
-		part_holder(groups, groups->groups.list[i].wait.holder);
+		if (ep_lock_wait_blocks(&groups->groups.list[i].wait))
+			part_holder(groups, groups->groups.list[i].wait.holder);
+	part_holder(groups, died_wait->holder);
+	find_writer(groups, &groups->died_wait);
+	add_waiters(groups, &groups->died_wait, 1, true);
+	for (size_t i = 0; i < groups->groups.count; i++) {
+		struct ep_report_group *one = &groups->groups.list[i];
+
+		find_writer(groups, &one->wait);
+		add_waiters(groups, &one->wait, one->members.count, is_first(groups, i));
+	}
+	find_deadlock(groups, died);
 	for (size_t i = 0; i < groups->groups.count; i++)
-		count_waiters(groups, i, died);
-	find_deadlock(groups);
+		find_deadlock(groups, groups->groups.list[i].members.list[0].tid);
 	ep_array_sort(&groups->groups, compare);
 }
 
@@ -258,5 +324,5 @@ void ep_report_groups_deinit(struct ep_report_groups *groups)
 	for (size_t i = 0; i < groups->groups.count; i++)
 		group_deinit(&groups->groups.list[i]);
 	ep_array_deinit(&groups->groups);
-	ep_array_deinit(&groups->deadlock);
+	ep_array_deinit(&groups->deadlocks);
 }

@@ -132,6 +132,7 @@ struct ep_report_thread {
 	struct ep_open_calls open;
 	bool unwound;
 	struct ep_stack stack; /* when unwound */
+	struct ep_lock_wait wait;
 	size_t more;    /* frames that are left out of it, outside of those, as far as they were
 			   counted; 0 of the thread that died */
 	bool uncounted; /* there are more than these */
@@ -157,7 +158,8 @@ struct ep_report_limits {
 	size_t frames;        /* of each stack, at least 1; SIZE_MAX all */
 	bool inlines;         /* calls inlined into frames, too */
 	bool signature;
-	bool page; /* other threads in groups only; no lines of the system's libraries */
+	bool page;   /* other threads in groups only; no lines of the system's libraries */
+	bool groups; /* of all other threads, besides */
 };
 
 /* A page of one screen, as `epitaph report` prints it without options. */
@@ -179,7 +181,8 @@ struct ep_report {
 	EP_ARRAY(struct ep_report_thread) threads; /* the one that died first */
 	struct ep_report_place place;              /* where it did */
 	size_t threads_left, ended_left;           /* left out: in the core; gone before */
-	struct ep_report_groups groups;            /* of those left out, with limits.page */
+	struct ep_report_groups groups;            /* of those left out, with limits.page;
+						      of all others, with limits.groups */
 	EP_ARRAY(struct ep_report_warning) warnings;
 	bool partial; /* something that should have been there was not */
 };

@@ -41,6 +41,9 @@ static void unwind(struct ep_report_thread *thread, const struct ep_evidence *ev
 {
 	thread->unwound = ep_evidence_unwind(evidence, thread->tid,
 					     frames_wanted(limits, thread->died), &thread->stack);
+	if (thread->unwound && thread->entry.core && thread->entry.core->has_registers)
+		ep_lock_wait_find(&thread->wait, evidence, &thread->stack, thread->entry.core,
+				  thread->state.inside ? &thread->state.call : NULL);
 	if (thread->unwound)
 		cut_stack(thread, limits->frames);
 	else

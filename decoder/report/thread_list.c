@@ -68,10 +68,28 @@ static bool is_there(const struct ep_report_entry *entry)
 	return entry->core || entry->trace->state != EP_THREAD_DEAD;
 }
 
+/* `alone`: told one by one. */
+static void add_other(struct ep_report *report, const struct ep_report_entry *one, bool alone)
+{
+	bool grouped = is_there(one) && (report->limits.groups || (report->limits.page && !alone));
+
+	if (grouped)
+		ep_report_groups_add(&report->groups, report->evidence, one->core, one->trace);
+	if (alone)
+		add_thread(report, one, false);
+	else if (grouped && report->limits.page)
+		return;
+	else if (one->core)
+		report->threads_left++;
+	else
+		report->ended_left++;
+}
+
 void ep_report_add_threads(struct ep_report *report)
 {
 	const struct ep_report_head *head = &report->head;
 	const struct ep_report_entry *died = NULL;
+	static const struct ep_lock_wait none;
 	struct ep_report_thread *thread;
 	size_t others = 0, threads;
 	struct list list;
@@ -92,17 +110,10 @@ void ep_report_add_threads(struct ep_report *report)
 		ep_progress("looking at threads", i, list.count);
 		if (one == died)
 			continue;
-		if (others++ < threads)
-			add_thread(report, one, false);
-		else if (report->limits.page && is_there(one))
-			ep_report_groups_add(&report->groups, report->evidence, one->core,
-					     one->trace);
-		else if (one->core)
-			report->threads_left++;
-		else
-			report->ended_left++;
+		add_other(report, one, others++ < threads);
 	}
 	ep_progress_end();
-	ep_report_groups_finish(&report->groups, died ? report->head.death.tid : 0);
+	ep_report_groups_finish(&report->groups, died ? died->core->tid : 0,
+				died ? &report->threads.list[0].wait : &none);
 	ep_array_deinit(&list);
 }

@@ -13,7 +13,7 @@ crash core.plain "$PWD/plain"
 gives 0 "$EPITAPH" report core.groups
 mv out page
 for words in '^  60 threads \(loop-\*\) in epoll_wait < wait_for_events < event_loop' \
-	'^  24 threads \(worker-\*\) in pthread_cond_wait < take_work < worker' \
+	'^  24 threads \(worker-\*\) wait for condition 0x[0-9a-f]+ with mutex 0x[0-9a-f]+: pthread_cond_wait < take_work < worker' \
 	'^  12 threads \(reader-\*\) wait for mutex 0x[0-9a-f]+, held by thread [0-9]+ writer: .*cache_get < reader' \
 	'^  thread [0-9]+ writer holds a mutex that 12 threads wait for: in .*flush < writer' \
 	'^  thread [0-9]+ spinner-1 runs in spinner' \

@@ -78,26 +78,69 @@ static void print_thread(struct ep_page *page, uint32_t tid)
 	free(name);
 }
 
-static void print_wait(struct ep_page *page, const struct ep_report_group *group)
+/* Who it is, if it can be said; "thread 4711 writer, which died". */
+static void print_holder(struct ep_page *page, const struct ep_lock_wait *wait, uint32_t self)
 {
-	const struct ep_lock_wait *wait = &group->wait;
-	bool died = wait->holder && wait->holder == page->report->head.death.tid;
+	const struct ep_report *report = page->report;
+	bool died = report->groups.died && wait->holder == report->groups.died;
+	const struct ep_trace_thread *trace =
+		ep_evidence_trace_thread(report->evidence, wait->holder);
 
-	fprintf(page->out, " %swait%s for %s 0x%" PRIx64 "%s", page->style->warn,
-		group->members.count > 1 ? "" : "s", wait->kind, wait->lock, page->style->plain);
-	if (!wait->holder)
+	if (wait->holder == self) {
+		fputs(", which it holds itself", page->out);
 		return;
+	}
 	fputs(", held by ", page->out);
+	if (wait->gone && !trace) {
+		fprintf(page->out, "%" PRIu32 ", which is no thread of this process", wait->holder);
+		return;
+	}
 	print_thread(page, wait->holder);
-	fputs(died ? ", which died" : "", page->out);
+	fputs(wait->gone ? ", which has ended" : died ? ", which died" : "", page->out);
 }
 
-static void print_held(struct ep_page *page, const struct ep_report_group *group)
+static void print_what(struct ep_page *page, const struct ep_lock_wait *wait)
 {
-	fprintf(page->out, "%s %shold%s a %s that %zu thread%s for%s",
-		group->wait.lock ? ", and" : "", page->style->warn,
-		group->members.count > 1 ? "" : "s", group->held_kind, group->waiters,
-		group->waiters == 1 ? " waits" : "s wait", page->style->plain);
+	if (wait->kind == EP_LOCK_THREAD) {
+		fputs("the end of ", page->out);
+		print_thread(page, wait->holder);
+		return;
+	}
+	fprintf(page->out, "%s 0x%" PRIx64, ep_lock_kind_text(wait->kind), wait->lock);
+	if (wait->kind == EP_LOCK_CONDITION)
+		fprintf(page->out, " with mutex 0x%" PRIx64, wait->mutex);
+	if (wait->writes)
+		fputs(" to write", page->out);
+}
+
+void ep_page_wait(struct ep_page *page, const struct ep_lock_wait *wait, size_t count,
+		  uint32_t self)
+{
+	fprintf(page->out, "%swait%s%s for ", page->style->warn, count > 1 ? "" : "s",
+		wait->likely ? ", likely," : "");
+	print_what(page, wait);
+	fputs(page->style->plain, page->out);
+	if (wait->holder && wait->kind != EP_LOCK_THREAD)
+		print_holder(page, wait, self);
+	if (wait->readers)
+		fprintf(page->out, ", held by %" PRIu32 " reader%s", wait->readers,
+			wait->readers > 1 ? "s" : "");
+	if (!wait->behind)
+		return;
+	fputs(", behind ", page->out);
+	print_thread(page, wait->behind);
+}
+
+/* "holds a mutex that 12 threads wait for" */
+static void print_held(struct ep_page *page, const struct ep_report_held *held)
+{
+	fprintf(page->out, "%sholds ", page->style->warn);
+	if (held->locks > 1)
+		fprintf(page->out, "%zu locks", held->locks);
+	else
+		fprintf(page->out, "a %s", ep_lock_kind_text(held->kind));
+	fprintf(page->out, " that %zu thread%s for%s", held->waiters,
+		held->waiters == 1 ? " waits" : "s wait", page->style->plain);
 }
 
 /* Where the innermost function is the C library's, it says what is waited for. */
@@ -110,16 +153,22 @@ static void print_state(struct ep_page *page, const struct ep_report_group *grou
 {
 	const char *call = group->inside ? ep_systemcall_name(group->call) : NULL;
 
-	if (group->wait.lock)
-		print_wait(page, group);
-	if (group->waiters)
-		print_held(page, group);
-	fputs(group->wait.lock || group->waiters ? ":" : "", page->out);
-	if (group->inside && !group->wait.lock && !is_obvious(group))
+	bool waits = group->wait.kind != EP_LOCK_NONE, holds = group->held.waiters > 0;
+
+	if (waits || holds)
+		fputc(' ', page->out);
+	if (waits)
+		ep_page_wait(page, &group->wait, group->members.count, group->members.list[0].tid);
+	if (holds) {
+		fputs(waits ? ", and " : "", page->out);
+		print_held(page, &group->held);
+	}
+	fputs(waits || holds ? ":" : "", page->out);
+	if (group->inside && !waits && !is_obvious(group))
 		fprintf(page->out, " in system call %s,", call ? call : "?");
-	if (group->known && !group->inside)
+	if (group->known && !group->inside && !waits)
 		fprintf(page->out, " run%s", group->members.count > 1 ? "" : "s");
-	if (!group->wait.lock)
+	if (!waits)
 		fputs(" in", page->out);
 }
 
@@ -221,19 +270,68 @@ static void print_group(struct ep_page *page, const struct ep_report_group *grou
 	free(line);
 }
 
-static void print_deadlock(struct ep_page *page, const struct ep_report_groups *groups)
+/* "waits for a lock of thread 4712" */
+static bool print_step(struct ep_page *page, uint32_t tid)
 {
-	size_t count = groups->deadlock.count;
+	const struct ep_lock_wait *wait = ep_report_groups_wait(&page->report->groups, tid);
+	uint32_t whom = wait ? ep_lock_wait_whom(wait) : 0;
 
-	if (!count)
-		return;
-	fprintf(page->out, "  %sdeadlock%s: ", page->style->warn, page->style->plain);
-	for (size_t i = 0; i <= count; i++) {
-		print_thread(page, groups->deadlock.list[i % count]);
-		if (i < count)
-			fprintf(page->out, "%s waits for a lock of ", i ? ", which" : "");
+	if (whom == tid) {
+		fprintf(page->out, " waits for a %s that it holds itself",
+			ep_lock_kind_text(wait->kind));
+		return wait->likely;
 	}
+	fprintf(page->out, " waits %s ",
+		wait && wait->kind == EP_LOCK_THREAD ? "for the end of"
+		: whom && whom == wait->behind       ? "behind"
+						     : "for a lock of");
+	print_thread(page, whom);
+	return wait && wait->likely;
+}
+
+static void print_deadlock(struct ep_page *page, const struct ep_report_deadlock *deadlock)
+{
+	bool likely = false;
+
+	fprintf(page->out, "  %sdeadlock%s: ", page->style->warn, page->style->plain);
+	print_thread(page, deadlock->tids[0]);
+	for (size_t i = 0; i < deadlock->count; i++) {
+		fputs(i ? ", which" : "", page->out);
+		likely |= print_step(page, deadlock->tids[i]);
+	}
+	fputs(likely ? " (likely)\n" : "\n", page->out);
+}
+
+/* The thread that died is above, but not what others have to do with it. */
+static void print_died_lock(struct ep_page *page, const struct ep_report_groups *groups)
+{
+	const struct ep_lock_wait *wait = &groups->died_wait;
+	bool waits = wait->kind != EP_LOCK_NONE, holds = groups->died_held.waiters > 0;
+
+	if (!waits && !holds)
+		return;
+	fputs("  ", page->out);
+	print_thread(page, groups->died);
+	fputs(", which died, ", page->out);
+	if (waits)
+		ep_page_wait(page, wait, 1, groups->died);
+	fputs(waits && holds ? ", and " : "", page->out);
+	if (holds)
+		print_held(page, &groups->died_held);
 	fputc('\n', page->out);
+}
+
+#define DEADLOCKS_SHOWN 3u
+
+static void print_deadlocks(struct ep_page *page, const struct ep_report_groups *groups)
+{
+	size_t count = groups->deadlocks.count;
+
+	for (size_t i = 0; i < count && i < DEADLOCKS_SHOWN; i++)
+		print_deadlock(page, &groups->deadlocks.list[i]);
+	if (count > DEADLOCKS_SHOWN)
+		fprintf(page->out, "  … and %zu more deadlocks\n", count - DEADLOCKS_SHOWN);
+	print_died_lock(page, groups);
 }
 
 void ep_page_groups(struct ep_page *page, size_t lines)
@@ -242,11 +340,11 @@ void ep_page_groups(struct ep_page *page, size_t lines)
 	size_t shown = groups->groups.count > lines ? lines - 1 : groups->groups.count, left = 0;
 	bool others = page->report->threads.count > 0;
 
-	if (!groups->threads)
+	if (!groups->threads || !page->brief)
 		return;
 	fprintf(page->out, "\n%s%zu %sthread%s%s (--all shows each)\n", page->bold, groups->threads,
 		others ? "other " : "", groups->threads == 1 ? "" : "s", page->style->plain);
-	print_deadlock(page, groups);
+	print_deadlocks(page, groups);
 	for (size_t i = 0; i < shown; i++)
 		print_group(page, &groups->groups.list[i]);
 	for (size_t i = shown; i < groups->groups.count; i++)

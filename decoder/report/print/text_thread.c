@@ -82,6 +82,15 @@ static void print_state(struct ep_page *page, const struct ep_report_state *stat
 	fputc('\n', page->out);
 }
 
+static void print_lock(struct ep_page *page, const struct ep_report_thread *thread)
+{
+	if (thread->wait.kind == EP_LOCK_NONE)
+		return;
+	fputs("  lock       ", page->out);
+	ep_page_wait(page, &thread->wait, 1, thread->tid);
+	fputc('\n', page->out);
+}
+
 static void print_uncaught(struct ep_page *page, const struct ep_exception *exception)
 {
 	char ago[EP_TIMETEXT_SIZE + 2];
@@ -245,6 +254,8 @@ void ep_page_thread(struct ep_page *page, const struct ep_report_thread *thread)
 {
 	print_heading(page, thread);
 	print_state(page, &thread->state);
+	if (!page->brief || !thread->died)
+		print_lock(page, thread);
 	if (thread->died)
 		print_died(page, thread);
 	else if (thread->unwound)
