@@ -31,6 +31,13 @@ const struct ep_function *ep_evidence_function(const struct ep_evidence *evidenc
 	return ep_frame_function(evidence->names, evidence->others, frame);
 }
 
+bool ep_evidence_debug(const struct ep_evidence *evidence, uint64_t address,
+		       struct ep_names_debug *out)
+{
+	return (evidence->names && ep_names_debug(evidence->names, address, out)) ||
+	       (evidence->others && ep_names_debug(evidence->others, address, out));
+}
+
 bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint8_t *code,
 		      size_t size)
 {

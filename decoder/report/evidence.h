@@ -37,6 +37,9 @@ const struct ep_trace_thread *ep_evidence_trace_thread(const struct ep_evidence 
 /* As ep_frame_function. */
 const struct ep_function *ep_evidence_function(const struct ep_evidence *evidence,
 					       const struct ep_frame *frame);
+/* As ep_names_debug. */
+bool ep_evidence_debug(const struct ep_evidence *evidence, uint64_t address,
+		       struct ep_names_debug *out);
 /* From memory, and where that was not saved, from the module's file. */
 bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint8_t *code,
 		      size_t size);

@@ -566,6 +566,30 @@ static char *finished(struct ep_value_printer *p)
 	return whole;
 }
 
+#define POINTERS_MAX 4u
+
+/* What has no address is shown in its place, as a reference is. */
+static void put_implicit(struct ep_value_printer *p, Dwarf_Die *type)
+{
+	struct ep_location location = *p->location;
+	Dwarf_Die target = *type;
+
+	for (unsigned i = 0; location.kind == EP_LOCATION_POINTER; i++) {
+		Dwarf_Die variable = location.target;
+		uint64_t offset = location.offset;
+
+		ep_value_put(p, "%s<synthetic pointer>", i ? ": " : "");
+		if (i == POINTERS_MAX || !ep_type_peel(&target) || !ep_type_of(&target, &target))
+			return;
+		ep_location_find(&location, p->frame, &variable);
+		p->location = &location;
+		if (location.kind != EP_LOCATION_MEMORY && location.kind != EP_LOCATION_BYTES)
+			continue;
+		ep_value_put(p, ": ");
+		value(p, target, (struct ep_value_part){false, offset}, 0);
+	}
+}
+
 char *ep_value_text(const struct ep_value_style *style, const struct ep_location_frame *frame,
 		    Dwarf_Die *type, const struct ep_location *location, bool *known)
 {
@@ -576,6 +600,8 @@ char *ep_value_text(const struct ep_value_style *style, const struct ep_location
 		ep_value_put(&p, "<%s>", location->why);
 	else if (location->kind == EP_LOCATION_NONE)
 		ep_value_put(&p, EP_VALUE_OPTIMIZED_OUT);
+	else if (location->kind == EP_LOCATION_POINTER)
+		put_implicit(&p, type);
 	else
 		value(&p, *type, (struct ep_value_part){false, 0}, 0);
 	*known = p.known;

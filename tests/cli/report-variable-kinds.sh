@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Variables that no address leads to have their values all the same: each thread's own, calculated numbers of a type, vector
+# registers, parts of registers, what a pointer without an address points at. What they must be stands in the programs.
+# sanitized only
+set -euo pipefail
+source "$TOP/tests/cli/lib/traced.bash"
+
+kinds() { # COMPILER LEVEL NUMBER FLAGS...: the page of the program's Nth end
+	local source=variables_kinds.c program=kinds-$1-$2 standard=
+	[[ $1 != *++* ]] || { source=variables_kinds_cxx.cc; standard=-std=c++17; }
+	[ -e "$program" ] || "$1" -g $standard "$2" "${@:4}" "$TOP/tests/programs/$source" -o "$program"
+	crash core "$PWD/$program" "$3"
+	"$EPITAPH" report --all core >page || [ $? -eq 1 ]
+}
+
+for build in 'gcc -O0' 'gcc -O2' 'clang -O0' 'clang -O2'; do
+	kinds $build 4
+	has page 'counter = 7'
+	has page 'second = 10}'
+	has page 'shared = 10'
+done
+# clang 14 at -O2 says nothing of the wider ones.
+if grep -qw avx2 /proc/cpuinfo; then
+	for build in 'gcc -O0' 'gcc -O2' 'clang -O0'; do
+		kinds $build 9
+		has page 'ints = {3, 4, 5, 6, 7, 8, 9, 10}'
+		has page 'more = {9, 12, 15, 18, 21, 24, 27, 30}'
+	done
+fi
+# A number that is told as one of another type; a constant; what the caller gave.
+kinds gcc -O2 1
+has page 'sum = 10.75'
+has page 'arg b = 1.5  [as its caller gave it]'
+kinds clang -O2 0
+has page 'low = 15'
+has page 'extended = -84'
+# A pointer to what has no address.
+kinds gcc -O2 3
+has page 'pointer = <synthetic pointer>: {first = 22, second = 23}'
+has page 'one = <synthetic pointer>: 66'
+[ "$failures" -eq 0 ]
