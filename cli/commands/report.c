@@ -57,7 +57,8 @@ static int parse_limits(struct ep_report_limits *limits, const struct ep_argumen
 	limits->threads = threads;
 	limits->frames = frames ? frames : 1;
 	limits->inlines = ep_argument_given(arguments, "inlines");
-	limits->signature = limits->groups = ep_argument_given(arguments, "json");
+	limits->signature = ep_argument_given(arguments, "json");
+	limits->groups = true;
 	if (ep_argument_given(arguments, "all"))
 		limits->threads = limits->frames = SIZE_MAX;
 	else if (is_page(arguments))

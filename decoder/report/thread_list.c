@@ -85,6 +85,19 @@ static void add_other(struct ep_report *report, const struct ep_report_entry *on
 		report->ended_left++;
 }
 
+/* Who comes first is known when all are. */
+static void add_writers(struct ep_report *report)
+{
+	for (size_t i = 0; i < report->threads.count; i++) {
+		struct ep_report_thread *thread = &report->threads.list[i];
+		const struct ep_lock_wait *wait =
+			ep_report_groups_wait(&report->groups, thread->tid);
+
+		if (wait && !thread->ended)
+			thread->wait.behind = wait->behind;
+	}
+}
+
 void ep_report_add_threads(struct ep_report *report)
 {
 	const struct ep_report_head *head = &report->head;
@@ -115,5 +128,6 @@ void ep_report_add_threads(struct ep_report *report)
 	ep_progress_end();
 	ep_report_groups_finish(&report->groups, died ? died->core->tid : 0,
 				died ? &report->threads.list[0].wait : &none);
+	add_writers(report);
 	ep_array_deinit(&list);
 }

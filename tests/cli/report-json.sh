@@ -152,6 +152,32 @@ json 0 core.thrown
 is 'dead["uncaught_exception"]["type"] == "mine" and dead["uncaught_exception"]["thrown_in"] == "deep(int)"'
 is 'any(e["type"] == "point" and e["point"] == "throw" for e in dead["last_calls"])'
 
+# Who waits for whom, as the program itself has written down who they are; threads that do the same are one group.
+gcc -g -O1 "$TOP/tests/programs/lock_kinds.c" -o locks
+lock() { # KIND: its core's report, and its log as `l`
+	crash core.lock sh -c "exec $PWD/locks $1 >$PWD/log"
+	json 1 core.lock --threads="$2"
+}
+log='{k: int(v, 0) for k, v in (x.split() for x in open("log"))}'
+waits='{t["tid"]: g.get("wait") for g in r["groups"] for t in g["threads"]}'
+lock mutex 0
+is "[w['for'] for w in $waits.values() if w] == ['mutex'] and $waits[$log['waiter']]['holder'] == $log['holder']"
+is "int($waits[$log['waiter']]['address'], 16) == $log['mutex'] and not $waits[$log['waiter']]['holder_gone'] and r['deadlocks'] == []"
+is "[g['held'] for g in r['groups'] if g['threads'][0]['tid'] == $log['holder']] == [{'locks': 1, 'waiters': 1}]"
+is 'any(g["functions"][:2] == ["pthread_mutex_lock", "wait_mutex"] and not g["runs"] and g["system_call"] == "futex" for g in r["groups"])'
+is 'len(r["threads"]) == 1 and r["threads_left_out"]["alive"] == 2'
+lock behind 9
+is "$waits[$log['behind']]['behind'] == $log['waiter'] and $waits[$log['behind']]['readers'] == 1 and $waits[$log['waiter']]['to'] == 'write'"
+is "[t['wait'] for t in r['threads'] if t['tid'] == $log['behind']] == [$waits[$log['behind']]]"
+lock cycle-join 9
+is "[sorted(d) for d in r['deadlocks']] == [sorted([$log['first'], $log['second']])] and $waits[$log['second']]['thread'] == $log['first']"
+lock condition 9
+is "int($waits[$log['waiter']]['mutex'], 16) == $log['mutex'] and int($waits[$log['waiter']]['address'], 16) == $log['condition']"
+lock died-holds 0
+is "r['died_holds'] == {'locks': 1, 'waiters': 1} and $waits[$log['waiter']]['holder'] == dead['tid']"
+gives 1 "$EPITAPH" report --all core.lock
+has out 'lock       waits for mutex'
+
 # A watchdog that was not fed.
 "$BIN/epitaph-cc" -g -O1 -I"$TOP" "$TOP/tests/programs/watched.c" -o watched -lpthread
 crash core.watched "$PWD/watched" deadlock dog

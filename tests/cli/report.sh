@@ -46,7 +46,8 @@ crash core.second "$PWD/deaths" null thread
 gives 0 "$EPITAPH" report --threads=16 core.second
 grep -E -A1 '^thread [0-9]+ second died' out | grep -q '#0 *die_null+0x' || { say 'second is not told as the dead one'; cat out; }
 has out 'second_thread+0x'
-grep -A3 -E '^thread [0-9]+ deaths:' out | grep -qE 'open calls +join_it \[.*\] < main \[' || { say 'main waits in join_it'; cat out; }
+grep -A4 -E '^thread [0-9]+ deaths:' out | grep -qE 'open calls +join_it \[.*\] < main \[' || { say 'main waits in join_it'; cat out; }
+grep -A4 -E '^thread [0-9]+ deaths:' out | grep -qE 'lock +waits for the end of thread [0-9]+ second$' || say 'main waits for the end of second'
 
 # Killed from outside: by whom, and no blame on an address. A live process: no death, its open calls.
 rm -rf crash.dir && mkdir crash.dir && mkfifo ready

@@ -349,6 +349,7 @@ void ep_report_print_json(const struct ep_report *report, FILE *out)
 	write_watchdogs(&json, report);
 	write_hang(&json, report);
 	write_threads(&json, report);
+	ep_report_json_groups(&json, &report->groups);
 	write_warnings(&json, report);
 	ep_json_member_uint(&json, "kept_snapshots", report->kept);
 	ep_json_member_bool(&json, "partial", report->partial);

@@ -16,6 +16,10 @@ void ep_report_json_time(struct ep_json *json, const struct ep_trace *trace, con
 void ep_report_json_function(struct ep_json *json, const struct ep_function *function);
 /* "place", where there is one. */
 void ep_report_json_place(struct ep_json *json, const struct ep_report_place *place);
+/* "wait", where there is one. */
+void ep_report_json_wait(struct ep_json *json, const struct ep_lock_wait *wait);
+/* "deadlocks", "groups", "groups_left_out". */
+void ep_report_json_groups(struct ep_json *json, const struct ep_report_groups *groups);
 void ep_report_json_thread(struct ep_json *json, const struct ep_trace *trace,
 			   const struct ep_report_thread *thread);
 

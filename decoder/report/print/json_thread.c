@@ -327,6 +327,7 @@ void ep_report_json_thread(struct ep_json *json, const struct ep_trace *trace,
 	ep_json_member_bool(json, "died", thread->died);
 	ep_json_member_bool(json, "ended", thread->ended);
 	write_state(json, &thread->state);
+	ep_report_json_wait(json, &thread->wait);
 	write_history(json, trace, thread->entry.trace);
 	if (thread->uncaught)
 		write_uncaught(json, trace, &thread->open.exception);

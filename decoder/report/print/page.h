@@ -40,6 +40,8 @@ void ep_page_stack_line(struct ep_page *page, const struct ep_report_thread *thr
 /* "waits for mutex 0x…, held by thread 4711"; `count` threads do, the first is `self`. */
 void ep_page_wait(struct ep_page *page, const struct ep_lock_wait *wait, size_t count,
 		  uint32_t self);
+/* Who waits for each other. */
+void ep_page_deadlocks(struct ep_page *page);
 /* The other threads, those that do the same in a line, in at most `lines` of them. */
 void ep_page_groups(struct ep_page *page, size_t lines);
 

@@ -377,6 +377,10 @@ void ep_report_print_text(const struct ep_report *report, FILE *out,
 	out = begin_part(&page, &text, &size);
 	print_head(&page, &report->head);
 	print_hang(&page, &report->hang);
+	if (!page.brief && report->groups.deadlocks.count) {
+		fputc('\n', page.out);
+		ep_page_deadlocks(&page);
+	}
 	for (size_t i = 0; i < report->threads.count; i++)
 		ep_page_thread(&page, &report->threads.list[i]);
 	used = end_part(&page, out, &text, INDENT);

@@ -323,15 +323,17 @@ static void print_died_lock(struct ep_page *page, const struct ep_report_groups 
 
 #define DEADLOCKS_SHOWN 3u
 
-static void print_deadlocks(struct ep_page *page, const struct ep_report_groups *groups)
+void ep_page_deadlocks(struct ep_page *page)
 {
+	const struct ep_report_groups *groups = &page->report->groups;
 	size_t count = groups->deadlocks.count;
 
 	for (size_t i = 0; i < count && i < DEADLOCKS_SHOWN; i++)
 		print_deadlock(page, &groups->deadlocks.list[i]);
 	if (count > DEADLOCKS_SHOWN)
 		fprintf(page->out, "  … and %zu more deadlocks\n", count - DEADLOCKS_SHOWN);
-	print_died_lock(page, groups);
+	if (page->brief)
+		print_died_lock(page, groups);
 }
 
 void ep_page_groups(struct ep_page *page, size_t lines)
@@ -344,7 +346,7 @@ void ep_page_groups(struct ep_page *page, size_t lines)
 		return;
 	fprintf(page->out, "\n%s%zu %sthread%s%s (--all shows each)\n", page->bold, groups->threads,
 		others ? "other " : "", groups->threads == 1 ? "" : "s", page->style->plain);
-	print_deadlocks(page, groups);
+	ep_page_deadlocks(page);
 	for (size_t i = 0; i < shown; i++)
 		print_group(page, &groups->groups.list[i]);
 	for (size_t i = shown; i < groups->groups.count; i++)
