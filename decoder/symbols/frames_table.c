@@ -34,6 +34,12 @@ static int skip_leb128(struct ep_cursor *cursor)
 	return EP_OK;
 }
 
+/* The usual size by itself: a copy whose size is known is an instruction. */
+static int take_number(struct ep_cursor *cursor, size_t size, uint64_t *out)
+{
+	return size == 4 ? ep_cursor_take(cursor, out, 4) : ep_cursor_take(cursor, out, size);
+}
+
 /* A pointer's bytes in the form of `encoding`, without what it counts from. */
 static int read_value(struct ep_cursor *cursor, uint8_t encoding, uint64_t *out)
 {
@@ -47,7 +53,7 @@ static int read_value(struct ep_cursor *cursor, uint8_t encoding, uint64_t *out)
 
 	if (size == 0)
 		return EP_E_CORRUPT;
-	if (ep_cursor_take(cursor, &value, size) != EP_OK)
+	if (take_number(cursor, size, &value) != EP_OK)
 		return EP_E_TRUNCATED;
 	if ((encoding & DW_EH_PE_signed) && size < 8 && value >> (8 * size - 1))
 		value |= ~UINT64_C(0) << (8 * size);

@@ -65,6 +65,7 @@ struct table {
 	Elf_Data *symbols, *strings;
 	size_t count;
 	bool dynamic;
+	const struct ep_code_section *section; /* of the last symbol; NULL none */
 };
 
 static Elf_Data *load(Elf_Scn *section, const GElf_Shdr *header)
@@ -80,6 +81,7 @@ static int open_table(struct table *table, Elf *elf, Elf_Scn *section, const GEl
 	GElf_Shdr strings;
 	Elf_Scn *linked = elf_getscn(elf, header->sh_link);
 
+	table->section = NULL;
 	table->dynamic = header->sh_type == SHT_DYNSYM;
 	table->symbols = load(section, header);
 	table->strings = linked && gelf_getshdr(linked, &strings) && strings.sh_type == SHT_STRTAB
@@ -134,10 +136,21 @@ static bool is_code(const GElf_Sym *symbol, const char *name)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-static void add_symbol(struct ep_raw_symbols *raw, const struct table *table,
-		       const GElf_Sym *symbol, const char *name)
+/* Most lie in the section of the one before. */
+static const struct ep_code_section *section_of(const struct ep_raw_symbols *raw,
+						struct table *table, uint64_t address)
 {
-	const struct ep_code_section *section = ep_raw_symbols_section(raw, symbol->st_value);
+	const struct ep_code_section *last = table->section;
+
+	if (!last || address < last->start || address >= last->end)
+		table->section = ep_raw_symbols_section(raw, address);
+	return table->section;
+}
+
+static void add_symbol(struct ep_raw_symbols *raw, struct table *table, const GElf_Sym *symbol,
+		       const char *name)
+{
+	const struct ep_code_section *section = section_of(raw, table, symbol->st_value);
 	bool local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
 	struct ep_raw_symbol one = {
 		.start = symbol->st_value,
@@ -154,7 +167,7 @@ static void add_symbol(struct ep_raw_symbols *raw, const struct table *table,
 	ep_array_push(raw, one);
 }
 
-static void add_table(struct ep_raw_symbols *raw, const struct table *table, struct ep_err *err)
+static void add_table(struct ep_raw_symbols *raw, struct table *table, struct ep_err *err)
 {
 	size_t unnamed = 0;
 	GElf_Sym symbol;

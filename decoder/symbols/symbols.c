@@ -14,6 +14,7 @@
 #include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 #include "decoder/symbols/frames_table.h"
 #include "decoder/symbols/plt.h"
 #include "decoder/util/sort.h"
@@ -88,13 +89,6 @@ static int compare_frames(const void *a, const void *b)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (x->end < y->end) - (x->end > y->end);
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
 }
 
 static uint32_t add_symbol(struct build *build, const struct ep_symbol *symbol)
@@ -183,18 +177,25 @@ struct filler {
 	bool bounded; /* symbol.end is known */
 };
 
+struct fillers {
+	struct filler *list;
+	size_t count, capacity;
+};
+
 /* The ranges that sized symbols gave, walked in step with the fillers. */
 struct gaps {
-	const struct range *ranges;
-	size_t count, at;
+	const struct ep_symbols *symbols;
+	size_t count, at; /* the ranges behind `count` are the fillers' own */
 };
 
 /* Is `address` taken? If not, *next is where the next range begins. */
 static bool taken(struct gaps *gaps, uint64_t address, uint64_t *next)
 {
-	while (gaps->at < gaps->count && gaps->ranges[gaps->at].end <= address)
+	const struct range *ranges = gaps->symbols->ranges.list;
+
+	while (gaps->at < gaps->count && ranges[gaps->at].end <= address)
 		gaps->at++;
-	*next = gaps->at < gaps->count ? gaps->ranges[gaps->at].start : UINT64_MAX;
+	*next = gaps->at < gaps->count ? ranges[gaps->at].start : UINT64_MAX;
 	return *next <= address;
 }
 
@@ -214,30 +215,48 @@ static int compare_fillers(const void *a, const void *b)
 	return x->symbol.name ? strcmp(x->symbol.name, y->symbol.name) : 0;
 }
 
-static size_t collect_fillers(const struct build *build, struct filler *out)
+/* Ascending. What begins where a sized symbol is fills nothing, nor does it end what begins before
+ * it: the sized one does. Nearly all entries of .eh_frame are such. */
+static void add_filler(struct fillers *fillers, struct gaps *gaps, const struct ep_symbol *symbol,
+		       bool bounded)
+{
+	uint64_t next;
+
+	if (!taken(gaps, symbol->start, &next))
+		ep_array_push(fillers, ((struct filler){*symbol, bounded}));
+}
+
+static void collect_unsized(const struct build *build, struct fillers *out, struct gaps gaps)
 {
 	const struct ep_raw_symbols *raw = &build->raw;
-	size_t count = 0;
 
 	for (size_t i = 0; i < raw->count; i++) {
 		const struct ep_raw_symbol *one = &raw->list[i];
+		struct ep_symbol symbol;
 
 		/* Sorted: the first at an address has the best name. */
-		if (one->end == one->start && (i == 0 || !names_same_bytes(one, one - 1)))
-			out[count++].symbol = symbol_from(build, one, one->start);
+		if (one->end != one->start || (i > 0 && names_same_bytes(one, one - 1)))
+			continue;
+		symbol = symbol_from(build, one, one->start);
+		add_filler(out, &gaps, &symbol, false);
 	}
+}
+
+static void collect_fillers(const struct build *build, struct fillers *out, struct gaps gaps)
+{
+	collect_unsized(build, out, gaps);
 	for (size_t i = 0; i < build->stub_count; i++)
-		out[count++] = (struct filler){.symbol = {.start = build->stubs[i].start,
-							  .end = build->stubs[i].end,
-							  .name = build->stubs[i].name,
-							  .plt = true},
-					       .bounded = true};
+		ep_array_push(out, ((struct filler){.symbol = {.start = build->stubs[i].start,
+							       .end = build->stubs[i].end,
+							       .name = build->stubs[i].name,
+							       .plt = true},
+						    .bounded = true}));
 	for (size_t i = 0; i < build->frame_count; i++)
-		out[count++] = (struct filler){.symbol = {.start = build->frames[i].start,
-							  .end = build->frames[i].end,
-							  .inexact = true},
-					       .bounded = true};
-	return count;
+		add_filler(out, &gaps,
+			   &(struct ep_symbol){.start = build->frames[i].start,
+					       .end = build->frames[i].end,
+					       .inexact = true},
+			   true);
 }
 
 /* One of those that begin at the same address: the first name, and the first known end. Returns how
@@ -276,27 +295,39 @@ static void fill_one(struct build *build, struct filler *filler, struct gaps *ga
 		add_range(build, symbol->start, symbol->end, add_symbol(build, symbol));
 }
 
+/* `first` ranges and those behind them both ascend. */
+static void merge_ranges(struct ep_symbols *out, size_t first)
+{
+	struct range *list = out->ranges.list, *more;
+	size_t to = out->ranges.count, count = to - first;
+
+	if (count == 0)
+		return;
+	more = ep_reallocarray(NULL, count, sizeof(*more));
+	memcpy(more, list + first, count * sizeof(*more));
+	while (count > 0)
+		if (first > 0 && list[first - 1].start > more[count - 1].start)
+			list[--to] = list[--first];
+		else
+			list[--to] = more[--count];
+	free(more);
+}
+
 static void fill_gaps(struct build *build)
 {
-	struct ep_symbols *out = build->out;
-	size_t most = build->raw.count + build->frame_count + build->stub_count, count, same;
-	struct filler *list = ep_calloc(most, sizeof(*list));
-	struct range *sized = ep_calloc(out->ranges.count, sizeof(*sized));
-	struct gaps gaps = {.ranges = sized, .count = out->ranges.count};
+	struct fillers fillers = {0};
+	struct gaps gaps = {.symbols = build->out, .count = build->out->ranges.count};
 
-	if (gaps.count)
-		memcpy(sized, out->ranges.list, gaps.count * sizeof(*sized));
-	count = collect_fillers(build, list);
-	ep_sort_by_address(list, count, sizeof(*list), compare_fillers);
-	for (size_t i = 0; i < count; i += same) {
-		same = merge_fillers(list + i, count - i);
-		fill_one(build, &list[i], &gaps,
-			 i + same < count ? list[i + same].symbol.start : UINT64_MAX);
+	collect_fillers(build, &fillers, gaps);
+	ep_sort_by_address(fillers.list, fillers.count, sizeof(*fillers.list), compare_fillers);
+	for (size_t i = 0, same; i < fillers.count; i += same) {
+		same = merge_fillers(fillers.list + i, fillers.count - i);
+		fill_one(build, &fillers.list[i], &gaps,
+			 i + same < fillers.count ? fillers.list[i + same].symbol.start
+						  : UINT64_MAX);
 	}
-	ep_sort_by_address(out->ranges.list, out->ranges.count, sizeof(*out->ranges.list),
-			   compare_ranges);
-	free(list);
-	free(sized);
+	merge_ranges(build->out, gaps.count);
+	ep_array_deinit(&fillers);
 }
 
 /* ---- cold parts ---- */
@@ -306,6 +337,8 @@ static size_t parent_length(const char *name)
 {
 	static const char *const parts[] = {".cold", ".__part"};
 
+	if (!strchr(name, '.'))
+		return 0;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		size_t length = strlen(parts[i]);
 		const char *at = NULL, *next = name;
@@ -334,7 +367,7 @@ static int compare_by_name(const void *a, const void *b)
 
 /* A sorted list, and the name (not terminated) that is looked for in it. */
 struct by_name {
-	struct ep_raw_symbol **list;
+	const struct ep_raw_symbol **list;
 	size_t count;
 	const char *name;
 	size_t length;
@@ -409,34 +442,67 @@ static void join_part(struct build *build, struct by_name *look, const struct ep
 		owner[own] = whole;
 }
 
-/* Gives the ranges of each part to its parent. */
-static void join_parts(struct build *build)
+struct parts {
+	const struct ep_raw_symbol **list;
+	size_t count, capacity;
+	struct ep_hash parents; /* their names */
+};
+
+static void find_parts(struct parts *parts, const struct ep_raw_symbols *raw)
+{
+	for (size_t i = 0; i < raw->count; i++) {
+		const struct ep_raw_symbol *one = &raw->list[i];
+		size_t length = parent_length(one->name);
+
+		if (!length)
+			continue;
+		ep_hash_add(&parts->parents, ep_hash_bytes(one->name, length), 0);
+		ep_array_push(parts, one);
+	}
+}
+
+/* Those whose name may be a parent's, by name. */
+static void list_parents(struct by_name *look, const struct parts *parts,
+			 const struct ep_raw_symbols *raw)
+{
+	look->list = ep_calloc(raw->count, sizeof(*look->list));
+	for (size_t i = 0; i < raw->count; i++) {
+		uint32_t at = 0;
+
+		if (ep_hash_next(&parts->parents, ep_hash_text(raw->list[i].name), &at) !=
+		    EP_HASH_NONE)
+			look->list[look->count++] = &raw->list[i];
+	}
+	qsort(look->list, look->count, sizeof(*look->list), compare_by_name);
+}
+
+static void join_found(struct build *build, const struct parts *parts)
 {
 	struct ep_symbols *out = build->out;
-	struct ep_raw_symbols *raw = &build->raw;
-	struct by_name look = {.count = raw->count};
+	struct by_name look = {0};
 	uint32_t *owner = ep_calloc(out->all.count, sizeof(*owner));
 
-	look.list = ep_calloc(raw->count, sizeof(*look.list));
-	for (size_t i = 0; i < raw->count; i++)
-		look.list[i] = &raw->list[i];
-	qsort(look.list, raw->count, sizeof(*look.list), compare_by_name);
+	list_parents(&look, parts, &build->raw);
 	for (size_t i = 0; i < out->all.count; i++)
 		owner[i] = (uint32_t)i;
-	for (size_t i = 0; i < raw->count; i++)
-		join_part(build, &look, &raw->list[i], owner);
+	for (size_t i = 0; i < parts->count; i++)
+		join_part(build, &look, parts->list[i], owner);
 	for (size_t i = 0; i < out->ranges.count; i++)
 		out->ranges.list[i].symbol = owner[out->ranges.list[i].symbol];
 	free(look.list);
 	free(owner);
 }
 
-static bool has_parts(const struct ep_raw_symbols *raw)
+/* Gives the ranges of each part to its parent. */
+static void join_parts(struct build *build)
 {
-	for (size_t i = 0; i < raw->count; i++)
-		if (parent_length(raw->list[i].name))
-			return true;
-	return false;
+	struct parts parts = {0};
+
+	find_parts(&parts, &build->raw);
+	if (parts.count)
+		join_found(build, &parts);
+	ep_array_deinit(&parts);
+	ep_hash_deinit(&parts.parents);
 }
 
 /* ---- the whole ---- */
@@ -483,8 +549,7 @@ static void build_all(struct build *build, Elf *elf, Elf *debug, struct ep_err *
 	}
 	lay_out_sized(build);
 	fill_gaps(build);
-	if (has_parts(&build->raw))
-		join_parts(build);
+	join_parts(build);
 }
 
 struct ep_symbols *ep_symbols_create(Elf *elf, Elf *debug, struct ep_err *err)

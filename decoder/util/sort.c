@@ -92,7 +92,7 @@ static void sort_equals(char *list, size_t count, size_t size,
 
 static void sort_all(char *list, size_t count, size_t size)
 {
-	struct keyed *keys = ep_calloc(2 * count, sizeof(*keys));
+	struct keyed *keys = ep_reallocarray(NULL, count, 2 * sizeof(*keys));
 	const struct keyed *order = sort_keys(keys, keys + count, list, count, size);
 	char *sorted = ep_reallocarray(NULL, count, size);
 
