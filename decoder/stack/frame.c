@@ -11,13 +11,23 @@ const struct ep_function *ep_frame_function(struct ep_names *names, struct ep_na
 	return !function->in && others ? ep_names_find(others, at, 0) : function;
 }
 
+/* Where these have the debug information of the place, the others have the same: asked too, they
+ * read it all again. */
+static bool is_settled(struct ep_names *names, struct ep_names *others, uint64_t address)
+{
+	struct ep_names_debug ignored;
+
+	return !others || ep_names_debug(names, address, &ignored);
+}
+
 size_t ep_frame_inlined(struct ep_names *names, struct ep_names *others,
 			const struct ep_frame *frame, struct ep_inlined out[EP_INLINED_MAX])
 {
 	uint64_t at = ep_frame_address(frame);
 	size_t count = ep_names_inlined(names, at, 0, out);
 
-	return count == 0 && others ? ep_names_inlined(others, at, 0, out) : count;
+	return count || is_settled(names, others, at) ? count
+						      : ep_names_inlined(others, at, 0, out);
 }
 
 struct ep_line ep_frame_line(struct ep_names *names, struct ep_names *others,
@@ -26,5 +36,6 @@ struct ep_line ep_frame_line(struct ep_names *names, struct ep_names *others,
 	uint64_t at = ep_frame_address(frame);
 	struct ep_line line = ep_names_address_line(names, at, 0);
 
-	return !line.file && others ? ep_names_address_line(others, at, 0) : line;
+	return line.file || is_settled(names, others, at) ? line
+							  : ep_names_address_line(others, at, 0);
 }

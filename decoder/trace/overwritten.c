@@ -88,15 +88,9 @@ struct look {
 	struct hood hoods[HOODS];
 };
 
-/* Most are sorted out by a byte that ASCII does not have, or by having no stamp. */
-static inline bool may_be_text(uint64_t word)
-{
-	return !(word & UINT64_C(0x8080808080808080)) && word >> 56;
-}
-
 static bool all_text(uint64_t word)
 {
-	if (!may_be_text(word))
+	if (!ep_trace_may_be_text(word))
 		return false;
 	for (unsigned i = 0; i < sizeof(word); i++)
 		if (!is_text(byte_of(word, i)))
@@ -326,7 +320,7 @@ static void look_at_block(struct ep_trace *trace, struct ep_trace_block *taken)
 	for (uint32_t i = 0; i < look.words; i++) {
 		uint32_t run = i;
 
-		if (!may_be_text(look.records[i]))
+		if (!ep_trace_may_be_text(look.records[i]))
 			continue;
 		while (i < look.words && is_text_word(&look, look.records[i]))
 			i++;
@@ -344,7 +338,8 @@ void ep_trace_find_overwritten(struct ep_trace *trace)
 	memcpy(torn, trace->damage.text, sizeof(torn));
 	trace->damage.text[0] = '\0';
 	for (uint64_t i = 0; i < trace->block_count; i++)
-		look_at_block(trace, &trace->all_blocks[i]);
+		if (trace->all_blocks[i].may_have_text)
+			look_at_block(trace, &trace->all_blocks[i]);
 	if (!trace->damage.text[0])
 		memcpy(trace->damage.text, torn, sizeof(torn));
 }

@@ -42,6 +42,7 @@ struct ep_trace_block {
 	uint64_t tsc, sequence;
 	uint64_t lost_before; /* blocks of this thread missing just before it */
 	uint32_t words;       /* records up to the last that is not zero */
+	bool may_have_text;   /* one of them is worth a look for that */
 	uint32_t over_count;  /* stretches of them that text lies over … */
 	uint64_t first_over;  /* … in the trace's list */
 };

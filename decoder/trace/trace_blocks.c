@@ -80,16 +80,22 @@ static bool is_sound(const struct ep_block *block)
 	       block->tsc != 0 && block->tsc < TSC_MAX;
 }
 
+/* The only look that nearly all records get before they are decoded. */
 static void count_words(struct ep_trace *trace, struct ep_trace_block *taken)
 {
 	const uint64_t *records = taken->block->records;
-	uint32_t words = EP_BLOCK_RECORDS;
+	uint32_t words = EP_BLOCK_RECORDS, holes = 0;
+	bool text = false;
 
 	while (words && records[words - 1] == 0)
 		words--;
 	taken->words = words;
-	for (uint32_t i = 0; i < words; i++)
-		trace->damage.holes += records[i] == 0;
+	for (uint32_t i = 0; i < words; i++) {
+		holes += records[i] == 0;
+		text |= ep_trace_may_be_text(records[i]);
+	}
+	trace->damage.holes += holes;
+	taken->may_have_text = text;
 }
 
 static void add_block(struct scan *scan, const struct ep_block *block)

@@ -37,6 +37,12 @@ void ep_trace_free_switches(struct ep_trace *trace);
  * at. */
 void ep_trace_read_blocks(struct ep_trace *trace, const struct ep_trace_section *section);
 
+/* Most records are sorted out by a byte that ASCII does not have, or by having no stamp. */
+static inline bool ep_trace_may_be_text(uint64_t record)
+{
+	return !(record & UINT64_C(0x8080808080808080)) && record >> 56;
+}
+
 /* Does a block whose check word fails begin like text? */
 bool ep_trace_begins_as_text(struct ep_trace *trace, const struct ep_block *block);
 /* Text over the records of blocks that hold: once these are in order and have modules to be

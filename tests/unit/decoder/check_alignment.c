@@ -62,6 +62,12 @@ size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 	return 1;
 }
 
+bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_debug *out)
+{
+	(void)names, (void)address, (void)out;
+	return false;
+}
+
 /* For the builders, which nobody calls here. */
 const char *ep_names_constant_string(struct ep_names *names, uint64_t address, uint64_t tsc)
 {
