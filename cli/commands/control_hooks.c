@@ -13,6 +13,7 @@
 #include "cli/commands/switching_text.h"
 #include "cli/common/say.h"
 #include "coredump/util/array.h"
+#include "decoder/kernel/end.h"
 #include "decoder/names/modules.h"
 #include "decoder/util/timetext.h"
 
@@ -198,6 +199,7 @@ int ep_control_hooks(struct ep_session *session, bool json)
 		ep_say("%s", err.text);
 		return ep_session_status(result);
 	}
+	ep_end_find(session->trace, session->source, 0);
 	modules = ep_modules_from_source(&count, session->source, session->trace);
 	names = ep_names_create(count ? modules : session->trace->modules,
 				count ? count : session->trace->module_count, &session->naming);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands/switching_text.h"
 #include "cli/common/say.h"
 #include "coredump/live/switching.h"
 #include "decoder/names/module_file.h"
@@ -51,20 +52,6 @@ static int print_left(const struct ep_control_target *target, const struct ep_sw
 
 /* ---- everything ---- */
 
-static const char *why_not_text(const struct ep_switches *head)
-{
-	switch (head->why_not) {
-	case EP_FLIP_JAIL:
-		return "a filter of system calls (seccomp)";
-	case EP_FLIP_EMULATOR:
-		return "valgrind";
-	case EP_FLIP_MEMORY:
-		return "no memory";
-	default:
-		return "the kernel refuses";
-	}
-}
-
 static void print_off(const struct ep_control_target *target, const struct ep_switches *head,
 		      bool before)
 {
@@ -72,7 +59,7 @@ static void print_off(const struct ep_control_target *target, const struct ep_sw
 		printf("pid %d: everything was off already\n", pid_of(target));
 	else if (head->how == EP_FLIP_NONE)
 		printf("pid %d: off; its hooks stay in the code and do nothing (%s)\n",
-		       pid_of(target), why_not_text(head));
+		       pid_of(target), ep_switching_why_not_text(head));
 	else
 		printf("pid %d: off; each hook goes out of the code when it has run a few times\n",
 		       pid_of(target));

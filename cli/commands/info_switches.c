@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/commands/switching_text.h"
 #include "decoder/util/timetext.h"
 
 static const char *how_text(const struct ep_switches *head)
@@ -18,19 +19,6 @@ static const char *how_text(const struct ep_switches *head)
 	};
 
 	return words[head->how <= EP_FLIP_NONE ? head->how : EP_FLIP_UNKNOWN];
-}
-
-static const char *why_not_text(const struct ep_switches *head)
-{
-	static const char *const words[] = {
-		[0] = "it is not said why",
-		[EP_FLIP_REFUSED] = "the kernel refuses",
-		[EP_FLIP_JAIL] = "a filter of system calls is set",
-		[EP_FLIP_EMULATOR] = "under an emulator",
-		[EP_FLIP_MEMORY] = "no memory",
-	};
-
-	return words[head->why_not <= EP_FLIP_MEMORY ? head->why_not : 0];
 }
 
 struct off_now {
@@ -54,11 +42,6 @@ static struct off_now count_off(const struct ep_trace_switches *switches)
 		now.rate += one->rate;
 	}
 	return now;
-}
-
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 /* ---- for people ---- */
@@ -86,12 +69,14 @@ static void print_cost(const struct ep_switches *head)
 {
 	if (!head->cpu)
 		return;
-	printf("cost       tracing is thought to take %.1f %% of the CPU time, %.1f %% of late "
-	       "(clock %.1f %%, own work %.1f %%)",
-	       share(head->cost, head->cpu), share(head->cost_last, head->cpu_last),
-	       share(head->cost_clock, head->cpu), share(head->cost_own, head->cpu));
+	printf("cost       tracing is thought to take %.1f %% of the CPU time without it, %.1f %% "
+	       "of late (clock %.1f %%, own work %.1f %%)",
+	       ep_switching_share(head->cost, head->cost, head->cpu),
+	       ep_switching_share(head->cost_last, head->cost_last, head->cpu_last),
+	       ep_switching_share(head->cost_clock, head->cost, head->cpu),
+	       ep_switching_share(head->cost_own, head->cost, head->cpu));
 	if (head->budget)
-		printf(", budget %.1f %%", head->budget / 1e4);
+		printf(", budget %.4g %%", head->budget / 1e4);
 	printf("\n");
 }
 
@@ -105,8 +90,8 @@ void ep_info_switches_print(const struct ep_trace *trace)
 	if (head->how)
 		printf("switching  %s%s%s, %" PRIu64 " times, of %" PRIu64 " places in %u pages\n",
 		       how_text(head), head->how == EP_FLIP_NONE ? ": " : "",
-		       head->how == EP_FLIP_NONE ? why_not_text(head) : "", head->flips,
-		       head->site_count, head->pages);
+		       head->how == EP_FLIP_NONE ? ep_switching_why_not_text(head) : "",
+		       head->flips, head->site_count, head->pages);
 	if (head->unflippable)
 		printf("           %" PRIu64 " times a place was not as it should be (a "
 		       "debugger's breakpoint?)\n",
@@ -146,17 +131,14 @@ static void json_cost(struct ep_json *json, const struct ep_switches *head)
 
 void ep_info_switches_json(struct ep_json *json, const struct ep_trace *trace)
 {
-	static const char *const how[] = {"unknown", "file", "mprotect", "none"};
-	static const char *const why[] = {"", "refused", "jail", "emulator", "memory"};
 	const struct ep_switches *head = trace->switches ? &trace->switches->head : NULL;
 
 	if (!head)
 		return;
 	ep_json_member_object(json, "switching");
-	ep_json_member_text(json, "how", how[head->how <= EP_FLIP_NONE ? head->how : 0]);
+	ep_json_member_text(json, "how", ep_switching_how_name(head));
 	if (head->how == EP_FLIP_NONE)
-		ep_json_member_text(json, "why_not",
-				    why[head->why_not <= EP_FLIP_MEMORY ? head->why_not : 0]);
+		ep_json_member_text(json, "why_not", ep_switching_why_not_name(head));
 	ep_json_member_uint(json, "flips", head->flips);
 	ep_json_member_uint(json, "sites", head->site_count);
 	ep_json_member_uint(json, "pages", head->pages);

@@ -153,6 +153,7 @@ static int replay_run(const struct ep_arguments *arguments)
 		return result;
 	replay_all(&replay);
 	result = ep_session_warn(&replay.session);
+	ep_session_warn_switched(&replay.session);
 	if (!replay.shown) {
 		ep_say("%s: no call fits", arguments->operands[0]);
 		result = EP_EXIT_NOTHING;

@@ -446,6 +446,7 @@ static int stats_run(const struct ep_arguments *arguments)
 		return result;
 	status = table.waits ? print_waits(&table) : print_table(&table);
 	result = ep_session_warn(&table.session);
+	ep_session_warn_switched(&table.session);
 	if (status == EP_EXIT_NOTHING && !table.waits)
 		ep_say("%s: no call fits", arguments->operands[0]);
 	ep_stats_deinit(&table.stats);

@@ -67,41 +67,46 @@ static size_t count_off(const struct ep_switched_list *list, unsigned bit)
 	return count;
 }
 
-/* In percent of what the program would take without. */
-static double share(uint64_t part, uint64_t cost, uint64_t cpu)
+double ep_switching_share(uint64_t part, uint64_t cost, uint64_t cpu)
 {
 	return cpu > cost ? 100.0 * (double)part / (double)(cpu - cost) : 0;
 }
 
-static const char *how_text(const struct ep_switches *head)
+const char *ep_switching_why_not_text(const struct ep_switches *head)
+{
+	static const char *const why[] = {
+		[0] = "it is not said why",
+		[EP_FLIP_REFUSED] = "the kernel refuses",
+		[EP_FLIP_JAIL] = "a filter of system calls (seccomp)",
+		[EP_FLIP_EMULATOR] = "valgrind runs it",
+		[EP_FLIP_MEMORY] = "no memory for the table of hooks",
+	};
+
+	return why[head->why_not < sizeof(why) / sizeof(*why) ? head->why_not : 0];
+}
+
+static void print_how(const struct ep_switches *head)
 {
 	static const char *const ways[] = {
 		[EP_FLIP_UNKNOWN] = "not changed by the process itself so far",
 		[EP_FLIP_FILE] = "changed by /proc/self/mem",
 		[EP_FLIP_MPROTECT] = "changed by mprotect",
 	};
-	static const char *const why[] = {
-		[EP_FLIP_REFUSED] = "not changed: the kernel refuses",
-		[EP_FLIP_JAIL] = "not changed: a filter of system calls (seccomp)",
-		[EP_FLIP_EMULATOR] = "not changed: valgrind runs it",
-		[EP_FLIP_MEMORY] = "not changed: no memory for the table of hooks",
-	};
 
 	if (head->how < sizeof(ways) / sizeof(*ways))
-		return ways[head->how];
-	if (head->why_not && head->why_not < sizeof(why) / sizeof(*why))
-		return why[head->why_not];
-	return "not changed";
+		printf("code       %s", ways[head->how]);
+	else
+		printf("code       not changed: %s", ep_switching_why_not_text(head));
 }
 
-static const char *how_name(const struct ep_switches *head)
+const char *ep_switching_how_name(const struct ep_switches *head)
 {
 	static const char *const names[] = {"unknown", "file", "mprotect", "none"};
 
 	return head->how < sizeof(names) / sizeof(*names) ? names[head->how] : "unknown";
 }
 
-static const char *why_not_name(const struct ep_switches *head)
+const char *ep_switching_why_not_name(const struct ep_switches *head)
 {
 	static const char *const names[] = {"", "refused", "seccomp", "valgrind", "memory"};
 
@@ -143,13 +148,15 @@ static void print_cost(const struct ep_switches *head)
 	if (!head->cpu) {
 		printf("not measured yet");
 	} else {
-		printf("%.1f %% of the CPU time", share(head->cost, head->cost, head->cpu));
+		printf("%.1f %% of the CPU time",
+		       ep_switching_share(head->cost, head->cost, head->cpu));
 		if (head->cpu_last)
 			printf(", %.1f %% of late",
-			       share(head->cost_last, head->cost_last, head->cpu_last));
+			       ep_switching_share(head->cost_last, head->cost_last,
+						  head->cpu_last));
 		printf(" (clock %.1f, own work %.1f)",
-		       share(head->cost_clock, head->cost, head->cpu),
-		       share(head->cost_own, head->cost, head->cpu));
+		       ep_switching_share(head->cost_clock, head->cost, head->cpu),
+		       ep_switching_share(head->cost_own, head->cost, head->cpu));
 	}
 	if (head->budget)
 		printf("; budget %.4g %%\n", head->budget / 1e4);
@@ -163,7 +170,7 @@ void ep_switching_print(const struct ep_switching_facts *facts)
 	char flips[EP_TIMETEXT_SIZE];
 
 	print_off(facts);
-	printf("code       %s", how_text(head));
+	print_how(head);
 	if (head->how != EP_FLIP_UNKNOWN && head->flips)
 		printf("; %s changes of %" PRIu64 " hooks, on %u pages",
 		       ep_counttext(flips, head->flips), head->site_count, head->pages);
@@ -183,11 +190,13 @@ static void json_percent(struct ep_json *json, const char *key, double percent)
 static void json_cost(struct ep_json *json, const struct ep_switches *head)
 {
 	ep_json_member_uint(json, "budget_ppm", head->budget);
-	json_percent(json, "cost_ppm", share(head->cost, head->cost, head->cpu));
-	json_percent(json, "cost_clock_ppm", share(head->cost_clock, head->cost, head->cpu));
-	json_percent(json, "cost_own_ppm", share(head->cost_own, head->cost, head->cpu));
+	json_percent(json, "cost_ppm", ep_switching_share(head->cost, head->cost, head->cpu));
+	json_percent(json, "cost_clock_ppm",
+		     ep_switching_share(head->cost_clock, head->cost, head->cpu));
+	json_percent(json, "cost_own_ppm",
+		     ep_switching_share(head->cost_own, head->cost, head->cpu));
 	json_percent(json, "cost_of_late_ppm",
-		     share(head->cost_last, head->cost_last, head->cpu_last));
+		     ep_switching_share(head->cost_last, head->cost_last, head->cpu_last));
 }
 
 void ep_switching_json(struct ep_json *json, const struct ep_switching_facts *facts)
@@ -201,9 +210,9 @@ void ep_switching_json(struct ep_json *json, const struct ep_switching_facts *fa
 	ep_json_member_uint(json, "off_by_name", count_off(facts->list, EP_SWITCH_NAME));
 	ep_json_member_uint(json, "off_by_budget", count_off(facts->list, EP_SWITCH_BUDGET));
 	ep_json_member_uint(json, "off_by_control", count_off(facts->list, EP_SWITCH_CONTROL));
-	ep_json_member_text(json, "code_changed_by", how_name(head));
-	if (why_not_name(head)[0])
-		ep_json_member_text(json, "code_not_changed_by", why_not_name(head));
+	ep_json_member_text(json, "code_changed_by", ep_switching_how_name(head));
+	if (ep_switching_why_not_name(head)[0])
+		ep_json_member_text(json, "code_not_changed_by", ep_switching_why_not_name(head));
 	ep_json_member_uint(json, "code_changes", head->flips);
 	ep_json_member_uint(json, "code_pages", head->pages);
 	ep_json_member_uint(json, "hooks_switched", head->site_count);

@@ -19,7 +19,9 @@
 #include "coredump/find/leftover.h"
 #include "decoder/kernel/schedule.h"
 #include "decoder/names/path_map.h"
+#include "decoder/report/switched_text.h"
 #include "coredump/funtrace/funtrace.h"
+#include "coredump/util/utf8.h"
 
 static volatile sig_atomic_t cancelled;
 
@@ -275,4 +277,20 @@ int ep_session_warn(struct ep_session *session)
 	if (ep_names_warning(session->names, 0))
 		session->status = EP_EXIT_PARTIAL;
 	return session->status;
+}
+
+static void say_switched(void *name, const char *code, const char *text)
+{
+	char *shown = ep_utf8_escape(text, strlen(text));
+
+	(void)code;
+	ep_say("%s: %s", (const char *)name, shown);
+	free(shown);
+}
+
+void ep_session_warn_switched(const struct ep_session *session)
+{
+	if (session->trace)
+		ep_switched_texts(session->trace, session->names, say_switched,
+				  (void *)ep_source_name(session->source));
 }

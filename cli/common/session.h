@@ -46,4 +46,8 @@ int ep_session_naming(struct ep_session *session, const struct ep_arguments *arg
  * modules that could not be named make it partial. */
 int ep_session_warn(struct ep_session *session);
 
+/* Prints on stderr which functions were off at the end, for commands that show calls and do not say
+ * it themselves. No status: what was not to be traced lacks nowhere. */
+void ep_session_warn_switched(const struct ep_session *session);
+
 #endif

@@ -6,10 +6,9 @@
 
 #include "decoder/code/disassembler.h"
 #include "decoder/trace/losses.h"
-#include "decoder/trace/switches.h"
-#include "decoder/util/timetext.h"
 #include "decoder/names/modules.h"
 #include "decoder/report/parts.h"
+#include "decoder/report/switched_text.h"
 #include "coredump/util/utf8.h"
 
 static void __attribute__((format(printf, 3, 4)))
@@ -59,109 +58,9 @@ static void warn_missed(struct ep_report *report, const struct ep_trace *trace)
 	}
 }
 
-/* ---- what was switched off ---- */
-
-#define SWITCHED_NAMED 3
-
-struct switched {
-	size_t count;
-	uint64_t rate, since; /* calls a second; TSC, 0 unknown */
-	const struct ep_trace_switched *largest[SWITCHED_NAMED];
-};
-
-static void add_largest(struct switched *all, const struct ep_trace_switched *one)
+static void warn_switched(void *report, const char *code, const char *text)
 {
-	for (size_t i = 0; i < SWITCHED_NAMED; i++) {
-		const struct ep_trace_switched *other = all->largest[i];
-
-		if (other && other->rate >= one->rate)
-			continue;
-		all->largest[i] = one;
-		if (!other)
-			return;
-		one = other;
-	}
-}
-
-/* The functions that are off for one of these reasons. */
-static void add_switched(struct switched *all, const struct ep_trace_switches *switches,
-			 uint32_t reasons)
-{
-	for (size_t i = 0; i < switches->count; i++) {
-		const struct ep_trace_switched *one = &switches->list[i];
-		uint64_t since = ep_switched_since(one);
-
-		if (!since || !(one->reasons & reasons))
-			continue;
-		all->count++;
-		all->rate += one->rate;
-		if (!all->since || since < all->since)
-			all->since = since;
-		add_largest(all, one);
-	}
-}
-
-static void rate_text(char *out, size_t size, uint64_t rate)
-{
-	if (!rate)
-		*out = 0;
-	else if (rate >= 1000000)
-		snprintf(out, size, ", %.1f M calls a second", (double)rate / 1e6);
-	else
-		snprintf(out, size, ", %" PRIu64 " calls a second", rate);
-}
-
-static void largest_text(char *out, size_t size, const struct ep_report *report,
-			 const struct switched *all)
-{
-	size_t at = 0;
-
-	*out = 0;
-	for (size_t i = 0; i < SWITCHED_NAMED && all->largest[i] && report->evidence->names; i++)
-		if (at < size)
-			at += (size_t)snprintf(
-				out + at, size - at, "%s%s", i ? ", " : " (",
-				ep_names_find(report->evidence->names, all->largest[i]->start, 0)
-					->name);
-	if (at && at < size)
-		snprintf(out + at, size - at, "%s)", all->count > SWITCHED_NAMED ? ", …" : "");
-}
-
-static void warn_switched(struct ep_report *report, const struct ep_trace *trace, uint32_t reasons,
-			  const char *why)
-{
-	struct switched all = {0};
-	char since[EP_TIMETEXT_SIZE], rate[64], largest[700];
-
-	add_switched(&all, trace->switches, reasons);
-	if (!all.count)
-		return;
-	rate_text(rate, sizeof(rate), all.rate);
-	largest_text(largest, sizeof(largest), report, &all);
-	warn(report, "switched-off", "not traced since %s before the end: %zu function%s%s%s, %s",
-	     ep_timetext(since, ep_trace_ago(trace, all.since)), all.count,
-	     all.count == 1 ? "" : "s", rate, largest, why);
-}
-
-static void warn_switches(struct ep_report *report, const struct ep_trace *trace)
-{
-	uint64_t all = ep_all_off_since(trace);
-	char since[EP_TIMETEXT_SIZE];
-
-	if (!trace->switches)
-		return;
-	if (all)
-		warn(report, "all-off", "everything was switched off %s before the end",
-		     ep_timetext(since, ep_trace_ago(trace, all)));
-	warn_switched(report, trace, EP_SWITCH_BUDGET,
-		      "as tracing them cost too much (EPITAPH_BUDGET)");
-	warn_switched(report, trace, EP_SWITCH_NAME | EP_SWITCH_CONTROL,
-		      "as it was asked for (epitaph_untrace, epitaph control)");
-	if (trace->switches->head.untold)
-		warn(report, "switched-untold",
-		     "%u functions were switched off of which nothing more is told: what is "
-		     "inside of what may be wrong",
-		     trace->switches->head.untold);
+	warn(report, code, "%s", text);
 }
 
 static void warn_trace(struct ep_report *report, const struct ep_trace *trace)
@@ -175,7 +74,7 @@ static void warn_trace(struct ep_report *report, const struct ep_trace *trace)
 		     "happened next");
 	warn_losses(report, trace);
 	warn_missed(report, trace);
-	warn_switches(report, trace);
+	ep_switched_texts(trace, report->evidence->names, warn_switched, report);
 	if (trace->arena.gate)
 		warn(report, "paused",
 		     "tracing was paused at the end: calls since then are not in it");

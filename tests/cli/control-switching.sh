@@ -303,7 +303,7 @@ if command -v valgrind >/dev/null; then
 	control 3 "$pid" untrace step
 	says 'valgrind runs it' err
 	control 0 "$pid" off
-	says 'stay in the code and do nothing \(valgrind\)' said
+	says 'stay in the code and do nothing \(valgrind runs it\)' said
 	control 0 "$pid" hooks
 	says '^code       not changed: valgrind runs it' said
 	kill -9 "$pid"
