@@ -188,7 +188,7 @@ $(BUILD)/lib/pkgconfig/epitaph.pc: runtime/epitaph.pc.in Makefile
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 # gdb's Python gets its constants from format.h, by the compiler's own reckoning.
-$(BUILD)/gdb-ext/constants: gdb-ext/constants.c runtime/format.h
+$(BUILD)/gdb-ext/constants: gdb-ext/constants.c runtime/format.h runtime/format_switches.h
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $< -o $@
 $(BUILD)/gdb-ext/epitaph.py: $(GDB_PY) $(BUILD)/gdb-ext/constants
@@ -296,7 +296,7 @@ install: all
 	install -m 644 cli/systemd/epitaph-catch.socket $(DESTDIR)$(PREFIX)/lib/systemd/system/
 	sed -e 's|@PREFIX@|$(PREFIX)|' cli/systemd/epitaph-catch.service.in \
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/epitaph-catch.service
-	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/epitaph/
+	install -m 644 docs/report.schema.json docs/info.schema.json $(DESTDIR)$(PREFIX)/share/epitaph/
 	sed -e 's|@PREFIX@|$(PREFIX)|' gdb-ext/autoload.py.in >$(DESTDIR)$(PREFIX)/lib/libepitaph.so.0-gdb.py
 	install -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	$(BUILD)/bin/epitaph help --completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/epitaph

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "runtime/format.h"
+#include "runtime/format_switches.h"
 
 /* struct.unpack's letter for a field; "" for one that is read as bytes. */
 #define LETTER(field)              \
@@ -14,7 +15,8 @@
 		 : "Q", uint32_t   \
 		 : "I", uint16_t   \
 		 : "H", int64_t    \
-		 : "q", default    \
+		 : "q", uint8_t    \
+		 : "B", default    \
 		 : "")
 #define MEMBER(type, name) (((const struct type *)0)->name)
 #define FIELD(type, name)                                                       \
@@ -33,7 +35,9 @@ static const struct {
 } numbers[] = {
 	NUMBER(EP_FORMAT_MAJOR),  NUMBER(EP_FORMAT_MINOR),      NUMBER(EP_ARCH_X86_64),
 	NUMBER(EP_NOTE_SNAPSHOT), NUMBER(EP_NOTE_SNAPSHOT_1_5), NUMBER(EP_SECTION_CLOCK),
-	NUMBER(EP_FOUND_SEGMENT), NUMBER(EP_FOUND_SYMBOL),
+	NUMBER(EP_FOUND_SEGMENT), NUMBER(EP_FOUND_SYMBOL),      NUMBER(EP_SECTION_SWITCHES),
+	NUMBER(EP_SWITCH_NAME),   NUMBER(EP_SWITCH_BUDGET),     NUMBER(EP_SWITCH_CONTROL),
+	NUMBER(EP_GATE_OFF),
 };
 
 #define FIELDS_MAX 16
@@ -52,10 +56,20 @@ static const struct layout {
 	  FIELD(ep_root, self), FIELD(ep_root, arena_address), FIELD(ep_root, arena_size),
 	  FIELD(ep_root, pid), FIELD(ep_root, identity), FIELD(ep_root, arch),
 	  FIELD(ep_root, file_inode), FIELD(ep_root, crc)}},
-	{"ARENA", sizeof(struct ep_arena), {FIELD(ep_arena, committed), FIELD(ep_arena, sections)}},
+	{"ARENA",
+	 sizeof(struct ep_arena),
+	 {FIELD(ep_arena, committed), FIELD(ep_arena, gate), FIELD(ep_arena, sections)}},
 	{"SECTION",
 	 sizeof(struct ep_section),
-	 {FIELD(ep_section, type), FIELD(ep_section, offset)}},
+	 {FIELD(ep_section, type), FIELD(ep_section, offset), FIELD(ep_section, size),
+	  FIELD(ep_section, entry_size)}},
+	{"SWITCHES",
+	 sizeof(struct ep_switches),
+	 {FIELD(ep_switches, capacity), FIELD(ep_switches, count),
+	  FIELD(ep_switches, control_capacity), FIELD(ep_switches, control_count)}},
+	{"SWITCHED",
+	 sizeof(struct ep_switched),
+	 {FIELD(ep_switched, start), FIELD(ep_switched, reasons)}},
 	{"CLOCK", sizeof(struct ep_clock), {FIELD(ep_clock, tsc_hz), FIELD(ep_clock, anchors)}},
 	{"ANCHOR",
 	 sizeof(struct ep_anchor),

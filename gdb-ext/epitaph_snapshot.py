@@ -15,6 +15,7 @@ import epitaph_format as fmt
 from epitaph_arena import entries, find
 from epitaph_process import PAGE, PT_LOAD, PT_NOTE, Note
 from epitaph_ranges import Ranges
+from epitaph_switches import off_text
 
 
 def size_text(size):
@@ -135,6 +136,7 @@ def contents(process):
         "arena ", "whole" if saved == arena.size else
         "%s of %s" % (size_text(saved), size_text(arena.size)),
         ", %d of %d stack%s" % (whole, len(ranges.stacks), "s"[:len(ranges.stacks) != 1]),
+        off_text(process, arena),
         "".join("; " + warning for warning in process.warnings)))
 
 

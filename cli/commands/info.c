@@ -491,7 +491,7 @@ static int info_run(const struct ep_arguments *arguments)
 
 static const struct ep_option options[] = {
 	{"modules", 'm', NULL, "list the modules with their build-ids"},
-	{"json", 'j', NULL, "for programs; its \"version\" is 1"},
+	{"json", 'j', NULL, "for programs: one object; docs/info.schema.json says what is in it"},
 	{"executable", 'e', "FILE", "the program's file, when it is not where the core says"},
 	{"sysroot", 0, "DIR", "find the modules' files below DIR"},
 	{"sample", 0, "N", "of a funtrace.raw the Nth sample, from 0 on; default the last"},

@@ -185,7 +185,11 @@ void ep_info_json_schedule(struct ep_json *json, const struct ep_trace *trace)
 	ep_json_member_uint(json, "perf_errno", schedule->head.perf_error);
 	ep_json_member_int(json, "recorded_ns",
 			   ep_trace_ns(trace, schedule->first, schedule->last));
-	ep_json_member_int(json, "before_end_ns", ep_trace_ago(trace, schedule->last));
+	ep_json_key(json, "before_end_ns");
+	if (schedule->last)
+		ep_json_int(json, ep_trace_ago(trace, schedule->last));
+	else
+		ep_json_null(json);
 	ep_json_member_uint(json, "switches", schedule->switches);
 	ep_json_member_uint(json, "wakings", schedule->wakings);
 	ep_json_member_uint(json, "others", schedule->kernel_event_count);

@@ -27,7 +27,9 @@ for page in "$root"/share/man/man1/*.1; do
 	man -l "$page" >/dev/null
 done
 [ -e "$root/share/man/man1/epitaph.1" ]
-cmp "$TOP/docs/report.schema.json" "$root/share/epitaph/report.schema.json"
+for schema in report info; do
+	cmp "$TOP/docs/$schema.schema.json" "$root/share/epitaph/$schema.schema.json"
+done
 bash -n "$root/share/bash-completion/completions/epitaph"
 
 # Without the wrapper: by pkg-config.

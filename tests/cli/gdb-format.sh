@@ -9,8 +9,8 @@ cat >judge.py <<'EOF'
 import struct
 import sys
 f = sys.modules["epitaph_format"]
-STRUCTS = ("root", "arena", "section", "clock", "anchor", "snapshot_note", "snapshot_thread")
-print('#include "runtime/format.h"')
+STRUCTS = ("root", "arena", "section", "clock", "anchor", "snapshot_note", "snapshot_thread", "switches", "switched")
+print('#include "runtime/format.h"\n#include "runtime/format_switches.h"')
 for name, value in vars(f).items():
     if name.startswith("EP_") and isinstance(value, int):
         print('static_assert((uint64_t)%s == UINT64_C(%d), "%s");' % (name, value, name))
