@@ -14,3 +14,5 @@ expect "on again by nobody" "$(EPITAPH=off ./forker 10 | sort -u | sed 's/child 
 # Two of them must have found it.
 expect "by the budget" "$(EPITAPH_BUDGET=5% ./forker 30000000)" "off after [2-9]"
 expect "no budget" "$(EPITAPH_BUDGET=none ./forker 100000 | tail -1)" "never off"
+# No child lives long enough to find anything by itself: what they all have spent counts together.
+expect "short children" "$(EPITAPH_BUDGET=5% ./forker 60000 400 | tail -1)" "off after [0-9]+"

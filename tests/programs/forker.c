@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* forker.c: a server whose children do all the work, one after the other, and end. Says after how
- * many of them its own code of what only they call is switched off, or that it never was. */
+/* forker.c CALLS [CHILDREN]: a server whose children do all the work, one after the other, and end.
+ * Says after how many of them its own code of what only they call is switched off, or that it never
+ * was. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEPT     __attribute__((noinline, noclone))
-#define CHILDREN 30
+#define KEPT __attribute__((noinline, noclone))
 
 static volatile unsigned sink;
 
@@ -34,9 +34,9 @@ static void serve(unsigned calls)
 int main(int argc, char **argv)
 {
 	unsigned calls = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
-	int status;
+	int children = argc > 2 ? atoi(argv[2]) : 30, status;
 
-	for (int served = 0; served < CHILDREN; served++) {
+	for (int served = 0; served < children; served++) {
 		pid_t child = fork();
 
 		if (is_off()) { /* in the child too, from its first moment on */
