@@ -12,6 +12,7 @@ try() { # WHAT [DIRECTORY]
 	rm -f died.*
 	./inherits "${@:2}" >said
 	core=$(echo died.*)
+	"$EPITAPH" info --modules "$core" >modules || [ $? -eq 1 ]
 	"$EPITAPH" report --json "$core" >report.json || [ $? -eq 1 ]
 	"$EPITAPH" replay --format=tsv "$core" >calls || [ $? -eq 1 ]
 	grep -q 'work' calls || fail "$1: no call of work: $(cat calls)"
@@ -28,3 +29,8 @@ export EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT="$PWD/died.%p"
 try "private memory"
 try "elsewhere" elsewhere
 EPITAPH_FILE="$PWD/arena.%p" try "in a file"
+echo 'int plug(void) { return 1; }' | "$BIN/epitaph-cc" -xc -shared -fPIC - -o plug.so
+# What has gone before the child was made is none of its modules; the others are.
+try "unloaded" . "$PWD/plug.so"
+grep -q '^0x.*plug' modules && fail "unloaded: $(cat modules)"
+grep -q '^0x.*inherits$' modules || fail "unloaded: no modules"

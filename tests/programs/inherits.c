@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inherits.c [DIRECTORY]: goes there, and forks; says when, and who the child is as the kernel has
- * it, which dies.
+ * inherits.c [DIRECTORY [LIBRARY]]: goes there, loads the library and unloads it, and forks; says
+ * when, and who the child is as the kernel has it, which dies.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -23,6 +24,18 @@ static void say_time(const char *what)
 	printf("%s %lld%09ld\n", what, (long long)now.tv_sec, now.tv_nsec);
 }
 
+/* With a call in between, by which the runtime may notice that it came. */
+static int come_and_go(const char *library)
+{
+	void *handle = dlopen(library, RTLD_NOW);
+
+	work(2);
+	if (!handle || dlclose(handle))
+		return 0;
+	work(3);
+	return 1;
+}
+
 static void child(void)
 {
 	work(1);
@@ -38,6 +51,8 @@ int main(int count, char **arguments)
 
 	work(0);
 	if (count > 1 && chdir(arguments[1]))
+		return 1;
+	if (count > 2 && !come_and_go(arguments[2]))
 		return 1;
 	say_time("before");
 	fflush(stdout);
