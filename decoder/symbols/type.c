@@ -101,41 +101,71 @@ bool ep_type_child(struct ep_type_walk *walk, Dwarf_Die *parent)
 
 /* ---- sizes ---- */
 
-static uint64_t elements_of(Dwarf_Die *range)
-{
-	uint64_t number, lower = 0;
+struct bounds {
+	ep_type_bound_fn bound;
+	void *context;
+};
 
-	if (ep_type_number(range, DW_AT_count, &number))
-		return number;
-	ep_type_number(range, DW_AT_lower_bound, &lower);
-	if (!ep_type_number(range, DW_AT_upper_bound, &number) || number + 1 <= lower ||
-	    number == UINT64_MAX)
-		return 0;
-	return number + 1 - lower;
+enum bound { NO_BOUND, BOUND, UNKNOWN_BOUND };
+
+static enum bound bound_of(Dwarf_Die *range, unsigned name, const struct bounds *bounds,
+			   uint64_t *out)
+{
+	Dwarf_Attribute attribute;
+
+	if (!dwarf_attr_integrate(range, name, &attribute))
+		return NO_BOUND;
+	if (ep_type_number(range, name, out) ||
+	    (bounds->bound && bounds->bound(bounds->context, &attribute, out)))
+		return BOUND;
+	return UNKNOWN_BOUND;
 }
 
-size_t ep_type_dimensions(Dwarf_Die *array, uint64_t out[EP_TYPE_DIMENSIONS])
+/* clang's upper bounds of nothing are -1, and gcc has none. */
+static uint64_t elements_of(Dwarf_Die *range, const struct bounds *bounds)
 {
+	uint64_t number = 0, lower = 0;
+	enum bound found = bound_of(range, DW_AT_count, bounds, &number);
+
+	if (found == BOUND)
+		return number < EP_TYPE_VARIABLE ? number : EP_TYPE_OPEN;
+	if (found == NO_BOUND) {
+		ep_type_number(range, DW_AT_lower_bound, &lower);
+		found = bound_of(range, DW_AT_upper_bound, bounds, &number);
+	}
+	if (found != BOUND)
+		return found == NO_BOUND ? EP_TYPE_OPEN : EP_TYPE_VARIABLE;
+	return number == UINT64_MAX || number + 1 <= lower ? 0 : number + 1 - lower;
+}
+
+size_t ep_type_dimensions(Dwarf_Die *array, ep_type_bound_fn bound, void *context,
+			  uint64_t out[EP_TYPE_DIMENSIONS])
+{
+	const struct bounds bounds = {bound, context};
 	struct ep_type_walk walk = {0};
 	size_t count = 0;
 
 	while (count < EP_TYPE_DIMENSIONS && ep_type_child(&walk, array))
 		if (dwarf_tag(&walk.die) == DW_TAG_subrange_type)
-			out[count++] = elements_of(&walk.die);
+			out[count++] = elements_of(&walk.die, &bounds);
 	if (count == 0)
-		out[count++] = 0;
+		out[count++] = EP_TYPE_OPEN;
 	return count;
 }
 
 static bool multiply(Dwarf_Die *array, uint64_t *product)
 {
 	uint64_t dimensions[EP_TYPE_DIMENSIONS];
-	size_t count = ep_type_dimensions(array, dimensions);
+	size_t count = ep_type_dimensions(array, NULL, NULL, dimensions);
 
-	for (size_t i = 0; i < count; i++)
-		if (__builtin_mul_overflow(*product, dimensions[i], product) ||
+	for (size_t i = 0; i < count; i++) {
+		if (dimensions[i] == EP_TYPE_VARIABLE)
+			return false;
+		if (__builtin_mul_overflow(
+			    *product, dimensions[i] == EP_TYPE_OPEN ? 0 : dimensions[i], product) ||
 		    *product > SIZE_LIMIT)
 			return false;
+	}
 	return true;
 }
 
@@ -216,9 +246,24 @@ static bool wants_kind(Dwarf_Die *die)
 	}
 }
 
+/* As people say them. */
+static const char *base_name(const char *name)
+{
+	static const char *const names[][2] = {
+		{"short int", "short"},         {"short unsigned int", "unsigned short"},
+		{"long int", "long"},           {"long unsigned int", "unsigned long"},
+		{"long long int", "long long"}, {"long long unsigned int", "unsigned long long"},
+	};
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i][0]) == 0)
+			return names[i][1];
+	return name;
+}
+
 static void named(Dwarf_Die *die, char *out, size_t size)
 {
-	const char *name = dwarf_diename(die), *kind = "";
+	const char *name = base_name(dwarf_diename(die)), *kind = "";
 
 	switch (dwarf_tag(die)) {
 	case DW_TAG_structure_type:
@@ -265,12 +310,14 @@ static void add_pointer(struct declarator *d, int tag, Dwarf_Die *target, bool h
 static void add_dimensions(struct declarator *d, Dwarf_Die *array)
 {
 	uint64_t dimensions[EP_TYPE_DIMENSIONS];
-	size_t count = ep_type_dimensions(array, dimensions);
+	size_t count = ep_type_dimensions(array, NULL, NULL, dimensions);
 	char text[32];
 
 	for (size_t i = 0; i < count; i++) {
 		snprintf(text, sizeof(text), "[%llu]", (unsigned long long)dimensions[i]);
-		append(d->behind, dimensions[i] ? text : "[]");
+		append(d->behind, dimensions[i] == EP_TYPE_OPEN       ? "[]"
+				  : dimensions[i] == EP_TYPE_VARIABLE ? "[variable length]"
+								      : text);
 	}
 }
 

@@ -21,9 +21,17 @@ bool ep_type_size(Dwarf_Die *type, uint64_t *out);
 
 #define EP_TYPE_DIMENSIONS 8u
 
-/* An array's number of elements in each dimension, the slowest first; 0: open. How many
- * dimensions. */
-size_t ep_type_dimensions(Dwarf_Die *array, uint64_t out[EP_TYPE_DIMENSIONS]);
+/* Of a dimension without a bound; of one whose bound is calculated. */
+#define EP_TYPE_OPEN     UINT64_MAX
+#define EP_TYPE_VARIABLE (UINT64_MAX - 1)
+
+/* The number that a bound's attribute comes to in a frame. */
+typedef bool (*ep_type_bound_fn)(void *context, Dwarf_Attribute *bound, uint64_t *out);
+
+/* An array's number of elements in each dimension, the slowest first, or one of the above. Bounds
+ * that are no constants are asked of `bound`, which may be NULL. How many dimensions. */
+size_t ep_type_dimensions(Dwarf_Die *array, ep_type_bound_fn bound, void *context,
+			  uint64_t out[EP_TYPE_DIMENSIONS]);
 
 /* A number that is a constant of the entry, its own or of what it stands for. */
 bool ep_type_number(Dwarf_Die *die, unsigned attribute, uint64_t *out);

@@ -79,6 +79,10 @@ static void pointer(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value
 	if (ep_type_of(type, &target) && is_text(target)) {
 		ep_value_put(p, " ");
 		put_text_at(p, (struct ep_value_part){true, address}, EP_VALUE_STRING_MAX + 1);
+	} else if (ep_type_of(type, &target) && ep_value_wide_text(target)) {
+		ep_value_put(p, " ");
+		ep_value_put_wide_text(p, target, (struct ep_value_part){true, address},
+				       EP_VALUE_STRING_MAX + 1);
 	} else {
 		put_target(p, address);
 	}
@@ -95,6 +99,43 @@ static void reference(struct ep_value_printer *p, Dwarf_Die *type, struct ep_val
 	ep_value_put(p, "@0x%" PRIx64 ": ", address);
 	if (ep_type_of(type, &target))
 		value(p, target, (struct ep_value_part){true, address}, depth);
+}
+
+static bool is_member_function(Dwarf_Die *type)
+{
+	Dwarf_Die target;
+
+	return ep_type_of(type, &target) && dwarf_tag(&target) == DW_TAG_subroutine_type;
+}
+
+/* The Itanium C++ ABI, section 2.3: of data an offset, -1 is none; of functions an address or twice
+ * the slot in the virtual table plus one, and what `this` has to be moved by. */
+static void member_pointer(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value_part part)
+{
+	uint64_t size, words[2] = {0};
+	const char *code;
+
+	if (!ep_type_size(type, &size))
+		size = is_member_function(type) ? 16 : 8;
+	if ((size != 8 && size != 16) || !ep_value_take(p, part, words, size))
+		return;
+	if (size == 8 ? words[0] == UINT64_MAX : words[0] == 0) {
+		ep_value_put(p, "NULL");
+		return;
+	}
+	if (size == 8) {
+		ep_value_put(p, "<byte %" PRIu64 " of it>", words[0]);
+		return;
+	}
+	if (words[0] & 1) {
+		ep_value_put(p, "&virtual table offset %" PRIu64, words[0] - 1);
+	} else {
+		code = p->style->code ? p->style->code(p->frame->context, words[0]) : NULL;
+		ep_value_put(p, "0x%" PRIx64 "%s%s%s", words[0], code ? " <" : "", code ? code : "",
+			     code ? ">" : "");
+	}
+	if (words[1])
+		ep_value_put(p, ", this adjustment %" PRId64, (int64_t)words[1]);
 }
 
 /* ---- arrays ---- */
@@ -181,15 +222,42 @@ static void dimension(struct ep_value_printer *p, Dwarf_Die type, struct ep_valu
 	ep_value_put(p, "}");
 }
 
+static bool bound_in_frame(void *context, Dwarf_Attribute *bound, uint64_t *out)
+{
+	struct ep_value_printer *p = context;
+
+	return ep_location_number(p->frame, bound, out);
+}
+
+/* In each dimension, as far as they can be told; open ones count as empty, as in gdb. */
+static size_t dimensions_of(struct ep_value_printer *p, Dwarf_Die *type,
+			    uint64_t counts[EP_TYPE_DIMENSIONS], bool *known)
+{
+	size_t dimensions = ep_type_dimensions(type, bound_in_frame, p, counts);
+
+	*known = true;
+	for (size_t i = 0; i < dimensions; i++) {
+		*known &= counts[i] != EP_TYPE_VARIABLE;
+		if (counts[i] == EP_TYPE_OPEN)
+			counts[i] = 0;
+	}
+	return dimensions;
+}
+
 static void array(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value_part part,
 		  unsigned depth)
 {
 	uint64_t counts[EP_TYPE_DIMENSIONS], size;
-	size_t dimensions = ep_type_dimensions(type, counts);
+	bool known;
+	size_t dimensions = dimensions_of(p, type, counts, &known);
 	Dwarf_Die element;
 
 	if (!ep_type_of(type, &element) || !ep_type_size(&element, &size))
 		ep_value_put(p, "<elements without a size>");
+	else if (!known)
+		ep_value_put(p, "<as many elements as is not known>");
+	else if (dimensions == 1 && counts[0] && ep_value_wide_text(element))
+		ep_value_put_wide_text(p, element, part, counts[0]);
 	else if (dimensions == 1 && is_text(element) && counts[0])
 		put_text_at(p, part, counts[0]);
 	else
@@ -480,6 +548,33 @@ static bool pointer_object(struct ep_value_printer *p, Dwarf_Die *type, const ch
 	return true;
 }
 
+/* libstdc++'s optional: what it holds, and behind that whether it does. False: it cannot be one. */
+static bool optional_object(struct ep_value_printer *p, Dwarf_Die *type, const char *name,
+			    struct ep_value_part part, unsigned depth)
+{
+	Dwarf_Die parameter, of;
+	uint64_t inner, size;
+	uint8_t engaged;
+	int code;
+
+	if (!begins(name, "optional<") ||
+	    !find_child(p, type, DW_TAG_template_type_parameter, "_Tp", &parameter) ||
+	    !ep_type_of(&parameter, &of) || !ep_type_size(&of, &inner) ||
+	    !ep_type_size(type, &size) || inner >= size)
+		return false;
+	code = ep_value_fetch(p, ep_value_moved(part, inner), &engaged, 1);
+	if (code != EP_OK || engaged > 1)
+		return false;
+	p->known = true;
+	if (!engaged) {
+		ep_value_put(p, "std::optional = nothing");
+		return true;
+	}
+	ep_value_put(p, "std::optional = ");
+	value(p, of, part, depth);
+	return true;
+}
+
 static void structure(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value_part part,
 		      unsigned depth)
 {
@@ -488,7 +583,8 @@ static void structure(struct ep_value_printer *p, Dwarf_Die *type, struct ep_val
 	if (ep_type_flag(type, DW_AT_declaration))
 		ep_value_put(p, "<incomplete type>");
 	else if (name && (text_object(p, type, name, part) || pointer_object(p, type, name, part) ||
-			  vector_object(p, type, name, part, depth)))
+			  vector_object(p, type, name, part, depth) ||
+			  optional_object(p, type, name, part, depth)))
 		return;
 	else if (depth >= DEPTH_MAX)
 		ep_value_put(p, "{...}");
@@ -498,9 +594,21 @@ static void structure(struct ep_value_printer *p, Dwarf_Die *type, struct ep_val
 
 /* ---- any ---- */
 
+/* What a number of wchar_t and its like stands for. */
+static void put_letter(struct ep_value_printer *p, Dwarf_Die named, struct ep_value_part part)
+{
+	char letter = ep_value_wide_text(named);
+	uint32_t character = 0;
+
+	if (letter && ep_value_fetch(p, part, &character, letter == 'u' ? 2 : 4) == EP_OK)
+		ep_value_put_wide_character(p, named, character);
+}
+
 static void value(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_part part,
 		  unsigned depth)
 {
+	Dwarf_Die named = type;
+
 	if (!ep_value_step(p))
 		return;
 	if (!ep_type_peel(&type) || depth > DEPTH_MAX) {
@@ -510,6 +618,7 @@ static void value(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_pa
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_base_type:
 		ep_value_base(p, &type, part);
+		put_letter(p, named, part);
 		break;
 	case DW_TAG_enumeration_type:
 		ep_value_enumeration(p, &type, part);
@@ -521,6 +630,9 @@ static void value(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_pa
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 		reference(p, &type, part, depth + 1);
+		break;
+	case DW_TAG_ptr_to_member_type:
+		member_pointer(p, &type, part);
 		break;
 	case DW_TAG_array_type:
 		array(p, &type, part, depth + 1);

@@ -46,11 +46,20 @@ int ep_value_fetch(struct ep_value_printer *p, struct ep_value_part part, void *
 const char *ep_value_failure(int code);
 /* As ep_value_fetch; false: the text says why. */
 bool ep_value_take(struct ep_value_printer *p, struct ep_value_part part, void *out, size_t size);
+/* A byte as it stands between such quotes. */
+void ep_value_put_character(struct ep_value_printer *p, unsigned char c, char quote);
 /* In quotes; UTF-8 as it is, all other bytes above ASCII by their numbers. `more`: it goes on. */
 void ep_value_put_string(struct ep_value_printer *p, const char *text, size_t size, bool more);
 /* As far as there is any: *end, a NUL is behind it. */
 int ep_value_fetch_string(struct ep_value_printer *p, struct ep_value_part part,
 			  char out[EP_VALUE_STRING_MAX], size_t most, size_t *size, bool *end);
+/* The letter before a text of such characters, wider than a byte: 'L', 'u', 'U'; 0: it is none. */
+char ep_value_wide_text(Dwarf_Die type);
+/* At most `most` characters of them, up to the first NUL. */
+void ep_value_put_wide_text(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_part part,
+			    uint64_t most);
+/* One of them, in single quotes. */
+void ep_value_put_wide_character(struct ep_value_printer *p, Dwarf_Die type, uint64_t number);
 /* The lowest `bits` of it, extended by their sign. */
 uint64_t ep_value_low_bits(uint64_t number, uint64_t bits, bool is_signed);
 /* Of DW_ATE_. */

@@ -102,7 +102,7 @@ bool ep_value_take(struct ep_value_printer *p, struct ep_value_part part, void *
 
 /* ---- characters and strings ---- */
 
-static void put_character(struct ep_value_printer *p, unsigned char c, char quote)
+void ep_value_put_character(struct ep_value_printer *p, unsigned char c, char quote)
 {
 	static const char named[] = "\a\b\t\n\v\f\r\033", letters[] = "abtnvfre";
 	const char *found = c ? strchr(named, c) : NULL;
@@ -127,7 +127,7 @@ void ep_value_put_string(struct ep_value_printer *p, const char *text, size_t si
 		if (length > 1 && !ep_utf8_is_control(text + i, length)) {
 			ep_value_put(p, "%.*s", (int)length, text + i);
 		} else if (length == 1) {
-			put_character(p, (unsigned char)text[i], '"');
+			ep_value_put_character(p, (unsigned char)text[i], '"');
 		} else {
 			ep_value_put(p, "\\%03o", (unsigned char)text[i]);
 			length = 1;
@@ -193,7 +193,7 @@ void ep_value_put_integer(struct ep_value_printer *p, uint64_t number, uint64_t 
 		return;
 	ep_value_put(p, " '");
 	if (low < 0x80)
-		put_character(p, low, '\'');
+		ep_value_put_character(p, low, '\'');
 	else
 		ep_value_put(p, "\\%03o", low);
 	ep_value_put(p, "'");
@@ -228,16 +228,23 @@ static void put_float(struct ep_value_printer *p, struct ep_value_part part, uin
 		ep_value_put(p, "<a number of %" PRIu64 " bytes>", size);
 }
 
-static void put_wide(struct ep_value_printer *p, struct ep_value_part part)
+static void put_wide(struct ep_value_printer *p, struct ep_value_part part, bool is_signed)
 {
-	uint64_t words[2];
+	char text[48];
+	size_t at = sizeof(text) - 1;
+	unsigned __int128 number;
+	bool negative;
 
-	if (!ep_value_take(p, part, words, sizeof(words)))
+	if (!ep_value_take(p, part, &number, sizeof(number)))
 		return;
-	if (words[1] == 0)
-		ep_value_put(p, "%" PRIu64, words[0]);
-	else
-		ep_value_put(p, "0x%" PRIx64 "%016" PRIx64, words[1], words[0]);
+	negative = is_signed && number >> 127;
+	if (negative)
+		number = -number;
+	text[at] = '\0';
+	do
+		text[--at] = (char)('0' + (unsigned)(number % 10));
+	while (number /= 10);
+	ep_value_put(p, "%s%s", negative ? "-" : "", &text[at]);
 }
 
 void ep_value_base(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value_part part)
@@ -255,7 +262,7 @@ void ep_value_base(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value_
 		put_float(p, ep_value_moved(part, size / 2), size / 2);
 		ep_value_put(p, "i");
 	} else if (size == 16) {
-		put_wide(p, part);
+		put_wide(p, part, ep_value_is_signed(encoding));
 	} else if (size == 0 || size > sizeof(number)) {
 		ep_value_put(p, "<a number of %" PRIu64 " bytes>", size);
 	} else if (ep_value_take(p, part, &number, size)) {

@@ -27,6 +27,32 @@ if grep -qw avx2 /proc/cpuinfo; then
 		has page 'more = {9, 12, 15, 18, 21, 24, 27, 30}'
 	done
 fi
+# Arrays whose size is calculated; wide characters; integers of 16 bytes.
+for build in 'gcc -O0' 'gcc -O2' 'clang -O0'; do
+	kinds $build 8
+	has page 'variable = {0, 1, 4, 9, 16}'
+	has page 'table = {{0, 1, 2, 3, 4}, {10, 11, 12, 13, 14}}'
+	kinds $build 6
+	has page 'wide = L"w'$'\xc3\xa9''b"'
+	has page 'sixteen = u"u16"'
+	has page 'thirty_two = U"32"'
+	has page $'letter = 233 L\'\xc3\xa9\''
+
+	has page 'L"far '$'\xe2\x82\xac''"'
+done
+kinds gcc -O0 2
+has page "wide = $(python3 -c 'print((2 << 100) + 5)')"
+has page 'negative = -7'
+# C++: pointers to members, and what the library holds.
+for build in 'g++ -O0' 'clang++ -O0' 'g++ -O2'; do
+	kinds $build 0
+	has page 'member = NULL'
+	grep -q 'function = 0x[0-9a-f]* <.*Klass::method' page || say "$build: a pointer to a member function: $(grep function page)"
+	kinds $build 3
+	has page 'maybe = std::optional = 4'
+	has page 'nothing = std::optional = nothing'
+	has page 'text = std::optional = "text"'
+done
 # A number that is told as one of another type; a constant; what the caller gave.
 kinds gcc -O2 1
 has page 'sum = 10.75'
