@@ -44,7 +44,7 @@ kinds gcc -O0 2
 has page "wide = $(python3 -c 'print((2 << 100) + 5)')"
 has page 'negative = -7'
 # C++: pointers to members, and what the library holds.
-for build in 'g++ -O0' 'clang++ -O0' 'g++ -O2'; do
+for build in 'g++ -O0' 'clang++ -O0'; do
 	kinds $build 0
 	has page 'member = NULL'
 	grep -q 'function = 0x[0-9a-f]* <.*Klass::method' page || say "$build: a pointer to a member function: $(grep function page)"
