@@ -25,6 +25,7 @@
 #include "decoder/export/viztracer.h"
 #include "decoder/report/death.h"
 #include "decoder/report/print/print.h"
+#include "decoder/util/fit.h"
 
 #define MIN_PERCENT    0.5 /* --min-percent, when it is not given */
 #define SOURCES_LISTED 20  /* files */
@@ -38,7 +39,7 @@ struct export
 	const struct format *format;
 	const char *path; /* NULL: stdout */
 	bool gzip, zstd, overwrite;
-	char *report, *death; /* owned; NULL: none */
+	char *page, *report, *death; /* owned; NULL: none */
 };
 
 struct format {
@@ -150,10 +151,12 @@ static int write_stdout(struct export *export, uint64_t *shown, struct ep_err *e
 
 #define REPORT_CALLS  24 /* of the thread that died */
 #define REPORT_OTHERS 3  /* calls of each other thread */
+#define PAGE_COLUMNS  80 /* of the panel beside the picture */
 
-static char *report_text(const struct ep_report *report)
+static char *report_text(const struct ep_report *report, size_t columns)
 {
-	const struct ep_page_look plain = {.style = {"", "", "", "", false, false}, .bold = ""};
+	const struct ep_page_look plain = {
+		.style = {"", "", "", "", false, false}, .bold = "", .columns = columns};
 	char *text;
 	size_t size;
 	FILE *file = ep_open_memstream(&text, &size);
@@ -173,15 +176,41 @@ static char *death_text(const struct ep_report *report)
 	return ep_strdup(text);
 }
 
-/* An export is passed on, and debug information may name any file: source is what --sources allows.
- */
-static void leave_source_out(struct ep_report *report)
+/* An export is passed on, and debug information may name any file: source is what --sources allows,
+ * read the way that leads to nothing else. */
+static void allow_source(const struct ep_embedded *embedded, struct ep_report_place *place)
 {
-	struct ep_source_text *source = &report->place.source;
+	struct ep_source_text *source = &place->source;
+	const char *path = place->line.file;
+	bool newer = source->newer;
+	int fd;
 
+	if (!path || !place->line.line)
+		return; /* it says so */
+	fd = ep_embedded_open(embedded, path);
 	ep_source_text_deinit(source);
-	*source = (struct ep_source_text){0};
-	snprintf(source->why, sizeof(source->why), "left out here; see the call's details");
+	if (fd >= 0)
+		ep_source_text_read(source, path, fd, place->line.line, 0);
+	else
+		snprintf(source->why, sizeof(source->why), "left out here: not below --sources");
+	source->newer = newer && source->count;
+}
+
+/* As text, from malloc. */
+static char *make_report(struct export *export, const struct ep_findings *findings,
+			 const struct ep_report_limits *limits, size_t columns)
+{
+	struct ep_report report;
+	char *text;
+
+	ep_report_init(&report, &findings->evidence, limits, ep_findings_kept(&export->session));
+	allow_source(&export->embedded, &report.place);
+	text = report_text(&report, columns);
+	if (!export->death)
+		export->what.death = export->death = death_text(&report);
+	export->what.death_tid = report.head.thread ? report.head.thread->tid : 0;
+	ep_report_deinit(&report);
+	return text;
 }
 
 static void find_report(struct export *export)
@@ -191,15 +220,11 @@ static void find_report(struct export *export)
 						.threads = SIZE_MAX,
 						.frames = SIZE_MAX};
 	struct ep_findings findings = {0};
-	struct ep_report report;
 
 	ep_findings_init(&findings, &export->session);
-	ep_report_init(&report, &findings.evidence, &limits, ep_findings_kept(&export->session));
-	leave_source_out(&report);
-	export->what.report = export->report = report_text(&report);
-	export->what.death = export->death = death_text(&report);
-	export->what.death_tid = report.head.thread ? report.head.thread->tid : 0;
-	ep_report_deinit(&report);
+	export->what.page = export->page =
+		make_report(export, &findings, &ep_report_page_limits, PAGE_COLUMNS);
+	export->what.report = export->report = make_report(export, &findings, &limits, EP_FIT_ALL);
 	ep_findings_deinit(&findings);
 }
 
@@ -443,6 +468,7 @@ static int export_run(const struct ep_arguments *arguments)
 	if (status == EP_EXIT_COMPLETE)
 		list_sources(&export);
 	ep_embedded_deinit(&export.embedded);
+	free(export.page);
 	free(export.report);
 	free(export.death);
 	export.report = export.death = NULL;

@@ -31,7 +31,8 @@ struct ep_export {
 	struct ep_source *source; /* tables: stacks are unwound from it; NULL: none are */
 	const struct ep_names_options *naming; /* of these */
 	double min_percent;                    /* dot: of the time; less is left out */
-	const char *report;                    /* html: its page of text; NULL: none */
+	const char *page;                      /* html: the report on one screen; NULL: none */
+	const char *report;                    /* html: all of it; NULL: none */
 	const char *death;  /* html: what the process died of; NULL: it did not, as far as known */
 	uint32_t death_tid; /* html: the thread that did; 0 unknown */
 };

@@ -125,7 +125,7 @@ static int folder_find(const struct ep_embedded_folder *folder, const char *path
 	return ep_regular_file_open_below(folder->fd, rest);
 }
 
-static int file_find(const struct ep_embedded *embedded, const char *path)
+int ep_embedded_open(const struct ep_embedded *embedded, const char *path)
 {
 	int fd = -1;
 
@@ -140,7 +140,7 @@ int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text
 {
 	char *bytes = NULL;
 	size_t length = 0;
-	int fd = file_find(embedded, path), rc;
+	int fd = ep_embedded_open(embedded, path), rc;
 
 	if (fd < 0)
 		return EP_END;

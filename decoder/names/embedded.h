@@ -36,4 +36,7 @@ void ep_embedded_deinit(struct ep_embedded *embedded);
  */
 int ep_embedded_read(struct ep_embedded *embedded, const char *path, char **text, size_t *size);
 
+/* The same file, open to be read, and not counted among those whose texts were taken; -1. */
+int ep_embedded_open(const struct ep_embedded *embedded, const char *path);
+
 #endif

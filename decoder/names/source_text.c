@@ -109,12 +109,13 @@ static bool has_line(const struct ep_source_text *out, uint32_t wanted)
 	return false;
 }
 
-static void read_file(struct ep_source_text *out, const char *path, int fd, uint32_t line,
-		      int64_t built)
+void ep_source_text_read(struct ep_source_text *out, const char *path, int fd, uint32_t line,
+			 int64_t built)
 {
 	struct stat status;
 	FILE *file;
 
+	*out = (struct ep_source_text){0};
 	if (fstat(fd, &status) != 0 || status.st_size > FILE_MAX) {
 		missing(out, path, "too large for a source file");
 		close(fd);
@@ -148,7 +149,7 @@ void ep_source_text_find(struct ep_source_text *out, const char *path, uint32_t 
 	else if ((fd = ep_regular_file_open(path)) < 0)
 		missing(out, path, strerror(errno));
 	else
-		read_file(out, path, fd, line, built);
+		ep_source_text_read(out, path, fd, line, built);
 }
 
 void ep_source_text_deinit(struct ep_source_text *text)

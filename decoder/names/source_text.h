@@ -30,6 +30,9 @@ struct ep_source_text {
  * file was written, in seconds since 1970; 0 unknown. */
 void ep_source_text_find(struct ep_source_text *out, const char *path, uint32_t line,
 			 int64_t built);
+/* The same of a file that somebody opened; takes `fd`. */
+void ep_source_text_read(struct ep_source_text *out, const char *path, int fd, uint32_t line,
+			 int64_t built);
 void ep_source_text_deinit(struct ep_source_text *text); /* zeroed is allowed */
 
 #endif

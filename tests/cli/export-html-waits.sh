@@ -14,7 +14,7 @@ page() { # SCENARIO...
 
 "$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/waits.c" -o waits
 EPITAPH_SCHED=${sources[0]} EPITAPH_TIMESTAMP_EVERY=1 crash 134 ./waits nap lock ping3 settle abort
-page "wakes:${sources[0]}"
+page "wakes:${sources[0]}" arcs
 
 export EPITAPH_SCHED=off
 "$BIN/epitaph-cc" -g -O1 -pthread -I"$TOP" "$TOP/tests/programs/remarks.c" -o remarks

@@ -32,8 +32,10 @@ int main(void) { outer(4980); branch(20); abort(); }
 END
 "$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls many.c -o many
 EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=off crash core.many "$PWD/many"
+COLUMNS=80 "$EPITAPH" report core.many >page.many || say 'no page'
 "$EPITAPH" report --all core.many >report.many || say 'no report'
-page core.many --sources="$PWD" -- moves "clicks:outer:$PWD/many.c" searches:branch selects:twig links death:SIGABRT:report.many
+page core.many --sources="$PWD" -- moves "clicks:outer:$PWD/many.c" searches:branch selects:twig links death:SIGABRT:report.many:page.many \
+	asks_nobody sharp:1:1.25:2 keyboard narrow dressed
 
 # Times within intervals, exceptions, and other stacks.
 traced story story

@@ -10,10 +10,20 @@ const RULER = 30, HEAD = 20, ROW = 16, LANE = 14, CPU_ROW = 14, LEFT = 190;
 const ARCS = 400; /* drawn at once */
 
 const rgb = (r, g, b) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
-const PAPER = rgb(255, 255, 255), BAND = rgb(247, 248, 250), LINE = rgb(225, 228, 232),
-	HATCH = rgb(176, 126, 126), HATCH_PAPER = rgb(250, 236, 236), WAIT = rgb(240, 160, 40),
-	WAIT_UNSURE = rgb(246, 205, 140), MARK = rgb(40, 60, 200), DEATH = rgb(214, 20, 40),
-	HIT = rgb(255, 0, 170), OTHER = rgb(226, 229, 233), SHADE = rgb(205, 222, 255);
+const HATCH = rgb(176, 126, 126), WAIT = rgb(240, 160, 40), WAIT_UNSURE = rgb(246, 205, 140),
+	DEATH = rgb(214, 20, 40);
+/* What bars stand on, by what the reader prefers; bars are pale, with dark text, on both. `other`:
+ * calls that a search did not find, and other processes. */
+const THEMES = {
+	light: {paper: rgb(255, 255, 255), line: rgb(225, 228, 232), hatch: rgb(250, 236, 236),
+		other: rgb(226, 229, 233), shade: rgb(205, 222, 255), names: '#f7f8fa',
+		ruler: '#eef1f5', edge: '#c8ccd2', ink: '#222', dim: '#6a7480', death: '#d61428',
+		arc: 'rgba(150, 60, 0, 0.55)'},
+	dark: {paper: rgb(24, 29, 36), line: rgb(52, 60, 70), hatch: rgb(62, 40, 42),
+	       other: rgb(112, 122, 134), shade: rgb(38, 58, 96), names: '#1f262f',
+	       ruler: '#28313c', edge: '#46525f', ink: '#e4e8ec', dim: '#9aa6b2', death: '#ff6b78',
+	       arc: 'rgba(255, 170, 90, 0.65)'},
+};
 const STATES = [rgb(205, 205, 205), rgb(67, 160, 71), rgb(120, 170, 240), WAIT];
 const UNINTERRUPTIBLE = rgb(196, 62, 40), NOTE = rgb(30, 90, 200), THROW = rgb(214, 20, 40);
 
@@ -41,6 +51,8 @@ class Picture {
 		this.trace = trace;
 		this.colours = Uint32Array.from(trace.functions, (one) => colourOf(one[0]));
 		this.shown = this.colours; /* others while a search dims what it did not find */
+		this.theme = THEMES.light;
+		this.exact = null; /* [width, height] of the canvas, device pixels, where they are told */
 		this.range();
 		this.from = this.first;
 		this.length = this.all;
@@ -104,13 +116,18 @@ class Picture {
 		return died ? [died, ...there.filter((one) => one !== died)] : there;
 	}
 
+	/* As many pixels as the screen has for it, so that none is blurred. */
 	resize() {
 		const ratio = window.devicePixelRatio || 1, box = this.canvas.getBoundingClientRect();
-		const width = Math.max(1, Math.round(box.width * ratio));
-		const height = Math.max(1, Math.round(box.height * ratio));
+		const near = this.exact && Math.abs(this.exact[0] - box.width * ratio) < 1 &&
+			Math.abs(this.exact[1] - box.height * ratio) < 1;
+		const [width, height] = near ? this.exact
+			: [Math.max(1, Math.round(box.width * ratio)), Math.max(1, Math.round(box.height * ratio))];
 		this.ratio = ratio;
 		this.width = box.width;
 		this.viewHeight = box.height;
+		this.left = Math.round(LEFT * ratio);
+		this.ruler = Math.round(RULER * ratio);
 		if (this.image && this.canvas.width === width && this.canvas.height === height)
 			return;
 		this.canvas.width = width;
@@ -121,10 +138,28 @@ class Picture {
 
 	/* CSS pixels ↔ times */
 	xOf(t) {
-		return LEFT + (t - this.from) / this.length * (this.width - LEFT);
+		return (this.left + (t - this.from) / this.length * (this.canvas.width - this.left)) /
+			this.ratio;
 	}
 	tOf(x) {
-		return this.from + (x - LEFT) / (this.width - LEFT) * this.length;
+		return this.from + (x * this.ratio - this.left) / (this.canvas.width - this.left) *
+			this.length;
+	}
+	/* CSS pixels to where a pixel of the screen begins. */
+	crisp(x) {
+		return Math.round(x * this.ratio) / this.ratio;
+	}
+	/* On top of the bars: device pixels. */
+	box(x0, y0, x1, y1, colour) {
+		const {context} = this;
+		context.setTransform(1, 0, 0, 1, 0, 0);
+		context.fillStyle = colour;
+		context.fillRect(x0, y0, x1 - x0, y1 - y0);
+		context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+	}
+	put(text, x, y, colour) {
+		this.context.fillStyle = colour;
+		this.context.fillText(shown(text), this.crisp(x), this.crisp(y));
 	}
 
 	/* ---- bars ---- */
@@ -199,14 +234,13 @@ class Picture {
 		this.resize();
 		this.clamp();
 		this.labels = [];
-		this.arcs = [];
-		this.left = Math.round(LEFT * this.ratio);
-		this.ruler = Math.round(RULER * this.ratio);
+		this.arcs = []; /* a heap: the one of the shortest wait first */
+		this.wakes = 0;
 		this.scale = (this.canvas.width - this.left) / this.length;
-		this.pixels.fill(PAPER);
+		this.pixels.fill(this.theme.paper);
 		if (this.area)
 			this.fill(this.device(this.area[0]), this.ruler, this.device(this.area[1]) + 1,
-				  this.canvas.height, SHADE);
+				  this.canvas.height, this.theme.shade);
 		for (const block of this.blocks)
 			if (this.isSeen(block.y, block.height))
 				this['draw_' + block.kind](block);
@@ -241,7 +275,7 @@ class Picture {
 	threadColour(tid) {
 		this.tids = this.tids || new Map(this.trace.threads.map((one) => [one.tid, one]));
 		const one = this.tids.get(tid);
-		return one ? colourOf(one.name + one.tid) : OTHER;
+		return one ? colourOf(one.name + one.tid) : this.theme.other;
 	}
 	threadName(tid) {
 		this.tasks = this.tasks || new Map(this.trace.facts.tasks);
@@ -264,7 +298,7 @@ class Picture {
 	hatchTimes([from, to], y, height) {
 		const x0 = this.device(from), x1 = Math.max(this.device(to), x0 + 2);
 		if (to >= this.from && from <= this.from + this.length)
-			this.hatch(x0, this.y(y), x1, this.y(y + height), HATCH, HATCH_PAPER);
+			this.hatch(x0, this.y(y), x1, this.y(y + height), HATCH, this.theme.hatch);
 	}
 	/* Everything was off: over all that is there. */
 	allOff() {
@@ -282,7 +316,8 @@ class Picture {
 
 	draw_thread(block) {
 		const thread = block.thread;
-		this.fill(this.left, this.y(block.y), this.canvas.width, this.y(block.y) + 1, LINE);
+		this.fill(this.left, this.y(block.y), this.canvas.width, this.y(block.y) + 1,
+			  this.theme.line);
 		this.lost(block);
 		this.states(block);
 		if (!thread.folded) {
@@ -311,15 +346,39 @@ class Picture {
 			return;
 		this.bars(block.y + 12, 6, slices.begin, slices.end, 0, slices.count,
 			  (at) => slices.how[at] === 68 ? UNINTERRUPTIBLE : STATES[slices.state[at]]);
-		this.collectArcs(slices, block);
+		this.collectArcs(block);
 	}
-	/* The waits that another thread ended. */
-	collectArcs(slices, block) {
-		const until = this.from + this.length;
-		for (let at = firstAbove(slices.end, this.from, 0, slices.count);
-		     at < slices.count && slices.end[at] < until && this.arcs.length <= ARCS; at++)
-			if (slices.waker[at])
-				this.arcs.push([slices.waker[at], block, slices.end[at]]);
+	/* The waits that another thread ended. Of too many, those that were waited for longest. */
+	collectArcs({thread}) {
+		const {wakes} = thread, until = this.from + this.length;
+		for (let at = firstAbove(wakes.t, this.from, 0, wakes.t.length);
+		     at < wakes.t.length && wakes.t[at] < until; at++) {
+			this.wakes++;
+			if (this.arcs.length < ARCS)
+				this.arcs.push({thread, at, ns: wakes.ns[at]});
+			else if (wakes.ns[at] > this.arcs[0].ns)
+				this.arcs[0] = {thread, at, ns: wakes.ns[at]};
+			else
+				continue;
+			if (this.arcs.length === ARCS)
+				this.sift();
+		}
+	}
+	/* The heap again; when the last one came, of all. */
+	sift() {
+		const {arcs} = this;
+		if (!arcs.heap) {
+			arcs.heap = true;
+			arcs.sort((a, b) => a.ns - b.ns);
+			return;
+		}
+		for (let at = 0, least; (least = 2 * at + 1) < ARCS; at = least) {
+			if (least + 1 < ARCS && arcs[least + 1].ns < arcs[least].ns)
+				least++;
+			if (arcs[at].ns <= arcs[least].ns)
+				return;
+			[arcs[at], arcs[least]] = [arcs[least], arcs[at]];
+		}
 	}
 	drawSpans(block) {
 		block.thread.laneBars.forEach(({list, begin, end}, lane) => {
@@ -340,9 +399,9 @@ class Picture {
 		/* An end that is known within an interval only is torn. */
 		const torn = (at, x0, x1, y0, y1) => {
 			if (about[at])
-				this.hatch(x0, y0, x0 + 3, y1, PAPER, 0, 4);
+				this.hatch(x0, y0, x0 + 3, y1, this.theme.paper, 0, 4);
 			if (thread.endIn[at])
-				this.hatch(x1 - 3, y0, x1, y1, PAPER, 0, 4);
+				this.hatch(x1 - 3, y0, x1, y1, this.theme.paper, 0, 4);
 		};
 		for (let row = 0; row < block.rows; row++) {
 			const y = top + row * ROW;
@@ -355,7 +414,7 @@ class Picture {
 		}
 		if (block.more)
 			this.label(`${thread.rows - block.rows} deeper levels: click the thread's name`,
-				   this.left, top + block.rows * ROW - 2, this.canvas.width, '#777');
+				   this.left, top + block.rows * ROW - 2, this.canvas.width, this.theme.dim);
 	}
 	/* What did not return is open up to the end, as far as anybody knows. */
 	open(thread, row, y) {
@@ -398,11 +457,11 @@ class Picture {
 	drawTexts() {
 		const context = this.context, unit = this.charWidth();
 		context.textBaseline = 'alphabetic';
+		context.direction = 'ltr';
 		for (const [text, x, y, width, colour] of this.labels) {
 			const fits = Math.floor(width / unit);
-			context.fillStyle = colour;
 			if (fits > 1)
-				context.fillText(text.length > fits ? cutMiddle(text, fits) : text, x, y);
+				this.put(text.length > fits ? cutMiddle(text, fits) : text, x, y, colour);
 		}
 	}
 	charWidth() {
@@ -415,15 +474,10 @@ class Picture {
 		const context = this.context, at = new Map();
 		for (const block of this.blocks)
 			if (block.thread)
-				at.set(block.thread.tid, block);
-		this.tooManyArcs = this.arcs.length > ARCS;
-		if (this.tooManyArcs)
-			return;
-		context.strokeStyle = 'rgba(150, 60, 0, 0.55)';
-		context.fillStyle = 'rgba(150, 60, 0, 0.8)';
-		for (const [tid, block, t] of this.arcs)
-			if (at.has(tid) && at.get(tid) !== block)
-				this.arc(at.get(tid), block, this.xOf(t));
+				at.set(block.thread, block);
+		context.strokeStyle = context.fillStyle = this.theme.arc;
+		for (const {thread, at: i} of this.arcs)
+			this.arc(at.get(thread.wakes.by[i]), at.get(thread), this.xOf(thread.wakes.t[i]));
 	}
 	/* From who woke, to the one that was woken. */
 	arc(from, to, x) {
@@ -450,88 +504,83 @@ class Picture {
 		const place = thread && call >= 0 ? this.placeOf(thread, call) : null;
 		if (!place || place[1] < RULER - ROW)
 			return;
-		const x = Math.max(place[0], LEFT - 2);
-		const right = Math.min(place[0] + place[2], this.width + 2);
-		this.context.strokeStyle = '#000';
-		this.context.lineWidth = 2;
-		if (right > LEFT)
-			this.context.strokeRect(x, place[1], Math.max(right - x, 2), ROW - 2);
-		this.context.lineWidth = 1;
+		const thick = Math.round(2 * this.ratio), {ink} = this.theme;
+		const x0 = Math.max(this.device(thread.begin[call]), this.left - thick);
+		const x1 = Math.max(this.device(thread.end[call]), x0 + 2 * thick);
+		const y0 = Math.round(place[1] * this.ratio), y1 = Math.round((place[1] + ROW - 1) * this.ratio);
+		if (x1 <= this.left)
+			return;
+		this.box(x0, y0, x1, y0 + thick, ink);
+		this.box(x0, y1 - thick, x1, y1, ink);
+		this.box(x0, y0, x0 + thick, y1, ink);
+		this.box(x1 - thick, y0, x1, y1, ink);
 	}
 	drawRuler() {
-		const context = this.context, step = niceStep(this.length / (this.width - LEFT) * 110);
-		context.fillStyle = '#eef1f5';
-		context.fillRect(0, 0, this.width, RULER);
-		context.fillStyle = '#333';
-		context.strokeStyle = '#99a';
+		const step = niceStep(this.length / (this.width - LEFT) * 110), {theme} = this;
+		const unit = Math.max(1, Math.round(this.ratio));
+		this.box(0, 0, this.canvas.width, this.ruler, theme.ruler);
 		for (let t = Math.ceil(this.from / step) * step; t < this.from + this.length; t += step) {
-			const x = this.xOf(t);
-			context.fillRect(x, RULER - 8, 1, 8);
-			context.fillText(timeText(t, step), x + 3, 13);
+			const x = this.device(t);
+			this.box(x, this.ruler - 8 * unit, x + unit, this.ruler, theme.ink);
+			this.put(timeText(t, step), x / this.ratio + 3, 13, theme.ink);
 		}
 		if (this.area)
 			this.drawArea();
 		if (this.trace.facts.death)
 			this.drawDeath();
-		context.fillStyle = '#eef1f5';
-		context.fillRect(0, 0, LEFT, RULER);
-		context.fillStyle = '#333';
-		context.fillText(`${timeText(this.length)} in view`, 6, 18);
+		this.box(0, 0, this.left, this.ruler, theme.ruler);
+		this.put(`${timeText(this.length)} in view`, 6, 18, theme.ink);
 	}
 	drawArea() {
-		const [from, to] = this.area, x0 = this.xOf(from), x1 = this.xOf(to);
-		this.context.fillStyle = 'rgba(60, 110, 230, 0.35)';
-		this.context.fillRect(x0, 16, Math.max(1, x1 - x0), RULER - 16);
-		this.context.fillStyle = '#123';
-		this.context.fillText(timeText(to - from), Math.max(x0, LEFT) + 3, 27);
+		const [from, to] = this.area, x0 = this.device(from), x1 = this.device(to);
+		this.box(x0, Math.round(16 * this.ratio), Math.max(x0 + 1, x1), this.ruler,
+			 'rgba(60, 110, 230, 0.35)');
+		this.put(timeText(to - from), Math.max(x0 / this.ratio, LEFT) + 3, 27, this.theme.ink);
 	}
 	drawDeath() {
-		const text = this.trace.facts.death.text.replace(/ .*/, ''), context = this.context;
+		const text = this.trace.facts.death.text.replace(/ .*/, '');
 		const x = this.xOf(this.trace.facts.end), width = text.length * this.charWidth() + 8;
-		const left = Math.min(x, this.width - width);
+		const left = this.crisp(Math.min(x, this.width - width));
 		if (x < LEFT || x > this.width)
 			return;
-		context.fillStyle = '#d61428';
-		context.fillRect(left, 15, width, 15);
-		context.fillStyle = '#fff';
-		context.fillText(text, left + 4, 26);
+		this.context.fillStyle = '#d61428';
+		this.context.fillRect(left, this.crisp(15), this.crisp(width), this.crisp(15));
+		this.put(text, left + 4, 26, '#fff');
 	}
 	drawNames() {
 		const context = this.context;
+		this.box(0, this.ruler, this.left, this.canvas.height, this.theme.names);
 		context.save();
 		context.beginPath();
 		context.rect(0, RULER, LEFT, this.viewHeight);
 		context.clip();
-		context.fillStyle = '#f7f8fa';
-		context.fillRect(0, RULER, LEFT, this.viewHeight);
 		for (const block of this.blocks)
 			if (this.isSeen(block.y, block.height))
 				this.drawName(block, block.y - this.top + RULER);
-		context.fillStyle = '#c8ccd2';
-		context.fillRect(LEFT - 1, RULER, 1, this.viewHeight);
 		context.restore();
+		this.box(this.left - 1, this.ruler, this.left, this.canvas.height, this.theme.edge);
 	}
 	drawName(block, y) {
 		const fits = Math.floor((LEFT - 14) / this.charWidth());
 		const put = (text, at, colour) => {
-			this.context.fillStyle = colour || '#222';
-			this.context.fillText(text.length > fits ? cutMiddle(text, fits) : text, 6, at);
+			this.put(text.length > fits ? cutMiddle(text, fits) : text, 6, at,
+				 colour || this.theme.ink);
 		};
 		if (block.kind === 'thread') {
 			const {thread} = block, death = this.trace.facts.death;
 			const died = death && death.tid && death.tid === thread.tid;
 			put(`${thread.folded ? '▸' : '▾'} ${thread.name || 'thread'} ${thread.tid || ''}`,
-			    y + 14, died ? '#d61428' : '');
+			    y + 14, died ? this.theme.death : '');
 			if (!thread.folded && block.height > HEAD + 16)
-				put(`  ${number(thread.count)} calls`, y + 29, '#888');
+				put(`  ${number(thread.count)} calls`, y + 29, this.theme.dim);
 		} else if (block.kind === 'cpus') {
-			put('CPUs', y + 14, '#555');
+			put('CPUs', y + 14, this.theme.dim);
 			this.trace.cpus.forEach((cpu, i) =>
-				put(`  CPU ${cpu.number}`, y + HEAD + i * CPU_ROW + 11, '#777'));
+				put(`  CPU ${cpu.number}`, y + HEAD + i * CPU_ROW + 11, this.theme.dim));
 		} else {
-			put('switched off', y + 14, '#555');
+			put('switched off', y + 14, this.theme.dim);
 			this.trace.facts.switched.forEach((one, i) =>
-				put(`  ${one.name}`, y + HEAD + i * LANE + 11, '#777'));
+				put(`  ${one.name}`, y + HEAD + i * LANE + 11, this.theme.dim));
 		}
 	}
 
@@ -645,6 +694,13 @@ function firstWait(list, t) {
 }
 
 /* ---- numbers and names for people ---- */
+
+/* What cannot be seen, or turns the order of what follows it, as its number: names are whatever a
+ * program says. */
+function shown(text) {
+	return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+			    (one) => `<U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
+}
 
 function niceStep(least) {
 	const unit = 10 ** Math.floor(Math.log10(Math.max(least, 1e-3)));

@@ -253,6 +253,8 @@ static void write_death(struct facts *facts)
 		ep_json_member_uint(json, "tid", export->death_tid);
 		ep_json_object_end(json);
 	}
+	if (export->page)
+		ep_json_member_text(json, "page", export->page);
 	if (export->report)
 		ep_json_member_text(json, "report", export->report);
 }

@@ -42,10 +42,15 @@ class Search {
 			panel.put('search', el('p', {className: 'dim', textContent: 'Nothing is searched for.'}));
 		} else {
 			this.look(this.matcher(text));
-			picture.shown = picture.colours.map((one, i) => this.found[i] ? HIT_OF(one) : OTHER);
+			this.colour();
 			this.list();
 		}
 		this.app.changed();
+	}
+	colour() {
+		const {picture} = this.app, {other} = picture.theme;
+		if (this.found)
+			picture.shown = picture.colours.map((one, i) => this.found[i] ? HIT_OF(one) : other);
 	}
 	look(matches) {
 		const {trace} = this.app;
@@ -171,11 +176,11 @@ class App {
 		this.listen();
 		this.name();
 		this.restore();
-		this.changed();
+		this.dress();
 	}
 	name() {
 		const {facts} = this.trace, program = facts.program.replace(/.*\//, '');
-		document.title = `${program} ${facts.pid}${facts.death ? `: ${facts.death.text}` : ''}`;
+		document.title = shown(`${program} ${facts.pid}${facts.death ? `: ${facts.death.text}` : ''}`);
 		byId('name').textContent = document.title;
 	}
 	changed() {
@@ -191,12 +196,29 @@ class App {
 		});
 	}
 	status(text) {
-		const {picture, trace} = this;
-		byId('status').textContent = text || `${number(trace.calls)} calls of ` +
+		const {picture, trace} = this, drawn = picture.arcs.length, status = byId('status');
+		const words = text || `${number(trace.calls)} calls of ` +
 			`${number(trace.functions.length)} functions in ` +
 			`${number(trace.threads.filter((one) => one.facts.there).length)} threads` +
-			(picture.tooManyArcs ? ' · too many wakings to draw their arcs: zoom in' : '') +
-			' · ? for keys';
+			(picture.wakes > drawn ? ` · arcs of the ${number(drawn)} longest waits that were ended, ` +
+			 `${number(picture.wakes - drawn)} not drawn: zoom in` : '') + ' · ? for keys';
+		if (status.textContent !== words)
+			status.textContent = words;
+	}
+	/* For those who do not see the picture. */
+	say(text) {
+		byId('said').textContent = shown(text || '');
+	}
+	dress() {
+		const dark = matchMedia('(prefers-color-scheme: dark)').matches && !this.printing;
+		this.picture.theme = dark ? THEMES.dark : THEMES.light;
+		this.search.colour();
+		this.changed();
+	}
+	print(on) {
+		this.printing = on;
+		this.dress();
+		this.picture.draw();
 	}
 
 	/* ---- what is selected ---- */
@@ -209,6 +231,7 @@ class App {
 		else if (reveal && what.thread)
 			this.revealTime(what);
 		this.panel.details(what);
+		this.say(this.tipText(what));
 		this.changed();
 	}
 	revealTime({thread, point, span}) {
@@ -318,7 +341,10 @@ class App {
 				this.changed();
 			}
 		});
-		new ResizeObserver(() => this.changed()).observe(byId('view'));
+		this.watchSize(canvas);
+		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.dress());
+		window.addEventListener('beforeprint', () => this.print(true));
+		window.addEventListener('afterprint', () => this.print(false));
 		byId('search').addEventListener('input', (event) => this.search.run(event.target.value));
 		byId('search').addEventListener('focus', () => this.panel.open('search'));
 		byId('next').onclick = () => this.search.go(1);
@@ -326,6 +352,27 @@ class App {
 		byId('whole').onclick = () => this.key('0');
 		byId('end').onclick = () => this.key('e');
 		byId('side').onclick = () => this.key('p');
+	}
+	/* The screen's own pixels, where the browser tells them: with a ratio of 1.25 they are no whole
+	 * number of ours. */
+	watchSize(canvas) {
+		const observer = new ResizeObserver(([{devicePixelContentBoxSize: sizes}]) => {
+			if (sizes)
+				this.picture.exact = [sizes[0].inlineSize, sizes[0].blockSize];
+			this.changed();
+		});
+		try {
+			observer.observe(canvas, {box: 'device-pixel-content-box'});
+		} catch {
+			observer.observe(canvas);
+		}
+		this.watchRatio();
+	}
+	/* The window went to another screen, or the page was zoomed. */
+	watchRatio() {
+		this.changed();
+		matchMedia(`(resolution: ${devicePixelRatio}dppx)`)
+			.addEventListener('change', () => this.watchRatio(), {once: true});
 	}
 	place(event) {
 		const box = this.picture.canvas.getBoundingClientRect();
@@ -433,7 +480,7 @@ class App {
 		tip.style.display = text ? 'block' : 'none';
 		if (!text)
 			return;
-		tip.textContent = text.length > 600 ? cutMiddle(text, 600) : text;
+		tip.textContent = shown(text.length > 600 ? cutMiddle(text, 600) : text);
 		tip.style.left = `${Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)}px`;
 		tip.style.top = `${Math.min(event.clientY + 16, innerHeight - tip.offsetHeight - 8)}px`;
 	}
@@ -450,8 +497,15 @@ class App {
 				this.picture.canvas.focus({preventScroll: true});
 			return;
 		}
-		if (this.key(event.key))
+		if (!this.isTheirs(event) && this.key(event.key))
 			event.preventDefault();
+	}
+	/* Buttons are pressed, and pages scrolled, by keys of ours. */
+	isTheirs({target, key}) {
+		const {canvas} = this.picture;
+		return target !== canvas && target !== document.body &&
+			(key === 'Enter' || key === ' ' || (/^(Arrow|Page|Home|End)/.test(key) &&
+							    byId('panel').contains(target)));
 	}
 	/* Whether it is one of ours. */
 	key(key) {
@@ -472,6 +526,8 @@ class App {
 			'/': () => byId('search').focus(),
 			n: () => this.search.go(1), N: () => this.search.go(-1), Enter: () => this.search.go(1),
 			'[': () => this.neighbour(-1), ']': () => this.neighbour(1), u: () => this.caller(),
+			i: () => this.callee(), t: () => this.nextThread(1), T: () => this.nextThread(-1),
+			o: () => this.foldSelected(),
 			p: () => document.body.classList.toggle('narrow'),
 			'?': () => this.panel.open('keys'), Escape: () => this.nothing(),
 		};
@@ -483,8 +539,38 @@ class App {
 	}
 	neighbour(step) {
 		const {thread, call} = this.picture.selected || {}, row = call >= 0 ? depthOf(thread, call) : 0;
-		if (call >= 0 && call + step >= thread.starts[row] && call + step < thread.starts[row + 1])
+		if (!(call >= 0))
+			this.nextThread(0);
+		else if (call + step >= thread.starts[row] && call + step < thread.starts[row + 1])
 			this.select({thread, call: call + step}, true);
+	}
+	callee() {
+		const {thread, call} = this.picture.selected || {};
+		if (!(call >= 0))
+			this.nextThread(0);
+		else if (calleesOf(thread, call)[1] > calleesOf(thread, call)[0])
+			this.select({thread, call: calleesOf(thread, call)[0]}, true);
+	}
+	/* The outermost call in the middle of what is seen, or the one that is nearest; 0: of this
+	 * thread, or of the first that is in view. */
+	nextThread(step) {
+		const {picture} = this, {selected, blocks, top} = picture;
+		const list = blocks.filter((one) => one.thread), at = list.findIndex((one) =>
+			selected && selected.thread ? one.thread === selected.thread : one.y + one.height > top);
+		const from = selected && selected.thread ? at + step : at, block = list[from];
+		if (!block)
+			return;
+		const {thread} = block, {starts} = thread, past = starts[1] || 0;
+		const call = Math.min(firstAbove(thread.end, picture.from + picture.length / 2, 0, past), past - 1);
+		this.select({thread, call, before: call < 0}, call >= 0);
+		this.scrollTo(thread);
+		this.say(`${thread.name || 'thread'} ${thread.tid || ''}: ${call < 0 ? 'no calls'
+			: this.tipText({thread, call})}`);
+	}
+	foldSelected() {
+		const {thread} = this.picture.selected || {};
+		if (thread)
+			this.fold(thread);
 	}
 	caller() {
 		const {thread, call} = this.picture.selected || {};
@@ -503,6 +589,6 @@ readTrace().then((trace) => {
 	document.documentElement.dataset.ms = Math.round(performance.now());
 }).catch((error) => {
 	document.documentElement.dataset.state = 'failed';
-	byId('status').textContent = `This file cannot be shown: ${error.message}`;
+	byId('status').textContent = shown(`This file cannot be shown: ${error.message}`);
 	byId('status').className = 'warn';
 });

@@ -5,12 +5,16 @@
 
 function el(tag, properties, ...children) {
 	const made = Object.assign(document.createElement(tag), properties || {});
-	made.append(...children.filter((one) => one !== null && one !== undefined));
+	if (made.textContent)
+		made.textContent = shown(made.textContent);
+	made.append(...children.filter((one) => one !== null && one !== undefined)
+		.map((one) => typeof one === 'string' ? shown(one) : one));
 	return made;
 }
 
+/* A button, for the keyboard gets to those. */
 function link(text, action) {
-	return el('a', {textContent: text, onclick: action});
+	return el('button', {className: 'link', textContent: text, onclick: action});
 }
 
 const byId = (id) => document.getElementById(id);
@@ -21,13 +25,16 @@ class Panel {
 		this.pages = new Map();
 		for (const name of ['Report', 'Details', 'Selection', 'Search', 'Keys']) {
 			const id = name.toLowerCase();
-			const page = el('div', {className: 'page', id: `page-${id}`});
-			const tab = el('button', {textContent: name, id: `tab-${id}`,
+			const page = el('div', {className: 'page', id: `page-${id}`, tabIndex: 0, role: 'tabpanel',
+						ariaLabel: name});
+			const tab = el('button', {textContent: name, id: `tab-${id}`, role: 'tab',
 						  onclick: () => this.open(id)});
+			tab.setAttribute('aria-controls', page.id);
 			byId('tabs').append(tab);
 			byId('pages').append(page);
 			this.pages.set(id, {page, tab});
 		}
+		byId('tabs').addEventListener('keydown', (event) => this.turn(event));
 		this.report();
 		this.keys();
 		this.put('details', el('p', {className: 'dim', textContent: 'Click a call.'}));
@@ -36,10 +43,24 @@ class Panel {
 		this.put('search', el('p', {className: 'dim', textContent: 'Nothing is searched for.'}));
 		this.open('report');
 	}
+	/* Tab leads to the tab that is open, arrows to the others. */
+	turn(event) {
+		const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+		const ids = [...this.pages.keys()], at = ids.indexOf(this.opened);
+		if (!step || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		this.open(ids[(at + step + ids.length) % ids.length]);
+		this.pages.get(this.opened).tab.focus();
+		event.preventDefault();
+		event.stopPropagation();
+	}
 	open(id) {
+		this.opened = id;
 		for (const [name, {page, tab}] of this.pages) {
 			page.classList.toggle('on', name === id);
 			tab.classList.toggle('on', name === id);
+			tab.setAttribute('aria-selected', String(name === id));
+			tab.tabIndex = name === id ? 0 : -1;
 		}
 	}
 	put(id, ...children) {
@@ -49,17 +70,25 @@ class Panel {
 	/* ---- the report ---- */
 
 	report() {
-		const {facts} = this.app.trace, pre = el('pre', {id: 'report'});
-		const tids = new Map(this.app.trace.threads.map((one) => [String(one.tid), one]));
-		/* Threads that are named in it are links to their rows. */
-		for (const part of (facts.report || 'There is no report.').split(/(\bthread \d+)/)) {
-			const thread = /^thread \d+$/.test(part) ? tids.get(part.slice(7)) : null;
-			pre.append(thread && thread.facts.there
-				? link(part, () => this.app.showThread(thread)) : part);
-		}
+		const {facts} = this.app.trace;
+		const page = this.linked(facts.page || facts.report || 'There is no report.', 'report');
+		const all = facts.page && facts.report
+			? el('details', {id: 'more'}, el('summary', {textContent: 'all of it: every thread and frame'}),
+			     this.linked(facts.report, 'report-all')) : null;
 		const warnings = facts.warnings.map((text) =>
 			el('div', {className: 'warn', textContent: text}));
-		this.put('report', pre, ...(facts.report ? [] : warnings));
+		this.put('report', page, all, ...(facts.report ? [] : warnings));
+	}
+	/* Threads that are named in it are links to their rows. */
+	linked(text, id) {
+		const pre = el('pre', {id});
+		const tids = new Map(this.app.trace.threads.map((one) => [String(one.tid), one]));
+		for (const part of text.split(/(\bthread \d+)/)) {
+			const thread = /^thread \d+$/.test(part) ? tids.get(part.slice(7)) : null;
+			pre.append(thread && thread.facts.there
+				? link(part, () => this.app.showThread(thread)) : shown(part));
+		}
+		return pre;
 	}
 
 	keys() {
@@ -72,7 +101,8 @@ class Panel {
 			['0', 'everything'], ['e', 'the end'], ['/', 'search'],
 			['n N, Enter', 'next hit, previous hit'],
 			['[ ]', 'call before, call after, in the row'], ['u', 'its caller'],
-			['click on a name', 'fold, show all levels, show some'],
+			['i', 'the first call that it made'], ['t T', 'the thread below, above'],
+			['o, click on a name', 'fold, show all levels, show some'],
 			['p', 'panel'], ['Esc', 'nothing is selected'], ['?', 'this'],
 		];
 		const colours = [
@@ -324,12 +354,10 @@ class Panel {
 			link(labels[one.func], () => this.app.search.set(functions[one.func][0])),
 			number(one.count), about + timeText(one.total), about + timeText(one.self),
 			about + timeText(one.longest), one.waited ? timeText(one.waited) : '']);
-		const made = table(rows, 'list', ['function', 'calls', 'total', 'self', 'longest', 'waited']);
+		const heads = ['calls', 'total', 'self', 'longest', 'waited'].map((name) =>
+			link(name, () => this.selection(from, to, name === 'calls' ? 'count' : name)));
+		const made = table(rows, 'list', ['function', ...heads]);
 		made.id = 'functions';
-		['', 'count', 'total', 'self', 'longest', 'waited'].forEach((name, i) => {
-			if (name)
-				made.rows[0].cells[i].onclick = () => this.selection(from, to, name);
-		});
 		this.put('selection',
 			 el('h2', {textContent: `${timeText(to - from)} from ${timeText(from, 1)}`}),
 			 el('p', {id: 'sum', textContent: `${number(calls)} calls of ` +
@@ -346,7 +374,7 @@ class Panel {
 function table(rows, className, heads) {
 	const made = el('table', {className: className || ''});
 	if (heads)
-		made.append(el('tr', {}, ...heads.map((text) => el('th', {textContent: text}))));
+		made.append(el('tr', {}, ...heads.map((head) => el('th', {scope: 'col'}, head))));
 	for (const row of rows)
 		made.append(el('tr', {}, ...row.map((cell, i) =>
 			el(!heads && i === 0 && row.length === 2 ? 'th' : 'td', {}, cell))));

@@ -277,6 +277,32 @@ function placeWaits(thread) {
 	thread.waitRows = rows;
 }
 
+/* The waits that a thread of this process ended, in order of time: when, how long they were, and
+ * who it was: the system gives a tid again. */
+function placeWakes(thread, byTid) {
+	const t = [], ns = [], by = [], {slices} = thread;
+	for (let i = 0; slices && i < slices.count; i++) {
+		const end = slices.end[i], found = slices.waker[i] && byTid.get(slices.waker[i]);
+		const waker = found && found.find(({facts}) => (facts.start === null || facts.start <= end) &&
+						  (facts.end === null || facts.end >= end));
+		if (!waker || waker === thread)
+			continue;
+		t.push(end);
+		ns.push(end - slices.begin[i]);
+		by.push(waker);
+	}
+	thread.wakes = {t: Float64Array.from(t), ns: Float64Array.from(ns), by};
+}
+
+function placeAllWakes(trace) {
+	const byTid = new Map();
+	for (const thread of trace.threads)
+		if (thread.facts.there)
+			byTid.set(thread.tid, [...byTid.get(thread.tid) || [], thread]);
+	for (const thread of trace.threads)
+		placeWakes(thread, byTid);
+}
+
 function finish(trace) {
 	for (const thread of trace.threads) {
 		while (thread.stack.length) /* the file was cut off */
@@ -287,6 +313,7 @@ function finish(trace) {
 		thread.gapEnds = Float64Array.from(thread.gaps, (gap) => gap.end);
 		thread.on = thread.openSpans = null;
 	}
+	placeAllWakes(trace);
 	if (!trace.cpus.length)
 		ownCpus(trace);
 	trace.cpus.sort((a, b) => a.number - b.number);

@@ -19,7 +19,7 @@ SETTINGS = {
     "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False,
     "services.settings.server": "", "toolkit.telemetry.enabled": False, "network.proxy.type": 0,
 }
-KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "ArrowDown": "\ue015", "ArrowRight": "\ue014", "ArrowLeft": "\ue012",
+KEYS = {"Enter": "\ue006", "Escape": "\ue00c", "Tab": "\ue004", "ArrowDown": "\ue015", "ArrowRight": "\ue014", "ArrowLeft": "\ue012",
         "ArrowUp": "\ue013", "Home": "\ue011", "PageDown": "\ue00f"}
 SHIFT, CONTROL = "\ue008", "\ue009"
 
@@ -89,7 +89,9 @@ class Firefox(Page):
         self.socket = WebSocket("127.0.0.1", self.port(), "/session")
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
-        self.context = self.ask("browsingContext.getTree")["contexts"][0]["context"]
+        # In the tab that is there the address has the focus, and the page does not get it.
+        self.context = self.ask("browsingContext.create", type="tab")["context"]
+        self.ask("browsingContext.activate", context=self.context)
         self.window(*self.size, self.ratio)
         return self
 

@@ -129,7 +129,7 @@ def clicks(page, facts, function, source):
         line = text.read().split("\n")[call["line"] - 1]
     check(page.text("#source .at") == f"{call['line']:5d}  {line}", "the source's line is", page.text("#source .at"))
     parent = facts.by_key[call["thread"], call["parent"]]["function"]
-    check(page.text("#callers a") == parent, "called by", page.text("#callers a"))
+    check(page.text("#callers button") == parent, "called by", page.text("#callers a"))
     page.key("u")
     check(page.text("#call-name") == parent, "u shows", page.text("#call-name"))
 
@@ -186,15 +186,167 @@ def links(page, path):
     check(page.value("document.documentElement.dataset.state") == "ready", "a link of nonsense")
 
 
-def death(page, signal, report):
+def death(page, signal, report, one_screen):
+    """The page comes first, as at a terminal of 80 columns; all of the report can be unfolded below."""
+    with open(one_screen, encoding="utf-8") as text:
+        check(page.text("#report") == text.read(), "the page is", page.text("#report")[:300])
     with open(report, encoding="utf-8") as text:
         lines = [line for line in text.read().split("\n") if line.startswith(("died of", "because"))]
     for line in lines:
-        check(line in page.text("#report"), "the report has not:", line)
+        check(line in page.text("#report-all"), "the report has not:", line)
+    check(not page.value("document.querySelector('#report-all').checkVisibility()"), "the report is not folded")
+    page.value("document.querySelector('#more summary').focus()")
+    page.key("Enter")
+    check(page.value("document.querySelector('#report-all').checkVisibility()"), "the report does not unfold")
     check(signal in page.value("document.title"), "the title is", page.value("document.title"))
     page.open(page.path)
     x = page.value("epitaph.picture.xOf(epitaph.trace.facts.end) + epitaph.picture.canvas.getBoundingClientRect().left")
     check(pixel(page, int(x) + 1, 850) == [214, 20, 40], "no line where it died:", pixel(page, int(x) + 1, 850))
+
+
+def asks_nobody(page):
+    """What the page would ask for is refused by its own policy."""
+    check(page.value("fetch('data:text/plain,1').then(() => 'given', () => 'refused')") == "refused", "fetch is allowed")
+    check(page.value("""new Promise((done) => { const image = new Image(); image.onload = () => done('given'); image.onerror = () =>
+        done('refused'); image.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='; })""") == "refused", "images are")
+
+
+SHARP = """(() => {{ const picture = epitaph.picture, {{canvas, ratio}} = picture, bad = [];
+    const thread = epitaph.trace.threads.find((one) => one.count > 100), starts = thread.starts;
+    const row = starts.findIndex((start, i) => starts[i + 1] - start > 50), first = thread.starts[row];
+    picture.selected = picture.area = null; thread.limit = 64; thread.folded = false; picture.layout(); picture.top = 0;
+    picture.show(thread.begin[first], thread.end[Math.min(first + 20, thread.starts[row + 1] - 1)]); picture.draw();
+    const data = (x, y) => [...picture.context.getImageData(x, y, 1, 1).data].slice(0, 3).join();
+    const box = canvas.getBoundingClientRect();
+    if (canvas.width !== Math.round(box.right * ratio) - Math.round(box.left * ratio)) bad.push('width ' + canvas.width);
+    const edge = Math.round(190 * ratio), y = Math.floor((canvas.height - 4));
+    if (data(edge - 1, y) === data(edge - 2, y) || data(edge - 2, y) !== data(edge - 9, y)) bad.push('names are blurred');
+    let bars = 0;
+    for (let call = first; call < thread.starts[row + 1] && bars < 20; call++) {{
+        const x0 = picture.device(thread.begin[call]), x1 = picture.device(thread.end[call]);
+        const place = picture.placeOf(thread, call), y = Math.round((place[1] + 3) * ratio);
+        if (x1 - x0 < 4 || x0 < edge || x1 >= canvas.width) continue;
+        bars++;
+        const colour = picture.shown[thread.func[call]], want = [colour & 255, colour >> 8 & 255, colour >> 16 & 255].join();
+        if (data(x0, y) !== want || data(x1 - 2, y) !== want) bad.push('ends of ' + call);
+        for (const x of [x0 + 1, (x0 + x1) >> 1, x1 - 2]) {{
+            const hit = picture.pick((x + 0.5) / ratio, place[1] + 3);
+            if (!hit || hit.call !== call) bad.push('pixel ' + x + ' is not ' + call);
+        }}
+    }}
+    return [bars, picture.ratio, bad.slice(0, 5)]; }})()"""
+
+
+def sharp(page, *ratios):
+    """A pixel of the canvas is one of the screen; what is drawn at one is what a click there finds."""
+    for i, ratio in enumerate(map(float, ratios)):
+        page.window(701 + 2 * i, 503, ratio)  # of the ratio alone Chromium's emulation tells the page nothing
+        page.until(f"epitaph.picture.ratio === {ratio}", 10)
+        page.drawn()
+        bars, found, bad = page.value(SHARP.format())
+        check(bars > 5 and found == ratio and not bad, "at", ratio, found, ":", bars, bad)
+    page.window(*page.size)
+    page.drawn()
+
+
+FOCUS = """(() => { const one = document.activeElement; return one.id || one.className || one.tagName; })()"""
+
+
+def keyboard(page):
+    """Everything by keys alone."""
+    page.value("document.activeElement.blur()")
+    seen = []
+    for _ in range(9):  # behind the last is the browser itself
+        page.key("Tab")
+        seen.append(page.value(FOCUS))
+    order = ["search", "previous", "next", "whole", "end", "side", "canvas", "tab-search", "page-search"]
+    at = seen.index("search") if "search" in seen else 0
+    check(seen[at:at + len(order)] == order[:len(seen) - at], "Tab goes to", seen)
+    page.value("document.querySelector('#side').focus()")
+    page.key("Enter")
+    check(page.value("document.body.classList.contains('narrow')"), "Enter on a button does not press it")
+    page.key("Enter")
+    page.value("(epitaph.panel.open('report'), document.querySelector('#tab-report').focus())")
+    page.key("ArrowRight")
+    check(page.value(FOCUS) == "tab-details", "the arrow leads to", page.value(FOCUS))
+    check(page.value("document.querySelector('#tab-details').getAttribute('aria-selected')") == "true", "and does not open it")
+    page.value("document.querySelector('#end').focus()")
+    page.key("Tab")
+    page.key("Tab")
+    check(page.value("getComputedStyle(document.querySelector('#view'), '::after').borderTopWidth") == "2px", "the canvas' focus is not seen")
+    page.key("Escape")
+    page.key("]")
+    first = page.text("#call-name")
+    check(first != "", "] selects nothing")
+    check(first in page.text("#said"), "it says", page.text("#said"))
+    page.key("i")
+    check(page.text("#callers button") == first, "i leads from", first, "to one of", page.text("#callers button"))
+    page.key("u")
+    check(page.text("#call-name") == first, "u leads to", page.text("#call-name"))
+    rows = page.value("epitaph.picture.blocks.find((one) => one.thread === epitaph.picture.selected.thread).rows")
+    page.key("o")
+    check(page.value("epitaph.picture.blocks.find((one) => one.thread === epitaph.picture.selected.thread).rows") != rows, "o folds nothing")
+    unnamed = page.value("""[...document.querySelectorAll('button, input, [tabindex="0"]')].filter((one) =>
+        !(one.getAttribute('aria-label') || one.ariaLabel || one.textContent.trim())).map((one) => one.id)""")
+    check(not unnamed, "without a name:", unnamed)
+
+
+def narrow(page):
+    """600 pixels: the panel is below, and nothing sticks out."""
+    page.window(600, 700)
+    page.drawn()
+    out = page.value("""['#bar', ...['search', 'next', 'side'].map((id) => '#' + id), '#panel', '#status'].filter((one) => {
+        const box = document.querySelector(one).getBoundingClientRect(); return box.left < 0 || box.right > 601 || !box.width; })""")
+    check(not out and page.value("document.documentElement.scrollWidth") <= 600, "sticks out:", out)
+    check(page.value("document.querySelector('#panel').getBoundingClientRect().top") >=
+          page.value("document.querySelector('#view').getBoundingClientRect().bottom") - 1, "the panel is not below")
+    page.window(*page.size)
+    page.drawn()
+
+
+def dressed(page):
+    """In the dark, and on paper (in Chromium alone: BiDi has no words for it)."""
+    if not hasattr(page, "media"):
+        return
+    paper = "[...epitaph.picture.context.getImageData(epitaph.picture.canvas.width - 3, epitaph.picture.canvas.height - 3, 1, 1).data].slice(0, 3)"
+    page.media(prefers_color_scheme="dark")
+    page.drawn()
+    check(max(page.value(paper)) < 60, "dark paper is", page.value(paper))
+    check(page.value("getComputedStyle(document.querySelector('#panel')).backgroundColor") == "rgb(24, 29, 36)", "the panel is light")
+    page.value("epitaph.print(true)")
+    check(page.value(paper) == [255, 255, 255], "what is printed is", page.value(paper))
+    page.value("epitaph.print(false)")
+    page.media("print", prefers_color_scheme="dark")
+    page.drawn()
+    check(page.value("getComputedStyle(document.querySelector('#bar')).display") == "none", "buttons are printed")
+    check(page.value("getComputedStyle(document.querySelector('.page.on')).overflow") == "visible", "the report is cut off")
+    page.media()
+    page.drawn()
+    check(page.value(paper) == [255, 255, 255], "light paper is", page.value(paper))
+
+
+def odd_names(page, *names):
+    """Names as the program has them are found, and shown with what cannot be seen in it as numbers."""
+    labels = page.value("epitaph.trace.functions.map((one) => one[0])")
+    for name in (bytes(name, "ascii").decode("unicode_escape") for name in names):
+        check(name in labels, "no function", ascii(name), ascii(labels))
+        page.value(f"epitaph.search.set({json.dumps(name)})")
+        hidden = re.sub("[\x00-\x1f\u2028-\u202e]", lambda one: f"<U+{ord(one[0]):04X}>", name)
+        check(page.text("#page-search td button") == hidden, "it is shown as", ascii(page.text("#page-search td button")))
+
+
+def arcs(page):
+    """Of too many wakings in view, those that ended the longest waits."""
+    drawn = page.value("""(() => { const {picture, trace} = epitaph, there = picture.blocks.filter((one) => one.thread).map((one) => one.thread);
+        const [one, other] = there, count = 5000, before = one.wakes;
+        one.wakes = {t: Float64Array.from({length: count}, (_, i) => picture.first + picture.all * i / count),
+                     ns: Float64Array.from({length: count}, (_, i) => i * 7919 % count), by: new Array(count).fill(other)};
+        picture.top = 0; [picture.from, picture.length] = [picture.first, picture.all]; picture.draw(); epitaph.status();
+        const all = picture.arcs.filter((arc) => arc.thread === one).map((arc) => arc.ns).sort((a, b) => a - b);
+        one.wakes = before;
+        return [all.length, all[0], picture.wakes - picture.arcs.length, document.querySelector('#status').textContent]; })()""")
+    check(drawn[0] <= 400 and drawn[1] >= 5000 - 400, "drawn are", drawn)
+    check(f"{drawn[2]:,} not drawn" in drawn[3], "the page says", drawn[3])
 
 
 def wakes(page, source):
@@ -256,7 +408,9 @@ def main():
             globals()[name](page, *([facts] if name in ("moves", "clicks", "searches", "selects") else []),
                             *([path] if name == "links" else []), *values)
         own = "file://" + os.path.abspath(path)
-        strange = [one for one in page.said if one != "asks for about:blank" and not one.startswith("asks for " + own)]
+        # data: is no address: what asks_nobody tried, and fonts that Firefox has in itself.
+        strange = [one for one in page.said if " data:" not in one and "'data:" not in one and
+                   one != "asks for about:blank" and not one.startswith("asks for " + own)]
         check(not strange, "the page:", strange)
         check(page.value("document.scripts.length") == 1, "scripts in it:", page.value("document.scripts.length"))
 
