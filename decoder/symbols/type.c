@@ -201,6 +201,7 @@ bool ep_type_size(Dwarf_Die *type, uint64_t *out)
 /* A declarator grows around its middle: what stands before the name, and what behind it. */
 struct declarator {
 	char before[NAME_MAX_SIZE], behind[NAME_MAX_SIZE];
+	struct ep_type_scopes *scopes;
 };
 
 /* What does not fit is cut at the end. */
@@ -230,8 +231,7 @@ static const char *qualifier_of(int tag)
 					     : "_Atomic";
 }
 
-/* In C++ a type's kind is no part of its name. */
-static bool wants_kind(Dwarf_Die *die)
+bool ep_type_is_c(Dwarf_Die *die)
 {
 	Dwarf_Die unit;
 
@@ -261,9 +261,10 @@ static const char *base_name(const char *name)
 	return name;
 }
 
-static void named(Dwarf_Die *die, char *out, size_t size)
+static void named(Dwarf_Die *die, struct ep_type_scopes *scopes, char *out, size_t size)
 {
 	const char *name = base_name(dwarf_diename(die)), *kind = "";
+	char prefix[NAME_MAX_SIZE];
 
 	switch (dwarf_tag(die)) {
 	case DW_TAG_structure_type:
@@ -280,10 +281,11 @@ static void named(Dwarf_Die *die, char *out, size_t size)
 	}
 	if (!name)
 		snprintf(out, size, "%s {...}", *kind ? kind : "?");
-	else if (*kind && wants_kind(die))
+	else if (*kind && ep_type_is_c(die))
 		snprintf(out, size, "%s %s", kind, name);
 	else
-		snprintf(out, size, "%s", name);
+		snprintf(out, size, "%s%s",
+			 ep_type_scopes_prefix(scopes, die, prefix, sizeof(prefix)), name);
 }
 
 /* A pointer to an array or a function stands in brackets. */
@@ -301,6 +303,28 @@ static void add_pointer(struct declarator *d, int tag, Dwarf_Die *target, bool h
 							  : "&&";
 
 	prepend(d->before, sign);
+	if (has_target && binds_behind(target)) {
+		prepend(d->before, "(");
+		append(d->behind, ")");
+	}
+}
+
+/* "Class::*" */
+static void add_member_pointer(struct declarator *d, Dwarf_Die *pointer, Dwarf_Die *target,
+			       bool has_target)
+{
+	char text[NAME_MAX_SIZE], prefix[NAME_MAX_SIZE] = "";
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+	Dwarf_Die class;
+
+	if (dwarf_attr(pointer, DW_AT_containing_type, &attribute) &&
+	    dwarf_formref_die(&attribute, &class)) {
+		name = dwarf_diename(&class);
+		ep_type_scopes_prefix(d->scopes, &class, prefix, sizeof(prefix));
+	}
+	snprintf(text, sizeof(text), "%s%s::*", prefix, name ? name : "?");
+	prepend(d->before, text);
 	if (has_target && binds_behind(target)) {
 		prepend(d->before, "(");
 		append(d->behind, ")");
@@ -343,6 +367,9 @@ static bool step(struct declarator *d, Dwarf_Die *at, char *qualifiers, size_t s
 	case DW_TAG_rvalue_reference_type:
 		add_pointer(d, tag, &next, has_next);
 		break;
+	case DW_TAG_ptr_to_member_type:
+		add_member_pointer(d, at, &next, has_next);
+		break;
 	case DW_TAG_array_type:
 		add_dimensions(d, at);
 		break;
@@ -367,9 +394,9 @@ static bool step(struct declarator *d, Dwarf_Die *at, char *qualifiers, size_t s
 	return has_next;
 }
 
-char *ep_type_name(Dwarf_Die *die, char *out, size_t size)
+char *ep_type_name(Dwarf_Die *die, struct ep_type_scopes *scopes, char *out, size_t size)
 {
-	struct declarator d = {0};
+	struct declarator d = {.scopes = scopes};
 	char base[NAME_MAX_SIZE] = "void", qualifiers[64] = "";
 	Dwarf_Die at = *die;
 	unsigned hops = 0;
@@ -377,7 +404,7 @@ char *ep_type_name(Dwarf_Die *die, char *out, size_t size)
 	while (hops++ < HOPS_MAX && step(&d, &at, qualifiers, sizeof(qualifiers)))
 		;
 	if (at.addr && hops <= HOPS_MAX)
-		named(&at, base, sizeof(base));
+		named(&at, scopes, base, sizeof(base));
 	snprintf(out, size, "%s%s%s%s%s", hops <= HOPS_MAX ? qualifiers : "", base,
 		 d.before[0] || d.behind[0] ? " " : "",
 		 d.before[0] == ' ' ? d.before + 1 : d.before, d.behind);

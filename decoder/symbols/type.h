@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decoder/symbols/type_scopes.h"
+
 /* The type of a variable, member, pointer, array …; false: none (void). */
 bool ep_type_of(Dwarf_Die *die, Dwarf_Die *out);
 /* Without typedefs and qualifiers, in place; false: they make a ring. */
@@ -49,8 +51,12 @@ struct ep_type_walk {
 };
 bool ep_type_child(struct ep_type_walk *walk, Dwarf_Die *parent);
 
-/* "const char *", "struct point [4]", "void (*)(int)": as in C, at most `size` - 1 bytes of it; any
- * bytes. Returns `out`. */
-char *ep_type_name(Dwarf_Die *die, char *out, size_t size);
+/* Is the entry's unit written in C? There a type's kind is a part of its name. */
+bool ep_type_is_c(Dwarf_Die *die);
+
+/* "const char *", "struct point [4]", "void (*)(...)", "ns::Class &": as in C or C++, at most
+ * `size`
+ * - 1 bytes of it; any bytes. Returns `out`. */
+char *ep_type_name(Dwarf_Die *die, struct ep_type_scopes *scopes, char *out, size_t size);
 
 #endif

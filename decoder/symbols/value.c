@@ -20,6 +20,7 @@
 #define ELEMENTS_MAX 16u   /* of an array, runs of equal ones counting as one */
 #define REPEATS_MIN  10u   /* as in gdb */
 #define REPEATS_MAX  1024u /* looked at */
+#define PREFIX_MAX   120u  /* bytes of the namespaces before a name */
 #define MAPPED_TO    ((uint64_t)1 << 47)
 
 static void value(struct ep_value_printer *p, Dwarf_Die type, struct ep_value_part part,
@@ -398,9 +399,13 @@ static void base_class(struct ep_value_printer *p, Dwarf_Die *die, struct ep_val
 {
 	uint64_t is_virtual = 0;
 	Dwarf_Die type;
-	const char *name = ep_type_of(die, &type) ? dwarf_diename(&type) : NULL;
+	bool has_type = ep_type_of(die, &type);
+	const char *name = has_type ? dwarf_diename(&type) : NULL;
+	char prefix[PREFIX_MAX] = "";
 
-	ep_value_put(p, "<%s> = ", name ? name : "?");
+	if (has_type)
+		ep_type_scopes_prefix(p->style->scopes, &type, prefix, sizeof(prefix));
+	ep_value_put(p, "<%s%s> = ", prefix, name ? name : "?");
 	if (ep_type_number(die, DW_AT_virtuality, &is_virtual) && is_virtual)
 		ep_value_put(p, "<virtual>");
 	else

@@ -9,6 +9,7 @@
 #define EPITAPH_VALUE_H
 
 #include "decoder/symbols/location.h"
+#include "decoder/symbols/type_scopes.h"
 
 #define EP_VALUE_MAX   240u
 #define EP_VALUE_STEPS 16384u
@@ -17,6 +18,7 @@ struct ep_value_style {
 	/* Of an address in code: "f+0x12", static or until the next call; NULL: it is none. May be
 	 * NULL. */
 	const char *(*code)(void *context, uint64_t address);
+	struct ep_type_scopes *scopes; /* for names of types and enumerators */
 };
 
 /* Valid UTF-8 without control characters. The caller frees it. What is not known is in angle

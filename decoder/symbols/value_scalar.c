@@ -274,6 +274,8 @@ void ep_value_base(struct ep_value_printer *p, Dwarf_Die *type, struct ep_value_
 
 /* ---- enumerations ---- */
 
+#define PREFIX_MAX 120u
+
 struct enumerators {
 	uint64_t number, rest; /* what flags do not have */
 	size_t flags;
@@ -306,7 +308,21 @@ static bool look_at_enumerators(struct ep_value_printer *p, Dwarf_Die *type, str
 	return all_flags;
 }
 
-static void put_flags(struct ep_value_printer *p, Dwarf_Die *type, struct enumerators *e)
+/* What an enumerator's name begins with: those of an `enum class` lie in it, others beside it. */
+static char *prefix_of(struct ep_value_printer *p, Dwarf_Die *type, char *out, size_t size)
+{
+	const char *name = dwarf_diename(type);
+	size_t used;
+
+	ep_type_scopes_prefix(p->style->scopes, type, out, size);
+	used = strlen(out);
+	if (name && ep_type_flag(type, DW_AT_enum_class))
+		snprintf(out + used, size - used, "%s::", name);
+	return out;
+}
+
+static void put_flags(struct ep_value_printer *p, Dwarf_Die *type, struct enumerators *e,
+		      const char *prefix)
 {
 	struct ep_type_walk walk = {0};
 	const char *between = "(";
@@ -316,7 +332,7 @@ static void put_flags(struct ep_value_printer *p, Dwarf_Die *type, struct enumer
 		if (!enumerator(&walk.die, &one) || !one ||
 		    (e->number & (uint64_t)one) != (uint64_t)one)
 			continue;
-		ep_value_put(p, "%s%s", between,
+		ep_value_put(p, "%s%s%s", between, prefix,
 			     dwarf_diename(&walk.die) ? dwarf_diename(&walk.die) : "?");
 		between = " | ";
 	}
@@ -329,11 +345,13 @@ void ep_value_put_enumerator(struct ep_value_printer *p, Dwarf_Die *type, uint64
 {
 	struct enumerators e = {.number = number, .rest = number};
 	bool flags = look_at_enumerators(p, type, &e);
+	char prefix[PREFIX_MAX];
 
+	prefix_of(p, type, prefix, sizeof(prefix));
 	if (e.exact)
-		ep_value_put(p, "%s", e.exact);
+		ep_value_put(p, "%s%s", prefix, e.exact);
 	else if (flags && e.flags)
-		put_flags(p, type, &e);
+		put_flags(p, type, &e, prefix);
 	else
 		ep_value_put(p, "%" PRId64, (int64_t)number);
 }

@@ -24,11 +24,11 @@ static char *escaped(const char *text)
 	return ep_utf8_escape(text, strlen(text));
 }
 
-static char *type_text(Dwarf_Die *type)
+static char *type_text(const struct collector *c, Dwarf_Die *type)
 {
 	char text[TYPE_NAME_MAX];
 
-	return escaped(ep_type_name(type, text, sizeof(text)));
+	return escaped(ep_type_name(type, c->style->scopes, text, sizeof(text)));
 }
 
 static void add(struct collector *c, Dwarf_Die *die, const char *name)
@@ -53,7 +53,7 @@ static void add(struct collector *c, Dwarf_Die *die, const char *name)
 		one->value = ep_strdup("<a type that is not told>");
 		return;
 	}
-	one->type = type_text(&type);
+	one->type = type_text(c, &type);
 	ep_location_find(&location, c->frame, die);
 	one->by_caller = location.by_caller;
 	one->value = ep_value_text(c->style, c->frame, &type, &location, &one->known);
@@ -83,7 +83,8 @@ static void collect(struct collector *c, Dwarf_Die *block)
 void ep_variables_init(struct ep_variables *out, struct ep_inlines *inlines, unsigned skip,
 		       struct ep_location_frame *frame, const struct ep_value_style *style)
 {
-	struct collector c = {.out = out, .frame = frame, .style = style, .arguments = true};
+	struct ep_value_style scoped = *style;
+	struct collector c = {.out = out, .frame = frame, .style = &scoped, .arguments = true};
 	Dwarf_Die scopes[EP_SCOPES_MAX];
 	size_t count;
 
@@ -92,10 +93,12 @@ void ep_variables_init(struct ep_variables *out, struct ep_inlines *inlines, uns
 	out->found = count > 0;
 	if (!count)
 		return;
+	scoped.scopes = ep_type_scopes_create();
 	collect(&c, &scopes[count - 1]);
 	c.arguments = false;
 	for (size_t i = 0; i < count; i++)
 		collect(&c, &scopes[i]);
+	ep_type_scopes_destroy(scoped.scopes);
 }
 
 void ep_variables_deinit(struct ep_variables *variables)

@@ -34,7 +34,7 @@ struct ep_variables {
 };
 
 /* `frame` has all but the members `base` and, where it is NULL, `entry`. `skip`: so many inlined
- * calls, counted from the innermost, are left alone. */
+ * calls, counted from the innermost, are left alone. Of `style` all but `scopes`. */
 void ep_variables_init(struct ep_variables *out, struct ep_inlines *inlines, unsigned skip,
 		       struct ep_location_frame *frame, const struct ep_value_style *style);
 void ep_variables_deinit(struct ep_variables *variables); /* zeroed is allowed */

@@ -13,6 +13,16 @@ kinds() { # COMPILER LEVEL NUMBER FLAGS...: the page of the program's Nth end
 	"$EPITAPH" report --all core >page || [ $? -eq 1 ]
 }
 
+types() { # "NAME TYPE"...: of the core
+	"$EPITAPH" report --json core >report.json || [ $? -eq 1 ]
+	python3 - "$@" <<'PYTHON' || say "other types than $*"
+import json, sys
+found = {v["name"]: v["type"] for v in json.load(open("report.json"))["place"]["variables"]}
+wrong = [(name, found.get(name)) for name, kind in (word.split(" ", 1) for word in sys.argv[1:]) if found.get(name) != kind]
+sys.exit(wrong and str(wrong) or 0)
+PYTHON
+}
+
 for build in 'gcc -O0' 'gcc -O2' 'clang -O0' 'clang -O2'; do
 	kinds $build 4
 	has page 'counter = 7'
@@ -47,6 +57,10 @@ has page 'negative = -7'
 for build in 'g++ -O0' 'clang++ -O0'; do
 	kinds $build 0
 	has page 'member = NULL'
+	has page 'state = shop::Klass::State::Closed'
+	has page 'color = shop::Color::Green'
+	types 'other const shop::Klass &' 'given shop::Klass::Inner' 'member int shop::Klass::*' \
+		'hidden shop::(anonymous namespace)::Hidden'
 	grep -q 'function = 0x[0-9a-f]* <.*Klass::method' page || say "$build: a pointer to a member function: $(grep function page)"
 	kinds $build 3
 	has page 'maybe = std::optional = 4'
