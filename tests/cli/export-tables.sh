@@ -7,7 +7,7 @@ source "$TOP/tests/cli/lib/sched.bash"
 source "$TOP/tests/cli/lib/traced.bash"
 source "$TOP/tests/cli/lib/exports.bash"
 (need_scheduling) >/dev/null && need_scheduling || sources=()
-NAMES='calls.csv frames.csv functions.csv gaps.csv modules.csv notes.csv process.csv schema.sql spans.csv threads.csv waits.csv'
+NAMES='calls.csv clickhouse.sql frames.csv functions.csv gaps.csv modules.csv notes.csv process.csv schema.sql spans.csv threads.csv waits.csv'
 
 mkdir bin
 "$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls -I"$TOP/runtime" "$TOP/tests/programs/requests.c" -o bin/requests -lpthread

@@ -31,8 +31,9 @@ struct ep_tables {
 	struct ep_hash by_tid;                          /* of the trace's threads */
 };
 
-/* schema.sql. */
+/* schema.sql and clickhouse.sql, of CSV files whose names end so behind ".csv". */
 void ep_tables_schema(FILE *out, const char *suffix);
+void ep_tables_clickhouse(FILE *out, const char *suffix);
 
 /* A row of the stream's tables; a sink's `event` of a struct ep_tables. */
 int ep_tables_event(void *context, const struct ep_event *event,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schema.c: the columns of each table, and schema.sql made from them. */
+/* schema.c: the columns of each table, and what is made from them: schema.sql, clickhouse.sql. */
 #include "decoder/export/tables/impl.h"
 
 #include <string.h>
@@ -154,6 +154,43 @@ void ep_tables_schema(FILE *out, const char *suffix)
 		write_load(out, &ep_table_specs[i], suffix);
 }
 
+/* ---- clickhouse.sql ---- */
+
+/* Of one of the four types above. */
+static const char *clickhouse_type(const char *type)
+{
+	return !strcmp(type, NUMBER)    ? "Int64"
+	       : !strcmp(type, ADDRESS) ? "UInt64"
+	       : !strcmp(type, BOOLEAN) ? "Bool"
+					: "String";
+}
+
+/* A view reads the file as it is. With the types, as ClickHouse finds out none in a table without
+ * rows, and takes a text that looks like a date for one. */
+static void write_view(FILE *out, const struct ep_table_spec *spec, const char *suffix)
+{
+	fprintf(out, "\n-- %s\nCREATE VIEW %s AS SELECT * FROM file('%s.csv%s', CSVWithNames, '\n",
+		spec->what, spec->name, spec->name, suffix);
+	for (const struct ep_table_column *column = spec->columns; column->name; column++)
+		fprintf(out, "\t`%s` Nullable(%s)%s\n", column->name, clickhouse_type(column->type),
+			column[1].name ? "," : "");
+	fputs("');\n", out);
+}
+
+void ep_tables_clickhouse(FILE *out, const char *suffix)
+{
+	fputs("-- The tables of epitaph " EP_VERSION
+	      ", for ClickHouse; docs/tables.md has the columns. In this folder:\n"
+	      "--\tclickhouse local -q \"$(cat clickhouse.sql) SELECT ...\"\n",
+	      out);
+	for (unsigned i = 0; i < EP_TABLES; i++)
+		write_view(out, &ep_table_specs[i], suffix);
+	fputs("\n-- The calls with their functions' names and places.\n"
+	      "CREATE VIEW named_calls AS SELECT calls.*, name, module, file, line\n"
+	      "\tFROM calls LEFT JOIN functions USING (function);\n",
+	      out);
+}
+
 bool ep_tables_is_file(const char *name)
 {
 	for (unsigned i = 0; i < EP_TABLES; i++) {
@@ -165,5 +202,5 @@ bool ep_tables_is_file(const char *name)
 		     !strcmp(name + length, ".csv.gz")))
 			return true;
 	}
-	return strcmp(name, "schema.sql") == 0;
+	return !strcmp(name, "schema.sql") || !strcmp(name, "clickhouse.sql");
 }

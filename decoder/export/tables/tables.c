@@ -346,16 +346,17 @@ static int close_all(struct ep_tables *tables, int rc, struct ep_err *err)
 	return rc;
 }
 
-static int write_schema(const struct ep_tables_place *place, struct ep_err *err)
+static int write_schema(const struct ep_tables_place *place, const char *name,
+			void (*write)(FILE *out, const char *suffix), struct ep_err *err)
 {
 	FILE *file;
-	int rc = place->open(place->context, "schema.sql", true, &file, err);
+	int rc = place->open(place->context, name, true, &file, err);
 
 	if (rc)
 		return rc;
-	ep_tables_schema(file, place->suffix);
+	write(file, place->suffix);
 	if (fclose(file))
-		return ep_fail(err, EP_E_IO, 0, "schema.sql: %m");
+		return ep_fail(err, EP_E_IO, 0, "%s: %m", name);
 	return EP_OK;
 }
 
@@ -386,7 +387,8 @@ int ep_tables_write(const struct ep_tables_place *place, const struct ep_export 
 		ep_tables_facts(tables);
 	}
 	rc = close_all(tables, rc, err);
-	rc = rc ? rc : write_schema(place, err);
+	rc = rc ? rc : write_schema(place, "schema.sql", ep_tables_schema, err);
+	rc = rc ? rc : write_schema(place, "clickhouse.sql", ep_tables_clickhouse, err);
 	ep_array_deinit(&tables->functions);
 	ep_hash_deinit(&tables->by_tid);
 	free(tables);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tables.h: the calls, and all around them, as tables for SQL: a CSV file each, and schema.sql,
- * which loads them. docs/tables.md describes the columns; a change that is not an addition is told
- * there.
+ * tables.h: the calls, and all around them, as tables for SQL: a CSV file each; schema.sql loads
+ * them into DuckDB, clickhouse.sql has views of them for ClickHouse. docs/tables.md describes the
+ * columns; a change that is not an addition is told there.
  *
  * Who asks for tables says where their files are: memory is bounded as with other formats.
  */
