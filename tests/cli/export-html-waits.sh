@@ -16,6 +16,16 @@ page() { # SCENARIO...
 EPITAPH_SCHED=${sources[0]} EPITAPH_TIMESTAMP_EVERY=1 crash 134 ./waits nap lock ping3 settle abort
 page "wakes:${sources[0]}" arcs
 
+# Who else had the CPUs, where the whole machine was recorded.
+if has_source ftrace; then
+	cp "$(command -v sh)" stranger
+	(ulimit -t 30 && exec ./stranger -c 'while :; do :; done') &
+	stranger=$!
+	EPITAPH_SCHED=ftrace EPITAPH_SCHED_SCOPE=machine EPITAPH_TIMESTAMP_EVERY=1 crash 134 ./waits nap ping3 settle abort
+	kill "$stranger"
+	page "strangers:stranger:$stranger"
+fi
+
 export EPITAPH_SCHED=off
 "$BIN/epitaph-cc" -g -O1 -pthread -I"$TOP" "$TOP/tests/programs/remarks.c" -o remarks
 crash 134 ./remarks

@@ -42,10 +42,21 @@ traced story story
 EPITAPH_TIMESTAMP_EVERY=64 crash core.story "$PWD/story"
 page core.story --
 
+# Stacks that a thread goes on with in turn.
+"$BIN/epitaph-cc" -g -O1 -DEVENTS=2000 "$TOP/tests/programs/fibers.c" -o fibers
+EPITAPH_TIMESTAMP_EVERY=1 crash core.fibers "$PWD/fibers" linked
+page core.fibers -- fibers
+
 # What the program says is text, whatever it is.
 odd_program odd
 crash core.odd "$PWD/odd" 200
 page core.odd --
+"$BIN/epitaph-cc" -g -O1 -fno-optimize-sibling-calls -c many.c -o turned.o
+objcopy --redefine-sym leaf=$'le\u202eaf' --redefine-sym twig=$'tw\u2028ig' \
+	--redefine-sym 'branch=</script><script>window.x=1</script>' turned.o
+"$BIN/epitaph-cc" turned.o -o turned
+EPITAPH_SCHED=off crash core.turned "$PWD/turned"
+page core.turned -- 'odd_names:le\u202eaf:tw\u2028ig:</script><script>window.x=1</script>'
 
 # An old history is gone.
 EPITAPH_RING=16K EPITAPH_SCHED=off crash core.lost "$PWD/many"

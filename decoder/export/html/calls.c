@@ -15,7 +15,7 @@ struct calls_writer {
 	struct ep_html_thread *thread;
 	size_t index;
 	struct ep_html_bytes codes, times, more, chunk;
-	uint64_t events;
+	uint64_t events, suspended; /* calls that ever were */
 	uint32_t depth;
 	uint64_t low, high; /* TSC: the interval given last; high 0: none */
 };
@@ -111,6 +111,7 @@ static void put_begin(struct calls_writer *writer, const struct ep_nest_thread *
 	if (event->kind == EP_EVENT_RESUME) {
 		put_event(writer, thread, EP_HTML_RESUME, NULL);
 		ep_html_uint(&writer->more, function);
+		ep_html_uint(&writer->more, thread->frame->mark);
 	} else if (flags) {
 		put_event(writer, thread, EP_HTML_BEGIN_MORE, NULL);
 		ep_html_uint(&writer->more, function);
@@ -146,7 +147,10 @@ static void put_end(struct calls_writer *writer, const struct ep_nest_thread *th
 	}
 	writer->depth--;
 	if (event->kind == EP_EVENT_SUSPEND) {
+		if (!thread->frame->mark)
+			thread->frame->mark = ++writer->suspended;
 		put_event(writer, thread, EP_HTML_SUSPEND, NULL);
+		ep_html_uint(&writer->more, thread->frame->mark);
 		return;
 	}
 	if (event->kind == EP_EVENT_OPEN)

@@ -21,7 +21,8 @@
  *     EP_HTML_END        -                       the innermost call returns
  *     EP_HTML_END_MORE   uint EP_CALL_ flags     it ends, and not plainly
  *     EP_HTML_OPEN       uint EP_CALL_ flags     it did not return; last known of the thread
- *     EP_HTML_SUSPEND    -                       the thread leaves the stack that it is on
+ *     EP_HTML_SUSPEND    uint number             the thread leaves the stack that it is on; of the
+ *                                                thread's calls that were suspended, from 1
  *     EP_HTML_POINT      uint enum ep_point (EP_HTML_STRAY: a return that is no call's),
  *                        uint function + 1, text
  *     EP_HTML_GAP        uint ns missing, text why
@@ -30,7 +31,7 @@
  *     EP_HTML_WAIT       uint ns, uint frames that it was in for certain * 4 + 2 if it was ready
  *                        to run + 1 if in the innermost of them itself (0: somewhere inside)
  *     EP_HTML_BEGIN_MORE uint function, uint EP_CALL_ flags   (BEFORE)
- *     EP_HTML_RESUME     uint function           the thread comes back to it
+ *     EP_HTML_RESUME     uint function, number   the thread comes back to it
  *     EP_HTML_BEGIN + f  -                       function f is called
  *
  * 'S', scheduling: uint thread, uint slices; by slice: int begin (since the end of the one before;

@@ -184,11 +184,24 @@ class Panel {
 			['itself', `${about}${timeText(end - begin - inner)}`],
 			['time of day', this.wallClock(begin)],
 			['before the end', `${about}${timeText(trace.facts.end - begin)}`],
-			['module', one[1]], ...this.words(flags), ...this.spent(thread, begin, end, about),
+			['module', one[1]], ...this.parts(thread, call), ...this.words(flags), ...this.spent(thread, begin, end, about),
 		];
 		return [el('h2', {id: 'call-name', textContent: one[0]}), table(rows),
 			this.callers(thread, call), this.callees(thread, first, past),
 			this.source(one), this.findAll(one[0])];
+	}
+	/* Of a call upon a stack that the thread left and came back to: the other bars of it. */
+	parts(thread, call) {
+		const parts = partsOf(thread, call), at = parts.indexOf(call);
+		if (parts.length === 1)
+			return [];
+		const go = (words, part) => part === undefined ? []
+			: [['', link(`${words} at ${timeText(thread.begin[part], 1)}`,
+				     () => this.app.select({thread, call: part}, true))]];
+		const ran = parts.reduce((sum, part) => sum + thread.end[part] - thread.begin[part], 0);
+		return [['part', `${number(at + 1)} of ${number(parts.length)}, between which the thread was on ` +
+			`other stacks; ${timeText(ran)} together`],
+			...go('the part before began', parts[at - 1]), ...go('it goes on', parts[at + 1])];
 	}
 	words(flags) {
 		const list = [

@@ -65,6 +65,8 @@ function columns(facts, index) {
 		beginIn: null, endIn: null,      /* number of the interval + 1; 0: exact */
 		low: [], high: [],               /* of intervals */
 		stack: [], now: 0, on: new Map(),
+		suspended: new Map(),            /* by number: the bar that ended so last */
+		partBefore: new Map(), partAfter: new Map(), /* bars of one call, by each other */
 		points: [], gaps: [], spans: [], openSpans: new Map(), waits: [], slices: null,
 		last: facts.last || 0, folded: false, limit: 0,
 	};
@@ -143,12 +145,27 @@ function readWait(thread, more) {
 				   row: frames - 1});
 }
 
+/* A call of a stack that the thread leaves and comes back to has several bars. */
+function suspendCall(thread, more, interval) {
+	thread.suspended.set(more.uint(), here(thread));
+	endCall(thread, SUSPENDED, interval);
+}
+
+function resumeCall(thread, more, interval) {
+	const func = more.uint(), before = thread.suspended.get(more.uint());
+	beginCall(thread, func, RESUMED, interval);
+	if (before === undefined)
+		return;
+	thread.partBefore.set(here(thread), before);
+	thread.partAfter.set(before, here(thread));
+}
+
 /* By code, but begins and plain ends. */
 const READERS = [
 	null,
 	(thread, more, interval) => endCall(thread, more.uint(), interval),
 	(thread, more, interval) => endCall(thread, more.uint() | OPEN, interval),
-	(thread, more, interval) => endCall(thread, SUSPENDED, interval),
+	suspendCall,
 	readPoint,
 	(thread, more) => thread.gaps.push({t: thread.now, end: thread.now + more.uint(),
 					    why: more.text(), call: here(thread)}),
@@ -159,7 +176,7 @@ const READERS = [
 		const func = more.uint();
 		beginCall(thread, func, more.uint(), interval);
 	},
-	(thread, more, interval) => beginCall(thread, more.uint(), RESUMED, interval),
+	resumeCall,
 ];
 
 function readCalls(trace, bytes) {
@@ -311,7 +328,7 @@ function finish(trace) {
 		placeWaits(thread);
 		thread.pointTimes = Float64Array.from(thread.points, (point) => point.t);
 		thread.gapEnds = Float64Array.from(thread.gaps, (gap) => gap.end);
-		thread.on = thread.openSpans = null;
+		thread.on = thread.openSpans = thread.suspended = null;
 	}
 	placeAllWakes(trace);
 	if (!trace.cpus.length)
@@ -372,6 +389,16 @@ function gallop(list, than, from, to) {
 		step *= 2;
 	}
 	return firstAbove(list, than, from, Math.min(at, to));
+}
+
+/* The bars of a call, in order of time. */
+function partsOf(thread, call) {
+	while (thread.partBefore.has(call))
+		call = thread.partBefore.get(call);
+	const parts = [call];
+	while (thread.partAfter.has(call))
+		parts.push(call = thread.partAfter.get(call));
+	return parts;
 }
 
 function depthOf(thread, call) {

@@ -67,6 +67,40 @@ def same_points(page, facts):
     check(ends == sum(p["point"] == "span-end" and p["begin_ns"] is not None for p in facts.points), ends, "spans ended")
 
 
+def fibers(page, facts):
+    """The bars of a call that was suspended are one call of jsonl's, from its begin to its end."""
+    theirs = sorted((c["thread"], c["function"], c["begin_ns"], c["end_ns"]) for c in facts.calls
+                    if None not in (c["begin_ns"], c["end_ns"]))
+    ours = page.value("""epitaph.trace.threads.flatMap((thread) => [...thread.begin.keys()].filter((i) => !(thread.flags[i] & 513))
+        .map((i) => [thread, partsOf(thread, i)]).filter(([thread, parts]) => !(thread.flags[parts[parts.length - 1]] & (64 | 1024)))
+        .map(([thread, parts]) => [thread.serial, epitaph.trace.functions[thread.func[parts[0]]][0], thread.begin[parts[0]],
+            thread.end[parts[parts.length - 1]]]))""")
+    bad = [(a, b) for a, b in zip(theirs, sorted(map(tuple, ours))) if a != b]
+    check(len(ours) == len(theirs) and len(bad) * 50 <= len(theirs), len(ours), "calls, not", len(theirs), len(bad), bad[:2])
+    mixed = page.value("""epitaph.trace.threads.reduce((sum, thread) => sum + [...thread.partAfter].filter(([a, b]) =>
+        thread.func[a] !== thread.func[b] || thread.end[a] > thread.begin[b]).length, 0)""")
+    check(mixed == 0, "parts of different calls are one:", mixed)
+    several = page.value("""(() => { const thread = epitaph.trace.threads.find((one) => one.partAfter.size);
+        epitaph.select({thread, call: [...thread.partAfter.keys()][0]}, true); return thread.partAfter.size; })()""")
+    check(several > 50 and "goes on at" in page.text("#page-details"), several, "parts:", page.text("#page-details")[:200])
+
+
+def strangers(page, name, tid):
+    """Another process has its place on a CPU, by its name."""
+    found = page.value(f"""(() => {{ const {{trace, picture}} = epitaph, cpu = trace.cpus.find((one) => one.tid.includes({tid}));
+        if (!cpu) return null;
+        const at = cpu.tid.indexOf({tid}), row = trace.cpus.indexOf(cpu); picture.top = 0;
+        picture.show(cpu.begin[at], cpu.end[at]); picture.draw();
+        const box = picture.canvas.getBoundingClientRect();
+        return [picture.xOf((cpu.begin[at] + cpu.end[at]) / 2) + box.left, 30 + 20 + row * 14 + 5 + box.top]; }})()""")
+    if not found:
+        check(False, "no CPU ran", name, tid)
+        return
+    check(pixel(page, *found) != [255, 255, 255], "nothing is drawn where it ran")
+    page.click(*found)
+    check(f"{name} {tid}" in page.text("#page-details"), "a click says", page.text("#page-details"))
+
+
 def place_of(page, function, nth=0):
     """Middle of the nth call of a function, made to be seen: x, y of the window."""
     return page.value(f"""(() => {{
@@ -405,7 +439,7 @@ def main():
         same_points(page, facts)
         for words in wanted:
             name, *values = words.split(":")
-            globals()[name](page, *([facts] if name in ("moves", "clicks", "searches", "selects") else []),
+            globals()[name](page, *([facts] if name in ("fibers", "moves", "clicks", "searches", "selects") else []),
                             *([path] if name == "links" else []), *values)
         own = "file://" + os.path.abspath(path)
         # data: is no address: what asks_nobody tried, and fonts that Firefox has in itself.
