@@ -33,17 +33,31 @@ static void print_left(char *out, size_t size, int64_t ms)
 		snprintf(out, size, ", about %" PRId64 " min left", (seconds + 30) / 60);
 }
 
+/* What follows another, or comes again from its beginning, has a speed of its own. */
+static void begin_piece(struct ep_progress_clock *clock, int64_t now_ms, const char *what,
+			uint64_t done)
+{
+	bool fresh = !clock->what;
+
+	if (clock->what == what && done >= clock->done)
+		return;
+	clock->first = done;
+	clock->begun = now_ms;
+	clock->what = what;
+	if (!fresh)
+		return;
+	clock->since = now_ms;
+	clock->shown = 0;
+}
+
 bool ep_progress_text(struct ep_progress_clock *clock, int64_t now_ms, const char *what,
 		      uint64_t done, uint64_t total, char *out, size_t size)
 {
-	int64_t passed;
 	int used;
 
-	if (clock->what != what || done < clock->done)
-		*clock = (struct ep_progress_clock){.what = what, .begun = now_ms};
+	begin_piece(clock, now_ms, what, done);
 	clock->done = done;
-	passed = now_ms - clock->begun;
-	if (passed < FIRST_MS || (clock->shown && now_ms - clock->shown < AGAIN_MS))
+	if (now_ms - clock->since < FIRST_MS || (clock->shown && now_ms - clock->shown < AGAIN_MS))
 		return false;
 	clock->shown = now_ms;
 	used = snprintf(out, size, "%s", what);
@@ -53,9 +67,10 @@ bool ep_progress_text(struct ep_progress_clock *clock, int64_t now_ms, const cha
 		done = total;
 	used += snprintf(out + used, size - (size_t)used, ": %.0f %%",
 			 (double)done * 100 / (double)total);
-	if (done && (size_t)used < size)
+	if (done > clock->first && (size_t)used < size)
 		print_left(out + used, size - (size_t)used,
-			   (int64_t)((double)passed * (double)(total - done) / (double)done));
+			   (int64_t)((double)(now_ms - clock->begun) * (double)(total - done) /
+				     (double)(done - clock->first)));
 	return true;
 }
 
@@ -68,7 +83,7 @@ void ep_progress_wipe(void)
 	shown = false;
 }
 
-static void show(const char *what, uint64_t done, uint64_t total)
+static bool show(const char *what, uint64_t done, uint64_t total)
 {
 	static struct ep_progress_clock clock;
 	char text[160];
@@ -82,6 +97,7 @@ static void show(const char *what, uint64_t done, uint64_t total)
 		fprintf(stderr, "\repitaph: %s\033[K", text);
 		fflush(stderr);
 	}
+	return true;
 }
 
 void ep_progress_show(void)

@@ -16,15 +16,16 @@ void ep_progress_hide(void);
  * in a signal handler. */
 void ep_progress_wipe(void);
 
-/* How long a piece of work goes on. Zeroes: none was begun. */
+/* How long work goes on, of which one piece may follow another. Zeroes: none was begun. */
 struct ep_progress_clock {
-	const char *what;
-	uint64_t done;
-	int64_t begun, shown; /* CLOCK_MONOTONIC, ms; shown 0: not yet */
+	const char *what;     /* the piece; NULL: all is over */
+	uint64_t first, done; /* when it was heard of first, and last */
+	int64_t since, begun; /* all of it, the piece: CLOCK_MONOTONIC, ms */
+	int64_t shown;        /* 0: not yet */
 };
 
 /* "reading calls: 43 %, about 3 s left" into `out`. False: it is not time to show it: less than a
- * second has passed, or it was shown just now. */
+ * second has passed since the first piece began, or one was shown just now. */
 bool ep_progress_text(struct ep_progress_clock *clock, int64_t now_ms, const char *what,
 		      uint64_t done, uint64_t total, char *out, size_t size);
 

@@ -53,8 +53,15 @@ static void print_progress(const char *module, long done, long total)
 	fputs(" MB (Ctrl-C goes on without)\033[K", stderr);
 }
 
+static ep_debuginfod_progress_fn downloads; /* NULL: stderr */
+
+void ep_session_watch_downloads(ep_debuginfod_progress_fn watcher)
+{
+	downloads = watcher;
+}
+
 /* Of a download that takes longer than a second; the line is wiped at its end. */
-static bool show_progress(const char *module, long done, long total)
+static bool print_download(const char *module, long done, long total)
 {
 	static const char *last;
 	static time_t begun;
@@ -80,6 +87,13 @@ static bool show_progress(const char *module, long done, long total)
 	return !cancelled;
 }
 
+static bool show_progress(const char *module, long done, long total)
+{
+	if (downloads)
+		return downloads(module, done, total);
+	return !isatty(STDERR_FILENO) || print_download(module, done, total);
+}
+
 static void read_naming(struct ep_session *session, const struct ep_arguments *arguments)
 {
 	struct ep_names_options *naming = &session->naming;
@@ -94,7 +108,7 @@ static void read_naming(struct ep_session *session, const struct ep_arguments *a
 	naming->force = ep_argument_given(arguments, "force");
 	naming->no_demangle = ep_argument_given(arguments, "no-demangle");
 	naming->debuginfod = !ep_argument_given(arguments, "no-debuginfod");
-	naming->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+	naming->progress = show_progress;
 }
 
 /* What an error of a reader is to the user. */

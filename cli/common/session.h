@@ -31,6 +31,10 @@ int ep_session_open(struct ep_session *session, const struct ep_arguments *argum
 		    const char *name, bool trace_needed);
 void ep_session_close(struct ep_session *session);
 
+/* Who shows downloads from debuginfod's servers instead of stderr, of all sessions. NULL: nobody
+ * else. */
+void ep_session_watch_downloads(ep_debuginfod_progress_fn watcher);
+
 /* What an error of a reader is to the user, as an exit status. */
 int ep_session_status(int code);
 

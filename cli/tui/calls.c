@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cli/tui/reading.h"
 #include "cli/tui/text_page.h"
 #include "cli/tui/tui.h"
 #include "coredump/util/alloc.h"
@@ -36,15 +37,23 @@ static int print_event(void *context, const struct ep_event *event,
 	return event->kind == EP_EVENT_OPEN ? EP_OK : ep_replay_event(context, event, none);
 }
 
+/* The tail is of the end. */
+static bool is_window(const struct ep_selection *selection)
+{
+	return selection->last_ns || selection->since.given || selection->until.given;
+}
+
 static void read_calls(struct ep_view *view, const struct ep_sink *sink)
 {
 	struct calls *calls = calls_of(view);
 	const struct ep_session *session = &view->tui->session;
-	const struct ep_selection selection = {.only = calls->thread, .last_calls = calls->wanted};
+	struct ep_selection selection = ep_tui_selection(view->tui);
 	struct ep_open_calls open;
 
+	selection.only = calls->thread;
+	selection.last_calls = calls->wanted;
 	ep_open_calls_init(&open, session->trace, calls->thread, session->names);
-	if (ep_tail_holds(&open.tail, calls->wanted))
+	if (!is_window(&selection) && ep_tail_holds(&open.tail, calls->wanted))
 		ep_stream_tail(session->trace, session->names, &selection, &open.tail, sink,
 			       &calls->shown);
 	else
@@ -52,7 +61,7 @@ static void read_calls(struct ep_view *view, const struct ep_sink *sink)
 	ep_open_calls_deinit(&open);
 }
 
-static void print_calls(struct ep_view *view)
+static void print_calls(struct ep_view *view, struct ep_text_page *page)
 {
 	static const struct ep_replay_style style = {"", "", "", "", false, true};
 	struct calls *calls = calls_of(view);
@@ -60,14 +69,36 @@ static void print_calls(struct ep_view *view)
 	struct ep_replay printer;
 	const struct ep_sink sink = {.context = &printer, .event = print_event, .foresee = true};
 
-	ep_outbuf_init(out, ep_text_page_write(&calls->page));
+	ep_outbuf_init(out, ep_text_page_write(page));
 	ep_replay_init(&printer, out, view->tui->session.trace, &style);
 	if (calls->thread)
 		read_calls(view, &sink);
 	ep_replay_end(&printer);
 	ep_outbuf_finish(out);
-	ep_text_page_written(&calls->page);
+	ep_text_page_written(page);
 	free(out);
+}
+
+/* False: it was left, and all is as it was. */
+static bool read_more(struct ep_view *view)
+{
+	struct calls *calls = calls_of(view);
+	uint64_t shown = calls->shown;
+	struct ep_text_page page = {0};
+
+	calls->wanted *= MORE;
+	ep_reading_begin();
+	print_calls(view, &page);
+	if (ep_reading_end()) {
+		ep_text_page_deinit(&page);
+		calls->wanted /= MORE;
+		calls->shown = shown;
+		ep_tui_notice(view->tui, "left before all was read; + reads it anew");
+		return false;
+	}
+	ep_text_page_deinit(&calls->page);
+	calls->page = page;
+	return true;
 }
 
 /* The row that was seen stays where it is. */
@@ -81,8 +112,8 @@ static void show_more(struct ep_view *view)
 							       : "these are all that are left");
 		return;
 	}
-	calls->wanted *= MORE;
-	print_calls(view);
+	if (!read_more(view))
+		return;
 	ep_view_go(view, calls->page.lines.count);
 	view->top = top + calls->page.lines.count - before;
 	view->cursor = view->top;
@@ -118,8 +149,8 @@ void ep_tui_calls_open(struct ep_view *view)
 	view->data = calls;
 	view->message = "No call was recorded.";
 	calls->thread = ep_tui_thread(view->tui);
-	calls->wanted = AT_FIRST;
-	print_calls(view);
+	calls->wanted = view->tui->asked.last_calls ? view->tui->asked.last_calls : AT_FIRST;
+	print_calls(view, &calls->page);
 	/* Newest last: that is seen first. */
 	view->top = view->cursor = calls->page.lines.count;
 }

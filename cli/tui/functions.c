@@ -62,7 +62,7 @@ static void show_in_tree(struct ep_view *view)
 		return;
 	function = functions->stats.list[view->cursor]->function;
 	tree = ep_tui_show(view->tui, EP_TUI_TREE);
-	if (!ep_tui_tree_find(tree, function))
+	if (tree && !ep_tui_tree_find(tree, function))
 		ep_tui_notice(view->tui, "%s is not in the tree", function->name);
 }
 

@@ -16,45 +16,72 @@ static size_t columns(void)
 	return columns < 80 ? 80 : columns > 200 ? 200 : (size_t)columns;
 }
 
-static void print_report(struct ep_session *session, FILE *out)
-{
-	const bool full = ep_screen_has_full_names();
-	const struct ep_page_look look = {
-		.style = {"", "", "", "", false, full},
-		.bold = "",
-		.columns = columns(),
-		.full_names = full,
-	};
-	struct ep_findings findings = {0};
+/* Read once, and printed for each width. */
+struct report {
+	struct ep_text_page page;
+	struct ep_findings findings;
 	struct ep_report report;
+	size_t columns; /* as it was printed */
+	bool full;      /* names */
+};
 
-	ep_findings_init(&findings, session);
-	ep_report_init(&report, &findings.evidence, &ep_report_page_limits,
-		       ep_findings_kept(session));
-	ep_report_print_text(&report, out, &look);
-	ep_report_deinit(&report);
-	ep_findings_deinit(&findings);
+static struct report *report_of(const struct ep_view *view)
+{
+	return view->data;
+}
+
+static void print_report(struct report *report)
+{
+	const struct ep_page_look look = {
+		.style = {"", "", "", "", false, report->full},
+		.bold = "",
+		.columns = report->columns,
+		.full_names = report->full,
+	};
+
+	ep_report_print_text(&report->report, ep_text_page_write(&report->page), &look);
+	ep_text_page_written(&report->page);
+}
+
+/* Anew where the terminal has another width, or names are wanted otherwise. */
+static size_t count_rows(const struct ep_view *view)
+{
+	struct report *report = report_of(view);
+	bool full = ep_screen_has_full_names();
+
+	if (report->columns != columns() || report->full != full) {
+		report->columns = columns();
+		report->full = full;
+		print_report(report);
+	}
+	return ep_text_page_rows(view);
 }
 
 static void close_report(struct ep_view *view)
 {
-	ep_text_page_deinit(view->data);
-	free(view->data);
+	struct report *report = report_of(view);
+
+	ep_text_page_deinit(&report->page);
+	ep_report_deinit(&report->report);
+	ep_findings_deinit(&report->findings);
+	free(report);
 }
 
 void ep_tui_report_open(struct ep_view *view)
 {
-	struct ep_text_page *page = ep_calloc(1, sizeof(*page));
+	struct ep_session *session = &view->tui->session;
+	struct report *report = ep_calloc(1, sizeof(*report));
 
-	view->data = page;
-	print_report(&view->tui->session, ep_text_page_write(page));
-	ep_text_page_written(page);
+	view->data = report;
+	ep_findings_init(&report->findings, session);
+	ep_report_init(&report->report, &report->findings.evidence, &ep_report_page_limits,
+		       ep_findings_kept(session));
 }
 
 const struct ep_view_kind ep_tui_report = {
 	.name = "report",
 	.hints = "arrows to all sides",
-	.rows = ep_text_page_rows,
+	.rows = count_rows,
 	.draw = ep_text_page_draw,
 	.text = ep_text_page_text,
 	.close = close_report,

@@ -4,7 +4,7 @@
 
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,23 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "cli/common/progress.h"
+#include "cli/tui/give_back.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/utf8.h"
 #include "decoder/names/short_name.h"
 
 #define ESCAPE_MS 25 /* after which ESC is a key of its own, and begins no other */
 
-static bool begun, colored, full_names;
+#define DOUBLE_MS 400 /* between the two clicks of one, at most */
+#define AHEAD     64  /* keys that are kept while something is read */
+
+static bool begun, colored, full_names, mouse;
+static int clicked; /* line */
+static struct {
+	int keys[AHEAD];
+	size_t count;
+} ahead;
 static SCREEN *screen;
 static FILE *keys; /* of a terminal that is not standard input */
 
@@ -52,6 +62,22 @@ static void choose_inks(bool colors)
 	init_pair(EP_INK_WARN, COLOR_YELLOW, -1);
 }
 
+/* As endwin has it, which is not for a signal handler. */
+static void prepare_to_give_back(void)
+{
+	const char *there = cursor_address ? tiparm(cursor_address, ep_screen_rows() - 1, 0) : NULL;
+	const char *const sequences[] = {
+		exit_attribute_mode,
+		mouse ? "\033[?1006l\033[?1000l" : NULL,
+		there,
+		exit_ca_mode,
+		keypad_local,
+		cursor_normal,
+	};
+
+	ep_give_back_set(sequences, sizeof(sequences) / sizeof(*sequences));
+}
+
 bool ep_screen_begin(bool colors)
 {
 	FILE *in = stdin;
@@ -61,13 +87,15 @@ bool ep_screen_begin(bool colors)
 		keys = fopen("/dev/tty", "re");
 		in = keys;
 	}
-	/* ncurses gives the terminal back before the process dies of these, where nobody else has
-	 * them. */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	/* Before ncurses, which leaves signals alone that somebody has. */
+	if (in)
+		ep_give_back_begin(fileno(in), STDOUT_FILENO);
 	screen = in ? newterm(NULL, stdout, in) : NULL;
-	if (!screen)
+	if (!screen) {
+		if (in)
+			ep_give_back_end();
 		return false;
+	}
 	set_term(screen);
 	begun = true;
 	atexit(ep_screen_end);
@@ -78,13 +106,16 @@ bool ep_screen_begin(bool colors)
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
 	choose_inks(colors);
+	prepare_to_give_back();
 	return true;
 }
 
 void ep_screen_end(void)
 {
-	if (begun)
+	if (begun) {
 		endwin();
+		ep_give_back_end();
+	}
 	if (screen)
 		delscreen(screen);
 	screen = NULL;
@@ -114,7 +145,54 @@ void ep_screen_show(void)
 	refresh();
 }
 
-int ep_screen_key(int ms)
+void ep_screen_redraw(void)
+{
+	clearok(curscr, TRUE);
+}
+
+/* ---- keys ---- */
+
+void ep_screen_mouse(bool on)
+{
+	mouse = on;
+	mouseinterval(0);
+	mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+	prepare_to_give_back();
+}
+
+bool ep_screen_has_mouse(void)
+{
+	return mouse;
+}
+
+int ep_screen_clicked(void)
+{
+	return clicked;
+}
+
+/* Twice on a line is a double click. */
+static int mouse_key(void)
+{
+	static int64_t before;
+	static int line;
+	int64_t now = ep_progress_now();
+	bool twice;
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return EP_KEY_NONE;
+	clicked = event.y;
+	if (event.bstate & BUTTON4_PRESSED)
+		return EP_KEY_WHEEL_UP;
+	if (event.bstate & BUTTON5_PRESSED)
+		return EP_KEY_WHEEL_DOWN;
+	twice = before && now - before < DOUBLE_MS && line == event.y;
+	before = twice ? 0 : now;
+	line = event.y;
+	return twice ? EP_KEY_DOUBLE_CLICK : EP_KEY_CLICK;
+}
+
+static int translate(int key)
 {
 	static const struct {
 		int theirs, ours;
@@ -129,15 +207,67 @@ int ep_screen_key(int ms)
 		{127, EP_KEY_BACKSPACE},     {'\b', EP_KEY_BACKSPACE},
 		{27, EP_KEY_ESCAPE},         {'\t', EP_KEY_TAB},
 		{KEY_BTAB, EP_KEY_BACKTAB},  {KEY_F(1), EP_KEY_F1},
+		{KEY_F(3), EP_KEY_F3},       {KEY_F(10), EP_KEY_F10},
 	};
-	int key;
 
-	timeout(ms);
-	key = getch();
+	if (key == KEY_RESIZE)
+		prepare_to_give_back();
+	if (key == KEY_MOUSE)
+		return mouse_key();
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 		if (table[i].theirs == key)
 			return table[i].ours;
 	return key >= 0 && key < 256 ? key : EP_KEY_NONE;
+}
+
+/* getch answers the same for a terminal that went away, at once and for ever. */
+static bool is_gone(void)
+{
+	struct pollfd one = {.fd = fileno(keys ? keys : stdin), .events = POLLIN};
+
+	return poll(&one, 1, 0) > 0 && one.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+int ep_screen_key(int ms)
+{
+	int key;
+
+	if (ahead.count) {
+		key = ahead.keys[0];
+		memmove(ahead.keys, ahead.keys + 1, --ahead.count * sizeof(*ahead.keys));
+		return key;
+	}
+	timeout(ms);
+	key = getch();
+	return key == ERR && is_gone() ? EP_KEY_GONE : translate(key);
+}
+
+/* Behind / and : letters are words. */
+static bool types_words(void)
+{
+	for (size_t i = ahead.count; i > 0; i--)
+		if (ahead.keys[i - 1] == '/' || ahead.keys[i - 1] == ':')
+			return true;
+		else if (ahead.keys[i - 1] == EP_KEY_ENTER)
+			return false;
+	return false;
+}
+
+bool ep_screen_leaves(void)
+{
+	int key;
+
+	timeout(0);
+	while (!ep_give_back_interrupted() && (key = getch()) != ERR) {
+		key = translate(key);
+		if ((key == 'q' || key == 'Q' || key == EP_KEY_ESCAPE) && !types_words()) {
+			ahead.count = 0;
+			return true;
+		}
+		if (ahead.count < AHEAD)
+			ahead.keys[ahead.count++] = key;
+	}
+	return ep_give_back_interrupted() || is_gone();
 }
 
 /* ---- characters ---- */
@@ -173,7 +303,7 @@ static struct cell cell_of(const char *text, size_t size)
 	return cell;
 }
 
-static int width_of(const char *text)
+int ep_screen_width(const char *text)
 {
 	size_t left = strlen(text);
 	int width = 0;
@@ -261,7 +391,7 @@ void ep_row_format(struct ep_row *line, enum ep_ink ink, const char *format, ...
 
 void ep_row_number(struct ep_row *line, enum ep_ink ink, int cells, const char *text)
 {
-	int width = width_of(text), blanks = cells > width ? cells - width : 0;
+	int width = ep_screen_width(text), blanks = cells > width ? cells - width : 0;
 
 	if (line->x + blanks + width + 1 > line->end) {
 		line->end = line->x;
@@ -294,7 +424,7 @@ static size_t bytes_within(const char *text, int cells)
 /* Where the last `cells` of the text begin. */
 static const char *tail_within(const char *text, int cells)
 {
-	int left = width_of(text) - cells;
+	int left = ep_screen_width(text) - cells;
 
 	while (left > 0) {
 		struct cell cell = cell_of(text, strlen(text));
@@ -311,11 +441,11 @@ void ep_row_name(struct ep_row *line, enum ep_ink ink, const char *text, int res
 	int room = line->end - line->x - reserve, half;
 	const char *tail;
 
-	if (width_of(text) <= room) {
+	if (ep_screen_width(text) <= room) {
 		ep_row_text(line, ink, text);
 		return;
 	}
-	room -= width_of(dots);
+	room -= ep_screen_width(dots);
 	if (room < 2)
 		return;
 	half = room / 2;

@@ -24,7 +24,7 @@ struct ep_row {
 const char *ep_screen_unfit(void);
 
 /* False: ncurses does not know the terminal. From now on exit(3) gives it back, too, and so do
- * SIGINT and SIGTERM. */
+ * signals (give_back.h). */
 bool ep_screen_begin(bool colors);
 void ep_screen_end(void);
 
@@ -34,9 +34,22 @@ int ep_screen_columns(void);
 
 void ep_screen_clear(void);
 void ep_screen_show(void);
+/* The next time all of it is drawn: another program has written on it. */
+void ep_screen_redraw(void);
+
+/* Clicks and the wheel are keys, too, as far as the terminal has them; it selects no text then
+ * without Shift. False at first. */
+void ep_screen_mouse(bool on);
+bool ep_screen_has_mouse(void);
+/* Where it was clicked on, as of the last EP_KEY_CLICK: a line, from 0. */
+int ep_screen_clicked(void);
+
+/* For who does long work: whether it is to be left, by q, ESC or Ctrl-C. Other keys that are typed
+ * meanwhile are kept. */
+bool ep_screen_leaves(void);
 
 /* Waits for a key, for `ms` at most (-1: for ever). EP_KEY_NONE: none came; EP_KEY_RESIZE: the
- * terminal has another size now. */
+ * terminal has another size now; EP_KEY_GONE: there is no terminal any more. */
 enum {
 	EP_KEY_NONE = -1,
 	EP_KEY_RESIZE = 0x10000,
@@ -54,8 +67,18 @@ enum {
 	EP_KEY_TAB,
 	EP_KEY_BACKTAB,
 	EP_KEY_F1,
+	EP_KEY_F3,
+	EP_KEY_F10,
+	EP_KEY_CLICK,
+	EP_KEY_DOUBLE_CLICK,
+	EP_KEY_WHEEL_UP,
+	EP_KEY_WHEEL_DOWN,
+	EP_KEY_GONE,
 };
 int ep_screen_key(int ms);
+
+/* Cells of a text, as it is drawn. */
+int ep_screen_width(const char *text);
 
 /* A whole line of the screen, empty. */
 struct ep_row ep_row_at(int y, bool selected);

@@ -170,10 +170,8 @@ static bool key(struct ep_view *view, int pressed)
 	struct threads *threads = threads_of(view);
 
 	if (pressed == EP_KEY_ENTER) {
-		if (threads->count) {
-			view->tui->scope = threads->rows[view->cursor].thread;
-			ep_tui_show(view->tui, EP_TUI_CALLS);
-		}
+		if (threads->count)
+			ep_tui_show_of(view->tui, EP_TUI_CALLS, threads->rows[view->cursor].thread);
 		return true;
 	}
 	if (!ep_view_order_key(&threads->order, ORDERS, pressed))

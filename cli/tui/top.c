@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/tui/look.h"
+#include "cli/tui/reading.h"
 #include "cli/tui/stat_rows.h"
 #include "cli/tui/tui.h"
 #include "cli/tui/wait_rows.h"
@@ -68,10 +69,13 @@ int ep_tui_top_wait(const struct ep_view *view)
 	return top->stopped || top->gone ? -1 : left > 0 ? (int)left : 0;
 }
 
-void ep_tui_top_look(struct ep_view *view)
+bool ep_tui_top_look(struct ep_view *view)
 {
-	if (view->kind == &ep_tui_top && ep_tui_top_wait(view) == 0)
-		look(top_of(view));
+	if (view->kind != &ep_tui_top || ep_tui_top_wait(view) != 0)
+		return true;
+	ep_reading_begin();
+	look(top_of(view));
+	return !ep_reading_end();
 }
 
 /* ---- rows: functions, an empty line, a heading, waits ---- */

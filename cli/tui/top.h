@@ -7,7 +7,7 @@
 
 /* How long a key may be waited for, in ms; -1, of all other views: for ever. */
 int ep_tui_top_wait(const struct ep_view *view);
-/* Looks again, when it is time to. */
-void ep_tui_top_look(struct ep_view *view);
+/* Looks again, when it is time to. False: the user left meanwhile. */
+bool ep_tui_top_look(struct ep_view *view);
 
 #endif

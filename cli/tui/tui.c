@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/progress.h"
+#include "cli/tui/reading.h"
 #include "cli/tui/top.h"
-#include "coredump/util/progress.h"
+#include "coredump/util/alloc.h"
 
 static const struct {
 	const struct ep_view_kind *kind;
@@ -38,7 +39,11 @@ void ep_tui_notice(struct ep_tui *tui, const char *format, ...)
 
 struct ep_selection ep_tui_selection(const struct ep_tui *tui)
 {
-	return (struct ep_selection){.only = tui->scope};
+	struct ep_selection selection = tui->asked;
+
+	selection.only = tui->scope;
+	selection.last_calls = 0;
+	return selection;
 }
 
 const struct ep_trace_thread *ep_tui_thread(const struct ep_tui *tui)
@@ -91,6 +96,11 @@ static void draw_tabs(struct ep_tui *tui, struct ep_row *line)
 	}
 }
 
+static bool has_window(const struct ep_tui *tui)
+{
+	return tui->asked.last_ns || tui->asked.since.given || tui->asked.until.given;
+}
+
 static void draw_bar(struct ep_tui *tui, struct ep_view *view)
 {
 	struct ep_row line = ep_row_at(0, false);
@@ -105,15 +115,58 @@ static void draw_bar(struct ep_tui *tui, struct ep_view *view)
 	    tui->screen != EP_TUI_CALLS)
 		ep_row_format(&line, EP_INK_BAR, "  of %" PRIu32 " %s", tui->scope->tid,
 			      tui->scope->name);
+	if (has_window(tui) && view != &tui->help && !screens[tui->screen].whole)
+		ep_row_text(&line, EP_INK_BAR, "  of the time that was asked for");
 	ep_row_finish(&line, EP_INK_BAR);
+}
+
+/* "4/120": the cursor's row, of a page the last that is seen. */
+static int draw_place(struct ep_view *view)
+{
+	struct ep_row line = ep_row_at(ep_screen_rows() - 1, false);
+	size_t count = view->kind->rows(view), at = view->cursor + 1;
+	char text[48];
+
+	if (view->kind->page)
+		at = view->top + (size_t)view->height;
+	snprintf(text, sizeof(text), " %zu/%zu", at < count ? at : count, count);
+	line.x = line.end - ep_screen_width(text);
+	if (line.x < 0)
+		return line.end;
+	ep_row_text(&line, EP_INK_DIM, text);
+	return line.end - ep_screen_width(text);
+}
+
+/* Whole, on as many lines as that takes: to be taken from there. */
+static void draw_copied(const char *name)
+{
+	int columns = ep_screen_columns(), rows = ep_screen_rows();
+	int lines = (ep_screen_width(name) + columns - 1) / columns;
+
+	if (lines > rows)
+		lines = rows;
+	for (int i = 0; i < lines; i++) {
+		struct ep_row line = ep_row_at(rows - lines + i, false);
+
+		line.skip = i * columns;
+		ep_row_text(&line, EP_INK_PLAIN, name);
+		line.end = columns;
+		ep_row_blank(&line);
+	}
 }
 
 static void draw_foot(struct ep_tui *tui, struct ep_view *view)
 {
 	struct ep_row line = ep_row_at(ep_screen_rows() - 1, false);
 
+	if (tui->copied) {
+		draw_copied(tui->copied);
+		return;
+	}
+	line.end = draw_place(view);
 	if (tui->typing) {
-		ep_row_format(&line, EP_INK_BOLD, "/%s", tui->search);
+		ep_row_format(&line, EP_INK_BOLD, "%c%s", tui->typing == tui->row ? ':' : '/',
+			      tui->typing);
 		ep_row_text(&line, EP_INK_BAR, " ");
 	} else if (tui->notice[0]) {
 		ep_row_text(&line, EP_INK_WARN, tui->notice);
@@ -139,44 +192,51 @@ static void draw(struct ep_tui *tui)
 
 /* ---- going from one to another ---- */
 
-static void draw_reading(const char *text)
+static struct ep_view *view_of(struct ep_tui *tui, enum ep_tui_screen screen)
 {
-	struct ep_row row = ep_row_at(ep_screen_rows() - 1, false);
-
-	ep_row_text(&row, EP_INK_BOLD, text);
-	ep_row_blank(&row);
-	ep_screen_show();
+	return &tui->views[screen][tui->scope && !screens[screen].whole];
 }
 
-/* What comes from coredump/util/progress.h. */
-static void show_progress(const char *what, uint64_t done, uint64_t total)
+/* False: it was left. */
+static bool open_view(struct ep_tui *tui, struct ep_view *view, enum ep_tui_screen screen)
 {
-	static struct ep_progress_clock clock;
-	char text[160];
+	*view = (struct ep_view){.kind = screens[screen].kind, .tui = tui, .height = 1};
+	view->height = ep_screen_rows() > 3 ? ep_screen_rows() - 3 : 1;
+	ep_reading_print("reading");
+	ep_reading_begin();
+	screens[screen].open(view);
+	if (!ep_reading_end())
+		return true;
+	ep_view_close(view);
+	ep_tui_notice(tui, "left before all was read; %d reads it anew", (int)screen + 1);
+	return false;
+}
 
-	if (!what)
-		clock.what = NULL;
-	else if (ep_progress_text(&clock, ep_progress_now(), what, done, total, text, sizeof(text)))
-		draw_reading(text);
+struct ep_view *ep_tui_show_of(struct ep_tui *tui, enum ep_tui_screen screen,
+			       const struct ep_trace_thread *scope)
+{
+	const struct ep_trace_thread *scope_before = tui->scope;
+	enum ep_tui_screen before = tui->screen;
+	struct ep_view *view;
+
+	tui->screen = screen;
+	tui->scope = scope;
+	view = view_of(tui, screen);
+	if (view == &tui->views[screen][1] && view->kind && tui->scoped[screen] != scope)
+		ep_view_close(view);
+	if (!view->kind && !open_view(tui, view, screen)) {
+		tui->screen = before;
+		tui->scope = scope_before;
+		return NULL;
+	}
+	if (view == &tui->views[screen][1])
+		tui->scoped[screen] = scope;
+	return view;
 }
 
 struct ep_view *ep_tui_show(struct ep_tui *tui, enum ep_tui_screen screen)
 {
-	bool scoped = tui->scope && !screens[screen].whole;
-	struct ep_view *view = &tui->views[screen][scoped];
-
-	tui->screen = screen;
-	if (scoped && view->kind && tui->scoped[screen] != tui->scope)
-		ep_view_close(view);
-	if (view->kind)
-		return view;
-	draw_reading("reading");
-	*view = (struct ep_view){.kind = screens[screen].kind, .tui = tui, .height = 1};
-	view->height = ep_screen_rows() > 3 ? ep_screen_rows() - 3 : 1;
-	screens[screen].open(view);
-	if (scoped)
-		tui->scoped[screen] = tui->scope;
-	return view;
+	return ep_tui_show_of(tui, screen, tui->scope);
 }
 
 static void show_next(struct ep_tui *tui, int step)
@@ -193,30 +253,68 @@ static void show_next(struct ep_tui *tui, int step)
 
 static void search(struct ep_tui *tui, int step, bool from_here)
 {
-	if (!tui->search[0])
+	enum ep_view_search found;
+
+	if (!tui->search[0]) {
 		ep_tui_notice(tui, "nothing was searched for yet: / and words");
-	else if (!ep_view_search(present(tui), tui->search, step, from_here))
+		return;
+	}
+	found = ep_view_search(present(tui), tui->search, step, from_here);
+	if (found == EP_VIEW_NOWHERE)
 		ep_tui_notice(tui, "not found: %s", tui->search);
+	else if (found == EP_VIEW_ROUND)
+		ep_tui_notice(tui, "%s; went on at the other end: %s",
+			      step > 0 ? "end" : "beginning", tui->search);
 }
 
-/* Keys while the words to search for are typed. */
+/* "120", from 1 on, or "50%". */
+static void go_to_row(struct ep_tui *tui)
+{
+	struct ep_view *view = present(tui);
+	unsigned long long number;
+	size_t count = view->kind->rows(view);
+	char *end;
+
+	number = strtoull(tui->row, &end, 10);
+	if (end == tui->row || tui->row[0] == '-' || (*end && strcmp(end, "%") != 0)) {
+		ep_tui_notice(tui, ":%s is no row: a number, or 50%%", tui->row);
+		return;
+	}
+	if (*end)
+		number = number < 100 ? (unsigned long long)((double)count * (double)number / 100)
+				      : count;
+	ep_view_go(view, number ? (size_t)number - 1 : 0);
+	if (view->kind->page)
+		view->top = view->cursor;
+}
+
+static void typed(struct ep_tui *tui)
+{
+	if (tui->typing == tui->row)
+		go_to_row(tui);
+	else
+		search(tui, 1, true);
+}
+
+/* Keys while words, or a number, are typed. */
 static void type_key(struct ep_tui *tui, int key)
 {
-	size_t length = strlen(tui->search);
+	size_t length = strlen(tui->typing);
+	size_t room = tui->typing == tui->row ? sizeof(tui->row) : sizeof(tui->search);
 
 	if (key == EP_KEY_ENTER || key == EP_KEY_ESCAPE) {
-		tui->typing = false;
 		if (key == EP_KEY_ENTER)
-			search(tui, 1, true);
+			typed(tui);
+		tui->typing = NULL;
 	} else if (key == EP_KEY_BACKSPACE && length == 0) {
-		tui->typing = false;
+		tui->typing = NULL;
 	} else if (key == EP_KEY_BACKSPACE) {
 		do
-			tui->search[--length] = '\0';
-		while (length && ((unsigned char)tui->search[length - 1] & 0xc0) == 0x80);
-	} else if (key >= ' ' && key < 256 && length + 1 < sizeof(tui->search)) {
-		tui->search[length] = (char)key;
-		tui->search[length + 1] = '\0';
+			tui->typing[--length] = '\0';
+		while (length && ((unsigned char)tui->typing[length - 1] & 0xc0) == 0x80);
+	} else if (key >= ' ' && key < 256 && length + 1 < room) {
+		tui->typing[length] = (char)key;
+		tui->typing[length + 1] = '\0';
 	}
 }
 
@@ -238,8 +336,7 @@ static void toggle_scope(struct ep_tui *tui)
 	}
 	if (tui->scope)
 		tui->chosen = tui->scope;
-	tui->scope = tui->scope ? NULL : tui->chosen;
-	ep_tui_show(tui, tui->screen);
+	ep_tui_show_of(tui, tui->screen, tui->scope ? NULL : tui->chosen);
 }
 
 static void open_help(struct ep_tui *tui)
@@ -252,9 +349,12 @@ static void open_help(struct ep_tui *tui)
 
 static bool search_key(struct ep_tui *tui, int key)
 {
-	if (key == '/') {
+	if (key == '/' || key == EP_KEY_F3) {
 		tui->search[0] = '\0';
-		tui->typing = true;
+		tui->typing = tui->search;
+	} else if (key == ':') {
+		tui->row[0] = '\0';
+		tui->typing = tui->row;
 	} else if (key == 'n' || key == '>') {
 		search(tui, 1, false);
 	} else if (key == 'N' || key == '<') {
@@ -262,6 +362,50 @@ static bool search_key(struct ep_tui *tui, int key)
 	} else {
 		return false;
 	}
+	return true;
+}
+
+static void copy(struct ep_tui *tui)
+{
+	struct ep_view *view = present(tui);
+	const char *text = NULL;
+
+	if (view->kind->text && view->kind->rows(view))
+		text = view->kind->text(view, view->cursor);
+	if (text)
+		tui->copied = ep_strdup(text);
+}
+
+static void click(struct ep_tui *tui, bool twice)
+{
+	struct ep_view *view = present(tui);
+
+	if (ep_view_click(view, ep_screen_clicked()) && twice && view->kind->key)
+		view->kind->key(view, EP_KEY_ENTER);
+}
+
+static void toggle_mouse(struct ep_tui *tui)
+{
+	ep_screen_mouse(!ep_screen_has_mouse());
+	ep_tui_notice(tui, ep_screen_has_mouse()
+				   ? "the mouse moves the cursor; with Shift it selects text"
+				   : "the mouse selects text");
+}
+
+static bool tool_key(struct ep_tui *tui, int key)
+{
+	if (key == 'y')
+		copy(tui);
+	else if (key == 'M')
+		toggle_mouse(tui);
+	else if (key == EP_KEY_CLICK || key == EP_KEY_DOUBLE_CLICK)
+		click(tui, key == EP_KEY_DOUBLE_CLICK);
+	else if (key == ('L' & 31) || key == ('R' & 31))
+		ep_screen_redraw();
+	else if (key == 'F')
+		ep_screen_full_names(!ep_screen_has_full_names());
+	else
+		return false;
 	return true;
 }
 
@@ -288,9 +432,13 @@ static void press(struct ep_tui *tui, int key)
 {
 	struct ep_view *view = present(tui);
 
-	if (key == EP_KEY_NONE || key == EP_KEY_RESIZE)
+	if (key == EP_KEY_GONE)
+		tui->quit = true;
+	if (key == EP_KEY_NONE || key == EP_KEY_RESIZE || key == EP_KEY_GONE)
 		return;
 	tui->notice[0] = '\0';
+	free(tui->copied);
+	tui->copied = NULL;
 	if (tui->typing) {
 		type_key(tui, key);
 		return;
@@ -299,27 +447,34 @@ static void press(struct ep_tui *tui, int key)
 		return;
 	if (key == 'q' || key == EP_KEY_ESCAPE || key == EP_KEY_BACKSPACE)
 		go_back(tui);
-	else if (key == 'Q')
+	else if (key == 'Q' || key == EP_KEY_F10)
 		tui->quit = true;
-	else if (key == 'F')
-		ep_screen_full_names(!ep_screen_has_full_names());
 	else if (key == 'h' || key == '?' || key == EP_KEY_F1)
 		open_help(tui);
-	else if (!search_key(tui, key) && !screen_key(tui, key))
+	else if (!search_key(tui, key) && !tool_key(tui, key) && !screen_key(tui, key))
 		ep_view_move(view, key);
+}
+
+/* Asked for on the command line: the thread is in scope. */
+static enum ep_tui_screen screen_at_first(const struct ep_tui *tui)
+{
+	if (tui->scope)
+		return EP_TUI_CALLS;
+	return tui->live ? EP_TUI_TOP : EP_TUI_THREADS;
 }
 
 void ep_tui_run(struct ep_tui *tui)
 {
-	tui->first = tui->live ? EP_TUI_TOP : EP_TUI_THREADS;
-	ep_progress_watch(show_progress);
-	ep_tui_show(tui, tui->first);
+	tui->first = screen_at_first(tui);
+	ep_reading_watch(true);
+	tui->quit = !ep_tui_show(tui, tui->first);
 	while (!tui->quit) {
 		draw(tui);
 		press(tui, ep_screen_key(ep_tui_top_wait(present(tui))));
-		ep_tui_top_look(present(tui));
+		tui->quit |= !tui->quit && !ep_tui_top_look(present(tui));
 	}
-	ep_progress_watch(NULL);
+	ep_reading_watch(false);
+	free(tui->copied);
 	ep_view_close(&tui->help);
 	for (int i = 0; i < EP_TUI_SCREENS; i++) {
 		ep_view_close(&tui->views[i][0]);

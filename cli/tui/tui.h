@@ -36,8 +36,13 @@ struct ep_tui {
 	enum ep_tui_screen first;             /* from which `q` ends */
 	const struct ep_trace_thread *chosen; /* last; NULL */
 	char search[EP_TUI_SEARCH_MAX];       /* the last; "" */
-	bool typing;                          /* it */
+	char row[24];                         /* where `:` goes to, as it is typed */
+	char *typing;                         /* one of these; NULL */
 	char notice[160];                     /* in the last line, until the next key; "" */
+	char *copied; /* over the last lines, until then: a name, whole; NULL */
+	/* What the command line asked for: of which calls tables, tree and calls are. Threads are
+	 * in `scope`. */
+	struct ep_selection asked;
 	bool quit;
 };
 
@@ -54,8 +59,12 @@ void ep_tui_report_open(struct ep_view *view);
 void ep_tui_top_open(struct ep_view *view);
 void ep_tui_help_open(struct ep_view *view);
 
-/* The screen `screen`, opened where it is not. */
+/* The screen `screen`, opened where it is not. NULL: the user left it while it was read, and sees
+ * what he saw before. */
 struct ep_view *ep_tui_show(struct ep_tui *tui, enum ep_tui_screen screen);
+/* The same of one thread, NULL of all: the scope is another then. */
+struct ep_view *ep_tui_show_of(struct ep_tui *tui, enum ep_tui_screen screen,
+			       const struct ep_trace_thread *scope);
 
 /* Words in the last line, until the next key. */
 void ep_tui_notice(struct ep_tui *tui, const char *format, ...)

@@ -43,6 +43,7 @@ void ep_view_draw(struct ep_view *view, int y, int height)
 		ep_row_finish(&line, EP_INK_PLAIN);
 		height--;
 	}
+	view->y = y;
 	view->height = height > 0 ? height : 1;
 	settle(view);
 	for (size_t i = view->top; i < count && i < view->top + (size_t)view->height; i++) {
@@ -109,12 +110,34 @@ bool ep_view_move(struct ep_view *view, int key)
 		int key;
 		long step;
 	} table[] = {
-		{EP_KEY_UP, -1},  {'k', -1},         {'y', -1},
-		{EP_KEY_DOWN, 1}, {'j', 1},          {EP_KEY_PAGE_UP, -page},
-		{'b', -page},     {'B' & 31, -page}, {EP_KEY_PAGE_DOWN, page},
-		{' ', page},      {'f', page},       {'F' & 31, page},
-		{'D' & 31, half}, {'U' & 31, -half}, {EP_KEY_HOME, -all},
-		{'g', -all},      {EP_KEY_END, all}, {'G', all},
+		{EP_KEY_UP, -1},
+		{'k', -1},
+		{'K' & 31, -1},
+		{'Y' & 31, -1},
+		{'P' & 31, -1},
+		{EP_KEY_DOWN, 1},
+		{'j', 1},
+		{'E' & 31, 1},
+		{'N' & 31, 1},
+		{EP_KEY_ENTER, 1},
+		{'b', -page},
+		{EP_KEY_PAGE_UP, -page},
+		{'B' & 31, -page},
+		{' ', page},
+		{EP_KEY_PAGE_DOWN, page},
+		{'f', page},
+		{'v' & 31, page},
+		{'F' & 31, page},
+		{'D' & 31, half},
+		{'d', half},
+		{'U' & 31, -half},
+		{'u', -half},
+		{'g', -all},
+		{EP_KEY_HOME, -all},
+		{'G', all},
+		{EP_KEY_END, all},
+		{EP_KEY_WHEEL_UP, -3},
+		{EP_KEY_WHEEL_DOWN, 3},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
@@ -142,28 +165,41 @@ void ep_view_go(struct ep_view *view, size_t row)
 
 /* ---- searching ---- */
 
+static bool has_capital(const char *words)
+{
+	while (*words && !(*words >= 'A' && *words <= 'Z'))
+		words++;
+	return *words;
+}
+
+static bool has_words(const char *text, const char *words)
+{
+	return has_capital(words) ? strstr(text, words) : strcasestr(text, words);
+}
+
 /* A name is found by how it is shown, and by how it is. */
 static bool fits(const char *text, const char *words)
 {
 	char *shorter;
 	bool found;
 
-	if (!text || strcasestr(text, words))
+	if (!text || has_words(text, words))
 		return text;
 	if (ep_screen_has_full_names() || !strstr(text, "std::"))
 		return false;
 	shorter = ep_short_name(text);
-	found = strcasestr(shorter, words);
+	found = has_words(shorter, words);
 	free(shorter);
 	return found;
 }
 
-bool ep_view_search(struct ep_view *view, const char *words, int step, bool from_here)
+enum ep_view_search ep_view_search(struct ep_view *view, const char *words, int step,
+				   bool from_here)
 {
-	size_t count = rows_of(view), row = view->cursor;
+	size_t count = rows_of(view), begin = view->cursor, row = begin;
 
 	if (!count || !view->kind->text || !*words)
-		return false;
+		return EP_VIEW_NOWHERE;
 	for (size_t i = 0; i < count; i++) {
 		if (i || !from_here)
 			row = step > 0 ? (row + 1) % count : (row + count - 1) % count;
@@ -171,9 +207,21 @@ bool ep_view_search(struct ep_view *view, const char *words, int step, bool from
 			continue;
 		view->found = true;
 		ep_view_go(view, row);
-		return true;
+		if (row == begin)
+			return i ? EP_VIEW_ROUND : EP_VIEW_FOUND;
+		return (row < begin) == (step > 0) ? EP_VIEW_ROUND : EP_VIEW_FOUND;
 	}
-	return false;
+	return EP_VIEW_NOWHERE;
+}
+
+bool ep_view_click(struct ep_view *view, int line)
+{
+	if (line < view->y || line >= view->y + view->height ||
+	    view->top + (size_t)(line - view->y) >= rows_of(view))
+		return false;
+	if (!view->kind->page)
+		ep_view_go(view, view->top + (size_t)(line - view->y));
+	return true;
 }
 
 void ep_view_close(struct ep_view *view)

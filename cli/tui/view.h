@@ -18,7 +18,8 @@ struct ep_view_kind {
 	/* NULL: no line of headings. */
 	void (*head)(const struct ep_view *view, struct ep_row *line);
 	void (*draw)(struct ep_view *view, size_t row, struct ep_row *line);
-	/* What search looks at; borrowed until the next is asked for. NULL: there is none. */
+	/* What search looks at, and `y` copies; borrowed until the next is asked for. NULL: there
+	 * is none. */
 	const char *(*text)(struct ep_view *view, size_t row);
 	/* False: the key is not its own. NULL: it has none. */
 	bool (*key)(struct ep_view *view, int key);
@@ -36,7 +37,8 @@ struct ep_view {
 	void *data;          /* the kind's */
 	size_t cursor, top;  /* rows; without a cursor `cursor` is where search goes on */
 	int left;            /* page: cells */
-	int height;          /* rows that are seen, as of the last drawing; at least 1 */
+	int y;               /* the line of its first row, as of the last drawing */
+	int height;          /* rows that are seen then; at least 1 */
 	bool found;          /* page: the cursor's row is what was searched for */
 	const char *message; /* when there are no rows; NULL */
 };
@@ -49,9 +51,19 @@ bool ep_view_move(struct ep_view *view, int key);
 /* The row becomes the cursor's, and is seen; a row that there is not is the last one. */
 void ep_view_go(struct ep_view *view, size_t row);
 
-/* To the next row that has `words`, letters of either case, `step` 1 or -1, round the end;
- * `from_here`: the cursor's row counts. False: there is none. */
-bool ep_view_search(struct ep_view *view, const char *words, int step, bool from_here);
+enum ep_view_search {
+	EP_VIEW_NOWHERE,
+	EP_VIEW_FOUND,
+	EP_VIEW_ROUND, /* round the end, or the beginning */
+};
+
+/* To the next row that has `words`, `step` 1 or -1; `from_here`: the cursor's row counts. Letters
+ * of either case are found, where `words` have no capital one. */
+enum ep_view_search ep_view_search(struct ep_view *view, const char *words, int step,
+				   bool from_here);
+
+/* A click on a line of the screen: the row there becomes the cursor's. False: there is none. */
+bool ep_view_click(struct ep_view *view, int line);
 
 void ep_view_close(struct ep_view *view);
 

@@ -16,6 +16,7 @@
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 #include "coredump/util/hash.h"
+#include "coredump/util/progress.h"
 #include "decoder/names/constant_strings.h"
 #include "decoder/names/named_file.h"
 #include "decoder/names/path_map.h"
@@ -59,7 +60,7 @@ struct ep_names {
 	struct module *modules; /* ascending start */
 	size_t module_count;
 	struct ep_named_file *files; /* shared by modules of the same file */
-	size_t file_count;
+	size_t file_count, opened_count;
 	struct ep_names_options options;
 	struct ep_path_map path_map;
 	EP_ARRAY(struct function *) functions; /* by id */
@@ -182,17 +183,13 @@ static void add_warning(struct ep_names *names, const char *code, const char *te
 		      ((struct warning){code, ep_utf8_escape(text, strlen(text))}));
 }
 
-static struct ep_named_file *open_file(struct ep_names *names, const struct module *module)
+static void load_file(struct ep_names *names, const struct module *module,
+		      struct ep_named_file *file)
 {
-	struct ep_named_file *file = &names->files[module->file];
 	struct ep_module_file *found = &file->found;
 	struct ep_err err;
 	char text[sizeof(err.text) + 300];
 
-	if (file->opened)
-		return file;
-	file->opened = true;
-	file->raw = names->options.no_demangle;
 	ep_module_file_open(found, module->facts, &names->options);
 	if (found->warning[0])
 		add_warning(names,
@@ -201,12 +198,29 @@ static struct ep_named_file *open_file(struct ep_names *names, const struct modu
 							   : OTHER_WARNING,
 			    found->warning);
 	if (!found->elf && !found->debug)
-		return file;
+		return;
 	file->symbols = ep_symbols_create(found->elf, found->debug, &err);
 	if (err.code != EP_OK) {
 		snprintf(text, sizeof(text), "%.250s: %s", module->name, err.text);
 		add_warning(names, OTHER_WARNING, text);
 	}
+}
+
+static struct ep_named_file *open_file(struct ep_names *names, const struct module *module)
+{
+	struct ep_named_file *file = &names->files[module->file];
+	char *loading;
+
+	if (file->opened)
+		return file;
+	file->opened = true;
+	file->raw = names->options.no_demangle;
+	loading = ep_asprintf("loading symbols of %s, %zu of %zu modules", module->name,
+			      ++names->opened_count, names->file_count);
+	ep_progress_inner(loading);
+	load_file(names, module, file);
+	ep_progress_inner_end();
+	free(loading);
 	return file;
 }
 

@@ -120,7 +120,8 @@ void ep_report_add_threads(struct ep_report *report)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct ep_report_entry *one = &list.list[i];
 
-		ep_progress("looking at threads", i, list.count);
+		if (!ep_progress("looking at threads", i, list.count))
+			break;
 		if (one == died)
 			continue;
 		add_other(report, one, others++ < threads);

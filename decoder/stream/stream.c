@@ -257,12 +257,12 @@ static int next_event(struct stream *stream, const struct ep_event **out)
 	return EP_OK;
 }
 
-static void say_progress(const struct stream *stream)
+static bool say_progress(const struct stream *stream)
 {
 	uint64_t left = ep_merge_blocks_left(stream->merge);
 
-	ep_progress("reading calls", stream->run * stream->blocks - left,
-		    stream->runs * stream->blocks);
+	return ep_progress("reading calls", stream->run * stream->blocks - left,
+			   stream->runs * stream->blocks);
 }
 
 /* Leaves the merge at its end, for what is open then. */
@@ -278,8 +278,9 @@ static int run(struct stream *stream, visit_fn visit)
 		stream->blocks = ep_merge_blocks_left(stream->merge);
 	while (!rc && next_event(stream, &event) == EP_OK) {
 		rc = run_event(stream, event, visit);
-		if (++events % PROGRESS_EVENTS == 0 && stream->merge)
-			say_progress(stream);
+		if (!rc && ++events % PROGRESS_EVENTS == 0 && stream->merge &&
+		    !say_progress(stream))
+			rc = EP_END;
 	}
 	return rc;
 }
@@ -346,20 +347,21 @@ static int find_callers(struct stream *stream, const struct ep_event *event, str
 	return EP_OK;
 }
 
-static void prepare(struct stream *stream)
+static int prepare(struct stream *stream)
 {
 	const struct ep_selection *selection = stream->selection;
+	int rc;
 
 	stream->one_run = !selection->last_calls && !selection->min_duration &&
 			  stream->window.since == 0 && !stream->sink->foresee;
 	stream->runs = stream->one_run ? 1 : selection->last_calls ? 3 : 2;
 	if (stream->one_run)
-		return;
-	run(stream, judge);
-	if (!selection->last_calls)
-		return;
+		return EP_OK;
+	rc = run(stream, judge);
+	if (rc || !selection->last_calls)
+		return rc;
 	mark_last(stream);
-	run(stream, find_callers);
+	return run(stream, find_callers);
 }
 
 /* ---- the run that counts ---- */
@@ -499,8 +501,8 @@ static int stream_all(struct stream *stream, uint64_t *shown)
 
 	stream->window = ep_selection_window(stream->selection, trace);
 	stream->threads = ep_calloc(trace->thread_count, sizeof(*stream->threads));
-	prepare(stream);
-	rc = run(stream, hand_out);
+	rc = prepare(stream);
+	rc = rc ? rc : run(stream, hand_out);
 	for (size_t i = 0; !rc && !stream->tail && i < trace->thread_count; i++)
 		rc = finish_thread(stream, i);
 	*shown = stream->shown;

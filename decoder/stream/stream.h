@@ -12,7 +12,7 @@
 #include "decoder/stream/selection.h"
 
 /* EP_OK and the number of calls that were shown (gaps are not counted), or what the sink returned,
- * at once. NULL selection: all. */
+ * at once; EP_END: who watches its progress wants no more. NULL selection: all. */
 int ep_stream(const struct ep_trace *trace, struct ep_names *names,
 	      const struct ep_selection *selection, const struct ep_sink *sink, uint64_t *shown);
 

@@ -13,9 +13,12 @@
 #include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
+#include "coredump/util/progress.h"
 
 /* Bytes of a section that are loaded, at most. */
 #define SECTION_MAX ((uint64_t)1 << 31)
+
+#define PROGRESS_SYMBOLS 65536 /* after which it is told that there are more */
 
 static int compare_sections(const void *a, const void *b)
 {
@@ -176,6 +179,8 @@ static void add_table(struct ep_raw_symbols *raw, struct table *table, struct ep
 	for (size_t i = 0; i < table->count; i++) {
 		const char *name;
 
+		if (i % PROGRESS_SYMBOLS == 0)
+			ep_progress_inner_goes_on();
 		if (!gelf_getsym(table->symbols, (int)i, &symbol))
 			break;
 		if (GELF_ST_TYPE(symbol.st_info) == STT_FILE) {

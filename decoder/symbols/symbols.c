@@ -15,6 +15,7 @@
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 #include "coredump/util/hash.h"
+#include "coredump/util/progress.h"
 #include "decoder/symbols/frames_table.h"
 #include "decoder/symbols/plt.h"
 #include "decoder/util/sort.h"
@@ -541,14 +542,18 @@ static void build_all(struct build *build, Elf *elf, Elf *debug, struct ep_err *
 		ep_raw_symbols_add(&build->raw, elf, err);
 	if (debug)
 		ep_raw_symbols_add(&build->raw, debug, err);
+	ep_progress_inner_goes_on();
 	ep_sort_by_address(build->raw.list, build->raw.count, sizeof(*build->raw.list),
 			   compare_raw);
 	if (elf) {
 		read_frames(build, elf, err);
 		build->stub_count = ep_plt_read(&build->stubs, elf);
 	}
+	ep_progress_inner_goes_on();
 	lay_out_sized(build);
+	ep_progress_inner_goes_on();
 	fill_gaps(build);
+	ep_progress_inner_goes_on();
 	join_parts(build);
 }
 

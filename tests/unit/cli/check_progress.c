@@ -71,14 +71,41 @@ START_TEST(it_is_not_said_more_than_five_times_a_second)
 }
 END_TEST
 
-START_TEST(other_work_and_the_same_from_its_beginning_have_a_second_of_their_own)
+START_TEST(work_that_follows_is_shown_at_once_with_a_speed_of_its_own)
 {
 	begin();
 	shows(0, what, 0, 100);
 	ck_assert(shows(1000, what, 50, 100));
-	ck_assert(!shows(2000, other, 60, 100));
-	ck_assert(shows(3000, other, 70, 100));
-	ck_assert(!shows(4000, other, 1, 100));
+	ck_assert(!shows(1100, other, 0, 100));
+	ck_assert(shows(1200, other, 0, 0));
+	ck_assert_str_eq(text, "reading calls");
+	/* It was 60 before it waited: 10 more took a second, and 30 are left. */
+	shows(5000, what, 60, 100);
+	ck_assert(shows(6000, what, 70, 100));
+	ck_assert_str_eq(text, "reading calls: 70 %, about 3 s left");
+}
+END_TEST
+
+START_TEST(work_that_begins_anew_has_a_speed_of_its_own)
+{
+	begin();
+	shows(0, what, 0, 100);
+	ck_assert(shows(9000, what, 90, 100));
+	shows(10000, what, 0, 100);
+	ck_assert(shows(11000, what, 50, 100));
+	ck_assert_str_eq(text, "reading calls: 50 %, about 1 s left");
+}
+END_TEST
+
+START_TEST(after_the_end_a_second_is_silent_again)
+{
+	begin();
+	shows(0, what, 0, 100);
+	ck_assert(shows(2000, what, 50, 100));
+	clock_now.what = NULL;
+	ck_assert(!shows(3000, what, 50, 100));
+	ck_assert(!shows(3999, other, 50, 100));
+	ck_assert(shows(4000, other, 50, 100));
 }
 END_TEST
 
@@ -93,7 +120,8 @@ int main(void)
 	tcase_add_test(tests, without_a_total_only_the_work_is_named);
 	tcase_add_test(tests, more_than_the_total_is_all_of_it);
 	tcase_add_test(tests, it_is_not_said_more_than_five_times_a_second);
-	tcase_add_test(tests,
-		       other_work_and_the_same_from_its_beginning_have_a_second_of_their_own);
+	tcase_add_test(tests, work_that_follows_is_shown_at_once_with_a_speed_of_its_own);
+	tcase_add_test(tests, work_that_begins_anew_has_a_speed_of_its_own);
+	tcase_add_test(tests, after_the_end_a_second_is_silent_again);
 	return ep_test_main(suite);
 }
