@@ -26,6 +26,7 @@ static struct {
 	debuginfod_client *client;
 	__typeof__(&debuginfod_find_debuginfo) find_debuginfo;
 	__typeof__(&debuginfod_find_executable) find_executable;
+	__typeof__(&debuginfod_find_source) find_source;
 	__typeof__(&debuginfod_set_user_data) set_user_data;
 	__typeof__(&debuginfod_get_user_data) get_user_data;
 } library;
@@ -78,6 +79,7 @@ static bool load(void)
 	set_progress = function(handle, "debuginfod_set_progressfn");
 	library.find_debuginfo = function(handle, "debuginfod_find_debuginfo");
 	library.find_executable = function(handle, "debuginfod_find_executable");
+	library.find_source = function(handle, "debuginfod_find_source");
 	library.set_user_data = function(handle, "debuginfod_set_user_data");
 	library.get_user_data = function(handle, "debuginfod_get_user_data");
 	if (*library.why)
@@ -155,6 +157,19 @@ static const char *give_up(int error, const struct question *question)
 	return "no debuginfod server of DEBUGINFOD_URLS can be reached";
 }
 
+static int ask(enum ep_debuginfod_kind kind, const void *build_id, size_t size, const char *module,
+	       char **path)
+{
+	switch (kind) {
+	case EP_DEBUGINFOD_DEBUGINFO:
+		return library.find_debuginfo(library.client, build_id, (int)size, path);
+	case EP_DEBUGINFOD_EXECUTABLE:
+		return library.find_executable(library.client, build_id, (int)size, path);
+	default:
+		return library.find_source(library.client, build_id, (int)size, module, path);
+	}
+}
+
 bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind, const void *build_id,
 			size_t build_id_size, const char *module, ep_debuginfod_progress_fn told,
 			const char **why)
@@ -174,8 +189,7 @@ bool ep_debuginfod_find(char out[PATH_MAX], enum ep_debuginfod_kind kind, const 
 	}
 	limits_set(&limits, question.most);
 	library.set_user_data(library.client, &question);
-	fd = (kind == EP_DEBUGINFOD_DEBUGINFO ? library.find_debuginfo : library.find_executable)(
-		library.client, build_id, (int)build_id_size, &path);
+	fd = ask(kind, build_id, build_id_size, module, &path);
 	library.set_user_data(library.client, NULL);
 	limits_restore(&limits);
 	if (told)

@@ -11,7 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum ep_debuginfod_kind { EP_DEBUGINFOD_DEBUGINFO, EP_DEBUGINFOD_EXECUTABLE };
+enum ep_debuginfod_kind {
+	EP_DEBUGINFOD_DEBUGINFO,
+	EP_DEBUGINFOD_EXECUTABLE,
+	EP_DEBUGINFOD_SOURCE, /* of which `module` is the name, as the debug information has it */
+};
 
 /*
  * What is going on, "1.2 of 3.4 MB": called now and then while a file comes, and once with `done`

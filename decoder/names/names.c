@@ -18,6 +18,7 @@
 #include "coredump/util/hash.h"
 #include "coredump/util/progress.h"
 #include "decoder/names/constant_strings.h"
+#include "decoder/names/debuginfod.h"
 #include "decoder/names/named_file.h"
 #include "decoder/names/path_map.h"
 #include "decoder/symbols/demangle.h"
@@ -473,6 +474,18 @@ bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_de
 	if (file->found.elf && file->found.fd >= 0 && fstat(file->found.fd, &status) == 0)
 		out->written = status.st_mtime;
 	return true;
+}
+
+bool ep_names_source(struct ep_names *names, uint64_t address, const char *file, char out[PATH_MAX],
+		     const char **why)
+{
+	bool alone;
+	const struct module *module = find_module(names, address, 0, &alone);
+
+	*why = "";
+	return module && names->options.debuginfod &&
+	       ep_debuginfod_find(out, EP_DEBUGINFOD_SOURCE, module->facts->build_id,
+				  module->facts->build_id_size, file, names->options.progress, why);
 }
 
 size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size)

@@ -73,6 +73,14 @@ struct ep_names_debug {
 /* False: there is none. */
 bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_debug *out);
 
+/*
+ * Where the text of a source file of the module at `address` lies, when debuginfod servers were
+ * named and have it: they are asked now. `file`: absolute, as the debug information has it. *why:
+ * words, static, of what keeps them from being asked; else "". False: nobody has it.
+ */
+bool ep_names_source(struct ep_names *names, uint64_t address, const char *file, char out[PATH_MAX],
+		     const char **why);
+
 /* `size` bytes of code at `address`, from the module's file: how many it has. */
 size_t ep_names_code(struct ep_names *names, uint64_t address, void *out, size_t size);
 

@@ -152,6 +152,26 @@ void ep_source_text_find(struct ep_source_text *out, const char *path, uint32_t 
 		ep_source_text_read(out, path, fd, line, built);
 }
 
+bool ep_source_text_is_name(const char *path)
+{
+	return path && path[0] == '/' && is_source(path);
+}
+
+void ep_source_text_copy(struct ep_source_text *out, const char *path, const char *copy,
+			 uint32_t line)
+{
+	struct ep_source_text found = {0};
+	int fd = line && line < INT32_MAX ? ep_regular_file_open(copy) : -1;
+
+	if (fd < 0)
+		return;
+	ep_source_text_read(&found, path, fd, line, 0);
+	if (!found.count)
+		return;
+	ep_source_text_deinit(out);
+	*out = found;
+}
+
 void ep_source_text_deinit(struct ep_source_text *text)
 {
 	for (size_t i = 0; i < text->count; i++)

@@ -33,6 +33,12 @@ void ep_source_text_find(struct ep_source_text *out, const char *path, uint32_t 
 /* The same of a file that somebody opened; takes `fd`. */
 void ep_source_text_read(struct ep_source_text *out, const char *path, int fd, uint32_t line,
 			 int64_t built);
+/* May a source file of that name be asked of servers? */
+bool ep_source_text_is_name(const char *path);
+/* From a copy of it that lies at `copy`. Where that has no such line *out is as it was; else it is
+ * replaced. */
+void ep_source_text_copy(struct ep_source_text *out, const char *path, const char *copy,
+			 uint32_t line);
 void ep_source_text_deinit(struct ep_source_text *text); /* zeroed is allowed */
 
 #endif

@@ -101,7 +101,7 @@ static bool may_show(struct ep_report_place *place, const struct ep_evidence *ev
 /* ---- the whole ---- */
 
 /* Below the folder where the files of another system lie, or as it is. */
-static void find_source(struct ep_report_place *place, const struct ep_names_debug *debug)
+static void find_own_source(struct ep_report_place *place, const struct ep_names_debug *debug)
 {
 	const char *file = place->line.file;
 
@@ -114,6 +114,24 @@ static void find_source(struct ep_report_place *place, const struct ep_names_deb
 			return;
 	}
 	ep_source_text_find(&place->source, file, place->line.line, debug->written);
+}
+
+/* What is not here is asked of servers, where the user named some. */
+static void find_source(struct ep_report_place *place, const struct ep_evidence *evidence,
+			const struct ep_names_debug *debug)
+{
+	const char *file = place->line.file, *why = "";
+	char path[PATH_MAX];
+
+	find_own_source(place, debug);
+	if (place->source.count || !place->line.line || !ep_source_text_is_name(file))
+		return;
+	if ((evidence->names && ep_names_source(evidence->names, place->pc, file, path, &why)) ||
+	    (!*why && evidence->others &&
+	     ep_names_source(evidence->others, place->pc, file, path, &why)))
+		ep_source_text_copy(&place->source, file, path, place->line.line);
+	else if (*why)
+		snprintf(place->source.why, sizeof(place->source.why), "%s", why);
 }
 
 void ep_report_place_init(struct ep_report_place *place, const struct ep_evidence *evidence,
@@ -131,7 +149,7 @@ void ep_report_place_init(struct ep_report_place *place, const struct ep_evidenc
 	frame = &stack->frames[place->frame];
 	skip = choose_inlined(place, evidence, frame);
 	has_debug = ep_evidence_debug(evidence, ep_frame_address(frame), &debug);
-	find_source(place, &debug);
+	find_source(place, evidence, &debug);
 	if (may_show(place, evidence, frame, has_debug))
 		snprintf(place->why, sizeof(place->why), "%s",
 			 ep_report_place_values(
