@@ -9,7 +9,9 @@
 static void add_stack(const struct ep_evidence *evidence, struct ep_signature *signature,
 		      const struct ep_stack *stack)
 {
-	for (size_t i = evidence->first.frame; i < stack->count; i++)
+	size_t from = ep_evidence_behind_hook(evidence, stack, evidence->first.frame);
+
+	for (size_t i = from; i < stack->count; i++)
 		if (!stack->frames[i].signal)
 			ep_signature_add(signature,
 					 ep_evidence_function(evidence, &stack->frames[i]));

@@ -2,6 +2,10 @@
 /* evidence.c: questions to the source, the trace, the names and the unwinder. */
 #include "decoder/report/evidence.h"
 
+#include "decoder/code/hooks.h"
+
+#define HOOK_FRAMES 16u /* of the runtime, and of what it calls */
+
 void ep_evidence_examine(struct ep_evidence *evidence)
 {
 	ep_first_fault_find(&evidence->first, evidence->source, evidence->unwinder, evidence->names,
@@ -36,6 +40,20 @@ bool ep_evidence_debug(const struct ep_evidence *evidence, uint64_t address,
 {
 	return (evidence->names && ep_names_debug(evidence->names, address, out)) ||
 	       (evidence->others && ep_names_debug(evidence->others, address, out));
+}
+
+size_t ep_evidence_behind_hook(const struct ep_evidence *evidence, const struct ep_stack *stack,
+			       size_t from)
+{
+	size_t behind = from;
+
+	for (size_t i = from; i < stack->count && i - from < HOOK_FRAMES; i++) {
+		if (stack->frames[i].signal)
+			break;
+		if (ep_is_in_hook(ep_evidence_function(evidence, &stack->frames[i])))
+			behind = i + 1;
+	}
+	return behind;
 }
 
 bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint8_t *code,

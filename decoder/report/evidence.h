@@ -46,6 +46,10 @@ bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint
 /* As ep_unwind; *stack is empty where there is none. */
 bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t limit,
 			struct ep_stack *stack);
+/* The first frame from `from` on that is not a hook's own work, which is nothing that the program
+ * does; `from` itself where that is in no hook. May be stack->count. */
+size_t ep_evidence_behind_hook(const struct ep_evidence *evidence, const struct ep_stack *stack,
+			       size_t from);
 /* `thread` may be NULL. */
 void ep_evidence_open_calls(const struct ep_evidence *evidence,
 			    const struct ep_trace_thread *thread, struct ep_open_calls *out);

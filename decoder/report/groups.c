@@ -8,9 +8,8 @@
 #include "decoder/code/hooks.h"
 #include "decoder/names/system_module.h"
 
-#define FRAMES_MAX  64u   /* of a stack; those outside of them are not compared */
-#define HOOK_FRAMES 16u   /* of the runtime, and of what it calls */
-#define LOOKED_MAX  4096u /* threads whose stacks are unwound, each for some 0.1 ms */
+#define FRAMES_MAX 64u   /* of a stack; those outside of them are not compared */
+#define LOOKED_MAX 4096u /* threads whose stacks are unwound, each for some 0.1 ms */
 
 /* ---- the functions of a stack ---- */
 
@@ -19,20 +18,11 @@ static bool is_reserved(const struct ep_function *function)
 	return strncmp(function->name, "__", 2) == 0;
 }
 
-/* The runtime's own work in a hook is nothing that the program does. 0: it is in none. */
-static size_t behind_hook(const struct ep_evidence *evidence, const struct ep_stack *stack)
-{
-	for (size_t i = stack->count < HOOK_FRAMES ? stack->count : HOOK_FRAMES; i-- > 0;)
-		if (ep_is_in_hook(ep_evidence_function(evidence, &stack->frames[i])))
-			return i + 1;
-	return 0;
-}
-
 /* The C library's own below the function that the program called: "__futex_wait". In a static
  * program reserved names tell them. */
 static size_t innermost(const struct ep_evidence *evidence, const struct ep_stack *stack)
 {
-	size_t i = behind_hook(evidence, stack);
+	size_t i = ep_evidence_behind_hook(evidence, stack, 0);
 
 	if (i)
 		return i < stack->count ? i : 0;
@@ -91,10 +81,10 @@ static void look(struct ep_report_group *group, const struct ep_evidence *eviden
 	}
 	group->known = core && core->has_registers;
 	/* What a hook asks the kernel for is no wait of the program's. */
-	group->inside = group->known && !behind_hook(evidence, &stack) &&
+	group->inside = group->known && !ep_evidence_behind_hook(evidence, &stack, 0) &&
 			ep_systemcall_of(evidence->source, core, &call);
 	group->call = group->inside ? call.number : 0;
-	if (group->known && !behind_hook(evidence, &stack))
+	if (group->known && !ep_evidence_behind_hook(evidence, &stack, 0))
 		ep_lock_wait_find(&group->wait, evidence, &stack, core,
 				  group->inside ? &call : NULL);
 	add_functions(group, evidence, &stack);

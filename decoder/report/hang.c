@@ -102,16 +102,6 @@ static bool waits(const struct ep_evidence *evidence, const struct ep_source_thr
 	       (result < 0 && result >= -4095 && is_syscall(evidence, registers.rip - 2));
 }
 
-/* How many frames are the runtime's own, in a hook: it does some work there now and then, which the
- * kernel's clock is asked for, and is no wait of the program's. */
-static size_t frames_of_hook(const struct ep_evidence *evidence, const struct ep_stack *stack)
-{
-	for (size_t i = stack->count; i-- > 0;)
-		if (ep_is_in_hook(ep_evidence_function(evidence, &stack->frames[i])))
-			return i + 1;
-	return 0;
-}
-
 /* "__lll_lock_wait", "pthread_mutex_lock": down to the traced call. */
 static void find_innermost(struct ep_report_hung *hung, const struct ep_evidence *evidence)
 {
@@ -120,7 +110,9 @@ static void find_innermost(struct ep_report_hung *hung, const struct ep_evidence
 
 	if (!ep_evidence_unwind(evidence, hung->tid, EP_REPORT_HUNG_FRAMES + HOOK_FRAMES, &stack))
 		return;
-	first = frames_of_hook(evidence, &stack);
+	/* The kernel's clock is asked for in hooks now and then, and that is no wait of the
+	 * program's. */
+	first = ep_evidence_behind_hook(evidence, &stack, 0);
 	if (first)
 		hung->waits = false;
 	for (size_t i = first; i < stack.count && hung->function_count < EP_REPORT_HUNG_FRAMES;

@@ -41,7 +41,8 @@ static bool is_own(const struct ep_frame *frame, const struct ep_function *funct
 static bool choose(struct ep_report_place *place, const struct ep_evidence *evidence,
 		   const struct ep_stack *stack, size_t count)
 {
-	size_t from = evidence->first.found ? evidence->first.frame : 0;
+	size_t from = ep_evidence_behind_hook(evidence, stack,
+					      evidence->first.found ? evidence->first.frame : 0);
 
 	for (size_t i = from; i < count && i - from < FRAMES_MAX; i++) {
 		const struct ep_frame *frame = &stack->frames[i];

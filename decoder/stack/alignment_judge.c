@@ -108,9 +108,17 @@ static struct finding lost(const struct ep_open_calls *open, const struct ep_ali
 	return (struct finding){EP_VERDICT_TRACE_LOST, why};
 }
 
+/* What a hook has called is its work, up to a signal that came meanwhile. `outer`: is the next row
+ * outwards? */
+static bool is_hooks_work(const struct ep_alignment_row *row, bool outer)
+{
+	return !row->frame->signal && (outer || ep_is_in_hook(row->function));
+}
+
 static void judge_frames(struct ep_alignment *alignment, const struct ep_alignment_of *of)
 {
 	const struct ep_alignment_row *outer = NULL;
+	bool in_hook = false;
 
 	for (size_t i = alignment->count; i-- > 0;) {
 		struct ep_alignment_row *row = &alignment->rows[i];
@@ -120,7 +128,9 @@ static void judge_frames(struct ep_alignment *alignment, const struct ep_alignme
 			outer = row;
 		if (row->verdict != EP_VERDICT_COUNT)
 			continue;
-		found = find_hooks(of, row, i && ep_is_hook(row[-1].function));
+		in_hook = is_hooks_work(row, in_hook);
+		found = in_hook ? not_instrumented(EP_REASON_OWN_HOOK)
+				: find_hooks(of, row, i && ep_is_in_hook(row[-1].function));
 		if (found.verdict == EP_VERDICT_COUNT)
 			found = lost(of->open, row, outer);
 		row->verdict = found.verdict;

@@ -115,6 +115,11 @@ bool ep_is_hook(const struct ep_function *function)
 	return function->id == 'H';
 }
 
+bool ep_is_in_hook(const struct ep_function *function)
+{
+	return ep_is_hook(function);
+}
+
 bool ep_is_exit_hook(const struct ep_function *function)
 {
 	(void)function;
@@ -282,6 +287,12 @@ static const struct scene scenes[] = {
 	/* not instrumented */
 	SCENE("a library's", "c X a", "a c", WHOLE, "c=agree X=not-instrumented/no-hook a=agree"),
 	SCENE("our hook", "H a", "a", WHOLE, "H=not-instrumented/own-hook a=agree"),
+	SCENE("our hook's work", "X u H e a", "a", WHOLE,
+	      "X=not-instrumented/own-hook u=not-instrumented/own-hook H=not-instrumented/own-hook "
+	      "e=entering a=agree"),
+	SCENE("a signal in our hook's work", "c X S X H a", "a c", WHOLE,
+	      "c=agree X=not-instrumented/no-hook S=not-instrumented/signal "
+	      "X=not-instrumented/own-hook H=not-instrumented/own-hook a=agree"),
 	SCENE("a signal", "c S a", "a c", WHOLE, "c=agree S=not-instrumented/signal a=agree"),
 	SCENE("no file", "N a", "a", WHOLE, "N=not-instrumented/no-file a=agree"),
 	SCENE("a call of nothing", "! a", "a", WHOLE, "!=not-instrumented/nowhere a=agree"),
