@@ -134,3 +134,47 @@ size_t ep_fit_lines(FILE *out, const char *text, size_t columns, size_t indent)
 	}
 	return lines;
 }
+
+/* A path that is not begun with would leave most of the line empty. */
+static bool is_path(const char *word, size_t size)
+{
+	size_t blank = strspn(word, " "), length = blank + strcspn(word + blank, " ");
+
+	return memchr(word, '/', length < size ? length : size) != NULL;
+}
+
+/* Escape sequences of what is cut away stay. */
+static void put_one(FILE *out, const char *line, size_t size, size_t columns)
+{
+	size_t used, one;
+
+	if (columns == EP_FIT_ALL || columns_of(line, size) <= columns) {
+		fwrite(line, 1, size, out);
+		return;
+	}
+	used = break_at(line, size, columns - 2);
+	fwrite(line, 1, used, out);
+	if (!used || (used < columns / 2 && is_path(line + used, size - used)))
+		used += put_cut(out, line + used, size - used,
+				columns - 2 - columns_of(line, used));
+	fputs(" …", out);
+	for (size_t at = used, length; at < size; at += length) {
+		length = piece(line + at, &one);
+		if (!one)
+			fwrite(line + at, 1, length, out);
+	}
+}
+
+size_t ep_fit_cut_lines(FILE *out, const char *text, size_t columns)
+{
+	size_t lines = 0;
+
+	for (; *text; lines++) {
+		size_t size = strcspn(text, "\n");
+
+		put_one(out, text, size, columns);
+		fputc('\n', out);
+		text += size + (text[size] == '\n');
+	}
+	return lines;
+}

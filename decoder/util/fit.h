@@ -22,4 +22,7 @@ char *ep_fit_name(const char *name, size_t columns);
  */
 size_t ep_fit_lines(FILE *out, const char *text, size_t columns, size_t indent);
 
+/* The same, but what does not fit is cut at a space, and … says so: a line stays one. */
+size_t ep_fit_cut_lines(FILE *out, const char *text, size_t columns);
+
 #endif

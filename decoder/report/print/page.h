@@ -6,8 +6,35 @@
 #include "decoder/report/print/print.h"
 #include "decoder/util/timetext.h"
 
+/* What takes lines on a page of one screen, and gets fewer where the page is too long. */
+enum ep_share {
+	EP_SHARE_VARIABLES,
+	EP_SHARE_WATCHDOGS,
+	EP_SHARE_ROWS,   /* frames and inlined calls */
+	EP_SHARE_CALLS,  /* last ones */
+	EP_SHARE_GROUPS, /* at least; they get what is left of the screen */
+	EP_SHARE_WARNINGS,
+	EP_SHARES,
+};
+
+struct ep_page_shares {
+	size_t most[EP_SHARES];    /* SIZE_MAX: all */
+	size_t printed[EP_SHARES]; /* of these, by the last try */
+	size_t least;              /* the lower bounds in force: shares.c */
+	size_t spare;              /* lines that the groups leave free */
+	size_t head;               /* lines of all before the groups; SIZE_MAX any */
+	bool tight;                /* lines are cut, not continued */
+};
+
+/* All of everything, or a screen's. */
+void ep_page_shares_init(struct ep_page_shares *shares, bool brief);
+/* After a try that took `lines`, of which `head` stand before the groups: makes the next one
+ * shorter. False: it fits, or nothing more can be done. */
+bool ep_page_shares_shrink(struct ep_page_shares *shares, size_t lines, size_t head);
+
 struct ep_page {
 	FILE *out;
+	struct ep_page_shares shares;
 	const struct ep_report *report;
 	const struct ep_trace *trace; /* the report's */
 	const struct ep_page_look *look;

@@ -17,7 +17,7 @@ struct ep_page_look {
 	bool full_names;
 };
 
-#define EP_PAGE_LINES 50u /* of a screen, which a page of limits.page fits, as far as it can */
+#define EP_PAGE_LINES 50u /* of a screen, which a page of limits.page fits */
 
 void ep_report_print_text(const struct ep_report *report, FILE *out,
 			  const struct ep_page_look *look);

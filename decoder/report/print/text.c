@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "coredump/snapshot/redacted.h"
 #include "coredump/util/alloc.h"
@@ -11,9 +12,6 @@
 #include "decoder/names/system_module.h"
 #include "decoder/report/print/page.h"
 #include "decoder/util/fit.h"
-
-#define WATCHDOGS_SHOWN 4u
-#define GROUPS_LEAST    6u /* lines of the other threads, however long the rest is */
 
 /* ---- fields ---- */
 
@@ -135,12 +133,13 @@ static void print_watchdog(struct ep_page *page, const struct ep_report_watchdog
 
 static void print_watchdogs(struct ep_page *page)
 {
-	size_t count = page->report->watchdogs.count;
+	size_t count = page->report->watchdogs.count, most = page->shares.most[EP_SHARE_WATCHDOGS];
 
-	for (size_t i = 0; i < count && i < WATCHDOGS_SHOWN; i++)
+	for (size_t i = 0; i < count && i < most; i++)
 		print_watchdog(page, &page->report->watchdogs.list[i]);
-	if (count > WATCHDOGS_SHOWN)
-		fprintf(page->out, "           … %zu more watchdogs\n", count - WATCHDOGS_SHOWN);
+	if (count > most)
+		fprintf(page->out, "           … %zu more watchdogs\n", count - most);
+	page->shares.printed[EP_SHARE_WATCHDOGS] = count < most ? count : most;
 }
 
 /* What the handler made of it, in one line. */
@@ -262,13 +261,10 @@ static const char approximate[] =
 	"(its place in the order is exact); > and ? one of which only the earliest moment is "
 	"known, after the thread's last clock read";
 
-/* Of many, the first are on a page of one screen. */
-#define PAGE_WARNINGS 6u
-
 static void print_warnings(struct ep_page *page)
 {
 	const struct ep_report *report = page->report;
-	size_t count = report->warnings.count, most = page->brief ? PAGE_WARNINGS : count;
+	size_t count = report->warnings.count, most = page->shares.most[EP_SHARE_WARNINGS];
 
 	if (count || page->approximate)
 		fprintf(page->out, "\n%swarnings%s\n", page->bold, page->style->plain);
@@ -276,6 +272,7 @@ static void print_warnings(struct ep_page *page)
 		fprintf(page->out, "  - %s\n", report->warnings.list[i].text);
 	if (count > most)
 		fprintf(page->out, "  - … %zu more (--all shows them)\n", count - most);
+	page->shares.printed[EP_SHARE_WARNINGS] = count < most ? count : most;
 	if (page->approximate)
 		fprintf(page->out, "  - %s\n",
 			page->brief ? "~, > and ? mark times that are known roughly" : approximate);
@@ -313,13 +310,15 @@ static size_t end_part(struct ep_page *page, FILE *out, char **text, size_t inde
 
 	ep_close_memstream(page->out);
 	page->out = out;
-	lines = ep_fit_lines(out, *text, page->columns, indent);
+	lines = page->shares.tight ? ep_fit_cut_lines(out, *text, page->columns)
+				   : ep_fit_lines(out, *text, page->columns, indent);
 	free(*text);
 	return lines;
 }
 
-/* The warnings come last, and are made first: the groups get what is left of the screen. */
-static void print_end_of_page(struct ep_page *page, size_t used)
+/* The warnings come last, and are made first: the groups get what is left of the screen. How many
+ * lines both are. */
+static size_t print_end_of_page(struct ep_page *page, size_t used)
 {
 	char *warnings, *groups;
 	size_t size, lines;
@@ -334,12 +333,11 @@ static void print_end_of_page(struct ep_page *page, size_t used)
 	used += 2;
 	for (const char *at = warnings; *at; at++)
 		used += *at == '\n';
-	lines = used + GROUPS_LEAST < EP_PAGE_LINES ? EP_PAGE_LINES - used : GROUPS_LEAST;
 	out = begin_part(page, &groups, &size);
-	ep_page_groups(page, lines);
-	end_part(page, out, &groups, INDENT / 2);
+	ep_page_groups(page, used < EP_PAGE_LINES ? EP_PAGE_LINES - used : 0);
+	lines = end_part(page, out, &groups, INDENT / 2);
 	page->out = buffer;
-	end_part(page, out, &warnings, INDENT / 2);
+	return lines + end_part(page, out, &warnings, INDENT / 2);
 }
 
 /* Where the program was built, by the innermost frame of its own. */
@@ -357,6 +355,70 @@ static const char *find_directory(const struct ep_report *report)
 	return NULL;
 }
 
+/* The first lines of a part, where there is no room for all. How many. */
+static size_t print_cut(FILE *out, const char *text, size_t lines, size_t most)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < most && text[size]; i++)
+		size += strcspn(text + size, "\n") + 1;
+	fwrite(text, 1, size, out);
+	if (lines <= most)
+		return lines;
+	fprintf(out, "  … %zu more lines (--all shows them)\n", lines - most);
+	return most + 1;
+}
+
+static void print_report(struct ep_page *page)
+{
+	const struct ep_report *report = page->report;
+
+	print_head(page, &report->head);
+	print_hang(page, &report->hang);
+	if (!page->brief && report->groups.deadlocks.count) {
+		fputc('\n', page->out);
+		ep_page_deadlocks(page);
+	}
+	for (size_t i = 0; i < report->threads.count; i++)
+		ep_page_thread(page, &report->threads.list[i]);
+}
+
+/* How many lines they are, of which *head before the groups. */
+static size_t print_page(struct ep_page *page, size_t *head)
+{
+	size_t size, lines;
+	char *text, *fitted;
+	FILE *out = begin_part(page, &fitted, &size), *buffer = begin_part(page, &text, &size);
+
+	print_report(page);
+	lines = end_part(page, buffer, &text, INDENT);
+	ep_close_memstream(buffer);
+	page->out = out;
+	*head = print_cut(out, fitted, lines, page->shares.head);
+	free(fitted);
+	return *head + print_end_of_page(page, *head);
+}
+
+/* Until it is no longer than a screen. */
+static void print_screen(struct ep_page *page)
+{
+	size_t size, lines, head;
+	FILE *out;
+	char *text = NULL;
+
+	do {
+		free(text);
+		memset(page->shares.printed, 0, sizeof(page->shares.printed));
+		page->approximate = page->without_open = false;
+		out = begin_part(page, &text, &size);
+		lines = print_page(page, &head);
+		ep_close_memstream(page->out);
+		page->out = out;
+	} while (ep_page_shares_shrink(&page->shares, lines, head));
+	fputs(text, out);
+	free(text);
+}
+
 void ep_report_print_text(const struct ep_report *report, FILE *out,
 			  const struct ep_page_look *look)
 {
@@ -371,18 +433,11 @@ void ep_report_print_text(const struct ep_report *report, FILE *out,
 		.brief = report->limits.page,
 		.directory = find_directory(report),
 	};
-	size_t size, used;
-	char *text;
+	size_t head;
 
-	out = begin_part(&page, &text, &size);
-	print_head(&page, &report->head);
-	print_hang(&page, &report->hang);
-	if (!page.brief && report->groups.deadlocks.count) {
-		fputc('\n', page.out);
-		ep_page_deadlocks(&page);
-	}
-	for (size_t i = 0; i < report->threads.count; i++)
-		ep_page_thread(&page, &report->threads.list[i]);
-	used = end_part(&page, out, &text, INDENT);
-	print_end_of_page(&page, used);
+	ep_page_shares_init(&page.shares, page.brief);
+	if (page.brief)
+		print_screen(&page);
+	else
+		print_page(&page, &head);
 }

@@ -336,25 +336,47 @@ void ep_page_deadlocks(struct ep_page *page)
 		print_died_lock(page, groups);
 }
 
+/* What is no group. Returns its lines. */
+static size_t print_first(struct ep_page *page)
+{
+	FILE *out = page->out;
+	size_t size, lines;
+	char *text;
+
+	page->out = ep_open_memstream(&text, &size);
+	ep_page_deadlocks(page);
+	ep_close_memstream(page->out);
+	page->out = out;
+	fputs(text, out);
+	for (lines = 0, size = 0; text[size]; size++)
+		lines += text[size] == '\n';
+	free(text);
+	return lines + (page->report->groups.not_looked > 0);
+}
+
 void ep_page_groups(struct ep_page *page, size_t lines)
 {
 	const struct ep_report_groups *groups = &page->report->groups;
-	size_t shown = groups->groups.count > lines ? lines - 1 : groups->groups.count, left = 0;
+	size_t count = groups->groups.count, least = page->shares.most[EP_SHARE_GROUPS];
+	size_t first, shown, left = 0;
 	bool others = page->report->threads.count > 0;
 
 	if (!groups->threads || !page->brief)
 		return;
 	fprintf(page->out, "\n%s%zu %sthread%s%s (--all shows each)\n", page->bold, groups->threads,
 		others ? "other " : "", groups->threads == 1 ? "" : "s", page->style->plain);
-	ep_page_deadlocks(page);
+	first = print_first(page) + page->shares.spare;
+	lines = lines > first + least ? lines - first : least;
+	shown = count > lines ? lines - 1 : count;
 	for (size_t i = 0; i < shown; i++)
 		print_group(page, &groups->groups.list[i]);
-	for (size_t i = shown; i < groups->groups.count; i++)
+	for (size_t i = shown; i < count; i++)
 		left += groups->groups.list[i].members.count;
 	if (left)
 		fprintf(page->out, "  … and %zu more threads, in %zu groups\n", left,
-			groups->groups.count - shown);
+			count - shown);
 	if (groups->not_looked)
 		fprintf(page->out, "  … and %zu more, whose stacks were not looked at\n",
 			groups->not_looked);
+	page->shares.printed[EP_SHARE_GROUPS] = shown + (left > 0);
 }

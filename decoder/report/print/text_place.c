@@ -68,17 +68,29 @@ static bool is_gone(const struct ep_variable *variable)
 	return !variable->known && strcmp(variable->value, "<optimized out>") == 0;
 }
 
+#define GONE_LEFT 16u /* columns of ", … 100 more" */
+
 static void print_gone(struct ep_page *page, const struct ep_variables *variables)
 {
 	const char *between = "  optimized out: ";
+	size_t used = strlen(between), left = 0;
 
 	for (size_t i = 0; i < variables->all.count; i++) {
+		const char *name = variables->all.list[i].name;
+
 		if (!is_gone(&variables->all.list[i]))
 			continue;
-		fprintf(page->out, "%s%s", between, variables->all.list[i].name);
+		used += strlen(name) + 2;
+		if (page->shares.tight && page->columns && used + GONE_LEFT > page->columns) {
+			left++;
+			continue;
+		}
+		fprintf(page->out, "%s%s", between, name);
 		between = ", ";
 	}
-	if (*between == ',')
+	if (left)
+		fprintf(page->out, "%s… %zu more", between, left);
+	if (*between == ',' || left)
 		fputc('\n', page->out);
 }
 
@@ -99,22 +111,22 @@ static void print_variable(struct ep_page *page, const struct ep_report_place *p
 	fputc('\n', page->out);
 }
 
-#define PAGE_VARIABLES 12u /* on a page of one screen */
-
 static void print_variables(struct ep_page *page, const struct ep_report_place *place)
 {
 	const struct ep_variables *variables = &place->variables;
-	size_t left = variables->left, shown = 0, most = page->brief ? PAGE_VARIABLES : SIZE_MAX;
+	size_t left = variables->left, *shown = &page->shares.printed[EP_SHARE_VARIABLES];
 
 	for (size_t i = 0; i < variables->all.count; i++) {
 		const struct ep_variable *one = &variables->all.list[i];
 
 		if (is_gone(one) || (page->brief && one->artificial && !one->argument))
 			continue;
-		if (shown++ < most)
-			print_variable(page, place, one);
-		else
+		if (*shown == page->shares.most[EP_SHARE_VARIABLES]) {
 			left++;
+			continue;
+		}
+		print_variable(page, place, one);
+		++*shown;
 	}
 	print_gone(page, variables);
 	if (left)

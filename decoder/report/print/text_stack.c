@@ -290,8 +290,7 @@ static size_t rows_of(const struct shown_frames *frames, const struct ep_alignme
 	return rows;
 }
 
-#define PAGE_ROWS   16u /* frames and inlined calls, of a page of one screen */
-#define PAGE_FRAMES 4u  /* are shown at least */
+#define PAGE_FRAMES 4u /* are shown at least, on a page of one screen */
 
 static void choose_frames(struct shown_frames *frames, const struct ep_page *page,
 			  const struct ep_report_thread *thread)
@@ -309,15 +308,17 @@ static void choose_frames(struct shown_frames *frames, const struct ep_page *pag
 		count--;
 	}
 	frames->rows = count;
-	while (frames->most > PAGE_FRAMES && rows_of(frames, alignment) > PAGE_ROWS)
+	while (frames->most > PAGE_FRAMES &&
+	       rows_of(frames, alignment) > page->shares.most[EP_SHARE_ROWS])
 		frames->most = frames->most > frames->count ? frames->count - 1 : frames->most - 1;
 }
 
 /* Calls without a frame, up to the next frame: of many, both ends. */
 static size_t print_run(struct ep_page *page, const struct ep_alignment *alignment, size_t from)
 {
-	size_t inner = page->brief ? ALONE_INNER / 2 : ALONE_INNER;
-	size_t outer = page->brief ? ALONE_OUTER / 2 : ALONE_OUTER;
+	size_t rows = page->shares.most[EP_SHARE_ROWS];
+	size_t inner = page->brief ? rows / 2 : ALONE_INNER;
+	size_t outer = page->brief ? 1 + rows / 16 : ALONE_OUTER;
 	size_t to = from, count;
 
 	while (to < alignment->count && !alignment->rows[to].frame)
@@ -353,6 +354,7 @@ void ep_page_stack(struct ep_page *page, const struct ep_report_thread *thread)
 			continue;
 		}
 		print_edges(page, thread, i);
+		page->shares.printed[EP_SHARE_ROWS]++;
 		if (row->frame)
 			print_row(page, &alignment->rows[i++]);
 		else

@@ -184,8 +184,6 @@ static bool is_leaf(const struct ep_report_last *last, size_t i)
 	       last->list[i + 1].call == last->list[i].call;
 }
 
-#define PAGE_CALLS 8u /* lines of them, on a page of one screen */
-
 /* The first event that is printed. */
 static size_t first_shown(const struct ep_page *page, const struct ep_report_last *last)
 {
@@ -193,7 +191,7 @@ static size_t first_shown(const struct ep_page *page, const struct ep_report_las
 
 	if (!page->brief)
 		return 0;
-	for (; i > 0 && lines < PAGE_CALLS; i--)
+	for (; i > 0 && lines < page->shares.most[EP_SHARE_CALLS]; i--)
 		lines += !is_repeated(page, &last->list[i - 1]) && !is_leaf(last, i - 1);
 	while (i > 0 && is_leaf(last, i - 1))
 		i--;
@@ -214,6 +212,7 @@ static uint32_t least_depth(const struct ep_page *page, const struct ep_report_l
 
 static void print_events(struct ep_page *page, const struct ep_report_last *last, size_t from)
 {
+	size_t *lines = &page->shares.printed[EP_SHARE_CALLS];
 	struct ep_outbuf *out = ep_malloc(sizeof(*out));
 	struct ep_replay replay;
 
@@ -223,6 +222,7 @@ static void print_events(struct ep_page *page, const struct ep_report_last *last
 	for (size_t i = from; i < last->count; i++) {
 		if (is_repeated(page, &last->list[i]))
 			continue;
+		*lines += !is_leaf(last, i);
 		ep_replay_event(&replay, &last->list[i], NULL);
 		page->approximate |= ep_replay_approximate(&last->list[i]);
 	}

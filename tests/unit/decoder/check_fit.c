@@ -66,6 +66,32 @@ START_TEST(a_word_that_is_too_long_is_cut)
 }
 END_TEST
 
+static void one_line(const char *text, size_t columns, const char *expected)
+{
+	char *written;
+	size_t size;
+	FILE *out = ep_open_memstream(&written, &size);
+
+	ck_assert_uint_eq(ep_fit_cut_lines(out, text, columns), 1);
+	ep_close_memstream(out);
+	ck_assert_str_eq(written, expected);
+	free(written);
+}
+
+START_TEST(a_cut_line_stays_one)
+{
+	one_line("one two three\n", 13, "one two three\n");
+	one_line("one two three\n", 12, "one two …\n");
+	one_line("one two three", EP_FIT_ALL, "one two three\n");
+	one_line("abcdefghijklmnop\n", 10, "abcd…nop …\n");
+	one_line("\n", 10, "\n");
+	one_line("in /abcdefgh/ijkl now\n", 14, "in /abc…ijkl …\n");
+	/* No number is cut, and what was switched on goes off. */
+	one_line("at 0x1234567\n", 11, "at …\n");
+	one_line("\033[1mone two three\033[0m\n", 9, "\033[1mone two …\033[0m\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fit");
@@ -74,6 +100,7 @@ int main(void)
 	tcase_add_test(tests, names_lose_their_middle);
 	tcase_add_test(tests, columns_are_characters);
 	tcase_add_test(tests, lines_go_on_at_a_space);
+	tcase_add_test(tests, a_cut_line_stays_one);
 	tcase_add_test(tests, a_word_that_is_too_long_is_cut);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
