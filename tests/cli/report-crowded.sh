@@ -41,7 +41,7 @@ for columns in 0 80 100 200; do
 	done
 	adds_up "$(grep -cE '^  (arg|   ) [a-z_0-9]+ = ' page)" "$(sed -nE 's/^  … ([0-9]+) more variables \(--all shows them\)/\1/p' page)" \
 		"$variables" variables
-	shown=$(sed -nE 's/^  ([0-9]+) threads .*/\1/p' page | paste -sd+ | bc)
+	shown=$(sed -nE 's/^  ([0-9]+) threads .*/\1/p' page | awk '{ sum += $1 } END { print sum + 0 }')
 	adds_up "${shown:-0}" "$(sed -nE 's/^  … and ([0-9]+) more threads, in .*/\1/p' page)" 99 threads
 	sed -n '/^warnings/,$p' page >end
 	grep -qE '^  - … [0-9]+ more \(--all shows them\)' end || { say "columns $columns: warnings are not counted"; cat page; }
