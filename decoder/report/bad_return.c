@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "decoder/code/callsite.h"
@@ -102,16 +103,20 @@ static bool is_text(uint64_t address, char out[9])
 static void say_return(struct ep_report_cause *cause, const struct jump *jump,
 		       const struct ep_function *function)
 {
-	char words[9];
+	char words[9], *name;
 	bool text = is_text(jump->address, words);
 
 	cause->code = "return-address";
 	cause->function = function;
-	snprintf(cause->text, sizeof(cause->text),
-		 "%s returned to 0x%" PRIx64
-		 "%s%s%s, where no code is: %s return address was overwritten",
-		 function ? function->name : "a function", jump->address, text ? " (\"" : "",
-		 text ? words : "", text ? "\")" : "", function ? "its" : "the");
+	for (unsigned names = 0; names < EP_CAUSE_NAMES; names++) {
+		name = ep_cause_name(function ? function->name : "a function", names);
+		snprintf(cause->text[names], sizeof(cause->text[names]),
+			 "%s returned to 0x%" PRIx64
+			 "%s%s%s, where no code is: %s return address was overwritten",
+			 name, jump->address, text ? " (\"" : "", text ? words : "",
+			 text ? "\")" : "", function ? "its" : "the");
+		free(name);
+	}
 }
 
 void ep_report_return_init(struct ep_report_cause *cause, const struct ep_evidence *evidence,

@@ -5,15 +5,20 @@
  */
 #include "decoder/report/cause.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
+#include "decoder/names/short_name.h"
 #include "decoder/report/bad_return.h"
 #include "decoder/report/signature.h"
 
 #define FRAMES_MAX 64u
+#define NAMES_MAX  8u /* in a text */
 
 /* ---- what the libraries' functions stand for ---- */
 
@@ -113,6 +118,9 @@ struct way {
 	const struct ep_function *heap;  /* "free"; NULL */
 	const struct ep_function *check; /* "__strcpy_chk"; NULL */
 	const struct ep_function *user;  /* NULL: the stack ends before */
+	enum ep_cause_names names;       /* of the text that is being written */
+	char *owned[NAMES_MAX];          /* names in it */
+	size_t owned_count;
 };
 
 static bool met(const struct way *way, enum part part)
@@ -170,9 +178,31 @@ static bool walk_terminate(struct way *way)
 
 /* ---- exceptions ---- */
 
-static const char *name_of(const struct ep_function *function)
+char *ep_cause_name(const char *name, enum ep_cause_names names)
 {
-	return function ? function->name : "a function that is not known";
+	char *text = names == EP_CAUSE_FULL ? ep_strdup(name) : ep_short_name(name);
+
+	if (names == EP_CAUSE_BARE)
+		ep_cut_parameters(text);
+	return text;
+}
+
+/* Borrowed until the text is written. */
+static const char *keep(struct way *way, char *text)
+{
+	assert(way->owned_count < NAMES_MAX);
+	return way->owned[way->owned_count++] = text;
+}
+
+static const char *name_of(struct way *way, const struct ep_function *function)
+{
+	return function ? keep(way, ep_cause_name(function->name, way->names))
+			: "a function that is not known";
+}
+
+static const char *type_of(struct way *way, const char *type)
+{
+	return way->names == EP_CAUSE_FULL ? type : keep(way, ep_short_name(type));
 }
 
 static bool is_library(const struct ep_function *function)
@@ -182,72 +212,73 @@ static bool is_library(const struct ep_function *function)
 }
 
 /* "the exception of type std::bad_alloc, thrown in f() by libstdc++.so.6" */
-static void exception_text(char *out, size_t size, const struct ep_exception *thrown,
-			   const struct ep_function *user)
+static void exception_text(char *out, size_t size, struct way *way,
+			   const struct ep_exception *thrown)
 {
 	const struct ep_function *where = thrown->where;
 	bool library = where && is_library(where);
 
 	if (library)
-		where = thrown->from ? thrown->from : user;
+		where = thrown->from ? thrown->from : way->user;
 	snprintf(out, size, "%s%s%s%s%s%s",
 		 thrown->type ? "the exception of type " : "an exception",
-		 thrown->type ? thrown->type : "", where ? ", thrown in " : "",
-		 where ? where->name : "", library && where ? " by " : "",
+		 thrown->type ? type_of(way, thrown->type) : "", where ? ", thrown in " : "",
+		 where ? name_of(way, where) : "", library && where ? " by " : "",
 		 library && where ? thrown->where->module : "");
 }
 
-static void __attribute__((format(printf, 3, 4)))
-settle(struct ep_report_cause *cause, const char *code, const char *format, ...)
+static void __attribute__((format(printf, 4, 5)))
+settle(struct ep_report_cause *cause, const struct way *way, const char *code, const char *format,
+       ...)
 {
 	va_list list;
 
 	cause->code = code;
 	va_start(list, format);
-	vsnprintf(cause->text, sizeof(cause->text), format, list);
+	vsnprintf(cause->text[way->names], sizeof(cause->text[0]), format, list);
 	va_end(list);
 }
 
-static void settle_exception(struct ep_report_cause *cause, const struct way *way,
+static void settle_exception(struct ep_report_cause *cause, struct way *way,
 			     const struct ep_open_calls *open)
 {
 	const struct ep_exception *thrown = &open->exception;
 	bool seen = open->known && !(open->trace->arena.blind & EP_BLIND_EXCEPTIONS);
-	const char *name = name_of(way->user);
+	const char *name = name_of(way, way->user);
 	char exception[640];
 
-	exception_text(exception, sizeof(exception), thrown, way->user);
+	exception_text(exception, sizeof(exception), way, thrown);
 	if (met(way, PART_NOEXCEPT) || met(way, PART_PERSONALITY))
-		settle(cause, "noexcept",
+		settle(cause, way, "noexcept",
 		       "%s, came to a function that is noexcept (as destructors are)%s%s",
 		       exception, met(way, PART_THROW) ? "" : ": ",
 		       met(way, PART_THROW) ? "" : name);
 	else if (!met(way, PART_RETHROW))
-		settle(cause, "uncaught-exception", "nobody caught %s", exception);
+		settle(cause, way, "uncaught-exception", "nobody caught %s", exception);
 	else if (thrown->flying)
-		settle(cause, "uncaught-exception", "nobody caught %s; %s threw it again",
+		settle(cause, way, "uncaught-exception", "nobody caught %s; %s threw it again",
 		       exception, name);
 	else if (seen)
-		settle(cause, "rethrow-nothing",
+		settle(cause, way, "rethrow-nothing",
 		       "`throw;` in %s, where no exception was being handled", name);
 	else
-		settle(cause, "uncaught-exception",
+		settle(cause, way, "uncaught-exception",
 		       "`throw;`: nobody caught %s that %s threw again, or there was none",
 		       exception, name);
 }
 
 /* Whether one was on its way, and which, only the trace knows. */
-static void settle_terminate(struct ep_report_cause *cause, const struct way *way,
+static void settle_terminate(struct ep_report_cause *cause, struct way *way,
 			     const struct ep_death *death)
 {
 	struct ep_open_calls open;
 
 	if (!met(way, PART_THROW) && !met(way, PART_RETHROW) && !met(way, PART_NOEXCEPT) &&
 	    !met(way, PART_PERSONALITY)) {
-		settle(cause, "terminate",
+		settle(cause, way, "terminate",
 		       "%s called std::terminate(), with no exception on its way (a joinable "
 		       "std::thread that is destroyed does)",
-		       name_of(way->user));
+		       name_of(way, way->user));
 		return;
 	}
 	ep_evidence_open_calls(way->evidence, ep_evidence_trace_thread(way->evidence, death->tid),
@@ -270,18 +301,18 @@ static void check_name(char out[64], const struct ep_function *check)
 	snprintf(out, 64, "%.*s", (int)(length - strlen("_chk")), symbol);
 }
 
-static void settle_fortify(struct ep_report_cause *cause, const struct way *way)
+static void settle_fortify(struct ep_report_cause *cause, struct way *way)
 {
-	const char *user = name_of(way->user);
+	const char *user = name_of(way, way->user);
 	char called[64];
 
 	if (!way->check) {
-		settle(cause, "fortify",
+		settle(cause, way, "fortify",
 		       "a check of the C library failed, in a call by %s (_FORTIFY_SOURCE)", user);
 		return;
 	}
 	check_name(called, way->check);
-	settle(cause, "fortify", "%s in %s was to go %s (_FORTIFY_SOURCE)", called, user,
+	settle(cause, way, "fortify", "%s in %s was to go %s (_FORTIFY_SOURCE)", called, user,
 	       strcmp(called, "longjmp") == 0 ? "on in a function that has returned"
 					      : "beyond its buffer");
 }
@@ -295,35 +326,49 @@ static bool is_terminate(const struct way *way)
 static void settle_abort(struct ep_report_cause *cause, struct way *way,
 			 const struct ep_death *death, const char *said)
 {
-	const char *user = name_of(way->user);
+	const char *user = name_of(way, way->user);
 
 	if (met(way, PART_SMASHED))
-		settle(cause, "stack-smashed",
+		settle(cause, way, "stack-smashed",
 		       "a buffer in the frame of %s was written beyond its end (-fstack-protector)",
 		       user);
 	else if (met(way, PART_FORTIFY))
 		settle_fortify(cause, way);
 	else if (met(way, PART_PURE))
-		settle(cause, "pure-virtual",
+		settle(cause, way, "pure-virtual",
 		       "%s called a pure virtual function, of an object that is being made or "
 		       "destroyed",
 		       user);
 	else if (met(way, PART_DELETED))
-		settle(cause, "deleted-virtual", "%s called a deleted virtual function", user);
+		settle(cause, way, "deleted-virtual", "%s called a deleted virtual function", user);
 	else if (met(way, PART_ASSERT))
-		settle(cause, "assertion", "an assertion failed in %s", user);
+		settle(cause, way, "assertion", "an assertion failed in %s", user);
 	else if (way->heap)
-		settle(cause, "heap",
+		settle(cause, way, "heap",
 		       "%s(), called by %s, found the heap damaged, or was given a wrong "
 		       "pointer%s%s",
 		       way->heap->name, user, said ? ": " : "", said ? said : "");
 	else if (is_terminate(way) || walk_terminate(way))
 		settle_terminate(cause, way, death);
 	else if (met(way, PART_ABORT) && way->user)
-		settle(cause, "abort", "%s called abort()", user);
+		settle(cause, way, "abort", "%s called abort()", user);
 	else if (met(way, PART_RAISE) && way->user)
-		settle(cause, "raised", "%s sent it to its own process: raise()", user);
+		settle(cause, way, "raised", "%s sent it to its own process: raise()", user);
 	cause->function = way->user;
+}
+
+/* The text with each kind of names. */
+static void settle_all(struct ep_report_cause *cause, const struct way *way,
+		       const struct ep_death *death, const char *said)
+{
+	for (unsigned names = 0; names < EP_CAUSE_NAMES; names++) {
+		struct way own = *way;
+
+		own.names = names;
+		settle_abort(cause, &own, death, said);
+		while (own.owned_count)
+			free(own.owned[--own.owned_count]);
+	}
 }
 
 /* The process itself, by what the core says; where that is not known the stack is enough. */
@@ -353,7 +398,7 @@ static void look_at_stack(struct ep_report_cause *cause, const struct ep_evidenc
 	way.stack = &own;
 	walk(&way);
 	if (met(&way, PART_RAISE) || (met(&way, PART_ABORT) && death->signal == SIGABRT))
-		settle_abort(cause, &way, death, said);
+		settle_all(cause, &way, death, said);
 	ep_stack_deinit(&stack);
 }
 

@@ -134,16 +134,17 @@ static void find_then(struct ep_report_head *head, const struct ep_evidence *evi
 		      const char *said)
 {
 	const struct ep_source_thread *thread;
-	struct ep_report_cause cause;
+	struct ep_report_cause *cause = &head->then_cause;
 
 	head->has_then = true;
 	ep_source_death(evidence->source, &head->then);
 	thread = ep_source_thread(evidence->source, head->then.tid);
 	ep_death_cause_text(head->then_because, sizeof(head->then_because), evidence->source,
 			    &head->then, thread);
-	ep_report_cause_init(&cause, evidence, &head->then, thread, 0, said);
-	if (cause.code)
-		snprintf(head->then_because, sizeof(head->then_because), "%s", cause.text);
+	ep_report_cause_init(cause, evidence, &head->then, thread, 0, said);
+	if (cause->code)
+		snprintf(head->then_because, sizeof(head->then_because), "%s",
+			 cause->text[EP_CAUSE_FULL]);
 }
 
 static void find_death(struct ep_report_head *head, const struct ep_evidence *evidence)
@@ -163,7 +164,8 @@ static void find_death(struct ep_report_head *head, const struct ep_evidence *ev
 	ep_report_cause_init(&head->cause, evidence, &head->death, head->thread,
 			     evidence->first.frame, evidence->first.found ? NULL : said);
 	if (head->cause.code)
-		snprintf(head->because, sizeof(head->because), "%s", head->cause.text);
+		snprintf(head->because, sizeof(head->because), "%s",
+			 head->cause.text[EP_CAUSE_FULL]);
 	head->missed = ep_report_missed(evidence);
 	if (head->missed)
 		snprintf(head->because, sizeof(head->because),

@@ -52,6 +52,7 @@ struct ep_report_head {
 	struct ep_death death; /* the first */
 	bool has_then;         /* the core has another one, which */
 	struct ep_death then;  /* its handler brought about */
+	struct ep_report_cause then_cause;
 	char then_because[1024];
 	const struct ep_source_thread *thread;  /* that died; NULL */
 	const struct ep_trace_watchdog *missed; /* and aborted it; NULL */

@@ -96,4 +96,32 @@ without long 'it wrote beyond its limit of file size (RLIMIT_FSIZE)'
 without pipe 'it wrote to a pipe or socket that nobody reads'
 without alarm 'a timer that it had set ran out'
 without term 'die_terminated sent it to its own process: raise()'
+# Names are as people say them, as elsewhere on the page; without parameters where it is one screen; JSON has them in full.
+cat >names.cc <<'END'
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+template <class T> struct strange : std::runtime_error { using runtime_error::runtime_error; };
+__attribute__((noinline)) void serve(const std::map<std::string, std::vector<int>> &m)
+{
+	if (m.empty())
+		throw strange<std::vector<std::string>>("no");
+}
+int main() { serve({}); }
+END
+"$BIN/epitaph-c++" -O1 names.cc -o names
+crash core.names "$PWD/names"
+thrown='exception of type strange<std::vector<std::string>>, thrown in serve'
+said() { # OPTION LINE
+	gives 0 "$EPITAPH" report $1 core.names
+	grep -qxF "because    nobody caught the $2" out || { say "names of report $1:"; grep '^because' out; }
+	grep -qE '^  uncaught   exception of type strange<std::vector<std::string>>, thrown in serve' out || say "uncaught of report $1"
+}
+said '' "$thrown"
+said --last=2 "$thrown(std::map<std::string, std::vector<int>> const&)"
+for option in --full-names --json; do
+	gives 0 "$EPITAPH" report $option core.names
+	grep -q 'because.*strange<std::vector<std::__cxx11::basic_string<char.*serve(std::map<std::__cxx11::basic_string' out || say "names of $option"
+done
 exit $((failures != 0))

@@ -142,6 +142,17 @@ static void print_watchdogs(struct ep_page *page)
 	page->shares.printed[EP_SHARE_WATCHDOGS] = count < most ? count : most;
 }
 
+/* With names as the page has them, where the stack settles it. */
+static const char *because_text(const struct ep_page *page, const struct ep_report_cause *cause,
+				const char *because)
+{
+	enum ep_cause_names names = page->look->full_names ? EP_CAUSE_FULL
+				    : page->brief          ? EP_CAUSE_BARE
+							   : EP_CAUSE_SHORT;
+
+	return cause->code ? cause->text[names] : because;
+}
+
 /* What the handler made of it, in one line. */
 static void print_then(struct ep_page *page, const struct ep_report_head *head)
 {
@@ -150,7 +161,8 @@ static void print_then(struct ep_page *page, const struct ep_report_head *head)
 	ep_death_signal_text(name, sizeof(name), head->then.signal);
 	if (head->then.tid != head->death.tid)
 		snprintf(where, sizeof(where), "thread %" PRIu32, head->then.tid);
-	field(page, "then", "%s in %s: %s", name, where, head->then_because);
+	field(page, "then", "%s in %s: %s", name, where,
+	      because_text(page, &head->then_cause, head->then_because));
 }
 
 /* Of the thread that died; "" unknown, or further down the page. The caller frees it. */
@@ -173,7 +185,8 @@ static void print_death(struct ep_page *page, const struct ep_report_head *head)
 	fprintf(page->out, "%s%-10s %s%s in thread %" PRIu32 "%s%s\n", page->style->warn, "died of",
 		text, page->style->plain, head->death.tid, *name ? " " : "", name);
 	free(name);
-	field_bytes(page, "because", head->because);
+	field_bytes(page, "because",
+		    head->missed ? head->because : because_text(page, &head->cause, head->because));
 	if (head->has_instruction)
 		field(page, "at", "0x%" PRIx64 ": %s%s%s%s", head->thread->registers.pc,
 		      instruction->text, *registers ? "  (" : "", registers, *registers ? ")" : "");
@@ -212,6 +225,15 @@ static void print_head(struct ep_page *page, const struct ep_report_head *head)
 
 /* ---- a process that hung ---- */
 
+/* A function as the page names it. */
+static void print_name(struct ep_page *page, const struct ep_function *function)
+{
+	char *name = ep_page_name(page, function->name);
+
+	fputs(name, page->out);
+	free(name);
+}
+
 static void print_hung(struct ep_page *page, const struct ep_report_hung *hung)
 {
 	const struct ep_trace_thread *trace = hung->trace;
@@ -220,16 +242,20 @@ static void print_hung(struct ep_page *page, const struct ep_report_hung *hung)
 	fprintf(page->out, "%s%s%s thread %" PRIu32 " %s:", page->style->dim,
 		hung->waits ? "waits     " : "runs      ", page->style->plain, hung->tid,
 		hung->name);
-	if (hung->has_call)
-		fprintf(page->out, " in %s%s%s for %s", page->style->name,
-			hung->call.function->name, page->style->plain,
+	if (hung->has_call) {
+		fprintf(page->out, " in %s", page->style->name);
+		print_name(page, hung->call.function);
+		fprintf(page->out, "%s for %s", page->style->plain,
 			ep_page_ago(page, &hung->call.begin, text));
+	}
 	/* One that runs and calls nothing spins. */
 	if (!hung->waits && trace && trace->block_count)
 		fprintf(page->out, "%s last record %s before the end", hung->has_call ? "," : "",
 			ep_timetext(text, ep_trace_ago(page->trace, trace->last_tsc)));
-	for (size_t i = 0; i < hung->function_count; i++)
-		fprintf(page->out, "%s%s", i ? " < " : " (", hung->functions[i]->name);
+	for (size_t i = 0; i < hung->function_count; i++) {
+		fputs(i ? " < " : " (", page->out);
+		print_name(page, hung->functions[i]);
+	}
 	fputs(hung->function_count ? ")\n" : "\n", page->out);
 }
 

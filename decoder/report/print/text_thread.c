@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "coredump/util/alloc.h"
+#include "decoder/names/short_name.h"
 #include "decoder/report/print/page.h"
 
 /* ---- heading and state ---- */
@@ -91,17 +92,34 @@ static void print_lock(struct ep_page *page, const struct ep_report_thread *thre
 	fputc('\n', page->out);
 }
 
+/* A type is named as functions are, but for parameters, which are its own. */
+static char *type_name(const struct ep_page *page, const char *type)
+{
+	return page->look->full_names ? ep_strdup(type) : ep_short_name(type);
+}
+
+static void print_where(struct ep_page *page, const char *before, const struct ep_function *where,
+			const char *behind)
+{
+	char *name = ep_page_name(page, where->name);
+
+	fprintf(page->out, "%s%s%s", before, name, behind);
+	free(name);
+}
+
 static void print_uncaught(struct ep_page *page, const struct ep_exception *exception)
 {
-	char ago[EP_TIMETEXT_SIZE + 2];
+	char ago[EP_TIMETEXT_SIZE + 2], *type = NULL;
 
+	if (exception->type)
+		type = type_name(page, exception->type);
 	fprintf(page->out, "  %suncaught   exception of %s%s%s", page->style->warn,
-		exception->type ? "type " : "unknown type", exception->type ? exception->type : "",
-		page->style->plain);
+		type ? "type " : "unknown type", type ? type : "", page->style->plain);
+	free(type);
 	if (exception->where)
-		fprintf(page->out, ", thrown in %s", exception->where->name);
+		print_where(page, ", thrown in ", exception->where, "");
 	if (exception->where && exception->from && exception->from != exception->where)
-		fprintf(page->out, ", called by %s,", exception->from->name);
+		print_where(page, ", called by ", exception->from, ",");
 	fprintf(page->out, " %s before the end\n", ep_page_ago(page, &exception->when, ago));
 }
 
