@@ -55,32 +55,51 @@ instrumented() {
 }
 
 # crash SIGNAL SECONDS PROGRAM WORDS...: kills it in the middle of its work. The
-# report has gdb's backtrace, and calls decode. "libraries", if set, is a folder
-# of shared libraries for it alone: file and gdb would take them as well.
+# report has gdb's backtrace, calls decode, and of the functions that run long
+# those are in the trace that gdb sees. "libraries", if set, is a folder of shared
+# libraries for it alone: file and gdb would take them as well.
 crash() {
-	local signal=$1 seconds=$2 child status=0 calls core
+	local signal=$1 seconds=$2 core truth counts
 	shift 2
 	core_prepare
 	rm -rf crash && mkdir crash
 	cd crash
-	env ${libraries:+LD_LIBRARY_PATH="$libraries"} "$@" \
-		>stdout.txt 2>stderr.txt &
+	die core "$signal" "$seconds" "$@"
+	decoded "$1" "$core"
+	EPITAPH_MIN_DURATION=200us die truth "$signal" $((2 * seconds)) "$@"
+	EPITAPH_MODE=count die counts "$signal" $((2 * seconds)) "$@"
+	long_calls "$1" "$core" "$truth" "$counts"
+	cd ..
+	rm -rf crash
+}
+
+# die NAME SIGNAL SECONDS PROGRAM WORDS...: sets the variable of that name to the core's path.
+die() {
+	local into=$1 signal=$2 seconds=$3 child status=0
+	shift 3
+	mkdir "$into"
+	(cd "$into" && exec env ${libraries:+LD_LIBRARY_PATH="$libraries"} "$@") \
+		>"$into/stdout.txt" 2>"$into/stderr.txt" &
 	child=$!
 	sleep "$seconds"
-	kill -"$signal" "$child" || fail "it ended before $seconds s"
+	kill -"$signal" "$(busiest "$child")" || fail "it ended before $seconds s"
 	wait "$child" || status=$?
 	[ "$status" -eq $((128 + $(kill -l "$signal"))) ] ||
 		fail "it ended with $status"
-	core=$(core_of .) || fail "no core"
-	decoded "$1" "$core"
-	cd ..
-	rm -rf crash
+	printf -v "$into" %s "$(core_of "$into")"
+	[ -n "${!into}" ] || fail "no core"
+}
+
+# busiest PID: its thread that ran longest, which is who gets a signal sent to it. Threads come and go.
+busiest() {
+	cat /proc/"$1"/task/*/stat 2>/dev/null |
+		awk '{ tid = $1; sub(/.*\) /, ""); if ($12 + $13 >= most) { most = $12 + $13; busy = tid } } END { print busy }' || true
 }
 
 # decoded PROGRAM CORE
 decoded() {
 	local status=0 events threads
-	"$bin/epitaph" report --all "$2" >report.txt || status=$?
+	"$bin/epitaph" report --all --full-names "$2" >report.txt || status=$?
 	[ "$status" -le 1 ] || fail "report ends with $status"
 	"$top/tests/demo/agree" "$1" "$2" report.txt |
 		sed "s/^demo:/real: $name:/" || fail "the report is not gdb's"
@@ -91,4 +110,11 @@ decoded() {
 	! grep -q '^lost  *[1-9]' report.txt || fail "records were lost"
 	say "$events events of $threads threads from a core of" \
 		"$(($(stat -c %b "$2") / 2048)) MiB"
+}
+
+# long_calls PROGRAM CORE TRUTH COUNTS
+long_calls() {
+	local told
+	told=$("$top/tests/real/long_calls.py" "$bin/epitaph" "$@") || fail "$told"
+	say "$told"
 }
