@@ -12,6 +12,7 @@
 
 #include "cli/commands/switching_text.h"
 #include "cli/common/say.h"
+#include "coredump/live/switching.h"
 #include "coredump/util/array.h"
 #include "decoder/kernel/end.h"
 #include "decoder/names/modules.h"
@@ -108,9 +109,19 @@ static void print_row(const struct hook_row *row, const struct ep_switching_fact
 	       row->function->name, row->function->module);
 }
 
-static void print_all(const struct hook_rows *rows, const struct ep_switching_facts *facts)
+static void print_stale(pid_t pid, size_t stale)
+{
+	if (stale)
+		printf("not right  %zu hook%s on that should be off, or off that should be on, as "
+		       "after a debugger's breakpoint: epitaph control %d on sets %s right\n",
+		       stale, stale == 1 ? " is" : "s are", (int)pid, stale == 1 ? "it" : "them");
+}
+
+static void print_all(const struct hook_rows *rows, const struct ep_switching_facts *facts,
+		      const struct ep_session *session, size_t stale)
 {
 	ep_switching_print(facts);
+	print_stale(ep_source_pid(session->source), stale);
 	if (rows->count)
 		printf("\n%-4s %-16s %14s %14s %6s  %s\n", "now", "why", "since", "calls/s",
 		       "times", "function (module)");
@@ -142,7 +153,7 @@ static void json_row(struct ep_json *json, const struct hook_row *row,
 }
 
 static int json_all(const struct hook_rows *rows, const struct ep_switching_facts *facts,
-		    const struct ep_session *session)
+		    const struct ep_session *session, size_t stale)
 {
 	struct ep_json json;
 
@@ -151,6 +162,7 @@ static int json_all(const struct hook_rows *rows, const struct ep_switching_fact
 	ep_json_member_uint(&json, "version", 1);
 	ep_json_member_uint(&json, "pid", (uint64_t)ep_source_pid(session->source));
 	ep_switching_json(&json, facts);
+	ep_json_member_uint(&json, "hooks_not_right", stale);
 	ep_json_member_array(&json, "functions");
 	for (size_t i = 0; i < rows->count; i++)
 		json_row(&json, &rows->list[i], facts);
@@ -162,6 +174,25 @@ static int json_all(const struct hook_rows *rows, const struct ep_switching_fact
 
 /* ---- the whole ---- */
 
+/* What the bytes say. Of a process that may not be written to nothing is known. */
+static size_t count_stale(struct ep_session *session)
+{
+	struct ep_switching switching;
+	struct ep_control control;
+	size_t count = 0;
+
+	if (ep_source_kind(session->source) != EP_SOURCE_LIVE ||
+	    ep_control_open(&control, session->source, &session->found, NULL))
+		return 0;
+	if (ep_switching_open(&switching, &control, session->source, &session->found, NULL) ==
+	    EP_OK) {
+		ep_switching_stale(&switching, &count, NULL);
+		ep_switching_close(&switching);
+	}
+	ep_control_close(&control);
+	return count;
+}
+
 static int print_list(struct ep_session *session, struct ep_names *names,
 		      const struct ep_switched_list *list, bool json)
 {
@@ -172,13 +203,14 @@ static int print_list(struct ep_session *session, struct ep_names *names,
 		.now = live ? __builtin_ia32_rdtsc() : session->trace->end.tsc,
 	};
 	struct hook_rows rows = {0};
+	size_t stale = count_stale(session);
 	int result = EP_EXIT_COMPLETE;
 
 	rows_make(&rows, names, list);
 	if (json)
-		result = json_all(&rows, &facts, session);
+		result = json_all(&rows, &facts, session, stale);
 	else
-		print_all(&rows, &facts);
+		print_all(&rows, &facts, session, stale);
 	ep_array_deinit(&rows);
 	return result;
 }

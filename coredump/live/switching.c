@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coredump/live/sleds.h"
@@ -200,6 +201,16 @@ static bool is_off(const struct reasons *reasons, uint64_t place)
 
 /* ---- bytes of code ---- */
 
+/* A breakpoint that came since all of them were looked at must not be overwritten. */
+static bool came_between(struct ep_switching *switching, struct ep_found_site *site)
+{
+	uint8_t byte;
+
+	if (ep_control_peek(switching->control, site->place, &byte, 1, NULL) == EP_OK)
+		site->held = byte != ep_site_byte(site->kind, site->off);
+	return site->held;
+}
+
 static int flip(struct ep_switching *switching, const struct ep_found_site *site,
 		struct ep_err *err)
 {
@@ -217,8 +228,8 @@ static int flip(struct ep_switching *switching, const struct ep_found_site *site
 }
 
 /* Off: entries, then returns; on: returns, then entries. */
-static int flip_all(struct ep_switching *switching, const struct ep_found_sites *sites,
-		    size_t *flipped, struct ep_err *err)
+static int flip_all(struct ep_switching *switching, struct ep_found_sites *sites, size_t *flipped,
+		    struct ep_err *err)
 {
 	static const struct {
 		bool off, is_return;
@@ -227,11 +238,11 @@ static int flip_all(struct ep_switching *switching, const struct ep_found_sites 
 
 	for (size_t pass = 0; pass < sizeof(passes) / sizeof(*passes); pass++)
 		for (size_t i = 0; rc == EP_OK && i < sites->count; i++) {
-			const struct ep_found_site *site = &sites->list[i];
+			struct ep_found_site *site = &sites->list[i];
 
 			if (site->want_off != passes[pass].off || site->off == site->want_off ||
 			    site->is_return != passes[pass].is_return || site->held ||
-			    site->replaced)
+			    site->replaced || came_between(switching, site))
 				continue;
 			rc = flip(switching, site, err);
 			*flipped += rc == EP_OK;
@@ -601,6 +612,88 @@ int ep_switching_all_off(struct ep_switching *switching, bool *before, struct ep
 	return rc ? rc : all_write(switching, &interval, err);
 }
 
+/* ---- what others have put back ---- */
+
+/* All sites that were ever switched: of the process's table, and of the entries from outside. */
+static int known_sites(struct ep_switching *switching, const struct reasons *reasons,
+		       struct ep_found_sites *sites, struct ep_err *err)
+{
+	const struct ep_switched_list *list = &switching->list;
+
+	for (size_t i = 0; i < reasons->rows.count; i++) {
+		const struct ep_hook_site *site = &reasons->rows.list[i].site;
+
+		ep_array_push(sites, ((struct ep_found_site){.place = site->place,
+							     .kind = site->kind,
+							     .is_return = site->is_return}));
+	}
+	for (size_t i = 0; i < list->control_count; i++) {
+		int rc = list->control[i].start
+				 ? ep_hook_sites_find(&switching->finder, list->control[i].start,
+						      list->control[i].end, sites, err)
+				 : EP_OK;
+
+		if (rc && rc != EP_E_LIMIT)
+			return rc;
+	}
+	ep_array_sort(sites, compare_sites);
+	return EP_OK;
+}
+
+/* Those of them that are not as the reasons want them. Where a breakpoint is nobody knows. */
+static size_t keep_stale(struct ep_switching *switching, const struct reasons *reasons,
+			 struct ep_found_sites *sites)
+{
+	size_t kept = 0;
+
+	ep_hook_sites_look(&switching->finder, sites->list, sites->count);
+	for (size_t i = 0; i < sites->count; i++) {
+		struct ep_found_site *site = &sites->list[i];
+
+		if (site->held || site->replaced || site->off == is_off(reasons, site->place) ||
+		    (kept && sites->list[kept - 1].place == site->place))
+			continue;
+		sites->list[kept++] = *site;
+	}
+	return kept;
+}
+
+/* Who debugs puts back the byte that was there when the breakpoint came, whatever was switched
+ * meanwhile: a whole instruction, but perhaps the other one. */
+static int stale_sites(struct ep_switching *switching, struct ep_found_sites *sites,
+		       struct ep_err *err)
+{
+	struct reasons reasons = {0};
+	int rc = reasons_read(&reasons, switching, err);
+
+	rc = rc ? rc : known_sites(switching, &reasons, sites, err);
+	if (rc == EP_OK)
+		sites->count = keep_stale(switching, &reasons, sites);
+	reasons_deinit(&reasons);
+	return rc;
+}
+
+/* The process may be at them right now: it has written down what it wants, and changes bytes. */
+int ep_switching_stale(struct ep_switching *switching, size_t *count, struct ep_err *err)
+{
+	const struct timespec moment = {0, 2000000};
+	int rc = EP_OK;
+
+	*count = 1;
+	for (unsigned round = 0; round < ROUNDS && *count && rc == EP_OK; round++) {
+		struct ep_found_sites sites = {0};
+
+		if (round)
+			nanosleep(&moment, NULL);
+		rc = stale_sites(switching, &sites, err);
+		*count = rc ? 0 : sites.count;
+		ep_array_deinit(&sites);
+	}
+	return rc;
+}
+
+/* ---- everything on ---- */
+
 /* The sites that are out because everything was off, which is their reason no more. */
 static int end_all(struct ep_switching *switching, struct ep_found_sites *sites, struct ep_err *err)
 {
@@ -626,6 +719,25 @@ static int end_all(struct ep_switching *switching, struct ep_found_sites *sites,
 	return rc;
 }
 
+/* Without those that are in the list. */
+static int add_stale(struct ep_switching *switching, struct ep_found_sites *sites,
+		     struct ep_err *err)
+{
+	struct ep_found_sites stale = {0};
+	int rc = stale_sites(switching, &stale, err);
+	size_t known = sites->count, i = 0;
+
+	ep_array_sort(sites, compare_sites);
+	for (size_t k = 0; rc == EP_OK && k < stale.count; k++) {
+		while (i < known && sites->list[i].place < stale.list[k].place)
+			i++;
+		if (i == known || sites->list[i].place != stale.list[k].place)
+			ep_array_push(sites, stale.list[k]);
+	}
+	ep_array_deinit(&stale);
+	return rc;
+}
+
 int ep_switching_all_on(struct ep_switching *switching, struct ep_switching_sum *sum,
 			struct ep_err *err)
 {
@@ -644,6 +756,7 @@ int ep_switching_all_on(struct ep_switching *switching, struct ep_switching_sum 
 	rc = rc ? rc : ep_control_resume(switching->control, err);
 	rc = rc ? rc : end_all(switching, &sites, err);
 	rc = rc ? rc : ep_sleds_prepare(switching->control, head->sleds, head->hooks, &sites, err);
+	rc = rc ? rc : add_stale(switching, &sites, err);
 	rc = rc ? rc : settle(switching, &sites, sum, err);
 	rc = rc ? rc : ep_sleds_done(switching->control, head->sleds, err);
 	interval.on_end = now();

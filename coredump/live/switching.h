@@ -62,4 +62,10 @@ int ep_switching_all_off(struct ep_switching *switching, bool *before, struct ep
 int ep_switching_all_on(struct ep_switching *switching, struct ep_switching_sum *sum,
 			struct ep_err *err);
 
+/*
+ * How many hooks are on that should be off, or off that should be on: a debugger or whoever else
+ * changes code has put back what had been there. ep_switching_all_on sets them right, too.
+ */
+int ep_switching_stale(struct ep_switching *switching, size_t *count, struct ep_err *err);
+
 #endif
