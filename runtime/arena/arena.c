@@ -172,7 +172,7 @@ static void record_settings(uint32_t gate, uint32_t timestamp_every)
 {
 	ep_arena->block_size = EP_BLOCK_SIZE;
 	ep_arena->timestamp_every = timestamp_every;
-	ep_arena->ring_size = ep_settings.ring_size;
+	ep_arena->ring_size = ep_settings.ring_most;
 	ep_arena->memory_size = ep_settings.memory_size;
 	ep_arena->keep_size = ep_settings.keep_size;
 	ep_arena->clock_budget = ep_settings.clock_budget;

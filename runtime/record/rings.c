@@ -7,12 +7,15 @@
 #include "runtime/record/rings.h"
 
 #include "runtime/arena/arena.h"
+#include "runtime/facts/clock.h"
 #include "runtime/record/pool.h"
 #include "runtime/record/table.h"
 #include "runtime/settings/settings.h"
+#include "runtime/x86_64/tsc.h"
 
 #define KIB           1024ull
 #define RING_SMALLEST (16 * KIB)
+#define YOUNG         UINT64_C(1000000000) /* ns */
 #define LOOKS_START   64 /* entries that are asked for a sign of life: by a thread that begins … */
 #define LOOKS_BLOCK   1  /* … and once a block */
 
@@ -104,6 +107,17 @@ static uint32_t claim(const struct ep_thread *thread)
 	return number;
 }
 
+/* Beyond ring_size, while `oldest`, which would be the next to go, is young: of what the memory has
+ * above two thirds, so that those who come find theirs. */
+static uint32_t claim_more(const struct ep_thread *thread, const struct ep_block *oldest)
+{
+	if (thread->ring_size >= ep_settings.ring_most || thread->flags & EP_THREAD_OWN_RING ||
+	    ep_arena_free() <= epitaph_root.arena_size / 3 * 2 ||
+	    ep_tsc() - oldest->tsc >= ep_clock_cycles(YOUNG))
+		return 0;
+	return ep_pool_fresh(false);
+}
+
 /* For a ring that is asked for: fresh ones while there is plenty, so that the dead keep their last
  * moments; then what was left rather than that it gets more and more. */
 static uint32_t claim_any(void)
@@ -181,6 +195,8 @@ bool ep_rings_grow(const struct ep_thread *thread, const struct ep_block *now)
 	if (!there || !there->counted || (next != number && follows(ep_pool_block(next), now)))
 		return false;
 	more = claim(thread);
+	if (!more)
+		more = claim_more(thread, ep_pool_block(next));
 	if (!more)
 		return false;
 	hold(thread, more);

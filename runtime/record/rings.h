@@ -10,7 +10,8 @@
  *   of the arena      │a 1│b 1│a 3│a 2│c 1│a 4│ † │ † │   │   │   †: left by a thread that ended
  *                     └───┴───┴───┴───┴───┴───┴───┴───┴───┴───┘
  *   a's ring: 1 → 2 → 3 → 4 → 1. At the end of its block 4: a fresh one, while it has less than its
- *   share; else what is † longest, while it has less than EPITAPH_RING; else its own block 1.
+ *   share; else what is † longest, while it has less than EPITAPH_RING; else a fresh one, while its
+ *   block 1 is young and there is plenty; else its own block 1.
  */
 #ifndef EPITAPH_RINGS_H
 #define EPITAPH_RINGS_H

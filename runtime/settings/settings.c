@@ -21,6 +21,7 @@
 struct ep_settings ep_settings = {
 	.on = true,
 	.ring_size = 1u << 20,
+	.ring_most = 4u << 20,
 	.memory_size = 64u << 20,
 	.keep_size = 64u << 20,
 	.budget = 50000,
@@ -142,11 +143,14 @@ static const char *set_ring(const char *value)
 {
 	uint64_t size;
 
+	if (ep_string_equal(value, "auto"))
+		return NULL;
 	if (!parse_quantity(value, size_units, &size))
 		return "not a size";
 	if (!power_of_two(size) || size < 4096 || size > 1ull << 30)
 		return "not a power of two from 4K to 1G";
 	ep_settings.ring_size = size;
+	ep_settings.ring_most = size;
 	return NULL;
 }
 
@@ -441,7 +445,7 @@ static const struct setting {
 } settings[] = {
 	{"EPITAPH", set_on, "on"},
 	{"EPITAPH_MODE", set_mode, "trace"},
-	{"EPITAPH_RING", set_ring, "1M"},
+	{"EPITAPH_RING", set_ring, "auto"},
 	{"EPITAPH_MEMORY", set_memory, "64M"},
 	{"EPITAPH_KEEP", set_keep, "64M"},
 	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto"},
@@ -526,6 +530,9 @@ static void settle_budget(const char *clock)
 
 	if (ep_settings.min_duration || ep_settings.counting)
 		ep_settings.budget = 0;
+	/* Where nothing bounds the calls, they fill in no time what there is. */
+	if (!ep_settings.budget)
+		ep_settings.ring_most = ep_settings.ring_size;
 	if (!ep_settings.clock_budget)
 		ep_settings.clock_budget = whole ? whole / 2 : CLOCK_ALONE;
 	if (!whole || ep_settings.clock_budget <= whole)

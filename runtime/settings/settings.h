@@ -19,6 +19,8 @@ struct ep_settings {
 	bool on;      /* EPITAPH=on|off; off starts paused */
 	bool counting;             /* EPITAPH_MODE=count */
 	uint64_t ring_size;        /* EPITAPH_RING: bytes, power of two >= 4 KiB */
+	uint64_t ring_most;        /* EPITAPH_RING=auto: bytes, what a ring that reaches back little
+				      may grow to; else ring_size */
 	uint64_t memory_size;      /* EPITAPH_MEMORY: bytes */
 	uint64_t keep_size;        /* EPITAPH_KEEP: bytes for kept snapshots, 0 none */
 	uint32_t timestamp_every;  /* EPITAPH_TIMESTAMP_EVERY: 0 auto, 1 … 64 */

@@ -53,6 +53,12 @@ static void run(void *(*thread)(void *), void *argument)
 	pthread_join(id, NULL);
 }
 
+static void start(void)
+{
+	ck_assert(ep_start());
+	ep_settings.ring_most = ep_settings.ring_size;
+}
+
 /* ---- what a reader finds ---- */
 
 static bool holds(const struct ep_block *block)
@@ -142,7 +148,7 @@ START_TEST(ten_thousand_short_threads_all_keep_their_history)
 {
 	struct found *found;
 
-	ck_assert(ep_start());
+	start();
 	ck_assert_uint_eq(epitaph_root.arena_size, 64 * MIB);
 	for (int i = 0; i < 10000; i++)
 		run(ten_calls, NULL);
@@ -164,7 +170,7 @@ START_TEST(more_threads_than_memory_has_blocks_take_the_longest_ended)
 	struct found *found;
 	uint64_t blocks;
 
-	ck_assert(ep_start());
+	start();
 	for (uint32_t i = 0; i < most; i++)
 		run(ten_calls, NULL);
 	ck_assert_uint_eq(ep_arena->threads_without_ring + ep_arena->threads_untold, 0);
@@ -224,7 +230,7 @@ START_TEST(a_thousand_idle_threads_hold_few_pages_each)
 	pthread_attr_t small;
 	uint64_t before;
 
-	ck_assert(ep_start());
+	start();
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 64 * KIB);
 	pthread_barrier_init(&begun, NULL, IDLE + 1);
@@ -245,7 +251,7 @@ END_TEST
 
 START_TEST(a_thread_of_few_calls_takes_little_memory)
 {
-	ck_assert(ep_start());
+	start();
 	ck_assert_uint_gt(arena_resident(), 0);
 	run(ten_calls, NULL);
 	ck_assert_uint_le(arena_resident(), 256 * KIB);
@@ -271,11 +277,66 @@ static uint64_t history(uint32_t serial)
 
 START_TEST(storms_get_all_of_a_ring_while_there_is_room)
 {
-	ck_assert(ep_start());
+	start();
 	for (int i = 0; i < 30; i++)
 		run(storm, (void *)(3 * MIB));
 	for (uint32_t serial = 1; serial <= 30; serial++)
 		ck_assert_uint_eq(history(serial), ep_settings.ring_size);
+	ck_assert_uint_eq(ep_arena->rings_reused, 0);
+	entries_tell_the_truth();
+}
+END_TEST
+
+static void start_growing(void)
+{
+	start();
+	ep_settings.ring_most = 4 * MIB;
+}
+
+START_TEST(a_ring_that_reaches_back_little_grows)
+{
+	start_growing();
+	run(storm, (void *)(3 * MIB));
+	run(storm, (void *)(9 * MIB));
+	ck_assert_uint_ge(history(1), 3 * MIB);
+	ck_assert_uint_eq(history(2), 4 * MIB);
+	ck_assert_uint_eq(ep_arena->rings_reused, 0);
+	entries_tell_the_truth();
+}
+END_TEST
+
+static void *storm_and_rest(void *unused)
+{
+	storm((void *)MIB);
+	sleep(1);
+	storm((void *)(MIB / 2));
+	ck_assert_uint_eq(history(ep_tls.thread->serial), MIB);
+	return unused;
+}
+
+START_TEST(a_ring_that_reaches_back_a_second_does_not)
+{
+	start_growing();
+	run(storm_and_rest, NULL);
+}
+END_TEST
+
+/* All of them together have a third of the memory, of which other sections have some. */
+START_TEST(rings_that_grow_leave_theirs_to_those_who_come)
+{
+	uint64_t grown = 0;
+
+	start_growing();
+	for (int i = 0; i < 6; i++)
+		run(storm, (void *)(6 * MIB));
+	for (uint32_t serial = 1; serial <= 6; serial++)
+		grown += history(serial);
+	ck_assert_uint_ge(grown, 12 * MIB);
+	ck_assert_uint_le(grown, 24 * MIB);
+	for (int i = 0; i < 20; i++)
+		run(storm, (void *)(3 * MIB));
+	for (uint32_t serial = 7; serial <= 26; serial++)
+		ck_assert_uint_eq(history(serial), MIB);
 	ck_assert_uint_eq(ep_arena->rings_reused, 0);
 	entries_tell_the_truth();
 }
@@ -296,7 +357,7 @@ START_TEST(storms_at_once_leave_something_for_those_who_come)
 {
 	pthread_t ids[STORMS];
 
-	ck_assert(ep_start());
+	start();
 	pthread_barrier_init(&begun, NULL, STORMS + 1);
 	pthread_barrier_init(&over, NULL, STORMS + 1);
 	for (int i = 0; i < STORMS; i++)
@@ -341,7 +402,7 @@ START_TEST(a_storm_takes_from_the_dead_and_never_from_the_quiet)
 	struct found *found;
 	uint32_t kept = 0;
 
-	ck_assert(ep_start());
+	start();
 	pthread_barrier_init(&begun, NULL, 2);
 	pthread_barrier_init(&over, NULL, 2);
 	pthread_create(&quiet, NULL, begin_then_wait, NULL); /* 1 */
@@ -397,7 +458,7 @@ static void *own_ring(void *unused)
 
 START_TEST(a_ring_of_its_own_grows_and_shrinks_and_loses_no_more_than_that)
 {
-	ck_assert(ep_start());
+	start();
 	run(own_ring, NULL);
 }
 END_TEST
@@ -413,7 +474,7 @@ static void *own_ring_first(void *unused)
 
 START_TEST(a_ring_may_be_asked_for_before_the_first_call)
 {
-	ck_assert(ep_start());
+	start();
 	run(own_ring_first, NULL);
 }
 END_TEST
@@ -442,7 +503,7 @@ static void *walk_back(void *unused)
 
 START_TEST(a_thread_finds_its_blocks_back_to_its_oldest)
 {
-	ck_assert(ep_start());
+	start();
 	run(walk_back, NULL);
 }
 END_TEST
@@ -483,7 +544,7 @@ START_TEST(rings_stay_whole_whatever_comes_together)
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	pthread_t ids[4], target;
 
-	ck_assert(ep_start());
+	start();
 	use_up(300);
 	sigaction(SIGUSR1, &action, NULL);
 	pthread_create(&target, NULL, signalled, NULL);
@@ -519,7 +580,7 @@ static void *storm_in_jail(void *unused)
 /* Its kernel may not be asked for memory any more. */
 START_TEST(a_process_that_gives_up_system_calls_has_its_rings_before)
 {
-	ck_assert(ep_start());
+	start();
 	run(storm_in_jail, NULL);
 }
 END_TEST
@@ -529,7 +590,7 @@ START_TEST(a_forked_child_has_all_memory_again)
 	int status;
 	pid_t child;
 
-	ck_assert(ep_start());
+	start();
 	run(storm, (void *)(3 * MIB));
 	use_up(0);
 	child = fork();
@@ -555,6 +616,9 @@ int main(void)
 	tcase_add_test(all, a_thousand_idle_threads_hold_few_pages_each);
 	tcase_add_test(all, a_thread_of_few_calls_takes_little_memory);
 	tcase_add_test(all, storms_get_all_of_a_ring_while_there_is_room);
+	tcase_add_test(all, a_ring_that_reaches_back_little_grows);
+	tcase_add_test(all, a_ring_that_reaches_back_a_second_does_not);
+	tcase_add_test(all, rings_that_grow_leave_theirs_to_those_who_come);
 	tcase_add_test(all, storms_at_once_leave_something_for_those_who_come);
 	tcase_add_test(all, a_storm_takes_from_the_dead_and_never_from_the_quiet);
 	tcase_add_test(all, a_ring_of_its_own_grows_and_shrinks_and_loses_no_more_than_that);

@@ -35,6 +35,7 @@ START_TEST(defaults_are_the_documented_ones)
 	READ("PATH=/bin");
 	ck_assert(ep_settings.on);
 	ck_assert_uint_eq(ep_settings.ring_size, 1048576);
+	ck_assert_uint_eq(ep_settings.ring_most, 4194304);
 	ck_assert_uint_eq(ep_settings.memory_size, 67108864);
 	ck_assert_uint_eq(ep_settings.keep_size, 67108864);
 	ck_assert_uint_eq(ep_settings.timestamp_every, 0);
@@ -74,6 +75,28 @@ START_TEST(bad_scheduling_settings_change_nothing)
 	ck_assert_uint_eq(ep_settings.sched_events, 0);
 	ck_assert_uint_eq(ep_settings.sched_memory, 8388608);
 	ck_assert_uint_eq(ep_settings.refused, 3);
+}
+END_TEST
+
+/* Nothing bounds the calls that would fill it, or somebody has said how large it is. */
+START_TEST(rings_grow_for_a_budget_only)
+{
+	READ("EPITAPH_RING=auto", "EPITAPH_BUDGET=1%");
+	ck_assert_uint_eq(ep_settings.ring_most, 4194304);
+}
+END_TEST
+
+START_TEST(rings_do_not_grow_without_a_budget)
+{
+	READ("EPITAPH_RING=auto", "EPITAPH_BUDGET=none");
+	ck_assert_uint_eq(ep_settings.ring_most, 1048576);
+}
+END_TEST
+
+START_TEST(rings_do_not_grow_beyond_what_was_said)
+{
+	READ("EPITAPH_RING=1M");
+	ck_assert_uint_eq(ep_settings.ring_most, 1048576);
 }
 END_TEST
 
@@ -189,16 +212,16 @@ END_TEST
 /* Entry, reason, what is used instead. */
 static const char *const bad[][3] = {
 	{"EPITAPH=yes", "not on or off", "on"},
-	{"EPITAPH_RING=foo", "not a size", "1M"},
+	{"EPITAPH_RING=foo", "not a size", "auto"},
 	{"EPITAPH_RING=", NULL, NULL},
-	{"EPITAPH_RING=3M", "not a power of two from 4K to 1G", "1M"},
-	{"EPITAPH_RING=2K", "not a power of two from 4K to 1G", "1M"},
-	{"EPITAPH_RING=-4K", "not a size", "1M"},
-	{"EPITAPH_RING=4K ", "not a size", "1M"},
-	{"EPITAPH_RING=0.3B", "not a size", "1M"},
-	{"EPITAPH_RING=18446744073709551616", "not a size", "1M"},
-	{"EPITAPH_RING=99999999999999G", "not a size", "1M"},
-	{"EPITAPH_RING=.5M", "not a size", "1M"},
+	{"EPITAPH_RING=3M", "not a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=2K", "not a power of two from 4K to 1G", "auto"},
+	{"EPITAPH_RING=-4K", "not a size", "auto"},
+	{"EPITAPH_RING=4K ", "not a size", "auto"},
+	{"EPITAPH_RING=0.3B", "not a size", "auto"},
+	{"EPITAPH_RING=18446744073709551616", "not a size", "auto"},
+	{"EPITAPH_RING=99999999999999G", "not a size", "auto"},
+	{"EPITAPH_RING=.5M", "not a size", "auto"},
 	{"EPITAPH_MEMORY=1", "not from 512K to 32G", "64M"},
 	{"EPITAPH_MEMORY=33G", "not from 512K to 32G", "64M"},
 	{"EPITAPH_KEEP=some", "not a size", "64M"},
@@ -284,7 +307,7 @@ START_TEST(a_long_value_is_cut_in_the_message_only)
 	memset(entry + 13, '7', 6000);
 	READ(entry);
 	ck_assert_uint_lt(strlen(said), 512);
-	ck_assert_ptr_nonnull(strstr(said, "777...: not a size; using 1M\n"));
+	ck_assert_ptr_nonnull(strstr(said, "777...: not a size; using auto\n"));
 }
 END_TEST
 
@@ -295,6 +318,9 @@ static Suite *suite(void)
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 	tcase_add_test(one, defaults_are_the_documented_ones);
+	tcase_add_test(one, rings_grow_for_a_budget_only);
+	tcase_add_test(one, rings_do_not_grow_without_a_budget);
+	tcase_add_test(one, rings_do_not_grow_beyond_what_was_said);
 	tcase_add_test(one, every_setting_takes_effect);
 	tcase_add_test(one, scheduling_settings_take_effect);
 	tcase_add_test(one, bad_scheduling_settings_change_nothing);
