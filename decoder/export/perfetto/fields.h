@@ -3,8 +3,8 @@
  * fields.h: the numbers of Perfetto's messages and fields that are written, one of each
  * message below the other. Their source is the repository google/perfetto, folder
  * protos/perfetto/trace unless another is named; the file of each message stands above it. Numbers
- * never change there: readers of any version take them. docs/views.md says which of them a trace that
- * Chromium wrote has confirmed.
+ * never change there: readers of any version take them. docs/views.md says which of them a trace
+ * that Chromium wrote has confirmed.
  */
 #ifndef EPITAPH_PERFETTO_FIELDS_H
 #define EPITAPH_PERFETTO_FIELDS_H
