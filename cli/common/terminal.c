@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/common/say.h"
+
 #define NARROWEST 80u
 #define WIDEST    200u
 
@@ -48,6 +50,56 @@ size_t ep_terminal_columns(void)
 	return clamp(size.ws_col);
 }
 
+/* ---- which pager ---- */
+
+static bool is_executable(const char *folder, size_t folder_size, const char *name, size_t size)
+{
+	char path[4096];
+	int length = snprintf(path, sizeof(path), "%.*s%s%.*s", (int)folder_size, folder,
+			      folder_size ? "/" : "", (int)size, name);
+
+	return length > 0 && (size_t)length < sizeof(path) && access(path, X_OK) == 0;
+}
+
+static bool is_in_path(const char *name, size_t size)
+{
+	const char *path = getenv("PATH");
+
+	if (memchr(name, '/', size))
+		return is_executable("", 0, name, size);
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+
+		if (is_executable(length ? path : ".", length ? length : 1, name, size))
+			return true;
+		path += length + (path[length] == ':');
+	}
+	return false;
+}
+
+/* The shell would find the program, as far as its first word tells: else the page would be lost.
+ * What the shell makes of a word, or does itself, is left to it. */
+static bool is_there(const char *command)
+{
+	static const char *const builtins[] = {"exec", "command", "eval"};
+	size_t size;
+
+	command += strspn(command, " \t");
+	size = strcspn(command, " \t\n");
+	for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
+		if (strlen(builtins[i]) == size && strncmp(builtins[i], command, size) == 0)
+			return true;
+	return strcspn(command, "|&;<>()$`\\\"'*?[#~=%{}!") < size || is_in_path(command, size);
+}
+
+static bool is_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return !term || !*term || strcmp(term, "dumb") == 0;
+}
+
+/* NULL: none. Where nobody asked for one, a terminal that cannot move its cursor has none. */
 static const char *pager_command(void)
 {
 	const char *command = getenv("EPITAPH_PAGER");
@@ -55,9 +107,16 @@ static const char *pager_command(void)
 	if (!command)
 		command = getenv("PAGER");
 	if (!command)
-		command = "less";
-	return *command && strcmp(command, "cat") != 0 ? command : NULL;
+		return !is_dumb() && is_there("less") ? "less" : NULL;
+	if (!*command || strcmp(command, "cat") == 0)
+		return NULL;
+	if (is_there(command))
+		return command;
+	ep_say("no pager: there is no program \"%s\"", command);
+	return NULL;
 }
+
+/* ---- running it ---- */
 
 static _Noreturn void run_pager(const char *command, int from)
 {
@@ -86,12 +145,22 @@ static void end_after_pager(int number)
 	raise(number);
 }
 
+/* What is ignored, as below nohup, stays so. */
+static void catch_endings(void)
+{
+	for (size_t i = 0; i < ENDING; i++) {
+		before[i] = signal(ending[i], end_after_pager);
+		if (before[i] == SIG_IGN)
+			signal(ending[i], SIG_IGN);
+	}
+}
+
 void ep_pager_start(void)
 {
-	const char *command = pager_command();
+	const char *command = isatty(STDOUT_FILENO) ? pager_command() : NULL;
 	int ends[2];
 
-	if (!command || !isatty(STDOUT_FILENO) || pipe(ends) != 0)
+	if (!command || pipe(ends) != 0)
 		return;
 	columns_before = ep_terminal_columns();
 	fflush(stdout);
@@ -107,8 +176,7 @@ void ep_pager_start(void)
 	close(ends[0]);
 	close(ends[1]);
 	if (pager)
-		for (size_t i = 0; i < ENDING; i++)
-			before[i] = signal(ending[i], end_after_pager);
+		catch_endings();
 }
 
 bool ep_on_terminal(void)

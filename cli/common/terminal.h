@@ -14,8 +14,10 @@ size_t ep_terminal_columns(void);
 
 /*
  * As git: when stdout is a terminal, it becomes a pipe to $EPITAPH_PAGER, else $PAGER, else less,
- * with LESS=FRX if LESS is not set. None when that is "" or "cat", or it cannot be started. Before
- * anything is printed, and after colours were chosen.
+ * with LESS=FRX if LESS is not set. None when that is "" or "cat", or there is no such program
+ * (which is said, unless it is less), nor less where TERM is not set or dumb. Before anything is
+ * printed, and after colours were chosen. Signals that end a program do so when the pager has
+ * ended.
  */
 void ep_pager_start(void);
 /* What is printed is seen by the user while it is: stdout is a terminal, or such a pager. */
