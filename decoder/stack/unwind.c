@@ -283,6 +283,9 @@ static void take_registers(struct ep_unwinder *unwinder, Dwfl_Frame *frame)
 		out->values[i] = value;
 		out->known |= 1u << i;
 	}
+	/* libdw (0.188) takes rax for a register that a call leaves alone, where it means rbx. */
+	if (unwinder->wanted_at > 0 && !unwinder->frames.list[unwinder->wanted_at].activation)
+		out->known &= ~1u;
 }
 
 static int on_frame(Dwfl_Frame *frame, void *context)
