@@ -13,6 +13,7 @@
 #include "cli/tui/tui.h"
 #include "cli/tui/wait_rows.h"
 #include "coredump/util/alloc.h"
+#include "decoder/trace/switches.h"
 #include "decoder/util/timetext.h"
 
 #define PERIOD_MS 1000
@@ -155,11 +156,22 @@ static const char *text(struct ep_view *view, size_t at)
 	return stat ? stat->function->name : wait ? ep_wait_row_name(wait) : NULL;
 }
 
+/* Functions whose hooks are out of the code: what they do is in none of the rows. */
+static size_t count_off(const struct ep_trace_switches *switches)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < switches->count; i++)
+		count += ep_switched_since(&switches->list[i]) != 0;
+	return count;
+}
+
 static void title(const struct ep_view *view, struct ep_row *line)
 {
 	const struct top *top = top_of(view);
 	const struct ep_look *look = &top->look;
 	char ns[EP_TIMETEXT_SIZE];
+	size_t off;
 
 	if (top->gone) {
 		ep_row_format(line, EP_INK_BAR, "%s", top->err.text);
@@ -171,6 +183,9 @@ static void title(const struct ep_view *view, struct ep_row *line)
 	/* A ring that holds less than a second. */
 	if (look->cut)
 		ep_row_format(line, EP_INK_BAR, "; at least: %zu overwrote some of it", look->cut);
+	off = look->trace->switches ? count_off(look->trace->switches) : 0;
+	if (off)
+		ep_row_format(line, EP_INK_BAR, "; %zu switched off", off);
 	if (look->trace->arena.gate)
 		ep_row_text(line, EP_INK_BAR, "; recording is paused");
 }

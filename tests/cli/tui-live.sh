@@ -88,6 +88,9 @@ sees 'odd\x1b]0;FORGED\x07'
 [[ $(on_terminal display-message -p -t tui '#{pane_title}') != *FORGED* ]] || say 'a name changed the title'
 
 presses 7
+sees_not 'switched off'
+"$tool" control "$pid" untrace odd_length nap >/dev/null
+sees 'switched off'
 "$tool" control "$pid" pause >/dev/null
 sees 'recording is paused'
 presses p
