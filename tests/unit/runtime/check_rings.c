@@ -307,9 +307,9 @@ END_TEST
 
 static void *storm_and_rest(void *unused)
 {
-	storm((void *)MIB);
-	sleep(1);
 	storm((void *)(MIB / 2));
+	sleep(1);
+	storm((void *)(MIB / 4 * 3));
 	ck_assert_uint_eq(history(ep_tls.thread->serial), MIB);
 	return unused;
 }
