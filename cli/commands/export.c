@@ -451,6 +451,15 @@ static void list_sources(const struct export *export)
 		       embedded->files.count - SOURCES_LISTED);
 }
 
+static void free_texts(struct export *export)
+{
+	free(export->page);
+	free(export->report);
+	free(export->death);
+	export->page = export->report = export->death = NULL;
+	export->what.page = export->what.report = export->what.death = NULL;
+}
+
 static int export_run(const struct ep_arguments *arguments)
 {
 	static struct export export;
@@ -468,11 +477,7 @@ static int export_run(const struct ep_arguments *arguments)
 	if (status == EP_EXIT_COMPLETE)
 		list_sources(&export);
 	ep_embedded_deinit(&export.embedded);
-	free(export.page);
-	free(export.report);
-	free(export.death);
-	export.report = export.death = NULL;
-	export.what.report = export.what.death = NULL;
+	free_texts(&export);
 	if (status == EP_EXIT_NOTHING)
 		ep_say("%s: no call fits", arguments->operands[0]);
 	ep_session_close(&export.session);

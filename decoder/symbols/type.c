@@ -323,7 +323,7 @@ static void add_member_pointer(struct declarator *d, Dwarf_Die *pointer, Dwarf_D
 		name = dwarf_diename(&class);
 		ep_type_scopes_prefix(d->scopes, &class, prefix, sizeof(prefix));
 	}
-	snprintf(text, sizeof(text), "%s%s::*", prefix, name ? name : "?");
+	snprintf(text, sizeof(text), "%.*s%s::*", (int)sizeof(text) / 2, prefix, name ? name : "?");
 	prepend(d->before, text);
 	if (has_target && binds_behind(target)) {
 		prepend(d->before, "(");
