@@ -71,10 +71,10 @@ static void print_cost(const struct ep_switches *head)
 		return;
 	printf("cost       tracing is thought to take %.1f %% of the CPU time without it, %.1f %% "
 	       "of late (clock %.1f %%, own work %.1f %%)",
-	       ep_switching_share(head->cost, head->cost, head->cpu),
-	       ep_switching_share(head->cost_last, head->cost_last, head->cpu_last),
-	       ep_switching_share(head->cost_clock, head->cost, head->cpu),
-	       ep_switching_share(head->cost_own, head->cost, head->cpu));
+	       ep_switches_share(head->cost, head->cost, head->cpu),
+	       ep_switches_share(head->cost_last, head->cost_last, head->cpu_last),
+	       ep_switches_share(head->cost_clock, head->cost, head->cpu),
+	       ep_switches_share(head->cost_own, head->cost, head->cpu));
 	if (head->budget)
 		printf(", budget %.4g %%", head->budget / 1e4);
 	printf("\n");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "decoder/trace/switches.h"
 #include "decoder/util/timetext.h"
 
 #define OFF (EP_SWITCH_NAME | EP_SWITCH_BUDGET | EP_SWITCH_CONTROL)
@@ -65,11 +66,6 @@ static size_t count_off(const struct ep_switched_list *list, unsigned bit)
 	for (size_t i = 0; i < list->control_count; i++)
 		count += (list->control[i].reasons & bits) != 0;
 	return count;
-}
-
-double ep_switching_share(uint64_t part, uint64_t cost, uint64_t cpu)
-{
-	return cpu > cost ? 100.0 * (double)part / (double)(cpu - cost) : 0;
 }
 
 const char *ep_switching_why_not_text(const struct ep_switches *head)
@@ -148,15 +144,14 @@ static void print_cost(const struct ep_switches *head)
 	if (!head->cpu) {
 		printf("not measured yet");
 	} else {
-		printf("%.1f %% of the CPU time",
-		       ep_switching_share(head->cost, head->cost, head->cpu));
+		printf("%.1f %% of the CPU time without it",
+		       ep_switches_share(head->cost, head->cost, head->cpu));
 		if (head->cpu_last)
 			printf(", %.1f %% of late",
-			       ep_switching_share(head->cost_last, head->cost_last,
-						  head->cpu_last));
+			       ep_switches_share(head->cost_last, head->cost_last, head->cpu_last));
 		printf(" (clock %.1f, own work %.1f)",
-		       ep_switching_share(head->cost_clock, head->cost, head->cpu),
-		       ep_switching_share(head->cost_own, head->cost, head->cpu));
+		       ep_switches_share(head->cost_clock, head->cost, head->cpu),
+		       ep_switches_share(head->cost_own, head->cost, head->cpu));
 	}
 	if (head->budget)
 		printf("; budget %.4g %%\n", head->budget / 1e4);
@@ -190,13 +185,13 @@ static void json_percent(struct ep_json *json, const char *key, double percent)
 static void json_cost(struct ep_json *json, const struct ep_switches *head)
 {
 	ep_json_member_uint(json, "budget_ppm", head->budget);
-	json_percent(json, "cost_ppm", ep_switching_share(head->cost, head->cost, head->cpu));
+	json_percent(json, "cost_ppm", ep_switches_share(head->cost, head->cost, head->cpu));
 	json_percent(json, "cost_clock_ppm",
-		     ep_switching_share(head->cost_clock, head->cost, head->cpu));
+		     ep_switches_share(head->cost_clock, head->cost, head->cpu));
 	json_percent(json, "cost_own_ppm",
-		     ep_switching_share(head->cost_own, head->cost, head->cpu));
+		     ep_switches_share(head->cost_own, head->cost, head->cpu));
 	json_percent(json, "cost_of_late_ppm",
-		     ep_switching_share(head->cost_last, head->cost_last, head->cpu_last));
+		     ep_switches_share(head->cost_last, head->cost_last, head->cpu_last));
 }
 
 void ep_switching_json(struct ep_json *json, const struct ep_switching_facts *facts)

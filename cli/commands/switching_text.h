@@ -26,10 +26,6 @@ const char *ep_switching_how_name(const struct ep_switches *head);
 const char *ep_switching_why_not_name(const struct ep_switches *head);
 const char *ep_switching_why_not_text(const struct ep_switches *head);
 
-/* A part of what tracing cost, in percent of what the program would take without tracing: what the
- * budget is of. All in cycles; 0 where that is not known. */
-double ep_switching_share(uint64_t part, uint64_t cost, uint64_t cpu);
-
 /* Some lines of "word  text", or members of the object that is open. */
 void ep_switching_print(const struct ep_switching_facts *facts);
 void ep_switching_json(struct ep_json *json, const struct ep_switching_facts *facts);

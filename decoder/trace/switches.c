@@ -234,3 +234,8 @@ uint64_t ep_all_off_since(const struct ep_trace *trace)
 
 	return last && last->on_begin == NOT_YET ? last->begin : 0;
 }
+
+double ep_switches_share(uint64_t part, uint64_t cost, uint64_t cpu)
+{
+	return cpu > cost ? 100.0 * (double)part / (double)(cpu - cost) : 0;
+}

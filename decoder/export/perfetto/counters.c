@@ -144,8 +144,8 @@ static void write_cost(struct ep_perfetto *perfetto, const struct ep_switches *h
 		const char *name;
 		uint64_t part, whole;
 	} shares[] = {
-		{"tracing: thought to take, % of the CPU time", head->cost, head->cpu},
-		{"tracing: thought to take of late, % of the CPU time", head->cost_last,
+		{"tracing: thought to take, % of the CPU time without it", head->cost, head->cpu},
+		{"tracing: thought to take of late, % of the CPU time without it", head->cost_last,
 		 head->cpu_last},
 	};
 
@@ -156,7 +156,7 @@ static void write_cost(struct ep_perfetto *perfetto, const struct ep_switches *h
 			continue;
 		write_counter_track(perfetto, track, perfetto->process, shares[i].name);
 		write_value(perfetto, track, head->cost_tsc,
-			    100.0 * (double)shares[i].part / (double)shares[i].whole);
+			    ep_switches_share(shares[i].part, shares[i].part, shares[i].whole));
 	}
 }
 
