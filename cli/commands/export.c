@@ -23,7 +23,7 @@
 #include "decoder/export/flame/flame.h"
 #include "decoder/export/funtrace_export.h"
 #include "decoder/export/viztracer.h"
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 #include "decoder/report/print/print.h"
 #include "decoder/util/fit.h"
 

@@ -10,7 +10,7 @@
 #include "coredump/kinds/open.h"
 #include "coredump/handler/store.h"
 #include "decoder/util/json.h"
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 #include "decoder/util/timetext.h"
 
 struct row {

@@ -2,7 +2,7 @@
 /* crash_signature.c: frames that count, or the frame at which the thread was and its open calls. */
 #include "decoder/report/crash_signature.h"
 
-#include "decoder/report/handler_call.h"
+#include "decoder/report/death/handler_call.h"
 
 #define FRAMES_MAX 4096
 

@@ -8,7 +8,7 @@
 
 #include "coredump/snapshot/redacted.h"
 #include "coredump/util/hex.h"
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 #include "decoder/report/life.h"
 #include "decoder/report/parts.h"
 #include "decoder/stack/signal_frame.h"

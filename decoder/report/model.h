@@ -14,10 +14,10 @@
 #include "decoder/code/machine.h"
 #include "decoder/code/systemcall.h"
 #include "decoder/kernel/schedule.h"
-#include "decoder/report/cause.h"
+#include "decoder/report/death/cause.h"
 #include "decoder/report/evidence.h"
-#include "decoder/report/place.h"
-#include "decoder/report/groups.h"
+#include "decoder/report/place/place.h"
+#include "decoder/report/threads/groups.h"
 #include "decoder/report/signature.h"
 
 /* ---- the head ---- */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)

@@ -360,6 +360,20 @@ static bool finish(struct ep_location_machine *m, const Dwarf_Op *op)
 	}
 }
 
+/* DW_OP_abs … xor, eq … ne. */
+static bool calculate(struct ep_location_machine *m, const Dwarf_Op *op)
+{
+	switch (op->atom) {
+	case DW_OP_abs:
+	case DW_OP_neg:
+	case DW_OP_not:
+	case DW_OP_plus_uconst:
+		return unary(m, op);
+	default:
+		return binary(m, op->atom);
+	}
+}
+
 static bool operate(struct ep_location_machine *m, const Dwarf_Op *op)
 {
 	unsigned atom = op->atom;
@@ -376,6 +390,8 @@ static bool operate(struct ep_location_machine *m, const Dwarf_Op *op)
 		return push(m, op->number);
 	if (atom >= DW_OP_dup && atom <= DW_OP_rot)
 		return move(m, op);
+	if ((atom >= DW_OP_abs && atom <= DW_OP_xor) || (atom >= DW_OP_eq && atom <= DW_OP_ne))
+		return calculate(m, op);
 	switch (atom) {
 	case DW_OP_nop:
 		return true;
@@ -401,17 +417,9 @@ static bool operate(struct ep_location_machine *m, const Dwarf_Op *op)
 	case DW_OP_entry_value:
 	case DW_OP_GNU_entry_value:
 		return push_entry(m, op);
-	case DW_OP_abs:
-	case DW_OP_neg:
-	case DW_OP_not:
-	case DW_OP_plus_uconst:
-		return unary(m, op);
 	default:
-		break;
+		return finish(m, op);
 	}
-	if ((atom >= DW_OP_and && atom <= DW_OP_xor) || (atom >= DW_OP_eq && atom <= DW_OP_ne))
-		return binary(m, atom);
-	return finish(m, op);
 }
 
 /* ---- the way through them ---- */

@@ -10,7 +10,7 @@
 
 #include "coredump/snapshot/redacted.h"
 #include "decoder/kernel/end.h"
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 #include "decoder/report/print/json.h"
 #include "decoder/report/print/print.h"
 #include "runtime/format_watchdogs.h"

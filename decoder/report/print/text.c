@@ -8,7 +8,7 @@
 #include "coredump/snapshot/redacted.h"
 #include "coredump/util/alloc.h"
 #include "decoder/kernel/end.h"
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 #include "decoder/names/system_module.h"
 #include "decoder/report/print/page.h"
 #include "decoder/util/fit.h"

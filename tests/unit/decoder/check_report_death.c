@@ -7,7 +7,7 @@
  *   0x300000-0x301000  memory without a file, writable
  */
 #include "coredump/kinds/open.h"
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 
 #include <signal.h>
 #include <string.h>

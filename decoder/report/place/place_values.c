@@ -12,7 +12,7 @@
 #include "coredump/snapshot/redacted.h"
 #include "decoder/code/callsite.h"
 #include "decoder/names/system_module.h"
-#include "decoder/report/place_values.h"
+#include "decoder/report/place/place_values.h"
 #include "decoder/symbols/callsites.h"
 
 #define CALLERS_MAX 8u   /* that are asked what they gave, each by the one before it */

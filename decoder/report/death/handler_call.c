@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* handler_call.c: which of a thread's calls are those of the handler that the first fault called.
  */
-#include "decoder/report/handler_call.h"
+#include "decoder/report/death/handler_call.h"
 
 #define HANDLER_FRAME 1024u /* bytes of it that are looked at */
 

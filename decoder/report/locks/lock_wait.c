@@ -6,7 +6,7 @@
  * these is changed in releases, as programs have them compiled in, but for a condition's words,
  * which moved in 2.41.
  */
-#include "decoder/report/lock_wait.h"
+#include "decoder/report/locks/lock_wait.h"
 
 #include <linux/futex.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include <sys/user.h>
 
 #include "coredump/snapshot/redacted.h"
-#include "decoder/report/lock_function.h"
+#include "decoder/report/locks/lock_function.h"
 
 #define TID_MAX (1u << 22) /* the kernel's PID_MAX_LIMIT */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* bad_return.c: Intel's manual, volume 2, RET: an address that is not canonical faults at the
  * instruction, before it is taken from the stack; any other one where it leads. */
-#include "decoder/report/bad_return.h"
+#include "decoder/report/death/bad_return.h"
 
 #include <ctype.h>
 #include <inttypes.h>

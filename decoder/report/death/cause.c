@@ -3,7 +3,7 @@
  * cause.c: an abort's stack, from abort() outwards up to the program's own function: which of the
  * libraries' functions lie in between says who gave up and why.
  */
-#include "decoder/report/cause.h"
+#include "decoder/report/death/cause.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 #include "coredump/util/alloc.h"
 #include "decoder/names/short_name.h"
-#include "decoder/report/bad_return.h"
+#include "decoder/report/death/bad_return.h"
 #include "decoder/report/signature.h"
 
 #define FRAMES_MAX 64u

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* place.c: chooses the frame, and whether its values may be shown. */
-#include "decoder/report/place.h"
+#include "decoder/report/place/place.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "coredump/util/alloc.h"
 #include "coredump/snapshot/redacted.h"
-#include "decoder/report/place_values.h"
+#include "decoder/report/place/place_values.h"
 #include "decoder/report/signature.h"
 
 #define FRAMES_MAX 64u /* looked at */

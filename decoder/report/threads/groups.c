@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* groups.c: one stack after the other is unwound, and only its functions are kept. */
-#include "decoder/report/groups.h"
+#include "decoder/report/threads/groups.h"
 
 #include <string.h>
 

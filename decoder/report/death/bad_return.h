@@ -7,7 +7,7 @@
 #ifndef EPITAPH_REPORT_BAD_RETURN_H
 #define EPITAPH_REPORT_BAD_RETURN_H
 
-#include "decoder/report/cause.h"
+#include "decoder/report/death/cause.h"
 
 /* Leaves *cause as it is when the thread did not die of that. */
 void ep_report_return_init(struct ep_report_cause *cause, const struct ep_evidence *evidence,

@@ -9,7 +9,7 @@
 #define EPITAPH_GROUPS_H
 
 #include "coredump/util/array.h"
-#include "decoder/report/lock_wait.h"
+#include "decoder/report/locks/lock_wait.h"
 
 struct ep_report_member {
 	uint32_t tid;

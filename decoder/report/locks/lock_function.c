@@ -4,7 +4,7 @@
  * back from its return address: Intel's manual, volume 2, CALL and JMP; through the procedure
  * linkage table as in the psABI, section 5.2.
  */
-#include "decoder/report/lock_function.h"
+#include "decoder/report/locks/lock_function.h"
 
 #include <string.h>
 

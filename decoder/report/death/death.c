@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* death.c: signals and codes as sigaction(2) has them; what an address is, by the core's segments,
  * mappings and stack pointers. */
-#include "decoder/report/death.h"
+#include "decoder/report/death/death.h"
 
 #include <elf.h>
 #include <inttypes.h>

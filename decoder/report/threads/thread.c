@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decoder/report/handler_call.h"
+#include "decoder/report/death/handler_call.h"
 #include "decoder/report/parts.h"
 
 /* Frames that are unwound: enough for any stack that ends by itself. */
