@@ -59,10 +59,10 @@
 #define SECOND      (1000 * MS)
 #define MILLION     1000000u
 
-#define BLOCKS     64  /* at most, that are looked at */
-#define ENOUGH     4   /* at least, with calls as they are now */
-#define AT_ONCE    8   /* functions that go off at one boundary */
-#define HEARD_MOST 256 /* of children's, at a fork */
+#define BLOCKS     64   /* at most, that are looked at */
+#define ENOUGH     4    /* at least, with calls as they are now */
+#define AT_ONCE    8    /* functions that go off at one boundary */
+#define HEARD_MOST 2048 /* of children's, at a fork: all of them */
 #define THREADS    8192
 
 /* What the account gets of the budget, of a hundred: costs are known to some part only, and hooks
@@ -585,5 +585,7 @@ void ep_budget_start(void)
 	ledger.sched = ledger.sched_cpu = ledger.sched_share = 0;
 	/* What its parent would try now is its parent's to try. */
 	ledger.trial_again = ledger.second_begun + ep_clock_cycles(TRIAL_AGAIN);
+	if (epitaph_root.generation)
+		ep_probation_inherit(&probation, ledger.second_begun);
 	busy = 0;
 }

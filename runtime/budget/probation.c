@@ -183,6 +183,18 @@ unsigned ep_probation_end(struct ep_probation *p, uint64_t now, uint64_t allowed
 	return count;
 }
 
+void ep_probation_inherit(struct ep_probation *p, uint64_t now)
+{
+	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {
+		struct ep_probation_function *f = &p->functions[i];
+
+		if (f->state != EP_PROBATION_OFF)
+			continue;
+		f->distance = EP_PROBATION_DISTANCE;
+		postpone(p, f, now);
+	}
+}
+
 void ep_probation_again(struct ep_probation *p, uint64_t now)
 {
 	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {

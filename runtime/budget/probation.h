@@ -75,6 +75,10 @@ unsigned ep_probation_end(struct ep_probation *p, uint64_t now, uint64_t allowed
 			  uint64_t address[EP_PROBATION_TRIALS],
 			  uint64_t rate[EP_PROBATION_TRIALS]);
 
+/* In a forked child: what is off in its parent, too, is tried last. Each trial would make a copy of
+ * the code's page that no other child shares. */
+void ep_probation_inherit(struct ep_probation *p, uint64_t now);
+
 /* The program does something else now: all are due within a second. */
 void ep_probation_again(struct ep_probation *p, uint64_t now);
 

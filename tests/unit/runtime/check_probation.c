@@ -176,6 +176,24 @@ START_TEST(another_phase_tries_all_at_once)
 }
 END_TEST
 
+START_TEST(what_a_child_inherits_is_tried_a_minute_later)
+{
+	double first;
+
+	begin();
+	ck_assert(ep_probation_off(&p, function(1), 1, START));
+	ep_probation_inherit(&p, START);
+	ck_assert(ep_probation_off(&p, function(2), 1, START));
+	first = due(START);
+	ck_assert(first >= 1 && first <= 1.4);
+	ck_assert_uint_eq(tried[0], function(2));
+	ck_assert_uint_eq(p.trials, 1);
+	first = due(START + 2 * SECOND);
+	ck_assert(first >= 62 && first <= 80);
+	ck_assert_uint_eq(tried[0], function(1));
+}
+END_TEST
+
 START_TEST(one_that_cannot_go_is_left_alone_for_a_while)
 {
 	bool there = false;
@@ -231,6 +249,7 @@ int main(void)
 	tcase_add_test(one, a_trial_ends_after_a_hundredth_of_a_second_or_some_blocks);
 	tcase_add_test(one, one_that_costs_too_much_soon_after_it_came_back_waits_longer);
 	tcase_add_test(one, another_phase_tries_all_at_once);
+	tcase_add_test(one, what_a_child_inherits_is_tried_a_minute_later);
 	tcase_add_test(one, one_that_cannot_go_is_left_alone_for_a_while);
 	tcase_add_test(one, one_that_could_not_come_back_is_off);
 	tcase_add_test(one, a_full_table_lets_nobody_go);
