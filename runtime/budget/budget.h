@@ -19,7 +19,7 @@
 void ep_budget_start(void);
 
 /* Before a fork: what children found to cost too much goes off here, so that those to come inherit
- * it: some 10 us for each function, once. Signal safe. */
+ * it: some 10 us for each function, once, so that a fork may come 20 ms later. Signal safe. */
 void ep_budget_before_fork(void);
 
 /* The calling thread has filled a block, and enters the next one at `tsc`. Some ns, now and then

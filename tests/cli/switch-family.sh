@@ -16,3 +16,6 @@ expect "by the budget" "$(EPITAPH_BUDGET=5% ./forker 30000000)" "off after [2-9]
 expect "no budget" "$(EPITAPH_BUDGET=none ./forker 100000 | tail -1)" "never off"
 # No child lives long enough to find anything by itself: what they all have spent counts together.
 expect "short children" "$(EPITAPH_BUDGET=5% ./forker 60000 400 | tail -1)" "off after [0-9]+"
+# However much two of them have found: one fork takes it over.
+"$BIN/epitaph-c++" -O2 -fcf-protection=none "$TOP/tests/programs/heirs.cc" -o heirs
+expect "all at one fork" "$(EPITAPH_BUDGET=5% ./heirs)" "both had [3-5][0-9][0-9] off, the next one lacks 0"
