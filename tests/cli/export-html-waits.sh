@@ -21,7 +21,8 @@ if has_source ftrace; then
 	cp "$(command -v sh)" stranger
 	(ulimit -t 30 && exec ./stranger -c 'while :; do :; done') &
 	stranger=$!
-	EPITAPH_SCHED=ftrace EPITAPH_SCHED_SCOPE=machine EPITAPH_TIMESTAMP_EVERY=1 crash 134 ./waits nap ping3 settle abort
+	until grep -qx stranger "/proc/$stranger/comm"; do sleep 0.01; done
+	EPITAPH_SCHED=ftrace EPITAPH_SCHED_SCOPE=machine EPITAPH_TIMESTAMP_EVERY=1 awake crash 134 ./waits recorded nap ping3 settle settle settle settle abort
 	kill "$stranger"
 	page "strangers:stranger:$stranger"
 fi

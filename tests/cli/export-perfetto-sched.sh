@@ -11,7 +11,7 @@ need_scheduling
 
 "$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/waits.c" -o waits
 read_it() { # SOURCE
-	EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=$1 crash 134 ./waits settle ping100 nap settle abort
+	EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=$1 awake crash 134 ./waits recorded ping100 nap settle abort
 	"$EPITAPH" export -f perfetto -o calls.pftrace core || [ $? -eq 1 ]
 	decoded calls.pftrace >decoded
 }

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,6 +24,8 @@
 #include <unistd.h>
 
 #include <epitaph.h>
+
+#include "own_events.h"
 
 #define CALL     __attribute__((noinline))
 #define UNTRACED __attribute__((no_instrument_function))
@@ -168,31 +169,11 @@ UNTRACED static void note_pid(void)
 	close(fd);
 }
 
-/* perf's buffers are mapped, ftrace's folder is switched on. */
 UNTRACED static int has_events(void)
 {
-	const char *events = getenv("EVENTS");
-	char line[1024], pattern[128];
-	glob_t found;
-	FILE *maps;
-	int has;
+	const char *source = getenv("EVENTS");
 
-	if (!events || !*events)
-		return 1;
-	if (!strcmp(events, "ftrace")) {
-		snprintf(pattern, sizeof(pattern),
-			 "/sys/kernel/tracing/instances/epitaph.%d.*/"
-			 "events/task/task_rename",
-			 getpid());
-		has = !glob(pattern, GLOB_NOSORT, NULL, &found);
-		globfree(&found);
-		return has;
-	}
-	maps = fopen("/proc/self/maps", "r");
-	for (has = 0; fgets(line, sizeof(line), maps);)
-		has |= strstr(line, "[perf_event]") != NULL;
-	fclose(maps);
-	return has;
+	return !source || !*source || own_events_are_on(source);
 }
 
 UNTRACED static void child(void)

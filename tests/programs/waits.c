@@ -6,6 +6,7 @@
  *   lock     waits_lock: gets a mutex that waits_hold gives back 50 ms later
  *   pingN    N rounds of waits_ping: writes to a pipe and reads the answer
  *   turnN    N calls of waits_turn, which computes a little
+ *   recorded sleeps until EPITAPH_SCHED's events are recorded, ten seconds at most
  *   settle   sleeps 60 ms outside of all calls, so that all is copied
  *   tell     prints what the process looks like: threads, the drain's state
  *   alone    calls that a second thread would break, one line each
@@ -29,6 +30,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "own_events.h"
 
 #define CALL __attribute__((noinline))
 
@@ -56,6 +59,14 @@ __attribute__((no_instrument_function)) static void sleep_ms(long ms)
 	struct timespec t = {0, ms * 1000000};
 
 	nanosleep(&t, NULL);
+}
+
+__attribute__((no_instrument_function)) static void wait_for_events(void)
+{
+	const char *source = getenv("EPITAPH_SCHED");
+
+	for (int i = 0; i < 1000 && !own_events_are_on(source ? source : ""); i++)
+		sleep_ms(10);
 }
 
 CALL void waits_nap(void)
@@ -274,6 +285,8 @@ int main(int argc, char **argv)
 			lock();
 		else if (!strncmp(word, "ping", 4))
 			ping(atoi(word + 4));
+		else if (!strcmp(word, "recorded"))
+			wait_for_events();
 		else if (!strcmp(word, "settle"))
 			sleep_ms(60);
 		else if (!strncmp(word, "turn", 4))

@@ -62,7 +62,7 @@ decoded() { # FILE: a Perfetto trace as text, by the numbers in schemas/perfetto
 }
 
 asks() { # FILE PYTHON: statements about `trace`, a Perfetto trace as decoded; see perfetto.py
-	python3 -B - "$TOP/tests/cli/lib" "$1" "$2" >unasked 2>&1 <<'END' || { say "not as it must be: $2"; sed 's/^/	/' unasked; }
+	python3 -B - "$TOP/tests/cli/lib" "$1" "$2" >unasked 2>&1 <<'END' || { say 'not as it must be:'; tail -n 3 unasked; say "$2"; }
 import collections, json, re, sys, time
 sys.path.insert(0, sys.argv[1])
 from perfetto import Trace, number, one

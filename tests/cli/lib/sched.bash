@@ -50,3 +50,17 @@ soon() {
 	done
 	return 1
 }
+
+# awake COMMAND...: no CPU idles meanwhile. A kernel may leave out of its trace the switches from an idle thread (seen: 6.18, a
+# guest, up to all of them on one of two CPUs, in an instance that nobody filtered); who counts switches to a thread needs them.
+awake() {
+	local status=0 cpu spinners=()
+	for cpu in $(python3 -c 'import os; print(*os.sched_getaffinity(0))'); do
+		(ulimit -c 0 -t 60 && exec taskset -c "$cpu" chrt -i 0 bash -c 'while :; do :; done') &
+		spinners+=($!)
+	done
+	"$@" || status=$?
+	kill "${spinners[@]}"
+	wait "${spinners[@]}" 2>/dev/null || true
+	return $status
+}
