@@ -112,14 +112,19 @@ class Program:
 
     def build(self, kind):
         """Leaves the program of this kind in a folder of its own; again where the runtime is
-        another."""
+        another, and from the start where the compiler is another tree's: a configured folder
+        names it."""
         folder, stamp = os.path.join(self.folder, kind), os.path.join(self.folder, f"{kind}.built")
-        wanted = runtime_sum() if kind == "epitaph" else "built"
+        wanted = f"{COMPILERS[kind]} {runtime_sum()}" if kind == "epitaph" else "built"
         with open(f"{stamp}.lock", "w", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            built = ""
             with contextlib.suppress(FileNotFoundError), open(stamp, encoding="ascii") as text:
-                if text.read() == wanted:
-                    return
+                built = text.read()
+            if built == wanted:
+                return
+            if built.partition(" ")[0] != wanted.partition(" ")[0]:
+                shutil.rmtree(folder, ignore_errors=True)
             say(f"building {self.name}, {kind}")
             quiet(f"{self.source}.log", f"{TOP}/ci/fetch-source", self.package, self.source)
             for old in self.linked:
