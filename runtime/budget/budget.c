@@ -30,13 +30,10 @@
 #include "runtime/switching/switches.h"
 #include "runtime/x86_64/tsc.h"
 
-/* A record without a time of its own, as it costs in a program that calls much: docs/overhead.md.
- * In ps, and so in ns for a thousand. */
-#define HOOK 1600
-/* … and with each function that was seen: code that does not fit into the processor's caches pays
- * more for each hook. The most that were seen in one look back: who is off is in use, too. */
-#define WIDE           6
-#define MOST_FUNCTIONS 2000 /* more do not make a hook dearer: each of its lines misses already */
+/* A thousand records without a time of their own, ns, where hooks follow each other; and the time
+ * between two, ns, from which on the second finds nothing of the first: docs/overhead.md. */
+#define HOOK_NEAR 1200
+#define HOOK_FAR  22
 
 #define US UINT64_C(1000) /* ns */
 #define MS UINT64_C(1000000)
@@ -80,9 +77,9 @@ static struct thread {
 	uint32_t serial; /* whose: places are given again */
 	uint16_t generation;
 	bool looked;
-	uint64_t cost;  /* TSC cycles since its last look */
-	uint64_t clock; /* of them, reading the clock */
-	uint64_t cpu;   /* ns of its CPU time at its last look */
+	uint64_t records; /* since its last look */
+	uint64_t clock;   /* TSC cycles of reading the clock since then */
+	uint64_t cpu;     /* ns of its CPU time at its last look */
 } threads[THREADS];
 
 static uint64_t busy; /* TSC since when, 0: nobody is at it */
@@ -90,8 +87,9 @@ static uint64_t busy; /* TSC since when, 0: nobody is at it */
 /* What only the holder of `busy` touches. */
 static struct {
 	struct ep_cost_account account;
-	uint64_t hook1000;  /* TSC cycles of a thousand untimed records */
-	unsigned functions; /* that were seen in one look back, the most */
+	uint64_t hook1000;      /* TSC cycles of a thousand untimed records, of late */
+	uint64_t near1000, far; /* the least of it; TSC cycles apart that make the most of it */
+	unsigned functions;     /* that were seen in one look back, the most */
 	uint64_t look_first, look, second;
 	uint32_t clock;        /* what may be read of the time that passes */
 	uint64_t changed;      /* when hooks went off or came back last */
@@ -135,10 +133,25 @@ static struct thread *thread_of(const struct ep_tls *tls)
 
 static void add_block(struct thread *thread, const struct ep_tls *tls, const struct ep_block *block)
 {
-	uint64_t clock = ep_timestamp_rate_cost(tls, block);
+	thread->clock += ep_timestamp_rate_cost(tls, block);
+	thread->records += EP_BLOCK_RECORDS;
+}
 
-	thread->clock += clock;
-	thread->cost += clock + ledger.hook1000 * EP_BLOCK_RECORDS / 1000;
+/* Before its CPU time is known. */
+static uint64_t cost_about(const struct thread *thread)
+{
+	return thread->clock + thread->records * ledger.hook1000 / 1000;
+}
+
+/* What its hooks cost, that had `cpu` cycles. */
+static uint64_t hooks_cost(const struct thread *thread, uint64_t cpu)
+{
+	uint64_t rest = cpu > thread->clock ? cpu - thread->clock : 0;
+	uint64_t hook1000 = ep_cost_hook1000(rest, thread->records, ledger.functions,
+					     ledger.near1000, ledger.far);
+
+	ledger.hook1000 = (ledger.hook1000 * 3 + hook1000) / 4;
+	return thread->records * hook1000 / 1000;
 }
 
 /* Scheduling clocks are the kernel's: a system call, 0.2 us. */
@@ -156,7 +169,10 @@ static uint64_t cpu_cycles(struct thread *thread)
 /* The clock's rate gets better while the program runs. */
 static void learn_rates(void)
 {
-	ledger.hook1000 = ep_clock_cycles(HOOK + WIDE * ledger.functions);
+	ledger.near1000 = ep_clock_cycles(HOOK_NEAR);
+	ledger.far = ep_clock_cycles(HOOK_FAR);
+	if (ledger.hook1000 < ledger.near1000)
+		ledger.hook1000 = ledger.near1000;
 	ledger.look_first = ep_clock_cycles(LOOK_FIRST);
 	ledger.look = ep_clock_cycles(LOOK);
 	ledger.second = probation.second = ep_clock_cycles(SECOND);
@@ -270,10 +286,10 @@ static void spend(uint64_t work, uint64_t cost)
 
 static void account(struct thread *thread, uint64_t tsc)
 {
-	uint64_t cost = thread->cost, clock = thread->clock, own = ledger.own;
-	uint64_t work = ep_cost_work(cpu_cycles(thread), cost + own);
+	uint64_t cpu = cpu_cycles(thread), clock = thread->clock, own = ledger.own;
+	uint64_t cost = hooks_cost(thread, cpu) + clock, work = ep_cost_work(cpu, cost + own);
 
-	thread->cost = thread->clock = 0;
+	thread->records = thread->clock = 0;
 	thread->looked = true;
 	ledger.own = 0;
 	weigh_hooks(cost - clock, clock, work);
@@ -314,7 +330,7 @@ static unsigned look_back(const struct ep_tls *tls, unsigned *count)
 		ep_choice_block(&choice, blocks[i], i < counted);
 	ledger.rate_cycles = ep_tsc() - blocks[counted - 1]->tsc;
 	if (ledger.functions < choice.used) {
-		ledger.functions = choice.used < MOST_FUNCTIONS ? choice.used : MOST_FUNCTIONS;
+		ledger.functions = choice.used;
 		ep_family_tell_use(ledger.functions);
 	}
 	return found;
@@ -519,7 +535,7 @@ void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 		return;
 	add_block(thread, tls, block);
 	ep_probation_count(&probation, block);
-	look = thread->cost >= (thread->looked ? ledger.look : ledger.look_first);
+	look = cost_about(thread) >= (thread->looked ? ledger.look : ledger.look_first);
 	if ((!look && !ledger.queued && !probation.trials) || !begin_work(tsc))
 		return;
 	work(tls, thread, look, tsc);

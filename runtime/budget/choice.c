@@ -16,6 +16,10 @@
 /* With one long call in so many a function is of short ones, one of which was interrupted. */
 #define SELDOM 64
 
+/* A call between two timed records that are as far apart may have been long. With one such in so
+ * many calls the function stays: there are few others that it can have been. */
+#define DOUBT 2
+
 void ep_choice_begin(struct ep_choice *choice, uint64_t long_call)
 {
 	ep_bytes_zero(choice, sizeof(*choice));
@@ -65,6 +69,24 @@ static void end(struct ep_choice *choice, unsigned index, uint64_t now)
 	function->longs += time >= choice->long_call;
 }
 
+/* One of its calls ended at a time that is not known. */
+static void end_untimed(struct ep_choice *choice, struct ep_choice_function *function)
+{
+	if (function->ended == choice->timed + 1 || choice->ended >= EP_CHOICE_ENDED)
+		return;
+	function->ended = choice->timed + 1;
+	choice->ended_by[choice->ended++] = function;
+}
+
+/* A record has a time, `since` the one before that had. */
+static void doubt(struct ep_choice *choice, uint64_t since)
+{
+	for (unsigned i = 0; i < choice->ended && since >= choice->long_call; i++)
+		choice->ended_by[i]->doubts++;
+	choice->ended = 0;
+	choice->timed++;
+}
+
 /* The open call, of the innermost few, whose entry lies nearest below; -1: none. */
 static int callee_of(const struct ep_choice *choice, uint64_t address)
 {
@@ -86,12 +108,14 @@ static int callee_of(const struct ep_choice *choice, uint64_t address)
 	return found;
 }
 
-static void leave(struct ep_choice *choice, uint64_t address, uint64_t now)
+static void leave(struct ep_choice *choice, uint64_t address, uint64_t now, bool timed)
 {
 	int index = callee_of(choice, address);
 
 	if (index >= 0) {
 		end(choice, (unsigned)index, now);
+		if (!timed)
+			end_untimed(choice, choice->open[index].function);
 		choice->depth = (unsigned)index;
 	} else if (choice->depth > EP_CHOICE_DEPTH) {
 		choice->depth--;
@@ -119,10 +143,11 @@ void ep_choice_block(struct ep_choice *choice, const struct ep_block *block, boo
 	bool escaped = false;
 
 	if (!choice->begin)
-		choice->begin = now;
+		choice->begin = choice->end = now;
+	doubt(choice, now > choice->end ? now - choice->end : 0);
 	for (unsigned i = 0; i < EP_BLOCK_RECORDS && block->records[i]; i++) {
 		uint64_t word = block->records[i], address = word & EP_ADDRESS_MASK;
-		bool escape = address < EP_ESCAPE_LIMIT;
+		bool escape = address < EP_ESCAPE_LIMIT, timed = word >> EP_STAMP_SHIFT;
 		unsigned type = escape ? word % EP_ESCAPE_TYPES : 0;
 
 		if (type == EP_ESCAPE_TIME) {
@@ -132,13 +157,17 @@ void ep_choice_block(struct ep_choice *choice, const struct ep_block *block, boo
 		}
 		if (type == EP_ESCAPE_DATA)
 			continue;
-		if (word >> EP_STAMP_SHIFT)
+		if (timed) {
+			uint64_t before = now;
+
 			now = time_of(word, now, high, escaped);
+			doubt(choice, now - before);
+		}
 		escaped = false;
 		if (escape)
 			continue;
 		if (word & EP_RETURN_BIT)
-			leave(choice, address, now);
+			leave(choice, address, now, timed);
 		else
 			enter(choice, address, now, counted);
 	}
@@ -182,7 +211,8 @@ void ep_choice_keep(struct ep_choice *choice, uint64_t address)
 
 static bool stays(const struct ep_choice_function *function)
 {
-	return !function->calls || (uint64_t)function->longs * SELDOM >= function->calls;
+	return (uint64_t)function->longs * SELDOM >= function->calls ||
+	       (uint64_t)function->doubts * DOUBT >= function->calls;
 }
 
 /* Most events for the least time: calls by the time of one. */

@@ -19,12 +19,16 @@
 #define EP_CHOICE_SLOTS 1024
 #define EP_CHOICE_DEPTH 128
 #define EP_CHOICE_LEFT  16
-#define EP_CHOICE_MOST  64 /* that go at once */
+#define EP_CHOICE_ENDED \
+	32                /* between two timed records: there are at most 64 from one to the next */
+#define EP_CHOICE_MOST 64 /* that go at once */
 
 struct ep_choice_function {
 	uint64_t address; /* as its entries' records have it; 0: a free slot */
 	uint32_t calls;   /* counted */
 	uint32_t longs;   /* calls that took at least long_call */
+	uint32_t doubts;  /* times between two timed records, as long, in which calls of it ended */
+	uint32_t ended;   /* in which of those times one did last */
 	uint64_t time;    /* TSC cycles of its calls that returned, or are open */
 };
 
@@ -36,6 +40,9 @@ struct ep_choice {
 	unsigned used;      /* slots */
 	unsigned depth;     /* open calls, of which the innermost EP_CHOICE_DEPTH are known */
 	unsigned left;      /* returns without an entry */
+	uint32_t timed;     /* timed records */
+	unsigned ended;     /* functions with a call that ended since the last of them */
+	struct ep_choice_function *ended_by[EP_CHOICE_ENDED];
 	struct {
 		struct ep_choice_function *function;
 		uint64_t begin;

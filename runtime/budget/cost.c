@@ -9,6 +9,10 @@
  * million. */
 #define CLOCK_LEAST 100
 
+/* Of a thousand: what a cycle between two hooks adds to the second one; and for each function. */
+#define APART     200
+#define WIDE_EACH 4 / 5
+
 void ep_cost_add(struct ep_cost_account *account, uint64_t work, uint64_t cost, uint32_t share)
 {
 	uint64_t earned = work / MILLION * share + work % MILLION * share / MILLION;
@@ -17,6 +21,22 @@ void ep_cost_add(struct ep_cost_account *account, uint64_t work, uint64_t cost, 
 	if (balance > account->most)
 		balance = account->most;
 	account->balance = balance < account->least ? account->least : balance;
+}
+
+uint64_t ep_cost_hook1000(uint64_t cpu, uint64_t records, unsigned functions, uint64_t near,
+			  uint64_t far)
+{
+	uint64_t each = APART + functions * WIDE_EACH;
+	uint64_t period = records ? cpu / records : 0; /* the hook and what lies between */
+	uint64_t cost;
+
+	if (period > 16 * far)
+		period = 16 * far;
+	/* cost = near + each (period − cost), in thousands */
+	cost = (near + each * period) * 1000 / (1000 + each);
+	if (cost < near)
+		cost = near;
+	return cost < near + each * far ? cost : near + each * far;
 }
 
 uint32_t ep_cost_share(uint64_t cost, uint64_t work)

@@ -19,6 +19,16 @@ struct ep_cost_account {
  * `cost` cycles of tracing. */
 void ep_cost_add(struct ep_cost_account *account, uint64_t work, uint64_t cost, uint32_t share);
 
+/*
+ * TSC cycles of a thousand records without a time of their own, where `cpu` cycles had `records` of
+ * them, and `functions` are in use. Hooks that follow each other closely find themselves in the
+ * processor's caches; the more of the program runs between two, and the wider its code, the more of
+ * them it has driven out. `near` is the least, `far` the distance in cycles from which on it is
+ * no dearer. Figures and where they come from: docs/overhead.md.
+ */
+uint64_t ep_cost_hook1000(uint64_t cpu, uint64_t records, unsigned functions, uint64_t near,
+			  uint64_t far);
+
 /* Parts per million that `cost` is of `work`; at most 100 times it. */
 uint32_t ep_cost_share(uint64_t cost, uint64_t work);
 

@@ -168,6 +168,17 @@ static bool is_head(uint64_t word)
 	return word % EP_ESCAPE_TYPES == EP_ESCAPE_MARK;
 }
 
+/* TSC cycles, some 20 ms: a thread that waits often looks this often; and some seconds: so long a
+ * creator may still be about to name it. */
+#define NAME_BITS  26
+#define YOUNG_BITS 33
+
+static bool may_be_named_anew(const struct ep_tls *tls, uint64_t tsc)
+{
+	return (tsc ^ tls->last_tsc) >> NAME_BITS ||
+	       (tsc - tls->thread->start_tsc) >> YOUNG_BITS == 0;
+}
+
 /* Appends a record or marks, whose first word gets the stamp, and before it the escape that a large
  * gap needs. */
 static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, const uint64_t *words,
@@ -181,8 +192,8 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, const uint
 	if (escape) {
 		*slot++ = ep_escape_make(EP_ESCAPE_TIME, tsc >> (EP_TICK_SHIFT + 16) & 0x3ffffff);
 		ep_timestamp_rate_gap(tls, cursor);
-		/* Rare, so there is time to look for a new name. */
-		ep_thread_rename(NULL);
+		if (may_be_named_anew(tls, tsc))
+			ep_thread_rename(NULL);
 	}
 	*slot = words[0] | stamp(tsc);
 	for (unsigned i = 1; i < count; i++)

@@ -74,6 +74,22 @@ START_TEST(the_clock_comes_to_its_part_of_a_thread_that_waits)
 }
 END_TEST
 
+/* A thousand hooks cost 3,000 cycles at least; of 60 cycles apart no more than what that makes. */
+START_TEST(a_hook_is_dearer_the_more_of_the_program_lies_between)
+{
+	/* Nothing, 20 cycles of a narrow program, 10 of one of 500 functions. */
+	ck_assert_uint_eq(ep_cost_hook1000(3 * 1000, 1000, 0, 3000, 60), 3000);
+	ck_assert_uint_eq(ep_cost_hook1000((20 + 7) * 1000, 1000, 0, 3000, 60), 3000 + 20 * 200);
+	ck_assert_uint_eq(ep_cost_hook1000((10 + 9) * 1000, 1000, 500, 3000, 60), 3000 + 10 * 600);
+	ck_assert_uint_eq(ep_cost_hook1000((60 + 15) * 1000, 1000, 0, 3000, 60), 15000);
+	ck_assert_uint_eq(ep_cost_hook1000(9999 * 1000, 1000, 0, 3000, 60), 15000);
+	ck_assert_uint_eq(ep_cost_hook1000(UINT64_MAX, 1, 500, 3000, 60), 3000 + 60 * 600);
+	/* CPU time has steps: none at all, or none yet. */
+	ck_assert_uint_eq(ep_cost_hook1000(0, 1000, 0, 3000, 60), 3000);
+	ck_assert_uint_eq(ep_cost_hook1000(1000, 0, 0, 3000, 60), 3000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *all = suite_create("budget_cost");
@@ -84,6 +100,7 @@ int main(void)
 	tcase_add_test(one, a_share_is_of_the_programs_own_work);
 	tcase_add_test(one, a_cost_that_is_guessed_too_high_leaves_a_quarter_of_the_time);
 	tcase_add_test(one, what_goes_leaves_the_share_that_is_wanted);
+	tcase_add_test(one, a_hook_is_dearer_the_more_of_the_program_lies_between);
 	tcase_add_test(one, the_clock_comes_to_its_part_of_a_thread_that_waits);
 	suite_add_tcase(all, one);
 	return ep_test_main(all);

@@ -89,6 +89,15 @@ static unsigned take(uint64_t wanted)
 	return ep_choice_take(&choice, wanted, 0, victims, EP_CHOICE_MOST);
 }
 
+/* As the hooks write it between two readings of the clock; the time passes all the same. */
+static void untimed(uint64_t address, bool is_return, uint64_t cycles)
+{
+	if (filled + 2 > EP_BLOCK_RECORDS)
+		end_block(true);
+	now += cycles;
+	block.records[filled++] = address | (is_return ? EP_RETURN_BIT : 0);
+}
+
 START_TEST(calls_are_counted_and_timed)
 {
 	begin();
@@ -128,6 +137,49 @@ START_TEST(many_and_short_go_before_few_and_before_long)
 	ck_assert_uint_eq(victims[2].address, function(3));
 	ck_assert_uint_eq(victims[3].address, function(1));
 	ck_assert_uint_eq(ep_choice_take(&choice, UINT64_MAX, 101, victims, EP_CHOICE_MOST), 1);
+}
+END_TEST
+
+/* Which of those between two timed records ran long is not known; who has many calls there, or was
+ * there once of many times, is none of them. */
+START_TEST(a_call_that_may_have_been_long_stays)
+{
+	begin();
+	for (int i = 0; i < 20; i++) {
+		for (int j = 0; j < 20; j++) {
+			call(1, 24);
+			call(4, 24);
+		}
+		for (int j = 0; j < 5; j++) {
+			untimed(function(2), false, 24);
+			untimed(function(2) + RETURN, true, 24);
+		}
+		untimed(function(3), false, 24);
+		untimed(function(3) + RETURN, true, LONG);
+		if (!i) {
+			untimed(function(4), false, 24);
+			untimed(function(4) + RETURN, true, 24);
+		}
+	}
+	ck_assert_uint_eq(take(UINT64_MAX), 3);
+	ck_assert_uint_eq(victims[0].address, function(4));
+	ck_assert_uint_eq(victims[1].address, function(1));
+	ck_assert_uint_eq(victims[2].address, function(2));
+}
+END_TEST
+
+START_TEST(a_call_that_ended_in_an_older_block_may_have_been_long)
+{
+	begin();
+	call(1, 24);
+	call(1, 24);
+	untimed(function(2), false, 24);
+	untimed(function(2) + RETURN, true, 24);
+	now += LONG;
+	end_block(true);
+	call(1, 24);
+	ck_assert_uint_eq(take(UINT64_MAX), 1);
+	ck_assert_uint_eq(victims[0].address, function(1));
 }
 END_TEST
 
@@ -257,6 +309,8 @@ int main(void)
 
 	tcase_add_test(one, calls_are_counted_and_timed);
 	tcase_add_test(one, many_and_short_go_before_few_and_before_long);
+	tcase_add_test(one, a_call_that_may_have_been_long_stays);
+	tcase_add_test(one, a_call_that_ended_in_an_older_block_may_have_been_long);
 	tcase_add_test(one, no_more_go_than_must);
 	tcase_add_test(one, a_function_that_ran_long_stays);
 	tcase_add_test(one, one_that_was_interrupted_once_in_many_calls_goes);
