@@ -176,11 +176,13 @@ void ep_choice_block(struct ep_choice *choice, const struct ep_block *block, boo
 
 /* ---- whom it meets ---- */
 
-/* Calls that are still open have their time as well. */
+/* Calls that are still open have their time as well; and they may get long yet. */
 static void end_open(struct ep_choice *choice)
 {
-	for (unsigned i = 0; i < choice->depth && i < EP_CHOICE_DEPTH; i++)
+	for (unsigned i = 0; i < choice->depth && i < EP_CHOICE_DEPTH; i++) {
 		end(choice, i, choice->end);
+		choice->open[i].function->doubts++;
+	}
 }
 
 /* Returns whose calls began before all this: their functions ran long. */
@@ -252,6 +254,7 @@ unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, uint64_t leas
 	unsigned count = 0, taken = 0;
 
 	most = most < EP_CHOICE_MOST ? most : EP_CHOICE_MOST;
+	doubt(choice, UINT64_MAX);
 	end_open(choice);
 	end_left(choice);
 	for (unsigned i = 0; i < EP_CHOICE_SLOTS; i++)

@@ -27,7 +27,8 @@ struct ep_choice_function {
 	uint64_t address; /* as its entries' records have it; 0: a free slot */
 	uint32_t calls;   /* counted */
 	uint32_t longs;   /* calls that took at least long_call */
-	uint32_t doubts;  /* times between two timed records, as long, in which calls of it ended */
+	uint32_t doubts;  /* times between two timed records, as long, in which calls of it ended;
+			   * and, at last, its calls that are open */
 	uint32_t ended;   /* in which of those times one did last */
 	uint64_t time;    /* TSC cycles of its calls that returned, or are open */
 };

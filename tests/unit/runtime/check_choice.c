@@ -183,6 +183,20 @@ START_TEST(a_call_that_ended_in_an_older_block_may_have_been_long)
 }
 END_TEST
 
+START_TEST(a_call_whose_end_has_no_time_yet_may_have_been_long)
+{
+	begin();
+	call(1, 24);
+	call(1, 24);
+	call(1, 24);
+	enter(2, 24);
+	untimed(function(3), false, 24);
+	untimed(function(3) + RETURN, true, 24);
+	ck_assert_uint_eq(take(UINT64_MAX), 1);
+	ck_assert_uint_eq(victims[0].address, function(1));
+}
+END_TEST
+
 START_TEST(no_more_go_than_must)
 {
 	begin();
@@ -311,6 +325,7 @@ int main(void)
 	tcase_add_test(one, many_and_short_go_before_few_and_before_long);
 	tcase_add_test(one, a_call_that_may_have_been_long_stays);
 	tcase_add_test(one, a_call_that_ended_in_an_older_block_may_have_been_long);
+	tcase_add_test(one, a_call_whose_end_has_no_time_yet_may_have_been_long);
 	tcase_add_test(one, no_more_go_than_must);
 	tcase_add_test(one, a_function_that_ran_long_stays);
 	tcase_add_test(one, one_that_was_interrupted_once_in_many_calls_goes);
