@@ -7,7 +7,7 @@
  *   pingN    N rounds of waits_ping: writes to a pipe and reads the answer
  *   turnN    N calls of waits_turn, which computes a little
  *   recorded sleeps until EPITAPH_SCHED's events are recorded, ten seconds at most
- *   settle   sleeps 60 ms outside of all calls, so that all is copied
+ *   settle   sleeps outside of all calls, 60 ms and until all is copied, ten seconds at most
  *   tell     prints what the process looks like: threads, the drain's state
  *   alone    calls that a second thread would break, one line each
  *   child    a child tells
@@ -66,6 +66,15 @@ __attribute__((no_instrument_function)) static void wait_for_events(void)
 	const char *source = getenv("EPITAPH_SCHED");
 
 	for (int i = 0; i < 1000 && !own_events_are_on(source ? source : ""); i++)
+		sleep_ms(10);
+}
+
+__attribute__((no_instrument_function)) static void settle(void)
+{
+	long begun = own_events_copied();
+
+	sleep_ms(60);
+	for (int i = 0; i < 1000 && begun >= 0 && own_events_copied() < begun + 2; i++)
 		sleep_ms(10);
 }
 
@@ -288,7 +297,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(word, "recorded"))
 			wait_for_events();
 		else if (!strcmp(word, "settle"))
-			sleep_ms(60);
+			settle();
 		else if (!strncmp(word, "turn", 4))
 			turn(atoi(word + 4));
 		else if (!strcmp(word, "tell"))
