@@ -23,6 +23,9 @@
 #define PAGE_HEAD   16u
 #define COMMIT_MASK 0x0fffffffu
 
+/* TSC cycles, 50 ms at least: a drain that lives reads the buffers more often. */
+#define DRAINED (UINT64_C(1) << 28)
+
 static const char *const mounts[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
 /* Linux 6.10, include/uapi/linux/trace_mmap.h: the first page of a mapped buffer; its pages
@@ -244,6 +247,13 @@ static void append(const struct leftover *r, const struct ep_sched *head, struct
 		chunk_at(r, head, pen->segment, pen->at)->check = 0;
 }
 
+/* Who records the whole machine leaves an instance that goes on with it. What was recorded long
+ * after the last drain is of others alone, and would be written over what is of the process. */
+static bool is_late(const struct ep_sched *head, const struct page *page)
+{
+	return head->machine && page->tsc > head->drained_tsc + DRAINED;
+}
+
 static bool is_for_us(const struct leftover *r, struct ep_sched *head)
 {
 	char identity[20];
@@ -299,7 +309,7 @@ unsigned ep_leftover_add(struct ep_source *source, const struct ep_root_found *f
 	struct leftover r = {.identity = found->root.identity};
 	struct pen pen = {0, 0, 0};
 	struct ep_sched head;
-	size_t count;
+	unsigned added = 0;
 
 	if (source->kind == EP_SOURCE_LIVE || source->kind == EP_SOURCE_FUNTRACE ||
 	    !find_section(&r, source, found) ||
@@ -307,16 +317,18 @@ unsigned ep_leftover_add(struct ep_source *source, const struct ep_root_found *f
 	    !is_for_us(&r, &head))
 		return 0;
 	read_instance(&r, source, head.instance);
-	count = r.pages.count;
-	if (count == 0)
+	if (r.pages.count == 0)
 		return 0;
 	copy_section(&r, source);
 	find_end(&r, &head, &pen);
-	for (size_t i = 0; i < count; i++) {
-		append(&r, &head, &pen, &r.pages.list[i]);
+	for (size_t i = 0; i < r.pages.count; i++) {
+		if (!is_late(&head, &r.pages.list[i])) {
+			append(&r, &head, &pen, &r.pages.list[i]);
+			added++;
+		}
 		free(r.pages.list[i].bytes);
 	}
 	ep_source_lay_over(source, r.address, r.section, r.size);
 	ep_array_deinit(&r.pages);
-	return (unsigned)count;
+	return added;
 }

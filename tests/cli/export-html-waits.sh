@@ -13,7 +13,7 @@ page() { # SCENARIO...
 }
 
 "$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/waits.c" -o waits
-EPITAPH_SCHED=${sources[0]} EPITAPH_TIMESTAMP_EVERY=1 crash 134 ./waits nap lock ping3 settle abort
+EPITAPH_SCHED=${sources[0]} EPITAPH_TIMESTAMP_EVERY=1 crash 134 ./waits recorded nap lock ping3 settle abort
 page "wakes:${sources[0]}" arcs
 
 # Who else had the CPUs, where the whole machine was recorded.

@@ -81,7 +81,7 @@ number=$(gdb -batch -ex 'thread apply all print $orig_rax' stuck core 2>/dev/nul
 # What only tracefs has: system calls inside of the calls that made them, as strace has them; and the CPUs of the machine.
 has_source ftrace || exit 0
 "$BIN/epitaph-cc" -O1 -pthread "$TOP/tests/programs/waits.c" -o waits
-EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=ftrace EPITAPH_SCHED_EVENTS=raw_syscalls crash 134 ./waits nap ping2 settle abort
+EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_SCHED=ftrace EPITAPH_SCHED_EVENTS=raw_syscalls crash 134 ./waits recorded nap ping2 settle abort
 tell out "$EPITAPH" replay -t waits core
 awk '/waits_nap\(\) \{/ { on = 1 } on && /clock_nanosleep\(0, 0, 0x/ && / = 0$/ { good = 1 } /} \/\* waits_nap/ { on = 0 } END { exit !good }' out ||
 	fail "nap: $(cat out)"
@@ -138,7 +138,9 @@ touch, = [e for e in trace["traceEvents"] if e.get("name", "").startswith("touch
 assert sum(touch["ts"] <= e["ts"] <= touch["ts"] + touch["dur"] for e in own if e["name"].startswith("page fault at 0x")) >= 60
 P
 done
-EPITAPH_SCHED=ftrace EPITAPH_SCHED_SCOPE=machine crash 134 ./waits nap ping2 settle abort
+# The dead one's instance goes on recording the machine, which is busy until somebody reads the core.
+EPITAPH_SCHED=ftrace EPITAPH_SCHED_SCOPE=machine crash 134 ./waits recorded nap ping2 settle abort
+EPITAPH_SCHED=off ./waits ping50000 >busy
 tell info.json "$EPITAPH" info --json core
 python3 -c '
 import json

@@ -23,7 +23,7 @@ check() { # SOURCE
 export EPITAPH_TIMESTAMP_EVERY=1
 with_ftrace() {
 	local command
-	EPITAPH_SCHED=ftrace crash 134 ./waits nap spin lock ping200 settle abort
+	EPITAPH_SCHED=ftrace crash 134 ./waits recorded nap spin lock ping200 settle abort
 	check ftrace
 	tell out "$EPITAPH" info core
 	grep -Eq '^scheduling ftrace: [0-9]+ switches and [0-9]+ wakings, of 3 threads' out || fail "info: $(cat out)"
