@@ -16,6 +16,7 @@ cat >stuck.c <<'C'
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include "own_events.h"
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int pipes[2];
 __attribute__((noinline)) void locks(void) { pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); }
@@ -24,7 +25,9 @@ static void *locker(void *a) { pthread_setname_np(pthread_self(), "locker"); loc
 static void *reader(void *a) { pthread_setname_np(pthread_self(), "reader"); reads(); return a; }
 int main(void)
 {
+	const char *source = getenv("EPITAPH_SCHED");
 	pthread_t t;
+	for (int i = 0; i < 1000 && strcmp(source, "off") && !own_events_are_on(source); i++) usleep(10000);
 	if (pipe(pipes)) return 1;
 	pthread_mutex_lock(&mutex);
 	pthread_create(&t, NULL, locker, NULL);
@@ -34,7 +37,7 @@ int main(void)
 	*(volatile int *)8 = 0;
 }
 C
-"$BIN/epitaph-cc" -g -O1 -pthread stuck.c -o stuck
+"$BIN/epitaph-cc" -g -O1 -pthread -I"$TOP/tests/programs" stuck.c -o stuck
 
 state() { awk -v name="$1" '/^thread/ { on = $3 == name || $3 == name ":" } on && /^  state/ { print; exit }' out; }
 
