@@ -59,9 +59,10 @@ for demon in write connect; do
 done
 
 # Its rights while it runs, of each kind of user; stopped by whom it belongs to, it is ended by who waits for it.
-reader() {
+# Whatever else crashes meanwhile has a reader as well, by the same server.
+reader() { # USER: it is one of his
 	local pid
-	for pid in $(pgrep -f "catch --listen=$socket"); do
+	for pid in $(pgrep -u "$1" -f "catch --listen=$socket"); do
 		grep -q '^Seccomp:.2' "/proc/$pid/status" && echo "$pid" >pids && return 0
 	done
 	return 1
@@ -73,7 +74,7 @@ for who in 0 65533; do
 	rm -rf here && mkdir -m 777 here
 	(cd here && ulimit -c unlimited && exec setpriv --reuid=$who --regid=$who --clear-groups ../deaths null) >/dev/null 2>&1 &
 	crashed=$!
-	soon reader || fail "no reader"
+	soon reader $wanted || { ps -eo pid,ppid,uid,stat,etime,args; cat "$store/log" || true; fail "no reader of user $wanted"; }
 	pid=$(cat pids)
 	for line in "Uid:.$wanted.$wanted.$wanted.$wanted" "Gid:.$wanted.$wanted.$wanted.$wanted" 'Groups:. *' 'CapPrm:.0*' 'CapEff:.0*' \
 		'CapInh:.0*' 'NoNewPrivs:.1' 'Seccomp:.2'; do
@@ -93,6 +94,7 @@ for who in 0 65533; do
 	wait $crashed || true
 	snapshot=$(compgen -G "$store/*.core" || true)
 	nothing_stays stopped 'more than 2 seconds'
+	[ ! -e "/proc/$pid" ] || { cat "/proc/$pid/status"; fail "the stopped reader of $who lives on"; }
 done
 
 # The forwarder, too, has the user's ids: the user who stops it does not keep its place among the handlers.
