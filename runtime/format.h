@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 7
+#define EP_FORMAT_MINOR 8
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -349,6 +349,7 @@ static_assert(sizeof(struct ep_kept) == 64, "format");
 #define EP_SCHED_ON       2
 #define EP_SCHED_STOPPED  3 /* what was copied before is still there */
 #define EP_SCHED_REFUSED  4 /* ftrace_error and perf_error say why */
+#define EP_SCHED_COSTLY   5 /* (1.8) it would take more than half of the budget */
 
 #define EP_SCHED_NONE   0
 #define EP_SCHED_FTRACE 1 /* pages of an ftrace instance; clock: TSC */
@@ -361,7 +362,7 @@ static_assert(sizeof(struct ep_kept) == 64, "format");
 #define EP_SCHED_SEGMENT 32768u
 
 struct ep_sched {
-	uint32_t state;   /* EP_SCHED_OFF … REFUSED */
+	uint32_t state;   /* EP_SCHED_OFF … COSTLY */
 	uint32_t source;  /* EP_SCHED_NONE, FTRACE, PERF: the latest */
 	uint32_t machine; /* 1: all threads of the machine; 0: its own */
 	uint32_t events;  /* EP_SCHED_SYSCALLS … that were added */

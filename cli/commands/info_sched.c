@@ -24,7 +24,7 @@ static const char *state_text(const struct ep_sched *head)
 	static const char *const words[] = {
 		[EP_SCHED_OFF] = "not-begun",   [EP_SCHED_STARTING] = "starting",
 		[EP_SCHED_ON] = "on",           [EP_SCHED_STOPPED] = "stopped",
-		[EP_SCHED_REFUSED] = "refused",
+		[EP_SCHED_REFUSED] = "refused", [EP_SCHED_COSTLY] = "costly",
 	};
 
 	return head->state < sizeof(words) / sizeof(*words) ? words[head->state] : "unknown";
@@ -107,8 +107,14 @@ static void json_occupancy(struct ep_json *json, const struct ep_trace *trace)
 
 /* ---- the whole ---- */
 
+#define COSTLY "its switches are too many for EPITAPH_BUDGET (EPITAPH_SCHED=auto: nevertheless)"
+
 static void print_nothing(const struct ep_sched *head)
 {
+	if (head->state == EP_SCHED_COSTLY) {
+		printf("scheduling not recorded: " COSTLY "\n");
+		return;
+	}
 	if (head->state != EP_SCHED_REFUSED) {
 		printf("scheduling %s\n",
 		       head->state == EP_SCHED_STARTING
@@ -157,6 +163,8 @@ void ep_info_print_schedule(const struct ep_trace *trace)
 	       schedule->switches, schedule->wakings, threads_known(trace),
 	       ep_timetext(span, ep_trace_ns(trace, schedule->first, schedule->last)),
 	       until(trace, ago, sizeof(ago)));
+	if (schedule->head.state == EP_SCHED_COSTLY)
+		printf("           no more since then: " COSTLY "\n");
 	if (schedule->kernel_event_count)
 		printf("           %zu system calls, interrupts and page faults\n",
 		       schedule->kernel_event_count);

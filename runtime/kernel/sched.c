@@ -39,6 +39,9 @@
 
 #define WAIT_MOST 1 /* s, for a drain to have begun */
 
+/* Until a process for which it would cost too much is looked at again. */
+#define LOOK_AGAIN UINT64_C(1000000000) /* ns */
+
 /* The last that is known of the section's head, for when that is written over. */
 static struct ep_sched spare;
 static struct ep_helper drain;
@@ -228,7 +231,7 @@ static void run_drain(void)
 		ep_sched_cost_begin();
 		cheap = drain_until_stopped();
 		close_source();
-		set_state(EP_SCHED_STOPPED);
+		set_state(cheap ? EP_SCHED_STOPPED : EP_SCHED_COSTLY);
 	}
 	if (!cheap)
 		come_again();
@@ -321,6 +324,11 @@ void ep_sched_look(uint64_t tsc)
 	/* Once: of two callers the second finds it done. */
 	if (atomic_exchange(&due, UINT64_MAX) == UINT64_MAX)
 		return;
+	if (!ep_settings.sched_asked && ep_sched_cost_foreseen()) {
+		set_state(EP_SCHED_COSTLY);
+		atomic_store(&due, tsc + ep_clock_cycles(LOOK_AGAIN));
+		return;
+	}
 	if (__atomic_exchange_n(&gave_up, false, __ATOMIC_ACQ_REL))
 		ep_sched_leave(); /* that was, and has gone */
 	start_now();
