@@ -117,6 +117,24 @@ bool ep_memory_read(uint64_t address, void *out, size_t size)
 	       read_by_file(address, out, size);
 }
 
+unsigned ep_memory_read_places(const uint64_t *addresses, unsigned count, void *out, size_t size)
+{
+	struct iovec here = {out, count * size}, there[EP_MEMORY_PLACES];
+	unsigned done = 0;
+	long got = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		there[i] = (struct iovec){(void *)addresses[i], size};
+	if (!ep_jail_inherited())
+		got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid), (long)&here, 1,
+				  (long)there, (long)count, 0);
+	if (got > 0)
+		return (unsigned)((uint64_t)got / size);
+	while (done < count && ep_memory_read(addresses[done], (char *)out + done * size, size))
+		done++;
+	return done;
+}
+
 uint64_t ep_auxv(uint64_t type)
 {
 	uint64_t entries[64][2];

@@ -40,6 +40,11 @@ long ep_fd_load(const char *path, void *out, size_t size);
  */
 bool ep_memory_read(uint64_t address, void *out, size_t size);
 
+/* Likewise `size` bytes at each of `count` addresses, EP_MEMORY_PLACES at most, to `out` one behind
+ * the other; mostly by one system call. How many: up to the first that could not be read. */
+#define EP_MEMORY_PLACES 16
+unsigned ep_memory_read_places(const uint64_t *addresses, unsigned count, void *out, size_t size);
+
 /* The value of an auxv entry (AT_PHDR …); 0 when there is none. */
 uint64_t ep_auxv(uint64_t type);
 

@@ -16,9 +16,9 @@
 
 /* The binary-search table of one module. */
 struct table {
-	uint64_t header; /* that it is relative to */
-	uint64_t first;  /* its first entry */
-	uint32_t count;
+	uint64_t header;               /* that it is relative to */
+	uint64_t first;                /* its first entry */
+	uint32_t count;                /* 0: there is none */
 	uint64_t code_start, code_end; /* of the segment that holds the address */
 	bool has_header;               /* the module's, in that segment */
 };
@@ -87,6 +87,23 @@ static bool read_headers_of(const struct ep_module *module, uint64_t address, st
 	return out->code_end != 0;
 }
 
+/* Without one no address leads to a function. */
+static void read_table(struct table *table)
+{
+	struct {
+		uint8_t version, pointer, count_as, table_as;
+		int32_t frame;
+		uint32_t count;
+	} head;
+
+	if (!table->header || !ep_memory_read(table->header, &head, sizeof(head)) ||
+	    head.version != 1 || (head.pointer & 0x0f) != 0x0b || head.count_as != ENC_UDATA4 ||
+	    head.table_as != ENC_SDATA4_AT)
+		return;
+	table->first = table->header + sizeof(head);
+	table->count = head.count;
+}
+
 /* What was read last: mostly it is asked for again. `turn` is odd while somebody writes there. */
 static struct {
 	uint32_t turn;
@@ -118,30 +135,14 @@ static void remember(const struct ep_module *module, const struct table *table)
 	__atomic_store_n(&last.turn, turn + 2, __ATOMIC_RELEASE);
 }
 
-static bool read_headers(const struct ep_module *module, uint64_t address, struct table *out)
+static bool table_of(const struct ep_module *module, uint64_t address, struct table *out)
 {
 	if (recall(module, address, out))
 		return true;
 	if (!read_headers_of(module, address, out))
 		return false;
+	read_table(out);
 	remember(module, out);
-	return true;
-}
-
-static bool read_table(struct table *table)
-{
-	struct {
-		uint8_t version, pointer, count_as, table_as;
-		int32_t frame;
-		uint32_t count;
-	} head;
-
-	if (!table->header || !ep_memory_read(table->header, &head, sizeof(head)) ||
-	    head.version != 1 || (head.pointer & 0x0f) != 0x0b || head.count_as != ENC_UDATA4 ||
-	    head.table_as != ENC_SDATA4_AT)
-		return false;
-	table->first = table->header + sizeof(head);
-	table->count = head.count;
 	return true;
 }
 
@@ -166,7 +167,7 @@ static uint32_t guess(uint32_t low, uint32_t high, int64_t wanted, int64_t from,
 }
 
 /* [*low, *high) of the table comes down to a piece that holds the last entry at or below `wanted`:
- * by guesses, which mostly find it at once, and by halves in between, where they do not. */
+ * by guesses, and by halves now and then, where they lead nowhere. */
 static bool narrow(const struct table *table, int64_t wanted, uint32_t *low, uint32_t *high)
 {
 	int64_t from = (int64_t)(table->code_start - table->header);
@@ -174,8 +175,8 @@ static bool narrow(const struct table *table, int64_t wanted, uint32_t *low, uin
 	struct entry piece[PIECE];
 
 	for (unsigned turn = 0; *high - *low >= PIECE; turn++) {
-		uint32_t at = turn % 2 ? *low + (*high - *low - PIECE) / 2
-				       : guess(*low, *high, wanted, from, to);
+		uint32_t at = turn % 4 == 3 ? *low + (*high - *low - PIECE) / 2
+					    : guess(*low, *high, wanted, from, to);
 
 		if (!read_entries(table, at, PIECE, piece))
 			return false;
@@ -206,7 +207,7 @@ bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end)
 	uint32_t low = 0, high, count, i = 0;
 	int64_t wanted;
 
-	if (!module || !read_headers(module, address, &table) || !read_table(&table))
+	if (!module || !table_of(module, address, &table))
 		return false;
 	wanted = (int64_t)(address - table.header);
 	high = table.count;
@@ -230,7 +231,7 @@ bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end, bool *has
 	const struct ep_module *module = module_of(address);
 	struct table table;
 
-	if (!module || !read_headers(module, address, &table))
+	if (!module || !table_of(module, address, &table))
 		return false;
 	*start = table.code_start;
 	*end = table.code_end;

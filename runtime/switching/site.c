@@ -50,6 +50,31 @@ void ep_sites_look_again(void)
 		__atomic_store_n(&no_stubs[i], 0, __ATOMIC_RELAXED);
 }
 
+/* Places that calls lead to, to be read together. */
+struct places {
+	uint64_t address[EP_MEMORY_PLACES];
+	unsigned count;
+};
+
+/* Those that are no stubs are noted; of one that cannot be read that is all there is to know. */
+static void look_at(struct places *places)
+{
+	uint8_t code[EP_MEMORY_PLACES][EP_STUB_SIZE];
+	uint64_t at;
+
+	for (unsigned from = 0; from < places->count;) {
+		unsigned got = ep_memory_read_places(places->address + from, places->count - from,
+						     code, EP_STUB_SIZE);
+
+		for (unsigned i = 0; i < got; i++, from++)
+			if (ep_stub_look(code[i], places->address[from], &at) == EP_STUB_NONE)
+				note_no_stub(places->address[from]);
+		if (from < places->count)
+			note_no_stub(places->address[from++]);
+	}
+	places->count = 0;
+}
+
 /* Where the stub at `address` goes on; 0: it is none. */
 static uint64_t follow(uint64_t address)
 {
@@ -154,6 +179,26 @@ size_t ep_place_size(const struct ep_place *place)
 									  : EP_SLED_CODE_SIZE;
 }
 
+/* What a piece of code might call is looked at first, all together: one by one that was most of
+ * what it cost to switch a function. */
+static void look_ahead(const uint8_t *code, size_t size, uint64_t address,
+		       const struct reach *reach)
+{
+	struct places places = {.count = 0};
+	uint64_t target;
+
+	for (size_t i = 0; i < size; i++) {
+		if (!ep_site_code_look(code + i, address + i, &target) || target < reach->start ||
+		    target >= reach->end || is_no_stub(target) ||
+		    hook_at(target) != EP_SWITCH_HOOKS)
+			continue;
+		places.address[places.count++] = target;
+		if (places.count == EP_MEMORY_PLACES)
+			look_at(&places);
+	}
+	look_at(&places);
+}
+
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most)
 {
 	uint8_t code[PIECE + EP_SLED_CODE_SIZE];
@@ -168,6 +213,7 @@ size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t mo
 		got = end - at < sizeof(code) ? end - at : sizeof(code);
 		if (!ep_memory_read(at, code, got))
 			break;
+		look_ahead(code, size, at, &reach);
 		for (i = 0; i < size && count < most;)
 			i += parse(code + i, got - i, at + i, &reach, &out[count])
 				     ? ep_place_size(&out[count++])
