@@ -88,7 +88,8 @@ static bool buffer_add(struct ep_held *held, int folder, const char *instance, u
 	buffer = ep_array_add(&held->buffers);
 	buffer->cpu = cpu;
 	buffer->fd = fd;
-	snprintf(buffer->instance, sizeof(buffer->instance), "%s", instance);
+	snprintf(buffer->instance, sizeof(buffer->instance), "%.*s",
+		 (int)sizeof(buffer->instance) - 1, instance);
 	return true;
 }
 
