@@ -66,6 +66,11 @@ bool ep_is_in_hook(const struct ep_function *function)
 	       ep_is_hook(function);
 }
 
+bool ep_is_slow_entry(const struct ep_function *function)
+{
+	return strcmp(function->symbol, "slow_at_entry") == 0;
+}
+
 bool ep_is_exit_hook(const struct ep_function *function)
 {
 	return is_named(function, exit_hooks);

@@ -29,6 +29,8 @@ enum ep_hooks ep_hooks_look(struct ep_source *source, struct ep_names *names,
 bool ep_is_hook(const struct ep_function *function);
 /* … or what it leaves to C by (runtime/x86_64/hooks.S). */
 bool ep_is_in_hook(const struct ep_function *function);
+/* … of the entry, before its record is written wherever a block begins. */
+bool ep_is_slow_entry(const struct ep_function *function);
 /* The hook of the return? */
 bool ep_is_exit_hook(const struct ep_function *function);
 

@@ -46,6 +46,14 @@ enum ep_hooks ep_row_hooks(const struct ep_alignment_of *of, const struct ep_ali
 			     ep_frame_address(row->frame));
 }
 
+/* A hook at work that has another block to begin: all of the one before are written, and its own is
+ * not. A block may end with one that did not need two. */
+static bool is_before_block(const struct ep_trace_thread *thread)
+{
+	return thread && thread->block_count &&
+	       thread->blocks[thread->block_count - 1].words >= EP_BLOCK_RECORDS - 1;
+}
+
 /* Its frame is there, but by where it stands its call is not open: before the hook of the entry, or
  * behind that of the return. Only a frame that no call holds up can be there, or the one whose
  * return was recorded last. */
@@ -58,6 +66,13 @@ static void judge_passed(struct ep_places *places, const struct ep_alignment_of 
 		bool last = returned && place->row.function == returned;
 		enum ep_hooks hooks;
 
+		if (!place->row.inlined && i &&
+		    ep_is_slow_entry(places->list[i - 1].row.function) &&
+		    is_before_block(of->open->thread)) {
+			place->passed = true;
+			place->row.verdict = EP_VERDICT_ENTERING;
+			continue;
+		}
 		if (place->row.inlined || ep_is_hook(place->row.function) ||
 		    (!place->row.frame->activation && !last))
 			continue;

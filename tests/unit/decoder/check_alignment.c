@@ -2,9 +2,10 @@
 /*
  * check_alignment.c: stacks beside open calls, case by case. Functions are letters, and what is
  * known of each is all that the fakes below tell: a capital has no hooks, u may have some, e is a
- * frame before its hook, r one behind its return's, H is a hook, S the signal frame, N no file's
- * code, Q of a module of which nothing was called. ! is a frame where no code is, g? one that was
- * guessed. Calls are written outermost first; b- history is missing inside of it.
+ * frame before its hook, r one behind its return's, H is a hook, B what an entry's leaves to C, S
+ * the signal frame, N no file's code, Q of a module of which nothing was called. ! is a frame where
+ * no code is, g? one that was guessed. Calls are written outermost first; b- history is missing
+ * inside of it.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -117,7 +118,12 @@ bool ep_is_hook(const struct ep_function *function)
 
 bool ep_is_in_hook(const struct ep_function *function)
 {
-	return ep_is_hook(function);
+	return ep_is_hook(function) || function->id == 'B';
+}
+
+bool ep_is_slow_entry(const struct ep_function *function)
+{
+	return function->id == 'B';
 }
 
 bool ep_is_exit_hook(const struct ep_function *function)
@@ -147,9 +153,10 @@ enum {
 	NO_TRACE = 4, /* of this thread */
 	STACKS = 8,   /* it goes on upon other stacks */
 	FORKED = 16,
-	BEGUN = 32,    /* its history begins with it */
-	PAUSES = 64,   /* there were some */
-	RETURNED = 128 /* the last event is the return of the first frame */
+	BEGUN = 32,     /* its history begins with it */
+	PAUSES = 64,    /* there were some */
+	RETURNED = 128, /* the last event is the return of the first frame */
+	FULL = 256      /* its last block is */
 };
 
 #define NO_GAP (-1)
@@ -167,6 +174,7 @@ static struct ep_event calls[ROOM];
 static struct ep_stack stack;
 static struct ep_open_calls open;
 static struct ep_trace_thread thread;
+static struct ep_trace_block block;
 static struct ep_trace trace;
 static char got[ROOM * 16];
 
@@ -241,6 +249,9 @@ static void align(const struct scene *scene, bool inlines)
 		.forked = scene->flags & FORKED,
 		.from_start = scene->flags & BEGUN,
 	};
+	block.words = EP_BLOCK_RECORDS - !(scene->flags & FULL) * 2;
+	thread.blocks = &block;
+	thread.block_count = 1;
 	trace.arena.pauses = !!(scene->flags & PAUSES);
 	open.thread = &thread;
 	open.trace = &trace;
@@ -303,6 +314,15 @@ static const struct scene scenes[] = {
 	SCENE("before its hook", "e a", "a", WHOLE, "e=entering a=agree"),
 	SCENE("behind its return", "r a", "a", WHOLE | RETURNED, "r=returning a=agree"),
 	SCENE("an older call of it", "e e a", "a e", WHOLE, "e=entering e=agree a=agree"),
+	SCENE("a block begins", "X B c c c a", "a c c", WHOLE | FULL,
+	      "X=not-instrumented/own-hook B=not-instrumented/own-hook "
+	      "c=entering c=agree c=agree a=agree"),
+	SCENE("a block has begun", "X B c c c a", "a c c c", WHOLE,
+	      "X=not-instrumented/own-hook B=not-instrumented/own-hook "
+	      "c=agree c=agree c=agree a=agree"),
+	SCENE("a block begins in older ones", "X B c c c a", "c c", FULL,
+	      "X=not-instrumented/own-hook B=not-instrumented/own-hook "
+	      "c=entering c=agree c=agree a=trace-lost/before-history"),
 	/* trace lost */
 	OUTSIDE("fork", FORKED, NO_GAP, "before-fork"),
 	OUTSIDE("short history", 0, NO_GAP, "before-history"),
