@@ -20,14 +20,15 @@
 #define SWITCH 1400
 
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define LOOK          (NS_PER_SECOND / 10) /* of the process's CPU time */
-#define EVIDENCE      (NS_PER_SECOND / 50) /* … before which it is not judged by its switches */
+#define EVIDENCE      (NS_PER_SECOND / 50) /* of the process's CPU time: for the first judgement */
+#define LOOK          (NS_PER_SECOND / 10) /* … and, in the end, from one to the next */
 #define WAIT_LEAST    (10 * NS_PER_SECOND)
 #define WAIT_MOST     (640 * NS_PER_SECOND)
 
 static uint64_t cost;                        /* ns, up to the last look */
 static uint64_t own, bytes, process;         /* at the last look */
 static uint64_t looked_cost, looked_process; /* when it was weighed */
+static uint64_t evidence;                    /* ns of CPU time until it is weighed again */
 static uint64_t wait;                        /* ns */
 static uint64_t seen_switches, seen_cpu;     /* of the process, when it was looked at last */
 
@@ -58,6 +59,7 @@ void ep_sched_cost_begin(void)
 	process = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
 	looked_cost = cost;
 	looked_process = process;
+	evidence = EVIDENCE;
 }
 
 bool ep_sched_cost_too_much(void)
@@ -65,8 +67,9 @@ bool ep_sched_cost_too_much(void)
 	uint64_t had, work;
 
 	look();
-	if (process - looked_process < LOOK)
+	if (process - looked_process < evidence)
 		return false;
+	evidence = evidence < LOOK / 2 ? evidence * 2 : LOOK;
 	had = cost - looked_cost;
 	work = process - looked_process;
 	looked_cost = cost;
