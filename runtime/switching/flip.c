@@ -159,11 +159,12 @@ void ep_flip_reset(void)
 	ep_helper_forget(&helper);
 }
 
-/* ---- a byte ---- */
+/* ---- bytes ---- */
 
-static bool write_by_file(const struct ep_flip *flip, uint64_t place, uint8_t byte)
+bool ep_flip_write_all(struct ep_flip *flip, uint64_t place, const void *bytes, size_t size)
 {
-	if (flip->fd < 0 || ep_syscall4(SYS_pwrite64, flip->fd, (long)&byte, 1, (long)place) != 1)
+	if (flip->fd < 0 ||
+	    ep_syscall4(SYS_pwrite64, flip->fd, (long)bytes, (long)size, (long)place) != (long)size)
 		return false;
 	how = EP_FLIP_FILE;
 	return true;
@@ -209,5 +210,5 @@ static bool write_by_hand(uint64_t place, uint8_t byte)
 
 bool ep_flip_write(struct ep_flip *flip, uint64_t place, uint8_t to)
 {
-	return write_by_file(flip, place, to) || write_by_hand(place, to);
+	return ep_flip_write_all(flip, place, &to, 1) || write_by_hand(place, to);
 }

@@ -10,6 +10,7 @@
 #define EPITAPH_FLIP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct ep_flip {
@@ -43,5 +44,9 @@ void ep_flip_reset(void);
  * the process for that.
  */
 bool ep_flip_write(struct ep_flip *flip, uint64_t place, uint8_t to);
+
+/* Likewise `size` bytes of one page, of which only such bytes differ from what has just been seen
+ * there. By the file alone; false: nothing was written. */
+bool ep_flip_write_all(struct ep_flip *flip, uint64_t place, const void *bytes, size_t size);
 
 #endif

@@ -199,27 +199,38 @@ static void look_ahead(const uint8_t *code, size_t size, uint64_t address,
 	look_at(&places);
 }
 
+size_t ep_sites_of(const uint8_t *code, size_t size, size_t got, uint64_t address,
+		   struct ep_place *out, size_t most)
+{
+	struct reach reach = {0, UINT64_MAX};
+	size_t count = 0;
+
+	ep_module_range(address, &reach.start, &reach.end);
+	if (size > got - EP_SITE_CODE_SIZE + 1)
+		size = got - EP_SITE_CODE_SIZE + 1;
+	look_ahead(code, size, address, &reach);
+	for (size_t i = 0; i < size && count < most;)
+		i += parse(code + i, got - i, address + i, &reach, &out[count])
+			     ? ep_place_size(&out[count++])
+			     : 1;
+	return count;
+}
+
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most)
 {
 	uint8_t code[PIECE + EP_SLED_CODE_SIZE];
-	struct reach reach = {0, UINT64_MAX};
-	size_t count = 0, size, got, i;
+	size_t count = 0, found, got;
 
-	ep_module_range(start, &reach.start, &reach.end);
-	for (uint64_t at = start; at + EP_SITE_CODE_SIZE <= end; at += i) {
-		size = end - at - EP_SITE_CODE_SIZE + 1;
-		if (size > PIECE)
-			size = PIECE;
+	for (uint64_t at = start; at + EP_SITE_CODE_SIZE <= end && count < most;) {
 		got = end - at < sizeof(code) ? end - at : sizeof(code);
 		if (!ep_memory_read(at, code, got))
 			break;
-		look_ahead(code, size, at, &reach);
-		for (i = 0; i < size && count < most;)
-			i += parse(code + i, got - i, at + i, &reach, &out[count])
-				     ? ep_place_size(&out[count++])
-				     : 1;
-		if (count == most)
-			break;
+		found = ep_sites_of(code, PIECE, got, at, out + count, most - count);
+		count += found;
+		at += PIECE;
+		/* The last of them may reach into the next piece. */
+		if (found && at < out[count - 1].place + ep_place_size(&out[count - 1]))
+			at = out[count - 1].place + ep_place_size(&out[count - 1]);
 	}
 	return count;
 }

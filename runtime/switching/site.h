@@ -33,6 +33,11 @@ size_t ep_place_size(const struct ep_place *place);
 /* All sites of the code at [start, end), on or off, by address, at most `most`: how many. */
 size_t ep_sites_in(uint64_t start, uint64_t end, struct ep_place *out, size_t most);
 
+/* The same of code that was read at `address`, `got` bytes of it: those sites that begin in the
+ * first `size`. */
+size_t ep_sites_of(const uint8_t *code, size_t size, size_t got, uint64_t address,
+		   struct ep_place *out, size_t most);
+
 /* Modules came or went: code that led to no hook may do so now. */
 void ep_sites_look_again(void);
 

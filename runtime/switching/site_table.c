@@ -54,12 +54,14 @@ static uint32_t *slot_of(uint64_t place)
 	return &index_of[at % INDEX];
 }
 
-/* Whether no site of its page of code is in the table yet. */
+/* Whether no site of its page of code is in the table yet. Where they lie close some are in slots
+ * behind those of the page, up to the first that is free. */
 static bool opens_page(uint64_t place)
 {
 	uint64_t page = place / PAGE, first = page * PAGE >> NEAR;
+	uint64_t end = first + (PAGE >> NEAR);
 
-	for (uint64_t at = first; at < first + (PAGE >> NEAR); at++) {
+	for (uint64_t at = first; at < end || index_of[at % INDEX]; at++) {
 		uint32_t number = index_of[at % INDEX];
 
 		if (number && list[number - 1].place / PAGE == page)

@@ -9,19 +9,21 @@
 #include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/sled_code.h"
 #include "runtime/switching/family.h"
 #include "runtime/switching/flip.h"
 #include "runtime/switching/function.h"
 #include "runtime/switching/site_table.h"
 #include "runtime/switching/switched.h"
 #include "runtime/switching/undumped.h"
+#include "runtime/switching/window.h"
 #include "runtime/x86_64/tsc.h"
 
-#define SITES_MOST 1024                  /* at once */
-#define RANGE_MOST (UINT64_C(256) << 10) /* bytes of code to each side of a hook */
+#define PAGE       UINT64_C(4096)
+#define SITES_MOST 1024 /* at once */
 #define HOPELESS   256
 #define BUCKETS    4096 /* of visits */
-/* After as many of a place its function's hooks go off: what runs less often costs less than to
+/* After as many of a place the hooks of its page go off: what runs less often costs less than to
  * change it, and a process that is soon over has changed nothing. */
 #define VISITS     200
 #define HEARD_MOST 64     /* functions of children, at a time */
@@ -96,21 +98,28 @@ static bool is_off_outside(uint64_t place)
 	return ep_switched_from_outside(place) & EP_SWITCH_CONTROL;
 }
 
-static bool set_site(struct ep_flip *flip, const struct ep_place *place, enum ep_site_reason reason,
-		     bool off)
+/* NULL: there is no room for it. */
+static struct ep_hook_site *note_site(const struct ep_place *place, enum ep_site_reason reason,
+				      bool off)
 {
 	uint32_t pages = ep_site_pages();
 	struct ep_hook_site *site = ep_site_note(place);
-	struct ep_switches *head = ep_switches();
-	bool changed;
 
 	if (!site)
-		return false;
+		return NULL;
 	if (ep_site_pages() != pages)
 		ep_code_leave_out(place->place);
 	ep_site_set(site, reason, off);
-	changed = ep_site_apply(flip, site, is_off_outside);
-	head->flips += changed;
+	return site;
+}
+
+static bool set_site(struct ep_flip *flip, const struct ep_place *place, enum ep_site_reason reason,
+		     bool off)
+{
+	struct ep_hook_site *site = note_site(place, reason, off);
+	bool changed = site && ep_site_apply(flip, site, is_off_outside);
+
+	ep_switches()->flips += changed;
 	return changed;
 }
 
@@ -179,6 +188,7 @@ static void all_on(struct ep_flip *flip, void *unused)
 /* A piece of code that a hook ran in. */
 struct range {
 	uint64_t start, end; /* 0: none */
+	uint64_t last;       /* where its segment ends: a site may reach beyond `end` */
 };
 
 struct visit {
@@ -186,13 +196,58 @@ struct visit {
 	struct found found;
 };
 
+/* Who switches on from outside may have found them on as yet, and left it at that. */
+static void look_again(struct ep_flip *flip, const struct ep_place *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ep_hook_site *site = ep_site_note(&list[i]);
+
+		if (site && !__atomic_load_n(&site->all, __ATOMIC_SEQ_CST))
+			ep_switches()->flips += ep_site_apply(flip, site, is_off_outside);
+	}
+}
+
+/* All of it that lies in one page. False: it is to be done site by site. */
+static bool leave_page(struct ep_flip *flip, uint64_t start, uint64_t end, uint64_t last,
+		       struct found *found)
+{
+	size_t count, changed;
+	const struct ep_place *list = ep_window_open(start, end, last, &count);
+
+	for (size_t i = 0; list && i < count; i++)
+		if (!note_site(&list[i], EP_OFF_ALL, true))
+			return false;
+	if (!list || !ep_window_off(flip, &changed))
+		return false;
+	ep_switches()->flips += changed;
+	found->sites += count;
+	found->changed += changed;
+	look_again(flip, list, count);
+	return true;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+static void leave_range(struct ep_flip *flip, const struct range *range, struct found *found)
+{
+	for (uint64_t at = range->start, end; at < range->end; at = end) {
+		end = at_most((at & -PAGE) + PAGE, range->end);
+		if (!leave_page(flip, at, end, range->last, found))
+			set_sites(flip, at, at_most(end + EP_SLED_CODE_SIZE, range->last),
+				  EP_OFF_ALL, true, found);
+	}
+}
+
 /* Everything may have been switched on since: whoever did that has not seen these sites. */
 static void visit(struct ep_flip *flip, void *argument)
 {
 	struct visit *it = argument;
 
-	set_sites(flip, it->of_hook.start, it->of_hook.end, EP_OFF_ALL, true, &it->found);
-	set_sites(flip, it->of_function.start, it->of_function.end, EP_OFF_ALL, true, &it->found);
+	leave_range(flip, &it->of_hook, &it->found);
+	leave_range(flip, &it->of_function, &it->found);
 	if (!is_everything_off())
 		all_on(flip, NULL);
 }
@@ -232,26 +287,30 @@ static bool look_for_module(void)
 	return true;
 }
 
-/* Code that no table describes is one large function: not all of it is looked at. */
-static struct range range_of(uint64_t address)
+/* The pages of code, with all hooks of which one goes off: each is copied for it anyway. */
+static struct range pages_of(uint64_t from, uint64_t to)
 {
-	struct range range = {address + 1 - EP_SITE_CODE_SIZE, address + 1};
+	struct range range = {from, to, to};
+	uint64_t start, end;
+	bool has_header;
 
-	if (!ep_function_range(address, &range.start, &range.end) && look_for_module())
-		ep_function_range(address, &range.start, &range.end);
-	if (address - range.start > RANGE_MOST)
-		range.start = address - RANGE_MOST;
-	if (range.end - address > RANGE_MOST)
-		range.end = address + RANGE_MOST;
+	if (!ep_code_segment(to - 1, &start, &end, &has_header) &&
+	    !(look_for_module() && ep_code_segment(to - 1, &start, &end, &has_header)))
+		return range;
+	range.start = from & -PAGE;
+	if (range.start < start)
+		range.start = start;
+	range.end = at_most(((to - 1) & -PAGE) + PAGE, end);
+	range.last = end;
 	return range;
 }
 
 static void find_and_visit(uint64_t address, uint64_t function)
 {
-	struct visit it = {.of_hook = range_of(address - 1)};
+	struct visit it = {.of_hook = pages_of(address - EP_SLED_CODE_SIZE, address)};
 
 	if (function < it.of_hook.start || function >= it.of_hook.end)
-		it.of_function = range_of(function);
+		it.of_function = pages_of(function, function + 1);
 	if (!try_lock())
 		return;
 	make_visit(&it, address);
@@ -296,12 +355,13 @@ static bool is_done(uint64_t address)
 
 static void leave_segment(uint64_t address)
 {
-	struct visit it = {.of_function = {0, 0}};
+	struct visit it = {.of_function = {0}};
 	bool has_header;
 
 	if (is_done(address) || server.count == SEGMENTS ||
 	    !ep_code_segment(address, &it.of_function.start, &it.of_function.end, &has_header))
 		return;
+	it.of_function.last = it.of_function.end;
 	server.segments[server.count++] = it.of_function;
 	ep_flip_run(visit, &it);
 }

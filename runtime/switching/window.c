@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* window.c: two copies of the code, and what the first one showed. */
+#include "runtime/switching/window.h"
+
+#include "runtime/lib/files.h"
+#include "runtime/lib/text.h"
+#include "runtime/sled_code.h"
+
+#define ROOM (EP_WINDOW_SIZE + EP_SLED_CODE_SIZE) /* the last site may reach into the next page */
+
+static struct {
+	uint64_t start;
+	size_t got, count;
+	uint8_t seen[ROOM], code[ROOM];
+	struct ep_place places[EP_WINDOW_SITES];
+} window;
+
+const struct ep_place *ep_window_open(uint64_t start, uint64_t end, uint64_t last, size_t *count)
+{
+	window.start = start;
+	window.got = last - start < ROOM ? last - start : ROOM;
+	window.count = 0;
+	if (end - start > EP_WINDOW_SIZE || window.got < EP_SITE_CODE_SIZE ||
+	    !ep_memory_read(start, window.seen, window.got))
+		return NULL;
+	window.count = ep_sites_of(window.seen, end - start, window.got, start, window.places,
+				   EP_WINDOW_SITES);
+	*count = window.count;
+	return window.places;
+}
+
+/* The bytes from the first that is changed to the last one; how many sites were on. */
+static size_t change(size_t *first, size_t *last)
+{
+	size_t changed = 0;
+
+	for (size_t i = 0; i < window.count; i++) {
+		const struct ep_place *place = &window.places[i];
+		size_t at = place->place - window.start;
+
+		if (place->is_off)
+			continue;
+		window.code[at] = ep_site_byte(place->kind, true);
+		*first = changed ? *first : at;
+		*last = at;
+		changed++;
+	}
+	return changed;
+}
+
+bool ep_window_off(struct ep_flip *flip, size_t *changed)
+{
+	size_t first = 0, last = 0;
+
+	if (!ep_memory_read(window.start, window.code, window.got) ||
+	    !ep_bytes_equal(window.code, window.seen, window.got))
+		return false;
+	*changed = change(&first, &last);
+	return !*changed ||
+	       ep_flip_write_all(flip, window.start + first, window.code + first, last - first + 1);
+}
