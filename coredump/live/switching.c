@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "coredump/live/sleds.h"
+#include "coredump/live/site_bytes.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/search.h"
 #include "runtime/site_code.h"
@@ -199,56 +200,7 @@ static bool is_off(const struct reasons *reasons, uint64_t place)
 	return false;
 }
 
-/* ---- bytes of code ---- */
-
-/* A breakpoint that came since all of them were looked at must not be overwritten. */
-static bool came_between(struct ep_switching *switching, struct ep_found_site *site)
-{
-	uint8_t byte;
-
-	if (ep_control_peek(switching->control, site->place, &byte, 1, NULL) == EP_OK)
-		site->held = byte != ep_site_byte(site->kind, site->off);
-	return site->held;
-}
-
-static int flip(struct ep_switching *switching, const struct ep_found_site *site,
-		struct ep_err *err)
-{
-	uint8_t byte = ep_site_byte(site->kind, site->want_off);
-	int rc = ep_control_poke(switching->control, site->place, &byte, 1, err);
-
-	/* The process is there, and its code may be read. */
-	if (rc == EP_E_IO && ep_control_check(switching->control, NULL) == EP_OK &&
-	    ep_control_peek(switching->control, site->place, &byte, 1, NULL) == EP_OK)
-		return ep_fail(err, EP_E_PERMISSION, site->place,
-			       "pid %d: this kernel does not let code be changed "
-			       "(proc_mem.force_override); epitaph control pause works",
-			       (int)switching->control->pid);
-	return rc;
-}
-
-/* Off: entries, then returns; on: returns, then entries. */
-static int flip_all(struct ep_switching *switching, struct ep_found_sites *sites, size_t *flipped,
-		    struct ep_err *err)
-{
-	static const struct {
-		bool off, is_return;
-	} passes[] = {{true, false}, {true, true}, {false, true}, {false, false}};
-	int rc = EP_OK;
-
-	for (size_t pass = 0; pass < sizeof(passes) / sizeof(*passes); pass++)
-		for (size_t i = 0; rc == EP_OK && i < sites->count; i++) {
-			struct ep_found_site *site = &sites->list[i];
-
-			if (site->want_off != passes[pass].off || site->off == site->want_off ||
-			    site->is_return != passes[pass].is_return || site->held ||
-			    site->replaced || came_between(switching, site))
-				continue;
-			rc = flip(switching, site, err);
-			*flipped += rc == EP_OK;
-		}
-	return rc;
-}
+/* ---- what is not as it should be ---- */
 
 static int compare_sites(const void *a, const void *b)
 {
@@ -257,10 +209,88 @@ static int compare_sites(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
+/* All sites that were ever switched: of the process's table, and of the entries from outside. */
+static int known_sites(struct ep_switching *switching, const struct reasons *reasons,
+		       struct ep_found_sites *sites, struct ep_err *err)
+{
+	const struct ep_switched_list *list = &switching->list;
+
+	for (size_t i = 0; i < reasons->rows.count; i++) {
+		const struct ep_hook_site *site = &reasons->rows.list[i].site;
+
+		ep_array_push(sites, ((struct ep_found_site){.place = site->place,
+							     .kind = site->kind,
+							     .is_return = site->is_return}));
+	}
+	for (size_t i = 0; i < list->control_count; i++) {
+		int rc = list->control[i].start
+				 ? ep_hook_sites_find(&switching->finder, list->control[i].start,
+						      list->control[i].end, sites, err)
+				 : EP_OK;
+
+		if (rc && rc != EP_E_LIMIT)
+			return rc;
+	}
+	ep_array_sort(sites, compare_sites);
+	return EP_OK;
+}
+
+/* Those of them that are not as the reasons want them. Where a breakpoint is nobody knows. */
+static size_t keep_stale(struct ep_switching *switching, const struct reasons *reasons,
+			 struct ep_found_sites *sites)
+{
+	size_t kept = 0;
+
+	ep_hook_sites_look(&switching->finder, sites->list, sites->count);
+	for (size_t i = 0; i < sites->count; i++) {
+		struct ep_found_site *site = &sites->list[i];
+
+		if (site->held || site->replaced || site->off == is_off(reasons, site->place) ||
+		    (kept && sites->list[kept - 1].place == site->place))
+			continue;
+		sites->list[kept++] = *site;
+	}
+	return kept;
+}
+
+/* Who debugs puts back the byte that was there when the breakpoint came, whatever was switched
+ * meanwhile: a whole instruction, but perhaps the other one. */
+static int stale_sites(struct ep_switching *switching, struct ep_found_sites *sites,
+		       struct ep_err *err)
+{
+	struct reasons reasons = {0};
+	int rc = reasons_read(&reasons, switching, err);
+
+	rc = rc ? rc : known_sites(switching, &reasons, sites, err);
+	if (rc == EP_OK)
+		sites->count = keep_stale(switching, &reasons, sites);
+	reasons_deinit(&reasons);
+	return rc;
+}
+
+/* The process has changed code meanwhile, which may have been written back as it was before, with
+ * what lies around it: site by site there is nothing around. */
+static int mend(struct ep_switching *switching, struct ep_err *err)
+{
+	struct ep_found_sites stale = {0};
+	size_t flipped = 0;
+	int rc = stale_sites(switching, &stale, err);
+
+	for (size_t i = 0; rc == EP_OK && i < stale.count; i++) {
+		struct ep_found_sites one = {&stale.list[i], 1, 1};
+
+		stale.list[i].want_off = !stale.list[i].off;
+		rc = ep_sites_flip(switching->control, &one, &flipped, err);
+	}
+	ep_array_deinit(&stale);
+	return rc;
+}
+
 /* Makes bytes agree with reasons. */
 static int settle(struct ep_switching *switching, struct ep_found_sites *sites,
 		  struct ep_switching_sum *sum, struct ep_err *err)
 {
+	const uint64_t flips = switching->list.head.flips;
 	struct reasons reasons = {0};
 	size_t flipped = 1;
 	int rc = EP_OK;
@@ -274,10 +304,12 @@ static int settle(struct ep_switching *switching, struct ep_found_sites *sites,
 		ep_hook_sites_look(&switching->finder, sites->list, sites->count);
 		for (size_t i = 0; i < sites->count; i++)
 			sites->list[i].want_off = is_off(&reasons, sites->list[i].place);
-		rc = flip_all(switching, sites, &flipped, err);
+		rc = ep_sites_flip(switching->control, sites, &flipped, err);
 		sum->flipped += flipped;
 	}
 	reasons_deinit(&reasons);
+	if (rc == EP_OK && switching->list.head.flips != flips)
+		rc = mend(switching, err);
 	sum->sites = sites->count;
 	for (size_t i = 0; i < sites->count; i++) {
 		sum->held += sites->list[i].held;
@@ -613,65 +645,6 @@ int ep_switching_all_off(struct ep_switching *switching, bool *before, struct ep
 }
 
 /* ---- what others have put back ---- */
-
-/* All sites that were ever switched: of the process's table, and of the entries from outside. */
-static int known_sites(struct ep_switching *switching, const struct reasons *reasons,
-		       struct ep_found_sites *sites, struct ep_err *err)
-{
-	const struct ep_switched_list *list = &switching->list;
-
-	for (size_t i = 0; i < reasons->rows.count; i++) {
-		const struct ep_hook_site *site = &reasons->rows.list[i].site;
-
-		ep_array_push(sites, ((struct ep_found_site){.place = site->place,
-							     .kind = site->kind,
-							     .is_return = site->is_return}));
-	}
-	for (size_t i = 0; i < list->control_count; i++) {
-		int rc = list->control[i].start
-				 ? ep_hook_sites_find(&switching->finder, list->control[i].start,
-						      list->control[i].end, sites, err)
-				 : EP_OK;
-
-		if (rc && rc != EP_E_LIMIT)
-			return rc;
-	}
-	ep_array_sort(sites, compare_sites);
-	return EP_OK;
-}
-
-/* Those of them that are not as the reasons want them. Where a breakpoint is nobody knows. */
-static size_t keep_stale(struct ep_switching *switching, const struct reasons *reasons,
-			 struct ep_found_sites *sites)
-{
-	size_t kept = 0;
-
-	ep_hook_sites_look(&switching->finder, sites->list, sites->count);
-	for (size_t i = 0; i < sites->count; i++) {
-		struct ep_found_site *site = &sites->list[i];
-
-		if (site->held || site->replaced || site->off == is_off(reasons, site->place) ||
-		    (kept && sites->list[kept - 1].place == site->place))
-			continue;
-		sites->list[kept++] = *site;
-	}
-	return kept;
-}
-
-/* Who debugs puts back the byte that was there when the breakpoint came, whatever was switched
- * meanwhile: a whole instruction, but perhaps the other one. */
-static int stale_sites(struct ep_switching *switching, struct ep_found_sites *sites,
-		       struct ep_err *err)
-{
-	struct reasons reasons = {0};
-	int rc = reasons_read(&reasons, switching, err);
-
-	rc = rc ? rc : known_sites(switching, &reasons, sites, err);
-	if (rc == EP_OK)
-		sites->count = keep_stale(switching, &reasons, sites);
-	reasons_deinit(&reasons);
-	return rc;
-}
 
 /* The process may be at them right now: it has written down what it wants, and changes bytes. */
 int ep_switching_stale(struct ep_switching *switching, size_t *count, struct ep_err *err)
