@@ -269,19 +269,22 @@ static int stale_sites(struct ep_switching *switching, struct ep_found_sites *si
 }
 
 /* The process has changed code meanwhile, which may have been written back as it was before, with
- * what lies around it: site by site there is nothing around. */
+ * what lies around it: site by site there is nothing around. In the same order. */
 static int mend(struct ep_switching *switching, struct ep_err *err)
 {
 	struct ep_found_sites stale = {0};
 	size_t flipped = 0;
 	int rc = stale_sites(switching, &stale, err);
 
-	for (size_t i = 0; rc == EP_OK && i < stale.count; i++) {
-		struct ep_found_sites one = {&stale.list[i], 1, 1};
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (size_t i = 0; rc == EP_OK && i < stale.count; i++) {
+			struct ep_found_site *site = &stale.list[i];
+			struct ep_found_sites one = {site, 1, 1};
 
-		stale.list[i].want_off = !stale.list[i].off;
-		rc = ep_sites_flip(switching->control, &one, &flipped, err);
-	}
+			site->want_off = !site->off;
+			if (site->is_return == (turn == (unsigned)site->want_off))
+				rc = ep_sites_flip(switching->control, &one, &flipped, err);
+		}
 	ep_array_deinit(&stale);
 	return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * site_table.c: a list, and an index of it by address. Both are reserved whole and touched as they
- * are used: neighbours in the code are neighbours in the index, so that a few functions take a few
- * pages.
+ * site_table.c: a list, and an index of it by address: the latest site of each 16 bytes of code,
+ * and for each site the one before it there. All is reserved whole and touched as it is used:
+ * neighbours in the code are neighbours in the index, so that a few functions take a few pages.
  */
 #include "runtime/switching/site_table.h"
 
@@ -12,13 +12,15 @@
 
 #define PAGE       UINT64_C(4096)
 #define SITES      (UINT64_C(1) << 20)
-#define INDEX      (UINT64_C(1) << 21) /* slots: number of the site + 1; 0 is free */
-#define NEAR       4                   /* address bits that do not choose the slot */
+#define INDEX      (UINT64_C(1) << 21) /* of 16 bytes each, again and again */
+#define LINE       UINT64_C(16)
 #define LIST_SIZE  (SITES * sizeof(struct ep_hook_site))
 #define INDEX_SIZE (INDEX * sizeof(uint32_t))
+#define NEXT_SIZE  (SITES * sizeof(uint32_t))
+#define SIZE       (LIST_SIZE + INDEX_SIZE + NEXT_SIZE)
 
 static struct ep_hook_site *list;
-static uint32_t *index_of;
+static uint32_t *index_of, *next_of; /* number of a site + 1; 0: none */
 static uint64_t used;
 static uint32_t pages;
 
@@ -28,12 +30,13 @@ static bool make(void)
 
 	if (list)
 		return true;
-	got = ep_syscall6(SYS_mmap, 0, LIST_SIZE + INDEX_SIZE, PROT_READ | PROT_WRITE,
+	got = ep_syscall6(SYS_mmap, 0, SIZE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (got < 0 && got > -4096)
 		return false;
-	ep_syscall3(SYS_madvise, got, LIST_SIZE + INDEX_SIZE, MADV_DONTDUMP);
+	ep_syscall3(SYS_madvise, got, SIZE, MADV_DONTDUMP);
 	index_of = (uint32_t *)(got + (long)LIST_SIZE);
+	next_of = index_of + INDEX;
 	list = (struct ep_hook_site *)got;
 	return true;
 }
@@ -44,42 +47,40 @@ struct ep_hook_site *ep_site_table(uint64_t *count)
 	return list;
 }
 
-/* The slot of a site, or the free one where it belongs. */
-static uint32_t *slot_of(uint64_t place)
+static uint32_t *line_of(uint64_t place)
 {
-	uint64_t at = place >> NEAR;
-
-	while (index_of[at % INDEX] && list[index_of[at % INDEX] - 1].place != place)
-		at++;
-	return &index_of[at % INDEX];
+	return &index_of[place / LINE % INDEX];
 }
 
-/* Whether no site of its page of code is in the table yet. Where they lie close some are in slots
- * behind those of the page, up to the first that is free. */
+static struct ep_hook_site *find(uint64_t place)
+{
+	uint32_t number = *line_of(place);
+
+	while (number && list[number - 1].place != place)
+		number = next_of[number - 1];
+	return number ? &list[number - 1] : NULL;
+}
+
+/* Whether no site of its page of code is in the table yet. */
 static bool opens_page(uint64_t place)
 {
-	uint64_t page = place / PAGE, first = page * PAGE >> NEAR;
-	uint64_t end = first + (PAGE >> NEAR);
+	uint64_t page = place / PAGE;
 
-	for (uint64_t at = first; at < end || index_of[at % INDEX]; at++) {
-		uint32_t number = index_of[at % INDEX];
-
-		if (number && list[number - 1].place / PAGE == page)
-			return false;
-	}
+	for (uint64_t at = page * PAGE; at < (page + 1) * PAGE; at += LINE)
+		for (uint32_t number = *line_of(at); number; number = next_of[number - 1])
+			if (list[number - 1].place / PAGE == page)
+				return false;
 	return true;
 }
 
 struct ep_hook_site *ep_site_note(const struct ep_place *place)
 {
 	struct ep_hook_site *site;
-	uint32_t *slot;
 
 	if (!make())
 		return NULL;
-	slot = slot_of(place->place);
-	if (*slot) {
-		site = &list[*slot - 1];
+	site = find(place->place);
+	if (site) {
 		site->kind = place->kind;
 		site->is_return = place->is_return;
 		return site;
@@ -91,7 +92,8 @@ struct ep_hook_site *ep_site_note(const struct ep_place *place)
 	*site = (struct ep_hook_site){.kind = place->kind, .is_return = place->is_return};
 	__atomic_store_n(&site->place, place->place, __ATOMIC_RELEASE);
 	__atomic_store_n(&used, used + 1, __ATOMIC_RELEASE);
-	*slot = (uint32_t)used;
+	next_of[used - 1] = *line_of(place->place);
+	*line_of(place->place) = (uint32_t)used;
 	return site;
 }
 

@@ -22,13 +22,6 @@ EPITAPH_BUDGET=none ./many &
 process=$!
 trap 'kill -KILL $process 2>/dev/null || true' EXIT
 
-within_10_s() { # COMMAND...
-	for ((try = 0; try < 200; try++)); do
-		! "$@" || return 0
-		sleep 0.05
-	done
-	return 1
-}
 number() { # KEY
 	{ "$epitaph" info --json $process 2>/dev/null || [ $? -eq 1 ]; } | python3 -c "import json, sys; print(json.load(sys.stdin)['switching']['$1'])"
 }
@@ -40,11 +33,11 @@ hooks_in_memory() { # of all functions of the file but main
 }
 in_memory() { [ "$(hooks_in_memory)" = "on $1 off $2 " ]; } # ON OFF
 
-within_10_s begun || fail "it does not begin"
+soon begun || fail "it does not begin"
 in_memory $((2 * count)) 0 || fail "before: $(hooks_in_memory)"
 "$epitaph" control -q $process off
-within_10_s all_off || fail "of $((2 * count)) hooks $(number sites) went off"
-within_10_s in_memory 0 $((2 * count)) || fail "off: $(hooks_in_memory)"
+soon all_off || fail "of $((2 * count)) hooks $(number sites) went off"
+soon in_memory 0 $((2 * count)) || fail "off: $(hooks_in_memory)"
 address() { nm many | awk -v name="$1" '$3 == name { print $1 }'; }
 bytes=$((16#$(address main) - 16#$(address f0)))
 pages=$(number pages)

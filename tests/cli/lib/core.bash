@@ -38,3 +38,13 @@ fail() {
 	echo "$@"
 	exit 1
 }
+
+# soon COMMAND...: within ten seconds it holds.
+soon() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}

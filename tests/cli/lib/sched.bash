@@ -41,16 +41,6 @@ nobody=()
 # has_instance PID: a folder of that process's is there.
 has_instance() { compgen -G "$tracing/instances/epitaph.$1.*" >/dev/null; }
 
-# soon COMMAND...: within ten seconds it holds.
-soon() {
-	local i
-	for ((i = 0; i < 200; i++)); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	return 1
-}
-
 # awake COMMAND...: no CPU idles meanwhile. A kernel may leave out of its trace the switches from an idle thread (seen: 6.18, a
 # guest, up to all of them on one of two CPUs, in an instance that nobody filtered); who counts switches to a thread needs them.
 awake() {
