@@ -74,12 +74,11 @@ def reports(program, epitaph, rounds, say):
 
 @contextlib.contextmanager
 def patterns():
-    """core_pattern is ours, and is put back, also when somebody ends us."""
+    """core_pattern is ours, and is put back, also when somebody ends us; its
+    file is the lock, as for tests/run."""
     for number in signal.SIGTERM, signal.SIGHUP:
         signal.signal(number, lambda by, _: sys.exit(128 + by))
-    lock_path = os.path.join(tempfile.gettempdir(),
-                             "epitaph-core_pattern.lock")
-    with open(lock_path, "a", encoding="ascii") as lock:
+    with open(PATTERN, encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         before = [(path, open(path, encoding="ascii").read())
                   for path in (PATTERN, LIMIT)]

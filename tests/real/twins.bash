@@ -22,7 +22,7 @@ tidy() {
 		kill -9 "$pid" $(ps -o pid= --ppid "$pid") 2>/dev/null || true
 	done
 	rm -rf "$room"
-	core_restore
+	machine_leave
 }
 trap tidy EXIT
 trap 'exit 130' INT TERM
