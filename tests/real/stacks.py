@@ -150,8 +150,8 @@ def without_vdso(stacks, pid):
     in programs without any hook too."""
     start, end = vdso(pid)
     kept = {tid: pcs for tid, pcs in stacks.items()
-            if not pcs or not start <= int(pcs[0], 16) < end}
-    counts["stacks in the vdso, not asked of libunwind"] += (
+            if not any(start <= int(pc, 16) < end for pc in pcs)}
+    counts["stacks with frames in the vdso, not asked of libunwind"] += (
         len(stacks) - len(kept))
     return kept
 
