@@ -29,8 +29,9 @@
 #include "runtime/settings/settings.h"
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
-#include "runtime/switching/names.h"
+#include "runtime/switching/everything.h"
 #include "runtime/switching/family.h"
+#include "runtime/switching/names.h"
 #include "runtime/switching/switches.h"
 #include "runtime/switching/xray.h"
 #include "runtime/watchdogs/watchdog.h"
@@ -182,7 +183,7 @@ static void before_fork(void)
 	if (atomic_load_explicit(&state, memory_order_acquire) != ON || ep_overwritten() ||
 	    ep_settings.counting)
 		return;
-	ep_switch_before_fork();
+	ep_everything_before_fork();
 	ep_budget_before_fork();
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/snapshot/kept.h"
 #include "runtime/snapshot/snapshot.h"
 #include "runtime/start.h"
+#include "runtime/switching/everything.h"
 #include "runtime/switching/names.h"
 #include "runtime/switching/switches.h"
 #include "runtime/switching/xray.h"
@@ -42,7 +43,7 @@ static void switch_on(void)
 {
 	if (!ep_start())
 		return;
-	ep_switch_all(false);
+	ep_everything_switch(false);
 	ep_xray_on();
 }
 

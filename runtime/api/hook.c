@@ -17,7 +17,7 @@
 #include "runtime/record/thread.h"
 #include "runtime/settings/settings.h"
 #include "runtime/start.h"
-#include "runtime/switching/switches.h"
+#include "runtime/switching/everything.h"
 #include "runtime/x86_64/tsc.h"
 
 /* What is due once a block: cheap unless something has happened. */
@@ -75,7 +75,7 @@ void ep_hook_slow(uint64_t word, uint64_t sp, uint64_t place)
 	if (ep_ring_is_to_look())
 		ep_ring_start_here(tls);
 	if (ep_ring_gate(tls) & EP_GATE_FLIP) {
-		ep_switch_visit(place, word & EP_ADDRESS_MASK);
+		ep_everything_visit(place, word & EP_ADDRESS_MASK);
 		return;
 	}
 	if (ep_settings.counting) {

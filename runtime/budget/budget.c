@@ -27,6 +27,7 @@
 #include "runtime/settings/settings.h"
 #include "runtime/switching/family.h"
 #include "runtime/switching/flip.h"
+#include "runtime/switching/switched.h"
 #include "runtime/switching/switches.h"
 #include "runtime/x86_64/tsc.h"
 

@@ -13,6 +13,7 @@
 #include "runtime/switching/function.h"
 #include "runtime/switching/mangled.h"
 #include "runtime/switching/site.h"
+#include "runtime/switching/switched.h"
 #include "runtime/switching/switches.h"
 #include "runtime/switching/symbol_file.h"
 

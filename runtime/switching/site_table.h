@@ -2,7 +2,7 @@
 /*
  * site_table.h: the sites that were ever switched, with the reasons for which they are off (struct
  * ep_hook_site), in memory of its own outside of the arena, which no core holds. One writer at a
- * time, who has the lock of switches.c; `epitaph control` changes reasons and code meanwhile.
+ * time, who has the turn (turn.h); `epitaph control` changes reasons and code meanwhile.
  */
 #ifndef EPITAPH_SITE_TABLE_H
 #define EPITAPH_SITE_TABLE_H

@@ -9,7 +9,6 @@
 #include "runtime/arena/arena.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
-#include "runtime/switching/switches.h"
 #include "runtime/x86_64/tsc.h"
 
 #define INDEX        (1u << 15) /* slots: number of the entry + 1; 0 is free */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * switched.h: the section of switches in the arena: its head, and an entry for each function that
- * was ever switched. One writer at a time, who has the lock of switches.c; entries from outside are
+ * was ever switched. One writer at a time, who has the turn (turn.h); entries from outside are
  * written by `epitaph control` meanwhile.
  */
 #ifndef EPITAPH_SWITCHED_H
@@ -15,6 +15,9 @@
 /* Lays it out in a new arena, with what ep_switched_copy has kept. */
 void ep_switched_start(void);
 void ep_switched_copy(void);
+
+/* The section; NULL: there is none. */
+struct ep_switches *ep_switches(void);
 
 /* The entry of the function that begins at `start`; `make`: it gets one. NULL: none. */
 struct ep_switched *ep_switched_find(uint64_t start, uint64_t end, bool make);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * switches.h: hooks that come and go: everything at once, or a function at a time, while all
- * threads run. What is off, why and since when lies in the arena (EP_SECTION_SWITCHES). Off:
- * entries first, then returns; on: returns first, so that a call whose entry was recorded has its
- * return recorded unless it was open just then. Thread and signal safe, keeps errno; one thread
+ * switches.h: hooks that come and go, a function at a time (everything at once: everything.h),
+ * while all threads run. What is off, why and since when lies in the arena (EP_SECTION_SWITCHES).
+ * Off: entries first, then returns; on: returns first, so that a call whose entry was recorded has
+ * its return recorded unless it was open just then. Thread and signal safe, keeps errno; one thread
  * changes something at a time, and who is in the slow path of a hook never waits for it. A forked
  * child begins with what is off in its parent.
  *
@@ -21,23 +21,6 @@
  * ep_switches_keep has copied before the parent's arena was left. */
 void ep_switches_start(void);
 void ep_switches_keep(void);
-
-/* The section; NULL: there is none. */
-struct ep_switches *ep_switches(void);
-
-/*
- * A hook ran, will return to `address`, and is of a function at `function`, though everything is
- * off: when it has run a few times, all hooks of the functions that hold the two go off. By the
- * slow path.
- */
-void ep_switch_visit(uint64_t address, uint64_t function);
-
-/* Before a fork: the functions that children visited while everything is off go off here, so that
- * those to come inherit it. Up to some 100 us, when there are news. Signal safe. */
-void ep_switch_before_fork(void);
-
-/* Everything off (the gate; hooks follow as they run), or on again. Not in signal handlers. */
-void ep_switch_all(bool off);
 
 /*
  * The function that holds `address` goes off for `reason` (EP_SWITCH_NAME, EP_SWITCH_BUDGET), or

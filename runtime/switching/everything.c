@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* everything.c: a gate that says so, and pages of code that follow as their hooks run. */
+#include "runtime/switching/everything.h"
+
+#include "runtime/arena/arena.h"
+#include "runtime/arena/inherit.h"
+#include "runtime/facts/loadmap.h"
+#include "runtime/lib/text.h"
+#include "runtime/sled_code.h"
+#include "runtime/switching/family.h"
+#include "runtime/switching/function.h"
+#include "runtime/switching/sites.h"
+#include "runtime/switching/switched.h"
+#include "runtime/switching/turn.h"
+#include "runtime/switching/window.h"
+#include "runtime/x86_64/tsc.h"
+
+#define PAGE     UINT64_C(4096)
+#define HOPELESS 256
+#define BUCKETS  4096 /* of visits */
+/* After as many of a place the hooks of its page go off: what runs less often costs less than to
+ * change it, and a process that is soon over has changed nothing. */
+#define VISITS     200
+#define HEARD_MOST 64     /* functions of children, at a time */
+#define FORKS_FEW  3      /* of who is no server */
+#define SEGMENTS   32     /* of code, of a server */
+#define VAIN_MOST  100000 /* visits of hooks that cannot be changed, until all are left alone */
+
+/* ---- by visits of hooks ---- */
+
+static uint8_t visits[BUCKETS]; /* racy on purpose: a visit that is not counted is the next one */
+static uint32_t vain, unknown;
+/* Places where no site is that we know, by their last bits; racy likewise. */
+static uint64_t hopeless[HOPELESS];
+
+bool ep_everything_is_off(void)
+{
+	return (__atomic_load_n(&ep_arena->gate, __ATOMIC_SEQ_CST) &
+		(EP_GATE_OFF | EP_GATE_FLIP)) == (EP_GATE_OFF | EP_GATE_FLIP);
+}
+
+static void leave_code_alone(void)
+{
+	__atomic_fetch_and(&ep_arena->gate, ~EP_GATE_FLIP, __ATOMIC_SEQ_CST);
+}
+
+/* Returns first. */
+static void all_on(struct ep_flip *flip, void *unused)
+{
+	uint64_t count;
+	struct ep_hook_site *sites = ep_site_table(&count);
+
+	(void)unused;
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (uint64_t i = 0; i < count; i++) {
+			if (!sites[i].all || sites[i].is_return == turn)
+				continue;
+			ep_site_set(&sites[i], EP_OFF_ALL, false);
+			ep_sites_apply(flip, &sites[i]);
+		}
+}
+
+/* A piece of code that a hook ran in. */
+struct range {
+	uint64_t start, end; /* 0: none */
+	uint64_t last;       /* where its segment ends: a site may reach beyond `end` */
+};
+
+struct visit {
+	struct range of_hook, of_function;
+	struct ep_sites_sum sum;
+};
+
+/* Who switches on from outside may have found them on as yet, and left it at that. */
+static void look_again(struct ep_flip *flip, const struct ep_place *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ep_hook_site *site = ep_site_note(&list[i]);
+
+		if (site && !__atomic_load_n(&site->all, __ATOMIC_SEQ_CST))
+			ep_sites_apply(flip, site);
+	}
+}
+
+/* All of it that lies in one page. False: it is to be done site by site. */
+static bool leave_page(struct ep_flip *flip, uint64_t start, uint64_t end, uint64_t last,
+		       struct ep_sites_sum *sum)
+{
+	size_t count, changed;
+	const struct ep_place *list = ep_window_open(start, end, last, &count);
+
+	for (size_t i = 0; list && i < count; i++)
+		if (!ep_sites_note(&list[i], EP_OFF_ALL, true))
+			return false;
+	if (!list || !ep_window_off(flip, &changed))
+		return false;
+	ep_switches()->flips += changed;
+	sum->found += count;
+	sum->changed += changed;
+	look_again(flip, list, count);
+	return true;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+static void leave_range(struct ep_flip *flip, const struct range *range, struct ep_sites_sum *sum)
+{
+	for (uint64_t at = range->start, end; at < range->end; at = end) {
+		end = at_most((at & -PAGE) + PAGE, range->end);
+		if (!leave_page(flip, at, end, range->last, sum))
+			ep_sites_switch(flip, at, at_most(end + EP_SLED_CODE_SIZE, range->last),
+					EP_OFF_ALL, true, sum);
+	}
+}
+
+/* Everything may have been switched on since: whoever did that has not seen these sites. */
+static void visit(struct ep_flip *flip, void *argument)
+{
+	struct visit *it = argument;
+
+	leave_range(flip, &it->of_hook, &it->sum);
+	leave_range(flip, &it->of_function, &it->sum);
+	if (!ep_everything_is_off())
+		all_on(flip, NULL);
+}
+
+/* What a hook that cannot be switched off costs is what a mask costs: not more. */
+static void come_in_vain(void)
+{
+	ep_switches()->unflippable++;
+	if (++vain > VAIN_MOST / VISITS)
+		leave_code_alone();
+}
+
+static void make_visit(struct visit *it, uint64_t address)
+{
+	struct ep_place place;
+
+	if (!ep_flip_run(visit, it) && !ep_flip_possible())
+		leave_code_alone();
+	else if (it->sum.changed)
+		vain = 0;
+	else
+		come_in_vain();
+	/* A conditional jump to a hook, say: it returns to the caller's place. */
+	if (!it->sum.changed && !ep_site_at(address - EP_SITE_CODE_SIZE, &place))
+		__atomic_store_n(&hopeless[address % HOPELESS], address, __ATOMIC_RELAXED);
+}
+
+/* A library that nobody has announced, say one that was linked without the wrapper; looked for ever
+ * less often. */
+static bool look_for_module(void)
+{
+	unknown++;
+	if (unknown & (unknown - 1))
+		return false;
+	ep_loadmap_stale();
+	ep_loadmap_refresh();
+	return true;
+}
+
+/* The pages of code, with all hooks of which one goes off: each is copied for it anyway. */
+static struct range pages_of(uint64_t from, uint64_t to)
+{
+	struct range range = {from, to, to};
+	uint64_t start, end;
+	bool has_header;
+
+	if (!ep_code_segment(to - 1, &start, &end, &has_header) &&
+	    !(look_for_module() && ep_code_segment(to - 1, &start, &end, &has_header)))
+		return range;
+	range.start = from & -PAGE;
+	if (range.start < start)
+		range.start = start;
+	range.end = at_most(((to - 1) & -PAGE) + PAGE, end);
+	range.last = end;
+	return range;
+}
+
+static void find_and_visit(uint64_t address, uint64_t function)
+{
+	struct visit it = {.of_hook = pages_of(address - EP_SLED_CODE_SIZE, address)};
+
+	if (function < it.of_hook.start || function >= it.of_hook.end)
+		it.of_function = pages_of(function, function + 1);
+	if (!ep_turn_try())
+		return;
+	make_visit(&it, address);
+	ep_sites_publish();
+	ep_turn_end();
+	if (it.sum.changed)
+		ep_family_tell(EP_FAMILY_VISITED, function, 0);
+}
+
+void ep_everything_visit(uint64_t address, uint64_t function)
+{
+	uint8_t *seen = &visits[(address ^ address >> 12) % BUCKETS];
+
+	if (++*seen < VISITS)
+		return;
+	*seen = 0;
+	if (!ep_switches())
+		leave_code_alone();
+	else if (__atomic_load_n(&hopeless[address % HOPELESS], __ATOMIC_RELAXED) == address)
+		come_in_vain();
+	else if (!ep_turn_is_taken() && ep_inherits_nothing())
+		find_and_visit(address, function);
+}
+
+/* ---- for the children of a server ---- */
+
+/* Code all of whose hooks went off at once; `number` is that of the time when everything did. */
+static struct {
+	struct range segments[SEGMENTS];
+	unsigned count, forks;
+	uint32_t number;
+	uint64_t sites; /* in the table, that were looked at */
+} server;
+
+static bool is_done(uint64_t address)
+{
+	for (unsigned i = 0; i < server.count; i++)
+		if (address >= server.segments[i].start && address < server.segments[i].end)
+			return true;
+	return false;
+}
+
+static void leave_segment(uint64_t address)
+{
+	struct visit it = {.of_function = {0}};
+	bool has_header;
+
+	if (is_done(address) || server.count == SEGMENTS ||
+	    !ep_code_segment(address, &it.of_function.start, &it.of_function.end, &has_header))
+		return;
+	it.of_function.last = it.of_function.end;
+	server.segments[server.count++] = it.of_function;
+	ep_flip_run(visit, &it);
+}
+
+static void leave_all(void)
+{
+	struct ep_family_function functions[HEARD_MOST];
+	struct ep_hook_site *sites;
+	uint64_t count;
+
+	for (unsigned heard = HEARD_MOST; heard == HEARD_MOST;) {
+		heard = ep_family_hear(EP_FAMILY_VISITED, functions, HEARD_MOST);
+		for (unsigned i = 0; i < heard; i++)
+			leave_segment(functions[i].address);
+	}
+	sites = ep_site_table(&count);
+	for (; server.sites < count; server.sites++)
+		leave_segment(sites[server.sites].place);
+}
+
+/*
+ * Each child of a server would switch off what it runs, in a copy of the code of its own, which the
+ * processor's caches then hold once for each. So who forks again and again does it once for all of
+ * them: all hooks of the modules that have any which ran.
+ */
+void ep_everything_before_fork(void)
+{
+	if (!ep_switches() || !ep_everything_is_off() || ++server.forks < FORKS_FEW ||
+	    !ep_inherits_nothing() || !ep_turn_try())
+		return;
+	if (server.number != ep_switches()->all_count) {
+		server.number = ep_switches()->all_count;
+		server.count = 0;
+		server.sites = 0;
+	}
+	leave_all();
+	ep_sites_publish();
+	ep_turn_end();
+}
+
+/* ---- everything off and on ---- */
+
+static void note_all(bool off, bool begins)
+{
+	struct ep_switches *head = ep_switches();
+	struct ep_off_interval *at;
+
+	if (!head || (!off && !head->all_count))
+		return;
+	if (off && begins) {
+		at = &head->all[head->all_count++ % EP_ALL_OFF];
+		*at = (struct ep_off_interval){.off_begin = ep_tsc()};
+		return;
+	}
+	at = &head->all[(head->all_count - 1) % EP_ALL_OFF];
+	*(off ? &at->off_end : begins ? &at->on_begin : &at->on_end) = ep_tsc();
+}
+
+/* Where the code cannot be changed any more, what is off stays so: some calls without the others
+ * would be a false story. */
+static void switch_on(void)
+{
+	if (ep_switches() && ep_switches()->flips && !ep_flip_possible())
+		return;
+	note_all(false, true);
+	__atomic_fetch_and(&ep_arena->gate, ~(EP_GATE_OFF | EP_GATE_FLIP), __ATOMIC_SEQ_CST);
+	ep_flip_run(all_on, NULL);
+	note_all(false, false);
+}
+
+static void switch_off(void)
+{
+	uint32_t bits = EP_GATE_OFF | (ep_flip_possible() ? EP_GATE_FLIP : 0);
+
+	note_all(true, true);
+	__atomic_fetch_add(&ep_arena->pauses, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&ep_arena->gate, bits, __ATOMIC_SEQ_CST);
+	note_all(true, false);
+}
+
+void ep_everything_switch(bool off)
+{
+	if (!ep_arena || ep_overwritten())
+		return;
+	ep_turn_take();
+	if (off != !!(ep_arena->gate & EP_GATE_OFF))
+		(off ? switch_off : switch_on)();
+	if (ep_switches())
+		ep_sites_publish();
+	ep_turn_end();
+}
+
+void ep_everything_begin(void)
+{
+	if (!(ep_arena->gate & EP_GATE_OFF) || ep_switches()->all_count)
+		return;
+	note_all(true, true);
+	note_all(true, false);
+}
+
+void ep_everything_look_again(void)
+{
+	ep_bytes_zero(hopeless, sizeof(hopeless));
+	vain = 0;
+	if (ep_arena && ep_arena->gate & EP_GATE_OFF && ep_flip_possible())
+		__atomic_fetch_or(&ep_arena->gate, EP_GATE_FLIP, __ATOMIC_SEQ_CST);
+}
