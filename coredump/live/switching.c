@@ -8,46 +8,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "coredump/live/sleds.h"
+#include "coredump/live/reasons.h"
 #include "coredump/live/site_bytes.h"
+#include "coredump/live/sleds.h"
 #include "coredump/util/alloc.h"
-#include "coredump/util/search.h"
 #include "runtime/site_code.h"
 
-#define SITES_MAX (UINT64_C(1) << 24)
-#define ROUNDS    4 /* looks; who still changes something then is left to it */
-
-/* A row of the process's table, and where it is there. */
-struct row {
-	struct ep_hook_site site;
-	uint64_t address;
-};
-
-struct rows {
-	struct row *list;
-	size_t count, capacity;
-};
-
-struct piece {
-	uint64_t start, end;
-};
-
-struct pieces {
-	struct piece *list;
-	size_t count, capacity;
-};
-
-/* Why sites are off, as it was a moment ago. */
-struct reasons {
-	struct rows rows;     /* in order of place */
-	struct pieces pieces; /* code that is off from outside, in order, none overlap */
-};
+#define ROUNDS 4 /* looks; who still changes something then is left to it */
 
 static uint64_t now(void)
 {
@@ -105,99 +76,13 @@ void ep_switching_close(struct ep_switching *switching)
 	ep_switched_deinit(&switching->list);
 }
 
-/* ---- reasons ---- */
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	return (x->site.place > y->site.place) - (x->site.place < y->site.place);
-}
-
-static int read_rows(struct rows *rows, struct ep_switching *switching, struct ep_err *err)
-{
-	const struct ep_switches *head = &switching->list.head;
-	size_t size = head->site_count * sizeof(struct ep_hook_site);
-	struct ep_hook_site *sites;
-	int rc;
-
-	rows->count = 0;
-	if (!head->sites || !head->site_count)
-		return EP_OK;
-	if (head->site_count > SITES_MAX)
-		return ep_fail(err, EP_E_CORRUPT, switching->list.address,
-			       "pid %d: its table of hooks makes no sense",
-			       (int)switching->control->pid);
-	sites = ep_malloc(size);
-	rc = ep_control_peek(switching->control, head->sites, sites, size, err);
-	for (size_t i = 0; rc == EP_OK && i < head->site_count; i++)
-		if (sites[i].place && sites[i].kind >= EP_SITE_CALL &&
-		    sites[i].kind <= EP_SITE_XRAY_EXIT)
-			ep_array_push(rows,
-				      ((struct row){sites[i], head->sites + i * sizeof(*sites)}));
-	free(sites);
-	ep_array_sort(rows, compare_rows);
-	return rc;
-}
-
-static int compare_pieces(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-static void read_pieces(struct pieces *pieces, const struct ep_switched_list *list)
-{
-	size_t kept = 0;
-
-	pieces->count = 0;
-	for (size_t i = 0; i < list->control_count; i++)
-		if (list->control[i].start && list->control[i].reasons & EP_SWITCH_CONTROL)
-			ep_array_push(pieces, ((struct piece){list->control[i].start,
-							      list->control[i].end}));
-	ep_array_sort(pieces, compare_pieces);
-	for (size_t i = 0; i < pieces->count; i++) {
-		struct piece *last = kept ? &pieces->list[kept - 1] : NULL;
-
-		if (last && pieces->list[i].start <= last->end)
-			last->end =
-				pieces->list[i].end > last->end ? pieces->list[i].end : last->end;
-		else
-			pieces->list[kept++] = pieces->list[i];
-	}
-	pieces->count = kept;
-}
-
-static int reasons_read(struct reasons *reasons, struct ep_switching *switching, struct ep_err *err)
+/* As they are now. */
+static int reasons_read(struct ep_reasons *reasons, struct ep_switching *switching,
+			struct ep_err *err)
 {
 	int rc = refresh(switching, err);
 
-	if (rc)
-		return rc;
-	read_pieces(&reasons->pieces, &switching->list);
-	return read_rows(&reasons->rows, switching, err);
-}
-
-static void reasons_deinit(struct reasons *reasons)
-{
-	ep_array_deinit(&reasons->rows);
-	ep_array_deinit(&reasons->pieces);
-}
-
-static bool is_off(const struct reasons *reasons, uint64_t place)
-{
-	const struct row *rows = reasons->rows.list;
-	const struct piece *pieces = reasons->pieces.list;
-	size_t row = ep_partition_point(reasons->rows.count, i, rows[i].site.place < place);
-	size_t piece = ep_partition_point(reasons->pieces.count, i, pieces[i].end <= place);
-
-	if (piece < reasons->pieces.count && pieces[piece].start <= place)
-		return true;
-	for (; row < reasons->rows.count && rows[row].site.place == place; row++)
-		if (rows[row].site.all | rows[row].site.name | rows[row].site.budget)
-			return true;
-	return false;
+	return rc ? rc : ep_reasons_read(reasons, switching->control, &switching->list, err);
 }
 
 /* ---- what is not as it should be ---- */
@@ -210,7 +95,7 @@ static int compare_sites(const void *a, const void *b)
 }
 
 /* All sites that were ever switched: of the process's table, and of the entries from outside. */
-static int known_sites(struct ep_switching *switching, const struct reasons *reasons,
+static int known_sites(struct ep_switching *switching, const struct ep_reasons *reasons,
 		       struct ep_found_sites *sites, struct ep_err *err)
 {
 	const struct ep_switched_list *list = &switching->list;
@@ -236,7 +121,7 @@ static int known_sites(struct ep_switching *switching, const struct reasons *rea
 }
 
 /* Those of them that are not as the reasons want them. Where a breakpoint is nobody knows. */
-static size_t keep_stale(struct ep_switching *switching, const struct reasons *reasons,
+static size_t keep_stale(struct ep_switching *switching, const struct ep_reasons *reasons,
 			 struct ep_found_sites *sites)
 {
 	size_t kept = 0;
@@ -245,7 +130,8 @@ static size_t keep_stale(struct ep_switching *switching, const struct reasons *r
 	for (size_t i = 0; i < sites->count; i++) {
 		struct ep_found_site *site = &sites->list[i];
 
-		if (site->held || site->replaced || site->off == is_off(reasons, site->place) ||
+		if (site->held || site->replaced ||
+		    site->off == ep_reasons_off(reasons, site->place) ||
 		    (kept && sites->list[kept - 1].place == site->place))
 			continue;
 		sites->list[kept++] = *site;
@@ -258,13 +144,13 @@ static size_t keep_stale(struct ep_switching *switching, const struct reasons *r
 static int stale_sites(struct ep_switching *switching, struct ep_found_sites *sites,
 		       struct ep_err *err)
 {
-	struct reasons reasons = {0};
+	struct ep_reasons reasons = {0};
 	int rc = reasons_read(&reasons, switching, err);
 
 	rc = rc ? rc : known_sites(switching, &reasons, sites, err);
 	if (rc == EP_OK)
 		sites->count = keep_stale(switching, &reasons, sites);
-	reasons_deinit(&reasons);
+	ep_reasons_deinit(&reasons);
 	return rc;
 }
 
@@ -294,7 +180,7 @@ static int settle(struct ep_switching *switching, struct ep_found_sites *sites,
 		  struct ep_switching_sum *sum, struct ep_err *err)
 {
 	const uint64_t flips = switching->list.head.flips;
-	struct reasons reasons = {0};
+	struct ep_reasons reasons = {0};
 	size_t flipped = 1;
 	int rc = EP_OK;
 
@@ -306,11 +192,11 @@ static int settle(struct ep_switching *switching, struct ep_found_sites *sites,
 			break;
 		ep_hook_sites_look(&switching->finder, sites->list, sites->count);
 		for (size_t i = 0; i < sites->count; i++)
-			sites->list[i].want_off = is_off(&reasons, sites->list[i].place);
+			sites->list[i].want_off = ep_reasons_off(&reasons, sites->list[i].place);
 		rc = ep_sites_flip(switching->control, sites, &flipped, err);
 		sum->flipped += flipped;
 	}
-	reasons_deinit(&reasons);
+	ep_reasons_deinit(&reasons);
 	if (rc == EP_OK && switching->list.head.flips != flips)
 		rc = mend(switching, err);
 	sum->sites = sites->count;
@@ -445,8 +331,8 @@ static int end_budget_of_sites(struct ep_switching *switching, const struct ep_c
 			       size_t count, struct ep_err *err)
 {
 	const uint8_t none = 0;
-	struct rows rows = {0};
-	int rc = read_rows(&rows, switching, err);
+	struct ep_site_rows rows = {0};
+	int rc = ep_site_rows_read(&rows, switching->control, &switching->list.head, err);
 
 	for (size_t i = 0; rc == EP_OK && i < rows.count; i++)
 		if (rows.list[i].site.budget && is_in(ranges, count, rows.list[i].site.place))
@@ -674,10 +560,10 @@ int ep_switching_stale(struct ep_switching *switching, size_t *count, struct ep_
 static int end_all(struct ep_switching *switching, struct ep_found_sites *sites, struct ep_err *err)
 {
 	EP_ARRAY(uint64_t) reasons = {0};
-	struct rows rows = {0};
+	struct ep_site_rows rows = {0};
 	int rc = refresh(switching, err);
 
-	rc = rc ? rc : read_rows(&rows, switching, err);
+	rc = rc ? rc : ep_site_rows_read(&rows, switching->control, &switching->list.head, err);
 	for (size_t i = 0; rc == EP_OK && i < rows.count; i++) {
 		const struct ep_hook_site *site = &rows.list[i].site;
 
