@@ -247,16 +247,23 @@ def asks_nobody(page):
 
 SHARP = """(() => {{ const picture = epitaph.picture, {{canvas, ratio}} = picture, bad = [];
     const thread = epitaph.trace.threads.find((one) => one.count > 100), starts = thread.starts;
-    const row = starts.findIndex((start, i) => starts[i + 1] - start > 50), first = thread.starts[row];
+    const row = starts.findIndex((start, i) => starts[i + 1] - start > 50), last = starts[row + 1] - 1;
+    let first = starts[row], least = 2; // the evenest 21 calls: where the processor was lost the others have no width
+    for (let k = first; k + 20 <= last; k += 20) {{
+        let longest = thread.end[k + 20] - thread.begin[k + 20];
+        for (let i = k; i < k + 20; i++) longest = Math.max(longest, thread.begin[i + 1] - thread.begin[i]);
+        const share = longest / (thread.end[k + 20] - thread.begin[k]);
+        if (share < least) [first, least] = [k, share];
+    }}
     picture.selected = picture.area = null; thread.limit = 64; thread.folded = false; picture.layout(); picture.top = 0;
-    picture.show(thread.begin[first], thread.end[Math.min(first + 20, thread.starts[row + 1] - 1)]); picture.draw();
+    picture.show(thread.begin[first], thread.end[first + 20]); picture.draw();
     const data = (x, y) => [...picture.context.getImageData(x, y, 1, 1).data].slice(0, 3).join();
     const box = canvas.getBoundingClientRect();
     if (canvas.width !== Math.round(box.right * ratio) - Math.round(box.left * ratio)) bad.push('width ' + canvas.width);
     const edge = Math.round(190 * ratio), y = Math.floor((canvas.height - 4));
     if (data(edge - 1, y) === data(edge - 2, y) || data(edge - 2, y) !== data(edge - 9, y)) bad.push('names are blurred');
     let bars = 0;
-    for (let call = first; call < thread.starts[row + 1] && bars < 20; call++) {{
+    for (let call = first; call <= last && bars < 20; call++) {{
         const x0 = picture.device(thread.begin[call]), x1 = picture.device(thread.end[call]);
         const place = picture.placeOf(thread, call), y = Math.round((place[1] + 3) * ratio);
         if (x1 - x0 < 4 || x0 < edge || x1 >= canvas.width) continue;
