@@ -217,9 +217,12 @@ static void judge_tail(struct ep_alignment *alignment, const struct ep_alignment
 {
 	const struct ep_stack *stack = of->stack;
 	bool nonsense = stack && (stack->end == EP_STACK_WHOLE || stack->end == EP_STACK_NOWHERE);
-	const struct ep_alignment_row *last = &alignment->rows[alignment->count - 1];
+	const struct ep_alignment_row *last;
 
-	if (alignment->count <= tail || last->frame)
+	if (alignment->count <= tail)
+		return;
+	last = &alignment->rows[alignment->count - 1];
+	if (last->frame)
 		return;
 	/* It may have returned, and what is outside of it was off as well. */
 	if (last->call->flags & EP_CALL_SWITCHED) {
