@@ -353,18 +353,42 @@ static void wipe_between(struct arena *arena)
 	}
 }
 
+/* Whole pages of the arena that a piece has. */
+static void redact_piece(struct arena *arena, const struct ep_elfcore_piece *piece)
+{
+	uint64_t first = piece->address > arena->address ? piece->address - arena->address : 0;
+	uint64_t end = piece->address + piece->size - arena->address;
+	uint64_t skip = (EP_PAGE - first % EP_PAGE) % EP_PAGE;
+
+	if (end > arena->size)
+		end = arena->size;
+	if (end <= first + skip || first + skip < first)
+		return;
+	for (uint64_t at = first + skip; end - at >= EP_PAGE; at += EP_PAGE) {
+		uint8_t *page = ep_gathered_at(arena->r->gathered, arena->address + at, EP_PAGE);
+
+		if (page)
+			ep_redact_block(arena->r, (struct ep_block *)page, at);
+	}
+}
+
+/* Any page may be anything: blocks are known by themselves. Of a damaged arena its size may be
+ * anything, too: what is looked at is what was gathered of it. */
+static void redact_pages(struct arena *arena)
+{
+	const struct ep_gathered *gathered = arena->r->gathered;
+	size_t i = ep_gathered_behind(gathered, arena->address);
+
+	for (; i < gathered->pieces.count; i++)
+		redact_piece(arena, &gathered->pieces.list[i]);
+}
+
 void ep_redact_arena(struct ep_redaction *r, uint64_t address, uint64_t size)
 {
 	struct arena arena = {.r = r, .address = address, .size = size};
 
 	if (!sections_read(&arena)) {
-		/* Any page may be anything: blocks are known by themselves. */
-		for (uint64_t at = 0; size - at >= EP_PAGE; at += EP_PAGE) {
-			uint8_t *page = ep_gathered_at(r->gathered, address + at, EP_PAGE);
-
-			if (page)
-				ep_redact_block(r, (struct ep_block *)page, at);
-		}
+		redact_pages(&arena);
 		return;
 	}
 	for (uint32_t i = 0; i < arena.count; i++)
