@@ -9,7 +9,7 @@
 #include "runtime/sled_code.h"
 #include "runtime/switching/family.h"
 #include "runtime/switching/function.h"
-#include "runtime/switching/sites.h"
+#include "runtime/switching/site_switch.h"
 #include "runtime/switching/switched.h"
 #include "runtime/switching/turn.h"
 #include "runtime/switching/window.h"
@@ -56,7 +56,7 @@ static void all_on(struct ep_flip *flip, void *unused)
 			if (!sites[i].all || sites[i].is_return == turn)
 				continue;
 			ep_site_set(&sites[i], EP_OFF_ALL, false);
-			ep_sites_apply(flip, &sites[i]);
+			ep_site_switch_apply(flip, &sites[i]);
 		}
 }
 
@@ -68,7 +68,7 @@ struct range {
 
 struct visit {
 	struct range of_hook, of_function;
-	struct ep_sites_sum sum;
+	struct ep_site_switch_sum sum;
 };
 
 /* Who switches on from outside may have found them on as yet, and left it at that. */
@@ -78,19 +78,19 @@ static void look_again(struct ep_flip *flip, const struct ep_place *list, size_t
 		struct ep_hook_site *site = ep_site_note(&list[i]);
 
 		if (site && !__atomic_load_n(&site->all, __ATOMIC_SEQ_CST))
-			ep_sites_apply(flip, site);
+			ep_site_switch_apply(flip, site);
 	}
 }
 
 /* All of it that lies in one page. False: it is to be done site by site. */
 static bool leave_page(struct ep_flip *flip, uint64_t start, uint64_t end, uint64_t last,
-		       struct ep_sites_sum *sum)
+		       struct ep_site_switch_sum *sum)
 {
 	size_t count, changed;
 	const struct ep_place *list = ep_window_open(start, end, last, &count);
 
 	for (size_t i = 0; list && i < count; i++)
-		if (!ep_sites_note(&list[i], EP_OFF_ALL, true))
+		if (!ep_site_switch_note(&list[i], EP_OFF_ALL, true))
 			return false;
 	if (!list || !ep_window_off(flip, &changed))
 		return false;
@@ -106,13 +106,14 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 	return value < most ? value : most;
 }
 
-static void leave_range(struct ep_flip *flip, const struct range *range, struct ep_sites_sum *sum)
+static void leave_range(struct ep_flip *flip, const struct range *range,
+			struct ep_site_switch_sum *sum)
 {
 	for (uint64_t at = range->start, end; at < range->end; at = end) {
 		end = at_most((at & -PAGE) + PAGE, range->end);
 		if (!leave_page(flip, at, end, range->last, sum))
-			ep_sites_switch(flip, at, at_most(end + EP_SLED_CODE_SIZE, range->last),
-					EP_OFF_ALL, true, sum);
+			ep_site_switch(flip, at, at_most(end + EP_SLED_CODE_SIZE, range->last),
+				       EP_OFF_ALL, true, sum);
 	}
 }
 
@@ -189,7 +190,7 @@ static void find_and_visit(uint64_t address, uint64_t function)
 	if (!ep_turn_try())
 		return;
 	make_visit(&it, address);
-	ep_sites_publish();
+	ep_site_switch_publish();
 	ep_turn_end();
 	if (it.sum.changed)
 		ep_family_tell(EP_FAMILY_VISITED, function, 0);
@@ -273,7 +274,7 @@ void ep_everything_before_fork(void)
 		server.sites = 0;
 	}
 	leave_all();
-	ep_sites_publish();
+	ep_site_switch_publish();
 	ep_turn_end();
 }
 
@@ -325,7 +326,7 @@ void ep_everything_switch(bool off)
 	if (off != !!(ep_arena->gate & EP_GATE_OFF))
 		(off ? switch_off : switch_on)();
 	if (ep_switches())
-		ep_sites_publish();
+		ep_site_switch_publish();
 	ep_turn_end();
 }
 

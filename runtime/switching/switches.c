@@ -6,7 +6,7 @@
 #include "runtime/lib/hookcode.h"
 #include "runtime/switching/everything.h"
 #include "runtime/switching/function.h"
-#include "runtime/switching/sites.h"
+#include "runtime/switching/site_switch.h"
 #include "runtime/switching/switched.h"
 #include "runtime/switching/turn.h"
 
@@ -22,7 +22,7 @@ struct switch_work {
 	struct ep_switched *function;
 	unsigned reason;
 	bool off;
-	struct ep_sites_sum sum;
+	struct ep_site_switch_sum sum;
 };
 
 static void switch_sites(struct ep_flip *flip, void *argument)
@@ -30,7 +30,7 @@ static void switch_sites(struct ep_flip *flip, void *argument)
 	struct switch_work *it = argument;
 
 	ep_switched_begin(it->function, it->reason, it->off, it->rate);
-	ep_sites_switch(flip, it->start, it->end, reason_of(it->reason), it->off, &it->sum);
+	ep_site_switch(flip, it->start, it->end, reason_of(it->reason), it->off, &it->sum);
 	ep_switched_end(it->function, it->reason, it->off);
 }
 
@@ -74,7 +74,7 @@ static void switch_functions(struct ep_switch_order *orders, unsigned count, uns
 	any = any && ep_flip_run(switch_works, &count);
 	for (unsigned i = 0; i < count; i++)
 		orders[i].changed = any && works[i].sum.changed != 0;
-	ep_sites_publish();
+	ep_site_switch_publish();
 }
 
 void ep_switch_functions(struct ep_switch_order *orders, unsigned count, unsigned reason, bool off)
@@ -157,7 +157,7 @@ static void finish(struct ep_flip *flip, void *unused)
 	for (uint64_t i = 0; i < count; i++) {
 		if (!ep_everything_is_off())
 			ep_site_set(&sites[i], EP_OFF_ALL, false);
-		ep_sites_apply(flip, &sites[i]);
+		ep_site_switch_apply(flip, &sites[i]);
 	}
 }
 
@@ -185,7 +185,7 @@ void ep_switches_start(void)
 		head->hooks[i] = ep_hook_address(i);
 	ep_everything_begin();
 	ep_flip_possible(); /* who looks from outside wants to know */
-	ep_sites_publish();
+	ep_site_switch_publish();
 }
 
 void ep_switches_keep(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sites.c: some of them at a time. */
-#include "runtime/switching/sites.h"
+/* site_switch.c: some of them at a time. */
+#include "runtime/switching/site_switch.h"
 
 #include "runtime/switching/switched.h"
 #include "runtime/switching/undumped.h"
@@ -14,8 +14,8 @@ static bool is_off_outside(uint64_t place)
 	return ep_switched_from_outside(place) & EP_SWITCH_CONTROL;
 }
 
-struct ep_hook_site *ep_sites_note(const struct ep_place *place, enum ep_site_reason reason,
-				   bool off)
+struct ep_hook_site *ep_site_switch_note(const struct ep_place *place, enum ep_site_reason reason,
+					 bool off)
 {
 	uint32_t pages = ep_site_pages();
 	struct ep_hook_site *site = ep_site_note(place);
@@ -28,7 +28,7 @@ struct ep_hook_site *ep_sites_note(const struct ep_place *place, enum ep_site_re
 	return site;
 }
 
-bool ep_sites_apply(struct ep_flip *flip, struct ep_hook_site *site)
+bool ep_site_switch_apply(struct ep_flip *flip, struct ep_hook_site *site)
 {
 	bool changed = ep_site_apply(flip, site, is_off_outside);
 
@@ -39,13 +39,13 @@ bool ep_sites_apply(struct ep_flip *flip, struct ep_hook_site *site)
 static bool set_site(struct ep_flip *flip, const struct ep_place *place, enum ep_site_reason reason,
 		     bool off)
 {
-	struct ep_hook_site *site = ep_sites_note(place, reason, off);
+	struct ep_hook_site *site = ep_site_switch_note(place, reason, off);
 
-	return site && ep_sites_apply(flip, site);
+	return site && ep_site_switch_apply(flip, site);
 }
 
 static void set_places(struct ep_flip *flip, size_t count, enum ep_site_reason reason, bool off,
-		       struct ep_sites_sum *sum)
+		       struct ep_site_switch_sum *sum)
 {
 	sum->found += count;
 	for (unsigned turn = 0; turn < 2; turn++)
@@ -54,8 +54,8 @@ static void set_places(struct ep_flip *flip, size_t count, enum ep_site_reason r
 				sum->changed += set_site(flip, &places[i], reason, off);
 }
 
-void ep_sites_switch(struct ep_flip *flip, uint64_t start, uint64_t end, enum ep_site_reason reason,
-		     bool off, struct ep_sites_sum *sum)
+void ep_site_switch(struct ep_flip *flip, uint64_t start, uint64_t end, enum ep_site_reason reason,
+		    bool off, struct ep_site_switch_sum *sum)
 {
 	size_t count;
 
@@ -66,7 +66,7 @@ void ep_sites_switch(struct ep_flip *flip, uint64_t start, uint64_t end, enum ep
 	} while (count == SITES_MOST);
 }
 
-void ep_sites_publish(void)
+void ep_site_switch_publish(void)
 {
 	struct ep_switches *head = ep_switches();
 	uint64_t count;
