@@ -65,6 +65,18 @@ static void meanwhile(size_t at, uint8_t byte)
 	ck_assert_int_eq(mprotect(code, sizeof(before), PROT_READ | PROT_EXEC), 0);
 }
 
+/* The first page, of code that goes on. */
+static const struct ep_place *open_page(size_t expected)
+{
+	size_t count = 0;
+	const struct ep_place *list =
+		ep_window_open(address(0), address(PAGE), address(sizeof(before)), &count);
+
+	ck_assert_ptr_nonnull(list);
+	ck_assert_uint_eq(count, expected);
+	return list;
+}
+
 struct off {
 	bool done;
 	size_t changed;
@@ -98,12 +110,9 @@ START_TEST(those_that_begin_in_the_page_go_off_and_nothing_else)
 	static const uint8_t bytes[] = {0xa9, 0xa9, 0xc3, 0xa9};
 	const struct ep_place *list;
 	struct off off;
-	size_t count;
 
 	compile();
-	list = ep_window_open(address(0), address(PAGE), address(sizeof(before)), &count);
-	ck_assert_ptr_nonnull(list);
-	ck_assert_uint_eq(count, 5);
+	list = open_page(5);
 	ck_assert_uint_eq(list[4].place, address(PAGE - 1));
 	ck_assert(list[3].is_off && !list[0].is_return && list[1].is_return && list[2].is_return);
 	ck_assert_mem_eq(code, before, sizeof(before));
@@ -119,12 +128,10 @@ START_TEST(what_somebody_changes_meanwhile_stays)
 {
 	static const size_t places[] = {100, 50, 105, PAGE - 1};
 	static const uint8_t bytes[] = {0xcc, 0xcc, 0xc3, 0xa9};
-	size_t count;
 	struct off off;
 
 	compile();
-	ck_assert_ptr_nonnull(
-		ep_window_open(address(0), address(PAGE), address(sizeof(before)), &count));
+	open_page(5);
 	meanwhile(places[_i], bytes[_i]);
 	off = run_off();
 	ck_assert(!off.done);
@@ -137,13 +144,10 @@ START_TEST(a_breakpoint_that_was_there_is_no_site_and_stays)
 	static const size_t places[] = {0, 105, PAGE - 1};
 	static const uint8_t bytes[] = {0xa9, 0xc3, 0xa9};
 	struct off off;
-	size_t count;
 
 	compile();
 	meanwhile(100, 0xcc);
-	ck_assert_ptr_nonnull(
-		ep_window_open(address(0), address(PAGE), address(sizeof(before)), &count));
-	ck_assert_uint_eq(count, 4);
+	open_page(4);
 	off = run_off();
 	ck_assert(off.done);
 	ck_assert_uint_eq(off.changed, 3);
