@@ -27,14 +27,6 @@ catch=$room/epitaph store=$room/store
 "$BIN/epitaph-cc" -O1 -g "$TOP/tests/programs/deaths.c" -o "$room/deaths" -lpthread
 cd "$room"
 
-soon() { # COMMAND...: within 5 s it succeeds
-	local i
-	for ((i = 0; i < 100; i++)); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	return 1
-}
 socket=$room/socket
 served() { python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$socket" 2>/dev/null; }
 start() { # [COMMAND...]: the server, in a process group of its own
