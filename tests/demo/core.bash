@@ -4,9 +4,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/../machine.bash"
 
 # Makes cores of processes started from here land in their working directory. Status 1, and why, when it can't be had.
 core_prepare() {
-	machine_enter || return 1
-	trap machine_leave EXIT
-	trap 'exit 130' INT TERM
+	if [ -z "$machine_fd" ]; then
+		machine_enter || return 1
+		# What the caller does on its way out stays his where there is nothing to put back.
+		[ -z "$machine_fd" ] || trap machine_leave EXIT
+		[ -z "$machine_fd" ] || trap 'exit 130' INT TERM
+	fi
 	# As tests/run does: no test changes the pattern until this shell ends.
 	if [ -z "${EPITAPH_TESTS_LOCKED:-}${core_lock_fd:-}" ]; then
 		exec {core_lock_fd}<"$machine_pattern"
