@@ -40,14 +40,32 @@ size_t ep_utf8_length(const char *text, size_t size)
 	return 0;
 }
 
-/* C0, DEL, and C1 (U+0080-U+009F), which some terminals obey. */
-bool ep_utf8_is_control(const char *text, size_t length)
+uint32_t ep_utf8_code_point(const char *text, size_t length)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
+	uint32_t point = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
 
-	if (length == 1)
-		return bytes[0] < 0x20 || bytes[0] == 0x7f;
-	return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
+	for (size_t i = 1; i < length; i++)
+		point = point << 6 | (bytes[i] & 0x3f);
+	return point;
+}
+
+bool ep_utf8_is_control(const char *text, size_t length)
+{
+	/* Unicode 15, general categories Cc, Zl, Zp and of Cf what has no picture of its own. */
+	static const struct {
+		uint32_t first, last;
+	} controls[] = {
+		{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},
+		{0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+	};
+	uint32_t point = ep_utf8_code_point(text, length);
+
+	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		if (point >= controls[i].first && point <= controls[i].last)
+			return true;
+	return false;
 }
 
 size_t ep_utf8_show(const char *text, size_t size, char out[5])

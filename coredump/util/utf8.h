@@ -7,8 +7,8 @@
 #define EPITAPH_UTF8_H
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Bytes (1-4) of the well-formed character that `text` begins with, as the Unicode standard has it
@@ -17,7 +17,14 @@
  */
 size_t ep_utf8_length(const char *text, size_t size);
 
-/* C0, DEL or C1, of a character that is `length` bytes. */
+/* The number of the well-formed character of `length` bytes (1-4). */
+uint32_t ep_utf8_code_point(const char *text, size_t length);
+
+/*
+ * Is the well-formed character of `length` bytes one that changes how others are shown and is not
+ * seen itself? C0, DEL, C1 (some terminals obey it), separators of lines and paragraphs
+ * (U+2028, U+2029), what turns the direction of text (U+202E and its kind), and what has no width.
+ */
 bool ep_utf8_is_control(const char *text, size_t length);
 
 /* One character (size > 0) as it is shown: itself, or \xNN for the first byte of what is none, or a

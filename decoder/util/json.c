@@ -110,25 +110,28 @@ static size_t put_special(struct ep_json *json, const char *text, size_t size)
 {
 	static const char letters[] = "btn?fr";
 	unsigned char c = (unsigned char)*text;
-	char escape[8];
+	char escape[16];
+	uint32_t point;
 	size_t length;
 
 	if (c == '"' || c == '\\') {
 		snprintf(escape, sizeof(escape), "\\%c", c);
 	} else if (c >= '\b' && c <= '\r' && c != '\v') {
 		snprintf(escape, sizeof(escape), "\\%c", letters[c - '\b']);
-	} else if (c < 0x20 || c == 0x7f) {
-		snprintf(escape, sizeof(escape), "\\u%04x", c);
 	} else {
 		length = ep_utf8_length(text, size);
-		/* C1, which some terminals obey. */
-		if (length == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0) {
-			snprintf(escape, sizeof(escape), "\\u%04x", (unsigned char)text[1]);
-			put(json, escape, strlen(escape));
-			return length;
+		if (!length || !ep_utf8_is_control(text, length)) {
+			put(json, length ? text : "\xef\xbf\xbd", length ? length : 3);
+			return length ? length : 1;
 		}
-		put(json, length ? text : "\xef\xbf\xbd", length ? length : 3);
-		return length ? length : 1;
+		point = ep_utf8_code_point(text, length);
+		if (point < 0x10000)
+			snprintf(escape, sizeof(escape), "\\u%04x", point);
+		else /* RFC 8259, section 7: a surrogate pair */
+			snprintf(escape, sizeof(escape), "\\u%04x\\u%04x", 0xd7c0 + (point >> 10),
+				 0xdc00 + (point & 0x3ff));
+		put(json, escape, strlen(escape));
+		return length;
 	}
 	put(json, escape, strlen(escape));
 	return 1;

@@ -56,7 +56,7 @@ objcopy --redefine-sym leaf=$'le\u202eaf' --redefine-sym twig=$'tw\u2028ig' \
 	--redefine-sym 'branch=</script><script>window.x=1</script>' turned.o
 "$BIN/epitaph-cc" turned.o -o turned
 EPITAPH_SCHED=off crash core.turned "$PWD/turned"
-page core.turned -- 'odd_names:le\u202eaf:tw\u2028ig:</script><script>window.x=1</script>'
+page core.turned -- 'odd_names:le\xe2\x80\xaeaf:tw\xe2\x80\xa8ig:</script><script>window.x=1</script>'
 
 # An old history is gone.
 EPITAPH_RING=16K EPITAPH_SCHED=off crash core.lost "$PWD/many"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Names that mean harm: of the program, its folder, arguments, threads, libraries, sources, spans, watchdogs and notes, with escape
-# sequences, ends of lines, and bytes that are no UTF-8. Whatever a command prints is UTF-8 without control characters, and
-# no line is forged.
+# sequences, ends of lines, and bytes that are no UTF-8. Whatever a command prints is UTF-8 without control characters,
+# none of Unicode that turns text or ends lines, and no line is forged.
 # sanitized only
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 
-bad=$'x\e]0;y\a\nFORGED \xc2\x9b31m \xff\x9b\rFORGED\x7f'
+bad=$'x\e]0;y\a\nFORGED \xc2\x9b31m \xff\x9b\rFORGED\x7f \u202egnp.exe\u2069 \u2028FORGED'
 mkdir "$bad"
 cat >"$bad/p$bad.c" <<'SRC'
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ cat >"$bad/p$bad.c" <<'SRC'
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-static const char bad[] = "x\033]0;y\a\nFORGED \302\23331m \377\233\rFORGED\177";
+static const char bad[] = "x\033]0;y\a\nFORGED \302\23331m \377\233\rFORGED\177 \342\200\256gnp.exe\342\201\251 \342\200\250FORGED";
 static __attribute__((noinline)) void work(int n) { if (n) __asm__ volatile(""); }
 static void missed(const struct epitaph_miss *miss) { (void)miss; }
 static int ready;
@@ -72,7 +72,7 @@ for name in "out", "err":
         print(name, why, raw[max(0, why.start - 60):why.end + 20])
         continue
     for line in text.split("\n"):
-        if re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", line) or line.startswith("FORGED"):
+        if re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", line) or line.startswith("FORGED"):
             print(name, ascii(line[:200]))
 END
 prints() { # COMMAND...: nothing of that kind

@@ -698,7 +698,7 @@ function firstWait(list, t) {
 /* What cannot be seen, or turns the order of what follows it, as its number: names are whatever a
  * program says. */
 function shown(text) {
-	return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+	return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
 			    (one) => `<U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
 }
 
