@@ -78,6 +78,71 @@ int ep_cgroup_file_open(const char *path)
 	return open_regular(openat(AT_FDCWD, path, HANDLE), FILES_AND_CGROUPS);
 }
 
+/* ---- what root and the reader own ---- */
+
+#define LINKS_MAX 40 /* as the kernel's own limit (path_resolution(7)) */
+
+/* 0: root or the reader chose what this is; else an errno. */
+static int judge_owner(int handle, const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return EPERM;
+	if (S_ISDIR(st->st_mode) && (st->st_mode & S_IWOTH) && !(st->st_mode & S_ISVTX))
+		return EPERM;
+	return is_of_kernel(handle, FILES) ? EPERM : 0;
+}
+
+int ep_regular_file_open_owned(const char *path)
+{
+	int at = open("/", HANDLE), links = 0, error = strlen(path) < PATH_MAX ? 0 : ENAMETOOLONG;
+	char left[PATH_MAX], target[PATH_MAX], name[NAME_MAX + 1];
+	struct stat st;
+
+	if (!error)
+		strcpy(left, path);
+	while (!error) {
+		const char *step = left + strspn(left, "/"), *rest = step + strcspn(step, "/");
+		ssize_t size;
+		int next;
+
+		if (step == rest)
+			return open_regular(at, FILES);
+		error = ENAMETOOLONG;
+		if ((size_t)(rest - step) >= sizeof(name))
+			break;
+		memcpy(name, step, (size_t)(rest - step));
+		name[rest - step] = '\0';
+		next = openat(at, name, HANDLE | O_NOFOLLOW);
+		error = next < 0 || fstat(next, &st) != 0 ? errno : judge_owner(next, &st);
+		if (error) {
+			close(next);
+		} else if (!S_ISLNK(st.st_mode)) {
+			close(at);
+			at = next;
+			memmove(left, rest, strlen(rest) + 1);
+		} else {
+			/* Its text takes the place of its name; what begins with / begins at the
+			 * root. */
+			size = readlinkat(next, "", target, sizeof(target) - 1);
+			close(next);
+			if (size <= 0 || ++links > LINKS_MAX)
+				error = size <= 0 ? ENOENT : ELOOP;
+			else if ((size_t)size + strlen(rest) >= sizeof(target))
+				error = ENAMETOOLONG;
+			else
+				strcpy(target + size, rest);
+			strcpy(left, error ? "" : target);
+			if (left[0] == '/') {
+				close(at);
+				at = open("/", HANDLE);
+			}
+		}
+	}
+	close(at);
+	errno = error;
+	return -1;
+}
+
 /* ---- below a directory ---- */
 
 /* Each component by itself, none of them a link. */

@@ -21,6 +21,14 @@ int ep_regular_file_open(const char *path);
 int ep_cgroup_file_open(const char *path);
 
 /*
+ * The same where root and the reader alone could choose what lies there: each folder, link and file
+ * on the way belongs to one of them (effective user id), and nobody else may rename what is in a
+ * folder. EPERM: one does not, or /proc is on the way. For text that is shown, whose name somebody
+ * else chose. `path` is absolute.
+ */
+int ep_regular_file_open_owned(const char *path);
+
+/*
  * The same for what lies below `folder`, a descriptor of a directory: neither "..", nor a symbolic
  * link, nor an absolute path leads out of it (EXDEV). Kernels without openat2 (5.6) follow no link
  * at all (ELOOP).

@@ -476,6 +476,18 @@ bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_de
 	return true;
 }
 
+const char *ep_names_mapped_folder(const struct ep_names *names, const char *file)
+{
+	for (size_t i = 0; i < names->path_map.rules.count; i++) {
+		const char *folder = names->path_map.rules.list[i].to;
+		size_t length = strlen(folder);
+
+		if (length && strncmp(file, folder, length) == 0 && file[length] == '/')
+			return folder;
+	}
+	return NULL;
+}
+
 bool ep_names_source(struct ep_names *names, uint64_t address, const char *file, char out[PATH_MAX],
 		     const char **why)
 {

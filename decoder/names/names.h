@@ -73,6 +73,10 @@ struct ep_names_debug {
 /* False: there is none. */
 bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_debug *out);
 
+/* The folder below which a path map puts `file`: the reader named it. Borrowed until destroy; NULL:
+ * none. */
+const char *ep_names_mapped_folder(const struct ep_names *names, const char *file);
+
 /*
  * Where the text of a source file of the module at `address` lies, when debuginfod servers were
  * named and have it: they are asked now. `file`: absolute, as the debug information has it. *why:

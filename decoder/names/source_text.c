@@ -4,6 +4,8 @@
 #include "decoder/names/source_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +56,12 @@ static void missing(struct ep_source_text *out, const char *path, const char *wh
 
 	snprintf(out->why, sizeof(out->why), "%.160s: %s", shown, why);
 	free(shown);
+}
+
+static void close_missing(struct ep_source_text *out, const char *path, int fd, const char *why)
+{
+	missing(out, path, why);
+	close(fd);
 }
 
 /* ---- lines ---- */
@@ -109,6 +117,29 @@ static bool has_line(const struct ep_source_text *out, uint32_t wanted)
 	return false;
 }
 
+/* A link whose name is a source's may lead to something else. */
+static bool leads_to_source(int fd)
+{
+	char self[64], target[PATH_MAX];
+	ssize_t size;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	size = readlink(self, target, sizeof(target) - 1);
+	if (size <= 0)
+		return false;
+	target[size] = '\0';
+	return is_source(target);
+}
+
+/* No text has a byte of zero. */
+static bool is_text(int fd)
+{
+	char first[4096];
+	ssize_t size = pread(fd, first, sizeof(first), 0);
+
+	return size >= 0 && !memchr(first, 0, (size_t)size);
+}
+
 void ep_source_text_read(struct ep_source_text *out, const char *path, int fd, uint32_t line,
 			 int64_t built)
 {
@@ -117,8 +148,11 @@ void ep_source_text_read(struct ep_source_text *out, const char *path, int fd, u
 
 	*out = (struct ep_source_text){0};
 	if (fstat(fd, &status) != 0 || status.st_size > FILE_MAX) {
-		missing(out, path, "too large for a source file");
-		close(fd);
+		close_missing(out, path, fd, "too large for a source file");
+		return;
+	}
+	if (!is_text(fd)) {
+		close_missing(out, path, fd, "it is no text");
 		return;
 	}
 	file = fdopen(fd, "r");
@@ -133,7 +167,25 @@ void ep_source_text_read(struct ep_source_text *out, const char *path, int fd, u
 	missing(out, path, "it has no such line: another version of it, likely");
 }
 
-void ep_source_text_find(struct ep_source_text *out, const char *path, uint32_t line, int64_t built)
+/* What lies below a folder that the reader named may be anybody's, but no link leads out of it. */
+static int open_below(const char *folder, const char *path)
+{
+	size_t length = folder ? strlen(folder) : 0;
+	int top, fd, error;
+
+	if (!length || strncmp(path, folder, length) != 0 || path[length] != '/')
+		return -1;
+	top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = top < 0 ? -1
+		     : ep_regular_file_open_below(top, path + length + strspn(path + length, "/"));
+	error = errno;
+	close(top);
+	errno = error;
+	return fd;
+}
+
+void ep_source_text_find(struct ep_source_text *out, const char *path, const char *folder,
+			 uint32_t line, int64_t built)
 {
 	int fd;
 
@@ -146,8 +198,14 @@ void ep_source_text_find(struct ep_source_text *out, const char *path, uint32_t 
 		missing(out, path, "in a hidden folder, which the debug information must not open");
 	else if (!is_source(path))
 		missing(out, path, "its name is no source file's");
-	else if ((fd = ep_regular_file_open(path)) < 0)
-		missing(out, path, strerror(errno));
+	else if ((fd = open_below(folder, path)) < 0 && (fd = ep_regular_file_open_owned(path)) < 0)
+		missing(out, path,
+			errno == EPERM
+				? "not all of its path belongs to root or to you: --path-map "
+				  "with its folder shows it"
+				: strerror(errno));
+	else if (!leads_to_source(fd))
+		close_missing(out, path, fd, "it leads to a file whose name is no source file's");
 	else
 		ep_source_text_read(out, path, fd, line, built);
 }

@@ -26,10 +26,12 @@ struct ep_source_text {
 	char why[256]; /* "" ; the path in it is escaped */
 };
 
-/* `path` as the debug information has it, mapped; NULL: there is none. `built`: when the program's
+/* `path` as the debug information has it, mapped; NULL: there is none. It is read where root or the
+ * reader put it (ep_regular_file_open_owned), and below `folder`, which the reader named: no slash
+ * at its end, NULL none. `built`: when the program's
  * file was written, in seconds since 1970; 0 unknown. */
-void ep_source_text_find(struct ep_source_text *out, const char *path, uint32_t line,
-			 int64_t built);
+void ep_source_text_find(struct ep_source_text *out, const char *path, const char *folder,
+			 uint32_t line, int64_t built);
 /* The same of a file that somebody opened; takes `fd`. */
 void ep_source_text_read(struct ep_source_text *out, const char *path, int fd, uint32_t line,
 			 int64_t built);

@@ -102,19 +102,25 @@ static bool may_show(struct ep_report_place *place, const struct ep_evidence *ev
 /* ---- the whole ---- */
 
 /* Below the folder where the files of another system lie, or as it is. */
-static void find_own_source(struct ep_report_place *place, const struct ep_names_debug *debug)
+static void find_own_source(struct ep_report_place *place, const struct ep_evidence *evidence,
+			    const struct ep_names_debug *debug)
 {
-	const char *file = place->line.file;
+	const char *file = place->line.file, *mapped = NULL;
 
 	if (debug->sysroot && file && file[0] == '/') {
 		char *path = ep_asprintf("%s%s", debug->sysroot, file);
 
-		ep_source_text_find(&place->source, path, place->line.line, debug->written);
+		ep_source_text_find(&place->source, path, debug->sysroot, place->line.line,
+				    debug->written);
 		free(path);
 		if (place->source.count)
 			return;
 	}
-	ep_source_text_find(&place->source, file, place->line.line, debug->written);
+	if (file && evidence->names)
+		mapped = ep_names_mapped_folder(evidence->names, file);
+	if (file && !mapped && evidence->others)
+		mapped = ep_names_mapped_folder(evidence->others, file);
+	ep_source_text_find(&place->source, file, mapped, place->line.line, debug->written);
 }
 
 /* What is not here is asked of servers, where the user named some. */
@@ -124,7 +130,7 @@ static void find_source(struct ep_report_place *place, const struct ep_evidence 
 	const char *file = place->line.file, *why = "";
 	char path[PATH_MAX];
 
-	find_own_source(place, debug);
+	find_own_source(place, evidence, debug);
 	if (place->source.count || !place->line.line || !ep_source_text_is_name(file))
 		return;
 	if ((evidence->names && ep_names_source(evidence->names, place->pc, file, path, &why)) ||

@@ -150,6 +150,63 @@ START_TEST(below_a_directory_nothing_leads_out)
 }
 END_TEST
 
+START_TEST(what_root_and_the_reader_own_is_opened_through_their_links)
+{
+	char loop[8192];
+
+	ck_assert_str_eq(text_of(ep_regular_file_open_owned(in_top("file"))), "inside");
+	ck_assert_str_eq(text_of(ep_regular_file_open_owned(in_top("to-file"))), "inside");
+	ck_assert_str_eq(text_of(ep_regular_file_open_owned(in_top("tree/also/a.c"))), "int a;");
+	ck_assert_str_eq(text_of(ep_regular_file_open_owned(in_top("tree/up/outside"))), "outside");
+	ck_assert_str_eq(text_of(ep_regular_file_open_owned(in_top("tree/far"))), "outside");
+	ck_assert_str_eq(text_of(ep_regular_file_open_owned(in_top("tree//src/./../../file"))),
+			 "inside");
+	refused(ep_regular_file_open_owned(in_top("nothing")), ENOENT);
+	refused(ep_regular_file_open_owned(in_top("file/below")), ENOTDIR);
+	refused(ep_regular_file_open_owned(in_top("to-fifo")), EINVAL);
+	refused(ep_regular_file_open_owned(top), EINVAL);
+	snprintf(loop, sizeof(loop), "%s", in_top("loop"));
+	ck_assert_int_eq(symlink(loop, loop), 0);
+	refused(ep_regular_file_open_owned(loop), ELOOP);
+	/* A way through /proc would take its links for those of the process. */
+	snprintf(loop, sizeof(loop), "/proc/self/root%s", in_top("file"));
+	refused(ep_regular_file_open_owned(loop), EPERM);
+}
+END_TEST
+
+START_TEST(where_others_may_rename_nothing_is_opened)
+{
+	ck_assert_int_eq(chmod(in_top("tree"), 0777), 0);
+	refused(ep_regular_file_open_owned(in_top("tree/src/a.c")), EPERM);
+	ck_assert_int_eq(chmod(in_top("tree"), 01777), 0);
+	ck_assert_str_eq(text_of(ep_regular_file_open_owned(in_top("tree/src/a.c"))), "int a;");
+	if (geteuid() != 0)
+		return; /* Only root can give something away. */
+	ck_assert_int_eq(lchown(in_top("to-file"), 65534, 65534), 0);
+	refused(ep_regular_file_open_owned(in_top("to-file")), EPERM);
+	ck_assert_int_eq(lchown(in_top("tree/src/a.c"), 65534, 65534), 0);
+	refused(ep_regular_file_open_owned(in_top("tree/src/a.c")), EPERM);
+	ck_assert_int_eq(chown(in_top("tree/src/a.c"), 0, 0), 0);
+	ck_assert_int_eq(chown(in_top("tree/src"), 65534, 65534), 0);
+	refused(ep_regular_file_open_owned(in_top("tree/src/a.c")), EPERM);
+	refused(ep_regular_file_open_owned(in_top("tree/src/../../file")), EPERM);
+}
+END_TEST
+
+START_TEST(a_path_may_be_as_long_as_the_kernel_allows)
+{
+	char path[2 * 4096] = "/";
+
+	while (strlen(path) < 4096)
+		strcat(path, "a/");
+	refused(ep_regular_file_open_owned(path), ENAMETOOLONG);
+	memset(path, 'a', 300);
+	path[0] = '/';
+	path[300] = '\0';
+	refused(ep_regular_file_open_owned(path), ENAMETOOLONG);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("regularfile");
@@ -161,6 +218,9 @@ int main(void)
 	tcase_add_test(tests, files_that_the_kernel_makes_up_are_not_opened);
 	tcase_add_test(tests, a_plain_open_comes_to_the_same_door);
 	tcase_add_test(tests, below_a_directory_nothing_leads_out);
+	tcase_add_test(tests, what_root_and_the_reader_own_is_opened_through_their_links);
+	tcase_add_test(tests, where_others_may_rename_nothing_is_opened);
+	tcase_add_test(tests, a_path_may_be_as_long_as_the_kernel_allows);
 	suite_add_tcase(suite, tests);
 	return ep_test_main(suite);
 }
