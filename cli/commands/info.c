@@ -16,6 +16,7 @@
 #include "decoder/kernel/end.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/losses.h"
+#include "decoder/trace/owner.h"
 #include "decoder/report/life.h"
 #include "decoder/util/timetext.h"
 #include "coredump/util/utf8.h"
@@ -54,7 +55,10 @@ static void print_process(const struct ep_session *session)
 	char text[EP_TIMETEXT_SIZE + 16], words[EP_REDACTED_TEXT_MAX];
 	char silence[256];
 	uint32_t redacted = ep_source_redacted(session->source);
+	char user[EP_OWNER_TEXT_SIZE];
+	struct ep_owner owner;
 
+	ep_owner_find(&owner, session->source, trace);
 	if (*process->executable || !(redacted & EP_REDACTED_PATHS))
 		printf("program    %s\n", process->executable);
 	if (*process->command_line)
@@ -65,8 +69,9 @@ static void print_process(const struct ep_session *session)
 	if (ep_source_funtrace(session->source))
 		printf("process    pid %u\n", process->pid);
 	else
-		printf("process    pid %u, parent %u, uid %u, on %s (Linux %s)\n", process->pid,
-		       process->parent_pid, process->uid, process->host, process->kernel);
+		printf("process    pid %u, parent %u%s%s, on %s (Linux %s)\n", process->pid,
+		       process->parent_pid, owner.known ? ", " : "",
+		       ep_owner_text(&owner, user, sizeof(user)), process->host, process->kernel);
 	if (process->start_realtime)
 		printf("started    %s\n", ep_timetext_clock(text, process->start_realtime));
 	print_life(session);

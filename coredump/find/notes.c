@@ -271,6 +271,9 @@ static void process_read(struct ep_source *source, const struct ep_note *note)
 		return;
 	memcpy(&info, note->desc, sizeof(info));
 	source->pid = info.pr_pid > 0 ? info.pr_pid : 0;
+	source->owner_known = true;
+	source->uid = info.pr_uid;
+	source->gid = info.pr_gid;
 }
 
 /* Notes of which a process has one. NT_SIGINFO is not among them: gdb's gcore writes one a thread,

@@ -211,24 +211,27 @@ static bool may_trace(void)
 	return effective >> CAP_SYS_PTRACE & 1;
 }
 
-/* The effective user id of the process, from /proc/PID/status: the folder itself is root's when the
- * process is not dumpable. (uid_t)-1: not told. */
-static uid_t user_of(pid_t pid)
+/* The process's ids, from /proc/PID/status: the folder itself is root's when the process is not
+ * dumpable. The effective user id is returned, (uid_t)-1: not told. */
+static uid_t owner_read(struct ep_source *source)
 {
 	struct ep_procfile file;
 	char path[64], *line;
-	unsigned user = (unsigned)-1;
+	unsigned effective = (unsigned)-1;
+	bool uid = false, gid = false;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)source->pid);
 	ep_procfile_open(&file, path);
-	while ((line = ep_procfile_next(&file, '\n')))
-		if (sscanf(line, "Uid: %*u %u", &user) == 1)
-			break;
+	while ((line = ep_procfile_next(&file, '\n'))) {
+		uid |= sscanf(line, "Uid: %u %u", &source->uid, &effective) == 2;
+		gid |= sscanf(line, "Gid: %u", &source->gid) == 1;
+	}
 	ep_procfile_close(&file);
-	return user;
+	source->owner_known = uid && gid;
+	return effective;
 }
 
-static int not_permitted(const struct ep_source *source, struct ep_err *err)
+static int not_permitted(struct ep_source *source, struct ep_err *err)
 {
 	int scope = ptrace_scope();
 
@@ -253,7 +256,7 @@ static int not_permitted(const struct ep_source *source, struct ep_err *err)
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "%s: permission denied: kernel.yama.ptrace_scope is %d; run as root",
 			       source->name, scope);
-	if (user_of(source->pid) == geteuid())
+	if (owner_read(source) == geteuid())
 		return ep_fail(err, EP_E_PERMISSION, 0,
 			       "%s: permission denied, though it is yours: it has privileges "
 			       "(setuid, file capabilities) or is not dumpable (prctl); run as "
@@ -330,6 +333,7 @@ static int live_load(struct ep_source *source, struct ep_err *err)
 	source->auxv_size = size;
 	if (source->segments.count == 0)
 		return gone(source, 0, err);
+	owner_read(source);
 	if (source->fd < 0 && read_once(source, source->segments.list[0].address, &byte, 1) < 0 &&
 	    errno == EPERM)
 		return not_permitted(source, err);

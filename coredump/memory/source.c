@@ -215,6 +215,17 @@ pid_t ep_source_pid(const struct ep_source *source)
 	return source->pid;
 }
 
+int ep_source_owner(const struct ep_source *source, uint32_t *uid, uint32_t *gid)
+{
+	if (!source->owner_known)
+		return EP_END;
+	if (uid)
+		*uid = source->uid;
+	if (gid)
+		*gid = source->gid;
+	return EP_OK;
+}
+
 const char *ep_source_path(const struct ep_source *source)
 {
 	return source->path;

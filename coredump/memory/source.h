@@ -118,6 +118,12 @@ void ep_source_set_files(struct ep_source *source, const char *executable, const
 enum ep_source_kind ep_source_kind(const struct ep_source *source);
 const char *ep_source_name(const struct ep_source *source); /* as the user gave it; borrowed */
 pid_t ep_source_pid(const struct ep_source *source);        /* 0 unknown */
+/*
+ * The real user and group id, at death or when a live process was opened: NT_PRPSINFO
+ * (fs/binfmt_elf.c, fill_psinfo), or /proc/PID/status. Either may be NULL. EP_END: not known. The
+ * effective ids are in no core.
+ */
+int ep_source_owner(const struct ep_source *source, uint32_t *uid, uint32_t *gid);
 /* EP_E_USAGE: `path` is the file that the source is read from, which no output may replace. */
 int ep_source_spare(const struct ep_source *source, const char *path, struct ep_err *err);
 const char *ep_source_path(

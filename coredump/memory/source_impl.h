@@ -45,6 +45,8 @@ struct ep_source {
 	char *executable; /* ep_source_set_files; NULL: as the core says */
 	char *sysroot;
 	pid_t pid;
+	bool owner_known;
+	uint32_t uid, gid;          /* real */
 	int fd;                     /* the core, or /proc/PID/mem; -1: none */
 	const struct ep_held *held; /* ep_source_open_held; borrowed */
 	struct ep_spool *spool;     /* NULL: the core did not come as a stream */

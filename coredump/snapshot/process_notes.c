@@ -15,12 +15,14 @@
 #include "coredump/files/procfile.h"
 #include "coredump/memory/source_impl.h"
 
-static void process_facts(pid_t pid, struct elf_prpsinfo *out)
+static void process_facts(const struct ep_source *source, struct elf_prpsinfo *out)
 {
+	const pid_t pid = source->pid;
 	char *text, *after;
 	size_t size;
 
 	out->pr_pid = pid;
+	ep_source_owner(source, &out->pr_uid, &out->pr_gid);
 	if (ep_proc_read(pid, "stat", &text, &size) == 0) {
 		after = strrchr(text, ')');
 		if (after && sscanf(after, ") %c %d %d %d", &out->pr_sname, &out->pr_ppid,
@@ -87,7 +89,7 @@ void ep_process_notes_live(struct ep_gathered *gathered)
 
 	for (size_t i = 0; i < source->threads.count; i++)
 		ep_process_notes_thread(gathered, source->threads.list[i].tid);
-	process_facts(source->pid, process);
+	process_facts(source, process);
 	ep_gathered_note(gathered, "CORE", NT_PRPSINFO, process, sizeof(*process));
 	if (source->auxv)
 		ep_gathered_note(gathered, "CORE", NT_AUXV, source->auxv,

@@ -42,8 +42,6 @@ static void process_of_trace(struct ep_report_head *head, const struct ep_eviden
 	head->host = process->host;
 	head->kernel = process->kernel;
 	head->pid = process->pid;
-	head->uid_known = ep_source_kind(evidence->source) != EP_SOURCE_FUNTRACE;
-	head->uid = process->uid;
 	head->started = process->start_realtime;
 	if (!end || !trace->last_tsc)
 		return;
@@ -82,8 +80,6 @@ static void process_of_core(struct ep_report_head *head, const struct ep_evidenc
 	head->command = head->words;
 	/* The last byte is a NUL: binfmt_elf.c, fill_psinfo. */
 	head->command_cut = strlen(head->words) + 1 >= sizeof(info.pr_psargs);
-	head->uid_known = true;
-	head->uid = info.pr_uid;
 }
 
 /* ---- its end ---- */
@@ -195,6 +191,7 @@ void ep_report_head_init(struct ep_report_head *head, const struct ep_evidence *
 		process_of_trace(head, evidence);
 	else
 		process_of_core(head, evidence);
+	ep_owner_find(&head->owner, evidence->source, evidence->trace);
 	ep_machine_read(&head->machine, evidence->source, evidence->modules,
 			evidence->module_count);
 	head->redacted = ep_source_redacted(evidence->source);

@@ -19,6 +19,7 @@
 #include "decoder/report/place/place.h"
 #include "decoder/report/threads/groups.h"
 #include "decoder/report/signature.h"
+#include "decoder/trace/owner.h"
 
 /* ---- the head ---- */
 
@@ -38,8 +39,7 @@ struct ep_report_head {
 	char build_id[2 * EP_BUILD_ID_MAX + 1];        /* "" none */
 	bool process_known;
 	uint32_t pid; /* 0 unknown */
-	bool uid_known;
-	uint32_t uid;
+	struct ep_owner owner;
 	uint64_t started, last_record; /* ns since 1970; 0 unknown */
 	int64_t lived;                 /* ns from the one to the other; 0 unknown */
 	struct ep_machine machine;

@@ -113,10 +113,14 @@ static void write_process(struct ep_json *json, const struct ep_report_head *hea
 	ep_json_member_bool(json, "command_cut", head->command_cut);
 	uint_or_null(json, "pid", head->pid);
 	ep_json_key(json, "uid");
-	if (head->uid_known)
-		ep_json_uint(json, head->uid);
+	if (head->owner.known)
+		ep_json_uint(json, head->owner.uid);
 	else
 		ep_json_null(json);
+	if (head->owner.start_known) {
+		ep_json_member_uint(json, "uid_at_start", head->owner.uid_at_start);
+		ep_json_member_uint(json, "effective_uid_at_start", head->owner.effective_at_start);
+	}
 	uint_or_null(json, "started_realtime_ns", head->started);
 	uint_or_null(json, "last_record_realtime_ns", head->last_record);
 	uint_or_null(json, "lived_ns", (uint64_t)head->lived);

@@ -51,16 +51,14 @@ static void print_command(struct ep_page *page, const struct ep_report_head *hea
 static void print_pid(struct ep_page *page, const struct ep_report_head *head)
 {
 	char *host = ep_page_escape(head->host);
+	char user[EP_OWNER_TEXT_SIZE];
 
+	ep_owner_text(&head->owner, user, sizeof(user));
 	if (!head->pid && !head->process_known)
 		;
-	else if (!head->uid_known)
-		field(page, "process", "pid %" PRIu32, head->pid);
-	else if (!*host)
-		field(page, "process", "pid %" PRIu32 ", uid %" PRIu32, head->pid, head->uid);
 	else
-		field(page, "process", "pid %" PRIu32 ", uid %" PRIu32 ", on %s", head->pid,
-		      head->uid, host);
+		field(page, "process", "pid %" PRIu32 "%s%s%s%s", head->pid, *user ? ", " : "",
+		      user, *host ? ", on " : "", host);
 	free(host);
 }
 
