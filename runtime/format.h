@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define EP_FORMAT_MAJOR 1
-#define EP_FORMAT_MINOR 8
+#define EP_FORMAT_MINOR 9
 
 /* ---- the root: a page of its own in the runtime's data (symbol epitaph_root),
  * and a copy that opens the arena ---- */
@@ -185,6 +185,9 @@ static_assert(sizeof(struct ep_arena) <= 4096, "one page");
 #define EP_BLIND_EXCEPTIONS                                                                       \
 	1u /* arena.blind: shared libraries call an unwinder that nobody \ stands in front of, so \
 	      that their exceptions leave no marks */
+/* arena.blind (1.9): EPITAPH_ON_CRASH asked for a snapshot of the process's death, and none is
+ * written, as the program set a filter of system calls that forbids it, or gave up the TSC. */
+#define EP_BLIND_SNAPSHOT 2u
 
 /* ---- process facts ---- */
 

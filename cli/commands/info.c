@@ -136,6 +136,9 @@ static void print_arena(const struct ep_session *session)
 	if (arena->blind & EP_BLIND_EXCEPTIONS)
 		printf("unseen     exceptions of shared libraries: the program has an unwinder of "
 		       "its own (-static-libgcc)\n");
+	if (arena->blind & EP_BLIND_SNAPSHOT)
+		printf("unseen     its death, by EPITAPH_ON_CRASH: its filter of system calls does "
+		       "not let a snapshot be written\n");
 	print_clock(trace);
 }
 

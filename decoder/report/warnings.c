@@ -72,6 +72,11 @@ static void warn_trace(struct ep_report *report, const struct ep_trace *trace)
 		     "exceptions of shared libraries left no marks (-static-libgcc?), but in those "
 		     "with -epitaph-runtime=shared: calls that they left are found by what "
 		     "happened next");
+	if (trace->arena.blind & EP_BLIND_SNAPSHOT)
+		warn(report, "no-crash-snapshot",
+		     "EPITAPH_ON_CRASH had no effect: the program set a filter of system calls "
+		     "(seccomp) that does not let a snapshot be written, or gave up the "
+		     "processor's time");
 	warn_losses(report, trace);
 	warn_missed(report, trace);
 	ep_switched_texts(trace, report->evidence->names, warn_switched, report);

@@ -439,18 +439,21 @@ void ep_arena_restart(void)
 	uint32_t gate = ep_arena->gate & (EP_GATE_OFF | EP_GATE_FLIP | EP_GATE_CONTROL);
 	uint32_t every = ep_arena->timestamp_every;
 	uint64_t untold = ep_arena->modules_untold;
+	uint32_t blind = ep_arena->blind;
 
 	if (parent_word)
 		*parent_word = 1;
 	epitaph_root.generation++;
 	if (ep_backing_on()) {
 		leave_parents_file(gate, every);
+		ep_arena->blind = blind;
 		return;
 	}
 	empty_arena();
 	ep_arena->committed = opened = lay_out();
 	record_settings(gate, every);
 	ep_arena->modules_untold = untold;
+	ep_arena->blind = blind;
 	identify();
 	describe(true);
 }

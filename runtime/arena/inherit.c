@@ -6,12 +6,16 @@
 #include <stdint.h>
 
 #include "runtime/arena/arena.h"
+#include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
 
 enum ep_inherit ep_inherit(void)
 {
 	if (ep_arena_forked())
 		return EP_INHERIT_COPY;
+	/* A filter of its own kills for the question: nothing is touched. */
+	if (!ep_jail_permits(EP_JAIL_NO_SIGNALS))
+		return EP_INHERIT_SHARED;
 	return (uint32_t)ep_syscall0(SYS_getpid) == epitaph_root.pid ? EP_INHERIT_NOTHING
 								     : EP_INHERIT_SHARED;
 }

@@ -21,7 +21,7 @@
 enum ep_inherit {
 	EP_INHERIT_NOTHING, /* this process made it all */
 	EP_INHERIT_COPY,    /* forked, and not begun anew yet (start.h) */
-	EP_INHERIT_SHARED,  /* a vfork child, a clone that is no thread */
+	EP_INHERIT_SHARED,  /* a vfork child, a clone that is no thread; or it may not be asked */
 };
 
 /* One system call. Async-signal-safe. */

@@ -255,6 +255,20 @@ void ep_fatal_start(void)
 		own_deadly();
 }
 
+void ep_fatal_end(void)
+{
+	for (int signal = 1; signal < EP_SIGNALS; signal++) {
+		uint64_t mask;
+
+		if (!fatal.owned[signal])
+			continue;
+		mask = lock();
+		install_program(signal);
+		fatal.owned[signal] = false;
+		unlock(mask);
+	}
+}
+
 void ep_fatal_reset(void)
 {
 	fatal.lock = 0;

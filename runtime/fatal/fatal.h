@@ -14,6 +14,9 @@
 /* Installs the handler for what the settings ask for. After ep_start, once. */
 void ep_fatal_start(void);
 
+/* Gives all signals back: the kernel has the program's own actions, now and later. */
+void ep_fatal_end(void);
+
 /* In a forked child: no thread is in the middle of a change. */
 void ep_fatal_reset(void);
 

@@ -4,6 +4,7 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/integrity.h"
+#include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/record/faults.h"
 #include "runtime/settings/settings.h"
@@ -24,7 +25,8 @@ void ep_front_set(int signal, void *handler)
  * kernel as it is. */
 bool ep_front_wanted(int signal, const void *handler)
 {
-	return (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+	return ep_jail_permits(EP_JAIL_NO_SIGNALS) &&
+	       (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
 		signal == SIGABRT || signal == SIGSYS) &&
 	       handler != SIG_DFL && handler != SIG_IGN && handler != (const void *)SIG_ERR &&
 	       handler != (const void *)ep_front && ep_truth.arena && !ep_settings.counting &&

@@ -29,13 +29,23 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		ep_new_file_complain("no snapshot", result);
 }
 
+static const struct ep_kernel_action ours = {
+	on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | EP_SA_RESTORER, ep_restorer, 0};
+
 void ep_trigger_start(void)
 {
-	struct ep_kernel_action ours = {
-		on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | EP_SA_RESTORER, ep_restorer, 0};
 	struct ep_kernel_action old;
 	int signal = ep_settings.snapshot_signal;
 
 	if (signal && !ep_signal_action(signal, NULL, &old) && old.handler == SIG_DFL)
 		ep_signal_action(signal, &ours, NULL);
+}
+
+void ep_trigger_end(void)
+{
+	struct ep_kernel_action none = {SIG_DFL, EP_SA_RESTORER, ep_restorer, 0}, now;
+	int signal = ep_settings.snapshot_signal;
+
+	if (signal && !ep_signal_action(signal, NULL, &now) && now.handler == ours.handler)
+		ep_signal_action(signal, &none, NULL);
 }

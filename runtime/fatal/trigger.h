@@ -10,4 +10,7 @@
  */
 void ep_trigger_start(void);
 
+/* Takes it away, unless the program has another. */
+void ep_trigger_end(void);
+
 #endif

@@ -15,7 +15,10 @@
 #include <sys/syscall.h>
 
 #include "runtime/arena/arena.h"
+#include "runtime/arena/inherit.h"
 #include "runtime/counting/counts_file.h"
+#include "runtime/fatal/fatal.h"
+#include "runtime/fatal/trigger.h"
 #include "runtime/kernel/sched.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/jail.h"
@@ -59,13 +62,30 @@ ALONE(initgroups)
 
 /* ---- with any number of arguments: from interpose.S ---- */
 
-ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place);
-ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c);
+ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place, uint64_t c);
+ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c, uint64_t d);
 
-/* The program sets a filter of system calls; `strict`: the one that leaves read, write and exit,
- * and no time (kernel: seccomp_assign_mode, disable_TSC). */
-static void enter_jail(bool strict)
+/* Handlers of fatal signals go while they may: in one that calls what the filter kills for, the
+ * process would die of SIGSYS, and not of what it dies of. Nor are they of use where no snapshot
+ * can be written, or what was counted is. */
+static void leave_signals(void)
 {
+	if (!ep_settings.counting && ep_jail_permits(EP_JAIL_NO_SNAPSHOT))
+		return;
+	if (ep_settings.crash_snapshot && ep_arena)
+		__atomic_fetch_or(&ep_arena->blind, EP_BLIND_SNAPSHOT, __ATOMIC_RELAXED);
+	ep_trigger_end();
+	ep_fatal_end();
+}
+
+/* The program sets a filter of system calls (a struct sock_fprog); `strict`: the one that leaves
+ * read, write and exit, and no time (kernel: seccomp_assign_mode, disable_TSC). */
+static void enter_jail(bool strict, const void *filter)
+{
+	/* A vfork child's actions are its own, what is known of them is not. */
+	bool shared = ep_inherit() == EP_INHERIT_SHARED, watched = ep_watchdog_leave();
+
+	ep_sched_leave();
 	/* Code that is called for the first time takes memory, and a file at the end is written by
 	 * more than the program may call. */
 	if (ep_settings.counting && ep_arena) {
@@ -76,7 +96,11 @@ static void enter_jail(bool strict)
 		ep_thread_ignore();
 	else if (ep_arena && !ep_settings.counting && !ep_jailed() && ep_arena_intact())
 		ep_rings_open_ahead();
-	ep_jail_enter();
+	ep_jail_enter(strict ? NULL : filter);
+	if (!shared)
+		leave_signals();
+	if (watched && ep_jail_permits(EP_JAIL_NO_HELPER | EP_JAIL_NO_SIGNALS))
+		ep_watchdog_return_later();
 	ep_switches_wait(); /* the filter may be for all threads */
 }
 
@@ -87,18 +111,20 @@ static void leave_watchdogs(void)
 }
 
 /* What a filter of system calls allows is for its thread, or for all: the drain does not come
- * again. A watchdog's thread does, when one is next fed. */
-ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place)
+ * again. A watchdog's thread does, when one is next fed, if the filter lets it. */
+static void before_prctl(uint64_t operation, uint64_t mode, uint64_t filter)
 {
-	if ((int)a == SECCOMP_BY_PRCTL) {
-		ep_sched_leave();
-		leave_watchdogs();
-		enter_jail(b == SECCOMP_MODE_STRICT);
-	}
-	if ((int)a == PR_SET_TSC && b == PR_TSC_SIGSEGV) {
-		enter_jail(false);
+	if ((int)operation == SECCOMP_BY_PRCTL)
+		enter_jail(mode == SECCOMP_MODE_STRICT, (const void *)filter);
+	if ((int)operation == PR_SET_TSC && mode == PR_TSC_SIGSEGV) {
+		enter_jail(false, NULL);
 		ep_integrity_end(EP_OFF_NO_TSC);
 	}
+}
+
+ep_any_fn ep_before_prctl(uint64_t a, uint64_t b, uint64_t place, uint64_t c)
+{
+	before_prctl(a, b, c);
 	return ep_interpose_real(EP_REAL_prctl, place);
 }
 
@@ -122,23 +148,23 @@ static bool wants_to_be_alone(long number)
 
 /* libseccomp asks with flags, which mode 1 has none of, whether there is such a call; and by other
  * operations what it can do. */
-static void before_seccomp(uint64_t operation, uint64_t flags)
+static void before_seccomp(uint64_t operation, uint64_t flags, uint64_t filter)
 {
 	bool strict = operation == SECCOMP_SET_MODE_STRICT;
 
 	if (operation != SECCOMP_SET_MODE_FILTER && !(strict && flags == 0))
 		return;
-	ep_sched_leave();
-	leave_watchdogs();
-	enter_jail(strict);
+	enter_jail(strict, (const void *)filter);
 }
 
-ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c)
+ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c, uint64_t d)
 {
 	if ((long)a == SYS_clone || (long)a == SYS_fork || (long)a == SYS_clone3)
 		ep_ring_look_soon();
 	if ((long)a == SYS_seccomp) {
-		before_seccomp(b, c);
+		before_seccomp(b, c, d);
+	} else if ((long)a == SYS_prctl) {
+		before_prctl(b, c, d);
 	} else if (wants_to_be_alone((long)a)) {
 		if (ep_sched_leave())
 			ep_sched_return_later();

@@ -12,14 +12,22 @@
 
 #define EP_JAIL_INHERITED 1u /* a filter was there when the process began */
 #define EP_JAIL_OWN       2u /* the program set one, for a thread or for all */
+/* What filters of its own may kill for. */
+#define EP_JAIL_NO_SIGNALS  4u  /* handling a fatal signal, and dying of it */
+#define EP_JAIL_NO_SNAPSHOT 8u  /* writing a snapshot */
+#define EP_JAIL_NO_HELPER   16u /* a thread of the runtime's own */
 
 extern uint32_t ep_jail_state;
 
 /* Asks the kernel. */
 void ep_jail_start(void);
 
-/* The program is about to set a filter of system calls, or gives up the processor's time. */
-void ep_jail_enter(void);
+/*
+ * The program is about to set a filter of system calls, or gives up the processor's time. `filter`:
+ * its struct sock_fprog, wherever that is; NULL: all but read, write and exit is given up. The
+ * filter is read, and what it may kill for is not done any more.
+ */
+void ep_jail_enter(const void *filter);
 
 /* No system call is made that the program does not make itself, or would. Those that a filter of
  * one's own could refuse: threads that begin now are not recorded, and names, libraries and kernel
@@ -27,6 +35,13 @@ void ep_jail_enter(void);
 static inline bool ep_jailed(void)
 {
 	return __atomic_load_n(&ep_jail_state, __ATOMIC_RELAXED) & EP_JAIL_OWN;
+}
+
+/* The filters that the program set let all system calls through that this takes, or refuse them by
+ * an error. `what`: one of EP_JAIL_NO_. */
+static inline bool ep_jail_permits(uint32_t what)
+{
+	return !(__atomic_load_n(&ep_jail_state, __ATOMIC_RELAXED) & what);
 }
 
 /* A list of what programs of a kind call (systemd's @system-service, for one) has not what is there

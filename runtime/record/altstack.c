@@ -11,6 +11,7 @@
 
 #include "runtime/arena/inherit.h"
 #include "runtime/lib/interpose.h"
+#include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/settings/settings.h"
 #include "runtime/x86_64/emulator.h"
@@ -122,7 +123,7 @@ EP_INTERPOSER int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new, stack_t *o
 int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new, stack_t *old)
 {
 	stack_t before, *got = old ? old : &before;
-	bool change = new != NULL, own;
+	bool change = new != NULL, own = false;
 	long result = set(new, got);
 
 	if (ep_syscall_failed(result)) {
@@ -130,10 +131,12 @@ int EP_INTERPOSER_NAME(sigaltstack)(const stack_t *new, stack_t *old)
 		return -1;
 	}
 	before = *got;
-	own = ep_altstack_is_own(&before);
+	/* Else the program sees ours. */
+	if (ep_jail_permits(EP_JAIL_NO_SIGNALS))
+		own = ep_altstack_is_own(&before);
 	if (own && old)
 		*old = (stack_t){.ss_flags = SS_DISABLE};
-	if (change)
+	if (change && ep_jail_permits(EP_JAIL_NO_SNAPSHOT))
 		settle(&before, own);
 	return 0;
 }

@@ -72,7 +72,7 @@ static void end(void)
 	ep_tls.gate = &ep_shut_for_good;
 	ep_ring_pause_here();
 	ep_tls.thread = NULL;
-	if (ep_settings.crash_snapshot)
+	if (ep_settings.crash_snapshot && ep_jail_permits(EP_JAIL_NO_SNAPSHOT))
 		ep_altstack_end();
 	if (!thread->serial) /* lost by a rescue: it says nothing any more */
 		return;

@@ -22,6 +22,7 @@
 #include "runtime/facts/maps.h"
 #include "runtime/format.h"
 #include "runtime/lib/files.h"
+#include "runtime/lib/jail.h"
 #include "runtime/lib/new_file.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
@@ -562,6 +563,8 @@ int ep_snapshot_save(uint64_t number, const char *path)
 
 	if (!kept)
 		return -EINVAL;
+	if (!ep_jail_permits(EP_JAIL_NO_SNAPSHOT))
+		return -EPERM;
 	if (atomic_flag_test_and_set(&busy))
 		return -EBUSY;
 	error = save(kept, path);
@@ -621,6 +624,8 @@ static inline __attribute__((always_inline)) int write_as(const char *path, cons
 
 	if (!ep_arena)
 		return -ENODEV;
+	if (!ep_jail_permits(EP_JAIL_NO_SNAPSHOT))
+		return -EPERM;
 	if (atomic_flag_test_and_set(&busy))
 		return -EBUSY;
 	shot.info = info;

@@ -22,8 +22,8 @@
 	.cfi_adjust_cfa_offset -8
 	.endm
 
-	/* \before gets the first two arguments, the place of the call and the third argument, and
-	 * returns the real one's address. %r11 is where to go on; 0: there. */
+	/* \before gets the first two arguments, the place of the call, and the third and fourth
+	 * argument, and returns the real one's address. %r11 is where to go on; 0: there. */
 	.macro	go_on before
 	keep	%rdi
 	keep	%rsi
@@ -34,6 +34,7 @@
 	keep	%rax
 	keep	%r11
 	keep	%r11			/* aligns the stack for C */
+	movq	%rcx, %r8
 	movq	%rdx, %rcx
 	movq	72(%rsp), %rdx
 	call	\before

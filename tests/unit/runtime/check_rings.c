@@ -569,7 +569,7 @@ static void *storm_in_jail(void *unused)
 
 	calls(10);
 	ep_rings_open_ahead();
-	ep_jail_enter();
+	ep_jail_enter(NULL);
 	committed = ep_arena->committed;
 	storm((void *)(3 * MIB));
 	ck_assert_uint_eq(ep_arena->committed, committed);
