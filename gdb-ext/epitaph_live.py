@@ -12,8 +12,21 @@ from epitaph_process import (NT_AUXV, NT_FILE, NT_PRPSINFO, NT_PRSTATUS, NT_SIGI
                              Process, Segment, open_core)
 
 
+def folder_of(inferior):
+    """/proc/PID, or where the main thread has ended, and its memory's files with it, that of one
+    that has not."""
+    for tid in [inferior.pid] + [thread.ptid[1] for thread in inferior.threads()]:
+        try:
+            with open("/proc/%d/statm" % tid, "rb") as file:
+                if int(file.read().split()[0]) > 0:
+                    return "/proc/%d" % tid
+        except (OSError, ValueError, IndexError):
+            pass
+    return "/proc/%d" % inferior.pid
+
+
 def open_proc(inferior, name):
-    path = "/proc/%d/%s" % (inferior.pid, name)
+    path = "%s/%s" % (folder_of(inferior), name)
     try:
         return open(path, "rb", buffering=0)
     except OSError as error:
@@ -130,7 +143,7 @@ def prstatus(inferior, tid, registers, siginfo):
 
 def prpsinfo(inferior):
     """struct elf_prpsinfo of x86-64 (<sys/procfs.h>)."""
-    status = read_status(inferior, inferior.pid)
+    status = read_status(inferior, inferior.pid)  # it has one as long as the process is there
     uid, gid, parent = (int(status.get(name, [b"0"])[0]) for name in (b"Uid", b"Gid", b"PPid"))
     words = read_proc(inferior, "cmdline").rstrip(b"\0").replace(b"\0", b" ")
     return struct.pack(

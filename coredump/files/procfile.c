@@ -104,16 +104,14 @@ bool ep_procfile_text_at(int folder, const char *path, char *out, size_t size)
 	return n >= 0;
 }
 
-int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size)
+int ep_proc_read(int folder, const char *name, char **out, size_t *size)
 {
-	char path[64];
 	int fd, rc, error;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	rc = ep_file_read_rest(out, size, fd, path, PROC_FILE_MAX, NULL);
+	rc = ep_file_read_rest(out, size, fd, name, PROC_FILE_MAX, NULL);
 	error = rc == EP_E_LIMIT ? EFBIG : errno;
 	close(fd);
 	return rc ? -error : 0;

@@ -20,9 +20,9 @@ bool ep_procfile_line_at(int folder, const char *path, char *out, size_t size);
  * may hold one (stat, comm). */
 bool ep_procfile_text_at(int folder, const char *path, char *out, size_t size);
 
-/* All of /proc/PID/NAME; *out is NUL-terminated beyond *size, to be freed. 0, or a negative
- * errno. */
-int ep_proc_read(pid_t pid, const char *name, char **out, size_t *size);
+/* All of NAME in the folder /proc/PID, or of a path where that is AT_FDCWD; *out is NUL-terminated
+ * beyond *size, to be freed. 0, or a negative errno. */
+int ep_proc_read(int folder, const char *name, char **out, size_t *size);
 
 /* All lines, one after the other. Those longer than the buffer are cut. */
 struct ep_procfile {

@@ -43,7 +43,7 @@ static void path_on_disk(const struct ep_source *source, const struct ep_mapping
 	else if (source->sysroot)
 		snprintf(out, size, "%s%s", source->sysroot, mapping->path);
 	else if (source->kind == EP_SOURCE_LIVE)
-		snprintf(out, size, "/proc/%d/root%s", (int)source->pid, mapping->path);
+		snprintf(out, size, "/proc/%d/root%s", (int)source->tid, mapping->path);
 	else
 		snprintf(out, size, "%s", mapping->path);
 }

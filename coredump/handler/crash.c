@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "coredump/files/procfile.h"
+#include "coredump/live/living.h"
 #include "coredump/util/number.h"
 
 /* ---- the process ---- */
@@ -101,10 +102,10 @@ static void groups_parse(struct ep_credentials *credentials, const char *text)
 	}
 }
 
-/* /proc/PID/status or that of a task: who it is. Also the innermost name of it (*inner, the line's
- * last number), and whether it is being dumped. */
+/* /proc/PID/status or that of a task: who it is. Also the innermost name of it (*inner, the last
+ * number of the line `names`), and whether it is being dumped. */
 static bool status_read(const struct ep_crash *crash, const char *name, struct ep_credentials *out,
-			pid_t *inner, bool *dumping)
+			const char *names, pid_t *inner, bool *dumping)
 {
 	struct ep_procfile file;
 	unsigned long long capabilities = 0;
@@ -121,7 +122,7 @@ static bool status_read(const struct ep_crash *crash, const char *name, struct e
 			groups_parse(out, line + 8);
 		else if (sscanf(line, "CapEff: %llx", &capabilities) == 1)
 			out->capabilities = capabilities;
-		else if (strncmp(line, "NSpid:", 6) == 0 && last)
+		else if (strncmp(line, names, strlen(names)) == 0 && last)
 			*inner = (pid_t)atoi(last + 1);
 		else if (strncmp(line, "CoreDumping:", 12) == 0 && last)
 			*dumping = atoi(last + 1) == 1;
@@ -147,7 +148,7 @@ static void thread_read(struct ep_crash *crash)
 
 	memset(&own, 0, sizeof(own));
 	snprintf(path, sizeof(path), "task/%d/status", (int)crash->tid);
-	if (status_read(crash, path, &own, &crash->inner_tid, &dumping)) {
+	if (status_read(crash, path, &own, "NSpid:", &crash->inner_tid, &dumping)) {
 		crash->mixed |= is_mixed(&own) || own.uid[0] != crash->credentials.uid[0] ||
 				own.gid[0] != crash->credentials.gid[0];
 		crash->credentials = own;
@@ -340,17 +341,18 @@ static int not_the_one(struct ep_crash *crash, const char *why, struct ep_err *e
 int ep_crash_of(struct ep_crash *crash, int pidfd, struct ep_err *err)
 {
 	struct ep_credentials *own = &crash->credentials;
+	struct ep_living living;
 	bool dumping = false;
-	char path[32];
 	uint64_t start;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)crash->pid);
-	crash->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (crash->proc < 0)
+	/* The threads that wait for the dump still have the memory; a main thread that ended
+	 * before has none. */
+	if (!ep_living_open(&living, crash->pid))
 		return not_the_one(crash, "is not there any more", err);
+	crash->proc = living.folder;
 	if (pidfd >= 0 && !pidfd_is_of(pidfd, crash->pid))
 		return not_the_one(crash, "is another process's by now", err);
-	if (!status_read(crash, "status", own, &crash->inner_pid, &dumping) || !dumping)
+	if (!status_read(crash, "status", own, "NStgid:", &crash->inner_pid, &dumping) || !dumping)
 		return not_the_one(crash, "is not being dumped", err);
 	if (!start_read(crash, &start) || start > crash->time + 1)
 		return not_the_one(crash, "began after the crash", err);

@@ -43,8 +43,9 @@ struct ep_crash {
 	char comm[17];       /* of the thread */
 	char path[PATH_MAX]; /* of the executable, as its own root has it; "" unknown */
 	char host[65];
-	int proc; /* /proc/PID, ep_crash_close; -1: there is no such process any more, and only what
-		     words said is known */
+	int proc;     /* /proc/PID, or that of a thread of it that has not ended (live/living.h),
+			 ep_crash_close; -1: there is no such process any more, and only what words
+			 said is known */
 	bool foreign; /* in another user namespace than we are */
 	bool mixed;   /* not all of its users, or groups, are the same one */
 	bool secure;  /* it was started with privileges (AT_SECURE), or that is not known */

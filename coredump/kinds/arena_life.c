@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "coredump/kinds/arena_impl.h"
+#include "coredump/live/living.h"
 #include "coredump/files/regularfile.h"
 #include "coredump/files/procfile.h"
 
@@ -64,11 +65,12 @@ static bool same_namespace(const struct ep_process *process)
 /* Field 22 of /proc/PID/stat. */
 static bool same_process(const struct ep_process *process)
 {
-	char *text, *after;
+	char path[32], *text, *after;
 	uint64_t ticks = 0;
 	size_t size;
 
-	if (ep_proc_read((pid_t)process->pid, "stat", &text, &size))
+	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
+	if (ep_proc_read(AT_FDCWD, path, &text, &size))
 		return false;
 	after = strrchr(text, ')');
 	if (after && sscanf(after,
@@ -85,11 +87,16 @@ static int maps_it(pid_t pid, uint64_t address, uint64_t inode)
 {
 	char *text, *line, *next;
 	uint64_t start, at;
-	int found = 0;
+	struct ep_living living;
+	int found = 0, rc;
 	size_t size;
 
-	if (ep_proc_read(pid, "maps", &text, &size))
+	if (!ep_living_open(&living, pid))
 		return -1;
+	rc = ep_proc_read(living.folder, "maps", &text, &size);
+	ep_living_close(&living);
+	if (rc)
+		return living.tid ? -1 : 0;
 	for (next = text; (line = strsep(&next, "\n")) && !found;)
 		found = sscanf(line, "%" SCNx64 "-%*x %*s %*x %*x:%*x %" SCNu64, &start, &at) ==
 				2 &&

@@ -99,11 +99,9 @@ int ep_control_open(struct ep_control *out, struct ep_source *source,
 		.arena_address = found->arena_address,
 		.identity = found->root.identity,
 	};
-	char path[64];
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)control.pid);
-	control.memory = open(path, O_RDWR | O_CLOEXEC);
+	control.memory = openat(ep_source_folder(source), "mem", O_RDWR | O_CLOEXEC);
 	if (control.memory < 0)
 		return not_opened(&control, err);
 	rc = ep_control_check(&control, err);

@@ -19,24 +19,8 @@
 #include <unistd.h>
 
 #include "coredump/files/procfile.h"
+#include "coredump/live/living.h"
 #include "coredump/memory/source_impl.h"
-
-#define PF_KTHREAD 0x00200000u /* linux/sched.h, in /proc/PID/stat */
-
-/* State and flags of /proc/PID/stat; the name in it may hold anything. */
-static bool stat_read(pid_t pid, char *state, unsigned *flags)
-{
-	char *text, *after;
-	size_t size;
-	bool good;
-
-	if (ep_proc_read(pid, "stat", &text, &size))
-		return false;
-	after = strrchr(text, ')');
-	good = after && sscanf(after, ") %c %*d %*d %*d %*d %*d %u", state, flags) == 2;
-	free(text);
-	return good;
-}
 
 /* ---- reading ---- */
 
@@ -49,10 +33,7 @@ static int gone(const struct ep_source *source, uint64_t at, struct ep_err *err)
 static int live_fault(const struct ep_source *source, const struct ep_segment *segment, uint64_t at,
 		      struct ep_err *err)
 {
-	char state;
-	unsigned flags;
-
-	if (!stat_read(source->pid, &state, &flags) || state == 'Z' || state == 'X')
+	if (!ep_living_is(source->pid))
 		return gone(source, at, err);
 	if (segment)
 		return ep_fail(err, EP_E_UNSAVED, at,
@@ -64,10 +45,10 @@ static ssize_t read_once(const struct ep_source *source, uint64_t at, void *out,
 {
 	struct iovec local = {out, size};
 	struct iovec remote = {(void *)(uintptr_t)at, size};
-	ssize_t n = process_vm_readv(source->pid, &local, 1, &remote, 1, 0);
+	ssize_t n = process_vm_readv(source->tid, &local, 1, &remote, 1, 0);
 
-	/* Not allowed, not there, or a page without read permission, which only /proc/PID/mem
-	 * gives. */
+	/* Not allowed, not there, or a page without read permission, which only /proc/TID/mem
+	 * gives; that goes on when its thread ends before others. */
 	if (n <= 0 && source->fd >= 0 && at <= INT64_MAX)
 		n = pread(source->fd, out, size, (off_t)at);
 	return n;
@@ -137,13 +118,13 @@ static int maps_read(struct ep_source *source, struct ep_err *err)
 	size_t size;
 	struct maps_line parsed;
 	char *next, *line;
-	int rc = ep_proc_read(source->pid, "maps", &source->mapping_text, &size);
+	int rc = ep_proc_read(source->folder, "maps", &source->mapping_text, &size);
 
 	if (rc) {
 		source->mapping_text = NULL;
 		errno = -rc;
 		return ep_fail(err, rc == -EACCES ? EP_E_PERMISSION : EP_E_IO, 0,
-			       "%s: /proc/%d/maps: %m", source->name, (int)source->pid);
+			       "%s: /proc/%d/maps: %m", source->name, (int)source->tid);
 	}
 	next = source->mapping_text;
 	while ((line = strsep(&next, "\n")))
@@ -154,32 +135,28 @@ static int maps_read(struct ep_source *source, struct ep_err *err)
 
 /* ---- threads ---- */
 
-static void name_read(struct ep_source_thread *thread, pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)pid, thread->tid);
-	ep_procfile_line(path, thread->name, sizeof(thread->name));
-}
-
+/* Without a main thread that has ended: of all that end it alone stays, and no core has it. */
 static int threads_read(struct ep_source *source, struct ep_err *err)
 {
-	char path[64];
+	int list = openat(source->folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = list >= 0 ? fdopendir(list) : NULL;
 	struct dirent *entry;
-	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)source->pid);
-	dir = opendir(path);
 	if (!dir)
-		return ep_fail(err, EP_E_IO, 0, "%s: %s: %m", source->name, path);
+		return ep_fail(err, EP_E_IO, 0, "%s: /proc/%d/task: %m", source->name,
+			       (int)source->tid);
 	while ((entry = readdir(dir))) {
+		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		struct ep_source_thread *thread;
+		char path[64];
 
-		if (!isdigit((unsigned char)entry->d_name[0]))
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    (source->tid != source->pid && tid == (uint32_t)source->pid))
 			continue;
 		thread = ep_array_add(&source->threads);
-		thread->tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		name_read(thread, source->pid);
+		thread->tid = tid;
+		snprintf(path, sizeof(path), "task/%u/comm", tid);
+		ep_procfile_line_at(source->folder, path, thread->name, sizeof(thread->name));
 	}
 	closedir(dir);
 	return EP_OK;
@@ -211,17 +188,16 @@ static bool may_trace(void)
 	return effective >> CAP_SYS_PTRACE & 1;
 }
 
-/* The process's ids, from /proc/PID/status: the folder itself is root's when the process is not
+/* The process's ids, from its status: the folder itself is root's when the process is not
  * dumpable. The effective user id is returned, (uid_t)-1: not told. */
 static uid_t owner_read(struct ep_source *source)
 {
 	struct ep_procfile file;
-	char path[64], *line;
 	unsigned effective = (unsigned)-1;
 	bool uid = false, gid = false;
+	char *line;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)source->pid);
-	ep_procfile_open(&file, path);
+	ep_procfile_open_at(&file, source->folder, "status");
 	while ((line = ep_procfile_next(&file, '\n'))) {
 		uid |= sscanf(line, "Uid: %u %u", &source->uid, &effective) == 2;
 		gid |= sscanf(line, "Gid: %u", &source->gid) == 1;
@@ -269,15 +245,12 @@ static int not_permitted(struct ep_source *source, struct ep_err *err)
 }
 
 /* False also where the executable may not be read. */
-static bool is_32_bit(pid_t pid)
+static bool is_32_bit(int folder)
 {
-	char path[64];
 	unsigned char ident[EI_NIDENT];
-	int fd;
+	int fd = openat(folder, "exe", O_RDONLY | O_CLOEXEC);
 	bool narrow;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	narrow = read(fd, ident, sizeof(ident)) == sizeof(ident) && ident[EI_CLASS] == ELFCLASS32;
@@ -285,24 +258,25 @@ static bool is_32_bit(pid_t pid)
 	return narrow;
 }
 
-static int process_check(struct ep_source *source, struct ep_err *err)
+static int process_open(struct ep_source *source, struct ep_err *err)
 {
-	char state = 0;
-	unsigned flags = 0;
+	struct ep_living living;
 
-	if (!stat_read(source->pid, &state, &flags))
+	if (!ep_living_open(&living, source->pid))
 		return ep_fail(err, EP_E_IO, 0,
 			       "%s: no such process; if it has crashed, name its core",
 			       source->name);
-	if (state == 'Z' || state == 'X')
+	source->folder = living.folder;
+	source->tid = living.tid;
+	if (!living.tid)
 		return ep_fail(err, EP_E_IO, 0,
 			       "%s: a zombie: it has ended, its memory is gone; name its core",
 			       source->name);
-	if (flags & PF_KTHREAD)
+	if (living.kernels)
 		return ep_fail(err, EP_E_FORMAT, 0,
 			       "%s: a thread of the kernel, it has no memory of its own",
 			       source->name);
-	if (is_32_bit(source->pid))
+	if (is_32_bit(source->folder))
 		return ep_fail(err, EP_E_FORMAT, 0,
 			       "%s: a 32-bit program; only 64-bit ones of x86-64 are traced",
 			       source->name);
@@ -311,15 +285,13 @@ static int process_check(struct ep_source *source, struct ep_err *err)
 
 static int live_load(struct ep_source *source, struct ep_err *err)
 {
-	char path[64];
 	size_t size = 0;
 	uint8_t byte;
-	int rc = process_check(source, err);
+	int rc = process_open(source, err);
 
 	if (rc)
 		return rc;
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)source->pid);
-	source->fd = open(path, O_RDONLY | O_CLOEXEC);
+	source->fd = openat(source->folder, "mem", O_RDONLY | O_CLOEXEC);
 	rc = maps_read(source, err);
 	if (rc == EP_E_PERMISSION)
 		return not_permitted(source, err);
@@ -328,7 +300,7 @@ static int live_load(struct ep_source *source, struct ep_err *err)
 	rc = threads_read(source, err);
 	if (rc)
 		return rc;
-	if (ep_proc_read(source->pid, "auxv", (char **)&source->owned_auxv, &size) == 0)
+	if (ep_proc_read(source->folder, "auxv", (char **)&source->owned_auxv, &size) == 0)
 		source->auxv = source->owned_auxv;
 	source->auxv_size = size;
 	if (source->segments.count == 0)
@@ -340,20 +312,28 @@ static int live_load(struct ep_source *source, struct ep_err *err)
 	return EP_OK;
 }
 
+/* The thread by which it is seen may end in between, and others live on. */
+#define TRIES 8
+
 int ep_source_open_live(struct ep_source **out, pid_t pid, struct ep_err *err)
 {
 	struct ep_source *source;
 	char name[32];
-	int rc;
+	int rc = EP_E_IO;
 
 	snprintf(name, sizeof(name), "pid:%d", (int)pid);
-	source = ep_source_new(EP_SOURCE_LIVE, &live_ops, name, NULL);
-	source->pid = pid;
-	source->changing = true;
-	rc = live_load(source, err);
-	if (rc)
-		ep_source_close(source);
-	else
-		*out = source;
+	for (int i = 0; i < TRIES && rc == EP_E_IO; i++) {
+		source = ep_source_new(EP_SOURCE_LIVE, &live_ops, name, NULL);
+		source->pid = pid;
+		source->changing = true;
+		rc = live_load(source, err);
+		if (rc == EP_OK)
+			*out = source;
+		else
+			ep_source_close(source);
+		/* Of a process that is not there, nothing is there later. */
+		if (rc == EP_E_IO && !ep_living_is(pid))
+			break;
+	}
 	return rc;
 }

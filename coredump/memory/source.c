@@ -24,7 +24,7 @@ struct ep_source *ep_source_new(enum ep_source_kind kind, const struct ep_source
 
 	source->kind = kind;
 	source->ops = ops;
-	source->fd = source->arena_fd = -1;
+	source->fd = source->arena_fd = source->folder = -1;
 	source->name = ep_strdup(name);
 	source->path = path ? ep_strdup(path) : NULL;
 	return source;
@@ -38,6 +38,8 @@ void ep_source_close(struct ep_source *source)
 		source->ops->close(source);
 	if (source->fd >= 0)
 		close(source->fd);
+	if (source->folder >= 0)
+		close(source->folder);
 	if (source->arena_fd >= 0)
 		close(source->arena_fd);
 	for (size_t i = 0; i < source->warning_count; i++)
@@ -224,6 +226,11 @@ int ep_source_owner(const struct ep_source *source, uint32_t *uid, uint32_t *gid
 	if (gid)
 		*gid = source->gid;
 	return EP_OK;
+}
+
+int ep_source_folder(const struct ep_source *source)
+{
+	return source->folder;
 }
 
 const char *ep_source_path(const struct ep_source *source)

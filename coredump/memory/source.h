@@ -124,6 +124,9 @@ pid_t ep_source_pid(const struct ep_source *source);        /* 0 unknown */
  * effective ids are in no core.
  */
 int ep_source_owner(const struct ep_source *source, uint32_t *uid, uint32_t *gid);
+/* /proc/PID of a running process, or that of a thread of it where its main thread has ended, which
+ * has all of it: borrowed; -1: it is none. */
+int ep_source_folder(const struct ep_source *source);
 /* EP_E_USAGE: `path` is the file that the source is read from, which no output may replace. */
 int ep_source_spare(const struct ep_source *source, const char *path, struct ep_err *err);
 const char *ep_source_path(

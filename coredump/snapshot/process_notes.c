@@ -17,25 +17,26 @@
 
 static void process_facts(const struct ep_source *source, struct elf_prpsinfo *out)
 {
-	const pid_t pid = source->pid;
-	char *text, *after;
+	char path[32], *text, *after;
 	size_t size;
 
-	out->pr_pid = pid;
+	out->pr_pid = source->pid;
 	ep_source_owner(source, &out->pr_uid, &out->pr_gid);
-	if (ep_proc_read(pid, "stat", &text, &size) == 0) {
+	if (ep_proc_read(source->folder, "stat", &text, &size) == 0) {
 		after = strrchr(text, ')');
 		if (after && sscanf(after, ") %c %d %d %d", &out->pr_sname, &out->pr_ppid,
 				    &out->pr_pgrp, &out->pr_sid) < 4)
 			out->pr_sname = 0;
 		free(text);
 	}
-	if (ep_proc_read(pid, "comm", &text, &size) == 0) {
+	/* The process is called as its main thread is, also when that has ended. */
+	snprintf(path, sizeof(path), "task/%d/comm", (int)source->pid);
+	if (ep_proc_read(source->folder, path, &text, &size) == 0) {
 		text[strcspn(text, "\n")] = '\0';
 		strncpy(out->pr_fname, text, sizeof(out->pr_fname) - 1);
 		free(text);
 	}
-	if (ep_proc_read(pid, "cmdline", &text, &size) == 0) {
+	if (ep_proc_read(source->folder, "cmdline", &text, &size) == 0) {
 		for (size_t i = 0; i + 1 < size; i++)
 			if (text[i] == '\0')
 				text[i] = ' ';

@@ -4,13 +4,14 @@
 #include "runtime/facts/maps.h"
 
 #include <elf.h>
+#include <fcntl.h>
 
 #include "runtime/lib/files.h"
 #include "runtime/lib/text.h"
 
 bool ep_maps_open(struct ep_maps *maps, char *buffer)
 {
-	maps->fd = ep_fd_open("/proc/self/maps");
+	maps->fd = ep_fd_open_own("maps", O_RDONLY);
 	maps->buffer = buffer;
 	maps->from = maps->to = 0;
 	maps->failed = maps->fd < 0;

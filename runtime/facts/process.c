@@ -81,7 +81,7 @@ static void keep_first_line(struct area *area, struct ep_string *out, const char
 static void keep_command_line(struct area *area, struct ep_string *out)
 {
 	char *at = area->base + area->used;
-	long got = ep_fd_load("/proc/self/cmdline", at, room(area));
+	long got = ep_fd_load_own("cmdline", at, room(area));
 
 	if (got > 0 && !at[got - 1])
 		got--; /* separated by NUL bytes, not ended by them */

@@ -94,19 +94,38 @@ static uint32_t each_known(void (*call)(uint32_t tid))
 	return count;
 }
 
+/* The name of a main thread that has ended: it stays in the list, and signals to it are never
+ * delivered. 0: it has not. */
+static uint64_t ended_leader(void)
+{
+	char stat[64];
+	long got = ep_fd_load("/proc/self/stat", stat, sizeof(stat)), at = got;
+	const char *digits = stat;
+	uint64_t tid;
+
+	/* The name in parentheses may hold any; it is of 15 bytes at most. */
+	while (at > 0 && stat[at - 1] != ')')
+		at--;
+	if (at <= 0 || at + 1 >= got || stat[at + 1] != 'Z')
+		return 0;
+	return ep_text_number(&digits, stat + got, 10, &tid) ? tid : 0;
+}
+
 /* `elsewhere`: names are another namespace's. */
 static uint32_t each_listed(void (*call)(uint32_t tid), bool elsewhere)
 {
 	struct ep_folder folder;
 	const char *name;
 	uint32_t count = 0;
+	uint64_t ended = ended_leader();
 
 	ep_folder_begin(&folder, ep_fd_open(TASKS));
 	while ((name = ep_folder_next(&folder))) {
 		const char *digits = name;
 		uint64_t tid;
 
-		if (!ep_text_number(&digits, name + ep_string_length(name), 10, &tid))
+		if (!ep_text_number(&digits, name + ep_string_length(name), 10, &tid) ||
+		    (ended && tid == ended))
 			continue;
 		count++;
 		if (call && elsewhere)

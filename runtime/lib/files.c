@@ -9,10 +9,28 @@
 
 #include "runtime/lib/jail.h"
 #include "runtime/lib/syscalls.h"
+#include "runtime/lib/text.h"
 
 long ep_fd_open(const char *path)
 {
 	return ep_syscall4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+/* Older than Linux 3.17, or where a security module knows the usual name alone, it is that. */
+long ep_fd_open_own(const char *name, int flags)
+{
+	static const char *const folders[] = {"/proc/thread-self/", "/proc/self/"};
+	struct ep_text text;
+	char path[64];
+	long fd = -1;
+
+	for (unsigned i = 0; i < 2 && fd < 0; i++) {
+		ep_text_init(&text, path, sizeof path);
+		ep_text_add(&text, folders[i]);
+		ep_text_add(&text, name);
+		fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0);
+	}
+	return fd;
 }
 
 void ep_fd_close(long fd)
@@ -75,9 +93,8 @@ void ep_folder_end(struct ep_folder *folder)
 		ep_fd_close(folder->fd);
 }
 
-long ep_fd_load(const char *path, void *out, size_t size)
+static long load(long fd, void *out, size_t size)
 {
-	long fd = ep_fd_open(path);
 	long got;
 
 	if (fd < 0)
@@ -87,10 +104,20 @@ long ep_fd_load(const char *path, void *out, size_t size)
 	return got;
 }
 
+long ep_fd_load(const char *path, void *out, size_t size)
+{
+	return load(ep_fd_open(path), out, size);
+}
+
+long ep_fd_load_own(const char *name, void *out, size_t size)
+{
+	return load(ep_fd_open_own(name, O_RDONLY), out, size);
+}
+
 /* Containers' system call filters often refuse process_vm_readv. */
 static bool read_by_file(uint64_t address, void *out, size_t size)
 {
-	long fd = ep_fd_open("/proc/self/mem");
+	long fd = ep_fd_open_own("mem", O_RDONLY);
 	long got;
 
 	if (fd < 0)
@@ -98,6 +125,19 @@ static bool read_by_file(uint64_t address, void *out, size_t size)
 	got = ep_syscall4(SYS_pread64, fd, (long)out, (long)size, (long)address);
 	ep_fd_close(fd);
 	return got == (long)size;
+}
+
+/* A main thread that has ended has no memory, and the process by its number none either: it is the
+ * calling thread's too. */
+long ep_memory_call(long call, const struct iovec *here, const struct iovec *there, unsigned count)
+{
+	long got = ep_syscall6(call, ep_syscall0(SYS_getpid), (long)here, 1, (long)there,
+			       (long)count, 0);
+
+	if (got == -ESRCH)
+		got = ep_syscall6(call, ep_syscall0(SYS_gettid), (long)here, 1, (long)there,
+				  (long)count, 0);
+	return got;
 }
 
 bool ep_memory_read(uint64_t address, void *out, size_t size)
@@ -108,9 +148,7 @@ bool ep_memory_read(uint64_t address, void *out, size_t size)
 
 	if (ep_jail_inherited())
 		return read_by_file(address, out, size);
-	got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid), (long)&here, 1,
-			  (long)&there, 1, 0);
-
+	got = ep_memory_call(SYS_process_vm_readv, &here, &there, 1);
 	if (got == (long)size)
 		return true;
 	return (got == -ENOSYS || got == -EPERM || got == -ESRCH) &&
@@ -126,8 +164,7 @@ unsigned ep_memory_read_places(const uint64_t *addresses, unsigned count, void *
 	for (unsigned i = 0; i < count; i++)
 		there[i] = (struct iovec){(void *)addresses[i], size};
 	if (!ep_jail_inherited())
-		got = ep_syscall6(SYS_process_vm_readv, ep_syscall0(SYS_getpid), (long)&here, 1,
-				  (long)there, (long)count, 0);
+		got = ep_memory_call(SYS_process_vm_readv, &here, there, count);
 	if (got > 0)
 		return (unsigned)((uint64_t)got / size);
 	while (done < count && ep_memory_read(addresses[done], (char *)out + done * size, size))
@@ -138,7 +175,7 @@ unsigned ep_memory_read_places(const uint64_t *addresses, unsigned count, void *
 uint64_t ep_auxv(uint64_t type)
 {
 	uint64_t entries[64][2];
-	long got = ep_fd_load("/proc/self/auxv", entries, sizeof entries);
+	long got = ep_fd_load_own("auxv", entries, sizeof entries);
 
 	for (long i = 0; i < got / (long)sizeof entries[0]; i++) {
 		if (entries[i][0] == type)

@@ -12,6 +12,9 @@
 
 /* A descriptor that exec closes, or a negative errno. */
 long ep_fd_open(const char *path);
+/* /proc/self/NAME, opened with such flags: of the thread that asks, since what is the memory's
+ * (maps, mem, auxv, exe) is gone from a main thread that has ended, and from /proc/PID with it. */
+long ep_fd_open_own(const char *name, int flags);
 void ep_fd_close(long fd);
 
 /* Up to `size` bytes from where the file stands; fewer only at its end. Negative errno when the
@@ -32,6 +35,11 @@ void ep_folder_end(struct ep_folder *folder);
 
 /* The first `size` bytes of a file: how many, or a negative errno. */
 long ep_fd_load(const char *path, void *out, size_t size);
+long ep_fd_load_own(const char *name, void *out, size_t size); /* as ep_fd_open_own */
+
+struct iovec;
+/* process_vm_readv or _writev (`call`) on this very process: bytes, or a negative errno. */
+long ep_memory_call(long call, const struct iovec *here, const struct iovec *there, unsigned count);
 
 /*
  * Copies `size` bytes of this process's memory at `address`. False when not all of it could be

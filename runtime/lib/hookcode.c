@@ -43,7 +43,7 @@ bool ep_hooks_contain(uint64_t address)
  * Linux 6.12). */
 static bool write_by_file(void)
 {
-	long fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	long fd = ep_fd_open_own("mem", O_RDWR);
 	bool done = fd >= 0;
 
 	if (fd < 0)

@@ -84,7 +84,7 @@ void ep_notes_add_process(struct ep_notes *notes)
 	ep_fd_load("/proc/self/comm", name, sizeof name);
 	for (int i = 0; i < 15 && name[i] && name[i] != '\n'; i++)
 		info.pr_fname[i] = name[i];
-	got = ep_fd_load("/proc/self/cmdline", info.pr_psargs, sizeof info.pr_psargs - 1);
+	got = ep_fd_load_own("cmdline", info.pr_psargs, sizeof info.pr_psargs - 1);
 	for (long i = 0; i < got - 1; i++) {
 		if (!info.pr_psargs[i])
 			info.pr_psargs[i] = ' ';
@@ -95,7 +95,7 @@ void ep_notes_add_process(struct ep_notes *notes)
 void ep_notes_add_auxv(struct ep_notes *notes)
 {
 	static uint64_t entries[64][2];
-	long got = ep_fd_load("/proc/self/auxv", entries, sizeof entries);
+	long got = ep_fd_load_own("auxv", entries, sizeof entries);
 
 	if (got > 0)
 		put_note(notes, "CORE", NT_AUXV, entries, (uint64_t)got);

@@ -53,7 +53,7 @@ uint32_t ep_flip_how(uint32_t *reason)
 
 static void open_memory(struct ep_flip *flip)
 {
-	flip->fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	flip->fd = ep_fd_open_own("mem", O_RDWR);
 }
 
 static void close_memory(const struct ep_flip *flip)
@@ -175,8 +175,7 @@ static bool write_plainly(uint64_t place, uint8_t byte)
 {
 	struct iovec here = {&byte, 1}, there = {(void *)place, 1};
 
-	return ep_syscall6(SYS_process_vm_writev, ep_syscall0(SYS_getpid), (long)&here, 1,
-			   (long)&there, 1, 0) == 1;
+	return ep_memory_call(SYS_process_vm_writev, &here, &there, 1) == 1;
 }
 
 /* Threads go on running the page meanwhile, so it stays executable. */

@@ -123,7 +123,7 @@ static bool module_path(const struct ep_module *module, char *path, size_t size)
 
 	ep_text_init(&text, path, size);
 	if (module->flags & EP_MODULE_EXECUTABLE)
-		ep_text_add(&text, "/proc/self/exe");
+		ep_text_add(&text, "/proc/thread-self/exe");
 	else
 		ep_text_add_bytes(&text, section + module->path.offset, module->path.length);
 	return path[0] == '/' && !text.cut;

@@ -110,7 +110,7 @@ static void prepare_early(struct ep_flip *flip, void *argument)
  */
 static void prepare_anyway(struct ep_sleds *sleds)
 {
-	long fd = ep_syscall4(SYS_openat, AT_FDCWD, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	long fd = ep_fd_open_own("mem", O_RDWR);
 
 	prepare(sleds, fd, true);
 	if (fd >= 0)

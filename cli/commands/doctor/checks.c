@@ -86,6 +86,9 @@ static bool look_traced(const struct ep_doctor_target *target, struct ep_finding
 	if (target->pid && !target->traced && target->off_reason)
 		return say(out, EP_LOST, "tracing is off for good: %s",
 			   ep_off_text(target->off_reason));
+	if (target->pid && target->unseen.code)
+		return say(out, EP_DOUBT, "whether it is traced is not known: %s",
+			   target->unseen.text);
 	if (target->pid && !target->traced) {
 		say(out, EP_LOST, "the process has no trace in its memory");
 		return advise(out, "build it with epitaph-cc, or start it with "
@@ -262,7 +265,7 @@ static bool look_filter(const struct ep_doctor_target *target, struct ep_finding
 	    "coredump_filter is 0x%x: private memory, and so the trace, is left out of cores",
 	    target->filter);
 	return target->pid
-		       ? advise(out, "echo 0x33 > /proc/%d/coredump_filter", (int)target->pid)
+		       ? advise(out, "echo 0x33 > /proc/%d/coredump_filter", (int)target->tid)
 		       : advise(out, "echo 0x33 > /proc/self/coredump_filter before it is started");
 }
 
@@ -293,6 +296,8 @@ static bool look_space(const struct ep_doctor_target *target, struct ep_finding 
 		return advise(out,
 			      "start it elsewhere, or an absolute path in kernel.core_pattern");
 	}
+	if (!target->space_known)
+		return false;
 	if (target->free_bytes < LEAST_CORE) {
 		say(out, has_other_way(target) ? EP_DOUBT : EP_LOST,
 		    "no room where the core would go: %" PRIu64 " KiB", target->free_bytes >> 10);

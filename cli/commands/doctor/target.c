@@ -22,6 +22,7 @@
 #include "coredump/find/root.h"
 #include "coredump/handler/store.h"
 #include "coredump/kinds/open.h"
+#include "coredump/live/living.h"
 #include "coredump/util/alloc.h"
 #include "decoder/trace/trace.h"
 
@@ -32,7 +33,7 @@ static void own_path(const struct ep_doctor_target *target, const char *name, ch
 		     size_t size)
 {
 	if (target->pid)
-		snprintf(out, size, "/proc/%d/%s", (int)target->pid, name);
+		snprintf(out, size, "/proc/%d/%s", (int)target->tid, name);
 	else
 		snprintf(out, size, "/proc/self/%s", name);
 }
@@ -258,7 +259,7 @@ static void process_look(struct ep_doctor_target *target)
 		snprintf(target->directory, PATH_MAX, "%s", path);
 	else if (!getcwd(target->directory, PATH_MAX))
 		target->directory[0] = '\0';
-	target->dumpable = !target->pid || is_dumpable(target->pid);
+	target->dumpable = !target->pid || is_dumpable(target->tid);
 	target->contained = !same_namespace(target, "pid") || !same_namespace(target, "mnt");
 	limit_look(target);
 	environment_look(target);
@@ -271,7 +272,7 @@ static void arena_look(struct ep_doctor_target *target)
 	struct ep_arena arena;
 	struct ep_thread thread;
 
-	if (ep_source_open_live(&source, target->pid, NULL))
+	if (ep_source_open_live(&source, target->pid, &target->unseen))
 		return;
 	if (ep_root_find(source, &found, NULL) == EP_OK &&
 	    ep_source_read(source, found.arena_address, &arena, sizeof(arena), NULL, NULL) ==
@@ -310,15 +311,16 @@ static void system_look(struct ep_doctor_target *target)
 	slash = strrchr(folder, '/');
 	if (target->pattern[0] == '/' && slash)
 		slash[slash == folder] = '\0';
-	target->free_bytes = EP_UNLIMITED;
-	if (statvfs(folder, &space) == 0)
+	target->space_known = statvfs(folder, &space) == 0;
+	if (target->space_known)
 		target->free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
 }
 
 int ep_doctor_target_examine(struct ep_doctor_target *target, const char *name, const char *store,
 			     struct ep_err *err)
 {
-	char *end = NULL, path[64];
+	struct ep_living living;
+	char *end = NULL;
 	int rc = EP_OK;
 
 	memset(target, 0, sizeof(*target));
@@ -329,9 +331,15 @@ int ep_doctor_target_examine(struct ep_doctor_target *target, const char *name, 
 	if (target->pid && *end)
 		target->pid = 0;
 	if (target->pid) {
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)target->pid);
-		if (access(path, F_OK) != 0)
+		if (!ep_living_open(&living, target->pid))
 			return ep_fail(err, EP_E_IO, 0, "%s: no such process, and no such file",
+				       name);
+		target->tid = living.tid;
+		ep_living_close(&living);
+		if (!target->tid)
+			return ep_fail(err, EP_E_IO, 0,
+				       "%s: a zombie: it has ended, and waits for its parent to "
+				       "hear of it; name its core, or the program",
 				       name);
 		own_path(target, "exe", target->program, PATH_MAX);
 	} else if (name) {

@@ -18,6 +18,7 @@
 
 struct ep_doctor_target {
 	pid_t pid;                /* 0: a program that does not run yet */
+	pid_t tid;                /* whose /proc/TID has its files (coredump/live/living.h) */
 	char program[PATH_MAX];   /* its file, to be opened here; "" none named */
 	char directory[PATH_MAX]; /* where a relative core would go */
 	bool readable;            /* the file can be read, and is an ELF file */
@@ -43,9 +44,10 @@ struct ep_doctor_target {
 	bool sanitizer_leaves_core; /* by its options */
 
 	/* of the process's arena, pid only */
-	bool traced;         /* an arena was found */
-	bool seen_events;    /* threads have recorded */
-	uint32_t off_reason; /* EP_OFF_ */
+	bool traced;          /* an arena was found */
+	struct ep_err unseen; /* why its memory cannot be read; code EP_OK: it was */
+	bool seen_events;     /* threads have recorded */
+	uint32_t off_reason;  /* EP_OFF_ */
 
 	/* of the system */
 	char pattern[256]; /* kernel.core_pattern */
@@ -53,6 +55,7 @@ struct ep_doctor_target {
 		      */
 	char store[PATH_MAX]; /* of epitaph catch */
 	uint64_t suid_dumpable;
+	bool space_known;
 	uint64_t free_bytes; /* where a core would go, for its user */
 };
 
