@@ -78,8 +78,9 @@ static inline unsigned ep_stub_jump(const uint8_t *code, uint64_t address, uint6
 
 /*
  * What lies at `address`, EP_STUB_SIZE bytes of it: the wrapper's stubs (kit/hooks.S: cmpq $0,
- * slot(%rip); je; jmp *slot(%rip); kit/early.S: cmpb $0, begun(%rip); je; jmp hook), and those of
- * the procedure linkage table (psABI, 5.2.1: jmp *slot(%rip), with bnd or without).
+ * slot(%rip); je; notrack jmp *slot(%rip), of older ones without notrack; kit/early.S: cmpb $0,
+ * begun(%rip); je; jmp hook), and those of the procedure linkage table (psABI, 5.2.1: jmp
+ * *slot(%rip), with bnd or without).
  */
 static inline unsigned ep_stub_look(const uint8_t code[EP_STUB_SIZE], uint64_t address,
 				    uint64_t *at)
@@ -94,8 +95,8 @@ static inline unsigned ep_stub_look(const uint8_t code[EP_STUB_SIZE], uint64_t a
 		i += 7; /* cmpb $0, begun(%rip) */
 	if (i > 4 && code[i] == 0x74)
 		i += 2; /* je */
-	if (code[i] == 0xf2)
-		i++; /* bnd */
+	if (code[i] == 0xf2 || code[i] == 0x3e)
+		i++; /* bnd, notrack */
 	return ep_stub_jump(code + i, address + i, at);
 }
 

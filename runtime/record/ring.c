@@ -42,16 +42,22 @@ static struct ep_block *present_block(const struct ep_tls *tls, uint64_t cursor,
 static bool clear_block(const struct ep_tls *tls, uint64_t cursor, struct ep_block *block)
 {
 	const volatile uint64_t *now = &tls->cursor;
+	struct ep_vector kept;
+	bool done = true;
 
+	ep_vector_keep(&kept);
 	/* A handler may enter this very block: look every 64 bytes. */
 	for (unsigned i = 0; i < EP_BLOCK_RECORDS; i += 8) {
-		if (*now != cursor)
-			return false;
+		if (*now != cursor) {
+			done = false;
+			break;
+		}
 		ep_clear_32(&block->records[i]);
 		if (i + 4 < EP_BLOCK_RECORDS)
 			ep_clear_32(&block->records[i + 4]);
 	}
-	return true;
+	ep_vector_restore(&kept);
+	return done;
 }
 
 /*

@@ -2,10 +2,14 @@
 /*
  * hooks.S: the hooks that compilers call, and their way into C.
  *
- * What they may change (System V psABI AMD64, 3.2.3, and what compilers emit): __fentry__ r10, r11,
- * xmm8-15 and flags (al counts vector arguments of a variadic call); __return__ only xmm8-15 and
- * flags (r10 and r11 may hold the target of a tail call). __cyg_profile_* are ordinary calls.
- * What sleds call keeps all but flags.
+ * What they may change (System V psABI AMD64, 3.2.3, and what compilers emit): __fentry__ r10, r11
+ * and flags (al counts vector arguments of a variadic call); __return__ only flags (r10 and r11 may
+ * hold the target of a tail call). No vector register: a function of the Microsoft ABI keeps xmm6-15
+ * for its caller, and what is a hook's to use in one convention is an argument in another.
+ * __cyg_profile_* are ordinary calls. What sleds call keeps all but flags.
+ *
+ * What a hook keeps for itself lies in its red zone (psABI, 3.2.2), so the unwind table needs no word
+ * on it.
  *
  * The four ways through a hook, by the thread's own cursor and masks, are the labels' names:
  * 	cursor & timing != 0			untimed: advance, store
@@ -48,7 +52,7 @@
 
 /*
  * The timed way, common to all hooks. In: cursor in \cursor (kept for the retry), the record
- * without its stamp in \word (a vector register).
+ * without its stamp in \word; \word and \tsc are registers or memory.
  * Clobbers rax, rdx, \cursor and \tsc. The cursor advances by an unlocked cmpxchg: a signal handler
  * that recorded in between makes it fail, and the clock is read again, so that times never run
  * backwards in a ring.
@@ -135,6 +139,17 @@
 .Lto_c_at_once\@:
 	.endm
 
+/*
+ * The landing pad of an indirect branch, where there may be one: in the shared runtime, which is reached
+ * through a PLT. The static one's hooks of method pg are called directly, and the stubs of libraries
+ * jump to them with notrack (kit/hooks.S); what that saves pays for the register that a return keeps.
+ */
+	.macro	landing
+#ifdef EP_SHARED
+	endbr64
+#endif
+	.endm
+
 /* By this name, which no C library has, libraries find the hook (the wrapper's kit/hooks.S). */
 	.macro	also hook, name
 	.globl	epitaph_\name
@@ -153,29 +168,28 @@ ep_hooks_begin:
 __fentry__:
 ep_hook_entry:
 	.cfi_startproc
-	endbr64
+	landing
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
 	testl	%r10d, TLS(TLS_TIMING, %r11)
 	jz	.Lentry_not_untimed
-	movq	(%rsp), %xmm8
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
-	movq	%xmm8, -8(%r10)
+	movq	(%rsp), %r11
+	movq	%r11, -8(%r10)
 	ret
 .Lentry_not_untimed:
 	timed_or_slow %r10, %r11, .Lentry_paused, .Lentry_slow
-	movq	%rax, %xmm9
-	movq	%rdx, %xmm10
-	movq	(%rsp), %xmm8
+	movq	%rax, -8(%rsp)
+	movq	%rdx, -16(%rsp)
 .Lentry_timed:
-	timed_record %r10, %r11, %xmm8, %xmm11, .Lentry_timed_again, .Lentry_slow_restore
-	movq	%xmm9, %rax
-	movq	%xmm10, %rdx
+	timed_record %r10, %r11, (%rsp), -24(%rsp), .Lentry_timed_again, .Lentry_slow_restore
+	movq	-8(%rsp), %rax
+	movq	-16(%rsp), %rdx
 	ret
 .Lentry_slow_restore:
-	movq	%xmm9, %rax
-	movq	%xmm10, %rdx
+	movq	-8(%rsp), %rax
+	movq	-16(%rsp), %rdx
 .Lentry_slow:
 	jmp	slow_at_entry
 .Lentry_timed_again:
@@ -206,8 +220,8 @@ ep_hook_entry:
 /* ---- __return__: after the epilogue, before ret or a tail call's jmp ---- */
 
 /*
- * Nothing is free here but vector registers, and moving the cursor's register through one of those
- * costs more than the stack does (call-dense Lua, time as a ratio to empty hooks: 1.23 and 1.18).
+ * No register is free here. Without one, from stack to ring by push and pop, a call and return took 1.07
+ * times as long.
  */
 #ifdef EP_SHARED
 #define RETURN_UP 16
@@ -244,17 +258,23 @@ ep_hook_entry:
 __return__:
 ep_hook_return:
 	.cfi_startproc
-	endbr64
+	landing
 	keep_registers
 	tls_base %r11
 	movq	TLS(TLS_CURSOR, %r11), %r10
 	testl	%r10d, TLS(TLS_TIMING, %r11)
 	jz	.Lreturn_not_untimed
-	movq	RETURN_ADDRESS, %xmm8
-	por	return_bit(%rip), %xmm8
 	addq	$8, %r10
 	movq	%r10, TLS(TLS_CURSOR, %r11)
-	movq	%xmm8, -8(%r10)
+#ifndef EP_SHARED
+	movq	%r11, -8(%rsp)
+#endif
+	movq	RETURN_ADDRESS, %r11
+	btsq	$47, %r11
+	movq	%r11, -8(%r10)
+#ifndef EP_SHARED
+	movq	-8(%rsp), %r11
+#endif
 	.cfi_remember_state
 .Lreturn_nothing:
 	restore_registers
@@ -262,14 +282,15 @@ ep_hook_return:
 	.cfi_restore_state
 .Lreturn_not_untimed:
 	timed_or_slow %r10, %r11, .Lreturn_paused, .Lreturn_slow
-	movq	%rax, %xmm9
-	movq	%rdx, %xmm10
-	movq	RETURN_ADDRESS, %xmm8
-	por	return_bit(%rip), %xmm8
+	movq	%rax, -8(%rsp)
+	movq	%rdx, -16(%rsp)
+	movq	RETURN_ADDRESS, %rax
+	btsq	$47, %rax
+	movq	%rax, -24(%rsp)
 .Lreturn_timed:
-	timed_record %r10, %r11, %xmm8, %xmm11, .Lreturn_timed_again, .Lreturn_slow_restore
-	movq	%xmm9, %rax
-	movq	%xmm10, %rdx
+	timed_record %r10, %r11, -24(%rsp), -32(%rsp), .Lreturn_timed_again, .Lreturn_slow_restore
+	movq	-8(%rsp), %rax
+	movq	-16(%rsp), %rdx
 	jmp	.Lreturn_nothing
 .Lreturn_paused:
 	testl	$FLIP, (%r10)
@@ -277,8 +298,8 @@ ep_hook_return:
 	is_no_site %r10, RETURN_UP, .Lreturn_nothing
 	jmp	.Lreturn_slow
 .Lreturn_slow_restore:
-	movq	%xmm9, %rax
-	movq	%xmm10, %rdx
+	movq	-8(%rsp), %rax
+	movq	-16(%rsp), %rdx
 	.cfi_remember_state
 .Lreturn_slow:
 	restore_registers
@@ -562,11 +583,5 @@ ep_hooks_end_here:
 	slow_hook slow_at_entry, 0, 0
 	slow_hook slow_at_return, 1, 0
 	slow_hook slow_at_sled, 1, SLED_SKIP
-
-	.section .rodata.cst16, "aM", @progbits, 16
-	.balign 16
-return_bit:
-	.quad	0x800000000000		/* EP_RETURN_BIT */
-	.quad	0
 
 	.section .note.GNU-stack, "", @progbits

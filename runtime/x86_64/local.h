@@ -23,9 +23,10 @@ static inline bool ep_cmpxchg_local(uint64_t *at, uint64_t expected, uint64_t wa
 }
 
 /*
- * Zeroes 32 bytes at a 16-byte boundary. In xmm8: it is free at every hook (hooks.S), and the C
- * code in between is compiled for general registers only, which is also why it cannot be named as
- * clobbered.
+ * Zeroes 32 bytes at a 16-byte boundary, by xmm8. It may be the traced function's: whoever clears
+ * keeps it before and restores it behind, once for a block. The C code in between is compiled for
+ * general registers only, which is also why it cannot be named as clobbered. These instructions
+ * leave the upper parts of vector registers alone.
  */
 static inline void ep_clear_32(void *at)
 {
@@ -33,6 +34,20 @@ static inline void ep_clear_32(void *at)
 			 :
 			 : "r"(at)
 			 : "memory");
+}
+
+struct ep_vector {
+	uint64_t parts[2];
+};
+
+static inline void ep_vector_keep(struct ep_vector *kept)
+{
+	__asm__ volatile("movups %%xmm8, %0" : "=m"(*kept));
+}
+
+static inline void ep_vector_restore(const struct ep_vector *kept)
+{
+	__asm__ volatile("movups %0, %%xmm8" : : "m"(*kept));
 }
 
 #endif

@@ -7,6 +7,7 @@
  * "exit" in it: PostgreSQL's makefile takes a library that needs such a symbol for one that ends
  * the process.
  *
+ * The static runtime's hooks have no landing pad, hence notrack (x86_64/hooks.S).
  * Bound when the library is loaded: touches flags only, at the return too. The section has a name
  * of its own and 32 bytes a stub, so that readers know them in a stripped file
  * (decoder/symbols/plt.c).
@@ -23,7 +24,7 @@ __wrap_\hook:
 	endbr64
 	cmpq	$0, epitaph_\name@GOTPCREL(%rip)
 	je	1f
-	jmp	*epitaph_\name@GOTPCREL(%rip)
+	notrack jmp *epitaph_\name@GOTPCREL(%rip)
 1:	ret
 	.cfi_endproc
 	.size	__wrap_\hook, . - __wrap_\hook
