@@ -51,7 +51,7 @@ UNIT_HELP := $(wildcard tests/unit/*.c)
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
-KIT            := $(addprefix $(BUILD)/lib/epitaph/,dso.o keeps.o sleds.o stub.o early.o hooks.o jumps.a interpose.o \
+KIT            := $(addprefix $(BUILD)/lib/epitaph/,runtime.o dso.o keeps.o sleds.o stub.o early.o hooks.o jumps.a interpose.o \
 	wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
 FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/util/,alloc.o array.o error.o hash.o readfile.o utf8.o)
@@ -74,11 +74,13 @@ $(RUNTIME_BUILD)/obj/a/%.o: %.c
 $(RUNTIME_BUILD)/obj/a/%.o: %.S
 	@mkdir -p $(@D)$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -fPIE -c $< -o $@
-$(BUILD)/lib/libepitaph.a: $(RUNTIME_A_OBJ)
+$(BUILD)/lib/epitaph/runtime.o: $(RUNTIME_A_OBJ)
 	@mkdir -p $(@D)$(SAY)
-	$(Q)ld -r -o $(BUILD)/obj/epitaph.o $^
-	$(Q)objcopy --localize-hidden $(BUILD)/obj/epitaph.o
-	$(Q)rm -f $@ && ar rcsD $@ $(BUILD)/obj/epitaph.o
+	$(Q)ld -r -o $@.new $(filter %.o,$^)
+	$(Q)objcopy --localize-hidden $@.new && mv $@.new $@
+$(BUILD)/lib/libepitaph.a: $(BUILD)/lib/epitaph/runtime.o
+	@mkdir -p $(@D)$(SAY)
+	$(Q)rm -f $@ && ar rcsD $@ $<
 
 # The same objects unmerged, for unit tests that call inside.
 $(BUILD)/obj/runtime-parts.a: $(RUNTIME_A_OBJ)

@@ -41,7 +41,7 @@ void ep_kit_find(struct ep_kit *kit)
 
 	find_root(root);
 	kit->lib = under(root, "lib");
-	kit->archive = under(root, "lib/libepitaph.a");
+	kit->runtime = under(root, "lib/epitaph/runtime.o");
 	kit->shared = under(root, "lib/libepitaph.so");
 	kit->registrar = under(root, "lib/epitaph/dso.o");
 	kit->keeps = under(root, "lib/epitaph/keeps.o");

@@ -8,7 +8,7 @@
 
 struct ep_kit {
 	char *lib;       /* directory of libepitaph.so, for a run path */
-	char *archive;   /* libepitaph.a */
+	char *runtime;   /* object with all of libepitaph.a */
 	char *shared;    /* libepitaph.so */
 	char *registrar; /* object for traced shared libraries */
 	char *keeps;     /* … for all that is traced: tells of DOFUNTRACE's functions */

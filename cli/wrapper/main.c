@@ -29,12 +29,6 @@ static void parse_options(struct ep_options *options, int argc, char **argv, str
 			ep_words_add(user, argv[i]);
 }
 
-static void add_all(struct ep_words *words, const struct ep_words *more)
-{
-	for (size_t i = 0; i < more->count; i++)
-		ep_words_add(words, more->list[i]);
-}
-
 /* The runtime stands on glibc: with musl a program would link, and record nothing. */
 static void refuse_musl(const struct ep_words *compiler)
 {
@@ -66,7 +60,7 @@ int main(int argc, char **argv)
 		tracing.family = ep_compiler_family(&words);
 	}
 	ep_tracing_before(&tracing, &words);
-	add_all(&words, &user);
+	ep_tracing_user(&tracing, &user, &words);
 	ep_tracing_after(&tracing, &words);
 	if (ep_verbose)
 		ep_words_print(&words);

@@ -8,6 +8,7 @@
  */
 #include "cli/wrapper/tracing.h"
 
+#include "cli/wrapper/exports.h"
 #include "cli/wrapper/filtering.h"
 #include "cli/wrapper/say.h"
 #include "runtime/lib/interpose.h"
@@ -172,11 +173,10 @@ static void add_contexts(const struct ep_tracing *tracing, struct ep_words *word
 		add_wraps(words, languages, COUNT(languages));
 }
 
+/* As an object: --exclude-libs would hide what comes from an archive. */
 static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 {
-	add_linker_word(words, "--whole-archive");
-	add_linker_word(words, tracing->kit.archive);
-	add_linker_word(words, "--no-whole-archive");
+	add_linker_word(words, tracing->kit.runtime);
 	add_linker_word(words, tracing->kit.keeps);
 	if (tracing->command.static_ || tracing->command.static_pie) {
 		add_early(tracing, words);
@@ -208,6 +208,37 @@ static void add_hooks(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.hooks);
 	add_wraps(words, hooks, COUNT(hooks));
+}
+
+/* An executable whose functions libraries look for; others have no runtime, or one that they can't
+ * hide. */
+static bool is_offering(const struct ep_tracing *tracing)
+{
+	const struct ep_build_command *command = &tracing->command;
+
+	return ep_build_command_links(command) && !command->other_machine &&
+	       !command->freestanding && !command->shared && !command->no_libc &&
+	       !command->static_ && !command->static_pie &&
+	       tracing->options.runtime == EP_RUNTIME_STATIC;
+}
+
+void ep_tracing_user(const struct ep_tracing *tracing, const struct ep_words *user,
+		     struct ep_words *words)
+{
+	const char *names[COUNT(hooks) + 1 + COUNT(interposed)];
+	size_t count = 0;
+
+	if (is_offering(tracing)) {
+		for (size_t i = 0; i < COUNT(hooks); i++)
+			names[count++] = hooks[i];
+		names[count++] = "epitaph_*";
+		for (size_t i = 0; i < COUNT(interposed); i++)
+			names[count++] = interposed[i];
+		ep_exports_keep(user, tracing->user, names, count, words);
+		return;
+	}
+	for (size_t i = 0; i < user->count; i++)
+		ep_words_add(words, user->list[i]);
 }
 
 static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words)

@@ -22,6 +22,11 @@ struct ep_tracing {
  * compiler doesn't have the method. */
 void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words);
 
+/* The user's own, response files not expanded: as they are, but for version scripts that would hide
+ * the runtime. */
+void ep_tracing_user(const struct ep_tracing *tracing, const struct ep_words *user,
+		     struct ep_words *words);
+
 /* Words that go behind the user's: what is linked. */
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words);
 
