@@ -25,8 +25,10 @@ static uint64_t hash(uint64_t key, const char *bytes, size_t size)
  * versions of the C library. A name that ends with * stands for all that begin so.
  */
 static const char *const libraries[] = {
-	"libc.so*",  "libc-2.*",      "libpthread*", "ld-linux*",
-	"libgcc_s*", "libstdc++.so*", "libc++*",     "linux-vdso*",
+	"libc.so*",  "libc-2.*",    "libpthread*", "ld-linux*",    "libgcc_s*",   "libstdc++.so*",
+	"libc++*",   "linux-vdso*", "[vdso]",      "libm.so*",     "libm-2.*",    "libmvec*",
+	"libdl.so*", "libdl-2.*",   "librt.so*",   "librt-2.*",    "libanl*",     "libresolv*",
+	"libnss_*",  "libasan.so*", "libtsan.so*", "libubsan.so*", "liblsan.so*",
 };
 
 /* The same in a static program. */

@@ -134,16 +134,20 @@ static bool called_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
 			     death.tid == unwinder->thread->tid && death.address == pc);
 }
 
-/* A snapshot does not have all segments, but all modules. */
+/* A snapshot does not have all segments, but all modules; in one that an older runtime wrote no
+ * segment is executable, that of the kernel's code neither. */
 static bool is_nowhere(const struct ep_unwinder *unwinder, uint64_t pc)
 {
+	const struct ep_unwind_module *module = ep_unwind_module_at(&unwinder->modules, pc);
 	size_t count;
 	const struct ep_segment *list = ep_source_segments(unwinder->source, &count);
 
+	if (module && module->facts->flags & EP_MODULE_VDSO)
+		return false;
 	for (size_t i = 0; i < count; i++)
 		if (pc >= list[i].address && pc - list[i].address < list[i].memory_size)
 			return !(list[i].flags & PF_X);
-	return !ep_unwind_module_at(&unwinder->modules, pc);
+	return !module;
 }
 
 static bool add_frame(struct ep_unwinder *unwinder, uint64_t pc, uint64_t sp, bool activation)

@@ -98,20 +98,25 @@ static void add_stack(const struct ep_map_line *line)
 	if (end > line->end)
 		end = line->end;
 	shot.thread.stack_wanted = end - (shot.registers.rsp > start ? shot.registers.rsp : start);
-	ep_snapshot_ranges_add(&shot.ranges, start, end, EP_RANGE_STACK);
+	ep_snapshot_ranges_add(&shot.ranges, start, end,
+			       line->flags & EP_MAP_EXEC ? EP_RANGE_STACK | EP_RANGE_CODE
+							 : EP_RANGE_STACK);
 }
 
 static void choose_line(const struct ep_map_line *line, uint64_t headers)
 {
+	uint32_t kind = EP_RANGE_PAGE | EP_RANGE_HEAD;
+
+	kind |= line->flags & EP_MAP_EXEC ? EP_RANGE_CODE : 0;
 	add_stack(line);
 	if (ep_string_equal(line->path, "[vdso]"))
-		ep_snapshot_ranges_add(&shot.ranges, line->start, line->end,
-				       EP_RANGE_PAGE | EP_RANGE_HEAD);
-	if (!line->inode || line->file_offset || !(line->flags & EP_MAP_READ) ||
-	    !starts_with_elf(line->start))
+		ep_snapshot_ranges_add(&shot.ranges, line->start, line->end, kind);
+	/* A program may have put its code into memory of no file, for huge pages. */
+	if (line->inode ? line->file_offset != 0 : (line->flags & EP_MAP_WRITE) != 0)
 		return;
-	ep_snapshot_ranges_add(&shot.ranges, line->start, line->start + 1,
-			       EP_RANGE_PAGE | EP_RANGE_HEAD);
+	if (!(line->flags & EP_MAP_READ) || !starts_with_elf(line->start))
+		return;
+	ep_snapshot_ranges_add(&shot.ranges, line->start, line->start + 1, kind);
 	if (headers >= line->start && headers < line->end &&
 	    !ep_mapped_image_read(line->start, &shot.executable))
 		shot.executable.dynamic_size = 0;
@@ -312,7 +317,7 @@ static int write_range(const struct ep_snapshot_range *range, Elf64_Phdr *segmen
 	saved &= ~(int64_t)(PAGE - 1);
 	*segment = (Elf64_Phdr){
 		.p_type = saved ? PT_LOAD : PT_NULL,
-		.p_flags = PF_R | PF_W,
+		.p_flags = PF_R | PF_W | (range->kind & EP_RANGE_CODE ? PF_X : 0),
 		.p_offset = *at,
 		.p_vaddr = range->start,
 		.p_filesz = (uint64_t)saved,

@@ -57,7 +57,8 @@ static void sort(struct ep_snapshot_ranges *ranges)
 static bool join(struct ep_snapshot_range *last, const struct ep_snapshot_range *next)
 {
 	if ((last->kind | next->kind) & EP_RANGE_ARENA || next->start > last->end ||
-	    (next->kind & EP_RANGE_HEAD && next->start != last->start))
+	    ((next->kind & EP_RANGE_HEAD || (last->kind ^ next->kind) & EP_RANGE_CODE) &&
+	     next->start != last->start))
 		return false;
 	if (next->end > last->end)
 		last->end = next->end;
@@ -65,7 +66,7 @@ static bool join(struct ep_snapshot_range *last, const struct ep_snapshot_range 
 	return true;
 }
 
-/* A header begins inside of `last`: the rest of it goes to the new one. */
+/* A header, or code, begins inside of `last`: the rest of it goes to the new one. */
 static void split(struct ep_snapshot_range *last, struct ep_snapshot_range *next)
 {
 	if (next->end < last->end)

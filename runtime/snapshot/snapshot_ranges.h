@@ -18,6 +18,7 @@
  * is never joined to what is before it. */
 #define EP_RANGE_HEAD 8u
 #define EP_RANGE_KEPT 16u /* kept snapshots */
+#define EP_RANGE_CODE 32u /* it is executable */
 
 struct ep_snapshot_range {
 	uint64_t start, end; /* process virtual, whole pages */
@@ -35,7 +36,7 @@ void ep_snapshot_ranges_add(struct ep_snapshot_ranges *ranges, uint64_t start, u
 			    uint32_t kind);
 
 /* Sorts by address; no two overlap afterwards. Neighbours are joined where nobody minds: not to the
- * arena, and no ELF header to what is before it. */
+ * arena, no ELF header to what is before it, and no code to what is none. */
 void ep_snapshot_ranges_settle(struct ep_snapshot_ranges *ranges);
 
 /*
