@@ -280,10 +280,15 @@ static void first_pages(struct choice *c)
 		if (mapping->file_offset == 0 && (code || is_elf(source, mapping->start)))
 			first_page(c, mapping->start);
 	}
-	/* Without a list of files every segment may begin an object. */
-	for (size_t i = 0; !source->mappings.count && i < source->segments.count; i++)
-		if (is_elf(source, source->segments.list[i].address))
-			first_page(c, source->segments.list[i].address);
+	/* Without a list of files every segment may begin an object; else memory of no file that
+	 * nobody writes to, which a program may have put its code into. */
+	for (size_t i = 0; i < source->segments.count; i++) {
+		const struct ep_segment *one = &source->segments.list[i];
+
+		if ((!source->mappings.count || !(one->flags & PF_W)) &&
+		    is_elf(source, one->address))
+			first_page(c, one->address);
+	}
 }
 
 static void vdso(struct choice *c)

@@ -129,6 +129,7 @@ struct list {
 	struct ep_trace_module *modules;
 	size_t count;
 	struct ep_source *source;
+	const struct ep_trace *trace;   /* NULL */
 	uint64_t program;               /* an address inside of the program's file */
 	const struct ep_segment **code; /* the executable ones */
 	size_t code_count;
@@ -182,29 +183,61 @@ static bool runs(const struct list *list, const struct headers *headers)
 	return false;
 }
 
+static bool is_same(const struct ep_trace_module *a, const struct ep_trace_module *b)
+{
+	return a->start == b->start && a->build_id_size == b->build_id_size && a->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+/* A snapshot lacks most of the memory; the trace knows what had code. */
+static bool is_traced(const struct list *list, const struct ep_trace_module *module)
+{
+	for (size_t i = 0; list->trace && i < list->trace->module_count; i++)
+		if (!list->trace->modules[i].unload_tsc &&
+		    is_same(&list->trace->modules[i], module))
+			return true;
+	return false;
+}
+
+static struct ep_trace_module *last_of(struct list *list)
+{
+	return list->count ? &list->modules[list->count - 1] : NULL;
+}
+
 /*
  * The header of a file that is mapped to be read tells of segments that are not there: `other` is
- * where the next file's mapping begins. Of two headers of one file at most one is the object's, the
- * lower one if that cannot be told. They come from the highest on.
+ * where the next file's mapping begins. Inside of an object that runs it is none of another: a
+ * program may have put its code into a file of huge pages, or into memory that has a name
+ * (memfd_create), so it ends where the next object begins. Of two headers of one file at most one
+ * is the object's, the lower one if that cannot be told. They come from the highest on.
  */
 static void add_object(struct list *list, struct ep_trace_module *module,
 		       const struct headers *headers, uint64_t other)
 {
-	bool here = runs(list, headers);
-	const struct ep_trace_module *last = list->count ? &list->modules[list->count - 1] : NULL;
+	const struct ep_trace_module *last = last_of(list);
+	bool here;
 
 	module->bias = headers->bias;
 	module->end = headers->end;
-	if (other > module->start && other < module->end)
+	read_build_id(module, headers, list->source);
+	here = runs(list, headers) || is_traced(list, module);
+	while (here && last && last->flags & EP_MODULE_NO_HEADER && last->end <= module->end &&
+	       strcmp(last->path, module->path) != 0) {
+		list->count--;
+		last = last_of(list);
+	}
+	if (!here && other > module->start && other < module->end)
 		module->end = other;
 	if (last && last->start >= module->start && last->start < module->end &&
 	    strcmp(last->path, module->path) == 0) {
 		if (list->last_runs && !here)
 			return;
 		list->count--;
+		last = last_of(list);
 	}
+	if (last && last->start > module->start && last->start < module->end)
+		module->end = last->start;
 	list->last_runs = here;
-	read_build_id(module, headers, list->source);
 	add(list, module);
 }
 
@@ -270,6 +303,45 @@ static void add_traced(struct list *list, const struct ep_trace *trace)
 			add(list, &trace->modules[i]);
 }
 
+/*
+ * An object whose header was put elsewhere with its code, too: its memory shows what it is, and the
+ * trace knows by which name it was loaded. One of no file is among no mappings at all. Where the
+ * memory was not saved the program can still be no other.
+ */
+static void add_remapped(struct list *list)
+{
+	const struct ep_trace *trace = list->trace;
+	size_t mapped = list->count;
+
+	for (size_t i = 0; i < trace->module_count; i++) {
+		const struct ep_trace_module *traced = &trace->modules[i];
+		struct ep_trace_module found = *traced;
+		struct headers headers;
+		bool free = true;
+
+		if (traced->unload_tsc || traced->flags & EP_MODULE_VDSO)
+			continue;
+		for (size_t j = 0; j < mapped; j++) {
+			struct ep_trace_module *one = &list->modules[j];
+
+			free = free && (one->end <= traced->start || one->start >= traced->end);
+			if (is_same(one, traced) &&
+			    strncmp(one->path, traced->path, strlen(traced->path)) != 0)
+				one->path = traced->path;
+			else if (one->flags & EP_MODULE_NO_HEADER && one->start == traced->start &&
+				 traced->flags & EP_MODULE_EXECUTABLE)
+				*one = *traced;
+		}
+		found.build_id_size = 0;
+		if (free && read_headers(&headers, list->source, traced->start) == EP_OK)
+			read_build_id(&found, &headers, list->source);
+		else if (traced->flags & EP_MODULE_EXECUTABLE)
+			found = *traced;
+		if (free && is_same(&found, traced))
+			add(list, traced);
+	}
+}
+
 static void list_init(struct list *list, struct ep_source *source, size_t capacity)
 {
 	size_t count;
@@ -297,10 +369,13 @@ struct ep_trace_module *ep_modules_from_source(size_t *count, struct ep_source *
 	struct list list;
 
 	mappings = ep_source_mappings(source, &mapped);
-	list_init(&list, source, (mapped ? mapped : traced) + 1);
+	list_init(&list, source, mapped + traced + 1);
+	list.trace = trace;
 	add_mappings(&list, mappings, mapped);
 	if (mapped == 0 && trace)
 		add_traced(&list, trace);
+	else if (trace)
+		add_remapped(&list);
 	add_vdso(&list);
 	free(list.code);
 	qsort(list.modules, list.count, sizeof(*list.modules), compare_modules);

@@ -22,7 +22,8 @@
  *
  * The kernel leaves the list of mapped files away when it would be larger than
  * kernel.core_file_note_size_limit (4 MiB: at 65,536 mappings). Then they are those of the trace
- * (may be NULL), from which their paths are borrowed.
+ * (may be NULL), from which their paths are borrowed; likewise the path of one whose code, with its
+ * header, a program has put elsewhere.
  */
 struct ep_trace_module *ep_modules_from_source(size_t *count, struct ep_source *source,
 					       const struct ep_trace *trace);

@@ -111,6 +111,52 @@ static bool same_image(const struct ep_module *module, const struct ep_mapped_im
 	       ep_bytes_equal(module->build_id, image->build_id, image->build_id_size);
 }
 
+/* Memory of no file on a disk, though the kernel gives it a name: programs put their code there for
+ * huge pages (memfd_create(2), MAP_SHARED and MAP_HUGETLB of mmap(2), shmget(2)). */
+static bool is_memory(const struct ep_map_line *line)
+{
+	return ep_string_starts(line->path, "/memfd:") ||
+	       ep_string_starts(line->path, "/dev/zero") ||
+	       ep_string_starts(line->path, "/anon_hugepage") ||
+	       ep_string_starts(line->path, "/SYSV");
+}
+
+/* The loaded module whose header was put there, with its code. A library in a file of its own may
+ * be another copy. */
+static struct ep_module *find_remapped(const struct ep_map_line *line,
+				       const struct ep_mapped_image *image)
+{
+	for (uint32_t i = 0; i < known_count(); i++) {
+		struct ep_module *module = &entries[i];
+
+		if (!module->unload_tsc && same_image(module, image) &&
+		    (module->flags & EP_MODULE_EXECUTABLE || is_memory(line)))
+			return module;
+	}
+	return NULL;
+}
+
+/* Does the code lie in a module that is still there? Its own code, then, put elsewhere. */
+static bool is_of_seen(const struct ep_map_line *line)
+{
+	for (uint32_t i = 0; i < known_count(); i++)
+		if (was_seen(i) && !entries[i].unload_tsc && entries[i].start <= line->start &&
+		    line->end <= entries[i].end)
+			return true;
+	return false;
+}
+
+/* All of it, its header too, may have become memory without a name. The program itself cannot
+ * go. */
+static bool still_there(const struct ep_module *module)
+{
+	struct ep_mapped_image image;
+
+	return module->flags & EP_MODULE_EXECUTABLE ||
+	       (module->build_id_size && ep_mapped_image_read(module->start, &image) &&
+		same_image(module, &image) && !overlaid(module));
+}
+
 /*
  * A plug-in that comes and goes at one address would fill the table. Its old entry serves again as
  * long as nothing else was there in between: each address means at any time what it meant before.
@@ -226,6 +272,8 @@ static void begin(struct scan *scan, const struct ep_map_line *line)
 			return;
 		}
 		known = find_loaded(scan->image.start, line);
+		if (!known)
+			known = find_remapped(line, &scan->image);
 	}
 	if (known) {
 		begin_known(scan, known);
@@ -278,7 +326,8 @@ static void read_line(struct scan *scan, const struct ep_map_line *line)
 	if (scan->gone && line->device == scan->device && line->inode == scan->inode)
 		return;
 	if (!continues(scan, line)) {
-		admit_headless(line);
+		if (!is_of_seen(line))
+			admit_headless(line);
 	} else if (scan->pending) {
 		admit(line, &scan->image, true);
 		scan->pending = false;
@@ -290,7 +339,7 @@ static void mark_unloaded(void)
 	uint64_t now = ep_tsc();
 
 	for (uint32_t i = 0; i < known_count(); i++) {
-		if (was_seen(i) || entries[i].unload_tsc)
+		if (was_seen(i) || entries[i].unload_tsc || still_there(&entries[i]))
 			continue;
 		entries[i].unload_tsc = now;
 		if (watch)
