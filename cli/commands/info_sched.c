@@ -107,28 +107,32 @@ static void json_occupancy(struct ep_json *json, const struct ep_trace *trace)
 
 /* ---- the whole ---- */
 
-#define COSTLY "its switches are too many for EPITAPH_BUDGET (EPITAPH_SCHED=auto: nevertheless)"
+#define COSTLY                                                                  \
+	"its switches are too many for EPITAPH_BUDGET and EPITAPH_IDLE_BUDGET " \
+	"(EPITAPH_SCHED=auto: nevertheless)"
 
-static void print_nothing(const struct ep_sched *head)
+const char *ep_info_why_no_schedule(char out[EP_INFO_WHY], const struct ep_trace *trace)
 {
-	if (head->state == EP_SCHED_COSTLY) {
-		printf("scheduling not recorded: " COSTLY "\n");
-		return;
-	}
-	if (head->state != EP_SCHED_REFUSED) {
-		printf("scheduling %s\n",
-		       head->state == EP_SCHED_STARTING
-			       ? "was about to be recorded"
-			       : "not recorded yet: the process was young, or traced little");
-		return;
-	}
-	printf("scheduling not recorded:");
-	if (head->ftrace_error)
-		printf(" ftrace: %s%s", strerror((int)head->ftrace_error),
-		       head->perf_error ? ";" : "");
-	if (head->perf_error)
-		printf(" perf: %s", strerror((int)head->perf_error));
-	putchar('\n');
+	const struct ep_sched *head = trace->schedule ? &trace->schedule->head : NULL;
+
+	if (!head)
+		snprintf(out, EP_INFO_WHY, "not recorded (EPITAPH_SCHED=off)");
+	else if (head->state == EP_SCHED_COSTLY)
+		snprintf(out, EP_INFO_WHY, "not recorded: " COSTLY);
+	else if (head->state == EP_SCHED_STARTING)
+		snprintf(out, EP_INFO_WHY, "was about to be recorded");
+	else if (head->state != EP_SCHED_REFUSED)
+		snprintf(out, EP_INFO_WHY,
+			 "not recorded yet: the process was young, or had not waited "
+			 "(EPITAPH_SCHED=auto: from its start)");
+	else
+		snprintf(out, EP_INFO_WHY, "not recorded:%s%s%s%s%s",
+			 head->ftrace_error ? " ftrace: " : "",
+			 head->ftrace_error ? strerror((int)head->ftrace_error) : "",
+			 head->ftrace_error && head->perf_error ? ";" : "",
+			 head->perf_error ? " perf: " : "",
+			 head->perf_error ? strerror((int)head->perf_error) : "");
+	return out;
 }
 
 static const char *until(const struct ep_trace *trace, char *out, size_t size)
@@ -146,15 +150,11 @@ static const char *until(const struct ep_trace *trace, char *out, size_t size)
 void ep_info_print_schedule(const struct ep_trace *trace)
 {
 	const struct ep_schedule *schedule = trace->schedule;
-	char span[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE + 32];
+	char span[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE + 32], why[EP_INFO_WHY];
 
-	if (!schedule) {
-		if (trace->arena.root.minor >= SINCE_MINOR)
-			printf("scheduling not recorded (EPITAPH_SCHED=off)\n");
-		return;
-	}
-	if (!schedule->head.start_tsc) {
-		print_nothing(&schedule->head);
+	if (!schedule || !schedule->head.start_tsc) {
+		if (schedule || trace->arena.root.minor >= SINCE_MINOR)
+			printf("scheduling %s\n", ep_info_why_no_schedule(why, trace));
 		return;
 	}
 	printf("scheduling %s%s: %" PRIu64 " switches and %" PRIu64

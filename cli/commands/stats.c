@@ -12,6 +12,7 @@
 #include "cli/common/say.h"
 #include "cli/common/session.h"
 #include "cli/common/terminal.h"
+#include "cli/commands/info_sched.h"
 #include "cli/commands/stats_waits.h"
 #include "decoder/util/json.h"
 #include "decoder/kernel/schedule.h"
@@ -404,11 +405,12 @@ static int print_waits(struct table *table)
 {
 	const struct ep_trace *trace = table->session.trace;
 	struct ep_waits waits;
+	char why[EP_INFO_WHY];
 
 	if (!has_schedule(table)) {
 		ep_say("%s: no scheduling events were recorded: who waited is not known "
-		       "(EPITAPH_SCHED)",
-		       ep_source_name(table->session.source));
+		       "(EPITAPH_SCHED); %s",
+		       ep_source_name(table->session.source), ep_info_why_no_schedule(why, trace));
 		return EP_EXIT_NOTHING;
 	}
 	ep_waits_create(&waits, trace, table->session.names, &table->selection);

@@ -108,6 +108,9 @@ static const struct {
 	{"EPITAPH_CLOCK_BUDGET",
 	 "with auto, the part of a thread's time that reading the clock may "
 	 "take (half of EPITAPH_BUDGET)"},
+	{"EPITAPH_IDLE_BUDGET", "what tracing may take of one processor's time if that is more "
+				"than EPITAPH_BUDGET (0.5%): "
+				"a process that waits most of the time is traced by it, or none"},
 	{"EPITAPH_MIN_DURATION",
 	 "drop calls that returned sooner and called nothing that was kept"},
 	{"EPITAPH_OUTPUT", "name of snapshots that the process writes (epitaph.%p.%n.core), or, "

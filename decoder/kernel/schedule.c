@@ -93,11 +93,17 @@ static void read_chunks(struct ep_scheduling *s, const struct chunks *chunks,
 		if (sequence && head->sequence != sequence + 1)
 			note_hole(s, chunks->list[i - 1].head);
 		sequence = head->sequence;
-		if (head->source == EP_SCHED_PERF)
+		if (head->source == EP_SCHED_PERF) {
 			good = ep_perf_records(s, chunks->list[i].data, head->size, head->cpu);
-		else
+			s->perf_until = head->tsc;
+		} else {
+			/* perf serves until an ftrace instance does, and both recorded for a
+			 * moment. */
+			if (last[head->cpu % 1024] < s->perf_until)
+				last[head->cpu % 1024] = s->perf_until;
 			good = ep_ftrace_page(s, formats, chunks->list[i].data, head->size,
 					      head->cpu, &last[head->cpu % 1024]);
+		}
 		s->schedule->bad += !good;
 	}
 }

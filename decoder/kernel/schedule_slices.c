@@ -283,7 +283,6 @@ void ep_scheduling_finish(struct ep_scheduling *s)
 	end_occupations(s);
 	for (size_t i = 0; i < s->rows.count; i++)
 		end_row(s, &s->rows.list[i]);
-	/* perf's times are another clock's: off by more than it takes to go. */
 	if (schedule->head.source == EP_SCHED_FTRACE)
 		ep_scheduling_confront(s);
 	make_tasks(s);

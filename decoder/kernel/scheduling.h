@@ -38,6 +38,7 @@ struct ep_scheduling {
 	EP_ARRAY(struct ep_occupation) occupations;
 	EP_ARRAY(struct ep_task_builder) rows;
 	struct ep_hash by_tid; /* of rows */
+	uint64_t perf_until;   /* TSC when perf's records were copied last; 0: never */
 };
 
 /* Fields of an event that are asked for, by kind; see ftrace_formats.c. */

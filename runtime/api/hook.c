@@ -30,7 +30,7 @@ static void housekeeping(struct ep_tls *tls, uint64_t blocks)
 	ep_start_refill();
 	ep_clock_refresh(tsc);
 	ep_budget_block(tls, tsc);
-	ep_sched_look(tsc);
+	ep_sched_look(tsc, EP_SCHED_BLOCK);
 	ep_loadmap_refresh();
 	ep_thread_settle();
 	/* The creator often names a thread after its first events. */
@@ -51,7 +51,7 @@ static bool begin(struct ep_tls *tls)
 		 * is right to 100 ppm. */
 		ep_clock_refresh(ep_tsc());
 		if (tls->cursor)
-			ep_sched_look(ep_tsc());
+			ep_sched_look(ep_tsc(), EP_SCHED_RING);
 	}
 	return tls->gate != NULL;
 }

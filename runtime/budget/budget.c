@@ -108,6 +108,7 @@ static struct {
 	uint64_t phase;                /* when one began */
 	uint32_t share;                /* hooks', of late */
 	uint64_t late_cost, late_work; /* that it comes from */
+	uint64_t spent;                /* TSC of the account's last entry */
 	uint64_t own;                  /* TSC cycles of our own work that no account has had yet */
 	unsigned queued, next;         /* functions that are to go off */
 	uint64_t rate_cycles;          /* … that their calls were counted in */
@@ -276,11 +277,16 @@ static void weigh_hooks(uint64_t cost, uint64_t clock, uint64_t work)
 	ledger.late_work /= 2;
 }
 
-/* Into the account, and of what the family was lent. */
-static void spend(uint64_t work, uint64_t cost)
+/* Into the account, and of what the family was lent. A process that waits most of the time may take
+ * what the machine can spare (EPITAPH_IDLE_BUDGET), if that is more than its CPU time allows. */
+static void spend(uint64_t work, uint64_t cost, uint64_t tsc)
 {
 	int64_t before = ledger.account.balance;
+	uint64_t time = tsc > ledger.spent ? tsc - ledger.spent : 0;
 
+	ledger.spent = tsc;
+	if (ep_settings.idle_budget)
+		work += ep_cost_idle(work, time, ep_settings.idle_budget, ep_settings.budget);
 	ep_cost_add(&ledger.account, work, cost, ep_settings.budget / 100 * HELD);
 	ep_family_spend(before - ledger.account.balance, (int64_t)ep_clock_cycles(CREDIT));
 }
@@ -298,7 +304,7 @@ static void account(struct thread *thread, uint64_t tsc)
 	regulate_clock(clock, work);
 	if (!ep_settings.budget)
 		return;
-	spend(work, cost + own);
+	spend(work, cost + own, tsc);
 	watch_phase(cost, work, tsc);
 }
 
@@ -596,7 +602,7 @@ void ep_budget_start(void)
 	learn_rates();
 	ledger.account.balance = ep_family_credit((int64_t)ep_clock_cycles(CREDIT));
 	ledger.clock = ep_settings.clock_budget;
-	ledger.second_begun = ep_tsc();
+	ledger.second_begun = ledger.spent = ep_tsc();
 	ledger.cost = ledger.cpu = ledger.own = ledger.queued = 0;
 	ledger.late_cost = ledger.late_work = ledger.share = 0;
 	ledger.sched = ledger.sched_cpu = ledger.sched_share = 0;

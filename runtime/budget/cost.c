@@ -23,6 +23,13 @@ void ep_cost_add(struct ep_cost_account *account, uint64_t work, uint64_t cost, 
 	account->balance = balance < account->least ? account->least : balance;
 }
 
+uint64_t ep_cost_idle(uint64_t work, uint64_t time, uint32_t idle, uint32_t share)
+{
+	uint64_t most = share ? time / share * idle : 0;
+
+	return most > work ? most - work : 0;
+}
+
 uint64_t ep_cost_hook1000(uint64_t cpu, uint64_t records, unsigned functions, uint64_t near,
 			  uint64_t far)
 {

@@ -19,6 +19,10 @@ struct ep_cost_account {
  * `cost` cycles of tracing. */
 void ep_cost_add(struct ep_cost_account *account, uint64_t work, uint64_t cost, uint32_t share);
 
+/* The work that `time` cycles of one processor are worth where tracing may have `idle` parts per
+ * million of them, and `share` of work, less the `work` that there was; 0: that is worth more. */
+uint64_t ep_cost_idle(uint64_t work, uint64_t time, uint32_t idle, uint32_t share);
+
 /*
  * TSC cycles of a thousand records without a time of their own, where `cpu` cycles had `records` of
  * them, and `functions` are in use. Hooks that follow each other closely find themselves in the

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/backing.h"
@@ -21,26 +22,36 @@
 #include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
+#include "runtime/lib/vdso.h"
 #include "runtime/settings/settings.h"
 #include "runtime/x86_64/emulator.h"
 #include "runtime/x86_64/tsc.h"
 
-/* A process that nobody asked about is this old before it gets a drain: a short one shall not pay
- * for it. An ftrace instance takes 50 ms to make, and as long to remove, and a process that exits
- * meanwhile waits for it. */
+/* A process that did not ask for events is this old when its drain looks whether it has waited, and
+ * opens the kernel's buffers if so: a short process does not pay for them. A forked child, of which
+ * there may be a thousand a second, does not even get a thread before. */
+#define EARLY UINT64_C(5000000) /* ns */
+#define CHILD UINT64_C(2000000)
+
+/* From this age on one that only computes has its drain, too, and one that fills blocks an ftrace
+ * instance: that takes 50 ms to make, and as long to remove, and a process that exits meanwhile
+ * waits for it. */
 #define GROWN_UP UINT64_C(100000000) /* ns */
 
 /* Between two looks at the kernel's buffers: what is in them at a crash stays there. Shorter while
- * they fill up. */
+ * they fill up, longer where looking costs more than what is found. */
 #define PERIOD_MOST  10000000 /* ns */
 #define PERIOD_LEAST 1000000
+#define PERIOD_CALM  80000000
 #define FULL         64 /* of 256: sooner next time */
 #define EMPTY        8
 
 #define WAIT_MOST 1 /* s, for a drain to have begun */
 
-/* Until a process for which it would cost too much is looked at again. */
-#define LOOK_AGAIN UINT64_C(1000000000) /* ns */
+/* Until a process for which it would cost too much is looked at again: as long as it has lived,
+ * within these; ns. */
+#define LOOK_AGAIN_LEAST UINT64_C(10000000)
+#define LOOK_AGAIN_MOST  UINT64_C(1000000000)
 
 /* The last that is known of the section's head, for when that is written over. */
 static struct ep_sched spare;
@@ -51,8 +62,12 @@ static bool complained;
 /* Nobody waits for its drain, which comes late anyway; and what it says might land in a file that
  * it has opened in place of its parent's stderr. */
 static bool in_child;
-/* It has ended by itself, as it cost too much. */
+/* It has ended by itself, as it cost too much, or is about to. */
 static bool gave_up;
+static uint64_t born; /* CLOCK_MONOTONIC, ns: when this process began to be traced */
+/* perf serves until ftrace does, which a thread that fills a block asks for. */
+static bool interim, ftrace_due;
+static bool rings; /* a thread has its ring */
 
 static void keep_head(void)
 {
@@ -68,7 +83,8 @@ static void forget(bool child)
 	atomic_store(&due, UINT64_MAX);
 	resting = false;
 	in_child = child;
-	gave_up = false;
+	gave_up = interim = ftrace_due = rings = false;
+	born = ep_clock_read(CLOCK_MONOTONIC);
 	if (child)
 		ep_sched_cost_forget();
 	ep_ftrace_forget();
@@ -77,17 +93,15 @@ static void forget(bool child)
 
 void ep_sched_begin(bool child)
 {
-	uint64_t wait = ep_clock_cycles(GROWN_UP);
+	uint64_t wait = !child ? 0 : ep_settings.sched_asked ? GROWN_UP : CHILD;
 
 	forget(child);
 	if (!ep_sched_lay_out())
 		return;
 	keep_head();
-	if (ep_settings.sched_asked && !child)
-		wait = 0;
-	else if (wait < ep_clock_cycles(ep_sched_cost_wait()))
-		wait = ep_clock_cycles(ep_sched_cost_wait());
-	atomic_store(&due, ep_tsc() + wait);
+	if (wait < ep_sched_cost_wait())
+		wait = ep_sched_cost_wait();
+	atomic_store(&due, ep_tsc() + ep_clock_cycles(wait));
 }
 
 /* ---- the drain itself ---- */
@@ -98,29 +112,50 @@ static void set_state(uint32_t state)
 	ep_futex_wake(&ep_sched->state, INT32_MAX);
 }
 
-/* 0, or -1: nobody lets us. */
-static int open_source(void)
+static bool open_ftrace(void)
 {
-	uint64_t bytes = ep_settings.sched_memory / 2;
+	if (!(ep_settings.sched & EP_SCHED_WANT_FTRACE))
+		return false;
+	ep_sched->ftrace_error = (uint32_t)ep_ftrace_open(ep_settings.sched_memory / 2, &drain);
+	if (!ep_sched->ftrace_error)
+		ep_sched->source = EP_SCHED_FTRACE;
+	return !ep_sched->ftrace_error;
+}
 
+/* An inherited filter of system calls may kill on perf_event_open. */
+static bool open_perf(void)
+{
+	if (!(ep_settings.sched & EP_SCHED_WANT_PERF) ||
+	    (!ep_settings.sched_asked && ep_jail_inherited()))
+		return false;
+	ep_sched->perf_error = (uint32_t)ep_perf_open(ep_settings.sched_memory / 2);
+	if (!ep_sched->perf_error)
+		ep_sched->source = EP_SCHED_PERF;
+	return !ep_sched->perf_error;
+}
+
+/*
+ * False: neither may be had. An ftrace instance takes 50 ms, which an early one does not have: perf
+ * is there at once, and serves until then.
+ */
+static bool open_source(bool early)
+{
 	ep_sched->kernel_bytes = 0;
 	ep_sched->ftrace_error = ep_sched->perf_error = 0;
-	if (ep_settings.sched & EP_SCHED_WANT_FTRACE) {
-		ep_sched->ftrace_error = (uint32_t)ep_ftrace_open(bytes, &drain);
-		ep_sched->source = EP_SCHED_FTRACE;
-		if (!ep_sched->ftrace_error)
-			return 0;
-	}
-	/* Whose filter is not asked for what it may kill for. */
-	if (ep_settings.sched & EP_SCHED_WANT_PERF &&
-	    (ep_settings.sched_asked || !ep_jail_inherited())) {
-		ep_sched->perf_error = (uint32_t)ep_perf_open(bytes);
-		ep_sched->source = EP_SCHED_PERF;
-		if (!ep_sched->perf_error)
-			return 0;
-	}
 	ep_sched->source = EP_SCHED_NONE;
-	return -1;
+	if (early && open_perf()) {
+		if (ep_settings.sched & EP_SCHED_WANT_FTRACE) {
+			__atomic_store_n(&interim, true, __ATOMIC_RELEASE);
+			atomic_store(&due, ep_tsc() + ep_clock_cycles(GROWN_UP));
+		}
+		return true;
+	}
+	return open_ftrace() || (!early && open_perf());
+}
+
+static uint64_t age(void)
+{
+	return ep_clock_read(CLOCK_MONOTONIC) - born;
 }
 
 static unsigned drain_source(void)
@@ -163,10 +198,49 @@ bool ep_sched_wake(void)
 	return drain.tid && ep_helper_wake(&drain);
 }
 
+/* Until the process has waited, or is so old that it may as well be looked at. False: the drain is
+ * to end. */
+static bool wait_for_reason(void)
+{
+	uint64_t when = EARLY, now;
+	uint32_t wanted;
+
+	while ((wanted = ep_helper_wanted(&drain)) != 0) {
+		now = age();
+		if (ep_faults_run() || ep_overwritten())
+			rest(wanted);
+		else if (now < when)
+			ep_helper_sleep(&drain, wanted, when - now);
+		else if (now >= GROWN_UP || ep_sched_cost_waits())
+			return true;
+		else
+			when = when * 2 < GROWN_UP ? when * 2 : GROWN_UP;
+	}
+	return false;
+}
+
+/* Both record meanwhile: of what both have, a reader takes perf's, up to when that was copied
+ * last. */
+static void change_to_ftrace(void)
+{
+	uint64_t cpus = ep_sched->cpus, bytes = ep_sched->kernel_bytes;
+
+	__atomic_store_n(&ftrace_due, false, __ATOMIC_RELAXED);
+	if (!open_ftrace()) {
+		ep_sched->cpus = (uint32_t)cpus;
+		ep_sched->kernel_bytes = bytes;
+		return;
+	}
+	ep_perf_drain();
+	ep_perf_close();
+	keep_head();
+}
+
 /* False: it costs too much. */
 static bool drain_until_stopped(void)
 {
-	uint64_t period = PERIOD_LEAST;
+	uint64_t period = PERIOD_LEAST, most = PERIOD_MOST;
+	enum ep_sched_verdict verdict;
 	uint32_t wanted;
 
 	while ((wanted = ep_helper_wanted(&drain)) != 0) {
@@ -179,22 +253,39 @@ static bool drain_until_stopped(void)
 		ep_helper_sleep(&drain, wanted, period);
 		if (ep_faults_run() || !sched_intact())
 			continue;
+		if (__atomic_load_n(&ftrace_due, __ATOMIC_ACQUIRE) && ep_sched_cost_of_age(age()))
+			change_to_ftrace();
 		full = drain_source();
-		if (ep_sched_cost_too_much())
+		verdict = ep_sched_cost_weigh();
+		if (verdict == EP_SCHED_TOO_MUCH ||
+		    (verdict == EP_SCHED_TOO_OFTEN && most >= PERIOD_CALM))
 			return false;
+		if (verdict == EP_SCHED_TOO_OFTEN)
+			most *= 2;
 		if (full >= FULL && period > PERIOD_LEAST)
 			period /= 2;
-		if (full < EMPTY && period < PERIOD_MOST)
+		if (full < EMPTY && period < most)
 			period *= 2;
 	}
 	return true;
 }
 
-/* From then on a thread that enters a block may make another one. */
-static void come_again(void)
+/* From then on a thread that enters a block, or has waited, may make another one. */
+static void come_again(uint64_t wait)
 {
+	__atomic_store_n(&interim, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&ftrace_due, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&gave_up, true, __ATOMIC_RELEASE);
-	atomic_store(&due, ep_tsc() + ep_clock_cycles(ep_sched_cost_wait()));
+	atomic_store(&due, ep_tsc() + ep_clock_cycles(wait));
+}
+
+static uint64_t look_again(void)
+{
+	uint64_t wait = age();
+
+	if (wait < LOOK_AGAIN_LEAST)
+		return LOOK_AGAIN_LEAST;
+	return wait < LOOK_AGAIN_MOST ? wait : LOOK_AGAIN_MOST;
 }
 
 static void close_source(void)
@@ -216,12 +307,22 @@ static void close_source(void)
 
 static void run_drain(void)
 {
-	bool cheap = true;
+	bool cheap = true, asked = ep_settings.sched_asked;
 
 	ep_sched->tid = (uint32_t)ep_syscall0(SYS_gettid);
 	ep_helper_begin("epitaph-sched");
 	ep_remover_bury();
-	if (open_source() < 0) {
+	if (!asked) {
+		if (!wait_for_reason())
+			ep_helper_exit();
+		if (ep_sched_cost_foreseen()) {
+			set_state(EP_SCHED_COSTLY);
+			come_again(look_again());
+			ep_helper_exit();
+		}
+	}
+	set_state(EP_SCHED_STARTING);
+	if (!open_source(!asked)) {
 		set_state(EP_SCHED_REFUSED);
 	} else {
 		ep_sched->start_tsc = ep_tsc();
@@ -234,7 +335,7 @@ static void run_drain(void)
 		set_state(cheap ? EP_SCHED_STOPPED : EP_SCHED_COSTLY);
 	}
 	if (!cheap)
-		come_again();
+		come_again(ep_sched_cost_wait());
 	ep_helper_exit();
 }
 
@@ -245,9 +346,12 @@ static bool is_ours(void)
 	return ep_sched && ep_inherits_nothing();
 }
 
+/* One that was not asked for looks first. */
 static void note_start(void)
 {
-	set_state(EP_SCHED_STARTING);
+	if (ep_settings.sched_asked)
+		set_state(EP_SCHED_STARTING);
+	ep_sched_cost_before();
 }
 
 static void refuse(uint32_t error)
@@ -317,16 +421,21 @@ static void start_now(void)
 		ep_sched_leave(); /* it is about to go: not before it has */
 }
 
-void ep_sched_look(uint64_t tsc)
+void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion)
 {
 	if (tsc < atomic_load_explicit(&due, memory_order_relaxed) || !is_ours())
+		return;
+	/* A process whose only thread begins may be over in a moment: a thread more is 50 us. */
+	if (occasion == EP_SCHED_RING && !ep_settings.sched_asked &&
+	    !__atomic_exchange_n(&rings, true, __ATOMIC_RELAXED))
+		return;
+	if (__atomic_load_n(&interim, __ATOMIC_ACQUIRE) && occasion != EP_SCHED_BLOCK)
 		return;
 	/* Once: of two callers the second finds it done. */
 	if (atomic_exchange(&due, UINT64_MAX) == UINT64_MAX)
 		return;
-	if (!ep_settings.sched_asked && ep_sched_cost_foreseen()) {
-		set_state(EP_SCHED_COSTLY);
-		atomic_store(&due, tsc + ep_clock_cycles(LOOK_AGAIN));
+	if (__atomic_exchange_n(&interim, false, __ATOMIC_ACQ_REL)) {
+		__atomic_store_n(&ftrace_due, true, __ATOMIC_RELEASE);
 		return;
 	}
 	if (__atomic_exchange_n(&gave_up, false, __ATOMIC_ACQ_REL))
@@ -346,8 +455,25 @@ void ep_sched_return_later(void)
 		atomic_store(&due, ep_tsc() + ep_clock_cycles(GROWN_UP));
 }
 
+/* It has opened nothing, and the kernel ends it with the process: nobody need wait for that. */
+static bool is_idle(void)
+{
+	uint32_t state = ep_sched ? __atomic_load_n(&ep_sched->state, __ATOMIC_ACQUIRE) : 0;
+
+	return drain.tid && !ep_settings.sched_asked &&
+	       (state == EP_SCHED_OFF || state == EP_SCHED_COSTLY || state == EP_SCHED_REFUSED);
+}
+
 void ep_sched_before_exec(void)
 {
+	if (!is_ours())
+		return;
+	if (is_idle()) {
+		/* If it does not come to that: another one. */
+		ep_helper_dismiss(&drain);
+		come_again(LOOK_AGAIN_LEAST);
+		return;
+	}
 	if (ep_sched_leave())
 		ep_sched_return_later();
 }
@@ -375,6 +501,8 @@ void ep_sched_end(void)
 	if (!is_ours())
 		return;
 	atomic_store(&due, UINT64_MAX);
-	if (!abandon())
+	if (is_idle())
+		ep_helper_dismiss(&drain);
+	else if (!abandon())
 		ep_sched_leave();
 }

@@ -16,13 +16,20 @@
 /* For an arena that is new: lays the section out. After the clock. `child`: in a forked one. */
 void ep_sched_begin(bool child);
 
+enum ep_sched_occasion {
+	EP_SCHED_RING,  /* the thread gets its ring */
+	EP_SCHED_GAP,   /* nothing was recorded of it for a while: it waited, or computed */
+	EP_SCHED_BLOCK, /* it enters a block */
+};
+
 /*
- * Called when a thread gets its ring, and at a block's start: makes the drain when it is time to.
- * That is at once, waiting until events are recorded (a second at the most), where the environment
- * asked for them; else when the process is old enough that what it costs is nothing beside its
- * life. Cheap otherwise: one comparison. Signal safe.
+ * Makes the drain when it is time to. Where the environment asked for events, that is at once, and
+ * this waits until they are recorded (a second at the most); else at the first occasion but the
+ * first ring. That drain sleeps until the process is some ms old, and opens nothing unless it has
+ * waited by then, or is old enough that what it costs is nothing beside its life. Cheap otherwise:
+ * one comparison. Signal safe.
  */
-void ep_sched_look(uint64_t tsc);
+void ep_sched_look(uint64_t tsc, enum ep_sched_occasion occasion);
 
 /*
  * Around a call that a second thread would break, or that it would outlive with privileges that the

@@ -18,27 +18,49 @@
 
 /* What a switch costs by all that, with the drain's part; ns (a backend of PostgreSQL's: 1,430). */
 #define SWITCH 1400
+#define FEW    32 /* switches, that foretell nothing */
 
 #define NS_PER_SECOND UINT64_C(1000000000)
+#define MILLION       UINT64_C(1000000)
 #define EVIDENCE      (NS_PER_SECOND / 50) /* of the process's CPU time: for the first judgement */
 #define LOOK          (NS_PER_SECOND / 10) /* … and, in the end, from one to the next */
 #define WAIT_LEAST    (10 * NS_PER_SECOND)
 #define WAIT_MOST     (640 * NS_PER_SECOND)
+#define SAVED         (60 * NS_PER_SECOND) /* as much as so much calm saves */
 
 static uint64_t cost;                        /* ns, up to the last look */
 static uint64_t own, bytes, process;         /* at the last look */
+static uint64_t drains;                      /* ns: the drain's own part, since it was weighed */
 static uint64_t looked_cost, looked_process; /* when it was weighed */
 static uint64_t evidence;                    /* ns of CPU time until it is weighed again */
 static uint64_t wait;                        /* ns */
 static uint64_t seen_switches, seen_cpu;     /* of the process, when it was looked at last */
+static uint64_t seen_at, weighed_at;         /* CLOCK_MONOTONIC, ns: when that was; as looked_… */
+static uint64_t first_waits;                 /* voluntary switches when the drain was made */
+/* ns that EPITAPH_IDLE_BUDGET allowed and that were not taken: a storm of some seconds after a calm
+ * hour is recorded, one that stays is not. */
+static uint64_t saved;
 
-/* Parts per million that it may have of the process's CPU time. */
-static bool is_too_much(uint64_t has, uint64_t process_cpu)
+/* What it may have of `process_cpu`, all in ns, and in `time`: half of the budget, or what the
+ * machine can spare. */
+static bool is_too_much(uint64_t has, uint64_t process_cpu, uint64_t time)
 {
 	uint64_t rest = has < process_cpu ? process_cpu - has : 1;
+	uint64_t spare = time / MILLION * ep_settings.idle_budget + saved;
 
-	return ep_settings.budget && !ep_settings.sched_asked &&
-	       has * 2000000 / rest > ep_settings.budget;
+	if (!ep_settings.budget || ep_settings.sched_asked)
+		return false;
+	return has > spare && has * 2 * MILLION / rest > ep_settings.budget;
+}
+
+static void save(uint64_t has, uint64_t time)
+{
+	uint64_t most = SAVED / MILLION * ep_settings.idle_budget;
+
+	saved += time / MILLION * ep_settings.idle_budget;
+	saved -= has < saved ? has : saved;
+	if (saved > most)
+		saved = most;
 }
 
 static void look(void)
@@ -46,6 +68,7 @@ static void look(void)
 	uint64_t now = ep_clock_read(CLOCK_THREAD_CPUTIME_ID), copied = ep_sched_copied();
 	uint64_t byte = ep_sched->source == EP_SCHED_PERF ? BYTE_OF_PERF : BYTE_OF_FTRACE;
 
+	drains += now - own;
 	cost += now - own + (copied - bytes) * byte;
 	own = now;
 	bytes = copied;
@@ -55,57 +78,108 @@ static void look(void)
 void ep_sched_cost_begin(void)
 {
 	own = ep_clock_read(CLOCK_THREAD_CPUTIME_ID);
+	cost += own; /* to open the buffers */
 	bytes = ep_sched_copied();
 	process = ep_clock_read(CLOCK_PROCESS_CPUTIME_ID);
 	looked_cost = cost;
 	looked_process = process;
+	weighed_at = ep_clock_read(CLOCK_MONOTONIC);
 	evidence = EVIDENCE;
 }
 
-bool ep_sched_cost_too_much(void)
+enum ep_sched_verdict ep_sched_cost_weigh(void)
 {
-	uint64_t had, work;
+	uint64_t had, work, now, time, mine;
 
 	look();
 	if (process - looked_process < evidence)
-		return false;
+		return EP_SCHED_FINE;
 	evidence = evidence < LOOK / 2 ? evidence * 2 : LOOK;
 	had = cost - looked_cost;
 	work = process - looked_process;
+	now = ep_clock_read(CLOCK_MONOTONIC);
+	time = now - weighed_at;
 	looked_cost = cost;
 	looked_process = process;
-	if (!is_too_much(had, work))
-		return false;
+	weighed_at = now;
+	mine = drains;
+	drains = 0;
+	if (!is_too_much(had, work, time)) {
+		save(had, time);
+		return EP_SCHED_FINE;
+	}
+	if (mine > had / 2)
+		return EP_SCHED_TOO_OFTEN;
 	wait = wait ? wait * 2 : WAIT_LEAST;
 	if (wait > WAIT_MOST)
 		wait = WAIT_MOST;
-	return true;
+	return EP_SCHED_TOO_MUCH;
 }
 
-/* False: the kernel does not say, or nobody may ask it. */
-static bool count_switches(uint64_t *switches, uint64_t *cpu)
+/* False: the kernel does not say, or may not be asked. */
+static bool ask(int whose, struct rusage *usage)
 {
-	struct rusage usage;
+	return !ep_jailed() && !ep_syscall_failed(ep_syscall2(SYS_getrusage, whose, (long)usage));
+}
 
-	if (ep_jailed() || ep_syscall_failed(ep_syscall2(SYS_getrusage, RUSAGE_SELF, (long)&usage)))
-		return false;
-	*switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
-	*cpu = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_SECOND +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
-	return true;
+static uint64_t cpu_of(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * NS_PER_SECOND +
+	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+}
+
+/* Of the process, the drain's own left out: how often threads have waited. */
+static uint64_t waits(void)
+{
+	struct rusage all, own_ones;
+
+	if (!ask(RUSAGE_SELF, &all) || !ask(RUSAGE_THREAD, &own_ones))
+		return 0;
+	return (uint64_t)(all.ru_nvcsw - own_ones.ru_nvcsw);
+}
+
+void ep_sched_cost_before(void)
+{
+	struct rusage all;
+
+	if (!ask(RUSAGE_SELF, &all))
+		return;
+	first_waits = (uint64_t)all.ru_nvcsw;
+	if (seen_at)
+		return;
+	/* What came before is another program's, which has become this one by exec. */
+	seen_switches = (uint64_t)(all.ru_nvcsw + all.ru_nivcsw);
+	seen_cpu = cpu_of(&all);
+	seen_at = ep_clock_read(CLOCK_MONOTONIC);
+}
+
+bool ep_sched_cost_waits(void)
+{
+	return waits() > first_waits;
 }
 
 bool ep_sched_cost_foreseen(void)
 {
-	uint64_t switches, cpu, since, of;
+	uint64_t switches, cpu, now = ep_clock_read(CLOCK_MONOTONIC), since, of, time;
+	struct rusage all;
 
-	if (!count_switches(&switches, &cpu))
+	if (!ask(RUSAGE_SELF, &all))
 		return false;
+	switches = (uint64_t)(all.ru_nvcsw + all.ru_nivcsw);
+	cpu = cpu_of(&all);
 	since = switches - seen_switches;
 	of = cpu - seen_cpu;
+	time = now - seen_at;
 	seen_switches = switches;
 	seen_cpu = cpu;
-	return of >= EVIDENCE && is_too_much(since * SWITCH, of);
+	seen_at = now;
+	return since > FEW && is_too_much(since * SWITCH, of, time);
+}
+
+bool ep_sched_cost_of_age(uint64_t age)
+{
+	return ep_settings.sched_asked || age >= NS_PER_SECOND ||
+	       ep_clock_read(CLOCK_PROCESS_CPUTIME_ID) >= LOOK;
 }
 
 uint64_t ep_sched_cost_wait(void)
@@ -121,5 +195,5 @@ uint64_t ep_sched_cost(void)
 void ep_sched_cost_forget(void)
 {
 	cost = 0;
-	seen_switches = seen_cpu = 0;
+	seen_switches = seen_cpu = seen_at = saved = 0;
 }

@@ -19,6 +19,9 @@
 
 #define PAGE  UINT64_C(4096)
 #define CHUNK UINT64_C(4096) /* most bytes of records in one */
+#define SMALL                                                                              \
+	UINT64_C(262144) /* all buffers that were not asked for, if so many CPUs have room \
+			  */
 
 static struct {
 	struct perf_event_mmap_page *page; /* NULL: CPU is not there */
@@ -28,6 +31,10 @@ static unsigned cpu_end; /* one past the highest that is there */
 static uint64_t data_size;
 static int failure;
 static bool threads_only = true; /* the kernel knows how: Linux 5.13 */
+
+/* Which descriptors are open events: all of them end with the source, not only a CPU's first. */
+#define FDS 65536
+static uint64_t events[FDS / 64];
 
 static struct perf_event_attr attributes(void)
 {
@@ -85,10 +92,15 @@ static void add_thread(uint32_t tid)
 
 		if (fd == -ENODEV || fd == -ESRCH)
 			continue;
+		if (!ep_syscall_failed(fd) && fd >= FDS) {
+			ep_fd_close(fd);
+			fd = -EMFILE;
+		}
 		if (ep_syscall_failed(fd)) {
 			failure = (int)-fd;
 			return;
 		}
+		events[fd / 64] |= UINT64_C(1) << fd % 64;
 		if (cpus[cpu].page) {
 			ep_syscall3(SYS_ioctl, fd, PERF_EVENT_IOC_SET_OUTPUT, cpus[cpu].fd);
 			continue;
@@ -120,6 +132,10 @@ static unsigned highest_cpu(void)
 
 int ep_perf_open(uint64_t bytes)
 {
+	/* The kernel fills pages with zeroes as it makes a buffer, 3 ms for 4 MiB; a small one
+	 * holds 250 to 2,000 switches of a CPU, and is looked at the sooner the fuller it is. */
+	if (!ep_settings.sched_asked && bytes > SMALL)
+		bytes = SMALL;
 	failure = 0;
 	cpu_end = highest_cpu();
 	ep_sched->cpus = 0;
@@ -127,7 +143,7 @@ int ep_perf_open(uint64_t bytes)
 	data_size = PAGE;
 	while ((PAGE + data_size * 2) * cpu_end <= bytes)
 		data_size *= 2;
-	if ((PAGE + data_size) * cpu_end > bytes)
+	if ((PAGE + data_size) * cpu_end > ep_settings.sched_memory / 2)
 		return ENOSPC;
 	if (ep_settings.sched_machine)
 		add_thread((uint32_t)-1);
@@ -216,17 +232,19 @@ void ep_perf_forget(void)
 	for (unsigned cpu = 0; cpu < cpu_end; cpu++)
 		cpus[cpu].page = NULL;
 	cpu_end = 0;
+	ep_bytes_zero(events, sizeof(events));
 }
 
-/* Other threads' descriptors go with the drain's table. */
 void ep_perf_close(void)
 {
 	for (unsigned cpu = 0; cpu < cpu_end; cpu++) {
 		if (!cpus[cpu].page)
 			continue;
-		ep_fd_close(cpus[cpu].fd);
 		ep_syscall2(SYS_munmap, (long)cpus[cpu].page,
 			    (long)(PAGE + size_of(cpus[cpu].page)));
 		cpus[cpu].page = NULL;
 	}
+	for (long word = 0; word < FDS / 64; word++)
+		for (; events[word]; events[word] &= events[word] - 1)
+			ep_fd_close(word * 64 + __builtin_ctzl(events[word]));
 }

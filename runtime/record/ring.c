@@ -11,6 +11,8 @@
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/pause.h"
+#include "runtime/kernel/sched.h"
+#include "runtime/lib/jail.h"
 #include "runtime/record/hold.h"
 #include "runtime/record/intact.h"
 #include "runtime/record/rings.h"
@@ -200,6 +202,9 @@ static bool append(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, const uint
 		ep_timestamp_rate_gap(tls, cursor);
 		if (may_be_named_anew(tls, tsc))
 			ep_thread_rename(NULL);
+		/* It may have waited. */
+		if (!ep_jailed())
+			ep_sched_look(tsc, EP_SCHED_GAP);
 	}
 	*slot = words[0] | stamp(tsc);
 	for (unsigned i = 1; i < count; i++)

@@ -26,6 +26,7 @@ struct ep_settings ep_settings = {
 	.keep_size = 64u << 20,
 	.budget = 50000,
 	.clock_budget = 25000,
+	.idle_budget = 5000,
 	.output = OUTPUT_DEFAULT,
 	.counts_output = COUNTS_DEFAULT,
 	.snapshot_signal = SIGTRAP,
@@ -226,6 +227,22 @@ static const char *set_clock_budget(const char *value)
 	if (share < 100 || share > 1000000)
 		return "not from 0.01% to 100%";
 	ep_settings.clock_budget = (uint32_t)share;
+	return NULL;
+}
+
+static const char *set_idle_budget(const char *value)
+{
+	uint64_t share;
+
+	if (ep_string_equal(value, "none")) {
+		ep_settings.idle_budget = 0;
+		return NULL;
+	}
+	if (!parse_quantity(value, share_units, &share))
+		return "not a percentage or none";
+	if (share < 100 || share > 1000000)
+		return "not none or from 0.01% to 100%";
+	ep_settings.idle_budget = (uint32_t)share;
 	return NULL;
 }
 
@@ -451,6 +468,7 @@ static const struct setting {
 	{"EPITAPH_TIMESTAMP_EVERY", set_timestamp_every, "auto"},
 	{"EPITAPH_BUDGET", set_budget, "5%"},
 	{"EPITAPH_CLOCK_BUDGET", set_clock_budget, "half of EPITAPH_BUDGET"},
+	{"EPITAPH_IDLE_BUDGET", set_idle_budget, "0.5%"},
 	{"EPITAPH_MIN_DURATION", set_min_duration, "0"},
 	{"EPITAPH_OUTPUT", set_output, OUTPUT_DEFAULT},
 	{"EPITAPH_SIGNAL", set_signal, "SIGTRAP"},

@@ -26,6 +26,8 @@ struct ep_settings {
 	uint32_t timestamp_every;  /* EPITAPH_TIMESTAMP_EVERY: 0 auto, 1 … 64 */
 	uint32_t budget;           /* EPITAPH_BUDGET: parts per million; 0: none, or not in force */
 	uint32_t clock_budget;     /* EPITAPH_CLOCK_BUDGET: parts per million */
+	uint32_t idle_budget;      /* EPITAPH_IDLE_BUDGET: parts per million of one processor's
+				      time, that tracing may take of any process; 0: none */
 	uint64_t min_duration;     /* EPITAPH_MIN_DURATION: ns, 0 none */
 	const char *output;        /* EPITAPH_OUTPUT: snapshot pattern */
 	const char *counts_output; /* … in count mode: of the counts; then snapshots have their

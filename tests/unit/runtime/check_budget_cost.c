@@ -31,6 +31,20 @@ START_TEST(a_quiet_hour_pays_for_no_long_storm)
 }
 END_TEST
 
+START_TEST(a_process_that_waits_may_take_what_the_machine_can_spare)
+{
+	/* 0.5 % of a second are 5 % of 100 ms. */
+	ck_assert_uint_eq(ep_cost_idle(0, 1000000000, 5000, SHARE), 100000000);
+	ck_assert_uint_eq(ep_cost_idle(20000000, 1000000000, 5000, SHARE), 80000000);
+	ck_assert_uint_eq(ep_cost_idle(100000000, 1000000000, 5000, SHARE), 0);
+	ck_assert_uint_eq(ep_cost_idle(1000000000, 1000000000, 5000, SHARE), 0);
+	ck_assert_uint_eq(ep_cost_idle(0, 1000000000, 5000, 0), 0);
+	/* A month of a clock of 4 GHz. */
+	ck_assert_uint_gt(ep_cost_idle(0, UINT64_C(4000000000) * 2600000, 1000000, 1000),
+			  UINT64_C(4000000000) * 2600000);
+}
+END_TEST
+
 START_TEST(a_share_is_of_the_programs_own_work)
 {
 	ck_assert_uint_eq(ep_cost_share(5, 100), 50000);
@@ -97,6 +111,7 @@ int main(void)
 
 	tcase_add_test(one, an_account_earns_its_share_of_the_work);
 	tcase_add_test(one, a_quiet_hour_pays_for_no_long_storm);
+	tcase_add_test(one, a_process_that_waits_may_take_what_the_machine_can_spare);
 	tcase_add_test(one, a_share_is_of_the_programs_own_work);
 	tcase_add_test(one, a_cost_that_is_guessed_too_high_leaves_a_quarter_of_the_time);
 	tcase_add_test(one, what_goes_leaves_the_share_that_is_wanted);

@@ -104,7 +104,7 @@ START_TEST(every_setting_takes_effect)
 {
 	READ("EPITAPH=off", "EPITAPH_RING=256K", "EPITAPH_MEMORY=8MiB", "EPITAPH_KEEP=5000",
 	     "EPITAPH_TIMESTAMP_EVERY=8", "EPITAPH_BUDGET=8%", "EPITAPH_CLOCK_BUDGET=1.5%",
-	     "EPITAPH_OUTPUT=/var/%h/%e.%t", "EPITAPH_SIGNAL=SIGUSR2");
+	     "EPITAPH_IDLE_BUDGET=0.25%", "EPITAPH_OUTPUT=/var/%h/%e.%t", "EPITAPH_SIGNAL=SIGUSR2");
 	ck_assert(!ep_settings.on);
 	ck_assert_uint_eq(ep_settings.ring_size, 262144);
 	ck_assert_uint_eq(ep_settings.memory_size, 8388608);
@@ -112,6 +112,7 @@ START_TEST(every_setting_takes_effect)
 	ck_assert_uint_eq(ep_settings.timestamp_every, 8);
 	ck_assert_uint_eq(ep_settings.budget, 80000);
 	ck_assert_uint_eq(ep_settings.clock_budget, 15000);
+	ck_assert_uint_eq(ep_settings.idle_budget, 2500);
 	ck_assert_str_eq(ep_settings.output, "/var/%h/%e.%t");
 	ck_assert_int_eq(ep_settings.snapshot_signal, SIGUSR2);
 	ck_assert_str_eq(said, "");
@@ -236,6 +237,8 @@ static const char *const bad[][3] = {
 	{"EPITAPH_CLOCK_BUDGET=x", "not a percentage", "half of EPITAPH_BUDGET"},
 	{"EPITAPH_CLOCK_BUDGET=6%", "more than EPITAPH_BUDGET, of which it is a part",
 	 "half of EPITAPH_BUDGET"},
+	{"EPITAPH_IDLE_BUDGET=0", "not none or from 0.01% to 100%", "0.5%"},
+	{"EPITAPH_IDLE_BUDGET=off", "not a percentage or none", "0.5%"},
 	{"EPITAPH_MIN_DURATION=5", "not a time with its unit (ns us ms s)", "0"},
 	{"EPITAPH_MIN_DURATION=2.5ns", "not a time with its unit (ns us ms s)", "0"},
 	{"EPITAPH_MIN_DURATION=3601s", "more than an hour", "0"},
