@@ -76,6 +76,9 @@ static_assert(offsetof(struct ep_root, crc) == 124, "format");
 	4 /* the program wrote over the runtime's memory, and tracing ended   \ there; in the root \
 	     only, as nothing is written to the arena then \ */
 #define EP_OFF_NO_TSC 5 /* it gave up reading the TSC; in the root only */
+/* (1.9) The program mapped something of its own over the arena; in the root only, whose
+ * arena_address is 0. */
+#define EP_OFF_MAPPED_OVER 6
 
 /* The ELF note in every object that holds a runtime: name "EPITAPH", descriptor struct
  * ep_root_note. */

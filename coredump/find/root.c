@@ -64,6 +64,8 @@ const char *ep_off_text(uint32_t reason)
 		return "the program wrote over the memory that holds the trace";
 	case EP_OFF_NO_TSC:
 		return "the program gave up reading the processor's time";
+	case EP_OFF_MAPPED_OVER:
+		return "the program mapped something of its own where the trace was";
 	}
 	return "of a reason that this version does not know";
 }

@@ -8,11 +8,15 @@
 #include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "runtime/arena/backing.h"
 #include "runtime/arena/rescue.h"
 #include "runtime/format_watchdogs.h"
 #include "runtime/format_switches.h"
+#include "runtime/lib/files.h"
+#include "runtime/lib/jail.h"
+#include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/settings/settings.h"
@@ -25,6 +29,8 @@
 #define GIB         (KIB * KIB * KIB)
 #define SMALLEST    (256 * KIB)
 #define LOW_TRIES   32
+/* Of the memory that a limit leaves the process. */
+#define SHARE 16
 /* A non-PIE program and its heap begin at 4 MiB: below that there is room. */
 #define NON_PIE_PLACE 0x100000ull
 #define NON_PIE_ROOM  (3 * KIB * KIB)
@@ -83,6 +89,67 @@ uint64_t ep_arena_reserve(uint64_t size)
 	return place(size, -1);
 }
 
+/* ---- limits ---- */
+
+/* Pages as /proc/self/statm has them: all, and those of data and stack. */
+static bool read_sizes(uint64_t *all, uint64_t *data)
+{
+	char text[256];
+	const char *at = text, *end;
+	long got = ep_fd_load("/proc/self/statm", text, sizeof text);
+	uint64_t value = 0;
+
+	if (got <= 0)
+		return false;
+	end = text + got;
+	for (int i = 0; i < 6; i++) {
+		if (!ep_text_number(&at, end, 10, &value))
+			return false;
+		if (i == 0)
+			*all = value * PAGE;
+		while (at < end && *at == ' ')
+			at++;
+	}
+	*data = value * PAGE;
+	return true;
+}
+
+static uint64_t limit_of(int resource)
+{
+	struct rlimit limit;
+
+	if (ep_syscall4(SYS_prlimit64, 0, resource, 0, (long)&limit))
+		return RLIM_INFINITY;
+	return limit.rlim_cur;
+}
+
+static uint64_t share_of(uint64_t limit, uint64_t used)
+{
+	return limit == RLIM_INFINITY ? UINT64_MAX : limit > used ? (limit - used) / SHARE : 0;
+}
+
+/* Bytes that the arena may take beyond `own`, which it has, where address space and data are
+ * limited to these: what the program would get without it, it is to get. */
+static uint64_t room(uint64_t address_space, uint64_t data, uint64_t own, uint64_t own_data)
+{
+	uint64_t all, writable, one, other;
+
+	if ((address_space == RLIM_INFINITY && data == RLIM_INFINITY) ||
+	    !read_sizes(&all, &writable))
+		return UINT64_MAX;
+	one = share_of(address_space, all > own ? all - own : 0);
+	other = share_of(data, writable > own_data ? writable - own_data : 0);
+	return one < other ? one : other;
+}
+
+static uint64_t size_at_start(void)
+{
+	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE;
+	uint64_t most = room(limit_of(RLIMIT_AS), limit_of(RLIMIT_DATA), 0, 0) & -PAGE;
+
+	return size < most ? size : most;
+}
+
 static bool open_bytes(uint64_t offset, uint64_t size)
 {
 	char *at = (char *)ep_arena + offset;
@@ -131,10 +198,14 @@ static uint64_t sched_size(uint64_t all)
 	return ep_settings.sched && size >= EP_SCHED_LEAST ? size : 0;
 }
 
+/* What the sections are laid out for, in every generation; the last one ends where the arena does,
+ * which may be sooner (ep_arena_give_back). */
+static uint64_t laid_out_for;
+
 /* Sizes in proportion to the memory; rings take what is left, at the end. */
 static uint64_t lay_out(void)
 {
-	uint64_t all = epitaph_root.arena_size, at = PAGE;
+	uint64_t all = laid_out_for, end = epitaph_root.arena_size, at = PAGE;
 	/* An entry for each block. */
 	uint64_t threads =
 		clamp(all / EP_BLOCK_SIZE * sizeof(struct ep_thread), 2 * PAGE, 4 * KIB * KIB);
@@ -157,12 +228,12 @@ static uint64_t lay_out(void)
 	if (sched)
 		at = add_section(EP_SECTION_SCHED, sizeof(struct ep_sched), at, sched);
 	if (!ep_settings.counting) {
-		add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, all - at);
+		add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, end - at);
 		return at;
 	}
 	/* Readers of older versions look for rings. */
 	add_section(EP_SECTION_RINGS, sizeof(struct ep_block), at, 0);
-	add_section(EP_SECTION_COUNTS, sizeof(struct ep_counts_extent), at, all - at);
+	add_section(EP_SECTION_COUNTS, sizeof(struct ep_counts_extent), at, end - at);
 	return at + PAGE;
 }
 
@@ -250,6 +321,7 @@ static void set_place(uint64_t address, uint64_t size)
 static bool begin_at(uint64_t address, uint64_t size, uint32_t gate, uint32_t timestamp_every)
 {
 	set_place(address, size);
+	laid_out_for = size;
 	if (address && open_head(gate, timestamp_every)) {
 		describe(false);
 		if (!ep_backing_on() || ep_backing_name()) {
@@ -271,7 +343,7 @@ static uint32_t gate_at_start(void)
 static bool start_in_file(uint64_t size)
 {
 	uint32_t gate = gate_at_start();
-	int fd = ep_backing_create(size);
+	int fd = size < SMALLEST ? -1 : ep_backing_create(size);
 	uint64_t got = fd < 0 ? 0 : place(size, fd);
 
 	if (fd < 0)
@@ -291,12 +363,15 @@ static bool start_private(uint64_t size)
 
 	for (; size >= SMALLEST && !got; size = got ? size : size / 2 & -PAGE)
 		got = place(size, -1);
+	/* After mlockall(MCL_FUTURE) it is locked, and counts. */
+	if (got)
+		ep_syscall2(SYS_munlock, (long)got, (long)size);
 	return begin_at(got, size, gate, ep_settings.timestamp_every);
 }
 
 bool ep_arena_start(void (*fill)(bool inherited))
 {
-	uint64_t size = (ep_settings.memory_size + PAGE - 1) & -PAGE;
+	uint64_t size = size_at_start();
 
 	describe = fill;
 	epitaph_root.major = EP_FORMAT_MAJOR;
@@ -379,6 +454,75 @@ uint64_t ep_arena_grow(uint64_t size)
 		ep_rescue_release();
 	}
 	return at;
+}
+
+/* Nobody grows it meanwhile. */
+static void cut_at(uint64_t end)
+{
+	uint64_t size = epitaph_root.arena_size;
+	struct ep_section *last = &ep_arena->sections[ep_arena->section_count - 1];
+	struct ep_section *truth = &ep_truth.section[ep_truth.sections - 1];
+
+	last->size = truth->size = end - truth->offset;
+	epitaph_root.arena_size = ep_truth.size = end;
+	ep_root_publish();
+	ep_syscall2(SYS_munmap, (long)ep_arena + (long)end, (long)(size - end));
+}
+
+uint64_t ep_arena_give_back(uint64_t keep)
+{
+	uint64_t given = 0, end, mask;
+
+	/* A file keeps the size that its head tells. */
+	if (!ep_arena || ep_backing_on() || ep_arena_forked() || !ep_arena_intact())
+		return 0;
+	/* A handler's hook would wait for ever. */
+	mask = ep_signals_block(0);
+	if (!ep_rescue_keep_out()) {
+		ep_signals_restore(mask);
+		return 0;
+	}
+	end = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+	if (keep < epitaph_root.arena_size - end) {
+		end += keep & -PAGE;
+		given = epitaph_root.arena_size - end;
+		if (given)
+			cut_at(end);
+	}
+	ep_rescue_let_in();
+	ep_signals_restore(mask);
+	return given;
+}
+
+void ep_arena_limit(int resource, uint64_t limit)
+{
+	uint64_t other = resource == RLIMIT_AS ? RLIMIT_DATA : RLIMIT_AS;
+	uint64_t size = epitaph_root.arena_size, open;
+
+	if (!ep_arena || ep_jailed() || limit == RLIM_INFINITY)
+		return;
+	open = __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+	other = limit_of((int)other);
+	ep_arena_give_back(room(resource == RLIMIT_AS ? limit : other,
+				resource == RLIMIT_AS ? other : limit, size - open, 0));
+}
+
+bool ep_arena_is_limited(void)
+{
+	return !ep_jailed() &&
+	       (limit_of(RLIMIT_AS) != RLIM_INFINITY || limit_of(RLIMIT_DATA) != RLIM_INFINITY);
+}
+
+bool ep_arena_yield(uint64_t start, uint64_t end)
+{
+	uint64_t arena = ep_truth.arena, open;
+
+	if (ep_overwritten() || !ep_arena || start >= arena + ep_truth.size || end <= arena)
+		return true;
+	open = arena + __atomic_load_n(&ep_arena->committed, __ATOMIC_RELAXED);
+	if (start >= open)
+		ep_arena_give_back((start - open) & -PAGE);
+	return start >= arena + ep_truth.size;
 }
 
 bool ep_arena_forked(void)

@@ -34,6 +34,23 @@ uint64_t ep_arena_grow(uint64_t size);
 #define EP_SCHED_FORMATS (8 * 4096) /* with everything that can be added: 15 KiB */
 #define EP_SCHED_LEAST   (4096 + EP_SCHED_FORMATS + 2 * EP_SCHED_SEGMENT)
 
+/*
+ * Gives back what nobody has touched, but for `keep` bytes: the arena ends there from then on.
+ * Returns how many bytes that were. An arena in a file stays as it is. Not from a hook.
+ */
+uint64_t ep_arena_give_back(uint64_t keep);
+
+/* The process is about to have this limit (RLIMIT_AS, RLIMIT_DATA; bytes): what the arena would
+ * take of it beyond its share is given back. Not from a hook. */
+void ep_arena_limit(int resource, uint64_t limit);
+
+/* Address space or data is limited. */
+bool ep_arena_is_limited(void);
+
+/* The program wants [start, end) for itself: what nobody has touched there is given back. False:
+ * the arena is still there, in part. Not from a hook. */
+bool ep_arena_yield(uint64_t start, uint64_t end);
+
 /* Bytes that ep_arena_grow could still open. */
 uint64_t ep_arena_free(void);
 

@@ -81,6 +81,25 @@ static void wait_for_growing(void)
 		ep_syscall0(SYS_sched_yield);
 }
 
+bool ep_rescue_keep_out(void)
+{
+	for (int i = 0; __atomic_exchange_n(&busy, 1, __ATOMIC_SEQ_CST); i++) {
+		if (i == YIELDS)
+			return false;
+		ep_syscall0(SYS_sched_yield);
+	}
+	wait_for_growing();
+	if (!__atomic_load_n(&growing, __ATOMIC_SEQ_CST))
+		return true;
+	ep_rescue_let_in();
+	return false;
+}
+
+void ep_rescue_let_in(void)
+{
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
 bool ep_rescue_happened(void)
 {
 	return done || ep_backing_on();

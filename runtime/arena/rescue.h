@@ -33,6 +33,11 @@ void ep_rescue_hold(void);
 bool ep_rescue_runs(void);
 void ep_rescue_release(void);
 
+/* Keeps growths out, and rescues. False: one does not end, as it is one of the caller's that a
+ * signal handler has interrupted. */
+bool ep_rescue_keep_out(void);
+void ep_rescue_let_in(void);
+
 /*
  * False: `address` is not in an arena that lies, or lay, in a file. True: try the access again.
  * Signal safe; threads that fault at once wait for the first.

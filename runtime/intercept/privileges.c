@@ -19,6 +19,7 @@
 #include "runtime/counting/counts_file.h"
 #include "runtime/fatal/fatal.h"
 #include "runtime/fatal/trigger.h"
+#include "runtime/intercept/memory.h"
 #include "runtime/kernel/sched.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/jail.h"
@@ -159,6 +160,10 @@ static void before_seccomp(uint64_t operation, uint64_t flags, uint64_t filter)
 
 ep_any_fn ep_before_syscall(uint64_t a, uint64_t b, uint64_t place, uint64_t c, uint64_t d)
 {
+	ep_any_fn instead = ep_memory_before_syscall(a, b, c, d);
+
+	if (instead)
+		return instead;
 	if ((long)a == SYS_clone || (long)a == SYS_fork || (long)a == SYS_clone3)
 		ep_ring_look_soon();
 	if ((long)a == SYS_seccomp) {

@@ -97,6 +97,13 @@ ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place)
 	return ep_interpose_find(&real[which], names[which], place);
 }
 
+ep_any_fn ep_interpose_ready(enum ep_interposed which)
+{
+	if (!real[which] && epitaph_wrapped && which < EP_REAL_WRAPPED)
+		return epitaph_wrapped[which];
+	return real[which];
+}
+
 ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place)
 {
 	ep_any_fn found = ep_interpose_known(which, place);

@@ -103,6 +103,20 @@
 	X(sysv_signal)           \
 	X(__sysv_signal)
 
+/* What the program does with memory, and how much of it it may have (memory.c). */
+#define EP_INTERPOSED_MEMORY(X) \
+	X(mmap)                 \
+	X(mmap64)               \
+	X(munmap)               \
+	X(mprotect)             \
+	X(mremap)               \
+	X(madvise)              \
+	X(mlockall)             \
+	X(setrlimit)            \
+	X(setrlimit64)          \
+	X(prlimit)              \
+	X(prlimit64)
+
 /* The process is about to end, or to become another: what it counted is written (ending.c). */
 #define EP_INTERPOSED_ENDS(X) \
 	X(_exit)              \
@@ -122,6 +136,7 @@
 	EP_INTERPOSED_CONTEXTS(X)   \
 	EP_INTERPOSED_PRIVILEGES(X) \
 	EP_INTERPOSED_SIGNALS(X)    \
+	EP_INTERPOSED_MEMORY(X)     \
 	EP_INTERPOSED_ENDS(X)       \
 	EP_INTERPOSED_DYNAMIC(X)
 
@@ -145,6 +160,9 @@ ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place);
 
 /* The same; NULL when there is none. */
 ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place);
+
+/* The same, without looking it up: for what an allocator calls, which a look-up may call in turn. */
+ep_any_fn ep_interpose_ready(enum ep_interposed which);
 
 /* Where the function that this is written in was called from. */
 #define EP_PLACE ((uint64_t)__builtin_return_address(0))

@@ -217,6 +217,11 @@ uint32_t ep_pool_left(void)
 	return 0;
 }
 
+bool ep_pool_owns(uint64_t address)
+{
+	return address - (uint64_t)ep_pool_links < links_size;
+}
+
 void ep_pool_reset(void)
 {
 	piece = head = tail = 0;

@@ -66,6 +66,9 @@ void ep_pool_leave(uint32_t first, uint32_t last);
  * no such room. */
 bool ep_pool_open(uint64_t bytes);
 
+/* An address where the links lie. */
+bool ep_pool_owns(uint64_t address);
+
 /* In a forked child: nothing is open. */
 void ep_pool_reset(void);
 

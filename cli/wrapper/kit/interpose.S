@@ -79,4 +79,15 @@ epitaph_plain_\name:
 	interpose ssignal
 	interpose sysv_signal
 	interpose __sysv_signal
+	interpose mmap
+	interpose mmap64
+	interpose munmap
+	interpose mprotect
+	interpose mremap
+	interpose madvise
+	interpose mlockall
+	interpose setrlimit
+	interpose setrlimit64
+	interpose prlimit
+	interpose prlimit64
 	.section .note.GNU-stack, "", @progbits

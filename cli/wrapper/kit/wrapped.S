@@ -76,6 +76,18 @@ __wrap_\name:
 	wrap	sysv_signal
 	wrap	__sysv_signal
 
+	wrap	mmap
+	wrap	mmap64
+	wrap	munmap
+	wrap	mprotect
+	wrap	mremap
+	wrap	madvise
+	wrap	mlockall
+	wrap	setrlimit
+	wrap	setrlimit64
+	wrap	prlimit
+	wrap	prlimit64
+
 	wrap	_exit
 	wrap	_Exit
 	wrap	execve
