@@ -343,7 +343,8 @@ static void run_drain(void)
 
 static bool is_ours(void)
 {
-	return ep_sched && ep_inherits_nothing();
+	/* Where the program has taken the arena's place, the drain is gone, and its state with it. */
+	return ep_sched && epitaph_root.arena_address && ep_inherits_nothing();
 }
 
 /* One that was not asked for looks first. */
