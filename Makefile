@@ -51,8 +51,8 @@ UNIT_HELP := $(wildcard tests/unit/*.c)
 RUNTIME_A_OBJ  := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/a/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/a/%.o)
 RUNTIME_SO_OBJ := $(RUNTIME_C:%.c=$(RUNTIME_BUILD)/obj/so/%.o) $(RUNTIME_S:%.S=$(RUNTIME_BUILD)/obj/so/%.o)
 TOOL_OBJ       := $(TOOL_C:%.c=$(BUILD)/obj/%.o)
-KIT            := $(addprefix $(BUILD)/lib/epitaph/,runtime.o dso.o keeps.o sleds.o stub.o early.o hooks.o jumps.a interpose.o \
-	wrapped.o pg.specs) \
+KIT            := $(addprefix $(BUILD)/lib/epitaph/,runtime.o dso.o keeps.o sleds.o stub.o early.o hooks.o jumps.a own.a own.h \
+	interpose.o wrapped.o pg.specs) \
 	$(BUILD)/include/epitaph/epitaph.h
 FILTER_OBJ     := $(FILTER_C:%.c=$(BUILD)/obj/%.o) $(addprefix $(BUILD)/obj/coredump/util/,alloc.o array.o error.o hash.o readfile.o utf8.o)
 WRAPPER_OBJ    := $(WRAPPER_C:%.c=$(BUILD)/obj/%.o)
@@ -147,6 +147,9 @@ $(BUILD)/lib/epitaph/sleds.o: $(BUILD)/obj/sleds.o $(BUILD)/obj/sledhooks.o
 $(BUILD)/lib/epitaph/%.o: cli/wrapper/kit/%.S
 	@mkdir -p $(@D) $(BUILD)/obj$(SAY)
 	$(Q)$(CC) $(RUNTIME_FLAGS) -g0 -MF $(BUILD)/obj/$*.d -c $< -o $@
+$(BUILD)/obj/own.o: cli/wrapper/kit/own.S
+	@mkdir -p $(@D)$(SAY)
+	$(Q)$(CC) $(RUNTIME_FLAGS) -g0 -MF $(BUILD)/obj/own.d -c $< -o $@
 # A member for each name, for the linker to take those that are called.
 JUMPS := setjmp _setjmp __sigsetjmp longjmp _longjmp siglongjmp __longjmp_chk getcontext setcontext swapcontext makecontext vfork \
 	pthread_setname_np __cxa_throw __cxa_rethrow _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE \
@@ -157,6 +160,13 @@ $(BUILD)/obj/jumps/%.o: cli/wrapper/kit/jumps.S Makefile
 $(BUILD)/lib/epitaph/jumps.a: $(JUMPS:%=$(BUILD)/obj/jumps/%.o)
 	@mkdir -p $(@D)$(SAY)
 	$(Q)rm -f $@ && ar rcsD $@ $^
+# Taken only where what is linked asks for it.
+$(BUILD)/lib/epitaph/own.a: $(BUILD)/obj/own.o
+	@mkdir -p $(@D)$(SAY)
+	$(Q)rm -f $@ && ar rcsD $@ $^
+$(BUILD)/lib/epitaph/own.h: cli/wrapper/kit/own.h
+	@mkdir -p $(@D)$(SAY)
+	$(Q)cp $< $@
 $(BUILD)/lib/epitaph/pg.specs: cli/wrapper/kit/pg.specs
 	@mkdir -p $(@D)$(SAY)
 	$(Q)cp $< $@

@@ -2,6 +2,7 @@
 /* command.c: what a compiler command line is going to do. */
 #include "cli/wrapper/command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -86,6 +87,13 @@ static const struct flag flags[] = {
 	FLAG("-finstrument-functions", unwanted, false),
 	FLAG("-finstrument-functions-after-inlining", instrumented, true),
 	FLAG("-fno-instrument-functions", unwanted, true),
+	FLAG("-pg", profiled, true),
+	FLAG("-p", profiled, true),
+	FLAG("--profile", profiled, true),
+	FLAG("-mfentry", fentry, true),
+	FLAG("-mno-fentry", fentry, false),
+	FLAG("-fxray-instrument", sleds, true),
+	FLAG("-fno-xray-instrument", sleds, false),
 };
 
 static const char *const c_suffixes[] = {
@@ -193,6 +201,8 @@ static void read_option(struct ep_build_command *command, const char *word, cons
 		command->lto = true;
 	else if (begins(word, "-fsanitize="))
 		command->sanitized = true;
+	else if (!strcmp(word, "-Xclang") && !strcmp(next, "-fxray-instrument"))
+		command->sleds = true;
 	else if (!strcmp(word, "-target"))
 		command->other_machine = machine_is_other(next);
 	else if (!strcmp(word, "-o") || !strcmp(word, "--output"))
@@ -203,6 +213,11 @@ static void read_option(struct ep_build_command *command, const char *word, cons
 		command->output = word + 2;
 	else if (begins(word, "-masm="))
 		command->intel = !strcmp(word + 6, "intel");
+	else if (begins(word, "-mfentry-name=") || begins(word, "-minstrument-return=") ||
+		 !strcmp(word, "-mnop-mcount"))
+		command->mcount = word;
+	else if (begins(word, "-fpatchable-function-entry="))
+		command->one_nop = strtol(word + 27, NULL, 0) == 1;
 	else if (begins(word, "-mfunction-return="))
 		command->thunks = strcmp(word + 18, "keep") != 0;
 	else if (begins(word, "-l") && (word[2] || *next))

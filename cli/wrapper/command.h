@@ -11,27 +11,32 @@
 #include "cli/wrapper/words.h"
 
 struct ep_build_command {
-	bool query;              /* asks the compiler about itself */
-	bool preprocess;         /* -E, -M, -MM: ends after the preprocessor */
-	bool check;              /* -fsyntax-only, clang's --analyze */
-	bool assemble_only;      /* -S */
-	bool compile_only;       /* -c */
-	bool relocatable;        /* -r */
-	bool shared;             /* -shared */
-	bool static_;            /* -static */
-	bool static_pie;         /* -static-pie */
-	bool static_libgcc;      /* -static-libgcc */
-	bool sanitized;          /* -fsanitize= of any kind */
-	bool no_libc;            /* -nostdlib, -nodefaultlibs, -nolibc */
-	bool freestanding;       /* -ffreestanding, -mkernel: no hooks in there */
-	bool other_machine;      /* -m32, -mx32, -m16, --target: not x86-64 */
-	bool instrumented;       /* has -finstrument-functions… of its own */
-	bool lto;                /* -flto: code is made at the link */
-	bool fat_lto;            /* -ffat-lto-objects: also at the compilation */
-	bool unwanted;           /* -fno-instrument-functions */
-	bool intel;              /* -masm=intel */
-	bool thunks;             /* -mfunction-return=: no plain `ret` */
-	const char *output;      /* -o; NULL: the compiler's own name */
+	bool query;         /* asks the compiler about itself */
+	bool preprocess;    /* -E, -M, -MM: ends after the preprocessor */
+	bool check;         /* -fsyntax-only, clang's --analyze */
+	bool assemble_only; /* -S */
+	bool compile_only;  /* -c */
+	bool relocatable;   /* -r */
+	bool shared;        /* -shared */
+	bool static_;       /* -static */
+	bool static_pie;    /* -static-pie */
+	bool static_libgcc; /* -static-libgcc */
+	bool sanitized;     /* -fsanitize= of any kind */
+	bool no_libc;       /* -nostdlib, -nodefaultlibs, -nolibc */
+	bool freestanding;  /* -ffreestanding, -mkernel: no hooks in there */
+	bool other_machine; /* -m32, -mx32, -m16, --target: not x86-64 */
+	bool instrumented;  /* has -finstrument-functions… of its own */
+	bool profiled;      /* -pg: calls of mcount, and gmon.out */
+	bool fentry;        /* -mfentry and what goes with it: those calls are __fentry__'s */
+	const char *mcount; /* -mnop-mcount, -minstrument-return= …: what such calls are to be */
+	bool sleds;         /* -fxray-instrument of its own */
+	bool one_nop;       /* -fpatchable-function-entry=1 */
+	bool lto;           /* -flto: code is made at the link */
+	bool fat_lto;       /* -ffat-lto-objects: also at the compilation */
+	bool unwanted;      /* -fno-instrument-functions */
+	bool intel;         /* -masm=intel */
+	bool thunks;        /* -mfunction-return=: no plain `ret` */
+	const char *output; /* -o; NULL: the compiler's own name */
 	struct ep_words sources; /* C and C++ inputs; "-": standard input */
 	unsigned c_sources;      /* inputs that the C or C++ compiler takes */
 	unsigned headers;        /* inputs that become precompiled headers */

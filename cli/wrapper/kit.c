@@ -50,6 +50,8 @@ void ep_kit_find(struct ep_kit *kit)
 	kit->early = under(root, "lib/epitaph/early.o");
 	kit->hooks = under(root, "lib/epitaph/hooks.o");
 	kit->jumps = under(root, "lib/epitaph/jumps.a");
+	kit->own = under(root, "lib/epitaph/own.a");
+	kit->own_header = under(root, "lib/epitaph/own.h");
 	kit->interpose = under(root, "lib/epitaph/interpose.o");
 	kit->wrapped = under(root, "lib/epitaph/wrapped.o");
 	kit->pg_specs = under(root, "lib/epitaph/pg.specs");

@@ -17,12 +17,14 @@ struct ep_kit {
 	char *early;     /* object with hooks for static programs */
 	char *hooks;     /* object with hooks that lead to the process's runtime */
 	char *jumps;     /* archive with setjmp and the like, the same */
-	char *interpose; /* object with what stands before others' functions */
-	char *wrapped;   /* … in static programs */
-	char *pg_specs;  /* gcc specs file of the method pg */
-	char *epitaph;   /* the command, for what it knows of linked files */
-	char *assembler; /* directory that holds our `as` and nothing else */
-	char *include;   /* directory that holds epitaph.h and nothing else */
+	char *own; /* archive with what calls of the program's own -finstrument-functions do */
+	char *own_header; /* what asks the linker for it */
+	char *interpose;  /* object with what stands before others' functions */
+	char *wrapped;    /* … in static programs */
+	char *pg_specs;   /* gcc specs file of the method pg */
+	char *epitaph;    /* the command, for what it knows of linked files */
+	char *assembler;  /* directory that holds our `as` and nothing else */
+	char *include;    /* directory that holds epitaph.h and nothing else */
 };
 
 /* Fills *kit; ends the wrapper with a message when a file isn't there. */

@@ -20,6 +20,11 @@ static const char *const runtimes[] = {
 	[EP_RUNTIME_NONE] = "none",
 };
 
+const char *ep_method_name(enum ep_method method)
+{
+	return methods[method];
+}
+
 /* The index of `value` in `names`, -1 if it isn't there. */
 static int find(const char *const *names, int count, const char *value)
 {

@@ -29,6 +29,9 @@ struct ep_options {
 	struct ep_words filter; /* for our assembler (filtering.h) */
 };
 
+/* As -epitaph-method= has it. */
+const char *ep_method_name(enum ep_method method);
+
 /* True when `word` is one of ours; then it is in *options (or ep_verbose). An unknown -epitaph-
  * option or value ends the wrapper with a message. */
 bool ep_options_take(struct ep_options *options, const char *word);

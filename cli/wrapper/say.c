@@ -16,6 +16,15 @@ static void say(const char *kind, const char *format, va_list arguments)
 	fputc('\n', stderr);
 }
 
+void ep_warn(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say("warning", format, arguments);
+	va_end(arguments);
+}
+
 void ep_note(const char *format, ...)
 {
 	va_list arguments;

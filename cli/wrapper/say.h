@@ -11,6 +11,9 @@ extern const char *ep_tool;
 /* -epitaph-verbose: whether ep_note says anything. */
 extern bool ep_verbose;
 
+/* "epitaph-cc: warning: …", and on it goes. */
+void ep_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 void ep_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "epitaph-cc: error: …"; ends with status 64, which no compiler has. */

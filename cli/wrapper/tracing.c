@@ -18,6 +18,9 @@
 static const char *const hooks[] = {"__fentry__", "__return__", "__cyg_profile_func_enter",
 				    "__cyg_profile_func_exit"};
 
+/* Those that programs have for themselves, too (kit/own.S). */
+static const char *const own_hooks[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit"};
+
 /* Functions that the runtime stands in front of (runtime/lib/interpose.h). */
 static const char *const interposed[] = {
 #define EP_NAME(name) #name,
@@ -37,7 +40,8 @@ static const char *const languages[] = {
 #undef EP_NAME
 };
 
-static enum ep_method method_of(const struct ep_tracing *tracing)
+/* What the command asks for, or what the compiler's family has. */
+static enum ep_method method_asked(const struct ep_tracing *tracing)
 {
 	enum ep_method method = tracing->options.method;
 
@@ -60,6 +64,89 @@ static enum ep_method method_of(const struct ep_tracing *tracing)
 		ep_die("-epitaph-method=xray takes no lists and no threshold: the filter knows "
 		       "hooks, not sleds");
 	return method;
+}
+
+/* The flag by which the program itself has what the method would need; NULL: it is free. */
+static const char *taken_by(const struct ep_tracing *tracing, enum ep_method method)
+{
+	const struct ep_build_command *command = &tracing->command;
+	const char *mcount = command->profiled ? "-pg"
+			     : command->fentry ? "-mfentry"
+					       : command->mcount;
+
+	switch (method) {
+	case EP_METHOD_PG:
+		return mcount;
+	case EP_METHOD_AFTER_INLINING:
+		/* clang has one hook after inlining. */
+		if (command->profiled)
+			return "-pg";
+		return command->instrumented ? "-finstrument-functions" : NULL;
+	case EP_METHOD_FINSTRUMENT:
+		return command->instrumented ? "-finstrument-functions" : NULL;
+	case EP_METHOD_XRAY:
+		/* Who asks for sleds both ways means the same ones. */
+		if (command->sleds && tracing->options.method != EP_METHOD_XRAY)
+			return "-fxray-instrument";
+		return tracing->options.filter.count ? "a list or a threshold" : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/*
+ * The method that is used: the one that is asked for, else the first that the program has not taken
+ * for itself. EP_METHOD_DEFAULT: there is none.
+ */
+static enum ep_method method_of(const struct ep_tracing *tracing)
+{
+	static const enum ep_method of_gcc[] = {EP_METHOD_PG, EP_METHOD_FINSTRUMENT},
+				    of_clang[] = {EP_METHOD_AFTER_INLINING, EP_METHOD_FINSTRUMENT,
+						  EP_METHOD_XRAY},
+				    of_others[] = {EP_METHOD_FINSTRUMENT};
+	static const struct {
+		const enum ep_method *list;
+		size_t count;
+	} families[] = {
+		[EP_FAMILY_GCC] = {of_gcc, COUNT(of_gcc)},
+		[EP_FAMILY_CLANG] = {of_clang, COUNT(of_clang)},
+		[EP_FAMILY_OTHER] = {of_others, COUNT(of_others)},
+	};
+	enum ep_method asked = method_asked(tracing);
+
+	if (!taken_by(tracing, asked))
+		return asked;
+	for (size_t i = 0; i < families[tracing->family].count; i++)
+		if (!taken_by(tracing, families[tracing->family].list[i]))
+			return families[tracing->family].list[i];
+	return EP_METHOD_DEFAULT;
+}
+
+/* What of the program's own is in the way of what was asked for, and what becomes of it. */
+static void say_taken(const struct ep_tracing *tracing, enum ep_method method)
+{
+	const struct ep_build_command *command = &tracing->command;
+	enum ep_method asked = method_asked(tracing);
+
+	if (method == EP_METHOD_DEFAULT)
+		ep_warn("%s is the program's own, and no other method is free: its calls of "
+			"__cyg_profile_func_enter and _exit are recorded, unless it has such "
+			"functions itself; build without one of its flags to have both",
+			taken_by(tracing, asked));
+	else if (method != asked && tracing->options.method != EP_METHOD_DEFAULT)
+		ep_warn("%s is the program's own: method %s, not %s", taken_by(tracing, asked),
+			ep_method_name(method), ep_method_name(asked));
+	else if (method != asked)
+		ep_note("%s is the program's own: method %s, not %s", taken_by(tracing, asked),
+			ep_method_name(method), ep_method_name(asked));
+	if (command->profiled && command->fentry)
+		ep_warn("-mfentry: __fentry__ is a hook of the runtime's; %s",
+			tracing->family == EP_FAMILY_GCC
+				? "-pg calls mcount here, with the same gmon.out"
+				: "its calls are recorded without returns; build without it");
+	if (command->one_nop)
+		ep_warn("-fpatchable-function-entry=1 marks each function as DOFUNTRACE does, and "
+			"EPITAPH_BUDGET takes none out; with 2 or more it does");
 }
 
 /* For the compiler proper: the driver would link compiler-rt's runtime, and clang 14 and 19 spell
@@ -92,6 +179,7 @@ static bool may_trace(const struct ep_build_command *command)
 void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	const struct ep_build_command *command = &tracing->command;
+	bool compiles = command->c_sources || command->headers;
 	enum ep_method method;
 
 	if (command->query)
@@ -104,21 +192,24 @@ void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
 		return;
 	ep_filtering_before(tracing, words);
 	method = method_of(tracing);
-	if (command->instrumented) {
-		ep_note("the command has -finstrument-functions already");
-		return;
-	}
+	if (compiles)
+		say_taken(tracing, method);
 	/* Also at a link: with -flto that is where gcc makes the code. */
 	if (method == EP_METHOD_PG)
 		ep_words_addf(words, "-specs=%s", tracing->kit.pg_specs);
-	else if (!command->c_sources && !command->headers)
+	else if (!compiles)
 		return; /* clang would warn that the flag is unused */
 	else if (method == EP_METHOD_XRAY)
 		add_xray(words);
 	else if (method == EP_METHOD_AFTER_INLINING)
 		ep_words_add(words, "-finstrument-functions-after-inlining");
-	else
+	else if (method == EP_METHOD_FINSTRUMENT)
 		ep_words_add(words, "-finstrument-functions");
+	if (method == EP_METHOD_AFTER_INLINING || method == EP_METHOD_FINSTRUMENT) {
+		/* What the program has of these names is not called by what records. */
+		ep_words_add(words, "-D__cyg_profile_func_enter=epitaph_own_func_enter");
+		ep_words_add(words, "-D__cyg_profile_func_exit=epitaph_own_func_exit");
+	}
 }
 
 /* A word for the linker as it is: -Wl, would split it at commas. */
@@ -153,7 +244,8 @@ static void add_wrapped(const struct ep_tracing *tracing, struct ep_words *words
 	add_wraps(words, interposed, EP_REAL_WRAPPED);
 }
 
-/* Nothing is loaded later, but IFUNC resolvers run before hooks can work. */
+/* Nothing is loaded later, but IFUNC resolvers run before hooks can work. Of weak ones the first
+ * counts: these, not the runtime's. */
 static void add_early(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.early);
@@ -176,13 +268,18 @@ static void add_contexts(const struct ep_tracing *tracing, struct ep_words *word
 /* As an object: --exclude-libs would hide what comes from an archive. */
 static void add_static(const struct ep_tracing *tracing, struct ep_words *words)
 {
+	bool all_static = tracing->command.static_ || tracing->command.static_pie;
+
+	if (all_static)
+		add_early(tracing, words);
 	add_linker_word(words, tracing->kit.runtime);
 	add_linker_word(words, tracing->kit.keeps);
-	if (tracing->command.static_ || tracing->command.static_pie) {
-		add_early(tracing, words);
+	add_linker_word(words, tracing->kit.own);
+	if (all_static) {
 		add_wrapped(tracing, words);
 		return;
 	}
+	add_wraps(words, own_hooks, COUNT(own_hooks));
 	add_exports(tracing, words);
 	if (tracing->command.static_libgcc)
 		add_wrapped(tracing, words);
@@ -207,6 +304,7 @@ static void add_shared(const struct ep_tracing *tracing, struct ep_words *words)
 static void add_hooks(const struct ep_tracing *tracing, struct ep_words *words)
 {
 	add_linker_word(words, tracing->kit.hooks);
+	add_linker_word(words, tracing->kit.own);
 	add_wraps(words, hooks, COUNT(hooks));
 }
 
@@ -247,12 +345,14 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 	enum ep_runtime runtime = tracing->options.runtime;
 
 	/* What it links may have been compiled with sleds, also where this command has not the
-	 * option. */
-	if (tracing->family == EP_FAMILY_CLANG && (command->shared || !command->no_libc))
+	 * option. Not where sleds are the program's own. */
+	if (tracing->family == EP_FAMILY_CLANG && (command->shared || !command->no_libc) &&
+	    (!command->sleds || tracing->options.method == EP_METHOD_XRAY))
 		add_linker_word(words, tracing->kit.sleds);
 	if (command->no_libc && !command->shared) {
 		ep_note("no runtime: linked without the C library");
 		add_linker_word(words, tracing->kit.stub);
+		add_linker_word(words, tracing->kit.own);
 		return;
 	}
 	if (runtime == EP_RUNTIME_SHARED && !command->static_ && !command->static_pie) {
@@ -262,6 +362,7 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 	} else if (runtime != EP_RUNTIME_NONE && !command->shared) {
 		add_static(tracing, words);
 	} else {
+		add_linker_word(words, tracing->kit.own);
 		ep_note("no runtime in this %s", command->shared ? "shared library" : "executable");
 	}
 	if (!command->shared)
@@ -275,7 +376,19 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 
 void ep_tracing_after(const struct ep_tracing *tracing, struct ep_words *words)
 {
+	const struct ep_build_command *command = &tracing->command;
+
 	ep_filtering_after(tracing, words);
+	if (ep_build_command_compiles(command) && !command->other_machine &&
+	    !command->freestanding && !command->unwanted) {
+		/* Last: a precompiled header must come first. */
+		if (command->instrumented && method_of(tracing) != EP_METHOD_DEFAULT) {
+			ep_words_add(words, "-include");
+			ep_words_add(words, tracing->kit.own_header);
+		}
+		if (command->profiled && command->fentry && tracing->family == EP_FAMILY_GCC)
+			ep_words_add(words, "-mno-fentry");
+	}
 	if (!ep_build_command_links(&tracing->command) || tracing->command.other_machine ||
 	    tracing->command.freestanding)
 		return;

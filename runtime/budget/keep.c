@@ -43,6 +43,19 @@ void ep_keep_remove(const uint64_t *from)
 	}
 }
 
+/*
+ * -fpatchable-function-entry=N of the program's own lists every function there, with N nops. One of
+ * DOFUNTRACE has one, whatever N is, behind the landing pad if there is one. (gcc writes nops of a
+ * byte, clang as long ones as it can.)
+ */
+static bool has_one_nop(uint64_t entry)
+{
+	uint8_t code[5];
+
+	return ep_memory_read(entry, code, sizeof(code)) && code[0] == 0x90 && code[1] != 0x90 &&
+	       !(code[1] == 0xf3 && code[2] == 0x0f && code[3] == 0x1e && code[4] == 0xfa);
+}
+
 static bool is_listed(uint64_t from, uint64_t to, uint64_t address)
 {
 	uint64_t entries[PIECE];
@@ -55,7 +68,8 @@ static bool is_listed(uint64_t from, uint64_t to, uint64_t address)
 		if (!count || !ep_memory_read(from, entries, count * sizeof(*entries)))
 			return false;
 		for (size_t i = 0; i < count; i++)
-			if (address + BEFORE - entries[i] < BEFORE + AFTER)
+			if (address + BEFORE - entries[i] < BEFORE + AFTER &&
+			    has_one_nop(entries[i]))
 				return true;
 		from += count * sizeof(*entries);
 	}

@@ -2,8 +2,9 @@
 /*
  * keep.h: functions of DOFUNTRACE (epitaph.h), which the budget leaves alone. The compiler lists
  * each where it begins, in the section __patchable_function_entries (GCC manual, function attribute
- * patchable_function_entry: one nop, which nobody patches). Lists come with the
- * constructors of the objects that they are in (dso/keeps.c).
+ * patchable_function_entry: one nop, which nobody patches). What a program has listed there for
+ * itself has more nops, and is none of DOFUNTRACE. Lists come with the constructors of the objects
+ * that they are in (dso/keeps.c).
  */
 #ifndef EPITAPH_KEEP_H
 #define EPITAPH_KEEP_H

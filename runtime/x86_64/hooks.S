@@ -151,8 +151,8 @@
 	.endm
 
 /* By this name, which no C library has, libraries find the hook (the wrapper's kit/hooks.S). */
-	.macro	also hook, name
-	.globl	epitaph_\name
+	.macro	also hook, name, binding=.globl
+	\binding	epitaph_\name
 	.set	epitaph_\name, \hook
 	.endm
 
@@ -315,10 +315,15 @@ ep_hook_return:
 
 /* ---- -finstrument-functions: ordinary calls with the function in rdi ---- */
 
+/* Weak: a program may have functions of these names, for itself. */
 	.macro cyg_hook name, alias, own, return
-	.globl	\name
+	.weak	\name
+#ifndef EP_SHARED
+	.weak	__wrap_\name		/* in executables, unless kit/own.S is linked */
+	.set	__wrap_\name, \name
+#endif
 	.type	\name, @function
-	also	\name, \alias
+	also	\name, \alias, .weak	/* as its name is, or tools would call it by this */
 	local_name \own
 	.p2align 6
 \name:

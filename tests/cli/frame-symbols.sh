@@ -30,7 +30,7 @@ missing=$(comm -23 shared static)
 internal=$(grep -E '^ep_|^EP_' shared || true)
 [ -z "$internal" ] || { echo "internal names are exported: $internal"; exit 1; }
 clashing=$(nm -g --defined-only "$LIB/libepitaph.a" | awk 'NF == 3 { print $3 }' |
-	grep -vE '^(epitaph_|__fentry__$|__return__$|__cyg_profile_func_)' | grep -vxFf shared || true)
+	grep -vE '^(epitaph_|__fentry__$|__return__$|(__wrap_)?__cyg_profile_func_)' | grep -vxFf shared || true)
 [ -z "$clashing" ] || { echo "libepitaph.a defines more than the shared runtime exports: $clashing"; exit 1; }
 
 for file in "$LIB/libepitaph.so" traced; do

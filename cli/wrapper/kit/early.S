@@ -6,8 +6,8 @@
  * flags only.
  */
 	.text
-	.macro	guarded hook
-	.globl	__wrap_\hook
+	.macro	guarded hook, binding=.globl
+	\binding	__wrap_\hook
 	.type	__wrap_\hook, @function
 	.p2align 4
 __wrap_\hook:
@@ -23,8 +23,8 @@ __wrap_\hook:
 
 	guarded	__fentry__
 	guarded	__return__
-	guarded	__cyg_profile_func_enter
-	guarded	__cyg_profile_func_exit
+	guarded	__cyg_profile_func_enter, .weak		/* own.S may be linked */
+	guarded	__cyg_profile_func_exit, .weak
 
 	.type	begin, @function
 begin:

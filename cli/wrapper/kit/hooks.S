@@ -13,9 +13,9 @@
  * (decoder/symbols/plt.c).
  */
 	.section .epitaph.plt, "ax", @progbits
-	.macro	stub hook, name
+	.macro	stub hook, name, binding=.globl
 	.weak	epitaph_\name
-	.globl	__wrap_\hook
+	\binding	__wrap_\hook
 	.hidden	__wrap_\hook
 	.type	__wrap_\hook, @function
 	.p2align 5
@@ -32,6 +32,7 @@ __wrap_\hook:
 
 	stub	__fentry__, __fentry__
 	stub	__return__, __return__
-	stub	__cyg_profile_func_enter, __cyg_profile_func_enter
-	stub	__cyg_profile_func_exit, __cyg_profile_func_leave
+	/* own.S may come before them. */
+	stub	__cyg_profile_func_enter, __cyg_profile_func_enter, .weak
+	stub	__cyg_profile_func_exit, __cyg_profile_func_leave, .weak
 	.section .note.GNU-stack, "", @progbits
