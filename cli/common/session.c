@@ -221,6 +221,7 @@ static int open_trace(struct ep_session *session)
 	if (!result && session->trace->schedule && session->trace->schedule->head.tid &&
 	    session->trace->schedule->head.tid != death.tid)
 		ep_source_leave_out(session->source, session->trace->schedule->head.tid);
+	session->naming.trace = session->trace;
 	if (!result)
 		session->names = ep_names_create(session->trace->modules,
 						 session->trace->module_count, &session->naming);

@@ -231,7 +231,7 @@ static int mapping_next(struct file_note *note, struct ep_mapping *out)
 static void mappings_read(struct ep_source *source, const struct ep_note *note)
 {
 	struct file_note files = {0};
-	struct ep_mapping mapping;
+	struct ep_mapping mapping = {0};
 	uint64_t bad = 0;
 
 	if (!note_fits(source, note, "NT_FILE", file_note_open(note, &files)))

@@ -5,17 +5,21 @@
  */
 #include "coredump/find/objectfile.h"
 
+#include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "coredump/util/alloc.h"
-#include "coredump/util/cursor.h"
 #include "coredump/memory/elfimage.h"
+#include "coredump/files/buildid.h"
 #include "coredump/files/elffile.h"
 #include "coredump/files/held.h"
+#include "coredump/files/regularfile.h"
 #include "coredump/memory/source_impl.h"
 
 #define NOTES_MAX    (64u << 10) /* bytes of one PT_NOTE; usual is 0.2 KiB */
@@ -46,6 +50,55 @@ static void path_on_disk(const struct ep_source *source, const struct ep_mapping
 		snprintf(out, size, "/proc/%d/root%s", (int)source->tid, mapping->path);
 	else
 		snprintf(out, size, "%s", mapping->path);
+}
+
+/* Below a folder of /proc, whatever it leads to: a device is not opened. */
+static int open_place(int folder, const char *name)
+{
+	int place = openat(folder, name, O_PATH | O_CLOEXEC), fd;
+	char path[64];
+
+	if (place < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	fd = ep_regular_file_open(path);
+	close(place);
+	return fd;
+}
+
+static bool is_it(int fd, const struct ep_mapping *mapping)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == mapping->device &&
+	       st.st_ino == mapping->inode;
+}
+
+int ep_object_file_mapped(const struct ep_source *source, const struct ep_mapping *mapping,
+			  char *path, size_t size)
+{
+	const char *names[] = {path, "exe"};
+	char name[64];
+	struct stat st;
+	int fd;
+
+	if (source->folder < 0 || *mapping->path != '/' || !mapping->inode)
+		return -1;
+	/* By the name that means the same here, if it does. */
+	snprintf(path, size, "%s", mapping->path);
+	if (stat(path, &st) != 0 || st.st_dev != mapping->device || st.st_ino != mapping->inode)
+		snprintf(path, size, "/proc/%d/root%s", (int)source->tid, mapping->path);
+	snprintf(name, sizeof(name), "map_files/%" PRIx64 "-%" PRIx64, mapping->start,
+		 mapping->end);
+	fd = open_place(source->folder, name);
+	for (unsigned i = 0; i < 2 && fd < 0; i++) {
+		fd = open_place(source->folder, names[i]);
+		if (fd >= 0 && !is_it(fd, mapping)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	return fd;
 }
 
 static bool bias_of(Elf *elf, uint64_t start, uint64_t *bias)
@@ -91,7 +144,15 @@ int ep_object_file_open_path(struct ep_object_file *file, const char *path, uint
 int ep_object_file_open(struct ep_object_file *file, const struct ep_source *source,
 			const struct ep_mapping *mapping)
 {
+	char path[sizeof(file->path)];
+	int fd;
+
 	path_on_disk(source, mapping, file->path, sizeof(file->path));
+	fd = source->executable || source->sysroot
+		     ? -1
+		     : ep_object_file_mapped(source, mapping, path, sizeof(path));
+	if (fd >= 0)
+		return open_descriptor(file, ep_elf_file_judge(fd), mapping->start);
 	if (source->held)
 		return open_descriptor(
 			file, ep_elf_file_judge(ep_held_file_at(source->held, mapping->start)),
@@ -114,48 +175,6 @@ struct build_id {
 	uint8_t bytes[BUILD_ID_MAX];
 };
 
-static void build_id_read(struct build_id *id, const void *notes, size_t size)
-{
-	struct ep_cursor cursor;
-	uint32_t head[3];
-
-	ep_cursor_init(&cursor, notes, size);
-	while (id->size == 0 && ep_cursor_take(&cursor, head, sizeof(head)) == EP_OK) {
-		uint64_t names = ((uint64_t)head[0] + 3) & ~UINT64_C(3);
-		uint64_t descs = ((uint64_t)head[1] + 3) & ~UINT64_C(3);
-		const uint8_t *name, *desc;
-
-		if (ep_cursor_view(&cursor, &name, names) || ep_cursor_view(&cursor, &desc, descs))
-			return;
-		if (head[2] != NT_GNU_BUILD_ID || head[0] != 4 || memcmp(name, "GNU", 4) != 0 ||
-		    head[1] > BUILD_ID_MAX)
-			continue;
-		id->size = head[1];
-		memcpy(id->bytes, desc, head[1]);
-	}
-}
-
-static void build_id_of_file(const struct ep_object_file *file, struct build_id *id)
-{
-	size_t count;
-
-	if (elf_getphdrnum(file->elf, &count) != 0)
-		return;
-	for (size_t i = 0; i < count && id->size == 0; i++) {
-		GElf_Phdr header;
-		Elf_Data *data;
-
-		if (!gelf_getphdr(file->elf, (int)i, &header))
-			return;
-		if (header.p_type != PT_NOTE || header.p_filesz > NOTES_MAX)
-			continue;
-		data = elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset, header.p_filesz,
-					    ELF_T_BYTE);
-		if (data && data->d_buf)
-			build_id_read(id, data->d_buf, data->d_size);
-	}
-}
-
 static void build_id_of_memory(struct ep_source *source, uint64_t start, struct build_id *id)
 {
 	struct ep_elf_image image;
@@ -171,7 +190,8 @@ static void build_id_of_memory(struct ep_source *source, uint64_t start, struct 
 		if (header->p_type != PT_NOTE)
 			continue;
 		ep_source_read(source, image.bias + header->p_vaddr, bytes, size, &got, NULL);
-		build_id_read(id, bytes, got);
+		id->size = ep_build_id_in_notes(bytes, got, header->p_align, id->bytes,
+						sizeof(id->bytes));
 	}
 	free(bytes);
 }
@@ -180,9 +200,10 @@ bool ep_object_file_matches(const struct ep_object_file *file, struct ep_source 
 {
 	struct build_id of_file = {0}, of_memory = {0};
 
-	build_id_of_file(file, &of_file);
+	of_file.size = ep_build_id_of_elf(file->elf, of_file.bytes, sizeof(of_file.bytes));
 	build_id_of_memory(source, file->start, &of_memory);
 	return of_file.size && of_file.size == of_memory.size &&
+	       of_file.size <= sizeof(of_file.bytes) &&
 	       memcmp(of_file.bytes, of_memory.bytes, of_file.size) == 0;
 }
 

@@ -25,11 +25,19 @@ struct ep_object_file {
 
 /*
  * The file of `mapping`, whose file offset is 0: ep_source_set_files's executable, the path below
- * its sysroot, or in a live process's own root; of a process that is held, the file itself. Only a
- * regular file. Which build it is, is not checked. EP_END: there is none.
+ * its sysroot, or in a live process's own root; of one that runs or is held, the file itself. Only
+ * a regular file. Which build it is, is not checked. EP_END: there is none.
  */
 int ep_object_file_open(struct ep_object_file *file, const struct ep_source *source,
 			const struct ep_mapping *mapping);
+/*
+ * A running process's file itself, also where another one has its name by now, or it has none: -1
+ * when the kernel does not let it be had (map_files needs CAP_CHECKPOINT_RESTORE) and what lies at
+ * its path, or what the process executes, is not it by device and inode. *path (of `size` bytes):
+ * where it lies, or lay.
+ */
+int ep_object_file_mapped(const struct ep_source *source, const struct ep_mapping *mapping,
+			  char *path, size_t size);
 /* The same of any path, for an object whose ELF header lies at `start`. */
 int ep_object_file_open_path(struct ep_object_file *file, const char *path, uint64_t start);
 void ep_object_file_close(struct ep_object_file *file);

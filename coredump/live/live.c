@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -75,6 +76,7 @@ static const struct ep_source_ops live_ops = {
 
 struct maps_line {
 	uint64_t start, end, offset, inode;
+	unsigned major, minor;
 	char flags[5];
 	char *path; /* in the line */
 };
@@ -83,8 +85,9 @@ static bool maps_parse(char *line, struct maps_line *out)
 {
 	int path = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
-		   &out->start, &out->end, out->flags, &out->offset, &out->inode, &path) != 5 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &out->start, &out->end, out->flags, &out->offset, &out->major, &out->minor,
+		   &out->inode, &path) != 7 ||
 	    path == 0 || out->start >= out->end)
 		return false;
 	out->path = line + path;
@@ -110,7 +113,12 @@ static void maps_add(struct ep_source *source, const struct maps_line *line)
 	};
 	if (line->inode != 0 && line->path[0] == '/')
 		*ep_array_add(&source->mappings) =
-			(struct ep_mapping){line->start, line->end, line->offset, line->path};
+			(struct ep_mapping){line->start,
+					    line->end,
+					    line->offset,
+					    line->path,
+					    makedev(line->major, line->minor),
+					    line->inode};
 }
 
 static int maps_read(struct ep_source *source, struct ep_err *err)

@@ -70,6 +70,8 @@ struct ep_mapping {
 	uint64_t start, end;  /* process virtual, end exclusive */
 	uint64_t file_offset; /* bytes */
 	const char *path;     /* borrowed; not necessarily UTF-8 */
+	dev_t device;         /* live: of the file, as the kernel's list of mappings has it */
+	ino_t inode;
 };
 
 /* The registers that everybody needs; all others are in the NT_PRSTATUS note. */

@@ -5,7 +5,6 @@
  */
 #include "decoder/names/module_file.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -19,9 +18,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "coredump/files/buildid.h"
 #include "coredump/files/elffile.h"
+#include "coredump/find/objectfile.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/hex.h"
+#include "decoder/names/file_check.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 #define DELETED         " (deleted)"
@@ -60,10 +62,10 @@ static bool is_loadable_x86_64(Elf *elf)
 	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
-/* 0, or an errno; ENOEXEC: not an ELF file of this machine. */
-static int candidate_open(struct candidate *out, const char *path)
+/* 0, or an errno; ENOEXEC: not an ELF file of this machine. Takes the descriptor over, which may
+ * be -1. */
+static int candidate_of(struct candidate *out, int fd)
 {
-	int fd = ep_elf_file_open(path);
 	Elf *elf;
 
 	if (fd < 0)
@@ -78,6 +80,11 @@ static int candidate_open(struct candidate *out, const char *path)
 	}
 	*out = (struct candidate){.fd = fd, .elf = elf};
 	return 0;
+}
+
+static int candidate_open(struct candidate *out, const char *path)
+{
+	return candidate_of(out, ep_elf_file_open(path));
 }
 
 static void candidate_close(struct candidate *candidate)
@@ -125,41 +132,84 @@ enum match { MATCH_YES, MATCH_UNKNOWN, MATCH_NO };
 /* Is it the file that ran? A process that has a build-id did not come from a file without one. */
 static enum match match_build_id(const struct ep_trace_module *module, Elf *elf)
 {
-	const void *id;
-	ssize_t size = dwelf_elf_gnu_build_id(elf, &id);
+	uint8_t id[EP_BUILD_ID_MAX];
+	size_t size = ep_build_id_of_elf(elf, id, sizeof(id));
 
 	if (module->build_id_size == 0)
 		return MATCH_UNKNOWN;
-	if (size != (ssize_t)module->build_id_size)
+	if (size != module->build_id_size)
 		return MATCH_NO;
-	return memcmp(id, module->build_id, (size_t)size) == 0 ? MATCH_YES : MATCH_NO;
+	return memcmp(id, module->build_id, size) == 0 ? MATCH_YES : MATCH_NO;
 }
+
+/* Bytes of a file that are held against memory: where a build-id is the same, it is not by
+ * chance. */
+#define COMPARED_IDENTIFIED (UINT64_C(1) << 20)
+#define COMPARED_ALONE      (UINT64_C(64) << 20)
 
 static void warn_mismatch(struct search *search, Elf *elf, const char *path)
 {
 	const struct ep_trace_module *module = search->module;
 	char ours[2 * EP_BUILD_ID_MAX + 1], theirs[2 * EP_BUILD_ID_MAX + 1];
-	const void *id = NULL;
-	ssize_t size = dwelf_elf_gnu_build_id(elf, &id);
+	uint8_t id[EP_BUILD_ID_MAX];
+	size_t size = ep_build_id_of_elf(elf, id, sizeof(id));
 
 	hex(ours, module->build_id, module->build_id_size);
-	hex(theirs, id, size > 0 ? (size_t)size : 0);
+	hex(theirs, id, size);
 	search->file->other_build = true;
 	warn(search, "build-id of %s differs (%s in the process, %s in the file)%s", path, ours,
 	     size > 0 ? theirs : "none", search->options->force ? ", used all the same" : "");
 }
 
+/* Its records have the addresses that funtrace's own hooks tell. */
+static bool is_funtrace(const struct search *search)
+{
+	return search->options->memory &&
+	       ep_source_kind(search->options->memory) == EP_SOURCE_FUNTRACE;
+}
+
 /* Takes the candidate as the module's own file, or closes it. `sure`: only when its build-id
- * matches. */
+ * matches. Whatever its build-id says, it is no file whose bytes are others than the process's. */
 static bool consider_own(struct search *search, struct candidate *candidate, const char *path,
 			 bool sure)
 {
 	enum match match = match_build_id(search->module, candidate->elf);
+	enum ep_file_check check = EP_FILE_UNCHECKED;
 	bool take = match == MATCH_YES;
+	size_t wrong, asked;
+	const char *what;
 
-	if (!sure && match == MATCH_UNKNOWN) {
+	if (match == MATCH_YES || (!sure && match == MATCH_UNKNOWN))
+		check = ep_file_check(candidate->elf, search->module, search->options->memory,
+				      match == MATCH_YES ? COMPARED_IDENTIFIED : COMPARED_ALONE,
+				      &what);
+	/* A file of the same sizes may have functions in another order, and few of them. What does
+	 * not fit may also be damage, or a record of a module that was there before, unseen. */
+	if (check != EP_FILE_OTHER && check != EP_FILE_SAME && !is_funtrace(search) &&
+	    match != MATCH_NO && !(sure && match == MATCH_UNKNOWN)) {
+		wrong = ep_file_check_calls(candidate->elf, search->module, search->options->trace,
+					    &asked);
+		if (wrong * 16 > asked) {
+			check = EP_FILE_OTHER;
+			what = "calls of the trace come from where it has no hooks";
+		}
+	}
+	if (check == EP_FILE_OTHER) {
+		take = search->options->force;
+		search->file->other_build = true;
+		warn(search, "%s is not the file that ran%s: %s%s", path,
+		     match == MATCH_YES ? ", though its build-id is the same" : "", what,
+		     take ? ", used all the same" : "");
+		match = take ? MATCH_UNKNOWN : MATCH_NO;
+	} else if (!sure && match == MATCH_UNKNOWN && check == EP_FILE_SAME) {
+		match = MATCH_YES;
+		take = true;
+	} else if (!sure && match == MATCH_UNKNOWN) {
 		take = !search->deleted || search->options->force;
-		warn(search, "no build-id to check %s by%s", path,
+		warn(search, "no build-id to check %s by%s%s", path,
+		     check == EP_FILE_ALIKE ? ", only its headers and what else the process's "
+					      "memory holds of it"
+					    : "",
 		     take ? "" : ", and it was deleted or replaced");
 	} else if (!sure && match == MATCH_NO) {
 		take = search->options->force;
@@ -173,6 +223,38 @@ static bool consider_own(struct search *search, struct candidate *candidate, con
 		forget_warning(search);
 	search->file->elf = candidate->elf;
 	search->file->fd = candidate->fd;
+	search->file->path = ep_strdup(path);
+	return true;
+}
+
+/* A running process's file itself: it needs no build-id, and none that differs can be it but for
+ * one that was written over. */
+static bool try_mapped(struct search *search)
+{
+	const struct ep_names_options *options = search->options;
+	const struct ep_trace_module *module = search->module;
+	const struct ep_mapping *mappings;
+	struct candidate candidate;
+	char path[PATH_MAX];
+	size_t count;
+	int fd = -1;
+
+	if (!options->memory || ep_source_folder(options->memory) < 0 || options->sysroot ||
+	    module->unload_tsc)
+		return false;
+	mappings = ep_source_mappings(options->memory, &count);
+	for (size_t i = 0; i < count && fd < 0; i++)
+		if (mappings[i].start == module->start && mappings[i].file_offset == 0)
+			fd = ep_object_file_mapped(options->memory, &mappings[i], path,
+						   sizeof(path));
+	if (fd < 0 || candidate_of(&candidate, ep_elf_file_judge(fd)) != 0)
+		return false;
+	if (match_build_id(module, candidate.elf) == MATCH_NO) {
+		candidate_close(&candidate);
+		return false;
+	}
+	search->file->elf = candidate.elf;
+	search->file->fd = candidate.fd;
 	search->file->path = ep_strdup(path);
 	return true;
 }
@@ -259,6 +341,8 @@ static bool find_own(struct search *search)
 			return true;
 		search->asked_refused = true;
 	}
+	if (try_mapped(search))
+		return true;
 	if (search->path[0] == '/' &&
 	    join(path, search->options->sysroot ? search->options->sysroot : "", search->path, "",
 		 "") &&
@@ -344,8 +428,8 @@ static bool try_debug(struct search *search, const char *path, const uint32_t *l
 	struct ep_module_file *file = search->file;
 	struct ep_trace_module like = *search->module;
 	struct candidate candidate;
-	const void *id;
-	ssize_t size;
+	uint8_t id[EP_BUILD_ID_MAX];
+	size_t size;
 	enum match match;
 	uint32_t crc;
 
@@ -356,9 +440,9 @@ static bool try_debug(struct search *search, const char *path, const uint32_t *l
 		return false;
 	}
 	/* It belongs to the file that was taken, forced or not. */
-	size = file->elf ? dwelf_elf_gnu_build_id(file->elf, &id) : 0;
+	size = file->elf ? ep_build_id_of_elf(file->elf, id, sizeof(id)) : 0;
 	if (size > 0 && size <= EP_BUILD_ID_MAX) {
-		memcpy(like.build_id, id, (size_t)size);
+		memcpy(like.build_id, id, size);
 		like.build_id_size = (uint32_t)size;
 	}
 	match = match_build_id(&like, candidate.elf);
@@ -367,6 +451,11 @@ static bool try_debug(struct search *search, const char *path, const uint32_t *l
 		match = MATCH_NO;
 	} else if (link_crc && match == MATCH_UNKNOWN) {
 		match = MATCH_YES;
+	}
+	if (match == MATCH_YES && !ep_file_check_debug(candidate.elf, file->elf, search->module,
+						       search->options->memory)) {
+		warn(search, "%s is of another file, whose sections are of other sizes", path);
+		match = MATCH_NO;
 	}
 	if (match != MATCH_YES) {
 		candidate_close(&candidate);
@@ -426,15 +515,19 @@ static void find_debug_by_link(struct search *search)
 static void find_debug(struct search *search)
 {
 	const struct ep_trace_module *module = search->module;
-	const void *id = module->build_id;
-	ssize_t size = module->build_id_size;
+	const uint8_t *id = module->build_id;
+	uint8_t own[EP_BUILD_ID_MAX];
+	size_t size =
+		search->file->elf ? ep_build_id_of_elf(search->file->elf, own, sizeof(own)) : 0;
 	const char *directory;
 	char path[PATH_MAX];
 
-	if (search->file->elf && dwelf_elf_gnu_build_id(search->file->elf, &id) > 0)
-		size = dwelf_elf_gnu_build_id(search->file->elf, &id);
+	if (size && size <= sizeof(own))
+		id = own;
+	else
+		size = module->build_id_size;
 	for (size_t i = 0; (directory = debug_directory(search, i)); i++) {
-		if (build_id_path(path, directory, id, (size_t)size, ".debug") &&
+		if (build_id_path(path, directory, id, size, ".debug") &&
 		    try_debug(search, path, NULL))
 			return;
 		if (join(path, directory, search->path, ".debug", "") &&
@@ -442,8 +535,7 @@ static void find_debug(struct search *search)
 			return;
 	}
 	find_debug_by_link(search);
-	if (!search->file->debug &&
-	    ask_servers(search, path, EP_DEBUGINFOD_DEBUGINFO, id, (size_t)size) &&
+	if (!search->file->debug && ask_servers(search, path, EP_DEBUGINFOD_DEBUGINFO, id, size) &&
 	    !try_debug(search, path, NULL))
 		warn(search, NOT_ITS_FILE, path);
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "coredump/files/buildid.h"
 #include "coredump/util/alloc.h"
-#include "coredump/util/cursor.h"
 #include "coredump/util/search.h"
 
 #define HEADERS_MAX 128                   /* program headers of one file */
@@ -80,35 +80,11 @@ static int read_headers(struct headers *headers, struct ep_source *source, uint6
 	return code == EP_OK ? place(headers, start) : code;
 }
 
-static bool find_build_id(struct ep_trace_module *module, struct ep_cursor *notes, uint64_t align)
-{
-	Elf64_Nhdr note;
-	const uint8_t *name, *desc;
-
-	while (ep_cursor_take(notes, &note, sizeof(note)) == EP_OK) {
-		uint64_t names = (note.n_namesz + align - 1) & ~(align - 1);
-		uint64_t descs = (note.n_descsz + align - 1) & ~(align - 1);
-
-		if (ep_cursor_view(notes, &name, names) != EP_OK ||
-		    ep_cursor_view(notes, &desc, note.n_descsz) != EP_OK)
-			return false;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(name, "GNU", 4) == 0 && note.n_descsz <= EP_BUILD_ID_MAX) {
-			memcpy(module->build_id, desc, note.n_descsz);
-			module->build_id_size = note.n_descsz;
-			return true;
-		}
-		if (ep_cursor_skip(notes, descs - note.n_descsz) != EP_OK)
-			return false;
-	}
-	return false;
-}
-
 static void read_build_id(struct ep_trace_module *module, const struct headers *headers,
 			  struct ep_source *source)
 {
 	uint8_t bytes[NOTES_MAX];
-	struct ep_cursor notes;
+	size_t found;
 
 	for (size_t i = 0; i < headers->count; i++) {
 		const Elf64_Phdr *one = &headers->list[i];
@@ -117,9 +93,14 @@ static void read_build_id(struct ep_trace_module *module, const struct headers *
 		if (one->p_type != PT_NOTE ||
 		    read_exactly(source, headers->bias + one->p_vaddr, bytes, size) != EP_OK)
 			continue;
-		ep_cursor_init(&notes, bytes, size);
-		if (find_build_id(module, &notes, one->p_align == 8 ? 8 : 4))
+		found = ep_build_id_in_notes(bytes, size, one->p_align, module->build_id,
+					     sizeof(module->build_id));
+		/* As the runtime has it, a longer one is none. */
+		if (found && found <= sizeof(module->build_id)) {
+			module->build_id_size = (uint32_t)found;
 			return;
+		}
+		memset(module->build_id, 0, sizeof(module->build_id));
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "decoder/names/debuginfod.h"
 
 struct ep_source;
+struct ep_trace;
 
 struct ep_names_options {
 	const char *const *debug_paths; /* directories, tried in order; may be NULL; /usr/lib/debug
@@ -21,6 +22,8 @@ struct ep_names_options {
 	bool no_demangle;
 	bool debuginfod;                    /* ask the servers that DEBUGINFOD_URLS names */
 	ep_debuginfod_progress_fn progress; /* of that; may be NULL */
+	const struct ep_trace *trace; /* whose calls tell whether a file is the one; NULL; must
+					 outlive the names */
 	struct ep_source *memory; /* for texts that are in no file; NULL; must outlive the names */
 };
 

@@ -211,6 +211,16 @@ static bool was_guessing(const struct ep_alignment *alignment, size_t tail)
 	return false;
 }
 
+/* A frame of code of which no file is known may be that of a call: without functions' bounds the
+ * two are not laid beside each other, and that says nothing of the stack. */
+static bool has_unreadable(const struct ep_alignment *alignment, size_t tail)
+{
+	for (size_t i = tail; i < alignment->count; i++)
+		if (alignment->rows[i].frame && alignment->rows[i].verdict == EP_VERDICT_UNKNOWN)
+			return true;
+	return false;
+}
+
 /* Calls outside of all frames that they agree with. */
 static void judge_tail(struct ep_alignment *alignment, const struct ep_alignment_of *of,
 		       size_t tail)
@@ -229,7 +239,8 @@ static void judge_tail(struct ep_alignment *alignment, const struct ep_alignment
 		judge_skipped(alignment, of->open, alignment->count);
 		return;
 	}
-	if (nonsense && !of->open->other_stacks && !was_guessing(alignment, tail)) {
+	if (nonsense && !of->open->other_stacks && !was_guessing(alignment, tail) &&
+	    !has_unreadable(alignment, tail)) {
 		judge_overwritten(alignment, tail);
 		return;
 	}
@@ -240,8 +251,9 @@ static void judge_tail(struct ep_alignment *alignment, const struct ep_alignment
 			continue;
 		row->verdict = nonsense && of->open->other_stacks ? EP_VERDICT_FRAME_LOST
 								  : EP_VERDICT_NOT_UNWOUND;
-		row->reason = row->verdict == EP_VERDICT_FRAME_LOST ? EP_REASON_OTHER_STACK
-								    : why_ended(stack);
+		row->reason = row->verdict == EP_VERDICT_FRAME_LOST         ? EP_REASON_OTHER_STACK
+			      : nonsense && has_unreadable(alignment, tail) ? EP_REASON_UNREADABLE
+									    : why_ended(stack);
 	}
 }
 

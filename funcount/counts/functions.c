@@ -3,7 +3,6 @@
  * is closed again. */
 #include "funcount/counts/functions.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "coredump/files/buildid.h"
 #include "coredump/util/alloc.h"
 #include "decoder/symbols/lines.h"
 #include "decoder/names/module_file.h"
@@ -286,8 +286,8 @@ static int check_build_id(const struct ep_counts *counts, const char *path, cons
 int ep_functions_check_file(const struct ep_counts *counts, const char *path, struct ep_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result = EP_OK;
-	const void *id = NULL;
-	ssize_t size;
+	uint8_t id[EP_BUILD_ID_MAX];
+	size_t size;
 	Elf *elf;
 
 	if (fd < 0)
@@ -297,9 +297,9 @@ int ep_functions_check_file(const struct ep_counts *counts, const char *path, st
 	if (elf_kind(elf) != ELF_K_ELF) {
 		result = ep_fail(err, EP_E_FORMAT, 0, "%s: not an ELF file", path);
 	} else {
-		size = dwelf_elf_gnu_build_id(elf, &id);
+		size = ep_build_id_of_elf(elf, id, sizeof(id));
 		if (size > 0 && size <= EP_BUILD_ID_MAX)
-			result = check_build_id(counts, path, id, (size_t)size, err);
+			result = check_build_id(counts, path, id, size, err);
 	}
 	elf_end(elf);
 	close(fd);

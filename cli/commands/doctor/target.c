@@ -17,6 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "coredump/files/buildid.h"
 #include "coredump/files/elffile.h"
 #include "coredump/files/procfile.h"
 #include "coredump/find/root.h"
@@ -84,9 +85,6 @@ static void notes_look(struct ep_doctor_target *target, Elf_Scn *section)
 		if (note.n_namesz == sizeof(EP_NOTE_NAME) &&
 		    memcmp(text, EP_NOTE_NAME, sizeof(EP_NOTE_NAME)) == 0)
 			target->has_runtime = true;
-		if (note.n_namesz == 4 && memcmp(text, "GNU", 4) == 0 &&
-		    note.n_type == NT_GNU_BUILD_ID)
-			target->has_build_id = true;
 		at = next;
 	}
 }
@@ -94,8 +92,10 @@ static void notes_look(struct ep_doctor_target *target, Elf_Scn *section)
 static void sections_look(struct ep_doctor_target *target, Elf *elf)
 {
 	Elf_Scn *section = NULL;
+	uint8_t first;
 	size_t names;
 
+	target->has_build_id = ep_build_id_of_elf(elf, &first, 1) > 0;
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return;
 	while ((section = elf_nextscn(elf, section))) {
