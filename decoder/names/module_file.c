@@ -24,6 +24,7 @@
 #include "coredump/util/alloc.h"
 #include "coredump/util/hex.h"
 #include "decoder/names/file_check.h"
+#include "decoder/symbols/unpack.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 #define DELETED         " (deleted)"
@@ -366,6 +367,13 @@ static bool find_own(struct search *search)
 
 /* ---- the debug file ---- */
 
+/* ".debug_x", or as gold compresses it ".zdebug_x", which libdw reads. */
+static bool is_named(const char *text, const char *name)
+{
+	return strcmp(text, name) == 0 ||
+	       (strncmp(text, ".z", 2) == 0 && strcmp(text + 2, name + 1) == 0);
+}
+
 static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
@@ -379,7 +387,7 @@ static Elf_Scn *section_named(Elf *elf, const char *name, GElf_Shdr *header)
 		if (!gelf_getshdr(section, header))
 			continue;
 		text = elf_strptr(elf, names, header->sh_name);
-		if (text && strcmp(text, name) == 0)
+		if (text && is_named(text, name))
 			return section;
 	}
 	return NULL;
@@ -627,6 +635,8 @@ void ep_module_file_close(struct ep_module_file *file)
 		close(file->debug_fd);
 	free(file->path);
 	free(file->debug_path);
+	elf_end(file->unpacked);
+	free(file->unpacked_memory);
 	free(file->memory);
 	*file = (struct ep_module_file){.fd = -1, .debug_fd = -1};
 }
@@ -659,9 +669,19 @@ size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address, 
 	return 0;
 }
 
-Elf *ep_module_file_lines(const struct ep_module_file *file)
+Elf *ep_module_file_lines(struct ep_module_file *file)
 {
-	if (has_section(file->debug, ".debug_line"))
-		return file->debug;
-	return has_section(file->elf, ".debug_line") ? file->elf : NULL;
+	bool own = !has_section(file->debug, ".debug_line");
+	Elf *elf = own ? file->elf : file->debug;
+	const char *why = "";
+
+	if (file->unpacked)
+		return file->unpacked;
+	if (file->unread || !has_section(elf, ".debug_line"))
+		return NULL;
+	file->unpacked =
+		ep_unpack(elf, own ? file->fd : file->debug_fd, &file->unpacked_memory, &why);
+	if (*why)
+		file->unread = why;
+	return file->unpacked ? file->unpacked : *why ? NULL : elf;
 }

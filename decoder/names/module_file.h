@@ -18,8 +18,12 @@ struct ep_module_file {
 	int fd, debug_fd;        /* -1 none */
 	char *path, *debug_path; /* NULL none */
 	void *memory;            /* behind `elf` when it is not a file */
-	char warning[1024];      /* "" when all is well */
-	bool other_build;        /* it says that a file was of another build */
+	Elf *unpacked;           /* the one with debug information, where it is compressed … */
+	void *unpacked_memory;   /* … as it is not read (symbols/unpack.h) */
+	const char *unread; /* why there is debug information that is not read, static; NULL: there
+			       is none such, or ep_module_file_lines was not asked */
+	char warning[1024]; /* "" when all is well */
+	bool other_build;   /* it says that a file was of another build */
 	const char *unanswered; /* why debuginfod servers are asked no more, where this file was the
 				   first to learn it; NULL. The warning has it, too */
 };
@@ -42,8 +46,8 @@ void ep_module_file_close(struct ep_module_file *file); /* zeroed is allowed */
 size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address, void *out,
 			   size_t size);
 
-/* The file that holds .debug_line: `elf`, `debug`, or NULL. Borrowed. */
-Elf *ep_module_file_lines(const struct ep_module_file *file);
+/* The file that holds .debug_line: `elf`, `debug`, either of them unpacked, or NULL. Borrowed. */
+Elf *ep_module_file_lines(struct ep_module_file *file);
 
 /* Base name of a path; a path that ends in a slash answers itself. Borrowed. */
 const char *ep_path_base(const char *path);

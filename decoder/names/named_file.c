@@ -2,6 +2,8 @@
 /* named_file.c: each reader is asked for once, whatever it answers. */
 #include "decoder/names/named_file.h"
 
+#include <stdio.h>
+
 void ep_named_file_deinit(struct ep_named_file *file)
 {
 	ep_inlines_destroy(file->inlines);
@@ -21,6 +23,10 @@ struct ep_lines *ep_named_file_lines(struct ep_named_file *file)
 	file->lines_asked = true;
 	elf = ep_module_file_lines(&file->found);
 	file->units = elf ? ep_units_create(elf) : NULL;
+	if (elf)
+		ep_units_unread(file->units, elf, file->unread, sizeof(file->unread));
+	else if (file->found.unread)
+		snprintf(file->unread, sizeof(file->unread), "%s", file->found.unread);
 	file->lines = file->units ? ep_lines_create(file->units) : NULL;
 	return file->lines;
 }

@@ -18,7 +18,9 @@ struct ep_named_file {
 	struct ep_units *units;     /* these: NULL: none, or not asked for */
 	struct ep_lines *lines;
 	struct ep_inlines *inlines;
-	size_t nameless; /* functions that were asked for and have no symbol */
+	char unread[320]; /* debug information that is there and is not, or not all, read: words
+			     that follow "its debug information"; "" none */
+	size_t nameless;  /* functions that were asked for and have no symbol */
 	bool opened, lines_asked;
 	bool raw; /* names of inlined functions as they are */
 };

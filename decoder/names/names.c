@@ -408,6 +408,22 @@ void ep_names_each_range(struct ep_names *names, ep_names_range_fn *fn, void *co
 
 /* ---- lines ---- */
 
+/* As ep_named_file_lines; what of them is not read is said once. */
+static struct ep_named_file *open_lines(struct ep_names *names, const struct module *module)
+{
+	struct ep_named_file *file = open_file(names, module);
+	bool asked = file->lines_asked;
+	char *text;
+
+	ep_named_file_lines(file);
+	if (asked || !file->unread[0])
+		return file;
+	text = ep_asprintf("%s: its debug information %s", module->name, file->unread);
+	add_warning(names, OTHER_WARNING, text);
+	free(text);
+	return file;
+}
+
 struct ep_line ep_names_function_line(struct ep_names *names, const struct ep_function *public)
 {
 	/* Every function that we answered lies inside one of ours. */
@@ -418,7 +434,7 @@ struct ep_line ep_names_function_line(struct ep_names *names, const struct ep_fu
 		return function->line;
 	function->line_asked = true;
 	module = &names->modules[function->module];
-	function->line = ep_named_file_beginning(open_file(names, module),
+	function->line = ep_named_file_beginning(open_lines(names, module),
 						 public->start - module->facts->bias);
 	function->line.file = ep_path_map_find(&names->path_map, function->line.file);
 	return function->line;
@@ -428,7 +444,7 @@ struct ep_line ep_names_address_line(struct ep_names *names, uint64_t address, u
 {
 	bool alone;
 	const struct module *module = find_module(names, address, tsc, &alone);
-	struct ep_lines *lines = module ? ep_named_file_lines(open_file(names, module)) : NULL;
+	struct ep_lines *lines = module ? ep_named_file_lines(open_lines(names, module)) : NULL;
 	struct ep_line line = {0};
 
 	if (!lines)
@@ -445,7 +461,7 @@ size_t ep_names_inlined(struct ep_names *names, uint64_t address, uint64_t tsc,
 	bool alone;
 	const struct module *module = find_module(names, address, tsc, &alone);
 	struct ep_inlines *inlines =
-		module ? ep_named_file_inlines(open_file(names, module)) : NULL;
+		module ? ep_named_file_inlines(open_lines(names, module)) : NULL;
 	size_t count;
 
 	if (!inlines)
@@ -460,7 +476,7 @@ bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_de
 {
 	bool alone;
 	const struct module *module = find_module(names, address, 0, &alone);
-	struct ep_named_file *file = module ? open_file(names, module) : NULL;
+	struct ep_named_file *file = module ? open_lines(names, module) : NULL;
 	struct ep_inlines *inlines = file ? ep_named_file_inlines(file) : NULL;
 	struct stat status;
 
@@ -486,6 +502,14 @@ const char *ep_names_mapped_folder(const struct ep_names *names, const char *fil
 			return folder;
 	}
 	return NULL;
+}
+
+const char *ep_names_undebugged(struct ep_names *names, uint64_t address)
+{
+	bool alone;
+	const struct module *module = find_module(names, address, 0, &alone);
+
+	return module ? open_lines(names, module)->unread : "";
 }
 
 bool ep_names_source(struct ep_names *names, uint64_t address, const char *file, char out[PATH_MAX],

@@ -77,6 +77,10 @@ bool ep_names_debug(struct ep_names *names, uint64_t address, struct ep_names_de
  * none. */
 const char *ep_names_mapped_folder(const struct ep_names *names, const char *file);
 
+/* Why debug information that the module with an address has is not, or not all, read: words that
+ * follow "its debug information"; "" where there is none such. Borrowed until destroy. */
+const char *ep_names_undebugged(struct ep_names *names, uint64_t address);
+
 /*
  * Where the text of a source file of the module at `address` lies, when debuginfod servers were
  * named and have it: they are asked now. `file`: absolute, as the debug information has it. *why:

@@ -42,6 +42,13 @@ bool ep_evidence_debug(const struct ep_evidence *evidence, uint64_t address,
 	       (evidence->others && ep_names_debug(evidence->others, address, out));
 }
 
+const char *ep_evidence_undebugged(const struct ep_evidence *evidence, uint64_t address)
+{
+	const char *why = evidence->names ? ep_names_undebugged(evidence->names, address) : "";
+
+	return *why || !evidence->others ? why : ep_names_undebugged(evidence->others, address);
+}
+
 size_t ep_evidence_behind_hook(const struct ep_evidence *evidence, const struct ep_stack *stack,
 			       size_t from)
 {

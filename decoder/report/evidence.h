@@ -40,6 +40,8 @@ const struct ep_function *ep_evidence_function(const struct ep_evidence *evidenc
 /* As ep_names_debug. */
 bool ep_evidence_debug(const struct ep_evidence *evidence, uint64_t address,
 		       struct ep_names_debug *out);
+/* As ep_names_undebugged. */
+const char *ep_evidence_undebugged(const struct ep_evidence *evidence, uint64_t address);
 /* From memory, and where that was not saved, from the module's file. */
 bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint8_t *code,
 		      size_t size);

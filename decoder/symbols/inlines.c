@@ -537,3 +537,8 @@ void ep_inlines_destroy(struct ep_inlines *inlines)
 	free(inlines->list);
 	free(inlines);
 }
+
+const char *ep_inlines_split(struct ep_inlines *inlines, uint64_t address)
+{
+	return ep_units_split(inlines->units, address);
+}

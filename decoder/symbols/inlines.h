@@ -42,6 +42,9 @@ size_t ep_inlines_find(struct ep_inlines *inlines, uint64_t address,
 size_t ep_inlines_scopes(struct ep_inlines *inlines, uint64_t address, unsigned skip,
 			 Dwarf_Die out[EP_SCOPES_MAX], Dwarf_Die *function);
 
+/* As ep_units_split. */
+const char *ep_inlines_split(struct ep_inlines *inlines, uint64_t address);
+
 /* Where the function with `address` is defined; borrowed like the units. */
 struct ep_declared ep_inlines_declared(struct ep_inlines *inlines, uint64_t address);
 

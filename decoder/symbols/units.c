@@ -8,6 +8,7 @@
 
 #include <dwarf.h>
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct unit {
 
 struct ep_units {
 	Dwarf *dwarf;
+	const char *stopped; /* by what units could not be listed to their end; NULL */
 	EP_ARRAY(struct unit) units;
 	EP_ARRAY(struct range) ranges; /* ascending start */
 };
@@ -56,8 +58,9 @@ static void read_units(struct ep_units *units)
 	Dwarf_Die die;
 	uint8_t kind;
 	ptrdiff_t at;
+	int more;
 
-	while (dwarf_get_units(units->dwarf, unit, &unit, NULL, &kind, &die, NULL) == 0) {
+	while ((more = dwarf_get_units(units->dwarf, unit, &unit, NULL, &kind, &die, NULL)) == 0) {
 		if (kind != DW_UT_compile && kind != DW_UT_skeleton)
 			continue;
 		if (units->units.count == UNITS_MAX)
@@ -69,6 +72,8 @@ static void read_units(struct ep_units *units)
 		       (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
 			add_range(units, start, end);
 	}
+	if (more < 0)
+		units->stopped = dwarf_errmsg(-1);
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -134,7 +139,7 @@ Dwarf_Die *ep_units_die(struct ep_units *units, size_t unit)
  * in NUL is refused. After dwarf_begin_elf, which unpacks. */
 static bool strings_end(Elf *elf)
 {
-	static const char *const tables[] = {".debug_str", ".debug_line_str", ".debug_str.dwo"};
+	static const char *const tables[] = {"debug_str", "debug_line_str", "debug_str.dwo"};
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	Elf_Data *data;
@@ -148,6 +153,9 @@ static bool strings_end(Elf *elf)
 		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
+		/* gold's .zdebug_str is unpacked by now, and is called that still. */
+		if (name)
+			name += strncmp(name, ".z", 2) == 0 ? 2 : 1;
 		if (!name || (strcmp(name, tables[0]) != 0 && strcmp(name, tables[1]) != 0 &&
 			      strcmp(name, tables[2]) != 0))
 			continue;
@@ -209,6 +217,67 @@ struct ep_units *ep_units_create(Elf *elf)
 	read_units(units);
 	sort_ranges(units);
 	return units;
+}
+
+/* The file that dwz moved shared parts to, as a section of this one names it; NULL: none. */
+static const char *alternate(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_buf && memchr(data->d_buf, '\0', data->d_size))
+			return data->d_buf;
+	}
+	return NULL;
+}
+
+bool ep_units_unread(struct ep_units *units, Elf *elf, char *out, size_t size)
+{
+	const char *shared;
+	Dwarf *dwarf;
+
+	*out = '\0';
+	if (!units) {
+		dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+		snprintf(out, size, "cannot be read: %s",
+			 dwarf ? "its strings do not end" : dwarf_errmsg(-1));
+		dwarf_end(dwarf);
+	} else if (units->stopped) {
+		snprintf(out, size, "is read as far as DWARF 2 to 5 go: %s", units->stopped);
+	} else if ((shared = alternate(elf)) && !dwarf_getalt(units->dwarf)) {
+		snprintf(out, size, "shares parts with %.200s (dwz), which is not there", shared);
+	}
+	return *out;
+}
+
+const char *ep_units_split(struct ep_units *units, uint64_t address)
+{
+	struct ep_units_walk walk = ep_units_walk(units, address);
+	Dwarf_Attribute attribute;
+	size_t index;
+
+	while (ep_units_next(units, &walk, &index)) {
+		struct unit *unit = &units->units.list[index];
+
+		if (ep_units_code(units, index))
+			return NULL;
+		if (dwarf_attr(&unit->die, DW_AT_dwo_name, &attribute) ||
+		    dwarf_attr(&unit->die, DW_AT_GNU_dwo_name, &attribute))
+			return dwarf_formstring(&attribute);
+	}
+	return NULL;
 }
 
 void ep_units_destroy(struct ep_units *units)

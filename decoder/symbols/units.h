@@ -26,6 +26,13 @@ struct ep_units_walk {
 struct ep_units *ep_units_create(Elf *elf);
 void ep_units_destroy(struct ep_units *units); /* NULL is allowed */
 
+/* Whether the debug information of `elf`, which ep_units_create was asked for, is not all read,
+ * and why: words that follow "its debug information …". `units` may be NULL. */
+bool ep_units_unread(struct ep_units *units, Elf *elf, char *out, size_t size);
+/* The name of the .dwo file that has the functions at `address` and cannot be read; NULL: there is
+ * no such. Borrowed. */
+const char *ep_units_split(struct ep_units *units, uint64_t address);
+
 size_t ep_units_count(const struct ep_units *units);
 
 /* The unit's first entry; of split DWARF the skeleton's. Borrowed. */

@@ -87,6 +87,7 @@ static void open_parts(struct work *work)
 {
 	Elf *lines = ep_module_file_lines(&work->file);
 	struct ep_err damage = {0};
+	char unread[320], *text;
 
 	if (work->file.elf || work->file.debug)
 		work->symbols = ep_symbols_create(work->file.elf, work->file.debug, &damage);
@@ -94,6 +95,13 @@ static void open_parts(struct work *work)
 		open_code(work);
 	if (lines)
 		work->units = ep_units_create(lines);
+	if (lines ? ep_units_unread(work->units, lines, unread, sizeof(unread))
+		  : work->file.unread != NULL) {
+		text = ep_asprintf("%s: its debug information %s", work->module->path,
+				   lines ? unread : work->file.unread);
+		warn(work, text);
+		free(text);
+	}
 	if (work->units)
 		work->lines = ep_lines_create(work->units);
 	for (size_t i = 0; lines && work->options && i < work->options->path_map_count; i++)

@@ -105,7 +105,7 @@ static void sections_look(struct ep_doctor_target *target, Elf *elf)
 		if (!gelf_getshdr(section, &header))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
-		if (name && strcmp(name, ".debug_info") == 0)
+		if (name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
 			target->has_debug = true;
 		if (header.sh_type == SHT_SYMTAB)
 			target->has_symbols = true;

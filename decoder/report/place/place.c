@@ -82,6 +82,7 @@ static bool may_show(struct ep_report_place *place, const struct ep_evidence *ev
 		     const struct ep_frame *frame, bool debug)
 {
 	uint32_t redacted = ep_source_redacted(evidence->source);
+	const char *unread = ep_evidence_undebugged(evidence, ep_frame_address(frame));
 	char text[EP_REDACTED_TEXT_MAX];
 
 	if (redacted & (EP_REDACTED_STACKS | EP_REDACTED_REGISTERS))
@@ -93,6 +94,9 @@ static bool may_show(struct ep_report_place *place, const struct ep_evidence *ev
 	else if (frame->guessed)
 		snprintf(place->why, sizeof(place->why),
 			 "the frame was found by the frame pointer alone, and may be another");
+	else if (!debug && *unread)
+		snprintf(place->why, sizeof(place->why), "the debug information of %.100s %s",
+			 place->function->module, unread);
 	else if (!debug)
 		snprintf(place->why, sizeof(place->why), "no debug information of %.100s",
 			 place->function->module[0] ? place->function->module : "it");
@@ -147,6 +151,7 @@ void ep_report_place_init(struct ep_report_place *place, const struct ep_evidenc
 {
 	struct ep_names_debug debug = {0};
 	const struct ep_frame *frame;
+	const char *split;
 	bool has_debug;
 	unsigned skip;
 
@@ -167,6 +172,12 @@ void ep_report_place_init(struct ep_report_place *place, const struct ep_evidenc
 							      .symbol = place->function->symbol,
 							      .debug = &debug,
 							      .skip = skip}));
+	split = debug.inlines && !place->variables.found
+			? ep_inlines_split(debug.inlines, ep_frame_address(frame) - debug.bias)
+			: NULL;
+	if (split && place->why[0])
+		snprintf(place->why, sizeof(place->why),
+			 "its debug information is in %.300s, which cannot be read", split);
 }
 
 void ep_report_place_deinit(struct ep_report_place *place)

@@ -19,7 +19,7 @@ struct ep_report_place {
 	struct ep_line line;
 	struct ep_source_text source;
 	struct ep_variables variables;
-	char why[200]; /* why there are none of them; "" */
+	char why[400]; /* why there are none of them; "" */
 };
 
 /* Of the thread's stack, and the alignment that says how far it is believed. Borrows from

@@ -132,9 +132,13 @@ static void print_variables(struct ep_page *page, const struct ep_report_place *
 	if (left)
 		fprintf(page->out, "  … %zu more variables%s\n", left,
 			page->brief ? " (--all shows them)" : "");
-	if (place->why[0])
-		fprintf(page->out, "  %s(no variables: %s)%s\n", page->style->dim, place->why,
+	if (place->why[0]) {
+		char *why = ep_page_escape(place->why);
+
+		fprintf(page->out, "  %s(no variables: %s)%s\n", page->style->dim, why,
 			page->style->plain);
+		free(why);
+	}
 }
 
 void ep_page_place(struct ep_page *page, const struct ep_report_place *place)
