@@ -22,7 +22,8 @@
 	X(cs_disasm)                 \
 	X(cs_disasm_iter)            \
 	X(cs_insn_group)             \
-	X(cs_regs_access)
+	X(cs_regs_access)            \
+	X(cs_reg_name)
 
 /* Its functions by their names. To be used with a handle that ep_disassembler_open gave; NULL
  * before. */

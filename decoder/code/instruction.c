@@ -10,6 +10,7 @@
 
 #include "coredump/snapshot/redacted.h"
 #include "decoder/code/disassembler.h"
+#include "decoder/code/effects.h"
 
 /* ---- its bytes ---- */
 
@@ -26,37 +27,11 @@ static size_t bytes_read(struct ep_source *source, struct ep_names *names, uint6
 
 /* ---- its registers ---- */
 
-static const struct {
-	x86_reg wide, narrow; /* 64 bits, 32 bits: the same register */
-	const char *name;
-	size_t offset; /* in struct user_regs_struct */
-} general[] = {
-#define GENERAL(wide, narrow, name)                                                              \
-	{                                                                                        \
-		X86_REG_##wide, X86_REG_##narrow, #name, offsetof(struct user_regs_struct, name) \
-	}
-	GENERAL(RAX, EAX, rax),  GENERAL(RBX, EBX, rbx),  GENERAL(RCX, ECX, rcx),
-	GENERAL(RDX, EDX, rdx),  GENERAL(RSI, ESI, rsi),  GENERAL(RDI, EDI, rdi),
-	GENERAL(RBP, EBP, rbp),  GENERAL(RSP, ESP, rsp),  GENERAL(R8, R8D, r8),
-	GENERAL(R9, R9D, r9),    GENERAL(R10, R10D, r10), GENERAL(R11, R11D, r11),
-	GENERAL(R12, R12D, r12), GENERAL(R13, R13D, r13), GENERAL(R14, R14D, r14),
-	GENERAL(R15, R15D, r15),
-#undef GENERAL
-};
-
-static int general_find(uint16_t reg)
-{
-	for (size_t i = 0; i < sizeof(general) / sizeof(general[0]); i++)
-		if (general[i].wide == reg || general[i].narrow == reg)
-			return (int)i;
-	return -1;
-}
-
-/* Those that it reads, each once. What it reads of narrower ones is told by its text. */
+/* Those that it reads, whole or a part of, each once. */
 static void registers_write(struct ep_instruction *out, csh handle, const cs_insn *insn,
 			    const struct user_regs_struct *values)
 {
-	uint16_t told = 0;
+	uint64_t told = 0; /* bits, one for each word of the registers */
 	size_t used = 0;
 	cs_regs reads, writes;
 	uint8_t read_count, write_count;
@@ -65,16 +40,17 @@ static void registers_write(struct ep_instruction *out, csh handle, const cs_ins
 					   &write_count) != CS_ERR_OK)
 		return;
 	for (uint8_t i = 0; i < read_count; i++) {
-		int at = general_find(reads[i]);
+		const char *name;
 		uint64_t value;
+		size_t at;
 
-		if (at < 0 || told & 1u << at || used >= sizeof(out->registers) - 32)
+		if (!ep_general_register(reads[i], NULL, NULL, &name, &at) ||
+		    told & UINT64_C(1) << at / 8 || used >= sizeof(out->registers) - 32)
 			continue;
-		told |= (uint16_t)(1u << at);
-		memcpy(&value, (const char *)values + general[at].offset, 8);
+		told |= UINT64_C(1) << at / 8;
+		memcpy(&value, (const char *)values + at, 8);
 		used += (size_t)snprintf(out->registers + used, sizeof(out->registers) - used,
-					 "%s%s 0x%" PRIx64, used ? ", " : "", general[at].name,
-					 value);
+					 "%s%s 0x%" PRIx64, used ? ", " : "", name, value);
 	}
 }
 

@@ -71,6 +71,28 @@ bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint
 	       (evidence->others && ep_names_code(evidence->others, address, code, size) == size);
 }
 
+const struct ep_segment *ep_evidence_segment(const struct ep_source *source, uint64_t address)
+{
+	size_t count;
+	const struct ep_segment *list = ep_source_segments(source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (address >= list[i].address && address - list[i].address < list[i].memory_size)
+			return &list[i];
+	return NULL;
+}
+
+const struct ep_mapping *ep_evidence_mapping(const struct ep_source *source, uint64_t address)
+{
+	size_t count;
+	const struct ep_mapping *list = ep_source_mappings(source, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (address >= list[i].start && address < list[i].end)
+			return &list[i];
+	return NULL;
+}
+
 bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t limit,
 			struct ep_stack *stack)
 {

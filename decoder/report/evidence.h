@@ -45,6 +45,9 @@ const char *ep_evidence_undebugged(const struct ep_evidence *evidence, uint64_t 
 /* From memory, and where that was not saved, from the module's file. */
 bool ep_evidence_code(const struct ep_evidence *evidence, uint64_t address, uint8_t *code,
 		      size_t size);
+/* Segment and mapped file at an address; NULL none. */
+const struct ep_segment *ep_evidence_segment(const struct ep_source *source, uint64_t address);
+const struct ep_mapping *ep_evidence_mapping(const struct ep_source *source, uint64_t address);
 /* As ep_unwind; *stack is empty where there is none. */
 bool ep_evidence_unwind(const struct ep_evidence *evidence, uint32_t tid, size_t limit,
 			struct ep_stack *stack);

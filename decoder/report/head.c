@@ -131,12 +131,13 @@ static void find_then(struct ep_report_head *head, const struct ep_evidence *evi
 {
 	const struct ep_source_thread *thread;
 	struct ep_report_cause *cause = &head->then_cause;
+	struct ep_fault fault;
 
 	head->has_then = true;
 	ep_source_death(evidence->source, &head->then);
 	thread = ep_source_thread(evidence->source, head->then.tid);
-	ep_death_cause_text(head->then_because, sizeof(head->then_because), evidence->source,
-			    &head->then, thread);
+	ep_death_cause_text(head->then_because, sizeof(head->then_because), evidence, &head->then,
+			    thread, &fault);
 	ep_report_cause_init(cause, evidence, &head->then, thread, 0, said);
 	if (cause->code)
 		snprintf(head->then_because, sizeof(head->then_because), "%s",
@@ -150,8 +151,8 @@ static void find_death(struct ep_report_head *head, const struct ep_evidence *ev
 
 	head->thread = evidence->first.found ? &evidence->first.thread
 					     : ep_source_thread(evidence->source, head->death.tid);
-	ep_death_cause_text(head->because, sizeof(head->because), evidence->source, &head->death,
-			    head->thread);
+	ep_death_cause_text(head->because, sizeof(head->because), evidence, &head->death,
+			    head->thread, &head->fault);
 	head->has_abort_message = ep_abort_message_find(&head->abort_message, evidence->source);
 	said = head->has_abort_message ? head->abort_message.text : NULL;
 	if (evidence->first.found)

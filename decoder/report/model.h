@@ -15,6 +15,7 @@
 #include "decoder/code/systemcall.h"
 #include "decoder/kernel/schedule.h"
 #include "decoder/report/death/cause.h"
+#include "decoder/report/death/fault.h"
 #include "decoder/report/evidence.h"
 #include "decoder/report/place/place.h"
 #include "decoder/report/threads/groups.h"
@@ -61,6 +62,8 @@ struct ep_report_head {
 	bool has_abort_message;
 	struct ep_abort_message abort_message;
 	struct ep_report_cause cause;
+	struct ep_fault
+		fault; /* what `because` says of an instruction, unless `cause` settles it */
 	/* private */
 	char words[88];
 };

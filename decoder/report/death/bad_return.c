@@ -3,7 +3,6 @@
  * instruction, before it is taken from the stack; any other one where it leads. */
 #include "decoder/report/death/bad_return.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "decoder/code/callsite.h"
+#include "decoder/report/death/death.h"
 
 #define RET       0xc3
 #define RET_CLEAN 0xc2
@@ -84,27 +84,10 @@ static bool behind_return(struct jump *jump, const struct ep_evidence *evidence,
 
 /* ---- in words ---- */
 
-/* "ABCD": an address that is text tells whose text ran away. */
-static bool is_text(uint64_t address, char out[9])
-{
-	size_t length = 0;
-
-	memset(out, 0, 9);
-	memcpy(out, &address, sizeof(address));
-	while (length < 8 && isascii((unsigned char)out[length]) &&
-	       isprint((unsigned char)out[length]))
-		length++;
-	for (size_t i = length; i < 8; i++)
-		if (out[i])
-			return false;
-	return length >= 2;
-}
-
 static void say_return(struct ep_report_cause *cause, const struct jump *jump,
 		       const struct ep_function *function)
 {
-	char words[9], *name;
-	bool text = is_text(jump->address, words);
+	char quoted[16], *name;
 
 	cause->code = "return-address";
 	cause->function = function;
@@ -112,9 +95,9 @@ static void say_return(struct ep_report_cause *cause, const struct jump *jump,
 		name = ep_cause_name(function ? function->name : "a function", names);
 		snprintf(cause->text[names], sizeof(cause->text[names]),
 			 "%s returned to 0x%" PRIx64
-			 "%s%s%s, where no code is: %s return address was overwritten",
-			 name, jump->address, text ? " (\"" : "", text ? words : "",
-			 text ? "\")" : "", function ? "its" : "the");
+			 "%s, where no code is: %s return address was overwritten",
+			 name, jump->address, ep_death_quoted(jump->address, quoted),
+			 function ? "its" : "the");
 		free(name);
 	}
 }

@@ -11,6 +11,7 @@
 
 #include "decoder/names/module_file.h"
 #include "decoder/code/systemcall.h"
+#include "decoder/stack/signal_frame.h"
 
 #define REALTIME_MIN 32 /* the kernel's: signal(7) */
 #define REALTIME_MAX 64
@@ -54,6 +55,8 @@ static const struct {
 	{SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR", "the mapping does not allow that access"},
 	{SIGSEGV, 3, "SEGV_BNDERR", "out of bounds"},
 	{SIGSEGV, 4, "SEGV_PKUERR", "denied by a protection key"},
+	{SIGSEGV, 10, "SEGV_CPERR",
+	 "a return address that is not the shadow stack's, or a jump to where none may go (CET)"},
 	{SIGBUS, BUS_ADRALN, "BUS_ADRALN", "the address is not aligned"},
 	{SIGBUS, BUS_ADRERR, "BUS_ADRERR", "no memory is behind the mapping"},
 	{SIGBUS, BUS_OBJERR, "BUS_OBJERR", "hardware error"},
@@ -67,15 +70,17 @@ static const struct {
 	{SIGFPE, FPE_FLTRES, "FPE_FLTRES", "floating-point result is inexact"},
 	{SIGFPE, FPE_FLTINV, "FPE_FLTINV", "invalid floating-point operation"},
 	{SIGILL, ILL_ILLOPC, "ILL_ILLOPC", "illegal opcode"},
-	{SIGILL, ILL_ILLOPN, "ILL_ILLOPN",
-	 "illegal operand (ud2: __builtin_trap, a sanitizer, or a path that the compiler took for "
-	 "unreachable)"},
+	{SIGILL, ILL_ILLOPN, "ILL_ILLOPN", "illegal operand"},
 	{SIGILL, ILL_ILLADR, "ILL_ILLADR", "illegal addressing mode"},
 	{SIGILL, ILL_ILLTRP, "ILL_ILLTRP", "illegal trap"},
 	{SIGILL, ILL_PRVOPC, "ILL_PRVOPC", "privileged opcode"},
 	{SIGTRAP, TRAP_BRKPT, "TRAP_BRKPT", "breakpoint"},
 	{SIGTRAP, TRAP_TRACE, "TRAP_TRACE", "single step"},
+	{SIGTRAP, 4, "TRAP_HWBKPT", "hardware breakpoint"},
+	{SIGTRAP, 6, "TRAP_PERF", "an event of perf_event_open was counted"},
 	{SIGSYS, 1, "SYS_SECCOMP", "denied by a seccomp filter"},
+	{SIGSYS, 2, "SYS_USER_DISPATCH",
+	 "handed to the process itself (PR_SET_SYSCALL_USER_DISPATCH)"},
 };
 
 const char *ep_death_signal_name(int signal)
@@ -100,28 +105,6 @@ void ep_death_signal_text(char *out, size_t size, int signal)
 }
 
 /* ---- addresses ---- */
-
-static const struct ep_segment *segment_at(const struct ep_source *source, uint64_t address)
-{
-	size_t count;
-	const struct ep_segment *list = ep_source_segments(source, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (address >= list[i].address && address - list[i].address < list[i].memory_size)
-			return &list[i];
-	return NULL;
-}
-
-static const struct ep_mapping *mapping_at(const struct ep_source *source, uint64_t address)
-{
-	size_t count;
-	const struct ep_mapping *list = ep_source_mappings(source, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (address >= list[i].start && address < list[i].end)
-			return &list[i];
-	return NULL;
-}
 
 /* The thread whose stack pointer lies in this segment; NULL: none. */
 static const struct ep_source_thread *stack_owner(const struct ep_source *source,
@@ -157,7 +140,7 @@ static const char *access_text(const struct ep_segment *segment)
 static void mapped_text(char *out, size_t size, const struct ep_source *source,
 			const struct ep_segment *segment, uint64_t address)
 {
-	const struct ep_mapping *mapping = mapping_at(source, address);
+	const struct ep_mapping *mapping = ep_evidence_mapping(source, address);
 	const struct ep_source_thread *owner = stack_owner(source, segment);
 
 	if (mapping)
@@ -192,7 +175,7 @@ static void unmapped_text(char *out, size_t size, const struct ep_source *source
 		snprintf(out, size, "not mapped");
 		return;
 	}
-	mapping = mapping_at(source, end - 1);
+	mapping = ep_evidence_mapping(source, end - 1);
 	snprintf(out, size, "not mapped, %" PRIu64 " bytes above the end of %s", address - end,
 		 mapping ? mapping->path : "memory without a file");
 }
@@ -200,8 +183,8 @@ static void unmapped_text(char *out, size_t size, const struct ep_source *source
 void ep_death_place_text(char *out, size_t size, const struct ep_source *source, uint64_t address,
 			 bool mapped)
 {
-	const struct ep_segment *segment = segment_at(source, address);
-	const struct ep_mapping *mapping = mapping_at(source, address);
+	const struct ep_segment *segment = ep_evidence_segment(source, address);
+	const struct ep_mapping *mapping = ep_evidence_mapping(source, address);
 
 	if (segment)
 		mapped_text(out, size, source, segment, address);
@@ -212,76 +195,6 @@ void ep_death_place_text(char *out, size_t size, const struct ep_source *source,
 		snprintf(out, size, "in memory without a file");
 	else
 		unmapped_text(out, size, source, address);
-}
-
-/* ---- faults ---- */
-
-#define NULL_PAGES UINT64_C(65536) /* vm.mmap_min_addr's usual value */
-/* How far below the stack pointer one instruction may reach, and how near to the stack's lower end
- * it must be: frames are small, guards are next to it. */
-#define STACK_REACH UINT64_C(65536)
-
-static bool is_stack_overflow(const struct ep_source *source, const struct ep_death *death,
-			      const struct ep_source_thread *thread)
-{
-	const struct ep_segment *segment = segment_at(source, death->address);
-	const struct ep_segment *stack;
-	uint64_t sp;
-
-	if (!thread || !thread->has_registers)
-		return false;
-	sp = thread->registers.sp;
-	stack = segment_at(source, sp);
-	/* The address is where nothing can be: a gap, or a guard. */
-	if (segment && (segment->flags & (PF_R | PF_W | PF_X)))
-		return false;
-	if (death->address > sp ? death->address - sp > STACK_REACH
-				: sp - death->address > STACK_REACH)
-		return false;
-	/* And the stack has come to its lower end. */
-	return !stack || !(stack->flags & PF_W) || sp - stack->address < STACK_REACH;
-}
-
-static void cut_text(char *out, size_t size, const struct ep_source *source, uint64_t address)
-{
-	const struct ep_mapping *mapping = mapping_at(source, address);
-
-	snprintf(out, size,
-		 "address 0x%" PRIx64 ", in %s, offset 0x%" PRIx64
-		 ", beyond the end of that file: it was cut, or never was so long",
-		 address, mapping->path, address - mapping->start + mapping->file_offset);
-}
-
-static void fault_text(char *out, size_t size, const struct ep_source *source,
-		       const struct ep_death *death, const struct ep_source_thread *thread)
-{
-	bool jump = thread && thread->has_registers && thread->registers.pc == death->address;
-	char place[512];
-
-	if (death->signal == SIGBUS && death->code == BUS_ADRERR &&
-	    mapping_at(source, death->address)) {
-		cut_text(out, size, source, death->address);
-		return;
-	}
-	/* The kernel has found a mapping, if it does not say otherwise. */
-	ep_death_place_text(place, sizeof(place), source, death->address,
-			    death->signal != SIGSEGV || death->code != SEGV_MAPERR);
-	if (death->address < NULL_PAGES && jump)
-		snprintf(out, size, "call of a null function pointer (0x%" PRIx64 ")",
-			 death->address);
-	else if (death->address < NULL_PAGES)
-		snprintf(out, size, "null pointer dereference, likely: address 0x%" PRIx64 ", %s",
-			 death->address, place);
-	else if (jump)
-		snprintf(out, size, "jump to 0x%" PRIx64 ", where no code is: %s", death->address,
-			 place);
-	else if (is_stack_overflow(source, death, thread))
-		snprintf(out, size,
-			 "stack overflow, likely: address 0x%" PRIx64
-			 " is at the stack pointer 0x%" PRIx64 ", below the end of the stack",
-			 death->address, thread->registers.sp);
-	else
-		snprintf(out, size, "address 0x%" PRIx64 ", %s", death->address, place);
 }
 
 /* ---- senders ---- */
@@ -382,12 +295,15 @@ bool ep_death_has_address(const struct ep_death *death)
 	       death->code != SI_KERNEL;
 }
 
-void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
-			 const struct ep_death *death, const struct ep_source_thread *thread)
+void ep_death_cause_text(char *out, size_t size, const struct ep_evidence *evidence,
+			 const struct ep_death *death, const struct ep_source_thread *thread,
+			 struct ep_fault *fault)
 {
+	const struct ep_source *source = evidence->source;
 	const char *name, *words;
-	char fault[768] = "";
+	char call[128] = "";
 
+	*fault = (struct ep_fault){0};
 	out[0] = '\0';
 	if (!death->has_siginfo) {
 		snprintf(out, size, "the core does not say why (no siginfo)");
@@ -401,26 +317,40 @@ void ep_death_cause_text(char *out, size_t size, const struct ep_source *source,
 		sender_text(out, size, source, death);
 		return;
 	}
-	if (death->code == SI_KERNEL) {
-		snprintf(out, size,
-			 death->signal == SIGSEGV ? "the processor does not say which address: a "
-						    "pointer that is none (non-canonical), likely"
-						  : "sent by the kernel");
+	if (ep_signal_of_fault(death->signal)) {
+		ep_fault_explain(fault, evidence, death, thread);
+		snprintf(out, size, "%s", fault->text);
 		return;
 	}
 	words = code_words(death, &name);
 	if (death->signal == SIGSYS && words)
-		call_text(fault, sizeof(fault), death->call);
-	if (ep_death_has_address(death))
-		fault_text(fault, sizeof(fault), source, death, thread);
-	/* What the place says already is not said twice. */
-	if (words && *fault &&
-	    (death->signal == SIGBUS
-		     ? death->code == BUS_ADRERR && mapping_at(source, death->address)
-		     : death->code == SEGV_MAPERR && death->signal == SIGSEGV))
-		snprintf(out, size, "%s (%s)", fault, name);
+		call_text(call, sizeof(call), death->call);
+	if (death->code == SI_KERNEL)
+		snprintf(out, size, "sent by the kernel");
 	else if (words)
-		snprintf(out, size, "%s%s%s (%s)", fault, *fault ? "; " : "", words, name);
+		snprintf(out, size, "%s%s%s (%s)", call, *call ? "; " : "", words, name);
 	else
-		snprintf(out, size, "%s%scode %d", fault, *fault ? "; " : "", death->code);
+		snprintf(out, size, "code %d", death->code);
+}
+
+const char *ep_death_code_words(const struct ep_death *death)
+{
+	const char *name;
+
+	return code_words(death, &name);
+}
+
+const char *ep_death_quoted(uint64_t address, char out[16])
+{
+	char text[9] = "";
+	size_t length = 0;
+
+	memcpy(text, &address, sizeof(address));
+	while (length < 8 && text[length] >= ' ' && text[length] <= '~')
+		length++;
+	out[0] = '\0';
+	/* Zeroes may be behind it, nothing else. */
+	if (length >= 2 && (length == 8 || !(address >> 8 * length)))
+		snprintf(out, 16, " (\"%.8s\")", text);
+	return out;
 }

@@ -190,6 +190,18 @@ static void write_instruction(struct ep_json *json, const struct ep_report_head 
 	ep_json_object_end(json);
 }
 
+static void write_fault(struct ep_json *json, const struct ep_fault *fault)
+{
+	ep_json_member_object(json, "fault");
+	ep_json_member_text(json, "kind", fault->kind);
+	ep_json_member_bool(json, "likely", fault->likely);
+	if (fault->has_address)
+		ep_report_json_address(json, "address", fault->address);
+	if (fault->access)
+		ep_json_member_text(json, "access", fault->access);
+	ep_json_object_end(json);
+}
+
 static void write_end(struct ep_json *json, const struct ep_report *report)
 {
 	static const char *const lives[] = {
@@ -216,6 +228,8 @@ static void write_end(struct ep_json *json, const struct ep_report *report)
 		ep_json_member_text(json, "cause", head->cause.code);
 	if (head->cause.code && head->cause.function)
 		ep_json_member_text(json, "cause_function", head->cause.function->name);
+	if (head->end == EP_REPORT_DIED && head->fault.kind && !head->cause.code)
+		write_fault(json, &head->fault);
 	if (head->missed)
 		ep_json_member_text(json, "missed_watchdog", head->missed->name);
 	if (head->has_instruction)

@@ -44,11 +44,14 @@ static void open_core(const siginfo_t *info, int signal, uint64_t pc, uint64_t s
 
 static const char *cause(void)
 {
+	const struct ep_evidence evidence = {.source = source};
 	struct ep_death death;
+	struct ep_fault fault;
 	size_t count;
 
 	ep_source_death(source, &death);
-	ep_death_cause_text(text, sizeof(text), source, &death, ep_source_threads(source, &count));
+	ep_death_cause_text(text, sizeof(text), &evidence, &death,
+			    ep_source_threads(source, &count), &fault);
 	ep_source_close(source);
 	build_core_destroy(core);
 	return text;
