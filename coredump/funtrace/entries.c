@@ -246,6 +246,8 @@ static bool put(struct entries *entries, const struct ep_funtrace_entry *entry)
 		note(entries, address, flags);
 	if (flags == EP_FUNTRACE_CATCH)
 		return ep_funtrace_put_mark(&entries->writer, EP_MARK_CAUGHT, address, entry->tsc);
+	if (flags == EP_FUNTRACE_RETURN && entry->code & EP_FUNTRACE_UNWOUND)
+		return ep_funtrace_put_mark(&entries->writer, EP_MARK_LEFT, address, entry->tsc);
 	return ep_funtrace_put(&entries->writer, address, flags == EP_FUNTRACE_RETURN, entry->tsc);
 }
 

@@ -43,14 +43,13 @@ static_assert(sizeof(struct ep_funtrace_entry) == 16, "format");
 
 /* Flags of an entry; none: a call, the address is of the function. */
 #define EP_FUNTRACE_RETURN (UINT64_C(1) << 63) /* … of the one that returns */
-#define EP_FUNTRACE_RETURN_INTO \
-	(UINT64_C(1) << 62) /* a return, the address is of the function that \ goes on (XRay) */
-#define EP_FUNTRACE_CATCH                                                                     \
-	(EP_FUNTRACE_RETURN | EP_FUNTRACE_RETURN_INTO) /* both: an exception \ is caught, the \
-							  address is of the one that catches it */
-#define EP_FUNTRACE_UNWOUND                                                                   \
-	(UINT64_C(1) << 61) /* of a call: it logs a return also when an \ exception leaves it \
-			       (gcc's               \ -finstrument-functions) */
+/* A return, the address is of the function that goes on (XRay). */
+#define EP_FUNTRACE_RETURN_INTO (UINT64_C(1) << 62)
+/* Both: an exception is caught, the address is of the one that catches it. */
+#define EP_FUNTRACE_CATCH (EP_FUNTRACE_RETURN | EP_FUNTRACE_RETURN_INTO)
+/* Of a call: it logs a return also when an exception leaves it (gcc's -finstrument-functions). Of a
+ * return, ours, which funtrace2viz ignores: the call was left, it did not return. */
+#define EP_FUNTRACE_UNWOUND (UINT64_C(1) << 61)
 #define EP_FUNTRACE_FLAGS (EP_FUNTRACE_CATCH | EP_FUNTRACE_UNWOUND)
 
 /* True when a file that begins with these bytes is a funtrace.raw. */

@@ -165,13 +165,16 @@ static bool take_off(struct ep_pairing *pairing, uint32_t identity)
 	return false;
 }
 
-static void leave(struct ep_pairing *pairing, uint32_t identity, uint64_t high,
+/* Where functions have no bounds, one that is named by where it was called (a funtrace.raw of ours
+ * does) is certain all the same. */
+static void leave(struct ep_pairing *pairing, uint32_t identity, uint64_t address, uint64_t high,
 		  struct ep_judgement *out)
 {
 	const struct ep_identity *one = &pairing->identities.all.list[identity];
 	size_t index;
 
-	if (take_off(pairing, identity) || one->flags & EP_IDENTITY_UNBOUND)
+	if (take_off(pairing, identity) ||
+	    (one->flags & EP_IDENTITY_UNBOUND && one->function->start != address))
 		return;
 	index = ep_pairing_innermost(pairing, identity, high);
 	if (index != SIZE_MAX)
@@ -206,7 +209,7 @@ static void judge_place(struct ep_pairing *pairing, const struct ep_record *reco
 
 	out->function = site->function;
 	if (record->kind == EP_RECORD_LEFT) {
-		leave(pairing, site->identity, record->high, out);
+		leave(pairing, site->identity, record->address, record->high, out);
 	} else if (record->kind == EP_RECORD_LANDED) {
 		land(pairing, site->identity, record->high);
 	} else if (record->kind == EP_RECORD_CAUGHT) {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * funtrace_export.c: calls as a funtrace.raw. Nothing is invented for it: a call that did not
- * return has no return there either, and funtrace2viz ends it where its caller is seen to go on.
+ * funtrace_export.c: calls as a funtrace.raw. Its readers keep one stack a thread: a call pushes, a
+ * return pops down to its function (or, where that isn't there, everything), a catch pops what lies
+ * above its function. So that all of them nest as the stream does, each call that ends, or whose
+ * stack another one takes the place of, has its return, innermost first, and nothing else pops. A
+ * call that did not return has none.
  */
 #include "decoder/export/funtrace_export.h"
 
@@ -11,29 +14,28 @@
 #include "coredump/funtrace/funtrace.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/utf8.h"
-
-struct open_call {
-	uint64_t call;
-	const struct ep_function *function;
-};
+#include "decoder/export/systrace.h"
 
 /* What one thread's TRACEBUF will be. */
 struct track {
 	EP_ARRAY(struct ep_funtrace_entry) entries;
-	EP_ARRAY(struct open_call) open; /* outermost first */
-	bool begins;                     /* the first entry is the thread's first event */
-	bool lost;                       /* history is missing in between */
+	/* Returns of calls that were left and whose callers return right after: that return pops
+	 * them, and says by it that they had none of their own. */
+	EP_ARRAY(struct ep_funtrace_entry) held;
+	uint64_t now; /* TSC of the last event */
+	bool begins;  /* the first entry is the thread's first event */
+	bool lost;    /* history is missing in between */
 };
 
 struct writer {
 	const struct ep_trace *trace;
-	struct track *tracks; /* by index of the thread */
+	const struct ep_funtrace_facts *funtrace; /* NULL: the trace is none */
+	struct track *tracks;                     /* by index of the thread */
 };
 
 /* ---- gathering ---- */
 
-static void add_entry(struct track *track, uint64_t address, uint64_t flags,
-		      const struct ep_time *when)
+static void add_entry(struct track *track, uint64_t address, uint64_t flags, uint64_t tsc)
 {
 	uint64_t least = 1;
 
@@ -41,62 +43,103 @@ static void add_entry(struct track *track, uint64_t address, uint64_t flags,
 	if (track->entries.count)
 		least = track->entries.list[track->entries.count - 1].tsc + 1;
 	ep_array_push(&track->entries,
-		      ((struct ep_funtrace_entry){address | flags,
-						  when->best > least ? when->best : least}));
+		      ((struct ep_funtrace_entry){address | flags, tsc > least ? tsc : least}));
 }
 
-static void add_begin(struct track *track, const struct ep_event *event)
+static void release(struct track *track)
 {
-	ep_array_push(&track->open, ((struct open_call){event->call, event->function}));
+	for (size_t i = 0; i < track->held.count; i++)
+		add_entry(track, track->held.list[i].code, 0, track->held.list[i].tsc);
+	track->held.count = 0;
+}
+
+/* The frame's mark says that its call is in the file. One from before the history is not while
+ * nothing is: a return that meets no call says what is known of it. */
+static void add_begin(struct track *track, const struct ep_event *event,
+		      struct ep_nest_frame *frame)
+{
+	bool resumed = event->kind == EP_EVENT_RESUME;
+	bool before = !resumed && frame->flags & EP_CALL_BEFORE;
+
+	release(track);
+	if (before && track->entries.count == 0)
+		return;
 	if (track->entries.count == 0)
-		track->begins = event->call == 0 && event->thread->from_start;
-	add_entry(track, event->address, 0, &event->begin);
+		track->begins = frame->call == 0 && event->thread->from_start;
+	frame->mark = 1;
+	if (!resumed && frame->begin.best > track->now)
+		track->now = frame->begin.best;
+	add_entry(track, frame->address, 0, track->now);
 }
 
-static void add_end(struct track *track, const struct ep_event *event)
+/* The address is the one that the call began with, where that is known: no reader can think that it
+ * is another function's, as of a return in a part that was split off (.cold), or behind a label. */
+static void add_end(struct track *track, const struct ep_event *event, struct ep_nest_frame *frame)
 {
-	struct open_call *open = track->open.list;
-	size_t i = track->open.count;
-
-	if (!(event->flags & (EP_CALL_BEFORE | EP_CALL_STRAY)))
-		while (i > 0)
-			if (open[--i].call == event->call) {
-				track->open.count--;
-				memmove(&open[i], &open[i + 1],
-					(track->open.count - i) * sizeof(*open));
-				break;
-			}
-	if (!(event->flags & (EP_CALL_ABANDONED | EP_CALL_SWITCHED)))
-		add_entry(track, event->address, EP_FUNTRACE_RETURN, &event->end);
+	bool suspended = event->kind == EP_EVENT_SUSPEND;
+	bool left = !suspended && event->flags & EP_CALL_ABANDONED;
+	uint64_t flags = EP_FUNTRACE_RETURN | (left ? EP_FUNTRACE_UNWOUND : 0);
+	if (!suspended && event->end.best > track->now)
+		track->now = event->end.best;
+	if (left && !(event->flags & EP_CALL_UNWOUND)) {
+		if (frame->mark)
+			ep_array_push(&track->held, ((struct ep_funtrace_entry){
+							    frame->address | flags, track->now}));
+		return;
+	}
+	/* Those that this return pops, at the same time. */
+	if (!suspended && !left && frame->mark && track->held.count &&
+	    track->held.list[0].tsc == track->now)
+		track->held.count = 0;
+	release(track);
+	add_entry(track, frame->address, flags, track->now);
+	frame->mark = 0;
 }
 
-/* funtrace2viz ends all calls up to the one that catches; where that is not open it would end all
- * there are. */
-static void add_catch(struct track *track, const struct ep_event *event)
+/* Readers pop what lies above the call that catches; where that is not open, everything. */
+static void add_catch(struct track *track, const struct ep_event *event,
+		      const struct ep_nest_thread *nest)
 {
-	for (size_t i = track->open.count; i > 0; i--)
-		if (track->open.list[i - 1].function == event->function) {
-			add_entry(track, event->address, EP_FUNTRACE_CATCH, &event->begin);
-			return;
-		}
+	const struct ep_nest_frame *top = nest->count ? &nest->frames[nest->count - 1] : NULL;
+
+	release(track);
+	if (top && top->mark && top->function == event->function)
+		add_entry(track, top->address, EP_FUNTRACE_CATCH, track->now);
 }
 
 /* A sink. */
 static int funtrace_event(void *context, const struct ep_event *event,
-			  const struct ep_nest_thread *none)
+			  const struct ep_nest_thread *nest)
 {
 	struct writer *writer = context;
-	struct track *track = &writer->tracks[event->thread - writer->trace->threads];
+	struct track *track = &writer->tracks[nest->index];
 
-	(void)none;
-	if (event->kind == EP_EVENT_BEGIN)
-		add_begin(track, event);
-	else if (event->kind == EP_EVENT_END)
-		add_end(track, event);
-	else if (event->kind == EP_EVENT_GAP && event->gap & ~EP_GAP_UNKNOWN_ESCAPE)
-		track->lost = true;
-	else if (event->kind == EP_EVENT_POINT && event->point == EP_POINT_CATCH && event->function)
-		add_catch(track, event);
+	switch (event->kind) {
+	case EP_EVENT_BEGIN:
+	case EP_EVENT_RESUME:
+		add_begin(track, event, nest->frame);
+		break;
+	case EP_EVENT_END:
+	case EP_EVENT_SUSPEND:
+		/* A return of no call would pop everything. */
+		if (!(event->flags & EP_CALL_STRAY))
+			add_end(track, event, nest->frame);
+		break;
+	case EP_EVENT_GAP:
+		release(track);
+		track->lost |= (event->gap & ~EP_GAP_UNKNOWN_ESCAPE) != 0;
+		if (event->end.best > track->now)
+			track->now = event->end.best;
+		break;
+	case EP_EVENT_POINT:
+		if (event->begin.best > track->now)
+			track->now = event->begin.best;
+		if (event->point == EP_POINT_CATCH && event->function)
+			add_catch(track, event, nest);
+		break;
+	default:
+		break;
+	}
 	return EP_OK;
 }
 
@@ -241,6 +284,23 @@ static void write_track(struct ep_outbuf *out, const struct track *track)
 		ep_outbuf_put(out, (const char *)&unused, sizeof(unused));
 }
 
+/* The kernel's events from the first entry on: lines of ftrace, whose times are the TSC. */
+static void write_scheduling(struct ep_outbuf *out, const struct writer *writer)
+{
+	uint64_t since = UINT64_MAX;
+	size_t size;
+	char *text;
+
+	for (size_t i = 0; i < writer->trace->thread_count; i++)
+		if (writer->tracks[i].entries.count &&
+		    writer->tracks[i].entries.list[0].tsc < since)
+			since = writer->tracks[i].entries.list[0].tsc;
+	text = ep_systrace_tsc(writer->trace, writer->funtrace, since, &size);
+	if (size)
+		write_chunk(out, "FTRACETX", text, size);
+	free(text);
+}
+
 static void write_all(struct ep_outbuf *out, const struct writer *writer)
 {
 	const struct ep_trace *trace = writer->trace;
@@ -250,11 +310,13 @@ static void write_all(struct ep_outbuf *out, const struct writer *writer)
 	write_rate(out, trace);
 	write_texts(out, "CMD LINE", write_words, trace);
 	for (size_t i = 0; i < trace->thread_count; i++) {
+		release(&writer->tracks[i]);
 		if (!writer->tracks[i].entries.count)
 			continue;
 		write_thread(out, trace, &trace->threads[i]);
 		write_track(out, &writer->tracks[i]);
 	}
+	write_scheduling(out, writer);
 	write_chunk(out, "ENDTRACE", NULL, 0);
 }
 
@@ -274,8 +336,9 @@ int ep_funtrace_write(FILE *out, const struct ep_export *export, uint64_t *shown
 		      struct ep_err *err)
 {
 	const struct ep_trace *trace = export->trace;
-	struct writer writer = {trace, ep_calloc(trace->thread_count, sizeof(struct track))};
-	const struct ep_sink sink = {.context = &writer, .event = funtrace_event};
+	struct writer writer = {trace, export->funtrace,
+				ep_calloc(trace->thread_count, sizeof(struct track))};
+	const struct ep_sink sink = {.context = &writer, .event = funtrace_event, .nested = true};
 	int rc = EP_OK;
 
 	ep_stream(trace, export->names, export->selection, &sink, shown);
@@ -283,7 +346,7 @@ int ep_funtrace_write(FILE *out, const struct ep_export *export, uint64_t *shown
 		rc = write_file(out, &writer, err);
 	for (size_t i = 0; i < trace->thread_count; i++) {
 		ep_array_deinit(&writer.tracks[i].entries);
-		ep_array_deinit(&writer.tracks[i].open);
+		ep_array_deinit(&writer.tracks[i].held);
 	}
 	free(writer.tracks);
 	return rc;

@@ -18,4 +18,13 @@ void ep_systrace_write(struct ep_json *json, const struct ep_trace *trace, int64
 void ep_systrace_write_text(struct ep_json *json, const struct ep_trace *trace,
 			    const struct ep_funtrace_facts *facts, int64_t zero);
 
+/*
+ * Those from `since` (TSC) on as lines by themselves, *size bytes from malloc, 0: there are none.
+ * Times are the TSC's own, and task_rename says what each thread is called, as the lines of a
+ * funtrace.raw have it. `facts`: those of a funtrace.raw, all of whose lines are copied; NULL: it
+ * is none.
+ */
+char *ep_systrace_tsc(const struct ep_trace *trace, const struct ep_funtrace_facts *facts,
+		      uint64_t since, size_t *size);
+
 #endif

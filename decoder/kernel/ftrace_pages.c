@@ -56,9 +56,11 @@ static void add_name(struct ep_scheduling *s, const struct raw *raw, uint64_t ti
 		     struct ep_format_field field)
 {
 	const uint8_t *bytes = field_bytes(raw, field);
+	bool given =
+		raw->format->kind == EP_FORMAT_NEWTASK || raw->format->kind == EP_FORMAT_RENAME;
 
 	if (bytes && tid)
-		ep_scheduling_name(s, (uint32_t)tid, raw->tsc, bytes, field.size);
+		ep_scheduling_name(s, (uint32_t)tid, raw->tsc, bytes, field.size, given);
 }
 
 static void add_switch(struct ep_scheduling *s, const struct raw *raw)

@@ -52,7 +52,7 @@ static void read_record(struct ep_scheduling *s, const struct perf_event_header 
 		break;
 	case PERF_RECORD_COMM:
 		if (size > 8)
-			ep_scheduling_name(s, ending->tid, event.tsc, body + 8, size - 8);
+			ep_scheduling_name(s, ending->tid, event.tsc, body + 8, size - 8, true);
 		break;
 	default:
 		break;

@@ -201,6 +201,7 @@ void ep_schedule_detach(struct ep_trace *trace)
 	free(schedule->tasks);
 	free(schedule->events);
 	free(schedule->kernel_events);
+	free(schedule->namings);
 	free(schedule->occupations);
 	free(schedule);
 }

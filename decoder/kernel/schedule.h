@@ -54,6 +54,13 @@ struct ep_task {
 	struct ep_slice_sum *sums;   /* private */
 };
 
+/* The kernel said that a thread is called so from then on. */
+struct ep_naming {
+	uint64_t tsc;
+	uint32_t tid;
+	char name[4 * 16 + 1]; /* as a task's */
+};
+
 /* Nanoseconds of an interval in each state; they add up to it. */
 struct ep_slice_times {
 	int64_t running, ready, blocked, unknown;
@@ -113,6 +120,8 @@ struct ep_schedule {
 	size_t task_count;
 	struct ep_kernel_event *kernel_events; /* ascending tsc */
 	size_t kernel_event_count;
+	struct ep_naming *namings; /* ascending tsc */
+	size_t naming_count;
 	struct ep_occupation *occupations; /* machine only: ascending begin */
 	size_t occupation_count;
 	uint64_t switches, wakings; /* events told of */

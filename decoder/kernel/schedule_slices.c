@@ -176,6 +176,13 @@ static int by_time(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+static int namings_by_time(const void *a, const void *b)
+{
+	const struct ep_naming *x = a, *y = b;
+
+	return (x->tsc > y->tsc) - (x->tsc < y->tsc);
+}
+
 static int kernel_events_by_time(const void *a, const void *b)
 {
 	const struct ep_kernel_event *x = a, *y = b;
@@ -280,6 +287,7 @@ void ep_scheduling_finish(struct ep_scheduling *s)
 		if (s->events.list[i].tsc >= schedule->first)
 			apply(s, &s->events.list[i]);
 	ep_array_sort(&s->kernel_events, kernel_events_by_time);
+	ep_array_sort(&s->namings, namings_by_time);
 	end_occupations(s);
 	for (size_t i = 0; i < s->rows.count; i++)
 		end_row(s, &s->rows.list[i]);
@@ -288,6 +296,8 @@ void ep_scheduling_finish(struct ep_scheduling *s)
 	make_tasks(s);
 	schedule->events = s->events.list;
 	schedule->event_count = s->events.count;
+	schedule->namings = s->namings.list;
+	schedule->naming_count = s->namings.count;
 	schedule->kernel_events = s->kernel_events.list;
 	schedule->kernel_event_count = s->kernel_events.count;
 	schedule->occupations = s->occupations.list;

@@ -41,7 +41,7 @@ struct ep_task_builder *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid)
 }
 
 void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
-			size_t size)
+			size_t size, bool given)
 {
 	struct ep_task_builder *row = ep_scheduling_row(s, tid);
 	struct ep_task *task = &row->task;
@@ -49,6 +49,15 @@ void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, con
 
 	size = size < NAME_MAX_BYTES ? size : NAME_MAX_BYTES;
 	size = strnlen((const char *)name, size);
+	if (given) {
+		struct ep_naming *naming = ep_array_add(&s->namings);
+
+		naming->tsc = tsc;
+		naming->tid = tid;
+		shown = ep_utf8_escape((const char *)name, size);
+		snprintf(naming->name, sizeof(naming->name), "%s", shown);
+		free(shown);
+	}
 	if (tsc < row->named)
 		return;
 	row->named = tsc;

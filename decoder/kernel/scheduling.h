@@ -36,6 +36,7 @@ struct ep_scheduling {
 	EP_ARRAY(struct ep_sched_event) events;
 	EP_ARRAY(struct ep_kernel_event) kernel_events;
 	EP_ARRAY(struct ep_occupation) occupations;
+	EP_ARRAY(struct ep_naming) namings;
 	EP_ARRAY(struct ep_task_builder) rows;
 	struct ep_hash by_tid; /* of rows */
 	uint64_t perf_until;   /* TSC when perf's records were copied last; 0: never */
@@ -90,9 +91,10 @@ bool ep_ftrace_page(struct ep_scheduling *s, const struct ep_formats *formats, c
 bool ep_perf_records(struct ep_scheduling *s, const uint8_t *bytes, size_t size, unsigned cpu);
 
 void ep_scheduling_add(struct ep_scheduling *s, const struct ep_sched_event *event);
-/* The thread's name at `tsc`: at most 16 bytes, NUL-padded. In any order: the latest is kept. */
+/* The thread's name at `tsc`: at most 16 bytes, NUL-padded. In any order: the latest is kept.
+ * `given`: it was given to it then, not only met. */
 void ep_scheduling_name(struct ep_scheduling *s, uint32_t tid, uint64_t tsc, const uint8_t *name,
-			size_t size);
+			size_t size, bool given);
 /* Made if need be; borrowed until the next one is made. */
 struct ep_task_builder *ep_scheduling_row(struct ep_scheduling *s, uint32_t tid);
 /* NULL: it was not met. */

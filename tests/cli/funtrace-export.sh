@@ -7,105 +7,7 @@
 set -euo pipefail
 source "$TOP/tests/cli/lib/traced.bash"
 
-cat >reader.py <<'END'
-# A second reader of funtrace.raw. decode(path) yields, per thread: (tid, name, calls), calls being (depth, function, begin,
-# end or None) in the order of their begins; functions by nm of the file that PROCMAPS names.
-import bisect, struct, subprocess
-
-RETURN, INTO, UNWOUND = 1 << 63, 1 << 62, 1 << 61
-MASK = (1 << 61) - 1
-
-class Raw:
-    def __init__(self, path):
-        data, at, self.threads, self.closed = open(path, "rb").read(), 0, [], 0
-        self.chunks = []
-        who = None
-        while at < len(data):
-            magic, size = data[at:at + 8], struct.unpack_from("<Q", data, at + 8)[0]
-            body = data[at + 16:at + 16 + size]
-            assert len(body) == size, (magic, size)
-            at += 16 + size
-            self.chunks.append(magic)
-            if magic == b"PROCMAPS":
-                self.maps = [self.line(l) for l in body.decode("utf-8").splitlines()]
-            elif magic == b"FUNTRACE":
-                assert size == 8
-                self.hz = struct.unpack("<Q", body)[0]
-            elif magic == b"CMD LINE":
-                self.command = body.decode("utf-8")
-            elif magic == b"THREADID":
-                assert size == 32
-                pid, tid, name = struct.unpack("<QQ16s", body)
-                assert name[15] == 0
-                who = pid, tid, name.rstrip(b"\0").decode("utf-8")
-            elif magic == b"TRACEBUF":
-                assert size % 16 == 0 and who
-                entries = [e for e in struct.iter_unpack("<QQ", body) if e != (0, 0)]
-                assert all(a[1] < b[1] for a, b in zip(entries, entries[1:])), "two at one time"
-                self.threads.append((who, entries, size // 16 - len(entries)))
-                who = None
-            elif magic == b"ENDTRACE":
-                assert size == 0
-                self.closed += 1
-            else:
-                assert magic == b"BUILDIDS", magic
-        assert at == len(data) and self.closed == 1
-        self.tables = {}
-
-    @staticmethod
-    def line(text):
-        span, permissions, offset, device, inode, path = text.split(None, 5)
-        assert permissions == "r-xp" and device == "00:00" and inode == "0"
-        start, end = (int(x, 16) for x in span.split("-"))
-        return start, end, int(offset, 16), path
-
-    # As procaddr2sym: the program header that the line's offset lies in, then the symbol.
-    def name(self, address):
-        for start, end, offset, path in self.maps:
-            if start <= address < end:
-                break
-        else:
-            return None
-        if path not in self.tables:
-            loads, symbols = [], set()
-            for l in subprocess.check_output(["readelf", "-lW", path], text=True).splitlines():
-                w = l.split()
-                if w[:1] == ["LOAD"]:
-                    loads.append([int(x, 16) for x in w[1:5]])
-            for l in subprocess.check_output(["nm", "--defined-only", path], text=True).splitlines():
-                w = l.split()
-                if len(w) == 3 and w[1] in "tTwW":
-                    symbols.add((int(w[0], 16), w[2].split(".")[0]))
-            self.tables[path] = loads, sorted(symbols)
-        loads, symbols = self.tables[path]
-        for p_offset, p_vaddr, _, p_filesz in loads:
-            if p_offset <= offset < p_offset + p_filesz:
-                static = address - start + offset - p_offset + p_vaddr
-                return symbols[bisect.bisect(symbols, (static, "\x7f")) - 1][1]
-        return None
-
-    def calls(self, entries):
-        out, stack, last = [], [], 0
-        for code, time in entries:
-            assert time >= last, "times go back"
-            last = time
-            function = self.name(code & MASK)
-            flags = code & (RETURN | INTO)
-            if not flags:
-                stack.append(len(out))
-                out.append([len(stack) - 1, function, time, None])
-            elif flags == RETURN | INTO:
-                while stack and out[stack[-1]][1] != function:
-                    out[stack.pop()][3] = time
-            else:
-                assert flags == RETURN
-                while stack:
-                    top = out[stack.pop()]
-                    top[3] = time
-                    if top[1] == function:
-                        break
-        return out
-END
+export PYTHONPATH="$TOP/tests/cli/lib" PYTHONDONTWRITEBYTECODE=1
 
 exported() { # CORE OPTIONS...: to raw
 	local core=$1
@@ -142,7 +44,7 @@ cp "$TOP/tests/programs/story.c" story.c
 EPITAPH_TIMESTAMP_EVERY=1 crash core.story "$PWD/story"
 exported core.story
 cat >story.py <<'END'
-from reader import Raw
+from funtrace import Raw
 raw = Raw("raw")
 assert raw.chunks[:4] == [b"PROCMAPS", b"BUILDIDS", b"FUNTRACE", b"CMD LINE"], raw.chunks
 assert raw.command.endswith("/story"), raw.command
@@ -169,7 +71,7 @@ cmp raw first || say 'a funtrace.raw of a funtrace.raw is another one'
 # Only what was asked for.
 exported core.story --last=2
 python3 -c '
-from reader import Raw
+from funtrace import Raw
 raw = Raw("raw")
 assert [c[1] for c in raw.calls(raw.threads[0][1])] == ["last", "fall"] or \
        [c[1] for c in raw.calls(raw.threads[0][1])] == ["main", "last", "fall"], raw.calls(raw.threads[0][1])
@@ -179,7 +81,7 @@ assert raw.threads[0][2] == 0 or raw.calls(raw.threads[0][1])[0][1] == "main"' |
 EPITAPH_TIMESTAMP_EVERY=64 crash core.sparse "$PWD/story"
 exported core.sparse
 python3 -c '
-from reader import Raw
+from funtrace import Raw
 raw = Raw("raw")
 assert len(raw.calls(raw.threads[0][1])) == 15' || say 'sparse times'
 
@@ -188,7 +90,7 @@ assert len(raw.calls(raw.threads[0][1])) == 15' || say 'sparse times'
 EPITAPH_TIMESTAMP_EVERY=1 crash core.two "$PWD/fixed" null thread
 exported core.two
 python3 -c '
-from reader import Raw
+from funtrace import Raw
 raw = Raw("raw")
 names = {who[2]: [c[1] for c in raw.calls(e)] for who, e, _ in raw.threads}
 assert set(names) == {"fixed", "second"} and "die_null" in names["second"], names' || say 'two threads of a fixed program'
@@ -196,7 +98,7 @@ same core.two 2
 EPITAPH_TIMESTAMP_EVERY=1 EPITAPH_RING=16K crash core.over "$PWD/fixed" overflow
 exported core.over
 python3 -c '
-from reader import Raw
+from funtrace import Raw
 raw = Raw("raw")
 assert all(unused == 0 for _, _, unused in raw.threads), "its beginning was overwritten"' || say 'what was overwritten is whole'
 same core.over 1000
@@ -220,7 +122,7 @@ for how in 'gcc' 'gcc -epitaph-method=finstrument' 'clang'; do
 	EPITAPH_TIMESTAMP_EVERY=1 crash core.throws "$PWD/throws"
 	exported core.throws
 	python3 - <<-'PY' || say "$how: exceptions"
-	from reader import Raw
+	from funtrace import Raw
 	raw = Raw("raw")
 	calls = raw.calls(raw.threads[0][1])
 	short = lambda name: next(x for x in ("thrower", "through", "after", "catcher", "main") if x in name)

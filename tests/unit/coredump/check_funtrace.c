@@ -87,6 +87,10 @@ struct want {
 	{                                       \
 		EP_RECORD_RETURN, address, time \
 	}
+#define LEFT(address, time)                   \
+	{                                     \
+		EP_RECORD_LEFT, address, time \
+	}
 #define CAUGHT(address, time)                   \
 	{                                       \
 		EP_RECORD_CAUGHT, address, time \
@@ -316,6 +320,20 @@ START_TEST(the_flag_of_unwound_calls_is_no_address)
 	build_funtrace_end(b);
 	open_well();
 	EXPECT(0, CALL(A, T), RETURN(A, T + 80));
+}
+END_TEST
+
+/* Only epitaph writes it. */
+START_TEST(a_return_with_the_flag_is_that_of_a_call_that_was_left)
+{
+	begin();
+	build_funtrace_entry(b, A, T);
+	build_funtrace_entry(b, B, T + 100);
+	build_funtrace_entry(b, B | BUILD_RETURN | BUILD_UNWOUND, T + 180);
+	build_funtrace_entry(b, A | BUILD_RETURN, T + 200);
+	build_funtrace_end(b);
+	open_well();
+	EXPECT(0, CALL(A, T), CALL(B, T + 100), LEFT(B, T + 180), RETURN(A, T + 200));
 }
 END_TEST
 
@@ -642,6 +660,7 @@ int main(void)
 	tcase_add_test(t, long_gaps_cost_no_time);
 	tcase_add_test(t, many_entries_fill_many_blocks);
 	tcase_add_test(t, the_flag_of_unwound_calls_is_no_address);
+	tcase_add_test(t, a_return_with_the_flag_is_that_of_a_call_that_was_left);
 	tcase_add_test(t, a_catch_is_told_where_it_is);
 	tcase_add_test(t, an_xray_return_after_a_catch_is_of_the_one_that_caught);
 	tcase_add_test(t, xray_returns_are_of_the_innermost_call);
