@@ -50,7 +50,7 @@ static_assert(sizeof(struct ep_funtrace_entry) == 16, "format");
 /* Of a call: it logs a return also when an exception leaves it (gcc's -finstrument-functions). Of a
  * return, ours, which funtrace2viz ignores: the call was left, it did not return. */
 #define EP_FUNTRACE_UNWOUND (UINT64_C(1) << 61)
-#define EP_FUNTRACE_FLAGS (EP_FUNTRACE_CATCH | EP_FUNTRACE_UNWOUND)
+#define EP_FUNTRACE_FLAGS   (EP_FUNTRACE_CATCH | EP_FUNTRACE_UNWOUND)
 
 /* True when a file that begins with these bytes is a funtrace.raw. */
 bool ep_funtrace_is(const void *head, size_t size);
