@@ -177,6 +177,7 @@ int ep_session_open_source(struct ep_session *session, const struct ep_arguments
 	warn_sample(session, arguments);
 	ep_source_set_files(session->source, session->naming.executable,
 			    ep_argument(arguments, "sysroot"));
+	session->naming.memory = session->source;
 	result = ep_root_find(session->source, &session->found, &session->missing);
 	if (!result)
 		ep_leftover_add(session->source, &session->found);
@@ -210,7 +211,6 @@ static int open_trace(struct ep_session *session)
 		ep_say("%s: this process counted its calls and recorded none; read the counts with "
 		       "epitaph count report",
 		       ep_source_name(session->source));
-	session->naming.memory = session->source;
 	if (!result) {
 		ep_schedule_attach(session->trace);
 		ep_plans_attach(session->trace);

@@ -153,6 +153,9 @@ for id in none sha1; do
 	own "$id, renamed over"
 	rm prog
 	own "$id, deleted"
+	# Functions are found by name there, too.
+	gives 0 "$epitaph" control "$process" untrace refund
+	has out '1 function'
 	finish
 done
 if [ "$(id -u)" -eq 0 ]; then

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ended_main.c [FILE]: its main thread ends, another one goes on: it says "ready" once the kernel says so, and then
- * waits for a line on its input: "die", "snapshot" to FILE, "load" FILE and call it, else it calls a few functions more. */
+/* ended_main.c [FILE]: its main thread ends, another one goes on: it says "ready" once the kernel
+ * says so, and then waits for a line on its input: "die", "snapshot" to FILE, "load" FILE and call
+ * it, else it calls a few functions more. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
