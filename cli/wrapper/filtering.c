@@ -46,6 +46,8 @@ bool ep_filtering_parse(struct ep_rules *rules, const char *word)
 		rules->threshold = read_threshold(value);
 	else if (!strcmp(word, "--epitaph-ignore-loops"))
 		rules->ignore_loops = true;
+	else if ((value = after(word, "--epitaph-conventions=")))
+		rules->conventions = read_threshold(value);
 	else if (!strcmp(word, "--epitaph-thunks"))
 		rules->thunks = true;
 	else
@@ -105,17 +107,30 @@ static void ask_assembler(const struct ep_tracing *tracing, bool ours, char line
 	ep_compiler_ask(&question, "-print-prog-name=as", line, PATH_MAX);
 }
 
-/* The assembler that the compiler would run without us. It may have been built to run a certain
- * one. */
-static void find_real(const struct ep_tracing *tracing, char line[PATH_MAX])
+/* The assembler that the compiler would run without us. False: it was built to run that one. */
+static bool ask_real(const struct ep_tracing *tracing, char line[PATH_MAX])
 {
 	char with_ours[PATH_MAX];
 
 	ask_assembler(tracing, false, line);
 	if (line[0] != '/')
-		return;
+		return true;
 	ask_assembler(tracing, true, with_ours);
-	if (!strcmp(line, with_ours))
+	return strcmp(line, with_ours) != 0;
+}
+
+bool ep_filtering_works(const struct ep_tracing *tracing)
+{
+	char line[PATH_MAX];
+
+	return !tracing->command.lto &&
+	       !(tracing->command.intel && tracing->family == EP_FAMILY_CLANG) &&
+	       ask_real(tracing, line);
+}
+
+static void find_real(const struct ep_tracing *tracing, char line[PATH_MAX])
+{
+	if (!ask_real(tracing, line))
 		ep_die("%s always runs %s: no filter can stand before it; epitaph strip-hooks "
 		       "works on what is linked",
 		       tracing->compiler->list[0], line);

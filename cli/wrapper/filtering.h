@@ -16,6 +16,9 @@
  * program when a list can't be read. */
 bool ep_filtering_parse(struct ep_rules *rules, const char *word);
 
+/* Whether it can: asked before a filter is used that nobody asked for. */
+bool ep_filtering_works(const struct ep_tracing *tracing);
+
 /* Words before and behind the user's. Ends the wrapper where the filter can't work: with a compiler
  * that assembles in the linker (clang -flto), or that was built to run a certain assembler. */
 void ep_filtering_before(const struct ep_tracing *tracing, struct ep_words *words);

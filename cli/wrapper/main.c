@@ -59,6 +59,8 @@ int main(int argc, char **argv)
 		ep_kit_find(&tracing.kit);
 		tracing.family = ep_compiler_family(&words);
 	}
+	if (!tracing.command.query)
+		ep_tracing_look(&tracing);
 	ep_tracing_before(&tracing, &words);
 	ep_tracing_user(&tracing, &user, &words);
 	ep_tracing_after(&tracing, &words);

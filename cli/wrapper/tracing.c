@@ -10,6 +10,7 @@
 
 #include "cli/wrapper/exports.h"
 #include "cli/wrapper/filtering.h"
+#include "cli/wrapper/mentions.h"
 #include "cli/wrapper/say.h"
 #include "runtime/lib/interpose.h"
 
@@ -174,6 +175,28 @@ static bool may_trace(const struct ep_build_command *command)
 	else
 		return true;
 	return false;
+}
+
+void ep_tracing_look(struct ep_tracing *tracing)
+{
+	const struct ep_build_command *command = &tracing->command;
+	unsigned mentioned;
+
+	if (!ep_build_command_compiles(command) || command->other_machine ||
+	    command->freestanding || command->unwanted || method_of(tracing) == EP_METHOD_XRAY)
+		return;
+	mentioned = ep_mentions_find(tracing->user, &command->sources);
+	if (!mentioned)
+		return;
+	if (!ep_filtering_works(tracing)) {
+		ep_warn("hooks may change what functions with attribute naked, interrupt or "
+			"no_caller_saved_registers must keep, and cannot be taken out here (-flto, "
+			"clang's -masm=intel, a fixed assembler): mark these functions NOFUNTRACE");
+		return;
+	}
+	ep_note("a source has functions that are naked, interrupt handlers or keep all registers: "
+		"their hooks are taken out");
+	ep_words_addf(&tracing->options.filter, "--epitaph-conventions=%u", mentioned);
 }
 
 void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)

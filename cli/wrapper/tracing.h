@@ -18,6 +18,10 @@ struct ep_tracing {
 	const struct ep_words *user;     /* its words, response files expanded */
 };
 
+/* Looks whether the sources have functions whose hooks must go (mentions.h), and has the filter
+ * take them out. */
+void ep_tracing_look(struct ep_tracing *tracing);
+
 /* Words that go before the user's: a later flag of the user's wins. Ends the wrapper when the
  * compiler doesn't have the method. */
 void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words);

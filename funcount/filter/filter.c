@@ -7,6 +7,7 @@
 
 #include "coredump/util/alloc.h"
 #include "funcount/filter/arguments.h"
+#include "funcount/filter/convention.h"
 
 #define ARGUMENT_LINES 32
 #define NAMES          64 /* of one function: its own and its aliases */
@@ -102,10 +103,31 @@ static void plan(struct ep_filter *filter)
 	}
 }
 
+/* Of a naked function only the program's lines stay, and what ends it or is a landing pad. */
+static void plan_naked(struct ep_filter *filter, const char *const *why)
+{
+	static const char *const stay[] = {"ud2", "nop", "endbr64"};
+
+	for (uint32_t i = 0; i < filter->assembly.lines.count; i++) {
+		const struct ep_assembly_line *line = &filter->assembly.lines.list[i];
+		struct ep_statement statement;
+		bool stays = false;
+
+		if (line->user || line->function == EP_NO_FUNCTION ||
+		    !ep_convention_is_naked(why[line->function]))
+			continue;
+		statement = statement_at(filter, i);
+		for (size_t j = 0; j < sizeof stay / sizeof *stay; j++)
+			stays |= ep_piece_is(statement.op, stay[j]);
+		if (ep_statement_is_code(&statement) && !stays)
+			filter->edits[i] = EP_EDIT_EMPTY;
+	}
+}
+
 /* ---- what is said of each function ---- */
 
 static void judge(struct ep_filter *filter, struct ep_rules *rules, uint32_t at,
-		  const char *const *names, size_t name_count)
+		  const char *const *names, size_t name_count, const char *why)
 {
 	const struct ep_assembly_function *function = &filter->assembly.functions.list[at];
 	struct ep_outcome *outcome = &filter->outcomes[at];
@@ -118,6 +140,9 @@ static void judge(struct ep_filter *filter, struct ep_rules *rules, uint32_t at,
 	};
 
 	outcome->verdict = ep_rules_judge(rules, &subject);
+	if (why)
+		outcome->verdict = (struct ep_rule_verdict){
+			.reason = EP_RULE_CONVENTION, .strip = true, .why = why};
 	if (!outcome->verdict.strip || (!function->sites && !function->strange))
 		return;
 	outcome->refused = function->strange;
@@ -138,7 +163,7 @@ static int compare_aliases(const void *a, const void *b)
 	return (one->function > other->function) - (one->function < other->function);
 }
 
-static void judge_all(struct ep_filter *filter, struct ep_rules *rules)
+static void judge_all(struct ep_filter *filter, struct ep_rules *rules, const char *const *why)
 {
 	struct ep_assembly *assembly = &filter->assembly;
 	uint32_t alias = 0;
@@ -155,7 +180,7 @@ static void judge_all(struct ep_filter *filter, struct ep_rules *rules)
 		     alias++)
 			if (count < NAMES)
 				names[count++] = assembly->aliases.list[alias].name;
-		judge(filter, rules, i, names, count);
+		judge(filter, rules, i, names, count, why[i]);
 	}
 }
 
@@ -187,6 +212,7 @@ int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules, const cha
 {
 	struct ep_filter out = {0};
 	int rc = ep_assembly_read(&out.assembly, text, size, err);
+	const char **why;
 
 	if (rc)
 		return rc;
@@ -194,7 +220,10 @@ int ep_filter_decide(struct ep_filter *filter, struct ep_rules *rules, const cha
 	out.outcomes = ep_calloc(out.assembly.functions.count, sizeof *out.outcomes);
 	refuse_thunks(&out.assembly, rules->thunks);
 	plan(&out);
-	judge_all(&out, rules);
+	why = ep_conventions_find(&out.assembly, rules->conventions);
+	plan_naked(&out, why);
+	judge_all(&out, rules, why);
+	free(why);
 	*filter = out;
 	return EP_OK;
 }

@@ -37,7 +37,7 @@ static const struct ep_pattern *find(struct ep_list *list, const struct ep_subje
 static struct ep_rule_verdict by_length(const struct ep_rules *rules,
 					const struct ep_subject *subject)
 {
-	struct ep_rule_verdict verdict = {EP_RULE_UNLISTED, false, NULL, NULL};
+	struct ep_rule_verdict verdict = {.reason = EP_RULE_UNLISTED};
 
 	if (!rules->threshold)
 		return verdict;
@@ -56,9 +56,11 @@ struct ep_rule_verdict ep_rules_judge(struct ep_rules *rules, const struct ep_su
 	const struct ep_pattern *strip = find(&rules->no_trace, subject);
 
 	if (keep)
-		return (struct ep_rule_verdict){EP_RULE_DO_TRACE, false, keep, &rules->do_trace};
+		return (struct ep_rule_verdict){EP_RULE_DO_TRACE, false, keep, &rules->do_trace,
+						NULL};
 	if (strip)
-		return (struct ep_rule_verdict){EP_RULE_NO_TRACE, true, strip, &rules->no_trace};
+		return (struct ep_rule_verdict){EP_RULE_NO_TRACE, true, strip, &rules->no_trace,
+						NULL};
 	return by_length(rules, subject);
 }
 
@@ -71,7 +73,8 @@ void ep_rules_deinit(struct ep_rules *rules)
 
 bool ep_rules_given(const struct ep_rules *rules)
 {
-	return rules->threshold || rules->no_trace.files.count || rules->do_trace.files.count;
+	return rules->threshold || rules->conventions || rules->no_trace.files.count ||
+	       rules->do_trace.files.count;
 }
 
 void ep_rule_verdict_text(const struct ep_rule_verdict *verdict, const struct ep_rules *rules,
@@ -92,6 +95,9 @@ void ep_rule_verdict_text(const struct ep_rule_verdict *verdict, const struct ep
 		break;
 	case EP_RULE_UNMEASURED:
 		snprintf(text, size, "its instructions cannot be counted");
+		break;
+	case EP_RULE_CONVENTION:
+		snprintf(text, size, "%s", verdict->why);
 		break;
 	case EP_RULE_UNLISTED:
 		snprintf(text, size, "nothing is said of it");

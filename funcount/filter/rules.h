@@ -13,6 +13,8 @@ struct ep_rules {
 	struct ep_list no_trace, do_trace;
 	unsigned threshold; /* instructions; 0: none */
 	bool ignore_loops;
+	unsigned conventions; /* EP_CONVENTION_: what the source has of them; a function of such a
+				 one loses its hooks, whatever is listed */
 	bool thunks; /* functions may not return by `ret`: where that would stand for a hook, they
 			keep theirs */
 };
@@ -33,6 +35,7 @@ enum ep_rule_reason {
 	EP_RULE_UNMEASURED, /* kept: nobody knows whether it is short */
 	EP_RULE_NO_TRACE,   /* loses its hooks */
 	EP_RULE_SHORT,      /* loses its hooks */
+	EP_RULE_CONVENTION, /* loses its hooks */
 };
 
 struct ep_rule_verdict {
@@ -40,6 +43,7 @@ struct ep_rule_verdict {
 	bool strip;
 	const struct ep_pattern *pattern; /* of NO_TRACE and DO_TRACE */
 	const struct ep_list *list;       /* that it stands in */
+	const char *why;                  /* of CONVENTION; static */
 };
 
 /* A name matches by itself or without what a compiler put behind its first dot: f.constprop.0,

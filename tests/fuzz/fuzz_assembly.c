@@ -72,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct fuzz_bytes left = {bytes, size};
 	char *list = fuzz_take_text(&left, 4096), *text;
-	struct ep_rules rules = {.threshold = size % 3 ? 0 : 20, .ignore_loops = size % 2};
+	struct ep_rules rules = {
+		.threshold = size % 3 ? 0 : 20, .ignore_loops = size % 2, .conventions = size % 8};
 	struct ep_err err;
 
 	MUST(ep_list_add(&rules.no_trace, "list", list, strlen(list), &err) == 0);
