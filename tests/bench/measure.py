@@ -5,8 +5,16 @@ them round by round, so that a machine whose speed drifts does not matter."""
 import os
 import statistics
 import subprocess
-import sys
 import time
+
+
+class Failure(Exception):
+    """A program that does not build or run: a row of its table. The other rows and tables stay."""
+
+
+def of(why):
+    """Any failure in a line that fits into a table."""
+    return " ".join(str(why).split()).replace("|", "/") or type(why).__name__
 
 
 class Variant:
@@ -32,8 +40,8 @@ class Variant:
             wall = time.monotonic() - start
             child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
-            sys.exit(f"{self.name}: exit status {child.returncode}: "
-                     f"{complaint.decode(errors='replace')}")
+            raise Failure(f"{self.name}: exit status {child.returncode}: "
+                          f"{complaint.decode(errors='replace')}")
         self.cpu.append((usage.ru_utime + usage.ru_stime) / self.scale)
         self.wall.append(wall / self.scale)
 

@@ -21,6 +21,8 @@ import sys
 import tempfile
 import time
 
+from measure import Failure
+
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 HERE = os.path.join(TOP, "tests", "bench")
 BIN = os.path.join(TOP, "build", "bin")
@@ -43,7 +45,8 @@ def quiet(log, *command, **options):
                                 stderr=subprocess.STDOUT, check=False, **options).returncode
     if status:
         with open(log, errors="replace", encoding="utf-8") as text:
-            sys.exit("".join(text.readlines()[-30:]) + f"{command} ended with {status}: {log}")
+            sys.stderr.write("".join(text.readlines()[-30:]))
+        raise Failure(f"{os.path.basename(command[0])} ended with {status}, log {log}")
 
 
 def clean_environment(more):
@@ -91,7 +94,7 @@ class Run:
         _, status, usage = os.wait4(pid, 0)
         code = os.waitstatus_to_exitcode(status)
         if code not in (0, -signal.SIGTERM):
-            sys.exit(f"{what}: exit status {code}")
+            raise Failure(f"{what}: exit status {code}")
         self.cpu = usage.ru_utime + usage.ru_stime
         return self
 
@@ -130,7 +133,10 @@ class Program:
             for old in self.linked:
                 with contextlib.suppress(FileNotFoundError):
                     os.remove(os.path.join(folder, old))
-            self.make(folder, COMPILERS[kind], f"{folder}.log")
+            try:
+                self.make(folder, COMPILERS[kind], f"{folder}.log")
+            except Failure as why:
+                raise Failure(f"{kind}: build failed: {why}") from why
             with open(stamp, "w", encoding="ascii") as out:
                 out.write(wanted)
 
@@ -304,7 +310,7 @@ class Server(Program):
                 break
             time.sleep(0.05)
         with open(f"{room}/log", encoding="utf-8", errors="replace") as log:
-            sys.exit(f"{self.name} does not start: {log.read()[-2000:]}")
+            raise Failure(f"{self.name} does not start: {log.read()[-2000:]}")
 
     def more(self, kind):
         return {}
@@ -400,7 +406,10 @@ class Postgresql(Server):
             quiet(log, *make, "install", f"DESTDIR={folder}/tree", env=clean_environment(None))
             self.fill(log)
         else:
-            quiet(log, *make[:-1], f"{folder}/src/backend", env=clean_environment(None))
+            # Below the top headers that several folders need are made by each of them at once.
+            backend = [*make[:-1], f"{folder}/src/backend"]
+            quiet(log, *backend, "generated-headers", env=clean_environment(None))
+            quiet(log, *backend, env=clean_environment(None))
             if not os.path.isdir(f"{folder}/tree"):
                 shutil.copytree(f"{self.folder}/plain/tree", f"{folder}/tree", symlinks=True)
             shutil.copy2(self.path(os.path.basename(folder)), f"{folder}/tree/pgsql/bin/postgres")
@@ -465,7 +474,7 @@ class Postgresql(Server):
         while True:  # its backends end with the client
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if client.wait(0.7):
-                    sys.exit("pgbench fails")
+                    raise Failure("pgbench fails")
                 return
             if self.asked:
                 with open(f"/proc/{server}/task/{server}/children", encoding="ascii") as pids:

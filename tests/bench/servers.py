@@ -4,9 +4,10 @@ twins and epitaph's peers."""
 
 import glob
 import os
+import subprocess
 import tempfile
 
-from measure import ratios, spread
+from measure import Failure, of, ratios, spread
 from programs import ALL, Program
 
 SETTINGS = [("epitaph", {}), ("EPITAPH_BUDGET=1%", {"EPITAPH_BUDGET": "1%"}),
@@ -73,14 +74,24 @@ def measure(program, rows, rounds, say):
 
 
 def server_table(options, builds, tell, table, say):
+    """Each program by itself: one that fails is a row. Returns how many did."""
     names = options.programs.split(",") if options.programs else list(ALL)
+    failures = 0
     for name in names:
-        program: Program = ALL[name](builds)
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as room:
-            rows = own_rows(options.seconds, not options.quick)
-            rows += peer_rows(options.seconds, room) if options.peers else []
-            measure(program, rows, options.rounds, say)
-        tell(f"### {name}, {options.rounds} rounds of {options.seconds:g} s")
-        tell()
-        table(["", "times the uninstrumented", "as epitaph says"],
-              [row.cells() for row in rows if row.base])
+        rows, failed = [], []
+        try:
+            program: Program = ALL[name](builds)
+            with tempfile.TemporaryDirectory(dir="/dev/shm") as room:
+                rows = own_rows(options.seconds, not options.quick)
+                rows += peer_rows(options.seconds, room) if options.peers else []
+                measure(program, rows, options.rounds, say)
+        except (Failure, OSError, subprocess.SubprocessError) as why:
+            failures += 1
+            failed = [[f"{name}: failed", of(why), "–"]]
+            say(f"{name}: {of(why)}")
+        finally:  # what was measured before is kept, also where a signal ends it
+            tell(f"### {name}, {options.rounds} rounds of {options.seconds:g} s")
+            tell()
+            table(["", "times the uninstrumented", "as epitaph says"],
+                  [row.cells() for row in rows if row.base and ratios(row.cpu, row.base.cpu)] + failed)
+    return failures
