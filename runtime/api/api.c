@@ -153,7 +153,7 @@ PUBLIC struct epitaph_watchdog *epitaph_watchdog_create(const char *name, uint64
 PUBLIC void epitaph_dso_loaded(void)
 {
 	ep_start();
-	ep_loadmap_stale();
+	ep_loadmap_loads();
 	ep_loadmap_refresh();
 	ep_switches_look_again();
 	ep_switch_names_refresh();
@@ -169,7 +169,7 @@ PUBLIC void epitaph_dso_keeps(const uint64_t *from, const uint64_t *to)
 
 PUBLIC void epitaph_dso_unloading(void)
 {
-	ep_loadmap_stale();
+	ep_loadmap_unloads();
 	if (ep_settings.counting)
 		ep_counting_library_ends();
 }

@@ -96,7 +96,7 @@ static bool read_sizes(uint64_t *all, uint64_t *data)
 {
 	char text[256];
 	const char *at = text, *end;
-	long got = ep_fd_load("/proc/self/statm", text, sizeof text);
+	long got = ep_fd_load_own("statm", text, sizeof text);
 	uint64_t value = 0;
 
 	if (got <= 0)

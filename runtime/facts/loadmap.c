@@ -3,6 +3,11 @@
  * loadmap.c: the MODULES section follows the kernel's map. An entry is filled, then marked valid,
  * and later at most marked unloaded; so a crash in the middle of a refresh leaves a map that was
  * right a moment ago.
+ *
+ * What dlopen and dlclose change is found by the dynamic linker's lists, so that each costs what it
+ * changes and not what is there: of an object that came the kernel is asked for the mapping that
+ * begins it. All of the map is read at the start, where that does not fit together or cannot be
+ * asked (Linux before 6.11), and once more when a second has passed without news.
  */
 #include "runtime/facts/loadmap.h"
 
@@ -11,10 +16,12 @@
 #include <stdint.h>
 
 #include <elf.h>
+#include <fcntl.h>
 
 #include "runtime/arena/arena.h"
 #include "runtime/arena/integrity.h"
 #include "runtime/facts/clock.h"
+#include "runtime/facts/linkmap.h"
 #include "runtime/facts/maps.h"
 #include "runtime/format.h"
 #include "runtime/lib/files.h"
@@ -35,6 +42,13 @@ static const struct ep_loadmap_watch *watch EP_IN_DATA;
 
 /* When a change was announced last, and from when on to look for it (0: none is expected). */
 static _Atomic uint64_t announced, look_at;
+
+/* What was announced since the map was last read whole. */
+#define CAME       1u
+#define WENT       2u
+#define ALL        4u                   /* by other ways, or the lists are not known yet */
+#define LAST_AFTER UINT64_C(1000000000) /* ns */
+static _Atomic uint32_t expected = ALL;
 
 /* Of the refresh that runs; too large for the stack of a signal handler. */
 static char buffer[EP_MAPS_BUFFER];
@@ -334,17 +348,18 @@ static void read_line(struct scan *scan, const struct ep_map_line *line)
 	}
 }
 
+static void mark_gone(uint32_t index)
+{
+	entries[index].unload_tsc = ep_tsc();
+	if (watch)
+		watch->goes(&entries[index]);
+}
+
 static void mark_unloaded(void)
 {
-	uint64_t now = ep_tsc();
-
-	for (uint32_t i = 0; i < known_count(); i++) {
-		if (was_seen(i) || entries[i].unload_tsc || still_there(&entries[i]))
-			continue;
-		entries[i].unload_tsc = now;
-		if (watch)
-			watch->goes(&entries[i]);
-	}
+	for (uint32_t i = 0; i < known_count(); i++)
+		if (!was_seen(i) && !entries[i].unload_tsc && !still_there(&entries[i]))
+			mark_gone(i);
 }
 
 /*
@@ -378,6 +393,78 @@ static void compare(void)
 	modules->refreshed_tsc = ep_tsc();
 }
 
+/* ---- the dynamic linker's lists ---- */
+
+static long maps_fd; /* for questions; negative: not open */
+
+#define NOWHERE UINT32_MAX
+
+static struct ep_module *find_live(uint64_t address)
+{
+	for (uint32_t i = known_count(); i > 0; i--)
+		if (!entries[i - 1].unload_tsc && address >= entries[i - 1].start &&
+		    address < entries[i - 1].end)
+			return &entries[i - 1];
+	return NULL;
+}
+
+/* One that is there already; what is none (it has no code) is nowhere. */
+static bool come_known(struct ep_linked *object)
+{
+	const struct ep_module *module = find_live(object->dynamic);
+
+	object->index = module ? (uint32_t)(module - entries) : NOWHERE;
+	return true;
+}
+
+/* Its first mapping is what its program headers say, and some of it is code. */
+static bool come(struct ep_linked *object)
+{
+	struct ep_mapped_image image;
+	struct ep_map_line line, code;
+
+	if (!ep_mapped_image_read(object->bias, &image) || image.bias != object->bias ||
+	    image.start != object->bias || image.dynamic != object->dynamic ||
+	    !ep_maps_ask(maps_fd, image.start, 0, buffer, &line) || line.start != image.start ||
+	    line.file_offset || !line.inode || !(line.flags & EP_MAP_READ) ||
+	    !ep_maps_ask(maps_fd, image.start, EP_MAP_EXEC, NULL, &code) ||
+	    code.start >= image.end || code.inode != line.inode)
+		return false;
+	check_reach(&code);
+	if (!find_loaded(image.start, &line))
+		admit(&line, &image, true);
+	/* Where the table is full, it is nowhere. */
+	return come_known(object);
+}
+
+static void go(const struct ep_linked *object)
+{
+	if (object->index != NOWHERE && !entries[object->index].unload_tsc)
+		mark_gone(object->index);
+}
+
+static bool compare_links(uint32_t what)
+{
+	bool done;
+
+	maps_fd = ep_fd_open_own("maps", O_RDONLY);
+	done = maps_fd >= 0 && ep_linkmap_look(come, what & WENT ? go : NULL);
+	if (maps_fd >= 0)
+		ep_fd_close(maps_fd);
+	if (done)
+		modules->refreshed_tsc = ep_tsc();
+	return done;
+}
+
+static void begin_links(void)
+{
+	struct ep_mapped_image image;
+	const struct ep_module *module = program ? find_live(program) : NULL;
+
+	if (module && ep_mapped_image_read(module->start, &image))
+		ep_linkmap_begin(image.dynamic, image.dynamic_size, come_known);
+}
+
 /* ---- when to look ---- */
 
 /*
@@ -389,25 +476,42 @@ static void look_again(uint64_t looked, uint64_t now, uint64_t since)
 {
 	uint64_t next = 0;
 
-	if (since < ep_clock_cycles(1000000000))
+	if (since < ep_clock_cycles(LAST_AFTER))
 		next = now + since + ep_clock_cycles(1000000);
 	if (atomic_compare_exchange_strong(&look_at, &looked, next) && !next)
 		__atomic_store_n(&modules->stale, 0, __ATOMIC_RELAXED);
 }
 
-void ep_loadmap_stale(void)
+static void announce(uint32_t what)
 {
 	uint64_t now = ep_tsc();
 
 	if (!modules || ep_overwritten())
 		return;
+	atomic_fetch_or(&expected, what);
 	__atomic_store_n(&modules->stale, 1, __ATOMIC_RELAXED);
 	atomic_store(&announced, now);
 	atomic_store(&look_at, now);
 }
 
+void ep_loadmap_stale(void)
+{
+	announce(ALL);
+}
+
+void ep_loadmap_loads(void)
+{
+	announce(CAME);
+}
+
+void ep_loadmap_unloads(void)
+{
+	announce(WENT);
+}
+
 void ep_loadmap_refresh(void)
 {
+	uint32_t what;
 	uint64_t at = atomic_load_explicit(&look_at, memory_order_relaxed);
 	uint64_t now, since;
 
@@ -416,7 +520,13 @@ void ep_loadmap_refresh(void)
 	if (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
 		return;
 	since = now - atomic_load(&announced);
-	compare();
+	what = atomic_load(&expected);
+	if (what & ALL || since >= ep_clock_cycles(LAST_AFTER) || !compare_links(what)) {
+		/* What comes meanwhile announces itself anew. */
+		atomic_store(&expected, 0);
+		compare();
+		begin_links();
+	}
 	look_again(at, now, since);
 	atomic_flag_clear_explicit(&busy, memory_order_release);
 }
@@ -461,6 +571,7 @@ void ep_loadmap_start(const struct ep_loadmap_watch *others)
 	lay_out();
 	program = ep_auxv(AT_PHDR);
 	atomic_store(&look_at, 0);
+	atomic_store(&expected, ALL);
 	compare();
 	atomic_flag_clear(&busy);
 }

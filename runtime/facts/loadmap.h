@@ -26,8 +26,11 @@ void ep_loadmap_start(const struct ep_loadmap_watch *watch);
  */
 void ep_loadmap_inherit(const struct ep_loadmap_watch *watch);
 
-/* A library came or goes: the next ep_loadmap_refresh looks. Signal safe. */
+/* Something is mapped or unmapped, a library comes, a library goes: the next ep_loadmap_refresh
+ * looks for all, or for that. Signal safe. */
 void ep_loadmap_stale(void);
+void ep_loadmap_loads(void);
+void ep_loadmap_unloads(void);
 
 /* Compares with the kernel's map when stale. Called by the slow path at block boundaries, after
  * dlopen, before a snapshot. One at a time: a caller that finds another in it goes on. Signal

@@ -3,10 +3,13 @@
  * cannot fault. */
 #include "runtime/facts/maps.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
 #include "runtime/lib/files.h"
+#include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 
 bool ep_maps_open(struct ep_maps *maps, char *buffer)
@@ -131,6 +134,48 @@ bool ep_maps_next(struct ep_maps *maps, struct ep_map_line *line)
 			return true;
 		maps->failed = true;
 	}
+}
+
+/* ---- one line ---- */
+
+/* <linux/fs.h> of Linux 6.11. */
+struct query {
+	uint64_t size, flags, address; /* in */
+	uint64_t start, end, rights, page_size, offset, inode;
+	uint32_t major, minor;
+	uint32_t name_size; /* in: room; out: with its NUL, 0 none */
+	uint32_t build_id_size;
+	uint64_t name, build_id;
+};
+static_assert(sizeof(struct query) == 104, "the kernel's");
+#define QUERY _IOWR('f', 17, struct query)
+
+bool ep_maps_ask(long fd, uint64_t address, uint32_t flags, char *buffer, struct ep_map_line *line)
+{
+	/* The kernel's bits: readable 1, writable 2, executable 4; 16: or what comes next. */
+	struct query query = {
+		.size = sizeof query,
+		.flags = flags ? 16 | (flags & EP_MAP_READ ? 1u : 0) |
+					 (flags & EP_MAP_WRITE ? 2u : 0) |
+					 (flags & EP_MAP_EXEC ? 4u : 0)
+			       : 0,
+		.address = address,
+		.name_size = buffer ? 4096 : 0,
+		.name = (uint64_t)buffer,
+	};
+
+	if (ep_syscall3(SYS_ioctl, fd, QUERY, (long)&query))
+		return false;
+	line->start = query.start;
+	line->end = query.end;
+	line->file_offset = query.offset;
+	line->device = (uint64_t)query.major << 32 | query.minor;
+	line->inode = query.inode;
+	line->flags = (query.rights & 1 ? EP_MAP_READ : 0) | (query.rights & 2 ? EP_MAP_WRITE : 0) |
+		      (query.rights & 4 ? EP_MAP_EXEC : 0);
+	line->path = buffer && query.name_size ? buffer : "";
+	line->path_length = buffer && query.name_size ? query.name_size - 1 : 0;
+	return true;
 }
 
 /* ---- ELF headers ---- */

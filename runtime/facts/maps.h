@@ -46,6 +46,14 @@ void ep_maps_close(struct ep_maps *maps);
 /* The next line; false at the end (then look at maps->failed). */
 bool ep_maps_next(struct ep_maps *maps, struct ep_map_line *line);
 
+/*
+ * Asks the kernel for one line (PROCMAP_QUERY, Linux 6.11): the mapping that holds `address`; with
+ * `flags` the first one at or behind it that has these EP_MAP_ rights. `fd`: of an open
+ * /proc/self/maps; `buffer`: EP_MAPS_BUFFER bytes for its path, or NULL. False: there is none, or
+ * the kernel cannot be asked.
+ */
+bool ep_maps_ask(long fd, uint64_t address, uint32_t flags, char *buffer, struct ep_map_line *line);
+
 /* What the ELF header at a mapping of a file's first bytes says. */
 struct ep_mapped_image {
 	uint64_t bias;          /* address in process - address in file */

@@ -11,8 +11,8 @@
 
 /* ---- modules come and go ------------------------------------------------- */
 
-EP_BEFORE(dlopen, dlopen, ep_loadmap_stale())
-EP_BEFORE(dlmopen, dlmopen, ep_loadmap_stale())
+EP_BEFORE(dlopen, dlopen, ep_loadmap_loads())
+EP_BEFORE(dlmopen, dlmopen, ep_loadmap_loads())
 
 EP_INTERPOSER int EP_INTERPOSER_NAME(dlclose)(void *handle);
 EP_INTERPOSER int EP_INTERPOSER_NAME(pthread_setname_np)(pthread_t thread, const char *name);
@@ -29,7 +29,7 @@ int EP_INTERPOSER_NAME(dlclose)(void *handle)
 		return -1;
 	ep_loadmap_refresh();
 	result = ((int (*)(void *))(void (*)(void))found)(handle);
-	ep_loadmap_stale();
+	ep_loadmap_unloads();
 	ep_loadmap_refresh();
 	return result;
 }

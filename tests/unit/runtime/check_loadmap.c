@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -15,6 +16,8 @@
 #include "main.h"
 #include "runtime/arena/arena.h"
 #include "runtime/facts/loadmap.h"
+#include "runtime/facts/maps.h"
+#include "runtime/lib/files.h"
 #include "runtime/start.h"
 
 static struct ep_modules *modules;
@@ -371,6 +374,156 @@ START_TEST(without_news_nobody_looks)
 }
 END_TEST
 
+/* ---- by the dynamic linker's lists ---- */
+
+#define LIBRARIES 9
+
+static struct {
+	char path[32], symbol[16];
+	void *handle, *place;
+} libraries[LIBRARIES];
+
+static void build_libraries(void)
+{
+	for (int i = 0; i < LIBRARIES; i++) {
+		char code[100];
+
+		snprintf(libraries[i].path, sizeof(libraries[i].path), "./list%d.so", i);
+		snprintf(libraries[i].symbol, sizeof(libraries[i].symbol), "list%d", i);
+		/* Some as large as others, so that one takes another's place. */
+		snprintf(code, sizeof code, "int list%d(void){return %d;} char room%d[%d];", i, i,
+			 i, 1 + i / 3 * 100000);
+		build(libraries[i].path, code);
+	}
+}
+
+static void toggle(int i)
+{
+	void *handle = libraries[i].handle;
+
+	if (handle) {
+		dlclose(handle);
+		libraries[i].handle = NULL;
+		ep_loadmap_unloads();
+		ep_loadmap_refresh();
+		return;
+	}
+	ep_loadmap_loads();
+	handle = i < 2 ? dlmopen(LM_ID_NEWLM, libraries[i].path, RTLD_NOW)
+		       : dlopen(libraries[i].path, RTLD_NOW);
+	ck_assert_msg(handle != NULL, "%s", dlerror());
+	libraries[i].handle = handle;
+	libraries[i].place = dlsym(handle, libraries[i].symbol);
+	ep_loadmap_refresh();
+}
+
+static bool kernel_answers(void)
+{
+	static char room[EP_MAPS_BUFFER];
+	struct ep_map_line line;
+	long fd = ep_fd_open_own("maps", O_RDONLY);
+	bool answers = ep_maps_ask(fd, (uint64_t)room, 0, NULL, &line);
+
+	close((int)fd);
+	return answers;
+}
+
+static uint32_t loaded_count(void)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < modules->count; i++)
+		count += !entries[i].unload_tsc;
+	return count;
+}
+
+START_TEST(the_linkers_lists_tell_what_the_map_tells)
+{
+	unsigned seed = 1;
+	int count;
+
+	build_libraries();
+	start();
+	for (int step = 0; step < 600; step++) {
+		seed = seed * 1103515245 + 12345;
+		toggle((int)(seed >> 16) % LIBRARIES);
+		count = 0;
+		dl_iterate_phdr(compare, &count);
+		for (int i = 0; i < LIBRARIES; i++) {
+			const struct ep_module *module;
+
+			if (!libraries[i].handle)
+				continue;
+			module = at(libraries[i].place);
+			ck_assert_msg(module != NULL, "step %d: no %s", step, libraries[i].path);
+			ck_assert_msg(strstr(path_of(module), libraries[i].path + 1) != NULL,
+				      "step %d: %s, not %s", step, path_of(module),
+				      libraries[i].path);
+		}
+		if (step % 50 == 0) {
+			uint32_t loaded = loaded_count(), all = modules->count;
+
+			refresh();
+			ck_assert_uint_eq(loaded_count(), loaded);
+			ck_assert_uint_eq(modules->count, all);
+		}
+	}
+}
+END_TEST
+
+/* Code that no library has is found by reading the map alone. */
+START_TEST(a_look_for_a_library_does_not_read_the_map)
+{
+	void *code;
+	int fd;
+
+	build_libraries();
+	start();
+	toggle(2); /* the lists are begun */
+	fd = open(libraries[3].path, O_RDONLY);
+	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 4096);
+	close(fd);
+	ck_assert_ptr_ne(code, MAP_FAILED);
+	for (int i = 0; i < 20; i++) {
+		toggle(4);
+		ck_assert_uint_eq(at(libraries[4].place) != NULL, libraries[4].handle != NULL);
+		ck_assert_uint_eq(at(code) == NULL, kernel_answers());
+	}
+	refresh();
+	ck_assert_ptr_nonnull(at(code));
+}
+END_TEST
+
+static void *load_and_unload(void *number)
+{
+	int i = (int)(intptr_t)number;
+
+	for (int n = 0; n < 300; n++)
+		toggle(i);
+	return NULL;
+}
+
+START_TEST(threads_that_load_and_unload_do_no_harm)
+{
+	pthread_t threads[4];
+	int count = 0;
+	uint32_t loaded;
+
+	build_libraries();
+	start();
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, load_and_unload, (void *)(intptr_t)(i + 2));
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	toggle(8);
+	dl_iterate_phdr(compare, &count);
+	ck_assert_ptr_nonnull(at(libraries[8].place));
+	refresh();
+	loaded = loaded_count();
+	ck_assert_uint_eq(loaded, (unsigned)count);
+}
+END_TEST
+
 static char directory[] = "/tmp/check_loadmap.XXXXXX";
 
 static void enter(void)
@@ -407,6 +560,9 @@ static Suite *suite(void)
 	tcase_add_test(one, a_file_cut_off_under_its_mapping_does_no_harm);
 	tcase_add_test(one, what_does_not_fit_is_counted);
 	tcase_add_test(one, without_news_nobody_looks);
+	tcase_add_test(one, the_linkers_lists_tell_what_the_map_tells);
+	tcase_add_test(one, a_look_for_a_library_does_not_read_the_map);
+	tcase_add_test(one, threads_that_load_and_unload_do_no_harm);
 	suite_add_tcase(all, one);
 	return all;
 }
