@@ -94,6 +94,8 @@ static const struct flag flags[] = {
 	FLAG("-mno-fentry", fentry, false),
 	FLAG("-fxray-instrument", sleds, true),
 	FLAG("-fno-xray-instrument", sleds, false),
+	FLAG("-fno-xray-instrument", sledless, true),
+	FLAG("-fxray-instrument", sledless, false),
 };
 
 static const char *const c_suffixes[] = {
@@ -186,6 +188,26 @@ static bool machine_is_other(const char *triple)
 	return !begins(triple, "x86_64") && !begins(triple, "amd64");
 }
 
+/* Which functions get sleds, and how. The driver passes these on beside its own -fxray-instrument
+ * only. */
+static bool is_xray_choice(const char *word)
+{
+	static const char *const choices[] = {
+		"-fxray-instruction-threshold=*",
+		"-fxray-ignore-loops",
+		"-fxray-always-instrument=*",
+		"-fxray-never-instrument=*",
+		"-fxray-attr-list=*",
+		"-fxray-function-groups=*",
+		"-fxray-selected-function-group=*",
+		"-fno-xray-function-index",
+		"-fxray-always-emit-customevents",
+		"-fxray-always-emit-typedevents",
+	};
+
+	return in(word, choices, COUNT(choices));
+}
+
 /* An option that is no plain flag. `next` is the word behind it, "" at the end. */
 static void read_option(struct ep_build_command *command, const char *word, const char *next)
 {
@@ -203,6 +225,8 @@ static void read_option(struct ep_build_command *command, const char *word, cons
 		command->sanitized = true;
 	else if (!strcmp(word, "-Xclang") && !strcmp(next, "-fxray-instrument"))
 		command->sleds = true;
+	else if (is_xray_choice(word))
+		ep_words_add(&command->xray, word);
 	else if (!strcmp(word, "-target"))
 		command->other_machine = machine_is_other(next);
 	else if (!strcmp(word, "-o") || !strcmp(word, "--output"))

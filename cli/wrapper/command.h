@@ -30,13 +30,15 @@ struct ep_build_command {
 	bool fentry;        /* -mfentry and what goes with it: those calls are __fentry__'s */
 	const char *mcount; /* -mnop-mcount, -minstrument-return= …: what such calls are to be */
 	bool sleds;         /* -fxray-instrument of its own */
-	bool one_nop;       /* -fpatchable-function-entry=1 */
-	bool lto;           /* -flto: code is made at the link */
-	bool fat_lto;       /* -ffat-lto-objects: also at the compilation */
-	bool unwanted;      /* -fno-instrument-functions */
-	bool intel;         /* -masm=intel */
-	bool thunks;        /* -mfunction-return=: no plain `ret` */
-	const char *output; /* -o; NULL: the compiler's own name */
+	bool sledless;      /* -fno-xray-instrument, which the method xray holds to */
+	struct ep_words xray;    /* -fxray-…: which functions get sleds */
+	bool one_nop;            /* -fpatchable-function-entry=1 */
+	bool lto;                /* -flto: code is made at the link */
+	bool fat_lto;            /* -ffat-lto-objects: also at the compilation */
+	bool unwanted;           /* -fno-instrument-functions */
+	bool intel;              /* -masm=intel */
+	bool thunks;             /* -mfunction-return=: no plain `ret` */
+	const char *output;      /* -o; NULL: the compiler's own name */
 	struct ep_words sources; /* C and C++ inputs; "-": standard input */
 	unsigned c_sources;      /* inputs that the C or C++ compiler takes */
 	unsigned headers;        /* inputs that become precompiled headers */

@@ -8,6 +8,8 @@
  */
 #include "cli/wrapper/tracing.h"
 
+#include <string.h>
+
 #include "cli/wrapper/exports.h"
 #include "cli/wrapper/filtering.h"
 #include "cli/wrapper/mentions.h"
@@ -151,8 +153,9 @@ static void say_taken(const struct ep_tracing *tracing, enum ep_method method)
 }
 
 /* For the compiler proper: the driver would link compiler-rt's runtime, and clang 14 and 19 spell
- * what keeps it from that differently. Any function that has an instruction is long enough. */
-static void add_xray(struct ep_words *words)
+ * what keeps it from that differently. Any function that has an instruction is long enough, unless
+ * the program's own flags, which come last, say otherwise. */
+static void add_xray(const struct ep_build_command *command, struct ep_words *words)
 {
 	static const char *const for_cc1[] = {"-fxray-instrument", "-fxray-instruction-threshold=1",
 					      "-fxray-instrumentation-bundle=function"};
@@ -161,10 +164,14 @@ static void add_xray(struct ep_words *words)
 		ep_words_add(words, "-Xclang");
 		ep_words_add(words, for_cc1[i]);
 	}
+	for (size_t i = 0; i < command->xray.count; i++) {
+		ep_words_add(words, "-Xclang");
+		ep_words_add(words, command->xray.list[i]);
+	}
 }
 
 /* Whether code may be given hooks at all. */
-static bool may_trace(const struct ep_build_command *command)
+static bool may_trace(const struct ep_build_command *command, enum ep_method method)
 {
 	if (command->other_machine)
 		ep_note("not traced: the target is not x86-64");
@@ -172,6 +179,8 @@ static bool may_trace(const struct ep_build_command *command)
 		ep_note("not traced: freestanding");
 	else if (command->unwanted)
 		ep_note("not traced: -fno-instrument-functions");
+	else if (command->sledless && method == EP_METHOD_XRAY)
+		ep_note("not traced: -fno-xray-instrument");
 	else
 		return true;
 	return false;
@@ -211,7 +220,7 @@ void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
 		ep_words_add(words, "-idirafter");
 		ep_words_add(words, tracing->kit.include);
 	}
-	if (command->preprocess || command->check || !may_trace(command))
+	if (command->preprocess || command->check || !may_trace(command, tracing->options.method))
 		return;
 	ep_filtering_before(tracing, words);
 	method = method_of(tracing);
@@ -223,7 +232,7 @@ void ep_tracing_before(const struct ep_tracing *tracing, struct ep_words *words)
 	else if (!compiles)
 		return; /* clang would warn that the flag is unused */
 	else if (method == EP_METHOD_XRAY)
-		add_xray(words);
+		add_xray(command, words);
 	else if (method == EP_METHOD_AFTER_INLINING)
 		ep_words_add(words, "-finstrument-functions-after-inlining");
 	else if (method == EP_METHOD_FINSTRUMENT)
@@ -347,8 +356,21 @@ void ep_tracing_user(const struct ep_tracing *tracing, const struct ep_words *us
 		     struct ep_words *words)
 {
 	const char *names[COUNT(hooks) + 1 + COUNT(interposed)];
+	const struct ep_words *xray = &tracing->command.xray;
+	struct ep_words kept = {0};
 	size_t count = 0;
 
+	/* What add_xray hands on the driver would call unused, which -Werror refuses. */
+	for (size_t i = 0; i < user->count; i++) {
+		bool handed_on = false;
+
+		for (size_t n = 0; tracing->options.method == EP_METHOD_XRAY && n < xray->count;
+		     n++)
+			handed_on |= !strcmp(user->list[i], xray->list[n]);
+		if (!handed_on)
+			ep_words_add(&kept, user->list[i]);
+	}
+	user = &kept;
 	if (is_offering(tracing)) {
 		for (size_t i = 0; i < COUNT(hooks); i++)
 			names[count++] = hooks[i];
