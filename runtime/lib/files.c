@@ -175,7 +175,12 @@ unsigned ep_memory_read_places(const uint64_t *addresses, unsigned count, void *
 uint64_t ep_auxv(uint64_t type)
 {
 	uint64_t entries[64][2];
-	long got = ep_fd_load_own("auxv", entries, sizeof entries);
+	/* By this name first: valgrind answers it itself, without the vDSO, which it does not map.
+	 * Where the main thread has ended it says nothing. */
+	long got = ep_fd_load("/proc/self/auxv", entries, sizeof entries);
+
+	if (got <= 0)
+		got = ep_fd_load_own("auxv", entries, sizeof entries);
 
 	for (long i = 0; i < got / (long)sizeof entries[0]; i++) {
 		if (entries[i][0] == type)
