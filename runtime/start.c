@@ -22,6 +22,7 @@
 #include "runtime/kernel/sched.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/jail.h"
+#include "runtime/lib/text.h"
 #include "runtime/record/ring.h"
 #include "runtime/record/thread.h"
 #include "runtime/settings/environment.h"
@@ -220,6 +221,31 @@ __attribute__((constructor(101))) static void start_early(void)
 	ep_trigger_start();
 	ep_fatal_start();
 }
+
+#ifndef EP_SHARED
+/* They place their shadow first, and want the addresses for it. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __hwasan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
+/*
+ * Before the constructors of all libraries: where snapshots of deaths are asked for, those are to
+ * be seen, too. An executable's, since shared objects may not have such a section (ELF gABI, 5).
+ */
+static void start_first(int count, char **arguments, char **environment)
+{
+	(void)count, (void)arguments;
+	if (__asan_init || __hwasan_init || __msan_init || __tsan_init)
+		return;
+	for (; environment && *environment; environment++)
+		if (ep_string_starts(*environment, "EPITAPH_ON_CRASH=") && ep_start())
+			ep_fatal_start();
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **,
+									    char **) = start_first;
+#endif
 
 /* After those of the program. */
 __attribute__((destructor(101))) static void end_late(void)
