@@ -158,20 +158,36 @@ static uint64_t module_start(const struct ep_funtrace_content *content, uint64_t
 	return behind && address < list[behind - 1].end ? list[behind - 1].start : 0;
 }
 
-/* The function that `address` lies in, as far as calls say: that of the nearest call address at or
- * below it in its module. */
+/* The function that `address` lies in: by the symbols of its file; else as far as calls say, that
+ * of the nearest call address at or below it in its module. */
 static size_t function_at(const struct entries *entries, uint64_t address)
 {
 	uint64_t least = module_start(entries->writer.arena->content, address);
 	const uint64_t *list = entries->functions;
+	const struct ep_funtrace_codes *codes = entries->writer.arena->codes;
 	size_t behind = ep_partition_point(entries->function_count, i, list[i] <= address);
 
+	if (codes && codes->count) {
+		size_t at = ep_partition_point(codes->count, i, codes->list[i].start <= address);
+		const struct ep_funtrace_code *code = at ? &codes->list[at - 1] : NULL;
+
+		/* A name is worth more: the address may be in a cold part, or in a function that is
+		 * not traced. */
+		if (code && address < code->end) {
+			behind = ep_partition_point(entries->function_count, i,
+						    list[i] < code->owner);
+			return behind < entries->function_count && list[behind] < code->owner_end
+				       ? behind
+				       : NO_FUNCTION;
+		}
+	}
 	return behind && list[behind - 1] >= least ? behind - 1 : NO_FUNCTION;
 }
 
 static void push(struct entries *entries, uint64_t address)
 {
-	size_t function = function_at(entries, address);
+	const uint64_t *list = entries->functions;
+	size_t function = ep_partition_point(entries->function_count, i, list[i] < address);
 
 	entries->open[function]++;
 	entries->stack[entries->height++] = (struct call){address, function};
@@ -229,7 +245,9 @@ static void note(struct entries *entries, uint64_t address, uint64_t flags)
 		return;
 	}
 	function = function_at(entries, address);
-	pop_above(entries, function);
+	/* Where nothing is named, the nearest call may be another function's than a cold part's. */
+	if (flags != EP_FUNTRACE_CATCH || entries->writer.arena->codes)
+		pop_above(entries, function);
 	if (flags == EP_FUNTRACE_RETURN && function != NO_FUNCTION && entries->open[function])
 		pop(entries);
 }

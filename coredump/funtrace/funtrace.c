@@ -25,14 +25,72 @@ static int arena_fault(const struct ep_source *source, const struct ep_segment *
 		       source->name, at);
 }
 
+static void arena_fill(struct ep_source *source, const struct ep_funtrace_content *content,
+		       const struct ep_funtrace_codes *codes, struct ep_funtrace_arena *arena)
+{
+	struct ep_funtrace_facts *facts = &source->funtrace->facts;
+
+	facts->entries = facts->entries_refused = facts->returns_unknown = 0;
+	ep_funtrace_arena_begin(arena, content);
+	arena->codes = codes;
+	for (size_t i = 0; i < content->buffers.count; i++)
+		ep_funtrace_entries(arena, &content->buffers.list[i], (uint32_t)i + 1, facts);
+	ep_funtrace_arena_end(arena);
+}
+
+static void content_free(struct ep_funtrace *funtrace)
+{
+	if (funtrace->content)
+		ep_funtrace_unload(funtrace->content);
+	free(funtrace->content);
+	funtrace->content = NULL;
+}
+
+/* The entries once more, now that symbols say which function an XRay return goes on in. The arena
+ * is the same but for the records. */
+static void settle_returns(struct ep_source *source)
+{
+	struct ep_funtrace *funtrace = source->funtrace;
+	struct ep_segment *segment = &source->segments.list[0];
+	struct ep_funtrace_codes codes = {0};
+	struct ep_funtrace_arena arena;
+
+	ep_funtrace_codes(source, &codes);
+	if (codes.count) {
+		const struct ep_arena *before = (void *)funtrace->arena;
+
+		arena_fill(source, funtrace->content, &codes, &arena);
+		for (uint32_t i = 0; i < before->section_count; i++)
+			if (before->sections[i].type == EP_SECTION_MODULES)
+				memcpy(arena.bytes.list + before->sections[i].offset,
+				       funtrace->arena + before->sections[i].offset,
+				       before->sections[i].size);
+		free(funtrace->arena);
+		funtrace->arena = arena.bytes.list;
+		segment->memory_size = segment->saved_size = segment->present_size =
+			arena.bytes.count;
+	}
+	if (funtrace->facts.returns_unknown)
+		ep_source_warn(source,
+			       "%s: %" PRIu64
+			       " returns are left out: XRay logged them without their function",
+			       source->path, funtrace->facts.returns_unknown);
+	ep_array_deinit(&codes);
+	content_free(funtrace);
+}
+
 static int arena_read(struct ep_source *source, const struct ep_segment *segment, uint64_t at,
 		      void *out, size_t size, size_t *got, struct ep_err *err)
 {
-	(void)err;
 	/* Not before it is known where the modules' files are. */
-	if (!source->funtrace->placed)
+	if (!source->funtrace->placed) {
 		ep_funtrace_place_modules(source);
+		if (source->funtrace->content)
+			settle_returns(source);
+	}
 	source->funtrace->placed = true;
+	if (at - segment->address + size > source->segments.list[0].saved_size)
+		return arena_fault(source, segment, at, err);
 	memcpy(out, source->funtrace->arena + (at - segment->address), size);
 	*got = size;
 	return EP_OK;
@@ -42,6 +100,7 @@ static void arena_close(struct ep_source *source)
 {
 	free(source->funtrace->arena);
 	free(source->funtrace->text);
+	content_free(source->funtrace);
 	free(source->funtrace);
 }
 
@@ -95,11 +154,7 @@ static void arena_make(struct ep_source *source, const struct ep_funtrace_conten
 {
 	struct ep_funtrace_arena arena;
 
-	ep_funtrace_arena_begin(&arena, content);
-	for (size_t i = 0; i < content->buffers.count; i++)
-		ep_funtrace_entries(&arena, &content->buffers.list[i], (uint32_t)i + 1,
-				    &source->funtrace->facts);
-	ep_funtrace_arena_end(&arena);
+	arena_fill(source, content, NULL, &arena);
 	source->funtrace->arena = arena.bytes.list;
 	*ep_array_add(&source->segments) = (struct ep_segment){
 		.address = ((const struct ep_arena *)(void *)arena.bytes.list)->root.self,
@@ -127,11 +182,6 @@ static void losses_warn(struct ep_source *source, const struct ep_funtrace_sampl
 		ep_source_warn(source,
 			       "%s: %" PRIu64 " lines of FTRACETX are left out: they have no time",
 			       source->path, facts->scheduling_refused);
-	if (facts->returns_unknown)
-		ep_source_warn(source,
-			       "%s: %" PRIu64
-			       " returns are left out: XRay logged them without their function",
-			       source->path, facts->returns_unknown);
 }
 
 /* ---- opening ---- */
@@ -183,6 +233,20 @@ static int file_open(struct ep_source *source, struct ep_err *err)
 	return ep_fail(err, EP_E_FORMAT, 0, "%s: not a funtrace.raw", source->path);
 }
 
+static bool has_xray(const struct ep_funtrace_content *content)
+{
+	struct ep_funtrace_entry entry;
+
+	for (size_t i = 0; i < content->buffers.count; i++) {
+		struct ep_cursor cursor = content->buffers.list[i].entries;
+
+		while (ep_cursor_take(&cursor, &entry, sizeof(entry)) == EP_OK)
+			if ((entry.code & EP_FUNTRACE_CATCH) == EP_FUNTRACE_RETURN_INTO)
+				return true;
+	}
+	return false;
+}
+
 static int sample_load(struct ep_source *source, const struct ep_funtrace_sample *sample,
 		       struct ep_err *err)
 {
@@ -196,7 +260,12 @@ static int sample_load(struct ep_source *source, const struct ep_funtrace_sample
 	text_take(source->funtrace, &content);
 	arena_make(source, &content);
 	losses_warn(source, sample);
-	ep_funtrace_unload(&content);
+	if (has_xray(&content)) {
+		source->funtrace->content = ep_malloc(sizeof(content));
+		*source->funtrace->content = content;
+	} else {
+		ep_funtrace_unload(&content);
+	}
 	return EP_OK;
 }
 

@@ -16,6 +16,9 @@ struct ep_funtrace {
 	uint8_t *arena; /* the segment's bytes */
 	char *text;     /* of FTRACETX */
 	bool placed;    /* its modules were looked for on disk */
+	/* Where XRay's returns are among the entries: what they are of is settled once the files on
+	 * disk are known. NULL: there are none, or it is done. */
+	struct ep_funtrace_content *content;
 };
 
 /* ---- chunks.c ---- */
@@ -81,10 +84,26 @@ void ep_funtrace_modules(struct ep_source *source, struct ep_funtrace_content *c
  * source's sysroot. Once only. */
 void ep_funtrace_place_modules(struct ep_source *source);
 
+/* A piece of code that a symbol of a placed module names. */
+struct ep_funtrace_code {
+	uint64_t start, end;       /* process virtual */
+	uint64_t owner, owner_end; /* of the function: of a cold part another one */
+	const char *name;          /* while they are collected */
+	uint32_t file;             /* likewise: the STT_FILE that it stands under, 0 global */
+};
+struct ep_funtrace_codes {
+	struct ep_funtrace_code *list; /* by ascending start */
+	size_t count, capacity;
+};
+
+/* Those of all modules that were placed. */
+void ep_funtrace_codes(struct ep_source *source, struct ep_funtrace_codes *codes);
+
 /* ---- arena.c ---- */
 
 struct ep_funtrace_arena {
-	EP_ARRAY(uint8_t) bytes; /* all up to `count` are in use */
+	const struct ep_funtrace_codes *codes; /* borrowed; NULL: none is known */
+	EP_ARRAY(uint8_t) bytes;               /* all up to `count` are in use */
 	size_t limit;     /* bytes: entries hours apart take a block each, but not all of memory */
 	uint64_t threads; /* offset of the thread table */
 	const struct ep_funtrace_content *content; /* borrowed */

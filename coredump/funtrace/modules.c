@@ -17,6 +17,8 @@
 #include "coredump/memory/elfimage.h"
 #include "coredump/funtrace/funtrace_impl.h"
 #include "coredump/files/elffile.h"
+#include "coredump/util/alloc.h"
+#include "coredump/util/search.h"
 
 #define MODULES_MAX 65536u
 #define PATH_LIMIT  4096u
@@ -337,6 +339,108 @@ static void warn_newer(struct ep_source *source, const struct ep_module *module,
 			source,
 			"%s was changed after %s was written: its functions may have other names",
 			path, source->path);
+}
+
+/* ---- symbols ---- */
+
+static int compare_codes(const void *a, const void *b)
+{
+	const struct ep_funtrace_code *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int compare_code_names(const void *a, const void *b)
+{
+	const struct ep_funtrace_code *x = *(void *const *)a, *y = *(void *const *)b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* f.cold is f's, of the same object file, or where that is global. */
+static void find_owners(struct ep_funtrace_code *list, size_t count)
+{
+	const struct ep_funtrace_code **sorted = ep_calloc(count, sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &list[i];
+	qsort(sorted, count, sizeof(*sorted), compare_code_names);
+	for (size_t i = 0; i < count; i++) {
+		const char *suffix = strstr(list[i].name, ".cold");
+		char *name =
+			suffix ? ep_strndup(list[i].name, (size_t)(suffix - list[i].name)) : NULL;
+		size_t at = name ? ep_partition_point(count, n, strcmp(sorted[n]->name, name) < 0)
+				 : count;
+
+		for (; at < count && strcmp(sorted[at]->name, name) == 0; at++)
+			if (sorted[at]->file == 0 || sorted[at]->file == list[i].file) {
+				list[i].owner = sorted[at]->start;
+				list[i].owner_end = sorted[at]->end;
+			}
+		free(name);
+	}
+	free(sorted);
+}
+
+static void codes_of(struct ep_funtrace_codes *codes, Elf *elf, uint64_t bias)
+{
+	size_t first = codes->count;
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+		GElf_Shdr header;
+		GElf_Sym symbol;
+		uint32_t file = 0;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+			uint64_t start = bias + symbol.st_value, end = start + symbol.st_size;
+			bool local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
+
+			file += GELF_ST_TYPE(symbol.st_info) == STT_FILE;
+			if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size &&
+			    symbol.st_shndx != SHN_UNDEF && start < end)
+				ep_array_push(codes,
+					      ((struct ep_funtrace_code){start, end, start, end,
+									 name, local ? file : 0}));
+		}
+	}
+	if (codes->count > first)
+		find_owners(codes->list + first, codes->count - first);
+}
+
+void ep_funtrace_codes(struct ep_source *source, struct ep_funtrace_codes *codes)
+{
+	const struct ep_arena *arena = (void *)source->funtrace->arena;
+	const struct ep_modules *head = NULL;
+	const struct ep_module *list;
+	char path[PATH_SIZE];
+
+	for (uint32_t i = 0; i < arena->section_count; i++)
+		if (arena->sections[i].type == EP_SECTION_MODULES)
+			head = (void *)(source->funtrace->arena + arena->sections[i].offset);
+	list = (const struct ep_module *)(head + 1);
+	for (uint32_t i = 0; head && i < head->count; i++) {
+		Elf *elf;
+		int fd;
+
+		if (list[i].flags & EP_MODULE_NO_HEADER)
+			continue;
+		path_of(path, source, &list[i], (const char *)head + list[i].path.offset);
+		fd = ep_elf_file_open(path);
+		elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+		if (elf)
+			codes_of(codes, elf, list[i].bias);
+		elf_end(elf);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (codes->count)
+		qsort(codes->list, codes->count, sizeof(*codes->list), compare_codes);
 }
 
 void ep_funtrace_place_modules(struct ep_source *source)

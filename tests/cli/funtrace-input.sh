@@ -170,6 +170,19 @@ for e in sorted(events, key=lambda e: e["ts"]):
 printf '%s\n' 'outer 0' 'catcher 0' 'thrower 1' 'after 0' >want
 cold
 cmp -s want out || { say 'who is left by a catch in a cold part'; cat out; }
+# The same where XRay logs the returns, by the function that goes on: in its cold part, too.
+cp cold.raw plain.raw
+sed -e 's/("after", 1 << 63, T + 4000)/("catcher.cold", 1 << 62, T + 4000)/' -e 's/("catcher", 1 << 63, T + 5000)/("outer", 1 << 62, T + 5000)/' \
+	-e 's/("outer", 1 << 63, T + 6000)/("main", 1 << 62, T + 6000)/' cold.py >xray.py
+python3 xray.py
+cold
+cmp -s want out || { say 'what returns by XRay after a catch in a cold part'; cat out; }
+gives 0 "$EPITAPH" info --json cold.raw
+grep -Eq '"returns_unknown": ?0' out || say 'a return of XRay is left out'
+mkdir -p away && mv cold away/
+cold --sysroot="$PWD/else"
+cmp -s want out || { say 'the same, by a file below another root'; cat out; }
+mv away/cold . && mv plain.raw cold.raw
 mv cold elsewhere
 cold --sysroot="$PWD/else"
 cmp -s want out || { say 'who is left by a catch in a cold part, by a file below another root'; cat out; }
