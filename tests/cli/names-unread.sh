@@ -49,8 +49,10 @@ for program in mold gold wide old; do
 	dies $program
 	is_read $program
 done
-readelf -SW zstd | grep -q 'debug_info .* C ' || say "objcopy compresses nothing"
-readelf -SW gold | grep -q zdebug_info || say "gold compresses nothing"
+readelf -SW zstd >sections
+grep -q 'debug_info .* C ' sections || say "objcopy compresses nothing"
+readelf -SW gold >sections
+grep -q zdebug_info sections || say "gold compresses nothing"
 # A debug file, too.
 cp plain apart
 dies apart
