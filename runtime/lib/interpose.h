@@ -161,7 +161,8 @@ ep_any_fn ep_interpose_real(enum ep_interposed which, uint64_t place);
 /* The same; NULL when there is none. */
 ep_any_fn ep_interpose_known(enum ep_interposed which, uint64_t place);
 
-/* The same, without looking it up: for what an allocator calls, which a look-up may call in turn. */
+/* The same, without looking it up: for what an allocator calls, which a look-up may call in turn.
+ */
 ep_any_fn ep_interpose_ready(enum ep_interposed which);
 
 /* Where the function that this is written in was called from. */
