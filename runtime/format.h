@@ -281,6 +281,13 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 	       thread-local memory: `tid` may be the   \ clone's, until its maker enters a block   \
 	     */
 
+#define EP_THREAD_OTHER_STACKS                                                                 \
+	128u /* flags: its stack pointer was seen outside of its stack (1.9): without marks of \
+		contexts, by which it says so, it switches stacks unseen */
+#define EP_THREAD_SHARED                                                                           \
+	(1u << 14) /* flags: a task that shares its memory was in hooks (1.9), and is not recorded \
+		      but for what it called before it was found */
+
 #define EP_THREAD_RING_SHIFT 8 /* flags: of a ring that it asked for, bits 8-13: log2 of bytes */
 #define EP_THREAD_RING_MASK  (63u << EP_THREAD_RING_SHIFT)
 
@@ -302,7 +309,8 @@ struct ep_thread {
 	uint32_t gate; /* this thread's own pauses, counted: 0 runs */
 	uint32_t timing;    /* setting of its own: 0 the process's, else 1..64 */
 	char name[32];      /* UTF-8 not guaranteed; NUL-padded (kernel: 15 bytes) */
-	uint64_t stack_low; /* [low, high) of its stack when known, else 0 */
+	uint64_t stack_low; /* where its stack pointer is taken for its own stack's; 0 and 2^64-1:
+			       it is not looked at; 0 and 0 before 1.9 */
 	uint64_t stack_high;
 	uint64_t ring_first; /* the number of the block with which its present ring began; 0 and 1:
 				all are in it */

@@ -161,6 +161,9 @@ static struct ep_event *end_matched(struct ep_calls *calls)
 	if (calls->judgement.switched_off)
 		end_switched_off(calls, event);
 	event->flags |= guess(calls) | unsure(&calls->back);
+	/* When it returned is known, not which call it was: when that began is a guess. */
+	if (calls->unseen_stacks)
+		event->begin.exact = false;
 	ep_pairing_cut(&calls->pairing, calls->judgement.index, false);
 	return event;
 }
@@ -448,6 +451,22 @@ static const struct ep_event *read_link(struct ep_calls *calls)
 	"the thread goes on upon other stacks (fibers) by means that " \
 	"leave no mark: what is inside of what is not certain from here on"
 
+/* The thread does so from its beginning on: before its first record, which is put back. */
+static const struct ep_event *say_unseen(struct ep_calls *calls, const struct ep_record *record)
+{
+	struct ep_event *event;
+
+	calls->records.at--;
+	calls->unseen_stacks = true;
+	calls->judgement.function = NULL;
+	calls->back = *record;
+	calls->back.address = 0;
+	forget_text(calls);
+	event = make_point(calls, EP_POINT_STACK, depth_at(calls, calls->pairing.now->height));
+	event->text = UNSEEN_TEXT;
+	return event;
+}
+
 static const struct ep_event *read_return(struct ep_calls *calls, const struct ep_record *record)
 {
 	const struct ep_fiber *before = calls->pairing.now;
@@ -633,6 +652,9 @@ static const struct ep_event *read_record(struct ep_calls *calls, const struct e
 {
 	const struct ep_event *wait;
 
+	if (calls->pairing.left_stack && ep_pairing_unseen(&calls->pairing) &&
+	    !calls->unseen_stacks)
+		return say_unseen(calls, record);
 	if (ep_pairing_is_off(&calls->pairing, record))
 		return read_switched(calls, record);
 	if (record->high > calls->placing.next && (wait = read_waits(calls, record, UINT64_MAX)))

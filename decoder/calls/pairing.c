@@ -330,6 +330,9 @@ static bool rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass)
 	pairing->landing_count = 0;
 	pairing->leaving = false;
 	pairing->returned = 0;
+	/* The runtime has seen it, and nothing in the history says which stacks, or when. */
+	if (pass == EP_PASS_FINAL && pairing->left_stack && pairing->fibers.met == 1)
+		pairing->returned = EP_UNSEEN_STACKS;
 	pairing->dropped = 0;
 	forget_left(pairing);
 	if (pass == EP_PASS_LOOK)
@@ -521,9 +524,9 @@ bool ep_pairing_once_held(struct ep_pairing *pairing, const struct ep_records *r
 {
 	struct ep_fiber *only = pairing->fibers.all.list[0];
 
-	if (pairing->fibers.all.count != 1 || pairing->identities.entries.count ||
-	    pairing->pending.count || pairing->outside.count || only->outer_all >= EP_ONCE_BASE ||
-	    !none_inner(pairing))
+	if (pairing->fibers.all.count != 1 || pairing->left_stack ||
+	    pairing->identities.entries.count || pairing->pending.count || pairing->outside.count ||
+	    only->outer_all >= EP_ONCE_BASE || !none_inner(pairing))
 		return false;
 	*outer = only->outer_all;
 	only->outer_left = 0;
@@ -539,6 +542,7 @@ void ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
 			 !(thread->blocks[0].block->flags & EP_BLOCK_RESUMED);
 	pairing->start = pairing->known_at = thread->first_tsc;
 	pairing->callers_whole = true;
+	pairing->left_stack = thread->flags & EP_THREAD_OTHER_STACKS;
 	pairing->pass = EP_PASS_LOOK;
 	ep_identities_init(&pairing->identities, trace, names);
 	grow_inner(pairing);

@@ -64,6 +64,7 @@ struct ep_pairing {
 	uint64_t start;       /* TSC of the first that is left */
 	enum ep_pass pass;
 	bool once;         /* the first pass is to be the last */
+	bool left_stack;   /* the thread's stack pointer was seen outside of its stack */
 	uint64_t ordinal;  /* of the next record */
 	uint64_t calls;    /* numbers given so far: to calls, and to returns of none that is open */
 	uint64_t known_at; /* TSC: history since the last gap begins here */

@@ -55,6 +55,14 @@ static const struct {
 	 "blocks have records of a child too, which was forked past the C library (_Fork, clone): "
 	 "some of their calls are its own",
 	 COUNT(process.two_writers), false},
+	{"shared_threads", "shared-threads",
+	 "threads share their memory with a task that has no thread-local memory of its own "
+	 "(clone without CLONE_SETTLS): its calls are left out, but for those before it was found",
+	 COUNT(damage.shared_threads), false},
+	{"other_stacks", "other-stacks",
+	 "threads went on upon stacks that are not their own (fibers, by assembly): what is inside "
+	 "of what in their histories is not certain, nor how long calls took",
+	 COUNT(damage.other_stacks), false},
 	{"kept_refused", NULL, "snapshots to be kept had no room (EPITAPH_KEEP)",
 	 COUNT(arena.kept_refused), false},
 	{"settings_refused", NULL, "settings were not understood", COUNT(arena.settings_refused),

@@ -142,6 +142,8 @@ struct ep_trace_damage {
 				     is normal */
 	uint64_t blocks_backward; /* begin before their predecessor's begin */
 	uint64_t blocks_missed;   /* of all threads: entered anew before they could be copied */
+	uint64_t shared_threads;  /* EP_THREAD_SHARED */
+	uint64_t other_stacks;    /* EP_THREAD_OTHER_STACKS */
 };
 
 /* A section that lies inside of the image, cut to what the image holds. */

@@ -46,6 +46,8 @@ static void add_thread(struct ep_trace *trace, const struct ep_thread *from)
 	to->tid = from->tid;
 	to->state = from->state;
 	to->flags = from->flags;
+	trace->damage.shared_threads += (from->flags & EP_THREAD_SHARED) != 0;
+	trace->damage.other_stacks += (from->flags & EP_THREAD_OTHER_STACKS) != 0;
 	read_name(to, from);
 	to->start_tsc = from->start_tsc;
 	to->end_tsc = from->end_tsc;

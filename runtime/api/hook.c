@@ -14,6 +14,7 @@
 #include "runtime/record/intact.h"
 #include "runtime/record/ring.h"
 #include "runtime/record/shortcalls.h"
+#include "runtime/record/stacks.h"
 #include "runtime/record/thread.h"
 #include "runtime/settings/settings.h"
 #include "runtime/start.h"
@@ -68,7 +69,8 @@ void ep_hook_slow(uint64_t word, uint64_t sp, uint64_t place)
 		ep_thread_lose();
 	boundary = tls->cursor % EP_BLOCK_SIZE == 0;
 	if ((!tls->gate || !tls->cursor ||
-	     ((boundary || ep_ring_is_to_look() || tls->gate == &ep_faults_gate) &&
+	     ((boundary || ep_ring_is_to_look() || tls->gate == &ep_faults_gate ||
+	       (tls->thread && ep_stack_is_outside(tls, sp))) &&
 	      ep_arena_forked())) &&
 	    !begin(tls))
 		return;
@@ -90,6 +92,11 @@ void ep_hook_slow(uint64_t word, uint64_t sp, uint64_t place)
 		ep_arena_stop(EP_OFF_ADDRESS);
 		return;
 	}
+	/* Whoever borrowed the thread's memory before its first event is not its owner any more. */
+	if ((boundary || ep_stack_is_outside(tls, sp)) && !ep_jailed())
+		ep_thread_settle();
+	if (!ep_stack_is_owned(tls, sp, boundary))
+		return;
 	if (boundary && tls->thread->blocks)
 		housekeeping(tls, tls->thread->blocks);
 	if (!ep_settings.min_duration) {

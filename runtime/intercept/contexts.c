@@ -16,6 +16,7 @@
 #include "runtime/lib/syscalls.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
+#include "runtime/record/stacks.h"
 
 static void save(uint64_t buffer)
 {
@@ -54,6 +55,8 @@ static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 	ep_mark_value(&mark, resumed);
 	ep_mark_value(&mark, place - 1);
 	ep_mark_record(&mark);
+	if (ep_ring_recording())
+		ep_stack_is_marked(&ep_tls);
 }
 
 EP_BEFORE(swapcontext, swapcontext, swap(a, b, place))
@@ -120,9 +123,12 @@ static struct parent *parent_take(void)
 
 void ep_vfork_reset(uint32_t except)
 {
+	ep_stack_vforks = 0;
 	for (unsigned i = 0; i < PARENTS; i++)
 		if (parents[i].taken != except)
 			parents[i].taken = 0;
+		else if (except)
+			ep_stack_vforks = 1;
 }
 
 struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place, ep_any_fn given);
@@ -137,8 +143,10 @@ struct vfork_call ep_before_vfork(uint64_t stack, uint64_t place, ep_any_fn give
 
 	if (!real)
 		call.real = no_vfork;
-	if (call.parent)
+	if (call.parent) {
+		__atomic_fetch_add(&ep_stack_vforks, 1, __ATOMIC_RELAXED);
 		save(stack);
+	}
 	return call;
 }
 
@@ -148,6 +156,7 @@ void ep_after_vfork(struct parent *parent, uint64_t stack)
 	struct ep_mark mark;
 
 	__atomic_store_n(&parent->taken, 0, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&ep_stack_vforks, 1, __ATOMIC_RELAXED);
 	ep_mark_init(&mark, EP_MARK_PARENT);
 	ep_mark_value(&mark, stack);
 	ep_mark_record(&mark);
@@ -166,4 +175,5 @@ ep_any_fn ep_before__Fork(uint64_t a, uint64_t b, uint64_t place)
 	return real ? real : no_vfork;
 }
 
-EP_BEFORE(clone, clone, ep_ring_look_soon())
+EP_BEFORE(clone, clone, ep_ring_recording() ? ep_stack_expect(&ep_tls, b) : (void)0;
+	  ep_ring_look_soon())

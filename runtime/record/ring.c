@@ -16,6 +16,7 @@
 #include "runtime/record/hold.h"
 #include "runtime/record/intact.h"
 #include "runtime/record/rings.h"
+#include "runtime/record/stacks.h"
 #include "runtime/record/timestamp_rate.h"
 #include "runtime/settings/settings.h"
 #include "runtime/x86_64/local.h"
@@ -309,7 +310,7 @@ bool ep_ring_recording(void)
 
 	/* A forked child's ring is its own from its next hook on. */
 	return ep_intact(tls) && tls->gate && tls->cursor && !ep_ring_gate(tls) &&
-	       !ep_arena_forked();
+	       !ep_arena_forked() && !ep_stack_is_shared_by_caller(tls);
 }
 
 static void add_marks(struct ep_tls *tls, const uint64_t *words, unsigned count)

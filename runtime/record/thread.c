@@ -15,6 +15,7 @@
 #include "runtime/record/ring.h"
 #include "runtime/record/rings.h"
 #include "runtime/record/shortcalls.h"
+#include "runtime/record/stacks.h"
 #include "runtime/record/table.h"
 #include "runtime/settings/settings.h"
 #include "runtime/x86_64/local.h"
@@ -46,6 +47,7 @@ void ep_thread_settle_slow(struct ep_thread *thread)
 	thread->tid = (uint32_t)ep_syscall0(SYS_gettid);
 	thread->flags |= thread->tid == epitaph_root.pid ? EP_THREAD_MAIN : 0;
 	thread->flags &= ~EP_THREAD_BORROWED;
+	ep_stack_begin(thread);
 }
 
 static void fill_entry(struct ep_thread *thread, uint32_t serial)
@@ -57,6 +59,7 @@ static void fill_entry(struct ep_thread *thread, uint32_t serial)
 	thread->start_tsc = ep_tsc();
 	if (!thread->flags && libc_registers && !made_by_libc())
 		thread->flags = EP_THREAD_BORROWED;
+	ep_stack_begin(thread);
 }
 
 /* ---- the end ------------------------------------------------------------- */
@@ -158,6 +161,7 @@ void ep_thread_reset(void)
 	ep_tls.shortcalls = shortcalls;
 	ep_shortcalls_reset(&ep_tls);
 	ep_faults_reset();
+	ep_stacks_reset();
 	ep_threads_reset();
 	ep_rings_reset();
 }

@@ -17,6 +17,9 @@ static_assert(offsetof(struct ep_tls, timing_mask) == TLS_TIMING, "offsets.h");
 static_assert(offsetof(struct ep_tls, boundary_mask) == TLS_BOUNDARY, "offsets.h");
 static_assert(offsetof(struct ep_tls, last_tsc) == TLS_LAST, "offsets.h");
 static_assert(offsetof(struct ep_tls, gate) == TLS_GATE, "offsets.h");
+static_assert(offsetof(struct ep_tls, thread) == TLS_THREAD, "offsets.h");
+static_assert(offsetof(struct ep_thread, stack_low) == THREAD_STACK_LOW, "offsets.h");
+static_assert(offsetof(struct ep_thread, stack_high) == THREAD_STACK_HIGH, "offsets.h");
 static_assert(offsetof(struct ep_tls, counters) == TLS_COUNTERS, "offsets.h");
 static_assert(offsetof(struct ep_tls, counter_limit) == TLS_LIMIT, "offsets.h");
 

@@ -58,6 +58,11 @@
  * backwards in a ring.
  */
 	.macro timed_record cursor, base, word, tsc, retry, slow
+	movq	TLS(TLS_THREAD, \base), %rax
+	cmpq	%rsp, THREAD_STACK_LOW(%rax)
+	ja	\slow			/* not the thread's stack: stacks.h */
+	cmpq	%rsp, THREAD_STACK_HIGH(%rax)
+	jb	\slow
 	rdtsc
 	shlq	$32, %rdx
 	orq	%rdx, %rax

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * offsets.h: struct ep_tls and the arena's gate as assembly sees them. Checked against the C layout
- * in tls.c.
+ * offsets.h: struct ep_tls, the arena's gate and struct ep_thread as assembly sees them. Checked
+ * against the C layout in tls.c.
  */
 #ifndef EPITAPH_OFFSETS_H
 #define EPITAPH_OFFSETS_H
@@ -11,7 +11,12 @@
 #define TLS_BOUNDARY 12
 #define TLS_LAST     16
 #define TLS_GATE     24
+#define TLS_THREAD   32
 #define TLS_COUNTERS 16 /* of a thread that counts */
 #define TLS_LIMIT    48 /* of a thread that counts */
+
+/* struct ep_thread */
+#define THREAD_STACK_LOW  104
+#define THREAD_STACK_HIGH 112
 
 #endif
