@@ -629,6 +629,16 @@ static const struct ep_event *read_switched(struct ep_calls *calls, const struct
 	return end_switched(calls, &end);
 }
 
+/* Before the call at hand, which is put back, the innermost call is over: it was left by a jump
+ * that no mark tells. */
+static const struct ep_event *read_left(struct ep_calls *calls, const struct ep_record *record)
+{
+	calls->records.at--;
+	calls->back = *record;
+	calls->judgement = (struct ep_judgement){.verdict = EP_PAIR_OUTSIDE};
+	return end_abandoned(calls);
+}
+
 static const struct ep_event *read_kind(struct ep_calls *calls, const struct ep_record *record)
 {
 	const struct ep_event *event;
@@ -659,6 +669,8 @@ static const struct ep_event *read_record(struct ep_calls *calls, const struct e
 		return read_switched(calls, record);
 	if (record->high > calls->placing.next && (wait = read_waits(calls, record, UINT64_MAX)))
 		return wait;
+	if (ep_pairing_has_left(&calls->pairing, record))
+		return read_left(calls, record);
 	if (record->kind == EP_RECORD_CALL && may_pass(calls)) {
 		record = pass_over(calls);
 		if (ep_pairing_is_off(&calls->pairing, record))

@@ -20,6 +20,9 @@
 #define EP_IDENTITY_UNBOUND  2u /* nothing but an address is known */
 #define EP_IDENTITY_CALLED   4u /* a call of it was met, in any pass */
 #define EP_IDENTITY_SWITCHED 8u /* its hooks were off for a time: `offs` */
+/* Whether it may leave by a jump that no mark tells (leaving.h) was asked; and it may. */
+#define EP_IDENTITY_ASKED  16u
+#define EP_IDENTITY_LEAVES 32u
 
 /* When hooks of one function were off, ascending. */
 struct ep_offs {

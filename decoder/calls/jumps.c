@@ -15,6 +15,11 @@
  * missing, belongs to a caller of all calls that were seen since: these were left. (In a thread
  * whose history is whole there is no such place, and nothing is concluded.)
  *
+ * A jump that is compiled into a function (__builtin_longjmp, a goto out of a nested function)
+ * leaves no mark. Its function does not return; so when a call comes next that it cannot have made,
+ * by its code, it was left before: to the function that the jump leads to, or else to the innermost
+ * one outside of it that makes such a call.
+ *
  * vfork: what the child called has ended with it; the parent goes on as after a longjmp.
  */
 #include "decoder/calls/pairing.h"
@@ -196,6 +201,40 @@ static void caught(struct ep_pairing *pairing, uint32_t identity, uint64_t high,
 	index = ep_pairing_innermost(pairing, identity, high);
 	if (index != SIZE_MAX)
 		out->index = index + 1;
+}
+
+/* ---- jumps without a mark ---- */
+
+bool ep_pairing_has_left_slow(struct ep_pairing *pairing, const struct ep_record *record)
+{
+	struct ep_names *names = pairing->identities.names;
+	const struct ep_fiber *now = pairing->now;
+	const struct ep_function *callee =
+		ep_identities_find(&pairing->identities, record->address, false, record->time)
+			->function;
+	struct ep_identity *all = pairing->identities.all.list;
+	struct ep_identity *top = &all[now->stack[now->height - 1]];
+	const struct ep_function *to;
+
+	if (!(top->flags & EP_IDENTITY_ASKED)) {
+		top->flags |= EP_IDENTITY_ASKED;
+		if (ep_leaving_may(&pairing->code, names, top->function))
+			top->flags |= EP_IDENTITY_LEAVES;
+	}
+	if (!(top->flags & EP_IDENTITY_LEAVES) || !callee->known ||
+	    ep_leaving_calls(&pairing->code, names, top->function, callee))
+		return false;
+	to = ep_leaving_to(&pairing->code, names, top->function);
+	for (size_t i = now->height - 1; i-- > now->floor;) {
+		const struct ep_function *outer = all[now->stack[i]].function;
+
+		if (to ? outer != to : !ep_leaving_calls(&pairing->code, names, outer, callee))
+			continue;
+		pairing->left_at = pairing->ordinal + 1;
+		pairing->left_height = i + 1;
+		return true;
+	}
+	return false;
 }
 
 /* ---- all of them ---- */

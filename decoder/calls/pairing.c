@@ -329,6 +329,7 @@ static bool rewind_pairing(struct ep_pairing *pairing, enum ep_pass pass)
 	pairing->next_outside = 0;
 	pairing->landing_count = 0;
 	pairing->leaving = false;
+	pairing->left_at = 0;
 	pairing->returned = 0;
 	/* The runtime has seen it, and nothing in the history says which stacks, or when. */
 	if (pass == EP_PASS_FINAL && pairing->left_stack && pairing->fibers.met == 1)
@@ -363,6 +364,8 @@ static void read_record(struct ep_pairing *pairing, const struct ep_record *reco
 		ep_pairing_go_on(pairing);
 	while (ep_pairing_is_off(pairing, record))
 		ep_pairing_end_switched(pairing);
+	if (ep_pairing_has_left(pairing, record))
+		ep_pairing_cut(pairing, pairing->left_height, true);
 	if (record->kind == EP_RECORD_CALL) {
 		ep_pairing_call(pairing, record);
 	} else if (record->kind == EP_RECORD_RETURN) {
@@ -542,6 +545,10 @@ void ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
 			 !(thread->blocks[0].block->flags & EP_BLOCK_RESUMED);
 	pairing->start = pairing->known_at = thread->first_tsc;
 	pairing->callers_whole = true;
+	/* Where a function is off, those that it calls seem to be called by others. */
+	pairing->whole_code =
+		!trace->switches || (!trace->switches->count && !trace->switches->all_count &&
+				     !trace->switches->move_count);
 	pairing->left_stack = thread->flags & EP_THREAD_OTHER_STACKS;
 	pairing->pass = EP_PASS_LOOK;
 	ep_identities_init(&pairing->identities, trace, names);
@@ -553,6 +560,7 @@ void ep_pairing_init(struct ep_pairing *pairing, const struct ep_trace *trace,
 void ep_pairing_deinit(struct ep_pairing *pairing)
 {
 	ep_identities_deinit(&pairing->identities);
+	ep_leaving_deinit(&pairing->code);
 	ep_fibers_deinit(&pairing->fibers);
 	ep_array_deinit(&pairing->pending);
 	ep_array_deinit(&pairing->outside);

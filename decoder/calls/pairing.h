@@ -9,6 +9,7 @@
 
 #include "decoder/calls/fibers.h"
 #include "decoder/calls/identity.h"
+#include "decoder/code/leaving.h"
 #include "decoder/trace/records.h"
 
 enum ep_pair_verdict {
@@ -74,6 +75,10 @@ struct ep_pairing {
 	bool leaving;      /* the record before is a frame that was left */
 	uint64_t dropped;  /* returns, in this pass */
 	unsigned returned; /* calls that seemed left and have returned */
+	struct ep_leaving code;
+	bool whole_code;    /* no hook was ever off */
+	uint64_t left_at;   /* ordinal, from 1, of a call before which calls were left by a jump */
+	size_t left_height; /* … from here up */
 	/* the plan */
 	EP_ARRAY(struct ep_doubt) pending; /* ascending height */
 	EP_ARRAY(struct ep_doubt) outside; /* ascending ordinal once planned */
@@ -144,6 +149,29 @@ static inline bool ep_pairing_unseen(const struct ep_pairing *pairing)
 }
 
 /*
+ * A call that the innermost open call cannot have made, by its code, which has a jump out of its
+ * frame (jumps.c): it was left, and with it what is open from left_height up. To be asked before a
+ * record is handed in; then ep_pairing_cut.
+ */
+bool ep_pairing_has_left_slow(struct ep_pairing *pairing, const struct ep_record *record);
+static inline bool ep_pairing_may_leave(const struct ep_pairing *pairing)
+{
+	const struct ep_fiber *now = pairing->now;
+
+	return now->height > now->floor && pairing->whole_code &&
+	       (pairing->identities.all.list[now->stack[now->height - 1]].flags &
+		(EP_IDENTITY_ASKED | EP_IDENTITY_LEAVES)) != EP_IDENTITY_ASKED;
+}
+static inline bool ep_pairing_has_left(struct ep_pairing *pairing, const struct ep_record *record)
+{
+	if (record->kind != EP_RECORD_CALL)
+		return false;
+	if (pairing->left_at == pairing->ordinal + 1)
+		return pairing->now->height > pairing->left_height;
+	return ep_pairing_may_leave(pairing) && ep_pairing_has_left_slow(pairing, record);
+}
+
+/*
  * Calls that return, with all that is inside of them, may be passed over now: they would change
  * nothing but the numbers given. Not where something depends on a return, nor where addresses
  * change their meaning, as they must be asked for in order of time.
@@ -153,7 +181,8 @@ static inline bool ep_pairing_may_pass(const struct ep_pairing *pairing)
 	const struct ep_fiber *now = pairing->now;
 
 	return !pairing->landing_count && !pairing->leaving && !now->over &&
-	       (now->height || now->function == EP_FIBER_NONE) && !pairing->identities.epoch_count;
+	       !ep_pairing_may_leave(pairing) && (now->height || now->function == EP_FIBER_NONE) &&
+	       !pairing->identities.epoch_count;
 }
 static inline void ep_pairing_pass(struct ep_pairing *pairing, uint64_t calls)
 {
