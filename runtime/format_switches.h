@@ -70,10 +70,11 @@ struct ep_switches {
 	 * sites by them. 0: none */
 	uint64_t hooks[EP_SWITCH_HOOKS];
 	uint64_t sleds; /* struct ep_sleds (dso/sleds.h) of the module that came last; 0: none */
-	uint64_t unused[7 - EP_SWITCH_HOOKS];
+	uint64_t all_budget; /* 1.9: what all_count was when everything went off for the budget: as
+			      * it is now, that is why it is off; 0: never */
 	struct ep_off_interval all[EP_ALL_OFF];
 };
-static_assert(sizeof(struct ep_switches) == 448, "format");
+static_assert(sizeof(struct ep_switches) == 448 && EP_SWITCH_HOOKS == 6, "format");
 
 /* Why a function is off: bits. */
 #define EP_SWITCH_NAME    1u    /* epitaph_untrace */

@@ -53,8 +53,11 @@ static void print_off(const struct ep_trace *trace)
 	char since[EP_TIMETEXT_SIZE];
 
 	if (all)
-		printf("off        everything, since %s before the end\n",
-		       ep_timetext(since, ep_trace_ago(trace, all)));
+		printf("off        everything, since %s before the end%s\n",
+		       ep_timetext(since, ep_trace_ago(trace, all)),
+		       ep_all_off_for_budget(&trace->switches->head)
+			       ? ": it cost more than EPITAPH_BUDGET"
+			       : "");
 	if (now.count)
 		printf("off        %zu functions (%zu for the budget, %zu by epitaph_untrace, %zu "
 		       "by "
@@ -109,6 +112,9 @@ static void json_off(struct ep_json *json, const struct ep_trace *trace)
 	ep_json_member_bool(json, "all_off", all != 0);
 	if (all)
 		ep_json_member_int(json, "all_off_ago_ns", ep_trace_ago(trace, all));
+	if (all)
+		ep_json_member_bool(json, "all_off_for_budget",
+				    ep_all_off_for_budget(&trace->switches->head));
 	ep_json_member_uint(json, "all_off_count", trace->switches->head.all_count);
 	ep_json_member_uint(json, "functions_off", now.count);
 	ep_json_member_uint(json, "functions_off_budget", now.budget);

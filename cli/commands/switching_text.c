@@ -124,7 +124,10 @@ static void print_off(const struct ep_switching_facts *facts)
 	size_t count = count_off(facts->list, 0);
 
 	if (since)
-		printf("off        everything, for %s\n", ep_timetext(time, ago(facts, since)));
+		printf("off        everything, for %s%s\n", ep_timetext(time, ago(facts, since)),
+		       ep_all_off_for_budget(&facts->list->head)
+			       ? ": it cost more than EPITAPH_BUDGET"
+			       : "");
 	printf("functions  %zu off", count);
 	for (size_t i = 0; count && reasons[i].bit != EP_SWITCH_KEPT; i++) {
 		size_t some = count_off(facts->list, reasons[i].bit);
@@ -201,6 +204,8 @@ void ep_switching_json(struct ep_json *json, const struct ep_switching_facts *fa
 
 	if (since)
 		ep_json_member_int(json, "everything_off_ns", ago(facts, since));
+	if (since)
+		ep_json_member_bool(json, "everything_off_by_budget", ep_all_off_for_budget(head));
 	ep_json_member_uint(json, "functions_off", count_off(facts->list, 0));
 	ep_json_member_uint(json, "off_by_name", count_off(facts->list, EP_SWITCH_NAME));
 	ep_json_member_uint(json, "off_by_budget", count_off(facts->list, EP_SWITCH_BUDGET));

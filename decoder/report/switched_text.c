@@ -106,14 +106,18 @@ static void print_switched(const struct ep_trace *trace, struct ep_names *names,
 static void print_all_off(const struct ep_trace *trace, ep_switched_text_fn print, void *context)
 {
 	uint64_t all = ep_all_off_since(trace);
-	char since[EP_TIMETEXT_SIZE], text[128];
+	char since[EP_TIMETEXT_SIZE], text[256];
 
 	if (!all)
 		return;
-	snprintf(text, sizeof(text), "everything was switched off %s%s",
+	snprintf(text, sizeof(text), "everything was switched off %s%s%s",
 		 all > trace->end.tsc ? "after the last record"
 				      : ep_timetext(since, ep_trace_ago(trace, all)),
-		 all > trace->end.tsc ? "" : " before the end");
+		 all > trace->end.tsc ? "" : " before the end",
+		 ep_all_off_for_budget(&trace->switches->head)
+			 ? ", as tracing cost too much, and so would have choosing functions "
+			   "(EPITAPH_BUDGET)"
+			 : "");
 	print(context, "all-off", text);
 }
 

@@ -74,6 +74,12 @@ uint64_t ep_switched_since(const struct ep_trace_switched *one);
 /* Since when everything is off; 0: it is not. */
 uint64_t ep_all_off_since(const struct ep_trace *trace);
 
+/* Everything that is off is so as tracing cost too much. */
+static inline bool ep_all_off_for_budget(const struct ep_switches *head)
+{
+	return head->all_budget && head->all_budget == head->all_count;
+}
+
 /* A part of what tracing cost, in percent of what the program would take without tracing: what the
  * budget is of. All in cycles; 0 where that is not known. */
 double ep_switches_share(uint64_t part, uint64_t cost, uint64_t cpu);

@@ -3,7 +3,8 @@
  * budget.c: at a block's boundary, and one thread at a time; who finds another one at it goes on.
  * What a thread's events cost is added up; when that is worth a look at its CPU time, it goes into
  * the process's account. An account that is empty sends functions off, one that is full has some
- * back on trial.
+ * back on trial. Our own work has an account too: while it is empty nobody is chosen, and where
+ * that leaves tracing too dear for long, everything goes off.
  *
  *   boundary → block's cost → (look) account → empty: choose → queue → flipped, a few a boundary
  *                                            → full:  due    → trial → ripe: on, or off again
@@ -25,6 +26,7 @@
 #include "runtime/record/ring.h"
 #include "runtime/record/timestamp_rate.h"
 #include "runtime/settings/settings.h"
+#include "runtime/switching/everything.h"
 #include "runtime/switching/family.h"
 #include "runtime/switching/flip.h"
 #include "runtime/switching/switched.h"
@@ -44,6 +46,9 @@
 #define CREDIT      (300 * US) /* of cost, that a process begins with */
 #define SAVED       (10 * MS)  /* … that it may save up */
 #define OWED        (2 * MS)   /* … and owe */
+#define OWN_CREDIT  (20 * MS)  /* of own work, that a process begins with, and may save up … */
+#define OWN_PART    5          /* … of a fifth of the budget */
+#define DEBT        (40 * MS)  /* of cost beyond the budget: the last step */
 #define LONG_CALL   (100 * US) /* the story: those stay */
 #define SETTLE      10         /* what was done takes effect for so many times as long */
 #define TRIAL_AGAIN (100 * MS) /* from trial to trial */
@@ -59,9 +64,11 @@
 
 #define BLOCKS     64   /* at most, that are looked at */
 #define ENOUGH     4    /* at least, with calls as they are now */
-#define AT_ONCE    8    /* functions that go off at one boundary */
+#define AT_ONCE    8    /* functions that go off at one boundary … */
+#define MANY       256  /* … of a queue of more than as many EP_SWITCH_MANY do */
 #define HEARD_MOST 2048 /* of children's, at a fork: all of them */
 #define THREADS    8192
+#define WIDE       768 /* functions: hooks of more are as dear, as far as is known */
 
 /* What the account gets of the budget, of a hundred: costs are known to some part only, and hooks
  * that are off leave larger code: 1.5 to 2 points of measured programs. */
@@ -110,6 +117,8 @@ static struct {
 	uint64_t late_cost, late_work; /* that it comes from */
 	uint64_t spent;                /* TSC of the account's last entry */
 	uint64_t own;                  /* TSC cycles of our own work that no account has had yet */
+	struct ep_cost_account work;   /* what choosing and switching may take */
+	struct ep_cost_account debt;   /* below zero: all that was more than the budget */
 	unsigned queued, next;         /* functions that are to go off */
 	uint64_t rate_cycles;          /* … that their calls were counted in */
 	struct ep_choice_victim queue[EP_CHOICE_MOST];
@@ -180,6 +189,8 @@ static void learn_rates(void)
 	ledger.second = probation.second = ep_clock_cycles(SECOND);
 	ledger.account.most = (int64_t)ep_clock_cycles(SAVED);
 	ledger.account.least = -(int64_t)ep_clock_cycles(OWED);
+	ledger.work.most = (int64_t)ep_clock_cycles(OWN_CREDIT);
+	ledger.work.least = ledger.debt.least = INT64_MIN / 2;
 }
 
 /* What the drain and the kernel's recording for it took since the last look: of the account too,
@@ -288,6 +299,8 @@ static void spend(uint64_t work, uint64_t cost, uint64_t tsc)
 	if (ep_settings.idle_budget)
 		work += ep_cost_idle(work, time, ep_settings.idle_budget, ep_settings.budget);
 	ep_cost_add(&ledger.account, work, cost, ep_settings.budget / 100 * HELD);
+	ep_cost_add(&ledger.work, work, 0, ep_settings.budget / OWN_PART);
+	ep_cost_add(&ledger.debt, work, cost, ep_settings.budget);
 	ep_family_spend(before - ledger.account.balance, (int64_t)ep_clock_cycles(CREDIT));
 }
 
@@ -336,8 +349,8 @@ static unsigned look_back(const struct ep_tls *tls, unsigned *count)
 	for (unsigned i = found; i-- > 0;)
 		ep_choice_block(&choice, blocks[i], i < counted);
 	ledger.rate_cycles = ep_tsc() - blocks[counted - 1]->tsc;
-	if (ledger.functions < choice.used) {
-		ledger.functions = choice.used;
+	if (ledger.functions < choice.used && ledger.functions < WIDE) {
+		ledger.functions = choice.used < WIDE ? choice.used : WIDE;
 		ep_family_tell_use(ledger.functions);
 	}
 	return found;
@@ -345,7 +358,7 @@ static unsigned look_back(const struct ep_tls *tls, unsigned *count)
 
 static void keep_refused(uint64_t tsc)
 {
-	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {
+	for (unsigned i = 0; i < EP_PROBATION_SLOTS && probation.refused; i++) {
 		uint64_t address = ep_probation_refused(&probation, i, tsc);
 
 		if (address)
@@ -357,6 +370,21 @@ static void keep_refused(uint64_t tsc)
 static uint64_t worth_it(uint32_t aim)
 {
 	return choice.calls * aim / TRIFLE / ledger.share;
+}
+
+/* Neighbours in the code share what has to be read to find them. */
+static void sort_queue(void)
+{
+	for (unsigned gap = ledger.queued / 2; gap; gap /= 2)
+		for (unsigned i = gap; i < ledger.queued; i++) {
+			struct ep_choice_victim moved = ledger.queue[i];
+			unsigned at = i;
+
+			for (; at >= gap && ledger.queue[at - gap].address > moved.address;
+			     at -= gap)
+				ledger.queue[at] = ledger.queue[at - gap];
+			ledger.queue[at] = moved;
+		}
 }
 
 static void choose(const struct ep_tls *tls, uint64_t tsc)
@@ -375,6 +403,8 @@ static void choose(const struct ep_tls *tls, uint64_t tsc)
 	/* What is left stays: looking again would cost and change nothing. */
 	if (!ledger.queued)
 		ledger.in_vain = tsc + ep_clock_cycles(IN_VAIN);
+	if (ledger.queued > MANY)
+		sort_queue();
 }
 
 /* All at once: the way to the code is what costs most. In a process of more threads another one
@@ -409,10 +439,10 @@ static void switch_off(struct ep_switch_order *orders, unsigned count, uint64_t 
 /* The next few of the queue. */
 static void switch_queued(uint64_t tsc)
 {
-	struct ep_switch_order orders[AT_ONCE];
-	unsigned count = 0;
+	static struct ep_switch_order orders[EP_SWITCH_MANY];
+	unsigned most = ledger.queued > MANY ? EP_SWITCH_MANY : AT_ONCE, count = 0;
 
-	while (count < AT_ONCE && ledger.next < ledger.queued) {
+	while (count < most && ledger.next < ledger.queued) {
 		const struct ep_choice_victim *victim = &ledger.queue[ledger.next++];
 
 		orders[count++] = (struct ep_switch_order){
@@ -485,15 +515,29 @@ static bool costs_too_much(uint64_t tsc)
 	       (ledger.share / 4 > aim || ledger.late_cost >= ep_clock_cycles(SURE));
 }
 
+/*
+ * The last step: what has to go off would take more than our own work may, or has no room to be
+ * told of, and tracing goes on costing more. A mask costs little at once, and pages of hooks follow
+ * as they run (everything.h).
+ */
+static bool is_hopeless(void)
+{
+	return ledger.debt.balance < -(int64_t)ep_clock_cycles(DEBT) &&
+	       (ledger.work.balance <= 0 || ep_switches_full());
+}
+
 static bool is_due(bool looked, uint64_t tsc)
 {
-	return ledger.queued || ep_probation_ripe(&probation, tsc) ||
-	       (looked && tsc >= ledger.quiet && (costs_too_much(tsc) || may_try(tsc)));
+	if (ep_probation_ripe(&probation, tsc))
+		return true;
+	return ledger.work.balance > 0 &&
+	       (ledger.queued ||
+		(looked && tsc >= ledger.quiet && (costs_too_much(tsc) || may_try(tsc))));
 }
 
 static void act(const struct ep_tls *tls, uint64_t tsc)
 {
-	if (ledger.queued)
+	if (ledger.queued && ledger.work.balance > 0)
 		switch_queued(tsc);
 	else if (ep_probation_ripe(&probation, tsc))
 		end_trial(tsc);
@@ -509,13 +553,22 @@ static void work(struct ep_tls *tls, struct thread *thread, bool look, uint64_t 
 
 	if (look)
 		account(thread, tsc);
-	if (!ep_settings.budget || !ep_flip_possible() || !is_due(look, tsc))
+	if (!ep_settings.budget || !ep_flip_possible())
+		return;
+	if (is_hopeless() && ep_everything_leave()) {
+		ledger.debt.balance = 0;
+		ledger.work.balance = ledger.work.most;
+		return;
+	}
+	if (!is_due(look, tsc))
 		return;
 	begin = ep_clock_read(CLOCK_THREAD_CPUTIME_ID);
 	act(tls, tsc);
 	took = ep_clock_cycles(ep_clock_read(CLOCK_THREAD_CPUTIME_ID) - begin);
 	ledger.own += took;
-	ledger.quiet = ep_tsc() + took * SETTLE;
+	ledger.work.balance -= (int64_t)took;
+	if (ledger.quiet < tsc + took * SETTLE)
+		ledger.quiet = tsc + took * SETTLE;
 }
 
 /* A handler may have left the one who is at it by longjmp: after ten seconds it has gone. */
@@ -601,6 +654,8 @@ void ep_budget_start(void)
 	ledger.functions = ep_family_use();
 	learn_rates();
 	ledger.account.balance = ep_family_credit((int64_t)ep_clock_cycles(CREDIT));
+	ledger.work.balance = ledger.work.most;
+	ledger.debt.balance = 0;
 	ledger.clock = ep_settings.clock_budget;
 	ledger.second_begun = ledger.spent = ep_tsc();
 	ledger.cost = ledger.cpu = ledger.own = ledger.queued = 0;

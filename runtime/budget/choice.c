@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* choice.c: a table of functions by address, a stack of open calls, and a list in order of worth.
+/* choice.c: a table of functions by address, a stack of open calls, and a heap in order of worth.
  */
 #include "runtime/budget/choice.h"
 
@@ -29,9 +29,9 @@ void ep_choice_begin(struct ep_choice *choice, uint64_t long_call)
 /* NULL: the table is as full as it may be. */
 static struct ep_choice_function *find(struct ep_choice *choice, uint64_t address)
 {
-	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 54;
+	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 52;
 
-	static_assert(EP_CHOICE_SLOTS == 1 << 10, "the hash's bits");
+	static_assert(EP_CHOICE_SLOTS == 1 << 12, "the hash's bits");
 	while (choice->functions[at].address && choice->functions[at].address != address)
 		at = (at + 1) % EP_CHOICE_SLOTS;
 	if (choice->functions[at].address)
@@ -225,42 +225,46 @@ static uint64_t worth(const struct ep_choice_function *function)
 	return (calls * calls << 20) / (function->time + calls * LEAST_TIME);
 }
 
-/* Into the list in order of worth, of which the last falls out when it is full. */
-static unsigned insert(struct ep_choice_victim *victims, uint64_t *worths, unsigned count,
-		       unsigned most, const struct ep_choice_function *function)
+/* The heap's function at `at` goes down to where none below it is worth more. */
+static void sink(struct ep_choice *choice, unsigned at, unsigned count)
 {
-	uint64_t own = worth(function);
-	unsigned at = count;
+	const struct ep_choice_function *all = choice->functions;
+	uint16_t moved = choice->heap[at];
+	uint64_t own = worth(&all[moved]);
 
-	if (count == most && own <= worths[count - 1])
-		return count;
-	if (count == most)
-		at--;
-	else
-		count++;
-	for (; at && worths[at - 1] < own; at--) {
-		victims[at] = victims[at - 1];
-		worths[at] = worths[at - 1];
+	for (unsigned next; (next = 2 * at + 1) < count; at = next) {
+		if (next + 1 < count &&
+		    worth(&all[choice->heap[next + 1]]) > worth(&all[choice->heap[next]]))
+			next++;
+		if (worth(&all[choice->heap[next]]) <= own)
+			break;
+		choice->heap[at] = choice->heap[next];
 	}
-	victims[at] = (struct ep_choice_victim){function->address, function->calls};
-	worths[at] = own;
-	return count;
+	choice->heap[at] = moved;
 }
 
 unsigned ep_choice_take(struct ep_choice *choice, uint64_t wanted, uint64_t least,
 			struct ep_choice_victim *victims, unsigned most)
 {
-	uint64_t worths[EP_CHOICE_MOST], sum = 0;
 	unsigned count = 0, taken = 0;
+	uint64_t sum = 0;
 
-	most = most < EP_CHOICE_MOST ? most : EP_CHOICE_MOST;
 	doubt(choice, UINT64_MAX);
 	end_open(choice);
 	end_left(choice);
 	for (unsigned i = 0; i < EP_CHOICE_SLOTS; i++)
-		if (!stays(&choice->functions[i]) && choice->functions[i].calls >= least)
-			count = insert(victims, worths, count, most, &choice->functions[i]);
-	while (taken < count && sum < wanted)
-		sum += victims[taken++].calls;
+		if (choice->functions[i].address && !stays(&choice->functions[i]) &&
+		    choice->functions[i].calls >= least)
+			choice->heap[count++] = (uint16_t)i;
+	for (unsigned i = count / 2; i-- > 0;)
+		sink(choice, i, count);
+	while (count && taken < most && sum < wanted) {
+		const struct ep_choice_function *function = &choice->functions[choice->heap[0]];
+
+		victims[taken++] = (struct ep_choice_victim){function->address, function->calls};
+		sum += function->calls;
+		choice->heap[0] = choice->heap[--count];
+		sink(choice, 0, count);
+	}
 	return taken;
 }

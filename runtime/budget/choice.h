@@ -16,12 +16,12 @@
 
 #include "runtime/format.h"
 
-#define EP_CHOICE_SLOTS 1024
+#define EP_CHOICE_SLOTS 4096 /* 3/4 of them are used: who comes then is seen at another look */
 #define EP_CHOICE_DEPTH 128
 #define EP_CHOICE_LEFT  16
 #define EP_CHOICE_ENDED \
-	32                /* between two timed records: there are at most 64 from one to the next */
-#define EP_CHOICE_MOST 64 /* that go at once */
+	32 /* between two timed records: there are at most 64 from one to the next */
+#define EP_CHOICE_MOST 1024 /* that go for one look */
 
 struct ep_choice_function {
 	uint64_t address; /* as its entries' records have it; 0: a free slot */
@@ -49,6 +49,7 @@ struct ep_choice {
 		uint64_t begin;
 	} open[EP_CHOICE_DEPTH];
 	uint64_t returned[EP_CHOICE_LEFT]; /* addresses of those that ran long */
+	uint16_t heap[EP_CHOICE_SLOTS];    /* who may go, the first of them on top */
 	struct ep_choice_function functions[EP_CHOICE_SLOTS];
 };
 

@@ -16,9 +16,9 @@
 
 static struct ep_probation_function *find(struct ep_probation *p, uint64_t address)
 {
-	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 53;
+	uint64_t at = address * UINT64_C(0x9e3779b97f4a7c15) >> 51;
 
-	static_assert(EP_PROBATION_SLOTS == 1 << 11, "the hash's bits");
+	static_assert(EP_PROBATION_SLOTS == 1 << 13, "the hash's bits");
 	while (p->functions[at].address && p->functions[at].address != address)
 		at = (at + 1) % EP_PROBATION_SLOTS;
 	if (p->functions[at].address)
@@ -44,6 +44,8 @@ static void change(struct ep_probation *p, struct ep_probation_function *f, uint
 {
 	p->off -= f->state == EP_PROBATION_OFF;
 	p->off += state == EP_PROBATION_OFF;
+	p->refused -= f->state == EP_PROBATION_REFUSED;
+	p->refused += state == EP_PROBATION_REFUSED;
 	f->state = state;
 	f->since = now;
 }
@@ -94,32 +96,30 @@ void ep_probation_cancel(struct ep_probation *p, uint64_t address, uint64_t now)
 	postpone(p, f, now);
 }
 
-/* Of those that are due the one with the least calls. */
-static struct ep_probation_function *least(struct ep_probation *p, uint64_t now)
-{
-	struct ep_probation_function *found = NULL;
-
-	for (unsigned i = 0; i < EP_PROBATION_SLOTS; i++) {
-		struct ep_probation_function *f = &p->functions[i];
-
-		if (f->state == EP_PROBATION_OFF && f->due <= now &&
-		    (!found || f->rate < found->rate))
-			found = f;
-	}
-	return found;
-}
-
 unsigned ep_probation_begin(struct ep_probation *p, uint64_t now,
 			    uint64_t address[EP_PROBATION_TRIALS])
 {
-	struct ep_probation_function *f;
+	struct ep_probation_function *least[EP_PROBATION_TRIALS];
 	unsigned count = 0;
 
-	while (count < EP_PROBATION_TRIALS && p->off && (f = least(p, now))) {
-		change(p, f, EP_PROBATION_TRIAL, now);
-		p->calls[count] = 0;
-		p->address[count] = address[count] = f->address;
-		count++;
+	for (unsigned i = 0; i < EP_PROBATION_SLOTS && p->off; i++) {
+		struct ep_probation_function *f = &p->functions[i];
+		unsigned at = count;
+
+		if (f->state != EP_PROBATION_OFF || f->due > now)
+			continue;
+		if (count < EP_PROBATION_TRIALS)
+			count++;
+		else if (f->rate >= least[--at]->rate)
+			continue;
+		for (; at && least[at - 1]->rate > f->rate; at--)
+			least[at] = least[at - 1];
+		least[at] = f;
+	}
+	for (unsigned i = 0; i < count; i++) {
+		change(p, least[i], EP_PROBATION_TRIAL, now);
+		p->calls[i] = 0;
+		p->address[i] = address[i] = least[i]->address;
 	}
 	p->begin = now;
 	p->blocks = 0;

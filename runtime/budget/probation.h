@@ -15,7 +15,7 @@
 
 #include "runtime/format.h"
 
-#define EP_PROBATION_SLOTS    2048 /* 3/4 of them are used */
+#define EP_PROBATION_SLOTS    8192 /* 3/4 of them are used: as many as have entries (switched.h) */
 #define EP_PROBATION_TRIALS   4    /* at once */
 #define EP_PROBATION_BLOCKS   16   /* after so many a trial ends */
 #define EP_PROBATION_DISTANCE 6    /* at most 2^6 seconds */
@@ -38,6 +38,7 @@ struct ep_probation {
 	uint64_t second; /* TSC cycles */
 	unsigned used;   /* slots */
 	unsigned off;    /* functions */
+	unsigned refused;
 	/* the trial that is on */
 	uint64_t begin;
 	uint32_t trials; /* functions; 0: none is on */

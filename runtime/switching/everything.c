@@ -308,11 +308,13 @@ static void switch_on(void)
 	note_all(false, false);
 }
 
-static void switch_off(void)
+static void switch_off(bool budget)
 {
 	uint32_t bits = EP_GATE_OFF | (ep_flip_possible() ? EP_GATE_FLIP : 0);
 
 	note_all(true, true);
+	if (budget)
+		ep_switches()->all_budget = ep_switches()->all_count;
 	__atomic_fetch_add(&ep_arena->pauses, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&ep_arena->gate, bits, __ATOMIC_SEQ_CST);
 	note_all(true, false);
@@ -323,11 +325,27 @@ void ep_everything_switch(bool off)
 	if (!ep_arena || ep_overwritten())
 		return;
 	ep_turn_take();
-	if (off != !!(ep_arena->gate & EP_GATE_OFF))
-		(off ? switch_off : switch_on)();
+	if (off && !(ep_arena->gate & EP_GATE_OFF))
+		switch_off(false);
+	else if (!off && ep_arena->gate & EP_GATE_OFF)
+		switch_on();
 	if (ep_switches())
 		ep_site_switch_publish();
 	ep_turn_end();
+}
+
+bool ep_everything_leave(void)
+{
+	bool on;
+
+	if (!ep_arena || ep_overwritten() || !ep_inherits_nothing() || !ep_turn_try())
+		return false;
+	on = !(ep_arena->gate & EP_GATE_OFF);
+	if (on)
+		switch_off(true);
+	ep_site_switch_publish();
+	ep_turn_end();
+	return on;
 }
 
 void ep_everything_begin(void)

@@ -14,6 +14,9 @@
  * handlers. */
 void ep_everything_switch(bool off);
 
+/* Everything goes off for the budget, at once; waits for nobody. False: nothing changed. */
+bool ep_everything_leave(void);
+
 /* Everything is off, and code is changed for it. */
 bool ep_everything_is_off(void);
 

@@ -100,6 +100,11 @@ bool ep_switch_function(uint64_t address, unsigned reason, bool off)
 	return order.changed;
 }
 
+bool ep_switches_full(void)
+{
+	return ep_switches() && ep_switches()->count == ep_switches()->capacity;
+}
+
 unsigned ep_switch_reasons(uint64_t address)
 {
 	return ep_switches() ? ep_switched_reasons(address) : 0;

@@ -34,12 +34,15 @@ bool ep_switch_function(uint64_t address, unsigned reason, bool off);
  * once; waits for nobody: nothing changes while another thread is at it. `rate`, calls a second, 0
  * unknown, is noted when they go off; `changed` says what became of each.
  */
-#define EP_SWITCH_MANY 16
+#define EP_SWITCH_MANY 64
 struct ep_switch_order {
 	uint64_t address, rate;
 	bool changed;
 };
 void ep_switch_functions(struct ep_switch_order *orders, unsigned count, unsigned reason, bool off);
+
+/* No more functions can go off: there is no room to tell of them. */
+bool ep_switches_full(void);
 
 /* Why the function that holds `address` is off, EP_SWITCH_, of itself or from outside, and whether
  * it is to be kept on (EP_SWITCH_KEPT: DOFUNTRACE, epitaph_trace, `epitaph control PID trace`). */

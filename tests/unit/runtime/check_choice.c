@@ -301,14 +301,46 @@ START_TEST(a_call_without_a_return_does_not_shift_the_others)
 }
 END_TEST
 
+/* All equally warm: one look sees them all, and all may go for it. */
+START_TEST(a_thousand_that_are_equally_warm_go_at_once)
+{
+	bool seen[EP_CHOICE_MOST] = {false};
+	unsigned count;
+
+	begin();
+	for (unsigned turn = 0; turn < 4; turn++)
+		for (unsigned i = 0; i < EP_CHOICE_MOST; i++)
+			call(i, 200 + i % 7);
+	count = take(UINT64_MAX);
+	ck_assert_uint_eq(count, EP_CHOICE_MOST);
+	for (unsigned i = 0; i < count; i++) {
+		ck_assert_uint_eq(victims[i].calls, 4);
+		ck_assert(!seen[(victims[i].address - CODE) / 256]);
+		seen[(victims[i].address - CODE) / 256] = true;
+	}
+}
+END_TEST
+
+START_TEST(the_order_of_many_is_that_of_their_worth)
+{
+	begin();
+	for (unsigned i = 0; i < 500; i++)
+		for (unsigned calls = 0; calls < 1 + i * 7 % 13; calls++)
+			call(i, 40);
+	ck_assert_uint_eq(take(UINT64_MAX), 500);
+	for (unsigned i = 1; i < 500; i++)
+		ck_assert_uint_ge(victims[i - 1].calls, victims[i].calls);
+}
+END_TEST
+
 /* More functions than the table has place for, deeper calls than the stack, and marks. */
 START_TEST(what_is_too_much_is_left_out)
 {
 	begin();
-	for (unsigned i = 0; i < 3000; i++)
+	for (unsigned i = 0; i < EP_CHOICE_SLOTS; i++)
 		enter(i, 8);
-	for (unsigned i = 0; i < 3500; i++)
-		leave(3500 - i, 8);
+	for (unsigned i = 0; i < EP_CHOICE_SLOTS + 500; i++)
+		leave(EP_CHOICE_SLOTS + 500 - i, 8);
 	block.records[filled++] = ep_escape_make(EP_ESCAPE_MARK, 1u << 10);
 	block.records[filled++] = ep_escape_make(EP_ESCAPE_DATA, 0x3ffffff);
 	end_block(true);
@@ -334,6 +366,8 @@ int main(void)
 	tcase_add_test(one, what_does_not_count_tells_of_long_calls_only);
 	tcase_add_test(one, one_that_is_to_be_kept_stays);
 	tcase_add_test(one, a_call_without_a_return_does_not_shift_the_others);
+	tcase_add_test(one, a_thousand_that_are_equally_warm_go_at_once);
+	tcase_add_test(one, the_order_of_many_is_that_of_their_worth);
 	tcase_add_test(one, what_is_too_much_is_left_out);
 	suite_add_tcase(all, one);
 	return ep_test_main(all);
