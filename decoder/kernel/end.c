@@ -110,7 +110,7 @@ void ep_end_find(struct ep_trace *trace, const struct ep_source *source, uint64_
 	enum ep_source_kind kind = ep_source_kind(source);
 	struct ep_trace_end *end = &trace->end;
 
-	*end = (struct ep_trace_end){NULL, UNKNOWN, UNKNOWN, trace->last_tsc};
+	*end = (struct ep_trace_end){NULL, UNKNOWN, UNKNOWN, trace->last_tsc, false};
 	if (!trace->last_tsc || kind == EP_SOURCE_LIVE || kind == EP_SOURCE_FUNTRACE)
 		return;
 	by_snapshot(end, &witness);
@@ -119,6 +119,9 @@ void ep_end_find(struct ep_trace *trace, const struct ep_source *source, uint64_
 	if (!end->source)
 		by_scheduling(end, &witness);
 	by_core(end, &witness);
+	/* A file that outlives its process may be of one that runs. */
+	end->later = kind == EP_SOURCE_ARENA ? ended && end->least != end->most
+					     : !end->source || end->least != end->most;
 	if (end->least > 0)
 		end->tsc = ep_trace_tsc(
 			trace, ep_ns_add(ep_trace_ns(trace, trace->first_tsc, trace->last_tsc),
@@ -167,6 +170,46 @@ bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size)
 		snprintf(out, size, "no record in the last %s at least, by %s, and %s at most",
 			 least, by, most);
 	return true;
+}
+
+const char *ep_end_ago_text(const struct ep_trace *trace, uint64_t tsc, char out[EP_END_AGO_SIZE])
+{
+	char text[EP_TIMETEXT_SIZE];
+
+	snprintf(out, EP_END_AGO_SIZE, "%s%s", trace->end.later ? "at least " : "",
+		 ep_timetext(text, ep_trace_ago(trace, tsc)));
+	return out;
+}
+
+int64_t ep_end_uncertain(const struct ep_trace_end *end)
+{
+	if (!end->later)
+		return 0;
+	return end->most == UNKNOWN || end->most > USELESS
+		       ? UNKNOWN
+		       : end->most - (end->least > 0 ? end->least : 0);
+}
+
+const char *ep_end_before_text(const struct ep_trace *trace, uint64_t tsc,
+			       char out[2 * EP_END_AGO_SIZE])
+{
+	int64_t ago = ep_trace_ago(trace, tsc), more = ep_end_uncertain(&trace->end);
+	char least[EP_TIMETEXT_SIZE], most[EP_TIMETEXT_SIZE];
+	const size_t size = 2 * EP_END_AGO_SIZE;
+
+	ep_timetext(least, ago);
+	if (!trace->end.later)
+		snprintf(out, size, "%s before the end", least);
+	else if (more == UNKNOWN && ago == 0)
+		snprintf(out, size, "before the end (how long is not known)");
+	else if (more == UNKNOWN)
+		snprintf(out, size, "at least %s before the end", least);
+	else if (ago == 0)
+		snprintf(out, size, "up to %s before the end", ep_timetext(most, more));
+	else
+		snprintf(out, size, "%s to %s before the end", least,
+			 ep_timetext(most, ep_ns_add(ago, more)));
+	return out;
 }
 
 /* ---- for programs ---- */

@@ -10,6 +10,7 @@
 #include "coredump/memory/source.h"
 #include "decoder/util/json.h"
 #include "decoder/trace/trace.h"
+#include "decoder/util/timetext.h"
 
 /*
  * Sets trace->end by what the source, the scheduling events and the file's time tell. `ended`: when
@@ -20,6 +21,16 @@ void ep_end_find(struct ep_trace *trace, const struct ep_source *source, uint64_
 
 /* "no record in the last 1.000 s, by the snapshot's clock"; false: it is not worth a line. */
 bool ep_end_text(const struct ep_trace_end *end, char *out, size_t size);
+
+/* How long ago the moment was at the end: "1.234 us", "at least 1.234 us" where the end is known to
+ * be then or later. Returns `out`. */
+#define EP_END_AGO_SIZE (EP_TIMETEXT_SIZE + 16)
+const char *ep_end_ago_text(const struct ep_trace *trace, uint64_t tsc, char out[EP_END_AGO_SIZE]);
+/* The same between both bounds: "up to 1.007 s before the end". Returns `out`. */
+const char *ep_end_before_text(const struct ep_trace *trace, uint64_t tsc,
+			       char out[2 * EP_END_AGO_SIZE]);
+/* By how much later than trace->end.tsc it may have ended, ns: 0 none, EP_TRACE_END_UNKNOWN. */
+int64_t ep_end_uncertain(const struct ep_trace_end *end);
 
 /* A member "silence" of the object; none where nothing is known. */
 void ep_end_json(const struct ep_trace_end *end, struct ep_json *json);

@@ -46,6 +46,8 @@ static void process_of_trace(struct ep_report_head *head, const struct ep_eviden
 	if (!end || !trace->last_tsc)
 		return;
 	head->last_record = end;
+	head->died = ep_trace_realtime(trace, trace->end.tsc);
+	head->recorded = ep_trace_ns(trace, process->start_tsc, trace->last_tsc);
 	head->lived = ep_trace_ns(trace, process->start_tsc, trace->end.tsc);
 }
 

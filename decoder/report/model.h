@@ -42,7 +42,8 @@ struct ep_report_head {
 	uint32_t pid; /* 0 unknown */
 	struct ep_owner owner;
 	uint64_t started, last_record; /* ns since 1970; 0 unknown */
-	int64_t lived;                 /* ns from the one to the other; 0 unknown */
+	uint64_t died;                 /* the same; the earliest, where that is not exact */
+	int64_t recorded, lived;       /* ns from the start to these two; 0 unknown */
 	struct ep_machine machine;
 	uint32_t redacted; /* EP_REDACTED_ */
 	/* its end */

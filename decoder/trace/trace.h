@@ -124,6 +124,7 @@ struct ep_trace_end {
 	const char *source;  /* "snapshot", for programs; NULL: nothing but the last record */
 	int64_t least, most; /* ns after that; EP_TRACE_END_UNKNOWN */
 	uint64_t tsc; /* the last record, and `least` more: what ages and --last count back from */
+	bool later;   /* it has ended, then or later: ages are at least that long */
 };
 
 struct ep_trace_damage {

@@ -212,7 +212,7 @@ int ep_trace_create(struct ep_trace **out, const struct ep_image *image, struct 
 	read_all(trace, header);
 	if (header || trace->block_count) {
 		trace->end = (struct ep_trace_end){NULL, EP_TRACE_END_UNKNOWN, EP_TRACE_END_UNKNOWN,
-						   trace->last_tsc};
+						   trace->last_tsc, false};
 		*out = trace;
 		return EP_OK;
 	}

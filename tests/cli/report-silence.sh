@@ -41,6 +41,24 @@ print(ms(s.get("at_least_ns")), ms(s.get("at_most_ns")), ms(age), s.get("source"
 	gives 0 "$EPITAPH" report "$1"
 }
 
+# moment KNOWN FILE: of the death, in JSON; a process that goes on has none. On the page `died` counts from the start to it.
+moment() {
+	"$EPITAPH" report --json "$2" >json
+	python3 -c '
+import json, sys
+r = json.load(open("json"))
+m, s = r["end"].get("moment"), r["end"].get("silence", {})
+if r["end"]["kind"] == "alive":
+    sys.exit(m is not None)
+last, lived = r["process"]["last_record_realtime_ns"], r["process"]["lived_ns"]
+assert m["known"] == sys.argv[1], m
+early, late = m["earliest_realtime_ns"], m["latest_realtime_ns"]
+assert abs(early - last - s.get("at_least_ns", 0)) <= 1000, (early, last)
+assert (late is None) == (m["known"] == "unknown"), m
+assert late is None or abs(late - last - s["at_most_ns"]) <= 1000, (late, last)
+assert abs(lived - (early - r["process"]["started_realtime_ns"])) < 10**7' "$1" || say "$2: the moment is not $1"
+}
+
 # The snapshot of the death has its clock; so has one of a process that goes on; the core of the same death has not.
 crash core.dead env EPITAPH_SCHED=off EPITAPH_ON_CRASH=snapshot EPITAPH_OUTPUT=shot.%n "$PWD/silent" snapshot
 for shot in crash.dir/shot.1 crash.dir/shot.2; do
@@ -50,6 +68,8 @@ for shot in crash.dir/shot.1 crash.dir/shot.2; do
 	has out 'silence    no record in the last '
 	has out ", by the snapshot's clock"
 	grep -qE '^thread [0-9]+ silent.*: last record [0-9.]+ (ms|s) before the end' out || say "$shot: $(grep ^thread out)"
+	moment exact $shot
+	hasnt out ' at least '
 done
 # All that counts from the end counts from that one: of the last 100 ms there is no call but those that were open, and leaf
 # returned more than 300 ms before.
@@ -78,10 +98,17 @@ counts_from_end crash.dir/shot.1
 silence core.dead core-file
 [ "$least" = - ] && [ "$most" -ge 300 ] && [ "$age" -lt 300 ] || say "core: $least to $most ms, called $age ms before"
 has out ' at most, by the time of the core file'
+grep -qE '^thread [0-9]+ silent.*: last record up to [0-9.]+ (ms|s) before the end' out || say "core: $(grep ^thread out)"
+grep -qE '^  #[0-9]+ +wait_and_die.*called at least [0-9.]+ [a-z]+ before the end' out || say "core: $(grep wait_and_die out)"
+grep -qE '^died       [0-9.]+ [a-z]+ to ([3-9][0-9]{2}\.[0-9]+ ms|[0-9.]+ s) after its start$' out || say "core: $(grep ^died out)"
+moment bounded core.dead
 # A file that claims to be older than the last record bounds nothing.
 touch -d 2001-01-01 core.dead
 gives 0 "$EPITAPH" report core.dead
 hasnt out 'silence '
+hasnt out ' 0 ns before the end'
+grep -qE '^thread [0-9]+ silent.*: last record before the end \(how long is not known\)' out || say "old core: $(grep ^thread out)"
+moment unknown core.dead
 
 # Scheduling events, where they are to be had, prove that it lived.
 crash core.dead env EPITAPH_SCHED=auto "$PWD/silent"

@@ -19,9 +19,9 @@ crash deadlock.core "$PWD/watched" deadlock dog
 head_of deadlock.core
 fits '^died of +SIGABRT'
 fits '^because +watchdog accounts was not fed within its deadline of 200\.000 ms'
-fits '^watchdog +accounts: fed last by thread [0-9]+ watched, [0-9.]+ m?s before the end, deadline 200\.000 ms; .* too late'
-fits '^waits +thread [0-9]+ watched: in lock_journal for [0-9.]+ m?s \(.*lll_lock_wait < .*mutex_lock'
-fits '^waits +thread [0-9]+ journal: in lock_ledger for [0-9.]+ m?s \(.*lll_lock_wait < .*mutex_lock'
+fits '^watchdog +accounts: fed last by thread [0-9]+ watched, (at least )?[0-9.]+ m?s before the end, deadline 200\.000 ms; .* too late'
+fits '^waits +thread [0-9]+ watched: in lock_journal for (at least )?[0-9.]+ m?s \(.*lll_lock_wait < .*mutex_lock'
+fits '^waits +thread [0-9]+ journal: in lock_ledger for (at least )?[0-9.]+ m?s \(.*lll_lock_wait < .*mutex_lock'
 [ "$(grep -c '^waits' head)" = 2 ] || say "the watcher is among the threads"
 gives 0 "$EPITAPH" report --all deadlock.core
 hasnt out 'epitaph-watch'
@@ -84,7 +84,7 @@ ended_by livelock.core ABRT livelock
 head_of livelock.core
 fits '^died of +SIGABRT'
 fits "^because +sent by pid $$ of uid $(id -u)"
-fits '^waits +thread [0-9]+ watched: in sleep_ms for [0-9.]+ m?s \(.*nanosleep'
+fits '^waits +thread [0-9]+ watched: in sleep_ms for (at least )?[0-9.]+ m?s \(.*nanosleep'
 [ "$(grep -cE '^(runs|waits) .*(be_polite|try_both)' head)" = 2 ] || { say "two that are polite:"; cat head; }
 
 # ---- a thread that is starved of a lock ----
@@ -92,7 +92,7 @@ crash starved.core "$PWD/watched" starved
 head_of starved.core
 fits '^because +watchdog customers was not fed within its deadline of 100\.000 ms'
 fits '^watchdog +customers: fed last by thread [0-9]+ server, '
-fits '^waits +thread [0-9]+ server: in lock_ledger for [0-9.]+ m?s \(.*lll_lock_wait < .*mutex_lock'
+fits '^waits +thread [0-9]+ server: in lock_ledger for (at least )?[0-9.]+ m?s \(.*lll_lock_wait < .*mutex_lock'
 fits '^(waits|runs) +thread [0-9]+ watched: in (sleep_ms|hog) '
 
 # ---- a frame that took too long: a snapshot, and the program goes on ----
@@ -100,7 +100,7 @@ mkdir frames && (cd frames && ../watched frame) || say "frame: status $?"
 [ "$(ls frames | grep -c '\.core$')" = 1 ] || say "snapshots: $(ls frames)"
 mv frames/*.core frame.core
 head_of frame.core
-fits '^watchdog +frame: fed last by thread [0-9]+ watched, [0-9.]+ ms before the end, deadline 30\.000 ms; .* too late'
+fits '^watchdog +frame: fed last by thread [0-9]+ watched, (at least )?[0-9.]+ ms before the end, deadline 30\.000 ms; .* too late'
 fits '^waits +thread [0-9]+ watched: in sleep_ms for '
 gives 0 "$EPITAPH" report frame.core
 has out '  in span    frame ['

@@ -308,7 +308,10 @@ class Picture {
 		}
 	}
 	death() {
-		const x = this.device(this.trace.facts.end);
+		const x = this.device(this.trace.facts.end), latest = this.trace.facts.end_latest;
+		/* Then, or until there. */
+		if (this.trace.facts.death && latest)
+			this.hatch(x, 0, this.device(latest), this.canvas.height, HATCH);
 		if (this.trace.facts.death)
 			this.fill(x, 0, x + Math.max(2, Math.round(2 * this.ratio)),
 				  this.canvas.height, DEATH);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "coredump/util/alloc.h"
+#include "decoder/kernel/end.h"
 #include "decoder/export/html/html.h"
 #include "decoder/names/short_name.h"
 
@@ -276,6 +277,10 @@ static void write_process(struct facts *facts)
 	ep_json_member_text(json, "zero_realtime_ns", zero);
 	ep_json_member_int(json, "last", ns_of(facts, trace->last_tsc));
 	ep_json_member_int(json, "end", ns_of(facts, trace->end.tsc));
+	if (ep_end_uncertain(&trace->end) > 0)
+		ep_json_member_int(
+			json, "end_latest",
+			ep_ns_add(ns_of(facts, trace->end.tsc), ep_end_uncertain(&trace->end)));
 	ep_json_member_array(json, "warnings");
 	for (size_t i = 0; i < trace->warning_count; i++)
 		ep_json_string(json, trace->warnings[i]);

@@ -202,6 +202,24 @@ static void write_fault(struct ep_json *json, const struct ep_fault *fault)
 	ep_json_object_end(json);
 }
 
+static void write_moment(struct ep_json *json, const struct ep_report *report)
+{
+	const struct ep_trace_end *end = &report->trace->end;
+	int64_t more = ep_end_uncertain(end);
+
+	ep_json_member_object(json, "moment");
+	ep_json_member_text(json, "known",
+			    !end->later                    ? "exact"
+			    : more != EP_TRACE_END_UNKNOWN ? "bounded"
+							   : "unknown");
+	uint_or_null(json, "earliest_realtime_ns", report->head.died);
+	uint_or_null(json, "latest_realtime_ns",
+		     more == EP_TRACE_END_UNKNOWN || !report->head.died
+			     ? 0
+			     : report->head.died + (uint64_t)more);
+	ep_json_object_end(json);
+}
+
 static void write_end(struct ep_json *json, const struct ep_report *report)
 {
 	static const char *const lives[] = {
@@ -238,6 +256,10 @@ static void write_end(struct ep_json *json, const struct ep_report *report)
 		ep_json_member_text(json, "said", head->abort_message.text);
 	if (report->trace)
 		ep_end_json(&report->trace->end, json);
+	if (report->trace && head->last_record &&
+	    (head->end == EP_REPORT_DIED ||
+	     (head->end == EP_REPORT_ARENA && head->life == EP_LIFE_ENDED)))
+		write_moment(json, report);
 	ep_json_object_end(json);
 }
 

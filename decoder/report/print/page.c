@@ -37,15 +37,15 @@ const char *ep_page_path(const struct ep_page *page, const char *file)
 }
 
 const char *ep_page_ago(struct ep_page *page, const struct ep_time *time,
-			char out[EP_TIMETEXT_SIZE + 2])
+			char out[EP_PAGE_AGO_SIZE])
 {
-	char text[EP_TIMETEXT_SIZE];
+	char text[EP_END_AGO_SIZE];
 
 	page->approximate |= !time->exact;
 	if (time->high == EP_TIME_UNKNOWN)
-		snprintf(out, EP_TIMETEXT_SIZE + 2, "?");
+		snprintf(out, EP_PAGE_AGO_SIZE, "?");
 	else
-		snprintf(out, EP_TIMETEXT_SIZE + 2, "%s%s", time->exact ? "" : "~",
-			 ep_timetext(text, ep_trace_ago(page->trace, time->best)));
+		snprintf(out, EP_PAGE_AGO_SIZE, "%s%s", time->exact ? "" : "~",
+			 ep_end_ago_text(page->trace, time->best, text));
 	return out;
 }

@@ -3,6 +3,7 @@
 #ifndef EPITAPH_REPORT_PAGE_H
 #define EPITAPH_REPORT_PAGE_H
 
+#include "decoder/kernel/end.h"
 #include "decoder/report/print/print.h"
 #include "decoder/util/timetext.h"
 
@@ -53,9 +54,10 @@ char *ep_page_escape(const char *text);
 char *ep_page_name(const struct ep_page *page, const char *name);
 /* A source file relative to the directory that the program was built in. Borrowed from `file`. */
 const char *ep_page_path(const struct ep_page *page, const char *file);
-/* "~1.234 us": how long before the end; "?" when that is not known. */
+/* "~1.234 us", "at least 1.234 us": how long before the end (end.h); "?" when that is not known. */
+#define EP_PAGE_AGO_SIZE (EP_END_AGO_SIZE + 2)
 const char *ep_page_ago(struct ep_page *page, const struct ep_time *time,
-			char out[EP_TIMETEXT_SIZE + 2]);
+			char out[EP_PAGE_AGO_SIZE]);
 /* Where the thread died: source lines, arguments and locals. */
 void ep_page_place(struct ep_page *page, const struct ep_report_place *place);
 /* Heading, state, stack, open calls and last calls. */

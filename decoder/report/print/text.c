@@ -81,6 +81,26 @@ static void print_machine(struct ep_page *page, const struct ep_report_head *hea
 	free(platform);
 }
 
+/* The moment of death, where it is known to be another one than the last record's. */
+static void print_died_at(struct ep_page *page, const struct ep_report_head *head)
+{
+	const bool ended = head->end == EP_REPORT_DIED ||
+			   (head->end == EP_REPORT_ARENA && head->life == EP_LIFE_ENDED);
+	char text[EP_TIMETEXT_SIZE + 16], from[EP_TIMETEXT_SIZE], to[EP_TIMETEXT_SIZE];
+	int64_t more = page->trace ? ep_end_uncertain(&page->trace->end) : 0;
+
+	if (!ended || !head->last_record || !page->trace->end.source)
+		return;
+	if (!page->trace->end.later)
+		field(page, "died", "%s, %s after its start", ep_timetext_clock(text, head->died),
+		      ep_timetext(from, head->lived));
+	else if (more > 0)
+		field(page, "died", "%s to %s after its start", ep_timetext(from, head->lived),
+		      ep_timetext(to, ep_ns_add(head->lived, more)));
+	else
+		field(page, "died", "%s after its start, or later", ep_timetext(from, head->lived));
+}
+
 static void print_process(struct ep_page *page, const struct ep_report_head *head)
 {
 	char text[EP_TIMETEXT_SIZE + 16], span[EP_TIMETEXT_SIZE];
@@ -94,7 +114,9 @@ static void print_process(struct ep_page *page, const struct ep_report_head *hea
 		print_machine(page, head);
 	if (head->last_record)
 		field(page, "last seen", "%s, %s after its start",
-		      ep_timetext_clock(text, head->last_record), ep_timetext(span, head->lived));
+		      ep_timetext_clock(text, head->last_record),
+		      ep_timetext(span, head->recorded));
+	print_died_at(page, head);
 }
 
 static void print_redaction(struct ep_page *page, const struct ep_report_head *head)
@@ -111,12 +133,12 @@ static void print_redaction(struct ep_page *page, const struct ep_report_head *h
 static void print_watchdog(struct ep_page *page, const struct ep_report_watchdog *watchdog)
 {
 	const struct ep_trace_watchdog *one = watchdog->watchdog;
-	char deadline[EP_TIMETEXT_SIZE], ago[EP_TIMETEXT_SIZE], late[EP_TIMETEXT_SIZE];
+	char deadline[EP_TIMETEXT_SIZE], ago[EP_END_AGO_SIZE], late[EP_TIMETEXT_SIZE];
 
 	fprintf(page->out, "%swatchdog  %s %s: %sfed last by", page->style->dim, page->style->plain,
 		one->name, one->paused ? "paused; " : "");
 	fprintf(page->out, " thread %" PRIu32 " %s, %s before the end, deadline %s", one->fed_by,
-		watchdog->fed_name, ep_timetext(ago, ep_trace_ago(page->trace, one->fed_tsc)),
+		watchdog->fed_name, ep_end_ago_text(page->trace, one->fed_tsc, ago),
 		ep_timetext(deadline, one->deadline));
 	if (watchdog->late)
 		fprintf(page->out, "; %s%s too late%s", page->style->warn,
@@ -235,7 +257,7 @@ static void print_name(struct ep_page *page, const struct ep_function *function)
 static void print_hung(struct ep_page *page, const struct ep_report_hung *hung)
 {
 	const struct ep_trace_thread *trace = hung->trace;
-	char text[EP_TIMETEXT_SIZE + 2];
+	char text[2 * EP_END_AGO_SIZE];
 
 	fprintf(page->out, "%s%s%s thread %" PRIu32 " %s:", page->style->dim,
 		hung->waits ? "waits     " : "runs      ", page->style->plain, hung->tid,
@@ -248,8 +270,8 @@ static void print_hung(struct ep_page *page, const struct ep_report_hung *hung)
 	}
 	/* One that runs and calls nothing spins. */
 	if (!hung->waits && trace && trace->block_count)
-		fprintf(page->out, "%s last record %s before the end", hung->has_call ? "," : "",
-			ep_timetext(text, ep_trace_ago(page->trace, trace->last_tsc)));
+		fprintf(page->out, "%s last record %s", hung->has_call ? "," : "",
+			ep_end_before_text(page->trace, trace->last_tsc, text));
 	for (size_t i = 0; i < hung->function_count; i++) {
 		fputs(i ? " < " : " (", page->out);
 		print_name(page, hung->functions[i]);

@@ -239,12 +239,12 @@ static void print_functions(struct ep_page *page, const struct ep_report_group *
 static void print_quiet(struct ep_page *page, const struct ep_report_group *group, size_t used)
 {
 	uint64_t last = last_record(group);
-	char ago[EP_TIMETEXT_SIZE], text[EP_TIMETEXT_SIZE + 32];
+	char ago[EP_END_AGO_SIZE], text[EP_END_AGO_SIZE + 32];
 
 	if (!page->trace || !last)
 		return;
 	snprintf(text, sizeof(text), "  [last call %s ago]",
-		 ep_timetext(ago, ep_trace_ago(page->trace, last)));
+		 ep_end_ago_text(page->trace, last, ago));
 	if (!page->columns || used + ep_fit_columns(text) <= page->columns)
 		fprintf(page->out, "%s%s%s", page->style->dim, text, page->style->plain);
 }

@@ -25,12 +25,12 @@
 static void called_text(struct ep_page *page, const struct ep_time *time, char *out, size_t size)
 {
 	const char *end = page->columns && page->columns < WIDE ? "ago" : "before the end";
-	char text[EP_TIMETEXT_SIZE + 2];
+	char text[EP_PAGE_AGO_SIZE];
 	int64_t most = ep_trace_ago(page->trace, time->low);
 
 	if (time->high != EP_TIME_UNKNOWN)
 		snprintf(out, size, "called %s %s", ep_page_ago(page, time, text), end);
-	else if (most > 0)
+	else if (most > 0 && !page->trace->end.later)
 		snprintf(out, size, "called at most %s %s", ep_timetext(text, most), end);
 	else
 		snprintf(out, size, "called after the last clock read");

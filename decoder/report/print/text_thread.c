@@ -11,7 +11,7 @@
 
 static void print_history(struct ep_page *page, const struct ep_trace_thread *thread)
 {
-	char ago[EP_TIMETEXT_SIZE], span[EP_TIMETEXT_SIZE];
+	char ago[2 * EP_END_AGO_SIZE], span[EP_TIMETEXT_SIZE];
 	const struct ep_trace *trace = page->trace;
 
 	if (!thread || thread->block_count == 0) {
@@ -24,8 +24,7 @@ static void print_history(struct ep_page *page, const struct ep_trace_thread *th
 				: "");
 		return;
 	}
-	fprintf(page->out, ": last record %s before the end, ",
-		ep_timetext(ago, ep_trace_ago(trace, thread->last_tsc)));
+	fprintf(page->out, ": last record %s, ", ep_end_before_text(trace, thread->last_tsc, ago));
 	fprintf(page->out, "history of %s%s",
 		ep_timetext(span, ep_trace_ns(trace, thread->first_tsc, thread->last_tsc)),
 		thread->from_start ? ", whole"
@@ -109,7 +108,7 @@ static void print_where(struct ep_page *page, const char *before, const struct e
 
 static void print_uncaught(struct ep_page *page, const struct ep_exception *exception)
 {
-	char ago[EP_TIMETEXT_SIZE + 2], *type = NULL;
+	char ago[EP_PAGE_AGO_SIZE], *type = NULL;
 
 	if (exception->type)
 		type = type_name(page, exception->type);
@@ -145,7 +144,7 @@ static void print_died(struct ep_page *page, const struct ep_report_thread *thre
 static void print_open_calls(struct ep_page *page, const struct ep_report_thread *thread)
 {
 	const struct ep_open_calls *open = &thread->open;
-	char ago[EP_TIMETEXT_SIZE + 2];
+	char ago[EP_PAGE_AGO_SIZE];
 
 	if (!open->known)
 		return;
@@ -173,14 +172,14 @@ static void print_open_calls(struct ep_page *page, const struct ep_report_thread
 
 static void print_spans(struct ep_page *page, const struct ep_open_calls *open)
 {
-	char ago[EP_TIMETEXT_SIZE];
+	char ago[EP_END_AGO_SIZE];
 
 	if (!open->span_count)
 		return;
 	fprintf(page->out, "  in span    ");
 	for (size_t i = 0; i < open->span_count && i < SPANS_SHOWN; i++)
 		fprintf(page->out, "%s%s [%s]", i ? ", " : "", open->spans[i].name,
-			ep_timetext(ago, ep_trace_ago(page->trace, open->spans[i].since.best)));
+			ep_end_ago_text(page->trace, open->spans[i].since.best, ago));
 	if (open->span_count > SPANS_SHOWN)
 		fprintf(page->out, ", … %zu more", open->span_count - SPANS_SHOWN);
 	fputc('\n', page->out);
