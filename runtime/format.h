@@ -173,6 +173,7 @@ struct ep_arena {
 	 * one behind, or EP_HOLD_CYCLES ahead: they do not */
 	uint64_t hold;
 	struct ep_section sections[EP_SECTION_MAX];
+	uint64_t marks_left_out; /* (1.9) of exceptions and jumps, that left no recorded call */
 };
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
 static_assert(offsetof(struct ep_arena, gate) == 136, "assembly and `epitaph control` rely on it");

@@ -99,6 +99,10 @@ void ep_info_switches_print(const struct ep_trace *trace)
 		printf("           %" PRIu64 " times a place was not as it should be (a "
 		       "debugger's breakpoint?)\n",
 		       head->unflippable);
+	if (trace->arena.marks_left_out)
+		printf("marks      %" PRIu64 " of exceptions and jumps were left out for "
+		       "EPITAPH_BUDGET: none left a call that is in the history\n",
+		       trace->arena.marks_left_out);
 	print_cost(head);
 }
 
@@ -151,5 +155,6 @@ void ep_info_switches_json(struct ep_json *json, const struct ep_trace *trace)
 	ep_json_member_uint(json, "unflippable", head->unflippable);
 	json_off(json, trace);
 	json_cost(json, head);
+	ep_json_member_uint(json, "marks_left_out", trace->arena.marks_left_out);
 	ep_json_object_end(json);
 }

@@ -77,6 +77,11 @@ static void warn_trace(struct ep_report *report, const struct ep_trace *trace)
 		     "EPITAPH_ON_CRASH had no effect: the program set a filter of system calls "
 		     "(seccomp) that does not let a snapshot be written, or gave up the "
 		     "processor's time");
+	if (trace->arena.marks_left_out)
+		warn(report, "marks-left-out",
+		     "%" PRIu64 " marks of exceptions and jumps are not in the history, as they "
+		     "cost too much (EPITAPH_BUDGET): none of them left a call that is",
+		     trace->arena.marks_left_out);
 	warn_losses(report, trace);
 	warn_missed(report, trace);
 	ep_switched_texts(trace, report->evidence->names, warn_switched, report);

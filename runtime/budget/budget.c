@@ -50,6 +50,7 @@
 #define OWN_PART    5          /* … of a fifth of the budget */
 #define DEBT        (40 * MS)  /* of cost beyond the budget: the last step */
 #define LONG_CALL   (100 * US) /* the story: those stay */
+#define SPARED      10         /* looks' worth of marks that were left out, until one is due */
 #define SETTLE      10         /* what was done takes effect for so many times as long */
 #define TRIAL_AGAIN (100 * MS) /* from trial to trial */
 #define WINDOW      (100 * MS) /* of the program's time, in which a phase is seen */
@@ -87,6 +88,8 @@ static struct thread {
 	bool looked;
 	uint64_t records; /* since its last look */
 	uint64_t clock;   /* TSC cycles of reading the clock since then */
+	uint64_t marks;   /* … of marks */
+	uint64_t spared;  /* … that marks would have cost which were left out */
 	uint64_t cpu;     /* ns of its CPU time at its last look */
 } threads[THREADS];
 
@@ -115,6 +118,8 @@ static struct {
 	uint64_t phase;                /* when one began */
 	uint32_t share;                /* hooks', of late */
 	uint64_t late_cost, late_work; /* that it comes from */
+	uint64_t ns1024;               /* TSC cycles of 1,024 ns */
+	uint32_t marks_share;          /* what marks cost, or would, of late */
 	uint64_t spent;                /* TSC of the account's last entry */
 	uint64_t own;                  /* TSC cycles of our own work that no account has had yet */
 	struct ep_cost_account work;   /* what choosing and switching may take */
@@ -151,7 +156,7 @@ static void add_block(struct thread *thread, const struct ep_tls *tls, const str
 /* Before its CPU time is known. */
 static uint64_t cost_about(const struct thread *thread)
 {
-	return thread->clock + thread->records * ledger.hook1000 / 1000;
+	return thread->clock + thread->marks + thread->records * ledger.hook1000 / 1000;
 }
 
 /* What its hooks cost, that had `cpu` cycles. */
@@ -181,6 +186,7 @@ static uint64_t cpu_cycles(struct thread *thread)
 static void learn_rates(void)
 {
 	ledger.near1000 = ep_clock_cycles(HOOK_NEAR);
+	ledger.ns1024 = ep_clock_cycles(1024);
 	ledger.far = ep_clock_cycles(HOOK_FAR);
 	if (ledger.hook1000 < ledger.near1000)
 		ledger.hook1000 = ledger.near1000;
@@ -304,10 +310,29 @@ static void spend(uint64_t work, uint64_t cost, uint64_t tsc)
 	ep_family_spend(before - ledger.account.balance, (int64_t)ep_clock_cycles(CREDIT));
 }
 
+uint32_t ep_budget_thin;
+
+/* Marks may have a third of what there is; above that those that change nothing are left out, and
+ * the functions that make the others needed go off, as hooks and marks have one share. */
+static void weigh_marks(uint64_t cost, uint64_t work)
+{
+	uint32_t share = ep_cost_share(cost, work), most = ep_settings.budget / 100 * HELD / 3;
+
+	ledger.marks_share = (ledger.marks_share * 3 + (share < MILLION ? share : MILLION)) / 4;
+	if (!ep_settings.budget || ledger.marks_share < most / 2)
+		__atomic_store_n(&ep_budget_thin, 0, __ATOMIC_RELAXED);
+	else if (ledger.marks_share > most)
+		__atomic_store_n(&ep_budget_thin, 1, __ATOMIC_RELAXED);
+}
+
 static void account(struct thread *thread, uint64_t tsc)
 {
 	uint64_t cpu = cpu_cycles(thread), clock = thread->clock, own = ledger.own;
-	uint64_t cost = hooks_cost(thread, cpu) + clock, work = ep_cost_work(cpu, cost + own);
+	uint64_t cost = hooks_cost(thread, cpu) + clock + thread->marks;
+	uint64_t work = ep_cost_work(cpu, cost + own);
+
+	weigh_marks(thread->marks + thread->spared, work);
+	thread->marks = thread->spared = 0;
 
 	thread->records = thread->clock = 0;
 	thread->looked = true;
@@ -602,6 +627,30 @@ void ep_budget_block(struct ep_tls *tls, uint64_t tsc)
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
+void ep_budget_mark(struct ep_tls *tls, uint64_t ns, unsigned spared)
+{
+	struct thread *thread = thread_of(tls);
+	struct ep_switches *head = ep_switches();
+	uint64_t tsc;
+
+	if (!thread || !head || tls->gate == &ep_faults_gate || ep_settings.min_duration)
+		return;
+	if (spared) {
+		__atomic_fetch_add(&ep_arena->marks_left_out, spared, __ATOMIC_RELAXED);
+		thread->spared += ns * ledger.ns1024 / 1024;
+	} else {
+		thread->marks += ns * ledger.ns1024 / 1024;
+	}
+	if (cost_about(thread) < (thread->looked ? ledger.look : ledger.look_first) &&
+	    thread->spared < SPARED * ledger.look)
+		return;
+	tsc = ep_tsc();
+	if (!begin_work(tsc))
+		return;
+	work(tls, thread, true, tsc);
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
 /* Some of what children have said; false: there was none. */
 static bool hear(uint64_t tsc)
 {
@@ -659,7 +708,8 @@ void ep_budget_start(void)
 	ledger.clock = ep_settings.clock_budget;
 	ledger.second_begun = ledger.spent = ep_tsc();
 	ledger.cost = ledger.cpu = ledger.own = ledger.queued = 0;
-	ledger.late_cost = ledger.late_work = ledger.share = 0;
+	ledger.late_cost = ledger.late_work = ledger.share = ledger.marks_share = 0;
+	ep_budget_thin = 0;
 	ledger.sched = ledger.sched_cpu = ledger.sched_share = 0;
 	/* What its parent would try now is its parent's to try. */
 	ledger.trial_again = ledger.second_begun + ep_clock_cycles(TRIAL_AGAIN);

@@ -22,6 +22,17 @@ void ep_budget_start(void);
  * it: some 10 us for each function, once, so that a fork may come 20 ms later. Signal safe. */
 void ep_budget_before_fork(void);
 
+/*
+ * Marks (exceptions, jumps: record/mark.h) cost, too, and more than a call does. `ns`: what they
+ * have cost the calling thread, or, where it is not 0, what `spared` of them would have that were
+ * left out. Signal safe.
+ */
+void ep_budget_mark(struct ep_tls *tls, uint64_t ns, unsigned spared);
+
+/* Not 0: marks cost too much, and those are left out that change nothing of what is open
+ * (marks.h). */
+extern uint32_t ep_budget_thin;
+
 /* The calling thread has filled a block, and enters the next one at `tsc`. Some ns, now and then
  * some 10 us, which are part of the cost. Signal safe. */
 void ep_budget_block(struct ep_tls *tls, uint64_t tsc);

@@ -12,29 +12,69 @@
 #include <stddef.h>
 #include <ucontext.h>
 
+#include "runtime/budget/budget.h"
+#include "runtime/budget/marks.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
 #include "runtime/record/stacks.h"
 
+static struct ep_quiet *quiet_here(void)
+{
+	return ep_ring_recording() ? ep_quiet_here() : NULL;
+}
+
+/* It is saved where it was saved, when those calls were open that are. */
 static void save(uint64_t buffer)
 {
+	struct ep_quiet *quiet;
 	struct ep_mark mark;
 
+	if (ep_quiet_again(buffer))
+		return;
+	quiet = quiet_here();
+	if (quiet && ep_budget_thin && ep_quiet_has(quiet, buffer)) {
+		ep_tls.quiet = ep_quiet_key(buffer);
+		ep_quiet_spare(quiet, EP_MARK_NS);
+		return;
+	}
 	ep_mark_init(&mark, EP_MARK_SAVE);
 	ep_mark_value(&mark, buffer);
 	ep_mark_record(&mark);
+	if (!quiet)
+		return;
+	ep_quiet_add(quiet, buffer);
+	ep_quiet_note(quiet, EP_MARK_NS);
+	if (ep_budget_thin)
+		ep_tls.quiet = ep_quiet_key(buffer);
 }
 
+/* Nothing was recorded since it was saved: what was open then is. */
 static void resume(uint64_t buffer, uint64_t place)
 {
+	struct ep_quiet *quiet;
 	struct ep_mark mark;
+	bool same;
 
+	if (ep_quiet_again(buffer))
+		return;
+	quiet = quiet_here();
+	same = quiet && ep_quiet_has(quiet, buffer);
+	if (same && ep_budget_thin) {
+		ep_tls.quiet = ep_quiet_key(buffer);
+		ep_quiet_spare(quiet, EP_MARK_NS);
+		return;
+	}
 	ep_mark_init(&mark, EP_MARK_RESUME);
 	ep_mark_value(&mark, buffer);
 	ep_mark_value(&mark, place - 1);
 	ep_mark_record(&mark);
+	if (!quiet)
+		return;
+	for (unsigned i = 0; i < EP_QUIET_BUFFERS && !same; i++)
+		quiet->buffers[i] = 0;
+	ep_quiet_note(quiet, EP_MARK_NS);
 }
 
 EP_BEFORE(setjmp, setjmp, save(a))
@@ -55,8 +95,10 @@ static void swap(uint64_t saved, uint64_t resumed, uint64_t place)
 	ep_mark_value(&mark, resumed);
 	ep_mark_value(&mark, place - 1);
 	ep_mark_record(&mark);
-	if (ep_ring_recording())
+	if (ep_ring_recording()) {
 		ep_stack_is_marked(&ep_tls);
+		ep_budget_mark(&ep_tls, EP_MARK_NS, 0);
+	}
 }
 
 EP_BEFORE(swapcontext, swapcontext, swap(a, b, place))

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "runtime/facts/loadmap.h"
+#include "runtime/intercept/frames.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/record/tls.h"
 
@@ -28,7 +29,9 @@ int EP_INTERPOSER_NAME(dlclose)(void *handle)
 	if (!found)
 		return -1;
 	ep_loadmap_refresh();
+	ep_frames_forget();
 	result = ((int (*)(void *))(void (*)(void))found)(handle);
+	ep_frames_forget();
 	ep_loadmap_unloads();
 	ep_loadmap_refresh();
 	return result;

@@ -9,6 +9,9 @@
  */
 #include <unwind.h>
 
+#include "runtime/budget/budget.h"
+#include "runtime/budget/marks.h"
+#include "runtime/intercept/frames.h"
 #include "runtime/lib/interpose.h"
 #include "runtime/record/mark.h"
 #include "runtime/record/ring.h"
@@ -68,6 +71,16 @@ static bool find_unwinder(uint64_t place)
 		find_entries();
 	return all;
 }
+
+/* What is thought to be paid for a throw's mark, a landing's, and a frame that is met, which is
+ * remembered or not; ns. */
+#define THROW_NS     (2 * EP_MARK_NS)
+#define LANDING_NS   (2 * EP_MARK_NS)
+#define STEP_NS      8
+#define SLOW_STEP_NS 320
+
+/* Bytes: frames that lie so near each other are of one stack. */
+#define SAME_STACK 16384
 
 /* ---- what is thrown ------------------------------------------------------ */
 
@@ -131,12 +144,21 @@ static _Unwind_Reason_Code look_for_next(struct _Unwind_Context *context, void *
 	return _URC_NO_REASON;
 }
 
-/* The traced function that throws: it called the language's runtime, which called the unwinder at
- * `place`. 0 unknown. */
-static uint64_t thrower(uint64_t place)
+/* Who called an interposed function, whose return address lies at `at` (x86_64/interpose.S). */
+static struct ep_resumption caller_at(const uint64_t *at)
 {
-	struct next next = {.place = place};
+	return (struct ep_resumption){*at, (uint64_t)(at + 1), at[-9]};
+}
 
+/* The traced function that throws: it called the language's runtime, which called the unwinder from
+ * `frame`. 0 unknown. */
+static uint64_t thrower(struct ep_resumption frame)
+{
+	struct next next = {.place = frame.place};
+	uint64_t place = frame.place;
+
+	if (ep_frame_caller(&frame, place))
+		return frame.place - 1;
 	if (find_unwinder(place))
 		own_Unwind_Backtrace(look_for_next, &next);
 	return next.address;
@@ -146,10 +168,11 @@ void ep_before_throw(uint64_t object, const char *const *type, uint64_t place);
 void ep_before_throw_kept(const uint64_t *kept, uint64_t unused, uint64_t place);
 void ep_before_throw_again(uint64_t a, uint64_t b, uint64_t place);
 ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception, uint64_t unused,
-			  uint64_t place);
+			  uint64_t place, uint64_t third, uint64_t fourth, const uint64_t *at);
 ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception, uint64_t unused,
-			    uint64_t place);
-ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad, uint64_t place);
+			    uint64_t place, uint64_t third, uint64_t fourth, const uint64_t *at);
+ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad, uint64_t place,
+			    uint64_t third, uint64_t fourth, const uint64_t *at);
 
 /*
  * What stubs of __cxa_throw and the like (the wrapper's kit/jumps.S) have told of: the unwinder may
@@ -182,16 +205,39 @@ static uint64_t thread_key(enum again again)
 	return (uint64_t)__builtin_thread_pointer() + again;
 }
 
-static void throws(const char *const *type, uint64_t place, uint64_t key)
+/* An exception begins to fly. False: marks cost too much, and one more would change nothing. */
+static bool is_to_tell(void)
 {
+	struct ep_quiet *quiet = ep_quiet_here();
+
+	if (!quiet || !ep_budget_thin || !quiet->until)
+		return true;
+	quiet->unthrown = true;
+	ep_quiet_spare(quiet, THROW_NS);
+	return false;
+}
+
+static void tell_throw(unsigned kind, uint64_t address, const char *type)
+{
+	struct ep_quiet *quiet = ep_quiet_here();
 	struct ep_mark mark;
 
+	ep_mark_init(&mark, kind);
+	ep_mark_value(&mark, address);
+	ep_mark_text(&mark, type);
+	ep_mark_record(&mark);
+	if (!quiet)
+		return;
+	quiet->unthrown = false;
+	ep_quiet_note(quiet, THROW_NS);
+}
+
+static void throws(const char *const *type, uint64_t place, uint64_t key)
+{
 	if (!ep_ring_recording())
 		return;
-	ep_mark_init(&mark, EP_MARK_THROW);
-	ep_mark_value(&mark, place - 1);
-	ep_mark_text(&mark, name_of(type));
-	ep_mark_record(&mark);
+	if (is_to_tell())
+		tell_throw(EP_MARK_THROW, place - 1, name_of(type));
 	note(key);
 }
 
@@ -210,46 +256,32 @@ void ep_before_throw_kept(const uint64_t *kept, uint64_t unused, uint64_t place)
 		throws((const char *const *)*header, place, thread_key(THROWS_KEPT));
 }
 
-static void rethrows(uint64_t thrower_address)
-{
-	struct ep_mark mark;
-
-	ep_mark_init(&mark, EP_MARK_RETHROW);
-	ep_mark_value(&mark, thrower_address);
-	ep_mark_record(&mark);
-}
-
 void ep_before_throw_again(uint64_t a, uint64_t b, uint64_t place)
 {
 	(void)a, (void)b;
 	if (!ep_ring_recording())
 		return;
-	rethrows(place - 1);
+	if (is_to_tell())
+		tell_throw(EP_MARK_RETHROW, place - 1, "");
 	note(thread_key(RETHROWS));
 }
 
 ep_any_fn ep_before_raise(const struct _Unwind_Exception *exception, uint64_t unused,
-			  uint64_t place)
+			  uint64_t place, uint64_t third, uint64_t fourth, const uint64_t *at)
 {
-	struct ep_mark mark;
-
-	(void)unused;
+	(void)unused, (void)third, (void)fourth;
 	if (!was_noted((uint64_t)(exception + 1)) && !was_noted(thread_key(THROWS_KEPT)) &&
-	    ep_ring_recording()) {
-		ep_mark_init(&mark, EP_MARK_THROW);
-		ep_mark_value(&mark, thrower(place));
-		ep_mark_text(&mark, type_name(exception));
-		ep_mark_record(&mark);
-	}
+	    ep_ring_recording() && is_to_tell())
+		tell_throw(EP_MARK_THROW, thrower(caller_at(at)), type_name(exception));
 	return ep_interpose_real(EP_REAL__Unwind_RaiseException, place);
 }
 
 ep_any_fn ep_before_rethrow(const struct _Unwind_Exception *exception, uint64_t unused,
-			    uint64_t place)
+			    uint64_t place, uint64_t third, uint64_t fourth, const uint64_t *at)
 {
-	(void)exception, (void)unused;
-	if (!was_noted(thread_key(RETHROWS)) && ep_ring_recording())
-		rethrows(thrower(place));
+	(void)exception, (void)unused, (void)third, (void)fourth;
+	if (!was_noted(thread_key(RETHROWS)) && ep_ring_recording() && is_to_tell())
+		tell_throw(EP_MARK_RETHROW, thrower(caller_at(at)), "");
 	return ep_interpose_real(EP_REAL__Unwind_Resume_or_Rethrow, place);
 }
 
@@ -260,6 +292,7 @@ struct walk {
 	uint64_t until; /* CFA of the frame that is landed in */
 	uint64_t cfa;   /* of the frame before */
 	bool begun;     /* the unwinder's own frames are passed */
+	unsigned steps; /* frames met */
 	struct ep_mark mark;
 };
 
@@ -306,6 +339,7 @@ static _Unwind_Reason_Code leave_frame(struct _Unwind_Context *context, void *ar
 	if (cfa == walk->until || (walk->cfa < walk->until && walk->cfa && cfa > walk->until))
 		return _URC_NORMAL_STOP;
 	walk->cfa = cfa;
+	walk->steps++;
 	address = address_of(context);
 	if (!walk->begun) {
 		walk->begun = is_unwinder(address);
@@ -316,37 +350,119 @@ static _Unwind_Reason_Code leave_frame(struct _Unwind_Context *context, void *ar
 	return _URC_NO_REASON;
 }
 
-static void leave_frames(uint64_t until)
+/*
+ * As leave_frame, by the tables that are remembered. False: they do not lead to that frame, and
+ * nothing was recorded. Where more frames are left than a mark has room for they are walked twice,
+ * as nothing may be recorded before all of them are known.
+ */
+static bool leave_known_frames(struct walk *walk, const struct ep_resumption *from)
 {
-	struct walk walk = {.until = until};
+	bool fits = true, sure;
 
-	ep_mark_init(&walk.mark, EP_MARK_LEFT);
-	own_Unwind_Backtrace(leave_frame, &walk);
-	flush(&walk);
+	do {
+		struct ep_resumption frame = *from;
+
+		sure = !fits;
+		fits = true;
+		walk->begun = false;
+		walk->mark.count = 0;
+		while (frame.sp != walk->until) {
+			uint64_t address = frame.place - 1;
+
+			walk->steps++;
+			if (!walk->begun) {
+				walk->begun = is_unwinder(address);
+			} else if (!ep_mark_value(&walk->mark, address)) {
+				fits = false;
+				if (sure)
+					flush(walk);
+				walk->mark.count = 0;
+				ep_mark_value(&walk->mark, address);
+			}
+			if (!ep_frame_caller(&frame, from->place) || frame.sp > walk->until)
+				return false;
+		}
+	} while (!fits && !sure);
+	return true;
+}
+
+/* Gathers the frames that are left, and records all but the last mark's worth of them. */
+static void leave_frames(struct walk *walk, const struct ep_resumption *from)
+{
+	if (leave_known_frames(walk, from))
+		return;
+	walk->begun = false;
+	walk->mark.count = 0;
+	own_Unwind_Backtrace(leave_frame, walk);
+	walk->steps *= SLOW_STEP_NS / STEP_NS;
+}
+
+static unsigned add_mark(uint64_t *words, unsigned at, struct ep_mark *mark)
+{
+	if (!mark->count)
+		return at;
+	ep_mark_finish(mark);
+	for (unsigned i = 0; i <= mark->count; i++)
+		words[at++] = mark->words[i];
+	return at;
 }
 
 /* The second register for landing pads is 0 for clean-up code, else it selects the handler. */
-static void note_landing(struct _Unwind_Context *context, uint64_t pad, uint64_t place)
+static void note_landing(struct _Unwind_Context *context, uint64_t pad,
+			 const struct ep_resumption *from)
 {
-	struct ep_mark mark;
+	uint64_t words[3 * 3 + 1 + EP_MARK_DATA_MAX], until;
+	struct ep_mark landed, thrown;
+	struct ep_quiet *quiet;
+	struct walk walk;
+	unsigned count = 0;
 
-	if (ep_ring_recording() && find_unwinder(place)) {
-		leave_frames(own_Unwind_GetCFA(context));
-		ep_mark_init(&mark, own_Unwind_GetGR(context, __builtin_eh_return_data_regno(1))
-					    ? EP_MARK_CAUGHT
-					    : EP_MARK_LANDED);
-		ep_mark_value(&mark, pad);
-		ep_mark_record(&mark);
+	if (!ep_ring_recording() || !find_unwinder(from->place))
+		return;
+	until = own_Unwind_GetCFA(context);
+	quiet = ep_quiet_here();
+	if (quiet && ep_budget_thin && until <= quiet->until &&
+	    quiet->until - until <= SAME_STACK) {
+		ep_quiet_spare(quiet, LANDING_NS);
+		return;
 	}
+	walk = (struct walk){.until = until};
+	ep_mark_init(&walk.mark, EP_MARK_LEFT);
+	leave_frames(&walk, from);
+	/* Its throw was left out, and there was something to leave after all. */
+	if (quiet && quiet->unthrown) {
+		ep_mark_init(&thrown, EP_MARK_THROW);
+		ep_mark_value(&thrown, 0);
+		count = add_mark(words, count, &thrown);
+		quiet->unthrown = false;
+	}
+	count = add_mark(words, count, &walk.mark);
+	ep_mark_init(&landed, own_Unwind_GetGR(context, __builtin_eh_return_data_regno(1))
+				      ? EP_MARK_CAUGHT
+				      : EP_MARK_LANDED);
+	ep_mark_value(&landed, pad);
+	count = add_mark(words, count, &landed);
+	ep_ring_mark(words, count);
+	if (!quiet)
+		return;
+	for (unsigned i = 0; i < EP_QUIET_BUFFERS; i++)
+		quiet->buffers[i] = 0; /* calls have ended since */
+	if (quiet->until < until)
+		quiet->until = until;
+	ep_quiet_note(quiet, LANDING_NS + STEP_NS * walk.steps);
 }
 
 static unsigned landings; /* how many came by way of _Unwind_SetIP */
 
 /* A personality routine has chosen where to go on, and sets that last (both of gcc and of LLVM). */
-ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad, uint64_t place)
+ep_any_fn ep_before_landing(struct _Unwind_Context *context, uint64_t pad, uint64_t place,
+			    uint64_t third, uint64_t fourth, const uint64_t *at)
 {
+	struct ep_resumption from = caller_at(at);
+
+	(void)third, (void)fourth;
 	__atomic_fetch_add(&landings, 1, __ATOMIC_RELAXED);
-	note_landing(context, pad, place);
+	note_landing(context, pad, &from);
 	return ep_interpose_real(EP_REAL__Unwind_SetIP, place);
 }
 
@@ -365,13 +481,14 @@ _Unwind_Reason_Code ep_personality(int version, _Unwind_Action actions,
 				   struct _Unwind_Exception *exception,
 				   struct _Unwind_Context *context, _Unwind_Personality_Fn real)
 {
-	uint64_t place = (uint64_t)__builtin_return_address(0);
+	const uint64_t *frame = __builtin_frame_address(0);
+	struct ep_resumption from = {frame[1], (uint64_t)&frame[2], frame[0]};
 	unsigned before = __atomic_load_n(&landings, __ATOMIC_RELAXED);
 	_Unwind_Reason_Code code = real(version, actions, class, exception, context);
 	int ignored;
 
-	if (code == _URC_INSTALL_CONTEXT && find_unwinder(place) &&
+	if (code == _URC_INSTALL_CONTEXT && find_unwinder(from.place) &&
 	    before == __atomic_load_n(&landings, __ATOMIC_RELAXED))
-		note_landing(context, own_Unwind_GetIPInfo(context, &ignored), place);
+		note_landing(context, own_Unwind_GetIPInfo(context, &ignored), &from);
 	return code;
 }

@@ -119,6 +119,8 @@ static bool enter_block(struct ep_tls *tls, uint64_t cursor, uint64_t tsc, uint8
 	if (!ep_cmpxchg_local(&tls->cursor, cursor, (uint64_t)&block->records[0]))
 		return false;
 	tls->last_tsc = since;
+	if (!ep_settings.min_duration)
+		tls->quiet = 0;
 	/* Before it is the last one: who copies the ring goes back from there. */
 	ep_rings_entered(tls->thread, block, now);
 	/* A handler that came since is further. */

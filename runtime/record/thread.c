@@ -124,7 +124,7 @@ static void ask_for_end(void)
 /* The block that it was in has no header any more. */
 void ep_thread_lose(void)
 {
-	struct ep_shortcalls *shortcalls = ep_tls.shortcalls;
+	struct ep_shortcalls *shortcalls = ep_settings.min_duration ? ep_tls.shortcalls : NULL;
 	uint64_t block = (ep_tls.cursor - 1) & -(uint64_t)EP_BLOCK_SIZE;
 
 	ep_faults_leave(&ep_tls);
@@ -146,7 +146,7 @@ static struct {
 
 void ep_thread_reset(void)
 {
-	struct ep_shortcalls *shortcalls = ep_tls.shortcalls;
+	struct ep_shortcalls *shortcalls = ep_settings.min_duration ? ep_tls.shortcalls : NULL;
 	const struct ep_thread *thread = ep_tls.thread;
 
 	__builtin_memset(&kept, 0, sizeof(kept));

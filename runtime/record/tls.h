@@ -34,7 +34,12 @@ struct ep_tls {
 			uint32_t counters_busy; /* they are being changed */
 		};
 	};
-	struct ep_shortcalls *shortcalls; /* NULL: none */
+	union {
+		/* with EPITAPH_MIN_DURATION; NULL: none */
+		struct ep_shortcalls *shortcalls;
+		/* without: cursor and buffer of a jump's mark (budget/marks.h); 0: none */
+		uint64_t quiet;
+	};
 };
 static_assert(sizeof(struct ep_tls) <= 64, "more does not fit under dlopen");
 

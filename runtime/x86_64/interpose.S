@@ -22,8 +22,9 @@
 	.cfi_adjust_cfa_offset -8
 	.endm
 
-	/* \before gets the first two arguments, the place of the call, and the third and fourth
-	 * argument, and returns the real one's address. %r11 is where to go on; 0: there. */
+	/* \before gets the first two arguments, the place of the call, the third and fourth
+	 * argument, and where the place lies on the stack (the caller's rbp is nine words below),
+	 * and returns the real one's address. %r11 is where to go on; 0: there. */
 	.macro	go_on before
 	keep	%rdi
 	keep	%rsi
@@ -33,10 +34,11 @@
 	keep	%r9
 	keep	%rax
 	keep	%r11
-	keep	%r11			/* aligns the stack for C */
+	keep	%rbp			/* aligns the stack for C, too */
 	movq	%rcx, %r8
 	movq	%rdx, %rcx
-	movq	72(%rsp), %rdx
+	leaq	72(%rsp), %r9
+	movq	(%r9), %rdx
 	call	\before
 	restore	%r11
 	restore	%r11
