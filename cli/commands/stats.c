@@ -29,6 +29,7 @@ struct table {
 	bool reverse, by_thread, with_module, waits;
 	struct ep_patterns functions; /* of the rows */
 	size_t rows;                  /* that fit it: the first of the list */
+	bool has_inside;
 };
 
 static const struct {
@@ -77,11 +78,11 @@ static bool has_unknown(const struct table *table)
 	return false;
 }
 
-/* Some waits are not known well enough. */
-static bool has_inside(const struct table *table)
+/* Are some waits not known well enough? */
+static bool has_inside(const struct ep_stats *stats)
 {
-	for (size_t i = 0; i < table->stats.count; i++)
-		if (table->stats.list[i]->inside)
+	for (size_t i = 0; i < stats->count; i++)
+		if (stats->list[i]->inside)
 			return true;
 	return false;
 }
@@ -146,7 +147,7 @@ static size_t columns_before_name(const struct table *table)
 {
 	return (table->by_thread ? 23 : 0) +
 	       (is_narrow(table) ? 11 + 2 * 12 : 22 + QUANTILES * 12) + 13 + 13 +
-	       (has_schedule(table) ? 26 : 0) + (has_inside(table) ? 13 : 0) + 1 +
+	       (has_schedule(table) ? 26 : 0) + (table->has_inside ? 13 : 0) + 1 +
 	       (table->with_module ? MODULE_WIDTH + 1 : 0);
 }
 
@@ -190,7 +191,7 @@ static void print_row(const struct table *table, const struct ep_stat *stat)
 			 ep_timetext(text, stat->waiting));
 		printf("%12s ", least);
 	}
-	if (has_inside(table))
+	if (table->has_inside)
 		printf("%12s ", stat->inside ? ep_timetext(text, stat->inside) : "-");
 	putchar(' ');
 	if (table->with_module)
@@ -214,7 +215,7 @@ static void print_text(const struct table *table)
 	putchar(' ');
 	if (has_schedule(table))
 		printf("%12s %12s ", "on CPU", "waiting");
-	if (has_inside(table))
+	if (table->has_inside)
 		printf("%12s ", "inside");
 	if (table->with_module)
 		printf("%-*s ", MODULE_WIDTH, "module");
@@ -228,7 +229,7 @@ static void print_text(const struct table *table)
 	if (has_unknown(table))
 		printf(">: at least; scheduling events do not tell of all of the function's "
 		       "time.\n");
-	if (has_inside(table))
+	if (table->has_inside)
 		printf("inside: of waiting, in the function or in what it called; in which is not "
 		       "known, as not every call has a time of its own.\n");
 	if (stats->unplaced)
@@ -425,6 +426,7 @@ static int print_table(struct table *table)
 			&table->selection, table->by_thread);
 	ep_stats_sort(&table->stats, table->key, table->reverse);
 	choose_rows(table);
+	table->has_inside = has_inside(&table->stats);
 	if (!table->rows)
 		return EP_EXIT_NOTHING;
 	if (table->form.layout == EP_LAYOUT_TEXT)

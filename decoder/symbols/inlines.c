@@ -20,9 +20,8 @@
 
 #define CONTAINERS_MAX 64 /* namespaces and classes around a function */
 #define BLOCKS_MAX     512
-#define HOPS_MAX       16 /* from a call to its function's name */
-#define FUNCTIONS_MAX  ((size_t)1 << 24)
-#define STEPS_MAX      ((uint64_t)1 << 30) /* entries and ranges, of a file */
+#define HOPS_MAX       16                /* from a call to its function's name */
+#define NAME_BYTES_MAX ((size_t)1 << 16) /* of a name of one scope; what is longer is none */
 
 struct function {
 	uint64_t start, end;
@@ -48,14 +47,19 @@ struct ep_inlines {
 	struct unit *list;      /* beside the units */
 	EP_ARRAY(struct name) names;
 	struct ep_hash by_key; /* of the names */
-	uint64_t steps;
+	uint64_t steps_left;   /* entries and ranges */
+	uint64_t ranges_left;  /* of functions: each is kept */
+	uint64_t text_left;    /* bytes of names: each is kept */
 	bool raw, incomplete;
 };
 
 static bool step(struct ep_inlines *inlines)
 {
-	inlines->incomplete |= inlines->steps >= STEPS_MAX;
-	return inlines->steps++ < STEPS_MAX;
+	if (inlines->steps_left == 0)
+		inlines->incomplete = true;
+	else
+		inlines->steps_left--;
+	return !inlines->incomplete;
 }
 
 /* The next entry beside `die`: only one that lies behind it. */
@@ -74,7 +78,7 @@ static bool next_sibling(struct ep_inlines *inlines, Dwarf_Die *die)
 
 static void add_function(struct unit *unit, const Dwarf_Die *die, uint64_t start, uint64_t end)
 {
-	if (start <= 1 || end <= start || unit->count >= FUNCTIONS_MAX)
+	if (start <= 1 || end <= start)
 		return;
 	ep_array_push(unit, ((struct function){.start = start, .end = end, .die = *die}));
 }
@@ -84,8 +88,13 @@ static void add_ranges(struct ep_inlines *inlines, struct unit *unit, Dwarf_Die 
 	Dwarf_Addr base = 0, start, end;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && step(inlines))
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && step(inlines)) {
+		inlines->incomplete |= inlines->ranges_left == 0;
+		if (inlines->ranges_left == 0)
+			return;
+		inlines->ranges_left--;
 		add_function(unit, die, start, end);
+	}
 }
 
 /* May functions lie below? Rust's lie in its types, too. */
@@ -261,11 +270,13 @@ static size_t find_path(struct ep_inlines *inlines, Dwarf_Die *function, uint64_
 
 /* ---- names ---- */
 
+/* Strings may overlap: one that is too long for a name is none. */
 static const char *string_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
+	const char *text = dwarf_formstring(dwarf_attr(die, name, &attribute));
 
-	return dwarf_formstring(dwarf_attr(die, name, &attribute));
+	return text && strnlen(text, NAME_BYTES_MAX + 1) <= NAME_BYTES_MAX ? text : NULL;
 }
 
 /* What the entry stands for; false: nothing else. */
@@ -372,16 +383,22 @@ static const char *interned(struct ep_inlines *inlines, Dwarf_Die *call)
 {
 	Dwarf_Die function = *call;
 	uint32_t hash, at = 0, number;
+	size_t size;
+	char *text;
 
 	follow(&function);
 	hash = ep_hash_number((uintptr_t)function.addr);
 	while ((number = ep_hash_next(&inlines->by_key, hash, &at)) != EP_HASH_NONE)
 		if (inlines->names.list[number].key == function.addr)
 			return inlines->names.list[number].text;
+	text = inlines->text_left ? name_of(inlines, call) : ep_strdup("?");
+	size = strlen(text);
+	inlines->incomplete |= inlines->text_left < size;
+	inlines->text_left -= size < inlines->text_left ? size : inlines->text_left;
 	number = (uint32_t)inlines->names.count;
 	ep_hash_add(&inlines->by_key, hash, number);
-	ep_array_push(&inlines->names, ((struct name){function.addr, name_of(inlines, call)}));
-	return inlines->names.list[number].text;
+	ep_array_push(&inlines->names, ((struct name){function.addr, text}));
+	return text;
 }
 
 /* ---- lines ---- */
@@ -402,7 +419,8 @@ static const char *source_of(struct ep_inlines *inlines, size_t unit, Dwarf_Die 
 	Dwarf_Die top;
 	size_t count;
 
-	if (!dwarf_attr(die, name, &attribute) || !dwarf_diecu(die, &top, NULL, NULL))
+	if (!dwarf_attr(die, name, &attribute) || !dwarf_diecu(die, &top, NULL, NULL) ||
+	    !ep_unit_files_fit(&top) || !ep_unit_files_fit(ep_units_die(inlines->units, unit)))
 		return NULL;
 	if (dwarf_getsrcfiles(&top, &files, &count) != 0 &&
 	    dwarf_getsrcfiles(ep_units_die(inlines->units, unit), &files, &count) != 0)
@@ -521,6 +539,11 @@ struct ep_inlines *ep_inlines_create(struct ep_units *units, struct ep_lines *li
 	inlines->units = units;
 	inlines->lines = lines;
 	inlines->raw = raw;
+	inlines->steps_left = ep_units_step_limit(units);
+	/* A function takes three bytes at least, and its name is rarely ten times as long as what
+	 * stands for it. */
+	inlines->ranges_left = inlines->steps_left / 24;
+	inlines->text_left = inlines->steps_left;
 	return inlines;
 }
 

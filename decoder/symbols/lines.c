@@ -4,18 +4,25 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coredump/util/search.h"
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
+#include "coredump/util/hash.h"
 #include "coredump/util/utf8.h"
 #include "decoder/symbols/units.h"
 
+#define TABLES_TIMES 4 /* bytes of tables that are read, of those of their section */
+#define TABLES_LEAST ((uint64_t)1 << 20)
+
 /* A file's name as libdw has it, and as it is shown. */
 struct name {
-	const char *source; /* borrowed from libdw; the key */
+	const char *source; /* borrowed from libdw; the key, with the unit */
+	const struct unit *unit;
 	char *text;
 };
 
@@ -23,13 +30,18 @@ struct unit {
 	Dwarf_Die *die;    /* borrowed from the units */
 	Dwarf_Lines *rows; /* sorted by libdw; NULL: none, or not read */
 	size_t row_count;
-	EP_ARRAY(struct name) names;
 	bool read;
 };
 
 struct ep_lines {
 	struct ep_units *units; /* borrowed */
 	struct unit *list;      /* beside the units */
+	EP_ARRAY(struct name) names;
+	struct ep_hash by_source; /* of the names */
+	uint64_t text_left;       /* bytes of names: each is kept, and strings may overlap */
+	const Elf_Data *tables;   /* .debug_line; borrowed; NULL none */
+	struct ep_hash read;      /* where tables begin that were read */
+	uint64_t rows_left;       /* bytes of line tables: they may overlap, too */
 };
 
 /* ---- file names ---- */
@@ -67,15 +79,18 @@ static void normalise(char *path)
 	*to = '\0';
 }
 
+/* No file has a longer name: such a string is none. */
+static bool is_path(const char *text)
+{
+	return text && strnlen(text, PATH_MAX) < PATH_MAX;
+}
+
 /* With the directory of the compilation in front, when it is relative. */
 static char *whole_path(struct unit *unit, const char *source)
 {
-	Dwarf_Attribute attribute;
-	const char *directory = NULL;
+	const char *directory = source[0] != '/' ? ep_unit_folder(unit->die) : NULL;
 	char *path, *text;
 
-	if (source[0] != '/')
-		directory = dwarf_formstring(dwarf_attr(unit->die, DW_AT_comp_dir, &attribute));
 	path = ep_asprintf("%s%s%s", directory ? directory : "", directory ? "/" : "", source);
 	text = ep_utf8_escape(path, strlen(path));
 	free(path);
@@ -83,15 +98,30 @@ static char *whole_path(struct unit *unit, const char *source)
 	return text;
 }
 
-static const char *shown(struct unit *unit, const char *source)
+static const char *shown(struct ep_lines *lines, struct unit *unit, const char *source)
 {
-	if (!source)
+	uint32_t hash, at = 0, number;
+	size_t size;
+	char *text;
+
+	if (!is_path(source))
 		return NULL;
-	for (size_t i = 0; i < unit->names.count; i++)
-		if (unit->names.list[i].source == source)
-			return unit->names.list[i].text;
-	ep_array_push(&unit->names, ((struct name){source, whole_path(unit, source)}));
-	return unit->names.list[unit->names.count - 1].text;
+	/* A relative name stands below the folder of its unit. */
+	hash = ep_hash_number((uintptr_t)source ^ ep_hash_number((uintptr_t)unit));
+	while ((number = ep_hash_next(&lines->by_source, hash, &at)) != EP_HASH_NONE)
+		if (lines->names.list[number].source == source &&
+		    lines->names.list[number].unit == unit)
+			return lines->names.list[number].text;
+	text = whole_path(unit, source);
+	size = strlen(text);
+	if (size > lines->text_left) {
+		free(text);
+		return NULL;
+	}
+	lines->text_left -= size;
+	ep_hash_add(&lines->by_source, hash, (uint32_t)lines->names.count);
+	ep_array_push(&lines->names, ((struct name){source, unit, text}));
+	return text;
 }
 
 /* ---- rows ---- */
@@ -122,9 +152,38 @@ static int row_line(const struct unit *unit, size_t index)
 	return line;
 }
 
-static void read_rows(struct unit *unit)
+/* Bytes of the unit's line table, and where it begins; 0: there is none. */
+static uint64_t table_size(const struct unit *unit, const Elf_Data *tables, Dwarf_Word *offset)
 {
+	Dwarf_Attribute attribute;
+	uint32_t size;
+
+	if (!tables ||
+	    dwarf_formudata(dwarf_attr(unit->die, DW_AT_stmt_list, &attribute), offset) != 0 ||
+	    *offset > tables->d_size || tables->d_size - *offset < sizeof(size))
+		return 0;
+	/* DWARF 5, section 7.4: 0xffffffff begins a table of 64 bits, which is taken for all of the
+	 * section. */
+	memcpy(&size, (const char *)tables->d_buf + *offset, sizeof(size));
+	return size < tables->d_size - *offset ? size : tables->d_size - *offset;
+}
+
+static void read_rows(struct ep_lines *lines, struct unit *unit)
+{
+	Dwarf_Word offset = 0;
+	uint64_t size = table_size(unit, lines->tables, &offset);
+	uint32_t hash = ep_hash_number(offset), at = 0;
+
 	unit->read = true;
+	if (!ep_unit_files_fit(unit->die))
+		return;
+	/* libdw reads a table that units share once. */
+	if (ep_hash_next(&lines->read, hash, &at) == EP_HASH_NONE) {
+		if (size > lines->rows_left)
+			return;
+		lines->rows_left -= size;
+		ep_hash_add(&lines->read, hash, 0);
+	}
 	if (dwarf_getsrclines(unit->die, &unit->rows, &unit->row_count) != 0)
 		unit->row_count = 0;
 }
@@ -165,7 +224,7 @@ static uint64_t lines_behind(const struct unit *unit, size_t index,
 	const char *source = row_source(unit, index);
 	uint64_t line = (uint64_t)row_line(unit, index);
 
-	if (!source || line < declared->line || strcmp(source, declared->source) != 0)
+	if (!source || line < declared->line || strncmp(source, declared->source, PATH_MAX) != 0)
 		return UINT64_MAX;
 	return line - declared->line;
 }
@@ -189,28 +248,27 @@ static size_t begin_row(const struct unit *unit, size_t last, const struct ep_de
 }
 
 /* Told when a line is. */
-static const char *directory_of(struct unit *unit)
+static const char *directory_of(struct ep_lines *lines, struct unit *unit)
 {
-	Dwarf_Attribute attribute;
-	const char *directory = dwarf_formstring(dwarf_attr(unit->die, DW_AT_comp_dir, &attribute));
+	const char *directory = ep_unit_folder(unit->die);
 
-	return directory && *directory == '/' ? shown(unit, directory) : NULL;
+	return directory && *directory == '/' ? shown(lines, unit, directory) : NULL;
 }
 
-static struct ep_line answer(struct unit *unit, size_t row)
+static struct ep_line answer(struct ep_lines *lines, struct unit *unit, size_t row)
 {
 	int number = row_line(unit, row);
 
 	return (struct ep_line){
-		.file = shown(unit, row_source(unit, row)),
+		.file = shown(lines, unit, row_source(unit, row)),
 		.line = number > 0 ? (uint32_t)number : 0,
-		.directory = directory_of(unit),
+		.directory = directory_of(lines, unit),
 	};
 }
 
 const char *ep_lines_file(struct ep_lines *lines, size_t unit, const char *source)
 {
-	return shown(&lines->list[unit], source);
+	return shown(lines, &lines->list[unit], source);
 }
 
 /* NULL: no unit has rows there. */
@@ -223,7 +281,7 @@ static struct unit *find_unit(struct ep_lines *lines, uint64_t address, size_t *
 		struct unit *unit = &lines->list[index];
 
 		if (!unit->read)
-			read_rows(unit);
+			read_rows(lines, unit);
 		if (find_row(unit, address, row))
 			return unit;
 	}
@@ -235,7 +293,7 @@ struct ep_line ep_lines_find(struct ep_lines *lines, uint64_t address)
 	size_t row;
 	struct unit *unit = find_unit(lines, address, &row);
 
-	return unit ? answer(unit, row) : (struct ep_line){0};
+	return unit ? answer(lines, unit, row) : (struct ep_line){0};
 }
 
 struct ep_line ep_lines_begin(struct ep_lines *lines, uint64_t address,
@@ -248,7 +306,7 @@ struct ep_line ep_lines_begin(struct ep_lines *lines, uint64_t address,
 		return (struct ep_line){0};
 	if (row_address(unit, row) == address)
 		row = begin_row(unit, row, declared);
-	return answer(unit, row);
+	return answer(lines, unit, row);
 }
 
 bool ep_lines_vary(struct ep_lines *lines, uint64_t address)
@@ -266,6 +324,25 @@ bool ep_lines_vary(struct ep_lines *lines, uint64_t address)
 
 /* ---- the whole ---- */
 
+static const Elf_Data *find_tables(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (name && strcmp(name, ".debug_line") == 0)
+			return elf_rawdata(section, NULL);
+	}
+	return NULL;
+}
+
 struct ep_lines *ep_lines_create(struct ep_units *units)
 {
 	struct ep_lines *lines = ep_calloc(1, sizeof(*lines));
@@ -275,6 +352,11 @@ struct ep_lines *ep_lines_create(struct ep_units *units)
 	lines->units = units;
 	for (size_t i = 0; i < count; i++)
 		lines->list[i].die = ep_units_die(units, i);
+	lines->tables =
+		count ? find_tables(dwarf_getelf(dwarf_cu_getdwarf(lines->list[0].die->cu))) : NULL;
+	lines->rows_left =
+		TABLES_LEAST + (lines->tables ? TABLES_TIMES * lines->tables->d_size : 0);
+	lines->text_left = ep_units_step_limit(units);
 	return lines;
 }
 
@@ -282,13 +364,11 @@ void ep_lines_destroy(struct ep_lines *lines)
 {
 	if (!lines)
 		return;
-	for (size_t i = 0; i < ep_units_count(lines->units); i++) {
-		struct unit *unit = &lines->list[i];
-
-		for (size_t k = 0; k < unit->names.count; k++)
-			free(unit->names.list[k].text);
-		ep_array_deinit(&unit->names);
-	}
+	for (size_t i = 0; i < lines->names.count; i++)
+		free(lines->names.list[i].text);
+	ep_array_deinit(&lines->names);
+	ep_hash_deinit(&lines->by_source);
+	ep_hash_deinit(&lines->read);
 	free(lines->list);
 	free(lines);
 }

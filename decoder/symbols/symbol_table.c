@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * symbol_table.c: one pass over each symbol table. Nothing of it is believed before it is checked:
- * a name ends inside its string table, an address lies in a section with code.
+ * a name ends inside its string table, an address lies in a section with code. Names may share
+ * their ends, as linkers lay them out, but all of them together are a few times their table at
+ * most: whoever goes through all names does work that is linear in the file's size.
  */
 #include "decoder/symbols/symbol_table.h"
 
@@ -17,6 +19,10 @@
 
 /* Bytes of a section that are loaded, at most. */
 #define SECTION_MAX ((uint64_t)1 << 31)
+
+#define NAME_BYTES_MAX ((size_t)1 << 16) /* of a name; what is longer is none */
+#define NAMES_TIMES    4                 /* bytes of all names, of those of their table */
+#define NAMES_LEAST    ((size_t)1 << 20) /* that every file may have */
 
 #define PROGRESS_SYMBOLS 65536 /* after which it is told that there are more */
 
@@ -67,6 +73,8 @@ const struct ep_code_section *ep_raw_symbols_section(const struct ep_raw_symbols
 struct table {
 	Elf_Data *symbols, *strings;
 	size_t count;
+	size_t ends;       /* a NUL is the last byte before it: names begin before it */
+	size_t names_left; /* bytes that names may still have */
 	bool dynamic;
 	const struct ep_code_section *section; /* of the last symbol; NULL none */
 };
@@ -95,19 +103,25 @@ static int open_table(struct table *table, Elf *elf, Elf_Scn *section, const GEl
 			       "symbol table at 0x%" PRIx64 " or its strings cannot be read",
 			       header->sh_offset);
 	table->count = table->symbols->d_size / sizeof(Elf64_Sym);
+	table->ends = table->strings->d_size;
+	while (table->ends > 0 && ((const char *)table->strings->d_buf)[table->ends - 1])
+		table->ends--;
+	table->names_left = NAMES_LEAST + NAMES_TIMES * table->strings->d_size;
 	return EP_OK;
 }
 
-/* The name, when it ends within the table; else NULL. */
-static const char *name_of(const struct table *table, const GElf_Sym *symbol)
+/* The name, when it ends within the table; else NULL, as when it is too long, or all of them. */
+static const char *name_of(struct table *table, const GElf_Sym *symbol)
 {
-	const char *strings = table->strings->d_buf;
-	size_t size = table->strings->d_size;
+	const char *name = (const char *)table->strings->d_buf + symbol->st_name;
+	size_t most = table->names_left < NAME_BYTES_MAX ? table->names_left : NAME_BYTES_MAX,
+	       length;
 
-	if (symbol->st_name >= size ||
-	    !memchr(strings + symbol->st_name, '\0', size - symbol->st_name))
+	if (symbol->st_name >= table->ends)
 		return NULL;
-	return strings + symbol->st_name;
+	length = strnlen(name, most);
+	table->names_left -= length;
+	return length < most ? name : NULL;
 }
 
 static uint8_t rank_of(const GElf_Sym *symbol)
@@ -201,8 +215,10 @@ static void add_table(struct ep_raw_symbols *raw, struct table *table, struct ep
 		add_symbol(raw, table, &symbol, name);
 	}
 	if (unnamed > 0)
-		ep_err_set(err, EP_E_CORRUPT, 0, "%zu symbols have no name inside the string table",
-			   unnamed);
+		ep_err_set(err, EP_E_CORRUPT, 0,
+			   "%zu symbols have no name that ends inside the string table, is at most "
+			   "%zu bytes long and shares few of them with others",
+			   unnamed, NAME_BYTES_MAX);
 }
 
 void ep_raw_symbols_add(struct ep_raw_symbols *raw, Elf *elf, struct ep_err *err)

@@ -454,10 +454,15 @@ static void find_parts(struct parts *parts, const struct ep_raw_symbols *raw)
 	for (size_t i = 0; i < raw->count; i++) {
 		const struct ep_raw_symbol *one = &raw->list[i];
 		size_t length = parent_length(one->name);
+		uint32_t hash, at;
 
 		if (!length)
 			continue;
-		ep_hash_add(&parts->parents, ep_hash_bytes(one->name, length), 0);
+		hash = ep_hash_bytes(one->name, length);
+		at = 0;
+		/* Once: equal ones would be gone through one by one. */
+		if (ep_hash_next(&parts->parents, hash, &at) == EP_HASH_NONE)
+			ep_hash_add(&parts->parents, hash, 0);
 		ep_array_push(parts, one);
 	}
 }

@@ -8,6 +8,7 @@
 
 #include <dwarf.h>
 #include <gelf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,10 @@
 #include "coredump/util/alloc.h"
 #include "coredump/util/array.h"
 
-#define UNITS_MAX  ((size_t)1 << 22)
-#define RANGES_MAX ((size_t)1 << 24)
-#define TRIES      32 /* units that claim the same address */
+#define UNITS_MAX   ((size_t)1 << 22)
+#define STEPS_TIMES 8 /* steps, of the bytes of entries and ranges */
+#define STEPS_LEAST ((uint64_t)1 << 24)
+#define TRIES       32 /* units that claim the same address */
 
 struct range {
 	uint64_t start, end;
@@ -35,6 +37,7 @@ struct unit {
 struct ep_units {
 	Dwarf *dwarf;
 	const char *stopped; /* by what units could not be listed to their end; NULL */
+	uint64_t size; /* bytes of entries and ranges */
 	EP_ARRAY(struct unit) units;
 	EP_ARRAY(struct range) ranges; /* ascending start */
 };
@@ -56,6 +59,8 @@ static void read_units(struct ep_units *units)
 	Dwarf_Addr base = 0, start, end;
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
+	/* A range takes three bytes at least (DWARF 5, section 7.25: an opcode, two operands). */
+	uint64_t left = STEPS_LEAST / 256 + units->size / 3;
 	uint8_t kind;
 	ptrdiff_t at;
 	int more;
@@ -68,9 +73,10 @@ static void read_units(struct ep_units *units)
 		ep_array_push(&units->units,
 			      ((struct unit){.die = die, .split = kind == DW_UT_skeleton}));
 		at = 0;
-		while (units->ranges.count < RANGES_MAX &&
-		       (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
+		while (left > 0 && (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0) {
 			add_range(units, start, end);
+			left--;
+		}
 	}
 	if (more < 0)
 		units->stopped = dwarf_errmsg(-1);
@@ -123,6 +129,30 @@ bool ep_units_next(const struct ep_units *units, struct ep_units_walk *walk, siz
 	return false;
 }
 
+static const char *folder_of(Dwarf_Die *top)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(top, DW_AT_comp_dir, &attribute));
+}
+
+const char *ep_unit_folder(Dwarf_Die *top)
+{
+	return ep_unit_files_fit(top) ? folder_of(top) : NULL;
+}
+
+bool ep_unit_files_fit(Dwarf_Die *top)
+{
+	const char *folder = folder_of(top);
+
+	return !folder || strnlen(folder, PATH_MAX) < PATH_MAX;
+}
+
+uint64_t ep_units_step_limit(const struct ep_units *units)
+{
+	return STEPS_LEAST + STEPS_TIMES * units->size;
+}
+
 size_t ep_units_count(const struct ep_units *units)
 {
 	return units->units.count;
@@ -165,6 +195,32 @@ static bool strings_end(Elf *elf)
 			return false;
 	}
 	return true;
+}
+
+/* Of the sections with entries and ranges, as they are unpacked. */
+static uint64_t size_of(Elf *elf)
+{
+	static const char *const tables[] = {".debug_info", ".debug_types", ".debug_ranges",
+					     ".debug_rnglists"};
+	Elf_Scn *section = NULL;
+	uint64_t size = 0;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return 0;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		for (size_t i = 0; name && i < sizeof(tables) / sizeof(tables[0]); i++)
+			if (strcmp(name, tables[i]) == 0 && (data = elf_rawdata(section, NULL)))
+				size += data->d_size;
+	}
+	return size;
 }
 
 static void find_code(struct unit *unit)
@@ -214,6 +270,7 @@ struct ep_units *ep_units_create(Elf *elf)
 		return NULL;
 	units = ep_calloc(1, sizeof(*units));
 	units->dwarf = dwarf;
+	units->size = size_of(elf);
 	read_units(units);
 	sort_ranges(units);
 	return units;

@@ -35,6 +35,23 @@ const char *ep_units_split(struct ep_units *units, uint64_t address);
 
 size_t ep_units_count(const struct ep_units *units);
 
+/*
+ * The folder in which the unit with that first entry was compiled; NULL: none, or its name is
+ * longer than any path. Borrowed.
+ */
+const char *ep_unit_folder(Dwarf_Die *top);
+
+/* Whether libdw may read the unit's table of files: it puts the folder in front of each of them,
+ * however long that is. */
+bool ep_unit_files_fit(Dwarf_Die *top);
+
+/*
+ * How many entries, or ranges of entries, all look-ups together may go through: proportional to the
+ * bytes of entries and ranges, as lists may be shared by many entries, and entries may point
+ * anywhere.
+ */
+uint64_t ep_units_step_limit(const struct ep_units *units);
+
 /* The unit's first entry; of split DWARF the skeleton's. Borrowed. */
 Dwarf_Die *ep_units_die(struct ep_units *units, size_t unit);
 
