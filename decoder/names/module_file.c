@@ -162,11 +162,13 @@ static void warn_mismatch(struct search *search, Elf *elf, const char *path)
 	     size > 0 ? theirs : "none", search->options->force ? ", used all the same" : "");
 }
 
-/* Its records have the addresses that funtrace's own hooks tell. */
+/* The trace came from a funtrace.raw, maybe by way of a snapshot: its records have the addresses
+ * that funtrace's own hooks tell. */
 static bool is_funtrace(const struct search *search)
 {
-	return search->options->memory &&
-	       ep_source_kind(search->options->memory) == EP_SOURCE_FUNTRACE;
+	const struct ep_trace *trace = search->options->trace;
+
+	return trace && trace->process.runtime && strcmp(trace->process.runtime, "funtrace") == 0;
 }
 
 /* Takes the candidate as the module's own file, or closes it. `sure`: only when its build-id

@@ -37,7 +37,7 @@ struct unit {
 struct ep_units {
 	Dwarf *dwarf;
 	const char *stopped; /* by what units could not be listed to their end; NULL */
-	uint64_t size; /* bytes of entries and ranges */
+	uint64_t size;       /* bytes of entries and ranges */
 	EP_ARRAY(struct unit) units;
 	EP_ARRAY(struct range) ranges; /* ascending start */
 };

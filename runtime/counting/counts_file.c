@@ -239,7 +239,8 @@ static int write_first(void)
  * of it. */
 static bool is_ours(void)
 {
-	return ep_settings.counting && !ep_overwritten() && ep_counter_head() && ep_arena && ep_inherits_nothing();
+	return ep_settings.counting && !ep_overwritten() && ep_counter_head() && ep_arena &&
+	       ep_inherits_nothing();
 }
 
 static void write_counts(uint64_t total)

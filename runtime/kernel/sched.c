@@ -343,7 +343,8 @@ static void run_drain(void)
 
 static bool is_ours(void)
 {
-	/* Where the program has taken the arena's place, the drain is gone, and its state with it. */
+	/* Where the program has taken the arena's place, the drain is gone, and its state with it.
+	 */
 	return ep_sched && epitaph_root.arena_address && ep_inherits_nothing();
 }
 
