@@ -45,7 +45,7 @@ static void (*removal)(void); /* what the remover does */
 static void make_remover(void)
 {
 	if (!ep_syscall_failed(ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID, drain->stack + STACK,
-					&remover, removal)))
+					&remover, removal, NULL)))
 		ep_syscall1(SYS_exit_group, 0);
 	remover = 0;
 	removal();
@@ -76,9 +76,9 @@ static bool remove_later(struct ep_helper *of, void (*run)(void))
 	removal = run;
 	if (adopts)
 		child = ep_clone(CLONE_VM | CLONE_CHILD_CLEARTID, drain->stack + STACK, &remover,
-				 run);
+				 run, NULL);
 	else
-		child = ep_clone(CLONE_VM, drain->stack + 2 * STACK, &remover, make_remover);
+		child = ep_clone(CLONE_VM, drain->stack + 2 * STACK, &remover, make_remover, NULL);
 	if (ep_syscall_failed(child)) {
 		remover = 0;
 		return false;

@@ -309,7 +309,6 @@ static void run_drain(void)
 {
 	bool cheap = true, asked = ep_settings.sched_asked;
 
-	ep_sched->tid = (uint32_t)ep_syscall0(SYS_gettid);
 	ep_helper_begin("epitaph-sched");
 	ep_remover_bury();
 	if (!asked) {
@@ -406,6 +405,7 @@ bool ep_sched_leave(void)
 static int start_drain(void)
 {
 	/* It may come to whoever writes to an arena whose file is cut off. */
+	drain.shown = &ep_sched->tid;
 	drain.signals = ep_backing_on() ? EP_SIGNAL_BIT(SIGBUS) : 0;
 	return ep_runs_on_valgrind() ? -ENOSYS : ep_helper_start(&drain, note_start, run_drain);
 }

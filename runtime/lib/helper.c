@@ -59,6 +59,7 @@ static bool make_stack(struct ep_helper *helper)
 /* The caller has blocked all signals: so has the thread. */
 static long make_thread(struct ep_helper *helper, void (*run)(void))
 {
+	uint32_t tid_seen;
 	long tid;
 
 	if (!make_stack(helper))
@@ -66,8 +67,9 @@ static long make_thread(struct ep_helper *helper, void (*run)(void))
 	helper->wanted = 1;
 	helper->alive = 1;
 	tid = ep_clone(CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
-			       CLONE_CHILD_CLEARTID | helper->shares,
-		       helper->stack + helper->stack_size, &helper->alive, run);
+			       CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID | helper->shares,
+		       helper->stack + helper->stack_size, &helper->alive, run,
+		       helper->shown ? helper->shown : &tid_seen);
 	if (ep_syscall_failed(tid))
 		helper->alive = helper->wanted = 0;
 	else

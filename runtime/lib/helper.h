@@ -17,7 +17,8 @@ struct ep_helper {
 	/* what may be asked for; all 0 is as above */
 	unsigned long shares; /* CLONE_FS | CLONE_FILES: the program's, instead of its own */
 	uint64_t signals;     /* that it does not block */
-	char *stack;          /* given, or kept once it was made */
+	uint32_t *shown; /* in the arena: has its tid before it runs; a reader knows it by that */
+	char *stack;     /* given, or kept once it was made */
 	size_t stack_size;
 	/* the rest */
 	uint32_t busy;   /* somebody starts or ends it */

@@ -275,7 +275,6 @@ static void watch(void)
 	uint32_t wanted;
 
 	ep_helper_begin("epitaph-watch");
-	ep_arena->watcher = (uint32_t)ep_syscall0(SYS_gettid);
 	while ((wanted = ep_helper_wanted(&watcher)) != 0) {
 		sleep = ep_arena_intact() ? look(since) : SLEEP_MOST;
 		before = ep_tsc();
@@ -299,6 +298,7 @@ static int start_watcher(void)
 		return -ENODEV;
 	/* It may come to whoever writes to an arena whose file is cut off. */
 	watcher.signals = ep_backing_on() ? EP_SIGNAL_BIT(SIGBUS) : 0;
+	watcher.shown = &ep_arena->watcher;
 	return ep_helper_start(&watcher, NULL, watch);
 }
 

@@ -11,7 +11,7 @@ ep_clone:
 	endbr64
 	movq	%rdx, %r10		/* child_tid */
 	movq	%rcx, %r9		/* kept by the system call */
-	xorl	%edx, %edx
+	movq	%r8, %rdx		/* parent_tid */
 	xorl	%r8d, %r8d
 	andq	$-16, %rsi
 	movl	$56, %eax		/* clone */
