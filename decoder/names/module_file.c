@@ -661,6 +661,13 @@ size_t ep_module_file_read(const struct ep_module_file *file, uint64_t address, 
 		within = address - header.p_vaddr;
 		if (size > header.p_filesz - within)
 			size = header.p_filesz - within;
+		/* Not by libelf where there is a file: it goes through a list of all that was ever
+		 * asked of it (0.188). */
+		if (file->fd >= 0)
+			return pread(file->fd, out, size, (off_t)(header.p_offset + within)) ==
+					       (ssize_t)size
+				       ? size
+				       : 0;
 		data = elf_getdata_rawchunk(file->elf, (int64_t)(header.p_offset + within), size,
 					    ELF_T_BYTE);
 		if (!data || !data->d_buf)
