@@ -407,7 +407,9 @@ static void add_runtime(const struct ep_tracing *tracing, struct ep_words *words
 	} else if (runtime != EP_RUNTIME_NONE && !command->shared) {
 		add_static(tracing, words);
 	} else {
-		add_linker_word(words, tracing->kit.own);
+		/* A library's comes after the hooks, which have its names, weakly. */
+		if (!command->shared)
+			add_linker_word(words, tracing->kit.own);
 		ep_note("no runtime in this %s", command->shared ? "shared library" : "executable");
 	}
 	if (!command->shared)

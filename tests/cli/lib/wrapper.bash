@@ -205,7 +205,7 @@ link_time_optimized() {
 immediate_binding() { "$wrapper" main.c twice.c -o t && readelf -d t | grep -Eq 'NOW|BIND_NOW' && "$wrapper" -shared -fPIC twice.c -o t.so && readelf -d t.so | grep -Eq 'NOW'; }
 only_libc_needed() { "$wrapper" main.c twice.c -o t && diff <(readelf -d t | grep -o 'NEEDED.*') <("${plaincc[@]}" main.c twice.c -o p && readelf -d p | grep -o 'NEEDED.*'); }
 executable_stack() { "$wrapper" main.c twice.c -o t && readelf -lW t | grep GNU_STACK | seen 'RW ' && ! readelf -lW t | seen 'RWE'; }
-runtime_inside() { "$wrapper" main.c twice.c -o t && nm t | seen ' epitaph_root$' && nm -D t | seen -E 'T __cyg_profile_func_enter$'; }
+runtime_inside() { "$wrapper" main.c twice.c -o t && nm t | seen ' epitaph_root$' && nm -D t | seen -E '[TW] __cyg_profile_func_enter$'; }
 shared_library() {
 	cat >loads.c <<'SRC'
 #include <dlfcn.h>
