@@ -190,7 +190,7 @@ static inline __attribute__((always_inline)) int inner(int value) { *nowhere = v
 __attribute__((noinline)) int outer(int value) { return inner(value) + 1; }
 int main(int count, char **words) { (void)words; return outer(count) + 1; }
 END
-"$BIN/epitaph-cc" -g -O1 -finstrument-functions inlined.c -o inlined
+"$BIN/epitaph-cc" -g -O1 -epitaph-method=finstrument inlined.c -o inlined
 crash core.dead "$PWD/inlined"
 [ "$(rows core.dead)" = 'inner=agree outer=agree main=agree libc=no-hook ' ] || { say 'inlined:'; cat page; }
 grep -qE '^  #0 +inner \(inlined\) .*\[called' page || { say 'inner is not told as inlined'; cat page; }

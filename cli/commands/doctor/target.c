@@ -63,7 +63,9 @@ static void symbols_look(struct ep_doctor_target *target, Elf *elf, Elf_Scn *sec
 			continue;
 		if (strcmp(name, "epitaph_root") == 0 && symbol.st_shndx != SHN_UNDEF)
 			target->has_runtime = true;
-		look_sanitizer(target, name, symbol.st_shndx != SHN_UNDEF);
+		/* The runtime asks weakly whether there is one. */
+		if (symbol.st_shndx != SHN_UNDEF || GELF_ST_BIND(symbol.st_info) != STB_WEAK)
+			look_sanitizer(target, name, symbol.st_shndx != SHN_UNDEF);
 		if (symbol.st_shndx == SHN_UNDEF &&
 		    (strcmp(name, "epitaph___fentry__") == 0 || strcmp(name, "__fentry__") == 0 ||
 		     strcmp(name, "__return__") == 0 ||
