@@ -10,8 +10,8 @@
  * 	async     cancelled as it computes in flow_end
  * 	c11       thrd_exit in flow_end
  * 	raw       clone(2) without libc, with main's thread-local memory
- * 		  while main waits: its calls are in main's history; ends by
- * 		  the exit system call
+ * 		  while main waits: its calls are not recorded; ends by the
+ * 		  exit system call
  * 	waits     waits in flow_end when the program dies
  */
 #define _GNU_SOURCE
