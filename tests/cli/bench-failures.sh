@@ -76,7 +76,8 @@ has table.md '| steps: failed | steps: status 1 |'
 has table.md '### last, 3 rounds'
 if python3 drive.py interrupted >out 2>err; then say 'an interrupted run ends well'; fi
 for program in first interrupted; do
-	sed -n "/^### $program,/,/^### /p" table.md | grep -q '^| epitaph | 1\.25 ' || { say "$program: its rows are lost"; cat table.md; }
+	sed -n "/^### $program,/,/^### /p" table.md >rows
+	grep -q '^| epitaph | 1\.25 ' rows || { say "$program: its rows are lost"; cat table.md; }
 done
 hasnt table.md '### last'
 [ $failures -eq 0 ]

@@ -61,8 +61,9 @@ links bfd -Wl,-O1,--version-script=anonymous.map,--as-needed -static-libgcc
 
 # What the script says of the program's own functions holds.
 "$BIN/epitaph-cc" -rdynamic -Wl,--version-script=tagged.map program.o -o program ./outer.so
-nm -D program | grep -q ' T kept@@TWO' || say "kept is not exported by its version"
-! nm -D program | grep -q ' T main' || say "main is exported"
+nm -D program >exported
+grep -q ' T kept@@TWO' exported || say "kept is not exported by its version"
+! grep -q ' T main' exported || say "main is exported"
 # What cannot be read is the linker's to tell.
 ! "$BIN/epitaph-cc" -Wl,--version-script=nowhere.map program.o -o program ./outer.so 2>err || say "a script that is not there"
 grep -q 'nowhere.map' err || { say "the linker's message"; cat err; }
