@@ -22,6 +22,8 @@ COMMANDS = (("info",), ("report", DEBUG), ("replay", DEBUG),
             ("export", DEBUG, "-f", "viztracer", "-o", "out.json"))
 OUTPUTS = ("out.snap", "out.json")
 ON_THE_PAGE = b"\nwarnings\n"  # report tells it there
+# Damaged calls fit the program no more.
+OTHER_FILE = b"is not the file that ran"
 SAID = ("said.out", "said.err")
 
 
@@ -186,7 +188,7 @@ class Judge:
         elif cut and b"did not die" in out:
             self.say(what, command, "says that it did not die", out)
         elif status and name.encode() not in err and not (
-                status == 1 and ON_THE_PAGE in out):
+                status == 1 and (ON_THE_PAGE in out or OTHER_FILE in err)):
             self.say(what, command, "status %d without the file's name"
                      % status, err)
         elif status > 1 and any(map(os.path.exists, OUTPUTS)):
