@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # What a program gets under limits of address space (ulimit -v), data (-d) and locked memory (-l) it gets traced, when the limit is larger by
-# what docs/overhead.md says the runtime needs: 2 MiB, and a fifteenth of what the program has left beside that.
+# what docs/overhead.md says the runtime needs: 4 MiB, and a fifteenth of what the program has left beside that.
 set -euo pipefail
 . "$TOP/tests/cli/lib/core.bash"
 
@@ -24,7 +24,7 @@ compared=0
 compare() { # LIMIT KIB ARGUMENT...
 	local kind=$1 kib=$2 wanted got larger
 	shift 2
-	larger=$((kib + 2048 + kib / 15))
+	larger=$((kib + 4096 + kib / 15))
 	as=(prlimit --memlock=$((kib << 10)) setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all)
 	wanted=$(result $kind $kib ./plain "$@")
 	case $wanted in
