@@ -64,7 +64,7 @@ for file in by-gdb.live by-us.live; do
 	"$EPITAPH" replay --format=tsv $file >$file.tsv || say "live: $file: status $?"
 	"$EPITAPH" info $file >$file.raw || say "live: $file: status $?"
 	grep -q '^silence ' $file.raw || say "live: $file does not know when it was taken"
-	sed -E '/^(arena|silence) /d; /^[0-9]+ +waiter/s/ +-[0-9.]+ [mun]?s +/ AGE /' $file.raw >$file.info
+	sed -E '/^(arena|silence) /d; /^scheduling /s/, up to .*the end//; /^[0-9]+ +waiter/s/ +-[0-9.]+ [mun]?s +/ AGE /' $file.raw >$file.info
 done
 cmp by-gdb.live.tsv by-us.live.tsv && diff by-gdb.live.info by-us.live.info || say "live: two different histories"
 [ -s by-us.live.tsv ] || say "live: nothing in it"
