@@ -10,6 +10,7 @@ set -euo pipefail
 wanted() { # MIB: the plain core, what is told of it, and its snapshot
 	crash 134 ./sparse "$1"
 	[ "$(stat -c %s core)" -gt $(($1 << 20)) ] || fail "the core has only $(stat -c %s core) bytes"
+	touch -d @0 core # nothing is known of the end by the time of this file, nor of its copies
 	"$EPITAPH" report core >wanted.report
 	grep -q die wanted.report || { cat wanted.report; fail "nothing in the report"; }
 	rm -f wanted.core
@@ -30,9 +31,9 @@ same() { # KIND
 	cmp wanted.core out.core || fail "$1: another snapshot"
 	# A sanitizer's own does not count.
 	[ "$EPITAPH" != "$BIN/epitaph" ] || [ "$kib" -lt 60000 ] || fail "$1: $kib KiB for $(stat -c %s core) bytes"
+	touch -d @0 "core.$1"
 	"$EPITAPH" report "core.$1" >report 2>said || { cat said; fail "$1: report ends with $?"; }
 	[ ! -s said ] || { cat said; fail "$1: something was said"; }
-	sed -i '/^silence /d' wanted.report report # by the time of the file, which is another
 	cmp wanted.report report || fail "$1: another report"
 }
 
