@@ -79,8 +79,8 @@ static inline unsigned ep_stub_jump(const uint8_t *code, uint64_t address, uint6
 /*
  * What lies at `address`, EP_STUB_SIZE bytes of it: the wrapper's stubs (kit/hooks.S: cmpq $0,
  * slot(%rip); je; notrack jmp *slot(%rip), of older ones without notrack; kit/early.S: cmpb $0,
- * begun(%rip); jne hook, of older ones je; jmp hook), and those of the procedure linkage table (psABI, 5.2.1: jmp
- * *slot(%rip), with bnd or without).
+ * begun(%rip); jne hook, of older ones je; jmp hook), and those of the procedure linkage table
+ * (psABI, 5.2.1: jmp *slot(%rip), with bnd or without).
  */
 static inline unsigned ep_stub_look(const uint8_t code[EP_STUB_SIZE], uint64_t address,
 				    uint64_t *at)
@@ -92,7 +92,7 @@ static inline unsigned ep_stub_look(const uint8_t code[EP_STUB_SIZE], uint64_t a
 	if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0x3d)
 		i += 8; /* cmpq $0, slot(%rip) */
 	else if (code[i] == 0x80 && code[i + 1] == 0x3d)
-		i += 7; /* cmpb $0, begun(%rip) */
+		i += 7;                                        /* cmpb $0, begun(%rip) */
 	if (i > 4 && code[i] == 0x0f && code[i + 1] == 0x85) { /* jne */
 		*at = address + i + 6 + (uint64_t)(int64_t)ep_code_distance(code + i + 2);
 		return EP_STUB_JUMP;
