@@ -12,9 +12,7 @@
 #include "decoder/calls/open_spans.h"
 #include "decoder/calls/pairing.h"
 #include "decoder/calls/placing.h"
-#include "decoder/util/timetext.h"
 #include "coredump/util/utf8.h"
-#include "decoder/symbols/demangle.h"
 
 /* One event for each call of a fiber's stack. */
 struct call_stack {
@@ -255,25 +253,6 @@ static const struct ep_event *end_next(struct ep_calls *calls)
 
 /* ---- texts ---- */
 
-#define TYPE_PREFIX "typeinfo name for "
-
-/* The type's name from typeid, demangled; "" unknown. By way of the symbol of the name itself:
- * demanglers know symbols. */
-static char *type_text(const char *type)
-{
-	char *symbol = ep_asprintf("_ZTS%s", type), *text;
-	char *name = *type ? ep_demangle(symbol) : NULL;
-
-	free(symbol);
-	if (name && !strncmp(name, TYPE_PREFIX, strlen(TYPE_PREFIX)))
-		text = ep_utf8_escape(name + strlen(TYPE_PREFIX),
-				      strlen(name) - strlen(TYPE_PREFIX));
-	else
-		text = ep_utf8_escape(type, strlen(type));
-	free(name);
-	return text;
-}
-
 static char *note_text(const struct ep_calls *calls, const struct ep_record *record)
 {
 	const char *format = ep_names_constant_string(calls->names, record->buffer, record->time);
@@ -283,17 +262,6 @@ static char *note_text(const struct ep_calls *calls, const struct ep_record *rec
 		snprintf(place, sizeof(place), "%s",
 			 ep_names_find(calls->names, record->buffer, record->time)->name);
 	return ep_note_text(format, place, record->arguments + 1, record->arguments[0]);
-}
-
-static char *watchdog_text(const struct ep_record *record)
-{
-	char late[EP_TIMETEXT_SIZE];
-	char *name = ep_utf8_escape(record->text, strlen(record->text));
-	char *text =
-		ep_asprintf("%s: %s too late", name, ep_timetext(late, (int64_t)record->buffer));
-
-	free(name);
-	return text;
 }
 
 static char *overwritten_text(const struct ep_calls *calls, const struct ep_record *gap)
@@ -318,13 +286,13 @@ static void make_text(struct ep_calls *calls, const struct ep_record *record)
 {
 	forget_text(calls);
 	if (record->kind == EP_RECORD_THROW)
-		calls->text = type_text(record->text);
+		calls->text = ep_type_text(record->text);
 	else if (record->kind == EP_RECORD_NOTE)
 		calls->text = note_text(calls, record);
 	else if (record->kind == EP_RECORD_SPAN_BEGIN || record->kind == EP_RECORD_SPAN_END)
 		calls->text = ep_utf8_escape(record->text, strlen(record->text));
 	else if (record->kind == EP_RECORD_WATCHDOG)
-		calls->text = watchdog_text(record);
+		calls->text = ep_watchdog_text(record->text, record->buffer);
 	else if (record->kind == EP_RECORD_GAP)
 		calls->text = overwritten_text(calls, record);
 }

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coredump/util/alloc.h"
 #include "coredump/util/utf8.h"
+#include "decoder/symbols/demangle.h"
+#include "decoder/util/timetext.h"
 #include "runtime/lib/conversion.h"
 
 #define WORD_BITS  26
@@ -483,4 +486,33 @@ char *ep_note_text(const char *format, const char *place, const uint32_t *data, 
 	if (text.count && made[text.count - 1] == '\n')
 		text.count--;
 	return ep_utf8_escape(made, text.count);
+}
+
+/* ---- other points ---- */
+
+#define TYPE_PREFIX "typeinfo name for "
+
+/* By way of the symbol of the name itself: demanglers know symbols. */
+char *ep_type_text(const char *type)
+{
+	char *symbol = ep_asprintf("_ZTS%s", type), *text;
+	char *name = *type ? ep_demangle(symbol) : NULL;
+
+	free(symbol);
+	if (name && !strncmp(name, TYPE_PREFIX, strlen(TYPE_PREFIX)))
+		text = ep_utf8_escape(name + strlen(TYPE_PREFIX),
+				      strlen(name) - strlen(TYPE_PREFIX));
+	else
+		text = ep_utf8_escape(type, strlen(type));
+	free(name);
+	return text;
+}
+
+char *ep_watchdog_text(const char *name, uint64_t late)
+{
+	char time[EP_TIMETEXT_SIZE], *shown = ep_utf8_escape(name, strlen(name));
+	char *text = ep_asprintf("%s: %s too late", shown, ep_timetext(time, (int64_t)late));
+
+	free(shown);
+	return text;
 }

@@ -27,4 +27,10 @@ size_t ep_note_format(char *out, size_t size, const char *format, const uint32_t
  */
 char *ep_note_text(const char *format, const char *place, const uint32_t *data, size_t count);
 
+/* The texts of other points, as valid as that. The caller frees them. Of what was thrown the type's
+ * name, from typeid, demangled; "" unknown. */
+char *ep_type_text(const char *type);
+/* Of a watchdog that was fed `late` ns too late. */
+char *ep_watchdog_text(const char *name, uint64_t late);
+
 #endif
