@@ -68,14 +68,15 @@ static_assert(sizeof(struct ep_root) == 128, "format");
 static_assert(offsetof(struct ep_root, crc) == 124, "format");
 
 /* Why tracing is off for good. */
-#define EP_OFF_NONE          0
-#define EP_OFF_NO_MEMORY     1 /* no arena could be mapped */
-#define EP_OFF_ADDRESS       2 /* a code address needs more than 47 bits (LA57) */
-#define EP_OFF_OTHER_RUNTIME 3 /* another runtime in this process came first \ */
-#define EP_OFF_OVERWRITTEN                                                                         \
-	4 /* the program wrote over the runtime's memory, and tracing ended   \ there; in the root \
-	     only, as nothing is written to the arena then \ */
-#define EP_OFF_NO_TSC 5 /* it gave up reading the TSC; in the root only */
+#define EP_OFF_NONE      0
+#define EP_OFF_NO_MEMORY 1 /* no arena could be mapped */
+#define EP_OFF_ADDRESS   2 /* a code address needs more than 47 bits (LA57) */
+/* another runtime in this process came first */
+#define EP_OFF_OTHER_RUNTIME 3
+/* the program wrote over the runtime's memory, and tracing ended there; in the root only, as
+ * nothing is written to the arena then */
+#define EP_OFF_OVERWRITTEN 4
+#define EP_OFF_NO_TSC      5 /* it gave up reading the TSC; in the root only */
 /* (1.9) The program mapped something of its own over the arena; in the root only, whose
  * arena_address is 0. */
 #define EP_OFF_MAPPED_OVER 6
@@ -97,19 +98,20 @@ static_assert(sizeof(struct ep_root_note) == 8, "format");
 
 /* ---- the arena's first page ---- */
 
-#define EP_SECTION_PROCESS   1  /* struct ep_process */
-#define EP_SECTION_CLOCK     2  /* struct ep_clock */
-#define EP_SECTION_THREADS   3  /* struct ep_thread [] */
-#define EP_SECTION_MODULES   4  /* struct ep_modules */
-#define EP_SECTION_RINGS     5  /* struct ep_block [], a block never straddles a page */
-#define EP_SECTION_KEPT      6  /* struct ep_kept [] */
-#define EP_SECTION_COUNTS    7  /* struct ep_counts_head, then extents */
-#define EP_SECTION_SCHED     8  /* struct ep_sched; absent: none were wanted */
-#define EP_SECTION_WATCHDOGS 9  /* struct ep_watchdog [] */
-#define EP_SECTION_STACKS    10 /* struct ep_stacks (likewise); absent: no room \ */
-#define EP_SECTION_SWITCHES  11 /* struct ep_switches, then struct ep_switched [] (1.7) */
-#define EP_SECTION_MAX \
-	16 /* types above 7 are for later minors; a reader ignores those it \ does not know */
+#define EP_SECTION_PROCESS   1 /* struct ep_process */
+#define EP_SECTION_CLOCK     2 /* struct ep_clock */
+#define EP_SECTION_THREADS   3 /* struct ep_thread [] */
+#define EP_SECTION_MODULES   4 /* struct ep_modules */
+#define EP_SECTION_RINGS     5 /* struct ep_block [], a block never straddles a page */
+#define EP_SECTION_KEPT      6 /* struct ep_kept [] */
+#define EP_SECTION_COUNTS    7 /* struct ep_counts_head, then extents */
+#define EP_SECTION_SCHED     8 /* struct ep_sched; absent: none were wanted */
+#define EP_SECTION_WATCHDOGS 9 /* struct ep_watchdog [] */
+/* struct ep_stacks (likewise); absent: no room */
+#define EP_SECTION_STACKS   10
+#define EP_SECTION_SWITCHES 11 /* struct ep_switches, then struct ep_switched [] (1.7) */
+/* types above 7 are for later minors; a reader ignores those it does not know */
+#define EP_SECTION_MAX 16
 
 struct ep_section {
 	uint32_t type;       /* EP_SECTION_; 0: unused slot */
@@ -178,6 +180,7 @@ struct ep_arena {
 static_assert(offsetof(struct ep_arena, committed) == 128, "format");
 static_assert(offsetof(struct ep_arena, gate) == 136, "assembly and `epitaph control` rely on it");
 static_assert(offsetof(struct ep_arena, hold) == 288, "written from outside");
+static_assert(offsetof(struct ep_arena, marks_left_out) == 680, "format");
 static_assert(sizeof(struct ep_arena) <= 4096, "one page");
 
 /* How far ahead a hold may lie: 70 to 130 ms; whoever copies for longer sets it anew. It is set to
@@ -186,9 +189,9 @@ static_assert(sizeof(struct ep_arena) <= 4096, "one page");
 #define EP_HOLD_SET         (EP_HOLD_CYCLES - EP_HOLD_CYCLES / 16)
 #define EP_HOLD_SINCE_MINOR 6 /* runtimes before do not know it */
 
-#define EP_BLIND_EXCEPTIONS                                                                       \
-	1u /* arena.blind: shared libraries call an unwinder that nobody \ stands in front of, so \
-	      that their exceptions leave no marks */
+/* arena.blind: shared libraries call an unwinder that nobody stands in front of, so that their
+ * exceptions leave no marks */
+#define EP_BLIND_EXCEPTIONS 1u
 /* arena.blind (1.9): EPITAPH_ON_CRASH asked for a snapshot of the process's death, and none is
  * written, as the program set a filter of system calls that forbids it, or gave up the TSC. */
 #define EP_BLIND_SNAPSHOT 2u
@@ -250,8 +253,8 @@ struct ep_anchor {
 };
 static_assert(sizeof(struct ep_anchor) == 64, "format");
 
-#define EP_ANCHORS \
-	62 /* slot 0 is the first ever taken and stays; the others are a ring \ of the latest */
+/* slot 0 is the first ever taken and stays; the others are a ring of the latest */
+#define EP_ANCHORS 62
 
 struct ep_clock {
 	uint64_t tsc_hz;    /* the runtime's best estimate so far; 0 unknown */
@@ -277,17 +280,16 @@ static_assert(sizeof(struct ep_clock) == 4096, "format");
 #define EP_THREAD_RING_GIVEN   8u  /* flags: dead, and later threads have blocks of its ring */
 #define EP_THREAD_OWN_RING     16u /* flags: it asked for a ring of this size */
 #define EP_THREAD_TWO_WRITERS  32u /* flags: the rest of a block has records of a child, too */
-#define EP_THREAD_BORROWED                                                                         \
-	64u /* flags: made by a thread that libc did not make, perhaps by a \ clone in its maker's \
-	       thread-local memory: `tid` may be the   \ clone's, until its maker enters a block   \
-	     */
+/* flags: made by a thread that libc did not make, perhaps by a clone in its maker's thread-local
+ * memory: `tid` may be the clone's, until its maker enters a block */
+#define EP_THREAD_BORROWED 64u
 
-#define EP_THREAD_OTHER_STACKS                                                                 \
-	128u /* flags: its stack pointer was seen outside of its stack (1.9): without marks of \
-		contexts, by which it says so, it switches stacks unseen */
-#define EP_THREAD_SHARED                                                                           \
-	(1u << 14) /* flags: a task that shares its memory was in hooks (1.9), and is not recorded \
-		      but for what it called before it was found */
+/* flags: its stack pointer was seen outside of its stack (1.9): without marks of contexts, by
+ * which it says so, it switches stacks unseen */
+#define EP_THREAD_OTHER_STACKS 128u
+/* flags: a task that shares its memory was in hooks (1.9), and is not recorded but for what it
+ * called before it was found */
+#define EP_THREAD_SHARED (1u << 14)
 
 #define EP_THREAD_RING_SHIFT 8 /* flags: of a ring that it asked for, bits 8-13: log2 of bytes */
 #define EP_THREAD_RING_MASK  (63u << EP_THREAD_RING_SHIFT)
@@ -455,8 +457,8 @@ static inline uint64_t ep_sched_check(const struct ep_sched_chunk *chunk, uint64
 
 #define EP_MODULE_EXECUTABLE 1u /* flags: the program itself */
 #define EP_MODULE_VDSO       2u
-#define EP_MODULE_NO_HEADER \
-	4u /* its ELF header could not be read: bias is a guess from the file \ offset */
+/* its ELF header could not be read: bias is a guess from the file offset */
+#define EP_MODULE_NO_HEADER 4u
 
 struct ep_module {
 	uint32_t state;
@@ -496,11 +498,10 @@ static_assert(sizeof(struct ep_modules) == 32, "format");
 
 /* block.flags: why it was begun, and what is missing before it */
 #define EP_BLOCK_FIRST 1u /* the thread's first block: nothing came before */
-#define EP_BLOCK_RESUMED                                                       \
-	2u /* after a pause: calls and returns in between are not in the trace \
-	      \ */
-#define EP_BLOCK_LONG_GAP \
-	4u /* the previous block was left early: more than 2^45 cycles without \ an event */
+/* after a pause: calls and returns in between are not in the trace */
+#define EP_BLOCK_RESUMED 2u
+/* the previous block was left early: more than 2^45 cycles without an event */
+#define EP_BLOCK_LONG_GAP            4u
 #define EP_BLOCK_SHORT_CALLS_DROPPED 8u /* EPITAPH_MIN_DURATION is in force */
 
 struct ep_block {
@@ -561,15 +562,14 @@ static inline uint64_t ep_block_check(const struct ep_block *block, uint64_t off
 #define EP_GAP_CYCLES      (UINT64_C(1) << 18) /* a larger gap needs an escape */
 #define EP_LONG_GAP_CYCLES (UINT64_C(1) << 45) /* a larger gap needs a new block */
 
-#define EP_ESCAPE_TIME \
-	1 /* payload: bits 16-41 of TSC >> EP_TICK_SHIFT of the next record, \ which is timed */
-#define EP_ESCAPE_MARK                                                                             \
-	2 /* payload: bits 0-4 EP_MARK_, 5-9 the number of data words that    \ follow, 10-25 the  \
-	     stamp (never 0), which so has its usual place; \ it counts like a record's, also of a \
-	     mark that is unknown */
-#define EP_ESCAPE_DATA                                                                             \
-	3 /* payload: 26 bits for the mark before it; a value takes two, \ the lower half first, a \
-	     text one for each three bytes */
+/* payload: bits 16-41 of TSC >> EP_TICK_SHIFT of the next record, which is timed */
+#define EP_ESCAPE_TIME 1
+/* payload: bits 0-4 EP_MARK_, 5-9 the number of data words that follow, 10-25 the stamp (never
+ * 0), which so has its usual place; it counts like a record's, also of a mark that is unknown */
+#define EP_ESCAPE_MARK 2
+/* payload: 26 bits for the mark before it; a value takes two, the lower half first, a text one
+ * for each three bytes */
+#define EP_ESCAPE_DATA  3
 #define EP_ESCAPE_TYPES 8
 
 #define EP_MARK_DATA_MAX   31 /* data words of one mark */
@@ -580,37 +580,35 @@ static inline uint64_t ep_block_check(const struct ep_block *block, uint64_t off
  * mark and its data lie in one block. "At": an address in the calling function, that of its call
  * instruction or its end.
  */
-#define EP_MARK_THROW                                                                              \
-	1 /* an exception is thrown: at, then the type's name as typeid has \ it (mangled, without \
-	     a leading *), cut off after 87 bytes */
+/* an exception is thrown: at, then the type's name as typeid has it (mangled, without a leading
+ * *), cut off after 87 bytes */
+#define EP_MARK_THROW   1
 #define EP_MARK_RETHROW 2 /* … once more: at */
-#define EP_MARK_LEFT                                                                               \
-	3 /* frames that the unwinder leaves, innermost first: an address \ inside of the function \
-	     of each, traced or not. Before one of \ the next two; as many of these as it takes */
+/* frames that the unwinder leaves, innermost first: an address inside of the function of each,
+ * traced or not. Before one of the next two; as many of these as it takes */
+#define EP_MARK_LEFT   3
 #define EP_MARK_LANDED 4 /* clean-up code goes on there: address */
 #define EP_MARK_CAUGHT 5 /* a handler goes on there: address */
-#define EP_MARK_SAVE \
-	6 /* setjmp, getcontext, vfork: address of the buffer; control returns \ * here \ */
+/* setjmp, getcontext, vfork: address of the buffer; control returns here */
+#define EP_MARK_SAVE   6
 #define EP_MARK_RESUME 7 /* longjmp: buffer, at */
 #define EP_MARK_SWAP   8 /* swapcontext, setcontext: buffer saved (0: none), resumed, at */
-#define EP_MARK_FRESH                                                                             \
-	9 /* makecontext: buffer, the one to go on with after it (0: the \ thread ends), function \
-	     that runs there */
+/* makecontext: buffer, the one to go on with after it (0: the thread ends), function that runs
+ * there */
+#define EP_MARK_FRESH 9
 /* 10 to 12 come from epitaph.h's functions: what the program says. */
-#define EP_MARK_NOTE                                                                               \
-	10 /* epitaph_note: address of the format, at, then its arguments,  \ each from a new data \
-	      word on: EP_NOTE_ in its bits 0-3, 22    \ bits of data above, the rest in the words \
-	      that follow. A NOTE \ whose format is 0 has no at, and more arguments of the NOTE    \
-	      \ before, right behind it */
-#define EP_MARK_SPAN_BEGIN                                                                   \
-	11                  /* epitaph_mark_begin: at, then the name, cut off after 87 bytes \
-			       \ */
-#define EP_MARK_SPAN_END 12 /* epitaph_mark_end: likewise */
-#define EP_MARK_WATCHDOG                                                                          \
-	13 /* the thread fed it last, and its deadline has passed: at, by  \ how many ns (clipped \
-	      to 52 bits), its name, cut off after 81 \ bytes */
-#define EP_MARK_PARENT 14 /* vfork has returned in the parent, or failed: as 7, without at */
-#define EP_MARKS       32
+/* epitaph_note: address of the format, at, then its arguments, each from a new data word on:
+ * EP_NOTE_ in its bits 0-3, 22 bits of data above, the rest in the words that follow. A NOTE
+ * whose format is 0 has no at, and more arguments of the NOTE before, right behind it */
+#define EP_MARK_NOTE 10
+/* epitaph_mark_begin: at, then the name, cut off after 87 bytes */
+#define EP_MARK_SPAN_BEGIN 11
+#define EP_MARK_SPAN_END   12 /* epitaph_mark_end: likewise */
+/* the thread fed it last, and its deadline has passed: at, by how many ns (clipped to 52 bits),
+ * its name, cut off after 81 bytes */
+#define EP_MARK_WATCHDOG 13
+#define EP_MARK_PARENT   14 /* vfork has returned in the parent, or failed: as 7, without at */
+#define EP_MARKS         32
 
 /* Arguments of a note: by how they were passed, not by what is made of them. */
 #define EP_NOTE_INT         1 /* 32 bits */
@@ -618,12 +616,12 @@ static inline uint64_t ep_block_check(const struct ep_block *block, uint64_t off
 #define EP_NOTE_POINTER     3 /* the same */
 #define EP_NOTE_DOUBLE      4 /* the same: its bits */
 #define EP_NOTE_LONG_DOUBLE 5 /* 80 bits: four words */
-#define EP_NOTE_STRING                                                                           \
-	6 /* bits 4-19 are its bytes, three of which are in each word behind \ it; bit 20: it is \
-	     longer, bit 21: the pointer was null */
-#define EP_NOTE_WIDE  7 /* of wchar_t: the same, as UTF-8 */
-#define EP_NOTE_ERRNO 8 /* for %m, which takes no argument: as INT */
-#define EP_NOTE_MORE  9 /* there were more, for which there is no room */
+/* bits 4-19 are its bytes, three of which are in each word behind it; bit 20: it is longer, bit
+ * 21: the pointer was null */
+#define EP_NOTE_STRING 6
+#define EP_NOTE_WIDE   7 /* of wchar_t: the same, as UTF-8 */
+#define EP_NOTE_ERRNO  8 /* for %m, which takes no argument: as INT */
+#define EP_NOTE_MORE   9 /* there were more, for which there is no room */
 
 #define EP_NOTE_SHIFT     4
 #define EP_NOTE_TRUNCATED (1u << 20)

@@ -26,7 +26,7 @@
 /* Program headers are 56 bytes, so a file can promise no more than it holds; this bounds the memory
  * that a hostile one takes (72 MiB). */
 #define HEADERS_MAX (1u << 20)
-#define NOTES_MAX   (UINT64_C(256) << 20) /* bytes: 20,000 threads with AVX-512 \ */
+#define NOTES_MAX   (UINT64_C(256) << 20) /* bytes: 20,000 threads with AVX-512 */
 
 /* ---- reading ---- */
 

@@ -13,6 +13,7 @@
 
 #include "runtime/arena/leftover_files.h"
 #include "runtime/arena/root.h"
+#include "runtime/lib/complain.h"
 #include "runtime/lib/new_file.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
@@ -52,7 +53,7 @@ void ep_backing_complain(const char *words, long error)
 		ep_text_add(&text, ")");
 	}
 	ep_text_add(&text, "; tracing goes on\n");
-	ep_text_complain(&text);
+	ep_complain(&text);
 }
 
 /* ---- descriptors ---- */

@@ -17,6 +17,7 @@
 #include "runtime/arena/arena.h"
 #include "runtime/arena/inherit.h"
 #include "runtime/counting/counter.h"
+#include "runtime/lib/complain.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/incarnation.h"
 #include "runtime/lib/jail.h"
@@ -127,7 +128,7 @@ static void print_taken(const char *path, const char *other)
 	ep_text_add(&text, ": another process of this run wrote its counts there; these are in ");
 	ep_text_add(&text, other);
 	ep_text_add(&text, " (%p in EPITAPH_OUTPUT keeps them apart)\n");
-	ep_text_complain(&text);
+	ep_complain(&text);
 }
 
 /* PATH.2, PATH.3 … */
@@ -208,7 +209,7 @@ static void complain(int error)
 	if (error != -EINVAL)
 		ep_text_add_number(&text, (uint64_t)-error);
 	ep_text_add(&text, "\n");
-	ep_text_complain(&text);
+	ep_complain(&text);
 }
 
 /* EPITAPH_OUTPUT=/dev/null: nobody wants them. */

@@ -364,7 +364,7 @@ static void mark_unloaded(void)
 
 /*
  * A record has 47 bits for an address, and the hooks do not look: code above that (5-level paging,
- * on request only: Documentation/arch/x86/x86_64/ 5level-paging.rst) ends tracing before it can be
+ * on request only: Documentation/arch/x86/x86_64/5level-paging.rst) ends tracing before it can be
  * truncated. The vsyscall page lies in the kernel's half and is no code of the program's.
  */
 static void check_reach(const struct ep_map_line *line)
@@ -408,6 +408,15 @@ static struct ep_module *find_live(uint64_t address)
 	return NULL;
 }
 
+static bool overlaps_live(const struct ep_mapped_image *image)
+{
+	for (uint32_t i = 0; i < known_count(); i++)
+		if (!entries[i].unload_tsc && entries[i].start < image->end &&
+		    image->start < entries[i].end)
+			return true;
+	return false;
+}
+
 /* One that is there already; what is none (it has no code) is nowhere. */
 static bool come_known(struct ep_linked *object)
 {
@@ -431,8 +440,12 @@ static bool come(struct ep_linked *object)
 	    code.start >= image.end || code.inode != line.inode)
 		return false;
 	check_reach(&code);
-	if (!find_loaded(image.start, &line))
+	if (!find_loaded(image.start, &line)) {
+		/* One that went unannounced lay there: all of the map tells. */
+		if (overlaps_live(&image))
+			return false;
 		admit(&line, &image, true);
+	}
 	/* Where the table is full, it is nowhere. */
 	return come_known(object);
 }

@@ -16,6 +16,7 @@
 #include "runtime/kernel/sched_cost.h"
 #include "runtime/kernel/sched_section.h"
 #include "runtime/kernel/sched_sources.h"
+#include "runtime/lib/complain.h"
 #include "runtime/lib/futex.h"
 #include "runtime/lib/helper.h"
 #include "runtime/lib/jail.h"
@@ -53,8 +54,10 @@
 #define LOOK_AGAIN_LEAST UINT64_C(10000000)
 #define LOOK_AGAIN_MOST  UINT64_C(1000000000)
 
-/* The last that is known of the section's head, for when that is written over. */
+/* The last that is known of the section's head, for when that is written over, or what was written
+ * to it is lost to a rescue. */
 static struct ep_sched spare;
+static uint32_t source; /* EP_SCHED_: what the drain reads */
 static struct ep_helper drain;
 static _Atomic uint64_t due = UINT64_MAX; /* TSC */
 static bool resting EP_IN_DATA;           /* the drain does, while handlers of faults run */
@@ -69,10 +72,12 @@ static uint64_t born; /* CLOCK_MONOTONIC, ns: when this process began to be trac
 static bool interim, ftrace_due;
 static bool rings; /* a thread has its ring */
 
-static void keep_head(void)
+static void keep_head(uint32_t state)
 {
 	ep_bytes_copy(&spare, ep_sched, sizeof(spare));
-	ep_rescue_keep_sched(ep_sched);
+	spare.source = source;
+	spare.state = state;
+	ep_rescue_keep_sched(&spare);
 }
 
 /* Of another drain: the parent's, or one that went with the arena's file. */
@@ -98,7 +103,8 @@ void ep_sched_begin(bool child)
 	forget(child);
 	if (!ep_sched_lay_out())
 		return;
-	keep_head();
+	source = EP_SCHED_NONE;
+	keep_head(ep_sched->state);
 	if (wait < ep_sched_cost_wait())
 		wait = ep_sched_cost_wait();
 	atomic_store(&due, ep_tsc() + ep_clock_cycles(wait));
@@ -118,7 +124,7 @@ static bool open_ftrace(void)
 		return false;
 	ep_sched->ftrace_error = (uint32_t)ep_ftrace_open(ep_settings.sched_memory / 2, &drain);
 	if (!ep_sched->ftrace_error)
-		ep_sched->source = EP_SCHED_FTRACE;
+		ep_sched->source = source = EP_SCHED_FTRACE;
 	return !ep_sched->ftrace_error;
 }
 
@@ -130,7 +136,7 @@ static bool open_perf(void)
 		return false;
 	ep_sched->perf_error = (uint32_t)ep_perf_open(ep_settings.sched_memory / 2);
 	if (!ep_sched->perf_error)
-		ep_sched->source = EP_SCHED_PERF;
+		ep_sched->source = source = EP_SCHED_PERF;
 	return !ep_sched->perf_error;
 }
 
@@ -142,7 +148,7 @@ static bool open_source(bool early)
 {
 	ep_sched->kernel_bytes = 0;
 	ep_sched->ftrace_error = ep_sched->perf_error = 0;
-	ep_sched->source = EP_SCHED_NONE;
+	ep_sched->source = source = EP_SCHED_NONE;
 	if (early && open_perf()) {
 		if (ep_settings.sched & EP_SCHED_WANT_FTRACE) {
 			__atomic_store_n(&interim, true, __ATOMIC_RELEASE);
@@ -160,7 +166,7 @@ static uint64_t age(void)
 
 static unsigned drain_source(void)
 {
-	unsigned full = ep_sched->source == EP_SCHED_FTRACE ? ep_ftrace_drain() : ep_perf_drain();
+	unsigned full = source == EP_SCHED_FTRACE ? ep_ftrace_drain() : ep_perf_drain();
 
 	ep_sched->drained_tsc = ep_tsc();
 	ep_sched->drains++;
@@ -168,13 +174,22 @@ static unsigned drain_source(void)
 	return full;
 }
 
-/* What is followed is what it was when the drain began. */
+/* The head is what it was when the drain began. What was written to it while a rescue copied the
+ * arena is not in the copy. */
 static bool sched_intact(void)
 {
+	bool same;
+
 	if (!ep_arena_intact())
 		return false;
-	if (ep_sched->pool_offset == spare.pool_offset && ep_sched->pool_size == spare.pool_size &&
-	    ep_sched->source == spare.source)
+	same = ep_sched->pool_offset == spare.pool_offset &&
+	       ep_sched->pool_size == spare.pool_size && ep_sched->source == source;
+	if (ep_rescue_happened()) {
+		if (!same || ep_sched->state != spare.state)
+			ep_bytes_copy(ep_sched, &spare, sizeof(spare));
+		return true;
+	}
+	if (same)
 		return true;
 	ep_integrity_end(EP_OFF_OVERWRITTEN);
 	return false;
@@ -233,7 +248,7 @@ static void change_to_ftrace(void)
 	}
 	ep_perf_drain();
 	ep_perf_close();
-	keep_head();
+	keep_head(EP_SCHED_ON);
 }
 
 /* False: it costs too much. */
@@ -290,13 +305,13 @@ static uint64_t look_again(void)
 
 static void close_source(void)
 {
-	if (spare.source == EP_SCHED_FTRACE)
+	if (source == EP_SCHED_FTRACE)
 		ep_ftrace_stop();
 	if (!ep_overwritten()) {
 		drain_source();
 		ep_sched->stop_tsc = ep_tsc();
 	}
-	if (spare.source == EP_SCHED_FTRACE) {
+	if (source == EP_SCHED_FTRACE) {
 		ep_ftrace_close();
 		if (!ep_remover_start(&drain))
 			ep_ftrace_remove();
@@ -327,7 +342,7 @@ static void run_drain(void)
 		ep_sched->start_tsc = ep_tsc();
 		ep_sched->stop_tsc = 0;
 		set_state(EP_SCHED_ON);
-		keep_head();
+		keep_head(EP_SCHED_ON);
 		ep_sched_cost_begin();
 		cheap = drain_until_stopped();
 		close_source();
@@ -378,7 +393,7 @@ static void complain(void)
 		ep_text_add_number(&text, ep_sched->perf_error);
 	}
 	ep_text_add(&text, " (EPITAPH_SCHED=off: none wanted)\n");
-	ep_text_complain(&text);
+	ep_complain(&text);
 }
 
 static void wait_for_drain(void)

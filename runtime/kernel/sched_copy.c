@@ -10,31 +10,19 @@
 
 static_assert(sizeof(struct ep_sched) <= HEAD, "room");
 
-static const struct ep_sched_chunk *segment_at(uint64_t segment)
-{
-	return (const struct ep_sched_chunk *)((const char *)ep_sched + ep_sched->pool_offset +
-					       segment * EP_SCHED_SEGMENT);
-}
-
 static uint64_t padded(uint64_t size)
 {
 	return (size + 7) & ~UINT64_C(7);
-}
-
-static uint64_t all_segments(void)
-{
-	return ep_sched->segment_size == EP_SCHED_SEGMENT ? ep_sched->pool_size / EP_SCHED_SEGMENT
-							  : 0;
 }
 
 /* Back from the one that is being filled. All of an older one is older than the first chunk of the
  * next. */
 static uint64_t count_segments(uint64_t since)
 {
-	uint64_t all = all_segments(), now = ep_sched_segment(), count = 0;
+	uint64_t all = ep_sched_segments(), now = ep_sched_segment(), count = 0;
 
 	while (count < all) {
-		const struct ep_sched_chunk *first = segment_at((now + all - count) % all);
+		const struct ep_sched_chunk *first = ep_sched_segment_at((now + all - count) % all);
 
 		/* The current one may just have been begun. */
 		if (!first->check && count)
@@ -53,11 +41,10 @@ void ep_sched_copy_plan(struct ep_sched_copy *copy, uint64_t since, uint64_t spa
 	ep_bytes_zero(copy, sizeof(*copy));
 	if (!ep_sched)
 		return;
-	all = all_segments();
+	all = ep_sched_segments();
 	copy->segments = count_segments(since);
 	copy->spare = all - copy->segments < spare ? all - copy->segments : spare;
-	copy->formats =
-		ep_sched->formats_used <= ep_sched->formats_size ? ep_sched->formats_used : 0;
+	ep_sched_formats(&copy->formats);
 	copy->size =
 		HEAD + padded(copy->formats) + (copy->segments + copy->spare) * EP_SCHED_SEGMENT;
 }
@@ -87,7 +74,7 @@ static bool copy_chunk(const char *from, char *to, uint64_t *at, uint64_t *seque
 
 static void copy_segment(uint64_t segment, char *to, const char *section)
 {
-	const char *from = (const char *)segment_at(segment);
+	const char *from = (const char *)ep_sched_segment_at(segment);
 	uint64_t at = 0, sequence = 0;
 
 	while (at + sizeof(struct ep_sched_chunk) <= EP_SCHED_SEGMENT &&
@@ -99,14 +86,15 @@ static void copy_segment(uint64_t segment, char *to, const char *section)
 void ep_sched_copy_fill(const struct ep_sched_copy *copy, void *to, bool ended)
 {
 	struct ep_sched *head = to;
-	uint64_t all = all_segments(), last = ep_sched_segment();
+	uint64_t all = ep_sched_segments(), last = ep_sched_segment();
 	uint64_t count = copy->segments < all ? copy->segments : all;
 	uint64_t pool = (copy->segments + copy->spare) * EP_SCHED_SEGMENT;
 	char *at = (char *)to + HEAD;
+	uint64_t formats;
 
 	ep_bytes_zero(to, copy->size - pool);
 	*head = *ep_sched;
-	ep_bytes_copy(at, (const char *)ep_sched + ep_sched->formats_offset, copy->formats);
+	ep_bytes_copy(at, ep_sched_formats(&formats), copy->formats);
 	head->formats_offset = HEAD;
 	head->formats_size = head->formats_used = copy->formats;
 	head->pool_offset = HEAD + padded(copy->formats);

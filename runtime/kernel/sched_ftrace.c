@@ -290,7 +290,7 @@ static int enable(const char *name)
 
 static int enable_all(void)
 {
-	ep_sched->formats_used = 0;
+	ep_sched_drop_formats();
 	save_format(EP_SCHED_HEADER_PAGE, "header_page", "");
 	for (unsigned i = 0; i < sizeof(events) / sizeof(*events); i++) {
 		int error;

@@ -14,36 +14,44 @@
 struct ep_sched *ep_sched;
 static uint64_t copied; /* bytes */
 
+#define POOL (PAGE + EP_SCHED_FORMATS) /* where the pool begins in the section */
+
 static struct {
+	uint64_t segments;
 	uint64_t segment; /* of the pool, from 0 */
 	uint64_t at;      /* in it */
 	uint64_t sequence;
 } pool;
+static uint64_t formats_used; /* bytes */
 
 bool ep_sched_lay_out(void)
 {
 	uint64_t size;
 
-	pool.segment = pool.at = pool.sequence = 0;
+	pool.segment = pool.at = pool.sequence = formats_used = 0;
 	ep_sched = ep_arena_section(EP_SECTION_SCHED, &size);
 	if (!ep_sched)
 		return false;
+	pool.segments = (size - POOL) / EP_SCHED_SEGMENT;
 	ep_bytes_zero(ep_sched, sizeof(*ep_sched));
 	ep_sched->machine = ep_settings.sched_machine;
 	ep_sched->events = ep_settings.sched_events;
 	ep_sched->formats_offset = PAGE;
 	ep_sched->formats_size = EP_SCHED_FORMATS;
 	ep_sched->segment_size = EP_SCHED_SEGMENT;
-	ep_sched->pool_offset = PAGE + EP_SCHED_FORMATS;
-	ep_sched->pool_size = (size - ep_sched->pool_offset) / EP_SCHED_SEGMENT * EP_SCHED_SEGMENT;
+	ep_sched->pool_offset = POOL;
+	ep_sched->pool_size = pool.segments * EP_SCHED_SEGMENT;
 	return true;
+}
+
+struct ep_sched_chunk *ep_sched_segment_at(uint64_t segment)
+{
+	return (struct ep_sched_chunk *)((char *)ep_sched + POOL + segment * EP_SCHED_SEGMENT);
 }
 
 static struct ep_sched_chunk *chunk_at(uint64_t at)
 {
-	char *base = (char *)ep_sched + ep_sched->pool_offset;
-
-	return (struct ep_sched_chunk *)(base + pool.segment * EP_SCHED_SEGMENT + at);
+	return (struct ep_sched_chunk *)((char *)ep_sched_segment_at(pool.segment) + at);
 }
 
 static void wipe(struct ep_sched_chunk *chunk)
@@ -61,7 +69,7 @@ void *ep_sched_reserve(uint64_t size)
 		return NULL;
 	}
 	if (pool.at + need > EP_SCHED_SEGMENT) {
-		pool.segment = (pool.segment + 1) % (ep_sched->pool_size / EP_SCHED_SEGMENT);
+		pool.segment = (pool.segment + 1) % pool.segments;
 		pool.at = 0;
 	}
 	wipe(chunk_at(pool.at));
@@ -97,16 +105,32 @@ uint64_t ep_sched_copied(void)
 	return copied;
 }
 
+uint64_t ep_sched_segments(void)
+{
+	return pool.segments;
+}
+
 uint64_t ep_sched_segment(void)
 {
 	return __atomic_load_n(&pool.segment, __ATOMIC_RELAXED);
 }
 
+const char *ep_sched_formats(uint64_t *size)
+{
+	*size = formats_used;
+	return (const char *)ep_sched + PAGE;
+}
+
+void ep_sched_drop_formats(void)
+{
+	formats_used = ep_sched->formats_used = 0;
+}
+
 void ep_sched_add_format(uint32_t kind, const char *path)
 {
-	char *base = (char *)ep_sched + ep_sched->formats_offset;
-	struct ep_sched_format *format = (struct ep_sched_format *)(base + ep_sched->formats_used);
-	uint64_t room = ep_sched->formats_size - ep_sched->formats_used;
+	struct ep_sched_format *format =
+		(struct ep_sched_format *)((char *)ep_sched + PAGE + formats_used);
+	uint64_t room = EP_SCHED_FORMATS - formats_used;
 	long got;
 
 	if (room <= sizeof(*format) + 8)
@@ -117,7 +141,8 @@ void ep_sched_add_format(uint32_t kind, const char *path)
 		return;
 	format->kind = kind;
 	format->size = (uint32_t)got;
-	ep_sched->formats_used += sizeof(*format) + (((uint64_t)got + 7) & ~7ull);
+	formats_used += sizeof(*format) + (((uint64_t)got + 7) & ~7ull);
+	ep_sched->formats_used = formats_used;
 }
 
 static void (*call_thread)(uint32_t tid);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* sched_section.h: the arena's section of scheduling events, as the drain fills it: formats, and a
- * pool of segments that are filled one after the other. */
+/*
+ * sched_section.h: the arena's section of scheduling events, as the drain fills it: formats, and a
+ * pool of segments that are filled one after the other. Where they lie is kept outside of the
+ * arena: the program may have written over the section's head.
+ */
 #ifndef EPITAPH_SCHED_SECTION_H
 #define EPITAPH_SCHED_SECTION_H
 
@@ -22,9 +25,14 @@ void ep_sched_commit(uint64_t size, unsigned cpu, unsigned source);
 /* Bytes that were committed, ever. */
 uint64_t ep_sched_copied(void);
 
-/* The segment of the pool, from 0, that is being filled. */
+/* Segments of the pool; the one, from 0, that is being filled; where one begins. */
+uint64_t ep_sched_segments(void);
 uint64_t ep_sched_segment(void);
+struct ep_sched_chunk *ep_sched_segment_at(uint64_t segment);
 
+/* The formats, and how many bytes they take. */
+const char *ep_sched_formats(uint64_t *size);
+void ep_sched_drop_formats(void);
 /* Appends to the formats; what does not fit is left out. */
 void ep_sched_add_format(uint32_t kind, const char *path);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* glob.h: shell patterns (glob(7)): * ? and [...] with ranges and !; \ takes the next as it is. As
- * fnmatch(3) without flags, but for classes ([:alpha:]). Signal safe. */
+/* glob.h: shell patterns (glob(7)): * ? and [...] with ranges and !; a backslash quotes what
+ * follows. As fnmatch(3) without flags, but for classes ([:alpha:]). Signal safe. */
 #ifndef EPITAPH_GLOB_H
 #define EPITAPH_GLOB_H
 

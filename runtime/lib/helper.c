@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "runtime/lib/complain.h"
 #include "runtime/lib/files.h"
 #include "runtime/lib/futex.h"
 #include "runtime/lib/signals.h"
@@ -161,6 +162,7 @@ void ep_helper_close_all(void)
 void ep_helper_begin(const char *name)
 {
 	ep_helper_close_all();
+	ep_complain_apart();
 	ep_syscall2(SYS_prctl, PR_SET_NAME, (long)name);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "runtime/lib/complain.h"
 #include "runtime/lib/signals.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
@@ -179,7 +180,7 @@ void ep_new_file_complain(const char *what, int error)
 		ep_text_add_number(&text, (uint64_t)-error);
 		ep_text_add(&text, "\n");
 	}
-	ep_text_complain(&text);
+	ep_complain(&text);
 }
 
 void ep_new_file_end(struct ep_new_file *output)

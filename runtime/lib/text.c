@@ -2,8 +2,6 @@
 /* text.c: bounded text without libc. Nothing is ever written past a buffer. */
 #include "runtime/lib/text.h"
 
-#include "runtime/lib/syscalls.h"
-
 bool ep_bytes_equal(const void *a, const void *b, size_t size)
 {
 	const unsigned char *x = a;
@@ -80,11 +78,6 @@ void ep_text_add_number(struct ep_text *text, uint64_t number)
 		number /= 10;
 	} while (number);
 	ep_text_add_bytes(text, digits + at, sizeof digits - at);
-}
-
-void ep_text_complain(const struct ep_text *text)
-{
-	ep_syscall3(SYS_write, 2, (long)text->bytes, (long)text->used);
 }
 
 static unsigned digit_of(char c)

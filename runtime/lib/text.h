@@ -44,9 +44,6 @@ void ep_text_add(struct ep_text *text, const char *string);
 void ep_text_add_bytes(struct ep_text *text, const char *bytes, size_t size);
 void ep_text_add_number(struct ep_text *text, uint64_t number); /* decimal */
 
-/* Sends the text to stderr by one write(2); what comes of it is ignored. */
-void ep_text_complain(const struct ep_text *text);
-
 /*
  * Reads digits of `base` (10 or 16) from *at up to `end` and moves *at past them. False, *at
  * untouched: no digit there, or more than 64 bits.

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 
 #include "runtime/format.h"
+#include "runtime/lib/complain.h"
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/settings/pattern.h"
@@ -498,7 +499,7 @@ static void refuse(const char *name, const char *value, const char *reason, cons
 	ep_text_add(&text, "; using ");
 	ep_text_add(&text, otherwise);
 	ep_text_add(&text, "\n");
-	ep_text_complain(&text);
+	ep_complain(&text);
 	ep_settings.refused++;
 }
 

@@ -20,8 +20,7 @@ for program in dynamic static shared; do
 		[ $program = dynamic ] || [ $size = 0 ] || continue
 		rm -f core core.* fifo arena* out
 		mkfifo fifo
-		# The thread for scheduling events has no stderr: where it notices first, nothing is printed.
-		EPITAPH_SCHED=off EPITAPH_FILE=$PWD/arena ./$program goon <fifo >out 2>err &
+		EPITAPH_FILE=$PWD/arena ./$program goon <fifo >out 2>err &
 		pid=$!
 		exec 7>fifo
 		until [ -s out ]; do sleep 0.01; done

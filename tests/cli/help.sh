@@ -19,13 +19,14 @@ cmp -s out help || say 'help and --help differ'
 gives 3 "$EPITAPH" help --man-pages no/such/folder
 has err no/such/folder
 gives 0 "$EPITAPH" help --man-pages man
+tr -d '\\' <man/epitaph.1 >plain.1
 gives 0 "$EPITAPH" help --completion bash
 mv out completion
 bash -n completion || say "bash does not read its completion"
 while read -r command; do
 	read -ra words <<<"$command"
 	page=epitaph-${command// /-}.1
-	tr -d '\\' <man/epitaph.1 | grep -q "^\.BR epitaph-${command// /-} " || say "epitaph.1 has no $command"
+	grep -q "^\.BR epitaph-${command// /-} " plain.1 || say "epitaph.1 has no $command"
 	gives 0 "$EPITAPH" "${words[@]}" --help
 	mv out "help.$command"
 	gives 0 "$EPITAPH" help "${words[@]}"

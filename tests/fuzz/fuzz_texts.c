@@ -20,11 +20,11 @@
 /* The runtime's own complaints go here and not to stderr. */
 static unsigned complaints;
 static bool complained_cut;
-#define ep_text_complain fuzz_complain
+#define ep_complain fuzz_complain
 struct ep_text;
 static void fuzz_complain(const struct ep_text *text);
 #include "runtime/settings/settings.c"
-#undef ep_text_complain
+#undef ep_complain
 
 static void fuzz_complain(const struct ep_text *text)
 {
