@@ -13,6 +13,7 @@
 #define HEADERS       8    /* program headers that are read at once */
 #define ENC_UDATA4    0x03 /* DW_EH_PE_: LSB Core, "DWARF Extensions" */
 #define ENC_SDATA4_AT 0x3b /* sdata4, relative to the table */
+#define CIE_PIECE     48   /* bytes of one that are read: up to its pointers' encoding */
 
 /* The binary-search table of one module. */
 struct table {
@@ -199,31 +200,155 @@ static bool narrow(const struct table *table, int64_t wanted, uint32_t *low, uin
 	return *low < *high;
 }
 
-bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end)
-{
-	const struct ep_module *module = module_of(address);
-	struct entry entries[PIECE + 1];
-	struct table table;
-	uint32_t low = 0, high, count, i = 0;
-	int64_t wanted;
+/* ---- a description ---- */
 
-	if (!module || !table_of(module, address, &table))
+/* Of the pointers of one that was read last: its address, and above bit 56 their size. */
+static uint64_t last_cie;
+
+static size_t skip_number(const uint8_t *bytes, size_t at) /* LEB128 */
+{
+	while (at < CIE_PIECE && bytes[at] & 0x80)
+		at++;
+	return at + 1;
+}
+
+static unsigned size_of(uint8_t encoding)
+{
+	switch (encoding & 0x07) {
+	case 0: /* absptr */
+	case 4: /* udata8, sdata8 */
+		return 8;
+	case 2:
+		return 2;
+	case 3:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+/* Bytes of a pointer in descriptions of this CIE: what its augmentation `R` says; 0: unknown. */
+static unsigned parse_cie(const uint8_t *bytes)
+{
+	uint8_t version = bytes[8];
+	const uint8_t *letters = bytes + 9;
+	size_t at = 9;
+
+	if (bytes[4] | bytes[5] | bytes[6] | bytes[7] || (version != 1 && version != 3))
+		return 0;
+	while (at < CIE_PIECE && bytes[at])
+		at++;
+	if (letters[0] != 'z')
+		return letters[0] ? 0 : 8;
+	at = skip_number(bytes, skip_number(bytes, at + 1)); /* the two factors of alignment */
+	at = version == 1 ? at + 1 : skip_number(bytes, at);
+	at = skip_number(bytes, at); /* how long the augmentation is */
+	for (letters++; *letters && at < CIE_PIECE; letters++)
+		if (*letters == 'R')
+			return size_of(bytes[at]);
+		else if (*letters == 'L')
+			at++;
+		else if (*letters == 'P')
+			at += 1 + size_of(bytes[at]);
+		else if (*letters != 'S' && *letters != 'B')
+			return 0;
+	return at < CIE_PIECE ? 8 : 0;
+}
+
+static unsigned pointer_size(uint64_t cie)
+{
+	uint64_t known = __atomic_load_n(&last_cie, __ATOMIC_RELAXED);
+	uint8_t bytes[CIE_PIECE];
+	unsigned size;
+
+	if ((known ^ cie) << 8 == 0 && known)
+		return (unsigned)(known >> 56);
+	/* The last one of all may be shorter. */
+	if (!ep_memory_read(cie, bytes, sizeof(bytes)))
+		return 0;
+	size = parse_cie(bytes);
+	__atomic_store_n(&last_cie, cie | (uint64_t)size << 56, __ATOMIC_RELAXED);
+	return size;
+}
+
+/* Bytes of code that the description at `at` is of; 0: it says nothing that is known. */
+static uint64_t described_size(uint64_t at)
+{
+	struct {
+		uint32_t length, cie; /* from this field back to it */
+		uint8_t pointers[16]; /* where the function begins, and its size */
+	} head;
+	uint64_t size = 0;
+	unsigned bytes;
+
+	if (!ep_memory_read(at, &head, sizeof(head)) || head.length < 8 ||
+	    head.length > UINT32_MAX - 16)
+		return 0;
+	bytes = pointer_size(at + 4 - head.cie);
+	for (unsigned i = bytes; i-- > 0;)
+		size = size << 8 | head.pointers[bytes + i];
+	return size;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+/* ---- together ---- */
+
+/* The table's last entry at or below `wanted`, and where the next one's function begins; false:
+ * none begins there or before. */
+static bool find_entry(const struct table *table, int64_t wanted, struct entry *out, uint64_t *next)
+{
+	struct entry entries[PIECE + 1];
+	uint32_t low = 0, high = table->count, count, i = 0;
+
+	*next = table->code_end;
+	if (!narrow(table, wanted, &low, &high))
 		return false;
-	wanted = (int64_t)(address - table.header);
-	high = table.count;
-	if (!narrow(&table, wanted, &low, &high))
+	count = high - low + (high < table->count);
+	if (!read_entries(table, low, count, entries))
 		return false;
-	count = high - low + (high < table.count);
-	if (!read_entries(&table, low, count, entries) || entries[0].start > wanted)
+	if (entries[0].start > wanted) {
+		*next = at_most(table->header + (uint64_t)(int64_t)entries[0].start, *next);
 		return false;
+	}
 	while (i + 1 < count && entries[i + 1].start <= wanted)
 		i++;
-	*start = table.header + (uint64_t)(int64_t)entries[i].start;
-	*end = i + 1 < count ? table.header + (uint64_t)(int64_t)entries[i + 1].start
-			     : table.code_end;
-	if (*end > table.code_end)
-		*end = table.code_end;
+	*out = entries[i];
+	if (i + 1 < count)
+		*next = at_most(table->header + (uint64_t)(int64_t)entries[i + 1].start, *next);
 	return true;
+}
+
+enum ep_function_found ep_function_look(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	const struct ep_module *module = module_of(address);
+	struct entry entry;
+	struct table table;
+	uint64_t begin, size, next;
+
+	if (!module || !table_of(module, address, &table))
+		return EP_FUNCTION_NONE;
+	*start = table.code_start;
+	if (!find_entry(&table, (int64_t)(address - table.header), &entry, &next)) {
+		*end = next;
+		return EP_FUNCTION_BETWEEN;
+	}
+	*end = next;
+	begin = table.header + (uint64_t)(int64_t)entry.start;
+	if (begin < table.code_start) /* of another segment */
+		return EP_FUNCTION_BETWEEN;
+	size = described_size(table.header + (uint64_t)(int64_t)entry.description);
+	if (size > next - begin)
+		size = next - begin;
+	*start = begin + size;
+	if (address >= begin + size)
+		return EP_FUNCTION_BETWEEN;
+	*start = begin;
+	*end = begin + size;
+	return EP_FUNCTION_DESCRIBED;
 }
 
 bool ep_code_segment(uint64_t address, uint64_t *start, uint64_t *end, bool *has_header)

@@ -10,8 +10,8 @@
 #include "runtime/lib/syscalls.h"
 #include "runtime/lib/text.h"
 #include "runtime/switching/flip.h"
-#include "runtime/switching/function.h"
 #include "runtime/switching/mangled.h"
+#include "runtime/switching/range.h"
 #include "runtime/switching/site.h"
 #include "runtime/switching/switched.h"
 #include "runtime/switching/switches.h"
@@ -80,13 +80,14 @@ struct look {
 	int switched;
 };
 
-/* Only what begins there: a label inside of a function is not that function. */
+/* Only what begins there, nops before it included: a label inside of a function is not that
+ * function. */
 static bool has_hooks(uint64_t address)
 {
 	struct ep_place place;
 	uint64_t start, end;
 
-	return ep_function_range(address, &start, &end) && start == address &&
+	return ep_function_range(address, &start, &end) && start >= address &&
 	       !ep_site_is_hook(address) && ep_sites_in(start, end, &place, 1) == 1;
 }
 

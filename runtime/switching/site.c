@@ -11,6 +11,7 @@
 #define PIECE             1024 /* bytes of code that are read at once */
 #define HOPS              3    /* a stub may lead to another one */
 #define NO_STUBS          4096
+#define NAMING            1u /* those of -finstrument-functions, of three pairs */
 #define EP_HOOKS_OF_SLEDS 4u /* the first two hooks of ep_hook_address that only sleds call */
 
 static unsigned hook_at(uint64_t address)
@@ -157,8 +158,13 @@ static bool parse(const uint8_t *code, size_t size, uint64_t address, const stru
 		kind = parse_sled(code, size, address, &hook);
 	if (!kind)
 		return false;
-	*out = (struct ep_place){address, (uint8_t)kind, hook % 2 != 0,
-				 code[0] == ep_site_byte(kind, true)};
+	*out = (struct ep_place){
+		.place = address,
+		.kind = (uint8_t)kind,
+		.is_return = hook % 2 != 0,
+		.is_off = code[0] == ep_site_byte(kind, true),
+		.names_function = hook / 2 == NAMING,
+	};
 	return true;
 }
 

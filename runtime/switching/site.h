@@ -17,7 +17,8 @@ struct ep_place {
 	uint64_t place; /* the address of the byte that decides */
 	uint8_t kind;   /* EP_SITE_ */
 	bool is_return;
-	bool is_off; /* when it was looked at */
+	bool is_off;         /* when it was looked at */
+	bool names_function; /* the hook is told where its function begins */
 };
 
 /* Whether the code at `address` is a hook, or a stub that leads to one: nothing of it is a site. */

@@ -5,7 +5,7 @@
 #include "runtime/arena/inherit.h"
 #include "runtime/lib/hookcode.h"
 #include "runtime/switching/everything.h"
-#include "runtime/switching/function.h"
+#include "runtime/switching/range.h"
 #include "runtime/switching/site_switch.h"
 #include "runtime/switching/switched.h"
 #include "runtime/switching/turn.h"

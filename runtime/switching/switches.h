@@ -7,7 +7,7 @@
  * changes something at a time, and who is in the slow path of a hook never waits for it. A forked
  * child begins with what is off in its parent.
  *
- *   place in the code → site (site.h) → function (function.h) → switched, for a reason
+ *   place in the code → site (site.h) → function (range.h) → switched, for a reason
  */
 #ifndef EPITAPH_SWITCHES_H
 #define EPITAPH_SWITCHES_H
