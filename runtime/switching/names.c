@@ -80,15 +80,15 @@ struct look {
 	int switched;
 };
 
-/* Only what begins there, nops before it included: a label inside of a function is not that
- * function. */
-static bool has_hooks(uint64_t address)
+/* Only what begins there: a label inside of a function is not that function. *start: behind nops,
+ * which may stand before it. */
+static bool has_hooks(uint64_t address, uint64_t *start)
 {
 	struct ep_place place;
-	uint64_t start, end;
+	uint64_t end;
 
-	return ep_function_range(address, &start, &end) && start >= address &&
-	       !ep_site_is_hook(address) && ep_sites_in(start, end, &place, 1) == 1;
+	return ep_function_range(address, start, &end) && *start >= address &&
+	       !ep_site_is_hook(address) && ep_sites_in(*start, end, &place, 1) == 1;
 }
 
 static void wish_fulfil(uint64_t address, bool off)
@@ -109,8 +109,7 @@ static void look_at(void *context, const char *symbol, uint64_t address)
 	name_make(&name, symbol);
 	while (i && !matches(&name, look->list[i - 1].pattern))
 		i--;
-	address += look->bias;
-	if (!i || !has_hooks(address))
+	if (!i || !has_hooks(look->bias + address, &address))
 		return;
 	before = ep_switch_reasons(address);
 	wish_fulfil(address, look->list[i - 1].off);

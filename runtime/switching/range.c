@@ -212,6 +212,18 @@ static void follow(struct walk *walk, const struct ep_step *step)
 	walk->at = next;
 }
 
+/* A hook that is jumped to begins with a `ret` while it is off: all of its bytes are there. */
+static unsigned length(const uint8_t *code, size_t size, uint64_t address, struct ep_step *step)
+{
+	struct ep_place place;
+
+	if (!ep_step_read(code, size, address, step))
+		return 0;
+	if (code[0] == 0xc3 && ep_site_at(address, &place))
+		step->size = (unsigned)ep_place_size(&place);
+	return step->size;
+}
+
 static uint64_t end_of(const struct own *own, uint64_t limit)
 {
 	struct walk walk = {own->first, own->place, limit, own->first, 0, 0};
@@ -227,7 +239,7 @@ static uint64_t end_of(const struct own *own, uint64_t limit)
 		while (walk.at - from < got && walk.at - from <= PIECE) {
 			size_t at = walk.at - from;
 
-			if (!ep_step_read(code + at, got - at, walk.at, &step))
+			if (!length(code + at, got - at, walk.at, &step))
 				return walk.end ? walk.end : walk.at;
 			follow(&walk, &step);
 		}
@@ -235,8 +247,8 @@ static uint64_t end_of(const struct own *own, uint64_t limit)
 	return walk.end ? walk.end : walk.at < limit ? walk.at : limit;
 }
 
-static bool is_by_hooks(uint64_t address, uint64_t low, uint64_t high, uint64_t *start,
-			uint64_t *end)
+bool ep_function_range_by_hooks(uint64_t address, uint64_t low, uint64_t high, uint64_t *start,
+				uint64_t *end)
 {
 	struct own own;
 	struct ep_place next;
@@ -265,7 +277,7 @@ bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end)
 		*end = high;
 		return true;
 	case EP_FUNCTION_BETWEEN:
-		return is_by_hooks(address, low, high, start, end);
+		return ep_function_range_by_hooks(address, low, high, start, end);
 	default:
 		return false;
 	}

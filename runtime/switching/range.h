@@ -18,4 +18,8 @@
  * known. Some us; signal safe. */
 bool ep_function_range(uint64_t address, uint64_t *start, uint64_t *end);
 
+/* The same of one that no table describes, by the code in [low, high) alone. */
+bool ep_function_range_by_hooks(uint64_t address, uint64_t low, uint64_t high, uint64_t *start,
+				uint64_t *end);
+
 #endif

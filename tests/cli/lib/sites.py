@@ -60,4 +60,5 @@ def main():
         print(state, count)
 
 
-main()
+if __name__ == "__main__":
+    main()
